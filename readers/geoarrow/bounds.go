@@ -1,0 +1,147 @@
+package geoarrow
+
+import "math"
+
+// box grows over positions. A position counts if neither its x nor its y is NaN.
+type box struct{ xmin, ymin, xmax, ymax float64 }
+
+var emptyBox = box{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
+
+// Bounds gives the bounding box of row i in x and y. Positions whose x or y is NaN don't count; ok is false if none counts: a null or an empty
+// geometry. For a WKB column it walks the bytes; malformed ones count as far as they were read.
+func (g *Geometry) Bounds(i int) (xmin, ymin, xmax, ymax float64, ok bool) {
+	if !g.valid(i) {
+		return 0, 0, 0, 0, false
+	}
+	b := emptyBox
+	switch g.Kind {
+	case NoKind:
+		b.addWKB(g.WKB[g.Offsets[i]:g.Offsets[i+1]])
+	case Point:
+		b.add(g.X[i:i+1], g.Y[i:i+1])
+	default:
+		c0, c1 := g.positionsOf(i)
+		b.add(g.X[c0:c1], g.Y[c0:c1])
+	}
+	if b.xmin > b.xmax {
+		return 0, 0, 0, 0, false
+	}
+	return b.xmin, b.ymin, b.xmax, b.ymax, true
+}
+
+// TotalBounds gives xmin, ymin, xmax and ymax over all rows, as Bounds of each would.
+func (g *Geometry) TotalBounds() (b [4]float64, ok bool) {
+	total := emptyBox
+	switch {
+	case g.Kind == NoKind:
+		for i := range g.Rows {
+			if g.valid(i) {
+				total.addWKB(g.WKB[g.Offsets[i]:g.Offsets[i+1]])
+			}
+		}
+	case g.Kind == Point && g.Nulls > 0: // the zeros under nulls don't count
+		for i := range g.Rows {
+			if g.valid(i) {
+				total.add(g.X[i:i+1], g.Y[i:i+1])
+			}
+		}
+	default:
+		total.add(g.X, g.Y)
+	}
+	if total.xmin > total.xmax {
+		return b, false
+	}
+	return [4]float64{total.xmin, total.ymin, total.xmax, total.ymax}, true
+}
+
+func (b *box) add(x, y []float64) {
+	c := *b // in registers
+	y = y[:len(x)]
+	for i, v := range x {
+		c.addPosition(v, y[i])
+	}
+	*b = c
+}
+
+func (b *box) addPosition(x, y float64) {
+	if x != x || y != y {
+		return
+	}
+	if x < b.xmin {
+		b.xmin = x
+	}
+	if x > b.xmax {
+		b.xmax = x
+	}
+	if y < b.ymin {
+		b.ymin = y
+	}
+	if y > b.ymax {
+		b.ymax = y
+	}
+}
+
+func (b *box) addWKB(wkb []byte) {
+	_ = wkbRuns(wkb, func(h wkbHead, p []byte) { // our own bytes: an error would be a broken invariant, and the box is what was read
+		n := h.dim.Size()
+		for i := 0; i < len(p)/8; i += n {
+			b.addPosition(h.ordinate(p, i), h.ordinate(p, i+1))
+		}
+	})
+}
+
+// Positions is the number of positions that all rows have; an empty Point has none.
+func (g *Geometry) Positions() int64 {
+	if g.Kind != NoKind && g.Kind != Point {
+		return int64(len(g.X))
+	}
+	var n int64
+	for i := range g.Rows {
+		switch {
+		case !g.valid(i):
+		case g.Kind == NoKind:
+			n += wkbPositions(g.WKB[g.Offsets[i]:g.Offsets[i+1]])
+		case g.X[i] == g.X[i]:
+			n++
+		default:
+			if s, _ := g.Shape(i); s.C1 > s.C0 {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func wkbPositions(wkb []byte) int64 {
+	var n int64
+	_ = wkbRuns(wkb, func(h wkbHead, p []byte) { // as in addWKB
+		if h.kind != Point || !h.allNaN(p) {
+			n += int64(len(p) / (8 * h.dim.Size()))
+		}
+	})
+	return n
+}
+
+// AppendTypes adds what the file says of the rows that are not null to the set.
+func (g *Geometry) AppendTypes(set map[RowKind]struct{}) {
+	if g.Kinds == nil {
+		if g.Nulls < g.Rows {
+			set[MakeRowKind(g.Kind, g.Dim)] = struct{}{}
+		}
+		return
+	}
+	var seen [256]bool
+	for _, k := range g.Kinds {
+		seen[k] = true
+	}
+	for k, there := range seen {
+		if there && k != 0 {
+			set[RowKind(k)] = struct{}{}
+		}
+	}
+}
+
+// String is the kind and the dimension as GeoParquet's geometry_types write them: "Polygon", "Point Z", "Point M", "Point ZM"; "null" for a null geometry.
+func (r RowKind) String() string {
+	return r.Kind().String() + [...]string{XY: "", XYZ: " Z", XYM: " M", XYZM: " ZM"}[r.Dim()]
+}

@@ -1,0 +1,211 @@
+package geoarrow
+
+import (
+	"errors"
+	"math"
+	"slices"
+)
+
+// ErrBatchTooLarge says that a batch of geometries needs more than 2^31-1 bytes in the encoding asked for.
+var ErrBatchTooLarge = errors.New("the geometries of a batch need more than 2 GiB")
+
+// GeometryBuilder collects the geometries of a chunk as a parser meets them, whatever their kinds, and gives them the narrowest column
+// at the end. Its slices are reused from chunk to chunk.
+//
+// A parser appends positions to X and Y, and to Z or M through AddZ and AddM; it closes a ring (or a line of a MultiLineString) with EndRing, a part
+// of a MultiPolygon with EndPart, and the geometry with End. Between two Ends everything belongs to one row. Collections are told by
+// BeginCollection and EndCollection around their members, each closed with End.
+type GeometryBuilder struct {
+	X, Y, Z, M []float64 // Z and M are empty until the first position that has them; behind it they may lag behind X
+	rings      []int32   // ends of rings, in positions; from 0
+	parts      []int32   // ends of parts, in rings; from 0
+	ends       []int32   // ends of rows in positions, rings, parts or bytes of wkb, as their kinds need; from 0
+	kinds      []RowKind
+	wkb        []byte // of the collections
+	dim        Dim    // ordinates of the row at hand
+
+	nodes []collectionNode // of the outermost open collection
+	open  []int            // open collections in nodes
+	mark  builderMark
+}
+
+type builderMark struct{ x, rings, parts, ends, wkb int }
+
+// collectionNode is a member of a collection, in the order of the text; a collection stands before its members.
+type collectionNode struct {
+	kind    Kind
+	members uint32 // of a collection
+	shape   Shape  // of anything else
+}
+
+var nan = math.Float64frombits(0x7ff8000000000000)
+
+// Reset forgets all rows.
+func (b *GeometryBuilder) Reset() {
+	*b = GeometryBuilder{
+		X: b.X[:0], Y: b.Y[:0], Z: b.Z[:0], M: b.M[:0],
+		rings: append(b.rings[:0], 0), parts: append(b.parts[:0], 0), ends: append(b.ends[:0], 0),
+		kinds: b.kinds[:0], wkb: b.wkb[:0], nodes: b.nodes[:0], open: b.open[:0],
+	}
+	b.mark = b.here()
+}
+
+func (b *GeometryBuilder) here() builderMark {
+	return builderMark{len(b.X), len(b.rings), len(b.parts), len(b.ends), len(b.wkb)}
+}
+
+// Rows is the number of rows that were ended.
+func (b *GeometryBuilder) Rows() int { return len(b.kinds) }
+
+// AddZ gives the last position a z.
+func (b *GeometryBuilder) AddZ(z float64) {
+	b.Z = append(padNaN(b.Z, len(b.X)-1), z)
+	b.dim |= HasZ
+}
+
+// AddM gives the last position an m.
+func (b *GeometryBuilder) AddM(m float64) {
+	b.M = append(padNaN(b.M, len(b.X)-1), m)
+	b.dim |= HasM
+}
+
+func padNaN(v []float64, n int) []float64 {
+	from := len(v)
+	if from >= n {
+		return v
+	}
+	v = slices.Grow(v, n-from)[:n]
+	for i := from; i < n; i++ {
+		v[i] = nan
+	}
+	return v
+}
+
+// EndRing ends a ring of a polygon or a line of a MultiLineString.
+func (b *GeometryBuilder) EndRing() { b.rings = append(b.rings, int32(len(b.X))) }
+
+// EndPart ends a polygon of a MultiPolygon.
+func (b *GeometryBuilder) EndPart() { b.parts = append(b.parts, int32(len(b.rings)-1)) }
+
+// Null ends a row that has no geometry.
+func (b *GeometryBuilder) Null() {
+	b.kinds = append(b.kinds, 0)
+	b.ends = append(b.ends, b.ends[len(b.ends)-1])
+	b.mark = b.here()
+}
+
+// End ends a geometry of the kind: the row, or a member of an open collection.
+func (b *GeometryBuilder) End(k Kind) {
+	if len(b.open) > 0 {
+		b.endMember(k)
+		return
+	}
+	end := len(b.X)
+	switch k {
+	case Polygon, MultiLineString:
+		end = len(b.rings) - 1
+	case MultiPolygon:
+		end = len(b.parts) - 1
+	}
+	b.kinds = append(b.kinds, MakeRowKind(k, b.dim))
+	b.ends = append(b.ends, int32(end))
+	b.dim = 0
+	b.mark = b.here()
+}
+
+// Undo forgets what was added since the last End of a row: the geometry at hand, with all open collections.
+func (b *GeometryBuilder) Undo() {
+	m := b.mark
+	b.X, b.Y = b.X[:m.x], b.Y[:m.x]
+	b.Z, b.M = b.Z[:min(len(b.Z), m.x)], b.M[:min(len(b.M), m.x)]
+	b.rings, b.parts, b.wkb = b.rings[:m.rings], b.parts[:m.parts], b.wkb[:m.wkb]
+	b.dim = 0
+	b.nodes, b.open = b.nodes[:0], b.open[:0]
+}
+
+// Mark is a place inside the geometry at hand, so that Rewind can forget what came behind it: a guess at its kind that failed, members given twice.
+type Mark struct {
+	x, rings, parts, nodes, depth int
+	members                       uint32 // of the innermost open collection
+	dim                           Dim
+}
+
+// Mark is the present place.
+func (b *GeometryBuilder) Mark() Mark {
+	m := Mark{x: len(b.X), rings: len(b.rings), parts: len(b.parts), nodes: len(b.nodes), depth: len(b.open), dim: b.dim}
+	if m.depth > 0 {
+		m.members = b.nodes[b.open[m.depth-1]].members
+	}
+	return m
+}
+
+// Rewind forgets what was added to the geometry at hand since m.
+func (b *GeometryBuilder) Rewind(m Mark) {
+	b.X, b.Y = b.X[:m.x], b.Y[:m.x]
+	b.Z, b.M = b.Z[:min(len(b.Z), m.x)], b.M[:min(len(b.M), m.x)]
+	b.rings, b.parts, b.nodes, b.open, b.dim = b.rings[:m.rings], b.parts[:m.parts], b.nodes[:m.nodes], b.open[:m.depth], m.dim
+	if m.depth > 0 {
+		b.nodes[b.open[m.depth-1]].members = m.members
+	}
+}
+
+// cursor walks the rows of a builder, whose ends count different things for different kinds.
+type cursor struct{ position, ring, part, wkb int32 }
+
+// step gives the view of row i, which must be the one after the last step's. A collection gives a Shape of that kind whose C0 and C1 are bytes of wkb;
+// a null one of NoKind.
+func (c *cursor) step(b *GeometryBuilder, i int) Shape {
+	k, end := b.kinds[i], b.ends[i+1]
+	s := Shape{Kind: k.Kind(), Dim: k.Dim(), X: b.X, Y: b.Y, Z: b.Z, M: b.M, Rings: b.rings, Parts: b.parts}
+	s.C0, s.R0, s.P0 = c.position, c.ring, c.part
+	s.C1, s.R1, s.P1 = s.C0, s.R0, s.P0
+	switch s.Kind {
+	case Point, LineString, MultiPoint:
+		s.C1 = end
+	case Polygon, MultiLineString:
+		s.R1 = end
+	case MultiPolygon:
+		if s.P1 = end; s.P1 > s.P0 {
+			s.R1 = b.parts[s.P1]
+		}
+	case GeometryCollection:
+		s.C0, s.C1 = c.wkb, end
+		c.wkb = end
+		return s
+	}
+	if s.R1 > s.R0 { // else rings[R1] may be behind: positions of other kinds followed
+		s.C1 = b.rings[s.R1]
+	}
+	c.position, c.ring, c.part = s.C1, s.R1, s.P1
+	return s
+}
+
+// NullGeometry is a column of null rows, native or, where k is NoKind, of WKB.
+func NullGeometry(rows int, k Kind, d Dim) *Geometry {
+	g := &Geometry{Rows: rows, Kind: k, Dim: d, Nulls: rows}
+	if rows > 0 {
+		g.Valid = make([]byte, (rows+7)/8)
+	}
+	switch k {
+	case NoKind:
+		g.Kinds, g.Offsets = make([]RowKind, rows), make([]int32, rows+1)
+		return g
+	case Point:
+		g.X, g.Y = make([]float64, rows), make([]float64, rows)
+		if d&HasZ != 0 {
+			g.Z = make([]float64, rows)
+		}
+		if d&HasM != 0 {
+			g.M = make([]float64, rows)
+		}
+		return g
+	}
+	g.Geoms = make([]int32, rows+1)
+	if k == Polygon || k == MultiLineString || k == MultiPolygon {
+		g.Rings = []int32{0}
+	}
+	if k == MultiPolygon {
+		g.Parts = []int32{0}
+	}
+	return g
+}

@@ -1,0 +1,73 @@
+package geoarrow
+
+import "github.com/apache/arrow/go/v17/arrow"
+
+// Columns is a run of consecutive rows of one table: its attributes, then its geometry.
+type Columns struct {
+	Rows       int
+	Attributes []Column  // leading columns of the format, then attributes in order of first appearance
+	Geometry   *Geometry // nil for a table without geometry
+}
+
+// Role says how a column came to be, which decides its place and its name in the table.
+type Role uint8
+
+const (
+	RoleAttribute Role = iota // a property of a feature, a field of a record
+	RoleFeatureID             // the id member of a GeoJSON Feature: first column, renamed where an attribute is called id
+)
+
+// Column is one attribute column in Arrow's layout.
+//
+//	Type     Valid        Offsets        Values                          Child
+//	fixed    ceil(n/8)    -              n * width bytes, little-endian  -
+//	bool     ceil(n/8)    -              ceil(n/8) bytes, one bit a row  -
+//	string   ceil(n/8)    n+1, from 0    UTF-8                           -
+//	list     ceil(n/8)    n+1, from 0    -                               Offsets[n] elements, no nulls
+//
+// Bits are numbered from the least significant one. Valid is nil if and only if Nulls is 0. Under a null Values hold zeros and
+// Offsets do not advance; unused bits of the last byte are zero.
+type Column struct {
+	Name    string
+	Role    Role
+	Type    arrow.DataType // of the slices below
+	JSON    bool           // string: every value is a JSON text (extension arrow.json)
+	Mixed   bool           // string: values of several kinds as their source text (field metadata vibeflight.mixed)
+	Facts   Facts          // what the text of these rows showed; Type follows from it
+	Rounded int64          // float64: integers among the rows that a float64 could not hold exactly
+	Nulls   int
+	Valid   []byte
+	Offsets []int32
+	Values  []byte
+	Child   *Column
+}
+
+// bytesLen is the size of the column's slices in bytes.
+func (c *Column) bytesLen() int64 {
+	n := int64(len(c.Valid)) + 4*int64(len(c.Offsets)) + int64(len(c.Values))
+	if c.Child != nil {
+		n += c.Child.bytesLen()
+	}
+	return n
+}
+
+// Bytes is the size of all slices, in bytes.
+func (c *Columns) Bytes() int64 {
+	var n int64
+	for i := range c.Attributes {
+		n += c.Attributes[i].bytesLen()
+	}
+	if c.Geometry != nil {
+		n += c.Geometry.Bytes()
+	}
+	return n
+}
+
+// ColumnID names a column before the table has given it its final name.
+type ColumnID struct {
+	Role Role
+	Name string
+}
+
+// ID is the column's name before renaming.
+func (c *Column) ID() ColumnID { return ColumnID{c.Role, c.Name} }

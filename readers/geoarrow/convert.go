@@ -1,0 +1,74 @@
+package geoarrow
+
+import (
+	"math"
+	"slices"
+)
+
+// ToWKB gives the column as ISO WKB, each row of the kind and dimension that the file says. A WKB column gives itself. More than
+// 2^31-1 bytes are ErrBatchTooLarge, found before anything is allocated.
+func (g *Geometry) ToWKB() (*Geometry, error) {
+	if g.Kind == NoKind {
+		return g, nil
+	}
+	out := &Geometry{Rows: g.Rows, Dim: g.Dim, Nulls: g.Nulls, Valid: g.Valid, Kinds: g.rowKinds(), Offsets: make([]int32, g.Rows+1)}
+	var size int64
+	s := g.view()
+	for i := range g.Rows {
+		if g.moveTo(&s, i) {
+			size += int64(s.wkbSize())
+		}
+		if size > math.MaxInt32 {
+			return nil, ErrBatchTooLarge
+		}
+		out.Offsets[i+1] = int32(size)
+	}
+	out.WKB = make([]byte, size)
+	rest := out.WKB
+	for i := range g.Rows {
+		if g.moveTo(&s, i) {
+			rest = s.putWKB(rest)
+		}
+	}
+	return out, nil
+}
+
+// rowKinds gives Kinds as a WKB column has it: never nil.
+func (g *Geometry) rowKinds() []RowKind {
+	if g.Kinds != nil {
+		return g.Kinds
+	}
+	kinds := make([]RowKind, g.Rows)
+	for i := range kinds {
+		if g.valid(i) {
+			kinds[i] = MakeRowKind(g.Kind, g.Dim)
+		}
+	}
+	return kinds
+}
+
+// ToWKT gives the rows as WKT, each of the kind and dimension that the file says; null rows are empty. offsets has Rows+1 elements and starts
+// at 0. More than 2^31-1 bytes are ErrBatchTooLarge; malformed bytes in a WKB column a *WKBError.
+func (g *Geometry) ToWKT() (offsets []int32, text []byte, err error) {
+	const digits = 18 // of a usual number with its separator: a first guess at the size, no limit
+	text = make([]byte, 0, min(int64(len(g.X))*int64(digits*g.Dim.Size())+int64(len(g.WKB))*2, math.MaxInt32))
+	offsets = make([]int32, g.Rows+1)
+	s := g.view()
+	for i := range g.Rows {
+		switch {
+		case g.Kind != NoKind:
+			if g.moveTo(&s, i) {
+				text = AppendWKT(text, s)
+			}
+		case g.valid(i):
+			if text, err = WKBToWKT(text, g.WKB[g.Offsets[i]:g.Offsets[i+1]]); err != nil {
+				return nil, nil, err
+			}
+		}
+		if len(text) > math.MaxInt32 {
+			return nil, nil, ErrBatchTooLarge
+		}
+		offsets[i+1] = int32(len(text))
+	}
+	return offsets, slices.Clip(text), nil
+}

@@ -1,0 +1,50 @@
+package geoarrow
+
+// Facts are what the text of a column's values showed: a set that grows, so that joining it over chunks is associative,
+// commutative and independent of where chunks end.
+type Facts struct {
+	Kinds FactKinds
+	// Of the texts that are times. Undefined where Kinds has none of them.
+	Digits         uint8 // most digits of a fraction of a second
+	Zones          Zones // how many different offsets from UTC
+	Offset         int32 // the offset, in seconds east, where Zones is OneZone
+	MinSec, MaxSec int64 // range of the seconds since the epoch, as written
+}
+
+// FactKinds is a set of the kinds of values that occurred.
+type FactKinds uint32
+
+// Kinds of values. Null is none: every column may hold it.
+const (
+	FactBool      FactKinds = 1 << iota
+	FactInt32               // an integer of the range of int32
+	FactInt64               // a wider one of the range of int64
+	FactUint64              // an integer from 2^63 to 2^64-1
+	FactHuge                // an integer beyond
+	FactFloat               // a number with a fraction or an exponent
+	FactNegative            // a negative integer; with one of the three kinds of integers that have such
+	FactString              // text that is no date and no time
+	FactDate                // text of a valid date
+	FactNaive               // text of a date and time without zone
+	FactZoned               // text of a date and time with zone
+	FactTime                // text of a time of day
+	FactJSON                // an object, or an array that is no list of one kind
+	FactEmptyList           // []
+	FactListBool
+	FactListInt32
+	FactListInt64
+	FactListUint64
+	FactListHuge
+	FactListFloat
+	FactListNegative
+	FactListString
+)
+
+// Zones counts the different offsets from UTC.
+type Zones uint8
+
+const (
+	NoZone Zones = iota
+	OneZone
+	SeveralZones
+)

@@ -1,0 +1,189 @@
+package geoarrow
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+)
+
+const (
+	factNumber   = FactInt32 | FactInt64 | FactNegative | FactUint64 | FactHuge | FactFloat
+	factTemporal = FactDate | FactNaive | FactZoned | FactTime
+	factText     = FactString | factTemporal
+	factScalar   = FactBool | factNumber | factText
+
+	factListNumber = FactListInt32 | FactListInt64 | FactListNegative | FactListUint64 | FactListHuge | FactListFloat
+	factList       = FactListBool | factListNumber | FactListString
+
+	// A number in a list has the bit of the scalar, shifted: the list bits repeat the order of the scalars.
+	listShift = 14
+)
+
+// InList turns the kinds of scalar numbers into the same kinds inside a list.
+func (k FactKinds) InList() FactKinds { return k & factNumber << listShift & factListNumber }
+
+// OutOfList undoes InList.
+func (k FactKinds) OutOfList() FactKinds { return k & factListNumber >> listShift }
+
+// Join gives the facts of two runs of rows together.
+func (f Facts) Join(g Facts) Facts {
+	switch {
+	case f.Kinds&factTemporal == 0:
+		g.Kinds |= f.Kinds
+		return g
+	case g.Kinds&factTemporal == 0:
+		f.Kinds |= g.Kinds
+		return f
+	}
+	f.Kinds |= g.Kinds
+	f.Digits = max(f.Digits, g.Digits)
+	f.MinSec, f.MaxSec = min(f.MinSec, g.MinSec), max(f.MaxSec, g.MaxSec)
+	switch {
+	case f.Zones == NoZone:
+		f.Zones, f.Offset = g.Zones, g.Offset
+	case g.Zones == NoZone:
+	case f.Zones == SeveralZones || g.Zones == SeveralZones || f.Offset != g.Offset:
+		f.Zones, f.Offset = SeveralZones, 0
+	}
+	return f
+}
+
+// Resolved is the type that a set of facts gives a column.
+type Resolved struct {
+	Type        arrow.DataType
+	JSON, Mixed bool // as in Column
+}
+
+var (
+	textType  = Resolved{Type: arrow.BinaryTypes.String}
+	jsonType  = Resolved{Type: arrow.BinaryTypes.String, JSON: true}
+	mixedType = Resolved{Type: arrow.BinaryTypes.String, Mixed: true}
+)
+
+// Resolve gives the narrowest type that holds every value of the facts without loss, docs/formats/geojson.md:
+//
+//	                      scalars of one kind   several kinds   none
+//	no list               that kind             text, mixed     text (all null)
+//	[] only               list of it            text, mixed     JSON
+//	lists of one kind     list if of that kind  text, mixed     list
+//	lists of several      text, mixed           text, mixed     JSON
+//	objects, other arrays text, mixed           text, mixed     JSON
+//
+// Booleans count as numbers where numbers are, dates and times are texts unless all of a column fit one type.
+func (f Facts) Resolve(role Role) Resolved {
+	k := f.Kinds
+	if role == RoleFeatureID {
+		return resolveID(k)
+	}
+	scalars := k & factScalar
+	if k&(FactJSON|FactEmptyList|factList) == 0 {
+		return f.resolveScalars(scalars)
+	}
+	if k&FactJSON != 0 {
+		return orMixed(scalars)
+	}
+	item, ok := listItem(k&factList, scalars)
+	if !ok {
+		return orMixed(scalars)
+	}
+	return Resolved{Type: arrow.ListOfField(arrow.Field{Name: "item", Type: item})}
+}
+
+func orMixed(scalars FactKinds) Resolved {
+	if scalars == 0 {
+		return jsonType
+	}
+	return mixedType
+}
+
+// listItem is the type of the elements where lists of one kind, or [] alone, meet scalars of that kind.
+func listItem(lists, scalars FactKinds) (arrow.DataType, bool) {
+	switch both := lists | scalars; {
+	case both != 0 && both&^(FactListBool|FactBool) == 0:
+		return arrow.FixedWidthTypes.Boolean, true
+	case both != 0 && both&^(factListNumber|factNumber) == 0:
+		return numberType(lists.OutOfList() | scalars), true
+	case both != 0 && both&^(FactListString|factText) == 0:
+		return arrow.BinaryTypes.String, true
+	}
+	return nil, false
+}
+
+func (f Facts) resolveScalars(k FactKinds) Resolved {
+	switch {
+	case k == 0:
+		return textType
+	case k&factText == 0 && k == FactBool:
+		return Resolved{Type: arrow.FixedWidthTypes.Boolean}
+	case k&factText == 0:
+		return Resolved{Type: numberType(k)}
+	case k&^factText != 0:
+		return mixedType
+	}
+	return Resolved{Type: f.temporalType()}
+}
+
+func numberType(k FactKinds) arrow.DataType {
+	switch {
+	case k&(FactFloat|FactHuge) != 0, k&FactUint64 != 0 && k&FactNegative != 0:
+		return arrow.PrimitiveTypes.Float64
+	case k&FactUint64 != 0:
+		return arrow.PrimitiveTypes.Uint64
+	case k&FactInt64 != 0:
+		return arrow.PrimitiveTypes.Int64
+	}
+	return arrow.PrimitiveTypes.Int32
+}
+
+// Range of whole seconds that a timestamp of nanoseconds holds with any fraction.
+const minNanoSec, maxNanoSec = -9_223_372_036, 9_223_372_035
+
+func (f Facts) temporalType() arrow.DataType {
+	k := f.Kinds & factText
+	unit, ok := arrow.Millisecond, true
+	switch {
+	case f.Digits > 9:
+		ok = false
+	case f.Digits > 6:
+		unit = arrow.Nanosecond
+		ok = k == FactTime || f.MinSec >= minNanoSec && f.MaxSec <= maxNanoSec
+	case f.Digits > 3:
+		unit = arrow.Microsecond
+	}
+	switch {
+	case k == FactDate:
+		return arrow.FixedWidthTypes.Date32
+	case ok && (k == FactNaive || k == FactNaive|FactDate):
+		return &arrow.TimestampType{Unit: unit}
+	case ok && k == FactZoned:
+		return &arrow.TimestampType{Unit: unit, TimeZone: f.zone()}
+	case ok && k == FactTime && unit == arrow.Millisecond:
+		return arrow.FixedWidthTypes.Time32ms
+	case ok && k == FactTime:
+		return &arrow.Time64Type{Unit: unit}
+	}
+	return arrow.BinaryTypes.String
+}
+
+// zone is the time zone of a timestamp: values are instants in UTC either way.
+func (f Facts) zone() string {
+	if f.Zones != OneZone || f.Offset == 0 {
+		return "UTC"
+	}
+	sign, off := '+', f.Offset
+	if off < 0 {
+		sign, off = '-', -off
+	}
+	return fmt.Sprintf("%c%02d:%02d", sign, off/3600, off/60%60)
+}
+
+// resolveID: int64, then uint64, if all are such integers, else as written. Never float64: an id is no quantity.
+func resolveID(k FactKinds) Resolved {
+	switch {
+	case k == 0, k&^(FactInt32|FactInt64|FactNegative|FactUint64) != 0, k&FactUint64 != 0 && k&FactNegative != 0:
+		return textType
+	case k&FactUint64 != 0:
+		return Resolved{Type: arrow.PrimitiveTypes.Uint64}
+	}
+	return Resolved{Type: arrow.PrimitiveTypes.Int64}
+}

@@ -1,0 +1,102 @@
+package geoarrow
+
+import (
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+)
+
+// GeometryName is the name of the geometry column.
+const GeometryName = "geometry"
+
+// Field metadata keys of the Arrow columnar format, "Extension Types", and our own.
+const (
+	extensionName     = "ARROW:extension:name"
+	extensionMetadata = "ARROW:extension:metadata"
+	mixedKey          = "vibeflight.mixed"
+)
+
+// Schema gives the schema of a table whose rows have the columns of proto: attributes in their order, then geometry, all nullable. Only names,
+// types, kind and dimension of proto are read.
+func Schema(proto *Columns, crs CRS, enc Encoding) *arrow.Schema {
+	fields := make([]arrow.Field, 0, len(proto.Attributes)+1)
+	for i := range proto.Attributes {
+		fields = append(fields, proto.Attributes[i].field())
+	}
+	if proto.Geometry != nil {
+		fields = append(fields, proto.Geometry.field(crs, enc))
+	}
+	return arrow.NewSchema(fields, nil)
+}
+
+func (c *Column) field() arrow.Field {
+	f := arrow.Field{Name: c.Name, Type: c.Type, Nullable: true}
+	switch {
+	case c.JSON:
+		f.Metadata = arrow.NewMetadata([]string{extensionName, extensionMetadata}, []string{"arrow.json", ""})
+	case c.Mixed:
+		f.Metadata = arrow.NewMetadata([]string{mixedKey}, []string{"true"})
+	}
+	return f
+}
+
+func (g *Geometry) field(crs CRS, enc Encoding) arrow.Field {
+	return arrow.Field{
+		Name: GeometryName, Type: g.storage(enc), Nullable: true,
+		Metadata: arrow.NewMetadata([]string{extensionName, extensionMetadata}, []string{g.extension(enc), crs.Metadata()}),
+	}
+}
+
+// extension is the name of the column's GeoArrow extension type.
+func (g *Geometry) extension(enc Encoding) string {
+	switch {
+	case enc.Geometry == AsWKT:
+		return "geoarrow.wkt"
+	case enc.Geometry == AsWKB, g.Kind == NoKind:
+		return "geoarrow.wkb"
+	}
+	return "geoarrow." + strings.ToLower(g.Kind.String())
+}
+
+// storage is the type under the extension, GeoArrow 0.2 "Memory layouts". Only the outermost level may hold nulls.
+func (g *Geometry) storage(enc Encoding) arrow.DataType {
+	switch {
+	case enc.Geometry == AsWKT:
+		return arrow.BinaryTypes.String
+	case enc.Geometry == AsWKB, g.Kind == NoKind:
+		return arrow.BinaryTypes.Binary
+	}
+	t := coordType(g.Dim, enc.Coords)
+	levels := levelNames[g.Kind]
+	for i := len(levels) - 1; i >= 0; i-- {
+		t = arrow.ListOfField(arrow.Field{Name: levels[i], Type: t})
+	}
+	return t
+}
+
+// levelNames are the names of the lists' children, from the outside in.
+var levelNames = [...][]string{
+	Point:           nil,
+	LineString:      {"vertices"},
+	Polygon:         {"rings", "vertices"},
+	MultiPoint:      {"points"},
+	MultiLineString: {"linestrings", "vertices"},
+	MultiPolygon:    {"polygons", "rings", "vertices"},
+}
+
+// ordinateNames are the children of a separated coordinate and, run together, the name of those of an interleaved one.
+func (d Dim) ordinateNames() string {
+	return [...]string{XY: "xy", XYZ: "xyz", XYM: "xym", XYZM: "xyzm"}[d]
+}
+
+func coordType(d Dim, layout CoordLayout) arrow.DataType {
+	names := d.ordinateNames()
+	if layout == Interleaved {
+		return arrow.FixedSizeListOfField(int32(len(names)), arrow.Field{Name: names, Type: arrow.PrimitiveTypes.Float64})
+	}
+	fields := make([]arrow.Field, len(names))
+	for i := range names {
+		fields[i] = arrow.Field{Name: names[i : i+1], Type: arrow.PrimitiveTypes.Float64}
+	}
+	return arrow.StructOf(fields...)
+}

@@ -1,0 +1,129 @@
+package geoarrow
+
+import (
+	"math/bits"
+
+	"github.com/apache/arrow/go/v17/arrow/bitutil"
+)
+
+// span is a half-open range of rows, parts, rings, positions or bytes. Selections of rows are lists of spans: those of rows become, level by level,
+// those of what the rows hold. One span needs no copy; a list of them is copied together.
+type span struct{ from, to int32 }
+
+// appendSpan adds a range that is not empty, joined with the last one where it goes on there.
+func appendSpan(spans []span, from, to int32) []span {
+	if n := len(spans); n > 0 && spans[n-1].to == from {
+		spans[n-1].to = to
+		return spans
+	}
+	return append(spans, span{from, to})
+}
+
+// rowSpans joins rows that follow one another.
+func rowSpans(rows []int32) []span {
+	var spans []span
+	for _, r := range rows {
+		spans = appendSpan(spans, r, r+1)
+	}
+	return spans
+}
+
+func spansLen(spans []span) int {
+	n := 0
+	for _, s := range spans {
+		n += int(s.to - s.from)
+	}
+	return n
+}
+
+// pick gives the elements of v in the spans, each size long: a part of v where there is one span, else a copy.
+func pick[T any](v []T, spans []span, size int) []T {
+	switch len(spans) {
+	case 0:
+		return nil
+	case 1:
+		from, to := int(spans[0].from)*size, int(spans[0].to)*size
+		return v[from:to:to]
+	}
+	out := make([]T, 0, spansLen(spans)*size)
+	for _, s := range spans {
+		out = append(out, v[int(s.from)*size:int(s.to)*size]...)
+	}
+	return out
+}
+
+// pickOffsets gives the offsets of the rows in the spans, counted anew from 0, and the spans of what they point at.
+func pickOffsets(offsets []int32, spans []span) (picked []int32, below []span) {
+	if len(spans) == 1 && offsets[spans[0].from] == 0 {
+		from, to := spans[0].from, spans[0].to
+		return offsets[from : to+1 : to+1], spanBelow(nil, offsets, spans[0])
+	}
+	picked = make([]int32, 1, spansLen(spans)+1)
+	end := int32(0)
+	for _, s := range spans {
+		base := offsets[s.from] - end
+		for _, o := range offsets[s.from+1 : s.to+1] {
+			picked = append(picked, o-base)
+		}
+		end = picked[len(picked)-1]
+		below = spanBelow(below, offsets, s)
+	}
+	return picked, below
+}
+
+func spanBelow(below []span, offsets []int32, s span) []span {
+	if offsets[s.from] == offsets[s.to] {
+		return below
+	}
+	return appendSpan(below, offsets[s.from], offsets[s.to])
+}
+
+// pickBits gives the bits in the spans, from bit 0, with zeros behind them: a part of b where the bytes already are so.
+func pickBits(b []byte, spans []span) []byte {
+	n := spansLen(spans)
+	size := (n + 7) / 8
+	if len(spans) == 1 && spans[0].from&7 == 0 {
+		part := b[spans[0].from>>3:][:size:size]
+		if n&7 == 0 || part[size-1]>>(n&7) == 0 {
+			return part
+		}
+	}
+	out := make([]byte, size)
+	at := 0
+	for _, s := range spans {
+		copyBits(out, at, b, int(s.from), int(s.to-s.from))
+		at += int(s.to - s.from)
+	}
+	return out
+}
+
+// copyBits copies n bits of src, from its bit from, to dst, whose bits from at on are zero.
+func copyBits(dst []byte, at int, src []byte, from, n int) {
+	if n >= 64 {
+		bitutil.CopyBitmap(src, from, n, dst, at)
+		return
+	}
+	for i := range n {
+		dst[(at+i)>>3] |= src[(from+i)>>3] >> ((from + i) & 7) & 1 << ((at + i) & 7)
+	}
+}
+
+// pickValid gives the validity of the rows in the spans and how many of them are null: nil and 0 where none is.
+func pickValid(valid []byte, spans []span) (picked []byte, nulls int) {
+	if valid == nil {
+		return nil, 0
+	}
+	picked = pickBits(valid, spans)
+	if nulls = spansLen(spans) - countBits(picked); nulls == 0 {
+		return nil, 0
+	}
+	return picked, nulls
+}
+
+func countBits(b []byte) int {
+	n := 0
+	for _, v := range b {
+		n += bits.OnesCount8(v)
+	}
+	return n
+}
