@@ -1,0 +1,70 @@
+package readers
+
+import (
+	"fmt"
+	"strings"
+)
+
+// ParseError says what is wrong with a file and where. Every parser of every engine returns it for bad input.
+type ParseError struct {
+	Name   string // the catalog's name of the file
+	Format string // the format's name
+	Offset int64  // byte in the file, from 0
+	Line   int64  // line in the file, from 1; 0 where lines mean nothing
+	Row    int64  // feature or record, from 0; -1 outside of rows
+	Unit   string // what the format calls a row: "feature", "record", "line"
+	Field  string // "geometry" or the attribute; empty where none is concerned
+	Rule   string // the rule that is broken, as "RFC 8259 section 7"; empty where none is
+	Err    error  // what was expected and what was found
+}
+
+// Error is "name: format: byte 18734, line 213, feature 212, geometry: what (rule)".
+func (e *ParseError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s: byte %d", e.Name, e.Format, e.Offset)
+	if e.Line > 0 {
+		fmt.Fprintf(&b, ", line %d", e.Line)
+	}
+	if e.Row >= 0 {
+		fmt.Fprintf(&b, ", %s %d", e.Unit, e.Row)
+	}
+	if e.Field != "" {
+		fmt.Fprintf(&b, ", %s", e.Field)
+	}
+	fmt.Fprintf(&b, ": %v", e.Err)
+	if e.Rule != "" {
+		fmt.Fprintf(&b, " (%s)", e.Rule)
+	}
+	return b.String()
+}
+
+func (e *ParseError) Unwrap() error { return e.Err }
+
+// LimitError says that input, although it may be well formed, is beyond a limit that the operator can move.
+type LimitError struct {
+	What  string // what is too large: "feature 7 of roads.geojson"
+	Flag  string // the flag that moves the limit: "--max-depth"
+	Limit int64  // its value
+	Err   error  // the position, often a *ParseError; may be nil
+}
+
+// Error is "what is beyond the limit 1024 of --max-depth".
+func (e *LimitError) Error() string {
+	s := fmt.Sprintf("%s is beyond the limit %d of %s", e.What, e.Limit, e.Flag)
+	if e.Err != nil {
+		s = fmt.Sprintf("%v: %s", e.Err, s)
+	}
+	return s
+}
+
+func (e *LimitError) Unwrap() error { return e.Err }
+
+// OptionError says that an option of a format is unknown or has a value that it can't have.
+type OptionError struct {
+	Option string
+	Err    error
+}
+
+func (e *OptionError) Error() string { return fmt.Sprintf("options.%s: %v", e.Option, e.Err) }
+
+func (e *OptionError) Unwrap() error { return e.Err }

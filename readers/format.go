@@ -1,0 +1,177 @@
+// Package readers is the contract between file formats and the rest: a file becomes one table, exactly, on every engine.
+//
+// It knows what a format is, how chunks of parsed rows join to one schema, and what an error of a file says. It knows no format:
+// readers/all lists them.
+package readers
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+// Format is one file format and its engines.
+type Format struct {
+	Name       string   // "geojson"; stands in tickets, descriptions and the catalog, never changes
+	Extensions []string // lower case, with dot: a file that ends so is of this format
+	Unit       string   // what the format calls a row: "feature", "record"
+	Version    int      // of the parser; raised when the same file would give another table
+
+	// Sniff tells from the first bytes of a file whose extension says nothing (.json, .txt, none) that it is of this format.
+	Sniff func(head []byte) bool
+
+	// Options are the keys that a ticket's "options" may have beside the common ones (CommonOptions).
+	Options []Option
+
+	// Open reads what must be known before any row: header, dialect, layers.
+	Open func(ctx context.Context, src *source.File, opts Options) (Layout, error)
+
+	// CPU is the engine that every format has. It decides: every other engine gives its tables and its errors.
+	CPU func(Layout) Parser
+}
+
+// Layout is what Open found.
+type Layout struct {
+	Options Options
+	Layers  []string // names of the layers in order; empty for a format without layers
+	Dialect any      // the format's own findings
+}
+
+// Parser is one engine's code for one format. Equal files give equal columns in equal order, or an equal error, on every engine.
+// A Parser keeps nothing between calls and may be used by several goroutines.
+type Parser interface {
+	// Parse reads the rows of a span in file order and hands them to emit in chunks, each with the narrowest types that its own
+	// rows allow; a file without rows is one empty chunk. emit owns the chunk; an error of emit ends the parse and is returned as it is. On cancellation of ctx it
+	// returns ctx.Err() soon. Bad input gives a *ParseError, a limit a *LimitError.
+	Parse(ctx context.Context, src *source.File, req Request, emit func(Chunk) error) (Summary, error)
+}
+
+// Request says what to parse and within which limits.
+type Request struct {
+	Span   Span
+	Limits Limits
+}
+
+// Span is a run of whole rows.
+type Span struct {
+	From, To int64               // bytes [From, To); To < 0: to the end of the file
+	Row      int64               // number of the first row
+	Inside   bool                // the span is a chunk that an earlier Parse of this file emitted: From and To lie between rows
+	Text     []geoarrow.ColumnID // columns to be read as text
+	State    any                 // what the format needs to know to start at From; from the Chunk
+}
+
+// Limits bound what a file may ask for. The zero value of a field means its default.
+type Limits struct {
+	BatchRows       int   // rows of a chunk and of a record batch; default 65,536 (--batch-rows)
+	MaxDepth        int   // open brackets; default 1,024 (--max-depth)
+	MaxFeatureBytes int64 // text of one row; default 512 MiB, which is also the most (--max-feature-bytes)
+}
+
+// Defaults of Limits.
+const (
+	DefaultBatchRows       = 65_536
+	DefaultMaxDepth        = 1_024
+	DefaultMaxFeatureBytes = 512 << 20
+)
+
+// WithDefaults gives l with its zero fields set.
+func (l Limits) WithDefaults() Limits {
+	if l.BatchRows <= 0 {
+		l.BatchRows = DefaultBatchRows
+	}
+	if l.MaxDepth <= 0 {
+		l.MaxDepth = DefaultMaxDepth
+	}
+	if l.MaxFeatureBytes <= 0 || l.MaxFeatureBytes > DefaultMaxFeatureBytes {
+		l.MaxFeatureBytes = DefaultMaxFeatureBytes
+	}
+	return l
+}
+
+// Chunk is a run of parsed rows and where they stand in the file. Every chunk but the last of a file has Limits.BatchRows rows, or fewer
+// where the text of its rows passed ChunkBytes: so every offset of a chunk fits 32 bits.
+type Chunk struct {
+	Columns *geoarrow.Columns
+	Span    Span // parsing it again gives this chunk again
+}
+
+// ChunkBytes bounds the text of a chunk: a chunk ends with the row in which its text reaches so many bytes.
+const ChunkBytes = 512 << 20
+
+// Summary is what a parse learned beside the rows.
+type Summary struct {
+	CRS                geoarrow.CRS
+	BytesRead          int64
+	Skipped            Skipped
+	IgnoredOrdinates   int64            // 4th and later ordinates of positions
+	ReplacedCharacters int64            // lone surrogates that became U+FFFD
+	UnclosedRings      int64            // rings whose last position is not the first
+	ShortRings         int64            // rings of fewer than 4 positions
+	ShortLines         int64            // lines of one position
+	Foreign            map[string]int64 // members that no column holds, by name
+}
+
+// Skipped counts the rows left out under on_error: skip.
+type Skipped struct {
+	Count int64   `json:"count"`
+	First []int64 `json:"first"` // offsets of the first ones, MaxSkippedOffsets at most
+}
+
+// MaxSkippedOffsets is how many offsets of skipped rows are kept.
+const MaxSkippedOffsets = 100
+
+// Registry is the list of known formats.
+type Registry []Format
+
+// ByName finds a format.
+func (r Registry) ByName(name string) (Format, bool) {
+	i := slices.IndexFunc(r, func(f Format) bool { return f.Name == name })
+	if i < 0 {
+		return Format{}, false
+	}
+	return r[i], true
+}
+
+// ByExtension finds the format that the name's extension promises.
+func (r Registry) ByExtension(name string) (Format, bool) {
+	ext := strings.ToLower(path.Ext(name))
+	for _, f := range r {
+		if ext != "" && slices.Contains(f.Extensions, ext) {
+			return f, true
+		}
+	}
+	return Format{}, false
+}
+
+// undecided extensions say nothing about the format: the first bytes do.
+var undecided = []string{"", ".json", ".txt", ".xml"}
+
+// Detect finds the format of a file by its name's extension or, where that says nothing, by its first bytes, which head reads.
+// It reports false for a file that is none of ours.
+func (r Registry) Detect(name string, head func() ([]byte, error)) (Format, bool, error) {
+	if f, ok := r.ByExtension(name); ok {
+		return f, true, nil
+	}
+	if !slices.Contains(undecided, strings.ToLower(path.Ext(name))) {
+		return Format{}, false, nil
+	}
+	b, err := head()
+	if err != nil {
+		return Format{}, false, fmt.Errorf("%s: %w", name, err)
+	}
+	for _, f := range r {
+		if f.Sniff != nil && f.Sniff(b) {
+			return f, true, nil
+		}
+	}
+	return Format{}, false, nil
+}
+
+// SniffBytes is how much of a file Sniff gets to see.
+const SniffBytes = 4096

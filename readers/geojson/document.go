@@ -1,0 +1,392 @@
+package geojson
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+)
+
+const recordSeparator = 0x1E // RFC 8142 section 2
+
+// document reads a whole file.
+func (s *scanner) document() bool {
+	p := 0
+	if s.has(p, "\xEF\xBB\xBF") {
+		p = 3
+	}
+	if s.utf16() {
+		s.wrong(0, "", "RFC 7946 section 11", "the file is UTF-16; GeoJSON is UTF-8")
+		return false
+	}
+	if s.at(s.space(p)) == recordSeparator {
+		s.inSequence = true
+	}
+	if p = s.blank(p); p < 0 {
+		return false
+	}
+	switch c := s.at(p); {
+	case s.inSequence && p < s.n:
+		return s.values(p, true)
+	case c == '[':
+		s.brackets = 1
+		if q := s.blank(p + 1); q >= 0 && s.at(q) == ']' {
+			s.wrong(q, "", "", "an array without a Feature")
+			return false
+		} else if p = q; p < 0 {
+			return false
+		}
+		return s.onlyBlanks(s.array(p), "the array")
+	case c == '{':
+		return s.rootObject(p)
+	}
+	s.fail(p, "a GeoJSON object")
+	return false
+}
+
+// utf16 reports a byte order mark of UTF-16, or a first character that only it would write so.
+func (s *scanner) utf16() bool {
+	if s.n < 2 {
+		return false
+	}
+	a, b := s.at(0), s.at(1)
+	return a == 0xFF && b == 0xFE || a == 0xFE && b == 0xFF || a == 0 && b != 0 || a != 0 && b == 0
+}
+
+// rootObject reads the first object of the file. A FeatureCollection may be of any size, so its features are read as they come, even before its type
+// is known; a Feature or a geometry is a row, and the first value of a sequence if more follow.
+func (s *scanner) rootObject(p int) bool {
+	start := s.base + int64(p)
+	isCollection, features, unknown := false, false, false
+	var typeOff int64
+	s.brackets = 2
+	p++
+	for first := true; ; first = false {
+		if p = s.blank(p); p < 0 {
+			return false
+		}
+		if s.at(p) == '}' {
+			break
+		}
+		if !first {
+			if s.at(p) != ',' {
+				s.fail(p, `"," or "}"`)
+				return false
+			}
+			if p = s.blank(p + 1); p < 0 {
+				return false
+			}
+		}
+		var name string
+		p = s.unit(p, func(p int) int {
+			text, end := s.key(p)
+			name = string(text)
+			return end
+		})
+		if p < 0 {
+			return false
+		}
+		switch name {
+		case "type":
+			var kind string
+			typeOff = s.base + int64(p)
+			end := s.unit(p, func(p int) int {
+				end := s.skip(p, 1)
+				if end >= 0 {
+					kind = string(s.textAt(p, end))
+				}
+				return end
+			})
+			at := int(typeOff - s.base)
+			if p = end; p < 0 {
+				return false
+			}
+			isCollection = kind == "FeatureCollection"
+			unknown = !isCollection
+			if kind == "Feature" || kindOfName([]byte(kind)) != geoarrow.NoKind {
+				if features {
+					s.wrong(at, "", "RFC 7946 section 3.3", fmt.Sprintf("a %s with features", kind))
+					return false
+				}
+				return s.rootValue(start)
+			}
+		case "features":
+			if features {
+				s.wrong(p, "", "", "a second features member: the rows of the first are on their way")
+				return false
+			}
+			features = true
+			if s.at(p) != '[' {
+				s.failRule(p, "RFC 7946 section 3.3", "an array of Features")
+				return false
+			}
+			if p = s.array(p + 1); p < 0 {
+				return false
+			}
+		case "crs":
+			p = s.unit(p, func(p int) int { return s.crs(p, 1) })
+		default:
+			if name != "bbox" {
+				s.sum.Foreign[name]++
+			}
+			p = s.unit(p, func(p int) int { return s.skip(p, 1) })
+		}
+		if p < 0 {
+			return false
+		}
+	}
+	switch {
+	case unknown:
+		if at := s.seek(typeOff); at < 0 {
+			s.err = s.window.err
+		} else {
+			s.fault = unknownType(at, "", "the type of a GeoJSON object")
+		}
+		return false
+	case !isCollection:
+		s.wrong(p, "", "RFC 7946 section 3", `no GeoJSON: an object without "type"`)
+		return false
+	case !features:
+		s.wrong(p, "", "RFC 7946 section 3.3", `a FeatureCollection without "features"`)
+		return false
+	}
+	return s.onlyBlanks(p+1, "the FeatureCollection")
+}
+
+// onlyBlanks reads the rest of the file behind p.
+func (s *scanner) onlyBlanks(p int, behind string) bool {
+	if p < 0 {
+		return false
+	}
+	if p = s.blank(p); p < 0 {
+		return false
+	}
+	if p < s.n {
+		s.wrong(p, "", "RFC 8259 section 2", "bytes behind "+behind)
+		return false
+	}
+	return true
+}
+
+// array reads features from p on, which is behind the opening bracket, up to and with the closing one.
+func (s *scanner) array(p int) int {
+	const (
+		start = iota // the first feature, or the end
+		value        // a feature
+		comma        // a comma, or the end
+	)
+	state := start
+	for {
+		if p = s.blank(p); p < 0 {
+			return -1
+		}
+		switch {
+		case state == comma && s.at(p) == ',':
+			state = value
+			p++
+			continue
+		case state != value && s.at(p) == ']':
+			next, again := s.end(p)
+			if again {
+				p, state = next, value
+				continue
+			}
+			if next < 0 {
+				return -1
+			}
+			return p + 1
+		case state == comma && s.spanEnds(p):
+			p, _ = s.end(p)
+			return p
+		case state == comma:
+			return s.fail(p, `"," or "]" after a Feature`)
+		}
+		if s.sink.rows == 0 && s.sink.skipped.Count == 0 {
+			s.begin(p)
+		}
+		next := s.row(p)
+		if next < 0 {
+			again, first := s.again()
+			if !again || s.err != nil {
+				return -1
+			}
+			next, state = first, value
+			p = next
+			continue
+		}
+		p, state = next, comma
+		if s.full(p) {
+			var again bool
+			if p, again = s.end(p); again {
+				state = value
+			}
+			if p < 0 {
+				return -1
+			}
+		}
+	}
+}
+
+// spanEnds reports the end of a span that is read for a second time.
+func (s *scanner) spanEnds(p int) bool { return s.inside && p >= s.n && s.eof }
+
+// rootValue starts over with the Feature or geometry at off, which is the whole file or the first value of a sequence.
+func (s *scanner) rootValue(off int64) bool {
+	p := s.seek(off)
+	if p < 0 {
+		s.err = s.window.err
+		return false
+	}
+	clear(s.sum.Foreign)
+	s.brackets, s.inSequence = 0, true
+	s.sum.CRS = geoarrow.CRS84
+	return s.values(p, s.sequence)
+}
+
+// values reads Features and geometries from p on to the end of the file. Unless sequence is set a second one must stand on a line of its
+// own, or behind a record separator.
+func (s *scanner) values(p int, sequence bool) bool {
+	for {
+		before := s.base + int64(p)
+		if p = s.blank(p); p < 0 {
+			return false
+		}
+		if p >= s.n {
+			next, again := s.end(p)
+			if !again {
+				return next >= 0
+			}
+			p = next
+			continue
+		}
+		if s.sink.rows == 0 && s.sink.skipped.Count == 0 {
+			s.begin(p)
+		}
+		if !sequence && s.feature > 0 {
+			if sequence = s.separated(before, s.base+int64(p)); !sequence {
+				s.wrong(p, "", "RFC 8259 section 2", "a second root value on the line of the first")
+				return false
+			}
+		}
+		next := s.row(p)
+		if next < 0 {
+			again, first := s.again()
+			if !again || s.err != nil {
+				return false
+			}
+			p = first
+			continue
+		}
+		if p = next; s.full(p) {
+			if p, _ = s.end(p); p < 0 {
+				return false
+			}
+		}
+	}
+}
+
+// separated reports a line feed, a carriage return or a record separator in the blanks of the file from offset a to b.
+func (s *scanner) separated(a, b int64) bool {
+	blank := make([]byte, min(b-a, windowBytes))
+	n, err := s.src.ReadAt(blank, a)
+	return err == nil && n == len(blank) && slices.ContainsFunc(blank, func(c byte) bool { return c == '\n' || c == '\r' || c == recordSeparator })
+}
+
+// sequenceRow reads the Feature or geometry at p.
+func (s *scanner) sequenceRow(p int) int {
+	if s.opens.hasType && s.has(p, s.opens.text) {
+		return s.readFeature(p)
+	}
+	if s.at(p) != '{' {
+		return s.failRule(p, "RFC 8142 section 2", "a Feature or a geometry")
+	}
+	kind, at, end := s.typeOf(p)
+	switch {
+	case end < 0:
+		// What is wrong may be no fault of the JSON alone: the reader of the value says it with its place.
+		first := s.fault
+		if s.cut() || kind != "Feature" && kindOfName([]byte(kind)) == geoarrow.NoKind {
+			return -1
+		}
+		if s.readValue(kind, p) < 0 && s.fault.pos > first.pos {
+			s.fault = first
+		}
+		return -1
+	case at < 0:
+		return s.wrong(end-1, "", "RFC 7946 section 3", `no GeoJSON: an object without "type"`)
+	case kind == "Feature", kindOfName([]byte(kind)) != geoarrow.NoKind:
+		return s.readValue(kind, p)
+	}
+	s.fault = unknownType(at, "", "a Feature or a geometry")
+	return -1
+}
+
+func (s *scanner) readValue(kind string, p int) int {
+	if kind == "Feature" {
+		return s.readFeature(p)
+	}
+	k, end := s.geometry(p, 0)
+	if end >= 0 {
+		s.endGeometry(k)
+	}
+	return end
+}
+
+// typeOf finds the type member of the object at p: its text, where it stands, and the end of the object.
+func (s *scanner) typeOf(p int) (kind string, at, end int) {
+	at = -1
+	p = s.space(p + 1)
+	for first := true; s.at(p) != '}'; first = false {
+		if !first {
+			if s.at(p) != ',' {
+				return kind, at, s.fail(p, `"," or "}"`)
+			}
+			p = s.space(p + 1)
+		}
+		name, value := s.key(p)
+		if value < 0 {
+			return kind, at, -1
+		}
+		isType := string(name) == "type"
+		if p = s.skip(value, 1); p < 0 {
+			return kind, at, -1
+		}
+		if isType {
+			kind, at = string(s.textAt(value, p)), value
+		}
+		p = s.space(p)
+	}
+	return kind, at, p + 1
+}
+
+// crs reads the crs member of the 2008 specification. A later one counts, but in a sequence all must agree.
+func (s *scanner) crs(p, open int) int {
+	end := s.skip(p, open)
+	if end < 0 {
+		return -1
+	}
+	var member struct {
+		Type       string
+		Properties struct {
+			Name string
+			Code any
+		}
+	}
+	var crs geoarrow.CRS
+	if err := json.Unmarshal(s.text(p, end), &member); err == nil {
+		name := member.Properties.Name
+		if member.Properties.Code != nil {
+			name = fmt.Sprintf("%s:%v", member.Type, member.Properties.Code)
+		}
+		var known bool
+		if crs, known = geoarrow.ParseCRS(name); !known {
+			crs = geoarrow.CRS{Text: name}
+		}
+	}
+	if s.inSequence && s.feature > 0 && crs != s.sum.CRS {
+		return s.wrong(p, "crs", "", fmt.Sprintf("a second CRS, %q beside %q", crs, s.sum.CRS))
+	}
+	s.sum.CRS = crs
+	return end
+}

@@ -1,0 +1,307 @@
+package geojson
+
+import (
+	"bytes"
+
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+)
+
+const featureRule = "RFC 7946 section 3.2"
+
+// featureState is what a Feature said so far. Where a member is repeated the last one counts.
+type featureState struct {
+	typePos    int // of the type member's value; -1: none
+	isFeature  bool
+	kind       geoarrow.Kind // of the geometry that the builder holds; NoKind: null
+	geometry   bool          // the member was there
+	properties bool
+	id         bool
+}
+
+// readFeature reads the Feature at p as a row.
+func (s *scanner) readFeature(p int) int {
+	if s.at(p) != '{' {
+		return s.failRule(p, featureRule, "a Feature object")
+	}
+	f := featureState{typePos: -1}
+	end := s.featureMembers(&f, p)
+	if end < 0 {
+		if f.typePos >= 0 && !f.isFeature {
+			return s.earlier(unknownType(f.typePos, "type", `"Feature"`))
+		}
+		return -1
+	}
+	if f.typePos < 0 {
+		return s.wrong(end-1, "", featureRule, `a Feature without "type"`)
+	}
+	if !f.isFeature {
+		s.fault = unknownType(f.typePos, "type", `"Feature"`)
+		return -1
+	}
+	if f.kind == geoarrow.NoKind {
+		s.sink.geom.Null()
+	} else {
+		s.endGeometry(f.kind)
+	}
+	return end
+}
+
+// featureMembers reads a Feature up to and with its closing bracket.
+//
+// Most writers put the same bytes between the values of every feature. What stood before a geometry or properties in the last
+// feature is compared as a whole; where it stands again, its grammar holds again.
+func (s *scanner) featureMembers(f *featureState, p int) int {
+	open := s.brackets + 1
+	guess, from := &s.opens, p
+	for first := true; ; first = false {
+		member, at := guess.member, p+len(guess.text)
+		guessed := member != 0 && s.has(p, guess.text)
+		if !guessed {
+			p = s.space(p)
+			if first {
+				p = s.space(p + 1)
+			}
+			if s.at(p) == '}' {
+				return p + 1
+			}
+			if !first {
+				if s.at(p) != ',' {
+					return s.fail(p, `"," or "}" of a Feature`)
+				}
+				p = s.space(p + 1)
+			}
+			var name []byte
+			if name, at = s.key(p); at < 0 {
+				return -1
+			}
+			member = featureMember(name)
+			if member == memberForeign {
+				s.sink.foreign = append(s.sink.foreign, string(name))
+			}
+		} else if guess.hasType {
+			f.typePos, f.isFeature = from, true
+		}
+		if p = s.featureMemberValue(f, member, at, open); p < 0 {
+			return -1
+		}
+		switch member {
+		case memberGeometry, memberProperties:
+			if !guessed && (f.typePos < 0 || f.isFeature) {
+				s.learn(guess, member, from, at, f.typePos > from)
+			}
+			guess, from = &s.between, p
+		case memberType: // part of what the next guess compares
+		default: // its value varies: nothing to compare before the next geometry or properties
+			guess, from = &s.never, p
+		}
+		if s.at(p) == '}' {
+			return p + 1
+		}
+	}
+}
+
+// between is what stood before a geometry or properties member's value, from the start of the feature or the end of the value before.
+type between struct {
+	text    string
+	member  byte
+	hasType bool // a type member is in it
+}
+
+// learn keeps what stood before the value of a member for the next feature.
+func (s *scanner) learn(b *between, member byte, from, at int, hasType bool) {
+	if b == &s.never || at-from > mostPredicted {
+		return
+	}
+	*b = between{text: string(s.text(from, at)), member: member, hasType: hasType}
+}
+
+const (
+	memberType       = 't'
+	memberGeometry   = 'g'
+	memberProperties = 'p'
+	memberID         = 'i'
+	memberBBox       = 'b'
+	memberCRS        = 'c'
+	memberForeign    = 'f'
+)
+
+func featureMember(name []byte) byte {
+	switch string(name) {
+	case "type":
+		return memberType
+	case "geometry":
+		return memberGeometry
+	case "properties":
+		return memberProperties
+	case "id":
+		return memberID
+	case "bbox":
+		return memberBBox
+	case "crs":
+		return memberCRS
+	}
+	return memberForeign
+}
+
+func (s *scanner) featureMemberValue(f *featureState, member byte, p, open int) int {
+	switch member {
+	case memberType:
+		end := s.skip(p, open)
+		if end >= 0 {
+			f.typePos, f.isFeature = p, string(s.textAt(p, end)) == "Feature"
+		}
+		return end
+	case memberGeometry:
+		if s.passed(p) {
+			break
+		}
+		if f.geometry {
+			return s.repeated(p, open)
+		}
+		f.geometry = true
+		if s.at(p) == 'n' {
+			return s.literal(p, "null")
+		}
+		var end int
+		f.kind, end = s.geometry(p, open)
+		return end
+	case memberProperties:
+		if s.passed(p) {
+			break
+		}
+		if f.properties {
+			return s.repeated(p, open)
+		}
+		f.properties = true
+		if s.at(p) == 'n' {
+			return s.literal(p, "null")
+		}
+		return s.properties(p, open)
+	case memberID:
+		if s.passed(p) {
+			break
+		}
+		if f.id {
+			return s.repeated(p, open)
+		}
+		f.id = true
+		return s.featureID(p)
+	case memberCRS:
+		if s.inSequence && open == 1 {
+			return s.crs(p, open)
+		}
+		s.sink.foreign = append(s.sink.foreign, "crs")
+	}
+	return s.skip(p, open)
+}
+
+// featureID reads an id, which is a string or a number; null counts as absent.
+func (s *scanner) featureID(p int) int {
+	c := s.at(p)
+	switch {
+	case c == 'n':
+		return s.literal(p, "null")
+	case c != '"' && c != '-' && c-'0' > 9:
+		s.fault = fault{pos: p, want: "a string or a number", field: "id", rule: featureRule}
+		return -1
+	}
+	k := s.sink
+	if k.id == nil {
+		k.id = k.column(geoarrow.RoleFeatureID, []byte("id"))
+	}
+	return s.value(k.id, p, 0)
+}
+
+// properties reads the properties object at p. open is the number of brackets around it.
+func (s *scanner) properties(p, open int) int {
+	if s.at(p) != '{' {
+		s.fault = fault{pos: p, want: "an object or null", field: "properties", rule: featureRule}
+		return -1
+	}
+	if open >= s.limits.MaxDepth {
+		return s.failDepth(p)
+	}
+	p++
+	open++
+	guess := &s.sink.start
+	for first := true; ; first = false {
+		c := guess.next
+		if c != nil && (s.word(p)^guess.lo)&guess.loMask|(s.word(p+8)^guess.hi)&guess.hiMask == 0 &&
+			(guess.rest == "" || s.has(p+16, guess.rest)) {
+			p += guess.n
+		} else {
+			at := s.space(p)
+			if s.at(at) == '}' {
+				return at + 1
+			}
+			if !first {
+				if s.at(at) != ',' {
+					return s.fail(at, `"," or "}" of the properties`)
+				}
+				at = s.space(at + 1)
+			}
+			name, value := s.key(at)
+			if value < 0 {
+				return -1
+			}
+			c = s.sink.column(geoarrow.RoleAttribute, name)
+			guess.learn(c, s.text(p, value))
+			p = value
+		}
+		if s.passes && s.passed(p) {
+			p = s.skip(p, open)
+		} else {
+			p = s.value(c, p, open)
+		}
+		if p < 0 {
+			if s.fault.field == "" {
+				s.fault.field = c.id.Name
+			}
+			return -1
+		}
+		guess = &c.after
+	}
+}
+
+// passed reports whether the value at p is one that a later one of the same name replaces.
+func (s *scanner) passed(p int) bool {
+	return s.passes && s.replaced[s.base+int64(p)]
+}
+
+// findReplaced fills replaced with the values of the Feature at p that a later one of the same name replaces.
+func (s *scanner) findReplaced(p int) {
+	s.replaced = map[int64]bool{}
+	properties := -1
+	s.replacedIn(p, func(name []byte, at int) {
+		if bytes.Equal(name, []byte("properties")) && s.at(at) == '{' {
+			properties = at
+		} else if bytes.Equal(name, []byte("properties")) {
+			properties = -1
+		}
+	})
+	if properties >= 0 {
+		s.replacedIn(properties, func([]byte, int) {})
+	}
+}
+
+// replacedIn does it for one object, which is valid or cut by the window.
+func (s *scanner) replacedIn(p int, each func(name []byte, at int)) {
+	last := map[string]int64{}
+	for p = s.space(p + 1); s.at(p) == '"'; {
+		name, at := s.key(p)
+		if at < 0 {
+			return
+		}
+		if before, ok := last[string(name)]; ok {
+			s.replaced[before] = true
+		}
+		last[string(name)] = s.base + int64(at)
+		each(name, at)
+		if p = s.skip(at, 0); p < 0 {
+			return
+		}
+		if p = s.space(p); s.at(p) == ',' {
+			p = s.space(p + 1)
+		}
+	}
+}

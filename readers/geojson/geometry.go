@@ -1,0 +1,295 @@
+package geojson
+
+import (
+	"fmt"
+
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+)
+
+const geometryRule = "RFC 7946 section 3.1"
+
+// kindOfName is the geometry kind of a type member's value. Names are case-sensitive.
+func kindOfName(name []byte) geoarrow.Kind {
+	switch string(name) {
+	case "Point":
+		return geoarrow.Point
+	case "LineString":
+		return geoarrow.LineString
+	case "Polygon":
+		return geoarrow.Polygon
+	case "MultiPoint":
+		return geoarrow.MultiPoint
+	case "MultiLineString":
+		return geoarrow.MultiLineString
+	case "MultiPolygon":
+		return geoarrow.MultiPolygon
+	case "GeometryCollection":
+		return geoarrow.GeometryCollection
+	}
+	return geoarrow.NoKind
+}
+
+// openings are how writers begin a geometry: after these bytes its coordinates follow, and nothing is left to check.
+var openings = [...]string{
+	geoarrow.Point:           `{"type":"Point","coordinates":`,
+	geoarrow.LineString:      `{"type":"LineString","coordinates":`,
+	geoarrow.Polygon:         `{"type":"Polygon","coordinates":`,
+	geoarrow.MultiPoint:      `{"type":"MultiPoint","coordinates":`,
+	geoarrow.MultiLineString: `{"type":"MultiLineString","coordinates":`,
+	geoarrow.MultiPolygon:    `{"type":"MultiPolygon","coordinates":`,
+
+	geoarrow.GeometryCollection: "", // begins in many ways
+}
+
+var spacedOpenings = [...]string{
+	geoarrow.Point:           `{ "type": "Point", "coordinates": `,
+	geoarrow.LineString:      `{ "type": "LineString", "coordinates": `,
+	geoarrow.Polygon:         `{ "type": "Polygon", "coordinates": `,
+	geoarrow.MultiPoint:      `{ "type": "MultiPoint", "coordinates": `,
+	geoarrow.MultiLineString: `{ "type": "MultiLineString", "coordinates": `,
+	geoarrow.MultiPolygon:    `{ "type": "MultiPolygon", "coordinates": `,
+
+	geoarrow.GeometryCollection: "",
+}
+
+// opening looks for the usual beginning of a geometry at p: that of the last geometry's kind, then the others.
+func (s *scanner) opening(p int) (k geoarrow.Kind, end int) {
+	if lit := openings[s.lastKind]; lit != "" && s.has(p, lit) {
+		return s.lastKind, p + len(lit)
+	}
+	list := &openings
+	if s.at(p+1) == ' ' {
+		list = (*[len(openings)]string)(&spacedOpenings)
+	}
+	for k, lit := range list {
+		if lit != "" && s.has(p, lit) {
+			s.lastKind = geoarrow.Kind(k)
+			return geoarrow.Kind(k), p + len(lit)
+		}
+	}
+	return geoarrow.NoKind, p
+}
+
+// members are what a geometry object said so far. Where a member is repeated the last one counts.
+type members struct {
+	kind        geoarrow.Kind
+	typePos     int // of the type member's value; -1: none
+	coordinates int // where the value is; -1: none
+	geometries  int
+
+	parsed   geoarrow.Kind // the kind as which the builder holds coordinates or geometries; NoKind: it holds none
+	parsedAt int
+	refused  fault // why coordinates could not be read as the kind known then; want is empty if nothing was refused
+}
+
+// geometryMark is a place to return to.
+type geometryMark struct {
+	mark   geoarrow.Mark
+	shapes shapes
+}
+
+// geometry reads the geometry object at p into the builder, up to but without End. open is the number of brackets around it.
+func (s *scanner) geometry(p, open int) (k geoarrow.Kind, end int) {
+	if s.at(p) != '{' {
+		s.fault = fault{pos: p, want: "a geometry object", field: "geometry", rule: geometryRule}
+		return 0, -1
+	}
+	if open >= s.limits.MaxDepth {
+		return 0, s.failDepth(p)
+	}
+	mark := geometryMark{s.sink.geom.Mark(), s.sink.count.shapes}
+	m := members{typePos: -1, coordinates: -1, geometries: -1}
+	kind, at := s.opening(p)
+	if kind != geoarrow.NoKind {
+		m.kind, m.typePos = kind, p
+		if p = s.tryCoordinates(&m, kind, at, open+1, mark); p < 0 {
+			return 0, -1
+		}
+		if s.at(p) == '}' && m.parsed == kind {
+			return kind, p + 1
+		}
+	} else {
+		p++
+	}
+	if end = s.geometryMembers(&m, s.space(p), open+1, mark); end < 0 {
+		return 0, s.earlier(m.fault())
+	}
+	return s.settle(&m, end, open+1, mark)
+}
+
+// tryCoordinates reads coordinates as those of kind k. Where they are not, it passes them: a later member may replace them or their type.
+func (s *scanner) tryCoordinates(m *members, k geoarrow.Kind, p, open int, mark geometryMark) int {
+	m.coordinates = p
+	end := s.coordinates(k, p)
+	if end >= 0 {
+		m.parsed, m.parsedAt = k, p
+		return end
+	}
+	if s.cut() {
+		return -1
+	}
+	m.refused = s.fault
+	s.rewind(mark)
+	if end = s.skip(p, open); end < 0 {
+		return s.earlier(m.refused)
+	}
+	return end
+}
+
+// earlier keeps the fault that stands first in the file, unless the window is to be filled. It gives -1.
+func (s *scanner) earlier(f fault) int {
+	if f.want != "" && f.pos < s.fault.pos && !s.cut() {
+		s.fault = f
+	}
+	return -1
+}
+
+// fault is what is wrong with the members so far, if nothing follows that replaces them.
+func (m *members) fault() fault {
+	if m.typePos >= 0 && m.kind == geoarrow.NoKind {
+		return unknownType(m.typePos, "geometry", "the type of a geometry")
+	}
+	return m.refused
+}
+
+// geometryMembers reads members up to and with the closing bracket.
+func (s *scanner) geometryMembers(m *members, p, open int, mark geometryMark) (end int) {
+	for first := m.typePos < 0; ; first = false {
+		if s.at(p) == '}' {
+			return p + 1
+		}
+		if !first {
+			if s.at(p) != ',' {
+				return s.fail(p, `"," or "}" of a geometry`)
+			}
+			p = s.space(p + 1)
+		}
+		name, at := s.key(p)
+		if at < 0 {
+			return -1
+		}
+		if p = s.geometryMember(m, name, at, open, mark); p < 0 {
+			return -1
+		}
+		p = s.space(p)
+	}
+}
+
+func (s *scanner) geometryMember(m *members, name []byte, p, open int, mark geometryMark) int {
+	switch string(name) {
+	case "type":
+		end := s.skip(p, open)
+		if end >= 0 {
+			m.typePos, m.kind = p, kindOfName(s.textAt(p, end))
+		}
+		return end
+	case "coordinates":
+		k := m.kind
+		if m.typePos < 0 {
+			k = s.lastKind
+		}
+		if m.parsed == geoarrow.NoKind && m.coordinates < 0 && k != geoarrow.NoKind && k != geoarrow.GeometryCollection {
+			return s.tryCoordinates(m, k, p, open, mark)
+		}
+		m.coordinates = p
+	case "geometries":
+		m.geometries = p
+		if m.kind == geoarrow.GeometryCollection && m.parsed == geoarrow.NoKind {
+			m.parsed, m.parsedAt = m.kind, p
+			return s.geometries(p, open)
+		}
+	case "bbox":
+	case "crs":
+		if s.inSequence && open == 1 {
+			return s.crs(p, open)
+		}
+		fallthrough
+	default:
+		s.sink.foreign = append(s.sink.foreign, string(name))
+	}
+	return s.skip(p, open)
+}
+
+// geometries reads the members of a GeometryCollection.
+func (s *scanner) geometries(p, open int) int {
+	if s.at(p) != '[' {
+		s.fault = fault{pos: p, want: "an array of geometries", field: "geometry", rule: "RFC 7946 section 3.1.8"}
+		return -1
+	}
+	if open >= s.limits.MaxDepth {
+		return s.failDepth(p)
+	}
+	s.sink.geom.BeginCollection()
+	p = s.space(p + 1)
+	if s.at(p) == ']' {
+		return p + 1
+	}
+	for {
+		k, end := s.geometry(p, open+1)
+		if end < 0 {
+			return -1
+		}
+		s.endGeometry(k)
+		p = s.space(end)
+		switch s.at(p) {
+		case ']':
+			return p + 1
+		case ',':
+			p = s.space(p + 1)
+		default:
+			return s.fail(p, `"," or "]"`)
+		}
+	}
+}
+
+// endGeometry ends the geometry that geometry read, as a row or as a member of a collection.
+func (s *scanner) endGeometry(k geoarrow.Kind) {
+	if k == geoarrow.GeometryCollection {
+		s.sink.geom.EndCollection()
+	} else {
+		s.sink.geom.End(k)
+	}
+}
+
+// rewind forgets the coordinates that were read since mark, and what was counted of them.
+func (s *scanner) rewind(mark geometryMark) {
+	s.sink.geom.Rewind(mark.mark)
+	s.sink.count.shapes = mark.shapes
+}
+
+// settle sees to it that the builder holds what the last of repeated members said, once all members are known. end is behind the object.
+func (s *scanner) settle(m *members, end, open int, mark geometryMark) (geoarrow.Kind, int) {
+	if m.typePos < 0 {
+		return 0, s.wrong(end-1, "geometry", geometryRule, `a geometry without "type"`)
+	}
+	if m.kind == geoarrow.NoKind {
+		s.fault = unknownType(m.typePos, "geometry", "the type of a geometry")
+		return 0, -1
+	}
+	at, member := m.coordinates, "coordinates"
+	if m.kind == geoarrow.GeometryCollection {
+		at, member = m.geometries, "geometries"
+	}
+	if at < 0 {
+		return 0, s.wrong(end-1, "geometry", geometryRule, fmt.Sprintf("a %s without %q", m.kind, member))
+	}
+	s.lastKind = m.kind
+	if m.parsed == m.kind && m.parsedAt == at {
+		return m.kind, end
+	}
+	s.rewind(mark)
+	if m.kind == geoarrow.GeometryCollection {
+		at = s.geometries(at, open)
+	} else {
+		at = s.coordinates(m.kind, at)
+	}
+	if at < 0 {
+		return 0, -1
+	}
+	return m.kind, end
+}
+
+// unknownType is the fault of a type member.
+func unknownType(p int, field, want string) fault {
+	return fault{pos: p, want: want, field: field, rule: "RFC 7946 section 1.4"}
+}

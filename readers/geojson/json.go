@@ -1,0 +1,302 @@
+package geojson
+
+import (
+	"math/bits"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/vibeflight/vibeflight/readers/internal/number"
+)
+
+// This file knows RFC 8259: blanks, strings, literals, and values of which only the grammar matters. Every function takes an index and gives
+// the index behind what it read, or -1 with the fault set.
+
+const blanks = 1<<' ' | 1<<'\t' | 1<<'\n' | 1<<'\r'
+
+func isBlank(c byte) bool { return c <= ' ' && 1<<c&uint64(blanks) != 0 }
+
+// space passes blanks.
+func (s *scanner) space(p int) int {
+	for isBlank(s.at(p)) {
+		p++
+	}
+	return p
+}
+
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
+// str reads the rest of a string whose opening quote stands before p. It gives the index of the closing quote, and whether there is an escape.
+func (s *scanner) str(p int) (end int, escaped bool) {
+	start := p
+	var high uint64 // bytes beyond ASCII, all words together
+	for {
+		w := s.word(p)
+		quote, slash := w^ones*'"', w^ones*'\\'
+		// The lowest set bit is right: a subtraction only borrows upwards.
+		stop := ((quote-ones)&^quote | (slash-ones)&^slash | (w-ones*0x20)&^w) & highs
+		if stop == 0 {
+			high |= w
+			p += 8
+			continue
+		}
+		k := uint(bits.TrailingZeros64(stop)) &^ 7
+		high |= w & (1<<k - 1)
+		p += int(k >> 3)
+		c := s.at(p)
+		if c == '\\' {
+			escaped = true
+			if p = s.escape(p); p < 0 {
+				return s.badText(start, -1), false
+			}
+			continue
+		}
+		if high&highs != 0 && !utf8.Valid(s.text(start, min(p, s.n))) {
+			return s.badText(start, p), false
+		}
+		if c == '"' {
+			return p, escaped
+		}
+		if p >= s.n {
+			return s.fail(s.n, "the closing quote of a string"), false
+		}
+		return s.failRule(p, "RFC 8259 section 7", "a control character is escaped in a string"), false
+	}
+}
+
+// escape reads an escape sequence.
+func (s *scanner) escape(p int) int {
+	switch s.at(p + 1) {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return p + 2
+	case 'u':
+		for k := p + 2; k < p+6; k++ {
+			if hexDigit(s.at(k)) > 15 {
+				return s.failRule(k, "RFC 8259 section 7", "four hexadecimal digits")
+			}
+		}
+		return p + 6
+	}
+	return s.failRule(p+1, "RFC 8259 section 7", `one of "\/bfnrtu after a backslash`)
+}
+
+// badText sets the fault at the first byte of a string that is not UTF-8, if there is one before p or before a fault that is set already.
+func (s *scanner) badText(start, p int) int {
+	if p < 0 {
+		p = s.fault.pos
+	}
+	for b := s.text(start, min(p, s.n)); len(b) > 0; {
+		r, size := utf8.DecodeRune(b)
+		if r == utf8.RuneError && size <= 1 {
+			at := min(p, s.n) - len(b)
+			if p >= s.n && !utf8.FullRune(b) {
+				at = s.n
+			}
+			return s.failRule(at, "RFC 8259 section 8.1", "UTF-8")
+		}
+		b = b[size:]
+	}
+	return -1
+}
+
+func hexDigit(c byte) uint32 {
+	switch {
+	case c-'0' <= 9:
+		return uint32(c - '0')
+	case c|0x20 >= 'a' && c|0x20 <= 'f':
+		return uint32(c|0x20-'a') + 10
+	}
+	return 255
+}
+
+// unescape appends the text that a valid string with escapes means, and counts the lone surrogates that became U+FFFD.
+func unescape(dst, src []byte) (out []byte, replaced int64) {
+	for i := 0; i < len(src); i++ {
+		c := src[i]
+		if c != '\\' {
+			dst = append(dst, c)
+			continue
+		}
+		i++
+		switch c := src[i]; c {
+		case 'b':
+			dst = append(dst, '\b')
+		case 'f':
+			dst = append(dst, '\f')
+		case 'n':
+			dst = append(dst, '\n')
+		case 'r':
+			dst = append(dst, '\r')
+		case 't':
+			dst = append(dst, '\t')
+		case 'u':
+			r := hex4(src[i+1:])
+			i += 4
+			if utf16.IsSurrogate(r) {
+				if next := src[i+1:]; len(next) >= 6 && next[0] == '\\' && next[1] == 'u' {
+					if pair := utf16.DecodeRune(r, hex4(next[2:])); pair != utf8.RuneError {
+						dst = utf8.AppendRune(dst, pair)
+						i += 6
+						continue
+					}
+				}
+				r = utf8.RuneError
+				replaced++
+			}
+			dst = utf8.AppendRune(dst, r)
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return dst, replaced
+}
+
+func hex4(b []byte) rune {
+	return rune(hexDigit(b[0])<<12 | hexDigit(b[1])<<8 | hexDigit(b[2])<<4 | hexDigit(b[3]))
+}
+
+// literal reads the rest of true, false or null.
+func (s *scanner) literal(p int, lit string) int {
+	for i := range len(lit) {
+		if s.at(p+i) != lit[i] {
+			return s.fail(p+i, lit)
+		}
+	}
+	return p + len(lit)
+}
+
+// number reads a number of which only the grammar matters.
+func (s *scanner) number(p int) int {
+	end := number.Skip(s.q, p)
+	if end < 0 {
+		return s.fail(^end, "a value")
+	}
+	return end
+}
+
+// skip reads any value; open is the number of brackets around it. Its time is linear and its memory one byte an open bracket.
+func (s *scanner) skip(p, open int) int {
+	stack := s.stack[:0]
+	for {
+		switch c := s.at(p); c {
+		case '{', '[':
+			if open+len(stack) >= s.limits.MaxDepth {
+				return s.failDepth(p)
+			}
+			stack = append(stack, c+2) // the bracket that closes it: ']' is '[' + 2, '}' is '{' + 2
+			p = s.space(p + 1)
+			if s.at(p) != c+2 {
+				if c == '{' {
+					p = s.keyOnly(p)
+				}
+				if p < 0 {
+					return -1
+				}
+				continue
+			}
+			p++
+			stack = stack[:len(stack)-1]
+		case '"':
+			if p, _ = s.str(p + 1); p < 0 {
+				return -1
+			}
+			p++
+		case 't':
+			p = s.literal(p, "true")
+		case 'f':
+			p = s.literal(p, "false")
+		case 'n':
+			p = s.literal(p, "null")
+		default:
+			p = s.number(p)
+		}
+		if p < 0 {
+			return -1
+		}
+		for len(stack) > 0 {
+			p = s.space(p)
+			if s.at(p) != stack[len(stack)-1] {
+				break
+			}
+			p++
+			stack = stack[:len(stack)-1]
+		}
+		if len(stack) == 0 {
+			s.stack = stack
+			return p
+		}
+		if s.at(p) != ',' {
+			return s.fail(p, `"," or "`+string(stack[len(stack)-1])+`"`)
+		}
+		p = s.space(p + 1)
+		if stack[len(stack)-1] == '}' {
+			if p = s.keyOnly(p); p < 0 {
+				return -1
+			}
+		}
+	}
+}
+
+// keyOnly reads a key and its colon, and the blanks around it.
+func (s *scanner) keyOnly(p int) int {
+	if s.at(p) != '"' {
+		return s.fail(p, "a key in quotes")
+	}
+	p, _ = s.str(p + 1)
+	if p < 0 {
+		return -1
+	}
+	return s.colon(p + 1)
+}
+
+func (s *scanner) colon(p int) int {
+	p = s.space(p)
+	if s.at(p) != ':' {
+		return s.fail(p, `":" after a key`)
+	}
+	if p = s.space(p + 1); p >= s.n {
+		return s.fail(s.n, "a value") // and no prediction is learned from blanks that the window cuts
+	}
+	return p
+}
+
+// key reads a key, its colon and the blanks around them. The name is decoded; it is valid until the next key.
+func (s *scanner) key(p int) (name []byte, end int) {
+	if s.at(p) != '"' {
+		return nil, s.fail(p, "a key in quotes")
+	}
+	e, escaped := s.str(p + 1)
+	if e < 0 {
+		return nil, -1
+	}
+	name = s.text(p+1, e)
+	if escaped {
+		s.name, _ = unescape(s.name[:0], name)
+		name = s.name
+	}
+	return name, s.colon(e + 1)
+}
+
+// compact appends a valid value without the blanks between its tokens.
+func compact(dst, src []byte) []byte {
+	for i := 0; i < len(src); i++ {
+		c := src[i]
+		if isBlank(c) {
+			continue
+		}
+		if c != '"' {
+			dst = append(dst, c)
+			continue
+		}
+		start := i
+		for i++; src[i] != '"'; i++ {
+			if src[i] == '\\' {
+				i++
+			}
+		}
+		dst = append(dst, src[start:i+1]...)
+	}
+	return dst
+}

@@ -1,0 +1,136 @@
+package geojson
+
+import (
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/number"
+)
+
+// arrayValue reads an array: a list if all its elements are of one scalar kind, else JSON text.
+func (s *scanner) arrayValue(c *column, p, open int) int {
+	end := s.skip(p, open)
+	if end < 0 {
+		return -1
+	}
+	kinds, bad := s.listKinds(p)
+	if bad >= 0 {
+		return s.wrong(bad, "", "", "a number beyond the range of float64")
+	}
+	if kinds == geoarrow.FactJSON {
+		s.keepJSON(c, p, end)
+		return end
+	}
+	if c.kinds&kinds != kinds {
+		c.accept(kinds)
+	}
+	if c.store == storeText {
+		c.text = compact(c.text, s.text(p, end))
+		c.endText()
+		return end
+	}
+	s.elements(c, p)
+	c.endList()
+	return end
+}
+
+// each calls do for each element of the valid array at p, with the index of its first byte; do gives the index behind it, or -1 to stop.
+func (s *scanner) each(p int, do func(p int) int) {
+	p = s.space(p + 1)
+	for s.at(p) != ']' {
+		if p = do(p); p < 0 {
+			return
+		}
+		if p = s.space(p); s.at(p) == ',' {
+			p = s.space(p + 1)
+		}
+	}
+}
+
+// listKinds is the kind of a valid array: FactEmptyList, kinds of one list, or FactJSON. bad is the index of a number that no float64 holds
+// in a list of numbers, else -1.
+func (s *scanner) listKinds(p int) (kinds geoarrow.FactKinds, bad int) {
+	bad = -1
+	s.each(p, func(p int) int {
+		var k geoarrow.FactKinds
+		end := p
+		switch s.at(p) {
+		case '"':
+			k = geoarrow.FactListString
+			end, _ = s.str(p + 1)
+			end++
+		case 't':
+			k, end = geoarrow.FactListBool, p+4
+		case 'f':
+			k, end = geoarrow.FactListBool, p+5
+		case '{', '[', 'n':
+			kinds = geoarrow.FactJSON
+			return -1
+		default:
+			var n number.Num
+			if n, end = number.Number(s.q, p); end < 0 {
+				n.Kind, end = number.Real, number.Skip(s.q, p)
+				if bad < 0 {
+					bad = p
+				}
+			}
+			k = kindOf(n).InList()
+		}
+		if listFamily(kinds|k) == 0 {
+			kinds = geoarrow.FactJSON
+			return -1
+		}
+		kinds |= k
+		return end
+	})
+	if kinds == 0 {
+		kinds = geoarrow.FactEmptyList
+	}
+	if kinds == geoarrow.FactJSON {
+		bad = -1 // kept as text
+	}
+	return kinds, bad
+}
+
+// listFamily is the store of lists of the kinds, 0 where they don't go together.
+func listFamily(k geoarrow.FactKinds) store {
+	switch {
+	case k == geoarrow.FactListBool:
+		return storeBools
+	case k == geoarrow.FactListString:
+		return storeTexts
+	case k&(geoarrow.FactListBool|geoarrow.FactListString) == 0:
+		return storeFloats
+	}
+	return 0
+}
+
+// elements appends the elements of the valid list at p to a column that accepted them.
+func (s *scanner) elements(c *column, p int) {
+	s.each(p, func(p int) int {
+		switch s.at(p) {
+		case '"':
+			end, escaped := s.str(p + 1)
+			if escaped {
+				var replaced int64
+				c.text, replaced = unescape(c.text, s.text(p+1, end))
+				s.sink.count.replaced += replaced
+			} else {
+				c.text = append(c.text, s.text(p+1, end)...)
+			}
+			c.textEnds = append(c.textEnds, int32(len(c.text)))
+			return end + 1
+		case 't':
+			c.ints = append(c.ints, 1)
+			return p + 4
+		case 'f':
+			c.ints = append(c.ints, 0)
+			return p + 5
+		}
+		n, end := number.Number(s.q, p)
+		if c.store == storeInts {
+			c.ints = append(c.ints, signed(n))
+		} else {
+			c.floats = append(c.floats, c.float(s, n, p, end))
+		}
+		return end
+	})
+}

@@ -1,0 +1,230 @@
+package geojson
+
+import (
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/number"
+)
+
+const positionRule = "RFC 7946 section 3.1.1"
+
+// coordinates reads the coordinates member of a geometry of kind k at p into the builder.
+func (s *scanner) coordinates(k geoarrow.Kind, p int) int {
+	if s.at(p) != '[' {
+		return s.failCoordinates(p, "an array of coordinates")
+	}
+	switch k {
+	case geoarrow.Point:
+		if q := s.space(p + 1); s.at(q) == ']' {
+			return q + 1 // an empty Point
+		}
+		return s.position(p)
+	case geoarrow.LineString:
+		before := len(s.sink.geom.X)
+		p = s.positions(p)
+		if len(s.sink.geom.X)-before == 1 {
+			s.sink.count.shapes.shortLines++
+		}
+		return p
+	case geoarrow.MultiPoint:
+		return s.positions(p)
+	case geoarrow.Polygon:
+		return s.rings(p)
+	case geoarrow.MultiLineString:
+		return s.arrays(p, (*scanner).lineOfMulti)
+	}
+	return s.arrays(p, (*scanner).polygonOfMulti)
+}
+
+func (s *scanner) failCoordinates(p int, want string) int {
+	s.fault = fault{pos: p, want: want, field: "geometry", rule: positionRule}
+	return -1
+}
+
+// arrays reads an array at p whose elements do reads.
+func (s *scanner) arrays(p int, do func(*scanner, int) int) int {
+	p++
+	if isBlank(s.at(p)) {
+		p = s.space(p)
+	}
+	if s.at(p) == ']' {
+		return p + 1
+	}
+	for {
+		if s.at(p) != '[' {
+			return s.failCoordinates(p, `"[" of an array of positions`)
+		}
+		if p = do(s, p); p < 0 {
+			return -1
+		}
+		if isBlank(s.at(p)) {
+			p = s.space(p)
+		}
+		switch s.at(p) {
+		case ']':
+			return p + 1
+		case ',':
+			p++
+			if isBlank(s.at(p)) {
+				p = s.space(p)
+			}
+		default:
+			return s.failCoordinates(p, `"," or "]"`)
+		}
+	}
+}
+
+func (s *scanner) lineOfMulti(p int) int {
+	before := len(s.sink.geom.X)
+	p = s.positions(p)
+	if len(s.sink.geom.X)-before == 1 {
+		s.sink.count.shapes.shortLines++
+	}
+	s.sink.geom.EndRing()
+	return p
+}
+
+func (s *scanner) polygonOfMulti(p int) int {
+	p = s.rings(p)
+	s.sink.geom.EndPart()
+	return p
+}
+
+// rings reads the rings of a polygon. Rings that break the rules of section 3.1.6 are kept, and counted.
+func (s *scanner) rings(p int) int { return s.arrays(p, (*scanner).ring) }
+
+func (s *scanner) ring(p int) int {
+	g := &s.sink.geom
+	first := len(g.X)
+	if p = s.positions(p); p < 0 {
+		return -1
+	}
+	last := len(g.X) - 1
+	if last < first+3 {
+		s.sink.count.shapes.shortRings++
+	}
+	if last >= first && (g.X[first] != g.X[last] || g.Y[first] != g.Y[last]) {
+		s.sink.count.shapes.unclosedRings++
+	}
+	g.EndRing()
+	return p
+}
+
+// positions reads an array of positions: nearly all bytes of most files. Two numbers with at most one blank at each place are read here, anything
+// else by position.
+func (s *scanner) positions(p int) int {
+	p++
+	if isBlank(s.at(p)) {
+		p = s.space(p)
+	}
+	if s.at(p) == ']' {
+		return p + 1
+	}
+	g := &s.sink.geom
+	xs, ys := g.X, g.Y
+	for {
+		start := p
+		if s.at(p) != '[' {
+			goto other
+		}
+		p++
+		if s.at(p) == ' ' {
+			p++
+		}
+		{
+			x, end := number.Float(s.q, p)
+			if end < 0 || s.at(end) != ',' {
+				goto other
+			}
+			p = end + 1
+			if s.at(p) == ' ' {
+				p++
+			}
+			y, end := number.Float(s.q, p)
+			if end < 0 {
+				goto other
+			}
+			p = end
+			if s.at(p) == ' ' {
+				p++
+			}
+			if s.at(p) != ']' {
+				goto other
+			}
+			p++
+			xs, ys = append(xs, x), append(ys, y)
+		}
+		goto next
+	other:
+		g.X, g.Y = xs, ys
+		if p = s.position(start); p < 0 {
+			return -1
+		}
+		xs, ys = g.X, g.Y
+	next:
+		switch s.at(p) {
+		case ',':
+			p++
+			if s.at(p) != '[' {
+				p = s.space(p)
+			}
+			continue
+		case ']':
+			g.X, g.Y = xs, ys
+			return p + 1
+		}
+		g.X, g.Y = xs, ys
+		p = s.space(p)
+		switch s.at(p) {
+		case ',':
+			p = s.space(p + 1)
+		case ']':
+			return p + 1
+		default:
+			return s.failCoordinates(p, `"," or "]"`)
+		}
+	}
+}
+
+// position reads any position: two ordinates, a third, which is z, and more, which RFC 7946 lets us ignore.
+func (s *scanner) position(p int) int {
+	if s.at(p) != '[' {
+		return s.failCoordinates(p, `"[" of a position`)
+	}
+	g := &s.sink.geom
+	for i := 0; ; i++ {
+		p = s.space(p + 1)
+		v, end := number.Float(s.q, p)
+		if end < 0 {
+			return s.failOrdinate(p, end, v)
+		}
+		p = s.space(end)
+		switch i {
+		case 0:
+			g.X = append(g.X, v)
+		case 1:
+			g.Y = append(g.Y, v)
+		case 2:
+			g.AddZ(v)
+		default:
+			s.sink.count.shapes.ignoredOrdinates++
+		}
+		switch {
+		case s.at(p) == ',':
+			continue
+		case s.at(p) != ']':
+			return s.failCoordinates(p, `"," or "]" after an ordinate`)
+		case i == 0:
+			return s.failCoordinates(p, "a second ordinate")
+		}
+		return p + 1
+	}
+}
+
+func (s *scanner) failOrdinate(p, end int, v float64) int {
+	if ^end == p && v == 0 {
+		return s.failCoordinates(p, "an ordinate, which is a number")
+	}
+	s.failNumber(p, end, v, "")
+	s.fault.field = "geometry"
+	return -1
+}

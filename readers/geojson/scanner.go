@@ -1,0 +1,305 @@
+package geojson
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+// scanner is one run of the CPU parser. Its methods read one thing of the grammar at an index of the window and give the index behind it, or -1:
+// then fault, or err, says why.
+type scanner struct {
+	window
+	limits readers.Limits
+	state
+	sequence   bool // the file's name promises a sequence
+	inside     bool // a span of rows is read again
+	skipErrors bool
+	emit       func(readers.Chunk) error
+
+	fault fault
+	err   error // of the window, of emit or of a chunk: no fault of the text
+	stack []byte
+	name  []byte // the last key with escapes
+	word8 []byte // the last type with escapes
+
+	sink  *sink
+	probe *sink // where features are tried under on_error: skip
+	chunk readers.Span
+	sum   readers.Summary
+
+	inRow        bool  // a fault is one of a feature
+	feature      int64 // its number in the file
+	firstFeature int64 // that of the first one of the chunk
+	rowOffset    int64 // and its first byte
+	lastKind     geoarrow.Kind
+	opens        between // what stood between values in the last feature
+	between      between
+	never        between
+
+	passes   bool           // the feature at hand gives a name twice
+	replaced map[int64]bool // and these are the values that don't count
+}
+
+// state is what a span must know of the text before it.
+type state struct {
+	inSequence bool // values one after the other; else an array of Features
+	brackets   int  // around the features
+}
+
+func newScanner(ctx context.Context, src *source.File, req readers.Request, step int, emit func(readers.Chunk) error) *scanner {
+	s := &scanner{limits: req.Limits.WithDefaults(), emit: emit, sink: newSink(), lastKind: geoarrow.Point}
+	s.sum = readers.Summary{CRS: geoarrow.CRS84, Foreign: map[string]int64{}}
+	s.sink.text = slices.Clone(req.Span.Text)
+	s.sink.reset()
+	s.feature = req.Span.Row
+	end := req.Span.To
+	if end < 0 {
+		end = src.Size
+	}
+	s.chunk.Row = req.Span.Row
+	if !s.window.open(ctx, src, req.Span.From, end, s.limits.MaxFeatureBytes, step) {
+		s.err = s.window.err
+	}
+	return s
+}
+
+// refill brings more of the file behind index p, which becomes index 0. It gives -1 with err set if it can't.
+func (s *scanner) refill(p int) int {
+	if !s.fill(p) {
+		s.err = s.window.err
+		return -1
+	}
+	return 0
+}
+
+// blank passes blanks, and the record separators of a sequence, over any number of windows.
+func (s *scanner) blank(p int) int {
+	for {
+		p = s.space(p)
+		if p < s.n {
+			if s.at(p) == recordSeparator && s.inSequence {
+				p++
+				continue
+			}
+			return p
+		}
+		if s.eof {
+			return s.n
+		}
+		if p = s.refill(s.n); p < 0 {
+			return -1
+		}
+	}
+}
+
+// unit reads something with do until the window holds all of it.
+func (s *scanner) unit(p int, do func(p int) int) int {
+	for {
+		end := do(p)
+		if end >= 0 && (end < s.n || s.eof) {
+			return end
+		}
+		if end < 0 && (s.err != nil || !s.cut()) {
+			return -1
+		}
+		if s.eof {
+			return -1
+		}
+		if p = s.refill(p); p < 0 {
+			return -1
+		}
+	}
+}
+
+// textAt is the decoded text of the string value from p to end, nil for any other value. It is valid until the next one.
+func (s *scanner) textAt(p, end int) []byte {
+	if s.at(p) != '"' {
+		return nil
+	}
+	text := s.text(p+1, end-1)
+	if slices.Contains(text, '\\') {
+		s.word8, _ = unescape(s.word8[:0], text)
+		return s.word8
+	}
+	return text
+}
+
+// row reads the feature, or in a sequence the feature or geometry, at p as a row, and counts it.
+func (s *scanner) row(p int) int {
+	s.inRow = true
+	for {
+		s.rowOffset = s.base + int64(p)
+		if s.passes = s.sink.known[s.rowOffset]; s.passes {
+			s.findReplaced(p)
+		}
+		end := s.try(p)
+		if end >= 0 {
+			s.sink.commit()
+			s.feature++
+			s.inRow = false
+			return end
+		}
+		s.sink.rollback()
+		if s.err != nil {
+			return -1
+		}
+		if s.cut() {
+			if p = s.refill(p); p < 0 {
+				return -1
+			}
+			continue
+		}
+		if !s.skipErrors || s.fault.depth {
+			return -1
+		}
+		return s.skipRow(p)
+	}
+}
+
+// try reads the row at p. Under on_error: skip it reads it twice: a malformed one must leave no trace in the columns.
+func (s *scanner) try(p int) int {
+	if s.skipErrors {
+		real := s.sink
+		s.sink = s.probe
+		end := s.parse(p)
+		s.probe.reset()
+		s.sink = real
+		if end < 0 {
+			return -1
+		}
+	}
+	return s.parse(p)
+}
+
+func (s *scanner) parse(p int) int {
+	if s.inSequence {
+		return s.sequenceRow(p)
+	}
+	return s.readFeature(p)
+}
+
+// skipRow passes a malformed row: in a sequence to the end of its line, in an array if its JSON at least is well-formed.
+func (s *scanner) skipRow(p int) int {
+	why := s.fault
+	off, at := s.base+int64(p), s.base+int64(why.pos)
+	end := -1
+	if s.inSequence {
+		end = s.lineEnd(why.pos)
+	} else if end = s.unit(p, func(p int) int { return s.skip(p, s.brackets) }); end < 0 && s.err == nil {
+		if s.fault.pos+int(s.base) > int(at) {
+			why.pos = int(at - s.base)
+			s.fault = why
+		}
+		return -1
+	}
+	if end < 0 {
+		return -1
+	}
+	k := &s.sink.skipped
+	k.Count++
+	if len(k.First) < readers.MaxSkippedOffsets {
+		k.First = append(k.First, off)
+	}
+	s.feature++
+	s.inRow = false
+	return end
+}
+
+// lineEnd finds the next line feed or record separator from p on, or the end of the file.
+func (s *scanner) lineEnd(p int) int {
+	for {
+		for ; p < s.n; p++ {
+			if c := s.at(p); c == '\n' || c == recordSeparator {
+				return p
+			}
+		}
+		if s.eof {
+			return s.n
+		}
+		if p = s.refill(s.n); p < 0 {
+			return -1
+		}
+	}
+}
+
+// full reports whether the chunk at hand ends with the row that ended at p.
+func (s *scanner) full(p int) bool {
+	return s.sink.rows >= s.limits.BatchRows || s.base+int64(p)-s.chunk.From >= readers.ChunkBytes
+}
+
+// begin starts a chunk with the row at p.
+func (s *scanner) begin(p int) {
+	s.chunk.From, s.firstFeature = s.base+int64(p), s.feature
+}
+
+// end finishes the chunk whose last row ended before p. If its rows showed that some of them must be read another way, it goes back:
+// again is true, and the index is that of its first row.
+func (s *scanner) end(p int) (next int, again bool) {
+	if again, next := s.again(); again {
+		return next, true
+	}
+	if s.sink.rows == 0 {
+		s.sink.addTo(&s.sum)
+		s.sink.reset()
+		return p, false
+	}
+	columns, err := s.sink.columns()
+	if err != nil {
+		s.err = s.tooLarge(err)
+		return -1, false
+	}
+	span := s.chunk
+	span.To, span.Inside, span.State = s.base+int64(p), true, s.state
+	span.Text = slices.Clone(s.sink.text)
+	s.sink.addTo(&s.sum)
+	s.sink.reset()
+	s.sink.known = nil
+	s.chunk.Row += int64(columns.Rows)
+	if err := s.emit(readers.Chunk{Columns: columns, Span: span}); err != nil {
+		s.err = err
+		return -1, false
+	}
+	return p, false
+}
+
+func (s *scanner) tooLarge(err error) error {
+	return &readers.LimitError{What: s.src.Name + ": the rows from " + strconv.FormatInt(s.chunk.Row, 10) + " on (" + err.Error() + ")", Flag: "--batch-rows",
+		Limit: int64(s.limits.BatchRows)}
+}
+
+// again goes back to the start of the chunk if this pass over it found names given twice or columns that must be text.
+func (s *scanner) again() (bool, int) {
+	k := s.sink
+	repeats := slices.Clone(k.repeats)
+	var text []geoarrow.ColumnID
+	if len(repeats) == 0 { // else a value that does not count may be what asked for text
+		for _, c := range k.order {
+			if c.needText {
+				text = append(text, c.id)
+			}
+		}
+	}
+	if len(repeats)+len(text) == 0 {
+		return false, 0
+	}
+	if k.known == nil {
+		k.known = map[int64]bool{}
+	}
+	for _, off := range repeats {
+		k.known[off] = true
+	}
+	k.text = append(k.text, text...)
+	k.reset()
+	s.fault = fault{}
+	s.feature = s.firstFeature
+	p := s.seek(s.chunk.From)
+	if p < 0 {
+		s.err = s.window.err
+	}
+	return true, p
+}

@@ -1,0 +1,200 @@
+package readers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+// joiner turns chunks, each with the narrowest types of its own rows, into batches of one schema. Only the columns that differ are touched.
+type joiner struct {
+	ctx    context.Context
+	parser Parser
+	src    *source.File
+	limits Limits
+
+	chunks []Chunk
+	order  []geoarrow.ColumnID // of first appearance
+	facts  map[geoarrow.ColumnID]geoarrow.Facts
+	kind   geoarrow.Kind // of all geometries so far; meaningful if typed
+	dim    geoarrow.Dim
+	typed  bool // a geometry that is not null was seen
+	shapes bool // the format has geometries
+}
+
+// add takes the next chunk.
+func (j *joiner) add(c Chunk) error {
+	if j.facts == nil {
+		j.facts = map[geoarrow.ColumnID]geoarrow.Facts{}
+	}
+	for i := range c.Columns.Attributes {
+		col := &c.Columns.Attributes[i]
+		facts, known := j.facts[col.ID()]
+		if !known {
+			j.order = append(j.order, col.ID())
+			facts = col.Facts
+		}
+		j.facts[col.ID()] = facts.Join(col.Facts)
+	}
+	if g := c.Columns.Geometry; g != nil {
+		j.shapes = true
+		j.joinGeometry(g)
+	}
+	j.chunks = append(j.chunks, c)
+	return nil
+}
+
+// joinGeometry widens the kind of all geometries: a kind and its Multi kind give the Multi kind, anything else gives NoKind, which is WKB.
+func (j *joiner) joinGeometry(g *geoarrow.Geometry) {
+	j.dim |= g.Dim
+	switch {
+	case g.Nulls == g.Rows:
+	case !j.typed:
+		j.kind, j.typed = g.Kind, true
+	case j.kind == g.Kind || g.Kind != geoarrow.NoKind && g.Kind.Multi() == j.kind:
+	case j.kind.Multi() == g.Kind && j.kind != geoarrow.NoKind:
+		j.kind = g.Kind
+	default:
+		j.kind = geoarrow.NoKind
+	}
+}
+
+// join gives the batches, and how many integers a float64 column had to round.
+func (j *joiner) join() (batches []*geoarrow.Columns, rounded int64, err error) {
+	order := j.columnOrder()
+	names := finalNames(order, j.shapes)
+	for _, chunk := range j.chunks {
+		b, err := j.widen(chunk, order)
+		if err != nil {
+			return nil, 0, err
+		}
+		for i := range b.Attributes {
+			b.Attributes[i].Name = names[i]
+			rounded += b.Attributes[i].Rounded
+		}
+		batches = append(batches, b)
+	}
+	return batches, rounded, nil
+}
+
+// columnOrder puts the format's leading columns before the attributes.
+func (j *joiner) columnOrder() []geoarrow.ColumnID {
+	order := slices.Clone(j.order)
+	order = slices.DeleteFunc(order, func(id geoarrow.ColumnID) bool {
+		return id.Role == geoarrow.RoleFeatureID && j.facts[id].Kinds == 0 // null ids only: absent
+	})
+	slices.SortStableFunc(order, func(a, b geoarrow.ColumnID) int { return int(b.Role) - int(a.Role) })
+	return order
+}
+
+// finalNames makes the names unique: an attribute called geometry beside a geometry column, an id beside an attribute called id.
+func finalNames(order []geoarrow.ColumnID, geometry bool) []string {
+	taken := map[string]bool{}
+	for _, id := range order {
+		if id.Role == geoarrow.RoleAttribute && !(geometry && id.Name == "geometry") {
+			taken[id.Name] = true
+		}
+	}
+	free := func(name string) string {
+		for i := 1; ; i++ {
+			if n := fmt.Sprintf("%s_%d", name, i); !taken[n] {
+				taken[n] = true
+				return n
+			}
+		}
+	}
+	names := make([]string, len(order))
+	for i, id := range order {
+		names[i] = id.Name
+		switch {
+		case id.Role == geoarrow.RoleAttribute && geometry && id.Name == "geometry":
+			names[i] = free("geometry")
+		case id.Role == geoarrow.RoleFeatureID && taken[id.Name]:
+			names[i] = "feature_id"
+			if taken["feature_id"] {
+				names[i] = free("feature_id")
+			}
+		}
+	}
+	return names
+}
+
+// widen gives a chunk all columns in order, with their final types.
+func (j *joiner) widen(chunk Chunk, order []geoarrow.ColumnID) (*geoarrow.Columns, error) {
+	in := chunk.Columns
+	out := &geoarrow.Columns{Rows: in.Rows, Attributes: make([]geoarrow.Column, len(order))}
+	var text []geoarrow.ColumnID
+	for i, id := range order {
+		col := geoarrow.Column{Role: id.Role, Name: id.Name, Nulls: in.Rows}
+		if k := find(in, id); k >= 0 {
+			col = in.Attributes[k]
+		}
+		wide, ok := col.Widen(j.facts[id].Resolve(id.Role), in.Rows)
+		if !ok {
+			text = append(text, id)
+		}
+		out.Attributes[i] = wide
+	}
+	if len(text) > 0 {
+		if err := j.reread(chunk, text, order, out); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if in.Geometry != nil {
+		out.Geometry, err = j.widenGeometry(in.Geometry)
+	}
+	return out, err
+}
+
+func find(c *geoarrow.Columns, id geoarrow.ColumnID) int {
+	return slices.IndexFunc(c.Attributes, func(col geoarrow.Column) bool { return col.ID() == id })
+}
+
+// reread parses a chunk again for the columns whose text is needed.
+func (j *joiner) reread(chunk Chunk, text, order []geoarrow.ColumnID, out *geoarrow.Columns) error {
+	span := chunk.Span
+	span.Text = append(slices.Clone(span.Text), text...)
+	limits := j.limits
+	_, err := j.parser.Parse(j.ctx, j.src, Request{Span: span, Limits: limits}, func(again Chunk) error {
+		if again.Columns.Rows != out.Rows {
+			return fmt.Errorf("%s: %w: rows %d to %d are %d now", j.src.Name, source.ErrChanged, span.Row, span.Row+int64(out.Rows), again.Columns.Rows)
+		}
+		for _, id := range text {
+			k := find(again.Columns, id)
+			if k < 0 {
+				return fmt.Errorf("%s: %w: column %s is gone", j.src.Name, source.ErrChanged, id.Name)
+			}
+			wide, ok := again.Columns.Attributes[k].Widen(j.facts[id].Resolve(id.Role), out.Rows)
+			if !ok {
+				return fmt.Errorf("%s: %w: column %s has other values", j.src.Name, source.ErrChanged, id.Name)
+			}
+			out.Attributes[slices.Index(order, id)] = wide
+		}
+		return nil
+	})
+	return err
+}
+
+// widenGeometry gives a chunk's geometries the kind and dimension of the table's.
+func (j *joiner) widenGeometry(g *geoarrow.Geometry) (*geoarrow.Geometry, error) {
+	if j.kind == geoarrow.NoKind {
+		wide, err := g.ToWKB()
+		if err != nil {
+			return nil, &LimitError{What: j.src.Name + ": " + err.Error(), Flag: "--batch-rows", Limit: int64(j.limits.BatchRows)}
+		}
+		if wide.Dim != j.dim {
+			copied := *wide
+			copied.Dim = j.dim
+			wide = &copied
+		}
+		return wide, nil
+	}
+	if g.Kind == geoarrow.NoKind { // nulls only
+		return geoarrow.NullGeometry(g.Rows, j.kind, j.dim), nil
+	}
+	return g.Promote(j.kind, j.dim), nil
+}

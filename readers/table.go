@@ -1,0 +1,83 @@
+package readers
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+// Table is a whole parsed file. It is immutable and may be read by any number of goroutines.
+//
+// It is canonical: equal files and options give equal slices on every engine, with any number of workers. Every batch has the same
+// columns of the same types and names; every batch but the last has Limits.BatchRows rows, or fewer where ChunkBytes ended it. A table without
+// rows has one batch of 0 rows, which carries the types.
+type Table struct {
+	Format  string // the format's name
+	Engine  string // "cpu" or "cuda"
+	CRS     geoarrow.CRS
+	Batches []*geoarrow.Columns
+	Starts  []int64 // number of each batch's first row, and Rows at the end
+	Rows    int64
+	Bytes   int64 // size of all slices
+
+	// Set by Measure.
+	BBox          *[4]float64 // xmin ymin xmax ymax of all positions that are not NaN; nil if there is none
+	GeometryTypes []string    // "Polygon", "Point Z", …: what the file says of its rows, sorted
+	Positions     int64       // how many positions all geometries have
+
+	Summary         Summary
+	RoundedIntegers int64 // integers that a float64 column could not hold exactly
+	ParseTime       time.Duration
+}
+
+// Read parses the whole file with a parser of the format. It gives what the parser gives for errors: a *ParseError for bad input, a *LimitError.
+func Read(ctx context.Context, f Format, p Parser, src *source.File, limits Limits) (*Table, error) {
+	began := time.Now()
+	limits = limits.WithDefaults()
+	j := joiner{ctx: ctx, parser: p, src: src, limits: limits}
+	sum, err := p.Parse(ctx, src, Request{Span: Span{To: -1}, Limits: limits}, j.add)
+	if err != nil {
+		return nil, err
+	}
+	t := &Table{Format: f.Name, Engine: "cpu", CRS: sum.CRS, Summary: sum}
+	if t.Batches, t.RoundedIntegers, err = j.join(); err != nil {
+		return nil, err
+	}
+	for _, b := range t.Batches {
+		t.Starts = append(t.Starts, t.Rows)
+		t.Rows += int64(b.Rows)
+		t.Bytes += b.Bytes()
+	}
+	t.Starts = append(t.Starts, t.Rows)
+	t.ParseTime = time.Since(began)
+	return t, nil
+}
+
+// Measure fills in BBox, GeometryTypes and Positions, which no row needs, with a pass over all geometries.
+func (t *Table) Measure() {
+	types := map[geoarrow.RowKind]struct{}{}
+	for _, b := range t.Batches {
+		if b.Geometry == nil {
+			continue
+		}
+		t.Positions += b.Geometry.Positions()
+		b.Geometry.AppendTypes(types)
+		if box, ok := b.Geometry.TotalBounds(); ok {
+			t.BBox = union(t.BBox, box)
+		}
+	}
+	for k := range types {
+		t.GeometryTypes = append(t.GeometryTypes, k.String())
+	}
+	slices.Sort(t.GeometryTypes)
+}
+
+func union(a *[4]float64, b [4]float64) *[4]float64 {
+	if a == nil {
+		return &b
+	}
+	return &[4]float64{min(a[0], b[0]), min(a[1], b[1]), max(a[2], b[2]), max(a[3], b[3])}
+}
