@@ -1,0 +1,214 @@
+package catalog
+
+import (
+	"container/list"
+	"context"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+// key says which table a parse gives.
+type key struct {
+	name     string
+	identity source.Identity
+	options  [32]byte
+}
+
+// parsed is a table of the cache. What is guarded by tables.mu says so.
+type parsed struct {
+	key   key
+	table *readers.Table
+
+	pins int           // guarded: how many hold it
+	kept bool          // guarded: askers find it
+	at   *list.Element // guarded: in tables.recent; nil for a table larger than the budget
+}
+
+// tables is the cache of parsed tables and the parses under way.
+//
+// The budget bounds the tables that are kept, held or not. A table that somebody holds is not evicted, since that would free nothing and cost
+// a parse; so tables that are held can pass the budget together, and the one released next is evicted if they still do. A table larger than
+// the budget evicts nothing: askers share it while somebody holds it, then it goes.
+type tables struct {
+	mu      sync.Mutex
+	budget  int64
+	bytes   int64 // of the tables in recent
+	recent  *list.List
+	byName  map[string]map[key]*parsed
+	flights map[key]*flight
+	closed  bool
+	count   counters
+
+	wg    sync.WaitGroup // flights
+	slots chan struct{}  // parses that may run
+	freed chan int64     // bytes that were dropped
+}
+
+type counters struct {
+	hits, misses, shared, evictions, parses, parseErrors int64
+	parseTime                                            time.Duration
+}
+
+func newTables(budget int64) *tables {
+	return &tables{
+		budget: max(0, budget), recent: list.New(), byName: map[string]map[key]*parsed{}, flights: map[key]*flight{},
+		slots: make(chan struct{}, maxParses), freed: make(chan int64, 1),
+	}
+}
+
+// hit gives the table of k, pinned, or nil; t.mu is held.
+func (t *tables) hit(k key) *parsed {
+	p := t.byName[k.name][k]
+	if p == nil {
+		return nil
+	}
+	p.pins++
+	if p.at != nil {
+		t.recent.MoveToFront(p.at)
+	}
+	return p
+}
+
+// put adds a table that so many askers hold; t.mu is held.
+func (t *tables) put(k key, table *readers.Table, pins int) *parsed {
+	if old := t.byName[k.name][k]; old != nil {
+		t.remove(old)
+	}
+	p := &parsed{key: k, table: table, pins: pins}
+	if table.Bytes > t.budget && pins == 0 {
+		return p
+	}
+	p.kept = true
+	if t.byName[k.name] == nil {
+		t.byName[k.name] = map[key]*parsed{}
+	}
+	t.byName[k.name][k] = p
+	if table.Bytes <= t.budget {
+		p.at = t.recent.PushFront(p)
+		t.bytes += table.Bytes
+		t.trim()
+	}
+	return p
+}
+
+// release ends one pin.
+func (t *tables) release(p *parsed) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p.pins--
+	if p.pins > 0 || !p.kept {
+		return
+	}
+	if p.at == nil {
+		t.remove(p)
+		return
+	}
+	t.trim()
+}
+
+// trim evicts the tables used longest ago, as long as the budget is passed and nobody holds them; t.mu is held.
+func (t *tables) trim() {
+	for e := t.recent.Back(); e != nil && t.bytes > t.budget; {
+		p := e.Value.(*parsed)
+		e = e.Prev()
+		if p.pins == 0 {
+			t.remove(p)
+			t.count.evictions++
+		}
+	}
+}
+
+// remove forgets a table; t.mu is held.
+func (t *tables) remove(p *parsed) {
+	p.kept = false
+	same := t.byName[p.key.name]
+	delete(same, p.key)
+	if len(same) == 0 {
+		delete(t.byName, p.key.name)
+	}
+	if p.at != nil {
+		t.recent.Remove(p.at)
+		t.bytes -= p.table.Bytes
+	}
+	bytes := p.table.Bytes
+	select {
+	case before := <-t.freed:
+		bytes += before
+	default:
+	}
+	select {
+	case t.freed <- bytes:
+	default: // only under t.mu is anything sent, so there is room
+	}
+}
+
+// dropOthers forgets the tables of a name that are of another identity: its file changed.
+func (t *tables) dropOthers(name string, now source.Identity) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for k, p := range t.byName[name] {
+		if k.identity != now {
+			t.remove(p)
+		}
+	}
+}
+
+// evict forgets the tables of a name and says how many they were.
+func (t *tables) evict(name string) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := 0
+	for _, p := range t.byName[name] {
+		t.remove(p)
+		n++
+	}
+	return n
+}
+
+// peek gives the table of k without counting as a use.
+func (t *tables) peek(k key) *readers.Table {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if p := t.byName[k.name][k]; p != nil {
+		return p.table
+	}
+	return nil
+}
+
+// has reports whether any table of the name is kept.
+func (t *tables) has(name string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.byName[name]) > 0
+}
+
+const (
+	// memoryWorthReturning is how much must have been dropped before the system gets it back: the collection that this takes is not free.
+	memoryWorthReturning = 64 << 20
+	memoryReturnInterval = 5 * time.Second
+)
+
+// returnMemory gives the memory of dropped tables back to the system until ctx ends, now and then.
+func (t *tables) returnMemory(ctx context.Context) {
+	var bytes int64
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case n := <-t.freed:
+			bytes += n
+		}
+		if bytes < memoryWorthReturning {
+			continue
+		}
+		bytes = 0
+		debug.FreeOSMemory()
+		if !sleep(ctx, memoryReturnInterval) {
+			return
+		}
+	}
+}

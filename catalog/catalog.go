@@ -1,0 +1,196 @@
+// Package catalog knows which files lie below the roots, what they are called, whether they changed, and which of them are parsed.
+//
+// A name is a path relative to a root, '/'-separated, the root's alias in front; '#', '%' and bytes that are no UTF-8 are written %XX.
+// Hidden files and folders have no name, nor has what only a link out of the root leads to. The catalog follows its roots by inotify and, because
+// that misses network file systems and is limited in number, by looking at all folders every so often; whoever asks for a name gets
+// the file as it is at that moment in any case.
+//
+// Parsed tables are kept within a budget of bytes. They are immutable: what is dropped stays valid for those who hold it.
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+// Config says what to serve. Roots and Formats are needed.
+type Config struct {
+	Roots        []Root
+	Formats      readers.Registry
+	MemoryBytes  int64 // of parsed tables kept; 0: DefaultMemoryBytes; < 0: none is kept (--memory)
+	MaxFileBytes int64 // larger files are not parsed; 0: no limit (--max-file-bytes)
+	Limits       readers.Limits
+	Options      func(name string) map[string]any // the operator's options for a file; a ticket's win; may be nil
+	Log          zerolog.Logger
+	Rescan       time.Duration // between looks at all folders, which find what the watch can't see; default 10 s
+}
+
+// Defaults of Config.
+const (
+	DefaultMemoryBytes = 1 << 30
+	DefaultRescan      = 10 * time.Second
+)
+
+// Catalog is the entries below some roots and their parsed tables. It is safe for use by several goroutines.
+type Catalog struct {
+	cfg    Config
+	roots  []*root
+	tables *tables
+	watch  *watch
+	index  atomic.Pointer[index]
+
+	ctx  context.Context // ends with the catalog
+	stop context.CancelFunc
+	wg   sync.WaitGroup
+	once sync.Once
+
+	scanMu   sync.Mutex // one walk at a time
+	tree     tree
+	collided map[string]bool // names that were logged
+	scans    atomic.Int64
+	scanTime atomic.Int64 // of the last walk over all folders, nanoseconds
+
+	read func(context.Context, readers.Format, readers.Parser, *source.File, readers.Limits) (*readers.Table, error) // readers.Read; tests replace it
+}
+
+// Open lists the files below the roots and begins to follow them. Two files of the same name below different roots are an error. The caller
+// closes the catalog; ctx bounds Open alone.
+func Open(ctx context.Context, cfg Config) (*Catalog, error) {
+	if len(cfg.Roots) == 0 {
+		return nil, errors.New("no folder to serve")
+	}
+	if cfg.MemoryBytes == 0 {
+		cfg.MemoryBytes = DefaultMemoryBytes
+	}
+	if cfg.Rescan <= 0 {
+		cfg.Rescan = DefaultRescan
+	}
+	roots, err := openRoots(cfg.Roots)
+	if err != nil {
+		return nil, err
+	}
+	c := &Catalog{cfg: cfg, roots: roots, tree: tree{}, collided: map[string]bool{}, read: readers.Read}
+	c.index.Store(&index{})
+	c.ctx, c.stop = context.WithCancel(context.Background())
+	c.tables = newTables(cfg.MemoryBytes)
+	c.watch = newWatch(c)
+	var collision error
+	err = c.rescan(ctx, func(first, second Entry) {
+		if collision == nil {
+			collision = fmt.Errorf("two roots have an entry %q: %s and %s: give one an alias (ALIAS=DIR)", first.Name, first.Path, second.Path)
+		}
+	})
+	if err == nil {
+		err = collision
+	}
+	if err != nil {
+		_ = c.Close()
+		return nil, err
+	}
+	c.watch.start()
+	c.wg.Go(func() { c.tables.returnMemory(c.ctx) })
+	return c, nil
+}
+
+// Close ends the watch and every parse, and waits for them. Tables that are held stay valid.
+func (c *Catalog) Close() error {
+	var err error
+	c.once.Do(func() {
+		c.tables.close()
+		c.stop()
+		err = c.watch.close()
+		c.wg.Wait()
+		c.tables.wg.Wait()
+		closeRoots(c.roots)
+	})
+	return err
+}
+
+// List gives the entries whose names begin with prefix and that are of the format, "" being any, sorted by name, as the last walk saw them. It
+// reads no file.
+func (c *Catalog) List(prefix, format string) []Entry {
+	x := c.index.Load()
+	names := x.from(prefix)
+	out := make([]Entry, 0, len(names))
+	for _, name := range names {
+		if e := x.entries[name]; format == "" || e.Format == format {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Refresh looks at all folders now.
+func (c *Catalog) Refresh(ctx context.Context) error {
+	if c.ctx.Err() != nil {
+		return ErrClosed
+	}
+	return c.rescan(ctx, c.logCollision)
+}
+
+// rescan reads all folders.
+func (c *Catalog) rescan(ctx context.Context, collide func(first, second Entry)) error {
+	c.scanMu.Lock()
+	defer c.scanMu.Unlock()
+	begin := time.Now()
+	t := tree{}
+	for _, r := range c.roots {
+		if err := c.walk(ctx, t, c.tree, place{r, "."}, nil, 0); err != nil {
+			return err
+		}
+	}
+	c.publish(t, true, collide)
+	c.scans.Add(1)
+	c.scanTime.Store(int64(time.Since(begin)))
+	return nil
+}
+
+// renewAll reads the folders at places, and those with links to files, whose changes do not show in them.
+func (c *Catalog) renewAll(ctx context.Context, places map[place]bool) error {
+	c.scanMu.Lock()
+	defer c.scanMu.Unlock()
+	for p, f := range c.tree {
+		if f.hasLinks {
+			places[p] = true
+		}
+	}
+	for p := range places {
+		if err := c.renew(ctx, c.tree, p); err != nil {
+			return err
+		}
+	}
+	c.publish(c.tree, false, c.logCollision)
+	return nil
+}
+
+// publish makes t what the catalog knows, and drops the tables of files that changed or went.
+func (c *Catalog) publish(t tree, all bool, collide func(first, second Entry)) {
+	c.tree = t
+	c.watch.settle(t, all)
+	x := c.indexOf(t, collide)
+	old := c.index.Swap(x)
+	for name, e := range old.entries {
+		now, ok := x.entries[name]
+		if !ok {
+			c.tables.evict(name)
+		} else if now.Identity != e.Identity {
+			c.tables.dropOthers(name, now.Identity)
+		}
+	}
+}
+
+func (c *Catalog) logCollision(first, second Entry) {
+	if !c.collided[second.Path] {
+		c.collided[second.Path] = true
+		c.cfg.Log.Warn().Str("name", first.Name).Str("served", first.Path).Str("hidden", second.Path).Msg("two roots have an entry of this name; the first root's is served")
+	}
+}

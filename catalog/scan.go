@@ -1,0 +1,219 @@
+package catalog
+
+import (
+	"context"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+)
+
+// Selection is the part of a table that is asked for. Rows, BBox and Limit apply in this order.
+type Selection struct {
+	Columns  []string    // in this order; nil: all
+	BBox     *[4]float64 // xmin ymin xmax ymax, closed: rows whose geometry's bounding box meets it; no null or empty geometry does
+	Rows     *[2]int64   // half-open range of the file's rows, clipped to them
+	Limit    *int64      // at most so many rows
+	Encoding geoarrow.Encoding
+}
+
+// Scan walks the selected part of a table, batch by batch. It is for one goroutine; any number of scans share a table.
+type Scan struct {
+	schema   *arrow.Schema
+	attrs    []int // the table's attributes that are asked for
+	geometry bool  // so is the geometry
+	columns  []int // for each field of schema: the attribute's place in attrs, or len(attrs), the geometry
+	encoding geoarrow.Encoding
+	bbox     *[4]float64
+	pieces   []piece
+	next     int   // piece
+	left     int64 // rows that the limit still allows
+}
+
+// piece is what the row range leaves of one batch.
+type piece struct {
+	batch    *geoarrow.Columns
+	from, to int     // rows of the batch, from < to
+	matched  bool    // rows is known: the bbox was asked
+	rows     []int32 // of the batch that match the bbox, ascending
+}
+
+// NewScan prepares a scan. A column that the table does not have gives an *UnknownColumnError. Nothing is copied, and batches outside of
+// the row range are not touched.
+func NewScan(t *readers.Table, sel Selection) (*Scan, error) {
+	s := &Scan{encoding: sel.Encoding, bbox: sel.BBox, left: math.MaxInt64}
+	if err := s.project(geoarrow.Schema(t.Batches[0], t.CRS, sel.Encoding), sel.Columns, len(t.Batches[0].Attributes)); err != nil {
+		return nil, err
+	}
+	if sel.Limit != nil {
+		s.left = max(0, *sel.Limit)
+	}
+	from, to := int64(0), t.Rows
+	if sel.Rows != nil {
+		from, to = max(0, sel.Rows[0]), min(t.Rows, sel.Rows[1])
+	}
+	if s.bbox != nil && (t.BBox == nil || !meets(*s.bbox, *t.BBox)) {
+		to = from
+	}
+	s.pieces = cut(t, from, to)
+	return s, nil
+}
+
+// project sets the scan's columns. full is the table's schema: its attributes, then its geometry if it has one.
+func (s *Scan) project(full *arrow.Schema, names []string, attributes int) error {
+	fields, err := pick(full, names)
+	if err != nil {
+		return err
+	}
+	chosen := make([]arrow.Field, len(fields))
+	for i, k := range fields {
+		chosen[i] = full.Field(k)
+		if k == attributes {
+			s.geometry = true
+		} else if !slices.Contains(s.attrs, k) {
+			s.attrs = append(s.attrs, k)
+		}
+	}
+	s.columns = make([]int, len(fields))
+	for i, k := range fields {
+		s.columns[i] = len(s.attrs)
+		if k < attributes {
+			s.columns[i] = slices.Index(s.attrs, k)
+		}
+	}
+	meta := full.Metadata()
+	s.schema = arrow.NewSchema(chosen, &meta)
+	return nil
+}
+
+// pick finds the fields of the names, or all.
+func pick(full *arrow.Schema, names []string) ([]int, error) {
+	if names == nil {
+		all := make([]int, full.NumFields())
+		for i := range all {
+			all[i] = i
+		}
+		return all, nil
+	}
+	fields := make([]int, len(names))
+	for i, name := range names {
+		found := full.FieldIndices(name)
+		if len(found) == 0 {
+			known := make([]string, full.NumFields())
+			for k := range known {
+				known[k] = full.Field(k).Name
+			}
+			return nil, &UnknownColumnError{Column: name, Nearest: nearest(name, known)}
+		}
+		fields[i] = found[0]
+	}
+	return fields, nil
+}
+
+// cut gives the parts of batches that rows [from, to) of the table touch.
+func cut(t *readers.Table, from, to int64) []piece {
+	if from >= to {
+		return nil
+	}
+	// Starts is 0, 65536, 131072, …: the last batch that starts at or before from holds it.
+	first, exact := slices.BinarySearch(t.Starts, from)
+	if !exact {
+		first--
+	}
+	var pieces []piece
+	for i := first; i < len(t.Batches) && t.Starts[i] < to; i++ {
+		p := piece{batch: t.Batches[i], from: int(max(0, from-t.Starts[i])), to: int(min(t.Starts[i+1], to) - t.Starts[i])}
+		if p.from < p.to {
+			pieces = append(pieces, p)
+		}
+	}
+	return pieces
+}
+
+// meets reports whether two closed boxes have a point in common.
+func meets(a, b [4]float64) bool { return a[0] <= b[2] && b[0] <= a[2] && a[1] <= b[3] && b[1] <= a[3] }
+
+// Schema is exactly the schema of every record.
+func (s *Scan) Schema() *arrow.Schema { return s.schema }
+
+// Next gives the next record, which the caller releases, or io.EOF. No record is without rows. Whole batches are not copied.
+func (s *Scan) Next(ctx context.Context) (arrow.Record, error) {
+	for s.next < len(s.pieces) && s.left > 0 {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		p := &s.pieces[s.next]
+		part := s.part(p)
+		p.rows = nil
+		s.next++
+		if part.Rows == 0 {
+			continue
+		}
+		s.left -= int64(part.Rows)
+		return part.Record(s.schema, s.columns, s.encoding)
+	}
+	return nil, io.EOF
+}
+
+// part is what columns, bbox and limit leave of a piece.
+func (s *Scan) part(p *piece) *geoarrow.Columns {
+	c := s.narrow(p.batch)
+	if s.bbox == nil {
+		return c.Slice(p.from, p.from+int(min(s.left, int64(p.to-p.from))))
+	}
+	s.match(p)
+	rows := p.rows[:min(s.left, int64(len(p.rows)))]
+	if n := len(rows); n > 0 && int(rows[n-1]-rows[0]) == n-1 { // neighbours
+		return c.Slice(int(rows[0]), int(rows[n-1])+1)
+	}
+	return c.Take(rows)
+}
+
+// narrow leaves out the columns that are not asked for, so that no row of them is copied.
+func (s *Scan) narrow(c *geoarrow.Columns) *geoarrow.Columns {
+	out := &geoarrow.Columns{Rows: c.Rows, Attributes: make([]geoarrow.Column, len(s.attrs))}
+	for i, k := range s.attrs {
+		out.Attributes[i] = c.Attributes[k]
+	}
+	if s.geometry {
+		out.Geometry = c.Geometry
+	}
+	return out
+}
+
+// match finds the rows of the piece whose bounding box meets the scan's.
+func (s *Scan) match(p *piece) {
+	if p.matched {
+		return
+	}
+	p.matched = true
+	g := p.batch.Geometry
+	if g == nil {
+		return
+	}
+	for i := p.from; i < p.to; i++ {
+		xmin, ymin, xmax, ymax, ok := g.Bounds(i)
+		if ok && meets(*s.bbox, [4]float64{xmin, ymin, xmax, ymax}) {
+			p.rows = append(p.rows, int32(i))
+		}
+	}
+}
+
+// Rows is how many rows Next gives from here on, and whether that is exact, which it is. With a bbox it looks at the geometries once; Next
+// does not look at them again.
+func (s *Scan) Rows() (n int64, exact bool) {
+	for i := s.next; i < len(s.pieces) && n < s.left; i++ {
+		p := &s.pieces[i]
+		if s.bbox == nil {
+			n += int64(p.to - p.from)
+			continue
+		}
+		s.match(p)
+		n += int64(len(p.rows))
+	}
+	return min(n, s.left), true
+}

@@ -1,0 +1,50 @@
+package catalog
+
+import "time"
+
+// Stats are the catalog's numbers since it was opened.
+type Stats struct {
+	Roots            int     `json:"roots"`
+	Entries          int     `json:"entries"`
+	Tables           int     `json:"tables"`            // parsed and kept
+	Bytes            int64   `json:"bytes"`             // of them
+	HeldTables       int     `json:"held_tables"`       // of them, in use
+	HeldBytes        int64   `json:"held_bytes"`        // of those
+	BudgetBytes      int64   `json:"budget_bytes"`      // Config.MemoryBytes
+	Hits             int64   `json:"hits"`              // askers who found a table
+	Misses           int64   `json:"misses"`            // askers who began a parse
+	Shared           int64   `json:"shared"`            // askers who joined one
+	Evictions        int64   `json:"evictions"`         // for the budget
+	Parsing          int     `json:"parsing"`           // under way
+	Parses           int64   `json:"parses"`            // ended, well or not
+	ParseErrors      int64   `json:"parse_errors"`      // that somebody was told of
+	ParseSeconds     float64 `json:"parse_seconds"`     // all of them together
+	Scans            int64   `json:"scans"`             // looks at all folders
+	ScanSeconds      float64 `json:"scan_seconds"`      // of the last one
+	UnwatchedFolders int     `json:"unwatched_folders"` // followed by those looks alone
+}
+
+// Stats gives the numbers of this moment.
+func (c *Catalog) Stats() Stats {
+	s := Stats{
+		Roots: len(c.roots), Entries: len(c.index.Load().names), Scans: c.scans.Load(),
+		ScanSeconds: time.Duration(c.scanTime.Load()).Seconds(), UnwatchedFolders: c.watch.unwatched(),
+	}
+	t := c.tables
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, same := range t.byName {
+		for _, p := range same {
+			s.Tables++
+			s.Bytes += p.table.Bytes
+			if p.pins > 0 {
+				s.HeldTables++
+				s.HeldBytes += p.table.Bytes
+			}
+		}
+	}
+	s.BudgetBytes, s.Parsing = t.budget, len(t.flights)
+	s.Hits, s.Misses, s.Shared, s.Evictions = t.count.hits, t.count.misses, t.count.shared, t.count.evictions
+	s.Parses, s.ParseErrors, s.ParseSeconds = t.count.parses, t.count.parseErrors, t.count.parseTime.Seconds()
+	return s
+}
