@@ -1,0 +1,140 @@
+package flightsrv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow/flight"
+)
+
+// action is one of the server's own actions: a JSON body in, one JSON body out.
+type action struct {
+	name, doc string
+	run       func(s *service, ctx context.Context, body []byte) (any, error)
+}
+
+var actions = []action{
+	{"refresh", `looks at the roots now; body empty; gives {"entries": n}`, (*service).refresh},
+	{"evict", `forgets the parsed tables of an entry; body {"name": "…"} or the name; gives {"evicted": n}`, (*service).evict},
+	{"describe", `parses an entry if need be and says what it is; body {"name": "…", "options": {…}} or the name`, (*service).describe},
+	{"stats", `counts of the catalog and its cache; body empty`, (*service).stats},
+}
+
+// ListActions names the actions.
+func (s *service) ListActions(_ *flight.Empty, stream flight.FlightService_ListActionsServer) error {
+	for _, a := range actions {
+		if err := stream.Send(&flight.ActionType{Type: a.name, Description: a.doc}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// DoAction runs one.
+func (s *service) DoAction(req *flight.Action, stream flight.FlightService_DoActionServer) error {
+	i := slices.IndexFunc(actions, func(a action) bool { return a.name == req.GetType() })
+	if i < 0 {
+		return &unservedError{fmt.Sprintf("action %q: unknown; known are %s", clip(req.GetType(), 100), actionNames())}
+	}
+	answer, err := runAction(stream.Context(), s, actions[i], req.GetBody())
+	if err != nil {
+		return err
+	}
+	body, err := jsonBody(answer)
+	if err != nil {
+		return err
+	}
+	return stream.Send(&flight.Result{Body: body})
+}
+
+func runAction(ctx context.Context, s *service, a action, body []byte) (any, error) {
+	answer, err := a.run(s, ctx, body)
+	var at *TicketError
+	if errors.As(err, &at) {
+		return nil, fmt.Errorf("action %s: %w", a.name, err)
+	}
+	return answer, err
+}
+
+func actionNames() string {
+	var names []string
+	for _, a := range actions {
+		names = append(names, a.name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func (s *service) refresh(ctx context.Context, body []byte) (any, error) {
+	if err := wantNothing(body); err != nil {
+		return nil, err
+	}
+	if err := s.cfg.Catalog.Refresh(ctx); err != nil {
+		return nil, err
+	}
+	return map[string]int{"entries": len(s.cfg.Catalog.List("", ""))}, nil
+}
+
+func (s *service) evict(ctx context.Context, body []byte) (any, error) {
+	t, err := nameOf(body, "name")
+	if err != nil {
+		return nil, err
+	}
+	callOf(ctx).name = t.Name
+	// A file that is gone may still have tables.
+	n := s.cfg.Catalog.Evict(t.Name)
+	if n == 0 {
+		if _, err := s.cfg.Catalog.Lookup(t.Name); err != nil {
+			return nil, err
+		}
+	}
+	return map[string]int{"evicted": n}, nil
+}
+
+func (s *service) describe(ctx context.Context, body []byte) (any, error) {
+	t, err := nameOf(body, "name", "options", "version")
+	if err != nil {
+		return nil, err
+	}
+	o, err := s.open(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	defer o.Release()
+	return describe(o.Held, o.scan.Schema()), nil
+}
+
+func (s *service) stats(_ context.Context, body []byte) (any, error) {
+	if err := wantNothing(body); err != nil {
+		return nil, err
+	}
+	return s.cfg.Catalog.Stats(), nil
+}
+
+// wantNothing accepts no body and the empty object.
+func wantNothing(body []byte) error {
+	if len(body) == 0 {
+		return nil
+	}
+	return readObject(body, nil)
+}
+
+// nameOf reads a body as a ticket of which only some fields make sense.
+func nameOf(body []byte, fields ...string) (Ticket, error) {
+	t, err := parseTicket(body)
+	if err != nil || body[0] != '{' {
+		return t, err
+	}
+	ms, err := members(body)
+	if err != nil {
+		return Ticket{}, err
+	}
+	for _, m := range ms {
+		if !slices.Contains(fields, m.key) {
+			return Ticket{}, &TicketError{m.key, fmt.Errorf("is unknown here; known are %s", strings.Join(fields, ", "))}
+		}
+	}
+	return t, nil
+}

@@ -1,0 +1,85 @@
+package flightsrv
+
+import (
+	"errors"
+
+	"github.com/apache/arrow/go/v17/arrow/ipc"
+	"google.golang.org/grpc/encoding"
+	_ "google.golang.org/grpc/encoding/proto" // registers the stock codec
+	"google.golang.org/grpc/mem"
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// frame is a FlightData message whose body is not copied on its way to gRPC's write buffer (measured: a third of the server's
+// CPU time of a DoGet).
+//
+//	head   data_header, then tag and length of data_body
+//	body   the buffers of the record, with padding
+//
+// The slices are shared with the table: all of them live on the Go heap and never change, so that it does no harm when gRPC
+// drops a frame without a word because the connection was lost.
+type frame struct {
+	head   []byte
+	body   [][]byte
+	header []byte // data_header, inside head
+	bytes  int    // of the body
+}
+
+// Field numbers of FlightData in Flight.proto.
+const (
+	fieldDataHeader protowire.Number = 2
+	fieldDataBody   protowire.Number = 1000
+)
+
+func newFrame(p *ipc.Payload) (*frame, error) {
+	meta := p.Meta()
+	defer meta.Release()
+	f := &frame{}
+	if err := p.SerializeBody(f); err != nil {
+		return nil, err
+	}
+	f.head = make([]byte, 0, meta.Len()+16)
+	f.head = protowire.AppendTag(f.head, fieldDataHeader, protowire.BytesType)
+	f.head = protowire.AppendBytes(f.head, meta.Bytes())
+	f.header = f.head[len(f.head)-meta.Len():]
+	if f.bytes > 0 {
+		f.head = protowire.AppendTag(f.head, fieldDataBody, protowire.BytesType)
+		f.head = protowire.AppendVarint(f.head, uint64(f.bytes))
+	}
+	return f, nil
+}
+
+// Write keeps b: it is how SerializeBody hands out the buffers.
+func (f *frame) Write(b []byte) (int, error) {
+	f.body = append(f.body, b)
+	f.bytes += len(b)
+	return len(b), nil
+}
+
+// size is the length of the message.
+func (f *frame) size() int { return len(f.head) + f.bytes }
+
+// codec writes frames as they are and leaves all other messages to the stock codec.
+type codec struct{ encoding.CodecV2 }
+
+func newCodec() codec { return codec{encoding.GetCodecV2("proto")} }
+
+func (c codec) Marshal(v any) (mem.BufferSlice, error) {
+	f, ok := v.(*frame)
+	if !ok {
+		return c.CodecV2.Marshal(v)
+	}
+	out := make(mem.BufferSlice, 0, 1+len(f.body))
+	out = append(out, mem.SliceBuffer(f.head))
+	for _, b := range f.body {
+		out = append(out, mem.SliceBuffer(b))
+	}
+	return out, nil
+}
+
+func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
+	if _, ok := v.(*frame); ok {
+		return errors.New("frames are only sent")
+	}
+	return c.CodecV2.Unmarshal(data, v)
+}

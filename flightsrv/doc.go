@@ -1,0 +1,5 @@
+// Package flightsrv serves a catalog over Arrow Flight (Flight.proto of Arrow 17).
+//
+// It knows gRPC, the Flight messages and what a ticket says; it knows no file format. It refuses DoPut, DoExchange and Handshake as
+// Unimplemented, and does not start on an address that others can reach unless it is told to.
+package flightsrv

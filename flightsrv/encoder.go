@@ -1,0 +1,133 @@
+package flightsrv
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/ipc"
+
+	"github.com/vibeflight/vibeflight/readers"
+)
+
+// wireBytes is what a message stays under: clients refuse 16 MiB and more unless told otherwise.
+const wireBytes = 15 << 20
+
+// encoder makes frames of records that are all of one schema.
+type encoder struct {
+	plain  *collector
+	packed *collector // nil without compression
+	name   func(row int64) string
+	most   int // bytes of a message that holds one row
+}
+
+func newEncoder(schema *arrow.Schema, c Compression, name func(row int64) string, most int) *encoder {
+	e := &encoder{plain: newCollector(schema), name: name, most: most}
+	switch c {
+	case LZ4:
+		e.packed = newCollector(schema, ipc.WithLZ4())
+	case Zstd:
+		e.packed = newCollector(schema, ipc.WithZstd())
+	}
+	return e
+}
+
+// encode sends rec as one message, or in halves, and these in halves, until each message is under wireBytes or has one row.
+// Halves, since they depend on nothing but the rows: the same ticket gives the same messages. row is the number of the first row.
+func (e *encoder) encode(rec arrow.Record, row int64, send func(*frame) error) error {
+	f, err := e.plain.frame(rec)
+	if err != nil {
+		return err
+	}
+	several := rec.NumRows() > 1
+	if several && f.size() >= wireBytes {
+		return e.halve(rec, row, send)
+	}
+	if e.packed != nil {
+		if f, err = e.packed.frame(rec); err != nil {
+			return err
+		}
+		// Compression may grow what it can't compress.
+		if several && f.size() >= wireBytes {
+			return e.halve(rec, row, send)
+		}
+	}
+	if !several && f.size() > e.most {
+		return &readers.LimitError{
+			What: fmt.Sprintf("%s, a message of %d bytes,", e.name(row), f.size()),
+			Flag: "--max-message-bytes", Limit: int64(e.most),
+		}
+	}
+	return send(f)
+}
+
+func (e *encoder) halve(rec arrow.Record, row int64, send func(*frame) error) error {
+	half, n := rec.NumRows()/2, rec.NumRows()
+	for _, r := range [2][2]int64{{0, half}, {half, n}} {
+		part := rec.NewSlice(r[0], r[1])
+		err := e.encode(part, row+r[0], send)
+		part.Release()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// collector is an ipc.PayloadWriter that keeps the frame of the last payload.
+type collector struct {
+	w    *ipc.Writer
+	last *frame
+}
+
+func newCollector(schema *arrow.Schema, opts ...ipc.Option) *collector {
+	c := &collector{}
+	c.w = ipc.NewWriterWithPayloadWriter(c, append(opts, ipc.WithSchema(schema))...)
+	return c
+}
+
+// frame encodes a record. The first call makes the writer emit the schema too, which the record's own frame then replaces.
+func (c *collector) frame(rec arrow.Record) (*frame, error) {
+	if err := c.w.Write(rec); err != nil {
+		return nil, err
+	}
+	f := c.last
+	c.last = nil
+	return f, nil
+}
+
+func (c *collector) Start() error { return nil }
+
+func (c *collector) Close() error { return nil }
+
+func (c *collector) WritePayload(p ipc.Payload) error {
+	f, err := newFrame(&p)
+	c.last = f
+	return err
+}
+
+// schemaFrame is the first message of every stream.
+func schemaFrame(schema *arrow.Schema) (*frame, error) {
+	c := newCollector(schema)
+	if err := c.w.Close(); err != nil {
+		return nil, err
+	}
+	return c.last, nil
+}
+
+// encapsulatedSchema is the message of schemaFrame in the form that FlightInfo and SchemaResult want
+// (Arrow columnar format, "Encapsulated message format"):
+//
+//	ff ff ff ff | length, int32 little-endian | message | zeros up to a multiple of 8
+func encapsulatedSchema(schema *arrow.Schema) ([]byte, error) {
+	f, err := schemaFrame(schema)
+	if err != nil {
+		return nil, err
+	}
+	length := (len(f.header) + 7) &^ 7
+	b := make([]byte, 8+length)
+	binary.LittleEndian.PutUint32(b, 0xffffffff)
+	binary.LittleEndian.PutUint32(b[4:], uint32(length))
+	copy(b[8:], f.header)
+	return b, nil
+}

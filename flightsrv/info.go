@@ -1,0 +1,191 @@
+package flightsrv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/flight"
+
+	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/readers"
+)
+
+// commandOf reads a descriptor. The components of a path are joined, so that one component may hold the whole name.
+func commandOf(d *flight.FlightDescriptor) (Ticket, error) {
+	switch d.GetType() {
+	case flight.DescriptorPATH:
+		name := strings.Join(d.GetPath(), "/")
+		if name == "" {
+			return Ticket{}, fmt.Errorf("descriptor: %w", &TicketError{"path", errors.New("is empty")})
+		}
+		if err := checkSize([]byte(name)); err != nil {
+			return Ticket{}, fmt.Errorf("descriptor: path: %w", err)
+		}
+		return Ticket{Name: name}, nil
+	case flight.DescriptorCMD:
+		return ParseCommand(d.GetCmd())
+	}
+	return Ticket{}, fmt.Errorf("descriptor: %w", &TicketError{"type", fmt.Errorf("want PATH or CMD, have %v", d.GetType())})
+}
+
+// GetFlightInfo parses the file unless that is done, and describes what the descriptor selects.
+func (s *service) GetFlightInfo(ctx context.Context, d *flight.FlightDescriptor) (*flight.FlightInfo, error) {
+	t, err := commandOf(d)
+	if err != nil {
+		return nil, err
+	}
+	o, err := s.open(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	defer o.Release()
+	t.Version = o.Version
+	return s.info(d, t, o.Table, o.scan, o.Cached)
+}
+
+// PollFlightInfo is GetFlightInfo: it answers when the parse is done, and then with everything.
+func (s *service) PollFlightInfo(ctx context.Context, d *flight.FlightDescriptor) (*flight.PollInfo, error) {
+	info, err := s.GetFlightInfo(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	done := 1.0
+	return &flight.PollInfo{Info: info, Progress: &done}, nil
+}
+
+// GetSchema gives the schema that DoGet sends first, byte for byte.
+func (s *service) GetSchema(ctx context.Context, d *flight.FlightDescriptor) (*flight.SchemaResult, error) {
+	t, err := commandOf(d)
+	if err != nil {
+		return nil, err
+	}
+	o, err := s.open(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	defer o.Release()
+	b, err := encapsulatedSchema(o.scan.Schema())
+	if err != nil {
+		return nil, err
+	}
+	return &flight.SchemaResult{Schema: b}, nil
+}
+
+// info describes what t, with its version, selects of table through scan.
+//
+// total_bytes counts the slices of the selected columns as the cache holds them: native geometries, before any other encoding and before
+// compression. It is -1 where a bbox or a limit leaves rows out.
+func (s *service) info(d *flight.FlightDescriptor, t Ticket, table *readers.Table, scan *catalog.Scan, cached bool) (*flight.FlightInfo, error) {
+	schema, err := encapsulatedSchema(scan.Schema())
+	if err != nil {
+		return nil, err
+	}
+	metadata, err := jsonBody(factsOf(table, cached))
+	if err != nil {
+		return nil, err
+	}
+	rows, _ := scan.Rows()
+	bytes, err := selectedBytes(table, t.Columns)
+	if err != nil {
+		return nil, err
+	}
+	total := bytes
+	if rows < table.Rows {
+		total = -1
+		bytes = int64(float64(bytes) * float64(rows) / float64(table.Rows))
+	}
+	return &flight.FlightInfo{
+		Schema: schema, FlightDescriptor: d, Endpoint: s.endpoints(t, table, rows, bytes), TotalRecords: rows, TotalBytes: total,
+		Ordered: true, AppMetadata: metadata,
+	}, nil
+}
+
+// selectedBytes is the size of the slices of the named columns; nil is all.
+func selectedBytes(t *readers.Table, names []string) (int64, error) {
+	if names == nil {
+		return t.Bytes, nil
+	}
+	whole, err := catalog.NewScan(t, catalog.Selection{})
+	if err != nil {
+		return 0, err
+	}
+	var n int64
+	for _, b := range t.Batches {
+		part := *b
+		part.Attributes, part.Geometry = nil, nil
+		for _, name := range names {
+			// Fields stand in the order of the attributes, the geometry behind them.
+			if i := fieldIndex(whole.Schema(), name); i < len(b.Attributes) {
+				part.Attributes = append(part.Attributes, b.Attributes[i])
+			} else {
+				part.Geometry = b.Geometry
+			}
+		}
+		n += part.Bytes()
+	}
+	return n, nil
+}
+
+// fieldIndex is the first field of a name that the schema is known to have.
+func fieldIndex(schema *arrow.Schema, name string) int { return schema.FieldIndices(name)[0] }
+
+// criteria is what ListFlights can be asked for.
+type criteria struct{ prefix, format string }
+
+func criteriaOf(b []byte) (criteria, error) {
+	var c criteria
+	if len(b) == 0 {
+		return c, nil
+	}
+	err := readObject(b, map[string]*string{"prefix": &c.prefix, "format": &c.format})
+	if err != nil {
+		return criteria{}, fmt.Errorf("criteria: %w", err)
+	}
+	return c, nil
+}
+
+// ListFlights gives one FlightInfo per entry and parses nothing. An entry that is not parsed has no schema and totals of -1.
+func (s *service) ListFlights(c *flight.Criteria, stream flight.FlightService_ListFlightsServer) error {
+	want, err := criteriaOf(c.GetExpression())
+	if err != nil {
+		return err
+	}
+	for _, e := range s.cfg.Catalog.List(want.prefix, want.format) {
+		if err := stream.Context().Err(); err != nil {
+			return err
+		}
+		info, err := s.listed(e)
+		if err != nil {
+			return err
+		}
+		if err := stream.Send(info); err != nil {
+			return err
+		}
+		callOf(stream.Context()).rows++
+	}
+	return nil
+}
+
+func (s *service) listed(e catalog.Entry) (*flight.FlightInfo, error) {
+	d := &flight.FlightDescriptor{Type: flight.DescriptorPATH, Path: []string{e.Name}}
+	t := Ticket{Name: e.Name}
+	if table, version, ok := s.cfg.Catalog.Peek(e.Name); ok {
+		scan, err := catalog.NewScan(table, t.selection())
+		if err != nil {
+			return nil, err
+		}
+		t.Version = version
+		return s.info(d, t, table, scan, true)
+	}
+	metadata, err := jsonBody(unparsed{Format: e.Format})
+	if err != nil {
+		return nil, err
+	}
+	return &flight.FlightInfo{
+		FlightDescriptor: d, Endpoint: []*flight.FlightEndpoint{s.endpoint(t)}, TotalRecords: -1, TotalBytes: -1,
+		Ordered: true, AppMetadata: metadata,
+	}, nil
+}

@@ -1,0 +1,88 @@
+package flightsrv
+
+import (
+	"context"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+	"google.golang.org/grpc"
+)
+
+// call is what a handler tells about its work, for the log. One goroutine uses it.
+type call struct {
+	name  string // of the entry
+	rows  int64
+	bytes int64 // of the messages sent
+}
+
+type callKey struct{}
+
+// callOf finds the call that the interceptors put into ctx.
+func callOf(ctx context.Context) *call {
+	if c, ok := ctx.Value(callKey{}).(*call); ok {
+		return c
+	}
+	return &call{}
+}
+
+// stream is a ServerStream of which the context knows the call.
+type stream struct {
+	grpc.ServerStream
+	ctx context.Context
+}
+
+func (s *stream) Context() context.Context { return s.ctx }
+
+// unary runs a handler, then turns its error or its panic to a status and logs the call.
+func (s *service) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (resp any, err error) {
+	c := &call{}
+	start := time.Now()
+	defer func() {
+		err = s.finish(c, info.FullMethod, start, caught(recover(), err))
+	}()
+	return handler(context.WithValue(ctx, callKey{}, c), req)
+}
+
+// stream does the same for a streaming call.
+func (s *service) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) (err error) {
+	c := &call{}
+	start := time.Now()
+	defer func() {
+		err = s.finish(c, info.FullMethod, start, caught(recover(), err))
+	}()
+	return handler(srv, &stream{ss, context.WithValue(ss.Context(), callKey{}, c)})
+}
+
+// caught is err, or the panic that kept the handler from giving one.
+func caught(value any, err error) error {
+	if value == nil {
+		return err
+	}
+	return &panicError{value, debug.Stack()}
+}
+
+func (s *service) finish(c *call, method string, start time.Time, err error) error {
+	code := codeOf(err)
+	var e *zerolog.Event
+	switch {
+	case isDefect(code):
+		e = s.cfg.Log.Error()
+	case !strings.HasPrefix(method, flightPrefix): // health checks come every few seconds
+		e = s.cfg.Log.Debug()
+	default:
+		e = s.cfg.Log.Info()
+	}
+	if err != nil {
+		e = e.Str("error", clip(err.Error(), maxMessageText))
+	}
+	if p, ok := err.(*panicError); ok { //nolint:errorlint // caught made it, nothing wraps it
+		e = e.Bytes("stack", p.stack)
+	}
+	e.Str("method", method[strings.LastIndexByte(method, '/')+1:]).Str("name", clip(c.name, maxMessageText)).
+		Int64("rows", c.rows).Int64("bytes", c.bytes).Dur("ms", time.Since(start)).Stringer("code", code).Msg("call")
+	return statusError(c.name, err)
+}
+
+const flightPrefix = "/arrow.flight.protocol.FlightService/"

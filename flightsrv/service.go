@@ -1,0 +1,52 @@
+package flightsrv
+
+import (
+	"context"
+
+	"github.com/apache/arrow/go/v17/arrow/flight"
+
+	"github.com/vibeflight/vibeflight/catalog"
+)
+
+// service answers the Flight calls. Its methods give plain errors, which the interceptors turn to statuses.
+type service struct {
+	flight.BaseFlightServer
+	cfg       Config
+	locations []*flight.Location // of every endpoint; empty: the client keeps the connection it has
+}
+
+// opened is a table that a ticket names and the part of it that the ticket selects.
+type opened struct {
+	*catalog.Held
+	scan *catalog.Scan
+}
+
+// open gives the table, parsed if need be, and the scan of t. The caller releases it.
+func (s *service) open(ctx context.Context, t Ticket) (opened, error) {
+	callOf(ctx).name = t.Name
+	held, err := s.cfg.Catalog.Table(ctx, catalog.Request{Name: t.Name, Options: t.Options, Version: t.Version})
+	if err != nil {
+		return opened{}, err
+	}
+	scan, err := catalog.NewScan(held.Table, t.selection())
+	if err != nil {
+		held.Release()
+		return opened{}, err
+	}
+	return opened{held, scan}, nil
+}
+
+// Handshake is for logins with a name and a password, of which there are none.
+func (s *service) Handshake(flight.FlightService_HandshakeServer) error {
+	return &unservedError{"Handshake: this server asks for no login; call it without"}
+}
+
+// DoPut stores nothing yet.
+func (s *service) DoPut(flight.FlightService_DoPutServer) error {
+	return &unservedError{"DoPut: this server is read-only"}
+}
+
+// DoExchange parses nothing yet.
+func (s *service) DoExchange(flight.FlightService_DoExchangeServer) error {
+	return &unservedError{"DoExchange: this server does not have it"}
+}

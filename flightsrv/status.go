@@ -1,0 +1,108 @@
+package flightsrv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+// maxMessageText bounds the text of a status. It travels in a trailer, percent-encoded, and clients refuse more than 8 KiB of those.
+const maxMessageText = 2000
+
+// unservedError says that a call or an action is none of ours.
+type unservedError struct{ what string }
+
+func (e *unservedError) Error() string { return e.what }
+
+// panicError is a broken invariant of ours that an interceptor caught.
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
+
+// codeOf is what an error means to a client. Everything that has no better code is Internal.
+func codeOf(err error) codes.Code {
+	var (
+		notFound   *catalog.NotFoundError
+		changed    *catalog.ChangedError
+		column     *catalog.UnknownColumnError
+		limit      *readers.LimitError
+		parse      *readers.ParseError
+		option     *readers.OptionError
+		ticket     *TicketError
+		unserved   *unservedError
+		panicked   *panicError
+		rpc, isRPC = status.FromError(err)
+	)
+	switch {
+	case err == nil:
+		return codes.OK
+	case errors.As(err, &panicked):
+		return codes.Internal
+	case isRPC: // of gRPC itself: a send that met a cancelled stream or a lost connection
+		return rpc.Code()
+	case errors.Is(err, context.Canceled):
+		return codes.Canceled
+	case errors.Is(err, context.DeadlineExceeded):
+		return codes.DeadlineExceeded
+	case errors.As(err, &unserved):
+		return codes.Unimplemented
+	case errors.As(err, &ticket), errors.As(err, &column), errors.As(err, &option):
+		return codes.InvalidArgument
+	case errors.As(err, &changed), errors.Is(err, source.ErrChanged):
+		return codes.FailedPrecondition
+	case errors.As(err, &limit): // before ParseError: a limit says where it was met
+		return codes.ResourceExhausted
+	case errors.As(err, &parse):
+		return codes.InvalidArgument
+	case errors.As(err, &notFound), errors.Is(err, fs.ErrNotExist):
+		return codes.NotFound
+	case errors.Is(err, fs.ErrPermission): // the server's, not the client's
+		return codes.FailedPrecondition
+	case errors.Is(err, catalog.ErrClosed):
+		return codes.Unavailable
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ENOMEM):
+		return codes.ResourceExhausted
+	}
+	return codes.Internal
+}
+
+// isDefect reports a code that means that something is wrong with the server.
+func isDefect(c codes.Code) bool { return c == codes.Internal || c == codes.Unknown }
+
+// statusError turns what a handler gave, for the entry name, to what the client gets.
+func statusError(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return status.Error(codeOf(err), clip(messageOf(name, err), maxMessageText))
+}
+
+// messageOf is err's text, without paths of the server's own file system.
+func messageOf(name string, err error) string {
+	var panicked *panicError
+	var path *fs.PathError
+	rpc, isRPC := status.FromError(err)
+	switch {
+	case errors.As(err, &panicked):
+		return "a defect of the server, which goes on; its log has the details"
+	case isRPC:
+		return rpc.Message()
+	case errors.As(err, &path) && errors.Is(err, fs.ErrPermission):
+		return fmt.Sprintf("%s: the server may not %s the file: let the user that runs it read it", name, path.Op)
+	case errors.As(err, &path):
+		return fmt.Sprintf("%s: %s: %v", name, path.Op, path.Err)
+	}
+	return err.Error()
+}

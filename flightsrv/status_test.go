@@ -1,0 +1,61 @@
+package flightsrv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+func TestStatusError(t *testing.T) {
+	parse := &readers.ParseError{Name: "a", Format: "geojson", Offset: 18734, Line: 213, Row: 212, Unit: "feature", Err: errors.New("ring is not closed")}
+	denied := &fs.PathError{Op: "open", Path: "/srv/secret/a", Err: syscall.EACCES}
+	for _, c := range []struct {
+		name  string
+		err   error
+		code  codes.Code
+		words string
+	}{
+		{"none", nil, codes.OK, ""},
+		{"not found", &catalog.NotFoundError{Name: "a", Closest: []string{"b"}}, codes.NotFound, `the closest is "b"`},
+		{"parse", parse, codes.InvalidArgument, "a: geojson: byte 18734, line 213, feature 212: ring is not closed"},
+		{"limit", &readers.LimitError{What: "it", Flag: "--max-depth", Limit: 3, Err: parse}, codes.ResourceExhausted, "the limit 3 of --max-depth"},
+		{"option", &readers.OptionError{Option: "x", Err: errors.New("no")}, codes.InvalidArgument, "options.x"},
+		{"ticket", fmt.Errorf("ticket: %w", &TicketError{"rows", errors.New("no")}), codes.InvalidArgument, `ticket: field "rows": no`},
+		{"column", &catalog.UnknownColumnError{Column: "x", Nearest: "y"}, codes.InvalidArgument, `"y"`},
+		{"changed", &catalog.ChangedError{Name: "a", Want: "v1", Have: "v2"}, codes.FailedPrecondition, "v1"},
+		{"changed while read", fmt.Errorf("a: %w (%w)", source.ErrChanged, fs.ErrNotExist), codes.FailedPrecondition, "changed"},
+		{"cancelled", fmt.Errorf("a: %w", context.Canceled), codes.Canceled, ""},
+		{"late", context.DeadlineExceeded, codes.DeadlineExceeded, ""},
+		{"gRPC's own", fmt.Errorf("send: %w", status.Error(codes.Unavailable, "gone")), codes.Unavailable, "gone"},
+		{"permission", fmt.Errorf("a: %w", denied), codes.FailedPrecondition, "a: the server may not open the file"},
+		{"gone", &fs.PathError{Op: "open", Path: "/srv/secret/a", Err: syscall.ENOENT}, codes.NotFound, "a: open: no such file"},
+		{"files", &fs.PathError{Op: "open", Path: "/srv/secret/a", Err: syscall.EMFILE}, codes.ResourceExhausted, "too many open files"},
+		{"disk", &fs.PathError{Op: "read", Path: "/srv/secret/a", Err: syscall.EIO}, codes.Internal, "a: read: input/output error"},
+		{"closed", catalog.ErrClosed, codes.Unavailable, "closed"},
+		{"unserved", &unservedError{"DoPut: no"}, codes.Unimplemented, "DoPut"},
+		{"panic", &panicError{value: "secret"}, codes.Internal, "defect"},
+		{"panic with a status", &panicError{value: status.Error(codes.OK, "")}, codes.Internal, "defect"},
+		{"anything", errors.New("boo"), codes.Internal, "boo"},
+		{"long", errors.New(strings.Repeat("é", 5000)), codes.Internal, "…"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			err := statusError("a", c.err)
+			wantStatus(t, err, c.code, c.words)
+			text := status.Convert(err).Message()
+			if strings.Contains(text, "secret") || len(text) > maxMessageText+3 {
+				t.Errorf("%d bytes: %s", len(text), text)
+			}
+		})
+	}
+}
