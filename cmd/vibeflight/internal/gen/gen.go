@@ -1,0 +1,129 @@
+// Package gen writes synthetic GeoJSON files that are shaped like the field's: to measure with, and to test with.
+//
+//	buildings  a FeatureCollection of building footprints, as Microsoft's: polygons of 7 decimals, three properties
+//	mixed      a FeatureCollection of all kinds of geometry, with holes, heights and nulls; nested and escaped properties
+//	points     a GeoJSON feature per line, of points with five properties
+//
+// The same kind, seed and number of features give the same bytes on every machine: each chunk of features draws from its own
+// generator, and all arithmetic is that of integers, coordinates being multiples of 1e-7 degree.
+package gen
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"sync"
+)
+
+// The kinds of files.
+const (
+	Buildings = "buildings"
+	Mixed     = "mixed"
+	Points    = "points"
+)
+
+// Kinds lists the kinds of files.
+func Kinds() []string { return []string{Buildings, Mixed, Points} }
+
+// Spec is the file to write. The zero value is none: it needs a kind.
+type Spec struct {
+	Kind     string
+	Features int64
+	Seed     uint64
+	Progress func(done, total int64) // features so far, called after each chunk by Write's goroutine; may be nil
+}
+
+// shape is what the files of one kind have in common.
+type shape struct {
+	head, between, tail string
+	feature             func(c *chunk, i int64)
+	milliBytes          int64 // of a feature in the mean, in thousandths, what is between included
+}
+
+func shapeOf(kind string) (shape, bool) {
+	switch kind {
+	case Buildings:
+		return shape{`{"type":"FeatureCollection","features":[` + "\n", ",\n", "\n]}\n", (*chunk).building, 322_800}, true
+	case Mixed:
+		return shape{mixedHead, ",\n", "\n]}\n", (*chunk).mixed, 395_500}, true
+	case Points:
+		return shape{"", "\n", "\n", (*chunk).point, 172_300}, true
+	}
+	return shape{}, false
+}
+
+// FeaturesFor is how many features a file of about so many bytes has, at least one. It is 0 for a kind that is none.
+func FeaturesFor(kind string, bytes int64) int64 {
+	s, ok := shapeOf(kind)
+	if !ok {
+		return 0
+	}
+	whole, rest := bytes/s.milliBytes, bytes%s.milliBytes
+	return max(1, 1000*whole+1000*rest/s.milliBytes)
+}
+
+// Write writes the file that spec says to w. It honours ctx between chunks, whose cause it then returns; an error of w is
+// returned as it is.
+func Write(ctx context.Context, w io.Writer, spec Spec) error {
+	s, ok := shapeOf(spec.Kind)
+	if !ok {
+		return fmt.Errorf("no kind %q; known are %s", spec.Kind, strings.Join(Kinds(), ", "))
+	}
+	if spec.Features < 0 {
+		return fmt.Errorf("%d features are too few", spec.Features)
+	}
+	if spec.Features == 0 && spec.Kind == Points {
+		return nil
+	}
+	if _, err := io.WriteString(w, s.head); err != nil {
+		return err
+	}
+	if err := s.writeChunks(ctx, w, spec); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, s.tail)
+	return err
+}
+
+// writeChunks writes all features. Worker i makes the chunks i, i+workers, i+2*workers and so on, so that taking
+// one of each worker by turns gives the order of the file. Each has two buffers, and no channel is ever full.
+func (s shape) writeChunks(ctx context.Context, w io.Writer, spec Spec) error {
+	chunks := (spec.Features + chunkFeatures - 1) / chunkFeatures
+	workers := min(int64(runtime.GOMAXPROCS(0)), chunks)
+	ctx, cancel := context.WithCancel(ctx)
+	var done sync.WaitGroup
+	defer done.Wait()
+	defer cancel()
+	full, empty := make([]chan []byte, workers), make([]chan []byte, workers)
+	for i := range workers {
+		full[i], empty[i] = make(chan []byte, 2), make(chan []byte, 2)
+		empty[i] <- nil
+		empty[i] <- nil
+		done.Go(func() {
+			for number := i; number < chunks && ctx.Err() == nil; number += workers {
+				select {
+				case b := <-empty[i]:
+					full[i] <- s.chunk(b, spec, number)
+				case <-ctx.Done():
+				}
+			}
+		})
+	}
+	for number := range chunks {
+		select {
+		case b := <-full[number%workers]:
+			if _, err := w.Write(b); err != nil {
+				return err
+			}
+			empty[number%workers] <- b
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		if spec.Progress != nil {
+			spec.Progress(min((number+1)*chunkFeatures, spec.Features), spec.Features)
+		}
+	}
+	return nil
+}

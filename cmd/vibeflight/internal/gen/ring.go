@@ -1,0 +1,57 @@
+package gen
+
+// turn is the full circle in the unit of directions.
+const turn = 256
+
+// unit is the length of the vectors of directions.
+const unit = 1_000_000
+
+// quarter holds the sines of the first quarter of a turn, 90 degrees included.
+var quarter = [turn/4 + 1]int32{
+	0, 24541, 49068, 73565, 98017, 122411, 146730, 170962, 195090, 219101, 242980, 266713, 290285,
+	313682, 336890, 359895, 382683, 405241, 427555, 449611, 471397, 492898, 514103, 534998, 555570, 575808,
+	595699, 615232, 634393, 653173, 671559, 689541, 707107, 724247, 740951, 757209, 773010, 788346, 803208,
+	817585, 831470, 844854, 857729, 870087, 881921, 893224, 903989, 914210, 923880, 932993, 941544, 949528,
+	956940, 963776, 970031, 975702, 980785, 985278, 989177, 992480, 995185, 997290, 998795, 999699, 1000000,
+}
+
+// sine of a direction, times unit.
+func sine(direction int64) int64 {
+	d := direction & (turn/4 - 1)
+	switch direction / (turn / 4) & 3 {
+	case 0:
+		return int64(quarter[d])
+	case 1:
+		return int64(quarter[turn/4-d])
+	case 2:
+		return -int64(quarter[d])
+	}
+	return -int64(quarter[turn/4-d])
+}
+
+func cosine(direction int64) int64 { return sine(direction + turn/4) }
+
+// ring writes a closed ring of so many different positions around x and y, counterclockwise, or clockwise as a hole. Its
+// positions are multiples of step, and between 0.6 times and once the radius away.
+func (c *chunk) ring(x, y, radius, step, positions int64, hole bool) {
+	c.byte('[')
+	start, end := len(c.text), 0
+	for k := range positions {
+		at := k
+		if hole {
+			at = positions - 1 - k
+		}
+		direction := (10*1024*at + 7*c.below(1024)) * turn / (10 * 1024 * positions)
+		r := radius*3/5 + c.below(radius*2/5)
+		c.byte('[')
+		c.shortest((x + r*cosine(direction)/unit) / step * step)
+		c.byte(',')
+		c.shortest((y + r*sine(direction)/unit) / step * step)
+		c.string("],")
+		if k == 0 {
+			end = len(c.text) - 1
+		}
+	}
+	c.text = append(c.text, c.text[start:end]...)
+	c.byte(']')
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vibeflight/vibeflight/readers"
+)
+
+func newLs(std stdio) *cobra.Command {
+	var (
+		server, prefix, format string
+		asJSON                 bool
+	)
+	cmd := &cobra.Command{
+		Use:   "ls [PATH…]",
+		Short: "List the files that can be read",
+		Long: `List what a server has, or the files below folders of this machine (the current one where none is named).
+
+Nothing is parsed: the rows of a server's entry are known once somebody has asked for it.`,
+		RunE: func(cmd *cobra.Command, paths []string) error {
+			entries, err := ls(cmd.Context(), server, paths, prefix, format)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				for _, e := range entries {
+					if err := writeJSON(std.out, e); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+			g := entryGrid(entries)
+			_, err = g.write(std.out, 0)
+			return err
+		},
+	}
+	f := cmd.Flags()
+	serverFlag(f, &server)
+	f.StringVar(&prefix, "prefix", "", "only names that start so")
+	f.StringVar(&format, "format", "", "only files of this format, as geojson")
+	f.BoolVar(&asJSON, "json", false, "print a JSON object a line")
+	return cmd
+}
+
+// ls lists a server, or files, in the order of their names.
+func ls(ctx context.Context, server string, paths []string, prefix, format string) ([]entry, error) {
+	if server != "" && len(paths) > 0 {
+		return nil, wrongUsage("want either --server or paths; --prefix chooses among a server's names")
+	}
+	var entries []entry
+	if server != "" {
+		r, err := dial(server)
+		if err != nil {
+			return nil, err
+		}
+		defer r.close()
+		if entries, err = r.list(ctx, prefix, format); err != nil {
+			return nil, err
+		}
+	} else {
+		if len(paths) == 0 {
+			paths = []string{"."}
+		}
+		l := newLocal(readers.Limits{})
+		for _, path := range paths {
+			found, err := l.walk(ctx, path, prefix, format)
+			if err != nil {
+				return nil, err
+			}
+			entries = append(entries, found...)
+		}
+	}
+	slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Compare(a.Name, b.Name) })
+	return entries, nil
+}
+
+// entryGrid has the columns of which something is known.
+func entryGrid(entries []entry) *grid {
+	g := &grid{}
+	column := func(name string, right bool, cell func(entry) string) {
+		for _, e := range entries {
+			if cell(e) == "" {
+				continue
+			}
+			g.header, g.right = append(g.header, name), append(g.right, right)
+			for i, e := range entries {
+				g.rows[i] = append(g.rows[i], oneLine(cell(e)))
+			}
+			return
+		}
+	}
+	g.rows = make([][]string, len(entries))
+	column("NAME", false, func(e entry) string { return e.Name })
+	column("FORMAT", false, func(e entry) string { return e.Format })
+	column("SIZE", true, func(e entry) string { return orEmpty(e.Bytes, humanBytes) })
+	column("ROWS", true, func(e entry) string { return orEmpty(e.Rows, humanCount) })
+	column("MODIFIED", false, func(e entry) string {
+		return orEmpty(e.Modified, func(t time.Time) string { return t.Format(time.DateTime) })
+	})
+	return g
+}
+
+// orEmpty is the text of what v points to, or "".
+func orEmpty[T any](v *T, text func(T) string) string {
+	if v == nil {
+		return ""
+	}
+	return text(*v)
+}

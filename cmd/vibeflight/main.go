@@ -1,0 +1,14 @@
+// Command vibeflight serves geospatial files as Arrow tables, and reads them without a server too.
+//
+// It knows the command line: flags, environment, terminal, exit status. A command that works on data asks a target, which is
+// a server or the files of this machine. What goes wrong is one line on stderr; the exit status is 1, and 2 for wrong usage.
+package main
+
+import (
+	"context"
+	"os"
+)
+
+func main() {
+	os.Exit(run(context.Background(), os.Args[1:], stdio{in: os.Stdin, out: os.Stdout, err: os.Stderr}, os.LookupEnv))
+}

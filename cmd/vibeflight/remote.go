@@ -1,0 +1,218 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/flight"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+
+	"github.com/vibeflight/vibeflight/flightsrv"
+)
+
+// remote is a server.
+type remote struct {
+	address string
+	client  flight.Client
+}
+
+// dial prepares a connection; the first call makes it.
+func dial(address string) (*remote, error) {
+	where := address
+	switch scheme, rest, ok := strings.Cut(address, "://"); {
+	case !ok:
+	case scheme == "grpc" || scheme == "grpc+tcp":
+		where = rest
+	case scheme == "unix" || scheme == "grpc+unix":
+		where = "unix:" + rest
+	case scheme == "grpc+tls" || scheme == "grpcs":
+		return nil, fmt.Errorf("%s: this build has no TLS yet; use grpc:// or unix://", address)
+	default:
+		return nil, wrongUsage("--server: %q is none of grpc://HOST:PORT, unix:///PATH", address)
+	}
+	conn, err := grpc.NewClient(where, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		// The server bounds its messages itself; the default of 4 MiB is less than one of its batches.
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32)))
+	if err != nil {
+		return nil, wrongUsage("--server: %q: %w", address, err)
+	}
+	return &remote{address: address, client: flight.NewClientFromConn(conn, nil)}, nil
+}
+
+func (r *remote) close() { _ = r.client.Close() } // a connection that only read loses nothing
+
+func (r *remote) list(ctx context.Context, prefix, format string) ([]entry, error) {
+	expression, err := json.Marshal(map[string]string{"prefix": prefix, "format": format})
+	if prefix == "" && format == "" {
+		expression = nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	stream, err := r.client.ListFlights(ctx, &flight.Criteria{Expression: expression})
+	if err != nil {
+		return nil, r.problem(err)
+	}
+	var entries []entry
+	for {
+		info, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return entries, nil
+		}
+		if err != nil {
+			return nil, r.problem(err)
+		}
+		e := entry{Name: strings.Join(info.GetFlightDescriptor().GetPath(), "/")}
+		if n := info.GetTotalRecords(); n >= 0 {
+			e.Rows = &n
+		}
+		var f facts
+		if text := info.GetAppMetadata(); len(text) > 0 {
+			if err := json.Unmarshal(text, &f); err != nil {
+				return nil, fmt.Errorf("%s: app_metadata of %s: %w", r.address, e.Name, err)
+			}
+		}
+		e.Format = f.Format
+		entries = append(entries, e)
+	}
+}
+
+func (r *remote) describe(ctx context.Context, name string, options map[string]any) (*description, error) {
+	stream, err := r.client.DoAction(ctx, &flight.Action{Type: "describe", Body: flightsrv.Ticket{Name: name, Options: options}.Encode()})
+	if err != nil {
+		return nil, r.problem(err)
+	}
+	answer, err := stream.Recv()
+	if err != nil {
+		return nil, r.problem(err)
+	}
+	if err := flight.ReadUntilEOF(stream); err != nil {
+		return nil, r.problem(err)
+	}
+	d := &description{}
+	if err := json.Unmarshal(answer.GetBody(), d); err != nil {
+		return nil, fmt.Errorf("%s: describe: %w", r.address, err)
+	}
+	return d, nil
+}
+
+// info asks for the FlightInfo of a ticket without rows.
+func (r *remote) info(ctx context.Context, t flightsrv.Ticket) (*flight.FlightInfo, error) {
+	info, err := r.client.GetFlightInfo(ctx, &flight.FlightDescriptor{Type: flight.DescriptorCMD, Cmd: t.Encode()})
+	return info, r.problem(err)
+}
+
+// scan pulls the endpoints of the ticket's FlightInfo one after the other. A ticket with rows goes to the server as it is: a
+// FlightInfo has no place for rows.
+func (r *remote) scan(ctx context.Context, t flightsrv.Ticket) (rowStream, error) {
+	s := &remoteRows{remote: r, total: -1}
+	if t.Rows != nil {
+		s.tickets = []*flight.Ticket{{Ticket: t.Encode()}}
+	} else {
+		info, err := r.info(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		s.total = info.GetTotalRecords()
+		for _, e := range info.GetEndpoint() {
+			s.tickets = append(s.tickets, e.GetTicket())
+		}
+	}
+	if len(s.tickets) == 0 {
+		return nil, fmt.Errorf("%s: the server gave no endpoint for %s", r.address, t.Name)
+	}
+	// The first stream gives the schema.
+	return s, s.open(ctx)
+}
+
+// remoteRows are the streams of some tickets, one after the other.
+type remoteRows struct {
+	remote  *remote
+	total   int64
+	tickets []*flight.Ticket // not opened yet
+	reader  *flight.Reader
+	cancel  context.CancelFunc
+}
+
+func (s *remoteRows) schema() *arrow.Schema { return s.reader.Schema() }
+func (s *remoteRows) rows() int64           { return s.total }
+
+func (s *remoteRows) open(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	stream, err := s.remote.client.DoGet(ctx, s.tickets[0])
+	if err != nil {
+		cancel()
+		return s.remote.problem(err)
+	}
+	reader, err := flight.NewRecordReader(stream)
+	if err != nil {
+		cancel()
+		return s.remote.problem(err)
+	}
+	s.tickets, s.reader, s.cancel = s.tickets[1:], reader, cancel
+	return nil
+}
+
+func (s *remoteRows) next(ctx context.Context) (arrow.Record, error) {
+	for {
+		rec, err := s.reader.Read()
+		if err == nil {
+			rec.Retain()
+			return rec, nil
+		}
+		if !errors.Is(err, io.EOF) {
+			return nil, s.remote.problem(err)
+		}
+		if len(s.tickets) == 0 {
+			return nil, io.EOF
+		}
+		was := s.reader.Schema()
+		s.close()
+		if err := s.open(ctx); err != nil {
+			return nil, err
+		}
+		if !was.Equal(s.reader.Schema()) {
+			return nil, fmt.Errorf("%s: the endpoints differ in schema", s.remote.address)
+		}
+	}
+}
+
+func (s *remoteRows) close() {
+	if s.reader != nil {
+		s.cancel()
+		s.reader.Release()
+		s.reader = nil
+	}
+}
+
+// problem is the error of a call in words for a person: the server's message, or that it can't be reached.
+func (r *remote) problem(err error) error {
+	var rpc interface{ GRPCStatus() *status.Status }
+	if err == nil || !errors.As(err, &rpc) {
+		return err
+	}
+	s := rpc.GRPCStatus()
+	switch s.Code() {
+	case codes.Canceled:
+		return context.Canceled
+	case codes.Unavailable:
+		// connection error: desc = "transport: Error while dialing: dial tcp 127.0.0.1:1: connect: connection refused"
+		message := s.Message()
+		if _, cause, ok := strings.Cut(message, "Error while dialing: "); ok {
+			message = strings.TrimSuffix(cause, `"`)
+		}
+		return fmt.Errorf("%s: no answer: %s; is the server running?", r.address, message)
+	case codes.Unimplemented:
+		return fmt.Errorf("%s: is no vibeflight server: %s", r.address, s.Message())
+	}
+	return errors.New(s.Message())
+}

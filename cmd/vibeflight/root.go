@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// stdio is the process's three files: commands ask them whether they are a terminal, so they are no plain readers and writers.
+type stdio struct{ in, out, err *os.File }
+
+// usageError is wrong usage: exit status 2 instead of 1.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+func wrongUsage(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
+// run is the whole program: it gives the exit status.
+func run(ctx context.Context, args []string, std stdio, lookup func(string) (string, bool)) int {
+	root := newRoot(std, lookup)
+	root.SetArgs(args)
+	root.SetOut(std.out)
+	root.SetErr(std.err)
+
+	// The first signal ends the work in order; the second one finds no handler any more and ends the process.
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return 0
+	}
+	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {
+		err = errors.New("interrupted")
+	}
+	var usage *usageError
+	if errors.As(err, &usage) {
+		_, _ = fmt.Fprintf(std.err, "vibeflight: %s (see %s --help)\n", oneLine(err.Error()), cmd.CommandPath())
+		return 2
+	}
+	_, _ = fmt.Fprintf(std.err, "vibeflight: %s\n", oneLine(reason(err)))
+	return 1
+}
+
+// reason is an error's text. An error of the file system about a single path loses its system call: "x: no such file or directory".
+func reason(err error) string {
+	var path *fs.PathError
+	if errors.As(err, &path) && errors.Is(err, path) {
+		call := path.Op + " " + path.Path + ": "
+		return strings.Replace(err.Error(), call, path.Path+": ", 1)
+	}
+	return err.Error()
+}
+
+func newRoot(std stdio, lookup func(string) (string, bool)) *cobra.Command {
+	root := &cobra.Command{
+		Use:               "vibeflight",
+		Short:             "Serve geospatial files as Arrow tables",
+		SilenceUsage:      true,
+		SilenceErrors:     true,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+				return wrongUsage("no command %q; did you mean %s?", args[0], strings.Join(near, " or "))
+			}
+			return wrongUsage("no command %q", args[0])
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cmd.SetOut(std.err)
+			if err := cmd.Help(); err != nil {
+				return err
+			}
+			return wrongUsage("a command is needed")
+		},
+	}
+	root.SuggestionsMinimumDistance = 2
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.AddCommand(newServe(std, lookup), newLs(std), newInfo(std), newGet(std), newGen(std), newBench(std), newVersion(std))
+	return root
+}
+
+// oneArgument is the Args of a command that takes exactly one, which what names: "NAME or FILE".
+func oneArgument(what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return wrongUsage("want one %s, got %d arguments", what, len(args))
+		}
+		return nil
+	}
+}
+
+func noArguments(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return wrongUsage("want no argument, got %q", args[0])
+	}
+	return nil
+}
+
+// fromEnvironment sets each flag that the command line leaves out from VIBEFLIGHT_<FLAG>, in upper case and with "_" for "-".
+// The values of a flag that may repeat are separated by commas. An empty variable is as good as none: that is what a compose file
+// makes of one that is not set.
+func fromEnvironment(flags *pflag.FlagSet, lookup func(string) (string, bool)) error {
+	var err error
+	flags.VisitAll(func(f *pflag.Flag) {
+		name := environmentName(f.Name)
+		value, ok := lookup(name)
+		if err != nil || f.Changed || !ok || value == "" || f.Name == "help" {
+			return
+		}
+		values := []string{value}
+		if f.Value.Type() == "stringArray" {
+			values = strings.Split(value, ",")
+		}
+		for _, v := range values {
+			if e := flags.Set(f.Name, strings.TrimSpace(v)); e != nil {
+				err = wrongUsage("environment variable %s: %w", name, cause(e))
+				return
+			}
+		}
+	})
+	return err
+}
+
+// cause is what pflag wraps with the name of the flag.
+func cause(err error) error {
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) {
+		return invalid.Unwrap()
+	}
+	return err
+}
+
+func environmentName(flag string) string {
+	return "VIBEFLIGHT_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// oneOf refuses a flag's value that is none of those that it can have.
+func oneOf(flag, value string, values ...string) error {
+	if slices.Contains(values, value) {
+		return nil
+	}
+	return wrongUsage("--%s: %q is none of %s", flag, value, strings.Join(values, ", "))
+}

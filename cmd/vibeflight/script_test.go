@@ -1,0 +1,88 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow/ipc"
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"vibeflight": main})
+}
+
+// TestScripts runs testdata/*.txtar. Beside testscript's own commands they have:
+//
+//	answers ADDRESS          waits until somebody listens on a unix socket or on host:port
+//	arrow file|stream NAME   reads a file of Arrow IPC and prints its schema and rows on stdout
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		RequireExplicitExec: true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"answers": answers,
+			"arrow":   printArrow,
+		},
+	})
+}
+
+func answers(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: answers ADDRESS")
+	}
+	network, address := "tcp", args[0]
+	if path, ok := strings.CutPrefix(address, "unix://"); ok {
+		network, address = "unix", path
+	}
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		conn, err := net.Dial(network, address)
+		if err == nil {
+			ts.Check(conn.Close())
+			return
+		}
+		if time.Now().After(end) {
+			ts.Fatalf("nobody listens on %s: %v", args[0], err)
+		}
+	}
+}
+
+func printArrow(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: arrow file|stream NAME")
+	}
+	f, err := os.Open(ts.MkAbs(args[1]))
+	ts.Check(err)
+	defer f.Close()
+	w := ts.Stdout()
+	if args[0] == "stream" {
+		r, err := ipc.NewReader(f)
+		ts.Check(err)
+		defer r.Release()
+		printTo(ts, w, r.Schema())
+		for r.Next() {
+			printTo(ts, w, r.Record())
+		}
+		ts.Check(r.Err())
+		return
+	}
+	r, err := ipc.NewFileReader(f)
+	ts.Check(err)
+	defer r.Close()
+	printTo(ts, w, r.Schema())
+	for i := range r.NumRecords() {
+		rec, err := r.Record(i)
+		ts.Check(err)
+		printTo(ts, w, rec)
+	}
+}
+
+func printTo(ts *testscript.TestScript, w io.Writer, v any) {
+	_, err := fmt.Fprintln(w, v)
+	ts.Check(err)
+}

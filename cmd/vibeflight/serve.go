@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/flightsrv"
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/all"
+)
+
+// serveConfig is all that an operator can say about the server. Each field is a flag, and the environment variable of its name.
+type serveConfig struct {
+	Data            []string      // roots as DIR or ALIAS=DIR; at least one
+	Listen          []string      // host:port or unix:///path; default 127.0.0.1:8815
+	Advertise       []string      // locations in FlightInfo; empty: none, a client comes back to where it asked
+	Insecure        bool          // listen beyond this machine without TLS and login
+	Memory          byteSize      // of parsed tables; 0: a quarter of what the process may have
+	MaxFileBytes    byteSize      // larger files are not parsed; 0: no limit
+	MaxMessageBytes byteSize      // of a message with a single row
+	Drain           time.Duration // how long calls under way may take at the end; default 10 s
+	Parse           limitConfig
+	BatchRows       int    // rows of a record batch; default 65,536
+	Engine          string // auto or cpu
+	OnError         string // fail or skip
+	LogLevel        string // trace to error; default info
+	LogFormat       string // auto, console or json
+}
+
+// errNoGPU answers who asks for the GPU.
+var errNoGPU = errors.New("this build has no GPU engine; use --engine cpu, which gives the same tables")
+
+func (c *serveConfig) flags(f *pflag.FlagSet) {
+	c.MaxMessageBytes = flightsrv.DefaultMaxMessageBytes
+	f.StringArrayVar(&c.Data, "data", nil, "folder to serve, as DIR or ALIAS=DIR; may repeat")
+	f.StringArrayVar(&c.Listen, "listen", []string{flightsrv.DefaultListen}, "address, as HOST:PORT or unix:///PATH; may repeat")
+	f.StringArrayVar(&c.Advertise, "advertise", nil, "location that clients are sent to, as grpc://HOST:PORT; may repeat")
+	f.BoolVar(&c.Insecure, "insecure", false, "listen on addresses beyond this machine although there is no TLS and no login")
+	f.Var(&c.Memory, "memory", "memory for parsed tables, as 4GiB; 0 is a quarter of the machine's")
+	f.Var(&c.MaxFileBytes, "max-file-bytes", "largest file that is parsed, as 10GiB; 0 is no limit")
+	f.Var(&c.MaxMessageBytes, "max-message-bytes", "largest message for a row that is wider than the usual 15 MiB")
+	f.DurationVar(&c.Drain, "drain", flightsrv.DefaultDrain, "how long calls that are under way may take when the server is to stop")
+	c.Parse.flags(f)
+	f.IntVar(&c.BatchRows, "batch-rows", readers.DefaultBatchRows, "rows of a record batch")
+	f.StringVar(&c.Engine, "engine", "auto", "who parses: auto, cpu")
+	f.StringVar(&c.OnError, "on-error", "fail", "what a malformed feature does: fail the file, or be left out and counted (skip)")
+	f.StringVar(&c.LogLevel, "log-level", "info", "least level that is logged: trace, debug, info, warn, error")
+	f.StringVar(&c.LogFormat, "log-format", "auto", "auto, console or json; auto is console on a terminal, else json")
+}
+
+// check refuses values that no server can work with.
+func (c *serveConfig) check() error {
+	if err := oneOf("engine", c.Engine, "auto", "cpu", "cuda"); err != nil {
+		return err
+	}
+	if err := oneOf("on-error", c.OnError, "fail", "skip"); err != nil {
+		return err
+	}
+	switch {
+	case c.Engine == "cuda":
+		return errNoGPU
+	case len(c.Data) == 0:
+		return wrongUsage("--data: say which folder to serve")
+	case len(c.Listen) == 0:
+		return wrongUsage("--listen: say where to listen")
+	case c.BatchRows < 1:
+		return wrongUsage("--batch-rows: %d is less than 1", c.BatchRows)
+	case c.Drain <= 0:
+		return wrongUsage("--drain: %v is not greater than 0", c.Drain)
+	}
+	return nil
+}
+
+const serveLong = `Serve the geospatial files of folders as Arrow tables over Arrow Flight.
+
+Each flag has an environment variable, VIBEFLIGHT_ and its name in upper case with "_" for "-": VIBEFLIGHT_MAX_DEPTH=64.
+The values of a flag that may repeat are separated by commas there. A flag on the command line wins.
+
+SIGINT and SIGTERM end the server after the calls that are under way; a second one ends it at once.`
+
+func newServe(std stdio, lookup func(string) (string, bool)) *cobra.Command {
+	var c serveConfig
+	cmd := &cobra.Command{
+		Use:   "serve --data DIR",
+		Short: "Serve the files of folders over Arrow Flight",
+		Long:  serveLong,
+		Args:  noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := fromEnvironment(cmd.Flags(), lookup); err != nil {
+				return err
+			}
+			if err := c.check(); err != nil {
+				return err
+			}
+			log, err := newLog(std.err, c.LogLevel, c.LogFormat)
+			if err != nil {
+				return err
+			}
+			return serve(cmd.Context(), &c, log)
+		},
+	}
+	c.flags(cmd.Flags())
+	return cmd
+}
+
+// serve serves until ctx ends, and returns when the calls that were under way then are done.
+func serve(ctx context.Context, c *serveConfig, log zerolog.Logger) error {
+	var roots []catalog.Root
+	for _, data := range c.Data {
+		root, err := catalog.ParseRoot(data)
+		if err != nil {
+			return wrongUsage("--data: %w", err)
+		}
+		roots = append(roots, root)
+	}
+	limits, err := c.Parse.limits()
+	if err != nil {
+		return err
+	}
+	limits.BatchRows = c.BatchRows
+	memory := int64(c.Memory)
+	if memory == 0 {
+		all, err := machineMemory()
+		if err != nil {
+			return err
+		}
+		memory = all / 4
+	}
+	started := time.Now()
+	files, err := catalog.Open(ctx, catalog.Config{
+		Roots: roots, Formats: all.Formats(), MemoryBytes: memory, MaxFileBytes: int64(c.MaxFileBytes),
+		Limits:  limits,
+		Options: func(string) map[string]any { return map[string]any{"on_error": c.OnError} },
+		Log:     log,
+	})
+	if err != nil {
+		return err
+	}
+	log.Info().Int("entries", len(files.List("", ""))).Int64("memory_bytes", memory).Dur("took_ms", time.Since(started)).
+		Msg("the catalog is read")
+	return errors.Join(listen(ctx, c, files, log), files.Close())
+}
+
+// listen serves a catalog.
+func listen(ctx context.Context, c *serveConfig, files *catalog.Catalog, log zerolog.Logger) error {
+	server, err := flightsrv.New(flightsrv.Config{
+		Listen: c.Listen, Catalog: files, Advertise: c.Advertise, Insecure: c.Insecure, MaxMessageBytes: int(c.MaxMessageBytes), Drain: c.Drain, Log: log,
+	})
+	if err != nil {
+		return err
+	}
+	for _, address := range server.Addrs() {
+		if !strings.Contains(address, "://") {
+			address = "grpc://" + address
+		}
+		log.Info().Msg("listening on " + address)
+	}
+	logged := make(chan struct{})
+	unused := context.AfterFunc(ctx, func() {
+		log.Info().Msg("stopping after the calls under way; a second signal stops at once")
+		close(logged)
+	})
+	err = server.Serve(ctx)
+	if !unused() {
+		<-logged
+	}
+	return err
+}

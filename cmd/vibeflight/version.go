@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// build is what this binary knows of itself.
+type build struct {
+	Version  string `json:"version"` // of the module; "(devel)" where it was built from a working tree
+	Commit   string `json:"commit"`  // empty where the build knows none
+	Modified bool   `json:"modified"`
+	Time     string `json:"time,omitempty"` // of the commit, RFC 3339
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+func thisBuild() build {
+	b := build{Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	if info.Main.Version != "" {
+		b.Version = info.Main.Version
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Commit = s.Value
+		case "vcs.modified":
+			b.Modified = s.Value == "true"
+		case "vcs.time":
+			b.Time = s.Value
+		}
+	}
+	return b
+}
+
+func (b build) String() string {
+	commit := b.Commit
+	if commit == "" {
+		commit = "unknown"
+	}
+	if b.Modified {
+		commit += " (modified)"
+	}
+	return fmt.Sprintf("vibeflight %s, commit %s, %s, %s", b.Version, commit, b.Go, b.Platform)
+}
+
+func newVersion(std stdio) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Say which build this is",
+		Args:  noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			if asJSON {
+				return writeJSON(std.out, thisBuild())
+			}
+			_, err := fmt.Fprintln(std.out, thisBuild())
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
+	return cmd
+}
