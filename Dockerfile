@@ -1,0 +1,17 @@
+# The CPU server: one static binary, no shell, no root.
+FROM golang:1.26 AS build
+WORKDIR /src
+COPY go.mod go.sum ./
+RUN go mod download
+COPY . .
+RUN CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o /vibeflight ./cmd/vibeflight
+
+FROM scratch
+COPY --from=build /vibeflight /vibeflight
+COPY LICENSE /LICENSE
+USER 65532:65532
+EXPOSE 8815
+ENTRYPOINT ["/vibeflight"]
+# All of the container's addresses, as loopback can't be reached from outside of it. That is no address of this machine, so the server asks
+# for --insecure: who may connect is decided by how the port is published. docker-compose.yml publishes it on loopback only.
+CMD ["serve", "--data", "/data", "--listen", "0.0.0.0:8815", "--insecure"]

@@ -1,0 +1,94 @@
+# Every command of the project's daily life. `make help` lists them.
+SHELL       := bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+GO        ?= go
+PYTHON    ?= python3
+FUZZ_SECS ?= 4
+ROUNDS    ?= 3
+
+BIN     := bin/vibeflight
+PY      := .venv/bin/python
+VENV    := .venv/.installed
+LINT    := .tools/golangci-lint-v2.15.0
+LINTERS := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+
+# Build information says which commit this is: `vibeflight version`. Without a commit there is nothing to say.
+BUILDVCS := $(shell git rev-parse --verify -q HEAD >/dev/null 2>&1 && echo auto || echo false)
+
+##@ Use
+.PHONY: help build demo bench
+help: ## list the targets
+	@awk -F ':.*## ' '/^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## compile bin/vibeflight
+	$(GO) build -trimpath -buildvcs=$(BUILDVCS) -o $(BIN) ./cmd/vibeflight
+
+demo: build $(VENV) ## serve Natural Earth and generated buildings, read them with GeoPandas, compare with pyogrio
+	$(PY) integration/demo/demo.py
+
+bench: build $(VENV) ## measure against DuckDB and pyogrio on the same files, ROUNDS=3, DATA=.bench
+	$(PY) integration/bench/bench.py --rounds $(ROUNDS)
+
+##@ Check
+.PHONY: test test-long test-go test-clients lint vet fuzz nocgo docs gpu-check
+test: lint docs nocgo fuzz test-go test-clients ## everything below that needs no GPU, in some minutes
+
+test-long: build $(VENV) ## the slow sweeps too: what go test -short leaves out, a minute of each fuzz target, two thousand cancelled clients
+	$(GO) test -json -race -timeout 60m ./... | $(PYTHON) .ci/gotest.py
+	.ci/fuzz 60
+	$(PY) -m pytest integration --long
+
+test-go: build ## Go tests with the race detector
+	$(GO) test -json -race -short ./... | $(PYTHON) .ci/gotest.py
+
+test-clients: build $(VENV) ## pyarrow, GeoPandas, DuckDB, Polars and GDAL against the running server
+	$(PY) -m pytest integration
+
+lint: vet $(LINT) ## style and import directions, .golangci.yml
+	$(LINT) run ./...
+
+vet:
+	$(GO) vet ./...
+
+fuzz: ## every fuzz target for FUZZ_SECS=4 seconds
+	.ci/fuzz $(FUZZ_SECS)
+
+nocgo: ## the server builds without C
+	CGO_ENABLED=0 $(GO) build -buildvcs=false -o /dev/null ./cmd/vibeflight
+
+docs: ## every link in the docs leads somewhere
+	$(PYTHON) .ci/links.py
+
+gpu-check: build ## the GPU engine on this machine's card (there is no GPU engine yet: says so and fails)
+	@$(BIN) version
+	@echo "gpu-check: this tree has no GPU engine yet, so there is nothing to check" >&2
+	@exit 1
+
+##@ Tend
+.PHONY: fmt lock clean
+fmt: $(LINT) ## format the Go code
+	$(LINT) fmt ./...
+
+lock: ## resolve integration/requirements.in again into requirements.lock
+	$(PYTHON) -m venv build/lock
+	build/lock/bin/pip install -q pip-tools==7.6.2
+	cd integration && ../build/lock/bin/pip-compile -q --upgrade --generate-hashes --strip-extras --no-header \
+		--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options -o requirements.lock requirements.in
+
+clean: ## remove what make made, but for tools and packages
+	rm -rf bin build
+
+# Python packages, exactly those of the lock file, in a folder of their own.
+$(VENV): integration/requirements.lock
+	$(PYTHON) -m venv .venv
+	.venv/bin/pip install -q --disable-pip-version-check --require-hashes --only-binary :all: -r integration/requirements.lock
+	touch $@
+
+# golangci-lint, built by the Go of this machine so that it understands its language version.
+$(LINT):
+	mkdir -p .tools
+	GOBIN=$(CURDIR)/.tools GOFLAGS= $(GO) install $(LINTERS)
+	mv .tools/golangci-lint $@

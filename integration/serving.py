@@ -1,0 +1,96 @@
+"""Starts bin/vibeflight for the tests, the demo and the benchmark, and stops it whatever happens."""
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+import pyarrow.flight as flight
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BINARY = ROOT / "bin" / "vibeflight"
+READY = "listening on"  # stands in the log line that says that calls are answered
+
+
+class Server:
+    """A `vibeflight serve` over the folder data, on a loopback port of its own unless listen says otherwise.
+
+    with Server(folder) as server:
+        server.client().do_get(...)
+    """
+
+    def __init__(self, data, *flags, listen=None):
+        self.location = listen or f"127.0.0.1:{free_port()}"
+        self.uri = self.location if self.location.startswith("unix:") else f"grpc://{self.location}"
+        self.command = [str(BINARY), "serve", "--data", str(data), "--listen", self.location, *flags]
+        self._clients = []
+
+    def __enter__(self):
+        self._log = tempfile.TemporaryFile()
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("VIBEFLIGHT_")}
+        self.process = subprocess.Popen(self.command, stdout=self._log, stderr=self._log, env=environment)
+        try:
+            self._wait_until_ready(seconds=30)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        for client in self._clients:
+            client.close()
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(timeout=20)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        self._log.close()
+
+    def _wait_until_ready(self, seconds):
+        deadline = time.monotonic() + seconds
+        while READY not in self.log():
+            if self.process.poll() is not None:
+                raise RuntimeError(f"{' '.join(self.command)} ended with status {self.process.returncode}:\n{self.log()}")
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"{' '.join(self.command)} is not ready after {seconds} s:\n{self.log()}")
+            time.sleep(0.01)
+
+    def client(self):
+        """A client that is closed with the server."""
+        client = flight.connect(self.uri)
+        self._clients.append(client)
+        return client
+
+    def log(self):
+        """All that the server has printed."""
+        return os.pread(self._log.fileno(), 1 << 24, 0).decode(errors="replace")
+
+    def resident_bytes(self):
+        """Anonymous resident memory."""
+        for line in pathlib.Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
+            if line.startswith("RssAnon:"):
+                return int(line.split()[1]) * 1024
+        raise RuntimeError("no RssAnon")
+
+    def open_files(self):
+        """How many file descriptors the server holds."""
+        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+
+
+def free_port():
+    """A loopback port that was free a moment ago."""
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def vibeflight(*arguments):
+    """Runs a command of the binary and gives what it printed."""
+    done = subprocess.run([str(BINARY), *map(str, arguments)], capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"vibeflight {arguments[0]}: status {done.returncode}: {done.stderr.strip()}")
+    return done.stdout

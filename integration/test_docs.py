@@ -1,0 +1,37 @@
+"""The pages' own words: every Python block of docs/clients.md runs, and the README's session gives what it shows."""
+import doctest
+import os
+import pathlib
+import re
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+ADDRESS = "grpc://127.0.0.1:8815"
+
+
+def blocks(page, language):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.M | re.S)
+
+
+@pytest.mark.parametrize("number", range(len(blocks("docs/clients.md", "python"))))
+def test_clients_page(server, number):
+    block = blocks("docs/clients.md", "python")[number]
+    assert ADDRESS in block
+    exec(compile(block.replace(ADDRESS, server.uri), f"docs/clients.md, block {number}", "exec"), {})
+
+
+def test_readme_session(server):
+    session = "\n".join(blocks("README.md", "pycon"))
+    test = doctest.DocTestParser().get_doctest(session.replace(ADDRESS, server.uri), {}, "README.md", "README.md", 0)
+    assert test.examples
+    # pandas cuts its tables to the terminal's width.
+    columns = os.environ.get("COLUMNS")
+    os.environ["COLUMNS"] = "120"
+    try:
+        output = []
+        runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+        assert runner.run(test, out=output.append).failed == 0, "".join(output)
+    finally:
+        os.environ.pop("COLUMNS") if columns is None else os.environ.update(COLUMNS=columns)
