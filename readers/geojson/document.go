@@ -13,6 +13,12 @@ const recordSeparator = 0x1E // RFC 8142 section 2
 // document reads a whole file.
 func (s *scanner) document() bool {
 	p := 0
+	const mark = 3 // bytes of a byte order mark, which a window must not cut
+	for s.n < mark && !s.eof {
+		if s.refill(0) < 0 {
+			return false
+		}
+	}
 	if s.has(p, "\xEF\xBB\xBF") {
 		p = 3
 	}
@@ -20,11 +26,14 @@ func (s *scanner) document() bool {
 		s.wrong(0, "", "RFC 7946 section 11", "the file is UTF-16; GeoJSON is UTF-8")
 		return false
 	}
-	if s.at(s.space(p)) == recordSeparator {
-		s.inSequence = true
-	}
 	if p = s.blank(p); p < 0 {
 		return false
+	}
+	if s.at(p) == recordSeparator {
+		s.inSequence = true
+		if p = s.blank(p); p < 0 {
+			return false
+		}
 	}
 	switch c := s.at(p); {
 	case s.inSequence && p < s.n:

@@ -67,7 +67,11 @@ func (s *scanner) error() error {
 	if f.bare {
 		e.Err = errors.New(f.want)
 	} else {
-		e.Err = fmt.Errorf("want %s, found %s", f.want, s.found(pos))
+		found, err := s.found(e.Offset)
+		if err != nil {
+			return err
+		}
+		e.Err = fmt.Errorf("want %s, found %s", f.want, found)
 	}
 	return e
 }
@@ -75,21 +79,24 @@ func (s *scanner) error() error {
 // mostFound bounds the text that an error quotes.
 const mostFound = 40
 
-// found says what stands at index p.
-func (s *scanner) found(p int) string {
-	if p >= s.n {
-		return "the end of the file"
+// found says what stands at offset off. It reads the file again, because the window may end inside of it.
+func (s *scanner) found(off int64) (string, error) {
+	b := make([]byte, min(mostFound, s.window.end-off))
+	if len(b) == 0 {
+		return "the end of the file", nil
 	}
-	b := s.text(p, min(p+mostFound, s.n))
+	if n, err := s.src.ReadAt(b, off); n < len(b) {
+		return "", fmt.Errorf("%s: reading what stands at byte %d: %w", s.src.Name, off, err)
+	}
 	if b[0] == '"' {
 		if end := bytes.IndexByte(b[1:], '"'); end >= 0 && utf8.Valid(b[:end+2]) {
-			return string(b[:end+2])
+			return string(b[:end+2]), nil
 		}
 	}
 	if r, size := utf8.DecodeRune(b); r != utf8.RuneError || size > 1 {
-		return fmt.Sprintf("%q", string(r))
+		return fmt.Sprintf("%q", string(r)), nil
 	}
-	return fmt.Sprintf("byte 0x%02x", b[0])
+	return fmt.Sprintf("byte 0x%02x", b[0]), nil
 }
 
 // lineAt counts the lines of the file before offset off, from 1. It reads the file again: errors are rare.

@@ -138,7 +138,7 @@ func (s *scanner) tryCoordinates(m *members, k geoarrow.Kind, p, open int, mark 
 
 // earlier keeps the fault that stands first in the file, unless the window is to be filled. It gives -1.
 func (s *scanner) earlier(f fault) int {
-	if f.want != "" && f.pos < s.fault.pos && !s.cut() {
+	if f.want != "" && f.pos <= s.fault.pos && !s.cut() {
 		s.fault = f
 	}
 	return -1

@@ -132,6 +132,11 @@ func (s *scanner) positions(p int) int {
 		}
 		{
 			x, end := number.Float(s.q, p)
+			if end-p == s.lengths[0] {
+				end = p + s.lengths[0]
+			} else {
+				s.lengths[0] = end - p
+			}
 			if end < 0 || s.at(end) != ',' {
 				goto other
 			}
@@ -140,6 +145,11 @@ func (s *scanner) positions(p int) int {
 				p++
 			}
 			y, end := number.Float(s.q, p)
+			if end-p == s.lengths[1] {
+				end = p + s.lengths[1]
+			} else {
+				s.lengths[1] = end - p
+			}
 			if end < 0 {
 				goto other
 			}

@@ -40,6 +40,7 @@ type scanner struct {
 	opens        between // what stood between values in the last feature
 	between      between
 	never        between
+	lengths      [2]int // of the text of the last x and y
 
 	passes   bool           // the feature at hand gives a name twice
 	replaced map[int64]bool // and these are the values that don't count
