@@ -32,7 +32,8 @@ def main():
             report(action, key, event, output, counts, skipped)
     for package, test, reason in skipped:
         print(f"skipped: {package} {test}: {reason}")
-    print(f"go test: {counts['pass']} passed, {counts['fail']} failed, {counts['skip']} skipped")
+    packages = f", {counts['package']} packages failed" if counts["package"] else ""
+    print(f"go test: {counts['pass']} passed, {counts['fail']} failed, {counts['skip']} skipped{packages}")
     if broken or counts["fail"] or counts["package"]:
         sys.exit(1)
     if not counts["pass"]:

@@ -15,7 +15,7 @@ type ParseError struct {
 	Unit   string // what the format calls a row: "feature", "record", "line"
 	Field  string // "geometry" or the attribute; empty where none is concerned
 	Rule   string // the rule that is broken, as "RFC 8259 section 7"; empty where none is
-	Err    error  // what was expected and what was found
+	Err    error  // what was expected and what was found; nil inside of a LimitError, which says it
 }
 
 // Error is "name: format: byte 18734, line 213, feature 212, geometry: what (rule)".
@@ -31,7 +31,9 @@ func (e *ParseError) Error() string {
 	if e.Field != "" {
 		fmt.Fprintf(&b, ", %s", e.Field)
 	}
-	fmt.Fprintf(&b, ": %v", e.Err)
+	if e.Err != nil {
+		fmt.Fprintf(&b, ": %v", e.Err)
+	}
 	if e.Rule != "" {
 		fmt.Fprintf(&b, " (%s)", e.Rule)
 	}

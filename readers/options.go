@@ -20,8 +20,10 @@ type Option struct {
 
 // CommonOptions are the options of every format.
 var CommonOptions = []Option{
-	{Name: "on_error", Default: "fail", Values: []string{"fail", "skip"},
-		Doc: "what to do about a malformed feature or record: fail, or skip it and count it"},
+	{
+		Name: "on_error", Default: "fail", Values: []string{"fail", "skip"},
+		Doc: "what to do about a malformed feature or record: fail, or skip it and count it",
+	},
 }
 
 // Options are checked values of a format's options: each of its keys has a value.

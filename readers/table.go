@@ -69,6 +69,11 @@ func (t *Table) Measure() {
 			t.BBox = union(t.BBox, box)
 		}
 	}
+	if t.BBox != nil {
+		for i := range t.BBox {
+			t.BBox[i] += 0 // -0 becomes 0: which of the two came first depends on the batches
+		}
+	}
 	for k := range types {
 		t.GeometryTypes = append(t.GeometryTypes, k.String())
 	}

@@ -37,7 +37,7 @@ def main():
         folder = pathlib.Path(folder)
         title("Two files")
         make_files(folder)
-        with Server(folder) as server:
+        with Server(folder, "--log-format", "console") as server:
             tour(server)
             timings(server, folder)
     title("Done")

@@ -50,6 +50,17 @@ func (b *GeometryBuilder) Reset() {
 	b.mark = b.here()
 }
 
+// Reserve makes room for times as much as there is.
+func (b *GeometryBuilder) Reserve(times float64) {
+	for _, v := range []*[]float64{&b.X, &b.Y, &b.Z, &b.M} {
+		Reserve(v, times)
+	}
+	for _, v := range []*[]int32{&b.rings, &b.parts, &b.ends} {
+		Reserve(v, times)
+	}
+	Reserve(&b.wkb, times)
+}
+
 func (b *GeometryBuilder) here() builderMark {
 	return builderMark{len(b.X), len(b.rings), len(b.parts), len(b.ends), len(b.wkb)}
 }
@@ -150,13 +161,21 @@ func (b *GeometryBuilder) Rewind(m Mark) {
 }
 
 // cursor walks the rows of a builder, whose ends count different things for different kinds.
-type cursor struct{ position, ring, part, wkb int32 }
+type cursor struct {
+	position, ring, part, wkb int32
+	shape                     Shape
+}
 
-// step gives the view of row i, which must be the one after the last step's. A collection gives a Shape of that kind whose C0 and C1 are bytes of wkb;
-// a null one of NoKind.
-func (c *cursor) step(b *GeometryBuilder, i int) Shape {
+func (b *GeometryBuilder) cursor() *cursor {
+	return &cursor{shape: Shape{X: b.X, Y: b.Y, Z: b.Z, M: b.M, Rings: b.rings, Parts: b.parts}}
+}
+
+// step gives the view of row i, which must be the one after the last step's, until the next step. A collection gives a Shape of that kind whose C0
+// and C1 are bytes of wkb; a null one of NoKind.
+func (c *cursor) step(b *GeometryBuilder, i int) *Shape {
 	k, end := b.kinds[i], b.ends[i+1]
-	s := Shape{Kind: k.Kind(), Dim: k.Dim(), X: b.X, Y: b.Y, Z: b.Z, M: b.M, Rings: b.rings, Parts: b.parts}
+	s := &c.shape
+	s.Kind, s.Dim = k.Kind(), k.Dim()
 	s.C0, s.R0, s.P0 = c.position, c.ring, c.part
 	s.C1, s.R1, s.P1 = s.C0, s.R0, s.P0
 	switch s.Kind {

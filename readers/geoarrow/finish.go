@@ -134,7 +134,7 @@ func (b *GeometryBuilder) finishOffsets(g *Geometry) {
 
 // promote walks rows of a kind and of its Multi kind. A single geometry becomes a Multi of one part, an empty one a Multi of none.
 func (b *GeometryBuilder) promote(g *Geometry) {
-	var c cursor
+	c := b.cursor()
 	g.Geoms = append(make([]int32, 0, len(b.ends)), 0)
 	switch g.Kind {
 	case MultiLineString:
@@ -174,7 +174,7 @@ func (b *GeometryBuilder) finishWKB(g *Geometry) error {
 	g.Kinds = slices.Clone(b.kinds)
 	g.Offsets = make([]int32, len(b.kinds)+1)
 	var size int64
-	var c cursor
+	c := b.cursor()
 	for i := range b.kinds {
 		switch s := c.step(b, i); s.Kind {
 		case NoKind:
@@ -188,15 +188,16 @@ func (b *GeometryBuilder) finishWKB(g *Geometry) error {
 		}
 		g.Offsets[i+1] = int32(size)
 	}
-	g.WKB = Make[byte](int(size))
-	c = cursor{}
+	g.WKB = Make[byte](int(size))[:size]
+	rest := g.WKB
+	c = b.cursor()
 	for i := range b.kinds {
 		switch s := c.step(b, i); s.Kind {
 		case NoKind:
 		case GeometryCollection:
-			g.WKB = append(g.WKB, b.wkb[s.C0:s.C1]...)
+			rest = rest[copy(rest, b.wkb[s.C0:s.C1]):]
 		default:
-			g.WKB = AppendWKB(g.WKB, s)
+			rest = s.putWKB(rest)
 		}
 	}
 	return nil

@@ -41,3 +41,11 @@ func HandOver[T Fixed | byte](collected *[]T) []T {
 	*collected = Make[T](len(s) + len(s)/16 + 64)
 	return slices.Clip(s)
 }
+
+// Reserve makes room for times as many elements as the slice has, and a little more: what a whole chunk will need if it goes on like its first part.
+func Reserve[T Fixed | byte](collected *[]T, times float64) {
+	s := *collected
+	if n := int(float64(len(s))*times*17/16) + 64; len(s) > 0 && n > cap(s) {
+		*collected = append(Make[T](n), s...)
+	}
+}

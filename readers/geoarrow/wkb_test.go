@@ -25,7 +25,8 @@ func TestAppendWKB(t *testing.T) {
 		{"multipoint", Shape{Kind: MultiPoint, C0: 2, C1: 4}, "01 04000000 02000000 01 01000000" + two + zero + "01 01000000" + none + none},
 		{"multiline", Shape{Kind: MultiLineString, Rings: []int32{0, 0, 1}, C1: 1, R1: 2}, "01 05000000 02000000 01 02000000 00000000 01 02000000 01000000" + zero + one},
 		{
-			"multipolygon", Shape{Kind: MultiPolygon, Rings: []int32{0, 1}, Parts: []int32{0, 0, 1}, C1: 1, R1: 1, P1: 2},
+			"multipolygon",
+			Shape{Kind: MultiPolygon, Rings: []int32{0, 1}, Parts: []int32{0, 0, 1}, C1: 1, R1: 1, P1: 2},
 			"01 06000000 02000000 01 03000000 00000000 01 03000000 01000000 01000000" + zero + one,
 		},
 	} {

@@ -91,9 +91,18 @@ func TestAppendNumber(t *testing.T) {
 		v    float64
 		want string
 	}{
-		{0, "0"}, {math.Copysign(0, -1), "-0"}, {-82.123456789012345, "-82.12345678901235"}, {1e20, "100000000000000000000"}, {1e21, "1e+21"},
-		{1e-6, "0.000001"}, {9.5e-7, "9.5e-07"}, {-1e-300, "-1e-300"}, {math.MaxFloat64, "1.7976931348623157e+308"},
-		{nan, "nan"}, {math.Inf(1), "inf"}, {math.Inf(-1), "-inf"},
+		{0, "0"},
+		{math.Copysign(0, -1), "-0"},
+		{-82.123456789012345, "-82.12345678901235"},
+		{1e20, "100000000000000000000"},
+		{1e21, "1e+21"},
+		{1e-6, "0.000001"},
+		{9.5e-7, "9.5e-07"},
+		{-1e-300, "-1e-300"},
+		{math.MaxFloat64, "1.7976931348623157e+308"},
+		{nan, "nan"},
+		{math.Inf(1), "inf"},
+		{math.Inf(-1), "-inf"},
 	} {
 		if got := string(appendNumber(nil, c.v)); got != c.want {
 			t.Errorf("%x: got %s, want %s", c.v, got, c.want)

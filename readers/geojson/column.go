@@ -261,7 +261,7 @@ func (c *column) convert(to store, before geoarrow.FactKinds) bool {
 		c.ints = c.ints[:0]
 		c.store = to
 	case from == storeInts && to == storeFloats:
-		c.floats = c.toFloats(c.floats[:0], before.OutOfList())
+		c.floats = c.toFloats(c.floats[:0], before|before.OutOfList()) // scalars may have become lists
 		c.ints = c.ints[:0]
 		c.store = to
 	case from == storeText && to >= storeBools && before == geoarrow.FactEmptyList:

@@ -126,11 +126,22 @@ func (s *scanner) rootObject(p int) bool {
 				return false
 			}
 			features = true
+			if s.limits.MaxDepth < 2 {
+				s.failDepth(p)
+				return false
+			}
 			if s.at(p) != '[' {
 				s.failRule(p, "RFC 7946 section 3.3", "an array of Features")
 				return false
 			}
+			if s.limits.MaxDepth < s.brackets {
+				s.failDepth(p)
+				return false
+			}
 			if p = s.array(p + 1); p < 0 {
+				if unknown && s.err == nil {
+					s.failType(typeOff)
+				}
 				return false
 			}
 		case "crs":
@@ -147,11 +158,7 @@ func (s *scanner) rootObject(p int) bool {
 	}
 	switch {
 	case unknown:
-		if at := s.seek(typeOff); at < 0 {
-			s.err = s.window.err
-		} else {
-			s.fault = unknownType(at, "", "the type of a GeoJSON object")
-		}
+		s.failType(typeOff)
 		return false
 	case !isCollection:
 		s.wrong(p, "", "RFC 7946 section 3", `no GeoJSON: an object without "type"`)
@@ -161,6 +168,17 @@ func (s *scanner) rootObject(p int) bool {
 		return false
 	}
 	return s.onlyBlanks(p+1, "the FeatureCollection")
+}
+
+// failType says that the type member's value at off is none of the root's.
+func (s *scanner) failType(off int64) {
+	p := s.seek(off)
+	if p < 0 {
+		s.err = s.window.err
+		return
+	}
+	s.inRow = false
+	s.fault = unknownType(p, "", "the type of a GeoJSON object")
 }
 
 // onlyBlanks reads the rest of the file behind p.
@@ -206,9 +224,17 @@ func (s *scanner) array(p int) int {
 			}
 			return p + 1
 		case state == comma && s.spanEnds(p):
-			p, _ = s.end(p)
-			return p
+			next, again := s.end(p)
+			if !again {
+				return next
+			}
+			p, state = next, value
+			continue
 		case state == comma:
+			if again, first := s.again(); again && s.err == nil { // a row before may turn out to be malformed
+				p, state = first, value
+				continue
+			}
 			return s.fail(p, `"," or "]" after a Feature`)
 		}
 		if s.sink.rows == 0 && s.sink.skipped.Count == 0 {
@@ -274,6 +300,10 @@ func (s *scanner) values(p int, sequence bool) bool {
 		}
 		if !sequence && s.feature > 0 {
 			if sequence = s.separated(before, s.base+int64(p)); !sequence {
+				if again, first := s.again(); again && s.err == nil {
+					p = first
+					continue
+				}
 				s.wrong(p, "", "RFC 8259 section 2", "a second root value on the line of the first")
 				return false
 			}
@@ -297,14 +327,23 @@ func (s *scanner) values(p int, sequence bool) bool {
 
 // separated reports a line feed, a carriage return or a record separator in the blanks of the file from offset a to b.
 func (s *scanner) separated(a, b int64) bool {
-	blank := make([]byte, min(b-a, windowBytes))
-	n, err := s.src.ReadAt(blank, a)
-	return err == nil && n == len(blank) && slices.ContainsFunc(blank, func(c byte) bool { return c == '\n' || c == '\r' || c == recordSeparator })
+	buf := make([]byte, min(b-a, windowBytes))
+	for ; a < b; a += int64(len(buf)) {
+		buf = buf[:min(b-a, int64(len(buf)))]
+		if n, err := s.src.ReadAt(buf, a); n < len(buf) {
+			s.err = err
+			return false
+		}
+		if slices.ContainsFunc(buf, func(c byte) bool { return c == '\n' || c == '\r' || c == recordSeparator }) {
+			return true
+		}
+	}
+	return false
 }
 
 // sequenceRow reads the Feature or geometry at p.
 func (s *scanner) sequenceRow(p int) int {
-	if s.opens.hasType && s.has(p, s.opens.text) {
+	if g := s.known(&s.gaps[gapStart], p, p); g != nil && g.hasType && !s.passes {
 		return s.readFeature(p)
 	}
 	if s.at(p) != '{' {
@@ -358,7 +397,7 @@ func (s *scanner) typeOf(p int) (kind string, at, end int) {
 			return kind, at, -1
 		}
 		isType := string(name) == "type"
-		if p = s.skip(value, 1); p < 0 {
+		if p = s.skip(value, anyDepth); p < 0 { // what reads the value counts brackets
 			return kind, at, -1
 		}
 		if isType {
@@ -393,7 +432,10 @@ func (s *scanner) crs(p, open int) int {
 			crs = geoarrow.CRS{Text: name}
 		}
 	}
-	if s.inSequence && s.feature > 0 && crs != s.sum.CRS {
+	if s.inside { // the first parse saw it
+		return end
+	}
+	if s.inSequence && s.chunk.Row+int64(s.sink.rows) > 0 && crs != s.sum.CRS {
 		return s.wrong(p, "crs", "", fmt.Sprintf("a second CRS, %q beside %q", crs, s.sum.CRS))
 	}
 	s.sum.CRS = crs

@@ -51,8 +51,10 @@ func (s *scanner) error() error {
 	}
 	f := s.fault
 	pos := min(f.pos, s.n)
-	e := &readers.ParseError{Name: s.src.Name, Format: "geojson", Offset: s.base + int64(pos), Row: -1, Unit: "feature",
-		Field: f.field, Rule: f.rule}
+	e := &readers.ParseError{
+		Name: s.src.Name, Format: "geojson", Offset: s.base + int64(pos), Row: -1, Unit: "feature",
+		Field: f.field, Rule: f.rule,
+	}
 	if s.inRow {
 		e.Row = s.feature
 	}

@@ -23,6 +23,12 @@ func (s *scanner) readFeature(p int) int {
 	if s.at(p) != '{' {
 		return s.failRule(p, featureRule, "a Feature object")
 	}
+	if s.brackets >= s.limits.MaxDepth {
+		return s.failDepth(p)
+	}
+	if s.brackets >= s.limits.MaxDepth {
+		return s.failDepth(p)
+	}
 	f := featureState{typePos: -1}
 	end := s.featureMembers(&f, p)
 	if end < 0 {
@@ -48,15 +54,23 @@ func (s *scanner) readFeature(p int) int {
 
 // featureMembers reads a Feature up to and with its closing bracket.
 //
-// Most writers put the same bytes between the values of every feature. What stood before a geometry or properties in the last
-// feature is compared as a whole; where it stands again, its grammar holds again.
+// Most writers put the same bytes between the values of every feature. What stood before an id, a geometry or properties in the last
+// features is compared as a whole; where it stands again, its grammar holds again.
 func (s *scanner) featureMembers(f *featureState, p int) int {
 	open := s.brackets + 1
-	guess, from := &s.opens, p
+	guess, from := &s.gaps[gapStart], p
 	for first := true; ; first = false {
-		member, at := guess.member, p+len(guess.text)
-		guessed := member != 0 && s.has(p, guess.text)
-		if !guessed {
+		var member byte
+		at := p
+		known := s.known(guess, p, from) // behind a type member the guess is for another place
+		if known != nil {
+			if at = s.space(p + len(known.text)); at >= s.n {
+				return s.fail(s.n, "a value")
+			}
+			if member = known.member; known.hasType {
+				f.typePos, f.isFeature = from, true
+			}
+		} else {
 			p = s.space(p)
 			if first {
 				p = s.space(p + 1)
@@ -78,21 +92,19 @@ func (s *scanner) featureMembers(f *featureState, p int) int {
 			if member == memberForeign {
 				s.sink.foreign = append(s.sink.foreign, string(name))
 			}
-		} else if guess.hasType {
-			f.typePos, f.isFeature = from, true
 		}
 		if p = s.featureMemberValue(f, member, at, open); p < 0 {
 			return -1
 		}
-		switch member {
-		case memberGeometry, memberProperties:
-			if !guessed && (f.typePos < 0 || f.isFeature) {
-				s.learn(guess, member, from, at, f.typePos > from)
+		next := gapOf(member)
+		if next != gapNone && known == nil && (f.typePos < 0 || f.isFeature) {
+			s.learn(guess, member, from, at, f.typePos > from)
+		}
+		if member != memberType { // a type is part of what the next guess compares
+			guess, from = nil, p
+			if next != gapNone {
+				guess = &s.gaps[next]
 			}
-			guess, from = &s.between, p
-		case memberType: // part of what the next guess compares
-		default: // its value varies: nothing to compare before the next geometry or properties
-			guess, from = &s.never, p
 		}
 		if s.at(p) == '}' {
 			return p + 1
@@ -100,19 +112,55 @@ func (s *scanner) featureMembers(f *featureState, p int) int {
 	}
 }
 
-// between is what stood before a geometry or properties member's value, from the start of the feature or the end of the value before.
-type between struct {
+// gap is what stood between two values of a Feature: from its start or the end of the value before, to the value of member.
+type gap struct {
 	text    string
 	member  byte
 	hasType bool // a type member is in it
 }
 
-// learn keeps what stood before the value of a member for the next feature.
-func (s *scanner) learn(b *between, member byte, from, at int, hasType bool) {
-	if b == &s.never || at-from > mostPredicted {
-		return
+// gaps are the last two that began in the same place.
+type gaps [2]gap
+
+// The places where gaps begin.
+const (
+	gapStart = iota // of the feature
+	gapID           // behind the member's value
+	gapProperties
+	gapGeometry
+	gapNone // behind a value of any other member, of which nothing is known
+)
+
+func gapOf(member byte) int {
+	switch member {
+	case memberID:
+		return gapID
+	case memberProperties:
+		return gapProperties
+	case memberGeometry:
+		return gapGeometry
 	}
-	*b = between{text: string(s.text(from, at)), member: member, hasType: hasType}
+	return gapNone
+}
+
+// known finds the gap that stands at p, if p is where the gaps begin.
+func (s *scanner) known(g *gaps, p, from int) *gap {
+	if g == nil || p != from {
+		return nil
+	}
+	for i := range g {
+		if g[i].member != 0 && s.has(p, g[i].text) {
+			return &g[i]
+		}
+	}
+	return nil
+}
+
+// learn keeps a gap for the next features.
+func (s *scanner) learn(g *gaps, member byte, from, at int, hasType bool) {
+	if g != nil && at-from <= mostPredicted {
+		g[0], g[1] = gap{text: string(s.text(from, at)), member: member, hasType: hasType}, g[0]
+	}
 }
 
 const (
@@ -228,7 +276,7 @@ func (s *scanner) properties(p, open int) int {
 		c := guess.next
 		if c != nil && (s.word(p)^guess.lo)&guess.loMask|(s.word(p+8)^guess.hi)&guess.hiMask == 0 &&
 			(guess.rest == "" || s.has(p+16, guess.rest)) {
-			p += guess.n
+			p = s.space(p + guess.n)
 		} else {
 			at := s.space(p)
 			if s.at(at) == '}' {
@@ -242,6 +290,9 @@ func (s *scanner) properties(p, open int) int {
 			}
 			name, value := s.key(at)
 			if value < 0 {
+				if name != nil {
+					s.fault.field = string(name)
+				}
 				return -1
 			}
 			c = s.sink.column(geoarrow.RoleAttribute, name)
@@ -268,8 +319,9 @@ func (s *scanner) passed(p int) bool {
 	return s.passes && s.replaced[s.base+int64(p)]
 }
 
-// findReplaced fills replaced with the values of the Feature at p that a later one of the same name replaces.
+// findReplaced fills replaced with the values of the Feature at p that a later one of the same name replaces. The fault stays.
 func (s *scanner) findReplaced(p int) {
+	why := s.fault
 	s.replaced = map[int64]bool{}
 	properties := -1
 	s.replacedIn(p, func(name []byte, at int) {
@@ -282,6 +334,7 @@ func (s *scanner) findReplaced(p int) {
 	if properties >= 0 {
 		s.replacedIn(properties, func([]byte, int) {})
 	}
+	s.fault = why
 }
 
 // replacedIn does it for one object, which is valid or cut by the window.

@@ -2,6 +2,7 @@ package geojson
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
@@ -79,7 +80,11 @@ type members struct {
 
 	parsed   geoarrow.Kind // the kind as which the builder holds coordinates or geometries; NoKind: it holds none
 	parsedAt int
-	refused  fault // why coordinates could not be read as the kind known then; want is empty if nothing was refused
+	foreign  [2]int // which foreign members of the row the value has
+
+	refused     fault // why coordinates or geometries could not be read as the kind known then; want is empty if nothing was refused
+	refusedKind geoarrow.Kind
+	refusedAt   int
 }
 
 // geometryMark is a place to return to.
@@ -102,7 +107,11 @@ func (s *scanner) geometry(p, open int) (k geoarrow.Kind, end int) {
 	kind, at := s.opening(p)
 	if kind != geoarrow.NoKind {
 		m.kind, m.typePos = kind, p
-		if p = s.tryCoordinates(&m, kind, at, open+1, mark); p < 0 {
+		if at = s.space(at); at >= s.n {
+			return 0, s.fail(s.n, "coordinates")
+		}
+		m.coordinates = at
+		if p = s.tryValue(&m, kind, at, open+1, mark); p < 0 {
 			return 0, -1
 		}
 		if s.at(p) == '}' && m.parsed == kind {
@@ -117,23 +126,35 @@ func (s *scanner) geometry(p, open int) (k geoarrow.Kind, end int) {
 	return s.settle(&m, end, open+1, mark)
 }
 
-// tryCoordinates reads coordinates as those of kind k. Where they are not, it passes them: a later member may replace them or their type.
-func (s *scanner) tryCoordinates(m *members, k geoarrow.Kind, p, open int, mark geometryMark) int {
-	m.coordinates = p
-	end := s.coordinates(k, p)
+// tryValue reads coordinates or geometries as those of kind k. Where they are not, it passes them: a later member may replace them or their type.
+func (s *scanner) tryValue(m *members, k geoarrow.Kind, p, open int, mark geometryMark) int {
+	foreign := len(s.sink.foreign)
+	end := s.shape(k, p, open)
 	if end >= 0 {
-		m.parsed, m.parsedAt = k, p
+		m.parsed, m.parsedAt, m.foreign = k, p, [2]int{foreign, len(s.sink.foreign)}
 		return end
 	}
 	if s.cut() {
 		return -1
 	}
-	m.refused = s.fault
+	m.refused, m.refusedKind, m.refusedAt = s.fault, k, p
 	s.rewind(mark)
-	if end = s.skip(p, open); end < 0 {
+	s.sink.foreign = s.sink.foreign[:foreign]
+	if end = s.skip(p, open-coordinateBrackets); end < 0 {
 		return s.earlier(m.refused)
 	}
 	return end
+}
+
+// coordinateBrackets is how many brackets coordinates open at most: they don't count as nesting.
+const coordinateBrackets = 4
+
+// shape reads the coordinates or geometries at p of a geometry of kind k.
+func (s *scanner) shape(k geoarrow.Kind, p, open int) int {
+	if k == geoarrow.GeometryCollection {
+		return s.geometries(p, open)
+	}
+	return s.coordinates(k, p)
 }
 
 // earlier keeps the fault that stands first in the file, unless the window is to be filled. It gives -1.
@@ -189,14 +210,15 @@ func (s *scanner) geometryMember(m *members, name []byte, p, open int, mark geom
 			k = s.lastKind
 		}
 		if m.parsed == geoarrow.NoKind && m.coordinates < 0 && k != geoarrow.NoKind && k != geoarrow.GeometryCollection {
-			return s.tryCoordinates(m, k, p, open, mark)
+			m.coordinates = p
+			return s.tryValue(m, k, p, open, mark)
 		}
 		m.coordinates = p
+		return s.skip(p, open-coordinateBrackets)
 	case "geometries":
 		m.geometries = p
 		if m.kind == geoarrow.GeometryCollection && m.parsed == geoarrow.NoKind {
-			m.parsed, m.parsedAt = m.kind, p
-			return s.geometries(p, open)
+			return s.tryValue(m, m.kind, p, open, mark)
 		}
 	case "bbox":
 	case "crs":
@@ -277,13 +299,13 @@ func (s *scanner) settle(m *members, end, open int, mark geometryMark) (geoarrow
 	if m.parsed == m.kind && m.parsedAt == at {
 		return m.kind, end
 	}
-	s.rewind(mark)
-	if m.kind == geoarrow.GeometryCollection {
-		at = s.geometries(at, open)
-	} else {
-		at = s.coordinates(m.kind, at)
+	if m.refusedKind == m.kind && m.refusedAt == at { // and not again: collections inside of collections would take exponential time
+		s.fault = m.refused
+		return 0, -1
 	}
-	if at < 0 {
+	s.rewind(mark)
+	s.sink.foreign = slices.Delete(s.sink.foreign, m.foreign[0], m.foreign[1])
+	if at = s.shape(m.kind, at, open); at < 0 {
 		return 0, -1
 	}
 	return m.kind, end

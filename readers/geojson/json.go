@@ -5,6 +5,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/internal/number"
 )
 
@@ -175,6 +176,9 @@ func (s *scanner) number(p int) int {
 	}
 	return end
 }
+
+// anyDepth is an open for skip that lets any nesting pass.
+const anyDepth = -readers.DefaultMaxFeatureBytes
 
 // skip reads any value; open is the number of brackets around it. Its time is linear and its memory one byte an open bracket.
 func (s *scanner) skip(p, open int) int {

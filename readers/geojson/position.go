@@ -1,6 +1,9 @@
 package geojson
 
 import (
+	"slices"
+	"unsafe"
+
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/number"
 )
@@ -16,6 +19,11 @@ func (s *scanner) coordinates(k geoarrow.Kind, p int) int {
 	case geoarrow.Point:
 		if q := s.space(p + 1); s.at(q) == ']' {
 			return q + 1 // an empty Point
+		}
+		if havePlain {
+			if end, inside := s.plain(p, 1); !inside {
+				return end
+			}
 		}
 		return s.position(p)
 	case geoarrow.LineString:
@@ -109,8 +117,8 @@ func (s *scanner) ring(p int) int {
 	return p
 }
 
-// positions reads an array of positions: nearly all bytes of most files. Two numbers with at most one blank at each place are read here, anything
-// else by position.
+// positions reads an array of positions: nearly all bytes of most files. Plain ones are read in a row where the processor can, two numbers with at
+// most one blank at each place are read here, anything else by position.
 func (s *scanner) positions(p int) int {
 	p++
 	if isBlank(s.at(p)) {
@@ -119,70 +127,19 @@ func (s *scanner) positions(p int) int {
 	if s.at(p) == ']' {
 		return p + 1
 	}
-	g := &s.sink.geom
-	xs, ys := g.X, g.Y
 	for {
-		start := p
-		if s.at(p) != '[' {
-			goto other
+		inside := true
+		if havePlain {
+			p, inside = s.plain(p, mostPlain)
 		}
-		p++
-		if s.at(p) == ' ' {
-			p++
+		if inside {
+			if p = s.pair(p); p < 0 {
+				return -1
+			}
 		}
-		{
-			x, end := number.Float(s.q, p)
-			if end-p == s.lengths[0] {
-				end = p + s.lengths[0]
-			} else {
-				s.lengths[0] = end - p
-			}
-			if end < 0 || s.at(end) != ',' {
-				goto other
-			}
-			p = end + 1
-			if s.at(p) == ' ' {
-				p++
-			}
-			y, end := number.Float(s.q, p)
-			if end-p == s.lengths[1] {
-				end = p + s.lengths[1]
-			} else {
-				s.lengths[1] = end - p
-			}
-			if end < 0 {
-				goto other
-			}
-			p = end
-			if s.at(p) == ' ' {
-				p++
-			}
-			if s.at(p) != ']' {
-				goto other
-			}
-			p++
-			xs, ys = append(xs, x), append(ys, y)
-		}
-		goto next
-	other:
-		g.X, g.Y = xs, ys
-		if p = s.position(start); p < 0 {
-			return -1
-		}
-		xs, ys = g.X, g.Y
-	next:
-		switch s.at(p) {
-		case ',':
-			p++
-			if s.at(p) != '[' {
-				p = s.space(p)
-			}
-			continue
-		case ']':
-			g.X, g.Y = xs, ys
+		if s.at(p) == ']' {
 			return p + 1
 		}
-		g.X, g.Y = xs, ys
 		p = s.space(p)
 		switch s.at(p) {
 		case ',':
@@ -193,6 +150,58 @@ func (s *scanner) positions(p int) int {
 			return s.failCoordinates(p, `"," or "]"`)
 		}
 	}
+}
+
+// mostPlain is how many positions are read before room is made for more.
+const mostPlain = 64
+
+// plain reads up to most plain positions from p on, and says whether it stopped before one that is not.
+func (s *scanner) plain(p, most int) (end int, inside bool) {
+	g := &s.sink.geom
+	n := len(g.X)
+	if cap(g.X)-n < most {
+		g.X = slices.Grow(g.X, most)
+	}
+	if cap(g.Y)-n < most {
+		g.Y = slices.Grow(g.Y, most)
+	}
+	xs, ys := unsafe.Pointer(unsafe.SliceData(g.X)), unsafe.Pointer(unsafe.SliceData(g.Y))
+	read, count, inside := plainPositions(plain, unsafe.Add(s.q, p), unsafe.Add(xs, 8*n), unsafe.Add(ys, 8*n), most)
+	g.X, g.Y = g.X[:n+count], g.Y[:n+count]
+	return p + read, inside
+}
+
+// pair reads a position of two numbers, or passes it to position.
+func (s *scanner) pair(p int) int {
+	start := p
+	if s.at(p) != '[' {
+		return s.position(start)
+	}
+	p++
+	if s.at(p) == ' ' {
+		p++
+	}
+	x, end := number.Float(s.q, p)
+	if end < 0 || s.at(end) != ',' {
+		return s.position(start)
+	}
+	p = end + 1
+	if s.at(p) == ' ' {
+		p++
+	}
+	y, end := number.Float(s.q, p)
+	if end < 0 {
+		return s.position(start)
+	}
+	if s.at(end) == ' ' {
+		end++
+	}
+	if s.at(end) != ']' {
+		return s.position(start)
+	}
+	g := &s.sink.geom
+	g.X, g.Y = append(g.X, x), append(g.Y, y)
+	return end + 1
 }
 
 // position reads any position: two ordinates, a third, which is z, and more, which RFC 7946 lets us ignore.

@@ -37,10 +37,8 @@ type scanner struct {
 	firstFeature int64 // that of the first one of the chunk
 	rowOffset    int64 // and its first byte
 	lastKind     geoarrow.Kind
-	opens        between // what stood between values in the last feature
-	between      between
-	never        between
-	lengths      [2]int // of the text of the last x and y
+	foreseen     bool          // room was made for the first chunk
+	gaps         [gapNone]gaps // what stood between values in the last features
 
 	passes   bool           // the feature at hand gives a name twice
 	replaced map[int64]bool // and these are the values that don't count
@@ -133,9 +131,14 @@ func (s *scanner) textAt(p, end int) []byte {
 // row reads the feature, or in a sequence the feature or geometry, at p as a row, and counts it.
 func (s *scanner) row(p int) int {
 	s.inRow = true
+	crs := s.sum.CRS
 	for {
 		s.rowOffset = s.base + int64(p)
+		repeats := len(s.sink.repeats)
 		if s.passes = s.sink.known[s.rowOffset]; s.passes {
+			if p = s.whole(p); p < 0 {
+				return -1
+			}
 			s.findReplaced(p)
 		}
 		end := s.try(p)
@@ -146,20 +149,54 @@ func (s *scanner) row(p int) int {
 			return end
 		}
 		s.sink.rollback()
+		s.sum.CRS = crs
 		if s.err != nil {
 			return -1
 		}
 		if s.cut() {
+			s.sink.repeats = s.sink.repeats[:repeats] // what replaces what shows once the window holds the row
+			s.foresee(p)
 			if p = s.refill(p); p < 0 {
 				return -1
 			}
 			continue
+		}
+		if !s.passes { // what is malformed may be a value that does not count
+			if p = s.whole(p); p < 0 {
+				return -1
+			}
+			if s.findReplaced(p); len(s.replaced) > 0 {
+				s.sink.repeats = append(s.sink.repeats, s.rowOffset)
+				return -1
+			}
 		}
 		if !s.skipErrors || s.fault.depth {
 			return -1
 		}
 		return s.skipRow(p)
 	}
+}
+
+// whole brings all of the row at p into the window, as far as its JSON is well-formed, and gives its index there. The fault stays what it is.
+func (s *scanner) whole(p int) int {
+	why, row, at := s.fault, s.base+int64(p), s.base+int64(s.fault.pos)
+	s.unit(p, func(p int) int { return s.skip(p, s.brackets) })
+	if s.err != nil {
+		return -1
+	}
+	s.fault = why
+	s.fault.pos = int(at - s.base)
+	return int(row - s.base)
+}
+
+// foresee makes room for the whole first chunk, once the rows of the first window, which end before p, show how much that is.
+func (s *scanner) foresee(p int) {
+	if s.foreseen || s.sink.rows == 0 {
+		return
+	}
+	s.foreseen = true
+	rows, parsed := float64(s.sink.rows), float64(s.base+int64(p)-s.chunk.From)
+	s.sink.reserve(min(float64(s.limits.BatchRows)/rows, float64(s.window.end-s.chunk.From)/parsed))
 }
 
 // try reads the row at p. Under on_error: skip it reads it twice: a malformed one must leave no trace in the columns.
@@ -184,21 +221,19 @@ func (s *scanner) parse(p int) int {
 	return s.readFeature(p)
 }
 
-// skipRow passes a malformed row: in a sequence to the end of its line, in an array if its JSON at least is well-formed.
+// skipRow passes a malformed row: to its end if its JSON at least is well-formed, else in a sequence to the end of its first line.
 func (s *scanner) skipRow(p int) int {
 	why := s.fault
 	off, at := s.base+int64(p), s.base+int64(why.pos)
-	end := -1
-	if s.inSequence {
-		end = s.lineEnd(why.pos)
-	} else if end = s.unit(p, func(p int) int { return s.skip(p, s.brackets) }); end < 0 && s.err == nil {
-		if s.fault.pos+int(s.base) > int(at) {
+	end := s.unit(p, func(p int) int { return s.skip(p, s.brackets) })
+	if end < 0 && s.err == nil && s.inSequence {
+		end = s.lineEnd(int(off - s.base))
+	}
+	if end < 0 {
+		if s.err == nil && s.base+int64(s.fault.pos) > at {
 			why.pos = int(at - s.base)
 			s.fault = why
 		}
-		return -1
-	}
-	if end < 0 {
 		return -1
 	}
 	k := &s.sink.skipped
@@ -269,8 +304,10 @@ func (s *scanner) end(p int) (next int, again bool) {
 }
 
 func (s *scanner) tooLarge(err error) error {
-	return &readers.LimitError{What: s.src.Name + ": the rows from " + strconv.FormatInt(s.chunk.Row, 10) + " on (" + err.Error() + ")", Flag: "--batch-rows",
-		Limit: int64(s.limits.BatchRows)}
+	return &readers.LimitError{
+		What: s.src.Name + ": the rows from " + strconv.FormatInt(s.chunk.Row, 10) + " on (" + err.Error() + ")", Flag: "--batch-rows",
+		Limit: int64(s.limits.BatchRows),
+	}
 }
 
 // again goes back to the start of the chunk if this pass over it found names given twice or columns that must be text.

@@ -91,6 +91,18 @@ func (k *sink) column(role geoarrow.Role, name []byte) *column {
 	return c
 }
 
+// reserve makes room for a chunk of times as many rows as there are.
+func (k *sink) reserve(times float64) {
+	k.geom.Reserve(times)
+	for _, c := range k.order {
+		geoarrow.Reserve(&c.ints, times)
+		geoarrow.Reserve(&c.floats, times)
+		geoarrow.Reserve(&c.ends, times)
+		geoarrow.Reserve(&c.textEnds, times)
+		geoarrow.Reserve(&c.text, times)
+	}
+}
+
 // commit ends the row at hand.
 func (k *sink) commit() {
 	k.rows++

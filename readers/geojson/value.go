@@ -33,7 +33,9 @@ func (s *scanner) value(c *column, p, open int) int {
 
 // repeated passes the value of a name that this feature gave before. The last one counts, so the chunk is read again without the others.
 func (s *scanner) repeated(p, open int) int {
-	s.sink.repeats = append(s.sink.repeats, s.rowOffset)
+	if !s.passes { // else the value itself is missing
+		s.sink.repeats = append(s.sink.repeats, s.rowOffset)
+	}
 	return s.skip(p, open)
 }
 

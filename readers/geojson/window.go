@@ -62,8 +62,10 @@ func (w *window) fill(keep int) bool {
 	}
 	kept := w.n - keep
 	if int64(kept) > w.most {
-		w.err = &readers.LimitError{What: fmt.Sprintf("%s: the text at byte %d", w.src.Name, w.base+int64(keep)),
-			Flag: "--max-feature-bytes", Limit: w.most}
+		w.err = &readers.LimitError{
+			What: fmt.Sprintf("%s: the text at byte %d", w.src.Name, w.base+int64(keep)),
+			Flag: "--max-feature-bytes", Limit: w.most,
+		}
 		return false
 	}
 	want := int(min(int64(max(w.step, kept)), w.end-w.base-int64(w.n)))

@@ -1,0 +1,152 @@
+package geojson_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geojson"
+	"github.com/vibeflight/vibeflight/readers/readertest"
+)
+
+// windows is the CPU engine with windows of any size.
+var windows = readertest.Variant{
+	Name:   "windows",
+	Parser: geojson.Windowed,
+}
+
+func TestFormat(t *testing.T) { readertest.Run(t, geojson.Format(), windows) }
+
+func FuzzFormat(f *testing.F) { readertest.Fuzz(f, geojson.Format(), windows) }
+
+// textCase is a text and the table that it becomes, as readertest.Columns writes it, without a geometry column of nulls only; or, where the input has the
+// mark ¦, a part of the error that stands there.
+type textCase struct{ name, input, want string }
+
+// reading is how the cases of a table are read.
+type reading struct {
+	file    string
+	options map[string]any
+	limits  readers.Limits
+}
+
+var (
+	plain    = reading{file: "a.geojson"}
+	lines    = reading{file: "a.geojsonl"}
+	skipping = reading{file: "a.geojson", options: map[string]any{"on_error": "skip"}}
+)
+
+// check reads each case whole, in windows of every size, and in small batches.
+func check(t *testing.T, how reading, cases []textCase) {
+	t.Helper()
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			text, offset := readertest.Mark(c.input)
+			in := readertest.Input{Name: how.file, Text: []byte(text), Options: how.options, Limits: how.limits}
+			table, err := readertest.Check(t, geojson.Format(), in)
+			if offset >= 0 {
+				checkFault(t, text, err, offset, c.want)
+			} else if err != nil {
+				t.Fatalf("%s\ngot error: %v\nwant:\n%s", text, err, c.want)
+			} else if got := columns(table); got != c.want {
+				t.Fatalf("%s\ngot:\n%s\nwant:\n%s", text, got, c.want)
+			}
+			readertest.Same(t, geojson.Format(), in, sizes(len(text)), windows)
+			for _, rows := range []int{1, 2} {
+				in.Limits.BatchRows = rows
+				again, err := readertest.Check(t, geojson.Format(), in)
+				if (err == nil) != (offset < 0) || err == nil && columns(again) != c.want {
+					t.Errorf("%s\nbatches of %d rows\ngot:\n%s\n%v\nwant:\n%s", text, rows, columns(again), err, c.want)
+				}
+				readertest.Same(t, geojson.Format(), in, []int{1, 7, 50}, windows)
+			}
+		})
+	}
+}
+
+// sizes are windows from 1 byte to n, every one of a short text.
+func sizes(n int) []int {
+	var all []int
+	for size := 1; size <= n; size += 1 + size/200 {
+		all = append(all, size)
+	}
+	return all
+}
+
+func checkFault(t *testing.T, text string, err error, offset int64, want string) {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("%s\ngot no error, want %q at byte %d", text, want, offset)
+	}
+	at, wrong := readertest.Place(err)
+	if wrong != nil {
+		t.Fatal(wrong)
+	}
+	if at == nil { // a limit: its place is in its text
+		t.Fatalf("%s\ngot %v, want a *readers.ParseError at byte %d", text, err, offset)
+	}
+	if at.Offset != offset || !strings.Contains(err.Error(), want) {
+		t.Fatalf("%s\ngot error: %v\nwant %q at byte %d: %s¦%s", text, err, want, offset, text[:offset], text[offset:])
+	}
+}
+
+// columns writes a table in lines, without a geometry column that says nothing.
+func columns(table *readers.Table) string {
+	if table == nil {
+		return ""
+	}
+	var kept []string
+	for _, line := range strings.Split(strings.TrimSpace(readertest.Columns(table)), "\n") {
+		rest, isGeometry := strings.CutPrefix(line, "geometry: geoarrow.wkb xy:")
+		if isGeometry && strings.Trim(rest, "nul |") == "" {
+			continue
+		}
+		kept = append(kept, line)
+	}
+	return strings.Join(kept, "\n")
+}
+
+// fc is a FeatureCollection.
+func fc(features ...string) string {
+	return `{"type":"FeatureCollection","features":[` + strings.Join(features, ",") + `]}`
+}
+
+// f is a Feature.
+func f(geometry, properties string) string {
+	return `{"type":"Feature","geometry":` + geometry + `,"properties":` + properties + `}`
+}
+
+// props is a FeatureCollection of features without geometry.
+func props(properties ...string) string {
+	var features []string
+	for _, p := range properties {
+		features = append(features, f("null", p))
+	}
+	return fc(features...)
+}
+
+// values is a FeatureCollection whose features have a property a with these values, each; "" leaves it out.
+func values(texts ...string) string {
+	var rows []string
+	for _, v := range texts {
+		if v != "" {
+			v = `"a":` + v
+		}
+		rows = append(rows, "{"+v+"}")
+	}
+	return props(rows...)
+}
+
+// geom is a FeatureCollection of geometries.
+func geom(geometries ...string) string {
+	var features []string
+	for _, g := range geometries {
+		features = append(features, f(g, "{}"))
+	}
+	return fc(features...)
+}
+
+// shape is a geometry.
+func shape(kind, coordinates string) string {
+	return `{"type":"` + kind + `","coordinates":` + coordinates + `}`
+}

@@ -1,0 +1,204 @@
+#include "textflag.h"
+
+// Offsets in plainTables.
+#define zeros 0
+#define nines 32
+#define pairs 64
+#define fours 80
+#define eights 96
+#define powers 112
+#define spread 240
+
+// func plainPositions(t *plainTables, text, xs, ys unsafe.Pointer, room int) (read, count int, inside bool)
+//
+// SI  the position at hand: [-84.1234567,27.1234567],   DI, R8  where its x and y go   CX  room left
+// AX  bit i: text[i] is no digit: 1 1 00 1 0000000 1 …  R15     t
+TEXT ·plainPositions(SB), NOSPLIT, $0-57
+	MOVQ t+0(FP), R15
+	MOVQ text+8(FP), SI
+	MOVQ xs+16(FP), DI
+	MOVQ ys+24(FP), R8
+	MOVQ room+32(FP), CX
+	VMOVDQU zeros(R15), Y15
+	VMOVDQU nines(R15), Y14
+	VMOVDQU pairs(R15), X13
+	VMOVDQU fours(R15), X12
+	VMOVDQU eights(R15), X11
+	TESTQ CX, CX
+	JLE  inside
+
+position:
+	VMOVDQU   (SI), Y0
+	VMOVDQU   32(SI), Y1
+	VPSUBB    Y15, Y0, Y0
+	VPSUBB    Y15, Y1, Y1
+	VPMINUB   Y14, Y0, Y2
+	VPMINUB   Y14, Y1, Y3
+	VPCMPEQB  Y0, Y2, Y2
+	VPCMPEQB  Y1, Y3, Y3
+	VPMOVMSKB Y2, AX
+	VPMOVMSKB Y3, BX
+	SHLQ      $32, BX
+	ORQ       BX, AX
+	NOTQ      AX
+	CMPB      (SI), $'['
+	JNE       inside
+	MOVL      $1, DX
+	CMPB      1(SI), $' '
+	JNE       x
+	INCQ      DX
+
+x: // DX: where the number begins; then behind its sign
+	XORL    R9, R9
+	CMPB    (SI)(DX*1), $'-'
+	SETEQ   R9
+	ADDQ    R9, DX
+	SHLQ    $63, R9
+	SHRXQ   DX, AX, R10
+	TZCNTQ  R10, R10          // digits of the integer part
+	LEAQ    -1(R10), R14
+	CMPQ    R14, $7
+	JHI     inside
+	CMPB    (SI)(DX*1), $'0'
+	JNE     xPoint
+	TESTQ   R14, R14
+	JNE     inside            // a leading zero
+
+xPoint:
+	LEAQ    (DX)(R10*1), R11
+	CMPB    (SI)(R11*1), $'.'
+	JNE     inside
+	INCQ    R11
+	SHRXQ   R11, AX, R12
+	TZCNTQ  R12, R12          // digits of the fraction
+	ADDQ    R12, R11          // the byte behind the number
+	ADDQ    R12, R10          // digits
+	TESTQ   R12, R12
+	JEQ     inside
+	CMPQ    R10, $15
+	JHI     inside
+	CMPB    (SI)(R11*1), $','
+	JNE     inside
+	SHLQ    $4, R14
+	ADDQ    R10, R14
+	SHLQ    $4, R14
+	VMOVDQU (SI)(DX*1), X4
+	VPSUBB  X15, X4, X4
+	VPSHUFB spread(R15)(R14*1), X4, X4
+	VPMADDUBSW X13, X4, X4
+	VPMADDWD X12, X4, X4
+	VPACKUSDW X4, X4, X4
+	VPMADDWD X11, X4, X4
+	VMOVQ   X4, BX
+	MOVL    BX, R10
+	SHRQ    $32, BX
+	IMUL3Q  $100000000, R10, R10
+	ADDQ    BX, R10
+	VXORPD  X5, X5, X5
+	VCVTSI2SDQ R10, X5, X5
+	VDIVSD  powers(R15)(R12*8), X5, X5
+	VMOVQ   R9, X6
+	VORPD   X6, X5, X5
+
+	LEAQ    1(R11), DX
+	CMPB    (SI)(DX*1), $' '
+	JNE     y
+	INCQ    DX
+
+y:
+	XORL    R9, R9
+	CMPB    (SI)(DX*1), $'-'
+	SETEQ   R9
+	ADDQ    R9, DX
+	SHLQ    $63, R9
+	SHRXQ   DX, AX, R10
+	TZCNTQ  R10, R10
+	LEAQ    -1(R10), R14
+	CMPQ    R14, $7
+	JHI     inside
+	CMPB    (SI)(DX*1), $'0'
+	JNE     yPoint
+	TESTQ   R14, R14
+	JNE     inside
+
+yPoint:
+	LEAQ    (DX)(R10*1), R11
+	CMPB    (SI)(R11*1), $'.'
+	JNE     inside
+	INCQ    R11
+	SHRXQ   R11, AX, R12
+	TZCNTQ  R12, R12
+	ADDQ    R12, R11
+	ADDQ    R12, R10
+	TESTQ   R12, R12
+	JEQ     inside
+	CMPQ    R10, $15
+	JHI     inside
+	SHLQ    $4, R14
+	ADDQ    R10, R14
+	SHLQ    $4, R14
+	VMOVDQU (SI)(DX*1), X4
+	VPSUBB  X15, X4, X4
+	VPSHUFB spread(R15)(R14*1), X4, X4
+	VPMADDUBSW X13, X4, X4
+	VPMADDWD X12, X4, X4
+	VPACKUSDW X4, X4, X4
+	VPMADDWD X11, X4, X4
+	VMOVQ   X4, BX
+	MOVL    BX, R10
+	SHRQ    $32, BX
+	IMUL3Q  $100000000, R10, R10
+	ADDQ    BX, R10
+	VXORPD  X7, X7, X7
+	VCVTSI2SDQ R10, X7, X7
+	VDIVSD  powers(R15)(R12*8), X7, X7
+	VMOVQ   R9, X6
+	VORPD   X6, X7, X7
+
+	CMPB    (SI)(R11*1), $' '
+	JNE     close
+	INCQ    R11
+
+close:
+	CMPB    (SI)(R11*1), $']'
+	JNE     inside
+	VMOVSD  X5, (DI)
+	VMOVSD  X7, (R8)
+	ADDQ    $8, DI
+	ADDQ    $8, R8
+	LEAQ    1(SI)(R11*1), SI
+	DECQ    CX
+	CMPB    (SI), $','
+	JNE     behind
+	CMPB    1(SI), $'['
+	JNE     spaced
+	TESTQ   CX, CX
+	JEQ     behind
+	INCQ    SI
+	JMP     position
+
+spaced:
+	CMPB    1(SI), $' '
+	JNE     behind
+	CMPB    2(SI), $'['
+	JNE     behind
+	TESTQ   CX, CX
+	JEQ     behind
+	ADDQ    $2, SI
+	JMP     position
+
+inside:
+	MOVB    $1, inside+56(FP)
+	JMP     out
+
+behind:
+	MOVB    $0, inside+56(FP)
+
+out:
+	SUBQ    text+8(FP), SI
+	MOVQ    SI, read+40(FP)
+	MOVQ    room+32(FP), AX
+	SUBQ    CX, AX
+	MOVQ    AX, count+48(FP)
+	VZEROUPPER
+	RET

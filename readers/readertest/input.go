@@ -1,0 +1,154 @@
+package readertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+// Input is a file that a test reads.
+type Input struct {
+	Name    string // the catalog's name; its extension counts
+	Text    []byte
+	Options map[string]any
+	Limits  readers.Limits
+	Parser  func(readers.Layout) readers.Parser // nil: the format's CPU engine
+}
+
+// Parse reads the input as the catalog would. Errors of the test's own machinery end it.
+func Parse(t testing.TB, f readers.Format, in Input) (*readers.Table, error) {
+	t.Helper()
+	r := openInput(t, f, in)
+	defer r.close(t)
+	return r.read(in.Parser, in.Limits)
+}
+
+// input is an open Input, to be read any number of times.
+type input struct {
+	format readers.Format
+	src    *source.File
+	opts   readers.Options
+}
+
+func openInput(t testing.TB, f readers.Format, in Input) input {
+	t.Helper()
+	opts, err := f.ParseOptions(in.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return input{f, openText(t, in.Name, in.Text), opts}
+}
+
+func (r input) close(t testing.TB) {
+	t.Helper()
+	if err := r.src.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// read reads with a parser of the format, nil for its CPU engine.
+func (r input) read(parser func(readers.Layout) readers.Parser, limits readers.Limits) (*readers.Table, error) {
+	ctx := context.Background()
+	// A panic is what the fuzzer takes for a failure and keeps the input of.
+	watch := time.AfterFunc(endless, func() { panic(fmt.Sprintf("%s is still being read after %v", r.src.Name, endless)) })
+	defer watch.Stop()
+	layout, err := r.format.Open(ctx, r.src, r.opts)
+	if err != nil {
+		return nil, err
+	}
+	if parser == nil {
+		parser = r.format.CPU
+	}
+	table, err := readers.Read(ctx, r.format, parser(layout), r.src, limits)
+	if err != nil {
+		return nil, err
+	}
+	table.Measure()
+	return table, nil
+}
+
+// openText gives the text as a file that has no name any more, so that nothing stays behind.
+func openText(t testing.TB, name string, text []byte) *source.File {
+	t.Helper()
+	f, err := os.CreateTemp("", "readertest-*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.Write(text)
+	err = errors.Join(err, f.Close())
+	src, openErr := source.Open(name, f.Name())
+	if err = errors.Join(err, openErr, os.Remove(f.Name())); err != nil {
+		t.Fatal(err)
+	}
+	return src
+}
+
+// endless is how long no test's file takes, under the race detector either.
+const endless = 40 * time.Second
+
+const mark = "¦"
+
+// Mark takes the mark ¦ out of an input and says where it stood: where an error is expected. Without a mark offset is -1.
+func Mark(input string) (text string, offset int64) {
+	before, after, found := strings.Cut(input, mark)
+	if !found {
+		return input, -1
+	}
+	return before + after, int64(len(before))
+}
+
+// Place gives the offset, the line and the row that an error of a file says, or an error if it is none of the contract's.
+func Place(err error) (*readers.ParseError, error) {
+	var parse *readers.ParseError
+	if errors.As(err, &parse) {
+		return parse, nil
+	}
+	var limit *readers.LimitError
+	if errors.As(err, &limit) {
+		return nil, nil
+	}
+	return nil, fmt.Errorf("%T is neither *readers.ParseError nor *readers.LimitError: %w", err, err)
+}
+
+// golden is a file of testdata.
+type golden struct {
+	name string // of the file without its folder
+	path string
+	text []byte
+}
+
+// goldens are the files of testdata that have one of the format's extensions.
+func goldens(t testing.TB, f readers.Format) []golden {
+	t.Helper()
+	entries, err := os.ReadDir("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []golden
+	for _, e := range entries {
+		if _, ok := (readers.Registry{f}).ByExtension(e.Name()); !ok {
+			continue
+		}
+		path := filepath.Join("testdata", e.Name())
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(found); n > 0 && stem(found[n-1].path) == stem(path) {
+			t.Fatalf("%s and %s have one .want between them", found[n-1].path, path)
+		}
+		found = append(found, golden{e.Name(), path, text})
+	}
+	if len(found) == 0 {
+		t.Fatalf("testdata holds no file of format %s", f.Name)
+	}
+	return found
+}

@@ -1,0 +1,223 @@
+package readertest
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+)
+
+// Columns writes a table a line per column, then what the summary counted:
+//
+//	height: int32: 1 | null | 3
+//	note: string json: '{"a":1}' | '[]' | null
+//	geometry: geoarrow.multipoint xyz: POINT (1 2) | null | MULTIPOINT Z ((1 2 3))
+//	crs: EPSG:3857
+//	ignored ordinates: 1
+//
+// Floats have the fewest digits that give them back, NaN its bits. Geometries are of the kind and dimension that the file says. The CRS stands
+// there unless it is OGC:CRS84.
+func Columns(t *readers.Table) string {
+	var b strings.Builder
+	names, cells := rendered(t)
+	for k, name := range names {
+		fmt.Fprintf(&b, "%s: %s\n", name, strings.Join(cells[k], " | "))
+	}
+	if t.CRS != geoarrow.CRS84 {
+		fmt.Fprintf(&b, "crs: %s\n", crsText(t.CRS))
+	}
+	b.WriteString(counters(t))
+	return b.String()
+}
+
+// Rows writes a table a line per row, below its schema: the text of a golden file.
+func Rows(t *readers.Table) string {
+	var b strings.Builder
+	names, cells := rendered(t)
+	for _, name := range names {
+		fmt.Fprintf(&b, "%s\n", name)
+	}
+	fmt.Fprintf(&b, "crs: %s\n", crsText(t.CRS))
+	if t.BBox != nil {
+		fmt.Fprintf(&b, "bbox: %v\n", *t.BBox)
+	}
+	fmt.Fprintf(&b, "geometry types: %s\npositions: %d\n%s\n", strings.Join(t.GeometryTypes, ", "), t.Positions, counters(t))
+	for i := range int(t.Rows) {
+		fmt.Fprintf(&b, "%d:", i)
+		for k := range cells {
+			fmt.Fprintf(&b, " | %s", cells[k][i])
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func crsText(c geoarrow.CRS) string {
+	if c.Authority == "" && c.Text != "" {
+		return fmt.Sprintf("text %q", c.Text)
+	}
+	if c.Authority == "" {
+		return "none"
+	}
+	return c.String()
+}
+
+// counters are those of the summary that are not zero.
+func counters(t *readers.Table) string {
+	var b strings.Builder
+	s := t.Summary
+	for _, c := range []struct {
+		name string
+		n    int64
+	}{
+		{"rounded integers", t.RoundedIntegers},
+		{"ignored ordinates", s.IgnoredOrdinates},
+		{"replaced characters", s.ReplacedCharacters},
+		{"unclosed rings", s.UnclosedRings},
+		{"short rings", s.ShortRings},
+		{"short lines", s.ShortLines},
+	} {
+		if c.n != 0 {
+			fmt.Fprintf(&b, "%s: %d\n", c.name, c.n)
+		}
+	}
+	if s.Skipped.Count != 0 || len(s.Skipped.First) != 0 {
+		fmt.Fprintf(&b, "skipped: %d at %d\n", s.Skipped.Count, s.Skipped.First)
+	}
+	var foreign []string
+	for name, n := range s.Foreign {
+		foreign = append(foreign, fmt.Sprintf("%q %d", name, n))
+	}
+	if slices.Sort(foreign); len(foreign) > 0 {
+		fmt.Fprintf(&b, "foreign: %s\n", strings.Join(foreign, ", "))
+	}
+	return b.String()
+}
+
+// rendered gives "name: type" of each column and the text of each of its values.
+func rendered(t *readers.Table) (names []string, cells [][]string) {
+	for _, b := range t.Batches {
+		if names == nil {
+			for i := range b.Attributes {
+				names = append(names, b.Attributes[i].Name+": "+typeText(&b.Attributes[i]))
+			}
+			if b.Geometry != nil {
+				names = append(names, "geometry: "+geometryText(b.Geometry))
+			}
+			cells = make([][]string, len(names))
+		}
+		for i := range b.Attributes {
+			for row := range b.Rows {
+				cells[i] = append(cells[i], valueText(&b.Attributes[i], row))
+			}
+		}
+		if b.Geometry != nil {
+			cells[len(cells)-1] = append(cells[len(cells)-1], wktRows(b.Geometry)...)
+		}
+	}
+	return names, cells
+}
+
+func typeText(c *geoarrow.Column) string {
+	s := c.Type.String()
+	switch t := c.Type.(type) {
+	case *arrow.StringType:
+		s = "string"
+	case *arrow.ListType:
+		s = "list<" + typeText(&geoarrow.Column{Type: t.Elem()}) + ">"
+	}
+	if c.JSON {
+		s += " json"
+	}
+	if c.Mixed {
+		s += " mixed"
+	}
+	return s
+}
+
+func geometryText(g *geoarrow.Geometry) string {
+	kind := "wkb"
+	if g.Kind != geoarrow.NoKind {
+		kind = strings.ToLower(g.Kind.String())
+	}
+	return "geoarrow." + kind + " " + [...]string{geoarrow.XY: "xy", geoarrow.XYZ: "xyz", geoarrow.XYM: "xym", geoarrow.XYZM: "xyzm"}[g.Dim]
+}
+
+func wktRows(g *geoarrow.Geometry) []string {
+	offsets, text, err := g.ToWKT()
+	rows := make([]string, g.Rows)
+	for i := range rows {
+		switch {
+		case err != nil:
+			rows[i] = err.Error()
+		case !valid(g.Valid, i):
+			rows[i] = "null"
+		default:
+			rows[i] = string(text[offsets[i]:offsets[i+1]])
+		}
+	}
+	return rows
+}
+
+func valid(bits []byte, i int) bool { return bits == nil || bit(bits, i) }
+
+func bit(bits []byte, i int) bool { return bits[i>>3]>>(i&7)&1 == 1 }
+
+// valueText writes value i of a column.
+func valueText(c *geoarrow.Column, i int) string {
+	if !valid(c.Valid, i) {
+		return "null"
+	}
+	switch t := c.Type.(type) {
+	case *arrow.BooleanType:
+		return strconv.FormatBool(bit(c.Values, i))
+	case *arrow.Int32Type:
+		return fmt.Sprint(geoarrow.View[int32](c.Values)[i])
+	case *arrow.Int64Type:
+		return fmt.Sprint(geoarrow.View[int64](c.Values)[i])
+	case *arrow.Uint64Type:
+		return fmt.Sprint(geoarrow.View[uint64](c.Values)[i])
+	case *arrow.Float64Type:
+		return floatText(geoarrow.View[float64](c.Values)[i])
+	case *arrow.StringType:
+		return quote(string(c.Values[c.Offsets[i]:c.Offsets[i+1]]))
+	case *arrow.Date32Type:
+		return arrow.Date32(geoarrow.View[int32](c.Values)[i]).ToTime().Format(time.DateOnly)
+	case *arrow.TimestampType:
+		return arrow.Timestamp(geoarrow.View[int64](c.Values)[i]).ToTime(t.Unit).Format("2006-01-02T15:04:05.999999999")
+	case *arrow.Time32Type:
+		return arrow.Time32(geoarrow.View[int32](c.Values)[i]).ToTime(t.Unit).Format("15:04:05.999999999")
+	case *arrow.Time64Type:
+		return arrow.Time64(geoarrow.View[int64](c.Values)[i]).ToTime(t.Unit).Format("15:04:05.999999999")
+	case *arrow.ListType:
+		var items []string
+		for k := c.Offsets[i]; k < c.Offsets[i+1]; k++ {
+			items = append(items, valueText(c.Child, int(k)))
+		}
+		return "[" + strings.Join(items, " ") + "]"
+	}
+	return fmt.Sprintf("no text for %s", c.Type)
+}
+
+func floatText(v float64) string {
+	if v != v {
+		return fmt.Sprintf("NaN 0x%x", math.Float64bits(v))
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// quote writes a text in single quotes where that saves escapes, so that JSON can be read.
+func quote(s string) string {
+	q := strconv.Quote(s)
+	if strings.Contains(s, `"`) && !strings.Contains(s, "'") && strings.ReplaceAll(q, `\"`, `"`) == `"`+s+`"` {
+		return "'" + s + "'"
+	}
+	return q
+}
