@@ -151,8 +151,14 @@ func TestDistance(t *testing.T) {
 		a, b        string
 		limit, want int
 	}{
-		{"", "", 9, 0}, {"", "abc", 9, 3}, {"abc", "", 9, 3}, {"kitten", "sitting", 9, 3}, {"flaw", "lawn", 9, 2},
-		{"kitten", "sitting", 2, 3}, {"abcdef", "a", 3, 4}, {"same", "same", 0, 0},
+		{"", "", 9, 0},
+		{"", "abc", 9, 3},
+		{"abc", "", 9, 3},
+		{"kitten", "sitting", 9, 3},
+		{"flaw", "lawn", 9, 2},
+		{"kitten", "sitting", 2, 3},
+		{"abcdef", "a", 3, 4},
+		{"same", "same", 0, 0},
 	} {
 		if got := distance(tt.a, tt.b, tt.limit); got != tt.want {
 			t.Errorf("distance(%q, %q, %d) = %d, want %d", tt.a, tt.b, tt.limit, got, tt.want)

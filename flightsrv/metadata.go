@@ -35,7 +35,7 @@ func factsOf(t *readers.Table, cached bool) facts {
 		Format: t.Format, Engine: t.Engine, BBox: finite(t.BBox), GeometryTypes: t.GeometryTypes,
 		BytesRead: t.Summary.BytesRead, ParseSeconds: t.ParseTime.Seconds(), Cached: cached,
 		RoundedIntegers: t.RoundedIntegers, IgnoredOrdinates: t.Summary.IgnoredOrdinates,
-		ReplacedCharacters: t.Summary.ReplacedCharacters,
+		ReplacedCharacters: t.ReplacedCharacters,
 	}
 	if crs := t.CRS.String(); crs != "" {
 		f.CRS = &crs

@@ -106,15 +106,14 @@ const ChunkBytes = 512 << 20
 
 // Summary is what a parse learned beside the rows.
 type Summary struct {
-	CRS                geoarrow.CRS
-	BytesRead          int64
-	Skipped            Skipped
-	IgnoredOrdinates   int64            // 4th and later ordinates of positions
-	ReplacedCharacters int64            // lone surrogates that became U+FFFD
-	UnclosedRings      int64            // rings whose last position is not the first
-	ShortRings         int64            // rings of fewer than 4 positions
-	ShortLines         int64            // lines of one position
-	Foreign            map[string]int64 // members that no column holds, by name
+	CRS              geoarrow.CRS
+	BytesRead        int64
+	Skipped          Skipped
+	IgnoredOrdinates int64            // 4th and later ordinates of positions
+	UnclosedRings    int64            // rings whose last position is not the first
+	ShortRings       int64            // rings of fewer than 4 positions
+	ShortLines       int64            // lines of one position
+	Foreign          map[string]int64 // members that no column holds, by name
 }
 
 // Skipped counts the rows left out under on_error: skip.

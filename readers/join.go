@@ -62,22 +62,23 @@ func (j *joiner) joinGeometry(g *geoarrow.Geometry) {
 	}
 }
 
-// join gives the batches, and how many integers a float64 column had to round.
-func (j *joiner) join() (batches []*geoarrow.Columns, rounded int64, err error) {
+// join gives the batches, how many integers a float64 column had to round, and how many characters a text column replaced.
+func (j *joiner) join() (batches []*geoarrow.Columns, rounded, replaced int64, err error) {
 	order := j.columnOrder()
 	names := finalNames(order, j.shapes)
 	for _, chunk := range j.chunks {
 		b, err := j.widen(chunk, order)
 		if err != nil {
-			return nil, 0, err
+			return nil, 0, 0, err
 		}
 		for i := range b.Attributes {
 			b.Attributes[i].Name = names[i]
 			rounded += b.Attributes[i].Rounded
+			replaced += b.Attributes[i].Replaced
 		}
 		batches = append(batches, b)
 	}
-	return batches, rounded, nil
+	return batches, rounded, replaced, nil
 }
 
 // columnOrder puts the format's leading columns before the attributes.

@@ -86,7 +86,7 @@ func (o Options) SkipErrors() bool { return o.values["on_error"] == "skip" }
 func (o Options) Digest() [32]byte {
 	h := sha256.New()
 	for _, k := range slices.Sorted(maps.Keys(o.values)) {
-		fmt.Fprintf(h, "%q=%q\n", k, o.values[k])
+		h.Write(fmt.Appendf(nil, "%q=%q\n", k, o.values[k]))
 	}
 	return [32]byte(h.Sum(nil))
 }

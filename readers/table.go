@@ -28,9 +28,10 @@ type Table struct {
 	GeometryTypes []string    // "Polygon", "Point Z", …: what the file says of its rows, sorted
 	Positions     int64       // how many positions all geometries have
 
-	Summary         Summary
-	RoundedIntegers int64 // integers that a float64 column could not hold exactly
-	ParseTime       time.Duration
+	Summary            Summary
+	RoundedIntegers    int64 // integers that a float64 column could not hold exactly
+	ReplacedCharacters int64 // lone surrogates of a text column that became U+FFFD
+	ParseTime          time.Duration
 }
 
 // Read parses the whole file with a parser of the format. It gives what the parser gives for errors: a *ParseError for bad input, a *LimitError.
@@ -43,7 +44,7 @@ func Read(ctx context.Context, f Format, p Parser, src *source.File, limits Limi
 		return nil, err
 	}
 	t := &Table{Format: f.Name, Engine: "cpu", CRS: sum.CRS, Summary: sum}
-	if t.Batches, t.RoundedIntegers, err = j.join(); err != nil {
+	if t.Batches, t.RoundedIntegers, t.ReplacedCharacters, err = j.join(); err != nil {
 		return nil, err
 	}
 	for _, b := range t.Batches {

@@ -164,7 +164,7 @@ func (l *local) describe(ctx context.Context, name string, options map[string]an
 	d.facts = facts{
 		Format: t.Format, Engine: t.Engine, BBox: t.BBox, GeometryTypes: append([]string{}, t.GeometryTypes...),
 		BytesRead: t.Summary.BytesRead, ParseSeconds: t.ParseTime.Seconds(), RoundedIntegers: t.RoundedIntegers,
-		IgnoredOrdinates: t.Summary.IgnoredOrdinates, ReplacedCharacters: t.Summary.ReplacedCharacters,
+		IgnoredOrdinates: t.Summary.IgnoredOrdinates, ReplacedCharacters: t.ReplacedCharacters,
 	}
 	if crs := t.CRS.String(); crs != "" {
 		d.CRS = &crs

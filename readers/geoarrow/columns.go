@@ -28,18 +28,19 @@ const (
 // Bits are numbered from the least significant one. Valid is nil if and only if Nulls is 0. Under a null Values hold zeros and
 // Offsets do not advance; unused bits of the last byte are zero.
 type Column struct {
-	Name    string
-	Role    Role
-	Type    arrow.DataType // of the slices below
-	JSON    bool           // string: every value is a JSON text (extension arrow.json)
-	Mixed   bool           // string: values of several kinds as their source text (field metadata vibeflight.mixed)
-	Facts   Facts          // what the text of these rows showed; Type follows from it
-	Rounded int64          // float64: integers among the rows that a float64 could not hold exactly
-	Nulls   int
-	Valid   []byte
-	Offsets []int32
-	Values  []byte
-	Child   *Column
+	Name     string
+	Role     Role
+	Type     arrow.DataType // of the slices below
+	JSON     bool           // string: every value is a JSON text (extension arrow.json)
+	Mixed    bool           // string: values of several kinds as their source text (field metadata vibeflight.mixed)
+	Facts    Facts          // what the text of these rows showed; Type follows from it
+	Rounded  int64          // float64: integers among the rows that a float64 could not hold exactly
+	Replaced int64          // text: lone surrogates that became U+FFFD
+	Nulls    int
+	Valid    []byte
+	Offsets  []int32
+	Values   []byte
+	Child    *Column
 }
 
 // bytesLen is the size of the column's slices in bytes.

@@ -57,6 +57,7 @@ func concatColumn(parts []*Column, rows []int) (Column, error) {
 	for _, p := range parts[1:] {
 		out.Facts = out.Facts.Join(p.Facts)
 		out.Rounded += p.Rounded
+		out.Replaced += p.Replaced
 		out.Nulls += p.Nulls
 	}
 	var err error

@@ -82,7 +82,7 @@ func checkStream(t *testing.T, crs CRS, enc Encoding, parts ...*Columns) {
 }
 
 // checkRecord compares nulls of all columns and the texts of the geometries.
-func checkRecord(t *testing.T, c *Columns, record arrow.Record, enc Encoding) {
+func checkRecord(t *testing.T, c *Columns, record arrow.Record, _ Encoding) {
 	t.Helper()
 	for k, column := range record.Columns() {
 		for i := range c.Rows {

@@ -5,7 +5,7 @@ import "github.com/apache/arrow/go/v17/arrow"
 // Slice gives the rows from (inclusive) to to (exclusive). Values are shared; offsets start at 0 again, because the IPC writer of
 // arrow v17 writes others as they are (fixed in v18, apache/arrow#43176), and bits at bit 0.
 //
-// What a column counts over its rows without saying where, Rounded, stays with the slice that has row 0, so that slices of all rows add up.
+// What a column counts over its rows without saying where, Rounded and Replaced, stays with the slice that has row 0, so that slices of all rows add up.
 func (c *Columns) Slice(from, to int) *Columns {
 	if from == 0 && to == c.Rows {
 		return c
@@ -14,7 +14,7 @@ func (c *Columns) Slice(from, to int) *Columns {
 }
 
 // Take gives the rows whose numbers are listed, in that order; none may be listed twice. Runs of consecutive rows are copied at once,
-// and shared if they are all there is. Rounded is 0, unless row 0 comes first.
+// and shared if they are all there is. Rounded and Replaced are 0, unless row 0 comes first.
 func (c *Columns) Take(rows []int32) *Columns { return c.pick(rowSpans(rows), len(rows)) }
 
 // Slice is that of Columns, for one column.
@@ -57,7 +57,7 @@ func (c *Column) pick(spans []span) Column {
 	out := *c
 	out.Valid, out.Nulls = pickValid(c.Valid, spans)
 	if len(spans) == 0 || spans[0].from > 0 {
-		out.Rounded = 0
+		out.Rounded, out.Replaced = 0, 0
 	}
 	switch t := c.Type.(type) {
 	case *arrow.StringType:

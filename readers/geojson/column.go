@@ -43,9 +43,8 @@ type column struct {
 	textEnds []int32 // of the elements of storeTexts in text; from 0
 	text     []byte
 
-	rounded   int64 // integers that floats could not hold
-	roundedAt int   // the row of the last of them
-	roundedIn int64 // how many in that row
+	rounded  tally // integers that floats could not hold
+	replaced tally // lone surrogates
 
 	listed   bool // in the chunk's order
 	needText bool
@@ -86,9 +85,35 @@ func (q *prediction) learn(next *column, between []byte) {
 	}
 }
 
+// tally counts something over rows, the last of which can be taken back.
+type tally struct {
+	total int64
+	row   int   // the last one that counted, as its number + 1
+	inRow int64 // how many in it
+}
+
+func (t *tally) add(row int, n int64) {
+	if n == 0 {
+		return
+	}
+	if t.row != row+1 {
+		t.row, t.inRow = row+1, 0
+	}
+	t.inRow += n
+	t.total += n
+}
+
+// undo takes back what was counted in row from on.
+func (t *tally) undo(from int) {
+	if t.row > from {
+		t.total -= t.inRow
+		t.row, t.inRow = 0, 0
+	}
+}
+
 // reset forgets the rows of the chunk.
 func (c *column) reset() {
-	c.store, c.kinds, c.n, c.nulls, c.valid, c.rounded, c.roundedAt, c.roundedIn = storeNone, 0, 0, 0, c.valid[:0], 0, -1, 0
+	c.store, c.kinds, c.n, c.nulls, c.valid, c.rounded, c.replaced = storeNone, 0, 0, 0, c.valid[:0], tally{}, tally{}
 	c.ints, c.floats, c.text = c.ints[:0], c.floats[:0], c.text[:0]
 	c.ends, c.textEnds = append(c.ends[:0], 0), append(c.textEnds[:0], 0)
 	c.after, c.listed, c.needText = prediction{}, false, false
@@ -160,10 +185,8 @@ func (c *column) truncate(rows int) {
 			c.valid[len(c.valid)-1] &= 1<<(rows&7) - 1
 		}
 	}
-	if c.roundedAt >= rows {
-		c.rounded -= c.roundedIn
-		c.roundedAt, c.roundedIn = -1, 0
-	}
+	c.rounded.undo(rows)
+	c.replaced.undo(rows)
 	c.n = rows
 	elements := 0
 	switch c.store {
@@ -290,7 +313,7 @@ func (c *column) toFloats(dst []float64, kinds geoarrow.FactKinds) []float64 {
 			f = -f
 		}
 		if !number.ExactUint(n.Int) {
-			c.rounded++
+			c.rounded.total++
 		}
 		dst = append(dst, f)
 	}

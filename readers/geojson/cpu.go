@@ -12,7 +12,8 @@ import (
 // cpu is the CPU engine: one pass over the bytes, which decides what every engine gives.
 type cpu struct {
 	layout    readers.Layout
-	readBytes int // read at a time; 0: windowBytes
+	readBytes int  // read at a time; 0: windowBytes
+	portable  bool // without what only some processors have
 }
 
 // Parse reads the whole file, or again a span of rows that an earlier Parse emitted.
@@ -23,6 +24,7 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 		s.probe = newSink()
 	}
 	s.sequence, _ = c.layout.Dialect.(bool)
+	s.plainRuns = havePlain && !c.portable
 	ok := s.err == nil
 	switch {
 	case !ok:

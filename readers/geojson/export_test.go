@@ -6,3 +6,8 @@ import "github.com/vibeflight/vibeflight/readers"
 func Windowed(l readers.Layout, readBytes int) readers.Parser {
 	return cpu{layout: l, readBytes: readBytes}
 }
+
+// Portable is Windowed without what only some processors have.
+func Portable(l readers.Layout, readBytes int) readers.Parser {
+	return cpu{layout: l, readBytes: readBytes, portable: true}
+}

@@ -9,15 +9,21 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
+// portable is the CPU engine without assembly.
+var portable = readertest.Variant{
+	Name:   "portable",
+	Parser: geojson.Portable,
+}
+
 // windows is the CPU engine with windows of any size.
 var windows = readertest.Variant{
 	Name:   "windows",
 	Parser: geojson.Windowed,
 }
 
-func TestFormat(t *testing.T) { readertest.Run(t, geojson.Format(), windows) }
+func TestFormat(t *testing.T) { readertest.Run(t, geojson.Format(), windows, portable) }
 
-func FuzzFormat(f *testing.F) { readertest.Fuzz(f, geojson.Format(), windows) }
+func FuzzFormat(f *testing.F) { readertest.Fuzz(f, geojson.Format(), windows, portable) }
 
 // textCase is a text and the table that it becomes, as readertest.Columns writes it, without a geometry column of nulls only; or, where the input has the
 // mark ¦, a part of the error that stands there.

@@ -112,7 +112,7 @@ func (s *scanner) elements(c *column, p int) {
 			if escaped {
 				var replaced int64
 				c.text, replaced = unescape(c.text, s.text(p+1, end))
-				s.sink.count.replaced += replaced
+				c.replaced.add(c.n, replaced)
 			} else {
 				c.text = append(c.text, s.text(p+1, end)...)
 			}

@@ -335,7 +335,7 @@ func (o *oracle) values(data []byte, promised bool) error {
 		if len(rest) == 0 {
 			return nil
 		}
-		if between := data[:len(data)-len(rest)]; n == 1 && !promised && bytes.IndexAny(between, "\r\n\x1e") < 0 {
+		if between := data[:len(data)-len(rest)]; n == 1 && !promised && !bytes.ContainsAny(between, "\r\n\x1e") {
 			return refuse("a second root on the line of the first")
 		}
 		if rest[0] != '{' {
@@ -437,7 +437,7 @@ func (o *oracle) setCRS(v *tree) {
 		case v.values[0].text == "name" && p.keys[0] == "name" && value.kind == '"':
 			name = value.text
 		case v.values[0].text == "EPSG" && p.keys[0] == "code" && value.kind == '0' && len(value.raw) < 6 && value.raw[0] > '0' &&
-			bytes.IndexAny(value.raw, ".eE") < 0:
+			!bytes.ContainsAny(value.raw, ".eE"):
 			name = "EPSG:" + string(value.raw)
 		}
 	}

@@ -281,7 +281,8 @@ var (
 // parseMoment reads a date or time. The instant of at is that of the text; for a time of day it is one of 1970-01-01.
 func parseMoment(text string) (m moment, ok bool) {
 	year, month, day := "1970", "01", "01"
-	clock, zone := []string{}, ""
+	var clock []string
+	var zone string
 	if f := clockText.FindStringSubmatch(text); f != nil {
 		m.kind, clock = "time", f[1:]
 	} else if f := momentText.FindStringSubmatch(text); f != nil && f[2] == f[4] {
@@ -714,7 +715,7 @@ func appendOracleWKB(b []byte, s *oracleShape, dim geoarrow.Dim) []byte {
 func neutralTable(t *readers.Table) (*neutral, error) {
 	sum := &t.Summary
 	out := &neutral{crs: t.CRS.String(), counts: neutralCounts{
-		ignored: sum.IgnoredOrdinates, replaced: sum.ReplacedCharacters, unclosed: sum.UnclosedRings,
+		ignored: sum.IgnoredOrdinates, replaced: t.ReplacedCharacters, unclosed: sum.UnclosedRings,
 		shortRings: sum.ShortRings, shortLines: sum.ShortLines, rounded: t.RoundedIntegers,
 	}}
 	var names []string

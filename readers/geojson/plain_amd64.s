@@ -50,10 +50,13 @@ position:
 
 x: // DX: where the number begins; then behind its sign
 	XORL    R9, R9
-	CMPB    (SI)(DX*1), $'-'
-	SETEQ   R9
-	ADDQ    R9, DX
+	CMPB    (SI)(DX*1), $'-'  // a branch: the sign seldom changes, and nothing waits for it
+	JNE     xDigits
+	INCQ    DX
+	MOVL    $1, R9
 	SHLQ    $63, R9
+
+xDigits:
 	SHRXQ   DX, AX, R10
 	TZCNTQ  R10, R10          // digits of the integer part
 	LEAQ    -1(R10), R14
@@ -107,10 +110,13 @@ xPoint:
 
 y:
 	XORL    R9, R9
-	CMPB    (SI)(DX*1), $'-'
-	SETEQ   R9
-	ADDQ    R9, DX
+	CMPB    (SI)(DX*1), $'-'  // a branch: the sign seldom changes, and nothing waits for it
+	JNE     yDigits
+	INCQ    DX
+	MOVL    $1, R9
 	SHLQ    $63, R9
+
+yDigits:
 	SHRXQ   DX, AX, R10
 	TZCNTQ  R10, R10
 	LEAQ    -1(R10), R14

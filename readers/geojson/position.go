@@ -20,7 +20,7 @@ func (s *scanner) coordinates(k geoarrow.Kind, p int) int {
 		if q := s.space(p + 1); s.at(q) == ']' {
 			return q + 1 // an empty Point
 		}
-		if havePlain {
+		if s.plainRuns {
 			if end, inside := s.plain(p, 1); !inside {
 				return end
 			}
@@ -129,7 +129,7 @@ func (s *scanner) positions(p int) int {
 	}
 	for {
 		inside := true
-		if havePlain {
+		if s.plainRuns {
 			p, inside = s.plain(p, mostPlain)
 		}
 		if inside {

@@ -19,6 +19,7 @@ type scanner struct {
 	sequence   bool // the file's name promises a sequence
 	inside     bool // a span of rows is read again
 	skipErrors bool
+	plainRuns  bool // plainPositions may be called
 	emit       func(readers.Chunk) error
 
 	fault fault

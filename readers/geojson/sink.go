@@ -32,8 +32,7 @@ type sink struct {
 
 // counts are what a parse reports beside the rows.
 type counts struct {
-	replaced int64 // lone surrogates
-	shapes   shapes
+	shapes shapes
 }
 
 // shapes counts what is odd about geometries and kept as it is.
@@ -41,7 +40,6 @@ type shapes struct{ ignoredOrdinates, unclosedRings, shortRings, shortLines int6
 
 // addTo adds the counts of a finished chunk.
 func (k *sink) addTo(sum *readers.Summary) {
-	sum.ReplacedCharacters += k.count.replaced
 	sum.IgnoredOrdinates += k.count.shapes.ignoredOrdinates
 	sum.UnclosedRings += k.count.shapes.unclosedRings
 	sum.ShortRings += k.count.shapes.shortRings
@@ -141,7 +139,7 @@ func (k *sink) columns() (*geoarrow.Columns, error) {
 
 // finish is the column's copy.
 func (c *column) finish() geoarrow.Column {
-	out := geoarrow.Column{Name: c.id.Name, Role: c.id.Role, Nulls: c.nulls, Facts: geoarrow.Facts{Kinds: c.kinds}}
+	out := geoarrow.Column{Name: c.id.Name, Role: c.id.Role, Nulls: c.nulls, Facts: geoarrow.Facts{Kinds: c.kinds}, Replaced: c.replaced.total}
 	if c.nulls > 0 {
 		out.Valid = slices.Clone(c.valid)
 	}
@@ -149,7 +147,7 @@ func (c *column) finish() geoarrow.Column {
 		return c.finishText(out)
 	}
 	res := out.Facts.Resolve(c.id.Role)
-	out.Type, out.Rounded = res.Type, c.rounded
+	out.Type, out.Rounded = res.Type, c.rounded.total
 	switch c.store {
 	case storeBool, storeInt, storeFloat:
 		out.Values = c.values(out.Type)

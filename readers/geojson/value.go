@@ -50,7 +50,7 @@ func (s *scanner) textValue(c *column, p int) int {
 	if escaped {
 		var replaced int64
 		c.text, replaced = unescape(c.text, s.text(p+1, end))
-		s.sink.count.replaced += replaced
+		c.replaced.add(c.n, replaced)
 	} else {
 		c.text = append(c.text, s.text(p+1, end)...)
 	}
@@ -162,11 +162,7 @@ func (c *column) float(s *scanner, n number.Num, p, end int) float64 {
 		exact = number.ExactUint(n.Int)
 	}
 	if !exact {
-		if c.roundedAt != c.n {
-			c.roundedAt, c.roundedIn = c.n, 0
-		}
-		c.roundedIn++
-		c.rounded++
+		c.rounded.add(c.n, 1)
 	}
 	if n.Int == 0 && n.Kind != number.Huge {
 		return 0

@@ -34,7 +34,7 @@ type window struct {
 }
 
 // windowBytes is how much is read at a time: small enough to be parsed from the cache that read put it in.
-const windowBytes = 1 << 20
+const windowBytes = 256 << 10
 
 // open starts the window at an offset.
 func (w *window) open(ctx context.Context, src *source.File, from, end, most int64, step int) bool {

@@ -79,7 +79,7 @@ func counters(t *readers.Table) string {
 	}{
 		{"rounded integers", t.RoundedIntegers},
 		{"ignored ordinates", s.IgnoredOrdinates},
-		{"replaced characters", s.ReplacedCharacters},
+		{"replaced characters", t.ReplacedCharacters},
 		{"unclosed rings", s.UnclosedRings},
 		{"short rings", s.ShortRings},
 		{"short lines", s.ShortLines},
