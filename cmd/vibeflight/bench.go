@@ -37,7 +37,7 @@ const benchLong = `Parse files and say what it took, a line for each run.
 seconds         from before the file is opened to the complete table, nothing else
 cpu_seconds     user and system time of all threads in the same time
 bytes           size of the file; MB/s is bytes / seconds / 1,000,000
-rss_anon_peak   highest anonymous resident memory (RssAnon of /proc/self/status), looked at every 5 ms during the run and once
+rss_anon_peak   highest anonymous resident memory (RssAnon of /proc/self/status), looked at every 20 ms during the run and once
                 after it, the table still held; a peak shorter than that may be missed
 rss_anon_start  the same before the run
 

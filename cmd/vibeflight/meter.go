@@ -39,7 +39,7 @@ func rssAnon() (int64, error) {
 }
 
 // peakEvery is how far apart rssPeak looks: a peak shorter than this may be missed. One look costs some 20 µs.
-const peakEvery = 5 * time.Millisecond
+const peakEvery = 20 * time.Millisecond
 
 // rssPeak follows rssAnon.
 type rssPeak struct {

@@ -16,6 +16,7 @@ var ErrBatchTooLarge = errors.New("the geometries of a batch need more than 2 Gi
 // of a MultiPolygon with EndPart, and the geometry with End. Between two Ends everything belongs to one row. Collections are told by
 // BeginCollection and EndCollection around their members, each closed with End.
 type GeometryBuilder struct {
+	Memory     *Arena    // of the columns; set before the first row
 	X, Y, Z, M []float64 // Z and M are empty until the first position that has them; behind it they may lag behind X
 	rings      []int32   // ends of rings, in positions; from 0
 	parts      []int32   // ends of parts, in rings; from 0
@@ -43,7 +44,8 @@ var nan = math.Float64frombits(0x7ff8000000000000)
 // Reset forgets all rows.
 func (b *GeometryBuilder) Reset() {
 	*b = GeometryBuilder{
-		X: b.X[:0], Y: b.Y[:0], Z: b.Z[:0], M: b.M[:0],
+		Memory: b.Memory,
+		X:      b.X[:0], Y: b.Y[:0], Z: b.Z[:0], M: b.M[:0],
 		rings: append(b.rings[:0], 0), parts: append(b.parts[:0], 0), ends: append(b.ends[:0], 0),
 		kinds: b.kinds[:0], wkb: b.wkb[:0], nodes: b.nodes[:0], open: b.open[:0],
 	}
@@ -53,12 +55,12 @@ func (b *GeometryBuilder) Reset() {
 // Reserve makes room for times as much as there is.
 func (b *GeometryBuilder) Reserve(times float64) {
 	for _, v := range []*[]float64{&b.X, &b.Y, &b.Z, &b.M} {
-		Reserve(v, times)
+		Reserve(b.Memory, v, times)
 	}
 	for _, v := range []*[]int32{&b.rings, &b.parts, &b.ends} {
-		Reserve(v, times)
+		Reserve(b.Memory, v, times)
 	}
-	Reserve(&b.wkb, times)
+	Reserve(b.Memory, &b.wkb, times)
 }
 
 func (b *GeometryBuilder) here() builderMark {

@@ -26,12 +26,12 @@ func (b *GeometryBuilder) Finish() (*Geometry, error) {
 		b.finishPoints(g)
 		return g, nil
 	}
-	g.X, g.Y = HandOver(&b.X), HandOver(&b.Y)
+	g.X, g.Y = HandOver(b.Memory, &b.X), HandOver(b.Memory, &b.Y)
 	if dim&HasZ != 0 {
-		g.Z = HandOver(&b.Z)
+		g.Z = HandOver(b.Memory, &b.Z)
 	}
 	if dim&HasM != 0 {
-		g.M = HandOver(&b.M)
+		g.M = HandOver(b.Memory, &b.M)
 	}
 	b.finishOffsets(g)
 	return g, nil
@@ -87,9 +87,9 @@ func (b *GeometryBuilder) finishPoints(g *Geometry) {
 	spread := func(collected *[]float64) []float64 {
 		v := *collected
 		if len(v) == n { // no null and no empty point
-			return HandOver(collected)
+			return HandOver(b.Memory, collected)
 		}
-		out := Make[float64](n)[:n]
+		out := Alloc[float64](b.Memory, n)[:n]
 		for i, k := range b.kinds {
 			switch from := b.ends[i]; {
 			case k == 0:
@@ -120,12 +120,12 @@ func (b *GeometryBuilder) finishOffsets(g *Geometry) {
 		}
 	}
 	if !promoted {
-		g.Geoms = HandOver(&b.ends)
+		g.Geoms = HandOver(b.Memory, &b.ends)
 		switch g.Kind {
 		case Polygon, MultiLineString:
-			g.Rings = HandOver(&b.rings)
+			g.Rings = HandOver(b.Memory, &b.rings)
 		case MultiPolygon:
-			g.Rings, g.Parts = HandOver(&b.rings), HandOver(&b.parts)
+			g.Rings, g.Parts = HandOver(b.Memory, &b.rings), HandOver(b.Memory, &b.parts)
 		}
 		return
 	}
@@ -188,7 +188,7 @@ func (b *GeometryBuilder) finishWKB(g *Geometry) error {
 		}
 		g.Offsets[i+1] = int32(size)
 	}
-	g.WKB = Make[byte](int(size))[:size]
+	g.WKB = Alloc[byte](b.Memory, int(size))[:size]
 	rest := g.WKB
 	c = b.cursor()
 	for i := range b.kinds {

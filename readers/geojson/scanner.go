@@ -285,7 +285,7 @@ func (s *scanner) end(p int) (next int, again bool) {
 		s.sink.reset()
 		return p, false
 	}
-	columns, err := s.sink.columns()
+	columns, err := s.sink.columns(s.sink.rows < s.limits.BatchRows)
 	if err != nil {
 		s.err = s.tooLarge(err)
 		return -1, false

@@ -12,12 +12,13 @@ import (
 
 // sink holds the rows of the chunk at hand. Its slices serve one chunk after the other; a finished chunk is a copy of just the right size.
 type sink struct {
-	rows  int
-	geom  geoarrow.GeometryBuilder
-	byID  map[geoarrow.ColumnID]*column
-	order []*column // of the chunk, in order of first appearance
-	id    *column
-	start prediction // what stands before the first property
+	rows   int
+	memory geoarrow.Arena
+	geom   geoarrow.GeometryBuilder
+	byID   map[geoarrow.ColumnID]*column
+	order  []*column // of the chunk, in order of first appearance
+	id     *column
+	start  prediction // what stands before the first property
 
 	text    []geoarrow.ColumnID // columns to be read as text
 	repeats []int64             // offsets of features that give a name twice, found in this pass
@@ -54,6 +55,7 @@ func (k *sink) addTo(sum *readers.Summary) {
 
 func newSink() *sink {
 	k := &sink{byID: map[geoarrow.ColumnID]*column{}}
+	k.geom.Memory = &k.memory
 	k.reset()
 	return k
 }
@@ -93,11 +95,11 @@ func (k *sink) column(role geoarrow.Role, name []byte) *column {
 func (k *sink) reserve(times float64) {
 	k.geom.Reserve(times)
 	for _, c := range k.order {
-		geoarrow.Reserve(&c.ints, times)
-		geoarrow.Reserve(&c.floats, times)
-		geoarrow.Reserve(&c.ends, times)
-		geoarrow.Reserve(&c.textEnds, times)
-		geoarrow.Reserve(&c.text, times)
+		geoarrow.Reserve(&k.memory, &c.ints, times)
+		geoarrow.Reserve(&k.memory, &c.floats, times)
+		geoarrow.Reserve(&k.memory, &c.ends, times)
+		geoarrow.Reserve(&k.memory, &c.textEnds, times)
+		geoarrow.Reserve(&k.memory, &c.text, times)
 	}
 }
 
@@ -121,16 +123,17 @@ func (k *sink) rollback() {
 	k.foreign = k.foreign[:0]
 }
 
-// columns is a copy of the chunk with the narrowest types that its values allow.
-func (k *sink) columns() (*geoarrow.Columns, error) {
+// columns is the chunk with the narrowest types that its values allow. last says that none follows.
+func (k *sink) columns(last bool) (*geoarrow.Columns, error) {
+	k.memory.Last = last
 	out := &geoarrow.Columns{Rows: k.rows}
 	for _, c := range k.order {
 		c.pad(k.rows)
 		if c.id.Role == geoarrow.RoleFeatureID {
-			out.Attributes = slices.Insert(out.Attributes, 0, c.finish())
+			out.Attributes = slices.Insert(out.Attributes, 0, c.finish(&k.memory))
 			continue
 		}
-		out.Attributes = append(out.Attributes, c.finish())
+		out.Attributes = append(out.Attributes, c.finish(&k.memory))
 	}
 	var err error
 	out.Geometry, err = k.geom.Finish()
@@ -138,35 +141,35 @@ func (k *sink) columns() (*geoarrow.Columns, error) {
 }
 
 // finish is the column's copy.
-func (c *column) finish() geoarrow.Column {
+func (c *column) finish(mem *geoarrow.Arena) geoarrow.Column {
 	out := geoarrow.Column{Name: c.id.Name, Role: c.id.Role, Nulls: c.nulls, Facts: geoarrow.Facts{Kinds: c.kinds}, Replaced: c.replaced.total}
 	if c.nulls > 0 {
 		out.Valid = slices.Clone(c.valid)
 	}
 	if c.store == storeText || c.store == storeNone {
-		return c.finishText(out)
+		return c.finishText(mem, out)
 	}
 	res := out.Facts.Resolve(c.id.Role)
 	out.Type, out.Rounded = res.Type, c.rounded.total
 	switch c.store {
 	case storeBool, storeInt, storeFloat:
-		out.Values = c.values(out.Type)
+		out.Values = c.values(mem, out.Type)
 		return out
 	}
 	elem := out.Type.(*arrow.ListType).Elem()
-	out.Offsets = geoarrow.HandOver(&c.ends)
+	out.Offsets = geoarrow.HandOver(mem, &c.ends)
 	child := geoarrow.Column{Type: elem}
 	if c.store == storeTexts {
-		child.Offsets, child.Values = geoarrow.HandOver(&c.textEnds), geoarrow.HandOver(&c.text)
+		child.Offsets, child.Values = geoarrow.HandOver(mem, &c.textEnds), geoarrow.HandOver(mem, &c.text)
 	} else {
-		child.Values = c.values(elem)
+		child.Values = c.values(mem, elem)
 	}
 	out.Child = &child
 	return out
 }
 
 // values is ints or floats in the layout of a type.
-func (c *column) values(t arrow.DataType) []byte {
+func (c *column) values(mem *geoarrow.Arena, t arrow.DataType) []byte {
 	switch t.ID() {
 	case arrow.BOOL:
 		packed := make([]byte, (len(c.ints)+7)/8)
@@ -175,19 +178,19 @@ func (c *column) values(t arrow.DataType) []byte {
 		}
 		return packed
 	case arrow.INT32:
-		narrow := make([]int32, len(c.ints))
+		narrow := geoarrow.Alloc[int32](mem, len(c.ints))[:len(c.ints)]
 		for i, v := range c.ints {
 			narrow[i] = int32(v)
 		}
 		return geoarrow.AsBytes(narrow)
 	case arrow.FLOAT64:
-		return geoarrow.AsBytes(geoarrow.HandOver(&c.floats))
+		return geoarrow.AsBytes(geoarrow.HandOver(mem, &c.floats))
 	}
-	return geoarrow.AsBytes(geoarrow.HandOver(&c.ints))
+	return geoarrow.AsBytes(geoarrow.HandOver(mem, &c.ints))
 }
 
 // finishText turns texts to dates and times where all are, unless they are wanted as text.
-func (c *column) finishText(out geoarrow.Column) geoarrow.Column {
+func (c *column) finishText(mem *geoarrow.Arena, out geoarrow.Column) geoarrow.Column {
 	var times []temporal.Value
 	if c.kinds == geoarrow.FactString && c.id.Role == geoarrow.RoleAttribute {
 		out.Facts, times = c.temporalFacts()
@@ -195,7 +198,7 @@ func (c *column) finishText(out geoarrow.Column) geoarrow.Column {
 	res := out.Facts.Resolve(c.id.Role)
 	if _, isText := res.Type.(*arrow.StringType); isText || c.forced || c.needText {
 		out.Type, out.JSON, out.Mixed = arrow.BinaryTypes.String, res.JSON, res.Mixed
-		out.Offsets, out.Values = geoarrow.HandOver(&c.ends), geoarrow.HandOver(&c.text)
+		out.Offsets, out.Values = geoarrow.HandOver(mem, &c.ends), geoarrow.HandOver(mem, &c.text)
 		if c.store == storeNone {
 			out.Offsets = make([]int32, c.n+1)
 		}

@@ -1,0 +1,137 @@
+package geojson
+
+import (
+	"fmt"
+
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+)
+
+const collectionRule = "RFC 7946 section 3.3"
+
+// root is what the first object of the file said so far.
+type root struct {
+	start    int64  // its offset
+	kind     string // of its type member
+	typeOff  int64  // of the type member's value; -1: none
+	features bool   // the member was there
+}
+
+// isRow reports a type whose object is a row, and not a collection of rows.
+func isRow(kind string) bool { return kind == "Feature" || kindOfName([]byte(kind)) != geoarrow.NoKind }
+
+// rootObject reads the first object of the file. A FeatureCollection may be of any size, so its features are read as they come, even before its type
+// is known; a Feature or a geometry is a row, and the first value of a sequence if more follow.
+func (s *scanner) rootObject(p int) bool {
+	r := root{start: s.base + int64(p), typeOff: -1}
+	s.brackets = 2
+	p++
+	for first := true; ; first = false {
+		if p = s.rootComma(p, first); p < 0 {
+			return false
+		}
+		if s.at(p) == '}' {
+			return s.rootEnd(&r, p)
+		}
+		var name string
+		p = s.unit(p, func(p int) int {
+			text, end := s.key(p)
+			name = string(text)
+			return end
+		})
+		if p < 0 {
+			return false
+		}
+		if p = s.rootMember(&r, name, p); p < 0 {
+			return false
+		}
+		if isRow(r.kind) {
+			return s.rootValue(r.start)
+		}
+	}
+}
+
+// rootComma passes the comma before all members but the first, and gives the index of the next key or of the closing bracket.
+func (s *scanner) rootComma(p int, first bool) int {
+	if p = s.blank(p); p < 0 || first || s.at(p) == '}' {
+		return p
+	}
+	if s.at(p) != ',' {
+		return s.fail(p, `"," or "}"`)
+	}
+	if p = s.blank(p + 1); p >= 0 && s.at(p) == '}' {
+		return s.fail(p, "a key in quotes")
+	}
+	return p
+}
+
+func (s *scanner) rootMember(r *root, name string, p int) int {
+	switch name {
+	case "type":
+		r.typeOff = s.base + int64(p)
+		end := s.unit(p, func(p int) int {
+			end := s.skip(p, 1)
+			if end >= 0 {
+				r.kind = string(s.textAt(p, end))
+			}
+			return end
+		})
+		if end >= 0 && isRow(r.kind) && r.features {
+			return s.wrong(int(r.typeOff-s.base), "", collectionRule, fmt.Sprintf("a %s with features", r.kind))
+		}
+		return end
+	case "features":
+		return s.rootFeatures(r, p)
+	case "crs":
+		return s.unit(p, func(p int) int { return s.crs(p, 1) })
+	case "bbox":
+	default:
+		s.sum.Foreign[name]++
+	}
+	return s.unit(p, func(p int) int { return s.skip(p, 1) })
+}
+
+// rootFeatures reads the features of a collection, whose type may still be unknown.
+func (s *scanner) rootFeatures(r *root, p int) int {
+	switch {
+	case r.features:
+		return s.wrong(p, "", "", "a second features member: the rows of the first are on their way")
+	case s.limits.MaxDepth < s.brackets:
+		return s.failDepth(p)
+	case s.at(p) != '[':
+		return s.failRule(p, collectionRule, "an array of Features")
+	}
+	r.features = true
+	end := s.array(p + 1)
+	if end < 0 && s.err == nil && r.typeOff >= 0 && r.kind != "FeatureCollection" {
+		return s.failType(r.typeOff) // it stands before what is wrong with a feature
+	}
+	return end
+}
+
+// rootEnd checks the object that ends at p, and that nothing follows it.
+func (s *scanner) rootEnd(r *root, p int) bool {
+	switch {
+	case r.typeOff < 0:
+		s.wrong(p, "", "RFC 7946 section 3", `no GeoJSON: an object without "type"`)
+		return false
+	case r.kind != "FeatureCollection":
+		s.failType(r.typeOff)
+		return false
+	case !r.features:
+		s.wrong(p, "", collectionRule, `a FeatureCollection without "features"`)
+		return false
+	}
+	return s.onlyBlanks(p+1, "the FeatureCollection")
+}
+
+// failType says that the type member's value at off is none of the root's.
+func (s *scanner) failType(off int64) int {
+	p := s.seek(off)
+	if p < 0 {
+		s.err = s.window.err
+		return -1
+	}
+	s.inRow = false
+	s.fault = unknownType(p, "", "the type of a GeoJSON object")
+	return -1
+}
