@@ -16,7 +16,7 @@ var ErrBatchTooLarge = errors.New("the geometries of a batch need more than 2 Gi
 // of a MultiPolygon with EndPart, and the geometry with End. Between two Ends everything belongs to one row. Collections are told by
 // BeginCollection and EndCollection around their members, each closed with End.
 type GeometryBuilder struct {
-	Memory     *Arena    // of the columns; set before the first row
+	Memory     *Arena    // of the columns; of its own unless set before the first Reset
 	X, Y, Z, M []float64 // Z and M are empty until the first position that has them; behind it they may lag behind X
 	rings      []int32   // ends of rings, in positions; from 0
 	parts      []int32   // ends of parts, in rings; from 0
@@ -43,6 +43,9 @@ var nan = math.Float64frombits(0x7ff8000000000000)
 
 // Reset forgets all rows.
 func (b *GeometryBuilder) Reset() {
+	if b.Memory == nil {
+		b.Memory = &Arena{}
+	}
 	*b = GeometryBuilder{
 		Memory: b.Memory,
 		X:      b.X[:0], Y: b.Y[:0], Z: b.Z[:0], M: b.M[:0],
