@@ -103,27 +103,32 @@ func (s *scanner) geometry(p, open int) (k geoarrow.Kind, end int) {
 		return 0, s.failDepth(p)
 	}
 	mark := geometryMark{s.sink.geom.Mark(), s.sink.count.shapes}
-	m := members{typePos: -1, coordinates: -1, geometries: -1}
-	kind, at := s.opening(p)
-	if kind != geoarrow.NoKind {
-		m.kind, m.typePos = kind, p
+	if kind, at := s.opening(p); kind != geoarrow.NoKind {
 		if at = s.space(at); at >= s.n {
 			return 0, s.fail(s.n, "coordinates")
 		}
-		m.coordinates = at
-		if p = s.tryValue(&m, kind, at, open+1, mark); p < 0 {
+		end := s.coordinates(kind, at)
+		switch {
+		case end >= 0 && s.at(end) == '}':
+			return kind, end + 1
+		case end >= 0:
+			m := members{kind: kind, typePos: p, coordinates: at, geometries: -1, parsed: kind, parsedAt: at}
+			return s.geometryObject(&m, s.space(end), open+1, mark)
+		case s.cut():
 			return 0, -1
 		}
-		if s.at(p) == '}' && m.parsed == kind {
-			return kind, p + 1
-		}
-	} else {
-		p++
+		s.rewind(mark) // a later member may replace the coordinates or their type
 	}
-	if end = s.geometryMembers(&m, s.space(p), open+1, mark); end < 0 {
+	m := members{typePos: -1, coordinates: -1, geometries: -1}
+	return s.geometryObject(&m, s.space(p+1), open+1, mark)
+}
+
+// geometryObject reads the members from p on, which is behind the bracket or behind the members that m has.
+func (s *scanner) geometryObject(m *members, p, open int, mark geometryMark) (k geoarrow.Kind, end int) {
+	if end = s.geometryMembers(m, p, open, mark); end < 0 {
 		return 0, s.earlier(m.fault())
 	}
-	return s.settle(&m, end, open+1, mark)
+	return s.settle(m, end, open, mark)
 }
 
 // tryValue reads coordinates or geometries as those of kind k. Where they are not, it passes them: a later member may replace them or their type.
