@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// Arena gives a table its memory, from few large blocks of the Go heap that are to be backed by huge pages: first touching a table page by page took a
-// seventh of the time to parse it. A block lives as long as any slice of it. The zero value is ready; an Arena serves one goroutine.
+// Arena gives a table its memory, from few large blocks of the Go heap. A block lives as long as any slice of it. The zero value is ready; an Arena
+// serves one goroutine.
 type Arena struct {
 	Last bool // no chunk follows the one that is finished: HandOver need not prepare for it
 
@@ -22,10 +22,7 @@ const (
 	ownSlice   = 32 << 10
 )
 
-// madvHugepage is MADV_HUGEPAGE of Linux's madvise(2).
-const madvHugepage = 14
-
-// Alloc gives a slice of length 0 and capacity n, at an address that is a multiple of 64.
+// Alloc gives a slice of length 0 and capacity n, at an address that is a multiple of 64 if it is large.
 func Alloc[T Fixed | byte](a *Arena, n int) []T {
 	size := n * int(unsafe.Sizeof(*new(T)))
 	if size == 0 || a.block == 0 && size < ownSlice {
@@ -33,22 +30,30 @@ func Alloc[T Fixed | byte](a *Arena, n int) []T {
 	}
 	if size > len(a.rest) {
 		a.block = max(min(max(2*a.block, firstBlock), lastBlock), size+64)
-		a.rest = hugeBlock(a.block)
+		block := make([]byte, a.block)
+		a.rest = block[-uintptr(unsafe.Pointer(unsafe.SliceData(block)))&63:]
 	}
 	b := a.rest[:size]
 	a.rest = a.rest[min((size+63)&^63, len(a.rest)):]
+	populate(b)
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)[:0]
 }
 
-// hugeBlock gives size bytes from an address on that is a multiple of 64, and asks for huge pages under them. The kernel may decline.
-func hugeBlock(size int) []byte {
-	b := make([]byte, size)
-	page := uintptr(syscall.Getpagesize())
-	start := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
-	if skip := int(-start & (page - 1)); skip < size {
-		_ = syscall.Madvise(b[skip:skip+(size-skip)&^int(page-1)], madvHugepage)
+// madvPopulateWrite is MADV_POPULATE_WRITE of Linux's madvise(2), from Linux 5.14 on.
+const madvPopulateWrite = 23
+
+// populate has the kernel map in the pages of b that will be written, all at once: one fault a page takes longer than to zero it. (Huge pages take fewer faults,
+// but on a virtual machine that gives free memory back to its host, they are the pages that the host has taken: half of all runs took twice the time.)
+// Where the kernel does not know the call, pages come one by one as ever.
+func populate(b []byte) {
+	const worthACall = 128 << 10
+	if len(b) < worthACall {
+		return
 	}
-	return b[-start&63:]
+	page := uintptr(syscall.Getpagesize())
+	skip := int(-uintptr(unsafe.Pointer(unsafe.SliceData(b))) & (page - 1))
+	whole := (len(b) - skip) &^ int(page-1)
+	_ = syscall.Madvise(b[skip:skip+whole], madvPopulateWrite)
 }
 
 // HandOver gives a finished chunk the slice that collected it, and the collector a new one of the size that the next chunk will need if it is like
@@ -58,13 +63,13 @@ func HandOver[T Fixed | byte](a *Arena, collected *[]T) []T {
 	if len(s) == 0 {
 		return nil
 	}
-	if cap(s)-len(s) > len(s)/8+64 {
+	if spare := cap(s) - len(s); spare > len(s)/8+64 && !(a.Last && spare <= len(s)) {
 		*collected = s[:0]
 		return append(Alloc[T](a, len(s)), s...)
 	}
 	*collected = nil
 	if !a.Last {
-		*collected = Alloc[T](a, len(s)+len(s)/16+64)
+		*collected = Alloc[T](a, len(s)+len(s)/32+64)
 	}
 	return slices.Clip(s)
 }
