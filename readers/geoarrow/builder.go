@@ -1,6 +1,7 @@
 package geoarrow
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"slices"
@@ -24,6 +25,7 @@ type GeometryBuilder struct {
 	kinds      []RowKind
 	wkb        []byte // of the collections
 	dim        Dim    // ordinates of the row at hand
+	early      earlyWKB
 
 	nodes []collectionNode // of the outermost open collection
 	open  []int            // open collections in nodes
@@ -46,24 +48,29 @@ func (b *GeometryBuilder) Reset() {
 	if b.Memory == nil {
 		b.Memory = &Arena{}
 	}
+	step := cmp.Or(b.early.step, earlyPositions)
 	*b = GeometryBuilder{
 		Memory: b.Memory,
 		X:      b.X[:0], Y: b.Y[:0], Z: b.Z[:0], M: b.M[:0],
 		rings: append(b.rings[:0], 0), parts: append(b.parts[:0], 0), ends: append(b.ends[:0], 0),
 		kinds: b.kinds[:0], wkb: b.wkb[:0], nodes: b.nodes[:0], open: b.open[:0],
+		early: earlyWKB{look: step, step: step, ends: append(b.early.ends[:0], 0), wkb: b.early.wkb[:0]},
 	}
 	b.mark = b.here()
 }
 
-// Reserve makes room for times as much as there is.
+// Reserve makes room for times as many rows as there are. It is called between rows.
 func (b *GeometryBuilder) Reserve(times float64) {
+	b.early.look = 0
+	b.writeEarly()
 	for _, v := range []*[]float64{&b.X, &b.Y, &b.Z, &b.M} {
 		Reserve(b.Memory, v, times)
 	}
-	for _, v := range []*[]int32{&b.rings, &b.parts, &b.ends} {
+	for _, v := range []*[]int32{&b.rings, &b.parts, &b.ends, &b.early.ends} {
 		Reserve(b.Memory, v, times)
 	}
 	Reserve(b.Memory, &b.wkb, times)
+	Reserve(b.Memory, &b.early.wkb, times)
 }
 
 func (b *GeometryBuilder) here() builderMark {
@@ -127,6 +134,9 @@ func (b *GeometryBuilder) End(k Kind) {
 	b.ends = append(b.ends, int32(end))
 	b.dim = 0
 	b.mark = b.here()
+	if len(b.X) >= b.early.look {
+		b.writeEarly()
+	}
 }
 
 // Undo forgets what was added since the last End of a row: the geometry at hand, with all open collections.
@@ -178,7 +188,7 @@ func (b *GeometryBuilder) cursor() *cursor {
 // step gives the view of row i, which must be the one after the last step's, until the next step. A collection gives a Shape of that kind whose C0
 // and C1 are bytes of wkb; a null one of NoKind.
 func (c *cursor) step(b *GeometryBuilder, i int) *Shape {
-	k, end := b.kinds[i], b.ends[i+1]
+	k, end := b.kinds[i], b.ends[i-b.early.rows+1]
 	s := &c.shape
 	s.Kind, s.Dim = k.Kind(), k.Dim()
 	s.C0, s.R0, s.P0 = c.position, c.ring, c.part

@@ -9,6 +9,9 @@ import (
 // kind, as WKB where not.
 func (b *GeometryBuilder) Finish() (*Geometry, error) {
 	kind, dim, uniform, nulls := b.survey()
+	if b.early.rows > 0 {
+		return b.finishEarly(dim, nulls)
+	}
 	g := &Geometry{Rows: len(b.kinds), Kind: kind, Dim: dim, Nulls: nulls, Valid: b.validity(nulls)}
 	if dim&HasZ != 0 {
 		b.Z = padNaN(b.Z, len(b.X))

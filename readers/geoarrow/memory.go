@@ -9,7 +9,7 @@ import (
 // Arena gives a table its memory, from few large blocks of the Go heap. A block lives as long as any slice of it. The zero value is ready; an Arena
 // serves one goroutine.
 type Arena struct {
-	Last bool // no chunk follows the one that is finished: HandOver need not prepare for it
+	Next float64 // size of the chunk that follows the one that is finished, as a part of it; 0 if none does
 
 	rest  []byte // of the newest block
 	block int    // its size
@@ -63,13 +63,13 @@ func HandOver[T Fixed | byte](a *Arena, collected *[]T) []T {
 	if len(s) == 0 {
 		return nil
 	}
-	if spare := cap(s) - len(s); spare > len(s)/8+64 && !(a.Last && spare <= len(s)) {
+	if spare := cap(s) - len(s); spare > len(s)/8+64 && !(a.Next == 0 && spare <= len(s)) {
 		*collected = s[:0]
 		return append(Alloc[T](a, len(s)), s...)
 	}
 	*collected = nil
-	if !a.Last {
-		*collected = Alloc[T](a, len(s)+len(s)/32+64)
+	if a.Next > 0 {
+		*collected = Alloc[T](a, int(float64(len(s))*a.Next*33/32)+64)
 	}
 	return slices.Clip(s)
 }

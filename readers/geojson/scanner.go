@@ -285,7 +285,7 @@ func (s *scanner) end(p int) (next int, again bool) {
 		s.sink.reset()
 		return p, false
 	}
-	columns, err := s.sink.columns(s.sink.rows < s.limits.BatchRows)
+	columns, err := s.sink.columns(s.nextChunk(p))
 	if err != nil {
 		s.err = s.tooLarge(err)
 		return -1, false
@@ -302,6 +302,15 @@ func (s *scanner) end(p int) (next int, again bool) {
 		return -1, false
 	}
 	return p, false
+}
+
+// nextChunk is how large the chunk behind p will be at most, as a part of the one before.
+func (s *scanner) nextChunk(p int) float64 {
+	at := s.base + int64(p)
+	if s.sink.rows < s.limits.BatchRows || s.inside {
+		return 0
+	}
+	return min(1, float64(s.window.end-at)/float64(at-s.chunk.From))
 }
 
 func (s *scanner) tooLarge(err error) error {

@@ -123,9 +123,9 @@ func (k *sink) rollback() {
 	k.foreign = k.foreign[:0]
 }
 
-// columns is the chunk with the narrowest types that its values allow. last says that none follows.
-func (k *sink) columns(last bool) (*geoarrow.Columns, error) {
-	k.memory.Last = last
+// columns is the chunk with the narrowest types that its values allow. The next one will be so much of it.
+func (k *sink) columns(next float64) (*geoarrow.Columns, error) {
+	k.memory.Next = next
 	out := &geoarrow.Columns{Rows: k.rows}
 	for _, c := range k.order {
 		c.pad(k.rows)
