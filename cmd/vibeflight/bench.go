@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"runtime/debug"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -41,8 +41,8 @@ rss_anon_peak   highest anonymous resident memory (RssAnon of /proc/self/status)
                 after it, the table still held; a peak shorter than that may be missed
 rss_anon_start  the same before the run
 
-Before each run, outside of the clock, the garbage of the one before is collected and its memory given back to the system, so
-that each run pays for its memory as a fresh process does. The file may be in the page cache: the first run may differ.`
+The first run pays for its memory as a fresh process does. Before each other one, outside of the clock, the table of the run before is collected, and its
+memory serves again, as in a server. The file may be in the page cache or not: the first run shows that too.`
 
 func newBench(std stdio) *cobra.Command {
 	var (
@@ -132,7 +132,7 @@ func bench(ctx context.Context, path string, options map[string]any, limits read
 	if err != nil {
 		return benchRun{}, err
 	}
-	debug.FreeOSMemory() // collects first
+	runtime.GC()
 	before, err := rssAnon()
 	if err != nil {
 		return benchRun{}, err
