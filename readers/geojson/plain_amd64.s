@@ -9,6 +9,30 @@
 #define powers 112
 #define spread 240
 
+// CONVERT gives dst the number whose digits begin at text[DX]: R14 + 1 of them before the point, R12 behind it, R10 in all. R9 is its sign, X4 and X6 and
+// R10, R14, BX are used up.
+#define CONVERT(dst) \
+	SHLQ $4, R14; \
+	ADDQ R10, R14; \
+	SHLQ $4, R14; \
+	VMOVDQU (SI)(DX*1), X4; \
+	VPSUBB X15, X4, X4; \
+	VPSHUFB spread(R15)(R14*1), X4, X4; \
+	VPMADDUBSW X13, X4, X4; \
+	VPMADDWD X12, X4, X4; \
+	VPACKUSDW X4, X4, X4; \
+	VPMADDWD X11, X4, X4; \
+	VMOVQ X4, BX; \
+	MOVL BX, R10; \
+	SHRQ $32, BX; \
+	IMUL3Q $100000000, R10, R10; \
+	ADDQ BX, R10; \
+	VXORPD dst, dst, dst; \
+	VCVTSI2SDQ R10, dst, dst; \
+	VDIVSD powers(R15)(R12*8), dst, dst; \
+	VMOVQ R9, X6; \
+	VORPD X6, dst, dst
+
 // func plainPositions(t *plainTables, text, xs, ys unsafe.Pointer, room int) (read, count int, inside bool)
 //
 // The next number begins where this one ends, so each would wait for the one before. R13 and ylen are where the last x and y ended: where these end
@@ -92,26 +116,7 @@ xPoint:
 	MOVQ    R13, R11
 
 xSame:
-	SHLQ    $4, R14
-	ADDQ    R10, R14
-	SHLQ    $4, R14
-	VMOVDQU (SI)(DX*1), X4
-	VPSUBB  X15, X4, X4
-	VPSHUFB spread(R15)(R14*1), X4, X4
-	VPMADDUBSW X13, X4, X4
-	VPMADDWD X12, X4, X4
-	VPACKUSDW X4, X4, X4
-	VPMADDWD X11, X4, X4
-	VMOVQ   X4, BX
-	MOVL    BX, R10
-	SHRQ    $32, BX
-	IMUL3Q  $100000000, R10, R10
-	ADDQ    BX, R10
-	VXORPD  X5, X5, X5
-	VCVTSI2SDQ R10, X5, X5
-	VDIVSD  powers(R15)(R12*8), X5, X5
-	VMOVQ   R9, X6
-	VORPD   X6, X5, X5
+	CONVERT(X5)
 
 	LEAQ    1(R11), DX
 	CMPB    (SI)(DX*1), $' '
@@ -150,26 +155,7 @@ yPoint:
 	JEQ     inside
 	CMPQ    R10, $15
 	JHI     inside
-	SHLQ    $4, R14
-	ADDQ    R10, R14
-	SHLQ    $4, R14
-	VMOVDQU (SI)(DX*1), X4
-	VPSUBB  X15, X4, X4
-	VPSHUFB spread(R15)(R14*1), X4, X4
-	VPMADDUBSW X13, X4, X4
-	VPMADDWD X12, X4, X4
-	VPACKUSDW X4, X4, X4
-	VPMADDWD X11, X4, X4
-	VMOVQ   X4, BX
-	MOVL    BX, R10
-	SHRQ    $32, BX
-	IMUL3Q  $100000000, R10, R10
-	ADDQ    BX, R10
-	VXORPD  X7, X7, X7
-	VCVTSI2SDQ R10, X7, X7
-	VDIVSD  powers(R15)(R12*8), X7, X7
-	VMOVQ   R9, X6
-	VORPD   X6, X7, X7
+	CONVERT(X7)
 
 	CMPQ    R11, ylen-8(SP)
 	JNE     yOther
