@@ -1,9 +1,7 @@
 package catalog
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"time"
@@ -48,12 +46,7 @@ func recognise(formats readers.Registry, rel string, dir *os.Root, at string) (s
 			return nil, err
 		}
 		defer src.Close()
-		head := make([]byte, min(src.Size, readers.SniffBytes))
-		n, err := src.ReadAt(head, 0)
-		if errors.Is(err, io.EOF) {
-			err = nil
-		}
-		return head[:n], err
+		return src.Head(readers.SniffBytes)
 	})
 	if err != nil || !ok {
 		return "", err

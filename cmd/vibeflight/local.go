@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -103,12 +101,7 @@ func detectIn(formats readers.Registry, path string) (readers.Format, bool, erro
 			return nil, err
 		}
 		defer src.Close()
-		head := make([]byte, min(src.Size, readers.SniffBytes))
-		n, err := src.ReadAt(head, 0)
-		if errors.Is(err, io.EOF) {
-			err = nil
-		}
-		return head[:n], err
+		return src.Head(readers.SniffBytes)
 	})
 }
 

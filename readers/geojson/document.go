@@ -128,8 +128,7 @@ func (s *scanner) array(p int) int {
 			if !again || s.err != nil {
 				return -1
 			}
-			next, state = first, value
-			p = next
+			p, state = first, value
 			continue
 		}
 		p, state = next, comma

@@ -22,11 +22,11 @@ type scanner struct {
 	plainRuns  bool // plainPositions may be called
 	emit       func(readers.Chunk) error
 
-	fault fault
-	err   error // of the window, of emit or of a chunk: no fault of the text
-	stack []byte
-	name  []byte // the last key with escapes
-	word8 []byte // the last type with escapes
+	fault    fault
+	err      error // of the window, of emit or of a chunk: no fault of the text
+	stack    []byte
+	name     []byte // the last key with escapes
+	typeText []byte // the last type with escapes
 
 	sink  *sink
 	probe *sink // where features are tried under on_error: skip
@@ -123,8 +123,8 @@ func (s *scanner) textAt(p, end int) []byte {
 	}
 	text := s.text(p+1, end-1)
 	if slices.Contains(text, '\\') {
-		s.word8, _ = unescape(s.word8[:0], text)
-		return s.word8
+		s.typeText, _ = unescape(s.typeText[:0], text)
+		return s.typeText
 	}
 	return text
 }

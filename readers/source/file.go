@@ -6,6 +6,7 @@ package source
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -63,6 +64,16 @@ func open(f *os.File, name, path string, there func() (fs.FileInfo, error)) (*Fi
 
 // ReadAt reads len(p) bytes from offset off, as io.ReaderAt says.
 func (f *File) ReadAt(p []byte, off int64) (int, error) { return f.f.ReadAt(p, off) }
+
+// Head reads the first n bytes, or all of a shorter file.
+func (f *File) Head(n int) ([]byte, error) {
+	head := make([]byte, min(f.Size, int64(n)))
+	got, err := f.ReadAt(head, 0)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return head[:got], err
+}
 
 // Unchanged gives an error that wraps ErrChanged if the open file or the file now at its path is another than when it was opened.
 // A reader calls it after its last byte: a table is never made of two versions of a file.
