@@ -63,7 +63,7 @@ type Span struct {
 	Row      int64               // number of the first row
 	Inside   bool                // the span is a chunk that an earlier Parse of this file emitted: From and To lie between rows
 	Text     []geoarrow.ColumnID // columns to be read as text
-	State    any                 // what the format needs to know to start at From; from the Chunk
+	State    uint64              // what the format needs to know to start at From; from the Chunk
 }
 
 // Limits bound what a file may ask for. The zero value of a field means its default.

@@ -2,6 +2,8 @@ package readers
 
 import (
 	"context"
+	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -19,11 +21,19 @@ type Table struct {
 	Engine  string // "cpu" or "cuda"
 	CRS     geoarrow.CRS
 	Batches []*geoarrow.Columns
-	Starts  []int64 // number of each batch's first row, and Rows at the end
+	Starts  []int64          // number of each batch's first row, and Rows at the end
+	Spans   []Span           // where each batch stands in the file; no Text
+	Facts   []geoarrow.Facts // of each attribute, over all rows
 	Rows    int64
 	Bytes   int64 // size of all slices
 
+	// Of a table whose batches lie in a file. Whoever reads the slices of batch i asks Check(i) first, whose error wraps ErrDamaged if they are
+	// not what was written. Search gives the rows of batch i whose bounding box meets a box, ascending. Both are nil for a table in memory.
+	Check  func(i int) error
+	Search func(i int, box [4]float64) (rows []int32, err error)
+
 	// Set by Measure.
+	Boxes         []Box       // of each batch
 	BBox          *[4]float64 // xmin ymin xmax ymax of all positions that are not NaN; nil if there is none
 	GeometryTypes []string    // "Polygon", "Point Z", …: what the file says of its rows, sorted
 	Positions     int64       // how many positions all geometries have
@@ -60,14 +70,18 @@ func Read(ctx context.Context, f Format, p Parser, src *source.File, limits Limi
 // Measure fills in BBox, GeometryTypes and Positions, which no row needs, with a pass over all geometries.
 func (t *Table) Measure() {
 	types := map[geoarrow.RowKind]struct{}{}
-	for _, b := range t.Batches {
+	t.Boxes = make([]Box, len(t.Batches))
+	for i, b := range t.Batches {
+		t.Boxes[i] = NoBox
 		if b.Geometry == nil {
 			continue
 		}
 		t.Positions += b.Geometry.Positions()
 		b.Geometry.AppendTypes(types)
-		if box, ok := b.Geometry.TotalBounds(); ok {
+		box, ok := b.Geometry.TotalBounds()
+		if ok {
 			t.BBox = union(t.BBox, box)
+			t.Boxes[i] = box
 		}
 	}
 	if t.BBox != nil {
@@ -80,6 +94,15 @@ func (t *Table) Measure() {
 	}
 	slices.Sort(t.GeometryTypes)
 }
+
+// Box is xmin, ymin, xmax, ymax.
+type Box = [4]float64
+
+// NoBox is the box of no position: it meets no box.
+var NoBox = Box{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
+
+// ErrDamaged is the cause of the error when the file of a table does not hold what was written to it.
+var ErrDamaged = errors.New("the file of the parsed table is damaged")
 
 func union(a *[4]float64, b [4]float64) *[4]float64 {
 	if a == nil {

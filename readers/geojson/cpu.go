@@ -29,7 +29,7 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 	switch {
 	case !ok:
 	case req.Span.Inside:
-		s.state, s.inside = req.Span.State.(state), true
+		s.state, s.inside = unpackState(req.Span.State), true
 		ok = s.span()
 	default:
 		ok = s.document()

@@ -26,9 +26,6 @@ func (s *scanner) readFeature(p int) int {
 	if s.brackets >= s.limits.MaxDepth {
 		return s.failDepth(p)
 	}
-	if s.brackets >= s.limits.MaxDepth {
-		return s.failDepth(p)
-	}
 	f := featureState{typePos: -1}
 	end := s.featureMembers(&f, p)
 	if end < 0 {

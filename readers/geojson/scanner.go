@@ -51,6 +51,17 @@ type state struct {
 	brackets   int  // around the features
 }
 
+// pack gives the state as a Span carries it.
+func (t state) pack() uint64 {
+	v := uint64(t.brackets) << 1
+	if t.inSequence {
+		v |= 1
+	}
+	return v
+}
+
+func unpackState(v uint64) state { return state{inSequence: v&1 != 0, brackets: int(v >> 1)} }
+
 func newScanner(ctx context.Context, src *source.File, req readers.Request, step int, emit func(readers.Chunk) error) *scanner {
 	s := &scanner{limits: req.Limits.WithDefaults(), emit: emit, sink: newSink(), lastKind: geoarrow.Point}
 	s.sum = readers.Summary{CRS: geoarrow.CRS84, Foreign: map[string]int64{}}
@@ -291,7 +302,7 @@ func (s *scanner) end(p int) (next int, again bool) {
 		return -1, false
 	}
 	span := s.chunk
-	span.To, span.Inside, span.State = s.base+int64(p), true, s.state
+	span.To, span.Inside, span.State = s.base+int64(p), true, s.state.pack()
 	span.Text = slices.Clone(s.sink.text)
 	s.sink.addTo(&s.sum)
 	s.sink.reset()
