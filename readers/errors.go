@@ -70,3 +70,8 @@ type OptionError struct {
 func (e *OptionError) Error() string { return fmt.Sprintf("options.%s: %v", e.Option, e.Err) }
 
 func (e *OptionError) Unwrap() error { return e.Err }
+
+// tooLarge says that a batch, whose first row is given, does not fit the offsets of its encoding.
+func tooLarge(name string, row int64, err error, limits Limits) error {
+	return &LimitError{What: fmt.Sprintf("%s: the rows from %d on (%v)", name, row, err), Flag: "--batch-rows", Limit: int64(limits.BatchRows)}
+}

@@ -7,7 +7,9 @@ package readers
 import (
 	"context"
 	"fmt"
+	"math"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -71,6 +73,12 @@ type Limits struct {
 	BatchRows       int   // rows of a chunk and of a record batch; default 65,536 (--batch-rows)
 	MaxDepth        int   // open brackets; default 1,024 (--max-depth)
 	MaxFeatureBytes int64 // text of one row; default 512 MiB, which is also the most (--max-feature-bytes)
+	Workers         int   // goroutines that parse one file; default: one a core (--workers)
+
+	// BatchBytes bounds the text of a batch: it ends before the first row that starts so many bytes behind its own first row, so that every offset of
+	// a batch fits 32 bits. PartBytes is how much text a worker reads in one go. Only tests set them.
+	BatchBytes int64
+	PartBytes  int64
 }
 
 // Defaults of Limits.
@@ -78,6 +86,8 @@ const (
 	DefaultBatchRows       = 65_536
 	DefaultMaxDepth        = 1_024
 	DefaultMaxFeatureBytes = 512 << 20
+	DefaultBatchBytes      = 512 << 20
+	DefaultPartBytes       = 2 << 20
 )
 
 // WithDefaults gives l with its zero fields set.
@@ -91,18 +101,30 @@ func (l Limits) WithDefaults() Limits {
 	if l.MaxFeatureBytes <= 0 || l.MaxFeatureBytes > DefaultMaxFeatureBytes {
 		l.MaxFeatureBytes = DefaultMaxFeatureBytes
 	}
+	if l.Workers <= 0 {
+		l.Workers = runtime.GOMAXPROCS(0)
+	}
+	if l.BatchBytes <= 0 {
+		l.BatchBytes = DefaultBatchBytes
+	}
+	if l.PartBytes <= 0 {
+		l.PartBytes = DefaultPartBytes
+	}
 	return l
 }
 
-// Chunk is a run of parsed rows and where they stand in the file. Every chunk but the last of a file has Limits.BatchRows rows, or fewer
-// where the text of its rows passed ChunkBytes: so every offset of a chunk fits 32 bits.
+// Unbatched gives l without the bounds of batches: all rows are one chunk.
+func (l Limits) Unbatched() Limits {
+	l.BatchRows, l.BatchBytes = math.MaxInt, math.MaxInt64
+	return l
+}
+
+// Chunk is a run of parsed rows and where they stand in the file. Every chunk but the last of a file has Limits.BatchRows rows, or fewer where
+// Limits.BatchBytes ended it.
 type Chunk struct {
 	Columns *geoarrow.Columns
 	Span    Span // parsing it again gives this chunk again
 }
-
-// ChunkBytes bounds the text of a chunk: a chunk ends with the row in which its text reaches so many bytes.
-const ChunkBytes = 512 << 20
 
 // Summary is what a parse learned beside the rows.
 type Summary struct {
@@ -120,6 +142,21 @@ type Summary struct {
 type Skipped struct {
 	Count int64   `json:"count"`
 	First []int64 `json:"first"` // offsets of the first ones, MaxSkippedOffsets at most
+}
+
+// Add adds what the rows behind showed.
+func (s *Summary) Add(t *Summary) {
+	s.BytesRead += t.BytesRead
+	s.IgnoredOrdinates += t.IgnoredOrdinates
+	s.UnclosedRings += t.UnclosedRings
+	s.ShortRings += t.ShortRings
+	s.ShortLines += t.ShortLines
+	for name, n := range t.Foreign {
+		s.Foreign[name] += n
+	}
+	s.Skipped.Count += t.Skipped.Count
+	room := min(len(t.Skipped.First), MaxSkippedOffsets-len(s.Skipped.First))
+	s.Skipped.First = append(s.Skipped.First, t.Skipped.First[:room]...)
 }
 
 // MaxSkippedOffsets is how many offsets of skipped rows are kept.

@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
+
+	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/source"
@@ -19,7 +22,8 @@ type joiner struct {
 	chunks []Chunk
 	order  []geoarrow.ColumnID // of first appearance
 	facts  map[geoarrow.ColumnID]geoarrow.Facts
-	kind   geoarrow.Kind // of all geometries so far; meaningful if typed
+	text   map[geoarrow.ColumnID]bool // columns that some chunk has as text although its own rows would allow more: other rows do not
+	kind   geoarrow.Kind              // of all geometries so far; meaningful if typed
 	dim    geoarrow.Dim
 	typed  bool // a geometry that is not null was seen
 	shapes bool // the format has geometries
@@ -28,7 +32,7 @@ type joiner struct {
 // add takes the next chunk.
 func (j *joiner) add(c Chunk) error {
 	if j.facts == nil {
-		j.facts = map[geoarrow.ColumnID]geoarrow.Facts{}
+		j.facts, j.text = map[geoarrow.ColumnID]geoarrow.Facts{}, map[geoarrow.ColumnID]bool{}
 	}
 	for i := range c.Columns.Attributes {
 		col := &c.Columns.Attributes[i]
@@ -38,6 +42,9 @@ func (j *joiner) add(c Chunk) error {
 			facts = col.Facts
 		}
 		j.facts[col.ID()] = facts.Join(col.Facts)
+		if isText(col.Type) && !isText(col.Facts.Resolve(col.Role).Type) {
+			j.text[col.ID()] = true
+		}
 	}
 	if g := c.Columns.Geometry; g != nil {
 		j.shapes = true
@@ -45,6 +52,17 @@ func (j *joiner) add(c Chunk) error {
 	}
 	j.chunks = append(j.chunks, c)
 	return nil
+}
+
+func isText(t arrow.DataType) bool { return t.ID() == arrow.STRING }
+
+// resolve is the type that holds a column of all chunks.
+func (j *joiner) resolve(id geoarrow.ColumnID) geoarrow.Resolved {
+	to := j.facts[id].Resolve(id.Role)
+	if j.text[id] && !isText(to.Type) {
+		return geoarrow.Resolved{Type: arrow.BinaryTypes.String}
+	}
+	return to
 }
 
 // joinGeometry widens the kind of all geometries: a kind and its Multi kind give the Multi kind, anything else gives NoKind, which is WKB.
@@ -66,19 +84,38 @@ func (j *joiner) joinGeometry(g *geoarrow.Geometry) {
 func (j *joiner) join() (batches []*geoarrow.Columns, rounded, replaced int64, err error) {
 	order := j.columnOrder()
 	names := finalNames(order, j.shapes)
-	for _, chunk := range j.chunks {
-		b, err := j.widen(chunk, order)
-		if err != nil {
-			return nil, 0, 0, err
-		}
+	batches, err = j.unify(order)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	for _, b := range batches {
 		for i := range b.Attributes {
 			b.Attributes[i].Name = names[i]
 			rounded += b.Attributes[i].Rounded
 			replaced += b.Attributes[i].Replaced
 		}
-		batches = append(batches, b)
 	}
 	return batches, rounded, replaced, nil
+}
+
+// unify gives all chunks the same columns with the same types, several chunks at a time. Of several errors that of the first chunk counts.
+func (j *joiner) unify(order []geoarrow.ColumnID) ([]*geoarrow.Columns, error) {
+	batches, errs := make([]*geoarrow.Columns, len(j.chunks)), make([]error, len(j.chunks))
+	var next, failed atomic.Int64
+	failed.Store(int64(len(j.chunks)))
+	inParallel(min(j.limits.Workers, len(j.chunks)), func() {
+		for i := next.Add(1) - 1; i < failed.Load(); i = next.Add(1) - 1 {
+			if batches[i], errs[i] = j.widen(j.chunks[i], order); errs[i] != nil {
+				failed.Store(min(i, failed.Load()))
+			}
+		}
+	})
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return batches, nil
 }
 
 // columnOrder puts the format's leading columns before the attributes.
@@ -133,7 +170,7 @@ func (j *joiner) widen(chunk Chunk, order []geoarrow.ColumnID) (*geoarrow.Column
 		if k := find(in, id); k >= 0 {
 			col = in.Attributes[k]
 		}
-		wide, ok := col.Widen(j.facts[id].Resolve(id.Role), in.Rows)
+		wide, ok := col.Widen(j.resolve(id), in.Rows)
 		if !ok {
 			text = append(text, id)
 		}
@@ -146,7 +183,9 @@ func (j *joiner) widen(chunk Chunk, order []geoarrow.ColumnID) (*geoarrow.Column
 	}
 	var err error
 	if in.Geometry != nil {
-		out.Geometry, err = j.widenGeometry(in.Geometry)
+		if out.Geometry, err = j.widenGeometry(in.Geometry); err != nil {
+			err = tooLarge(j.src.Name, chunk.Span.Row, err, j.limits)
+		}
 	}
 	return out, err
 }
@@ -169,7 +208,7 @@ func (j *joiner) reread(chunk Chunk, text, order []geoarrow.ColumnID, out *geoar
 			if k < 0 {
 				return fmt.Errorf("%s: %w: column %s is gone", j.src.Name, source.ErrChanged, id.Name)
 			}
-			wide, ok := again.Columns.Attributes[k].Widen(j.facts[id].Resolve(id.Role), out.Rows)
+			wide, ok := again.Columns.Attributes[k].Widen(j.resolve(id), out.Rows)
 			if !ok {
 				return fmt.Errorf("%s: %w: column %s has other values", j.src.Name, source.ErrChanged, id.Name)
 			}
@@ -185,7 +224,7 @@ func (j *joiner) widenGeometry(g *geoarrow.Geometry) (*geoarrow.Geometry, error)
 	if j.kind == geoarrow.NoKind {
 		wide, err := g.ToWKB()
 		if err != nil {
-			return nil, &LimitError{What: j.src.Name + ": " + err.Error(), Flag: "--batch-rows", Limit: int64(j.limits.BatchRows)}
+			return nil, err
 		}
 		if wide.Dim != j.dim {
 			copied := *wide

@@ -14,7 +14,7 @@ import (
 // Table is a whole parsed file. It is immutable and may be read by any number of goroutines.
 //
 // It is canonical: equal files and options give equal slices on every engine, with any number of workers. Every batch has the same
-// columns of the same types and names; every batch but the last has Limits.BatchRows rows, or fewer where ChunkBytes ended it. A table without
+// columns of the same types and names; every batch but the last has Limits.BatchRows rows, or fewer where Limits.BatchBytes ended it. A table without
 // rows has one batch of 0 rows, which carries the types.
 type Table struct {
 	Format  string // the format's name

@@ -46,11 +46,11 @@ memory serves again, as in a server. The file may be in the page cache or not: t
 
 func newBench(std stdio) *cobra.Command {
 	var (
-		engines       string
-		workers, runs int
-		asJSON        bool
-		options       []string
-		parse         limitConfig
+		engines string
+		runs    int
+		asJSON  bool
+		options []string
+		parse   limitConfig
 	)
 	cmd := &cobra.Command{
 		Use:   "bench FILE…",
@@ -66,9 +66,6 @@ func newBench(std stdio) *cobra.Command {
 			if runs < 1 {
 				return wrongUsage("--runs: %d is less than 1", runs)
 			}
-			if workers < 0 || workers > 1 {
-				return wrongUsage("--workers: the CPU engine of this build has one worker; 0 and 1 mean that one")
-			}
 			opts, err := parseOptions(options)
 			if err != nil {
 				return err
@@ -77,6 +74,7 @@ func newBench(std stdio) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			limits = limits.WithDefaults()
 			if err := knownEngines(engines); err != nil {
 				return err
 			}
@@ -101,7 +99,6 @@ func newBench(std stdio) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&engines, "engine", "cpu", "engines to measure, separated by commas: cpu")
-	f.IntVar(&workers, "workers", 0, "workers of the CPU engine; 0 means its own choice")
 	f.IntVar(&runs, "runs", 3, "runs for each file and engine")
 	optionFlag(f, &options)
 	parse.flags(f)
@@ -152,7 +149,7 @@ func bench(ctx context.Context, path string, options map[string]any, limits read
 	}
 	table.Measure()
 	return benchRun{
-		File: path, Format: format.Name, Engine: table.Engine, Workers: 1,
+		File: path, Format: format.Name, Engine: table.Engine, Workers: limits.Workers,
 		Bytes: src.Size, Rows: table.Rows, Positions: table.Positions, TableBytes: table.Bytes,
 		Seconds: seconds, CPUSeconds: (cpuAfter - cpu).Seconds(), RSSAnonPeak: peak, RSSAnonStart: before,
 	}, nil

@@ -6,10 +6,9 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 )
 
-// Concat gives the rows of the parts one behind the other, in memory of their own; a single part with rows is given as it is. All parts have the
-// same columns of the same types, and geometries of one Kind and Dim (Widen and Promote before). More than 2^31-1 bytes of text
-// or WKB, or positions, are ErrBatchTooLarge.
-func Concat(parts []*Columns) (*Columns, error) {
+// Concat gives the rows of the parts one behind the other, copied to memory of the arena. All parts have the same columns of the same types,
+// and geometries of one Kind and Dim (Widen and Promote before). More than 2^31-1 bytes of text or WKB, or positions, are ErrBatchTooLarge.
+func Concat(mem *Arena, parts []*Columns) (*Columns, error) {
 	if len(parts) == 0 {
 		return &Columns{}, nil
 	}
@@ -21,11 +20,8 @@ func Concat(parts []*Columns) (*Columns, error) {
 			out.Rows += p.Rows
 		}
 	}
-	switch len(full) {
-	case 0:
-		return parts[0], nil
-	case 1:
-		return full[0], nil
+	if len(full) == 0 {
+		full = parts[:1]
 	}
 	out.Attributes = make([]Column, len(full[0].Attributes))
 	for i := range out.Attributes {
@@ -34,7 +30,7 @@ func Concat(parts []*Columns) (*Columns, error) {
 		for k, p := range full {
 			columns[k], rows[k] = &p.Attributes[i], p.Rows
 		}
-		column, err := concatColumn(columns, rows)
+		column, err := concatColumn(mem, columns, rows)
 		if err != nil {
 			return nil, err
 		}
@@ -48,11 +44,11 @@ func Concat(parts []*Columns) (*Columns, error) {
 		geometries[k] = p.Geometry
 	}
 	var err error
-	out.Geometry, err = concatGeometry(geometries)
+	out.Geometry, err = concatGeometry(mem, geometries)
 	return out, err
 }
 
-func concatColumn(parts []*Column, rows []int) (Column, error) {
+func concatColumn(mem *Arena, parts []*Column, rows []int) (Column, error) {
 	out := *parts[0]
 	for _, p := range parts[1:] {
 		out.Facts = out.Facts.Join(p.Facts)
@@ -64,11 +60,11 @@ func concatColumn(parts []*Column, rows []int) (Column, error) {
 	out.Valid = concatValid(column(parts, func(p *Column) []byte { return p.Valid }), rows, out.Nulls)
 	switch out.Type.(type) {
 	case *arrow.StringType:
-		out.Offsets, err = concatOffsets(column(parts, func(p *Column) []int32 { return p.Offsets }))
-		out.Values = concat(column(parts, func(p *Column) []byte { return p.Values }))
+		out.Offsets, err = concatOffsets(mem, column(parts, func(p *Column) []int32 { return p.Offsets }))
+		out.Values = concat(mem, column(parts, func(p *Column) []byte { return p.Values }))
 	case *arrow.ListType:
 		offsets := column(parts, func(p *Column) []int32 { return p.Offsets })
-		if out.Offsets, err = concatOffsets(offsets); err != nil {
+		if out.Offsets, err = concatOffsets(mem, offsets); err != nil {
 			return Column{}, err
 		}
 		children := make([]*Column, len(parts))
@@ -76,18 +72,18 @@ func concatColumn(parts []*Column, rows []int) (Column, error) {
 		for k, p := range parts {
 			children[k], elements[k] = p.Child, int(p.Offsets[rows[k]])
 		}
-		child, err := concatColumn(children, elements)
+		child, err := concatColumn(mem, children, elements)
 		out.Child = &child
 		return out, err
 	case *arrow.BooleanType:
 		out.Values = concatBits(column(parts, func(p *Column) []byte { return p.Values }), rows)
 	default:
-		out.Values = concat(column(parts, func(p *Column) []byte { return p.Values }))
+		out.Values = concat(mem, column(parts, func(p *Column) []byte { return p.Values }))
 	}
 	return out, err
 }
 
-func concatGeometry(parts []*Geometry) (*Geometry, error) {
+func concatGeometry(mem *Arena, parts []*Geometry) (*Geometry, error) {
 	out := &Geometry{Kind: parts[0].Kind, Dim: parts[0].Dim}
 	rows := make([]int, len(parts))
 	kinds := false
@@ -99,7 +95,7 @@ func concatGeometry(parts []*Geometry) (*Geometry, error) {
 	}
 	out.Valid = concatValid(column(parts, func(p *Geometry) []byte { return p.Valid }), rows, out.Nulls)
 	if kinds {
-		out.Kinds = concat(column(parts, (*Geometry).rowKinds))
+		out.Kinds = concat(mem, column(parts, (*Geometry).rowKinds))
 	}
 	var errs [4]error
 	for i, level := range []struct {
@@ -111,18 +107,18 @@ func concatGeometry(parts []*Geometry) (*Geometry, error) {
 		{&out.Rings, func(p *Geometry) []int32 { return p.Rings }},
 		{&out.Offsets, func(p *Geometry) []int32 { return p.Offsets }},
 	} {
-		*level.to, errs[i] = concatOffsets(column(parts, level.from))
+		*level.to, errs[i] = concatOffsets(mem, column(parts, level.from))
 	}
 	for _, err := range errs {
 		if err != nil {
 			return nil, err
 		}
 	}
-	out.X = concat(column(parts, func(p *Geometry) []float64 { return p.X }))
-	out.Y = concat(column(parts, func(p *Geometry) []float64 { return p.Y }))
-	out.Z = concat(column(parts, func(p *Geometry) []float64 { return p.Z }))
-	out.M = concat(column(parts, func(p *Geometry) []float64 { return p.M }))
-	out.WKB = concat(column(parts, func(p *Geometry) []byte { return p.WKB }))
+	out.X = concat(mem, column(parts, func(p *Geometry) []float64 { return p.X }))
+	out.Y = concat(mem, column(parts, func(p *Geometry) []float64 { return p.Y }))
+	out.Z = concat(mem, column(parts, func(p *Geometry) []float64 { return p.Z }))
+	out.M = concat(mem, column(parts, func(p *Geometry) []float64 { return p.M }))
+	out.WKB = concat(mem, column(parts, func(p *Geometry) []byte { return p.WKB }))
 	return out, nil
 }
 
@@ -136,7 +132,7 @@ func column[P, S any](parts []*P, of func(p *P) S) []S {
 }
 
 // concat joins slices in one allocation; nil if all are empty.
-func concat[T any](slices [][]T) []T {
+func concat[T Fixed | ~uint8](mem *Arena, slices [][]T) []T {
 	n := 0
 	for _, s := range slices {
 		n += len(s)
@@ -144,7 +140,7 @@ func concat[T any](slices [][]T) []T {
 	if n == 0 {
 		return nil
 	}
-	out := make([]T, 0, n)
+	out := Alloc[T](mem, n)
 	for _, s := range slices {
 		out = append(out, s...)
 	}
@@ -152,7 +148,7 @@ func concat[T any](slices [][]T) []T {
 }
 
 // concatOffsets joins offsets that each start at 0 so that they go on where the part before ended; nil if the first part has none.
-func concatOffsets(parts [][]int32) ([]int32, error) {
+func concatOffsets(mem *Arena, parts [][]int32) ([]int32, error) {
 	if len(parts[0]) == 0 {
 		return nil, nil
 	}
@@ -164,7 +160,7 @@ func concatOffsets(parts [][]int32) ([]int32, error) {
 	if end > math.MaxInt32 {
 		return nil, ErrBatchTooLarge
 	}
-	out := make([]int32, 1, n)
+	out := append(Alloc[int32](mem, n), 0)
 	for _, p := range parts {
 		base := out[len(out)-1]
 		for _, o := range p[1:] {

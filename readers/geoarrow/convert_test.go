@@ -115,7 +115,7 @@ func TestWKBOverflow(t *testing.T) {
 		t.Errorf("got %v, want %v", err, ErrBatchTooLarge)
 	}
 	big := &Columns{Rows: 1, Geometry: &Geometry{Rows: 1, Kind: LineString, Geoms: []int32{0, 1 << 30}}}
-	if _, err := Concat([]*Columns{big, big}); !errors.Is(err, ErrBatchTooLarge) {
+	if _, err := Concat(&Arena{}, []*Columns{big, big}); !errors.Is(err, ErrBatchTooLarge) {
 		t.Errorf("Concat: got %v, want %v", err, ErrBatchTooLarge)
 	}
 }

@@ -10,6 +10,7 @@ import (
 // serves one goroutine.
 type Arena struct {
 	Next float64 // size of the chunk that follows the one that is finished, as a part of it; 0 if none does
+	Lend bool    // HandOver gives what the collector goes on with: the chunk is read before the next one begins
 
 	rest  []byte // of the newest block
 	block int    // its size
@@ -23,7 +24,7 @@ const (
 )
 
 // Alloc gives a slice of length 0 and capacity n, at an address that is a multiple of 64 if it is large.
-func Alloc[T Fixed | byte](a *Arena, n int) []T {
+func Alloc[T Fixed | ~uint8](a *Arena, n int) []T {
 	size := n * int(unsafe.Sizeof(*new(T)))
 	if size == 0 || a.block == 0 && size < ownSlice {
 		return make([]T, 0, n)
@@ -58,10 +59,13 @@ func populate(b []byte) {
 
 // HandOver gives a finished chunk the slice that collected it, and the collector a new one of the size that the next chunk will need if it is like
 // this one. A slice that is much too large is copied instead.
-func HandOver[T Fixed | byte](a *Arena, collected *[]T) []T {
+func HandOver[T Fixed | ~uint8](a *Arena, collected *[]T) []T {
 	s := *collected
 	if len(s) == 0 {
 		return nil
+	}
+	if a.Lend {
+		return slices.Clip(s)
 	}
 	if spare := cap(s) - len(s); spare > len(s)/8+64 && !(a.Next == 0 && spare <= len(s)) {
 		*collected = s[:0]
@@ -75,7 +79,7 @@ func HandOver[T Fixed | byte](a *Arena, collected *[]T) []T {
 }
 
 // Reserve makes room for times as many elements as the slice has, and a little more: what a whole chunk will need if it goes on like its first part.
-func Reserve[T Fixed | byte](a *Arena, collected *[]T, times float64) {
+func Reserve[T Fixed | ~uint8](a *Arena, collected *[]T, times float64) {
 	s := *collected
 	if n := int(float64(len(s))*times*17/16) + 64; len(s) > 0 && n > cap(s) {
 		*collected = append(Alloc[T](a, n), s...)

@@ -229,7 +229,7 @@ func checkPartition(t *testing.T, r *rand.Rand, all []string, c *Columns) {
 		parts = append(parts, part)
 	}
 	before := dump(c)
-	joined, err := Concat(parts)
+	joined, err := Concat(&Arena{}, parts)
 	if err != nil {
 		t.Fatal(err)
 	}

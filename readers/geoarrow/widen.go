@@ -34,7 +34,7 @@ func AsBytes[T Fixed](v []T) []byte {
 func (c *Column) Widen(to Resolved, rows int) (Column, bool) {
 	out := *c
 	out.Type, out.JSON, out.Mixed = to.Type, to.JSON, to.Mixed
-	if c.Nulls == rows && c.Facts.Kinds == 0 {
+	if c.Nulls == rows { // its facts may be those of rows that were cut off
 		return nullColumn(out, rows), true
 	}
 	if l, isList := to.Type.(*arrow.ListType); isList {

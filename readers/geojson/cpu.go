@@ -3,6 +3,7 @@ package geojson
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
@@ -18,14 +19,23 @@ type cpu struct {
 
 // Parse reads the whole file, or again a span of rows that an earlier Parse emitted.
 func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
-	s := newScanner(ctx, src, req, cmp.Or(c.readBytes, windowBytes), emit)
-	s.skipErrors = c.layout.Options.SkipErrors()
-	if s.skipErrors {
-		s.probe = newSink()
+	if req.Span.To < 0 {
+		req.Span.To = src.Size
 	}
-	s.sequence, _ = c.layout.Dialect.(bool)
-	s.plainRuns = havePlain && !c.portable
-	ok := s.err == nil
+	s := c.scanner(req)
+	s.sink.text = slices.Clone(req.Span.Text)
+	s.sink.reset()
+	empty := true
+	s.emit = func(chunk readers.Chunk) error {
+		empty = false
+		return emit(chunk)
+	}
+	var crew *crew
+	if !req.Span.Inside && s.limits.Workers > 1 && req.Span.To-req.Span.From > 2*s.limits.PartBytes {
+		crew = c.crew(ctx, src, req, s)
+		defer crew.close()
+	}
+	ok := s.open(ctx, src, req.Span.From, req.Span.To, req.Span.Row, cmp.Or(c.readBytes, windowBytes))
 	switch {
 	case !ok:
 	case req.Span.Inside:
@@ -37,13 +47,18 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 	if !ok {
 		return readers.Summary{}, s.error()
 	}
-	if s.chunk.Row == req.Span.Row && !req.Span.Inside {
-		empty := &geoarrow.Columns{Geometry: geoarrow.NullGeometry(0, geoarrow.NoKind, geoarrow.XY)}
-		if err := emit(readers.Chunk{Columns: empty}); err != nil {
+	if crew != nil {
+		if err := crew.finish(); err != nil {
 			return readers.Summary{}, err
 		}
 	}
-	s.sum.BytesRead = s.read
+	if empty && !req.Span.Inside {
+		none := &geoarrow.Columns{Geometry: geoarrow.NullGeometry(0, geoarrow.NoKind, geoarrow.XY)}
+		if err := emit(readers.Chunk{Columns: none}); err != nil {
+			return readers.Summary{}, err
+		}
+	}
+	s.sum.BytesRead += s.read
 	return s.sum, nil
 }
 
@@ -52,5 +67,5 @@ func (s *scanner) span() bool {
 	if s.inSequence {
 		return s.values(0, true)
 	}
-	return s.array(0) >= 0
+	return s.features(0, arrayStart) >= 0
 }

@@ -37,7 +37,7 @@ func (s *scanner) document() bool {
 	}
 	switch c := s.at(p); {
 	case s.inSequence && p < s.n:
-		return s.values(p, true)
+		return s.sequenceFrom(p, true)
 	case c == '[':
 		s.brackets = 1
 		if q := s.blank(p + 1); q >= 0 && s.at(q) == ']' {
@@ -78,69 +78,64 @@ func (s *scanner) onlyBlanks(p int, behind string) bool {
 	return true
 }
 
+// Where an array of features is being read.
+const (
+	arrayStart   = iota // before the first feature, or the end
+	arrayFeature        // before a feature
+	arrayComma          // before a comma, or the end
+)
+
 // array reads features from p on, which is behind the opening bracket, up to and with the closing one.
 func (s *scanner) array(p int) int {
-	const (
-		start = iota // the first feature, or the end
-		value        // a feature
-		comma        // a comma, or the end
-	)
-	state := start
+	if p = s.features(p, arrayStart); s.stopped {
+		return s.rest()
+	}
+	return p
+}
+
+// features reads features from p on, up to and with the closing bracket of their array, or to a feature at which to stop.
+func (s *scanner) features(p, state int) int {
 	for {
 		if p = s.blank(p); p < 0 {
 			return -1
 		}
+		closed := state != arrayFeature && s.at(p) == ']'
 		switch {
-		case state == comma && s.at(p) == ',':
-			state = value
+		case state == arrayComma && s.at(p) == ',':
+			state = arrayFeature
 			p++
 			continue
-		case state != value && s.at(p) == ']':
+		case closed, state != arrayStart && s.spanEnds(p), state != arrayComma && s.chunkEnds(p):
 			next, again := s.end(p)
-			if again {
-				p, state = next, value
+			switch {
+			case again:
+				p, state = next, arrayFeature
 				continue
-			}
-			if next < 0 {
+			case next < 0:
 				return -1
+			case closed:
+				return p + 1
+			case s.stops(p) || s.spanEnds(p):
+				return p
 			}
-			return p + 1
-		case state == comma && s.spanEnds(p):
-			next, again := s.end(p)
-			if !again {
-				return next
-			}
-			p, state = next, value
-			continue
-		case state == comma:
+		case state == arrayComma:
 			if again, first := s.again(); again && s.err == nil { // a row before may turn out to be malformed
-				p, state = first, value
+				p, state = first, arrayFeature
 				continue
 			}
 			return s.fail(p, `"," or "]" after a Feature`)
 		}
-		if s.sink.rows == 0 && s.sink.skipped.Count == 0 {
-			s.begin(p)
-		}
+		s.begin(p)
 		next := s.row(p)
-		if next < 0 {
-			again, first := s.again()
-			if !again || s.err != nil {
-				return -1
-			}
-			p, state = first, value
+		if next >= 0 {
+			p, state = next, arrayComma
 			continue
 		}
-		p, state = next, comma
-		if s.full(p) {
-			var again bool
-			if p, again = s.end(p); again {
-				state = value
-			}
-			if p < 0 {
-				return -1
-			}
+		again, first := s.again()
+		if !again || s.err != nil {
+			return -1
 		}
+		p, state = first, arrayFeature
 	}
 }
 
@@ -157,29 +152,28 @@ func (s *scanner) rootValue(off int64) bool {
 	clear(s.sum.Foreign)
 	s.brackets, s.inSequence = 0, true
 	s.sum.CRS = geoarrow.CRS84
-	return s.values(p, s.sequence)
+	return s.sequenceFrom(p, s.sequence)
 }
 
-// values reads Features and geometries from p on to the end of the file. Unless sequence is set a second one must stand on a line of its
-// own, or behind a record separator.
+// sequenceFrom reads Features and geometries from p on to the end of the file.
+func (s *scanner) sequenceFrom(p int, sequence bool) bool {
+	ok := s.values(p, sequence)
+	if s.stopped {
+		return s.rest() >= 0
+	}
+	return ok
+}
+
+// values reads Features and geometries from p on to the end of the file, or to one at which to stop. Unless sequence is set a second one must stand
+// on a line of its own, or behind a record separator.
 func (s *scanner) values(p int, sequence bool) bool {
 	for {
 		before := s.base + int64(p)
 		if p = s.blank(p); p < 0 {
 			return false
 		}
-		if p >= s.n {
-			next, again := s.end(p)
-			if !again {
-				return next >= 0
-			}
-			p = next
-			continue
-		}
-		if s.sink.rows == 0 && s.sink.skipped.Count == 0 {
-			s.begin(p)
-		}
-		if !sequence && s.feature > 0 {
+		last := p >= s.n
+		if !last && !sequence && s.feature > 0 {
 			if sequence = s.separated(before, s.base+int64(p)); !sequence {
 				if again, first := s.again(); again && s.err == nil {
 					p = first
@@ -189,20 +183,29 @@ func (s *scanner) values(p int, sequence bool) bool {
 				return false
 			}
 		}
-		next := s.row(p)
-		if next < 0 {
-			again, first := s.again()
-			if !again || s.err != nil {
+		if last || s.chunkEnds(p) {
+			next, again := s.end(p)
+			switch {
+			case again:
+				p = next
+				continue
+			case next < 0:
 				return false
+			case last || s.stops(p):
+				return true
 			}
-			p = first
+		}
+		s.begin(p)
+		next := s.row(p)
+		if next >= 0 {
+			p = next
 			continue
 		}
-		if p = next; s.full(p) {
-			if p, _ = s.end(p); p < 0 {
-				return false
-			}
+		again, first := s.again()
+		if !again || s.err != nil {
+			return false
 		}
+		p = first
 	}
 }
 
@@ -316,7 +319,7 @@ func (s *scanner) crs(p, open int) int {
 	if s.inside { // the first parse saw it
 		return end
 	}
-	if s.inSequence && s.chunk.Row+int64(s.sink.rows) > 0 && crs != s.sum.CRS {
+	if s.inSequence && (s.onlyCRS || s.chunk.Row+int64(s.sink.rows) > 0) && crs != s.sum.CRS {
 		return s.wrong(p, "crs", "", fmt.Sprintf("a second CRS, %q beside %q", crs, s.sum.CRS))
 	}
 	s.sum.CRS = crs

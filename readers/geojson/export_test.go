@@ -1,6 +1,11 @@
 package geojson
 
-import "github.com/vibeflight/vibeflight/readers"
+import (
+	"context"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
 
 // Windowed is the CPU engine with windows of readBytes, or of the usual size where that is 0.
 func Windowed(l readers.Layout, readBytes int) readers.Parser {
@@ -10,4 +15,22 @@ func Windowed(l readers.Layout, readBytes int) readers.Parser {
 // Portable is Windowed without what only some processors have.
 func Portable(l readers.Layout, readBytes int) readers.Parser {
 	return cpu{layout: l, readBytes: readBytes, portable: true}
+}
+
+// Parallel is the CPU engine with several workers, each of which reads partBytes in one go; 0 is a single worker.
+func Parallel(l readers.Layout, partBytes int) readers.Parser {
+	return inParts{cpu{layout: l}, partBytes}
+}
+
+type inParts struct {
+	cpu
+	bytes int
+}
+
+func (p inParts) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
+	if p.bytes > 0 {
+		req.Limits.PartBytes = int64(p.bytes)
+		req.Limits.Workers = 2 + p.bytes%15
+	}
+	return p.cpu.Parse(ctx, src, req, emit)
 }

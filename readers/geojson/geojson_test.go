@@ -21,9 +21,17 @@ var windows = readertest.Variant{
 	Parser: geojson.Windowed,
 }
 
-func TestFormat(t *testing.T) { readertest.Run(t, geojson.Format(), windows, portable) }
+// parallel is the CPU engine with 2 to 16 workers and parts of any size.
+var parallel = readertest.Variant{
+	Name:   "parallel",
+	Parser: geojson.Parallel,
+}
 
-func FuzzFormat(f *testing.F) { readertest.Fuzz(f, geojson.Format(), windows, portable) }
+func TestFormat(t *testing.T) { readertest.Run(t, geojson.Format(), windows, portable, parallel) }
+
+func FuzzFormat(f *testing.F) {
+	readertest.Fuzz(f, geojson.Format(), windows, portable, parallel)
+}
 
 // textCase is a text and the table that it becomes, as readertest.Columns writes it, without a geometry column of nulls only; or, where the input has the
 // mark ¦, a part of the error that stands there.
@@ -57,14 +65,14 @@ func check(t *testing.T, how reading, cases []textCase) {
 			} else if got := columns(table); got != c.want {
 				t.Fatalf("%s\ngot:\n%s\nwant:\n%s", text, got, c.want)
 			}
-			readertest.Same(t, geojson.Format(), in, sizes(len(text)), windows)
+			readertest.Same(t, geojson.Format(), in, sizes(len(text)), windows, parallel)
 			for _, rows := range []int{1, 2} {
 				in.Limits.BatchRows = rows
 				again, err := readertest.Check(t, geojson.Format(), in)
 				if (err == nil) != (offset < 0) || err == nil && columns(again) != c.want {
 					t.Errorf("%s\nbatches of %d rows\ngot:\n%s\n%v\nwant:\n%s", text, rows, columns(again), err, c.want)
 				}
-				readertest.Same(t, geojson.Format(), in, []int{1, 7, 50}, windows)
+				readertest.Same(t, geojson.Format(), in, []int{1, 7, 50}, windows, parallel)
 			}
 		})
 	}

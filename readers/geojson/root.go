@@ -102,7 +102,8 @@ func (s *scanner) rootFeatures(r *root, p int) int {
 	}
 	r.features = true
 	end := s.array(p + 1)
-	if end < 0 && s.err == nil && r.typeOff >= 0 && r.kind != "FeatureCollection" {
+	if end < 0 && (s.err == nil || s.faulty) && r.typeOff >= 0 && r.kind != "FeatureCollection" {
+		s.err = nil
 		return s.failType(r.typeOff) // it stands before what is wrong with a feature
 	}
 	return end

@@ -2,6 +2,7 @@ package geojson
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strconv"
 
@@ -23,7 +24,8 @@ type scanner struct {
 	emit       func(readers.Chunk) error
 
 	fault    fault
-	err      error // of the window, of emit or of a chunk: no fault of the text
+	err      error // of the window, of emit or of a chunk: no fault of the text, unless faulty
+	faulty   bool  // err is that of a fault that another scanner found
 	stack    []byte
 	name     []byte // the last key with escapes
 	typeText []byte // the last type with escapes
@@ -33,9 +35,16 @@ type scanner struct {
 	chunk readers.Span
 	sum   readers.Summary
 
+	onlyCRS bool       // the CRS is known: no other may follow
+	stop    int64      // no row that begins here or behind is read
+	stopped bool       // because of that the last reading ended
+	next    int64      // offset behind the last chunk: of the next row, or of what ends the rows
+	rest    func() int // reads on with several workers when this scanner stopped
+
 	inRow        bool  // a fault is one of a feature
 	feature      int64 // its number in the file
-	firstFeature int64 // that of the first one of the chunk
+	first        int64 // offset of the first one of the chunk, be it left out or not
+	firstFeature int64 // and its number
 	rowOffset    int64 // and its first byte
 	lastKind     geoarrow.Kind
 	foreseen     bool          // room was made for the first chunk
@@ -62,21 +71,25 @@ func (t state) pack() uint64 {
 
 func unpackState(v uint64) state { return state{inSequence: v&1 != 0, brackets: int(v >> 1)} }
 
-func newScanner(ctx context.Context, src *source.File, req readers.Request, step int, emit func(readers.Chunk) error) *scanner {
-	s := &scanner{limits: req.Limits.WithDefaults(), emit: emit, sink: newSink(), lastKind: geoarrow.Point}
+// scanner makes one that has read nothing.
+func (c cpu) scanner(req readers.Request) *scanner {
+	s := &scanner{limits: req.Limits.WithDefaults(), sink: newSink(), lastKind: geoarrow.Point, stop: math.MaxInt64}
 	s.sum = readers.Summary{CRS: geoarrow.CRS84, Foreign: map[string]int64{}}
-	s.sink.text = slices.Clone(req.Span.Text)
-	s.sink.reset()
-	s.feature = req.Span.Row
-	end := req.Span.To
-	if end < 0 {
-		end = src.Size
-	}
-	s.chunk.Row = req.Span.Row
-	if !s.window.open(ctx, src, req.Span.From, end, s.limits.MaxFeatureBytes, step) {
-		s.err = s.window.err
+	s.sequence, _ = c.layout.Dialect.(bool)
+	s.plainRuns = havePlain && !c.portable
+	if s.skipErrors = c.layout.Options.SkipErrors(); s.skipErrors {
+		s.probe = newSink()
 	}
 	return s
+}
+
+// open has the scanner read from an offset on, where row number row begins.
+func (s *scanner) open(ctx context.Context, src *source.File, from, end, row int64, step int) bool {
+	s.feature, s.chunk, s.fault, s.err, s.stopped = row, readers.Span{Row: row}, fault{}, nil, false
+	if !s.window.open(ctx, src, from, s.stop, end, s.limits.MaxFeatureBytes, step) {
+		s.err = s.window.err
+	}
+	return s.err == nil
 }
 
 // refill brings more of the file behind index p, which becomes index 0. It gives -1 with err set if it can't.
@@ -155,7 +168,10 @@ func (s *scanner) row(p int) int {
 		}
 		end := s.try(p)
 		if end >= 0 {
-			s.sink.commit()
+			if s.sink.rows == 0 {
+				s.chunk.From = s.rowOffset
+			}
+			s.sink.commit(s.rowOffset)
 			s.feature++
 			s.inRow = false
 			return end
@@ -208,7 +224,7 @@ func (s *scanner) foresee(p int) {
 	}
 	s.foreseen = true
 	rows, parsed := float64(s.sink.rows), float64(s.base+int64(p)-s.chunk.From)
-	s.sink.reserve(min(float64(s.limits.BatchRows)/rows, float64(s.window.end-s.chunk.From)/parsed))
+	s.sink.reserve(min(float64(s.limits.BatchRows)/rows, float64(min(s.window.end, s.stop)-s.chunk.From)/parsed))
 }
 
 // try reads the row at p. Under on_error: skip it reads it twice: a malformed one must leave no trace in the columns.
@@ -275,14 +291,23 @@ func (s *scanner) lineEnd(p int) int {
 	}
 }
 
-// full reports whether the chunk at hand ends with the row that ended at p.
-func (s *scanner) full(p int) bool {
-	return s.sink.rows >= s.limits.BatchRows || s.base+int64(p)-s.chunk.From >= readers.ChunkBytes
+// chunkEnds reports whether the chunk at hand ends before the row at p, or before what looks like one.
+func (s *scanner) chunkEnds(p int) bool {
+	at := s.base + int64(p)
+	return at >= s.stop || s.sink.rows > 0 && (s.sink.rows >= s.limits.BatchRows || at-s.chunk.From >= s.limits.BatchBytes)
 }
 
-// begin starts a chunk with the row at p.
+// stops says whether nothing behind p is to be read; p is where a row begins.
+func (s *scanner) stops(p int) bool {
+	s.stopped = s.base+int64(p) >= s.stop
+	return s.stopped
+}
+
+// begin starts a chunk with the row at p, unless one is begun.
 func (s *scanner) begin(p int) {
-	s.chunk.From, s.firstFeature = s.base+int64(p), s.feature
+	if s.sink.rows == 0 && s.sink.skipped.Count == 0 {
+		s.first, s.firstFeature = s.base+int64(p), s.feature
+	}
 }
 
 // end finishes the chunk whose last row ended before p. If its rows showed that some of them must be read another way, it goes back:
@@ -291,8 +316,9 @@ func (s *scanner) end(p int) (next int, again bool) {
 	if again, next := s.again(); again {
 		return next, true
 	}
+	s.next = s.base + int64(p)
+	s.sink.addTo(&s.sum)
 	if s.sink.rows == 0 {
-		s.sink.addTo(&s.sum)
 		s.sink.reset()
 		return p, false
 	}
@@ -302,10 +328,11 @@ func (s *scanner) end(p int) (next int, again bool) {
 		return -1, false
 	}
 	span := s.chunk
-	span.To, span.Inside, span.State = s.base+int64(p), true, s.state.pack()
+	span.To, span.Inside, span.State = s.next, true, s.state.pack()
 	span.Text = slices.Clone(s.sink.text)
-	s.sink.addTo(&s.sum)
-	s.sink.reset()
+	if !s.sink.memory.Lend {
+		s.sink.reset()
+	}
 	s.sink.known = nil
 	s.chunk.Row += int64(columns.Rows)
 	if err := s.emit(readers.Chunk{Columns: columns, Span: span}); err != nil {
@@ -318,7 +345,7 @@ func (s *scanner) end(p int) (next int, again bool) {
 // nextChunk is how large the chunk behind p will be at most, as a part of the one before.
 func (s *scanner) nextChunk(p int) float64 {
 	at := s.base + int64(p)
-	if s.sink.rows < s.limits.BatchRows || s.inside {
+	if s.sink.rows < s.limits.BatchRows || s.inside || s.sink.memory.Lend {
 		return 0
 	}
 	return min(1, float64(s.window.end-at)/float64(at-s.chunk.From))
@@ -356,7 +383,7 @@ func (s *scanner) again() (bool, int) {
 	k.reset()
 	s.fault = fault{}
 	s.feature = s.firstFeature
-	p := s.seek(s.chunk.From)
+	p := s.seek(s.first)
 	if p < 0 {
 		s.err = s.window.err
 	}

@@ -18,6 +18,7 @@ type sink struct {
 	byID   map[geoarrow.ColumnID]*column
 	order  []*column // of the chunk, in order of first appearance
 	id     *column
+	starts []int64    // offsets of the rows, where the chunk is lent
 	start  prediction // what stands before the first property
 
 	text    []geoarrow.ColumnID // columns to be read as text
@@ -63,6 +64,7 @@ func newSink() *sink {
 // reset forgets the rows of the chunk, not what is known of it.
 func (k *sink) reset() {
 	k.rows, k.order, k.id, k.start = 0, k.order[:0], nil, prediction{}
+	k.starts = k.starts[:0]
 	k.geom.Reset()
 	for id, c := range k.byID {
 		c.forced = slices.Contains(k.text, id)
@@ -103,9 +105,12 @@ func (k *sink) reserve(times float64) {
 	}
 }
 
-// commit ends the row at hand.
-func (k *sink) commit() {
+// commit ends the row at hand, which began at an offset.
+func (k *sink) commit(at int64) {
 	k.rows++
+	if k.memory.Lend {
+		k.starts = append(k.starts, at)
+	}
 	for _, name := range k.foreign {
 		k.members[name]++
 	}

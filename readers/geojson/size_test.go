@@ -42,7 +42,7 @@ func TestBackslashes(t *testing.T) {
 			if got := text0(read(t, string(in.Text), readers.Limits{})); got != want {
 				t.Errorf("%d backslashes: got %q, want %q", n, got, want)
 			}
-			readertest.Same(t, geojson.Format(), in, []int{1, 8, 31, 32, 33, 63, 64, 65, 97, 98, 99, 100, 128, 256, 1024, 1120, 1121, 1122, 1123, 1124, 1125}, windows)
+			readertest.Same(t, geojson.Format(), in, []int{1, 8, 31, 32, 33, 63, 64, 65, 97, 98, 99, 100, 128, 256, 1024, 1120, 1121, 1122, 1123, 1124, 1125}, windows, parallel)
 		}
 	}
 }
@@ -126,7 +126,7 @@ func TestDepth(t *testing.T) {
 			if limit != nil && limit.Flag != "--max-depth" {
 				t.Errorf("flag %q", limit.Flag)
 			}
-			readertest.Same(t, geojson.Format(), in, []int{1, 50, 4096}, windows)
+			readertest.Same(t, geojson.Format(), in, []int{1, 50, 4096}, windows, parallel)
 		})
 	}
 }

@@ -21,6 +21,7 @@ type window struct {
 	ctx  context.Context
 	src  *source.File
 	end  int64 // of the span, in the file
+	soft int64 // behind it little is needed, and little read at a time
 	most int64 // bytes of one row
 	step int   // bytes of one read, windowBytes but in tests
 
@@ -36,9 +37,12 @@ type window struct {
 // windowBytes is how much is read at a time: small enough to be parsed from the cache that read put it in.
 const windowBytes = 256 << 10
 
+// tailBytes is how much is read at a time behind the soft end: the rest of a row.
+const tailBytes = 16 << 10
+
 // open starts the window at an offset.
-func (w *window) open(ctx context.Context, src *source.File, from, end, most int64, step int) bool {
-	*w = window{ctx: ctx, src: src, end: end, most: most, step: step, buf: w.buf}
+func (w *window) open(ctx context.Context, src *source.File, from, soft, end, most int64, step int) bool {
+	*w = window{ctx: ctx, src: src, soft: soft, end: end, most: most, step: step, buf: w.buf}
 	return w.seek(from) >= 0
 }
 
@@ -68,7 +72,14 @@ func (w *window) fill(keep int) bool {
 		}
 		return false
 	}
-	want := int(min(int64(max(w.step, kept)), w.end-w.base-int64(w.n)))
+	at := w.base + int64(w.n)
+	step := int64(w.step)
+	if at < w.soft {
+		step = min(step, w.soft-at)
+	} else if w.soft < w.end {
+		step = min(step, tailBytes)
+	}
+	want := int(min(max(step, int64(kept)), w.end-at))
 	if need := kept + want + number.Padding; need > len(w.buf) {
 		grown := make([]byte, max(need, int(min(int64(w.step)*5/4, w.end-w.base+number.Padding))))
 		copy(grown, w.buf[keep:w.n])

@@ -39,7 +39,7 @@ func bbox(t *readers.Table) []uint64 {
 }
 
 func dumpColumn(b *bytes.Buffer, c *geoarrow.Column) {
-	fmt.Fprintf(b, "column %q role %d %s rounded %d nulls %d valid %x offsets %d values %x\n", c.Name, c.Role, typeText(c), c.Rounded, c.Nulls, c.Valid, c.Offsets, c.Values)
+	fmt.Fprintf(b, "column %q role %d %s nulls %d valid %x offsets %d values %x\n", c.Name, c.Role, typeText(c), c.Nulls, c.Valid, c.Offsets, c.Values)
 	if c.Child != nil {
 		dumpColumn(b, c.Child)
 	}

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -25,6 +26,7 @@ type File struct {
 
 	f     *os.File
 	there func() (fs.FileInfo, error) // what lies at the path now
+	read  atomic.Int64                // bytes that ReadAt gave
 }
 
 // Without O_NONBLOCK, opening a named pipe waits for somebody to write to it. It changes nothing about regular files.
@@ -63,7 +65,14 @@ func open(f *os.File, name, path string, there func() (fs.FileInfo, error)) (*Fi
 }
 
 // ReadAt reads len(p) bytes from offset off, as io.ReaderAt says.
-func (f *File) ReadAt(p []byte, off int64) (int, error) { return f.f.ReadAt(p, off) }
+func (f *File) ReadAt(p []byte, off int64) (int, error) {
+	n, err := f.f.ReadAt(p, off)
+	f.read.Add(int64(n))
+	return n, err
+}
+
+// BytesRead is how many bytes ReadAt gave so far, those that it gave twice counted twice: how far a parse is, while it runs.
+func (f *File) BytesRead() int64 { return f.read.Load() }
 
 // Head reads the first n bytes, or all of a shorter file.
 func (f *File) Head(n int) ([]byte, error) {

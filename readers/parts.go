@@ -1,0 +1,158 @@
+package readers
+
+import (
+	"context"
+	"math"
+
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+)
+
+// Part is a run of rows that one worker read in one go, with the narrowest types that they allow.
+type Part struct {
+	Start, Next int64 // offsets of its first row, and of the row behind its last one or of the end of all rows
+	End         bool  // no row follows: what stands at Next is for others to read
+	Failed      bool  // what begins at Start is no run of rows, or the read failed
+
+	Columns *geoarrow.Columns // nil: no rows
+	Starts  []int64           // offset of each row
+	Rows    int64             // numbers that the rows take up: those left out under on_error: skip count
+	State   uint64            // for a Span
+	Text    []geoarrow.ColumnID
+	Summary Summary
+	Release func() // says that Columns and Starts are no longer read, so that their memory may serve again
+}
+
+// PartReader reads parts of one file, for one goroutine.
+type PartReader interface {
+	// Guess looks for the first row that begins at or behind from, without knowing what stands before, and reads the rows that begin before
+	// stop. What it takes for a row may be none.
+	Guess(from, stop int64) Part
+	// Read reads the rows from the one at from, which is row number row, to the first that begins at or behind stop. Its error is the one that reading
+	// the file from its first byte gives.
+	Read(from, stop, row int64) (Part, error)
+}
+
+// Parts reads the rows of a file from one row on with several workers.
+//
+// A worker begins where a row seems to begin: bytes that look so may stand inside of a string, or in a member that nobody reads. So a part counts
+// only if it begins at the very byte at which the part before it ended, which is known to be right from the first part on. Else these rows are read
+// again from that byte. What is given is thus what a single worker gives from the first row to the last, and so is the error.
+//
+//	rows      ....|...row..|..row...|...row..|.....row......|..row..|..
+//	parts         from               +Size               +2*Size
+//	guesses       ^Start            ^Start              x in a string: read again from where the part before ended
+type Parts struct {
+	From, To int64 // offset of the first row; end of the file
+	Row      int64 // its number
+	Size     int64 // bytes from one guess to the next
+	Workers  int
+	Reader   func() PartReader
+}
+
+// mostMisses is after how many wrong guesses in a row nobody guesses any more: such a file costs twice the work.
+const mostMisses = 8
+
+// Read hands the parts to take, in order, and gives where the rows end and the number of the row that would follow. An error of take ends it.
+func (p *Parts) Read(ctx context.Context, take func(Part) error) (end, row int64, err error) {
+	r := partsRun{Parts: p, ctx: ctx, take: take, at: p.From, row: p.Row}
+	return r.run()
+}
+
+// partsRun is one Read.
+type partsRun struct {
+	*Parts
+	ctx    context.Context
+	take   func(Part) error
+	crew   *crew[PartReader]
+	exact  PartReader // of this goroutine, made when a guess fails
+	at     int64      // where the next row begins
+	row    int64      // its number
+	ended  bool
+	misses int
+}
+
+func (r *partsRun) run() (end, row int64, err error) {
+	ahead := 2 * r.Workers
+	r.crew = newCrew(r.Workers, ahead, r.Reader)
+	parts := make(chan chan Part, ahead) // guesses under way, in order
+	bound := func(k int64) int64 {       // where part k is looked for; what begins behind the last such place is the last part's
+		if at := r.From + k*r.Size; at < r.To {
+			return at
+		}
+		return math.MaxInt64
+	}
+	defer func() {
+		r.crew.close()
+		close(parts)
+		for guess := range parts { // begun, and of no use any more
+			select {
+			case part := <-guess:
+				part.release()
+			default:
+			}
+		}
+	}()
+	for done, begun := int64(0), int64(0); !r.ended; done++ {
+		for ; begun < done+int64(ahead) && bound(begun) < r.To && r.misses < mostMisses; begun++ {
+			guess := make(chan Part, 1)
+			from, stop := bound(begun), bound(begun+1)
+			r.crew.tasks <- func(reader PartReader) { guess <- guarded(reader, from, stop) }
+			parts <- guess
+		}
+		var part Part
+		if begun > done {
+			part = <-<-parts
+		} else {
+			part.Failed = true
+		}
+		stop := bound(done + 1)
+		if r.at >= stop { // one row is longer than the part
+			part.release()
+			continue
+		}
+		if err := r.settle(part, stop); err != nil {
+			return 0, 0, err
+		}
+	}
+	return r.at, r.row, nil
+}
+
+// guarded is a Guess that took nothing if it panics: then the part is read again where a panic can be dealt with.
+func guarded(reader PartReader, from, stop int64) (part Part) {
+	defer func() {
+		if recover() != nil {
+			part = Part{Failed: true}
+		}
+	}()
+	return reader.Guess(from, stop)
+}
+
+// settle takes the part up to stop: as it was guessed, if that is right, else read again.
+func (r *partsRun) settle(part Part, stop int64) error {
+	if err := r.ctx.Err(); err != nil {
+		part.release()
+		return err
+	}
+	r.misses++
+	if !part.Failed && part.Start == r.at {
+		r.misses = 0
+	} else {
+		part.release()
+		if r.exact == nil {
+			r.exact = r.Reader()
+		}
+		var err error
+		if part, err = r.exact.Read(r.at, stop, r.row); err != nil {
+			return err
+		}
+	}
+	r.at, r.ended = part.Next, part.End
+	r.row += part.Rows
+	return r.take(part)
+}
+
+func (p *Part) release() {
+	if p.Release != nil {
+		p.Release()
+	}
+}
