@@ -3,7 +3,6 @@ package readers
 import (
 	"cmp"
 	"context"
-	"math"
 	"slices"
 	"sync/atomic"
 
@@ -12,26 +11,43 @@ import (
 )
 
 // Batcher makes the chunks of a Parser out of parts that end anywhere: the same chunks as one worker gives, since a chunk ends where Limits.BatchRows
-// and Limits.BatchBytes say. It copies rows, with several goroutines, so that the memory of parts serves again.
+// and Limits.BatchBytes say. The rows are copied as soon as they come, each chunk by a goroutine of its own, so that the memory of the parts serves again.
 type Batcher struct {
 	ctx    context.Context
 	parser Parser
 	src    *source.File
 	limits Limits
+	to     int64 // end of the file
 	emit   func(Chunk) error
 
-	parts   []*heldPart // with rows that are in no chunk
-	rows    int         // of them
-	row     int64       // number of the first one
-	crew    *crew[*geoarrow.Arena]
-	waiting []chan batched // chunks on their way, in order
+	open    *batch   // that takes rows now; nil if its first one is still to come
+	row     int64    // number of the next row
+	waiting []*batch // chunks on their way, in order, the open one last
 }
 
-// heldPart is a part that chunks are made of.
+// batch is a chunk on its way.
+type batch struct {
+	span Span
+	rows int
+	runs chan run
+	done chan struct{} // closed when what follows is set
+
+	columns *geoarrow.Columns
+	err     error
+	caught  caught
+}
+
+// run is some rows of a part.
+type run struct {
+	part     *heldPart
+	from, to int
+	end      int64 // offset behind them
+}
+
+// heldPart is a part of which rows are copied to several chunks.
 type heldPart struct {
 	Part
-	from int          // rows before are in chunks
-	uses atomic.Int32 // by chunks on their way, and one while it has rows in none
+	uses atomic.Int32
 }
 
 func (p *heldPart) done() {
@@ -40,28 +56,11 @@ func (p *heldPart) done() {
 	}
 }
 
-// run is some rows of a part.
-type run struct {
-	part     *heldPart
-	from, to int
+// NewBatcher begins with row number row of a file that ends at to. emit gets the chunks in order, from within Add and Finish. The caller calls Close
+// in any case.
+func NewBatcher(ctx context.Context, p Parser, src *source.File, row, to int64, limits Limits, emit func(Chunk) error) *Batcher {
+	return &Batcher{ctx: ctx, parser: p, src: src, limits: limits.WithDefaults(), to: to, emit: emit, row: row}
 }
-
-// batched is a chunk or why there is none.
-type batched struct {
-	chunk  Chunk
-	err    error
-	caught *caught
-}
-
-// NewBatcher begins with row number row. emit gets the chunks in order, from within Add and Close. The caller calls Close in any case.
-func NewBatcher(ctx context.Context, p Parser, src *source.File, row int64, limits Limits, emit func(Chunk) error) *Batcher {
-	b := &Batcher{ctx: ctx, parser: p, src: src, limits: limits.WithDefaults(), emit: emit, row: row}
-	b.crew = newCrew(b.limits.Workers, b.mostWaiting(), func() *geoarrow.Arena { return &geoarrow.Arena{} })
-	return b
-}
-
-// mostWaiting is how many chunks may be on their way: some more than are made at a time.
-func (b *Batcher) mostWaiting() int { return b.limits.Workers + 1 }
 
 // Add takes the next part.
 func (b *Batcher) Add(p Part) error {
@@ -71,122 +70,181 @@ func (b *Batcher) Add(p Part) error {
 	}
 	held := &heldPart{Part: p}
 	held.uses.Store(1)
-	b.parts = append(b.parts, held)
-	b.rows += p.Columns.Rows
-	for {
-		n := b.full()
-		if n == 0 {
-			return b.deliver(b.mostWaiting() - 1)
+	defer held.done()
+	for from := 0; from < len(p.Starts); {
+		if b.open == nil {
+			if err := b.begin(p, from); err != nil {
+				return err
+			}
 		}
-		if err := b.cut(n); err != nil {
-			return err
+		to, full := b.bound(p.Starts, from)
+		if to > from {
+			b.give(held, from, to)
 		}
+		if full {
+			b.end()
+		}
+		from = to
 	}
+	return b.deliver(b.mostWaiting())
 }
 
-// Finish makes a chunk of the rows that are left and waits for all chunks.
+// mostWaiting is how many chunks may be on their way.
+func (b *Batcher) mostWaiting() int { return b.limits.Workers + 1 }
+
+// begin opens a chunk with row i of a part.
+func (b *Batcher) begin(p Part, i int) error {
+	if err := b.deliver(b.mostWaiting() - 1); err != nil {
+		return err
+	}
+	b.open = &batch{
+		span: Span{From: p.Starts[i], Row: b.row, Inside: true, State: p.State},
+		runs: make(chan run, 1), done: make(chan struct{}),
+	}
+	b.waiting = append(b.waiting, b.open)
+	go b.assemble(b.open)
+	return nil
+}
+
+// bound is where the rows of the open chunk end among those of a part from row from on, and whether the chunk is full with them.
+func (b *Batcher) bound(starts []int64, from int) (to int, full bool) {
+	byText, _ := slices.BinarySearch(starts[from:], b.open.span.From+b.limits.BatchBytes)
+	byRows := b.limits.BatchRows - b.open.rows
+	n := min(byText, byRows, len(starts)-from)
+	return from + n, n == byRows || from+n < len(starts)
+}
+
+// give has rows of a part copied to the open chunk.
+func (b *Batcher) give(p *heldPart, from, to int) {
+	r := run{part: p, from: from, to: to, end: p.Next}
+	if to < len(p.Starts) {
+		r.end = p.Starts[to]
+	}
+	p.uses.Add(1)
+	b.open.span.To = r.end
+	b.open.rows += to - from
+	b.row += int64(to - from)
+	b.open.runs <- r
+}
+
+// end closes the open chunk.
+func (b *Batcher) end() {
+	close(b.open.runs)
+	b.open = nil
+}
+
+// Finish ends the last chunk and waits for all of them.
 func (b *Batcher) Finish() error {
-	if b.rows > 0 {
-		if err := b.cut(b.rows); err != nil {
-			return err
-		}
+	if b.open != nil {
+		b.end()
 	}
 	return b.deliver(0)
 }
 
-// Close ends the goroutines. Without Finish before it, rows are lost.
-func (b *Batcher) Close() { b.crew.close() }
-
-// full is how many rows the next chunk has if its end is known, else 0.
-func (b *Batcher) full() int {
-	limit := int64(math.MaxInt64)
-	rows := 0
-	for _, p := range b.parts {
-		starts := p.Starts[p.from:]
-		if rows == 0 {
-			limit = starts[0] + b.limits.BatchBytes
-		}
-		byText, _ := slices.BinarySearch(starts, limit)
-		byRows := b.limits.BatchRows - rows
-		if byText < len(starts) || byRows <= len(starts) {
-			return rows + min(byText, byRows)
-		}
-		rows += len(starts)
+// Close waits for the goroutines. Without Finish before it, rows are lost.
+func (b *Batcher) Close() {
+	if b.open != nil {
+		b.end()
 	}
-	return 0
-}
-
-// cut has a chunk made of the next n rows.
-func (b *Batcher) cut(n int) error {
-	if err := b.deliver(b.mostWaiting() - 1); err != nil {
-		return err
+	for _, c := range b.waiting {
+		<-c.done
 	}
-	chunk := Chunk{Span: Span{From: b.parts[0].Starts[b.parts[0].from], Row: b.row, Inside: true, State: b.parts[0].State}}
-	b.row += int64(n)
-	b.rows -= n
-	var runs []run
-	for n > 0 {
-		p := b.parts[0]
-		k := min(n, len(p.Starts)-p.from)
-		runs = append(runs, run{p, p.from, p.from + k})
-		p.from += k
-		n -= k
-		if p.from == len(p.Starts) {
-			chunk.Span.To = p.Next
-			b.parts = b.parts[1:] // and its first use goes over to the run
-		} else {
-			chunk.Span.To = p.Starts[p.from]
-			p.uses.Add(1)
-		}
-	}
-	out := make(chan batched, 1)
-	b.waiting = append(b.waiting, out)
-	b.crew.urgent <- func(mem *geoarrow.Arena) {
-		made := batched{chunk: chunk, caught: &caught{}}
-		defer func() { out <- made }()
-		defer made.caught.recover()
-		made.chunk.Columns, made.err = b.assemble(mem, chunk, runs)
-		for _, r := range runs {
-			r.part.done()
-		}
-	}
-	return nil
 }
 
 // deliver emits the chunks that are ready, and waits for the first ones until no more than left are on their way.
 func (b *Batcher) deliver(left int) error {
-	for len(b.waiting) > 0 {
-		var made batched
+	for len(b.waiting) > 0 && b.waiting[0] != b.open {
+		c := b.waiting[0]
 		if len(b.waiting) > left {
-			made = <-b.waiting[0]
+			<-c.done
 		} else {
 			select {
-			case made = <-b.waiting[0]:
+			case <-c.done:
 			default:
 				return nil
 			}
 		}
 		b.waiting = b.waiting[1:]
-		made.caught.repeat()
-		if made.err != nil {
-			return made.err
+		c.caught.repeat()
+		if c.err != nil {
+			return c.err
 		}
-		if err := b.emit(made.chunk); err != nil {
+		if err := b.emit(Chunk{Columns: c.columns, Span: c.span}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// assemble gives the rows of the runs one behind the other, in memory of their own, with types that hold all of them.
-func (b *Batcher) assemble(mem *geoarrow.Arena, chunk Chunk, runs []run) (*geoarrow.Columns, error) {
-	// A part is read again, where that must be, as a whole.
-	limits := b.limits.Unbatched()
+// assemble makes a chunk of the runs that come.
+func (b *Batcher) assemble(c *batch) {
+	defer close(c.done)
+	defer func() {
+		for r := range c.runs { // after an error
+			r.part.done()
+		}
+	}()
+	defer c.caught.recover()
+	a := assembly{Batcher: b, memory: &geoarrow.Arena{}}
+	for r := range c.runs {
+		err := a.add(r)
+		r.part.done()
+		if err != nil {
+			c.err = tooLarge(b.src.Name, c.span.Row, err, b.limits)
+			return
+		}
+	}
+	c.columns, c.err = a.finish(c.span.Row)
+}
+
+// assembly is the rows of one chunk. Most often all parts have the same columns of the same types, and their rows make one piece; else a piece
+// ends where that changes, and the pieces are widened to one another in the end.
+type assembly struct {
+	*Batcher
+	memory *geoarrow.Arena
+	pieces []Chunk
+	rows   geoarrow.Joined // of the piece at hand
+	span   Span
+}
+
+func (a *assembly) add(r run) error {
+	if !a.rows.Fits(r.part.Columns) || !slices.Equal(a.span.Text, r.part.Text) {
+		a.endPiece()
+	}
+	first := a.rows.Rows() == 0
+	if first {
+		a.rows = geoarrow.Joined{Memory: a.memory}
+		a.span = Span{From: r.part.Starts[r.from], Inside: true, State: r.part.State, Text: r.part.Text}
+	}
+	a.span.To = r.end
+	if err := a.rows.Append(r.part.Columns, r.from, r.to); err != nil {
+		return err
+	}
+	if first && len(a.pieces) == 0 {
+		rows, bytes := float64(r.to-r.from), float64(r.end-a.span.From)
+		a.rows.Reserve(min(float64(a.limits.BatchRows)/rows, float64(a.to-a.span.From)/bytes))
+	}
+	return nil
+}
+
+func (a *assembly) endPiece() {
+	if a.rows.Rows() > 0 {
+		a.pieces = append(a.pieces, Chunk{Columns: a.rows.Columns(), Span: a.span})
+	}
+	a.rows, a.span = geoarrow.Joined{}, Span{}
+}
+
+// finish gives the rows with types that hold all of them.
+func (a *assembly) finish(row int64) (*geoarrow.Columns, error) {
+	a.endPiece()
+	if len(a.pieces) == 1 {
+		return a.pieces[0].Columns, nil
+	}
+	limits := a.limits.Unbatched()
 	limits.Workers = 1
-	j := joiner{ctx: b.ctx, parser: b.parser, src: b.src, limits: limits}
-	for _, r := range runs {
-		span := Span{From: r.part.Start, To: r.part.Next, Inside: true, State: r.part.State, Text: r.part.Text}
-		if err := j.add(Chunk{Columns: r.part.Columns, Span: span}); err != nil {
+	j := joiner{ctx: a.ctx, parser: a.parser, src: a.src, limits: limits}
+	for _, p := range a.pieces {
+		if err := j.add(p); err != nil {
 			return nil, err
 		}
 	}
@@ -196,12 +254,9 @@ func (b *Batcher) assemble(mem *geoarrow.Arena, chunk Chunk, runs []run) (*geoar
 	if err != nil {
 		return nil, err
 	}
-	for i, r := range runs {
-		wide[i] = wide[i].Slice(r.from, r.to)
-	}
-	out, err := geoarrow.Concat(mem, wide)
+	out, err := geoarrow.Concat(a.memory, wide)
 	if err != nil {
-		return nil, tooLarge(b.src.Name, chunk.Span.Row, err, b.limits)
+		return nil, tooLarge(a.src.Name, row, err, a.limits)
 	}
 	for i, id := range order {
 		out.Attributes[i].Facts = j.facts[id]

@@ -233,7 +233,7 @@ func (j *joiner) widenGeometry(g *geoarrow.Geometry) (*geoarrow.Geometry, error)
 		}
 		return wide, nil
 	}
-	if g.Kind == geoarrow.NoKind { // nulls only
+	if g.Nulls == g.Rows { // its kind, if it has one, may be that of rows that were cut off
 		return geoarrow.NullGeometry(g.Rows, j.kind, j.dim), nil
 	}
 	return g.Promote(j.kind, j.dim), nil

@@ -2,208 +2,276 @@ package geoarrow
 
 import (
 	"math"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/bitutil"
 )
 
 // Concat gives the rows of the parts one behind the other, copied to memory of the arena. All parts have the same columns of the same types,
 // and geometries of one Kind and Dim (Widen and Promote before). More than 2^31-1 bytes of text or WKB, or positions, are ErrBatchTooLarge.
 func Concat(mem *Arena, parts []*Columns) (*Columns, error) {
-	if len(parts) == 0 {
-		return &Columns{}, nil
-	}
-	var full []*Columns
-	out := &Columns{}
+	j := Joined{Memory: mem}
 	for _, p := range parts {
-		if p.Rows > 0 {
-			full = append(full, p)
-			out.Rows += p.Rows
-		}
-	}
-	if len(full) == 0 {
-		full = parts[:1]
-	}
-	out.Attributes = make([]Column, len(full[0].Attributes))
-	for i := range out.Attributes {
-		columns := make([]*Column, len(full))
-		rows := make([]int, len(full))
-		for k, p := range full {
-			columns[k], rows[k] = &p.Attributes[i], p.Rows
-		}
-		column, err := concatColumn(mem, columns, rows)
-		if err != nil {
+		if err := j.Append(p, 0, p.Rows); err != nil {
 			return nil, err
 		}
-		out.Attributes[i] = column
 	}
-	if full[0].Geometry == nil {
-		return out, nil
-	}
-	geometries := make([]*Geometry, len(full))
-	for k, p := range full {
-		geometries[k] = p.Geometry
-	}
-	var err error
-	out.Geometry, err = concatGeometry(mem, geometries)
-	return out, err
+	return j.Columns(), nil
 }
 
-func concatColumn(mem *Arena, parts []*Column, rows []int) (Column, error) {
-	out := *parts[0]
-	for _, p := range parts[1:] {
-		out.Facts = out.Facts.Join(p.Facts)
-		out.Rounded += p.Rounded
-		out.Replaced += p.Replaced
-		out.Nulls += p.Nulls
+// Joined collects the rows of several Columns one behind the other, in memory of the arena.
+type Joined struct {
+	Memory *Arena
+	c      *Columns
+}
+
+// Rows is how many rows it has.
+func (j *Joined) Rows() int {
+	if j.c == nil {
+		return 0
 	}
-	var err error
-	out.Valid = concatValid(column(parts, func(p *Column) []byte { return p.Valid }), rows, out.Nulls)
-	switch out.Type.(type) {
-	case *arrow.StringType:
-		out.Offsets, err = concatOffsets(mem, column(parts, func(p *Column) []int32 { return p.Offsets }))
-		out.Values = concat(mem, column(parts, func(p *Column) []byte { return p.Values }))
-	case *arrow.ListType:
-		offsets := column(parts, func(p *Column) []int32 { return p.Offsets })
-		if out.Offsets, err = concatOffsets(mem, offsets); err != nil {
-			return Column{}, err
+	return j.c.Rows
+}
+
+// Fits reports whether Append takes the rows of c: the columns are the same, in the same order, of the same types, and geometries are of the same Kind and
+// Dim. Whatever is empty takes everything.
+func (j *Joined) Fits(c *Columns) bool {
+	if j.c == nil {
+		return true
+	}
+	if len(c.Attributes) != len(j.c.Attributes) || (c.Geometry == nil) != (j.c.Geometry == nil) {
+		return false
+	}
+	if g := c.Geometry; g != nil && (g.Kind != j.c.Geometry.Kind || g.Dim != j.c.Geometry.Dim) {
+		return false
+	}
+	for i := range c.Attributes {
+		a, b := &c.Attributes[i], &j.c.Attributes[i]
+		if a.ID() != b.ID() || a.JSON != b.JSON || a.Mixed != b.Mixed || !arrow.TypeEqual(a.Type, b.Type) {
+			return false
 		}
-		children := make([]*Column, len(parts))
-		elements := make([]int, len(parts))
-		for k, p := range parts {
-			children[k], elements[k] = p.Child, int(p.Offsets[rows[k]])
+	}
+	return true
+}
+
+// Append copies the rows from (inclusive) to to (exclusive) of c, which fits.
+func (j *Joined) Append(c *Columns, from, to int) error {
+	if j.c == nil {
+		j.c = emptyLike(c)
+	}
+	for i := range c.Attributes {
+		if err := j.c.Attributes[i].append(j.Memory, j.c.Rows, &c.Attributes[i], from, to); err != nil {
+			return err
 		}
-		child, err := concatColumn(mem, children, elements)
+	}
+	if c.Geometry != nil {
+		if err := j.c.Geometry.append(j.Memory, c.Geometry, from, to); err != nil {
+			return err
+		}
+	}
+	j.c.Rows += to - from
+	return nil
+}
+
+// Reserve makes room for times as many rows as there are.
+func (j *Joined) Reserve(times float64) {
+	for i := range j.c.Attributes {
+		j.c.Attributes[i].reserve(j.Memory, times)
+	}
+	g := j.c.Geometry
+	if g == nil {
+		return
+	}
+	for _, v := range []*[]int32{&g.Geoms, &g.Parts, &g.Rings, &g.Offsets} {
+		Reserve(j.Memory, v, times)
+	}
+	for _, v := range []*[]float64{&g.X, &g.Y, &g.Z, &g.M} {
+		Reserve(j.Memory, v, times)
+	}
+	Reserve(j.Memory, &g.WKB, times)
+	Reserve(j.Memory, &g.Kinds, times)
+}
+
+func (c *Column) reserve(mem *Arena, times float64) {
+	Reserve(mem, &c.Offsets, times)
+	Reserve(mem, &c.Values, times)
+	if c.Child != nil {
+		c.Child.reserve(mem, times)
+	}
+}
+
+// Columns are the rows. Nothing may be appended behind that.
+func (j *Joined) Columns() *Columns {
+	if j.c == nil {
+		return &Columns{}
+	}
+	if g := j.c.Geometry; g != nil && g.Kinds != nil {
+		g.dropKinds()
+	}
+	return j.c
+}
+
+// emptyLike has the columns of c and no rows.
+func emptyLike(c *Columns) *Columns {
+	out := &Columns{Attributes: make([]Column, len(c.Attributes))}
+	for i := range c.Attributes {
+		out.Attributes[i] = emptyColumn(&c.Attributes[i])
+	}
+	if g := c.Geometry; g != nil {
+		out.Geometry = &Geometry{Kind: g.Kind, Dim: g.Dim}
+	}
+	return out
+}
+
+func emptyColumn(c *Column) Column {
+	out := Column{Name: c.Name, Role: c.Role, Type: c.Type, JSON: c.JSON, Mixed: c.Mixed}
+	if c.Child != nil {
+		child := emptyColumn(c.Child)
 		out.Child = &child
-		return out, err
-	case *arrow.BooleanType:
-		out.Values = concatBits(column(parts, func(p *Column) []byte { return p.Values }), rows)
-	default:
-		out.Values = concat(mem, column(parts, func(p *Column) []byte { return p.Values }))
 	}
-	return out, err
+	return out
 }
 
-func concatGeometry(mem *Arena, parts []*Geometry) (*Geometry, error) {
-	out := &Geometry{Kind: parts[0].Kind, Dim: parts[0].Dim}
-	rows := make([]int, len(parts))
-	kinds := false
-	for k, p := range parts {
-		rows[k] = p.Rows
-		out.Rows += p.Rows
-		out.Nulls += p.Nulls
-		kinds = kinds || p.Kinds != nil
+// append adds rows of p to c, which has rows rows.
+func (c *Column) append(mem *Arena, rows int, p *Column, from, to int) error {
+	c.Facts = c.Facts.Join(p.Facts)
+	if from == 0 { // as Slice has it
+		c.Rounded += p.Rounded
+		c.Replaced += p.Replaced
 	}
-	out.Valid = concatValid(column(parts, func(p *Geometry) []byte { return p.Valid }), rows, out.Nulls)
-	if kinds {
-		out.Kinds = concat(mem, column(parts, (*Geometry).rowKinds))
+	c.Valid, c.Nulls = appendValid(c.Valid, c.Nulls, rows, p.Valid, from, to)
+	var below span
+	var err error
+	switch t := c.Type.(type) {
+	case *arrow.StringType:
+		if c.Offsets, below, err = appendOffsets(mem, c.Offsets, p.Offsets, from, to); err == nil {
+			c.Values = appendTo(mem, c.Values, p.Values[below.from:below.to])
+		}
+	case *arrow.ListType:
+		elements := 0
+		if len(c.Offsets) > 0 {
+			elements = int(c.Offsets[len(c.Offsets)-1])
+		}
+		if c.Offsets, below, err = appendOffsets(mem, c.Offsets, p.Offsets, from, to); err == nil {
+			err = c.Child.append(mem, elements, p.Child, int(below.from), int(below.to))
+		}
+	case *arrow.BooleanType:
+		c.Values = appendBits(c.Values, rows, p.Values, from, to)
+	case arrow.FixedWidthDataType:
+		width := t.BitWidth() / 8
+		c.Values = appendTo(mem, c.Values, p.Values[from*width:to*width])
 	}
-	var errs [4]error
-	for i, level := range []struct {
-		to   *[]int32
-		from func(p *Geometry) []int32
-	}{
-		{&out.Geoms, func(p *Geometry) []int32 { return p.Geoms }},
-		{&out.Parts, func(p *Geometry) []int32 { return p.Parts }},
-		{&out.Rings, func(p *Geometry) []int32 { return p.Rings }},
-		{&out.Offsets, func(p *Geometry) []int32 { return p.Offsets }},
-	} {
-		*level.to, errs[i] = concatOffsets(mem, column(parts, level.from))
+	return err
+}
+
+func (g *Geometry) append(mem *Arena, p *Geometry, from, to int) error {
+	g.Valid, g.Nulls = appendValid(g.Valid, g.Nulls, g.Rows, p.Valid, from, to)
+	if p.Kinds != nil && g.Kinds == nil {
+		g.Kinds = append(Alloc[RowKind](mem, g.Rows+to-from), g.rowKinds()...)
+	}
+	if g.Kinds != nil {
+		g.Kinds = append(g.Kinds, p.rowKinds()[from:to]...)
+	}
+	g.Rows += to - from
+	below := span{int32(from), int32(to)}
+	level := func(v *[]int32, of []int32) (err error) {
+		*v, below, err = appendOffsets(mem, *v, of, int(below.from), int(below.to))
+		return err
+	}
+	var errs [3]error
+	switch g.Kind {
+	case NoKind:
+		if err := level(&g.Offsets, p.Offsets); err != nil {
+			return err
+		}
+		g.WKB = appendTo(mem, g.WKB, p.WKB[below.from:below.to])
+		return nil
+	case LineString, MultiPoint:
+		errs[0] = level(&g.Geoms, p.Geoms)
+	case Polygon, MultiLineString:
+		errs[0], errs[1] = level(&g.Geoms, p.Geoms), level(&g.Rings, p.Rings)
+	case MultiPolygon:
+		errs[0], errs[1], errs[2] = level(&g.Geoms, p.Geoms), level(&g.Parts, p.Parts), level(&g.Rings, p.Rings)
 	}
 	for _, err := range errs {
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	out.X = concat(mem, column(parts, func(p *Geometry) []float64 { return p.X }))
-	out.Y = concat(mem, column(parts, func(p *Geometry) []float64 { return p.Y }))
-	out.Z = concat(mem, column(parts, func(p *Geometry) []float64 { return p.Z }))
-	out.M = concat(mem, column(parts, func(p *Geometry) []float64 { return p.M }))
-	out.WKB = concat(mem, column(parts, func(p *Geometry) []byte { return p.WKB }))
-	return out, nil
+	g.X, g.Y = appendTo(mem, g.X, p.X[below.from:below.to]), appendTo(mem, g.Y, p.Y[below.from:below.to])
+	if g.Dim&HasZ != 0 {
+		g.Z = appendTo(mem, g.Z, p.Z[below.from:below.to])
+	}
+	if g.Dim&HasM != 0 {
+		g.M = appendTo(mem, g.M, p.M[below.from:below.to])
+	}
+	return nil
 }
 
-// column takes one slice of each part.
-func column[P, S any](parts []*P, of func(p *P) S) []S {
-	slices := make([]S, len(parts))
-	for k, p := range parts {
-		slices[k] = of(p)
+// appendTo is append with memory of the arena; nil stays nil if there is nothing to append.
+func appendTo[T Fixed | ~uint8](mem *Arena, v, more []T) []T {
+	if need := len(v) + len(more); need > cap(v) {
+		v = append(Alloc[T](mem, max(need, len(v)*5/4)), v...)
 	}
-	return slices
+	return append(v, more...)
 }
 
-// concat joins slices in one allocation; nil if all are empty.
-func concat[T Fixed | ~uint8](mem *Arena, slices [][]T) []T {
-	n := 0
-	for _, s := range slices {
-		n += len(s)
+// appendOffsets appends the offsets of rows [from, to) of p so that they go on where v ends, and gives what they point at.
+func appendOffsets(mem *Arena, v, p []int32, from, to int) ([]int32, span, error) {
+	below := span{p[from], p[to]}
+	if need := len(v) + 1 + to - from; need > cap(v) {
+		v = append(Alloc[int32](mem, max(need, len(v)*5/4)), v...)
 	}
-	if n == 0 {
-		return nil
+	if len(v) == 0 {
+		v = append(v, 0)
 	}
-	out := Alloc[T](mem, n)
-	for _, s := range slices {
-		out = append(out, s...)
+	end := v[len(v)-1]
+	if int64(end)+int64(below.to-below.from) > math.MaxInt32 {
+		return v, below, ErrBatchTooLarge
 	}
-	return out
+	base := end - below.from
+	for _, o := range p[from+1 : to+1] {
+		v = append(v, base+o)
+	}
+	return v, below, nil
 }
 
-// concatOffsets joins offsets that each start at 0 so that they go on where the part before ended; nil if the first part has none.
-func concatOffsets(mem *Arena, parts [][]int32) ([]int32, error) {
-	if len(parts[0]) == 0 {
-		return nil, nil
-	}
-	n, end := 1, int64(0)
-	for _, p := range parts {
-		n += len(p) - 1
-		end += int64(p[len(p)-1])
-	}
-	if end > math.MaxInt32 {
-		return nil, ErrBatchTooLarge
-	}
-	out := append(Alloc[int32](mem, n), 0)
-	for _, p := range parts {
-		base := out[len(out)-1]
-		for _, o := range p[1:] {
-			out = append(out, base+o)
-		}
-	}
-	return out, nil
+// appendBits appends the bits [from, to) of p to the first n of v.
+func appendBits(v []byte, n int, p []byte, from, to int) []byte {
+	v = growBits(v, n+to-from)
+	copyBits(v, n, p, from, to-from)
+	return v
 }
 
-func concatBits(parts [][]byte, rows []int) []byte {
-	n := 0
-	for _, r := range rows {
-		n += r
-	}
-	out := make([]byte, (n+7)/8)
-	at := 0
-	for k, p := range parts {
-		copyBits(out, at, p, 0, rows[k])
-		at += rows[k]
-	}
-	return out
+// growBits makes room for n bits; the new ones are zero.
+func growBits(v []byte, n int) []byte {
+	size := (n + 7) / 8
+	had := len(v)
+	v = slices.Grow(v, size-had)[:size]
+	clear(v[had:])
+	return v
 }
 
-// concatValid joins validities, of which a nil one is all ones.
-func concatValid(parts [][]byte, rows []int, nulls int) []byte {
+// appendValid appends the validity of rows [from, to) of p, nil being all valid, to that of n rows.
+func appendValid(v []byte, nulls, n int, p []byte, from, to int) ([]byte, int) {
+	more := 0
+	if p != nil {
+		more = to - from - bitutil.CountSetBits(p, from, to-from)
+	}
+	if nulls+more == 0 {
+		return nil, 0
+	}
 	if nulls == 0 {
-		return nil
+		v = growBits(v, n)
+		setBits(v, 0, n)
 	}
-	n := 0
-	for _, r := range rows {
-		n += r
+	if p != nil {
+		return appendBits(v, n, p, from, to), nulls + more
 	}
-	out := make([]byte, (n+7)/8)
-	at := 0
-	for k, p := range parts {
-		if p == nil {
-			setBits(out, at, rows[k])
-		} else {
-			copyBits(out, at, p, 0, rows[k])
-		}
-		at += rows[k]
-	}
-	return out
+	v = growBits(v, n+to-from)
+	setBits(v, n, to-from)
+	return v, nulls + more
 }
 
 // setBits sets n bits from bit at on.

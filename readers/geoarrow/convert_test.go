@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -114,8 +115,9 @@ func TestWKBOverflow(t *testing.T) {
 	if _, err := g.ToWKB(); !errors.Is(err, ErrBatchTooLarge) {
 		t.Errorf("got %v, want %v", err, ErrBatchTooLarge)
 	}
-	big := &Columns{Rows: 1, Geometry: &Geometry{Rows: 1, Kind: LineString, Geoms: []int32{0, 1 << 30}}}
-	if _, err := Concat(&Arena{}, []*Columns{big, big}); !errors.Is(err, ErrBatchTooLarge) {
-		t.Errorf("Concat: got %v, want %v", err, ErrBatchTooLarge)
+	line := &Columns{Rows: 1, Geometry: &Geometry{Rows: 1, Kind: LineString, Geoms: []int32{0, 2}, X: make([]float64, 2), Y: make([]float64, 2)}}
+	j := Joined{Memory: &Arena{}, c: &Columns{Rows: 1, Geometry: &Geometry{Rows: 1, Kind: LineString, Geoms: []int32{0, math.MaxInt32 - 1}}}}
+	if err := j.Append(line, 0, 1); !errors.Is(err, ErrBatchTooLarge) {
+		t.Errorf("Append: got %v, want %v", err, ErrBatchTooLarge)
 	}
 }

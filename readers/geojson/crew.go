@@ -26,7 +26,7 @@ type crew struct {
 // crew makes the lead hand over after the first part.
 func (c cpu) crew(ctx context.Context, src *source.File, req readers.Request, lead *scanner) *crew {
 	w := &crew{cpu: c, ctx: ctx, src: src, req: req, lead: lead}
-	w.batcher = readers.NewBatcher(ctx, c, src, req.Span.Row, req.Limits, lead.emit)
+	w.batcher = readers.NewBatcher(ctx, c, src, req.Span.Row, req.Span.To, req.Limits, lead.emit)
 	lead.limits = lead.limits.Unbatched()
 	lead.stop = req.Span.From + lead.limits.PartBytes
 	lead.sink = w.sinks.take()
