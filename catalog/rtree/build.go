@@ -1,0 +1,104 @@
+package rtree
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// Builder builds trees, one after the other, and keeps its memory for the next: 16 bytes for each item of the largest. The zero value is ready
+// for use. It is for one goroutine.
+type Builder struct {
+	keys, spare []uint64
+}
+
+// Build gives the tree of boxes, where boxes[i] is that of row rows[i], in new memory. Rows are ascending. It panics if a box has a NaN or a
+// min beyond its max, or if there are not as many boxes as rows.
+func Build(boxes [][4]float64, rows []int32) []byte {
+	return new(Builder).Append(nil, boxes, rows)
+}
+
+// Append appends what Build gives, Size(len(rows)) bytes, to dst. Equal input gives equal bytes.
+func (b *Builder) Append(dst []byte, boxes [][4]float64, rows []int32) []byte {
+	if len(boxes) != len(rows) {
+		panic("rtree: boxes and rows differ in number")
+	}
+	if len(rows) == 0 {
+		return dst
+	}
+	s := shapeOf(len(rows))
+	start, size := len(dst), s.items()*itemBytes
+	dst = slices.Grow(dst, size)[:start+size]
+	tree := dst[start:]
+	leaf := s.levels[0].first
+	for _, key := range b.sorted(boxes) {
+		i := uint32(key)
+		itemAt(tree, leaf).put(boxes[i], uint64(rows[i]))
+		leaf++
+	}
+	for l := range s.height - 1 {
+		bound(tree, s.levels[l], s.levels[l+1].first)
+	}
+	return dst
+}
+
+// bound writes the items above a level, from item up on.
+func bound(tree []byte, children level, up int) {
+	for c := children.first; c < children.end; {
+		first := c
+		box := itemAt(tree, c).box()
+		for c++; c < children.end && c < first+nodeItems; c++ {
+			it := itemAt(tree, c)
+			box = [4]float64{
+				min(box[0], it.float(0)), min(box[1], it.float(1)),
+				max(box[2], it.float(2)), max(box[3], it.float(3)),
+			}
+		}
+		itemAt(tree, up).put(box, uint64(first))
+		up++
+	}
+}
+
+// sorted gives a key for each box, in the order of the leaves. The index of the box makes all keys different.
+//
+//	63            32 31            0
+//	┌───────────────┬───────────────┐
+//	│ ^place        │ index of box  │
+//	└───────────────┴───────────────┘
+func (b *Builder) sorted(boxes [][4]float64) []uint64 {
+	n := len(boxes)
+	b.keys = slices.Grow(b.keys[:0], n)[:n]
+	e := extentOf(boxes)
+	for i, box := range boxes {
+		b.keys[i] = uint64(^e.place(box))<<32 | uint64(i)
+	}
+	if bits.Len(uint(n)) <= radixBits-1 { // clearing and adding up the counts would cost more
+		slices.Sort(b.keys)
+		return b.keys
+	}
+	b.spare = slices.Grow(b.spare[:0], n)[:n]
+	for shift := 32; shift < 64; shift += radixBits {
+		scatter(b.spare, b.keys, shift)
+		b.keys, b.spare = b.spare, b.keys
+	}
+	return b.keys
+}
+
+const radixBits = 11 // three passes for 32 bits, with counts that fit in the first cache
+
+// scatter puts keys into out, ordered by radixBits bits from shift up. Equal ones keep their order: a pass of a radix sort.
+func scatter(out, keys []uint64, shift int) {
+	var at [1 << radixBits]uint32
+	for _, k := range keys {
+		at[k>>shift%uint64(len(at))]++
+	}
+	sum := uint32(0)
+	for i, n := range at {
+		at[i] = sum
+		sum += n
+	}
+	for _, k := range keys {
+		p := &at[k>>shift%uint64(len(at))]
+		out[*p] = k
+		*p++
+	}
+}
