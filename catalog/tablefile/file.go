@@ -1,0 +1,181 @@
+package tablefile
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/vibeflight/vibeflight/catalog/internal/files"
+	"github.com/vibeflight/vibeflight/catalog/rtree"
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+)
+
+// File is a mapped table. It is safe for use by several goroutines.
+//
+// The slices of its table are views of the mapping, which the garbage collector does not see: whoever reads them holds a reference (Retain) and,
+// since a *File that nothing points to is unmapped too, the *File or its *readers.Table.
+type File struct {
+	name    string
+	table   *readers.Table
+	mapped  mapping
+	cleanup runtime.Cleanup
+	refs    atomic.Int64
+	read    atomic.Int64
+	bodies  []region // messages, one a batch
+	trees   []region // indices, one a batch; of 0 bytes if it has no box
+	items   []int    // of each index
+}
+
+// region is a part of the file with a sum of its own.
+type region struct {
+	extent
+	sum  uint32
+	mu   sync.Mutex // of who computes the sum
+	good atomic.Bool
+}
+
+// Open maps a finished file and reads its footer: time and memory go with the number of batches and columns, and no message is touched. The
+// caller owns the first reference, and may close f. The error wraps readers.ErrDamaged if f does not end as a file of ours does, is of another version of
+// the layout, or has a footer whose sum is wrong.
+func Open(f files.File) (*File, error) {
+	text, size, err := readDescription(f)
+	if err != nil {
+		return nil, err
+	}
+	var d description
+	if err := json.Unmarshal(text, &d); err != nil {
+		return nil, damaged(f.Name(), err)
+	}
+	types, err := d.validate(size)
+	if err != nil {
+		return nil, damaged(f.Name(), err)
+	}
+	m, err := newMapping(f, 0, size)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	file := &File{name: f.Name(), mapped: m, table: d.table()}
+	if err := file.addBatches(&d, types); err != nil {
+		return nil, errors.Join(damaged(f.Name(), err), m.end())
+	}
+	file.table.Check = file.check
+	if d.Geometry != nil {
+		file.table.Search = file.search
+	}
+	file.refs.Store(1)
+	file.cleanup = runtime.AddCleanup(file, func(m mapping) { _ = m.end() }, m) // there is nobody to tell
+	return file, nil
+}
+
+// addBatches gives the table its batches.
+func (f *File) addBatches(d *description, types []arrow.DataType) error {
+	b := &d.Batches
+	n := len(b.Offset)
+	f.table.Batches = make([]*geoarrow.Columns, n)
+	f.bodies, f.trees, f.items = make([]region, n), make([]region, n), make([]int, n)
+	for i := range n {
+		body := extent{b.Offset.at(i) + b.Metadata.at(i), b.Body.at(i)}
+		c, k := d.batch(i, types)
+		carver := carver{body: f.at(body)}
+		walk := walk{step: carver.step}
+		if err := walk.batch(c, k); err != nil {
+			return fmt.Errorf("batch %d: %w", i, err)
+		}
+		if aligned(carver.at) != body.length {
+			return fmt.Errorf("batch %d: %d bytes of %d", i, carver.at, body.length)
+		}
+		f.table.Batches[i] = c
+		f.bodies[i].extent, f.bodies[i].sum = extent{b.Offset.at(i), b.Metadata.at(i) + body.length}, uint32(b.Sum.at(i))
+		f.items[i] = int(b.TreeItems.at(i))
+		f.trees[i].extent, f.trees[i].sum = extent{b.TreeOffset.at(i), int64(rtree.Size(f.items[i]))}, uint32(b.TreeSum.at(i))
+	}
+	return nil
+}
+
+func (f *File) at(e extent) []byte { return f.mapped.part(e.offset, e.offset+e.length) }
+
+// Table is the table, the same one each time. Its Check and Search are set; Search is nil without a geometry. It is valid until the last Release.
+func (f *File) Table() *readers.Table { return f.table }
+
+// BytesChecked is how many bytes were read beside the footer: those of a message when Check verifies it, those of an index when Search
+// verifies it, and the items that each search visits. What others read of the batches they know themselves.
+func (f *File) BytesChecked() int64 { return f.read.Load() }
+
+// Retain adds a reference.
+func (f *File) Retain() {
+	if f.refs.Add(1) <= 1 {
+		panic("tablefile: Retain after the last Release")
+	}
+}
+
+// Release gives a reference back. The last one ends the mapping.
+func (f *File) Release() {
+	switch n := f.refs.Add(-1); {
+	case n < 0:
+		panic("tablefile: more Releases than references")
+	case n == 0:
+		f.cleanup.Stop()
+		_ = f.mapped.end() // munmap fails for arguments that are no mapping alone
+	}
+	runtime.KeepAlive(f)
+}
+
+// check is Table.Check.
+func (f *File) check(i int) error {
+	if err := f.verify(&f.bodies[i]); err != nil {
+		return damaged(f.name, fmt.Errorf("batch %d: %w", i, err))
+	}
+	return nil
+}
+
+// search is Table.Search.
+func (f *File) search(i int, box [4]float64) ([]int32, error) {
+	if f.items[i] == 0 {
+		return nil, nil
+	}
+	err := f.verify(&f.trees[i])
+	var rows []int32
+	if err == nil {
+		rows, err = f.searchTree(i, box)
+	}
+	if err != nil {
+		return nil, damaged(f.name, fmt.Errorf("index of batch %d: %w", i, err))
+	}
+	return rows, nil
+}
+
+func (f *File) searchTree(i int, box [4]float64) ([]int32, error) {
+	tree, err := rtree.Open(f.at(f.trees[i].extent), f.items[i], f.table.Batches[i].Rows)
+	if err != nil {
+		return nil, err
+	}
+	rows, read, err := tree.Search(box, nil)
+	f.read.Add(read)
+	return rows, err
+}
+
+var errSum = errors.New("the sum of its bytes is wrong")
+
+// verify reads a region once, all of it. Who comes meanwhile waits.
+func (f *File) verify(r *region) error {
+	if r.good.Load() {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.good.Load() {
+		return nil
+	}
+	f.read.Add(r.length)
+	if sumOf(f.at(r.extent)) != r.sum {
+		return errSum
+	}
+	r.good.Store(true)
+	return nil
+}

@@ -1,0 +1,229 @@
+package tablefile
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	flatbuffers "github.com/google/flatbuffers/go"
+)
+
+// Numbers of format/Message.fbs, format/Schema.fbs and format/File.fbs of Arrow's columnar format 1.5. Arrow's own code for them can't be
+// imported. A slot is the place of a field in its table.
+const (
+	metadataV5        = 4
+	headerRecordBatch = 3
+
+	typeInt           = 2
+	typeFloatingPoint = 3
+	typeBinary        = 4
+	typeUtf8          = 5
+	typeBool          = 6
+	typeDate          = 8
+	typeTime          = 9
+	typeTimestamp     = 10
+	typeList          = 12
+	typeStruct        = 13
+
+	precisionDouble = 2
+	dateMillisecond = 1 // the default of Date.unit; days are 0
+	timeBitWidth    = 32
+
+	blockBytes = 24 // of a Block: offset, int64; metaDataLength, int32, and 4 bytes; bodyLength, int64
+	pairBytes  = 16 // of a FieldNode and of a Buffer: two int64
+)
+
+// extent is where something lies: bytes [offset, offset+length).
+type extent struct{ offset, length int64 }
+
+// recordBatch is the metadata of a message, framed as an IPC stream asks for:
+//
+//	ff ff ff ff | length, int32 | Message { RecordBatch } | zeros up to a multiple of 64
+func recordBatch(rows int64, nodes []node, buffers []extent, body int64) []byte {
+	b := flatbuffers.NewBuilder(256 + pairBytes*(len(nodes)+len(buffers)))
+	b.StartVector(pairBytes, len(buffers), 8)
+	for i := len(buffers) - 1; i >= 0; i-- {
+		pair(b, buffers[i].offset, buffers[i].length)
+	}
+	bufferVector := b.EndVector(len(buffers))
+	b.StartVector(pairBytes, len(nodes), 8)
+	for i := len(nodes) - 1; i >= 0; i-- {
+		pair(b, nodes[i].length, nodes[i].nulls)
+	}
+	nodeVector := b.EndVector(len(nodes))
+
+	b.StartObject(5)
+	b.PrependInt64Slot(0, rows, 0)
+	b.PrependUOffsetTSlot(1, nodeVector, 0)
+	b.PrependUOffsetTSlot(2, bufferVector, 0)
+	batch := b.EndObject()
+
+	b.StartObject(5)
+	b.PrependInt16Slot(0, metadataV5, 0)
+	b.PrependByteSlot(1, headerRecordBatch, 0)
+	b.PrependUOffsetTSlot(2, batch, 0)
+	b.PrependInt64Slot(3, body, 0)
+	b.Finish(b.EndObject())
+
+	text := b.FinishedBytes()
+	framed := make([]byte, aligned(8+int64(len(text))))
+	binary.LittleEndian.PutUint32(framed, 0xffffffff)
+	binary.LittleEndian.PutUint32(framed[4:], uint32(len(framed)-8))
+	copy(framed[8:], text)
+	return framed
+}
+
+func pair(b *flatbuffers.Builder, first, second int64) {
+	b.Prep(8, pairBytes)
+	b.PrependInt64(second)
+	b.PrependInt64(first)
+}
+
+// footer is the Footer of a file with the messages, and where in it the description stands.
+func footer(schema *arrow.Schema, messages []message, description []byte) (text []byte, at extent, err error) {
+	b := flatbuffers.NewBuilder(4096 + len(description) + blockBytes*len(messages))
+	value := b.CreateByteString(description)
+	metadata := pairs(b, []string{descriptionKey}, []flatbuffers.UOffsetT{value})
+	schemaTable, err := schemaOf(b, schema)
+	if err != nil {
+		return nil, extent{}, err
+	}
+	b.StartVector(blockBytes, len(messages), 8)
+	for i := len(messages) - 1; i >= 0; i-- {
+		m := messages[i]
+		b.Prep(8, blockBytes)
+		b.PrependInt64(m.body)
+		b.Pad(4)
+		b.PrependInt32(int32(m.metadata))
+		b.PrependInt64(m.offset)
+	}
+	blocks := b.EndVector(len(messages))
+	b.StartVector(blockBytes, 0, 8)
+	dictionaries := b.EndVector(0)
+
+	b.StartObject(5)
+	b.PrependInt16Slot(0, metadataV5, 0)
+	b.PrependUOffsetTSlot(1, schemaTable, 0)
+	b.PrependUOffsetTSlot(2, dictionaries, 0)
+	b.PrependUOffsetTSlot(3, blocks, 0)
+	b.PrependUOffsetTSlot(4, metadata, 0)
+	b.Finish(b.EndObject())
+	text = b.FinishedBytes()
+	// A builder counts from the end. A string begins with its length.
+	return text, extent{int64(len(text)) - int64(value) + 4, int64(len(description))}, nil
+}
+
+// pairs is a custom_metadata.
+func pairs(b *flatbuffers.Builder, keys []string, values []flatbuffers.UOffsetT) flatbuffers.UOffsetT {
+	tables := make([]flatbuffers.UOffsetT, len(keys))
+	for i, k := range keys {
+		key := b.CreateString(k)
+		b.StartObject(2)
+		b.PrependUOffsetTSlot(0, key, 0)
+		b.PrependUOffsetTSlot(1, values[i], 0)
+		tables[i] = b.EndObject()
+	}
+	return b.CreateVectorOfTables(tables)
+}
+
+func schemaOf(b *flatbuffers.Builder, s *arrow.Schema) (flatbuffers.UOffsetT, error) {
+	fields, err := fieldsOf(b, s.Fields())
+	if err != nil {
+		return 0, err
+	}
+	b.StartObject(4)
+	b.PrependUOffsetTSlot(1, fields, 0)
+	return b.EndObject(), nil
+}
+
+func fieldsOf(b *flatbuffers.Builder, fields []arrow.Field) (flatbuffers.UOffsetT, error) {
+	tables := make([]flatbuffers.UOffsetT, len(fields))
+	for i, f := range fields {
+		t, err := fieldOf(b, f)
+		if err != nil {
+			return 0, fmt.Errorf("column %q: %w", f.Name, err)
+		}
+		tables[i] = t
+	}
+	return b.CreateVectorOfTables(tables), nil
+}
+
+func fieldOf(b *flatbuffers.Builder, f arrow.Field) (flatbuffers.UOffsetT, error) {
+	var below []arrow.Field
+	switch t := f.Type.(type) {
+	case *arrow.ListType:
+		below = []arrow.Field{t.ElemField()}
+	case *arrow.StructType:
+		below = t.Fields()
+	}
+	children, err := fieldsOf(b, below)
+	if err != nil {
+		return 0, err
+	}
+	kind, table, err := typeTable(b, f.Type)
+	if err != nil {
+		return 0, err
+	}
+	values := make([]flatbuffers.UOffsetT, f.Metadata.Len())
+	for i, v := range f.Metadata.Values() {
+		values[i] = b.CreateString(v)
+	}
+	metadata := pairs(b, f.Metadata.Keys(), values)
+	name := b.CreateString(f.Name)
+	b.StartObject(7)
+	b.PrependUOffsetTSlot(0, name, 0)
+	b.PrependBoolSlot(1, f.Nullable, false)
+	b.PrependByteSlot(2, kind, 0)
+	b.PrependUOffsetTSlot(3, table, 0)
+	b.PrependUOffsetTSlot(5, children, 0)
+	b.PrependUOffsetTSlot(6, metadata, 0)
+	return b.EndObject(), nil
+}
+
+// typeTable is the union Type of a field: the number of its member, and the member.
+func typeTable(b *flatbuffers.Builder, t arrow.DataType) (byte, flatbuffers.UOffsetT, error) {
+	kind, zone := byte(0), flatbuffers.UOffsetT(0)
+	if ts, ok := t.(*arrow.TimestampType); ok && ts.TimeZone != "" {
+		zone = b.CreateString(ts.TimeZone)
+	}
+	b.StartObject(2) // no type has more fields
+	switch t := t.(type) {
+	case *arrow.Int32Type, *arrow.Int64Type, *arrow.Uint64Type:
+		kind = typeInt
+		b.PrependInt32Slot(0, int32(t.(arrow.FixedWidthDataType).BitWidth()), 0)
+		b.PrependBoolSlot(1, t.ID() != arrow.UINT64, false)
+	case *arrow.Float64Type:
+		kind = typeFloatingPoint
+		b.PrependInt16Slot(0, precisionDouble, 0)
+	case *arrow.BinaryType:
+		kind = typeBinary
+	case *arrow.StringType:
+		kind = typeUtf8
+	case *arrow.BooleanType:
+		kind = typeBool
+	case *arrow.Date32Type:
+		kind = typeDate
+		b.PrependInt16Slot(0, 0, dateMillisecond)
+	case *arrow.Time32Type:
+		kind = typeTime
+		b.PrependInt16Slot(0, int16(t.Unit), int16(arrow.Millisecond))
+		b.PrependInt32Slot(1, int32(t.BitWidth()), timeBitWidth)
+	case *arrow.Time64Type:
+		kind = typeTime
+		b.PrependInt16Slot(0, int16(t.Unit), int16(arrow.Millisecond))
+		b.PrependInt32Slot(1, int32(t.BitWidth()), timeBitWidth)
+	case *arrow.TimestampType:
+		kind = typeTimestamp
+		b.PrependInt16Slot(0, int16(t.Unit), 0)
+		b.PrependUOffsetTSlot(1, zone, 0)
+	case *arrow.ListType:
+		kind = typeList
+	case *arrow.StructType:
+		kind = typeStruct
+	}
+	table := b.EndObject()
+	if kind == 0 {
+		return 0, 0, fmt.Errorf("no place for %v", t)
+	}
+	return kind, table, nil
+}

@@ -1,0 +1,41 @@
+package tablefile
+
+import (
+	"github.com/vibeflight/vibeflight/catalog/rtree"
+	"github.com/vibeflight/vibeflight/readers"
+)
+
+// index is where the spatial index of one batch lies, how many rows it has, and its CRC-32C. A batch without a box has none: items is 0.
+type index struct {
+	offset int64
+	items  int
+	sum    uint32
+}
+
+// writeIndices writes the spatial index of each batch. A table without geometry has none at all.
+func (w *Writer) writeIndices(t *readers.Table) []index {
+	if t.Batches[0].Geometry == nil {
+		return nil
+	}
+	all := make([]index, len(t.Batches))
+	var builder rtree.Builder
+	var boxes [][4]float64
+	var rows []int32
+	var tree []byte
+	for i, b := range t.Batches {
+		boxes, rows = boxes[:0], rows[:0]
+		for row := range b.Rows {
+			if xmin, ymin, xmax, ymax, ok := b.Geometry.Bounds(row); ok {
+				boxes, rows = append(boxes, [4]float64{xmin, ymin, xmax, ymax}), append(rows, int32(row))
+			}
+		}
+		if len(rows) == 0 {
+			continue
+		}
+		tree = builder.Append(tree[:0], boxes, rows)
+		all[i] = index{offset: w.out.begin(), items: len(rows)}
+		w.out.write(tree)
+		all[i].sum = w.out.sum
+	}
+	return all
+}
