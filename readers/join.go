@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -18,6 +19,9 @@ type joiner struct {
 	parser Parser
 	src    *source.File
 	limits Limits
+
+	keep    Keeper // may be nil
+	keeping sync.Mutex
 
 	chunks []Chunk
 	order  []geoarrow.ColumnID // of first appearance
@@ -50,6 +54,12 @@ func (j *joiner) add(c Chunk) error {
 		j.shapes = true
 		j.joinGeometry(g)
 	}
+	if j.keep != nil {
+		var err error
+		if c.Columns, err = j.keep.Keep(c.Columns); err != nil {
+			return err
+		}
+	}
 	j.chunks = append(j.chunks, c)
 	return nil
 }
@@ -80,27 +90,40 @@ func (j *joiner) joinGeometry(g *geoarrow.Geometry) {
 	}
 }
 
-// join gives the batches, how many integers a float64 column had to round, and how many characters a text column replaced.
-func (j *joiner) join() (batches []*geoarrow.Columns, rounded, replaced int64, err error) {
+// join fills in the batches of the table, which have one schema, and what they add up to.
+func (j *joiner) join(t *Table) error {
 	order := j.columnOrder()
 	names := finalNames(order, j.shapes)
-	batches, err = j.unify(order)
+	batches, err := j.unify(order)
 	if err != nil {
-		return nil, 0, 0, err
+		return err
 	}
-	for _, b := range batches {
-		for i := range b.Attributes {
-			b.Attributes[i].Name = names[i]
-			rounded += b.Attributes[i].Rounded
-			replaced += b.Attributes[i].Replaced
+	for i, b := range batches {
+		for k := range b.Attributes {
+			b.Attributes[k].Name = names[k]
+			t.RoundedIntegers += b.Attributes[k].Rounded
+			t.ReplacedCharacters += b.Attributes[k].Replaced
 		}
+		span := j.chunks[i].Span
+		span.Text = nil
+		t.Spans = append(t.Spans, span)
+		t.Starts = append(t.Starts, t.Rows)
+		t.Rows += int64(b.Rows)
+		t.Bytes += b.Bytes()
 	}
-	return batches, rounded, replaced, nil
+	for _, id := range order {
+		t.Facts = append(t.Facts, j.facts[id])
+	}
+	t.Batches, t.Starts = batches, append(t.Starts, t.Rows)
+	return nil
 }
 
 // unify gives all chunks the same columns with the same types, several chunks at a time. Of several errors that of the first chunk counts.
 func (j *joiner) unify(order []geoarrow.ColumnID) ([]*geoarrow.Columns, error) {
 	batches, errs := make([]*geoarrow.Columns, len(j.chunks)), make([]error, len(j.chunks))
+	if err := j.reserve(order); err != nil {
+		return nil, err
+	}
 	var next, failed atomic.Int64
 	failed.Store(int64(len(j.chunks)))
 	inParallel(min(j.limits.Workers, len(j.chunks)), func() {
@@ -116,6 +139,36 @@ func (j *joiner) unify(order []geoarrow.ColumnID) ([]*geoarrow.Columns, error) {
 		}
 	}
 	return batches, nil
+}
+
+// reserve announces to the keeper what widening will give it.
+func (j *joiner) reserve(order []geoarrow.ColumnID) error {
+	if j.keep == nil {
+		return nil
+	}
+	var bytes int64
+	for _, c := range j.chunks {
+		if !j.fits(c.Columns, order) {
+			bytes += c.Columns.Bytes()
+		}
+	}
+	if bytes == 0 {
+		return nil
+	}
+	return j.keep.Reserve(bytes)
+}
+
+// fits reports whether a chunk has the columns of all chunks, in their order, with their types.
+func (j *joiner) fits(c *geoarrow.Columns, order []geoarrow.ColumnID) bool {
+	if len(c.Attributes) != len(order) {
+		return false
+	}
+	for i, id := range order {
+		if c.Attributes[i].ID() != id || !arrow.TypeEqual(c.Attributes[i].Type, j.resolve(id).Type) {
+			return false
+		}
+	}
+	return c.Geometry == nil || c.Geometry.Kind == j.kind && c.Geometry.Dim == j.dim
 }
 
 // columnOrder puts the format's leading columns before the attributes.
@@ -160,9 +213,16 @@ func finalNames(order []geoarrow.ColumnID, geometry bool) []string {
 	return names
 }
 
-// widen gives a chunk all columns in order, with their final types.
+// widen gives a chunk all columns in order, with their final types. One that has them already stays what and where it is.
 func (j *joiner) widen(chunk Chunk, order []geoarrow.ColumnID) (*geoarrow.Columns, error) {
 	in := chunk.Columns
+	if j.fits(in, order) {
+		for i, id := range order {
+			to := j.resolve(id)
+			in.Attributes[i].JSON, in.Attributes[i].Mixed = to.JSON, to.Mixed
+		}
+		return in, nil
+	}
 	out := &geoarrow.Columns{Rows: in.Rows, Attributes: make([]geoarrow.Column, len(order))}
 	var text []geoarrow.ColumnID
 	for i, id := range order {
@@ -181,13 +241,18 @@ func (j *joiner) widen(chunk Chunk, order []geoarrow.ColumnID) (*geoarrow.Column
 			return nil, err
 		}
 	}
-	var err error
 	if in.Geometry != nil {
+		var err error
 		if out.Geometry, err = j.widenGeometry(in.Geometry); err != nil {
-			err = tooLarge(j.src.Name, chunk.Span.Row, err, j.limits)
+			return nil, tooLarge(j.src.Name, chunk.Span.Row, err, j.limits)
 		}
 	}
-	return out, err
+	if j.keep == nil {
+		return out, nil
+	}
+	j.keeping.Lock()
+	defer j.keeping.Unlock()
+	return j.keep.Keep(out)
 }
 
 func find(c *geoarrow.Columns, id geoarrow.ColumnID) int {

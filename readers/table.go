@@ -44,30 +44,34 @@ type Table struct {
 	ParseTime          time.Duration
 }
 
-// Read parses the whole file with a parser of the format. It gives what the parser gives for errors: a *ParseError for bad input, a *LimitError.
-func Read(ctx context.Context, f Format, p Parser, src *source.File, limits Limits) (*Table, error) {
+// Keeper takes chunks off the hands of Read as they come: a large table need not be in memory as a whole. It is not called by two goroutines at a time.
+type Keeper interface {
+	// Keep gives the rows back, the same in another place or as they are.
+	Keep(c *geoarrow.Columns) (*geoarrow.Columns, error)
+	// Reserve is called before so many bytes of chunks are kept in place of others, because the types of the table are not those of the
+	// chunks.
+	Reserve(bytes int64) error
+}
+
+// Read parses the whole file with a parser of the format. keep may be nil: then the table is in memory. Errors are those of the parser, a *ParseError for bad
+// input or a *LimitError, and those of keep.
+func Read(ctx context.Context, f Format, p Parser, src *source.File, limits Limits, keep Keeper) (*Table, error) {
 	began := time.Now()
 	limits = limits.WithDefaults()
-	j := joiner{ctx: ctx, parser: p, src: src, limits: limits}
+	j := joiner{ctx: ctx, parser: p, src: src, limits: limits, keep: keep}
 	sum, err := p.Parse(ctx, src, Request{Span: Span{To: -1}, Limits: limits}, j.add)
 	if err != nil {
 		return nil, err
 	}
 	t := &Table{Format: f.Name, Engine: "cpu", CRS: sum.CRS, Summary: sum}
-	if t.Batches, t.RoundedIntegers, t.ReplacedCharacters, err = j.join(); err != nil {
+	if err := j.join(t); err != nil {
 		return nil, err
 	}
-	for _, b := range t.Batches {
-		t.Starts = append(t.Starts, t.Rows)
-		t.Rows += int64(b.Rows)
-		t.Bytes += b.Bytes()
-	}
-	t.Starts = append(t.Starts, t.Rows)
 	t.ParseTime = time.Since(began)
 	return t, nil
 }
 
-// Measure fills in BBox, GeometryTypes and Positions, which no row needs, with a pass over all geometries.
+// Measure fills in Boxes, BBox, GeometryTypes and Positions, which no row needs, with a pass over all geometries.
 func (t *Table) Measure() {
 	types := map[geoarrow.RowKind]struct{}{}
 	t.Boxes = make([]Box, len(t.Batches))

@@ -175,7 +175,7 @@ func read(ctx context.Context, format readers.Format, path string, opts readers.
 	if err != nil {
 		return nil, nil, err
 	}
-	table, err := readers.Read(ctx, format, format.CPU(layout), src, limits)
+	table, err := readers.Read(ctx, format, format.CPU(layout), src, limits, nil)
 	// Asked after an error too: half of one version and half of another make a malformed file.
 	if changed := src.Unchanged(); changed != nil {
 		return nil, nil, changed

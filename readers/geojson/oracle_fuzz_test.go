@@ -47,7 +47,7 @@ func (r oracleRun) parseFile(path string, data []byte) (*readers.Table, error) {
 		return nil, err
 	}
 	p := cpu{layout: layout, readBytes: r.readBytes}
-	return readers.Read(ctx, Format(), p, src, readers.Limits{BatchRows: r.batchRows})
+	return readers.Read(ctx, Format(), p, src, readers.Limits{BatchRows: r.batchRows}, nil)
 }
 
 // difference says where the parser and the oracle disagree about data, or "".

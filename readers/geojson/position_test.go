@@ -134,7 +134,7 @@ func parse(t *testing.T, text []byte, parser engine) *readers.Table {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := readers.Read(context.Background(), f, parser(layout, 0), src, readers.Limits{})
+	table, err := readers.Read(context.Background(), f, parser(layout, 0), src, readers.Limits{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

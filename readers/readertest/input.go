@@ -67,7 +67,7 @@ func (r input) read(parser func(readers.Layout) readers.Parser, limits readers.L
 	if parser == nil {
 		parser = r.format.CPU
 	}
-	table, err := readers.Read(ctx, r.format, parser(layout), r.src, limits)
+	table, err := readers.Read(ctx, r.format, parser(layout), r.src, limits, nil)
 	if err != nil {
 		return nil, err
 	}
