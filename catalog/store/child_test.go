@@ -1,0 +1,271 @@
+package store
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/rs/zerolog"
+)
+
+// childVar holds "<job> <path>" in the processes that these tests start.
+const childVar = "VIBEFLIGHT_STORE_TEST_CHILD"
+
+// child does a job on the store at a path and says a line after each step. It gives its exit status.
+//
+//	loop   puts new versions of 50 records until it is killed, and deletes and prunes some
+//	count  puts ownRecords of its own
+//	full   puts larger and larger records to where no file may grow any more, then looks whether what was stored before is whole
+func child(job string) int {
+	what, path, _ := strings.Cut(job, " ")
+	if what == "full" {
+		if err := noFileAbove(fullBytes); err != nil {
+			fmt.Println(err)
+			return 1
+		}
+	}
+	s, err := OpenSQLite(path, zerolog.New(os.Stderr))
+	if err == nil {
+		err = map[string]func(*SQLite) error{"loop": loop, "count": count, "full": full}[what](s)
+	}
+	if err == nil {
+		err = s.Close()
+	}
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	return 0
+}
+
+func loop(s *SQLite) error {
+	ctx := context.Background()
+	for version := 1; ; version++ {
+		name := fmt.Sprintf("%02d", rand.IntN(50))
+		var err error
+		switch {
+		case version%41 == 0:
+			_, err = s.Prune(ctx, func(n string) bool { return n != name })
+		case version%17 == 0:
+			err = s.Delete(ctx, name)
+		default:
+			err = s.Put(ctx, sample(name, version))
+		}
+		if err != nil {
+			return err
+		}
+		fmt.Println(version)
+	}
+}
+
+const ownRecords = 100
+
+func count(s *SQLite) error {
+	for i := range ownRecords {
+		if err := s.Put(context.Background(), sample(fmt.Sprintf("child %03d", i), i)); err != nil {
+			return err
+		}
+		fmt.Println(i)
+	}
+	return nil
+}
+
+const fullBytes = 1 << 20
+
+// noFileAbove lets no file of this process grow above a size: writes give an error, as on a full disk.
+func noFileAbove(size uint64) error {
+	signal.Ignore(syscall.SIGXFSZ)
+	return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: size, Max: size})
+}
+
+func full(s *SQLite) error {
+	ctx := context.Background()
+	if err := s.Put(ctx, sample("kept", 1)); err != nil {
+		return err
+	}
+	larger := sample("kept", 1)
+	larger.Blocks = make([]byte, 2*fullBytes)
+	if err := s.Put(ctx, larger); err == nil {
+		return fmt.Errorf("put of %d bytes went well", len(larger.Blocks))
+	}
+	n := 0
+	for ; n < 10000; n++ {
+		r := sample(fmt.Sprintf("%05d", n), n)
+		r.Schema = make([]byte, 8<<10)
+		if err := s.Put(ctx, r); err != nil {
+			break
+		}
+	}
+	if n == 10000 {
+		return fmt.Errorf("%d puts went well", n)
+	}
+	seen := 0
+	if err := s.All(ctx, func(Record) error { seen++; return nil }); err != nil {
+		return err
+	}
+	if seen != n+1 {
+		return fmt.Errorf("%d records, want %d", seen, n+1)
+	}
+	fmt.Println("full after", n)
+	return nil
+}
+
+// start starts a child. What it says is read from the reader.
+func start(t *testing.T, what, path string) (*exec.Cmd, *bufio.Scanner) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), childVar+"="+what+" "+path)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd, bufio.NewScanner(out)
+}
+
+func TestKilledWriter(t *testing.T) {
+	rounds := 60
+	if testing.Short() {
+		rounds = 10
+	}
+	path := fresh(t)
+	for round := range rounds {
+		cmd, said := start(t, "loop", path)
+		// Round 0 is killed as soon as it has begun, the others after up to some thousand writes: in a write, a checkpoint, a prune.
+		for range rand.IntN(1+min(round*50, 3000)) + 1 {
+			if !said.Scan() {
+				t.Fatal("the writer ended by itself")
+			}
+		}
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		for said.Scan() { // until its last word
+		}
+		if err := cmd.Wait(); err == nil {
+			t.Fatal("the writer ended by itself")
+		}
+		s, log := open(t, path)
+		got := all(t, s)
+		for _, r := range got {
+			intact(t, r)
+		}
+		if log.String() != "" || len(got) == 0 {
+			t.Errorf("round %d: %d records, log %s", round, len(got), log)
+		}
+		if round%2 == 0 { // every other round leaves the log of one kill to the next
+			works(t, s)
+			if err := s.Delete(t.Context(), "works"); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Killed while it makes the database: once a file of it is there, in the order in which they come.
+func TestKilledWhileItBegins(t *testing.T) {
+	rounds := 10
+	if testing.Short() {
+		rounds = 2
+	}
+	for range rounds {
+		for _, suffix := range []string{".lock", "", "-wal", "-shm"} {
+			path := fresh(t)
+			cmd, said := start(t, "loop", path)
+			for {
+				if _, err := os.Stat(path + suffix); err == nil {
+					break
+				}
+			}
+			if err := cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			for said.Scan() { // until its last word
+			}
+			if err := cmd.Wait(); err == nil {
+				t.Fatal("the writer ended by itself")
+			}
+			s, log := open(t, path)
+			for _, r := range all(t, s) {
+				intact(t, r)
+			}
+			works(t, s)
+			if log.String() != "" {
+				t.Errorf("killed after %q: log %s", suffix, log)
+			}
+		}
+	}
+}
+
+func TestFullDisk(t *testing.T) {
+	cmd, said := start(t, "full", fresh(t))
+	var last string
+	for said.Scan() {
+		last = said.Text()
+	}
+	if err := cmd.Wait(); err != nil || !strings.HasPrefix(last, "full after") {
+		t.Errorf("%v: %s", err, last)
+	}
+}
+
+// Two stores of this process and one of another write at once; none loses a record, none sees half of one.
+func TestWritersAtOnce(t *testing.T) {
+	path := fresh(t)
+	a, logA := open(t, path)
+	b, logB := open(t, path)
+	cmd, said := start(t, "count", path)
+	each := 300
+	if testing.Short() {
+		each = 50
+	}
+	var wg sync.WaitGroup
+	for i, s := range []*SQLite{a, b, a, b} {
+		wg.Go(func() {
+			for n := range each {
+				name := fmt.Sprintf("own %d %03d", i, n)
+				for _, r := range []Record{sample(name, n), sample("shared", n*4+i)} {
+					if err := s.Put(t.Context(), r); err != nil {
+						t.Errorf("%s: %v", r.Name, err)
+					}
+				}
+				got, ok, err := s.Get(t.Context(), sample("shared", 0).Key)
+				if !ok || err != nil {
+					t.Errorf("get: %v, %v", ok, err)
+				}
+				intact(t, got)
+			}
+		})
+	}
+	for said.Scan() { // lest it wait for a reader
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the other process: %v", err)
+	}
+	wg.Wait()
+	for _, s := range []*SQLite{a, b} {
+		got := all(t, s)
+		for _, r := range got {
+			intact(t, r)
+		}
+		if want := 4*each + ownRecords + 1; len(got) != want {
+			t.Errorf("%d records, want %d", len(got), want)
+		}
+	}
+	if logA.String()+logB.String() != "" {
+		t.Errorf("logs %s %s", logA, logB)
+	}
+}

@@ -1,0 +1,76 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// applicationID is in the file's header, so that file(1) and we know whose database it is: "vflt".
+const applicationID = 0x76666c74
+
+// migrations gives the steps from an empty database to the one of this version. Step i leads from version i to i+1, which SQLite keeps as
+// user_version. Steps that were released do not change: a new version is a new step at the end, and a new file in testdata. A step adds columns
+// that may be NULL and indexes; where a stored value would have to change, it deletes the rows, whose checksums would not fit.
+func migrations() []string {
+	return []string{
+		// Nothing in a row is of one byte order or word size: a database may be copied to another host. Times are nanoseconds, of parsed_at
+		// since the epoch. device and inode are uint64 of the same bits.
+		`CREATE TABLE record (
+			id             INTEGER PRIMARY KEY,
+			name           TEXT NOT NULL,
+			options        BLOB NOT NULL, -- 32 bytes
+			size           INTEGER NOT NULL,
+			mtime          INTEGER NOT NULL,
+			ctime          INTEGER NOT NULL,
+			device         INTEGER NOT NULL,
+			inode          INTEGER NOT NULL,
+			content        BLOB,          -- 32 bytes
+			format         TEXT NOT NULL,
+			format_version INTEGER NOT NULL,
+			rows           INTEGER NOT NULL,
+			table_bytes    INTEGER NOT NULL,
+			bbox           BLOB,          -- 4 float64, little-endian
+			engine         TEXT NOT NULL,
+			parse_time     INTEGER NOT NULL,
+			parsed_at      INTEGER,
+			geometry_types TEXT NOT NULL, -- JSON: texts
+			options_json   TEXT NOT NULL,
+			crs            TEXT NOT NULL,
+			last_error     TEXT NOT NULL,
+			"schema"       BLOB,
+			columns        TEXT NOT NULL, -- JSON: objects with name, type, nulls, min, max
+			blocks         BLOB,
+			sum            BLOB NOT NULL, -- 16 bytes
+			UNIQUE (name, options)
+		) STRICT`,
+	}
+}
+
+// migrate applies the steps that a database of a version lacks, each in a transaction of its own.
+func migrate(ctx context.Context, db *sql.DB, version int, steps []string) error {
+	for ; version < len(steps); version++ {
+		if err := step(ctx, db, version+1, steps[version]); err != nil {
+			return fmt.Errorf("migration to version %d: %w", version+1, err)
+		}
+	}
+	return nil
+}
+
+func step(ctx context.Context, db *sql.DB, to int, statements string) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
+	for _, s := range []string{
+		statements,
+		fmt.Sprintf(`PRAGMA application_id = %d`, applicationID),
+		fmt.Sprintf(`PRAGMA user_version = %d`, to),
+	} {
+		if _, err := tx.ExecContext(ctx, s); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}

@@ -1,0 +1,97 @@
+package store
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rs/zerolog"
+)
+
+var update = flag.Bool("update", false, "write testdata/v<n>.db of the current version, if there is none")
+
+// Every version that was released still opens. testdata/v<n>.db was written by the code of version n with -update: three samples.
+func TestOlderVersions(t *testing.T) {
+	for version := 1; version <= len(migrations()); version++ {
+		t.Run(fmt.Sprint(version), func(t *testing.T) {
+			old := filepath.Join("testdata", fmt.Sprintf("v%d.db", version))
+			if _, err := os.Stat(old); err != nil && *update && version == len(migrations()) {
+				write(t, old, whole(t, 3))
+			}
+			path := fresh(t)
+			write(t, path, read(t, old))
+			s, log := open(t, path)
+			got := all(t, s)
+			if len(got) != 3 || log.String() != "" {
+				t.Errorf("%d records, log %s, want 3", len(got), log)
+			}
+			for _, r := range got {
+				intact(t, r)
+			}
+			works(t, s)
+		})
+	}
+}
+
+// Steps after the released ones, as the next versions will have them.
+func TestMigrations(t *testing.T) {
+	v1 := migrations()
+	v3 := append(slices.Clone(v1), `ALTER TABLE record ADD COLUMN note TEXT`, `UPDATE record SET note = name || '!'`)
+	for from := len(v1); from <= len(v3); from++ {
+		t.Run(fmt.Sprintf("from %d", from), func(t *testing.T) {
+			path := fresh(t)
+			for _, steps := range [][]string{v3[:from], v3, v3} {
+				s, err := openSQLite(path, zerolog.Nop(), steps)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(all(t, s)) == 0 {
+					put(t, s, sample("a", 1))
+				}
+				if len(steps) == len(v3) && from < len(v3) {
+					var note string
+					if err := s.db.write.QueryRow(`SELECT note FROM record`).Scan(&note); err != nil || note != "a!" {
+						t.Errorf("migrated to %q, %v", note, err)
+					}
+				}
+				var version int
+				if err := s.db.write.QueryRow(`PRAGMA user_version`).Scan(&version); err != nil || version != len(steps) {
+					t.Errorf("version %d, %v, want %d", version, err, len(steps))
+				}
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if aside := beside(t, path); len(aside) != 0 {
+				t.Errorf("set aside %q", aside)
+			}
+		})
+	}
+}
+
+// A step that does not go through changes nothing, not even half of it. Here it sets aside the old and cannot make a new database either.
+func TestMigrationThatDoesNotGoThrough(t *testing.T) {
+	path := fresh(t)
+	s, _ := open(t, path)
+	put(t, s, sample("a", 1))
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := openSQLite(path, zerolog.Nop(), append(migrations(), `UPDATE record SET crs = 'half'; INSERT INTO none VALUES (1)`))
+	if err == nil || !strings.Contains(err.Error(), "migration to version 2") {
+		t.Fatalf("opened %v, error %v", s, err)
+	}
+	if err := os.Rename(path+".broken-1", path); err != nil {
+		t.Fatal(err)
+	}
+	s, _ = open(t, path)
+	got := all(t, s)
+	if len(got) != 1 {
+		t.Fatalf("%d records, want 1", len(got))
+	}
+	intact(t, got[0])
+}

@@ -1,0 +1,206 @@
+package store
+
+import (
+	"context"
+	"errors"
+)
+
+// A page is what a listing reads at once. It ends its transaction after each, so that the log does not grow behind a slow reader.
+const (
+	pageRows  = 256
+	pageBytes = 4 << 20 // ends a page after the row that passes it
+)
+
+// Get gives the record of a key.
+func (s *SQLite) Get(ctx context.Context, key Key) (Record, bool, error) {
+	if err := checkName(key.Name); err != nil {
+		return Record{}, false, err
+	}
+	var page page
+	err := s.do(func(d *database) (err error) {
+		page, err = s.page(ctx, d, `WHERE name = ? AND options = ?`, key)
+		return err
+	})
+	if err != nil || len(page.records) == 0 {
+		return Record{}, false, err
+	}
+	return page.records[0], true, nil
+}
+
+// Put stores a record. It waits up to 5 s for a writer of another process.
+func (s *SQLite) Put(ctx context.Context, r Record) error {
+	if err := r.check(); err != nil {
+		return err
+	}
+	values, err := r.values()
+	if err != nil {
+		return err
+	}
+	values = append(values, checksum(values))
+	return s.do(func(d *database) error {
+		_, err := d.write.ExecContext(ctx, upsert, values...)
+		return err
+	})
+}
+
+// Delete removes all records of a name.
+func (s *SQLite) Delete(ctx context.Context, name string) error {
+	if err := checkName(name); err != nil {
+		return err
+	}
+	return s.do(func(d *database) error {
+		_, err := d.write.ExecContext(ctx, `DELETE FROM record WHERE name = ?`, name)
+		return err
+	})
+}
+
+// All calls yield for each record. Where the database is found damaged on the way, the listing goes on in the empty one: it ends.
+func (s *SQLite) All(ctx context.Context, yield func(Record) error) error {
+	var after Key // before all keys, since no name is empty
+	for {
+		var page page
+		err := s.do(func(d *database) (err error) {
+			page, err = s.page(ctx, d, `WHERE (name, options) > (?, ?) ORDER BY name, options`, after)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for _, r := range page.records {
+			if err := yield(r); err != nil {
+				return err
+			}
+		}
+		if page.end {
+			return nil
+		}
+		after = page.last
+	}
+}
+
+// Prune removes the records of names that keep does not want.
+func (s *SQLite) Prune(ctx context.Context, keep func(name string) bool) (int, error) {
+	removed, after := 0, ""
+	for {
+		var names []string
+		err := s.do(func(d *database) (err error) {
+			names, err = d.names(ctx, after)
+			return err
+		})
+		if err != nil || len(names) == 0 {
+			return removed, err
+		}
+		after = names[len(names)-1]
+		var drop []string
+		for _, name := range names {
+			if !keep(name) {
+				drop = append(drop, name)
+			}
+		}
+		if len(drop) == 0 {
+			continue
+		}
+		n := 0
+		err = s.do(func(d *database) (err error) {
+			n, err = d.drop(ctx, drop)
+			return err
+		})
+		if err != nil {
+			return removed, err
+		}
+		removed += n
+	}
+}
+
+type page struct {
+	records []Record
+	last    Key  // of the last row, decoded or not
+	end     bool // no row follows
+}
+
+// page reads rows, of which where holds with the key's fields as arguments, and deletes those that do not decode.
+func (s *SQLite) page(ctx context.Context, d *database, where string, key Key) (page, error) {
+	var p page
+	rows, err := d.read.QueryContext(ctx, `SELECT id, sum, `+columns+` FROM record `+where+` LIMIT ?`, key.Name, key.Options[:], pageRows)
+	if err != nil {
+		return p, err
+	}
+	defer rows.Close()
+	var bad []int64
+	n, size := 0, 0
+	for n < pageRows && size < pageBytes && rows.Next() {
+		var w row
+		err := rows.Scan(w.targets()...)
+		if ctx.Err() != nil {
+			return page{}, ctx.Err() // Scan gives an error then that says nothing of the row
+		}
+		n++
+		size += w.bytes()
+		p.last = w.key()
+		var r Record
+		if err == nil {
+			r, err = w.decode()
+		}
+		if err != nil {
+			s.log.Warn().Err(err).Str("name", p.last.Name).Msg("deleted a row of the store that does not decode")
+			bad = append(bad, w.id)
+			continue
+		}
+		p.records = append(p.records, r)
+	}
+	p.end = n < pageRows && size < pageBytes
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return page{}, err
+	}
+	return p, d.deleteRows(ctx, bad)
+}
+
+// deleteRows deletes rows that were read. One that another process made good meanwhile goes too: that costs a parse.
+func (d *database) deleteRows(ctx context.Context, ids []int64) error {
+	for _, id := range ids {
+		if _, err := d.write.ExecContext(ctx, `DELETE FROM record WHERE id = ?`, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// names gives the first names that follow after, in order.
+func (d *database) names(ctx context.Context, after string) ([]string, error) {
+	rows, err := d.read.QueryContext(ctx, `SELECT DISTINCT name FROM record WHERE name > ? ORDER BY name LIMIT ?`, after, pageRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var names []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, rows.Err()
+}
+
+// drop removes all records of the names in one transaction, and gives how many.
+func (d *database) drop(ctx context.Context, names []string) (int, error) {
+	tx, err := d.write.BeginTx(ctx, nil)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
+	removed := 0
+	for _, name := range names {
+		result, err := tx.ExecContext(ctx, `DELETE FROM record WHERE name = ?`, name)
+		if err != nil {
+			return 0, err
+		}
+		n, err := result.RowsAffected()
+		if err != nil {
+			return 0, err
+		}
+		removed += int(n)
+	}
+	return removed, tx.Commit()
+}
