@@ -14,11 +14,11 @@ import (
 type FS interface {
 	MkdirAll(name string) error
 	Create(name string) (File, error) // for reading and writing; there must be none of this name
-	Open(name string) (File, error)   // for reading
+	Open(name string) (File, error)   // for reading; follows no link and waits for no pipe, so what is opened may be no regular file
 	Rename(from, to string) error     // replaces what is called to
-	Remove(name string) error
+	Remove(name string) error         // never a folder
 	ReadDir(name string) ([]fs.DirEntry, error)
-	Stat(name string) (fs.FileInfo, error)
+	Stat(name string) (fs.FileInfo, error) // of a link itself
 	Touch(name string, at time.Time) error // sets the time of modification
 	SyncDir(name string) error             // makes names that were created, renamed or removed in a folder last
 	Free(name string) (int64, error)       // bytes that may still be written below a folder
@@ -55,24 +55,45 @@ const (
 	fileMode = 0o600
 )
 
+// MkdirAll makes a folder, and those above it, for its owner alone.
 func (OS) MkdirAll(name string) error { return os.MkdirAll(name, dirMode) }
 
+// Create makes a file, for its owner alone.
 func (OS) Create(name string) (File, error) {
 	return wrap(os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, fileMode))
 }
 
-func (OS) Open(name string) (File, error) { return wrap(os.Open(name)) }
+// Open opens what has the name.
+func (OS) Open(name string) (File, error) {
+	return wrap(os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0))
+}
 
+// Rename renames in one step.
 func (OS) Rename(from, to string) error { return os.Rename(from, to) }
 
-func (OS) Remove(name string) error { return os.Remove(name) }
+// Remove removes a file or a link.
+func (OS) Remove(name string) error {
+	for {
+		switch err := syscall.Unlink(name); err { // os.Remove would go on to remove an empty folder
+		case nil:
+			return nil
+		case syscall.EINTR:
+		default:
+			return &fs.PathError{Op: "remove", Path: name, Err: err}
+		}
+	}
+}
 
+// ReadDir lists a folder in order of name.
 func (OS) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
 
-func (OS) Stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
+// Stat describes what has the name.
+func (OS) Stat(name string) (fs.FileInfo, error) { return os.Lstat(name) }
 
+// Touch sets the time of modification.
 func (OS) Touch(name string, at time.Time) error { return os.Chtimes(name, time.Time{}, at) }
 
+// SyncDir syncs a folder.
 func (OS) SyncDir(name string) error {
 	d, err := os.Open(name)
 	if err != nil {
@@ -82,12 +103,17 @@ func (OS) SyncDir(name string) error {
 	return d.Sync()
 }
 
+// Free gives what somebody who is not root may still write, in bytes.
 func (OS) Free(name string) (int64, error) {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(name, &st); err != nil {
 		return 0, &fs.PathError{Op: "statfs", Path: name, Err: err}
 	}
-	return int64(st.Bavail) * st.Bsize, nil
+	unit := st.Frsize // Bsize is the best size of a transfer, which network file systems set larger
+	if unit == 0 {
+		unit = st.Bsize
+	}
+	return int64(st.Bavail) * unit, nil
 }
 
 type osFile struct{ *os.File }

@@ -1,0 +1,152 @@
+package cachedir
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// scanInterval is how old a listing may be before room is given away by it.
+const scanInterval = 3 * time.Second
+
+// fresh reports whether the index is good enough to give room away, or to be shown. d.mu is held.
+func (d *Dir) fresh() bool {
+	age := d.now().Sub(d.listed)
+	return age >= 0 && age <= scanInterval
+}
+
+// file is a table as a listing shows it.
+type file struct {
+	key   Key
+	bytes int64
+	mtime time.Time
+}
+
+// scan lists the folder, removes temporary files whose writers died, and brings the index up to date. d.room is held.
+func (d *Dir) scan() error {
+	at := d.now()
+	names, err := d.fs.ReadDir(d.path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a folder that was removed has no files
+		return fmt.Errorf("list the cache folder: %w", err)
+	}
+	var tables []file
+	var others int64
+	for _, name := range names {
+		key, isTable := tableKey(name.Name())
+		if !name.Type().IsRegular() || !isTable && !isTemp(name.Name()) {
+			continue
+		}
+		info, err := name.Info()
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // since it was listed
+		case err != nil:
+			return fmt.Errorf("list the cache folder: %w", err)
+		case isTable:
+			tables = append(tables, file{key, info.Size(), info.ModTime()})
+		case !d.owns(name.Name()) && !d.sweep(name.Name()):
+			others += info.Size()
+		}
+	}
+	for _, f := range d.merge(tables, others, at) {
+		d.touch(f.key, f.mtime)
+	}
+	return nil
+}
+
+// owns reports whether a temporary file is one of ours.
+func (d *Dir) owns(name string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for t := range d.temps {
+		if t.File != nil && t.Name() == filepath.Join(d.path, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// sweep removes a temporary file that nobody has locked, and reports whether it is gone.
+//
+// Its writer may be between creating and locking it. That writer then finds it locked or gone, and makes another: see Dir.create.
+func (d *Dir) sweep(name string) bool {
+	path := filepath.Join(d.path, name)
+	f, err := d.fs.Open(path)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	defer f.Close()
+	if mine, err := f.Lock(); err != nil || !mine {
+		return false
+	}
+	if err := d.fs.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		d.log.Warn().Err(err).Msg("a temporary file of a writer that died stays")
+		return false
+	}
+	d.log.Debug().Str("file", name).Msg("removed a temporary file of a writer that died")
+	return true
+}
+
+// merge brings the index up to date with a listing.
+//
+// A time of modification that changed since it was last seen is a use by another server, or by us in an earlier life. One that is in the future
+// counts as now; merge gives these files, with the time to be set on the disk, so that they do not count as now at every start.
+func (d *Dir) merge(tables []file, others int64, at time.Time) (future []file) {
+	slices.SortFunc(tables, func(a, b file) int { // so that files from the future keep their order
+		return cmp.Or(a.mtime.Compare(b.mtime), slices.Compare(a.key[:], b.key[:]))
+	})
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	present := max(d.lastTick, d.now().UnixNano())
+	there := make(map[Key]bool, len(tables))
+	for _, f := range tables {
+		there[f.key] = true
+		e := d.index[f.key]
+		if e == nil {
+			e = &entry{}
+			d.index[f.key] = e
+		}
+		e.missing, e.bytes = false, f.bytes
+		if f.mtime.Equal(e.mtime) {
+			continue
+		}
+		e.mtime = f.mtime
+		if f.mtime.After(time.Unix(0, present)) {
+			e.used = d.tick()
+			future = append(future, file{key: f.key, mtime: time.Unix(0, e.used)})
+		} else {
+			e.used = max(e.used, f.mtime.UnixNano())
+		}
+	}
+	for k, e := range d.index {
+		if !there[k] {
+			d.lose(k, e)
+		}
+	}
+	d.others, d.listed = others, at
+	return future
+}
+
+// lose notes that there is no file of the key. While somebody holds the one there was, its bytes still are on the disk. d.mu is held.
+func (d *Dir) lose(k Key, e *entry) {
+	e.missing = true
+	if e.holds == 0 {
+		delete(d.index, k)
+	}
+}
+
+// touch notes a time of use on the disk, if it can: the next start would only evict in another order.
+func (d *Dir) touch(k Key, at time.Time) {
+	if err := d.fs.Touch(d.tablePath(k), at); err != nil {
+		d.log.Debug().Err(err).Msg("the time of a use is not kept")
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if e := d.index[k]; e != nil {
+		e.mtime = at
+	}
+}

@@ -1,0 +1,221 @@
+package cachedir
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+
+	"github.com/vibeflight/vibeflight/catalog/internal/files"
+)
+
+// Temp is a table's file while it is written. Whoever has it calls Commit or Abort; several goroutines may write.
+type Temp struct {
+	files.File
+	dir *Dir
+
+	// Guarded by dir.mu.
+	reserved int64 // bytes the file may grow to
+	written  int64 // end of what was written: what the disk has given of them
+	ended    bool  // by Commit or Abort
+}
+
+// createAttempts is how often a new file may fall to a server that is looking for files without a writer.
+const createAttempts = 16
+
+// Create makes a temporary file that is expected to have so many bytes, and evicts for it. A *FullError says that there is no room.
+func (d *Dir) Create(need int64) (*Temp, error) {
+	t := &Temp{dir: d}
+	if err := d.reserve(t, max(0, need)); err != nil {
+		return nil, err
+	}
+	f, err := d.create()
+	if err != nil {
+		d.forget(t)
+		return nil, err
+	}
+	d.mu.Lock()
+	t.File = f
+	closed := d.closed
+	d.mu.Unlock()
+	if closed {
+		return nil, errors.Join(ErrClosed, t.Abort())
+	}
+	return t, nil
+}
+
+// create makes a temporary file and locks it.
+func (d *Dir) create() (files.File, error) {
+	for range createAttempts {
+		path := d.tempPath(rand.Uint64())
+		f, err := d.fs.Create(path)
+		if err != nil {
+			return nil, fmt.Errorf("make a file of the cache: %w", err)
+		}
+		mine, err := d.lock(f)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("lock a file of the cache: %w", err), d.discard(f))
+		}
+		if mine {
+			return f, nil
+		}
+		_ = f.Close() // whoever came first removes it
+	}
+	return nil, fmt.Errorf("make a file of the cache: others removed %d of them", createAttempts)
+}
+
+// lock locks a file just made. It gives false if sweep, here or in another server, came first and has locked or even removed it.
+func (d *Dir) lock(f files.File) (bool, error) {
+	if mine, err := f.Lock(); err != nil || !mine {
+		return false, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	named, err := d.fs.Stat(f.Name())
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && os.SameFile(info, named), err
+}
+
+// Reserve says that the file will grow to so many bytes, and evicts for them. A *FullError says that there is no room; the file may still
+// have what was reserved before.
+func (t *Temp) Reserve(bytes int64) error {
+	t.dir.mu.Lock()
+	ended, reserved := t.ended, t.reserved
+	t.dir.mu.Unlock()
+	if ended {
+		return &fs.PathError{Op: "write", Path: t.Name(), Err: fs.ErrClosed}
+	}
+	if bytes <= reserved {
+		return nil
+	}
+	return t.dir.reserve(t, bytes)
+}
+
+// WriteAt writes, and reserves what is beyond the reservation.
+func (t *Temp) WriteAt(p []byte, off int64) (int, error) {
+	if err := t.Reserve(off + int64(len(p))); err != nil {
+		return 0, err
+	}
+	n, err := t.File.WriteAt(p, off)
+	t.dir.mu.Lock()
+	defer t.dir.mu.Unlock()
+	t.written = max(t.written, off+int64(n))
+	return n, err
+}
+
+// Truncate sets the file's length, and reserves what is beyond the reservation.
+func (t *Temp) Truncate(size int64) error {
+	if err := t.Reserve(size); err != nil {
+		return err
+	}
+	if err := t.File.Truncate(size); err != nil {
+		return err
+	}
+	t.dir.mu.Lock()
+	defer t.dir.mu.Unlock()
+	t.written = min(t.written, size)
+	return nil
+}
+
+// Commit makes the file the table of a key, on the disk for good, and gives it as Get does, to be released. t's own writing ends.
+//
+// If another server has written the table meanwhile, that file is given and ours is removed. After an error ours is gone too, and the folder is
+// as it was, as far as the disk allows: what cannot be removed is either a whole table or removed by a later Open.
+func (t *Temp) Commit(k Key) (*Held, error) {
+	if !t.end() {
+		return nil, &fs.PathError{Op: "commit", Path: t.Name(), Err: fs.ErrClosed}
+	}
+	h, mine, err := t.rename(k)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("commit a table: %w", err), t.drop())
+	}
+	if !mine {
+		if err := t.drop(); err != nil {
+			t.dir.log.Warn().Err(err).Msg("a file of a table that was already there stays")
+		}
+	}
+	err = t.dir.fs.SyncDir(t.dir.path) // for theirs too: they may not have come to it
+	if err == nil {
+		return h, nil
+	}
+	if mine {
+		err = errors.Join(err, t.dir.Drop(k))
+	}
+	return nil, errors.Join(fmt.Errorf("commit a table: %w", err), h.Close())
+}
+
+// rename syncs the file and gives it the name of a table, unless there is one of this name: then it gives that one.
+// In between another server may have renamed its own. Then ours replaces an equal one.
+func (t *Temp) rename(k Key) (h *Held, mine bool, err error) {
+	if err := t.Sync(); err != nil {
+		return nil, false, err
+	}
+	info, err := t.Stat()
+	if err != nil {
+		return nil, false, err
+	}
+	d := t.dir
+	d.room.Lock()
+	defer d.room.Unlock()
+	if h, err := d.hold(k); h != nil || err != nil {
+		return h, false, err
+	}
+	if err := d.fs.Rename(t.Name(), d.tablePath(k)); err != nil {
+		return nil, false, err
+	}
+	d.pin(k) // nothing is going while room is held
+	d.use(k, info)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.temps, t)
+	d.count.commits++
+	return &Held{File: t.File, dir: d, key: k, path: d.tablePath(k)}, true, nil
+}
+
+// Abort removes the file. After Commit or Abort it does nothing.
+func (t *Temp) Abort() error {
+	if !t.end() {
+		return nil
+	}
+	return t.drop()
+}
+
+// Close is Abort.
+func (t *Temp) Close() error { return t.Abort() }
+
+// end reports whether it is the first to end the writing.
+func (t *Temp) end() bool {
+	t.dir.mu.Lock()
+	defer t.dir.mu.Unlock()
+	first := !t.ended
+	t.ended = true
+	return first
+}
+
+func (t *Temp) drop() error {
+	err := t.dir.discard(t.File)
+	t.dir.forget(t)
+	return err
+}
+
+// discard removes a temporary file. It keeps the lock until the name is gone.
+func (d *Dir) discard(f files.File) error {
+	err := d.fs.Remove(f.Name())
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil // somebody removed the folder
+	}
+	return errors.Join(err, f.Close())
+}
+
+// forget ends a reservation.
+func (d *Dir) forget(t *Temp) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	t.ended = true
+	delete(d.temps, t)
+}
