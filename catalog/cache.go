@@ -20,8 +20,8 @@ type key struct {
 
 // parsed is a table of the cache. What is guarded by tables.mu says so.
 type parsed struct {
-	key   key
-	table *readers.Table
+	key key
+	*loaded
 
 	pins int           // guarded: how many hold it
 	kept bool          // guarded: askers find it
@@ -32,21 +32,27 @@ type parsed struct {
 //
 // The budget bounds the tables that are kept, held or not. A table that somebody holds is not evicted, since that would free nothing and cost
 // a parse; so tables that are held can pass the budget together, and the one released next is evicted if they still do. A table larger than
-// the budget evicts nothing: askers share it while somebody holds it, then it goes.
+// the budget evicts nothing: askers share it while somebody holds it, then it goes. A table that lies in a file takes nothing of the budget; of these
+// so many are kept open.
 type tables struct {
-	mu      sync.Mutex
-	budget  int64
-	bytes   int64 // of the tables in recent
-	recent  *list.List
-	byName  map[string]map[key]*parsed
-	flights map[key]*flight
-	closed  bool
-	count   counters
+	mu       sync.Mutex
+	budget   int64
+	bytes    int64 // of the tables in recent
+	open     int   // of them, in files
+	recent   *list.List
+	byName   map[string]map[key]*parsed
+	flights  map[key]*flight
+	failures map[key]failure
+	closed   bool
+	count    counters
 
 	wg    sync.WaitGroup // flights
 	slots chan struct{}  // parses that may run
 	freed chan int64     // bytes that were dropped
 }
+
+// maxOpen is how many tables in files are kept open though nobody uses them.
+const maxOpen = 256
 
 type counters struct {
 	hits, misses, shared, evictions, parses, parseErrors int64
@@ -55,7 +61,7 @@ type counters struct {
 
 func newTables(budget int64) *tables {
 	return &tables{
-		budget: max(0, budget), recent: list.New(), byName: map[string]map[key]*parsed{}, flights: map[key]*flight{},
+		budget: max(0, budget), recent: list.New(), byName: map[string]map[key]*parsed{}, flights: map[key]*flight{}, failures: map[key]failure{},
 		slots: make(chan struct{}, maxParses), freed: make(chan int64, 1),
 	}
 }
@@ -73,13 +79,15 @@ func (t *tables) hit(k key) *parsed {
 	return p
 }
 
-// put adds a table that so many askers hold; t.mu is held.
-func (t *tables) put(k key, table *readers.Table, pins int) *parsed {
+// put adds a table that so many hold; t.mu is held.
+func (t *tables) put(k key, l *loaded, pins int) *parsed {
 	if old := t.byName[k.name][k]; old != nil {
 		t.remove(old)
 	}
-	p := &parsed{key: k, table: table, pins: pins}
-	if table.Bytes > t.budget && pins == 0 {
+	p := &parsed{key: k, loaded: l, pins: pins}
+	bytes := l.memory()
+	if bytes > t.budget && pins == 0 {
+		l.release()
 		return p
 	}
 	p.kept = true
@@ -87,9 +95,12 @@ func (t *tables) put(k key, table *readers.Table, pins int) *parsed {
 		t.byName[k.name] = map[key]*parsed{}
 	}
 	t.byName[k.name][k] = p
-	if table.Bytes <= t.budget {
+	if bytes <= t.budget {
 		p.at = t.recent.PushFront(p)
-		t.bytes += table.Bytes
+		t.bytes += bytes
+		if l.file != nil {
+			t.open++
+		}
 		t.trim()
 	}
 	return p
@@ -100,22 +111,23 @@ func (t *tables) release(p *parsed) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p.pins--
-	if p.pins > 0 || !p.kept {
-		return
-	}
-	if p.at == nil {
+	switch {
+	case p.pins > 0:
+	case !p.kept:
+		p.loaded.release()
+	case p.at == nil:
 		t.remove(p)
-		return
+	default:
+		t.trim()
 	}
-	t.trim()
 }
 
 // trim evicts the tables used longest ago, as long as the budget is passed and nobody holds them; t.mu is held.
 func (t *tables) trim() {
-	for e := t.recent.Back(); e != nil && t.bytes > t.budget; {
+	for e := t.recent.Back(); e != nil && (t.bytes > t.budget || t.open > maxOpen); {
 		p := e.Value.(*parsed)
 		e = e.Prev()
-		if p.pins == 0 {
+		if p.pins == 0 && (t.bytes > t.budget && p.memory() > 0 || t.open > maxOpen && p.file != nil) {
 			t.remove(p)
 			t.count.evictions++
 		}
@@ -130,11 +142,17 @@ func (t *tables) remove(p *parsed) {
 	if len(same) == 0 {
 		delete(t.byName, p.key.name)
 	}
+	bytes := p.memory()
 	if p.at != nil {
 		t.recent.Remove(p.at)
-		t.bytes -= p.table.Bytes
+		t.bytes -= bytes
+		if p.file != nil {
+			t.open--
+		}
 	}
-	bytes := p.table.Bytes
+	if p.pins == 0 {
+		p.loaded.release()
+	}
 	select {
 	case before := <-t.freed:
 		bytes += before
@@ -152,6 +170,17 @@ func (t *tables) dropOthers(name string, now source.Identity) {
 	defer t.mu.Unlock()
 	for k, p := range t.byName[name] {
 		if k.identity != now {
+			t.remove(p)
+		}
+	}
+}
+
+// drop forgets all tables; those that are held stay valid.
+func (t *tables) drop() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, same := range t.byName {
+		for _, p := range same {
 			t.remove(p)
 		}
 	}

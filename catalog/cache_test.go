@@ -109,10 +109,10 @@ func TestEvict(t *testing.T) {
 	if h.Version == blue.Version {
 		t.Errorf("version %s for two values of an option", h.Version)
 	}
-	if n := l.Evict("a.fake"); n != 2 {
+	if n := l.evict("a.fake"); n != 2 {
 		t.Errorf("Evict dropped %d tables, want 2", n)
 	}
-	if n := l.Evict("a.fake"); n != 0 {
+	if n := l.evict("a.fake"); n != 0 {
 		t.Errorf("Evict dropped %d tables of none", n)
 	}
 	l.wantKept("b.fake")

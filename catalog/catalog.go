@@ -9,6 +9,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/vibeflight/vibeflight/catalog/internal/files"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
@@ -31,22 +33,27 @@ type Config struct {
 	Limits       readers.Limits
 	Options      func(name string) map[string]any // the operator's options for a file; a ticket's win; may be nil
 	Log          zerolog.Logger
+	CacheDir     string        // where parsed tables outlive the process; "": nowhere (--cache-dir)
+	CacheBytes   int64         // of them on disk; 0: DefaultCacheBytes (--cache-bytes)
 	Rescan       time.Duration // between looks at all folders, which find what the watch can't see; default 10 s
 }
 
 // Defaults of Config.
 const (
 	DefaultMemoryBytes = 1 << 30
+	DefaultCacheBytes  = 32 << 30
 	DefaultRescan      = 10 * time.Second
 )
 
 // Catalog is the entries below some roots and their parsed tables. It is safe for use by several goroutines.
 type Catalog struct {
-	cfg    Config
-	roots  []*root
-	tables *tables
-	watch  *watch
-	index  atomic.Pointer[index]
+	cfg     Config
+	roots   []*root
+	tables  *tables
+	archive *archive      // nil: what is parsed ends with the process
+	saving  chan struct{} // tables that may be saved at the same time
+	watch   *watch
+	index   atomic.Pointer[index]
 
 	ctx  context.Context // ends with the catalog
 	stop context.CancelFunc
@@ -59,7 +66,7 @@ type Catalog struct {
 	scans    atomic.Int64
 	scanTime atomic.Int64 // of the last walk over all folders, nanoseconds
 
-	read func(context.Context, readers.Format, readers.Parser, *source.File, readers.Limits) (*readers.Table, error) // readers.Read; tests replace it
+	read func(context.Context, readers.Format, readers.Parser, *source.File, readers.Limits, readers.Keeper) (*readers.Table, error) // readers.Read; tests replace it
 }
 
 // Open lists the files below the roots and begins to follow them. Two files of the same name below different roots are an error. The caller
@@ -82,6 +89,13 @@ func Open(ctx context.Context, cfg Config) (*Catalog, error) {
 	c.index.Store(&index{})
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	c.tables = newTables(cfg.MemoryBytes)
+	c.saving = make(chan struct{}, 1)
+	if cfg.CacheDir != "" {
+		// Whatever is wrong with the cache costs time; the files are served all the same.
+		if c.archive, err = openArchive(files.OS{}, cfg.CacheDir, cmp.Or(cfg.CacheBytes, DefaultCacheBytes), cfg.Limits, cfg.Log); err != nil {
+			cfg.Log.Warn().Err(err).Str("folder", cfg.CacheDir).Msg("there is no cache on disk: tables are parsed again after a restart")
+		}
+	}
 	c.watch = newWatch(c)
 	var collision error
 	err = c.rescan(ctx, func(first, second Entry) {
@@ -110,7 +124,11 @@ func (c *Catalog) Close() error {
 		err = c.watch.close()
 		c.wg.Wait()
 		c.tables.wg.Wait()
+		c.tables.drop()
 		closeRoots(c.roots)
+		if c.archive != nil {
+			err = errors.Join(err, c.archive.close())
+		}
 	})
 	return err
 }

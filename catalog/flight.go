@@ -2,9 +2,10 @@ package catalog
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
-	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/source"
 )
 
 // maxParses is how many files are parsed at the same time; each parse uses several cores and the memory of its table.
@@ -14,6 +15,7 @@ const maxParses = 8
 type flight struct {
 	done   chan struct{} // closed at the end
 	cancel context.CancelFunc
+	src    atomic.Pointer[source.File] // that is read; nil before
 
 	// Guarded by tables.mu.
 	waiters int
@@ -21,7 +23,20 @@ type flight struct {
 
 	// Set before done is closed.
 	parsed *parsed
+	cached bool // it lay in the cache
 	err    error
+}
+
+// reads tells which file the parse reads.
+func (f *flight) reads(src *source.File) { f.src.Store(src) }
+
+// progress is how much of the file was read, from 0 to 1.
+func (f *flight) progress() float64 {
+	src := f.src.Load()
+	if src == nil || src.Size == 0 {
+		return 0
+	}
+	return min(1, float64(src.BytesRead())/float64(src.Size))
 }
 
 // join gives the table of a job, pinned: the kept one, that of a parse under way, or that of a new parse.
@@ -55,7 +70,7 @@ func (c *Catalog) join(ctx context.Context, j job) (p *parsed, cached bool, err 
 
 	select {
 	case <-f.done:
-		return f.parsed, false, f.err
+		return f.parsed, f.cached, f.err
 	case <-ctx.Done():
 		t.leave(f, j.key)
 		return nil, false, ctx.Err()
@@ -86,13 +101,14 @@ func (t *tables) leave(f *flight, k key) {
 func (c *Catalog) fly(ctx context.Context, f *flight, j job) {
 	defer f.cancel()
 	t := c.tables
-	var table *readers.Table
+	var l *loaded
+	var parsed bool
 	var took time.Duration
 	var err error
 	select {
 	case t.slots <- struct{}{}:
 		begin := time.Now()
-		table, err = c.parse(ctx, j)
+		l, parsed, err = c.obtain(ctx, f, j)
 		took = time.Since(begin)
 		<-t.slots
 	case <-ctx.Done():
@@ -107,10 +123,19 @@ func (c *Catalog) fly(ctx context.Context, f *flight, j job) {
 	if t.flights[j.key] == f {
 		delete(t.flights, j.key)
 	}
-	t.count.parses++
-	t.count.parseTime += took
+	if parsed {
+		t.count.parses++
+		t.count.parseTime += took
+	}
 	if err == nil {
-		f.parsed = t.put(j.key, table, f.waiters)
+		pins := f.waiters
+		if parsed && c.archive != nil {
+			pins++ // that of the save
+		}
+		f.parsed, f.cached = t.put(j.key, l, pins), !parsed
+		if pins > f.waiters {
+			t.wg.Go(func() { c.save(j, f.parsed) })
+		}
 	} else if f.waiters > 0 {
 		t.count.parseErrors++
 	}

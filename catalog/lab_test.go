@@ -65,7 +65,7 @@ func newLab(t *testing.T, dir string, parse parseFunc, change ...func(*Config)) 
 		t.Fatal(err)
 	}
 	l := &lab{Catalog: c, t: t, dir: dir}
-	c.read = func(ctx context.Context, _ readers.Format, _ readers.Parser, src *source.File, _ readers.Limits) (*readers.Table, error) {
+	c.read = func(ctx context.Context, _ readers.Format, _ readers.Parser, src *source.File, _ readers.Limits, _ readers.Keeper) (*readers.Table, error) {
 		l.parses.Add(1)
 		return parse(ctx, src)
 	}
@@ -153,4 +153,13 @@ func eventually(t *testing.T, what string, ok func() error) {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
+}
+
+func (l *lab) evict(name string) int {
+	l.t.Helper()
+	n, err := l.Evict(l.t.Context(), name)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return n
 }

@@ -2,6 +2,8 @@ package catalog
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -23,6 +25,8 @@ type Selection struct {
 
 // Scan walks the selected part of a table, batch by batch. It is for one goroutine; any number of scans share a table.
 type Scan struct {
+	table    *readers.Table
+	repair   func(ctx context.Context, why error) (*readers.Table, error) // gives an equal table in place of a damaged one; may be nil
 	schema   *arrow.Schema
 	attrs    []int // the table's attributes that are asked for
 	geometry bool  // so is the geometry
@@ -34,9 +38,9 @@ type Scan struct {
 	left     int64 // rows that the limit still allows
 }
 
-// piece is what the row range leaves of one batch.
+// piece is what the row range and the boxes of batches leave of one batch.
 type piece struct {
-	batch    *geoarrow.Columns
+	batch    int     // its number
 	from, to int     // rows of the batch, from < to
 	matched  bool    // rows is known: the bbox was asked
 	rows     []int32 // of the batch that match the bbox, ascending
@@ -45,7 +49,7 @@ type piece struct {
 // NewScan prepares a scan. A column that the table does not have gives an *UnknownColumnError. Nothing is copied, and batches outside of
 // the row range are not touched.
 func NewScan(t *readers.Table, sel Selection) (*Scan, error) {
-	s := &Scan{encoding: sel.Encoding, bbox: sel.BBox, left: math.MaxInt64}
+	s := &Scan{table: t, encoding: sel.Encoding, bbox: sel.BBox, left: math.MaxInt64}
 	if err := s.project(geoarrow.Schema(t.Batches[0], t.CRS, sel.Encoding), sel.Columns, len(t.Batches[0].Attributes)); err != nil {
 		return nil, err
 	}
@@ -60,6 +64,20 @@ func NewScan(t *readers.Table, sel Selection) (*Scan, error) {
 		to = from
 	}
 	s.pieces = cut(t, from, to)
+	if s.bbox != nil {
+		s.pieces = slices.DeleteFunc(s.pieces, func(p piece) bool { return !meets(*s.bbox, t.Boxes[p.batch]) })
+	}
+	return s, nil
+}
+
+// Scan is NewScan of a table that is held. If the file of the table turns out to be damaged while the scan goes on, the data file is parsed again,
+// and the scan goes on in the new table, which is equal.
+func (c *Catalog) Scan(h *Held, sel Selection) (*Scan, error) {
+	s, err := NewScan(h.Table, sel)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", h.Entry.Name, err)
+	}
+	s.repair = func(ctx context.Context, why error) (*readers.Table, error) { return c.replace(ctx, h, why) }
 	return s, nil
 }
 
@@ -126,7 +144,7 @@ func cut(t *readers.Table, from, to int64) []piece {
 	}
 	var pieces []piece
 	for i := first; i < len(t.Batches) && t.Starts[i] < to; i++ {
-		p := piece{batch: t.Batches[i], from: int(max(0, from-t.Starts[i])), to: int(min(t.Starts[i+1], to) - t.Starts[i])}
+		p := piece{batch: i, from: int(max(0, from-t.Starts[i])), to: int(min(t.Starts[i+1], to) - t.Starts[i])}
 		if p.from < p.to {
 			pieces = append(pieces, p)
 		}
@@ -147,7 +165,10 @@ func (s *Scan) Next(ctx context.Context) (arrow.Record, error) {
 			return nil, err
 		}
 		p := &s.pieces[s.next]
-		part := s.part(p)
+		part, err := s.part(ctx, p)
+		if err != nil {
+			return nil, err
+		}
 		p.rows = nil
 		s.next++
 		if part.Rows == 0 {
@@ -160,17 +181,55 @@ func (s *Scan) Next(ctx context.Context) (arrow.Record, error) {
 }
 
 // part is what columns, bbox and limit leave of a piece.
-func (s *Scan) part(p *piece) *geoarrow.Columns {
-	c := s.narrow(p.batch)
+func (s *Scan) part(ctx context.Context, p *piece) (*geoarrow.Columns, error) {
 	if s.bbox == nil {
-		return c.Slice(p.from, p.from+int(min(s.left, int64(p.to-p.from))))
+		c, err := s.batch(ctx, p.batch)
+		if err != nil {
+			return nil, err
+		}
+		return s.narrow(c).Slice(p.from, p.from+int(min(s.left, int64(p.to-p.from)))), nil
 	}
-	s.match(p)
+	if err := s.match(ctx, p); err != nil || len(p.rows) == 0 {
+		return &geoarrow.Columns{}, err
+	}
+	c, err := s.batch(ctx, p.batch)
+	if err != nil {
+		return nil, err
+	}
+	c = s.narrow(c)
 	rows := p.rows[:min(s.left, int64(len(p.rows)))]
 	if n := len(rows); n > 0 && int(rows[n-1]-rows[0]) == n-1 { // neighbours
-		return c.Slice(int(rows[0]), int(rows[n-1])+1)
+		return c.Slice(int(rows[0]), int(rows[n-1])+1), nil
 	}
-	return c.Take(rows)
+	return c.Take(rows), nil
+}
+
+// batch gives batch i, of which every byte is known to be as it was written.
+func (s *Scan) batch(ctx context.Context, i int) (*geoarrow.Columns, error) {
+	for {
+		if s.table.Check == nil {
+			return s.table.Batches[i], nil
+		}
+		err := s.table.Check(i)
+		if err == nil {
+			return s.table.Batches[i], nil
+		}
+		if err = s.mend(ctx, err); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// mend has a damaged table replaced. Any other error stays what it is.
+func (s *Scan) mend(ctx context.Context, why error) error {
+	if !errors.Is(why, readers.ErrDamaged) || s.repair == nil {
+		return why
+	}
+	t, err := s.repair(ctx, why)
+	if err == nil {
+		s.table = t
+	}
+	return err
 }
 
 // narrow leaves out the columns that are not asked for, so that no row of them is copied.
@@ -185,15 +244,29 @@ func (s *Scan) narrow(c *geoarrow.Columns) *geoarrow.Columns {
 	return out
 }
 
-// match finds the rows of the piece whose bounding box meets the scan's.
-func (s *Scan) match(p *piece) {
+// match finds the rows of the piece whose bounding box meets the scan's: by the spatial index of the batch where it has one, else by looking at
+// all geometries.
+func (s *Scan) match(ctx context.Context, p *piece) error {
 	if p.matched {
-		return
+		return nil
+	}
+	if s.table.Search != nil {
+		rows, err := s.table.Search(p.batch, *s.bbox)
+		if err != nil {
+			if err = s.mend(ctx, err); err != nil {
+				return err
+			}
+			return s.match(ctx, p)
+		}
+		from, _ := slices.BinarySearch(rows, int32(p.from))
+		to, _ := slices.BinarySearch(rows, int32(p.to))
+		p.matched, p.rows = true, rows[from:to]
+		return nil
 	}
 	p.matched = true
-	g := p.batch.Geometry
+	g := s.table.Batches[p.batch].Geometry
 	if g == nil {
-		return
+		return nil
 	}
 	for i := p.from; i < p.to; i++ {
 		xmin, ymin, xmax, ymax, ok := g.Bounds(i)
@@ -201,19 +274,21 @@ func (s *Scan) match(p *piece) {
 			p.rows = append(p.rows, int32(i))
 		}
 	}
+	return nil
 }
 
-// Rows is how many rows Next gives from here on, and whether that is exact, which it is. With a bbox it looks at the geometries once; Next
-// does not look at them again.
-func (s *Scan) Rows() (n int64, exact bool) {
+// Rows is how many rows Next gives from here on. With a bbox it asks the spatial index, or looks at the geometries, once; Next does not ask again.
+func (s *Scan) Rows(ctx context.Context) (n int64, err error) {
 	for i := s.next; i < len(s.pieces) && n < s.left; i++ {
 		p := &s.pieces[i]
 		if s.bbox == nil {
 			n += int64(p.to - p.from)
 			continue
 		}
-		s.match(p)
+		if err := s.match(ctx, p); err != nil {
+			return 0, err
+		}
 		n += int64(len(p.rows))
 	}
-	return min(n, s.left), true
+	return min(n, s.left), nil
 }

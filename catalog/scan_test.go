@@ -55,15 +55,7 @@ func tableOf(rows []row, size int) *readers.Table {
 	if len(rows) == 0 {
 		t.Batches, t.Starts = []*geoarrow.Columns{batchOf(nil)}, []int64{0, 0}
 	}
-	for _, r := range rows {
-		for _, p := range r.line {
-			if t.BBox == nil {
-				t.BBox = &[4]float64{p[0], p[1], p[0], p[1]}
-			}
-			b := t.BBox
-			*b = [4]float64{min(b[0], p[0]), min(b[1], p[1]), max(b[2], p[0]), max(b[3], p[1])}
-		}
-	}
+	t.Measure()
 	return t
 }
 
@@ -219,15 +211,15 @@ func TestScanAgainstFilter(t *testing.T) {
 		}
 		want := filter(rows, sel)
 		if i%2 == 0 { // Next does not depend on it
-			if n, exact := s.Rows(); n != int64(len(want)) || !exact {
-				t.Errorf("%s: Rows gives %d, %v, want %d", show(sel), n, exact, len(want))
+			if n, err := s.Rows(t.Context()); n != int64(len(want)) || err != nil {
+				t.Errorf("%s: Rows gives %d, %v, want %d", show(sel), n, err, len(want))
 			}
 		}
 		if got := scanned(t, s); !slices.Equal(got, want) {
 			t.Fatalf("%s of %d rows:\n got %q\nwant %q", show(sel), len(rows), got, want)
 		}
-		if n, _ := s.Rows(); n != 0 {
-			t.Errorf("%s: Rows gives %d after the end", show(sel), n)
+		if n, err := s.Rows(t.Context()); n != 0 || err != nil {
+			t.Errorf("%s: Rows gives %d, %v after the end", show(sel), n, err)
 		}
 	}
 }
@@ -254,7 +246,9 @@ func TestScanTouchesNothingElse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Rows()
+	if n, err := s.Rows(t.Context()); n == 0 || err != nil {
+		t.Errorf("Rows gives %d, %v", n, err)
+	}
 	scanned(t, s)
 	limit := int64(15)
 	if s, err = NewScan(table, Selection{Rows: &[2]int64{25, 50}, Limit: &limit}); err != nil {
@@ -316,6 +310,6 @@ func tableWithout(t *readers.Table) *readers.Table {
 	for _, b := range t.Batches {
 		b.Geometry = nil
 	}
-	t.BBox = nil
+	t.Measure()
 	return t
 }

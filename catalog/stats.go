@@ -7,7 +7,7 @@ type Stats struct {
 	Roots            int     `json:"roots"`
 	Entries          int     `json:"entries"`
 	Tables           int     `json:"tables"`            // parsed and kept
-	Bytes            int64   `json:"bytes"`             // of them
+	Bytes            int64   `json:"bytes"`             // of them, in memory or mapped
 	HeldTables       int     `json:"held_tables"`       // of them, in use
 	HeldBytes        int64   `json:"held_bytes"`        // of those
 	BudgetBytes      int64   `json:"budget_bytes"`      // Config.MemoryBytes
@@ -22,6 +22,23 @@ type Stats struct {
 	Scans            int64   `json:"scans"`             // looks at all folders
 	ScanSeconds      float64 `json:"scan_seconds"`      // of the last one
 	UnwatchedFolders int     `json:"unwatched_folders"` // followed by those looks alone
+
+	Cache *CacheStats `json:"cache,omitempty"` // nil: there is none on disk
+}
+
+// CacheStats are the numbers of the tables on disk.
+type CacheStats struct {
+	Tables       int   `json:"tables"`
+	Bytes        int64 `json:"bytes"`
+	BudgetBytes  int64 `json:"budget_bytes"`  // Config.CacheBytes
+	WritingBytes int64 `json:"writing_bytes"` // reserved for files that are being written
+	MappedTables int   `json:"mapped_tables"` // open now
+	BytesChecked int64 `json:"bytes_checked"` // read from the tables that are open, to compare sums and to search
+	Loads        int64 `json:"loads"`         // tables opened instead of parsed
+	Saves        int64 `json:"saves"`         // tables written
+	SaveErrors   int64 `json:"save_errors"`   // that were not
+	Damaged      int64 `json:"damaged"`       // removed, because they were not what was written
+	Evictions    int64 `json:"evictions"`     // for the budget
 }
 
 // Stats gives the numbers of this moment.
@@ -33,8 +50,19 @@ func (c *Catalog) Stats() Stats {
 	t := c.tables
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if a := c.archive; a != nil {
+		d := a.dir.Stats()
+		s.Cache = &CacheStats{
+			Tables: d.Tables, Bytes: d.Bytes, BudgetBytes: d.BudgetBytes, WritingBytes: d.WritingBytes,
+			Loads: a.loads.Load(), Saves: a.saves.Load(), SaveErrors: a.saveErrors.Load(), Damaged: a.damaged.Load(), Evictions: d.Evictions,
+		}
+	}
 	for _, same := range t.byName {
 		for _, p := range same {
+			if p.file != nil && s.Cache != nil {
+				s.Cache.MappedTables++
+				s.Cache.BytesChecked += p.file.BytesChecked()
+			}
 			s.Tables++
 			s.Bytes += p.table.Bytes
 			if p.pins > 0 {

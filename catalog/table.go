@@ -29,17 +29,50 @@ type Held struct {
 	Table   *readers.Table
 	Cached  bool // it was there already
 
+	job      job
 	tables   *tables
 	parsed   *parsed
 	released atomic.Bool
 }
 
-// Release says that the table is no longer used. Calls after the first do nothing. Table and records made from it stay valid; their memory is the
-// garbage collector's.
+// Release says that the table is no longer used. Calls after the first do nothing. A table that lies in a file, and records made from it, may
+// not be read any more: Retain keeps them.
 func (h *Held) Release() {
 	if h != nil && h.tables != nil && h.released.CompareAndSwap(false, true) {
 		h.tables.release(h.parsed)
 	}
+}
+
+// replace has the table of h parsed again because its file is damaged, and gives the new one, which h holds from now on.
+func (c *Catalog) replace(ctx context.Context, h *Held, why error) (*readers.Table, error) {
+	if h.parsed == nil || h.released.Load() {
+		return nil, why
+	}
+	c.tables.mu.Lock()
+	if h.parsed.kept { // else somebody else has seen it
+		c.tables.remove(h.parsed)
+	}
+	c.tables.mu.Unlock()
+	if h.parsed.held != nil {
+		c.archive.drop(h.Entry.Name, h.parsed.cacheKey, why)
+	}
+	p, _, err := c.join(ctx, h.job)
+	if err != nil {
+		return nil, err
+	}
+	c.tables.release(h.parsed)
+	h.parsed, h.Table = p, p.table
+	return p.table, nil
+}
+
+// Retain keeps the slices of the table readable until release is called, once, whatever becomes of h. It gives nil for a table that the garbage
+// collector keeps.
+func (h *Held) Retain() (release func()) {
+	if h.parsed == nil || h.parsed.file == nil {
+		return nil
+	}
+	h.parsed.file.Retain()
+	return h.parsed.file.Release
 }
 
 // Table gives the parsed table of an entry. Of those who ask for the same at the same time one parse serves all; it ends early when nobody waits
@@ -55,26 +88,36 @@ func (c *Catalog) Table(ctx context.Context, req Request) (*Held, error) {
 }
 
 func (c *Catalog) table(ctx context.Context, req Request) (*Held, error) {
-	e, err := c.Lookup(req.Name)
+	j, err := c.request(req)
 	if err != nil {
 		return nil, err
 	}
-	j, err := c.job(e, req.Options)
-	if err != nil {
-		return nil, err
-	}
-	if req.Version != "" && req.Version != j.version {
-		return nil, &ChangedError{Name: req.Name, Want: req.Version, Have: j.version}
-	}
-	if limit := c.cfg.MaxFileBytes; limit > 0 && e.Size > limit {
-		return nil, &readers.LimitError{What: fmt.Sprintf("%s with its %d bytes", e.Name, e.Size), Flag: "--max-file-bytes", Limit: limit}
-	}
+	e := j.entry
 	c.tables.dropOthers(e.Name, e.Identity) // one may have been put there by a parse that ended after the change was seen
 	p, cached, err := c.join(ctx, j)
 	if err != nil {
 		return nil, err
 	}
-	return &Held{Entry: e, Version: j.version, Table: p.table, Cached: cached, tables: c.tables, parsed: p}, nil
+	return &Held{Entry: e, Version: j.version, Table: p.table, Cached: cached, job: j, tables: c.tables, parsed: p}, nil
+}
+
+// request is the job that a request asks for.
+func (c *Catalog) request(req Request) (job, error) {
+	e, err := c.Lookup(req.Name)
+	if err != nil {
+		return job{}, err
+	}
+	j, err := c.job(e, req.Options)
+	if err != nil {
+		return job{}, err
+	}
+	if req.Version != "" && req.Version != j.version {
+		return job{}, &ChangedError{Name: req.Name, Want: req.Version, Have: j.version}
+	}
+	if limit := c.cfg.MaxFileBytes; limit > 0 && e.Size > limit {
+		return job{}, &readers.LimitError{What: fmt.Sprintf("%s with its %d bytes", e.Name, e.Size), Flag: "--max-file-bytes", Limit: limit}
+	}
+	return j, nil
 }
 
 // Peek gives the table of an entry with the operator's options, and its version, if it is parsed and the file is still the same. It parses
@@ -95,8 +138,26 @@ func (c *Catalog) Peek(name string) (*readers.Table, string, bool) {
 	return t, j.version, t != nil
 }
 
-// Evict forgets the parsed tables of an entry and says how many they were. Who holds one keeps it.
-func (c *Catalog) Evict(name string) int { return c.tables.evict(name) }
+// Evict forgets the parsed tables of an entry, in memory and in the cache, and says how many they were. Who holds one keeps it.
+func (c *Catalog) Evict(ctx context.Context, name string) (int, error) {
+	n := c.tables.evict(name)
+	if c.archive == nil {
+		return n, nil
+	}
+	e, err := c.Lookup(name)
+	if err != nil {
+		return n, nil // a file that is gone has no table that anybody finds
+	}
+	j, err := c.job(e, nil)
+	if err != nil {
+		return n, err
+	}
+	dropped, err := c.archive.forget(ctx, j)
+	if dropped && n == 0 {
+		n = 1
+	}
+	return n, err
+}
 
 // job is one parse to be done.
 type job struct {
@@ -130,15 +191,30 @@ func (c *Catalog) job(e Entry, given map[string]any) (job, error) {
 	}, nil
 }
 
-// parse reads the table of a job.
-func (c *Catalog) parse(ctx context.Context, j job) (t *readers.Table, err error) {
+// obtain gives the table of a job: from the cache if it lies there, else parsed.
+func (c *Catalog) obtain(ctx context.Context, f *flight, j job) (l *loaded, parsed bool, err error) {
 	defer func() {
 		// One file that our code can't take must not end the service for all the others.
 		if r := recover(); r != nil {
 			c.cfg.Log.Error().Str("name", j.entry.Name).Interface("panic", r).Stack().Msg("panic while parsing")
-			t, err = nil, fmt.Errorf("%s: %s: internal error: %v", j.entry.Name, j.entry.Format, r)
+			l, err = nil, fmt.Errorf("%s: %s: internal error: %v", j.entry.Name, j.entry.Format, r)
 		}
 	}()
+	if c.archive != nil {
+		if l := c.archive.find(ctx, j); l != nil {
+			return l, false, nil
+		}
+	}
+	parsed = true
+	l, err = c.parse(ctx, f, j)
+	if err != nil && c.archive != nil && ctx.Err() == nil && !errors.Is(err, source.ErrChanged) {
+		c.archive.fail(ctx, j, err)
+	}
+	return l, parsed, err
+}
+
+// parse reads the table of a job.
+func (c *Catalog) parse(ctx context.Context, f *flight, j job) (*loaded, error) {
 	if !settled(ctx, j.entry.Identity) {
 		return nil, ctx.Err()
 	}
@@ -153,28 +229,68 @@ func (c *Catalog) parse(ctx context.Context, j job) (t *readers.Table, err error
 	if src.Identity != j.entry.Identity {
 		return nil, fmt.Errorf("%s: %w: was %v, is %v", j.entry.Name, source.ErrChanged, j.entry.Identity, src.Identity)
 	}
-	t, err = c.parseFile(ctx, j, src)
+	f.reads(src)
+	l, err := c.parseFile(ctx, j, src)
+	if err == nil && ctx.Err() == nil {
+		// Asked after an error too: half of one version and half of another make a malformed file.
+		err = src.Unchanged()
+	} else if changed := src.Unchanged(); changed != nil {
+		err = changed
+	}
 	if ctx.Err() != nil {
-		return nil, ctx.Err()
+		err = ctx.Err()
 	}
-	// Asked after an error too: half of one version and half of another make a malformed file.
-	if changed := src.Unchanged(); changed != nil {
-		return nil, changed
+	if err != nil {
+		if l != nil {
+			l.release()
+		}
+		return nil, err
 	}
-	return t, err
+	return l, nil
 }
 
-func (c *Catalog) parseFile(ctx context.Context, j job, src *source.File) (*readers.Table, error) {
+func (c *Catalog) parseFile(ctx context.Context, j job, src *source.File) (*loaded, error) {
 	layout, err := j.format.Open(ctx, src, j.options)
 	if err != nil {
 		return nil, err
 	}
-	t, err := c.read(ctx, j.format, j.format.CPU(layout), src, c.cfg.Limits)
+	if c.archive == nil {
+		t, err := c.read(ctx, j.format, j.format.CPU(layout), src, c.cfg.Limits, nil)
+		if err != nil {
+			return nil, err
+		}
+		t.Measure() // a bbox is scanned by what it finds
+		return &loaded{table: t}, nil
+	}
+	s := c.spool(j)
+	defer s.close()
+	t, err := c.read(ctx, j.format, j.format.CPU(layout), src, c.cfg.Limits, s)
 	if err != nil {
 		return nil, err
 	}
-	t.Measure() // a bbox is scanned by what it finds
-	return t, nil
+	t.Measure()
+	return s.finish(t)
+}
+
+// save puts the table of a parse into the cache, behind the back of those who asked for it, and gives back its pin.
+func (c *Catalog) save(j job, p *parsed) {
+	defer c.tables.release(p)
+	defer func() {
+		if r := recover(); r != nil {
+			c.cfg.Log.Error().Str("name", j.entry.Name).Interface("panic", r).Stack().Msg("panic while saving a table")
+		}
+	}()
+	select {
+	case c.saving <- struct{}{}:
+		defer func() { <-c.saving }()
+	case <-c.ctx.Done():
+		return
+	}
+	err := c.archive.save(c.ctx, j, p.loaded)
+	if err != nil && c.ctx.Err() == nil && !errors.Is(err, source.ErrChanged) {
+		c.archive.saveErrors.Add(1)
+		c.cfg.Log.Warn().Err(err).Str("name", j.entry.Name).Msg("the parsed table is not in the cache: it is parsed again when it is not in memory any more")
+	}
 }
 
 // clockTick is longer than the steps in which file systems count time.

@@ -84,7 +84,10 @@ func (s *service) evict(ctx context.Context, body []byte) (any, error) {
 	}
 	callOf(ctx).name = t.Name
 	// A file that is gone may still have tables.
-	n := s.cfg.Catalog.Evict(t.Name)
+	n, err := s.cfg.Catalog.Evict(ctx, t.Name)
+	if err != nil {
+		return nil, err
+	}
 	if n == 0 {
 		if _, err := s.cfg.Catalog.Lookup(t.Name); err != nil {
 			return nil, err

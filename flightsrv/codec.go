@@ -1,7 +1,9 @@
 package flightsrv
 
 import (
+	"bytes"
 	"errors"
+	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"google.golang.org/grpc/encoding"
@@ -16,13 +18,15 @@ import (
 //	head   data_header, then tag and length of data_body
 //	body   the buffers of the record, with padding
 //
-// The slices are shared with the table: all of them live on the Go heap and never change, so that it does no harm when gRPC
-// drops a frame without a word because the connection was lost.
+// The slices are shared with the table and never change. Those of a table on the Go heap are the garbage collector's. Those of a mapped file are not:
+// release ends the frame's own reference to the file once gRPC has written them. It does no harm when gRPC drops a frame without a word because the
+// connection was lost: the file is then unmapped when nothing points to it any more.
 type frame struct {
-	head   []byte
-	body   [][]byte
-	header []byte // data_header, inside head
-	bytes  int    // of the body
+	head    []byte
+	body    [][]byte
+	header  []byte // data_header, inside head
+	bytes   int    // of the body
+	release func() // called once behind Marshal; nil: nothing to release
 }
 
 // Field numbers of FlightData in Flight.proto.
@@ -71,10 +75,44 @@ func (c codec) Marshal(v any) (mem.BufferSlice, error) {
 	}
 	out := make(mem.BufferSlice, 0, 1+len(f.body))
 	out = append(out, mem.SliceBuffer(f.head))
-	for _, b := range f.body {
-		out = append(out, mem.SliceBuffer(b))
+	if f.release == nil {
+		for _, b := range f.body {
+			out = append(out, mem.SliceBuffer(b))
+		}
+		return out, nil
 	}
+	l := &lease{release: f.release}
+	l.uses.Store(1)
+	for _, b := range f.body {
+		b = b[:len(b):len(b)]
+		if mem.IsBelowBufferPoolingThreshold(cap(b)) { // gRPC would not tell when it is done with it
+			out = append(out, mem.SliceBuffer(bytes.Clone(b)))
+			continue
+		}
+		l.uses.Add(1)
+		out = append(out, mem.NewBuffer(&b, l))
+	}
+	l.Put(nil)
 	return out, nil
+}
+
+// lease counts the buffers of a frame that gRPC still has. To gRPC it is the pool that they came from.
+type lease struct {
+	uses    atomic.Int32
+	release func()
+}
+
+// Get is of mem.BufferPool; nobody asks a lease for a buffer.
+func (l *lease) Get(n int) *[]byte {
+	b := make([]byte, n)
+	return &b
+}
+
+// Put takes a buffer back.
+func (l *lease) Put(*[]byte) {
+	if l.uses.Add(-1) == 0 {
+		l.release()
+	}
 }
 
 func (c codec) Unmarshal(data mem.BufferSlice, v any) error {

@@ -25,6 +25,7 @@ func (s *service) DoGet(req *flight.Ticket, stream flight.FlightService_DoGetSer
 	c := callOf(ctx)
 	send := func(f *frame) error {
 		c.bytes += int64(f.size())
+		f.release = o.Retain()
 		return stream.SendMsg(f)
 	}
 	schema, err := schemaFrame(o.scan.Schema())

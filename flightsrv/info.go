@@ -43,17 +43,36 @@ func (s *service) GetFlightInfo(ctx context.Context, d *flight.FlightDescriptor)
 	}
 	defer o.Release()
 	t.Version = o.Version
-	return s.info(d, t, o.Table, o.scan, o.Cached)
+	return s.info(ctx, d, t, o.Table, o.scan, o.Cached)
 }
 
-// PollFlightInfo is GetFlightInfo: it answers when the parse is done, and then with everything.
+// PollFlightInfo is GetFlightInfo for long parses: while the parse goes on it answers soon, with the part of the file that is read and the
+// descriptor to ask with again.
 func (s *service) PollFlightInfo(ctx context.Context, d *flight.FlightDescriptor) (*flight.PollInfo, error) {
-	info, err := s.GetFlightInfo(ctx, d)
+	t, err := commandOf(d)
 	if err != nil {
 		return nil, err
 	}
-	done := 1.0
-	return &flight.PollInfo{Info: info, Progress: &done}, nil
+	callOf(ctx).name = t.Name
+	held, progress, err := s.cfg.Catalog.Poll(ctx, t.request())
+	if err != nil {
+		return nil, err
+	}
+	if held == nil {
+		known := &flight.FlightInfo{FlightDescriptor: d, TotalRecords: -1, TotalBytes: -1, Ordered: true}
+		return &flight.PollInfo{Info: known, FlightDescriptor: d, Progress: &progress}, nil
+	}
+	o, err := s.scan(held, t)
+	if err != nil {
+		return nil, err
+	}
+	defer o.Release()
+	t.Version = o.Version
+	info, err := s.info(ctx, d, t, o.Table, o.scan, o.Cached)
+	if err != nil {
+		return nil, err
+	}
+	return &flight.PollInfo{Info: info, Progress: &progress}, nil
 }
 
 // GetSchema gives the schema that DoGet sends first, byte for byte.
@@ -78,7 +97,7 @@ func (s *service) GetSchema(ctx context.Context, d *flight.FlightDescriptor) (*f
 //
 // total_bytes counts the slices of the selected columns as the cache holds them: native geometries, before any other encoding and before
 // compression. It is -1 where a bbox or a limit leaves rows out.
-func (s *service) info(d *flight.FlightDescriptor, t Ticket, table *readers.Table, scan *catalog.Scan, cached bool) (*flight.FlightInfo, error) {
+func (s *service) info(ctx context.Context, d *flight.FlightDescriptor, t Ticket, table *readers.Table, scan *catalog.Scan, cached bool) (*flight.FlightInfo, error) {
 	schema, err := encapsulatedSchema(scan.Schema())
 	if err != nil {
 		return nil, err
@@ -87,7 +106,10 @@ func (s *service) info(d *flight.FlightDescriptor, t Ticket, table *readers.Tabl
 	if err != nil {
 		return nil, err
 	}
-	rows, _ := scan.Rows()
+	rows, err := scan.Rows(ctx)
+	if err != nil {
+		return nil, err
+	}
 	bytes, err := selectedBytes(table, t.Columns)
 	if err != nil {
 		return nil, err
@@ -157,7 +179,7 @@ func (s *service) ListFlights(c *flight.Criteria, stream flight.FlightService_Li
 		if err := stream.Context().Err(); err != nil {
 			return err
 		}
-		info, err := s.listed(e)
+		info, err := s.listed(stream.Context(), e)
 		if err != nil {
 			return err
 		}
@@ -169,7 +191,7 @@ func (s *service) ListFlights(c *flight.Criteria, stream flight.FlightService_Li
 	return nil
 }
 
-func (s *service) listed(e catalog.Entry) (*flight.FlightInfo, error) {
+func (s *service) listed(ctx context.Context, e catalog.Entry) (*flight.FlightInfo, error) {
 	d := &flight.FlightDescriptor{Type: flight.DescriptorPATH, Path: []string{e.Name}}
 	t := Ticket{Name: e.Name}
 	if table, version, ok := s.cfg.Catalog.Peek(e.Name); ok {
@@ -178,7 +200,7 @@ func (s *service) listed(e catalog.Entry) (*flight.FlightInfo, error) {
 			return nil, err
 		}
 		t.Version = version
-		return s.info(d, t, table, scan, true)
+		return s.info(ctx, d, t, table, scan, true)
 	}
 	metadata, err := jsonBody(unparsed{Format: e.Format})
 	if err != nil {

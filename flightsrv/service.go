@@ -24,11 +24,20 @@ type opened struct {
 // open gives the table, parsed if need be, and the scan of t. The caller releases it.
 func (s *service) open(ctx context.Context, t Ticket) (opened, error) {
 	callOf(ctx).name = t.Name
-	held, err := s.cfg.Catalog.Table(ctx, catalog.Request{Name: t.Name, Options: t.Options, Version: t.Version})
+	held, err := s.cfg.Catalog.Table(ctx, t.request())
 	if err != nil {
 		return opened{}, err
 	}
-	scan, err := catalog.NewScan(held.Table, t.selection())
+	return s.scan(held, t)
+}
+
+func (t Ticket) request() catalog.Request {
+	return catalog.Request{Name: t.Name, Options: t.Options, Version: t.Version}
+}
+
+// scan gives a table that is held and the scan of t. It releases the table if there is none.
+func (s *service) scan(held *catalog.Held, t Ticket) (opened, error) {
+	scan, err := s.cfg.Catalog.Scan(held, t.selection())
 	if err != nil {
 		held.Release()
 		return opened{}, err

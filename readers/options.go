@@ -2,6 +2,7 @@ package readers
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -81,6 +82,15 @@ func (o Options) Get(name string) string { return o.values[name] }
 
 // SkipErrors reports on_error: skip.
 func (o Options) SkipErrors() bool { return o.values["on_error"] == "skip" }
+
+// JSON is the options with their values, for people.
+func (o Options) JSON() string {
+	text, err := json.Marshal(o.values)
+	if err != nil {
+		panic(err) // texts only
+	}
+	return string(text)
+}
 
 // Digest is different for different values: part of what a parsed table is keyed by.
 func (o Options) Digest() [32]byte {

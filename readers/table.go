@@ -74,7 +74,7 @@ func Read(ctx context.Context, f Format, p Parser, src *source.File, limits Limi
 // Measure fills in Boxes, BBox, GeometryTypes and Positions, which no row needs, with a pass over all geometries.
 func (t *Table) Measure() {
 	types := map[geoarrow.RowKind]struct{}{}
-	t.Boxes = make([]Box, len(t.Batches))
+	t.Boxes, t.BBox, t.GeometryTypes, t.Positions = make([]Box, len(t.Batches)), nil, nil, 0
 	for i, b := range t.Batches {
 		t.Boxes[i] = NoBox
 		if b.Geometry == nil {

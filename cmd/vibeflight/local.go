@@ -189,7 +189,10 @@ type localRows struct{ scan *catalog.Scan }
 func (r localRows) schema() *arrow.Schema { return r.scan.Schema() }
 
 func (r localRows) rows() int64 {
-	n, _ := r.scan.Rows()
+	n, err := r.scan.Rows(context.Background())
+	if err != nil {
+		return -1
+	}
 	return n
 }
 

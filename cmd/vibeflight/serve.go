@@ -3,6 +3,10 @@ package main
 import (
 	"context"
 	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -23,6 +27,8 @@ type serveConfig struct {
 	Advertise       []string      // locations in FlightInfo; empty: none, a client comes back to where it asked
 	Insecure        bool          // listen beyond this machine without TLS and login
 	Memory          byteSize      // of parsed tables; 0: a quarter of what the process may have
+	CacheDir        string        // where parsed tables outlive the process; empty: nowhere
+	CacheBytes      byteSize      // of them; default catalog.DefaultCacheBytes
 	MaxFileBytes    byteSize      // larger files are not parsed; 0: no limit
 	MaxMessageBytes byteSize      // of a message with a single row
 	Drain           time.Duration // how long calls under way may take at the end; default 10 s
@@ -44,6 +50,9 @@ func (c *serveConfig) flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&c.Advertise, "advertise", nil, "location that clients are sent to, as grpc://HOST:PORT; may repeat")
 	f.BoolVar(&c.Insecure, "insecure", false, "listen on addresses beyond this machine although there is no TLS and no login")
 	f.Var(&c.Memory, "memory", "memory for parsed tables, as 4GiB; 0 is a quarter of the machine's")
+	f.StringVar(&c.CacheDir, "cache-dir", defaultCacheDir(), "folder where parsed tables outlive the server; empty is none")
+	c.CacheBytes = catalog.DefaultCacheBytes
+	f.Var(&c.CacheBytes, "cache-bytes", "how much that folder may hold")
 	f.Var(&c.MaxFileBytes, "max-file-bytes", "largest file that is parsed, as 10GiB; 0 is no limit")
 	f.Var(&c.MaxMessageBytes, "max-message-bytes", "largest message for a row that is wider than the usual 15 MiB")
 	f.DurationVar(&c.Drain, "drain", flightsrv.DefaultDrain, "how long calls that are under way may take when the server is to stop")
@@ -70,6 +79,8 @@ func (c *serveConfig) check() error {
 		return wrongUsage("--data: say which folder to serve")
 	case len(c.Listen) == 0:
 		return wrongUsage("--listen: say where to listen")
+	case c.CacheBytes < 1:
+		return wrongUsage("--cache-bytes: %v is less than 1; --cache-dir= is for no cache", c.CacheBytes)
 	case c.BatchRows < 1:
 		return wrongUsage("--batch-rows: %d is less than 1", c.BatchRows)
 	case c.Drain <= 0:
@@ -133,9 +144,11 @@ func serve(ctx context.Context, c *serveConfig, log zerolog.Logger) error {
 		}
 		memory = all / 4
 	}
+	boundHeap(memory)
 	started := time.Now()
 	files, err := catalog.Open(ctx, catalog.Config{
 		Roots: roots, Formats: all.Formats(), MemoryBytes: memory, MaxFileBytes: int64(c.MaxFileBytes),
+		CacheDir: c.CacheDir, CacheBytes: int64(c.CacheBytes),
 		Limits:  limits,
 		Options: func(string) map[string]any { return map[string]any{"on_error": c.OnError} },
 		Log:     log,
@@ -146,6 +159,25 @@ func serve(ctx context.Context, c *serveConfig, log zerolog.Logger) error {
 	log.Info().Int("entries", len(files.List("", ""))).Int64("memory_bytes", memory).Dur("took_ms", time.Since(started)).
 		Msg("the catalog is read")
 	return errors.Join(listen(ctx, c, files, log), files.Close())
+}
+
+// defaultCacheDir is the user's folder for caches ($XDG_CACHE_HOME, or .cache of the home), empty where there is none.
+func defaultCacheDir() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "vibeflight")
+}
+
+// workingMemory is what parses and calls under way need beside the tables that are kept.
+const workingMemory = 192 << 20
+
+// boundHeap has the garbage collector work harder before the process takes more memory than the tables' budget and what work takes. GOMEMLIMIT wins.
+func boundHeap(tables int64) {
+	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
+		debug.SetMemoryLimit(tables + workingMemory)
+	}
 }
 
 // listen serves a catalog.

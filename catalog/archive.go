@@ -1,0 +1,295 @@
+package catalog
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/ipc"
+	"github.com/rs/zerolog"
+
+	"github.com/vibeflight/vibeflight/catalog/cachedir"
+	"github.com/vibeflight/vibeflight/catalog/internal/files"
+	"github.com/vibeflight/vibeflight/catalog/store"
+	"github.com/vibeflight/vibeflight/catalog/tablefile"
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+// archive is what outlives the process: the files of parsed tables, and what is known of each data file. Both lie below --cache-dir; what is lost of
+// them costs time and nothing else.
+type archive struct {
+	dir    *cachedir.Dir
+	store  store.Store
+	limits readers.Limits
+	log    zerolog.Logger
+
+	loads, saves, saveErrors, damaged atomic.Int64
+}
+
+// openArchive opens the folder, and makes what is not there.
+func openArchive(fsys files.FS, path string, budget int64, limits readers.Limits, log zerolog.Logger) (*archive, error) {
+	dir, err := cachedir.Open(fsys, filepath.Join(path, "tables"), budget, log)
+	if err != nil {
+		return nil, err
+	}
+	known, err := store.OpenSQLite(filepath.Join(path, "catalog.sqlite"), log)
+	if err != nil {
+		return nil, errors.Join(err, dir.Close())
+	}
+	return &archive{dir: dir, store: known, limits: limits.WithDefaults(), log: log}, nil
+}
+
+func (a *archive) close() error { return errors.Join(a.store.Close(), a.dir.Close()) }
+
+// loaded is a table and what keeps it: the file that it lies in, or nothing where it is in memory.
+type loaded struct {
+	table *readers.Table
+	file  *tablefile.File
+	held  *cachedir.Held // the file's place in the cache
+	temp  *cachedir.Temp // the same, while the file has no name yet
+
+	cacheKey cachedir.Key // of held
+}
+
+// memory is how many bytes of the process's own memory it takes.
+func (l *loaded) memory() int64 {
+	if l.file != nil {
+		return 0
+	}
+	return l.table.Bytes
+}
+
+// release gives back what keeps the table. Frames of it that are on their way keep the file by references of their own.
+func (l *loaded) release() {
+	if l.file != nil {
+		l.file.Release()
+	}
+	if l.held != nil {
+		l.held.Release()
+	}
+	if l.temp != nil {
+		_ = l.temp.Abort() // nothing if it was committed
+	}
+}
+
+// tableKey names the table that a content gives: what else it is a function of stands in the job and in the limits, of which the number of
+// workers is none.
+func (a *archive) tableKey(j job, content source.Digest) cachedir.Key {
+	h := sha256.New()
+	h.Write([]byte("vibeflight table 1\n" + j.format.Name + "\n"))
+	h.Write(content[:])
+	h.Write(j.key.options[:])
+	for _, n := range []int64{int64(j.format.Version), int64(a.limits.BatchRows), int64(a.limits.MaxDepth), a.limits.MaxFeatureBytes} {
+		_ = binary.Write(h, binary.LittleEndian, n) // a hash takes everything
+	}
+	return cachedir.Key(h.Sum(nil))
+}
+
+// storeKey names what is known of the file: by its place, since names of the catalog depend on the server's roots.
+func storeKey(j job) store.Key {
+	path, err := filepath.Abs(j.entry.Path)
+	if err != nil {
+		path = j.entry.Path
+	}
+	if !utf8.ValidString(path) {
+		path = strconv.QuoteToASCII(path)
+	}
+	return store.Key{Name: path, Options: j.key.options}
+}
+
+// find gives the table of a job if it lies in the cache. A file that changed its time and not its size may hold what it held before: that is looked at.
+func (a *archive) find(ctx context.Context, j job) *loaded {
+	r, ok, err := a.store.Get(ctx, storeKey(j))
+	if err != nil && ctx.Err() == nil {
+		a.log.Warn().Err(err).Str("name", j.entry.Name).Msg("what is known of the file can't be read")
+	}
+	if err != nil || !ok || r.Content == nil || r.Format != j.format.Name || r.FormatVersion != j.format.Version {
+		return nil
+	}
+	if r.Identity.Size != j.entry.Size {
+		return nil
+	}
+	content := source.Digest(r.Content)
+	key := a.tableKey(j, content)
+	same := r.Identity == j.entry.Identity
+	if !same && !a.holds(ctx, j, content, key) {
+		return nil
+	}
+	l := a.open(j, key)
+	if l != nil && !same {
+		r.Identity = j.entry.Identity
+		a.put(ctx, r)
+	}
+	return l
+}
+
+// holds reports whether the file has a content whose table is in the cache.
+func (a *archive) holds(ctx context.Context, j job, want source.Digest, key cachedir.Key) bool {
+	held, ok, err := a.dir.Get(key)
+	if err != nil || !ok {
+		return false
+	}
+	defer held.Release()
+	content, _, err := a.digest(ctx, j)
+	return err == nil && content == want
+}
+
+// digest reads the file that the job is about. A file that is another one now, or becomes one meanwhile, is an error.
+func (a *archive) digest(ctx context.Context, j job) (content source.Digest, blocks []byte, err error) {
+	if !settled(ctx, j.entry.Identity) {
+		return content, nil, ctx.Err()
+	}
+	src, err := j.entry.read()
+	if err != nil {
+		return content, nil, err
+	}
+	defer src.Close()
+	if src.Identity != j.entry.Identity {
+		return content, nil, fmt.Errorf("%s: %w", j.entry.Name, source.ErrChanged)
+	}
+	if blocks, err = src.Blocks(ctx, 0, src.Size, a.limits.Workers); err != nil {
+		return content, nil, err
+	}
+	return source.DigestOf(src.Size, blocks), blocks, src.Unchanged()
+}
+
+// open maps the table of a key. A damaged one is removed.
+func (a *archive) open(j job, key cachedir.Key) *loaded {
+	held, ok, err := a.dir.Get(key)
+	if err != nil || !ok {
+		if err != nil {
+			a.log.Warn().Err(err).Str("name", j.entry.Name).Msg("a table of the cache can't be opened")
+		}
+		return nil
+	}
+	f, err := tablefile.Open(held)
+	if err != nil {
+		held.Release()
+		a.drop(j.entry.Name, key, err)
+		return nil
+	}
+	a.loads.Add(1)
+	return &loaded{table: f.Table(), file: f, held: held, cacheKey: key}
+}
+
+// drop removes the file of a damaged table.
+func (a *archive) drop(name string, key cachedir.Key, why error) {
+	a.damaged.Add(1)
+	a.log.Warn().Err(why).Str("name", name).Msg("a table of the cache is damaged; the file is parsed again")
+	if err := a.dir.Drop(key); err != nil {
+		a.log.Warn().Err(err).Str("name", name).Msg("a damaged table of the cache can't be removed")
+	}
+}
+
+// save puts a table that was just parsed into the cache, and what is known of its file into the store.
+func (a *archive) save(ctx context.Context, j job, l *loaded) error {
+	content, blocks, err := a.digest(ctx, j)
+	if err != nil {
+		return err
+	}
+	key := a.tableKey(j, content)
+	if err := a.commit(key, l); err != nil {
+		return err
+	}
+	r, err := a.record(ctx, j, l.table)
+	if err != nil {
+		return err
+	}
+	r.Content, r.Blocks = content[:], blocks
+	a.put(ctx, r)
+	a.saves.Add(1)
+	return nil
+}
+
+// commit gives the table's file its name; a table in memory gets a file first, unless there is one.
+func (a *archive) commit(key cachedir.Key, l *loaded) error {
+	if l.temp != nil {
+		held, err := l.temp.Commit(key)
+		l.held, l.cacheKey = held, key
+		return err
+	}
+	if held, ok, err := a.dir.Get(key); err == nil && ok {
+		held.Release()
+		return nil
+	}
+	temp, err := a.dir.Create(l.table.Bytes)
+	if err != nil {
+		return err
+	}
+	w := tablefile.NewWriter(temp)
+	err = w.Finish(l.table)
+	if err = errors.Join(err, w.Close()); err != nil {
+		return errors.Join(err, temp.Abort())
+	}
+	held, err := temp.Commit(key)
+	if err == nil {
+		held.Release()
+	}
+	return err
+}
+
+// record is what the store keeps of a parse.
+func (a *archive) record(ctx context.Context, j job, t *readers.Table) (store.Record, error) {
+	stats, err := columnStats(ctx, t, a.limits.Workers)
+	if err != nil {
+		return store.Record{}, err
+	}
+	schema, err := schemaMessage(geoarrow.Schema(t.Batches[0], t.CRS, geoarrow.Encoding{}))
+	if err != nil {
+		return store.Record{}, err
+	}
+	return store.Record{
+		Key: storeKey(j), Identity: j.entry.Identity, Format: j.format.Name, FormatVersion: j.format.Version, OptionsJSON: j.options.JSON(),
+		Schema: schema, Rows: t.Rows, TableBytes: t.Bytes, BBox: t.BBox, GeometryTypes: t.GeometryTypes, CRS: t.CRS.String(), Columns: stats,
+		Engine: t.Engine, ParseTime: t.ParseTime, ParsedAt: time.Now(),
+	}, nil
+}
+
+// fail notes why a file could not be parsed.
+func (a *archive) fail(ctx context.Context, j job, why error) {
+	a.put(ctx, store.Record{
+		Key: storeKey(j), Identity: j.entry.Identity, Format: j.format.Name, FormatVersion: j.format.Version, OptionsJSON: j.options.JSON(),
+		ParsedAt: time.Now(), LastError: why.Error(),
+	})
+}
+
+func (a *archive) put(ctx context.Context, r store.Record) {
+	if err := a.store.Put(ctx, r); err != nil && ctx.Err() == nil {
+		a.log.Warn().Err(err).Str("file", r.Name).Msg("what is known of a file can't be stored")
+	}
+}
+
+// forget removes the table of a job from the cache, and all that is known of its file.
+func (a *archive) forget(ctx context.Context, j job) (dropped bool, err error) {
+	k := storeKey(j)
+	r, ok, err := a.store.Get(ctx, k)
+	if err != nil || !ok {
+		return false, err
+	}
+	if r.Content != nil {
+		dropped = true
+		err = a.dir.Drop(a.tableKey(j, source.Digest(r.Content)))
+	}
+	return dropped, errors.Join(err, a.store.Delete(ctx, k.Name))
+}
+
+// schemaMessage is the schema as an encapsulated IPC message.
+func schemaMessage(s *arrow.Schema) ([]byte, error) {
+	var b bytes.Buffer
+	if err := ipc.NewWriter(&b, ipc.WithSchema(s)).Close(); err != nil {
+		return nil, err
+	}
+	const endOfStream = 8 // bytes behind the schema
+	return b.Bytes()[:b.Len()-endOfStream], nil
+}

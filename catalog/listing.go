@@ -1,0 +1,62 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"math"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/vibeflight/vibeflight/catalog/cachedir"
+	"github.com/vibeflight/vibeflight/catalog/internal/files"
+	"github.com/vibeflight/vibeflight/catalog/store"
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+// CachedTable is a table that lies in a cache folder.
+type CachedTable struct {
+	Key    string    `json:"key"`            // its file is called so
+	File   string    `json:"file,omitempty"` // the data file that it was parsed from last; "" if that is not known, or the server's limits were not the default ones
+	Format string    `json:"format,omitempty"`
+	Rows   int64     `json:"rows,omitempty"`
+	Bytes  int64     `json:"bytes"`
+	Used   time.Time `json:"used"` // last, to a minute
+}
+
+// ListCache gives the tables of a cache folder, those used longest ago first. Servers may be using them.
+func ListCache(ctx context.Context, path string, formats readers.Registry, log zerolog.Logger) (tables []CachedTable, err error) {
+	a, err := openArchive(files.OS{}, path, math.MaxInt64, readers.Limits{}, log)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, a.close()) }()
+	known := map[cachedir.Key]store.Record{}
+	err = a.store.All(ctx, func(r store.Record) error {
+		f, ok := formats.ByName(r.Format)
+		if ok && r.Content != nil {
+			f.Version = r.FormatVersion
+			known[a.tableKey(job{format: f, key: key{options: r.Options}}, source.Digest(r.Content))] = r
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, info := range a.dir.List() {
+		r := known[info.Key]
+		tables = append(tables, CachedTable{Key: info.Key.String(), File: r.Name, Format: r.Format, Rows: r.Rows, Bytes: info.Bytes, Used: info.Used})
+	}
+	return tables, nil
+}
+
+// ClearCache removes the tables of a cache folder, and gives how many they were and of how many bytes. A server that uses one goes on with it.
+func ClearCache(path string, log zerolog.Logger) (tables int, bytes int64, err error) {
+	a, err := openArchive(files.OS{}, path, math.MaxInt64, readers.Limits{}, log)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer func() { err = errors.Join(err, a.close()) }()
+	return a.dir.Clear()
+}

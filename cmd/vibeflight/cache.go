@@ -1,0 +1,95 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/readers/all"
+)
+
+const cacheLong = `Look at the folder where servers keep parsed tables, or empty it.
+
+Servers may be running: a table that one of them uses stays readable for it. Nothing is lost by clearing but the time of parsing again.`
+
+func newCache(std stdio) *cobra.Command {
+	cmd := &cobra.Command{Use: "cache", Short: "List or clear the tables that servers have parsed", Long: cacheLong, Args: noArguments}
+	cmd.AddCommand(newCacheLs(std), newCacheClear(std))
+	cmd.RunE = func(*cobra.Command, []string) error { return wrongUsage("want ls or clear") }
+	return cmd
+}
+
+// cacheDirFlag is the folder, which is there: looking at a cache makes none.
+func cacheDirFlag(cmd *cobra.Command, dir *string) {
+	cmd.Flags().StringVar(dir, "cache-dir", defaultCacheDir(), "folder of the cache")
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if *dir == "" {
+			return wrongUsage("--cache-dir: say which folder")
+		}
+		_, err := os.Stat(*dir)
+		return err
+	}
+}
+
+func newCacheLs(std stdio) *cobra.Command {
+	var dir string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "ls", Short: "List the parsed tables of the cache, those used longest ago first", Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			log, err := newLog(std.err, "warn", "auto")
+			if err != nil {
+				return err
+			}
+			tables, err := catalog.ListCache(cmd.Context(), dir, all.Formats(), log)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				for _, t := range tables {
+					if err := writeJSON(std.out, t); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+			g := &grid{header: []string{"TABLE", "USED", "ROWS", "SIZE", "FILE"}, right: []bool{false, false, true, true, false}}
+			for _, t := range tables {
+				rows := ""
+				if t.File != "" {
+					rows = humanCount(t.Rows)
+				}
+				g.rows = append(g.rows, []string{t.Key[:12], t.Used.Format(time.DateTime), rows, humanBytes(t.Bytes), oneLine(t.File)})
+			}
+			_, err = g.write(std.out, 0)
+			return err
+		},
+	}
+	cacheDirFlag(cmd, &dir)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object a line")
+	return cmd
+}
+
+func newCacheClear(std stdio) *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use: "clear", Short: "Remove the parsed tables of the cache", Args: noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			log, err := newLog(std.err, "warn", "auto")
+			if err != nil {
+				return err
+			}
+			tables, bytes, err := catalog.ClearCache(dir, log)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(std.out, "removed %s tables, %s\n", humanCount(int64(tables)), humanBytes(bytes))
+			return err
+		},
+	}
+	cacheDirFlag(cmd, &dir)
+	return cmd
+}

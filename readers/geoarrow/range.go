@@ -1,0 +1,126 @@
+package geoarrow
+
+import (
+	"bytes"
+	"cmp"
+	"strconv"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow"
+)
+
+// Value is one value of a column. The column's type says which field holds it; the others are zero.
+type Value struct {
+	Int   int64   // int32, int64; bool as 0 and 1; date32, timestamp, time32, time64 in the type's unit
+	Uint  uint64  // uint64
+	Float float64 // float64
+	Bytes []byte  // string: a part of the column's memory
+}
+
+// Compare is less than, equal to or greater than 0 where v is so beside w, a value of the same type. Strings compare by bytes.
+func (v Value) Compare(w Value) int {
+	return cmp.Or(cmp.Compare(v.Int, w.Int), cmp.Compare(v.Uint, w.Uint), cmp.Compare(v.Float, w.Float), bytes.Compare(v.Bytes, w.Bytes))
+}
+
+// Text is the value as people write it, t its type: a float as short as reads back the same, a date and time as in RFC 3339, in UTC, with a Z only where
+// the type has a time zone.
+func (v Value) Text(t arrow.DataType) string {
+	switch t := t.(type) {
+	case *arrow.BooleanType:
+		return strconv.FormatBool(v.Int == 1)
+	case *arrow.Uint64Type:
+		return strconv.FormatUint(v.Uint, 10)
+	case *arrow.Float64Type:
+		return strconv.FormatFloat(v.Float, 'g', -1, 64)
+	case *arrow.StringType:
+		return string(v.Bytes)
+	case *arrow.Date32Type:
+		return arrow.Date32(v.Int).FormattedString()
+	case *arrow.Time32Type:
+		return arrow.Time32(v.Int).FormattedString(t.Unit)
+	case *arrow.Time64Type:
+		return arrow.Time64(v.Int).FormattedString(t.Unit)
+	case *arrow.TimestampType:
+		layout := "2006-01-02T15:04:05.999999999"
+		if t.TimeZone != "" {
+			layout = time.RFC3339Nano
+		}
+		return arrow.Timestamp(v.Int).ToTime(t.Unit).Format(layout)
+	}
+	return strconv.FormatInt(v.Int, 10)
+}
+
+// Range gives the least and the greatest of the values of a column of rows rows. Nulls and NaN don't count, and -0 is 0. It is not ok if no value
+// counts, and for types without an order that means something: lists, JSON texts, texts of mixed kinds.
+func (c *Column) Range(rows int) (low, high Value, ok bool) {
+	if c.Nulls == rows || c.JSON || c.Mixed {
+		return low, high, false
+	}
+	switch c.Type.ID() {
+	case arrow.BOOL:
+		trues := countBits(c.Values)
+		if trues == rows-c.Nulls {
+			low.Int = 1
+		}
+		high.Int = int64(min(trues, 1))
+		return low, high, true
+	case arrow.INT32, arrow.DATE32, arrow.TIME32:
+		least, greatest, ok := valueRange(c, View[int32](c.Values))
+		return Value{Int: int64(least)}, Value{Int: int64(greatest)}, ok
+	case arrow.INT64, arrow.TIMESTAMP, arrow.TIME64:
+		least, greatest, ok := valueRange(c, View[int64](c.Values))
+		return Value{Int: least}, Value{Int: greatest}, ok
+	case arrow.UINT64:
+		least, greatest, ok := valueRange(c, View[uint64](c.Values))
+		return Value{Uint: least}, Value{Uint: greatest}, ok
+	case arrow.FLOAT64:
+		least, greatest, ok := valueRange(c, View[float64](c.Values))
+		// -0 becomes 0: which of the two came first depends on the batches.
+		return Value{Float: least + 0}, Value{Float: greatest + 0}, ok
+	case arrow.STRING:
+		least, greatest := c.textRange(rows)
+		return Value{Bytes: least}, Value{Bytes: greatest}, true
+	}
+	return low, high, false
+}
+
+// valueRange asks whether a row is null only where its value would change the result, which is seldom.
+func valueRange[T Fixed](c *Column, v []T) (least, greatest T, ok bool) {
+	i := 0
+	for i < len(v) && (v[i] != v[i] || !c.valid(i)) {
+		i++
+	}
+	if i == len(v) {
+		return least, greatest, false
+	}
+	least, greatest = v[i], v[i]
+	for ; i < len(v); i++ { // no comparison with NaN holds
+		if v[i] < least && c.valid(i) {
+			least = v[i]
+		}
+		if v[i] > greatest && c.valid(i) {
+			greatest = v[i]
+		}
+	}
+	return least, greatest, true
+}
+
+// textRange is valueRange for strings, of which one at least is not null.
+func (c *Column) textRange(rows int) (least, greatest []byte) {
+	i := 0
+	for !c.valid(i) {
+		i++
+	}
+	least = c.Values[c.Offsets[i]:c.Offsets[i+1]]
+	greatest = least
+	for i++; i < rows; i++ {
+		text := c.Values[c.Offsets[i]:c.Offsets[i+1]]
+		if bytes.Compare(text, least) < 0 && c.valid(i) {
+			least = text
+		}
+		if bytes.Compare(text, greatest) > 0 { // a null has no bytes: it never is
+			greatest = text
+		}
+	}
+	return least, greatest
+}
