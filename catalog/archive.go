@@ -34,7 +34,7 @@ type archive struct {
 	limits readers.Limits
 	log    zerolog.Logger
 
-	loads, saves, saveErrors, damaged atomic.Int64
+	loads, saves, saveErrors, damaged, extensions atomic.Int64
 }
 
 // openArchive opens the folder, and makes what is not there.
@@ -58,6 +58,7 @@ type loaded struct {
 	file  *tablefile.File
 	held  *cachedir.Held // the file's place in the cache
 	temp  *cachedir.Temp // the same, while the file has no name yet
+	base  *loaded        // a table with which it shares slices
 
 	cacheKey cachedir.Key // of held
 }
@@ -70,6 +71,18 @@ func (l *loaded) memory() int64 {
 	return l.table.Bytes
 }
 
+// retain keeps the slices of the table readable until release is called; nil: they are the garbage collector's.
+func (l *loaded) retain() (release func()) {
+	switch {
+	case l.file != nil:
+		l.file.Retain()
+		return l.file.Release
+	case l.base != nil:
+		return l.base.retain()
+	}
+	return nil
+}
+
 // release gives back what keeps the table. Frames of it that are on their way keep the file by references of their own.
 func (l *loaded) release() {
 	if l.file != nil {
@@ -80,6 +93,9 @@ func (l *loaded) release() {
 	}
 	if l.temp != nil {
 		_ = l.temp.Abort() // nothing if it was committed
+	}
+	if l.base != nil {
+		l.base.release()
 	}
 }
 
@@ -143,6 +159,26 @@ func (a *archive) holds(ctx context.Context, j job, want source.Digest, key cach
 	defer held.Release()
 	content, _, err := a.digest(ctx, j)
 	return err == nil && content == want
+}
+
+// grown gives the table of what the file held before rows were appended to it, if that lies in the cache.
+func (a *archive) grown(ctx context.Context, j job, src *source.File) *loaded {
+	r, ok, err := a.store.Get(ctx, storeKey(j))
+	if err != nil || !ok || r.Content == nil || r.Format != j.format.Name || r.FormatVersion != j.format.Version || r.Identity.Size >= src.Size {
+		return nil
+	}
+	l := a.open(j, a.tableKey(j, source.Digest(r.Content)))
+	if l == nil {
+		return nil
+	}
+	if l.table.Summary.Appendable {
+		blocks, err := src.Blocks(ctx, 0, r.Identity.Size, a.limits.Workers)
+		if err == nil && source.DigestOf(r.Identity.Size, blocks) == source.Digest(r.Content) {
+			return l
+		}
+	}
+	l.release()
+	return nil
 }
 
 // digest reads the file that the job is about. A file that is another one now, or becomes one meanwhile, is an error.

@@ -37,6 +37,7 @@ type CacheStats struct {
 	Loads        int64 `json:"loads"`         // tables opened instead of parsed
 	Saves        int64 `json:"saves"`         // tables written
 	SaveErrors   int64 `json:"save_errors"`   // that were not
+	Extensions   int64 `json:"extensions"`    // parses of nothing but what was appended to a file
 	Damaged      int64 `json:"damaged"`       // removed, because they were not what was written
 	Evictions    int64 `json:"evictions"`     // for the budget
 }
@@ -54,7 +55,7 @@ func (c *Catalog) Stats() Stats {
 		d := a.dir.Stats()
 		s.Cache = &CacheStats{
 			Tables: d.Tables, Bytes: d.Bytes, BudgetBytes: d.BudgetBytes, WritingBytes: d.WritingBytes,
-			Loads: a.loads.Load(), Saves: a.saves.Load(), SaveErrors: a.saveErrors.Load(), Damaged: a.damaged.Load(), Evictions: d.Evictions,
+			Loads: a.loads.Load(), Saves: a.saves.Load(), SaveErrors: a.saveErrors.Load(), Extensions: a.extensions.Load(), Damaged: a.damaged.Load(), Evictions: d.Evictions,
 		}
 	}
 	for _, same := range t.byName {

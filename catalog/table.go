@@ -68,11 +68,10 @@ func (c *Catalog) replace(ctx context.Context, h *Held, why error) (*readers.Tab
 // Retain keeps the slices of the table readable until release is called, once, whatever becomes of h. It gives nil for a table that the garbage
 // collector keeps.
 func (h *Held) Retain() (release func()) {
-	if h.parsed == nil || h.parsed.file == nil {
+	if h.parsed == nil {
 		return nil
 	}
-	h.parsed.file.Retain()
-	return h.parsed.file.Release
+	return h.parsed.retain()
 }
 
 // Table gives the parsed table of an entry. Of those who ask for the same at the same time one parse serves all; it ends early when nobody waits
@@ -264,12 +263,43 @@ func (c *Catalog) parseFile(ctx context.Context, j job, src *source.File) (*load
 	}
 	s := c.spool(j)
 	defer s.close()
-	t, err := c.read(ctx, j.format, j.format.CPU(layout), src, c.cfg.Limits, s)
+	t, base, err := c.readGrown(ctx, j, layout, src, s)
+	if err == nil && t == nil {
+		t, err = c.read(ctx, j.format, j.format.CPU(layout), src, c.cfg.Limits, s)
+	}
 	if err != nil {
 		return nil, err
 	}
 	t.Measure()
-	return s.finish(t)
+	l, err := s.finish(t)
+	if base != nil {
+		if err != nil || l.file != nil {
+			base.release()
+		} else {
+			l.base = base
+		}
+	}
+	return l, err
+}
+
+// readGrown reads only what was appended to a file, where the table of what it held before lies in the cache. It gives that table too, which
+// the new one shares slices with, or nothing where the file is to be read as a whole.
+func (c *Catalog) readGrown(ctx context.Context, j job, layout readers.Layout, src *source.File, keep readers.Keeper) (*readers.Table, *loaded, error) {
+	base := c.archive.grown(ctx, j, src)
+	if base == nil {
+		return nil, nil, nil
+	}
+	t, ok, err := readers.Extend(ctx, j.format, j.format.CPU(layout), src, c.cfg.Limits, base.table, keep)
+	if errors.Is(err, readers.ErrDamaged) {
+		c.archive.drop(j.entry.Name, base.cacheKey, err)
+		ok, err = false, nil
+	}
+	if err != nil || !ok {
+		base.release()
+		return nil, nil, err
+	}
+	c.archive.extensions.Add(1)
+	return t, base, nil
 }
 
 // save puts the table of a parse into the cache, behind the back of those who asked for it, and gives back its pin.

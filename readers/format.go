@@ -59,7 +59,8 @@ type Request struct {
 	Limits Limits
 }
 
-// Span is a run of whole rows.
+// Span is a run of whole rows. One that is not Inside and does not begin at 0 goes on behind rows that are known: it begins where a chunk of an
+// Appendable file began.
 type Span struct {
 	From, To int64               // bytes [From, To); To < 0: to the end of the file
 	Row      int64               // number of the first row
@@ -136,6 +137,7 @@ type Summary struct {
 	ShortRings       int64            // rings of fewer than 4 positions
 	ShortLines       int64            // lines of one position
 	Foreign          map[string]int64 // members that no column holds, by name
+	Appendable       bool             // rows may follow behind the end of the file: if it grows, the rows that it had stay what they are
 }
 
 // Skipped counts the rows left out under on_error: skip.

@@ -41,6 +41,9 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 	case req.Span.Inside:
 		s.state, s.inside = unpackState(req.Span.State), true
 		ok = s.span()
+	case req.Span.From > 0:
+		s.state, s.onlyCRS = unpackState(req.Span.State), true
+		ok = s.sequenceFrom(0, true)
 	default:
 		ok = s.document()
 	}
@@ -59,6 +62,7 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 		}
 	}
 	s.sum.BytesRead += s.read
+	s.sum.Appendable = s.sequence && s.inSequence
 	return s.sum, nil
 }
 

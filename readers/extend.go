@@ -1,0 +1,95 @@
+package readers
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+// Extend gives the table of a file that has grown since old was read from it: the same as Read gives, but only the last batch of old and what came behind it are
+// parsed. The caller knows that the file begins with all bytes that it had. Batches may share the slices of old. ok is false for a table that has to be read anew.
+func Extend(ctx context.Context, f Format, p Parser, src *source.File, limits Limits, old *Table, keep Keeper) (t *Table, ok bool, err error) {
+	if !extends(old) {
+		return nil, false, nil
+	}
+	began := time.Now()
+	limits = limits.WithDefaults()
+	last := len(old.Batches) - 1
+	span := old.Spans[last]
+
+	// What the last batch counted is counted again.
+	again, err := p.Parse(ctx, src, Request{Span: span, Limits: limits}, func(Chunk) error { return nil })
+	if err != nil {
+		return nil, true, err
+	}
+	j := joiner{ctx: ctx, parser: p, src: src, limits: limits}
+	for i := range last {
+		if old.Check != nil {
+			if err := old.Check(i); err != nil {
+				return nil, true, err
+			}
+		}
+		if err := j.add(Chunk{Columns: raw(old, i), Span: old.Spans[i]}); err != nil {
+			return nil, true, err
+		}
+	}
+	j.keep = keep
+	sum, err := p.Parse(ctx, src, Request{Span: Span{From: span.From, To: -1, Row: span.Row, State: span.State}, Limits: limits}, j.add)
+	if err != nil {
+		return nil, true, err
+	}
+	total := old.Summary
+	total.Foreign = map[string]int64{}
+	maps.Copy(total.Foreign, old.Summary.Foreign)
+	total.subtract(&again)
+	total.Add(&sum)
+	t = &Table{Format: f.Name, Engine: "cpu", CRS: sum.CRS, Summary: total}
+	if err := j.join(t); err != nil {
+		return nil, true, err
+	}
+	t.ParseTime = time.Since(began)
+	return t, true, nil
+}
+
+// extends reports whether the table says enough of the rows that it has. Names that were changed don't tell what they were; numbers of rows that
+// were left out are in no batch; a CRS may stand in a row that is not read again.
+func extends(t *Table) bool {
+	if !t.Summary.Appendable || t.Summary.Skipped.Count > 0 || t.CRS != geoarrow.CRS84 || t.Rows == 0 || len(t.Spans) != len(t.Batches) {
+		return false
+	}
+	return !slices.ContainsFunc(t.Batches[0].Attributes, func(c geoarrow.Column) bool {
+		return c.Role == geoarrow.RoleAttribute && strings.HasPrefix(c.Name, "geometry_")
+	})
+}
+
+// raw gives batch i as the chunk that it was, but that its columns have the types of the table and the facts of all its rows.
+func raw(t *Table, i int) *geoarrow.Columns {
+	c := *t.Batches[i]
+	c.Attributes = slices.Clone(c.Attributes)
+	for k := range c.Attributes {
+		c.Attributes[k].Facts = t.Facts[k]
+		if c.Attributes[k].Role == geoarrow.RoleFeatureID {
+			c.Attributes[k].Name = "id"
+		}
+	}
+	return &c
+}
+
+// subtract takes away what some of the rows showed; none of them was left out.
+func (s *Summary) subtract(t *Summary) {
+	s.BytesRead -= t.BytesRead
+	s.IgnoredOrdinates -= t.IgnoredOrdinates
+	s.UnclosedRings -= t.UnclosedRings
+	s.ShortRings -= t.ShortRings
+	s.ShortLines -= t.ShortLines
+	for name, n := range t.Foreign {
+		if s.Foreign[name] -= n; s.Foreign[name] == 0 {
+			delete(s.Foreign, name)
+		}
+	}
+}
