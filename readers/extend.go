@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
@@ -56,15 +55,11 @@ func Extend(ctx context.Context, f Format, p Parser, src *source.File, limits Li
 	return t, true, nil
 }
 
-// extends reports whether the table says enough of the rows that it has. Names that were changed don't tell what they were; numbers of rows that
-// were left out are in no batch; a CRS may stand in a row that is not read again.
+// extends reports whether the table says enough of the rows that it has: numbers of rows that were left out are in no batch, and a CRS may stand in a
+// row that is not read again.
 func extends(t *Table) bool {
-	if !t.Summary.Appendable || t.Summary.Skipped.Count > 0 || t.CRS != geoarrow.CRS84 || t.Rows == 0 || len(t.Spans) != len(t.Batches) {
-		return false
-	}
-	return !slices.ContainsFunc(t.Batches[0].Attributes, func(c geoarrow.Column) bool {
-		return c.Role == geoarrow.RoleAttribute && strings.HasPrefix(c.Name, "geometry_")
-	})
+	return t.Summary.Appendable && t.Summary.Skipped.Count == 0 && t.CRS == geoarrow.CRS84 && t.Rows > 0 && len(t.Spans) == len(t.Batches) &&
+		len(t.IDs) == len(t.Batches[0].Attributes) && len(t.Facts) == len(t.IDs)
 }
 
 // raw gives batch i as the chunk that it was, but that its columns have the types of the table and the facts of all its rows.
@@ -72,10 +67,7 @@ func raw(t *Table, i int) *geoarrow.Columns {
 	c := *t.Batches[i]
 	c.Attributes = slices.Clone(c.Attributes)
 	for k := range c.Attributes {
-		c.Attributes[k].Facts = t.Facts[k]
-		if c.Attributes[k].Role == geoarrow.RoleFeatureID {
-			c.Attributes[k].Name = "id"
-		}
+		c.Attributes[k].Facts, c.Attributes[k].Name = t.Facts[k], t.IDs[k].Name
 	}
 	return &c
 }

@@ -114,7 +114,7 @@ func (j *joiner) join(t *Table) error {
 	for _, id := range order {
 		t.Facts = append(t.Facts, j.facts[id])
 	}
-	t.Batches, t.Starts = batches, append(t.Starts, t.Rows)
+	t.Batches, t.Starts, t.IDs = batches, append(t.Starts, t.Rows), order
 	return nil
 }
 

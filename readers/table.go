@@ -21,9 +21,10 @@ type Table struct {
 	Engine  string // "cpu" or "cuda"
 	CRS     geoarrow.CRS
 	Batches []*geoarrow.Columns
-	Starts  []int64          // number of each batch's first row, and Rows at the end
-	Spans   []Span           // where each batch stands in the file; no Text
-	Facts   []geoarrow.Facts // of each attribute, over all rows
+	Starts  []int64             // number of each batch's first row, and Rows at the end
+	Spans   []Span              // where each batch stands in the file; no Text
+	IDs     []geoarrow.ColumnID // of each attribute, before columns were renamed
+	Facts   []geoarrow.Facts    // of each attribute, over all rows; what does not matter for its type may be left out
 	Rows    int64
 	Bytes   int64 // size of all slices
 

@@ -44,6 +44,7 @@ func migrations() []string {
 			sum            BLOB NOT NULL, -- 16 bytes
 			UNIQUE (name, options)
 		) STRICT`,
+		`ALTER TABLE record ADD COLUMN shape BLOB`,
 	}
 }
 

@@ -42,6 +42,7 @@ type Record struct {
 	ParsedAt  time.Time     // when; zero while unknown, else of the years 1678 to 2261; reads back in UTC
 	LastError string        // "" if the last parse went well
 	Blocks    []byte        // digests of the content's blocks, for files that grow; opaque here
+	Shape     []byte        // what all batches of the table have in common, so that they can be given while the file is parsed; opaque here
 }
 
 // ColumnStats is what is known of the values of one column.

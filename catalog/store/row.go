@@ -18,17 +18,17 @@ import (
 const columns = `name, options,
 	size, mtime, ctime, device, inode, content,
 	format, format_version, rows, table_bytes, bbox, engine, parse_time, parsed_at,
-	geometry_types, options_json, crs, last_error, "schema", columns, blocks`
+	geometry_types, options_json, crs, last_error, "schema", columns, blocks, shape`
 
 // upsert takes the values and their checksum.
-const upsert = `INSERT INTO record (` + columns + `, sum) VALUES (?,?, ?,?,?,?,?,?, ?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?, ?)
+const upsert = `INSERT INTO record (` + columns + `, sum) VALUES (?,?, ?,?,?,?,?,?, ?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?, ?)
 	ON CONFLICT (name, options) DO UPDATE SET
 	size = excluded.size, mtime = excluded.mtime, ctime = excluded.ctime, device = excluded.device, inode = excluded.inode,
 	content = excluded.content, format = excluded.format, format_version = excluded.format_version, rows = excluded.rows,
 	table_bytes = excluded.table_bytes, bbox = excluded.bbox, engine = excluded.engine, parse_time = excluded.parse_time,
 	parsed_at = excluded.parsed_at, geometry_types = excluded.geometry_types, options_json = excluded.options_json, crs = excluded.crs,
 	last_error = excluded.last_error, "schema" = excluded."schema", columns = excluded.columns, blocks = excluded.blocks,
-	sum = excluded.sum`
+	shape = excluded.shape, sum = excluded.sum`
 
 // values gives what is stored of a checked record, each a string, []byte, int64 or nil.
 func (r *Record) values() ([]any, error) {
@@ -49,7 +49,7 @@ func (r *Record) values() ([]any, error) {
 		r.Name, r.Options[:],
 		id.Size, id.Mtime, id.Ctime, int64(id.Device), int64(id.Inode), blob(r.Content),
 		r.Format, int64(r.FormatVersion), r.Rows, r.TableBytes, blob(appendBox(nil, r.BBox)), r.Engine, int64(r.ParseTime), parsedAt,
-		string(types), r.OptionsJSON, r.CRS, r.LastError, blob(r.Schema), string(stats), blob(r.Blocks),
+		string(types), r.OptionsJSON, r.CRS, r.LastError, blob(r.Schema), string(stats), blob(r.Blocks), blob(r.Shape),
 	}, nil
 }
 
@@ -115,7 +115,7 @@ func (w *row) targets() []any {
 		&w.id, &w.sum, &w.name, &w.options,
 		&r.Identity.Size, &r.Identity.Mtime, &r.Identity.Ctime, &w.device, &w.inode, &r.Content,
 		&r.Format, &r.FormatVersion, &r.Rows, &r.TableBytes, &w.bbox, &r.Engine, &w.parseTime, &w.parsedAt,
-		&w.types, &r.OptionsJSON, &r.CRS, &r.LastError, &r.Schema, &w.stats, &r.Blocks,
+		&w.types, &r.OptionsJSON, &r.CRS, &r.LastError, &r.Schema, &w.stats, &r.Blocks, &r.Shape,
 	}
 }
 
@@ -129,7 +129,7 @@ func (w *row) key() Key {
 // bytes is about what the row takes in memory.
 func (w *row) bytes() int {
 	r := &w.record
-	return len(w.name) + len(w.types) + len(w.stats) + len(r.OptionsJSON) + len(r.CRS) + len(r.LastError) + len(r.Schema) + len(r.Blocks)
+	return len(w.name) + len(w.types) + len(w.stats) + len(r.OptionsJSON) + len(r.CRS) + len(r.LastError) + len(r.Schema) + len(r.Blocks) + len(r.Shape)
 }
 
 // decode gives the record of a scanned row, or says why it is none.

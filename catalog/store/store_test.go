@@ -55,6 +55,19 @@ func TestRecordsComeBack(t *testing.T) {
 	}
 }
 
+// The shape came with version 2; samples, which the databases of all versions hold, have none.
+func TestShape(t *testing.T) {
+	s, _ := open(t, fresh(t))
+	r := sample("a", 1)
+	r.Shape = []byte(`{"columns":[]}`)
+	put(t, s, r)
+	got := all(t, s)
+	if len(got) != 1 {
+		t.Fatalf("%d records, want 1", len(got))
+	}
+	wantSame(t, got[0], r)
+}
+
 func TestHostileNames(t *testing.T) {
 	s, _ := open(t, fresh(t))
 	names := []string{

@@ -27,6 +27,14 @@ func check(t *readers.Table) error {
 			return fmt.Errorf("batch %d has other columns than the first one", i)
 		}
 	}
+	if n := len(t.IDs); n != 0 && n != len(t.Batches[0].Attributes) {
+		return fmt.Errorf("names before renaming of %d columns of %d", n, len(t.Batches[0].Attributes))
+	}
+	for k, id := range t.IDs {
+		if id.Role != t.Batches[0].Attributes[k].Role {
+			return fmt.Errorf("column %d has the roles %d and %d", k, id.Role, t.Batches[0].Attributes[k].Role)
+		}
+	}
 	for _, text := range texts(t) {
 		if !utf8.ValidString(text) {
 			return fmt.Errorf("%q is not UTF-8", text)
@@ -59,6 +67,9 @@ func texts(t *readers.Table) []string {
 	}
 	for i := range t.Batches[0].Attributes {
 		all = append(all, t.Batches[0].Attributes[i].Name)
+	}
+	for _, id := range t.IDs {
+		all = append(all, id.Name)
 	}
 	for name := range t.Summary.Foreign {
 		all = append(all, name)

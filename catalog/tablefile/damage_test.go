@@ -26,6 +26,7 @@ func small(t testing.TB) *readers.Table {
 	for _, b := range table.Batches {
 		b.Attributes = append(b.Attributes[:1:1], b.Attributes[5], b.Attributes[20])
 	}
+	table.IDs, table.Facts = append(table.IDs[:1:1], table.IDs[5], table.IDs[20]), append(table.Facts[:1:1], table.Facts[5], table.Facts[20])
 	return table
 }
 

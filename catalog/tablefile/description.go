@@ -91,6 +91,7 @@ type batchSeries struct {
 // columnDescription is one attribute column.
 type columnDescription struct {
 	Name     string        `json:"name"`
+	ID       *string       `json:"id,omitempty"` // its name before renaming, if the table says it
 	Role     geoarrow.Role `json:"role,omitempty"`
 	Type     string        `json:"type"`
 	JSON     bool          `json:"json,omitempty"`
@@ -138,6 +139,9 @@ func describe(t *readers.Table, messages []message, indices []index) *descriptio
 		d.BBox = &b
 	}
 	d.describeColumns(t.Batches[0])
+	for k := range t.IDs {
+		d.Columns[k].ID = &t.IDs[k].Name
+	}
 	n := len(t.Batches)
 	for i, m := range messages {
 		b := &d.Batches
@@ -214,6 +218,11 @@ func (d *description) table() *readers.Table {
 		Format: d.Format, Engine: d.Engine, CRS: d.CRS, Rows: d.Rows, Bytes: d.Bytes, Starts: d.Starts, Spans: d.Spans, Facts: d.Facts,
 		GeometryTypes: d.GeometryTypes, Positions: d.Positions, Summary: d.Summary, RoundedIntegers: d.Rounded, ReplacedCharacters: d.Replaced,
 		ParseTime: d.ParseTime,
+	}
+	for _, c := range d.Columns {
+		if c.ID != nil {
+			t.IDs = append(t.IDs, geoarrow.ColumnID{Role: c.Role, Name: *c.ID})
+		}
 	}
 	if d.Boxes != nil {
 		t.Boxes = make([]readers.Box, len(d.Boxes))

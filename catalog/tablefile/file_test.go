@@ -387,7 +387,7 @@ func TestLayoutKnowsFields(t *testing.T) {
 		of   any
 		want string
 	}{
-		{readers.Table{}, "Format Engine CRS Batches Starts Spans Facts Rows Bytes Check Search Boxes BBox GeometryTypes Positions Summary RoundedIntegers ReplacedCharacters ParseTime"},
+		{readers.Table{}, "Format Engine CRS Batches Starts Spans IDs Facts Rows Bytes Check Search Boxes BBox GeometryTypes Positions Summary RoundedIntegers ReplacedCharacters ParseTime"},
 		{readers.Span{}, "From To Row Inside Text State"},
 		{readers.Summary{}, "CRS BytesRead Skipped IgnoredOrdinates UnclosedRings ShortRings ShortLines Foreign Appendable"},
 		{readers.Skipped{}, "Count First"},

@@ -205,8 +205,9 @@ func randomTable(t testing.TB, r *rand.Rand, m mix, rows, size int) *readers.Tab
 		table.Bytes += b.Bytes()
 	}
 	table.Starts = append(table.Starts, int64(rows))
-	for range all.Attributes {
+	for i := range all.Attributes {
 		table.Facts = append(table.Facts, randomFacts(r))
+		table.IDs = append(table.IDs, geoarrow.ColumnID{Role: all.Attributes[i].Role, Name: all.Attributes[i].Name + "_before"})
 	}
 	table.Measure()
 	if err := readertest.Canonical(table); err != nil {
