@@ -3,6 +3,8 @@ package readers
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"sync/atomic"
 
@@ -116,7 +118,7 @@ func (b *Batcher) bound(starts []int64, from int) (to int, full bool) {
 
 // give has rows of a part copied to the open chunk.
 func (b *Batcher) give(p *heldPart, from, to int) {
-	r := run{part: p, from: from, to: to, end: p.Next}
+	r := run{part: p, from: from, to: to, end: p.To}
 	if to < len(p.Starts) {
 		r.end = p.Starts[to]
 	}
@@ -189,8 +191,11 @@ func (b *Batcher) assemble(c *batch) {
 	for r := range c.runs {
 		err := a.add(r)
 		r.part.done()
+		if errors.Is(err, geoarrow.ErrBatchTooLarge) {
+			err = tooLarge(b.src.Name, c.span.Row, err, b.limits)
+		}
 		if err != nil {
-			c.err = tooLarge(b.src.Name, c.span.Row, err, b.limits)
+			c.err = err
 			return
 		}
 	}
@@ -208,16 +213,26 @@ type assembly struct {
 }
 
 func (a *assembly) add(r run) error {
-	if !a.rows.Fits(r.part.Columns) || !slices.Equal(a.span.Text, r.part.Text) {
+	columns, from, to := r.part.Columns, r.from, r.to
+	span := Span{From: r.part.Starts[from], To: r.end, Inside: true, State: r.part.State, Text: r.part.Text}
+	if to-from < columns.Rows && counts(columns) {
+		// What a part counts does not say in which of its rows.
+		var err error
+		if columns, err = a.again(span, to-from); err != nil {
+			return err
+		}
+		from, to = 0, columns.Rows
+	}
+	if !a.rows.Fits(columns) || !slices.Equal(a.span.Text, span.Text) {
 		a.endPiece()
 	}
 	first := a.rows.Rows() == 0
 	if first {
 		a.rows = geoarrow.Joined{Memory: a.memory}
-		a.span = Span{From: r.part.Starts[r.from], Inside: true, State: r.part.State, Text: r.part.Text}
+		a.span = span
 	}
 	a.span.To = r.end
-	if err := a.rows.Append(r.part.Columns, r.from, r.to); err != nil {
+	if err := a.rows.Append(columns, from, to); err != nil {
 		return err
 	}
 	if first && len(a.pieces) == 0 {
@@ -225,6 +240,26 @@ func (a *assembly) add(r run) error {
 		a.rows.Reserve(min(float64(a.limits.BatchRows)/rows, float64(a.to-a.span.From)/bytes))
 	}
 	return nil
+}
+
+// counts reports whether any column counts something over its rows.
+func counts(c *geoarrow.Columns) bool {
+	return slices.ContainsFunc(c.Attributes, func(a geoarrow.Column) bool { return a.Rounded > 0 || a.Replaced > 0 })
+}
+
+// again parses so many rows of a part once more.
+func (a *assembly) again(span Span, rows int) (*geoarrow.Columns, error) {
+	limits := a.limits.Unbatched()
+	limits.Workers = 1
+	var out *geoarrow.Columns
+	_, err := a.parser.Parse(a.ctx, a.src, Request{Span: span, Limits: limits}, func(c Chunk) error {
+		out = c.Columns
+		return nil
+	})
+	if err == nil && (out == nil || out.Rows != rows) {
+		err = fmt.Errorf("%s: %w: the rows at byte %d", a.src.Name, source.ErrChanged, span.From)
+	}
+	return out, err
 }
 
 func (a *assembly) endPiece() {

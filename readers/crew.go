@@ -44,43 +44,27 @@ func (c *caught) repeat() {
 	}
 }
 
-// crew is some goroutines that do what they are given, urgent things first. Each has a T of its own.
+// crew is some goroutines that do what they are given, each with a tool of its own.
 type crew[T any] struct {
-	urgent, tasks chan func(T)
-	wg            sync.WaitGroup
-	caught        caught
+	tasks chan func(T)
+	wg    sync.WaitGroup
 }
 
-// newCrew starts n goroutines. No more than most tasks of a kind may wait at any time.
-func newCrew[T any](n, most int, tool func() T) *crew[T] {
-	c := &crew[T]{urgent: make(chan func(T), most), tasks: make(chan func(T), most)}
-	for range n {
-		c.wg.Go(func() { c.work(tool()) })
+// newCrew starts a goroutine for each tool. So many tasks may wait.
+func newCrew[T any](tools []T, waiting int) *crew[T] {
+	c := &crew[T]{tasks: make(chan func(T), waiting)}
+	for _, tool := range tools {
+		c.wg.Go(func() {
+			for task := range c.tasks {
+				task(tool)
+			}
+		})
 	}
 	return c
 }
 
-func (c *crew[T]) work(tool T) {
-	for {
-		var task func(T)
-		var ok bool
-		select {
-		case task, ok = <-c.urgent:
-		default:
-			select {
-			case task, ok = <-c.urgent:
-			case task, ok = <-c.tasks:
-			}
-		}
-		if !ok {
-			return
-		}
-		task(tool)
-	}
-}
-
-// close waits for the goroutines; tasks that nobody began are left.
+// close waits for the tasks.
 func (c *crew[T]) close() {
-	close(c.urgent)
+	close(c.tasks)
 	c.wg.Wait()
 }

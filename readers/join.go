@@ -98,6 +98,12 @@ func (j *joiner) join(t *Table) error {
 	if err != nil {
 		return err
 	}
+	j.fill(t, batches, order, names)
+	return nil
+}
+
+// fill gives the table its batches, which are the chunks widened, and what they add up to.
+func (j *joiner) fill(t *Table, batches []*geoarrow.Columns, order []geoarrow.ColumnID, names []string) {
 	for i, b := range batches {
 		for k := range b.Attributes {
 			b.Attributes[k].Name = names[k]
@@ -106,6 +112,9 @@ func (j *joiner) join(t *Table) error {
 		}
 		span := j.chunks[i].Span
 		span.Text = nil
+		if i+1 < len(batches) {
+			span.To = j.chunks[i+1].Span.From // with the rows between them that were left out
+		}
 		t.Spans = append(t.Spans, span)
 		t.Starts = append(t.Starts, t.Rows)
 		t.Rows += int64(b.Rows)
@@ -115,7 +124,6 @@ func (j *joiner) join(t *Table) error {
 		t.Facts = append(t.Facts, j.facts[id])
 	}
 	t.Batches, t.Starts, t.IDs = batches, append(t.Starts, t.Rows), order
-	return nil
 }
 
 // unify gives all chunks the same columns with the same types, several chunks at a time. Of several errors that of the first chunk counts.
@@ -128,7 +136,7 @@ func (j *joiner) unify(order []geoarrow.ColumnID) ([]*geoarrow.Columns, error) {
 	failed.Store(int64(len(j.chunks)))
 	inParallel(min(j.limits.Workers, len(j.chunks)), func() {
 		for i := next.Add(1) - 1; i < failed.Load(); i = next.Add(1) - 1 {
-			if batches[i], errs[i] = j.widen(j.chunks[i], order); errs[i] != nil {
+			if batches[i], errs[i] = j.widenKept(j.chunks[i], order); errs[i] != nil {
 				failed.Store(min(i, failed.Load()))
 			}
 		}
@@ -213,6 +221,17 @@ func finalNames(order []geoarrow.ColumnID, geometry bool) []string {
 	return names
 }
 
+// widenKept has the keeper keep what widen made.
+func (j *joiner) widenKept(chunk Chunk, order []geoarrow.ColumnID) (*geoarrow.Columns, error) {
+	out, err := j.widen(chunk, order)
+	if err != nil || out == chunk.Columns || j.keep == nil {
+		return out, err
+	}
+	j.keeping.Lock()
+	defer j.keeping.Unlock()
+	return j.keep.Keep(out)
+}
+
 // widen gives a chunk all columns in order, with their final types. One that has them already stays what and where it is.
 func (j *joiner) widen(chunk Chunk, order []geoarrow.ColumnID) (*geoarrow.Columns, error) {
 	in := chunk.Columns
@@ -247,12 +266,7 @@ func (j *joiner) widen(chunk Chunk, order []geoarrow.ColumnID) (*geoarrow.Column
 			return nil, tooLarge(j.src.Name, chunk.Span.Row, err, j.limits)
 		}
 	}
-	if j.keep == nil {
-		return out, nil
-	}
-	j.keeping.Lock()
-	defer j.keeping.Unlock()
-	return j.keep.Keep(out)
+	return out, nil
 }
 
 func find(c *geoarrow.Columns, id geoarrow.ColumnID) int {

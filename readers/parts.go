@@ -3,13 +3,15 @@ package readers
 import (
 	"context"
 	"math"
+	"sync/atomic"
 
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
 // Part is a run of rows that one worker read in one go, with the narrowest types that they allow.
 type Part struct {
-	Start, Next int64 // offsets of its first row, and of the row behind its last one or of the end of all rows
+	Start, Next int64 // offsets of its first row, and of the row behind its last one or of what is behind all rows
+	To          int64 // end of the rows, for a Span; not behind Next
 	End         bool  // no row follows: what stands at Next is for others to read
 	Failed      bool  // what begins at Start is no run of rows, or the read failed
 
@@ -73,7 +75,11 @@ type partsRun struct {
 
 func (r *partsRun) run() (end, row int64, err error) {
 	ahead := 2 * r.Workers
-	r.crew = newCrew(r.Workers, ahead, r.Reader)
+	tools := make([]PartReader, r.Workers)
+	for i := range tools {
+		tools[i] = r.Reader()
+	}
+	r.crew = newCrew(tools, ahead)
 	parts := make(chan chan Part, ahead) // guesses under way, in order
 	bound := func(k int64) int64 {       // where part k is looked for; what begins behind the last such place is the last part's
 		if at := r.From + k*r.Size; at < r.To {
@@ -81,22 +87,27 @@ func (r *partsRun) run() (end, row int64, err error) {
 		}
 		return math.MaxInt64
 	}
+	var over atomic.Bool
 	defer func() {
+		over.Store(true)
 		r.crew.close()
 		close(parts)
-		for guess := range parts { // begun, and of no use any more
-			select {
-			case part := <-guess:
-				part.release()
-			default:
-			}
+		for guess := range parts { // of no use any more
+			part := <-guess
+			part.release()
 		}
 	}()
 	for done, begun := int64(0), int64(0); !r.ended; done++ {
 		for ; begun < done+int64(ahead) && bound(begun) < r.To && r.misses < mostMisses; begun++ {
 			guess := make(chan Part, 1)
 			from, stop := bound(begun), bound(begun+1)
-			r.crew.tasks <- func(reader PartReader) { guess <- guarded(reader, from, stop) }
+			r.crew.tasks <- func(reader PartReader) {
+				if over.Load() {
+					guess <- Part{Failed: true}
+					return
+				}
+				guess <- guarded(reader, from, stop)
+			}
 			parts <- guess
 		}
 		var part Part

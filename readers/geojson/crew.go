@@ -125,7 +125,7 @@ func (l *lent) learn(text []geoarrow.ColumnID) {
 func (s *scanner) part(sinks *lent, chunk readers.Chunk) readers.Part {
 	sink := s.sink
 	return readers.Part{
-		Start: chunk.Span.From, Next: chunk.Span.To, Columns: chunk.Columns, Starts: sink.starts, State: chunk.Span.State, Text: chunk.Span.Text,
+		Start: chunk.Span.From, To: chunk.Span.To, Next: chunk.Span.To, Columns: chunk.Columns, Starts: sink.starts, State: chunk.Span.State, Text: chunk.Span.Text,
 		Release: func() { sinks.give(sink) },
 	}
 }

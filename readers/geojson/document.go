@@ -319,8 +319,10 @@ func (s *scanner) crs(p, open int) int {
 	if s.inside { // the first parse saw it
 		return end
 	}
-	if s.inSequence && (s.onlyCRS || s.chunk.Row+int64(s.sink.rows) > 0) && crs != s.sum.CRS {
-		return s.wrong(p, "crs", "", fmt.Sprintf("a second CRS, %q beside %q", crs, s.sum.CRS))
+	if s.inSequence && (s.onlyCRS || s.counted) && crs != s.sum.CRS {
+		s.wrong(p, "crs", "", fmt.Sprintf("a second CRS, %q beside %q", crs, s.sum.CRS))
+		s.fault.file = true
+		return -1
 	}
 	s.sum.CRS = crs
 	return end

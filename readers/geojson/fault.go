@@ -17,6 +17,7 @@ type fault struct {
 	field string
 	rule  string
 	depth bool // not malformed but nested beyond MaxDepth
+	file  bool // of the file: on_error: skip does not pass it
 }
 
 // fail says that something else was expected at p.

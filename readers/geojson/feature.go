@@ -350,8 +350,9 @@ func (s *scanner) replacedIn(p int, each func(name []byte, at int)) {
 		if p = s.skip(at, 0); p < 0 {
 			return
 		}
-		if p = s.space(p); s.at(p) == ',' {
-			p = s.space(p + 1)
+		if p = s.space(p); s.at(p) != ',' {
+			return
 		}
+		p = s.space(p + 1)
 	}
 }

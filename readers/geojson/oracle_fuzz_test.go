@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/readertest"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -94,6 +95,20 @@ func (r oracleRun) errorDifference(path string, data []byte, err error) string {
 	return ""
 }
 
+// inParts has several workers read data in parts of about a 64th to the half of it, as size says, and asks for what one worker gives.
+func (r oracleRun) inParts(t testing.TB, data []byte, size int, skip bool) {
+	t.Helper()
+	in := readertest.Input{Name: "f.geojson", Text: data, Limits: readers.Limits{BatchRows: r.batchRows}}
+	if r.lines {
+		in.Name = "f.geojsonl"
+	}
+	if skip {
+		in.Options = map[string]any{"on_error": "skip"}
+	}
+	part := 1 + len(data)/64 + size%(len(data)/2+1)
+	readertest.Same(t, Format(), in, []int{part}, readertest.Variant{Name: "parallel", Parser: Parallel})
+}
+
 // difference gives the first difference of two tables.
 func (t *neutral) difference(want *neutral) string {
 	switch {
@@ -148,9 +163,12 @@ func oraclePath(t testing.TB) string {
 	return filepath.Join(dir, "f")
 }
 
-// FuzzOracle compares the parser with the oracle on any bytes, with chunks of few rows and small windows.
+// FuzzOracle compares the parser with the oracle on any bytes, with chunks of few rows and small windows, and several workers with one.
 func FuzzOracle(f *testing.F) {
 	for i, s := range oracleSeeds() {
+		if testing.Short() && len(s) > longSeed && i%3 != 0 { // TestOracleSeeds reads it
+			continue
+		}
 		f.Add([]byte(s), i%5 == 0, uint8(i), uint16(0))
 		f.Add([]byte(s), true, uint8(i/2), uint16(i%97))
 	}
@@ -160,14 +178,22 @@ func FuzzOracle(f *testing.F) {
 		if s := r.difference(path, data); s != "" {
 			t.Fatalf("%+v: %s\n%q", r, s, data)
 		}
+		r.inParts(t, data, int(readBytes)+64*int(batchRows), batchRows >= 128)
 	})
 }
+
+// longSeed is from which length on seeds are read fewer times under -short: the oracle's tree of a thousand brackets takes its time.
+const longSeed = 2000
 
 func TestOracleSeeds(t *testing.T) {
 	path := oraclePath(t)
 	accepted := 0
-	for _, s := range oracleSeeds() {
-		for _, r := range []oracleRun{{}, {true, 1, 0}, {false, 1, 1}, {false, 2, 17}, {true, 0, 5}, {false, 3, 64}} {
+	for i, s := range oracleSeeds() {
+		runs := []oracleRun{{}, {true, 1, 0}, {false, 1, 1}, {false, 2, 17}, {true, 0, 5}, {false, 3, 64}}
+		if testing.Short() && len(s) > longSeed {
+			runs = runs[i%len(runs):][:1]
+		}
+		for _, r := range runs {
 			if different := r.difference(path, []byte(s)); different != "" {
 				t.Errorf("%+v: %s\n%s", r, different, shortened(s))
 			}
@@ -228,8 +254,19 @@ func compareGenerated(t *testing.T, n, first int, document func(*generator) []by
 			t.Errorf("seed %d, %+v: %s\n%s", seed, r, s, shortened(string(data)))
 			different++
 		}
+		if seed%eachInParts() == 0 && !t.Failed() {
+			r.inParts(t, data, g.Int(), g.one(3))
+		}
 	}
 	t.Logf("%d documents, %d accepted, %.1f s", n, accepted, time.Since(began).Seconds())
+}
+
+// eachInParts is which of the generated documents several workers read: all, under -short every third one.
+func eachInParts() int {
+	if testing.Short() {
+		return 3
+	}
+	return 1
 }
 
 // generator writes random GeoJSON.

@@ -106,6 +106,7 @@ func (s *scanner) opensLine(p int) bool {
 func (r *partReader) read(p int, row int64) readers.Part {
 	s := r.s
 	start := s.base + int64(p)
+	to := start
 	switch {
 	case p < 0:
 	case s.inSequence && !s.values(p, true):
@@ -124,7 +125,10 @@ func (r *partReader) read(p int, row int64) readers.Part {
 	} else {
 		r.sinks.give(s.sink)
 	}
-	part.Start, part.Next, part.End, part.Rows, part.State = start, s.next, !s.stopped, s.feature-row, s.pack()
+	if r.rows.Columns != nil {
+		to = r.rows.Span.To
+	}
+	part.Start, part.To, part.Next, part.End, part.Rows, part.State = start, to, s.next, !s.stopped, s.feature-row, s.pack()
 	part.Summary = s.sum
 	part.Summary.BytesRead = s.read
 	return part

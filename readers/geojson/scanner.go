@@ -41,6 +41,7 @@ type scanner struct {
 	next    int64      // offset behind the last chunk: of the next row, or of what ends the rows
 	rest    func() int // reads on with several workers when this scanner stopped
 
+	counted      bool  // a row was read that is none of those left out
 	inRow        bool  // a fault is one of a feature
 	feature      int64 // its number in the file
 	first        int64 // offset of the first one of the chunk, be it left out or not
@@ -125,6 +126,9 @@ func (s *scanner) blank(p int) int {
 func (s *scanner) unit(p int, do func(p int) int) int {
 	for {
 		end := do(p)
+		if s.tooLong(p, end) {
+			return -1
+		}
 		if end >= 0 && (end < s.n || s.eof) {
 			return end
 		}
@@ -157,6 +161,7 @@ func (s *scanner) textAt(p, end int) []byte {
 func (s *scanner) row(p int) int {
 	s.inRow = true
 	crs := s.sum.CRS
+	first := s.lastKind == geoarrow.Point // no row before shows in this one's error
 	for {
 		s.rowOffset = s.base + int64(p)
 		repeats := len(s.sink.repeats)
@@ -167,11 +172,15 @@ func (s *scanner) row(p int) int {
 			s.findReplaced(p)
 		}
 		end := s.try(p)
+		if s.tooLong(p, end) {
+			return -1
+		}
 		if end >= 0 {
 			if s.sink.rows == 0 {
 				s.chunk.From = s.rowOffset
 			}
 			s.sink.commit(s.rowOffset)
+			s.counted = true
 			s.feature++
 			s.inRow = false
 			return end
@@ -189,6 +198,10 @@ func (s *scanner) row(p int) int {
 			}
 			continue
 		}
+		if !first { // the error is that of a file in which this row comes first
+			first, s.lastKind = true, geoarrow.Point
+			continue
+		}
 		if !s.passes { // what is malformed may be a value that does not count
 			if p = s.whole(p); p < 0 {
 				return -1
@@ -198,11 +211,23 @@ func (s *scanner) row(p int) int {
 				return -1
 			}
 		}
-		if !s.skipErrors || s.fault.depth {
+		if !s.skipErrors || s.fault.depth || s.fault.file {
 			return -1
 		}
 		return s.skipRow(p)
 	}
+}
+
+// tooLong refuses a text at p that is longer than --max-feature-bytes, wherever windows end: of one that ends at end, or that has a fault if end < 0.
+func (s *scanner) tooLong(p, end int) bool {
+	if end < 0 {
+		end = min(s.fault.pos, s.n)
+	}
+	if s.err != nil || int64(end-p) <= s.most {
+		return false
+	}
+	s.err = s.window.tooLong(p)
+	return true
 }
 
 // whole brings all of the row at p into the window, as far as its JSON is well-formed, and gives its index there. The fault stays what it is.
@@ -294,12 +319,17 @@ func (s *scanner) lineEnd(p int) int {
 // chunkEnds reports whether the chunk at hand ends before the row at p, or before what looks like one.
 func (s *scanner) chunkEnds(p int) bool {
 	at := s.base + int64(p)
-	return at >= s.stop || s.sink.rows > 0 && (s.sink.rows >= s.limits.BatchRows || at-s.chunk.From >= s.limits.BatchBytes)
+	return s.pastStop(p) || s.sink.rows > 0 && (s.sink.rows >= s.limits.BatchRows || at-s.chunk.From >= s.limits.BatchBytes)
+}
+
+// pastStop reports whether the row at p is for others to read. Who leads hands over behind a row, which tells what the others must know.
+func (s *scanner) pastStop(p int) bool {
+	return s.base+int64(p) >= s.stop && (s.rest == nil || s.counted)
 }
 
 // stops says whether nothing behind p is to be read; p is where a row begins.
 func (s *scanner) stops(p int) bool {
-	s.stopped = s.base+int64(p) >= s.stop
+	s.stopped = s.pastStop(p)
 	return s.stopped
 }
 

@@ -114,7 +114,7 @@ func TestSkip(t *testing.T) {
 		{"malformed feature over several lines", rowA + "\n" + strings.ReplaceAll(badPoint, ",", ",\n") + "\n" + rowB, skips(ab, "56")},
 		{"malformed feature with another on its line", rowA + "\n" + bad + rowB, skips(ab, "56")},
 		{"record separators", "\x1e" + rowA + "\n\x1e{\"type\x1e" + rowB, skips(ab, "58")},
-		{"crs of a skipped feature", rowA + "\n" + `{"type":"Feature","crs":null,"geometry":5}` + "\n" + rowB, skips(ab, "56")},
+		{"another crs is no fault of the feature", rowA + "\n" + `{"type":"Feature","crs":¦null,"geometry":5}` + "\n" + rowB, "a second CRS"},
 		{"crs of a skipped first feature", `{"type":"Feature","crs":null,"geometry":5}` + "\n" + rowA + "\n" + rowB, skips(ab, "0")},
 	})
 }

@@ -66,10 +66,7 @@ func (w *window) fill(keep int) bool {
 	}
 	kept := w.n - keep
 	if int64(kept) > w.most {
-		w.err = &readers.LimitError{
-			What: fmt.Sprintf("%s: the text at byte %d", w.src.Name, w.base+int64(keep)),
-			Flag: "--max-feature-bytes", Limit: w.most,
-		}
+		w.err = w.tooLong(keep)
 		return false
 	}
 	at := w.base + int64(w.n)
@@ -103,6 +100,13 @@ func (w *window) fill(keep int) bool {
 	clear(w.buf[w.n : w.n+number.Padding])
 	w.eof = w.base+int64(w.n) == w.end
 	return true
+}
+
+// tooLong says that the text at index p is longer than may be.
+func (w *window) tooLong(p int) error {
+	return &readers.LimitError{
+		What: fmt.Sprintf("%s: the text at byte %d", w.src.Name, w.base+int64(p)), Flag: "--max-feature-bytes", Limit: w.most,
+	}
 }
 
 // at is the byte at index p, 0 behind the end.
