@@ -79,7 +79,7 @@ func (w *Writer) Append(c *geoarrow.Columns) (*geoarrow.Columns, error) {
 	return mapped, nil
 }
 
-// Finish completes the file of t: the batches, a spatial index of each, the footer; then it syncs. A batch that is one of Append's, slice by slice,
+// Finish completes the file of t: the batches, a spatial index of each, the footer. It does not sync. A batch that is one of Append's, slice by slice,
 // stays where it is, every other one is written now. All batches have the columns of the first one, of its types; more is not asked of t, and
 // everything in it but Check and Search is kept. After that the file is immutable.
 func (w *Writer) Finish(t *readers.Table) error {
@@ -114,9 +114,6 @@ func (w *Writer) Finish(t *readers.Table) error {
 	}
 	if w.out.flush(); w.out.err != nil {
 		return w.error(w.out.err)
-	}
-	if err := w.out.file.Sync(); err != nil {
-		return w.error(err)
 	}
 	return nil
 }
