@@ -5,10 +5,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
@@ -34,6 +36,12 @@ type archive struct {
 	limits readers.Limits
 	log    zerolog.Logger
 
+	closeIdle func() bool   // closes a table that nobody uses, if there is one
+	digests   chan struct{} // files that are digested
+
+	mu   sync.Mutex
+	lost map[cachedir.Key]bool // damaged tables that can't be removed: nobody opens them
+
 	loads, saves, saveErrors, damaged, extensions atomic.Int64
 }
 
@@ -47,7 +55,10 @@ func openArchive(fsys files.FS, path string, budget int64, limits readers.Limits
 	if err != nil {
 		return nil, errors.Join(err, dir.Close())
 	}
-	return &archive{dir: dir, store: known, limits: limits.WithDefaults(), log: log}, nil
+	return &archive{
+		dir: dir, store: known, limits: limits.WithDefaults(), log: log, closeIdle: func() bool { return false },
+		digests: make(chan struct{}, maxParses), lost: map[cachedir.Key]bool{},
+	}, nil
 }
 
 func (a *archive) close() error { return errors.Join(a.store.Close(), a.dir.Close()) }
@@ -56,11 +67,19 @@ func (a *archive) close() error { return errors.Join(a.store.Close(), a.dir.Clos
 type loaded struct {
 	table *readers.Table
 	file  *tablefile.File
-	held  *cachedir.Held // the file's place in the cache
-	temp  *cachedir.Temp // the same, while the file has no name yet
+	temp  *cachedir.Temp // the file's place in the cache, while it has no name yet
 	base  *loaded        // a table with which it shares slices
 
-	cacheKey cachedir.Key // of held
+	mu       sync.Mutex     // a save sets what follows while others read the table
+	held     *cachedir.Held // the file's place in the cache
+	cacheKey cachedir.Key   // of held
+}
+
+// place gives the key of the table's file, if it has one.
+func (l *loaded) place() (k cachedir.Key, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.cacheKey, l.held != nil
 }
 
 // memory is how many bytes of the process's own memory it takes.
@@ -150,6 +169,19 @@ func (a *archive) find(ctx context.Context, j job) *loaded {
 	return l
 }
 
+// shape is what is known of the table that the file gives, if the file is the one that was parsed.
+func (a *archive) shape(ctx context.Context, j job) (shape *readers.Shape, bbox *[4]float64) {
+	r, ok, err := a.store.Get(ctx, storeKey(j))
+	if err != nil || !ok || r.Content == nil || r.Identity != j.entry.Identity || r.Format != j.format.Name || r.FormatVersion != j.format.Version {
+		return nil, nil
+	}
+	shape = &readers.Shape{}
+	if err := json.Unmarshal(r.Shape, shape); err != nil || !shape.Fits(a.limits) {
+		return nil, nil
+	}
+	return shape, r.BBox
+}
+
 // holds reports whether the file has a content whose table is in the cache.
 func (a *archive) holds(ctx context.Context, j job, want source.Digest, key cachedir.Key) bool {
 	held, ok, err := a.dir.Get(key)
@@ -183,6 +215,12 @@ func (a *archive) grown(ctx context.Context, j job, src *source.File) *loaded {
 
 // digest reads the file that the job is about. A file that is another one now, or becomes one meanwhile, is an error.
 func (a *archive) digest(ctx context.Context, j job) (content source.Digest, blocks []byte, err error) {
+	select {
+	case a.digests <- struct{}{}:
+		defer func() { <-a.digests }()
+	case <-ctx.Done():
+		return content, nil, ctx.Err()
+	}
 	if !settled(ctx, j.entry.Identity) {
 		return content, nil, ctx.Err()
 	}
@@ -202,6 +240,12 @@ func (a *archive) digest(ctx context.Context, j job) (content source.Digest, blo
 
 // open maps the table of a key. A damaged one is removed.
 func (a *archive) open(j job, key cachedir.Key) *loaded {
+	a.mu.Lock()
+	lost := a.lost[key]
+	a.mu.Unlock()
+	if lost {
+		return nil
+	}
 	held, ok, err := a.dir.Get(key)
 	if err != nil || !ok {
 		if err != nil {
@@ -212,7 +256,11 @@ func (a *archive) open(j job, key cachedir.Key) *loaded {
 	f, err := tablefile.Open(held)
 	if err != nil {
 		held.Release()
-		a.drop(j.entry.Name, key, err)
+		if errors.Is(err, readers.ErrDamaged) {
+			a.drop(j.entry.Name, key, err)
+		} else {
+			a.log.Warn().Err(err).Str("name", j.entry.Name).Msg("a table of the cache can't be opened")
+		}
 		return nil
 	}
 	a.loads.Add(1)
@@ -225,6 +273,9 @@ func (a *archive) drop(name string, key cachedir.Key, why error) {
 	a.log.Warn().Err(why).Str("name", name).Msg("a table of the cache is damaged; the file is parsed again")
 	if err := a.dir.Drop(key); err != nil {
 		a.log.Warn().Err(err).Str("name", name).Msg("a damaged table of the cache can't be removed")
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.lost[key] = true
 	}
 }
 
@@ -252,6 +303,8 @@ func (a *archive) save(ctx context.Context, j job, l *loaded) error {
 func (a *archive) commit(key cachedir.Key, l *loaded) error {
 	if l.temp != nil {
 		held, err := l.temp.Commit(key)
+		l.mu.Lock()
+		defer l.mu.Unlock()
 		l.held, l.cacheKey = held, key
 		return err
 	}
@@ -259,11 +312,11 @@ func (a *archive) commit(key cachedir.Key, l *loaded) error {
 		held.Release()
 		return nil
 	}
-	temp, err := a.dir.Create(l.table.Bytes)
+	temp, err := a.create(l.table.Bytes)
 	if err != nil {
 		return err
 	}
-	w := tablefile.NewWriter(temp)
+	w := tablefile.NewWriter(growing{temp, a})
 	err = w.Finish(l.table)
 	if err = errors.Join(err, w.Close()); err != nil {
 		return errors.Join(err, temp.Abort())
@@ -285,9 +338,13 @@ func (a *archive) record(ctx context.Context, j job, t *readers.Table) (store.Re
 	if err != nil {
 		return store.Record{}, err
 	}
+	shape, err := json.Marshal(t.Shape(a.limits))
+	if err != nil {
+		return store.Record{}, err
+	}
 	return store.Record{
 		Key: storeKey(j), Identity: j.entry.Identity, Format: j.format.Name, FormatVersion: j.format.Version, OptionsJSON: j.options.JSON(),
-		Schema: schema, Rows: t.Rows, TableBytes: t.Bytes, BBox: t.BBox, GeometryTypes: t.GeometryTypes, CRS: t.CRS.String(), Columns: stats,
+		Schema: schema, Shape: shape, Rows: t.Rows, TableBytes: t.Bytes, BBox: t.BBox, GeometryTypes: t.GeometryTypes, CRS: t.CRS.String(), Columns: stats,
 		Engine: t.Engine, ParseTime: t.ParseTime, ParsedAt: time.Now(),
 	}, nil
 }

@@ -47,7 +47,7 @@ type tables struct {
 	count    counters
 
 	wg    sync.WaitGroup // flights
-	slots chan struct{}  // parses that may run
+	slots chan struct{}  // parses that may run; what lies in the cache does not wait for them
 	freed chan int64     // bytes that were dropped
 }
 

@@ -60,6 +60,8 @@ type Catalog struct {
 	wg   sync.WaitGroup
 	once sync.Once
 
+	pollWait, pollLease time.Duration // as the constants say; tests have less time
+
 	scanMu   sync.Mutex // one walk at a time
 	tree     tree
 	collided map[string]bool // names that were logged
@@ -71,7 +73,10 @@ type Catalog struct {
 
 // Open lists the files below the roots and begins to follow them. Two files of the same name below different roots are an error. The caller
 // closes the catalog; ctx bounds Open alone.
-func Open(ctx context.Context, cfg Config) (*Catalog, error) {
+func Open(ctx context.Context, cfg Config) (*Catalog, error) { return open(ctx, cfg, files.OS{}) }
+
+// open is Open with the file system that the tables of the cache lie in.
+func open(ctx context.Context, cfg Config, fsys files.FS) (*Catalog, error) {
 	if len(cfg.Roots) == 0 {
 		return nil, errors.New("no folder to serve")
 	}
@@ -85,15 +90,17 @@ func Open(ctx context.Context, cfg Config) (*Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Catalog{cfg: cfg, roots: roots, tree: tree{}, collided: map[string]bool{}, read: readers.Read}
+	c := &Catalog{cfg: cfg, roots: roots, tree: tree{}, collided: map[string]bool{}, pollWait: pollWait, pollLease: pollLease, read: readers.Read}
 	c.index.Store(&index{})
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	c.tables = newTables(cfg.MemoryBytes)
 	c.saving = make(chan struct{}, 1)
 	if cfg.CacheDir != "" {
 		// Whatever is wrong with the cache costs time; the files are served all the same.
-		if c.archive, err = openArchive(files.OS{}, cfg.CacheDir, cmp.Or(cfg.CacheBytes, DefaultCacheBytes), cfg.Limits, cfg.Log); err != nil {
+		if c.archive, err = openArchive(fsys, cfg.CacheDir, cmp.Or(cfg.CacheBytes, DefaultCacheBytes), cfg.Limits, cfg.Log); err != nil {
 			cfg.Log.Warn().Err(err).Str("folder", cfg.CacheDir).Msg("there is no cache on disk: tables are parsed again after a restart")
+		} else {
+			c.archive.closeIdle = c.tables.closeIdle
 		}
 	}
 	c.watch = newWatch(c)

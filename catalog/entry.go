@@ -79,6 +79,9 @@ func (c *Catalog) Lookup(name string) (Entry, error) {
 		}
 		return e, nil
 	}
+	if c.ctx.Err() != nil { // the roots were closed meanwhile
+		return Entry{}, ErrClosed
+	}
 	c.tables.evict(name)
 	if listed {
 		c.watch.suspect(place{known.root, parent(known.rel)})

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -16,6 +17,11 @@ type flight struct {
 	done   chan struct{} // closed at the end
 	cancel context.CancelFunc
 	src    atomic.Pointer[source.File] // that is read; nil before
+	began  time.Time                   // the parse; zero if there was none; of fly
+
+	begun chan struct{} // closed when live is set, if it ever is
+	live  *live         // the rows as they come; nil where they can't be told before the last one
+	once  sync.Once
 
 	// Guarded by tables.mu.
 	waiters int
@@ -39,42 +45,61 @@ func (f *flight) progress() float64 {
 	return min(1, float64(src.BytesRead())/float64(src.Size))
 }
 
+// begin says whether there are rows before the last one is parsed.
+func (f *flight) begin(l *live) {
+	f.once.Do(func() {
+		f.live = l
+		close(f.begun)
+	})
+}
+
 // join gives the table of a job, pinned: the kept one, that of a parse under way, or that of a new parse.
 func (c *Catalog) join(ctx context.Context, j job) (p *parsed, cached bool, err error) {
+	p, f, err := c.board(ctx, j)
+	if err != nil || p != nil {
+		return p, p != nil, err
+	}
+	return c.await(ctx, f, j.key)
+}
+
+// await gives the table of a parse that the caller has boarded.
+func (c *Catalog) await(ctx context.Context, f *flight, k key) (p *parsed, cached bool, err error) {
+	select {
+	case <-f.done:
+		return f.parsed, f.cached, f.err
+	case <-ctx.Done():
+		c.tables.leave(f, k)
+		return nil, false, ctx.Err()
+	}
+}
+
+// board gives the kept table of a job, pinned, or the parse of it, which counts the caller as one who waits: until await, or leave.
+func (c *Catalog) board(ctx context.Context, j job) (*parsed, *flight, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, false, err
+		return nil, nil, err
 	}
 	t := c.tables
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	if t.closed {
-		t.mu.Unlock()
-		return nil, false, ErrClosed
+		return nil, nil, ErrClosed
 	}
 	if p := t.hit(j.key); p != nil {
 		t.count.hits++
-		t.mu.Unlock()
-		return p, true, nil
+		return p, nil, nil
 	}
 	f := t.flights[j.key]
 	if f == nil {
 		t.count.misses++
 		own, cancel := context.WithCancel(c.ctx)
-		f = &flight{done: make(chan struct{}), cancel: cancel}
+		f = &flight{done: make(chan struct{}), begun: make(chan struct{}), cancel: cancel}
 		t.flights[j.key] = f
 		t.wg.Go(func() { c.fly(own, f, j) })
 	} else {
 		t.count.shared++
 	}
 	f.waiters++
-	t.mu.Unlock()
-
-	select {
-	case <-f.done:
-		return f.parsed, f.cached, f.err
-	case <-ctx.Done():
-		t.leave(f, j.key)
-		return nil, false, ctx.Err()
-	}
+	return nil, f, nil
 }
 
 // leave is for a waiter who no longer waits. With the last one the parse ends, and whoever asks next begins another.
@@ -101,21 +126,14 @@ func (t *tables) leave(f *flight, k key) {
 func (c *Catalog) fly(ctx context.Context, f *flight, j job) {
 	defer f.cancel()
 	t := c.tables
-	var l *loaded
-	var parsed bool
-	var took time.Duration
-	var err error
-	select {
-	case t.slots <- struct{}{}:
-		begin := time.Now()
-		l, parsed, err = c.obtain(ctx, f, j)
-		took = time.Since(begin)
-		<-t.slots
-	case <-ctx.Done():
-		err = ctx.Err()
-	}
+	l, parsed, err := c.obtain(ctx, f, j)
+	took := time.Since(f.began)
 	if err != nil && c.ctx.Err() != nil {
 		err = ErrClosed
+	}
+	f.begin(nil)
+	if f.live != nil {
+		defer f.live.end() // when the table can be had
 	}
 
 	t.mu.Lock()

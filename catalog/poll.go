@@ -8,7 +8,7 @@ import (
 const (
 	// pollWait is how long a poll waits for the table: most parses are over by then.
 	pollWait = time.Second
-	// pollLease is how long a parse goes on though nobody polls any more, and how long its error is kept for the next poll.
+	// pollLease is how long a parse goes on though nobody polls any more, and how long its table or its error is kept for the next poll.
 	pollLease = time.Minute
 )
 
@@ -25,7 +25,7 @@ func (c *Catalog) Poll(ctx context.Context, req Request) (h *Held, progress floa
 	if err != nil {
 		return nil, 0, err
 	}
-	if err := c.tables.failed(j.key); err != nil {
+	if err := c.tables.failed(j.key, c.pollLease); err != nil {
 		return nil, 0, err
 	}
 	type answer struct {
@@ -34,20 +34,27 @@ func (c *Catalog) Poll(ctx context.Context, req Request) (h *Held, progress floa
 	}
 	answers := make(chan answer)
 	gone := make(chan struct{})
-	lease, cancel := context.WithTimeout(c.ctx, pollLease)
-	c.wg.Go(func() {
+	if !c.begin(func() {
+		lease, cancel := context.WithTimeout(c.ctx, c.pollLease)
 		defer cancel()
 		h, err := c.Table(lease, req)
+		if err != nil && c.ctx.Err() != nil {
+			err = ErrClosed
+		}
 		select {
 		case answers <- answer{h, err}:
 		case <-gone:
-			h.Release()
-			if err != nil && lease.Err() == nil {
-				c.tables.fail(j.key, err)
+			if err == nil {
+				<-lease.Done() // a table beyond the budget would be gone before anybody polls again
+				h.Release()
+			} else if lease.Err() == nil {
+				c.tables.fail(j.key, err, c.pollLease)
 			}
 		}
-	})
-	moment := time.NewTimer(pollWait)
+	}) {
+		return nil, 0, ErrClosed
+	}
+	moment := time.NewTimer(c.pollWait)
 	defer moment.Stop()
 	select {
 	case a := <-answers:
@@ -61,6 +68,17 @@ func (c *Catalog) Poll(ctx context.Context, req Request) (h *Held, progress floa
 	}
 }
 
+// begin runs f in a goroutine that Close waits for, unless the catalog is closed.
+func (c *Catalog) begin(f func()) bool {
+	c.tables.mu.Lock()
+	defer c.tables.mu.Unlock()
+	if c.tables.closed {
+		return false
+	}
+	c.wg.Go(f)
+	return true
+}
+
 // progress is how much of its file a parse under way has read.
 func (t *tables) progress(k key) float64 {
 	t.mu.Lock()
@@ -72,11 +90,11 @@ func (t *tables) progress(k key) float64 {
 }
 
 // fail keeps an error for the next poll.
-func (t *tables) fail(k key, err error) {
+func (t *tables) fail(k key, err error, lease time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for k, f := range t.failures {
-		if time.Since(f.at) > pollLease {
+		if time.Since(f.at) > lease {
 			delete(t.failures, k)
 		}
 	}
@@ -84,12 +102,12 @@ func (t *tables) fail(k key, err error) {
 }
 
 // failed gives the error that is kept, once.
-func (t *tables) failed(k key) error {
+func (t *tables) failed(k key, lease time.Duration) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	f, ok := t.failures[k]
 	delete(t.failures, k)
-	if !ok || time.Since(f.at) > pollLease {
+	if !ok || time.Since(f.at) > lease {
 		return nil
 	}
 	return f.err

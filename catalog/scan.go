@@ -27,6 +27,8 @@ type Selection struct {
 type Scan struct {
 	table    *readers.Table
 	repair   func(ctx context.Context, why error) (*readers.Table, error) // gives an equal table in place of a damaged one; may be nil
+	live     *live                                                        // gives the batches as they are parsed, until it does not any more and finish gives the table; nil: the table is there
+	finish   func(ctx context.Context) (*readers.Table, error)
 	schema   *arrow.Schema
 	attrs    []int // the table's attributes that are asked for
 	geometry bool  // so is the geometry
@@ -64,7 +66,7 @@ func NewScan(t *readers.Table, sel Selection) (*Scan, error) {
 		to = from
 	}
 	s.pieces = cut(t, from, to)
-	if s.bbox != nil {
+	if s.bbox != nil && t.Boxes != nil {
 		s.pieces = slices.DeleteFunc(s.pieces, func(p piece) bool { return !meets(*s.bbox, t.Boxes[p.batch]) })
 	}
 	return s, nil
@@ -206,6 +208,16 @@ func (s *Scan) part(ctx context.Context, p *piece) (*geoarrow.Columns, error) {
 
 // batch gives batch i, of which every byte is known to be as it was written.
 func (s *Scan) batch(ctx context.Context, i int) (*geoarrow.Columns, error) {
+	if s.live != nil {
+		b, err := s.live.batch(ctx, i)
+		if b != nil || err != nil {
+			return b, err
+		}
+		if s.table, err = s.finish(ctx); err != nil {
+			return nil, err
+		}
+		s.live = nil
+	}
 	for {
 		if s.table.Check == nil {
 			return s.table.Batches[i], nil
@@ -263,8 +275,15 @@ func (s *Scan) match(ctx context.Context, p *piece) error {
 		p.matched, p.rows = true, rows[from:to]
 		return nil
 	}
+	c, err := s.batch(ctx, p.batch)
+	if err != nil {
+		return err
+	}
+	if s.table.Search != nil { // the parse is over, and the table lies in a file
+		return s.match(ctx, p)
+	}
 	p.matched = true
-	g := s.table.Batches[p.batch].Geometry
+	g := c.Geometry
 	if g == nil {
 		return nil
 	}

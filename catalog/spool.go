@@ -10,75 +10,46 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// spool keeps the chunks of one parse: in memory until they pass a budget, from then on in a file of the cache.
+// spool keeps the chunks of one parse: in memory as long as they fit a budget, those that come later in a file of the cache. A chunk stays where
+// it is, since others may be reading it; finish brings those in memory to the file.
 type spool struct {
-	dir    *cachedir.Dir
-	name   string // of the entry
-	budget int64  // bytes of chunks in memory
-	most   int64  // the same, where the cache has no room for a file
+	archive *archive
+	name    string // of the entry
+	budget  int64  // bytes of chunks in memory
+	most    int64  // the same, where the cache has no place for a file
 
-	bytes int64
-	kept  []*geoarrow.Columns // in memory
-	moved map[*geoarrow.Columns]*geoarrow.Columns
-	full  error // why there is no file
+	bytes int64 // in memory
+	none  error // why there is no file
 	temp  *cachedir.Temp
 	file  *tablefile.Writer
 }
 
-// Keep gives the rows back in memory or as views of the file.
+// Keep gives the rows back as they are or as views of the file.
 func (s *spool) Keep(c *geoarrow.Columns) (*geoarrow.Columns, error) {
+	bytes := c.Bytes()
+	if s.file == nil && s.none == nil && s.bytes+bytes > s.budget {
+		s.none = s.begin(2 * (s.bytes + bytes))
+	}
 	if s.file != nil {
-		return s.append(c)
-	}
-	s.bytes += c.Bytes()
-	s.kept = append(s.kept, c)
-	if s.bytes <= s.budget || s.full != nil && s.bytes <= s.most {
-		return c, nil
-	}
-	if s.full != nil {
-		return nil, s.tooLarge()
-	}
-	err := s.spill()
-	var full *cachedir.FullError
-	if errors.As(err, &full) {
-		s.full = err
-		if s.bytes > s.most {
-			return nil, s.tooLarge()
-		}
-		return c, nil
-	}
-	if err != nil {
-		return nil, s.error(err)
-	}
-	return s.moved[c], nil
-}
-
-// spill begins the file with the chunks that are in memory.
-func (s *spool) spill() error {
-	temp, err := s.dir.Create(2 * s.bytes)
-	if err != nil {
-		return err
-	}
-	s.temp, s.file = temp, tablefile.NewWriter(temp)
-	s.moved = map[*geoarrow.Columns]*geoarrow.Columns{}
-	for _, c := range s.kept {
 		there, err := s.file.Append(c)
 		if err != nil {
-			return err
+			return nil, s.error(err)
 		}
-		s.moved[c] = there
-		*c = *there // whoever has c reads the file from now on
+		return there, nil
 	}
-	s.kept = nil
-	return nil
+	if s.bytes += bytes; s.bytes > s.most {
+		return nil, s.tooLarge()
+	}
+	return c, nil
 }
 
-func (s *spool) append(c *geoarrow.Columns) (*geoarrow.Columns, error) {
-	there, err := s.file.Append(c)
-	if err != nil {
-		return nil, s.error(err)
+// begin makes the file.
+func (s *spool) begin(need int64) error {
+	temp, err := s.archive.create(need)
+	if err == nil {
+		s.temp, s.file = temp, tablefile.NewWriter(growing{temp, s.archive})
 	}
-	return there, nil
+	return err
 }
 
 // Reserve makes sure that the file can grow by so many bytes before any of them is written.
@@ -86,7 +57,7 @@ func (s *spool) Reserve(bytes int64) error {
 	if s.file == nil {
 		return nil
 	}
-	if err := s.temp.Reserve(s.file.Bytes() + bytes); err != nil {
+	if err := (growing{s.temp, s.archive}).Reserve(s.file.Bytes() + bytes); err != nil {
 		return s.error(err)
 	}
 	return nil
@@ -96,12 +67,6 @@ func (s *spool) Reserve(bytes int64) error {
 func (s *spool) finish(t *readers.Table) (*loaded, error) {
 	if s.file == nil {
 		return &loaded{table: t}, nil
-	}
-	for i, b := range t.Batches {
-		if there, ok := s.moved[b]; ok {
-			*there = *b // with the names of the table
-			t.Batches[i] = there
-		}
 	}
 	if err := s.file.Finish(t); err != nil {
 		return nil, s.error(err)
@@ -128,11 +93,11 @@ func (s *spool) close() {
 // spool is for the parse of a job. What is kept in memory leaves room for the parse itself.
 func (c *Catalog) spool(j job) *spool {
 	most := max(0, c.cfg.MemoryBytes)
-	return &spool{dir: c.archive.dir, name: j.entry.Name, budget: most / 2, most: most}
+	return &spool{archive: c.archive, name: j.entry.Name, budget: most / 2, most: most}
 }
 
 func (s *spool) tooLarge() error {
-	return &readers.LimitError{What: fmt.Sprintf("%s: the table, which does not fit the cache either (%v),", s.name, s.full), Flag: "--memory", Limit: s.most}
+	return &readers.LimitError{What: fmt.Sprintf("%s: the table, which has no place in the cache either (%v),", s.name, s.none), Flag: "--memory", Limit: s.most}
 }
 
 // error says of which entry the table is that could not be written. What is beyond the cache's budget is beyond a limit.

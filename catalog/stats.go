@@ -48,16 +48,16 @@ func (c *Catalog) Stats() Stats {
 		Roots: len(c.roots), Entries: len(c.index.Load().names), Scans: c.scans.Load(),
 		ScanSeconds: time.Duration(c.scanTime.Load()).Seconds(), UnwatchedFolders: c.watch.unwatched(),
 	}
-	t := c.tables
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if a := c.archive; a != nil {
+	if a := c.archive; a != nil { // before tables are locked: it may list a folder
 		d := a.dir.Stats()
 		s.Cache = &CacheStats{
 			Tables: d.Tables, Bytes: d.Bytes, BudgetBytes: d.BudgetBytes, WritingBytes: d.WritingBytes,
 			Loads: a.loads.Load(), Saves: a.saves.Load(), SaveErrors: a.saveErrors.Load(), Extensions: a.extensions.Load(), Damaged: a.damaged.Load(), Evictions: d.Evictions,
 		}
 	}
+	t := c.tables
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	for _, same := range t.byName {
 		for _, p := range same {
 			if p.file != nil && s.Cache != nil {

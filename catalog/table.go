@@ -32,15 +32,21 @@ type Held struct {
 	job      job
 	tables   *tables
 	parsed   *parsed
+	flight   *flight // the parse, while there is no parsed yet
 	released atomic.Bool
 }
 
 // Release says that the table is no longer used. Calls after the first do nothing. A table that lies in a file, and records made from it, may
 // not be read any more: Retain keeps them.
 func (h *Held) Release() {
-	if h != nil && h.tables != nil && h.released.CompareAndSwap(false, true) {
-		h.tables.release(h.parsed)
+	if h == nil || h.tables == nil || !h.released.CompareAndSwap(false, true) {
+		return
 	}
+	if h.flight != nil {
+		h.tables.leave(h.flight, h.job.key)
+		return
+	}
+	h.tables.release(h.parsed)
 }
 
 // replace has the table of h parsed again because its file is damaged, and gives the new one, which h holds from now on.
@@ -49,12 +55,13 @@ func (c *Catalog) replace(ctx context.Context, h *Held, why error) (*readers.Tab
 		return nil, why
 	}
 	c.tables.mu.Lock()
-	if h.parsed.kept { // else somebody else has seen it
+	first := h.parsed.kept // else somebody else has seen it, and the file may be another one by now
+	if first {
 		c.tables.remove(h.parsed)
 	}
 	c.tables.mu.Unlock()
-	if h.parsed.held != nil {
-		c.archive.drop(h.Entry.Name, h.parsed.cacheKey, why)
+	if key, ok := h.parsed.place(); ok && first {
+		c.archive.drop(h.Entry.Name, key, why)
 	}
 	p, _, err := c.join(ctx, h.job)
 	if err != nil {
@@ -117,6 +124,74 @@ func (c *Catalog) request(req Request) (job, error) {
 		return job{}, &readers.LimitError{What: fmt.Sprintf("%s with its %d bytes", e.Name, e.Size), Flag: "--max-file-bytes", Limit: limit}
 	}
 	return j, nil
+}
+
+// Read is Table and Scan for who wants the rows at once. Where the table was lost from the cache and its file is the one that was parsed then, rows are given
+// while the file is parsed; Table of the answer has no batches then, and Cached is false.
+func (c *Catalog) Read(ctx context.Context, req Request, sel Selection) (*Held, *Scan, error) {
+	h, err := c.readable(ctx, req)
+	if errors.Is(err, source.ErrChanged) && ctx.Err() == nil {
+		h, err = c.readable(ctx, req)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := c.Scan(h, sel)
+	if err != nil {
+		h.Release()
+		return nil, nil, err
+	}
+	if h.flight != nil {
+		s.live = h.flight.live
+		s.finish = h.finish
+	}
+	return h, s, nil
+}
+
+// readable gives the table, or the parse of it if that gives rows already.
+func (c *Catalog) readable(ctx context.Context, req Request) (*Held, error) {
+	j, err := c.request(req)
+	if err != nil {
+		return nil, err
+	}
+	c.tables.dropOthers(j.entry.Name, j.entry.Identity)
+	h := &Held{Entry: j.entry, Version: j.version, job: j, tables: c.tables}
+	p, f, err := c.board(ctx, j)
+	switch {
+	case err != nil:
+		return nil, err
+	case p != nil:
+		h.Cached = true
+	default:
+		select {
+		case <-f.begun:
+			if f.live != nil {
+				h.Table, h.flight = f.live.table, f
+				return h, nil
+			}
+		case <-ctx.Done(): // await sees it too
+		}
+		if p, h.Cached, err = c.await(ctx, f, j.key); err != nil {
+			return nil, err
+		}
+	}
+	h.Table, h.parsed = p.table, p
+	return h, nil
+}
+
+// finish waits for the end of the parse and gives the table.
+func (h *Held) finish(ctx context.Context) (*readers.Table, error) {
+	select {
+	case <-h.flight.done:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if err := h.flight.err; err != nil {
+		return nil, err
+	}
+	h.parsed, h.flight = h.flight.parsed, nil
+	h.Table = h.parsed.table
+	return h.Table, nil
 }
 
 // Peek gives the table of an entry with the operator's options, and its version, if it is parsed and the file is still the same. It parses
@@ -204,7 +279,13 @@ func (c *Catalog) obtain(ctx context.Context, f *flight, j job) (l *loaded, pars
 			return l, false, nil
 		}
 	}
-	parsed = true
+	select {
+	case c.tables.slots <- struct{}{}:
+		defer func() { <-c.tables.slots }()
+	case <-ctx.Done():
+		return nil, false, ctx.Err()
+	}
+	parsed, f.began = true, time.Now()
 	l, err = c.parse(ctx, f, j)
 	if err != nil && c.archive != nil && ctx.Err() == nil && !errors.Is(err, source.ErrChanged) {
 		c.archive.fail(ctx, j, err)
@@ -229,7 +310,7 @@ func (c *Catalog) parse(ctx context.Context, f *flight, j job) (*loaded, error) 
 		return nil, fmt.Errorf("%s: %w: was %v, is %v", j.entry.Name, source.ErrChanged, j.entry.Identity, src.Identity)
 	}
 	f.reads(src)
-	l, err := c.parseFile(ctx, j, src)
+	l, err := c.parseFile(ctx, f, j, src)
 	if err == nil && ctx.Err() == nil {
 		// Asked after an error too: half of one version and half of another make a malformed file.
 		err = src.Unchanged()
@@ -248,7 +329,7 @@ func (c *Catalog) parse(ctx context.Context, f *flight, j job) (*loaded, error) 
 	return l, nil
 }
 
-func (c *Catalog) parseFile(ctx context.Context, j job, src *source.File) (*loaded, error) {
+func (c *Catalog) parseFile(ctx context.Context, f *flight, j job, src *source.File) (*loaded, error) {
 	layout, err := j.format.Open(ctx, src, j.options)
 	if err != nil {
 		return nil, err
@@ -265,7 +346,7 @@ func (c *Catalog) parseFile(ctx context.Context, j job, src *source.File) (*load
 	defer s.close()
 	t, base, err := c.readGrown(ctx, j, layout, src, s)
 	if err == nil && t == nil {
-		t, err = c.read(ctx, j.format, j.format.CPU(layout), src, c.cfg.Limits, s)
+		t, err = c.readAll(ctx, f, j, layout, src, s)
 	}
 	if err != nil {
 		return nil, err
@@ -280,6 +361,18 @@ func (c *Catalog) parseFile(ctx context.Context, j job, src *source.File) (*load
 		}
 	}
 	return l, err
+}
+
+// readAll reads a file. Where it was read before, and only its table was lost, the rows are given as they come.
+func (c *Catalog) readAll(ctx context.Context, f *flight, j job, layout readers.Layout, src *source.File, keep readers.Keeper) (*readers.Table, error) {
+	shape, bbox := c.archive.shape(ctx, j)
+	if shape == nil {
+		f.begin(nil)
+		return c.read(ctx, j.format, j.format.CPU(layout), src, c.cfg.Limits, keep)
+	}
+	l := newLive(shape, bbox)
+	f.begin(l)
+	return readers.ReadAs(ctx, j.format, j.format.CPU(layout), src, c.cfg.Limits, shape, keep, l.put)
 }
 
 // readGrown reads only what was appended to a file, where the table of what it held before lies in the cache. It gives that table too, which
@@ -329,9 +422,10 @@ const clockTick = 20 * time.Millisecond
 // settled waits until a write would get another time than the one that the identity has: a file that is written again within one
 // step of the file system's clock looks unchanged. It reports false if ctx ended.
 func settled(ctx context.Context, id source.Identity) bool {
-	age := time.Since(time.Unix(0, max(id.Mtime, id.Ctime)))
-	if age < 0 || age >= clockTick {
-		return ctx.Err() == nil
+	for _, at := range []int64{id.Mtime, id.Ctime} { // one of them may have been set, into the future even
+		if age := time.Since(time.Unix(0, at)); age >= 0 && age < clockTick && !sleep(ctx, clockTick-age) {
+			return false
+		}
 	}
-	return sleep(ctx, clockTick-age)
+	return ctx.Err() == nil
 }

@@ -16,13 +16,15 @@ func (s *service) DoGet(req *flight.Ticket, stream flight.FlightService_DoGetSer
 		return err
 	}
 	ctx := stream.Context()
-	o, err := s.open(ctx, t)
+	c := callOf(ctx)
+	c.name = t.Name
+	held, scan, err := s.cfg.Catalog.Read(ctx, t.request(), t.selection())
 	if err != nil {
 		return err
 	}
+	o := opened{held, scan}
 	defer o.Release()
 
-	c := callOf(ctx)
 	send := func(f *frame) error {
 		c.bytes += int64(f.size())
 		f.release = o.Retain()

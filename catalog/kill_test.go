@@ -1,0 +1,139 @@
+package catalog
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"github.com/vibeflight/vibeflight/readers"
+)
+
+// childVar holds the folder of a world in the process that TestKilledServer starts.
+const childVar = "VIBEFLIGHT_CATALOG_TEST_CHILD"
+
+// TestMain runs the test binary as a server, if it was started as one.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(childVar); dir != "" {
+		fmt.Println(serve(dir))
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// killedConfig has room for a few tables: the server parses, writes and evicts all the time.
+func killedConfig(dir string) Config {
+	return Config{
+		Roots: []Root{{Dir: filepath.Join(dir, "data")}}, Formats: readers.Registry{new(rowsFormat).format()}, Log: zerolog.Nop(),
+		CacheDir: filepath.Join(dir, "cache"), MemoryBytes: 20_000, CacheBytes: 300_000, Limits: readers.Limits{BatchRows: 50, Workers: 2},
+	}
+}
+
+// serve asks for tables until it is killed, and says a line for each.
+func serve(dir string) error {
+	c, err := Open(context.Background(), killedConfig(dir))
+	if err != nil {
+		return err
+	}
+	for i := 0; ; i++ {
+		name, shift := fmt.Sprintf("%d.rows", rand.IntN(4)), strconv.Itoa(rand.IntN(6))
+		text, err := os.ReadFile(filepath.Join(dir, "data", name))
+		if err != nil {
+			return err
+		}
+		_, err = ask(context.Background(), c, Request{Name: name, Options: shiftBy(shift)}, string(text))
+		var limit *readers.LimitError
+		if errors.As(err, &limit) { // what waits to be saved takes all the room
+			c.awaitSaves()
+		} else if err != nil {
+			return err
+		}
+		fmt.Println(i)
+	}
+}
+
+func TestKilledServer(t *testing.T) {
+	rounds := 100
+	if testing.Short() {
+		rounds = 10
+	}
+	dir := t.TempDir()
+	must(t, os.Mkdir(filepath.Join(dir, "data"), 0o700))
+	texts := map[string]string{}
+	for i := range 4 {
+		name := fmt.Sprintf("%d.rows", i)
+		texts[name] = textOf(1+i, []int{100, 300, 600, 1200}[i])
+		must(t, os.WriteFile(filepath.Join(dir, "data", name), []byte(texts[name]), 0o600))
+	}
+	left, loads := 0, int64(0)
+	for round := range rounds {
+		cmd := exec.CommandContext(t.Context(), os.Args[0])
+		cmd.Env = append(os.Environ(), childVar+"="+dir)
+		cmd.Stderr = os.Stderr
+		out, err := cmd.StdoutPipe()
+		must(t, err)
+		must(t, cmd.Start())
+		said := bufio.NewScanner(out)
+		for range 1 + rand.IntN(20) {
+			if !said.Scan() || strings.Trim(said.Text(), "0123456789") != "" {
+				t.Fatalf("the server ended by itself: %s", said.Text())
+			}
+		}
+		for range rand.IntN(1 << 18) { // somewhere between two words
+			_ = rand.Uint64()
+		}
+		must(t, cmd.Process.Kill())
+		for said.Scan() { // until its last word
+		}
+		if cmd.Wait() == nil {
+			t.Fatal("the server ended by itself")
+		}
+		temps, err := filepath.Glob(filepath.Join(dir, "cache/tables/.tmp-*"))
+		must(t, err)
+		left += len(temps)
+		n, err := survivors(t, dir, texts)
+		if err != nil {
+			t.Fatalf("round %d: %v", round, err)
+		}
+		loads += n
+	}
+	t.Logf("%d rounds: %d files of dead writers were removed, %d tables of dead servers were used", rounds, left, loads)
+	if loads == 0 {
+		t.Error("no table outlived its server")
+	}
+}
+
+// survivors opens a catalog on what a killed server left, and looks whether all of it is right. It gives how many tables were there.
+func survivors(t *testing.T, dir string, texts map[string]string) (loads int64, err error) {
+	c, err := Open(t.Context(), killedConfig(dir))
+	if err != nil {
+		return 0, err
+	}
+	temps, err := filepath.Glob(filepath.Join(dir, "cache/tables/.tmp-*"))
+	if err != nil || len(temps) > 0 {
+		return 0, errors.Join(fmt.Errorf("temporary files %q are left", temps), err, c.Close())
+	}
+	for name, text := range texts {
+		for shift := range 2 {
+			if _, err := ask(t.Context(), c, Request{Name: name, Options: shiftBy(strconv.Itoa(shift))}, text); err != nil {
+				return 0, errors.Join(err, c.Close())
+			}
+			c.awaitSaves()
+		}
+	}
+	c.awaitSaves()
+	s := c.Stats().Cache
+	if s == nil || s.Damaged > 0 {
+		return 0, errors.Join(fmt.Errorf("stats %+v: no cache, or tables were damaged", s), c.Close())
+	}
+	return s.Loads, c.Close()
+}
