@@ -60,6 +60,8 @@ type Catalog struct {
 	wg   sync.WaitGroup
 	once sync.Once
 
+	saves sync.WaitGroup
+
 	pollWait, pollLease time.Duration // as the constants say; tests have less time
 
 	scanMu   sync.Mutex // one walk at a time
@@ -138,6 +140,19 @@ func (c *Catalog) Close() error {
 		}
 	})
 	return err
+}
+
+// Saved waits until every table that was parsed is in the cache, or could not be written, or ctx ends: what Close would cut off. Nobody parses meanwhile.
+func (c *Catalog) Saved(ctx context.Context) {
+	done := make(chan struct{})
+	go func() {
+		c.saves.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
 }
 
 // List gives the entries whose names begin with prefix and that are of the format, "" being any, sorted by name, as the last walk saw them. It

@@ -152,7 +152,11 @@ func (c *Catalog) fly(ctx context.Context, f *flight, j job) {
 		}
 		f.parsed, f.cached = t.put(j.key, l, pins), !parsed
 		if pins > f.waiters {
-			t.wg.Go(func() { c.save(j, f.parsed) })
+			c.saves.Add(1)
+			t.wg.Go(func() {
+				defer c.saves.Done()
+				c.save(j, f.parsed)
+			})
 		}
 	} else if f.waiters > 0 {
 		t.count.parseErrors++

@@ -139,6 +139,13 @@ func (f *File) search(i int, box [4]float64) ([]int32, error) {
 	if f.items[i] == 0 {
 		return nil, nil
 	}
+	if f.matchesAll(i, box) {
+		rows := make([]int32, f.items[i])
+		for row := range rows {
+			rows[row] = int32(row)
+		}
+		return rows, nil
+	}
 	err := f.verify(&f.trees[i])
 	var rows []int32
 	if err == nil {
@@ -148,6 +155,16 @@ func (f *File) search(i int, box [4]float64) ([]int32, error) {
 		return nil, damaged(f.name, fmt.Errorf("index of batch %d: %w", i, err))
 	}
 	return rows, nil
+}
+
+// matchesAll reports whether each row of batch i has a box, and all of them lie in the box asked for: then the index has nothing to tell.
+func (f *File) matchesAll(i int, box [4]float64) bool {
+	t := f.table
+	if f.items[i] < t.Batches[i].Rows || len(t.Boxes) != len(t.Batches) {
+		return false
+	}
+	b := t.Boxes[i]
+	return box[0] <= b[0] && box[1] <= b[1] && b[2] <= box[2] && b[3] <= box[3]
 }
 
 func (f *File) searchTree(i int, box [4]float64) ([]int32, error) {

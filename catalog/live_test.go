@@ -1,0 +1,185 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+// lost gives a catalog whose store knows the table of a.rows, which the cache has lost. gate lets so many chunks of the next parse pass as are sent.
+func lost(t *testing.T, w *world, text string) (c *Catalog, gate chan struct{}) {
+	t.Helper()
+	w.write("a.rows", text)
+	c = w.open()
+	w.want(c, "a.rows")
+	w.close(c)
+	for _, path := range w.tables() {
+		must(t, os.Remove(filepath.Join(w.cache, "tables", filepath.Base(path))))
+	}
+	w.wantParses(1)
+	gate = make(chan struct{}, 2000)
+	pause := func(ctx context.Context, _ int64) error {
+		select {
+		case <-gate:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	w.format.pause.Store(&pause)
+	return w.open(), gate
+}
+
+// TestLive reads rows of a table while its file is parsed: all of them, those of a range, those in a box, fast and slow.
+func TestLive(t *testing.T) {
+	limit := int64(100)
+	for _, c := range []struct {
+		name  string
+		sel   Selection
+		ahead int // chunks that are parsed before the first row is read
+	}{
+		{"all", Selection{}, 0},
+		{"all, fallen behind", Selection{}, 30},
+		{"all, the parse is over", Selection{}, 1000},
+		{"range", Selection{Rows: &[2]int64{40, 300}}, 3},
+		{"range, fallen behind", Selection{Rows: &[2]int64{40, 300}}, 20},
+		{"limit", Selection{Limit: &limit}, 0},
+		{"box", Selection{BBox: &[4]float64{-1e9, -1e9, 1e9, 1e9}}, 2},
+		{"box, fallen behind", Selection{BBox: &[4]float64{-1e9, -1e9, 1e9, 1e9}}, 25},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t, small)
+			text := textOf(5, 700)
+			catalog, gate := lost(t, w, text)
+			defer w.close(catalog)
+			c.sel.Encoding = geoarrow.Encoding{Geometry: geoarrow.AsWKT}
+			h, s, err := catalog.Read(t.Context(), Request{Name: "a.rows"}, c.sel)
+			must(t, err)
+			defer h.Release()
+			if h.Cached || h.Table.Rows != 700 {
+				t.Errorf("cached %t, %d rows, want 700 that are not", h.Cached, h.Table.Rows)
+			}
+			want := rowsOfText(text, 0)
+			if c.sel.Rows != nil {
+				want = want[40:300]
+			}
+			if c.sel.Limit != nil {
+				want = want[:100]
+			}
+			if c.sel.BBox != nil {
+				want = withGeometry(want)
+			}
+			for range c.ahead {
+				gate <- struct{}{}
+			}
+			if c.ahead > 0 {
+				go func() {
+					for range 1000 {
+						gate <- struct{}{}
+					}
+				}()
+			}
+			at := 0
+			for {
+				if c.ahead == 0 { // one chunk for each that is read: no row waits for one behind it
+					gate <- struct{}{}
+				}
+				rec, err := s.Next(t.Context())
+				if errors.Is(err, io.EOF) {
+					break
+				}
+				must(t, err)
+				if at, err = sameRecord(rec, want, at); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if at != len(want) {
+				t.Errorf("%d rows, want %d", at, len(want))
+			}
+			w.format.pause.Store(nil)
+			for range cap(gate) { // for a parse that waits
+				select {
+				case gate <- struct{}{}:
+				default:
+				}
+			}
+		})
+	}
+}
+
+// TestLiveIsShared: those who read while the file is parsed and those who wait for the table share one parse, which ends when the last of them leaves.
+func TestLiveIsShared(t *testing.T) {
+	w := newWorld(t, small)
+	text := textOf(6, 500)
+	c, gate := lost(t, w, text)
+	defer w.close(c)
+	h, s, err := c.Read(t.Context(), Request{Name: "a.rows"}, Selection{})
+	must(t, err)
+	other, _, err := c.Read(t.Context(), Request{Name: "a.rows"}, Selection{})
+	must(t, err)
+	gate <- struct{}{}
+	rec, err := s.Next(t.Context())
+	must(t, err)
+	rec.Release()
+	other.Release()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Next(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v of a reader who left, want context.Canceled", err)
+	}
+	h.Release()
+	h.Release()
+	eventually(t, "the parse has ended", func() error {
+		if n := c.Stats().Parsing; n != 0 {
+			return errors.New("it goes on")
+		}
+		return nil
+	})
+	close(gate)
+	w.want(c, "a.rows")
+	w.wantParses(2)
+}
+
+// TestLiveOfAnotherFile: a store that promises another table than the file gives makes an error, not a mixture.
+func TestLiveOfAnotherFile(t *testing.T) {
+	w := newWorld(t, small)
+	text := textOf(7, 500)
+	c, gate := lost(t, w, text)
+	defer w.close(c)
+	j, err := c.request(Request{Name: "a.rows"})
+	must(t, err)
+	r, ok, err := c.archive.store.Get(t.Context(), storeKey(j))
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	var wrong atomic.Int64
+	for name, shape := range map[string]string{
+		"fewer columns": `{"ids":[],"facts":[],"shapes":true,"kind":1,"batch_rows":16,"starts":[0,16,500]}`,
+		"fewer rows":    string(r.Shape[:len(r.Shape)-len("500]}")]) + "499]}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			r.Shape = []byte(shape)
+			must(t, c.archive.store.Put(t.Context(), r))
+			for range 500 {
+				gate <- struct{}{}
+			}
+			h, s, err := c.Read(t.Context(), Request{Name: "a.rows"}, Selection{})
+			for err == nil {
+				_, err = s.Next(t.Context())
+			}
+			if !errors.Is(err, source.ErrChanged) {
+				t.Errorf("error %v, want one that wraps source.ErrChanged", err)
+				wrong.Add(1)
+			}
+			h.Release()
+		})
+	}
+	close(gate)
+}
