@@ -55,7 +55,7 @@ func (c *serveConfig) flags(f *pflag.FlagSet) {
 	f.Var(&c.CacheBytes, "cache-bytes", "how much that folder may hold")
 	f.Var(&c.MaxFileBytes, "max-file-bytes", "largest file that is parsed, as 10GiB; 0 is no limit")
 	f.Var(&c.MaxMessageBytes, "max-message-bytes", "largest message for a row that is wider than the usual 15 MiB")
-	f.DurationVar(&c.Drain, "drain", flightsrv.DefaultDrain, "how long calls that are under way may take when the server is to stop")
+	f.DurationVar(&c.Drain, "drain", flightsrv.DefaultDrain, "how long calls that are under way may take when the server is to stop, and then the cache to be written")
 	c.Parse.flags(f)
 	f.IntVar(&c.BatchRows, "batch-rows", readers.DefaultBatchRows, "rows of a record batch")
 	f.StringVar(&c.Engine, "engine", "auto", "who parses: auto, cpu")
@@ -158,7 +158,11 @@ func serve(ctx context.Context, c *serveConfig, log zerolog.Logger) error {
 	}
 	log.Info().Int("entries", len(files.List("", ""))).Int64("memory_bytes", memory).Dur("took_ms", time.Since(started)).
 		Msg("the catalog is read")
-	return errors.Join(listen(ctx, c, files, log), files.Close())
+	err = listen(ctx, c, files, log)
+	last, cancel := context.WithTimeout(context.Background(), c.Drain)
+	defer cancel()
+	files.Saved(last)
+	return errors.Join(err, files.Close())
 }
 
 // defaultCacheDir is the user's folder for caches ($XDG_CACHE_HOME, or .cache of the home), empty where there is none.
