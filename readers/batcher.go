@@ -187,7 +187,7 @@ func (b *Batcher) assemble(c *batch) {
 		}
 	}()
 	defer c.caught.recover()
-	a := assembly{Batcher: b, memory: &geoarrow.Arena{}}
+	a := assembly{Batcher: b, memory: &geoarrow.Arena{Late: true}}
 	for r := range c.runs {
 		err := a.add(r)
 		r.part.done()

@@ -88,7 +88,7 @@ const (
 	DefaultMaxDepth        = 1_024
 	DefaultMaxFeatureBytes = 512 << 20
 	DefaultBatchBytes      = 512 << 20
-	DefaultPartBytes       = 2 << 20
+	DefaultPartBytes       = 1 << 20
 )
 
 // WithDefaults gives l with its zero fields set.

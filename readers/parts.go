@@ -74,7 +74,7 @@ type partsRun struct {
 }
 
 func (r *partsRun) run() (end, row int64, err error) {
-	ahead := 2 * r.Workers
+	ahead := r.Workers + 1
 	tools := make([]PartReader, r.Workers)
 	for i := range tools {
 		tools[i] = r.Reader()

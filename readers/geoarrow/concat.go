@@ -3,6 +3,7 @@ package geoarrow
 import (
 	"math"
 	"slices"
+	"unsafe"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/bitutil"
@@ -211,18 +212,25 @@ func (g *Geometry) append(mem *Arena, p *Geometry, from, to int) error {
 
 // appendTo is append with memory of the arena; nil stays nil if there is nothing to append.
 func appendTo[T Fixed | ~uint8](mem *Arena, v, more []T) []T {
-	if need := len(v) + len(more); need > cap(v) {
+	v = room(mem, v, len(more))
+	return append(v, more...)
+}
+
+// room makes room for n elements behind v.
+func room[T Fixed | ~uint8](mem *Arena, v []T, n int) []T {
+	if need := len(v) + n; need > cap(v) {
 		v = append(Alloc[T](mem, max(need, len(v)*5/4)), v...)
 	}
-	return append(v, more...)
+	if mem.Late {
+		populate(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v[len(v):len(v)+n]))), n*int(unsafe.Sizeof(*new(T)))))
+	}
+	return v
 }
 
 // appendOffsets appends the offsets of rows [from, to) of p so that they go on where v ends, and gives what they point at.
 func appendOffsets(mem *Arena, v, p []int32, from, to int) ([]int32, span, error) {
 	below := span{p[from], p[to]}
-	if need := len(v) + 1 + to - from; need > cap(v) {
-		v = append(Alloc[int32](mem, max(need, len(v)*5/4)), v...)
-	}
+	v = room(mem, v, 1+to-from)
 	if len(v) == 0 {
 		v = append(v, 0)
 	}

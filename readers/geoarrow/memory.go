@@ -11,6 +11,7 @@ import (
 type Arena struct {
 	Next float64 // size of the chunk that follows the one that is finished, as a part of it; 0 if none does
 	Lend bool    // HandOver gives what the collector goes on with: the chunk is read before the next one begins
+	Late bool    // pages are mapped in by those who write them, in large pieces (populate), and not by Alloc
 
 	rest  []byte // of the newest block
 	block int    // its size
@@ -36,7 +37,9 @@ func Alloc[T Fixed | ~uint8](a *Arena, n int) []T {
 	}
 	b := a.rest[:size]
 	a.rest = a.rest[min((size+63)&^63, len(a.rest)):]
-	populate(b)
+	if !a.Late {
+		populate(b)
+	}
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)[:0]
 }
 
@@ -81,7 +84,11 @@ func HandOver[T Fixed | ~uint8](a *Arena, collected *[]T) []T {
 // Reserve makes room for times as many elements as the slice has, and a little more: what a whole chunk will need if it goes on like its first part.
 func Reserve[T Fixed | ~uint8](a *Arena, collected *[]T, times float64) {
 	s := *collected
-	if n := int(float64(len(s))*times*17/16) + 64; len(s) > 0 && n > cap(s) {
+	spare := 1.0 / 16
+	if a.Lend {
+		spare = 1.0 / 4 // it serves for other parts of the file too
+	}
+	if n := int(float64(len(s))*times*(1+spare)) + 64; len(s) > 0 && n > cap(s) {
 		*collected = append(Alloc[T](a, n), s...)
 	}
 }

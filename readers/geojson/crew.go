@@ -23,12 +23,15 @@ type crew struct {
 	prefix  []byte // what features begin with; empty if that is too short to be looked for
 }
 
-// crew makes the lead hand over after the first part.
+// leadBytes is how much the lead reads while all others wait.
+const leadBytes = 256 << 10
+
+// crew makes the lead hand over behind the first rows.
 func (c cpu) crew(ctx context.Context, src *source.File, req readers.Request, lead *scanner) *crew {
 	w := &crew{cpu: c, ctx: ctx, src: src, req: req, lead: lead}
 	w.batcher = readers.NewBatcher(ctx, c, src, req.Span.Row, req.Span.To, req.Limits, lead.emit)
 	lead.limits = lead.limits.Unbatched()
-	lead.stop = req.Span.From + lead.limits.PartBytes
+	lead.stop = req.Span.From + min(lead.limits.PartBytes, leadBytes)
 	lead.sink = w.sinks.take()
 	lead.emit = func(chunk readers.Chunk) error { return w.take(lead.part(&w.sinks, chunk)) }
 	lead.rest = w.rest
