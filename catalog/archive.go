@@ -45,9 +45,12 @@ type archive struct {
 	loads, saves, saveErrors, damaged, extensions atomic.Int64
 }
 
+// tablesFolder is where the files of tables lie, below the folder of the cache.
+const tablesFolder = "tables"
+
 // openArchive opens the folder, and makes what is not there.
 func openArchive(fsys files.FS, path string, budget int64, limits readers.Limits, log zerolog.Logger) (*archive, error) {
-	dir, err := cachedir.Open(fsys, filepath.Join(path, "tables"), budget, log)
+	dir, err := cachedir.Open(fsys, filepath.Join(path, tablesFolder), budget, log)
 	if err != nil {
 		return nil, err
 	}

@@ -23,9 +23,10 @@ type parsed struct {
 	key key
 	*loaded
 
-	pins int           // guarded: how many hold it
-	kept bool          // guarded: askers find it
-	at   *list.Element // guarded: in tables.recent; nil for a table larger than the budget
+	pins      int           // guarded: how many hold it
+	kept      bool          // guarded: askers find it
+	forgotten bool          // guarded: it is not to be found in the cache either
+	at        *list.Element // guarded: in tables.recent; nil for a table larger than the budget
 }
 
 // tables is the cache of parsed tables and the parses under way.
@@ -192,10 +193,18 @@ func (t *tables) evict(name string) int {
 	defer t.mu.Unlock()
 	n := 0
 	for _, p := range t.byName[name] {
+		p.forgotten = true
 		t.remove(p)
 		n++
 	}
 	return n
+}
+
+// forgotten reports whether a table was evicted by name while it was saved.
+func (t *tables) forgotten(p *parsed) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return p.forgotten
 }
 
 // peek gives the table of k without counting as a use.

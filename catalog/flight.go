@@ -114,7 +114,7 @@ func (t *tables) leave(f *flight, k key) {
 	}
 	defer t.mu.Unlock()
 	f.waiters--
-	if f.waiters == 0 {
+	if f.waiters == 0 && !(f.live != nil && f.live.complete()) { // else nothing is left to do but to keep the table
 		f.cancel()
 		if t.flights[k] == f {
 			delete(t.flights, k)

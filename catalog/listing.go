@@ -3,7 +3,10 @@ package catalog
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"math"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -25,8 +28,11 @@ type CachedTable struct {
 	Used   time.Time `json:"used"` // last, to a minute
 }
 
-// ListCache gives the tables of a cache folder, those used longest ago first. Servers may be using them.
+// ListCache gives the tables of a cache folder, those used last first. Servers may be using them. A folder without tables stays as it is.
 func ListCache(ctx context.Context, path string, formats readers.Registry, log zerolog.Logger) (tables []CachedTable, err error) {
+	if _, err := os.Stat(filepath.Join(path, tablesFolder)); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	a, err := openArchive(files.OS{}, path, math.MaxInt64, readers.Limits{}, log)
 	if err != nil {
 		return nil, err
@@ -53,6 +59,9 @@ func ListCache(ctx context.Context, path string, formats readers.Registry, log z
 
 // ClearCache removes the tables of a cache folder, and gives how many they were and of how many bytes. A server that uses one goes on with it.
 func ClearCache(path string, log zerolog.Logger) (tables int, bytes int64, err error) {
+	if _, err := os.Stat(filepath.Join(path, tablesFolder)); errors.Is(err, fs.ErrNotExist) {
+		return 0, 0, nil
+	}
 	a, err := openArchive(files.OS{}, path, math.MaxInt64, readers.Limits{}, log)
 	if err != nil {
 		return 0, 0, err

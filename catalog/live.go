@@ -49,6 +49,13 @@ func (l *live) end() {
 	l.tell()
 }
 
+// complete reports whether all batches came.
+func (l *live) complete() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.came == len(l.table.Batches)
+}
+
 func (l *live) tell() {
 	close(l.changed)
 	l.changed = make(chan struct{})

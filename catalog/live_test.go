@@ -147,6 +147,49 @@ func TestLiveIsShared(t *testing.T) {
 	w.wantParses(2)
 }
 
+// TestLiveIsKept: the only reader leaves with the last row, maybe before the table is whole. The table is kept and saved all the same.
+func TestLiveIsKept(t *testing.T) {
+	for range 20 {
+		w := newWorld(t, small)
+		text := textOf(8, 200)
+		c, gate := lost(t, w, text)
+		close(gate)
+		h, s, err := c.Read(t.Context(), Request{Name: "a.rows"}, Selection{})
+		must(t, err)
+		for {
+			rec, err := s.Next(t.Context())
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			must(t, err)
+			rec.Release()
+		}
+		h.Release()
+		c.awaitSaves()
+		if a := w.want(c, "a.rows"); !a.cached {
+			t.Error("the table was not kept")
+		}
+		w.wantParses(1)
+		w.close(c)
+		w.wantTables(1)
+	}
+}
+
+// TestEvictWhileSaved: what is evicted while it is written to the cache does not stay there.
+func TestEvictWhileSaved(t *testing.T) {
+	w := newWorld(t, small)
+	w.write("a.rows", textOf(9, 100))
+	c := w.open()
+	c.saving <- struct{}{} // no save begins
+	w.want(c, "a.rows")
+	if n, err := c.Evict(t.Context(), "a.rows"); n != 1 || err != nil {
+		t.Errorf("evicted %d, %v, want 1", n, err)
+	}
+	<-c.saving
+	w.close(c)
+	w.wantTables(0)
+}
+
 // TestLiveOfAnotherFile: a store that promises another table than the file gives makes an error, not a mixture.
 func TestLiveOfAnotherFile(t *testing.T) {
 	w := newWorld(t, small)

@@ -22,7 +22,7 @@ type Request struct {
 	Version string         // the only one wanted; "" for any
 }
 
-// Held is a table that somebody uses. Release it when done with it: until then it is not evicted.
+// Held is a table that somebody uses, with one scan at a time. Release it when done with it: until then it is not evicted.
 type Held struct {
 	Entry   Entry
 	Version string
@@ -409,7 +409,13 @@ func (c *Catalog) save(j job, p *parsed) {
 	case <-c.ctx.Done():
 		return
 	}
+	if c.tables.forgotten(p) {
+		return
+	}
 	err := c.archive.save(c.ctx, j, p.loaded)
+	if err == nil && c.tables.forgotten(p) {
+		_, err = c.archive.forget(c.ctx, j)
+	}
 	if err != nil && c.ctx.Err() == nil && !errors.Is(err, source.ErrChanged) {
 		c.archive.saveErrors.Add(1)
 		c.cfg.Log.Warn().Err(err).Str("name", j.entry.Name).Msg("the parsed table is not in the cache: it is parsed again when it is not in memory any more")

@@ -122,6 +122,9 @@ func (k *known) add(c Chunk) error {
 
 // admits says why a chunk cannot be one of the table, if so.
 func (k *known) admits(c *geoarrow.Columns) error {
+	if i := len(k.chunks); i+1 >= len(k.shape.Starts) || int64(c.Rows) != k.shape.Starts[i+1]-k.shape.Starts[i] {
+		return k.other(fmt.Sprintf("batch %d has %d rows", i, c.Rows))
+	}
 	for i := range c.Attributes {
 		col := &c.Attributes[i]
 		id := col.ID()

@@ -15,30 +15,38 @@ const cacheLong = `Look at the folder where servers keep parsed tables, or empty
 
 Servers may be running: a table that one of them uses stays readable for it. Nothing is lost by clearing but the time of parsing again.`
 
-func newCache(std stdio) *cobra.Command {
+func newCache(std stdio, lookup func(string) (string, bool)) *cobra.Command {
 	cmd := &cobra.Command{Use: "cache", Short: "List or clear the tables that servers have parsed", Long: cacheLong, Args: noArguments}
 	cmd.AddCommand(newCacheLs(std), newCacheClear(std))
+	for _, sub := range cmd.Commands() {
+		sub.PreRunE = func(cmd *cobra.Command, _ []string) error { return cacheFolder(cmd, lookup) }
+	}
 	cmd.RunE = func(*cobra.Command, []string) error { return wrongUsage("want ls or clear") }
 	return cmd
 }
 
-// cacheDirFlag is the folder, which is there: looking at a cache makes none.
 func cacheDirFlag(cmd *cobra.Command, dir *string) {
 	cmd.Flags().StringVar(dir, "cache-dir", defaultCacheDir(), "folder of the cache")
-	cmd.PreRunE = func(*cobra.Command, []string) error {
-		if *dir == "" {
-			return wrongUsage("--cache-dir: say which folder")
-		}
-		_, err := os.Stat(*dir)
+}
+
+// cacheFolder makes sure that the folder is there: looking at a cache makes none.
+func cacheFolder(cmd *cobra.Command, lookup func(string) (string, bool)) error {
+	if err := fromEnvironment(cmd.Flags(), lookup); err != nil {
 		return err
 	}
+	dir := cmd.Flags().Lookup("cache-dir").Value.String()
+	if dir == "" || dir == noCache {
+		return wrongUsage("--cache-dir: say which folder")
+	}
+	_, err := os.Stat(dir)
+	return err
 }
 
 func newCacheLs(std stdio) *cobra.Command {
 	var dir string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "ls", Short: "List the parsed tables of the cache, those used longest ago first", Args: noArguments,
+		Use: "ls", Short: "List the parsed tables of the cache, those used last first", Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			log, err := newLog(std.err, "warn", "auto")
 			if err != nil {
@@ -86,7 +94,11 @@ func newCacheClear(std stdio) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(std.out, "removed %s tables, %s\n", humanCount(int64(tables)), humanBytes(bytes))
+			what := "tables"
+			if tables == 1 {
+				what = "table"
+			}
+			_, err = fmt.Fprintf(std.out, "removed %s %s, %s\n", humanCount(int64(tables)), what, humanBytes(bytes))
 			return err
 		},
 	}

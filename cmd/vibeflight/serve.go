@@ -27,7 +27,7 @@ type serveConfig struct {
 	Advertise       []string      // locations in FlightInfo; empty: none, a client comes back to where it asked
 	Insecure        bool          // listen beyond this machine without TLS and login
 	Memory          byteSize      // of parsed tables; 0: a quarter of what the process may have
-	CacheDir        string        // where parsed tables outlive the process; empty: nowhere
+	CacheDir        string        // where parsed tables outlive the process; empty or none: nowhere
 	CacheBytes      byteSize      // of them; default catalog.DefaultCacheBytes
 	MaxFileBytes    byteSize      // larger files are not parsed; 0: no limit
 	MaxMessageBytes byteSize      // of a message with a single row
@@ -50,7 +50,7 @@ func (c *serveConfig) flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&c.Advertise, "advertise", nil, "location that clients are sent to, as grpc://HOST:PORT; may repeat")
 	f.BoolVar(&c.Insecure, "insecure", false, "listen on addresses beyond this machine although there is no TLS and no login")
 	f.Var(&c.Memory, "memory", "memory for parsed tables, as 4GiB; 0 is a quarter of the machine's")
-	f.StringVar(&c.CacheDir, "cache-dir", defaultCacheDir(), "folder where parsed tables outlive the server; empty is none")
+	f.StringVar(&c.CacheDir, "cache-dir", defaultCacheDir(), "folder where parsed tables outlive the server; none is for no cache")
 	c.CacheBytes = catalog.DefaultCacheBytes
 	f.Var(&c.CacheBytes, "cache-bytes", "how much that folder may hold")
 	f.Var(&c.MaxFileBytes, "max-file-bytes", "largest file that is parsed, as 10GiB; 0 is no limit")
@@ -80,7 +80,7 @@ func (c *serveConfig) check() error {
 	case len(c.Listen) == 0:
 		return wrongUsage("--listen: say where to listen")
 	case c.CacheBytes < 1:
-		return wrongUsage("--cache-bytes: %v is less than 1; --cache-dir= is for no cache", c.CacheBytes)
+		return wrongUsage("--cache-bytes: %v is less than 1; --cache-dir none is for no cache", c.CacheBytes)
 	case c.BatchRows < 1:
 		return wrongUsage("--batch-rows: %d is less than 1", c.BatchRows)
 	case c.Drain <= 0:
@@ -145,6 +145,9 @@ func serve(ctx context.Context, c *serveConfig, log zerolog.Logger) error {
 		memory = all / 4
 	}
 	boundHeap(memory)
+	if c.CacheDir == noCache {
+		c.CacheDir = ""
+	}
 	started := time.Now()
 	files, err := catalog.Open(ctx, catalog.Config{
 		Roots: roots, Formats: all.Formats(), MemoryBytes: memory, MaxFileBytes: int64(c.MaxFileBytes),
@@ -164,6 +167,9 @@ func serve(ctx context.Context, c *serveConfig, log zerolog.Logger) error {
 	files.Saved(last)
 	return errors.Join(err, files.Close())
 }
+
+// noCache is what --cache-dir says for no cache; an empty value says it too, but an empty environment variable is as good as none.
+const noCache = "none"
 
 // defaultCacheDir is the user's folder for caches ($XDG_CACHE_HOME, or .cache of the home), empty where there is none.
 func defaultCacheDir() string {
