@@ -4,14 +4,16 @@ WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-RUN CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o /vibeflight ./cmd/vibeflight
+RUN CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o /vibeflight ./cmd/vibeflight && mkdir /cache
 
 FROM scratch
 COPY --from=build /vibeflight /vibeflight
 COPY LICENSE /LICENSE
+# A new volume that is mounted here gets this owner.
+COPY --from=build --chown=65532:65532 /cache /cache
 USER 65532:65532
 EXPOSE 8815
 ENTRYPOINT ["/vibeflight"]
 # All of the container's addresses, as loopback can't be reached from outside of it. That is no address of this machine, so the server asks
 # for --insecure: who may connect is decided by how the port is published. docker-compose.yml publishes it on loopback only.
-CMD ["serve", "--data", "/data", "--listen", "0.0.0.0:8815", "--insecure"]
+CMD ["serve", "--data", "/data", "--cache-dir", "/cache", "--listen", "0.0.0.0:8815", "--insecure"]

@@ -1,11 +1,15 @@
 """One server for the whole run, over a folder that the tests read and never write."""
+import hashlib
 import json
+import os
+import tempfile
 
 import naturalearth
+import pyarrow as pa
 import pyarrow.flight as flight
 import pytest
 from cases import FILES
-from serving import Server
+from serving import Server, vibeflight
 
 
 def pytest_addoption(parser):
@@ -20,6 +24,17 @@ def pytest_collection_modifyitems(config, items):
             item.add_marker(pytest.mark.skip(reason="a slow sweep: make test-long runs it"))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def below_the_tests_folder(tmp_path_factory):
+    """Temporary folders, caches of servers among them, lie below pytest's own, and so does the cache folder that the binary takes by default."""
+    folder = tmp_path_factory.mktemp("temp")
+    before = tempfile.tempdir, os.environ.get("XDG_CACHE_HOME")
+    tempfile.tempdir, os.environ["XDG_CACHE_HOME"] = str(folder), str(folder / "cache")
+    yield
+    tempfile.tempdir = before[0]
+    os.environ.pop("XDG_CACHE_HOME") if before[1] is None else os.environ.update(XDG_CACHE_HOME=before[1])
+
+
 @pytest.fixture(scope="session")
 def data(tmp_path_factory):
     """The folder: small hand-written files, Natural Earth, and one file large enough to be split."""
@@ -32,6 +47,15 @@ def data(tmp_path_factory):
     with open(folder / "large.geojsonl", "w", encoding="utf-8") as f:
         f.writelines('{"type":"Feature","properties":{"n":%d},"geometry":{"type":"Point","coordinates":[%r,%r]}}\n'
                      % (i, i % 3600 / 10 - 180, i % 1700 / 10 - 85) for i in range(300_000))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def generated(tmp_path_factory):
+    """A folder with files of `vibeflight gen`: 60 MB of buildings, and geometries of every kind."""
+    folder = tmp_path_factory.mktemp("generated")
+    vibeflight("gen", "buildings", "--size", "60MB", "-o", folder / "buildings.geojson")
+    vibeflight("gen", "mixed", "--features", 20_000, "-o", folder / "mixed.geojson")
     return folder
 
 
@@ -59,3 +83,29 @@ def read(client):
 def ticket(name, **fields):
     """A ticket as a person writes it: the name alone, or a JSON object."""
     return flight.Ticket(json.dumps({"name": name, **fields}) if fields else name)
+
+
+def bits(table):
+    """A digest of the schema with its metadata and of every value's bits: NaN equals NaN, and -0.0 does not equal 0.0."""
+    table.validate(full=True)
+    # Concatenated, buffers are as long as they have to be: a message may have longer ones.
+    columns = [pa.concat_arrays([*column.chunks, pa.array([], field.type)]) for field, column in zip(table.schema, table.columns)]
+    digest = hashlib.sha256()
+    with pa.ipc.new_stream(pa.PythonFile(Digesting(digest), mode="w"), table.schema) as stream:
+        stream.write_table(pa.Table.from_arrays(columns, schema=table.schema))
+    return digest.hexdigest()
+
+
+class Digesting:
+    """A file that keeps nothing of what is written but its digest."""
+
+    closed = False
+
+    def __init__(self, digest):
+        self.write = digest.update
+
+    def flush(self):
+        pass
+
+    def close(self):
+        pass

@@ -1,10 +1,13 @@
 """Starts bin/vibeflight for the tests, the demo and the benchmark, and stops it whatever happens."""
+import contextlib
+import json
 import os
 import pathlib
 import signal
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 
 import pyarrow.flight as flight
@@ -17,15 +20,20 @@ READY = "listening on"  # stands in the log line that says that calls are answer
 class Server:
     """A `vibeflight serve` over the folder data, on a loopback port of its own unless listen says otherwise.
 
+    cache is its cache folder, "" for none. Unless it is given, the server has one of its own that goes with it: never the user's.
+
     with Server(folder) as server:
         server.client().do_get(...)
     """
 
-    def __init__(self, data, *flags, listen=None):
+    def __init__(self, data, *flags, listen=None, cache=None):
         self.location = listen or f"127.0.0.1:{free_port()}"
         self.uri = self.location if self.location.startswith("unix:") else f"grpc://{self.location}"
-        self.command = [str(BINARY), "serve", "--data", str(data), "--listen", self.location, *flags]
+        self._own_cache = tempfile.TemporaryDirectory(prefix="vibeflight-cache-") if cache is None else None
+        cache = self._own_cache.name if cache is None else cache
+        self.command = [str(BINARY), "serve", "--data", str(data), "--cache-dir", str(cache), "--listen", self.location, *flags]
         self._clients = []
+        self._asking = None  # the client of action
 
     def __enter__(self):
         self._log = tempfile.TemporaryFile()
@@ -49,6 +57,8 @@ class Server:
                 self.process.kill()
                 self.process.wait()
         self._log.close()
+        if self._own_cache:
+            self._own_cache.cleanup()
 
     def _wait_until_ready(self, seconds):
         deadline = time.monotonic() + seconds
@@ -65,6 +75,26 @@ class Server:
         self._clients.append(client)
         return client
 
+    def action(self, kind, body=b""):
+        """An action's answer, a JSON value."""
+        if self._asking is None:
+            self._asking = self.client()
+        (result,) = self._asking.do_action(flight.Action(kind, body))
+        return json.loads(result.body.to_pybytes())
+
+    def wait_until_saved(self, tables=1, seconds=30):
+        """Waits until so many tables are in the cache: a table is saved behind the back of the client that it was parsed for."""
+        deadline = time.monotonic() + seconds
+        while (cache := self.action("stats")["cache"])["saves"] < tables:
+            if cache["save_errors"] or time.monotonic() > deadline:
+                raise RuntimeError(f"{cache['saves']} of {tables} tables are saved, {cache['save_errors']} could not be:\n{self.log()[:2000]}")
+            time.sleep(0.01)
+
+    def kill(self):
+        """Ends the server as a crash does: it has no chance to do anything."""
+        self.process.kill()
+        self.process.wait()
+
     def log(self):
         """All that the server has printed."""
         return os.pread(self._log.fileno(), 1 << 24, 0).decode(errors="replace")
@@ -75,6 +105,25 @@ class Server:
             if line.startswith("RssAnon:"):
                 return int(line.split()[1]) * 1024
         raise RuntimeError("no RssAnon")
+
+    @contextlib.contextmanager
+    def resident_peak(self):
+        """Watches anonymous resident memory: what is entered gives the highest figure seen so far when it is called."""
+        highest, done = 0, threading.Event()
+
+        def look():
+            nonlocal highest
+            while not done.is_set():
+                highest = max(highest, self.resident_bytes())
+                done.wait(0.005)
+
+        watcher = threading.Thread(target=look)
+        watcher.start()
+        try:
+            yield lambda: highest
+        finally:
+            done.set()
+            watcher.join()
 
     def open_files(self):
         """How many file descriptors the server holds."""

@@ -1,10 +1,12 @@
-"""The pages' own words: every Python block of docs/clients.md runs, and the README's session gives what it shows."""
+"""The pages' own words: every Python block of docs/clients.md and docs/cache.md runs, and the README's session gives what it shows."""
 import doctest
 import os
 import pathlib
 import re
 
 import pytest
+from conftest import ticket
+from serving import Server
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ADDRESS = "grpc://127.0.0.1:8815"
@@ -20,6 +22,17 @@ def test_clients_page(server, number):
     block = blocks("docs/clients.md", "python")[number]
     assert ADDRESS in block
     exec(compile(block.replace(ADDRESS, server.uri), f"docs/clients.md, block {number}", "exec"), {})
+
+
+def test_cache_page(data, tmp_path, monkeypatch, capsys):
+    """Its block opens the tables that a server has left."""
+    (block,) = blocks("docs/cache.md", "python")
+    with Server(data, cache=tmp_path / "cache") as server:
+        server.client().do_get(ticket("grid.geojson")).read_all()
+        server.wait_until_saved()
+    monkeypatch.chdir(tmp_path)
+    exec(compile(block, "docs/cache.md", "exec"), {})
+    assert capsys.readouterr().out == "100 ['n', 'name', 'geometry']\n"
 
 
 def test_readme_session(server):
