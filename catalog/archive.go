@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -15,8 +14,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/rs/zerolog"
 
 	"github.com/vibeflight/vibeflight/catalog/cachedir"
@@ -24,7 +21,6 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/store"
 	"github.com/vibeflight/vibeflight/catalog/tablefile"
 	"github.com/vibeflight/vibeflight/readers"
-	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -65,61 +61,6 @@ func openArchive(fsys files.FS, path string, budget int64, limits readers.Limits
 }
 
 func (a *archive) close() error { return errors.Join(a.store.Close(), a.dir.Close()) }
-
-// loaded is a table and what keeps it: the file that it lies in, or nothing where it is in memory.
-type loaded struct {
-	table *readers.Table
-	file  *tablefile.File
-	temp  *cachedir.Temp // the file's place in the cache, while it has no name yet
-	base  *loaded        // a table with which it shares slices
-
-	mu       sync.Mutex     // a save sets what follows while others read the table
-	held     *cachedir.Held // the file's place in the cache
-	cacheKey cachedir.Key   // of held
-}
-
-// place gives the key of the table's file, if it has one.
-func (l *loaded) place() (k cachedir.Key, ok bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.cacheKey, l.held != nil
-}
-
-// memory is how many bytes of the process's own memory it takes.
-func (l *loaded) memory() int64 {
-	if l.file != nil {
-		return 0
-	}
-	return l.table.Bytes
-}
-
-// retain keeps the slices of the table readable until release is called; nil: they are the garbage collector's.
-func (l *loaded) retain() (release func()) {
-	switch {
-	case l.file != nil:
-		l.file.Retain()
-		return l.file.Release
-	case l.base != nil:
-		return l.base.retain()
-	}
-	return nil
-}
-
-// release gives back what keeps the table. Frames of it that are on their way keep the file by references of their own.
-func (l *loaded) release() {
-	if l.file != nil {
-		l.file.Release()
-	}
-	if l.held != nil {
-		l.held.Release()
-	}
-	if l.temp != nil {
-		_ = l.temp.Abort() // nothing if it was committed
-	}
-	if l.base != nil {
-		l.base.release()
-	}
-}
 
 // tableKey names the table that a content gives: what else it is a function of stands in the job and in the limits, of which the number of
 // workers is none.
@@ -282,76 +223,6 @@ func (a *archive) drop(name string, key cachedir.Key, why error) {
 	}
 }
 
-// save puts a table that was just parsed into the cache, and what is known of its file into the store.
-func (a *archive) save(ctx context.Context, j job, l *loaded) error {
-	content, blocks, err := a.digest(ctx, j)
-	if err != nil {
-		return err
-	}
-	key := a.tableKey(j, content)
-	if err := a.commit(key, l); err != nil {
-		return err
-	}
-	r, err := a.record(ctx, j, l.table)
-	if err != nil {
-		return err
-	}
-	r.Content, r.Blocks = content[:], blocks
-	a.put(ctx, r)
-	a.saves.Add(1)
-	return nil
-}
-
-// commit gives the table's file its name; a table in memory gets a file first, unless there is one.
-func (a *archive) commit(key cachedir.Key, l *loaded) error {
-	if l.temp != nil {
-		held, err := l.temp.Commit(key)
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.held, l.cacheKey = held, key
-		return err
-	}
-	if held, ok, err := a.dir.Get(key); err == nil && ok {
-		held.Release()
-		return nil
-	}
-	temp, err := a.create(l.table.Bytes)
-	if err != nil {
-		return err
-	}
-	w := tablefile.NewWriter(growing{temp, a})
-	err = w.Finish(l.table)
-	if err = errors.Join(err, w.Close()); err != nil {
-		return errors.Join(err, temp.Abort())
-	}
-	held, err := temp.Commit(key)
-	if err == nil {
-		held.Release()
-	}
-	return err
-}
-
-// record is what the store keeps of a parse.
-func (a *archive) record(ctx context.Context, j job, t *readers.Table) (store.Record, error) {
-	stats, err := columnStats(ctx, t, a.limits.Workers)
-	if err != nil {
-		return store.Record{}, err
-	}
-	schema, err := schemaMessage(geoarrow.Schema(t.Batches[0], t.CRS, geoarrow.Encoding{}))
-	if err != nil {
-		return store.Record{}, err
-	}
-	shape, err := json.Marshal(t.Shape(a.limits))
-	if err != nil {
-		return store.Record{}, err
-	}
-	return store.Record{
-		Key: storeKey(j), Identity: j.entry.Identity, Format: j.format.Name, FormatVersion: j.format.Version, OptionsJSON: j.options.JSON(),
-		Schema: schema, Shape: shape, Rows: t.Rows, TableBytes: t.Bytes, BBox: t.BBox, GeometryTypes: t.GeometryTypes, CRS: t.CRS.String(), Columns: stats,
-		Engine: t.Engine, ParseTime: t.ParseTime, ParsedAt: time.Now(),
-	}, nil
-}
-
 // fail notes why a file could not be parsed.
 func (a *archive) fail(ctx context.Context, j job, why error) {
 	a.put(ctx, store.Record{
@@ -378,14 +249,4 @@ func (a *archive) forget(ctx context.Context, j job) (dropped bool, err error) {
 		err = a.dir.Drop(a.tableKey(j, source.Digest(r.Content)))
 	}
 	return dropped, errors.Join(err, a.store.Delete(ctx, k.Name))
-}
-
-// schemaMessage is the schema as an encapsulated IPC message.
-func schemaMessage(s *arrow.Schema) ([]byte, error) {
-	var b bytes.Buffer
-	if err := ipc.NewWriter(&b, ipc.WithSchema(s)).Close(); err != nil {
-		return nil, err
-	}
-	const endOfStream = 8 // bytes behind the schema
-	return b.Bytes()[:b.Len()-endOfStream], nil
 }

@@ -1,0 +1,82 @@
+package catalog
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/vibeflight/vibeflight/readers"
+)
+
+// Held is a table that somebody uses, with one scan at a time. Release it when done with it: until then it is not evicted.
+type Held struct {
+	Entry   Entry
+	Version string
+	Table   *readers.Table
+	Cached  bool // it was there already
+
+	job      job
+	tables   *tables
+	parsed   *parsed
+	flight   *flight // the parse, while there is no parsed yet
+	released atomic.Bool
+}
+
+// Release says that the table is no longer used. Calls after the first do nothing. A table that lies in a file, and records made from it, may
+// not be read any more: Retain keeps them.
+func (h *Held) Release() {
+	if h == nil || h.tables == nil || !h.released.CompareAndSwap(false, true) {
+		return
+	}
+	if h.flight != nil {
+		h.tables.leave(h.flight, h.job.key)
+		return
+	}
+	h.tables.release(h.parsed)
+}
+
+// Retain keeps the slices of the table readable until release is called, once, whatever becomes of h. It gives nil for a table that the garbage
+// collector keeps.
+func (h *Held) Retain() (release func()) {
+	if h.parsed == nil {
+		return nil
+	}
+	return h.parsed.retain()
+}
+
+// finish waits for the end of the parse and gives the table.
+func (h *Held) finish(ctx context.Context) (*readers.Table, error) {
+	select {
+	case <-h.flight.done:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if err := h.flight.err; err != nil {
+		return nil, err
+	}
+	h.parsed, h.flight = h.flight.parsed, nil
+	h.Table = h.parsed.table
+	return h.Table, nil
+}
+
+// replace has the table of h parsed again because its file is damaged, and gives the new one, which h holds from now on.
+func (c *Catalog) replace(ctx context.Context, h *Held, why error) (*readers.Table, error) {
+	if h.parsed == nil || h.released.Load() {
+		return nil, why
+	}
+	c.tables.mu.Lock()
+	first := h.parsed.kept // else somebody else has seen it, and the file may be another one by now
+	if first {
+		c.tables.remove(h.parsed)
+	}
+	c.tables.mu.Unlock()
+	if key, ok := h.parsed.place(); ok && first {
+		c.archive.drop(h.Entry.Name, key, why)
+	}
+	p, _, err := c.join(ctx, h.job)
+	if err != nil {
+		return nil, err
+	}
+	c.tables.release(h.parsed)
+	h.parsed, h.Table = p, p.table
+	return p.table, nil
+}

@@ -1,0 +1,156 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+// obtain gives the table of a job: from the cache if it lies there, else parsed.
+func (c *Catalog) obtain(ctx context.Context, f *flight, j job) (l *loaded, parsed bool, err error) {
+	defer func() {
+		// One file that our code can't take must not end the service for all the others.
+		if r := recover(); r != nil {
+			c.cfg.Log.Error().Str("name", j.entry.Name).Interface("panic", r).Stack().Msg("panic while parsing")
+			l, err = nil, fmt.Errorf("%s: %s: internal error: %v", j.entry.Name, j.entry.Format, r)
+		}
+	}()
+	if c.archive != nil {
+		if l := c.archive.find(ctx, j); l != nil {
+			return l, false, nil
+		}
+	}
+	select {
+	case c.tables.slots <- struct{}{}:
+		defer func() { <-c.tables.slots }()
+	case <-ctx.Done():
+		return nil, false, ctx.Err()
+	}
+	parsed, f.began = true, time.Now()
+	l, err = c.parse(ctx, f, j)
+	if err != nil && c.archive != nil && ctx.Err() == nil && !errors.Is(err, source.ErrChanged) {
+		c.archive.fail(ctx, j, err)
+	}
+	return l, parsed, err
+}
+
+// parse reads the table of a job.
+func (c *Catalog) parse(ctx context.Context, f *flight, j job) (*loaded, error) {
+	if !settled(ctx, j.entry.Identity) {
+		return nil, ctx.Err()
+	}
+	src, err := j.entry.read()
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%s: %w (%w)", j.entry.Name, source.ErrChanged, err)
+		}
+		return nil, fmt.Errorf("%s: %w", j.entry.Name, err)
+	}
+	defer src.Close()
+	if src.Identity != j.entry.Identity {
+		return nil, fmt.Errorf("%s: %w: was %v, is %v", j.entry.Name, source.ErrChanged, j.entry.Identity, src.Identity)
+	}
+	f.reads(src)
+	l, err := c.parseFile(ctx, f, j, src)
+	if err == nil && ctx.Err() == nil {
+		// Asked after an error too: half of one version and half of another make a malformed file.
+		err = src.Unchanged()
+	} else if changed := src.Unchanged(); changed != nil {
+		err = changed
+	}
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		if l != nil {
+			l.release()
+		}
+		return nil, err
+	}
+	return l, nil
+}
+
+func (c *Catalog) parseFile(ctx context.Context, f *flight, j job, src *source.File) (*loaded, error) {
+	layout, err := j.format.Open(ctx, src, j.options)
+	if err != nil {
+		return nil, err
+	}
+	if c.archive == nil {
+		t, err := c.read(ctx, j.format, j.format.CPU(layout), src, c.cfg.Limits, nil)
+		if err != nil {
+			return nil, err
+		}
+		t.Measure() // a bbox is scanned by what it finds
+		return &loaded{table: t}, nil
+	}
+	s := c.spool(j)
+	defer s.close()
+	t, base, err := c.readGrown(ctx, j, layout, src, s)
+	if err == nil && t == nil {
+		t, err = c.readAll(ctx, f, j, layout, src, s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	t.Measure()
+	l, err := s.finish(t)
+	if base != nil {
+		if err != nil || l.file != nil {
+			base.release()
+		} else {
+			l.base = base
+		}
+	}
+	return l, err
+}
+
+// readAll reads a file. Where it was read before, and only its table was lost, the rows are given as they come.
+func (c *Catalog) readAll(ctx context.Context, f *flight, j job, layout readers.Layout, src *source.File, keep readers.Keeper) (*readers.Table, error) {
+	shape, bbox := c.archive.shape(ctx, j)
+	if shape == nil {
+		f.begin(nil)
+		return c.read(ctx, j.format, j.format.CPU(layout), src, c.cfg.Limits, keep)
+	}
+	l := newLive(shape, bbox)
+	f.begin(l)
+	return readers.ReadAs(ctx, j.format, j.format.CPU(layout), src, c.cfg.Limits, shape, keep, l.put)
+}
+
+// readGrown reads only what was appended to a file, where the table of what it held before lies in the cache. It gives that table too, which
+// the new one shares slices with, or nothing where the file is to be read as a whole.
+func (c *Catalog) readGrown(ctx context.Context, j job, layout readers.Layout, src *source.File, keep readers.Keeper) (*readers.Table, *loaded, error) {
+	base := c.archive.grown(ctx, j, src)
+	if base == nil {
+		return nil, nil, nil
+	}
+	t, ok, err := readers.Extend(ctx, j.format, j.format.CPU(layout), src, c.cfg.Limits, base.table, keep)
+	if errors.Is(err, readers.ErrDamaged) {
+		c.archive.drop(j.entry.Name, base.cacheKey, err)
+		ok, err = false, nil
+	}
+	if err != nil || !ok {
+		base.release()
+		return nil, nil, err
+	}
+	c.archive.extensions.Add(1)
+	return t, base, nil
+}
+
+// clockTick is longer than the steps in which file systems count time.
+const clockTick = 20 * time.Millisecond
+
+// settled waits until a write would get another time than the one that the identity has: a file that is written again within one
+// step of the file system's clock looks unchanged. It reports false if ctx ended.
+func settled(ctx context.Context, id source.Identity) bool {
+	for _, at := range []int64{id.Mtime, id.Ctime} { // one of them may have been set, into the future even
+		if age := time.Since(time.Unix(0, at)); age >= 0 && age < clockTick && !sleep(ctx, clockTick-age) {
+			return false
+		}
+	}
+	return ctx.Err() == nil
+}
