@@ -53,6 +53,16 @@ func (f *flight) begin(l *live) {
 	})
 }
 
+// complete reports whether all rows are parsed, as far as that is known.
+func (f *flight) complete() bool {
+	select {
+	case <-f.begun:
+		return f.live != nil && f.live.complete()
+	default:
+		return false
+	}
+}
+
 // join gives the table of a job, pinned: the kept one, that of a parse under way, or that of a new parse.
 func (c *Catalog) join(ctx context.Context, j job) (p *parsed, cached bool, err error) {
 	p, f, err := c.board(ctx, j)
@@ -114,7 +124,7 @@ func (t *tables) leave(f *flight, k key) {
 	}
 	defer t.mu.Unlock()
 	f.waiters--
-	if f.waiters == 0 && !(f.live != nil && f.live.complete()) { // else nothing is left to do but to keep the table
+	if f.waiters == 0 && !f.complete() { // else nothing is left to do but to keep the table
 		f.cancel()
 		if t.flights[k] == f {
 			delete(t.flights, k)
