@@ -11,18 +11,47 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/flight"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/catalog/tablefile"
 )
 
 // TestCancelMidStream has 1,000 clients leave in the middle of a stream of 18 MB, some by a word, some by cutting the connection. No
 // goroutine, no hold on the table and no memory may stay behind.
 func TestCancelMidStream(t *testing.T) {
-	f := serve(t, map[string]string{"big.fake": "rows=400000 pad=20"})
+	cancelMidStream(t, 1000, serve(t, map[string]string{"big.fake": "rows=400000 pad=20"}))
+}
+
+// TestCancelMidStreamOfAFile does it with a table that lies in a mapped file: the mapping ends with the last frame of it, also of those that gRPC dropped.
+func TestCancelMidStreamOfAFile(t *testing.T) {
+	before := tablefile.Mappings()
+	cached := catalog.Config{CacheDir: t.TempDir(), MemoryBytes: 1 << 20}
+	f := serveCatalog(t, map[string]string{"big.fake": "rows=400000 pad=20"}, cached)
+	clients := 1000
+	if testing.Short() {
+		clients = 200
+	}
+	cancelMidStream(t, clients, f)
+	if s := f.catalog.Stats(); s.Cache == nil || s.Cache.MappedTables != 1 {
+		t.Errorf("stats %+v, want one mapped table", s)
+	}
+	if n, err := f.catalog.Evict(t.Context(), "big.fake"); n != 1 || err != nil {
+		t.Errorf("evicted %d, %v", n, err)
+	}
+	eventually(t, "nothing is mapped", func() bool {
+		runtime.GC() // the backstop for dropped frames
+		return tablefile.Mappings() == before
+	})
+}
+
+func cancelMidStream(t *testing.T, clients int, f *fixture) {
+	t.Helper()
 	if _, err := f.client.GetFlightInfo(t.Context(), pathOf("big.fake")); err != nil {
 		t.Fatal(err)
 	}
 	leave(t, f, 20) // connections, pools
 	goroutines, heap := runtime.NumGoroutine(), heapInUse()
-	leave(t, f, 1000)
+	leave(t, f, clients)
 	eventually(t, "the table is not held", func() bool { return f.catalog.Stats().HeldTables == 0 })
 	eventually(t, "the goroutines are gone", func() bool { return runtime.NumGoroutine() <= goroutines+5 })
 	if now := heapInUse(); now > heap+8<<20 {

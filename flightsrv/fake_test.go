@@ -131,12 +131,19 @@ type fixture struct {
 // serve starts a server over files, name to text, and stops it at the end of the test.
 func serve(t testing.TB, files map[string]string, change ...func(*Config)) *fixture {
 	t.Helper()
+	return serveCatalog(t, files, catalog.Config{}, change...)
+}
+
+// serveCatalog is serve with what the catalog is to know beside its folder and its formats.
+func serveCatalog(t testing.TB, files map[string]string, of catalog.Config, change ...func(*Config)) *fixture {
+	t.Helper()
 	f := &fixture{dir: t.TempDir()}
 	for name, text := range files {
 		f.write(t, name, text)
 	}
 	var err error
-	f.catalog, err = catalog.Open(t.Context(), catalog.Config{Roots: []catalog.Root{{Dir: f.dir}}, Formats: readers.Registry{fakeFormat()}})
+	of.Roots, of.Formats = []catalog.Root{{Dir: f.dir}}, readers.Registry{fakeFormat()}
+	f.catalog, err = catalog.Open(t.Context(), of)
 	if err != nil {
 		t.Fatal(err)
 	}
