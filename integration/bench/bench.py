@@ -21,7 +21,8 @@ import shapes  # noqa: E402
 from serving import BINARY, ROOT, vibeflight  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
-READERS = ["vibeflight", "duckdb", "pyogrio"]
+READERS = ["vibeflight", "vibeflight, all cores", "duckdb", "pyogrio"]
+PEERS = READERS[2:]
 
 
 def main():
@@ -51,9 +52,11 @@ def arguments():
 
 def run(reader, path, *more):
     """One read in a fresh process."""
-    if reader == "vibeflight":
-        (line,) = vibeflight("bench", path, "--engine", "cpu", "--runs", 1, "--json").splitlines()
-        return json.loads(line) | {"peer": reader, "version": f"vibeflight, {json.loads(line)['workers']} worker", "file": str(path)}
+    if reader not in PEERS:
+        workers = 1 if reader == "vibeflight" else 0
+        (line,) = vibeflight("bench", path, "--engine", "cpu", "--workers", workers, "--runs", 1, "--json").splitlines()
+        found = json.loads(line)
+        return found | {"peer": reader, "version": f"vibeflight, {found['workers']} worker{'s'[:found['workers'] - 1]}", "file": str(path)}
     done = subprocess.run([sys.executable, HERE / "peers.py", reader, path, *more], capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"{reader} on {path}:\n{done.stderr}")
@@ -69,15 +72,16 @@ def report(name, runs):
     ((rows, positions),) = counts
     print(f"\n{name}: {size / 1e6:.1f} MB, {rows:,} rows, {positions:,} positions; medians of {len(runs) // len(READERS)} rounds")
     print(f"  {'':<30}{'wall s':>9}{'CPU s':>9}{'MB/CPU-s':>10}{'from':>8}{'to':>8}{'peak MB':>9}   vibeflight is")
-    ours = None
+    ours = alone = None
     for reader in READERS:
         of = [r for r in runs if r["peer"] == reader]
         median = lambda key: statistics.median(r[key] for r in of)
         rate = [size / 1e6 / r["cpu_seconds"] for r in of]
         speed = statistics.median(rate)
-        ours = ours or speed
+        ours, alone = ours or speed, alone or median("seconds")
+        note = {READERS[0]: "", READERS[1]: f"{median('seconds') / alone:.2f} of one core's wall time"}.get(reader, f"{ours / speed:.1f}x")
         print(f"  {of[0]['version']:<30}{median('seconds'):>9.3f}{median('cpu_seconds'):>9.3f}{speed:>10.0f}{min(rate):>8.0f}{max(rate):>8.0f}"
-              f"{median('rss_anon_peak') / 1e6:>9.0f}   {'' if reader == READERS[0] else f'{ours / speed:.1f}x'}", flush=True)
+              f"{median('rss_anon_peak') / 1e6:>9.0f}   {note}", flush=True)
 
 
 def compare_coordinates(path):
@@ -87,7 +91,7 @@ def compare_coordinates(path):
         vibeflight("get", path, "-o", table_path)
         with pa.memory_map(str(table_path)) as file:
             ours = coordinates(pa.ipc.open_file(file).read_all())
-        for peer in READERS[1:]:
+        for peer in PEERS:
             out = pathlib.Path(folder) / f"{peer}.npy"
             run(peer, path, out)
             theirs = np.load(out)
