@@ -20,7 +20,9 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/vibeflight/vibeflight/catalog/internal/files"
+	"github.com/vibeflight/vibeflight/catalog/store"
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -120,8 +122,17 @@ func open(ctx context.Context, cfg Config, fsys files.FS) (*Catalog, error) {
 		return nil, err
 	}
 	c.watch.start()
+	c.wg.Go(c.warm)
 	c.wg.Go(func() { c.tables.returnMemory(c.ctx) })
 	return c, nil
+}
+
+// warm does what the first call after a start would wait for: the definitions of CRSs are unpacked, and the store is asked once.
+func (c *Catalog) warm() {
+	geoarrow.CRS84.PROJJSON()
+	if c.archive != nil {
+		_, _, _ = c.archive.store.Get(c.ctx, store.Key{Name: "."}) // there is no such file
+	}
 }
 
 // Close ends the watch and every parse, and waits for them. Tables that are held stay valid.
