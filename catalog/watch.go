@@ -15,6 +15,8 @@ import (
 const (
 	// debounce is how long the watch gathers events before it looks: editors and copies come with several.
 	debounce = 50 * time.Millisecond
+	// longestRest is between two looks at what changes all the time: with it and the look itself, a change in a folder of 100,000 files is seen within 2 s.
+	longestRest = time.Second
 	// maxPending is how many changed folders are remembered one by one; with more, all folders are read.
 	maxPending = 10_000
 )
@@ -131,7 +133,8 @@ func (w *watch) signal() {
 	}
 }
 
-// run reads what changed until ctx ends. It rests ten times as long as a look took, so that a busy folder costs a tenth of a core at most.
+// run reads what changed until ctx ends. It rests ten times as long as a look took, but not longer than longestRest, so that a busy folder costs a tenth of a core, unless it
+// is a very large one.
 func (w *watch) run(ctx context.Context) {
 	poll := time.NewTimer(w.c.cfg.Rescan)
 	defer poll.Stop()
@@ -161,7 +164,7 @@ func (w *watch) run(ctx context.Context) {
 			w.c.cfg.Log.Warn().Err(err).Msg("look at the data folders; the list of entries stays as it was until the next look")
 		}
 		took := time.Since(begin)
-		rest = max(debounce, 10*took)
+		rest = min(max(debounce, 10*took), longestRest)
 		if all {
 			poll.Reset(max(w.c.cfg.Rescan, 20*took))
 		}
