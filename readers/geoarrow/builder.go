@@ -73,6 +73,41 @@ func (b *GeometryBuilder) Reserve(times float64) {
 	Reserve(b.Memory, &b.early.wkb, times)
 }
 
+// Sizes are numbers of elements of a builder's slices.
+type Sizes struct {
+	ordinates [4]int
+	ends      [4]int
+	wkb       [2]int
+}
+
+// Expect is what times as many rows as there are will need, and a quarter more.
+func (b *GeometryBuilder) Expect(times float64) Sizes {
+	grown := func(n int) int { return int(float64(n) * times * 5 / 4) }
+	s := Sizes{
+		ordinates: [4]int{grown(len(b.X)), grown(len(b.Y)), grown(len(b.Z)), grown(len(b.M))},
+		ends:      [4]int{grown(len(b.rings)), grown(len(b.parts)), grown(len(b.ends)), grown(len(b.early.ends))},
+		wkb:       [2]int{grown(len(b.wkb)), grown(len(b.early.wkb))},
+	}
+	if b.early.rows > 0 { // positions are gone again and again
+		s.ordinates = [4]int{cap(b.X), cap(b.Y), cap(b.Z), cap(b.M)}
+		s.ends = [4]int{cap(b.rings), cap(b.parts), cap(b.ends), s.ends[3]}
+		s.wkb[0] = cap(b.wkb)
+	}
+	return s
+}
+
+// Prepare makes a new builder's slices so large.
+func (b *GeometryBuilder) Prepare(s Sizes) {
+	for i, v := range []*[]float64{&b.X, &b.Y, &b.Z, &b.M} {
+		*v = Alloc[float64](b.Memory, s.ordinates[i])
+	}
+	for i, v := range []*[]int32{&b.rings, &b.parts, &b.ends, &b.early.ends} {
+		*v = Alloc[int32](b.Memory, s.ends[i])
+	}
+	b.wkb, b.early.wkb = Alloc[byte](b.Memory, s.wkb[0]), Alloc[byte](b.Memory, s.wkb[1])
+	b.Reset()
+}
+
 func (b *GeometryBuilder) here() builderMark {
 	return builderMark{len(b.X), len(b.rings), len(b.parts), len(b.ends), len(b.wkb)}
 }

@@ -33,7 +33,10 @@ func (c cpu) crew(ctx context.Context, src *source.File, req readers.Request, le
 	lead.limits = lead.limits.Unbatched()
 	lead.stop = req.Span.From + min(lead.limits.PartBytes, leadBytes)
 	lead.sink = w.sinks.take()
-	lead.emit = func(chunk readers.Chunk) error { return w.take(lead.part(&w.sinks, chunk)) }
+	lead.emit = func(chunk readers.Chunk) error {
+		w.sinks.expect(lead.sink.expect(float64(lead.limits.PartBytes) / float64(chunk.Span.To-chunk.Span.From)))
+		return w.take(lead.part(&w.sinks, chunk))
+	}
 	lead.rest = w.rest
 	return w
 }
@@ -92,19 +95,32 @@ type lent struct {
 	mu   sync.Mutex
 	free []*sink
 	text []geoarrow.ColumnID // columns that are known to be text
+	want sizes               // of a new one
 }
 
 func (l *lent) take() *sink {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	k := newSink()
-	k.memory.Lend = true
+	var k *sink
 	if n := len(l.free); n > 0 {
 		k, l.free = l.free[n-1], l.free[:n-1]
 	}
-	k.text = slices.Clone(l.text)
+	text, want := slices.Clone(l.text), l.want
+	l.mu.Unlock()
+	if k == nil {
+		k = newSink()
+		k.memory.Lend = true
+		k.prepare(want)
+	}
+	k.text = text
 	k.reset()
 	return k
+}
+
+// expect says how large sinks will be.
+func (l *lent) expect(s sizes) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.want = s
 }
 
 func (l *lent) give(k *sink) {

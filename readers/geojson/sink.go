@@ -105,6 +105,40 @@ func (k *sink) reserve(times float64) {
 	}
 }
 
+// sizes are how much room a sink wants.
+type sizes struct {
+	geom    geoarrow.Sizes
+	columns []columnSizes
+}
+
+type columnSizes struct {
+	id                                 geoarrow.ColumnID
+	ints, floats, ends, textEnds, text int
+}
+
+// expect is what times as many rows as there are will need, and a quarter more.
+func (k *sink) expect(times float64) sizes {
+	grown := func(n int) int { return int(float64(n) * times * 5 / 4) }
+	s := sizes{geom: k.geom.Expect(times)}
+	for _, c := range k.order {
+		s.columns = append(s.columns, columnSizes{c.id, grown(len(c.ints)), grown(len(c.floats)), grown(len(c.ends)), grown(len(c.textEnds)), grown(len(c.text))})
+	}
+	return s
+}
+
+// prepare makes a new sink so large: growing step by step, each one would touch twice the memory that it needs.
+func (k *sink) prepare(s sizes) {
+	k.geom.Prepare(s.geom)
+	for _, want := range s.columns {
+		c := &column{id: want.id}
+		c.ints, c.floats = geoarrow.Alloc[int64](&k.memory, want.ints), geoarrow.Alloc[float64](&k.memory, want.floats)
+		c.ends, c.textEnds = geoarrow.Alloc[int32](&k.memory, want.ends), geoarrow.Alloc[int32](&k.memory, want.textEnds)
+		c.text = geoarrow.Alloc[byte](&k.memory, want.text)
+		c.reset()
+		k.byID[want.id] = c
+	}
+}
+
 // commit ends the row at hand, which began at an offset.
 func (k *sink) commit(at int64) {
 	k.rows++
