@@ -2,6 +2,8 @@ package catalog
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"sync/atomic"
 
 	"github.com/vibeflight/vibeflight/readers"
@@ -56,6 +58,20 @@ func (h *Held) finish(ctx context.Context) (*readers.Table, error) {
 	h.parsed, h.flight = h.flight.parsed, nil
 	h.Table = h.parsed.table
 	return h.Table, nil
+}
+
+// sound gives an error if the file that is parsed is not the one any more that its first bytes came from.
+func (h *Held) sound(ctx context.Context) error {
+	err := h.flight.src.Load().Unchanged()
+	if !errors.Is(err, fs.ErrClosed) {
+		return err
+	}
+	select { // the parse is over, and has asked the same
+	case <-h.flight.done:
+		return h.flight.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // replace has the table of h parsed again because its file is damaged, and gives the new one, which h holds from now on.

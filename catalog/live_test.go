@@ -175,6 +175,37 @@ func TestLiveIsKept(t *testing.T) {
 	}
 }
 
+// TestLiveOfAFileThatChanges: whoever reads rows while the file becomes another one gets an error at the latest in place of the end, also if a limit ends the rows before.
+func TestLiveOfAFileThatChanges(t *testing.T) {
+	limit := int64(40)
+	for name, sel := range map[string]Selection{"all": {}, "limit": {Limit: &limit}} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, small)
+			text := textOf(11, 200)
+			c, gate := lost(t, w, text)
+			defer w.close(c)
+			h, s, err := c.Read(t.Context(), Request{Name: "a.rows"}, sel)
+			must(t, err)
+			defer h.Release()
+			gate <- struct{}{}
+			rec, err := s.Next(t.Context())
+			must(t, err)
+			rec.Release()
+			must(t, os.WriteFile(w.path("a.rows"), []byte(text), 0o600)) // the same rows, which nobody can know
+			for err == nil {
+				gate <- struct{}{} // one chunk for each that is read: no row comes from a table that is whole
+				if rec, err = s.Next(t.Context()); err == nil {
+					rec.Release()
+				}
+			}
+			close(gate)
+			if !errors.Is(err, source.ErrChanged) {
+				t.Errorf("error %v, want one that wraps source.ErrChanged", err)
+			}
+		})
+	}
+}
+
 // TestEvictWhileSaved: what is evicted while it is written to the cache does not stay there.
 func TestEvictWhileSaved(t *testing.T) {
 	w := newWorld(t, small)

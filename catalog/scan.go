@@ -29,6 +29,7 @@ type Scan struct {
 	repair   func(ctx context.Context, why error) (*readers.Table, error) // gives an equal table in place of a damaged one; may be nil
 	live     *live                                                        // gives the batches as they are parsed, until it does not any more and finish gives the table; nil: the table is there
 	finish   func(ctx context.Context) (*readers.Table, error)
+	sound    func(ctx context.Context) error // says, beside live, whether the file is still the one that the rows came from
 	schema   *arrow.Schema
 	attrs    []int // the table's attributes that are asked for
 	geometry bool  // so is the geometry
@@ -178,6 +179,11 @@ func (s *Scan) Next(ctx context.Context) (arrow.Record, error) {
 		}
 		s.left -= int64(part.Rows)
 		return part.Record(s.schema, s.columns, s.encoding)
+	}
+	if s.live != nil { // rows of a file that has changed meanwhile are no table
+		if err := s.sound(ctx); err != nil {
+			return nil, err
+		}
 	}
 	return nil, io.EOF
 }

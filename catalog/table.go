@@ -81,7 +81,7 @@ func (c *Catalog) Read(ctx context.Context, req Request, sel Selection) (*Held, 
 	}
 	if h.flight != nil {
 		s.live = h.flight.live
-		s.finish = h.finish
+		s.finish, s.sound = h.finish, h.sound
 	}
 	return h, s, nil
 }
