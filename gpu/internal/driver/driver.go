@@ -1,0 +1,161 @@
+// Package driver draws the line between package gpu and what executes kernels: a card behind the CUDA driver (package cuda), or this
+// machine's processor behind the same calls (package emu). It is a list of calls and nothing else: budgets, types and life times are gpu's.
+//
+// All copies, fills, launches and stream-ordered allocations of one Stream happen in the order they were given. A call may be made from any
+// goroutine; two calls on one Stream at once are the caller's mistake.
+package driver
+
+import (
+	"errors"
+	"fmt"
+	"time"
+	"unsafe"
+)
+
+var (
+	// ErrNoDevice says that there is nothing to execute kernels: no driver, no card, or a build without CUDA. The wrapping error says which.
+	ErrNoDevice = errors.New("no GPU")
+	// ErrMemory says that the device, or the host's pinned memory, has no room for an allocation.
+	ErrMemory = errors.New("out of GPU memory")
+	// ErrLost says that the device, or this process's hold on it, is gone: every later call fails too.
+	ErrLost = errors.New("the GPU is lost")
+)
+
+// Ptr is an address in device memory, in bytes; 0 is none.
+type Ptr uint64
+
+// What a driver has made goes by handles; 0 is none. The zero Stream is no stream, not the default one.
+type (
+	// Stream orders work.
+	Stream uintptr
+	// Event is a point in the work of a stream.
+	Event uintptr
+	// Module is loaded device code.
+	Module uintptr
+	// Function is one kernel of a Module.
+	Function uintptr
+	// Graph is recorded work.
+	Graph uintptr
+)
+
+// Info says what a device is. It does not change while the device is open.
+type Info struct {
+	Name            string // as the driver says it: "NVIDIA H200"
+	Ordinal         int    // as given to Open
+	Arch            string // of an image: "sm_90", or "emulated"
+	Multiprocessors int
+	MemoryBytes     int64  // of the device, whoever uses it
+	L2Bytes         int64  // level 2 cache
+	SharedBytes     int    // most dynamic shared memory of a block, once asked for with SharedMemory
+	PCI             string // bus id as NVML takes it, "0000:1B:00.0", or empty
+	Driver          string // "CUDA 13.0", or empty
+	Emulated        bool
+}
+
+// Resources of a compiled kernel.
+type Resources struct {
+	Registers   int // a thread
+	LocalBytes  int // a thread: spills and arrays that are indexed at run time
+	SharedBytes int // a block, static
+	MaxThreads  int // a block
+}
+
+// Dim is the shape of a launch: blocks in a grid, threads in a block, both in one dimension, and bytes of dynamic shared memory a block.
+type Dim struct {
+	Grid, Block int
+	SharedBytes int
+}
+
+// A Driver is one open device.
+type Driver interface {
+	Info() Info
+	// Close gives the device back. Every handle must have been closed before.
+	Close() error
+
+	// Alloc gives bytes > 0 of device memory with undefined contents, aligned to 16 bytes at least, usable by work given to s from now on.
+	Alloc(s Stream, bytes int64) (Ptr, error)
+	// Free takes memory back once the work that s was given before is done.
+	Free(s Stream, p Ptr) error
+	// Trim gives cached memory that nobody uses back to the system.
+	Trim() error
+	// AllocHost gives page-locked host memory, which copies run from and to without the host waiting.
+	AllocHost(bytes int64) (unsafe.Pointer, error)
+	FreeHost(p unsafe.Pointer) error
+
+	// ToDevice copies host memory. Pageable memory may be changed when the call returns, page-locked memory when the copy is done.
+	ToDevice(s Stream, dst Ptr, src unsafe.Pointer, bytes int64) error
+	// ToHost copies to host memory. Into pageable memory the copy is done when the call returns.
+	ToHost(s Stream, dst unsafe.Pointer, src Ptr, bytes int64) error
+	Copy(s Stream, dst, src Ptr, bytes int64) error
+	Fill(s Stream, dst Ptr, value byte, bytes int64) error
+
+	NewStream() (Stream, error)
+	CloseStream(s Stream) error
+	// Synchronize waits until all work given to s is done, and reports its first error.
+	Synchronize(s Stream) error
+
+	NewEvent() (Event, error)
+	CloseEvent(e Event) error
+	Record(e Event, s Stream) error
+	// Wait makes the work that s is given from now on wait for e.
+	Wait(s Stream, e Event) error
+	// Await blocks the caller until e has happened.
+	Await(e Event) error
+	// Elapsed is the time between two events that have happened, measured on the device.
+	Elapsed(from, to Event) (time.Duration, error)
+
+	// Load takes what a Compiler made for this device's Arch, or PTX.
+	Load(image []byte) (Module, error)
+	Unload(m Module) error
+	Function(m Module, name string) (Function, error)
+	// SharedMemory raises the dynamic shared memory that f may be launched with to bytes.
+	SharedMemory(f Function, bytes int) error
+	Resources(f Function) (Resources, error)
+	// Launch queues f. Each argument is an integer or an address in an 8-byte slot, of which a narrower parameter takes the low bytes.
+	Launch(s Stream, f Function, d Dim, args []uint64) error
+
+	// Capture starts to record the work given to s instead of doing it, EndCapture stops and gives it as a graph to be replayed.
+	Capture(s Stream) error
+	EndCapture(s Stream) (Graph, error)
+	Replay(s Stream, g Graph) error
+	CloseGraph(g Graph) error
+}
+
+// Source is one translation unit of CUDA C++.
+type Source struct {
+	Name    string            // "quote.cu", for messages
+	Text    string            //
+	Headers map[string]string // what it may #include, by name
+	Defines []string          // "NAME=VALUE"
+}
+
+// A Compiler turns a Source into an image that a Driver loads. Its methods may be called from several goroutines at once.
+type Compiler interface {
+	// Version names the compiler and everything of it that images depend on: "nvrtc 12.9". It is part of the key of cached images.
+	Version() string
+	// Compile gives an image for arch, "sm_90" or "compute_90" (PTX) or "emulated", and what the compiler said. The error holds that too.
+	Compile(src Source, arch string) (image []byte, log string, err error)
+}
+
+// Error is a call that the driver or a compiler refused.
+type Error struct {
+	Call   string // "cuLaunchKernel"
+	Detail string // what was asked for: "parse_float64, grid 1024, block 256", "64 MiB"
+	Code   int
+	Name   string // "CUDA_ERROR_ILLEGAL_ADDRESS", or empty
+	Kind   error  // ErrMemory, ErrLost or nil
+}
+
+func (e *Error) Error() string {
+	text := e.Call
+	if e.Detail != "" {
+		text += " (" + e.Detail + ")"
+	}
+	if e.Name != "" {
+		return text + ": " + e.Name
+	}
+	return fmt.Sprintf("%s: error %d", text, e.Code)
+}
+
+// Unwrap gives the kind of the error, so that errors.Is finds ErrMemory and ErrLost.
+func (e *Error) Unwrap() error { return e.Kind }
