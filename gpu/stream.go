@@ -1,0 +1,93 @@
+package gpu
+
+import (
+	"time"
+
+	"github.com/vibeflight/vibeflight/gpu/internal/driver"
+)
+
+// A Stream orders work: copies, fills and launches given to one stream happen one after the other, those of different streams at the same time.
+// One goroutine at a time may use it.
+type Stream struct {
+	d *Device
+	h driver.Stream
+}
+
+// NewStream makes a stream; the caller closes it.
+func (d *Device) NewStream() (*Stream, error) {
+	h, err := d.drv.NewStream()
+	if err != nil {
+		return nil, err
+	}
+	return &Stream{d: d, h: h}, nil
+}
+
+// Device is the device whose work s orders.
+func (s *Stream) Device() *Device { return s.d }
+
+// Synchronize waits until all work given to s is done. An error may stem from any of it.
+func (s *Stream) Synchronize() error { return s.d.drv.Synchronize(s.h) }
+
+// Close gives the stream back, after its work is done.
+func (s *Stream) Close() error { return s.d.drv.CloseStream(s.h) }
+
+// An Event is a point in the work of a stream.
+type Event struct {
+	d *Device
+	h driver.Event
+}
+
+// NewEvent makes an event that has not happened; the caller closes it.
+func (d *Device) NewEvent() (*Event, error) {
+	h, err := d.drv.NewEvent()
+	if err != nil {
+		return nil, err
+	}
+	return &Event{d: d, h: h}, nil
+}
+
+// Record puts e behind all work that s was given before. An event may be recorded again; waits see its last place.
+func (s *Stream) Record(e *Event) error { return s.d.drv.Record(e.h, s.h) }
+
+// Wait makes the work that s is given from now on wait for e, without the caller waiting.
+func (s *Stream) Wait(e *Event) error { return s.d.drv.Wait(s.h, e.h) }
+
+// Await blocks the caller until e has happened.
+func (e *Event) Await() error { return e.d.drv.Await(e.h) }
+
+// Since is the time on the device from one event to another; both have happened.
+func (e *Event) Since(from *Event) (time.Duration, error) { return e.d.drv.Elapsed(from.h, e.h) }
+
+// Close gives the event back.
+func (e *Event) Close() error { return e.d.drv.CloseEvent(e.h) }
+
+// A Graph is recorded work that is given to a stream in one call: the launches of a chunk cost one call instead of one each.
+type Graph struct {
+	d *Device
+	h driver.Graph
+}
+
+// Capture records what work gives to s instead of doing it. work must neither wait for s nor allocate; the buffers it names must live as long as the graph.
+func (s *Stream) Capture(work func() error) (*Graph, error) {
+	if err := s.d.drv.Capture(s.h); err != nil {
+		return nil, err
+	}
+	failed := work()
+	h, err := s.d.drv.EndCapture(s.h)
+	if failed != nil {
+		if err == nil {
+			_ = s.d.drv.CloseGraph(h) // work's error is the one to tell
+		}
+		return nil, failed
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Graph{d: s.d, h: h}, nil
+}
+
+// Replay gives the recorded work to s.
+func (g *Graph) Replay(s *Stream) error { return g.d.drv.Replay(s.h, g.h) }
+
+// Close gives the graph back, after its replays are done.
+func (g *Graph) Close() error { return g.d.drv.CloseGraph(g.h) }

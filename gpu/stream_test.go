@@ -1,0 +1,105 @@
+package gpu_test
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/vibeflight/vibeflight/gpu"
+	"github.com/vibeflight/vibeflight/gpu/gputest"
+)
+
+func newEvent(t *testing.T, d *gpu.Device) *gpu.Event {
+	t.Helper()
+	e, err := d.NewEvent()
+	must(t, err)
+	t.Cleanup(func() { must(t, e.Close()) })
+	return e
+}
+
+// TestEventsOrderStreams passes a buffer from one stream to another and back, many times.
+//
+//	first   fill i ── record ─────────────── wait ── fill i+1
+//	second            wait ── copy ── record
+func TestEventsOrderStreams(t *testing.T) {
+	const n, rounds = 1 << 16, 16
+	d := gputest.Open(t)
+	first, second := gputest.Stream(t, d), gputest.Stream(t, d)
+	filled, copied := newEvent(t, d), newEvent(t, d)
+	from, err := gpu.Alloc[byte](first, n)
+	must(t, err)
+	to, err := gpu.Alloc[byte](first, n*rounds)
+	must(t, err)
+	for i := range rounds {
+		must(t, gpu.Fill(first, from, byte(i+1)))
+		must(t, first.Record(filled))
+		must(t, second.Wait(filled))
+		must(t, gpu.Copy(second, to.Slice(i*n, (i+1)*n), from))
+		must(t, second.Record(copied))
+		must(t, first.Wait(copied))
+	}
+	must(t, copied.Await())
+	got, err := gpu.Read(first, to)
+	must(t, err)
+	for i := range rounds {
+		if want := bytes.Repeat([]byte{byte(i + 1)}, n); !bytes.Equal(got[i*n:(i+1)*n], want) {
+			t.Errorf("round %d has other bytes than %d", i, i+1)
+		}
+	}
+	must(t, errors.Join(from.Free(first), to.Free(first)))
+}
+
+func TestTimeBetweenEvents(t *testing.T) {
+	d := gputest.Open(t)
+	s := gputest.Stream(t, d)
+	if s.Device() != d {
+		t.Error("a stream of another device")
+	}
+	from, to := newEvent(t, d), newEvent(t, d)
+	must(t, errors.Join(s.Record(from), s.Record(to), to.Await()))
+	if between, err := to.Since(from); err != nil || between < 0 {
+		t.Errorf("Since: %v, %v", between, err)
+	}
+}
+
+func TestGraph(t *testing.T) {
+	d := gputest.Open(t)
+	s := gputest.Stream(t, d)
+	a, err := gpu.Of(s, []byte("0123456789"))
+	must(t, err)
+	g, err := s.Capture(func() error {
+		return errors.Join(
+			gpu.Copy(s, a.Slice(1, 5), a.Slice(6, 10)),
+			gpu.Fill(s, a.Slice(0, 1), 'x'),
+		)
+	})
+	must(t, err)
+	if got, err := gpu.Read(s, a); err != nil || string(got) != "0123456789" {
+		t.Errorf("recorded work was done: %q, %v", got, err)
+	}
+	must(t, errors.Join(g.Replay(s), gpu.Upload(s, a.Slice(9, 10), []byte("y")), g.Replay(s)))
+	if got, err := gpu.Read(s, a); err != nil || string(got) != "x678y5678y" {
+		t.Errorf("after two replays: %q, %v", got, err)
+	}
+	must(t, errors.Join(g.Close(), a.Free(s)))
+}
+
+// Work that fails while it is recorded leaves no graph, and the stream as it was.
+func TestGraphOfWorkThatFails(t *testing.T) {
+	d := gputest.Open(t)
+	s := gputest.Stream(t, d)
+	a, err := gpu.Of(s, []byte("abc"))
+	must(t, err)
+	refused := errors.New("refused")
+	g, err := s.Capture(func() error {
+		return errors.Join(gpu.Fill(s, a, 'x'), refused)
+	})
+	if !errors.Is(err, refused) || g != nil {
+		t.Errorf("Capture: %v, %v", g, err)
+	}
+	must(t, gpu.Fill(s, a.Slice(0, 1), 'y'))
+	if got, err := gpu.Read(s, a); err != nil || string(got) != "ybc" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	must(t, a.Free(s))
+}
