@@ -1,0 +1,360 @@
+package kernels_test
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/vibeflight/vibeflight/gpu"
+	"github.com/vibeflight/vibeflight/kernels"
+)
+
+// corpus is the text that benchmarks read, and what one of them needs of it that another primitive finds. It is found when it is first asked for.
+type corpus struct {
+	*rig
+	text gpu.Buffer[byte]
+
+	inside       kernels.Mask
+	depth        *kernels.Depth
+	keys         gpu.Buffer[int64] // of "coordinates"
+	spanEnds     gpu.Buffer[int64] // of their values
+	starts, ends gpu.Buffer[int64] // of all numbers outside strings
+	positions    gpu.Buffer[int64] // of brackets around positions
+	blanks       *kernels.Blanks
+}
+
+func (c *corpus) bytes() int64 { return int64(c.text.Len()) }
+
+func (c *corpus) mask(r *rig) kernels.Mask { return poisoned[uint64](r, kernels.Words(c.text.Len())) }
+
+// quotes gives the mask of what is inside strings.
+func (c *corpus) quotes() kernels.Mask {
+	if c.inside.Len() == 0 {
+		c.inside = c.mask(c.rig)
+		c.ok(c.k.QuoteParity(c.s, c.text, '"', kernels.QuoteEscaped, c.inside, gpu.Buffer[kernels.QuoteCarry]{}))
+	}
+	return c.inside
+}
+
+// brackets gives the depth.
+func (c *corpus) brackets() *kernels.Depth {
+	if c.depth == nil {
+		d, err := kernels.AllocDepth(c.s, c.text.Len(), kernels.Brackets{Open: "{[", Close: "}]"})
+		c.ok(err)
+		c.Cleanup(func() { c.ok(d.Free(c.s)) })
+		c.ok(c.k.BracketDepth(c.s, c.text, c.quotes(), d, gpu.Buffer[kernels.DepthCarry]{}))
+		c.depth = d
+	}
+	return c.depth
+}
+
+const coordinatesKey = `"coordinates":`
+
+// values gives where the keys of coordinates are, and where their values end.
+func (c *corpus) values() (keys, ends gpu.Buffer[int64]) {
+	if c.keys.Len() == 0 {
+		hits := c.mask(c.rig)
+		c.ok(c.k.PatternMatch(c.s, c.text, []byte(coordinatesKey), c.quotes(), -1, hits))
+		var err error
+		c.keys, err = c.k.AllocPositions(c.s, hits, 0)
+		c.ok(err)
+		c.Cleanup(func() { freed(c.rig, c.keys) })
+		c.spanEnds = poisoned[int64](c.rig, c.keys.Len())
+		c.ok(c.k.SpanBoundaries(c.s, c.brackets(), c.keys, len(coordinatesKey), c.spanEnds))
+	}
+	return c.keys, c.spanEnds
+}
+
+// numbers gives where all numbers start and end.
+func (c *corpus) numbers() (starts, ends gpu.Buffer[int64]) {
+	if c.starts.Len() == 0 {
+		start, end := c.mask(c.rig), c.mask(c.rig)
+		c.ok(c.k.NumberBoundaries(c.s, c.text, c.quotes(), kernels.Separators{Before: -1, Behind: -1}, start, end))
+		var err error
+		c.starts, c.ends, _, err = c.k.AllocNumbers(c.s, start, end, kernels.Mask{})
+		c.ok(err)
+		c.Cleanup(func() { freed(c.rig, c.starts); freed(c.rig, c.ends) })
+	}
+	return c.starts, c.ends
+}
+
+// polygons gives the coordinates, all of polygons.
+func (c *corpus) polygons() kernels.Coordinates {
+	keys, ends := c.values()
+	kinds := make([]kernels.TypeKind, keys.Len())
+	for i := range kinds {
+		kinds[i] = kernels.KindPolygon
+	}
+	return kernels.Coordinates{Starts: keys, Ends: ends, Kinds: upload(c.rig, kinds)}
+}
+
+// brackets around positions.
+func (c *corpus) points() (gpu.Buffer[int64], *kernels.Blanks) {
+	if c.positions.Len() == 0 {
+		rings, err := c.k.CountRings(c.s, c.text, c.brackets(), kernels.Mask{}, c.polygons())
+		c.ok(err)
+		c.positions = c.listed(c.rig, rings).Positions
+		c.blanks, err = kernels.AllocBlanks(c.s, c.text.Len())
+		c.ok(err)
+		c.Cleanup(func() { c.ok(c.blanks.Free(c.s)) })
+		c.ok(c.k.FindBlanks(c.s, c.text, c.blanks))
+	}
+	return c.positions, c.blanks
+}
+
+// listed lists rings, and frees what counted them at the end.
+func (c *corpus) listed(r *rig, rings *kernels.Rings) kernels.RingOffsets {
+	r.Cleanup(func() { r.ok(rings.Free(r.s)) })
+	out := kernels.RingOffsets{
+		Spans: poisoned[int64](r, c.keys.Len()+1), Parts: poisoned[int64](r, int(rings.Parts)+1),
+		Rings: poisoned[int64](r, int(rings.Rings)+1), Positions: poisoned[int64](r, int(rings.Positions)),
+	}
+	r.ok(r.k.ListRings(r.s, rings, out))
+	return out
+}
+
+// benchmarks are in the order in which a parser needs them. The first is what others are compared with.
+var benchmarks = []benchmark{
+	{"copy on the device", func(r *rig, c *corpus) measured {
+		to := poisoned[byte](r, c.text.Len())
+		return measured{launch: func() error { return gpu.Copy(r.s, to, c.text) }, moved: 2 * c.bytes()}
+	}},
+	{"quote parity", func(r *rig, c *corpus) measured {
+		inside := c.mask(r)
+		return measured{launch: func() error {
+			return r.k.QuoteParity(r.s, c.text, '"', kernels.QuoteEscaped, inside, gpu.Buffer[kernels.QuoteCarry]{})
+		}, moved: c.bytes() * 9 / 8}
+	}},
+	{"structure", func(r *rig, c *corpus) measured {
+		x, _ := structureFor(r, c)
+		return measured{launch: func() error { return r.k.ParseStructure(r.s, c.text, x, gpu.Buffer[kernels.StructureCarry]{}) }, moved: c.bytes() * 11 / 8}
+	}},
+	{"structure and its masks", func(r *rig, c *corpus) measured {
+		x, masks := structureFor(r, c)
+		return measured{launch: func() error {
+			if err := r.k.ParseStructure(r.s, c.text, x, gpu.Buffer[kernels.StructureCarry]{}); err != nil {
+				return err
+			}
+			return r.k.StructureMasks(r.s, x, masks)
+		}, moved: c.bytes() * 27 / 16}
+	}},
+	{"bracket depth", func(r *rig, c *corpus) measured {
+		inside, d := c.quotes(), c.brackets()
+		return measured{launch: func() error {
+			return r.k.BracketDepth(r.s, c.text, inside, d, gpu.Buffer[kernels.DepthCarry]{})
+		}, moved: c.bytes() * (64 + 8 + 24 + 4 + 4) / 64}
+	}},
+	{"structure depth", func(r *rig, c *corpus) measured {
+		x, _ := structureFor(r, c)
+		r.ok(r.k.ParseStructure(r.s, c.text, x, gpu.Buffer[kernels.StructureCarry]{}))
+		b := kernels.StructureBrackets()
+		d, err := kernels.AllocDepth(r.s, c.text.Len(), b)
+		r.ok(err)
+		r.Cleanup(func() { r.ok(d.Free(r.s)) })
+		return measured{launch: func() error { return r.k.StructureDepth(r.s, x, d) }, moved: c.bytes() * 7 / 8}
+	}},
+	{"check brackets", func(r *rig, c *corpus) measured {
+		d := c.brackets()
+		return measured{launch: func() error {
+			_, err := r.k.CheckBrackets(r.s, d, gpu.Buffer[uint8]{})
+			return err
+		}, moved: c.bytes() * (24 + 8) / 64}
+	}},
+	{"pattern match, 14 bytes", func(r *rig, c *corpus) measured {
+		inside, hits := c.quotes(), c.mask(r)
+		return measured{launch: func() error { return r.k.PatternMatch(r.s, c.text, []byte(coordinatesKey), inside, -1, hits) }, moved: c.bytes() * 10 / 8}
+	}},
+	{"positions of a mask", func(r *rig, c *corpus) measured {
+		hits := c.mask(r)
+		r.ok(r.k.PatternMatch(r.s, c.text, []byte(coordinatesKey), c.quotes(), -1, hits))
+		n, err := r.k.CountBits(r.s, hits)
+		r.ok(err)
+		out := poisoned[int64](r, int(n))
+		return measured{launch: func() error { return r.k.Positions(r.s, hits, 0, out, gpu.Buffer[int64]{}) }, moved: c.bytes()/8 + 8*n}
+	}},
+	{"span boundaries", func(r *rig, c *corpus) measured {
+		keys, _ := c.values()
+		d, ends := c.brackets(), poisoned[int64](r, keys.Len())
+		return measured{launch: func() error { return r.k.SpanBoundaries(r.s, d, keys, len(coordinatesKey), ends) }, moved: 16 * int64(keys.Len()), items: int64(keys.Len())}
+	}},
+	{"mark spans", func(r *rig, c *corpus) measured {
+		keys, ends := c.values()
+		mask := c.mask(r)
+		return measured{launch: func() error { return r.k.MarkSpans(r.s, keys, ends, c.text.Len(), mask) }, moved: 16*int64(keys.Len()) + c.bytes()/8}
+	}},
+	{"GeoJSON types", func(r *rig, c *corpus) measured {
+		hits := c.mask(r)
+		r.ok(r.k.PatternMatch(r.s, c.text, []byte("Polygon"), kernels.Mask{}, -1, hits))
+		names, err := r.k.AllocPositions(r.s, hits, 0)
+		r.ok(err)
+		r.Cleanup(func() { freed(r, names) })
+		kinds := poisoned[kernels.TypeKind](r, names.Len())
+		return measured{launch: func() error { return r.k.GeoJSONTypes(r.s, c.text, names, `"`, kinds) }, moved: 33 * int64(names.Len()), items: int64(names.Len())}
+	}},
+	{"rings counted and listed", func(r *rig, c *corpus) measured {
+		polygons, d := c.polygons(), c.brackets()
+		rings, err := r.k.CountRings(r.s, c.text, d, kernels.Mask{}, polygons)
+		r.ok(err)
+		out := c.listed(r, rings)
+		return measured{launch: func() error {
+			again, err := r.k.CountRings(r.s, c.text, d, kernels.Mask{}, polygons)
+			if err != nil {
+				return err
+			}
+			if err := r.k.ListRings(r.s, again, out); err != nil {
+				return err
+			}
+			return again.Free(r.s)
+		}, moved: c.bytes()*5/16 + 8*(rings.Positions+rings.Rings+rings.Parts) + 25*int64(c.keys.Len()), items: rings.Positions}
+	}},
+	{"blanks", func(r *rig, c *corpus) measured {
+		b, err := kernels.AllocBlanks(r.s, c.text.Len())
+		r.ok(err)
+		r.Cleanup(func() { r.ok(b.Free(r.s)) })
+		return measured{launch: func() error { return r.k.FindBlanks(r.s, c.text, b) }, moved: c.bytes() * 513 / 512}
+	}},
+	{"positions parsed", func(r *rig, c *corpus) measured {
+		at, blanks := c.points()
+		n := at.Len()
+		to := kernels.Ordinates{X: poisoned[float64](r, n), Y: poisoned[float64](r, n), Undecided: poisoned[uint64](r, kernels.Words(n)), Found: poisoned[kernels.PositionsFound](r, 1)}
+		return measured{launch: func() error { return r.k.ParsePositions(r.s, c.text, blanks, at, kernels.PositionJSON, to) }, moved: c.bytes() + 24*int64(n), items: 2 * int64(n)}
+	}},
+	{"number boundaries", func(r *rig, c *corpus) measured {
+		inside, start, end := c.quotes(), c.mask(r), c.mask(r)
+		return measured{launch: func() error {
+			return r.k.NumberBoundaries(r.s, c.text, inside, kernels.Separators{Before: -1, Behind: -1}, start, end)
+		}, moved: c.bytes() * 11 / 8}
+	}},
+	{"extract numbers", func(r *rig, c *corpus) measured {
+		starts, _ := c.numbers()
+		n := starts.Len()
+		start, end, a, b := c.mask(r), c.mask(r), poisoned[int64](r, n), poisoned[int64](r, n)
+		r.ok(r.k.NumberBoundaries(r.s, c.text, c.quotes(), kernels.Separators{Before: -1, Behind: -1}, start, end))
+		return measured{launch: func() error {
+			return r.k.ExtractNumbers(r.s, start, end, kernels.Mask{}, a, b, gpu.Buffer[kernels.Extracted]{})
+		}, moved: c.bytes()/4 + 16*int64(n), items: int64(n)}
+	}},
+	{"parse float64", func(r *rig, c *corpus) measured {
+		starts, ends := c.numbers()
+		n := starts.Len()
+		to := kernels.Float64s{Out: poisoned[float64](r, n), Valid: poisoned[uint64](r, kernels.Words(n)), Undecided: poisoned[uint64](r, kernels.Words(n))}
+		return measured{launch: func() error { return r.k.ParseFloat64(r.s, c.text, starts, ends, kernels.GrammarJSON, to) }, moved: c.bytes() + 24*int64(n), items: int64(n)}
+	}},
+	{"parse int64", func(r *rig, c *corpus) measured {
+		starts, ends := c.numbers()
+		n := starts.Len()
+		out, valid, overflow := poisoned[int64](r, n), poisoned[uint64](r, kernels.Words(n)), poisoned[uint64](r, kernels.Words(n))
+		return measured{launch: func() error {
+			return r.k.ParseInt64(r.s, c.text, starts, ends, kernels.GrammarJSON, out, valid, overflow)
+		}, moved: c.bytes() + 24*int64(n), items: int64(n)}
+	}},
+	{"exclusive scan of int64", func(r *rig, c *corpus) measured {
+		starts, _ := c.numbers()
+		out := poisoned[int64](r, starts.Len())
+		return measured{launch: func() error { return kernels.ExclusiveScan(r.k, r.s, starts, out, gpu.Buffer[int64]{}) }, moved: 16 * int64(starts.Len()), items: int64(starts.Len())}
+	}},
+	{"rows and delimiters", func(r *rig, c *corpus) measured {
+		inside := c.quotes()
+		m := kernels.RowMasks{Ends: c.mask(r), Delimiters: c.mask(r), Stray: c.mask(r)}
+		d := kernels.Dialect{Delimiter: ',', Quote: '"'}
+		return measured{launch: func() error {
+			return r.k.Rows(r.s, c.text, inside, d, kernels.EndOfFile, m, gpu.Buffer[kernels.RowCarry]{})
+		}, moved: c.bytes() * 12 / 8}
+	}},
+	{"list offsets", func(r *rig, _ *corpus) measured {
+		n := 1 << 25
+		rows := make([]int64, n)
+		for i := range rows {
+			rows[i] = int64(i / 6)
+		}
+		from, offsets := upload(r, rows), poisoned[int64](r, n/6+2)
+		return measured{launch: func() error { return r.k.ListOffsets(r.s, from, offsets) }, moved: 8 * int64(n+n/6), items: int64(n)}
+	}},
+	{"strings, 10 bytes", func(r *rig, _ *corpus) measured { return gather(r, 10, 1<<24, 'x') }},
+	{"strings, 10 bytes, escapes", func(r *rig, _ *corpus) measured { return gather(r, 10, 1<<24, '\\') }},
+	{"strings, one of 200 MB", func(r *rig, _ *corpus) measured { return gather(r, 200_000_000, 1, 'x') }},
+	{"strings, one of 200 MB, escapes", func(r *rig, _ *corpus) measured { return gather(r, 200_000_000, 1, '\\') }},
+	{"hex", func(r *rig, _ *corpus) measured {
+		const spans, digits = 1 << 20, 250
+		text := upload(r, bytes.Repeat([]byte("0aF3c"), spans*digits/5))
+		starts, ends := make([]int64, spans), make([]int64, spans)
+		for i := range starts {
+			starts[i], ends[i] = int64(i*digits), int64((i+1)*digits)
+		}
+		from, to := upload(r, starts), upload(r, ends)
+		offsets, bad, out := poisoned[int64](r, spans+1), poisoned[uint64](r, kernels.Words(spans)), poisoned[byte](r, spans*digits/2)
+		return measured{launch: func() error {
+			if err := r.k.HexOffsets(r.s, text, from, to, offsets, bad); err != nil {
+				return err
+			}
+			return r.k.HexBytes(r.s, text, from, offsets, out, bad)
+		}, moved: spans*digits*3/2 + spans*24, items: spans * digits}
+	}},
+	{"fixed-width float64", func(r *rig, _ *corpus) measured { return fixed(r, "float64") }},
+	{"fixed-width int64", func(r *rig, _ *corpus) measured { return fixed(r, "int64") }},
+	{"fixed-width date", func(r *rig, _ *corpus) measured { return fixed(r, "date") }},
+	{"fixed-width logical", func(r *rig, _ *corpus) measured { return fixed(r, "logical") }},
+}
+
+// gather prepares a column of equal strings, every fifth byte of which is mark: a byte like others, or with the one behind it an escape.
+func gather(r *rig, length, strings int, mark byte) measured {
+	text := bytes.Repeat([]byte{'n', 'n', 'n', mark, 'n'}, length*strings/5)
+	starts, ends := make([]int64, strings), make([]int64, strings)
+	for i := range starts {
+		starts[i], ends[i] = int64(i*length), int64((i+1)*length)
+	}
+	t, from, to := upload(r, text), upload(r, starts), upload(r, ends)
+	offsets, out := poisoned[int64](r, strings+1), poisoned[byte](r, len(text))
+	return measured{launch: func() error {
+		x, err := r.k.MeasureStrings(r.s, t, from, to, kernels.StringsJSON, offsets)
+		if err != nil {
+			return err
+		}
+		if err := r.k.GatherStrings(r.s, x, out); err != nil {
+			return err
+		}
+		return x.Free(r.s)
+	}, moved: 2*int64(len(text)) + 24*int64(strings), items: int64(len(text))}
+}
+
+// fixed prepares a field of the records of a DBF table: N 12.3, N 10, D, L.
+func fixed(r *rig, field string) measured {
+	const records, stride = 1 << 23, 32
+	row := []byte(" 12345678.123123456789020260228T")
+	text := upload(r, bytes.Repeat(row[:stride], records))
+	mask := func() kernels.Mask { return poisoned[uint64](r, kernels.Words(records)) }
+	f := kernels.FixedField{Stride: stride, Records: records}
+	valid, malformed := mask(), mask()
+	m := measured{items: records}
+	switch field {
+	case "float64":
+		f.Offset, f.Width = 1, 12
+		to := kernels.Float64s{Out: poisoned[float64](r, records), Valid: valid, Undecided: mask()}
+		m.launch, m.moved = func() error { return r.k.FixedFloat64(r.s, text, f, to, malformed) }, records*(stride+8)
+	case "int64":
+		f.Offset, f.Width = 13, 10
+		to := kernels.FixedInt64s{Out: poisoned[int64](r, records), Valid: valid, Malformed: malformed, Overflow: mask(), Fraction: mask()}
+		m.launch, m.moved = func() error { return r.k.FixedInt64(r.s, text, f, to) }, records*(stride+8)
+	case "date":
+		f.Offset, f.Width = 23, 8
+		days := poisoned[int32](r, records)
+		m.launch, m.moved = func() error { return r.k.FixedDate(r.s, text, f, days, valid, malformed) }, records*(stride+4)
+	case "logical":
+		f.Offset, f.Width = 31, 1
+		out := mask()
+		m.launch, m.moved = func() error { return r.k.FixedLogical(r.s, text, f, out, valid, malformed) }, records*stride
+	default:
+		panic(fmt.Sprintf("no field %q", field))
+	}
+	return m
+}
+
+// structureFor takes the memory of a structure and its masks for the benchmark's text.
+func structureFor(r *rig, c *corpus) (*kernels.Structure, *kernels.StructureMasks) {
+	x, err := kernels.AllocStructure(r.s, c.text.Len())
+	r.ok(err)
+	r.Cleanup(func() { r.ok(x.Free(r.s)) })
+	masks, err := kernels.AllocStructureMasks(r.s, c.text.Len())
+	r.ok(err)
+	r.Cleanup(func() { r.ok(masks.Free(r.s)) })
+	return x, masks
+}

@@ -1,0 +1,58 @@
+package kernels
+
+import "github.com/vibeflight/vibeflight/gpu"
+
+// Blanks says which words of 64 bytes of a text hold more than white space (space, tab, line feed, carriage return), and does so for 64 of them, 64 of
+// those, and so on: a kernel gets over a run of any length in a few steps. It takes 1/512 of the text's size.
+type Blanks struct {
+	n      int64
+	levels gpu.Buffer[uint64] // see blanks.cuh
+}
+
+// AllocBlanks takes the memory for up to n bytes of text; Free gives it back.
+func AllocBlanks(s *gpu.Stream, n int) (*Blanks, error) {
+	levels, err := gpu.Alloc[uint64](s, blankWords(n))
+	if err != nil {
+		return nil, err
+	}
+	return &Blanks{levels: levels}, nil
+}
+
+// blankWords is how many words all levels have for n bytes of text.
+func blankWords(n int) (words int) {
+	for level := Words(Words(n)); level > 0; level = Words(level) {
+		words += level
+		if level == 1 {
+			break
+		}
+	}
+	return words
+}
+
+// Free gives the memory back once the work that s was given before is done.
+func (b *Blanks) Free(s *gpu.Stream) error { return b.levels.Free(s) }
+
+// FindBlanks looks where text is blank. b was allocated for at least as many bytes, and is overwritten.
+//
+// A launch that reads the text once, and one for each further factor of 64 beyond 4 KiB that reads next to nothing.
+func (k *Set) FindBlanks(s *gpu.Stream, text gpu.Buffer[byte], b *Blanks) error {
+	w := k.begin(s, "blanks")
+	b.n = w.text(text)
+	w.need(blankWords(text.Len()) <= b.levels.Len(), "%d bytes of text for blanks of %d words", b.n, b.levels.Len())
+	if w.err == nil {
+		words := Words(text.Len())
+		from, level := 0, Words(words)
+		w.launch("blanks_words", blocks(int64(words), block), block, text.Arg(), gpu.Int(b.n), b.levels.Arg())
+		for level > 1 {
+			next := Words(level)
+			w.launch("blanks_level", blocks(int64(level), block), block, b.levels.Slice(from, from+level).Arg(), gpu.Int(level), b.levels.Slice(from+level, from+level+next).Arg())
+			from, level = from+level, next
+		}
+	}
+	return w.done()
+}
+
+// args are what a kernel takes to build a Blanks of blanks.cuh.
+func (b *Blanks) args() (level, words gpu.Arg) {
+	return b.levels.Arg(), gpu.Int(Words(Words(int(b.n))))
+}

@@ -1,0 +1,186 @@
+package kernels
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"strings"
+
+	"github.com/vibeflight/vibeflight/gpu"
+)
+
+// Brackets are 1 to 8 pairs of brackets: Open[i] is closed by Close[i]. No byte may be named twice.
+type Brackets struct{ Open, Close string }
+
+const maxPairs = 8
+
+// check says what is wrong with b.
+func (b Brackets) check() error {
+	switch {
+	case len(b.Open) != len(b.Close):
+		return fmt.Errorf("%d opening and %d closing brackets", len(b.Open), len(b.Close))
+	case b.Open == "":
+		return fmt.Errorf("no brackets")
+	case len(b.Open) > maxPairs:
+		return fmt.Errorf("%d pairs of brackets, at most %d", len(b.Open), maxPairs)
+	}
+	all := b.Open + b.Close
+	for i := range len(all) {
+		if strings.IndexByte(all, all[i]) < i {
+			return fmt.Errorf("the bracket %q is named twice", all[i])
+		}
+	}
+	return nil
+}
+
+// planes is how many bits tell the pairs apart.
+func (b Brackets) planes() int { return bits.Len(uint(max(len(b.Open), 1) - 1)) }
+
+// packed is up to 8 bytes as a kernel takes them, the first lowest.
+func packed(s string) (v uint64) {
+	for i := range len(s) {
+		v |= uint64(s[i]) << (8 * i)
+	}
+	return v
+}
+
+// DepthCarry is what the text before a chunk says of its first byte.
+type DepthCarry struct {
+	Depth int64 // brackets open before it
+}
+
+// Depth is the bracket structure of a chunk of text: where brackets are, how deep each byte lies, and an index in which the bracket that matches
+// another is found in a time that does not depend on how far away it is. BracketDepth fills it in.
+//
+// Depth is inclusive: an opener counts at itself, a closer no longer does.
+//
+//	text   {"a": [1, 2]}
+//	depth  1111112222210
+type Depth struct {
+	Open, Close Mask              // brackets outside strings
+	Base        gpu.Buffer[int32] // Words(n) elements: the depth before a word's first byte; it stays at ±(2^31-1) once it gets there
+
+	brackets Brackets
+	n        int64              // bytes of the text
+	types    gpu.Buffer[uint64] // planes of the pairs' numbers, see brackets.cu
+	low      gpu.Buffer[int32]  // the tree of depth.cuh
+	some     gpu.Buffer[uint32] //
+	span     gpu.Buffer[int64]  // the depth at the text's start and at its end
+
+	masks gpu.Buffer[uint64] // memory of Open, Close and types
+	base  gpu.Buffer[int32]  // and of Base, for as many words as were asked for
+}
+
+// AllocDepth takes the memory for up to n bytes of text and these brackets, half the text's size for two pairs; Free gives it back.
+func AllocDepth(s *gpu.Stream, n int, b Brackets) (*Depth, error) {
+	if err := b.check(); err != nil {
+		return nil, fmt.Errorf("bracket depth: %w", err)
+	}
+	words := Words(n)
+	low, some := treeRoom(int64(words))
+	d := &Depth{brackets: b}
+	err := errors.Join(
+		allocTo(s, &d.masks, (2+b.planes())*words),
+		allocTo(s, &d.base, words),
+		allocTo(s, &d.low, int(low)),
+		allocTo(s, &d.some, int(some)),
+		allocTo(s, &d.span, 2),
+	)
+	if err != nil {
+		return nil, errors.Join(err, d.Free(s))
+	}
+	return d, nil
+}
+
+// allocTo allocates n elements to b.
+func allocTo[T any](s *gpu.Stream, b *gpu.Buffer[T], n int) (err error) {
+	*b, err = gpu.Alloc[T](s, n)
+	return err
+}
+
+// Free gives the memory back once the work that s was given before is done.
+func (d *Depth) Free(s *gpu.Stream) error {
+	return errors.Join(d.masks.Free(s), d.base.Free(s), d.low.Free(s), d.some.Free(s), d.span.Free(s))
+}
+
+// cut sets the views for n bytes of text.
+func (d *Depth) cut(n int64) {
+	words := Words(int(n))
+	d.n = n
+	d.Open, d.Close, d.types = d.masks.Slice(0, words), d.masks.Slice(words, 2*words), d.masks.Slice(2*words, (2+d.brackets.planes())*words)
+	d.Base = d.base.Slice(0, words)
+}
+
+// treeNodes is how many nodes a level of the tree has, and treeRoom how many all levels take up, with level 0 and without.
+func treeNodes(words int64, level int) int64 { return (words + 1<<(5*level) - 1) >> (5 * level) }
+
+func treeRoom(words int64) (low, some int64) {
+	if words <= 0 {
+		return 0, 0
+	}
+	for level := 1; ; level++ {
+		nodes := treeNodes(words, level)
+		some += (nodes + 31) &^ 31
+		if nodes == 1 {
+			return (words+31)&^31 + some, some
+		}
+	}
+}
+
+// BracketDepth finds the brackets of text outside strings, the depth of every byte, and what matches brackets.
+//
+//	text    n bytes
+//	inside  Words(n) words, or none: nothing is in strings
+//	d       overwritten; allocated for as much text at least, and for the brackets that count
+//	carry   one element or none
+//
+// Three launches, of which the first reads text and the last its masks, and one for each level of the tree from the second on: three for 64 MiB.
+// Brackets are compiled in where there is a compiler.
+func (k *Set) BracketDepth(s *gpu.Stream, text gpu.Buffer[byte], inside Mask, d *Depth, carries gpu.Buffer[DepthCarry]) error {
+	w := k.begin(s, "bracket depth")
+	n := w.text(text)
+	words := int64(Words(int(n)))
+	w.need(words <= int64(d.base.Len()), "%d bytes of text for the depth of %d words", n, d.base.Len())
+	if inside.Len() > 0 {
+		w.mask("inside", inside, n)
+	}
+	carry(w, carries)
+	if w.err != nil {
+		return w.done()
+	}
+	d.cut(n)
+	tiles := max(1, blocks(n, tileBytes))
+	tile := take[int64](w, int(tiles)+1)
+	b := d.brackets
+	openers, closers := packed(b.Open), packed(b.Close)
+	f, _, err := k.generated("brackets_tiles", fmt.Sprintf("PAIRS=%d", len(b.Open)), fmt.Sprintf("OPENERS=%#xull", openers), fmt.Sprintf("CLOSERS=%#xull", closers))
+	w.fail(err)
+	w.run(f, tiles, block, text.Arg(), gpu.Int(n), inside.Arg(), gpu.Int(len(b.Open)), gpu.Int(openers), gpu.Int(closers), gpu.Int(b.planes()),
+		d.Open.Arg(), d.Close.Arg(), d.types.Arg(), tile.Arg(), carries.Arg(), d.span.Arg())
+	if w.err == nil {
+		scan(w, tile.Slice(0, int(tiles)), tile, gpu.Buffer[int64]{})
+	}
+	w.launch("depth_words", tiles, block, d.Open.Arg(), d.Close.Arg(), gpu.Int(words), tile.Arg(), d.span.Arg(), carries.Arg(), d.Base.Arg(), d.low.Arg(), d.some.Arg())
+	w.depthLevels(d)
+	return w.done()
+}
+
+// depthLevels makes the tree's levels from the second on.
+func (w *work) depthLevels(d *Depth) {
+	words := int64(Words(int(d.n)))
+	for level := 2; treeNodes(words, level-1) > 1; level++ {
+		w.launch("depth_level", blocks(treeNodes(words, level-1), block), block, d.low.Arg(), d.some.Arg(), gpu.Int(words), gpu.Int(level))
+	}
+}
+
+// DepthAt gives the depth at each of positions; -2^31 for one outside of the text.
+//
+//	positions  m byte offsets
+//	depths     m elements, overwritten
+func (k *Set) DepthAt(s *gpu.Stream, d *Depth, positions gpu.Buffer[int64], depths gpu.Buffer[int32]) error {
+	w := k.begin(s, "depth at positions")
+	m := int64(positions.Len())
+	w.need(int64(depths.Len()) == m, "%d depths for %d positions", depths.Len(), m)
+	w.launch("depth_positions", blocks(m, block), block, d.Open.Arg(), d.Close.Arg(), d.Base.Arg(), gpu.Int(d.n), positions.Arg(), gpu.Int(m), depths.Arg())
+	return w.done()
+}

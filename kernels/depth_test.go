@@ -1,0 +1,216 @@
+package kernels_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/vibeflight/vibeflight/gpu"
+	"github.com/vibeflight/vibeflight/kernels"
+)
+
+var (
+	jsonBrackets = kernels.Brackets{Open: "{[", Close: "}]"}
+	wktBrackets  = kernels.Brackets{Open: "(", Close: ")"}
+	allBrackets  = kernels.Brackets{Open: "([{<1ace", Close: ")]}>2bdf"}
+)
+
+// bracketed is a text as BracketDepth sees it, read byte by byte.
+type bracketed struct {
+	open, closing []uint64
+	depth         []int64 // inclusive, of each byte
+	start         int64
+	kind          []int // the pair a byte's bracket is of; -1 if it is none
+}
+
+// readBrackets is BracketDepth, byte by byte.
+func readBrackets(text []byte, inside []uint64, b kernels.Brackets, start int64) bracketed {
+	x := bracketed{depth: make([]int64, len(text)), kind: make([]int, len(text)), start: start}
+	depth := start
+	for i, c := range text {
+		x.kind[i] = -1
+		if inside == nil || inside[i/64]>>(i%64)&1 == 0 {
+			if k := strings.IndexByte(b.Open, c); k >= 0 {
+				depth++
+				x.kind[i] = k
+			}
+			if k := strings.IndexByte(b.Close, c); k >= 0 {
+				depth--
+				x.kind[i] = k
+			}
+		}
+		x.depth[i] = depth
+	}
+	x.open = bitmap(len(text), func(i int) bool { return x.kind[i] >= 0 && strings.IndexByte(b.Open, text[i]) >= 0 })
+	x.closing = bitmap(len(text), func(i int) bool { return x.kind[i] >= 0 && strings.IndexByte(b.Open, text[i]) < 0 })
+	return x
+}
+
+// end is the depth behind the text.
+func (x *bracketed) end() int64 {
+	if len(x.depth) == 0 {
+		return x.start
+	}
+	return x.depth[len(x.depth)-1]
+}
+
+// depthOf runs BracketDepth; the memory is freed at the end of the test.
+func depthOf(r *rig, text []byte, inside []uint64, b kernels.Brackets, carry gpu.Buffer[kernels.DepthCarry]) *kernels.Depth {
+	r.Helper()
+	d, err := kernels.AllocDepth(r.s, len(text), b)
+	r.ok(err)
+	r.Cleanup(func() { r.ok(d.Free(r.s)) })
+	var mask kernels.Mask
+	if inside != nil {
+		mask = upload(r, inside)
+	}
+	r.ok(r.k.BracketDepth(r.s, upload(r, text), mask, d, carry))
+	return d
+}
+
+// checkDepth compares all that BracketDepth gives with the plain reading.
+func checkDepth(r *rig, name string, text []byte, inside []uint64, b kernels.Brackets, start int64) {
+	r.Helper()
+	x := readBrackets(text, inside, b, start)
+	c := upload(r, []kernels.DepthCarry{{Depth: start}})
+	d := depthOf(r, text, inside, b, c)
+	sameMask(r, name+": open", text, read(r, d.Open), x.open)
+	sameMask(r, name+": close", text, read(r, d.Close), x.closing)
+	for i, depth := range read(r, d.Base) {
+		want := start
+		if i > 0 {
+			want = x.depth[i*64-1]
+		}
+		if int64(depth) != want {
+			r.Fatalf("%s: depth %d before byte %d of %d, want %d", name, depth, i*64, len(text), want)
+		}
+	}
+	if got := read(r, c)[0].Depth; got != x.end() {
+		r.Fatalf("%s: depth %d behind %d bytes, want %d", name, got, len(text), x.end())
+	}
+}
+
+func TestBracketDepth(t *testing.T) {
+	r := open(t)
+	generic := open(t)
+	kernels.Generic(generic.k)
+	sets := []struct {
+		name     string
+		brackets kernels.Brackets
+		alphabet string
+	}{
+		{"JSON", jsonBrackets, `{}[][]x",`},
+		{"WKT", wktBrackets, "() 1,.,"},
+		{"eight pairs", allBrackets, "([{<1ace)]}>2bdf xyz"},
+	}
+	for _, set := range sets {
+		for i, n := range sizes {
+			text := random(uint64(n), n, set.alphabet)
+			inside := bitmap(n, func(i int) bool { return i/70%3 == 1 })
+			on := r
+			if i%2 == 1 {
+				on = generic
+			}
+			checkDepth(on, set.name, text, nil, set.brackets, 0)
+			checkDepth(on, set.name+" with strings", text, inside, set.brackets, 5-int64(i))
+		}
+	}
+	checkDepth(r, "NULs are no brackets", make([]byte, 100), nil, jsonBrackets, 0)
+	checkDepth(generic, "NULs are brackets", make([]byte, 100), nil, kernels.Brackets{Open: "\x00", Close: "\x01"}, 0)
+	checkDepth(r, "deep", bytes.Repeat([]byte("["), 70000), nil, jsonBrackets, 1<<20)
+}
+
+// A text in chunks has the depths of the text.
+func TestBracketDepthInChunks(t *testing.T) {
+	r := open(t)
+	text := random(11, 200, "[]{}x")
+	x := readBrackets(text, nil, jsonBrackets, 0)
+	for at := range text {
+		c := upload(r, []kernels.DepthCarry{{}})
+		depthOf(r, text[:at], nil, jsonBrackets, c)
+		depthOf(r, text[at:], nil, jsonBrackets, c)
+		if got := read(r, c)[0].Depth; got != x.end() {
+			t.Fatalf("split at %d: depth %d at the end, want %d", at, got, x.end())
+		}
+	}
+}
+
+func TestDepthSaturates(t *testing.T) {
+	r := open(t)
+	for _, tt := range []struct {
+		name   string
+		start  int64
+		text   string
+		base   int32
+		at     int32
+		behind int64
+	}{
+		{"above", 1<<31 - 2, "[[[", 1<<31 - 2, 1<<31 - 1, 1<<31 + 1},
+		{"far above", 1 << 40, "[]]", 1<<31 - 1, 1<<31 - 2, 1<<40 - 1},
+		{"below", -1<<31 + 2, "]]]", -1<<31 + 2, -1<<31 + 1, -1<<31 - 1},
+	} {
+		c := upload(r, []kernels.DepthCarry{{Depth: tt.start}})
+		d := depthOf(r, []byte(tt.text), nil, jsonBrackets, c)
+		at := poisoned[int32](r, 1)
+		r.ok(r.k.DepthAt(r.s, d, upload(r, []int64{2}), at))
+		if base, at, behind := read(r, d.Base)[0], read(r, at)[0], read(r, c)[0].Depth; base != tt.base || at != tt.at || behind != tt.behind {
+			t.Errorf("%s: depth %d, at byte 2 %d, behind %d; want %d, %d, %d", tt.name, base, at, behind, tt.base, tt.at, tt.behind)
+		}
+	}
+}
+
+func TestDepthAt(t *testing.T) {
+	r := open(t)
+	text := random(3, 20000, "[[]{}]x")
+	x := readBrackets(text, nil, jsonBrackets, -3)
+	d := depthOf(r, text, nil, jsonBrackets, upload(r, []kernels.DepthCarry{{Depth: -3}}))
+	rng := rand.New(rand.NewPCG(1, 2))
+	at := []int64{-1, -1 << 63, 20000, 1<<63 - 1, 0, 19999, 63, 64}
+	for range 1000 {
+		at = append(at, rng.Int64N(20000))
+	}
+	got := poisoned[int32](r, len(at))
+	r.ok(r.k.DepthAt(r.s, d, upload(r, at), got))
+	for i, depth := range read(r, got) {
+		want := int64(-1 << 31)
+		if at[i] >= 0 && at[i] < 20000 {
+			want = x.depth[at[i]]
+		}
+		if int64(depth) != want {
+			t.Fatalf("depth %d at byte %d, want %d", depth, at[i], want)
+		}
+	}
+}
+
+func TestBracketsRefused(t *testing.T) {
+	r := open(t)
+	for _, tt := range []struct {
+		name     string
+		brackets kernels.Brackets
+		want     string
+	}{
+		{"unequal", kernels.Brackets{Open: "{[", Close: "}"}, "2 opening and 1 closing brackets"},
+		{"none", kernels.Brackets{}, "no brackets"},
+		{"nine", kernels.Brackets{Open: "123456789", Close: "abcdefghi"}, "9 pairs of brackets, at most 8"},
+		{"an opener twice", kernels.Brackets{Open: "[[", Close: "]}"}, `the bracket '[' is named twice`},
+		{"a closer twice", kernels.Brackets{Open: "[{", Close: "]]"}, `the bracket ']' is named twice`},
+		{"one that opens and closes", kernels.Brackets{Open: "[|", Close: "]|"}, `the bracket '|' is named twice`},
+	} {
+		_, err := kernels.AllocDepth(r.s, 64, tt.brackets)
+		if want := "bracket depth: " + tt.want; fmt.Sprint(err) != want {
+			t.Errorf("%s: %v, want %s", tt.name, err, want)
+		}
+	}
+	d, err := kernels.AllocDepth(r.s, 64, jsonBrackets)
+	r.ok(err)
+	defer func() { r.ok(d.Free(r.s)) }()
+	var none gpu.Buffer[kernels.DepthCarry]
+	if err := r.k.BracketDepth(r.s, poisoned[byte](r, 65), kernels.Mask{}, d, none); err == nil {
+		t.Error("more text than the depth was allocated for: no error")
+	}
+	if err := r.k.BracketDepth(r.s, poisoned[byte](r, 64), poisoned[uint64](r, 2), d, none); err == nil {
+		t.Error("a long mask: no error")
+	}
+}

@@ -1,0 +1,203 @@
+// Package kernels holds the primitives that GPU readers are made of: one .cu file, one .go file with its launchers, and one test each. It knows
+// bytes, masks and numbers, and no format.
+//
+// A primitive is a method of Set. It checks the lengths of its buffers, chooses grid, block and scratch, and queues its kernels on the caller's
+// stream; nothing waits for the device unless it says so. Text and masks stay on the device:
+//
+//	text    n bytes, 16-byte aligned
+//	Mask    one bit per byte of text: bit i%64 of word i/64 belongs to byte i; bits at n and behind it are 0
+//
+// Files come in chunks. What one chunk must know of those before it is a carry: a buffer of one element on the device, zeroed before the first
+// chunk, read and overwritten by each. The zero Buffer in its place says that the text is whole.
+//
+// The same bytes give the same result on every run: no kernel waits for another block, and no atomic decides an order.
+package kernels
+
+import (
+	"embed"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/vibeflight/vibeflight/gpu"
+)
+
+// Mask is one bit per byte of text, 64 bytes a word.
+type Mask = gpu.Buffer[uint64]
+
+const (
+	wordBytes = 64                // of text a mask word stands for
+	block     = 256               // threads of a block that reads text
+	tileBytes = wordBytes * block // of text such a block reads
+	scanBlock = 1024              // threads of the one block that joins tiles
+	maxGrid   = 1<<31 - 1         // blocks of a launch: 35 TB of text in tiles
+)
+
+//go:embed *.cu *.cuh
+var files embed.FS
+
+// Words is the number of mask words for n bytes of text.
+func Words(n int) int { return (n + wordBytes - 1) / wordBytes }
+
+// A Set is the primitives on one device. Its methods may be called from any goroutine, each with a stream of its own.
+type Set struct {
+	d        *gpu.Device
+	programs map[string]*program // by name of a __global__ function
+	variants variants            // of those, with arguments as constants
+}
+
+// program is a .cu file, compiled when it is first needed.
+type program struct {
+	source gpu.Source
+
+	mu      sync.Mutex
+	kernels map[string]*gpu.Kernel // nil: not loaded
+}
+
+// Load finds the kernels for d. They are compiled when they are first used, or all at once by Warm.
+func Load(d *gpu.Device) (*Set, error) {
+	sources, err := Sources()
+	if err != nil {
+		return nil, err
+	}
+	k := &Set{d: d, programs: map[string]*program{}}
+	for _, src := range sources {
+		p := &program{source: src}
+		for _, name := range entries(src.Text) {
+			if k.programs[name] != nil {
+				return nil, fmt.Errorf("kernels: %s is in %s and in %s", name, k.programs[name].source.Name, src.Name)
+			}
+			k.programs[name] = p
+		}
+	}
+	return k, nil
+}
+
+// Sources are the .cu files with the headers they include, in the order of their names.
+func Sources() ([]gpu.Source, error) {
+	names, err := files.ReadDir(".")
+	if err != nil {
+		return nil, err
+	}
+	var sources []gpu.Source
+	for _, name := range names {
+		if path.Ext(name.Name()) != ".cu" {
+			continue
+		}
+		src, err := source(name.Name())
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, src)
+	}
+	return sources, nil
+}
+
+// source reads a .cu file and what it includes.
+func source(name string) (gpu.Source, error) {
+	text, err := files.ReadFile(name)
+	if err != nil {
+		return gpu.Source{}, err
+	}
+	src := gpu.Source{Name: name, Text: string(text), Headers: map[string]string{}}
+	for queue := includes(src.Text); len(queue) > 0; queue = queue[1:] {
+		if _, ok := src.Headers[queue[0]]; ok {
+			continue
+		}
+		header, err := files.ReadFile(queue[0])
+		if err != nil {
+			return gpu.Source{}, fmt.Errorf("%s: %w", name, err)
+		}
+		src.Headers[queue[0]] = string(header)
+		queue = append(queue, includes(string(header))...)
+	}
+	return src, nil
+}
+
+// includes are the files that text includes by name.
+func includes(text string) []string {
+	var names []string
+	for line := range strings.Lines(text) {
+		if rest, ok := strings.CutPrefix(line, `#include "`); ok {
+			names = append(names, rest[:strings.IndexByte(rest, '"')])
+		}
+	}
+	return names
+}
+
+// entries are the names of the __global__ functions in text: what stands before the bracket of their arguments.
+func entries(text string) []string {
+	var names []string
+	for line := range strings.Lines(text) {
+		rest, ok := strings.CutPrefix(line, "KERNEL ")
+		if !ok {
+			continue
+		}
+		if bounds, after, ok := strings.Cut(rest, ") "); ok && strings.HasPrefix(bounds, "__launch_bounds__(") {
+			rest = after
+		}
+		names = append(names, strings.TrimSpace(rest[:strings.IndexByte(rest, '(')]))
+	}
+	return names
+}
+
+// Names are the names of all kernels, sorted.
+func (k *Set) Names() []string {
+	names := make([]string, 0, len(k.programs))
+	for name := range k.programs {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Device is where the kernels run.
+func (k *Set) Device() *gpu.Device { return k.d }
+
+// Warm compiles and loads every kernel, several at once, and gives the first error by the kernels' names.
+func (k *Set) Warm() error {
+	var all sync.WaitGroup
+	for _, p := range k.programs {
+		all.Go(func() { _, _ = p.load(k.d) }) // asked for again below
+	}
+	all.Wait()
+	for _, name := range k.Names() {
+		if _, err := k.kernel(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// load gives the program's kernels. The first who asks compiles them, others wait; what went wrong is tried again for the next who asks.
+func (p *program) load(d *gpu.Device) (map[string]*gpu.Kernel, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.kernels != nil {
+		return p.kernels, nil
+	}
+	built, err := d.Program(p.source)
+	if err != nil {
+		return nil, err
+	}
+	loaded := map[string]*gpu.Kernel{}
+	for _, name := range entries(p.source.Text) {
+		if loaded[name], err = built.Kernel(name); err != nil {
+			return nil, err
+		}
+	}
+	p.kernels = loaded
+	return loaded, nil
+}
+
+// kernel finds a kernel by its name in the .cu files, compiling it if nobody has.
+func (k *Set) kernel(name string) (*gpu.Kernel, error) {
+	p := k.programs[name]
+	if p == nil {
+		panic("kernels: no kernel " + name)
+	}
+	loaded, err := p.load(k.d)
+	return loaded[name], err
+}

@@ -1,0 +1,108 @@
+// positions.cu: positions of geometries, from text to columns: finds, reads and stores two to four ordinates, one thread a position.
+//
+// buffer      elements   written by         what
+// at          count                         where each position begins
+// x, y        count      positions, settle  the ordinates; NaN where there are none
+// z, m        count      positions, settle  the third and the fourth, NaN where there is none; each may be null
+// undecided   count/64   positions          bit per position: the host must read it
+// found       1          begin, positions   see PositionsFound
+//
+// Neighbours in a warp read neighbouring text and store side by side. A thread reads four ordinates at most, each of 1 KiB at most, and gets over
+// blanks by blanks.cuh; what is longer is the host's.
+#include "blanks.cuh"
+
+enum { STYLE_JSON, STYLE_WKT };
+
+struct PositionsFound {
+  i64 malformed;  // the first byte that can't go on, or -1
+  i64 empty;      // positions of no ordinate
+  i64 more;       // ordinates behind the third
+  u32 dims;       // bit k: some position has k ordinates
+  u32 pad;
+};
+enum { POSITION_READ, POSITION_MALFORMED, POSITION_UNDECIDED };
+struct Position {
+  u32 ordinates, state;
+  i64 end;  // where it is malformed
+};
+// The four columns of ordinates; z and m may be null.
+struct Columns {
+  u64 *x, *y, *z, *m;
+};
+__device__ __forceinline__ void store_ordinate(const Columns &to, u32 k, i64 i, u64 bits) {
+  u64 *column = k == 0 ? to.x : k == 1 ? to.y : k == 2 ? to.z : to.m;
+  if (column) column[i] = bits;
+}
+
+// Reads the position that begins at at, and stores its ordinates as those of position i.
+//
+//   json  "[" ordinate *( "," ordinate ) "]" | "[" "]"    at is the bracket; blanks around each ordinate
+//   wkt   ordinate *( blanks ordinate )                   at is its first byte, or the bracket or comma before it; up to a comma or ")"
+__device__ __forceinline__ Position read_position(const u8 *__restrict__ text, i64 n, i64 at, const Blanks &blanks, u32 style, const Columns &to, i64 i) {
+  Position r = {0, POSITION_MALFORMED, at < 0 ? 0 : at};
+  if (at < 0 || at >= n) return r;
+  const bool json = style == STYLE_JSON;
+  u32 c = text[at];
+  if (json && c != '[') return r;
+  if (json || c == '(' || c == ',') at++;
+  at = skip_blanks(text, n, at, blanks);
+  if (json && at < n && text[at] == ']') {
+    r.state = POSITION_READ;
+    return r;
+  }
+  for (;;) {
+    Number v = {0, 0, NUMBER_UNDECIDED};
+    if (r.ordinates < 4) v = read_number(text, n, at, n, json ? GRAMMAR_JSON : GRAMMAR_LENIENT);
+    if (v.state == NUMBER_UNDECIDED) {
+      r.state = POSITION_UNDECIDED;
+      return r;
+    }
+    r.end = v.state == NUMBER_RANGE ? at : at + v.length;
+    if (v.state != NUMBER_VALID) return r;
+    store_ordinate(to, r.ordinates++, i, v.bits);
+    i64 behind = at + v.length;
+    r.end = at = skip_blanks(text, n, behind, blanks);
+    c = at < n ? text[at] : 0;
+    if (at == n || (json ? c != ',' : at == behind || c == ',' || c == ')')) break;
+    if (json) at = skip_blanks(text, n, at + 1, blanks);
+  }
+  if (r.ordinates >= 2 && (json ? c == ']' : c == ',' || c == ')')) r.state = POSITION_READ;
+  return r;
+}
+
+KERNEL __launch_bounds__(32) positions_begin(PositionsFound *__restrict__ found) {
+  if (threadIdx.x != 0) return;
+  PositionsFound f = {-1, 0, 0, 0, 0};
+  *found = f;
+}
+
+KERNEL __launch_bounds__(BLOCK) positions(const u8 *__restrict__ text, i64 n, const u64 *__restrict__ level, i64 words, const i64 *__restrict__ at, i64 count, u32 style, u64 *__restrict__ x, u64 *__restrict__ y, u64 *__restrict__ z, u64 *__restrict__ m, u64 *__restrict__ undecided, PositionsFound *__restrict__ found) {
+  const i64 i = thread_index();
+  u32 dims = 0, more = 0, state = POSITION_READ;
+  if (i < count) {
+    const Blanks blanks = {level, words};
+    const Columns to = {x, y, z, m};
+    Position p = read_position(text, n, at[i], blanks, style, to, i);
+    state = p.state;
+    if (state == POSITION_READ) dims = 1u << p.ordinates, more = p.ordinates == 4;
+    for (u32 k = state == POSITION_READ ? p.ordinates : 0; k < 4; k++) store_ordinate(to, k, i, NAN_BITS);
+    if (state == POSITION_MALFORMED) atomicMin((u64 *)&found->malformed, (u64)p.end);
+  }
+  store_bits(undecided, i, count, state == POSITION_UNDECIDED);
+  u32 empty = __syncthreads_count(dims == 1);
+  more = __syncthreads_count(more);
+  dims = __reduce_or_sync(WARP, dims);
+  if (lane_index() == 0 && dims & ~found->dims) atomicOr(&found->dims, dims);
+  if (threadIdx.x == 0 && empty) atomicAdd((u64 *)&found->empty, (u64)empty);
+  if (threadIdx.x == 0 && more) atomicAdd((u64 *)&found->more, (u64)more);
+}
+
+// Takes what the host says: the four ordinates of position index[i], one after the other.
+KERNEL __launch_bounds__(BLOCK) positions_settle(const i64 *__restrict__ index, const u64 *__restrict__ value, i64 count, u64 *__restrict__ x, u64 *__restrict__ y, u64 *__restrict__ z, u64 *__restrict__ m) {
+  const i64 i = thread_index();
+  if (i >= count) return;
+  i64 p = index[i];
+  x[p] = value[4 * i], y[p] = value[4 * i + 1];
+  if (z) z[p] = value[4 * i + 2];
+  if (m) m[p] = value[4 * i + 3];
+}

@@ -1,0 +1,202 @@
+package kernels
+
+import (
+	"math"
+
+	"github.com/vibeflight/vibeflight/gpu"
+)
+
+// PositionStyle says how positions are written.
+type PositionStyle uint32
+
+const (
+	// PositionJSON is `[ x , y ]`, with numbers of GrammarJSON: GeoJSON (RFC 7946 section 3.1.1). A position begins with its bracket.
+	PositionJSON PositionStyle = iota
+	// PositionWKT is `x y` up to a comma or a closing bracket, with numbers of GrammarLenient. A position begins with its first byte, or with the bracket
+	// or comma before it.
+	PositionWKT
+)
+
+// Ordinates are where ParsePositions puts what it reads: each of X and Y has one element a position, and so have Z and M or they are left out. An ordinate
+// that a position does not have is NaN, as are those of an empty, a malformed or an undecided one.
+type Ordinates struct {
+	X, Y, Z, M gpu.Buffer[float64]
+	Undecided  Mask                       // bit i says that SettlePositions is to read position i
+	Found      gpu.Buffer[PositionsFound] // one element
+}
+
+// PositionsFound is what there is to know of all positions.
+type PositionsFound struct {
+	Malformed int64  // the first byte of the text at which a position can't go on, or -1
+	Empty     int64  // positions of no ordinate: "[]"
+	More      int64  // ordinates behind the third, in Z and M or not
+	Dims      uint32 // bit k is set if some position has k ordinates; those of more than four count as four
+	_         uint32
+}
+
+// ParsePositions reads the positions that begin at the bytes at of text, with two to four ordinates each, or none in JSON.
+//
+//	text    n bytes
+//	blanks  of the same text
+//	at      ascending or not; one that does not point to a position is malformed
+//	to      overwritten
+//
+//	text    [ [ - 1 . 5 , 2 ] , [ 3 , 4 , 5 ] ]
+//	at        1               10
+//	x         -1.5            3
+//	y         2               4
+//	z         NaN             5               Dims 1<<2 | 1<<3
+//
+// Numbers are as ParseFloat64 reads them. One beyond float64 is malformed, and so is a position of one ordinate, or one that does not end in the text.
+// Undecided are positions with a number that ParseFloat64 leaves undecided, and such of more than four ordinates.
+//
+// Two launches; reads 8 bytes a position and the text under it, and writes 8 bytes for each column and an eighth.
+func (k *Set) ParsePositions(s *gpu.Stream, text gpu.Buffer[byte], blanks *Blanks, at gpu.Buffer[int64], style PositionStyle, to Ordinates) error {
+	w := k.begin(s, "parse positions")
+	n := w.text(text)
+	w.need(blanks.n == n, "blanks of %d bytes for %d bytes of text", blanks.n, n)
+	count := to.check(w, at, style)
+	level, words := blanks.args()
+	w.launch("positions_begin", 1, 32, to.Found.Arg())
+	w.launch("positions", blocks(count, block), block, text.Arg(), gpu.Int(n), level, words, at.Arg(), gpu.Int(count), gpu.Int(style), to.X.Arg(), to.Y.Arg(), to.Z.Arg(), to.M.Arg(),
+		to.Undecided.Arg(), to.Found.Arg())
+	return w.done()
+}
+
+// check refuses buffers of other lengths than the positions need, and gives their number.
+func (to Ordinates) check(w *work, at gpu.Buffer[int64], style PositionStyle) int64 {
+	count := at.Len()
+	w.need(style <= PositionWKT, "position style %d", style)
+	w.need(to.X.Len() == count && to.Y.Len() == count, "%d and %d ordinates for %d positions", to.X.Len(), to.Y.Len(), count)
+	for _, more := range []gpu.Buffer[float64]{to.Z, to.M} {
+		w.need(more.Len() == count || more.Len() == 0, "%d ordinates for %d positions", more.Len(), count)
+	}
+	w.bits("undecided", to.Undecided, int64(count))
+	w.need(to.Found.Len() == 1, "%d elements for what is found", to.Found.Len())
+	return int64(count)
+}
+
+// SettlePositions reads what ParsePositions left undecided on the host, sets its ordinates, and gives what was found of all positions and how many were
+// undecided. The arguments are those of ParsePositions; the bits of Undecided stay. It waits for the device; without undecided positions that
+// is all it does.
+//
+// The host reads the text of these positions and some 1 KiB behind each.
+func (k *Set) SettlePositions(s *gpu.Stream, text gpu.Buffer[byte], at gpu.Buffer[int64], style PositionStyle, to Ordinates) (found PositionsFound, settled int, err error) {
+	w := k.begin(s, "settle positions")
+	w.text(text)
+	to.check(w, at, style)
+	found = only(w, to.Found)
+	index := undecided(w, to.Undecided)
+	settled = index.Len()
+	batch := newSettling(w, text, settled)
+	for from := 0; from < settled && w.err == nil; from += settleBatch {
+		some := index.Slice(from, min(from+settleBatch, settled))
+		var ordinates []float64
+		for _, item := range batch.load(at, gpu.Buffer[int64]{}, some) {
+			p := batch.position(item, style)
+			found.add(item.start, p)
+			ordinates = append(ordinates, p.ordinates[:]...)
+		}
+		values := take[float64](w, len(ordinates))
+		upload(w, values, ordinates)
+		w.launch("positions_settle", blocks(int64(some.Len()), block), block, some.Arg(), values.Arg(), gpu.Int(some.Len()), to.X.Arg(), to.Y.Arg(), to.Z.Arg(), to.M.Arg())
+	}
+	upload(w, to.Found, []PositionsFound{found})
+	return found, settled, w.done()
+}
+
+// add counts a position that starts at byte start of the text.
+func (f *PositionsFound) add(start int, p position) {
+	if p.malformed {
+		if at := int64(start + p.end); f.Malformed < 0 || at < f.Malformed {
+			f.Malformed = at
+		}
+		return
+	}
+	f.Dims |= 1 << min(p.count, 4)
+	f.More += int64(max(p.count-3, 0))
+	if p.count == 0 {
+		f.Empty++
+	}
+}
+
+// position reads the position that an item's text begins with, bringing as much more of the text as it takes.
+func (b *settling) position(x item, style PositionStyle) position {
+	for {
+		p, whole := readPosition(x.text, style)
+		end := x.start + len(x.text)
+		if whole || end == b.text.Len() || b.w.err != nil {
+			return p
+		}
+		x.text = b.fetch(x.start, min(end+15*len(x.text), b.text.Len()))
+	}
+}
+
+// position is one position as the host reads it.
+type position struct {
+	ordinates [4]float64 // the first four; NaN where there is none
+	count     int
+	malformed bool
+	end       int // the first byte that can't go on, if it is malformed
+}
+
+// readPosition reads the position that b begins with. whole says that nothing behind b can change it.
+func readPosition(b []byte, style PositionStyle) (p position, whole bool) {
+	json, g := style == PositionJSON, GrammarLenient
+	if json {
+		g = GrammarJSON
+	}
+	at := func(i int) byte {
+		if i < len(b) {
+			return b[i]
+		}
+		return 0
+	}
+	skip := func(i int) int {
+		for at(i) == ' ' || at(i) == '\t' || at(i) == '\n' || at(i) == '\r' {
+			i++
+		}
+		return i
+	}
+	nan := math.NaN()
+	p.ordinates = [4]float64{nan, nan, nan, nan}
+	fail := func(i int) (position, bool) {
+		return position{ordinates: [4]float64{nan, nan, nan, nan}, malformed: true, end: i}, i < len(b)
+	}
+	if json && at(0) != '[' {
+		return fail(0)
+	}
+	i := 0
+	if c := at(0); json || c == '(' || c == ',' {
+		i++
+	}
+	i = skip(i)
+	if json && at(i) == ']' {
+		return p, true
+	}
+	for {
+		v, length, ok := readNumber(b[min(i, len(b)):], g)
+		behind := i + length
+		switch {
+		case !ok:
+			return fail(behind)
+		case math.IsInf(v, 0):
+			p, whole = fail(i)
+			return p, whole && behind < len(b)
+		case p.count < 4:
+			p.ordinates[p.count] = v
+		}
+		p.count++
+		i = skip(behind)
+		c := at(i)
+		if json && c == ',' {
+			i = skip(i + 1)
+			continue
+		}
+		if closes := c == ']' && json || (c == ',' || c == ')') && !json; closes && p.count > 1 {
+			return p, true
+		} else if closes || json || i == behind {
+			return fail(i)
+		}
+	}
+}

@@ -1,0 +1,332 @@
+package kernels_test
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/vibeflight/vibeflight/gpu"
+	"github.com/vibeflight/vibeflight/kernels"
+)
+
+// ordinates are what ParsePositions gives, on the host.
+type ordinates struct {
+	columns   [4][]float64
+	undecided []uint64
+	found     kernels.PositionsFound
+}
+
+// parsePositions runs ParsePositions, and gives what it said before and after SettlePositions.
+func parsePositions(r *rig, text []byte, at []int64, style kernels.PositionStyle, dims int) (before, after ordinates) {
+	r.Helper()
+	n := len(at)
+	b, places := upload(r, text), upload(r, at)
+	blanks, err := kernels.AllocBlanks(r.s, len(text))
+	r.ok(err)
+	r.ok(r.k.FindBlanks(r.s, b, blanks))
+	to := kernels.Ordinates{X: poisoned[float64](r, n), Y: poisoned[float64](r, n), Undecided: poisoned[uint64](r, kernels.Words(n)), Found: poisoned[kernels.PositionsFound](r, 1)}
+	if dims > 2 {
+		to.Z = poisoned[float64](r, n)
+	}
+	if dims > 3 {
+		to.M = poisoned[float64](r, n)
+	}
+	r.ok(r.k.ParsePositions(r.s, b, blanks, places, style, to))
+	results := func() (o ordinates) {
+		for i, column := range []gpu.Buffer[float64]{to.X, to.Y, to.Z, to.M} {
+			o.columns[i] = read(r, column)
+		}
+		o.undecided, o.found = read(r, to.Undecided), read(r, to.Found)[0]
+		return o
+	}
+	before = results()
+	found, settled, err := r.k.SettlePositions(r.s, b, places, style, to)
+	r.ok(err)
+	r.ok(blanks.Free(r.s))
+	after = results()
+	if found != after.found || settled != len(setBits(before.undecided, 0)) {
+		r.Fatalf("settled %d positions, found %+v, on the device %+v", settled, found, after.found)
+	}
+	return before, after
+}
+
+// checkPositions compares ParsePositions with the plain reading; it says how many positions were undecided.
+func checkPositions(r *rig, what string, text []byte, at []int64, style kernels.PositionStyle, dims int) (undecided int) {
+	r.Helper()
+	before, after := parsePositions(r, text, at, style, dims)
+	wantBefore, wantAfter := kernels.PositionsFound{Malformed: -1}, kernels.PositionsFound{Malformed: -1}
+	for i, p := range at {
+		want := tupleAt(text, int(p), style)
+		show := func() string {
+			return fmt.Sprintf("%s: position %d, %.80q", what, i, text[min(max(p, 0), int64(len(text))):])
+		}
+		count(&wantAfter, want)
+		hard := bit(before.undecided, i)
+		if !hard {
+			count(&wantBefore, want)
+		} else if undecided++; !want.hard {
+			r.Fatalf("%s is undecided", show())
+		}
+		for k := range dims {
+			if got := after.columns[k][i]; !sameFloat(got, want.ordinates[k]) {
+				r.Fatalf("%s: ordinate %d is %v, want %v", show(), k, got, want.ordinates[k])
+			}
+			if got := before.columns[k][i]; !sameFloat(got, want.ordinates[k]) && !(hard && math.IsNaN(got)) {
+				r.Fatalf("%s: ordinate %d is %v before it was settled, want %v", show(), k, got, want.ordinates[k])
+			}
+		}
+	}
+	if before.found != wantBefore || after.found != wantAfter {
+		r.Fatalf("%s: found %+v, settled %+v, want %+v, %+v", what, before.found, after.found, wantBefore, wantAfter)
+	}
+	for i := len(at); i < 64*len(before.undecided); i++ {
+		if bit(before.undecided, i) {
+			r.Fatalf("%s: bit %d is set behind %d positions", what, i, len(at))
+		}
+	}
+	return undecided
+}
+
+// count adds a position to what is found.
+func count(f *kernels.PositionsFound, t tuple) {
+	switch {
+	case t.malformed >= 0:
+		if f.Malformed < 0 || int64(t.malformed) < f.Malformed {
+			f.Malformed = int64(t.malformed)
+		}
+		return
+	case t.count == 0:
+		f.Empty++
+	}
+	f.Dims |= 1 << min(t.count, 4)
+	f.More += int64(max(t.count-3, 0))
+}
+
+// positionTexts are single positions, from their first byte on.
+var positionTexts = []struct {
+	name  string
+	style kernels.PositionStyle
+	text  string
+}{
+	{"two", kernels.PositionJSON, "[-1.5,2]"},
+	{"three", kernels.PositionJSON, "[1,2,3e2]"},
+	{"four", kernels.PositionJSON, "[1,2,3,4]"},
+	{"five", kernels.PositionJSON, "[1,2,3,4,5]"},
+	{"seven", kernels.PositionJSON, "[1,2,3,4,5,6,7]"},
+	{"five, malformed", kernels.PositionJSON, "[1,2,3,4,x]"},
+	{"six, malformed", kernels.PositionJSON, "[1,2,3,4,5,01]"},
+	{"2000", kernels.PositionJSON, "[1" + strings.Repeat(",2", 1999) + "]"},
+	{"G5 empty", kernels.PositionJSON, "[]"},
+	{"G5 empty, blanks", kernels.PositionJSON, "[ \n ]"},
+	{"blanks", kernels.PositionJSON, "[ \t1\r\n,\n\n 2 ]"},
+	{"indented", kernels.PositionJSON, "[\n                        -81.5,\n                        27.25\n                    ]"},
+	{"tabs", kernels.PositionJSON, "[\n" + strings.Repeat("\t", 40) + "1,\n" + strings.Repeat("\t", 40) + "2]"},
+	{"1000 blanks", kernels.PositionJSON, "[" + strings.Repeat(" ", 1000) + "1," + strings.Repeat("\n", 1000) + "2]"},
+	{"form feed", kernels.PositionJSON, "[1,\f2]"},
+	{"G11 null", kernels.PositionJSON, "[1,null]"},
+	{"G11 NaN", kernels.PositionJSON, "[NaN,1]"},
+	{"G11 string", kernels.PositionJSON, `[1,"2"]`},
+	{"G12 one", kernels.PositionJSON, "[1]"},
+	{"one and a comma", kernels.PositionJSON, "[1,]"},
+	{"a comma", kernels.PositionJSON, "[,1]"},
+	{"two commas", kernels.PositionJSON, "[1,,2]"},
+	{"no comma", kernels.PositionJSON, "[1 2]"},
+	{"semicolon", kernels.PositionJSON, "[1;2]"},
+	{"leading zero", kernels.PositionJSON, "[01,2]"},
+	{"leading zeros, second", kernels.PositionJSON, "[1,-00]"},
+	{"plus", kernels.PositionJSON, "[+1,2]"},
+	{"point", kernels.PositionJSON, "[1,.5]"},
+	{"no fraction", kernels.PositionJSON, "[1.,5]"},
+	{"no exponent", kernels.PositionJSON, "[1e,5]"},
+	{"beyond float64", kernels.PositionJSON, "[1,-2e400]"},
+	{"beyond float64, then a letter", kernels.PositionJSON, "[1,2e400x]"},
+	{"nested", kernels.PositionJSON, "[[1,2]]"},
+	{"a brace", kernels.PositionJSON, "{1,2}"},
+	{"a digit", kernels.PositionJSON, "1,2]"},
+	{"brace behind", kernels.PositionJSON, "[1,2}"},
+	{"cut", kernels.PositionJSON, "[1,2"},
+	{"middle", kernels.PositionJSON, "[1.00000000000000011102230246251565404,1.0000000000000001110223024625156541]"},
+	{"middle, then malformed", kernels.PositionJSON, "[1.00000000000000011102230246251565404,x]"},
+	{"2000 digits", kernels.PositionJSON, "[0." + strings.Repeat("1", 2000) + ",2]"},
+	{"2000 digits, then 3000 blanks", kernels.PositionJSON, "[0." + strings.Repeat("1", 2000) + strings.Repeat(" ", 3000) + ",2]"},
+	{"2000 digits, cut", kernels.PositionJSON, "[0." + strings.Repeat("1", 2000)},
+	{"beyond float64, 2000 digits", kernels.PositionJSON, "[" + strings.Repeat("9", 2000) + ",2]"},
+	{"40000 digits", kernels.PositionJSON, "[1," + strings.Repeat("7", 300) + "." + strings.Repeat("7", 40000) + "]"},
+	{"two", kernels.PositionWKT, "(1 2)"},
+	{"two, from a digit", kernels.PositionWKT, "-1.5 2,"},
+	{"three, from a comma", kernels.PositionWKT, ", 1 2\t3 )"},
+	{"four", kernels.PositionWKT, "(+1 .5 5. 0004,"},
+	{"five", kernels.PositionWKT, "(1 2 3 4 5)"},
+	{"one", kernels.PositionWKT, "(1)"},
+	{"none", kernels.PositionWKT, "()"},
+	{"two commas", kernels.PositionWKT, ",,"},
+	{"letters", kernels.PositionWKT, "(1 x)"},
+	{"letter behind", kernels.PositionWKT, "(1 2x)"},
+	{"empty", kernels.PositionWKT, "EMPTY"},
+	{"nested", kernels.PositionWKT, "((1 2))"},
+	{"cut", kernels.PositionWKT, "(1 2"},
+	{"cut behind a blank", kernels.PositionWKT, "(1 2 "},
+	{"square", kernels.PositionWKT, "(1 2]"},
+	{"signs", kernels.PositionWKT, "(1 +-2)"},
+	{"a point", kernels.PositionWKT, "(1 .)"},
+	{"beyond float64", kernels.PositionWKT, "(1 1e309)"},
+	{"middle", kernels.PositionWKT, "(1.00000000000000011102230246251565404 2)"},
+	{"2000 digits", kernels.PositionWKT, "(" + strings.Repeat("0", 2000) + "1 2)"},
+}
+
+// Each position by itself, cut short at every byte, and before other text.
+func TestParsePositions(t *testing.T) {
+	r := open(t)
+	for _, tt := range positionTexts {
+		text := []byte(tt.text)
+		checkPositions(r, tt.name, text, []int64{0}, tt.style, 4)
+		checkPositions(r, tt.name+", then another", append(text, ",[7,8],(9 9)"...), []int64{0}, tt.style, 4)
+		for cut := range min(len(text), 24) {
+			checkPositions(r, fmt.Sprintf("%s, cut at %d", tt.name, cut), text[:cut], []int64{0}, tt.style, 4)
+		}
+	}
+}
+
+// All of them in one text.
+func TestParsePositionsTogether(t *testing.T) {
+	r := open(t)
+	for _, style := range []kernels.PositionStyle{kernels.PositionJSON, kernels.PositionWKT} {
+		var text []byte
+		var at []int64
+		for range 3 {
+			for _, tt := range positionTexts {
+				at = append(at, int64(len(text)))
+				text = append(text, tt.text...)
+			}
+		}
+		for dims := 2; dims <= 4; dims++ {
+			checkPositions(r, fmt.Sprintf("style %d, %d columns", style, dims), text, at, style, dims)
+		}
+	}
+}
+
+// appendPosition appends a position: mostly sound, with any blanks, sometimes with a byte changed.
+func appendPosition(b []byte, rng *rand.Rand, style kernels.PositionStyle) []byte {
+	from := len(b)
+	blanks := func(least int) {
+		count := least
+		switch rng.IntN(40) {
+		case 0:
+			count += rng.IntN(300)
+		case 1, 2, 3, 4, 5, 6:
+			count += rng.IntN(4)
+		}
+		for range count {
+			b = append(b, "    \t\n\r"[rng.IntN(7)])
+		}
+	}
+	dims := 2 + rng.IntN(3)
+	if rng.IntN(50) == 0 {
+		dims = rng.IntN(6)
+	}
+	open, separator, end := byte('['), byte(','), byte(']')
+	if style == kernels.PositionWKT {
+		open, separator, end = '(', ' ', ",)"[rng.IntN(2)]
+	}
+	b = append(b, open)
+	for i := range dims {
+		blanks(0)
+		if i > 0 {
+			b = append(b, separator)
+			blanks(0)
+		}
+		b = appendDecimal(b, rng)
+	}
+	blanks(0)
+	b = append(b, end)
+	if rng.IntN(50) == 0 {
+		const alphabet = "[](),0123456789-+.eE \tx\x00\xff"
+		b[from+rng.IntN(len(b)-from)] = alphabet[rng.IntN(len(alphabet))]
+	}
+	return b
+}
+
+func TestParsePositionsOfRandom(t *testing.T) {
+	r := open(t)
+	for _, style := range []kernels.PositionStyle{kernels.PositionJSON, kernels.PositionWKT} {
+		for _, n := range []int{0, 1, 31, 32, 33, 63, 64, 65, 255, 256, 257, 30000} {
+			rng := rand.New(rand.NewPCG(uint64(n), uint64(style)))
+			var text []byte
+			var at []int64
+			for range n {
+				at = append(at, int64(len(text)))
+				text = appendPosition(text, rng, style)
+			}
+			checkPositions(r, fmt.Sprintf("style %d, %d positions", style, n), text, at, style, 3)
+		}
+	}
+}
+
+// Runs of blanks that end just before and behind the bounds of words, of 64 words and of 4096 words.
+func TestParsePositionsOverBlanks(t *testing.T) {
+	r := open(t)
+	const n = 300000
+	for _, first := range []int{0, 1, 63} {
+		for _, second := range []int{64, 65, 128, 4095, 4096, 4097, 8191, 8192, 262143, 262144, 262145, n - 2} {
+			text := bytes.Repeat([]byte{' '}, n)
+			copy(text[first:], "[5,")
+			copy(text[second+first%2:], "7")
+			text[n-1] = ']'
+			checkPositions(r, fmt.Sprintf("7 at %d", second), text, []int64{int64(first)}, kernels.PositionJSON, 2)
+		}
+	}
+	checkPositions(r, "blanks to the end", append([]byte("[5,"), bytes.Repeat([]byte{'\n'}, n)...), []int64{0}, kernels.PositionJSON, 2)
+}
+
+// A position that lies nowhere is malformed where it lies.
+func TestParsePositionsOutside(t *testing.T) {
+	r := open(t)
+	for _, style := range []kernels.PositionStyle{kernels.PositionJSON, kernels.PositionWKT} {
+		for _, at := range []int64{6, 7, 1 << 50, -1, math.MinInt64} {
+			checkPositions(r, fmt.Sprint("at ", at), []byte("[1,2] "), []int64{at}, style, 4)
+		}
+	}
+}
+
+func TestParsePositionsRefuses(t *testing.T) {
+	r := open(t)
+	text, at := upload(r, make([]byte, 100)), upload(r, make([]int64, 65))
+	blanks, err := kernels.AllocBlanks(r.s, 100)
+	r.ok(err)
+	defer func() { r.ok(blanks.Free(r.s)) }()
+	r.ok(r.k.FindBlanks(r.s, text, blanks))
+	column, mask, found := poisoned[float64](r, 65), poisoned[uint64](r, 2), poisoned[kernels.PositionsFound](r, 1)
+	good := kernels.Ordinates{X: column, Y: column, Undecided: mask, Found: found}
+	tests := []struct {
+		name   string
+		style  kernels.PositionStyle
+		change func(o *kernels.Ordinates)
+	}{
+		{"no style", 2, func(*kernels.Ordinates) {}},
+		{"a short x", 0, func(o *kernels.Ordinates) { o.X = column.Slice(0, 64) }},
+		{"no y", 0, func(o *kernels.Ordinates) { o.Y = gpu.Buffer[float64]{} }},
+		{"a short z", 0, func(o *kernels.Ordinates) { o.Z = column.Slice(0, 64) }},
+		{"a short m", 0, func(o *kernels.Ordinates) { o.M = column.Slice(0, 1) }},
+		{"a short mask", 0, func(o *kernels.Ordinates) { o.Undecided = mask.Slice(0, 1) }},
+		{"nothing found", 0, func(o *kernels.Ordinates) { o.Found = gpu.Buffer[kernels.PositionsFound]{} }},
+	}
+	for _, tt := range tests {
+		to := good
+		tt.change(&to)
+		if r.k.ParsePositions(r.s, text, blanks, at, tt.style, to) == nil {
+			t.Errorf("%s: ParsePositions takes it", tt.name)
+		}
+		if _, _, err := r.k.SettlePositions(r.s, text, at, tt.style, to); err == nil {
+			t.Errorf("%s: SettlePositions takes it", tt.name)
+		}
+	}
+	if r.k.ParsePositions(r.s, text.Slice(0, 64), blanks, at, 0, good) == nil {
+		t.Error("ParsePositions takes blanks of another text")
+	}
+	if r.k.FindBlanks(r.s, upload(r, make([]byte, 100000)), blanks) == nil {
+		t.Error("FindBlanks takes more text than there is room for")
+	}
+}

@@ -1,0 +1,146 @@
+// quote.cuh: which bytes lie inside a string, found in one pass over the text and one over the tiles.
+//
+// Whether a quote counts depends on the backslashes before it, perhaps in the tile before, and whether a byte lies inside a string depends on all
+// quotes before it. So a tile is read as if no escape and no string reached into it, and says what would change if one did:
+//   escaped   an escape that reaches in falls on the first byte that is no backslash, behind a run of them. If that byte is a quote it
+//             counts where it did not, or the other way round; nothing else changes, and no bracket lies before it
+//   inside    a string that reaches in turns inside and outside over in the whole tile
+// A tile so is a function of four states, and functions join in any grouping: blocks join 256 tiles each, then each block joins those before its
+// own. No block waits for another, and a run of backslashes over many tiles costs no more than other text.
+#pragma once
+#include "vf.cuh"
+
+struct QuoteTile {
+  u32 quotes;     // parity of the quotes that count; settled: does a string reach into the tile
+  u32 first;      // 1 + place in the tile of the first byte that is no backslash, if that is a quote, or 0; settled: only if an escape reaches it
+  u32 tail;       // STATE_*: is the byte behind the tile escaped; STATE_KEPT: as the byte before was, the tile is all backslashes
+  u32 odd;        // the text ends here, in a word that is an odd number of backslashes and nothing else
+  i32 change[2];  // of the depth, if the tile starts outside a string and if it starts inside
+  i64 depth;      // settled: at the tile's start
+};
+struct QuoteCarry {
+  u32 inside, escaped;  // at the end of the text before
+};
+
+// What a run of tiles makes of the state before it. A state is escaped + 2 * inside.
+struct QuoteStep {
+  u32 to[4];     // the state behind the run
+  i64 depth[4];  // how the depth changes in it
+};
+
+// The bytes of a word that a backslash before them escapes. carry: is the first byte escaped; gets whether the byte behind the word is.
+//   text     \ \ " \ " x
+//   bs       1 1 . 1 . .
+//   escaped  . 1 . . 1 .
+__device__ __forceinline__ u64 escaped_bytes(u64 bs, u32 &carry) {
+  const u64 even = 0x5555555555555555ull;
+  u64 first = bs & ~(u64)carry;                    // an escaped backslash starts no run
+  u64 follows = first << 1 | carry;
+  u64 odd_starts = first & ~even & ~follows;
+  u64 sum = odd_starts + first;                    // carries run to the ends of runs that start at odd places
+  u64 escaped = (even ^ sum << 1) & follows;
+  carry = sum < odd_starts;
+  return escaped;
+}
+
+// What a block learns of its tile's escapes.
+struct TileEscapes {
+  u32 first, tail, odd;  // as in QuoteTile
+};
+// One word's quotes that count, in a block that reads one tile, escapes that reach into the tile aside. bs and quotes: its backslashes and quotes,
+// valid: its bytes that belong to the text. All threads of the block call; tile is the same in all of them.
+__device__ __forceinline__ u64 counting_quotes(u64 bs, u64 quotes, u64 valid, u32 *shared, TileEscapes &tile) {
+  tile.tail = STATE_OFF, tile.odd = 0;
+  if (!__syncthreads_or(bs != 0)) {
+    if (threadIdx.x == 0) shared[0] = quotes & 1;
+    __syncthreads();
+    tile.first = shared[0];
+    __syncthreads();
+    return quotes;
+  }
+  u32 carry = 0, odd = 0, set;
+  u64 escaped = escaped_bytes(bs, carry);
+  if (bs == valid) {
+    set = STATE_KEPT, odd = __popcll(valid) & 1;  // 64 backslashes escape one another, and so do none
+  } else {
+    set = valid == ~0ull ? carry : escaped >> __popcll(valid) & 1;
+  }
+  u32 start = block_state(set, STATE_KEPT, shared, tile.tail);
+  if (threadIdx.x == 0) shared[0] = 0;
+  tile.odd = __syncthreads_or(odd);
+  if (start == STATE_KEPT && set != STATE_KEPT) {  // one thread at most
+    int at = first_bit(~bs);
+    if (quotes >> at & 1) shared[0] = 1 + threadIdx.x * 64 + at;
+  }
+  __syncthreads();
+  tile.first = shared[0];
+  __syncthreads();
+  carry = start == STATE_ON;
+  return quotes & ~escaped_bytes(bs, carry);
+}
+
+// ---- joining tiles ----
+
+constexpr int JOIN = 256;  // tiles of a group, and threads of a block that joins them
+
+__device__ __forceinline__ QuoteStep quote_step(const QuoteTile &t) {
+  QuoteStep r;
+#pragma unroll
+  for (u32 state = 0; state < 4; state++) {
+    u32 escaped = state & 1, inside = state >> 1, flip = escaped && t.first;
+    r.to[state] = ((t.tail == STATE_KEPT ? escaped : t.tail) ^ t.odd) | (inside ^ t.quotes ^ flip) << 1;
+    r.depth[state] = t.change[inside ^ flip];
+  }
+  return r;
+}
+__device__ __forceinline__ QuoteStep no_step() {
+  QuoteStep r = {{0, 1, 2, 3}, {0, 0, 0, 0}};
+  return r;
+}
+// Picks one of four without an array that is indexed at run time, which would lie in memory.
+template <class T>
+__device__ __forceinline__ T pick(const T v[4], u32 i) {
+  return i & 2 ? (i & 1 ? v[3] : v[2]) : (i & 1 ? v[1] : v[0]);
+}
+// First a, then b.
+__device__ __forceinline__ QuoteStep join(const QuoteStep &a, const QuoteStep &b) {
+  QuoteStep r;
+#pragma unroll
+  for (int i = 0; i < 4; i++) r.to[i] = pick(b.to, a.to[i]), r.depth[i] = a.depth[i] + pick(b.depth, a.to[i]);
+  return r;
+}
+__device__ __forceinline__ QuoteStep step_from(const QuoteStep &x, int lane) {
+  QuoteStep r;
+#pragma unroll
+  for (int i = 0; i < 4; i++) r.to[i] = __shfl_sync(WARP, x.to[i], lane), r.depth[i] = __shfl_sync(WARP, x.depth[i], lane);
+  return r;
+}
+// The steps of the threads before this one, joined; all gets those of the whole block. shared holds 33 elements.
+__device__ __forceinline__ QuoteStep block_steps(const QuoteStep &mine, QuoteStep *shared, QuoteStep &all) {
+  int lane = lane_index(), warp = threadIdx.x >> 5, warps = (blockDim.x + 31) >> 5;
+  QuoteStep x = mine;
+  for (int d = 1; d < 32; d <<= 1) {
+    QuoteStep before = step_from(x, lane < d ? lane : lane - d);
+    if (lane >= d) x = join(before, x);
+  }
+  if (lane == 31) shared[warp] = x;
+  __syncthreads();
+  if (warp == 0) {
+    QuoteStep y = lane < warps ? shared[lane] : no_step();
+    for (int d = 1; d < 32; d <<= 1) {
+      QuoteStep before = step_from(y, lane < d ? lane : lane - d);
+      if (lane >= d) y = join(before, y);
+    }
+    QuoteStep before = step_from(y, lane ? lane - 1 : 0);
+    if (!lane) before = no_step();
+    if (lane < warps) shared[lane] = before;
+    if (lane == 31) shared[32] = y;
+  }
+  __syncthreads();
+  QuoteStep before = step_from(x, lane ? lane - 1 : 0);
+  if (!lane) before = no_step();
+  before = join(shared[warp], before);
+  all = shared[32];
+  __syncthreads();
+  return before;
+}

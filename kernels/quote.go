@@ -1,0 +1,67 @@
+package kernels
+
+import "github.com/vibeflight/vibeflight/gpu"
+
+// QuoteStyle says how a quote stands for itself inside a string.
+type QuoteStyle uint32
+
+const (
+	// QuoteEscaped is JSON's way: a backslash takes the next byte's meaning, another backslash's too (RFC 8259 section 7).
+	QuoteEscaped QuoteStyle = iota
+	// QuoteDoubled is CSV's way: two quotes in a row (RFC 4180). They end the string and start it again, so that the first of them is not inside.
+	QuoteDoubled
+)
+
+// QuoteCarry is what the text before a chunk says of its first byte.
+type QuoteCarry struct {
+	Inside  uint32 // 1: it lies in a string
+	Escaped uint32 // 1: a backslash stands before it that is not itself escaped
+}
+
+// quoteTile is QuoteTile of quote.cuh.
+type quoteTile struct {
+	Quotes, First, Tail, Odd uint32
+	Change                   [2]int32
+	Depth                    int64
+}
+
+// quoteStep is QuoteStep of quote.cuh.
+type quoteStep struct {
+	To    [4]uint32
+	Depth [4]int64
+}
+
+// joinTiles is how many tiles quote_groups joins to a group.
+const joinTiles = 256
+
+// QuoteParity sets bit i of inside if byte i of text is inside a string, the opening quote included, the closing quote not.
+//
+//	text    n bytes
+//	inside  Words(n) words, overwritten
+//	carry   one element or none
+//
+//	text    { " a \ " b " : "
+//	inside  . 1 1 1 1 1 . . 1
+//
+// Four launches, of which two read the text and the mask once each. A run of backslashes costs no more than other text.
+func (k *Set) QuoteParity(s *gpu.Stream, text gpu.Buffer[byte], quote byte, style QuoteStyle, inside Mask, carries gpu.Buffer[QuoteCarry]) error {
+	w := k.begin(s, "quote parity")
+	n := w.text(text)
+	w.mask("inside", inside, n)
+	w.need(quote != 0 && quote != '\\', "the quote %q", quote)
+	carry(w, carries)
+	tiles := blocks(n, tileBytes)
+	tile := take[quoteTile](w, int(tiles))
+	w.launch("quote_tiles", tiles, block, text.Arg(), gpu.Int(n), gpu.Int(quote), gpu.Int(style), inside.Arg(), tile.Arg())
+	w.settleQuotes(tile, tiles, carries.Arg(), 0)
+	w.launch("quote_inside", tiles, block, inside.Arg(), gpu.Int(n), tile.Arg())
+	return w.done()
+}
+
+// settleQuotes tells each tile what lies before it; quotes and depth are the addresses of the carries, or 0.
+func (w *work) settleQuotes(tile gpu.Buffer[quoteTile], tiles int64, quotes, depth gpu.Arg) {
+	groups := max(1, blocks(tiles, joinTiles))
+	group := take[quoteStep](w, int(groups)+1)
+	w.launch("quote_groups", groups, joinTiles, tile.Arg(), gpu.Int(tiles), quotes, depth, group.Arg())
+	w.launch("quote_settle", groups, joinTiles, tile.Arg(), gpu.Int(tiles), group.Arg(), quotes, depth)
+}

@@ -1,0 +1,143 @@
+package kernels
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/vibeflight/vibeflight/gpu"
+)
+
+// Coordinates are the coordinates of geometries in a text: m spans [Starts[i], Ends[i]) in ascending order that don't overlap, each from where the first bracket
+// stands, or from before it, to behind the last one, with the kind of its geometry. Spans of other kinds than KindPoint to KindMultiPolygon have no parts.
+type Coordinates struct {
+	Starts, Ends gpu.Buffer[int64]
+	Kinds        gpu.Buffer[TypeKind]
+}
+
+// RingFault says how brackets of coordinates don't fit their geometry.
+type RingFault uint8
+
+// As RINGS_* of rings.cu.
+const (
+	RingsSound     RingFault = iota
+	RingsDeep                // a bracket deeper than the kind of geometry has
+	RingsStray               // behind a bracket or comma that has brackets inside stands something else; EMPTY as a member in WKT, too
+	RingsUndecided           // more than 256 blanks stand where one is expected
+)
+
+// Rings are counted parts, rings and positions, and what is needed to list them. Free gives its memory back.
+//
+// Every geometry consists of parts, a part of rings, a ring of positions, whatever its kind:
+//
+//	Point                     a part of a ring of a position
+//	LineString, MultiPoint    a part of a ring
+//	Polygon, MultiLineString  a part, its rings or lines
+//	MultiPolygon              a part for each polygon
+//
+// Empty brackets have no members: LineString [] is a part of a ring of none, MultiPolygon [] has no part, Point [] is a position without numbers.
+type Rings struct {
+	Parts, Rings, Positions int64
+	Offset                  int64     // the byte of the first fault, or -1; what is at fault begins nothing
+	Fault                   RingFault //
+
+	coordinates int // spans
+	args        []gpu.Arg
+	span        gpu.Buffer[ringSpan]
+	tiles       int64
+	tile        gpu.Buffer[int64]
+	result      gpu.Buffer[ringResult]
+}
+
+// RingOffsets list what Rings counted. All offsets are exclusive sums, so that the members of i are those from offset i to offset i+1.
+//
+//	Spans      m+1            the first part of each span
+//	Parts      Parts+1        the first ring of each part
+//	Rings      Rings+1        the first position of each ring
+//	Positions  Positions      bytes of the text: of the bracket around a position, or, where commas stand between positions, of what stands first in it
+type RingOffsets struct {
+	Spans, Parts, Rings, Positions gpu.Buffer[int64]
+}
+
+// ringSpan and ringResult are RingSpan and RingResult of rings.cu.
+type (
+	ringSpan struct {
+		End         int64
+		Depth, Kind int32
+	}
+	ringResult struct {
+		First, Disorder         uint64
+		Parts, Rings, Positions int64
+	}
+)
+
+// CountRings counts the parts, rings and positions of coordinates. It waits for the device.
+//
+//	text    n bytes
+//	d       of the text: [ and ] for GeoJSON, ( and ) for WKT, other pairs beside them or not
+//	commas  none where every position has a bracket of its own, as in GeoJSON. Words(n) words where commas stand between them, as in WKT: the commas
+//	        outside of strings
+//
+// The text is read only behind brackets and commas that have brackets inside. The time is linear in the bytes, whatever a geometry's size.
+// An error says that the spans are not as Coordinates wants them, too.
+func (k *Set) CountRings(s *gpu.Stream, text gpu.Buffer[byte], d *Depth, commas Mask, c Coordinates) (*Rings, error) {
+	w := k.begin(s, "count rings")
+	n, m := w.text(text), c.Starts.Len()
+	w.need(n == d.n, "%d bytes of text, and the depth of %d", n, d.n)
+	if commas.Len() > 0 {
+		w.mask("commas", commas, n)
+	}
+	w.need(c.Ends.Len() == m && c.Kinds.Len() == m, "%d starts, %d ends and %d kinds", m, c.Ends.Len(), c.Kinds.Len())
+	tiles := n/tileBytes + 1 // with the byte behind the text, where a span may begin
+	r := &Rings{coordinates: m, tiles: tiles, span: give[ringSpan](w, int64(m)), tile: give[int64](w, 3*tiles+1), result: give[ringResult](w, 1)}
+	if w.err == nil {
+		w.err = gpu.Upload(s, r.result, []ringResult{{First: math.MaxUint64, Disorder: math.MaxUint64}})
+	}
+	w.launch("rings_spans", blocks(int64(m), block), block, d.Open.Arg(), d.Close.Arg(), d.Base.Arg(), gpu.Int(n), c.Starts.Arg(), c.Ends.Arg(), c.Kinds.Arg(),
+		gpu.Int(m), r.span.Arg(), r.result.Arg())
+	r.args = []gpu.Arg{
+		text.Arg(), d.Open.Arg(), d.Close.Arg(), commas.Arg(), d.Base.Arg(), gpu.Int(n), c.Starts.Arg(), r.span.Arg(), gpu.Int(m), r.tile.Arg(), r.result.Arg(),
+	}
+	w.launch("rings_count", tiles, block, r.args...)
+	if w.err == nil {
+		scan(w, r.tile.Slice(0, int(3*tiles)), r.tile, gpu.Buffer[int64]{})
+	}
+	w.launch("rings_totals", 1, 1, r.tile.Arg(), gpu.Int(tiles), r.result.Arg())
+	found := only(w, r.result)
+	w.need(found.Disorder == math.MaxUint64, "span %d lies outside of the text, ends before it starts, or overlaps the next", found.Disorder)
+	if err := w.done(); err != nil {
+		return nil, errors.Join(err, r.Free(s))
+	}
+	r.Parts, r.Rings, r.Positions, r.Offset = found.Parts, found.Rings, found.Positions, -1
+	if found.First != math.MaxUint64 {
+		r.Offset, r.Fault = int64(found.First>>2), RingFault(found.First&3)
+	}
+	return r, nil
+}
+
+// Free gives the memory back once the work that s was given before is done.
+func (r *Rings) Free(s *gpu.Stream) error {
+	return errors.Join(r.span.Free(s), r.tile.Free(s), r.result.Free(s))
+}
+
+// ListRings writes what r counted. The buffers that CountRings was given must hold what they held then.
+//
+//	out  overwritten, of the lengths that RingOffsets says
+func (k *Set) ListRings(s *gpu.Stream, r *Rings, out RingOffsets) error {
+	w := k.begin(s, "list rings")
+	for _, b := range []struct {
+		what string
+		got  int
+		want int64
+	}{
+		{"spans", out.Spans.Len(), int64(r.coordinates) + 1},
+		{"parts", out.Parts.Len(), r.Parts + 1},
+		{"rings", out.Rings.Len(), r.Rings + 1},
+		{"positions", out.Positions.Len(), r.Positions},
+	} {
+		w.need(int64(b.got) == b.want, "a buffer of %d for %s, want %d", b.got, b.what, b.want)
+	}
+	args := append(slices.Clone(r.args), out.Spans.Arg(), out.Parts.Arg(), out.Rings.Arg(), out.Positions.Arg())
+	w.launch("rings_emit", r.tiles, block, args...)
+	return w.done()
+}

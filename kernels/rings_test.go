@@ -1,0 +1,356 @@
+package kernels_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vibeflight/vibeflight/kernels"
+)
+
+// geometries are what CountRings and ListRings give, read one after the other.
+type geometries struct {
+	spans, parts, rings, positions []int64
+}
+
+func (g *geometries) part()     { g.parts = append(g.parts, int64(len(g.rings))) }
+func (g *geometries) ring()     { g.rings = append(g.rings, int64(len(g.positions))) }
+func (g *geometries) at(i int)  { g.positions = append(g.positions, int64(i)) }
+func (g *geometries) geometry() { g.spans = append(g.spans, int64(len(g.parts))) }
+
+// end adds what stands behind the last offset of each list.
+func (g *geometries) end() {
+	g.geometry()
+	g.part()
+	g.ring()
+}
+
+// members are where the members of the brackets at i begin, and what lies behind the brackets.
+func members(text []byte, i int) (begins []int, behind int) {
+	depth := 0
+	for ; ; i++ {
+		switch text[i] {
+		case '[', '(':
+			if depth++; depth == 1 {
+				begins = append(begins, i+1)
+			}
+		case ']', ')':
+			if depth--; depth == 0 {
+				if len(bytes.TrimSpace(text[begins[0]:i])) == 0 {
+					begins = nil
+				}
+				for j, at := range begins {
+					begins[j] = at + len(text[at:]) - len(bytes.TrimLeft(text[at:], " \n\t\r"))
+				}
+				return begins, i + 1
+			}
+		case ',':
+			if depth == 1 {
+				begins = append(begins, i+1)
+			}
+		}
+	}
+}
+
+// read adds the geometry of a kind whose coordinates begin with the bracket at i.
+func (g *geometries) read(text []byte, i int, kind kernels.TypeKind) {
+	wkt := text[i] == '('
+	line := func(i int) {
+		g.ring()
+		begins, _ := members(text, i)
+		for _, at := range begins {
+			if kind == kernels.KindMultiPoint && text[at] == '(' {
+				at++
+				at += len(text[at:]) - len(bytes.TrimLeft(text[at:], " \n\t\r"))
+			}
+			g.at(at)
+		}
+	}
+	lines := func(i int) {
+		g.part()
+		begins, _ := members(text, i)
+		for _, at := range begins {
+			line(at)
+		}
+	}
+	switch kind {
+	case kernels.KindPoint:
+		g.part()
+		if wkt {
+			line(i)
+		} else {
+			g.ring()
+			g.at(i)
+		}
+	case kernels.KindLineString, kernels.KindMultiPoint:
+		g.part()
+		line(i)
+	case kernels.KindPolygon, kernels.KindMultiLineString:
+		lines(i)
+	case kernels.KindMultiPolygon:
+		begins, _ := members(text, i)
+		for _, at := range begins {
+			lines(at)
+		}
+	}
+}
+
+// shape is one geometry of a random text.
+type shape struct {
+	kind  kernels.TypeKind
+	coord string
+}
+
+// randomShapes gives geometries with blanks here and there.
+func randomShapes(seed uint64, count, most int, wkt bool) []shape {
+	rng := rand.New(rand.NewPCG(seed, 21))
+	blank := func() string { return strings.Repeat(" ", rng.IntN(3)*rng.IntN(2)) + strings.Repeat("\n", rng.IntN(2)) }
+	open, closing := "[", "]"
+	if wkt {
+		open, closing = "(", ")"
+	}
+	list := func(least int, member func() string) string {
+		var all []string
+		for range least + rng.IntN(1+rng.IntN(most)) {
+			all = append(all, member())
+		}
+		return open + blank() + strings.Join(all, blank()+","+blank()) + blank() + closing
+	}
+	number := func() string { return fmt.Sprint(rng.IntN(1 << (1 + rng.IntN(20)))) }
+	position := func() string {
+		if wkt {
+			return number() + " " + number()
+		}
+		return open + number() + blank() + "," + blank() + number() + closing
+	}
+	least := 0
+	if wkt {
+		least = 1 // WKT writes EMPTY instead
+	}
+	line := func() string { return list(least, position) }
+	lines := func() string { return list(least, line) }
+	shapes := make([]shape, count)
+	for i := range shapes {
+		kind := kernels.TypeKind(1 + rng.IntN(6))
+		var coord string
+		switch kind {
+		case kernels.KindPoint:
+			coord = position()
+			if wkt {
+				coord = open + blank() + coord + closing
+			}
+		case kernels.KindLineString:
+			coord = line()
+		case kernels.KindMultiPoint:
+			coord = line()
+			if wkt && rng.IntN(2) == 0 {
+				coord = list(1, func() string { return "(" + blank() + position() + ")" })
+			}
+		case kernels.KindPolygon, kernels.KindMultiLineString:
+			coord = lines()
+		case kernels.KindMultiPolygon:
+			coord = list(least, lines)
+		}
+		shapes[i] = shape{kind, coord}
+	}
+	return shapes
+}
+
+// coordinatesText lays geometries out in a text, with other brackets around them, and reads them.
+func coordinatesText(seed uint64, shapes []shape) (text []byte, starts, ends []int64, kinds []kernels.TypeKind, want geometries) {
+	rng := rand.New(rand.NewPCG(seed, 22))
+	for _, g := range shapes {
+		text = append(text, strings.Repeat("[(x)],", rng.IntN(3))...)
+		text = append(text, strings.Repeat("x", rng.IntN(100)*rng.IntN(2))...)
+		starts = append(starts, int64(len(text)))
+		text = append(text, strings.Repeat(" ", rng.IntN(3))...)
+		want.geometry()
+		first := len(want.positions)
+		want.read([]byte(g.coord), 0, g.kind)
+		for i := range want.positions[first:] {
+			want.positions[first+i] += int64(len(text))
+		}
+		text = append(text, g.coord...)
+		ends, kinds = append(ends, int64(len(text))), append(kinds, g.kind)
+	}
+	want.end()
+	return append(text, "]])"...), starts, ends, kinds, want
+}
+
+// commasOf is the mask of commas.
+func commasOf(text []byte) []uint64 {
+	return bitmap(len(text), func(i int) bool { return text[i] == ',' })
+}
+
+// countRings runs CountRings; the counts are freed at the end of the test.
+func countRings(r *rig, text []byte, wkt bool, starts, ends []int64, kinds []kernels.TypeKind) (*kernels.Rings, error) {
+	r.Helper()
+	d := depthOf(r, text, nil, kernels.Brackets{Open: "[(", Close: "])"}, upload(r, []kernels.DepthCarry{{Depth: 4}}))
+	var commas kernels.Mask
+	if wkt {
+		commas = upload(r, commasOf(text))
+	}
+	rings, err := r.k.CountRings(r.s, upload(r, text), d, commas, kernels.Coordinates{Starts: upload(r, starts), Ends: upload(r, ends), Kinds: upload(r, kinds)})
+	if err == nil {
+		r.Cleanup(func() { r.ok(rings.Free(r.s)) })
+	}
+	return rings, err
+}
+
+// checkRings compares what CountRings and ListRings give.
+func checkRings(r *rig, name string, text []byte, wkt bool, starts, ends []int64, kinds []kernels.TypeKind, want geometries) {
+	r.Helper()
+	rings, err := countRings(r, text, wkt, starts, ends, kinds)
+	r.ok(err)
+	if rings.Offset >= 0 {
+		r.Fatalf("%s: fault %d at byte %d: %s", name, rings.Fault, rings.Offset, around(text, int(rings.Offset)))
+	}
+	if rings.Parts != int64(len(want.parts)-1) || rings.Rings != int64(len(want.rings)-1) || rings.Positions != int64(len(want.positions)) {
+		r.Fatalf("%s: %d parts, %d rings, %d positions; want %d, %d, %d", name,
+			rings.Parts, rings.Rings, rings.Positions, len(want.parts)-1, len(want.rings)-1, len(want.positions))
+	}
+	out := kernels.RingOffsets{
+		Spans: poisoned[int64](r, len(starts)+1), Parts: poisoned[int64](r, int(rings.Parts)+1),
+		Rings: poisoned[int64](r, int(rings.Rings)+1), Positions: poisoned[int64](r, int(rings.Positions)),
+	}
+	r.ok(r.k.ListRings(r.s, rings, out))
+	for _, list := range []struct {
+		what      string
+		got, want []int64
+	}{
+		{"spans", read(r, out.Spans), want.spans},
+		{"parts", read(r, out.Parts), want.parts},
+		{"rings", read(r, out.Rings), want.rings},
+		{"positions", read(r, out.Positions), want.positions},
+	} {
+		if !slices.Equal(list.got, list.want) {
+			r.Fatalf("%s: %s\n%v, want\n%v in %.300q", name, list.what, list.got, list.want, text)
+		}
+	}
+}
+
+func TestRings(t *testing.T) {
+	r := open(t)
+	small := []shape{
+		{kernels.KindPoint, "[1,2]"},
+		{kernels.KindPoint, "[]"},
+		{kernels.KindLineString, "[]"},
+		{kernels.KindMultiPolygon, "[]"},
+		{kernels.KindPolygon, "[]"},
+		{kernels.KindMultiPolygon, "[[],[[]],[[[]]]]"},
+		{kernels.KindMultiPolygon, "[[[[1,2],[3,4]],[[5,6]]],[[[7,8]]]]"},
+		{kernels.KindGeometryCollection, "[[1,2]]"},
+		{kernels.KindUnknown, "[[[[[[1]]]]]]"},
+		{kernels.KindMultiPoint, "[[1,2],[3,4]]"},
+	}
+	text, starts, ends, kinds, want := coordinatesText(1, small)
+	checkRings(r, "small", text, false, starts, ends, kinds, want)
+	for _, wkt := range []bool{false, true} {
+		name := "GeoJSON"
+		if wkt {
+			name = "WKT"
+		}
+		text, starts, ends, kinds, want := coordinatesText(2, nil)
+		checkRings(r, name+", none", text, wkt, starts, ends, kinds, want)
+		checkRings(r, name+", no text", nil, wkt, nil, nil, nil, want)
+		for seed := range uint64(6) {
+			text, starts, ends, kinds, want = coordinatesText(seed, randomShapes(seed, 1+int(seed)*60, 3+int(seed%4)*2, wkt))
+			checkRings(r, name+", random", text, wkt, starts, ends, kinds, want)
+		}
+		text, starts, ends, kinds, want = coordinatesText(9, randomShapes(12, 2, 600, wkt))
+		checkRings(r, name+", large", text, wkt, starts, ends, kinds, want)
+		for n := 16384 - 4; n < 16384+4; n++ { // over a tile's bound
+			pad := bytes.Repeat([]byte{' '}, n)
+			text, starts, ends, kinds, want = coordinatesText(3, randomShapes(5, 9, 4, wkt))
+			for _, list := range [][]int64{starts, ends, want.positions} {
+				for i := range list {
+					list[i] += int64(n)
+				}
+			}
+			checkRings(r, name+", over a bound", append(pad, text...), wkt, starts, ends, kinds, want)
+		}
+	}
+}
+
+// Spans that hold nothing, also at the end of the text and of a tile.
+func TestRingsOfEmptySpans(t *testing.T) {
+	r := open(t)
+	for _, n := range []int{1, 64, 100, 16384, 16385, 32768} {
+		text := bytes.Repeat([]byte{'['}, n)
+		starts := []int64{0, int64(n) / 2, int64(n)}
+		if n == 1 {
+			starts = []int64{0, 1}
+		}
+		kinds := slices.Repeat([]kernels.TypeKind{kernels.KindPoint}, len(starts))
+		checkRings(r, "empty", text, false, starts, starts, kinds, geometries{make([]int64, len(starts)+1), []int64{0}, []int64{0}, nil})
+	}
+}
+
+func TestRingFaults(t *testing.T) {
+	r := open(t)
+	for _, tt := range []struct {
+		name, text string // ¦ is where the fault is
+		kind       kernels.TypeKind
+		fault      kernels.RingFault
+	}{
+		{"a position in a point", "[¦[1,2]]", kernels.KindPoint, kernels.RingsDeep},
+		{"a ring in a line", "[[1,2],[¦[3,4]]]", kernels.KindLineString, kernels.RingsDeep},
+		{"a number in a polygon", "[[[1,2]],[[1,2]],¦[3,4]]", kernels.KindPolygon, kernels.RingsStray},
+		{"null in a line", "¦[null,[1,2]]", kernels.KindLineString, kernels.RingsStray},
+		{"blanks without end", "¦[" + strings.Repeat(" ", 257) + "[1,2]]", kernels.KindLineString, kernels.RingsUndecided},
+		{"the text ends", "¦[", kernels.KindLineString, kernels.RingsStray},
+		{"the first fault counts", strings.Repeat("[1,2],", 100) + "[¦[" + strings.Repeat("[1,2],", 10000), kernels.KindPoint, kernels.RingsDeep},
+		{"an empty ring", "((1 2)¦,EMPTY)", kernels.KindPolygon, kernels.RingsStray},
+		{"an empty polygon", "(((1 2))¦,EMPTY)", kernels.KindMultiPolygon, kernels.RingsStray},
+		{"positions in a point", "(1 2¦, 3 4)", kernels.KindPoint, kernels.RingsStray},
+		{"brackets in a line", "(1 2, ¦(3 4))", kernels.KindLineString, kernels.RingsDeep},
+		{"no rings in a polygon", "¦(1 2, 3 4)", kernels.KindPolygon, kernels.RingsStray},
+		{"two positions in brackets of a multipoint", "((1 2¦, 3 4))", kernels.KindMultiPoint, kernels.RingsStray},
+		{"a tuple of commas", "((1 2)¦,,(3 4))", kernels.KindPolygon, kernels.RingsStray},
+	} {
+		before, after, _ := strings.Cut(tt.text, "¦")
+		text := []byte(before + after)
+		rings, err := countRings(r, text, text[0] == '(', []int64{0}, []int64{int64(len(text))}, []kernels.TypeKind{tt.kind})
+		r.ok(err)
+		if rings.Fault != tt.fault || rings.Offset != int64(len(before)) {
+			t.Errorf("%s: fault %d at byte %d, want %d at byte %d", tt.name, rings.Fault, rings.Offset, tt.fault, len(before))
+		}
+	}
+}
+
+func TestRingsRefused(t *testing.T) {
+	r := open(t)
+	text := []byte("[1,2] [3,4]")
+	for _, tt := range []struct {
+		name         string
+		starts, ends []int64
+	}{
+		{"out of order", []int64{6, 0}, []int64{11, 5}},
+		{"overlapping", []int64{0, 4}, []int64{5, 11}},
+		{"twice", []int64{3, 3}, []int64{3, 3}},
+		{"an end before its start", []int64{6}, []int64{5}},
+		{"a start before the text", []int64{-1 << 62}, []int64{5}},
+		{"an end behind the text", []int64{0}, []int64{12}},
+		{"fewer ends", []int64{0, 6}, []int64{5}},
+	} {
+		if _, err := countRings(r, text, false, tt.starts, tt.ends, slices.Repeat([]kernels.TypeKind{kernels.KindPoint}, len(tt.starts))); err == nil {
+			t.Errorf("%s: no error", tt.name)
+		}
+	}
+	rings, err := countRings(r, text, false, []int64{0, 6}, []int64{5, 11}, []kernels.TypeKind{kernels.KindPoint, kernels.KindPoint})
+	r.ok(err)
+	three, two := poisoned[int64](r, 3), poisoned[int64](r, 2)
+	for _, out := range []kernels.RingOffsets{
+		{Spans: two, Parts: three, Rings: three, Positions: two},
+		{Spans: three, Parts: two, Rings: three, Positions: two},
+		{Spans: three, Parts: three, Rings: two, Positions: two},
+		{Spans: three, Parts: three, Rings: three, Positions: three},
+	} {
+		if r.k.ListRings(r.s, rings, out) == nil {
+			t.Error("buffers of other lengths: no error")
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package kernels
+
+import (
+	"errors"
+
+	"github.com/vibeflight/vibeflight/gpu"
+)
+
+// Dialect says which bytes separate fields and quote them. Rows end with \n, \r\n or \r.
+type Dialect struct {
+	Delimiter byte
+	Quote     byte // 0: none
+}
+
+// RowCarry is what the text before a chunk says of its first byte. The zero value is the start of a file.
+type RowCarry struct {
+	Bits uint32 // 1: no field starts there; 2: the byte before closes a quote
+}
+
+// RowMasks are the masks of text in rows.
+type RowMasks struct {
+	Ends       Mask // the last byte of each line end: \n, or an \r that no \n follows
+	Delimiters Mask
+	Stray      Mask // quotes that open where no field starts or close where none ends; none where quotes are none
+}
+
+// EndOfFile is the byte behind the last chunk.
+const EndOfFile = -1
+
+// Rows finds rows and fields outside quotes.
+//
+//	text    n bytes
+//	inside  QuoteParity's mask of doubled quotes, or none: then quotes are bytes like others
+//	next    the byte behind text, or EndOfFile: an \r at the end of text is a line end unless next is \n
+//	m       Words(n) words each, overwritten. Stray may be none
+//	carry   one element or none
+//
+//	text        a , " b , c " \r \n 5 " , x
+//	inside      . . 1 1 1 1 . .  .  . 1 1 1
+//	Ends        . . . . . . . .  1  . . . .
+//	Delimiters  . 1 . . . . . .  .  . . . .
+//	Stray       . . . . . . . .  .  . 1 . .
+//
+// A quote is stray in a field that did not start with one (5"), and behind the closing quote of a field that goes on ("5"x). From the first stray
+// quote on, inside and what follows of it may not mean what the writer meant: the rows from there on are for a reader that goes byte by byte.
+//
+// A reader that does not know next puts what stands behind the last line end in front of the next chunk, and gives '\n'.
+//
+// Reads text and an eighth of it, and writes an eighth of it for each mask.
+func (k *Set) Rows(s *gpu.Stream, text gpu.Buffer[byte], inside Mask, d Dialect, next int, m RowMasks, carries gpu.Buffer[RowCarry]) error {
+	w := k.begin(s, "rows")
+	n := w.text(text)
+	w.mask("ends", m.Ends, n)
+	w.mask("delimiters", m.Delimiters, n)
+	if inside.Len() > 0 {
+		w.mask("inside", inside, n)
+	}
+	if m.Stray.Len() > 0 {
+		w.mask("stray", m.Stray, n)
+		w.need(d.Quote != 0 && inside.Len() > 0, "stray quotes where no quotes are")
+	}
+	for _, c := range []byte{'\r', '\n', 0, d.Quote} {
+		w.need(d.Delimiter != c, "the delimiter %q", d.Delimiter)
+	}
+	w.need(d.Quote != '\r' && d.Quote != '\n', "the quote %q", d.Quote)
+	w.need(next >= EndOfFile && next < 256, "a byte of %d behind the text", next)
+	carry(w, carries)
+	w.launch("rows_masks", blocks(n, tileBytes), block, text.Arg(), gpu.Int(n), inside.Arg(), gpu.Int(d.Delimiter), gpu.Int(d.Quote), gpu.Int(next), carries.Arg(), m.Ends.Arg(), m.Delimiters.Arg(), m.Stray.Arg())
+	if n > 0 && carries.Len() > 0 {
+		w.launch("rows_carry", 1, 1, text.Arg(), gpu.Int(n), inside.Arg(), gpu.Int(d.Delimiter), gpu.Int(d.Quote), carries.Arg())
+	}
+	return w.done()
+}
+
+// RowSpans are the rows of a chunk of text and their fields.
+type RowSpans struct {
+	Starts gpu.Buffer[int64] // the first byte of each row
+	Stops  gpu.Buffer[int64] // behind its last byte, the line end left out
+	First  gpu.Buffer[int64] // delimiters before each row, and before the end of the last
+	Fields gpu.Buffer[int32] // of each row; a blank line has 0. Saturates at 2^31-1
+}
+
+// AllocRowSpans lists the rows of a chunk that starts where a row does. It waits for the device to count them.
+//
+//	text   n bytes
+//	m      Ends and Delimiters
+//	final  what stands behind the last line end is a row too, if it is not empty; otherwise it is none, and the next chunk starts with it
+//
+//	text        a , b \n , \r \n \n c
+//	Starts      0        4       7  8
+//	Stops             3    5     7    9
+//	First       0        1       2  2 2
+//	Fields      2        2       0  1
+//
+// The caller frees the result. The time depends on the bytes and the rows, not on the length of one. Reads the masks twice, writes 28 bytes a row.
+func (k *Set) AllocRowSpans(s *gpu.Stream, text gpu.Buffer[byte], m RowMasks, final bool) (*RowSpans, error) {
+	w := k.begin(s, "row spans")
+	n := w.text(text)
+	w.mask("ends", m.Ends, n)
+	w.mask("delimiters", m.Delimiters, n)
+	x := &RowSpans{}
+	if w.err == nil && n > 0 {
+		x.find(w, text, m, final)
+	}
+	if err := w.done(); err != nil {
+		return nil, errors.Join(err, x.Free(s))
+	}
+	return x, nil
+}
+
+// find lists the rows of n > 0 bytes of text.
+func (x *RowSpans) find(w *work, text gpu.Buffer[byte], m RowMasks, final bool) {
+	n := int64(text.Len())
+	tiles := blocks(n, tileBytes)
+	counts, before := take[uint32](w, int(2*tiles)), take[int64](w, int(2*(tiles+1)))
+	if w.err != nil {
+		return
+	}
+	ends, delimiters := before.Slice(0, int(tiles+1)), before.Slice(int(tiles+1), before.Len())
+	w.launch("rows_counts", tiles, block, m.Ends.Arg(), m.Delimiters.Arg(), gpu.Int(m.Ends.Len()), counts.Arg(), counts.Slice(int(tiles), counts.Len()).Arg())
+	scan(w, counts.Slice(0, int(tiles)), ends, gpu.Buffer[int64]{})
+	scan(w, counts.Slice(int(tiles), counts.Len()), delimiters, gpu.Buffer[int64]{})
+	rows := only(w, ends.Slice(int(tiles), int(tiles+1)))
+	last := only(w, m.Ends.Slice(m.Ends.Len()-1, m.Ends.Len()))
+	var rest int64
+	if final && last>>((n-1)%wordBytes)&1 == 0 {
+		rest = 1
+		rows++
+	}
+	x.Starts, x.Stops, x.First = give[int64](w, rows), give[int64](w, rows), give[int64](w, rows+1)
+	x.Fields = give[int32](w, rows)
+	w.launch("rows_spans", tiles, block, text.Arg(), gpu.Int(n), m.Ends.Arg(), m.Delimiters.Arg(), ends.Arg(), delimiters.Arg(), gpu.Int(rest), gpu.Int(rows), x.Starts.Arg(), x.Stops.Arg(), x.First.Arg())
+	w.launch("rows_fields", blocks(rows, block), block, x.Starts.Arg(), x.Stops.Arg(), x.First.Arg(), gpu.Int(rows), x.Fields.Arg())
+}
+
+// Free gives the memory back once the work that s was given before is done.
+func (x *RowSpans) Free(s *gpu.Stream) error {
+	return errors.Join(x.Starts.Free(s), x.Stops.Free(s), x.First.Free(s), x.Fields.Free(s))
+}
+
+// Column is one field of each row: spans of text without the quotes around them.
+type Column struct {
+	Starts, Ends gpu.Buffer[int64] // an element a row; 0 and 0 where the row has too few fields
+	Present      Mask              // a bit a row: it has the field
+	Quoted       Mask              // a bit a row: the field stood in quotes, of which those inside are doubled
+}
+
+// FieldSpans gives one column of all rows.
+//
+//	text        n bytes
+//	x           the rows of text
+//	delimiters  the positions of all delimiters, as Positions lists them with base 0
+//	column      from 0
+//	quote       around fields; 0: none
+//	out         as many elements as rows, and Words(rows) words; overwritten
+//
+// Reads 28 bytes, a delimiter or two and two bytes of text a row, writes 16 bytes and 2 bits.
+func (k *Set) FieldSpans(s *gpu.Stream, text gpu.Buffer[byte], x *RowSpans, delimiters gpu.Buffer[int64], column int, quote byte, out Column) error {
+	const none = 256
+	w := k.begin(s, "field spans")
+	rows := int64(x.Starts.Len())
+	w.need(column >= 0 && column < 1<<31, "column %d", column)
+	w.need(int64(out.Starts.Len()) == rows && int64(out.Ends.Len()) == rows, "%d starts and %d ends for %d rows", out.Starts.Len(), out.Ends.Len(), rows)
+	w.bits("present", out.Present, rows)
+	w.bits("quoted", out.Quoted, rows)
+	around := uint32(quote)
+	if quote == 0 {
+		around = none
+	}
+	w.launch("rows_column", blocks(rows, block), block, text.Arg(), x.Starts.Arg(), x.Stops.Arg(), x.First.Arg(), x.Fields.Arg(), gpu.Int(rows), delimiters.Arg(), gpu.Int(delimiters.Len()), gpu.Int(column), gpu.Int(around), out.Starts.Arg(), out.Ends.Arg(), out.Present.Arg(), out.Quoted.Arg())
+	return w.done()
+}

@@ -1,0 +1,142 @@
+package kernels_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/vibeflight/vibeflight/gpu"
+	"github.com/vibeflight/vibeflight/kernels"
+)
+
+// scanSizes are lengths around rows (128), warps (512), tiles (4096) and what the tiles of one level of sums cover.
+var scanSizes = []int{0, 1, 3, 4, 5, 31, 32, 33, 63, 64, 65, 127, 128, 129, 511, 512, 513, 4095, 4096, 4097, 8193, 40000}
+
+// exclusiveSums is ExclusiveScan; the sum of all comes last.
+func exclusiveSums[T kernels.Count](in []T) []int64 {
+	out := []int64{0}
+	for _, v := range in {
+		out = append(out, out[len(out)-1]+int64(v))
+	}
+	return out
+}
+
+// sameItems compares two lists and shows where they begin to differ.
+func sameItems[T comparable](t testing.TB, what string, got, want []T) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d elements, want %d", what, len(got), len(want))
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Fatalf("%s: element %d of %d is %v, want %v", what, i, len(want), got[i], want[i])
+		}
+	}
+}
+
+// scanned runs ExclusiveScan over in, into n and into n+1 elements and into no elements.
+func scanned[T kernels.Count](r *rig, what string, in []T) {
+	r.Helper()
+	want := exclusiveSums(in)
+	n := len(in)
+	b, total := upload(r, in), poisoned[int64](r, 1)
+	for _, room := range []int{n, n + 1, 0} {
+		out := poisoned[int64](r, room)
+		r.ok(kernels.ExclusiveScan(r.k, r.s, b, out, total))
+		sameItems(r, fmt.Sprintf("%s of %d, room for %d", what, n, room), read(r, out), want[:room])
+		sameItems(r, fmt.Sprintf("%s of %d, total", what, n), read(r, total), want[n:])
+	}
+}
+
+func TestExclusiveScan(t *testing.T) {
+	r := open(t)
+	for _, n := range scanSizes {
+		rng := rand.New(rand.NewPCG(uint64(n), 5))
+		narrow, unsigned, wide := make([]int32, n), make([]uint32, n), make([]int64, n)
+		for i := range n {
+			narrow[i], unsigned[i], wide[i] = int32(rng.Uint32()), rng.Uint32(), int64(rng.Uint64()>>20)-1<<42
+		}
+		scanned(r, "int32", narrow)
+		scanned(r, "uint32", unsigned)
+		scanned(r, "int64", wide)
+	}
+}
+
+func TestExclusiveScanBeyond32Bits(t *testing.T) {
+	r := open(t)
+	scanned(r, "largest int32", slices.Repeat([]int32{math.MaxInt32}, 9000))
+	scanned(r, "least int32", slices.Repeat([]int32{math.MinInt32}, 9000))
+	scanned(r, "largest uint32", slices.Repeat([]uint32{math.MaxUint32}, 9000))
+	scanned(r, "large int64", slices.Repeat([]int64{math.MaxInt64 / 9000}, 9000))
+}
+
+// Three levels of sums: more than 4096 tiles of 4096 elements, all of one value.
+func TestExclusiveScanOfManyTiles(t *testing.T) {
+	r := open(t)
+	const n = 4096*4096 + 4097
+	garbage := uint32(0xa5a5a5a5)
+	value := int64(int32(garbage))
+	in, out, total := poisoned[int32](r, n), poisoned[int64](r, n+1), poisoned[int64](r, 1)
+	r.ok(kernels.ExclusiveScan(r.k, r.s, in, out, total))
+	sameItems(t, "total", read(r, total), []int64{n * value})
+	for _, from := range []int{0, 4096*4095 - 100, 4096*4096 - 100, n + 1 - 200} {
+		for i, got := range read(r, out.Slice(from, from+200)) {
+			if want := int64(from+i) * value; got != want {
+				t.Fatalf("element %d is %d, want %d", from+i, got, want)
+			}
+		}
+	}
+}
+
+func TestExclusiveScanInPlace(t *testing.T) {
+	r := open(t)
+	for _, n := range scanSizes {
+		in := make([]int64, n)
+		for i := range in {
+			in[i] = int64(i*i%1000) - 300
+		}
+		want := exclusiveSums(in)
+		b := upload(r, append(in, -1))
+		r.ok(kernels.ExclusiveScan(r.k, r.s, b.Slice(0, n), b.Slice(0, n), gpu.Buffer[int64]{}))
+		sameItems(t, "n sums", read(r, b)[:n], want[:n])
+		r.ok(gpu.Upload(r.s, b, in))
+		r.ok(kernels.ExclusiveScan(r.k, r.s, b.Slice(0, n), b, gpu.Buffer[int64]{}))
+		sameItems(t, "n+1 sums", read(r, b), want)
+	}
+}
+
+// Views start at any element, where four elements can't be loaded at once.
+func TestExclusiveScanOfViews(t *testing.T) {
+	r := open(t)
+	in := make([]int32, 9003)
+	for i := range in {
+		in[i] = int32(i % 11)
+	}
+	b, out := upload(r, in), poisoned[int64](r, len(in)+1)
+	for _, from := range []int{1, 2, 3} {
+		n := 9000
+		r.ok(kernels.ExclusiveScan(r.k, r.s, b.Slice(from, from+n), out.Slice(1, n+2), gpu.Buffer[int64]{}))
+		sameItems(t, fmt.Sprintf("from element %d", from), read(r, out)[1:n+2], exclusiveSums(in[from:from+n]))
+	}
+}
+
+func TestExclusiveScanRefuses(t *testing.T) {
+	r := open(t)
+	in, b := upload(r, make([]int32, 100)), poisoned[int64](r, 200)
+	none := gpu.Buffer[int64]{}
+	tests := []struct {
+		name string
+		err  error
+	}{
+		{"a short output", kernels.ExclusiveScan(r.k, r.s, in, b.Slice(0, 99), none)},
+		{"a long output", kernels.ExclusiveScan(r.k, r.s, in, b.Slice(0, 102), none)},
+		{"two totals", kernels.ExclusiveScan(r.k, r.s, in, none, b.Slice(0, 2))},
+	}
+	for _, tt := range tests {
+		if tt.err == nil {
+			t.Errorf("%s: no error", tt.name)
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package kernels
+
+import "github.com/vibeflight/vibeflight/gpu"
+
+// Structure is the structure of a chunk of JSON text: a class for each byte, with quotes inside strings told from those that bound them, and the
+// state at the start of each 16 KiB tile. It takes 3/8 of the text's size; kernels read it with quote.cuh, StructureMasks spells it out.
+type Structure struct {
+	n      int64
+	planes gpu.Buffer[uint64]
+	tile   gpu.Buffer[quoteTile]
+}
+
+// StructureCarry is what the text before a chunk says of its first byte.
+type StructureCarry struct {
+	Quote QuoteCarry
+	Depth int64 // brackets open before it
+}
+
+// AllocStructure takes the memory for the structure of up to n bytes of text; Free gives it back.
+func AllocStructure(s *gpu.Stream, n int) (*Structure, error) {
+	planes, err := gpu.Alloc[uint64](s, 3*Words(n))
+	if err != nil {
+		return nil, err
+	}
+	tile, err := gpu.Alloc[quoteTile](s, int(blocks(int64(n), tileBytes)))
+	if err != nil {
+		_ = planes.Free(s) // the second error is the one to tell
+		return nil, err
+	}
+	return &Structure{planes: planes, tile: tile}, nil
+}
+
+// Free gives the memory back once the work that s was given before is done.
+func (x *Structure) Free(s *gpu.Stream) error {
+	err := x.planes.Free(s)
+	if second := x.tile.Free(s); err == nil {
+		err = second
+	}
+	return err
+}
+
+// ParseStructure finds the structure of text: three launches, of which the first reads the text once and the others its tiles' summaries.
+// It does what QuoteParity and BracketDepth do, for quotes and brackets of JSON, in a quarter of their traffic.
+//
+//	text    n bytes, at most what x was allocated for
+//	x       overwritten
+//	carry   one element or none
+func (k *Set) ParseStructure(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, carries gpu.Buffer[StructureCarry]) error {
+	w := k.begin(s, "structure")
+	x.n = w.text(text)
+	tiles := blocks(x.n, tileBytes)
+	w.need(tiles <= int64(x.tile.Len()) && 3*Words(int(x.n)) <= x.planes.Len(), "%d bytes of text for a structure of %d words", x.n, x.planes.Len()/3)
+	carry(w, carries)
+	quote, depth := carries.Arg(), carries.Arg()
+	if depth != 0 {
+		depth += 8 // StructureCarry.Depth
+	}
+	w.launch("structure_tiles", tiles, block, text.Arg(), gpu.Int(x.n), x.planes.Arg(), x.tile.Arg())
+	w.settleQuotes(x.tile, tiles, quote, depth)
+	return w.done()
+}
+
+// StructureMasks are the masks of a structure, and the bracket depth before each word. Open, Close, Colon and Comma are bytes outside strings.
+type StructureMasks struct {
+	Inside, Open, Close, Colon, Comma Mask
+	Depth                             gpu.Buffer[int32] // saturates at 2^31-1
+
+	all gpu.Buffer[uint64]
+}
+
+// AllocStructureMasks takes the memory for the masks of n bytes of text; Free gives it back.
+func AllocStructureMasks(s *gpu.Stream, n int) (*StructureMasks, error) {
+	words := Words(n)
+	all, err := gpu.Alloc[uint64](s, 5*words)
+	if err != nil {
+		return nil, err
+	}
+	depth, err := gpu.Alloc[int32](s, words)
+	if err != nil {
+		_ = all.Free(s) // the second error is the one to tell
+		return nil, err
+	}
+	m := &StructureMasks{Depth: depth, all: all}
+	for i, mask := range []*Mask{&m.Inside, &m.Open, &m.Close, &m.Colon, &m.Comma} {
+		*mask = all.Slice(i*words, (i+1)*words)
+	}
+	return m, nil
+}
+
+// Free gives the memory back once the work that s was given before is done.
+func (m *StructureMasks) Free(s *gpu.Stream) error {
+	err := m.all.Free(s)
+	if second := m.Depth.Free(s); err == nil {
+		err = second
+	}
+	return err
+}
+
+// StructureMasks spells x out: one launch that reads 3/8 byte and writes 11/16 byte for each byte of text. m was allocated for as much text as x was parsed from.
+func (k *Set) StructureMasks(s *gpu.Stream, x *Structure, m *StructureMasks) error {
+	w := k.begin(s, "structure masks")
+	w.mask("inside", m.Inside, x.n)
+	w.launch("structure_masks", blocks(x.n, tileBytes), block, x.planes.Arg(), gpu.Int(x.n), x.tile.Arg(), m.all.Arg(), m.Depth.Arg())
+	return w.done()
+}
