@@ -41,7 +41,7 @@ type serveConfig struct {
 }
 
 // errNoGPU answers who asks for the GPU.
-var errNoGPU = errors.New("this build has no GPU engine; use --engine cpu, which gives the same tables")
+var errNoGPU = errors.New("no format has a GPU parser yet; use --engine cpu, which gives the same tables")
 
 func (c *serveConfig) flags(f *pflag.FlagSet) {
 	c.MaxMessageBytes = flightsrv.DefaultMaxMessageBytes
