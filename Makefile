@@ -18,13 +18,19 @@ LINTERS := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 # Build information says which commit this is: `vibeflight version`. Without a commit there is nothing to say.
 BUILDVCS := $(shell git rev-parse --verify -q HEAD >/dev/null 2>&1 && echo auto || echo false)
 
+# Go with CUDA where its headers could be fetched: the same binary then runs with a driver and without. CUDA=off builds without.
+CUDA      ?= on
+WITH_CUDA = $(shell [ $(CUDA) = on ] && [ -e .cuda/include/cuda.h ] && echo 'GOFLAGS=-tags=cuda CGO_CFLAGS="-O2 -g -I$(CURDIR)/.cuda/include"')
+# Tests that compile kernels look for NVRTC here.
+NVRTC     := $(CURDIR)/.cuda/lib/libnvrtc.so.12
+
 ##@ Use
-.PHONY: help build demo bench
+.PHONY: help build demo bench images release
 help: ## list the targets
 	@awk -F ':.*## ' '/^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-build: ## compile bin/vibeflight
-	$(GO) build -trimpath -buildvcs=$(BUILDVCS) -o $(BIN) ./cmd/vibeflight
+build: cuda ## compile bin/vibeflight, with CUDA if its headers can be fetched
+	$(WITH_CUDA) $(GO) build -trimpath -buildvcs=$(BUILDVCS) -o $(BIN) ./cmd/vibeflight
 
 demo: build $(VENV) ## serve Natural Earth and generated buildings, read them with GeoPandas, compare with pyogrio
 	$(PY) integration/demo/demo.py
@@ -32,26 +38,34 @@ demo: build $(VENV) ## serve Natural Earth and generated buildings, read them wi
 bench: build $(VENV) ## measure against DuckDB and pyogrio on the same files, ROUNDS=3, DATA=.bench
 	$(PY) integration/bench/bench.py --rounds $(ROUNDS)
 
+images: nvrtc cuda ## compile the kernels for every architecture into kernels/images.zip; a build with the tag images carries them
+	$(WITH_CUDA) $(GO) run ./kernels/internal/images -nvrtc $(NVRTC) -o kernels/images.zip
+
+release: images ## bin/vibeflight with the kernels compiled in, stripped
+	$(WITH_CUDA) $(GO) build -tags cuda,images -trimpath -buildvcs=$(BUILDVCS) -ldflags='-s -w' -o $(BIN) ./cmd/vibeflight
+
 ##@ Check
-.PHONY: test test-long test-go test-clients lint vet fuzz nocgo docs gpu-check
+.PHONY: test test-long test-go test-clients lint vet fuzz nocgo docs gpu-check gpu-check-build nvrtc
 test: lint docs nocgo fuzz test-go test-clients ## everything below that needs no GPU, in some minutes
 
-test-long: build $(VENV) ## the slow sweeps too: what go test -short leaves out, a minute of each fuzz target, two thousand cancelled clients
-	$(GO) test -json -race -timeout 60m ./... | $(PYTHON) .ci/gotest.py
+test-long: build nvrtc $(VENV) ## the slow sweeps too: what go test -short leaves out, a minute of each fuzz target, two thousand cancelled clients
+	VIBEFLIGHT_NVRTC=$(NVRTC) $(WITH_CUDA) $(GO) test -json -race -timeout 60m ./... | $(PYTHON) .ci/gotest.py
 	.ci/fuzz 60
 	$(PY) -m pytest integration --long
 
-test-go: build ## Go tests with the race detector
-	$(GO) test -json -race -short ./... | $(PYTHON) .ci/gotest.py
+test-go: build nvrtc ## Go tests with the race detector; kernels run on the processor and are compiled for every architecture
+	VIBEFLIGHT_NVRTC=$(NVRTC) $(WITH_CUDA) $(GO) test -json -race -short ./... | $(PYTHON) .ci/gotest.py
 
 test-clients: build $(VENV) ## pyarrow, GeoPandas, DuckDB, Polars and GDAL against the running server
 	$(PY) -m pytest integration
 
 lint: vet $(LINT) ## style and import directions, .golangci.yml
 	$(LINT) run ./...
+	$(WITH_CUDA) $(LINT) run ./gpu/... ./kernels/...
 
-vet:
+vet: cuda
 	$(GO) vet ./...
+	$(WITH_CUDA) $(GO) vet ./...
 
 fuzz: ## every fuzz target for FUZZ_SECS=4 seconds
 	.ci/fuzz $(FUZZ_SECS)
@@ -62,13 +76,28 @@ nocgo: ## the server builds without C
 docs: ## every link in the docs leads somewhere
 	$(PYTHON) .ci/links.py
 
-gpu-check: build ## the GPU engine on this machine's card (there is no GPU engine yet: says so and fails)
-	@$(BIN) version
-	@echo "gpu-check: this tree has no GPU engine yet, so there is nothing to check" >&2
-	@exit 1
+gpu-check: gpu-check-build ## everything a machine with a GPU must pass: tests on the card, the sanitizers, GB/s of each kernel
+	build/gpu-check/run
+
+gpu-check-build: cuda build images ## what gpu-check runs, for a machine that has a card and no Go: copy build/gpu-check there
+	mkdir -p build/gpu-check
+	for package in gpu gpu/internal/cuda kernels; do \
+		$(WITH_CUDA) $(GO) test -c -trimpath -ldflags='-s -w' -o build/gpu-check/$${package//\//-}.test ./$$package; \
+	done
+	if [ -e kernels/images.zip ]; then \
+		$(WITH_CUDA) $(GO) test -tags cuda,images -c -trimpath -ldflags='-s -w' -o build/gpu-check/kernels-images.test ./kernels; \
+	fi
+	$(WITH_CUDA) $(GO) build -trimpath -buildvcs=$(BUILDVCS) -ldflags='-s -w' -o build/gpu-check/vibeflight ./cmd/vibeflight
+	install -m 755 .ci/gpu-check build/gpu-check/run
 
 ##@ Tend
-.PHONY: fmt lock clean
+.PHONY: fmt lock clean cuda
+cuda: ## fetch CUDA's headers
+	@CUDA=$(CUDA) .ci/cuda headers
+
+nvrtc:
+	@CUDA=$(CUDA) .ci/cuda nvrtc
+
 fmt: $(LINT) ## format the Go code
 	$(LINT) fmt ./...
 
