@@ -48,6 +48,8 @@ def report(action, key, event, output, counts, skipped):
             counts["package"] += 1
             sys.stdout.writelines(output[key])
         note = "no tests" if action == "skip" else f"{elapsed:.1f} s"
+        said = [line.split(": ", 1)[1].strip() for line in output[key] if line.startswith("kernels: ")]
+        note = "; ".join([note, *said])  # how many of the GPU's kernels the tests launched
         print(f"{'FAIL' if action == 'fail' else 'ok  '} {package} ({note})", flush=True)
         return
     counts[action] += 1

@@ -1,6 +1,10 @@
 package gpu
 
-import "github.com/vibeflight/vibeflight/gpu/internal/driver"
+import (
+	"sync/atomic"
+
+	"github.com/vibeflight/vibeflight/gpu/internal/driver"
+)
 
 // Arg is an argument of a launch: an integer, or a buffer's address. A narrower parameter takes its low bytes.
 type Arg uint64
@@ -21,6 +25,8 @@ type Kernel struct {
 	name string
 	drv  driver.Driver
 	f    driver.Function
+
+	launches atomic.Int64
 }
 
 // Launch queues k on s. A grid of no block is no work.
@@ -28,12 +34,16 @@ func (k *Kernel) Launch(s *Stream, dim Dim, args ...Arg) error {
 	if dim.Grid == 0 {
 		return nil
 	}
+	k.launches.Add(1)
 	slots := make([]uint64, len(args))
 	for i, a := range args {
 		slots[i] = uint64(a)
 	}
 	return k.drv.Launch(s.h, k.f, dim, slots)
 }
+
+// Launches is how often k was queued.
+func (k *Kernel) Launches() int64 { return k.launches.Load() }
 
 // Name is the function's name in its source.
 func (k *Kernel) Name() string { return k.name }

@@ -80,3 +80,14 @@ func (k *Set) variant(name string, defines []string) *variant {
 	k.variants.byKey[key] = v
 	return v
 }
+
+// addLaunches adds the launches of all variants to those of their kernels.
+func (v *variants) addLaunches(to map[string]int64) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, one := range v.byKey {
+		if f, err := one.build(); err == nil {
+			to[f.Name()] += f.Launches()
+		}
+	}
+}

@@ -153,6 +153,20 @@ func (k *Set) Names() []string {
 	return names
 }
 
+// Launches says how often each kernel of the .cu files was queued; what was compiled anew with constants counts as the kernel that it stands for.
+func (k *Set) Launches() map[string]int64 {
+	n := make(map[string]int64, len(k.programs))
+	for name, p := range k.programs {
+		p.mu.Lock()
+		if f := p.kernels[name]; f != nil {
+			n[name] = f.Launches()
+		}
+		p.mu.Unlock()
+	}
+	k.variants.addLaunches(n)
+	return n
+}
+
 // Device is where the kernels run.
 func (k *Set) Device() *gpu.Device { return k.d }
 

@@ -57,7 +57,7 @@ KERNEL __launch_bounds__(JOIN) quote_settle(QuoteTile *__restrict__ tile, i64 ti
   QuoteStep before = block_steps(i < tiles ? quote_step(t) : no_step(), shared, all);
   if (i < tiles) {
     const u32 at = pick(before.to, state);
-    t.quotes = at >> 1, t.depth = from + pick(before.depth, state);
+    t.quotes = at >> 1, t.odd = at & 1, t.depth = from + pick(before.depth, state);
     if (!(at & 1)) t.first = 0;
     tile[i] = t;
   }

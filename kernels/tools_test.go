@@ -27,6 +27,7 @@ func open(t testing.TB) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { countLaunches(k) })
 	return &rig{TB: t, k: k, s: s}
 }
 

@@ -1,0 +1,58 @@
+package kernels
+
+import (
+	"strconv"
+	"unsafe"
+
+	"github.com/vibeflight/vibeflight/gpu"
+)
+
+// Gather sets out[i] to from[index[i]].
+//
+//	from   n elements
+//	index  m elements. One outside of [0, n) gives 0, so that -1 may stand for nothing
+//	out    m elements, overwritten. Not the memory of the others
+//
+//	from   7 8 9
+//	index  2 -1 0 0
+//	out    9  0 7 7
+//
+// Reads 8 bytes and an element, and writes one, for each index.
+func Gather[T Element](k *Set, s *gpu.Stream, from gpu.Buffer[T], index gpu.Buffer[int64], out gpu.Buffer[T]) error {
+	w := k.begin(s, "gather")
+	m := int64(index.Len())
+	w.need(int64(out.Len()) == m, "%d elements for %d indexes", out.Len(), m)
+	w.launch("gather_"+bitsOf[T](), blocks(m, block), block, from.Arg(), gpu.Int(from.Len()), index.Arg(), gpu.Int(m), out.Arg())
+	return w.done()
+}
+
+// NarrowInt32 makes integers of 32 bits of such of 64. One that they do not hold becomes the nearest one that they do.
+//
+//	in   n elements
+//	out  n elements, overwritten
+//
+// Reads 8 bytes an element and writes 4.
+func (k *Set) NarrowInt32(s *gpu.Stream, in gpu.Buffer[int64], out gpu.Buffer[int32]) error {
+	w := k.begin(s, "narrow to int32")
+	n := int64(in.Len())
+	w.need(int64(out.Len()) == n, "%d elements into %d", n, out.Len())
+	w.launch("gather_narrow", blocks(n, block), block, in.Arg(), gpu.Int(n), out.Arg())
+	return w.done()
+}
+
+// ZeroInvalid sets the elements to 0 whose bit of valid is 0: what Arrow leaves open is then the same on every run.
+//
+//	values  n elements
+//	valid   Words(n) words
+//
+// Reads a bit an element, and writes those without one.
+func ZeroInvalid[T Element](k *Set, s *gpu.Stream, values gpu.Buffer[T], valid Mask) error {
+	w := k.begin(s, "zero invalid")
+	n := int64(values.Len())
+	w.bits("valid", valid, n)
+	w.launch("gather_valid_"+bitsOf[T](), blocks(n, block), block, values.Arg(), gpu.Int(n), valid.Arg())
+	return w.done()
+}
+
+// bitsOf is how many bits an element has, as the names of kernels have it.
+func bitsOf[T Element]() string { return strconv.Itoa(8 * int(unsafe.Sizeof(*new(T)))) }

@@ -1,0 +1,254 @@
+package kernels_test
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/vibeflight/vibeflight/kernels"
+)
+
+// numberKindsOf is what NumberKinds says of one token, by math/big and strconv.
+func numberKindsOf(token string) uint32 {
+	switch {
+	case len(token) > 1024:
+		return kernels.NumberUndecided
+	case !grammars[kernels.GrammarJSON].MatchString(token):
+		return kernels.NumberMalformed
+	case strings.ContainsAny(token, ".eE"):
+		return kernels.NumberReal | rangeOf(token)
+	}
+	v, _ := new(big.Int).SetString(token, 10)
+	kinds := kernels.NumberHuge
+	switch {
+	case v.IsInt64() && int64(int32(v.Int64())) == v.Int64():
+		kinds = kernels.NumberInt32
+	case v.IsInt64():
+		kinds = kernels.NumberInt64
+	case v.IsUint64():
+		kinds = kernels.NumberUint64
+	}
+	if v.IsInt64() && v.Sign() < 0 {
+		kinds |= kernels.NumberNegative
+	}
+	beyond := rangeOf(token)
+	f, _ := strconv.ParseFloat(token, 64)
+	switch digits := strings.TrimPrefix(token, "-"); {
+	case beyond != 0:
+		kinds |= beyond | kernels.NumberInexact
+	case len(digits) > 38 && v.TrailingZeroBits() >= 74 && !strings.HasSuffix(digits, strings.Repeat("0", 23)):
+		kinds |= kernels.NumberUndecided
+	default:
+		if held, _ := big.NewFloat(f).Int(nil); held.Cmp(v) != 0 {
+			kinds |= kernels.NumberInexact
+		}
+	}
+	return kinds
+}
+
+// rangeOf says whether a number is beyond float64: undecided where its first 19 digits are on one side, and on the other with one more in the last.
+func rangeOf(token string) uint32 {
+	over := func(text string) bool {
+		v, _ := strconv.ParseFloat(text, 64)
+		return math.IsInf(v, 0)
+	}
+	mantissa, exponent, _ := strings.Cut(strings.ToLower(token), "e")
+	integer, fraction, _ := strings.Cut(strings.TrimPrefix(mantissa, "-"), ".")
+	digits := strings.TrimLeft(integer+fraction, "0")
+	beyond := uint32(0)
+	if over(token) {
+		beyond = kernels.NumberRange
+	}
+	if len(digits) <= 19 || strings.Trim(digits[19:], "0") == "" {
+		return beyond
+	}
+	first, _ := strconv.ParseUint(digits[:19], 10, 64)
+	power, err := strconv.Atoi("0" + strings.TrimPrefix(exponent, "+"))
+	if strings.HasPrefix(exponent, "-") {
+		power, err = strconv.Atoi(exponent)
+	}
+	if err != nil {
+		return beyond
+	}
+	power += len(digits) - 19 - len(fraction)
+	if !over(fmt.Sprintf("%de%d", first, power)) && over(fmt.Sprintf("%de%d", first+1, power)) {
+		return kernels.NumberUndecided
+	}
+	return beyond
+}
+
+// kindNames spells kinds out.
+func kindNames(kinds uint32) string {
+	var names []string
+	for i, name := range strings.Fields("Int32 Int64 Uint64 Huge Real Negative Malformed Range Inexact Undecided") {
+		if kinds>>i&1 != 0 {
+			names = append(names, name)
+		}
+	}
+	if kinds>>10 != 0 {
+		names = append(names, fmt.Sprintf("%#x", kinds))
+	}
+	return strings.Join(names, " ")
+}
+
+// checkEachKind compares the kinds of each token by itself.
+func checkEachKind(r *rig, what string, x *tokens) {
+	r.Helper()
+	text, starts, ends := upload(r, x.text), upload(r, x.starts), upload(r, x.ends)
+	kinds := poisoned[uint32](r, len(x.starts))
+	for i := range x.starts {
+		r.ok(r.k.NumberKinds(r.s, text, starts.Slice(i, i+1), ends.Slice(i, i+1), kernels.Mask{}, kinds.Slice(i, i+1)))
+	}
+	for i, got := range read(r, kinds) {
+		if want := numberKindsOf(x.token(i)); got != want {
+			r.Fatalf("%s: %.400q: got %s, want %s", what, x.token(i), kindNames(got), kindNames(want))
+		}
+	}
+}
+
+// knownIntegers are those around every bound: of int32, int64, uint64, 2^53, float64's range and 128 bits.
+func knownIntegers() []string {
+	var list []string
+	add := func(v *big.Int) { list = append(list, v.String(), new(big.Int).Neg(v).String()) }
+	for _, power := range []uint{0, 1, 31, 32, 52, 53, 54, 63, 64, 65, 74, 75, 100, 116, 117, 118, 126, 127, 128, 129, 200, 970, 971, 1023, 1024} {
+		v := new(big.Int).Lsh(big.NewInt(1), power)
+		for d := int64(-2); d <= 2; d++ {
+			add(new(big.Int).Add(v, big.NewInt(d)))
+		}
+		for _, bits := range []uint{52, 53, 54} { // significands of as many bits
+			if power >= bits {
+				low := new(big.Int).Lsh(big.NewInt(1), power-bits)
+				add(new(big.Int).Add(v, low))
+				add(new(big.Int).Sub(v, low))
+			}
+		}
+	}
+	for _, digits := range []int{1, 9, 10, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 37, 38, 39, 40, 60, 308, 309, 310, 400, 1023, 1024, 1025} {
+		list = append(list, "1"+strings.Repeat("0", digits-1), "-"+strings.Repeat("9", digits), "9007199254740993"+strings.Repeat("0", digits-1))
+	}
+	largest, _ := new(big.Float).SetFloat64(math.MaxFloat64).Int(nil)
+	half := new(big.Int).Lsh(big.NewInt(1), 970)
+	for d := int64(-1); d <= 1; d++ {
+		add(new(big.Int).Add(largest, big.NewInt(d)))
+		add(new(big.Int).Add(new(big.Int).Add(largest, half), big.NewInt(d)))
+	}
+	return append(list, "-0", "-00", "01", "-01", "00", "-", "", "+1", "--1", "1-", "12345678x", "x", "123456789012345678901234567890123456789x", "0x10", " 1", "1 ", "1\xb1", "\x00")
+}
+
+func TestNumberKinds(t *testing.T) {
+	r := open(t)
+	for _, follow := range []string{"", "0", ".", "e9"} {
+		var x tokens
+		for _, token := range knownIntegers() {
+			x.add(token, follow)
+		}
+		for _, c := range knownDecimals {
+			x.add(c.token, follow)
+		}
+		for _, token := range []string{
+			"1.0", "-1.0", "1e3", "1E400", "-1e400", "1e-400", "17976931348623157e292", "17976931348623159e292", "0e400", "0.0e999999999999",
+			"1" + strings.Repeat("0", 400) + "e-100", "0." + strings.Repeat("0", 400) + "1e800", "1797693134862315807.9e290", "179769313486231580793728971405303415e273", "1.5e", "1.e5", ".5", "1.5e+", "1e400x",
+		} {
+			x.add(token, follow)
+		}
+		checkEachKind(r, fmt.Sprintf("followed by %q", follow), &x)
+	}
+}
+
+func TestNumberKindsOfRandom(t *testing.T) {
+	r := open(t)
+	rng := rand.New(rand.NewPCG(7, 8))
+	const alphabet = "0123456789-+.eE \xb9"
+	var x tokens
+	for range 12000 {
+		var token []byte
+		switch rng.IntN(4) {
+		case 0:
+			token = appendDecimal(nil, rng)
+		case 1:
+			token = strconv.AppendInt(nil, int64(rng.Uint64())>>rng.IntN(64), 10)
+		case 2: // exact or nearly so
+			v := new(big.Int).Lsh(new(big.Int).SetUint64(rng.Uint64()>>rng.IntN(64)), uint(rng.IntN(200)))
+			token = new(big.Int).Mul(v, new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(rng.IntN(30))), nil)).Append(nil, 10)
+		default:
+			token = random(rng.Uint64(), 1+rng.IntN(60), "0123456789")
+		}
+		if rng.IntN(8) == 0 {
+			token[rng.IntN(len(token))] = alphabet[rng.IntN(len(alphabet))]
+		}
+		x.add(string(token), []string{"", ",", "1"}[rng.IntN(3)])
+	}
+	checkEachKind(r, "random", &x)
+}
+
+// The kinds of all tokens are those of each together, whichever count.
+func TestNumberKindsTogether(t *testing.T) {
+	r := open(t)
+	rng := rand.New(rand.NewPCG(9, 10))
+	for _, n := range []int{0, 1, 31, 32, 33, 63, 64, 65, 255, 256, 257, 5000} {
+		var x tokens
+		for range n {
+			x.add(strconv.Itoa(rng.IntN(1000)), ",")
+		}
+		if n > 0 { // one that stands out, first, last and anywhere
+			for _, odd := range []int{0, n - 1, rng.IntN(n)} {
+				copy(x.text[x.starts[odd]:x.ends[odd]], "-.e")
+			}
+		}
+		mask := bitmap(n, func(i int) bool { return numberKindsOf(x.token(i)) != kernels.NumberMalformed || rng.IntN(3) == 0 })
+		for _, valid := range []kernels.Mask{{}, upload(r, mask), upload(r, make([]uint64, len(mask)))} {
+			want := uint32(0)
+			for i := range n {
+				if valid.Len() == 0 || bit(read(r, valid.Slice(i/64, i/64+1)), i%64) {
+					want |= numberKindsOf(x.token(i))
+				}
+			}
+			kinds := poisoned[uint32](r, 1)
+			r.ok(r.k.NumberKinds(r.s, upload(r, x.text), upload(r, x.starts), upload(r, x.ends), valid, kinds))
+			if got := read(r, kinds)[0]; got != want {
+				t.Fatalf("%d tokens: got %s, want %s", n, kindNames(got), kindNames(want))
+			}
+		}
+	}
+}
+
+func TestNumberKindsAtTheEndOfText(t *testing.T) {
+	r := open(t)
+	for _, number := range []string{"-123456789012345678901234567890123456789012", "-12345.678901234567890123e-12"} {
+		var x tokens
+		for length := range len(number) + 1 {
+			x = tokens{}
+			x.add("", strings.Repeat(" ", length%7))
+			x.add(number[:length], "")
+			checkEachKind(r, "at the end", &x)
+		}
+	}
+}
+
+func TestNumberKindsOfWrongSpans(t *testing.T) {
+	r := open(t)
+	starts, ends := []int64{-1, 8, 1 << 50, 5, 4, -1 << 63}, []int64{3, 11, 1<<50 + 2, 3, 4, 1<<63 - 1}
+	for i := range starts {
+		kinds := poisoned[uint32](r, 1)
+		r.ok(r.k.NumberKinds(r.s, upload(r, []byte("1234567890")), upload(r, starts[i:i+1]), upload(r, ends[i:i+1]), kernels.Mask{}, kinds))
+		sameItems(t, fmt.Sprint("span ", i), read(r, kinds), []uint32{kernels.NumberMalformed})
+	}
+}
+
+func TestNumberKindsRefuses(t *testing.T) {
+	r := open(t)
+	text, at, mask, kinds := upload(r, make([]byte, 100)), upload(r, make([]int64, 65)), poisoned[uint64](r, 2), poisoned[uint32](r, 2)
+	if r.k.NumberKinds(r.s, text, at, at.Slice(0, 64), mask, kinds.Slice(0, 1)) == nil {
+		t.Error("an end too few: no error")
+	}
+	if r.k.NumberKinds(r.s, text, at, at, mask.Slice(0, 1), kinds.Slice(0, 1)) == nil {
+		t.Error("a short mask: no error")
+	}
+	if r.k.NumberKinds(r.s, text, at, at, mask, kinds) == nil {
+		t.Error("two kinds: no error")
+	}
+}

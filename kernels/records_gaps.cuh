@@ -1,0 +1,81 @@
+// records_gaps.cuh: what stands between two tokens, read by one thread in a bounded number of steps.
+#pragma once
+#include "integer.cuh"
+
+constexpr i64 GAP_BLANKS = 4096;  // in a row; more are not known
+constexpr i64 GAP_LONGEST = 1024;  // bytes of a key or a number; more are not known
+
+// Also in records.go.
+enum { VALUE_NONE, VALUE_NULL, VALUE_FALSE, VALUE_TRUE, VALUE_NUMBER, VALUE_STRING, VALUE_OBJECT, VALUE_ARRAY };
+
+__device__ __forceinline__ bool gap_blank(u32 c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+
+// The first byte in [from, to) that is no blank, or to; the byte GAP_BLANKS behind from if no other stands before it. lines gets whether a line feed is among
+// the blanks.
+__device__ __forceinline__ i64 gap_skip(const u8 *__restrict__ text, i64 from, i64 to, bool &lines) {
+  lines = false;
+  for (to = min(to, from + GAP_BLANKS); from < to; from++) {
+    const u32 c = text[from];
+    if (!gap_blank(c)) break;
+    lines |= c == '\n';
+  }
+  return from;
+}
+// The first byte in [from, to) that is no blank or too far away, or -1.
+__device__ __forceinline__ i64 gap_fault(const u8 *__restrict__ text, i64 from, i64 to) {
+  bool lines;
+  from = gap_skip(text, from, to, lines);
+  return from < to ? from : -1;
+}
+
+// Behind the digits from at on.
+__device__ __forceinline__ i64 gap_digits(const u8 *__restrict__ text, i64 at, i64 to) {
+  while (at < to && text[at] - (u32)'0' < 10) at++;
+  return at;
+}
+// Behind the number at byte at (RFC 8259 section 6), none of it at to or behind it; -1 - the byte that can't continue one.
+__device__ __forceinline__ i64 gap_number(const u8 *__restrict__ text, i64 at, i64 to) {
+  at += text[at] == '-';
+  i64 end = gap_digits(text, at, to);
+  if (end == at) return -1 - at;
+  if (text[at] == '0' && end > at + 1) return -1 - (at + 1);
+  for (int part = 0; part < 2; part++) {  // fraction, exponent
+    if (end == to || (part ? text[end] | 0x20 : text[end]) != (part ? 'e' : '.')) continue;
+    at = end + 1;
+    if (part && at < to && (text[at] == '+' || text[at] == '-')) at++;
+    end = gap_digits(text, at, to);
+    if (end == at) return -1 - at;
+  }
+  return end;
+}
+// Does the word of length letters, the first one lowest, stand at byte at? A token stands somewhere behind, which is no letter.
+__device__ __forceinline__ bool gap_word(const u8 *__restrict__ text, i64 at, u64 word, int length) {
+  for (int i = 0; i < length; i++)
+    if (text[at + i] != (u8)(word >> 8 * i)) return false;
+  return true;
+}
+// Behind the null, false, true or number at byte at, which is less than to; kind gets which, VALUE_NONE if it is none of these. Then -1 - the byte at fault.
+__device__ __forceinline__ i64 gap_scalar(const u8 *__restrict__ text, i64 at, i64 to, u32 &kind) {
+  const u32 c = text[at];
+  kind = VALUE_NONE;
+  if (c == '-' || c - '0' < 10) {
+    const i64 end = gap_number(text, at, min(to, at + GAP_LONGEST));
+    if (end >= 0) kind = VALUE_NUMBER;
+    return end;
+  }
+  kind = c == 'n' ? VALUE_NULL : c == 'f' ? VALUE_FALSE : c == 't' ? VALUE_TRUE : VALUE_NONE;
+  const u64 word = c == 'n' ? 0x6c6c756eull : c == 'f' ? 0x65736c6166ull : 0x65757274ull;  // null, false, true
+  const int length = c == 'f' ? 5 : 4;
+  if (kind != VALUE_NONE && gap_word(text, at, word, length)) return at + length;
+  kind = VALUE_NONE;
+  return -1 - at;
+}
+// Does a backslash stand in [from, to)? n is the length of the text.
+__device__ __forceinline__ bool gap_escaped(const u8 *__restrict__ text, i64 n, i64 from, i64 to) {
+  for (; from < to; from += 8) {
+    u64 v = load_up_to_eight(text, n, from) ^ 0x5c5c5c5c5c5c5c5cull;
+    if (to - from < 8) v |= ~low_bits(8 * (to - from));
+    if ((v - 0x0101010101010101ull) & ~v & 0x8080808080808080ull) return true;
+  }
+  return false;
+}

@@ -1,0 +1,244 @@
+package kernels_test
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vibeflight/vibeflight/gpu"
+	"github.com/vibeflight/vibeflight/kernels"
+)
+
+// recordsList runs the kernels; fault is -1 or where they found one.
+func recordsList(r *rig, text []byte, sep kernels.RecordSeparator) (x *recordList, fault int64) {
+	r.Helper()
+	b, err := gpu.Of(r.s, text)
+	r.ok(err)
+	defer freed(r, b)
+	parsed, err := kernels.AllocStructure(r.s, len(text))
+	r.ok(err)
+	defer func() { r.ok(parsed.Free(r.s)) }()
+	r.ok(r.k.ParseStructure(r.s, b, parsed, gpu.Buffer[kernels.StructureCarry]{}))
+	got, err := r.k.ListRecords(r.s, b, parsed, sep)
+	r.ok(err)
+	defer func() { r.ok(got.Free(r.s)) }()
+	if got.Fault >= 0 {
+		return nil, got.Fault
+	}
+	x = &recordList{open: read(r, got.Open), close: read(r, got.Close), escaped: got.EscapedKeys}
+	row, owner, kind := read(r, got.Row), read(r, got.Owner), read(r, got.Kind)
+	keyStart, keyEnd, start, end := read(r, got.KeyStart), read(r, got.KeyEnd), read(r, got.ValueStart), read(r, got.ValueEnd)
+	if got.Count != len(x.open) || got.Members != len(row) {
+		r.Fatalf("%d records and %d members in lists of %d and %d", got.Count, got.Members, len(x.open), len(row))
+	}
+	for i := range row {
+		m := member{row: row[i], owner: owner[i], kind: kind[i], keyAt: keyStart[i], at: start[i]}
+		m.key, m.value = string(text[keyStart[i]:keyEnd[i]]), string(text[start[i]:end[i]])
+		x.members = append(x.members, m)
+	}
+	return x, -1
+}
+
+// checkRecords compares what the kernels say of text with a plain reading, and gives whether it is a run of records.
+func checkRecords(r *rig, name string, text []byte, sep kernels.RecordSeparator) bool {
+	r.Helper()
+	want := recordsOf(text, sep)
+	got, fault := recordsList(r, text, sep)
+	switch {
+	case fault > int64(len(text)):
+		r.Fatalf("%s: a fault at %d in %q", name, fault, text)
+	case (want == nil) != (fault >= 0):
+		r.Fatalf("%s: fault at %d, want a fault: %v; text around it %s", name, fault, want == nil, around(text, int(max(fault, 0))))
+	case want == nil:
+		return false
+	}
+	if !reflect.DeepEqual(normal(got), normal(want)) {
+		for i := range min(len(got.members), len(want.members)) {
+			if got.members[i] != want.members[i] {
+				r.Fatalf("%s: member %d is %+.200v, want %+.200v", name, i, got.members[i], want.members[i])
+			}
+		}
+		r.Fatalf("%s: %d records, %d members, %d escaped keys; want %d, %d, %d", name, len(got.open), len(got.members), got.escaped, len(want.open), len(want.members), want.escaped)
+	}
+	return true
+}
+
+// normal has no nil slices.
+func normal(x *recordList) recordList {
+	return recordList{append([]int64{}, x.open...), append([]int64{}, x.close...), append([]member{}, x.members...), x.escaped}
+}
+
+var separators = []kernels.RecordSeparator{kernels.RecordsComma, kernels.RecordsLine}
+
+func TestListRecords(t *testing.T) {
+	r := open(t)
+	for i, sep := range separators {
+		for seed := range uint64(60) {
+			text := randomRecords(seed, int(seed)*3, int(seed%5), int(seed%4), sep)
+			if !checkRecords(r, fmt.Sprintf("random records %d", seed), text, sep) {
+				t.Fatalf("no records: %q", text)
+			}
+			if len(text) > 0 {
+				checkRecords(r, "the other separator", text, separators[1-i])
+			}
+		}
+		for _, n := range []int{16000, 33000, 70000} {
+			checkRecords(r, "several tiles", randomRecords(uint64(n), n, n%6, 3, sep), sep)
+		}
+	}
+}
+
+// Tokens over the bounds of words and tiles: blanks before a text of every kind of token move it over them.
+func TestListRecordsOverTiles(t *testing.T) {
+	r := open(t)
+	const tile = 16384
+	text := []byte(`{"a":{"b":[1,[2]],"c":{"x":[]},"d":"e"},"f":1.5,"g":[{"h":"i"}]},`)
+	for shift := range len(text) + 2 {
+		filler := []byte(`{"filler":"` + strings.Repeat("[", tile-shift-14) + `"},`)
+		checkRecords(r, "over a tile", slices.Concat(filler, text, text), kernels.RecordsComma)
+		for i := max(0, shift-2); i < min(shift+2, len(text)); i++ {
+			checkRecords(r, "over a tile, with a byte less", slices.Concat(filler, text[:i], text[i+1:]), kernels.RecordsComma)
+		}
+	}
+	// Tiles of one, two and three tokens, between strings and arrays that are longer than a tile.
+	long := strings.Repeat("[", tile+10)
+	for shift := range 16 {
+		filler := `{"filler":"` + strings.Repeat("x", tile-shift-14) + `"},`
+		checkRecords(r, "long strings", []byte(filler+`{"k" : "`+long+`" , "l":{"m":"`+long[shift:]+`"},"n":[["`+long+`"]]},`), kernels.RecordsComma)
+		checkRecords(r, "a string of a tile", []byte(filler+`{"k" : "`+long[:tile-2]+`"},`), kernels.RecordsComma)
+		checkRecords(r, "a colon too many", []byte(filler+`{"k" : "`+long+`" : "l"},`), kernels.RecordsComma)
+	}
+	// Arrays, strings, objects and blanks that fill several tiles, which so have no token or only tokens of an array.
+	for _, fill := range []string{"[1,2],", "1,", `"a",`, `{"a":[]},`, "[[[", " ", `"\\":1,`} {
+		long = strings.Repeat(fill, 50000/len(fill))
+		for _, form := range []string{
+			`{"a":[%s0]},{"b":7},`, `{"a":{"b":[%s0],"c":1},"d":"e"},`, `{"a":1,"b":{"c":{%s"d":0}}},`, `{"a":{"b":"x","c":"%s"},"d":[]},`, `{"a":{%s"b":1},"c":2},`, `{%s"b":1},`,
+		} {
+			text := []byte(fmt.Sprintf(form, long))
+			if fill == " " {
+				_, fault := recordsList(r, text, kernels.RecordsComma) // more blanks than are gone over, or in an array
+				if outside := !strings.Contains(form, "[%s") && !strings.Contains(form, `"%s"`) && !strings.Contains(form, "{%s\"d"); outside != (fault >= 0) {
+					t.Fatalf("%s: fault at %d", form, fault)
+				}
+				continue
+			}
+			checkRecords(r, form+" with "+fill, text, kernels.RecordsComma)
+		}
+	}
+}
+
+// Any bytes at all are refused or listed as the plain reading does.
+func TestListRecordsRandom(t *testing.T) {
+	r := open(t)
+	for seed := range uint64(200) {
+		text := append([]byte("{"), random(seed, int(seed), `{}[]:,"\1 `)...)
+		checkRecords(r, "random bytes", text, separators[seed%2])
+	}
+	for name, text := range hostileTexts() {
+		if len(text)%3 == 0 {
+			checkRecords(r, name, text, kernels.RecordsComma)
+			checkRecords(r, name, slices.Concat([]byte(`{"a":[`), text), kernels.RecordsComma)
+		}
+	}
+}
+
+// What each rule of the grammar is there for.
+func TestListRecordsFaults(t *testing.T) {
+	r := open(t)
+	tests := []struct{ name, text string }{
+		{"two colons", `{"a":"b":1},`},
+		{"a colon behind a value", `{"a":[]:1},`},
+		{"an array closed as an object", `{"a":[1},"b":2},`},
+		{"an object closed as an array", `{"a":{"b":1],"c":2},`},
+		{"a nested object closed as an array", `{"a":{"b":{]}},`},
+		{"a nested array closed as an object", `{"a":{"b":[}}},`},
+		{"a record closed as an array", `{"a":1],`},
+		{"a record opened as an array", `["a":1},`},
+		{"an array", `["a"],`},
+		{"a string between records", `{},"a",{},`},
+		{"a member between records", `{},"a":1,{},`},
+		{"closers and openers between records", `{},}{{},`},
+		{"two commas between records", `{},,{},`},
+		{"no comma between records", `{}{},`},
+		{"no comma behind the last record", `{},{}`},
+		{"a comma at the start of an object", `{,"a":1},`},
+		{"a comma at the end of an object", `{"a":1,},`},
+		{"two commas between members", `{"a":1,,"b":2},`},
+		{"no comma between members", `{"a":"b""c":1},`},
+		{"no comma behind an object", `{"a":{}"c":1},`},
+		{"no value", `{"a":},`},
+		{"no colon", `{"a"},`},
+		{"no key", `{:1},`},
+		{"a key without quotes", `{a:1},`},
+		{"an object as a key", `{{}:1},`},
+		{"two scalars", `{"a":1 2},`},
+		{"a scalar behind a string", `{"a":"b"1},`},
+		{"a scalar behind an array", `{"a":[]1},`},
+		{"a string behind a scalar", `{"a":1"b"},`},
+		{"a value behind a scalar", `{"a":1[]},`},
+		{"a colon in an array", `{"a":["b":1]},`},
+		{"a word cut off", `{"a":nul},`},
+		{"a word with more behind it", `{"a":truee},`},
+		{"a word in capitals", `{"a":True},`},
+		{"a plus", `{"a":+1},`},
+		{"a leading zero", `{"a":01},`},
+		{"no digit", `{"a":-},`},
+		{"no digit before the point", `{"a":.5},`},
+		{"no digit behind the point", `{"a":5.},`},
+		{"no digit in an exponent", `{"a":5e+},`},
+		{"not a number", `{"a":NaN},`},
+		{"hexadecimal", `{"a":0x1f},`},
+		{"a NUL", "{\"a\":1\x00},"},
+		{"a vertical tab", "{\"a\":\v1},"},
+		{"a byte order mark", "\ufeff{},"},
+		{"a backslash", `{"a":1\\},`},
+		{"an escaped quote outside of strings", `{\"a":1,"b":2},`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if checkRecords(&rig{TB: t, k: r.k, s: r.s}, test.name, []byte(test.text), kernels.RecordsComma) {
+				t.Errorf("no fault in %q", test.text)
+			}
+		})
+	}
+	for _, text := range []string{"{}", "{} {}\n", "{},\n{}\n", "{}\n,{}\n", "{}\n\"a\"\n", "\n{}\n"} {
+		if checkRecords(r, "lines", []byte(text), kernels.RecordsLine) {
+			t.Errorf("no fault in %q", text)
+		}
+	}
+}
+
+// What is known up to a limit is a fault beyond it.
+func TestListRecordsLimits(t *testing.T) {
+	r := open(t)
+	tests := []struct {
+		name, text string
+		fault      bool
+	}{
+		{"blanks", `{` + strings.Repeat(" ", 4096) + `},`, false},
+		{"too many blanks", `{` + strings.Repeat(" ", 4097) + `},`, true},
+		{"too many blanks behind the last record", `{},` + strings.Repeat(" ", 4097), true},
+		{"a key", `{"` + strings.Repeat("k", 1023) + `":1},`, false},
+		{"too long a key", `{"` + strings.Repeat("k", 1024) + `":1},`, true},
+		{"a number", `{"a":` + strings.Repeat("1", 1024) + `},`, false},
+		{"too long a number", `{"a":` + strings.Repeat("1", 1025) + `},`, true},
+		{"a long string", `{"a":"` + strings.Repeat("k", 100000) + `"},`, false},
+		{"brackets of both kinds", `{"a":[[{]}]},`, false}, // not looked at
+		{"not closed", `{"a":[`, true},
+		{"an open string", `{"a":"`, true},
+		{"closers first", `}}}{{{`, true},
+		{"no text", ``, false},
+		{"a blank", ` `, true},
+		{"a blank first", ` {},`, true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			_, fault := recordsList(&rig{TB: t, k: r.k, s: r.s}, []byte(test.text), kernels.RecordsComma)
+			if (fault >= 0) != test.fault || fault > int64(len(test.text)) {
+				t.Errorf("fault at %d, want one: %v", fault, test.fault)
+			}
+		})
+	}
+}
