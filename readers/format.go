@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
@@ -35,6 +36,25 @@ type Format struct {
 
 	// CPU is the engine that every format has. It decides: every other engine gives its tables and its errors.
 	CPU func(Layout) Parser
+
+	// GPU prepares the engine on a device, or is nil: the format has none.
+	GPU func(*kernels.Set) (Engine, error)
+}
+
+// Engine is what a format keeps on a device from file to file. Several files may be parsed at once.
+type Engine interface {
+	// Parser gives the tables and errors of Format.CPU. It leaves to that what the device does not accept.
+	Parser(Layout) Parser
+	// Close gives the device's memory back, once no file is under way.
+	Close() error
+}
+
+// engineOf names what parses: "cpu", or what the parser says of itself.
+func engineOf(p Parser) string {
+	if e, ok := p.(interface{ Engine() string }); ok {
+		return e.Engine()
+	}
+	return "cpu"
 }
 
 // Layout is what Open found.

@@ -13,8 +13,9 @@ import (
 // cpu is the CPU engine: one pass over the bytes, which decides what every engine gives.
 type cpu struct {
 	layout    readers.Layout
-	readBytes int  // read at a time; 0: windowBytes
-	portable  bool // without what only some processors have
+	readBytes int     // read at a time; 0: windowBytes
+	portable  bool    // without what only some processors have
+	device    *Device // that reads chunks of features, or nil
 }
 
 // Parse reads the whole file, or again a span of rows that an earlier Parse emitted.
@@ -31,6 +32,9 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 		return emit(chunk)
 	}
 	var crew *crew
+	if c.device != nil {
+		s.limits.PartBytes, s.limits.Workers = c.device.chunk, cap(c.device.lanes)
+	}
 	if !req.Span.Inside && s.limits.Workers > 1 && req.Span.To-req.Span.From > 2*s.limits.PartBytes {
 		crew = c.crew(ctx, src, req, s)
 		defer crew.close()

@@ -21,6 +21,7 @@ type crew struct {
 	batcher *readers.Batcher
 	sinks   lent
 	prefix  []byte // what features begin with; empty if that is too short to be looked for
+	seen    seen   // properties of the rows so far
 }
 
 // leadBytes is how much the lead reads while all others wait.
@@ -50,6 +51,9 @@ func (w *crew) finish() error { return w.batcher.Finish() }
 func (w *crew) take(p readers.Part) error {
 	w.lead.sum.Add(&p.Summary)
 	w.sinks.learn(p.Text)
+	if w.cpu.device != nil {
+		w.seen.learn(p.Columns)
+	}
 	return w.batcher.Add(p)
 }
 
@@ -57,7 +61,11 @@ func (w *crew) take(p readers.Part) error {
 func (w *crew) rest() int {
 	s := w.lead
 	w.prefix = s.prefix()
-	parts := readers.Parts{From: s.next, To: s.window.end, Row: s.feature, Size: s.limits.PartBytes, Workers: s.limits.Workers, Reader: w.reader}
+	reader := w.reader
+	if w.cpu.device != nil {
+		reader = w.deviceReader
+	}
+	parts := readers.Parts{From: s.next, To: s.window.end, Row: s.feature, Size: s.limits.PartBytes, Workers: s.limits.Workers, Reader: reader}
 	end, row, err := parts.Read(w.ctx, w.take)
 	if err != nil {
 		s.err = err

@@ -3,6 +3,7 @@ package geojson
 import (
 	"context"
 
+	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
@@ -34,3 +35,6 @@ func (p inParts) Parse(ctx context.Context, src *source.File, req readers.Reques
 	}
 	return p.cpu.Parse(ctx, src, req, emit)
 }
+
+// SmallDevice is a Device with chunks of so many bytes.
+func SmallDevice(k *kernels.Set, chunk int64) (*Device, error) { return newDevice(k, chunk, 2, 3) }

@@ -19,6 +19,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
@@ -35,6 +36,7 @@ func Format() readers.Format {
 		Sniff:      sniff,
 		Open:       open,
 		CPU:        func(l readers.Layout) readers.Parser { return cpu{layout: l} },
+		GPU:        func(k *kernels.Set) (readers.Engine, error) { return NewDevice(k) },
 	}
 }
 

@@ -1,0 +1,175 @@
+package geojson_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/vibeflight/vibeflight/gpu"
+	"github.com/vibeflight/vibeflight/gpu/gputest"
+	"github.com/vibeflight/vibeflight/kernels"
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geojson"
+	"github.com/vibeflight/vibeflight/readers/readertest"
+)
+
+// openDevice gives the GPU engine with small chunks, on the device of this test run.
+func openDevice(t *testing.T, chunk int64) *geojson.Device {
+	t.Helper()
+	k, err := kernels.Load(gputest.OpenWith(t, gpu.Options{CacheDir: gputest.CacheDir(), Images: kernels.CompiledIn()}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := geojson.SmallDevice(k, chunk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return d
+}
+
+// onDevice is the GPU engine as a variant of the CPU engine.
+func onDevice(d *geojson.Device) readertest.Variant {
+	return readertest.Variant{Name: "device", Parser: func(l readers.Layout, _ int) readers.Parser { return d.Parser(l) }}
+}
+
+// deviceFile is features that begin alike, one kind of geometry, and what make gives as properties.
+func deviceFile(r *rand.Rand, features int, sequence bool, shape func() string, properties func(i int) string) string {
+	var b strings.Builder
+	separator := ",\n"
+	if sequence {
+		separator = "\n"
+	} else {
+		b.WriteString(`{"type":"FeatureCollection","name":"x","features":[`)
+	}
+	for i := range features {
+		if i > 0 {
+			b.WriteString(separator)
+		}
+		space := strings.Repeat(" ", r.IntN(3))
+		fmt.Fprintf(&b, `{"type":"Feature","properties":{%s},%s"geometry":%s%s}`, properties(i), space, space, shape())
+	}
+	if !sequence {
+		b.WriteString("]}")
+	}
+	return b.String()
+}
+
+// degrees are ordinates as files have them.
+func degrees(r *rand.Rand) string {
+	return fmt.Sprintf("%.*f", r.IntN(15), r.Float64()*360-180)
+}
+
+func point(r *rand.Rand) string { return "[" + degrees(r) + "," + degrees(r) + "]" }
+
+// many are some of what one gives, between brackets.
+func many(r *rand.Rand, least int, one func() string) string {
+	all := make([]string, least+r.IntN(4))
+	for i := range all {
+		all[i] = one()
+	}
+	return "[" + strings.Join(all, [...]string{",", ", ", " ,\n"}[r.IntN(3)]) + "]"
+}
+
+// shapeOf gives geometries of one kind.
+func shapeOf(r *rand.Rand, kind string) func() string {
+	position := func() string { return point(r) }
+	line := func() string { return many(r, 0, position) }
+	polygon := func() string { return many(r, 0, line) }
+	coordinates := map[string]func() string{
+		"Point": position, "LineString": line, "MultiPoint": line, "Polygon": polygon, "MultiLineString": polygon,
+		"MultiPolygon": func() string { return many(r, 0, polygon) },
+	}[kind]
+	return func() string {
+		if kind != "Point" && r.IntN(8) == 0 {
+			return "null"
+		}
+		return fmt.Sprintf(`{"type":%q,"coordinates":%s}`, kind, coordinates())
+	}
+}
+
+// TestDeviceAcceptsOrdinaryFiles holds the tables of the device against those of the CPU engine, and has it refuse nothing.
+func TestDeviceAcceptsOrdinaryFiles(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 1))
+	for _, kind := range []string{"Point", "LineString", "MultiPoint", "Polygon", "MultiLineString", "MultiPolygon"} {
+		for _, name := range []string{"a.geojson", "a.geojsonl"} {
+			t.Run(kind+" "+name, func(t *testing.T) {
+				d := openDevice(t, 7<<10)
+				words := []string{`"plain"`, `"é\u00e9 \"\\"`, `""`, "null", `"\ud83d\ude00"`}
+				text := deviceFile(r, 300, name == "a.geojsonl", shapeOf(r, kind), func(i int) string {
+					return fmt.Sprintf(`"n":%d,"wide":%d, "f" : %g ,"b":%t,"s":%s,"none":null`, i-400, i*i*i*100, r.NormFloat64(), i%3 == 0, words[r.IntN(len(words))])
+				})
+				in := readertest.Input{Name: name, Text: []byte(text), Limits: readers.Limits{BatchRows: 100}}
+				readertest.Same(t, geojson.Format(), in, []int{0}, onDevice(d))
+				accepted, refused, why := d.Chunks()
+				if accepted < 3 || refused > 0 {
+					t.Errorf("%d chunks accepted, %d refused: %s", accepted, refused, why)
+				}
+			})
+		}
+	}
+}
+
+// TestDeviceLeavesTheRest has files that the device refuses in part: the tables and errors are those of the CPU engine.
+func TestDeviceLeavesTheRest(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 2))
+	d := openDevice(t, 3<<10)
+	values := []string{`1`, `2.5`, `"00501"`, `true`, `"2024-02-29"`, `[1,2]`, `{"a":1}`, `null`, `9007199254740993`, `1e400`, `"\ud800"`, `18446744073709551615`, `-0`}
+	shapes := []string{
+		`{"type":"Polygon","coordinates":[[[0,0],[1,1],[0,0]]]}`, `null`, `{"type":"Polygon","coordinates":[[[0,0,0],[1,1,1],[0,0]]]}`,
+		`{"type":"MultiPolygon","coordinates":[[[]]]}`, `{"type":"Point","coordinates":[]}`, `{"type":"GeometryCollection","geometries":[]}`,
+	}
+	runs := 60
+	if testing.Short() {
+		runs = 15
+	}
+	for run := range runs {
+		few, kinds := 1+r.IntN(len(values)), 1+r.IntN(len(shapes))
+		if run%3 == 0 { // until a late column comes, the device takes all of it
+			few, kinds = 1, 1
+		}
+		name := []string{"a.geojson", "a.geojsonl"}[r.IntN(2)]
+		text := deviceFile(r, 250, name == "a.geojsonl", func() string { return shapes[r.IntN(kinds)] }, func(i int) string {
+			if i > 150 && r.IntN(50) == 0 {
+				return `"late":1`
+			}
+			return fmt.Sprintf(`"n":%d,"v":%s`, i, values[r.IntN(few)])
+		})
+		in := readertest.Input{Name: name, Text: []byte(text), Limits: readers.Limits{BatchRows: 1 + r.IntN(300)}}
+		readertest.Same(t, geojson.Format(), in, []int{0}, onDevice(d))
+	}
+	accepted, refused, why := d.Chunks()
+	t.Logf("%d chunks accepted, %d refused, the last because of %s", accepted, refused, why)
+	if accepted == 0 || refused == 0 {
+		t.Error("want some of both")
+	}
+}
+
+// TestDeviceErrors breaks files at random bytes.
+func TestDeviceErrors(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 3))
+	d := openDevice(t, 3<<10)
+	runs := 300
+	if testing.Short() {
+		runs = 40
+	}
+	for range runs {
+		name := []string{"a.geojson", "a.geojsonl"}[r.IntN(2)]
+		text := []byte(deviceFile(r, 80, name == "a.geojsonl", shapeOf(r, "LineString"), func(i int) string {
+			return fmt.Sprintf(`"n":%d,"s":"a\\\"é"`, i)
+		}))
+		for range 1 + r.IntN(2) {
+			text[r.IntN(len(text))] = "{}[]\",:x0 -\\\x01\xff\n1e."[r.IntN(18)]
+		}
+		in := readertest.Input{Name: name, Text: text}
+		if r.IntN(3) == 0 {
+			in.Options = map[string]any{"on_error": "skip"}
+		}
+		readertest.Same(t, geojson.Format(), in, []int{0}, onDevice(d))
+	}
+}
