@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/all"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -75,22 +77,26 @@ func newBench(std stdio) *cobra.Command {
 				return err
 			}
 			limits = limits.WithDefaults()
-			if err := knownEngines(engines); err != nil {
+			names, card, err := benchEngines(engines)
+			if err != nil {
 				return err
 			}
+			defer func() { _ = card.close() }() // what was measured is measured
 			report := benchTable(std.out)
 			if asJSON {
 				report = func(r benchRun) error { return writeJSON(std.out, r) }
 			}
 			for _, file := range files {
 				for run := range runs {
-					r, err := bench(cmd.Context(), file, opts, limits)
-					if err != nil {
-						return err
-					}
-					r.Run = run + 1
-					if err := report(r); err != nil {
-						return err
+					for _, name := range names {
+						r, err := bench(cmd.Context(), file, opts, limits, card.only(name))
+						if err != nil {
+							return err
+						}
+						r.Run = run + 1
+						if err := report(r); err != nil {
+							return err
+						}
 					}
 				}
 			}
@@ -98,7 +104,7 @@ func newBench(std stdio) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&engines, "engine", "cpu", "engines to measure, separated by commas: cpu")
+	f.StringVar(&engines, "engine", "cpu", "engines to measure in turns, separated by commas: cpu, cuda")
 	f.IntVar(&runs, "runs", 3, "runs for each file and engine")
 	optionFlag(f, &options)
 	parse.flags(f)
@@ -106,21 +112,24 @@ func newBench(std stdio) *cobra.Command {
 	return cmd
 }
 
-// knownEngines refuses engines that are none, and cuda, which this build lacks.
-func knownEngines(list string) error {
-	for _, e := range strings.Split(list, ",") {
-		if err := oneOf("engine", e, "cpu", "cuda"); err != nil {
-			return err
-		}
-		if e == "cuda" {
-			return errNoGPU
+// benchEngines are the engines of a list, and the card if one of them needs it.
+func benchEngines(list string) (names []string, card *engines, err error) {
+	names = strings.Split(list, ",")
+	for _, name := range names {
+		if err := oneOf("engine", name, "cpu", "cuda"); err != nil {
+			return nil, nil, err
 		}
 	}
-	return nil
+	if slices.Contains(names, "cuda") {
+		if card, err = openEngines(all.Formats(), defaultCacheDir()); err != nil {
+			return nil, nil, fmt.Errorf("--engine cuda: %w", err)
+		}
+	}
+	return names, card, nil
 }
 
 // bench measures one run.
-func bench(ctx context.Context, path string, options map[string]any, limits readers.Limits) (benchRun, error) {
+func bench(ctx context.Context, path string, options map[string]any, limits readers.Limits, card *engines) (benchRun, error) {
 	format, err := detect(path)
 	if err != nil {
 		return benchRun{}, err
@@ -140,7 +149,7 @@ func bench(ctx context.Context, path string, options map[string]any, limits read
 		return benchRun{}, err
 	}
 	start := time.Now()
-	src, table, err := read(ctx, format, path, opts, limits)
+	src, table, err := read(ctx, format, path, opts, limits, card)
 	seconds := time.Since(start).Seconds()
 	cpuAfter, cpuErr := cpuTime()
 	peak, rssErr := rss.stop()
@@ -165,7 +174,7 @@ func firstError(errs ...error) error {
 }
 
 // read parses the file at path from its opening to the complete table. The source it gives is closed: its size remains.
-func read(ctx context.Context, format readers.Format, path string, opts readers.Options, limits readers.Limits) (*source.File, *readers.Table, error) {
+func read(ctx context.Context, format readers.Format, path string, opts readers.Options, limits readers.Limits, card *engines) (*source.File, *readers.Table, error) {
 	src, err := source.Open(path, path)
 	if err != nil {
 		return nil, nil, err
@@ -175,7 +184,7 @@ func read(ctx context.Context, format readers.Format, path string, opts readers.
 	if err != nil {
 		return nil, nil, err
 	}
-	table, err := readers.Read(ctx, format, format.CPU(layout), src, limits, nil)
+	table, err := readers.Read(ctx, format, card.parser(format, layout), src, limits, nil)
 	// Asked after an error too: half of one version and half of another make a malformed file.
 	if changed := src.Unchanged(); changed != nil {
 		return nil, nil, changed

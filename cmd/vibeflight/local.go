@@ -130,7 +130,7 @@ func (l *local) open(ctx context.Context, path string, options map[string]any) (
 	if err != nil {
 		return nil, err
 	}
-	src, table, err := read(ctx, format, path, opts, l.limits)
+	src, table, err := read(ctx, format, path, opts, l.limits, nil)
 	if err != nil {
 		return nil, err
 	}

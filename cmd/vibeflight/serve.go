@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -34,14 +35,11 @@ type serveConfig struct {
 	Drain           time.Duration // how long calls under way may take at the end; default 10 s
 	Parse           limitConfig
 	BatchRows       int    // rows of a record batch; default 65,536
-	Engine          string // auto or cpu
+	Engine          string // auto, cuda or cpu
 	OnError         string // fail or skip
 	LogLevel        string // trace to error; default info
 	LogFormat       string // auto, console or json
 }
-
-// errNoGPU answers who asks for the GPU.
-var errNoGPU = errors.New("no format has a GPU parser yet; use --engine cpu, which gives the same tables")
 
 func (c *serveConfig) flags(f *pflag.FlagSet) {
 	c.MaxMessageBytes = flightsrv.DefaultMaxMessageBytes
@@ -58,7 +56,7 @@ func (c *serveConfig) flags(f *pflag.FlagSet) {
 	f.DurationVar(&c.Drain, "drain", flightsrv.DefaultDrain, "how long calls that are under way may take when the server is to stop, and then the cache to be written")
 	c.Parse.flags(f)
 	f.IntVar(&c.BatchRows, "batch-rows", readers.DefaultBatchRows, "rows of a record batch")
-	f.StringVar(&c.Engine, "engine", "auto", "who parses: auto, cpu")
+	f.StringVar(&c.Engine, "engine", "auto", "who parses: cpu, cuda (the first card, GeoJSON only), or auto, which is cpu for now")
 	f.StringVar(&c.OnError, "on-error", "fail", "what a malformed feature does: fail the file, or be left out and counted (skip)")
 	f.StringVar(&c.LogLevel, "log-level", "info", "least level that is logged: trace, debug, info, warn, error")
 	f.StringVar(&c.LogFormat, "log-format", "auto", "auto, console or json; auto is console on a terminal, else json")
@@ -73,8 +71,6 @@ func (c *serveConfig) check() error {
 		return err
 	}
 	switch {
-	case c.Engine == "cuda":
-		return errNoGPU
 	case len(c.Data) == 0:
 		return wrongUsage("--data: say which folder to serve")
 	case len(c.Listen) == 0:
@@ -148,16 +144,23 @@ func serve(ctx context.Context, c *serveConfig, log zerolog.Logger) error {
 	if c.CacheDir == noCache {
 		c.CacheDir = ""
 	}
+	var card *engines
+	if c.Engine == "cuda" {
+		if card, err = openEngines(all.Formats(), c.CacheDir); err != nil {
+			return fmt.Errorf("--engine cuda: %w; --engine cpu gives the same tables", err)
+		}
+		log.Info().Str("device", card.device.Info().Name).Str("arch", card.device.Info().Arch).Msg("parsing on a GPU")
+	}
 	started := time.Now()
 	files, err := catalog.Open(ctx, catalog.Config{
-		Roots: roots, Formats: all.Formats(), MemoryBytes: memory, MaxFileBytes: int64(c.MaxFileBytes),
+		Roots: roots, Formats: all.Formats(), Engines: card.engines(), MemoryBytes: memory, MaxFileBytes: int64(c.MaxFileBytes),
 		CacheDir: c.CacheDir, CacheBytes: int64(c.CacheBytes),
 		Limits:  limits,
 		Options: func(string) map[string]any { return map[string]any{"on_error": c.OnError} },
 		Log:     log,
 	})
 	if err != nil {
-		return err
+		return errors.Join(err, card.close())
 	}
 	log.Info().Int("entries", len(files.List("", ""))).Int64("memory_bytes", memory).Dur("took_ms", time.Since(started)).
 		Msg("the catalog is read")
@@ -165,7 +168,7 @@ func serve(ctx context.Context, c *serveConfig, log zerolog.Logger) error {
 	last, cancel := context.WithTimeout(context.Background(), c.Drain)
 	defer cancel()
 	files.Saved(last)
-	return errors.Join(err, files.Close())
+	return errors.Join(err, files.Close(), card.close())
 }
 
 // noCache is what --cache-dir says for no cache; an empty value says it too, but an empty environment variable is as good as none.
