@@ -81,7 +81,7 @@ gpu-check: gpu-check-build ## everything a machine with a GPU must pass: tests o
 
 gpu-check-build: cuda build images ## what gpu-check runs, for a machine that has a card and no Go: copy build/gpu-check there
 	mkdir -p build/gpu-check
-	for package in gpu gpu/internal/cuda kernels; do \
+	for package in gpu gpu/internal/cuda kernels readers/geojson; do \
 		$(WITH_CUDA) $(GO) test -c -trimpath -ldflags='-s -w' -o build/gpu-check/$${package//\//-}.test ./$$package; \
 	done
 	if [ -e kernels/images.zip ]; then \

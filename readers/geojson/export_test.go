@@ -38,3 +38,8 @@ func (p inParts) Parse(ctx context.Context, src *source.File, req readers.Reques
 
 // SmallDevice is a Device with chunks of so many bytes.
 func SmallDevice(k *kernels.Set, chunk int64) (*Device, error) { return newDevice(k, chunk, 2, 3) }
+
+// SizedDevice is a Device with chunks of so many bytes, of which so many are on their way.
+func SizedDevice(k *kernels.Set, chunk int64, lanes int) (*Device, error) {
+	return newDevice(k, chunk, lanes, 2*lanes)
+}
