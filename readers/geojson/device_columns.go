@@ -10,7 +10,6 @@ import (
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
-	"github.com/vibeflight/vibeflight/readers/internal/temporal"
 )
 
 // attributes makes the columns of properties, in the order in which they first appear, behind that of the features' ids.
@@ -73,6 +72,10 @@ func (d *deviceRows) column(id geoarrow.ColumnID, slots gpu.Buffer[int32], kinds
 		d.accept(false, "a column of values of several kinds, or of lists or objects")
 	}
 	columns.Attributes = append(columns.Attributes, c)
+	if kinds&kindBit(kernels.ValueString) != 0 && c.Role == geoarrow.RoleAttribute {
+		at := len(columns.Attributes) - 1
+		d.after = append(d.after, func() { times(&columns.Attributes[at], n) })
+	}
 }
 
 // factsOfNumbers are the facts for the bits of NumberKinds.
@@ -146,7 +149,7 @@ func (d *deviceRows) floats(c *geoarrow.Column, starts, ends gpu.Buffer[int64]) 
 	c.Values = geoarrow.AsBytes(deviceResult(d, to.Out))
 }
 
-// strings fills a column of texts. What may be a column of dates or times is left to the CPU engine, which looks at each.
+// strings fills a column of texts.
 func (d *deviceRows) strings(c *geoarrow.Column, starts, ends gpu.Buffer[int64]) {
 	n := starts.Len()
 	offsets := deviceAlloc[int64](d, n+1)
@@ -174,22 +177,17 @@ func (d *deviceRows) strings(c *geoarrow.Column, starts, ends gpu.Buffer[int64])
 	c.Replaced = summary[0].Replaced
 	c.Facts.Kinds = geoarrow.FactString
 	c.Type = c.Facts.Resolve(c.Role).Type
-	if c.Role == geoarrow.RoleAttribute {
-		seen := *c
-		d.after = append(d.after, func() { d.accept(!mayBeTimes(&seen, n), "a column that may be one of dates or times") })
-	}
 }
 
-// mayBeTimes reports whether the first text of a column is a date or a time; if it is none, the column is of texts.
-func mayBeTimes(c *geoarrow.Column, n int) bool {
-	for i := range n {
-		if c.Nulls > 0 && c.Valid[i>>3]>>(i&7)&1 == 0 {
-			continue
-		}
-		_, ok := temporal.Parse(c.Values[c.Offsets[i]:c.Offsets[i+1]])
-		return ok
+// times makes a column of texts one of dates or times, if all of them are, as the CPU engine does.
+func times(c *geoarrow.Column, n int) {
+	texts := column{n: n, nulls: c.Nulls, valid: c.Valid, ends: c.Offsets, text: c.Values}
+	facts, values := texts.temporalFacts()
+	if res := facts.Resolve(c.Role); res.Type.ID() != arrow.STRING {
+		c.Offsets, c.Values = nil, temporalValues(values, res.Type)
 	}
-	return false
+	c.Facts = facts
+	c.Type = c.Facts.Resolve(c.Role).Type
 }
 
 // bools fills a column of true and false.

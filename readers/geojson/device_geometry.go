@@ -65,7 +65,6 @@ func (d *deviceRows) kinds(slots gpu.Buffer[int32], present []uint64, g *geoarro
 		}
 		d.accept(g.Kind == geoarrow.Kind(k), "geometries of several kinds")
 	}
-	d.accept(g.Kind != geoarrow.Point || g.Nulls == 0, "points and rows without geometry")
 	return kinds
 }
 
@@ -108,6 +107,9 @@ func (d *deviceRows) positions(g *geoarrow.Geometry, c kernels.Coordinates, sum 
 	d.oddities(g, x, y, out.Rings, sum)
 	d.offsets(g, out)
 	g.X, g.Y = deviceResult(d, x), deviceResult(d, y)
+	if g.Kind == geoarrow.Point && g.Nulls > 0 {
+		d.after = append(d.after, func() { g.X, g.Y = spread(g.X, g.Valid, g.Rows), spread(g.Y, g.Valid, g.Rows) })
+	}
 }
 
 // ordinates reads the positions that begin at these bytes.
@@ -163,7 +165,7 @@ func (d *deviceRows) oddities(g *geoarrow.Geometry, x, y gpu.Buffer[float64], ri
 func (d *deviceRows) offsets(g *geoarrow.Geometry, out kernels.RingOffsets) {
 	switch g.Kind {
 	case geoarrow.Point:
-		d.accept(out.Positions.Len() == g.Rows, "points without a position")
+		d.accept(out.Positions.Len() == g.Rows-g.Nulls, "points without a position")
 	case geoarrow.LineString, geoarrow.MultiPoint:
 		g.Geoms = d.narrow(d.through(d.through(out.Spans, out.Parts), out.Rings))
 	case geoarrow.Polygon, geoarrow.MultiLineString:
@@ -191,4 +193,17 @@ func (d *deviceRows) narrow(wide gpu.Buffer[int64]) []int32 {
 	}
 	d.try(d.k.NarrowInt32(d.s, wide, to))
 	return deviceResult(d, to)
+}
+
+// spread gives every row its element: the rows that are not null have one each, others 0.
+func spread(v []float64, valid []byte, rows int) []float64 {
+	out := make([]float64, rows)
+	next := 0
+	for i := range out {
+		if valid[i>>3]>>(i&7)&1 != 0 {
+			out[i] = v[next]
+			next++
+		}
+	}
+	return out
 }

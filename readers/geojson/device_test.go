@@ -86,7 +86,7 @@ func shapeOf(r *rand.Rand, kind string) func() string {
 		"MultiPolygon": func() string { return many(r, 0, polygon) },
 	}[kind]
 	return func() string {
-		if kind != "Point" && r.IntN(8) == 0 {
+		if r.IntN(8) == 0 {
 			return "null"
 		}
 		return fmt.Sprintf(`{"type":%q,"coordinates":%s}`, kind, coordinates())
@@ -102,7 +102,8 @@ func TestDeviceAcceptsOrdinaryFiles(t *testing.T) {
 				d := openDevice(t, 7<<10)
 				words := []string{`"plain"`, `"é\u00e9 \"\\"`, `""`, "null", `"\ud83d\ude00"`}
 				text := deviceFile(r, 300, name == "a.geojsonl", shapeOf(r, kind), func(i int) string {
-					return fmt.Sprintf(`"n":%d,"wide":%d, "f" : %g ,"b":%t,"s":%s,"none":null`, i-400, i*i*i*100, r.NormFloat64(), i%3 == 0, words[r.IntN(len(words))])
+					return fmt.Sprintf(`"n":%d,"wide":%d, "f" : %g ,"b":%t,"s":%s,"none":null,"day":"2024-02-%02d","at":"2024-03-01T10:%02d:00.25Z"`,
+						i-400, i*i*i*100, r.NormFloat64(), i%3 == 0, words[r.IntN(len(words))], 1+i%29, i%60)
 				})
 				in := readertest.Input{Name: name, Text: []byte(text), Limits: readers.Limits{BatchRows: 100}}
 				readertest.Same(t, geojson.Format(), in, []int{0}, onDevice(d))
