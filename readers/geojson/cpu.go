@@ -33,7 +33,7 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 	}
 	var crew *crew
 	if c.device != nil {
-		s.limits.PartBytes, s.limits.Workers = c.device.chunk, cap(c.device.lanes)
+		s.limits.PartBytes, s.limits.Workers = c.device.chunk, 2*cap(c.device.lanes) // half of them may read what the device refused
 	}
 	if !req.Span.Inside && s.limits.Workers > 1 && req.Span.To-req.Span.From > 2*s.limits.PartBytes {
 		crew = c.crew(ctx, src, req, s)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
@@ -20,8 +21,9 @@ type crew struct {
 	lead    *scanner
 	batcher *readers.Batcher
 	sinks   lent
-	prefix  []byte // what features begin with; empty if that is too short to be looked for
-	seen    seen   // properties of the rows so far
+	prefix  []byte       // what features begin with; empty if that is too short to be looked for
+	seen    seen         // properties of the rows so far
+	refused atomic.Int32 // chunks that the device refused, since it took one
 }
 
 // leadBytes is how much the lead reads while all others wait.

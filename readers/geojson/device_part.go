@@ -26,27 +26,49 @@ func (w *crew) deviceReader() readers.PartReader {
 	return r
 }
 
-// Guess has the device read the features that begin between two offsets, if they look like the ones before.
+// mostRefused is after how many refused chunks in a row nobody asks the device any more: such a file costs twice the work.
+const mostRefused = 8
+
+// Guess has the device read the features that begin between two offsets, if they look like the ones before. What it refuses, the CPU engine reads.
 func (r *deviceReader) Guess(from, stop int64) readers.Part {
-	if len(r.prefix) == 0 || len(r.sinks.forced()) > 0 || r.lead.state.brackets+coordinatesDepth > r.s.limits.MaxDepth {
-		r.device.refuse("features that begin in different ways or lie too deep, or a column of values of several kinds")
-		return readers.Part{Failed: true}
+	if r.refused.Load() < mostRefused {
+		part, why := r.onDevice(from, stop)
+		if why == "" {
+			r.refused.Store(0)
+			r.device.accepted.Add(1)
+			return part
+		}
+		r.refused.Add(1)
+		r.device.refuse(why)
+	}
+	return r.partReader.Guess(from, stop)
+}
+
+// onDevice reads features on the device, or says why it does not.
+func (r *deviceReader) onDevice(from, stop int64) (part readers.Part, why string) {
+	switch {
+	case len(r.prefix) == 0:
+		return part, "features that begin in different ways"
+	case len(r.sinks.forced()) > 0:
+		return part, "a column of values of several kinds"
+	case r.lead.state.brackets+coordinatesDepth > r.s.limits.MaxDepth:
+		return part, "features too deep"
 	}
 	l := <-r.device.lanes
 	defer func() { r.device.lanes <- l }()
 	text, start, err := r.fetch(l, from, stop)
-	if err != nil || len(text) == 0 {
-		return readers.Part{Failed: true} // whoever reads these rows again comes upon the error
+	if err != nil {
+		return part, err.Error() // whoever reads these rows again comes upon it
+	}
+	if len(text) == 0 {
+		return part, "no feature that begins as those before"
 	}
 	out := r.device.result()
 	rows := deviceRows{k: r.device.k, s: l.s, text: text, names: r.seen.names(), sep: r.sep, out: out, longest: r.s.limits.MaxFeatureBytes}
-	part, why := rows.read()
-	if why != "" {
+	if part, why = rows.read(); why != "" {
 		r.device.give(out)
-		r.device.refuse(why)
-		return readers.Part{Failed: true}
+		return readers.Part{}, why
 	}
-	r.device.accepted.Add(1)
 	for i := range part.Starts {
 		part.Starts[i] += start
 	}
@@ -55,7 +77,7 @@ func (r *deviceReader) Guess(from, stop int64) readers.Part {
 	part.State = r.lead.state.pack()
 	part.Summary.CRS, part.Summary.Foreign, part.Summary.BytesRead = r.lead.sum.CRS, map[string]int64{}, int64(len(text))
 	part.Release = func() { r.device.give(out) }
-	return part
+	return part, ""
 }
 
 // fetch reads the text of the features that begin between two offsets, up to where the next one begins. Behind the last place where one seems to begin
