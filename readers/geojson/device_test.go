@@ -51,8 +51,14 @@ func deviceFile(r *rand.Rand, features int, sequence bool, shape func() string, 
 		if i > 0 {
 			b.WriteString(separator)
 		}
-		space := strings.Repeat(" ", r.IntN(3))
-		fmt.Fprintf(&b, `{"type":"Feature","properties":{%s},%s"geometry":%s%s}`, properties(i), space, space, shape())
+		space, id := strings.Repeat(" ", r.IntN(3)), ""
+		switch {
+		case features%2 == 0 && r.IntN(9) > 0:
+			id = fmt.Sprintf(`,"id" : %d`, i*7-30)
+		case r.IntN(9) == 0:
+			id = `,"id":null`
+		}
+		fmt.Fprintf(&b, `{"type":"Feature","properties":{%s},%s"geometry":%s%s%s}`, properties(i), space, space, shape(), id)
 	}
 	if !sequence {
 		b.WriteString("]}")
@@ -101,7 +107,7 @@ func TestDeviceAcceptsOrdinaryFiles(t *testing.T) {
 			t.Run(kind+" "+name, func(t *testing.T) {
 				d := openDevice(t, 7<<10)
 				words := []string{`"plain"`, `"é\u00e9 \"\\"`, `""`, "null", `"\ud83d\ude00"`}
-				text := deviceFile(r, 300, name == "a.geojsonl", shapeOf(r, kind), func(i int) string {
+				text := deviceFile(r, 300+len(name)%2, name == "a.geojsonl", shapeOf(r, kind), func(i int) string {
 					return fmt.Sprintf(`"n":%d,"wide":%d, "f" : %g ,"b":%t,"s":%s,"none":null,"day":"2024-02-%02d","at":"2024-03-01T10:%02d:00.25Z"`,
 						i-400, i*i*i*100, r.NormFloat64(), i%3 == 0, words[r.IntN(len(words))], 1+i%29, i%60)
 				})
