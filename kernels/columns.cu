@@ -16,7 +16,7 @@
 // ends     rows            tokens          likewise
 // valid    rows/64         tokens          bit per row: there is a value, and it is not null
 // trues    rows/64         tokens          bit per row: the value is true
-#include "decimal.cuh"
+#include "vf.cuh"
 
 constexpr u32 NONE = 0xffffffff;
 constexpr u32 NO_MEMBER = 0x7fffffff;

@@ -196,10 +196,3 @@ __device__ __forceinline__ Number read_number(const u8 *__restrict__ text, i64 n
   r.state = bits == INFINITY_BITS ? NUMBER_RANGE : NUMBER_VALID;
   return r;
 }
-
-// Writes a bit of each lane to bit i of mask, which has one for each of count items. All lanes of a warp call, with 32 items in a row from a multiple of 32 on;
-// warps go on to the end of the mask's last word.
-__device__ __forceinline__ void store_bits(u64 *mask, i64 i, i64 count, u32 bit) {
-  u32 bits = __ballot_sync(WARP, bit);
-  if (lane_index() == 0 && i < (count + 63) / 64 * 64) ((u32 *)mask)[i / 32] = bits;
-}

@@ -43,6 +43,13 @@ __device__ __forceinline__ u64 word_valid(i64 n, i64 word) {
   return left <= 0 ? 0 : low_bits(left);
 }
 
+// Writes a bit of each lane to bit i of mask, which has one for each of count items. All lanes of a warp call, with 32 items in a row from a multiple of 32 on;
+// warps go on to the end of the mask's last word.
+__device__ __forceinline__ void store_bits(u64 *mask, i64 i, i64 count, u32 bit) {
+  u32 bits = __ballot_sync(WARP, bit);
+  if (lane_index() == 0 && i < (count + 63) / 64 * 64) ((u32 *)mask)[i / 32] = bits;
+}
+
 // ---- 64 bytes of text as 8 planes ----
 
 // Bit i of b[k] is bit k of byte i. A test of all 64 bytes for one value is then a handful of logic operations, and the planes cost two
