@@ -77,7 +77,7 @@ func newBench(std stdio) *cobra.Command {
 				return err
 			}
 			limits = limits.WithDefaults()
-			names, card, err := benchEngines(engines)
+			names, card, err := benchEngines(engines, std.err)
 			if err != nil {
 				return err
 			}
@@ -113,7 +113,7 @@ func newBench(std stdio) *cobra.Command {
 }
 
 // benchEngines are the engines of a list, and the card if one of them needs it.
-func benchEngines(list string) (names []string, card *engines, err error) {
+func benchEngines(list string, warnings io.Writer) (names []string, card *engines, err error) {
 	names = strings.Split(list, ",")
 	for _, name := range names {
 		if err := oneOf("engine", name, "cpu", "cuda"); err != nil {
@@ -121,7 +121,9 @@ func benchEngines(list string) (names []string, card *engines, err error) {
 		}
 	}
 	if slices.Contains(names, "cuda") {
-		if card, err = openEngines(all.Formats(), defaultCacheDir()); err != nil {
+		if card, err = openEngines(all.Formats(), defaultCacheDir(), func(err error) {
+			_, _ = fmt.Fprintf(warnings, "vibeflight: a kernel can't be had, so that cuda is measured with cpu's help: %s\n", oneLine(err.Error()))
+		}); err != nil {
 			return nil, nil, fmt.Errorf("--engine cuda: %w", err)
 		}
 	}

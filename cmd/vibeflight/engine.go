@@ -14,8 +14,9 @@ type engines struct {
 	byFormat map[string]readers.Engine
 }
 
-// openEngines prepares a card for the formats that have a GPU engine. Kernels are compiled in the background, or found in the cache folder.
-func openEngines(formats readers.Registry, cacheDir string) (*engines, error) {
+// openEngines prepares a card for the formats that have a GPU engine. Kernels are compiled in the background, or found in the cache folder; cold gets the
+// error if one of them can't be had, which leaves the files that need it to the CPU engine.
+func openEngines(formats readers.Registry, cacheDir string, cold func(error)) (*engines, error) {
 	d, err := gpu.Open(gpu.Options{CacheDir: kernelCache(cacheDir), Images: kernels.CompiledIn()})
 	if err != nil {
 		return nil, err
@@ -25,7 +26,11 @@ func openEngines(formats readers.Registry, cacheDir string) (*engines, error) {
 	if err != nil {
 		return nil, errors.Join(err, e.close())
 	}
-	go func() { _ = k.Warm() }() // whoever needs a kernel that fails is told so
+	go func() {
+		if err := k.Warm(); err != nil {
+			cold(err)
+		}
+	}()
 	for _, f := range formats {
 		if f.GPU == nil {
 			continue

@@ -146,7 +146,9 @@ func serve(ctx context.Context, c *serveConfig, log zerolog.Logger) error {
 	}
 	var card *engines
 	if c.Engine == "cuda" {
-		if card, err = openEngines(all.Formats(), c.CacheDir); err != nil {
+		if card, err = openEngines(all.Formats(), c.CacheDir, func(err error) {
+			log.Warn().Err(err).Msg("a kernel can't be had: files that need it are parsed on the processor")
+		}); err != nil {
 			return fmt.Errorf("--engine cuda: %w; --engine cpu gives the same tables", err)
 		}
 		log.Info().Str("device", card.device.Info().Name).Str("arch", card.device.Info().Arch).Msg("parsing on a GPU")

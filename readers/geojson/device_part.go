@@ -64,9 +64,13 @@ func (r *deviceReader) onDevice(from, stop int64) (part readers.Part, why string
 		return part, "no feature that begins as those before"
 	}
 	out := r.device.result()
+	defer func() {
+		if part.Release == nil { // refused, or a panic
+			r.device.give(out)
+		}
+	}()
 	rows := deviceRows{k: r.device.k, s: l.s, text: text, names: r.seen.names(), sep: r.sep, out: out, longest: r.s.limits.MaxFeatureBytes}
 	if part, why = rows.read(); why != "" {
-		r.device.give(out)
 		return readers.Part{}, why
 	}
 	for i := range part.Starts {

@@ -50,8 +50,9 @@ const (
 
 // read gives the rows, or says why the device refuses them.
 func (d *deviceRows) read() (part readers.Part, why string) {
+	whole := false
 	defer func() {
-		if d.stopped() { // copies may be under way to memory that others get now
+		if !whole { // copies may be under way to memory that others get now, after a panic too
 			_ = d.s.Synchronize() // what went wrong is known
 		}
 		for _, free := range d.free {
@@ -95,6 +96,7 @@ func (d *deviceRows) read() (part readers.Part, why string) {
 		return readers.Part{}, d.why
 	}
 	part.Rows = int64(d.records.Count)
+	whole = true
 	return part, ""
 }
 
