@@ -226,20 +226,22 @@ func (a *assembly) add(r run) error {
 	if !a.rows.Fits(columns) || !slices.Equal(a.span.Text, span.Text) {
 		a.endPiece()
 	}
-	first := a.rows.Rows() == 0
-	if first {
+	if a.rows.Rows() == 0 {
 		a.rows = geoarrow.Joined{Memory: a.memory}
 		a.span = span
+		if len(a.pieces) == 0 {
+			a.rows.Reserve(columns, a.expected(r))
+		}
 	}
 	a.span.To = r.end
-	if err := a.rows.Append(columns, from, to); err != nil {
-		return err
-	}
-	if first && len(a.pieces) == 0 {
-		rows, bytes := float64(r.to-r.from), float64(r.end-a.span.From)
-		a.rows.Reserve(min(float64(a.limits.BatchRows)/rows, float64(a.to-a.span.From)/bytes))
-	}
-	return nil
+	return a.rows.Append(columns, from, to)
+}
+
+// expected is how many rows the chunk will have if they go on as long as those of its first run.
+func (a *assembly) expected(r run) float64 {
+	from := r.part.Starts[r.from]
+	rows, bytes, left := float64(r.to-r.from), float64(r.end-from), float64(min(a.to-from, a.limits.BatchBytes))
+	return max(rows, min(float64(a.limits.BatchRows), rows*left/bytes))
 }
 
 // counts reports whether any column counts something over its rows.

@@ -75,31 +75,42 @@ func (j *Joined) Append(c *Columns, from, to int) error {
 	return nil
 }
 
-// Reserve makes room for times as many rows as there are.
-func (j *Joined) Reserve(times float64) {
-	for i := range j.c.Attributes {
-		j.c.Attributes[i].reserve(j.Memory, times)
+// Reserve makes room for rows rows that are like those of a Columns that fits, and a sixteenth more, in one block of memory. It comes before the first Append.
+func (j *Joined) Reserve(like *Columns, rows float64) {
+	times := rows / float64(like.Rows) * 17 / 16
+	const slices, between = 10, 64 // of a geometry, more than a column has; from the end of one to the start of the next
+	j.Memory.Expect(int(float64(like.Bytes())*times) + between*slices*(1+len(like.Attributes)))
+	j.c = emptyLike(like)
+	for i := range like.Attributes {
+		j.c.Attributes[i].reserve(j.Memory, &like.Attributes[i], times)
 	}
-	g := j.c.Geometry
-	if g == nil {
+	if like.Geometry == nil {
 		return
 	}
-	for _, v := range []*[]int32{&g.Geoms, &g.Parts, &g.Rings, &g.Offsets} {
-		Reserve(j.Memory, v, times)
-	}
-	for _, v := range []*[]float64{&g.X, &g.Y, &g.Z, &g.M} {
-		Reserve(j.Memory, v, times)
-	}
-	Reserve(j.Memory, &g.WKB, times)
-	Reserve(j.Memory, &g.Kinds, times)
+	j.c.Geometry.reserve(j.Memory, like.Geometry, times)
 }
 
-func (c *Column) reserve(mem *Arena, times float64) {
-	Reserve(mem, &c.Offsets, times)
-	Reserve(mem, &c.Values, times)
+func (g *Geometry) reserve(mem *Arena, like *Geometry, times float64) {
+	g.Geoms, g.Parts, g.Rings = roomLike(mem, like.Geoms, times), roomLike(mem, like.Parts, times), roomLike(mem, like.Rings, times)
+	g.X, g.Y = roomLike(mem, like.X, times), roomLike(mem, like.Y, times)
+	g.Z, g.M = roomLike(mem, like.Z, times), roomLike(mem, like.M, times)
+	g.Offsets, g.WKB = roomLike(mem, like.Offsets, times), roomLike(mem, like.WKB, times)
+	g.Kinds = roomLike(mem, like.Kinds, times)
+}
+
+func (c *Column) reserve(mem *Arena, like *Column, times float64) {
+	c.Offsets, c.Values = roomLike(mem, like.Offsets, times), roomLike(mem, like.Values, times)
 	if c.Child != nil {
-		c.Child.reserve(mem, times)
+		c.Child.reserve(mem, like.Child, times)
 	}
+}
+
+// roomLike is an empty slice with room for times as many elements as another has; nil if that has none.
+func roomLike[T Fixed | ~uint8](mem *Arena, like []T, times float64) []T {
+	if len(like) == 0 {
+		return nil
+	}
+	return Alloc[T](mem, int(float64(len(like))*times)+1)
 }
 
 // Columns are the rows. Nothing may be appended behind that.
@@ -238,9 +249,11 @@ func appendOffsets(mem *Arena, v, p []int32, from, to int) ([]int32, span, error
 	if int64(end)+int64(below.to-below.from) > math.MaxInt32 {
 		return v, below, ErrBatchTooLarge
 	}
-	base := end - below.from
-	for _, o := range p[from+1 : to+1] {
-		v = append(v, base+o)
+	more, base := p[from+1:to+1], end-below.from
+	v = v[:len(v)+len(more)]
+	into := v[len(v)-len(more):]
+	for i, o := range more {
+		into[i] = base + o
 	}
 	return v, below, nil
 }

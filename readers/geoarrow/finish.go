@@ -96,6 +96,7 @@ func (b *GeometryBuilder) finishPoints(g *Geometry) {
 		for i, k := range b.kinds {
 			switch from := b.ends[i]; {
 			case k == 0:
+				out[i] = 0
 			case from == b.ends[i+1]:
 				out[i] = nan
 			default:

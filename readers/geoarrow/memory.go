@@ -2,12 +2,13 @@ package geoarrow
 
 import (
 	"slices"
+	"strings"
 	"syscall"
 	"unsafe"
 )
 
-// Arena gives a table its memory, from few large blocks of the Go heap. A block lives as long as any slice of it. The zero value is ready; an Arena
-// serves one goroutine.
+// Arena gives a table its memory, from few large blocks of the Go heap. A block lives as long as any slice of it. Blocks are not cleared: a table is
+// written once, from end to end, and to clear its memory before takes as long again. The zero value is ready; an Arena serves one goroutine.
 type Arena struct {
 	Next float64 // size of the chunk that follows the one that is finished, as a part of it; 0 if none does
 	Lend bool    // HandOver gives what the collector goes on with: the chunk is read before the next one begins
@@ -24,16 +25,14 @@ const (
 	ownSlice   = 32 << 10
 )
 
-// Alloc gives a slice of length 0 and capacity n, at an address that is a multiple of 64 if it is large.
+// Alloc gives a slice of length 0 and capacity n, at an address that is a multiple of 64 if it is large. Behind its length there may be anything.
 func Alloc[T Fixed | ~uint8](a *Arena, n int) []T {
 	size := n * int(unsafe.Sizeof(*new(T)))
 	if size == 0 || a.block == 0 && size < ownSlice {
 		return make([]T, 0, n)
 	}
 	if size > len(a.rest) {
-		a.block = max(min(max(2*a.block, firstBlock), lastBlock), size+64)
-		block := make([]byte, a.block)
-		a.rest = block[-uintptr(unsafe.Pointer(unsafe.SliceData(block)))&63:]
+		a.take(max(min(max(2*a.block, firstBlock), lastBlock), size))
 	}
 	b := a.rest[:size]
 	a.rest = a.rest[min((size+63)&^63, len(a.rest)):]
@@ -41,6 +40,34 @@ func Alloc[T Fixed | ~uint8](a *Arena, n int) []T {
 		populate(b)
 	}
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)[:0]
+}
+
+// take begins a block.
+func (a *Arena) take(size int) {
+	a.block = size + 64
+	block := uncleared(a.block)
+	a.rest = block[-uintptr(unsafe.Pointer(unsafe.SliceData(block)))&63:]
+}
+
+// Expect takes one block for all that is going to be asked for, if that is some bytes.
+func (a *Arena) Expect(bytes int) {
+	if bytes >= ownSlice && bytes > len(a.rest) {
+		a.take(bytes)
+	}
+}
+
+// uncleared gives n bytes of the heap that hold anything. strings.Builder is the way to such memory that Go has.
+func uncleared(n int) []byte {
+	var b strings.Builder
+	b.Grow(n)
+	b.WriteByte(0) // so that the text has an address
+	block := unsafe.Slice(unsafe.StringData(b.String()), n)
+	if poisoned {
+		for i := range block {
+			block[i] = 0xa5
+		}
+	}
+	return block
 }
 
 // madvPopulateWrite is MADV_POPULATE_WRITE of Linux's madvise(2), from Linux 5.14 on.

@@ -1,0 +1,5 @@
+//go:build !race
+
+package geoarrow
+
+const poisoned = false
