@@ -24,6 +24,11 @@ func Alloc[T any](s *Stream, n int) (Buffer[T], error) {
 		return Buffer[T]{}, err
 	}
 	bytes = roomFor(bytes)
+	if s.arena != nil {
+		if p, ok := s.arena.take(bytes); ok {
+			return Buffer[T]{p: p, n: n}, nil
+		}
+	}
 	if err := s.d.reserve(bytes); err != nil {
 		return Buffer[T]{}, err
 	}
@@ -53,8 +58,12 @@ func (b Buffer[T]) Free(s *Stream) error {
 		return nil
 	}
 	bytes, _ := sizeOf[T](b.n)
+	bytes = roomFor(bytes)
+	if s.arena != nil && s.arena.give(b.p, bytes) {
+		return nil
+	}
 	err := s.d.drv.Free(s.h, b.p)
-	s.d.used.Add(-roomFor(bytes))
+	s.d.used.Add(-bytes)
 	return err
 }
 

@@ -9,8 +9,9 @@ import (
 // A Stream orders work: copies, fills and launches given to one stream happen one after the other, those of different streams at the same time.
 // One goroutine at a time may use it.
 type Stream struct {
-	d *Device
-	h driver.Stream
+	d     *Device
+	h     driver.Stream
+	arena *Arena // that buffers come from, or nil
 }
 
 // NewStream makes a stream; the caller closes it.
