@@ -30,9 +30,9 @@ import (
 type Config struct {
 	Roots        []Root
 	Formats      readers.Registry
-	Engines      map[string]readers.Engine // formats that are parsed on a device, by name; others on the processor (--engine)
-	MemoryBytes  int64                     // of parsed tables kept; 0: DefaultMemoryBytes; < 0: none is kept (--memory)
-	MaxFileBytes int64                     // larger files are not parsed; 0: no limit (--max-file-bytes)
+	Engines      Engines // who parses; nil: the CPU engines
+	MemoryBytes  int64   // of parsed tables kept; 0: DefaultMemoryBytes; < 0: none is kept (--memory)
+	MaxFileBytes int64   // larger files are not parsed; 0: no limit (--max-file-bytes)
 	Limits       readers.Limits
 	Options      func(name string) map[string]any // the operator's options for a file; a ticket's win; may be nil
 	Log          zerolog.Logger

@@ -81,7 +81,7 @@ func (c *Catalog) parseFile(ctx context.Context, f *flight, j job, src *source.F
 		return nil, err
 	}
 	if c.archive == nil {
-		t, err := c.read(ctx, j.format, c.parser(j.format, layout), src, c.cfg.Limits, nil)
+		t, err := c.read(ctx, j.format, c.parser(j.format, layout, src.Size), src, c.cfg.Limits, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -114,11 +114,11 @@ func (c *Catalog) readAll(ctx context.Context, f *flight, j job, layout readers.
 	shape, bbox := c.archive.shape(ctx, j)
 	if shape == nil {
 		f.begin(nil)
-		return c.read(ctx, j.format, c.parser(j.format, layout), src, c.cfg.Limits, keep)
+		return c.read(ctx, j.format, c.parser(j.format, layout, src.Size), src, c.cfg.Limits, keep)
 	}
 	l := newLive(shape, bbox)
 	f.begin(l)
-	return readers.ReadAs(ctx, j.format, c.parser(j.format, layout), src, c.cfg.Limits, shape, keep, l.put)
+	return readers.ReadAs(ctx, j.format, c.parser(j.format, layout, src.Size), src, c.cfg.Limits, shape, keep, l.put)
 }
 
 // readGrown reads only what was appended to a file, where the table of what it held before lies in the cache. It gives that table too, which
@@ -128,7 +128,7 @@ func (c *Catalog) readGrown(ctx context.Context, j job, layout readers.Layout, s
 	if base == nil {
 		return nil, nil, nil
 	}
-	t, ok, err := readers.Extend(ctx, j.format, c.parser(j.format, layout), src, c.cfg.Limits, base.table, keep)
+	t, ok, err := readers.Extend(ctx, j.format, c.parser(j.format, layout, src.Size), src, c.cfg.Limits, base.table, keep)
 	if errors.Is(err, readers.ErrDamaged) {
 		c.archive.drop(j.entry.Name, base.cacheKey, err)
 		ok, err = false, nil
@@ -153,12 +153,4 @@ func settled(ctx context.Context, id source.Identity) bool {
 		}
 	}
 	return ctx.Err() == nil
-}
-
-// parser is the engine that reads a file.
-func (c *Catalog) parser(f readers.Format, layout readers.Layout) readers.Parser {
-	if e := c.cfg.Engines[f.Name]; e != nil {
-		return e.Parser(layout)
-	}
-	return f.CPU(layout)
 }

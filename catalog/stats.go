@@ -23,7 +23,8 @@ type Stats struct {
 	ScanSeconds      float64 `json:"scan_seconds"`      // of the last one
 	UnwatchedFolders int     `json:"unwatched_folders"` // followed by those looks alone
 
-	Cache *CacheStats `json:"cache,omitempty"` // nil: there is none on disk
+	Cache   *CacheStats  `json:"cache,omitempty"`   // nil: there is none on disk
+	Engines *EngineStats `json:"engines,omitempty"` // nil: there is no Config.Engines
 }
 
 // CacheStats are the numbers of the tables on disk.
@@ -47,6 +48,10 @@ func (c *Catalog) Stats() Stats {
 	s := Stats{
 		Roots: len(c.roots), Entries: len(c.index.Load().names), Scans: c.scans.Load(),
 		ScanSeconds: time.Duration(c.scanTime.Load()).Seconds(), UnwatchedFolders: c.watch.unwatched(),
+	}
+	if e := c.cfg.Engines; e != nil {
+		stats := e.Stats()
+		s.Engines = &stats
 	}
 	if a := c.archive; a != nil { // before tables are locked: it may list a folder
 		d := a.dir.Stats()

@@ -20,7 +20,7 @@ var actions = []action{
 	{"refresh", `looks at the roots now; body empty; gives {"entries": n}`, (*service).refresh},
 	{"evict", `forgets the parsed tables of an entry; body {"name": "…"} or the name; gives {"evicted": n}`, (*service).evict},
 	{"describe", `parses an entry if need be and says what it is; body {"name": "…", "options": {…}} or the name`, (*service).describe},
-	{"stats", `counts of the catalog and its cache; body empty`, (*service).stats},
+	{"stats", `counts of the catalog, its cache and its engines; body empty`, (*service).stats},
 }
 
 // ListActions names the actions.

@@ -54,9 +54,12 @@ func (a *Arena) with(work func(*Stream) error) error {
 	return errors.Join(work(s), s.Synchronize(), s.Close())
 }
 
-// Use has the buffers that are allocated for s from now on come from a, or from the device if a is nil. Whoever had the arena before has freed its buffers and waited
-// for its stream.
-func (s *Stream) Use(a *Arena) { s.arena = a }
+// Use has the buffers that are allocated for s from now on come from a, or from the device if a is nil, and gives what it used before. Whoever had the arena has freed
+// its buffers and waited for its stream. A buffer is freed while s uses what it came from.
+func (s *Stream) Use(a *Arena) (before *Arena) {
+	before, s.arena = s.arena, a
+	return before
+}
 
 // Peak is the most that was taken of the arena at any time, in bytes.
 func (a *Arena) Peak() int64 { return a.peak.Load() }

@@ -115,9 +115,22 @@ def test_describe_counts_what_is_odd(data):
 def test_stats_and_evict(client):
     client.do_get(flight.Ticket("grid.geojson")).read_all()
     (before,) = action(client, "stats")
-    assert before
+    assert before["tables"] > 0
     action(client, "evict", {"name": "grid.geojson"})
     assert client.do_get(flight.Ticket("grid.geojson")).read_all().num_rows == 100
+
+
+@pytest.mark.parametrize("engine", ["auto", "cpu"])
+def test_stats_say_who_parses(data, engine):
+    with Server(data, "--engine", engine) as server:
+        server.client().do_get(flight.Ticket("grid.geojson")).read_all()
+        engines = server.action("stats")["engines"]
+    assert engines["choice"] == "cpu" if engine == "cpu" else engines["choice"].startswith("auto: c")
+    for device in engines["devices"]:
+        assert device["name"].startswith("GPU ") and device["used_bytes"] <= device["peak_bytes"] <= device["memory_bytes"] and device["faults"] == 0
+    assert set(engines["formats"]) == ({"geojson"} if engines["devices"] else set())
+    for counts in engines["formats"].values():
+        assert {"chunks", "refused", "refused_rows", "faults"} <= set(counts)
 
 
 def test_the_catalog_follows_its_folder(tmp_path):

@@ -218,6 +218,10 @@ var benchmarks = []benchmark{
 		to := kernels.Ordinates{X: poisoned[float64](r, n), Y: poisoned[float64](r, n), Undecided: poisoned[uint64](r, kernels.Words(n)), Found: poisoned[kernels.PositionsFound](r, 1)}
 		return measured{launch: func() error { return r.k.ParsePositions(r.s, c.text, blanks, at, kernels.PositionJSON, to) }, moved: c.bytes() + 24*int64(n), items: 2 * int64(n)}
 	}},
+	{"dimensions of geometries", func(r *rig, _ *corpus) measured { return dimsOf(r, 1<<20, 7) }},
+	{"WKB, polygons of 7 positions", func(r *rig, _ *corpus) measured { return wkbOf(r, 1<<20, 7) }},
+	{"WKB, one polygon of 7 M positions", func(r *rig, _ *corpus) measured { return wkbOf(r, 1, 7<<20) }},
+	{"arrays joined, 120 bytes", func(r *rig, _ *corpus) measured { return arraysOf(r, 1<<20, 120) }},
 	{"number boundaries", func(r *rig, c *corpus) measured {
 		inside, start, end := c.quotes(), c.mask(r), c.mask(r)
 		return measured{launch: func() error {
@@ -289,6 +293,14 @@ var benchmarks = []benchmark{
 			return r.k.HexBytes(r.s, text, from, offsets, out, bad)
 		}, moved: spans*digits*3/2 + spans*24, items: spans * digits}
 	}},
+	{"match keys", func(r *rig, _ *corpus) measured { return membersOf(r, "match keys") }},
+	{"place levels", func(r *rig, _ *corpus) measured { return membersOf(r, "place levels") }},
+	{"unknown keys", func(r *rig, _ *corpus) measured { return membersOf(r, "unknown keys") }},
+	{"count members", func(r *rig, _ *corpus) measured { return membersOf(r, "count members") }},
+	{"tally", func(r *rig, _ *corpus) measured { return membersOf(r, "tally") }},
+	{"check values", func(r *rig, _ *corpus) measured { return nestedValues(r, "check values") }},
+	{"rank", func(r *rig, _ *corpus) measured { return nestedValues(r, "rank") }},
+	{"elements of lists", func(r *rig, _ *corpus) measured { return nestedValues(r, "elements of lists") }},
 	{"fixed-width float64", func(r *rig, _ *corpus) measured { return fixed(r, "float64") }},
 	{"fixed-width int64", func(r *rig, _ *corpus) measured { return fixed(r, "int64") }},
 	{"fixed-width date", func(r *rig, _ *corpus) measured { return fixed(r, "date") }},
@@ -314,6 +326,50 @@ func gather(r *rig, length, strings int, mark byte) measured {
 		}
 		return x.Free(r.s)
 	}, moved: 2*int64(len(text)) + 24*int64(strings), items: int64(len(text))}
+}
+
+// nestedValues prepares arrays of small objects, or of numbers, that all of a text but a seventh is made of.
+func nestedValues(r *rig, which string) measured {
+	value := `[1, 2, {"b": null, "name" : "x y"}, 12.5]`
+	if which == "elements of lists" {
+		value = `[1, 23456, 7.25, -1e3, 12.5, 99, 1234567]`
+	}
+	row, rows := `{"p":{"a":`+value+`}},`, 1<<21
+	starts, ends := make([]int64, rows), make([]int64, rows)
+	for i := range starts {
+		starts[i] = int64(i*len(row) + len(`{"p":{"a":`))
+		ends[i] = starts[i] + int64(len(value))
+	}
+	text, from := upload(r, bytes.Repeat([]byte(row), rows)), upload(r, starts)
+	n := text.Len()
+	x, err := kernels.AllocStructure(r.s, n)
+	r.ok(err)
+	r.Cleanup(func() { r.ok(x.Free(r.s)) })
+	r.ok(r.k.ParseStructure(r.s, text, x, gpu.Buffer[kernels.StructureCarry]{}))
+	within, solid, fault := poisoned[uint64](r, kernels.Words(n)), poisoned[uint64](r, kernels.Words(n)), poisoned[int64](r, 1)
+	r.ok(r.k.MarkSpans(r.s, from, upload(r, ends), n, within))
+	switch which {
+	case "check values":
+		return measured{launch: func() error { return r.k.CheckValues(r.s, text, x, within, 64, solid, fault) }, moved: int64(n) * 13 / 8, items: int64(n)}
+	case "rank":
+		return measured{launch: func() error {
+			ranks, err := r.k.Rank(r.s, within)
+			if err != nil {
+				return err
+			}
+			return ranks.Free(r.s)
+		}, moved: int64(n) / 4, items: int64(n)}
+	}
+	return measured{launch: func() error {
+		l, err := r.k.FindElements(r.s, text, x, within, 3, from)
+		if err != nil {
+			return err
+		}
+		if err := r.k.ReadElements(r.s, l, int64(7*rows)); err != nil {
+			return err
+		}
+		return l.Free(r.s)
+	}, moved: int64(n)*14/8 + 7*16*int64(rows), items: int64(n)}
 }
 
 // fixed prepares a field of the records of a DBF table: N 12.3, N 10, D, L.

@@ -34,19 +34,16 @@ func (b *Blanks) Free(s *gpu.Stream) error { return b.levels.Free(s) }
 
 // FindBlanks looks where text is blank. b was allocated for at least as many bytes, and is overwritten.
 //
-// A launch that reads the text once, and one for each further factor of 64 beyond 4 KiB that reads next to nothing.
+// A launch that reads the first 16 of 64 bytes, and the others where these may be blank, and one for all levels above that reads next to nothing.
 func (k *Set) FindBlanks(s *gpu.Stream, text gpu.Buffer[byte], b *Blanks) error {
 	w := k.begin(s, "blanks")
 	b.n = w.text(text)
 	w.need(blankWords(text.Len()) <= b.levels.Len(), "%d bytes of text for blanks of %d words", b.n, b.levels.Len())
 	if w.err == nil {
 		words := Words(text.Len())
-		from, level := 0, Words(words)
 		w.launch("blanks_words", blocks(int64(words), block), block, text.Arg(), gpu.Int(b.n), b.levels.Arg())
-		for level > 1 {
-			next := Words(level)
-			w.launch("blanks_level", blocks(int64(level), block), block, b.levels.Slice(from, from+level).Arg(), gpu.Int(level), b.levels.Slice(from+level, from+level+next).Arg())
-			from, level = from+level, next
+		if level := Words(words); level > 1 {
+			w.launch("blanks_levels", 1, scanBlock, b.levels.Arg(), gpu.Int(level))
 		}
 	}
 	return w.done()

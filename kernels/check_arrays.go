@@ -20,11 +20,28 @@ import "github.com/vibeflight/vibeflight/gpu"
 //
 // One launch that reads the masks and depths, 5/16 byte for each byte of text, and the text where it is that deep.
 func (k *Set) CheckArrays(s *gpu.Stream, text gpu.Buffer[byte], d *Depth, from int, fault gpu.Buffer[int64]) error {
+	return k.checkArrays(s, text, d, from, Mask{}, fault)
+}
+
+// CheckArraysWithin is CheckArrays of some arrays, for texts that have other brackets at their depth.
+//
+//	within  Words(n) words: the bytes of the arrays, from the first bracket of each to behind its last one, as MarkSpans marks them. One that is marked begins and ends
+//	        with brackets, and between two of them lies a byte that is not
+//
+// Reads another 1/8 byte for each byte of text.
+func (k *Set) CheckArraysWithin(s *gpu.Stream, text gpu.Buffer[byte], d *Depth, within Mask, fault gpu.Buffer[int64]) error {
+	return k.checkArrays(s, text, d, 0, within, fault)
+}
+
+func (k *Set) checkArrays(s *gpu.Stream, text gpu.Buffer[byte], d *Depth, from int, within Mask, fault gpu.Buffer[int64]) error {
 	w := k.begin(s, "check arrays")
 	n := w.text(text)
 	w.need(d.n == n, "%d bytes of text, and the depth of %d", n, d.n)
 	w.need(d.brackets == StructureBrackets(), "the depth of %s %s instead of [{ ]}", d.brackets.Open, d.brackets.Close)
+	if within.Len() > 0 {
+		w.mask("within", within, n)
+	}
 	w.noFault(fault)
-	w.launch("check_arrays", blocks(n, tileBytes), block, text.Arg(), gpu.Int(n), d.Open.Arg(), d.Close.Arg(), d.Base.Arg(), gpu.Int(from), fault.Arg())
+	w.launch("check_arrays", blocks(n, tileBytes), block, text.Arg(), gpu.Int(n), d.Open.Arg(), d.Close.Arg(), d.Base.Arg(), gpu.Int(from), within.Arg(), fault.Arg())
 	return w.done()
 }

@@ -212,6 +212,37 @@ func TestCheckRandomArrays(t *testing.T) {
 	}
 }
 
+// Arrays that are marked among others that are none of these, whole and with a byte changed.
+func TestCheckArraysWithin(t *testing.T) {
+	r := open(t)
+	rng := rand.New(rand.NewPCG(7, 9))
+	for range 200 {
+		var text []byte
+		var starts, ends []int64
+		want := int64(-1)
+		for range 1 + rng.IntN(4) {
+			text = append(text, `{"p":{"a":[{"b":["x",null]}],"c":[1 2]},"c":`[:1+43*rng.IntN(2)]...)
+			array, start := nestedArrays(rng, rng.IntN(4)), int64(len(text))
+			if at := rng.IntN(len(array)); rng.IntN(3) == 0 && bytes.IndexByte([]byte("[]"), array[at]) < 0 {
+				array[at] = ",-1 x:n"[rng.IntN(7)]
+			}
+			if at := arraysFault(array, 1); at >= 0 && want < 0 {
+				want = start + at
+			}
+			text = append(text, array...)
+			starts, ends = append(starts, start), append(ends, int64(len(text)))
+			text = append(text, strings.Repeat(" }", 1+rng.IntN(40))...)
+		}
+		d := depthOf(r, text, nil, kernels.StructureBrackets(), gpu.Buffer[kernels.DepthCarry]{})
+		mask, fault := poisoned[uint64](r, kernels.Words(len(text))), poisoned[int64](r, 1)
+		r.ok(r.k.MarkSpans(r.s, upload(r, starts), upload(r, ends), len(text), mask))
+		r.ok(r.k.CheckArraysWithin(r.s, upload(r, text), d, mask, fault))
+		if got := read(r, fault)[0]; got != want {
+			t.Fatalf("fault at %d of %q, want %d; arrays from %d to %d", got, text, want, starts, ends)
+		}
+	}
+}
+
 // numbersOnly reports whether each array that begins with a number is one of numbers.
 func numbersOnly(text []byte) bool {
 	for {
@@ -254,6 +285,7 @@ func TestCheckArraysArguments(t *testing.T) {
 	for name, err := range map[string]error{
 		"another text":   r.k.CheckArrays(r.s, text.Slice(0, 32), d, 1, fault),
 		"other brackets": r.k.CheckArrays(r.s, text, other, 1, fault),
+		"a mask":         r.k.CheckArraysWithin(r.s, text, d, poisoned[uint64](r, 2), fault),
 		"no fault":       r.k.CheckArrays(r.s, text, d, 1, fault.Slice(0, 0)),
 	} {
 		if err == nil {

@@ -16,6 +16,7 @@
 // ends     rows            tokens          likewise
 // valid    rows/64         tokens          bit per row: there is a value, and it is not null
 // trues    rows/64         tokens          bit per row: the value is true
+// values   rows            numbers         int64 or float64
 #include "vf.cuh"
 
 constexpr u32 NONE = 0xffffffff;
@@ -96,3 +97,32 @@ KERNEL __launch_bounds__(BLOCK) columns_tokens(const u32 *__restrict__ slots, i6
   store_bits(valid, row, rows, k != VALUE_NULL);
   if (trues) store_bits(trues, row, rows, k == VALUE_TRUE);
 }
+
+// One thread, one row.
+KERNEL __launch_bounds__(BLOCK) columns_pick(const u32 *__restrict__ slots, i64 rows, const i64 *__restrict__ value_start, const i64 *__restrict__ value_end, const u8 *__restrict__ kind, i64 members, u32 want, i64 *__restrict__ starts, i64 *__restrict__ ends, u64 *__restrict__ picked) {
+  const i64 row = thread_index();
+  bool pick = false;
+  if (row < rows) {
+    const u32 member = slots[row];
+    const u32 k = member < members ? kind[member] : 0;
+    pick = want >> (k & 31) & 1 && k;
+    if (starts) {
+      const i64 quote = k == VALUE_STRING;
+      starts[row] = pick ? value_start[member] + quote : 0, ends[row] = pick ? value_end[member] - quote : 0;
+    }
+  }
+  if (picked) store_bits(picked, row, rows, pick);
+}
+
+// The value of a row without a number: 1 for true, 0 for false and null. -0 is an integer, and so 0 in any column; only as a token of two bytes it is one.
+template <class T>
+__device__ __forceinline__ void columns_numbers(T *__restrict__ values, i64 rows, const i64 *__restrict__ starts, const i64 *__restrict__ ends, const u64 *__restrict__ numbers, const u64 *__restrict__ trues) {
+  const i64 row = thread_index();
+  if (row >= rows) return;
+  if (numbers && !(numbers[row / 64] >> row % 64 & 1)) values[row] = (T)(trues ? trues[row / 64] >> row % 64 & 1 : 0);
+  else if (values[row] == 0 && ends[row] - starts[row] == 2) values[row] = 0;
+}
+
+KERNEL __launch_bounds__(BLOCK) columns_numbers_i64(i64 *__restrict__ values, i64 rows, const i64 *__restrict__ starts, const i64 *__restrict__ ends, const u64 *__restrict__ numbers, const u64 *__restrict__ trues) { columns_numbers(values, rows, starts, ends, numbers, trues); }
+
+KERNEL __launch_bounds__(BLOCK) columns_numbers_f64(double *__restrict__ values, i64 rows, const i64 *__restrict__ starts, const i64 *__restrict__ ends, const u64 *__restrict__ numbers, const u64 *__restrict__ trues) { columns_numbers(values, rows, starts, ends, numbers, trues); }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/vibeflight/vibeflight/gpu"
@@ -294,5 +295,66 @@ func TestColumnTokensRefuses(t *testing.T) {
 		if r.k.ColumnTokens(r.s, slots, tt.start, tt.end, tt.kind, tt.base, tt.starts, tt.ends, tt.valid, tt.trues) == nil {
 			t.Errorf("%s: no error", tt.name)
 		}
+	}
+}
+
+func TestPickTokens(t *testing.T) {
+	r := open(t)
+	rng := rand.New(rand.NewPCG(5, 12))
+	for _, rows := range []int{0, 1, 63, 64, 65, 1000} {
+		members := rows + 7
+		starts, ends, kinds, slots := make([]int64, members), make([]int64, members), make([]kernels.ValueKind, members), make([]int32, rows)
+		for i := range members {
+			starts[i], kinds[i] = int64(i*10), kernels.ValueNull+kernels.ValueKind(rng.IntN(7))
+			ends[i] = starts[i] + 2 + int64(rng.IntN(7))
+		}
+		for i := range slots {
+			slots[i] = int32(rng.IntN(members+3)) - 1
+		}
+		want := kernels.Kinds(kernels.ValueString, kernels.ValueTrue)
+		wantStarts, wantEnds := make([]int64, rows), make([]int64, rows)
+		picked := bitmap(rows, func(i int) bool {
+			m := slots[i]
+			if m < 0 || int(m) >= members || kinds[m] != kernels.ValueString && kinds[m] != kernels.ValueTrue {
+				return false
+			}
+			wantStarts[i], wantEnds[i] = starts[m], ends[m]
+			if kinds[m] == kernels.ValueString {
+				wantStarts[i]++
+				wantEnds[i]--
+			}
+			return true
+		})
+		from, to, mask := poisoned[int64](r, rows), poisoned[int64](r, rows), poisoned[uint64](r, kernels.Words(rows))
+		s, e, k, in := upload(r, starts), upload(r, ends), upload(r, kinds), upload(r, slots)
+		r.ok(r.k.PickTokens(r.s, in, s, e, k, want, from, to, mask))
+		sameMask(t, "picked", make([]byte, rows), read(r, mask), picked)
+		if !slices.Equal(read(r, from), wantStarts) || !slices.Equal(read(r, to), wantEnds) {
+			t.Errorf("%d rows: other tokens", rows)
+		}
+		alone := poisoned[uint64](r, kernels.Words(rows))
+		r.ok(r.k.PickTokens(r.s, in, s, e, k, want, gpu.Buffer[int64]{}, gpu.Buffer[int64]{}, alone))
+		sameMask(t, "picked alone", make([]byte, rows), read(r, alone), picked)
+	}
+}
+
+func TestFillNumbers(t *testing.T) {
+	r := open(t)
+	//                          -0 as -0.0            -0.0 (4 bytes)        0  true  null  7
+	values := []float64{math.Copysign(0, -1), math.Copysign(0, -1), 0, 99, 99, 7}
+	starts, ends := []int64{0, 2, 6, 0, 0, 7}, []int64{2, 6, 7, 0, 0, 8}
+	numbers, trues := []uint64{0b100111}, []uint64{0b001000}
+	s, e, n, tr := upload(r, starts), upload(r, ends), upload(r, numbers), upload(r, trues)
+	floats, integers := upload(r, values), upload(r, []int64{0, 0, 0, 99, 99, 7})
+	r.ok(kernels.FillNumbers(r.k, r.s, floats, s, e, n, tr))
+	r.ok(kernels.FillNumbers(r.k, r.s, integers, s, e, n, kernels.Mask{}))
+	got := read(r, floats)
+	for i, want := range []float64{0, math.Copysign(0, -1), 0, 1, 0, 7} {
+		if math.Float64bits(got[i]) != math.Float64bits(want) {
+			t.Errorf("value %d is %v, want %v", i, got[i], want)
+		}
+	}
+	if got := read(r, integers); !slices.Equal(got, []int64{0, 0, 0, 0, 0, 7}) {
+		t.Errorf("integers %v", got)
 	}
 }

@@ -134,7 +134,7 @@ func treeRoom(words int64) (low, some int64) {
 //	d       overwritten; allocated for as much text at least, and for the brackets that count
 //	carry   one element or none
 //
-// Three launches, of which the first reads text and the last its masks, and one for each level of the tree from the second on: three for 64 MiB.
+// Four launches, of which the first reads text, the third its masks, and the last makes the levels of the tree from the second on.
 // Brackets are compiled in where there is a compiler.
 func (k *Set) BracketDepth(s *gpu.Stream, text gpu.Buffer[byte], inside Mask, d *Depth, carries gpu.Buffer[DepthCarry]) error {
 	w := k.begin(s, "bracket depth")
@@ -167,9 +167,8 @@ func (k *Set) BracketDepth(s *gpu.Stream, text gpu.Buffer[byte], inside Mask, d 
 
 // depthLevels makes the tree's levels from the second on.
 func (w *work) depthLevels(d *Depth) {
-	words := int64(Words(int(d.n)))
-	for level := 2; treeNodes(words, level-1) > 1; level++ {
-		w.launch("depth_level", blocks(treeNodes(words, level-1), block), block, d.low.Arg(), d.some.Arg(), gpu.Int(words), gpu.Int(level))
+	if words := int64(Words(int(d.n))); treeNodes(words, 1) > 1 {
+		w.launch("depth_levels", 1, scanBlock, d.low.Arg(), d.some.Arg(), gpu.Int(words))
 	}
 }
 

@@ -137,6 +137,26 @@ func TestBracketDepthInChunks(t *testing.T) {
 	}
 }
 
+// A tree with more nodes in a level than one block takes in at a time: brackets close far behind where they open.
+func TestDepthOfALargeText(t *testing.T) {
+	r := open(t)
+	const n = 9 << 20
+	text := bytes.Repeat([]byte{' '}, n)
+	starts := []int64{0, 1, 70, 5000, 200_000, 3_000_000, n - 5}
+	ends := []int64{n, n - 1, n - 2, 8_500_000, 4_300_000, 3_000_002, n - 3}
+	for i := range starts {
+		text[starts[i]], text[ends[i]-1] = '[', ']'
+	}
+	d, got := depthOf(r, text, nil, jsonBrackets, gpu.Buffer[kernels.DepthCarry]{}), poisoned[int64](r, len(starts))
+	r.ok(r.k.SpanBoundaries(r.s, d, upload(r, starts), 0, got))
+	sameItems(t, "ends", read(r, got), ends)
+	report, err := r.k.CheckBrackets(r.s, d, gpu.Buffer[byte]{})
+	r.ok(err)
+	if report.Offset >= 0 {
+		t.Errorf("%+v", report)
+	}
+}
+
 func TestDepthSaturates(t *testing.T) {
 	r := open(t)
 	for _, tt := range []struct {

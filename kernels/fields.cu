@@ -6,14 +6,15 @@
 //   slots   | hash field at length | . | hash field at length | . | ...   a power of two
 //   names   n a m e 0 0 0 0 | p o p u l a t i o n 0 0 0 0 0 0 | ...       each from a multiple of 8 on
 //
-// The host sees to it that no search looks at more than `reach` slots. A key longer than the longest name is not read, so that no thread reads more of
+// Several names may be one field: spellings of it. The host sees to it that no search looks at more than `reach` slots. A key longer than the longest name is not read, so that no thread reads more of
 // one than a name can have.
 //
 // buffer   elements   written by   what
 // slots    2^k        the host     see FieldSlot
 // names    words      the host     filled up with 0
 // field    count      match        number of the name, or -1
-#include "bytes.cuh"
+// missed   1          match        the lowest key that is none of the names; all ones before
+#include "fields.cuh"
 
 // Also in fields.go.
 struct FieldSlot {
@@ -23,11 +24,6 @@ struct FieldSlot {
   u32 length;  // bytes
 };
 
-// A step of the hash: the product's halves folded, so that every bit of word reaches all bits. Also in fields.go.
-__device__ __forceinline__ u64 field_hash(u64 hash, u64 word) {
-  const u64 v = hash ^ word, odd = 0x9e3779b97f4a7c15ull;
-  return v * odd ^ __umul64hi(v, odd);
-}
 // Is text[start, start + length) the name? Both are read in words, the last of which is cut.
 __device__ __forceinline__ bool is_name(const u8 *__restrict__ text, i64 n, i64 start, u32 length, const u64 *__restrict__ name) {
   for (u32 i = 0; i < length; i += 8)
@@ -36,15 +32,14 @@ __device__ __forceinline__ bool is_name(const u8 *__restrict__ text, i64 n, i64 
 }
 
 // One thread, one key.
-KERNEL __launch_bounds__(BLOCK) fields_match(const u8 *__restrict__ text, i64 n, const i64 *__restrict__ starts, const i64 *__restrict__ ends, i64 count, const FieldSlot *__restrict__ slots, u64 last, u32 reach, u64 seed, const u64 *__restrict__ names, i64 longest, i32 *__restrict__ field) {
+KERNEL __launch_bounds__(BLOCK) fields_match(const u8 *__restrict__ text, i64 n, const i64 *__restrict__ starts, const i64 *__restrict__ ends, i64 count, const FieldSlot *__restrict__ slots, u64 last, u32 reach, u64 seed, const u64 *__restrict__ names, i64 longest, i32 *__restrict__ field, u32 *missed) {
   const i64 i = thread_index();
-  if (i >= count) return;
-  const i64 start = starts[i], end = ends[i];
+  const bool mine = i < count;
+  const i64 start = mine ? starts[i] : -1, end = mine ? ends[i] : -1;
   i32 found = -1;
   if (0 <= start && start <= end && end <= n && end - start <= longest) {
     const u32 length = (u32)(end - start);
-    u64 hash = field_hash(seed, length);
-    for (i64 at = start; at < end; at += 8) hash = field_hash(hash, load_window(text, n, at) & low_bytes(end - at));
+    const u64 hash = key_hash(text, n, start, end, seed);
     for (u32 probe = 0; probe < reach; probe++) {
       const FieldSlot s = slots[(hash + probe) & last];
       if (s.field < 0) break;
@@ -54,5 +49,8 @@ KERNEL __launch_bounds__(BLOCK) fields_match(const u8 *__restrict__ text, i64 n,
       }
     }
   }
-  field[i] = found;
+  if (mine) field[i] = found;
+  if (!missed) return;
+  const u32 none = __ballot_sync(WARP, mine && found < 0);
+  if (none && lane_index() == __ffs((int)none) - 1 && (u32)i < *(volatile u32 *)missed) atomicMin(missed, (u32)i);
 }

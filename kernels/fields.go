@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"math/bits"
 
 	"github.com/vibeflight/vibeflight/gpu"
@@ -45,6 +46,18 @@ type fieldTable struct {
 // AllocFields takes a dictionary of up to MostFields names to the device; Free gives it back. names[i] is field i. No name may come twice, and none may be
 // longer than LongestFieldName: the error then wraps ErrFieldNames.
 func AllocFields(s *gpu.Stream, names []string) (*Fields, error) {
+	numbers := make([]int32, len(names))
+	for i := range numbers {
+		numbers[i] = int32(i)
+	}
+	return AllocSpellings(s, names, numbers)
+}
+
+// AllocSpellings is AllocFields for names that stand for fields in several spellings: names[i] is field numbers[i], which is 0 at least.
+func AllocSpellings(s *gpu.Stream, names []string, numbers []int32) (*Fields, error) {
+	if len(numbers) != len(names) {
+		return nil, fmt.Errorf("kernels: %d numbers for %d names", len(numbers), len(names))
+	}
 	words, at, longest, err := packNames(names)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFieldNames, err)
@@ -52,6 +65,11 @@ func AllocFields(s *gpu.Stream, names []string) (*Fields, error) {
 	table, err := hashNames(names, at)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFieldNames, err)
+	}
+	for i := range table.slots {
+		if at := &table.slots[i]; at.Field >= 0 {
+			at.Field = numbers[at.Field]
+		}
 	}
 	f := &Fields{n: len(names), longest: longest, seed: table.seed, reach: table.reach}
 	if f.slots, err = gpu.Of(s, table.slots); err != nil {
@@ -168,11 +186,22 @@ func fieldHash(hash, word uint64) uint64 {
 //
 // One launch; reads 16 bytes and a slot of 16 bytes a key, its text twice, and its name; writes 4 bytes.
 func (k *Set) MatchKeys(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], f *Fields, field gpu.Buffer[int32]) error {
+	return k.MatchAllKeys(s, text, starts, ends, f, field, gpu.Buffer[uint32]{})
+}
+
+// MatchAllKeys is MatchKeys, and says whether it found all of them.
+//
+//	missed  one element, overwritten: the first key that is none of the names, or math.MaxUint32; or no element
+func (k *Set) MatchAllKeys(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], f *Fields, field gpu.Buffer[int32], missed gpu.Buffer[uint32]) error {
 	w := k.begin(s, "match keys")
 	n := w.text(text)
 	count := w.tokens(starts, ends)
 	w.need(int64(field.Len()) == count, "%d fields for %d keys", field.Len(), count)
+	w.need(count < math.MaxUint32 && missed.Len() <= 1, "%d elements for the first of %d keys", missed.Len(), count)
+	if w.err == nil {
+		w.err = gpu.Fill(s, missed, 0xff)
+	}
 	w.launch("fields_match", blocks(count, block), block, text.Arg(), gpu.Int(n), starts.Arg(), ends.Arg(), gpu.Int(count),
-		f.slots.Arg(), gpu.Int(f.slots.Len()-1), gpu.Int(f.reach), gpu.Int(f.seed), f.names.Arg(), gpu.Int(f.longest), field.Arg())
+		f.slots.Arg(), gpu.Int(f.slots.Len()-1), gpu.Int(f.reach), gpu.Int(f.seed), f.names.Arg(), gpu.Int(f.longest), field.Arg(), missed.Arg())
 	return w.done()
 }

@@ -3,6 +3,7 @@ package kernels_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -23,16 +24,37 @@ func checkFields(r *rig, what string, names []string, x *tokens) {
 	if f.Len() != len(names) {
 		r.Fatalf("%s: %d names, want %d", what, f.Len(), len(names))
 	}
-	field := poisoned[int32](r, len(x.starts))
-	r.ok(r.k.MatchKeys(r.s, upload(r, x.text), upload(r, x.starts), upload(r, x.ends), f, field))
+	field, missed, first := poisoned[int32](r, len(x.starts)), poisoned[uint32](r, 1), uint32(math.MaxUint32)
+	r.ok(r.k.MatchAllKeys(r.s, upload(r, x.text), upload(r, x.starts), upload(r, x.ends), f, field, missed))
 	for i, got := range read(r, field) {
 		want, known := numbers[x.token(i)]
 		if !known {
-			want = -1
+			want, first = -1, min(first, uint32(i))
 		}
 		if got != want {
 			r.Fatalf("%s: key %d, %.60q, is field %d, want %d", what, i, x.token(i), got, want)
 		}
+	}
+	if got := read(r, missed)[0]; got != first {
+		r.Fatalf("%s: the first key that is no name is %d, want %d", what, got, first)
+	}
+}
+
+// Several spellings are one field.
+func TestMatchKeysOfSpellings(t *testing.T) {
+	r := open(t)
+	var x tokens
+	for _, key := range []string{"a", `\u0061`, "b", "c", `\u0061 `} {
+		x.add(key, `"`)
+	}
+	f, err := kernels.AllocSpellings(r.s, []string{"b", `\u0061`, "a"}, []int32{7, 4, 4})
+	r.ok(err)
+	defer func() { r.ok(f.Free(r.s)) }()
+	field := poisoned[int32](r, len(x.starts))
+	r.ok(r.k.MatchKeys(r.s, upload(r, x.text), upload(r, x.starts), upload(r, x.ends), f, field))
+	sameItems(t, "fields", read(r, field), []int32{4, 4, 7, -1, -1})
+	if _, err := kernels.AllocSpellings(r.s, []string{"a"}, nil); err == nil {
+		t.Error("a number too few: no error")
 	}
 }
 

@@ -56,6 +56,27 @@ func TestMarkSpans(t *testing.T) {
 	}
 }
 
+func TestMarkSomeSpans(t *testing.T) {
+	r := open(t)
+	rng := rand.New(rand.NewPCG(2, 9))
+	const n = 40000
+	for _, spans := range []int{0, 1, 63, 64, 65, 300} {
+		var starts, ends, someStarts, someEnds []int64
+		among := bitmap(spans, func(int) bool { return rng.IntN(2) > 0 })
+		for i := range spans {
+			start := rng.Int64N(n)
+			starts, ends = append(starts, start), append(ends, start+rng.Int64N(300))
+			if among[i/64]>>(i%64)&1 != 0 {
+				someStarts, someEnds = append(someStarts, starts[i]), append(someEnds, ends[i])
+			}
+		}
+		some, all := poisoned[uint64](r, kernels.Words(n)), poisoned[uint64](r, kernels.Words(n))
+		r.ok(r.k.MarkSomeSpans(r.s, upload(r, starts), upload(r, ends), upload(r, among), n, some))
+		r.ok(r.k.MarkSpans(r.s, upload(r, someStarts), upload(r, someEnds), n, all))
+		sameMask(r, "some spans", make([]byte, n), read(r, some), read(r, all))
+	}
+}
+
 func TestMarkSpansRefused(t *testing.T) {
 	r := open(t)
 	two, one := poisoned[int64](r, 2), poisoned[int64](r, 1)
@@ -66,6 +87,7 @@ func TestMarkSpansRefused(t *testing.T) {
 	}{
 		{"fewer ends than starts", r.k.MarkSpans(r.s, two, one, 100, mask)},
 		{"a mask for another text", r.k.MarkSpans(r.s, two, two, 64, mask)},
+		{"two words that say which", r.k.MarkSomeSpans(r.s, two, two, mask, 100, mask)},
 		{"less than no text", r.k.MarkSpans(r.s, two, two, -64, mask)},
 	} {
 		if tt.err == nil {

@@ -2,90 +2,10 @@
 //
 // buffer   elements   written by     what
 // kinds    1          number_kinds   the kinds of all tokens together; 0 before
+// count    1          count          tokens that are of one of some kinds; 0 before
 //
 // Neighbours in a warp read neighbouring text. A warp takes as long as its longest token, of which at most 1 KiB is read.
-#include "integer.cuh"
-
-// Also in number_kinds.go.
-enum {
-  KIND_INT32 = 1 << 0,
-  KIND_INT64 = 1 << 1,
-  KIND_UINT64 = 1 << 2,
-  KIND_HUGE = 1 << 3,
-  KIND_REAL = 1 << 4,
-  KIND_NEGATIVE = 1 << 5,
-  KIND_MALFORMED = 1 << 6,
-  KIND_RANGE = 1 << 7,
-  KIND_INEXACT = 1 << 8,
-  KIND_UNDECIDED = 1 << 9,
-};
-constexpr int FLOAT_BITS = 53;          // of a float64's significand
-constexpr u32 WHOLE_DIGITS = 38;        // that 128 bits hold, whatever they are
-constexpr u32 RANGE_DIGITS = 309;       // of the largest float64
-constexpr i32 SURE_POWER = 308 - 20;    // 20 digits times this power of ten, and of a lower one, are in float64's range
-
-// The number of 0 bits below the lowest 1 of 128; 128 for 0.
-__device__ __forceinline__ int trailing_zeros(u64 high, u64 low) { return low ? first_bit(low) : 64 + first_bit(high); }
-
-// Whether a float64 holds an integer of more than WHOLE_DIGITS digits, at text[first, limit), of which low and high are the lowest 128 bits. It needs more than
-// 126 bits, so that 126 + 1 - FLOAT_BITS of them must be 0 at the end. So must fewer than 23 digits: 5^23 has more bits than a float64. What passes both,
-// like 2^128, is undecided.
-__device__ __forceinline__ u32 long_integer_kinds(const u8 *__restrict__ text, i64 first, i64 limit, u64 high, u64 low) {
-  if (trailing_zeros(high, low) < 127 - FLOAT_BITS) return KIND_INEXACT;
-  for (i64 i = limit - 23; i < limit; i++)
-    if (text[i] != '0') return KIND_UNDECIDED;
-  return KIND_INEXACT;
-}
-
-// Whether a number is beyond float64: it is RANGE, or 0, or undecided.
-__device__ __forceinline__ u32 range_kinds(const Decimal &d) {
-  if (d.power <= SURE_POWER || eisel_lemire(d.digits + d.cut, d.power) != INFINITY_BITS) return 0;
-  return d.cut && eisel_lemire(d.digits, d.power) != INFINITY_BITS ? KIND_UNDECIDED : KIND_RANGE;
-}
-
-// The kinds of the number text[start, limit), of 1 to LONGEST bytes, that has a fraction or an exponent, or RANGE_DIGITS digits.
-__device__ __forceinline__ u32 real_kinds(const u8 *__restrict__ text, i64 n, i64 start, i64 limit) {
-  const u32 left = (u32)(limit - start);
-  Decimal d;
-  if (n - start < WINDOWS || !short_digits(text + start, left, GRAMMAR_JSON, d)) long_digits(text + start, left, GRAMMAR_JSON, d);
-  exponent_digits(text + start, left, d);
-  return d.malformed || d.length != left ? (u32)KIND_MALFORMED : (u32)KIND_REAL | range_kinds(d);
-}
-
-// The kinds of an integer of 1 to WHOLE_DIGITS digits.
-__device__ __forceinline__ u32 integer_kinds(bool negative, u64 high, u64 low) {
-  const int width = high ? 128 - __clzll((i64)high) : 64 - __clzll((i64)low);
-  const u32 inexact = width - trailing_zeros(high, low) > FLOAT_BITS ? KIND_INEXACT : 0;
-  const u64 limit = (1ull << 63) - !negative;  // of int64; its upper half is the one of int32
-  if (high || (negative && low > limit)) return KIND_HUGE | inexact;
-  if (low > limit) return KIND_UINT64 | inexact;
-  return (low <= limit >> 32 ? KIND_INT32 : KIND_INT64) | (negative && low ? KIND_NEGATIVE : 0) | inexact;
-}
-
-// The kinds of text[start, limit).
-__device__ __forceinline__ u32 number_kinds_of(const u8 *__restrict__ text, i64 n, i64 start, i64 limit) {
-  if (start < 0 || start >= limit || limit > n) return KIND_MALFORMED;
-  if (limit - start > LONGEST) return KIND_UNDECIDED;
-  const bool negative = text[start] == '-';
-  const i64 first = start + negative;
-  const u32 digits = (u32)(limit - first);
-  u64 high = 0, low = 0;
-  for (u32 at = 0; at < digits;) {
-    const u32 k = digits - at < 8 ? digits - at : 8;
-    const u64 window = (load_up_to_eight(text, n, first + at) ^ 0x3030303030303030ull) << (64 - 8 * k);
-    if (nondigits(window)) return real_kinds(text, n, start, limit);
-    const u64 part = eight_digits(window), tens = TENS[k];
-    high = high * tens + __umul64hi(low, tens);
-    low = low * tens + part;
-    high += low < part;
-    at += k;
-  }
-  if (digits == 0 || (digits > 1 && text[first] == '0')) return KIND_MALFORMED;
-  if (digits <= WHOLE_DIGITS) return integer_kinds(negative, high, low);
-  u32 beyond = digits > RANGE_DIGITS ? (u32)KIND_RANGE : 0;
-  if (digits == RANGE_DIGITS) beyond = real_kinds(text, n, start, limit) & (KIND_RANGE | KIND_UNDECIDED);
-  return KIND_HUGE | beyond | (beyond ? (u32)KIND_INEXACT : long_integer_kinds(text, first, limit, high, low));
-}
+#include "number_kinds.cuh"
 
 KERNEL __launch_bounds__(BLOCK) number_kinds(const u8 *__restrict__ text, i64 n, const i64 *__restrict__ starts, const i64 *__restrict__ ends, i64 count, const u64 *__restrict__ valid, u32 *__restrict__ kinds) {
   __shared__ u32 all;
@@ -99,4 +19,23 @@ KERNEL __launch_bounds__(BLOCK) number_kinds(const u8 *__restrict__ text, i64 n,
   __syncthreads();
   // Few blocks bring anything new. What is read may be old, then the atomic is one too many.
   if (threadIdx.x == 0 && all & ~*(volatile u32 *)kinds) atomicOr(kinds, all);
+}
+
+KERNEL __launch_bounds__(BLOCK) number_kinds_count(const u8 *__restrict__ text, i64 n, const i64 *__restrict__ starts, const i64 *__restrict__ ends, i64 count, const u64 *__restrict__ valid, u32 want, u64 *__restrict__ found) {
+  const i64 i = thread_index();
+  const bool is = i < count && (!valid || valid[i / 64] >> i % 64 & 1) && number_kinds_of(text, n, starts[i], ends[i]) & want;
+  const int some = __syncthreads_count(is);
+  if (threadIdx.x == 0 && some) atomicAdd(found, (u64)some);
+}
+
+// Integers of the range of uint64, or of int64: one thread a token.
+KERNEL __launch_bounds__(BLOCK) number_kinds_bits(const u8 *__restrict__ text, i64 n, const i64 *__restrict__ starts, const i64 *__restrict__ ends, i64 count, u64 *__restrict__ out) {
+  const i64 i = thread_index();
+  if (i >= count) return;
+  i64 at = starts[i];
+  const i64 end = min(min(ends[i], n), at + 21);  // 20 digits and a sign
+  const bool negative = at >= 0 && at < end && text[at] == '-';
+  u64 v = 0;
+  for (at += negative; at >= 0 && at < end; at++) v = v * 10 + (text[at] - '0');
+  out[i] = negative ? 0 - v : v;
 }

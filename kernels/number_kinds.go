@@ -46,3 +46,41 @@ func (k *Set) NumberKinds(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu
 	w.launch("number_kinds", blocks(count, block), block, text.Arg(), gpu.Int(n), starts.Arg(), ends.Arg(), gpu.Int(count), valid.Arg(), kinds.Arg())
 	return w.done()
 }
+
+// CountNumberKinds says how many of the tokens are of one of some kinds, with the arguments of NumberKinds.
+//
+//	want   bits of kinds
+//	count  one element, overwritten
+//
+// One launch that reads what NumberKinds reads.
+func (k *Set) CountNumberKinds(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], valid Mask, want uint32, count gpu.Buffer[int64]) error {
+	w := k.begin(s, "count number kinds")
+	n := w.text(text)
+	tokens := w.tokens(starts, ends)
+	if valid.Len() > 0 {
+		w.bits("valid", valid, tokens)
+	}
+	w.need(count.Len() == 1, "%d elements for the count", count.Len())
+	if w.err == nil {
+		w.err = gpu.Fill(s, count, 0)
+	}
+	w.launch("number_kinds_count", blocks(tokens, block), block, text.Arg(), gpu.Int(n), starts.Arg(), ends.Arg(), gpu.Int(tokens), valid.Arg(), gpu.Int(want), count.Arg())
+	return w.done()
+}
+
+// ParseBits64 gives the 64 bits of integers that NumberKinds found to be of the range of uint64 or of int64, in two's complement.
+//
+//	text    n bytes
+//	starts  one element a token
+//	ends    one element a token
+//	out     one element a token, overwritten; 0 for an empty token
+//
+// One launch; reads 16 bytes a token and the text under it, writes 8.
+func (k *Set) ParseBits64(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], out gpu.Buffer[int64]) error {
+	w := k.begin(s, "parse bits")
+	n := w.text(text)
+	count := w.tokens(starts, ends)
+	w.need(int64(out.Len()) == count, "%d values for %d tokens", out.Len(), count)
+	w.launch("number_kinds_bits", blocks(count, block), block, text.Arg(), gpu.Int(n), starts.Arg(), ends.Arg(), gpu.Int(count), out.Arg())
+	return w.done()
+}

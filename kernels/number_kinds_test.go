@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -250,5 +251,49 @@ func TestNumberKindsRefuses(t *testing.T) {
 	}
 	if r.k.NumberKinds(r.s, text, at, at, mask, kinds) == nil {
 		t.Error("two kinds: no error")
+	}
+}
+
+func TestCountNumberKinds(t *testing.T) {
+	r := open(t)
+	var text []byte
+	var starts, ends []int64
+	var inexact int64
+	for i := range 1000 {
+		starts = append(starts, int64(len(text)))
+		token := []string{"1", "9007199254740993", "1.5", "-9007199254740993", "1e3", "18446744073709551615"}[i%6]
+		if len(token) > 10 && i%5 > 0 {
+			inexact++
+		}
+		text = append(text, token...)
+		ends = append(ends, int64(len(text)))
+	}
+	count := poisoned[int64](r, 1)
+	valid := upload(r, bitmap(1000, func(i int) bool { return i%5 > 0 }))
+	r.ok(r.k.CountNumberKinds(r.s, upload(r, text), upload(r, starts), upload(r, ends), valid, kernels.NumberInexact, count))
+	if got := read(r, count)[0]; got != inexact {
+		t.Errorf("%d inexact, want %d", got, inexact)
+	}
+}
+
+func TestParseBits64(t *testing.T) {
+	r := open(t)
+	var text []byte
+	var starts, ends, want []int64
+	for _, v := range []uint64{0, 1, 1<<63 - 1, 1 << 63, 1<<64 - 1, 12345678901234567890} {
+		starts, want = append(starts, int64(len(text))), append(want, int64(v))
+		text = strconv.AppendUint(text, v, 10)
+		ends = append(ends, int64(len(text)))
+	}
+	for _, v := range []int64{-1, -1 << 63, -7000000000} {
+		starts, want = append(starts, int64(len(text))), append(want, v)
+		text = strconv.AppendInt(text, v, 10)
+		ends = append(ends, int64(len(text)))
+	}
+	starts, ends, want = append(starts, 0), append(ends, 0), append(want, 0)
+	out := poisoned[int64](r, len(want))
+	r.ok(r.k.ParseBits64(r.s, upload(r, text), upload(r, starts), upload(r, ends), out))
+	if got := read(r, out); !slices.Equal(got, want) {
+		t.Errorf("%d, want %d", got, want)
 	}
 }

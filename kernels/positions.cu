@@ -12,6 +12,7 @@
 #include "blanks.cuh"
 
 enum { STYLE_JSON, STYLE_WKT };
+constexpr u64 NO_ORDINATE = 0x7ff8000000000000ull;  // the NaN for an ordinate that there is not; also in positions.go
 
 struct PositionsFound {
   i64 malformed;  // the first byte that can't go on, or -1
@@ -85,7 +86,7 @@ KERNEL __launch_bounds__(BLOCK) positions(const u8 *__restrict__ text, i64 n, co
     Position p = read_position(text, n, at[i], blanks, style, to, i);
     state = p.state;
     if (state == POSITION_READ) dims = 1u << p.ordinates, more = p.ordinates == 4;
-    for (u32 k = state == POSITION_READ ? p.ordinates : 0; k < 4; k++) store_ordinate(to, k, i, NAN_BITS);
+    for (u32 k = state == POSITION_READ ? p.ordinates : 0; k < 4; k++) store_ordinate(to, k, i, NO_ORDINATE);
     if (state == POSITION_MALFORMED) atomicMin((u64 *)&found->malformed, (u64)p.end);
   }
   store_bits(undecided, i, count, state == POSITION_UNDECIDED);

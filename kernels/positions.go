@@ -18,7 +18,7 @@ const (
 )
 
 // Ordinates are where ParsePositions puts what it reads: each of X and Y has one element a position, and so have Z and M or they are left out. An ordinate
-// that a position does not have is NaN, as are those of an empty, a malformed or an undecided one.
+// that a position does not have is the NaN 0x7ff8000000000000, as are those of an empty, a malformed or an undecided one.
 type Ordinates struct {
 	X, Y, Z, M gpu.Buffer[float64]
 	Undecided  Mask                       // bit i says that SettlePositions is to read position i
@@ -101,7 +101,9 @@ func (k *Set) SettlePositions(s *gpu.Stream, text gpu.Buffer[byte], at gpu.Buffe
 		upload(w, values, ordinates)
 		w.launch("positions_settle", blocks(int64(some.Len()), block), block, some.Arg(), values.Arg(), gpu.Int(some.Len()), to.X.Arg(), to.Y.Arg(), to.Z.Arg(), to.M.Arg())
 	}
-	upload(w, to.Found, []PositionsFound{found})
+	if settled > 0 {
+		upload(w, to.Found, []PositionsFound{found})
+	}
 	return found, settled, w.done()
 }
 
@@ -140,6 +142,9 @@ type position struct {
 	end       int // the first byte that can't go on, if it is malformed
 }
 
+// noOrdinate is NO_ORDINATE of positions.cu: the NaN for an ordinate that there is not. Go's own is another one.
+const noOrdinate = 0x7ff8000000000000
+
 // readPosition reads the position that b begins with. whole says that nothing behind b can change it.
 func readPosition(b []byte, style PositionStyle) (p position, whole bool) {
 	json, g := style == PositionJSON, GrammarLenient
@@ -158,7 +163,7 @@ func readPosition(b []byte, style PositionStyle) (p position, whole bool) {
 		}
 		return i
 	}
-	nan := math.NaN()
+	nan := math.Float64frombits(noOrdinate)
 	p.ordinates = [4]float64{nan, nan, nan, nan}
 	fail := func(i int) (position, bool) {
 		return position{ordinates: [4]float64{nan, nan, nan, nan}, malformed: true, end: i}, i < len(b)

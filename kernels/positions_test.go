@@ -71,6 +71,9 @@ func checkPositions(r *rig, what string, text []byte, at []int64, style kernels.
 			r.Fatalf("%s is undecided", show())
 		}
 		for k := range dims {
+			if got := after.columns[k][i]; math.IsNaN(got) && math.Float64bits(got) != 0x7ff8000000000000 {
+				r.Fatalf("%s: ordinate %d is the NaN %x", show(), k, math.Float64bits(got))
+			}
 			if got := after.columns[k][i]; !sameFloat(got, want.ordinates[k]) {
 				r.Fatalf("%s: ordinate %d is %v, want %v", show(), k, got, want.ordinates[k])
 			}

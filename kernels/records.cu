@@ -32,7 +32,6 @@
 enum { SEPARATOR_COMMA, SEPARATOR_LINE };
 struct RecordResult {
   u64 fault;             // byte offset of the first fault; all ones if there is none
-  i64 escaped;           // keys with a backslash
   i64 members, records;
 };
 struct RecordLists {
@@ -51,7 +50,7 @@ __device__ __forceinline__ RecordWord tile_word(const u64 *__restrict__ planes, 
   const WordClasses x = word_classes(planes, n, word, t, shared);
   i32 all, change = __popcll(x.open) - __popcll(x.close);
   const i64 depth = t.depth + block_exclusive(change, shared_depth, all);
-  return record_word(x, word_quotes(planes, n, word, t), depth);
+  return record_word(x, depth);
 }
 // A word's tokens, members and records in one number.
 __device__ __forceinline__ u64 word_counts(const RecordWord &r) { return (u64)__popcll(r.token) | (u64)__popcll(r.colon) << 21 | (u64)__popcll(r.record) << 42; }
@@ -184,7 +183,7 @@ __device__ __forceinline__ i64 record_fault(const u8 *__restrict__ text, u32 sep
   return end < t.at || (separator == SEPARATOR_LINE && !lines) ? end : -1;
 }
 // Checks a token against those before it and lists what it says. Gives the fault or -1.
-__device__ __forceinline__ i64 token_fault(const RecordTile &s, const u8 *__restrict__ text, i64 n, u32 separator, const RecordLists &lists, RecordResult *__restrict__ result, i32 i) {
+__device__ __forceinline__ i64 token_fault(const RecordTile &s, const u8 *__restrict__ text, u32 separator, const RecordLists &lists, i32 i) {
   const Token t = token_at(s, text, i), p1 = token_at(s, text, i - 1), p2 = token_at(s, text, i - 2), p3 = token_at(s, text, i - 3);
   const u32 word = (u32)(t.at / WORD % BLOCK), bit = (u32)(t.at % WORD);
   const i64 colons = members_before(s, word, bit), record = records_before(s, word, bit) - 1;
@@ -199,7 +198,6 @@ __device__ __forceinline__ i64 token_fault(const RecordTile &s, const u8 *__rest
       if (p1.at - p2.at > GAP_LONGEST) return p2.at;
       lists.row[colons] = (i32)record, lists.owner[colons] = t.level == 1 ? -1 : (i32)outer_before(s, word, bit);
       lists.key_start[colons] = p2.at + 1, lists.key_end[colons] = p1.at;
-      if (gap_escaped(text, n, p2.at + 1, p1.at)) atomicAdd((u64 *)&result->escaped, 1ull);
       return gap_fault(text, p1.at + 1, t.at);
     case '{':
     case '[':
@@ -252,7 +250,7 @@ KERNEL __launch_bounds__(BLOCK, 4) records_emit(const u8 *__restrict__ text, con
   __syncthreads();
   const RecordLists lists = {open, close, row, owner, key_start, key_end, value_start, value_end, kind};
   for (i32 i = (i32)threadIdx.x; i < (i32)count_of(all, 0); i += BLOCK) {
-    const i64 fault = token_fault(s, text, n, separator, lists, result, i);
+    const i64 fault = token_fault(s, text, separator, lists, i);
     if (fault >= 0) note_fault(result, fault);
   }
 }

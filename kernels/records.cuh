@@ -26,16 +26,8 @@ struct RecordWord {
   u64 record;       // openers at level 0
 };
 
-// The quotes that count, as word_classes finds them.
-__device__ __forceinline__ u64 word_quotes(const u64 *__restrict__ planes, i64 n, i64 word, const QuoteTile &t) {
-  const i64 words = (n + WORD - 1) / WORD;
-  if (word >= words) return 0;
-  u64 a = planes[word], b = planes[words + word], c = planes[2 * words + word];
-  if (t.first && (t.first - 1) / 64 == threadIdx.x) a ^= 1ull << (t.first - 1) % 64, b ^= 1ull << (t.first - 1) % 64;
-  return a & b & ~c;
-}
 // depth: before the word. Goes over the word's brackets unless all of it lies deep. Where more is closed than was opened there are no tokens: a gap that is not blank.
-__device__ __forceinline__ RecordWord record_word(const WordClasses &x, u64 quotes, i64 depth) {
+__device__ __forceinline__ RecordWord record_word(const WordClasses &x, i64 depth) {
   u64 level0 = 0, level1 = 0, level2 = 0, done = 0;
   RecordWord r = {0, 0, 0, 0, 0, 0, 0, 0, 0};
   if (depth - __popcll(x.close) > 2) return r;
@@ -51,9 +43,9 @@ __device__ __forceinline__ RecordWord record_word(const WordClasses &x, u64 quot
     depth += opens ? 1 : -1;
     done = below | bit;
   }
-  r.token = (x.open | x.close | x.colon | x.comma | quotes) & (level0 | level1 | level2);
+  r.token = (x.open | x.close | x.colon | x.comma | x.quotes) & (level0 | level1 | level2);
   r.level1 = level1, r.level2 = level2;
-  r.end = quotes & ~x.inside;
+  r.end = x.quotes & ~x.inside;
   r.close = x.close;
   r.colon = x.colon & (level1 | level2);
   r.value = x.open & level1, r.array = r.value & ~x.curly;

@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"errors"
+	"fmt"
 	"math"
 
 	"github.com/vibeflight/vibeflight/gpu"
@@ -43,27 +44,23 @@ type Records struct {
 	// Raw text of the key, without its quotes, and of the value, with its quotes or brackets.
 	KeyStart, KeyEnd, ValueStart, ValueEnd gpu.Buffer[int64]
 
-	Kind        gpu.Buffer[ValueKind]
-	Fault       int64 // where the text is no run of records, or holds what is not known; -1 if it does not. With a fault the lists are of no use
-	EscapedKeys int64 // keys with a backslash
+	Kind  gpu.Buffer[ValueKind]
+	Fault int64                    // where the text is no run of records, or holds what is not known; -1 if it does not. With a fault the lists are of no use
+	Found gpu.Buffer[RecordsFound] // one element: the same, on the device
 }
+
+// RecordsFound is RecordResult of records.cu: what the device says of records.
+type RecordsFound struct{ Fault, Members, Records int64 }
 
 // joinRuns is JOIN_RUNS of records.cuh: how many threads join tiles, at most.
 const joinRuns = 512
 
-// recordRun and recordResult are RecordRun and RecordResult of records.cuh and records.cu.
-type (
-	recordRun struct {
-		Last                    [3]uint64
-		Members, Records, Outer int64
-		Array, _                uint32
-	}
-	recordResult struct {
-		Fault            uint64
-		Escaped          int64
-		Members, Records int64
-	}
-)
+// recordRun is RecordRun of records.cuh.
+type recordRun struct {
+	Last                    [3]uint64
+	Members, Records, Outer int64
+	Array, _                uint32
+}
 
 // ListRecords lists the records of text and two levels of members, and checks all of the text that lies outside of strings and of values that are listed whole:
 // arrays, and the objects at the second level. Of these it checks that they are closed by their own kind of bracket. It waits for the device twice: for
@@ -81,30 +78,40 @@ type (
 //
 // Three launches, of which two read 3/8 byte for each byte of text, and the text around keys and values, and one joins tiles; writes 41 bytes a member.
 func (k *Set) ListRecords(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, sep RecordSeparator) (*Records, error) {
+	r, err := k.QueueRecords(s, text, x, sep)
+	if err != nil {
+		return nil, err
+	}
+	found, err := gpu.Read(s, r.Found)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("list records: %w", err), r.Free(s))
+	}
+	r.Fault = found[0].Fault
+	return r, nil
+}
+
+// QueueRecords is ListRecords that waits for the counts only: Fault is left out, the caller is to read it in Found, with what else it waits for.
+// Until then the lists may hold anything.
+func (k *Set) QueueRecords(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, sep RecordSeparator) (*Records, error) {
 	w := k.begin(s, "list records")
 	n := w.text(text)
 	w.need(n == x.n, "%d bytes of text, and the structure of %d", n, x.n)
 	w.need(sep <= RecordsLine, "record separator %d", sep)
 	tiles := blocks(n, tileBytes)
-	run, result := take[recordRun](w, int(tiles)), take[recordResult](w, 1)
+	run, result := take[recordRun](w, int(tiles)), give[RecordsFound](w, 1)
 	if w.err == nil {
-		w.err = gpu.Upload(s, result, []recordResult{{Fault: math.MaxUint64}})
+		w.err = gpu.Upload(s, result, []RecordsFound{{Fault: -1}})
 	}
 	w.launch("records_count", tiles, block, x.planes.Arg(), gpu.Int(n), x.tile.Arg(), run.Arg())
 	w.launch("records_join", min(tiles, 1), int(min(joinRuns, blocks(tiles, 32)*32)), text.Arg(), gpu.Int(n), gpu.Int(sep), run.Arg(), gpu.Int(tiles), result.Arg())
 	found := only(w, result)
 	w.need(found.Records <= math.MaxInt32 && found.Members <= math.MaxInt32, "%d records with %d members in one text", found.Records, found.Members)
-	r := &Records{Count: int(found.Records), Members: int(found.Members), Fault: -1}
+	r := &Records{Count: int(found.Records), Members: int(found.Members), Found: result}
 	r.alloc(w)
 	w.launch("records_emit", tiles, block, text.Arg(), x.planes.Arg(), gpu.Int(n), gpu.Int(sep), x.tile.Arg(), run.Arg(), result.Arg(), r.Open.Arg(), r.Close.Arg(),
 		r.Row.Arg(), r.Owner.Arg(), r.KeyStart.Arg(), r.KeyEnd.Arg(), r.ValueStart.Arg(), r.ValueEnd.Arg(), r.Kind.Arg())
-	found = only(w, result)
 	if err := w.done(); err != nil {
 		return nil, errors.Join(err, r.Free(s))
-	}
-	r.EscapedKeys = found.Escaped
-	if found.Fault != math.MaxUint64 {
-		r.Fault = int64(found.Fault)
 	}
 	return r, nil
 }
@@ -126,5 +133,5 @@ func (r *Records) alloc(w *work) {
 // Free gives the lists back once the work that s was given before is done.
 func (r *Records) Free(s *gpu.Stream) error {
 	return errors.Join(r.Open.Free(s), r.Close.Free(s), r.Row.Free(s), r.Owner.Free(s), r.KeyStart.Free(s), r.KeyEnd.Free(s), r.ValueStart.Free(s), r.ValueEnd.Free(s),
-		r.Kind.Free(s))
+		r.Kind.Free(s), r.Found.Free(s))
 }

@@ -1,6 +1,6 @@
 // records_gaps.cuh: what stands between two tokens, read by one thread in a bounded number of steps.
 #pragma once
-#include "integer.cuh"
+#include "vf.cuh"
 
 constexpr i64 GAP_BLANKS = 4096;  // in a row; more are not known
 constexpr i64 GAP_LONGEST = 1024;  // bytes of a key or a number; more are not known
@@ -69,13 +69,4 @@ __device__ __forceinline__ i64 gap_scalar(const u8 *__restrict__ text, i64 at, i
   if (kind != VALUE_NONE && gap_word(text, at, word, length)) return at + length;
   kind = VALUE_NONE;
   return -1 - at;
-}
-// Does a backslash stand in [from, to)? n is the length of the text.
-__device__ __forceinline__ bool gap_escaped(const u8 *__restrict__ text, i64 n, i64 from, i64 to) {
-  for (; from < to; from += 8) {
-    u64 v = load_up_to_eight(text, n, from) ^ 0x5c5c5c5c5c5c5c5cull;
-    if (to - from < 8) v |= ~low_bits(8 * (to - from));
-    if ((v - 0x0101010101010101ull) & ~v & 0x8080808080808080ull) return true;
-  }
-  return false;
 }

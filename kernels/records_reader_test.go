@@ -20,7 +20,6 @@ type member struct {
 type recordList struct {
 	open, close []int64
 	members     []member
-	escaped     int64
 }
 
 // recordReader reads records byte by byte, as a parser does. It panics with a *badRecords.
@@ -152,9 +151,6 @@ func (r *recordReader) object(level int, owner int32) {
 		r.blanks()
 		r.want(':')
 		r.blanks()
-		if strings.Contains(m.key, `\`) {
-			r.escaped++
-		}
 		r.members = append(r.members, m)
 		from := r.at
 		kind := r.value(level, i)

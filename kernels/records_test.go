@@ -27,7 +27,7 @@ func recordsList(r *rig, text []byte, sep kernels.RecordSeparator) (x *recordLis
 	if got.Fault >= 0 {
 		return nil, got.Fault
 	}
-	x = &recordList{open: read(r, got.Open), close: read(r, got.Close), escaped: got.EscapedKeys}
+	x = &recordList{open: read(r, got.Open), close: read(r, got.Close)}
 	row, owner, kind := read(r, got.Row), read(r, got.Owner), read(r, got.Kind)
 	keyStart, keyEnd, start, end := read(r, got.KeyStart), read(r, got.KeyEnd), read(r, got.ValueStart), read(r, got.ValueEnd)
 	if got.Count != len(x.open) || got.Members != len(row) {
@@ -60,14 +60,14 @@ func checkRecords(r *rig, name string, text []byte, sep kernels.RecordSeparator)
 				r.Fatalf("%s: member %d is %+.200v, want %+.200v", name, i, got.members[i], want.members[i])
 			}
 		}
-		r.Fatalf("%s: %d records, %d members, %d escaped keys; want %d, %d, %d", name, len(got.open), len(got.members), got.escaped, len(want.open), len(want.members), want.escaped)
+		r.Fatalf("%s: %d records, %d members; want %d, %d", name, len(got.open), len(got.members), len(want.open), len(want.members))
 	}
 	return true
 }
 
 // normal has no nil slices.
 func normal(x *recordList) recordList {
-	return recordList{append([]int64{}, x.open...), append([]int64{}, x.close...), append([]member{}, x.members...), x.escaped}
+	return recordList{append([]int64{}, x.open...), append([]int64{}, x.close...), append([]member{}, x.members...)}
 }
 
 var separators = []kernels.RecordSeparator{kernels.RecordsComma, kernels.RecordsLine}

@@ -33,11 +33,20 @@ __device__ __forceinline__ i64 past_blanks(const u8 *__restrict__ text, i64 n, i
     if (text[at] > ' ') return at;
   return at;
 }
-// What an opener at a level begins in GeoJSON.
-__device__ __forceinline__ u32 ring_bracket(u32 kind, i64 level) {
-  const i64 last = ring_levels(kind), ring = max(last - 1, 0ll), part = max(last - 2, 0ll);
-  if (level < 0 || level > last) return RING_DEEP;
-  return (level == part ? RING_PART : 0) | (level == ring ? RING_RING : 0) | (level == last ? RING_POSITION : RING_OUTER);
+// What openers begin in GeoJSON: 4 bits for each level from 0 on, none for those that are too deep.
+//
+//   levels around a position   level 3    2               1               0
+//   0                                                                     position ring part
+//   1                                                     position        outer ring part
+//   2                                     position        outer ring      outer part
+//   3                          position   outer ring      outer part      outer
+__device__ __forceinline__ u32 ring_brackets(u32 kind) {
+  const u32 last = (u32)ring_levels(kind);
+  return last > 1 ? 0x4a98u >> 4 * (3 - last) : last ? 0x4b : 7;
+}
+__device__ __forceinline__ u32 ring_bracket(u32 brackets, i32 level) {
+  const u32 token = (u32)level < 4 ? brackets >> 4 * level & 15 : 0;
+  return token ? token : RING_DEEP;
 }
 // What an opener at a level begins in WKT, or a comma in such a bracket. nested: is the next byte that is no blank an opener.
 __device__ __forceinline__ u32 ring_tag(u32 kind, i64 level, bool comma, bool nested) {

@@ -45,7 +45,7 @@ type Rings struct {
 	args        []gpu.Arg
 	span        gpu.Buffer[ringSpan]
 	tiles       int64
-	tile        gpu.Buffer[int64]
+	tile        gpu.Buffer[int64] // the first span of each tile, then its counts
 	result      gpu.Buffer[ringResult]
 }
 
@@ -89,20 +89,21 @@ func (k *Set) CountRings(s *gpu.Stream, text gpu.Buffer[byte], d *Depth, commas 
 	}
 	w.need(c.Ends.Len() == m && c.Kinds.Len() == m, "%d starts, %d ends and %d kinds", m, c.Ends.Len(), c.Kinds.Len())
 	tiles := n/tileBytes + 1 // with the byte behind the text, where a span may begin
-	r := &Rings{coordinates: m, tiles: tiles, span: give[ringSpan](w, int64(m)), tile: give[int64](w, 3*tiles+1), result: give[ringResult](w, 1)}
+	r := &Rings{coordinates: m, tiles: tiles, span: give[ringSpan](w, int64(m)), tile: give[int64](w, 4*tiles+1), result: give[ringResult](w, 1)}
 	if w.err == nil {
-		w.err = gpu.Upload(s, r.result, []ringResult{{First: math.MaxUint64, Disorder: math.MaxUint64}})
+		w.err = gpu.Fill(s, r.result, 0xff)
 	}
-	w.launch("rings_spans", blocks(int64(m), block), block, d.Open.Arg(), d.Close.Arg(), d.Base.Arg(), gpu.Int(n), c.Starts.Arg(), c.Ends.Arg(), c.Kinds.Arg(),
-		gpu.Int(m), r.span.Arg(), r.result.Arg())
+	if w.err != nil {
+		return nil, errors.Join(w.done(), r.Free(s))
+	}
+	first, counts := r.tile.Slice(0, int(tiles)+1), r.tile.Slice(int(tiles)+1, int(4*tiles)+1)
+	w.launch("rings_spans", blocks(max(int64(m), 32*(tiles+1)), block), block, d.Open.Arg(), d.Close.Arg(), d.Base.Arg(), gpu.Int(n), c.Starts.Arg(), c.Ends.Arg(), c.Kinds.Arg(),
+		gpu.Int(m), r.span.Arg(), first.Arg(), r.result.Arg())
 	r.args = []gpu.Arg{
-		text.Arg(), d.Open.Arg(), d.Close.Arg(), commas.Arg(), d.Base.Arg(), gpu.Int(n), c.Starts.Arg(), r.span.Arg(), gpu.Int(m), r.tile.Arg(), r.result.Arg(),
+		text.Arg(), d.Open.Arg(), d.Close.Arg(), commas.Arg(), d.Base.Arg(), gpu.Int(n), c.Starts.Arg(), r.span.Arg(), first.Arg(), counts.Arg(), r.result.Arg(),
 	}
 	w.launch("rings_count", tiles, block, r.args...)
-	if w.err == nil {
-		scan(w, r.tile.Slice(0, int(3*tiles)), r.tile, gpu.Buffer[int64]{})
-	}
-	w.launch("rings_totals", 1, 1, r.tile.Arg(), gpu.Int(tiles), r.result.Arg())
+	w.launch("rings_join", 1, scanBlock, counts.Arg(), gpu.Int(tiles), r.result.Arg())
 	found := only(w, r.result)
 	w.need(found.Disorder == math.MaxUint64, "span %d lies outside of the text, ends before it starts, or overlaps the next", found.Disorder)
 	if err := w.done(); err != nil {
@@ -137,7 +138,7 @@ func (k *Set) ListRings(s *gpu.Stream, r *Rings, out RingOffsets) error {
 	} {
 		w.need(int64(b.got) == b.want, "a buffer of %d for %s, want %d", b.got, b.what, b.want)
 	}
-	args := append(slices.Clone(r.args), out.Spans.Arg(), out.Parts.Arg(), out.Rings.Arg(), out.Positions.Arg())
+	args := append(slices.Clone(r.args), gpu.Int(r.coordinates), out.Spans.Arg(), out.Parts.Arg(), out.Rings.Arg(), out.Positions.Arg())
 	w.launch("rings_emit", r.tiles, block, args...)
 	return w.done()
 }

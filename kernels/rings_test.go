@@ -262,6 +262,16 @@ func TestRings(t *testing.T) {
 		}
 		text, starts, ends, kinds, want = coordinatesText(9, randomShapes(12, 2, 600, wkt))
 		checkRings(r, name+", large", text, wkt, starts, ends, kinds, want)
+		point := shape{kernels.KindPoint, "[1,2]"}
+		if wkt {
+			point.coord = "(1 2)"
+		}
+		text, starts, ends, kinds, want = coordinatesText(10, slices.Repeat([]shape{point}, 1000)) // more spans in a tile than threads
+		checkRings(r, name+", points", text, wkt, starts, ends, kinds, want)
+		if !wkt { // more positions in a tile than coordinates have
+			text, starts, ends, kinds, want = coordinatesText(11, []shape{{kernels.KindLineString, "[" + strings.Repeat("[],", 9000) + "[]]"}})
+			checkRings(r, name+", crowded", text, wkt, starts, ends, kinds, want)
+		}
 		for n := 16384 - 4; n < 16384+4; n++ { // over a tile's bound
 			pad := bytes.Repeat([]byte{' '}, n)
 			text, starts, ends, kinds, want = coordinatesText(3, randomShapes(5, 9, 4, wkt))

@@ -2,8 +2,12 @@ package kernels
 
 import "github.com/vibeflight/vibeflight/gpu"
 
-// scanTile is how many elements a block of scan.cu takes.
-const scanTile = 4096
+// As scan.cu has them.
+const (
+	scanTile  = 4096  // elements that one of many blocks takes
+	scanOne   = 65536 // elements that one block takes, in less time than two launches
+	scanTiles = 1024  // tiles that every block adds up by itself
+)
 
 // Count is what can be summed. Sums are 64 bits wide.
 type Count interface{ int32 | uint32 | int64 }
@@ -19,7 +23,7 @@ type Count interface{ int32 | uint32 | int64 }
 //
 // in and out may be the same memory. Nothing overflows: what is summed are counts and sizes of things in memory, whose sum is below 2^63.
 //
-// One launch for up to 4096 elements and two more for each further factor of 4096; reads in twice and writes out once.
+// One launch for up to 65,536 elements, two for up to 4 million, and one more for each further factor of 4096 or so; reads in twice and writes out once.
 func ExclusiveScan[T Count](k *Set, s *gpu.Stream, in gpu.Buffer[T], out, total gpu.Buffer[int64]) error {
 	w := k.begin(s, "exclusive scan")
 	scan(w, in, out, total)
@@ -31,23 +35,26 @@ func scan[T Count](w *work, in gpu.Buffer[T], out, total gpu.Buffer[int64]) {
 	n := in.Len()
 	w.need(out.Len() == n || out.Len() == n+1 || out.Len() == 0, "%d sums of %d elements", out.Len(), n)
 	w.need(total.Len() <= 1, "%d totals", total.Len())
-	var sum, apply string
+	var kind string
 	switch any(*new(T)).(type) {
 	case int32:
-		sum, apply = "scan_sums_i32", "scan_apply_i32"
+		kind = "i32"
 	case uint32:
-		sum, apply = "scan_sums_u32", "scan_apply_u32"
+		kind = "u32"
 	case int64:
-		sum, apply = "scan_sums_i64", "scan_apply_i64"
+		kind = "i64"
 	}
-	tiles := max(1, blocks(int64(n), scanTile))
-	var sums gpu.Buffer[int64]
-	if tiles > 1 {
-		sums = take[int64](w, int(tiles))
-		w.launch(sum, tiles, block, in.Arg(), gpu.Int(n), sums.Arg())
-		if w.err == nil {
-			scan(w, sums, sums, gpu.Buffer[int64]{})
-		}
+	if n <= scanOne {
+		w.launch("scan_one_"+kind, 1, scanBlock, in.Arg(), gpu.Int(n), out.Arg(), gpu.Int(out.Len()), total.Arg())
+		return
 	}
-	w.launch(apply, tiles, block, in.Arg(), gpu.Int(n), sums.Arg(), out.Arg(), gpu.Int(out.Len()), total.Arg())
+	tiles := blocks(int64(n), scanTile)
+	sums := take[int64](w, int(tiles))
+	w.launch("scan_sums_"+kind, tiles, block, in.Arg(), gpu.Int(n), sums.Arg())
+	scanned := 0
+	if tiles > scanTiles && w.err == nil {
+		scan(w, sums, sums, gpu.Buffer[int64]{})
+		scanned = 1
+	}
+	w.launch("scan_apply_"+kind, tiles, block, in.Arg(), gpu.Int(n), sums.Arg(), gpu.Int(scanned), out.Arg(), gpu.Int(out.Len()), total.Arg())
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// scanSizes are lengths around rows (128), warps (512), tiles (4096) and what the tiles of one level of sums cover.
-var scanSizes = []int{0, 1, 3, 4, 5, 31, 32, 33, 63, 64, 65, 127, 128, 129, 511, 512, 513, 4095, 4096, 4097, 8193, 40000}
+// scanSizes are lengths around rows (128), warps (512), tiles (4096), what one block takes (65536), and what is a row for each of its warps.
+var scanSizes = []int{0, 1, 3, 4, 5, 31, 32, 33, 63, 64, 65, 127, 128, 129, 511, 512, 513, 4095, 4096, 4097, 8193, 40000, 65535, 65536, 65537, 70001}
 
 // exclusiveSums is ExclusiveScan; the sum of all comes last.
 func exclusiveSums[T kernels.Count](in []T) []int64 {
@@ -72,7 +72,7 @@ func TestExclusiveScanBeyond32Bits(t *testing.T) {
 	scanned(r, "large int64", slices.Repeat([]int64{math.MaxInt64 / 9000}, 9000))
 }
 
-// Three levels of sums: more than 4096 tiles of 4096 elements, all of one value.
+// More tiles of 4096 elements than a block adds up by itself, all of one value.
 func TestExclusiveScanOfManyTiles(t *testing.T) {
 	r := open(t)
 	const n = 4096*4096 + 4097

@@ -152,6 +152,13 @@ func (x *Strings) Free(s *gpu.Stream) error {
 	return errors.Join(x.flags.Free(s), x.before.Free(s), x.first.Free(s), x.piece.Free(s), x.group.Free(s), x.bytes.Free(s), x.Summary.Free(s))
 }
 
+// At has GatherStrings write the strings to other places: offsets are as many as MeasureStrings took, and none of the strings has less room than it needs.
+func (x *Strings) At(offsets gpu.Buffer[int64]) *Strings {
+	moved := *x
+	moved.offsets = offsets
+	return &moved
+}
+
 // GatherStrings writes the bytes of the strings that x was measured of.
 //
 //	out  as many bytes as the last offset says; n, the bytes of the text, always suffice. A string that does not fit whole is left out
@@ -160,6 +167,7 @@ func (x *Strings) Free(s *gpu.Stream) error {
 func (k *Set) GatherStrings(s *gpu.Stream, x *Strings, out gpu.Buffer[byte]) error {
 	w := k.begin(s, "gather strings")
 	strings := x.starts.Len()
+	w.need(x.offsets.Len() == strings+1, "%d offsets for %d strings", x.offsets.Len(), strings)
 	w.launch("strings_bytes", max(blocks(int64(strings), block), int64(x.group.Len())), block,
 		x.text.Arg(), gpu.Int(x.text.Len()), gpu.Int(x.mode), x.starts.Arg(), x.ends.Arg(), gpu.Int(strings), x.offsets.Arg(),
 		x.before.Arg(), x.first.Arg(), gpu.Int(x.piece.Len()), x.piece.Arg(), x.bytes.Arg(), out.Arg(), gpu.Int(out.Len()))

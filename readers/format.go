@@ -37,16 +37,56 @@ type Format struct {
 	// CPU is the engine that every format has. It decides: every other engine gives its tables and its errors.
 	CPU func(Layout) Parser
 
-	// GPU prepares the engine on a device, or is nil: the format has none.
-	GPU func(*kernels.Set) (Engine, error)
+	// GPU prepares one engine over all of the cards, each of which is a Set; there is at least one. It is nil where the format has none. The cards stay
+	// the caller's, who closes them after the engine.
+	GPU func([]*kernels.Set, EngineConfig) (Engine, error)
 }
 
-// Engine is what a format keeps on a device from file to file. Several files may be parsed at once.
+// EngineConfig is what an engine may take of cards, and whom it tells of their faults. The zero value is one of defaults.
+type EngineConfig struct {
+	// Memory is how many bytes of device memory the engine may take on each card; 0: MemoryOf says (--gpu-memory).
+	Memory int64
+
+	// Fault is told of each fault of a card, by its CardName: a call that failed, memory that ran out, a card that is gone. The rows at hand are
+	// read by the CPU engine, so whoever waits for them notices nothing. It may be called from several goroutines; nil: nobody is told.
+	Fault func(card string, err error)
+}
+
+// DefaultCardMemory is how many bytes of device memory an engine takes at most where nobody says, on a card that has four times as much.
+const DefaultCardMemory = 1 << 30
+
+// MemoryOf is how many bytes of device memory the engine may take on a card: c.Memory or, if that is 0, the smaller of DefaultCardMemory and a quarter of
+// the card's.
+func (c EngineConfig) MemoryOf(card *kernels.Set) int64 {
+	if c.Memory > 0 {
+		return c.Memory
+	}
+	return min(DefaultCardMemory, card.Device().Info().MemoryBytes/4)
+}
+
+// CardName names a card among those of a host, in logs and statistics: "GPU 0, NVIDIA H200".
+func CardName(card *kernels.Set) string {
+	info := card.Device().Info()
+	return fmt.Sprintf("GPU %d, %s", info.Ordinal, info.Name)
+}
+
+// Engine is what a format keeps on cards from file to file. Several files may be parsed at once.
 type Engine interface {
-	// Parser gives the tables and errors of Format.CPU. It leaves to that what the device does not accept.
+	// Parser gives the tables and errors of Format.CPU. It leaves to that what the cards do not accept.
 	Parser(Layout) Parser
-	// Close gives the device's memory back, once no file is under way.
+	// Counts says what the engine did since it was made. It may be called at any time.
+	Counts() EngineCounts
+	// Close gives the cards' memory back, once no file is under way.
 	Close() error
+}
+
+// EngineCounts are the numbers of an Engine since it was made.
+type EngineCounts struct {
+	Chunks      int64  `json:"chunks"`                 // runs of rows that the cards read
+	Refused     int64  `json:"refused"`                // those that they left to the CPU engine, faults among them
+	RefusedRows int64  `json:"refused_rows"`           // rows that the CPU engine read in their place
+	Faults      int64  `json:"faults"`                 // faults of cards, of which EngineConfig.Fault was told
+	Reason      string `json:"last_refusal,omitempty"` // why the last one of Refused was left; empty: none was
 }
 
 // engineOf names what parses: "cpu", or what the parser says of itself.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/engines"
 	"github.com/vibeflight/vibeflight/readers"
-	"github.com/vibeflight/vibeflight/readers/all"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -32,6 +32,8 @@ type benchRun struct {
 	CPUSeconds   float64 `json:"cpu_seconds"` // user and system, of all threads
 	RSSAnonPeak  int64   `json:"rss_anon_peak"`
 	RSSAnonStart int64   `json:"rss_anon_start"` // before the run
+
+	*readers.EngineCounts // of the GPUs in this run; nil: they had no part in it
 }
 
 const benchLong = `Parse files and say what it took, a line for each run.
@@ -42,17 +44,22 @@ bytes           size of the file; MB/s is bytes / seconds / 1,000,000
 rss_anon_peak   highest anonymous resident memory (RssAnon of /proc/self/status), looked at every 20 ms during the run and once
                 after it, the table still held; a peak shorter than that may be missed
 rss_anon_start  the same before the run
+chunks          with --engine cuda: runs of rows that the GPUs read
+refused         those that they left to the CPU engine, last_refusal says why
+refused_rows    their rows
+faults          failures of GPUs
 
 The first run pays for its memory as a fresh process does. Before each other one, outside of the clock, the table of the run before is collected, and its
 memory serves again, as in a server. The file may be in the page cache or not: the first run shows that too.`
 
 func newBench(std stdio) *cobra.Command {
 	var (
-		engines string
-		runs    int
-		asJSON  bool
-		options []string
-		parse   limitConfig
+		engineList string
+		runs       int
+		asJSON     bool
+		options    []string
+		parse      limitConfig
+		cards      gpuConfig
 	)
 	cmd := &cobra.Command{
 		Use:   "bench FILE…",
@@ -77,11 +84,18 @@ func newBench(std stdio) *cobra.Command {
 				return err
 			}
 			limits = limits.WithDefaults()
-			names, card, err := benchEngines(engines, std.err)
+			names, err := benchEngines(engineList)
 			if err != nil {
 				return err
 			}
-			defer func() { _ = card.close() }() // what was measured is measured
+			if _, err := cards.ordinals(); err != nil {
+				return err
+			}
+			onCards, err := cards.openBench(names, limits, std)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = onCards.Close() }() // what was measured is measured
 			report := benchTable(std.out)
 			if asJSON {
 				report = func(r benchRun) error { return writeJSON(std.out, r) }
@@ -89,7 +103,7 @@ func newBench(std stdio) *cobra.Command {
 			for _, file := range files {
 				for run := range runs {
 					for _, name := range names {
-						r, err := bench(cmd.Context(), file, opts, limits, card.only(name))
+						r, err := bench(cmd.Context(), file, opts, limits, name, onCards)
 						if err != nil {
 							return err
 						}
@@ -104,34 +118,45 @@ func newBench(std stdio) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&engines, "engine", "cpu", "engines to measure in turns, separated by commas: cpu, cuda")
+	f.StringVar(&engineList, "engine", "cpu", "engines to measure in turns, separated by commas: cpu, cuda")
 	f.IntVar(&runs, "runs", 3, "runs for each file and engine")
 	optionFlag(f, &options)
 	parse.flags(f)
+	cards.flags(f)
 	f.BoolVar(&asJSON, "json", false, "print a JSON object a line")
 	return cmd
 }
 
-// benchEngines are the engines of a list, and the card if one of them needs it.
-func benchEngines(list string, warnings io.Writer) (names []string, card *engines, err error) {
-	names = strings.Split(list, ",")
+// benchEngines are the engines of a list.
+func benchEngines(list string) ([]string, error) {
+	names := strings.Split(list, ",")
 	for _, name := range names {
-		if err := oneOf("engine", name, "cpu", "cuda"); err != nil {
-			return nil, nil, err
+		if err := oneOf("engine", name, engines.CPU, engines.CUDA); err != nil {
+			return nil, err
 		}
 	}
-	if slices.Contains(names, "cuda") {
-		if card, err = openEngines(all.Formats(), defaultCacheDir(), func(err error) {
-			_, _ = fmt.Fprintf(warnings, "vibeflight: a kernel can't be had, so that cuda is measured with cpu's help: %s\n", oneLine(err.Error()))
-		}); err != nil {
-			return nil, nil, fmt.Errorf("--engine cuda: %w", err)
-		}
+	return names, nil
+}
+
+// openBench opens the cards if one of the engines needs them.
+func (c *gpuConfig) openBench(names []string, limits readers.Limits, std stdio) (*engines.Engines, error) {
+	engine := engines.CPU
+	if slices.Contains(names, engines.CUDA) {
+		engine = engines.CUDA
 	}
-	return names, card, nil
+	log, err := newLog(std.err, "warn", "auto")
+	if err != nil {
+		return nil, err
+	}
+	e, err := c.openEngines(engine, defaultCacheDir(), limits, log)
+	if err != nil {
+		return nil, fmt.Errorf("--engine cuda: %w", err)
+	}
+	return e, nil
 }
 
 // bench measures one run.
-func bench(ctx context.Context, path string, options map[string]any, limits readers.Limits, card *engines) (benchRun, error) {
+func bench(ctx context.Context, path string, options map[string]any, limits readers.Limits, name string, cards *engines.Engines) (benchRun, error) {
 	format, err := detect(path)
 	if err != nil {
 		return benchRun{}, err
@@ -139,6 +164,14 @@ func bench(ctx context.Context, path string, options map[string]any, limits read
 	opts, err := format.ParseOptions(options)
 	if err != nil {
 		return benchRun{}, err
+	}
+	var engine readers.Engine // nil: the CPU engine
+	var counted readers.EngineCounts
+	if name == engines.CUDA {
+		engine = cards.Engine(format.Name)
+	}
+	if engine != nil {
+		counted = engine.Counts()
 	}
 	runtime.GC()
 	before, err := rssAnon()
@@ -151,7 +184,7 @@ func bench(ctx context.Context, path string, options map[string]any, limits read
 		return benchRun{}, err
 	}
 	start := time.Now()
-	src, table, err := read(ctx, format, path, opts, limits, card)
+	src, table, err := read(ctx, format, path, opts, limits, engine)
 	seconds := time.Since(start).Seconds()
 	cpuAfter, cpuErr := cpuTime()
 	peak, rssErr := rss.stop()
@@ -159,11 +192,27 @@ func bench(ctx context.Context, path string, options map[string]any, limits read
 		return benchRun{}, err
 	}
 	table.Measure()
-	return benchRun{
+	r := benchRun{
 		File: path, Format: format.Name, Engine: table.Engine, Workers: limits.Workers,
 		Bytes: src.Size, Rows: table.Rows, Positions: table.Positions, TableBytes: table.Bytes,
 		Seconds: seconds, CPUSeconds: (cpuAfter - cpu).Seconds(), RSSAnonPeak: peak, RSSAnonStart: before,
-	}, nil
+	}
+	if engine != nil {
+		r.EngineCounts = since(counted, engine.Counts())
+	}
+	return r, nil
+}
+
+// since are the counts of what happened between two looks.
+func since(before, after readers.EngineCounts) *readers.EngineCounts {
+	n := readers.EngineCounts{
+		Chunks: after.Chunks - before.Chunks, Refused: after.Refused - before.Refused, RefusedRows: after.RefusedRows - before.RefusedRows,
+		Faults: after.Faults - before.Faults,
+	}
+	if n.Refused > 0 {
+		n.Reason = after.Reason
+	}
+	return &n
 }
 
 func firstError(errs ...error) error {
@@ -175,8 +224,9 @@ func firstError(errs ...error) error {
 	return nil
 }
 
-// read parses the file at path from its opening to the complete table. The source it gives is closed: its size remains.
-func read(ctx context.Context, format readers.Format, path string, opts readers.Options, limits readers.Limits, card *engines) (*source.File, *readers.Table, error) {
+// read parses the file at path from its opening to the complete table. Without an engine the CPU engine does. The source
+// it gives is closed: its size remains.
+func read(ctx context.Context, format readers.Format, path string, opts readers.Options, limits readers.Limits, engine readers.Engine) (*source.File, *readers.Table, error) {
 	src, err := source.Open(path, path)
 	if err != nil {
 		return nil, nil, err
@@ -186,7 +236,11 @@ func read(ctx context.Context, format readers.Format, path string, opts readers.
 	if err != nil {
 		return nil, nil, err
 	}
-	table, err := readers.Read(ctx, format, card.parser(format, layout), src, limits, nil)
+	parser := format.CPU
+	if engine != nil {
+		parser = engine.Parser
+	}
+	table, err := readers.Read(ctx, format, parser(layout), src, limits, nil)
 	// Asked after an error too: half of one version and half of another make a malformed file.
 	if changed := src.Unchanged(); changed != nil {
 		return nil, nil, changed
@@ -208,6 +262,10 @@ func benchTable(w io.Writer) func(benchRun) error {
 		_, err := fmt.Fprintf(w, line, oneLine(r.File), r.Engine, strconv.Itoa(r.Run), humanBytes(r.Bytes), humanCount(r.Rows),
 			fmt.Sprintf("%.3f", r.Seconds), fmt.Sprintf("%.3f", r.CPUSeconds), fmt.Sprintf("%.1f", float64(r.Bytes)/1e6/r.Seconds),
 			humanBytes(r.RSSAnonPeak))
+		if n := r.EngineCounts; err == nil && n != nil && n.Refused > 0 {
+			_, err = fmt.Fprintf(w, "  %s of %s chunks, %s rows, were read by the CPU engine: %s\n", humanCount(n.Refused), humanCount(n.Chunks+n.Refused),
+				humanCount(n.RefusedRows), oneLine(n.Reason))
+		}
 		return err
 	}
 }

@@ -5,15 +5,16 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/engines"
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
+	"github.com/vibeflight/vibeflight/readers/all"
 )
 
 const doctorLong = `Say what this machine has for the server: driver, GPUs, run-time compiler, memory, cache folder; and what to do about what is missing.
@@ -99,14 +100,14 @@ func examineHost() finding {
 	return f
 }
 
-// examineGPUs says what cards there are, and what runs on them.
+// examineGPUs says what cards there are, what runs on them, and what --engine auto makes of them.
 func (c *doctor) examineGPUs() []finding {
 	n, err := gpu.Count()
 	if err != nil {
 		return []finding{{
 			Name: "GPU", Found: err.Error(),
 			Advice: "files are parsed on the processor; a GPU wants a build with CUDA (make build), NVIDIA's driver and a card of compute capability 8.0 or newer",
-		}}
+		}, {Name: "engine", OK: true, Found: engines.Known(nil, nil, "")}}
 	}
 	findings := []finding{c.examineCompiler()}
 	meter, err := gpu.OpenMeter()
@@ -115,10 +116,15 @@ func (c *doctor) examineGPUs() []finding {
 	} else {
 		defer func() { _ = meter.Close() }() // nothing more is asked of it
 	}
+	var cards []gpu.Info
 	for i := range n {
-		findings = append(findings, c.examineCard(i, meter)...)
+		info, found := c.examineCard(i, meter)
+		findings = append(findings, found...)
+		if info != nil {
+			cards = append(cards, *info)
+		}
 	}
-	return findings
+	return append(findings, finding{Name: "engine", OK: true, Found: engines.Known(all.Formats(), cards, folder(c.cacheDir))})
 }
 
 func (c *doctor) examineCompiler() finding {
@@ -132,12 +138,12 @@ func (c *doctor) examineCompiler() finding {
 	return finding{Name: "NVRTC", OK: true, Found: version}
 }
 
-// examineCard opens a card, so that what keeps the server from using it is found here.
-func (c *doctor) examineCard(ordinal int, meter *gpu.Meter) []finding {
+// examineCard opens a card, so that what keeps the server from using it is found here; then it has no info.
+func (c *doctor) examineCard(ordinal int, meter *gpu.Meter) (*gpu.Info, []finding) {
 	name := fmt.Sprintf("GPU %d", ordinal)
-	d, err := gpu.Open(gpu.Options{Ordinal: ordinal, NVRTC: c.nvrtc, CacheDir: kernelCache(c.cacheDir), Images: kernels.CompiledIn()})
+	d, err := gpu.Open(gpu.Options{Ordinal: ordinal, NVRTC: c.nvrtc, CacheDir: engines.KernelCache(folder(c.cacheDir)), Images: kernels.CompiledIn()})
 	if err != nil {
-		return []finding{{Name: name, Found: err.Error(), Advice: "files are parsed on the processor"}}
+		return nil, []finding{{Name: name, Found: err.Error(), Advice: "files are parsed on the processor, or by the other GPUs"}}
 	}
 	info := d.Info()
 	f := finding{Name: name, OK: true, Found: fmt.Sprintf("%s, %s, %s, %d multiprocessors, %s", info.Name, info.Arch, humanBytes(info.MemoryBytes), info.Multiprocessors, info.Driver)}
@@ -156,7 +162,7 @@ func (c *doctor) examineCard(ordinal int, meter *gpu.Meter) []finding {
 	if err := d.Close(); err != nil {
 		findings = append(findings, finding{Name: name, Found: err.Error()})
 	}
-	return findings
+	return &info, findings
 }
 
 // compileKernels loads every kernel and says where each program came from.
@@ -190,7 +196,7 @@ func compileKernels(d *gpu.Device) finding {
 // examineCache says whether the cache folder can be written and how much room its disk has.
 func (c *doctor) examineCache() finding {
 	f := finding{Name: "cache", Advice: "tables are parsed again after each start, and kernels compiled; --cache-dir names a folder that can be written"}
-	if c.cacheDir == "" || c.cacheDir == noCache {
+	if folder(c.cacheDir) == "" {
 		f.Found = "none"
 		return f
 	}
@@ -212,10 +218,10 @@ func (c *doctor) examineCache() finding {
 	return finding{Name: "cache", OK: true, Found: fmt.Sprintf("%s, %s free", c.cacheDir, humanBytes(int64(disk.Bavail)*disk.Bsize))}
 }
 
-// kernelCache is the folder for compiled kernels in the cache folder.
-func kernelCache(dir string) string {
-	if dir == "" || dir == noCache {
+// folder is what --cache-dir says, empty for no cache.
+func folder(dir string) string {
+	if dir == noCache {
 		return ""
 	}
-	return filepath.Join(dir, "kernels")
+	return dir
 }

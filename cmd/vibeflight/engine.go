@@ -1,81 +1,57 @@
 package main
 
 import (
-	"errors"
+	"slices"
+	"strconv"
+	"strings"
 
-	"github.com/vibeflight/vibeflight/gpu"
-	"github.com/vibeflight/vibeflight/kernels"
+	"github.com/rs/zerolog"
+	"github.com/spf13/pflag"
+
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/engines"
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/all"
 )
 
-// engines are what formats keep on a card.
-type engines struct {
-	device   *gpu.Device
-	byFormat map[string]readers.Engine
+// gpuConfig is what parses may take of the cards.
+type gpuConfig struct {
+	memory byteSize // of each card; 0: readers.EngineConfig.MemoryOf says
+	cards  string   // all, or ordinals separated by commas
 }
 
-// openEngines prepares a card for the formats that have a GPU engine. Kernels are compiled in the background, or found in the cache folder; cold gets the
-// error if one of them can't be had, which leaves the files that need it to the CPU engine.
-func openEngines(formats readers.Registry, cacheDir string, cold func(error)) (*engines, error) {
-	d, err := gpu.Open(gpu.Options{CacheDir: kernelCache(cacheDir), Images: kernels.CompiledIn()})
+const allCards = "all"
+
+func (c *gpuConfig) flags(f *pflag.FlagSet) {
+	f.Var(&c.memory, "gpu-memory", "device memory for parsing on each GPU, as 2GiB; 0 is 1GiB or a quarter of the card's, whichever is less")
+	f.StringVar(&c.cards, "gpus", allCards, "GPUs to parse on: all, or their numbers as doctor shows them, separated by commas")
+}
+
+// ordinals are the cards by number; nil: all.
+func (c *gpuConfig) ordinals() ([]int, error) {
+	if c.cards == allCards {
+		return nil, nil
+	}
+	var ordinals []int
+	for text := range strings.SplitSeq(c.cards, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(text))
+		if err != nil || n < 0 {
+			return nil, wrongUsage("--gpus: %q is neither all nor numbers of GPUs, as 0,2", c.cards)
+		}
+		if slices.Contains(ordinals, n) {
+			return nil, wrongUsage("--gpus: %d is given twice", n)
+		}
+		ordinals = append(ordinals, n)
+	}
+	return ordinals, nil
+}
+
+// openEngines opens the engines of all formats.
+func (c *gpuConfig) openEngines(engine, cacheDir string, limits readers.Limits, log zerolog.Logger) (*engines.Engines, error) {
+	ordinals, err := c.ordinals()
 	if err != nil {
 		return nil, err
 	}
-	e := &engines{device: d, byFormat: map[string]readers.Engine{}}
-	k, err := kernels.Load(d)
-	if err != nil {
-		return nil, errors.Join(err, e.close())
-	}
-	go func() {
-		if err := k.Warm(); err != nil {
-			cold(err)
-		}
-	}()
-	for _, f := range formats {
-		if f.GPU == nil {
-			continue
-		}
-		if e.byFormat[f.Name], err = f.GPU(k); err != nil {
-			return nil, errors.Join(err, e.close())
-		}
-	}
-	return e, nil
-}
-
-// close gives the card back; no file may be under way.
-func (e *engines) close() error {
-	if e == nil {
-		return nil
-	}
-	var err error
-	for _, engine := range e.byFormat {
-		if engine != nil {
-			err = errors.Join(err, engine.Close())
-		}
-	}
-	return errors.Join(err, e.device.Close())
-}
-
-// engines are those on the card, by format.
-func (e *engines) engines() map[string]readers.Engine {
-	if e == nil {
-		return nil
-	}
-	return e.byFormat
-}
-
-// only is e if name is its engine, and nothing if it is the processor's.
-func (e *engines) only(name string) *engines {
-	if name == "cpu" {
-		return nil
-	}
-	return e
-}
-
-// parser is the engine of a format: on the card if there is one, else on the processor.
-func (e *engines) parser(f readers.Format, layout readers.Layout) readers.Parser {
-	if e != nil && e.byFormat[f.Name] != nil {
-		return e.byFormat[f.Name].Parser(layout)
-	}
-	return f.CPU(layout)
+	return engines.Open(engines.Config{
+		Formats: all.Formats(), Engine: engine, Cards: ordinals, Memory: int64(c.memory), CacheDir: cacheDir, Limits: limits, Log: log,
+	})
 }

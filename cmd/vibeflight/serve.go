@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -36,6 +37,7 @@ type serveConfig struct {
 	Parse           limitConfig
 	BatchRows       int    // rows of a record batch; default 65,536
 	Engine          string // auto, cuda or cpu
+	GPU             gpuConfig
 	OnError         string // fail or skip
 	LogLevel        string // trace to error; default info
 	LogFormat       string // auto, console or json
@@ -56,7 +58,8 @@ func (c *serveConfig) flags(f *pflag.FlagSet) {
 	f.DurationVar(&c.Drain, "drain", flightsrv.DefaultDrain, "how long calls that are under way may take when the server is to stop, and then the cache to be written")
 	c.Parse.flags(f)
 	f.IntVar(&c.BatchRows, "batch-rows", readers.DefaultBatchRows, "rows of a record batch")
-	f.StringVar(&c.Engine, "engine", "auto", "who parses: cpu, cuda (the first card, GeoJSON only), or auto, which is cpu for now")
+	f.StringVar(&c.Engine, "engine", "auto", "who parses: cpu; cuda (GPUs, GeoJSON only); or auto: GPUs, if there are any, files from a size on that is measured on this machine")
+	c.GPU.flags(f)
 	f.StringVar(&c.OnError, "on-error", "fail", "what a malformed feature does: fail the file, or be left out and counted (skip)")
 	f.StringVar(&c.LogLevel, "log-level", "info", "least level that is logged: trace, debug, info, warn, error")
 	f.StringVar(&c.LogFormat, "log-format", "auto", "auto, console or json; auto is console on a terminal, else json")
@@ -65,6 +68,9 @@ func (c *serveConfig) flags(f *pflag.FlagSet) {
 // check refuses values that no server can work with.
 func (c *serveConfig) check() error {
 	if err := oneOf("engine", c.Engine, "auto", "cpu", "cuda"); err != nil {
+		return err
+	}
+	if _, err := c.GPU.ordinals(); err != nil {
 		return err
 	}
 	if err := oneOf("on-error", c.OnError, "fail", "skip"); err != nil {
@@ -141,36 +147,33 @@ func serve(ctx context.Context, c *serveConfig, log zerolog.Logger) error {
 		memory = all / 4
 	}
 	boundHeap(memory)
-	if c.CacheDir == noCache {
-		c.CacheDir = ""
+	c.CacheDir = folder(c.CacheDir)
+	who, err := c.GPU.openEngines(c.Engine, c.CacheDir, limits, log)
+	if err != nil {
+		return fmt.Errorf("--engine cuda: %w; --engine cpu gives the same tables", err)
 	}
-	var card *engines
-	if c.Engine == "cuda" {
-		if card, err = openEngines(all.Formats(), c.CacheDir, func(err error) {
-			log.Warn().Err(err).Msg("a kernel can't be had: files that need it are parsed on the processor")
-		}); err != nil {
-			return fmt.Errorf("--engine cuda: %w; --engine cpu gives the same tables", err)
-		}
-		log.Info().Str("device", card.device.Info().Name).Str("arch", card.device.Info().Arch).Msg("parsing on a GPU")
-	}
+	log.Info().Str("engine", who.Choice()).Strs("cards", who.Cards()).Msg("the engine is chosen")
 	started := time.Now()
 	files, err := catalog.Open(ctx, catalog.Config{
-		Roots: roots, Formats: all.Formats(), Engines: card.engines(), MemoryBytes: memory, MaxFileBytes: int64(c.MaxFileBytes),
+		Roots: roots, Formats: all.Formats(), Engines: who, MemoryBytes: memory, MaxFileBytes: int64(c.MaxFileBytes),
 		CacheDir: c.CacheDir, CacheBytes: int64(c.CacheBytes),
 		Limits:  limits,
 		Options: func(string) map[string]any { return map[string]any{"on_error": c.OnError} },
 		Log:     log,
 	})
 	if err != nil {
-		return errors.Join(err, card.close())
+		return errors.Join(err, who.Close())
 	}
 	log.Info().Int("entries", len(files.List("", ""))).Int64("memory_bytes", memory).Dur("took_ms", time.Since(started)).
 		Msg("the catalog is read")
+	var measuring sync.WaitGroup
+	measuring.Go(func() { who.Measure(ctx) })
 	err = listen(ctx, c, files, log)
+	measuring.Wait()
 	last, cancel := context.WithTimeout(context.Background(), c.Drain)
 	defer cancel()
 	files.Saved(last)
-	return errors.Join(err, files.Close(), card.close())
+	return errors.Join(err, files.Close(), who.Close())
 }
 
 // noCache is what --cache-dir says for no cache; an empty value says it too, but an empty environment variable is as good as none.

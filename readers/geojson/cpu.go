@@ -37,7 +37,7 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 	case req.Span.Inside || req.Span.To-req.Span.From <= 2*c.device.chunk:
 		c.device = nil // too little to be worth a card: all workers of the CPU engine read it
 	default:
-		s.limits.PartBytes, s.limits.Workers = c.device.chunk, 2*cap(c.device.lanes) // half of them may read what the device refused
+		s.limits.PartBytes, s.limits.Workers = c.device.chunk, c.device.workers()
 	}
 	if !req.Span.Inside && s.limits.Workers > 1 && req.Span.To-req.Span.From > 2*s.limits.PartBytes {
 		crew = c.crew(ctx, src, req, s)

@@ -37,7 +37,9 @@ func (c cpu) crew(ctx context.Context, src *source.File, req readers.Request, le
 	lead.stop = req.Span.From + min(lead.limits.PartBytes, leadBytes)
 	lead.sink = w.sinks.take()
 	lead.emit = func(chunk readers.Chunk) error {
-		w.sinks.expect(lead.sink.expect(float64(lead.limits.PartBytes) / float64(chunk.Span.To-chunk.Span.From)))
+		if c.device == nil { // else sinks are for what a card leaves, which may be much or next to nothing
+			w.sinks.expect(lead.sink.expect(float64(lead.limits.PartBytes) / float64(chunk.Span.To-chunk.Span.From)))
+		}
 		return w.take(lead.part(&w.sinks, chunk))
 	}
 	lead.rest = w.rest

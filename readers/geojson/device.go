@@ -10,99 +10,131 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// Defaults of a Device.
+// Device is the GPU engine: what cards need to parse chunks of features, kept from file to file. Files of several readers share it.
+//
+// The engine is the CPU engine with cards among its workers. A chunk of features is guessed at, as any part of a file is; a card reads it
+// whole or refuses it, and what it refuses, the CPU engine reads from the byte on where the chunk before ended. So a card never decides what a
+// file says: it only accepts what it is sure of, and every error is worded by the CPU engine.
+//
+// Whoever has a chunk waits for a lane, first come first served, on whichever card there is one: files share cards by chunks, and so do cards a file.
+type Device struct {
+	chunk int64 // text of a chunk
+	cards []*card
+	lanes queue[*lane] // of all cards
+	alive atomic.Int64 // lanes that are not lost
+	fault func(card string, err error)
+
+	accepted, refused, refusedRows, faults atomic.Int64
+	last                                   atomic.Pointer[string]
+}
+
+// NewDevice takes the memory for chunks that cfg allows, and for each card some 300 MiB of page-locked memory. Close gives it back.
+func NewDevice(cards []*kernels.Set, cfg readers.EngineConfig) (*Device, error) {
+	least := cfg.MemoryOf(cards[0])
+	for _, k := range cards[1:] {
+		least = min(least, cfg.MemoryOf(k))
+	}
+	p, err := planFor(least)
+	if err != nil {
+		return nil, err
+	}
+	return newDevice(cards, p, cfg.Fault)
+}
+
+// plan is what each card takes.
+type plan struct {
+	chunk int64 // bytes of a chunk's text
+	lanes int   // chunks whose text comes or is there
+	work  int   // those among them that kernels work on
+	arena int64 // bytes of device memory for each of those
+}
+
 const (
-	deviceChunkBytes = 32 << 20 // text of a chunk
-	deviceSlackBytes = 1 << 20  // read behind it, for the rest of its last feature
-	deviceLanes      = 4        // chunks on their way at the same time
-	deviceResults    = 8        // chunks whose columns are on their way into batches
+	deviceChunkBytes = 32 << 20 // smaller ones take more launches, larger ones more memory, and neither is faster
+	leastChunkBytes  = 1 << 20
+	deviceSlackBytes = 1 << 20 // behind a chunk, for the rest of its last feature
+	deviceWork       = 3       // chunks that kernels work on at the same time: one waits for the host, one for a copy
+	lanesAhead       = 5       // beside them, whose text comes
+	workFactor       = 7       // bytes that kernels take for each byte of text, in files of points; polygons take 5
 )
 
-// Device is the GPU engine: what a device needs to parse chunks of features, kept from file to file. Files of several readers share it.
-//
-// The engine is the CPU engine with the device among its workers. A chunk of features is guessed at, as any part of a file is; the device reads it
-// whole or refuses it, and what it refuses, the CPU engine reads from the byte on where the chunk before ended. So a device never decides what a
-// file says: it only accepts what it is sure of, and every error is worded by the CPU engine.
-type Device struct {
-	k       *kernels.Set
-	lanes   chan *lane
-	results chan *gpu.Pinned // memory of columns, of chunk bytes each; who finds none takes other memory
-	free    []func() error
-	chunk   int64
+// text is the device memory of a lane.
+func (p plan) text() int64 { return p.chunk + deviceSlackBytes }
 
-	accepted, refused atomic.Int64 // chunks
-	last              atomic.Pointer[string]
-}
-
-// lane is what one chunk on its way needs.
-type lane struct {
-	s  *gpu.Stream
-	in *gpu.Pinned // text
-}
-
-// NewDevice takes streams and page-locked memory, about 400 MiB. Close gives them back.
-func NewDevice(k *kernels.Set) (*Device, error) {
-	return newDevice(k, deviceChunkBytes, deviceLanes, deviceResults)
-}
-
-func newDevice(k *kernels.Set, chunk int64, lanes, results int) (*Device, error) {
-	d := &Device{k: k, chunk: chunk, lanes: make(chan *lane, lanes), results: make(chan *gpu.Pinned, results)}
-	for range lanes {
-		s, err := k.Device().NewStream()
-		if err != nil {
-			return nil, errors.Join(err, d.Close())
+// planFor shares memory out.
+func planFor(memory int64) (plan, error) {
+	p := plan{chunk: deviceChunkBytes}
+	for ; memory < 2*p.text()+workFactor*p.chunk; p.chunk /= 2 {
+		if p.chunk == leastChunkBytes {
+			return p, fmt.Errorf("geojson: %d bytes of device memory are too few; %d would do", memory, 2*p.text()+workFactor*p.chunk)
 		}
-		d.free = append(d.free, s.Close)
-		in, err := d.pinned(chunk + deviceSlackBytes)
-		if err != nil {
-			return nil, errors.Join(err, d.Close())
-		}
-		d.lanes <- &lane{s: s, in: in}
 	}
-	for range results {
-		out, err := d.pinned(chunk)
+	p.arena = workFactor * p.chunk
+	p.work = int(min(deviceWork, (memory-p.text())/(p.arena+p.text())))
+	p.lanes = p.work + int(min(lanesAhead, (memory-int64(p.work)*(p.arena+p.text()))/p.text()))
+	return p, nil
+}
+
+func newDevice(cards []*kernels.Set, p plan, fault func(string, error)) (*Device, error) {
+	d := &Device{chunk: p.chunk, fault: fault}
+	for _, k := range cards {
+		c, err := openCard(k, p)
 		if err != nil {
-			return nil, errors.Join(err, d.Close())
+			return nil, errors.Join(fmt.Errorf("geojson: memory for chunks of %d bytes: %w", p.chunk, err), d.Close())
 		}
-		d.results <- out
+		d.cards = append(d.cards, c)
 	}
+	for i := range p.lanes { // cards in turns
+		for _, c := range d.cards {
+			d.lanes.give(c.lanes[i])
+		}
+	}
+	d.alive.Store(int64(len(cards) * p.lanes))
 	return d, nil
-}
-
-// pinned takes page-locked memory until Close.
-func (d *Device) pinned(bytes int64) (*gpu.Pinned, error) {
-	m, err := d.k.Device().AllocPinned(int(bytes))
-	if err != nil {
-		return nil, fmt.Errorf("geojson: memory for chunks of %d bytes: %w", d.chunk, err)
-	}
-	d.free = append(d.free, m.Free)
-	return m, nil
 }
 
 // Close gives everything back. No file may be under way.
 func (d *Device) Close() error {
 	var err error
-	for _, free := range d.free {
-		err = errors.Join(err, free())
+	for _, c := range d.cards {
+		err = errors.Join(err, c.close())
 	}
-	d.free = nil
+	d.cards = nil
 	return err
 }
 
 // Parser is the GPU engine for a file.
 func (d *Device) Parser(l readers.Layout) readers.Parser { return cpu{layout: l, device: d} }
 
-// Chunks says how many chunks the device read and how many it left to the CPU engine, and why it left the last one.
-func (d *Device) Chunks() (accepted, refused int64, why string) {
+// Counts says what the cards did.
+func (d *Device) Counts() readers.EngineCounts {
+	c := readers.EngineCounts{Chunks: d.accepted.Load(), Refused: d.refused.Load(), RefusedRows: d.refusedRows.Load(), Faults: d.faults.Load()}
 	if p := d.last.Load(); p != nil {
-		why = *p
+		c.Reason = *p
 	}
-	return d.accepted.Load(), d.refused.Load(), why
+	return c
 }
 
-func (d *Device) refuse(why string) {
-	d.refused.Add(1)
-	d.last.Store(&why)
+// give takes a lane back. After an error that the card does not recover from nobody gets it any more, and with the last one everybody is sent away.
+func (d *Device) give(l *lane, err error) {
+	if !errors.Is(err, gpu.ErrLost) {
+		d.lanes.give(l)
+		return
+	}
+	if d.alive.Add(-1) == 0 {
+		d.lanes.shutDown()
+	}
+}
+
+// workers is how many chunks of a file are on their way at most: one for each lane, and two that wait for one.
+func (d *Device) workers() int { return int(d.alive.Load()) + 2 }
+
+// failed counts a fault of a card, and tells of it.
+func (d *Device) failed(c *card, err error) {
+	d.faults.Add(1)
+	if d.fault != nil {
+		d.fault(readers.CardName(c.k), err)
+	}
 }
 
 // Engine is the name of who parses.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime"
 	"testing"
 
 	"github.com/vibeflight/vibeflight/gpu"
@@ -14,7 +15,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// BenchmarkDevice reads the file that VIBEFLIGHT_BENCH_FILE names on a card, with chunks of several sizes and several of them on their way.
+// BenchmarkDevice reads the file that VIBEFLIGHT_BENCH_FILE names on a card, with chunks of several sizes and several of them on their way. The memory of a table
+// serves the next one.
 func BenchmarkDevice(b *testing.B) {
 	name := os.Getenv("VIBEFLIGHT_BENCH_FILE")
 	if name == "" {
@@ -24,25 +26,30 @@ func BenchmarkDevice(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for _, mib := range []int64{16, 32, 64} {
-		for _, lanes := range []int{4, 8} {
-			b.Run(fmt.Sprintf("%dMiB/%d", mib, lanes), func(b *testing.B) {
-				d, err := geojson.SizedDevice(k, mib<<20, lanes)
-				if err != nil {
-					b.Fatal(err)
-				}
-				defer func() { _ = d.Close() }() // what was measured is measured
-				for b.Loop() {
-					readOnDevice(b, d, name)
-				}
-				accepted, refused, why := d.Chunks()
-				b.ReportMetric(float64(accepted), "accepted")
-				b.ReportMetric(float64(refused), "refused")
-				if refused > 0 {
-					b.Log(why)
-				}
-			})
-		}
+	for _, p := range []struct {
+		mib         int64
+		lanes, work int
+	}{{32, 8, 3}, {32, 8, 1}, {32, 8, 5}, {16, 12, 4}, {64, 6, 3}} {
+		b.Run(fmt.Sprintf("%dMiB/%dLanes/%dWork", p.mib, p.lanes, p.work), func(b *testing.B) {
+			d, err := geojson.SizedDevice(k, p.mib<<20, p.lanes, p.work)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer func() { _ = d.Close() }() // what was measured is measured
+			readOnDevice(b, d, name)
+			for b.Loop() {
+				b.StopTimer()
+				runtime.GC()
+				b.StartTimer()
+				readOnDevice(b, d, name)
+			}
+			c := d.Counts()
+			b.ReportMetric(float64(c.Chunks), "chunks")
+			b.ReportMetric(float64(c.Refused), "refused")
+			if c.Refused > 0 {
+				b.Log(c.Reason)
+			}
+		})
 	}
 }
 

@@ -12,25 +12,92 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
+// deviceColumn is a column on its way. All columns of a chunk go through each step together, so that the device is waited for once a step and not once a
+// column:
+//
+//	inspect   which rows have values, which kinds of numbers there are, how long texts are
+//	convert   what that says of the type; values into their final type
+//	deliver   what only takes memory once it is known how much: texts
+type deviceColumn struct {
+	geoarrow.Column
+
+	n      int // rows, or elements of lists
+	slots  gpu.Buffer[int32]
+	kinds  kernels.KindSet // without null
+	forced bool            // to be text whatever it holds
+
+	valid []uint64 // bit per row: it has a value that is not null
+
+	numbers, trues kernels.Mask      // rows with a number, with true
+	starts, ends   gpu.Buffer[int64] // of the numbers' text
+	numberKinds    []uint32          // one element
+	inexact        []int64           // one element, if integers were rounded
+	floats         *kernels.Float64s
+	undecided      []uint64
+
+	text *deviceText // nil: no text
+	list *deviceList // nil: no arrays
+}
+
+const (
+	kindNumber = kernels.KindSet(1 << kernels.ValueNumber)
+	kindString = kernels.KindSet(1 << kernels.ValueString)
+	kindTrue   = kernels.KindSet(1 << kernels.ValueTrue)
+	kindBool   = kernels.KindSet(1<<kernels.ValueFalse) | kindTrue
+	kindObject = kernels.KindSet(1 << kernels.ValueObject)
+	kindArray  = kernels.KindSet(1 << kernels.ValueArray)
+	kindNested = kindObject | kindArray
+)
+
 // attributes makes the columns of properties, in the order in which they first appear, behind that of the features' ids.
 func (d *deviceRows) attributes(top *placed, columns *geoarrow.Columns) {
+	list := d.columns(top)
+	var kinds kernels.KindSet
+	for _, c := range list {
+		kinds |= c.kinds
+	}
+	var nested *deviceNested
+	if kinds&kindNested != 0 {
+		nested = d.nested(kinds)
+	}
+	for _, step := range []func(*deviceColumn){
+		func(c *deviceColumn) { d.inspect(c, nested) },
+		func(c *deviceColumn) { d.convert(c, nested) },
+		d.deliver,
+	} {
+		for _, c := range list {
+			if d.stopped() {
+				return
+			}
+			step(c)
+		}
+		d.awaitColumns(list)
+	}
+	for _, c := range list {
+		columns.Attributes = append(columns.Attributes, c.Column)
+		if c.Facts.Kinds == geoarrow.FactString && c.Role == geoarrow.RoleAttribute {
+			at, forced := len(columns.Attributes)-1, c.forced
+			d.after = append(d.after, func() { times(&columns.Attributes[at], d.records.Count, forced) })
+		}
+	}
+}
+
+// columns are those that the chunk has.
+func (d *deviceRows) columns(top *placed) (list []*deviceColumn) {
+	names, properties := d.properties()
 	if d.stopped() {
-		return
+		return nil
 	}
-	if top.kinds(fieldID)&^kindBit(kernels.ValueNull) != 0 {
-		d.column(geoarrow.ColumnID{Role: geoarrow.RoleFeatureID, Name: "id"}, top.of(fieldID), top.kinds(fieldID), columns)
+	add := func(id geoarrow.ColumnID, slots gpu.Buffer[int32], kinds uint32) {
+		c := &deviceColumn{n: d.records.Count, slots: slots, kinds: kernels.KindSet(kinds &^ kindBit(kernels.ValueNull)), forced: slices.Contains(d.texts, id)}
+		c.Name, c.Role = id.Name, id.Role
+		list = append(list, c)
 	}
-	if len(d.names) == 0 {
-		names := []string{""} // a dictionary of nothing that is looked for
-		d.accept(d.place(fieldProperties, d.match(names), 1).none(), "a property that the rows before do not have")
-		return
+	if ids := top.kinds(fieldID) &^ kindBit(kernels.ValueNull); ids != 0 {
+		d.accept(kernels.KindSet(ids)&^(kindNumber|kindString) == 0, "ids that are neither strings nor numbers")
+		add(geoarrow.ColumnID{Role: geoarrow.RoleFeatureID, Name: "id"}, top.of(fieldID), ids)
 	}
-	properties := d.place(fieldProperties, d.match(d.names), len(d.names))
-	if d.stopped() {
-		return
-	}
-	d.accept(properties.odd.Unknown < 0, "a property that the rows before do not have")
-	order := make([]int, 0, len(d.names))
+	order := make([]int, 0, len(names))
 	for i, r := range properties.report {
 		if r.First != math.MaxInt32 {
 			order = append(order, i)
@@ -38,44 +105,88 @@ func (d *deviceRows) attributes(top *placed, columns *geoarrow.Columns) {
 	}
 	slices.SortFunc(order, func(a, b int) int { return int(properties.report[a].First - properties.report[b].First) })
 	for _, i := range order {
-		d.column(geoarrow.ColumnID{Role: geoarrow.RoleAttribute, Name: d.names[i]}, properties.of(i), properties.kinds(i), columns)
+		add(geoarrow.ColumnID{Role: geoarrow.RoleAttribute, Name: names[i]}, properties.of(i), properties.kinds(i))
 	}
+	return list
 }
 
-// none reports that nothing was placed.
-func (p *placed) none() bool {
-	return p != nil && p.odd.Unknown < 0 && p.report[0].First == math.MaxInt32
-}
-
-// column makes one column and appends it.
-func (d *deviceRows) column(id geoarrow.ColumnID, slots gpu.Buffer[int32], kinds uint32, columns *geoarrow.Columns) {
-	starts, ends, valid := d.tokens(slots, false)
-	mask := deviceRead(d, valid)
-	if d.stopped() {
+// awaitColumns waits if the step that follows has something to look at.
+func (d *deviceRows) awaitColumns(list []*deviceColumn) {
+	if !slices.ContainsFunc(list, (*deviceColumn).asks) {
 		return
 	}
-	n := d.records.Count
-	c := geoarrow.Column{Name: id.Name, Role: id.Role, Nulls: n - countBits(mask)}
-	if c.Nulls > 0 {
-		c.Valid = maskBytes(mask, n)
+	d.await()
+	for _, c := range list {
+		c.arrived()
 	}
-	switch kinds &^ kindBit(kernels.ValueNull) {
-	case 0:
-		c.Type, c.Offsets = arrow.BinaryTypes.String, make([]int32, n+1)
-	case kindBit(kernels.ValueNumber):
-		d.numbers(&c, starts, ends, valid)
-	case kindBit(kernels.ValueString):
-		d.strings(&c, starts, ends)
-	case kindBit(kernels.ValueTrue), kindBit(kernels.ValueFalse), kindBit(kernels.ValueTrue) | kindBit(kernels.ValueFalse):
-		d.bools(&c, slots)
+}
+
+// asks reports whether the host is to look at something that is on its way.
+func (c *deviceColumn) asks() bool {
+	return c.kinds != 0 && c.Type == nil || c.undecided != nil || c.text != nil && !c.text.arrived || c.list != nil && c.list.items != nil && c.list.items.asks()
+}
+
+// arrived notes that all that was asked for is there.
+func (c *deviceColumn) arrived() {
+	if c.text != nil {
+		c.text.arrived = true
+	}
+	if c.list != nil && c.list.items != nil {
+		c.list.items.arrived()
+	}
+}
+
+// inspect asks what the column holds.
+func (d *deviceRows) inspect(c *deviceColumn, nested *deviceNested) {
+	if c.kinds == 0 {
+		return
+	}
+	if c.kinds&kindObject != 0 || c.kinds&(kindString|kindArray) == kindString { // whatever the others are
+		d.measure(c, nested)
+	}
+	if c.kinds&kindArray != 0 {
+		d.measureLists(c, nested)
+	}
+	if c.kinds&kindBool != 0 {
+		c.trues = d.pickRows(c, kindTrue)
+	}
+	if c.kinds&kindNumber != 0 {
+		found := deviceAlloc[uint32](d, 1)
+		c.starts, c.ends, c.numbers = d.pick(c, kindNumber)
+		if d.stopped() {
+			return
+		}
+		d.try(d.k.NumberKinds(d.s, d.dev, c.starts, c.ends, c.numbers, found))
+		c.numberKinds = deviceResult(d, found)
+	}
+	switch {
+	case c.kinds == kindNumber:
+		c.valid = deviceResult(d, c.numbers)
+	case c.text != nil && c.kinds&kindNested == 0:
+		c.valid = deviceResult(d, c.text.scalars)
 	default:
-		d.accept(false, "a column of values of several kinds, or of lists or objects")
+		c.valid = deviceResult(d, d.pickRows(c, c.kinds))
 	}
-	columns.Attributes = append(columns.Attributes, c)
-	if kinds&kindBit(kernels.ValueString) != 0 && c.Role == geoarrow.RoleAttribute {
-		at := len(columns.Attributes) - 1
-		d.after = append(d.after, func() { times(&columns.Attributes[at], n) })
+}
+
+// pick gives the text of each row's value, if it is of some kinds, and which rows those are.
+func (d *deviceRows) pick(c *deviceColumn, want kernels.KindSet) (starts, ends gpu.Buffer[int64], picked kernels.Mask) {
+	n := d.records.Count
+	starts, ends, picked = deviceAlloc[int64](d, n), deviceAlloc[int64](d, n), deviceAlloc[uint64](d, kernels.Words(n))
+	if !d.stopped() {
+		d.try(d.k.PickTokens(d.s, c.slots, d.records.ValueStart, d.records.ValueEnd, d.records.Kind, want, starts, ends, picked))
 	}
+	return starts, ends, picked
+}
+
+// pickRows gives which rows have a value of some kinds.
+func (d *deviceRows) pickRows(c *deviceColumn, want kernels.KindSet) kernels.Mask {
+	picked := deviceAlloc[uint64](d, kernels.Words(d.records.Count))
+	if !d.stopped() {
+		none := gpu.Buffer[int64]{}
+		d.try(d.k.PickTokens(d.s, c.slots, d.records.ValueStart, d.records.ValueEnd, d.records.Kind, want, none, none, picked))
+	}
+	return picked
 }
 
 // factsOfNumbers are the facts for the bits of NumberKinds.
@@ -83,126 +194,75 @@ var factsOfNumbers = [...]geoarrow.FactKinds{
 	geoarrow.FactInt32, geoarrow.FactInt64, geoarrow.FactUint64, geoarrow.FactHuge, geoarrow.FactFloat, geoarrow.FactNegative,
 }
 
-// numbers fills a column of numbers.
-func (d *deviceRows) numbers(c *geoarrow.Column, starts, ends gpu.Buffer[int64], valid kernels.Mask) {
-	found := deviceAlloc[uint32](d, 1)
-	if d.stopped() {
-		return
-	}
-	d.try(d.k.NumberKinds(d.s, d.dev, starts, ends, valid, found))
-	kinds := deviceRead(d, found)
-	if d.stopped() {
-		return
-	}
+// numberFacts are the facts for what NumberKinds said.
+func (d *deviceRows) numberFacts(found uint32) (facts geoarrow.FactKinds) {
+	d.accept(found&(kernels.NumberMalformed|kernels.NumberRange|kernels.NumberUndecided) == 0, "a number that is none, or beyond float64")
 	for i, fact := range factsOfNumbers {
-		if kinds[0]>>i&1 != 0 {
-			c.Facts.Kinds |= fact
+		if found>>i&1 != 0 {
+			facts |= fact
 		}
 	}
-	d.accept(kinds[0]&(kernels.NumberMalformed|kernels.NumberRange|kernels.NumberUndecided) == 0, "a number that is none, or beyond float64")
-	c.Type = c.Facts.Resolve(c.Role).Type
-	d.accept(c.Type.ID() != arrow.FLOAT64 || kinds[0]&kernels.NumberInexact == 0, "integers that float64 does not hold")
-	switch c.Type.ID() {
-	case arrow.INT32, arrow.INT64:
-		d.integers(c, starts, ends)
-	case arrow.FLOAT64:
-		d.floats(c, starts, ends)
-	default:
-		d.accept(false, "a column of integers beyond int64")
-	}
+	return facts
 }
 
-func (d *deviceRows) integers(c *geoarrow.Column, starts, ends gpu.Buffer[int64]) {
-	n := starts.Len()
-	out, ok, over := deviceAlloc[int64](d, n), deviceAlloc[uint64](d, kernels.Words(n)), deviceAlloc[uint64](d, kernels.Words(n))
-	if d.stopped() {
-		return
-	}
-	d.try(d.k.ParseInt64(d.s, d.dev, starts, ends, kernels.GrammarJSON, out, ok, over))
-	if c.Type.ID() == arrow.INT64 {
-		c.Values = geoarrow.AsBytes(deviceResult(d, out))
-		return
-	}
-	narrow := deviceAlloc[int32](d, n)
-	if d.stopped() {
-		return
-	}
-	d.try(d.k.NarrowInt32(d.s, out, narrow))
-	c.Values = geoarrow.AsBytes(deviceResult(d, narrow))
-}
-
-func (d *deviceRows) floats(c *geoarrow.Column, starts, ends gpu.Buffer[int64]) {
-	n := starts.Len()
-	to := kernels.Float64s{Out: deviceAlloc[float64](d, n), Valid: deviceAlloc[uint64](d, kernels.Words(n)), Undecided: deviceAlloc[uint64](d, kernels.Words(n))}
-	if d.stopped() {
-		return
-	}
-	d.try(d.k.ParseFloat64(d.s, d.dev, starts, ends, kernels.GrammarJSON, to))
-	if !d.stopped() {
-		_, err := d.k.SettleFloat64(d.s, d.dev, starts, ends, kernels.GrammarJSON, to)
-		d.try(err)
-	}
-	if d.stopped() {
-		return
-	}
-	d.try(kernels.ZeroInvalid(d.k, d.s, to.Out, to.Valid))
-	c.Values = geoarrow.AsBytes(deviceResult(d, to.Out))
-}
-
-// strings fills a column of texts.
-func (d *deviceRows) strings(c *geoarrow.Column, starts, ends gpu.Buffer[int64]) {
-	n := starts.Len()
-	offsets := deviceAlloc[int64](d, n+1)
-	if d.stopped() {
-		return
-	}
-	x, err := d.k.MeasureStrings(d.s, d.dev, starts, ends, kernels.StringsJSON, offsets)
-	if err != nil {
-		d.try(err)
-		return
-	}
-	d.later(func() error { return x.Free(d.s) })
-	summary, bytes := deviceRead(d, x.Summary), deviceRead(d, offsets.Slice(n, n+1))
-	if d.stopped() {
-		return
-	}
-	d.accept(summary[0].Flags&(kernels.StringMalformed|kernels.StringControl|kernels.StringNotUTF8) == 0, "a string that is not as JSON has it")
-	text, narrow := deviceAlloc[byte](d, int(bytes[0])), deviceAlloc[int32](d, n+1)
-	if d.stopped() {
-		return
-	}
-	d.try(d.k.GatherStrings(d.s, x, text))
-	d.try(d.k.NarrowInt32(d.s, offsets, narrow))
-	c.Values, c.Offsets = deviceResult(d, text), deviceResult(d, narrow)
-	c.Replaced = summary[0].Replaced
-	c.Facts.Kinds = geoarrow.FactString
-	c.Type = c.Facts.Resolve(c.Role).Type
-}
-
-// times makes a column of texts one of dates or times, if all of them are, as the CPU engine does.
-func times(c *geoarrow.Column, n int) {
-	texts := column{n: n, nulls: c.Nulls, valid: c.Valid, ends: c.Offsets, text: c.Values}
-	facts, values := texts.temporalFacts()
-	if res := facts.Resolve(c.Role); res.Type.ID() != arrow.STRING {
-		c.Offsets, c.Values = nil, temporalValues(values, res.Type)
-	}
-	c.Facts = facts
-	c.Type = c.Facts.Resolve(c.Role).Type
-}
-
-// bools fills a column of true and false.
-func (d *deviceRows) bools(c *geoarrow.Column, slots gpu.Buffer[int32]) {
+// convert gives the column its type, and has its values made.
+func (d *deviceRows) convert(c *deviceColumn, nested *deviceNested) {
 	n := d.records.Count
-	starts, ends := deviceAlloc[int64](d, n), deviceAlloc[int64](d, n)
-	valid, trues := deviceAlloc[uint64](d, kernels.Words(n)), deviceAlloc[uint64](d, kernels.Words(n))
-	if d.stopped() {
-		return
+	c.Nulls = n - countBits(c.valid)
+	if c.Nulls > 0 {
+		c.Valid = make([]byte, (n+7)/8)
+		copy(c.Valid, geoarrow.AsBytes(c.valid)) // none if all are null
 	}
-	d.try(d.k.ColumnTokens(d.s, slots, d.records.ValueStart, d.records.ValueEnd, d.records.Kind, gpu.Buffer[int64]{}, starts, ends, valid, trues))
-	c.Facts.Kinds = geoarrow.FactBool
-	c.Type = c.Facts.Resolve(c.Role).Type
-	d.accept(c.Type.ID() == arrow.BOOL, "ids that are true or false")
-	c.Values = maskBytes(deviceRead(d, trues), n)
+	for _, has := range []struct {
+		kinds kernels.KindSet
+		fact  geoarrow.FactKinds
+	}{{kindBool, geoarrow.FactBool}, {kindString, geoarrow.FactString}, {kindObject, geoarrow.FactJSON}} {
+		if c.kinds&has.kinds != 0 {
+			c.Facts.Kinds |= has.fact
+		}
+	}
+	if c.numberKinds != nil {
+		c.Facts.Kinds |= d.numberFacts(c.numberKinds[0])
+	}
+	if c.list != nil {
+		c.Facts.Kinds |= d.listFacts(c.list.report[0])
+	}
+	found := c.Facts.Resolve(c.Role)
+	c.Type = found.Type
+	if c.forced {
+		c.Type = arrow.BinaryTypes.String
+	}
+	if found.Mixed && !c.forced {
+		d.mixed = append(d.mixed, geoarrow.ColumnID{Role: c.Role, Name: c.Name})
+	}
+	switch c.Type.ID() {
+	case arrow.STRING:
+		c.JSON, c.Mixed = found.JSON, found.Mixed
+		if c.kinds == 0 {
+			c.Offsets = make([]int32, n+1)
+		} else if c.text == nil {
+			d.measure(c, nested)
+		}
+	case arrow.BOOL:
+		c.Values = geoarrow.AsBytes(deviceResult(d, c.trues))
+		c.Values = c.Values[:min((n+7)/8, len(c.Values))]
+	case arrow.LIST:
+		d.items(c, nested)
+	default:
+		d.parseNumbers(c)
+	}
+}
+
+// deliver has the rest of the column made.
+func (d *deviceRows) deliver(c *deviceColumn) {
+	switch {
+	case c.text != nil:
+		d.gather(c)
+	case c.floats != nil:
+		d.finishFloats(c)
+	case c.list != nil && c.list.items != nil:
+		d.deliverItems(c)
+	}
 }
 
 // countBits is the number of set bits.

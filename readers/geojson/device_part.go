@@ -2,9 +2,12 @@ package geojson
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
 	"slices"
 	"sync"
 
+	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
@@ -15,6 +18,7 @@ type deviceReader struct {
 	*partReader
 	device *Device
 	sep    kernels.RecordSeparator
+	probed []byte // memory of probe
 }
 
 // deviceReader makes a reader for one goroutine.
@@ -31,108 +35,168 @@ const mostRefused = 8
 
 // Guess has the device read the features that begin between two offsets, if they look like the ones before. What it refuses, the CPU engine reads.
 func (r *deviceReader) Guess(from, stop int64) readers.Part {
-	if r.refused.Load() < mostRefused {
+	asked := r.refused.Load() < mostRefused
+	if asked {
 		part, why := r.onDevice(from, stop)
-		if why == "" {
+		switch why {
+		case "":
 			r.refused.Store(0)
 			r.device.accepted.Add(1)
 			return part
+		case lastFeature:
+			return r.partReader.Guess(from, stop)
 		}
 		r.refused.Add(1)
-		r.device.refuse(why)
+		r.device.refused.Add(1)
+		r.device.last.Store(&why)
 	}
-	return r.partReader.Guess(from, stop)
+	part := r.partReader.Guess(from, stop)
+	r.device.refusedRows.Add(part.Rows)
+	return part
 }
 
-// onDevice reads features on the device, or says why it does not.
+// lastFeature is why a chunk of nothing else is left to the CPU engine, which reads what is behind all features.
+const lastFeature = "the last feature"
+
+// onDevice reads features on a card, or says why it does not.
 func (r *deviceReader) onDevice(from, stop int64) (part readers.Part, why string) {
 	switch {
 	case len(r.prefix) == 0:
 		return part, "features that begin in different ways"
-	case len(r.sinks.forced()) > 0:
-		return part, "a column of values of several kinds"
 	case r.lead.state.brackets+coordinatesDepth > r.s.limits.MaxDepth:
 		return part, "features too deep"
 	}
-	l := <-r.device.lanes
-	defer func() { r.device.lanes <- l }()
-	text, start, err := r.fetch(l, from, stop)
+	start, end, err := r.features(from, stop)
 	if err != nil {
 		return part, err.Error() // whoever reads these rows again comes upon it
 	}
-	if len(text) == 0 {
+	switch {
+	case start < 0 || start >= stop:
 		return part, "no feature that begins as those before"
+	case start == end:
+		return part, lastFeature
 	}
-	out := r.device.result()
+	l, ok := r.device.lanes.take(r.crew, start)
+	if !ok {
+		return part, gpu.ErrLost.Error()
+	}
+	defer func() { r.device.give(l, err) }()
+	if end-start > int64(l.text.Len()) {
+		return part, "a chunk that ends in a long feature"
+	}
+	part, why, err = r.onLane(l, start, end)
+	if err != nil {
+		r.device.failed(l.card, err)
+	}
+	return part, why
+}
+
+// onLane reads the features of a span of the file on a card. An error is one of the card.
+func (r *deviceReader) onLane(l *lane, start, end int64) (part readers.Part, why string, err error) {
+	n := int(end - start)
+	filler, _ := l.card.fillers.take(r.crew, start)
+	filled, err := l.fill(r.ctx, r.src, start, n)
+	l.card.fillers.give(filler)
+	err = cmp.Or(l.s.Synchronize(), err) // the copies are under way
+	if filled != nil || err != nil {
+		return part, errors.Join(filled, err).Error(), err
+	}
+	arena, _ := l.card.work.take(r.crew, start)
+	l.s.Use(arena)
+	defer func() {
+		l.s.Use(nil)
+		l.card.work.give(arena)
+	}()
+	out := &result{from: &l.card.results}
 	defer func() {
 		if part.Release == nil { // refused, or a panic
-			r.device.give(out)
+			out.give()
 		}
 	}()
-	rows := deviceRows{k: r.device.k, s: l.s, text: text, names: r.seen.names(), sep: r.sep, out: out, longest: r.s.limits.MaxFeatureBytes}
-	if part, why = rows.read(); why != "" {
-		return readers.Part{}, why
+	rows := deviceRows{k: l.card.k, s: l.s, dev: l.text.Slice(0, n), dict: r.seen.dictionary(), names: &l.names, sep: r.sep, out: out, longest: r.s.limits.MaxFeatureBytes}
+	rows.deep, rows.texts = r.s.limits.MaxDepth-r.lead.state.brackets, r.sinks.forced()
+	if part, why, err = rows.read(); why != "" {
+		return readers.Part{}, why, err
 	}
+	r.seen.learnForeign(part.Summary.Foreign)
 	for i := range part.Starts {
 		part.Starts[i] += start
 	}
-	part.Start, part.Next = start, start+int64(len(text))
+	part.Start, part.Next = start, end
 	part.To = start + rows.end
-	part.State = r.lead.state.pack()
-	part.Summary.CRS, part.Summary.Foreign, part.Summary.BytesRead = r.lead.sum.CRS, map[string]int64{}, int64(len(text))
-	part.Release = func() { r.device.give(out) }
-	return part, ""
+	part.State, part.Text = r.lead.state.pack(), append(slices.Clone(rows.texts), rows.mixed...)
+	part.Summary.CRS, part.Summary.BytesRead = r.lead.sum.CRS, end-start
+	part.Release = out.give
+	return part, "", nil
 }
 
-// fetch reads the text of the features that begin between two offsets, up to where the next one begins. Behind the last place where one seems to begin
-// nothing is taken: the rest of the file is for the CPU engine.
-func (r *deviceReader) fetch(l *lane, from, stop int64) (text []byte, start int64, err error) {
-	end := r.lead.window.end
+// features finds the span from the first feature that begins at or behind an offset, -1 if none is near, to the first one behind stop. Behind the last place where a feature
+// seems to begin nothing is taken: the rest of the file is for the CPU engine.
+func (r *deviceReader) features(from, stop int64) (start, end int64, err error) {
+	start, err = r.next(from)
+	if err != nil || start < 0 || start >= stop {
+		return start, start, err
+	}
+	end = -1
+	if stop < r.lead.window.end {
+		end, err = r.next(stop)
+	}
+	if err == nil && end < 0 {
+		end, err = r.last(start)
+	}
+	return start, max(start, end), err
+}
+
+// probeBytes is how much is read at first to find where a feature begins.
+const probeBytes = 16 << 10
+
+// next is where the first feature at or behind an offset seems to begin, or -1: there is none near.
+func (r *deviceReader) next(at int64) (int64, error) {
 	if r.s.inSequence {
-		from-- // the line feed before the feature at from
+		at-- // the line feed before
 	}
-	buf := l.in.Bytes()
-	buf = buf[:min(int64(len(buf)), end-from, stop-from+deviceSlackBytes)]
-	if err := r.readAll(buf, from); err != nil {
-		return nil, 0, err
-	}
-	first := r.begins(buf, 0)
-	if first < 0 || from+int64(first) >= stop {
-		return nil, 0, nil
-	}
-	last := -1
-	if stop < from+int64(len(buf)) {
-		last = r.begins(buf, int(stop-from))
-	}
-	if last < 0 && from+int64(len(buf)) == end {
-		last = r.beginsLast(buf, first)
-	}
-	if last <= first {
-		return nil, 0, nil
-	}
-	return buf[first:last], from + int64(first), nil
-}
-
-// readAll fills buf with what lies at off, with as many readers as the device has lanes for.
-func (r *deviceReader) readAll(buf []byte, off int64) error {
-	const piece = 4 << 20
-	errs := make(chan error, len(buf)/piece+1)
-	n := 0
-	for at := 0; at < len(buf); at += piece {
-		part := buf[at:min(at+piece, len(buf))]
-		n++
-		go func() {
-			_, err := r.src.ReadAt(part, off+int64(at))
-			errs <- err
-		}()
-	}
-	var first error
-	for range n {
-		if err := <-errs; err != nil && first == nil {
-			first = err
+	for size := int64(probeBytes); ; size *= 8 {
+		text, err := r.probe(at, size)
+		if err != nil {
+			return -1, err
+		}
+		if p := r.begins(text, 0); p >= 0 || size >= deviceSlackBytes || int64(len(text)) < size {
+			return offset(at, p), nil
 		}
 	}
-	return first
+}
+
+// last is where the last feature of the file seems to begin that begins behind an offset, or -1: there is none near the end.
+func (r *deviceReader) last(behind int64) (int64, error) {
+	end := r.lead.window.end
+	for size := int64(probeBytes); ; size *= 8 {
+		at := max(behind, end-size)
+		text, err := r.probe(at, end-at)
+		if err != nil {
+			return -1, err
+		}
+		if p := r.beginsLast(text, 0); p >= 0 || size >= deviceSlackBytes || at == behind {
+			return offset(at, p), nil
+		}
+	}
+}
+
+// offset is that of place p in a text that begins at an offset, or -1.
+func offset(at int64, p int) int64 {
+	if p < 0 {
+		return -1
+	}
+	return at + int64(p)
+}
+
+// probe reads bytes of the file, or fewer at its end.
+func (r *deviceReader) probe(at, size int64) ([]byte, error) {
+	size = min(size, r.lead.window.end-at)
+	if int64(cap(r.probed)) < size {
+		r.probed = make([]byte, size)
+	}
+	_, err := r.src.ReadAt(r.probed[:size], at)
+	return r.probed[:size], err
 }
 
 // begins is where the first feature seems to begin in buf from p on, or -1.
@@ -177,16 +241,32 @@ func (l *lent) forced() []geoarrow.ColumnID {
 	return slices.Clone(l.text)
 }
 
-// seen are the properties of rows that were read, in the order in which they were met: the columns that the device looks for in the rows behind.
+// seen are the members of rows that were read: properties in the order in which they were met, and foreign ones. The device looks for them in the rows behind.
 type seen struct {
-	mu   sync.Mutex
-	list []string
+	mu      sync.Mutex
+	list    []string
+	foreign []string
 }
 
-func (s *seen) names() []string {
+// mostForeign is how many names of foreign members are kept: of more, a chunk finds out itself.
+const mostForeign = 256
+
+// dictionary has the names so far.
+func (s *seen) dictionary() *dictionary {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.list)
+	return newDictionary(s.list, s.foreign)
+}
+
+// learnForeign keeps the names of foreign members.
+func (s *seen) learnForeign(count map[string]int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for name := range count {
+		if len(s.foreign) < mostForeign && !slices.Contains(s.foreign, name) {
+			s.foreign = append(s.foreign, name)
+		}
+	}
 }
 
 // learn keeps the names of a part of the file.

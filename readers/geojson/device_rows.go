@@ -1,8 +1,6 @@
 package geojson
 
 import (
-	"errors"
-
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers"
@@ -18,14 +16,22 @@ import (
 type deviceRows struct {
 	k     *kernels.Set
 	s     *gpu.Stream
-	text  []byte
-	names []string
+	dev   gpu.Buffer[byte] // the text
+	dict  *dictionary
+	names *uploaded // dict, once match has run
 	sep   kernels.RecordSeparator
+	deep  int // how many brackets of the text may be open at a time
 
-	dev     gpu.Buffer[byte]
-	x       *kernels.Structure
-	records *kernels.Records
-	member  gpu.Buffer[int32] // which of structuralNames a member is
+	texts []geoarrow.ColumnID // columns that are to be text
+	mixed []geoarrow.ColumnID // columns of these rows that are text because they hold several kinds of values
+
+	x         *kernels.Structure
+	records   *kernels.Records
+	badString gpu.Buffer[int64] // where one is, or -1
+	member    gpu.Buffer[int32] // which of the dictionary's names each member has
+	shapes    *placed           // members of geometries
+	values    *placed           // members of properties
+	foreign   map[string]int64  // how many members that nobody reads there are of each name
 
 	end     int64    // behind the last feature, in the text
 	longest int64    // that the text of a feature may be
@@ -37,8 +43,8 @@ type deviceRows struct {
 	why  string // of the refusal
 }
 
-// structuralNames are the members that say what a Feature is.
-var structuralNames = []string{"type", "geometry", "properties", "id", "coordinates"}
+// structuralNames are the members that say what a Feature and its geometry are. They begin each dictionary.
+var structuralNames = []string{"type", "geometry", "properties", "id", "coordinates", "geometries", "bbox"}
 
 const (
 	fieldType = iota
@@ -46,10 +52,12 @@ const (
 	fieldProperties
 	fieldID
 	fieldCoordinates
+	fieldGeometries
+	fieldBBox
 )
 
-// read gives the rows, or says why the device refuses them.
-func (d *deviceRows) read() (part readers.Part, why string) {
+// read gives the rows, or says why the device refuses them. An error is one of the device.
+func (d *deviceRows) read() (part readers.Part, why string, err error) {
 	whole := false
 	defer func() {
 		if !whole { // copies may be under way to memory that others get now, after a panic too
@@ -59,20 +67,19 @@ func (d *deviceRows) read() (part readers.Part, why string) {
 			d.try(free())
 		}
 		if d.err != nil {
-			part, why = readers.Part{}, d.err.Error()
+			part, why, err = readers.Part{}, d.err.Error(), d.err
 		}
 	}()
-	d.dev = deviceUpload(d, d.text)
 	d.structure()
 	if d.stopped() {
-		return readers.Part{}, d.why
+		return readers.Part{}, d.why, d.err
 	}
-	top := d.place(-1, d.member, len(structuralNames))
-	d.features(top)
+	top := d.features()
 	columns := &geoarrow.Columns{Rows: d.records.Count}
 	part.Columns = columns
 	d.attributes(top, columns)
 	columns.Geometry = d.geometry(top, &part.Summary)
+	part.Summary.Foreign = d.foreign
 	part.Starts = deviceResult(d, d.records.Open)
 	last := deviceResult(d, d.records.Close.Slice(d.records.Count-1, d.records.Count))
 	d.try(d.s.Synchronize())
@@ -82,7 +89,7 @@ func (d *deviceRows) read() (part readers.Part, why string) {
 		}
 	}
 	if d.stopped() {
-		return readers.Part{}, d.why
+		return readers.Part{}, d.why, d.err
 	}
 	d.end = last[0] + 1
 	for i, open := range part.Starts {
@@ -93,11 +100,11 @@ func (d *deviceRows) read() (part readers.Part, why string) {
 		d.accept(next-open <= d.longest, "a feature that is too long, or nearly so")
 	}
 	if d.stopped() {
-		return readers.Part{}, d.why
+		return readers.Part{}, d.why, d.err
 	}
 	part.Rows = int64(d.records.Count)
 	whole = true
-	return part, ""
+	return part, "", nil
 }
 
 // stopped reports whether there is nothing more to do.
@@ -117,53 +124,26 @@ func (d *deviceRows) accept(ok bool, why string) {
 	}
 }
 
-// structure finds features and members, and checks all text between values and inside strings.
+// structure finds features and members, and checks all text between values and inside strings. What that finds is seen when the members are.
 func (d *deviceRows) structure() {
 	var err error
-	if d.x, err = kernels.AllocStructure(d.s, len(d.text)); err != nil {
+	if d.x, err = kernels.AllocStructure(d.s, d.dev.Len()); err != nil {
 		d.try(err)
 		return
 	}
 	d.later(func() error { return d.x.Free(d.s) })
 	d.try(d.k.ParseStructure(d.s, d.dev, d.x, gpu.Buffer[kernels.StructureCarry]{}))
-	fault := deviceAlloc[int64](d, 1)
+	d.badString = deviceAlloc[int64](d, 1)
 	if d.stopped() {
 		return
 	}
-	d.try(d.k.CheckStrings(d.s, d.dev, d.x, fault))
-	if d.records, err = d.k.ListRecords(d.s, d.dev, d.x, d.sep); err != nil {
+	d.try(d.k.CheckStrings(d.s, d.dev, d.x, d.badString))
+	if d.records, err = d.k.QueueRecords(d.s, d.dev, d.x, d.sep); err != nil {
 		d.try(err)
 		return
 	}
 	d.later(func() error { return d.records.Free(d.s) })
-	d.accept(d.records.Fault < 0, "features that are not as JSON has them, or not known")
-	d.accept(d.records.EscapedKeys == 0, "a name with an escape")
 	d.accept(d.records.Count > 0, "no feature")
-	if found := deviceRead(d, fault); !d.stopped() {
-		d.accept(found[0] < 0, "a string that is not as JSON has it")
-	}
-	d.member = d.match(structuralNames)
-}
-
-// match finds which of the names each member has.
-func (d *deviceRows) match(names []string) gpu.Buffer[int32] {
-	if d.stopped() {
-		return gpu.Buffer[int32]{}
-	}
-	fields, err := kernels.AllocFields(d.s, names)
-	if errors.Is(err, kernels.ErrFieldNames) {
-		d.accept(false, err.Error())
-	}
-	if err != nil {
-		d.try(err)
-		return gpu.Buffer[int32]{}
-	}
-	d.later(func() error { return fields.Free(d.s) })
-	field := deviceAlloc[int32](d, d.records.Members)
-	if !d.stopped() {
-		d.try(d.k.MatchKeys(d.s, d.dev, d.records.KeyStart, d.records.KeyEnd, fields, field))
-	}
-	return field
 }
 
 // placed are members in their columns.
@@ -184,8 +164,12 @@ func (p *placed) kinds(field int) uint32 { return p.report[field].Kinds }
 
 func kindBit(k kernels.ValueKind) uint32 { return 1 << k }
 
-// place puts members in columns: those of features where want is -1, else those of the objects that are values of the structural member want.
+// place puts members in columns: those of features where want is -1, else those of the objects that are values of the structural member want. It waits for the device,
+// unless features has placed them.
 func (d *deviceRows) place(want int32, field gpu.Buffer[int32], fields int) *placed {
+	if want == fieldGeometry && d.shapes != nil && fields == len(structuralNames) {
+		return d.shapes
+	}
 	p := &placed{rows: d.records.Count, slots: deviceAlloc[int32](d, fields*d.records.Count)}
 	report, odd := deviceAlloc[kernels.FieldReport](d, fields), deviceAlloc[kernels.PlaceReport](d, 1)
 	if d.stopped() {
@@ -195,36 +179,23 @@ func (d *deviceRows) place(want int32, field gpu.Buffer[int32], fields int) *pla
 		Row: d.records.Row, Owner: d.records.Owner, Field: field, OwnerField: d.member, Want: want, Kind: d.records.Kind,
 		Rows: d.records.Count, Fields: fields, Slots: p.slots, Report: report, Odd: odd,
 	}))
-	p.report = deviceRead(d, report)
-	if found := deviceRead(d, odd); !d.stopped() {
-		p.odd = found[0]
-		d.accept(p.odd.Repeated < 0, "a name that comes twice")
-	}
+	odds := deviceResult(d, odd)
+	p.report = deviceResult(d, report)
+	d.await()
 	if d.stopped() {
 		return nil
 	}
+	p.odd = odds[0]
+	d.accept(p.odd.Repeated < 0, repeatedName)
 	return p
 }
 
-// features checks that every record is a Feature with geometry and properties, and nothing else but an id.
-func (d *deviceRows) features(top *placed) {
-	if d.stopped() {
-		return
-	}
-	object, null := kindBit(kernels.ValueObject), kindBit(kernels.ValueNull)
-	d.accept(top.odd.Unknown < 0 && top.kinds(fieldCoordinates) == 0, "a member that no column holds")
-	d.accept(top.kinds(fieldType) == kindBit(kernels.ValueString), "a Feature without a type")
-	d.accept(top.kinds(fieldGeometry)&^(object|null) == 0, "a geometry that is no object")
-	d.accept(top.kinds(fieldProperties)&^(object|null) == 0, "properties that are no object")
-	names, _, valid := d.tokens(top.of(fieldType), false)
-	kinds := deviceAlloc[kernels.TypeKind](d, d.records.Count)
-	if d.stopped() {
-		return
-	}
-	d.try(d.k.GeoJSONTypes(d.s, d.dev, names, `"`, kinds))
-	d.accept(allSet(deviceRead(d, valid), d.records.Count), "a Feature without a type")
-	for _, k := range deviceRead(d, kinds) {
-		d.accept(k == kernels.KindFeature, "a type that is not Feature")
+const repeatedName = "a name that comes twice"
+
+// await waits for all that the device was given.
+func (d *deviceRows) await() {
+	if !d.stopped() {
+		d.try(d.s.Synchronize())
 	}
 }
 
@@ -243,9 +214,6 @@ func (d *deviceRows) tokens(slots gpu.Buffer[int32], based bool) (starts, ends g
 	d.try(d.k.ColumnTokens(d.s, slots, d.records.ValueStart, d.records.ValueEnd, d.records.Kind, base, starts, ends, valid, kernels.Mask{}))
 	return starts, ends, valid
 }
-
-// allSet reports whether the first n bits are set.
-func allSet(mask []uint64, n int) bool { return countBits(mask) == n }
 
 // later has something freed at the end.
 func (d *deviceRows) later(free func() error) { d.free = append(d.free, free) }

@@ -21,7 +21,7 @@ func openDevice(t *testing.T, chunk int64) *geojson.Device {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := geojson.SmallDevice(k, chunk)
+	d, err := geojson.SmallDevice(chunk, k)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,8 @@ func TestDeviceAcceptsOrdinaryFiles(t *testing.T) {
 				})
 				in := readertest.Input{Name: name, Text: []byte(text), Limits: readers.Limits{BatchRows: 100}}
 				readertest.Same(t, geojson.Format(), in, []int{0}, onDevice(d))
-				accepted, refused, why := d.Chunks()
+				c := d.Counts()
+				accepted, refused, why := c.Chunks, c.Refused, c.Reason
 				if accepted < 3 || refused > 0 {
 					t.Errorf("%d chunks accepted, %d refused: %s", accepted, refused, why)
 				}
@@ -126,7 +127,7 @@ func TestDeviceAcceptsOrdinaryFiles(t *testing.T) {
 func TestDeviceLeavesTheRest(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 2))
 	d := openDevice(t, 3<<10)
-	values := []string{`1`, `2.5`, `"00501"`, `true`, `"2024-02-29"`, `[1,2]`, `{"a":1}`, `null`, `9007199254740993`, `1e400`, `"\ud800"`, `18446744073709551615`, `-0`}
+	values := []string{`1`, `2.5`, `"00501"`, `true`, `"2024-02-29"`, `[1,2]`, `{"a":1}`, `null`, `9007199254740993`, `1e400`, `"\ud800"`, `18446744073709551615`, `-0`, `1,"n":2`}
 	shapes := []string{
 		`{"type":"Polygon","coordinates":[[[0,0],[1,1],[0,0]]]}`, `null`, `{"type":"Polygon","coordinates":[[[0,0,0],[1,1,1],[0,0]]]}`,
 		`{"type":"MultiPolygon","coordinates":[[[]]]}`, `{"type":"Point","coordinates":[]}`, `{"type":"GeometryCollection","geometries":[]}`,
@@ -150,7 +151,8 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 		in := readertest.Input{Name: name, Text: []byte(text), Limits: readers.Limits{BatchRows: 1 + r.IntN(300)}}
 		readertest.Same(t, geojson.Format(), in, []int{0}, onDevice(d))
 	}
-	accepted, refused, why := d.Chunks()
+	c := d.Counts()
+	accepted, refused, why := c.Chunks, c.Refused, c.Reason
 	t.Logf("%d chunks accepted, %d refused, the last because of %s", accepted, refused, why)
 	if accepted == 0 || refused == 0 {
 		t.Error("want some of both")

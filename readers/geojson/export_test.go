@@ -36,10 +36,17 @@ func (p inParts) Parse(ctx context.Context, src *source.File, req readers.Reques
 	return p.cpu.Parse(ctx, src, req, emit)
 }
 
-// SmallDevice is a Device with chunks of so many bytes.
-func SmallDevice(k *kernels.Set, chunk int64) (*Device, error) { return newDevice(k, chunk, 2, 3) }
+// SmallDevice is a Device with chunks of so many bytes, on one card or several.
+func SmallDevice(chunk int64, cards ...*kernels.Set) (*Device, error) {
+	return newDevice(cards, plan{chunk: chunk, lanes: 2, work: 2}, nil)
+}
 
-// SizedDevice is a Device with chunks of so many bytes, of which so many are on their way.
-func SizedDevice(k *kernels.Set, chunk int64, lanes int) (*Device, error) {
-	return newDevice(k, chunk, lanes, 2*lanes)
+// FaultyDevice is a SmallDevice that tells of faults.
+func FaultyDevice(chunk int64, fault func(string, error), cards ...*kernels.Set) (*Device, error) {
+	return newDevice(cards, plan{chunk: chunk, lanes: 2, work: 2, arena: 16 * chunk}, fault)
+}
+
+// SizedDevice is a Device with chunks of so many bytes, of which so many are on their way and some worked on.
+func SizedDevice(k *kernels.Set, chunk int64, lanes, work int) (*Device, error) {
+	return newDevice([]*kernels.Set{k}, plan{chunk: chunk, lanes: lanes, work: work, arena: workFactor * chunk}, nil)
 }

@@ -36,7 +36,9 @@ func Format() readers.Format {
 		Sniff:      sniff,
 		Open:       open,
 		CPU:        func(l readers.Layout) readers.Parser { return cpu{layout: l} },
-		GPU:        func(k *kernels.Set) (readers.Engine, error) { return NewDevice(k) },
+		GPU: func(cards []*kernels.Set, cfg readers.EngineConfig) (readers.Engine, error) {
+			return NewDevice(cards, cfg)
+		},
 	}
 }
 

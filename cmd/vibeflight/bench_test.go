@@ -1,0 +1,48 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/vibeflight/vibeflight/readers"
+)
+
+func TestBenchSaysWhatWasRefused(t *testing.T) {
+	before := readers.EngineCounts{Chunks: 10, Refused: 1, RefusedRows: 5, Reason: "before"}
+	tests := []struct {
+		name       string
+		after      readers.EngineCounts
+		json, note string
+	}{
+		{
+			"nothing",
+			readers.EngineCounts{Chunks: 80, Refused: 1, RefusedRows: 5, Reason: "before"},
+			`"chunks":70,"refused":0,"refused_rows":0,"faults":0}`, "",
+		},
+		{
+			"two chunks",
+			readers.EngineCounts{Chunks: 78, Refused: 3, RefusedRows: 131_077, Faults: 1, Reason: "out of\nmemory"},
+			`"chunks":68,"refused":2,"refused_rows":131072,"faults":1,"last_refusal":"out of\nmemory"}`,
+			"  2 of 70 chunks, 131,072 rows, were read by the CPU engine: out of memory\n",
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := benchRun{Seconds: 1, EngineCounts: since(before, tt.after)}
+			text, err := json.Marshal(r)
+			if err != nil || !strings.HasSuffix(string(text), tt.json) {
+				t.Errorf("%s, %v, want it to end with %s", text, err, tt.json)
+			}
+			var table strings.Builder
+			if err := benchTable(&table)(r); err != nil {
+				t.Fatal(err)
+			}
+			_, rest, _ := strings.Cut(table.String(), "\n") // the header
+			_, note, _ := strings.Cut(rest, "\n")
+			if note != tt.note {
+				t.Errorf("the note is %q, want %q", note, tt.note)
+			}
+		})
+	}
+}

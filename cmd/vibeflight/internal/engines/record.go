@@ -1,0 +1,150 @@
+package engines
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"github.com/vibeflight/vibeflight/gpu"
+	"github.com/vibeflight/vibeflight/readers"
+)
+
+// The file of the cache folder that keeps what was measured, and the most that is read of it.
+const (
+	recordName  = "crossover.json"
+	recordBytes = 1 << 20
+)
+
+// record is what was measured on one machine.
+type record struct {
+	Machine host                  `json:"machine"`
+	Formats map[string]formatTime `json:"formats"` // by name
+}
+
+// formatTime is what was measured of a format.
+type formatTime struct {
+	Version int `json:"version"` // readers.Format.Version
+	measured
+}
+
+// host is what the times depend on: on another one they are measured again.
+type host struct {
+	Cards   []string `json:"cards"` // names
+	Driver  string   `json:"driver"`
+	CPU     string   `json:"cpu"`
+	Workers int      `json:"workers"` // of the CPU engine
+}
+
+func hostOf(cards []gpu.Info, workers int) host {
+	h := host{CPU: processor(), Workers: workers}
+	for _, c := range cards {
+		h.Cards = append(h.Cards, c.Name)
+		h.Driver = c.Driver
+	}
+	return h
+}
+
+func (h host) equal(o host) bool {
+	return slices.Equal(h.Cards, o.Cards) && h.Driver == o.Driver && h.CPU == o.CPU && h.Workers == o.Workers
+}
+
+// processor is the model's name, or the architecture where the system does not say it.
+func processor() string {
+	text, err := os.ReadFile("/proc/cpuinfo")
+	if err == nil {
+		for l := range bytes.Lines(text) {
+			if key, value, ok := bytes.Cut(l, []byte(":")); ok && string(bytes.TrimSpace(key)) == "model name" {
+				return string(bytes.TrimSpace(value))
+			}
+		}
+	}
+	return runtime.GOARCH
+}
+
+// readRecord gives what was measured on this host before. What can't be read, or is another host's, is as good as nothing.
+func readRecord(cacheDir string, h host) record {
+	empty := record{Machine: h, Formats: map[string]formatTime{}}
+	if cacheDir == "" {
+		return empty
+	}
+	f, err := os.Open(filepath.Join(cacheDir, recordName))
+	if err != nil {
+		return empty
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, recordBytes))
+	if err != nil {
+		return empty
+	}
+	var r record
+	if err := json.Unmarshal(text, &r); err != nil || !r.Machine.equal(h) || r.Formats == nil {
+		return empty
+	}
+	return r
+}
+
+// notMeasured is why the CPU engine has all files of a format whose crossover is not known.
+const notMeasured = "the crossover is not measured yet"
+
+// worth is which files of a format are worth a card, as far as that was measured.
+func (r record) worth(f readers.Format) worth {
+	if t, ok := r.Formats[f.Name]; ok && t.Version == f.Version && t.check() == nil {
+		return t.worth()
+	}
+	return worth{never: notMeasured}
+}
+
+// write keeps the record in the cache folder. Whoever reads it finds the old one or the new one.
+func (r record) write(cacheDir string) (err error) {
+	if err := os.MkdirAll(cacheDir, 0o700); err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(r, "", "\t")
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(cacheDir, recordName+".*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	_, err = f.Write(append(text, '\n'))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("%s: %w", recordName, err)
+	}
+	return os.Rename(f.Name(), filepath.Join(cacheDir, recordName))
+}
+
+// stored is what is known of this machine.
+func (e *Engines) stored() record {
+	infos := make([]gpu.Info, len(e.cards))
+	for i, c := range e.cards {
+		infos[i] = c.device.Info()
+	}
+	return readRecord(e.cfg.CacheDir, hostOf(infos, e.cfg.Limits.WithDefaults().Workers))
+}
+
+// Known says what Auto does on a machine with these cards, all with default limits, as far as the cache folder knows: "auto: cuda from 112 MiB on".
+func Known(formats readers.Registry, cards []gpu.Info, cacheDir string) string {
+	if len(cards) == 0 {
+		return "auto: " + worth{never: "there is no GPU"}.String()
+	}
+	r := readRecord(cacheDir, hostOf(cards, readers.Limits{}.WithDefaults().Workers))
+	of := map[string]worth{}
+	for _, f := range formats {
+		if f.GPU != nil {
+			of[f.Name] = r.worth(f)
+		}
+	}
+	return "auto: " + choiceOf(formats, of)
+}

@@ -1,0 +1,67 @@
+// geometry_kinds.cu: what each geometry is by itself, its kind and whether it has a third ordinate, and which of these there are.
+//
+// buffer    elements   written by     what
+// kinds     rows       rows, dims     kind of the row, and 8 if a position of it has a z; 0 where there is no geometry
+// first     rows + 1   -              positions before each row, and all
+// report    1          rows, dims,    see GeometryReport; zero before
+//                      totals
+//
+// Positions look for their rows, not rows at their positions: a row of millions of them costs what millions of rows cost.
+#include "search.cuh"
+
+// Also in geometry_kinds.go.
+struct GeometryReport {
+  u32 kinds;  // bit per kind
+  u32 odd;    // GEOMETRY_*
+};
+enum { KIND_POINT = 1, KIND_COLLECTION = 7, KIND_Z = 8 };
+enum { GEOMETRY_UNLIKE = 1, GEOMETRY_HOLLOW = 2 };
+
+__device__ __forceinline__ bool bit_of(const u64 *__restrict__ mask, i64 i) { return mask && (mask[i / 64] >> i % 64 & 1); }
+__device__ __forceinline__ bool is_nan(u64 bits) { return (bits & ~(1ull << 63)) > 0x7ffull << 52; }
+
+// Adds bits to a word of which most have been there for long; the warp calls together.
+__device__ __forceinline__ void report_bits(u32 *word, u32 bits) {
+  bits = __reduce_or_sync(WARP, bits);
+  if (lane_index() == 0 && bits & ~*(volatile u32 *)word) atomicOr(word, bits);
+}
+
+// One thread, one row.
+KERNEL __launch_bounds__(BLOCK) geometry_kinds_rows(const u8 *__restrict__ types, i64 rows, const u64 *__restrict__ valid, const u64 *__restrict__ coordinates, const u64 *__restrict__ geometries, u8 *__restrict__ kinds, GeometryReport *__restrict__ report) {
+  const i64 i = thread_index();
+  u32 kind = 0, unlike = 0;
+  if (i < rows && bit_of(valid, i)) {
+    kind = types[i];
+    const bool known = kind >= KIND_POINT && kind <= KIND_COLLECTION, collection = kind == KIND_COLLECTION;
+    unlike = !known || bit_of(coordinates, i) == collection || bit_of(geometries, i) != collection;
+    if (!known) kind = 0;
+  }
+  if (i < rows) kinds[i] = (u8)kind;
+  report_bits(&report->kinds, kind ? 1u << kind : 0);
+  report_bits(&report->odd, unlike ? GEOMETRY_UNLIKE : 0);
+}
+
+// One thread, one position. Whoever has a z writes the same byte.
+KERNEL __launch_bounds__(BLOCK) geometry_kinds_dims(const u64 *__restrict__ x, const u64 *__restrict__ z, i64 positions, const i64 *__restrict__ first, i64 rows, u8 *kinds, GeometryReport *__restrict__ report) {
+  __shared__ i64 bound[2];
+  const i64 i = thread_index(), start = (i64)blockIdx.x * BLOCK;
+  if (threadIdx.x < 2) bound[threadIdx.x] = owner_of(first, 0, rows, threadIdx.x ? min(start + BLOCK, positions) - 1 : start);
+  __syncthreads();
+  u32 hollow = 0;
+  if (i < positions && rows > 0) {
+    const bool empty = is_nan(x[i]), has_z = z && !is_nan(z[i]);
+    if (empty || has_z) {
+      const i64 row = owner_of(first, bound[0], bound[1] + 1, i);
+      const u32 kind = kinds[row] & 7;
+      hollow = empty && kind != KIND_POINT;
+      if (has_z) kinds[row] = (u8)(kind | KIND_Z);
+    }
+  }
+  report_bits(&report->odd, hollow ? GEOMETRY_HOLLOW : 0);
+}
+
+KERNEL __launch_bounds__(BLOCK) geometry_kinds_totals(const u8 *__restrict__ kinds, i64 rows, GeometryReport *__restrict__ report) {
+  const i64 i = thread_index();
+  const u32 kind = i < rows ? kinds[i] : 0;
+  report_bits(&report->kinds, kind ? 1u << (kind & 31) : 0);
+}

@@ -1,0 +1,80 @@
+package kernels
+
+import "github.com/vibeflight/vibeflight/gpu"
+
+// GeometryKind is what a geometry is by itself: 0 for none, else a TypeKind from KindPoint to KindGeometryCollection, and GeometryZ with it.
+type GeometryKind uint8
+
+// GeometryZ says that a position of the geometry has a third ordinate.
+const GeometryZ GeometryKind = 8
+
+// GeometryOddity is why geometries are not what their types say.
+type GeometryOddity uint32
+
+// As GEOMETRY_* of geometry_kinds.cu.
+const (
+	GeometryUnlike GeometryOddity = 1 << iota // a row of no known type, or without the member that its type has, or with the one that it has not
+	GeometryHollow                            // a position without numbers in a geometry that is no Point
+)
+
+// GeometryReport says what there is among geometries.
+type GeometryReport struct {
+	Kinds uint32 // bit 1<<kind for each GeometryKind but 0
+	Odd   GeometryOddity
+}
+
+// GeometryKinds takes the types of rows that have a geometry, and checks that coordinates stand with the types that have them.
+//
+//	types        n elements
+//	valid        Words(n) words: bit i says that row i has a geometry; the others' types don't count
+//	coordinates  Words(n) words: bit i says that it has coordinates
+//	geometries   likewise, that it has geometries; or none: no row has
+//	kinds        n elements, overwritten: none has GeometryZ
+//	report       one element, overwritten
+//
+// One launch; reads a byte and three bits a row and writes a byte.
+func (k *Set) GeometryKinds(s *gpu.Stream, types gpu.Buffer[TypeKind], valid, coordinates, geometries Mask, kinds gpu.Buffer[GeometryKind], report gpu.Buffer[GeometryReport]) error {
+	w := k.begin(s, "geometry kinds")
+	n := int64(types.Len())
+	w.need(int64(kinds.Len()) == n, "%d kinds for %d types", kinds.Len(), n)
+	w.bits("valid", valid, n)
+	w.bits("coordinates", coordinates, n)
+	if geometries.Len() > 0 {
+		w.bits("geometries", geometries, n)
+	}
+	w.geometryReport(report)
+	w.launch("geometry_kinds_rows", blocks(n, block), block, types.Arg(), gpu.Int(n), valid.Arg(), coordinates.Arg(), geometries.Arg(), kinds.Arg(), report.Arg())
+	return w.done()
+}
+
+// GeometryDims looks at the positions of geometries: which rows have a third ordinate, and whether a position without numbers stands where none may.
+//
+//	x       positions; NaN says that it has no numbers
+//	z       positions, NaN where there is none; or none of them at all
+//	first   n+1 offsets: row i is the positions from first[i] to first[i+1]
+//	kinds   n elements as GeometryKinds gives them, updated
+//	report  one element, overwritten
+//
+//	kinds   LineString  Point  Polygon
+//	z       NaN 7       NaN    NaN NaN NaN NaN
+//	kinds   LineString|GeometryZ  Point  Polygon
+//
+// Two launches; reads 16 bytes a position and a byte a row.
+func (k *Set) GeometryDims(s *gpu.Stream, x, z gpu.Buffer[float64], first gpu.Buffer[int64], kinds gpu.Buffer[GeometryKind], report gpu.Buffer[GeometryReport]) error {
+	w := k.begin(s, "geometry dims")
+	n, positions := int64(kinds.Len()), int64(x.Len())
+	w.need(int64(first.Len()) == n+1, "%d offsets for %d rows", first.Len(), n)
+	w.need(z.Len() == x.Len() || z.Len() == 0, "%d and %d ordinates", x.Len(), z.Len())
+	w.geometryReport(report)
+	w.launch("geometry_kinds_dims", blocks(positions, block), block, x.Arg(), z.Arg(), gpu.Int(positions), first.Arg(), gpu.Int(n), kinds.Arg(), report.Arg())
+	w.launch("geometry_kinds_totals", blocks(n, block), block, kinds.Arg(), gpu.Int(n), report.Arg())
+	return w.done()
+}
+
+// geometryReport checks and clears a report.
+func (w *work) geometryReport(report gpu.Buffer[GeometryReport]) {
+	w.need(report.Len() == 1, "%d elements for the report", report.Len())
+	if w.err == nil {
+		w.err = gpu.Fill(w.s, report, 0)
+	}
+}

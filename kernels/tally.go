@@ -1,0 +1,33 @@
+package kernels
+
+import "github.com/vibeflight/vibeflight/gpu"
+
+// TallyValues is how many counts Tally gives.
+const TallyValues = 256
+
+// Tally counts how often each value comes. What must hold for all rows, such as that each has a value and all are of one kind, is then read from the counts: a
+// few bytes, that a parser downloads with others when it waits anyway.
+//
+//	values  n bytes
+//	among   Words(n) words: bit i says that element i counts; or none, then all do
+//	counts  TallyValues elements, overwritten
+//
+//	values  3 7 3 3 9
+//	among   1 1 1 . 1
+//	counts  [3] 2  [7] 1  [9] 1, all others 0; their sum is the number of set bits
+//
+// One launch; reads a byte and a bit an element.
+func Tally[T ~uint8](k *Set, s *gpu.Stream, values gpu.Buffer[T], among Mask, counts gpu.Buffer[int64]) error {
+	const each = 16 // TALLY_EACH of tally.cu
+	w := k.begin(s, "tally")
+	n := int64(values.Len())
+	if among.Len() > 0 {
+		w.bits("among", among, n)
+	}
+	w.need(counts.Len() == TallyValues, "%d counts of %d values", counts.Len(), TallyValues)
+	if w.err == nil {
+		w.err = gpu.Fill(s, counts, 0)
+	}
+	w.launch("tally", blocks(n, block*each), block, values.Arg(), gpu.Int(n), among.Arg(), counts.Arg())
+	return w.done()
+}

@@ -1,0 +1,47 @@
+// wkb.cuh: where the parts of a geometry lie in its ISO WKB (OGC 06-103r4 section 8.2, little-endian).
+//
+//   kind                 a row                                a part    a ring or line    a position
+//   Point                                                                                 01 type x y
+//   LineString           01 type count                                                    x y
+//   Polygon              01 type rings                                  count             x y
+//   MultiPoint           01 type count                                                    01 type x y
+//   MultiLineString      01 type lines                                  01 type count     x y
+//   MultiPolygon         01 type parts                  01 type rings   count             x y
+//   GeometryCollection   01 type members, and what these have
+//
+// and z behind x and y where the kind has one. A header stands before what it counts, so that all of a geometry's bytes lie in the order of its parts, its rings
+// and its positions: what is before one of these is a sum of products.
+#pragma once
+#include "search.cuh"
+
+// As TypeKind of kind.go; a kind has WKB_Z with it where the geometry has a third ordinate.
+enum { WKB_POINT = 1, WKB_LINE, WKB_POLYGON, WKB_POINTS, WKB_LINES, WKB_POLYGONS, WKB_COLLECTION, WKB_Z };
+constexpr i64 WKB_HEADER = 5, WKB_COUNTED = 9, WKB_COUNT = 4;
+
+// Bytes of each header of a kind, and of a position.
+struct WkbLayout {
+  i64 row, part, ring, position;
+};
+__device__ __forceinline__ WkbLayout wkb_layout(u32 kind) {
+  const u32 k = kind & 7;
+  const bool single = k == WKB_POINT || k == WKB_POINTS;
+  WkbLayout l;
+  l.row = k == 0 || k == WKB_POINT ? 0 : WKB_COUNTED;
+  l.part = k == WKB_POLYGONS ? WKB_COUNTED : 0;
+  l.ring = k == WKB_LINES ? WKB_COUNTED : k == WKB_POLYGON || k == WKB_POLYGONS ? WKB_COUNT : 0;
+  l.position = (kind & WKB_Z ? 24 : 16) + (single ? WKB_HEADER : 0);
+  return l;
+}
+// The header of a geometry without its count: its five bytes, the first one lowest.
+__device__ __forceinline__ u64 wkb_header(u32 kind) { return 1 | (u64)((kind & 7) + (kind & WKB_Z ? 1000 : 0)) << 8; }
+
+// Geometries as rings.cu lists them.
+struct WkbShapes {
+  const u8 *__restrict__ kinds;
+  const i64 *__restrict__ span_part, *__restrict__ part_ring, *__restrict__ ring_place;
+};
+// Bytes before part, ring and position of a row, and before their own headers.
+__device__ __forceinline__ i64 wkb_before(const WkbShapes &x, const WkbLayout &l, i64 row, i64 part, i64 ring, i64 place) {
+  const i64 part0 = x.span_part[row], ring0 = x.part_ring[part0];
+  return l.row + l.part * (part - part0) + l.ring * (ring - ring0) + l.position * (place - x.ring_place[ring0]);
+}

@@ -1,0 +1,114 @@
+package kernels
+
+import (
+	"errors"
+
+	"github.com/vibeflight/vibeflight/gpu"
+)
+
+// WKBShapes are n geometries in rows, as ListRings, ParsePositions and GeometryDims give them. Rows without a geometry and collections have no parts, a Point has one
+// position, and rows of KindPoint to KindMultiPolygon have the parts that Rings says.
+type WKBShapes struct {
+	Kinds       gpu.Buffer[GeometryKind]
+	At          RingOffsets         // without Positions
+	X, Y, Z     gpu.Buffer[float64] // of all positions; Z may be left out if no row has GeometryZ
+	Collections WKBCollections
+}
+
+// WKBCollections are those of the rows that are collections, all of them, and their members: c collections of rows that are geometries without members themselves.
+type WKBCollections struct {
+	Rows   gpu.Buffer[int64] // c rows, ascending
+	First  gpu.Buffer[int64] // c+1 elements: the members of collection i are those from First[i] to First[i+1]
+	Starts gpu.Buffer[int64] // c+1 elements: their bytes are those from Starts[i] to Starts[i+1] of WKB
+	WKB    gpu.Buffer[byte]  // of all members, one behind the other
+}
+
+// WKB is what WriteWKB needs to know of geometries. Free gives its memory back; Shapes and Offsets must live until then.
+type WKB struct {
+	RingKinds gpu.Buffer[GeometryKind] // of the row that each ring belongs to
+
+	shapes  WKBShapes
+	offsets gpu.Buffer[int64]
+	partAt  gpu.Buffer[int64]
+	ringAt  gpu.Buffer[int64]
+	parts   gpu.Buffer[GeometryKind] // kinds of the rows that they belong to
+}
+
+// MeasureWKB says how many bytes each geometry has as ISO WKB (OGC 06-103r4 section 8.2), little-endian, of its own kind and dimension. A row without a geometry
+// has none, a Point of a position without numbers has its NaN.
+//
+//	offsets  n+1 elements, overwritten: bytes of the rows before each row, and of all
+//
+// Eight launches at most; reads 25 bytes a row and 24 a part or ring, and writes 9 bytes for each of these.
+func (k *Set) MeasureWKB(s *gpu.Stream, shapes WKBShapes, offsets gpu.Buffer[int64]) (*WKB, error) {
+	w := k.begin(s, "measure WKB")
+	n, at, c := int64(shapes.Kinds.Len()), shapes.At, shapes.Collections
+	parts, rings := int64(at.Parts.Len())-1, int64(at.Rings.Len())-1
+	w.need(int64(offsets.Len()) == n+1 && int64(at.Spans.Len()) == n+1 && parts >= 0 && rings >= 0, "%d offsets for %d rows, with %d, %d and %d of parts, rings and positions", offsets.Len(), n, at.Spans.Len(), at.Parts.Len(), at.Rings.Len())
+	w.need(shapes.X.Len() == shapes.Y.Len() && (shapes.Z.Len() == 0 || shapes.Z.Len() == shapes.X.Len()), "%d, %d and %d ordinates", shapes.X.Len(), shapes.Y.Len(), shapes.Z.Len())
+	c.check(w)
+	x := &WKB{shapes: shapes, offsets: offsets, partAt: give[int64](w, parts), parts: give[GeometryKind](w, parts), ringAt: give[int64](w, rings), RingKinds: give[GeometryKind](w, rings)}
+	lists := []gpu.Arg{shapes.Kinds.Arg(), at.Spans.Arg(), at.Parts.Arg(), at.Rings.Arg(), gpu.Int(n)}
+	w.launch("wkb_sizes", blocks(n, block), block, join(lists, offsets.Arg())...)
+	w.launch("wkb_collections", blocks(int64(c.Rows.Len()), block), block, c.Rows.Arg(), c.Starts.Arg(), gpu.Int(c.Rows.Len()), offsets.Arg())
+	if w.err == nil {
+		scan(w, offsets.Slice(0, int(n)), offsets, gpu.Buffer[int64]{})
+	}
+	lists = join(lists, gpu.Int(parts))
+	w.launch("wkb_parts", blocks(parts, block), block, join(lists, offsets.Arg(), x.partAt.Arg(), x.parts.Arg())...)
+	w.launch("wkb_rings", blocks(rings, block), block, join(lists, gpu.Int(rings), offsets.Arg(), x.ringAt.Arg(), x.RingKinds.Arg())...)
+	if err := w.done(); err != nil {
+		return nil, errors.Join(err, x.Free(s))
+	}
+	return x, nil
+}
+
+// check refuses collections that do not fit each other.
+func (c WKBCollections) check(w *work) {
+	n := c.Rows.Len()
+	w.need(n == 0 && c.First.Len() == 0 && c.Starts.Len() == 0 || c.First.Len() == n+1 && c.Starts.Len() == n+1, "%d members and %d starts for %d collections", c.First.Len(), c.Starts.Len(), n)
+}
+
+// Free gives the memory back once the work that s was given before is done.
+func (x *WKB) Free(s *gpu.Stream) error {
+	return errors.Join(x.partAt.Free(s), x.parts.Free(s), x.ringAt.Free(s), x.RingKinds.Free(s))
+}
+
+// WriteWKB writes the bytes of the geometries that x was measured of.
+//
+//	out  as many bytes as the last offset says, 16-byte aligned; what does not fit is left out
+//
+//	row      01 03000000 01000000 │ 01 01000000 …
+//	ring                           04000000
+//	position                                │ 3ff0… 4000… │ …
+//
+// One launch; reads 16 or 24 bytes a position, 25 a row, 17 a part or ring and the members' bytes, and writes the output. The time is linear in its bytes and in the rows.
+func (k *Set) WriteWKB(s *gpu.Stream, x *WKB, out gpu.Buffer[byte]) error {
+	w := k.begin(s, "write WKB")
+	room := w.text(out)
+	sh, c := x.shapes, x.shapes.Collections
+	w.launch("wkb_bytes", blocks(room, tileBytes), block, sh.Kinds.Arg(), sh.At.Spans.Arg(), sh.At.Parts.Arg(), sh.At.Rings.Arg(), gpu.Int(sh.Kinds.Len()),
+		gpu.Int(sh.At.Parts.Len()-1), gpu.Int(sh.At.Rings.Len()-1), sh.X.Arg(), sh.Y.Arg(), sh.Z.Arg(), x.offsets.Arg(), x.partAt.Arg(), x.parts.Arg(), x.ringAt.Arg(), x.RingKinds.Arg(),
+		c.Rows.Arg(), c.First.Arg(), c.Starts.Arg(), gpu.Int(c.Rows.Len()), c.WKB.Arg(), out.Arg(), gpu.Int(room))
+	return w.done()
+}
+
+// WKBCollectionDims gives a collection a third ordinate if one of its members has one, and then all of its members.
+//
+//	rows     c rows that are collections
+//	first    c+1 offsets: the members of collection i are those from first[i] to first[i+1]
+//	kinds    of the rows, updated
+//	members  of the members, updated
+//
+// Two launches; read a byte a member and write what changes.
+func (k *Set) WKBCollectionDims(s *gpu.Stream, rows, first gpu.Buffer[int64], kinds, members gpu.Buffer[GeometryKind]) error {
+	w := k.begin(s, "dims of collections")
+	n, m := int64(rows.Len()), int64(members.Len())
+	w.need(int64(first.Len()) == n+1, "%d offsets for %d collections", first.Len(), n)
+	if n > 0 {
+		for tell := range 2 {
+			w.launch("wkb_dims", blocks(m, block), block, rows.Arg(), first.Arg(), gpu.Int(n), gpu.Int(m), kinds.Arg(), members.Arg(), gpu.Int(tell))
+		}
+	}
+	return w.done()
+}

@@ -1,0 +1,318 @@
+package kernels_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/vibeflight/vibeflight/gpu"
+	"github.com/vibeflight/vibeflight/kernels"
+)
+
+// geometry is one of any kind: parts of rings of positions, of x, y and z, or members.
+type geometry struct {
+	kind    kernels.GeometryKind
+	parts   [][][][3]float64
+	members []geometry
+}
+
+// wkb writes it, value by value.
+func (g geometry) wkb(b []byte) []byte {
+	kind, z := g.kind&^kernels.GeometryZ, g.kind&kernels.GeometryZ
+	header := func(kind kernels.GeometryKind) {
+		b = binary.LittleEndian.AppendUint32(append(b, 1), uint32(kind)+1000*uint32(z>>3))
+	}
+	count := func(n int) { b = binary.LittleEndian.AppendUint32(b, uint32(n)) }
+	position := func(p [3]float64) {
+		for _, v := range p[:2+z>>3] {
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+		}
+	}
+	positions := func(all [][3]float64) {
+		count(len(all))
+		for _, p := range all {
+			position(p)
+		}
+	}
+	polygon := func(rings [][][3]float64) {
+		count(len(rings))
+		for _, r := range rings {
+			positions(r)
+		}
+	}
+	if kind == 0 {
+		return b
+	}
+	header(kind)
+	switch kernels.TypeKind(kind) {
+	case kernels.KindPoint:
+		position(g.parts[0][0][0])
+	case kernels.KindLineString:
+		positions(g.parts[0][0])
+	case kernels.KindPolygon:
+		polygon(g.parts[0])
+	case kernels.KindMultiPoint:
+		count(len(g.parts[0][0]))
+		for _, p := range g.parts[0][0] {
+			header(1)
+			position(p)
+		}
+	case kernels.KindMultiLineString:
+		count(len(g.parts[0]))
+		for _, line := range g.parts[0] {
+			header(2)
+			positions(line)
+		}
+	case kernels.KindMultiPolygon:
+		count(len(g.parts))
+		for _, p := range g.parts {
+			header(3)
+			polygon(p)
+		}
+	case kernels.KindGeometryCollection:
+		count(len(g.members))
+		for _, m := range g.members {
+			b = m.wkb(b)
+		}
+	}
+	return b
+}
+
+// shapesOf takes geometries to the device, without the members of collections.
+func shapesOf(r *rig, all []geometry) kernels.WKBShapes {
+	r.Helper()
+	kinds := make([]kernels.GeometryKind, len(all))
+	spans, parts, rings := []int64{0}, []int64{0}, []int64{0}
+	var xyz [3][]float64
+	for i, g := range all {
+		kinds[i] = g.kind
+		for _, part := range g.parts {
+			for _, ring := range part {
+				for _, p := range ring {
+					for k := range xyz {
+						xyz[k] = append(xyz[k], p[k])
+					}
+				}
+				rings = append(rings, int64(len(xyz[0])))
+			}
+			parts = append(parts, int64(len(rings)-1))
+		}
+		spans = append(spans, int64(len(parts)-1))
+	}
+	return kernels.WKBShapes{
+		Kinds: upload(r, kinds), At: kernels.RingOffsets{Spans: upload(r, spans), Parts: upload(r, parts), Rings: upload(r, rings)},
+		X: upload(r, xyz[0]), Y: upload(r, xyz[1]), Z: upload(r, xyz[2]),
+	}
+}
+
+// writeWKB measures and writes geometries, and compares with wkb. short: bytes of the output that there is no room for.
+func writeWKB(r *rig, what string, all []geometry, shapes kernels.WKBShapes, short int) (offsets []int64, out gpu.Buffer[byte]) {
+	r.Helper()
+	var want []byte
+	wantOffsets := []int64{0}
+	for _, g := range all {
+		want = g.wkb(want)
+		wantOffsets = append(wantOffsets, int64(len(want)))
+	}
+	at := poisoned[int64](r, len(all)+1)
+	x, err := r.k.MeasureWKB(r.s, shapes, at)
+	r.ok(err)
+	if offsets = read(r, at); !slices.Equal(offsets, wantOffsets) {
+		r.Fatalf("%s: offsets %d, want %d", what, offsets, wantOffsets)
+	}
+	room := max(0, len(want)-short)
+	out = poisoned[byte](r, room)
+	r.ok(r.k.WriteWKB(r.s, x, out))
+	if got := read(r, out); !bytes.Equal(got, want[:room]) {
+		i := 0
+		for got[i] == want[i] {
+			i++
+		}
+		r.Fatalf("%s: byte %d of %d is %x, want %x", what, i, len(want), got[i:min(i+40, room)], want[i:min(i+40, room)])
+	}
+	var ringKinds []kernels.GeometryKind
+	for _, g := range all {
+		for _, part := range g.parts {
+			for range part {
+				ringKinds = append(ringKinds, g.kind)
+			}
+		}
+	}
+	if got := read(r, x.RingKinds); !slices.Equal(got, ringKinds) {
+		r.Fatalf("%s: rings are of %d, want %d", what, got, ringKinds)
+	}
+	r.ok(x.Free(r.s))
+	return offsets, out
+}
+
+// randomGeometry gives one of a kind, of at most so many parts, rings and positions each.
+func randomGeometry(rng *rand.Rand, kind kernels.GeometryKind, most int) geometry {
+	g := geometry{kind: kind}
+	line := func(n int) [][3]float64 {
+		all := make([][3]float64, n)
+		for i := range all {
+			all[i] = [3]float64{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()}
+		}
+		return all
+	}
+	polygon := func() [][][3]float64 {
+		rings := make([][][3]float64, rng.IntN(most))
+		for i := range rings {
+			rings[i] = line(rng.IntN(most))
+		}
+		return rings
+	}
+	switch kernels.TypeKind(kind &^ kernels.GeometryZ) {
+	case kernels.KindPoint:
+		g.parts = [][][][3]float64{{line(1)}}
+	case kernels.KindLineString, kernels.KindMultiPoint:
+		g.parts = [][][][3]float64{{line(rng.IntN(most))}}
+	case kernels.KindPolygon, kernels.KindMultiLineString:
+		g.parts = [][][][3]float64{polygon()}
+	case kernels.KindMultiPolygon:
+		for range rng.IntN(most) {
+			g.parts = append(g.parts, polygon())
+		}
+	}
+	return g
+}
+
+func TestWriteWKB(t *testing.T) {
+	r := open(t)
+	rng := rand.New(rand.NewPCG(3, 1))
+	writeWKB(r, "none", nil, shapesOf(r, nil), 0)
+	writeWKB(r, "nulls", make([]geometry, 1000), shapesOf(r, make([]geometry, 1000)), 0)
+	for kind := kernels.GeometryKind(1); kind < 7; kind++ {
+		for _, z := range []kernels.GeometryKind{0, kernels.GeometryZ} {
+			for _, n := range []int{1, 2, 255, 257, 700} {
+				var all []geometry
+				for range n {
+					all = append(all, randomGeometry(rng, kind|z, 5))
+				}
+				writeWKB(r, fmt.Sprintf("%d of kind %d", n, kind|z), all, shapesOf(r, all), 0)
+			}
+			all := []geometry{randomGeometry(rng, kind|z, 2), randomGeometry(rng, kind|z, 40), {}, randomGeometry(rng, kind|z, 2)}
+			writeWKB(r, fmt.Sprintf("large ones of kind %d", kind|z), all, shapesOf(r, all), 7)
+		}
+	}
+	for i := range 30 {
+		var all []geometry
+		for range rng.IntN(1 + 40*i) {
+			all = append(all, randomGeometry(rng, kernels.GeometryKind(rng.IntN(7)+8*rng.IntN(2))%15, 1+rng.IntN(7)))
+			if last := &all[len(all)-1]; last.kind&7 == 0 {
+				last.kind = 0
+			}
+		}
+		writeWKB(r, "of any kind", all, shapesOf(r, all), rng.IntN(20))
+	}
+}
+
+// A tile that holds nothing but the inside of one geometry, and tiles that its headers are cut by.
+func TestWriteWKBOverTiles(t *testing.T) {
+	r := open(t)
+	rng := rand.New(rand.NewPCG(3, 2))
+	for before := range 24 {
+		all := make([]geometry, 0, 20)
+		line := geometry{kind: 2, parts: [][][][3]float64{{make([][3]float64, 1020+before)}}} // 16384 bytes are 1023 positions and a rest
+		for i := range line.parts[0][0] {
+			line.parts[0][0][i] = [3]float64{float64(i), float64(-i)}
+		}
+		for range before {
+			all = append(all, geometry{kind: 5, parts: [][][][3]float64{{}}}) // 9 bytes
+		}
+		all = append(all, line, geometry{}, geometry{kind: 6}, geometry{kind: 6, parts: [][][][3]float64{{}, {nil, nil}}}, line, randomGeometry(rng, 6, 9), line, randomGeometry(rng, 4, 2000))
+		writeWKB(r, "over tiles", all, shapesOf(r, all), 0)
+	}
+}
+
+func TestWriteWKBOfCollections(t *testing.T) {
+	r := open(t)
+	rng := rand.New(rand.NewPCG(3, 3))
+	for i := range 24 {
+		var all, members []geometry
+		var rows []int64
+		first := []int64{0}
+		for range 1 + rng.IntN(20*i+1) {
+			kind := kernels.GeometryKind(rng.IntN(8))
+			g := randomGeometry(rng, kind, 4)
+			if kind == 7 {
+				z := false
+				for range rng.IntN(5) {
+					m := randomGeometry(rng, kernels.GeometryKind(1+rng.IntN(6)+8*rng.IntN(2)*(i%2)), 1+rng.IntN(200/(i+1)+3))
+					z = z || m.kind&8 != 0
+					g.members = append(g.members, m)
+				}
+				members, rows = append(members, g.members...), append(rows, int64(len(all)))
+				first = append(first, int64(len(members)))
+				if z {
+					g.kind |= 8
+					g.members = slices.Clone(g.members)
+					for k := range g.members {
+						g.members[k].kind |= 8
+					}
+				}
+			}
+			all = append(all, g)
+		}
+		withoutZ, want := slices.Clone(all), []geometry{}
+		for k := range withoutZ {
+			if withoutZ[k].kind == 15 {
+				withoutZ[k].kind = 7
+			}
+			want = append(want, all[k].members...)
+		}
+		shapes, inner := shapesOf(r, withoutZ), shapesOf(r, members)
+		c := kernels.WKBCollections{Rows: upload(r, rows), First: upload(r, first)}
+		r.ok(r.k.WKBCollectionDims(r.s, c.Rows, c.First, shapes.Kinds, inner.Kinds))
+		offsets, written := writeWKB(r, "members", want, inner, 0)
+		c.WKB = written
+		starts := make([]int64, len(first))
+		for k, m := range first {
+			starts[k] = offsets[m]
+		}
+		if c.Starts = upload(r, starts); len(rows) > 0 {
+			shapes.Collections = c
+		}
+		writeWKB(r, "collections", all, shapes, rng.IntN(3))
+	}
+}
+
+func TestWKBArguments(t *testing.T) {
+	r := open(t)
+	shapes, offsets := shapesOf(r, []geometry{{}, {}}), poisoned[int64](r, 3)
+	change := func(f func(*kernels.WKBShapes)) kernels.WKBShapes {
+		x := shapes
+		f(&x)
+		return x
+	}
+	for name, tt := range map[string]struct {
+		shapes  kernels.WKBShapes
+		offsets gpu.Buffer[int64]
+	}{
+		"offsets":     {shapes, offsets.Slice(0, 2)},
+		"spans":       {change(func(x *kernels.WKBShapes) { x.At.Spans = offsets.Slice(0, 2) }), offsets},
+		"no part":     {change(func(x *kernels.WKBShapes) { x.At.Parts = gpu.Buffer[int64]{} }), offsets},
+		"no ring":     {change(func(x *kernels.WKBShapes) { x.At.Rings = gpu.Buffer[int64]{} }), offsets},
+		"ordinates":   {change(func(x *kernels.WKBShapes) { x.Y = poisoned[float64](r, 1) }), offsets},
+		"z":           {change(func(x *kernels.WKBShapes) { x.Z = poisoned[float64](r, 1) }), offsets},
+		"collections": {change(func(x *kernels.WKBShapes) { x.Collections.Rows = poisoned[int64](r, 1) }), offsets},
+	} {
+		if x, err := r.k.MeasureWKB(r.s, tt.shapes, tt.offsets); err == nil {
+			t.Errorf("%s: no error", name)
+			r.ok(x.Free(r.s))
+		}
+	}
+	x, err := r.k.MeasureWKB(r.s, shapes, offsets)
+	r.ok(err)
+	if r.k.WriteWKB(r.s, x, poisoned[byte](r, 64).Slice(1, 60)) == nil {
+		t.Error("an output at an odd address: no error")
+	}
+	r.ok(x.Free(r.s))
+	if r.k.WKBCollectionDims(r.s, offsets, offsets, shapes.Kinds, shapes.Kinds) == nil {
+		t.Error("3 collections with 3 offsets: no error")
+	}
+}

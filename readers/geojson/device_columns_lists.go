@@ -1,0 +1,102 @@
+package geojson
+
+import (
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/vibeflight/vibeflight/gpu"
+	"github.com/vibeflight/vibeflight/kernels"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+)
+
+// deviceList is the arrays of a column on their way.
+type deviceList struct {
+	ranks   gpu.Buffer[int64] // of each row's first element among those of all columns
+	offsets gpu.Buffer[int64]
+	report  []uint32      // one element: kernels.ListFlags
+	count   []int64       // one element: how many elements there are
+	items   *deviceColumn // nil until the arrays turned out to be lists
+}
+
+// valuesDepth is how deep the bracket of a property's value stands in a Feature: { "properties": { "name": [
+const valuesDepth = 3
+
+// lists finds the elements of all arrays among the properties; their number is there behind the next await.
+func (d *deviceRows) lists() (lists *kernels.Lists, elements []int64) {
+	within := d.within(kindArray)
+	if d.stopped() {
+		return nil, nil
+	}
+	lists, err := d.k.FindElements(d.s, d.dev, d.x, within, valuesDepth, d.records.ValueStart)
+	if err != nil {
+		d.try(err)
+		return nil, nil
+	}
+	d.later(func() error { return lists.Free(d.s) })
+	return lists, deviceResult(d, lists.Total())
+}
+
+// measureLists asks what the arrays of a column are.
+func (d *deviceRows) measureLists(c *deviceColumn, nested *deviceNested) {
+	starts, ends, _ := d.pick(c, kindArray)
+	offsets, report := deviceAlloc[int64](d, c.n+1), deviceAlloc[uint32](d, 1)
+	if d.stopped() {
+		return
+	}
+	d.try(d.k.MeasureLists(d.s, nested.lists, c.slots, d.records.Kind, starts, ends, offsets, report))
+	c.list = &deviceList{ranks: starts, offsets: offsets, report: deviceResult(d, report), count: deviceResult(d, offsets.Slice(c.n, c.n+1))}
+}
+
+// listFacts are the facts for what MeasureLists said.
+func (d *deviceRows) listFacts(report uint32) (facts geoarrow.FactKinds) {
+	for _, has := range []struct {
+		flag kernels.ListFlags
+		fact geoarrow.FactKinds
+	}{
+		{kernels.ListBool, geoarrow.FactListBool}, {kernels.ListString, geoarrow.FactListString}, {kernels.ListEmpty, geoarrow.FactEmptyList}, {kernels.ListOdd, geoarrow.FactJSON},
+	} {
+		if report&uint32(has.flag) != 0 {
+			facts |= has.fact
+		}
+	}
+	return facts | d.numberFacts(report&(uint32(kernels.ListBool)-1)).InList()
+}
+
+// items begins a column of lists, in which single values of the same kind are lists of one element.
+func (d *deviceRows) items(c *deviceColumn, nested *deviceNested) {
+	n := int(c.list.count[0])
+	i := &deviceColumn{n: n, numberKinds: []uint32{c.list.report[0]}, starts: deviceAlloc[int64](d, n), ends: deviceAlloc[int64](d, n)}
+	i.Type = c.Type.(*arrow.ListType).Elem()
+	if c.numberKinds != nil {
+		i.numberKinds[0] |= c.numberKinds[0]
+	}
+	trues := deviceAlloc[uint64](d, kernels.Words(n))
+	if d.stopped() {
+		return
+	}
+	c.list.items = i
+	d.try(d.k.GatherElements(d.s, nested.lists, c.slots, d.records.Kind, d.records.ValueEnd, c.list.ranks, c.list.offsets, i.starts, i.ends, trues))
+	switch i.Type.ID() {
+	case arrow.BOOL:
+		i.Values = geoarrow.AsBytes(deviceResult(d, trues))
+		i.Values = i.Values[:min((n+7)/8, len(i.Values))]
+	case arrow.STRING:
+		i.text = &deviceText{}
+		d.measurePart(i.text, d.dev, i.starts, i.ends, kernels.StringsJSON)
+		d.measured(i)
+	default:
+		d.parseNumbers(i)
+	}
+}
+
+// deliverItems fills a column of lists.
+func (d *deviceRows) deliverItems(c *deviceColumn) {
+	i, narrow := c.list.items, deviceAlloc[int32](d, c.n+1)
+	d.deliver(i)
+	if d.stopped() {
+		return
+	}
+	d.try(d.k.NarrowInt32(d.s, c.list.offsets, narrow))
+	c.Offsets = deviceResult(d, narrow)
+	c.Rounded, c.Replaced = i.Rounded, i.Replaced
+	c.Child = &geoarrow.Column{Type: i.Type, Offsets: i.Offsets, Values: i.Values}
+}

@@ -1,0 +1,159 @@
+package geojson
+
+import (
+	"math"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/vibeflight/vibeflight/gpu"
+	"github.com/vibeflight/vibeflight/kernels"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+)
+
+// deviceNested is the objects and arrays among the properties of a chunk as compact JSON text, one behind the other.
+type deviceNested struct {
+	text  gpu.Buffer[byte]
+	ranks *kernels.Ranks // of the bytes that text keeps
+	lists *kernels.Lists // of the arrays; nil if there is none
+}
+
+// elementBytes is how much text a chunk must have for each element of a list: one takes 40 bytes of the device's memory.
+const elementBytes = 6
+
+// nested checks and compacts the objects and arrays of all columns together.
+//
+//	text    {"properties":{"tags": {"a": [1, 2]},"n":1}}
+//	within                         111111111111.
+//	solid                          11111.111.11.
+func (d *deviceRows) nested(kinds kernels.KindSet) *deviceNested {
+	within, solid := d.within(kindNested), deviceAlloc[uint64](d, kernels.Words(d.dev.Len()))
+	fault := deviceAlloc[int64](d, 1)
+	if d.stopped() {
+		return nil
+	}
+	d.try(d.k.CheckValues(d.s, d.dev, d.x, within, d.deep, solid, fault))
+	ranks, err := d.k.Rank(d.s, solid)
+	if err != nil {
+		d.try(err)
+		return nil
+	}
+	d.later(func() error { return ranks.Free(d.s) })
+	at, bytes := deviceResult(d, fault), deviceResult(d, ranks.Total())
+	var lists *kernels.Lists
+	var elements []int64
+	if kinds&kindArray != 0 {
+		lists, elements = d.lists()
+	}
+	d.await()
+	if d.stopped() {
+		return nil
+	}
+	d.accept(at[0] < 0, "a nested value that is not as JSON has it, or too deep")
+	d.accept(lists == nil || d.stopped() || elements[0] <= int64(d.dev.Len()/elementBytes), "lists of very short elements")
+	x := &deviceNested{text: deviceAlloc[byte](d, int(bytes[0])), ranks: ranks, lists: lists}
+	if d.stopped() {
+		return nil
+	}
+	d.try(kernels.Compact(d.k, d.s, d.dev, solid, x.text, gpu.Buffer[int64]{}))
+	if lists != nil {
+		d.try(d.k.ReadElements(d.s, lists, elements[0]))
+	}
+	return x
+}
+
+// within marks the bytes of properties of some kinds.
+func (d *deviceRows) within(kinds kernels.KindSet) kernels.Mask {
+	n := d.dev.Len()
+	members, within := deviceAlloc[uint64](d, kernels.Words(d.records.Members)), deviceAlloc[uint64](d, kernels.Words(n))
+	if !d.stopped() {
+		d.try(d.k.MembersOfKinds(d.s, d.records.Owner, d.member, fieldProperties, d.records.Kind, kinds, members))
+		d.try(d.k.MarkSomeSpans(d.s, d.records.ValueStart, d.records.ValueEnd, members, n, within))
+	}
+	return within
+}
+
+// deviceText is a column of texts on its way.
+type deviceText struct {
+	scalars kernels.Mask // rows that have one
+	offsets gpu.Buffer[int64]
+	parts   []*kernels.Strings // scalars, and nested values: each row is empty in one of them
+	summary [][]kernels.StringSummary
+	bytes   []int64 // one element
+	arrived bool    // the host has summary and bytes
+}
+
+// measure finds how long the texts of a column are: strings without their quotes and escapes, other scalars as they are, nested values as compact JSON.
+func (d *deviceRows) measure(c *deviceColumn, nested *deviceNested) {
+	c.text = &deviceText{}
+	if scalars := c.kinds &^ kindNested; scalars != 0 {
+		starts, ends, picked := d.pick(c, scalars)
+		c.text.scalars = picked
+		d.measurePart(c.text, d.dev, starts, ends, kernels.StringsJSON) // scalars but strings have no backslash
+	}
+	if c.kinds&kindNested != 0 {
+		starts, ends, _ := d.pick(c, kindNested)
+		if d.stopped() {
+			return
+		}
+		d.try(d.k.RankSpans(d.s, nested.ranks, starts, ends))
+		d.measurePart(c.text, nested.text, starts, ends, kernels.StringsRaw)
+	}
+	d.measured(c)
+}
+
+// measured asks for the bytes of all texts.
+func (d *deviceRows) measured(c *deviceColumn) {
+	if !d.stopped() {
+		c.text.bytes = deviceResult(d, c.text.offsets.Slice(c.n, c.n+1))
+	}
+}
+
+// measurePart adds strings of one text.
+func (d *deviceRows) measurePart(t *deviceText, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], mode kernels.StringMode) {
+	offsets := deviceAlloc[int64](d, starts.Len()+1)
+	if d.stopped() {
+		return
+	}
+	x, err := d.k.MeasureStrings(d.s, text, starts, ends, mode, offsets)
+	if err != nil {
+		d.try(err)
+		return
+	}
+	d.later(func() error { return x.Free(d.s) })
+	t.parts, t.summary = append(t.parts, x), append(t.summary, deviceResult(d, x.Summary))
+	if len(t.parts) == 1 {
+		t.offsets = offsets
+		return
+	}
+	d.try(d.k.AddOffsets(d.s, t.offsets, offsets))
+}
+
+// gather fills a column of texts.
+func (d *deviceRows) gather(c *deviceColumn) {
+	t := c.text
+	for _, s := range t.summary {
+		d.accept(s[0].Flags&(kernels.StringMalformed|kernels.StringControl|kernels.StringNotUTF8) == 0, "a string that is not as JSON has it")
+		c.Replaced += s[0].Replaced
+	}
+	d.accept(t.bytes[0] <= math.MaxInt32, "texts of more than 2 GiB in a column")
+	text, narrow := deviceAlloc[byte](d, int(t.bytes[0])), deviceAlloc[int32](d, c.n+1)
+	if d.stopped() {
+		return
+	}
+	for _, x := range t.parts {
+		d.try(d.k.GatherStrings(d.s, x.At(t.offsets), text))
+	}
+	d.try(d.k.NarrowInt32(d.s, t.offsets, narrow))
+	c.Values, c.Offsets = deviceResult(d, text), deviceResult(d, narrow)
+}
+
+// times makes a column of texts one of dates or times, if all of them are, as the CPU engine does.
+func times(c *geoarrow.Column, n int, forced bool) {
+	texts := column{n: n, nulls: c.Nulls, valid: c.Valid, ends: c.Offsets, text: c.Values}
+	facts, values := texts.temporalFacts()
+	c.Facts = facts
+	if res := facts.Resolve(c.Role); res.Type.ID() != arrow.STRING && !forced {
+		c.Offsets, c.Values = nil, temporalValues(values, res.Type)
+		c.Type = res.Type
+	}
+}

@@ -1,0 +1,369 @@
+package geojson
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/vibeflight/vibeflight/gpu"
+	"github.com/vibeflight/vibeflight/kernels"
+)
+
+// dictionary is the names that members are looked up by. A name has one spelling in JSON text without an escape, and any number with escapes. Those that
+// properties have are columns, too.
+type dictionary struct {
+	names   []string         // by number; the first are structuralNames
+	number  map[string]int32 // of a name
+	column  []int32          // of a name's number, or -1
+	columns []string         // names
+	spelled []string         // as the text has them
+	means   []int32          // the number of the name that each is
+	known   map[string]bool  // spelled
+}
+
+// newDictionary has names of properties and of members that nobody reads.
+func newDictionary(properties, foreign []string) *dictionary {
+	t := &dictionary{number: map[string]int32{}, known: map[string]bool{}}
+	for _, name := range structuralNames {
+		t.add(name, false)
+	}
+	for _, name := range properties {
+		t.add(name, true)
+	}
+	for _, name := range foreign {
+		t.add(name, false)
+	}
+	return t
+}
+
+// add gives a name a number and its spelling without escapes, unless it has them, and a column if it is to have one.
+func (t *dictionary) add(name string, column bool) int32 {
+	n, ok := t.number[name]
+	if !ok {
+		n = int32(len(t.names))
+		t.number[name] = n
+		t.names, t.column = append(t.names, name), append(t.column, -1)
+		if strings.IndexByte(name, '\\') < 0 { // else the same bytes are another name
+			t.spell(name, n)
+		}
+	}
+	if column && t.column[n] < 0 {
+		t.column[n] = int32(len(t.columns))
+		t.columns = append(t.columns, name)
+	}
+	return n
+}
+
+// spell has a spelling mean a name.
+func (t *dictionary) spell(spelled string, n int32) {
+	if !t.known[spelled] && len(spelled) <= kernels.LongestFieldName {
+		t.known[spelled] = true
+		t.spelled, t.means = append(t.spelled, spelled), append(t.means, n)
+	}
+}
+
+// learn adds a name as the text has it.
+func (t *dictionary) learn(spelled []byte, column bool) {
+	name, _ := unescape(nil, spelled)
+	t.spell(string(spelled), t.add(string(name), column))
+}
+
+// widen makes a column of every name, and reports whether one had none.
+func (t *dictionary) widen() bool {
+	before := len(t.columns)
+	for _, name := range t.names {
+		t.add(name, true)
+	}
+	return len(t.columns) > before
+}
+
+// uploaded is a dictionary on the device. It stays there from chunk to chunk: small copies to the device wait for the large ones that bring text, and most
+// chunks have the names of the one before.
+type uploaded struct {
+	dictionary
+	fields *kernels.Fields
+	column gpu.Buffer[int32] // dictionary.column
+}
+
+// upload brings a dictionary that is not there yet.
+func (u *uploaded) upload(s *gpu.Stream, t *dictionary) error {
+	if u.fields != nil && slices.Equal(u.spelled, t.spelled) && slices.Equal(u.means, t.means) && slices.Equal(u.dictionary.column, t.column) {
+		return nil
+	}
+	defer s.Use(s.Use(nil)) // it outlives the chunk
+	if err := u.free(s); err != nil {
+		return err
+	}
+	fields, err := kernels.AllocSpellings(s, t.spelled, t.means)
+	if err != nil {
+		return err
+	}
+	u.fields = fields
+	u.spelled, u.means, u.dictionary.column = slices.Clone(t.spelled), slices.Clone(t.means), slices.Clone(t.column)
+	u.column, err = gpu.Of(s, t.column)
+	return err
+}
+
+// free gives its memory back once the work that s was given before is done.
+func (u *uploaded) free(s *gpu.Stream) error {
+	if u.fields == nil {
+		return nil
+	}
+	err := errors.Join(u.fields.Free(s), u.column.Free(s))
+	*u = uploaded{}
+	return err
+}
+
+// What one chunk may teach. Who chooses names so that they share buckets in every round is not waited for.
+const (
+	mostNewNames = 256 // beside those of the chunks before
+	newNames     = 256 // per round and level: a power of two
+	mostRounds   = 8
+)
+
+// level is one whose members have a meaning.
+type level struct {
+	want  int32
+	known uint64 // a bit for each structural name that is no foreign member there
+}
+
+func nameBits(fields ...int) (b uint64) {
+	for _, f := range fields {
+		b |= 1 << f
+	}
+	return b
+}
+
+// As featureMember and geometryMember have it.
+var (
+	ofFeature  = level{-1, nameBits(fieldType, fieldGeometry, fieldProperties, fieldID, fieldBBox)}
+	ofGeometry = level{fieldGeometry, nameBits(fieldType, fieldCoordinates, fieldGeometries, fieldBBox)}
+	// Values of these are checked where they are read.
+	readElsewhere = nameBits(fieldType, fieldGeometry, fieldProperties, fieldID, fieldCoordinates, fieldGeometries)
+)
+
+// features finds out which members there are and checks that every record is a Feature with geometry and properties. It gives the members of features.
+//
+// One wait is enough where the rows before had all names, and no feature or geometry has members that nobody reads. Otherwise a second wait follows, and where
+// there are new names they are learned, and all is matched again.
+func (d *deviceRows) features() *placed {
+	records, bad := deviceResult(d, d.records.Found), deviceResult(d, d.badString)
+	first := len(d.dict.names)
+	for round := uint64(0); ; round++ {
+		missed := d.match()
+		levels, odd := d.placeLevels()
+		types := d.types(levels[0])
+		d.await()
+		if d.stopped() {
+			return nil
+		}
+		d.accept(records[0].Fault < 0, "features that are not as JSON has them, or not known")
+		d.accept(bad[0] < 0, "a string that is not as JSON has it")
+		named := true
+		for i, p := range levels {
+			p.odd = odd[i]
+			d.accept(p.odd.Repeated < 0, repeatedName)
+			named = named && p.odd.Unknown < 0
+		}
+		if !named && (missed[0] != math.MaxUint32 && d.learn(round) || !d.stopped() && levels[2].odd.Unknown >= 0 && d.dict.widen()) {
+			d.accept(len(d.dict.names)-first <= mostNewNames, "many new names")
+			d.accept(round < mostRounds, "new names that hide")
+			continue
+		}
+		if d.stopped() {
+			return nil
+		}
+		d.shapes, d.values = levels[1], levels[2]
+		d.checkFeatures(levels[0], types)
+		d.countForeign(levels[0])
+		return levels[0]
+	}
+}
+
+// mostSlots is how many places for members a chunk may have, each 4 bytes: a table of many columns that few rows have is mostly empty.
+func (d *deviceRows) mostSlots() int { return max(d.dev.Len()/2, 1<<16) }
+
+// placeLevels puts members in columns: those of features, of geometries and of properties. What it says of them is there behind the next await.
+func (d *deviceRows) placeLevels() (levels [3]*placed, odd []kernels.PlaceReport) {
+	fields := [3]int{len(structuralNames), len(structuralNames), len(d.dict.columns)}
+	all, rows := fields[0]+fields[1]+fields[2], d.records.Count
+	d.accept(all <= d.mostSlots()/max(1, rows), "more columns than rows have text for")
+	columns := d.names.column
+	slots, report, odds := deviceAlloc[int32](d, all*rows), deviceAlloc[kernels.FieldReport](d, all), deviceAlloc[kernels.PlaceReport](d, len(levels))
+	if d.stopped() {
+		return levels, nil
+	}
+	d.try(d.k.PlaceLevels(d.s, kernels.LevelPlacing{
+		Row: d.records.Row, Owner: d.records.Owner, Field: d.member, Kind: d.records.Kind, Wants: [2]int32{fieldGeometry, fieldProperties},
+		Columns: columns, Rows: rows, Fields: fields, Slots: slots, Report: report, Odd: odds,
+	}))
+	reports, from := deviceResult(d, report), 0
+	if d.stopped() {
+		return levels, nil
+	}
+	for i, n := range fields {
+		levels[i] = &placed{slots: slots.Slice(from*rows, (from+n)*rows), report: reports[from : from+n], rows: rows}
+		from += n
+	}
+	return levels, deviceResult(d, odds)
+}
+
+// match finds which name each member has. missed gets the first without, behind the next await.
+func (d *deviceRows) match() (missed []uint32) {
+	if d.stopped() {
+		return nil
+	}
+	err := d.names.upload(d.s, d.dict)
+	if errors.Is(err, kernels.ErrFieldNames) {
+		d.accept(false, err.Error())
+	}
+	if err != nil {
+		d.try(err)
+		return nil
+	}
+	if d.member.Len() == 0 {
+		d.member = deviceAlloc[int32](d, d.records.Members)
+	}
+	first := deviceAlloc[uint32](d, 1)
+	if d.stopped() {
+		return nil
+	}
+	d.try(d.k.MatchAllKeys(d.s, d.dev, d.records.KeyStart, d.records.KeyEnd, d.names.fields, d.member, first))
+	return deviceResult(d, first)
+}
+
+// types counts the types of features, behind the next await.
+func (d *deviceRows) types(top *placed) []int64 {
+	if d.stopped() {
+		return nil
+	}
+	names, _, valid := d.tokens(top.of(fieldType), false)
+	kinds, counts := deviceAlloc[kernels.TypeKind](d, d.records.Count), deviceAlloc[int64](d, kernels.TallyValues)
+	if d.stopped() {
+		return nil
+	}
+	d.try(d.k.GeoJSONTypes(d.s, d.dev, names, `"`, kinds))
+	d.try(kernels.Tally(d.k, d.s, kinds, valid, counts))
+	return deviceResult(d, counts)
+}
+
+// checkFeatures checks what every record must have.
+func (d *deviceRows) checkFeatures(top *placed, types []int64) {
+	object, null := kindBit(kernels.ValueObject), kindBit(kernels.ValueNull)
+	d.accept(top.kinds(fieldType) == kindBit(kernels.ValueString), "a Feature without a type")
+	d.accept(top.kinds(fieldGeometry)&^(object|null) == 0, "a geometry that is no object")
+	d.accept(top.kinds(fieldProperties)&^(object|null) == 0, "properties that are no object")
+	d.accept(types[kernels.KindFeature] == int64(d.records.Count), "a Feature without a type, or with another one")
+}
+
+// learn asks for names that the dictionary does not have, and reports whether there were any. It waits for the device, for where they are and for their text.
+func (d *deviceRows) learn(seed uint64) bool {
+	wants := [...]int32{-1, fieldGeometry, fieldProperties}
+	var found [len(wants)][]kernels.KeySpan
+	for i, want := range wants {
+		spans := deviceAlloc[kernels.KeySpan](d, newNames)
+		if d.stopped() {
+			return false
+		}
+		d.try(d.k.UnknownKeys(d.s, d.dev, d.records.KeyStart, d.records.KeyEnd, d.level(want), seed, spans))
+		found[i] = deviceResult(d, spans)
+	}
+	if d.await(); d.stopped() {
+		return false
+	}
+	var spelled [len(wants)][][]byte
+	some := false
+	for i := range found {
+		for _, s := range found[i] {
+			if s.Start >= 0 {
+				spelled[i] = append(spelled[i], deviceResult(d, d.dev.Slice(int(s.Start), int(s.End))))
+				some = true
+			}
+		}
+	}
+	if !some { // what is missing are the names of members of other levels
+		return false
+	}
+	if d.await(); d.stopped() {
+		return false
+	}
+	before := len(d.dict.spelled)
+	for i, keys := range spelled {
+		for _, key := range keys {
+			d.dict.learn(key, wants[i] == fieldProperties)
+		}
+	}
+	return len(d.dict.spelled) > before
+}
+
+func (d *deviceRows) level(want int32) kernels.MemberLevel {
+	return kernels.MemberLevel{Owner: d.records.Owner, Field: d.member, Want: want}
+}
+
+// countForeign counts the members of features and geometries that nobody reads, by their names, and checks what their values are made of. Then they are no
+// members any more.
+func (d *deviceRows) countForeign(top *placed) {
+	d.foreign = map[string]int64{}
+	type counted struct {
+		level
+		counts []int64
+		fault  []int64
+	}
+	var levels []counted
+	for _, l := range []struct {
+		level
+		*placed
+	}{{ofFeature, top}, {ofGeometry, d.shapes}} {
+		idle := l.odd.Unknown < 0 && l.kinds(fieldBBox) == 0
+		for f := range structuralNames {
+			if l.known>>f&1 == 0 {
+				idle = idle && l.kinds(f) == 0
+				l.report[f] = kernels.FieldReport{First: math.MaxInt32}
+			}
+		}
+		l.odd.Unknown = -1
+		if !idle {
+			counts, fault := d.queueForeign(l.level)
+			levels = append(levels, counted{l.level, counts, fault})
+		}
+	}
+	if len(levels) == 0 {
+		return
+	}
+	d.await()
+	for _, l := range levels {
+		if d.stopped() {
+			return
+		}
+		d.accept(l.fault[0] < 0, "a value that nobody reads, and that is not as JSON has it, or too deep")
+		for f, n := range l.counts {
+			if n > 0 && (f >= len(structuralNames) || l.known>>f&1 == 0) {
+				d.foreign[d.dict.names[f]] += n
+				d.accept(l.want >= 0 || d.sep != kernels.RecordsLine || d.dict.names[f] != "crs", "a Feature with a crs")
+			}
+		}
+	}
+}
+
+// queueForeign counts the members of a level, and checks the values of those that nobody reads, behind the next await.
+func (d *deviceRows) queueForeign(l level) (counts, fault []int64) {
+	count, at := deviceAlloc[int64](d, len(d.dict.names)), deviceAlloc[int64](d, 1)
+	nested := deviceAlloc[uint64](d, kernels.Words(d.records.Members))
+	within := deviceAlloc[uint64](d, kernels.Words(d.dev.Len()))
+	if d.stopped() {
+		return nil, nil
+	}
+	d.try(d.k.CountMembers(d.s, d.level(l.want), d.records.Kind, readElsewhere&l.known, count, nested))
+	d.try(d.k.MarkSomeSpans(d.s, d.records.ValueStart, d.records.ValueEnd, nested, d.dev.Len(), within))
+	d.try(d.k.CheckValues(d.s, d.dev, d.x, within, d.deep, kernels.Mask{}, at))
+	return deviceResult(d, count), deviceResult(d, at)
+}
+
+// properties gives the members of properties in columns, and the name of each column.
+func (d *deviceRows) properties() (names []string, p *placed) {
+	if d.stopped() {
+		return nil, nil
+	}
+	return d.dict.columns, d.values
+}
