@@ -82,11 +82,19 @@ type Engine interface {
 
 // EngineCounts are the numbers of an Engine since it was made.
 type EngineCounts struct {
-	Chunks      int64  `json:"chunks"`                 // runs of rows that the cards read
-	Refused     int64  `json:"refused"`                // those that they left to the CPU engine, faults among them
-	RefusedRows int64  `json:"refused_rows"`           // rows that the CPU engine read in their place
-	Faults      int64  `json:"faults"`                 // faults of cards, of which EngineConfig.Fault was told
+	Chunks      int64  `json:"chunks"`       // runs of rows that the cards read
+	Refused     int64  `json:"refused"`      // those that they left to the CPU engine, faults among them
+	RefusedRows int64  `json:"refused_rows"` // rows that the CPU engine read in their place
+	Faults      int64  `json:"faults"`       // faults of cards, of which EngineConfig.Fault was told
+	Stages      Stages `json:"stages"`
 	Reason      string `json:"last_refusal,omitempty"` // why the last one of Refused was left; empty: none was
+}
+
+// Stages are where chunks spent their time, summed over all of them. Several are on their way at a time, so the sum is longer than the parse.
+type Stages struct {
+	ReadSeconds   float64 `json:"read_seconds"`   // text, from the file to page-locked memory
+	UploadSeconds float64 `json:"upload_seconds"` // from there to the card, behind the last byte that was read
+	WorkSeconds   float64 `json:"work_seconds"`   // kernels, and columns on their way back
 }
 
 // engineOf names what parses: "cpu", or what the parser says of itself.

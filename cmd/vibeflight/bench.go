@@ -44,6 +44,9 @@ bytes           size of the file; MB/s is bytes / seconds / 1,000,000
 rss_anon_peak   highest anonymous resident memory (RssAnon of /proc/self/status), looked at every 20 ms during the run and once
                 after it, the table still held; a peak shorter than that may be missed
 rss_anon_start  the same before the run
+
+With cuda, a second line says how many chunks of the file cards read, and for how long chunks were read, copied and worked on: several are at it at a
+time, so that the sum is longer than the run.
 chunks          with --engine cuda: runs of rows that the GPUs read
 refused         those that they left to the CPU engine, last_refusal says why
 refused_rows    their rows
@@ -208,6 +211,11 @@ func since(before, after readers.EngineCounts) *readers.EngineCounts {
 	n := readers.EngineCounts{
 		Chunks: after.Chunks - before.Chunks, Refused: after.Refused - before.Refused, RefusedRows: after.RefusedRows - before.RefusedRows,
 		Faults: after.Faults - before.Faults,
+		Stages: readers.Stages{
+			ReadSeconds:   after.Stages.ReadSeconds - before.Stages.ReadSeconds,
+			UploadSeconds: after.Stages.UploadSeconds - before.Stages.UploadSeconds,
+			WorkSeconds:   after.Stages.WorkSeconds - before.Stages.WorkSeconds,
+		},
 	}
 	if n.Refused > 0 {
 		n.Reason = after.Reason
@@ -262,7 +270,12 @@ func benchTable(w io.Writer) func(benchRun) error {
 		_, err := fmt.Fprintf(w, line, oneLine(r.File), r.Engine, strconv.Itoa(r.Run), humanBytes(r.Bytes), humanCount(r.Rows),
 			fmt.Sprintf("%.3f", r.Seconds), fmt.Sprintf("%.3f", r.CPUSeconds), fmt.Sprintf("%.1f", float64(r.Bytes)/1e6/r.Seconds),
 			humanBytes(r.RSSAnonPeak))
-		if n := r.EngineCounts; err == nil && n != nil && n.Refused > 0 {
+		n := r.EngineCounts
+		if err == nil && n != nil {
+			_, err = fmt.Fprintf(w, "  %s chunks, summed: read %.3f s, upload %.3f s, kernels and columns %.3f s\n", humanCount(n.Chunks), n.Stages.ReadSeconds,
+				n.Stages.UploadSeconds, n.Stages.WorkSeconds)
+		}
+		if err == nil && n != nil && n.Refused > 0 {
 			_, err = fmt.Fprintf(w, "  %s of %s chunks, %s rows, were read by the CPU engine: %s\n", humanCount(n.Refused), humanCount(n.Chunks+n.Refused),
 				humanCount(n.RefusedRows), oneLine(n.Reason))
 		}

@@ -9,7 +9,8 @@ import (
 )
 
 func TestBenchSaysWhatWasRefused(t *testing.T) {
-	before := readers.EngineCounts{Chunks: 10, Refused: 1, RefusedRows: 5, Reason: "before"}
+	before := readers.EngineCounts{Chunks: 10, Refused: 1, RefusedRows: 5, Reason: "before", Stages: readers.Stages{ReadSeconds: 1, UploadSeconds: 2, WorkSeconds: 3}}
+	stages := readers.Stages{ReadSeconds: 1.5, UploadSeconds: 2.25, WorkSeconds: 4}
 	tests := []struct {
 		name       string
 		after      readers.EngineCounts
@@ -17,14 +18,16 @@ func TestBenchSaysWhatWasRefused(t *testing.T) {
 	}{
 		{
 			"nothing",
-			readers.EngineCounts{Chunks: 80, Refused: 1, RefusedRows: 5, Reason: "before"},
-			`"chunks":70,"refused":0,"refused_rows":0,"faults":0}`, "",
+			readers.EngineCounts{Chunks: 80, Refused: 1, RefusedRows: 5, Reason: "before", Stages: stages},
+			`"chunks":70,"refused":0,"refused_rows":0,"faults":0,"stages":{"read_seconds":0.5,"upload_seconds":0.25,"work_seconds":1}}`,
+			"  70 chunks, summed: read 0.500 s, upload 0.250 s, kernels and columns 1.000 s\n",
 		},
 		{
 			"two chunks",
-			readers.EngineCounts{Chunks: 78, Refused: 3, RefusedRows: 131_077, Faults: 1, Reason: "out of\nmemory"},
-			`"chunks":68,"refused":2,"refused_rows":131072,"faults":1,"last_refusal":"out of\nmemory"}`,
-			"  2 of 70 chunks, 131,072 rows, were read by the CPU engine: out of memory\n",
+			readers.EngineCounts{Chunks: 78, Refused: 3, RefusedRows: 131_077, Faults: 1, Reason: "out of\nmemory", Stages: stages},
+			`"chunks":68,"refused":2,"refused_rows":131072,"faults":1,"stages":{"read_seconds":0.5,"upload_seconds":0.25,"work_seconds":1},"last_refusal":"out of\nmemory"}`,
+			"  68 chunks, summed: read 0.500 s, upload 0.250 s, kernels and columns 1.000 s\n" +
+				"  2 of 70 chunks, 131,072 rows, were read by the CPU engine: out of memory\n",
 		},
 	}
 	for _, tt := range tests {

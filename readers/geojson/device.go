@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
@@ -25,6 +26,7 @@ type Device struct {
 	fault func(card string, err error)
 
 	accepted, refused, refusedRows, faults atomic.Int64
+	reading, copying, working              atomic.Int64 // nanoseconds, summed over chunks
 	last                                   atomic.Pointer[string]
 }
 
@@ -109,10 +111,22 @@ func (d *Device) Parser(l readers.Layout) readers.Parser { return cpu{layout: l,
 // Counts says what the cards did.
 func (d *Device) Counts() readers.EngineCounts {
 	c := readers.EngineCounts{Chunks: d.accepted.Load(), Refused: d.refused.Load(), RefusedRows: d.refusedRows.Load(), Faults: d.faults.Load()}
+	c.Stages = readers.Stages{ReadSeconds: seconds(&d.reading), UploadSeconds: seconds(&d.copying), WorkSeconds: seconds(&d.working)}
 	if p := d.last.Load(); p != nil {
 		c.Reason = *p
 	}
 	return c
+}
+
+func seconds(n *atomic.Int64) float64 { return time.Duration(n.Load()).Seconds() }
+
+// clock adds the time from one call to the next to what the call names.
+type clock struct{ last time.Time }
+
+func (c *clock) stop(sum *atomic.Int64) {
+	now := time.Now()
+	sum.Add(int64(now.Sub(c.last)))
+	c.last = now
 }
 
 // give takes a lane back. After an error that the card does not recover from nobody gets it any more, and with the last one everybody is sent away.

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
@@ -81,6 +84,12 @@ func (r *deviceReader) onDevice(from, stop int64) (part readers.Part, why string
 		return part, gpu.ErrLost.Error()
 	}
 	defer func() { r.device.give(l, err) }()
+	defer func() {
+		if p := recover(); p != nil { // whoever guards this guess has the CPU engine read on, and nobody would know
+			r.device.failed(l.card, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+			panic(p)
+		}
+	}()
 	if end-start > int64(l.text.Len()) {
 		return part, "a chunk that ends in a long feature"
 	}
@@ -95,15 +104,20 @@ func (r *deviceReader) onDevice(from, stop int64) (part readers.Part, why string
 func (r *deviceReader) onLane(l *lane, start, end int64) (part readers.Part, why string, err error) {
 	n := int(end - start)
 	filler, _ := l.card.fillers.take(r.crew, start)
+	c := clock{time.Now()}
 	filled, err := l.fill(r.ctx, r.src, start, n)
 	l.card.fillers.give(filler)
+	c.stop(&r.device.reading)
 	err = cmp.Or(l.s.Synchronize(), err) // the copies are under way
+	c.stop(&r.device.copying)
 	if filled != nil || err != nil {
 		return part, errors.Join(filled, err).Error(), err
 	}
 	arena, _ := l.card.work.take(r.crew, start)
 	l.s.Use(arena)
+	c = clock{time.Now()}
 	defer func() {
+		c.stop(&r.device.working)
 		l.s.Use(nil)
 		l.card.work.give(arena)
 	}()
