@@ -8,6 +8,7 @@ GO        ?= go
 PYTHON    ?= python3
 FUZZ_SECS ?= 4
 ROUNDS    ?= 3
+SWEEP     ?= 10000
 
 BIN     := bin/vibeflight
 PY      := .venv/bin/python
@@ -45,8 +46,8 @@ release: images ## bin/vibeflight with the kernels compiled in, stripped
 	$(WITH_CUDA) $(GO) build -tags cuda,images -trimpath -buildvcs=$(BUILDVCS) -ldflags='-s -w' -o $(BIN) ./cmd/vibeflight
 
 ##@ Check
-.PHONY: test test-long test-go test-clients lint vet fuzz nocgo docs gpu-check gpu-check-build nvrtc
-test: lint docs nocgo fuzz test-go test-clients ## everything below that needs no GPU, in some minutes
+.PHONY: test test-long test-go test-sweep test-clients lint vet fuzz nocgo docs gpu-check gpu-check-build nvrtc
+test: lint docs nocgo fuzz test-go test-sweep test-clients ## everything below that needs no GPU, in some minutes
 
 test-long: build nvrtc $(VENV) ## the slow sweeps too: what go test -short leaves out, a minute of each fuzz target, two thousand cancelled clients
 	VIBEFLIGHT_NVRTC=$(NVRTC) $(WITH_CUDA) $(GO) test -json -race -timeout 60m ./... | $(PYTHON) .ci/gotest.py
@@ -55,6 +56,9 @@ test-long: build nvrtc $(VENV) ## the slow sweeps too: what go test -short leave
 
 test-go: build nvrtc ## Go tests with the race detector; kernels run on the processor and are compiled for every architecture
 	VIBEFLIGHT_NVRTC=$(NVRTC) $(WITH_CUDA) $(GO) test -json -race -short ./... | $(PYTHON) .ci/gotest.py
+
+test-sweep: cuda ## SWEEP=10000 random documents, most with mistakes, by the emulated GPU and by the CPU engine; without the race detector
+	VIBEFLIGHT_SWEEP=$(SWEEP) $(WITH_CUDA) $(GO) test -v -count=1 -timeout 30m -run 'TestDeviceSweep$$' ./readers/geojson
 
 test-clients: build $(VENV) ## pyarrow, GeoPandas, DuckDB, Polars and GDAL against the running server
 	$(PY) -m pytest integration
@@ -88,6 +92,8 @@ gpu-check-build: cuda build images ## what gpu-check runs, for a machine that ha
 		$(WITH_CUDA) $(GO) test -tags cuda,images -c -trimpath -ldflags='-s -w' -o build/gpu-check/kernels-images.test ./kernels; \
 	fi
 	$(WITH_CUDA) $(GO) build -trimpath -buildvcs=$(BUILDVCS) -ldflags='-s -w' -o build/gpu-check/vibeflight ./cmd/vibeflight
+	rm -rf build/gpu-check/testdata
+	cp -r readers/geojson/testdata build/gpu-check/testdata
 	install -m 755 .ci/gpu-check build/gpu-check/run
 
 ##@ Tend

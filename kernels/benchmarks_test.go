@@ -3,6 +3,7 @@ package kernels_test
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
@@ -251,6 +252,22 @@ var benchmarks = []benchmark{
 			return r.k.ParseInt64(r.s, c.text, starts, ends, kernels.GrammarJSON, out, valid, overflow)
 		}, moved: c.bytes() + 24*int64(n), items: int64(n)}
 	}},
+	{"read scalars", func(r *rig, c *corpus) measured {
+		return scalarsOf(r, c, func(_ kernels.Scalars, queue func() error, rows int64) measured {
+			return measured{launch: queue, moved: c.bytes() + scalarColumns*rows*37, items: scalarColumns * rows}
+		})
+	}},
+	{"parse numbers", func(r *rig, c *corpus) measured {
+		return scalarsOf(r, c, func(x kernels.Scalars, queue func() error, rows int64) measured {
+			r.ok(queue())
+			var to []kernels.NumberColumn
+			for i := range scalarColumns {
+				to = append(to, kernels.NumberColumn{Column: i, Float64: poisoned[float64](r, int(rows))})
+			}
+			undecided := poisoned[uint64](r, scalarColumns*kernels.Words(int(rows)))
+			return measured{launch: func() error { return r.k.ParseNumbers(r.s, c.text, x, to, undecided) }, moved: c.bytes() + scalarColumns*rows*24, items: scalarColumns * rows}
+		})
+	}},
 	{"exclusive scan of int64", func(r *rig, c *corpus) measured {
 		starts, _ := c.numbers()
 		out := poisoned[int64](r, starts.Len())
@@ -307,6 +324,28 @@ var benchmarks = []benchmark{
 	{"fixed-width logical", func(r *rig, _ *corpus) measured { return fixed(r, "logical") }},
 }
 
+const scalarColumns = 4
+
+// scalarsOf prepares the numbers of the corpus as the values of a few columns; queue reads them.
+func scalarsOf(r *rig, c *corpus, use func(x kernels.Scalars, queue func() error, rows int64) measured) measured {
+	starts, ends := c.numbers()
+	rows := starts.Len() / scalarColumns
+	slots := make([]gpu.Buffer[int32], scalarColumns)
+	for i := range slots {
+		column := make([]int32, rows)
+		for row := range column {
+			column[row] = int32(row*scalarColumns + i)
+		}
+		slots[i] = upload(r, column)
+	}
+	kind, words := upload(r, slices.Repeat([]kernels.ValueKind{kernels.ValueNumber}, starts.Len())), scalarColumns*kernels.Words(rows)
+	x := kernels.Scalars{
+		Starts: poisoned[int64](r, scalarColumns*rows), Ends: poisoned[int64](r, scalarColumns*rows), Kinds: poisoned[uint32](r, scalarColumns),
+		Valid: poisoned[uint64](r, words), Numbers: poisoned[uint64](r, words), Trues: poisoned[uint64](r, words),
+	}
+	return use(x, func() error { return r.k.ReadScalars(r.s, c.text, slots, starts, ends, kind, x) }, int64(rows))
+}
+
 // gather prepares a column of equal strings, every fifth byte of which is mark: a byte like others, or with the one behind it an escape.
 func gather(r *rig, length, strings int, mark byte) measured {
 	text := bytes.Repeat([]byte{'n', 'n', 'n', mark, 'n'}, length*strings/5)
@@ -321,7 +360,7 @@ func gather(r *rig, length, strings int, mark byte) measured {
 		if err != nil {
 			return err
 		}
-		if err := r.k.GatherStrings(r.s, x, out); err != nil {
+		if err := r.k.GatherStrings(r.s, x, out, gpu.Buffer[int32]{}); err != nil {
 			return err
 		}
 		return x.Free(r.s)

@@ -10,8 +10,8 @@
 //
 // The levels lie one behind the other, level 0 first.
 struct Blanks {
-  const u64 *level;
-  i64 words;  // of level 0
+  const u64 *level;  // null: nobody has looked
+  i64 words;         // of level 0
 };
 
 // RFC 8259 section 2; WKT has the same.
@@ -40,7 +40,9 @@ __device__ __forceinline__ i64 next_solid(const Blanks &blanks, i64 i) {
   }
   return i;
 }
-// The first byte at or behind at that is no blank, or n. A few short runs are gone over as they come, longer ones by words.
+// The first byte at or behind at that is no blank, or n. A few short runs are gone over as they come, longer ones by words: -1 where these are not known, and
+// more than NEAR_BLANKS follow.
+constexpr i64 NEAR_BLANKS = 256;
 __device__ __forceinline__ i64 skip_blanks(const u8 *__restrict__ text, i64 n, i64 at, const Blanks &blanks) {
   if (at >= n || !is_blank(text[at])) return at < n ? at : n;
   at++;
@@ -52,9 +54,10 @@ __device__ __forceinline__ i64 skip_blanks(const u8 *__restrict__ text, i64 n, i
     if (!is_blank(((u32)(v >> 8 * k) & 0xff) ^ 0x20)) return at;
     at++;
   }
-  for (; at < n && at % WORD; at++)
+  for (const i64 end = blanks.level ? min(n, (at + WORD - 1) / WORD * WORD) : min(n, at + NEAR_BLANKS); at < end; at++)
     if (!is_blank(text[at])) return at;
   if (at >= n) return n;
+  if (!blanks.level) return -1;
   i64 word = next_solid(blanks, at / WORD);
   if (word < 0) return n;
   for (at = word * WORD; is_blank(text[at]);) at++;

@@ -51,5 +51,8 @@ func (k *Set) FindBlanks(s *gpu.Stream, text gpu.Buffer[byte], b *Blanks) error 
 
 // args are what a kernel takes to build a Blanks of blanks.cuh.
 func (b *Blanks) args() (level, words gpu.Arg) {
+	if b == nil {
+		return gpu.Buffer[uint64]{}.Arg(), gpu.Int(0)
+	}
 	return b.levels.Arg(), gpu.Int(Words(Words(int(b.n))))
 }

@@ -16,7 +16,6 @@
 // ends     rows            tokens          likewise
 // valid    rows/64         tokens          bit per row: there is a value, and it is not null
 // trues    rows/64         tokens          bit per row: the value is true
-// values   rows            numbers         int64 or float64
 #include "vf.cuh"
 
 constexpr u32 NONE = 0xffffffff;
@@ -84,15 +83,10 @@ KERNEL __launch_bounds__(BLOCK) columns_tokens(const u32 *__restrict__ slots, i6
   u32 k = VALUE_NULL;
   if (row < rows) {
     const u32 member = slots[row];
-    if (member < members) k = kind[member];
-    i64 start, end;
-    if (k == VALUE_NULL) {
-      start = end = base ? base[row] : 0;
-    } else {
-      const i64 quote = k == VALUE_STRING;
-      start = value_start[member] + quote, end = value_end[member] - quote;
-    }
-    starts[row] = start, ends[row] = end;
+    i64 start = 0, end = 0;
+    if (member < members) k = kind[member], start = value_start[member], end = value_end[member];  // at once, needed or not
+    const i64 quote = k == VALUE_STRING, none = k == VALUE_NULL && base ? base[row] : 0;
+    starts[row] = k == VALUE_NULL ? none : start + quote, ends[row] = k == VALUE_NULL ? none : end - quote;
   }
   store_bits(valid, row, rows, k != VALUE_NULL);
   if (trues) store_bits(trues, row, rows, k == VALUE_TRUE);
@@ -113,16 +107,3 @@ KERNEL __launch_bounds__(BLOCK) columns_pick(const u32 *__restrict__ slots, i64 
   }
   if (picked) store_bits(picked, row, rows, pick);
 }
-
-// The value of a row without a number: 1 for true, 0 for false and null. -0 is an integer, and so 0 in any column; only as a token of two bytes it is one.
-template <class T>
-__device__ __forceinline__ void columns_numbers(T *__restrict__ values, i64 rows, const i64 *__restrict__ starts, const i64 *__restrict__ ends, const u64 *__restrict__ numbers, const u64 *__restrict__ trues) {
-  const i64 row = thread_index();
-  if (row >= rows) return;
-  if (numbers && !(numbers[row / 64] >> row % 64 & 1)) values[row] = (T)(trues ? trues[row / 64] >> row % 64 & 1 : 0);
-  else if (values[row] == 0 && ends[row] - starts[row] == 2) values[row] = 0;
-}
-
-KERNEL __launch_bounds__(BLOCK) columns_numbers_i64(i64 *__restrict__ values, i64 rows, const i64 *__restrict__ starts, const i64 *__restrict__ ends, const u64 *__restrict__ numbers, const u64 *__restrict__ trues) { columns_numbers(values, rows, starts, ends, numbers, trues); }
-
-KERNEL __launch_bounds__(BLOCK) columns_numbers_f64(double *__restrict__ values, i64 rows, const i64 *__restrict__ starts, const i64 *__restrict__ ends, const u64 *__restrict__ numbers, const u64 *__restrict__ trues) { columns_numbers(values, rows, starts, ends, numbers, trues); }

@@ -134,33 +134,3 @@ func (k *Set) PickTokens(s *gpu.Stream, slots gpu.Buffer[int32], valueStart, val
 		starts.Arg(), ends.Arg(), picked.Arg())
 	return w.done()
 }
-
-// FillNumbers makes a column of numbers of values that were parsed from tokens: in rows without a number it is 1 for true and else 0, and the integer -0 is 0.
-//
-//	values   n elements
-//	starts   n elements: of the numbers' text
-//	ends     likewise
-//	numbers  Words(n) words: rows whose value is a number; or none, and all are
-//	trues    Words(n) words: rows whose value is true; or none
-//
-//	token    -0   -0.0   true   null   7
-//	value    0    -0.0   1      0      7
-//
-// One launch; reads 8 bytes a row, 24 where it is 0, and writes what changes.
-func FillNumbers[T int64 | float64](k *Set, s *gpu.Stream, values gpu.Buffer[T], starts, ends gpu.Buffer[int64], numbers, trues Mask) error {
-	w := k.begin(s, "fill numbers")
-	n := w.tokens(starts, ends)
-	w.need(int64(values.Len()) == n, "%d values for %d tokens", values.Len(), n)
-	if numbers.Len() > 0 {
-		w.bits("numbers", numbers, n)
-	}
-	if trues.Len() > 0 {
-		w.bits("trues", trues, n)
-	}
-	name := "columns_numbers_i64"
-	if _, ok := any(*new(T)).(float64); ok {
-		name = "columns_numbers_f64"
-	}
-	w.launch(name, blocks(n, block), block, values.Arg(), gpu.Int(n), starts.Arg(), ends.Arg(), numbers.Arg(), trues.Arg())
-	return w.done()
-}

@@ -337,24 +337,3 @@ func TestPickTokens(t *testing.T) {
 		sameMask(t, "picked alone", make([]byte, rows), read(r, alone), picked)
 	}
 }
-
-func TestFillNumbers(t *testing.T) {
-	r := open(t)
-	//                          -0 as -0.0            -0.0 (4 bytes)        0  true  null  7
-	values := []float64{math.Copysign(0, -1), math.Copysign(0, -1), 0, 99, 99, 7}
-	starts, ends := []int64{0, 2, 6, 0, 0, 7}, []int64{2, 6, 7, 0, 0, 8}
-	numbers, trues := []uint64{0b100111}, []uint64{0b001000}
-	s, e, n, tr := upload(r, starts), upload(r, ends), upload(r, numbers), upload(r, trues)
-	floats, integers := upload(r, values), upload(r, []int64{0, 0, 0, 99, 99, 7})
-	r.ok(kernels.FillNumbers(r.k, r.s, floats, s, e, n, tr))
-	r.ok(kernels.FillNumbers(r.k, r.s, integers, s, e, n, kernels.Mask{}))
-	got := read(r, floats)
-	for i, want := range []float64{0, math.Copysign(0, -1), 0, 1, 0, 7} {
-		if math.Float64bits(got[i]) != math.Float64bits(want) {
-			t.Errorf("value %d is %v, want %v", i, got[i], want)
-		}
-	}
-	if got := read(r, integers); !slices.Equal(got, []int64{0, 0, 0, 0, 0, 7}) {
-		t.Errorf("integers %v", got)
-	}
-}

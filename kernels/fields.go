@@ -34,6 +34,7 @@ type fieldSlot struct {
 	Hash       uint32
 	Field      int32
 	At, Length uint32
+	First      [2]uint64
 }
 
 // fieldTable finds a name by its hash: in one of the reach slots from hash modulo their number on.
@@ -143,7 +144,7 @@ func (t *fieldTable) insert(names []string, i int, at uint32, most int) int {
 	for probe := range most {
 		s := &t.slots[(hash+uint64(probe))%uint64(len(t.slots))]
 		if s.Field < 0 {
-			*s = fieldSlot{Hash: uint32(hash >> 32), Field: int32(i), At: at, Length: uint32(len(name))}
+			*s = fieldSlot{Hash: uint32(hash >> 32), Field: int32(i), At: at, Length: uint32(len(name)), First: [2]uint64{nameWord(name), nameWord(name[min(8, len(name)):])}}
 			t.reach = max(t.reach, probe+1)
 			return i
 		}
@@ -184,7 +185,7 @@ func fieldHash(hash, word uint64) uint64 {
 // Escapes are not read: a key with a backslash is the name only that has it, too. A span that does not lie in the text is -1, and so is, without being read,
 // a key longer than the longest name.
 //
-// One launch; reads 16 bytes and a slot of 16 bytes a key, its text twice, and its name; writes 4 bytes.
+// One launch; reads 16 bytes and a slot of 32 bytes a key, and its text, that of more than 16 bytes twice and with its name; writes 4 bytes.
 func (k *Set) MatchKeys(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], f *Fields, field gpu.Buffer[int32]) error {
 	return k.MatchAllKeys(s, text, starts, ends, f, field, gpu.Buffer[uint32]{})
 }
@@ -193,6 +194,7 @@ func (k *Set) MatchKeys(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.B
 //
 //	missed  one element, overwritten: the first key that is none of the names, or math.MaxUint32; or no element
 func (k *Set) MatchAllKeys(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], f *Fields, field gpu.Buffer[int32], missed gpu.Buffer[uint32]) error {
+	const each = 2 // MATCHED of fields.cu
 	w := k.begin(s, "match keys")
 	n := w.text(text)
 	count := w.tokens(starts, ends)
@@ -201,7 +203,7 @@ func (k *Set) MatchAllKeys(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gp
 	if w.err == nil {
 		w.err = gpu.Fill(s, missed, 0xff)
 	}
-	w.launch("fields_match", blocks(count, block), block, text.Arg(), gpu.Int(n), starts.Arg(), ends.Arg(), gpu.Int(count),
+	w.launch("fields_match", blocks(count, block*each), block, text.Arg(), gpu.Int(n), starts.Arg(), ends.Arg(), gpu.Int(count),
 		f.slots.Arg(), gpu.Int(f.slots.Len()-1), gpu.Int(f.reach), gpu.Int(f.seed), f.names.Arg(), gpu.Int(f.longest), field.Arg(), missed.Arg())
 	return w.done()
 }

@@ -20,25 +20,33 @@ enum { GEOMETRY_UNLIKE = 1, GEOMETRY_HOLLOW = 2 };
 __device__ __forceinline__ bool bit_of(const u64 *__restrict__ mask, i64 i) { return mask && (mask[i / 64] >> i % 64 & 1); }
 __device__ __forceinline__ bool is_nan(u64 bits) { return (bits & ~(1ull << 63)) > 0x7ffull << 52; }
 
-// Adds bits to a word of which most have been there for long; the warp calls together.
-__device__ __forceinline__ void report_bits(u32 *word, u32 bits) {
-  bits = __reduce_or_sync(WARP, bits);
-  if (lane_index() == 0 && bits & ~*(volatile u32 *)word) atomicOr(word, bits);
+// Adds bits to a report of which most have been there for long; the block calls together, once.
+__device__ __forceinline__ void report_bits(GeometryReport *report, u32 kinds, u32 odd) {
+  __shared__ u32 shared[2];
+  if (threadIdx.x < 2) shared[threadIdx.x] = 0;
+  __syncthreads();
+  kinds = __reduce_or_sync(WARP, kinds), odd = __reduce_or_sync(WARP, odd);
+  if (lane_index() == 0 && kinds) atomicOr(&shared[0], kinds);
+  if (lane_index() == 0 && odd) atomicOr(&shared[1], odd);
+  __syncthreads();
+  if (threadIdx.x > 0) return;
+  if (shared[0] & ~*(volatile u32 *)&report->kinds) atomicOr(&report->kinds, shared[0]);
+  if (shared[1] & ~*(volatile u32 *)&report->odd) atomicOr(&report->odd, shared[1]);
 }
 
 // One thread, one row.
 KERNEL __launch_bounds__(BLOCK) geometry_kinds_rows(const u8 *__restrict__ types, i64 rows, const u64 *__restrict__ valid, const u64 *__restrict__ coordinates, const u64 *__restrict__ geometries, u8 *__restrict__ kinds, GeometryReport *__restrict__ report) {
   const i64 i = thread_index();
   u32 kind = 0, unlike = 0;
-  if (i < rows && bit_of(valid, i)) {
+  if (i < rows) {
     kind = types[i];
+    const bool geometry = bit_of(valid, i), has_coordinates = bit_of(coordinates, i), has_geometries = bit_of(geometries, i);  // all on their way at a time
     const bool known = kind >= KIND_POINT && kind <= KIND_COLLECTION, collection = kind == KIND_COLLECTION;
-    unlike = !known || bit_of(coordinates, i) == collection || bit_of(geometries, i) != collection;
-    if (!known) kind = 0;
+    unlike = geometry & (!known | (has_coordinates == collection) | (has_geometries != collection));
+    if (!geometry || !known) kind = 0;
+    kinds[i] = (u8)kind;
   }
-  if (i < rows) kinds[i] = (u8)kind;
-  report_bits(&report->kinds, kind ? 1u << kind : 0);
-  report_bits(&report->odd, unlike ? GEOMETRY_UNLIKE : 0);
+  report_bits(report, kind ? 1u << kind : 0, unlike ? GEOMETRY_UNLIKE : 0);
 }
 
 // One thread, one position. Whoever has a z writes the same byte.
@@ -57,11 +65,11 @@ KERNEL __launch_bounds__(BLOCK) geometry_kinds_dims(const u64 *__restrict__ x, c
       if (has_z) kinds[row] = (u8)(kind | KIND_Z);
     }
   }
-  report_bits(&report->odd, hollow ? GEOMETRY_HOLLOW : 0);
+  report_bits(report, 0, hollow ? GEOMETRY_HOLLOW : 0);
 }
 
 KERNEL __launch_bounds__(BLOCK) geometry_kinds_totals(const u8 *__restrict__ kinds, i64 rows, GeometryReport *__restrict__ report) {
   const i64 i = thread_index();
   const u32 kind = i < rows ? kinds[i] : 0;
-  report_bits(&report->kinds, kind ? 1u << (kind & 31) : 0);
+  report_bits(report, kind ? 1u << (kind & 31) : 0, 0);
 }

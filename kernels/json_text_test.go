@@ -94,7 +94,7 @@ func TestStringsOfTwoTexts(t *testing.T) {
 	}
 	out := poisoned[byte](r, len(want))
 	for i := range columns {
-		r.ok(r.k.GatherStrings(r.s, columns[i].At(offsets[0]), out))
+		r.ok(r.k.GatherStrings(r.s, columns[i].At(offsets[0]), out, gpu.Buffer[int32]{}))
 	}
 	if !slices.Equal(read(r, out), want) {
 		t.Error("other strings")

@@ -61,6 +61,32 @@ __device__ __forceinline__ bool begins(const u64 w[3], const Name &name, u64 ign
   return differ == 0;
 }
 
+// The only name that a string may be that begins with these 8 bytes, or NAMES. The longer of two that begin alike.
+__device__ __forceinline__ int name_like(u64 v) {
+  int k = NAMES;
+  if ((v & low_bytes(5)) == word_of("Point", 5, 0)) k = 0;
+  if (v == word_of("LineString", 10, 0)) k = 1;
+  if ((v & low_bytes(7)) == word_of("Polygon", 7, 0)) k = 2;
+  if (v == word_of("MultiPoint", 10, 0)) k = 3;
+  if (v == word_of("MultiLineString", 15, 0)) k = 4;
+  if (v == word_of("MultiPolygon", 12, 0)) k = 5;
+  if (v == word_of("GeometryCollection", 18, 0)) k = 6;
+  if ((v & low_bytes(7)) == word_of("Feature", 7, 0)) k = v >> 56 == 'C' ? 8 : 7;
+  return k;
+}
+// Three windows from at on, of a text that goes on behind the word in which they end.
+__device__ __forceinline__ void near_windows(const u8 *__restrict__ text, i64 at, u64 w[3]) {
+  const u64 *word = (const u64 *)(text + (at & ~7ll));
+  const u32 shift = (u32)(at & 7) * 8;
+  u64 low = word[0];
+#pragma unroll
+  for (int k = 0; k < 3; k++) {
+    const u64 high = word[k + 1];
+    w[k] = shift ? low >> shift | high << (64 - shift) : low;
+    low = high;
+  }
+}
+
 // One thread, one name in a JSON string. A name of at most 18 letters that is written with escapes has the first within 18 bytes.
 KERNEL __launch_bounds__(BLOCK) kind_geojson(const u8 *__restrict__ text, i64 n, const i64 *__restrict__ position, i64 count, u64 end_bytes, u32 end_count, u8 *__restrict__ kind) {
   const i64 i = thread_index();
@@ -69,8 +95,10 @@ KERNEL __launch_bounds__(BLOCK) kind_geojson(const u8 *__restrict__ text, i64 n,
   u32 found = KIND_UNKNOWN;
   if (at >= 0 && at < n) {
     const Ends ends = {end_bytes, end_count};
-    const u64 w[3] = {window(text, n, at), window(text, n, at + 8), window(text, n, at + 16)};
-    for (int k = 0; k < NAMES; k++)
+    u64 w[3];
+    if (n - at >= 32) near_windows(text, at, w);
+    else w[0] = window(text, n, at), w[1] = window(text, n, at + 8), w[2] = window(text, n, at + 16);
+    for (int k = name_like(w[0]); k < NAMES && found == KIND_UNKNOWN; k = k == 8 ? 7 : NAMES)  // Feature, with an end that is a C
       if (begins(w, names[k], 0) && at + names[k].length < n && ends.has(byte_of(w, names[k].length))) found = names[k].kind;
     for (int b = 0; b < 18 && found == KIND_UNKNOWN; b++) {
       const u32 c = byte_of(w, b);

@@ -21,7 +21,8 @@
 #include "fields.cuh"
 
 constexpr u32 NO_BUCKET = 0xffffffff;
-constexpr int COUNTED = 1024;  // fields that a block counts by itself
+constexpr int COUNTED = 1024;  // fields that a block counts or reports by itself
+constexpr int PLACED = 4;      // members that a thread places; also in members.go
 
 // As ValueKind of records.go.
 enum { VALUE_OBJECT = 6, VALUE_ARRAY };
@@ -54,39 +55,55 @@ KERNEL __launch_bounds__(BLOCK) members_clear(FieldReport *__restrict__ report, 
 __device__ __forceinline__ void lower(u32 *p, u32 v) {
   if (v < *(volatile u32 *)p) atomicMin(p, v);
 }
+__device__ __forceinline__ void report_field(FieldReport *report, u32 member, u32 kinds) {
+  lower(&report->first, member);
+  if (kinds & ~*(volatile u32 *)&report->kinds) atomicOr(&report->kinds, kinds);
+}
 
-// One thread, one member. The lanes of a warp that have the same field of the same level report together. fields0: of the members of records, fields1 and
-// fields2: of those of values of want1 and want2. column: the field of the last level for each of so many numbers, or null.
+// A thread takes PLACED members, BLOCK apart. Of the first fields a block keeps what it has met, and tells all others once: else all warps would read the same few
+// words of memory. fields0: of the members of records, fields1 and fields2: of those of values of want1 and want2. column: the field of the last level for each of
+// so many numbers, or null.
 KERNEL __launch_bounds__(BLOCK) members_place(const i32 *__restrict__ row, const i32 *__restrict__ owner, const i32 *__restrict__ field, const u8 *__restrict__ kind, i64 members, i64 rows, i32 want1, i32 want2, i64 fields0, i64 fields1, i64 fields2, const i32 *__restrict__ column, i64 columns, u32 *slots, FieldReport *report, PlaceReport *odd) {
-  const i64 i = thread_index();
-  const u32 member = (u32)i;
-  int level = -1;
-  if (i < members) {
+  __shared__ u32 first[COUNTED], kinds[COUNTED];
+  const i32 fields = (i32)(fields0 + fields1 + fields2), kept = min(fields, COUNTED);
+  for (i32 f = (i32)threadIdx.x; f < kept; f += BLOCK) first[f] = NO_MEMBER, kinds[f] = 0;
+  __syncthreads();
+  const i64 from = (i64)blockIdx.x * (BLOCK * PLACED) + threadIdx.x;
+  i32 level[PLACED], own[PLACED], at[PLACED];
+#pragma unroll
+  for (int k = 0; k < PLACED; k++) {
+    const i64 i = from + k * BLOCK;
+    level[k] = -1, own[k] = -1, at[k] = -1;
+    if (i >= members) continue;
     const i64 o = owner[i];
+    own[k] = field[i], at[k] = row[i];
     const i32 of = o >= 0 && o < members ? field[o] : -1;
-    level = o < 0 ? 0 : of < 0 ? -1 : of == want1 ? 1 : of == want2 ? 2 : -1;
+    level[k] = o < 0 ? 0 : of < 0 ? -1 : of == want1 ? 1 : of == want2 ? 2 : -1;
   }
-  i64 f = -1;  // of all levels
-  u32 kinds = 0;
-  if (level >= 0) {
-    i64 own = field[i];
-    if (level == 2 && column) own = own >= 0 && own < columns ? column[own] : -1;
-    const i64 r = row[i], fields = level == 0 ? fields0 : level == 1 ? fields1 : fields2;
-    kinds = 1u << (kind[i] & 31);
-    if (own < 0 || own >= fields || r < 0 || r >= rows) {
-      lower(&odd[level].unknown, member);
+#pragma unroll
+  for (int k = 0; k < PLACED; k++) {
+    if (level[k] < 0) continue;
+    const i64 i = from + k * BLOCK;
+    const u32 member = (u32)i, bit = 1u << (kind[i] & 31);
+    i32 f = own[k];
+    if (level[k] == 2 && column) f = f >= 0 && f < columns ? column[f] : -1;
+    if (f < 0 || f >= (level[k] == 0 ? fields0 : level[k] == 1 ? fields1 : fields2) || at[k] < 0 || at[k] >= rows) {
+      lower(&odd[level[k]].unknown, member);
+      continue;
+    }
+    f += (i32)((level[k] > 0 ? fields0 : 0) + (level[k] > 1 ? fields1 : 0));
+    const u32 other = atomicMin(slots + f * rows + at[k], member);
+    if (other != NONE) lower(&odd[level[k]].repeated, min(other, member));
+    if (f < kept) {
+      atomicMin(first + f, member);
+      atomicOr(kinds + f, bit);
     } else {
-      f = own + (level > 0 ? fields0 : 0) + (level > 1 ? fields1 : 0);
-      const u32 other = atomicMin(slots + f * rows + r, member);
-      if (other != NONE) lower(&odd[level].repeated, min(other, member));
+      report_field(report + f, member, bit);
     }
   }
-  const u32 peers = __match_any_sync(WARP, f);
-  kinds = __reduce_or_sync(peers, kinds);
-  if (f >= 0 && lane_index() == __ffs((int)peers) - 1) {
-    lower(&report[f].first, member);
-    if (kinds & ~*(volatile u32 *)&report[f].kinds) atomicOr(&report[f].kinds, kinds);
-  }
+  __syncthreads();
+  for (i32 f = (i32)threadIdx.x; f < kept; f += BLOCK)
+    if (kinds[f]) report_field(report + f, first[f], kinds[f]);
 }
 
 // Is this a member of the level?

@@ -47,6 +47,7 @@ type LevelPlacing struct {
 //
 // Two launches; reads 17 bytes a member, writes 4 bytes a slot and updates one for each member that is placed.
 func (k *Set) PlaceLevels(s *gpu.Stream, p LevelPlacing) error {
+	const each = 4 // PLACED of members.cu
 	w := k.begin(s, "place levels")
 	members := w.level(MemberLevel{Owner: p.Owner, Field: p.Field})
 	w.need(int64(p.Row.Len()) == members && int64(p.Kind.Len()) == members, "%d records and %d kinds for %d members", p.Row.Len(), p.Kind.Len(), members)
@@ -62,7 +63,7 @@ func (k *Set) PlaceLevels(s *gpu.Stream, p LevelPlacing) error {
 		w.err = gpu.Fill(s, p.Slots, 0xff)
 	}
 	w.launch("members_clear", max(1, blocks(int64(fields), block)), block, p.Report.Arg(), gpu.Int(fields), p.Odd.Arg())
-	w.launch("members_place", blocks(members, block), block, p.Row.Arg(), p.Owner.Arg(), p.Field.Arg(), p.Kind.Arg(), gpu.Int(members), gpu.Int(p.Rows),
+	w.launch("members_place", blocks(members, block*each), block, p.Row.Arg(), p.Owner.Arg(), p.Field.Arg(), p.Kind.Arg(), gpu.Int(members), gpu.Int(p.Rows),
 		gpu.Int(p.Wants[0]), gpu.Int(p.Wants[1]), gpu.Int(p.Fields[0]), gpu.Int(p.Fields[1]), gpu.Int(p.Fields[2]), p.Columns.Arg(), gpu.Int(p.Columns.Len()), p.Slots.Arg(), p.Report.Arg(), p.Odd.Arg())
 	return w.done()
 }

@@ -27,15 +27,3 @@ KERNEL __launch_bounds__(BLOCK) number_kinds_count(const u8 *__restrict__ text, 
   const int some = __syncthreads_count(is);
   if (threadIdx.x == 0 && some) atomicAdd(found, (u64)some);
 }
-
-// Integers of the range of uint64, or of int64: one thread a token.
-KERNEL __launch_bounds__(BLOCK) number_kinds_bits(const u8 *__restrict__ text, i64 n, const i64 *__restrict__ starts, const i64 *__restrict__ ends, i64 count, u64 *__restrict__ out) {
-  const i64 i = thread_index();
-  if (i >= count) return;
-  i64 at = starts[i];
-  const i64 end = min(min(ends[i], n), at + 21);  // 20 digits and a sign
-  const bool negative = at >= 0 && at < end && text[at] == '-';
-  u64 v = 0;
-  for (at += negative; at >= 0 && at < end; at++) v = v * 10 + (text[at] - '0');
-  out[i] = negative ? 0 - v : v;
-}

@@ -67,20 +67,3 @@ func (k *Set) CountNumberKinds(s *gpu.Stream, text gpu.Buffer[byte], starts, end
 	w.launch("number_kinds_count", blocks(tokens, block), block, text.Arg(), gpu.Int(n), starts.Arg(), ends.Arg(), gpu.Int(tokens), valid.Arg(), gpu.Int(want), count.Arg())
 	return w.done()
 }
-
-// ParseBits64 gives the 64 bits of integers that NumberKinds found to be of the range of uint64 or of int64, in two's complement.
-//
-//	text    n bytes
-//	starts  one element a token
-//	ends    one element a token
-//	out     one element a token, overwritten; 0 for an empty token
-//
-// One launch; reads 16 bytes a token and the text under it, writes 8.
-func (k *Set) ParseBits64(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], out gpu.Buffer[int64]) error {
-	w := k.begin(s, "parse bits")
-	n := w.text(text)
-	count := w.tokens(starts, ends)
-	w.need(int64(out.Len()) == count, "%d values for %d tokens", out.Len(), count)
-	w.launch("number_kinds_bits", blocks(count, block), block, text.Arg(), gpu.Int(n), starts.Arg(), ends.Arg(), gpu.Int(count), out.Arg())
-	return w.done()
-}

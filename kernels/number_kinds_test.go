@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -273,27 +272,5 @@ func TestCountNumberKinds(t *testing.T) {
 	r.ok(r.k.CountNumberKinds(r.s, upload(r, text), upload(r, starts), upload(r, ends), valid, kernels.NumberInexact, count))
 	if got := read(r, count)[0]; got != inexact {
 		t.Errorf("%d inexact, want %d", got, inexact)
-	}
-}
-
-func TestParseBits64(t *testing.T) {
-	r := open(t)
-	var text []byte
-	var starts, ends, want []int64
-	for _, v := range []uint64{0, 1, 1<<63 - 1, 1 << 63, 1<<64 - 1, 12345678901234567890} {
-		starts, want = append(starts, int64(len(text))), append(want, int64(v))
-		text = strconv.AppendUint(text, v, 10)
-		ends = append(ends, int64(len(text)))
-	}
-	for _, v := range []int64{-1, -1 << 63, -7000000000} {
-		starts, want = append(starts, int64(len(text))), append(want, v)
-		text = strconv.AppendInt(text, v, 10)
-		ends = append(ends, int64(len(text)))
-	}
-	starts, ends, want = append(starts, 0), append(ends, 0), append(want, 0)
-	out := poisoned[int64](r, len(want))
-	r.ok(r.k.ParseBits64(r.s, upload(r, text), upload(r, starts), upload(r, ends), out))
-	if got := read(r, out); !slices.Equal(got, want) {
-		t.Errorf("%d, want %d", got, want)
 	}
 }

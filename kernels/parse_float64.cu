@@ -7,24 +7,17 @@
 //
 // Neighbours in a warp read neighbouring text, so that a token of 18 bytes costs about as many of them. A warp takes as long as its longest token, of
 // which decimal.cuh reads 1 KiB at most.
-#include "decimal.cuh"
+#include "float64.cuh"
 
 KERNEL __launch_bounds__(BLOCK) parse_float64(const u8 *__restrict__ text, i64 n, const i64 *__restrict__ starts, const i64 *__restrict__ ends, i64 count, u32 grammar, u64 *__restrict__ out, u64 *__restrict__ valid, u64 *__restrict__ undecided) {
   const i64 i = thread_index();
-  u32 state = NUMBER_MALFORMED;
+  Float64 v = {NAN_BITS, NUMBER_MALFORMED};
   if (i < count) {
-    i64 start = starts[i], end = ends[i];
-    u64 bits = NAN_BITS;
-    if (0 <= start && start < end && end <= n) {
-      Number r = read_number(text, n, start, end, grammar);
-      state = r.state;
-      if (r.length <= LONGEST && start + r.length != end) state = NUMBER_MALFORMED;
-      if (state != NUMBER_MALFORMED) bits = r.bits;
-    }
-    out[i] = bits;
+    v = float64_of(text, n, starts[i], ends[i], grammar);
+    out[i] = v.bits;
   }
-  store_bits(valid, i, count, state == NUMBER_VALID);
-  store_bits(undecided, i, count, state == NUMBER_UNDECIDED);
+  store_bits(valid, i, count, v.state == NUMBER_VALID);
+  store_bits(undecided, i, count, v.state == NUMBER_UNDECIDED);
 }
 
 // Takes what the host says: value i is that of token index[i], or an infinity or NaN where it is none.

@@ -7,9 +7,10 @@
 // undecided   count/64   positions          bit per position: the host must read it
 // found       1          begin, positions   see PositionsFound
 //
-// Neighbours in a warp read neighbouring text and store side by side. A thread reads four ordinates at most, each of 1 KiB at most, and gets over
-// blanks by blanks.cuh; what is longer is the host's.
+// Neighbours in a warp read neighbouring text and store side by side. Positions without blanks whose ordinates are as ordinate.cuh has them are read by it. Of others a
+// thread reads four ordinates at most, each of 1 KiB at most, and gets over blanks by blanks.cuh; what is longer is the host's.
 #include "blanks.cuh"
+#include "ordinate.cuh"
 
 enum { STYLE_JSON, STYLE_WKT };
 constexpr u64 NO_ORDINATE = 0x7ff8000000000000ull;  // the NaN for an ordinate that there is not; also in positions.go
@@ -47,13 +48,13 @@ __device__ __forceinline__ Position read_position(const u8 *__restrict__ text, i
   if (json && c != '[') return r;
   if (json || c == '(' || c == ',') at++;
   at = skip_blanks(text, n, at, blanks);
-  if (json && at < n && text[at] == ']') {
+  if (json && at >= 0 && at < n && text[at] == ']') {
     r.state = POSITION_READ;
     return r;
   }
   for (;;) {
     Number v = {0, 0, NUMBER_UNDECIDED};
-    if (r.ordinates < 4) v = read_number(text, n, at, n, json ? GRAMMAR_JSON : GRAMMAR_LENIENT);
+    if (r.ordinates < 4 && at >= 0) v = read_number(text, n, at, n, json ? GRAMMAR_JSON : GRAMMAR_LENIENT);
     if (v.state == NUMBER_UNDECIDED) {
       r.state = POSITION_UNDECIDED;
       return r;
@@ -63,12 +64,28 @@ __device__ __forceinline__ Position read_position(const u8 *__restrict__ text, i
     store_ordinate(to, r.ordinates++, i, v.bits);
     i64 behind = at + v.length;
     r.end = at = skip_blanks(text, n, behind, blanks);
+    if (at < 0) continue;  // undecided
     c = at < n ? text[at] : 0;
     if (at == n || (json ? c != ',' : at == behind || c == ',' || c == ')')) break;
     if (json) at = skip_blanks(text, n, at + 1, blanks);
   }
   if (r.ordinates >= 2 && (json ? c == ']' : c == ',' || c == ')')) r.state = POSITION_READ;
   return r;
+}
+
+// Reads a position of GeoJSON as most are written, and gives the number of its ordinates, or 0 if it is another one: read_position then stores all of them again.
+__device__ __forceinline__ u32 short_position(const u8 *__restrict__ text, i64 n, i64 at, const Ten *tens, const Columns &to, i64 i) {
+  if (at < 0 || at >= n || text[at] != '[') return 0;
+  for (u32 k = 0; k < 4; k++) {
+    if (n - at <= ORDINATE_ROOM) return 0;
+    const Ordinate v = short_ordinate(text + at + 1, tens);
+    if (!v.length) return 0;
+    store_ordinate(to, k, i, v.bits);
+    if (v.behind == ']' && k > 0) return k + 1;
+    if (v.behind != ',') return 0;
+    at += v.length + 1;
+  }
+  return 0;
 }
 
 KERNEL __launch_bounds__(32) positions_begin(PositionsFound *__restrict__ found) {
@@ -78,22 +95,30 @@ KERNEL __launch_bounds__(32) positions_begin(PositionsFound *__restrict__ found)
 }
 
 KERNEL __launch_bounds__(BLOCK) positions(const u8 *__restrict__ text, i64 n, const u64 *__restrict__ level, i64 words, const i64 *__restrict__ at, i64 count, u32 style, u64 *__restrict__ x, u64 *__restrict__ y, u64 *__restrict__ z, u64 *__restrict__ m, u64 *__restrict__ undecided, PositionsFound *__restrict__ found) {
+  __shared__ Ten tens[MOST_FRACTION + 1];
+  __shared__ u32 block_dims;
+  if (threadIdx.x == 0) block_dims = 0;
+  if (threadIdx.x <= MOST_FRACTION) tens[threadIdx.x] = TENS_OF_FRACTION[threadIdx.x];
+  __syncthreads();
   const i64 i = thread_index();
   u32 dims = 0, more = 0, state = POSITION_READ;
   if (i < count) {
     const Blanks blanks = {level, words};
     const Columns to = {x, y, z, m};
-    Position p = read_position(text, n, at[i], blanks, style, to, i);
+    const i64 begin = at[i];
+    Position p = {style == STYLE_JSON ? short_position(text, n, begin, tens, to, i) : 0, POSITION_READ, 0};
+    if (!p.ordinates) p = read_position(text, n, begin, blanks, style, to, i);
     state = p.state;
     if (state == POSITION_READ) dims = 1u << p.ordinates, more = p.ordinates == 4;
     for (u32 k = state == POSITION_READ ? p.ordinates : 0; k < 4; k++) store_ordinate(to, k, i, NO_ORDINATE);
     if (state == POSITION_MALFORMED) atomicMin((u64 *)&found->malformed, (u64)p.end);
   }
   store_bits(undecided, i, count, state == POSITION_UNDECIDED);
+  u32 warp_dims = __reduce_or_sync(WARP, dims);
+  if (lane_index() == 0 && warp_dims) atomicOr(&block_dims, warp_dims);
   u32 empty = __syncthreads_count(dims == 1);
   more = __syncthreads_count(more);
-  dims = __reduce_or_sync(WARP, dims);
-  if (lane_index() == 0 && dims & ~found->dims) atomicOr(&found->dims, dims);
+  if (threadIdx.x == 0 && block_dims & ~found->dims) atomicOr(&found->dims, block_dims);
   if (threadIdx.x == 0 && empty) atomicAdd((u64 *)&found->empty, (u64)empty);
   if (threadIdx.x == 0 && more) atomicAdd((u64 *)&found->more, (u64)more);
 }

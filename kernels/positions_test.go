@@ -284,6 +284,72 @@ func TestParsePositionsOverBlanks(t *testing.T) {
 	checkPositions(r, "blanks to the end", append([]byte("[5,"), bytes.Repeat([]byte{'\n'}, n)...), []int64{0}, kernels.PositionJSON, 2)
 }
 
+// Without blanks looked for, the host reads positions with many of them, and no others.
+func TestParsePositionsWithoutBlanks(t *testing.T) {
+	r := open(t)
+	for _, run := range []int{0, 1, 9, 63, 64, 65, 256, 257, 330, 5000} {
+		for place := range 5 {
+			var runs [5]string
+			runs[place] = strings.Repeat("\n\t ", run/3+1)[:run]
+			text := []byte(fmt.Sprintf("[%s1.5%s,%s2.5%s,%s3]", runs[0], runs[1], runs[2], runs[3], runs[4]))
+			b, at := upload(r, text), upload(r, []int64{0})
+			to := kernels.Ordinates{X: poisoned[float64](r, 1), Y: poisoned[float64](r, 1), Z: poisoned[float64](r, 1), Undecided: poisoned[uint64](r, 1), Found: poisoned[kernels.PositionsFound](r, 1)}
+			r.ok(r.k.ParsePositions(r.s, b, nil, at, kernels.PositionJSON, to))
+			found, settled, err := r.k.SettlePositions(r.s, b, at, kernels.PositionJSON, to)
+			r.ok(err)
+			if want := (kernels.PositionsFound{Malformed: -1, Dims: 1 << 3}); found != want {
+				t.Fatalf("%d blanks at place %d: found %+v, want %+v", run, place, found, want)
+			}
+			if x, y, z := read(r, to.X)[0], read(r, to.Y)[0], read(r, to.Z)[0]; x != 1.5 || y != 2.5 || z != 3 {
+				t.Errorf("%d blanks at place %d: %v %v %v", run, place, x, y, z)
+			}
+			if run <= 256 && settled > 0 || run > 330 && settled == 0 {
+				t.Errorf("%d blanks at place %d: %d settled by the host", run, place, settled)
+			}
+		}
+	}
+}
+
+// Ordinates as most are written, and such that look alike.
+func TestParsePositionsShortOrdinates(t *testing.T) {
+	r := open(t)
+	rng := rand.New(rand.NewPCG(3, 17))
+	digits := func(n int) string {
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = '0' + byte(rng.IntN(10))
+		}
+		return string(b)
+	}
+	var text []byte
+	var at []int64
+	for i := range 6000 {
+		ordinate := func() string {
+			s := digits(rng.IntN(6)) + "." + digits(rng.IntN(14))
+			switch rng.IntN(12) {
+			case 0:
+				s = "-" + strings.TrimLeft(s, "0")
+			case 1:
+				k := rng.IntN(10)
+				s += "eE+- \x80\xff.\"]"[k:k+1] + digits(rng.IntN(2))
+			case 2:
+				k := rng.IntN(6)
+				s = strings.Replace(s, ".", "\x00,\x8a\xbaEe"[k:k+1], 1)
+			case 3, 4, 5:
+				s = "-" + s
+			}
+			return s
+		}
+		at = append(at, int64(len(text)))
+		text = append(text, "["+ordinate()+","+ordinate()...)
+		if i%7 == 0 {
+			text = append(text, ","+ordinate()...)
+		}
+		text = append(text, "],"[:1+rng.IntN(2)]...)
+	}
+	checkPositions(r, "short", text, at, kernels.PositionJSON, 4)
+}
+
 // A position that lies nowhere is malformed where it lies.
 func TestParsePositionsOutside(t *testing.T) {
 	r := open(t)

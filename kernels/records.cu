@@ -1,22 +1,28 @@
 // records.cu: the records of a JSON text, and two levels of their members.
 //
-// A thread takes a word to find tokens, and then a token to check it against the three before it. Between two tokens nothing stands but blanks, or a scalar between
-// a colon and what ends its value:
+// First a thread takes a word of 64 bytes and checks the grammar of all its tokens at once, as masks; then a thread takes a member. A token is right or wrong by the
+// one before it, where a string is a token of its own kind if it stands behind a colon:
 //
-//   token      stands behind                                                    the text between them
-//   { level 0  nothing, at byte 0; a comma (SEPARATOR_COMMA), } (_LINE)           blanks; with a line feed among them (_LINE)
-//   " opening  { or a comma or a colon, at level 1 or 2                          blanks
-//   " closing  the opening one                                                   is a string
-//   :          a string that does not stand behind a colon                       blanks
-//   { [        a colon                                                           blanks
+//   token      stands behind
+//   { level 0  nothing, at byte 0; a comma at level 0 (SEPARATOR_COMMA), } at level 0 and a line feed (_LINE)
+//   string     { or a comma: a key; or a colon: a value
+//   :          a key
+//   { [        a colon
 //   ] } opened at level 2 or, if square, at level 1: its opener of the same kind, whatever stands between them
-//   , }        a colon                                                           blanks, a scalar, blanks
-//              a string behind a colon; a ] or }                                 blanks
-//   }          {                                                                 blanks
-//   , level 0  } (SEPARATOR_COMMA)                                                blanks
+//   , }        a value that is a string; ] or }; a colon, with a scalar between the two
+//   }          {
+//   , level 0  } at level 0 (SEPARATOR_COMMA)
 //
-// Levels follow each other as brackets say, so that this is the whole grammar. Each token is checked by one thread, whatever the lengths of records, strings and
-// arrays, and gaps are bounded: the time is linear in the bytes.
+// All else outside of strings is blank. Levels follow each other as brackets say, so that this is the whole grammar. What stands behind some tokens is an addition:
+// a carry runs from each to the next token.
+//
+//   tokens         . : . . " . . , . "           the string is a token where it begins
+//   colons << 1    . . 1 . . . . . . .
+//   + not tokens   1 . 1 1 . 1 1 . 1 .
+//   sum            1 . . . 1 1 1 . 1 .           and tokens: the string
+//
+// A member's value may begin or end in a later tile than its colon: there it is the first thing to be found, and the tile knows from the run before it that it is
+// awaited. Words are searched from one token to the next, and gaps and scalars are bounded: the time is linear in the bytes.
 //
 // buffer     elements   written by   what
 // planes     3 * n/64   -            see structure.cu
@@ -25,6 +31,7 @@
 // result     1          join, emit   see RecordResult
 // open...    records    emit         see records.go
 // row...     members    emit         see records.go
+#include "bytes.cuh"
 #include "records.cuh"
 #include "records_gaps.cuh"
 
@@ -34,223 +41,307 @@ struct RecordResult {
   u64 fault;             // byte offset of the first fault; all ones if there is none
   i64 members, records;
 };
-struct RecordLists {
-  i64 *__restrict__ open, *__restrict__ close;
-  i32 *__restrict__ row, *__restrict__ owner;
-  i64 *__restrict__ key_start, *__restrict__ key_end, *__restrict__ value_start, *__restrict__ value_end;
-  u8 *__restrict__ kind;
-};
 
 __device__ __forceinline__ void note_fault(RecordResult *__restrict__ result, i64 at) {
-  if ((u64)at < result->fault) atomicMin(&result->fault, (u64)at);
+  if ((u64)at < *(volatile u64 *)&result->fault) atomicMin(&result->fault, (u64)at);
 }
-// The word's tokens. shared holds 33 elements each. All threads of the block call.
-__device__ __forceinline__ RecordWord tile_word(const u64 *__restrict__ planes, i64 n, const QuoteTile &t, u32 *shared, i32 *shared_depth) {
-  const i64 word = thread_index();
-  const WordClasses x = word_classes(planes, n, word, t, shared);
-  i32 all, change = __popcll(x.open) - __popcll(x.close);
-  const i64 depth = t.depth + block_exclusive(change, shared_depth, all);
-  return record_word(x, depth);
+// The word's classes and levels. All threads of the block call.
+__device__ __forceinline__ RecordWord tile_word(const u64 *__restrict__ planes, i64 n, const QuoteTile &t, u32 *shared, i32 *warps) {
+  const WordClasses x = word_classes(planes, n, thread_index(), t, shared);
+  i32 all;
+  const i32 change = tile_exclusive(__popcll(x.open) - __popcll(x.close), warps, all);
+  return record_word(x, (i32)max((i64)-1, min(t.depth, (i64)1 << 20)) + change);
 }
-// A word's tokens, members and records in one number.
-__device__ __forceinline__ u64 word_counts(const RecordWord &r) { return (u64)__popcll(r.token) | (u64)__popcll(r.colon) << 21 | (u64)__popcll(r.record) << 42; }
-__device__ __forceinline__ u32 count_of(u64 counts, int which) { return (u32)(counts >> 21 * which) & 0x1fffff; }
 
+// ---- what each tile holds ----
+
+// The place in the tile of a word's last set bit, or -1.
+__device__ __forceinline__ i32 last_place(u64 mask) { return mask ? (i32)threadIdx.x * (i32)WORD + 63 - __clzll((i64)mask) : -1; }
+// *p becomes v, which each lane has one of, if that is more.
+__device__ __forceinline__ void raise(i32 *p, i32 v) {
+  v = __reduce_max_sync(WARP, v);
+  if (lane_index() == 0 && v >= 0) atomicMax(p, v);
+}
+
+// Whoever has the last of what is looked for writes it.
 KERNEL __launch_bounds__(BLOCK) records_count(const u64 *__restrict__ planes, i64 n, const QuoteTile *__restrict__ tile, RecordRun *__restrict__ run) {
-  __shared__ u32 shared[33];
-  __shared__ i32 shared_depth[33];
-  __shared__ u64 shared_counts[33];
-  __shared__ u64 last[3];
-  __shared__ i32 outer;
-  const i64 word = thread_index();
-  const RecordWord r = tile_word(planes, n, tile[blockIdx.x], shared, shared_depth);
-  u64 all, before = block_exclusive(word_counts(r), shared_counts, all);
-  u32 array;
-  block_state(record_state(r), STATE_KEPT, shared, array);
-  if (threadIdx.x < 3) last[threadIdx.x] = TOKEN_NONE;
-  if (threadIdx.x == 0) outer = -1;
-  __syncthreads();
-  const u64 outers = r.colon & r.level1;
-  if (outers) atomicMax(&outer, (i32)count_of(before, 1) + __popcll(r.colon & low_bits(63 - __clzll((i64)outers))));
-  i64 behind = (i64)count_of(all, 0) - count_of(before, 0) - __popcll(r.token);  // tokens behind the one that is looked at
-  for (u64 m = r.token; m && behind < 3; behind++) {
-    const int at = 63 - __clzll((i64)m);
-    last[2 - behind] = record_token(r, word, at);
-    m ^= 1ull << at;
-  }
-  __syncthreads();
+  __shared__ u32 shared[33], member_warps[WARPS];
+  __shared__ i32 depth_warps[WARPS], outer, token, end, value, records;  // the last place of each; records: how many there are
+  __shared__ u8 last_of[BLOCK];                                          // the code of each word's last token, of which strings are AT_QUOTE
+  if (threadIdx.x == 0) outer = token = end = value = -1, records = 0;
+  const RecordWord r = tile_word(planes, n, tile[blockIdx.x], shared, depth_warps);
+  const u64 outers = r.colon & r.level1, values = r.open & r.level1;
+  last_of[threadIdx.x] = (u8)(r.token ? (r.colon >> (63 - __clzll((i64)r.token)) & 1 ? AT_COLON : AT_QUOTE) : AT_NOTHING);
+  raise(&outer, last_place(outers)), raise(&token, last_place(r.token)), raise(&end, last_place(r.end)), raise(&value, last_place(values));
+  const u32 own = __reduce_add_sync(WARP, (u32)__popcll(r.open & r.level0));
+  if (lane_index() == 0 && own) atomicAdd(&records, (i32)own);
+  u32 members;
+  const u32 before = tile_exclusive((u32)__popcll(r.colon), member_warps, members);
+  const i64 from = blockIdx.x * TILE;
+  RecordRun *mine = run + blockIdx.x;
   if (threadIdx.x == 0) {
-    const RecordRun mine = {{last[0], last[1], last[2]}, count_of(all, 1), count_of(all, 2), outer, array, 0};
-    run[blockIdx.x] = mine;
+    mine->members = members, mine->records = records;
+    mine->at = token < 0 ? -1 : from + token, mine->end = end < 0 ? -1 : from + end;
+    if (outer < 0) mine->outer = -1;
+    if (token < 0) mine->code = AT_NOTHING;
+    if (value < 0) mine->array = STATE_KEPT;
+  }
+  if (outers && outer / WORD == threadIdx.x) mine->outer = before + __popcll(r.colon & low_bits(outer % WORD));
+  if (values && value / WORD == threadIdx.x) mine->array = record_state(r);
+  if (r.token && token / WORD == threadIdx.x) {
+    int word = (int)threadIdx.x - 1;
+    while (word >= 0 && last_of[word] == AT_NOTHING) word--;
+    mine->code = last_code(r, word < 0 ? (u32)AT_NOTHING : (u32)last_of[word]);
   }
 }
 
-// The end of the text: behind its last token. Gives the fault or -1.
-__device__ __forceinline__ i64 end_fault(const u8 *__restrict__ text, i64 n, u32 separator, u64 token) {
-  if (token == TOKEN_NONE) return 0;
-  const i64 at = (i64)(token >> 2);
-  if ((token & 3) != 0 || text[at] != (separator == SEPARATOR_COMMA ? ',' : '}')) return n;
-  bool lines;
-  const i64 end = gap_skip(text, at + 1, n, lines);
-  return end < n || (separator == SEPARATOR_LINE && !lines) ? end : -1;
+// Is there a line feed among the blanks that end at a byte? GAP_BLANKS are looked at.
+__device__ __forceinline__ bool line_before(const u8 *__restrict__ text, i64 at) {
+  const i64 from = max((i64)0, at - GAP_BLANKS);
+  while (at > from && gap_blank(text[at - 1]))
+    if (text[--at] == '\n') return true;
+  return false;
 }
 
-// One block.
+// One block. Tells each tile what lies before it, JOIN_EACH tiles a thread at a time.
 KERNEL __launch_bounds__(JOIN_RUNS, 1) records_join(const u8 *__restrict__ text, i64 n, u32 separator, RecordRun *__restrict__ run, i64 tiles, RecordResult *__restrict__ result) {
   __shared__ RecordRun shared[33];
-  const Share share = block_share(tiles);
-  RecordRun mine = no_run(), all;
-  for (i64 i = share.from; i < share.to; i++) mine = join(mine, run[i]);
-  RecordRun before = block_runs(mine, shared, all);
-  for (i64 i = share.from; i < share.to; i++) {
-    const RecordRun own = run[i];
-    run[i] = before;
-    before = join(before, own);
+  RecordRun start = no_run();
+  start.code = AT_START;
+  for (i64 from = 0; from < tiles; from += (i64)blockDim.x * JOIN_EACH) {
+    const i64 first = from + (i64)threadIdx.x * JOIN_EACH;
+    RecordRun mine = no_run(), all;
+#pragma unroll
+    for (int k = 0; k < JOIN_EACH; k++)
+      if (first + k < tiles) mine = join(mine, run[first + k]);
+    RecordRun before = join(start, block_runs(mine, shared, all));
+#pragma unroll
+    for (int k = 0; k < JOIN_EACH; k++) {
+      if (first + k >= tiles) break;
+      const RecordRun own = run[first + k];
+      run[first + k] = before;
+      before = join(before, own);
+    }
+    start = join(start, all);
   }
   if (threadIdx.x > 0) return;
-  result->members = all.members, result->records = all.records;
-  const i64 fault = end_fault(text, n, separator, all.last[2]);
-  if (fault >= 0) note_fault(result, fault);
+  result->members = start.members, result->records = start.records;
+  const bool ended = separator == SEPARATOR_COMMA ? start.code == AT_NEXT : start.code == AT_RECORD && line_before(text, n);
+  if (!ended) note_fault(result, start.code == AT_START ? 0 : n);
 }
 
-// ---- one token ----
+// ---- the grammar ----
 
-struct Token {
-  i64 at;     // -1: there is none
-  u32 level;  // or TOKEN_END
-  u32 byte;
-};
+// The tokens that stand behind those of x. carry: does the first one, with x before the word.
+__device__ __forceinline__ u64 behind(u64 x, bool carry, u64 token) { return ((x << 1 | (carry ? 1 : 0)) + ~token) & token; }
+
+// One word's tokens that are wrong. string: those that begin a value; code: of the last token before the word.
+__device__ __forceinline__ u64 wrong_tokens(const RecordWord &r, u64 arrays, u64 colons, u64 string, u32 code, u32 separator, bool first) {
+  const u64 token = r.token, inner = r.level1 | r.level2;
+  const u64 object = behind(r.open & ~r.level2, code == AT_OBJECT, token);
+  const u64 value = colons | behind(string | (r.close & inner), code == AT_STRING || code == AT_CLOSER, token);
+  const u64 record = behind(r.close & r.level0, code == AT_RECORD, token), next = r.comma & r.level0;
+  const u64 opener = r.open & r.level2;
+  u64 right = r.begin & (colons | object | behind(r.comma & inner, code == AT_COMMA, token));
+  right |= r.colon & behind(r.begin & ~string, code == AT_KEY, token);
+  right |= r.open & inner & colons;
+  right |= r.comma & inner & value;
+  right |= r.close & r.curly & ~r.level2 & ~(r.level1 & arrays) & (value | object);
+  right |= r.close & ~r.curly & r.level1 & arrays;
+  right |= r.close & r.level2 & r.curly & behind(opener & r.curly, code == AT_OBJECT2, token);
+  right |= r.close & r.level2 & ~r.curly & behind(opener & ~r.curly, code == AT_ARRAY2, token);
+  right |= r.open & r.curly & r.level0 & ((separator == SEPARATOR_COMMA ? behind(next, code == AT_NEXT, token) : record) | (first ? 1 : 0));
+  if (separator == SEPARATOR_COMMA) right |= next & record;
+  return token & ~right;
+}
+// The first of some bytes of a word that is no blank, or -1. Few are looked at one by one.
+__device__ __forceinline__ i64 solid_byte(const u8 *__restrict__ text, i64 n, i64 word, u64 bytes) {
+  if (__popcll(bytes) > 8) {
+    const Planes p = load_planes(text, n, word);
+    bytes &= ~(bytes_equal(p, ' ') | bytes_equal(p, '\n') | bytes_equal(p, '\r') | bytes_equal(p, '\t'));
+    return bytes ? word * WORD + first_bit(bytes) : -1;
+  }
+  for (u64 m = bytes; m; m &= m - 1) {
+    const i64 at = word * WORD + first_bit(m);
+    if (!gap_blank(text[at])) return at;
+  }
+  return -1;
+}
+
+// ---- the lists ----
+
+// Colons are 4 bytes apart at least, {"":{"":, in what is right.
+constexpr int TILE_MEMBERS = (int)TILE / 4;
+
 // A tile in shared memory, and what lies before it.
 struct RecordTile {
-  u64 colon[BLOCK], outer[BLOCK], record[BLOCK];
-  u32 before[BLOCK];      // colons, and from bit 16 on records, in the words before
-  u32 has[BLOCK / 32];    // is there a colon at level 1 in a word, a bit each
-  u16 token[TILE];        // place in the tile, and from bit 14 on the level
+  u64 token[BLOCK], quote[BLOCK], object[BLOCK], array[BLOCK];  // quote: begin and end; object, array: openers
+  u64 colon[BLOCK], outer[BLOCK], record[BLOCK];                // outer: colons at level 1; record: openers at level 0
+  u32 before[BLOCK];       // colons, and from bit 16 on records, in the words before
+  u32 has[WARPS];          // is there an outer colon in a word, a bit each
+  u16 place[TILE_MEMBERS];  // of each colon
   RecordRun run;
 };
 
-// The i-th token of the tile, or, if i is negative, of those before it.
-__device__ __forceinline__ Token token_at(const RecordTile &s, const u8 *__restrict__ text, i32 i) {
-  const u64 v = i >= 0 ? (u64)(blockIdx.x * TILE + (s.token[i] & 0x3fff)) << 2 | s.token[i] >> 14 : s.run.last[3 + i];
-  const Token none = {-1, 0, 0};
-  if (v == TOKEN_NONE) return none;
-  const i64 at = (i64)(v >> 2);
-  const Token t = {at, (u32)v & 3, text[at]};
-  return t;
+// The first set bit at a place or behind it, or -1.
+__device__ __forceinline__ i32 next_bit(const u64 *mask, i32 from) {
+  int word = from / (int)WORD;
+  if (word >= BLOCK) return -1;
+  u64 m = mask[word] & ~low_bits(from % (int)WORD);
+  while (!m && ++word < BLOCK) m = mask[word];
+  return m ? word * (int)WORD + first_bit(m) : -1;
 }
-__device__ __forceinline__ i64 members_before(const RecordTile &s, u32 word, i64 bit) { return s.run.members + (s.before[word] & 0xffff) + __popcll(s.colon[word] & low_bits(bit)); }
-__device__ __forceinline__ i64 records_before(const RecordTile &s, u32 word, i64 bit) { return s.run.records + (s.before[word] >> 16) + __popcll(s.record[word] & low_bits(bit)); }
+// The last set bit before a place, or -1.
+__device__ __forceinline__ i32 bit_before(const u64 *mask, i32 to) {
+  int word = to / (int)WORD;
+  u64 m = mask[word] & low_bits(to % (int)WORD);
+  while (!m && --word >= 0) m = mask[word];
+  return m ? word * (int)WORD + 63 - __clzll((i64)m) : -1;
+}
+__device__ __forceinline__ bool is_set(const u64 *mask, i32 place) { return mask[place / (int)WORD] >> place % (int)WORD & 1; }
+__device__ __forceinline__ i64 members_before(const RecordTile &s, i32 place) { return s.run.members + (s.before[place / (int)WORD] & 0xffff) + __popcll(s.colon[place / (int)WORD] & low_bits(place % (int)WORD)); }
+__device__ __forceinline__ i64 records_before(const RecordTile &s, i32 place) { return s.run.records + (s.before[place / (int)WORD] >> 16) + __popcll(s.record[place / (int)WORD] & low_bits(place % (int)WORD)); }
 // The last member at level 1 before a place; -1 if there is none.
-__device__ __forceinline__ i64 outer_before(const RecordTile &s, u32 word, i64 bit) {
-  u64 here = s.outer[word] & low_bits(bit);
+__device__ __forceinline__ i64 outer_before(const RecordTile &s, i32 place) {
+  int word = place / (int)WORD;
+  u64 here = s.outer[word] & low_bits(place % (int)WORD);
   if (!here) {
-    int group = (int)(word / 32);
+    int group = word / 32;
     u32 has = s.has[group] & ((1u << word % 32) - 1);
     while (!has && group > 0) has = s.has[--group];
     if (!has) return s.run.outer;
-    word = (u32)(group * 32 + 31 - __clz((int)has));
+    word = group * 32 + 31 - __clz((int)has);
     here = s.outer[word];
   }
-  return members_before(s, word, 63 - __clzll((i64)here));
+  return members_before(s, word * (int)WORD + 63 - __clzll((i64)here));
 }
 
-// What stands before t, which ends a value, or an object if its opener stands there. Lists a scalar or string of the member. Gives the fault or -1.
-__device__ __forceinline__ i64 value_fault(const u8 *__restrict__ text, const RecordLists &lists, i64 member, const Token &t, const Token &p1, const Token &p2, const Token &p3) {
-  i64 start = p2.at, end = p1.at + 1;
-  u32 kind = VALUE_STRING;
-  if (p1.byte == '"') {
-    if (p1.level != TOKEN_END || p3.byte != ':') return t.at;
-  } else if (p1.byte == ':') {
+// Lists a member's value, if it begins behind a place of the tile. from: where the colon ends, perhaps before the tile. Gives the fault or -1.
+__device__ __forceinline__ i64 list_value(const RecordTile &s, const u8 *__restrict__ text, i64 from, i32 place, i64 member, i64 *__restrict__ value_start, i64 *__restrict__ value_end, u8 *__restrict__ kind) {
+  const i32 token = next_bit(s.token, place);
+  if (token < 0) return -1;
+  const i64 base = blockIdx.x * TILE;
+  i64 start = base + token, end = -1;
+  u32 of = VALUE_NONE;
+  if (is_set(s.quote, token)) {
+    const i32 last = next_bit(s.quote, token + 1);
+    of = VALUE_STRING, end = last < 0 ? -1 : base + last + 1;
+  } else if (is_set(s.object, token)) {
+    of = VALUE_OBJECT;
+  } else if (is_set(s.array, token)) {
+    of = VALUE_ARRAY;
+  }
+  i64 fault = -1;
+  if (of == VALUE_NONE) {
+    const i64 to = start;
     bool lines;
-    start = gap_skip(text, p1.at + 1, t.at, lines);
-    if (start == t.at) return t.at;
-    end = gap_scalar(text, start, t.at, kind);
-    if (end < 0) return -1 - end;
-  } else {
-    const bool ended = p1.byte == '}' || p1.byte == ']' || (p1.byte == '{' && t.byte == '}');
-    return ended ? gap_fault(text, end, t.at) : t.at;
-  }
-  if (member >= 0) lists.value_start[member] = start, lists.value_end[member] = end, lists.kind[member] = (u8)kind;
-  return gap_fault(text, end, t.at);
-}
-// What stands before the opener of a record.
-__device__ __forceinline__ i64 record_fault(const u8 *__restrict__ text, u32 separator, const Token &t, const Token &p1) {
-  if (t.byte != '{') return t.at;
-  if (p1.at < 0) return t.at == 0 ? -1 : 0;
-  if (p1.byte != (separator == SEPARATOR_COMMA ? ',' : '}')) return t.at;
-  bool lines;
-  const i64 end = gap_skip(text, p1.at + 1, t.at, lines);
-  return end < t.at || (separator == SEPARATOR_LINE && !lines) ? end : -1;
-}
-// Checks a token against those before it and lists what it says. Gives the fault or -1.
-__device__ __forceinline__ i64 token_fault(const RecordTile &s, const u8 *__restrict__ text, u32 separator, const RecordLists &lists, i32 i) {
-  const Token t = token_at(s, text, i), p1 = token_at(s, text, i - 1), p2 = token_at(s, text, i - 2), p3 = token_at(s, text, i - 3);
-  const u32 word = (u32)(t.at / WORD % BLOCK), bit = (u32)(t.at % WORD);
-  const i64 colons = members_before(s, word, bit), record = records_before(s, word, bit) - 1;
-  const bool end = t.level == TOKEN_END;
-  switch (t.byte) {
-    case '"':
-      if (end) return -1;
-      if (t.level == 0 || (p1.byte != '{' && p1.byte != ',' && p1.byte != ':')) return t.at;
-      return gap_fault(text, p1.at + 1, t.at);
-    case ':':
-      if (t.level == 0 || p1.byte != '"' || p1.level != TOKEN_END || p3.byte == ':') return t.at;
-      if (p1.at - p2.at > GAP_LONGEST) return p2.at;
-      lists.row[colons] = (i32)record, lists.owner[colons] = t.level == 1 ? -1 : (i32)outer_before(s, word, bit);
-      lists.key_start[colons] = p2.at + 1, lists.key_end[colons] = p1.at;
-      return gap_fault(text, p1.at + 1, t.at);
-    case '{':
-    case '[':
-      if (t.level == 0) lists.open[record + 1] = t.at;
-      if (t.level == 0) return record_fault(text, separator, t, p1);
-      if (p1.byte != ':') return t.at;
-      if (colons > 0) lists.value_start[colons - 1] = t.at, lists.kind[colons - 1] = t.byte == '{' ? VALUE_OBJECT : VALUE_ARRAY;
-      return gap_fault(text, p1.at + 1, t.at);
-    case ',':
-      if (t.level > 0) return value_fault(text, lists, colons - 1, t, p1, p2, p3);
-      return separator == SEPARATOR_COMMA && p1.byte == '}' ? gap_fault(text, p1.at + 1, t.at) : t.at;
-    default: {  // ] }
-      const i64 member = t.level == 2 ? colons - 1 : outer_before(s, word, bit);
-      if (t.level == 0 && record >= 0) lists.close[record] = t.at;
-      if (t.level != 0 && member >= 0) lists.value_end[member] = t.at + 1;
-      if (end) return t.byte == ']' ? -1 : t.at;
-      if (t.level == 2) return p1.byte + 2 == t.byte ? -1 : t.at;
-      return t.byte == '}' ? value_fault(text, lists, colons - 1, t, p1, p2, p3) : t.at;
+    start = from, end = to;
+    if (to - from <= 8 && from < to) of = gap_short(load_window(text, to, from) & low_bytes(to - from), (int)(to - from));
+    if (of == VALUE_NONE) {
+      start = gap_skip(text, from, to, lines);
+      if (start == to) return to;
+      end = gap_scalar(text, start, to, of);
+      fault = end < 0 ? -1 - end : gap_fault(text, end, to);
     }
+  } else if (from < start) {
+    fault = gap_fault(text, from, start);
   }
+  value_start[member] = start, kind[member] = (u8)of;
+  if (end >= 0) value_end[member] = end;
+  return fault;
+}
+
+// Lists a member's key, which ends before its colon. Gives the fault or -1.
+__device__ __forceinline__ i64 list_key(const RecordTile &s, i32 colon, i64 member, i64 *__restrict__ key_start, i64 *__restrict__ key_end) {
+  const i64 base = blockIdx.x * TILE;
+  const i32 last = bit_before(s.quote, colon), first = last < 0 ? -1 : bit_before(s.quote, last);
+  const i64 start = first < 0 ? s.run.at + 1 : base + first + 1, end = last < 0 ? s.run.end : base + last;
+  key_start[member] = start, key_end[member] = end;
+  return end - start < GAP_LONGEST ? -1 : start;
 }
 
 KERNEL __launch_bounds__(BLOCK, 4) records_emit(const u8 *__restrict__ text, const u64 *__restrict__ planes, i64 n, u32 separator, const QuoteTile *__restrict__ tile, const RecordRun *__restrict__ run, RecordResult *__restrict__ result, i64 *__restrict__ open, i64 *__restrict__ close, i32 *__restrict__ row, i32 *__restrict__ owner, i64 *__restrict__ key_start, i64 *__restrict__ key_end, i64 *__restrict__ value_start, i64 *__restrict__ value_end, u8 *__restrict__ kind) {
-  __shared__ u32 shared[33];
-  __shared__ i32 shared_depth[33];
-  __shared__ u64 shared_counts[33];
+  __shared__ u32 shared[33], array_warps[WARPS], colon_warps[WARPS], code_warps[WARPS], count_warps[WARPS];
+  __shared__ i32 depth_warps[WARPS];
   __shared__ RecordTile s;
-  const i64 word = thread_index();
-  RecordWord r = tile_word(planes, n, tile[blockIdx.x], shared, shared_depth);
-  if (!__syncthreads_or(r.token != 0)) return;
+  const i64 word = thread_index(), base = blockIdx.x * TILE;
+  const i32 place = (i32)threadIdx.x * (i32)WORD;
   if (threadIdx.x == 0) s.run = run[blockIdx.x];
-  __syncthreads();
+  const QuoteTile t = tile[blockIdx.x];
+  const bool reached = t.quotes != 0;  // by a string
+  RecordWord r = tile_word(planes, n, t, shared, depth_warps);
+  const u64 levels = (r.level0 | r.level1 | r.level2) & word_valid(n, word);
+  if (!__syncthreads_or(levels != 0 || r.below)) return;
+
   // What stands in an array at level 1 is no token of the grammar. A colon there is always wrong.
-  u32 after;
-  const u64 inside = record_arrays(r.value, r.array, block_state(record_state(r), s.run.array, shared, after) == STATE_ON), stray = r.colon & r.level2 & inside;
-  if (stray) note_fault(result, word * WORD + first_bit(stray));
-  r.token &= ~(r.level2 & inside);
-  s.colon[threadIdx.x] = r.colon, s.outer[threadIdx.x] = r.colon & r.level1, s.record[threadIdx.x] = r.record;
+  const u64 values = r.open & r.level1;
+  u64 arrays = 0;
+  if (__syncthreads_or((values & ~r.curly) != 0) || s.run.array == STATE_ON) {
+    const u32 state = record_state(r);
+    const bool reached = tile_before(state == STATE_KEPT ? 0 : state + 1, s.run.array + 1, array_warps) == STATE_ON + 1;
+    arrays = record_arrays(values, values & ~r.curly, reached);
+  }
+  const u64 hidden = r.level2 & arrays, stray = r.colon & hidden;
+  r.token &= ~hidden, r.begin &= ~hidden, r.end &= ~hidden, r.open &= ~hidden, r.close &= ~hidden, r.comma &= ~hidden;
+
+  const u64 last = r.token ? 1ull << (63 - __clzll((i64)r.token)) : 0;
+  const u32 code_of_one = tile_before(last ? (r.colon & last ? (u32)AT_COLON : (u32)AT_START) : 0, s.run.code, colon_warps);
+  const u32 code = tile_before(last_code(r, code_of_one), s.run.code, code_warps);
+  const u64 sum = (r.colon << 1 | (code == AT_COLON ? 1 : 0)) + ~r.token, colons = sum & r.token;  // as behind(), which keeps what is no token out
+  const u64 wrong = stray | wrong_tokens(r, arrays, colons, r.begin & colons, code, separator, word == 0);
+  // Between a colon and the next token, where the sum has no bit, list_value looks.
+  i64 fault = wrong ? word * WORD + first_bit(wrong) : r.below ? word * WORD : solid_byte(text, n, word, levels & ~hidden & ~r.token & ~r.end & ~r.inside & sum);
+
+  const u64 records = r.open & r.level0;
+  u32 all;
+  const u32 before = tile_exclusive((u32)__popcll(r.colon) | (u32)__popcll(records) << 16, count_warps, all);
+  const i32 members = (i32)(all & 0xffff);
+  i32 at = (i32)(before & 0xffff);
+  for (u64 m = r.colon; m && at < TILE_MEMBERS; m &= m - 1) s.place[at++] = (u16)(place + first_bit(m));
+  s.token[threadIdx.x] = r.token, s.quote[threadIdx.x] = r.begin | r.end, s.object[threadIdx.x] = r.open & r.curly, s.array[threadIdx.x] = r.open & ~r.curly;
+  s.colon[threadIdx.x] = r.colon, s.outer[threadIdx.x] = r.colon & r.level1, s.record[threadIdx.x] = records, s.before[threadIdx.x] = before;
   const u32 has = __ballot_sync(WARP, (r.colon & r.level1) != 0);
   if (lane_index() == 0) s.has[threadIdx.x / 32] = has;
-  u64 all, before = block_exclusive(word_counts(r), shared_counts, all);
-  s.before[threadIdx.x] = count_of(before, 1) | count_of(before, 2) << 16;
-  const u64 closed = inside & r.level1;  // closers at level 1 among them are those of arrays
-  u32 at = count_of(before, 0);
-  for (u64 m = r.token; m; m &= m - 1) {
+  if (members > TILE_MEMBERS) fault = word * WORD;
+  if (fault >= 0) note_fault(result, fault);
+  if (__syncthreads_or(fault >= 0)) return;  // the lists are of no use any more, and what is right is sure of what follows
+
+  // A fault in another tile may be why there is no record or member.
+  const i64 record = s.run.records + (before >> 16), member_before = s.run.members + (before & 0xffff) - 1;
+  for (u64 m = records; m; m &= m - 1) {
     const int bit = first_bit(m);
-    const u64 v = record_token(r, word, bit);
-    s.token[at++] = (u16)((v >> 2) % TILE | (closed >> bit & 1 && r.close >> bit & 1 ? TOKEN_END : v & 3) << 14);
+    const i64 opener = base + place + bit;
+    open[record + __popcll(records & low_bits(bit))] = opener;
+    if (separator == SEPARATOR_LINE && opener > 0 && !line_before(text, opener)) note_fault(result, opener);
   }
-  __syncthreads();
-  const RecordLists lists = {open, close, row, owner, key_start, key_end, value_start, value_end, kind};
-  for (i32 i = (i32)threadIdx.x; i < (i32)count_of(all, 0); i += BLOCK) {
-    const i64 fault = token_fault(s, text, separator, lists, i);
-    if (fault >= 0) note_fault(result, fault);
+  for (u64 m = r.close; m; m &= m - 1) {
+    const int bit = first_bit(m);
+    const i64 closer = base + place + bit;
+    if (r.level0 >> bit & 1) {
+      const i64 of = record + __popcll(records & low_bits(bit)) - 1;
+      if (of >= 0) close[of] = closer;
+    } else {
+      const i64 of = r.level1 >> bit & 1 ? outer_before(s, place + bit) : member_before + __popcll(r.colon & low_bits(bit));
+      if (of >= 0) value_end[of] = closer + 1;
+    }
   }
+  // The member before the tile's first one may have its value here, or the end of it.
+  for (i32 i = (i32)threadIdx.x - 1; i < members; i += BLOCK) {
+    const i64 member = s.run.members + i;
+    i64 from = s.run.at + 1;
+    i32 behind_colon = 0;
+    if (i < 0) {
+      const i32 end = s.run.code == AT_STRING && reached ? next_bit(s.quote, 0) : -1;
+      if (end >= 0 && member >= 0) value_end[member] = base + end + 1;
+      if (s.run.code != AT_COLON || member < 0) continue;
+    } else {
+      const i32 colon = s.place[i];
+      row[member] = (i32)(records_before(s, colon) - 1), owner[member] = is_set(s.outer, colon) ? -1 : (i32)outer_before(s, colon);
+      fault = list_key(s, colon, member, key_start, key_end);
+      from = base + colon + 1, behind_colon = colon + 1;
+    }
+    const i64 second = list_value(s, text, from, behind_colon, member, value_start, value_end, kind);
+    if (fault < 0) fault = second;
+  }
+  if (fault >= 0) note_fault(result, fault);
 }

@@ -1,57 +1,99 @@
 // records.cuh: the tokens of a run of records, word by word, and what lies before a tile.
 //
-// A token is a bracket, colon or comma outside strings, or a quote that bounds one, with a level:
+// A token is a bracket, colon or comma outside strings, or the quote that begins one, with a level:
 //   0   outside of all brackets; the brackets of records
 //   1   in a record; the brackets of its members' values
 //   2   in the value of a record's member; the brackets of what stands in there
 // What lies deeper is no token, so that a token's neighbours are those that the grammar speaks of, however much lies between them.
 //
 //   text    { " p " : { " a " : [ [ 1 ] ] } , " q " : " { " }
-//   level   0 1   1 1 1 2   2 2 2       2 1 1 1   1 1 1   1 0
+//   level   0 1     1 1 2     2 2       2 1 1 1     1 1     0
 #pragma once
 #include "structure.cuh"
 
-constexpr u32 TOKEN_END = 3;       // in the place of a level: a quote that ends a string, or the closer of an array at level 1
-constexpr int JOIN_RUNS = 512;      // threads of the one block that joins tiles
-constexpr u64 TOKEN_NONE = ~0ull;  // else byte offset * 4 + level
+constexpr int JOIN_RUNS = 1024;  // threads of the one block that joins tiles
+constexpr int JOIN_EACH = 4;     // tiles that one of them joins at a time
+constexpr int WARPS = BLOCK / 32;
 
-// One word's tokens.
-struct RecordWord {
-  u64 token, level1, level2;
-  u64 end;          // quotes that end a string
-  u64 close;        // closers at any level
-  u64 colon;        // of members: at level 1 or 2
-  u64 value;        // openers at level 1
-  u64 array;        // of these the square ones
-  u64 record;       // openers at level 0
+// The last token before a place, as far as what follows depends on it.
+enum {
+  AT_NOTHING,  // no token
+  AT_START,    // of the text
+  AT_OBJECT,   // { of a record or of a member's value
+  AT_ARRAY2,   // [ at level 2
+  AT_OBJECT2,  // { at level 2
+  AT_COLON,
+  AT_COMMA,
+  AT_KEY,      // a string that stands behind no colon
+  AT_STRING,   // one that does
+  AT_QUOTE,    // either: no token is known before it
+  AT_CLOSER,   // at level 1 or 2
+  AT_RECORD,   // the closer of one
+  AT_NEXT,     // the comma behind one
 };
 
-// depth: before the word. Goes over the word's brackets unless all of it lies deep. Where more is closed than was opened there are no tokens: a gap that is not blank.
-__device__ __forceinline__ RecordWord record_word(const WordClasses &x, i64 depth) {
-  u64 level0 = 0, level1 = 0, level2 = 0, done = 0;
-  RecordWord r = {0, 0, 0, 0, 0, 0, 0, 0, 0};
+// ---- one word ----
+
+struct RecordWord {
+  u64 level0, level1, level2;  // all bytes, those of strings too
+  u64 inside;                  // strings, without the quotes that end them
+  u64 token;                   // colons, commas, brackets, and quotes that begin strings
+  u64 begin, end;              // quotes
+  u64 open, close, curly;      // brackets at these levels
+  u64 colon;                   // at level 1 or 2: members
+  u64 comma;
+  bool below;                  // more is closed in the word than was open
+};
+
+// depth: before the word, or anything large. Goes over the word's brackets unless all of it lies deep. A bracket belongs to the level outside of it, and goes over the
+// bound between that and the next one, openers with the byte behind them. Bounds 1 and 3 turn one bit of the level on and off, bound 2 the other:
+//
+//   text    . { . { . [ . ] . } . }     level  0 1 2 deeper
+//   odd     . . 1 1 1 1 . 1 1 1 1 .     odd    . 1 1 .
+//   from2   . . . . 1 1 1 1 1 . . .     from2  . . 1 1
+__device__ __forceinline__ RecordWord record_word(const WordClasses &x, i32 depth) {
+  RecordWord r = {0, 0, 0, x.inside, 0, 0, 0, 0, 0, 0, 0, 0, false};
   if (depth - __popcll(x.close) > 2) return r;
-  for (u64 m = x.open | x.close;; m &= m - 1) {
-    const u64 bit = m & (0 - m), below = m ? bit - 1 : ~0ull;
-    const u64 between = below & ~done;  // from the bracket before to this one
-    const bool opens = x.open & bit;
-    const i64 own = depth - !opens;
-    level0 |= (depth == 0 ? between : 0) | (own == 0 ? bit : 0);
-    level1 |= (depth == 1 ? between : 0) | (own == 1 ? bit : 0);
-    level2 |= (depth == 2 ? between : 0) | (own == 2 ? bit : 0);
-    if (!m) break;
-    depth += opens ? 1 : -1;
-    done = below | bit;
+  u64 odds = 0, twos = 0;
+  i32 at = depth, lowest = 1;
+  for (u64 m = x.open | x.close; m;) {
+    const u64 bit = m & (0 - m);
+    m ^= bit;
+    const i32 opens = (x.open & bit) != 0, bound = at + opens;
+    if ((bound | 2) == 3) odds |= bit;
+    if (bound == 2) twos |= bit;
+    lowest = min(lowest, bound);
+    at = bound - 1 + opens;
   }
-  r.token = (x.open | x.close | x.colon | x.comma | x.quotes) & (level0 | level1 | level2);
-  r.level1 = level1, r.level2 = level2;
-  r.end = x.quotes & ~x.inside;
-  r.close = x.close;
-  r.colon = x.colon & (level1 | level2);
-  r.value = x.open & level1, r.array = r.value & ~x.curly;
-  r.record = x.open & level0;
+  const u64 odd = prefix_xor((odds & x.open) << 1 ^ (odds & x.close)) ^ (depth == 1 || depth == 2 ? ~0ull : 0);
+  const u64 from2 = prefix_xor((twos & x.open) << 1 ^ (twos & x.close)) ^ (depth >= 2 ? ~0ull : 0), here = odd | ~from2;
+  r.below = lowest <= 0;
+  if (depth < 0 || r.below) return r;
+  r.level0 = ~odd & ~from2, r.level1 = odd & ~from2, r.level2 = odd & from2;
+  r.begin = x.quotes & x.inside & here, r.end = x.quotes & ~x.inside & here;
+  r.open = x.open & here, r.close = x.close & here, r.curly = x.curly & here;
+  r.colon = x.colon & odd, r.comma = x.comma & here;
+  r.token = r.begin | r.open | r.close | r.comma | (x.colon & here);
   return r;
 }
+// The code of the token at bit, the last or only one of a word. behind: the code of the token before it.
+__device__ __forceinline__ u32 token_code(const RecordWord &r, u64 bit, u32 behind) {
+  if (r.begin & bit) return behind == AT_COLON ? AT_STRING : behind == AT_NOTHING ? AT_QUOTE : AT_KEY;
+  if (r.open & bit) return !(r.level2 & bit) ? AT_OBJECT : r.curly & bit ? AT_OBJECT2 : AT_ARRAY2;
+  if (r.close & bit) return r.level0 & bit ? AT_RECORD : AT_CLOSER;
+  if (r.comma & bit) return r.level0 & bit ? AT_NEXT : AT_COMMA;
+  return AT_COLON;
+}
+// The code of a word's last token; AT_NOTHING if it has none. before: the code of the last token before the word.
+__device__ __forceinline__ u32 last_code(const RecordWord &r, u32 before) {
+  if (!r.token) return AT_NOTHING;
+  const u64 bit = 1ull << (63 - __clzll((i64)r.token)), rest = r.token ^ bit;
+  if (!(r.begin & bit)) return token_code(r, bit, before);
+  // Whether a string stands behind a colon is all that counts of the one before it.
+  if (rest) before = r.colon >> (63 - __clzll((i64)rest)) & 1 ? AT_COLON : AT_START;
+  return token_code(r, bit, before);
+}
+
 // The bytes of a word before which the last opener at level 1 is a square one. before: is it so for the first.
 //   value   . . [ . . { . . [ .
 //   result  b b b 1 1 1 . . . 1
@@ -65,46 +107,84 @@ __device__ __forceinline__ u64 record_arrays(u64 value, u64 array, bool before) 
 }
 // What a word makes of that for the words behind it.
 __device__ __forceinline__ u32 record_state(const RecordWord &r) {
-  if (!r.value) return STATE_KEPT;
-  return r.array >> (63 - __clzll((i64)r.value)) & 1 ? STATE_ON : STATE_OFF;
+  const u64 value = r.open & r.level1;
+  if (!value) return STATE_KEPT;
+  return r.curly >> (63 - __clzll((i64)value)) & 1 ? STATE_OFF : STATE_ON;
 }
-// A token as it is carried: its offset and its level.
-__device__ __forceinline__ u64 record_token(const RecordWord &r, i64 word, int at) {
-  const u64 bit = 1ull << at;
-  return (u64)(word * WORD + at) << 2 | (r.end & bit ? TOKEN_END : r.level1 & bit ? 1 : r.level2 & bit ? 2 : 0);
+
+// ---- a tile: every thread of the block calls; warps holds an element for each warp, and serves one call ----
+
+// The sum of v over the threads before this one; all gets that over the block.
+template <class T>
+__device__ __forceinline__ T tile_exclusive(T v, T *warps, T &all) {
+  T x = v, before = 0;
+#pragma unroll
+  for (int d = 1; d < 32; d <<= 1) {
+    const T y = __shfl_up_sync(WARP, x, d);
+    if (lane_index() >= d) x += y;
+  }
+  if (lane_index() == 31) warps[threadIdx.x / 32] = x;
+  __syncthreads();
+  all = 0;
+#pragma unroll
+  for (int w = 0; w < WARPS; w++) {
+    const T sum = warps[w];
+    if (w < (int)threadIdx.x / 32) before += sum;
+    all += sum;
+  }
+  return before + x - v;
+}
+// What the nearest lane before this one has that has anything but 0; 0 if none has. last gets that of all lanes, for all of them.
+__device__ __forceinline__ u32 warp_before(u32 v, u32 &last) {
+  const u32 has = __ballot_sync(WARP, v != 0), lower = has & ((1u << lane_index()) - 1);
+  last = __shfl_sync(WARP, v, has ? 31 - __clz((int)has) : 0);
+  const u32 before = __shfl_sync(WARP, v, lower ? 31 - __clz((int)lower) : 0);
+  return lower ? before : 0;
+}
+// Likewise among the threads before this one; start if none has.
+__device__ __forceinline__ u32 tile_before(u32 v, u32 start, u32 *warps) {
+  u32 last;
+  const u32 before = warp_before(v, last);
+  if (lane_index() == 0) warps[threadIdx.x / 32] = last;
+  __syncthreads();
+#pragma unroll
+  for (int w = 0; w < WARPS; w++)
+    if (w < (int)threadIdx.x / 32 && warps[w]) start = warps[w];
+  return before ? before : start;
 }
 
 // ---- runs of tiles ----
 
 // What a run of tiles holds, or what lies before a tile.
 struct RecordRun {
-  u64 last[3];            // the last tokens, the very last one behind; TOKEN_NONE before those there are
-  i64 members, records;   // colons and openers of them
-  i64 outer;              // the last member at level 1, as a number among them; -1 if there is none
-  u32 array, unused;      // STATE_*: is the last opener at level 1 a square one
+  i64 members, records;  // colons, and openers of records
+  i64 outer;             // the last member at level 1, as a number among them; -1 if there is none
+  i64 at;                // the last token
+  i64 end;               // the last quote that ends a string; -1 if there is none
+  u32 code;              // of the last token; AT_NOTHING without one
+  u32 array;             // STATE_*: is the last opener at level 1 a square one
 };
 
 __device__ __forceinline__ RecordRun no_run() {
-  RecordRun r = {{TOKEN_NONE, TOKEN_NONE, TOKEN_NONE}, 0, 0, -1, STATE_KEPT, 0};
+  RecordRun r = {0, 0, -1, -1, -1, AT_NOTHING, STATE_KEPT};
   return r;
 }
 // First a, then b.
 __device__ __forceinline__ RecordRun join(const RecordRun &a, const RecordRun &b) {
   RecordRun r = b;
-  if (b.last[2] == TOKEN_NONE) r.last[0] = a.last[0], r.last[1] = a.last[1], r.last[2] = a.last[2];
-  else if (b.last[1] == TOKEN_NONE) r.last[0] = a.last[1], r.last[1] = a.last[2];
-  else if (b.last[0] == TOKEN_NONE) r.last[0] = a.last[2];
+  if (b.code == AT_NOTHING) r.code = a.code, r.at = a.at;
+  else if (b.code == AT_QUOTE && a.code != AT_NOTHING) r.code = a.code == AT_COLON ? AT_STRING : AT_KEY;
   r.members += a.members, r.records += a.records;
   r.outer = b.outer < 0 ? a.outer : a.members + b.outer;
+  if (b.end < 0) r.end = a.end;
   if (b.array == STATE_KEPT) r.array = a.array;
   return r;
 }
 __device__ __forceinline__ RecordRun run_from(const RecordRun &x, int lane) {
   RecordRun r;
-#pragma unroll
-  for (int i = 0; i < 3; i++) r.last[i] = __shfl_sync(WARP, x.last[i], lane);
   r.members = __shfl_sync(WARP, x.members, lane), r.records = __shfl_sync(WARP, x.records, lane), r.outer = __shfl_sync(WARP, x.outer, lane);
-  r.array = __shfl_sync(WARP, x.array, lane), r.unused = 0;
+  r.at = __shfl_sync(WARP, x.at, lane), r.end = __shfl_sync(WARP, x.end, lane);
+  r.code = __shfl_sync(WARP, x.code, lane), r.array = __shfl_sync(WARP, x.array, lane);
   return r;
 }
 // The runs of the lanes up to this one, joined.
@@ -129,7 +209,8 @@ __device__ __forceinline__ RecordRun block_runs(const RecordRun &mine, RecordRun
     if (lane == 31) shared[32] = y;
   }
   __syncthreads();
-  const RecordRun before = run_from(x, max(lane - 1, 0));
+  const RecordRun before = run_from(x, max(lane - 1, 0)), earlier = shared[warp];
   all = shared[32];
-  return join(shared[warp], lane ? before : no_run());
+  __syncthreads();
+  return join(earlier, lane ? before : no_run());
 }

@@ -52,14 +52,13 @@ type Records struct {
 // RecordsFound is RecordResult of records.cu: what the device says of records.
 type RecordsFound struct{ Fault, Members, Records int64 }
 
-// joinRuns is JOIN_RUNS of records.cuh: how many threads join tiles, at most.
-const joinRuns = 512
+// As in records.cuh: how many threads join tiles, at most, and how many tiles each of them takes at a time.
+const joinRuns, joinEach = 1024, 4
 
 // recordRun is RecordRun of records.cuh.
 type recordRun struct {
-	Last                    [3]uint64
-	Members, Records, Outer int64
-	Array, _                uint32
+	Members, Records, Outer, At, End int64
+	Code, Array                      uint32
 }
 
 // ListRecords lists the records of text and two levels of members, and checks all of the text that lies outside of strings and of values that are listed whole:
@@ -74,9 +73,11 @@ type recordRun struct {
 //	owner    -1        -1       1              1
 //	kind     number    object   array          string
 //
-// A fault is, too: more than 4 KiB of blanks in a row, and a key or number of more than 1 KiB. Numbers are checked by their grammar, not by their range.
+// A fault is, too: more than 4 KiB of blanks between a colon and its value or behind a scalar, or between a line feed and the next record, and a key or number of more
+// than 1 KiB. Numbers are checked by their grammar, not by their range.
 //
-// Three launches, of which two read 3/8 byte for each byte of text, and the text around keys and values, and one joins tiles; writes 41 bytes a member.
+// Three launches, of which two read 3/8 byte for each byte of text, and the second of these the text of scalars and of blanks, and one joins tiles; writes 41 bytes a
+// member.
 func (k *Set) ListRecords(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, sep RecordSeparator) (*Records, error) {
 	r, err := k.QueueRecords(s, text, x, sep)
 	if err != nil {
@@ -103,7 +104,7 @@ func (k *Set) QueueRecords(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, s
 		w.err = gpu.Upload(s, result, []RecordsFound{{Fault: -1}})
 	}
 	w.launch("records_count", tiles, block, x.planes.Arg(), gpu.Int(n), x.tile.Arg(), run.Arg())
-	w.launch("records_join", min(tiles, 1), int(min(joinRuns, blocks(tiles, 32)*32)), text.Arg(), gpu.Int(n), gpu.Int(sep), run.Arg(), gpu.Int(tiles), result.Arg())
+	w.launch("records_join", min(tiles, 1), int(min(joinRuns, blocks(tiles, 32*joinEach)*32)), text.Arg(), gpu.Int(n), gpu.Int(sep), run.Arg(), gpu.Int(tiles), result.Arg())
 	found := only(w, result)
 	w.need(found.Records <= math.MaxInt32 && found.Members <= math.MaxInt32, "%d records with %d members in one text", found.Records, found.Members)
 	r := &Records{Count: int(found.Records), Members: int(found.Members), Found: result}

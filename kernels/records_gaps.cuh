@@ -1,6 +1,6 @@
 // records_gaps.cuh: what stands between two tokens, read by one thread in a bounded number of steps.
 #pragma once
-#include "vf.cuh"
+#include "bytes.cuh"
 
 constexpr i64 GAP_BLANKS = 4096;  // in a row; more are not known
 constexpr i64 GAP_LONGEST = 1024;  // bytes of a key or a number; more are not known
@@ -53,6 +53,22 @@ __device__ __forceinline__ bool gap_word(const u8 *__restrict__ text, i64 at, u6
   for (int i = 0; i < length; i++)
     if (text[at + i] != (u8)(word >> 8 * i)) return false;
   return true;
+}
+// The kind of the scalar that v is, of a length from 1 to 8, its first byte lowest and 0 behind the last; VALUE_NONE if it is none, has an exponent or blanks around it.
+//
+//   v      - 1 2 . 5          the first byte that is no digit ends the number or is the point, the next one ends it
+//   other  1 . . 1 . 1 1 1
+__device__ __forceinline__ u32 gap_short(u64 v, int length) {
+  if (v == 0x6c6c756eull) return VALUE_NULL;
+  if (v == 0x65736c6166ull) return VALUE_FALSE;
+  if (v == 0x65757274ull) return VALUE_TRUE;
+  if ((v & 0xff) == '-') v >>= 8, length--;
+  const u64 digit = v ^ ONES * '0', other = (((digit & ~HIGHS) + ONES * (128 - 10)) | digit) & HIGHS;
+  const int whole = first_bit(other) >> 3;
+  if (whole == 0 || (whole > 1 && (v & 0xff) == '0')) return VALUE_NONE;
+  if (whole == length) return VALUE_NUMBER;
+  const int all = first_bit(other & (other - 1)) >> 3;
+  return (v >> 8 * whole & 0xff) == '.' && all == length && all > whole + 1 ? VALUE_NUMBER : VALUE_NONE;
 }
 // Behind the null, false, true or number at byte at, which is less than to; kind gets which, VALUE_NONE if it is none of these. Then -1 - the byte at fault.
 __device__ __forceinline__ i64 gap_scalar(const u8 *__restrict__ text, i64 at, i64 to, u32 &kind) {

@@ -41,11 +41,12 @@ type Rings struct {
 	Offset                  int64     // the byte of the first fault, or -1; what is at fault begins nothing
 	Fault                   RingFault //
 
-	coordinates int // spans
+	coordinates int    // spans
+	emit        string // the kernel that lists them
 	args        []gpu.Arg
 	span        gpu.Buffer[ringSpan]
 	tiles       int64
-	tile        gpu.Buffer[int64] // the first span of each tile, then its counts
+	tile        gpu.Buffer[int64] // the first span of each tile, then counts
 	result      gpu.Buffer[ringResult]
 }
 
@@ -87,15 +88,12 @@ func (k *Set) CountRings(s *gpu.Stream, text gpu.Buffer[byte], d *Depth, commas 
 	if commas.Len() > 0 {
 		w.mask("commas", commas, n)
 	}
-	w.need(c.Ends.Len() == m && c.Kinds.Len() == m, "%d starts, %d ends and %d kinds", m, c.Ends.Len(), c.Kinds.Len())
-	tiles := n/tileBytes + 1 // with the byte behind the text, where a span may begin
-	r := &Rings{coordinates: m, tiles: tiles, span: give[ringSpan](w, int64(m)), tile: give[int64](w, 4*tiles+1), result: give[ringResult](w, 1)}
-	if w.err == nil {
-		w.err = gpu.Fill(s, r.result, 0xff)
-	}
+	r := newRings(w, n, c, "rings_emit")
+	r.span = give[ringSpan](w, int64(m))
 	if w.err != nil {
 		return nil, errors.Join(w.done(), r.Free(s))
 	}
+	tiles := r.tiles
 	first, counts := r.tile.Slice(0, int(tiles)+1), r.tile.Slice(int(tiles)+1, int(4*tiles)+1)
 	w.launch("rings_spans", blocks(max(int64(m), 32*(tiles+1)), block), block, d.Open.Arg(), d.Close.Arg(), d.Base.Arg(), gpu.Int(n), c.Starts.Arg(), c.Ends.Arg(), c.Kinds.Arg(),
 		gpu.Int(m), r.span.Arg(), first.Arg(), r.result.Arg())
@@ -103,11 +101,29 @@ func (k *Set) CountRings(s *gpu.Stream, text gpu.Buffer[byte], d *Depth, commas 
 		text.Arg(), d.Open.Arg(), d.Close.Arg(), commas.Arg(), d.Base.Arg(), gpu.Int(n), c.Starts.Arg(), r.span.Arg(), first.Arg(), counts.Arg(), r.result.Arg(),
 	}
 	w.launch("rings_count", tiles, block, r.args...)
+	r.args = append(r.args, gpu.Int(m))
 	w.launch("rings_join", 1, scanBlock, counts.Arg(), gpu.Int(tiles), r.result.Arg())
+	return r.counted(w)
+}
+
+// newRings takes the memory for what counts coordinates in n bytes of text and lists them with a kernel.
+func newRings(w *work, n int64, c Coordinates, emit string) *Rings {
+	m := c.Starts.Len()
+	w.need(c.Ends.Len() == m && c.Kinds.Len() == m, "%d starts, %d ends and %d kinds", m, c.Ends.Len(), c.Kinds.Len())
+	tiles := n/tileBytes + 1 // with the byte behind the text, where a span may begin
+	r := &Rings{coordinates: m, emit: emit, tiles: tiles, tile: give[int64](w, 5*tiles+1), result: give[ringResult](w, 1)}
+	if w.err == nil {
+		w.err = gpu.Fill(w.s, r.result, 0xff)
+	}
+	return r
+}
+
+// counted waits for the counts.
+func (r *Rings) counted(w *work) (*Rings, error) {
 	found := only(w, r.result)
 	w.need(found.Disorder == math.MaxUint64, "span %d lies outside of the text, ends before it starts, or overlaps the next", found.Disorder)
 	if err := w.done(); err != nil {
-		return nil, errors.Join(err, r.Free(s))
+		return nil, errors.Join(err, r.Free(w.s))
 	}
 	r.Parts, r.Rings, r.Positions, r.Offset = found.Parts, found.Rings, found.Positions, -1
 	if found.First != math.MaxUint64 {
@@ -121,7 +137,7 @@ func (r *Rings) Free(s *gpu.Stream) error {
 	return errors.Join(r.span.Free(s), r.tile.Free(s), r.result.Free(s))
 }
 
-// ListRings writes what r counted. The buffers that CountRings was given must hold what they held then.
+// ListRings writes what r counted. The buffers that CountRings or CountCoordinates was given must hold what they held then.
 //
 //	out  overwritten, of the lengths that RingOffsets says
 func (k *Set) ListRings(s *gpu.Stream, r *Rings, out RingOffsets) error {
@@ -138,7 +154,7 @@ func (k *Set) ListRings(s *gpu.Stream, r *Rings, out RingOffsets) error {
 	} {
 		w.need(int64(b.got) == b.want, "a buffer of %d for %s, want %d", b.got, b.what, b.want)
 	}
-	args := append(slices.Clone(r.args), gpu.Int(r.coordinates), out.Spans.Arg(), out.Parts.Arg(), out.Rings.Arg(), out.Positions.Arg())
-	w.launch("rings_emit", r.tiles, block, args...)
+	args := append(slices.Clone(r.args), out.Spans.Arg(), out.Parts.Arg(), out.Rings.Arg(), out.Positions.Arg())
+	w.launch(r.emit, r.tiles, block, args...)
 	return w.done()
 }

@@ -200,11 +200,38 @@ func countRings(r *rig, text []byte, wkt bool, starts, ends []int64, kinds []ker
 	return rings, err
 }
 
-// checkRings compares what CountRings and ListRings give.
+// countCoordinates runs CountCoordinates on GeoJSON; the counts are freed at the end of the test.
+func countCoordinates(r *rig, text []byte, starts, ends []int64, kinds []kernels.TypeKind) (*kernels.Rings, error) {
+	r.Helper()
+	b := upload(r, text)
+	x, err := kernels.AllocStructure(r.s, len(text))
+	r.ok(err)
+	r.Cleanup(func() { r.ok(x.Free(r.s)) })
+	r.ok(r.k.ParseStructure(r.s, b, x, upload(r, []kernels.StructureCarry{{Depth: 4}})))
+	rings, err := r.k.CountCoordinates(r.s, b, x, 5, kernels.Coordinates{Starts: upload(r, starts), Ends: upload(r, ends), Kinds: upload(r, kinds)})
+	if err == nil {
+		r.Cleanup(func() { r.ok(rings.Free(r.s)) })
+	}
+	return rings, err
+}
+
+// checkRings compares what CountRings and ListRings give, and CountCoordinates likewise.
 func checkRings(r *rig, name string, text []byte, wkt bool, starts, ends []int64, kinds []kernels.TypeKind, want geometries) {
 	r.Helper()
 	rings, err := countRings(r, text, wkt, starts, ends, kinds)
 	r.ok(err)
+	checkListed(r, name, text, rings, len(starts), want)
+	if !wkt {
+		rings, err = countCoordinates(r, text, starts, ends, kinds)
+		r.ok(err)
+		checkListed(r, name+", coordinates", text, rings, len(starts), want)
+	}
+}
+
+// checkListed compares what was counted, and what ListRings gives.
+// checkListed compares what was counted, and what ListRings gives.
+func checkListed(r *rig, name string, text []byte, rings *kernels.Rings, spans int, want geometries) {
+	r.Helper()
 	if rings.Offset >= 0 {
 		r.Fatalf("%s: fault %d at byte %d: %s", name, rings.Fault, rings.Offset, around(text, int(rings.Offset)))
 	}
@@ -213,7 +240,7 @@ func checkRings(r *rig, name string, text []byte, wkt bool, starts, ends []int64
 			rings.Parts, rings.Rings, rings.Positions, len(want.parts)-1, len(want.rings)-1, len(want.positions))
 	}
 	out := kernels.RingOffsets{
-		Spans: poisoned[int64](r, len(starts)+1), Parts: poisoned[int64](r, int(rings.Parts)+1),
+		Spans: poisoned[int64](r, spans+1), Parts: poisoned[int64](r, int(rings.Parts)+1),
 		Rings: poisoned[int64](r, int(rings.Rings)+1), Positions: poisoned[int64](r, int(rings.Positions)),
 	}
 	r.ok(r.k.ListRings(r.s, rings, out))

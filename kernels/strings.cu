@@ -16,14 +16,17 @@
 // go the same way: the first of two is the escape.
 //
 // buffer    elements        written by             what
-// sizes     strings + 1     measure, long_sizes    bytes of each string; a scan makes offsets of them
+// offsets   strings + 1     measure, offsets       bytes of the short strings before each in its block; then before it in all
+// sums      strings/256     measure                bytes of each block's short strings
+// sizes     strings         long_sizes             bytes of each long string; a scan makes sums of them, which are added to the offsets
 // flags     5 * strings/64  measure, pieces        a mask for each flag, one after the other
 // before    strings         measure                pieces of the strings before in its block; only in blocks that have pieces
 // first     strings/256+1   measure                pieces of each block's strings; a scan makes first pieces of them, and their number at the end
 // piece     pieces          tails, pieces          see StringPiece
 // group     pieces/256      tails, states          escape state: what the group's pieces make of it, then before the group
 // bytes     pieces/256      pieces                 bytes of each group's pieces; a scan makes sums before them
-// sums      1               measure, pieces        flags of all strings, characters replaced in all
+// summary   1               measure, pieces        flags of all strings, characters replaced in all, whether there are long strings
+// narrow    strings + 1     bytes                  the offsets in 32 bits
 #include "search.cuh"
 #include "strings.cuh"
 
@@ -37,7 +40,7 @@ struct StringPiece {
 };
 struct StringSums {
   i64 replaced;
-  u32 flags, none;
+  u32 flags, longs;  // longs: not 0 if there are strings that have pieces
 };
 
 struct Span {
@@ -60,8 +63,9 @@ __device__ __forceinline__ void add_sums(StringSums *sums, u32 flags, u32 replac
   if (replaced) atomicAdd((u64 *)&sums->replaced, (u64)replaced);
 }
 
-KERNEL __launch_bounds__(BLOCK) strings_measure(const u8 *__restrict__ text, i64 n, u32 mode, const i64 *__restrict__ starts, const i64 *__restrict__ ends, i64 strings, i64 *__restrict__ sizes, u32 *__restrict__ flags, i64 *__restrict__ before, i64 *__restrict__ first, StringSums *__restrict__ sums) {
+KERNEL __launch_bounds__(BLOCK) strings_measure(const u8 *__restrict__ text, i64 n, u32 mode, const i64 *__restrict__ starts, const i64 *__restrict__ ends, i64 strings, i64 *__restrict__ offsets, i64 *__restrict__ block_sums, u32 *__restrict__ flags, i64 *__restrict__ before, i64 *__restrict__ first, StringSums *__restrict__ sums) {
   __shared__ i64 shared[33];
+  __shared__ u32 shared_bytes[33];
   const i64 i = thread_index();
   const Text t = {text, n, mode};
   StringPart part = {0, 0, 0};
@@ -72,8 +76,10 @@ KERNEL __launch_bounds__(BLOCK) strings_measure(const u8 *__restrict__ text, i64
     pieces = pieces_of(s);
     if (!pieces) part = walk_string<false>(t, s.start, s.start, s.end, s.end, nullptr);
     if (bad) part.flags = STRING_MALFORMED;
-    sizes[i] = part.bytes;
   }
+  u32 bytes;  // at most PIECE each
+  const u32 bytes_before = block_exclusive((u32)part.bytes, shared_bytes, bytes);
+  if (i < strings) offsets[i] = bytes_before;
   const i64 half = i >> 5, halves = (strings + WORD - 1) / WORD * 2;
 #pragma unroll
   for (int f = 0; f < STRING_FLAGS; f++) {
@@ -86,11 +92,27 @@ KERNEL __launch_bounds__(BLOCK) strings_measure(const u8 *__restrict__ text, i64
     i64 mine = block_exclusive(pieces, shared, all);
     if (i < strings) before[i] = mine;
   }
-  if (threadIdx.x == 0) first[blockIdx.x] = all;
+  if (threadIdx.x > 0) return;
+  first[blockIdx.x] = all, block_sums[blockIdx.x] = bytes;
+  if (all && !*(volatile u32 *)&sums->longs) atomicOr(&sums->longs, 1u);
+}
+
+// What lies before a block's strings is added up by the block itself, unless block_sums were scanned, with the sum of all behind them.
+KERNEL __launch_bounds__(BLOCK) strings_offsets(const i64 *__restrict__ block_sums, u32 scanned, i64 strings, i64 *__restrict__ offsets) {
+  __shared__ i64 shared[33];
+  const i64 i = thread_index();
+  i64 sum = 0;
+  for (i64 b = threadIdx.x; b < blockIdx.x && !scanned; b += BLOCK) sum += block_sums[b];
+  sum = scanned ? block_sums[blockIdx.x] : block_sum(sum, shared);
+  if (i < strings) offsets[i] += sum;
+  if (i != strings) return;
+  const i64 last = (strings + BLOCK - 1) / BLOCK;  // the block of this thread, or the one before
+  offsets[i] = blockIdx.x == last ? sum : scanned ? block_sums[last] : sum + block_sums[blockIdx.x];
 }
 
 // The pieces of all strings, which are 0 where there is no room for them: then spans overlap.
 __device__ __forceinline__ i64 all_pieces(const i64 *first, i64 strings, i64 room) {
+  if (!room) return 0;  // the long strings were not measured
   i64 all = first[(strings + BLOCK - 1) / BLOCK];
   return all <= room ? all : 0;
 }
@@ -193,25 +215,29 @@ __device__ __forceinline__ i64 bytes_before(const StringPiece *piece, const i64 
 }
 
 KERNEL __launch_bounds__(BLOCK) strings_long_sizes(i64 n, const i64 *__restrict__ starts, const i64 *__restrict__ ends, i64 strings, const i64 *__restrict__ before, const i64 *__restrict__ first, i64 room, const StringPiece *__restrict__ piece, const i64 *__restrict__ bytes, i64 *__restrict__ sizes, u32 *__restrict__ flags, StringSums *__restrict__ sums) {
-  if (first[blockIdx.x] == first[blockIdx.x + 1]) return;
   const i64 i = thread_index(), all = all_pieces(first, strings, room);
+  if (first[blockIdx.x] == first[blockIdx.x + 1]) {
+    if (i < strings) sizes[i] = 0;
+    return;
+  }
   u32 lost = 0;
   if (i < strings) {
     bool bad;
     i64 pieces = pieces_of(read_span(starts, ends, i, n, bad)), p = first_piece(first, before, i);
     lost = pieces && !all;
-    if (pieces && all) sizes[i] = bytes_before(piece, bytes, all, p + pieces) - bytes_before(piece, bytes, all, p);
+    sizes[i] = pieces && all ? bytes_before(piece, bytes, all, p + pieces) - bytes_before(piece, bytes, all, p) : 0;
   }
   add_sums(sums, lost ? STRING_MALFORMED : 0, 0);
   const i64 halves = (strings + WORD - 1) / WORD * 2;
   if (lost) atomicOr(flags + 3 * halves + (i >> 5), 1u << (i & 31));
 }
 
-// One thread a short string and a piece. Nothing is written behind the room for the bytes.
-KERNEL __launch_bounds__(BLOCK) strings_bytes(const u8 *__restrict__ text, i64 n, u32 mode, const i64 *__restrict__ starts, const i64 *__restrict__ ends, i64 strings, const i64 *__restrict__ offsets, const i64 *__restrict__ before, const i64 *__restrict__ first, i64 room, const StringPiece *__restrict__ piece, const i64 *__restrict__ bytes, u8 *__restrict__ out, i64 out_room) {
+// One thread a short string and a piece, and one for the last offset. Nothing is written behind the room for the bytes.
+KERNEL __launch_bounds__(BLOCK) strings_bytes(const u8 *__restrict__ text, i64 n, u32 mode, const i64 *__restrict__ starts, const i64 *__restrict__ ends, i64 strings, const i64 *__restrict__ offsets, const i64 *__restrict__ before, const i64 *__restrict__ first, i64 room, const StringPiece *__restrict__ piece, const i64 *__restrict__ bytes, u8 *__restrict__ out, i64 out_room, i32 *__restrict__ narrow) {
   const i64 i = thread_index(), all = all_pieces(first, strings, room);
   const Text t = {text, n, mode};
   bool bad;
+  if (narrow && i <= strings) narrow[i] = (i32)min(offsets[i], 0x7fffffffll);
   if (i < strings && offsets[i] < offsets[i + 1] && offsets[i + 1] <= out_room) {
     Span s = read_span(starts, ends, i, n, bad);
     if (!pieces_of(s)) {

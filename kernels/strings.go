@@ -40,7 +40,7 @@ const (
 type StringSummary struct {
 	Replaced int64       // halves of surrogate pairs that became U+FFFD
 	Flags    StringFlags // of all strings together
-	_        uint32
+	Long     uint32      // not 0 if there are strings of more than 256 bytes of raw text
 }
 
 // pieceBytes is PIECE of strings.cu: what one thread reads of a string.
@@ -63,9 +63,11 @@ type Strings struct {
 	mode          StringMode
 	flags         Mask
 	before, first gpu.Buffer[int64]
-	piece         gpu.Buffer[stringPiece]
-	group         gpu.Buffer[uint32]
-	bytes         gpu.Buffer[int64]
+
+	// Of long strings; none until they were measured.
+	piece gpu.Buffer[stringPiece]
+	group gpu.Buffer[uint32]
+	bytes gpu.Buffer[int64]
 }
 
 // MeasureStrings reads a column of strings once: how many bytes each has with its escapes read, and what is wrong with it.
@@ -87,21 +89,66 @@ type Strings struct {
 // their number, not on the length of one: strings of more than 256 bytes are read in pieces. Where long spans overlap so much that their pieces
 // are more than text has, all long strings are empty and malformed.
 //
-// About a dozen launches, half of which find nothing to do where no string is long. Reads the strings' bytes and 16 bytes each, writes and scans 8 bytes
-// and writes 5 bits each.
+// About a dozen launches; reads the strings' bytes and 16 bytes each, writes and scans 8 bytes and writes 5 bits each. MeasureShortStrings does with two of them.
 func (k *Set) MeasureStrings(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], mode StringMode, offsets gpu.Buffer[int64]) (*Strings, error) {
+	x, err := k.MeasureShortStrings(s, text, starts, ends, mode, offsets)
+	if err != nil {
+		return nil, err
+	}
+	if err := k.MeasureLongStrings(s, x, offsets); err != nil {
+		return nil, errors.Join(err, x.Free(s))
+	}
+	return x, nil
+}
+
+// offsetBlocks is how many blocks of strings each block adds up by itself.
+const offsetBlocks = 4096
+
+// MeasureShortStrings is MeasureStrings where no string has more than 256 bytes of raw text. Where one has, the summary says so: all of these are empty, and nothing is
+// known of them, until MeasureLongStrings adds them. Whoever looks at the summary anyway so spares their launches when there are none.
+//
+// Two launches, three beyond a million strings.
+func (k *Set) MeasureShortStrings(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], mode StringMode, offsets gpu.Buffer[int64]) (*Strings, error) {
 	w := k.begin(s, "measure strings")
-	n, strings := w.text(text), starts.Len()
+	w.text(text)
+	strings := starts.Len()
 	w.need(ends.Len() == strings && offsets.Len() == strings+1, "%d starts, %d ends and %d offsets", strings, ends.Len(), offsets.Len())
 	w.need(mode <= StringsDoubled, "string mode %d", mode)
 	x := &Strings{text: text, starts: starts, ends: ends, mode: mode, offsets: offsets}
-	x.alloc(w, strings, n)
-	room, groups := int64(x.piece.Len()), int64(x.group.Len())
+	x.alloc(w)
 	grid := blocks(int64(strings), block)
-	spans := []gpu.Arg{starts.Arg(), ends.Arg(), gpu.Int(strings)}
-	source := join([]gpu.Arg{text.Arg(), gpu.Int(n), gpu.Int(mode)}, spans...)
-	pieces := []gpu.Arg{x.before.Arg(), x.first.Arg(), gpu.Int(room)}
-	w.launch("strings_measure", grid, block, join(source, offsets.Arg(), x.flags.Arg(), x.before.Arg(), x.first.Arg(), x.Summary.Arg())...)
+	sums := take[int64](w, int(grid)+1)
+	w.launch("strings_measure", grid, block, join(x.source(), offsets.Arg(), sums.Arg(), x.flags.Arg(), x.before.Arg(), x.first.Arg(), x.Summary.Arg())...)
+	scanned := 0
+	if grid > offsetBlocks && w.err == nil {
+		scan(w, sums.Slice(0, int(grid)), sums, gpu.Buffer[int64]{})
+		scanned = 1
+	}
+	w.launch("strings_offsets", blocks(int64(strings)+1, block), block, sums.Arg(), gpu.Int(scanned), gpu.Int(strings), offsets.Arg())
+	if err := w.done(); err != nil {
+		return nil, errors.Join(err, x.Free(s))
+	}
+	return x, nil
+}
+
+// MeasureLongStrings measures the strings that MeasureShortStrings left out, if there are any, and adds their bytes to offsets, once.
+//
+//	offsets  as many as MeasureShortStrings took: those, or the sums of AddOffsets that they are part of
+//
+// Ten launches; reads the strings' bytes, and 40 bytes each.
+func (k *Set) MeasureLongStrings(s *gpu.Stream, x *Strings, offsets gpu.Buffer[int64]) error {
+	w := k.begin(s, "measure long strings")
+	n, strings := int64(x.text.Len()), x.starts.Len()
+	w.need(offsets.Len() == strings+1, "%d offsets for %d strings", offsets.Len(), strings)
+	w.need(x.piece.Len() == 0, "strings that were measured before")
+	if w.err != nil {
+		return w.done()
+	}
+	room := 2*n/(pieceBytes+1) + 1 // the shortest strings that have pieces have two
+	grid, groups := blocks(int64(strings), block), blocks(room, block)
+	x.piece, x.group, x.bytes = give[stringPiece](w, room), give[uint32](w, groups), give[int64](w, groups+1)
+	sizes := take[int64](w, strings+1)
+	source, pieces := x.source(), []gpu.Arg{x.before.Arg(), x.first.Arg(), gpu.Int(room)}
 	if w.err == nil {
 		scan(w, x.first.Slice(0, int(grid)), x.first, gpu.Buffer[int64]{})
 	}
@@ -111,27 +158,24 @@ func (k *Set) MeasureStrings(s *gpu.Stream, text gpu.Buffer[byte], starts, ends 
 	if w.err == nil {
 		scan(w, x.bytes.Slice(0, int(groups)), x.bytes, gpu.Buffer[int64]{})
 	}
-	w.launch("strings_long_sizes", grid, block, join(join(join([]gpu.Arg{gpu.Int(n)}, spans...), pieces...), x.piece.Arg(), x.bytes.Arg(), offsets.Arg(), x.flags.Arg(), x.Summary.Arg())...)
+	spans := []gpu.Arg{gpu.Int(n), x.starts.Arg(), x.ends.Arg(), gpu.Int(strings)}
+	w.launch("strings_long_sizes", grid, block, join(join(spans, pieces...), x.piece.Arg(), x.bytes.Arg(), sizes.Arg(), x.flags.Arg(), x.Summary.Arg())...)
 	if w.err == nil {
-		scan(w, offsets.Slice(0, strings), offsets, gpu.Buffer[int64]{})
+		scan(w, sizes.Slice(0, strings), sizes, gpu.Buffer[int64]{})
 	}
-	if err := w.done(); err != nil {
-		return nil, errors.Join(err, x.Free(s))
+	if w.err == nil {
+		w.err = k.AddOffsets(s, offsets, sizes)
 	}
-	return x, nil
+	return w.done()
 }
 
-// alloc takes the memory for strings that are spans of n bytes of text.
-func (x *Strings) alloc(w *work, strings int, n int64) {
+// alloc takes the memory for short strings.
+func (x *Strings) alloc(w *work) {
+	strings := x.starts.Len()
 	words := Words(strings)
-	room := 2*n/(pieceBytes+1) + 1 // the shortest strings that have pieces have two
-	groups := blocks(room, block)
 	x.flags = give[uint64](w, int64(stringFlags*words))
 	x.before = give[int64](w, int64(strings))
 	x.first = give[int64](w, blocks(int64(strings), block)+1)
-	x.piece = give[stringPiece](w, room)
-	x.group = give[uint32](w, groups)
-	x.bytes = give[int64](w, groups+1)
 	x.Summary = give[StringSummary](w, 1)
 	if w.err != nil {
 		return
@@ -140,6 +184,11 @@ func (x *Strings) alloc(w *work, strings int, n int64) {
 	for i, mask := range []*Mask{&x.Escaped, &x.Control, &x.NotUTF8, &x.Malformed, &x.Replaced} {
 		*mask = x.flags.Slice(i*words, (i+1)*words)
 	}
+}
+
+// source is what the kernels know the strings by.
+func (x *Strings) source() []gpu.Arg {
+	return []gpu.Arg{x.text.Arg(), gpu.Int(x.text.Len()), gpu.Int(x.mode), x.starts.Arg(), x.ends.Arg(), gpu.Int(x.starts.Len())}
 }
 
 // join is a list with more behind it; the list keeps its elements.
@@ -161,15 +210,17 @@ func (x *Strings) At(offsets gpu.Buffer[int64]) *Strings {
 
 // GatherStrings writes the bytes of the strings that x was measured of.
 //
-//	out  as many bytes as the last offset says; n, the bytes of the text, always suffice. A string that does not fit whole is left out
+//	out     as many bytes as the last offset says; n, the bytes of the text, always suffice. A string that does not fit whole is left out
+//	narrow  a string more, overwritten: the offsets, of which one beyond 2^31-1 becomes that; or none
 //
 // One launch; reads the strings' bytes and 24 bytes each, writes the bytes they mean.
-func (k *Set) GatherStrings(s *gpu.Stream, x *Strings, out gpu.Buffer[byte]) error {
+func (k *Set) GatherStrings(s *gpu.Stream, x *Strings, out gpu.Buffer[byte], narrow gpu.Buffer[int32]) error {
 	w := k.begin(s, "gather strings")
 	strings := x.starts.Len()
 	w.need(x.offsets.Len() == strings+1, "%d offsets for %d strings", x.offsets.Len(), strings)
-	w.launch("strings_bytes", max(blocks(int64(strings), block), int64(x.group.Len())), block,
+	w.need(narrow.Len() == 0 || narrow.Len() == strings+1, "%d narrow offsets for %d strings", narrow.Len(), strings)
+	w.launch("strings_bytes", max(blocks(int64(strings)+1, block), int64(x.group.Len())), block,
 		x.text.Arg(), gpu.Int(x.text.Len()), gpu.Int(x.mode), x.starts.Arg(), x.ends.Arg(), gpu.Int(strings), x.offsets.Arg(),
-		x.before.Arg(), x.first.Arg(), gpu.Int(x.piece.Len()), x.piece.Arg(), x.bytes.Arg(), out.Arg(), gpu.Int(out.Len()))
+		x.before.Arg(), x.first.Arg(), gpu.Int(x.piece.Len()), x.piece.Arg(), x.bytes.Arg(), out.Arg(), gpu.Int(out.Len()), narrow.Arg())
 	return w.done()
 }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
@@ -127,8 +128,13 @@ func sameStrings(r *rig, name string, raw [][]byte, gap string, mode kernels.Str
 	if got := read(r, x.Summary)[0]; got.Flags != all || got.Replaced != want.replaced {
 		r.Fatalf("%s: the summary is %+v, want flags %05b and %d replaced", name, got, all, want.replaced)
 	}
-	out := poisoned[byte](r, len(want.bytes)+3)
-	r.ok(r.k.GatherStrings(r.s, x, out))
+	out, narrow := poisoned[byte](r, len(want.bytes)+3), poisoned[int32](r, len(raw)+1)
+	r.ok(r.k.GatherStrings(r.s, x, out, narrow))
+	for i, offset := range read(r, narrow) {
+		if int64(offset) != want.offsets[i] {
+			r.Fatalf("%s: narrow offset %d is %d, want %d", name, i, offset, want.offsets[i])
+		}
+	}
 	if got := read(r, out); !bytes.Equal(got[:len(want.bytes)], want.bytes) || string(got[len(want.bytes):]) != "\xa5\xa5\xa5" {
 		i := 0
 		for i < len(want.bytes) && got[i] == want.bytes[i] {
@@ -231,6 +237,69 @@ func TestStringsOfTheWholeText(t *testing.T) {
 	}
 }
 
+// Short strings come first, and long ones are added when it is known that there are some.
+func TestShortStringsFirst(t *testing.T) {
+	r := open(t)
+	rng := rand.New(rand.NewPCG(8, 9))
+	for _, longest := range []int{256, 257, 3000} {
+		var text []byte
+		var starts, ends []int64
+		var raw [][]byte
+		short := []int64{0}
+		for i := range 700 {
+			s := randomString(rng, rng.IntN(100), 0, 17)
+			if i%90 == 7 {
+				s = randomString(rng, longest, 0, 17)
+			}
+			starts, text = append(starts, int64(len(text))), append(text, s...)
+			ends, raw = append(ends, int64(len(text))), append(raw, s)
+			size := int64(0)
+			if len(s) <= 256 {
+				size = int64(len(plainStrings([][]byte{s}, kernels.StringsJSON).bytes))
+			}
+			short = append(short, short[i]+size)
+		}
+		want := plainStrings(raw, kernels.StringsJSON)
+		offsets := poisoned[int64](r, len(raw)+1)
+		x, err := r.k.MeasureShortStrings(r.s, upload(r, text), upload(r, starts), upload(r, ends), kernels.StringsJSON, offsets)
+		r.ok(err)
+		what := fmt.Sprintf("up to %d bytes", longest)
+		sameItems(r, what+": offsets of short strings", read(r, offsets), short)
+		if got := read(r, x.Summary)[0].Long != 0; got != (longest > 256) {
+			t.Errorf("%s: long strings: %v", what, got)
+		}
+		out := poisoned[byte](r, len(want.bytes))
+		r.ok(r.k.GatherStrings(r.s, x, out, gpu.Buffer[int32]{}))
+		if longest > 256 {
+			r.ok(r.k.MeasureLongStrings(r.s, x, offsets))
+			r.ok(r.k.GatherStrings(r.s, x, out, gpu.Buffer[int32]{}))
+		}
+		sameItems(r, what+": offsets", read(r, offsets), want.offsets)
+		if !bytes.Equal(read(r, out), want.bytes) {
+			t.Errorf("%s: other bytes", what)
+		}
+		if longest > 256 && r.k.MeasureLongStrings(r.s, x, offsets) == nil {
+			t.Errorf("%s: no error when they are measured again", what)
+		}
+		r.ok(x.Free(r.s))
+	}
+}
+
+// More strings than the blocks add up by themselves.
+func TestManyStrings(t *testing.T) {
+	r := open(t)
+	const strings = 4096*256 + 300
+	starts, want := make([]int64, strings), make([]int64, strings+1)
+	for i := range starts {
+		starts[i], want[i+1] = want[i], want[i]+int64(i%3)/2
+	}
+	offsets := poisoned[int64](r, strings+1)
+	x, err := r.k.MeasureShortStrings(r.s, upload(r, bytes.Repeat([]byte{'x'}, int(want[strings]))), upload(r, starts), upload(r, want[1:]), kernels.StringsRaw, offsets)
+	r.ok(err)
+	sameItems(r, "offsets", read(r, offsets), want)
+	r.ok(x.Free(r.s))
+}
+
 // Spans that no sound caller gives: outside of the text, backwards, over one another. Nothing is touched outside of the buffers.
 func TestStringsOfBadSpans(t *testing.T) {
 	r := open(t)
@@ -261,7 +330,7 @@ func TestStringsOfBadSpans(t *testing.T) {
 		t.Errorf("overlapping: malformed is %x", got)
 	}
 	out := poisoned[byte](r, 2)
-	r.ok(r.k.GatherStrings(r.s, x, out))
+	r.ok(r.k.GatherStrings(r.s, x, out, gpu.Buffer[int32]{}))
 	sameItems(r, "no room: bytes", read(r, out), []byte{0xa5, 0xa5})
 	r.ok(x.Free(r.s))
 }

@@ -18,7 +18,7 @@ const TallyValues = 256
 //
 // One launch; reads a byte and a bit an element.
 func Tally[T ~uint8](k *Set, s *gpu.Stream, values gpu.Buffer[T], among Mask, counts gpu.Buffer[int64]) error {
-	const each = 16 // TALLY_EACH of tally.cu
+	const grid = 1024 // blocks fill any card
 	w := k.begin(s, "tally")
 	n := int64(values.Len())
 	if among.Len() > 0 {
@@ -28,6 +28,6 @@ func Tally[T ~uint8](k *Set, s *gpu.Stream, values gpu.Buffer[T], among Mask, co
 	if w.err == nil {
 		w.err = gpu.Fill(s, counts, 0)
 	}
-	w.launch("tally", blocks(n, block*each), block, values.Arg(), gpu.Int(n), among.Arg(), counts.Arg())
+	w.launch("tally", min(blocks(n, block), grid), block, values.Arg(), gpu.Int(n), among.Arg(), counts.Arg())
 	return w.done()
 }

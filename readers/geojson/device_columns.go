@@ -23,17 +23,19 @@ type deviceColumn struct {
 
 	n      int // rows, or elements of lists
 	slots  gpu.Buffer[int32]
+	number int             // among the columns with values
 	kinds  kernels.KindSet // without null
 	forced bool            // to be text whatever it holds
 
 	valid []uint64 // bit per row: it has a value that is not null
 
-	numbers, trues kernels.Mask      // rows with a number, with true
-	starts, ends   gpu.Buffer[int64] // of the numbers' text
-	numberKinds    []uint32          // one element
+	numbers, trues kernels.Mask      // rows with a number, with true; of elements of lists none, all are numbers
+	starts, ends   gpu.Buffer[int64] // of the text of strings, numbers, true and false
+	numberKinds    []uint32          // one element; nil: no numbers
 	inexact        []int64           // one element, if integers were rounded
 	floats         *kernels.Float64s
 	undecided      []uint64
+	looked         bool // undecided is there
 
 	text *deviceText // nil: no text
 	list *deviceList // nil: no arrays
@@ -60,24 +62,37 @@ func (d *deviceRows) attributes(top *placed, columns *geoarrow.Columns) {
 	if kinds&kindNested != 0 {
 		nested = d.nested(kinds)
 	}
-	for _, step := range []func(*deviceColumn){
-		func(c *deviceColumn) { d.inspect(c, nested) },
-		func(c *deviceColumn) { d.convert(c, nested) },
-		d.deliver,
+	scalars := d.scalars(list)
+	for _, step := range []func(){
+		func() { d.each(list, func(c *deviceColumn) { d.inspect(c, nested) }) },
+		func() {
+			d.each(list, d.lengthen)
+			d.each(list, func(c *deviceColumn) { d.convert(c, nested) })
+			d.parseNumbers(scalars, list)
+		},
+		func() { d.each(list, d.lengthen) }, // texts that convert measured
+		func() { d.each(list, d.deliver) },
 	} {
-		for _, c := range list {
-			if d.stopped() {
-				return
-			}
-			step(c)
-		}
+		step()
 		d.awaitColumns(list)
+		if d.stopped() {
+			return
+		}
 	}
 	for _, c := range list {
 		columns.Attributes = append(columns.Attributes, c.Column)
 		if c.Facts.Kinds == geoarrow.FactString && c.Role == geoarrow.RoleAttribute {
 			at, forced := len(columns.Attributes)-1, c.forced
 			d.after = append(d.after, func() { times(&columns.Attributes[at], d.records.Count, forced) })
+		}
+	}
+}
+
+// each has a step done for every column.
+func (d *deviceRows) each(list []*deviceColumn, step func(*deviceColumn)) {
+	for _, c := range list {
+		if !d.stopped() {
+			step(c)
 		}
 	}
 }
@@ -123,11 +138,12 @@ func (d *deviceRows) awaitColumns(list []*deviceColumn) {
 
 // asks reports whether the host is to look at something that is on its way.
 func (c *deviceColumn) asks() bool {
-	return c.kinds != 0 && c.Type == nil || c.undecided != nil || c.text != nil && !c.text.arrived || c.list != nil && c.list.items != nil && c.list.items.asks()
+	return c.kinds != 0 && c.Type == nil || c.undecided != nil && !c.looked || c.text != nil && !c.text.arrived || c.list != nil && c.list.items != nil && c.list.items.asks()
 }
 
 // arrived notes that all that was asked for is there.
 func (c *deviceColumn) arrived() {
+	c.looked = c.undecided != nil
 	if c.text != nil {
 		c.text.arrived = true
 	}
@@ -136,57 +152,58 @@ func (c *deviceColumn) arrived() {
 	}
 }
 
-// inspect asks what the column holds.
-func (d *deviceRows) inspect(c *deviceColumn, nested *deviceNested) {
-	if c.kinds == 0 {
-		return
+// scalars finds the single values of all columns, and asks which rows have values and which kinds of numbers there are.
+func (d *deviceRows) scalars(list []*deviceColumn) (x kernels.Scalars) {
+	var some []*deviceColumn
+	var slots []gpu.Buffer[int32]
+	for _, c := range list {
+		if c.kinds != 0 {
+			some, slots = append(some, c), append(slots, c.slots)
+		}
 	}
+	n, count := d.records.Count, len(some)
+	words := kernels.Words(n)
+	x = kernels.Scalars{
+		Starts: deviceAlloc[int64](d, count*n), Ends: deviceAlloc[int64](d, count*n), Kinds: deviceAlloc[uint32](d, count),
+		Valid: deviceAlloc[uint64](d, count*words), Numbers: deviceAlloc[uint64](d, count*words), Trues: deviceAlloc[uint64](d, count*words),
+	}
+	if d.stopped() || count == 0 {
+		return x
+	}
+	d.try(d.k.ReadScalars(d.s, d.dev, slots, d.records.ValueStart, d.records.ValueEnd, d.records.Kind, x))
+	valid, kinds := deviceResult(d, x.Valid), deviceResult(d, x.Kinds)
+	if d.stopped() {
+		return x
+	}
+	for i, c := range some {
+		c.number, c.valid = i, valid[i*words:(i+1)*words]
+		c.starts, c.ends = x.Starts.Slice(i*n, (i+1)*n), x.Ends.Slice(i*n, (i+1)*n)
+		c.numbers, c.trues = x.Numbers.Slice(i*words, (i+1)*words), x.Trues.Slice(i*words, (i+1)*words)
+		if c.kinds&kindNumber != 0 {
+			c.numberKinds = kinds[i : i+1]
+		}
+	}
+	return x
+}
+
+// inspect asks what the texts and arrays of the column are.
+func (d *deviceRows) inspect(c *deviceColumn, nested *deviceNested) {
 	if c.kinds&kindObject != 0 || c.kinds&(kindString|kindArray) == kindString { // whatever the others are
 		d.measure(c, nested)
 	}
 	if c.kinds&kindArray != 0 {
 		d.measureLists(c, nested)
 	}
-	if c.kinds&kindBool != 0 {
-		c.trues = d.pickRows(c, kindTrue)
-	}
-	if c.kinds&kindNumber != 0 {
-		found := deviceAlloc[uint32](d, 1)
-		c.starts, c.ends, c.numbers = d.pick(c, kindNumber)
-		if d.stopped() {
-			return
-		}
-		d.try(d.k.NumberKinds(d.s, d.dev, c.starts, c.ends, c.numbers, found))
-		c.numberKinds = deviceResult(d, found)
-	}
-	switch {
-	case c.kinds == kindNumber:
-		c.valid = deviceResult(d, c.numbers)
-	case c.text != nil && c.kinds&kindNested == 0:
-		c.valid = deviceResult(d, c.text.scalars)
-	default:
-		c.valid = deviceResult(d, d.pickRows(c, c.kinds))
-	}
 }
 
-// pick gives the text of each row's value, if it is of some kinds, and which rows those are.
-func (d *deviceRows) pick(c *deviceColumn, want kernels.KindSet) (starts, ends gpu.Buffer[int64], picked kernels.Mask) {
+// pick gives the text of each row's value, if it is of some kinds.
+func (d *deviceRows) pick(c *deviceColumn, want kernels.KindSet) (starts, ends gpu.Buffer[int64]) {
 	n := d.records.Count
-	starts, ends, picked = deviceAlloc[int64](d, n), deviceAlloc[int64](d, n), deviceAlloc[uint64](d, kernels.Words(n))
+	starts, ends = deviceAlloc[int64](d, n), deviceAlloc[int64](d, n)
 	if !d.stopped() {
-		d.try(d.k.PickTokens(d.s, c.slots, d.records.ValueStart, d.records.ValueEnd, d.records.Kind, want, starts, ends, picked))
+		d.try(d.k.PickTokens(d.s, c.slots, d.records.ValueStart, d.records.ValueEnd, d.records.Kind, want, starts, ends, kernels.Mask{}))
 	}
-	return starts, ends, picked
-}
-
-// pickRows gives which rows have a value of some kinds.
-func (d *deviceRows) pickRows(c *deviceColumn, want kernels.KindSet) kernels.Mask {
-	picked := deviceAlloc[uint64](d, kernels.Words(d.records.Count))
-	if !d.stopped() {
-		none := gpu.Buffer[int64]{}
-		d.try(d.k.PickTokens(d.s, c.slots, d.records.ValueStart, d.records.ValueEnd, d.records.Kind, want, none, none, picked))
-	}
-	return picked
+	return starts, ends
 }
 
 // factsOfNumbers are the facts for the bits of NumberKinds.
@@ -248,8 +265,6 @@ func (d *deviceRows) convert(c *deviceColumn, nested *deviceNested) {
 		c.Values = c.Values[:min((n+7)/8, len(c.Values))]
 	case arrow.LIST:
 		d.items(c, nested)
-	default:
-		d.parseNumbers(c)
 	}
 }
 

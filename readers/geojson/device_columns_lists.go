@@ -37,7 +37,7 @@ func (d *deviceRows) lists() (lists *kernels.Lists, elements []int64) {
 
 // measureLists asks what the arrays of a column are.
 func (d *deviceRows) measureLists(c *deviceColumn, nested *deviceNested) {
-	starts, ends, _ := d.pick(c, kindArray)
+	starts, ends := d.pick(c, kindArray)
 	offsets, report := deviceAlloc[int64](d, c.n+1), deviceAlloc[uint32](d, 1)
 	if d.stopped() {
 		return
@@ -84,7 +84,7 @@ func (d *deviceRows) items(c *deviceColumn, nested *deviceNested) {
 		d.measurePart(i.text, d.dev, i.starts, i.ends, kernels.StringsJSON)
 		d.measured(i)
 	default:
-		d.parseNumbers(i)
+		d.parse(kernels.Scalars{Starts: i.starts, Ends: i.ends}, []*deviceColumn{i})
 	}
 }
 

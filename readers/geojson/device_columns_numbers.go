@@ -7,51 +7,60 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// parseNumbers fills a column of numbers, or begins to.
-func (d *deviceRows) parseNumbers(c *deviceColumn) {
-	if c.Type.ID() == arrow.FLOAT64 {
-		d.parseFloats(c)
-		return
+// parseNumbers fills the columns of numbers, or begins to.
+func (d *deviceRows) parseNumbers(x kernels.Scalars, list []*deviceColumn) {
+	var numbers []*deviceColumn
+	for _, c := range list {
+		if c.Type != nil && (arrow.IsInteger(c.Type.ID()) || c.Type.ID() == arrow.FLOAT64) {
+			numbers = append(numbers, c)
+		}
 	}
-	d.integers(c)
+	d.parse(x, numbers)
 }
 
-// integers fills a column of integers, and of true and false among them.
-func (d *deviceRows) integers(c *deviceColumn) {
-	n := c.n
-	out, ok, over := deviceAlloc[int64](d, n), deviceAlloc[uint64](d, kernels.Words(n)), deviceAlloc[uint64](d, kernels.Words(n))
+// parse fills columns of numbers, and of true and false among them. Of those of float64 it asks which of them are to be settled and how many integers were rounded.
+func (d *deviceRows) parse(x kernels.Scalars, list []*deviceColumn) {
+	if len(list) == 0 {
+		return
+	}
+	to, words := make([]kernels.NumberColumn, len(list)), kernels.Words(list[0].n)
+	floats := 0
+	for i, c := range list {
+		to[i].Column = c.number
+		switch c.Type.ID() {
+		case arrow.INT32:
+			to[i].Int32 = deviceAlloc[int32](d, c.n)
+		case arrow.FLOAT64:
+			to[i].Float64 = deviceAlloc[float64](d, c.n)
+			floats++
+		default:
+			to[i].Int64 = deviceAlloc[int64](d, c.n)
+		}
+	}
+	undecided := deviceAlloc[uint64](d, floats*words)
 	if d.stopped() {
 		return
 	}
-	if c.Type.ID() == arrow.UINT64 {
-		d.try(d.k.ParseBits64(d.s, d.dev, c.starts, c.ends, out))
-	} else {
-		d.try(d.k.ParseInt64(d.s, d.dev, c.starts, c.ends, kernels.GrammarJSON, out, ok, over))
+	d.try(d.k.ParseNumbers(d.s, d.dev, x, to, undecided))
+	looks := deviceResult(d, undecided)
+	for i, c := range list {
+		switch {
+		case d.stopped():
+			return
+		case to[i].Int32.Len() > 0:
+			c.Values = geoarrow.AsBytes(deviceResult(d, to[i].Int32))
+		case to[i].Int64.Len() > 0:
+			c.Values = geoarrow.AsBytes(deviceResult(d, to[i].Int64))
+		case to[i].Float64.Len() > 0:
+			c.floats = &kernels.Float64s{Out: to[i].Float64, Undecided: undecided.Slice(0, words)}
+			c.undecided, looks, undecided = looks[:words], looks[words:], undecided.Slice(words, undecided.Len())
+			d.countRounded(c)
+		}
 	}
-	if c.trues.Len() > 0 {
-		d.try(kernels.FillNumbers(d.k, d.s, out, c.starts, c.ends, c.numbers, c.trues))
-	}
-	if c.Type.ID() != arrow.INT32 {
-		c.Values = geoarrow.AsBytes(deviceResult(d, out))
-		return
-	}
-	narrow := deviceAlloc[int32](d, n)
-	if d.stopped() {
-		return
-	}
-	d.try(d.k.NarrowInt32(d.s, out, narrow))
-	c.Values = geoarrow.AsBytes(deviceResult(d, narrow))
 }
 
-// parseFloats reads a column of numbers, and asks which of them are to be settled and how many integers were rounded.
-func (d *deviceRows) parseFloats(c *deviceColumn) {
-	n := c.n
-	to := &kernels.Float64s{Out: deviceAlloc[float64](d, n), Valid: deviceAlloc[uint64](d, kernels.Words(n)), Undecided: deviceAlloc[uint64](d, kernels.Words(n))}
-	if d.stopped() {
-		return
-	}
-	d.try(d.k.ParseFloat64(d.s, d.dev, c.starts, c.ends, kernels.GrammarJSON, *to))
-	c.floats, c.undecided = to, deviceResult(d, to.Undecided)
+// countRounded asks how many integers of a column of float64 were rounded.
+func (d *deviceRows) countRounded(c *deviceColumn) {
 	if c.numberKinds[0]&kernels.NumberInexact == 0 {
 		return
 	}
@@ -66,6 +75,10 @@ func (d *deviceRows) parseFloats(c *deviceColumn) {
 // finishFloats fills the column.
 func (d *deviceRows) finishFloats(c *deviceColumn) {
 	if countBits(c.undecided) > 0 {
+		c.floats.Valid = deviceAlloc[uint64](d, kernels.Words(c.n)) // nobody asks: what is valid is known
+		if d.stopped() {
+			return
+		}
 		_, err := d.k.SettleFloat64(d.s, d.dev, c.starts, c.ends, kernels.GrammarJSON, *c.floats)
 		d.try(err)
 	}
@@ -73,6 +86,5 @@ func (d *deviceRows) finishFloats(c *deviceColumn) {
 	if c.inexact != nil {
 		c.Rounded = c.inexact[0]
 	}
-	d.try(kernels.FillNumbers(d.k, d.s, c.floats.Out, c.starts, c.ends, c.numbers, c.trues))
 	c.Values = geoarrow.AsBytes(deviceResult(d, c.floats.Out))
 }

@@ -52,6 +52,12 @@ var columnTests = []struct {
 	{name: "dates and numbers", values: []string{`"2024-02-29"`, `1`}},
 	{name: "dates and objects", values: []string{`"2024-02-29"`, `{ }`}},
 	{name: "null", values: []string{`null`}},
+	{name: "long strings", values: []string{longText, `""`, `"a"`, `null`}},
+	{name: "long strings and numbers", values: []string{longText, `-0`, `1.5`, `true`}},
+	{name: "long strings and objects", values: []string{longText, `{"a": ` + longText + `}`, `7`}},
+	{name: "lists of long strings", values: []string{`[` + longText + `, "b"]`, `[]`, `null`}},
+	{name: "long objects and numbers", values: []string{`{"a": ` + longText + `}`, `7`}},
+	{name: "long lists of several kinds", values: []string{`[1, ` + longText + `]`, `[true]`, `"a"`}},
 	{name: "lists of integers", values: []string{`[1,2, 3]`, `[ -0 ]`, `[]`, `null`, `[ -7 , 2147483647 ]`}},
 	{name: "lists of wide integers", values: []string{`[1,2, 3]`, `[ 2147483648 ]`, `[-9223372036854775808]`}},
 	{name: "lists of uint64", values: []string{`[1,2, 3]`, `[18446744073709551615]`}},
@@ -80,6 +86,9 @@ var columnTests = []struct {
 	{name: "lists with a number beyond float64", values: []string{`[1]`, `[1, 1e400]`}, refused: true},
 	{name: "lists that are none", values: []string{`[1]`, `[1,]`}, refused: true},
 }
+
+// longText is a string of more bytes than one thread reads.
+var longText = `"` + strings.Repeat(`0123456789\\\"\u00e9\n`, 40) + `"`
 
 // columnFile is features of which the property v has these values, drawn; where one is wrong, the last one, and only far from the start.
 func columnFile(r *rand.Rand, features int, sequence bool, values []string, wrong bool) string {

@@ -74,24 +74,22 @@ func (d *deviceRows) within(kinds kernels.KindSet) kernels.Mask {
 
 // deviceText is a column of texts on its way.
 type deviceText struct {
-	scalars kernels.Mask // rows that have one
 	offsets gpu.Buffer[int64]
 	parts   []*kernels.Strings // scalars, and nested values: each row is empty in one of them
 	summary [][]kernels.StringSummary
 	bytes   []int64 // one element
 	arrived bool    // the host has summary and bytes
+	long    bool    // long strings were measured, too
 }
 
 // measure finds how long the texts of a column are: strings without their quotes and escapes, other scalars as they are, nested values as compact JSON.
 func (d *deviceRows) measure(c *deviceColumn, nested *deviceNested) {
 	c.text = &deviceText{}
-	if scalars := c.kinds &^ kindNested; scalars != 0 {
-		starts, ends, picked := d.pick(c, scalars)
-		c.text.scalars = picked
-		d.measurePart(c.text, d.dev, starts, ends, kernels.StringsJSON) // scalars but strings have no backslash
+	if c.kinds&^kindNested != 0 {
+		d.measurePart(c.text, d.dev, c.starts, c.ends, kernels.StringsJSON) // scalars but strings have no backslash
 	}
 	if c.kinds&kindNested != 0 {
-		starts, ends, _ := d.pick(c, kindNested)
+		starts, ends := d.pick(c, kindNested)
 		if d.stopped() {
 			return
 		}
@@ -114,7 +112,7 @@ func (d *deviceRows) measurePart(t *deviceText, text gpu.Buffer[byte], starts, e
 	if d.stopped() {
 		return
 	}
-	x, err := d.k.MeasureStrings(d.s, text, starts, ends, mode, offsets)
+	x, err := d.k.MeasureShortStrings(d.s, text, starts, ends, mode, offsets)
 	if err != nil {
 		d.try(err)
 		return
@@ -126,6 +124,27 @@ func (d *deviceRows) measurePart(t *deviceText, text gpu.Buffer[byte], starts, e
 		return
 	}
 	d.try(d.k.AddOffsets(d.s, t.offsets, offsets))
+}
+
+// lengthen measures the long strings of a column, if the host knows by now that there are some.
+func (d *deviceRows) lengthen(c *deviceColumn) {
+	if c.list != nil && c.list.items != nil {
+		d.lengthen(c.list.items)
+	}
+	t := c.text
+	if t == nil || !t.arrived || t.long {
+		return
+	}
+	for i, x := range t.parts {
+		if t.summary[i][0].Long != 0 {
+			t.arrived, t.long = false, true
+			d.try(d.k.MeasureLongStrings(d.s, x, t.offsets))
+			t.summary[i] = deviceResult(d, x.Summary)
+		}
+	}
+	if t.long {
+		d.measured(c)
+	}
 }
 
 // gather fills a column of texts.
@@ -141,9 +160,8 @@ func (d *deviceRows) gather(c *deviceColumn) {
 		return
 	}
 	for _, x := range t.parts {
-		d.try(d.k.GatherStrings(d.s, x.At(t.offsets), text))
+		d.try(d.k.GatherStrings(d.s, x.At(t.offsets), text, narrow))
 	}
-	d.try(d.k.NarrowInt32(d.s, t.offsets, narrow))
 	c.Values, c.Offsets = deviceResult(d, text), deviceResult(d, narrow)
 }
 

@@ -1,0 +1,256 @@
+// coordinates.cu: the parts, rings and positions of GeoJSON coordinates, found and checked in the structure of the text, for 64 bytes at a time.
+//
+// What rings.cu does bracket by bracket is done here for all brackets of a word at once: the level of each byte is kept modulo 8, a bit in each of three words, and
+// summing it up takes six additions. Levels of coordinates lie between -1 and 3, a bracket changes them by 1: the first one that lies elsewhere is seen as
+// such, and behind that nothing counts.
+//
+//   text       " : [ [ [ 1 , 2 ] , [ 3 , 4 ] ] ] ,
+//   span           a a a a a a a a a a a a a a a           one, of kind Polygon
+//   level          0 1 2 2 2 2 1 1 2 2 2 2 1 0 -1          an opener counts at itself, a closer no longer does
+//   begins         P R p           p
+//   follows        [ [         , [           ] ]           what stands behind an opener that has brackets inside, and behind a closer
+//
+// Whatever is inside a position's bracket is for positions.cu to read. What follows is looked for in the next two bytes, and the text is read only where it is
+// not there: where blanks are, and at the end of a tile.
+//
+// buffer      elements     written by   what
+// planes      3 * n/64     -            see structure.cu
+// tile        n/16384      -            see quote.cuh, settled
+// first       tiles + 1    count        the first span that begins in a tile or behind it
+// counts      4 * tiles    count, join  parts, rings and positions of each of n/16384 + 1 tiles, in one number (see TILE_BITS); behind them, joined, three numbers a tile: of
+//                                    those before it
+// result      1            count, join  see RingResult
+// span_part, part_ring, ring_place, place    emit    see rings.cu
+#include "rings_result.cuh"
+#include "structure.cuh"
+
+constexpr int TILE_BITS = 21;     // for a tile's parts, rings or positions: at most one a byte
+constexpr i64 FAR_BLANKS = 4096;  // what stands behind more is not looked for
+
+// What a kernel is given.
+struct CoordinateText {
+  const u8 *__restrict__ text;
+  const u64 *__restrict__ planes;
+  i64 n;
+  const QuoteTile *__restrict__ tile;
+  i64 deep;  // the depth in a span's outermost bracket
+  const i64 *__restrict__ starts, *__restrict__ ends;
+  const u8 *__restrict__ kinds;
+  i64 from, to;  // the spans that begin in this tile
+};
+// What begins in a word, a bit for each byte; mark: the bytes at which spans begin, before: spans that do so before the word and in its tile.
+struct CoordinateWord {
+  u64 mark, part, ring, place;
+  i32 before;
+};
+struct CoordinateTile {
+  i32 end[BLOCK];  // in the tile, of the span before the first that begins in the tile, and then of those that do; more of them stay where they are
+  u8 kind[BLOCK];
+  u32 marks[2 * BLOCK], shared[33], sums[BLOCK / 32], next[BLOCK / 32 + 1];
+};
+
+// Where a span ends, from the beginning of the tile on; far behind it is far enough.
+__device__ __forceinline__ i32 end_in_tile(i64 end) { return (i32)min(max(end - blockIdx.x * TILE, 0ll), 2 * TILE); }
+
+// The level of each byte modulo 8, bit k in b[k].
+struct Levels {
+  u64 b[3];
+};
+__device__ __forceinline__ Levels byte_levels(u64 open, u64 close, u32 before) {
+  Levels x = {{open | close, close, close}};  // 1 is 001, -1 is 111
+#pragma unroll
+  for (int d = 0; d <= 6; d++) {
+    u64 y[3];
+#pragma unroll
+    for (int k = 0; k < 3; k++) y[k] = d < 6 ? x.b[k] << (1 << d) : before >> k & 1 ? ~0ull : 0;
+    const u64 carry = x.b[0] & y[0], next = (x.b[1] & y[1]) | (carry & (x.b[1] ^ y[1]));
+    x.b[0] ^= y[0], x.b[1] ^= y[1] ^ carry, x.b[2] ^= y[2] ^ next;
+  }
+  return x;
+}
+// The bytes at level v from 0 to 3.
+__device__ __forceinline__ u64 at_level(const Levels &x, u32 v) { return ~x.b[2] & (x.b[1] ^ (v & 2 ? 0 : ~0ull)) & (x.b[0] ^ (v & 1 ? 0 : ~0ull)); }
+// The bytes at a level above v, from 0 to 3, or below 0.
+__device__ __forceinline__ u64 above_level(const Levels &x, u32 v) { return x.b[2] | (v == 0 ? x.b[1] | x.b[0] : v == 1 ? x.b[1] : v == 2 ? x.b[1] & x.b[0] : 0); }
+
+__device__ __forceinline__ bool is_white(u32 c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+// The first byte from at on that is no blank; the byte FAR_BLANKS behind at if there is none up to there; n at most.
+__device__ __forceinline__ i64 past_white(const u8 *__restrict__ text, i64 n, i64 at) {
+  for (const i64 end = min(n, at + FAR_BLANKS); at < end; at++)
+    if (!is_white(text[at])) return at;
+  return at;
+}
+// Does what has to follow an opener that has brackets inside, or a closer? RINGS_SOUND, RINGS_STRAY, RINGS_UNDECIDED. Curly brackets are at fault where they stand.
+__device__ __forceinline__ u32 follows(const u8 *__restrict__ text, i64 n, i64 at, bool opener) {
+  at = past_white(text, n, at + 1);
+  u32 c = at < n ? text[at] : '!';
+  const bool comma = !opener && c == ',';
+  if (comma) at = past_white(text, n, at + 1), c = at < n ? text[at] : '!';
+  const bool opens = (c | 0x20) == '{', closes = (c | 0x20) == '}';
+  return (opens && (opener || comma)) || (closes && !comma) ? RINGS_SOUND : is_white(c) ? RINGS_UNDECIDED : RINGS_STRAY;
+}
+
+// This thread's word. All threads of the block call. CHECK: faults are noted.
+template <bool CHECK>
+__device__ __forceinline__ CoordinateWord coordinate_word(const CoordinateText &x, CoordinateTile &s, u64 *fault) {
+  const i64 tile = blockIdx.x * TILE;
+  const int warp = threadIdx.x >> 5;
+  s.marks[threadIdx.x] = s.marks[BLOCK + threadIdx.x] = 0;
+  const i64 mine = x.from - 1 + threadIdx.x;
+  if (mine >= 0 && mine < x.to) s.end[threadIdx.x] = end_in_tile(x.ends[mine]), s.kind[threadIdx.x] = x.kinds[mine];
+  QuoteTile t = {0, 0, 0, 0, {0, 0}, 0};
+  if (tile < x.n) t = x.tile[blockIdx.x];
+  const WordClasses w = word_classes(x.planes, x.n, thread_index(), t, s.shared);  // a barrier for what is shared
+  // The next two bytes of a thread are its neighbour's; those behind the tile are not known.
+  u32 next = (u32)(w.open & 3) | (u32)(w.close & 1) << 2 | (u32)(w.comma & 1) << 3;
+  if (CHECK && lane_index() == 0) s.next[warp] = next;
+  if (CHECK && threadIdx.x == 0) s.next[BLOCK / 32] = 0;
+  for (i64 i = x.from + threadIdx.x; i < x.to; i += BLOCK) {
+    const i64 at = x.starts[i] - tile;
+    if (at >= 0 && at < TILE) atomicOr(&s.marks[at / 32], 1u << at % 32);  // not so only where the spans are out of order
+  }
+  __syncthreads();
+  CoordinateWord r = {s.marks[2 * threadIdx.x] | (u64)s.marks[2 * threadIdx.x + 1] << 32, 0, 0, 0, 0};
+  // Two sums in one: changes of the level, of up to 64 a word, made positive, and spans.
+  u32 all;
+  const u32 sums = tile_before((u32)(64 + __popcll(w.open) - __popcll(w.close)) | (u32)__popcll(r.mark) << 16, s.sums, all);
+  r.before = (i32)(sums >> 16);
+  if (CHECK) {
+    next = __shfl_down_sync(WARP, next, 1);
+    if (lane_index() == 31) next = s.next[warp + 1];
+  }
+  if (!(w.open | w.close)) return r;
+  const i32 before = depth_saturated(t.depth + ((i32)(sums & 0xffff) - 64 * (i32)threadIdx.x) - x.deep);  // the level before the word
+  const Levels level = byte_levels(w.open, w.close, (u32)before & 7);
+  const u64 opens_next = w.open >> 1 | (u64)next << 63, closes_next = w.close >> 1 | (u64)(next >> 2) << 63, commas_next = w.comma >> 1 | (u64)(next >> 3) << 63;
+  const u64 open_after = w.open >> 2 | (u64)next << 62;
+  // What follows these is right, if openers have brackets inside.
+  const u64 fine = closes_next | (w.open & opens_next) | (w.close & commas_next & open_after);
+  u64 wrong = 0, lost = 0, rest = ~0ull, marks = r.mark;
+  for (i32 owner = r.before - 1;; owner++) {
+    const u64 mark = marks & (0 - marks);
+    u64 among = rest & (mark - 1);  // without a mark all up to the end
+    if (owner >= 0 || x.from > 0) {
+      const bool near = owner + 1 < BLOCK;
+      const i32 inside = (near ? s.end[owner + 1] : end_in_tile(x.ends[x.from + owner])) - (i32)threadIdx.x * (i32)WORD;
+      const u32 kind = near ? s.kind[owner + 1] : x.kinds[x.from + owner];
+      among = inside > 0 && kind - 1 < RING_KINDS - 1 ? among & low_bits(inside) : 0;
+      if (among) {
+        const u32 last = (u32)ring_levels(kind);
+        const u64 opens = w.open & among, places = opens & at_level(level, last);
+        r.place |= places;
+        r.ring |= opens & at_level(level, last > 1 ? last - 1 : 0);
+        r.part |= opens & at_level(level, last > 2 ? last - 2 : 0);
+        if (CHECK) {
+          const u64 closes = w.close & among, final = inside <= WORD ? 1ull << (inside - 1) : 0, low = rest & (0 - rest);
+          // The last byte, and no other, leaves level -1, 111; what leaves -2, 110, is one too many.
+          const u64 outside = closes & level.b[2] & level.b[1];
+          wrong |= (w.curly & among) | (opens & above_level(level, last)) | (outside ^ final) | (outside & ~level.b[0]);
+          if (owner >= r.before && before + depth_change(w.open, w.close, low - 1) != -1) wrong |= low;
+          lost |= ((opens & ~places) | (closes & ~final)) & ~fine;
+        }
+      }
+    }
+    if (!mark) break;
+    rest = 0 - mark, marks ^= mark;
+  }
+  if (!CHECK || !(wrong | lost)) return r;
+  const i64 start = thread_index() * WORD;
+  u64 key = ~0ull;
+  if (wrong) key = (u64)(start + first_bit(wrong)) << 2 | (w.curly & wrong & (0 - wrong) ? RINGS_STRAY : RINGS_DEEP);
+  for (; lost; lost &= lost - 1) {
+    const i64 at = start + first_bit(lost);
+    const u32 found = follows(x.text, x.n, at, (w.open & lost & (0 - lost)) != 0);
+    if (found == RINGS_SOUND) continue;
+    key = min(key, (u64)at << 2 | found);
+    break;
+  }
+  if (key < *(volatile u64 *)fault) atomicMin(fault, key);
+  return r;
+}
+
+KERNEL __launch_bounds__(BLOCK, 4) coordinates_count(const u8 *__restrict__ text, const u64 *__restrict__ planes, i64 n, const QuoteTile *__restrict__ quotes, i64 deep, const i64 *__restrict__ starts, const i64 *__restrict__ ends, const u8 *__restrict__ kinds, i64 count, i64 *__restrict__ first, i64 *__restrict__ counts, RingResult *__restrict__ result) {
+  __shared__ CoordinateTile s;
+  __shared__ i64 bound[2];
+  __shared__ u32 shared[2][BLOCK / 32];
+  const int warp = threadIdx.x >> 5;
+  if (warp < 2) {
+    const i64 at = warp_search(starts, count, (blockIdx.x + warp) * TILE);
+    if (lane_index() == 0) bound[warp] = at;
+    if (lane_index() == 0 && (warp == 0 || blockIdx.x == gridDim.x - 1)) first[blockIdx.x + warp] = at;
+  }
+  for (i64 i = thread_index(); i < count; i += (i64)gridDim.x * BLOCK) {
+    const i64 start = starts[i], end = ends[i];
+    if (start < 0 || end < start || end > n || (i + 1 < count && (end > starts[i + 1] || start == starts[i + 1]))) atomicMin(&result->disorder, (u64)i);
+  }
+  __syncthreads();
+  const CoordinateText x = {text, planes, n, quotes, deep, starts, ends, kinds, bound[0], bound[1]};
+  const CoordinateWord r = coordinate_word<true>(x, s, &result->first);
+  // A warp has 2048 bytes at most: two counts in one number.
+  const u32 outer = __reduce_add_sync(WARP, (u32)__popcll(r.part) | (u32)__popcll(r.ring) << 16), places = __reduce_add_sync(WARP, (u32)__popcll(r.place));
+  if (lane_index() == 0) shared[0][warp] = outer, shared[1][warp] = places;
+  __syncthreads();
+  if (threadIdx.x > 0) return;
+  u32 sum = 0, sum_places = 0;
+#pragma unroll
+  for (int w = 0; w < BLOCK / 32; w++) sum += shared[0][w], sum_places += shared[1][w];
+  counts[blockIdx.x] = (i64)((sum & 0xffff) | (u64)(sum >> 16) << TILE_BITS | (u64)sum_places << 2 * TILE_BITS);
+}
+
+// One block. Four tiles a thread are on their way at a time; those of a round have fewer than 2^32 parts.
+KERNEL __launch_bounds__(SCAN, 1) coordinates_join(i64 *__restrict__ counts, i64 tiles, RingResult *__restrict__ result) {
+  __shared__ u64 shared[33];
+  constexpr int EACH = 4;
+  constexpr u64 ONE = (1ull << TILE_BITS) - 1;
+  i64 parts = 0, rings = 0, places = 0;
+  for (i64 from = threadIdx.x * EACH; from - threadIdx.x * EACH < tiles; from += EACH * SCAN) {
+    u64 own[EACH], outer = 0, inner = 0, all_outer, all_inner;
+#pragma unroll
+    for (int k = 0; k < EACH; k++) own[k] = from + k < tiles ? (u64)counts[from + k] : 0;
+#pragma unroll
+    for (int k = 0; k < EACH; k++) outer += (own[k] & ONE) | (own[k] >> TILE_BITS & ONE) << 32, inner += own[k] >> 2 * TILE_BITS;
+    outer = block_exclusive(outer, shared, all_outer), inner = block_exclusive(inner, shared, all_inner);
+    i64 *before = counts + tiles + 3 * from;
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+      if (from + k < tiles) before[3 * k] = parts + (i64)(u32)outer, before[3 * k + 1] = rings + (i64)(outer >> 32), before[3 * k + 2] = places + (i64)inner;
+      outer += (own[k] & ONE) | (own[k] >> TILE_BITS & ONE) << 32, inner += own[k] >> 2 * TILE_BITS;
+    }
+    parts += (i64)(u32)all_outer, rings += (i64)(all_outer >> 32), places += (i64)all_inner;
+  }
+  if (threadIdx.x == 0) result->parts = parts, result->rings = rings, result->places = places;
+}
+
+constexpr u32 LISTED = TILE / 8;  // positions of a tile
+
+KERNEL __launch_bounds__(BLOCK, 5) coordinates_emit(const u8 *__restrict__ text, const u64 *__restrict__ planes, i64 n, const QuoteTile *__restrict__ quotes, i64 deep, const i64 *__restrict__ starts, const i64 *__restrict__ ends, const u8 *__restrict__ kinds, i64 count, const i64 *__restrict__ first, const i64 *__restrict__ counts, const RingResult *__restrict__ result, i64 *__restrict__ span_part, i64 *__restrict__ part_ring, i64 *__restrict__ ring_place, i64 *__restrict__ place) {
+  __shared__ CoordinateTile s;
+  __shared__ u64 shared[BLOCK / 32];
+  __shared__ u16 listed[LISTED];
+  const CoordinateText x = {text, planes, n, quotes, deep, starts, ends, kinds, first[blockIdx.x], first[blockIdx.x + 1]};
+  CoordinateWord r = coordinate_word<false>(x, s, nullptr);
+  u64 all;
+  const u64 before = tile_before((u64)__popcll(r.part) | (u64)__popcll(r.ring) << TILE_BITS | (u64)__popcll(r.place) << 2 * TILE_BITS, shared, all);
+  constexpr u64 ONE = (1ull << TILE_BITS) - 1;
+  const i64 *joined = counts + gridDim.x + 3ll * blockIdx.x;
+  i64 parts = joined[0] + (i64)(before & ONE), rings = joined[1] + (i64)(before >> TILE_BITS & ONE);
+  const i64 tile_places = joined[2], places = tile_places + (i64)(before >> 2 * TILE_BITS);
+  for (u64 m = r.mark | r.part | r.ring; m; m &= m - 1) {
+    const u64 bit = m & (0 - m);
+    if (r.mark & bit) span_part[x.from + r.before++] = parts;
+    if (r.part & bit) part_ring[parts++] = rings;
+    if (r.ring & bit) ring_place[rings++] = places + __popcll(r.place & (bit - 1));
+  }
+  // Positions are written side by side, whichever thread found them. Coordinates have fewer than are LISTED; what has more is no less exact.
+  const u32 found = (u32)(all >> 2 * TILE_BITS), in_tile = threadIdx.x * (u32)WORD;
+  const i64 tile = blockIdx.x * TILE;
+  u32 i = (u32)(before >> 2 * TILE_BITS);
+  if (found > LISTED) {
+    for (u64 m = r.place; m; m &= m - 1) place[tile_places + i++] = tile + in_tile + first_bit(m);
+  } else {
+    for (u64 m = r.place; m; m &= m - 1) listed[i++] = (u16)(in_tile + __ffsll((i64)m) - 1);
+    __syncthreads();
+    for (u32 k = threadIdx.x; k < found; k += BLOCK) place[tile_places + k] = tile + listed[k];
+  }
+  if (blockIdx.x == 0 && threadIdx.x == 0) span_part[count] = result->parts, part_ring[result->parts] = result->rings, ring_place[result->rings] = result->places;
+}

@@ -1,0 +1,187 @@
+package kernels
+
+import (
+	"errors"
+
+	"github.com/vibeflight/vibeflight/gpu"
+)
+
+// columnsAtOnce is how many columns a launch takes: as many as scalars.cu has arguments for.
+const columnsAtOnce = 8
+
+// Scalars are the single values of a table's columns: strings, numbers, true and false. One column lies behind the other, each with an element, or a bit, for each row.
+//
+//	Starts   of the text of each row's value, quotes of strings left out. A row without a value, with null, an object or an array has an empty span at 0
+//	Ends     likewise
+//	Valid    Words(rows) words a column: the row has a value, and it is not null
+//	Numbers  likewise: it is a number
+//	Trues    likewise: it is true
+//	Kinds    one element a column: the kinds of all its numbers, as NumberKinds has them
+type Scalars struct {
+	Starts, Ends          gpu.Buffer[int64]
+	Valid, Numbers, Trues Mask
+	Kinds                 gpu.Buffer[uint32]
+}
+
+// some are the columns [from, to) of rows rows.
+func (x Scalars) some(from, to, rows int) Scalars {
+	words := Words(rows)
+	return Scalars{
+		Starts: x.Starts.Slice(from*rows, to*rows), Ends: x.Ends.Slice(from*rows, to*rows),
+		Valid: x.Valid.Slice(from*words, to*words), Numbers: x.Numbers.Slice(from*words, to*words), Trues: x.Trues.Slice(from*words, to*words),
+		Kinds: x.Kinds.Slice(from, to),
+	}
+}
+
+// ReadScalars gives the single values of columns and says which kinds of numbers there are.
+//
+//	text        n bytes
+//	slots       of each column: the member that is the value of each row, or -1
+//	valueStart  m members' values, quotes and brackets included
+//	valueEnd    likewise
+//	kind        m elements
+//	to          overwritten
+//
+//	text     {"a":"x y"} {"a":1} {"a":null} {"a":true} {"a":[2]}
+//	Starts        6          16  0              38         0
+//	Ends          9          17  0              42         0
+//	Valid         1          1   .              1          1
+//	Numbers       .          1   .              .          .
+//	Trues         .          .   .              1          .
+//	Kinds    Int32
+//
+// One launch for up to 8 columns; reads 21 bytes a row of each and the text under numbers, and writes 16 and three bits.
+func (k *Set) ReadScalars(s *gpu.Stream, text gpu.Buffer[byte], slots []gpu.Buffer[int32], valueStart, valueEnd gpu.Buffer[int64], kind gpu.Buffer[ValueKind], to Scalars) error {
+	w := k.begin(s, "read scalars")
+	n, members, columns, rows := w.text(text), w.tokens(valueStart, valueEnd), len(slots), 0
+	w.need(int64(kind.Len()) == members, "%d kinds for %d members", kind.Len(), members)
+	for i, column := range slots {
+		w.need(i == 0 || column.Len() == rows, "a column of %d rows, and one of %d", rows, column.Len())
+		rows = column.Len()
+	}
+	w.need(to.Starts.Len() == columns*rows && to.Ends.Len() == columns*rows, "%d starts and %d ends for %d columns of %d rows", to.Starts.Len(), to.Ends.Len(), columns, rows)
+	for _, mask := range []Mask{to.Valid, to.Numbers, to.Trues} {
+		w.need(mask.Len() == columns*Words(rows), "a mask of %d words for %d columns of %d rows", mask.Len(), columns, rows)
+	}
+	w.need(to.Kinds.Len() == columns, "kinds of %d columns, of %d", to.Kinds.Len(), columns)
+	if w.err == nil {
+		w.err = gpu.Fill(s, to.Kinds, 0)
+	}
+	for from := 0; from < columns && w.err == nil; from += columnsAtOnce {
+		end := min(from+columnsAtOnce, columns)
+		part := to.some(from, end, rows)
+		var each [columnsAtOnce]gpu.Arg
+		for i, column := range slots[from:end] {
+			each[i] = column.Arg()
+		}
+		args := []gpu.Arg{text.Arg(), gpu.Int(n), valueStart.Arg(), valueEnd.Arg(), kind.Arg(), gpu.Int(members), gpu.Int(rows), gpu.Int(end - from)}
+		args = append(args, each[:]...)
+		w.launch("scalars_read", blocks(int64(rows), block)*int64(end-from), block,
+			append(args, part.Starts.Arg(), part.Ends.Arg(), part.Valid.Arg(), part.Numbers.Arg(), part.Trues.Arg(), part.Kinds.Arg())...)
+	}
+	return w.done()
+}
+
+// NumberColumn is a column to be parsed: one of Int32, Int64 and Float64 has an element for each row, and says of which type the column is.
+type NumberColumn struct {
+	Column  int // its number among the Scalars
+	Int32   gpu.Buffer[int32]
+	Int64   gpu.Buffer[int64] // also the bits of integers from 2^63 to 2^64-1
+	Float64 gpu.Buffer[float64]
+}
+
+// As COLUMN_* of scalars.cu.
+const (
+	columnInt32 = iota
+	columnInt64
+	columnFloat64
+)
+
+// out is where the column goes, how long it is, and what its type is.
+func (c *NumberColumn) out() (arg gpu.Arg, rows int, kind uint64, err error) {
+	args := [...]gpu.Arg{columnInt32: c.Int32.Arg(), columnInt64: c.Int64.Arg(), columnFloat64: c.Float64.Arg()}
+	for i, n := range [...]int{columnInt32: c.Int32.Len(), columnInt64: c.Int64.Len(), columnFloat64: c.Float64.Len()} {
+		if n > 0 && rows > 0 {
+			return 0, 0, 0, errors.New("a column of two types")
+		}
+		if n > 0 {
+			arg, rows, kind = args[i], n, uint64(i)
+		}
+	}
+	return arg, rows, kind, nil
+}
+
+// ParseNumbers makes columns of numbers. ReadScalars, or NumberKinds, has said that their type holds all of them and that none is malformed; what a number that it
+// does not hold becomes is left open.
+//
+//	text       n bytes
+//	x          Starts and Ends of the columns; Numbers, or none, and all values are numbers; Trues, or none. The others are not read
+//	columns    where to: all of as many rows
+//	undecided  Words(rows) words for each Float64, overwritten: SettleFloat64 is to read this row's token
+//
+//	token      7   -0   true   null   18446744073709551615   -0.0   1.5e3
+//	Int64      7   0    1      0      -1
+//	Float64    7   0    1      0      18446744073709551616   -0.0   1500
+//
+// A row without a number is 1 for true and else 0. Float64 is bit for bit what ParseFloat64 gives, but for the integer -0, which is 0.
+//
+// One launch for up to 8 columns; reads 16 bytes a row of each and the text under it, and writes 4 or 8.
+func (k *Set) ParseNumbers(s *gpu.Stream, text gpu.Buffer[byte], x Scalars, columns []NumberColumn, undecided Mask) error {
+	w := k.begin(s, "parse numbers")
+	n, all := w.text(text), w.tokens(x.Starts, x.Ends)
+	for len(columns) > 0 && w.err == nil {
+		some := columns[:min(columnsAtOnce, len(columns))]
+		// The columns of a launch are those whose number is near the first one's: the kernel takes it in 4 bits.
+		first := some[0].Column
+		for i := range some {
+			if some[i].Column < first || some[i].Column >= first+1<<4 {
+				some = some[:i]
+				break
+			}
+		}
+		undecided = k.parseNumbers(w, text, n, x, all, some, undecided)
+		columns = columns[len(some):]
+	}
+	w.need(undecided.Len() == 0, "%d words of undecided bits too many", undecided.Len())
+	return w.done()
+}
+
+// parseNumbers is one launch of ParseNumbers, of a text of n bytes and all values in all columns. It gives the part of undecided that is left.
+func (k *Set) parseNumbers(w *work, text gpu.Buffer[byte], n int64, x Scalars, all int64, columns []NumberColumn, undecided Mask) (left Mask) {
+	var out [columnsAtOnce]gpu.Arg
+	which, first, floats := uint64(0), columns[0].Column, 0
+	_, rows, _, _ := columns[0].out()
+	words := Words(rows)
+	for i := range columns {
+		c := &columns[i]
+		arg, length, kind, err := c.out()
+		w.fail(err)
+		w.need(length == rows, "a column of %d rows, and one of %d", rows, length)
+		w.need(c.Column >= 0 && int64(c.Column+1)*int64(rows) <= all, "column %d of %d rows of %d values", c.Column, rows, all)
+		for _, mask := range []Mask{x.Numbers, x.Trues} {
+			w.need(mask.Len() == 0 || (c.Column+1)*words <= mask.Len(), "a mask of %d words for column %d of %d rows", mask.Len(), c.Column, rows)
+		}
+		if kind == columnFloat64 {
+			floats += words
+		}
+		out[i] = arg
+		which |= (uint64(c.Column-first) | kind<<4) << (8 * i)
+	}
+	w.need(floats <= undecided.Len(), "%d words of undecided bits, not %d", undecided.Len(), floats)
+	if w.err != nil || rows == 0 {
+		return undecided
+	}
+	behind := func(mask Mask) gpu.Arg {
+		if mask.Len() == 0 {
+			return mask.Arg()
+		}
+		return mask.Slice(first*words, mask.Len()).Arg()
+	}
+	args := []gpu.Arg{
+		text.Arg(), gpu.Int(n), gpu.Int(rows), x.Starts.Slice(first*rows, int(all)).Arg(), x.Ends.Slice(first*rows, int(all)).Arg(),
+		behind(x.Numbers), behind(x.Trues), gpu.Int(which), gpu.Int(len(columns)),
+	}
+	args = append(append(args, out[:]...), undecided.Arg())
+	w.launch("scalars_parse", blocks(int64(rows), block)*int64(len(columns)), block, args...)
+	return undecided.Slice(floats, undecided.Len())
+}

@@ -1,0 +1,287 @@
+package kernels_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/vibeflight/vibeflight/gpu"
+	"github.com/vibeflight/vibeflight/kernels"
+)
+
+// scalarTable is a table whose values are members of one text.
+type scalarTable struct {
+	tokens
+	kinds []kernels.ValueKind
+	slots [][]int32
+}
+
+// randomTable has values drawn from those of each column, and rows without.
+func randomTable(rng *rand.Rand, rows int, columns [][]string) *scalarTable {
+	x := &scalarTable{slots: make([][]int32, len(columns))}
+	kinds := map[byte]kernels.ValueKind{'n': kernels.ValueNull, 'f': kernels.ValueFalse, 't': kernels.ValueTrue, '"': kernels.ValueString, '{': kernels.ValueObject, '[': kernels.ValueArray}
+	for range rows {
+		for c, values := range columns {
+			if rng.IntN(5) == 0 {
+				x.slots[c] = append(x.slots[c], -1)
+				continue
+			}
+			x.slots[c] = append(x.slots[c], int32(len(x.kinds)))
+			token := values[rng.IntN(len(values))]
+			kind, ok := kinds[token[0]]
+			if !ok {
+				kind = kernels.ValueNumber
+			}
+			x.kinds = append(x.kinds, kind)
+			x.add(token, ",")
+		}
+	}
+	return x
+}
+
+// value is the text of a row's value, "null" if there is none.
+func (x *scalarTable) value(column, row int) (text string, kind kernels.ValueKind) {
+	m := x.slots[column][row]
+	if m < 0 {
+		return "null", kernels.ValueNull
+	}
+	return x.token(int(m)), x.kinds[m]
+}
+
+// readScalars runs ReadScalars on a table.
+func readScalars(r *rig, x *scalarTable, rows int) (text gpu.Buffer[byte], to kernels.Scalars) {
+	r.Helper()
+	columns := len(x.slots)
+	values, words := columns*rows, columns*kernels.Words(rows)
+	to = kernels.Scalars{
+		Starts: poisoned[int64](r, values), Ends: poisoned[int64](r, values), Kinds: poisoned[uint32](r, columns),
+		Valid: poisoned[uint64](r, words), Numbers: poisoned[uint64](r, words), Trues: poisoned[uint64](r, words),
+	}
+	slots := make([]gpu.Buffer[int32], columns)
+	for i := range slots {
+		slots[i] = upload(r, x.slots[i])
+	}
+	text = upload(r, x.text)
+	r.ok(r.k.ReadScalars(r.s, text, slots, upload(r, x.starts), upload(r, x.ends), upload(r, x.kinds), to))
+	return text, to
+}
+
+// scalarValues are values of columns of several types: those that a column of int32, of int64, of uint64 or of float64 has, and others that have no number.
+var scalarValues = [...][]string{
+	{"0", "-0", "7", "-12", "2147483647", "-2147483648", "null", "true"},
+	{"0", "-0", "123456789", "-9223372036854775808", "9223372036854775807", "false", "true"},
+	{"0", "18446744073709551615", "9223372036854775808", "-0", "12345678"},
+	{"-0", "-0.0", "0.0", "1.5", "-1e3", "9007199254740993", "1e-400", "1.00000000000000011102230246251565404", "true", "null", `"text"`, "[1]"},
+	{`"x y"`, `""`, `{"a":1}`, "[2]", "null", "17"},
+	{"null"},
+}
+
+func TestReadScalars(t *testing.T) {
+	r := open(t)
+	rng := rand.New(rand.NewPCG(7, 1))
+	for _, rows := range []int{0, 1, 63, 64, 65, 256, 257, 700} {
+		for _, columns := range []int{0, 1, 3, 8, 9, 17} {
+			values := make([][]string, columns)
+			for c := range values {
+				values[c] = scalarValues[c%len(scalarValues)]
+			}
+			x := randomTable(rng, rows, values)
+			_, to := readScalars(r, x, rows)
+			starts, ends, kinds, words := read(r, to.Starts), read(r, to.Ends), read(r, to.Kinds), kernels.Words(rows)
+			valid, numbers, trues := read(r, to.Valid), read(r, to.Numbers), read(r, to.Trues)
+			for c := range columns {
+				what := fmt.Sprintf("%d rows, column %d of %d", rows, c, columns)
+				want := uint32(0)
+				for row := range rows {
+					v, kind := x.value(c, row)
+					var start, end int64
+					switch kind {
+					case kernels.ValueString:
+						start, end = x.starts[x.slots[c][row]]+1, x.ends[x.slots[c][row]]-1
+					case kernels.ValueNumber, kernels.ValueTrue, kernels.ValueFalse:
+						start, end = x.starts[x.slots[c][row]], x.ends[x.slots[c][row]]
+					}
+					if kind == kernels.ValueNumber {
+						want |= numberKindsOf(v)
+					}
+					if i := c*rows + row; starts[i] != start || ends[i] != end {
+						t.Fatalf("%s, row %d, %s: [%d, %d), want [%d, %d)", what, row, v, starts[i], ends[i], start, end)
+					}
+				}
+				is := func(wants ...kernels.ValueKind) []uint64 {
+					return bitmap(rows, func(i int) bool {
+						_, kind := x.value(c, i)
+						return kernels.Kinds(wants...)>>kind&1 != 0
+					})
+				}
+				none := make([]byte, rows)
+				sameMask(t, what+": valid", none, valid[c*words:(c+1)*words], is(kernels.ValueFalse, kernels.ValueTrue, kernels.ValueNumber, kernels.ValueString, kernels.ValueObject, kernels.ValueArray))
+				sameMask(t, what+": numbers", none, numbers[c*words:(c+1)*words], is(kernels.ValueNumber))
+				sameMask(t, what+": trues", none, trues[c*words:(c+1)*words], is(kernels.ValueTrue))
+				if kinds[c] != want {
+					t.Fatalf("%s: kinds %s, want %s", what, kindNames(kinds[c]), kindNames(want))
+				}
+			}
+		}
+	}
+}
+
+// numberOf is what ParseNumbers makes of a value, by strconv: an integer's 64 bits, and a float64.
+func numberOf(token string, kind kernels.ValueKind) (bits int64, float float64) {
+	switch {
+	case kind == kernels.ValueTrue:
+		return 1, 1
+	case kind != kernels.ValueNumber:
+		return 0, 0
+	}
+	bits, err := strconv.ParseInt(token, 10, 64)
+	if err != nil {
+		v, _ := strconv.ParseUint(token, 10, 64)
+		bits = int64(v)
+	}
+	if token != "-0" {
+		float, _ = strconv.ParseFloat(token, 64)
+	}
+	return bits, float
+}
+
+func TestParseNumbers(t *testing.T) {
+	r := open(t)
+	rng := rand.New(rand.NewPCG(7, 2))
+	for _, rows := range []int{1, 64, 65, 257, 700} {
+		for _, columns := range []int{4, 9, 40} {
+			values := make([][]string, columns)
+			for c := range values {
+				values[c] = scalarValues[c%4]
+			}
+			x := randomTable(rng, rows, values)
+			text, from := readScalars(r, x, rows)
+			var to []kernels.NumberColumn
+			floats := 0
+			for c := range columns {
+				if c%7 == 6 { // not parsed
+					continue
+				}
+				n := kernels.NumberColumn{Column: c}
+				switch c % 4 {
+				case 0:
+					n.Int32 = poisoned[int32](r, rows)
+				case 3:
+					n.Float64 = poisoned[float64](r, rows)
+					floats++
+				default:
+					n.Int64 = poisoned[int64](r, rows)
+				}
+				to = append(to, n)
+			}
+			words := kernels.Words(rows)
+			undecided := poisoned[uint64](r, floats*words)
+			r.ok(r.k.ParseNumbers(r.s, text, from, to, undecided))
+			looks := read(r, undecided)
+			for _, n := range to {
+				what := fmt.Sprintf("%d rows, column %d of %d", rows, n.Column, columns)
+				narrow, wide, float := read(r, n.Int32), read(r, n.Int64), read(r, n.Float64)
+				for row := range rows {
+					v, kind := x.value(n.Column, row)
+					bits, f := numberOf(v, kind)
+					switch {
+					case len(narrow) > 0 && int64(narrow[row]) != bits:
+						t.Fatalf("%s, row %d, %s: %d", what, row, v, narrow[row])
+					case len(wide) > 0 && wide[row] != bits:
+						t.Fatalf("%s, row %d, %s: %d", what, row, v, wide[row])
+					case len(float) == 0:
+					case bit(looks, row) != strings.HasPrefix(v, "1.00000000000000011102230246251565404"):
+						t.Fatalf("%s, row %d, %s: undecided is %v", what, row, v, bit(looks, row))
+					case !bit(looks, row) && math.Float64bits(float[row]) != math.Float64bits(f):
+						t.Fatalf("%s, row %d, %s: %v, want %v", what, row, v, float[row], f)
+					}
+				}
+				if len(float) > 0 {
+					looks = looks[words:]
+				}
+			}
+		}
+	}
+}
+
+// Elements of lists are numbers all, without a mask. The integers are those around every bound.
+func TestParseNumbersWithoutMasks(t *testing.T) {
+	r := open(t)
+	var x tokens
+	var want []int64
+	for _, token := range knownIntegers() {
+		if kinds := numberKindsOf(token); kinds&(kernels.NumberInt32|kernels.NumberInt64|kernels.NumberUint64) != 0 {
+			x.add(token, "]")
+			bits, _ := numberOf(token, kernels.ValueNumber)
+			want = append(want, bits)
+		}
+	}
+	x.starts, x.ends, want = append(x.starts, 0, -1, 5, 0), append(x.ends, 0, 3, 1<<40, 30), append(want, 0, 0, 0, 0) // none
+	text := upload(r, x.text)
+	from := kernels.Scalars{Starts: upload(r, x.starts), Ends: upload(r, x.ends)}
+	wide := poisoned[int64](r, len(want))
+	r.ok(r.k.ParseNumbers(r.s, text, from, []kernels.NumberColumn{{Int64: wide}}, kernels.Mask{}))
+	sameItems(r, "integers", read(r, wide), want)
+
+	x = tokens{}
+	for _, c := range knownDecimals {
+		x.add(c.token, "]")
+	}
+	n := len(x.starts)
+	text, from = upload(r, x.text), kernels.Scalars{Starts: upload(r, x.starts), Ends: upload(r, x.ends)}
+	out, undecided := poisoned[float64](r, n), poisoned[uint64](r, kernels.Words(n))
+	r.ok(r.k.ParseNumbers(r.s, text, from, []kernels.NumberColumn{{Float64: out}}, undecided))
+	before, _ := parseFloats(r, &x, kernels.GrammarJSON)
+	sameItems(r, "undecided", read(r, undecided), before.undecided)
+	for i, v := range read(r, out) {
+		if want := before.out[i]; math.Float64bits(v) != math.Float64bits(want) && x.token(i) != "-0" && !math.IsNaN(want) {
+			t.Errorf("%.60q: %v, want %v", x.token(i), v, want)
+		}
+	}
+}
+
+func TestScalarsRefuses(t *testing.T) {
+	r := open(t)
+	text, at, kinds, slots, mask := upload(r, make([]byte, 99)), upload(r, make([]int64, 70)), upload(r, make([]kernels.ValueKind, 70)), upload(r, make([]int32, 70)), poisoned[uint64](r, 2)
+	spans := poisoned[int64](r, 70)
+	sound := kernels.Scalars{Starts: spans, Ends: spans, Valid: mask, Numbers: mask, Trues: mask, Kinds: poisoned[uint32](r, 1)}
+	two := []gpu.Buffer[int32]{slots, slots.Slice(0, 69)}
+	for _, tt := range []struct {
+		name   string
+		slots  []gpu.Buffer[int32]
+		kind   gpu.Buffer[kernels.ValueKind]
+		change func(x *kernels.Scalars)
+	}{
+		{"few kinds of values", two[:1], kinds.Slice(0, 69), func(*kernels.Scalars) {}},
+		{"columns of several lengths", two, kinds, func(*kernels.Scalars) {}},
+		{"few starts", two[:1], kinds, func(x *kernels.Scalars) { x.Starts = spans.Slice(0, 69) }},
+		{"a short mask", two[:1], kinds, func(x *kernels.Scalars) { x.Numbers = mask.Slice(0, 1) }},
+		{"no kinds", two[:1], kinds, func(x *kernels.Scalars) { x.Kinds = gpu.Buffer[uint32]{} }},
+	} {
+		to := sound
+		tt.change(&to)
+		if r.k.ReadScalars(r.s, text, tt.slots, at, at, tt.kind, to) == nil {
+			t.Errorf("%s: no error", tt.name)
+		}
+	}
+	narrow, wide, float := poisoned[int32](r, 70), poisoned[int64](r, 70), poisoned[float64](r, 70)
+	for _, tt := range []struct {
+		name      string
+		columns   []kernels.NumberColumn
+		undecided kernels.Mask
+	}{
+		{"two types", []kernels.NumberColumn{{Int32: narrow, Int64: wide}}, kernels.Mask{}},
+		{"no such column", []kernels.NumberColumn{{Column: 1, Int32: narrow}}, kernels.Mask{}},
+		{"a column below 0", []kernels.NumberColumn{{Column: -1, Int32: narrow}}, kernels.Mask{}},
+		{"columns of several lengths", []kernels.NumberColumn{{Int32: narrow}, {Int64: wide.Slice(0, 69)}}, kernels.Mask{}},
+		{"nothing for what is undecided", []kernels.NumberColumn{{Float64: float}}, kernels.Mask{}},
+		{"too much for what is undecided", []kernels.NumberColumn{{Int32: narrow}}, mask},
+	} {
+		if r.k.ParseNumbers(r.s, text, sound, tt.columns, tt.undecided) == nil {
+			t.Errorf("%s: no error", tt.name)
+		}
+	}
+}
