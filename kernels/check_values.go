@@ -2,8 +2,10 @@ package kernels
 
 import "github.com/vibeflight/vibeflight/gpu"
 
-// valueLevels is VALUE_LEVELS of check_values.cuh: how deep values may lie.
-const valueLevels = 64
+const (
+	valueLevels = 64  // VALUE_LEVELS of check_values.cuh: how deep values may lie
+	valueRuns   = 512 // VALUE_RUNS of check_values.cu: how many threads join tiles, at most
+)
 
 // valueRun is ValueRun of check_values.cuh.
 type valueRun struct {
@@ -17,7 +19,7 @@ type valueRun struct {
 //	text    n bytes
 //	x       was parsed from text, without a carry
 //	within  Words(n) words: which bytes belong to the values, from the first byte of each to its last. MarkSpans makes it of their spans
-//	most    how many brackets may be open at a time, those around the values included, as StructureDepth counts: 1,024 or so, of which 64 are used
+//	most    how many brackets may be open at a time, those around the values included, those of strings left out: 1,024 or so, of which 64 are used
 //	solid   Words(n) words, overwritten: the bytes of the values without the blanks between their tokens, which Compact makes compact JSON of; or none
 //	fault   one element, overwritten: the byte's offset, or -1
 //
@@ -45,7 +47,7 @@ func (k *Set) CheckValues(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, wi
 	tiles := blocks(n, tileBytes)
 	run := take[valueRun](w, int(tiles))
 	w.launch("check_values_tiles", tiles, block, text.Arg(), x.planes.Arg(), gpu.Int(n), x.tile.Arg(), within.Arg(), run.Arg())
-	w.launch("check_values_join", min(tiles, 1), int(min(joinRuns, blocks(tiles, 32)*32)), run.Arg(), gpu.Int(tiles))
+	w.launch("check_values_join", min(tiles, 1), int(min(valueRuns, blocks(tiles, 32)*32)), run.Arg(), gpu.Int(tiles))
 	w.launch("check_values", tiles, block, text.Arg(), x.planes.Arg(), gpu.Int(n), x.tile.Arg(), within.Arg(), gpu.Int(min(most, valueLevels)), run.Arg(), solid.Arg(), fault.Arg())
 	return w.done()
 }

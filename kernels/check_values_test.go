@@ -45,6 +45,17 @@ func runCheckValues(r *rig, v *valuesText, most int) (fault int64, solid []uint6
 	return fault, solid
 }
 
+// TestCheckValuesOfManyTiles has a value of more tiles than the block that joins them has threads.
+func TestCheckValuesOfManyTiles(t *testing.T) {
+	r := open(t)
+	v := &valuesText{}
+	value := append([]byte("[1,"), bytes.Repeat([]byte(" "), 513*16384)...)
+	v.add(string(append(value, "2]"...)), "")
+	if fault, _ := runCheckValues(r, v, 64); fault != -1 {
+		t.Errorf("fault at %d", fault)
+	}
+}
+
 // checkValues compares CheckValues with encoding/json: the fault lies in the first value that is none, or right behind it.
 func checkValues(r *rig, v *valuesText, most int) (sound bool) {
 	r.Helper()

@@ -37,7 +37,7 @@ func NewCompiler(o CompilerOptions) (driver.Compiler, error) {
 		return nil, err
 	}
 	line, _, _ := strings.Cut(string(version), "\n")
-	name := fmt.Sprintf("emulation %s, %s, %s", digest, line, runtime.GOARCH)
+	name := fmt.Sprintf("emulation %s with launch bounds, %s, %s", digest, line, runtime.GOARCH)
 	if o.Undefined {
 		name += ", undefined behaviour is an error"
 	}
@@ -105,7 +105,7 @@ func lay(folder string, src driver.Source) error {
 	if err := writeHeaders(include); err != nil {
 		return err
 	}
-	if err := writeSource(folder, src.Name, src.Text); err != nil {
+	if err := writeSource(folder, src.Name, withBounds(src.Text)); err != nil {
 		return err
 	}
 	for name, text := range src.Headers {

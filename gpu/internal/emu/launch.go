@@ -39,6 +39,7 @@ type kernel struct {
 	address unsafe.Pointer
 	static  int // shared memory, bytes a block
 	dynamic int // most dynamic shared memory of a launch, once asked for
+	threads int // most threads of a block
 }
 
 // Load checks that the image is whole and was built with this package's headers.
@@ -96,8 +97,13 @@ func (d *device) Function(h driver.Module, name string) (driver.Function, error)
 	}
 	text := C.CString(name)
 	defer C.free(unsafe.Pointer(text))
-	k := &kernel{name: name, module: h, of: m, static: static, dynamic: sharedUnasked - static}
+	bounds := C.CString(boundsPrefix + name)
+	defer C.free(unsafe.Pointer(bounds))
+	k := &kernel{name: name, module: h, of: m, static: static, dynamic: sharedUnasked - static, threads: maxBlock}
 	k.address = unsafe.Pointer(C.emu_kernel(&m.loaded, text))
+	if most := int(C.emu_int(&m.loaded, bounds)); most > 0 {
+		k.threads = min(k.threads, most)
+	}
 	return newHandle[driver.Function](d, d.kernels, k)
 }
 
@@ -121,7 +127,7 @@ func (d *device) Resources(f driver.Function) (driver.Resources, error) {
 	if err != nil {
 		return driver.Resources{}, err
 	}
-	return driver.Resources{SharedBytes: k.static, MaxThreads: maxBlock}, nil
+	return driver.Resources{SharedBytes: k.static, MaxThreads: k.threads}, nil
 }
 
 func (d *device) Launch(s driver.Stream, f driver.Function, dim driver.Dim, args []uint64) error {
@@ -150,8 +156,8 @@ func (d *device) checkLaunch(k *kernel, dim driver.Dim, arguments int) error {
 	switch {
 	case dim.Grid < 1 || dim.Grid > maxGrid:
 		return launchError(k, dim, fmt.Sprintf("a grid has 1 to %d blocks", maxGrid))
-	case dim.Block < 1 || dim.Block > maxBlock:
-		return launchError(k, dim, fmt.Sprintf("a block has 1 to %d threads", maxBlock))
+	case dim.Block < 1 || dim.Block > k.threads:
+		return launchError(k, dim, fmt.Sprintf("a block has 1 to %d threads", k.threads))
 	case dim.SharedBytes < 0 || dim.SharedBytes > dynamic:
 		return launchError(k, dim, fmt.Sprintf("more dynamic shared memory than %d bytes, which is what was asked for", dynamic))
 	case arguments > maxArguments:

@@ -84,3 +84,8 @@ void emu_unload(emu_module *m) {
 void (*emu_kernel(const emu_module *m, const char *name))(void) {
   return (void (*)(void))dlsym(m->handle, name);
 }
+
+int emu_int(const emu_module *m, const char *name) {
+  const int *found = (const int *)dlsym(m->handle, name);
+  return found ? *found : 0;
+}

@@ -21,5 +21,7 @@ int emu_load(emu_module *m, const void *object, size_t bytes, char *error, size_
 void emu_unload(emu_module *m);
 // emu_kernel gives the kernel of that name, which it must have.
 void (*emu_kernel(const emu_module *m, const char *name))(void);
+// emu_int gives the number of that name, or 0 if there is none.
+int emu_int(const emu_module *m, const char *name);
 
 #endif

@@ -102,3 +102,13 @@ func TestDefinedBehaviour(t *testing.T) {
 		equal(b, tt.kernel, download[uint32](b, uint64(out), 1), []uint32{tt.want})
 	}
 }
+
+// A launch of more threads than __launch_bounds__ allows is an error, as on a card.
+func TestLaunchBounds(t *testing.T) {
+	b := newBench(t, "wrong.cu", variant{})
+	out := b.alloc(4 * 64)
+	b.launch("few", 1, 48, uint64(out))
+	if err := b.try("few", 1, 49, 0, uint64(out)); err == nil || !strings.Contains(err.Error(), "1 to 48 threads") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -66,3 +66,6 @@ __device__ __noinline__ u32 dig(u32 n) {
   return n == 0 ? 0 : dig(n - 1) + room[n & 1023];
 }
 extern "C" __global__ void deep(u32 *out, u32 n) { out[0] = dig(n); }
+
+constexpr int SOME = 48;
+extern "C" __global__ void __launch_bounds__(SOME, 2) few(u32 *out) { out[threadIdx.x] = 1; }
