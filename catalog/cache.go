@@ -3,6 +3,7 @@ package catalog
 import (
 	"container/list"
 	"context"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -225,12 +226,13 @@ func (t *tables) has(name string) bool {
 }
 
 const (
-	// memoryWorthReturning is how much must have been dropped before the system gets it back: the collection that this takes is not free.
+	// memoryWorthReturning is how much must have been dropped before it is collected: that is not free.
 	memoryWorthReturning = 64 << 20
 	memoryReturnInterval = 5 * time.Second
 )
 
-// returnMemory gives the memory of dropped tables back to the system until ctx ends, now and then.
+// returnMemory collects the memory of dropped tables until ctx ends, so that the next table takes it as it is, already mapped in, and gives what none has taken after a
+// while back to the system.
 func (t *tables) returnMemory(ctx context.Context) {
 	var bytes int64
 	for {
@@ -244,9 +246,10 @@ func (t *tables) returnMemory(ctx context.Context) {
 			continue
 		}
 		bytes = 0
-		debug.FreeOSMemory()
+		runtime.GC()
 		if !sleep(ctx, memoryReturnInterval) {
 			return
 		}
+		debug.FreeOSMemory()
 	}
 }

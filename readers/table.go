@@ -3,8 +3,12 @@ package readers
 import (
 	"context"
 	"errors"
+	"maps"
 	"math"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
@@ -72,21 +76,27 @@ func Read(ctx context.Context, f Format, p Parser, src *source.File, limits Limi
 	return t, nil
 }
 
-// Measure fills in Boxes, BBox, GeometryTypes and Positions, which no row needs, with a pass over all geometries.
+// Measure fills in Boxes, BBox, GeometryTypes and Positions, which no row needs, with a pass over all geometries, on all cores.
 func (t *Table) Measure() {
+	found := make([]measure, len(t.Batches))
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(t.Batches)) {
+		wait.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(t.Batches)); i = next.Add(1) - 1 {
+				found[i] = measured(t.Batches[i].Geometry)
+			}
+		})
+	}
+	wait.Wait()
 	types := map[geoarrow.RowKind]struct{}{}
 	t.Boxes, t.BBox, t.GeometryTypes, t.Positions = make([]Box, len(t.Batches)), nil, nil, 0
-	for i, b := range t.Batches {
-		t.Boxes[i] = NoBox
-		if b.Geometry == nil {
-			continue
-		}
-		t.Positions += b.Geometry.Positions()
-		b.Geometry.AppendTypes(types)
-		box, ok := b.Geometry.TotalBounds()
-		if ok {
-			t.BBox = union(t.BBox, box)
-			t.Boxes[i] = box
+	for i, m := range found {
+		t.Boxes[i] = m.box
+		t.Positions += m.positions
+		maps.Copy(types, m.types)
+		if m.box != NoBox {
+			t.BBox = union(t.BBox, m.box)
 		}
 	}
 	if t.BBox != nil {
@@ -98,6 +108,26 @@ func (t *Table) Measure() {
 		t.GeometryTypes = append(t.GeometryTypes, k.String())
 	}
 	slices.Sort(t.GeometryTypes)
+}
+
+// measure is what Measure finds in a batch.
+type measure struct {
+	box       Box
+	types     map[geoarrow.RowKind]struct{}
+	positions int64
+}
+
+func measured(g *geoarrow.Geometry) measure {
+	m := measure{box: NoBox, types: map[geoarrow.RowKind]struct{}{}}
+	if g == nil {
+		return m
+	}
+	m.positions = g.Positions()
+	g.AppendTypes(m.types)
+	if box, ok := g.TotalBounds(); ok {
+		m.box = box
+	}
+	return m
 }
 
 // Box is xmin, ymin, xmax, ymax.
