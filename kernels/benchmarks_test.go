@@ -144,15 +144,6 @@ var benchmarks = []benchmark{
 			return r.k.BracketDepth(r.s, c.text, inside, d, gpu.Buffer[kernels.DepthCarry]{})
 		}, moved: c.bytes() * (64 + 8 + 24 + 4 + 4) / 64}
 	}},
-	{"structure depth", func(r *rig, c *corpus) measured {
-		x, _ := structureFor(r, c)
-		r.ok(r.k.ParseStructure(r.s, c.text, x, gpu.Buffer[kernels.StructureCarry]{}))
-		b := kernels.StructureBrackets()
-		d, err := kernels.AllocDepth(r.s, c.text.Len(), b)
-		r.ok(err)
-		r.Cleanup(func() { r.ok(d.Free(r.s)) })
-		return measured{launch: func() error { return r.k.StructureDepth(r.s, x, d) }, moved: c.bytes() * 7 / 8}
-	}},
 	{"check brackets", func(r *rig, c *corpus) measured {
 		d := c.brackets()
 		return measured{launch: func() error {

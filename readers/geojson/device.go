@@ -30,7 +30,7 @@ type Device struct {
 	last                                   atomic.Pointer[string]
 }
 
-// NewDevice takes the memory for chunks that cfg allows, and for each card some 300 MiB of page-locked memory. Close gives it back.
+// NewDevice takes the memory for chunks that cfg allows, and for each card some 450 MiB of page-locked memory. Close gives it back.
 func NewDevice(cards []*kernels.Set, cfg readers.EngineConfig) (*Device, error) {
 	least := cfg.MemoryOf(cards[0])
 	for _, k := range cards[1:] {

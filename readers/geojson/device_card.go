@@ -29,11 +29,11 @@ type card struct {
 }
 
 const (
-	ringSlots     = 16
-	ringSlotBytes = 4 << 20
-	ringReaders   = 8  // that fill slots for one chunk
-	ringFillers   = 2  // chunks whose slots are filled at the same time: more would only come later
-	resultPieces  = 32 // of a quarter of a chunk each, for columns on their way into batches
+	ringSlots     = 32
+	ringSlotBytes = 2 << 20
+	ringReaders   = 6  // that fill slots for one chunk
+	ringFillers   = 4  // chunks whose slots are filled at the same time: more would only come later
+	resultPieces  = 12 // of a chunk's size each, for columns on their way into batches
 )
 
 // lane is what one chunk on its way needs.
@@ -77,7 +77,7 @@ func openCard(k *kernels.Set, p plan) (_ *card, err error) {
 		c.lanes = append(c.lanes, l)
 	}
 	for range resultPieces {
-		m, err := k.Device().AllocPinned(int((p.chunk/4 + 63) &^ 63))
+		m, err := k.Device().AllocPinned(int((p.chunk + 63) &^ 63))
 		if err != nil {
 			return nil, err
 		}

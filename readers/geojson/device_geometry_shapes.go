@@ -59,48 +59,19 @@ func (d *deviceRows) rings(sh *deviceShapes, c kernels.Coordinates, deep int) {
 	if d.stopped() {
 		return
 	}
-	depth, err := kernels.AllocDepth(d.s, d.dev.Len(), kernels.StructureBrackets())
-	if err != nil {
-		d.try(err)
-		return
-	}
-	d.later(func() error { return depth.Free(d.s) })
-	d.try(d.k.StructureDepth(d.s, d.x, depth))
-	fault := deviceAlloc[int64](d, 1)
-	if d.stopped() {
-		return
-	}
-	d.try(d.k.CheckArrays(d.s, d.dev, depth, deep, fault))
-	faults := deviceResult(d, fault)
-	rings, err := d.k.CountRings(d.s, d.dev, depth, kernels.Mask{}, c)
+	rings, err := d.k.CountCoordinates(d.s, d.dev, d.x, deep, c)
 	if err != nil {
 		d.try(err)
 		return
 	}
 	d.later(func() error { return rings.Free(d.s) })
 	d.accept(rings.Offset < 0, "coordinates that do not fit the kind of geometry")
-	if !d.stopped() && faults[0] >= 0 { // of other values, perhaps, that are as deep
-		d.checkWithin(depth, c, fault)
-	}
 	sh.at = kernels.RingOffsets{
 		Spans: deviceAlloc[int64](d, sh.rows+1), Parts: deviceAlloc[int64](d, int(rings.Parts)+1),
 		Rings: deviceAlloc[int64](d, int(rings.Rings)+1), Positions: deviceAlloc[int64](d, int(rings.Positions)),
 	}
 	if !d.stopped() {
 		d.try(d.k.ListRings(d.s, rings, sh.at))
-	}
-}
-
-// checkWithin checks what stands between the brackets of coordinates, and nowhere else.
-func (d *deviceRows) checkWithin(depth *kernels.Depth, c kernels.Coordinates, fault gpu.Buffer[int64]) {
-	within := deviceAlloc[uint64](d, kernels.Words(d.dev.Len()))
-	if d.stopped() {
-		return
-	}
-	d.try(d.k.MarkSpans(d.s, c.Starts, c.Ends, d.dev.Len(), within))
-	d.try(d.k.CheckArraysWithin(d.s, d.dev, depth, within, fault))
-	if found := deviceRead(d, fault); !d.stopped() {
-		d.accept(found[0] < 0, "coordinates that are no arrays of numbers")
 	}
 }
 
@@ -114,13 +85,6 @@ func (d *deviceRows) ordinates(sh *deviceShapes, z bool) {
 	if d.stopped() {
 		return
 	}
-	blanks, err := kernels.AllocBlanks(d.s, d.dev.Len())
-	if err != nil {
-		d.try(err)
-		return
-	}
-	d.later(func() error { return blanks.Free(d.s) })
-	d.try(d.k.FindBlanks(d.s, d.dev, blanks))
 	for {
 		if z {
 			to.Z = deviceAlloc[float64](d, n)
@@ -128,12 +92,13 @@ func (d *deviceRows) ordinates(sh *deviceShapes, z bool) {
 		if d.stopped() {
 			return
 		}
-		d.try(d.k.ParsePositions(d.s, d.dev, blanks, sh.at.Positions, kernels.PositionJSON, to))
+		d.try(d.k.ParsePositions(d.s, d.dev, nil, sh.at.Positions, kernels.PositionJSON, to))
 		if d.stopped() {
 			return
 		}
-		sh.found, _, err = d.k.SettlePositions(d.s, d.dev, sh.at.Positions, kernels.PositionJSON, to)
+		found, _, err := d.k.SettlePositions(d.s, d.dev, sh.at.Positions, kernels.PositionJSON, to)
 		d.try(err)
+		sh.found = found
 		d.accept(sh.found.Malformed < 0, "a position that is not as GeoJSON has it")
 		if third := sh.found.Dims>>3 != 0; z || !third {
 			sh.x, sh.y = to.X, to.Y

@@ -24,14 +24,14 @@ import (
 // TestDeviceSweep holds what a device makes of random documents, most of them with mistakes, against what the CPU engine makes of them: tables, counts
 // and errors, to the letter. It reads
 //
-//	VIBEFLIGHT_SWEEP       so many documents; else 100 under -short, and 2,000
+//	VIBEFLIGHT_SWEEP       so many documents; else 300 under -short, and 2,000
 //	VIBEFLIGHT_SWEEP_SEED  from this seed on; each document has its own
 //
 // A document that differs is written to a file, whole and shrunk, and its seed printed: VIBEFLIGHT_SWEEP=1 with that seed reads it again.
 func TestDeviceSweep(t *testing.T) {
 	documents := 2000
 	if testing.Short() {
-		documents = 100
+		documents = 300
 	}
 	documents, first := sweepVariable(t, "VIBEFLIGHT_SWEEP", documents), sweepVariable(t, "VIBEFLIGHT_SWEEP_SEED", 0)
 	s := newSweep(t, sweepChunks)
