@@ -6,7 +6,6 @@ import (
 
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/gpu/internal/driver"
-	"github.com/vibeflight/vibeflight/gpu/internal/emu"
 )
 
 // OpenFaulty gives an emulated device whose calls fail where fault says so: it is asked before each call that moves, makes or works on memory or waits, by
@@ -14,14 +13,7 @@ import (
 // Memory that calls left behind which failed is no error of the test.
 func OpenFaulty(t testing.TB, o gpu.Options, fault func(call string) error) *gpu.Device {
 	t.Helper()
-	c, err := compiler()
-	if err != nil {
-		t.Skipf("no emulation: %v", err)
-	}
-	drv, err := emu.Open(emu.Options{Order: order})
-	if err != nil {
-		t.Skipf("no emulation: %v", err)
-	}
+	drv, c := emulation(t)
 	d := gpu.New(&faulty{Driver: drv, fault: fault}, c, o)
 	t.Cleanup(func() { _ = d.Close() }) // what failed before may be open
 	return d

@@ -55,6 +55,15 @@ func OpenWith(t testing.TB, o gpu.Options) *gpu.Device {
 // emulated opens the emulation.
 func emulated(t testing.TB, o gpu.Options) *gpu.Device {
 	t.Helper()
+	drv, c := emulation(t)
+	d := gpu.New(drv, c, o)
+	closeAfter(t, d)
+	return d
+}
+
+// emulation is the driver and its compiler. Where there is no C++ compiler the test is skipped.
+func emulation(t testing.TB) (driver.Driver, driver.Compiler) {
+	t.Helper()
 	c, err := compiler()
 	if err != nil {
 		t.Skipf("no emulation: %v", err)
@@ -63,9 +72,7 @@ func emulated(t testing.TB, o gpu.Options) *gpu.Device {
 	if err != nil {
 		t.Skipf("no emulation: %v", err)
 	}
-	d := gpu.New(drv, c, o)
-	closeAfter(t, d)
-	return d
+	return drv, c
 }
 
 // closeAfter closes d at the end of the test; what is still open is an error of the test.
