@@ -231,25 +231,26 @@ const (
 	memoryReturnInterval = 5 * time.Second
 )
 
-// returnMemory collects the memory of dropped tables until ctx ends, so that the next table takes it as it is, already mapped in, and gives what none has taken after a
-// while back to the system.
+// returnMemory collects the memory of dropped tables until ctx ends, so that the next table takes it as it is, already mapped in. What none has taken for a while goes
+// back to the system.
 func (t *tables) returnMemory(ctx context.Context) {
-	var bytes int64
+	var (
+		bytes int64
+		quiet <-chan time.Time // nil: all was returned
+	)
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case n := <-t.freed:
-			bytes += n
+			if bytes += n; bytes >= memoryWorthReturning {
+				bytes = 0
+				runtime.GC()
+				quiet = time.After(memoryReturnInterval)
+			}
+		case <-quiet:
+			debug.FreeOSMemory()
+			quiet = nil
 		}
-		if bytes < memoryWorthReturning {
-			continue
-		}
-		bytes = 0
-		runtime.GC()
-		if !sleep(ctx, memoryReturnInterval) {
-			return
-		}
-		debug.FreeOSMemory()
 	}
 }
