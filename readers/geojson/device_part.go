@@ -58,7 +58,7 @@ func (r *deviceReader) Guess(from, stop int64) readers.Part {
 	return part
 }
 
-// lastFeature is why a chunk of nothing else is left to the CPU engine, which reads what is behind all features.
+// lastFeature is why a chunk of nothing else, or of a piece of it, is left to the CPU engine, which reads what is behind all features.
 const lastFeature = "the last feature"
 
 // onDevice reads features on a card, or says why it does not.
@@ -73,10 +73,10 @@ func (r *deviceReader) onDevice(from, stop int64) (part readers.Part, why string
 	if err != nil {
 		return part, err.Error() // whoever reads these rows again comes upon it
 	}
-	switch {
-	case start < 0 || start >= stop:
+	switch none := start < 0 || start >= stop; {
+	case none && stop < r.lead.window.end:
 		return part, "no feature that begins as those before"
-	case start == end:
+	case none || start == end:
 		return part, lastFeature
 	}
 	l, ok := r.device.lanes.take(r.crew, start)
