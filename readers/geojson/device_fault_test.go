@@ -84,6 +84,12 @@ func TestDeviceFaults(t *testing.T) {
 			mu.Lock()
 			armed = false
 			mu.Unlock()
+			for range 2 {
+				readertest.Same(t, geojson.Format(), faultyFile(), []int{0}, onDevice(d))
+			}
+			if after := d.Counts(); after.Faults != counts.Faults || after.Chunks == counts.Chunks {
+				t.Errorf("%+v, and without faults %+v", counts, after)
+			}
 		})
 	}
 }

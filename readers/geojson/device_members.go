@@ -101,8 +101,10 @@ func (u *uploaded) upload(s *gpu.Stream, t *dictionary) error {
 	}
 	u.fields = fields
 	u.spelled, u.means, u.dictionary.column = slices.Clone(t.spelled), slices.Clone(t.means), slices.Clone(t.column)
-	u.column, err = gpu.Of(s, t.column)
-	return err
+	if u.column, err = gpu.Of(s, t.column); err != nil {
+		return errors.Join(err, u.free(s)) // half of it is not there
+	}
+	return nil
 }
 
 // free gives its memory back once the work that s was given before is done.
