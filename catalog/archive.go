@@ -66,7 +66,8 @@ func (a *archive) close() error { return errors.Join(a.store.Close(), a.dir.Clos
 // workers is none.
 func (a *archive) tableKey(j job, content source.Digest) cachedir.Key {
 	h := sha256.New()
-	h.Write([]byte("vibeflight table 1\n" + j.format.Name + "\n"))
+	packing, _ := source.PackingOf(j.entry.Path) // the same bytes may be an archive of two kinds, which have two main members
+	h.Write([]byte("vibeflight table 2\n" + j.format.Name + "\n" + string(packing) + "\n"))
 	h.Write(content[:])
 	h.Write(j.key.options[:])
 	for _, n := range []int64{int64(j.format.Version), int64(a.limits.BatchRows), int64(a.limits.MaxDepth), a.limits.MaxFeatureBytes} {
@@ -76,15 +77,17 @@ func (a *archive) tableKey(j job, content source.Digest) cachedir.Key {
 }
 
 // storeKey names what is known of the file: by its place, since names of the catalog depend on the server's roots.
-func storeKey(j job) store.Key {
-	path, err := filepath.Abs(j.entry.Path)
+func storeKey(j job) store.Key { return store.Key{Name: storeName(j.entry), Options: j.key.options} }
+
+func storeName(e Entry) string {
+	path, err := filepath.Abs(e.Path)
 	if err != nil {
-		path = j.entry.Path
+		path = e.Path
 	}
 	if !utf8.ValidString(path) {
 		path = strconv.QuoteToASCII(path)
 	}
-	return store.Key{Name: path, Options: j.key.options}
+	return path
 }
 
 // find gives the table of a job if it lies in the cache. A file that changed its time and not its size may hold what it held before: that is looked at.
@@ -139,6 +142,9 @@ func (a *archive) holds(ctx context.Context, j job, want source.Digest, key cach
 
 // grown gives the table of what the file held before rows were appended to it, if that lies in the cache.
 func (a *archive) grown(ctx context.Context, j job, src *source.File) *loaded {
+	if src.Packed() {
+		return nil // the digest is that of other bytes
+	}
 	r, ok, err := a.store.Get(ctx, storeKey(j))
 	if err != nil || !ok || r.Content == nil || r.Format != j.format.Name || r.FormatVersion != j.format.Version || r.Identity.Size >= src.Size {
 		return nil
@@ -157,7 +163,7 @@ func (a *archive) grown(ctx context.Context, j job, src *source.File) *loaded {
 	return nil
 }
 
-// digest reads the file that the job is about. A file that is another one now, or becomes one meanwhile, is an error.
+// digest reads the file that the job is about, and its siblings. A file that is another one now, or becomes one meanwhile, is an error.
 func (a *archive) digest(ctx context.Context, j job) (content source.Digest, blocks []byte, err error) {
 	select {
 	case a.digests <- struct{}{}:
@@ -165,10 +171,7 @@ func (a *archive) digest(ctx context.Context, j job) (content source.Digest, blo
 	case <-ctx.Done():
 		return content, nil, ctx.Err()
 	}
-	if !settled(ctx, j.entry.Identity) {
-		return content, nil, ctx.Err()
-	}
-	src, err := j.entry.read()
+	src, err := j.entry.read(j.format.Siblings)
 	if err != nil {
 		return content, nil, err
 	}
@@ -176,10 +179,28 @@ func (a *archive) digest(ctx context.Context, j job) (content source.Digest, blo
 	if src.Identity != j.entry.Identity {
 		return content, nil, fmt.Errorf("%s: %w", j.entry.Name, source.ErrChanged)
 	}
+	if !settled(ctx, src) {
+		return content, nil, ctx.Err()
+	}
 	if blocks, err = src.Blocks(ctx, 0, src.Size, a.limits.Workers); err != nil {
 		return content, nil, err
 	}
-	return source.DigestOf(src.Size, blocks), blocks, src.Unchanged()
+	content = source.DigestOf(src.Size, blocks)
+	for _, ext := range j.format.Siblings {
+		beside, err := src.Sibling(ext)
+		if err != nil {
+			return content, nil, err
+		}
+		if beside == nil {
+			continue
+		}
+		its, err := beside.Blocks(ctx, 0, beside.Size, a.limits.Workers)
+		if err != nil {
+			return content, nil, err
+		}
+		content = content.With(ext, source.DigestOf(beside.Size, its))
+	}
+	return content, blocks, src.Unchanged()
 }
 
 // open maps the table of a key. A damaged one is removed.
@@ -237,16 +258,43 @@ func (a *archive) put(ctx context.Context, r store.Record) {
 	}
 }
 
-// forget removes the table of a job from the cache, and all that is known of its file.
-func (a *archive) forget(ctx context.Context, j job) (dropped bool, err error) {
-	k := storeKey(j)
-	r, ok, err := a.store.Get(ctx, k)
+// forget removes the table of a job from the cache, and what is known of it.
+func (a *archive) forget(ctx context.Context, j job) error {
+	r, ok, err := a.store.Get(ctx, storeKey(j))
 	if err != nil || !ok {
-		return false, err
+		return err
 	}
+	return a.forgetRecord(ctx, j.format, j.entry.Path, r)
+}
+
+func (a *archive) forgetRecord(ctx context.Context, f readers.Format, path string, r store.Record) error {
+	var err error
 	if r.Content != nil {
-		dropped = true
-		err = a.dir.Drop(a.tableKey(j, source.Digest(r.Content)))
+		err = a.dir.Drop(a.recordKey(f, path, r))
 	}
-	return dropped, errors.Join(err, a.store.Delete(ctx, k.Name))
+	return errors.Join(err, a.store.Delete(ctx, r.Key))
+}
+
+// recordKey is the tableKey of what the file at path gave when it was parsed last.
+func (a *archive) recordKey(f readers.Format, path string, r store.Record) cachedir.Key {
+	f.Version = r.FormatVersion
+	return a.tableKey(job{format: f, entry: Entry{Path: path}, key: key{options: r.Options}}, source.Digest(r.Content))
+}
+
+// forgetFile removes the tables of a file from the cache, and what is known of them; only those of a layer if layer is not nil, "" being the first one. It gives
+// the options of each table.
+func (a *archive) forgetFile(ctx context.Context, formats readers.Registry, e Entry, layer *string) (tables [][32]byte, err error) {
+	var errs []error
+	err = a.store.Of(ctx, storeName(e), func(r store.Record) error {
+		f, ok := formats.ByName(r.Format)
+		if layer != nil && !recordIs(f, r, *layer) {
+			return nil
+		}
+		if ok && r.Content != nil {
+			tables = append(tables, r.Options)
+		}
+		errs = append(errs, a.forgetRecord(ctx, f, e.Path, r))
+		return nil
+	})
+	return tables, errors.Join(err, errors.Join(errs...))
 }

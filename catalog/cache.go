@@ -14,9 +14,10 @@ import (
 
 // key says which table a parse gives.
 type key struct {
-	name     string
+	name     string // of the file
+	layer    string // "": the first one
 	identity source.Identity
-	options  [32]byte
+	options  [32]byte // digest of the options, and of the layer
 }
 
 // parsed is a table of the cache. What is guarded by tables.mu says so.
@@ -188,17 +189,20 @@ func (t *tables) drop() {
 	}
 }
 
-// evict forgets the tables of a name and says how many they were.
-func (t *tables) evict(name string) int {
+// evict forgets the tables of a file, or of one of its layers, and gives the options of each.
+func (t *tables) evict(name string, layer *string) [][32]byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	n := 0
-	for _, p := range t.byName[name] {
+	var evicted [][32]byte
+	for k, p := range t.byName[name] {
+		if layer != nil && k.layer != *layer {
+			continue
+		}
 		p.forgotten = true
 		t.remove(p)
-		n++
+		evicted = append(evicted, k.options)
 	}
-	return n
+	return evicted
 }
 
 // forgotten reports whether a table was evicted by name while it was saved.

@@ -32,6 +32,7 @@ type Config struct {
 	Formats      readers.Registry
 	Engines      Engines // who parses; nil: the CPU engines
 	MemoryBytes  int64   // of parsed tables kept; 0: DefaultMemoryBytes; < 0: none is kept (--memory)
+	MaxUnpacked  int64   // bytes that a packed file unpacks to; 0: source.DefaultMaxUnpackedBytes (--max-unpacked-bytes)
 	MaxFileBytes int64   // larger files are not parsed; 0: no limit (--max-file-bytes)
 	Limits       readers.Limits
 	Options      func(name string) map[string]any // the operator's options for a file; a ticket's win; may be nil
@@ -69,7 +70,9 @@ type Catalog struct {
 
 	scanMu   sync.Mutex // one walk at a time
 	tree     tree
-	collided map[string]bool // names that were logged
+	indexMu  sync.Mutex         // of changes of index
+	layers   map[string]learned // by storeName
+	collided map[string]bool    // names that were logged
 	scans    atomic.Int64
 	scanTime atomic.Int64 // of the last walk over all folders, nanoseconds
 
@@ -95,7 +98,7 @@ func open(ctx context.Context, cfg Config, fsys files.FS) (*Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Catalog{cfg: cfg, roots: roots, tree: tree{}, collided: map[string]bool{}, pollWait: pollWait, pollLease: pollLease, read: readers.Read}
+	c := &Catalog{cfg: cfg, roots: roots, tree: tree{}, layers: map[string]learned{}, collided: map[string]bool{}, pollWait: pollWait, pollLease: pollLease, read: readers.Read}
 	c.index.Store(&index{})
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	c.tables = newTables(cfg.MemoryBytes)
@@ -108,6 +111,7 @@ func open(ctx context.Context, cfg Config, fsys files.FS) (*Catalog, error) {
 			c.archive.closeIdle = c.tables.closeIdle
 		}
 	}
+	c.recall(ctx)
 	c.watch = newWatch(c)
 	var collision error
 	err = c.rescan(ctx, func(first, second Entry) {
@@ -168,13 +172,15 @@ func (c *Catalog) Saved(ctx context.Context) {
 }
 
 // List gives the entries whose names begin with prefix and that are of the format, "" being any, sorted by name, as the last walk saw them. It
-// reads no file.
-func (c *Catalog) List(prefix, format string) []Entry {
-	x := c.index.Load()
-	names := x.from(prefix)
-	out := make([]Entry, 0, len(names))
-	for _, name := range names {
-		if e := x.entries[name]; format == "" || e.Format == format {
+// reads no file. The answer is shared by all who ask: nobody writes to it.
+func (c *Catalog) List(prefix, format string) []*Entry {
+	found := c.index.Load().from(prefix)
+	if format == "" {
+		return found
+	}
+	var out []*Entry
+	for _, e := range found {
+		if e.Format == format {
 			out = append(out, e)
 		}
 	}
@@ -229,11 +235,14 @@ func (c *Catalog) publish(t tree, all bool, collide func(first, second Entry)) {
 	c.tree = t
 	c.watch.settle(t, all)
 	x := c.indexOf(t, collide)
+	c.indexMu.Lock()
+	c.expand(x)
 	old := c.index.Swap(x)
-	for name, e := range old.entries {
-		now, ok := x.entries[name]
+	c.indexMu.Unlock()
+	for name, e := range old.files {
+		now, ok := x.files[name]
 		if !ok {
-			c.tables.evict(name)
+			c.tables.evict(name, nil)
 		} else if now.Identity != e.Identity {
 			c.tables.dropOthers(name, now.Identity)
 		}

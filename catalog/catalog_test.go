@@ -30,7 +30,7 @@ func TestListing(t *testing.T) {
 	}
 	for _, e := range l.List("", "") {
 		now, err := l.Lookup(e.Name)
-		if err != nil || now != e {
+		if err != nil || now != *e {
 			t.Errorf("Lookup(%q) = %v, %v, want %v as listed", e.Name, now, err, e)
 		}
 	}
@@ -115,7 +115,7 @@ func TestLinkSwappedAfterListing(t *testing.T) {
 	l.wantNames("a.fake", "folder/a.fake")
 	stale := map[string]Entry{}
 	for _, e := range l.List("", "") {
-		stale[e.Name] = e
+		stale[e.Name] = *e
 	}
 	l.link(filepath.Join(outside, "a.fake"), "a.fake")
 	if err := os.RemoveAll(filepath.Join(l.dir, "folder")); err != nil {
@@ -123,7 +123,7 @@ func TestLinkSwappedAfterListing(t *testing.T) {
 	}
 	l.link(outside, "folder")
 	for name, e := range stale {
-		if src, err := e.read(); err == nil {
+		if src, err := e.read(nil); err == nil {
 			t.Errorf("%s: opened %v through the swapped link", name, src.Identity)
 		}
 		if _, err := l.Table(t.Context(), Request{Name: name}); !errors.Is(err, fs.ErrNotExist) {
@@ -162,7 +162,7 @@ func TestLinkSwappedWhileOpened(t *testing.T) {
 		}
 	}()
 	for range 2000 {
-		src, err := e.read()
+		src, err := e.read(nil)
 		if err != nil {
 			continue
 		}

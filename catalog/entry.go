@@ -1,9 +1,11 @@
 package catalog
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/vibeflight/vibeflight/readers"
@@ -13,6 +15,7 @@ import (
 // Entry is one recognised file.
 type Entry struct {
 	Name     string // in the catalog
+	Layer    string // of the file; "": the first one, or there are none
 	Format   string // the format's name
 	Path     string // where it lies; for people, since opening it there could follow a link out of its root
 	Size     int64  // bytes
@@ -23,11 +26,18 @@ type Entry struct {
 	rel  string
 }
 
+// File is the name of the entry's file: Name without the layer.
+func (e Entry) File() string {
+	file, _, _ := strings.Cut(e.Name, "#")
+	return file
+}
+
 // file is what one look at a regular file told.
 type file struct {
-	identity source.Identity
+	identity source.Identity // its siblings' too
 	modified time.Time
 	format   string // "" for a file that is none of ours
+	sibling  bool   // it belongs to another one
 }
 
 func (r *root) entry(rel string, f file) Entry {
@@ -37,17 +47,9 @@ func (r *root) entry(rel string, f file) Entry {
 	}
 }
 
-// recognise says of which format the file called rel is, or "". It reads the file, which lies at at below dir, only where its extension
-// says nothing.
-func recognise(formats readers.Registry, rel string, dir *os.Root, at string) (string, error) {
-	f, ok, err := formats.Detect(rel, func() ([]byte, error) {
-		src, err := source.OpenIn(dir, rel, at)
-		if err != nil {
-			return nil, err
-		}
-		defer src.Close()
-		return src.Head(readers.SniffBytes)
-	})
+// recognise says of which format the file at rel below dir is, or "". It reads the file only where its extension says nothing.
+func recognise(formats readers.Registry, rel string, dir *os.Root) (string, error) {
+	f, ok, err := formats.Detect(rel, func() (*source.File, error) { return source.OpenIn(dir, rel, rel) })
 	if err != nil || !ok {
 		return "", err
 	}
@@ -55,12 +57,36 @@ func recognise(formats readers.Registry, rel string, dir *os.Root, at string) (s
 }
 
 // Lookup finds the entry of a name as it is now: it looks at the file, so it sees one that changed or came a moment ago, before the watch
-// has told. Without such a file it gives a *NotFoundError.
+// has told. Without such a file, or if it is known not to have the layer, it gives a *NotFoundError.
 func (c *Catalog) Lookup(name string) (Entry, error) {
+	file, layer, ok := splitName(name)
+	if !ok {
+		return Entry{}, c.notFound(name)
+	}
+	e, err := c.lookupFile(file)
+	var none *NotFoundError
+	if errors.As(err, &none) {
+		return Entry{}, c.notFound(name)
+	}
+	if err != nil {
+		return Entry{}, err
+	}
+	if e, ok = c.ofLayer(e, layer); !ok {
+		return Entry{}, c.notFound(name)
+	}
+	return e, nil
+}
+
+// lookupFile is Lookup of the name of a file.
+func (c *Catalog) lookupFile(name string) (Entry, error) {
 	if c.ctx.Err() != nil {
 		return Entry{}, ErrClosed
 	}
-	known, listed := c.index.Load().entries[name]
+	known := Entry{}
+	at, listed := c.index.Load().files[name]
+	if listed {
+		known = *at
+	}
 	for _, r := range c.roots {
 		rel, ok := r.rel(name)
 		if !ok {
@@ -82,11 +108,11 @@ func (c *Catalog) Lookup(name string) (Entry, error) {
 	if c.ctx.Err() != nil { // the roots were closed meanwhile
 		return Entry{}, ErrClosed
 	}
-	c.tables.evict(name)
+	c.tables.evict(name, nil)
 	if listed {
 		c.watch.suspect(place{known.root, parent(known.rel)})
 	}
-	return Entry{}, &NotFoundError{Name: name, Closest: closest(name, c.index.Load().names, 3)}
+	return Entry{}, &NotFoundError{Name: name}
 }
 
 // look makes the entry at rel from the file as it is now. known is what the index says of it, if anything.
@@ -101,7 +127,7 @@ func (c *Catalog) look(r *root, rel string, known Entry) (Entry, error) {
 			return Entry{}, err
 		}
 	}
-	at, info, err := r.locate(dir, rel)
+	_, info, err := source.Locate(dir, rel)
 	if err != nil {
 		return Entry{}, err
 	}
@@ -109,26 +135,39 @@ func (c *Catalog) look(r *root, rel string, known Entry) (Entry, error) {
 		return Entry{}, fmt.Errorf("%s: not a regular file: %w", rel, fs.ErrNotExist)
 	}
 	f := file{identity: source.IdentityOf(info), modified: info.ModTime(), format: known.Format}
-	if known.root != r || known.Identity != f.identity {
-		if f.format, err = recognise(c.cfg.Formats, rel, dir, at); err != nil {
+	if known.root != r || known.Identity.With(nil) != f.identity {
+		if f.format, err = recognise(c.cfg.Formats, rel, dir); err != nil {
 			return Entry{}, err
 		}
 	}
 	if f.format == "" {
 		return Entry{}, fmt.Errorf("%s: none of the known formats: %w", rel, fs.ErrNotExist)
 	}
+	return c.withSiblings(r, dir, rel, f)
+}
+
+// withSiblings completes the entry of a file by what lies beside it now. A file that belongs to another one is no entry.
+func (c *Catalog) withSiblings(r *root, dir *os.Root, rel string, f file) (Entry, error) {
+	for _, main := range c.cfg.Formats.MainsOf(rel) {
+		if _, info, err := source.Locate(dir, main); err == nil && info.Mode().IsRegular() {
+			return Entry{}, fmt.Errorf("%s: belongs to %s: %w", rel, main, fs.ErrNotExist)
+		}
+	}
+	if format, _ := c.cfg.Formats.ByName(f.format); len(format.Siblings) > 0 {
+		beside, err := source.SiblingsIn(dir, rel, format.Siblings...)
+		if err != nil {
+			return Entry{}, err
+		}
+		f.identity = f.identity.With(beside)
+	}
 	return r.entry(rel, f), nil
 }
 
-// read opens the entry's file.
-func (e Entry) read() (*source.File, error) {
+// read opens the entry's file with its siblings, which have one of the extensions.
+func (e Entry) read(siblings []string) (*source.File, error) {
 	dir, err := e.root.open()
 	if err != nil {
 		return nil, err
 	}
-	at, _, err := e.root.locate(dir, e.rel)
-	if err != nil {
-		return nil, err
-	}
-	return source.OpenIn(dir, e.Name, at)
+	return source.OpenIn(dir, e.File(), e.rel, siblings...)
 }

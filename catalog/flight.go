@@ -138,6 +138,7 @@ func (c *Catalog) fly(ctx context.Context, f *flight, j job) {
 	t := c.tables
 	l, parsed, err := c.obtain(ctx, f, j)
 	took := time.Since(f.began)
+	known, err := c.layersOf(j, l, err)
 	if err != nil && c.ctx.Err() != nil {
 		err = ErrClosed
 	}
@@ -160,12 +161,12 @@ func (c *Catalog) fly(ctx context.Context, f *flight, j job) {
 		if parsed && c.archive != nil {
 			pins++ // that of the save
 		}
-		f.parsed, f.cached = t.put(j.key, l, pins), !parsed
+		f.parsed, f.cached = t.put(known.key, l, pins), !parsed
 		if pins > f.waiters {
 			c.saves.Add(1)
 			t.wg.Go(func() {
 				defer c.saves.Done()
-				c.save(j, f.parsed)
+				c.save(known, f.parsed)
 			})
 		}
 	} else if f.waiters > 0 {

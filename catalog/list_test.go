@@ -85,3 +85,31 @@ func BenchmarkList100k(b *testing.B) {
 		}
 	})
 }
+
+// Files of four siblings each, in folders of 1000 files.
+func BenchmarkListSiblings100k(b *testing.B) {
+	dir := b.TempDir()
+	for i := range 25_000 {
+		folder := filepath.Join(dir, fmt.Sprintf("%02d", i%100))
+		must(b, os.MkdirAll(folder, 0o755))
+		for _, ext := range []string{".shp", ".dbf", ".shx", ".cpg"} {
+			must(b, os.WriteFile(filepath.Join(folder, fmt.Sprintf("%06d%s", i, ext)), nil, 0o644))
+		}
+	}
+	cfg := Config{Roots: []Root{{Dir: dir}}, Log: zerolog.Nop()}
+	paired(&cfg)
+	c, err := Open(context.Background(), cfg)
+	must(b, err)
+	defer c.Close()
+	b.Run("Rescan", func(b *testing.B) {
+		for b.Loop() {
+			must(b, c.Refresh(context.Background()))
+		}
+	})
+	b.Run("Lookup", func(b *testing.B) {
+		for b.Loop() {
+			_, err := c.Lookup("07/000007.shp")
+			must(b, err)
+		}
+	})
+}

@@ -15,13 +15,13 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/internal/files"
 	"github.com/vibeflight/vibeflight/catalog/store"
 	"github.com/vibeflight/vibeflight/readers"
-	"github.com/vibeflight/vibeflight/readers/source"
 )
 
 // CachedTable is a table that lies in a cache folder.
 type CachedTable struct {
-	Key    string    `json:"key"`            // its file is called so
-	File   string    `json:"file,omitempty"` // the data file that it was parsed from last; "" if that is not known, or the server's limits were not the default ones
+	Key    string    `json:"key"`             // its file is called so
+	File   string    `json:"file,omitempty"`  // the data file that it was parsed from last; "" if that is not known, or the server's limits were not the default ones
+	Layer  string    `json:"layer,omitempty"` // of the data file, where that has several
 	Format string    `json:"format,omitempty"`
 	Rows   int64     `json:"rows,omitempty"`
 	Bytes  int64     `json:"bytes"`
@@ -38,12 +38,13 @@ func ListCache(ctx context.Context, path string, formats readers.Registry, log z
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, a.close()) }()
-	known := map[cachedir.Key]store.Record{}
+	known, layers := map[cachedir.Key]store.Record{}, map[cachedir.Key]string{}
 	err = a.store.All(ctx, func(r store.Record) error {
 		f, ok := formats.ByName(r.Format)
 		if ok && r.Content != nil {
-			f.Version = r.FormatVersion
-			known[a.tableKey(job{format: f, key: key{options: r.Options}}, source.Digest(r.Content))] = r
+			k := a.recordKey(f, r.Name, r)
+			layers[k], _ = recordLayer(f, r)
+			known[k] = r
 		}
 		return nil
 	})
@@ -52,7 +53,7 @@ func ListCache(ctx context.Context, path string, formats readers.Registry, log z
 	}
 	for _, info := range a.dir.List() {
 		r := known[info.Key]
-		tables = append(tables, CachedTable{Key: info.Key.String(), File: r.Name, Format: r.Format, Rows: r.Rows, Bytes: info.Bytes, Used: info.Used})
+		tables = append(tables, CachedTable{Key: info.Key.String(), File: r.Name, Layer: layers[info.Key], Format: r.Format, Rows: r.Rows, Bytes: info.Bytes, Used: info.Used})
 	}
 	return tables, nil
 }

@@ -123,6 +123,7 @@ func TestClosest(t *testing.T) {
 		{"folder forgotten", "florida.geojson", []string{"counties/florida.geojson", "floridas.geojson", "georgia.geojson"}},
 		{"extension forgotten", "roads", []string{"roads.kml"}},
 		{"nothing like it", "zzzzzzzz", nil},
+		{"listed still, and gone", "florida.csv", nil},
 		{"too long", strings.Repeat("florida.csv", 100), nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -27,13 +27,16 @@ func closest(asked string, names []string, n int) []string {
 	var best []candidate
 	at, _ := slices.BinarySearch(names, asked)
 	first := max(0, min(at-maxCompared/2, len(names)-maxCompared))
-	asked = strings.ToLower(asked)
+	lower := strings.ToLower(asked)
 	for _, name := range names[first:min(len(names), first+maxCompared)] {
-		limit := max(3, len(asked)/2)
+		if name == asked { // it was there a moment ago
+			continue
+		}
+		limit := max(3, len(lower)/2)
 		if len(best) == n {
 			limit = best[n-1].distance
 		}
-		d := likeness(asked, strings.ToLower(name), limit)
+		d := likeness(lower, strings.ToLower(name), limit)
 		if d > limit || len(best) == n && d == limit {
 			continue
 		}

@@ -33,7 +33,7 @@ func (c *Catalog) obtain(ctx context.Context, f *flight, j job) (l *loaded, pars
 	}
 	parsed, f.began = true, time.Now()
 	l, err = c.parse(ctx, f, j)
-	if err != nil && c.archive != nil && ctx.Err() == nil && !errors.Is(err, source.ErrChanged) {
+	if err != nil && c.archive != nil && ctx.Err() == nil && !errors.Is(err, source.ErrChanged) && !errors.Is(err, readers.ErrNoLayer) {
 		c.archive.fail(ctx, j, err)
 	}
 	return l, parsed, err
@@ -41,10 +41,7 @@ func (c *Catalog) obtain(ctx context.Context, f *flight, j job) (l *loaded, pars
 
 // parse reads the table of a job.
 func (c *Catalog) parse(ctx context.Context, f *flight, j job) (*loaded, error) {
-	if !settled(ctx, j.entry.Identity) {
-		return nil, ctx.Err()
-	}
-	src, err := j.entry.read()
+	src, err := j.entry.read(j.format.Siblings)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%s: %w (%w)", j.entry.Name, source.ErrChanged, err)
@@ -55,8 +52,10 @@ func (c *Catalog) parse(ctx context.Context, f *flight, j job) (*loaded, error) 
 	if src.Identity != j.entry.Identity {
 		return nil, fmt.Errorf("%s: %w: was %v, is %v", j.entry.Name, source.ErrChanged, j.entry.Identity, src.Identity)
 	}
-	f.reads(src)
-	l, err := c.parseFile(ctx, f, j, src)
+	if !settled(ctx, src) {
+		return nil, ctx.Err()
+	}
+	l, err := c.parsePacked(ctx, f, j, src)
 	if err == nil && ctx.Err() == nil {
 		// Asked after an error too: half of one version and half of another make a malformed file.
 		err = src.Unchanged()
@@ -75,11 +74,29 @@ func (c *Catalog) parse(ctx context.Context, f *flight, j job) (*loaded, error) 
 	return l, nil
 }
 
+// parsePacked unpacks the file if it is packed, and reads it.
+func (c *Catalog) parsePacked(ctx context.Context, f *flight, j job, src *source.File) (*loaded, error) {
+	u := source.Unpacking{MaxBytes: c.cfg.MaxUnpacked, Workers: c.cfg.Limits.WithDefaults().Workers}
+	if c.archive != nil {
+		u.Dir = c.cfg.CacheDir
+	}
+	content, err := c.cfg.Formats.Unpack(ctx, j.format, src, u)
+	if err != nil {
+		return nil, err
+	}
+	if content != src {
+		defer content.Close()
+	}
+	f.reads(content)
+	return c.parseFile(ctx, f, j, content)
+}
+
 func (c *Catalog) parseFile(ctx context.Context, f *flight, j job, src *source.File) (*loaded, error) {
 	layout, err := j.format.Open(ctx, src, j.options)
 	if err != nil {
 		return nil, err
 	}
+	layout.Layer = j.entry.Layer
 	if c.archive == nil {
 		t, err := c.read(ctx, j.format, c.parser(j.format, layout, src.Size), src, c.cfg.Limits, nil)
 		if err != nil {
@@ -144,10 +161,14 @@ func (c *Catalog) readGrown(ctx context.Context, j job, layout readers.Layout, s
 // clockTick is longer than the steps in which file systems count time.
 const clockTick = 20 * time.Millisecond
 
-// settled waits until a write would get another time than the one that the identity has: a file that is written again within one
+// settled waits until a write would get another time than the ones that the file and its siblings have: a file that is written again within one
 // step of the file system's clock looks unchanged. It reports false if ctx ended.
-func settled(ctx context.Context, id source.Identity) bool {
-	for _, at := range []int64{id.Mtime, id.Ctime} { // one of them may have been set, into the future even
+func settled(ctx context.Context, src *source.File) bool {
+	times := []int64{src.Identity.Mtime, src.Identity.Ctime} // one of them may have been set, into the future even
+	for _, s := range src.Siblings() {
+		times = append(times, s.Identity.Mtime, s.Identity.Ctime)
+	}
+	for _, at := range times {
 		if age := time.Since(time.Unix(0, at)); age >= 0 && age < clockTick && !sleep(ctx, clockTick-age) {
 			return false
 		}

@@ -112,29 +112,6 @@ func (r *root) close() {
 // path is where rel lies, for people and for the watch.
 func (r *root) path(rel string) string { return filepath.Join(r.Dir, rel) }
 
-// locate looks at rel and says where below dir it can be opened: at rel itself or, since os.Root refuses absolute links even if they
-// stay inside, where such a link leads. at is then opened through dir like any other path, so a link swapped meanwhile leads nowhere.
-func (r *root) locate(dir *os.Root, rel string) (at string, info fs.FileInfo, err error) {
-	info, err = dir.Stat(rel)
-	if err == nil || errors.Is(err, fs.ErrNotExist) {
-		return rel, info, err
-	}
-	real, failed := filepath.EvalSymlinks(r.path(rel))
-	if failed != nil {
-		return "", nil, err
-	}
-	base, failed := filepath.EvalSymlinks(r.Dir)
-	if failed != nil {
-		return "", nil, err
-	}
-	at, failed = filepath.Rel(base, real)
-	if failed != nil || !filepath.IsLocal(at) {
-		return "", nil, err
-	}
-	info, err = dir.Stat(at)
-	return at, info, err
-}
-
 // descend passes the folders of rel as a walk would, and refuses what a walk does not enter.
 func (r *root) descend(dir *os.Root, rel string) error {
 	trail := []folderID{r.idOfRoot()}
@@ -147,7 +124,7 @@ func (r *root) descend(dir *os.Root, rel string) error {
 		if err != nil {
 			return err
 		}
-		_, info, err := r.locate(dir, rel[:i])
+		_, info, err := source.Locate(dir, rel[:i])
 		if err != nil {
 			return err
 		}
@@ -177,7 +154,7 @@ func (r *root) lstat(dir *os.Root, rel string) (fs.FileInfo, error) {
 	if err == nil || errors.Is(err, fs.ErrNotExist) || parent(rel) == "." {
 		return info, err
 	}
-	at, _, err := r.locate(dir, parent(rel))
+	at, _, err := source.Locate(dir, parent(rel))
 	if err != nil {
 		return nil, err
 	}

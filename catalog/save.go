@@ -37,7 +37,7 @@ func (c *Catalog) save(j job, p *parsed) {
 	}
 	err := c.archive.save(c.ctx, j, p.loaded)
 	if err == nil && c.tables.forgotten(p) {
-		_, err = c.archive.forget(c.ctx, j)
+		err = c.archive.forget(c.ctx, j)
 	}
 	if err != nil && c.ctx.Err() == nil && !errors.Is(err, source.ErrChanged) {
 		c.archive.saveErrors.Add(1)
@@ -110,7 +110,7 @@ func (a *archive) record(ctx context.Context, j job, t *readers.Table) (store.Re
 	}
 	return store.Record{
 		Key: storeKey(j), Identity: j.entry.Identity, Format: j.format.Name, FormatVersion: j.format.Version, OptionsJSON: j.options.JSON(),
-		Schema: schema, Shape: shape, Rows: t.Rows, TableBytes: t.Bytes, BBox: t.BBox, GeometryTypes: t.GeometryTypes, CRS: t.CRS.String(), Columns: stats,
+		Schema: schema, Shape: shape, Layers: t.Summary.Layers, Rows: t.Rows, TableBytes: t.Bytes, BBox: t.BBox, GeometryTypes: t.GeometryTypes, CRS: t.CRS.String(), Columns: stats,
 		Engine: t.Engine, ParseTime: t.ParseTime, ParsedAt: time.Now(),
 	}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/source"
@@ -37,7 +38,7 @@ func (c *Catalog) table(ctx context.Context, req Request) (*Held, error) {
 		return nil, err
 	}
 	e := j.entry
-	c.tables.dropOthers(e.Name, e.Identity) // one may have been put there by a parse that ended after the change was seen
+	c.tables.dropOthers(e.File(), e.Identity) // one may have been put there by a parse that ended after the change was seen
 	p, cached, err := c.join(ctx, j)
 	if err != nil {
 		return nil, err
@@ -92,7 +93,7 @@ func (c *Catalog) readable(ctx context.Context, req Request) (*Held, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.tables.dropOthers(j.entry.Name, j.entry.Identity)
+	c.tables.dropOthers(j.entry.File(), j.entry.Identity)
 	h := &Held{Entry: j.entry, Version: j.version, job: j, tables: c.tables}
 	p, f, err := c.board(ctx, j)
 	switch {
@@ -120,7 +121,7 @@ func (c *Catalog) readable(ctx context.Context, req Request) (*Held, error) {
 // Peek gives the table of an entry with the operator's options, and its version, if it is parsed and the file is still the same. It parses
 // nothing. The table is not pinned.
 func (c *Catalog) Peek(name string) (*readers.Table, string, bool) {
-	if !c.tables.has(name) {
+	if file, _, _ := splitName(name); !c.tables.has(file) {
 		return nil, "", false
 	}
 	e, err := c.Lookup(name)
@@ -135,23 +136,32 @@ func (c *Catalog) Peek(name string) (*readers.Table, string, bool) {
 	return t, j.version, t != nil
 }
 
-// Evict forgets the parsed tables of an entry, in memory and in the cache, and says how many they were. Who holds one keeps it.
+// Evict forgets the parsed tables of an entry, those of any options, in memory and in the cache, and says how many they were: by the name of a file those of
+// all its layers. Who holds one keeps it.
 func (c *Catalog) Evict(ctx context.Context, name string) (int, error) {
-	n := c.tables.evict(name)
-	if c.archive == nil {
-		return n, nil
+	file, named, _ := splitName(name)
+	var evicted [][32]byte
+	if named == "" {
+		evicted = c.tables.evict(file, nil)
 	}
 	e, err := c.Lookup(name)
 	if err != nil {
-		return n, nil // a file that is gone has no table that anybody finds
+		return len(evicted), nil // a file that is gone has no table that anybody finds
 	}
-	j, err := c.job(e, nil)
-	if err != nil {
-		return n, err
+	var layer *string
+	if named != "" {
+		layer = &e.Layer
+		evicted = c.tables.evict(file, layer)
 	}
-	dropped, err := c.archive.forget(ctx, j)
-	if dropped && n == 0 {
-		n = 1
+	if c.archive == nil {
+		return len(evicted), nil
+	}
+	n := len(evicted)
+	stored, err := c.archive.forgetFile(ctx, c.cfg.Formats, e, layer)
+	for _, options := range stored {
+		if !slices.Contains(evicted, options) {
+			n++
+		}
 	}
 	return n, err
 }
@@ -173,7 +183,7 @@ func (c *Catalog) job(e Entry, given map[string]any) (job, error) {
 	}
 	all := map[string]any{}
 	if c.cfg.Options != nil {
-		maps.Copy(all, c.cfg.Options(e.Name))
+		maps.Copy(all, c.cfg.Options(e.File()))
 	}
 	maps.Copy(all, given)
 	opts, err := f.ParseOptions(all)
@@ -182,8 +192,12 @@ func (c *Catalog) job(e Entry, given map[string]any) (job, error) {
 	}
 	digest := opts.Digest()
 	sum := sha256.Sum256(append([]byte(e.Identity.Version()), digest[:]...))
-	return job{
-		key: key{name: e.Name, identity: e.Identity, options: digest}, entry: e, format: f, options: opts,
-		version: hex.EncodeToString(sum[:12]),
-	}, nil
+	return job{entry: e, format: f, options: opts, version: hex.EncodeToString(sum[:12])}.ofLayer(e.Layer), nil
+}
+
+// ofLayer is the job for a layer of the same file.
+func (j job) ofLayer(layer string) job {
+	j.entry.Layer = layer
+	j.key = key{name: j.entry.File(), layer: layer, identity: j.entry.Identity, options: layerOptions(j.options.Digest(), layer)}
+	return j
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/vibeflight/vibeflight/readers/source"
@@ -79,7 +80,7 @@ func (c *Catalog) readFolder(p place, old *folder) (*folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, info, err := p.root.locate(dir, p.rel)
+	at, info, err := source.Locate(dir, p.rel)
 	if err != nil {
 		return nil, err
 	}
@@ -117,21 +118,53 @@ func (c *Catalog) readFolder(p place, old *folder) (*folder, error) {
 			c.cfg.Log.Debug().Err(err).Str("file", p.root.path(path.Join(p.rel, d.Name()))).Msg("file left out")
 		}
 	}
+	c.group(f.files)
 	return f, nil
+}
+
+// group gives files of one folder their siblings, which are no entries.
+func (c *Catalog) group(files map[string]file) {
+	var byStem map[string][]string // made when the first file asks
+	for base, main := range files {
+		format, _ := c.cfg.Formats.ByName(main.format)
+		if len(format.Siblings) == 0 {
+			continue
+		}
+		if byStem == nil {
+			byStem = make(map[string][]string, len(files))
+			for other := range files {
+				stem := source.Stem(other)
+				byStem[stem] = append(byStem[stem], other)
+			}
+		}
+		var beside []source.Sibling
+		for _, other := range byStem[source.Stem(base)] {
+			if source.IsSibling(base, other, format.Siblings) {
+				s := files[other]
+				beside = append(beside, source.Sibling{Name: other, Identity: s.identity.With(nil)})
+				s.sibling = true
+				files[other] = s
+			}
+		}
+		main = files[base]
+		main.identity = main.identity.With(beside)
+		files[base] = main
+	}
 }
 
 // note puts a file or a folder that was found in here, which is p, into f. What gives an error is not put there, so that the next look tries again.
 func (c *Catalog) note(f, old *folder, p place, here *os.Root, d fs.DirEntry) error {
 	base := d.Name()
 	linked := d.Type()&fs.ModeSymlink != 0
-	from, at := here, base
+	from, rel := here, base
 	var info fs.FileInfo
 	var err error
 	if linked {
 		f.hasLinks = true
 		// Only the root knows whether the link stays inside: here would refuse "../x".
+		rel = path.Join(p.rel, base)
 		if from, err = p.root.open(); err == nil {
-			at, info, err = p.root.locate(from, path.Join(p.rel, base))
+			_, info, err = source.Locate(from, rel)
 		}
 	} else {
 		info, err = here.Lstat(base)
@@ -147,9 +180,9 @@ func (c *Catalog) note(f, old *folder, p place, here *os.Root, d fs.DirEntry) er
 		return nil
 	}
 	now := file{identity: source.IdentityOf(info), modified: info.ModTime()}
-	if old != nil && old.files[base].identity == now.identity {
+	if old != nil && old.files[base].identity.With(nil) == now.identity {
 		now.format = old.files[base].format
-	} else if now.format, err = recognise(c.cfg.Formats, base, from, at); err != nil {
+	} else if now.format, err = recognise(c.cfg.Formats, rel, from); err != nil {
 		return err
 	}
 	f.files[base] = now
@@ -220,42 +253,53 @@ func (t tree) trail(p place) []folderID {
 
 // index is what List and Lookup read: immutable.
 type index struct {
-	entries map[string]Entry
-	names   []string // sorted
+	files   map[string]*Entry   // by their names
+	layers  map[string][]string // of those that are known to have several
+	names   []string            // of all entries, sorted: those of files, and of layers
+	entries []*Entry            // in the order of names
 }
 
 // indexOf gives the entries of all roots. Where two roots have the same name the first root wins, and collide is told.
 func (c *Catalog) indexOf(t tree, collide func(first, second Entry)) *index {
-	x := &index{entries: map[string]Entry{}}
+	x := &index{files: map[string]*Entry{}}
 	for _, r := range c.roots {
 		for p, f := range t {
 			if p.root != r {
 				continue
 			}
 			for base, file := range f.files {
-				if file.format == "" {
+				if file.format == "" || file.sibling {
 					continue
 				}
 				e := r.entry(path.Join(p.rel, base), file)
-				if first, ok := x.entries[e.Name]; ok {
-					collide(first, e)
+				if first, ok := x.files[e.Name]; ok {
+					collide(*first, e)
 					continue
 				}
-				x.entries[e.Name] = e
+				x.files[e.Name] = &e
 				x.names = append(x.names, e.Name)
 			}
 		}
 	}
-	slices.Sort(x.names)
 	return x
 }
 
-// from gives the names that begin with prefix.
-func (x *index) from(prefix string) []string {
-	lo, _ := slices.BinarySearch(x.names, prefix)
-	hi := lo
-	for hi < len(x.names) && strings.HasPrefix(x.names[hi], prefix) {
-		hi++
+// arrange sorts the names, and gives each of them its entry.
+func (x *index) arrange() {
+	slices.Sort(x.names)
+	x.entries = make([]*Entry, len(x.names))
+	for i, name := range x.names {
+		e, ok := x.files[name]
+		if !ok {
+			e = x.ofLayer(name)
+		}
+		x.entries[i] = e
 	}
-	return x.names[lo:hi]
+}
+
+// from gives the entries whose names begin with prefix.
+func (x *index) from(prefix string) []*Entry {
+	lo, _ := slices.BinarySearch(x.names, prefix)
+	n := sort.Search(len(x.names)-lo, func(i int) bool { return !strings.HasPrefix(x.names[lo+i], prefix) })
+	return x.entries[lo : lo+n : lo+n]
 }

@@ -179,7 +179,7 @@ func (s *service) ListFlights(c *flight.Criteria, stream flight.FlightService_Li
 		if err := stream.Context().Err(); err != nil {
 			return err
 		}
-		info, err := s.listed(stream.Context(), e)
+		info, err := s.listed(stream.Context(), *e)
 		if err != nil {
 			return err
 		}

@@ -81,6 +81,7 @@ type description struct {
 	UnclosedRings int64            `json:"unclosed_rings"`
 	ShortRings    int64            `json:"short_rings"`
 	ShortLines    int64            `json:"short_lines"`
+	Layers        []string         `json:"layers,omitempty"` // of the file, in order of appearance
 	Foreign       map[string]int64 `json:"foreign_members"`
 }
 
@@ -98,7 +99,7 @@ func describe(h *catalog.Held, schema *arrow.Schema) description {
 		Name: h.Entry.Name, Version: h.Version, FileBytes: h.Entry.Size, Modified: h.Entry.Modified,
 		Rows: t.Rows, Bytes: t.Bytes, Columns: []column{}, facts: factsOf(t, h.Cached),
 		Positions: t.Positions, UnclosedRings: t.Summary.UnclosedRings, ShortRings: t.Summary.ShortRings,
-		ShortLines: t.Summary.ShortLines, Foreign: t.Summary.Foreign,
+		ShortLines: t.Summary.ShortLines, Layers: t.Summary.Layers, Foreign: t.Summary.Foreign,
 	}
 	if d.Foreign == nil {
 		d.Foreign = map[string]int64{}

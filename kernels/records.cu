@@ -57,29 +57,44 @@ __device__ __forceinline__ RecordWord tile_word(const u64 *__restrict__ planes, 
 
 // The place in the tile of a word's last set bit, or -1.
 __device__ __forceinline__ i32 last_place(u64 mask) { return mask ? (i32)threadIdx.x * (i32)WORD + 63 - __clzll((i64)mask) : -1; }
-// *p becomes v, which each lane has one of, if that is more.
-__device__ __forceinline__ void raise(i32 *p, i32 v) {
+// What the warps of a block found, for all of its threads behind the next barrier.
+struct WarpFinds {
+  i32 outer[WARPS], token[WARPS], end[WARPS], value[WARPS];  // the last place of each, or -1
+  i32 records[WARPS];                                        // how many there are
+};
+// Each lane has one v: p gets the largest of them.
+__device__ __forceinline__ void find_last(i32 *p, i32 v) {
   v = __reduce_max_sync(WARP, v);
-  if (lane_index() == 0 && v >= 0) atomicMax(p, v);
+  if (lane_index() == 0) p[threadIdx.x / 32] = v;
+}
+__device__ __forceinline__ i32 last_found(const i32 *p) {
+  i32 last = p[0];
+#pragma unroll
+  for (int w = 1; w < WARPS; w++) last = max(last, p[w]);
+  return last;
 }
 
 // Whoever has the last of what is looked for writes it.
 KERNEL __launch_bounds__(BLOCK) records_count(const u64 *__restrict__ planes, i64 n, const QuoteTile *__restrict__ tile, RecordRun *__restrict__ run) {
   __shared__ u32 shared[33], member_warps[WARPS];
-  __shared__ i32 depth_warps[WARPS], outer, token, end, value, records;  // the last place of each; records: how many there are
-  __shared__ u8 last_of[BLOCK];                                          // the code of each word's last token, of which strings are AT_QUOTE
-  if (threadIdx.x == 0) outer = token = end = value = -1, records = 0;
+  __shared__ i32 depth_warps[WARPS];
+  __shared__ WarpFinds found;
+  __shared__ u8 last_of[BLOCK];  // the code of each word's last token, of which strings are AT_QUOTE
   const RecordWord r = tile_word(planes, n, tile[blockIdx.x], shared, depth_warps);
   const u64 outers = r.colon & r.level1, values = r.open & r.level1;
   last_of[threadIdx.x] = (u8)(r.token ? (r.colon >> (63 - __clzll((i64)r.token)) & 1 ? AT_COLON : AT_QUOTE) : AT_NOTHING);
-  raise(&outer, last_place(outers)), raise(&token, last_place(r.token)), raise(&end, last_place(r.end)), raise(&value, last_place(values));
+  find_last(found.outer, last_place(outers)), find_last(found.token, last_place(r.token)), find_last(found.end, last_place(r.end)), find_last(found.value, last_place(values));
   const u32 own = __reduce_add_sync(WARP, (u32)__popcll(r.open & r.level0));
-  if (lane_index() == 0 && own) atomicAdd(&records, (i32)own);
+  if (lane_index() == 0) found.records[threadIdx.x / 32] = (i32)own;
   u32 members;
   const u32 before = tile_exclusive((u32)__popcll(r.colon), member_warps, members);
+  const i32 outer = last_found(found.outer), token = last_found(found.token), value = last_found(found.value);
   const i64 from = blockIdx.x * TILE;
   RecordRun *mine = run + blockIdx.x;
   if (threadIdx.x == 0) {
+    const i32 end = last_found(found.end);
+    i32 records = 0;
+    for (int w = 0; w < WARPS; w++) records += found.records[w];
     mine->members = members, mine->records = records;
     mine->at = token < 0 ? -1 : from + token, mine->end = end < 0 ? -1 : from + end;
     if (outer < 0) mine->outer = -1;
@@ -337,11 +352,12 @@ KERNEL __launch_bounds__(BLOCK, 4) records_emit(const u8 *__restrict__ text, con
     } else {
       const i32 colon = s.place[i];
       row[member] = (i32)(records_before(s, colon) - 1), owner[member] = is_set(s.outer, colon) ? -1 : (i32)outer_before(s, colon);
-      fault = list_key(s, colon, member, key_start, key_end);
+      const i64 key = list_key(s, colon, member, key_start, key_end);
+      if (fault < 0) fault = key;
       from = base + colon + 1, behind_colon = colon + 1;
     }
-    const i64 second = list_value(s, text, from, behind_colon, member, value_start, value_end, kind);
-    if (fault < 0) fault = second;
+    const i64 value = list_value(s, text, from, behind_colon, member, value_start, value_end, kind);
+    if (fault < 0) fault = value;  // of a thread's members the first one's is the lowest
   }
   if (fault >= 0) note_fault(result, fault);
 }

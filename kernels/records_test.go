@@ -188,10 +188,13 @@ func TestListRecordsFaults(t *testing.T) {
 		{"a backslash", `{"a":1\\},`},
 		{"an escaped quote outside of strings", `{\"a":1,"b":2},`},
 	}
+	more := strings.Repeat(`{"a":1,"b":""},`, 300) // so that a thread looks at several members, the first one's fault among them
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if checkRecords(&rig{TB: t, k: r.k, s: r.s}, test.name, []byte(test.text), kernels.RecordsComma) {
-				t.Errorf("no fault in %q", test.text)
+			for _, text := range []string{test.text, test.text + more} {
+				if checkRecords(&rig{TB: t, k: r.k, s: r.s}, test.name, []byte(text), kernels.RecordsComma) {
+					t.Errorf("no fault in %q", text)
+				}
 			}
 		})
 	}

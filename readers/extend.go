@@ -55,10 +55,9 @@ func Extend(ctx context.Context, f Format, p Parser, src *source.File, limits Li
 	return t, true, nil
 }
 
-// extends reports whether the table says enough of the rows that it has: numbers of rows that were left out are in no batch, and a CRS may stand in a
-// row that is not read again.
+// extends reports whether the table says enough of the rows that it has: numbers of rows that were left out are in no batch.
 func extends(t *Table) bool {
-	return t.Summary.Appendable && t.Summary.Skipped.Count == 0 && t.CRS == geoarrow.CRS84 && t.Rows > 0 && len(t.Spans) == len(t.Batches) &&
+	return t.Summary.Appendable && t.Summary.Skipped.Count == 0 && t.Rows > 0 && len(t.Spans) == len(t.Batches) &&
 		len(t.IDs) == len(t.Batches[0].Attributes) && len(t.Facts) == len(t.IDs)
 }
 

@@ -24,6 +24,9 @@ type Format struct {
 	Extensions []string // lower case, with dot: a file that ends so is of this format
 	Unit       string   // what the format calls a row: "feature", "record"
 	Version    int      // of the parser; raised when the same file would give another table
+	Siblings   []string // extensions, lower case, with dot, of the files that belong to a file of the format if they lie beside it: source.File.Sibling gives them
+	Binary     bool     // files are no text: they are not read from .gz and .zst, where not all siblings would be found
+	Layered    bool     // a file may hold several layers, each of which is a table of its own
 
 	// Sniff tells from the first bytes of a file whose extension says nothing (.json, .txt, none) that it is of this format.
 	Sniff func(head []byte) bool
@@ -31,7 +34,7 @@ type Format struct {
 	// Options are the keys that a ticket's "options" may have beside the common ones (CommonOptions).
 	Options []Option
 
-	// Open reads what must be known before any row: header, dialect, layers.
+	// Open reads what must be known before any row: header, dialect.
 	Open func(ctx context.Context, src *source.File, opts Options) (Layout, error)
 
 	// CPU is the engine that every format has. It decides: every other engine gives its tables and its errors.
@@ -108,8 +111,8 @@ func engineOf(p Parser) string {
 // Layout is what Open found.
 type Layout struct {
 	Options Options
-	Layers  []string // names of the layers in order; empty for a format without layers
-	Dialect any      // the format's own findings
+	Layer   string // to be read, set by whoever asks for a Parser; "": the first one. Of Layered formats
+	Dialect any    // the format's own findings
 }
 
 // Parser is one engine's code for one format. Equal files give equal columns in equal order, or an equal error, on every engine.
@@ -198,6 +201,7 @@ type Chunk struct {
 // Summary is what a parse learned beside the rows.
 type Summary struct {
 	CRS              geoarrow.CRS
+	Layers           []string `json:",omitempty"` // every layer of the file in order of appearance, whichever was read; of Layered formats. None is "", no two are equal
 	BytesRead        int64
 	Skipped          Skipped
 	IgnoredOrdinates int64            // 4th and later ordinates of positions
@@ -205,7 +209,7 @@ type Summary struct {
 	ShortRings       int64            // rings of fewer than 4 positions
 	ShortLines       int64            // lines of one position
 	Foreign          map[string]int64 // members that no column holds, by name
-	Appendable       bool             // rows may follow behind the end of the file: if it grows, the rows that it had stay what they are
+	Appendable       bool             // rows may follow behind the end of the file: if it grows, the rows that it had stay what they are. None of them has a CRS
 }
 
 // Skipped counts the rows left out under on_error: skip.
@@ -254,30 +258,3 @@ func (r Registry) ByExtension(name string) (Format, bool) {
 	}
 	return Format{}, false
 }
-
-// undecided extensions say nothing about the format: the first bytes do.
-var undecided = []string{"", ".json", ".txt", ".xml"}
-
-// Detect finds the format of a file by its name's extension or, where that says nothing, by its first bytes, which head reads.
-// It reports false for a file that is none of ours.
-func (r Registry) Detect(name string, head func() ([]byte, error)) (Format, bool, error) {
-	if f, ok := r.ByExtension(name); ok {
-		return f, true, nil
-	}
-	if !slices.Contains(undecided, strings.ToLower(path.Ext(name))) {
-		return Format{}, false, nil
-	}
-	b, err := head()
-	if err != nil {
-		return Format{}, false, fmt.Errorf("%s: %w", name, err)
-	}
-	for _, f := range r {
-		if f.Sniff != nil && f.Sniff(b) {
-			return f, true, nil
-		}
-	}
-	return Format{}, false, nil
-}
-
-// SniffBytes is how much of a file Sniff gets to see.
-const SniffBytes = 4096

@@ -189,11 +189,17 @@ func (j *joiner) columnOrder() []geoarrow.ColumnID {
 	return order
 }
 
-// finalNames makes the names unique: an attribute called geometry beside a geometry column, an id beside an attribute called id.
+// finalNames makes the names unique: an attribute called geometry beside a geometry column, or as a leading column, an id beside an attribute called id.
 func finalNames(order []geoarrow.ColumnID, geometry bool) []string {
-	taken := map[string]bool{}
+	taken, leading := map[string]bool{}, map[string]bool{"geometry": geometry}
 	for _, id := range order {
-		if id.Role == geoarrow.RoleAttribute && !(geometry && id.Name == "geometry") {
+		if id.Role.Leads() {
+			leading[id.Name] = true
+			taken[id.Name] = true
+		}
+	}
+	for _, id := range order {
+		if id.Role != geoarrow.RoleFeatureID && !leading[id.Name] {
 			taken[id.Name] = true
 		}
 	}
@@ -209,8 +215,8 @@ func finalNames(order []geoarrow.ColumnID, geometry bool) []string {
 	for i, id := range order {
 		names[i] = id.Name
 		switch {
-		case id.Role == geoarrow.RoleAttribute && geometry && id.Name == "geometry":
-			names[i] = free("geometry")
+		case id.Role != geoarrow.RoleFeatureID && !id.Role.Leads() && leading[id.Name]:
+			names[i] = free(id.Name)
 		case id.Role == geoarrow.RoleFeatureID && taken[id.Name]:
 			names[i] = "feature_id"
 			if taken["feature_id"] {

@@ -342,6 +342,10 @@ func TestRowsThatDoNotDecode(t *testing.T) {
 		{"value", `rows = rows + 1`},
 		{"value that is gone", `bbox = NULL`},
 		{"checksum", `sum = x'00'`},
+		{"digest of siblings", `siblings = x'01'`},
+		{"siblings that were none", `siblings = x'01010101010101010101010101010101'`},
+		{"layers", `layers = '{'`},
+		{"layers that were none", `layers = '["a"]'`},
 		{"text", `crs = CAST(x'ff' AS TEXT)`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

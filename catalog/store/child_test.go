@@ -55,7 +55,7 @@ func loop(s *SQLite) error {
 		case version%41 == 0:
 			_, err = s.Prune(ctx, func(n string) bool { return n != name })
 		case version%17 == 0:
-			err = s.Delete(ctx, name)
+			err = s.Delete(ctx, sample(name, 0).Key)
 		default:
 			err = s.Put(ctx, sample(name, version))
 		}
@@ -166,7 +166,7 @@ func TestKilledWriter(t *testing.T) {
 		}
 		if round%2 == 0 { // every other round leaves the log of one kill to the next
 			works(t, s)
-			if err := s.Delete(t.Context(), "works"); err != nil {
+			if err := s.Delete(t.Context(), sample("works", 0).Key); err != nil {
 				t.Error(err)
 			}
 		}

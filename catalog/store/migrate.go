@@ -45,6 +45,9 @@ func migrations() []string {
 			UNIQUE (name, options)
 		) STRICT`,
 		`ALTER TABLE record ADD COLUMN shape BLOB`,
+		`ALTER TABLE record ADD COLUMN siblings BLOB; -- 16 bytes
+		ALTER TABLE record ADD COLUMN layers TEXT;    -- JSON: texts
+		CREATE INDEX layered ON record (name, options) WHERE layers IS NOT NULL`,
 	}
 }
 

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 )
 
 // A page is what a listing reads at once. It ends its transaction after each, so that the log does not grow behind a slow reader.
@@ -18,7 +19,7 @@ func (s *SQLite) Get(ctx context.Context, key Key) (Record, bool, error) {
 	}
 	var page page
 	err := s.do(func(d *database) (err error) {
-		page, err = s.page(ctx, d, `WHERE name = ? AND options = ?`, key)
+		page, err = s.page(ctx, d, `WHERE name = ? AND options = ?`, key.Name, key.Options[:])
 		return err
 	})
 	if err != nil || len(page.records) == 0 {
@@ -43,24 +44,42 @@ func (s *SQLite) Put(ctx context.Context, r Record) error {
 	})
 }
 
-// Delete removes all records of a name.
-func (s *SQLite) Delete(ctx context.Context, name string) error {
-	if err := checkName(name); err != nil {
+// Delete removes the record of a key.
+func (s *SQLite) Delete(ctx context.Context, key Key) error {
+	if err := checkName(key.Name); err != nil {
 		return err
 	}
 	return s.do(func(d *database) error {
-		_, err := d.write.ExecContext(ctx, `DELETE FROM record WHERE name = ?`, name)
+		_, err := d.write.ExecContext(ctx, `DELETE FROM record WHERE name = ? AND options = ?`, key.Name, key.Options[:])
 		return err
 	})
 }
 
 // All calls yield for each record. Where the database is found damaged on the way, the listing goes on in the empty one: it ends.
 func (s *SQLite) All(ctx context.Context, yield func(Record) error) error {
-	var after Key // before all keys, since no name is empty
+	return s.list(ctx, yield, `TRUE`)
+}
+
+// Of calls yield for each record of a name, as All does.
+func (s *SQLite) Of(ctx context.Context, name string, yield func(Record) error) error {
+	if err := checkName(name); err != nil {
+		return err
+	}
+	return s.list(ctx, yield, `name = ?`, name)
+}
+
+// Layered calls yield for each record that has layers, as All does.
+func (s *SQLite) Layered(ctx context.Context, yield func(Record) error) error {
+	return s.list(ctx, yield, `layers IS NOT NULL`)
+}
+
+// list calls yield for each record of which a condition holds, with its arguments.
+func (s *SQLite) list(ctx context.Context, yield func(Record) error, condition string, args ...any) error {
+	after, options := "", []byte{} // before all keys
 	for {
 		var page page
 		err := s.do(func(d *database) (err error) {
-			page, err = s.page(ctx, d, `WHERE (name, options) > (?, ?) ORDER BY name, options`, after)
+			page, err = s.page(ctx, d, `WHERE `+condition+` AND (name, options) > (?, ?) ORDER BY name, options`, slices.Concat(args, []any{after, options})...)
 			return err
 		})
 		if err != nil {
@@ -74,7 +93,7 @@ func (s *SQLite) All(ctx context.Context, yield func(Record) error) error {
 		if page.end {
 			return nil
 		}
-		after = page.last
+		after, options = page.last.Name, page.last.Options[:]
 	}
 }
 
@@ -118,10 +137,10 @@ type page struct {
 	end     bool // no row follows
 }
 
-// page reads rows, of which where holds with the key's fields as arguments, and deletes those that do not decode.
-func (s *SQLite) page(ctx context.Context, d *database, where string, key Key) (page, error) {
+// page reads rows, of which where holds with its arguments, and deletes those that do not decode.
+func (s *SQLite) page(ctx context.Context, d *database, where string, args ...any) (page, error) {
 	var p page
-	rows, err := d.read.QueryContext(ctx, `SELECT id, sum, `+columns+` FROM record `+where+` LIMIT ?`, key.Name, key.Options[:], pageRows)
+	rows, err := d.read.QueryContext(ctx, `SELECT id, sum, `+columns+` FROM record `+where+` LIMIT ?`, append(args, pageRows)...)
 	if err != nil {
 		return p, err
 	}

@@ -42,6 +42,7 @@ type Record struct {
 	ParsedAt  time.Time     // when; zero while unknown, else of the years 1678 to 2261; reads back in UTC
 	LastError string        // "" if the last parse went well
 	Blocks    []byte        // digests of the content's blocks, for files that grow; opaque here
+	Layers    []string      // of the file, in order; nil for a format without layers
 	Shape     []byte        // what all batches of the table have in common, so that they can be given while the file is parsed; opaque here
 }
 
@@ -89,6 +90,11 @@ func (r *Record) checkFields() error {
 	}
 	for _, s := range r.GeometryTypes {
 		if err := checkText("geometry types", s); err != nil {
+			return err
+		}
+	}
+	for _, s := range r.Layers {
+		if err := checkText("layers", s); err != nil {
 			return err
 		}
 	}

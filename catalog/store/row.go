@@ -18,17 +18,17 @@ import (
 const columns = `name, options,
 	size, mtime, ctime, device, inode, content,
 	format, format_version, rows, table_bytes, bbox, engine, parse_time, parsed_at,
-	geometry_types, options_json, crs, last_error, "schema", columns, blocks, shape`
+	geometry_types, options_json, crs, last_error, "schema", columns, blocks, shape, siblings, layers`
 
 // upsert takes the values and their checksum.
-const upsert = `INSERT INTO record (` + columns + `, sum) VALUES (?,?, ?,?,?,?,?,?, ?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?, ?)
+const upsert = `INSERT INTO record (` + columns + `, sum) VALUES (?,?, ?,?,?,?,?,?, ?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?, ?,?, ?)
 	ON CONFLICT (name, options) DO UPDATE SET
 	size = excluded.size, mtime = excluded.mtime, ctime = excluded.ctime, device = excluded.device, inode = excluded.inode,
 	content = excluded.content, format = excluded.format, format_version = excluded.format_version, rows = excluded.rows,
 	table_bytes = excluded.table_bytes, bbox = excluded.bbox, engine = excluded.engine, parse_time = excluded.parse_time,
 	parsed_at = excluded.parsed_at, geometry_types = excluded.geometry_types, options_json = excluded.options_json, crs = excluded.crs,
 	last_error = excluded.last_error, "schema" = excluded."schema", columns = excluded.columns, blocks = excluded.blocks,
-	shape = excluded.shape, sum = excluded.sum`
+	shape = excluded.shape, siblings = excluded.siblings, layers = excluded.layers, sum = excluded.sum`
 
 // values gives what is stored of a checked record, each a string, []byte, int64 or nil.
 func (r *Record) values() ([]any, error) {
@@ -44,12 +44,24 @@ func (r *Record) values() ([]any, error) {
 	if !r.ParsedAt.IsZero() {
 		parsedAt = r.ParsedAt.UnixNano()
 	}
+	var layers any
+	if len(r.Layers) > 0 {
+		text, err := json.Marshal(r.Layers)
+		if err != nil {
+			return nil, err
+		}
+		layers = string(text)
+	}
 	id := r.Identity
+	var siblings any
+	if id.Siblings != [16]byte{} {
+		siblings = id.Siblings[:]
+	}
 	return []any{
 		r.Name, r.Options[:],
 		id.Size, id.Mtime, id.Ctime, int64(id.Device), int64(id.Inode), blob(r.Content),
 		r.Format, int64(r.FormatVersion), r.Rows, r.TableBytes, blob(appendBox(nil, r.BBox)), r.Engine, int64(r.ParseTime), parsedAt,
-		string(types), r.OptionsJSON, r.CRS, r.LastError, blob(r.Schema), string(stats), blob(r.Blocks), blob(r.Shape),
+		string(types), r.OptionsJSON, r.CRS, r.LastError, blob(r.Schema), string(stats), blob(r.Blocks), blob(r.Shape), siblings, layers,
 	}, nil
 }
 
@@ -105,6 +117,8 @@ type row struct {
 	parsedAt      sql.NullInt64
 	bbox          []byte
 	types, stats  []byte
+	siblings      []byte
+	layers        []byte
 	record        Record
 }
 
@@ -115,7 +129,7 @@ func (w *row) targets() []any {
 		&w.id, &w.sum, &w.name, &w.options,
 		&r.Identity.Size, &r.Identity.Mtime, &r.Identity.Ctime, &w.device, &w.inode, &r.Content,
 		&r.Format, &r.FormatVersion, &r.Rows, &r.TableBytes, &w.bbox, &r.Engine, &w.parseTime, &w.parsedAt,
-		&w.types, &r.OptionsJSON, &r.CRS, &r.LastError, &r.Schema, &w.stats, &r.Blocks, &r.Shape,
+		&w.types, &r.OptionsJSON, &r.CRS, &r.LastError, &r.Schema, &w.stats, &r.Blocks, &r.Shape, &w.siblings, &w.layers,
 	}
 }
 
@@ -129,7 +143,7 @@ func (w *row) key() Key {
 // bytes is about what the row takes in memory.
 func (w *row) bytes() int {
 	r := &w.record
-	return len(w.name) + len(w.types) + len(w.stats) + len(r.OptionsJSON) + len(r.CRS) + len(r.LastError) + len(r.Schema) + len(r.Blocks) + len(r.Shape)
+	return len(w.name) + len(w.layers) + len(w.types) + len(w.stats) + len(r.OptionsJSON) + len(r.CRS) + len(r.LastError) + len(r.Schema) + len(r.Blocks) + len(r.Shape)
 }
 
 // decode gives the record of a scanned row, or says why it is none.
@@ -144,6 +158,10 @@ func (w *row) decode() (Record, error) {
 	if w.parsedAt.Valid {
 		r.ParsedAt = time.Unix(0, w.parsedAt.Int64).UTC()
 	}
+	if n := len(w.siblings); n != 0 && n != len(r.Identity.Siblings) {
+		return Record{}, fmt.Errorf("siblings: a digest has %d bytes, not %d", len(r.Identity.Siblings), n)
+	}
+	copy(r.Identity.Siblings[:], w.siblings)
 	var err error
 	if r.BBox, err = decodeBox(w.bbox); err != nil {
 		return Record{}, err
@@ -153,6 +171,11 @@ func (w *row) decode() (Record, error) {
 	}
 	if err := decodeJSON(w.stats, &r.Columns); err != nil {
 		return Record{}, fmt.Errorf("columns: %w", err)
+	}
+	if w.layers != nil {
+		if err := decodeJSON(w.layers, &r.Layers); err != nil {
+			return Record{}, fmt.Errorf("layers: %w", err)
+		}
 	}
 	if err := r.check(); err != nil {
 		return Record{}, err

@@ -24,12 +24,18 @@ type Store interface {
 	// of the machine may. After an error the older record is there.
 	Put(ctx context.Context, r Record) error
 
-	// Delete removes all records of a name. It is no error if there is none.
-	Delete(ctx context.Context, name string) error
+	// Delete removes the record of a key. It is no error if there is none.
+	Delete(ctx context.Context, key Key) error
 
 	// All calls yield for each record in order of name, then of options, and stops at its first error, which it gives. Names are ordered by
 	// their bytes. yield may use the store: no lock is held. A record that is put or deleted meanwhile may be seen or not.
 	All(ctx context.Context, yield func(Record) error) error
+
+	// Of is All of the records of a name.
+	Of(ctx context.Context, name string, yield func(Record) error) error
+
+	// Layered is All of the records that have layers.
+	Layered(ctx context.Context, yield func(Record) error) error
 
 	// Prune removes all records of each name that keep says false of, and gives how many it removed, also with an error. keep is asked once
 	// for a name and may use the store.

@@ -68,6 +68,33 @@ func TestShape(t *testing.T) {
 	wantSame(t, got[0], r)
 }
 
+// The siblings and the layers came with version 3.
+func TestSiblingsAndLayers(t *testing.T) {
+	s, _ := open(t, fresh(t))
+	plain, layered := sample("a", 1), sample("b", 1)
+	layered.Identity.Siblings, layered.Layers = [16]byte{15: 1}, []string{"Stops", "", "\u2028 \"<é>\""}
+	put(t, s, plain, layered)
+	got := all(t, s)
+	if len(got) != 2 {
+		t.Fatalf("%d records, want 2", len(got))
+	}
+	wantSame(t, got[0], plain)
+	wantSame(t, got[1], layered)
+	n := 0
+	err := s.Layered(context.Background(), func(r Record) error {
+		n++
+		wantSame(t, r, layered)
+		return nil
+	})
+	if err != nil || n != 1 {
+		t.Errorf("%d records with layers, %v, want 1", n, err)
+	}
+	layered.Layers = []string{"a\x00b"}
+	if err := s.Put(context.Background(), layered); err == nil {
+		t.Error("put a name with a NUL")
+	}
+}
+
 func TestHostileNames(t *testing.T) {
 	s, _ := open(t, fresh(t))
 	names := []string{
@@ -93,7 +120,7 @@ func TestHostileNames(t *testing.T) {
 	}
 	for _, name := range []string{"", "\x00", "a\x00b", "\xff", "a\xc3", "\xed\xa0\x80"} {
 		_, _, err := s.Get(context.Background(), Key{Name: name})
-		for what, err := range map[string]error{"get": err, "put": s.Put(context.Background(), sample(name, 1)), "delete": s.Delete(context.Background(), name)} {
+		for what, err := range map[string]error{"get": err, "put": s.Put(context.Background(), sample(name, 1)), "delete": s.Delete(context.Background(), Key{Name: name})} {
 			if err == nil {
 				t.Errorf("%s %q: no error", what, name)
 			}
@@ -162,7 +189,7 @@ func TestReplaceDeletePrune(t *testing.T) {
 	want = []string{"a 1", "c 1"}
 	check()
 	for range 2 {
-		if err := s.Delete(ctx, "a"); err != nil {
+		if err := errors.Join(s.Delete(ctx, Key{Name: "c"}), s.Delete(ctx, sample("a", 0).Key)); err != nil { // c has other options
 			t.Error(err)
 		}
 	}
@@ -170,6 +197,35 @@ func TestReplaceDeletePrune(t *testing.T) {
 	check()
 	if _, ok, err := s.Get(ctx, Key{Name: "a", Options: [32]byte{1}}); ok || err != nil {
 		t.Errorf("get of what was deleted: %v, %v", ok, err)
+	}
+}
+
+func TestRecordsOfAName(t *testing.T) {
+	s, _ := open(t, fresh(t))
+	const n = pageRows + 1
+	for _, name := range []string{"a", "b", "c", "b#", "B"} {
+		for i := range n {
+			r := sample(name, i)
+			r.Options = [32]byte{byte(i >> 8), byte(i)} // of zeros alone too
+			put(t, s, r)
+		}
+	}
+	i := 0
+	err := s.Of(context.Background(), "b", func(r Record) error {
+		if r.Name != "b" || r.FormatVersion != i {
+			t.Errorf("record %d is %s, version %d", i, r.Name, r.FormatVersion)
+		}
+		i++
+		return nil
+	})
+	if i != n || err != nil {
+		t.Errorf("%d records, %v, want %d", i, err, n)
+	}
+	if err := s.Of(context.Background(), "none", func(Record) error { return errors.New("there is none") }); err != nil {
+		t.Error(err)
+	}
+	if err := s.Of(context.Background(), "", nil); err == nil {
+		t.Error("of no name")
 	}
 }
 
@@ -195,7 +251,7 @@ func TestPages(t *testing.T) {
 				if seen++; seen%16 != 1 {
 					return nil
 				}
-				return errors.Join(s.Put(ctx, sample("a", seen)), s.Delete(ctx, r.Name), s.Delete(ctx, "a"))
+				return errors.Join(s.Put(ctx, sample("a", seen)), s.Delete(ctx, r.Key), s.Delete(ctx, sample("a", 0).Key))
 			})
 			if seen != tt.records || err != nil {
 				t.Errorf("saw %d, %v, want %d", seen, err, tt.records)
@@ -240,7 +296,7 @@ func TestCanceledAndClosed(t *testing.T) {
 		_, _, get := s.Get(ctx, sample("a", 1).Key)
 		_, prune := s.Prune(ctx, func(string) bool { return false })
 		return map[string]error{
-			"get": get, "prune": prune, "put": s.Put(ctx, sample("a", 2)), "delete": s.Delete(ctx, "a"),
+			"get": get, "prune": prune, "put": s.Put(ctx, sample("a", 2)), "delete": s.Delete(ctx, sample("a", 0).Key),
 			"all": s.All(ctx, func(Record) error { return nil }),
 		}
 	}

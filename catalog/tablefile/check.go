@@ -71,6 +71,7 @@ func texts(t *readers.Table) []string {
 	for _, id := range t.IDs {
 		all = append(all, id.Name)
 	}
+	all = append(all, t.Summary.Layers...)
 	for name := range t.Summary.Foreign {
 		all = append(all, name)
 	}

@@ -24,9 +24,9 @@ func small(t testing.TB) *readers.Table {
 	r := rand.New(rand.NewPCG(5, 6))
 	table := randomTable(t, r, mix{[]geoarrow.Kind{geoarrow.Polygon, geoarrow.MultiPolygon}, []geoarrow.Dim{geoarrow.XY}}, 5, 3)
 	for _, b := range table.Batches {
-		b.Attributes = append(b.Attributes[:1:1], b.Attributes[5], b.Attributes[20])
+		b.Attributes = append(b.Attributes[:1:1], b.Attributes[5], b.Attributes[22])
 	}
-	table.IDs, table.Facts = append(table.IDs[:1:1], table.IDs[5], table.IDs[20]), append(table.Facts[:1:1], table.Facts[5], table.Facts[20])
+	table.IDs, table.Facts = append(table.IDs[:1:1], table.IDs[5], table.IDs[22]), append(table.Facts[:1:1], table.Facts[5], table.Facts[22])
 	return table
 }
 

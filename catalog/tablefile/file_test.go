@@ -389,7 +389,7 @@ func TestLayoutKnowsFields(t *testing.T) {
 	}{
 		{readers.Table{}, "Format Engine CRS Batches Starts Spans IDs Facts Rows Bytes Check Search Boxes BBox GeometryTypes Positions Summary RoundedIntegers ReplacedCharacters ParseTime"},
 		{readers.Span{}, "From To Row Inside Text State"},
-		{readers.Summary{}, "CRS BytesRead Skipped IgnoredOrdinates UnclosedRings ShortRings ShortLines Foreign Appendable"},
+		{readers.Summary{}, "CRS Layers BytesRead Skipped IgnoredOrdinates UnclosedRings ShortRings ShortLines Foreign Appendable"},
 		{readers.Skipped{}, "Count First"},
 		{geoarrow.CRS{}, "Authority Code Text"},
 		{geoarrow.ColumnID{}, "Role Name"},

@@ -19,6 +19,7 @@ const (
 	typeBinary        = 4
 	typeUtf8          = 5
 	typeBool          = 6
+	typeDecimal       = 7 // of 128 bits, which is the default of Decimal.bitWidth
 	typeDate          = 8
 	typeTime          = 9
 	typeTimestamp     = 10
@@ -195,6 +196,10 @@ func typeTable(b *flatbuffers.Builder, t arrow.DataType) (byte, flatbuffers.UOff
 	case *arrow.Float64Type:
 		kind = typeFloatingPoint
 		b.PrependInt16Slot(0, precisionDouble, 0)
+	case *arrow.Decimal128Type:
+		kind = typeDecimal
+		b.PrependInt32Slot(0, t.Precision, 0)
+		b.PrependInt32Slot(1, t.Scale, 0)
 	case *arrow.BinaryType:
 		kind = typeBinary
 	case *arrow.StringType:

@@ -77,7 +77,7 @@ func randomColumn(r *rand.Rand, t arrow.DataType, n int, nulls float64) geoarrow
 	case arrow.FixedWidthDataType:
 		width := t.BitWidth() / 8
 		for i := range n {
-			word := make([]byte, 8)
+			word := make([]byte, 16)
 			if has(i) {
 				binary.LittleEndian.PutUint64(word, math.Float64bits([]float64{1.5, -2, math.Inf(1), math.NaN(), 1e300}[r.IntN(5)]))
 				if t.ID() != arrow.FLOAT64 {
@@ -189,7 +189,7 @@ func randomTable(t testing.TB, r *rand.Rand, m mix, rows, size int) *readers.Tab
 		Format: "geojson", Engine: "cpu", CRS: geoarrow.CRS{Authority: "EPSG", Code: "3857", Text: `a "b"`}, Rows: int64(rows), Starts: []int64{},
 		RoundedIntegers: 1 << 62, ReplacedCharacters: 4, ParseTime: time.Second + 1,
 		Summary: readers.Summary{
-			CRS: geoarrow.CRS84, BytesRead: 5, Skipped: readers.Skipped{Count: 2, First: []int64{7, 9}},
+			CRS: geoarrow.CRS84, Layers: []string{"a \"b\"", "c"}, BytesRead: 5, Skipped: readers.Skipped{Count: 2, First: []int64{7, 9}},
 			IgnoredOrdinates: 6, UnclosedRings: 7, ShortRings: 8, ShortLines: 9, Foreign: map[string]int64{"bbox": 1, "": 3},
 		},
 	}

@@ -13,6 +13,7 @@ func plain() []arrow.DataType {
 		arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Uint64, arrow.PrimitiveTypes.Float64,
 		arrow.BinaryTypes.String,
 		arrow.FixedWidthTypes.Date32, arrow.FixedWidthTypes.Time32ms, arrow.FixedWidthTypes.Time64us, arrow.FixedWidthTypes.Time64ns,
+		&arrow.Decimal128Type{Precision: 38}, &arrow.Decimal128Type{Precision: 19, Scale: 4},
 	}
 }
 

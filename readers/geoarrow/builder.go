@@ -26,6 +26,7 @@ type GeometryBuilder struct {
 	wkb        []byte // of the collections
 	dim        Dim    // ordinates of the row at hand
 	early      earlyWKB
+	err        error // ErrBatchTooLarge, found before Finish
 
 	nodes []collectionNode // of the outermost open collection
 	open  []int            // open collections in nodes
@@ -126,6 +127,21 @@ func (b *GeometryBuilder) AddM(m float64) {
 	b.M = append(padNaN(b.M, len(b.X)-1), m)
 	b.dim |= HasM
 }
+
+// Extend adds n positions, whose ordinates the caller sets: the last n of X and Y, and those of Z and M that d has. The geometry at hand has them even if n is 0.
+func (b *GeometryBuilder) Extend(n int, d Dim) {
+	if d&HasZ != 0 {
+		b.Z = longer(padNaN(b.Z, len(b.X)), n)
+	}
+	if d&HasM != 0 {
+		b.M = longer(padNaN(b.M, len(b.X)), n)
+	}
+	b.X, b.Y = longer(b.X, n), longer(b.Y, n)
+	b.dim |= d
+}
+
+// longer is v with n elements more, which hold anything.
+func longer(v []float64, n int) []float64 { return slices.Grow(v, n)[:len(v)+n] }
 
 func padNaN(v []float64, n int) []float64 {
 	from := len(v)

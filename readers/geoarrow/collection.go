@@ -1,5 +1,7 @@
 package geoarrow
 
+import "math"
+
 // A GeometryCollection has no native encoding: it is written as WKB as soon as its last member is known. Until then its members' positions
 // stand behind those of the rows, and are dropped then.
 
@@ -27,7 +29,22 @@ func (b *GeometryBuilder) memberStart() (position, ring, part int32) {
 	return int32(b.mark.x), int32(b.mark.rings - 1), int32(b.mark.parts - 1)
 }
 
-// EndCollection ends the innermost open collection. The outermost one ends the row, whose dimension is the union of its members'.
+// collectionSize is how many bytes the WKB of the collection at hand has.
+func (b *GeometryBuilder) collectionSize(dim Dim) (bytes int64) {
+	for i := range b.nodes {
+		n := &b.nodes[i]
+		if n.kind == GeometryCollection {
+			bytes += wkbCountedBytes
+			continue
+		}
+		n.shape.Rings, n.shape.Parts, n.shape.Dim = b.rings, b.parts, dim
+		bytes += int64(n.shape.wkbSize())
+	}
+	return bytes
+}
+
+// EndCollection ends the innermost open collection. The outermost one ends the row, whose dimension is the union of its members'. If
+// the collections of the chunk need more than 2^31-1 bytes, Finish says so.
 func (b *GeometryBuilder) EndCollection() {
 	b.open = b.open[:len(b.open)-1]
 	if n := len(b.open); n > 0 {
@@ -40,6 +57,10 @@ func (b *GeometryBuilder) EndCollection() {
 	}
 	if dim&HasM != 0 {
 		b.M = padNaN(b.M, len(b.X))
+	}
+	if int64(len(b.wkb))+b.collectionSize(dim) > math.MaxInt32 {
+		b.err = ErrBatchTooLarge
+		b.nodes = b.nodes[:0]
 	}
 	for i := range b.nodes {
 		n := &b.nodes[i]

@@ -15,7 +15,26 @@ type Role uint8
 const (
 	RoleAttribute Role = iota // a property of a feature, a field of a record
 	RoleFeatureID             // the id member of a GeoJSON Feature: first column, renamed where an attribute is called id
+	RolePlain                 // an attribute whose text is never taken for a date or a time. A format has these or RoleAttribute
+
+	roleLeading Role = 64
 )
+
+// LeadingRole is that of a column of the format's own, which stands before the attributes: the higher the rank, 0 to 63, the farther in front. An attribute of
+// the same name is renamed. Text is taken for dates and times only where times is set; without a value such a column is one of timestamps.
+func LeadingRole(rank uint8, times bool) Role {
+	r := roleLeading + Role(rank)<<1
+	if times {
+		r |= 1
+	}
+	return r
+}
+
+// Leads reports whether the role is a LeadingRole.
+func (r Role) Leads() bool { return r >= roleLeading }
+
+// Times reports whether texts of a column that are all dates or times become such.
+func (r Role) Times() bool { return r == RoleAttribute || r >= roleLeading && r&1 != 0 }
 
 // Column is one attribute column in Arrow's layout.
 //

@@ -121,3 +121,26 @@ func TestWKBOverflow(t *testing.T) {
 		t.Errorf("Append: got %v, want %v", err, ErrBatchTooLarge)
 	}
 }
+
+// A collection of three members of 1 GB, none of which has to be there to be counted.
+func TestCollectionTooLarge(t *testing.T) {
+	var b GeometryBuilder
+	for _, members := range []int{1, 3} {
+		b.Reset()
+		b.X, b.Y = append(b.X, 1), append(b.Y, 2)
+		b.End(Point)
+		b.BeginCollection()
+		for range members {
+			b.End(LineString)
+		}
+		if members > 1 {
+			for i := range b.nodes[1:] {
+				b.nodes[1+i].shape.C0, b.nodes[1+i].shape.C1 = 0, 1<<26
+			}
+		}
+		b.EndCollection()
+		if _, err := b.Finish(); errors.Is(err, ErrBatchTooLarge) != (members > 1) {
+			t.Errorf("%d members: got %v", members, err)
+		}
+	}
+}

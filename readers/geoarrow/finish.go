@@ -8,6 +8,9 @@ import (
 // Finish gives the rows since Reset as a column of its own memory: in a native encoding where all kinds are one kind or it and its Multi
 // kind, as WKB where not.
 func (b *GeometryBuilder) Finish() (*Geometry, error) {
+	if b.err != nil {
+		return nil, b.err
+	}
 	kind, dim, uniform, nulls := b.survey()
 	if b.early.rows > 0 {
 		return b.finishEarly(dim, nulls)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/decimal128"
 )
 
 // Value is one value of a column. The column's type says which field holds it; the others are zero.
@@ -15,11 +16,13 @@ type Value struct {
 	Uint  uint64  // uint64
 	Float float64 // float64
 	Bytes []byte  // string: a part of the column's memory
+
+	Decimal decimal128.Num // decimal128, in units of its last digit
 }
 
 // Compare is less than, equal to or greater than 0 where v is so beside w, a value of the same type. Strings compare by bytes.
 func (v Value) Compare(w Value) int {
-	return cmp.Or(cmp.Compare(v.Int, w.Int), cmp.Compare(v.Uint, w.Uint), cmp.Compare(v.Float, w.Float), bytes.Compare(v.Bytes, w.Bytes))
+	return cmp.Or(cmp.Compare(v.Int, w.Int), cmp.Compare(v.Uint, w.Uint), cmp.Compare(v.Float, w.Float), bytes.Compare(v.Bytes, w.Bytes), v.Decimal.Cmp(w.Decimal))
 }
 
 // Text is the value as people write it, t its type: a float as short as reads back the same, a date and time as in RFC 3339, in UTC, with a Z only where
@@ -34,6 +37,8 @@ func (v Value) Text(t arrow.DataType) string {
 		return strconv.FormatFloat(v.Float, 'g', -1, 64)
 	case *arrow.StringType:
 		return string(v.Bytes)
+	case *arrow.Decimal128Type:
+		return v.Decimal.ToString(t.Scale)
 	case *arrow.Date32Type:
 		return arrow.Date32(v.Int).FormattedString()
 	case *arrow.Time32Type:
@@ -77,6 +82,9 @@ func (c *Column) Range(rows int) (low, high Value, ok bool) {
 		least, greatest, ok := valueRange(c, View[float64](c.Values))
 		// -0 becomes 0: which of the two came first depends on the batches.
 		return Value{Float: least + 0}, Value{Float: greatest + 0}, ok
+	case arrow.DECIMAL128:
+		least, greatest, ok := c.decimalRange()
+		return Value{Decimal: least}, Value{Decimal: greatest}, ok
 	case arrow.STRING:
 		least, greatest := c.textRange(rows)
 		return Value{Bytes: least}, Value{Bytes: greatest}, true

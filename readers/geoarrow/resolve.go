@@ -7,10 +7,10 @@ import (
 )
 
 const (
-	factNumber   = FactInt32 | FactInt64 | FactNegative | FactUint64 | FactHuge | FactFloat
+	factNumber   = FactInt32 | FactInt64 | FactNegative | FactUint64 | FactHuge | FactFloat | FactDecimal
 	factTemporal = FactDate | FactNaive | FactZoned | FactTime
 	factText     = FactString | factTemporal
-	factScalar   = FactBool | factNumber | factText
+	factScalar   = FactBool | factNumber | factText | FactMoney
 
 	factListNumber = FactListInt32 | FactListInt64 | FactListNegative | FactListUint64 | FactListHuge | FactListFloat
 	factList       = FactListBool | factListNumber | FactListString
@@ -58,6 +58,9 @@ var (
 	textType  = Resolved{Type: arrow.BinaryTypes.String}
 	jsonType  = Resolved{Type: arrow.BinaryTypes.String, JSON: true}
 	mixedType = Resolved{Type: arrow.BinaryTypes.String, Mixed: true}
+
+	decimalType = &arrow.Decimal128Type{Precision: 38}
+	moneyType   = &arrow.Decimal128Type{Precision: 19, Scale: 4}
 )
 
 // Resolve gives the narrowest type that holds every value of the facts without loss, docs/formats/geojson.md:
@@ -71,11 +74,17 @@ var (
 //
 // Booleans count as numbers where numbers are, dates and times are texts unless all of a column fit one type.
 func (f Facts) Resolve(role Role) Resolved {
-	k := f.Kinds
+	k := f.Kinds &^ FactField
 	if role == RoleFeatureID {
 		return resolveID(k)
 	}
+	if k == 0 && role.Leads() && role.Times() {
+		return Resolved{Type: &arrow.TimestampType{Unit: arrow.Millisecond}}
+	}
 	scalars := k & factScalar
+	if f.Kinds&FactField != 0 && scalars == k {
+		return f.resolveField(scalars)
+	}
 	if k&(FactJSON|FactEmptyList|factList) == 0 {
 		return f.resolveScalars(scalars)
 	}
@@ -113,6 +122,10 @@ func (f Facts) resolveScalars(k FactKinds) Resolved {
 	switch {
 	case k == 0:
 		return textType
+	case k == FactMoney:
+		return Resolved{Type: moneyType}
+	case k&FactMoney != 0:
+		return mixedType
 	case k&factText == 0 && k == FactBool:
 		return Resolved{Type: arrow.FixedWidthTypes.Boolean}
 	case k&factText == 0:
@@ -123,10 +136,30 @@ func (f Facts) resolveScalars(k FactKinds) Resolved {
 	return Resolved{Type: f.temporalType()}
 }
 
+// resolveField is resolveScalars for FactField. What such a text means is a guess, so a column is of a type only if every value is of it, and whatever a type
+// does not hold stays the text that it is.
+//
+//	booleans   bool; with any number: text
+//	integers   int32, int64; beyond: text
+//	numbers    float64
+//	times      as of any texts
+//	several    text, which is not mixed: no other type was meant
+func (f Facts) resolveField(k FactKinds) Resolved {
+	switch {
+	case k == 0 || k&factText == k:
+		return f.resolveScalars(k)
+	case k == FactBool, k&(FactInt32|FactInt64|FactNegative|FactFloat) == k:
+		return f.resolveScalars(k)
+	}
+	return textType
+}
+
 func numberType(k FactKinds) arrow.DataType {
 	switch {
 	case k&(FactFloat|FactHuge) != 0, k&FactUint64 != 0 && k&FactNegative != 0:
 		return arrow.PrimitiveTypes.Float64
+	case k&FactDecimal != 0:
+		return decimalType
 	case k&FactUint64 != 0:
 		return arrow.PrimitiveTypes.Uint64
 	case k&FactInt64 != 0:

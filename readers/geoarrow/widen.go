@@ -34,7 +34,10 @@ func AsBytes[T Fixed](v []T) []byte {
 func (c *Column) Widen(to Resolved, rows int) (Column, bool) {
 	out := *c
 	out.Type, out.JSON, out.Mixed = to.Type, to.JSON, to.Mixed
-	if c.Nulls == rows { // its facts may be those of rows that were cut off
+	if c.Facts.Kinds&FactField != 0 && rows > 0 && c.Type.ID() != arrow.STRING && to.Type.ID() == arrow.STRING {
+		return Column{}, false // a null may be an empty text
+	}
+	if c.Nulls == rows || c.emptyTexts() && to.Type.ID() != arrow.STRING { // its facts may be those of rows that were cut off
 		return nullColumn(out, rows), true
 	}
 	if l, isList := to.Type.(*arrow.ListType); isList {
@@ -50,6 +53,11 @@ func (c *Column) Widen(to Resolved, rows int) (Column, bool) {
 	out.Values = values
 	out.Rounded += rounded
 	return out, true
+}
+
+// emptyTexts reports whether the column holds texts of no bytes, which show no kind, and nulls: a field of a record that is "".
+func (c *Column) emptyTexts() bool {
+	return c.Facts.Kinds == 0 && c.Type.ID() == arrow.STRING
 }
 
 // nullColumn fills in the slices of a column of nulls only.
@@ -164,6 +172,8 @@ func widenValues(b []byte, from, to arrow.DataType, n int) ([]byte, int64, bool)
 		return widenInts(View[int64](b), to)
 	case arrow.UINT64:
 		return widenInts(View[uint64](b), to)
+	case arrow.DECIMAL128:
+		return widenDecimals(DecimalView(b), to)
 	case arrow.DATE32:
 		if t, ok := to.(*arrow.TimestampType); ok {
 			perDay := 86400 * perSecond(t.Unit)
@@ -206,6 +216,8 @@ func widenInts[S int32 | int64 | uint64](in []S, to arrow.DataType) ([]byte, int
 		return mapValues(in, func(v S) int64 { return int64(v) }), 0, true
 	case arrow.UINT64:
 		return mapValues(in, func(v S) uint64 { return uint64(v) }), 0, true
+	case arrow.DECIMAL128:
+		return toDecimals(in), 0, true
 	case arrow.FLOAT64:
 		var rounded int64
 		out := mapValues(in, func(v S) float64 {

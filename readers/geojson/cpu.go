@@ -7,13 +7,14 @@ import (
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/window"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
 // cpu is the CPU engine: one pass over the bytes, which decides what every engine gives.
 type cpu struct {
 	layout    readers.Layout
-	readBytes int     // read at a time; 0: windowBytes
+	readBytes int     // read at a time; 0: window.Bytes
 	portable  bool    // without what only some processors have
 	device    *Device // that reads chunks of features, or nil
 }
@@ -24,8 +25,8 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 		req.Span.To = src.Size
 	}
 	s := c.scanner(req)
-	s.sink.text = slices.Clone(req.Span.Text)
-	s.sink.reset()
+	s.sink.Text = slices.Clone(req.Span.Text)
+	s.sink.Reset()
 	empty := true
 	s.emit = func(chunk readers.Chunk) error {
 		empty = false
@@ -43,7 +44,7 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 		crew = c.crew(ctx, src, req, s)
 		defer crew.close()
 	}
-	ok := s.open(ctx, src, req.Span.From, req.Span.To, req.Span.Row, cmp.Or(c.readBytes, windowBytes))
+	ok := s.open(ctx, src, req.Span.From, req.Span.To, req.Span.Row, cmp.Or(c.readBytes, window.Bytes))
 	switch {
 	case !ok:
 	case req.Span.Inside:
@@ -69,8 +70,8 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 			return readers.Summary{}, err
 		}
 	}
-	s.sum.BytesRead += s.read
-	s.sum.Appendable = s.sequence && s.inSequence
+	s.sum.BytesRead += s.Read
+	s.sum.Appendable = s.sequence && s.inSequence && s.sum.CRS == geoarrow.CRS84 // another one stands in a row that may not be read again
 	return s.sum, nil
 }
 

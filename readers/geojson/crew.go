@@ -2,12 +2,10 @@ package geojson
 
 import (
 	"context"
-	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/vibeflight/vibeflight/readers"
-	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/rows"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -20,27 +18,25 @@ type crew struct {
 	req     readers.Request
 	lead    *scanner
 	batcher *readers.Batcher
-	sinks   lent
+	sinks   rows.Lent[*sink]
 	prefix  []byte       // what features begin with; empty if that is too short to be looked for
 	seen    seen         // properties of the rows so far
 	refused atomic.Int32 // chunks that the device refused, since it took one
 }
 
-// leadBytes is how much the lead reads while all others wait.
-const leadBytes = 256 << 10
-
 // crew makes the lead hand over behind the first rows.
 func (c cpu) crew(ctx context.Context, src *source.File, req readers.Request, lead *scanner) *crew {
 	w := &crew{cpu: c, ctx: ctx, src: src, req: req, lead: lead}
+	w.sinks.New = newSink
 	w.batcher = readers.NewBatcher(ctx, c, src, req.Span.Row, req.Span.To, req.Limits, lead.emit)
 	lead.limits = lead.limits.Unbatched()
-	lead.stop = req.Span.From + min(lead.limits.PartBytes, leadBytes)
-	lead.sink = w.sinks.take()
+	lead.stop = req.Span.From + min(lead.limits.PartBytes, rows.LeadBytes)
+	lead.sink = w.sinks.Take()
 	lead.emit = func(chunk readers.Chunk) error {
 		if c.device == nil { // else sinks are for what a card leaves, which may be much or next to nothing
-			w.sinks.expect(lead.sink.expect(float64(lead.limits.PartBytes) / float64(chunk.Span.To-chunk.Span.From)))
+			w.sinks.Expect(lead.sink.Expect(float64(lead.limits.PartBytes) / float64(chunk.Span.To-chunk.Span.From)))
 		}
-		return w.take(lead.part(&w.sinks, chunk))
+		return w.take(w.sinks.Part(lead.sink, chunk, chunk.Span.From, chunk.Span.To))
 	}
 	lead.rest = w.rest
 	return w
@@ -54,7 +50,7 @@ func (w *crew) finish() error { return w.batcher.Finish() }
 // take puts a part that is known to be right behind the ones before.
 func (w *crew) take(p readers.Part) error {
 	w.lead.sum.Add(&p.Summary)
-	w.sinks.learn(p.Text)
+	w.sinks.Learn(p.Text)
 	if w.cpu.device != nil {
 		w.seen.learn(p.Columns)
 	}
@@ -69,16 +65,16 @@ func (w *crew) rest() int {
 	if w.cpu.device != nil {
 		reader = w.deviceReader
 	}
-	parts := readers.Parts{From: s.next, To: s.window.end, Row: s.feature, Size: s.limits.PartBytes, Workers: s.limits.Workers, Reader: reader}
+	parts := readers.Parts{From: s.next, To: s.Window.End, Row: s.feature, Size: s.limits.PartBytes, Workers: s.limits.Workers, Reader: reader}
 	end, row, err := parts.Read(w.ctx, w.take)
 	if err != nil {
 		s.err = err
 		return -1
 	}
 	s.feature, s.inRow = row, false
-	p := s.seek(end)
+	p := s.MoveTo(end)
 	if p < 0 {
-		s.err = s.window.err
+		s.err = s.Window.Err
 	}
 	return p
 }
@@ -100,63 +96,4 @@ func (s *scanner) prefix() []byte {
 		return nil
 	}
 	return []byte(a)
-}
-
-// lent are sinks whose memory serves one part after the other: a part's columns are copied into chunks before the next part fills them again.
-type lent struct {
-	mu   sync.Mutex
-	free []*sink
-	text []geoarrow.ColumnID // columns that are known to be text
-	want sizes               // of a new one
-}
-
-func (l *lent) take() *sink {
-	l.mu.Lock()
-	var k *sink
-	if n := len(l.free); n > 0 {
-		k, l.free = l.free[n-1], l.free[:n-1]
-	}
-	text, want := slices.Clone(l.text), l.want
-	l.mu.Unlock()
-	if k == nil {
-		k = newSink()
-		k.memory.Lend = true
-		k.prepare(want)
-	}
-	k.text = text
-	k.reset()
-	return k
-}
-
-// expect says how large sinks will be.
-func (l *lent) expect(s sizes) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.want = s
-}
-
-func (l *lent) give(k *sink) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.free = append(l.free, k)
-}
-
-// learn keeps what a part of the file showed, so that the next ones need not be read twice.
-func (l *lent) learn(text []geoarrow.ColumnID) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, id := range text {
-		if !slices.Contains(l.text, id) {
-			l.text = append(l.text, id)
-		}
-	}
-}
-
-// part is what the scanner read, of which chunk is the rows.
-func (s *scanner) part(sinks *lent, chunk readers.Chunk) readers.Part {
-	sink := s.sink
-	return readers.Part{
-		Start: chunk.Span.From, To: chunk.Span.To, Next: chunk.Span.To, Columns: chunk.Columns, Starts: sink.starts, State: chunk.Span.State, Text: chunk.Span.Text,
-		Release: func() { sinks.give(sink) },
-	}
 }

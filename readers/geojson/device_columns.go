@@ -10,6 +10,7 @@ import (
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
 // deviceColumn is a column on its way. All columns of a chunk go through each step together, so that the device is waited for once a step and not once a
@@ -83,7 +84,7 @@ func (d *deviceRows) attributes(top *placed, columns *geoarrow.Columns) {
 		columns.Attributes = append(columns.Attributes, c.Column)
 		if c.Facts.Kinds == geoarrow.FactString && c.Role == geoarrow.RoleAttribute {
 			at, forced := len(columns.Attributes)-1, c.forced
-			d.after = append(d.after, func() { times(&columns.Attributes[at], d.records.Count, forced) })
+			d.after = append(d.after, func() { rows.Times(&columns.Attributes[at], d.records.Count, forced) })
 		}
 	}
 }

@@ -3,11 +3,8 @@ package geojson
 import (
 	"math"
 
-	"github.com/apache/arrow/go/v17/arrow"
-
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
-	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
 // deviceNested is the objects and arrays among the properties of a chunk as compact JSON text, one behind the other.
@@ -163,15 +160,4 @@ func (d *deviceRows) gather(c *deviceColumn) {
 		d.try(d.k.GatherStrings(d.s, x.At(t.offsets), text, narrow))
 	}
 	c.Values, c.Offsets = deviceResult(d, text), deviceResult(d, narrow)
-}
-
-// times makes a column of texts one of dates or times, if all of them are, as the CPU engine does.
-func times(c *geoarrow.Column, n int, forced bool) {
-	texts := column{n: n, nulls: c.Nulls, valid: c.Valid, ends: c.Offsets, text: c.Values}
-	facts, values := texts.temporalFacts()
-	c.Facts = facts
-	if res := facts.Resolve(c.Role); res.Type.ID() != arrow.STRING && !forced {
-		c.Offsets, c.Values = nil, temporalValues(values, res.Type)
-		c.Type = res.Type
-	}
 }

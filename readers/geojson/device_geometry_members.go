@@ -12,6 +12,9 @@ import (
 // memberDepth is how many brackets are open inside of a collection's member, whose own brackets then are at depth 1: { "geometry": { "geometries": [
 const memberDepth = 3
 
+// positionDepth is how deep the positions of a MultiPolygon stand in its coordinates: [ [ [ [
+const positionDepth = 3
+
 // collections reads the members of GeometryCollections: rows like others, of a text of its own.
 //
 //	text      … "geometries":[ m1 , m2 ] … "geometries":[] … "geometries":[ m3 ] …
@@ -24,7 +27,8 @@ func (d *deviceRows) collections(sh *deviceShapes, members *placed, sum *readers
 	if d.stopped() {
 		return c, dim
 	}
-	d.accept(d.deep > memberDepth, "collections too deep")
+	// The CPU engine counts the brackets of coordinates too where a collection says its type behind its members.
+	d.accept(d.deep >= memberDepth+coordinatesDepth-1+positionDepth, "collections too deep")
 	rows, err := d.k.AllocPositions(d.s, collects, 0)
 	if err != nil {
 		d.try(err)

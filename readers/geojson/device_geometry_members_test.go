@@ -83,11 +83,17 @@ func TestDeviceRefusesCollections(t *testing.T) {
 // Brackets that may just be open, and not.
 func TestDeviceCollectionsDepth(t *testing.T) {
 	d := openDevice(t, 2<<10)
-	text := geometryFile(80, false, func(int) string { return collection(shapeText("MultiPolygon", "[[[[1,2],[1,2]]]]")) })
-	for depth := 3; depth < 9; depth++ {
-		accepted, _, why := sameGeometries(t, d, "a.geojson", readers.Limits{MaxDepth: depth}, text)
-		if want := depth >= 6; (accepted > 0) != want {
-			t.Errorf("%d brackets: %d chunks accepted, want some: %t; %s", depth, accepted, want, why)
+	member := shapeText("MultiPolygon", "[[[[1,2],[1,2]]]]")
+	for _, shape := range []string{
+		collection(member),
+		`{"geometries":[` + member + `],"type":"GeometryCollection"}`, // passed by the CPU engine before it is read, with the brackets of its coordinates
+	} {
+		text := geometryFile(80, false, func(int) string { return shape })
+		for depth := 3; depth < 13; depth++ {
+			accepted, _, why := sameGeometries(t, d, "a.geojson", readers.Limits{MaxDepth: depth}, text)
+			if want := depth >= 10; (accepted > 0) != want {
+				t.Errorf("%s: %d brackets: %d chunks accepted, want some: %t; %s", shape, depth, accepted, want, why)
+			}
 		}
 	}
 }

@@ -74,7 +74,7 @@ func (r *deviceReader) onDevice(from, stop int64) (part readers.Part, why string
 		return part, err.Error() // whoever reads these rows again comes upon it
 	}
 	switch none := start < 0 || start >= stop; {
-	case none && stop < r.lead.window.end:
+	case none && stop < r.lead.Window.End:
 		return part, "no feature that begins as those before"
 	case none || start == end:
 		return part, lastFeature
@@ -128,7 +128,7 @@ func (r *deviceReader) onLane(l *lane, start, end int64) (part readers.Part, why
 		}
 	}()
 	rows := deviceRows{k: l.card.k, s: l.s, dev: l.text.Slice(0, n), dict: r.seen.dictionary(), names: &l.names, sep: r.sep, out: out, longest: r.s.limits.MaxFeatureBytes}
-	rows.deep, rows.texts = r.s.limits.MaxDepth-r.lead.state.brackets, r.sinks.forced()
+	rows.deep, rows.texts = r.s.limits.MaxDepth-r.lead.state.brackets, r.sinks.Forced()
 	if part, why, err = rows.read(); why != "" {
 		return readers.Part{}, why, err
 	}
@@ -152,7 +152,7 @@ func (r *deviceReader) features(from, stop int64) (start, end int64, err error) 
 		return start, start, err
 	}
 	end = -1
-	if stop < r.lead.window.end {
+	if stop < r.lead.Window.End {
 		end, err = r.next(stop)
 	}
 	if err == nil && end < 0 {
@@ -182,7 +182,7 @@ func (r *deviceReader) next(at int64) (int64, error) {
 
 // last is where the last feature of the file seems to begin that begins behind an offset, or -1: there is none near the end.
 func (r *deviceReader) last(behind int64) (int64, error) {
-	end := r.lead.window.end
+	end := r.lead.Window.End
 	for size := int64(probeBytes); ; size *= 8 {
 		at := max(behind, end-size)
 		text, err := r.probe(at, end-at)
@@ -205,7 +205,7 @@ func offset(at int64, p int) int64 {
 
 // probe reads bytes of the file, or fewer at its end.
 func (r *deviceReader) probe(at, size int64) ([]byte, error) {
-	size = min(size, r.lead.window.end-at)
+	size = min(size, r.lead.Window.End-at)
 	if int64(cap(r.probed)) < size {
 		r.probed = make([]byte, size)
 	}
@@ -246,13 +246,6 @@ func (r *deviceReader) beginsLast(buf []byte, first int) int {
 func startsLine(buf []byte, p int) bool {
 	before := bytes.TrimRight(buf[:p], " \t\r")
 	return len(before) > 0 && before[len(before)-1] == '\n'
-}
-
-// forced are the columns that are known to be text.
-func (l *lent) forced() []geoarrow.ColumnID {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return slices.Clone(l.text)
 }
 
 // seen are the members of rows that were read: properties in the order in which they were met, and foreign ones. The device looks for them in the rows behind.

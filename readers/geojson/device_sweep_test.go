@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -29,11 +28,7 @@ import (
 //
 // A document that differs is written to a file, whole and shrunk, and its seed printed: VIBEFLIGHT_SWEEP=1 with that seed reads it again.
 func TestDeviceSweep(t *testing.T) {
-	documents := 2000
-	if testing.Short() {
-		documents = 300
-	}
-	documents, first := sweepVariable(t, "VIBEFLIGHT_SWEEP", documents), sweepVariable(t, "VIBEFLIGHT_SWEEP_SEED", 0)
+	documents, first := readertest.SweepRange(t, 2000)
 	s := newSweep(t, sweepChunks)
 	var (
 		next   atomic.Int64
@@ -60,19 +55,6 @@ func TestDeviceSweep(t *testing.T) {
 	took := time.Since(began).Seconds()
 	t.Logf("%d documents in %.0f s, %.0f per second; %s", documents, took, float64(documents)/took, s.counts())
 	s.check(t, documents/2)
-}
-
-func sweepVariable(t *testing.T, name string, otherwise int) int {
-	t.Helper()
-	text := os.Getenv(name)
-	if text == "" {
-		return otherwise
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 0 {
-		t.Fatalf("%s=%s: want a number", name, text)
-	}
-	return n
 }
 
 // sweep is devices that read chunks of several sizes on one card, and what they did.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/window"
 )
 
 const recordSeparator = 0x1E // RFC 8142 section 2
@@ -14,12 +15,12 @@ const recordSeparator = 0x1E // RFC 8142 section 2
 func (s *scanner) document() bool {
 	p := 0
 	const mark = 3 // bytes of a byte order mark, which a window must not cut
-	for s.n < mark && !s.eof {
+	for s.N < mark && !s.EOF {
 		if s.refill(0) < 0 {
 			return false
 		}
 	}
-	if s.has(p, "\xEF\xBB\xBF") {
+	if s.Has(p, "\xEF\xBB\xBF") {
 		p = 3
 	}
 	if s.utf16() {
@@ -29,18 +30,18 @@ func (s *scanner) document() bool {
 	if p = s.blank(p); p < 0 {
 		return false
 	}
-	if s.at(p) == recordSeparator {
+	if s.At(p) == recordSeparator {
 		s.inSequence = true
 		if p = s.blank(p); p < 0 {
 			return false
 		}
 	}
-	switch c := s.at(p); {
-	case s.inSequence && p < s.n:
+	switch c := s.At(p); {
+	case s.inSequence && p < s.N:
 		return s.sequenceFrom(p, true)
 	case c == '[':
 		s.brackets = 1
-		if q := s.blank(p + 1); q >= 0 && s.at(q) == ']' {
+		if q := s.blank(p + 1); q >= 0 && s.At(q) == ']' {
 			s.wrong(q, "", "", "an array without a Feature")
 			return false
 		} else if p = q; p < 0 {
@@ -56,10 +57,10 @@ func (s *scanner) document() bool {
 
 // utf16 reports a byte order mark of UTF-16, or a first character that only it would write so.
 func (s *scanner) utf16() bool {
-	if s.n < 2 {
+	if s.N < 2 {
 		return false
 	}
-	a, b := s.at(0), s.at(1)
+	a, b := s.At(0), s.At(1)
 	return a == 0xFF && b == 0xFE || a == 0xFE && b == 0xFF || a == 0 && b != 0 || a != 0 && b == 0
 }
 
@@ -71,7 +72,7 @@ func (s *scanner) onlyBlanks(p int, behind string) bool {
 	if p = s.blank(p); p < 0 {
 		return false
 	}
-	if p < s.n {
+	if p < s.N {
 		s.wrong(p, "", "RFC 8259 section 2", "bytes behind "+behind)
 		return false
 	}
@@ -99,9 +100,9 @@ func (s *scanner) features(p, state int) int {
 		if p = s.blank(p); p < 0 {
 			return -1
 		}
-		closed := state != arrayFeature && s.at(p) == ']'
+		closed := state != arrayFeature && s.At(p) == ']'
 		switch {
-		case state == arrayComma && s.at(p) == ',':
+		case state == arrayComma && s.At(p) == ',':
 			state = arrayFeature
 			p++
 			continue
@@ -140,13 +141,13 @@ func (s *scanner) features(p, state int) int {
 }
 
 // spanEnds reports the end of a span that is read for a second time.
-func (s *scanner) spanEnds(p int) bool { return s.inside && p >= s.n && s.eof }
+func (s *scanner) spanEnds(p int) bool { return s.inside && p >= s.N && s.EOF }
 
 // rootValue starts over with the Feature or geometry at off, which is the whole file or the first value of a sequence.
 func (s *scanner) rootValue(off int64) bool {
-	p := s.seek(off)
+	p := s.MoveTo(off)
 	if p < 0 {
-		s.err = s.window.err
+		s.err = s.Window.Err
 		return false
 	}
 	clear(s.sum.Foreign)
@@ -168,13 +169,13 @@ func (s *scanner) sequenceFrom(p int, sequence bool) bool {
 // on a line of its own, or behind a record separator.
 func (s *scanner) values(p int, sequence bool) bool {
 	for {
-		before := s.base + int64(p)
+		before := s.Base + int64(p)
 		if p = s.blank(p); p < 0 {
 			return false
 		}
-		last := p >= s.n
+		last := p >= s.N
 		if !last && !sequence && s.feature > 0 {
-			if sequence = s.separated(before, s.base+int64(p)); !sequence {
+			if sequence = s.separated(before, s.Base+int64(p)); !sequence {
 				if again, first := s.again(); again && s.err == nil {
 					p = first
 					continue
@@ -211,10 +212,10 @@ func (s *scanner) values(p int, sequence bool) bool {
 
 // separated reports a line feed, a carriage return or a record separator in the blanks of the file from offset a to b.
 func (s *scanner) separated(a, b int64) bool {
-	buf := make([]byte, min(b-a, windowBytes))
+	buf := make([]byte, min(b-a, window.Bytes))
 	for ; a < b; a += int64(len(buf)) {
 		buf = buf[:min(b-a, int64(len(buf)))]
-		if n, err := s.src.ReadAt(buf, a); n < len(buf) {
+		if n, err := s.Src.ReadAt(buf, a); n < len(buf) {
 			s.err = err
 			return false
 		}
@@ -230,7 +231,7 @@ func (s *scanner) sequenceRow(p int) int {
 	if g := s.known(&s.gaps[gapStart], p, p); g != nil && g.hasType && !s.passes {
 		return s.readFeature(p)
 	}
-	if s.at(p) != '{' {
+	if s.At(p) != '{' {
 		return s.failRule(p, "RFC 8142 section 2", "a Feature or a geometry")
 	}
 	kind, at, end := s.typeOf(p)
@@ -269,9 +270,9 @@ func (s *scanner) readValue(kind string, p int) int {
 func (s *scanner) typeOf(p int) (kind string, at, end int) {
 	at = -1
 	p = s.space(p + 1)
-	for first := true; s.at(p) != '}'; first = false {
+	for first := true; s.At(p) != '}'; first = false {
 		if !first {
-			if s.at(p) != ',' {
+			if s.At(p) != ',' {
 				return kind, at, s.fail(p, `"," or "}"`)
 			}
 			p = s.space(p + 1)
@@ -306,7 +307,7 @@ func (s *scanner) crs(p, open int) int {
 		}
 	}
 	var crs geoarrow.CRS
-	if err := json.Unmarshal(s.text(p, end), &member); err == nil {
+	if err := json.Unmarshal(s.Text(p, end), &member); err == nil {
 		name := member.Properties.Name
 		if member.Properties.Code != nil {
 			name = fmt.Sprintf("%s:%v", member.Type, member.Properties.Code)

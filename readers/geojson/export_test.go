@@ -1,11 +1,9 @@
 package geojson
 
 import (
-	"context"
-
 	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers"
-	"github.com/vibeflight/vibeflight/readers/source"
+	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
 // Windowed is the CPU engine with windows of readBytes, or of the usual size where that is 0.
@@ -20,20 +18,7 @@ func Portable(l readers.Layout, readBytes int) readers.Parser {
 
 // Parallel is the CPU engine with several workers, each of which reads partBytes in one go; 0 is a single worker.
 func Parallel(l readers.Layout, partBytes int) readers.Parser {
-	return inParts{cpu{layout: l}, partBytes}
-}
-
-type inParts struct {
-	cpu
-	bytes int
-}
-
-func (p inParts) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
-	if p.bytes > 0 {
-		req.Limits.PartBytes = int64(p.bytes)
-		req.Limits.Workers = 2 + p.bytes%15
-	}
-	return p.cpu.Parse(ctx, src, req, emit)
+	return readertest.Limited(cpu{layout: l}, 2+partBytes%15, partBytes)
 }
 
 // SmallDevice is a Device with chunks of so many bytes, on one card or several.

@@ -20,7 +20,7 @@ type featureState struct {
 
 // readFeature reads the Feature at p as a row.
 func (s *scanner) readFeature(p int) int {
-	if s.at(p) != '{' {
+	if s.At(p) != '{' {
 		return s.failRule(p, featureRule, "a Feature object")
 	}
 	if s.brackets >= s.limits.MaxDepth {
@@ -42,7 +42,7 @@ func (s *scanner) readFeature(p int) int {
 		return -1
 	}
 	if f.kind == geoarrow.NoKind {
-		s.sink.geom.Null()
+		s.sink.Geom.Null()
 	} else {
 		s.endGeometry(f.kind)
 	}
@@ -61,8 +61,8 @@ func (s *scanner) featureMembers(f *featureState, p int) int {
 		at := p
 		known := s.known(guess, p, from) // behind a type member the guess is for another place
 		if known != nil {
-			if at = s.space(p + len(known.text)); at >= s.n {
-				return s.fail(s.n, "a value")
+			if at = s.space(p + len(known.text)); at >= s.N {
+				return s.fail(s.N, "a value")
 			}
 			if member = known.member; known.hasType {
 				f.typePos, f.isFeature = from, true
@@ -72,11 +72,11 @@ func (s *scanner) featureMembers(f *featureState, p int) int {
 			if first {
 				p = s.space(p + 1)
 			}
-			if s.at(p) == '}' {
+			if s.At(p) == '}' {
 				return p + 1
 			}
 			if !first {
-				if s.at(p) != ',' {
+				if s.At(p) != ',' {
 					return s.fail(p, `"," or "}" of a Feature`)
 				}
 				p = s.space(p + 1)
@@ -103,7 +103,7 @@ func (s *scanner) featureMembers(f *featureState, p int) int {
 				guess = &s.gaps[next]
 			}
 		}
-		if s.at(p) == '}' {
+		if s.At(p) == '}' {
 			return p + 1
 		}
 	}
@@ -146,7 +146,7 @@ func (s *scanner) known(g *gaps, p, from int) *gap {
 		return nil
 	}
 	for i := range g {
-		if g[i].member != 0 && s.has(p, g[i].text) {
+		if g[i].member != 0 && s.Has(p, g[i].text) {
 			return &g[i]
 		}
 	}
@@ -156,7 +156,7 @@ func (s *scanner) known(g *gaps, p, from int) *gap {
 // learn keeps a gap for the next features.
 func (s *scanner) learn(g *gaps, member byte, from, at int, hasType bool) {
 	if g != nil && at-from <= mostPredicted {
-		g[0], g[1] = gap{text: string(s.text(from, at)), member: member, hasType: hasType}, g[0]
+		g[0], g[1] = gap{text: string(s.Text(from, at)), member: member, hasType: hasType}, g[0]
 	}
 }
 
@@ -204,7 +204,7 @@ func (s *scanner) featureMemberValue(f *featureState, member byte, p, open int) 
 			return s.repeated(p, open)
 		}
 		f.geometry = true
-		if s.at(p) == 'n' {
+		if s.At(p) == 'n' {
 			return s.literal(p, "null")
 		}
 		var end int
@@ -218,7 +218,7 @@ func (s *scanner) featureMemberValue(f *featureState, member byte, p, open int) 
 			return s.repeated(p, open)
 		}
 		f.properties = true
-		if s.at(p) == 'n' {
+		if s.At(p) == 'n' {
 			return s.literal(p, "null")
 		}
 		return s.properties(p, open)
@@ -242,7 +242,7 @@ func (s *scanner) featureMemberValue(f *featureState, member byte, p, open int) 
 
 // featureID reads an id, which is a string or a number; null counts as absent.
 func (s *scanner) featureID(p int) int {
-	c := s.at(p)
+	c := s.At(p)
 	switch {
 	case c == 'n':
 		return s.literal(p, "null")
@@ -252,14 +252,14 @@ func (s *scanner) featureID(p int) int {
 	}
 	k := s.sink
 	if k.id == nil {
-		k.id = k.column(geoarrow.RoleFeatureID, []byte("id"))
+		k.id = k.Column(geoarrow.RoleFeatureID, []byte("id"))
 	}
 	return s.value(k.id, p, 0)
 }
 
 // properties reads the properties object at p. open is the number of brackets around it.
 func (s *scanner) properties(p, open int) int {
-	if s.at(p) != '{' {
+	if s.At(p) != '{' {
 		s.fault = fault{pos: p, want: "an object or null", field: "properties", rule: featureRule}
 		return -1
 	}
@@ -271,16 +271,16 @@ func (s *scanner) properties(p, open int) int {
 	guess := &s.sink.start
 	for first := true; ; first = false {
 		c := guess.next
-		if c != nil && (s.word(p)^guess.lo)&guess.loMask|(s.word(p+8)^guess.hi)&guess.hiMask == 0 &&
-			(guess.rest == "" || s.has(p+16, guess.rest)) {
+		if c != nil && (s.Word(p)^guess.lo)&guess.loMask|(s.Word(p+8)^guess.hi)&guess.hiMask == 0 &&
+			(guess.rest == "" || s.Has(p+16, guess.rest)) {
 			p = s.space(p + guess.n)
 		} else {
 			at := s.space(p)
-			if s.at(at) == '}' {
+			if s.At(at) == '}' {
 				return at + 1
 			}
 			if !first {
-				if s.at(at) != ',' {
+				if s.At(at) != ',' {
 					return s.fail(at, `"," or "}" of the properties`)
 				}
 				at = s.space(at + 1)
@@ -292,18 +292,18 @@ func (s *scanner) properties(p, open int) int {
 				}
 				return -1
 			}
-			c = s.sink.column(geoarrow.RoleAttribute, name)
-			guess.learn(c, s.text(p, value))
+			c = s.sink.property(name)
+			guess.learn(c, s.Text(p, value))
 			p = value
 		}
 		if s.passes && s.passed(p) {
 			p = s.skip(p, open)
 		} else {
-			p = s.value(c, p, open)
+			p = s.value(&c.Column, p, open)
 		}
 		if p < 0 {
 			if s.fault.field == "" {
-				s.fault.field = c.id.Name
+				s.fault.field = c.ID.Name
 			}
 			return -1
 		}
@@ -313,7 +313,7 @@ func (s *scanner) properties(p, open int) int {
 
 // passed reports whether the value at p is one that a later one of the same name replaces.
 func (s *scanner) passed(p int) bool {
-	return s.passes && s.replaced[s.base+int64(p)]
+	return s.passes && s.replaced[s.Base+int64(p)]
 }
 
 // findReplaced fills replaced with the values of the Feature at p that a later one of the same name replaces. The fault stays.
@@ -322,7 +322,7 @@ func (s *scanner) findReplaced(p int) {
 	s.replaced = map[int64]bool{}
 	properties := -1
 	s.replacedIn(p, func(name []byte, at int) {
-		if bytes.Equal(name, []byte("properties")) && s.at(at) == '{' {
+		if bytes.Equal(name, []byte("properties")) && s.At(at) == '{' {
 			properties = at
 		} else if bytes.Equal(name, []byte("properties")) {
 			properties = -1
@@ -337,7 +337,7 @@ func (s *scanner) findReplaced(p int) {
 // replacedIn does it for one object, which is valid or cut by the window.
 func (s *scanner) replacedIn(p int, each func(name []byte, at int)) {
 	last := map[string]int64{}
-	for p = s.space(p + 1); s.at(p) == '"'; {
+	for p = s.space(p + 1); s.At(p) == '"'; {
 		name, at := s.key(p)
 		if at < 0 {
 			return
@@ -345,12 +345,12 @@ func (s *scanner) replacedIn(p int, each func(name []byte, at int)) {
 		if before, ok := last[string(name)]; ok {
 			s.replaced[before] = true
 		}
-		last[string(name)] = s.base + int64(at)
+		last[string(name)] = s.Base + int64(at)
 		each(name, at)
 		if p = s.skip(at, 0); p < 0 {
 			return
 		}
-		if p = s.space(p); s.at(p) != ',' {
+		if p = s.space(p); s.At(p) != ',' {
 			return
 		}
 		p = s.space(p + 1)

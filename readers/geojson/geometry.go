@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
 const geometryRule = "RFC 7946 section 3.1"
@@ -55,15 +56,15 @@ var spacedOpenings = [...]string{
 
 // opening looks for the usual beginning of a geometry at p: that of the last geometry's kind, then the others.
 func (s *scanner) opening(p int) (k geoarrow.Kind, end int) {
-	if lit := openings[s.lastKind]; lit != "" && s.has(p, lit) {
+	if lit := openings[s.lastKind]; lit != "" && s.Has(p, lit) {
 		return s.lastKind, p + len(lit)
 	}
 	list := &openings
-	if s.at(p+1) == ' ' {
+	if s.At(p+1) == ' ' {
 		list = (*[len(openings)]string)(&spacedOpenings)
 	}
 	for k, lit := range list {
-		if lit != "" && s.has(p, lit) {
+		if lit != "" && s.Has(p, lit) {
 			s.lastKind = geoarrow.Kind(k)
 			return geoarrow.Kind(k), p + len(lit)
 		}
@@ -90,26 +91,26 @@ type members struct {
 // geometryMark is a place to return to.
 type geometryMark struct {
 	mark   geoarrow.Mark
-	shapes shapes
+	shapes rows.Shapes
 }
 
 // geometry reads the geometry object at p into the builder, up to but without End. open is the number of brackets around it.
 func (s *scanner) geometry(p, open int) (k geoarrow.Kind, end int) {
-	if s.at(p) != '{' {
+	if s.At(p) != '{' {
 		s.fault = fault{pos: p, want: "a geometry object", field: "geometry", rule: geometryRule}
 		return 0, -1
 	}
 	if open >= s.limits.MaxDepth {
 		return 0, s.failDepth(p)
 	}
-	mark := geometryMark{s.sink.geom.Mark(), s.sink.count.shapes}
+	mark := geometryMark{s.sink.Geom.Mark(), s.sink.Shapes}
 	if kind, at := s.opening(p); kind != geoarrow.NoKind {
-		if at = s.space(at); at >= s.n {
-			return 0, s.fail(s.n, "coordinates")
+		if at = s.space(at); at >= s.N {
+			return 0, s.fail(s.N, "coordinates")
 		}
 		end := s.coordinates(kind, at)
 		switch {
-		case end >= 0 && s.at(end) == '}':
+		case end >= 0 && s.At(end) == '}':
 			return kind, end + 1
 		case end >= 0:
 			m := members{kind: kind, typePos: p, coordinates: at, geometries: -1, parsed: kind, parsedAt: at}
@@ -126,7 +127,7 @@ func (s *scanner) geometry(p, open int) (k geoarrow.Kind, end int) {
 // geometryObject reads the members from p on, which is behind the bracket or behind the members that m has.
 func (s *scanner) geometryObject(m *members, p, open int, mark geometryMark) (k geoarrow.Kind, end int) {
 	if end = s.geometryMembers(m, p, open, mark); end < 0 {
-		return 0, s.earlier(m.fault())
+		return 0, s.earlier(s.memberFault(m))
 	}
 	return s.settle(m, end, open, mark)
 }
@@ -146,6 +147,9 @@ func (s *scanner) tryValue(m *members, k geoarrow.Kind, p, open int, mark geomet
 	s.rewind(mark)
 	s.sink.foreign = s.sink.foreign[:foreign]
 	if end = s.skip(p, open-coordinateBrackets); end < 0 {
+		if m.typePos < 0 { // only guessed
+			return -1
+		}
 		return s.earlier(m.refused)
 	}
 	return end
@@ -170,22 +174,36 @@ func (s *scanner) earlier(f fault) int {
 	return -1
 }
 
-// fault is what is wrong with the members so far, if nothing follows that replaces them.
-func (m *members) fault() fault {
-	if m.typePos >= 0 && m.kind == geoarrow.NoKind {
+// memberFault is what is wrong with the members so far, if nothing follows that replaces them. Whether coordinates before their type were read as the right
+// kind depends on the geometry before, and so on where a worker began: they are read again.
+func (s *scanner) memberFault(m *members) fault {
+	switch {
+	case m.typePos < 0:
+		return fault{}
+	case m.kind == geoarrow.NoKind:
 		return unknownType(m.typePos, "geometry", "the type of a geometry")
+	case m.refusedKind == m.kind:
+		return m.refused
+	case m.kind == geoarrow.GeometryCollection || m.parsed == m.kind || m.coordinates < 0 || s.cut():
+		return fault{}
 	}
-	return m.refused
+	why := s.fault
+	f := fault{}
+	if s.coordinates(m.kind, m.coordinates) < 0 {
+		f = s.fault
+	}
+	s.fault = why
+	return f
 }
 
 // geometryMembers reads members up to and with the closing bracket.
 func (s *scanner) geometryMembers(m *members, p, open int, mark geometryMark) (end int) {
 	for first := m.typePos < 0; ; first = false {
-		if s.at(p) == '}' {
+		if s.At(p) == '}' {
 			return p + 1
 		}
 		if !first {
-			if s.at(p) != ',' {
+			if s.At(p) != ',' {
 				return s.fail(p, `"," or "}" of a geometry`)
 			}
 			p = s.space(p + 1)
@@ -239,16 +257,16 @@ func (s *scanner) geometryMember(m *members, name []byte, p, open int, mark geom
 
 // geometries reads the members of a GeometryCollection.
 func (s *scanner) geometries(p, open int) int {
-	if s.at(p) != '[' {
+	if s.At(p) != '[' {
 		s.fault = fault{pos: p, want: "an array of geometries", field: "geometry", rule: "RFC 7946 section 3.1.8"}
 		return -1
 	}
 	if open >= s.limits.MaxDepth {
 		return s.failDepth(p)
 	}
-	s.sink.geom.BeginCollection()
+	s.sink.Geom.BeginCollection()
 	p = s.space(p + 1)
-	if s.at(p) == ']' {
+	if s.At(p) == ']' {
 		return p + 1
 	}
 	for {
@@ -258,7 +276,7 @@ func (s *scanner) geometries(p, open int) int {
 		}
 		s.endGeometry(k)
 		p = s.space(end)
-		switch s.at(p) {
+		switch s.At(p) {
 		case ']':
 			return p + 1
 		case ',':
@@ -272,16 +290,16 @@ func (s *scanner) geometries(p, open int) int {
 // endGeometry ends the geometry that geometry read, as a row or as a member of a collection.
 func (s *scanner) endGeometry(k geoarrow.Kind) {
 	if k == geoarrow.GeometryCollection {
-		s.sink.geom.EndCollection()
+		s.sink.Geom.EndCollection()
 	} else {
-		s.sink.geom.End(k)
+		s.sink.Geom.End(k)
 	}
 }
 
 // rewind forgets the coordinates that were read since mark, and what was counted of them.
 func (s *scanner) rewind(mark geometryMark) {
-	s.sink.geom.Rewind(mark.mark)
-	s.sink.count.shapes = mark.shapes
+	s.sink.Geom.Rewind(mark.mark)
+	s.sink.Shapes = mark.shapes
 }
 
 // settle sees to it that the builder holds what the last of repeated members said, once all members are known. end is behind the object.

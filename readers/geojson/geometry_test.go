@@ -79,6 +79,9 @@ func TestGeometry(t *testing.T) {
 		{"Feature as a geometry", geom(`{"type":¦"Feature","geometry":null,"properties":null}`), "geometry"},
 		{"foreign member of a geometry", geom(`{"type":"Point","coordinates":[1,2],"x":1}`, `{"x":[],"type":"Point","coordinates":[1,2]}`), col("point xy: POINT (1 2) | POINT (1 2)") + "\nforeign: \"x\" 2"},
 		{"collection among points, foreign", geom(`{"type":"GeometryCollection","geometries":[{"type":"Point","coordinates":[1,2],"x":1}]}`), col("wkb xy: GEOMETRYCOLLECTION (POINT (1 2))") + "\nforeign: \"x\" 1"},
+		{"wrong nesting before bad JSON, type last", geom(shape("Point", "[1,2]"), `{"coordinates":[¦[1,2]],"type":"Point","x":}`), "an ordinate"},
+		{"wrong nesting for the kind before, and bad JSON", geom(shape("Point", "[1,2]"), `{"coordinates":[[1,2]],"type":"LineString","x":¦}`), "a value"},
+		{"wrong nesting before bad JSON, kind not known before", geom(shape("Point", "[1,2]"), `{"coordinates":[¦1,2],"type":"LineString","x":}`), "a position"},
 		{"wrong nesting before bad JSON", geom(`{"type":"Point","coordinates":[¦"1",2],"x":}`), "an ordinate"},
 	})
 }

@@ -18,7 +18,7 @@ func isBlank(c byte) bool { return c <= ' ' && 1<<c&uint64(blanks) != 0 }
 
 // space passes blanks.
 func (s *scanner) space(p int) int {
-	for isBlank(s.at(p)) {
+	for isBlank(s.At(p)) {
 		p++
 	}
 	return p
@@ -34,7 +34,7 @@ func (s *scanner) str(p int) (end int, escaped bool) {
 	start := p
 	var high uint64 // bytes beyond ASCII, all words together
 	for {
-		w := s.word(p)
+		w := s.Word(p)
 		quote, slash := w^ones*'"', w^ones*'\\'
 		// The lowest set bit is right: a subtraction only borrows upwards.
 		stop := ((quote-ones)&^quote | (slash-ones)&^slash | (w-ones*0x20)&^w) & highs
@@ -46,7 +46,7 @@ func (s *scanner) str(p int) (end int, escaped bool) {
 		k := uint(bits.TrailingZeros64(stop)) &^ 7
 		high |= w & (1<<k - 1)
 		p += int(k >> 3)
-		c := s.at(p)
+		c := s.At(p)
 		if c == '\\' {
 			escaped = true
 			if p = s.escape(p); p < 0 {
@@ -54,14 +54,14 @@ func (s *scanner) str(p int) (end int, escaped bool) {
 			}
 			continue
 		}
-		if high&highs != 0 && !utf8.Valid(s.text(start, min(p, s.n))) {
+		if high&highs != 0 && !utf8.Valid(s.Text(start, min(p, s.N))) {
 			return s.badText(start, p), false
 		}
 		if c == '"' {
 			return p, escaped
 		}
-		if p >= s.n {
-			return s.fail(s.n, "the closing quote of a string"), false
+		if p >= s.N {
+			return s.fail(s.N, "the closing quote of a string"), false
 		}
 		return s.failRule(p, "RFC 8259 section 7", "a control character is escaped in a string"), false
 	}
@@ -69,12 +69,12 @@ func (s *scanner) str(p int) (end int, escaped bool) {
 
 // escape reads an escape sequence.
 func (s *scanner) escape(p int) int {
-	switch s.at(p + 1) {
+	switch s.At(p + 1) {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
 		return p + 2
 	case 'u':
 		for k := p + 2; k < p+6; k++ {
-			if hexDigit(s.at(k)) > 15 {
+			if hexDigit(s.At(k)) > 15 {
 				return s.failRule(k, "RFC 8259 section 7", "four hexadecimal digits")
 			}
 		}
@@ -88,12 +88,12 @@ func (s *scanner) badText(start, p int) int {
 	if p < 0 {
 		p = s.fault.pos
 	}
-	for b := s.text(start, min(p, s.n)); len(b) > 0; {
+	for b := s.Text(start, min(p, s.N)); len(b) > 0; {
 		r, size := utf8.DecodeRune(b)
 		if r == utf8.RuneError && size <= 1 {
-			at := min(p, s.n) - len(b)
-			if p >= s.n && !utf8.FullRune(b) {
-				at = s.n
+			at := min(p, s.N) - len(b)
+			if p >= s.N && !utf8.FullRune(b) {
+				at = s.N
 			}
 			return s.failRule(at, "RFC 8259 section 8.1", "UTF-8")
 		}
@@ -161,7 +161,7 @@ func hex4(b []byte) rune {
 // literal reads the rest of true, false or null.
 func (s *scanner) literal(p int, lit string) int {
 	for i := range len(lit) {
-		if s.at(p+i) != lit[i] {
+		if s.At(p+i) != lit[i] {
 			return s.fail(p+i, lit)
 		}
 	}
@@ -170,7 +170,7 @@ func (s *scanner) literal(p int, lit string) int {
 
 // number reads a number of which only the grammar matters.
 func (s *scanner) number(p int) int {
-	end := number.Skip(s.q, p)
+	end := number.Skip(s.Q, p)
 	if end < 0 {
 		return s.fail(^end, "a value")
 	}
@@ -184,14 +184,14 @@ const anyDepth = -readers.DefaultMaxFeatureBytes
 func (s *scanner) skip(p, open int) int {
 	stack := s.stack[:0]
 	for {
-		switch c := s.at(p); c {
+		switch c := s.At(p); c {
 		case '{', '[':
 			if open+len(stack) >= s.limits.MaxDepth {
 				return s.failDepth(p)
 			}
 			stack = append(stack, c+2) // the bracket that closes it: ']' is '[' + 2, '}' is '{' + 2
 			p = s.space(p + 1)
-			if s.at(p) != c+2 {
+			if s.At(p) != c+2 {
 				if c == '{' {
 					p = s.keyOnly(p)
 				}
@@ -221,7 +221,7 @@ func (s *scanner) skip(p, open int) int {
 		}
 		for len(stack) > 0 {
 			p = s.space(p)
-			if s.at(p) != stack[len(stack)-1] {
+			if s.At(p) != stack[len(stack)-1] {
 				break
 			}
 			p++
@@ -231,7 +231,7 @@ func (s *scanner) skip(p, open int) int {
 			s.stack = stack
 			return p
 		}
-		if s.at(p) != ',' {
+		if s.At(p) != ',' {
 			return s.fail(p, `"," or "`+string(stack[len(stack)-1])+`"`)
 		}
 		p = s.space(p + 1)
@@ -245,7 +245,7 @@ func (s *scanner) skip(p, open int) int {
 
 // keyOnly reads a key and its colon, and the blanks around it.
 func (s *scanner) keyOnly(p int) int {
-	if s.at(p) != '"' {
+	if s.At(p) != '"' {
 		return s.fail(p, "a key in quotes")
 	}
 	p, _ = s.str(p + 1)
@@ -257,25 +257,25 @@ func (s *scanner) keyOnly(p int) int {
 
 func (s *scanner) colon(p int) int {
 	p = s.space(p)
-	if s.at(p) != ':' {
+	if s.At(p) != ':' {
 		return s.fail(p, `":" after a key`)
 	}
-	if p = s.space(p + 1); p >= s.n {
-		return s.fail(s.n, "a value") // and no prediction is learned from blanks that the window cuts
+	if p = s.space(p + 1); p >= s.N {
+		return s.fail(s.N, "a value") // and no prediction is learned from blanks that the window cuts
 	}
 	return p
 }
 
 // key reads a key, its colon and the blanks around them. The name is decoded; it is valid until the next key.
 func (s *scanner) key(p int) (name []byte, end int) {
-	if s.at(p) != '"' {
+	if s.At(p) != '"' {
 		return nil, s.fail(p, "a key in quotes")
 	}
 	e, escaped := s.str(p + 1)
 	if e < 0 {
 		return nil, -1
 	}
-	name = s.text(p+1, e)
+	name = s.Text(p+1, e)
 	if escaped {
 		s.name, _ = unescape(s.name[:0], name)
 		name = s.name

@@ -3,10 +3,11 @@ package geojson
 import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/number"
+	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
 // arrayValue reads an array: a list if all its elements are of one scalar kind, else JSON text.
-func (s *scanner) arrayValue(c *column, p, open int) int {
+func (s *scanner) arrayValue(c *rows.Column, p, open int) int {
 	end := s.skip(p, open)
 	if end < 0 {
 		return -1
@@ -19,27 +20,27 @@ func (s *scanner) arrayValue(c *column, p, open int) int {
 		s.keepJSON(c, p, end)
 		return end
 	}
-	if c.kinds&kinds != kinds {
-		c.accept(kinds)
+	if c.Kinds&kinds != kinds {
+		c.Accept(kinds)
 	}
-	if c.store == storeText {
-		c.text = compact(c.text, s.text(p, end))
-		c.endText()
+	if c.Store == rows.StoreText {
+		c.Text = compact(c.Text, s.Text(p, end))
+		c.EndText()
 		return end
 	}
 	s.elements(c, p)
-	c.endList()
+	c.EndList()
 	return end
 }
 
 // each calls do for each element of the valid array at p, with the index of its first byte; do gives the index behind it, or -1 to stop.
 func (s *scanner) each(p int, do func(p int) int) {
 	p = s.space(p + 1)
-	for s.at(p) != ']' {
+	for s.At(p) != ']' {
 		if p = do(p); p < 0 {
 			return
 		}
-		if p = s.space(p); s.at(p) == ',' {
+		if p = s.space(p); s.At(p) == ',' {
 			p = s.space(p + 1)
 		}
 	}
@@ -52,7 +53,7 @@ func (s *scanner) listKinds(p int) (kinds geoarrow.FactKinds, bad int) {
 	s.each(p, func(p int) int {
 		var k geoarrow.FactKinds
 		end := p
-		switch s.at(p) {
+		switch s.At(p) {
 		case '"':
 			k = geoarrow.FactListString
 			end, _ = s.str(p + 1)
@@ -66,13 +67,13 @@ func (s *scanner) listKinds(p int) (kinds geoarrow.FactKinds, bad int) {
 			return -1
 		default:
 			var n number.Num
-			if n, end = number.Number(s.q, p); end < 0 {
-				n.Kind, end = number.Real, number.Skip(s.q, p)
+			if n, end = number.Number(s.Q, p); end < 0 {
+				n.Kind, end = number.Real, number.Skip(s.Q, p)
 				if bad < 0 {
 					bad = p
 				}
 			}
-			k = kindOf(n).InList()
+			k = rows.KindOf(n).InList()
 		}
 		if listFamily(kinds|k) == 0 {
 			kinds = geoarrow.FactJSON
@@ -91,45 +92,45 @@ func (s *scanner) listKinds(p int) (kinds geoarrow.FactKinds, bad int) {
 }
 
 // listFamily is the store of lists of the kinds, 0 where they don't go together.
-func listFamily(k geoarrow.FactKinds) store {
+func listFamily(k geoarrow.FactKinds) rows.Store {
 	switch {
 	case k == geoarrow.FactListBool:
-		return storeBools
+		return rows.StoreBools
 	case k == geoarrow.FactListString:
-		return storeTexts
+		return rows.StoreTexts
 	case k&(geoarrow.FactListBool|geoarrow.FactListString) == 0:
-		return storeFloats
+		return rows.StoreFloats
 	}
 	return 0
 }
 
 // elements appends the elements of the valid list at p to a column that accepted them.
-func (s *scanner) elements(c *column, p int) {
+func (s *scanner) elements(c *rows.Column, p int) {
 	s.each(p, func(p int) int {
-		switch s.at(p) {
+		switch s.At(p) {
 		case '"':
 			end, escaped := s.str(p + 1)
 			if escaped {
 				var replaced int64
-				c.text, replaced = unescape(c.text, s.text(p+1, end))
-				c.replaced.add(c.n, replaced)
+				c.Text, replaced = unescape(c.Text, s.Text(p+1, end))
+				c.Replaced.Add(c.N, replaced)
 			} else {
-				c.text = append(c.text, s.text(p+1, end)...)
+				c.Text = append(c.Text, s.Text(p+1, end)...)
 			}
-			c.textEnds = append(c.textEnds, int32(len(c.text)))
+			c.TextEnds = append(c.TextEnds, int32(len(c.Text)))
 			return end + 1
 		case 't':
-			c.ints = append(c.ints, 1)
+			c.Ints = append(c.Ints, 1)
 			return p + 4
 		case 'f':
-			c.ints = append(c.ints, 0)
+			c.Ints = append(c.Ints, 0)
 			return p + 5
 		}
-		n, end := number.Number(s.q, p)
-		if c.store == storeInts {
-			c.ints = append(c.ints, signed(n))
+		n, end := number.Number(s.Q, p)
+		if c.Store == rows.StoreInts {
+			c.Ints = append(c.Ints, rows.Signed(n))
 		} else {
-			c.floats = append(c.floats, c.float(s, n, p, end))
+			c.Floats = append(c.Floats, c.Float(n, s.Text(p, end)))
 		}
 		return end
 	})

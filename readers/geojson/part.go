@@ -5,6 +5,7 @@ import (
 	"cmp"
 
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/internal/window"
 )
 
 // partReader reads parts of the file for one worker.
@@ -56,23 +57,23 @@ func (r *partReader) Read(from, stop, row int64) (readers.Part, error) {
 
 func (r *partReader) open(from, stop, row int64) bool {
 	s := r.s
-	s.sink = r.sinks.take()
+	s.sink = r.sinks.Take()
 	s.sum = readers.Summary{CRS: r.lead.sum.CRS, Foreign: map[string]int64{}}
 	s.stop = stop
 	r.rows = readers.Chunk{}
-	return s.open(r.ctx, r.src, from, r.lead.window.end, row, cmp.Or(r.cpu.readBytes, windowBytes))
+	return s.open(r.ctx, r.src, from, r.lead.Window.End, row, cmp.Or(r.cpu.readBytes, window.Bytes))
 }
 
 // find gives the index of the first bytes that look like the beginning of a feature, in a sequence at that of a line, or -1.
 func (r *partReader) find() int {
 	s := r.s
 	for p := 0; ; {
-		if s.base+int64(p) >= s.stop {
+		if s.Base+int64(p) >= s.stop {
 			return -1
 		}
-		at := bytes.Index(s.text(p, s.n), r.prefix)
+		at := bytes.Index(s.Text(p, s.N), r.prefix)
 		if at < 0 {
-			if p = max(p, s.n-len(r.prefix)); s.eof {
+			if p = max(p, s.N-len(r.prefix)); s.EOF {
 				return -1
 			}
 			if p = s.refill(p); p < 0 {
@@ -91,7 +92,7 @@ func (r *partReader) find() int {
 // opensLine reports whether only blanks stand between the row at p and the line feed or record separator before it, which is in the window.
 func (s *scanner) opensLine(p int) bool {
 	for p--; p >= 0; p-- {
-		switch s.at(p) {
+		switch s.At(p) {
 		case ' ', '\t', '\r':
 		case '\n', recordSeparator:
 			return true
@@ -105,31 +106,21 @@ func (s *scanner) opensLine(p int) bool {
 // read reads the part from the row at p on, which is row number row; p < 0 is a part that failed.
 func (r *partReader) read(p int, row int64) readers.Part {
 	s := r.s
-	start := s.base + int64(p)
-	to := start
+	start := s.Base + int64(p)
 	switch {
 	case p < 0:
 	case s.inSequence && !s.values(p, true):
 		p = -1
 	case !s.inSequence:
 		if p = s.features(p, arrayFeature); p >= 0 && !s.stopped {
-			s.next = s.base + int64(p)
+			s.next = s.Base + int64(p)
 		}
 	}
 	if p < 0 {
 		return readers.Part{Failed: true} // its sink holds what may be no column at all
 	}
-	part := readers.Part{Release: func() {}}
-	if r.rows.Columns != nil {
-		part = s.part(&r.sinks, r.rows)
-	} else {
-		r.sinks.give(s.sink)
-	}
-	if r.rows.Columns != nil {
-		to = r.rows.Span.To
-	}
-	part.Start, part.To, part.Next, part.End, part.Rows, part.State = start, to, s.next, !s.stopped, s.feature-row, s.pack()
-	part.Summary = s.sum
-	part.Summary.BytesRead = s.read
+	part := r.sinks.Part(s.sink, r.rows, start, s.next)
+	part.End, part.Rows, part.State, part.Summary = !s.stopped, s.feature-row, s.pack(), s.sum
+	part.Summary.BytesRead = s.Read
 	return part
 }

@@ -1,36 +1,34 @@
 package geojson
 
 import (
-	"slices"
-	"unsafe"
-
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/number"
+	"github.com/vibeflight/vibeflight/readers/internal/positions"
 )
 
 const positionRule = "RFC 7946 section 3.1.1"
 
 // coordinates reads the coordinates member of a geometry of kind k at p into the builder.
 func (s *scanner) coordinates(k geoarrow.Kind, p int) int {
-	if s.at(p) != '[' {
+	if s.At(p) != '[' {
 		return s.failCoordinates(p, "an array of coordinates")
 	}
 	switch k {
 	case geoarrow.Point:
-		if q := s.space(p + 1); s.at(q) == ']' {
+		if q := s.space(p + 1); s.At(q) == ']' {
 			return q + 1 // an empty Point
 		}
 		if s.plainRuns {
-			if end, inside := s.plain(p, 1); !inside {
+			if end, inside := positions.JSON(&s.sink.Geom, s.Q, p, 1); !inside {
 				return end
 			}
 		}
 		return s.position(p)
 	case geoarrow.LineString:
-		before := len(s.sink.geom.X)
+		before := len(s.sink.Geom.X)
 		p = s.positions(p)
-		if len(s.sink.geom.X)-before == 1 {
-			s.sink.count.shapes.shortLines++
+		if len(s.sink.Geom.X)-before == 1 {
+			s.sink.Shapes.ShortLines++
 		}
 		return p
 	case geoarrow.MultiPoint:
@@ -51,28 +49,28 @@ func (s *scanner) failCoordinates(p int, want string) int {
 // arrays reads an array at p whose elements do reads.
 func (s *scanner) arrays(p int, do func(*scanner, int) int) int {
 	p++
-	if isBlank(s.at(p)) {
+	if isBlank(s.At(p)) {
 		p = s.space(p)
 	}
-	if s.at(p) == ']' {
+	if s.At(p) == ']' {
 		return p + 1
 	}
 	for {
-		if s.at(p) != '[' {
+		if s.At(p) != '[' {
 			return s.failCoordinates(p, `"[" of an array of positions`)
 		}
 		if p = do(s, p); p < 0 {
 			return -1
 		}
-		if isBlank(s.at(p)) {
+		if isBlank(s.At(p)) {
 			p = s.space(p)
 		}
-		switch s.at(p) {
+		switch s.At(p) {
 		case ']':
 			return p + 1
 		case ',':
 			p++
-			if isBlank(s.at(p)) {
+			if isBlank(s.At(p)) {
 				p = s.space(p)
 			}
 		default:
@@ -82,18 +80,18 @@ func (s *scanner) arrays(p int, do func(*scanner, int) int) int {
 }
 
 func (s *scanner) lineOfMulti(p int) int {
-	before := len(s.sink.geom.X)
+	before := len(s.sink.Geom.X)
 	p = s.positions(p)
-	if len(s.sink.geom.X)-before == 1 {
-		s.sink.count.shapes.shortLines++
+	if len(s.sink.Geom.X)-before == 1 {
+		s.sink.Shapes.ShortLines++
 	}
-	s.sink.geom.EndRing()
+	s.sink.Geom.EndRing()
 	return p
 }
 
 func (s *scanner) polygonOfMulti(p int) int {
 	p = s.rings(p)
-	s.sink.geom.EndPart()
+	s.sink.Geom.EndPart()
 	return p
 }
 
@@ -101,17 +99,17 @@ func (s *scanner) polygonOfMulti(p int) int {
 func (s *scanner) rings(p int) int { return s.arrays(p, (*scanner).ring) }
 
 func (s *scanner) ring(p int) int {
-	g := &s.sink.geom
+	g := &s.sink.Geom
 	first := len(g.X)
 	if p = s.positions(p); p < 0 {
 		return -1
 	}
 	last := len(g.X) - 1
 	if last < first+3 {
-		s.sink.count.shapes.shortRings++
+		s.sink.Shapes.ShortRings++
 	}
 	if last >= first && (g.X[first] != g.X[last] || g.Y[first] != g.Y[last]) {
-		s.sink.count.shapes.unclosedRings++
+		s.sink.Shapes.UnclosedRings++
 	}
 	g.EndRing()
 	return p
@@ -121,27 +119,27 @@ func (s *scanner) ring(p int) int {
 // most one blank at each place are read here, anything else by position.
 func (s *scanner) positions(p int) int {
 	p++
-	if isBlank(s.at(p)) {
+	if isBlank(s.At(p)) {
 		p = s.space(p)
 	}
-	if s.at(p) == ']' {
+	if s.At(p) == ']' {
 		return p + 1
 	}
 	for {
 		inside := true
 		if s.plainRuns {
-			p, inside = s.plain(p, mostPlain)
+			p, inside = positions.JSON(&s.sink.Geom, s.Q, p, positions.Most)
 		}
 		if inside {
 			if p = s.pair(p); p < 0 {
 				return -1
 			}
 		}
-		if s.at(p) == ']' {
+		if s.At(p) == ']' {
 			return p + 1
 		}
 		p = s.space(p)
-		switch s.at(p) {
+		switch s.At(p) {
 		case ',':
 			p = s.space(p + 1)
 		case ']':
@@ -152,67 +150,48 @@ func (s *scanner) positions(p int) int {
 	}
 }
 
-// mostPlain is how many positions are read before room is made for more.
-const mostPlain = 64
-
-// plain reads up to most plain positions from p on, and says whether it stopped before one that is not.
-func (s *scanner) plain(p, most int) (end int, inside bool) {
-	g := &s.sink.geom
-	n := len(g.X)
-	if cap(g.X)-n < most {
-		g.X = slices.Grow(g.X, most)
-	}
-	if cap(g.Y)-n < most {
-		g.Y = slices.Grow(g.Y, most)
-	}
-	xs, ys := unsafe.Pointer(unsafe.SliceData(g.X)), unsafe.Pointer(unsafe.SliceData(g.Y))
-	read, count, inside := plainPositions(plain, unsafe.Add(s.q, p), unsafe.Add(xs, 8*n), unsafe.Add(ys, 8*n), most)
-	g.X, g.Y = g.X[:n+count], g.Y[:n+count]
-	return p + read, inside
-}
-
 // pair reads a position of two numbers, or passes it to position.
 func (s *scanner) pair(p int) int {
 	start := p
-	if s.at(p) != '[' {
+	if s.At(p) != '[' {
 		return s.position(start)
 	}
 	p++
-	if s.at(p) == ' ' {
+	if s.At(p) == ' ' {
 		p++
 	}
-	x, end := number.Float(s.q, p)
-	if end < 0 || s.at(end) != ',' {
+	x, end := number.Float(s.Q, p)
+	if end < 0 || s.At(end) != ',' {
 		return s.position(start)
 	}
 	p = end + 1
-	if s.at(p) == ' ' {
+	if s.At(p) == ' ' {
 		p++
 	}
-	y, end := number.Float(s.q, p)
+	y, end := number.Float(s.Q, p)
 	if end < 0 {
 		return s.position(start)
 	}
-	if s.at(end) == ' ' {
+	if s.At(end) == ' ' {
 		end++
 	}
-	if s.at(end) != ']' {
+	if s.At(end) != ']' {
 		return s.position(start)
 	}
-	g := &s.sink.geom
+	g := &s.sink.Geom
 	g.X, g.Y = append(g.X, x), append(g.Y, y)
 	return end + 1
 }
 
 // position reads any position: two ordinates, a third, which is z, and more, which RFC 7946 lets us ignore.
 func (s *scanner) position(p int) int {
-	if s.at(p) != '[' {
+	if s.At(p) != '[' {
 		return s.failCoordinates(p, `"[" of a position`)
 	}
-	g := &s.sink.geom
+	g := &s.sink.Geom
 	for i := 0; ; i++ {
 		p = s.space(p + 1)
-		v, end := number.Float(s.q, p)
+		v, end := number.Float(s.Q, p)
 		if end < 0 {
 			return s.failOrdinate(p, end, v)
 		}
@@ -225,12 +204,12 @@ func (s *scanner) position(p int) int {
 		case 2:
 			g.AddZ(v)
 		default:
-			s.sink.count.shapes.ignoredOrdinates++
+			s.sink.Shapes.IgnoredOrdinates++
 		}
 		switch {
-		case s.at(p) == ',':
+		case s.At(p) == ',':
 			continue
-		case s.at(p) != ']':
+		case s.At(p) != ']':
 			return s.failCoordinates(p, `"," or "]" after an ordinate`)
 		case i == 0:
 			return s.failCoordinates(p, "a second ordinate")

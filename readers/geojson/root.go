@@ -22,14 +22,14 @@ func isRow(kind string) bool { return kind == "Feature" || kindOfName([]byte(kin
 // rootObject reads the first object of the file. A FeatureCollection may be of any size, so its features are read as they come, even before its type
 // is known; a Feature or a geometry is a row, and the first value of a sequence if more follow.
 func (s *scanner) rootObject(p int) bool {
-	r := root{start: s.base + int64(p), typeOff: -1}
+	r := root{start: s.Base + int64(p), typeOff: -1}
 	s.brackets = 2
 	p++
 	for first := true; ; first = false {
 		if p = s.rootComma(p, first); p < 0 {
 			return false
 		}
-		if s.at(p) == '}' {
+		if s.At(p) == '}' {
 			return s.rootEnd(&r, p)
 		}
 		var name string
@@ -52,13 +52,13 @@ func (s *scanner) rootObject(p int) bool {
 
 // rootComma passes the comma before all members but the first, and gives the index of the next key or of the closing bracket.
 func (s *scanner) rootComma(p int, first bool) int {
-	if p = s.blank(p); p < 0 || first || s.at(p) == '}' {
+	if p = s.blank(p); p < 0 || first || s.At(p) == '}' {
 		return p
 	}
-	if s.at(p) != ',' {
+	if s.At(p) != ',' {
 		return s.fail(p, `"," or "}"`)
 	}
-	if p = s.blank(p + 1); p >= 0 && s.at(p) == '}' {
+	if p = s.blank(p + 1); p >= 0 && s.At(p) == '}' {
 		return s.fail(p, "a key in quotes")
 	}
 	return p
@@ -67,7 +67,7 @@ func (s *scanner) rootComma(p int, first bool) int {
 func (s *scanner) rootMember(r *root, name string, p int) int {
 	switch name {
 	case "type":
-		r.typeOff = s.base + int64(p)
+		r.typeOff = s.Base + int64(p)
 		end := s.unit(p, func(p int) int {
 			end := s.skip(p, 1)
 			if end >= 0 {
@@ -76,7 +76,7 @@ func (s *scanner) rootMember(r *root, name string, p int) int {
 			return end
 		})
 		if end >= 0 && isRow(r.kind) && r.features {
-			return s.wrong(int(r.typeOff-s.base), "", collectionRule, fmt.Sprintf("a %s with features", r.kind))
+			return s.wrong(int(r.typeOff-s.Base), "", collectionRule, fmt.Sprintf("a %s with features", r.kind))
 		}
 		return end
 	case "features":
@@ -97,7 +97,7 @@ func (s *scanner) rootFeatures(r *root, p int) int {
 		return s.wrong(p, "", "", "a second features member: the rows of the first are on their way")
 	case s.limits.MaxDepth < s.brackets:
 		return s.failDepth(p)
-	case s.at(p) != '[':
+	case s.At(p) != '[':
 		return s.failRule(p, collectionRule, "an array of Features")
 	}
 	r.features = true
@@ -127,9 +127,9 @@ func (s *scanner) rootEnd(r *root, p int) bool {
 
 // failType says that the type member's value at off is none of the root's.
 func (s *scanner) failType(off int64) int {
-	p := s.seek(off)
+	p := s.MoveTo(off)
 	if p < 0 {
-		s.err = s.window.err
+		s.err = s.Window.Err
 		return -1
 	}
 	s.inRow = false

@@ -4,23 +4,25 @@ import (
 	"context"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/positions"
+	"github.com/vibeflight/vibeflight/readers/internal/rows"
+	"github.com/vibeflight/vibeflight/readers/internal/window"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
 // scanner is one run of the CPU parser. Its methods read one thing of the grammar at an index of the window and give the index behind it, or -1:
 // then fault, or err, says why.
 type scanner struct {
-	window
+	window.Window
 	limits readers.Limits
 	state
 	sequence   bool // the file's name promises a sequence
 	inside     bool // a span of rows is read again
 	skipErrors bool
-	plainRuns  bool // plainPositions may be called
+	plainRuns  bool // package positions may be called
 	emit       func(readers.Chunk) error
 
 	fault    fault
@@ -48,7 +50,6 @@ type scanner struct {
 	firstFeature int64 // and its number
 	rowOffset    int64 // and its first byte
 	lastKind     geoarrow.Kind
-	foreseen     bool          // room was made for the first chunk
 	gaps         [gapNone]gaps // what stood between values in the last features
 
 	passes   bool           // the feature at hand gives a name twice
@@ -77,7 +78,7 @@ func (c cpu) scanner(req readers.Request) *scanner {
 	s := &scanner{limits: req.Limits.WithDefaults(), sink: newSink(), lastKind: geoarrow.Point, stop: math.MaxInt64}
 	s.sum = readers.Summary{CRS: geoarrow.CRS84, Foreign: map[string]int64{}}
 	s.sequence, _ = c.layout.Dialect.(bool)
-	s.plainRuns = havePlain && !c.portable
+	s.plainRuns = positions.Have && !c.portable
 	if s.skipErrors = c.layout.Options.SkipErrors(); s.skipErrors {
 		s.probe = newSink()
 	}
@@ -87,16 +88,16 @@ func (c cpu) scanner(req readers.Request) *scanner {
 // open has the scanner read from an offset on, where row number row begins.
 func (s *scanner) open(ctx context.Context, src *source.File, from, end, row int64, step int) bool {
 	s.feature, s.chunk, s.fault, s.err, s.stopped = row, readers.Span{Row: row}, fault{}, nil, false
-	if !s.window.open(ctx, src, from, s.stop, end, s.limits.MaxFeatureBytes, step) {
-		s.err = s.window.err
+	if !s.Window.Open(ctx, src, from, s.stop, end, s.limits.MaxFeatureBytes, step) {
+		s.err = s.Window.Err
 	}
 	return s.err == nil
 }
 
 // refill brings more of the file behind index p, which becomes index 0. It gives -1 with err set if it can't.
 func (s *scanner) refill(p int) int {
-	if !s.fill(p) {
-		s.err = s.window.err
+	if !s.Fill(p) {
+		s.err = s.Window.Err
 		return -1
 	}
 	return 0
@@ -106,17 +107,17 @@ func (s *scanner) refill(p int) int {
 func (s *scanner) blank(p int) int {
 	for {
 		p = s.space(p)
-		if p < s.n {
-			if s.at(p) == recordSeparator && s.inSequence {
+		if p < s.N {
+			if s.At(p) == recordSeparator && s.inSequence {
 				p++
 				continue
 			}
 			return p
 		}
-		if s.eof {
-			return s.n
+		if s.EOF {
+			return s.N
 		}
-		if p = s.refill(s.n); p < 0 {
+		if p = s.refill(s.N); p < 0 {
 			return -1
 		}
 	}
@@ -129,13 +130,13 @@ func (s *scanner) unit(p int, do func(p int) int) int {
 		if s.tooLong(p, end) {
 			return -1
 		}
-		if end >= 0 && (end < s.n || s.eof) {
+		if end >= 0 && (end < s.N || s.EOF) {
 			return end
 		}
 		if end < 0 && (s.err != nil || !s.cut()) {
 			return -1
 		}
-		if s.eof {
+		if s.EOF {
 			return -1
 		}
 		if p = s.refill(p); p < 0 {
@@ -146,10 +147,10 @@ func (s *scanner) unit(p int, do func(p int) int) int {
 
 // textAt is the decoded text of the string value from p to end, nil for any other value. It is valid until the next one.
 func (s *scanner) textAt(p, end int) []byte {
-	if s.at(p) != '"' {
+	if s.At(p) != '"' {
 		return nil
 	}
-	text := s.text(p+1, end-1)
+	text := s.Text(p+1, end-1)
 	if slices.Contains(text, '\\') {
 		s.typeText, _ = unescape(s.typeText[:0], text)
 		return s.typeText
@@ -163,7 +164,7 @@ func (s *scanner) row(p int) int {
 	crs := s.sum.CRS
 	first := s.lastKind == geoarrow.Point // no row before shows in this one's error
 	for {
-		s.rowOffset = s.base + int64(p)
+		s.rowOffset = s.Base + int64(p)
 		repeats := len(s.sink.repeats)
 		if s.passes = s.sink.known[s.rowOffset]; s.passes {
 			if p = s.whole(p); p < 0 {
@@ -176,23 +177,23 @@ func (s *scanner) row(p int) int {
 			return -1
 		}
 		if end >= 0 {
-			if s.sink.rows == 0 {
+			if s.sink.Rows == 0 {
 				s.chunk.From = s.rowOffset
 			}
-			s.sink.commit(s.rowOffset)
+			s.sink.Commit(s.rowOffset)
 			s.counted = true
 			s.feature++
 			s.inRow = false
 			return end
 		}
-		s.sink.rollback()
+		s.sink.Rollback()
 		s.sum.CRS = crs
 		if s.err != nil {
 			return -1
 		}
 		if s.cut() {
 			s.sink.repeats = s.sink.repeats[:repeats] // what replaces what shows once the window holds the row
-			s.foresee(p)
+			s.sink.Foresee(s.Base+int64(p)-s.chunk.From, min(s.Window.End, s.stop)-s.chunk.From, s.limits.BatchRows)
 			if p = s.refill(p); p < 0 {
 				return -1
 			}
@@ -221,35 +222,25 @@ func (s *scanner) row(p int) int {
 // tooLong refuses a text at p that is longer than --max-feature-bytes, wherever windows end: of one that ends at end, or that has a fault if end < 0.
 func (s *scanner) tooLong(p, end int) bool {
 	if end < 0 {
-		end = min(s.fault.pos, s.n)
+		end = min(s.fault.pos, s.N)
 	}
-	if s.err != nil || int64(end-p) <= s.most {
+	if s.err != nil || int64(end-p) <= s.Most {
 		return false
 	}
-	s.err = s.window.tooLong(p)
+	s.err = s.Window.TooLong(p)
 	return true
 }
 
 // whole brings all of the row at p into the window, as far as its JSON is well-formed, and gives its index there. The fault stays what it is.
 func (s *scanner) whole(p int) int {
-	why, row, at := s.fault, s.base+int64(p), s.base+int64(s.fault.pos)
+	why, row, at := s.fault, s.Base+int64(p), s.Base+int64(s.fault.pos)
 	s.unit(p, func(p int) int { return s.skip(p, s.brackets) })
 	if s.err != nil {
 		return -1
 	}
 	s.fault = why
-	s.fault.pos = int(at - s.base)
-	return int(row - s.base)
-}
-
-// foresee makes room for the whole first chunk, once the rows of the first window, which end before p, show how much that is.
-func (s *scanner) foresee(p int) {
-	if s.foreseen || s.sink.rows == 0 {
-		return
-	}
-	s.foreseen = true
-	rows, parsed := float64(s.sink.rows), float64(s.base+int64(p)-s.chunk.From)
-	s.sink.reserve(min(float64(s.limits.BatchRows)/rows, float64(min(s.window.end, s.stop)-s.chunk.From)/parsed))
+	s.fault.pos = int(at - s.Base)
+	return int(row - s.Base)
 }
 
 // try reads the row at p. Under on_error: skip it reads it twice: a malformed one must leave no trace in the columns.
@@ -258,7 +249,7 @@ func (s *scanner) try(p int) int {
 		real := s.sink
 		s.sink = s.probe
 		end := s.parse(p)
-		s.probe.reset()
+		s.probe.Reset()
 		s.sink = real
 		if end < 0 {
 			return -1
@@ -277,23 +268,19 @@ func (s *scanner) parse(p int) int {
 // skipRow passes a malformed row: to its end if its JSON at least is well-formed, else in a sequence to the end of its first line.
 func (s *scanner) skipRow(p int) int {
 	why := s.fault
-	off, at := s.base+int64(p), s.base+int64(why.pos)
+	off, at := s.Base+int64(p), s.Base+int64(why.pos)
 	end := s.unit(p, func(p int) int { return s.skip(p, s.brackets) })
 	if end < 0 && s.err == nil && s.inSequence {
-		end = s.lineEnd(int(off - s.base))
+		end = s.lineEnd(int(off - s.Base))
 	}
 	if end < 0 {
-		if s.err == nil && s.base+int64(s.fault.pos) > at {
-			why.pos = int(at - s.base)
+		if s.err == nil && s.Base+int64(s.fault.pos) > at {
+			why.pos = int(at - s.Base)
 			s.fault = why
 		}
 		return -1
 	}
-	k := &s.sink.skipped
-	k.Count++
-	if len(k.First) < readers.MaxSkippedOffsets {
-		k.First = append(k.First, off)
-	}
+	s.sink.Skip(off)
 	s.feature++
 	s.inRow = false
 	return end
@@ -302,15 +289,15 @@ func (s *scanner) skipRow(p int) int {
 // lineEnd finds the next line feed or record separator from p on, or the end of the file.
 func (s *scanner) lineEnd(p int) int {
 	for {
-		for ; p < s.n; p++ {
-			if c := s.at(p); c == '\n' || c == recordSeparator {
+		for ; p < s.N; p++ {
+			if c := s.At(p); c == '\n' || c == recordSeparator {
 				return p
 			}
 		}
-		if s.eof {
-			return s.n
+		if s.EOF {
+			return s.N
 		}
-		if p = s.refill(s.n); p < 0 {
+		if p = s.refill(s.N); p < 0 {
 			return -1
 		}
 	}
@@ -318,13 +305,13 @@ func (s *scanner) lineEnd(p int) int {
 
 // chunkEnds reports whether the chunk at hand ends before the row at p, or before what looks like one.
 func (s *scanner) chunkEnds(p int) bool {
-	at := s.base + int64(p)
-	return s.pastStop(p) || s.sink.rows > 0 && (s.sink.rows >= s.limits.BatchRows || at-s.chunk.From >= s.limits.BatchBytes)
+	at := s.Base + int64(p)
+	return s.pastStop(p) || s.sink.Rows > 0 && (s.sink.Rows >= s.limits.BatchRows || at-s.chunk.From >= s.limits.BatchBytes)
 }
 
 // pastStop reports whether the row at p is for others to read. Who leads hands over behind a row, which tells what the others must know.
 func (s *scanner) pastStop(p int) bool {
-	return s.base+int64(p) >= s.stop && (s.rest == nil || s.counted)
+	return s.Base+int64(p) >= s.stop && (s.rest == nil || s.counted)
 }
 
 // stops says whether nothing behind p is to be read; p is where a row begins.
@@ -335,8 +322,8 @@ func (s *scanner) stops(p int) bool {
 
 // begin starts a chunk with the row at p, unless one is begun.
 func (s *scanner) begin(p int) {
-	if s.sink.rows == 0 && s.sink.skipped.Count == 0 {
-		s.first, s.firstFeature = s.base+int64(p), s.feature
+	if s.sink.Rows == 0 && s.sink.Skipped.Count == 0 {
+		s.first, s.firstFeature = s.Base+int64(p), s.feature
 	}
 }
 
@@ -346,46 +333,14 @@ func (s *scanner) end(p int) (next int, again bool) {
 	if again, next := s.again(); again {
 		return next, true
 	}
-	s.next = s.base + int64(p)
-	s.sink.addTo(&s.sum)
-	if s.sink.rows == 0 {
-		s.sink.reset()
-		return p, false
-	}
-	columns, err := s.sink.columns(s.nextChunk(p))
-	if err != nil {
-		s.err = s.tooLarge(err)
-		return -1, false
-	}
-	span := s.chunk
-	span.To, span.Inside, span.State = s.next, true, s.state.pack()
-	span.Text = slices.Clone(s.sink.text)
-	if !s.sink.memory.Lend {
-		s.sink.reset()
-	}
+	s.next = s.Base + int64(p)
+	s.sink.AddTo(&s.sum)
 	s.sink.known = nil
-	s.chunk.Row += int64(columns.Rows)
-	if err := s.emit(readers.Chunk{Columns: columns, Span: span}); err != nil {
-		s.err = err
+	s.chunk.State = s.state.pack()
+	if s.err = rows.Emit(s.sink, &s.Window, &s.chunk, s.next, s.limits, s.emit); s.err != nil {
 		return -1, false
 	}
 	return p, false
-}
-
-// nextChunk is how large the chunk behind p will be at most, as a part of the one before.
-func (s *scanner) nextChunk(p int) float64 {
-	at := s.base + int64(p)
-	if s.sink.rows < s.limits.BatchRows || s.inside || s.sink.memory.Lend {
-		return 0
-	}
-	return min(1, float64(s.window.end-at)/float64(at-s.chunk.From))
-}
-
-func (s *scanner) tooLarge(err error) error {
-	return &readers.LimitError{
-		What: s.src.Name + ": the rows from " + strconv.FormatInt(s.chunk.Row, 10) + " on (" + err.Error() + ")", Flag: "--batch-rows",
-		Limit: int64(s.limits.BatchRows),
-	}
 }
 
 // again goes back to the start of the chunk if this pass over it found names given twice or columns that must be text.
@@ -394,11 +349,7 @@ func (s *scanner) again() (bool, int) {
 	repeats := slices.Clone(k.repeats)
 	var text []geoarrow.ColumnID
 	if len(repeats) == 0 { // else a value that does not count may be what asked for text
-		for _, c := range k.order {
-			if c.needText {
-				text = append(text, c.id)
-			}
-		}
+		text = k.NeedText()
 	}
 	if len(repeats)+len(text) == 0 {
 		return false, 0
@@ -409,13 +360,13 @@ func (s *scanner) again() (bool, int) {
 	for _, off := range repeats {
 		k.known[off] = true
 	}
-	k.text = append(k.text, text...)
-	k.reset()
+	k.Text = append(k.Text, text...)
+	k.Reset()
 	s.fault = fault{}
 	s.feature = s.firstFeature
-	p := s.seek(s.first)
+	p := s.MoveTo(s.first)
 	if p < 0 {
-		s.err = s.window.err
+		s.err = s.Window.Err
 	}
 	return true, p
 }

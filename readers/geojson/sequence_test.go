@@ -115,6 +115,8 @@ func TestSkip(t *testing.T) {
 		{"malformed feature with another on its line", rowA + "\n" + bad + rowB, skips(ab, "56")},
 		{"record separators", "\x1e" + rowA + "\n\x1e{\"type\x1e" + rowB, skips(ab, "58")},
 		{"another crs is no fault of the feature", rowA + "\n" + `{"type":"Feature","crs":¦null,"geometry":5}` + "\n" + rowB, "a second CRS"},
+		{"another crs behind coordinates that are not as those of the line before", rowA + "\n" + shape("Point", "[1,2]") + "\n" + `{"coordinates":[[1,2],[3,4]],"type":"LineString","crs":¦"x"}`, "a second CRS"},
+		{"another crs behind wrong coordinates", rowA + "\n" + `{"coordinates":[[1,2],[3]],"type":"LineString","crs":"x"}` + "\n" + rowB, skips(ab, "56")},
 		{"crs of a skipped first feature", `{"type":"Feature","crs":null,"geometry":5}` + "\n" + rowA + "\n" + rowB, skips(ab, "0")},
 	})
 }

@@ -21,6 +21,9 @@ type Input struct {
 	Options map[string]any
 	Limits  readers.Limits
 	Parser  func(readers.Layout) readers.Parser // nil: the format's CPU engine
+
+	// Siblings are the files that lie beside it, by extension: ".cpg". They have the stem of Name.
+	Siblings map[string][]byte
 }
 
 // Parse reads the input as the catalog would. Errors of the test's own machinery end it.
@@ -44,7 +47,7 @@ func openInput(t testing.TB, f readers.Format, in Input) input {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return input{f, openText(t, in.Name, in.Text), opts}
+	return input{f, openText(t, in), opts}
 }
 
 func (r input) close(t testing.TB) {
@@ -75,17 +78,45 @@ func (r input) read(parser func(readers.Layout) readers.Parser, limits readers.L
 	return table, nil
 }
 
-// openText gives the text as a file that has no name any more, so that nothing stays behind.
-func openText(t testing.TB, name string, text []byte) *source.File {
+// openText gives the text as a file that has no name any more, so that nothing stays behind, and its siblings too.
+func openText(t testing.TB, in Input) *source.File {
 	t.Helper()
+	if len(in.Siblings) > 0 {
+		return openBeside(t, in)
+	}
 	f, err := os.CreateTemp("", "readertest-*")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = f.Write(text)
+	_, err = f.Write(in.Text)
 	err = errors.Join(err, f.Close())
-	src, openErr := source.Open(name, f.Name())
+	src, openErr := source.Open(in.Name, f.Name())
 	if err = errors.Join(err, openErr, os.Remove(f.Name())); err != nil {
+		t.Fatal(err)
+	}
+	return src
+}
+
+func openBeside(t testing.TB, in Input) *source.File {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "readertest-*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, filepath.Base(in.Name))
+	err = os.WriteFile(path, in.Text, 0o666)
+	for ext, text := range in.Siblings {
+		err = errors.Join(err, os.WriteFile(stem(path)+ext, text, 0o666))
+	}
+	src, openErr := source.Open(in.Name, path)
+	if err = errors.Join(err, openErr); err != nil {
+		t.Fatal(err)
+	}
+	for ext := range in.Siblings {
+		_, openErr := src.Sibling(ext)
+		err = errors.Join(err, openErr)
+	}
+	if err = errors.Join(err, os.RemoveAll(dir)); err != nil {
 		t.Fatal(err)
 	}
 	return src
@@ -120,9 +151,10 @@ func Place(err error) (*readers.ParseError, error) {
 
 // golden is a file of testdata.
 type golden struct {
-	name string // of the file without its folder
-	path string
-	text []byte
+	name     string // of the file without its folder
+	path     string
+	text     []byte
+	siblings map[string][]byte // that lie beside it, by extension
 }
 
 // goldens are the files of testdata that have one of the format's extensions.
@@ -145,10 +177,26 @@ func goldens(t testing.TB, f readers.Format) []golden {
 		if n := len(found); n > 0 && stem(found[n-1].path) == stem(path) {
 			t.Fatalf("%s and %s have one .want between them", found[n-1].path, path)
 		}
-		found = append(found, golden{e.Name(), path, text})
+		found = append(found, golden{e.Name(), path, text, siblings(t, f, path)})
 	}
 	if len(found) == 0 {
 		t.Fatalf("testdata holds no file of format %s", f.Name)
 	}
 	return found
+}
+
+// siblings are the files beside the one at a path that belong to it.
+func siblings(t testing.TB, f readers.Format, path string) map[string][]byte {
+	t.Helper()
+	all := map[string][]byte{}
+	for _, ext := range f.Siblings {
+		text, err := os.ReadFile(stem(path) + ext)
+		switch {
+		case err == nil:
+			all[ext] = text
+		case !errors.Is(err, os.ErrNotExist):
+			t.Fatal(err)
+		}
+	}
+	return all
 }

@@ -184,6 +184,8 @@ func valueText(c *geoarrow.Column, i int) string {
 		return fmt.Sprint(geoarrow.View[int64](c.Values)[i])
 	case *arrow.Uint64Type:
 		return fmt.Sprint(geoarrow.View[uint64](c.Values)[i])
+	case *arrow.Decimal128Type:
+		return geoarrow.DecimalView(c.Values)[i].ToString(t.Scale)
 	case *arrow.Float64Type:
 		return floatText(geoarrow.View[float64](c.Values)[i])
 	case *arrow.StringType:

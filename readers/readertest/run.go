@@ -44,7 +44,7 @@ func Run(t *testing.T, f readers.Format, variants ...Variant) {
 			if !strings.Contains(string(readme), "`"+g.name+"`") {
 				t.Errorf("testdata/README.md does not say where %s comes from", g.name)
 			}
-			in := Input{Name: g.name, Text: g.text, Options: options(t, g)}
+			in := Input{Name: g.name, Text: g.text, Options: options(t, g), Siblings: g.siblings}
 			table := checkGolden(t, f, in, g)
 			if table != nil {
 				t.Run("batches", func(t *testing.T) { checkBatches(t, f, in, table) })
@@ -231,15 +231,16 @@ func clip(text []byte) []byte {
 // Fuzz reads what the fuzzer makes of the files of testdata: any text is a canonical table or an error with a place, the same one for every variant,
 // size of reads and size of batches.
 func Fuzz(f *testing.F, format readers.Format, variants ...Variant) {
-	var names []string
+	var files []golden
 	for _, g := range goldens(f, format) {
 		if len(g.text) <= smallBytes {
-			f.Add(g.text, uint8(len(names)), uint8(16))
-			names = append(names, g.name)
+			f.Add(g.text, uint8(len(files)), uint8(16))
+			files = append(files, g)
 		}
 	}
 	f.Fuzz(func(t *testing.T, text []byte, name, size uint8) {
-		in := Input{Name: names[int(name)%len(names)], Text: text}
+		like := files[int(name)%len(files)]
+		in := Input{Name: like.name, Text: text, Siblings: like.siblings}
 		if name >= 128 {
 			in.Options = map[string]any{"on_error": "skip"}
 		}

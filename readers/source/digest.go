@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -44,6 +45,13 @@ func DigestOf(size int64, blocks []byte) Digest {
 	h.Write(binary.LittleEndian.AppendUint64(nil, uint64(size)))
 	h.Write(blocks)
 	return Digest(h.Sum(nil))
+}
+
+// With is the digest of a content together with that of a sibling of an extension:
+//
+//	SHA-256("vibeflight sibling 1\n" ‖ d ‖ sibling ‖ extension)
+func (d Digest) With(extension string, sibling Digest) Digest {
+	return sha256.Sum256(slices.Concat([]byte("vibeflight sibling 1\n"), d[:], sibling[:], []byte(extension)))
 }
 
 // Blocks are the SHA-256 digests of the blocks of bytes [from, to), 32 bytes each: of [from, from+BlockBytes) and so on, the last one
@@ -100,7 +108,7 @@ func (f *File) block(ctx context.Context, from, to int64, piece []byte) (sum [sh
 			return sum, err
 		}
 		want := piece[:min(int64(len(piece)), to-from)]
-		got, err := f.f.ReadAt(want, from)
+		got, err := f.content.ReadAt(want, from)
 		h.Write(want[:got])
 		from += int64(got)
 		if got == len(want) {

@@ -8,10 +8,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
+	"sync"
 	"sync/atomic"
-	"syscall"
 )
 
 // ErrChanged is the cause of the error when a file changed between two looks at it.
@@ -24,54 +27,72 @@ type File struct {
 	Size     int64    // bytes when it was opened
 	Identity Identity // when it was opened
 
-	f     *os.File
-	there func() (fs.FileInfo, error) // what lies at the path now
-	read  atomic.Int64                // bytes that ReadAt gave
+	content content
+	folder  folder       // nil: what is beside the packed file is beside its content
+	base    string       // its name in folder
+	read    atomic.Int64 // bytes that ReadAt gave
+	main    *File        // whose sibling it is; nil: nobody's
+	packed  *File        // whose content it is; nil: it is a file of its own
+
+	mu     sync.Mutex
+	seen   map[string][]Sibling // by extension, in lower case: what lay beside it at the first look
+	opened map[string]*File     // of those, by extension
 }
 
-// Without O_NONBLOCK, opening a named pipe waits for somebody to write to it. It changes nothing about regular files.
-const openFlags = os.O_RDONLY | syscall.O_NONBLOCK
-
-// Open opens the file at path under a catalog name. The caller closes it.
-func Open(name, path string) (*File, error) {
-	f, err := os.OpenFile(path, openFlags, 0)
-	if err != nil {
-		return nil, err
-	}
-	return open(f, name, path, func() (fs.FileInfo, error) { return os.Stat(path) })
+// Open opens the file that lies at a path under a catalog name. The caller closes it. Its identity covers the siblings that have one of the extensions.
+func Open(name, at string, siblings ...string) (*File, error) {
+	return openWith(anywhere(filepath.Dir(at)), name, filepath.Base(at), siblings)
 }
 
-// OpenIn opens the file at rel below root under a catalog name. Links are followed as long as they stay below root, at any time: a
-// file that a link out of it replaced is an error, and so is every look at it after root was closed. The caller closes the file and keeps root
-// open until then.
-func OpenIn(root *os.Root, name, rel string) (*File, error) {
-	f, err := root.OpenFile(rel, openFlags, 0)
-	if err != nil {
-		return nil, err
+// OpenIn is Open of the file at rel below root. Links are followed as long as they stay below root, at any time: a file that a link out of it
+// replaced is an error, and so is every look at it after root was closed. The caller keeps root open until the file is closed.
+func OpenIn(root *os.Root, name, rel string, siblings ...string) (*File, error) {
+	if !filepath.IsLocal(rel) {
+		return nil, &fs.PathError{Op: "open", Path: rel, Err: errors.New("not below the root")}
 	}
-	return open(f, name, filepath.Join(root.Name(), rel), func() (fs.FileInfo, error) { return root.Stat(rel) })
+	return openWith(inside{root, path.Dir(rel)}, name, path.Base(rel), siblings)
 }
 
-func open(f *os.File, name, path string, there func() (fs.FileInfo, error)) (*File, error) {
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
+func openWith(dir folder, name, base string, siblings []string) (*File, error) {
+	f, err := open(dir, name, base)
+	if err != nil || len(siblings) == 0 {
+		return f, err
 	}
-	if err != nil {
+	if err := f.sight(siblings...); err != nil {
 		_ = f.Close()
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	f.Identity = f.Identity.With(f.Siblings())
+	return f, nil
+}
+
+func open(dir folder, name, base string) (*File, error) {
+	c, at, err := dir.open(base)
+	if err != nil {
 		return nil, err
 	}
-	return &File{Name: name, Path: path, Size: info.Size(), Identity: IdentityOf(info), f: f, there: there}, nil
+	info, err := c.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: at, Err: errors.New("not a regular file")}
+	}
+	if err != nil {
+		_ = c.Close()
+		return nil, err
+	}
+	return &File{Name: name, Path: at, Size: info.Size(), Identity: IdentityOf(info), content: c, folder: dir, base: base}, nil
 }
 
 // ReadAt reads len(p) bytes from offset off, as io.ReaderAt says.
 func (f *File) ReadAt(p []byte, off int64) (int, error) {
-	n, err := f.f.ReadAt(p, off)
+	n, err := f.content.ReadAt(p, off)
 	f.read.Add(int64(n))
+	if f.main != nil {
+		f.main.read.Add(int64(n))
+	}
 	return n, err
 }
 
-// BytesRead is how many bytes ReadAt gave so far, those that it gave twice counted twice: how far a parse is, while it runs.
+// BytesRead is how many bytes ReadAt gave so far, of the file and its siblings, those that it gave twice counted twice: how far a parse is, while it runs.
 func (f *File) BytesRead() int64 { return f.read.Load() }
 
 // Head reads the first n bytes, or all of a shorter file.
@@ -84,20 +105,71 @@ func (f *File) Head(n int) ([]byte, error) {
 	return head[:got], err
 }
 
-// Unchanged gives an error that wraps ErrChanged if the open file or the file now at its path is another than when it was opened.
-// A reader calls it after its last byte: a table is never made of two versions of a file.
+// Unchanged gives an error that wraps ErrChanged if the open file or the file now at its path is another than when it was opened, or if that is so
+// of a sibling. A reader calls it after its last byte: a table is never made of two versions of a file.
 func (f *File) Unchanged() error {
-	for _, stat := range []func() (fs.FileInfo, error){f.f.Stat, f.there} {
-		info, err := stat()
-		if err != nil {
-			return fmt.Errorf("%s: %w (%w)", f.Name, ErrChanged, err)
+	switch {
+	case f.main != nil:
+		return f.main.Unchanged()
+	case f.packed != nil:
+		return f.packed.Unchanged()
+	}
+	if err := f.same(); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range f.opened {
+		if err := s.same(); err != nil {
+			return err
 		}
-		if now := IdentityOf(info); now != f.Identity {
-			return fmt.Errorf("%s: %w: was %v, is %v", f.Name, ErrChanged, f.Identity, now)
+	}
+	extensions := slices.Sorted(maps.Keys(f.seen))
+	now, err := f.beside(extensions)
+	if err != nil {
+		return fmt.Errorf("%s: %w (%w)", f.Name, ErrChanged, err)
+	}
+	for i, ext := range extensions {
+		if !slices.Equal(now[i], f.seen[ext]) {
+			return fmt.Errorf("%s: %w: its %s file is another one, or came, or went", f.Name, ErrChanged, ext)
 		}
 	}
 	return nil
 }
 
-// Close closes the file.
-func (f *File) Close() error { return f.f.Close() }
+// same is Unchanged of the file alone.
+func (f *File) same() error {
+	was := f.Identity.With(nil)
+	info, err := f.content.Stat()
+	if err != nil {
+		return fmt.Errorf("%s: %w (%w)", f.Name, ErrChanged, err)
+	}
+	if now := IdentityOf(info); now != was {
+		return fmt.Errorf("%s: %w: was %v, is %v", f.Name, ErrChanged, was, now)
+	}
+	infos, err := f.folder.look([]string{f.base})
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: %w (%w)", f.Name, ErrChanged, err)
+	case infos[0] == nil:
+		return fmt.Errorf("%s: %w: it is gone", f.Name, ErrChanged)
+	}
+	if now := IdentityOf(infos[0]); now != was {
+		return fmt.Errorf("%s: %w: was %v, is %v", f.Name, ErrChanged, was, now)
+	}
+	return nil
+}
+
+// Close closes the file and its siblings. A sibling is closed with its file: Close of it does nothing.
+func (f *File) Close() error {
+	if f.main != nil {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	err := f.content.Close()
+	for _, s := range f.opened {
+		err = errors.Join(err, s.content.Close())
+	}
+	return err
+}

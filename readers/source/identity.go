@@ -15,6 +15,7 @@ type Identity struct {
 	Size          int64
 	Mtime, Ctime  int64 // nanoseconds since the epoch
 	Device, Inode uint64
+	Siblings      [16]byte // digest of the names and identities of the files that belong to it; zeros: there are none
 }
 
 // Identify looks at the file at path, following links.
@@ -43,10 +44,21 @@ func (id Identity) String() string {
 
 // Version is a short text that is different for a different identity: what stands in tickets.
 func (id Identity) Version() string {
-	var b [40]byte
-	for i, v := range [...]uint64{uint64(id.Size), uint64(id.Mtime), uint64(id.Ctime), id.Device, id.Inode} {
-		binary.LittleEndian.PutUint64(b[8*i:], v)
-	}
-	sum := sha256.Sum256(b[:])
+	sum := sha256.Sum256(id.bytes())
 	return hex.EncodeToString(sum[:12])
+}
+
+// bytes is the identity, integers little-endian; without siblings its last field is left out:
+//
+//	0      8       16      24       32      40         56
+//	│ size │ mtime │ ctime │ device │ inode │ siblings │
+func (id Identity) bytes() []byte {
+	b := make([]byte, 0, 56)
+	for _, v := range [...]uint64{uint64(id.Size), uint64(id.Mtime), uint64(id.Ctime), id.Device, id.Inode} {
+		b = binary.LittleEndian.AppendUint64(b, v)
+	}
+	if id.Siblings != [16]byte{} {
+		b = append(b, id.Siblings[:]...)
+	}
+	return b
 }

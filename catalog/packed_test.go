@@ -1,0 +1,189 @@
+package catalog
+
+import (
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+func gzipped(t *testing.T, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, err := io.WriteString(w, text)
+	if err = errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func zstandard(t *testing.T, text string) string {
+	t.Helper()
+	w, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(w.EncodeAll([]byte(text), nil))
+}
+
+// zipped is an archive of members, name and text in turns.
+func zipped(t *testing.T, members ...string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for i := 0; i < len(members); i += 2 {
+		to, err := w.Create(members[i])
+		if err == nil {
+			_, err = io.WriteString(to, members[i+1])
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// kinds gives the text in each packing, by file name.
+func kinds(t *testing.T, text string) map[string]string {
+	return map[string]string{
+		"a.rows.gz": gzipped(t, text), "a.rows.zst": zstandard(t, text), "a.zip": zipped(t, "notes.txt", "", "in/a.rows", text), "a.kmz": zipped(t, "doc.kml", text),
+	}
+}
+
+// newPacked is a world whose format is called KML too, since a KMZ archive has no other.
+func newPacked(t *testing.T, change ...func(*Config)) *world {
+	return newWorld(t, append([]func(*Config){func(c *Config) { c.Formats[0].Extensions = []string{".rows", ".kml"} }}, change...)...)
+}
+
+func TestPackedFiles(t *testing.T) {
+	text := textOf(1, 3000)
+	for name, content := range kinds(t, text) {
+		w := newPacked(t)
+		w.write(name, content)
+		for _, cached := range []bool{false, true} {
+			c := w.open()
+			wantNames(t, c, name)
+			a := wantRows(t, c, name, text)
+			if e, err := c.Lookup(name); err != nil || e.Size != int64(len(content)) || a.cached != cached {
+				t.Errorf("%s: %d bytes, %v, cached %v, want %d, %v", name, e.Size, err, a.cached, len(content), cached)
+			}
+			w.close(c)
+		}
+		w.wantParses(1)
+		w.wantTables(1)
+
+		// Another content of the same file.
+		c := w.open()
+		text := textOf(2, 300)
+		w.write(name, kinds(t, text)[name])
+		wantRows(t, c, name, text)
+		w.close(c)
+		w.wantTidy()
+	}
+}
+
+func TestPackedFileThatIsMalformed(t *testing.T) {
+	text := textOf(1, 3000)
+	for name, content := range kinds(t, text) {
+		w := newPacked(t)
+		c := w.open()
+		var bad *readers.ParseError
+		w.write(name, content[:20])
+		if h, err := c.Table(t.Context(), Request{Name: name}); name != "a.zip" && (!errors.As(err, &bad) || bad.Name != name || bad.Row != -1) {
+			t.Errorf("%s, cut off: %v, error %v, want *ParseError of it", name, h, err)
+		}
+		w.write(name, kinds(t, text+"!\n")[name])
+		if h, err := c.Table(t.Context(), Request{Name: name}); !errors.As(err, &bad) || bad.Offset != int64(len(text)) || bad.Name == name {
+			t.Errorf("%s, a malformed row in it: %v, error %v, want *ParseError of what is in it", name, h, err)
+		}
+		w.write(name, content)
+		wantRows(t, c, name, text)
+		w.close(c)
+	}
+}
+
+func TestPackedFileBeyondTheLimit(t *testing.T) {
+	text := textOf(1, 3000)
+	w := newPacked(t, func(c *Config) { c.MaxUnpacked = int64(len(text)) })
+	c := w.open()
+	for name, content := range kinds(t, text) {
+		w.write(name, content)
+		wantRows(t, c, name, text)
+		w.write(name, kinds(t, text+"\n")[name])
+		var limit *readers.LimitError
+		if h, err := c.Table(t.Context(), Request{Name: name}); !errors.As(err, &limit) || limit.Flag != "--max-unpacked-bytes" {
+			t.Errorf("%s: %v, error %v, want *LimitError", name, h, err)
+		}
+	}
+}
+
+// An archive has its own siblings, and one file of the cache may not be taken for another: the same bytes are two archives here.
+func TestArchives(t *testing.T) {
+	var seen []string
+	w := newPacked(t, func(c *Config) {
+		c.Formats[0].Siblings = []string{".att"}
+		open := c.Formats[0].Open
+		c.Formats[0].Open = func(ctx context.Context, src *source.File, opts readers.Options) (readers.Layout, error) {
+			s, err := src.Sibling(".att")
+			if err != nil {
+				return readers.Layout{}, err
+			}
+			text := "none"
+			if s != nil {
+				head, err := s.Head(100)
+				if err != nil {
+					return readers.Layout{}, err
+				}
+				text = string(head)
+			}
+			seen = append(seen, text)
+			return open(ctx, src, opts)
+		}
+	})
+	first, second := textOf(1, 10), textOf(2, 10)
+	archive := zipped(t, "b.ATT", "attributes", "b.rows", first, "a.att", "other", "doc.kml", second)
+	w.write("x.zip", archive)
+	w.write("x.kmz", archive)
+	w.write("x.att", "beside the archive")
+	c := w.open()
+	wantNames(t, c, "x.kmz", "x.zip")
+	before := wantRows(t, c, "x.zip", first)
+	w.write("x.att", "another text beside the archive")
+	if after := wantRows(t, c, "x.zip", first); after.version != before.version {
+		t.Error("what lies beside an archive belongs to it")
+	}
+	wantRows(t, c, "x.zip", first)
+	wantRows(t, c, "x.kmz", second)
+	if len(seen) != 2 || seen[0] != "attributes" || seen[1] != "none" {
+		t.Errorf("siblings %q", seen)
+	}
+	w.close(c)
+	w.wantTables(2)
+	c = w.open()
+	wantRows(t, c, "x.kmz", second)
+	wantRows(t, c, "x.zip", first)
+	w.close(c)
+	w.wantParses(2)
+	left, err := os.ReadDir(w.cache)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range left {
+		if f.Name()[0] == '.' {
+			t.Errorf("%s is left in the cache", f.Name())
+		}
+	}
+}

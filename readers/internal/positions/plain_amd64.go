@@ -1,0 +1,109 @@
+package positions
+
+import (
+	"slices"
+	"unsafe"
+
+	processor "golang.org/x/sys/cpu"
+
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+)
+
+// Have reports whether this processor reads plain positions. Where it does not, nobody calls JSON and WKT.
+var Have = processor.X86.HasAVX2 && processor.X86.HasBMI1 && processor.X86.HasBMI2
+
+// JSON adds to g up to most plain positions in square brackets from text[p] on: "[1.5,2.5],[3.5,4.5]". Between the two numbers and between positions is a
+// comma, and one blank at most is at each place.
+//
+//	end     with inside set the bracket of a position that is not plain, else the byte behind a position, with no plain position behind it
+func JSON(g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, most int) (end int, inside bool) {
+	reserve(g, most)
+	n := len(g.X)
+	xs, ys := unsafe.Pointer(unsafe.SliceData(g.X)), unsafe.Pointer(unsafe.SliceData(g.Y))
+	read, count, inside := plainJSON(constants, unsafe.Add(text, p), unsafe.Add(xs, 8*n), unsafe.Add(ys, 8*n), most)
+	g.X, g.Y = g.X[:n+count], g.Y[:n+count]
+	return p + read, inside
+}
+
+// WKT adds to g up to most plain positions from text[p] on, count of them: "1.5 2.5,3.5 4.5)". Between the two numbers is one blank, between positions a comma
+// and at most one blank, behind the last one a bracket.
+//
+//	end     with inside set a position that is not plain, else the comma or bracket behind one
+func WKT(g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, most int) (end, count int, inside bool) {
+	reserve(g, most)
+	n := len(g.X)
+	xs, ys := unsafe.Pointer(unsafe.SliceData(g.X)), unsafe.Pointer(unsafe.SliceData(g.Y))
+	read, count, inside := plainWKT(constants, unsafe.Add(text, p), unsafe.Add(xs, 8*n), unsafe.Add(ys, 8*n), most)
+	g.X, g.Y = g.X[:n+count], g.Y[:n+count]
+	return p + read, count, inside
+}
+
+// reserve makes room for n positions.
+func reserve(g *geoarrow.GeometryBuilder, n int) {
+	if min(cap(g.X), cap(g.Y))-len(g.X) < n {
+		grow(g, n)
+	}
+}
+
+//go:noinline
+func grow(g *geoarrow.GeometryBuilder, n int) { g.X, g.Y = slices.Grow(g.X, n), slices.Grow(g.Y, n) }
+
+// tables are the constants of both.
+type tables struct {
+	zeros  [32]byte // '0'
+	nines  [32]byte // 9
+	pairs  [16]int8 // 10, 1: two digits to a number, in eight 16-bit lanes
+	fours  [8]int16 // 100, 1: four digits, in four 32-bit lanes
+	eights [8]int16 // 10000, 1: eight digits, in two
+	powers [16]float64
+	spread [8][16][16]byte // for l digits before the point and n in all: which byte of the text is the k-th of 16 digits
+}
+
+// plain is made once, and only read.
+var constants = makeTables()
+
+func makeTables() *tables {
+	t := &tables{}
+	for i := range t.zeros {
+		t.zeros[i], t.nines[i] = '0', 9
+	}
+	for i := range t.pairs {
+		t.pairs[i] = []int8{10, 1}[i&1]
+	}
+	for i := range t.fours {
+		t.fours[i] = []int16{100, 1}[i&1]
+		t.eights[i] = []int16{10000, 1}[i&1]
+	}
+	power := 1.0
+	for i := range t.powers {
+		t.powers[i] = power
+		power *= 10 // exact up to 10^22
+	}
+	for l := 1; l <= 8; l++ {
+		for n := l + 1; n < 16; n++ {
+			for k := range 16 {
+				digit := k - (16 - n)
+				from := byte(0x80) // the shuffle writes 0
+				switch {
+				case digit >= l:
+					from = byte(digit + 1) // behind the point
+				case digit >= 0:
+					from = byte(digit)
+				}
+				t.spread[l-1][n][k] = from
+			}
+		}
+	}
+	return t
+}
+
+// A number of 15 digits fits the 53 bits of a float64's significand, and its power of ten is exact: one division rounds once. Digits are found with a
+// mask of 64 bytes and turned to integers two, four and eight at a time (after Muła and Lemire 2018, with a shuffle that drops the point).
+//
+// Both have room for room numbers at xs and at ys, of which count are set, and read so many bytes.
+
+//go:noescape
+func plainJSON(t *tables, text, xs, ys unsafe.Pointer, room int) (read, count int, inside bool)
+
+//go:noescape
+func plainWKT(t *tables, text, xs, ys unsafe.Pointer, room int) (read, count int, inside bool)

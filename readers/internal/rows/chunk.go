@@ -1,0 +1,56 @@
+package rows
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/window"
+)
+
+// Rows is a *Sink, or what embeds one and knows more of its rows.
+type Rows interface {
+	Reset()
+	Columns(next float64) (*geoarrow.Columns, error)
+	base() *Sink
+}
+
+func (k *Sink) base() *Sink { return k }
+
+// Emit emits the rows of a sink, if there are any, as the chunk that span begins and offset to ends, and empties the sink unless it is lent. Then span begins
+// the next one. An error is that of emit, or a *readers.LimitError.
+func Emit(k Rows, w *window.Window, span *readers.Span, to int64, limits readers.Limits, emit func(readers.Chunk) error) error {
+	sink := k.base()
+	if sink.Rows == 0 {
+		k.Reset()
+		return nil
+	}
+	var next float64 // how large the chunk behind will be at most, as a part of this one
+	if sink.Rows >= limits.BatchRows && !sink.Lent() {
+		next = min(1, float64(w.End-to)/float64(to-span.From))
+	}
+	columns, err := k.Columns(next)
+	if err != nil {
+		return &readers.LimitError{
+			What: fmt.Sprintf("%s: the rows from %d on (%v)", w.Src.Name, span.Row, err), Flag: "--batch-rows", Limit: int64(limits.BatchRows),
+		}
+	}
+	chunk := readers.Chunk{Columns: columns, Span: *span}
+	chunk.Span.To, chunk.Span.Inside, chunk.Span.Text = to, true, slices.Clone(sink.Text)
+	if !sink.Lent() {
+		k.Reset()
+	}
+	span.Row += int64(columns.Rows)
+	return emit(chunk)
+}
+
+// Foresee makes room for the whole first chunk, once the rows of the first window show how much that is: they are parsed of the bytes of what is read, and
+// the chunk ends with so many rows.
+func (k *Sink) Foresee(parsed, bytes int64, batchRows int) {
+	if k.foreseen || k.Rows == 0 {
+		return
+	}
+	k.foreseen = true
+	k.Reserve(min(float64(batchRows)/float64(k.Rows), float64(bytes)/float64(parsed)))
+}

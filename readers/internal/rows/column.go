@@ -1,0 +1,289 @@
+package rows
+
+import (
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/number"
+)
+
+// Store is how a column keeps the values of the chunk at hand, while their final type is still open.
+type Store uint8
+
+const (
+	StoreNone  Store = iota // nulls only
+	StoreBool               // Ints, 0 or 1
+	StoreInt                // Ints; bits of a uint64 where FactUint64 is set
+	StoreFloat              // Floats
+	StoreText               // Ends, Text
+	StoreBools              // lists: Ends, elements as above
+	StoreInts
+	StoreFloats
+	StoreTexts // Ends, TextEnds, Text
+)
+
+// Column collects the values of one name.
+//
+// It keeps the narrowest store of what it met. A parser tells each value's kinds to Accept unless Kinds has them, appends the value as the Store then
+// says, and ends it with Filled, EndText or EndList. Where a value forces a store that the earlier values can't be turned into (their text would be
+// needed), NeedText is set and the chunk is read again with the column in Sink.Text.
+type Column struct {
+	ID     geoarrow.ColumnID
+	Index  int // among the columns that the Sink ever made
+	Store  Store
+	Kinds  geoarrow.FactKinds
+	N      int // rows filled; the ones behind are null so far
+	forced bool
+	field  bool // Kinds have FactField
+	nulls  int
+	valid  []byte // bit a row, LSB first; empty until the first null
+
+	Ints     []int64
+	Floats   []float64
+	Ends     []int32 // of texts in Text, of lists in elements; from 0
+	TextEnds []int32 // of the elements of StoreTexts in Text; from 0
+	Text     []byte
+
+	Rounded  Tally // integers that floats could not hold
+	Replaced Tally // characters of texts that became U+FFFD
+
+	NeedText bool
+	listed   bool // in the chunk's order
+}
+
+// Tally counts something over rows, the last of which can be taken back.
+type Tally struct {
+	total int64
+	row   int   // the last one that counted, as its number + 1
+	inRow int64 // how many in it
+}
+
+// Add counts n in a row of the chunk.
+func (t *Tally) Add(row int, n int64) {
+	if n == 0 {
+		return
+	}
+	if t.row != row+1 {
+		t.row, t.inRow = row+1, 0
+	}
+	t.inRow += n
+	t.total += n
+}
+
+// undo takes back what was counted in row from on.
+func (t *Tally) undo(from int) {
+	if t.row > from {
+		t.total -= t.inRow
+		t.row, t.inRow = 0, 0
+	}
+}
+
+// reset forgets the rows of the chunk.
+func (c *Column) reset() {
+	c.Store, c.Kinds, c.N, c.nulls, c.valid, c.Rounded, c.Replaced = StoreNone, 0, 0, 0, c.valid[:0], Tally{}, Tally{}
+	c.Ints, c.Floats, c.Text = c.Ints[:0], c.Floats[:0], c.Text[:0]
+	c.Ends, c.TextEnds = append(c.Ends[:0], 0), append(c.TextEnds[:0], 0)
+	c.listed, c.NeedText = false, false
+	if c.forced {
+		c.Store = StoreText
+	}
+}
+
+// Pad fills the rows from N to row with nulls.
+func (c *Column) Pad(row int) {
+	if c.N == row {
+		return
+	}
+	if c.nulls == 0 {
+		c.valid = c.valid[:0]
+		for k := 0; k < c.N; k += 8 {
+			c.valid = append(c.valid, 0xFF)
+		}
+		if c.N&7 != 0 {
+			c.valid[len(c.valid)-1] = 1<<(c.N&7) - 1
+		}
+	}
+	c.nulls += row - c.N
+	for ; c.N < row; c.N++ {
+		c.zero()
+	}
+	for len(c.valid) < (row+7)/8 {
+		c.valid = append(c.valid, 0)
+	}
+}
+
+// zero appends what stands under a null.
+func (c *Column) zero() {
+	switch c.Store {
+	case StoreBool, StoreInt:
+		c.Ints = append(c.Ints, 0)
+	case StoreFloat:
+		c.Floats = append(c.Floats, 0)
+	case StoreNone:
+	default:
+		c.Ends = append(c.Ends, c.Ends[len(c.Ends)-1])
+	}
+}
+
+// Filled counts a value that was appended.
+func (c *Column) Filled() {
+	if c.nulls > 0 {
+		if c.N&7 == 0 {
+			c.valid = append(c.valid, 0)
+		}
+		c.valid[c.N>>3] |= 1 << (c.N & 7)
+	}
+	c.N++
+}
+
+// EndText ends a text that was appended to Text, as a row or as the only element of a list.
+func (c *Column) EndText() {
+	end := int32(len(c.Text))
+	if c.Store == StoreTexts {
+		c.TextEnds = append(c.TextEnds, end)
+		end = int32(len(c.TextEnds) - 1)
+	}
+	c.Ends = append(c.Ends, end)
+	c.Filled()
+}
+
+// EndList ends a list whose elements were appended.
+func (c *Column) EndList() {
+	end := 0
+	switch c.Store {
+	case StoreBools, StoreInts:
+		end = len(c.Ints)
+	case StoreFloats:
+		end = len(c.Floats)
+	case StoreTexts:
+		end = len(c.TextEnds) - 1
+	}
+	c.Ends = append(c.Ends, int32(end))
+	c.Filled()
+}
+
+// truncate takes back what rows from rows on hold.
+func (c *Column) truncate(rows int) {
+	if c.N <= rows {
+		return
+	}
+	if c.nulls > 0 {
+		for i := rows; i < c.N; i++ {
+			if c.valid[i>>3]>>(i&7)&1 == 0 {
+				c.nulls--
+			}
+		}
+		c.valid = c.valid[:(rows+7)/8]
+		if rows&7 != 0 {
+			c.valid[len(c.valid)-1] &= 1<<(rows&7) - 1
+		}
+	}
+	c.Rounded.undo(rows)
+	c.Replaced.undo(rows)
+	c.N = rows
+	elements := 0
+	switch c.Store {
+	case StoreNone:
+		return
+	case StoreBool, StoreInt:
+		c.Ints = c.Ints[:rows]
+		return
+	case StoreFloat:
+		c.Floats = c.Floats[:rows]
+		return
+	}
+	c.Ends = c.Ends[:rows+1]
+	elements = int(c.Ends[rows])
+	switch c.Store {
+	case StoreText:
+		c.Text = c.Text[:elements]
+	case StoreBools, StoreInts:
+		c.Ints = c.Ints[:elements]
+	case StoreFloats:
+		c.Floats = c.Floats[:elements]
+	case StoreTexts:
+		c.TextEnds = c.TextEnds[:elements+1]
+		c.Text = c.Text[:c.TextEnds[elements]]
+	}
+}
+
+// KindOf is the lexical kind of a number. The kinds of facts stand in the order of number's.
+func KindOf(n number.Num) geoarrow.FactKinds {
+	k := geoarrow.FactInt32 << n.Kind
+	if n.Negative && n.Kind < number.Uint64 && n.Int != 0 {
+		k |= geoarrow.FactNegative
+	}
+	return k
+}
+
+// Signed is the bits of an integer as int64, or as uint64 beyond it: an element of Ints.
+func Signed(n number.Num) int64 {
+	if n.Negative {
+		return -int64(n.Int)
+	}
+	return int64(n.Int)
+}
+
+// Float is the number of this text as an element of Floats: an integer is counted if it is rounded, and -0 is 0 as in a column of integers.
+func (c *Column) Float(n number.Num, text []byte) float64 {
+	if n.Kind == number.Real {
+		return n.Float
+	}
+	exact := false
+	if n.Kind == number.Huge {
+		if n.Negative {
+			text = text[1:]
+		}
+		exact = number.Exact(text)
+	} else {
+		exact = number.ExactUint(n.Int)
+	}
+	if !exact {
+		c.Rounded.Add(c.N, 1)
+	}
+	if n.Int == 0 && n.Kind != number.Huge {
+		return 0
+	}
+	return n.Float
+}
+
+// Accept makes the column ready for values of kinds k: the Store is one that holds them.
+func (c *Column) Accept(k geoarrow.FactKinds) {
+	before := c.Kinds
+	if c.field {
+		k |= geoarrow.FactField
+	}
+	c.Kinds |= k
+	if c.forced || c.NeedText {
+		return
+	}
+	want := storeOf(geoarrow.Facts{Kinds: c.Kinds}, c.ID.Role)
+	if want == c.Store {
+		return
+	}
+	if !c.convert(want, before) {
+		c.NeedText = true
+		c.become(StoreText)
+	}
+}
+
+// storeOf is the store that the values of the kinds need.
+func storeOf(f geoarrow.Facts, role geoarrow.Role) Store {
+	t := f.Resolve(role).Type
+	if l, ok := t.(*arrow.ListType); ok {
+		return StoreBools - StoreBool + storeOfScalar(l.Elem())
+	}
+	return storeOfScalar(t)
+}
+
+func storeOfScalar(t arrow.DataType) Store {
+	switch t.ID() {
+	case arrow.BOOL:
+		return StoreBool
+	case arrow.INT32, arrow.INT64, arrow.UINT64:
+		return StoreInt
+	case arrow.FLOAT64:
+		return StoreFloat
+	}
+	return StoreText
+}

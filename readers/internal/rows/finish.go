@@ -1,0 +1,79 @@
+package rows
+
+import (
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+)
+
+// finish is the column's copy.
+func (c *Column) finish(mem *geoarrow.Arena) geoarrow.Column {
+	out := geoarrow.Column{Name: c.ID.Name, Role: c.ID.Role, Nulls: c.nulls, Facts: geoarrow.Facts{Kinds: c.Kinds}, Replaced: c.Replaced.total}
+	if c.nulls > 0 {
+		out.Valid = slices.Clone(c.valid)
+	}
+	if c.Store == StoreText || c.Store == StoreNone {
+		return c.finishText(mem, out)
+	}
+	res := out.Facts.Resolve(c.ID.Role)
+	out.Type, out.Rounded = res.Type, c.Rounded.total
+	switch c.Store {
+	case StoreBool, StoreInt, StoreFloat:
+		out.Values = c.values(mem, out.Type)
+		return out
+	}
+	elem := out.Type.(*arrow.ListType).Elem()
+	out.Offsets = geoarrow.HandOver(mem, &c.Ends)
+	child := geoarrow.Column{Type: elem}
+	if c.Store == StoreTexts {
+		child.Offsets, child.Values = geoarrow.HandOver(mem, &c.TextEnds), geoarrow.HandOver(mem, &c.Text)
+	} else {
+		child.Values = c.values(mem, elem)
+	}
+	out.Child = &child
+	return out
+}
+
+// values is ints or floats in the layout of a type.
+func (c *Column) values(mem *geoarrow.Arena, t arrow.DataType) []byte {
+	switch t.ID() {
+	case arrow.BOOL:
+		packed := make([]byte, (len(c.Ints)+7)/8)
+		for i, v := range c.Ints {
+			packed[i>>3] |= byte(v) << (i & 7)
+		}
+		return packed
+	case arrow.INT32:
+		narrow := geoarrow.Alloc[int32](mem, len(c.Ints))[:len(c.Ints)]
+		for i, v := range c.Ints {
+			narrow[i] = int32(v)
+		}
+		return geoarrow.AsBytes(narrow)
+	case arrow.FLOAT64:
+		return geoarrow.AsBytes(geoarrow.HandOver(mem, &c.Floats))
+	}
+	return geoarrow.AsBytes(geoarrow.HandOver(mem, &c.Ints))
+}
+
+// finishText turns texts to dates and times where all are, unless they are wanted as text.
+func (c *Column) finishText(mem *geoarrow.Arena, out geoarrow.Column) geoarrow.Column {
+	if c.Kinds&^geoarrow.FactField == geoarrow.FactString && c.ID.Role.Times() && !(c.forced && c.field) {
+		out.Offsets, out.Values = c.Ends, c.Text
+		if Times(&out, c.N, c.forced || c.NeedText) {
+			return out
+		}
+	}
+	res := out.Facts.Resolve(c.ID.Role)
+	if c.Store == StoreNone && res.Type.ID() != arrow.STRING {
+		out, _ = out.Widen(res, c.N) // nulls become anything
+		return out
+	}
+	out.Type, out.JSON, out.Mixed = arrow.BinaryTypes.String, res.JSON, res.Mixed
+	out.Offsets, out.Values = geoarrow.HandOver(mem, &c.Ends), geoarrow.HandOver(mem, &c.Text)
+	if c.Store == StoreNone {
+		out.Offsets = make([]int32, c.N+1)
+	}
+	return out
+}

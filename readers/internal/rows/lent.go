@@ -1,0 +1,154 @@
+package rows
+
+import (
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+)
+
+// LeadBytes is how much of the rows is read at most before other workers help, who learn from them how large sinks will be.
+const LeadBytes = 256 << 10
+
+// Lent are sinks whose memory serves one part of a file after the other: a part's columns are copied into chunks before the next part fills them again.
+// It may be used by several goroutines.
+type Lent[S Rows] struct {
+	New func() S // makes an empty sink
+
+	mu   sync.Mutex
+	free []S
+	text []geoarrow.ColumnID // columns that are known to be text
+	want Sizes               // of a new one
+}
+
+// Take gives an empty sink for one part. What its Columns gives is good until Give.
+func (l *Lent[S]) Take() S {
+	l.mu.Lock()
+	var k S
+	found := len(l.free) > 0
+	if n := len(l.free); found {
+		k, l.free = l.free[n-1], l.free[:n-1]
+	}
+	text, want := slices.Clone(l.text), l.want
+	l.mu.Unlock()
+	if !found {
+		k = l.New()
+		k.base().lend(want)
+	}
+	k.base().Text = text
+	k.Reset()
+	return k
+}
+
+// Give takes a sink back, of which nothing is read any more.
+func (l *Lent[S]) Give(k S) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.free = append(l.free, k)
+}
+
+// Part is what a sink of these holds, which then serves until the part is released: the rows of chunk, with what stands between start and next. A chunk without
+// columns is a part without rows, and gives the sink back.
+func (l *Lent[S]) Part(k S, chunk readers.Chunk, start, next int64) readers.Part {
+	part := readers.Part{Start: start, To: start, Next: next, Release: func() {}}
+	if chunk.Columns == nil {
+		l.Give(k)
+		return part
+	}
+	part.Columns, part.Starts = chunk.Columns, k.base().Starts
+	part.To, part.State, part.Text = chunk.Span.To, chunk.Span.State, chunk.Span.Text
+	part.Release = func() { l.Give(k) }
+	return part
+}
+
+// Refuse is the error of a part that does not go with those before, which r reads again and knows: it was guessed before they were known.
+func Refuse(r readers.PartReader, p readers.Part, row int64) error {
+	p.Release()
+	again, err := r.Read(p.Start, p.Next, row)
+	if err == nil {
+		again.Release()
+		panic("rows: the part at byte " + strconv.FormatInt(p.Start, 10) + " goes with those before, and does not")
+	}
+	return err
+}
+
+// Expect says how large sinks will be.
+func (l *Lent[S]) Expect(s Sizes) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.want = s
+}
+
+// Learn keeps the columns that a part of the file showed to be text, so that the next ones need not be read twice.
+func (l *Lent[S]) Learn(text []geoarrow.ColumnID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, id := range text {
+		if !slices.Contains(l.text, id) {
+			l.text = append(l.text, id)
+		}
+	}
+}
+
+// Forced is the columns that are known to be text.
+func (l *Lent[S]) Forced() []geoarrow.ColumnID {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.text)
+}
+
+// lend makes a new sink one whose chunks are read before it serves again, and so large.
+func (k *Sink) lend(want Sizes) {
+	k.memory.Lend = true
+	k.prepare(want)
+}
+
+// Lent reports whether the chunk's memory is the sink's.
+func (k *Sink) Lent() bool { return k.memory.Lend }
+
+// Reserve makes room for a chunk of times as many rows as there are.
+func (k *Sink) Reserve(times float64) {
+	k.Geom.Reserve(times)
+	for _, c := range k.Order {
+		geoarrow.Reserve(&k.memory, &c.Ints, times)
+		geoarrow.Reserve(&k.memory, &c.Floats, times)
+		geoarrow.Reserve(&k.memory, &c.Ends, times)
+		geoarrow.Reserve(&k.memory, &c.TextEnds, times)
+		geoarrow.Reserve(&k.memory, &c.Text, times)
+	}
+}
+
+// Sizes are how much room a sink wants.
+type Sizes struct {
+	geom    geoarrow.Sizes
+	columns []columnSizes
+}
+
+type columnSizes struct {
+	id                                 geoarrow.ColumnID
+	ints, floats, ends, textEnds, text int
+}
+
+// Expect is what times as many rows as there are will need, and a quarter more.
+func (k *Sink) Expect(times float64) Sizes {
+	grown := func(n int) int { return int(float64(n) * times * 5 / 4) }
+	s := Sizes{geom: k.Geom.Expect(times)}
+	for _, c := range k.Order {
+		s.columns = append(s.columns, columnSizes{c.ID, grown(len(c.Ints)), grown(len(c.Floats)), grown(len(c.Ends)), grown(len(c.TextEnds)), grown(len(c.Text))})
+	}
+	return s
+}
+
+// prepare makes a new sink so large: growing step by step, each one would touch twice the memory that it needs.
+func (k *Sink) prepare(s Sizes) {
+	k.Geom.Prepare(s.geom)
+	for _, want := range s.columns {
+		c := k.add(want.id)
+		c.Ints, c.Floats = geoarrow.Alloc[int64](&k.memory, want.ints), geoarrow.Alloc[float64](&k.memory, want.floats)
+		c.Ends, c.TextEnds = geoarrow.Alloc[int32](&k.memory, want.ends), geoarrow.Alloc[int32](&k.memory, want.textEnds)
+		c.Text = geoarrow.Alloc[byte](&k.memory, want.text)
+		c.reset()
+	}
+}

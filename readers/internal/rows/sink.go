@@ -1,0 +1,168 @@
+// Package rows collects the rows of a chunk as a parser of text meets them, and gives them as columns of the narrowest types that they allow.
+//
+// It knows how values of different kinds share a column, how a row is taken back, and how memory serves one chunk after the other. It knows no format:
+// which text is a number, a time or a null is the parser's to say.
+package rows
+
+import (
+	"slices"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+)
+
+// Sink holds the rows of the chunk at hand. Its slices serve one chunk after the other; a finished chunk is a copy of just the right size, unless
+// the sink is lent.
+//
+// For each row the parser appends the geometry to Geom and each value to its column, and then calls Commit or Rollback. Columns that a row does not have
+// need nothing.
+type Sink struct {
+	Fields  bool // values are geoarrow.FactField; set before the first Column
+	Bare    bool // rows have no geometry; set before the first chunk ends
+	Rows    int
+	Geom    geoarrow.GeometryBuilder
+	Order   []*Column           // of the chunk, in order of first appearance
+	Starts  []int64             // offsets of the rows, where the chunk is lent
+	Text    []geoarrow.ColumnID // columns to be read as text, from the next Reset on
+	Shapes  Shapes              // of the rows of this chunk and the one at hand
+	Skipped readers.Skipped
+
+	memory   geoarrow.Arena
+	forced   []geoarrow.ColumnID // the Text that columns know of
+	byID     map[geoarrow.ColumnID]*Column
+	alloc    func() *Column
+	saved    Shapes // of the rows before the one at hand
+	foreseen bool   // room was made for the first chunk
+}
+
+// Shapes counts what is odd about geometries and kept as it is; readers.Summary says what.
+type Shapes struct{ IgnoredOrdinates, UnclosedRings, ShortRings, ShortLines int64 }
+
+// NewSink makes an empty sink.
+func NewSink() *Sink {
+	k := &Sink{}
+	k.Init(func() *Column { return &Column{} })
+	return k
+}
+
+// Init makes an empty sink of the zero value. Its columns are those that alloc gives, each the part of something larger that the parser knows by its Index.
+func (k *Sink) Init(alloc func() *Column) {
+	k.byID, k.alloc = map[geoarrow.ColumnID]*Column{}, alloc
+	k.Geom.Memory = &k.memory
+	k.Reset()
+}
+
+// Reset forgets the rows of the chunk, not what is known of it.
+func (k *Sink) Reset() {
+	k.Rows, k.Order, k.Starts = 0, k.Order[:0], k.Starts[:0]
+	k.Geom.Reset()
+	k.forceText()
+	for _, c := range k.byID {
+		c.reset()
+	}
+	k.Shapes, k.saved = Shapes{}, Shapes{}
+	k.Skipped = readers.Skipped{}
+}
+
+// forceText tells the columns which of them are wanted as text, where that changed. A file may have many thousands of columns, all of them text.
+func (k *Sink) forceText() {
+	if len(k.Text) == len(k.forced) && (len(k.Text) == 0 || &k.Text[0] == &k.forced[0]) {
+		return
+	}
+	for _, c := range k.byID {
+		c.forced = false
+	}
+	for _, id := range k.Text {
+		if c, ok := k.byID[id]; ok {
+			c.forced = true
+		}
+	}
+	k.forced = k.Text
+}
+
+// Column finds or makes the column of a name, and puts it in order. It stays the same column over all chunks.
+func (k *Sink) Column(role geoarrow.Role, name []byte) *Column {
+	c, ok := k.byID[geoarrow.ColumnID{Role: role, Name: string(name)}]
+	if !ok {
+		c = k.add(geoarrow.ColumnID{Role: role, Name: string(name)})
+	}
+	if !c.listed {
+		c.listed = true
+		k.Order = append(k.Order, c)
+	}
+	return c
+}
+
+func (k *Sink) add(id geoarrow.ColumnID) *Column {
+	c := k.alloc()
+	c.ID, c.Index, c.field, c.forced = id, len(k.byID), k.Fields, slices.Contains(k.Text, id)
+	c.reset()
+	k.byID[id] = c
+	return c
+}
+
+// NeedText is the columns of the chunk that must be read again as text.
+func (k *Sink) NeedText() []geoarrow.ColumnID {
+	var text []geoarrow.ColumnID
+	for _, c := range k.Order {
+		if c.NeedText {
+			text = append(text, c.ID)
+		}
+	}
+	return text
+}
+
+// Commit ends the row at hand, which began at an offset.
+func (k *Sink) Commit(at int64) {
+	k.Rows++
+	if k.memory.Lend {
+		k.Starts = append(k.Starts, at)
+	}
+	k.saved = k.Shapes
+}
+
+// Rollback forgets the row at hand.
+func (k *Sink) Rollback() {
+	k.Geom.Undo()
+	for _, c := range k.Order {
+		c.truncate(k.Rows)
+	}
+	k.Shapes = k.saved
+}
+
+// Skip counts a row that is left out, which began at an offset.
+func (k *Sink) Skip(at int64) {
+	k.Skipped.Count++
+	if len(k.Skipped.First) < readers.MaxSkippedOffsets {
+		k.Skipped.First = append(k.Skipped.First, at)
+	}
+}
+
+// AddTo adds what a finished chunk counted.
+func (k *Sink) AddTo(sum *readers.Summary) {
+	sum.IgnoredOrdinates += k.Shapes.IgnoredOrdinates
+	sum.UnclosedRings += k.Shapes.UnclosedRings
+	sum.ShortRings += k.Shapes.ShortRings
+	sum.ShortLines += k.Shapes.ShortLines
+	sum.Skipped.Count += k.Skipped.Count
+	room := min(len(k.Skipped.First), readers.MaxSkippedOffsets-len(sum.Skipped.First))
+	sum.Skipped.First = append(sum.Skipped.First, k.Skipped.First[:room]...)
+}
+
+// Columns is the chunk with the narrowest types that its values allow, leading columns first. The next chunk will be so much of it, 0 if none follows.
+// A chunk of more than 2^31-1 bytes of WKB is geoarrow.ErrBatchTooLarge.
+func (k *Sink) Columns(next float64) (*geoarrow.Columns, error) {
+	k.memory.Next = next
+	out := &geoarrow.Columns{Rows: k.Rows}
+	slices.SortStableFunc(k.Order, func(a, b *Column) int { return int(b.ID.Role) - int(a.ID.Role) })
+	for _, c := range k.Order {
+		c.Pad(k.Rows)
+		out.Attributes = append(out.Attributes, c.finish(&k.memory))
+	}
+	if k.Bare {
+		return out, nil
+	}
+	var err error
+	out.Geometry, err = k.Geom.Finish()
+	return out, err
+}

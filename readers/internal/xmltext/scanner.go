@@ -1,0 +1,269 @@
+package xmltext
+
+import (
+	"bytes"
+	"slices"
+	"unsafe"
+)
+
+// Padding is how many zero bytes must be readable behind the window: they stop every loop.
+const Padding = 64
+
+// Token is what Next found.
+type Token uint8
+
+const (
+	Fault Token = iota // nothing: Scanner.Fault says why
+	Start              // the start tag of an element
+	End                // the end of the innermost open element
+	EOF                // the end of the document
+)
+
+// Scanner reads a document. The zero value with a MaxDepth, given a Window, begins at the first byte of a file with Prolog.
+type Scanner struct {
+	Q    unsafe.Pointer // the window's first byte
+	N    int            // bytes in the window; zeros behind
+	Base int64          // offset of the window in the file
+	P    int            // index of what is read next. Who reads character data by other means moves it to the '<' behind
+
+	At       int      // index of the '<' of the last tag
+	Fault    FaultAt  // why the last call gave nothing
+	MaxDepth int      // most open elements
+	Most     int      // bytes of one piece that Next passes: a tag, a comment, the text between two of them; 0: any
+	Encoding Encoding // of the bytes; Prolog sets it
+
+	last   bool // the file ends with the window
+	empty  bool // the last tag is <a/>: its End is still to come
+	closed bool // the root has ended
+	colon  int  // index of the colon in the last tag's name; -1: none
+	end    int  // index behind that name
+	attrs  []attribute
+	open   []int // open elements: where their names end in names
+	names  []byte
+	outer  int  // elements that are open around the first byte read and not in open
+	loose  bool // any end tag may end one of those
+
+	decoded []byte // of Text and Value
+	attr    []byte // of Attr
+}
+
+// Window gives n bytes of the file from offset base on, at q, of which those from P on must be among them; with the first window of a scanner P is its
+// first byte. Padding zeros are readable behind them. last says that the file, or the part of it to be read, ends with them.
+func (x *Scanner) Window(q unsafe.Pointer, n int, base int64, last bool) {
+	if x.Q == nil {
+		x.Base = base
+	}
+	shift := int(x.Base - base)
+	x.P += shift
+	x.At += shift
+	x.Q, x.N, x.Base, x.last = q, n, base, last
+}
+
+// Resume begins at the first byte of the window to come, in the content of an element that so many elements are around, itself included. Their names are not
+// known, so none of them may end before the bytes to be read do.
+func (x *Scanner) Resume(depth int) {
+	x.restart()
+	x.open, x.names, x.outer = x.open[:0], x.names[:0], depth
+}
+
+// ResumeIn is Resume in the elements that are open in another scanner, which may end.
+func (x *Scanner) ResumeIn(y *Scanner) {
+	x.restart()
+	x.open, x.names, x.outer = append(x.open[:0], y.open...), append(x.names[:0], y.names...), y.outer
+}
+
+// ResumeLoose is Resume in elements of which nobody knows how many end before the bytes to be read do: their end tags are believed, as these bytes were read
+// before by who knew them.
+func (x *Scanner) ResumeLoose() {
+	x.Resume(1)
+	x.loose = true
+}
+
+// SameElements reports whether the same elements, by their names as written, are open in both scanners.
+func (x *Scanner) SameElements(y *Scanner) bool {
+	return x.outer == y.outer && slices.Equal(x.open, y.open) && bytes.Equal(x.names, y.names)
+}
+
+func (x *Scanner) restart() {
+	x.Q, x.N, x.P, x.At = nil, 0, 0, 0
+	x.last, x.empty, x.closed, x.loose = false, false, false, false
+	x.attrs, x.Fault = x.attrs[:0], FaultAt{}
+}
+
+// Depth is the number of open elements: 1 in the content of the root. A Start counts, an End does not any more.
+func (x *Scanner) Depth() int { return x.outer + len(x.open) }
+
+// Offset is the offset in the file of the last tag.
+func (x *Scanner) Offset() int64 { return x.Base + int64(x.At) }
+
+// Cut reports whether the last call gave nothing because the window ends, and the file goes on.
+func (x *Scanner) Cut() bool { return x.Fault.Pos >= x.N && !x.last }
+
+// Mark is a place to which Rewind goes back.
+type Mark struct {
+	off    int64
+	at     int64
+	open   int
+	names  int
+	empty  bool
+	closed bool
+}
+
+// Mark is the present place. None of the elements that are open there may end before Rewind.
+func (x *Scanner) Mark() Mark {
+	return Mark{x.Base + int64(x.P), x.Base + int64(x.At), len(x.open), len(x.names), x.empty, x.closed}
+}
+
+// TagMark is the place before the start tag that was just read.
+func (x *Scanner) TagMark() Mark {
+	at := x.Base + int64(x.At)
+	n := len(x.open) - 1
+	m := Mark{off: at, at: at, open: n}
+	if n > 0 {
+		m.names = x.open[n-1]
+	}
+	return m
+}
+
+// Index is where in the window the place is.
+func (m Mark) Index(x *Scanner) int { return int(m.off - x.Base) }
+
+// Rewind goes back to a place that the window holds. Attributes of the tag before it are forgotten.
+func (x *Scanner) Rewind(m Mark) {
+	x.P, x.At = int(m.off-x.Base), int(m.at-x.Base)
+	x.open, x.names, x.empty, x.closed = x.open[:m.open], x.names[:m.names], m.empty, m.closed
+	x.attrs = x.attrs[:0]
+}
+
+// Next passes character data, comments and processing instructions, and reads the tag behind them. Outside of the root there may only be blanks.
+func (x *Scanner) Next() Token {
+	if x.empty {
+		x.empty = false
+		x.pop()
+		return End
+	}
+	for {
+		if x.at(x.P) != '<' {
+			p := x.between()
+			if !x.fits(p) {
+				return Fault
+			}
+			x.P = p
+			if p >= x.N {
+				return x.ends()
+			}
+		}
+		p := x.P
+		switch c := x.at(p + 1); {
+		case c == '/':
+			if end := x.endTag(p); x.fits(end) {
+				x.P = end
+				return End
+			}
+			return Fault
+		case class[c]&nameStart != 0:
+			if end := x.startTag(p); x.fits(end) {
+				x.P = end
+				return Start
+			}
+			return Fault
+		}
+		if p = x.aside(p); !x.fits(p) {
+			return Fault
+		}
+		x.P = p
+	}
+}
+
+// fits reports whether the piece at P, up to end, is well-formed, which a negative end says it is not, and no longer than Most. A piece that the window
+// cuts is too long once so much of it is there: windows must not matter.
+func (x *Scanner) fits(end int) bool {
+	to := end
+	if end < 0 {
+		to = min(max(x.Fault.Pos, x.Fault.seen), x.N)
+	}
+	if x.Most > 0 && to-x.P > x.Most {
+		x.Fault = FaultAt{Pos: x.P, Want: "a shorter text", Long: true}
+		return false
+	}
+	return end >= 0
+}
+
+// between passes what stands between two tags, up to the next '<' or, outside of the root, the end of the file.
+func (x *Scanner) between() int {
+	if x.Depth() > 0 {
+		end, _ := x.chars(x.P)
+		return end
+	}
+	p := x.P
+	for class[x.at(p)]&blank != 0 {
+		p++
+	}
+	switch {
+	case x.at(p) == '<' && p < x.N:
+		return p
+	case p < x.N && x.closed:
+		return x.wrong(p, "XML 1.0 section 2.1", "text behind the root element")
+	case p < x.N:
+		return x.fail(p, "XML 1.0 section 2.1", `"<" of the root element`)
+	case !x.last:
+		return x.fail(p, "", "")
+	}
+	return p
+}
+
+// ends is the end of the window, outside of the root: between has looked whether it is the end of the file.
+func (x *Scanner) ends() Token {
+	if x.closed {
+		return EOF
+	}
+	x.fail(x.N, "XML 1.0 section 2.1", "a root element")
+	return Fault
+}
+
+// Skip passes the content of the element whose Start was read, and its end. If it gives false because the window ends, Pass goes on.
+func (x *Scanner) Skip() bool { return x.Pass(x.Depth() - 1) }
+
+// Pass reads on until so many elements are open: those within end.
+func (x *Scanner) Pass(depth int) bool {
+	for x.Depth() > depth {
+		if x.Next() == Fault {
+			return false
+		}
+	}
+	return true
+}
+
+// at is the byte at index p, 0 behind the end.
+func (x *Scanner) at(p int) byte { return *(*byte)(unsafe.Add(x.Q, p)) }
+
+// word is the eight bytes at index p, the first one lowest.
+func (x *Scanner) word(p int) uint64 { return *(*uint64)(unsafe.Add(x.Q, p)) }
+
+// bytes is the bytes from p to end.
+func (x *Scanner) bytes(p, end int) []byte {
+	return unsafe.Slice((*byte)(unsafe.Add(x.Q, p)), end-p)
+}
+
+// has reports whether the text lit stands at p. Where the window cuts it, it does not.
+func (x *Scanner) has(p int, lit string) bool {
+	return p+len(lit) <= x.N && unsafe.String((*byte)(unsafe.Add(x.Q, p)), len(lit)) == lit
+}
+
+// literal reads a text that must stand at p.
+func (x *Scanner) literal(p int, lit, rule, want string) int {
+	for i := range len(lit) {
+		if x.at(p+i) != lit[i] || p+i >= x.N {
+			return x.fail(p+i, rule, want)
+		}
+	}
+	return p + len(lit)
+}
+
+// blanks passes white space.
+func (x *Scanner) blanks(p int) int {
+	for class[x.at(p)]&blank != 0 {
+		p++
+	}
+	return p
+}

@@ -1,0 +1,133 @@
+package source
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"syscall"
+)
+
+// folder is where a file and its siblings lie.
+type folder interface {
+	// look gives what lies there now under each of the names, links followed, and nil for a name under which no regular file does.
+	look(names []string) ([]fs.FileInfo, error)
+	// open opens the file of a name, and says where it lies, for people.
+	open(name string) (content, string, error)
+}
+
+// content is the bytes of an open file.
+type content interface {
+	io.ReaderAt
+	io.Closer
+	Stat() (fs.FileInfo, error)
+}
+
+// Without O_NONBLOCK, opening a named pipe waits for somebody to write to it. It changes nothing about regular files.
+const openFlags = os.O_RDONLY | syscall.O_NONBLOCK
+
+// anywhere is a folder whose links may lead anywhere.
+type anywhere string
+
+func (dir anywhere) look(names []string) ([]fs.FileInfo, error) {
+	return looks(names, func(name string) (fs.FileInfo, error) { return os.Stat(filepath.Join(string(dir), name)) })
+}
+
+func (dir anywhere) open(name string) (content, string, error) {
+	at := filepath.Join(string(dir), name)
+	f, err := os.OpenFile(at, openFlags, 0)
+	return f, at, err
+}
+
+// inside is a folder below a root, which no link leaves.
+type inside struct {
+	root *os.Root
+	rel  string
+}
+
+func (dir inside) look(names []string) ([]fs.FileInfo, error) {
+	if len(names) < 2 {
+		return looks(names, dir.stat)
+	}
+	at, _, err := Locate(dir.root, dir.rel)
+	if err != nil {
+		return nil, err
+	}
+	here, err := dir.root.OpenRoot(at) // most of the names are not there: that shall cost one system call each
+	if err != nil {
+		return nil, err
+	}
+	defer here.Close()
+	return looks(names, func(name string) (fs.FileInfo, error) {
+		info, err := here.Lstat(name)
+		if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return dir.stat(name)
+		}
+		return info, err
+	})
+}
+
+func (dir inside) stat(name string) (fs.FileInfo, error) {
+	_, info, err := Locate(dir.root, path.Join(dir.rel, name))
+	return info, err
+}
+
+func (dir inside) open(name string) (content, string, error) {
+	rel := path.Join(dir.rel, name)
+	at, _, err := Locate(dir.root, rel)
+	if err != nil {
+		return nil, "", err
+	}
+	f, err := dir.root.OpenFile(at, openFlags, 0)
+	return f, filepath.Join(dir.root.Name(), rel), err
+}
+
+// looks asks stat for each of the names.
+func looks(names []string, stat func(name string) (fs.FileInfo, error)) ([]fs.FileInfo, error) {
+	infos := make([]fs.FileInfo, len(names))
+	for i, name := range names {
+		info, err := stat(name)
+		switch {
+		case err == nil && info.Mode().IsRegular():
+			infos[i] = info
+		case err != nil && exhausted(err):
+			return nil, err
+		}
+	}
+	return infos, nil
+}
+
+// exhausted reports an error that says nothing of the file: the host is short of something, or a disk is ill.
+func exhausted(err error) bool {
+	for _, e := range []error{fs.ErrClosed, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EIO} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// Locate looks at rel below root, links followed, and says where it can be opened: at rel itself or, since os.Root refuses absolute links even if
+// they stay inside, where such a link leads. at is then opened through root like any other path, so a link swapped meanwhile leads nowhere.
+func Locate(root *os.Root, rel string) (at string, info fs.FileInfo, err error) {
+	info, err = root.Stat(rel)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return rel, info, err
+	}
+	real, failed := filepath.EvalSymlinks(filepath.Join(root.Name(), rel))
+	if failed != nil {
+		return "", nil, err
+	}
+	base, failed := filepath.EvalSymlinks(root.Name())
+	if failed != nil {
+		return "", nil, err
+	}
+	at, failed = filepath.Rel(base, real)
+	if failed != nil || !filepath.IsLocal(at) {
+		return "", nil, err
+	}
+	info, err = root.Stat(at)
+	return at, info, err
+}
