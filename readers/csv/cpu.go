@@ -1,0 +1,95 @@
+package csv
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/window"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+// cpu is the CPU engine: one pass over the bytes, which decides what every engine gives.
+type cpu struct {
+	dialect   *dialect
+	readBytes int // read at a time; 0: window.Bytes
+}
+
+// Parse reads the whole file, records behind those that are known, or again a span of records that an earlier Parse emitted. A Span's State is not needed: an SRID
+// in the records before makes a file that is not Appendable.
+func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
+	if req.Span.To < 0 {
+		req.Span.To = src.Size
+	}
+	req.Span.From = max(req.Span.From, c.dialect.first)
+	if c.dialect.charset != nil { // a byte may become three, and the offsets of a batch fit 32 bits
+		req.Limits.BatchBytes = max(1, req.Limits.WithDefaults().BatchBytes/decodedBytes)
+	}
+	s := c.scanner(req)
+	s.sink = newSink(c.dialect)
+	s.sink.Text = slices.Concat(s.sink.Text, req.Span.Text)
+	s.sink.Reset()
+	empty := true
+	s.emit = func(chunk readers.Chunk) error {
+		empty = false
+		return emit(chunk)
+	}
+	if !s.open(ctx, src, req.Span.From, req.Span.To, req.Span.Row, cmp.Or(c.readBytes, window.Bytes)) || !s.file(ctx, c, req) {
+		return readers.Summary{}, s.failure()
+	}
+	if empty && !req.Span.Inside {
+		if err := emit(readers.Chunk{Columns: c.dialect.none()}); err != nil {
+			return readers.Summary{}, err
+		}
+	}
+	s.sum.BytesRead += s.Read
+	s.sum.Appendable = c.dialect.settled && s.closed && s.srid == 0
+	if s.sum.CRS = c.dialect.crs; s.sum.CRS == (geoarrow.CRS{}) && s.srid != 0 {
+		s.sum.CRS = geoarrow.CRS{Authority: "EPSG", Code: strconv.Itoa(int(s.srid))}
+	}
+	return s.sum, nil
+}
+
+// decodedBytes is how many bytes of UTF-8 a byte of another encoding takes at most, with one to spare.
+const decodedBytes = 4
+
+// scanner makes one that has read nothing, and has no sink.
+func (c cpu) scanner(req readers.Request) *scanner {
+	s := &scanner{limits: req.Limits.WithDefaults(), stop: math.MaxInt64}
+	s.text.dialect, s.text.decoder = c.dialect, newDecoder(c.dialect.charset)
+	s.wkt.MaxDepth = s.limits.MaxDepth
+	if c.dialect.skipErrors {
+		s.probe = newSink(c.dialect)
+	}
+	return s
+}
+
+// file reads all records, with several workers if there is enough for them.
+func (s *scanner) file(ctx context.Context, c cpu, req readers.Request) bool {
+	if req.Span.Inside || s.limits.Workers == 1 || req.Span.To-req.Span.From <= 2*s.limits.PartBytes {
+		return s.records(0)
+	}
+	p := s.lineEnds(0)
+	if p < 0 || p == s.N {
+		s.err = s.Err
+		return p >= 0
+	}
+	w := newCrew(ctx, c, req, s, s.Base+int64(p))
+	defer w.batcher.Close()
+	s.err = w.read()
+	return s.err == nil
+}
+
+// none is the chunk of a file without records.
+func (d *dialect) none() *geoarrow.Columns {
+	k := newSink(d)
+	c, err := k.Columns(0)
+	if err != nil {
+		panic(err) // of no geometry
+	}
+	return c
+}

@@ -1,0 +1,130 @@
+package csv
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+)
+
+// dialect is how a file is written and what its columns are: what every parser must know before the first record. It does not change once it is found.
+type dialect struct {
+	delimiter  byte // 0: to be found
+	quote      byte // 0: none
+	class      [256]class
+	comma      bool // numbers have a decimal comma
+	pad        bool // ragged records are no error
+	text       bool // no column is typed
+	keep       bool // geometry columns stay attributes
+	skipErrors bool
+	charset    *charset // nil: UTF-8
+
+	names    [][]byte // of all columns, all different, UTF-8
+	fields   []use    // what each column is for
+	geometry geometryForm
+	crs      geoarrow.CRS // by option
+	first    int64        // offset of the first record behind the header
+	settled  bool         // nothing that may follow the end of the file changes what was found
+}
+
+// class is what a byte may be outside of quotes.
+type class uint8
+
+const (
+	classPlain     class = 0
+	classDelimiter class = 1 << iota
+	classLineEnd
+	classQuote
+)
+
+// endsField is the classes of what may stand behind a field.
+const endsField = classDelimiter | classLineEnd
+
+// use is what a column is for, as a set.
+type use uint8
+
+const (
+	useAttribute use = 1 << iota
+	useX
+	useY
+	useCell // a whole geometry
+)
+
+// geometryForm is how a file writes geometries.
+type geometryForm uint8
+
+const (
+	noGeometry geometryForm = iota
+	points                  // x and y in a column each
+	wktCells
+	wkbCells // hexadecimal
+)
+
+// newDialect is what the options and the file's name say.
+func newDialect(name string, opts readers.Options) (*dialect, error) {
+	d := &dialect{
+		comma: opts.Get(optDecimal) == ",", pad: opts.Get(optRagged) == "pad", text: opts.Get(optTypes) == "string",
+		keep: opts.Get(optKeep) == "true", skipErrors: opts.SkipErrors(), settled: true,
+	}
+	d.class['\n'], d.class['\r'] = classLineEnd, classLineEnd
+	var err error
+	if d.charset, err = charsetOf(opts.Get(optEncoding)); err != nil {
+		return nil, &readers.OptionError{Option: optEncoding, Err: err}
+	}
+	switch quote := opts.Get(optQuote); {
+	case quote == "none":
+	case len(quote) == 1 && separates(quote[0]) && (d.charset == nil || d.charset.allows(quote[0])):
+		d.quote = quote[0]
+		d.class[quote[0]] = classQuote
+	default:
+		return nil, &readers.OptionError{Option: optQuote, Err: fmt.Errorf("%q: want one byte of ASCII that no number and no name is made of, or none", quote)}
+	}
+	if crs := opts.Get(optCRS); crs != "" {
+		var ok bool
+		if d.crs, ok = geoarrow.ParseCRS(crs); !ok {
+			return nil, &readers.OptionError{Option: optCRS, Err: fmt.Errorf("%q names no coordinate reference system; want one as EPSG:3857 or OGC:CRS84", crs)}
+		}
+	}
+	return d, d.readDelimiter(name, opts.Get(optDelimiter))
+}
+
+// separates reports whether a byte may be a delimiter or a quote.
+func separates(c byte) bool {
+	return c > 0 && c < 0x80 && c != '\r' && c != '\n' && !strings.ContainsRune("+-._", rune(c)) && c-'0' > 9 && (c|0x20)-'a' > 25
+}
+
+// readDelimiter sets the delimiter if the option or the extension says it.
+func (d *dialect) readDelimiter(name, option string) error {
+	switch {
+	case option == auto:
+		switch strings.ToLower(path.Ext(name)) {
+		case ".tsv", ".tab":
+			d.setDelimiter('\t')
+		case ".psv":
+			d.setDelimiter('|')
+		}
+	case option == "tab":
+		d.setDelimiter('\t')
+	case len(option) != 1 || !separates(option[0]) || d.class[option[0]] != classPlain:
+		return &readers.OptionError{
+			Option: optDelimiter, Err: fmt.Errorf("%q: want one byte of ASCII that is not the quote, and that no number and no name is made of; tab; or auto", option),
+		}
+	default:
+		d.setDelimiter(option[0])
+	}
+	switch {
+	case d.delimiter == ',' && d.comma:
+		return &readers.OptionError{Option: optDecimal, Err: errors.New(`"," is the delimiter`)}
+	case d.charset != nil && !d.charset.allows(d.delimiter):
+		return &readers.OptionError{Option: optDelimiter, Err: fmt.Errorf("%q may be a part of another character in %s", string(d.delimiter), d.charset.name)}
+	}
+	return nil
+}
+
+func (d *dialect) setDelimiter(c byte) {
+	d.delimiter = c
+	d.class[c] = classDelimiter
+}

@@ -1,0 +1,59 @@
+package csv
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/vibeflight/vibeflight/readers"
+)
+
+// fault is why the parser stopped. It costs nothing until it becomes an error.
+type fault struct {
+	pos   int    // index in the window
+	seen  int    // how far was read, if that is farther
+	want  string // what was expected there, or what is wrong where bare is set
+	bare  bool
+	cut   bool // the window ends too early: nothing is wrong so far
+	depth bool // not malformed but nested beyond MaxDepth
+	file  bool // of the file: on_error: skip does not pass it
+	field int  // number of the column + 1; 0: none
+}
+
+// fail says that something else was expected at p.
+func (t *text) fail(p int, want string) int {
+	t.fault = fault{pos: p, want: want}
+	return -1
+}
+
+// cut says that the window ends too early.
+func (t *text) cut() int {
+	t.fault = fault{pos: t.N, cut: true}
+	return -1
+}
+
+// error makes the fault an error with its place in the file. row is the record's number, or -1.
+func (t *text) error(row int64, limits readers.Limits) error {
+	f := t.fault
+	e := &readers.ParseError{Name: t.Src.Name, Format: "csv", Offset: t.Base + int64(f.pos), Row: row, Unit: unit}
+	if f.field > 0 && f.field <= len(t.names) {
+		e.Field = string(t.names[f.field-1])
+	}
+	line, err := t.LineAt(e.Offset)
+	if err != nil {
+		return err
+	}
+	e.Line = line
+	switch {
+	case f.depth:
+		return &readers.LimitError{What: "the nesting of brackets", Flag: "--max-depth", Limit: int64(limits.MaxDepth), Err: e}
+	case f.bare:
+		e.Err = errors.New(f.want)
+	default:
+		found, err := t.Found(e.Offset)
+		if err != nil {
+			return err
+		}
+		e.Err = fmt.Errorf("want %s, found %s", f.want, found)
+	}
+	return e
+}

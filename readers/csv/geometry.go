@@ -1,0 +1,147 @@
+package csv
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/number"
+	"github.com/vibeflight/vibeflight/readers/wkt"
+)
+
+// ordinate is what one field says of a point.
+type ordinate struct {
+	v    float64
+	null bool
+}
+
+// ordinate reads the field at p.
+func (s *scanner) ordinate(o *ordinate, p int) int {
+	v, end := number.Float(s.Q, p)
+	if end >= 0 && s.class[s.At(end)]&endsField != 0 && !s.comma {
+		*o = ordinate{v: v}
+		return end
+	}
+	field, end := s.text.cell(p)
+	if end < 0 {
+		return -1
+	}
+	b, ok := s.bytes(field)
+	if !ok {
+		return -1
+	}
+	b = trim(b)
+	if nullLike(b) {
+		*o = ordinate{null: true}
+		return end
+	}
+	n, ok := s.number(b, true)
+	if !ok || math.IsInf(n.Float, 0) {
+		return s.fail(field.from, "a finite number, or nothing")
+	}
+	*o = ordinate{v: n.Float}
+	return end
+}
+
+// geometryCell reads the field at p into the geometry at hand, which stays open.
+func (s *scanner) geometryCell(p int) int {
+	field, end := s.text.cell(p)
+	if end < 0 {
+		return -1
+	}
+	s.kind, s.own = geoarrow.NoKind, 0
+	b := s.raw(field)
+	if field.high || field.doubled {
+		var ok bool
+		if b, ok = s.bytes(field); !ok {
+			return -1
+		}
+	}
+	if nullLike(trim(b)) {
+		return end
+	}
+	srid, err := int32(0), error(nil)
+	if s.geometry == wkbCells {
+		srid, err = s.readWKB(b)
+	} else {
+		var g wkt.Geometry
+		g, err = s.wkt.Read(&s.sink.Geom, &s.sink.Shapes, b)
+		s.kind, srid = g.Kind, g.SRID
+	}
+	if e := (*wkt.CellError)(nil); errors.As(err, &e) {
+		s.fault = fault{pos: s.inFile(field, e.Offset), want: e.Err.Error(), bare: true, depth: e.Depth}
+		return -1
+	}
+	s.own, s.ownAt = srid, field.from
+	return end
+}
+
+// readWKB reads hexadecimal digits, with blanks around them.
+func (s *scanner) readWKB(b []byte) (srid int32, err error) {
+	digits := trim(b)
+	before := len(b) - len(bytes.TrimLeft(b, " \t"))
+	fail := func(at int, what string) error { return &wkt.CellError{Offset: before + at, Err: errors.New(what)} }
+	var bad int
+	if s.hex, bad = geoarrow.AppendHex(s.hex[:0], digits); bad >= 0 {
+		return 0, fail(bad, "want pairs of hexadecimal digits, of WKB")
+	}
+	s.wkb = geoarrow.WKBDecoder{}
+	kind, id, err := s.wkb.Read(&s.sink.Geom, s.hex)
+	if e := (*geoarrow.WKBError)(nil); errors.As(err, &e) {
+		return 0, fail(2*e.Offset, e.What)
+	}
+	if id > math.MaxInt32 {
+		return 0, fail(0, fmt.Sprintf("SRID %d is beyond %d", id, math.MaxInt32))
+	}
+	s.kind = kind
+	k := &s.sink.Shapes
+	k.UnclosedRings += s.wkb.UnclosedRings
+	k.ShortRings += s.wkb.ShortRings
+	k.ShortLines += s.wkb.ShortLines
+	return int32(id), nil
+}
+
+// inFile is the index of the byte that has index at in the text of a cell, which has single quotes.
+func (s *scanner) inFile(c cell, at int) int {
+	if !c.doubled || s.charset != nil {
+		return min(c.from+at, c.to)
+	}
+	p := c.from
+	for ; at > 0 && p < c.to; at-- {
+		if s.At(p) == s.quote {
+			p++
+		}
+		p++
+	}
+	return p
+}
+
+// endShape ends the geometry of the record, of which everything else is right. It reports false with a fault if its SRID is another one than that of the records
+// before, which is one of the file: what on_error: skip leaves out has no say.
+func (s *scanner) endShape() bool {
+	g := &s.sink.Geom
+	if s.own != 0 {
+		if s.srid != 0 && s.own != s.srid {
+			s.fault = fault{pos: s.ownAt, want: fmt.Sprintf("SRID %d, after records of SRID %d: a column has one coordinate reference system", s.own, s.srid), bare: true, file: true}
+			for i, u := range s.fields {
+				if u&useCell != 0 {
+					s.fault.field = i + 1
+				}
+			}
+			return false
+		}
+		s.srid = s.own
+	}
+	switch {
+	case s.geometry != points && s.kind != geoarrow.NoKind:
+		wkt.End(g, s.kind)
+	case s.geometry == points && !s.x.null && !s.y.null:
+		g.X, g.Y = append(g.X, s.x.v), append(g.Y, s.y.v)
+		g.End(geoarrow.Point)
+	default:
+		g.Null()
+	}
+	return true
+}

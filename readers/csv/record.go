@@ -1,0 +1,189 @@
+package csv
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/number"
+	"github.com/vibeflight/vibeflight/readers/internal/rows"
+)
+
+// parse reads the record at p into the row at hand, and gives the index of its line end.
+func (s *scanner) parse(p int) int {
+	for i := 0; ; i++ {
+		var end int
+		switch u := s.fields[i]; u {
+		case useAttribute:
+			end = s.attribute(s.sink.columns[i], p)
+		case useX:
+			end = s.ordinate(&s.x, p)
+		case useY:
+			end = s.ordinate(&s.y, p)
+		default:
+			end = s.geometryField(u, i, p)
+		}
+		if end < 0 {
+			return s.failField(i, p)
+		}
+		last := i+1 == len(s.fields)
+		if s.At(end) == s.delimiter { // which is no byte behind the end of the file
+			if p = end + 1; !last {
+				continue
+			}
+			if !s.pad {
+				s.tooMany(p)
+				return -1
+			}
+			if end = s.pass(p); end < 0 {
+				return -1
+			}
+		} else if !last && !s.pad {
+			s.fail(end, fmt.Sprintf("the delimiter: the record has %d of %d fields", i+1, len(s.fields)))
+			return -1
+		} else {
+			s.absent(i + 1)
+		}
+		if s.geometry != noGeometry && !s.endShape() {
+			s.fault.seen = end
+			return -1
+		}
+		return end
+	}
+}
+
+// failField says that the fault is in field i, which begins at p. All of a field was read before it was found wrong.
+func (s *scanner) failField(i, p int) int {
+	f := s.fault
+	if f.field = i + 1; !f.cut {
+		if _, end := s.text.cell(p); end >= 0 {
+			f.seen = max(f.seen, end)
+		}
+	}
+	s.fault = f
+	return -1
+}
+
+// tooMany says that one more field begins at p, once it is known to be there.
+func (s *scanner) tooMany(p int) {
+	s.fault = fault{pos: p, want: fmt.Sprintf("a field behind the last of %d", len(s.fields)), bare: true}
+}
+
+// absent is what padding gives for the fields from i on.
+func (s *scanner) absent(i int) {
+	for ; i < len(s.fields); i++ {
+		switch u := s.fields[i]; {
+		case u&useX != 0:
+			s.x = ordinate{null: true}
+		case u&useY != 0:
+			s.y = ordinate{null: true}
+		case u&useCell != 0:
+			s.kind, s.own = geoarrow.NoKind, 0
+		}
+	}
+}
+
+// geometryField reads field i at p, which is a geometry, or an attribute as well.
+func (s *scanner) geometryField(u use, i, p int) int {
+	if u&useAttribute != 0 {
+		if end := s.attribute(s.sink.columns[i], p); end < 0 {
+			return -1
+		}
+	}
+	switch {
+	case u&useX != 0:
+		return s.ordinate(&s.x, p)
+	case u&useY != 0:
+		return s.ordinate(&s.y, p)
+	}
+	return s.geometryCell(p)
+}
+
+// attribute reads the field at p as the value of a column. What the values of the column so far were is tried first, straight from the window.
+func (s *scanner) attribute(c *rows.Column, p int) int {
+	if s.class[s.At(p)]&endsField != 0 {
+		return p
+	}
+	if row := s.sink.Rows; c.N != row {
+		c.Pad(row)
+	}
+	switch c.Store {
+	case rows.StoreInt:
+		n, end := number.Number(s.Q, p)
+		if end >= 0 && n.Kind <= number.Int64 && s.class[s.At(end)]&endsField != 0 && (n.Int != 0 || !n.Negative) {
+			if k := rows.KindOf(n); c.Kinds&k != k {
+				c.Accept(k)
+			}
+			c.Ints = append(c.Ints, rows.Signed(n))
+			c.Filled()
+			return end
+		}
+	case rows.StoreFloat:
+		// An integer that a float64 may not hold is for those who look closer.
+		v, end := number.Float(s.Q, p)
+		if end >= 0 && math.Abs(v) < 1<<53 && s.class[s.At(end)]&endsField != 0 && !s.comma {
+			c.Floats = append(c.Floats, v)
+			c.Filled()
+			return end
+		}
+	case rows.StoreText:
+		if c.Kinds&geoarrow.FactString == 0 {
+			break
+		}
+		from, to, end, plain := p, 0, 0, false
+		if s.class[s.At(p)] != classQuote {
+			var high bool
+			to, high = s.fieldEnd(p)
+			end, plain = to, !high && to < s.N
+		} else if from, to = p+1, s.shortQuoted(p+1); to > from {
+			end = to + 1
+			plain = s.class[s.At(end)]&endsField != 0
+		}
+		if plain {
+			c.Text = appendShort(c.Text, s.Text(from, to+number.Padding)[:to-from])
+			c.EndText()
+			return end
+		}
+	}
+	return s.anyAttribute(c, p)
+}
+
+// appendShort appends text, behind which 16 bytes can be read.
+func appendShort(dst, text []byte) []byte {
+	n, k := len(dst), len(text)
+	if k > 16 || cap(dst)-n < 16 {
+		return append(dst, text...)
+	}
+	*(*[16]byte)(dst[n : n+16]) = [16]byte(text[:16])
+	return dst[:n+k]
+}
+
+// anyAttribute is attribute for every field.
+func (s *scanner) anyAttribute(c *rows.Column, p int) int {
+	field, end := s.text.cell(p)
+	switch {
+	case end < 0:
+		return -1
+	case field.from == field.to:
+		if field.quoted {
+			c.AddEmpty()
+		}
+		return end
+	}
+	b, ok := s.bytes(field)
+	if !ok {
+		return -1
+	}
+	if c.Kinds&geoarrow.FactString == 0 && !s.text.dialect.text && !field.high {
+		if n, ok := s.number(trim(b), false); ok {
+			c.AddNumber(n, b)
+			return end
+		}
+		if v, ok := boolean(b); ok {
+			c.AddBool(v, b)
+			return end
+		}
+	}
+	c.AddText(b)
+	return end
+}

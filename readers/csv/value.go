@@ -1,0 +1,141 @@
+package csv
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"unsafe"
+
+	"github.com/vibeflight/vibeflight/readers/internal/number"
+)
+
+// trim takes blanks off both ends.
+func trim(b []byte) []byte {
+	for len(b) > 0 && isBlank(b[0]) {
+		b = b[1:]
+	}
+	for len(b) > 0 && isBlank(b[len(b)-1]) {
+		b = b[:len(b)-1]
+	}
+	return b
+}
+
+// isBlank reports whether c may stand around a number.
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }
+
+// number reads a text that is a number from its first byte to its last:
+//
+//	number  = [ "+" | "-" ] ( digits [ point [ digits ] ] | point digits ) [ "e" [ "+" | "-" ] digits ] | "nan" | [ "-" ] "inf"
+//	point   = "." | "," by option; letters in any case
+//
+// -0 is no integer, since no integer has its sign: programs that write it print a float.
+// An attribute is none if it has zeros in front, which identifiers have, or is beyond int64 or float64. An ordinate is no identifier: it may have zeros in
+// front, and an integer of any size is its float64.
+func (t *text) number(b []byte, ordinate bool) (n number.Num, ok bool) {
+	if v, ok := special(b); ok {
+		return number.Num{Kind: number.Real, Float: v}, true
+	}
+	if !t.asJSON(b, ordinate) {
+		return number.Num{}, false
+	}
+	n, end := number.Number(unsafe.Pointer(unsafe.SliceData(t.digits)), 0)
+	if end != len(t.digits)-number.Padding || !ordinate && (n.Kind == number.Uint64 || n.Kind == number.Huge) {
+		return number.Num{}, false
+	}
+	if n.Int == 0 && n.Negative {
+		n.Kind = number.Real
+	}
+	return n, true
+}
+
+// special is the value of what is a number without digits.
+func special(b []byte) (v float64, ok bool) {
+	switch {
+	case equalFold(b, "nan"):
+		return math.Float64frombits(0x7ff8000000000000), true
+	case equalFold(b, "inf"):
+		return math.Inf(1), true
+	case equalFold(b, "-inf"):
+		return math.Inf(-1), true
+	}
+	return 0, false
+}
+
+// asJSON writes a number to digits as package number reads it, with padding behind.
+func (t *text) asJSON(b []byte, zeros bool) bool {
+	d := t.digits[:0]
+	if len(b) > 0 && (b[0] == '-' || b[0] == '+') {
+		if b[0] == '-' {
+			d = append(d, '-')
+		}
+		b = b[1:]
+	}
+	integer := leadingDigits(b)
+	b = b[len(integer):]
+	before := len(integer)
+	for len(integer) > 1 && integer[0] == '0' {
+		if !zeros {
+			return false
+		}
+		integer = integer[1:]
+	}
+	if before == 0 {
+		d = append(d, '0')
+	}
+	d = append(d, integer...)
+	point := byte('.')
+	if t.comma {
+		point = ','
+	}
+	if len(b) > 0 && b[0] == point {
+		fraction := leadingDigits(b[1:])
+		b = b[1+len(fraction):]
+		if before+len(fraction) == 0 {
+			return false
+		}
+		d = append(append(d, '.'), fraction...)
+		if len(fraction) == 0 {
+			d = append(d, '0')
+		}
+	} else if before == 0 {
+		return false
+	}
+	if len(b) > 0 && b[0]|0x20 != 'e' {
+		return false
+	}
+	d = append(d, b...)
+	d = slices.Grow(d, number.Padding)
+	clear(d[len(d) : len(d)+number.Padding])
+	t.digits = d[:len(d)+number.Padding]
+	return true
+}
+
+func leadingDigits(b []byte) []byte {
+	n := 0
+	for n < len(b) && b[n]-'0' <= 9 {
+		n++
+	}
+	return b[:n]
+}
+
+// boolean reads true, yes, t, y, or their opposites, in any case. 0 and 1 are numbers, on and off are words.
+func boolean(b []byte) (v, ok bool) {
+	switch {
+	case len(b) > len("false"):
+	case equalFold(b, "true"), equalFold(b, "t"), equalFold(b, "yes"), equalFold(b, "y"):
+		return true, true
+	case equalFold(b, "false"), equalFold(b, "f"), equalFold(b, "no"), equalFold(b, "n"):
+		return false, true
+	}
+	return false, false
+}
+
+// nullLike reports whether the text of a geometry or an ordinate says that there is none.
+func nullLike(b []byte) bool {
+	return len(b) == 0 || equalFold(b, "null") || equalFold(b, "nan") || equalFold(b, "na") || equalFold(b, "n/a")
+}
+
+// equalFold reports whether b is word, which is in lower case, in any case.
+func equalFold(b []byte, word string) bool {
+	return len(b) == len(word) && bytes.EqualFold(b, []byte(word))
+}

@@ -1,0 +1,248 @@
+package dbf
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+// Header is what a table says of itself before its records. It is immutable.
+//
+//	byte   0        version
+//	       1..3     date of the last change
+//	       4..7     number of records
+//	       8..9     length of the header: where the records begin
+//	      10..11    length of a record, its deletion flag included
+//	      15        encrypted, if not 0
+//	      29        language driver: the code page
+//	      32..      fields of 32 bytes each, until a byte 0x0D
+//	                Visual FoxPro: 263 bytes with the path of the database behind that
+//
+// All numbers are little-endian.
+type Header struct {
+	Version      byte
+	Records      int64 // that the table has, deleted ones included: under on_error: skip, where the header promises more, those that the file holds
+	Start        int64 // offset of the first record
+	RecordLength int
+	Fields       []Field // in their order; without the hidden one in which Visual FoxPro keeps nulls
+	Encoding     string  // name of the code page of texts
+
+	page     *codePage
+	options  options
+	nullFrom int // where the hidden field begins in a record
+	nullBits int // how many bits it has; 0: there is none
+	missing  readers.Skipped
+}
+
+const (
+	headBytes     = 32
+	fieldBytes    = 32
+	nameBytes     = 11
+	terminator    = 0x0D
+	backlinkBytes = 263
+)
+
+// visualFoxPro reports whether the version is one of Visual FoxPro.
+func visualFoxPro(version byte) bool { return version >= 0x30 && version <= 0x32 }
+
+// foxPro reports whether memos of the version lie in an .fpt file.
+func foxPro(version byte) bool { return visualFoxPro(version) || version == 0xF5 || version == 0xFB }
+
+// ReadHeader reads the header of the table in a file and finds its code page, for which it looks at the .cpg file beside it. opts are checked options that have
+// those of Options. Errors: a *readers.ParseError for a file that is no table, a *readers.OptionError for an encoding that nobody knows, those of reading.
+func ReadHeader(ctx context.Context, src *source.File, opts readers.Options) (*Header, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	h := &Header{options: optionsOf(opts)}
+	text, err := h.read(src)
+	if err != nil {
+		return nil, err
+	}
+	h.page, err = pageOf(src, opts.Get("encoding"), text[29])
+	if errors.Is(err, errNoPage) {
+		err = h.errorAt(src, 29, noRecord, "", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	h.Encoding = h.page.name
+	if err := h.fields(src, text); err != nil {
+		return nil, err
+	}
+	return h, h.count(src, int64(binary.LittleEndian.Uint32(text[4:])))
+}
+
+// noRecord is the number in an error that concerns no record.
+const noRecord = -1
+
+// read reads the bytes of the header and checks its first fields.
+func (h *Header) read(src *source.File) ([]byte, error) {
+	fixed, err := src.Head(headBytes)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", src.Name, err)
+	}
+	if len(fixed) < headBytes {
+		return nil, h.errorAt(src, src.Size, noRecord, "", errors.New("the file ends inside of the header"))
+	}
+	h.Version = fixed[0]
+	h.Start = int64(binary.LittleEndian.Uint16(fixed[8:]))
+	h.RecordLength = int(binary.LittleEndian.Uint16(fixed[10:]))
+	switch {
+	case h.Start <= headBytes:
+		return nil, h.errorAt(src, 8, noRecord, "", fmt.Errorf("the header says that it is %d bytes long, which leaves no room for a field%s", h.Start, h.otherLayout()))
+	case h.Start > src.Size:
+		return nil, h.errorAt(src, 8, noRecord, "", fmt.Errorf("the header says that it is %d bytes long, the file has %d%s", h.Start, src.Size, h.otherLayout()))
+	case h.RecordLength == 0:
+		return nil, h.errorAt(src, 10, noRecord, "", errors.New("the header says that a record has no bytes"))
+	case fixed[15] != 0:
+		return nil, h.errorAt(src, 15, noRecord, "", errors.New("the table is encrypted; save it without encryption"))
+	}
+	text := make([]byte, h.Start)
+	if n, err := src.ReadAt(text, 0); n < len(text) {
+		return nil, cutShort(src, int64(n), err)
+	}
+	return text, nil
+}
+
+// otherLayout is what to say where the header makes no sense and the version promises one of another layout.
+func (h *Header) otherLayout() string {
+	switch h.Version {
+	case 0x02:
+		return "; tables of dBASE II and FoxBASE are not read, save it as dBASE III"
+	case 0x04, 0x8C:
+		return "; tables of dBASE 7 are not read, save it as dBASE 5"
+	}
+	return ""
+}
+
+// count checks the number of records against the size of the file.
+func (h *Header) count(src *source.File, promised int64) error {
+	there := (src.Size - h.Start) / int64(h.RecordLength)
+	h.Records = promised
+	if promised <= there {
+		return nil
+	}
+	if !h.options.skip {
+		return h.errorAt(src, 4, noRecord, "", fmt.Errorf("the header promises %d records of %d bytes, the file has room for %d", promised, h.RecordLength, there))
+	}
+	h.Records = there
+	h.missing = readers.Skipped{Count: promised - there, First: []int64{h.offset(there)}}
+	return nil
+}
+
+// Missing are the records that the header promises and the file does not have, under on_error: skip. The first offset is where they would begin.
+func (h *Header) Missing() readers.Skipped { return h.missing }
+
+// offset is where a record begins in the file.
+func (h *Header) offset(record int64) int64 { return h.Start + record*int64(h.RecordLength) }
+
+// fields reads the field descriptors.
+//
+//	byte  0..10  name, ends at a NUL
+//	      11     type
+//	      16     length in bytes
+//	      17     digits behind the point; of a C, in files of Clipper and FoxPro, the length's high byte
+//	      18     Visual FoxPro: 1 hidden, 2 may be null
+func (h *Header) fields(src *source.File, text []byte) error {
+	end := len(text)
+	if visualFoxPro(h.Version) && bytes.IndexByte(text[headBytes:], terminator) < 0 {
+		end = max(headBytes, end-backlinkBytes)
+	}
+	var raw [][]byte
+	for p := headBytes; p+fieldBytes <= end && text[p] != terminator; p += fieldBytes {
+		if d := text[p : p+fieldBytes]; d[0] != 0 || d[11] != 0 {
+			raw = append(raw, d)
+			continue
+		}
+		break
+	}
+	if len(raw) == 0 && text[headBytes] != terminator {
+		return h.noField(src)
+	}
+	long := h.longTexts(raw)
+	names := fieldNames(raw, h.page)
+	at, bits := 1, 0
+	for i, d := range raw {
+		f := Field{Name: names[i], Type: d[11], Offset: at, Length: int(d[16]), Decimals: int(d[17]), nullBit: noBit, sizeBit: noBit}
+		if f.Type == 'C' && long {
+			f.Length += f.Decimals << 8
+		}
+		at += f.Length
+		if visualFoxPro(h.Version) {
+			if f.Type == '0' {
+				h.nullFrom, h.nullBits = f.Offset, 8*f.Length
+				continue
+			}
+			bits = f.takeBits(bits, d[18])
+		}
+		if err := f.decide(h.Version); err != nil {
+			return h.errorAt(src, int64(headBytes+i*fieldBytes+nameBytes), noRecord, f.Name, err)
+		}
+		h.Fields = append(h.Fields, f)
+	}
+	if empty := h.emptyFields(); empty > h.RecordLength {
+		return h.errorAt(src, 10, noRecord, "", fmt.Errorf("%d fields have no bytes, more than records of %d bytes may have", empty, h.RecordLength))
+	}
+	if at > h.RecordLength {
+		return h.errorAt(src, 10, noRecord, "", fmt.Errorf("the fields take %d bytes with the deletion flag, the header says that a record has %d%s", at, h.RecordLength, h.otherLayout()))
+	}
+	if bits > h.nullBits {
+		h.forgetBits()
+	}
+	return nil
+}
+
+// noField is the error of a table without fields. Beside a shapefile it says which records are deleted, and nothing else; alone it is none.
+func (h *Header) noField(src *source.File) error {
+	return h.errorAt(src, headBytes, noRecord, "", fmt.Errorf("the header has no field%s", h.otherLayout()))
+}
+
+// longTexts reports whether the second byte of a C field's length counts: only then do the fields fill a record. Elsewhere it means nothing.
+func (h *Header) longTexts(raw [][]byte) bool {
+	sum, high := 1, 0
+	for _, d := range raw {
+		sum += int(d[16])
+		if d[11] == 'C' {
+			high += int(d[17]) << 8
+		}
+	}
+	return high > 0 && sum+high == h.RecordLength
+}
+
+// emptyFields counts the fields without bytes. Each is a column of nulls, so that many of them would make a large table of a small file.
+func (h *Header) emptyFields() int {
+	n := 0
+	for i := range h.Fields {
+		if h.Fields[i].Length == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// forgetBits is for a table whose fields may be null and whose hidden field has no room to say which are.
+func (h *Header) forgetBits() {
+	for i := range h.Fields {
+		h.Fields[i].nullBit, h.Fields[i].sizeBit = noBit, noBit
+	}
+}
+
+// errorAt says what is wrong at an offset of the table. The record is noRecord where none is concerned.
+func (h *Header) errorAt(src *source.File, offset, record int64, field string, what error) error {
+	return &readers.ParseError{Name: src.Name, Format: formatName, Offset: offset, Row: record, Unit: unit, Field: field, Err: what}
+}
+
+// cutShort is the error where a file ends before its size.
+func cutShort(src *source.File, at int64, err error) error {
+	if err == nil || errors.Is(err, io.EOF) {
+		err = source.ErrChanged
+	}
+	return fmt.Errorf("%s: %w: it ends at byte %d", src.Name, err, at)
+}

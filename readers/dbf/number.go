@@ -1,0 +1,133 @@
+package dbf
+
+import (
+	"math"
+	"strconv"
+	"unsafe"
+
+	"github.com/vibeflight/vibeflight/readers/internal/number"
+)
+
+// Powers of ten that are exact, as integers and as floats.
+var (
+	tens      = [16]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
+	floatTens = [16]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
+)
+
+// numbers reads fields that hold floats as text.
+func (c *column) numbers(b *block, row int) {
+	width, decimals := c.field.Length, c.field.Decimals
+	end := c.field.Offset + width
+	usual := decimals > 0 && decimals < len(tens) && decimals < width
+	for i, place := range b.live {
+		if usual {
+			if v, ok := fixedPoint(b.at(int(place)+end), width, decimals); ok {
+				c.floats[row+i] = v
+				continue
+			}
+		}
+		c.numberText(b, int(place), row+i)
+	}
+}
+
+// fixedPoint reads a right-aligned number that has its point where its field says, and at most 53 bits without it: then one division rounds it
+// correctly, since both operands are exact (Clinger 1990).
+//
+//	field  "   -1234.567", 3 decimals    -1234567 / 10^3
+func fixedPoint(end unsafe.Pointer, width, decimals int) (v float64, ok bool) {
+	if *(*byte)(unsafe.Add(end, -1-decimals)) != '.' {
+		return 0, false
+	}
+	fraction, ok := lastDigits(end, decimals)
+	if !ok {
+		return 0, false
+	}
+	whole, negative, f := uint64(0), false, foundBlank
+	if width -= decimals + 1; width > 0 {
+		whole, negative, f = rightAligned(unsafe.Add(end, -1-decimals), width)
+	}
+	scale := tens[decimals&15]
+	if f == foundOther || whole >= 1<<53/scale {
+		return 0, false
+	}
+	v = float64(int64(whole*scale+fraction)) / floatTens[decimals&15]
+	if negative {
+		v = -v
+	}
+	return v, true
+}
+
+// lastDigits is the number that the last n bytes before end spell, 15 at most.
+func lastDigits(end unsafe.Pointer, n int) (v uint64, ok bool) {
+	d := load(unsafe.Add(end, -8)) ^ zeroWord
+	if n < 8 {
+		d = d >> (64 - 8*n) << (64 - 8*n)
+	}
+	if nondigits(d) != 0 {
+		return 0, false
+	}
+	v = eight(d)
+	if n > 8 {
+		above, ok := lastDigits(unsafe.Add(end, -8), n-8)
+		return above*1e8 + v, ok
+	}
+	return v, true
+}
+
+// numberText reads any text.
+func (c *column) numberText(b *block, place, row int) {
+	text := trim(b.bytes(c.field, place))
+	if unset(text) {
+		c.null(row)
+		return
+	}
+	v, ok := parseFloat(text)
+	if !ok {
+		c.bad = append(c.bad, int32(place))
+		return
+	}
+	c.floats[row] = v
+}
+
+// parseFloat gives the correctly rounded value of a number, which a zero may be written behind: the byte there is put back. Behind that number.Padding
+// bytes can be read.
+func parseFloat(text []byte) (v float64, ok bool) {
+	behind := (*byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(text)), len(text)))
+	was := *behind
+	*behind = 0
+	v, end := number.Float(unsafe.Pointer(unsafe.SliceData(text)), 0)
+	*behind = was
+	if end == len(text) {
+		return v, true
+	}
+	if _, ok := parseNumeral(text); ok { // with a plus, zeros in front, no digit before or behind the point
+		v, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(text), len(text)), 64)
+		return v, err == nil
+	}
+	return special(text)
+}
+
+// special reads what stands for the values of a float that are no number, in any case of letters.
+func special(text []byte) (v float64, ok bool) {
+	sign := 1
+	if text[0] == '-' || text[0] == '+' {
+		if text[0] == '-' {
+			sign = -1
+		}
+		text = text[1:]
+	}
+	if len(text) > len("infinity") {
+		return 0, false
+	}
+	lower := make([]byte, 0, 8)
+	for _, c := range text {
+		lower = append(lower, c|0x20)
+	}
+	switch string(lower) {
+	case "nan":
+		return nan, true
+	case "inf", "infinity":
+		return math.Inf(sign), true
+	}
+	return 0, false
+}

@@ -1,0 +1,187 @@
+package dbf
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+// Reader reads runs of records of one table, for one goroutine. Its memory serves one run after the other. It needs no Close: the files are the caller's.
+type Reader struct {
+	h       *Header
+	src     *source.File
+	limits  readers.Limits
+	columns []column
+	block   block
+	text    textDecoder
+	memo    *memoFile // nil: there is none, or it is ignored
+
+	starts []int64
+	left   []int64
+	refuse []int64 // malformed records of the run at hand, ascending: known from a first pass over it
+}
+
+// Run is what a Reader read. All of it belongs to the Reader and is overwritten by its next Read.
+type Run struct {
+	// Columns are the fields of the records that are rows, in their order, without geometry. Types are those that the header declares; only N without
+	// decimals may be wider: decimal128 or float64, which geoarrow widens to one another. No column is ever needed as text.
+	Columns *geoarrow.Columns
+	Starts  []int64 // offset of each row's record
+	Left    []int64 // numbers of the records that are no rows, ascending: deleted ones, and malformed ones under on_error: skip
+	Skipped readers.Skipped
+	Bytes   int64 // read from the table, not from its memo file
+}
+
+// NewReader gives a Reader of the table that the header is of. src is the table's file, or the one that the table belongs to as a sibling.
+// An error is one of opening the memo file, or of a memo file that is none.
+func (h *Header) NewReader(src *source.File, limits readers.Limits) (*Reader, error) {
+	return h.newReader(src, limits, blockBytes)
+}
+
+func (h *Header) newReader(src *source.File, limits readers.Limits, blockBytes int) (*Reader, error) {
+	r := &Reader{h: h, src: src, limits: limits.WithDefaults(), columns: make([]column, len(h.Fields)), text: h.page.decoder()}
+	r.block.most = max(1, blockBytes/h.RecordLength)
+	if slices.ContainsFunc(h.Fields, func(f Field) bool { return f.kind.isMemo() }) && !h.options.withoutMemo {
+		var err error
+		if r.memo, err = openMemo(src, h, r.limits.MaxFeatureBytes); err != nil {
+			return nil, err
+		}
+	}
+	for i := range r.columns {
+		r.columns[i] = column{field: &h.Fields[i], h: h, text: textColumn{decoder: &r.text}, memo: r.memo}
+		if h.Fields[i].kind == kindDate {
+			r.columns[i].months = new(months)
+		}
+	}
+	return r, nil
+}
+
+// Read reads the records from (inclusive) to to (exclusive), of which the first of the table is 0, and which the table has. Errors: a *readers.ParseError
+// for the malformed record that comes first, unless on_error is skip; a *readers.LimitError; the error of ctx; source.ErrChanged.
+func (r *Reader) Read(ctx context.Context, from, to int64) (Run, error) {
+	r.refuse = r.refuse[:0]
+	bad, err := r.pass(ctx, from, to)
+	if err == nil && len(bad) > 0 {
+		// What malformed records hold must not decide about types, so the others are read as if these were not there.
+		r.refuse = bad
+		_, err = r.pass(ctx, from, to)
+	}
+	if err != nil {
+		return Run{}, err
+	}
+	run := Run{
+		Columns: &geoarrow.Columns{Rows: len(r.starts), Attributes: make([]geoarrow.Column, len(r.columns))},
+		Starts:  r.starts, Left: r.left, Bytes: (to - from) * int64(r.h.RecordLength),
+	}
+	for i := range r.columns {
+		run.Columns.Attributes[i] = r.columns[i].finish(len(r.starts))
+	}
+	run.Skipped.Count = int64(len(r.refuse))
+	for _, record := range r.refuse[:min(len(r.refuse), readers.MaxSkippedOffsets)] {
+		run.Skipped.First = append(run.Skipped.First, r.h.offset(record))
+	}
+	return run, nil
+}
+
+// pass reads a run, and gives the malformed records if on_error is skip.
+func (r *Reader) pass(ctx context.Context, from, to int64) (bad []int64, err error) {
+	r.starts, r.left = r.starts[:0], r.left[:0]
+	for i := range r.columns {
+		r.columns[i].reset(int(to - from))
+	}
+	for at := from; at < to; {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		n := min(int64(r.block.most), to-at)
+		if err := r.block.load(r.src, r.h, at, int(n)); err != nil {
+			return nil, err
+		}
+		wrong := r.live(at, int(n))
+		var limit beyond
+		for i := range r.columns {
+			c := &r.columns[i]
+			if err := c.parse(&r.block, len(r.starts)); err != nil {
+				return nil, r.tooMuch(err, from)
+			}
+			wrong = append(wrong, c.bad...)
+			limit = limit.first(c.beyond)
+		}
+		if len(wrong) > 0 && !r.h.options.skip {
+			if place := slices.Min(wrong); limit.err == nil || place <= limit.place {
+				return nil, r.complain(at, place)
+			}
+		}
+		if limit.err != nil {
+			return nil, limit.err
+		}
+		bad = append(bad, r.numbers(at, wrong)...)
+		for _, p := range r.block.live {
+			r.starts = append(r.starts, r.h.offset(at)+int64(p)-frontBytes)
+		}
+		at += n
+	}
+	return bad, nil
+}
+
+// live lists the records of the block that are rows, and gives those whose deletion flag is none.
+func (r *Reader) live(first int64, n int) (wrong []int32) {
+	b := &r.block
+	b.live = b.live[:0]
+	p := frontBytes
+	for i := range n {
+		switch flag := b.buf[p]; {
+		case len(r.refuse) > 0 && refused(r.refuse, first+int64(i)), flag == '*' && !r.h.options.deleted:
+			r.left = append(r.left, first+int64(i))
+		case flag == ' ', flag == 0, flag == '*':
+			b.live = append(b.live, int32(p))
+		default:
+			wrong = append(wrong, int32(p))
+		}
+		p += r.h.RecordLength
+	}
+	return wrong
+}
+
+func refused(list []int64, record int64) bool {
+	_, found := slices.BinarySearch(list, record)
+	return found
+}
+
+// numbers turns places in the block, which begins with record first, into numbers of records, each once.
+func (r *Reader) numbers(first int64, places []int32) []int64 {
+	records := make([]int64, len(places))
+	for i, p := range places {
+		records[i] = first + int64(int(p)-frontBytes)/int64(r.h.RecordLength)
+	}
+	slices.Sort(records)
+	return slices.Compact(records)
+}
+
+// complain says what is wrong with the record at a place in the block, which begins with record first.
+func (r *Reader) complain(first int64, place int32) error {
+	record := first + int64(int(place)-frontBytes)/int64(r.h.RecordLength)
+	if flag := r.block.buf[place]; flag != ' ' && flag != 0 && flag != '*' {
+		return r.h.errorAt(r.src, r.h.offset(record), record, "", fmt.Errorf("the deletion flag is %s, expected a blank or *", quoted([]byte{flag})))
+	}
+	for i := range r.columns {
+		if c := &r.columns[i]; slices.Contains(c.bad, place) {
+			return r.h.errorAt(r.src, r.h.offset(record)+int64(c.field.Offset), record, c.field.Name, c.wrong(&r.block, int(place)))
+		}
+	}
+	panic("dbf: a malformed record without a malformed field")
+}
+
+// tooMuch says which records a limit was met in.
+func (r *Reader) tooMuch(err error, from int64) error {
+	if !errors.Is(err, geoarrow.ErrBatchTooLarge) {
+		return err
+	}
+	what := fmt.Sprintf("%s: the records from %d on (%v)", r.src.Name, from, err)
+	return &readers.LimitError{What: what, Flag: "--batch-rows", Limit: int64(r.limits.BatchRows)}
+}

@@ -1,0 +1,154 @@
+package dbf
+
+import (
+	"encoding/hex"
+	"math/bits"
+	"unicode/utf8"
+	"unsafe"
+)
+
+// texts reads fields whose texts stand among blanks. A blank one is null.
+func (c *column) texts(b *block, row int) error {
+	t := &c.text
+	width := c.field.Length
+	if err := t.room(width * len(b.live)); err != nil {
+		return err
+	}
+	from, nulls := len(t.values), len(c.nulls)
+	values, n := unsafe.Pointer(unsafe.SliceData(t.values[:cap(t.values)])), from
+	for i, place := range b.live {
+		start, end := b.trimmed(int(place)+c.field.Offset, width)
+		if start == end {
+			c.null(row + i)
+		} else {
+			copyWords(unsafe.Add(values, n), b.at(start), end-start)
+			n += end - start
+		}
+		t.ends[row+i+1] = int32(n)
+	}
+	t.values = t.values[:n]
+	if !ascii(t.values[from:]) && !c.isUTF8(from, row, len(b.live)) {
+		t.values, c.nulls = t.values[:from], c.nulls[:nulls]
+		c.decoded(b, row)
+	}
+	return nil
+}
+
+// decoded is texts for those that are not the bytes of the file.
+func (c *column) decoded(b *block, row int) {
+	for i, place := range b.live {
+		start, end := b.trimmed(int(place)+c.field.Offset, c.field.Length)
+		if start == end {
+			c.null(row + i)
+		}
+		c.text.add(row+i, b.buf[start:end])
+	}
+}
+
+// isUTF8 reports whether the texts of some rows, which begin at byte from of the values, are UTF-8 in a table that says so.
+func (c *column) isUTF8(from, row, rows int) bool {
+	t := &c.text
+	if !t.decoder.page.utf8 || !utf8.Valid(t.values[from:]) {
+		return false
+	}
+	// Valid as a whole; each is, unless a character begins in one text and goes on in the next.
+	for _, at := range t.ends[row : row+rows] {
+		if int(at) < len(t.values) && !utf8.RuneStart(t.values[at]) {
+			return false
+		}
+	}
+	return true
+}
+
+// trimmed cuts blanks and NULs off both ends of width bytes from byte start on.
+func (b *block) trimmed(start, width int) (from, to int) {
+	end := start + width
+	for end-start >= 8 {
+		w := load(b.at(end-8)) ^ blankWord
+		if w != 0 {
+			end -= bits.LeadingZeros64(w) >> 3
+			break
+		}
+		end -= 8
+	}
+	for end > start && (b.buf[end-1] == ' ' || b.buf[end-1] == 0) {
+		end--
+	}
+	for start < end && (b.buf[start] == ' ' || b.buf[start] == 0) {
+		start++
+	}
+	return start, end
+}
+
+// copyWords copies n bytes, and up to seven that stand behind.
+func copyWords(to, from unsafe.Pointer, n int) {
+	for i := 0; i < n; i += 8 {
+		*(*uint64)(unsafe.Add(to, i)) = load(unsafe.Add(from, i))
+	}
+}
+
+// ascii reports whether all bytes are below 0x80.
+func ascii(text []byte) bool {
+	var all uint64
+	for len(text) >= 32 {
+		p := unsafe.Pointer(unsafe.SliceData(text))
+		all |= load(p) | load(unsafe.Add(p, 8)) | load(unsafe.Add(p, 16)) | load(unsafe.Add(p, 24))
+		text = text[32:]
+	}
+	for _, c := range text {
+		all |= uint64(c)
+	}
+	return all&highBits == 0
+}
+
+// varTexts reads fields of type V: the text is the whole field, or as long as the field's last byte says where a bit of the hidden field says so.
+func (c *column) varTexts(b *block, row int) error {
+	if err := c.text.room(c.field.Length * len(b.live)); err != nil {
+		return err
+	}
+	for i, place := range b.live {
+		text, ok := c.variable(b, place)
+		switch {
+		case c.isNull(b, place):
+			c.null(row + i)
+			text = nil
+		case !ok:
+			c.bad = append(c.bad, place)
+		}
+		c.text.add(row+i, text)
+	}
+	return nil
+}
+
+// variable gives the bytes of a value of type V or Q.
+func (c *column) variable(b *block, place int32) (value []byte, ok bool) {
+	value = b.bytes(c.field, int(place))
+	if len(value) == 0 || !c.flag(b, place, c.field.sizeBit) {
+		return value, true
+	}
+	n := int(value[len(value)-1])
+	if n >= len(value) {
+		return nil, false
+	}
+	return value[:n], true
+}
+
+// hexTexts reads fields of type Q, whose bytes are given as hexadecimal text: no column of the table's types holds bytes.
+func (c *column) hexTexts(b *block, row int) error {
+	if err := c.text.room(2 * c.field.Length * len(b.live)); err != nil {
+		return err
+	}
+	for i, place := range b.live {
+		value, ok := c.variable(b, place)
+		switch {
+		case c.isNull(b, place):
+			c.null(row + i)
+			value = nil
+		case !ok:
+			c.bad = append(c.bad, place)
+		}
+		c.text.values = hex.AppendEncode(c.text.values, value)
+		c.text.end(row + i)
+	}
+	return nil
+}

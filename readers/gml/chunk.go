@@ -1,0 +1,59 @@
+package gml
+
+import (
+	"github.com/vibeflight/vibeflight/readers/internal/rows"
+	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
+)
+
+// state is what a span must know of the text before it.
+type state struct {
+	encoding xmltext.Encoding
+	swapped  bool  // boundedBy of the root says that the first axis is north
+	size     uint8 // and how many ordinates a position has; 0: it does not say
+}
+
+// pack gives the state as a Span carries it: size, swapped and encoding from the highest bit to the lowest.
+func (t state) pack() uint64 {
+	v := uint64(t.size)<<3 | uint64(t.encoding)
+	if t.swapped {
+		v |= 4
+	}
+	return v
+}
+
+func unpackState(v uint64) state {
+	return state{encoding: xmltext.Encoding(v & 3), swapped: v&4 != 0, size: uint8(v >> 3)}
+}
+
+// pack is the state of the rows that are read.
+func (s *scanner) pack() uint64 {
+	return state{encoding: s.x.Encoding, swapped: s.frame.system.swapped, size: uint8(s.frame.size)}.pack()
+}
+
+// chunkEnds reports whether the chunk at hand ends before the row at offset off.
+func (s *scanner) chunkEnds(off int64) bool {
+	return off >= s.stop || s.sink.Rows > 0 && (s.sink.Rows >= s.limits.BatchRows || off-s.chunk.From >= s.limits.BatchBytes)
+}
+
+// begin starts a chunk with the row at offset off, whose start tag was read, unless one is begun.
+func (s *scanner) begin(off int64) {
+	if s.sink.Rows == 0 && s.sink.Skipped.Count == 0 {
+		s.first, s.firstNumber = off, s.feature
+		s.firstPlace.save(s)
+	}
+}
+
+// end finishes the chunk whose last row ended before offset off. If its rows showed that a column must be read as text, it goes back, and again is true.
+func (s *scanner) end(off int64) (again, ok bool) {
+	if text := s.sink.NeedText(); len(text) > 0 {
+		s.sink.Text = append(s.sink.Text, text...)
+		s.sink.Reset()
+		s.feature = s.firstNumber
+		return true, s.seek(s.first, &s.firstPlace)
+	}
+	s.next = off
+	s.sink.addTo(&s.sum)
+	s.chunk.State = s.pack()
+	s.err = rows.Emit(s.sink, &s.Window, &s.chunk, off, s.limits, s.emit)
+	return false, s.err == nil
+}

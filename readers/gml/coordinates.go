@@ -1,0 +1,105 @@
+package gml
+
+import (
+	"bytes"
+	"unsafe"
+
+	"github.com/vibeflight/vibeflight/readers/internal/number"
+)
+
+const coordinatesRule = "OGC 02-069 section 4.3.1"
+
+// separators are what stands between the numbers of coordinates.
+type separators struct {
+	decimal byte // point of a number
+	cs      byte // between the ordinates of a tuple
+	ts      byte // between tuples; any blank is as good as the blank
+}
+
+// tuples reads the text of a coordinates element, whose start tag was read, up to its end.
+func (s *scanner) tuples() bool {
+	sep := separators{'.', ',', ' '}
+	for i := range s.x.Attrs() {
+		_, local := s.x.AttrName(i)
+		to := &sep.decimal
+		switch string(local) {
+		case "decimal":
+		case "cs":
+			to = &sep.cs
+		case "ts":
+			to = &sep.ts
+		default:
+			continue
+		}
+		value := s.x.AttrValue(i)
+		if len(value) != 1 || bytes.IndexByte([]byte("0123456789+-eE"), value[0]) >= 0 {
+			return s.expect(int(s.x.AttrOffset(i)-s.Base), fieldGeometry, coordinatesRule, "one character that is no part of a number")
+		}
+		*to = value[0]
+	}
+	if sep.cs == sep.ts || sep.cs == sep.decimal || sep.ts == sep.decimal {
+		return s.wrong(s.x.At, fieldGeometry, coordinatesRule, "two of decimal, cs and ts are the same")
+	}
+	text, ok := s.flat()
+	if !ok {
+		return false
+	}
+	for p := text.space(0); p < text.n; {
+		end, bad := s.tuple(text, p, sep)
+		if bad != "" {
+			return s.expect(text.at(end), fieldGeometry, coordinatesRule, bad)
+		}
+		p = end
+	}
+	return s.closes()
+}
+
+// tuple reads the tuple at p of a text, and gives the index of the next one. bad is what is expected at end where it is malformed.
+func (s *scanner) tuple(text plainText, p int, sep separators) (end int, bad string) {
+	for i := 0; ; i++ {
+		v, after := number.Float(text.q, p)
+		if after < 0 || after > text.n || after < text.n && !sep.ends(byteAt(text.q, after)) || sep.decimal != '.' {
+			if v, after = s.foreign(text, p, sep); after < 0 {
+				return p, wantNumber(^after)
+			}
+		}
+		s.add(i, v)
+		p = text.space(after)
+		if p < text.n && (byteAt(text.q, p) == sep.cs || isBlank(sep.cs) && p > after && byteAt(text.q, p) != sep.ts) {
+			if !isBlank(sep.cs) {
+				p = text.space(p + 1)
+			}
+			continue
+		}
+		if i == 0 {
+			return p, "a second ordinate of a tuple"
+		}
+		if p < text.n && byteAt(text.q, p) == sep.ts {
+			p = text.space(p + 1)
+		}
+		return p, ""
+	}
+}
+
+// ends reports a byte that may stand behind a number.
+func (sep separators) ends(c byte) bool { return isBlank(c) || c == sep.cs || c == sep.ts }
+
+// foreign reads an ordinate at p that is not as package number has it: a decimal comma, a plus. It gives the index behind it, or a complement as ordinate does.
+func (s *scanner) foreign(t plainText, p int, sep separators) (v float64, end int) {
+	last := p
+	for last < t.n && !sep.ends(byteAt(t.q, last)) {
+		last++
+	}
+	text := unsafe.Slice((*byte)(unsafe.Add(t.q, p)), last-p)
+	if sep.decimal != '.' {
+		if bytes.IndexByte(text, '.') >= 0 {
+			return 0, ^noNumber
+		}
+		text = bytes.ReplaceAll(text, []byte{sep.decimal}, []byte{'.'})
+	}
+	v, why := s.double(text)
+	if why >= 0 {
+		return 0, ^why
+	}
+	return v, last
+}

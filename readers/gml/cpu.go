@@ -1,0 +1,84 @@
+package gml
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/internal/window"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+// cpu is the CPU engine: one pass over the bytes, which decides what every engine gives.
+type cpu struct {
+	layout    readers.Layout
+	readBytes int // read at a time; 0: window.Bytes
+}
+
+// Parse reads the features of a layer of the whole file, or again a span of them that an earlier Parse emitted.
+func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
+	if req.Span.To < 0 {
+		req.Span.To = src.Size
+	}
+	s := c.scanner(req)
+	s.sink = newSink(s.schema)
+	s.sink.Text = slices.Clone(req.Span.Text)
+	s.sink.Reset()
+	empty := true
+	s.emit = func(chunk readers.Chunk) error {
+		empty = false
+		return emit(chunk)
+	}
+	var crew *crew
+	if !req.Span.Inside && s.limits.Workers > 1 && req.Span.To-req.Span.From > 2*s.limits.PartBytes {
+		crew = c.crew(ctx, src, req, s)
+		defer crew.close()
+	}
+	ok := s.open(ctx, src, req.Span.From, req.Span.To, req.Span.Row, cmp.Or(c.readBytes, window.Bytes))
+	switch {
+	case !ok:
+	case req.Span.Inside:
+		ok = s.span(req.Span)
+	default:
+		ok = s.document()
+	}
+	if !ok {
+		return readers.Summary{}, s.error()
+	}
+	if crew != nil {
+		if err := crew.finish(); err != nil {
+			return readers.Summary{}, err
+		}
+	}
+	s.sum.BytesRead += s.Read
+	s.sum.CRS = s.crs.crs
+	s.sum.Layers = s.layers.names
+	if s.wanted != "" && !s.layers.has(s.wanted) && !req.Span.Inside {
+		return s.sum, &readers.NoLayerError{Name: src.Name, Layer: s.wanted, Layers: s.layers.names}
+	}
+	if empty && !req.Span.Inside {
+		s.sink.Text = nil
+		s.sink.Reset()
+		none, err := s.sink.Columns(0)
+		if err == nil {
+			err = emit(readers.Chunk{Columns: none})
+		}
+		if err != nil {
+			return readers.Summary{}, err
+		}
+	}
+	return s.sum, nil
+}
+
+// span reads rows again that make one chunk.
+func (s *scanner) span(span readers.Span) bool {
+	st := unpackState(span.State)
+	s.inside = true
+	s.x.ResumeLoose()
+	s.x.Encoding = st.encoding
+	s.show()
+	s.frame = frame{&system{swapped: st.swapped}, int(st.size)}
+	s.places = append(s.places[:0], place{})
+	return s.walk()
+}

@@ -1,0 +1,149 @@
+package gml
+
+import (
+	"math"
+	"slices"
+
+	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
+)
+
+const curveRule = "OGC 07-036 section 10.4.7"
+
+// line reads a curve, whose start tag was read, as a LineString of its own, up to its end.
+func (s *scanner) line(c frame) bool {
+	before := len(s.sink.Geom.X)
+	if !s.curve(c) {
+		return false
+	}
+	if len(s.sink.Geom.X)-before == 1 {
+		s.sink.Shapes.ShortLines++
+	}
+	return true
+}
+
+// curve reads an element that is one line, whose start tag was read, up to its end: LineString, LinearRing and LineStringSegment hold positions; Curve, Ring and
+// CompositeCurve pieces, each of which begins where the one before ends; an OrientableCurve a curve, which it may turn round.
+func (s *scanner) curve(c frame) bool {
+	switch string(s.x.Local()) {
+	case "LineString", "LinearRing", "LineStringSegment":
+		return s.positions(c)
+	case "OrientableCurve":
+		return s.orientable(c)
+	}
+	first := len(s.sink.Geom.X)
+	for {
+		switch s.x.Next() {
+		case xmltext.End:
+			return true
+		case xmltext.Start:
+		default:
+			return false
+		}
+		ok := false
+		switch string(s.x.Local()) {
+		case "segments", "curveMember", "curveMembers":
+			ok = s.pieces(c, first)
+		default:
+			ok = s.aside()
+		}
+		if !ok {
+			return false
+		}
+	}
+}
+
+// pieces reads the curves in the element whose start tag was read, up to its end, as the continuation of the line that begins with position first.
+func (s *scanner) pieces(around frame, first int) bool {
+	if !s.inline() {
+		return false
+	}
+	for {
+		switch s.x.Next() {
+		case xmltext.End:
+			return true
+		case xmltext.Start:
+		default:
+			return false
+		}
+		if name := s.x.Local(); shapeOf(name) != aCurve && string(name) != "LineStringSegment" {
+			return s.refuse("a line: only straight segments are")
+		}
+		c := around
+		if !s.named(&c) {
+			return false
+		}
+		at, piece := s.x.At, len(s.sink.Geom.X)
+		if !s.curve(c) {
+			return false
+		}
+		if piece > first && !s.join(piece) {
+			return s.wrong(at, fieldGeometry, curveRule, "a curve does not begin where the one before it ends")
+		}
+	}
+}
+
+// join drops position piece, with which a curve begins, if the line before ends there.
+func (s *scanner) join(piece int) bool {
+	g := &s.sink.Geom
+	if piece == len(g.X) {
+		return true
+	}
+	if g.X[piece] != g.X[piece-1] || g.Y[piece] != g.Y[piece-1] || !equalOrdinate(g.Z, piece) {
+		return false
+	}
+	g.X, g.Y = slices.Delete(g.X, piece, piece+1), slices.Delete(g.Y, piece, piece+1)
+	if piece < len(g.Z) {
+		g.Z = slices.Delete(g.Z, piece, piece+1)
+	}
+	return true
+}
+
+// equalOrdinate compares an ordinate with the one before it; those that are missing are equal to any.
+func equalOrdinate(z []float64, i int) bool {
+	return i >= len(z) || z[i] == z[i-1] || math.IsNaN(z[i]) || math.IsNaN(z[i-1])
+}
+
+// orientable reads an OrientableCurve, whose start tag was read, up to its end. With orientation "-" it is its curve from the end to the beginning.
+func (s *scanner) orientable(c frame) bool {
+	sign, _ := s.x.Attr("orientation")
+	turned := string(sign) == "-"
+	g := &s.sink.Geom
+	first := len(g.X)
+	for {
+		switch s.x.Next() {
+		case xmltext.End:
+			if turned {
+				slices.Reverse(g.X[first:])
+				slices.Reverse(g.Y[first:])
+				s.reverseZ(first)
+			}
+			return true
+		case xmltext.Start:
+		default:
+			return false
+		}
+		ok := false
+		if string(s.x.Local()) == "baseCurve" {
+			ok = s.pieces(c, first)
+		} else {
+			ok = s.aside()
+		}
+		if !ok {
+			return false
+		}
+	}
+}
+
+// reverseZ turns the z of the positions from first on round, of which the last ones may be missing.
+func (s *scanner) reverseZ(first int) {
+	g := &s.sink.Geom
+	if len(g.Z) <= first {
+		return
+	}
+	for len(g.Z) < len(g.X) {
+		g.Z = append(g.Z, nan)
+	}
+	slices.Reverse(g.Z[first:])
+}
+
+var nan = math.Float64frombits(0x7ff8000000000000)

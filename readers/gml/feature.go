@@ -1,0 +1,261 @@
+package gml
+
+import (
+	"unsafe"
+
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/number"
+	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
+)
+
+// row is what the feature at hand said so far. Its values go to their columns once all of it is known to be well-formed.
+type row struct {
+	ids      [leadingColumns][]byte // nil: it has no such attribute
+	values   []value
+	property []byte        // the element at hand: the innermost one that is no geometry
+	frame    frame         // of its geometry, unless that says more
+	kind     geoarrow.Kind // of the geometry in the builder
+	geometry bool          // an element that is a geometry was met
+	decoded  []byte        // texts that are not those of the window
+}
+
+func (s *scanner) resetRow() {
+	r := &s.row
+	r.ids, r.values, r.decoded = [leadingColumns][]byte{}, r.values[:0], r.decoded[:0]
+	r.frame, r.kind, r.geometry = s.frame, geoarrow.NoKind, false
+	s.field, s.ofFile = "", false
+}
+
+// readRow reads the feature whose start tag was read as a row, and counts it.
+func (s *scanner) readRow(off int64) bool {
+	s.inRow = true
+	m, crs := s.x.TagMark(), s.crs
+	for {
+		ok := s.readFeature()
+		if s.tooLong(m, ok, s.readAgain) {
+			return false
+		}
+		if ok {
+			if s.sink.Rows == 0 {
+				s.chunk.From = off
+			}
+			s.commit()
+			s.sink.commit(off)
+			s.feature++
+			s.inRow = false
+			return true
+		}
+		s.sink.rollback()
+		s.crs = crs // a feature that is left out establishes none
+		switch {
+		case s.err != nil:
+			return false
+		case s.x.Cut():
+			s.sink.Foresee(off-s.chunk.From, min(s.End, s.stop)-s.chunk.From, s.limits.BatchRows)
+			if !s.again(m) {
+				return false
+			}
+		case s.skipErrors && !s.ofFile && !s.x.Fault.Depth:
+			return s.skipRow(m, off)
+		default:
+			return false
+		}
+	}
+}
+
+// readAgain is readFeature where that has met a fault.
+func (s *scanner) readAgain() bool {
+	s.sink.rollback()
+	return s.readFeature()
+}
+
+// skipRow passes a malformed feature, if its XML at least is well-formed.
+func (s *scanner) skipRow(m xmltext.Mark, off int64) bool {
+	why, field, at := s.x.Fault, s.field, s.Base+int64(s.x.Fault.Pos)
+	s.field = ""
+	s.x.Rewind(m)
+	if s.token() != xmltext.Start || !s.pass(s.x.Depth()-1) {
+		if s.err == nil && s.x.Fault.Long {
+			s.err = s.TooLong(int(off - s.Base))
+		} else if s.err == nil && at < s.Base+int64(s.x.Fault.Pos) {
+			why.Pos = int(at - s.Base)
+			s.x.Fault, s.field = why, field
+		}
+		return false
+	}
+	if s.Base+int64(s.x.P)-off > s.Most {
+		s.err = s.TooLong(int(off - s.Base))
+		return false
+	}
+	s.sink.Skip(off)
+	s.feature++
+	s.inRow = false
+	return true
+}
+
+// readFeature reads the feature whose start tag was read, up to its end.
+func (s *scanner) readFeature() bool {
+	s.resetRow()
+	for i := range s.x.Attrs() {
+		switch _, local := s.x.AttrName(i); string(local) {
+		case "fid":
+			s.row.ids[columnFID] = s.keep(s.x.AttrValue(i))
+		case "id":
+			s.row.ids[columnGMLID] = s.keep(s.x.AttrValue(i))
+		}
+	}
+	return s.properties(false)
+}
+
+// properties reads the children of a feature, or of an element inside of one, up to its end.
+func (s *scanner) properties(inside bool) bool {
+	for {
+		switch s.x.Next() {
+		case xmltext.End:
+			return true
+		case xmltext.Start:
+			if !s.property(inside) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+}
+
+// property reads an element of a feature whose start tag was read, up to its end: a value, a geometry, or what holds such. Geometries stand inside of elements
+// that name them, but not all writers know.
+func (s *scanner) property(inside bool) bool {
+	name := s.x.Local()
+	if k := shapeOf(name); k != noShape && s.holds(inside) {
+		return s.firstGeometry(k)
+	}
+	if !inside && string(name) == "boundedBy" {
+		return s.boundedBy(&s.row.frame)
+	}
+	around := s.row.property
+	s.row.property = name
+	e := element{name: name, at: s.x.P, place: len(s.row.values)}
+	if n := s.x.Attrs(); n > 0 {
+		s.attributes(&e, n)
+	}
+	ok := s.content(&e)
+	s.row.property = around
+	return ok
+}
+
+// holds reports whether the element whose start tag was read holds an element; or, inside of another, nothing at all.
+func (s *scanner) holds(inside bool) bool {
+	p := s.x.P
+	for isBlank(s.At(p)) {
+		p++
+	}
+	return s.At(p) == '<' && (inside || s.At(p+1) != '/' && s.At(s.x.P-2) != '/')
+}
+
+// element is one that may hold a value.
+type element struct {
+	name   []byte
+	at     int  // index of its content
+	place  int  // of its value among those of the row: before those of its attributes
+	null   bool // xsi:nil
+	refers bool // it has an xlink:href
+}
+
+// content reads what an element holds, up to its end.
+func (s *scanner) content(e *element) bool {
+	text, ok := s.x.Text()
+	if !ok {
+		return false
+	}
+	switch s.x.Next() {
+	case xmltext.End:
+		return s.leaf(e, text)
+	case xmltext.Start:
+		return s.property(true) && s.properties(true)
+	}
+	return false
+}
+
+// leaf keeps the text of an element without children.
+func (s *scanner) leaf(e *element, text []byte) bool {
+	d := s.schema.find(s.layer, e.name)
+	text = trim(text)
+	if len(text) == 0 || e.null {
+		if (e.null || !e.refers) && (d == nil || !d.geometry) {
+			s.row.add(e)
+		}
+		return true
+	}
+	if s.x.InWindow(text) {
+		e.at = int(uintptr(unsafe.Pointer(unsafe.SliceData(text))) - uintptr(s.Q))
+	}
+	v := s.row.add(e)
+	v.text = s.keep(text)
+	if d == nil || d.promise == nil {
+		v.guess()
+	} else if !d.promise.read(s, v) {
+		return s.expect(e.at, string(e.name), "the .xsd file", d.promise.want)
+	}
+	return true
+}
+
+// add makes a value of an element, in its place.
+func (r *row) add(e *element) *value {
+	r.values = append(r.values, value{name: e.name})
+	if last := len(r.values) - 1; e.place < last {
+		copy(r.values[e.place+1:], r.values[e.place:last])
+		r.values[e.place] = value{name: e.name}
+	}
+	return &r.values[e.place]
+}
+
+// attributes keeps the attributes of an element that columns hold: the unit of a measure, where a reference leads.
+func (s *scanner) attributes(e *element, n int) {
+	for i := range n {
+		full, local := s.x.AttrName(i)
+		switch string(local) {
+		case "uom":
+			s.suffixed(e.name, "_uom", s.x.AttrValue(i))
+		case "href":
+			e.refers = true
+			s.suffixed(e.name, "_href", s.x.AttrValue(i))
+		case "nil":
+			says := trim(s.x.AttrValue(i))
+			e.null = len(full) > len(local) && (string(says) == "true" || string(says) == "1")
+		}
+	}
+}
+
+// suffixed keeps the value of an attribute of the element called name.
+func (s *scanner) suffixed(name []byte, suffix string, text []byte) {
+	if len(text) == 0 {
+		return
+	}
+	from := len(s.row.decoded)
+	s.row.decoded = append(append(s.row.decoded, name...), suffix...)
+	v := value{name: s.row.decoded[from:], text: s.keep(text), kind: isText}
+	s.row.values = append(s.row.values, v)
+}
+
+// keep is a text that the XML scanner gave, as one that holds until the row ends. Padding of package number is readable behind it.
+func (s *scanner) keep(b []byte) []byte {
+	if s.x.InWindow(b) {
+		return b
+	}
+	var zeros [number.Padding]byte
+	from := len(s.row.decoded)
+	s.row.decoded = append(append(s.row.decoded, b...), zeros[:]...)
+	return s.row.decoded[from : from+len(b)]
+}
+
+// trim gives a text without blanks around it.
+func trim(text []byte) []byte {
+	for len(text) > 0 && isBlank(text[0]) {
+		text = text[1:]
+	}
+	for len(text) > 0 && isBlank(text[len(text)-1]) {
+		text = text[:len(text)-1]
+	}
+	return text
+}

@@ -1,0 +1,72 @@
+// Package gml reads features in GML: GML 2 (OGC 02-069), GML 3.1 (OGC 03-105r1) and GML 3.2 (OGC 07-036, ISO 19136), as the simple features profile
+// (OGC 10-100r3) has them, in the collections of WFS 1.0, 1.1 and 2.0 or of anybody. The XML is read by package xmltext, strictly; any prefix will do.
+//
+//	file        a collection; a WFS ExceptionReport is an error that quotes its text
+//	collection  members, each of which holds features or another collection; boundedBy; what else it holds is passed
+//	member      an element whose name ends with "member" or "members", in any case: gml:featureMember, wfs:member
+//	feature     a row, of the layer that its name is; its leaf elements are its values, however deep they stand
+//	geometry    the first one in the feature: Point, LineString, Polygon, Multi…, Curve and Surface of linear parts
+//
+// A parse reads the features of one layer; the rest of the file must be well-formed XML. An .xsd beside the file gives columns their types. Nothing else is ever
+// opened: no schema that the file names, no xlink:href, no entity.
+//
+// Where the standard is silent, or forbids what is common, docs/formats/gml.md says what is done, and what GDAL does. Refused: arcs, splines and every other
+// curve that is not made of straight lines, solids, two coordinate reference systems in one layer.
+package gml
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+const formatName = "gml"
+
+// The option that says what is done about coordinates whose first axis may be north, and what it can be.
+const (
+	optionAxes  = "axis_order"
+	namedAxes   = "auto"
+	plainAxes   = "xy"
+	swappedAxes = "yx"
+)
+
+// Format is GML.
+func Format() readers.Format {
+	return readers.Format{
+		Name:       formatName,
+		Extensions: []string{".gml"},
+		Unit:       "feature",
+		Version:    1,
+		Siblings:   []string{".xsd"},
+		Layered:    true,
+		Sniff:      sniff,
+		Options: []readers.Option{{
+			Name: optionAxes, Default: namedAxes, Values: []string{namedAxes, plainAxes, swappedAxes},
+			Doc: "the order of coordinates in the file: auto is as srsName says, xy is easting or longitude first, yx is northing or latitude first",
+		}},
+		Open: open,
+		CPU:  func(l readers.Layout) readers.Parser { return cpu{layout: l} },
+	}
+}
+
+func open(ctx context.Context, src *source.File, opts readers.Options) (readers.Layout, error) {
+	s, err := readSchema(ctx, src)
+	return readers.Layout{Options: opts, Dialect: s}, err
+}
+
+// sniff accepts a root element that is a collection, of which the first bytes name GML or WFS.
+func sniff(head []byte) bool {
+	root := xmltext.Root(head)
+	if len(root) == 0 {
+		return false
+	}
+	for _, namespace := range []string{"http://www.opengis.net/gml", "http://www.opengis.net/wfs", "http://ogr.maptools.org/"} {
+		if bytes.Contains(head, []byte(namespace)) {
+			return isCollection(root) || bytes.Contains(head, []byte("ember>")) || bytes.Contains(head, []byte("embers>"))
+		}
+	}
+	return false
+}

@@ -1,0 +1,287 @@
+package gml
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"unsafe"
+
+	"github.com/vibeflight/vibeflight/readers/internal/number"
+	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
+)
+
+const positionRule = "OGC 07-036 section 10.1.4"
+
+// mostSize bounds srsDimension: ordinates of a position.
+const mostSize = 16
+
+// point reads what a Point holds, up to its end: one position, or none, which is an empty point.
+func (s *scanner) point(c frame) bool {
+	first := len(s.sink.Geom.X)
+	if !s.positions(c) {
+		return false
+	}
+	if n := len(s.sink.Geom.X) - first; n > 1 {
+		return s.wrong(s.x.At, fieldGeometry, positionRule, fmt.Sprintf("a Point of %d positions", n))
+	}
+	return true
+}
+
+// positions reads the positions that the element whose start tag was read holds, up to its end, in all the ways that GML has to write them.
+func (s *scanner) positions(c frame) bool {
+	first := len(s.sink.Geom.X)
+	for {
+		switch s.x.Next() {
+		case xmltext.End:
+			return s.settle(c, first)
+		case xmltext.Start:
+		default:
+			return false
+		}
+		ok := false
+		switch string(s.x.Local()) {
+		case "posList":
+			ok = s.sized(&c) && s.list(c.size, false)
+		case "pos":
+			ok = s.sized(&c) && s.list(c.size, true)
+		case "coordinates":
+			ok = s.tuples()
+		case "coord":
+			ok = s.coord()
+		case "pointProperty", "pointRep":
+			ok = s.settle(c, first) && s.each(c, (*scanner).controlPoint)
+			first = len(s.sink.Geom.X)
+		default:
+			ok = s.aside()
+		}
+		if !ok {
+			return false
+		}
+	}
+}
+
+// controlPoint reads a Point that is a position of a line.
+func (s *scanner) controlPoint(c frame) bool {
+	if string(s.x.Local()) != "Point" {
+		return s.refuse("a position")
+	}
+	return s.named(&c) && s.point(c)
+}
+
+// settle gives the positions from first on, which were read in the order of the file's axes, x and y.
+func (s *scanner) settle(c frame, first int) bool {
+	g := &s.sink.Geom
+	if first == len(g.X) {
+		return true
+	}
+	if c.system.swapped {
+		xs, ys := g.X[first:], g.Y[first:]
+		for i := range xs {
+			xs[i], ys[i] = ys[i], xs[i]
+		}
+	}
+	return c.system == s.crs.last || s.establish(c.system, s.x.At)
+}
+
+// list reads the text of a posList, of positions of so many ordinates, or of a pos, which is one position, up to its end. 0: the file does not say how many, which
+// is two in a posList.
+func (s *scanner) list(size int, one bool) bool {
+	g := &s.sink.Geom
+	if size <= 2 {
+		start, first := s.x.P, len(g.X)
+		if s.pairs() {
+			if !one || len(g.X) == first+1 {
+				return s.closes()
+			}
+			s.x.P, g.X, g.Y = start, g.X[:first], g.Y[:first]
+		}
+	}
+	text, ok := s.flat()
+	if !ok {
+		return false
+	}
+	step := max(size, 2)
+	if one {
+		step = math.MaxInt
+	}
+	n := 0
+	for p := text.space(0); p < text.n; n++ {
+		v, end := s.ordinate(text.q, p, text.n)
+		if end < 0 {
+			return s.expect(text.at(p), fieldGeometry, positionRule, wantNumber(^end))
+		}
+		s.add(n%step, v)
+		p = text.space(end)
+	}
+	switch {
+	case one && n == 1:
+		return s.expect(text.at(text.n), fieldGeometry, positionRule, "a second ordinate of a position")
+	case !one && n%step != 0:
+		return s.wrong(text.at(text.n), fieldGeometry, positionRule,
+			fmt.Sprintf("%d ordinates, which are no positions of %d, as srsDimension says, or 2 where it does not", n, step))
+	}
+	return s.closes()
+}
+
+// add gives ordinate i of a position to the builder: x, y, z, and others, which no column holds.
+func (s *scanner) add(i int, v float64) {
+	g := &s.sink.Geom
+	switch i {
+	case 0:
+		g.X, g.Y = append(g.X, v), append(g.Y, nan)
+	case 1:
+		g.Y[len(g.Y)-1] = v
+	case 2:
+		g.AddZ(v)
+	default:
+		s.sink.Shapes.IgnoredOrdinates++
+	}
+}
+
+// closes reads the end tag behind a text.
+func (s *scanner) closes() bool {
+	switch s.x.Next() {
+	case xmltext.End:
+		return true
+	case xmltext.Start:
+		return s.refuse("text")
+	}
+	return false
+}
+
+// pairs reads positions of two ordinates from the content of the element at hand, and goes to the '<' behind. It gives false, with nothing read, for what is not
+// written as nearly all are.
+func (s *scanner) pairs() bool {
+	if s.At(s.x.P-2) == '/' { // <posList/>
+		return false
+	}
+	g := &s.sink.Geom
+	q, p, first := s.Q, s.x.P, len(g.X)
+	for {
+		for isBlank(byteAt(q, p)) {
+			p++
+		}
+		x, end := number.Float(q, p)
+		if end < 0 || !isBlank(byteAt(q, end)) {
+			break
+		}
+		p = end + 1
+		for isBlank(byteAt(q, p)) {
+			p++
+		}
+		y, end := number.Float(q, p)
+		if end < 0 {
+			break
+		}
+		switch c := byteAt(q, end); {
+		case isBlank(c):
+		case c == '<' && byteAt(q, end+1) == '/':
+			g.X, g.Y = append(g.X, x), append(g.Y, y)
+			s.x.P = end
+			return true
+		default:
+			g.X, g.Y = g.X[:first], g.Y[:first]
+			return false
+		}
+		g.X, g.Y = append(g.X, x), append(g.Y, y)
+		p = end + 1
+	}
+	if byteAt(q, p) == '<' && byteAt(q, p+1) == '/' && len(g.X) > first {
+		s.x.P = p
+		return true
+	}
+	g.X, g.Y = g.X[:first], g.Y[:first]
+	return false
+}
+
+// plainText is the text of an element with padding of package number behind it.
+type plainText struct {
+	q     unsafe.Pointer
+	n     int
+	start int  // index in the window
+	moved bool // it had to be decoded: all of it has one index
+}
+
+// at is the index in the window of a byte of the text.
+func (t plainText) at(p int) int {
+	if t.moved {
+		return t.start
+	}
+	return t.start + p
+}
+
+// space passes blanks.
+func (t plainText) space(p int) int {
+	for p < t.n && isBlank(byteAt(t.q, p)) {
+		p++
+	}
+	return p
+}
+
+// flat is the text of the element whose start tag was read.
+func (s *scanner) flat() (plainText, bool) {
+	start := s.x.P
+	text, ok := s.x.Text()
+	if !ok {
+		return plainText{}, false
+	}
+	if len(text) > 0 && s.x.InWindow(text) {
+		q := unsafe.Pointer(unsafe.SliceData(text))
+		return plainText{q: q, n: len(text), start: int(uintptr(q) - uintptr(s.Q))}, true
+	}
+	s.text = append(append(s.text[:0], text...), make([]byte, number.Padding)...)
+	return plainText{q: unsafe.Pointer(unsafe.SliceData(s.text)), n: len(text), start: start, moved: true}, true
+}
+
+// coord reads what a coord holds, up to its end: X, Y and Z, of GML 2.
+func (s *scanner) coord() bool {
+	const rule = "OGC 02-069 section 4.3.2"
+	names := [...]string{"X", "Y", "Z"}
+	for n := 0; ; n++ {
+		switch s.x.Next() {
+		case xmltext.End:
+			if n < 2 {
+				return s.wrong(s.x.At, fieldGeometry, rule, "a coord without X and Y")
+			}
+			return true
+		case xmltext.Start:
+		default:
+			return false
+		}
+		if n == len(names) || string(s.x.Local()) != names[n] {
+			return s.wrong(s.x.At, fieldGeometry, rule, "a coord holds X, then Y, then Z")
+		}
+		text, ok := s.flat()
+		if !ok {
+			return false
+		}
+		p := text.space(0)
+		v, end := s.ordinate(text.q, p, text.n)
+		if end < 0 {
+			return s.expect(text.at(p), fieldGeometry, rule, wantNumber(^end))
+		}
+		if p = text.space(end); p < text.n {
+			return s.expect(text.at(p), fieldGeometry, rule, "one number")
+		}
+		s.add(n, v)
+		if !s.closes() {
+			return false
+		}
+	}
+}
+
+// sized puts what srsDimension of the start tag says into the context. Drafts of GML 3 call it dimension.
+func (s *scanner) sized(c *frame) bool {
+	for i := range s.x.Attrs() {
+		_, local := s.x.AttrName(i)
+		if string(local) != "srsDimension" && string(local) != "dimension" {
+			continue
+		}
+		n, err := strconv.Atoi(string(trim(s.x.AttrValue(i))))
+		if err != nil || n < 2 || n > mostSize {
+			return s.expect(int(s.x.AttrOffset(i)-s.Base), fieldGeometry, positionRule, fmt.Sprintf("a number of ordinates from 2 to %d", mostSize))
+		}
+		c.size = n
+	}
+	return true
+}

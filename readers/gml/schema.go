@@ -1,0 +1,209 @@
+package gml
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+)
+
+// schema is what an .xsd promises of the feature types of a file. It is not what XML Schema is: only names, types and what may be repeated count.
+type schema struct {
+	layers map[string]*featureType
+}
+
+// featureType is what the schema promises of one layer.
+type featureType struct {
+	order []*declared // the elements that have columns, in the order of the schema
+	names map[string]*declared
+}
+
+// declared is a leaf element of a feature type.
+type declared struct {
+	name     string
+	promise  *promise // of its values; nil: none, as its type is not known
+	many     bool     // it may stand there several times
+	geometry bool     // it holds a geometry
+}
+
+// kinds are what the column has without any value.
+func (d *declared) kinds() geoarrow.FactKinds {
+	switch {
+	case d.promise == nil:
+		return 0
+	case d.many:
+		return d.promise.list
+	}
+	return d.promise.kinds
+}
+
+// elements are those of a layer that have columns, in the order of the schema.
+func (c *schema) elements(layer string) []*declared {
+	if c == nil || c.layers[layer] == nil {
+		return nil
+	}
+	return c.layers[layer].order
+}
+
+// find is what is promised of the elements of a name, or nil.
+func (c *schema) find(layer string, name []byte) *declared {
+	if c == nil || c.layers[layer] == nil {
+		return nil
+	}
+	return c.layers[layer].names[string(name)]
+}
+
+// mostNested bounds how deep elements of feature types are looked at: types may hold themselves.
+const mostNested = 8
+
+// types are the definitions of an .xsd by local name.
+type types struct {
+	prefix   string // of the namespace of XML Schema, with the colon
+	simple   map[string]*node
+	complex  map[string]*node
+	elements map[string]*node
+}
+
+// newSchema reads the definitions in the root element of an .xsd.
+func newSchema(root *node) *schema {
+	t := types{prefix: root.prefix, simple: map[string]*node{}, complex: map[string]*node{}, elements: map[string]*node{}}
+	for _, n := range root.children {
+		switch n.local {
+		case "simpleType":
+			t.simple[n.attribute("name")] = n
+		case "complexType":
+			t.complex[n.attribute("name")] = n
+		case "element":
+			t.elements[n.attribute("name")] = n
+		}
+	}
+	s := &schema{layers: map[string]*featureType{}}
+	for name, n := range t.elements {
+		if content := t.contentOf(n); content != nil {
+			f := &featureType{names: map[string]*declared{}}
+			t.collect(f, content, false, 0)
+			s.layers[name] = f
+		}
+	}
+	return s
+}
+
+// contentOf is the complex type of an element, if it is one of the file.
+func (t *types) contentOf(element *node) *node {
+	if n := element.child("complexType"); n != nil {
+		return n
+	}
+	return t.complex[local(element.attribute("type"))]
+}
+
+// collect adds the leaf elements of a complex type to a feature type: those of the type that it extends first.
+func (t *types) collect(f *featureType, content *node, many bool, depth int) {
+	if depth > mostNested {
+		return
+	}
+	for _, n := range content.children {
+		switch n.local {
+		case "extension", "restriction":
+			if base := t.complex[local(n.attribute("base"))]; base != nil && base != content {
+				t.collect(f, base, many, depth+1)
+			}
+			t.collect(f, n, many, depth)
+		case "element":
+			t.element(f, n, many || repeats(n), depth)
+		case "sequence", "choice", "all", "complexContent":
+			t.collect(f, n, many || repeats(n), depth)
+		case "group", "attribute", "annotation":
+		}
+	}
+}
+
+// element adds a local element, or the leaf elements inside of it.
+func (t *types) element(f *featureType, n *node, many bool, depth int) {
+	if ref := n.attribute("ref"); ref != "" {
+		if n = t.elements[local(ref)]; n == nil {
+			return
+		}
+	}
+	content := t.contentOf(n)
+	if content != nil && content.child("simpleContent") == nil {
+		t.collect(f, content, many, depth+1)
+		return
+	}
+	d := &declared{name: n.attribute("name"), many: many}
+	typeName := n.attribute("type")
+	d.geometry = isGeometryProperty(local(typeName))
+	switch {
+	case d.geometry:
+	case content != nil:
+		d.promise = t.simpleContent(content)
+	default:
+		d.promise = t.simpleOf(n, typeName, 0)
+	}
+	if before := f.names[d.name]; before != nil { // of two elements of one name both may stand in a feature
+		before.many = true
+		if before.promise != d.promise {
+			before.promise = nil
+		}
+		return
+	}
+	f.names[d.name] = d
+	if !d.geometry {
+		f.order = append(f.order, d)
+	}
+}
+
+// simpleOf is the promise of a simple type: of the node itself, if it defines one, or by name.
+func (t *types) simpleOf(n *node, name string, depth int) *promise {
+	if inner := n.child("simpleType"); inner != nil {
+		n, name = inner, ""
+	}
+	if name == "" {
+		restriction := n.child("restriction")
+		if restriction == nil || depth > mostNested {
+			if n.child("union") != nil || n.child("list") != nil {
+				return promises["string"]
+			}
+			return nil
+		}
+		return t.simpleOf(restriction, restriction.attribute("base"), depth+1)
+	}
+	if strings.HasPrefix(name, t.prefix) && (t.prefix != "" || !strings.Contains(name, ":")) {
+		if p := promises[name[len(t.prefix):]]; p != nil {
+			return p
+		}
+	}
+	if named := t.simple[local(name)]; named != nil && depth <= mostNested {
+		return t.simpleOf(named, "", depth+1)
+	}
+	return promises[gmlTypes[local(name)]]
+}
+
+// simpleContent is the promise of a complex type that is a simple one with attributes.
+func (t *types) simpleContent(content *node) *promise {
+	for _, n := range content.child("simpleContent").children {
+		if base := n.attribute("base"); base != "" {
+			return t.simpleOf(n, base, 0)
+		}
+	}
+	return nil
+}
+
+// gmlTypes are the types of GML that are simple ones with attributes.
+var gmlTypes = map[string]string{
+	"MeasureType": "double", "LengthType": "double", "AreaType": "double", "VolumeType": "double", "SpeedType": "double", "AngleType": "double",
+	"TimeType": "double", "ScaleType": "double", "CodeType": "string", "CodeWithAuthorityType": "string", "StringOrRefType": "string",
+}
+
+// isGeometryProperty reports the name of a type of GML whose elements hold geometries.
+func isGeometryProperty(name string) bool {
+	rest, ok := strings.CutSuffix(name, "PropertyType")
+	return ok && (shapeOf([]byte(rest)) != noShape || slices.Contains([]string{"Geometry", "GeometricPrimitive", "GeometricAggregate", "MultiGeometry"}, rest))
+}
+
+// repeats reports an element or a group that may stand several times.
+func repeats(n *node) bool {
+	most := n.attribute("maxOccurs")
+	return most != "" && most != "0" && most != "1"
+}
+
+func local(name string) string { return name[strings.IndexByte(name, ':')+1:] }

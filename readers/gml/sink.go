@@ -1,0 +1,150 @@
+package gml
+
+import (
+	"slices"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/rows"
+)
+
+// Leading columns.
+const (
+	columnFID   = iota // attribute fid of a feature, GML 2
+	columnGMLID        // attribute gml:id, GML 3
+
+	leadingColumns
+)
+
+var leadingNames = [leadingColumns]string{columnFID: "fid", columnGMLID: "gml_id"}
+
+// column collects the values of one name.
+type column struct {
+	rows.Column
+	row  int64 // the last one, as a number of its own, in which the name was met
+	last int   // the last value in it
+}
+
+// sink holds the rows of the chunk at hand, with what GML must know of them beside their values.
+type sink struct {
+	rows.Sink
+	all      []*column // by their Index
+	leading  [leadingColumns]*column
+	fields   []field // of the values of the last row, in their order
+	row      int64   // number of the one at hand, over all that were begun
+	schema   *schema
+	layer    string
+	declared []*declared // elements of the layer's type, each of which has a column
+
+	foreign map[string]int64 // geometries that no column holds, by the name of what they are in
+	inRow   []string         // those of the row at hand
+}
+
+// field is the column of a name.
+type field struct {
+	name   string
+	column *column
+}
+
+func newSink(schema *schema) *sink {
+	k := &sink{schema: schema}
+	k.Fields = true
+	k.Init(func() *rows.Column {
+		c := &column{}
+		k.all = append(k.all, c)
+		return &c.Column
+	})
+	k.Reset()
+	return k
+}
+
+// begin says which layer's features the rows are.
+func (k *sink) begin(layer string) {
+	k.layer = layer
+	k.declared = k.schema.elements(layer)
+	k.list()
+}
+
+// Reset forgets the rows of the chunk, not what is known of it.
+func (k *sink) Reset() {
+	k.Sink.Reset()
+	k.fields, k.leading = k.fields[:0], [leadingColumns]*column{}
+	k.foreign, k.inRow = map[string]int64{}, k.inRow[:0]
+	k.list()
+}
+
+// list makes the columns that the schema promises, in its order.
+func (k *sink) list() {
+	for _, d := range k.declared {
+		if c, kinds := k.named([]byte(d.name)), d.kinds(); kinds != 0 {
+			c.Accept(kinds)
+		}
+	}
+}
+
+func (k *sink) named(name []byte) *column { return k.all[k.Column(geoarrow.RoleAttribute, name).Index] }
+
+// lead is a leading column.
+func (k *sink) lead(i int) *column {
+	if k.leading[i] == nil {
+		k.leading[i] = k.all[k.Column(geoarrow.LeadingRole(uint8(leadingColumns-i), false), []byte(leadingNames[i])).Index]
+	}
+	return k.leading[i]
+}
+
+// value is the column of the i-th value of a row.
+func (k *sink) value(i int, name []byte) *column {
+	if i < len(k.fields) && k.fields[i].name == string(name) {
+		return k.fields[i].column
+	}
+	f := field{string(name), k.named(name)}
+	if i < len(k.fields) {
+		k.fields[i] = f
+	} else {
+		k.fields = append(k.fields, f)
+	}
+	return f.column
+}
+
+// commit ends the row at hand, which began at an offset.
+func (k *sink) commit(at int64) {
+	k.Commit(at)
+	for _, name := range k.inRow {
+		k.foreign[name]++
+	}
+	k.inRow = k.inRow[:0]
+}
+
+// rollback forgets the row at hand.
+func (k *sink) rollback() {
+	k.Rollback()
+	k.inRow = k.inRow[:0]
+}
+
+// addTo adds the counts of a finished chunk.
+func (k *sink) addTo(sum *readers.Summary) {
+	k.AddTo(sum)
+	for name, n := range k.foreign {
+		sum.Foreign[name] += n
+	}
+}
+
+// Columns is the chunk, in which a column without a value has the type that the schema promises it.
+func (k *sink) Columns(next float64) (*geoarrow.Columns, error) {
+	out, err := k.Sink.Columns(next)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range k.declared {
+		if d.promise == nil || d.promise.empty == 0 || d.many {
+			continue
+		}
+		id := geoarrow.ColumnID{Role: geoarrow.RoleAttribute, Name: d.name}
+		i := slices.IndexFunc(out.Attributes, func(c geoarrow.Column) bool { return c.ID() == id })
+		if c := &out.Attributes[i]; c.Facts.Kinds == 0 && !slices.Contains(k.Text, id) {
+			c.Facts.Kinds = d.promise.empty | geoarrow.FactField
+			*c, _ = c.Widen(c.Facts.Resolve(c.Role), out.Rows) // nulls become anything
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,179 @@
+package gml
+
+import (
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
+)
+
+// frame is what the elements around a geometry say of its positions.
+type frame struct {
+	system *system
+	size   int // ordinates of a position: srsDimension; 0: nobody says
+}
+
+// system is what an srsName means.
+type system struct {
+	crs     geoarrow.CRS
+	swapped bool // the file has y first: the first axis is north
+}
+
+// systems are the meanings of the names in a file, by name.
+type systems struct {
+	known map[string]*system
+	text  string // the last one
+	last  *system
+}
+
+// mostSystems bounds how many names are kept: a hostile file has one for each geometry.
+const mostSystems = 256
+
+// of gives what a name means.
+func (n *systems) of(name []byte, axes string) *system {
+	if string(name) == n.text && n.last != nil {
+		return n.last
+	}
+	text := string(name)
+	found := n.known[text]
+	if found == nil {
+		found = newSystem(text, axes)
+		if n.known == nil || len(n.known) >= mostSystems {
+			n.known = map[string]*system{}
+		}
+		n.known[text] = found
+	}
+	n.text, n.last = text, found
+	return found
+}
+
+func newSystem(name, axes string) *system {
+	crs, ok := geoarrow.ParseCRS(name)
+	if !ok {
+		crs, ok = germanCRS(name)
+	}
+	if !ok {
+		crs = geoarrow.CRS{Text: name}
+	}
+	s := &system{crs: crs}
+	switch axes {
+	case plainAxes:
+	case swappedAxes:
+		s.swapped = true
+	default:
+		s.swapped = isNorthFirst(name)
+	}
+	return s
+}
+
+// germanCRS reads the names that the surveying authorities of Germany (AdV) use in NAS, their profile of GML, for systems that EPSG has too. Easting stands first.
+func germanCRS(name string) (geoarrow.CRS, bool) {
+	code, ok := map[string]string{
+		"ETRS89_UTM31": "25831", "ETRS89_UTM32": "25832", "ETRS89_UTM33": "25833",
+		"DE_DHDN_3GK2": "31466", "DE_DHDN_3GK3": "31467", "DE_DHDN_3GK4": "31468", "DE_DHDN_3GK5": "31469",
+	}[strings.TrimPrefix(name, "urn:adv:crs:")]
+	return geoarrow.CRS{Authority: "EPSG", Code: code}, ok && strings.HasPrefix(name, "urn:adv:crs:")
+}
+
+// isNorthFirst reports a name that obliges its file to have the axes in the order of the authority, if that is north, then east: a urn or an http name (OGC 07-092r3,
+// 09-048r5) of an EPSG code. Of compound systems the first one counts.
+//
+//	urn:ogc:def:crs:EPSG::4326                           latitude first
+//	urn:ogc:def:crs,crs:EPSG::4258,crs:EPSG::5621        latitude first
+//	http://www.opengis.net/def/crs/EPSG/0/4326           latitude first
+//	urn:ogc:def:crs:OGC:1.3:CRS84                        longitude first, as OGC defines it
+//	EPSG:4326, http://www.opengis.net/gml/srs/epsg.xml#4326    longitude first, as everybody writes it
+func isNorthFirst(name string) bool {
+	lower := strings.ToLower(strings.TrimSpace(name))
+	if rest, ok := strings.CutPrefix(lower, "urn:ogc:def:crs,"); ok {
+		first, _, _ := strings.Cut(rest, ",")
+		lower = "urn:ogc:def:" + first
+	}
+	if !strings.HasPrefix(lower, "urn:ogc:def:crs:") && !strings.HasPrefix(lower, "urn:x-ogc:def:crs:") &&
+		!strings.HasPrefix(lower, "http://www.opengis.net/def/crs/") && !strings.HasPrefix(lower, "https://www.opengis.net/def/crs/") {
+		return false
+	}
+	crs, ok := geoarrow.ParseCRS(lower)
+	if !ok || crs.Authority != "EPSG" {
+		return false
+	}
+	code, err := strconv.Atoi(crs.Code)
+	if err != nil {
+		return false
+	}
+	i := sort.Search(len(northFirst), func(i int) bool { return int(northFirst[i].last) >= code })
+	return i < len(northFirst) && code >= int(northFirst[i].first)
+}
+
+// named puts what the start tag of a geometry says of its positions into the context.
+func (s *scanner) named(c *frame) bool {
+	if s.x.Attrs() == 0 {
+		return true
+	}
+	if !s.inline() {
+		return false
+	}
+	for i := range s.x.Attrs() {
+		_, local := s.x.AttrName(i)
+		if string(local) != "srsName" {
+			continue
+		}
+		*c = frame{system: s.names.of(s.x.AttrValue(i), s.axes)}
+		if c.system != s.crs.last && !s.establish(c.system, int(s.x.AttrOffset(i)-s.Base)) {
+			return false
+		}
+	}
+	return s.sized(c)
+}
+
+// established is the system of the layer.
+type established struct {
+	crs  geoarrow.CRS
+	set  bool
+	last *system // one that is of it
+}
+
+// establish makes a system, which something at p has, the one of the layer, or says that the layer has another.
+func (s *scanner) establish(system *system, p int) bool {
+	if s.inside {
+		return true // whoever read the rows first looked at it
+	}
+	if !s.crs.set {
+		s.crs.crs, s.crs.set = system.crs, true
+	}
+	if s.crs.crs != system.crs {
+		return s.wrongFile(p, fieldGeometry, "",
+			fmt.Sprintf("a second coordinate reference system in layer %s: %s beside %s", s.layer, crsName(system.crs), crsName(s.crs.crs)))
+	}
+	s.crs.last = system
+	return true
+}
+
+func crsName(c geoarrow.CRS) string {
+	if c == (geoarrow.CRS{}) {
+		return "none"
+	}
+	return strconv.Quote(c.String())
+}
+
+// boundedBy reads what a boundedBy, whose start tag was read, says of the positions around it: srsName and srsDimension of an Envelope or a Box.
+func (s *scanner) boundedBy(c *frame) bool {
+	for {
+		switch s.x.Next() {
+		case xmltext.End:
+			return true
+		case xmltext.Start:
+		default:
+			return false
+		}
+		if name, ok := s.x.Attr("srsName"); ok {
+			*c = frame{system: s.names.of(name, s.axes)}
+		}
+		if !s.sized(c) || !s.x.Skip() {
+			return false
+		}
+	}
+}

@@ -1,0 +1,207 @@
+package gml
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
+)
+
+// place is an element around features.
+type place struct {
+	collection bool // its children are members, boundedBy and what else; else they are features or collections
+}
+
+// isCollection reports the name of a collection: wfs:FeatureCollection, wfs:SimpleFeatureCollection, wfs:Tuple.
+func isCollection(local []byte) bool {
+	return bytes.HasSuffix(local, []byte("FeatureCollection")) || string(local) == "Tuple"
+}
+
+// isMember reports the name of an element that holds features or a collection: gml:featureMember, gml:featureMembers, wfs:member, wfs:additionalObjects.
+func isMember(local []byte) bool {
+	const member = "member"
+	name := local
+	if n := len(local); n > 0 && local[n-1]|0x20 == 's' {
+		name = local[:n-1]
+	}
+	return len(name) >= len(member) && bytes.EqualFold(name[len(name)-len(member):], []byte(member)) || string(local) == "additionalObjects"
+}
+
+// isReport reports the root of what a server sends in place of features: OGC 06-121r9 section 8, OGC 02-058 section 7.7.
+func isReport(local []byte) bool {
+	return string(local) == "ExceptionReport" || string(local) == "ServiceExceptionReport"
+}
+
+// document reads a whole file.
+func (s *scanner) document() bool {
+	s.frame = frame{system: &system{swapped: s.axes == swappedAxes}}
+	for !s.x.Prolog() {
+		if !s.x.Cut() || !s.refill(0) {
+			return false
+		}
+	}
+	if s.token() != xmltext.Start {
+		return false
+	}
+	root := string(s.x.Local())
+	if isReport([]byte(root)) {
+		return s.report()
+	}
+	at := s.x.Offset()
+	s.places = append(s.places, place{collection: true})
+	if !s.walk() {
+		return false
+	}
+	if len(s.layers.names) == 0 && !s.membered && !isCollection([]byte(root)) {
+		return s.none(at, root)
+	}
+	return true
+}
+
+// none says that the file, whose root stands at an offset, holds no features.
+func (s *scanner) none(at int64, root string) bool {
+	if s.MoveTo(at) < 0 {
+		s.err = s.Err
+		return false
+	}
+	s.show()
+	return s.wrong(int(at-s.Base), "", "", fmt.Sprintf("no features: <%s> is no FeatureCollection and has no featureMember, featureMembers or member", root))
+}
+
+// report is the error of an ExceptionReport, whose start tag was read: it quotes what the server says.
+func (s *scanner) report() bool {
+	const mostQuoted = 300
+	m := s.x.TagMark()
+	var said []string
+	ok := s.unit(func() bool {
+		said = said[:0]
+		around := s.x.Depth() - 1
+		for {
+			text, ok := s.x.Text()
+			if !ok {
+				return false
+			}
+			if words := bytes.Join(bytes.Fields(text), []byte{' '}); len(words) > 0 {
+				said = append(said, string(words))
+			}
+			t := s.x.Next()
+			for t == xmltext.End && s.x.Depth() > around {
+				t = s.x.Next()
+			}
+			if t != xmltext.Start {
+				return t == xmltext.End
+			}
+		}
+	})
+	if !ok {
+		return false
+	}
+	text := strings.Join(said, "; ")
+	if len(text) > mostQuoted {
+		text = strings.ToValidUTF8(text[:mostQuoted], "") + " …"
+	}
+	return s.wrongFile(m.Index(&s.x), "", "", "the server sent an exception in place of features: "+text)
+}
+
+// walk reads what collections and members hold, from the place at hand on, to the end of the file or of the rows that are to be read.
+func (s *scanner) walk() bool {
+	for {
+		switch s.token() {
+		case xmltext.Start:
+			if !s.element() {
+				return false
+			}
+			if s.stopped {
+				return true
+			}
+		case xmltext.End:
+			s.leave()
+		case xmltext.EOF:
+			if again, ok := s.end(s.Base + int64(s.N)); !again {
+				return ok
+			}
+		default:
+			if !s.inside || s.err != nil || s.x.Fault.Pos < s.N {
+				return false
+			}
+			if again, ok := s.end(s.End); !again {
+				return ok
+			}
+		}
+	}
+}
+
+// leave ends the innermost place, whose end tag was read. Of a span that is read again the outer ones are not known, but that members and collections take turns.
+func (s *scanner) leave() {
+	n := len(s.places) - 1
+	if s.inside && n == 0 {
+		s.places[0].collection = !s.places[0].collection
+		return
+	}
+	s.places = s.places[:n]
+}
+
+// element reads the child of a collection or a member whose start tag was read.
+func (s *scanner) element() bool {
+	name := s.x.Local()
+	if !s.places[len(s.places)-1].collection {
+		if isCollection(name) {
+			s.places = append(s.places, place{collection: true})
+			return true
+		}
+		return s.child(name)
+	}
+	switch {
+	case isMember(name):
+		s.membered = true
+		s.places = append(s.places, place{})
+		return true
+	case isReport(name):
+		return s.report()
+	case string(name) == "boundedBy" && len(s.places) == 1 && !s.membered && !s.inside && !s.part:
+		return s.unit(func() bool { return s.boundedBy(&s.frame) })
+	}
+	return s.pass(s.x.Depth() - 1)
+}
+
+// child reads a feature of a member, or passes it if it is none of the layer that is wanted.
+func (s *scanner) child(name []byte) bool {
+	s.layers.add(name)
+	if s.layer == "" && (s.wanted == "" || s.wanted == string(name)) {
+		s.begins(string(name))
+	}
+	if string(name) != s.layer {
+		return s.pass(s.x.Depth() - 1)
+	}
+	off := s.x.Offset()
+	if s.chunkEnds(off) {
+		m := s.x.TagMark()
+		if off >= s.stop {
+			s.ending.save(s)
+		}
+		if again, ok := s.end(off); again || !ok {
+			return ok
+		}
+		if off >= s.stop {
+			s.x.Rewind(m)
+			if s.stopped = s.rest == nil; s.stopped {
+				return true
+			}
+			return s.rest()
+		}
+	}
+	s.begin(off)
+	return s.readRow(off)
+}
+
+// begins notes the layer that is read, whose first feature was met.
+func (s *scanner) begins(name string) {
+	s.layer = name
+	s.sink.begin(name)
+	if s.lead > 0 {
+		s.stop = s.x.Offset() + s.lead
+	}
+	tag := s.x.Name()
+	s.opening = append(append(s.opening[:0], '<'), tag...)
+}

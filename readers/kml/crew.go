@@ -1,0 +1,159 @@
+package kml
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/rows"
+	"github.com/vibeflight/vibeflight/readers/internal/window"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+// crew reads one file with several workers. The lead, which began with the file, goes to the layer and reads its first rows; then all of them read
+// parts of its container, inner ones passed; then the lead reads on behind it.
+//
+// A guess takes any "<Placemark" for a row. One in a comment, in another container or in a CDATA section is none, and does not begin where the part before
+// ended: that is where a row of the container begins, as all bytes before were read to say so.
+type crew struct {
+	cpu     cpu
+	ctx     context.Context
+	src     *source.File
+	req     readers.Request
+	lead    *scanner
+	batcher *readers.Batcher
+	sinks   rows.Lent[*sink]
+}
+
+// crew makes the lead hand over behind the first rows.
+func (c cpu) crew(ctx context.Context, src *source.File, req readers.Request, lead *scanner) *crew {
+	w := &crew{cpu: c, ctx: ctx, src: src, req: req, lead: lead}
+	w.sinks.New = newSink
+	w.batcher = readers.NewBatcher(ctx, c, src, req.Span.Row, req.Span.To, req.Limits, lead.emit)
+	lead.limits = lead.limits.Unbatched()
+	lead.lead = min(lead.limits.PartBytes, rows.LeadBytes)
+	lead.sink = w.sinks.Take()
+	lead.emit = func(chunk readers.Chunk) error {
+		w.sinks.Expect(lead.sink.Expect(float64(lead.limits.PartBytes) / float64(chunk.Span.To-chunk.Span.From)))
+		return w.take(w.sinks.Part(lead.sink, chunk, chunk.Span.From, chunk.Span.To))
+	}
+	lead.rest = w.rest
+	return w
+}
+
+func (w *crew) close() { w.batcher.Close() }
+
+// finish waits for all chunks.
+func (w *crew) finish() error { return w.batcher.Finish() }
+
+// take puts a part that is known to be right behind the ones before.
+func (w *crew) take(p readers.Part) error {
+	for _, name := range p.Summary.Layers {
+		w.lead.layers.add(name)
+	}
+	w.lead.sum.Add(&p.Summary)
+	w.sinks.Learn(p.Text)
+	return w.batcher.Add(p)
+}
+
+// rest reads the rows behind those of the lead, and goes to the end tag of their container.
+func (w *crew) rest() bool {
+	s := w.lead
+	parts := readers.Parts{From: s.next, To: s.End, Row: s.feature, Size: s.limits.PartBytes, Workers: s.limits.Workers, Reader: w.reader}
+	end, row, err := parts.Read(w.ctx, w.take)
+	if err != nil {
+		s.err = err
+		return false
+	}
+	s.feature, s.inRow = row, false
+	s.sink = w.sinks.Take()
+	return s.seek(end)
+}
+
+// partReader reads parts of the container for one worker.
+type partReader struct {
+	*crew
+	s    *scanner
+	rows readers.Chunk // of the part at hand
+}
+
+func (w *crew) reader() readers.PartReader {
+	r := &partReader{crew: w, s: w.cpu.scanner(w.src, w.req)}
+	s := r.s
+	s.limits, s.part, s.found, s.schemas, s.header = s.limits.Unbatched(), true, true, w.lead.schemas, w.lead.header
+	s.home.ResumeIn(&w.lead.home)
+	s.x.Encoding = w.lead.x.Encoding
+	s.emit = func(c readers.Chunk) error {
+		r.rows = c
+		return nil
+	}
+	return r
+}
+
+// Guess reads the rows between two offsets, from what seems to be the first one on.
+func (r *partReader) Guess(from, stop int64) readers.Part {
+	ok := r.open(from, stop, 0) && r.find()
+	return r.read(ok, 0)
+}
+
+// Read reads the rows between two offsets; at the first one a row begins.
+func (r *partReader) Read(from, stop, row int64) (readers.Part, error) {
+	part := r.read(r.open(from, stop, row), row)
+	if part.Failed {
+		return part, r.s.error()
+	}
+	return part, nil
+}
+
+func (r *partReader) open(from, stop, row int64) bool {
+	s := r.s
+	s.sink = r.sinks.Take()
+	s.sum = readers.Summary{CRS: geoarrow.CRS84, Foreign: map[string]int64{}}
+	s.layers = layers{}
+	s.containers = append(s.containers[:0], container{numbered: true, chosen: true})
+	s.stop = stop
+	r.rows = readers.Chunk{}
+	s.x.ResumeIn(&s.home)
+	return s.open(r.ctx, r.src, from, r.lead.End, row, cmp.Or(r.cpu.readBytes, window.Bytes))
+}
+
+// find goes to the first bytes that look like the beginning of a row.
+func (r *partReader) find() bool {
+	s := r.s
+	for p := 0; s.Base+int64(p) < s.stop; {
+		at := bytes.Index(s.Window.Text(p, s.N), r.lead.opening)
+		if at < 0 {
+			p = max(p, s.N-len(r.lead.opening))
+			s.x.P = p
+			if s.EOF || !s.refill(p) {
+				return false
+			}
+			p = 0
+			continue
+		}
+		p += at
+		s.x.P = p
+		if end := p + len(r.lead.opening); end >= s.N || isBlank(s.At(end)) || s.At(end) == '>' || s.At(end) == '/' {
+			return s.Base+int64(p) < s.stop
+		}
+		p++
+	}
+	return false
+}
+
+// read reads the part from the row at hand on, which is row number row; unless ok, it failed already.
+func (r *partReader) read(ok bool, row int64) readers.Part {
+	s := r.s
+	start := s.Base + int64(s.x.P)
+	if !ok || !s.walk() {
+		return readers.Part{Failed: true} // its sink holds what may be no column at all
+	}
+	part := r.sinks.Part(s.sink, r.rows, start, s.next)
+	part.End, part.Rows, part.State, part.Summary = !s.stopped, s.feature-row, s.pack(), s.sum
+	part.Summary.BytesRead = s.Read
+	part.Summary.Layers = slices.Clone(s.layers.raw)
+	return part
+}

@@ -1,0 +1,236 @@
+package kml
+
+import (
+	"bytes"
+
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/rows"
+	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
+)
+
+const dataRule = "KML 2.3, ExtendedData"
+
+// schemas are the Schema elements so far. Of equal ids the first one counts.
+type schemas struct {
+	all    []schema
+	byID   map[string]int // in all
+	byName map[string]int
+}
+
+// schema is a Schema element.
+type schema struct {
+	id, name string
+	fields   []field
+	byName   map[string]int // in fields
+}
+
+// field is a SimpleField of a schema.
+type field struct {
+	name  string
+	kinds geoarrow.FactKinds // FactInt32, FactInt64, FactFloat, FactBool; 0: text
+}
+
+// kindsOf is what the types of fields hold, as GDAL has it.
+var kindsOf = map[string]geoarrow.FactKinds{
+	"int": geoarrow.FactInt32, "short": geoarrow.FactInt32, "ushort": geoarrow.FactInt32, "uint": geoarrow.FactInt64,
+	"float": geoarrow.FactFloat, "double": geoarrow.FactFloat, "bool": geoarrow.FactBool,
+}
+
+// schema reads the Schema whose start tag was read.
+func (s *scanner) schema() bool {
+	id, _ := s.x.Attr("id")
+	sc := schema{id: string(id), byName: map[string]int{}}
+	name, _ := s.x.Attr("name")
+	sc.name = string(name)
+	ok := s.children(func(name []byte) bool {
+		if string(name) == "SimpleField" {
+			name, named := s.x.Attr("name")
+			f := field{name: string(name)}
+			kind, _ := s.x.Attr("type")
+			f.kinds = kindsOf[string(kind)]
+			if _, twice := sc.byName[f.name]; named && !twice {
+				sc.byName[f.name] = len(sc.fields)
+				sc.fields = append(sc.fields, f)
+			}
+		}
+		return s.x.Skip()
+	})
+	if ok {
+		s.schemas.add(sc)
+	}
+	return ok
+}
+
+func (c *schemas) add(sc schema) {
+	if c.byID == nil {
+		c.byID, c.byName = map[string]int{}, map[string]int{}
+	}
+	if _, twice := c.byID[sc.id]; !twice {
+		c.byID[sc.id] = len(c.all)
+	}
+	if _, twice := c.byName[sc.name]; !twice {
+		c.byName[sc.name] = len(c.all)
+	}
+	c.all = append(c.all, sc)
+}
+
+// find is the number of the schema with an id, or else a name; -1: none.
+func (c *schemas) find(id []byte) int {
+	if i, ok := c.byID[string(id)]; ok {
+		return i
+	}
+	if i, ok := c.byName[string(id)]; ok {
+		return i
+	}
+	return -1
+}
+
+// extended reads a child of ExtendedData.
+func (s *scanner) extended(name []byte) bool {
+	switch string(name) {
+	case "Data":
+		return s.data()
+	case "SchemaData":
+		return s.schemaData()
+	}
+	return s.foreign()
+}
+
+// data reads a Data element: a name, and a value of no type. One without a value is null.
+func (s *scanner) data() bool {
+	name, ok := s.dataName()
+	if !ok {
+		return false
+	}
+	d := datum{name: name}
+	at := len(s.row.data)
+	s.row.data = append(s.row.data, d)
+	for {
+		switch s.x.Next() {
+		case xmltext.End:
+			s.row.data[at] = d
+			return true
+		case xmltext.Start:
+		default:
+			return false
+		}
+		if string(s.x.Local()) != "value" {
+			if !s.x.Skip() {
+				return false
+			}
+			continue
+		}
+		b, _, ok := s.x.Value()
+		if !ok {
+			return false
+		}
+		d.value = s.keep(b)
+	}
+}
+
+// dataName is the attribute name of the tag that was read.
+func (s *scanner) dataName() ([]byte, bool) {
+	name, ok := s.x.Attr("name")
+	if !ok {
+		return nil, s.wrong(s.x.At, "", dataRule, "extended data without a name")
+	}
+	return s.keep(name).text, true
+}
+
+// schemaData reads values of the types that a schema says.
+func (s *scanner) schemaData() bool {
+	url, _ := s.x.Attr("schemaUrl")
+	if i := bytes.LastIndexByte(url, '#'); i >= 0 {
+		url = url[i+1:]
+	}
+	var known schema
+	if i := s.schemas.find(url); i >= 0 {
+		known = s.schemas.all[i]
+		s.row.data = append(s.row.data, datum{schema: i + 1})
+	}
+	next := 0 // field, if the values have the order of the schema
+	for {
+		switch s.x.Next() {
+		case xmltext.End:
+			return true
+		case xmltext.Start:
+		default:
+			return false
+		}
+		if string(s.x.Local()) != "SimpleData" {
+			if !s.foreign() {
+				return false
+			}
+			continue
+		}
+		name, ok := s.dataName()
+		if !ok {
+			return false
+		}
+		var kinds geoarrow.FactKinds
+		if next >= len(known.fields) || known.fields[next].name != string(name) {
+			i, ok := known.byName[string(name)]
+			if !ok {
+				i = len(known.fields)
+			}
+			next = i
+		}
+		if next < len(known.fields) {
+			kinds = known.fields[next].kinds
+			next++
+		}
+		v, ok := s.typed(kinds, name)
+		if !ok {
+			return false
+		}
+		s.row.data = append(s.row.data, datum{name: name, value: v})
+	}
+}
+
+// commitData gives the extended data of the row to their columns, which stand in the order of the text. Of equal names the last one counts.
+func (s *scanner) commitData() {
+	k, data := s.sink, s.row.data
+	n := 0
+	for i := range data {
+		d := &data[i]
+		if d.schema > 0 {
+			s.listFields(d.schema - 1)
+			continue
+		}
+		d.column = k.attribute(n, d.name)
+		n++
+	}
+	for i := len(data) - 1; i >= 0; i-- {
+		if d := &data[i]; d.value.kind != null && d.column.N <= k.Rows {
+			s.add(d.column, &d.value)
+		}
+	}
+}
+
+// listFields gives every field of a schema a column of its type.
+func (s *scanner) listFields(i int) {
+	k := s.sink
+	if _, listed := k.listed[i]; listed {
+		return
+	}
+	k.listed[i] = struct{}{}
+	for _, f := range s.schemas.all[i].fields {
+		c := k.Column(geoarrow.RolePlain, []byte(f.name))
+		if f.kinds != 0 {
+			c.Accept(f.kinds)
+		}
+	}
+}
+
+// add ends the row of a column with a value.
+func (s *scanner) add(c *rows.Column, v *value) {
+	c.Pad(s.sink.Rows)
+	switch v.kind {
+	case text:
+		c.AddText(v.text)
+	case integer:
+		c.AddNumber(v.num, v.text)
+	case boolean:
+		c.AddBool(v.num.Int != 0, v.text)
+	}
+}

@@ -1,0 +1,269 @@
+package kml
+
+import (
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/rows"
+	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
+)
+
+const (
+	fieldGeometry = "geometry"
+	geometryRule  = "KML 2.3, geometry"
+)
+
+// rowGeometry reads the geometry of the row, whose start tag was read. It is ended with the row, which may turn out to be cut or malformed.
+func (s *scanner) rowGeometry() bool {
+	if s.row.geometry {
+		return s.wrong(s.x.At, fieldGeometry, geometryRule, "a second geometry: several are one MultiGeometry")
+	}
+	s.row.geometry = true
+	var ok bool
+	s.row.kind, ok = s.geometry()
+	return ok
+}
+
+// endGeometry ends a geometry as a row or as a member of a collection.
+func (s *scanner) endGeometry(kind geoarrow.Kind) {
+	if kind == geoarrow.GeometryCollection {
+		s.sink.Geom.EndCollection()
+	} else {
+		s.sink.Geom.End(kind)
+	}
+}
+
+// kindOf is the kind of what an element holds; NoKind: it is no geometry, or its kind is not known before its end.
+func kindOf(name []byte) geoarrow.Kind {
+	switch string(name) {
+	case "Point":
+		return geoarrow.Point
+	case "LineString", "LinearRing", "Track":
+		return geoarrow.LineString
+	case "Polygon":
+		return geoarrow.Polygon
+	case "MultiGeometry", "MultiTrack":
+		return geoarrow.GeometryCollection
+	}
+	return geoarrow.NoKind
+}
+
+// geometry reads the geometry whose start tag was read into the builder, up to but without End. A Model is no geometry.
+func (s *scanner) geometry() (kind geoarrow.Kind, ok bool) {
+	switch name := s.x.Local(); string(name) {
+	case "Point":
+		return geoarrow.Point, s.simple(1)
+	case "LineString", "LinearRing":
+		return geoarrow.LineString, s.line()
+	case "Track":
+		return geoarrow.LineString, s.track()
+	case "Polygon":
+		return geoarrow.Polygon, s.polygon()
+	case "MultiGeometry":
+		return s.multi()
+	case "MultiTrack":
+		return geoarrow.MultiLineString, s.multiTrack()
+	}
+	return geoarrow.NoKind, s.foreign()
+}
+
+// attribute reads the child of a geometry that says how it is drawn, or passes it.
+func (s *scanner) attribute(name []byte) bool {
+	switch string(name) {
+	case "altitudeMode":
+		if !s.row.has(columnAltitudeMode) {
+			return s.textOf(columnAltitudeMode)
+		}
+	case "extrude":
+		return s.flag(columnExtrude, true)
+	case "tessellate":
+		return s.flag(columnTessellate, true)
+	case "drawOrder":
+		return s.integer(columnDrawOrder, true)
+	}
+	return s.x.Skip()
+}
+
+// simple reads the children of an element that holds coordinates of so many tuples at most.
+func (s *scanner) simple(most int) bool {
+	seen := false
+	return s.children(func(name []byte) bool {
+		if string(name) != "coordinates" {
+			return s.attribute(name)
+		}
+		if seen {
+			return s.wrong(s.x.At, fieldGeometry, geometryRule, "coordinates that the geometry has already")
+		}
+		seen = true
+		return s.coordinates(most)
+	})
+}
+
+// line reads a LineString, a LinearRing that is no boundary, or a Track.
+func (s *scanner) line() bool {
+	before := len(s.sink.Geom.X)
+	ok := s.simple(anyTuples)
+	s.countLine(before)
+	return ok
+}
+
+func (s *scanner) countLine(before int) {
+	if len(s.sink.Geom.X)-before == 1 {
+		s.sink.Shapes.ShortLines++
+	}
+}
+
+// builderMark is a place in the geometry at hand.
+type builderMark struct {
+	geom   geoarrow.Mark
+	shapes rows.Shapes
+	whens  int
+	text   xmltext.Mark
+}
+
+func (s *scanner) mark() builderMark {
+	return builderMark{s.sink.Geom.Mark(), s.sink.Shapes, len(s.row.whens), s.x.Mark()}
+}
+
+// rewind goes back to read again what was read since, in another way.
+func (s *scanner) rewind(m builderMark) {
+	s.sink.Geom.Rewind(m.geom)
+	s.sink.Shapes = m.shapes
+	s.row.whens = s.row.whens[:m.whens]
+	s.x.Rewind(m.text)
+}
+
+// Boundaries of a polygon that polygon reads.
+const (
+	everyBoundary = iota
+	outerBoundary
+	innerBoundaries
+)
+
+// polygon reads a Polygon. If a hole stands before the shell, all is read in the order of the text first, so that the first fault is the one reported.
+func (s *scanner) polygon() bool {
+	m := s.mark()
+	shell, early, ok := s.boundaries(everyBoundary)
+	switch {
+	case !ok:
+		return false
+	case !early:
+		return true
+	case !shell:
+		return s.wrong(s.x.At, fieldGeometry, geometryRule, "a Polygon with holes and without an outer boundary")
+	}
+	s.rewind(m)
+	s.boundaries(outerBoundary)
+	s.x.Rewind(m.text)
+	_, _, ok = s.boundaries(innerBoundaries)
+	return ok
+}
+
+// boundaries reads which ones of a polygon's boundaries, up to its end. early says that a hole came before the shell.
+func (s *scanner) boundaries(which int) (shell, early, ok bool) {
+	ok = s.children(func(name []byte) bool {
+		switch string(name) {
+		case "outerBoundaryIs":
+			if shell {
+				return s.wrong(s.x.At, fieldGeometry, geometryRule, "a second outer boundary of a Polygon")
+			}
+			shell = true
+			if which == innerBoundaries {
+				return s.x.Skip()
+			}
+		case "innerBoundaryIs":
+			early = early || !shell
+			if which == outerBoundary {
+				return s.x.Skip()
+			}
+		default:
+			return s.attribute(name)
+		}
+		return s.children(s.ring)
+	})
+	return shell, early, ok
+}
+
+// ring reads the LinearRing of a boundary. Rings that are open or short are kept, and counted.
+func (s *scanner) ring(name []byte) bool {
+	if string(name) != "LinearRing" {
+		return s.foreign()
+	}
+	g := &s.sink.Geom
+	first := len(g.X)
+	ok := s.children(func(name []byte) bool {
+		if string(name) == "coordinates" {
+			return s.coordinates(anyTuples)
+		}
+		return s.x.Skip()
+	})
+	if !ok {
+		return false
+	}
+	last := len(g.X) - 1
+	if last < first+3 {
+		s.sink.Shapes.ShortRings++
+	}
+	if last >= first && (g.X[first] != g.X[last] || g.Y[first] != g.Y[last]) {
+		s.sink.Shapes.UnclosedRings++
+	}
+	g.EndRing()
+	return true
+}
+
+// multi reads a MultiGeometry. Its kind is that of all members, made Multi: the first one tells which, and if another is of another kind, all are read
+// again as a collection.
+func (s *scanner) multi() (kind geoarrow.Kind, ok bool) {
+	m := s.mark()
+	kind, uniform, ok := s.uniform()
+	if !ok || uniform {
+		return kind, ok
+	}
+	s.rewind(m)
+	s.sink.Geom.BeginCollection()
+	return geoarrow.GeometryCollection, s.children(func(name []byte) bool {
+		if kindOf(name) == geoarrow.NoKind {
+			return s.foreign()
+		}
+		kind, ok := s.geometry()
+		if ok {
+			s.endGeometry(kind)
+		}
+		return ok
+	})
+}
+
+// uniform reads members as those of one Multi kind, as long as they are. An empty point is no part of a MultiPoint.
+func (s *scanner) uniform() (kind geoarrow.Kind, uniform, ok bool) {
+	g := &s.sink.Geom
+	for {
+		switch s.x.Next() {
+		case xmltext.End:
+			return kind, kind != geoarrow.NoKind, true
+		case xmltext.Start:
+		default:
+			return kind, false, false
+		}
+		k := kindOf(s.x.Local())
+		if k == geoarrow.NoKind {
+			if !s.foreign() {
+				return kind, false, false
+			}
+			continue
+		}
+		if k == geoarrow.GeometryCollection || kind != geoarrow.NoKind && k.Multi() != kind {
+			return kind, false, true
+		}
+		kind = k.Multi()
+		before := len(g.X)
+		if _, ok := s.geometry(); !ok {
+			return kind, false, false
+		}
+		switch {
+		case k == geoarrow.Point && len(g.X) == before:
+			return kind, false, true
+		case k == geoarrow.LineString:
+			g.EndRing()
+		case k == geoarrow.Polygon:
+			g.EndPart()
+		}
+	}
+}

@@ -1,0 +1,300 @@
+package kml
+
+import (
+	"bytes"
+	"math/bits"
+
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/number"
+	"github.com/vibeflight/vibeflight/readers/internal/rows"
+	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
+)
+
+// row is what the feature at hand said so far. Its values go to their columns once all of it is known to be well-formed.
+type row struct {
+	leading  [leadingColumns]value
+	present  uint32 // which of them are set, a bit each
+	data     []datum
+	whens    [][]byte
+	kind     geoarrow.Kind // of the geometry in the builder
+	geometry bool          // an element that is a geometry was met
+	spanned  bool          // a TimeSpan was
+	decoded  []byte        // texts that are not those of the window
+}
+
+// value is one value of a row.
+type value struct {
+	kind valueKind
+	text []byte
+	num  number.Num // of a number; of a boolean 0 or 1
+}
+
+type valueKind uint8
+
+const (
+	null valueKind = iota
+	text
+	integer
+	boolean
+)
+
+// datum is a value of extended data, or a reference to a schema, whose fields all have columns.
+type datum struct {
+	name   []byte
+	value  value
+	schema int // its number + 1, where it is that
+	column *rows.Column
+}
+
+func (r *row) reset() {
+	r.present = 0
+	r.data, r.whens, r.decoded = r.data[:0], r.whens[:0], r.decoded[:0]
+	r.kind, r.geometry, r.spanned = geoarrow.NoKind, false, false
+}
+
+// has reports whether a leading column has a value.
+func (r *row) has(column int) bool { return r.present>>column&1 != 0 }
+
+// set gives a leading column its value; null takes it away.
+func (r *row) set(column int, v value) {
+	r.leading[column] = v
+	r.present &^= 1 << column
+	if v.kind != null {
+		r.present |= 1 << column
+	}
+}
+
+// readRow reads the feature whose start tag was read as a row, and counts it.
+func (s *scanner) readRow(off int64) bool {
+	s.inRow, s.field = true, ""
+	m := s.x.TagMark()
+	for {
+		ok := s.readFeature()
+		if s.tooLong(m, ok, s.readAgain) {
+			return false
+		}
+		if ok {
+			if s.sink.Rows == 0 {
+				s.chunk.From = off
+			}
+			s.commit()
+			s.sink.commit(off)
+			s.feature++
+			s.inRow = false
+			return true
+		}
+		s.sink.rollback()
+		switch {
+		case s.err != nil:
+			return false
+		case s.x.Cut():
+			s.sink.Foresee(off-s.chunk.From, min(s.End, s.stop)-s.chunk.From, s.limits.BatchRows)
+			if !s.again(m) {
+				return false
+			}
+		case s.skipErrors && !s.x.Fault.Depth:
+			return s.skipRow(m, off)
+		default:
+			return false
+		}
+	}
+}
+
+// readAgain is readFeature where that has met a fault.
+func (s *scanner) readAgain() bool {
+	s.sink.rollback()
+	return s.readFeature()
+}
+
+// skipRow passes a malformed feature, if its XML at least is well-formed.
+func (s *scanner) skipRow(m xmltext.Mark, off int64) bool {
+	why, field, at := s.x.Fault, s.field, s.Base+int64(s.x.Fault.Pos)
+	s.field = ""
+	s.x.Rewind(m)
+	if s.token() != xmltext.Start || !s.pass(s.x.Depth()-1) {
+		if s.err == nil && s.x.Fault.Long {
+			s.err = s.TooLong(int(off - s.Base))
+		} else if s.err == nil && at < s.Base+int64(s.x.Fault.Pos) {
+			why.Pos = int(at - s.Base)
+			s.x.Fault, s.field = why, field
+		}
+		return false
+	}
+	if s.Base+int64(s.x.P)-off > s.Most {
+		s.err = s.TooLong(int(off - s.Base))
+		return false
+	}
+	s.sink.Skip(off)
+	s.feature++
+	s.inRow = false
+	return true
+}
+
+// readFeature reads the Placemark or GroundOverlay whose start tag was read, up to its end.
+func (s *scanner) readFeature() bool {
+	s.row.reset()
+	s.field = ""
+	overlay := string(s.x.Local()) == "GroundOverlay"
+	if id, ok := s.x.Attr("id"); ok {
+		s.row.set(columnID, s.keep(id))
+	}
+	for {
+		switch s.x.Next() {
+		case xmltext.End:
+			return true
+		case xmltext.Start:
+			if !s.member(overlay) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+}
+
+// keep is a text that the XML scanner gave, as a value that holds until the row ends.
+func (s *scanner) keep(b []byte) value {
+	if !s.x.InWindow(b) {
+		from := len(s.row.decoded)
+		s.row.decoded = append(s.row.decoded, b...)
+		b = s.row.decoded[from:]
+	}
+	return value{kind: text, text: b}
+}
+
+// member reads the child of a feature whose start tag was read, up to its end.
+func (s *scanner) member(overlay bool) bool {
+	switch name := s.x.Local(); string(name) {
+	case "name":
+		return s.textOf(columnName)
+	case "description":
+		return s.textOf(columnDescription)
+	case "Snippet", "snippet":
+		return s.textOf(columnSnippet)
+	case "visibility":
+		return s.flag(columnVisibility, false)
+	case "TimeStamp":
+		return s.children(func(name []byte) bool {
+			if string(name) != "when" {
+				return s.foreign()
+			}
+			return s.time(columnTimestamp)
+		})
+	case "TimeSpan":
+		s.row.spanned = true
+		s.row.present &^= 1<<columnBegin | 1<<columnBeginText | 1<<columnEnd | 1<<columnEndText // of a track
+		return s.children(s.spanMember)
+	case "ExtendedData":
+		return s.children(s.extended)
+	case "Point", "LineString", "LinearRing", "Polygon", "MultiGeometry", "Track", "MultiTrack", "Model":
+		if !overlay {
+			return s.rowGeometry()
+		}
+	}
+	if overlay {
+		return s.overlayMember()
+	}
+	return s.foreign()
+}
+
+// children reads the children of the element whose start tag was read with do, which is given their local names, up to the end of the element.
+func (s *scanner) children(do func(name []byte) bool) bool {
+	for {
+		switch s.x.Next() {
+		case xmltext.End:
+			return true
+		case xmltext.Start:
+			if !do(s.x.Local()) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+}
+
+// foreign passes an element that no column holds, and counts it.
+func (s *scanner) foreign() bool {
+	s.sink.count(s.x.Local())
+	return s.x.Skip()
+}
+
+// textOf reads a leading column of text. The last one counts.
+func (s *scanner) textOf(column int) bool {
+	b, _, ok := s.x.Value()
+	if ok {
+		s.row.set(column, s.keep(b))
+	}
+	return ok
+}
+
+func (s *scanner) spanMember(name []byte) bool {
+	switch string(name) {
+	case "begin":
+		return s.time(columnBegin)
+	case "end":
+		return s.time(columnEnd)
+	}
+	return s.foreign()
+}
+
+// time reads a time into a leading column. A year or a month is no time, and goes to the column behind.
+func (s *scanner) time(column int) bool {
+	b, _, ok := s.x.Value()
+	if ok {
+		s.setTime(column, s.keep(bytes.TrimSpace(b)))
+	}
+	return ok
+}
+
+func (s *scanner) setTime(column int, v value) {
+	r := &s.row
+	r.present &^= 3 << column
+	switch {
+	case len(v.text) == 0:
+	case isMonth(v.text):
+		r.set(column+1, v)
+	default:
+		r.set(column, v)
+	}
+}
+
+// isMonth reports a year, or a year and a month: gYear and gYearMonth of XML Schema.
+func isMonth(b []byte) bool {
+	if len(b) != len("2006") && (len(b) != len("2006-01") || b[4] != '-') {
+		return false
+	}
+	for i, c := range b {
+		if c-'0' > 9 && i != 4 {
+			return false
+		}
+	}
+	return len(b) == len("2006") || b[5] == '0' && b[6] != '0' || b[5] == '1' && b[6] <= '2'
+}
+
+// commit gives the values of the row to their columns.
+func (s *scanner) commit() {
+	k, r := s.sink, &s.row
+	if r.kind == geoarrow.NoKind {
+		k.Geom.Null()
+	} else {
+		s.endGeometry(r.kind)
+	}
+	for left := r.present; left != 0; left &= left - 1 {
+		i := bits.TrailingZeros32(left)
+		s.add(k.lead(i), &r.leading[i])
+	}
+	if len(r.whens) > 0 {
+		c := k.lead(columnWhen)
+		c.Pad(k.Rows)
+		if c.Kinds == 0 {
+			c.Accept(geoarrow.FactListString)
+		}
+		for _, when := range r.whens {
+			c.Text = append(c.Text, when...)
+			c.TextEnds = append(c.TextEnds, int32(len(c.Text)))
+		}
+		c.EndList()
+	}
+	s.commitData()
+}

@@ -1,0 +1,156 @@
+package kml
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
+)
+
+// document reads a whole file.
+func (s *scanner) document() bool {
+	for !s.x.Prolog() {
+		if !s.x.Cut() || !s.refill(0) {
+			return false
+		}
+	}
+	if s.token() != xmltext.Start {
+		return false
+	}
+	if string(s.x.Local()) != "kml" {
+		return s.expect(s.x.At, "", "KML 2.3, root element", "the root element <kml>")
+	}
+	s.containers = append(s.containers, container{})
+	return s.walk()
+}
+
+// walk reads what containers hold, from the place at hand on, to the end of the file or of the rows that are to be read.
+func (s *scanner) walk() bool {
+	for {
+		switch s.token() {
+		case xmltext.Start:
+			if !s.element() {
+				return false
+			}
+			if s.stopped {
+				return true
+			}
+		case xmltext.End:
+			if !s.leave() {
+				return false
+			}
+			if s.part && len(s.containers) == 0 { // what follows is for others to read
+				return true
+			}
+		case xmltext.EOF:
+			return true
+		default:
+			if !s.inside || s.err != nil || len(s.containers) > 1 || s.x.Fault.Pos < s.N {
+				return false
+			}
+			if again, ok := s.end(s.End); !again {
+				return ok
+			}
+		}
+	}
+}
+
+// leave ends the innermost container, whose end tag was read.
+func (s *scanner) leave() bool {
+	n := len(s.containers) - 1
+	if s.containers[n].chosen {
+		if again, ok := s.end(s.x.Offset()); again || !ok {
+			return ok
+		}
+	}
+	s.containers = s.containers[:n]
+	return true
+}
+
+// element reads the child of a container whose start tag was read.
+func (s *scanner) element() bool {
+	c := &s.containers[len(s.containers)-1]
+	switch name := s.x.Local(); string(name) {
+	case "Document", "Folder":
+		s.containers = append(s.containers, container{folder: string(name) == "Folder"})
+		return true
+	case "name":
+		if c.numbered {
+			break
+		}
+		return s.unit(func() bool {
+			text, _, ok := s.x.Value()
+			if ok {
+				c.name = string(bytes.TrimSpace(text))
+			}
+			return ok
+		})
+	case "Schema":
+		if s.found {
+			break
+		}
+		if !s.unit(s.schema) {
+			return false
+		}
+		s.header = s.Base + int64(s.x.P)
+		return true
+	case "Placemark", "GroundOverlay":
+		return s.child(c)
+	}
+	return s.pass(s.x.Depth() - 1)
+}
+
+// child reads a feature of a container, or passes it if it is none of the layer that is wanted.
+func (s *scanner) child(c *container) bool {
+	if !s.headerOnly && !c.numbered {
+		s.number(c)
+	}
+	if !c.chosen {
+		return s.pass(s.x.Depth() - 1)
+	}
+	off := s.x.Offset()
+	if s.chunkEnds(off) {
+		m := s.x.TagMark()
+		if again, ok := s.end(off); again || !ok {
+			return ok
+		}
+		if off >= s.stop {
+			s.x.Rewind(m)
+			if s.stopped = s.rest == nil; s.stopped {
+				return true
+			}
+			return s.rest()
+		}
+	}
+	s.begin(off)
+	return s.readRow(off)
+}
+
+// number makes a container whose first feature begins a layer. A part gives only what the container is called: how many layers are before it, it does not know.
+func (s *scanner) number(c *container) {
+	c.numbered = true
+	name := c.name
+	if name == "" && !c.folder {
+		name = s.stem
+	}
+	if s.part {
+		s.layers.raw = append(s.layers.raw, name)
+		return
+	}
+	name = s.layers.add(name)
+	if s.inside || s.found || s.wanted != "" && s.wanted != name {
+		return
+	}
+	c.chosen, s.found = true, true
+	prefix := s.x.Prefix()
+	if len(prefix) > 0 {
+		prefix = append(slices.Clone(prefix), ':')
+	}
+	s.opening = append(append([]byte{'<'}, prefix...), "Placemark"...)
+	if s.lead > 0 {
+		s.stop = s.x.Offset() + s.lead
+	}
+	s.x.Rewind(s.x.TagMark())
+	s.home.ResumeIn(&s.x)
+	s.x.Next()
+}

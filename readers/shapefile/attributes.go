@@ -1,0 +1,178 @@
+package shapefile
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+)
+
+// malformed is a record that has no proper shape, or no attributes.
+type malformed struct {
+	row, offset int64
+	err         error
+	lacking     bool // it is the attributes that there are none of
+}
+
+// error is what is wrong.
+func (m *malformed) error(r *partReader) error {
+	if m.lacking {
+		return errorAt(r.src, m.offset, m.row, m.err)
+	}
+	e := faultAt(r.src, m.offset, m.row, m.err)
+	e.Field = "geometry"
+	return e
+}
+
+// attributesOf reads the attributes of the records whose shapes were decoded, from row on, and settles which records are no rows: s.without, with what is
+// skipped of them. Its error is that of the first record that has one, in it that of the shape.
+func (r *partReader) attributesOf(s *sink, row int64) (*geoarrow.Columns, error) {
+	end := row + int64(len(s.offsets))
+	if r.table != nil && r.attributes.Records < end {
+		end = max(row, r.attributes.Records)
+		s.lack(row, end, fmt.Errorf("the shape has no attributes: %s has %d records", r.table.Name, r.attributes.Records))
+	}
+	columns, err := r.attributesFrom(s, row, end)
+	if err != nil {
+		return nil, r.first(s, row, err)
+	}
+	// What is marked as deleted was not looked at.
+	s.malformed = slices.DeleteFunc(s.malformed, func(m malformed) bool { return isIn(s.without, m.row) })
+	switch {
+	case len(s.malformed) == 0:
+		s.skip(row)
+		return columns, nil
+	case !r.skip:
+		return nil, s.malformed[0].error(r)
+	}
+	columns, err = r.attributesAround(s, row, end)
+	s.skip(row)
+	return columns, err
+}
+
+// lack makes malformed what has no attributes, from row end on; the first of all records is row.
+func (s *sink) lack(row, end int64, err error) {
+	s.malformed = slices.DeleteFunc(s.malformed, func(m malformed) bool { return m.row >= end })
+	for i := end - row; i < int64(len(s.offsets)); i++ {
+		s.malformed = append(s.malformed, malformed{row + i, s.offsets[i], err, true})
+	}
+}
+
+func isIn(rows []int64, row int64) bool {
+	_, found := slices.BinarySearch(rows, row)
+	return found
+}
+
+// attributesFrom reads the attributes of the records [from, to), and adds those that are no rows to s.without.
+func (r *partReader) attributesFrom(s *sink, from, to int64) (*geoarrow.Columns, error) {
+	if r.table == nil {
+		return &geoarrow.Columns{Rows: int(to - from)}, nil
+	}
+	run, err := s.table.Read(r.ctx, from, to)
+	if err != nil {
+		return nil, err
+	}
+	s.without = append(s.without, run.Left...)
+	s.bad += run.Skipped.Count
+	for _, offset := range run.Skipped.First {
+		s.badRows = append(s.badRows, (offset-r.attributes.Start)/int64(r.attributes.RecordLength))
+	}
+	s.tableBytes += run.Bytes
+	return run.Columns, nil
+}
+
+// first is the error of the first record that has one, where the attributes have err. In a record that of the shape comes first.
+func (r *partReader) first(s *sink, row int64, err error) error {
+	from := row
+	for _, m := range s.malformed {
+		if r.skip || m.lacking {
+			break // err is one that is not skipped, or stands before what is lacking
+		}
+		if _, before := r.attributesFrom(s, from, m.row); before != nil {
+			err = before
+			break
+		}
+		_, here := r.attributesFrom(s, m.row, m.row+1) // says whether it is deleted, or has an error itself, which only a row has
+		if (here == nil || ofRecord(here)) && !isIn(s.without, m.row) {
+			return m.error(r)
+		}
+		from = m.row + 1
+	}
+	var parse *readers.ParseError
+	if !errors.As(err, &parse) || parse.Row < row {
+		return err
+	}
+	return ofAttributes(r.src, s.offsets[parse.Row-row], parse.Row, err)
+}
+
+// ofRecord reports whether err says what is wrong with a record.
+func ofRecord(err error) bool {
+	var parse *readers.ParseError
+	var limit *readers.LimitError
+	return errors.As(err, &parse) || errors.As(err, &limit)
+}
+
+// attributesAround reads the attributes of the records [from, to) that have proper shapes: what the others have must not decide about types.
+func (r *partReader) attributesAround(s *sink, from, to int64) (*geoarrow.Columns, error) {
+	s.without, s.badRows, s.bad = s.without[:0], s.badRows[:0], int64(len(s.malformed))
+	var pieces []*geoarrow.Columns
+	read := func(from, to int64) error {
+		if from == to {
+			return nil
+		}
+		columns, err := r.attributesFrom(s, from, to)
+		if err != nil {
+			return err
+		}
+		copied := geoarrow.Joined{Memory: &geoarrow.Arena{}} // the next run overwrites it
+		err = copied.Append(columns, 0, columns.Rows)
+		pieces = append(pieces, copied.Columns())
+		return err
+	}
+	for _, m := range s.malformed {
+		if err := read(from, min(m.row, to)); err != nil {
+			return nil, err
+		}
+		s.without, s.badRows = append(s.without, m.row), append(s.badRows, m.row)
+		from = min(m.row+1, to)
+	}
+	if err := read(from, to); err != nil {
+		return nil, err
+	}
+	if len(pieces) == 0 {
+		return r.attributesFrom(s, from, from)
+	}
+	return concat(pieces)
+}
+
+// concat is the rows of all pieces, with types that hold all of them.
+func concat(pieces []*geoarrow.Columns) (*geoarrow.Columns, error) {
+	first := pieces[0]
+	for i := range first.Attributes {
+		facts := first.Attributes[i].Facts
+		for _, p := range pieces[1:] {
+			facts = facts.Join(p.Attributes[i].Facts)
+		}
+		to := facts.Resolve(geoarrow.RoleAttribute)
+		for _, p := range pieces {
+			wide, ok := p.Attributes[i].Widen(to, p.Rows)
+			if !ok {
+				panic("shapefile: attributes that only text holds") // dbf.Run has none
+			}
+			p.Attributes[i] = wide
+		}
+	}
+	return geoarrow.Concat(&geoarrow.Arena{}, pieces)
+}
+
+// skip counts the malformed records.
+func (s *sink) skip(row int64) {
+	slices.Sort(s.badRows)
+	s.skipped.Count = s.bad
+	for _, bad := range s.badRows[:min(len(s.badRows), readers.MaxSkippedOffsets)] {
+		s.skipped.First = append(s.skipped.First, s.offsets[bad-row])
+	}
+	slices.Sort(s.without)
+}

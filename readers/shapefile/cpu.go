@@ -1,0 +1,168 @@
+package shapefile
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+// cpu is the CPU engine.
+type cpu struct {
+	layout    readers.Layout
+	readBytes int // read at a time; 0: windowBytes
+}
+
+// job is one Parse.
+type job struct {
+	dialect
+	cpu    cpu
+	ctx    context.Context
+	src    *source.File
+	table  *source.File // the .dbf, or nil
+	shx    *source.File // if records were moved
+	end    int64        // of the records, in the .shp or, if they were moved, in the .shx
+	limits readers.Limits
+	skip   bool // on_error: skip
+	step   int  // of windows
+	sinks  sinks
+}
+
+// Parse reads the whole file, or again a span of records that an earlier Parse emitted.
+func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
+	j := &job{
+		dialect: c.layout.Dialect.(dialect), cpu: c, ctx: ctx, src: src, limits: req.Limits.WithDefaults(), skip: c.layout.Options.SkipErrors(),
+		step: cmp.Or(c.readBytes, windowBytes),
+	}
+	if err := j.siblings(); err != nil {
+		return readers.Summary{}, err
+	}
+	if req.Span.Inside {
+		return j.again(req.Span, emit)
+	}
+	return j.all(emit)
+}
+
+// siblings opens the files that Open found.
+func (j *job) siblings() (err error) {
+	j.end = j.src.Size
+	if j.attributes != nil {
+		if j.table, err = j.src.Sibling(".dbf"); err != nil {
+			return err
+		}
+		if j.table == nil {
+			return fmt.Errorf("%s: %w: its .dbf is gone", j.src.Name, source.ErrChanged)
+		}
+	}
+	if j.moved {
+		if j.shx, err = j.src.Sibling(".shx"); err != nil {
+			return err
+		}
+		if j.shx == nil {
+			return fmt.Errorf("%s: %w: its .shx is gone", j.src.Name, source.ErrChanged)
+		}
+		j.end = indexEnd(j.shx)
+	}
+	return nil
+}
+
+// again reads records that are one chunk.
+func (j *job) again(span readers.Span, emit func(readers.Chunk) error) (readers.Summary, error) {
+	r := j.reader()
+	row, err := r.rowAt(span.From)
+	if err != nil {
+		return readers.Summary{}, err
+	}
+	part, err := r.Read(span.From, span.To, row)
+	if err != nil {
+		return readers.Summary{}, err
+	}
+	part.Summary.CRS = j.crs
+	return part.Summary, emit(readers.Chunk{Columns: part.Columns, Span: span})
+}
+
+// all reads the file.
+func (j *job) all(emit func(readers.Chunk) error) (readers.Summary, error) {
+	sum := readers.Summary{CRS: j.crs, BytesRead: headerBytes}
+	empty := true
+	batcher := readers.NewBatcher(j.ctx, j.cpu, j.src, 0, j.end, j.limits, func(c readers.Chunk) error {
+		empty = false
+		return emit(c)
+	})
+	defer batcher.Close()
+	row := int64(0) // of the next record
+	parts := readers.Parts{
+		From: headerBytes, To: j.end, Size: j.partBytes(), Workers: j.limits.Workers,
+		Reader: func() readers.PartReader { return j.lending() },
+	}
+	_, rows, err := parts.Read(j.ctx, func(p readers.Part) error {
+		// A guess says in State which record it took its first one for.
+		if p.State != uint64(row) {
+			p.Release()
+			if _, err := j.reader().Read(p.Start, p.Start+1, row); err != nil {
+				return err
+			}
+			return fmt.Errorf("%s: %w: the record at byte %d", j.src.Name, source.ErrChanged, p.Start)
+		}
+		row += p.Rows
+		p.State = 0
+		sum.Add(&p.Summary)
+		return batcher.Add(p)
+	})
+	if err == nil {
+		err = j.checkCount(rows, &sum)
+	}
+	if err == nil {
+		err = batcher.Finish()
+	}
+	if err == nil && empty {
+		err = j.emitNone(emit)
+	}
+	return sum, err
+}
+
+// partBytes is how much of the records a worker reads in one go: as much as is a part together with the attributes that belong to it.
+func (j *job) partBytes() int64 {
+	all := j.src.Size
+	if j.table != nil {
+		all += j.table.Size
+	}
+	return max(1, int64(float64(j.limits.PartBytes)*float64(j.end)/float64(all)))
+}
+
+// checkCount compares the number of shapes with that of attributes, where these are more.
+func (j *job) checkCount(rows int64, sum *readers.Summary) error {
+	if j.attributes == nil {
+		return nil
+	}
+	promised := j.attributes.Records + j.attributes.Missing().Count
+	if promised <= rows {
+		return nil
+	}
+	if !j.skip {
+		return errorAt(j.src, j.src.Size, rows, fmt.Errorf("the file ends, but %s has %d records", j.table.Name, promised))
+	}
+	sum.Add(&readers.Summary{Skipped: readers.Skipped{Count: promised - rows, First: []int64{j.src.Size}}})
+	return nil
+}
+
+// emitNone emits the types of a file without rows.
+func (j *job) emitNone(emit func(readers.Chunk) error) error {
+	none := &geoarrow.Columns{}
+	if j.attributes != nil {
+		table, err := j.attributes.NewReader(j.table, j.limits)
+		if err != nil {
+			return ofAttributes(j.src, 0, -1, err)
+		}
+		run, err := table.Read(j.ctx, 0, 0)
+		if err != nil {
+			return err
+		}
+		none = run.Columns
+	}
+	none.Geometry = geoarrow.NullGeometry(0, geoarrow.NoKind, geoarrow.XY)
+	return emit(readers.Chunk{Columns: none})
+}

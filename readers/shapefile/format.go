@@ -1,0 +1,146 @@
+// Package shapefile reads ESRI shapefiles (ESRI Shapefile Technical Description, July 1998): the shapes of a .shp, the attributes of the .dbf beside it, the
+// coordinate reference system of its .prj.
+//
+//	file      header, then records, numbered from 1, or from 0 as some writers have it
+//	record    number, length, shape: Null or of the type that the header says
+//	shape     Point, PolyLine, Polygon, MultiPoint, each also with Z and with M; MultiPatch
+//
+// Record number n of the .dbf belongs to record number n of the .shp; without a .dbf there are no attributes. A record that is marked as deleted in the .dbf is
+// no row. Where a record ends says where the next one begins, which is also proved where several workers read the file; only a file whose records do not
+// follow each other, because shapes were changed in place, is read by its .shx. The length in the header, the boxes and the ranges of z and m are not looked at, since nothing depends on them; a record whose length is not that of its shape, a part
+// without points, numbers out of sequence and whatever is cut are errors. docs/formats/shapefile.md has the whole list, and what GDAL does.
+package shapefile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/dbf"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+const (
+	formatName = "shapefile"
+	unit       = "record"
+)
+
+// Format is the shapefile.
+func Format() readers.Format {
+	return readers.Format{
+		Name:       formatName,
+		Extensions: []string{".shp"},
+		Unit:       unit,
+		Version:    1,
+		Siblings: []string{
+			".dbf", ".dbt", ".fpt", ".cpg", ".prj", ".shx", // read
+			".qpj", ".sbn", ".sbx", ".qix", ".fbn", ".fbx", ".ain", ".aih", ".atx", ".ixs", ".mxs", ".cst", // indexes and notes of other programs
+		},
+		Binary:  true,
+		Options: dbf.Options(),
+		Open:    open,
+		CPU:     func(l readers.Layout) readers.Parser { return cpu{layout: l} },
+	}
+}
+
+// dialect is what is known before any record.
+type dialect struct {
+	kind       shapeType
+	base       int64 // number of the first record
+	moved      bool  // records lie where the .shx says
+	crs        geoarrow.CRS
+	attributes *dbf.Header // nil: there is no .dbf
+}
+
+func open(ctx context.Context, src *source.File, opts readers.Options) (readers.Layout, error) {
+	d := dialect{}
+	var at int64
+	var err error
+	if d.kind, at, err = readHeader(src, src.Size); err != nil {
+		if at < 0 {
+			return readers.Layout{}, fmt.Errorf("%s: %w", src.Name, err)
+		}
+		return readers.Layout{}, faultAt(src, at, -1, err)
+	}
+	if d.base, err = firstNumber(src); err != nil {
+		return readers.Layout{}, err
+	}
+	if d.moved, err = moved(ctx, src, d.base); err != nil {
+		return readers.Layout{}, err
+	}
+	table, err := src.Sibling(".dbf")
+	if err != nil {
+		return readers.Layout{}, err
+	}
+	if table != nil {
+		if d.attributes, err = dbf.ReadHeader(ctx, table, opts); err != nil {
+			return readers.Layout{}, ofAttributes(src, 0, -1, err)
+		}
+	}
+	d.crs, err = readCRS(src)
+	return readers.Layout{Options: opts, Dialect: d}, err
+}
+
+// firstNumber is 0 if the first record has that number, else 1, as it should be.
+func firstNumber(src *source.File) (int64, error) {
+	var number [4]byte
+	n, err := src.ReadAt(number[:], headerBytes)
+	switch {
+	case n == len(number) && number == [4]byte{}:
+		return 0, nil
+	case err != nil && !errors.Is(err, io.EOF):
+		return 0, fmt.Errorf("%s: %w", src.Name, err)
+	}
+	return 1, nil
+}
+
+// mostCRSBytes is how long a .prj may be.
+const mostCRSBytes = 1 << 20
+
+// readCRS reads the .prj.
+func readCRS(src *source.File) (geoarrow.CRS, error) {
+	prj, err := src.Sibling(".prj")
+	if prj == nil || err != nil {
+		return geoarrow.CRS{}, err
+	}
+	if prj.Size > mostCRSBytes {
+		return geoarrow.CRS{}, errorAt(src, 0, -1, fmt.Errorf("%s has %d bytes, which is no coordinate reference system", prj.Name, prj.Size))
+	}
+	text, err := prj.Head(mostCRSBytes)
+	if err != nil {
+		return geoarrow.CRS{}, fmt.Errorf("%s: %w", prj.Name, err)
+	}
+	clean := strings.ToValidUTF8(strings.TrimPrefix(string(text), "\uFEFF"), "\uFFFD")
+	return geoarrow.CRSOfWKT(strings.Trim(clean, "\x00 \t\r\n")), nil
+}
+
+// errorAt says what is wrong at an offset of the file; row is -1 where no record is concerned.
+func errorAt(src *source.File, offset, row int64, what error) *readers.ParseError {
+	return &readers.ParseError{Name: src.Name, Format: formatName, Offset: offset, Row: row, Unit: unit, Err: what}
+}
+
+// faultAt is errorAt of something that the standard has otherwise.
+func faultAt(src *source.File, offset, row int64, what error) *readers.ParseError {
+	e := errorAt(src, offset, row, what)
+	e.Rule = rule
+	return e
+}
+
+// ofAttributes is an error of the .dbf as one of the record at an offset of the .shp that has the attributes. Others than of malformed input stay what they are.
+func ofAttributes(src *source.File, offset, row int64, err error) error {
+	var parse *readers.ParseError
+	if !errors.As(err, &parse) {
+		return err
+	}
+	var limit *readers.LimitError
+	if errors.As(err, &limit) {
+		return err
+	}
+	e := errorAt(src, offset, row, fmt.Errorf("attributes: %w", err))
+	e.Field = parse.Field
+	return e
+}

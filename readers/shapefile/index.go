@@ -1,0 +1,120 @@
+package shapefile
+
+import (
+	"context"
+	"encoding/binary"
+
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+// indexEntry is the size of an entry of a .shx, which has one for each record behind a header like that of the .shp:
+//
+//	byte 0  4  big-endian  offset of the record in 16-bit words
+//	byte 4  4  big-endian  length of its content in 16-bit words
+const indexEntry = 8
+
+// entryAt is an entry of a .shx: where the record lies, and how long its content is, in bytes.
+func entryAt(b []byte) (place, content int64) {
+	return 2 * int64(binary.BigEndian.Uint32(b)), contentBytes(b)
+}
+
+// moved reports whether the records of a file have to be looked for by its .shx. That is so where somebody changed shapes in place: a shape that no longer fits
+// is written behind all others, one that became shorter leaves a gap, and what was there before is still there. Elsewhere the records follow each other
+// in the order of their numbers, and the .shx, right or wrong, does not matter. Three questions, of which the first one settles nearly every file:
+//
+//  1. Do the entries of the .shx follow each other to the end of the .shp?        no more to ask: in sequence
+//  2. Do the records of the .shp follow each other, numbered, to its end?         in sequence, the .shx is wrong
+//  3. Does each entry lead to a record of its number and its length?              moved; else the file is read in sequence, and an error there
+func moved(ctx context.Context, src *source.File, base int64) (bool, error) {
+	index, err := src.Sibling(".shx")
+	if err != nil || index == nil || index.Size < headerBytes+indexEntry {
+		return false, err
+	}
+	w := walk{
+		src: src, base: base, entries: indexEnd(index),
+		records: window{ctx: ctx, src: src, step: windowBytes, stop: src.Size}, index: window{ctx: ctx, src: index, step: windowBytes, stop: index.Size},
+	}
+	for _, ask := range []func() (bool, error){w.entriesFollow, w.recordsFollow} {
+		if follow, err := ask(); follow || err != nil {
+			return false, err
+		}
+	}
+	return w.entriesLead()
+}
+
+// indexEnd is the end of the last whole entry.
+func indexEnd(index *source.File) int64 {
+	return index.Size - (index.Size-headerBytes)%indexEntry
+}
+
+// walk goes along a .shx and its .shp.
+type walk struct {
+	src            *source.File
+	base           int64
+	entries        int64 // end of the entries
+	records, index window
+}
+
+// entriesFollow is question 1.
+func (w *walk) entriesFollow() (bool, error) {
+	at := int64(headerBytes) // of the record
+	for e := int64(headerBytes); e < w.entries; e += indexEntry {
+		b, err := w.index.bytes(e, indexEntry)
+		if err != nil {
+			return false, err
+		}
+		place, content := entryAt(b)
+		if place != at {
+			return false, nil
+		}
+		at += recordHead + content
+	}
+	return at == w.src.Size, nil
+}
+
+// recordsFollow is question 2.
+func (w *walk) recordsFollow() (bool, error) {
+	at := int64(headerBytes)
+	for number := w.base; at < w.src.Size; number++ {
+		content, err := w.contentOf(at, number)
+		if content < 0 || err != nil {
+			return false, err
+		}
+		at += recordHead + content
+	}
+	return true, nil
+}
+
+// entriesLead is question 3. Records that lie in one another have more bytes than the file: else a small file could hold any number of shapes.
+func (w *walk) entriesLead() (bool, error) {
+	w.records.stop = 0 // no more is read at a time than is near
+	left := w.src.Size - headerBytes
+	for e := int64(headerBytes); e < w.entries; e += indexEntry {
+		b, err := w.index.bytes(e, indexEntry)
+		if err != nil {
+			return false, err
+		}
+		place, want := entryAt(b)
+		content, err := w.contentOf(place, w.base+(e-headerBytes)/indexEntry)
+		if left -= recordHead + want; content != want || left < 0 || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// contentOf is how long the content of the record at an offset is, or -1 if there is none of the number.
+func (w *walk) contentOf(at, number int64) (int64, error) {
+	if at < headerBytes || w.src.Size-at < recordHead {
+		return -1, nil
+	}
+	head, err := w.records.bytes(at, recordHead)
+	if err != nil {
+		return 0, err
+	}
+	content := contentBytes(head)
+	if numberOf(head) != number || content > w.src.Size-at-recordHead {
+		return -1, nil
+	}
+	return content, nil
+}

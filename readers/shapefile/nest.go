@@ -1,0 +1,232 @@
+package shapefile
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// nesting finds out which rings of a polygon are outer rings, and of which outer ring each other one is a hole.
+//
+// The standard has outer rings clockwise and holes counterclockwise, but files are often wrong, so only where rings lie counts:
+//
+//	The parent of a ring is the smallest ring that contains it. A ring without parent is an outer ring, a ring whose parent is an outer ring is
+//	a hole of it, a ring whose parent is a hole is an outer ring again, an island.
+//
+//	Ring a contains ring b if the box of a contains that of b, a has the larger area (of equal ones, the one that comes first), and the first position of
+//	b that is not on the line of a is inside of it. If all are on it, a contains b if they turn in opposite directions.
+//
+// Signs of areas are exact, so nothing depends on rounding. Boxes are looked at first, those of rings and, in large rings, those of runs of edges: n positions
+// take about n log n steps. Rings that cross again and again can take more, up to a limit.
+type nesting struct {
+	x, y   []float64 // the positions of the record
+	rings  []nested
+	byLeft []int32 // rings by the left side of their boxes
+	bySize []int32 // rings by area, the largest first
+	tree   boxTree // of byLeft, if they are many
+	found  []int32 // rings that may contain the one at hand
+	steps  int     // that are left
+
+	order  []int32 // outer rings, each with its holes behind it
+	outers int
+}
+
+// nested is a ring and where it lies.
+type nested struct {
+	box      box
+	area     float64  // doubled, positive if counterclockwise
+	edges    *boxTree // of a large ring, when first asked for
+	from, to int32    // positions
+	rank     int32    // in bySize
+	parent   int32    // -1: none
+	depth    int32    // how many rings are around it
+	holes    int32    // of an outer ring
+	next     int32    // where in order its next hole goes
+}
+
+func (r *nested) outer() bool { return r.depth&1 == 0 }
+
+// stepsPerPosition is how much work rings may take, honest ones a hundredth of it.
+const stepsPerPosition = 1024
+
+// begin forgets all rings and makes room for positions.
+func (n *nesting) begin(points int) {
+	n.x, n.y = slices.Grow(n.x[:0], points)[:points], slices.Grow(n.y[:0], points)[:points]
+	n.rings, n.byLeft, n.bySize, n.order = n.rings[:0], n.byLeft[:0], n.bySize[:0], n.order[:0]
+	n.tree, n.outers = boxTree{}, 0
+	n.steps = stepsPerPosition * (points + blockItems)
+}
+
+// add adds the ring of the positions [from, to), of which there is one at least.
+func (n *nesting) add(from, to int) {
+	r := nested{from: int32(from), to: int32(to), box: nowhere}
+	x, y := n.x[from:to], n.y[from:to]
+	last := spot{}
+	for i := range x {
+		r.box.add(x[i], y[i])
+		// Relative to the first position, so that small rings far from the origin have areas too. Conversions keep products from being fused.
+		at := spot{x[i] - x[0], y[i] - y[0]}
+		r.area += float64(last.x*at.y) - float64(last.y*at.x)
+		last = at
+	}
+	if r.area != r.area {
+		r.area = 0
+	}
+	n.byLeft = append(n.byLeft, int32(len(n.rings)))
+	n.bySize = append(n.bySize, int32(len(n.rings)))
+	n.rings = append(n.rings, r)
+}
+
+// resolve sets order and outers.
+func (n *nesting) resolve() error {
+	rings := n.rings
+	slices.SortFunc(n.byLeft, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(rings[a].box[0], rings[b].box[0]), cmp.Compare(a, b))
+	})
+	slices.SortFunc(n.bySize, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(math.Abs(rings[b].area), math.Abs(rings[a].area)), cmp.Compare(a, b))
+	})
+	if len(rings) > blockItems {
+		n.tree = newBoxTree(len(rings), func(i int) box { return rings[n.byLeft[i]].box })
+	}
+	for rank, i := range n.bySize {
+		rings[i].rank = int32(rank)
+	}
+	for _, i := range n.bySize {
+		r := &rings[i]
+		r.parent = n.parent(r)
+		if r.parent >= 0 {
+			r.depth = rings[r.parent].depth + 1
+		}
+		if n.steps < 0 {
+			return fmt.Errorf("the %d rings cross or touch so often that it takes too long to tell which lies in which", len(rings))
+		}
+	}
+	n.arrange()
+	return nil
+}
+
+// parent gives the smallest of the larger rings that contains r, or -1.
+func (n *nesting) parent(r *nested) int32 {
+	n.found = n.found[:0]
+	collect := func(from, to int) {
+		n.steps -= to - from
+		for _, i := range n.byLeft[from:to] {
+			if a := &n.rings[i]; a.rank < r.rank && a.box.contains(r.box) {
+				n.found = append(n.found, i)
+			}
+		}
+	}
+	if n.tree.items == 0 {
+		collect(0, len(n.byLeft))
+	} else {
+		n.tree.visit(func(b box) bool { n.steps--; return b.contains(r.box) }, collect)
+	}
+	slices.SortFunc(n.found, func(a, b int32) int { return cmp.Compare(n.rings[b].rank, n.rings[a].rank) })
+	for _, i := range n.found {
+		if n.contains(&n.rings[i], r) {
+			return i
+		}
+	}
+	return -1
+}
+
+// contains reports whether a, whose box contains that of b, contains b.
+func (n *nesting) contains(a, b *nested) bool {
+	for i := b.from; i < b.to && n.steps >= 0; i++ {
+		if side := n.side(a, spot{n.x[i], n.y[i]}); side != 0 {
+			return side > 0
+		}
+	}
+	return (a.area > 0) != (b.area > 0)
+}
+
+// side is 1 for a position inside of a ring, -1 outside, 0 on its line: the ray to the right of a position inside crosses the line an odd number of times.
+func (n *nesting) side(r *nested, p spot) int {
+	inside, on := false, false
+	cross := func(from, to int) {
+		n.steps -= to - from
+		for i := from; i < to && !on; i++ {
+			i, k := r.edge(i)
+			a, b := spot{n.x[i], n.y[i]}, spot{n.x[k], n.y[k]}
+			switch {
+			case a == p || a.y == p.y && b.y == p.y && (a.x < p.x) != (b.x < p.x):
+				on = true
+			case (a.y > p.y) == (b.y > p.y) || a.x < p.x && b.x < p.x:
+			default:
+				sign, exact := turn(a, b, p)
+				if exact {
+					n.steps -= exactSteps
+				}
+				on = sign == 0
+				inside = inside != ((sign > 0) == (b.y > a.y))
+			}
+		}
+	}
+	if edges := int(r.to - r.from); edges <= 4*blockItems {
+		cross(0, edges)
+	} else {
+		if r.edges == nil {
+			r.edges = n.edgeTree(r)
+		}
+		r.edges.visit(func(b box) bool { n.steps--; return !on && b.meetsRay(p) }, cross)
+	}
+	switch {
+	case on:
+		return 0
+	case inside:
+		return 1
+	}
+	return -1
+}
+
+// exactSteps is how many steps an exact sign counts for.
+const exactSteps = 128
+
+// edge gives the positions of edge i of a ring. The last one leads back to the first position.
+func (r *nested) edge(i int) (from, to int) {
+	from, to = int(r.from)+i, int(r.from)+i+1
+	if to == int(r.to) {
+		to = int(r.from)
+	}
+	return from, to
+}
+
+// edgeTree is the tree of the edges of a ring.
+func (n *nesting) edgeTree(r *nested) *boxTree {
+	t := newBoxTree(int(r.to-r.from), func(i int) box {
+		b := nowhere
+		from, to := r.edge(i)
+		b.add(n.x[from], n.y[from])
+		b.add(n.x[to], n.y[to])
+		return b
+	})
+	return &t
+}
+
+// arrange puts the outer rings in the order of the file, and behind each its holes in that order.
+func (n *nesting) arrange() {
+	for i := range n.rings {
+		if r := &n.rings[i]; !r.outer() {
+			n.rings[r.parent].holes++
+		}
+	}
+	n.order = slices.Grow(n.order, len(n.rings))[:len(n.rings)]
+	next := int32(0)
+	for i := range n.rings {
+		if r := &n.rings[i]; r.outer() {
+			n.order[next] = int32(i)
+			r.next = next + 1
+			next += 1 + r.holes
+			n.outers++
+		}
+	}
+	for i := range n.rings {
+		if r := &n.rings[i]; !r.outer() {
+			outer := &n.rings[r.parent]
+			n.order[outer.next] = int32(i)
+			outer.next++
+		}
+	}
+}

@@ -1,0 +1,203 @@
+package shapefile
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/dbf"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+)
+
+// partReader reads parts of the file, for one goroutine.
+type partReader struct {
+	*job
+	window window
+	index  window // of the .shx, if records were moved
+	most   int64  // bytes of one record
+	lend   bool   // memory of parts serves again
+}
+
+// reader is a reader whose parts keep their memory.
+func (j *job) reader() *partReader {
+	return &partReader{
+		job: j, window: window{ctx: j.ctx, src: j.src, step: j.step}, index: window{ctx: j.ctx, src: j.shx, step: j.step}, most: j.limits.MaxFeatureBytes,
+	}
+}
+
+// lending is a reader whose parts give their memory back.
+func (j *job) lending() *partReader {
+	r := j.reader()
+	r.lend = true
+	return r
+}
+
+// mostGuessed is how long a record may be that is read before it is known to be one.
+const mostGuessed = 16 << 20
+
+// Guess reads the records between two offsets, from what looks like the first one on. What it takes for the number of that is State.
+func (r *partReader) Guess(from, stop int64) readers.Part {
+	stop = min(stop, r.end)
+	at, err := r.find(from, stop)
+	if err != nil || at < 0 {
+		return readers.Part{Failed: true}
+	}
+	row, err := r.rowAt(at)
+	if err != nil {
+		return readers.Part{Failed: true}
+	}
+	r.most = min(r.limits.MaxFeatureBytes, mostGuessed)
+	part, err := r.Read(at, stop, row)
+	r.most = r.limits.MaxFeatureBytes
+	if err != nil {
+		return readers.Part{Failed: true}
+	}
+	return part
+}
+
+// rowAt is the row that the record at an offset says that it is.
+func (r *partReader) rowAt(at int64) (int64, error) {
+	if r.moved {
+		return (at - headerBytes) / indexEntry, nil
+	}
+	head, err := r.window.bytes(at, recordHead)
+	if err != nil {
+		return 0, err
+	}
+	return numberOf(head) - r.base, nil
+}
+
+// Read reads the records between two offsets, the first of which is row number row.
+func (r *partReader) Read(from, stop, row int64) (readers.Part, error) {
+	s, err := r.sinks.take(r)
+	if err != nil {
+		return readers.Part{}, ofAttributes(r.src, from, row, err)
+	}
+	part, err := r.fill(s, from, min(stop, r.end), row)
+	if err != nil {
+		r.sinks.give(s)
+		return readers.Part{}, err
+	}
+	part.Release = func() {}
+	if r.lend {
+		part.Release = func() { r.sinks.give(s) }
+	}
+	return part, nil
+}
+
+// ahead lets the windows read on to an offset. Records that were moved may be anywhere, so no more of them is read at a time than is near.
+func (r *partReader) ahead(stop int64) {
+	r.window.stop, r.index.stop = stop, stop
+	if r.moved {
+		r.window.stop = 0
+	}
+}
+
+// fill reads the records between two offsets into a sink. Of several errors that of the first record counts, in it that of the shape.
+func (r *partReader) fill(s *sink, from, stop, row int64) (readers.Part, error) {
+	r.ahead(stop)
+	before := r.window.read
+	next, broken := r.shapes(s, from, stop, row)
+	attributes, err := r.attributesOf(s, row)
+	if err != nil {
+		return readers.Part{}, err
+	}
+	if broken != nil {
+		return readers.Part{}, broken
+	}
+	if len(s.without) > 0 {
+		if _, err := r.shapes(s, from, stop, row); err != nil {
+			return readers.Part{}, err
+		}
+	}
+	columns := &geoarrow.Columns{Rows: len(s.starts), Attributes: attributes.Attributes}
+	if columns.Geometry, err = s.geom.Finish(); err != nil {
+		return readers.Part{}, fmt.Errorf("%s: the records from %d on: %w", r.src.Name, row, err)
+	}
+	part := readers.Part{
+		Start: from, Next: next, To: next, End: next == r.end, Columns: columns, Starts: s.starts, Rows: int64(len(s.offsets)), State: uint64(row),
+		Summary: readers.Summary{BytesRead: r.window.read - before + s.tableBytes, Skipped: s.skipped},
+	}
+	odd := &s.decoder.odd
+	part.Summary.UnclosedRings, part.Summary.ShortRings, part.Summary.ShortLines = odd.unclosedRings, odd.shortRings, odd.shortLines
+	return part, nil
+}
+
+// shapes decodes the shapes of all records but those that s is without, and notes the malformed ones.
+func (r *partReader) shapes(s *sink, from, stop, row int64) (next int64, err error) {
+	s.geom.Reset()
+	s.decoder.odd = oddities{}
+	s.offsets, s.starts, s.malformed = s.offsets[:0], s.starts[:0], s.malformed[:0]
+	without := s.without
+	return r.records(from, stop, row, func(start, offset int64, content []byte) {
+		i := int64(len(s.offsets))
+		s.offsets = append(s.offsets, offset)
+		if len(without) > 0 && without[0] == row+i {
+			without = without[1:]
+			return
+		}
+		s.starts = append(s.starts, start)
+		if at, err := s.decoder.shape(content); err != nil {
+			s.malformed = append(s.malformed, malformed{row: row + i, offset: offset + recordHead + int64(at), err: err})
+		}
+	})
+}
+
+// sink is what a part is made of: its memory serves one part after the other.
+type sink struct {
+	memory  geoarrow.Arena
+	geom    geoarrow.GeometryBuilder
+	decoder decoder
+	table   *dbf.Reader // nil: no attributes
+
+	offsets    []int64     // of all records in the .shp
+	starts     []int64     // of the rows, as in a Span
+	malformed  []malformed // ascending
+	without    []int64     // records that are no rows, ascending
+	bad        int64       // how many of them are malformed
+	badRows    []int64     // the first ones of these
+	skipped    readers.Skipped
+	tableBytes int64 // read from the .dbf
+}
+
+// sinks are those that are free.
+type sinks struct {
+	mu   sync.Mutex
+	free []*sink
+}
+
+func (l *sinks) take(r *partReader) (*sink, error) {
+	s := l.unused()
+	if s == nil {
+		s = &sink{}
+		s.memory.Lend = r.lend
+		s.geom.Memory = &s.memory
+		s.decoder = decoder{kind: r.kind, geom: &s.geom}
+		if r.table != nil {
+			var err error
+			if s.table, err = r.attributes.NewReader(r.table, r.limits); err != nil {
+				return nil, err
+			}
+		}
+	}
+	s.without, s.badRows, s.bad, s.skipped, s.tableBytes = s.without[:0], s.badRows[:0], 0, readers.Skipped{}, 0
+	return s, nil
+}
+
+func (l *sinks) unused() *sink {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := len(l.free)
+	if n == 0 {
+		return nil
+	}
+	s := l.free[n-1]
+	l.free = l.free[:n-1]
+	return s
+}
+
+func (l *sinks) give(s *sink) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.free = append(l.free, s)
+}

@@ -1,0 +1,95 @@
+package wkt
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"strconv"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/positions"
+	"github.com/vibeflight/vibeflight/readers/internal/rows"
+	"github.com/vibeflight/vibeflight/readers/internal/window"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+// cpu is the CPU engine: one pass over the bytes, which decides what every engine gives.
+type cpu struct {
+	layout    readers.Layout
+	readBytes int  // read at a time; 0: window.Bytes
+	portable  bool // without what only some processors have
+}
+
+// Parse reads the whole file, rows behind those that are known, or again a span of rows that an earlier Parse emitted. A Span's State is not needed: an SRID
+// in the rows before makes a file that is not Appendable.
+func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
+	if req.Span.To < 0 {
+		req.Span.To = src.Size
+	}
+	s := c.scanner(req)
+	s.sink = rows.NewSink()
+	empty := true
+	s.emit = func(chunk readers.Chunk) error {
+		empty = false
+		return emit(chunk)
+	}
+	if !s.open(ctx, src, req.Span.From, req.Span.To, req.Span.Row, cmp.Or(c.readBytes, window.Bytes)) || !s.file(ctx, c, req) {
+		return readers.Summary{}, s.error()
+	}
+	if empty && !req.Span.Inside {
+		none := &geoarrow.Columns{Geometry: geoarrow.NullGeometry(0, geoarrow.NoKind, geoarrow.XY)}
+		if err := emit(readers.Chunk{Columns: none}); err != nil {
+			return readers.Summary{}, err
+		}
+	}
+	s.sum.BytesRead += s.Read
+	s.sum.Appendable = s.closed && s.known == 0
+	if s.sum.CRS, _ = c.layout.Dialect.(geoarrow.CRS); s.sum.CRS == (geoarrow.CRS{}) && s.known != 0 {
+		s.sum.CRS = geoarrow.CRS{Authority: "EPSG", Code: strconv.Itoa(int(s.known))}
+	}
+	return s.sum, nil
+}
+
+// scanner makes one that has read nothing, and has no sink.
+func (c cpu) scanner(req readers.Request) *scanner {
+	s := &scanner{limits: req.Limits.WithDefaults(), stop: math.MaxInt64}
+	s.sum.Foreign = map[string]int64{}
+	s.skipErrors = c.layout.Options.SkipErrors()
+	s.plainRuns = positions.Have && !c.portable
+	return s
+}
+
+// file reads all rows, with several workers if there is enough for them.
+func (s *scanner) file(ctx context.Context, c cpu, req readers.Request) bool {
+	p := s.start(req.Span.From)
+	if p < 0 {
+		return false
+	}
+	if req.Span.Inside || s.limits.Workers == 1 || req.Span.To-req.Span.From <= 2*s.limits.PartBytes {
+		return s.rows(p)
+	}
+	if p = s.between(p); p < 0 {
+		return false
+	}
+	if p == s.N {
+		return true
+	}
+	w := newCrew(ctx, c, req, s, s.Base+int64(p))
+	defer w.batcher.Close()
+	s.err = w.read()
+	return s.err == nil
+}
+
+// start passes the byte order mark of the file, if it is read from its first byte on.
+func (s *scanner) start(from int64) int {
+	for from == 0 && s.N < len(byteOrderMark) && !s.EOF {
+		if s.refill(0) < 0 {
+			return -1
+		}
+	}
+	if from == 0 && s.Has(0, byteOrderMark) {
+		return len(byteOrderMark)
+	}
+	return 0
+}

@@ -1,0 +1,92 @@
+package wkt
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/vibeflight/vibeflight/readers"
+)
+
+// fault is why the parser stopped. It costs nothing until it becomes an error.
+type fault struct {
+	pos   int    // index of what is wrong
+	seen  int    // index behind the bytes that say so; at the end of the text more of it might say otherwise
+	want  string // what was expected there, or what is wrong where bare is set
+	bare  bool
+	depth bool // not malformed but nested beyond maxDepth
+	file  bool // of the file: on_error: skip does not pass it
+}
+
+// fail says that something else was expected at p.
+func (t *text) fail(p int, want string) int {
+	t.fault = fault{pos: p, seen: p, want: want}
+	return -1
+}
+
+// failWord is fail for a word, which ends at end.
+func (t *text) failWord(p, end int, want string) int {
+	t.fault = fault{pos: p, seen: end, want: want}
+	return -1
+}
+
+// wrong says what is wrong with the text from p to end.
+func (t *text) wrong(p, end int, what string) int {
+	t.fault = fault{pos: p, seen: end, want: what, bare: true}
+	return -1
+}
+
+// error makes the fault an error with its place in the file.
+func (s *scanner) error() error {
+	if s.err != nil {
+		return s.err
+	}
+	f := s.fault
+	e := &readers.ParseError{
+		Name: s.Src.Name, Format: "wkt", Offset: s.Base + int64(min(f.pos, s.N)), Row: s.row, Unit: unit, Field: "geometry",
+	}
+	var err error
+	if e.Line, err = s.LineAt(e.Offset); err != nil {
+		return err
+	}
+	switch {
+	case f.depth:
+		return &readers.LimitError{What: f.want + " of collections", Flag: "--max-depth", Limit: int64(s.limits.MaxDepth), Err: e}
+	case f.bare:
+		e.Err = errors.New(f.want)
+		return e
+	}
+	// The window may end inside of what is quoted.
+	b := make([]byte, min(mostFound+1, s.End-e.Offset))
+	if n, err := s.Src.ReadAt(b, e.Offset); n < len(b) {
+		return fmt.Errorf("%s: reading what stands at byte %d: %w", s.Src.Name, e.Offset, err)
+	}
+	e.Err = fmt.Errorf("want %s, found %s", f.want, found(b, "file"))
+	return e
+}
+
+// mostFound bounds the text that an error quotes.
+const mostFound = 40
+
+// found says what stands at the beginning of b for an error: a word, a character or a byte. whole is what ends with b.
+func found(b []byte, whole string) string {
+	if len(b) == 0 {
+		return "the end of the " + whole
+	}
+	n := 0
+	for n < len(b) && (isLetter(b[n]) || b[n]-'0' < 10 || b[n] == '.' || b[n] == '-' || b[n] == '+' || b[n] == '_') {
+		n++
+	}
+	switch r, size := utf8.DecodeRune(b); {
+	case n > mostFound:
+		return strconv.Quote(string(b[:mostFound])) + " and more"
+	case n > 0:
+		return strconv.Quote(string(b[:n]))
+	case b[0] == '\n' || b[0] == '\r':
+		return "the end of the line"
+	case r != utf8.RuneError || size > 1:
+		return strconv.Quote(string(r))
+	}
+	return fmt.Sprintf("byte 0x%02x", b[0])
+}

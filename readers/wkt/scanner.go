@@ -1,0 +1,225 @@
+package wkt
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/rows"
+	"github.com/vibeflight/vibeflight/readers/internal/window"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+// scanner is one run of the CPU parser over a file. Its methods give the index behind what they read, or -1: then fault, or err, says why.
+type scanner struct {
+	window.Window
+	text       // of the window
+	limits     readers.Limits
+	skipErrors bool
+	emit       func(readers.Chunk) error
+	err        error // of the window, of emit or of a chunk: no fault of the text
+
+	sink    *rows.Sink
+	chunk   readers.Span
+	sum     readers.Summary
+	row     int64 // number of the row at hand
+	stop    int64 // no row that begins here or behind is read
+	stopped bool  // because of that the last reading ended
+	next    int64 // offset of the row at hand, or of the end of the file
+	closed  bool  // more than the end of the file ended the last row
+	known   int32 // SRID of the rows before, 0 if they have none
+}
+
+// open has the scanner read from an offset on, where row number row begins.
+func (s *scanner) open(ctx context.Context, src *source.File, from, end, row int64, step int) bool {
+	s.row, s.chunk, s.fault, s.err, s.stopped = row, readers.Span{Row: row}, fault{}, nil, false
+	if !s.Open(ctx, src, from, s.stop, end, s.limits.MaxFeatureBytes, step) {
+		s.err = s.Err
+	}
+	return s.err == nil
+}
+
+// refill brings more of the file behind index p, which becomes index 0. It gives -1 with err set if it can't.
+func (s *scanner) refill(p int) int {
+	if !s.Fill(p) {
+		s.err = s.Err
+		return -1
+	}
+	return 0
+}
+
+// rows reads the rows from p on, behind which nothing but what stands between rows is passed, and emits them in chunks.
+func (s *scanner) rows(p int) bool {
+	for {
+		if p = s.between(p); p < 0 {
+			return false
+		}
+		s.next = s.Base + int64(p)
+		s.stopped = p < s.N && s.next >= s.stop
+		over := p == s.N || s.stopped
+		if (over || s.full()) && !s.end() {
+			return false
+		}
+		if over {
+			return true
+		}
+		if p = s.readRow(p); p < 0 {
+			return false
+		}
+	}
+}
+
+// between passes what may stand between rows, over any number of windows.
+func (s *scanner) between(p int) int {
+	q := s.Q
+	for {
+		for isBlank(byteAt(q, p)) || byteAt(q, p) == ';' {
+			p++
+		}
+		if p < s.N || s.EOF {
+			return p
+		}
+		if p = s.refill(s.N); p < 0 {
+			return -1
+		}
+		q = s.Q
+	}
+}
+
+// readRow reads the row at p, and counts it.
+func (s *scanner) readRow(p int) int {
+	for {
+		at := s.Base + int64(p)
+		g, end := s.try(p)
+		switch {
+		case s.tooLong(p, end):
+			return -1
+		case end >= 0 && !s.conflict(p, g.SRID):
+			s.commit(g, at)
+			s.closed = end < s.N
+			return end
+		}
+		s.sink.Rollback()
+		if s.fault.seen >= s.N && !s.EOF { // the rest of the row may be behind the window
+			s.sink.Foresee(s.Base+int64(p)-s.chunk.From, min(s.End, s.stop)-s.chunk.From, s.limits.BatchRows)
+			if p = s.refill(p); p < 0 {
+				return -1
+			}
+			continue
+		}
+		if !s.skipErrors || s.fault.depth || s.fault.file {
+			s.conflict(p, g.SRID) // it stands before what else is wrong
+			return -1
+		}
+		p = s.rowEnd(p)
+		s.sink.Skip(at)
+		s.row++
+		return p
+	}
+}
+
+// conflict refuses the SRID of the row at p if the rows before have another one. A malformed row that is left out has none.
+func (s *scanner) conflict(p int, srid int32) bool {
+	if srid == 0 || s.known == 0 || srid == s.known {
+		return false
+	}
+	s.wrong(p, p, fmt.Sprintf("SRID %d, while the rows before have %d: a table has one coordinate reference system", srid, s.known))
+	s.fault.file = true
+	return true
+}
+
+// commit ends the row at hand, which began at an offset. NULL is of no kind.
+func (s *scanner) commit(g Geometry, at int64) {
+	if s.sink.Rows == 0 {
+		s.chunk.From = at
+	}
+	if g.Kind == geoarrow.NoKind {
+		s.geom.Null()
+	} else {
+		End(s.geom, g.Kind)
+	}
+	if g.SRID != 0 {
+		s.known = g.SRID
+	}
+	s.sink.Commit(at)
+	s.row++
+}
+
+// try reads the row at p up to what ends it, and leaves it open.
+func (s *scanner) try(p int) (g Geometry, end int) {
+	s.begin(s.Q, s.limits.MaxDepth)
+	s.geom, s.shapes = &s.sink.Geom, &s.sink.Shapes
+	if s.at(p)|0x20 == 'n' {
+		end = s.null(p)
+	} else {
+		g, end = s.geometry(p)
+	}
+	if end < 0 {
+		return g, -1
+	}
+	for {
+		switch c := s.at(end); {
+		case c == '\n' || c == '\r' || c == ';' || end == s.N && s.EOF:
+			return g, end
+		case !isBlank(c):
+			return g, s.fail(end, `the end of the line or ";" behind the geometry`)
+		}
+		end++
+	}
+}
+
+// null passes NULL.
+func (s *scanner) null(p int) int {
+	end := s.word(p)
+	if !is(s.slice(p, end), "NULL") {
+		return s.failWord(p, end, wantName)
+	}
+	return end
+}
+
+// tooLong refuses a row at p that is longer than --max-feature-bytes, wherever windows end: one that ends at end, or that has a fault if end < 0.
+func (s *scanner) tooLong(p, end int) bool {
+	if end < 0 {
+		end = min(s.fault.pos, s.N)
+	}
+	if int64(end-p) <= s.Most {
+		return false
+	}
+	s.err = s.TooLong(p)
+	return true
+}
+
+// rowEnd finds what ends a malformed row at p: the next line end or ";", but for that of its SRID, or the end of the file.
+func (s *scanner) rowEnd(p int) int {
+	srid := is(s.slice(p, s.word(p)), "SRID")
+	for {
+		for ; p < s.N; p++ {
+			switch c := s.at(p); {
+			case c == '\n', c == '\r', c == ';' && !srid:
+				return p
+			case c == ';':
+				srid = false
+			}
+		}
+		if s.EOF {
+			return p
+		}
+		if p = s.refill(s.N); p < 0 {
+			return -1
+		}
+		s.q = s.Q
+	}
+}
+
+// full reports whether the chunk at hand ends before the row at hand.
+func (s *scanner) full() bool {
+	return s.sink.Rows > 0 && (s.sink.Rows >= s.limits.BatchRows || s.next-s.chunk.From >= s.limits.BatchBytes)
+}
+
+// end finishes the chunk whose last row ended before the one at hand.
+func (s *scanner) end() bool {
+	s.sink.AddTo(&s.sum)
+	s.err = rows.Emit(s.sink, &s.Window, &s.chunk, s.next, s.limits, s.emit)
+	return s.err == nil
+}
