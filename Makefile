@@ -36,8 +36,8 @@ build: cuda ## compile bin/vibeflight, with CUDA if its headers can be fetched
 demo: build $(VENV) ## serve Natural Earth and generated buildings, read them with GeoPandas, compare with pyogrio
 	$(PY) integration/demo/demo.py
 
-bench: build $(VENV) ## measure against DuckDB and pyogrio on the same files, ROUNDS=3, DATA=.bench
-	$(PY) integration/bench/bench.py --rounds $(ROUNDS)
+bench: build $(VENV) ## measure against DuckDB, GDAL and others on the same files, ROUNDS=3, FILES=points.csv,places.kml for some of them
+	$(PY) integration/bench/bench.py --rounds $(ROUNDS) $(if $(FILES),--files $(FILES))
 
 images: nvrtc cuda ## compile the kernels for every architecture into kernels/images.zip; a build with the tag images carries them
 	$(WITH_CUDA) $(GO) run ./kernels/internal/images -nvrtc $(NVRTC) -o kernels/images.zip

@@ -14,6 +14,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/engines"
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/all"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -106,7 +107,7 @@ func newBench(std stdio) *cobra.Command {
 			for _, file := range files {
 				for run := range runs {
 					for _, name := range names {
-						r, err := bench(cmd.Context(), file, opts, limits, name, onCards)
+						r, err := bench(cmd.Context(), file, opts, reading{formats: all.Formats(), limits: limits, unpack: parse.unpacking()}, name, onCards)
 						if err != nil {
 							return err
 						}
@@ -159,13 +160,13 @@ func (c *gpuConfig) openBench(names []string, limits readers.Limits, std stdio) 
 }
 
 // bench measures one run.
-func bench(ctx context.Context, path string, options map[string]any, limits readers.Limits, name string, cards *engines.Engines) (benchRun, error) {
+func bench(ctx context.Context, path string, options map[string]any, how reading, name string, cards *engines.Engines) (benchRun, error) {
 	format, err := detect(path)
 	if err != nil {
 		return benchRun{}, err
 	}
-	opts, err := format.ParseOptions(options)
-	if err != nil {
+	how.format = format
+	if how.options, err = format.ParseOptions(options); err != nil {
 		return benchRun{}, err
 	}
 	var engine readers.Engine // nil: the CPU engine
@@ -173,6 +174,7 @@ func bench(ctx context.Context, path string, options map[string]any, limits read
 	if name == engines.CUDA {
 		engine = cards.Engine(format.Name)
 	}
+	how.engine = engine
 	if engine != nil {
 		counted = engine.Counts()
 	}
@@ -187,7 +189,7 @@ func bench(ctx context.Context, path string, options map[string]any, limits read
 		return benchRun{}, err
 	}
 	start := time.Now()
-	src, table, err := read(ctx, format, path, opts, limits, engine)
+	src, table, err := read(ctx, path, how)
 	seconds := time.Since(start).Seconds()
 	cpuAfter, cpuErr := cpuTime()
 	peak, rssErr := rss.stop()
@@ -196,7 +198,7 @@ func bench(ctx context.Context, path string, options map[string]any, limits read
 	}
 	table.Measure()
 	r := benchRun{
-		File: path, Format: format.Name, Engine: table.Engine, Workers: limits.Workers,
+		File: path, Format: format.Name, Engine: table.Engine, Workers: how.limits.Workers,
 		Bytes: src.Size, Rows: table.Rows, Positions: table.Positions, TableBytes: table.Bytes,
 		Seconds: seconds, CPUSeconds: (cpuAfter - cpu).Seconds(), RSSAnonPeak: peak, RSSAnonStart: before,
 	}
@@ -232,28 +234,50 @@ func firstError(errs ...error) error {
 	return nil
 }
 
-// read parses the file at path from its opening to the complete table. Without an engine the CPU engine does. The source
-// it gives is closed: its size remains.
-func read(ctx context.Context, format readers.Format, path string, opts readers.Options, limits readers.Limits, engine readers.Engine) (*source.File, *readers.Table, error) {
-	src, err := source.Open(path, path)
+// reading is how read is to read a file.
+type reading struct {
+	formats readers.Registry
+	format  readers.Format
+	options readers.Options
+	layer   string // "": the first one
+	limits  readers.Limits
+	unpack  source.Unpacking
+	engine  readers.Engine // nil: the CPU engine
+}
+
+// read parses the file at path from its opening to the complete table. The source it gives is closed: its size remains.
+func read(ctx context.Context, path string, how reading) (*source.File, *readers.Table, error) {
+	src, err := source.Open(path, path, how.format.Siblings...)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer src.Close()
-	layout, err := format.Open(ctx, src, opts)
-	if err != nil {
-		return nil, nil, err
-	}
-	parser := format.CPU
-	if engine != nil {
-		parser = engine.Parser
-	}
-	table, err := readers.Read(ctx, format, parser(layout), src, limits, nil)
+	table, err := how.read(ctx, src)
 	// Asked after an error too: half of one version and half of another make a malformed file.
 	if changed := src.Unchanged(); changed != nil {
 		return nil, nil, changed
 	}
 	return src, table, err
+}
+
+func (how reading) read(ctx context.Context, src *source.File) (*readers.Table, error) {
+	content, err := how.formats.Unpack(ctx, how.format, src, how.unpack)
+	if err != nil {
+		return nil, err
+	}
+	if content != src {
+		defer content.Close()
+	}
+	layout, err := how.format.Open(ctx, content, how.options)
+	if err != nil {
+		return nil, err
+	}
+	layout.Layer = how.layer
+	parser := how.format.CPU
+	if how.engine != nil {
+		parser = how.engine.Parser
+	}
+	return readers.Read(ctx, how.format, parser(layout), content, how.limits, nil)
 }
 
 // benchTable prints runs for people, as they come.

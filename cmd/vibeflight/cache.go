@@ -70,7 +70,11 @@ func newCacheLs(std stdio) *cobra.Command {
 				if t.File != "" {
 					rows = humanCount(t.Rows)
 				}
-				g.rows = append(g.rows, []string{t.Key[:12], t.Used.Format(time.DateTime), rows, humanBytes(t.Bytes), oneLine(t.File)})
+				file := t.File
+				if t.Layer != "" {
+					file += "#" + t.Layer
+				}
+				g.rows = append(g.rows, []string{t.Key[:12], t.Used.Format(time.DateTime), rows, humanBytes(t.Bytes), oneLine(file)})
 			}
 			_, err = g.write(std.out, 0)
 			return err

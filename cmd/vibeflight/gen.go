@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -12,9 +13,20 @@ import (
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/gen"
 )
 
-const genLong = `Write a synthetic GeoJSON file.
+const genLong = `Write a synthetic file, as they are found in the field.
 
-The same kind, number and seed give the same bytes on every machine. --size gives about that size.`
+buildings   GeoJSON, a FeatureCollection of building footprints
+mixed       GeoJSON, a FeatureCollection of all kinds of geometry, with holes, heights and nulls
+points      GeoJSON, a point with five properties on each line
+points-csv  CSV of points, with quoted text
+wkt-csv     CSV of polygons as WKT
+wkt         polygons as WKT, one a line
+dbf         dBASE, ten attributes
+shapefile   polygons with the attributes of dbf; -o NAME.shp writes NAME.shx, .dbf, .prj and .cpg beside it
+kml         points, lines and polygons with descriptions and untyped values
+gml         GML 3.2, polygons with four attributes
+
+The same kind, number and seed give the same bytes on every machine. --size gives about that size, of a shapefile all files together.`
 
 func newGen(std stdio) *cobra.Command {
 	var (
@@ -24,7 +36,7 @@ func newGen(std stdio) *cobra.Command {
 		seed     uint64
 	)
 	cmd := &cobra.Command{
-		Use:   "gen " + strings.Join(gen.Kinds(), "|"),
+		Use:   "gen KIND",
 		Short: "Write a synthetic file of any size",
 		Long:  genLong,
 		Args:  oneArgument("kind of file: " + strings.Join(gen.Kinds(), ", ")),
@@ -41,6 +53,8 @@ func newGen(std stdio) *cobra.Command {
 				return wrongUsage("want either --features or --size")
 			case features < 0:
 				return wrongUsage("--features: %d is negative", features)
+			case kind == gen.Shapefile && !strings.EqualFold(filepath.Ext(out), ".shp"):
+				return wrongUsage("-o: a shapefile is several files; say how its .shp is called, got %q", out)
 			case f.Changed("size"):
 				features = gen.FeaturesFor(kind, int64(size))
 			}
@@ -59,7 +73,10 @@ func generate(ctx context.Context, std stdio, path string, spec gen.Spec) error 
 	p := newProgress(std.err, path, " features")
 	spec.Progress = func(features, _ int64) { p.set(features, spec.Features) }
 	defer p.close()
-	if path == "-" {
+	switch {
+	case spec.Kind == gen.Shapefile:
+		return generateShapefile(ctx, path, spec)
+	case path == "-":
 		return generateTo(ctx, std.out, spec)
 	}
 	out, err := createFile(path)
@@ -79,4 +96,32 @@ func generateTo(ctx context.Context, w io.Writer, spec gen.Spec) error {
 		return err
 	}
 	return b.Flush()
+}
+
+// generateShapefile writes the files of a shapefile. They get their names when all are complete, the .shp last: where it is, its others are.
+func generateShapefile(ctx context.Context, path string, spec gen.Spec) error {
+	stem := strings.TrimSuffix(path, filepath.Ext(path))
+	var files []*newFile
+	defer func() {
+		for _, f := range files {
+			f.discard()
+		}
+	}()
+	for _, name := range []string{stem + ".shx", stem + ".dbf", stem + ".prj", stem + ".cpg", path} {
+		f, err := createFile(name)
+		if err != nil {
+			return err
+		}
+		files = append(files, f)
+	}
+	to := gen.ShapefileFiles{SHX: files[0], DBF: files[1], PRJ: files[2], CPG: files[3], SHP: files[4]}
+	if err := gen.WriteShapefile(ctx, to, spec); err != nil {
+		return err
+	}
+	for _, f := range files {
+		if err := f.keep(); err != nil {
+			return err
+		}
+	}
+	return nil
 }

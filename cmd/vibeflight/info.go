@@ -67,6 +67,7 @@ func (d *description) write(w io.Writer) error {
 	line("size", fmt.Sprintf("%s, as a table %s", humanBytes(d.FileBytes), humanBytes(d.Bytes)))
 	line("modified", d.Modified.Local().Format(time.DateTime))
 	line("rows", humanCount(d.Rows))
+	line("layers", strings.Join(d.Layers, ", "))
 	line("geometry types", strings.Join(d.GeometryTypes, ", "))
 	counted("positions", d.Positions)
 	if d.BBox != nil {

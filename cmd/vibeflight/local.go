@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,12 +24,16 @@ import (
 type local struct {
 	formats readers.Registry
 	limits  readers.Limits
+	unpack  source.Unpacking
 
+	name   string       // of table
 	source *source.File // of table, closed
 	table  *readers.Table
 }
 
-func newLocal(limits readers.Limits) *local { return &local{formats: all.Formats(), limits: limits} }
+func newLocal(limits readers.Limits, unpack source.Unpacking) *local {
+	return &local{formats: all.Formats(), limits: limits, unpack: unpack}
+}
 
 func (l *local) close() {}
 
@@ -63,6 +68,9 @@ func (l *local) walk(ctx context.Context, root, prefix, format string) ([]entry,
 		if err != nil {
 			return err
 		}
+		if path != root && belongs(l.formats, path) {
+			return nil
+		}
 		f, ok, err := detectIn(l.formats, path)
 		if err != nil {
 			return err
@@ -81,6 +89,30 @@ func (l *local) walk(ctx context.Context, root, prefix, format string) ([]entry,
 	return entries, err
 }
 
+// belongs reports whether the file at path is a part of another one beside it, as a .dbf of a .shp.
+func belongs(formats readers.Registry, path string) bool {
+	return slices.ContainsFunc(formats.MainsOf(path), func(main string) bool {
+		info, err := os.Stat(main)
+		return err == nil && info.Mode().IsRegular()
+	})
+}
+
+// splitLayer gives the file and the layer that a name means: FILE#LAYER, unless there is a file of the whole name.
+func splitLayer(name string) (path, layer string) {
+	if _, err := os.Stat(name); err == nil {
+		return name, ""
+	}
+	for i := range len(name) {
+		if name[i] != '#' {
+			continue
+		}
+		if info, err := os.Stat(name[:i]); err == nil && info.Mode().IsRegular() {
+			return name[:i], name[i+1:]
+		}
+	}
+	return name, ""
+}
+
 // detect finds the format of the file at path.
 func detect(path string) (readers.Format, error) {
 	formats := all.Formats()
@@ -95,14 +127,7 @@ func detect(path string) (readers.Format, error) {
 }
 
 func detectIn(formats readers.Registry, path string) (readers.Format, bool, error) {
-	return formats.Detect(path, func() ([]byte, error) {
-		src, err := source.Open(path, path)
-		if err != nil {
-			return nil, err
-		}
-		defer src.Close()
-		return src.Head(readers.SniffBytes)
-	})
+	return formats.Detect(path, func() (*source.File, error) { return source.Open(path, path) })
 }
 
 func errNoFormat(formats readers.Registry, path string) error {
@@ -117,11 +142,12 @@ func formatNames(formats readers.Registry) string {
 	return strings.Join(names, ", ")
 }
 
-// open gives the table of the file at path.
-func (l *local) open(ctx context.Context, path string, options map[string]any) (*readers.Table, error) {
-	if l.table != nil && l.source.Path == path {
+// open gives the table of a file, or of one of its layers.
+func (l *local) open(ctx context.Context, name string, options map[string]any) (*readers.Table, error) {
+	if l.table != nil && l.name == name {
 		return l.table, nil
 	}
+	path, layer := splitLayer(name)
 	format, err := detect(path)
 	if err != nil {
 		return nil, err
@@ -130,12 +156,15 @@ func (l *local) open(ctx context.Context, path string, options map[string]any) (
 	if err != nil {
 		return nil, err
 	}
-	src, table, err := read(ctx, format, path, opts, l.limits, nil)
+	if layer != "" && !format.Layered {
+		return nil, fmt.Errorf("%s: a %s file has no layers", path, format.Name)
+	}
+	src, table, err := read(ctx, path, reading{formats: l.formats, format: format, options: opts, layer: layer, limits: l.limits, unpack: l.unpack})
 	if err != nil {
 		return nil, err
 	}
 	table.Measure()
-	l.source, l.table = src, table
+	l.name, l.source, l.table = name, src, table
 	return table, nil
 }
 
@@ -152,7 +181,7 @@ func (l *local) describe(ctx context.Context, name string, options map[string]an
 		Name: name, FileBytes: l.source.Size, Modified: time.Unix(0, l.source.Identity.Mtime),
 		Rows: t.Rows, Bytes: t.Bytes, Columns: columnsOf(scan.Schema()),
 		Positions: t.Positions, UnclosedRings: t.Summary.UnclosedRings, ShortRings: t.Summary.ShortRings,
-		ShortLines: t.Summary.ShortLines, Foreign: t.Summary.Foreign,
+		ShortLines: t.Summary.ShortLines, Foreign: t.Summary.Foreign, Layers: t.Summary.Layers,
 	}
 	d.facts = facts{
 		Format: t.Format, Engine: t.Engine, BBox: t.BBox, GeometryTypes: append([]string{}, t.GeometryTypes...),

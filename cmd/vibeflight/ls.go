@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/source"
 )
 
 func newLs(std stdio) *cobra.Command {
@@ -67,7 +68,7 @@ func ls(ctx context.Context, server string, paths []string, prefix, format strin
 		if len(paths) == 0 {
 			paths = []string{"."}
 		}
-		l := newLocal(readers.Limits{})
+		l := newLocal(readers.Limits{}, source.Unpacking{})
 		for _, path := range paths {
 			found, err := l.walk(ctx, path, prefix, format)
 			if err != nil {

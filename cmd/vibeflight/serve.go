@@ -155,7 +155,7 @@ func serve(ctx context.Context, c *serveConfig, log zerolog.Logger) error {
 	log.Info().Str("engine", who.Choice()).Strs("cards", who.Cards()).Msg("the engine is chosen")
 	started := time.Now()
 	files, err := catalog.Open(ctx, catalog.Config{
-		Roots: roots, Formats: all.Formats(), Engines: who, MemoryBytes: memory, MaxFileBytes: int64(c.MaxFileBytes),
+		Roots: roots, Formats: all.Formats(), Engines: who, MemoryBytes: memory, MaxFileBytes: int64(c.MaxFileBytes), MaxUnpacked: int64(c.Parse.unpackedBytes),
 		CacheDir: c.CacheDir, CacheBytes: int64(c.CacheBytes),
 		Limits:  limits,
 		Options: func(string) map[string]any { return map[string]any{"on_error": c.OnError} },
@@ -212,14 +212,14 @@ func listen(ctx context.Context, c *serveConfig, files *catalog.Catalog, log zer
 		}
 		log.Info().Msg("listening on " + address)
 	}
-	logged := make(chan struct{})
-	unused := context.AfterFunc(ctx, func() {
+	// The context's end can reach Serve first, and Serve can return before the function runs: whoever is first says it, once.
+	stopping := sync.OnceFunc(func() {
 		log.Info().Msg("stopping after the calls under way; a second signal stops at once")
-		close(logged)
 	})
+	defer context.AfterFunc(ctx, stopping)()
 	err = server.Serve(ctx)
-	if !unused() {
-		<-logged
+	if ctx.Err() != nil {
+		stopping()
 	}
 	return err
 }

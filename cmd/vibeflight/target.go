@@ -54,6 +54,7 @@ type description struct {
 	UnclosedRings int64            `json:"unclosed_rings"`
 	ShortRings    int64            `json:"short_rings"`
 	ShortLines    int64            `json:"short_lines"`
+	Layers        []string         `json:"layers,omitempty"` // of the file
 	Foreign       map[string]int64 `json:"foreign_members"`
 }
 
@@ -117,9 +118,9 @@ func (c *targetConfig) open(f *pflag.FlagSet) (target, error) {
 		return nil, err
 	}
 	if c.server == "" {
-		return newLocal(limits), nil
+		return newLocal(limits, c.parse.unpacking()), nil
 	}
-	for _, name := range []string{"max-depth", "max-feature-bytes"} {
+	for _, name := range []string{"max-depth", "max-feature-bytes", "max-unpacked-bytes"} {
 		if f.Changed(name) {
 			return nil, wrongUsage("--%s: is for files; a server has its own", name)
 		}

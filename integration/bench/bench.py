@@ -1,4 +1,4 @@
-"""Measures vibeflight beside DuckDB and GDAL:   bench.py [--rounds N] [--scale S] [--files A,B] [--json OUT]
+"""Measures vibeflight beside its peers:   bench.py [--rounds N] [--scale S] [--files A,B] [--json OUT]
 
 Every read is a fresh process. The readers take turns, A B C A B C, so that a busy moment of the machine hits all of them, and the
 median counts. The files are in the page cache. MB is 1,000,000 bytes. CPU seconds are user and system time of all threads while the
@@ -18,11 +18,23 @@ import shapely
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import shapes  # noqa: E402
+from peers import ALL_CORES  # noqa: E402
 from serving import BINARY, ROOT, vibeflight  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
-READERS = ["vibeflight", "vibeflight, all cores", "duckdb", "pyogrio"]
-PEERS = READERS[2:]
+OURS = ["vibeflight", "vibeflight" + ALL_CORES]
+PEERS = {  # who reads a file beside us; DuckDB reads one GeoJSON file with one thread
+    "buildings.geojson": ["duckdb", "pyogrio"],
+    "mixed.geojson": ["duckdb", "pyogrio"],
+    "points.geojsonl": ["duckdb", "pyogrio"],
+    "points.csv": ["duckdb", "duckdb" + ALL_CORES, "polars", "polars" + ALL_CORES, "pandas", "pyogrio"],
+    "wkt.csv": ["duckdb", "duckdb" + ALL_CORES, "geoarrow", "pyogrio"],
+    "polygons.wkt": ["duckdb", "duckdb" + ALL_CORES, "shapely"],
+    "attributes.dbf": ["pyogrio"],
+    "parcels.shp": ["pyogrio"],
+    "places.kml": ["pyogrio"],
+    "parcels.gml": ["pyogrio"],
+}
 
 
 def main():
@@ -30,12 +42,11 @@ def main():
     results = []
     for name in options.files:
         path = shapes.write(name, options.data, options.scale)
-        path.read_bytes()  # into the page cache
-        for number in range(options.rounds):
-            for reader in READERS:
-                results.append(run(reader, path) | {"round": number + 1})
-        report(name, [r for r in results if r["file"] == str(path)])
-        compare_coordinates(path)
+        size = sum(len(part.read_bytes()) for part in shapes.parts(path))  # and into the page cache
+        runs = [run(reader, path) | {"round": number + 1, "bytes": size} for number in range(options.rounds) for reader in OURS + PEERS[name]]
+        report(name, runs)
+        compare_coordinates(path, [r["peer"] for r in runs if r["round"] == 1 and r["peer"] in PEERS[name] and r["positions"] is not None])
+        results += runs
     if options.json:
         pathlib.Path(options.json).write_text("".join(json.dumps(r) + "\n" for r in results))
 
@@ -44,7 +55,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--scale", type=float, default=1.0, help="size of the files; figures compare at 1.0 only")
-    parser.add_argument("--files", type=lambda s: s.split(","), default=list(shapes.ROWS))
+    parser.add_argument("--files", type=lambda s: s.split(","), default=list(PEERS), help="all of them: " + ",".join(PEERS))
     parser.add_argument("--data", default=ROOT / ".bench", help="where the files lie; they are written once")
     parser.add_argument("--json", help="write every single run to this file, a JSON object a line")
     return parser.parse_args()
@@ -52,8 +63,8 @@ def arguments():
 
 def run(reader, path, *more):
     """One read in a fresh process."""
-    if reader not in PEERS:
-        workers = 1 if reader == "vibeflight" else 0
+    if reader in OURS:
+        workers = 1 if reader == OURS[0] else 0
         (line,) = vibeflight("bench", path, "--engine", "cpu", "--workers", workers, "--runs", 1, "--json").splitlines()
         found = json.loads(line)
         return found | {"peer": reader, "version": f"vibeflight, {found['workers']} worker{'s'[:found['workers'] - 1]}", "file": str(path)}
@@ -65,33 +76,39 @@ def run(reader, path, *more):
 
 def report(name, runs):
     """Prints the medians of a file, and ends the program if the readers do not agree on what they read."""
-    (size,) = {r["bytes"] for r in runs}
-    counts = {(r["rows"], r["positions"]) for r in runs}
-    if len(counts) != 1:
+    size, readers = runs[0]["bytes"], OURS + PEERS[name]
+    rows, positions = {r["rows"] for r in runs}, {r["positions"] for r in runs} - {None}
+    if len(rows) > 1 or len(positions) > 1:
         sys.exit(f"{name}: the readers disagree: " + "; ".join(sorted({f"{r['peer']} {r['rows']} rows, {r['positions']} positions" for r in runs})))
-    ((rows, positions),) = counts
-    print(f"\n{name}: {size / 1e6:.1f} MB, {rows:,} rows, {positions:,} positions; medians of {len(runs) // len(READERS)} rounds")
-    print(f"  {'':<30}{'wall s':>9}{'CPU s':>9}{'MB/CPU-s':>10}{'from':>8}{'to':>8}{'peak MB':>9}   vibeflight is")
-    ours = alone = None
-    for reader in READERS:
+    print(f"\n{name}: {size / 1e6:.1f} MB, {rows.pop():,} rows, {positions.pop():,} positions; medians of {len(runs) // len(readers)} rounds")
+    print(f"  {'':<38}{'wall s':>9}{'CPU s':>9}{'MB/CPU-s':>10}{'from':>8}{'to':>8}{'peak MB':>9}   vibeflight, one core, is")
+    ours, alone = None, {}  # our MB per CPU-second, and each reader's wall time with one thread
+    for reader in readers:
         of = [r for r in runs if r["peer"] == reader]
         median = lambda key: statistics.median(r[key] for r in of)
         rate = [size / 1e6 / r["cpu_seconds"] for r in of]
-        speed = statistics.median(rate)
-        ours, alone = ours or speed, alone or median("seconds")
-        note = {READERS[0]: "", READERS[1]: f"{median('seconds') / alone:.2f} of one core's wall time"}.get(reader, f"{ours / speed:.1f}x")
-        print(f"  {of[0]['version']:<30}{median('seconds'):>9.3f}{median('cpu_seconds'):>9.3f}{speed:>10.0f}{min(rate):>8.0f}{max(rate):>8.0f}"
-              f"{median('rss_anon_peak') / 1e6:>9.0f}   {note}", flush=True)
+        speed, one = statistics.median(rate), reader.removesuffix(ALL_CORES)
+        ours = ours or speed
+        notes = [] if one == OURS[0] else [f"{ours / speed:.1f}x"]
+        if reader != one:
+            notes.append(f"{median('seconds') / alone[one]:.2f} of one thread's wall time")
+        alone[reader] = median("seconds")
+        if of[0]["positions"] is None and name != "attributes.dbf":
+            notes.append("makes no geometry")
+        label = of[0]["version"] + (ALL_CORES if reader != one and one != OURS[0] else "")
+        print(f"  {label:<38}{median('seconds'):>9.3f}{median('cpu_seconds'):>9.3f}{speed:>10.0f}{min(rate):>8.0f}{max(rate):>8.0f}"
+              f"{median('rss_anon_peak') / 1e6:>9.0f}   {', '.join(notes)}", flush=True)
 
 
-def compare_coordinates(path):
-    """Every ordinate of the file, bit for bit, against both peers."""
+def compare_coordinates(path, peers):
+    """Every ordinate of the file, bit for bit, against the peers that have geometry."""
     with tempfile.TemporaryDirectory() as folder:
         table_path = pathlib.Path(folder) / "ours.arrow"
         vibeflight("get", path, "-o", table_path)
         with pa.memory_map(str(table_path)) as file:
-            ours = coordinates(pa.ipc.open_file(file).read_all())
-        for peer in PEERS:
+            table = pa.ipc.open_file(file).read_all()
+            ours = coordinates(table) if peers else None
+        for peer in dict.fromkeys(peer.removesuffix(ALL_CORES) for peer in peers):
             out = pathlib.Path(folder) / f"{peer}.npy"
             run(peer, path, out)
             theirs = np.load(out)

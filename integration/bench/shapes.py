@@ -1,10 +1,20 @@
-"""The benchmark's files: GeoJSON as it is found, from fixed seeds, so that figures of different days compare.
+"""The benchmark's files: as they are found, from fixed seeds, so that figures of different days compare.
 
     shapes.py FOLDER [SCALE]
 
 buildings.geojson   700,000 footprints: short polygons of 7 decimals, three properties, one in twenty names with an escape
 mixed.geojson       200,000 features of every kind: holes, Z, nulls, ids, nested properties, members in either order
 points.geojsonl     1,000,000 lines: points with five properties
+
+and by `vibeflight gen`:
+
+points.csv          2,000,000 records: points in two columns, five attributes, quoted text
+wkt.csv             300,000 records: polygons as WKT, two attributes
+polygons.wkt        300,000 lines: polygons
+attributes.dbf      300,000 records of ten fields
+parcels.shp         300,000 polygons with the same attributes, in .dbf
+places.kml          100,000 points, lines and polygons
+parcels.gml         100,000 polygons with four attributes
 """
 import json
 import math
@@ -14,9 +24,16 @@ import sys
 
 import numpy as np
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from serving import vibeflight  # noqa: E402
+
 STREETS = ["Main St", "NW 7th Ave", "Ocean Dr", "Calle Ocho", "County Rd 12", "Palm Bay Blvd"]
 ODD = ['say \\"hi\\"', "a\\\\b", "caf\\u00e9", "Espa\u00f1ola Way", "\u6771\u4eac", "tab\\there", "emoji \\ud83d\\ude00", "line\\nbreak"]
-ROWS = {"buildings.geojson": 700_000, "mixed.geojson": 200_000, "points.geojsonl": 1_000_000}
+ROWS = {
+    "buildings.geojson": 700_000, "mixed.geojson": 200_000, "points.geojsonl": 1_000_000,
+    "points.csv": 2_000_000, "wkt.csv": 300_000, "polygons.wkt": 300_000, "attributes.dbf": 300_000, "parcels.shp": 300_000,
+    "places.kml": 100_000, "parcels.gml": 100_000,
+}
 CHUNK = 50_000
 
 
@@ -136,19 +153,32 @@ def write_points(file, n):
 
 
 WRITERS = {"buildings.geojson": write_buildings, "mixed.geojson": write_mixed, "points.geojsonl": write_points}
+GENERATED = {
+    "points.csv": "points-csv", "wkt.csv": "wkt-csv", "polygons.wkt": "wkt", "attributes.dbf": "dbf", "parcels.shp": "shapefile",
+    "places.kml": "kml", "parcels.gml": "gml",
+}
 
 
 def write(name, folder, scale=1.0):
     """Writes the file unless it is there, whole, and gives its path. Scaled files lie in a folder of their own."""
     folder = pathlib.Path(folder) if scale == 1 else pathlib.Path(folder) / f"scale-{scale:g}"
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / name
-    if not path.exists():
-        part = path.with_suffix(".part")
-        with open(part, "w", encoding="utf-8") as file:
-            WRITERS[name](file, max(10, int(ROWS[name] * scale)))
-        part.rename(path)
+    path, rows = folder / name, max(10, int(ROWS[name] * scale))
+    if path.exists():
+        return path
+    if name in GENERATED:
+        vibeflight("gen", GENERATED[name], "--features", rows, "-o", path)
+        return path
+    part = path.with_suffix(".part")
+    with open(part, "w", encoding="utf-8") as file:
+        WRITERS[name](file, rows)
+    part.rename(path)
     return path
+
+
+def parts(path):
+    """The files that a reader of path reads in whole: a shapefile's shapes and attributes."""
+    return [path, path.with_suffix(".dbf")] if path.suffix == ".shp" else [path]
 
 
 if __name__ == "__main__":

@@ -3,12 +3,24 @@ package all
 
 import (
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/csv"
+	"github.com/vibeflight/vibeflight/readers/dbf"
 	"github.com/vibeflight/vibeflight/readers/geojson"
+	"github.com/vibeflight/vibeflight/readers/gml"
+	"github.com/vibeflight/vibeflight/readers/kml"
+	"github.com/vibeflight/vibeflight/readers/shapefile"
+	"github.com/vibeflight/vibeflight/readers/wkt"
 )
 
-// Formats is every format, in the order in which they are asked whether a file is theirs.
+// Formats is every format, in the order in which they are asked whether a file is theirs: those whose first bytes say most stand first.
 func Formats() readers.Registry {
 	return readers.Registry{
 		geojson.Format(),
+		shapefile.Format(),
+		dbf.Format(),
+		kml.Format(),
+		gml.Format(),
+		wkt.Format(),
+		csv.Format(),
 	}
 }

@@ -13,8 +13,9 @@ const degree = 10_000_000
 
 // chunk is a part of a file while it is written.
 type chunk struct {
-	text  []byte
-	state uint64 // of the random numbers
+	text       []byte
+	state      uint64     // of the random numbers
+	ringAtHand []position // the last outline
 }
 
 // chunk writes a chunk of a file over b and returns it.

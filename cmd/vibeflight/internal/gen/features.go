@@ -34,9 +34,14 @@ func (c *chunk) building(int64) {
 		c.byte('"')
 	}
 	c.string(`},"geometry":{"type":"Polygon","coordinates":[`)
-	x, y := c.between(-876*degree/10, -80*degree), c.between(245*degree/10, 31*degree)
+	x, y := c.florida()
 	c.ring(x, y, 2000, 1, c.corners(), false)
 	c.string("]}}")
+}
+
+// florida gives a place in the box around Florida.
+func (c *chunk) florida() (x, y int64) {
+	return c.between(-876*degree/10, -80*degree), c.between(245*degree/10, 31*degree)
 }
 
 // corners of a building are 4 to 24, 7 in the mean: each one more is three in four as frequent.
@@ -48,7 +53,7 @@ func (c *chunk) corners() int64 {
 	return n
 }
 
-// point writes a point anywhere, with the properties of a measurement.
+// point writes a line with a point anywhere, with the properties of a measurement.
 func (c *chunk) point(int64) {
 	c.string(`{"type":"Feature","geometry":{"type":"Point","coordinates":[`)
 	c.shortest(c.between(-180*degree, 180*degree) / 10 * 10)
@@ -61,10 +66,7 @@ func (c *chunk) point(int64) {
 	if rare < 3 {
 		c.string("null")
 	} else {
-		// Four uniform ones make a bell: 50 in the mean, standard deviation 20.
-		const width = 34641
-		v := 50000 - 2*width + c.below(width) + c.below(width) + c.below(width) + c.below(width)
-		c.shortest(v * (degree / 1000))
+		c.shortest(c.bell())
 	}
 	c.string(`,"name":"`)
 	if rare >= 97 {
@@ -75,10 +77,17 @@ func (c *chunk) point(int64) {
 	c.string(`","ts":`)
 	c.integer(c.between(1.6e9, 1.7e9))
 	if rare < 50 {
-		c.string(`,"ok":true}}`)
+		c.string(`,"ok":true}}` + "\n")
 	} else {
-		c.string(`,"ok":false}}`)
+		c.string(`,"ok":false}}` + "\n")
 	}
+}
+
+// bell gives a measurement of three decimals: four uniform ones make a bell, 50 in the mean, standard deviation 20.
+func (c *chunk) bell() int64 {
+	const width = 34641
+	v := 50000 - 2*width + c.below(width) + c.below(width) + c.below(width) + c.below(width)
+	return v * (degree / 1000)
 }
 
 // mixed writes any geometry anywhere. Every second feature has its properties first, spaced as Python's json.dumps does.

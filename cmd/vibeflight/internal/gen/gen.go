@@ -1,8 +1,15 @@
-// Package gen writes synthetic GeoJSON files that are shaped like the field's: to measure with, and to test with.
+// Package gen writes synthetic files that are shaped like the field's: to measure with, and to test with.
 //
-//	buildings  a FeatureCollection of building footprints, as Microsoft's: polygons of 7 decimals, three properties
-//	mixed      a FeatureCollection of all kinds of geometry, with holes, heights and nulls; nested and escaped properties
-//	points     a GeoJSON feature per line, of points with five properties
+//	buildings   a FeatureCollection of building footprints, as Microsoft's: polygons of 7 decimals, three properties
+//	mixed       a FeatureCollection of all kinds of geometry, with holes, heights and nulls; nested and escaped properties
+//	points      a GeoJSON feature per line, of points with five properties
+//	points-csv  CSV of points in two columns, with five attributes; quoted commas, quotes and line ends
+//	wkt-csv     CSV of polygons as WKT, with two attributes
+//	wkt         polygons as WKT, one a line
+//	dbf         dBASE III, of ten attributes of every common type
+//	shapefile   polygons with the attributes of dbf: .shp, .shx, .dbf, .prj and .cpg
+//	kml         KML 2.2: points, lines and polygons in a folder, with descriptions and untyped values
+//	gml         GML 3.2: polygons with four attributes
 //
 // The same kind, seed and number of features give the same bytes on every machine: each chunk of features draws from its own
 // generator, and all arithmetic is that of integers, coordinates being multiples of 1e-7 degree.
@@ -10,8 +17,10 @@ package gen
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"runtime"
 	"strings"
 	"sync"
@@ -22,10 +31,19 @@ const (
 	Buildings = "buildings"
 	Mixed     = "mixed"
 	Points    = "points"
+	PointsCSV = "points-csv"
+	WKTCSV    = "wkt-csv"
+	WKT       = "wkt"
+	DBF       = "dbf"
+	Shapefile = "shapefile"
+	KML       = "kml"
+	GML       = "gml"
 )
 
 // Kinds lists the kinds of files.
-func Kinds() []string { return []string{Buildings, Mixed, Points} }
+func Kinds() []string {
+	return []string{Buildings, Mixed, Points, PointsCSV, WKTCSV, WKT, DBF, Shapefile, KML, GML}
+}
 
 // Spec is the file to write. The zero value is none: it needs a kind.
 type Spec struct {
@@ -42,21 +60,36 @@ type shape struct {
 	milliBytes          int64 // of a feature in the mean, in thousandths, what is between included
 }
 
-func shapeOf(kind string) (shape, bool) {
+// shapeOf is the shape of a file of so many features.
+func shapeOf(kind string, features int64) (shape, bool) {
 	switch kind {
 	case Buildings:
 		return shape{`{"type":"FeatureCollection","features":[` + "\n", ",\n", "\n]}\n", (*chunk).building, 322_800}, true
 	case Mixed:
 		return shape{mixedHead, ",\n", "\n]}\n", (*chunk).mixed, 395_500}, true
 	case Points:
-		return shape{"", "\n", "\n", (*chunk).point, 172_300}, true
+		return shape{"", "", "", (*chunk).point, 172_300}, true
+	case PointsCSV:
+		return shape{pointsCSVHead, "", "", (*chunk).pointRecord, 71_000}, true
+	case WKTCSV:
+		return shape{wktCSVHead, "", "", (*chunk).wktRecord, 225_000}, true
+	case WKT:
+		return shape{"", "", "", (*chunk).wktLine, 205_000}, true
+	case DBF:
+		return shape{dbfHead(features), "", dbfTail, (*chunk).dbfRecord, 1000 * dbfRecordBytes}, true
+	case Shapefile:
+		return shape{"", "", "", (*chunk).shapeRecord, 1000*(dbfRecordBytes+8) + 200_000}, true
+	case KML:
+		return shape{kmlHead, "", kmlTail, (*chunk).placemark, 400_350}, true
+	case GML:
+		return shape{gmlHead, "", gmlTail, (*chunk).featureMember, 631_000}, true
 	}
 	return shape{}, false
 }
 
-// FeaturesFor is how many features a file of about so many bytes has, at least one. It is 0 for a kind that is none.
+// FeaturesFor is how many features a file of about so many bytes has, or a shapefile all together, at least one. It is 0 for a kind that is none.
 func FeaturesFor(kind string, bytes int64) int64 {
-	s, ok := shapeOf(kind)
+	s, ok := shapeOf(kind, 0)
 	if !ok {
 		return 0
 	}
@@ -64,18 +97,19 @@ func FeaturesFor(kind string, bytes int64) int64 {
 	return max(1, 1000*whole+1000*rest/s.milliBytes)
 }
 
-// Write writes the file that spec says to w. It honours ctx between chunks, whose cause it then returns; an error of w is
-// returned as it is.
+// Write writes the file that spec says to w; of the kind Shapefile it writes nothing: WriteShapefile does. It honours ctx between
+// chunks, whose cause it then returns; an error of w is returned as it is.
 func Write(ctx context.Context, w io.Writer, spec Spec) error {
-	s, ok := shapeOf(spec.Kind)
-	if !ok {
+	s, ok := shapeOf(spec.Kind, spec.Features)
+	switch {
+	case !ok:
 		return fmt.Errorf("no kind %q; known are %s", spec.Kind, strings.Join(Kinds(), ", "))
-	}
-	if spec.Features < 0 {
+	case spec.Kind == Shapefile:
+		return errors.New("a shapefile is several files")
+	case spec.Features < 0:
 		return fmt.Errorf("%d features are too few", spec.Features)
-	}
-	if spec.Features == 0 && spec.Kind == Points {
-		return nil
+	case spec.Kind == DBF && spec.Features > math.MaxUint32:
+		return fmt.Errorf("a dBASE file can't hold %d records", spec.Features)
 	}
 	if _, err := io.WriteString(w, s.head); err != nil {
 		return err

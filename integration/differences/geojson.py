@@ -1,18 +1,11 @@
-"""What GDAL and we read differently, on purpose: each file, our answer and GDAL's. DIFFERENCES.md says why."""
+"""GeoJSON."""
 import datetime
-import typing
 
-
-class Difference(typing.NamedTuple):
-    name: str
-    text: str  # of the file
-    ours: dict | str  # columns as (type, values), geometry as WKT, crs where it matters; or a pattern of the error
-    gdal: dict | str
-    file: str
+from .case import ERROR, NEW_YEAR, UTC, Difference
 
 
 def difference(name, text, ours, gdal, extension="geojson"):
-    return Difference(name, text, ours, gdal, f"{name.replace(' ', '_')}.{extension}")
+    return Difference(name, text, ours, gdal, extension)
 
 
 def feature(properties="{}", geometry="null", members=""):
@@ -35,10 +28,7 @@ def shape(name, geometry, ours, gdal):
                       {"geometry": ours} if isinstance(ours, list) else ours, {"geometry": gdal} if isinstance(gdal, list) else gdal)
 
 
-UTC = datetime.timezone.utc
-NEW_YEAR = datetime.datetime(2020, 1, 1)
 POINT = '{"type":"Point","coordinates":[1,2]}'
-ERROR = "error: .*byte [0-9]+"
 
 DIFFERENCES = [
     # values
