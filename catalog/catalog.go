@@ -31,7 +31,7 @@ type Config struct {
 	Roots        []Root
 	Formats      readers.Registry
 	Engines      Engines // who parses; nil: the CPU engines
-	MemoryBytes  int64   // of parsed tables kept; 0: DefaultMemoryBytes; < 0: none is kept (--memory)
+	MemoryBytes  int64   // of parsed tables kept, and what Limits.Memory is if it is 0; 0: DefaultMemoryBytes; < 0: none is kept (--memory)
 	MaxUnpacked  int64   // bytes that a packed file unpacks to; 0: source.DefaultMaxUnpackedBytes (--max-unpacked-bytes)
 	MaxFileBytes int64   // larger files are not parsed; 0: no limit (--max-file-bytes)
 	Limits       readers.Limits
@@ -48,6 +48,9 @@ const (
 	DefaultCacheBytes  = 32 << 30
 	DefaultRescan      = 10 * time.Second
 )
+
+// leastMemory is what a parse may take in any case, beside the tables that are kept.
+const leastMemory = 512 << 20
 
 // Catalog is the entries below some roots and their parsed tables. It is safe for use by several goroutines.
 type Catalog struct {
@@ -93,6 +96,9 @@ func open(ctx context.Context, cfg Config, fsys files.FS) (*Catalog, error) {
 	}
 	if cfg.Rescan <= 0 {
 		cfg.Rescan = DefaultRescan
+	}
+	if cfg.Limits.Memory == 0 {
+		cfg.Limits.Memory = max(cfg.MemoryBytes, leastMemory)
 	}
 	roots, err := openRoots(cfg.Roots)
 	if err != nil {

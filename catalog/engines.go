@@ -19,7 +19,7 @@ type EngineStats struct {
 
 // DeviceStats are the numbers of a card.
 type DeviceStats struct {
-	Name        string `json:"name"` // readers.CardName
+	Name        string `json:"name"` // lanes.CardName
 	Arch        string `json:"arch"` // "sm_90"
 	MemoryBytes int64  `json:"memory_bytes"`
 	UsedBytes   int64  `json:"used_bytes"` // of that, by this process, now

@@ -16,6 +16,7 @@ const maxParses = 8
 type flight struct {
 	done   chan struct{} // closed at the end
 	cancel context.CancelFunc
+	packed atomic.Pointer[source.File] // that is unpacked first; nil: it is not packed
 	src    atomic.Pointer[source.File] // that is read; nil before
 	began  time.Time                   // the parse; zero if there was none; of fly
 
@@ -36,9 +37,19 @@ type flight struct {
 // reads tells which file the parse reads.
 func (f *flight) reads(src *source.File) { f.src.Store(src) }
 
-// progress is how much of the file was read, from 0 to 1.
+// unpacks tells which file is unpacked before the parse reads its content.
+func (f *flight) unpacks(src *source.File) { f.packed.Store(src) }
+
+// progress is how much of the file was read, from 0 to 1. To unpack it is half of the way.
 func (f *flight) progress() float64 {
-	src := f.src.Load()
+	packed, src := f.packed.Load(), f.src.Load()
+	if packed == nil {
+		return partRead(src)
+	}
+	return (partRead(packed) + partRead(src)) / 2
+}
+
+func partRead(src *source.File) float64 {
 	if src == nil || src.Size == 0 {
 		return 0
 	}

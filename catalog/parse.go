@@ -80,6 +80,9 @@ func (c *Catalog) parsePacked(ctx context.Context, f *flight, j job, src *source
 	if c.archive != nil {
 		u.Dir = c.cfg.CacheDir
 	}
+	if packing, _ := source.PackingOf(src.Name); packing != source.Plain {
+		f.unpacks(src)
+	}
 	content, err := c.cfg.Formats.Unpack(ctx, j.format, src, u)
 	if err != nil {
 		return nil, err
@@ -97,15 +100,7 @@ func (c *Catalog) parseFile(ctx context.Context, f *flight, j job, src *source.F
 		return nil, err
 	}
 	layout.Layer = j.entry.Layer
-	if c.archive == nil {
-		t, err := c.read(ctx, j.format, c.parser(j.format, layout, src.Size), src, c.cfg.Limits, nil)
-		if err != nil {
-			return nil, err
-		}
-		t.Measure() // a bbox is scanned by what it finds
-		return &loaded{table: t}, nil
-	}
-	s := c.spool(j)
+	s := c.spool(j, src)
 	defer s.close()
 	t, base, err := c.readGrown(ctx, j, layout, src, s)
 	if err == nil && t == nil {
@@ -114,7 +109,7 @@ func (c *Catalog) parseFile(ctx context.Context, f *flight, j job, src *source.F
 	if err != nil {
 		return nil, err
 	}
-	t.Measure()
+	t.Measure() // a bbox is scanned by what it finds
 	l, err := s.finish(t)
 	if base != nil {
 		if err != nil || l.file != nil {
@@ -128,7 +123,11 @@ func (c *Catalog) parseFile(ctx context.Context, f *flight, j job, src *source.F
 
 // readAll reads a file. Where it was read before, and only its table was lost, the rows are given as they come.
 func (c *Catalog) readAll(ctx context.Context, f *flight, j job, layout readers.Layout, src *source.File, keep readers.Keeper) (*readers.Table, error) {
-	shape, bbox := c.archive.shape(ctx, j)
+	var shape *readers.Shape
+	var bbox *[4]float64
+	if c.archive != nil {
+		shape, bbox = c.archive.shape(ctx, j)
+	}
 	if shape == nil {
 		f.begin(nil)
 		return c.read(ctx, j.format, c.parser(j.format, layout, src.Size), src, c.cfg.Limits, keep)
@@ -141,6 +140,9 @@ func (c *Catalog) readAll(ctx context.Context, f *flight, j job, layout readers.
 // readGrown reads only what was appended to a file, where the table of what it held before lies in the cache. It gives that table too, which
 // the new one shares slices with, or nothing where the file is to be read as a whole.
 func (c *Catalog) readGrown(ctx context.Context, j job, layout readers.Layout, src *source.File, keep readers.Keeper) (*readers.Table, *loaded, error) {
+	if c.archive == nil {
+		return nil, nil, nil
+	}
 	base := c.archive.grown(ctx, j, src)
 	if base == nil {
 		return nil, nil, nil

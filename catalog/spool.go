@@ -8,15 +8,16 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/tablefile"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/source"
 )
 
 // spool keeps the chunks of one parse: in memory as long as they fit a budget, those that come later in a file of the cache. A chunk stays where
 // it is, since others may be reading it; finish brings those in memory to the file.
 type spool struct {
-	archive *archive
-	name    string // of the entry
-	budget  int64  // bytes of chunks in memory
-	most    int64  // the same, where the cache has no place for a file
+	archive *archive // nil: there is no cache
+	name    string   // of the entry
+	budget  int64    // bytes of chunks in memory
+	most    int64    // the same, where the cache has no place for a file
 
 	bytes int64 // in memory
 	none  error // why there is no file
@@ -90,10 +91,32 @@ func (s *spool) close() {
 	}
 }
 
-// spool is for the parse of a job. What is kept in memory leaves room for the parse itself.
-func (c *Catalog) spool(j job) *spool {
+// spool is for the parse of a job, which reads src. What is kept in memory leaves room for the parse itself.
+func (c *Catalog) spool(j job, src *source.File) *spool {
 	most := max(0, c.cfg.MemoryBytes)
-	return &spool{archive: c.archive, name: j.entry.Name, budget: most / 2, most: most}
+	s := &spool{archive: c.archive, name: j.entry.Name, budget: most / 2, most: most}
+	if c.archive == nil {
+		s.none, s.most = errNoCache, max(most, leastAlone, timesAlone*bytesOf(src))
+	}
+	return s
+}
+
+// A table that has no other place is in memory, larger than the budget too: as a file of many records is. What few bytes become when they name very many columns,
+// or the same memo again and again, is not of that kind.
+const (
+	timesAlone = 16 // the file's bytes. A field of two bytes becomes four, an empty one too
+	leastAlone = 64 << 20
+)
+
+var errNoCache = errors.New("there is none")
+
+// bytesOf is the size of a file and of those that belong to it.
+func bytesOf(src *source.File) int64 {
+	bytes := src.Size
+	for _, s := range src.Siblings() {
+		bytes += s.Identity.Size
+	}
+	return bytes
 }
 
 func (s *spool) tooLarge() error {

@@ -1,4 +1,4 @@
-// arrays.cu: the elements of JSON arrays, one array behind the other, and where sorted values belong.
+// arrays.cu: the elements of JSON arrays, or of the brackets of WKT, one array behind the other, and where sorted values belong.
 //
 //   text      … [ {a} , {b} ] … [ ] … [{c}] …
 //   out           {a} _ , _ {b} _ , {c} ,           _: blanks stay, but for those before the first element
@@ -14,12 +14,12 @@
 
 constexpr i64 EMPTY_BLANKS = 256;  // what stands behind more counts as an element, blanks too
 
-// One thread, one array. One that does not lie in the text is empty.
+// One thread, one array. One that does not lie in the text is empty, and so is one that begins with a letter: EMPTY.
 KERNEL __launch_bounds__(BLOCK) arrays_measure(const u8 *__restrict__ text, i64 n, const i64 *__restrict__ starts, const i64 *__restrict__ ends, i64 arrays, i64 *__restrict__ firsts, i64 *__restrict__ sizes) {
   const i64 i = thread_index();
   if (i >= arrays) return;
   i64 from = starts[i], to = ends[i], size = 0;
-  if (0 <= from && from < to && to <= n && to - from >= 2) {
+  if (0 <= from && from < to && to <= n && to - from >= 2 && (text[from] | 0x20u) - 'a' >= 26) {
     from++, to--;
     const i64 look = min(to, from + EMPTY_BLANKS);
     while (from < look && (text[from] == ' ' || text[from] == '\t' || text[from] == '\n' || text[from] == '\r')) from++;

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"golang.org/x/text/encoding/charmap"
+
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
 )
@@ -210,6 +212,9 @@ var benchmarks = []benchmark{
 		to := kernels.Ordinates{X: poisoned[float64](r, n), Y: poisoned[float64](r, n), Undecided: poisoned[uint64](r, kernels.Words(n)), Found: poisoned[kernels.PositionsFound](r, 1)}
 		return measured{launch: func() error { return r.k.ParsePositions(r.s, c.text, blanks, at, kernels.PositionJSON, to) }, moved: c.bytes() + 24*int64(n), items: 2 * int64(n)}
 	}},
+	{"WKT, polygons of 7 positions", func(r *rig, _ *corpus) measured { return wktOf(r, 1<<20, 7) }},
+	{"WKT, positions parsed", func(r *rig, _ *corpus) measured { return wktPositionsOf(r, 1<<20, 7) }},
+	{"tagged dimensions", func(r *rig, _ *corpus) measured { return taggedOf(r, 1<<20, 7) }},
 	{"dimensions of geometries", func(r *rig, _ *corpus) measured { return dimsOf(r, 1<<20, 7) }},
 	{"WKB, polygons of 7 positions", func(r *rig, _ *corpus) measured { return wkbOf(r, 1<<20, 7) }},
 	{"WKB, one polygon of 7 M positions", func(r *rig, _ *corpus) measured { return wkbOf(r, 1, 7<<20) }},
@@ -306,6 +311,15 @@ var benchmarks = []benchmark{
 	{"unknown keys", func(r *rig, _ *corpus) measured { return membersOf(r, "unknown keys") }},
 	{"count members", func(r *rig, _ *corpus) measured { return membersOf(r, "count members") }},
 	{"tally", func(r *rig, _ *corpus) measured { return membersOf(r, "tally") }},
+	{"table", func(r *rig, _ *corpus) measured { return tableBench(r, "table") }},
+	{"table kinds", func(r *rig, _ *corpus) measured { return tableBench(r, "table kinds") }},
+	{"parse table", func(r *rig, _ *corpus) measured { return tableBench(r, "parse table") }},
+	{"table points", func(r *rig, _ *corpus) measured { return tableBench(r, "table points") }},
+	{"table texts", func(r *rig, _ *corpus) measured { return tableBench(r, "table texts") }},
+	{"cell spans", func(r *rig, _ *corpus) measured { return tableBench(r, "cell spans") }},
+	{"cell lines", func(r *rig, _ *corpus) measured { return tableBench(r, "cell lines") }},
+	{"check cells", func(r *rig, _ *corpus) measured { return tableBench(r, "check cells") }},
+	{"table offsets", func(r *rig, _ *corpus) measured { return tableOffsets(r) }},
 	{"check values", func(r *rig, _ *corpus) measured { return nestedValues(r, "check values") }},
 	{"rank", func(r *rig, _ *corpus) measured { return nestedValues(r, "rank") }},
 	{"elements of lists", func(r *rig, _ *corpus) measured { return nestedValues(r, "elements of lists") }},
@@ -313,6 +327,10 @@ var benchmarks = []benchmark{
 	{"fixed-width int64", func(r *rig, _ *corpus) measured { return fixed(r, "int64") }},
 	{"fixed-width date", func(r *rig, _ *corpus) measured { return fixed(r, "date") }},
 	{"fixed-width logical", func(r *rig, _ *corpus) measured { return fixed(r, "logical") }},
+	{"fixed rows", func(r *rig, _ *corpus) measured { return fixedColumns(r, "rows") }},
+	{"fixed values", func(r *rig, _ *corpus) measured { return fixedColumns(r, "values") }},
+	{"fixed texts", func(r *rig, _ *corpus) measured { return fixedColumns(r, "texts") }},
+	{"recode", func(r *rig, _ *corpus) measured { return recode(r) }},
 }
 
 const scalarColumns = 4
@@ -443,4 +461,50 @@ func structureFor(r *rig, c *corpus) (*kernels.Structure, *kernels.StructureMask
 	r.ok(err)
 	r.Cleanup(func() { r.ok(masks.Free(r.s)) })
 	return x, masks
+}
+
+// fixedColumns prepares the records of a DBF table: N 12.3, N 10, D and L, and the first two as texts.
+func fixedColumns(r *rig, what string) measured {
+	const records, stride = 1 << 22, 32
+	text, odd := upload(r, bytes.Repeat([]byte(" 12345678.123123456789020260228T"), records)), upload(r, []uint32{0})
+	x := &kernels.FixedRecords{Length: stride, Records: records, Rows: poisoned[int64](r, records), Live: poisoned[int64](r, 1)}
+	r.ok(r.k.FixedRows(r.s, text, x, false, odd))
+	column := func(kind kernels.FixedType, offset, width int) kernels.FixedColumn {
+		return kernels.FixedColumn{Type: kind, Offset: offset, Width: width, Null: kernels.FixedNoFlag, Size: kernels.FixedNoFlag}
+	}
+	switch what {
+	case "rows":
+		return measured{launch: func() error { return r.k.FixedRows(r.s, text, x, false, odd) }, moved: records * (stride + 8), items: records}
+	case "values":
+		columns := []kernels.FixedColumn{column(kernels.FixedAsFloat64, 1, 12), column(kernels.FixedAsInt64, 13, 10), column(kernels.FixedAsDate, 23, 8), column(kernels.FixedAsLogical, 31, 1)}
+		words := 0
+		for _, c := range columns {
+			words += c.Type.Words(records)
+		}
+		values, valid := poisoned[uint64](r, words), poisoned[uint64](r, len(columns)*kernels.Words(records))
+		return measured{launch: func() error { return r.k.FixedValues(r.s, text, x, columns, values, valid, odd) }, moved: records * (stride + 8 + 20), items: records}
+	case "texts":
+		columns := []kernels.FixedColumn{column(kernels.FixedText, 1, 12), column(kernels.FixedText, 13, 10)}
+		starts, ends, valid := poisoned[int64](r, 2*records), poisoned[int64](r, 2*records), poisoned[uint64](r, 2*kernels.Words(records))
+		return measured{launch: func() error { return r.k.FixedTexts(r.s, text, x, columns, true, starts, ends, valid, odd) }, moved: records * (stride + 8 + 32), items: records}
+	}
+	panic(fmt.Sprintf("no kernel %q", what))
+}
+
+// recode prepares texts of 32 bytes in ISO-8859-1, of which one byte becomes two.
+func recode(r *rig) measured {
+	const texts, width = 1 << 22, 32
+	text, page := upload(r, bytes.Repeat([]byte("Stra\xdfe 123, 80331 Hintertupfing."), texts)), codePage(charmap.ISO8859_1)
+	table, odd := upload(r, page[:]), upload(r, []uint32{0})
+	starts, ends := make([]int64, texts), make([]int64, texts)
+	for i := range starts {
+		starts[i], ends[i] = int64(i*width), int64((i+1)*width)
+	}
+	from, to, offsets, out := upload(r, starts), upload(r, ends), poisoned[int64](r, texts+1), poisoned[byte](r, texts*(width+1))
+	return measured{launch: func() error {
+		if err := r.k.MeasureRecoded(r.s, text, from, to, table, offsets, odd); err != nil {
+			return err
+		}
+		return r.k.GatherRecoded(r.s, text, from, to, table, offsets, out)
+	}, moved: texts * (3*width + 1 + 16 + 8 + 24), items: texts * width}
 }

@@ -2,19 +2,23 @@ package kernels
 
 import "github.com/vibeflight/vibeflight/gpu"
 
-// GeometryKind is what a geometry is by itself: 0 for none, else a TypeKind from KindPoint to KindGeometryCollection, and GeometryZ with it.
+// GeometryKind is what a geometry is by itself: 0 for none, else a TypeKind from KindPoint to KindGeometryCollection, and GeometryZ and GeometryM with it.
 type GeometryKind uint8
 
-// GeometryZ says that a position of the geometry has a third ordinate.
-const GeometryZ GeometryKind = 8
+// GeometryZ and GeometryM say that positions of the geometry have a z and an m. In GeoJSON, where no ordinate has a name, the third one is z.
+const (
+	GeometryZ GeometryKind = 8
+	GeometryM GeometryKind = 16
+)
 
 // GeometryOddity is why geometries are not what their types say.
 type GeometryOddity uint32
 
-// As GEOMETRY_* of geometry_kinds.cu.
+// As GEOMETRY_* of geometry_kinds.cu and tagged_dims.cu.
 const (
 	GeometryUnlike GeometryOddity = 1 << iota // a row of no known type, or without the member that its type has, or with the one that it has not
 	GeometryHollow                            // a position without numbers in a geometry that is no Point
+	GeometryRagged                            // positions of several lengths in a geometry, or of others than its tag says
 )
 
 // GeometryReport says what there is among geometries.

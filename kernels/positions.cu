@@ -36,10 +36,15 @@ __device__ __forceinline__ void store_ordinate(const Columns &to, u32 k, i64 i, 
   if (column) column[i] = bits;
 }
 
+// Does EMPTY stand at a byte?
+__device__ __forceinline__ bool is_empty(const u8 *__restrict__ text, i64 n, i64 at) {
+  return (text[at] | 0x20) == 'e' && n - at >= 5 && (text[at + 1] | 0x20) == 'm' && (text[at + 2] | 0x20) == 'p' && (text[at + 3] | 0x20) == 't' && (text[at + 4] | 0x20) == 'y';
+}
+
 // Reads the position that begins at at, and stores its ordinates as those of position i.
 //
 //   json  "[" ordinate *( "," ordinate ) "]" | "[" "]"    at is the bracket; blanks around each ordinate
-//   wkt   ordinate *( blanks ordinate )                   at is its first byte, or the bracket or comma before it; up to a comma or ")"
+//   wkt   ordinate *( blanks ordinate ) | "EMPTY"         at is its first byte, or the bracket or comma before it; up to a comma or ")", EMPTY up to any byte
 __device__ __forceinline__ Position read_position(const u8 *__restrict__ text, i64 n, i64 at, const Blanks &blanks, u32 style, const Columns &to, i64 i) {
   Position r = {0, POSITION_MALFORMED, at < 0 ? 0 : at};
   if (at < 0 || at >= n) return r;
@@ -48,7 +53,7 @@ __device__ __forceinline__ Position read_position(const u8 *__restrict__ text, i
   if (json && c != '[') return r;
   if (json || c == '(' || c == ',') at++;
   at = skip_blanks(text, n, at, blanks);
-  if (json && at >= 0 && at < n && text[at] == ']') {
+  if (at >= 0 && at < n && (json ? text[at] == ']' : is_empty(text, n, at))) {
     r.state = POSITION_READ;
     return r;
   }
@@ -73,16 +78,20 @@ __device__ __forceinline__ Position read_position(const u8 *__restrict__ text, i
   return r;
 }
 
-// Reads a position of GeoJSON as most are written, and gives the number of its ordinates, or 0 if it is another one: read_position then stores all of them again.
+// Reads a position as most are written, and gives the number of its ordinates, or 0 if it is another one: read_position then stores all of them again.
+//
+//   json  "[" ordinate 1*3( "," ordinate ) "]"
+//   wkt   ordinate 1*3( " " ordinate ) ( "," | ")" )    at is its first byte
+template <bool JSON>
 __device__ __forceinline__ u32 short_position(const u8 *__restrict__ text, i64 n, i64 at, const Ten *tens, const Columns &to, i64 i) {
-  if (at < 0 || at >= n || text[at] != '[') return 0;
+  if (at < 0 || at >= n || (JSON && text[at++] != '[')) return 0;
   for (u32 k = 0; k < 4; k++) {
     if (n - at <= ORDINATE_ROOM) return 0;
-    const Ordinate v = short_ordinate(text + at + 1, tens);
+    const Ordinate v = short_ordinate(text + at, tens);
     if (!v.length) return 0;
     store_ordinate(to, k, i, v.bits);
-    if (v.behind == ']' && k > 0) return k + 1;
-    if (v.behind != ',') return 0;
+    if ((JSON ? v.behind == ']' : v.behind == ',' || v.behind == ')') && k > 0) return k + 1;
+    if (v.behind != (JSON ? ',' : ' ')) return 0;
     at += v.length + 1;
   }
   return 0;
@@ -106,7 +115,7 @@ KERNEL __launch_bounds__(BLOCK) positions(const u8 *__restrict__ text, i64 n, co
     const Blanks blanks = {level, words};
     const Columns to = {x, y, z, m};
     const i64 begin = at[i];
-    Position p = {style == STYLE_JSON ? short_position(text, n, begin, tens, to, i) : 0, POSITION_READ, 0};
+    Position p = {style == STYLE_JSON ? short_position<true>(text, n, begin, tens, to, i) : short_position<false>(text, n, begin, tens, to, i), POSITION_READ, 0};
     if (!p.ordinates) p = read_position(text, n, begin, blanks, style, to, i);
     state = p.state;
     if (state == POSITION_READ) dims = 1u << p.ordinates, more = p.ordinates == 4;

@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"math"
+	"strings"
 
 	"github.com/vibeflight/vibeflight/gpu"
 )
@@ -12,8 +13,8 @@ type PositionStyle uint32
 const (
 	// PositionJSON is `[ x , y ]`, with numbers of GrammarJSON: GeoJSON (RFC 7946 section 3.1.1). A position begins with its bracket.
 	PositionJSON PositionStyle = iota
-	// PositionWKT is `x y` up to a comma or a closing bracket, with numbers of GrammarLenient. A position begins with its first byte, or with the bracket
-	// or comma before it.
+	// PositionWKT is `x y` up to a comma or a closing bracket, with numbers of GrammarLenient, or EMPTY in any case, whatever follows. A position begins with its first
+	// byte, or with the bracket or comma before it.
 	PositionWKT
 )
 
@@ -28,13 +29,13 @@ type Ordinates struct {
 // PositionsFound is what there is to know of all positions.
 type PositionsFound struct {
 	Malformed int64  // the first byte of the text at which a position can't go on, or -1
-	Empty     int64  // positions of no ordinate: "[]"
+	Empty     int64  // positions of no ordinate: "[]", EMPTY
 	More      int64  // ordinates behind the third, in Z and M or not
 	Dims      uint32 // bit k is set if some position has k ordinates; those of more than four count as four
 	_         uint32
 }
 
-// ParsePositions reads the positions that begin at the bytes at of text, with two to four ordinates each, or none in JSON.
+// ParsePositions reads the positions that begin at the bytes at of text, with two to four ordinates each, or none.
 //
 //	text    n bytes
 //	blanks  of the same text; or nil: what has more than 256 blanks between two tokens may be undecided
@@ -177,7 +178,7 @@ func readPosition(b []byte, style PositionStyle) (p position, whole bool) {
 		i++
 	}
 	i = skip(i)
-	if json && at(i) == ']' {
+	if json && at(i) == ']' || !json && len(b) >= i+5 && strings.EqualFold(string(b[i:i+5]), "EMPTY") {
 		return p, true
 	}
 	for {

@@ -116,16 +116,21 @@ __device__ __forceinline__ RingWord ring_load(const RingText &x, RingTile &s) {
   return r;
 }
 
+// Is an opener in WKT, of which this is the byte, the first letter of EMPTY?
+__device__ __forceinline__ bool is_empty(u32 c) { return c > '@'; }
+
 // What begins at byte at, a bracket or comma at a level of a geometry. brackets: see ring_brackets. sound: outer brackets are known to be followed by brackets.
 template <bool COMMAS>
 __device__ __forceinline__ u32 ring_token(const RingText &x, u32 kind, u32 brackets, i32 level, i64 at, bool comma, bool sound) {
   u32 token = COMMAS ? 0 : ring_bracket(brackets, level);
   if (!COMMAS && (sound || !(token & RING_OUTER))) return token;
+  if (COMMAS && !comma && is_empty(x.text[at])) return ring_empty(kind, level);
   const i64 behind = past_blanks(x.text, x.n, at + 1);
   const u32 next = behind < x.n ? x.text[behind] : '!';  // the text is cut off
-  if (COMMAS) token = ring_tag(kind, level, comma, next == '(');
+  const bool opens = COMMAS && behind < x.n && (x.open[behind / WORD] >> behind % WORD & 1);
+  if (COMMAS) token = ring_tag(kind, level, comma, opens);
   if (next <= ' ' && (token & RING_OUTER || kind == KIND_MULTIPOINT)) return RING_UNDECIDED;
-  const bool nested = COMMAS ? next == '(' : next == '[' || next == ']';
+  const bool nested = COMMAS ? opens : next == '[' || next == ']';
   return token & RING_OUTER && !nested ? RING_STRAY : token;
 }
 
@@ -229,8 +234,8 @@ KERNEL __launch_bounds__(SCAN, 1) rings_join(i64 *__restrict__ tile, i64 tiles, 
 
 constexpr u32 LISTED = TILE / 8;  // positions of a tile
 
-// Where the position at a bracket or comma begins.
-__device__ __forceinline__ i64 ring_place_at(const RingText &x, i64 at) { return x.commas ? past_blanks(x.text, x.n, at + 1) : at; }
+// Where the position at a bracket or comma begins, or at EMPTY.
+__device__ __forceinline__ i64 ring_place_at(const RingText &x, i64 at) { return x.commas && !is_empty(x.text[at]) ? past_blanks(x.text, x.n, at + 1) : at; }
 
 KERNEL __launch_bounds__(BLOCK, 4) rings_emit(const u8 *__restrict__ text, const u64 *__restrict__ open, const u64 *__restrict__ close, const u64 *__restrict__ commas, const i32 *__restrict__ base, i64 n, const i64 *__restrict__ starts, const RingSpan *__restrict__ span, const i64 *__restrict__ first, const i64 *__restrict__ tile, const RingResult *__restrict__ result, i64 count, i64 *__restrict__ span_part, i64 *__restrict__ part_ring, i64 *__restrict__ ring_place, i64 *__restrict__ place) {
   __shared__ RingTile s;

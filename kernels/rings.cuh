@@ -14,7 +14,8 @@
 //   Polygon, MultiLineString part               ring ,
 //   MultiPolygon                                part             ring ,
 //
-// "," is a ring's bracket and each comma in it: a position begins behind it. In a MultiPoint one begins there only if no bracket does.
+// "," is a ring's bracket and each comma in it: a position begins behind it. In a MultiPoint one begins there only if no bracket does. EMPTY stands for a bracket with
+// nothing inside, or as a position of a Point or MultiPoint without numbers.
 #pragma once
 #include "vf.cuh"
 
@@ -47,6 +48,12 @@ __device__ __forceinline__ u32 ring_brackets(u32 kind) {
 __device__ __forceinline__ u32 ring_bracket(u32 brackets, i32 level) {
   const u32 token = (u32)level < 4 ? brackets >> 4 * level & 15 : 0;
   return token ? token : RING_DEEP;
+}
+// What EMPTY begins where an opener at a level would stand.
+__device__ __forceinline__ u32 ring_empty(u32 kind, i64 level) {
+  const i64 last = ring_levels(kind), ring = max(last - 1, 0ll), part = max(last - 2, 0ll);
+  if (level < 0 || level > ring) return kind == KIND_MULTIPOINT && level == 1 ? RING_POSITION : RING_DEEP;
+  return (level == part ? RING_PART : 0) | (level == ring ? RING_RING : 0) | (last == 0 ? RING_POSITION : 0);
 }
 // What an opener at a level begins in WKT, or a comma in such a bracket. nested: is the next byte that is no blank an opener.
 __device__ __forceinline__ u32 ring_tag(u32 kind, i64 level, bool comma, bool nested) {

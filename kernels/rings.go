@@ -22,7 +22,7 @@ type RingFault uint8
 const (
 	RingsSound     RingFault = iota
 	RingsDeep                // a bracket deeper than the kind of geometry has
-	RingsStray               // behind a bracket or comma that has brackets inside stands something else; EMPTY as a member in WKT, too
+	RingsStray               // behind a bracket or comma that has brackets inside stands something else
 	RingsUndecided           // more than 256 blanks stand where one is expected
 )
 
@@ -35,7 +35,7 @@ const (
 //	Polygon, MultiLineString  a part, its rings or lines
 //	MultiPolygon              a part for each polygon
 //
-// Empty brackets have no members: LineString [] is a part of a ring of none, MultiPolygon [] has no part, Point [] is a position without numbers.
+// Empty brackets have no members, and EMPTY stands for such: LineString [] is a part of a ring of none, MultiPolygon [] has no part, Point [] is a position without numbers.
 type Rings struct {
 	Parts, Rings, Positions int64
 	Offset                  int64     // the byte of the first fault, or -1; what is at fault begins nothing
@@ -75,7 +75,8 @@ type (
 // CountRings counts the parts, rings and positions of coordinates. It waits for the device.
 //
 //	text    n bytes
-//	d       of the text: [ and ] for GeoJSON, ( and ) for WKT, other pairs beside them or not
+//	d       of the text: [ and ] for GeoJSON, ( and ) for WKT, other pairs beside them or not. In WKT the first letter of EMPTY may be an opener and its last one a
+//	        closer, as ParseWKT has them; if not, EMPTY is stray inside of brackets
 //	commas  none where every position has a bracket of its own, as in GeoJSON. Words(n) words where commas stand between them, as in WKT: the commas
 //	        outside of strings
 //

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
@@ -28,8 +29,14 @@ func (g *geometries) end() {
 	g.ring()
 }
 
+// empty reports whether EMPTY of WKT stands at i.
+func empty(text []byte, i int) bool { return text[i]|0x20 == 'e' }
+
 // members are where the members of the brackets at i begin, and what lies behind the brackets.
 func members(text []byte, i int) (begins []int, behind int) {
+	if empty(text, i) {
+		return nil, i + 5
+	}
 	depth := 0
 	for ; ; i++ {
 		switch text[i] {
@@ -57,9 +64,12 @@ func members(text []byte, i int) (begins []int, behind int) {
 
 // read adds the geometry of a kind whose coordinates begin with the bracket at i.
 func (g *geometries) read(text []byte, i int, kind kernels.TypeKind) {
-	wkt := text[i] == '('
+	wkt := text[i] == '(' || empty(text, i)
 	line := func(i int) {
 		g.ring()
+		if empty(text, i) && kind == kernels.KindPoint {
+			g.at(i)
+		}
 		begins, _ := members(text, i)
 		for _, at := range begins {
 			if kind == kernels.KindMultiPoint && text[at] == '(' {
@@ -114,6 +124,9 @@ func randomShapes(seed uint64, count, most int, wkt bool) []shape {
 	}
 	list := func(least int, member func() string) string {
 		var all []string
+		if wkt && rng.IntN(9) == 0 {
+			return []string{"EMPTY", "empty"}[rng.IntN(2)]
+		}
 		for range least + rng.IntN(1+rng.IntN(most)) {
 			all = append(all, member())
 		}
@@ -139,7 +152,10 @@ func randomShapes(seed uint64, count, most int, wkt bool) []shape {
 		switch kind {
 		case kernels.KindPoint:
 			coord = position()
-			if wkt {
+			switch {
+			case wkt && rng.IntN(9) == 0:
+				coord = "EMPTY"
+			case wkt:
 				coord = open + blank() + coord + closing
 			}
 		case kernels.KindLineString:
@@ -147,7 +163,12 @@ func randomShapes(seed uint64, count, most int, wkt bool) []shape {
 		case kernels.KindMultiPoint:
 			coord = line()
 			if wkt && rng.IntN(2) == 0 {
-				coord = list(1, func() string { return "(" + blank() + position() + ")" })
+				coord = list(1, func() string {
+					if rng.IntN(9) == 0 {
+						return "EMPTY"
+					}
+					return "(" + blank() + position() + ")"
+				})
 			}
 		case kernels.KindPolygon, kernels.KindMultiLineString:
 			coord = lines()
@@ -164,7 +185,7 @@ func coordinatesText(seed uint64, shapes []shape) (text []byte, starts, ends []i
 	rng := rand.New(rand.NewPCG(seed, 22))
 	for _, g := range shapes {
 		text = append(text, strings.Repeat("[(x)],", rng.IntN(3))...)
-		text = append(text, strings.Repeat("x", rng.IntN(100)*rng.IntN(2))...)
+		text = append(text, strings.Repeat("_", rng.IntN(100)*rng.IntN(2))...)
 		starts = append(starts, int64(len(text)))
 		text = append(text, strings.Repeat(" ", rng.IntN(3))...)
 		want.geometry()
@@ -185,6 +206,28 @@ func commasOf(text []byte) []uint64 {
 	return bitmap(len(text), func(i int) bool { return text[i] == ',' })
 }
 
+// openEmpties has each EMPTY be a pair of brackets, as ParseWKT does.
+func openEmpties(r *rig, text []byte, d *kernels.Depth) {
+	r.Helper()
+	x := readWKT(text, false)
+	depth, base := int32(4), make([]int32, kernels.Words(len(text)))
+	for i, c := range text {
+		x.open[i], x.close[i] = x.open[i] || c == '[', x.close[i] || c == ']'
+		if i%64 == 0 {
+			base[i/64] = depth
+		}
+		if x.open[i] {
+			depth++
+		}
+		if x.close[i] {
+			depth--
+		}
+	}
+	r.ok(gpu.Upload(r.s, d.Open, bitmap(len(text), func(i int) bool { return x.open[i] })))
+	r.ok(gpu.Upload(r.s, d.Close, bitmap(len(text), func(i int) bool { return x.close[i] })))
+	r.ok(gpu.Upload(r.s, d.Base, base))
+}
+
 // countRings runs CountRings; the counts are freed at the end of the test.
 func countRings(r *rig, text []byte, wkt bool, starts, ends []int64, kinds []kernels.TypeKind) (*kernels.Rings, error) {
 	r.Helper()
@@ -192,6 +235,7 @@ func countRings(r *rig, text []byte, wkt bool, starts, ends []int64, kinds []ker
 	var commas kernels.Mask
 	if wkt {
 		commas = upload(r, commasOf(text))
+		openEmpties(r, text, d)
 	}
 	rings, err := r.k.CountRings(r.s, upload(r, text), d, commas, kernels.Coordinates{Starts: upload(r, starts), Ends: upload(r, ends), Kinds: upload(r, kinds)})
 	if err == nil {
@@ -229,7 +273,6 @@ func checkRings(r *rig, name string, text []byte, wkt bool, starts, ends []int64
 }
 
 // checkListed compares what was counted, and what ListRings gives.
-// checkListed compares what was counted, and what ListRings gives.
 func checkListed(r *rig, name string, text []byte, rings *kernels.Rings, spans int, want geometries) {
 	r.Helper()
 	if rings.Offset >= 0 {
@@ -261,6 +304,19 @@ func checkListed(r *rig, name string, text []byte, rings *kernels.Rings, spans i
 
 func TestRings(t *testing.T) {
 	r := open(t)
+	smallWKT := []shape{
+		{kernels.KindPoint, "EMPTY"},
+		{kernels.KindLineString, "EMPTY"},
+		{kernels.KindMultiPoint, "Empty"},
+		{kernels.KindPolygon, "empty"},
+		{kernels.KindMultiLineString, "EMPTY"},
+		{kernels.KindMultiPolygon, "EMPTY"},
+		{kernels.KindMultiPoint, "(EMPTY, 1 2,(3 4), EMPTY)"},
+		{kernels.KindPolygon, "(EMPTY,(1 2,3 4) , EMPTY )"},
+		{kernels.KindMultiPolygon, "(EMPTY,((1 2),EMPTY),(EMPTY))"},
+	}
+	text, starts, ends, kinds, want := coordinatesText(4, smallWKT)
+	checkRings(r, "small WKT", text, true, starts, ends, kinds, want)
 	small := []shape{
 		{kernels.KindPoint, "[1,2]"},
 		{kernels.KindPoint, "[]"},
@@ -273,7 +329,7 @@ func TestRings(t *testing.T) {
 		{kernels.KindUnknown, "[[[[[[1]]]]]]"},
 		{kernels.KindMultiPoint, "[[1,2],[3,4]]"},
 	}
-	text, starts, ends, kinds, want := coordinatesText(1, small)
+	text, starts, ends, kinds, want = coordinatesText(1, small)
 	checkRings(r, "small", text, false, starts, ends, kinds, want)
 	for _, wkt := range []bool{false, true} {
 		name := "GeoJSON"
@@ -340,8 +396,12 @@ func TestRingFaults(t *testing.T) {
 		{"blanks without end", "¦[" + strings.Repeat(" ", 257) + "[1,2]]", kernels.KindLineString, kernels.RingsUndecided},
 		{"the text ends", "¦[", kernels.KindLineString, kernels.RingsStray},
 		{"the first fault counts", strings.Repeat("[1,2],", 100) + "[¦[" + strings.Repeat("[1,2],", 10000), kernels.KindPoint, kernels.RingsDeep},
-		{"an empty ring", "((1 2)¦,EMPTY)", kernels.KindPolygon, kernels.RingsStray},
-		{"an empty polygon", "(((1 2))¦,EMPTY)", kernels.KindMultiPolygon, kernels.RingsStray},
+		{"a word in a polygon", "((1 2)¦,EMPTYX)", kernels.KindPolygon, kernels.RingsStray},
+		{"a word in a multipolygon", "¦(X, ((1 2)))", kernels.KindMultiPolygon, kernels.RingsStray},
+		{"EMPTY in a point", "(¦EMPTY)", kernels.KindPoint, kernels.RingsDeep},
+		{"EMPTY in a line", "(1 2, ¦EMPTY)", kernels.KindLineString, kernels.RingsDeep},
+		{"EMPTY in a ring", "((1 2, ¦EMPTY))", kernels.KindPolygon, kernels.RingsDeep},
+		{"EMPTY in a position", "((¦EMPTY))", kernels.KindMultiPoint, kernels.RingsDeep},
 		{"positions in a point", "(1 2¦, 3 4)", kernels.KindPoint, kernels.RingsStray},
 		{"brackets in a line", "(1 2, ¦(3 4))", kernels.KindLineString, kernels.RingsDeep},
 		{"no rings in a polygon", "¦(1 2, 3 4)", kernels.KindPolygon, kernels.RingsStray},

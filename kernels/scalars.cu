@@ -23,13 +23,6 @@ enum { VALUE_NULL = 1, VALUE_FALSE, VALUE_TRUE, VALUE_NUMBER, VALUE_STRING };
 enum { COLUMN_INT32, COLUMN_INT64, COLUMN_FLOAT64 };
 constexpr u64 FLOAT64_BITS = 0x2020202020202020ull;  // of COLUMN_FLOAT64, in 8 of them
 
-// One of 8 pointers. They are arguments and not a table in memory, which a copy would have to bring.
-template <class T>
-__device__ __forceinline__ T *select(u32 i, T *p0, T *p1, T *p2, T *p3, T *p4, T *p5, T *p6, T *p7) {
-  T *low = i & 2 ? (i & 1 ? p3 : p2) : (i & 1 ? p1 : p0), *high = i & 2 ? (i & 1 ? p7 : p6) : (i & 1 ? p5 : p4);
-  return i & 4 ? high : low;
-}
-
 // One thread, one row of one column.
 KERNEL __launch_bounds__(BLOCK) scalars_read(const u8 *__restrict__ text, i64 n, const i64 *__restrict__ value_start, const i64 *__restrict__ value_end, const u8 *__restrict__ kind, i64 members, i64 rows, u32 columns, const u32 *s0, const u32 *s1, const u32 *s2, const u32 *s3, const u32 *s4, const u32 *s5, const u32 *s6, const u32 *s7, i64 *__restrict__ starts, i64 *__restrict__ ends, u64 *__restrict__ valid, u64 *__restrict__ numbers, u64 *__restrict__ trues, u32 *__restrict__ kinds) {
   __shared__ u32 all;

@@ -96,7 +96,7 @@ __device__ __forceinline__ WkbRange wkb_range(const i64 *__restrict__ at, i64 co
 }
 
 // Puts positions there.
-__device__ __forceinline__ void wkb_places(const WkbTile &tile, const i64 *__restrict__ ring_place, const i64 *__restrict__ ring_at, const u8 *__restrict__ ring_kind, WkbRange rings, const u64 *__restrict__ x, const u64 *__restrict__ y, const u64 *__restrict__ z) {
+__device__ __forceinline__ void wkb_places(const WkbTile &tile, const i64 *__restrict__ ring_place, const i64 *__restrict__ ring_at, const u8 *__restrict__ ring_kind, WkbRange rings, const u64 *__restrict__ x, const u64 *__restrict__ y, const u64 *__restrict__ z, const u64 *__restrict__ m) {
   if (rings.from >= rings.to) return;
   const i64 end = tile.from + tile.n, last = owner_of(ring_at, rings.from, rings.to, end - 1);
   const i64 skip = max(tile.from - ring_at[rings.from], 0ll) / wkb_layout(ring_kind[rings.from]).position;
@@ -106,9 +106,11 @@ __device__ __forceinline__ void wkb_places(const WkbTile &tile, const i64 *__res
     const i64 ring = owner_of(ring_place, rings.from, last + 1, p);
     const u32 kind = ring_kind[ring], k = kind & 7;
     i64 at = ring_at[ring] + wkb_layout(kind).position * (p - ring_place[ring]);
-    if (k == WKB_POINT || k == WKB_POINTS) tile.put(at, wkb_header(WKB_POINT | (kind & WKB_Z)), WKB_HEADER), at += WKB_HEADER;
+    if (k == WKB_POINT || k == WKB_POINTS) tile.put(at, wkb_header(WKB_POINT | (kind & WKB_DIMS)), WKB_HEADER), at += WKB_HEADER;
     tile.put(at, x[p], 8), tile.put(at + 8, y[p], 8);
-    if (kind & WKB_Z) tile.put(at + 16, z[p], 8);
+    at += 16;
+    if (kind & WKB_Z) tile.put(at, z[p], 8), at += 8;
+    if (kind & WKB_M) tile.put(at, m[p], 8);
   }
 }
 
@@ -125,7 +127,7 @@ __device__ __forceinline__ void wkb_members(const WkbTile &tile, const u8 *__res
   }
 }
 
-KERNEL __launch_bounds__(BLOCK) wkb_bytes(const u8 *__restrict__ kinds, const i64 *__restrict__ span_part, const i64 *__restrict__ part_ring, const i64 *__restrict__ ring_place, i64 rows, i64 parts, i64 rings, const u64 *__restrict__ x, const u64 *__restrict__ y, const u64 *__restrict__ z, const i64 *__restrict__ offsets, const i64 *__restrict__ part_at, const u8 *__restrict__ part_kind, const i64 *__restrict__ ring_at, const u8 *__restrict__ ring_kind, const i64 *__restrict__ row, const i64 *__restrict__ first, const i64 *__restrict__ src, i64 collections, const u8 *__restrict__ members, u8 *__restrict__ out, i64 room) {
+KERNEL __launch_bounds__(BLOCK) wkb_bytes(const u8 *__restrict__ kinds, const i64 *__restrict__ span_part, const i64 *__restrict__ part_ring, const i64 *__restrict__ ring_place, i64 rows, i64 parts, i64 rings, const u64 *__restrict__ x, const u64 *__restrict__ y, const u64 *__restrict__ z, const u64 *__restrict__ m, const i64 *__restrict__ offsets, const i64 *__restrict__ part_at, const u8 *__restrict__ part_kind, const i64 *__restrict__ ring_at, const u8 *__restrict__ ring_kind, const i64 *__restrict__ row, const i64 *__restrict__ first, const i64 *__restrict__ src, i64 collections, const u8 *__restrict__ members, u8 *__restrict__ out, i64 room) {
   __shared__ uint4 words[TILE / 16];
   __shared__ WkbRange range[3];
   WkbTile tile = {(u8 *)words, (i64)blockIdx.x * TILE, 0};
@@ -143,27 +145,36 @@ KERNEL __launch_bounds__(BLOCK) wkb_bytes(const u8 *__restrict__ kinds, const i6
     tile.put_counted(offsets[i], kind, count);
   }
   for (i64 i = range[1].from + threadIdx.x; i < range[1].to; i += BLOCK)
-    if ((part_kind[i] & 7) == WKB_POLYGONS) tile.put_counted(part_at[i], WKB_POLYGON | (part_kind[i] & WKB_Z), part_ring[i + 1] - part_ring[i]);
+    if ((part_kind[i] & 7) == WKB_POLYGONS) tile.put_counted(part_at[i], WKB_POLYGON | (part_kind[i] & WKB_DIMS), part_ring[i + 1] - part_ring[i]);
   for (i64 i = range[2].from + threadIdx.x; i < range[2].to; i += BLOCK) {
     const u32 kind = ring_kind[i], k = kind & 7;
     const i64 count = ring_place[i + 1] - ring_place[i], at = ring_at[i];
-    if (k == WKB_LINES) tile.put_counted(at - WKB_COUNTED, WKB_LINE | (kind & WKB_Z), count);
+    if (k == WKB_LINES) tile.put_counted(at - WKB_COUNTED, WKB_LINE | (kind & WKB_DIMS), count);
     else if (k == WKB_POLYGON || k == WKB_POLYGONS) tile.put(at - WKB_COUNT, (u64)count, WKB_COUNT);
   }
-  wkb_places(tile, ring_place, ring_at, ring_kind, range[2], x, y, z);
+  wkb_places(tile, ring_place, ring_at, ring_kind, range[2], x, y, z, m);
   if (collections) wkb_members(tile, kinds, offsets, range[0], row, first, src, collections, members);
   __syncthreads();
   for (i32 i = threadIdx.x; i < tile.n / 16; i += BLOCK) ((uint4 *)(out + tile.from))[i] = words[i];
   for (i32 i = tile.n / 16 * 16 + threadIdx.x; i < tile.n; i += BLOCK) out[tile.from + i] = tile.bytes[i];
 }
 
-// A collection has a third ordinate if one of its members has, and then all of them are written with one: first the collections learn it, then the members.
-KERNEL __launch_bounds__(BLOCK) wkb_dims(const i64 *__restrict__ row, const i64 *__restrict__ first, i64 collections, i64 members, u8 *kinds, u8 *member_kinds, i64 tell) {
+// A collection has a z or an m if it or one of its members has, and then all of its members are written with it: first the members tell it, then it tells them.
+KERNEL __launch_bounds__(BLOCK) wkb_dims_join(const i64 *__restrict__ first, i64 collections, const u8 *__restrict__ member_kinds, i64 members, u32 *__restrict__ dims) {
+  const i64 i = thread_index();
+  const u32 own = i < members ? member_kinds[i] & WKB_DIMS : 0;
+  if (!own) return;
+  u32 *const all = dims + owner_of(first, 0, collections, i);
+  if (own & ~*(volatile u32 *)all) atomicOr(all, own);
+}
+KERNEL __launch_bounds__(BLOCK) wkb_dims_rows(const i64 *__restrict__ row, i64 collections, u8 *__restrict__ kinds, u32 *__restrict__ dims) {
+  const i64 i = thread_index();
+  if (i >= collections) return;
+  const u32 all = dims[i] | (kinds[row[i]] & WKB_DIMS);
+  dims[i] = all, kinds[row[i]] = (u8)(WKB_COLLECTION | all);
+}
+KERNEL __launch_bounds__(BLOCK) wkb_dims_members(const i64 *__restrict__ first, i64 collections, const u32 *__restrict__ dims, u8 *__restrict__ member_kinds, i64 members) {
   const i64 i = thread_index();
   if (i >= members) return;
-  const bool z = member_kinds[i] & WKB_Z;
-  if (z == (tell != 0)) return;
-  u8 *const kind = kinds + row[owner_of(first, 0, collections, i)];
-  if (!tell) *kind = WKB_COLLECTION | WKB_Z;
-  else if (*kind & WKB_Z) member_kinds[i] |= WKB_Z;
+  member_kinds[i] = (u8)(member_kinds[i] | dims[owner_of(first, 0, collections, i)]);
 }

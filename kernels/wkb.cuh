@@ -9,13 +9,13 @@
 //   MultiPolygon         01 type parts                  01 type rings   count             x y
 //   GeometryCollection   01 type members, and what these have
 //
-// and z behind x and y where the kind has one. A header stands before what it counts, so that all of a geometry's bytes lie in the order of its parts, its rings
+// and z and m behind x and y where the kind has them. A header stands before what it counts, so that all of a geometry's bytes lie in the order of its parts, its rings
 // and its positions: what is before one of these is a sum of products.
 #pragma once
 #include "search.cuh"
 
-// As TypeKind of kind.go; a kind has WKB_Z with it where the geometry has a third ordinate.
-enum { WKB_POINT = 1, WKB_LINE, WKB_POLYGON, WKB_POINTS, WKB_LINES, WKB_POLYGONS, WKB_COLLECTION, WKB_Z };
+// As TypeKind of kind.go; a kind has WKB_Z or WKB_M with it where the geometry has a z or an m.
+enum { WKB_POINT = 1, WKB_LINE, WKB_POLYGON, WKB_POINTS, WKB_LINES, WKB_POLYGONS, WKB_COLLECTION, WKB_Z, WKB_M = 16, WKB_DIMS = WKB_Z | WKB_M };
 constexpr i64 WKB_HEADER = 5, WKB_COUNTED = 9, WKB_COUNT = 4;
 
 // Bytes of each header of a kind, and of a position.
@@ -29,11 +29,11 @@ __device__ __forceinline__ WkbLayout wkb_layout(u32 kind) {
   l.row = k == 0 || k == WKB_POINT ? 0 : WKB_COUNTED;
   l.part = k == WKB_POLYGONS ? WKB_COUNTED : 0;
   l.ring = k == WKB_LINES ? WKB_COUNTED : k == WKB_POLYGON || k == WKB_POLYGONS ? WKB_COUNT : 0;
-  l.position = (kind & WKB_Z ? 24 : 16) + (single ? WKB_HEADER : 0);
+  l.position = 16 + (kind & WKB_Z ? 8 : 0) + (kind & WKB_M ? 8 : 0) + (single ? WKB_HEADER : 0);
   return l;
 }
 // The header of a geometry without its count: its five bytes, the first one lowest.
-__device__ __forceinline__ u64 wkb_header(u32 kind) { return 1 | (u64)((kind & 7) + (kind & WKB_Z ? 1000 : 0)) << 8; }
+__device__ __forceinline__ u64 wkb_header(u32 kind) { return 1 | (u64)((kind & 7) + (kind & WKB_Z ? 1000 : 0) + (kind & WKB_M ? 2000 : 0)) << 8; }
 
 // Geometries as rings.cu lists them.
 struct WkbShapes {

@@ -11,7 +11,7 @@ import (
 type WKBShapes struct {
 	Kinds       gpu.Buffer[GeometryKind]
 	At          RingOffsets         // without Positions
-	X, Y, Z     gpu.Buffer[float64] // of all positions; Z may be left out if no row has GeometryZ
+	X, Y, Z, M  gpu.Buffer[float64] // of all positions; Z may be left out if no row has GeometryZ, and M if none has GeometryM
 	Collections WKBCollections
 }
 
@@ -45,7 +45,10 @@ func (k *Set) MeasureWKB(s *gpu.Stream, shapes WKBShapes, offsets gpu.Buffer[int
 	n, at, c := int64(shapes.Kinds.Len()), shapes.At, shapes.Collections
 	parts, rings := int64(at.Parts.Len())-1, int64(at.Rings.Len())-1
 	w.need(int64(offsets.Len()) == n+1 && int64(at.Spans.Len()) == n+1 && parts >= 0 && rings >= 0, "%d offsets for %d rows, with %d, %d and %d of parts, rings and positions", offsets.Len(), n, at.Spans.Len(), at.Parts.Len(), at.Rings.Len())
-	w.need(shapes.X.Len() == shapes.Y.Len() && (shapes.Z.Len() == 0 || shapes.Z.Len() == shapes.X.Len()), "%d, %d and %d ordinates", shapes.X.Len(), shapes.Y.Len(), shapes.Z.Len())
+	positions := shapes.X.Len()
+	for _, b := range []gpu.Buffer[float64]{shapes.Z, shapes.M} {
+		w.need(positions == shapes.Y.Len() && (b.Len() == 0 || b.Len() == positions), "%d, %d and %d ordinates", positions, shapes.Y.Len(), b.Len())
+	}
 	c.check(w)
 	x := &WKB{shapes: shapes, offsets: offsets, partAt: give[int64](w, parts), parts: give[GeometryKind](w, parts), ringAt: give[int64](w, rings), RingKinds: give[GeometryKind](w, rings)}
 	lists := []gpu.Arg{shapes.Kinds.Arg(), at.Spans.Arg(), at.Parts.Arg(), at.Rings.Arg(), gpu.Int(n)}
@@ -82,33 +85,34 @@ func (x *WKB) Free(s *gpu.Stream) error {
 //	ring                           04000000
 //	position                                │ 3ff0… 4000… │ …
 //
-// One launch; reads 16 or 24 bytes a position, 25 a row, 17 a part or ring and the members' bytes, and writes the output. The time is linear in its bytes and in the rows.
+// One launch; reads 16 to 32 bytes a position, 25 a row, 17 a part or ring and the members' bytes, and writes the output. The time is linear in its bytes and in the rows.
 func (k *Set) WriteWKB(s *gpu.Stream, x *WKB, out gpu.Buffer[byte]) error {
 	w := k.begin(s, "write WKB")
 	room := w.text(out)
 	sh, c := x.shapes, x.shapes.Collections
 	w.launch("wkb_bytes", blocks(room, tileBytes), block, sh.Kinds.Arg(), sh.At.Spans.Arg(), sh.At.Parts.Arg(), sh.At.Rings.Arg(), gpu.Int(sh.Kinds.Len()),
-		gpu.Int(sh.At.Parts.Len()-1), gpu.Int(sh.At.Rings.Len()-1), sh.X.Arg(), sh.Y.Arg(), sh.Z.Arg(), x.offsets.Arg(), x.partAt.Arg(), x.parts.Arg(), x.ringAt.Arg(), x.RingKinds.Arg(),
+		gpu.Int(sh.At.Parts.Len()-1), gpu.Int(sh.At.Rings.Len()-1), sh.X.Arg(), sh.Y.Arg(), sh.Z.Arg(), sh.M.Arg(), x.offsets.Arg(), x.partAt.Arg(), x.parts.Arg(), x.ringAt.Arg(), x.RingKinds.Arg(),
 		c.Rows.Arg(), c.First.Arg(), c.Starts.Arg(), gpu.Int(c.Rows.Len()), c.WKB.Arg(), out.Arg(), gpu.Int(room))
 	return w.done()
 }
 
-// WKBCollectionDims gives a collection a third ordinate if one of its members has one, and then all of its members.
+// WKBCollectionDims gives a collection the z and the m that it has itself or one of its members, and then all of its members.
 //
 //	rows     c rows that are collections
 //	first    c+1 offsets: the members of collection i are those from first[i] to first[i+1]
 //	kinds    of the rows, updated
 //	members  of the members, updated
 //
-// Two launches; read a byte a member and write what changes.
+// Three launches; read two bytes a member and write one.
 func (k *Set) WKBCollectionDims(s *gpu.Stream, rows, first gpu.Buffer[int64], kinds, members gpu.Buffer[GeometryKind]) error {
 	w := k.begin(s, "dims of collections")
 	n, m := int64(rows.Len()), int64(members.Len())
 	w.need(int64(first.Len()) == n+1, "%d offsets for %d collections", first.Len(), n)
 	if n > 0 {
-		for tell := range 2 {
-			w.launch("wkb_dims", blocks(m, block), block, rows.Arg(), first.Arg(), gpu.Int(n), gpu.Int(m), kinds.Arg(), members.Arg(), gpu.Int(tell))
-		}
+		dims := zeros[uint32](w, int(n))
+		w.launch("wkb_dims_join", blocks(m, block), block, first.Arg(), gpu.Int(n), members.Arg(), gpu.Int(m), dims.Arg())
+		w.launch("wkb_dims_rows", blocks(n, block), block, rows.Arg(), gpu.Int(n), kinds.Arg(), dims.Arg())
+		w.launch("wkb_dims_members", blocks(m, block), block, first.Arg(), gpu.Int(n), dims.Arg(), members.Arg(), gpu.Int(m))
 	}
 	return w.done()
 }

@@ -13,32 +13,34 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// geometry is one of any kind: parts of rings of positions, of x, y and z, or members.
+// geometry is one of any kind: parts of rings of positions, of x, y, z and m, or members.
 type geometry struct {
 	kind    kernels.GeometryKind
-	parts   [][][][3]float64
+	parts   [][][][4]float64
 	members []geometry
 }
 
 // wkb writes it, value by value.
 func (g geometry) wkb(b []byte) []byte {
-	kind, z := g.kind&^kernels.GeometryZ, g.kind&kernels.GeometryZ
+	kind, z, m := g.kind&7, uint32(g.kind>>3&1), uint32(g.kind>>4)
 	header := func(kind kernels.GeometryKind) {
-		b = binary.LittleEndian.AppendUint32(append(b, 1), uint32(kind)+1000*uint32(z>>3))
+		b = binary.LittleEndian.AppendUint32(append(b, 1), uint32(kind)+1000*z+2000*m)
 	}
 	count := func(n int) { b = binary.LittleEndian.AppendUint32(b, uint32(n)) }
-	position := func(p [3]float64) {
-		for _, v := range p[:2+z>>3] {
-			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+	position := func(p [4]float64) {
+		for k, has := range [4]uint32{1, 1, z, m} {
+			if has == 1 {
+				b = binary.LittleEndian.AppendUint64(b, math.Float64bits(p[k]))
+			}
 		}
 	}
-	positions := func(all [][3]float64) {
+	positions := func(all [][4]float64) {
 		count(len(all))
 		for _, p := range all {
 			position(p)
 		}
 	}
-	polygon := func(rings [][][3]float64) {
+	polygon := func(rings [][][4]float64) {
 		count(len(rings))
 		for _, r := range rings {
 			positions(r)
@@ -87,7 +89,7 @@ func shapesOf(r *rig, all []geometry) kernels.WKBShapes {
 	r.Helper()
 	kinds := make([]kernels.GeometryKind, len(all))
 	spans, parts, rings := []int64{0}, []int64{0}, []int64{0}
-	var xyz [3][]float64
+	var xyz [4][]float64
 	for i, g := range all {
 		kinds[i] = g.kind
 		for _, part := range g.parts {
@@ -105,7 +107,7 @@ func shapesOf(r *rig, all []geometry) kernels.WKBShapes {
 	}
 	return kernels.WKBShapes{
 		Kinds: upload(r, kinds), At: kernels.RingOffsets{Spans: upload(r, spans), Parts: upload(r, parts), Rings: upload(r, rings)},
-		X: upload(r, xyz[0]), Y: upload(r, xyz[1]), Z: upload(r, xyz[2]),
+		X: upload(r, xyz[0]), Y: upload(r, xyz[1]), Z: upload(r, xyz[2]), M: upload(r, xyz[3]),
 	}
 }
 
@@ -152,27 +154,27 @@ func writeWKB(r *rig, what string, all []geometry, shapes kernels.WKBShapes, sho
 // randomGeometry gives one of a kind, of at most so many parts, rings and positions each.
 func randomGeometry(rng *rand.Rand, kind kernels.GeometryKind, most int) geometry {
 	g := geometry{kind: kind}
-	line := func(n int) [][3]float64 {
-		all := make([][3]float64, n)
+	line := func(n int) [][4]float64 {
+		all := make([][4]float64, n)
 		for i := range all {
-			all[i] = [3]float64{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()}
+			all[i] = [4]float64{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()}
 		}
 		return all
 	}
-	polygon := func() [][][3]float64 {
-		rings := make([][][3]float64, rng.IntN(most))
+	polygon := func() [][][4]float64 {
+		rings := make([][][4]float64, rng.IntN(most))
 		for i := range rings {
 			rings[i] = line(rng.IntN(most))
 		}
 		return rings
 	}
-	switch kernels.TypeKind(kind &^ kernels.GeometryZ) {
+	switch kernels.TypeKind(kind & 7) {
 	case kernels.KindPoint:
-		g.parts = [][][][3]float64{{line(1)}}
+		g.parts = [][][][4]float64{{line(1)}}
 	case kernels.KindLineString, kernels.KindMultiPoint:
-		g.parts = [][][][3]float64{{line(rng.IntN(most))}}
+		g.parts = [][][][4]float64{{line(rng.IntN(most))}}
 	case kernels.KindPolygon, kernels.KindMultiLineString:
-		g.parts = [][][][3]float64{polygon()}
+		g.parts = [][][][4]float64{polygon()}
 	case kernels.KindMultiPolygon:
 		for range rng.IntN(most) {
 			g.parts = append(g.parts, polygon())
@@ -187,7 +189,7 @@ func TestWriteWKB(t *testing.T) {
 	writeWKB(r, "none", nil, shapesOf(r, nil), 0)
 	writeWKB(r, "nulls", make([]geometry, 1000), shapesOf(r, make([]geometry, 1000)), 0)
 	for kind := kernels.GeometryKind(1); kind < 7; kind++ {
-		for _, z := range []kernels.GeometryKind{0, kernels.GeometryZ} {
+		for _, z := range []kernels.GeometryKind{0, kernels.GeometryZ, kernels.GeometryM, kernels.GeometryZ | kernels.GeometryM} {
 			for _, n := range []int{1, 2, 255, 257, 700} {
 				var all []geometry
 				for range n {
@@ -202,7 +204,7 @@ func TestWriteWKB(t *testing.T) {
 	for i := range 30 {
 		var all []geometry
 		for range rng.IntN(1 + 40*i) {
-			all = append(all, randomGeometry(rng, kernels.GeometryKind(rng.IntN(7)+8*rng.IntN(2))%15, 1+rng.IntN(7)))
+			all = append(all, randomGeometry(rng, kernels.GeometryKind(rng.IntN(7)+8*rng.IntN(4)), 1+rng.IntN(7)))
 			if last := &all[len(all)-1]; last.kind&7 == 0 {
 				last.kind = 0
 			}
@@ -217,14 +219,14 @@ func TestWriteWKBOverTiles(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 2))
 	for before := range 24 {
 		all := make([]geometry, 0, 20)
-		line := geometry{kind: 2, parts: [][][][3]float64{{make([][3]float64, 1020+before)}}} // 16384 bytes are 1023 positions and a rest
+		line := geometry{kind: 2, parts: [][][][4]float64{{make([][4]float64, 1020+before)}}} // 16384 bytes are 1023 positions and a rest
 		for i := range line.parts[0][0] {
-			line.parts[0][0][i] = [3]float64{float64(i), float64(-i)}
+			line.parts[0][0][i] = [4]float64{float64(i), float64(-i)}
 		}
 		for range before {
-			all = append(all, geometry{kind: 5, parts: [][][][3]float64{{}}}) // 9 bytes
+			all = append(all, geometry{kind: 5, parts: [][][][4]float64{{}}}) // 9 bytes
 		}
-		all = append(all, line, geometry{}, geometry{kind: 6}, geometry{kind: 6, parts: [][][][3]float64{{}, {nil, nil}}}, line, randomGeometry(rng, 6, 9), line, randomGeometry(rng, 4, 2000))
+		all = append(all, line, geometry{}, geometry{kind: 6}, geometry{kind: 6, parts: [][][][4]float64{{}, {nil, nil}}}, line, randomGeometry(rng, 6, 9), line, randomGeometry(rng, 4, 2000))
 		writeWKB(r, "over tiles", all, shapesOf(r, all), 0)
 	}
 }
@@ -235,37 +237,37 @@ func TestWriteWKBOfCollections(t *testing.T) {
 	for i := range 24 {
 		var all, members []geometry
 		var rows []int64
+		var tags []kernels.GeometryKind // of these
 		first := []int64{0}
 		for range 1 + rng.IntN(20*i+1) {
 			kind := kernels.GeometryKind(rng.IntN(8))
 			g := randomGeometry(rng, kind, 4)
 			if kind == 7 {
-				z := false
+				own := kernels.GeometryKind(8 * (i % 4) * rng.IntN(2) * rng.IntN(2)) // of its tag
+				dims := own
 				for range rng.IntN(5) {
-					m := randomGeometry(rng, kernels.GeometryKind(1+rng.IntN(6)+8*rng.IntN(2)*(i%2)), 1+rng.IntN(200/(i+1)+3))
-					z = z || m.kind&8 != 0
+					m := randomGeometry(rng, kernels.GeometryKind(1+rng.IntN(6)+8*rng.IntN(1+i%4)), 1+rng.IntN(200/(i+1)+3))
+					dims |= m.kind &^ 7
 					g.members = append(g.members, m)
 				}
 				members, rows = append(members, g.members...), append(rows, int64(len(all)))
 				first = append(first, int64(len(members)))
-				if z {
-					g.kind |= 8
-					g.members = slices.Clone(g.members)
-					for k := range g.members {
-						g.members[k].kind |= 8
-					}
+				tags, g.kind = append(tags, 7|own), 7|dims
+				g.members = slices.Clone(g.members)
+				for k := range g.members {
+					g.members[k].kind |= dims
 				}
 			}
 			all = append(all, g)
 		}
-		withoutZ, want := slices.Clone(all), []geometry{}
-		for k := range withoutZ {
-			if withoutZ[k].kind == 15 {
-				withoutZ[k].kind = 7
-			}
+		tagged, want := slices.Clone(all), []geometry{}
+		for k, row := range rows {
+			tagged[row].kind = tags[k]
+		}
+		for k := range all {
 			want = append(want, all[k].members...)
 		}
-		shapes, inner := shapesOf(r, withoutZ), shapesOf(r, members)
+		shapes, inner := shapesOf(r, tagged), shapesOf(r, members)
 		c := kernels.WKBCollections{Rows: upload(r, rows), First: upload(r, first)}
 		r.ok(r.k.WKBCollectionDims(r.s, c.Rows, c.First, shapes.Kinds, inner.Kinds))
 		offsets, written := writeWKB(r, "members", want, inner, 0)

@@ -1,11 +1,8 @@
 package readers
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"slices"
+	"sort"
 	"sync/atomic"
 
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
@@ -24,19 +21,48 @@ type Batcher struct {
 
 	open    *batch   // that takes rows now; nil if its first one is still to come
 	row     int64    // number of the next row
+	beside  int64    // bytes that the rows of the parts before had beside the file's
 	waiting []*batch // chunks on their way, in order, the open one last
 }
 
 // batch is a chunk on its way.
 type batch struct {
-	span Span
-	rows int
-	runs chan run
-	done chan struct{} // closed when what follows is set
+	span  Span
+	rows  int
+	from  int64 // offset of the first row, and all bytes beside the file's in front of it
+	bytes int64 // of the rows, those included
+	names names
+	runs  chan run
+	done  chan struct{} // closed when what follows is set
 
 	columns *geoarrow.Columns
 	err     error
 	caught  caught
+}
+
+// size is what the rows take, more or less.
+func (c *batch) size() int64 { return max(c.bytes, CellBytes*int64(c.rows)*int64(len(c.names.ids))) }
+
+// names are the columns that the rows of a batch have.
+type names struct {
+	ids  map[geoarrow.ColumnID]struct{}
+	last []geoarrow.ColumnID // of the last part: most often all parts have the same
+}
+
+func (n *names) add(c *geoarrow.Columns) {
+	same := len(c.Attributes) == len(n.last)
+	for i := 0; same && i < len(n.last); i++ {
+		same = c.Attributes[i].ID() == n.last[i]
+	}
+	if same {
+		return
+	}
+	n.last = n.last[:0]
+	for i := range c.Attributes {
+		id := c.Attributes[i].ID()
+		n.ids[id] = struct{}{}
+		n.last = append(n.last, id)
+	}
 }
 
 // run is some rows of a part.
@@ -44,6 +70,7 @@ type run struct {
 	part     *heldPart
 	from, to int
 	end      int64 // offset behind them
+	bytes    int64 // of them, with those beside the file's
 }
 
 // heldPart is a part of which rows are copied to several chunks.
@@ -79,20 +106,45 @@ func (b *Batcher) Add(p Part) error {
 				return err
 			}
 		}
-		to, full := b.bound(p.Starts, from)
+		to, full := b.bound(&p, from)
 		if to > from {
-			b.give(held, from, to)
+			if err := b.give(held, from, to); err != nil {
+				return err
+			}
 		}
 		if full {
 			b.end()
 		}
 		from = to
 	}
+	if p.Beside != nil {
+		b.beside += p.Beside[len(p.Beside)-1]
+	}
 	return b.deliver(b.mostWaiting())
 }
 
-// mostWaiting is how many chunks may be on their way.
-func (b *Batcher) mostWaiting() int { return b.limits.Workers + 1 }
+// mostWaiting is how many chunks may be on their way: few large ones.
+func (b *Batcher) mostWaiting() int {
+	var size int64
+	for i := len(b.waiting) - 1; i >= 0; i-- {
+		if size += b.waiting[i].size(); size > b.limits.Memory/8 {
+			return min(len(b.waiting)-i, b.limits.Workers+1)
+		}
+	}
+	return b.limits.Workers + 1
+}
+
+// place is where row i of a part begins, or where its rows end, with all bytes beside the file's in front of it.
+func (b *Batcher) place(p *Part, i int) int64 {
+	at := p.To + b.beside
+	if i < len(p.Starts) {
+		at = p.Starts[i] + b.beside
+	}
+	if i > 0 && p.Beside != nil {
+		at += p.Beside[i-1]
+	}
+	return at
+}
 
 // begin opens a chunk with row i of a part.
 func (b *Batcher) begin(p Part, i int) error {
@@ -100,7 +152,7 @@ func (b *Batcher) begin(p Part, i int) error {
 		return err
 	}
 	b.open = &batch{
-		span: Span{From: p.Starts[i], Row: b.row, Inside: true, State: p.State},
+		span: Span{From: p.Starts[i], Row: b.row, Inside: true, State: p.State}, from: b.place(&p, i), names: names{ids: map[geoarrow.ColumnID]struct{}{}},
 		runs: make(chan run, 1), done: make(chan struct{}),
 	}
 	b.waiting = append(b.waiting, b.open)
@@ -109,24 +161,31 @@ func (b *Batcher) begin(p Part, i int) error {
 }
 
 // bound is where the rows of the open chunk end among those of a part from row from on, and whether the chunk is full with them.
-func (b *Batcher) bound(starts []int64, from int) (to int, full bool) {
-	byText, _ := slices.BinarySearch(starts[from:], b.open.span.From+b.limits.BatchBytes)
+func (b *Batcher) bound(p *Part, from int) (to int, full bool) {
+	left := len(p.Starts) - from
+	byText := sort.Search(left, func(k int) bool { return b.place(p, from+k)-b.open.from >= b.limits.BatchBytes })
 	byRows := b.limits.BatchRows - b.open.rows
-	n := min(byText, byRows, len(starts)-from)
-	return from + n, n == byRows || from+n < len(starts)
+	n := min(byText, byRows)
+	return from + n, n == byRows || n < left
 }
 
-// give has rows of a part copied to the open chunk.
-func (b *Batcher) give(p *heldPart, from, to int) {
-	r := run{part: p, from: from, to: to, end: p.To}
+// give has rows of a part copied to the open chunk, unless they make it too large.
+func (b *Batcher) give(p *heldPart, from, to int) error {
+	r := run{part: p, from: from, to: to, end: p.To, bytes: b.place(&p.Part, to) - b.place(&p.Part, from)}
 	if to < len(p.Starts) {
 		r.end = p.Starts[to]
 	}
-	p.uses.Add(1)
 	b.open.span.To = r.end
 	b.open.rows += to - from
+	b.open.bytes += r.bytes
+	b.open.names.add(p.Columns)
 	b.row += int64(to - from)
+	if err := b.limits.CheckCells(b.src.Name, b.open.span.Row, b.open.rows, len(b.open.names.ids)); err != nil {
+		return err
+	}
+	p.uses.Add(1)
 	b.open.runs <- r
+	return nil
 }
 
 // end closes the open chunk.
@@ -176,127 +235,4 @@ func (b *Batcher) deliver(left int) error {
 		}
 	}
 	return nil
-}
-
-// assemble makes a chunk of the runs that come.
-func (b *Batcher) assemble(c *batch) {
-	defer close(c.done)
-	defer func() {
-		for r := range c.runs { // after an error
-			r.part.done()
-		}
-	}()
-	defer c.caught.recover()
-	a := assembly{Batcher: b, memory: &geoarrow.Arena{Late: true}}
-	for r := range c.runs {
-		err := a.add(r)
-		r.part.done()
-		if errors.Is(err, geoarrow.ErrBatchTooLarge) {
-			err = tooLarge(b.src.Name, c.span.Row, err, b.limits)
-		}
-		if err != nil {
-			c.err = err
-			return
-		}
-	}
-	c.columns, c.err = a.finish(c.span.Row)
-}
-
-// assembly is the rows of one chunk. Most often all parts have the same columns of the same types, and their rows make one piece; else a piece
-// ends where that changes, and the pieces are widened to one another in the end.
-type assembly struct {
-	*Batcher
-	memory *geoarrow.Arena
-	pieces []Chunk
-	rows   geoarrow.Joined // of the piece at hand
-	span   Span
-}
-
-func (a *assembly) add(r run) error {
-	columns, from, to := r.part.Columns, r.from, r.to
-	span := Span{From: r.part.Starts[from], To: r.end, Inside: true, State: r.part.State, Text: r.part.Text}
-	if to-from < columns.Rows && counts(columns) {
-		// What a part counts does not say in which of its rows.
-		var err error
-		if columns, err = a.again(span, to-from); err != nil {
-			return err
-		}
-		from, to = 0, columns.Rows
-	}
-	if !a.rows.Fits(columns) || !slices.Equal(a.span.Text, span.Text) {
-		a.endPiece()
-	}
-	if a.rows.Rows() == 0 {
-		a.rows = geoarrow.Joined{Memory: a.memory}
-		a.span = span
-		if len(a.pieces) == 0 {
-			a.rows.Reserve(columns, a.expected(r))
-		}
-	}
-	a.span.To = r.end
-	return a.rows.Append(columns, from, to)
-}
-
-// expected is how many rows the chunk will have if they go on as long as those of its first run.
-func (a *assembly) expected(r run) float64 {
-	from := r.part.Starts[r.from]
-	rows, bytes, left := float64(r.to-r.from), float64(r.end-from), float64(min(a.to-from, a.limits.BatchBytes))
-	return max(rows, min(float64(a.limits.BatchRows), rows*left/bytes))
-}
-
-// counts reports whether any column counts something over its rows.
-func counts(c *geoarrow.Columns) bool {
-	return slices.ContainsFunc(c.Attributes, func(a geoarrow.Column) bool { return a.Rounded > 0 || a.Replaced > 0 })
-}
-
-// again parses so many rows of a part once more.
-func (a *assembly) again(span Span, rows int) (*geoarrow.Columns, error) {
-	limits := a.limits.Unbatched()
-	limits.Workers = 1
-	var out *geoarrow.Columns
-	_, err := a.parser.Parse(a.ctx, a.src, Request{Span: span, Limits: limits}, func(c Chunk) error {
-		out = c.Columns
-		return nil
-	})
-	if err == nil && (out == nil || out.Rows != rows) {
-		err = fmt.Errorf("%s: %w: the rows at byte %d", a.src.Name, source.ErrChanged, span.From)
-	}
-	return out, err
-}
-
-func (a *assembly) endPiece() {
-	if a.rows.Rows() > 0 {
-		a.pieces = append(a.pieces, Chunk{Columns: a.rows.Columns(), Span: a.span})
-	}
-	a.rows, a.span = geoarrow.Joined{}, Span{}
-}
-
-// finish gives the rows with types that hold all of them.
-func (a *assembly) finish(row int64) (*geoarrow.Columns, error) {
-	a.endPiece()
-	if len(a.pieces) == 1 {
-		return a.pieces[0].Columns, nil
-	}
-	limits := a.limits.Unbatched()
-	limits.Workers = 1
-	j := joiner{ctx: a.ctx, parser: a.parser, src: a.src, limits: limits}
-	for _, p := range a.pieces {
-		if err := j.add(p); err != nil {
-			return nil, err
-		}
-	}
-	order := slices.Clone(j.order)
-	slices.SortStableFunc(order, func(a, b geoarrow.ColumnID) int { return cmp.Compare(b.Role, a.Role) })
-	wide, err := j.unify(order)
-	if err != nil {
-		return nil, err
-	}
-	out, err := geoarrow.Concat(a.memory, wide)
-	if err != nil {
-		return nil, tooLarge(a.src.Name, row, err, a.limits)
-	}
-	for i, id := range order {
-		out.Attributes[i].Facts = j.facts[id]
-	}
-	return out, nil
 }

@@ -6,15 +6,12 @@ package readers
 
 import (
 	"context"
-	"fmt"
-	"math"
 	"path"
-	"runtime"
 	"slices"
 	"strings"
 
-	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/lanes"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -40,47 +37,16 @@ type Format struct {
 	// CPU is the engine that every format has. It decides: every other engine gives its tables and its errors.
 	CPU func(Layout) Parser
 
-	// GPU prepares one engine over all of the cards, each of which is a Set; there is at least one. It is nil where the format has none. The cards stay
-	// the caller's, who closes them after the engine.
-	GPU func([]*kernels.Set, EngineConfig) (Engine, error)
+	// GPU gives the engine on the lanes of cards, which formats share. It is nil where the format has none. The lanes stay the caller's.
+	GPU func(*lanes.Pool) Engine
 }
 
-// EngineConfig is what an engine may take of cards, and whom it tells of their faults. The zero value is one of defaults.
-type EngineConfig struct {
-	// Memory is how many bytes of device memory the engine may take on each card; 0: MemoryOf says (--gpu-memory).
-	Memory int64
-
-	// Fault is told of each fault of a card, by its CardName: a call that failed, memory that ran out, a card that is gone. The rows at hand are
-	// read by the CPU engine, so whoever waits for them notices nothing. It may be called from several goroutines; nil: nobody is told.
-	Fault func(card string, err error)
-}
-
-// DefaultCardMemory is how many bytes of device memory an engine takes at most where nobody says, on a card that has four times as much.
-const DefaultCardMemory = 1 << 30
-
-// MemoryOf is how many bytes of device memory the engine may take on a card: c.Memory or, if that is 0, the smaller of DefaultCardMemory and a quarter of
-// the card's.
-func (c EngineConfig) MemoryOf(card *kernels.Set) int64 {
-	if c.Memory > 0 {
-		return c.Memory
-	}
-	return min(DefaultCardMemory, card.Device().Info().MemoryBytes/4)
-}
-
-// CardName names a card among those of a host, in logs and statistics: "GPU 0, NVIDIA H200".
-func CardName(card *kernels.Set) string {
-	info := card.Device().Info()
-	return fmt.Sprintf("GPU %d, %s", info.Ordinal, info.Name)
-}
-
-// Engine is what a format keeps on cards from file to file. Several files may be parsed at once.
+// Engine is a format's parser on cards. Several files may be parsed at once.
 type Engine interface {
 	// Parser gives the tables and errors of Format.CPU. It leaves to that what the cards do not accept.
 	Parser(Layout) Parser
 	// Counts says what the engine did since it was made. It may be called at any time.
 	Counts() EngineCounts
-	// Close gives the cards' memory back, once no file is under way.
-	Close() error
 }
 
 // EngineCounts are the numbers of an Engine since it was made.
@@ -88,7 +54,7 @@ type EngineCounts struct {
 	Chunks      int64  `json:"chunks"`       // runs of rows that the cards read
 	Refused     int64  `json:"refused"`      // those that they left to the CPU engine, faults among them
 	RefusedRows int64  `json:"refused_rows"` // rows that the CPU engine read in their place
-	Faults      int64  `json:"faults"`       // faults of cards, of which EngineConfig.Fault was told
+	Faults      int64  `json:"faults"`       // faults of cards, of which lanes.Config.Fault was told
 	Stages      Stages `json:"stages"`
 	Reason      string `json:"last_refusal,omitempty"` // why the last one of Refused was left; empty: none was
 }
@@ -138,57 +104,6 @@ type Span struct {
 	Inside   bool                // the span is a chunk that an earlier Parse of this file emitted: From and To lie between rows
 	Text     []geoarrow.ColumnID // columns to be read as text
 	State    uint64              // what the format needs to know to start at From; from the Chunk
-}
-
-// Limits bound what a file may ask for. The zero value of a field means its default.
-type Limits struct {
-	BatchRows       int   // rows of a chunk and of a record batch; default 65,536 (--batch-rows)
-	MaxDepth        int   // open brackets; default 1,024 (--max-depth)
-	MaxFeatureBytes int64 // text of one row; default 512 MiB, which is also the most (--max-feature-bytes)
-	Workers         int   // goroutines that parse one file; default: one a core (--workers)
-
-	// BatchBytes bounds the text of a batch: it ends before the first row that starts so many bytes behind its own first row, so that every offset of
-	// a batch fits 32 bits. PartBytes is how much text a worker reads in one go. Only tests set them.
-	BatchBytes int64
-	PartBytes  int64
-}
-
-// Defaults of Limits.
-const (
-	DefaultBatchRows       = 65_536
-	DefaultMaxDepth        = 1_024
-	DefaultMaxFeatureBytes = 512 << 20
-	DefaultBatchBytes      = 512 << 20
-	DefaultPartBytes       = 1 << 20
-)
-
-// WithDefaults gives l with its zero fields set.
-func (l Limits) WithDefaults() Limits {
-	if l.BatchRows <= 0 {
-		l.BatchRows = DefaultBatchRows
-	}
-	if l.MaxDepth <= 0 {
-		l.MaxDepth = DefaultMaxDepth
-	}
-	if l.MaxFeatureBytes <= 0 || l.MaxFeatureBytes > DefaultMaxFeatureBytes {
-		l.MaxFeatureBytes = DefaultMaxFeatureBytes
-	}
-	if l.Workers <= 0 {
-		l.Workers = runtime.GOMAXPROCS(0)
-	}
-	if l.BatchBytes <= 0 {
-		l.BatchBytes = DefaultBatchBytes
-	}
-	if l.PartBytes <= 0 {
-		l.PartBytes = DefaultPartBytes
-	}
-	return l
-}
-
-// Unbatched gives l without the bounds of batches: all rows are one chunk.
-func (l Limits) Unbatched() Limits {
-	l.BatchRows, l.BatchBytes = math.MaxInt, math.MaxInt64
-	return l
 }
 
 // Chunk is a run of parsed rows and where they stand in the file. Every chunk but the last of a file has Limits.BatchRows rows, or fewer where

@@ -129,12 +129,16 @@ func (j *joiner) fill(t *Table, batches []*geoarrow.Columns, order []geoarrow.Co
 // unify gives all chunks the same columns with the same types, several chunks at a time. Of several errors that of the first chunk counts.
 func (j *joiner) unify(order []geoarrow.ColumnID) ([]*geoarrow.Columns, error) {
 	batches, errs := make([]*geoarrow.Columns, len(j.chunks)), make([]error, len(j.chunks))
+	workers, err := j.crowd(order)
+	if err != nil {
+		return nil, err
+	}
 	if err := j.reserve(order); err != nil {
 		return nil, err
 	}
 	var next, failed atomic.Int64
 	failed.Store(int64(len(j.chunks)))
-	inParallel(min(j.limits.Workers, len(j.chunks)), func() {
+	inParallel(workers, func() {
 		for i := next.Add(1) - 1; i < failed.Load(); i = next.Add(1) - 1 {
 			if batches[i], errs[i] = j.widenKept(j.chunks[i], order); errs[i] != nil {
 				failed.Store(min(i, failed.Load()))
@@ -147,6 +151,19 @@ func (j *joiner) unify(order []geoarrow.ColumnID) ([]*geoarrow.Columns, error) {
 		}
 	}
 	return batches, nil
+}
+
+// crowd is how many chunks may be widened at a time: columns that only some chunks have are rows of nulls in all the others.
+func (j *joiner) crowd(order []geoarrow.ColumnID) (workers int, err error) {
+	most := 1
+	for _, c := range j.chunks {
+		if err := j.limits.CheckCells(j.src.Name, c.Span.Row, c.Columns.Rows, len(order)); err != nil {
+			return 0, err
+		}
+		most = max(most, c.Columns.Rows*len(order))
+	}
+	fit := j.limits.Memory / 2 / CellBytes / int64(most)
+	return int(min(int64(j.limits.Workers), int64(len(j.chunks)), max(1, fit))), nil
 }
 
 // reserve announces to the keeper what widening will give it.
@@ -225,101 +242,4 @@ func finalNames(order []geoarrow.ColumnID, geometry bool) []string {
 		}
 	}
 	return names
-}
-
-// widenKept has the keeper keep what widen made.
-func (j *joiner) widenKept(chunk Chunk, order []geoarrow.ColumnID) (*geoarrow.Columns, error) {
-	out, err := j.widen(chunk, order)
-	if err != nil || out == chunk.Columns || j.keep == nil {
-		return out, err
-	}
-	j.keeping.Lock()
-	defer j.keeping.Unlock()
-	return j.keep.Keep(out)
-}
-
-// widen gives a chunk all columns in order, with their final types. One that has them already stays what and where it is.
-func (j *joiner) widen(chunk Chunk, order []geoarrow.ColumnID) (*geoarrow.Columns, error) {
-	in := chunk.Columns
-	if j.fits(in, order) {
-		for i, id := range order {
-			to := j.resolve(id)
-			in.Attributes[i].JSON, in.Attributes[i].Mixed = to.JSON, to.Mixed
-		}
-		return in, nil
-	}
-	out := &geoarrow.Columns{Rows: in.Rows, Attributes: make([]geoarrow.Column, len(order))}
-	var text []geoarrow.ColumnID
-	for i, id := range order {
-		col := geoarrow.Column{Role: id.Role, Name: id.Name, Nulls: in.Rows}
-		if k := find(in, id); k >= 0 {
-			col = in.Attributes[k]
-		}
-		wide, ok := col.Widen(j.resolve(id), in.Rows)
-		if !ok {
-			text = append(text, id)
-		}
-		out.Attributes[i] = wide
-	}
-	if len(text) > 0 {
-		if err := j.reread(chunk, text, order, out); err != nil {
-			return nil, err
-		}
-	}
-	if in.Geometry != nil {
-		var err error
-		if out.Geometry, err = j.widenGeometry(in.Geometry); err != nil {
-			return nil, tooLarge(j.src.Name, chunk.Span.Row, err, j.limits)
-		}
-	}
-	return out, nil
-}
-
-func find(c *geoarrow.Columns, id geoarrow.ColumnID) int {
-	return slices.IndexFunc(c.Attributes, func(col geoarrow.Column) bool { return col.ID() == id })
-}
-
-// reread parses a chunk again for the columns whose text is needed.
-func (j *joiner) reread(chunk Chunk, text, order []geoarrow.ColumnID, out *geoarrow.Columns) error {
-	span := chunk.Span
-	span.Text = append(slices.Clone(span.Text), text...)
-	limits := j.limits
-	_, err := j.parser.Parse(j.ctx, j.src, Request{Span: span, Limits: limits}, func(again Chunk) error {
-		if again.Columns.Rows != out.Rows {
-			return fmt.Errorf("%s: %w: rows %d to %d are %d now", j.src.Name, source.ErrChanged, span.Row, span.Row+int64(out.Rows), again.Columns.Rows)
-		}
-		for _, id := range text {
-			k := find(again.Columns, id)
-			if k < 0 {
-				return fmt.Errorf("%s: %w: column %s is gone", j.src.Name, source.ErrChanged, id.Name)
-			}
-			wide, ok := again.Columns.Attributes[k].Widen(j.resolve(id), out.Rows)
-			if !ok {
-				return fmt.Errorf("%s: %w: column %s has other values", j.src.Name, source.ErrChanged, id.Name)
-			}
-			out.Attributes[slices.Index(order, id)] = wide
-		}
-		return nil
-	})
-	return err
-}
-
-// widenGeometry gives a chunk's geometries the kind and dimension of the table's.
-func (j *joiner) widenGeometry(g *geoarrow.Geometry) (*geoarrow.Geometry, error) {
-	if j.kind == geoarrow.NoKind {
-		wide, err := g.ToWKB()
-		if err != nil {
-			return nil, err
-		}
-		if wide.Dim != j.dim {
-			copied := *wide
-			copied.Dim = j.dim
-			wide = &copied
-		}
-		return wide, nil
-	}
-	if g.Nulls == g.Rows { // its kind, if it has one, may be that of rows that were cut off
-		return geoarrow.NullGeometry(g.Rows, j.kind, j.dim), nil
-	}
-	return g.Promote(j.kind, j.dim), nil
 }

@@ -17,11 +17,12 @@ type Part struct {
 
 	Columns *geoarrow.Columns // nil: no rows
 	Starts  []int64           // offset of each row
+	Beside  []int64           // bytes that the rows up to each one and with it have in another file; nil: none
 	Rows    int64             // numbers that the rows take up: those left out under on_error: skip count
 	State   uint64            // for a Span
 	Text    []geoarrow.ColumnID
 	Summary Summary
-	Release func() // says that Columns and Starts are no longer read, so that their memory may serve again
+	Release func() // says that Columns, Starts and Beside are no longer read, so that their memory may serve again
 }
 
 // PartReader reads parts of one file, for one goroutine.
@@ -138,24 +139,46 @@ func guarded(reader PartReader, from, stop int64) (part Part) {
 	return reader.Guess(from, stop)
 }
 
-// settle takes the part up to stop: as it was guessed, if that is right, else read again.
+// settle takes the part up to stop: as it was guessed, if that is right, else read again. One that ended early, because its rows grew too large, is followed by
+// others up to there.
 func (r *partsRun) settle(part Part, stop int64) error {
+	if part.Failed || part.Start != r.at {
+		r.misses++
+		part.release()
+		return r.read(stop)
+	}
+	r.misses = 0
+	if err := r.put(part); err != nil || r.ended || r.at >= stop {
+		return err
+	}
+	return r.read(stop)
+}
+
+// read reads the rows up to stop.
+func (r *partsRun) read(stop int64) error {
+	if r.exact == nil {
+		r.exact = r.Reader()
+	}
+	for {
+		if err := r.ctx.Err(); err != nil {
+			return err
+		}
+		from := r.at
+		part, err := r.exact.Read(from, stop, r.row)
+		if err != nil {
+			return err
+		}
+		if err := r.put(part); err != nil || r.ended || r.at >= stop || r.at == from {
+			return err
+		}
+	}
+}
+
+// put hands on a part that is right.
+func (r *partsRun) put(part Part) error {
 	if err := r.ctx.Err(); err != nil {
 		part.release()
 		return err
-	}
-	r.misses++
-	if !part.Failed && part.Start == r.at {
-		r.misses = 0
-	} else {
-		part.release()
-		if r.exact == nil {
-			r.exact = r.Reader()
-		}
-		var err error
-		if part, err = r.exact.Read(r.at, stop, r.row); err != nil {
-			return err
-		}
 	}
 	r.at, r.ended = part.Next, part.End
 	r.row += part.Rows

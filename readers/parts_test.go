@@ -24,6 +24,7 @@ type paper struct {
 	broken  []int // numbers of rows, ascending
 	row     int64 // number of the first one in the file
 	size    int64
+	most    int // rows of a part, which ends early with them; 0: any number
 
 	failing, panicking float64 // chances of a guess
 	panics             int     // the Read of this row does
@@ -31,7 +32,7 @@ type paper struct {
 
 // randomPaper has rows of any length around the size of the parts.
 func randomPaper(r *rand.Rand, rows int) *paper {
-	p := &paper{size: 1 + r.Int64N(60), end: r.Int64N(50), row: r.Int64N(9), panics: -1}
+	p := &paper{size: 1 + r.Int64N(60), end: r.Int64N(50), row: r.Int64N(9), most: max(0, r.IntN(8)-4), panics: -1}
 	longest := 1 + r.Int64N(40)
 	for range rows {
 		p.rows = append(p.rows, p.end)
@@ -68,7 +69,7 @@ func (e brokenError) Error() string { return fmt.Sprintf("broken at byte %d", e.
 // part is the rows from row i on that begin before stop.
 func (p *paper) part(i int, stop int64) (Part, error) {
 	to := i
-	for ; to < len(p.rows) && p.rows[to] < stop; to++ {
+	for ; to < len(p.rows) && p.rows[to] < stop && (p.most == 0 || to-i < p.most); to++ {
 		if slices.Contains(p.broken, to) {
 			return Part{Failed: true}, brokenError{p.rows[to]}
 		}

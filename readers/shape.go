@@ -101,6 +101,9 @@ func (k *known) add(c Chunk) error {
 	if err := k.admits(c.Columns); err != nil {
 		return err
 	}
+	if err := k.limits.CheckCells(k.src.Name, c.Span.Row, c.Columns.Rows, len(k.shape.IDs)); err != nil {
+		return err
+	}
 	b, err := k.widen(c, k.shape.IDs)
 	if err != nil {
 		return err

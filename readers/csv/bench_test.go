@@ -2,28 +2,19 @@ package csv_test
 
 import (
 	"context"
-	"os"
 	"testing"
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/csv"
-	"github.com/vibeflight/vibeflight/readers/source"
+	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// BenchmarkPeers reads the files of targets.md, which shared/tools/peers/gen.py makes, with one worker.
+// BenchmarkPeers reads the files of the comparison with other readers, with one worker.
 func BenchmarkPeers(b *testing.B) {
 	f := csv.Format()
 	for _, name := range []string{"points.csv", "wkt.csv"} {
 		b.Run(name, func(b *testing.B) {
-			at := "/tmp/peers/data/" + name
-			if _, err := os.Stat(at); err != nil {
-				b.Skip(err)
-			}
-			src, err := source.Open(name, at)
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer src.Close()
+			src := readertest.BenchFile(b, name)
 			opts, err := f.ParseOptions(nil)
 			if err != nil {
 				b.Fatal(err)

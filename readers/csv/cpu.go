@@ -9,6 +9,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
 	"github.com/vibeflight/vibeflight/readers/internal/window"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
@@ -16,7 +17,8 @@ import (
 // cpu is the CPU engine: one pass over the bytes, which decides what every engine gives.
 type cpu struct {
 	dialect   *dialect
-	readBytes int // read at a time; 0: window.Bytes
+	readBytes int            // read at a time; 0: window.Bytes
+	device    *device.Engine // that has cards read chunks of records, or nil
 }
 
 // Parse reads the whole file, records behind those that are known, or again a span of records that an earlier Parse emitted. A Span's State is not needed: an SRID
@@ -30,6 +32,9 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 		req.Limits.BatchBytes = max(1, req.Limits.WithDefaults().BatchBytes/decodedBytes)
 	}
 	s := c.scanner(req)
+	if c.device != nil && (!c.dialect.onCards() || !c.device.Share(req.Span, &s.limits)) {
+		c.device = nil
+	}
 	s.sink = newSink(c.dialect)
 	s.sink.Text = slices.Concat(s.sink.Text, req.Span.Text)
 	s.sink.Reset()

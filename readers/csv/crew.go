@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 	"github.com/vibeflight/vibeflight/readers/internal/window"
 )
@@ -18,10 +19,14 @@ type crew struct {
 	from    int64    // where that is
 	batcher *readers.Batcher
 	sinks   rows.Lent[*sink]
+	cards   *device.File // nil: without
 }
 
 func newCrew(ctx context.Context, c cpu, req readers.Request, lead *scanner, from int64) *crew {
 	w := &crew{ctx: ctx, cpu: c, req: req, lead: lead, from: from}
+	if c.device != nil {
+		w.cards = c.device.File(ctx, lead.Src)
+	}
 	w.sinks.New = func() *sink { return newSink(c.dialect) }
 	w.sinks.Learn(lead.sink.Text)
 	w.batcher = readers.NewBatcher(ctx, c, lead.Src, req.Span.Row, req.Span.To, req.Limits, lead.emit)
@@ -31,7 +36,11 @@ func newCrew(ctx context.Context, c cpu, req readers.Request, lead *scanner, fro
 // read reads the records, and waits for all chunks.
 func (w *crew) read() error {
 	s := w.lead
-	parts := readers.Parts{From: w.from, To: s.End, Row: s.row, Size: s.limits.PartBytes, Workers: s.limits.Workers, Reader: w.reader}
+	reader := w.reader
+	if w.cards != nil {
+		reader = w.deviceReader
+	}
+	parts := readers.Parts{From: w.from, To: s.End, Row: s.row, Size: s.limits.PartBytes, Workers: s.limits.Workers, Reader: reader}
 	if _, _, err := parts.Read(w.ctx, w.take); err != nil {
 		return err
 	}

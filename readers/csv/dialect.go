@@ -24,6 +24,7 @@ type dialect struct {
 
 	names    [][]byte // of all columns, all different, UTF-8
 	fields   []use    // what each column is for
+	shape    []int    // the columns of the geometry, ascending
 	geometry geometryForm
 	crs      geoarrow.CRS // by option
 	first    int64        // offset of the first record behind the header

@@ -20,6 +20,8 @@ import (
 	"context"
 
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
+	"github.com/vibeflight/vibeflight/readers/lanes"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -47,6 +49,11 @@ func Format() readers.Format {
 		},
 		Open: open,
 		CPU:  func(l readers.Layout) readers.Parser { return cpu{dialect: l.Dialect.(*dialect)} },
+		GPU: func(pool *lanes.Pool) readers.Engine {
+			return device.New(pool, func(l readers.Layout, e *device.Engine) readers.Parser {
+				return cpu{dialect: l.Dialect.(*dialect), device: e}
+			})
+		},
 	}
 }
 

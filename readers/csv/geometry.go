@@ -125,11 +125,7 @@ func (s *scanner) endShape() bool {
 	if s.own != 0 {
 		if s.srid != 0 && s.own != s.srid {
 			s.fault = fault{pos: s.ownAt, want: fmt.Sprintf("SRID %d, after records of SRID %d: a column has one coordinate reference system", s.own, s.srid), bare: true, file: true}
-			for i, u := range s.fields {
-				if u&useCell != 0 {
-					s.fault.field = i + 1
-				}
-			}
+			s.fault.field = s.shape[0] + 1
 			return false
 		}
 		s.srid = s.own

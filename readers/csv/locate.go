@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/vibeflight/vibeflight/readers"
@@ -75,6 +76,8 @@ func (d *dialect) use(i int, u use) {
 		d.fields[i] &^= useAttribute
 	}
 	d.fields[i] |= u
+	d.shape = append(d.shape, i)
+	slices.Sort(d.shape)
 }
 
 // given is the candidate that the options name.
@@ -265,7 +268,7 @@ func (l *locator) field(i int, c cell) {
 	}
 }
 
-// decide goes through the candidates up to one that has shown too little, unless nothing more comes.
+// decide goes through the candidates up to one that has shown too little, unless nothing more comes. Those before it are none, and not looked at again.
 func (l *locator) decide(last bool) (found *candidate, form geometryForm, done bool) {
 	for i := range l.list {
 		switch c := &l.list[i]; {
@@ -277,6 +280,7 @@ func (l *locator) decide(last bool) (found *candidate, form geometryForm, done b
 			return c, points, true
 		case c.cell >= 0 && l.seen[c.cell] == nothing, c.cell < 0 && (l.seen[c.x] == nothing || l.seen[c.y] == nothing):
 			if !last {
+				l.list = l.list[i:]
 				return nil, noGeometry, false
 			}
 			l.settled = false // a value may follow behind the end of the file

@@ -62,7 +62,7 @@ func split(text string, delimiter byte) (records [][]field) {
 	return records
 }
 
-// Words of types.md as regular expressions.
+// Words of docs/formats/csv.md as regular expressions.
 var (
 	integer  = regexp.MustCompile(`^[ \t]*[+-]?(0|[1-9][0-9]*)[ \t]*$`)
 	float    = regexp.MustCompile(`^[ \t]*([+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|[nN][aA][nN]|-?[iI][nN][fF])[ \t]*$`)

@@ -27,15 +27,18 @@ func (s *scanner) parse(p int) int {
 			return s.failField(i, p)
 		}
 		last := i+1 == len(s.fields)
-		if s.At(end) == s.delimiter { // which is no byte behind the end of the file
-			if p = end + 1; !last {
-				continue
-			}
+		more := s.At(end) == s.delimiter // which is no byte behind the end of the file
+		if more && !last {
+			p = end + 1
+			continue
+		}
+		s.reached = i + 1
+		if more {
 			if !s.pad {
-				s.tooMany(p)
+				s.tooMany(end + 1)
 				return -1
 			}
-			if end = s.pass(p); end < 0 {
+			if end = s.pass(end + 1); end < 0 {
 				return -1
 			}
 		} else if !last && !s.pad {
@@ -55,6 +58,7 @@ func (s *scanner) parse(p int) int {
 // failField says that the fault is in field i, which begins at p. All of a field was read before it was found wrong.
 func (s *scanner) failField(i, p int) int {
 	f := s.fault
+	s.reached = i + 1
 	if f.field = i + 1; !f.cut {
 		if _, end := s.text.cell(p); end >= 0 {
 			f.seen = max(f.seen, end)
@@ -69,10 +73,11 @@ func (s *scanner) tooMany(p int) {
 	s.fault = fault{pos: p, want: fmt.Sprintf("a field behind the last of %d", len(s.fields)), bare: true}
 }
 
-// absent is what padding gives for the fields from i on.
-func (s *scanner) absent(i int) {
-	for ; i < len(s.fields); i++ {
+// absent is what padding gives for the fields from one on. It looks at those of the geometry only: a record may lack very many.
+func (s *scanner) absent(from int) {
+	for _, i := range s.shape {
 		switch u := s.fields[i]; {
+		case i < from:
 		case u&useX != 0:
 			s.x = ordinate{null: true}
 		case u&useY != 0:

@@ -31,6 +31,8 @@ type scanner struct {
 	first    int64 // offset of the first one of the chunk, be it left out or not
 	firstRow int64 // and its number
 
+	reached int // how many fields of the record at hand were begun
+
 	x, y  ordinate      // of the record at hand
 	kind  geoarrow.Kind // of its geometry in a cell
 	own   int32         // SRID of the record at hand, 0 if it has none
@@ -75,6 +77,9 @@ func (s *scanner) records(p int) bool {
 			return false
 		}
 		at := s.Base + int64(p)
+		if s.sink.Full(s.limits) {
+			s.stop = min(s.stop, at)
+		}
 		s.stopped = at >= s.stop
 		if over := p == s.N; over || s.stopped || s.sink.Rows > 0 && (s.sink.Rows >= s.limits.BatchRows || at-s.chunk.From >= s.limits.BatchBytes) {
 			next, again := s.end(p)
@@ -115,7 +120,6 @@ func (s *scanner) record(p int) int {
 			s.row++
 			return end
 		}
-		s.sink.Rollback()
 		switch {
 		case s.err != nil:
 			return -1
@@ -144,19 +148,23 @@ func (s *scanner) tooLong(p, end int) bool {
 	return true
 }
 
-// try reads the record at p. Under on_error: skip it reads it twice: a malformed one must leave no trace in the columns.
+// try reads the record at p, or leaves no trace of it. Under on_error: skip it reads it twice: a malformed one must leave none in the types of columns either.
 func (s *scanner) try(p int) int {
 	if s.skipErrors {
 		srid, real := s.srid, s.sink
 		s.sink = s.probe
 		end := s.parse(p)
-		s.probe.Rollback()
+		s.probe.RollbackFirst(s.reached)
 		s.sink, s.srid = real, srid
 		if end < 0 {
 			return -1
 		}
 	}
-	return s.parse(p)
+	end := s.parse(p)
+	if end < 0 {
+		s.sink.RollbackFirst(s.reached)
+	}
+	return end
 }
 
 // skip passes the malformed record at p.

@@ -33,7 +33,6 @@ type column struct {
 	rows    int   // of the run at most
 	nulls   []int32
 	bad     []int32 // places in the block at hand of records whose value is malformed
-	beyond  beyond  // the first one whose value is beyond a limit
 
 	bits     []byte
 	int32s   []int32
@@ -45,18 +44,10 @@ type column struct {
 	months   *months // of dates
 }
 
-// beyond is a value that is beyond a limit: skipping malformed records does not help against it.
+// beyond is a record that is beyond a limit: skipping malformed records does not help against it.
 type beyond struct {
-	place int32
+	place int32 // in the block at hand
 	err   error // nil: there is none
-}
-
-// first is the one of the record that comes first.
-func (b beyond) first(c beyond) beyond {
-	if b.err == nil || c.err != nil && c.place < b.place {
-		return c
-	}
-	return b
 }
 
 // sized is a slice of n elements that hold anything.
@@ -112,10 +103,13 @@ func (c *column) become(s store) {
 	}
 }
 
-// parse reads the field of all rows of a block, the first of which is number row of the run. Malformed ones are in bad. The error is one of a limit or of
-// reading.
+// parse reads the field of all rows of a block, the first of which is number row of the run, unless it is one of memos, which were read before. Malformed ones are
+// in bad. The error is one of a limit or of reading.
 func (c *column) parse(b *block, row int) error {
-	c.bad, c.beyond = c.bad[:0], beyond{}
+	if c.field.kind.isMemo() {
+		return nil
+	}
+	c.bad = c.bad[:0]
 	if c.field.nullBit != noBit {
 		c.eraseNulls(b)
 	}
@@ -137,8 +131,6 @@ func (c *column) parse(b *block, row int) error {
 		return c.varTexts(b, row)
 	case kindHex:
 		return c.hexTexts(b, row)
-	default:
-		return c.memos(b, row)
 	}
 	return nil
 }
@@ -260,9 +252,15 @@ type textColumn struct {
 	replaced int64
 }
 
+// mostKept is how many bytes of memory, of one column or of memos, are kept for the next run: a run of long memos needs far more than most.
+const mostKept = 16 << 20
+
 func (t *textColumn) reset(rows int) {
 	t.ends = sized(t.ends, rows+1)
 	t.ends[0] = 0
+	if cap(t.values) > mostKept {
+		t.values = nil
+	}
 	t.values, t.replaced = t.values[:0], 0
 }
 

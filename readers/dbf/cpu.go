@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -11,6 +12,7 @@ import (
 type cpu struct {
 	header     *Header
 	blockBytes int
+	device     *device.Engine // that has cards read chunks of records, or nil
 }
 
 // Parse reads all records, or again those of a span that an earlier Parse emitted.
@@ -85,13 +87,17 @@ func (h *Header) recordAt(offset int64) int64 {
 // parts reads the records with several workers. Their guesses are never wrong.
 func (c cpu) parts(ctx context.Context, pool *pool, req readers.Request, take func(readers.Part) error) error {
 	limits := req.Limits.WithDefaults()
+	reader := func() readers.PartReader { return partReader{ctx, c.header, pool} }
+	if c.device != nil && c.header.onCards() && c.device.Share(c.header.span(), &limits) {
+		reader = deviceReader(ctx, c.device, c.header, pool.src, reader)
+	}
 	size, err := c.partBytes(pool, limits.PartBytes)
 	if err != nil {
 		return err
 	}
 	parts := readers.Parts{
 		From: c.header.Start, To: c.header.offset(c.header.Records), Size: size, Workers: limits.Workers,
-		Reader: func() readers.PartReader { return partReader{ctx, c.header, pool} },
+		Reader: reader,
 	}
 	_, _, err = parts.Read(ctx, take)
 	return err
@@ -132,14 +138,15 @@ func (r partReader) Read(from, stop, _ int64) (readers.Part, error) {
 		return readers.Part{}, err
 	}
 	first, end := r.header.recordAt(from), r.header.recordAt(stop)
-	run, err := reader.Read(r.ctx, first, end)
+	run, err := reader.ReadSome(r.ctx, first, end)
 	if err != nil {
 		r.pool.give(reader)
 		return readers.Part{}, err
 	}
+	end = run.To
 	return readers.Part{
 		Start: r.header.offset(first), Next: r.header.offset(end), To: r.header.offset(end), End: end == r.header.Records,
-		Columns: run.Columns, Starts: run.Starts, Rows: end - first,
+		Columns: run.Columns, Starts: run.Starts, Beside: run.Beside, Rows: end - first,
 		Summary: readers.Summary{BytesRead: run.Bytes, Skipped: run.Skipped},
 		Release: func() { r.pool.give(reader) },
 	}, nil

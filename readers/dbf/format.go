@@ -18,6 +18,8 @@ import (
 	"context"
 
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
+	"github.com/vibeflight/vibeflight/readers/lanes"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -32,12 +34,17 @@ func Format() readers.Format {
 		Name:       formatName,
 		Extensions: []string{".dbf"},
 		Unit:       unit,
-		Version:    1,
+		Version:    2,
 		Siblings:   []string{".cpg", ".dbt", ".fpt"},
 		Binary:     true,
 		Options:    Options(),
 		Open:       open,
 		CPU:        func(l readers.Layout) readers.Parser { return cpu{header: l.Dialect.(*Header), blockBytes: blockBytes} },
+		GPU: func(pool *lanes.Pool) readers.Engine {
+			return device.New(pool, func(l readers.Layout, e *device.Engine) readers.Parser {
+				return cpu{header: l.Dialect.(*Header), blockBytes: blockBytes, device: e}
+			})
+		},
 	}
 }
 

@@ -2,6 +2,7 @@ package dbf
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -80,33 +81,82 @@ func openMemo(src *source.File, h *Header, most int64) (*memoFile, error) {
 	return m, nil
 }
 
-// memos reads fields of memos.
-func (c *column) memos(b *block, row int) error {
-	for i, place := range b.live {
-		memo, err := c.memoOf(b.bytes(c.field, int(place)))
-		var wrong *memoError
-		var limit *readers.LimitError
-		switch {
-		case errors.As(err, &wrong):
-			c.bad = append(c.bad, place)
-		case errors.As(err, &limit):
-			c.beyond = c.beyond.first(beyond{place, err})
-		case err != nil:
-			return err
-		case memo == nil:
-			c.null(row + i)
-		}
-		if err := c.text.room(len(memo)); err != nil {
-			return err
-		}
-		if c.field.kind == kindHexMemo {
-			c.text.values = hex.AppendEncode(c.text.values, memo)
-			c.text.end(row + i)
-		} else {
-			c.text.add(row+i, memo)
+// memosOf reads the memos of the block, record after record. It ends before a row, whose place it gives as cut, where those before have many bytes of memos, and
+// behind the first one that is beyond a limit. Malformed ones are in bad.
+func (r *Reader) memosOf(ctx context.Context) (cut int32, limit beyond, err error) {
+	if len(r.memos) == 0 {
+		return 0, limit, nil
+	}
+	for _, c := range r.memos {
+		c.bad = c.bad[:0]
+		if c.field.nullBit != noBit {
+			c.eraseNulls(&r.block)
 		}
 	}
-	return nil
+	sum := int64(0)
+	if n := len(r.beside); n > 0 {
+		sum = r.beside[n-1]
+	}
+	for i, place := range r.block.live {
+		if sum >= r.most || limit.err != nil {
+			return place, limit, nil
+		}
+		if err := ctx.Err(); err != nil {
+			return 0, limit, err
+		}
+		var bytes int64
+		if bytes, limit, err = r.memosAt(place, len(r.starts)+i); err != nil {
+			return 0, limit, err
+		}
+		sum += bytes
+		r.beside = append(r.beside, sum)
+	}
+	return 0, limit, nil
+}
+
+// memosAt reads the memos of the record at a place, which is a row of the run, and gives how many bytes they became.
+func (r *Reader) memosAt(place int32, row int) (bytes int64, limit beyond, err error) {
+	left := r.limits.MaxFeatureBytes
+	for _, c := range r.memos {
+		before := len(c.text.values)
+		n, err := c.addMemo(&r.block, place, row)
+		if tooLong := (*readers.LimitError)(nil); errors.As(err, &tooLong) {
+			return 0, beyond{place, err}, nil
+		}
+		if err != nil {
+			return 0, limit, err
+		}
+		if left -= int64(n); left < 0 {
+			what := fmt.Sprintf("%s: the memos of one record, %s the last of them,", r.memo.src.Name, c.field.Name)
+			return 0, beyond{place, &readers.LimitError{What: what, Flag: "--max-feature-bytes", Limit: r.limits.MaxFeatureBytes}}, nil
+		}
+		bytes += int64(len(c.text.values) - before)
+	}
+	return bytes, limit, nil
+}
+
+// addMemo ends a row with the memo of the record at a place, and gives how many bytes that has.
+func (c *column) addMemo(b *block, place int32, row int) (int, error) {
+	memo, err := c.memoOf(b.bytes(c.field, int(place)))
+	wrong := (*memoError)(nil)
+	switch {
+	case errors.As(err, &wrong):
+		c.bad = append(c.bad, place)
+	case err != nil:
+		return 0, err
+	case memo == nil:
+		c.null(row)
+	}
+	if err := c.text.room(len(memo)); err != nil {
+		return 0, err
+	}
+	if c.field.kind == kindHexMemo {
+		c.text.values = hex.AppendEncode(c.text.values, memo)
+		c.text.end(row)
+	} else {
+		c.text.add(row, memo)
+	}
+	return len(memo), nil
 }
 
 // memoOf gives the memo of a field, nil if it has none, until the next call. It is a *memoError if there is none where the field says.
@@ -198,7 +248,7 @@ func (m *memoFile) terminated(at int64) ([]byte, error) {
 func (m *memoFile) bytes(at, n int64) ([]byte, error) {
 	if at < m.at || at+n > m.at+int64(len(m.near)) {
 		want := min(max(n, nearBytes), m.src.Size-at)
-		if int64(cap(m.buf)) < want {
+		if int64(cap(m.buf)) < want || int64(cap(m.buf)) > max(mostKept, want) {
 			m.buf = make([]byte, want)
 		}
 		m.near, m.at = m.buf[:want], at

@@ -2,11 +2,16 @@ package dbf_test
 
 import (
 	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/dbf"
 	"github.com/vibeflight/vibeflight/readers/readertest"
+	"github.com/vibeflight/vibeflight/readers/source"
 )
 
 // dbt3 is a memo file of dBASE III: each text begins a block of 512 bytes and ends with 0x1A twice.
@@ -206,4 +211,84 @@ func TestMemoBlockOfBlanks(t *testing.T) {
 		return readertest.Input{Text: tab.bytes(), Siblings: map[string][]byte{".fpt": fpt(block, "first", "second")}}
 	}
 	check(t, memo(16, "     ", " \x20\x00\x00\x00", " \x21\x00\x00\x00"), "M: string: null | \"first\" | \"second\"\n")
+}
+
+// sharing is a table of which all records have the same memos, in so many columns.
+func sharing(columns, records, memoBytes int) readertest.Input {
+	tab := table{version: 0x83}
+	for i := range columns {
+		tab.fields = append(tab.fields, field{fmt.Sprintf("M%d", i), 'M', 10, 0})
+	}
+	for range records {
+		tab.records = append(tab.records, " "+strings.Repeat("         1", columns))
+	}
+	return readertest.Input{Name: "a.dbf", Text: tab.bytes(), Siblings: map[string][]byte{".dbt": dbt3(strings.Repeat("x", memoBytes))}}
+}
+
+// TestSharedMemos: any number of records may have the same memo, so what a batch holds of it is counted, and not what the files have.
+func TestSharedMemos(t *testing.T) {
+	in := sharing(2, 1000, 10_000) // 20 MB of memos in 33 KB
+	in.Limits = readers.Limits{BatchBytes: 1 << 20, PartBytes: 10_000}
+	table, err := readertest.Check(t, dbf.Format(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := table.Batches[0].Rows; got != 53 { // the last one begins below 2^20 bytes: 20,000 of memos and 21 of the table a row
+		t.Errorf("the first batch has %d rows, want 53", got)
+	}
+	for i, b := range table.Batches {
+		if got, want := b.Bytes(), int64(1<<20+30_000); got > want {
+			t.Errorf("batch %d has %d bytes, want at most %d", i, got, want)
+		}
+	}
+	for _, rows := range []int{7, 50} {
+		in.Limits.BatchRows = rows
+		readertest.Same(t, dbf.Format(), in, []int{1, 100, 5000}, workers(), blocks())
+	}
+}
+
+// TestSharedMemosEnd: what a worker reads in one go ends when the memos of its records pass some parts' worth.
+func TestSharedMemosEnd(t *testing.T) {
+	in := sharing(3, 1000, 10_000)
+	folder := t.TempDir()
+	for name, text := range map[string][]byte{"a.dbf": in.Text, "a.dbt": in.Siblings[".dbt"]} {
+		if err := os.WriteFile(filepath.Join(folder, name), text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	src, err := source.Open("a.dbf", filepath.Join(folder, "a.dbf"), dbf.Format().Siblings...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	opts, err := dbf.Format().ParseOptions(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := dbf.ReadHeader(t.Context(), src, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := h.NewReader(src, readers.Limits{PartBytes: 100_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := int64(0); at < 990; {
+		run, err := r.ReadSome(t.Context(), at, 1000)
+		if err != nil || run.To != at+14 || run.Columns.Rows != 14 || len(run.Beside) != 14 || run.Beside[13] != 14*30_000 {
+			t.Fatalf("from record %d: to %d, %d rows, beside %v, %v: want 14 rows", at, run.To, run.Columns.Rows, run.Beside, err)
+		}
+		at = run.To
+	}
+}
+
+// TestMemosOfOneRecord: many memos of one record are together a row, whose length is bounded.
+func TestMemosOfOneRecord(t *testing.T) {
+	in := sharing(3, 5, 400)
+	in.Limits.MaxFeatureBytes = 1200
+	if _, err := readertest.Check(t, dbf.Format(), in); err != nil {
+		t.Error(err)
+	}
+	in.Limits.MaxFeatureBytes--
+	check(t, in, "error: a.dbt: the memos of one record, M2 the last of them, is beyond the limit 1199 of --max-feature-bytes")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/vibeflight/vibeflight/readers"
@@ -20,9 +21,12 @@ type Reader struct {
 	block   block
 	text    textDecoder
 	memo    *memoFile // nil: there is none, or it is ignored
+	memos   []*column // that may have memos
+	most    int64     // bytes of memos of the run at hand, behind which no record is read
 
 	starts []int64
 	left   []int64
+	beside []int64 // bytes of memos of the rows so far, behind each of them
 	refuse []int64 // malformed records of the run at hand, ascending: known from a first pass over it
 }
 
@@ -34,7 +38,9 @@ type Run struct {
 	Starts  []int64 // offset of each row's record
 	Left    []int64 // numbers of the records that are no rows, ascending: deleted ones, and malformed ones under on_error: skip
 	Skipped readers.Skipped
-	Bytes   int64 // read from the table, not from its memo file
+	Bytes   int64   // read from the table, not from its memo file
+	To      int64   // the record behind the last one that was read
+	Beside  []int64 // bytes of memos, as UTF-8, of all rows up to each one and with it; nil: the table has no memo field
 }
 
 // NewReader gives a Reader of the table that the header is of. src is the table's file, or the one that the table belongs to as a sibling.
@@ -54,8 +60,11 @@ func (h *Header) newReader(src *source.File, limits readers.Limits, blockBytes i
 	}
 	for i := range r.columns {
 		r.columns[i] = column{field: &h.Fields[i], h: h, text: textColumn{decoder: &r.text}, memo: r.memo}
-		if h.Fields[i].kind == kindDate {
+		switch kind := h.Fields[i].kind; {
+		case kind == kindDate:
 			r.columns[i].months = new(months)
+		case kind.isMemo():
+			r.memos = append(r.memos, &r.columns[i])
 		}
 	}
 	return r, nil
@@ -64,19 +73,32 @@ func (h *Header) newReader(src *source.File, limits readers.Limits, blockBytes i
 // Read reads the records from (inclusive) to to (exclusive), of which the first of the table is 0, and which the table has. Errors: a *readers.ParseError
 // for the malformed record that comes first, unless on_error is skip; a *readers.LimitError; the error of ctx; source.ErrChanged.
 func (r *Reader) Read(ctx context.Context, from, to int64) (Run, error) {
-	r.refuse = r.refuse[:0]
-	bad, err := r.pass(ctx, from, to)
+	return r.read(ctx, from, to, math.MaxInt64)
+}
+
+// ReadSome is Read that ends early, behind a record at least, where the memos of the run pass some megabytes: any number of records may have the same long one.
+func (r *Reader) ReadSome(ctx context.Context, from, to int64) (Run, error) {
+	const times = 4 // how much more than is usual, so that few runs end early
+	return r.read(ctx, from, to, times*r.limits.PartBytes)
+}
+
+func (r *Reader) read(ctx context.Context, from, to, most int64) (Run, error) {
+	r.refuse, r.most = r.refuse[:0], most
+	to, bad, err := r.pass(ctx, from, to)
 	if err == nil && len(bad) > 0 {
 		// What malformed records hold must not decide about types, so the others are read as if these were not there.
-		r.refuse = bad
-		_, err = r.pass(ctx, from, to)
+		r.refuse, r.most = bad, math.MaxInt64
+		_, _, err = r.pass(ctx, from, to)
 	}
 	if err != nil {
 		return Run{}, err
 	}
 	run := Run{
 		Columns: &geoarrow.Columns{Rows: len(r.starts), Attributes: make([]geoarrow.Column, len(r.columns))},
-		Starts:  r.starts, Left: r.left, Bytes: (to - from) * int64(r.h.RecordLength),
+		Starts:  r.starts, Left: r.left, Bytes: (to - from) * int64(r.h.RecordLength), To: to,
+	}
+	if len(r.memos) > 0 {
+		run.Beside = r.beside
 	}
 	for i := range r.columns {
 		run.Columns.Attributes[i] = r.columns[i].finish(len(r.starts))
@@ -88,37 +110,45 @@ func (r *Reader) Read(ctx context.Context, from, to int64) (Run, error) {
 	return run, nil
 }
 
-// pass reads a run, and gives the malformed records if on_error is skip.
-func (r *Reader) pass(ctx context.Context, from, to int64) (bad []int64, err error) {
-	r.starts, r.left = r.starts[:0], r.left[:0]
+// pass reads a run, and gives where it ended, and the malformed records if on_error is skip.
+func (r *Reader) pass(ctx context.Context, from, to int64) (end int64, bad []int64, err error) {
+	r.starts, r.left, r.beside = r.starts[:0], r.left[:0], r.beside[:0]
 	for i := range r.columns {
 		r.columns[i].reset(int(to - from))
 	}
-	for at := from; at < to; {
+	at := from
+	for at < to {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return 0, nil, err
 		}
 		n := min(int64(r.block.most), to-at)
 		if err := r.block.load(r.src, r.h, at, int(n)); err != nil {
-			return nil, err
+			return 0, nil, err
 		}
 		wrong := r.live(at, int(n))
-		var limit beyond
+		cut, limit, err := r.memosOf(ctx)
+		if err != nil {
+			return 0, nil, r.tooMuch(err, from)
+		}
+		if cut > 0 {
+			n = r.cut(at, cut)
+			wrong = slices.DeleteFunc(wrong, func(place int32) bool { return place >= cut })
+			to = at + n
+		}
 		for i := range r.columns {
 			c := &r.columns[i]
 			if err := c.parse(&r.block, len(r.starts)); err != nil {
-				return nil, r.tooMuch(err, from)
+				return 0, nil, r.tooMuch(err, from)
 			}
 			wrong = append(wrong, c.bad...)
-			limit = limit.first(c.beyond)
 		}
 		if len(wrong) > 0 && !r.h.options.skip {
 			if place := slices.Min(wrong); limit.err == nil || place <= limit.place {
-				return nil, r.complain(at, place)
+				return 0, nil, r.complain(at, place)
 			}
 		}
 		if limit.err != nil {
-			return nil, limit.err
+			return 0, nil, limit.err
 		}
 		bad = append(bad, r.numbers(at, wrong)...)
 		for _, p := range r.block.live {
@@ -126,7 +156,16 @@ func (r *Reader) pass(ctx context.Context, from, to int64) (bad []int64, err err
 		}
 		at += n
 	}
-	return bad, nil
+	return at, bad, nil
+}
+
+// cut ends the block, which begins with record first, before the row at a place, and gives how many records that leaves.
+func (r *Reader) cut(first int64, place int32) int64 {
+	n := int64(int(place)-frontBytes) / int64(r.h.RecordLength)
+	b := &r.block
+	b.live = slices.DeleteFunc(b.live, func(p int32) bool { return p >= place })
+	r.left = slices.DeleteFunc(r.left, func(record int64) bool { return record >= first+n })
+	return n
 }
 
 // live lists the records of the block that are rows, and gives those whose deletion flag is none.

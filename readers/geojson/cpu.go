@@ -7,6 +7,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
 	"github.com/vibeflight/vibeflight/readers/internal/window"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
@@ -14,9 +15,9 @@ import (
 // cpu is the CPU engine: one pass over the bytes, which decides what every engine gives.
 type cpu struct {
 	layout    readers.Layout
-	readBytes int     // read at a time; 0: window.Bytes
-	portable  bool    // without what only some processors have
-	device    *Device // that reads chunks of features, or nil
+	readBytes int            // read at a time; 0: window.Bytes
+	portable  bool           // without what only some processors have
+	device    *device.Engine // that has cards read chunks of features, or nil
 }
 
 // Parse reads the whole file, or again a span of rows that an earlier Parse emitted.
@@ -33,12 +34,8 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 		return emit(chunk)
 	}
 	var crew *crew
-	switch {
-	case c.device == nil:
-	case req.Span.Inside || req.Span.To-req.Span.From <= 2*c.device.chunk:
-		c.device = nil // too little to be worth a card: all workers of the CPU engine read it
-	default:
-		s.limits.PartBytes, s.limits.Workers = c.device.chunk, c.device.workers()
+	if c.device != nil && !c.device.Share(req.Span, &s.limits) {
+		c.device = nil
 	}
 	if !req.Span.Inside && s.limits.Workers > 1 && req.Span.To-req.Span.From > 2*s.limits.PartBytes {
 		crew = c.crew(ctx, src, req, s)

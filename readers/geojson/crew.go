@@ -2,9 +2,9 @@ package geojson
 
 import (
 	"context"
-	"sync/atomic"
 
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
@@ -21,19 +21,22 @@ type crew struct {
 	sinks   rows.Lent[*sink]
 	prefix  []byte       // what features begin with; empty if that is too short to be looked for
 	seen    seen         // properties of the rows so far
-	refused atomic.Int32 // chunks that the device refused, since it took one
+	cards   *device.File // nil: without
 }
 
 // crew makes the lead hand over behind the first rows.
 func (c cpu) crew(ctx context.Context, src *source.File, req readers.Request, lead *scanner) *crew {
 	w := &crew{cpu: c, ctx: ctx, src: src, req: req, lead: lead}
+	if c.device != nil {
+		w.cards = c.device.File(ctx, src)
+	}
 	w.sinks.New = newSink
 	w.batcher = readers.NewBatcher(ctx, c, src, req.Span.Row, req.Span.To, req.Limits, lead.emit)
 	lead.limits = lead.limits.Unbatched()
 	lead.stop = req.Span.From + min(lead.limits.PartBytes, rows.LeadBytes)
 	lead.sink = w.sinks.Take()
 	lead.emit = func(chunk readers.Chunk) error {
-		if c.device == nil { // else sinks are for what a card leaves, which may be much or next to nothing
+		if w.cards == nil { // else sinks are for what a card leaves, which may be much or next to nothing
 			w.sinks.Expect(lead.sink.Expect(float64(lead.limits.PartBytes) / float64(chunk.Span.To-chunk.Span.From)))
 		}
 		return w.take(w.sinks.Part(lead.sink, chunk, chunk.Span.From, chunk.Span.To))
@@ -51,7 +54,7 @@ func (w *crew) finish() error { return w.batcher.Finish() }
 func (w *crew) take(p readers.Part) error {
 	w.lead.sum.Add(&p.Summary)
 	w.sinks.Learn(p.Text)
-	if w.cpu.device != nil {
+	if w.cards != nil {
 		w.seen.learn(p.Columns)
 	}
 	return w.batcher.Add(p)
@@ -62,7 +65,7 @@ func (w *crew) rest() int {
 	s := w.lead
 	w.prefix = s.prefix()
 	reader := w.reader
-	if w.cpu.device != nil {
+	if w.cards != nil {
 		reader = w.deviceReader
 	}
 	parts := readers.Parts{From: s.next, To: s.Window.End, Row: s.feature, Size: s.limits.PartBytes, Workers: s.limits.Workers, Reader: reader}

@@ -7,11 +7,10 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/vibeflight/vibeflight/gpu"
-	"github.com/vibeflight/vibeflight/gpu/gputest"
-	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geojson"
+	"github.com/vibeflight/vibeflight/readers/lanes"
+	"github.com/vibeflight/vibeflight/readers/readertest"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -22,20 +21,13 @@ func BenchmarkDevice(b *testing.B) {
 	if name == "" {
 		b.Skip("VIBEFLIGHT_BENCH_FILE names no file")
 	}
-	k, err := kernels.Load(gputest.OpenWith(b, gpu.Options{CacheDir: gputest.CacheDir(), Images: kernels.CompiledIn()}))
-	if err != nil {
-		b.Fatal(err)
-	}
+	k := readertest.Kernels(b)
 	for _, p := range []struct {
 		mib         int64
 		lanes, work int
 	}{{32, 8, 3}, {32, 8, 1}, {32, 8, 5}, {16, 12, 4}, {64, 6, 3}} {
 		b.Run(fmt.Sprintf("%dMiB/%dLanes/%dWork", p.mib, p.lanes, p.work), func(b *testing.B) {
-			d, err := geojson.SizedDevice(k, p.mib<<20, p.lanes, p.work)
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer func() { _ = d.Close() }() // what was measured is measured
+			d := readertest.DeviceOn(b, geojson.Format(), lanes.Config{Plan: lanes.Plan{ChunkBytes: p.mib << 20, Lanes: p.lanes, Work: p.work, ArenaBytes: 7 * p.mib << 20}}, k)
 			readOnDevice(b, d, name)
 			for b.Loop() {
 				b.StopTimer()
@@ -53,7 +45,7 @@ func BenchmarkDevice(b *testing.B) {
 	}
 }
 
-func readOnDevice(b *testing.B, d *geojson.Device, name string) {
+func readOnDevice(b *testing.B, d readers.Engine, name string) {
 	b.Helper()
 	src, err := source.Open(name, name)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
@@ -76,7 +77,7 @@ func (d *deviceRows) attributes(top *placed, columns *geoarrow.Columns) {
 	} {
 		step()
 		d.awaitColumns(list)
-		if d.stopped() {
+		if d.Stopped() {
 			return
 		}
 	}
@@ -84,7 +85,7 @@ func (d *deviceRows) attributes(top *placed, columns *geoarrow.Columns) {
 		columns.Attributes = append(columns.Attributes, c.Column)
 		if c.Facts.Kinds == geoarrow.FactString && c.Role == geoarrow.RoleAttribute {
 			at, forced := len(columns.Attributes)-1, c.forced
-			d.after = append(d.after, func() { rows.Times(&columns.Attributes[at], d.records.Count, forced) })
+			d.After(func() { rows.Times(&columns.Attributes[at], d.records.Count, forced) })
 		}
 	}
 }
@@ -92,7 +93,7 @@ func (d *deviceRows) attributes(top *placed, columns *geoarrow.Columns) {
 // each has a step done for every column.
 func (d *deviceRows) each(list []*deviceColumn, step func(*deviceColumn)) {
 	for _, c := range list {
-		if !d.stopped() {
+		if !d.Stopped() {
 			step(c)
 		}
 	}
@@ -101,7 +102,7 @@ func (d *deviceRows) each(list []*deviceColumn, step func(*deviceColumn)) {
 // columns are those that the chunk has.
 func (d *deviceRows) columns(top *placed) (list []*deviceColumn) {
 	names, properties := d.properties()
-	if d.stopped() {
+	if d.Stopped() {
 		return nil
 	}
 	add := func(id geoarrow.ColumnID, slots gpu.Buffer[int32], kinds uint32) {
@@ -110,7 +111,7 @@ func (d *deviceRows) columns(top *placed) (list []*deviceColumn) {
 		list = append(list, c)
 	}
 	if ids := top.kinds(fieldID) &^ kindBit(kernels.ValueNull); ids != 0 {
-		d.accept(kernels.KindSet(ids)&^(kindNumber|kindString) == 0, "ids that are neither strings nor numbers")
+		d.Accept(kernels.KindSet(ids)&^(kindNumber|kindString) == 0, "ids that are neither strings nor numbers")
 		add(geoarrow.ColumnID{Role: geoarrow.RoleFeatureID, Name: "id"}, top.of(fieldID), ids)
 	}
 	order := make([]int, 0, len(names))
@@ -131,7 +132,7 @@ func (d *deviceRows) awaitColumns(list []*deviceColumn) {
 	if !slices.ContainsFunc(list, (*deviceColumn).asks) {
 		return
 	}
-	d.await()
+	d.Await()
 	for _, c := range list {
 		c.arrived()
 	}
@@ -165,15 +166,15 @@ func (d *deviceRows) scalars(list []*deviceColumn) (x kernels.Scalars) {
 	n, count := d.records.Count, len(some)
 	words := kernels.Words(n)
 	x = kernels.Scalars{
-		Starts: deviceAlloc[int64](d, count*n), Ends: deviceAlloc[int64](d, count*n), Kinds: deviceAlloc[uint32](d, count),
-		Valid: deviceAlloc[uint64](d, count*words), Numbers: deviceAlloc[uint64](d, count*words), Trues: deviceAlloc[uint64](d, count*words),
+		Starts: device.Alloc[int64](d.Work, count*n), Ends: device.Alloc[int64](d.Work, count*n), Kinds: device.Alloc[uint32](d.Work, count),
+		Valid: device.Alloc[uint64](d.Work, count*words), Numbers: device.Alloc[uint64](d.Work, count*words), Trues: device.Alloc[uint64](d.Work, count*words),
 	}
-	if d.stopped() || count == 0 {
+	if d.Stopped() || count == 0 {
 		return x
 	}
-	d.try(d.k.ReadScalars(d.s, d.dev, slots, d.records.ValueStart, d.records.ValueEnd, d.records.Kind, x))
-	valid, kinds := deviceResult(d, x.Valid), deviceResult(d, x.Kinds)
-	if d.stopped() {
+	d.Try(d.K.ReadScalars(d.S, d.dev, slots, d.records.ValueStart, d.records.ValueEnd, d.records.Kind, x))
+	valid, kinds := device.Result(d.Work, x.Valid), device.Result(d.Work, x.Kinds)
+	if d.Stopped() {
 		return x
 	}
 	for i, c := range some {
@@ -200,9 +201,9 @@ func (d *deviceRows) inspect(c *deviceColumn, nested *deviceNested) {
 // pick gives the text of each row's value, if it is of some kinds.
 func (d *deviceRows) pick(c *deviceColumn, want kernels.KindSet) (starts, ends gpu.Buffer[int64]) {
 	n := d.records.Count
-	starts, ends = deviceAlloc[int64](d, n), deviceAlloc[int64](d, n)
-	if !d.stopped() {
-		d.try(d.k.PickTokens(d.s, c.slots, d.records.ValueStart, d.records.ValueEnd, d.records.Kind, want, starts, ends, kernels.Mask{}))
+	starts, ends = device.Alloc[int64](d.Work, n), device.Alloc[int64](d.Work, n)
+	if !d.Stopped() {
+		d.Try(d.K.PickTokens(d.S, c.slots, d.records.ValueStart, d.records.ValueEnd, d.records.Kind, want, starts, ends, kernels.Mask{}))
 	}
 	return starts, ends
 }
@@ -214,7 +215,7 @@ var factsOfNumbers = [...]geoarrow.FactKinds{
 
 // numberFacts are the facts for what NumberKinds said.
 func (d *deviceRows) numberFacts(found uint32) (facts geoarrow.FactKinds) {
-	d.accept(found&(kernels.NumberMalformed|kernels.NumberRange|kernels.NumberUndecided) == 0, "a number that is none, or beyond float64")
+	d.Accept(found&(kernels.NumberMalformed|kernels.NumberRange|kernels.NumberUndecided) == 0, "a number that is none, or beyond float64")
 	for i, fact := range factsOfNumbers {
 		if found>>i&1 != 0 {
 			facts |= fact
@@ -262,7 +263,7 @@ func (d *deviceRows) convert(c *deviceColumn, nested *deviceNested) {
 			d.measure(c, nested)
 		}
 	case arrow.BOOL:
-		c.Values = geoarrow.AsBytes(deviceResult(d, c.trues))
+		c.Values = geoarrow.AsBytes(device.Result(d.Work, c.trues))
 		c.Values = c.Values[:min((n+7)/8, len(c.Values))]
 	case arrow.LIST:
 		d.items(c, nested)

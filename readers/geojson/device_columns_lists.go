@@ -6,6 +6,7 @@ import (
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
 // deviceList is the arrays of a column on their way.
@@ -23,27 +24,27 @@ const valuesDepth = 3
 // lists finds the elements of all arrays among the properties; their number is there behind the next await.
 func (d *deviceRows) lists() (lists *kernels.Lists, elements []int64) {
 	within := d.within(kindArray)
-	if d.stopped() {
+	if d.Stopped() {
 		return nil, nil
 	}
-	lists, err := d.k.FindElements(d.s, d.dev, d.x, within, valuesDepth, d.records.ValueStart)
+	lists, err := d.K.FindElements(d.S, d.dev, d.x, within, valuesDepth, d.records.ValueStart)
 	if err != nil {
-		d.try(err)
+		d.Try(err)
 		return nil, nil
 	}
-	d.later(func() error { return lists.Free(d.s) })
-	return lists, deviceResult(d, lists.Total())
+	d.Later(func() error { return lists.Free(d.S) })
+	return lists, device.Result(d.Work, lists.Total())
 }
 
 // measureLists asks what the arrays of a column are.
 func (d *deviceRows) measureLists(c *deviceColumn, nested *deviceNested) {
 	starts, ends := d.pick(c, kindArray)
-	offsets, report := deviceAlloc[int64](d, c.n+1), deviceAlloc[uint32](d, 1)
-	if d.stopped() {
+	offsets, report := device.Alloc[int64](d.Work, c.n+1), device.Alloc[uint32](d.Work, 1)
+	if d.Stopped() {
 		return
 	}
-	d.try(d.k.MeasureLists(d.s, nested.lists, c.slots, d.records.Kind, starts, ends, offsets, report))
-	c.list = &deviceList{ranks: starts, offsets: offsets, report: deviceResult(d, report), count: deviceResult(d, offsets.Slice(c.n, c.n+1))}
+	d.Try(d.K.MeasureLists(d.S, nested.lists, c.slots, d.records.Kind, starts, ends, offsets, report))
+	c.list = &deviceList{ranks: starts, offsets: offsets, report: device.Result(d.Work, report), count: device.Result(d.Work, offsets.Slice(c.n, c.n+1))}
 }
 
 // listFacts are the facts for what MeasureLists said.
@@ -64,20 +65,20 @@ func (d *deviceRows) listFacts(report uint32) (facts geoarrow.FactKinds) {
 // items begins a column of lists, in which single values of the same kind are lists of one element.
 func (d *deviceRows) items(c *deviceColumn, nested *deviceNested) {
 	n := int(c.list.count[0])
-	i := &deviceColumn{n: n, numberKinds: []uint32{c.list.report[0]}, starts: deviceAlloc[int64](d, n), ends: deviceAlloc[int64](d, n)}
+	i := &deviceColumn{n: n, numberKinds: []uint32{c.list.report[0]}, starts: device.Alloc[int64](d.Work, n), ends: device.Alloc[int64](d.Work, n)}
 	i.Type = c.Type.(*arrow.ListType).Elem()
 	if c.numberKinds != nil {
 		i.numberKinds[0] |= c.numberKinds[0]
 	}
-	trues := deviceAlloc[uint64](d, kernels.Words(n))
-	if d.stopped() {
+	trues := device.Alloc[uint64](d.Work, kernels.Words(n))
+	if d.Stopped() {
 		return
 	}
 	c.list.items = i
-	d.try(d.k.GatherElements(d.s, nested.lists, c.slots, d.records.Kind, d.records.ValueEnd, c.list.ranks, c.list.offsets, i.starts, i.ends, trues))
+	d.Try(d.K.GatherElements(d.S, nested.lists, c.slots, d.records.Kind, d.records.ValueEnd, c.list.ranks, c.list.offsets, i.starts, i.ends, trues))
 	switch i.Type.ID() {
 	case arrow.BOOL:
-		i.Values = geoarrow.AsBytes(deviceResult(d, trues))
+		i.Values = geoarrow.AsBytes(device.Result(d.Work, trues))
 		i.Values = i.Values[:min((n+7)/8, len(i.Values))]
 	case arrow.STRING:
 		i.text = &deviceText{}
@@ -90,13 +91,13 @@ func (d *deviceRows) items(c *deviceColumn, nested *deviceNested) {
 
 // deliverItems fills a column of lists.
 func (d *deviceRows) deliverItems(c *deviceColumn) {
-	i, narrow := c.list.items, deviceAlloc[int32](d, c.n+1)
+	i, narrow := c.list.items, device.Alloc[int32](d.Work, c.n+1)
 	d.deliver(i)
-	if d.stopped() {
+	if d.Stopped() {
 		return
 	}
-	d.try(d.k.NarrowInt32(d.s, c.list.offsets, narrow))
-	c.Offsets = deviceResult(d, narrow)
+	d.Try(d.K.NarrowInt32(d.S, c.list.offsets, narrow))
+	c.Offsets = device.Result(d.Work, narrow)
 	c.Rounded, c.Replaced = i.Rounded, i.Replaced
 	c.Child = &geoarrow.Column{Type: i.Type, Offsets: i.Offsets, Values: i.Values}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
 // parseNumbers fills the columns of numbers, or begins to.
@@ -29,28 +30,28 @@ func (d *deviceRows) parse(x kernels.Scalars, list []*deviceColumn) {
 		to[i].Column = c.number
 		switch c.Type.ID() {
 		case arrow.INT32:
-			to[i].Int32 = deviceAlloc[int32](d, c.n)
+			to[i].Int32 = device.Alloc[int32](d.Work, c.n)
 		case arrow.FLOAT64:
-			to[i].Float64 = deviceAlloc[float64](d, c.n)
+			to[i].Float64 = device.Alloc[float64](d.Work, c.n)
 			floats++
 		default:
-			to[i].Int64 = deviceAlloc[int64](d, c.n)
+			to[i].Int64 = device.Alloc[int64](d.Work, c.n)
 		}
 	}
-	undecided := deviceAlloc[uint64](d, floats*words)
-	if d.stopped() {
+	undecided := device.Alloc[uint64](d.Work, floats*words)
+	if d.Stopped() {
 		return
 	}
-	d.try(d.k.ParseNumbers(d.s, d.dev, x, to, undecided))
-	looks := deviceResult(d, undecided)
+	d.Try(d.K.ParseNumbers(d.S, d.dev, x, to, undecided))
+	looks := device.Result(d.Work, undecided)
 	for i, c := range list {
 		switch {
-		case d.stopped():
+		case d.Stopped():
 			return
 		case to[i].Int32.Len() > 0:
-			c.Values = geoarrow.AsBytes(deviceResult(d, to[i].Int32))
+			c.Values = geoarrow.AsBytes(device.Result(d.Work, to[i].Int32))
 		case to[i].Int64.Len() > 0:
-			c.Values = geoarrow.AsBytes(deviceResult(d, to[i].Int64))
+			c.Values = geoarrow.AsBytes(device.Result(d.Work, to[i].Int64))
 		case to[i].Float64.Len() > 0:
 			c.floats = &kernels.Float64s{Out: to[i].Float64, Undecided: undecided.Slice(0, words)}
 			c.undecided, looks, undecided = looks[:words], looks[words:], undecided.Slice(words, undecided.Len())
@@ -64,27 +65,27 @@ func (d *deviceRows) countRounded(c *deviceColumn) {
 	if c.numberKinds[0]&kernels.NumberInexact == 0 {
 		return
 	}
-	count := deviceAlloc[int64](d, 1)
-	if d.stopped() {
+	count := device.Alloc[int64](d.Work, 1)
+	if d.Stopped() {
 		return
 	}
-	d.try(d.k.CountNumberKinds(d.s, d.dev, c.starts, c.ends, c.numbers, kernels.NumberInexact, count))
-	c.inexact = deviceResult(d, count)
+	d.Try(d.K.CountNumberKinds(d.S, d.dev, c.starts, c.ends, c.numbers, kernels.NumberInexact, count))
+	c.inexact = device.Result(d.Work, count)
 }
 
 // finishFloats fills the column.
 func (d *deviceRows) finishFloats(c *deviceColumn) {
 	if countBits(c.undecided) > 0 {
-		c.floats.Valid = deviceAlloc[uint64](d, kernels.Words(c.n)) // nobody asks: what is valid is known
-		if d.stopped() {
+		c.floats.Valid = device.Alloc[uint64](d.Work, kernels.Words(c.n)) // nobody asks: what is valid is known
+		if d.Stopped() {
 			return
 		}
-		_, err := d.k.SettleFloat64(d.s, d.dev, c.starts, c.ends, kernels.GrammarJSON, *c.floats)
-		d.try(err)
+		_, err := d.K.SettleFloat64(d.S, d.dev, c.starts, c.ends, kernels.GrammarJSON, *c.floats)
+		d.Try(err)
 	}
 	c.undecided = nil
 	if c.inexact != nil {
 		c.Rounded = c.inexact[0]
 	}
-	c.Values = geoarrow.AsBytes(deviceResult(d, c.floats.Out))
+	c.Values = geoarrow.AsBytes(device.Result(d.Work, c.floats.Out))
 }

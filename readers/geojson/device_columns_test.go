@@ -108,7 +108,7 @@ func columnFile(r *rand.Rand, features int, sequence bool, values []string, wron
 }
 
 // columnsAccepted fails unless the device read chunks since it had counted before, and refused none of them.
-func columnsAccepted(t *testing.T, d *geojson.Device, before readers.EngineCounts, least int64) {
+func columnsAccepted(t *testing.T, d readers.Engine, before readers.EngineCounts, least int64) {
 	t.Helper()
 	c := d.Counts()
 	refused := c.Refused - before.Refused
@@ -119,7 +119,7 @@ func columnsAccepted(t *testing.T, d *geojson.Device, before readers.EngineCount
 
 // TestDeviceColumns holds columns of all kinds of values against those of the CPU engine, and has the device refuse none but those that are said to be.
 func TestDeviceColumns(t *testing.T) {
-	d := openDevice(t, 7<<10)
+	d := readertest.Device(t, geojson.Format(), 7<<10)
 	for i, test := range columnTests {
 		for which, name := range []string{"a.geojson", "a.geojsonl"} {
 			if testing.Short() && (i+which)%2 == 0 {
@@ -129,7 +129,7 @@ func TestDeviceColumns(t *testing.T) {
 				r, before := rand.New(rand.NewPCG(9, uint64(i))), d.Counts()
 				text := columnFile(r, 300, name == "a.geojsonl", test.values, test.refused)
 				in := readertest.Input{Name: name, Text: []byte(text), Limits: readers.Limits{BatchRows: 100}}
-				readertest.Same(t, geojson.Format(), in, []int{0}, onDevice(d))
+				readertest.Same(t, geojson.Format(), in, []int{0}, readertest.OnDevice(d))
 				if !test.refused {
 					columnsAccepted(t, d, before, 3)
 				} else if d.Counts().Refused == before.Refused {
@@ -142,19 +142,19 @@ func TestDeviceColumns(t *testing.T) {
 
 // TestDeviceDepth has limits around the depth of a value.
 func TestDeviceDepth(t *testing.T) {
-	d := openDevice(t, 3<<10)
+	d := readertest.Device(t, geojson.Format(), 3<<10)
 	for _, name := range []string{"a.geojson", "a.geojsonl"} {
 		for depth := 3; depth < 9; depth++ {
 			text := columnFile(rand.New(rand.NewPCG(9, 5)), 150, name == "a.geojsonl", []string{`"x"`, `{"a": [1, {"b": null}]}`}, true)
 			in := readertest.Input{Name: name, Text: []byte(text), Limits: readers.Limits{MaxDepth: depth}}
-			readertest.Same(t, geojson.Format(), in, []int{0}, onDevice(d))
+			readertest.Same(t, geojson.Format(), in, []int{0}, readertest.OnDevice(d))
 		}
 	}
 }
 
 // TestDeviceIDs does it for ids.
 func TestDeviceIDs(t *testing.T) {
-	d := openDevice(t, 7<<10)
+	d := readertest.Device(t, geojson.Format(), 7<<10)
 	for _, test := range []struct {
 		name   string
 		values []string
@@ -174,7 +174,7 @@ func TestDeviceIDs(t *testing.T) {
 				fmt.Fprintf(&b, `{"type":"Feature","properties":{"n":%d},"geometry":null,"id":%s}`+"\n", i, test.values[r.IntN(len(test.values))])
 			}
 			in := readertest.Input{Name: "a.geojsonl", Text: []byte(b.String()), Limits: readers.Limits{BatchRows: 100}}
-			readertest.Same(t, geojson.Format(), in, []int{0}, onDevice(d))
+			readertest.Same(t, geojson.Format(), in, []int{0}, readertest.OnDevice(d))
 			columnsAccepted(t, d, before, 1)
 		})
 	}
@@ -189,7 +189,7 @@ func TestDeviceRandomColumns(t *testing.T) {
 			pool = append(pool, test.values...)
 		}
 	}
-	d := openDevice(t, 5<<10)
+	d := readertest.Device(t, geojson.Format(), 5<<10)
 	runs := 60
 	if testing.Short() {
 		runs = 12
@@ -215,7 +215,7 @@ func TestDeviceRandomColumns(t *testing.T) {
 			return strings.Join(members, ", ")
 		})
 		in := readertest.Input{Name: "a.geojsonl", Text: []byte(text), Limits: readers.Limits{BatchRows: 1 + r.IntN(300)}}
-		readertest.Same(t, geojson.Format(), in, []int{0}, onDevice(d))
+		readertest.Same(t, geojson.Format(), in, []int{0}, readertest.OnDevice(d))
 	}
 	c := d.Counts()
 	t.Logf("%d chunks accepted, %d refused, the last because of %s", c.Chunks, c.Refused, c.Reason)
@@ -227,7 +227,7 @@ func TestDeviceRandomColumns(t *testing.T) {
 // TestDeviceColumnErrors breaks nested values at random bytes.
 func TestDeviceColumnErrors(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 4))
-	d := openDevice(t, 3<<10)
+	d := readertest.Device(t, geojson.Format(), 3<<10)
 	runs := 300
 	if testing.Short() {
 		runs = 40
@@ -247,7 +247,7 @@ func TestDeviceColumnErrors(t *testing.T) {
 		if r.IntN(3) == 0 {
 			in.Options = map[string]any{"on_error": "skip"}
 		}
-		readertest.Same(t, geojson.Format(), in, []int{0}, onDevice(d))
+		readertest.Same(t, geojson.Format(), in, []int{0}, readertest.OnDevice(d))
 	}
 	if c := d.Counts(); c.Chunks == 0 || c.Refused == 0 {
 		t.Errorf("%d chunks accepted, %d refused, want some of both", c.Chunks, c.Refused)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
 // deviceNested is the objects and arrays among the properties of a chunk as compact JSON text, one behind the other.
@@ -23,37 +24,37 @@ const elementBytes = 6
 //	within                         111111111111.
 //	solid                          11111.111.11.
 func (d *deviceRows) nested(kinds kernels.KindSet) *deviceNested {
-	within, solid := d.within(kindNested), deviceAlloc[uint64](d, kernels.Words(d.dev.Len()))
-	fault := deviceAlloc[int64](d, 1)
-	if d.stopped() {
+	within, solid := d.within(kindNested), device.Alloc[uint64](d.Work, kernels.Words(d.dev.Len()))
+	fault := device.Alloc[int64](d.Work, 1)
+	if d.Stopped() {
 		return nil
 	}
-	d.try(d.k.CheckValues(d.s, d.dev, d.x, within, d.deep, solid, fault))
-	ranks, err := d.k.Rank(d.s, solid)
+	d.Try(d.K.CheckValues(d.S, d.dev, d.x, within, d.deep, solid, fault))
+	ranks, err := d.K.Rank(d.S, solid)
 	if err != nil {
-		d.try(err)
+		d.Try(err)
 		return nil
 	}
-	d.later(func() error { return ranks.Free(d.s) })
-	at, bytes := deviceResult(d, fault), deviceResult(d, ranks.Total())
+	d.Later(func() error { return ranks.Free(d.S) })
+	at, bytes := device.Result(d.Work, fault), device.Result(d.Work, ranks.Total())
 	var lists *kernels.Lists
 	var elements []int64
 	if kinds&kindArray != 0 {
 		lists, elements = d.lists()
 	}
-	d.await()
-	if d.stopped() {
+	d.Await()
+	if d.Stopped() {
 		return nil
 	}
-	d.accept(at[0] < 0, "a nested value that is not as JSON has it, or too deep")
-	d.accept(lists == nil || d.stopped() || elements[0] <= int64(d.dev.Len()/elementBytes), "lists of very short elements")
-	x := &deviceNested{text: deviceAlloc[byte](d, int(bytes[0])), ranks: ranks, lists: lists}
-	if d.stopped() {
+	d.Accept(at[0] < 0, "a nested value that is not as JSON has it, or too deep")
+	d.Accept(lists == nil || d.Stopped() || elements[0] <= int64(d.dev.Len()/elementBytes), "lists of very short elements")
+	x := &deviceNested{text: device.Alloc[byte](d.Work, int(bytes[0])), ranks: ranks, lists: lists}
+	if d.Stopped() {
 		return nil
 	}
-	d.try(kernels.Compact(d.k, d.s, d.dev, solid, x.text, gpu.Buffer[int64]{}))
+	d.Try(kernels.Compact(d.K, d.S, d.dev, solid, x.text, gpu.Buffer[int64]{}))
 	if lists != nil {
-		d.try(d.k.ReadElements(d.s, lists, elements[0]))
+		d.Try(d.K.ReadElements(d.S, lists, elements[0]))
 	}
 	return x
 }
@@ -61,10 +62,10 @@ func (d *deviceRows) nested(kinds kernels.KindSet) *deviceNested {
 // within marks the bytes of properties of some kinds.
 func (d *deviceRows) within(kinds kernels.KindSet) kernels.Mask {
 	n := d.dev.Len()
-	members, within := deviceAlloc[uint64](d, kernels.Words(d.records.Members)), deviceAlloc[uint64](d, kernels.Words(n))
-	if !d.stopped() {
-		d.try(d.k.MembersOfKinds(d.s, d.records.Owner, d.member, fieldProperties, d.records.Kind, kinds, members))
-		d.try(d.k.MarkSomeSpans(d.s, d.records.ValueStart, d.records.ValueEnd, members, n, within))
+	members, within := device.Alloc[uint64](d.Work, kernels.Words(d.records.Members)), device.Alloc[uint64](d.Work, kernels.Words(n))
+	if !d.Stopped() {
+		d.Try(d.K.MembersOfKinds(d.S, d.records.Owner, d.member, fieldProperties, d.records.Kind, kinds, members))
+		d.Try(d.K.MarkSomeSpans(d.S, d.records.ValueStart, d.records.ValueEnd, members, n, within))
 	}
 	return within
 }
@@ -87,10 +88,10 @@ func (d *deviceRows) measure(c *deviceColumn, nested *deviceNested) {
 	}
 	if c.kinds&kindNested != 0 {
 		starts, ends := d.pick(c, kindNested)
-		if d.stopped() {
+		if d.Stopped() {
 			return
 		}
-		d.try(d.k.RankSpans(d.s, nested.ranks, starts, ends))
+		d.Try(d.K.RankSpans(d.S, nested.ranks, starts, ends))
 		d.measurePart(c.text, nested.text, starts, ends, kernels.StringsRaw)
 	}
 	d.measured(c)
@@ -98,29 +99,29 @@ func (d *deviceRows) measure(c *deviceColumn, nested *deviceNested) {
 
 // measured asks for the bytes of all texts.
 func (d *deviceRows) measured(c *deviceColumn) {
-	if !d.stopped() {
-		c.text.bytes = deviceResult(d, c.text.offsets.Slice(c.n, c.n+1))
+	if !d.Stopped() {
+		c.text.bytes = device.Result(d.Work, c.text.offsets.Slice(c.n, c.n+1))
 	}
 }
 
 // measurePart adds strings of one text.
 func (d *deviceRows) measurePart(t *deviceText, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], mode kernels.StringMode) {
-	offsets := deviceAlloc[int64](d, starts.Len()+1)
-	if d.stopped() {
+	offsets := device.Alloc[int64](d.Work, starts.Len()+1)
+	if d.Stopped() {
 		return
 	}
-	x, err := d.k.MeasureShortStrings(d.s, text, starts, ends, mode, offsets)
+	x, err := d.K.MeasureShortStrings(d.S, text, starts, ends, mode, offsets)
 	if err != nil {
-		d.try(err)
+		d.Try(err)
 		return
 	}
-	d.later(func() error { return x.Free(d.s) })
-	t.parts, t.summary = append(t.parts, x), append(t.summary, deviceResult(d, x.Summary))
+	d.Later(func() error { return x.Free(d.S) })
+	t.parts, t.summary = append(t.parts, x), append(t.summary, device.Result(d.Work, x.Summary))
 	if len(t.parts) == 1 {
 		t.offsets = offsets
 		return
 	}
-	d.try(d.k.AddOffsets(d.s, t.offsets, offsets))
+	d.Try(d.K.AddOffsets(d.S, t.offsets, offsets))
 }
 
 // lengthen measures the long strings of a column, if the host knows by now that there are some.
@@ -135,8 +136,8 @@ func (d *deviceRows) lengthen(c *deviceColumn) {
 	for i, x := range t.parts {
 		if t.summary[i][0].Long != 0 {
 			t.arrived, t.long = false, true
-			d.try(d.k.MeasureLongStrings(d.s, x, t.offsets))
-			t.summary[i] = deviceResult(d, x.Summary)
+			d.Try(d.K.MeasureLongStrings(d.S, x, t.offsets))
+			t.summary[i] = device.Result(d.Work, x.Summary)
 		}
 	}
 	if t.long {
@@ -148,16 +149,16 @@ func (d *deviceRows) lengthen(c *deviceColumn) {
 func (d *deviceRows) gather(c *deviceColumn) {
 	t := c.text
 	for _, s := range t.summary {
-		d.accept(s[0].Flags&(kernels.StringMalformed|kernels.StringControl|kernels.StringNotUTF8) == 0, "a string that is not as JSON has it")
+		d.Accept(s[0].Flags&(kernels.StringMalformed|kernels.StringControl|kernels.StringNotUTF8) == 0, "a string that is not as JSON has it")
 		c.Replaced += s[0].Replaced
 	}
-	d.accept(t.bytes[0] <= math.MaxInt32, "texts of more than 2 GiB in a column")
-	text, narrow := deviceAlloc[byte](d, int(t.bytes[0])), deviceAlloc[int32](d, c.n+1)
-	if d.stopped() {
+	d.Accept(t.bytes[0] <= math.MaxInt32, "texts of more than 2 GiB in a column")
+	text, narrow := device.Alloc[byte](d.Work, int(t.bytes[0])), device.Alloc[int32](d.Work, c.n+1)
+	if d.Stopped() {
 		return
 	}
 	for _, x := range t.parts {
-		d.try(d.k.GatherStrings(d.s, x.At(t.offsets), text, narrow))
+		d.Try(d.K.GatherStrings(d.S, x.At(t.offsets), text, narrow))
 	}
-	c.Values, c.Offsets = deviceResult(d, text), deviceResult(d, narrow)
+	c.Values, c.Offsets = device.Result(d.Work, text), device.Result(d.Work, narrow)
 }

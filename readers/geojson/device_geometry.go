@@ -5,6 +5,7 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
 // coordinatesDepth is how deep the bracket of coordinates stands in a Feature: { "geometry": { "coordinates": [
@@ -16,7 +17,7 @@ const coordinatesDepth = 3
 //	                                                                                └─> sizes -> bytes     WKB
 //	members of collections, likewise ─────────────────────────────────────────────────────────────────┘
 func (d *deviceRows) geometry(top *placed, sum *readers.Summary) *geoarrow.Geometry {
-	if d.stopped() {
+	if d.Stopped() {
 		return nil
 	}
 	n := d.records.Count
@@ -25,14 +26,14 @@ func (d *deviceRows) geometry(top *placed, sum *readers.Summary) *geoarrow.Geome
 	}
 	members := d.place(fieldGeometry, d.member, len(structuralNames))
 	_, _, valid := d.tokens(top.of(fieldGeometry), false)
-	peek := deviceResult(d, d.dev.Slice(0, min(peekBytes, d.dev.Len())))
-	if d.stopped() {
+	peek := device.Result(d.Work, d.dev.Slice(0, min(peekBytes, d.dev.Len())))
+	if d.Stopped() {
 		return nil
 	}
-	d.accept(members.odd.Unknown < 0 && members.kinds(fieldGeometry)|members.kinds(fieldProperties)|members.kinds(fieldID) == 0, "a member of a geometry that no column holds")
-	mask := deviceResult(d, valid)
+	d.Accept(members.odd.Unknown < 0 && members.kinds(fieldGeometry)|members.kinds(fieldProperties)|members.kinds(fieldID) == 0, "a member of a geometry that no column holds")
+	mask := device.Result(d.Work, valid)
 	sh := d.readShapes(members, valid, coordinatesDepth, func() bool { return hasThird(peek) })
-	if d.stopped() {
+	if d.Stopped() {
 		return nil
 	}
 	g := &geoarrow.Geometry{Rows: n, Nulls: n - countBits(mask), Kind: nativeKind(sh.report.Kinds), Dim: sh.dim()}
@@ -54,7 +55,7 @@ func (d *deviceRows) geometry(top *placed, sum *readers.Summary) *geoarrow.Geome
 		d.native(g, sh)
 	}
 	d.countOdd(sh, ringKinds, sum)
-	if d.stopped() {
+	if d.Stopped() {
 		return nil
 	}
 	return g
@@ -79,7 +80,7 @@ func nativeKind(kinds uint32) (kind geoarrow.Kind) {
 
 // countOdd counts what is kept although it is odd. ringKinds are the kinds of geometries that rings belong to, needed where there are several.
 func (d *deviceRows) countOdd(sh *deviceShapes, ringKinds gpu.Buffer[kernels.GeometryKind], sum *readers.Summary) {
-	if d.stopped() {
+	if d.Stopped() {
 		return
 	}
 	sum.IgnoredOrdinates += sh.found.More
@@ -87,13 +88,13 @@ func (d *deviceRows) countOdd(sh *deviceShapes, ringKinds gpu.Buffer[kernels.Geo
 	if !polygons && !lines {
 		return
 	}
-	facts := deviceAlloc[kernels.RingFact](d, 1)
-	if d.stopped() {
+	facts := device.Alloc[kernels.RingFact](d.Work, 1)
+	if d.Stopped() {
 		return
 	}
-	d.try(d.k.RingFacts(d.s, sh.x, sh.y, sh.at.Rings, ringKinds, facts))
-	found := deviceResult(d, facts)
-	d.after = append(d.after, func() {
+	d.Try(d.K.RingFacts(d.S, sh.x, sh.y, sh.at.Rings, ringKinds, facts))
+	found := device.Result(d.Work, facts)
+	d.After(func() {
 		if polygons {
 			sum.UnclosedRings += found[0].Unclosed
 			sum.ShortRings += found[0].Short

@@ -7,15 +7,16 @@ import (
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
 // native fills a column of g.Kind, whose rows are of this kind or of its single kind. Rows have their own number of levels, but for the device each has parts,
 // a part rings and a ring positions.
 func (d *deviceRows) native(g *geoarrow.Geometry, sh *deviceShapes) {
-	g.X, g.Y, g.Z = deviceResult(d, sh.x), deviceResult(d, sh.y), deviceResult(d, sh.z)
+	g.X, g.Y, g.Z = device.Result(d.Work, sh.x), device.Result(d.Work, sh.y), device.Result(d.Work, sh.z)
 	switch g.Kind {
 	case geoarrow.Point:
-		d.accept(sh.x.Len() == g.Rows-g.Nulls, "points without a position")
+		d.Accept(sh.x.Len() == g.Rows-g.Nulls, "points without a position")
 	case geoarrow.LineString, geoarrow.MultiPoint:
 		g.Geoms = d.narrow(d.first(sh))
 	case geoarrow.Polygon, geoarrow.MultiLineString:
@@ -26,9 +27,9 @@ func (d *deviceRows) native(g *geoarrow.Geometry, sh *deviceShapes) {
 	var kinds []kernels.GeometryKind
 	promoted := sh.report.Kinds&(sh.report.Kinds-1) != 0
 	if promoted || len(sh.dims) > 0 {
-		kinds = deviceResult(d, sh.kinds)
+		kinds = device.Result(d.Work, sh.kinds)
 	}
-	d.after = append(d.after, func() {
+	d.After(func() {
 		if !sh.uniform() {
 			g.Kinds = rowKinds(kinds)
 		}
@@ -53,13 +54,13 @@ func rowKinds(kinds []kernels.GeometryKind) []geoarrow.RowKind {
 
 // narrow gives offsets of 32 bits: a chunk is far below what these hold.
 func (d *deviceRows) narrow(wide gpu.Buffer[int64]) []int32 {
-	d.accept(d.dev.Len() < math.MaxInt32, "a chunk beyond 2 GiB")
-	to := deviceAlloc[int32](d, wide.Len())
-	if d.stopped() {
+	d.Accept(d.dev.Len() < math.MaxInt32, "a chunk beyond 2 GiB")
+	to := device.Alloc[int32](d.Work, wide.Len())
+	if d.Stopped() {
 		return nil
 	}
-	d.try(d.k.NarrowInt32(d.s, wide, to))
-	return deviceResult(d, to)
+	d.Try(d.K.NarrowInt32(d.S, wide, to))
+	return device.Result(d.Work, to)
 }
 
 // spread gives every row of points its ordinate: the rows that are not null have one each, others 0.

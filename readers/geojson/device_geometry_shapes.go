@@ -6,6 +6,7 @@ import (
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
 // deviceShapes are the geometries of the rows of a text: those that have coordinates, read. A row without has no parts.
@@ -22,33 +23,33 @@ type deviceShapes struct {
 // readShapes reads the coordinates of rows that have a geometry, whose members are placed. Brackets of coordinates stand at depth deep. z guesses, behind
 // an await: does a position have a third ordinate?
 func (d *deviceRows) readShapes(members *placed, valid kernels.Mask, deep int, z func() bool) *deviceShapes {
-	if d.stopped() {
+	if d.Stopped() {
 		return nil
 	}
-	sh := &deviceShapes{rows: members.rows, kinds: deviceAlloc[kernels.GeometryKind](d, members.rows)}
-	d.accept(members.kinds(fieldType) == kindBit(kernels.ValueString), "a geometry without a type")
+	sh := &deviceShapes{rows: members.rows, kinds: device.Alloc[kernels.GeometryKind](d.Work, members.rows)}
+	d.Accept(members.kinds(fieldType) == kindBit(kernels.ValueString), "a geometry without a type")
 	array := kindBit(kernels.ValueArray)
-	d.accept(members.kinds(fieldCoordinates)&^array == 0 && members.kinds(fieldGeometries)&^array == 0, "coordinates that are no array")
+	d.Accept(members.kinds(fieldCoordinates)&^array == 0 && members.kinds(fieldGeometries)&^array == 0, "coordinates that are no array")
 	names, _, _ := d.tokens(members.of(fieldType), false)
-	types, report := deviceAlloc[kernels.TypeKind](d, sh.rows), deviceAlloc[kernels.GeometryReport](d, 1)
+	types, report := device.Alloc[kernels.TypeKind](d.Work, sh.rows), device.Alloc[kernels.GeometryReport](d.Work, 1)
 	var c kernels.Coordinates
 	var has, collects kernels.Mask
 	c.Starts, c.Ends, has = d.tokens(members.of(fieldCoordinates), true)
 	if members.kinds(fieldGeometries) != 0 {
 		_, _, collects = d.tokens(members.of(fieldGeometries), false)
 	}
-	if d.stopped() {
+	if d.Stopped() {
 		return nil
 	}
 	c.Kinds = types
-	d.try(d.k.GeoJSONTypes(d.s, d.dev, names, `"`, types))
-	d.try(d.k.GeometryKinds(d.s, types, valid, has, collects, sh.kinds, report))
-	reports := deviceResult(d, report)
-	if d.rings(sh, c, deep); d.stopped() {
+	d.Try(d.K.GeoJSONTypes(d.S, d.dev, names, `"`, types))
+	d.Try(d.K.GeometryKinds(d.S, types, valid, has, collects, sh.kinds, report))
+	reports := device.Result(d.Work, report)
+	if d.rings(sh, c, deep); d.Stopped() {
 		return nil
 	}
 	sh.report = reports[0]
-	d.accept(sh.report.Odd == 0, "a geometry without a type, or not with what its type has")
+	d.Accept(sh.report.Odd == 0, "a geometry without a type, or not with what its type has")
 	d.ordinates(sh, z())
 	d.dims(sh)
 	return sh
@@ -56,22 +57,22 @@ func (d *deviceRows) readShapes(members *placed, valid kernels.Mask, deep int, z
 
 // rings finds the parts, rings and positions of coordinates, and checks what stands between them. It waits for the device.
 func (d *deviceRows) rings(sh *deviceShapes, c kernels.Coordinates, deep int) {
-	if d.stopped() {
+	if d.Stopped() {
 		return
 	}
-	rings, err := d.k.CountCoordinates(d.s, d.dev, d.x, deep, c)
+	rings, err := d.K.CountCoordinates(d.S, d.dev, d.x, deep, c)
 	if err != nil {
-		d.try(err)
+		d.Try(err)
 		return
 	}
-	d.later(func() error { return rings.Free(d.s) })
-	d.accept(rings.Offset < 0, "coordinates that do not fit the kind of geometry")
+	d.Later(func() error { return rings.Free(d.S) })
+	d.Accept(rings.Offset < 0, "coordinates that do not fit the kind of geometry")
 	sh.at = kernels.RingOffsets{
-		Spans: deviceAlloc[int64](d, sh.rows+1), Parts: deviceAlloc[int64](d, int(rings.Parts)+1),
-		Rings: deviceAlloc[int64](d, int(rings.Rings)+1), Positions: deviceAlloc[int64](d, int(rings.Positions)),
+		Spans: device.Alloc[int64](d.Work, sh.rows+1), Parts: device.Alloc[int64](d.Work, int(rings.Parts)+1),
+		Rings: device.Alloc[int64](d.Work, int(rings.Rings)+1), Positions: device.Alloc[int64](d.Work, int(rings.Positions)),
 	}
-	if !d.stopped() {
-		d.try(d.k.ListRings(d.s, rings, sh.at))
+	if !d.Stopped() {
+		d.Try(d.K.ListRings(d.S, rings, sh.at))
 	}
 }
 
@@ -79,27 +80,27 @@ func (d *deviceRows) rings(sh *deviceShapes, c kernels.Coordinates, deep int) {
 func (d *deviceRows) ordinates(sh *deviceShapes, z bool) {
 	n := sh.at.Positions.Len()
 	to := kernels.Ordinates{
-		X: deviceAlloc[float64](d, n), Y: deviceAlloc[float64](d, n),
-		Undecided: deviceAlloc[uint64](d, kernels.Words(n)), Found: deviceAlloc[kernels.PositionsFound](d, 1),
+		X: device.Alloc[float64](d.Work, n), Y: device.Alloc[float64](d.Work, n),
+		Undecided: device.Alloc[uint64](d.Work, kernels.Words(n)), Found: device.Alloc[kernels.PositionsFound](d.Work, 1),
 	}
-	if d.stopped() {
+	if d.Stopped() {
 		return
 	}
 	for {
 		if z {
-			to.Z = deviceAlloc[float64](d, n)
+			to.Z = device.Alloc[float64](d.Work, n)
 		}
-		if d.stopped() {
+		if d.Stopped() {
 			return
 		}
-		d.try(d.k.ParsePositions(d.s, d.dev, nil, sh.at.Positions, kernels.PositionJSON, to))
-		if d.stopped() {
+		d.Try(d.K.ParsePositions(d.S, d.dev, nil, sh.at.Positions, kernels.PositionJSON, to))
+		if d.Stopped() {
 			return
 		}
-		found, _, err := d.k.SettlePositions(d.s, d.dev, sh.at.Positions, kernels.PositionJSON, to)
-		d.try(err)
+		found, _, err := d.K.SettlePositions(d.S, d.dev, sh.at.Positions, kernels.PositionJSON, to)
+		d.Try(err)
 		sh.found = found
-		d.accept(sh.found.Malformed < 0, "a position that is not as GeoJSON has it")
+		d.Accept(sh.found.Malformed < 0, "a position that is not as GeoJSON has it")
 		if third := sh.found.Dims>>3 != 0; z || !third {
 			sh.x, sh.y = to.X, to.Y
 			if third {
@@ -113,19 +114,19 @@ func (d *deviceRows) ordinates(sh *deviceShapes, z bool) {
 
 // dims finds out which rows have a third ordinate, and whether only Points are empty.
 func (d *deviceRows) dims(sh *deviceShapes) {
-	if d.stopped() {
+	if d.Stopped() {
 		return
 	}
 	if sh.z.Len() == 0 && sh.found.Empty == 0 {
 		return
 	}
-	first, report := d.first(sh), deviceAlloc[kernels.GeometryReport](d, 1)
-	if d.stopped() {
+	first, report := d.first(sh), device.Alloc[kernels.GeometryReport](d.Work, 1)
+	if d.Stopped() {
 		return
 	}
-	d.try(d.k.GeometryDims(d.s, sh.x, sh.z, first, sh.kinds, report))
-	sh.dims = deviceResult(d, report)
-	d.after = append(d.after, func() { d.accept(sh.dims[0].Odd == 0, "a position without numbers") })
+	d.Try(d.K.GeometryDims(d.S, sh.x, sh.z, first, sh.kinds, report))
+	sh.dims = device.Result(d.Work, report)
+	d.After(func() { d.Accept(sh.dims[0].Odd == 0, "a position without numbers") })
 }
 
 // some reports whether there are geometries of one of these kinds.
@@ -162,9 +163,9 @@ func (d *deviceRows) first(sh *deviceShapes) gpu.Buffer[int64] {
 
 // through gives the offsets of members' members.
 func (d *deviceRows) through(outer, inner gpu.Buffer[int64]) gpu.Buffer[int64] {
-	to := deviceAlloc[int64](d, outer.Len())
-	if !d.stopped() {
-		d.try(kernels.Gather(d.k, d.s, inner, outer, to))
+	to := device.Alloc[int64](d.Work, outer.Len())
+	if !d.Stopped() {
+		d.Try(kernels.Gather(d.K, d.S, inner, outer, to))
 	}
 	return to
 }

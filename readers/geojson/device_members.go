@@ -8,6 +8,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
 // dictionary is the names that members are looked up by. A name has one spelling in JSON text without an escape, and any number with escapes. Those that
@@ -92,7 +93,7 @@ func (u *uploaded) upload(s *gpu.Stream, t *dictionary) error {
 		return nil
 	}
 	defer s.Use(s.Use(nil)) // it outlives the chunk
-	if err := u.free(s); err != nil {
+	if err := u.Free(s); err != nil {
 		return err
 	}
 	fields, err := kernels.AllocSpellings(s, t.spelled, t.means)
@@ -102,13 +103,13 @@ func (u *uploaded) upload(s *gpu.Stream, t *dictionary) error {
 	u.fields = fields
 	u.spelled, u.means, u.dictionary.column = slices.Clone(t.spelled), slices.Clone(t.means), slices.Clone(t.column)
 	if u.column, err = gpu.Of(s, t.column); err != nil {
-		return errors.Join(err, u.free(s)) // half of it is not there
+		return errors.Join(err, u.Free(s)) // half of it is not there
 	}
 	return nil
 }
 
-// free gives its memory back once the work that s was given before is done.
-func (u *uploaded) free(s *gpu.Stream) error {
+// Free gives its memory back once the work that s was given before is done.
+func (u *uploaded) Free(s *gpu.Stream) error {
 	if u.fields == nil {
 		return nil
 	}
@@ -150,30 +151,30 @@ var (
 // One wait is enough where the rows before had all names, and no feature or geometry has members that nobody reads. Otherwise a second wait follows, and where
 // there are new names they are learned, and all is matched again.
 func (d *deviceRows) features() *placed {
-	records, bad := deviceResult(d, d.records.Found), deviceResult(d, d.badString)
+	records, bad := device.Result(d.Work, d.records.Found), device.Result(d.Work, d.badString)
 	first := len(d.dict.names)
 	for round := uint64(0); ; round++ {
 		missed := d.match()
 		levels, odd := d.placeLevels()
 		types := d.types(levels[0])
-		d.await()
-		if d.stopped() {
+		d.Await()
+		if d.Stopped() {
 			return nil
 		}
-		d.accept(records[0].Fault < 0, "features that are not as JSON has them, or not known")
-		d.accept(bad[0] < 0, "a string that is not as JSON has it")
+		d.Accept(records[0].Fault < 0, "features that are not as JSON has them, or not known")
+		d.Accept(bad[0] < 0, "a string that is not as JSON has it")
 		named := true
 		for i, p := range levels {
 			p.odd = odd[i]
-			d.accept(p.odd.Repeated < 0, repeatedName)
+			d.Accept(p.odd.Repeated < 0, repeatedName)
 			named = named && p.odd.Unknown < 0
 		}
-		if !named && (missed[0] != math.MaxUint32 && d.learn(round) || !d.stopped() && levels[2].odd.Unknown >= 0 && d.dict.widen()) {
-			d.accept(len(d.dict.names)-first <= mostNewNames, "many new names")
-			d.accept(round < mostRounds, "new names that hide")
+		if !named && (missed[0] != math.MaxUint32 && d.learn(round) || !d.Stopped() && levels[2].odd.Unknown >= 0 && d.dict.widen()) {
+			d.Accept(len(d.dict.names)-first <= mostNewNames, "many new names")
+			d.Accept(round < mostRounds, "new names that hide")
 			continue
 		}
-		if d.stopped() {
+		if d.Stopped() {
 			return nil
 		}
 		d.shapes, d.values = levels[1], levels[2]
@@ -190,73 +191,73 @@ func (d *deviceRows) mostSlots() int { return max(d.dev.Len()/2, 1<<16) }
 func (d *deviceRows) placeLevels() (levels [3]*placed, odd []kernels.PlaceReport) {
 	fields := [3]int{len(structuralNames), len(structuralNames), len(d.dict.columns)}
 	all, rows := fields[0]+fields[1]+fields[2], d.records.Count
-	d.accept(all <= d.mostSlots()/max(1, rows), "more columns than rows have text for")
+	d.Accept(all <= d.mostSlots()/max(1, rows), "more columns than rows have text for")
 	columns := d.names.column
-	slots, report, odds := deviceAlloc[int32](d, all*rows), deviceAlloc[kernels.FieldReport](d, all), deviceAlloc[kernels.PlaceReport](d, len(levels))
-	if d.stopped() {
+	slots, report, odds := device.Alloc[int32](d.Work, all*rows), device.Alloc[kernels.FieldReport](d.Work, all), device.Alloc[kernels.PlaceReport](d.Work, len(levels))
+	if d.Stopped() {
 		return levels, nil
 	}
-	d.try(d.k.PlaceLevels(d.s, kernels.LevelPlacing{
+	d.Try(d.K.PlaceLevels(d.S, kernels.LevelPlacing{
 		Row: d.records.Row, Owner: d.records.Owner, Field: d.member, Kind: d.records.Kind, Wants: [2]int32{fieldGeometry, fieldProperties},
 		Columns: columns, Rows: rows, Fields: fields, Slots: slots, Report: report, Odd: odds,
 	}))
-	reports, from := deviceResult(d, report), 0
-	if d.stopped() {
+	reports, from := device.Result(d.Work, report), 0
+	if d.Stopped() {
 		return levels, nil
 	}
 	for i, n := range fields {
 		levels[i] = &placed{slots: slots.Slice(from*rows, (from+n)*rows), report: reports[from : from+n], rows: rows}
 		from += n
 	}
-	return levels, deviceResult(d, odds)
+	return levels, device.Result(d.Work, odds)
 }
 
 // match finds which name each member has. missed gets the first without, behind the next await.
 func (d *deviceRows) match() (missed []uint32) {
-	if d.stopped() {
+	if d.Stopped() {
 		return nil
 	}
-	err := d.names.upload(d.s, d.dict)
+	err := d.names.upload(d.S, d.dict)
 	if errors.Is(err, kernels.ErrFieldNames) {
-		d.accept(false, err.Error())
+		d.Accept(false, err.Error())
 	}
 	if err != nil {
-		d.try(err)
+		d.Try(err)
 		return nil
 	}
 	if d.member.Len() == 0 {
-		d.member = deviceAlloc[int32](d, d.records.Members)
+		d.member = device.Alloc[int32](d.Work, d.records.Members)
 	}
-	first := deviceAlloc[uint32](d, 1)
-	if d.stopped() {
+	first := device.Alloc[uint32](d.Work, 1)
+	if d.Stopped() {
 		return nil
 	}
-	d.try(d.k.MatchAllKeys(d.s, d.dev, d.records.KeyStart, d.records.KeyEnd, d.names.fields, d.member, first))
-	return deviceResult(d, first)
+	d.Try(d.K.MatchAllKeys(d.S, d.dev, d.records.KeyStart, d.records.KeyEnd, d.names.fields, d.member, first))
+	return device.Result(d.Work, first)
 }
 
 // types counts the types of features, behind the next await.
 func (d *deviceRows) types(top *placed) []int64 {
-	if d.stopped() {
+	if d.Stopped() {
 		return nil
 	}
 	names, _, valid := d.tokens(top.of(fieldType), false)
-	kinds, counts := deviceAlloc[kernels.TypeKind](d, d.records.Count), deviceAlloc[int64](d, kernels.TallyValues)
-	if d.stopped() {
+	kinds, counts := device.Alloc[kernels.TypeKind](d.Work, d.records.Count), device.Alloc[int64](d.Work, kernels.TallyValues)
+	if d.Stopped() {
 		return nil
 	}
-	d.try(d.k.GeoJSONTypes(d.s, d.dev, names, `"`, kinds))
-	d.try(kernels.Tally(d.k, d.s, kinds, valid, counts))
-	return deviceResult(d, counts)
+	d.Try(d.K.GeoJSONTypes(d.S, d.dev, names, `"`, kinds))
+	d.Try(kernels.Tally(d.K, d.S, kinds, valid, counts))
+	return device.Result(d.Work, counts)
 }
 
 // checkFeatures checks what every record must have.
 func (d *deviceRows) checkFeatures(top *placed, types []int64) {
 	object, null := kindBit(kernels.ValueObject), kindBit(kernels.ValueNull)
-	d.accept(top.kinds(fieldType) == kindBit(kernels.ValueString), "a Feature without a type")
-	d.accept(top.kinds(fieldGeometry)&^(object|null) == 0, "a geometry that is no object")
-	d.accept(top.kinds(fieldProperties)&^(object|null) == 0, "properties that are no object")
-	d.accept(types[kernels.KindFeature] == int64(d.records.Count), "a Feature without a type, or with another one")
+	d.Accept(top.kinds(fieldType) == kindBit(kernels.ValueString), "a Feature without a type")
+	d.Accept(top.kinds(fieldGeometry)&^(object|null) == 0, "a geometry that is no object")
+	d.Accept(top.kinds(fieldProperties)&^(object|null) == 0, "properties that are no object")
+	d.Accept(types[kernels.KindFeature] == int64(d.records.Count), "a Feature without a type, or with another one")
 }
 
 // learn asks for names that the dictionary does not have, and reports whether there were any. It waits for the device, for where they are and for their text.
@@ -264,14 +265,14 @@ func (d *deviceRows) learn(seed uint64) bool {
 	wants := [...]int32{-1, fieldGeometry, fieldProperties}
 	var found [len(wants)][]kernels.KeySpan
 	for i, want := range wants {
-		spans := deviceAlloc[kernels.KeySpan](d, newNames)
-		if d.stopped() {
+		spans := device.Alloc[kernels.KeySpan](d.Work, newNames)
+		if d.Stopped() {
 			return false
 		}
-		d.try(d.k.UnknownKeys(d.s, d.dev, d.records.KeyStart, d.records.KeyEnd, d.level(want), seed, spans))
-		found[i] = deviceResult(d, spans)
+		d.Try(d.K.UnknownKeys(d.S, d.dev, d.records.KeyStart, d.records.KeyEnd, d.level(want), seed, spans))
+		found[i] = device.Result(d.Work, spans)
 	}
-	if d.await(); d.stopped() {
+	if d.Await(); d.Stopped() {
 		return false
 	}
 	var spelled [len(wants)][][]byte
@@ -279,7 +280,7 @@ func (d *deviceRows) learn(seed uint64) bool {
 	for i := range found {
 		for _, s := range found[i] {
 			if s.Start >= 0 {
-				spelled[i] = append(spelled[i], deviceResult(d, d.dev.Slice(int(s.Start), int(s.End))))
+				spelled[i] = append(spelled[i], device.Result(d.Work, d.dev.Slice(int(s.Start), int(s.End))))
 				some = true
 			}
 		}
@@ -287,7 +288,7 @@ func (d *deviceRows) learn(seed uint64) bool {
 	if !some { // what is missing are the names of members of other levels
 		return false
 	}
-	if d.await(); d.stopped() {
+	if d.Await(); d.Stopped() {
 		return false
 	}
 	before := len(d.dict.spelled)
@@ -333,16 +334,16 @@ func (d *deviceRows) countForeign(top *placed) {
 	if len(levels) == 0 {
 		return
 	}
-	d.await()
+	d.Await()
 	for _, l := range levels {
-		if d.stopped() {
+		if d.Stopped() {
 			return
 		}
-		d.accept(l.fault[0] < 0, "a value that nobody reads, and that is not as JSON has it, or too deep")
+		d.Accept(l.fault[0] < 0, "a value that nobody reads, and that is not as JSON has it, or too deep")
 		for f, n := range l.counts {
 			if n > 0 && (f >= len(structuralNames) || l.known>>f&1 == 0) {
 				d.foreign[d.dict.names[f]] += n
-				d.accept(l.want >= 0 || d.sep != kernels.RecordsLine || d.dict.names[f] != "crs", "a Feature with a crs")
+				d.Accept(l.want >= 0 || d.sep != kernels.RecordsLine || d.dict.names[f] != "crs", "a Feature with a crs")
 			}
 		}
 	}
@@ -350,21 +351,21 @@ func (d *deviceRows) countForeign(top *placed) {
 
 // queueForeign counts the members of a level, and checks the values of those that nobody reads, behind the next await.
 func (d *deviceRows) queueForeign(l level) (counts, fault []int64) {
-	count, at := deviceAlloc[int64](d, len(d.dict.names)), deviceAlloc[int64](d, 1)
-	nested := deviceAlloc[uint64](d, kernels.Words(d.records.Members))
-	within := deviceAlloc[uint64](d, kernels.Words(d.dev.Len()))
-	if d.stopped() {
+	count, at := device.Alloc[int64](d.Work, len(d.dict.names)), device.Alloc[int64](d.Work, 1)
+	nested := device.Alloc[uint64](d.Work, kernels.Words(d.records.Members))
+	within := device.Alloc[uint64](d.Work, kernels.Words(d.dev.Len()))
+	if d.Stopped() {
 		return nil, nil
 	}
-	d.try(d.k.CountMembers(d.s, d.level(l.want), d.records.Kind, readElsewhere&l.known, count, nested))
-	d.try(d.k.MarkSomeSpans(d.s, d.records.ValueStart, d.records.ValueEnd, nested, d.dev.Len(), within))
-	d.try(d.k.CheckValues(d.s, d.dev, d.x, within, d.deep, kernels.Mask{}, at))
-	return deviceResult(d, count), deviceResult(d, at)
+	d.Try(d.K.CountMembers(d.S, d.level(l.want), d.records.Kind, readElsewhere&l.known, count, nested))
+	d.Try(d.K.MarkSomeSpans(d.S, d.records.ValueStart, d.records.ValueEnd, nested, d.dev.Len(), within))
+	d.Try(d.K.CheckValues(d.S, d.dev, d.x, within, d.deep, kernels.Mask{}, at))
+	return device.Result(d.Work, count), device.Result(d.Work, at)
 }
 
 // properties gives the members of properties in columns, and the name of each column.
 func (d *deviceRows) properties() (names []string, p *placed) {
-	if d.stopped() {
+	if d.Stopped() {
 		return nil, nil
 	}
 	return d.dict.columns, d.values

@@ -31,7 +31,7 @@ func TestUploadAfterFault(t *testing.T) {
 		if u.fields.Len() == 0 || u.column.Len() != len(names.column) {
 			t.Errorf("call %d fails: %d columns of %d", call, u.column.Len(), len(names.column))
 		}
-		if freed := u.free(s); freed != nil {
+		if freed := u.Free(s); freed != nil {
 			t.Fatal(freed)
 		}
 		if err == nil {

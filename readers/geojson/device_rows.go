@@ -5,17 +5,15 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// deviceRows reads a chunk of whole features on a device.
+// deviceRows reads a text of whole features on a device: that of a chunk, or the members of its collections.
 //
 //	text -> structure -> records -> members in their columns -> coordinates -> positions
 //	                                                         -> properties  -> values
-//
-// Every step says what it does not accept; then the chunk is refused, and nothing of it counts.
 type deviceRows struct {
-	k     *kernels.Set
-	s     *gpu.Stream
+	*device.Work
 	dev   gpu.Buffer[byte] // the text
 	dict  *dictionary
 	names *uploaded // dict, once match has run
@@ -33,14 +31,7 @@ type deviceRows struct {
 	values    *placed           // members of properties
 	foreign   map[string]int64  // how many members that nobody reads there are of each name
 
-	end     int64    // behind the last feature, in the text
-	longest int64    // that the text of a feature may be
-	out     *result  // for the columns
-	after   []func() // what is to be looked at once they are there
-
-	free []func() error
-	err  error
-	why  string // of the refusal
+	longest int64 // that the text of a feature may be
 }
 
 // structuralNames are the members that say what a Feature and its geometry are. They begin each dictionary.
@@ -56,94 +47,57 @@ const (
 	fieldBBox
 )
 
-// read gives the rows, or says why the device refuses them. An error is one of the device.
-func (d *deviceRows) read() (part readers.Part, why string, err error) {
-	whole := false
-	defer func() {
-		if !whole { // copies may be under way to memory that others get now, after a panic too
-			_ = d.s.Synchronize() // what went wrong is known
-		}
-		for _, free := range d.free {
-			d.try(free())
-		}
-		if d.err != nil {
-			part, why, err = readers.Part{}, d.err.Error(), d.err
-		}
-	}()
+// read reads the rows into a part.
+func (d *deviceRows) read(part *readers.Part) {
 	d.structure()
-	if d.stopped() {
-		return readers.Part{}, d.why, d.err
+	if d.Stopped() {
+		return
 	}
 	top := d.features()
 	columns := &geoarrow.Columns{Rows: d.records.Count}
-	part.Columns = columns
+	part.Columns, part.Rows = columns, int64(d.records.Count)
 	d.attributes(top, columns)
 	columns.Geometry = d.geometry(top, &part.Summary)
 	part.Summary.Foreign = d.foreign
-	part.Starts = deviceResult(d, d.records.Open)
-	last := deviceResult(d, d.records.Close.Slice(d.records.Count-1, d.records.Count))
-	d.try(d.s.Synchronize())
-	for _, look := range d.after {
-		if !d.stopped() {
-			look()
-		}
-	}
-	if d.stopped() {
-		return readers.Part{}, d.why, d.err
-	}
-	d.end = last[0] + 1
+	part.Starts = device.Result(d.Work, d.records.Open)
+	last := device.Result(d.Work, d.records.Close.Slice(d.records.Count-1, d.records.Count))
+	d.After(func() {
+		part.To = last[0] + 1
+		d.checkLengths(part)
+	})
+}
+
+// checkLengths looks for features of which the CPU engine would say that they are too long: each ends before the next one begins.
+func (d *deviceRows) checkLengths(part *readers.Part) {
 	for i, open := range part.Starts {
-		next := d.end
+		next := part.To
 		if i+1 < len(part.Starts) {
 			next = part.Starts[i+1]
 		}
-		d.accept(next-open <= d.longest, "a feature that is too long, or nearly so")
-	}
-	if d.stopped() {
-		return readers.Part{}, d.why, d.err
-	}
-	part.Rows = int64(d.records.Count)
-	whole = true
-	return part, "", nil
-}
-
-// stopped reports whether there is nothing more to do.
-func (d *deviceRows) stopped() bool { return d.err != nil || d.why != "" }
-
-// try keeps the first error.
-func (d *deviceRows) try(err error) {
-	if err != nil && d.err == nil && d.why == "" {
-		d.err = err
-	}
-}
-
-// accept refuses the chunk unless ok.
-func (d *deviceRows) accept(ok bool, why string) {
-	if !ok && !d.stopped() {
-		d.why = why
+		d.Accept(next-open <= d.longest, "a feature that is too long, or nearly so")
 	}
 }
 
 // structure finds features and members, and checks all text between values and inside strings. What that finds is seen when the members are.
 func (d *deviceRows) structure() {
 	var err error
-	if d.x, err = kernels.AllocStructure(d.s, d.dev.Len()); err != nil {
-		d.try(err)
+	if d.x, err = kernels.AllocStructure(d.S, d.dev.Len()); err != nil {
+		d.Try(err)
 		return
 	}
-	d.later(func() error { return d.x.Free(d.s) })
-	d.try(d.k.ParseStructure(d.s, d.dev, d.x, gpu.Buffer[kernels.StructureCarry]{}))
-	d.badString = deviceAlloc[int64](d, 1)
-	if d.stopped() {
+	d.Later(func() error { return d.x.Free(d.S) })
+	d.Try(d.K.ParseStructure(d.S, d.dev, d.x, gpu.Buffer[kernels.StructureCarry]{}))
+	d.badString = device.Alloc[int64](d.Work, 1)
+	if d.Stopped() {
 		return
 	}
-	d.try(d.k.CheckStrings(d.s, d.dev, d.x, d.badString))
-	if d.records, err = d.k.QueueRecords(d.s, d.dev, d.x, d.sep); err != nil {
-		d.try(err)
+	d.Try(d.K.CheckStrings(d.S, d.dev, d.x, d.badString))
+	if d.records, err = d.K.QueueRecords(d.S, d.dev, d.x, d.sep); err != nil {
+		d.Try(err)
 		return
 	}
-	d.later(func() error { return d.records.Free(d.s) })
-	d.accept(d.records.Count > 0, "no feature")
+	d.Later(func() error { return d.records.Free(d.S) })
+	d.Accept(d.records.Count > 0, "no feature")
 }
 
 // placed are members in their columns.
@@ -170,82 +124,40 @@ func (d *deviceRows) place(want int32, field gpu.Buffer[int32], fields int) *pla
 	if want == fieldGeometry && d.shapes != nil && fields == len(structuralNames) {
 		return d.shapes
 	}
-	p := &placed{rows: d.records.Count, slots: deviceAlloc[int32](d, fields*d.records.Count)}
-	report, odd := deviceAlloc[kernels.FieldReport](d, fields), deviceAlloc[kernels.PlaceReport](d, 1)
-	if d.stopped() {
+	p := &placed{rows: d.records.Count, slots: device.Alloc[int32](d.Work, fields*d.records.Count)}
+	report, odd := device.Alloc[kernels.FieldReport](d.Work, fields), device.Alloc[kernels.PlaceReport](d.Work, 1)
+	if d.Stopped() {
 		return nil
 	}
-	d.try(d.k.PlaceMembers(d.s, kernels.Placing{
+	d.Try(d.K.PlaceMembers(d.S, kernels.Placing{
 		Row: d.records.Row, Owner: d.records.Owner, Field: field, OwnerField: d.member, Want: want, Kind: d.records.Kind,
 		Rows: d.records.Count, Fields: fields, Slots: p.slots, Report: report, Odd: odd,
 	}))
-	odds := deviceResult(d, odd)
-	p.report = deviceResult(d, report)
-	d.await()
-	if d.stopped() {
+	odds := device.Result(d.Work, odd)
+	p.report = device.Result(d.Work, report)
+	d.Await()
+	if d.Stopped() {
 		return nil
 	}
 	p.odd = odds[0]
-	d.accept(p.odd.Repeated < 0, repeatedName)
+	d.Accept(p.odd.Repeated < 0, repeatedName)
 	return p
 }
 
 const repeatedName = "a name that comes twice"
 
-// await waits for all that the device was given.
-func (d *deviceRows) await() {
-	if !d.stopped() {
-		d.try(d.s.Synchronize())
-	}
-}
-
 // tokens gives the text of each row's value in one column, and for which rows there is one that is not null. Where based, an empty span of a row without a
 // value lies where its feature begins.
 func (d *deviceRows) tokens(slots gpu.Buffer[int32], based bool) (starts, ends gpu.Buffer[int64], valid kernels.Mask) {
 	n := d.records.Count
-	starts, ends, valid = deviceAlloc[int64](d, n), deviceAlloc[int64](d, n), deviceAlloc[uint64](d, kernels.Words(n))
-	if d.stopped() {
+	starts, ends, valid = device.Alloc[int64](d.Work, n), device.Alloc[int64](d.Work, n), device.Alloc[uint64](d.Work, kernels.Words(n))
+	if d.Stopped() {
 		return starts, ends, valid
 	}
 	var base gpu.Buffer[int64]
 	if based {
 		base = d.records.Open
 	}
-	d.try(d.k.ColumnTokens(d.s, slots, d.records.ValueStart, d.records.ValueEnd, d.records.Kind, base, starts, ends, valid, kernels.Mask{}))
+	d.Try(d.K.ColumnTokens(d.S, slots, d.records.ValueStart, d.records.ValueEnd, d.records.Kind, base, starts, ends, valid, kernels.Mask{}))
 	return starts, ends, valid
-}
-
-// later has something freed at the end.
-func (d *deviceRows) later(free func() error) { d.free = append(d.free, free) }
-
-// deviceAlloc takes memory until the end.
-func deviceAlloc[T any](d *deviceRows, n int) gpu.Buffer[T] {
-	if d.stopped() {
-		return gpu.Buffer[T]{}
-	}
-	b, err := gpu.Alloc[T](d.s, n)
-	d.try(err)
-	if err == nil {
-		d.later(func() error { return b.Free(d.s) })
-	}
-	return b
-}
-
-// deviceUpload takes memory until the end, and fills it.
-func deviceUpload[T any](d *deviceRows, src []T) gpu.Buffer[T] {
-	b := deviceAlloc[T](d, len(src))
-	if !d.stopped() {
-		d.try(gpu.Upload(d.s, b, src))
-	}
-	return b
-}
-
-// deviceRead waits for the elements of b.
-func deviceRead[T any](d *deviceRows, b gpu.Buffer[T]) []T {
-	if d.stopped() {
-		return nil
-	}
-	out, err := gpu.Read(d.s, b)
-	d.try(err)
-	return out
 }

@@ -12,35 +12,22 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/vibeflight/vibeflight/gpu"
-	"github.com/vibeflight/vibeflight/gpu/gputest"
-	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/lanes"
+	"github.com/vibeflight/vibeflight/readers/readertest"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
 // TestDeviceLarge reads the files that VIBEFLIGHT_SWEEP_FILES names, between colons, with a device as the server has it and with the CPU engine, and compares
 // the tables whole. The device may leave none of their chunks: generated files have nothing odd. Without files it reads a small one of its own.
 func TestDeviceLarge(t *testing.T) {
-	k, err := kernels.Load(gputest.OpenWith(t, gpu.Options{CacheDir: gputest.CacheDir(), Images: kernels.CompiledIn()}))
-	if err != nil {
-		t.Fatal(err)
-	}
 	files := filepath.SplitList(os.Getenv("VIBEFLIGHT_SWEEP_FILES"))
-	config := readers.EngineConfig{Fault: func(card string, err error) { t.Errorf("%s: %v", card, err) }}
+	var config lanes.Config
 	if len(files) == 0 {
 		files, config.Memory = []string{largeOwn(t)}, 16<<20 // for chunks of 1 MiB
 	}
-	d, err := NewDevice([]*kernels.Set{k}, config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := d.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	d := readertest.DeviceOn(t, Format(), config, readertest.Kernels(t))
 	seed := maphash.MakeSeed()
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {

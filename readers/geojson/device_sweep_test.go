@@ -13,10 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vibeflight/vibeflight/gpu"
-	"github.com/vibeflight/vibeflight/gpu/gputest"
-	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/lanes"
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
@@ -60,7 +58,7 @@ func TestDeviceSweep(t *testing.T) {
 // sweep is devices that read chunks of several sizes on one card, and what they did.
 type sweep struct {
 	t       *testing.T
-	devices []*Device
+	devices []readers.Engine
 	mu      sync.Mutex
 	seen    []readers.EngineCounts // by device
 	why     map[string]int64       // chunks refused, by reason
@@ -70,25 +68,13 @@ type sweep struct {
 func newSweep(t *testing.T, chunks []int64) *sweep {
 	t.Helper()
 	s := &sweep{t: t, why: map[string]int64{}, faults: map[string]bool{}}
-	k, err := kernels.Load(gputest.OpenWith(t, gpu.Options{CacheDir: gputest.CacheDir(), Images: kernels.CompiledIn()}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := readertest.Kernels(t)
 	for i, chunk := range chunks {
-		p := plan{chunk: chunk, lanes: 4, work: 3}
+		p := lanes.Plan{ChunkBytes: chunk, Lanes: 4, Work: 3}
 		if i%2 == 1 { // else memory comes from the device, whose every buffer is watched
-			p.arena = 1 << 20
+			p.ArenaBytes = 1 << 20
 		}
-		d, err := newDevice([]*kernels.Set{k}, p, s.fault)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			if err := d.Close(); err != nil {
-				t.Error(err)
-			}
-		})
-		s.devices = append(s.devices, d)
+		s.devices = append(s.devices, readertest.DeviceOn(t, Format(), lanes.Config{Plan: p, Fault: s.fault}, k))
 	}
 	s.seen = make([]readers.EngineCounts, len(chunks))
 	return s
@@ -116,7 +102,7 @@ func (t *told) Errorf(format string, args ...any) { t.text += fmt.Sprintf(format
 func (s *sweep) differs(d sweepDocument) string {
 	t := told{TB: s.t}
 	device := s.devices[d.device]
-	readertest.Same(&t, Format(), d.Input, []int{0}, readertest.Variant{Name: "device", Parser: func(l readers.Layout, _ int) readers.Parser { return device.Parser(l) }})
+	readertest.Same(&t, Format(), d.Input, []int{0}, readertest.OnDevice(device))
 	if t.text == "" && len(d.Text)%4 == 0 {
 		t.text = placesDiffer(s.t, d.Input, device)
 	}
@@ -131,7 +117,7 @@ func (s *sweep) differs(d sweepDocument) string {
 }
 
 // placesDiffer says how the places and the names of rows and columns differ, which no reader of a table sees.
-func placesDiffer(t testing.TB, in readertest.Input, device *Device) string {
+func placesDiffer(t testing.TB, in readertest.Input, device readers.Engine) string {
 	want, err := readertest.Parse(t, Format(), in)
 	if err != nil {
 		return ""

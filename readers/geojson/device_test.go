@@ -6,37 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vibeflight/vibeflight/gpu"
-	"github.com/vibeflight/vibeflight/gpu/gputest"
-	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geojson"
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
-
-// openDevice gives the GPU engine with small chunks, on the device of this test run.
-func openDevice(t *testing.T, chunk int64) *geojson.Device {
-	t.Helper()
-	k, err := kernels.Load(gputest.OpenWith(t, gpu.Options{CacheDir: gputest.CacheDir(), Images: kernels.CompiledIn()}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := geojson.SmallDevice(chunk, k)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := d.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return d
-}
-
-// onDevice is the GPU engine as a variant of the CPU engine.
-func onDevice(d *geojson.Device) readertest.Variant {
-	return readertest.Variant{Name: "device", Parser: func(l readers.Layout, _ int) readers.Parser { return d.Parser(l) }}
-}
 
 // deviceFile is features that begin alike, one kind of geometry, and what make gives as properties.
 func deviceFile(r *rand.Rand, features int, sequence bool, shape func() string, properties func(i int) string) string {
@@ -105,14 +78,14 @@ func TestDeviceAcceptsOrdinaryFiles(t *testing.T) {
 	for _, kind := range []string{"Point", "LineString", "MultiPoint", "Polygon", "MultiLineString", "MultiPolygon"} {
 		for _, name := range []string{"a.geojson", "a.geojsonl"} {
 			t.Run(kind+" "+name, func(t *testing.T) {
-				d := openDevice(t, 7<<10)
+				d := readertest.Device(t, geojson.Format(), 7<<10)
 				words := []string{`"plain"`, `"é\u00e9 \"\\"`, `""`, "null", `"\ud83d\ude00"`}
 				text := deviceFile(r, 300+len(name)%2, name == "a.geojsonl", shapeOf(r, kind), func(i int) string {
 					return fmt.Sprintf(`"n":%d,"wide":%d, "f" : %g ,"b":%t,"s":%s,"none":null,"day":"2024-02-%02d","at":"2024-03-01T10:%02d:00.25Z"`,
 						i-400, i*i*i*100, r.NormFloat64(), i%3 == 0, words[r.IntN(len(words))], 1+i%29, i%60)
 				})
 				in := readertest.Input{Name: name, Text: []byte(text), Limits: readers.Limits{BatchRows: 100}}
-				readertest.Same(t, geojson.Format(), in, []int{0}, onDevice(d))
+				readertest.Same(t, geojson.Format(), in, []int{0}, readertest.OnDevice(d))
 				c := d.Counts()
 				accepted, refused, why := c.Chunks, c.Refused, c.Reason
 				if accepted < 3 || refused > 0 {
@@ -126,7 +99,7 @@ func TestDeviceAcceptsOrdinaryFiles(t *testing.T) {
 // TestDeviceLeavesTheRest has files that the device refuses in part: the tables and errors are those of the CPU engine.
 func TestDeviceLeavesTheRest(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 2))
-	d := openDevice(t, 3<<10)
+	d := readertest.Device(t, geojson.Format(), 3<<10)
 	values := []string{`1`, `2.5`, `"00501"`, `true`, `"2024-02-29"`, `[1,2]`, `{"a":1}`, `null`, `9007199254740993`, `1e400`, `"\ud800"`, `18446744073709551615`, `-0`, `1,"n":2`}
 	shapes := []string{
 		`{"type":"Polygon","coordinates":[[[0,0],[1,1],[0,0]]]}`, `null`, `{"type":"Polygon","coordinates":[[[0,0,0],[1,1,1],[0,0]]]}`,
@@ -149,7 +122,7 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 			return fmt.Sprintf(`"n":%d,"v":%s`, i, values[r.IntN(few)])
 		})
 		in := readertest.Input{Name: name, Text: []byte(text), Limits: readers.Limits{BatchRows: 1 + r.IntN(300)}}
-		readertest.Same(t, geojson.Format(), in, []int{0}, onDevice(d))
+		readertest.Same(t, geojson.Format(), in, []int{0}, readertest.OnDevice(d))
 	}
 	c := d.Counts()
 	accepted, refused, why := c.Chunks, c.Refused, c.Reason
@@ -162,7 +135,7 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 // TestDeviceErrors breaks files at random bytes.
 func TestDeviceErrors(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 3))
-	d := openDevice(t, 3<<10)
+	d := readertest.Device(t, geojson.Format(), 3<<10)
 	runs := 300
 	if testing.Short() {
 		runs = 40
@@ -179,6 +152,6 @@ func TestDeviceErrors(t *testing.T) {
 		if r.IntN(3) == 0 {
 			in.Options = map[string]any{"on_error": "skip"}
 		}
-		readertest.Same(t, geojson.Format(), in, []int{0}, onDevice(d))
+		readertest.Same(t, geojson.Format(), in, []int{0}, readertest.OnDevice(d))
 	}
 }

@@ -19,8 +19,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
+	"github.com/vibeflight/vibeflight/readers/lanes"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -36,8 +37,8 @@ func Format() readers.Format {
 		Sniff:      sniff,
 		Open:       open,
 		CPU:        func(l readers.Layout) readers.Parser { return cpu{layout: l} },
-		GPU: func(cards []*kernels.Set, cfg readers.EngineConfig) (readers.Engine, error) {
-			return NewDevice(cards, cfg)
+		GPU: func(pool *lanes.Pool) readers.Engine {
+			return device.New(pool, func(l readers.Layout, e *device.Engine) readers.Parser { return cpu{layout: l, device: e} })
 		},
 	}
 }

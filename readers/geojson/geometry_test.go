@@ -7,7 +7,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// TestGeometry has the rows G of the list of traps, and those of types.md about coordinates.
+// TestGeometry has the geometries that break parsers, and what docs/formats/geojson.md says about coordinates.
 func TestGeometry(t *testing.T) {
 	col := func(s string) string { return "geometry: geoarrow." + s }
 	square := "[[0,0],[4,0],[4,4],[0,0]]"

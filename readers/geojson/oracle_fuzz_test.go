@@ -664,7 +664,7 @@ func (g *generator) swapTokens(data []byte) []byte {
 	return []byte(s[:a0] + s[b0:b1] + s[a1:b0] + s[a0:a1] + s[b1:])
 }
 
-// oracleSeeds is every trap of shared/spec/traps.md sections 2a to 2c and every row of types.md, and what went wrong once.
+// oracleSeeds are the inputs that break parsers, one of each type of a column, and what went wrong once.
 func oracleSeeds() []string {
 	collection := func(features ...string) string {
 		return `{"type":"FeatureCollection","features":[` + strings.Join(features, ",") + `]}`

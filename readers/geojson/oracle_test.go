@@ -15,7 +15,7 @@ import (
 )
 
 // The oracle is a second parser of GeoJSON, slow and obvious: it reads the whole file into a tree with encoding/json, then makes the table that
-// shared/spec/types.md asks for, column by column. It shares no code with the parser but the names of CRS (geoarrow.ParseCRS).
+// docs/formats/geojson.md describes, column by column. It shares no code with the parser but the names of CRS (geoarrow.ParseCRS).
 //
 // Where the specification leaves a choice, a comment that starts with "Choice:" says which one the parser made.
 

@@ -186,7 +186,6 @@ func (s *scanner) row(p int) int {
 			s.inRow = false
 			return end
 		}
-		s.sink.Rollback()
 		s.sum.CRS = crs
 		if s.err != nil {
 			return -1
@@ -243,7 +242,7 @@ func (s *scanner) whole(p int) int {
 	return int(row - s.Base)
 }
 
-// try reads the row at p. Under on_error: skip it reads it twice: a malformed one must leave no trace in the columns.
+// try reads the row at p, or leaves no trace of it. Under on_error: skip it reads it twice: a malformed one must leave none in the types of columns either.
 func (s *scanner) try(p int) int {
 	if s.skipErrors {
 		real := s.sink
@@ -255,7 +254,11 @@ func (s *scanner) try(p int) int {
 			return -1
 		}
 	}
-	return s.parse(p)
+	end := s.parse(p)
+	if end < 0 {
+		s.sink.Rollback()
+	}
+	return end
 }
 
 func (s *scanner) parse(p int) int {
@@ -306,6 +309,9 @@ func (s *scanner) lineEnd(p int) int {
 // chunkEnds reports whether the chunk at hand ends before the row at p, or before what looks like one.
 func (s *scanner) chunkEnds(p int) bool {
 	at := s.Base + int64(p)
+	if s.sink.Full(s.limits) {
+		s.stop = min(s.stop, at)
+	}
 	return s.pastStop(p) || s.sink.Rows > 0 && (s.sink.Rows >= s.limits.BatchRows || at-s.chunk.From >= s.limits.BatchBytes)
 }
 

@@ -15,7 +15,7 @@ const (
 	ab   = "a: int32: 1 | 2"
 )
 
-// TestSequence has the row of types.md about GeoJSONSeq.
+// TestSequence is about GeoJSONSeq.
 func TestSequence(t *testing.T) {
 	crs := func(a, name string) string {
 		return `{"type":"Feature","crs":{"type":"name","properties":{"name":"` + name + `"}},"geometry":null,"properties":{"a":` + a + `}}`

@@ -33,11 +33,11 @@ func newSink() *sink {
 
 // Reset forgets the rows of the chunk, not what is known of it.
 func (k *sink) Reset() {
+	for _, c := range k.Order {
+		k.columns[c.Index].after = prediction{}
+	}
 	k.Sink.Reset()
 	k.id, k.start = nil, prediction{}
-	for _, c := range k.columns {
-		c.after = prediction{}
-	}
 	k.repeats = k.repeats[:0]
 	k.members = map[string]int64{}
 	k.foreign = k.foreign[:0]

@@ -118,7 +118,7 @@ func TestStructure(t *testing.T) {
 	})
 }
 
-// TestJSON has the strictness of RFC 8259: types.md, JSON itself.
+// TestJSON has the strictness of RFC 8259.
 func TestJSON(t *testing.T) {
 	check(t, plain, []textCase{
 		{"trailing comma of properties", props(`{"a":1,¦}`), "a key"},

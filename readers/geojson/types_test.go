@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestTypes has the rows of types.md, GeoJSON, about values.
+// TestTypes has the types of values.
 func TestTypes(t *testing.T) {
 	check(t, plain, []textCase{
 		{"integers", values("1", "-2147483648", "2147483647"), "a: int32: 1 | -2147483648 | 2147483647"},
@@ -78,7 +78,7 @@ func TestTypes(t *testing.T) {
 	})
 }
 
-// TestTimes has the rows of types.md about dates and times.
+// TestTimes is about dates and times.
 func TestTimes(t *testing.T) {
 	texts := func(texts ...string) string {
 		for i, s := range texts {
@@ -120,7 +120,7 @@ func TestTimes(t *testing.T) {
 	})
 }
 
-// TestID has the rows of types.md about the id member and about names.
+// TestID is about the id member and about names.
 func TestID(t *testing.T) {
 	ids := func(texts ...string) string {
 		var features []string
@@ -159,7 +159,7 @@ func TestID(t *testing.T) {
 	})
 }
 
-// TestFeature has the rows of types.md about the members of a Feature, and about the root.
+// TestFeature is about the members of a Feature, and about the root.
 func TestFeature(t *testing.T) {
 	check(t, plain, []textCase{
 		{"no geometry", fc(`{"type":"Feature","properties":{"a":1}}`), "a: int32: 1"},

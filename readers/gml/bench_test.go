@@ -2,24 +2,15 @@ package gml
 
 import (
 	"context"
-	"os"
 	"testing"
 
 	"github.com/vibeflight/vibeflight/readers"
-	"github.com/vibeflight/vibeflight/readers/source"
+	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
 // BenchmarkParcels reads parcels.gml of the comparison with other readers.
 func BenchmarkParcels(b *testing.B) {
-	path := "/tmp/peers/data/parcels.gml"
-	if _, err := os.Stat(path); err != nil {
-		b.Skip(err)
-	}
-	src, err := source.Open("parcels.gml", path)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer src.Close()
+	src := readertest.BenchFile(b, "parcels.gml")
 	b.SetBytes(src.Size)
 	for b.Loop() {
 		_, err := readers.Read(context.Background(), Format(), cpu{}, src, readers.Limits{Workers: 1}, nil)

@@ -39,7 +39,7 @@ func Format() readers.Format {
 		Name:       formatName,
 		Extensions: []string{".gml"},
 		Unit:       "feature",
-		Version:    1,
+		Version:    2,
 		Siblings:   []string{".xsd"},
 		Layered:    true,
 		Sniff:      sniff,

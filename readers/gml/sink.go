@@ -1,8 +1,6 @@
 package gml
 
 import (
-	"slices"
-
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
@@ -135,13 +133,16 @@ func (k *sink) Columns(next float64) (*geoarrow.Columns, error) {
 	if err != nil {
 		return nil, err
 	}
+	promised := map[string]*declared{}
 	for _, d := range k.declared {
-		if d.promise == nil || d.promise.empty == 0 || d.many {
-			continue
+		if d.promise != nil && d.promise.empty != 0 && !d.many {
+			promised[d.name] = d
 		}
-		id := geoarrow.ColumnID{Role: geoarrow.RoleAttribute, Name: d.name}
-		i := slices.IndexFunc(out.Attributes, func(c geoarrow.Column) bool { return c.ID() == id })
-		if c := &out.Attributes[i]; c.Facts.Kinds == 0 && !slices.Contains(k.Text, id) {
+	}
+	for i := range out.Attributes {
+		c := &out.Attributes[i]
+		d := promised[c.Name]
+		if d != nil && c.Role == geoarrow.RoleAttribute && c.Facts.Kinds == 0 && !k.IsText(c.ID()) {
 			c.Facts.Kinds = d.promise.empty | geoarrow.FactField
 			*c, _ = c.Widen(c.Facts.Resolve(c.Role), out.Rows) // nulls become anything
 		}

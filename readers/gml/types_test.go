@@ -1,8 +1,14 @@
 package gml_test
 
-import "testing"
+import (
+	"testing"
 
-// TestTypes is the part of types.md about GML, and what was decided where it is silent.
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/gml"
+	"github.com/vibeflight/vibeflight/readers/readertest"
+)
+
+// TestTypes has the types of GML's columns, as docs/formats/gml.md says.
 func TestTypes(t *testing.T) {
 	check(t, reading{}, []textCase{
 		{"integers", values("<a>1</a>", "<a>-2147483648</a>", "<a>0</a>"), "a: int32: 1 | -2147483648 | 0"},
@@ -74,4 +80,29 @@ func TestNames(t *testing.T) {
 			"a: int32: 1 | null",
 		},
 	})
+}
+
+// TestTextThenTexts: a text is a list of one where others of its name are lists of texts, wherever the two stand.
+func TestTextThenTexts(t *testing.T) {
+	check(t, reading{}, []textCase{
+		{"the text first", values("<b>x</b>", "<b>y</b><b>0</b>"), `b: list<string>: ["x"] | ["y" "0"]`},
+		{"the list first", values("<b>y</b><b>0</b>", "<b>x</b>"), `b: list<string>: ["y" "0"] | ["x"]`},
+	})
+}
+
+// TestColumnOfOthers: rows at the edge of a batch may have none of the columns that the others of their part have, and are read again without them.
+func TestColumnOfOthers(t *testing.T) {
+	rows := make([]string, 60)
+	for i := range rows {
+		rows[i] = "<a>1</a>"
+		if i%3 == 0 {
+			rows[i] = "<c>2</c>"
+		}
+	}
+	rows[59] = "<c>x</c>"
+	in := readertest.Input{Name: "a.gml", Text: []byte(values(rows...)), Limits: readers.Limits{BatchRows: 1}}
+	if _, err := readertest.Check(t, gml.Format(), in); err != nil {
+		t.Fatal(err)
+	}
+	readertest.Same(t, gml.Format(), in, []int{150, 400, 700}, parallel)
 }

@@ -65,14 +65,35 @@ func isIn(rows []int64, row int64) bool {
 	return found
 }
 
+// endedEarly says that the attributes of the records before one have so many bytes of memos that the part ends there.
+type endedEarly struct{ row int64 }
+
+func (e *endedEarly) Error() string {
+	return fmt.Sprintf("the memos of the records before %d are long", e.row)
+}
+
 // attributesFrom reads the attributes of the records [from, to), and adds those that are no rows to s.without.
 func (r *partReader) attributesFrom(s *sink, from, to int64) (*geoarrow.Columns, error) {
 	if r.table == nil {
 		return &geoarrow.Columns{Rows: int(to - from)}, nil
 	}
-	run, err := s.table.Read(r.ctx, from, to)
+	read := s.table.Read
+	if r.lend {
+		read = s.table.ReadSome
+	}
+	run, err := read(r.ctx, from, to)
 	if err != nil {
 		return nil, err
+	}
+	if run.To < to {
+		return nil, &endedEarly{run.To}
+	}
+	var before int64
+	if n := len(s.beside); n > 0 {
+		before = s.beside[n-1]
+	}
+	for _, bytes := range run.Beside {
+		s.beside = append(s.beside, before+bytes)
 	}
 	s.without = append(s.without, run.Left...)
 	s.bad += run.Skipped.Count
@@ -116,7 +137,7 @@ func ofRecord(err error) bool {
 
 // attributesAround reads the attributes of the records [from, to) that have proper shapes: what the others have must not decide about types.
 func (r *partReader) attributesAround(s *sink, from, to int64) (*geoarrow.Columns, error) {
-	s.without, s.badRows, s.bad = s.without[:0], s.badRows[:0], int64(len(s.malformed))
+	s.without, s.beside, s.badRows, s.bad = s.without[:0], s.beside[:0], s.badRows[:0], int64(len(s.malformed))
 	var pieces []*geoarrow.Columns
 	read := func(from, to int64) error {
 		if from == to {

@@ -210,6 +210,40 @@ func TestMemoLimitAndErrors(t *testing.T) {
 	}
 }
 
+// TestSharedMemos: a part ends where the memos of its records pass some parts' worth, and a batch counts them, whatever else is wrong with the records.
+func TestSharedMemos(t *testing.T) {
+	memos := append(make([]byte, 512), bytes.Repeat([]byte{'x'}, 3000)...)
+	for _, bad := range []bool{false, true} {
+		var contents [][]byte
+		var records []string
+		for i := range 300 {
+			contents, records = append(contents, at(point, float64(i), 2)), append(records, " 1")
+			switch {
+			case i%7 == 3:
+				records[i] = "*1"
+			case i%11 == 5 && bad:
+				contents[i] = at(point, 1)
+			case i%5 == 1:
+				records[i] = "  "
+			}
+		}
+		in := readertest.Input{
+			Name: "a.shp", Text: shp(point, contents...), Limits: readers.Limits{BatchBytes: 20_000, PartBytes: 4000}, Options: map[string]any{"on_error": "skip"},
+			Siblings: map[string][]byte{".dbf": dbf([]field{{"M", 'M', 1, 0}}, records...), ".dbt": memos},
+		}
+		table, err := readertest.Check(t, shapefile.Format(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, b := range table.Batches {
+			if got := len(b.Attributes[0].Values); got > 24_000 || i+1 < len(table.Batches) && got < 18_000 {
+				t.Errorf("malformed shapes: %v: batch %d has %d bytes of memos, want about 20,000", bad, i, got)
+			}
+		}
+		readertest.Same(t, shapefile.Format(), in, []int{28, 1000, 5000}, windows, parallel)
+	}
+}
+
 // A table without fields, as programs write it that have no attributes, says which records are deleted, and how many there are.
 func TestNoFields(t *testing.T) {
 	siblings := map[string][]byte{".dbf": dbf(nil, " ", "*", " ")}

@@ -35,7 +35,7 @@ func Format() readers.Format {
 		Name:       formatName,
 		Extensions: []string{".shp"},
 		Unit:       unit,
-		Version:    1,
+		Version:    2,
 		Siblings: []string{
 			".dbf", ".dbt", ".fpt", ".cpg", ".prj", ".shx", // read
 			".qpj", ".sbn", ".sbx", ".qix", ".fbn", ".fbx", ".ain", ".aih", ".atx", ".ixs", ".mxs", ".cst", // indexes and notes of other programs

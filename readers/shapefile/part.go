@@ -1,6 +1,7 @@
 package shapefile
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 
@@ -99,6 +100,11 @@ func (r *partReader) fill(s *sink, from, stop, row int64) (readers.Part, error) 
 	before := r.window.read
 	next, broken := r.shapes(s, from, stop, row)
 	attributes, err := r.attributesOf(s, row)
+	if early := (*endedEarly)(nil); errors.As(err, &early) {
+		stop = s.starts[early.row-row]
+		s.reset()
+		return r.fill(s, from, stop, row)
+	}
 	if err != nil {
 		return readers.Part{}, err
 	}
@@ -117,6 +123,9 @@ func (r *partReader) fill(s *sink, from, stop, row int64) (readers.Part, error) 
 	part := readers.Part{
 		Start: from, Next: next, To: next, End: next == r.end, Columns: columns, Starts: s.starts, Rows: int64(len(s.offsets)), State: uint64(row),
 		Summary: readers.Summary{BytesRead: r.window.read - before + s.tableBytes, Skipped: s.skipped},
+	}
+	if len(s.beside) > 0 {
+		part.Beside = s.beside
 	}
 	odd := &s.decoder.odd
 	part.Summary.UnclosedRings, part.Summary.ShortRings, part.Summary.ShortLines = odd.unclosedRings, odd.shortRings, odd.shortLines
@@ -154,6 +163,7 @@ type sink struct {
 	starts     []int64     // of the rows, as in a Span
 	malformed  []malformed // ascending
 	without    []int64     // records that are no rows, ascending
+	beside     []int64     // as in a Part
 	bad        int64       // how many of them are malformed
 	badRows    []int64     // the first ones of these
 	skipped    readers.Skipped
@@ -180,8 +190,13 @@ func (l *sinks) take(r *partReader) (*sink, error) {
 			}
 		}
 	}
-	s.without, s.badRows, s.bad, s.skipped, s.tableBytes = s.without[:0], s.badRows[:0], 0, readers.Skipped{}, 0
+	s.reset()
 	return s, nil
+}
+
+// reset forgets the part.
+func (s *sink) reset() {
+	s.without, s.beside, s.badRows, s.bad, s.skipped, s.tableBytes = s.without[:0], s.beside[:0], s.badRows[:0], 0, readers.Skipped{}, 0
 }
 
 func (l *sinks) unused() *sink {

@@ -3,8 +3,6 @@ package wkt_test
 import (
 	"bytes"
 	"context"
-	"encoding/csv"
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -14,40 +12,20 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
+	"github.com/vibeflight/vibeflight/readers/readertest"
 	"github.com/vibeflight/vibeflight/readers/source"
 	"github.com/vibeflight/vibeflight/readers/wkt"
 )
 
-// peersFile is made by tools/peers/gen.py.
-const peersFile = "/tmp/peers/data/wkt.csv"
-
-// column is the text of the geometries of peersFile, one a line.
+// column is polygons.wkt of the comparison with other readers, a geometry a line.
 func column(b *testing.B) []byte {
 	b.Helper()
-	f, err := os.Open(peersFile)
-	if errors.Is(err, os.ErrNotExist) {
-		b.Skip("no " + peersFile)
-	}
+	src := readertest.BenchFile(b, "polygons.wkt")
+	text, err := io.ReadAll(io.NewSectionReader(src, 0, src.Size))
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer f.Close()
-	var out bytes.Buffer
-	r := csv.NewReader(f)
-	r.ReuseRecord = true
-	for i := 0; ; i++ {
-		record, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			return out.Bytes()
-		}
-		if err != nil {
-			b.Fatal(err)
-		}
-		if i > 0 {
-			out.WriteString(record[len(record)-1])
-			out.WriteByte('\n')
-		}
-	}
+	return text
 }
 
 // BenchmarkFile reads a file of polygons with one worker, from the page cache to chunks.

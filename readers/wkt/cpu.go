@@ -8,6 +8,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
 	"github.com/vibeflight/vibeflight/readers/internal/positions"
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 	"github.com/vibeflight/vibeflight/readers/internal/window"
@@ -17,8 +18,9 @@ import (
 // cpu is the CPU engine: one pass over the bytes, which decides what every engine gives.
 type cpu struct {
 	layout    readers.Layout
-	readBytes int  // read at a time; 0: window.Bytes
-	portable  bool // without what only some processors have
+	readBytes int            // read at a time; 0: window.Bytes
+	portable  bool           // without what only some processors have
+	device    *device.Engine // that has cards read chunks of rows, or nil
 }
 
 // Parse reads the whole file, rows behind those that are known, or again a span of rows that an earlier Parse emitted. A Span's State is not needed: an SRID
@@ -28,6 +30,9 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 		req.Span.To = src.Size
 	}
 	s := c.scanner(req)
+	if c.device != nil && !c.device.Share(req.Span, &s.limits) {
+		c.device = nil
+	}
 	s.sink = rows.NewSink()
 	empty := true
 	s.emit = func(chunk readers.Chunk) error {

@@ -24,3 +24,8 @@ func Parallel(l readers.Layout, partBytes int) readers.Parser {
 func ParallelWindowed(l readers.Layout, partBytes int) readers.Parser {
 	return readertest.Limited(cpu{layout: l, readBytes: 7}, 2+partBytes%4, partBytes)
 }
+
+// FirstRow and LastRow are where rows seem to begin in a text.
+func FirstRow(text []byte, first int) int { return firstRow(text, first) }
+
+func LastRow(text []byte) int { return lastRow(text) }

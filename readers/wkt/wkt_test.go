@@ -33,6 +33,7 @@ type reading struct {
 // check reads each case whole, in windows and parts of every size, and in small batches.
 func check(t *testing.T, how reading, cases []textCase) {
 	t.Helper()
+	card := readertest.OnDevice(readertest.Device(t, wkt.Format(), 12))
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			text, offset := readertest.Mark(c.input)
@@ -52,6 +53,7 @@ func check(t *testing.T, how reading, cases []textCase) {
 				sizes = append(sizes, size)
 			}
 			readertest.Same(t, wkt.Format(), in, sizes, variants...)
+			readertest.Same(t, wkt.Format(), in, []int{0}, card)
 			for _, rows := range []int{1, 2} {
 				in.Limits.BatchRows = rows
 				again, err := readertest.Check(t, wkt.Format(), in)
@@ -119,7 +121,7 @@ func points(rows string) string { return "geometry: geoarrow.point xy: " + rows 
 func TestGeometries(t *testing.T) {
 	check(t, reading{}, []textCase{
 		{"T1 dimensions", "POINT Z(1 2 3)\nPOINT(1 2 3)\npointz (1 2 3)\nPoint ZM(1 2 3 4)\nPOINT(1 2 3 4)\nPOINT M (1 2 3)\nPOINTM(1 2 3)\nPOINT(1 2)", "geometry: geoarrow.point xyzm: POINT Z (1 2 3) | POINT Z (1 2 3) | POINT Z (1 2 3) | POINT ZM (1 2 3 4) | POINT ZM (1 2 3 4) | POINT M (1 2 3) | POINT M (1 2 3) | POINT (1 2)\ncrs: none"},
-		{"types.md: EMPTY keeps its dimension", "POINT Z EMPTY\nPOINT M EMPTY\nPOINT EMPTY", "geometry: geoarrow.point xyzm: POINT Z EMPTY | POINT M EMPTY | POINT EMPTY\ncrs: none"},
+		{"EMPTY keeps its dimension", "POINT Z EMPTY\nPOINT M EMPTY\nPOINT EMPTY", "geometry: geoarrow.point xyzm: POINT Z EMPTY | POINT M EMPTY | POINT EMPTY\ncrs: none"},
 		{"EMPTY of every kind", "LINESTRING ZM EMPTY\nPOLYGON EMPTY\nMULTIPOINT Z EMPTY\nMULTILINESTRING EMPTY\nMULTIPOLYGON M EMPTY\nGEOMETRYCOLLECTION Z EMPTY", "geometry: geoarrow.wkb xyzm: LINESTRING ZM EMPTY | POLYGON EMPTY | MULTIPOINT Z EMPTY | MULTILINESTRING EMPTY | MULTIPOLYGON M EMPTY | GEOMETRYCOLLECTION Z EMPTY\ncrs: none"},
 		{"EMPTY inside", "MULTIPOLYGON(EMPTY,((0 0,1 0,1 1,0 0),EMPTY))", "geometry: geoarrow.multipolygon xy: MULTIPOLYGON (EMPTY, ((0 0, 1 0, 1 1, 0 0), EMPTY))\ncrs: none\nshort rings: 1"},
 		{"EMPTY line inside", "MULTILINESTRING Z(EMPTY,(1 2 3,4 5 6))\nMULTILINESTRING M(EMPTY)", "geometry: geoarrow.multilinestring xyzm: MULTILINESTRING Z (EMPTY, (1 2 3, 4 5 6)) | MULTILINESTRING M (EMPTY)\ncrs: none"},

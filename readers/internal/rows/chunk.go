@@ -30,6 +30,9 @@ func Emit(k Rows, w *window.Window, span *readers.Span, to int64, limits readers
 	if sink.Rows >= limits.BatchRows && !sink.Lent() {
 		next = min(1, float64(w.End-to)/float64(to-span.From))
 	}
+	if err := limits.CheckCells(w.Src.Name, span.Row, sink.Rows, len(sink.Order)); err != nil {
+		return err
+	}
 	columns, err := k.Columns(next)
 	if err != nil {
 		return &readers.LimitError{

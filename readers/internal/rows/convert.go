@@ -37,7 +37,7 @@ func (c *Column) convert(to Store, before geoarrow.FactKinds) bool {
 	case from == StoreText && to >= StoreBools && before == geoarrow.FactEmptyList:
 		c.become(to)
 	case from == StoreBool && to == StoreBools, from == StoreInt && to == StoreInts, from == StoreFloat && to == StoreFloats,
-		from == StoreText && to == StoreTexts && before == geoarrow.FactString:
+		from == StoreText && to == StoreTexts && before&^geoarrow.FactField == geoarrow.FactString:
 		c.wrap(to)
 	case from == StoreInt && to == StoreFloats:
 		c.convert(StoreFloat, before)

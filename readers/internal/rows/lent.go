@@ -19,8 +19,9 @@ type Lent[S Rows] struct {
 
 	mu   sync.Mutex
 	free []S
-	text []geoarrow.ColumnID // columns that are known to be text
-	want Sizes               // of a new one
+	text []geoarrow.ColumnID        // columns that are known to be text
+	has  map[geoarrow.ColumnID]bool // the same
+	want Sizes                      // of a new one
 }
 
 // Take gives an empty sink for one part. What its Columns gives is good until Give.
@@ -85,8 +86,12 @@ func (l *Lent[S]) Expect(s Sizes) {
 func (l *Lent[S]) Learn(text []geoarrow.ColumnID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.has == nil {
+		l.has = map[geoarrow.ColumnID]bool{}
+	}
 	for _, id := range text {
-		if !slices.Contains(l.text, id) {
+		if !l.has[id] {
+			l.has[id] = true
 			l.text = append(l.text, id)
 		}
 	}
@@ -107,6 +112,18 @@ func (k *Sink) lend(want Sizes) {
 
 // Lent reports whether the chunk's memory is the sink's.
 func (k *Sink) Lent() bool { return k.memory.Lend }
+
+// lentCells is how many rows times columns a part has: a row of few bytes may be one of very many columns.
+const lentCells = 1 << 22
+
+// Full reports whether the rows so far have so many cells that no row may follow in the chunk at hand, wherever it was to end: a part is full early, and
+// a batch when it is beyond the limits, which Emit says then.
+func (k *Sink) Full(limits readers.Limits) bool {
+	if k.memory.Lend {
+		return k.Rows > 0 && k.Rows*len(k.Order) >= lentCells
+	}
+	return !limits.Fits(k.Rows, len(k.Order))
+}
 
 // Reserve makes room for a chunk of times as many rows as there are.
 func (k *Sink) Reserve(times float64) {

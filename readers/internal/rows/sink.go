@@ -29,6 +29,7 @@ type Sink struct {
 
 	memory   geoarrow.Arena
 	forced   []geoarrow.ColumnID // the Text that columns know of
+	isForced map[geoarrow.ColumnID]bool
 	byID     map[geoarrow.ColumnID]*Column
 	alloc    func() *Column
 	saved    Shapes // of the rows before the one at hand
@@ -54,12 +55,12 @@ func (k *Sink) Init(alloc func() *Column) {
 
 // Reset forgets the rows of the chunk, not what is known of it.
 func (k *Sink) Reset() {
+	for _, c := range k.Order { // the others are as they were: a file may have very many, and a row few
+		c.reset()
+	}
 	k.Rows, k.Order, k.Starts = 0, k.Order[:0], k.Starts[:0]
 	k.Geom.Reset()
 	k.forceText()
-	for _, c := range k.byID {
-		c.reset()
-	}
 	k.Shapes, k.saved = Shapes{}, Shapes{}
 	k.Skipped = readers.Skipped{}
 }
@@ -69,15 +70,14 @@ func (k *Sink) forceText() {
 	if len(k.Text) == len(k.forced) && (len(k.Text) == 0 || &k.Text[0] == &k.forced[0]) {
 		return
 	}
-	for _, c := range k.byID {
-		c.forced = false
-	}
+	k.forced, k.isForced = k.Text, make(map[geoarrow.ColumnID]bool, len(k.Text))
 	for _, id := range k.Text {
-		if c, ok := k.byID[id]; ok {
-			c.forced = true
-		}
+		k.isForced[id] = true
 	}
-	k.forced = k.Text
+	for id, c := range k.byID {
+		c.forced = k.isForced[id]
+		c.reset()
+	}
 }
 
 // Column finds or makes the column of a name, and puts it in order. It stays the same column over all chunks.
@@ -95,11 +95,14 @@ func (k *Sink) Column(role geoarrow.Role, name []byte) *Column {
 
 func (k *Sink) add(id geoarrow.ColumnID) *Column {
 	c := k.alloc()
-	c.ID, c.Index, c.field, c.forced = id, len(k.byID), k.Fields, slices.Contains(k.Text, id)
+	c.ID, c.Index, c.field, c.forced = id, len(k.byID), k.Fields, k.isForced[id]
 	c.reset()
 	k.byID[id] = c
 	return c
 }
+
+// IsText reports whether a column is wanted as text.
+func (k *Sink) IsText(id geoarrow.ColumnID) bool { return k.isForced[id] }
 
 // NeedText is the columns of the chunk that must be read again as text.
 func (k *Sink) NeedText() []geoarrow.ColumnID {
@@ -122,9 +125,12 @@ func (k *Sink) Commit(at int64) {
 }
 
 // Rollback forgets the row at hand.
-func (k *Sink) Rollback() {
+func (k *Sink) Rollback() { k.RollbackFirst(len(k.Order)) }
+
+// RollbackFirst is Rollback of a row that has values in the first n columns of Order at most.
+func (k *Sink) RollbackFirst(n int) {
 	k.Geom.Undo()
-	for _, c := range k.Order {
+	for _, c := range k.Order[:min(n, len(k.Order))] {
 		c.truncate(k.Rows)
 	}
 	k.Shapes = k.saved

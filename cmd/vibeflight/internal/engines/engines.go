@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/lanes"
 )
 
 // The values of Config.Engine.
@@ -32,7 +34,7 @@ type Config struct {
 	Formats  readers.Registry
 	Engine   string         // CPU, CUDA or Auto
 	Cards    []int          // ordinals, from 0, in the driver's order; nil: all (--gpus)
-	Memory   int64          // of each card, for each engine; 0: readers.EngineConfig.MemoryOf says (--gpu-memory)
+	Memory   int64          // of each card, for all formats; 0: lanes.Config says (--gpu-memory)
 	CacheDir string         // where compiled kernels and the crossover outlive the process; "": nowhere (--cache-dir)
 	Limits   readers.Limits // of the parses that are measured
 	Log      zerolog.Logger
@@ -42,6 +44,7 @@ type Config struct {
 type Engines struct {
 	cfg      Config
 	cards    []card
+	lanes    *lanes.Pool // of the cards, for all formats; nil: no format has an engine
 	byFormat map[string]readers.Engine
 	faults   faults
 	missing  error // why there is no card; nil with cards and where none was wanted
@@ -58,17 +61,18 @@ type card struct {
 	name   string
 }
 
-// machine is what cards are found with.
+// machine is what cards are found and opened with.
 type machine struct {
 	count func() (int, error)
 	open  func(gpu.Options) (*gpu.Device, error)
+	lanes func([]*kernels.Set, lanes.Config) (*lanes.Pool, error)
 	warm  func(*kernels.Set) error
 }
 
 // Open opens the cards. Kernels are compiled in the background, or found in the cache folder. A card that can't be opened is logged and left out; with none
 // left Auto is for the CPU engines, and CUDA an error, which wraps gpu.ErrNoDevice where there is no card at all. The caller closes the engines.
 func Open(cfg Config) (*Engines, error) {
-	return open(cfg, machine{count: gpu.Count, open: gpu.Open, warm: (*kernels.Set).Warm})
+	return open(cfg, machine{count: gpu.Count, open: gpu.Open, lanes: lanes.Open, warm: (*kernels.Set).Warm})
 }
 
 func open(cfg Config, m machine) (*Engines, error) {
@@ -79,7 +83,7 @@ func open(cfg Config, m machine) (*Engines, error) {
 	}
 	e.missing = e.openCards(m)
 	if e.missing == nil {
-		e.missing = e.openEngines()
+		e.missing = e.openEngines(m)
 	}
 	if e.missing != nil {
 		err := errors.Join(e.missing, e.Close())
@@ -134,10 +138,10 @@ func (e *Engines) openCards(m machine) error {
 }
 
 func (e *Engines) openCard(m machine, ordinal int) (card, error) {
-	// The budget holds whatever an engine does. It is that of the engines together, of which there is one.
+	// The budget holds whatever an engine does. It is that of all engines together.
 	budget := e.cfg.Memory
 	if budget == 0 {
-		budget = readers.DefaultCardMemory
+		budget = lanes.DefaultMemory
 	}
 	d, err := m.open(gpu.Options{Ordinal: ordinal, MemoryBytes: budget, CacheDir: KernelCache(e.cfg.CacheDir), Images: kernels.CompiledIn()})
 	if err != nil {
@@ -147,25 +151,28 @@ func (e *Engines) openCard(m machine, ordinal int) (card, error) {
 	if err != nil {
 		return card{}, errors.Join(err, d.Close())
 	}
-	return card{device: d, set: k, name: readers.CardName(k)}, nil
+	return card{device: d, set: k, name: lanes.CardName(k)}, nil
 }
 
-// openEngines has each format that can prepare its engine on the cards.
-func (e *Engines) openEngines() error {
+// openEngines gives each format that has one its engine on the cards.
+func (e *Engines) openEngines(m machine) error {
+	if !slices.ContainsFunc(e.cfg.Formats, func(f readers.Format) bool { return f.GPU != nil }) {
+		return nil
+	}
 	sets := make([]*kernels.Set, len(e.cards))
 	for i, c := range e.cards {
 		sets[i] = c.set
+	}
+	var err error
+	if e.lanes, err = m.lanes(sets, lanes.Config{Memory: e.cfg.Memory, Fault: e.faults.add}); err != nil {
+		return err
 	}
 	stored := e.stored()
 	for _, f := range e.cfg.Formats {
 		if f.GPU == nil {
 			continue
 		}
-		engine, err := f.GPU(sets, readers.EngineConfig{Memory: e.cfg.Memory, Fault: e.faults.add})
-		if err != nil {
-			return err
-		}
-		e.byFormat[f.Name] = engine
+		e.byFormat[f.Name] = f.GPU(e.lanes)
 		e.worth[f.Name] = worth{}
 		if e.cfg.Engine == Auto {
 			e.worth[f.Name] = stored.worth(f)
@@ -178,13 +185,13 @@ func (e *Engines) openEngines() error {
 func (e *Engines) Close() error {
 	e.warming.Wait()
 	var err error
-	for _, engine := range e.byFormat {
-		err = errors.Join(err, engine.Close())
+	if e.lanes != nil {
+		err = e.lanes.Close()
 	}
 	for _, c := range e.cards {
 		err = errors.Join(err, c.device.Close())
 	}
-	e.byFormat, e.cards = nil, nil
+	e.byFormat, e.lanes, e.cards = nil, nil, nil
 	return err
 }
 

@@ -12,28 +12,29 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/gputest"
 	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/lanes"
 )
 
-var errBroken = errors.New("broken")
+var errBroken, errNarrow = errors.New("broken"), errors.New("too few bytes")
 
 // bench is a machine with as many cards as there are in broken; those that are can't be opened.
 type bench struct {
 	*testing.T
 	broken []bool
 	cold   error // of the kernels
+	narrow error // of the lanes
 	out    lines
 	engine fakeEngine
-	sets   int // cards that the engine got
-	config readers.EngineConfig
+	sets   int // cards whose lanes were opened
+	pools  int // how often
+	config lanes.Config
 	opened []gpu.Options
 }
 
 func (b *bench) open(engine string, cards ...int) (*Engines, error) {
-	format := readers.Format{Name: "geojson", GPU: func(k []*kernels.Set, c readers.EngineConfig) (readers.Engine, error) {
-		b.sets, b.config = len(k), c
-		return &b.engine, nil
-	}}
-	cfg := Config{Formats: readers.Registry{format, {Name: "plain"}}, Engine: engine, Cards: cards, Memory: 5 << 20, Log: b.out.log()}
+	format := readers.Format{Name: "geojson", GPU: func(*lanes.Pool) readers.Engine { return &b.engine }}
+	other := readers.Format{Name: "csv", GPU: func(*lanes.Pool) readers.Engine { return &fakeEngine{} }}
+	cfg := Config{Formats: readers.Registry{format, other, {Name: "plain"}}, Engine: engine, Cards: cards, Memory: 5 << 20, Log: b.out.log()}
 	return open(cfg, machine{
 		count: func() (int, error) {
 			if len(b.broken) == 0 {
@@ -48,6 +49,15 @@ func (b *bench) open(engine string, cards ...int) (*Engines, error) {
 			}
 			o.Ordinal = 0 // a machine for tests has one card at most
 			return gputest.OpenWith(b.T, o), nil
+		},
+		lanes: func(k []*kernels.Set, c lanes.Config) (*lanes.Pool, error) {
+			b.sets, b.config = len(k), c
+			b.pools++
+			if b.narrow != nil {
+				return nil, b.narrow
+			}
+			c.Plan = lanes.Plan{ChunkBytes: 4 << 10, Lanes: 1, Work: 1}
+			return lanes.Open(k, c) // a device that is closed before its lanes is an error of the test
 		},
 		warm: func(*kernels.Set) error { return b.cold },
 	})
@@ -77,16 +87,19 @@ func TestCardsThatCanBeOpenedAreUsed(t *testing.T) {
 			if b.sets != tt.sets || len(e.Cards()) != tt.sets {
 				t.Errorf("%d cards, named %q, want %d", b.sets, e.Cards(), tt.sets)
 			}
-			if e.For("geojson", 0) == nil || e.Engine("geojson") == nil || e.For("plain", 1<<40) != nil {
+			if e.For("geojson", 0) == nil || e.Engine("geojson") == nil || e.For("csv", 0) == nil || e.For("plain", 1<<40) != nil {
 				t.Error("cuda is for each file of a format that has it")
+			}
+			if b.pools != 1 || b.config.Memory != 5<<20 {
+				t.Errorf("lanes were opened %d times with %d bytes, want one pool for all formats, of what the configuration says", b.pools, b.config.Memory)
 			}
 			for _, o := range b.opened {
 				if o.MemoryBytes != 5<<20 {
 					t.Errorf("a card of %d bytes, want what the configuration says", o.MemoryBytes)
 				}
 			}
-			if err := e.Close(); err != nil || b.engine.closed != 1 {
-				t.Errorf("Close: %v, the engine was closed %d times", err, b.engine.closed)
+			if err := e.Close(); err != nil {
+				t.Errorf("Close: %v", err)
 			}
 			got := b.out.entries(t)
 			for _, line := range got {
@@ -106,23 +119,25 @@ func TestWithoutACard(t *testing.T) {
 		name   string
 		broken []bool
 		cards  []int
+		narrow error
 		err    error
 		choice string // of auto
 		logged []string
 	}{
-		{"no driver", nil, nil, gpu.ErrNoDevice, "auto: cpu, because no GPU: no driver", nil},
-		{"a broken card", []bool{true}, nil, errBroken, "auto: cpu, because broken", []string{"no GPU can be used"}},
+		{"no driver", nil, nil, nil, gpu.ErrNoDevice, "auto: cpu, because no GPU: no driver", nil},
+		{"a broken card", []bool{true}, nil, nil, errBroken, "auto: cpu, because broken", []string{"no GPU can be used"}},
 		{
 			"broken cards",
 			[]bool{true, true},
-			nil, errBroken, "auto: cpu, because broken",
+			nil, nil, errBroken, "auto: cpu, because broken",
 			[]string{"a GPU can't be used and is left out", "a GPU can't be used and is left out", "no GPU can be used"},
 		},
-		{"not the one that works", []bool{true, false}, []int{0}, errBroken, "auto: cpu, because broken", []string{"no GPU can be used"}},
+		{"not the one that works", []bool{true, false}, []int{0}, nil, errBroken, "auto: cpu, because broken", []string{"no GPU can be used"}},
+		{"a card without room", []bool{false}, nil, errNarrow, errNarrow, "auto: cpu, because too few bytes", []string{"no GPU can be used"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			b := &bench{T: t, broken: tt.broken}
+			b := &bench{T: t, broken: tt.broken, narrow: tt.narrow}
 			if e, err := b.open(CUDA, tt.cards...); e != nil || !errors.Is(err, tt.err) {
 				t.Errorf("cuda gives %v and %v, want %v", e, err, tt.err)
 			}
@@ -188,11 +203,12 @@ func TestStatsHaveWhatCardsDid(t *testing.T) {
 		b.config.Fault(card, errBroken)
 	}
 	s := e.Stats()
-	if want := (readers.EngineCounts{Chunks: 70, Faults: 2, Reason: "rows of several kinds"}); s.Choice != "cuda" || len(s.Formats) != 1 || s.Formats["geojson"] != want {
+	if want := (readers.EngineCounts{Chunks: 70, Faults: 2, Reason: "rows of several kinds"}); s.Choice != "cuda" || len(s.Formats) != 2 || s.Formats["geojson"] != want {
 		t.Errorf("%+v, want cuda and %+v", s, want)
 	}
 	info := e.cards[0].device.Info()
-	want := []catalog.DeviceStats{{Name: card, Arch: info.Arch, MemoryBytes: info.MemoryBytes, Faults: 2, LastFault: "broken"}}
+	used, peak, _ := e.cards[0].device.MemoryBytes()
+	want := []catalog.DeviceStats{{Name: card, Arch: info.Arch, MemoryBytes: info.MemoryBytes, UsedBytes: used, PeakBytes: peak, Faults: 2, LastFault: "broken"}}
 	if !slices.Equal(s.Devices, want) {
 		t.Errorf("devices %+v, want %+v", s.Devices, want)
 	}
@@ -208,7 +224,7 @@ func TestStatsHaveWhatCardsDid(t *testing.T) {
 // TestKnown is what doctor says.
 func TestKnown(t *testing.T) {
 	card := gpu.Info{Name: "NVIDIA H200", Driver: "CUDA 13.0"}
-	format := readers.Format{Name: "geojson", Version: 3, GPU: func([]*kernels.Set, readers.EngineConfig) (readers.Engine, error) { return nil, errBroken }}
+	format := readers.Format{Name: "geojson", Version: 3, GPU: func(*lanes.Pool) readers.Engine { return nil }}
 	other := format
 	other.Name = "csv"
 	h := hostOf([]gpu.Info{card}, readers.Limits{}.WithDefaults().Workers)

@@ -26,7 +26,7 @@ type cardFaults struct {
 	last   error
 }
 
-// add is a readers.EngineConfig's Fault.
+// add is a lanes.Config's Fault.
 func (f *faults) add(card string, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -21,7 +21,7 @@ const (
 	rounds     = 3
 )
 
-// sampleOf is the kind of generated file that a format is measured with; empty: there is none.
+// sampleOf is the kind of generated file that a format is measured with; empty: it is not measured, and Auto leaves its files to the CPU engine.
 func sampleOf(format string) string {
 	if format == "geojson" {
 		return gen.Buildings
@@ -40,11 +40,11 @@ func (e *Engines) measure(ctx context.Context, small, large int64) {
 	e.warming.Wait() // else the compiler is measured
 	stored, learned := e.stored(), false
 	for _, f := range e.cfg.Formats {
-		engine := e.byFormat[f.Name]
-		if engine == nil || stored.worth(f).never != notMeasured {
+		engine, kind := e.byFormat[f.Name], sampleOf(f.Name)
+		if engine == nil || kind == "" || stored.worth(f).never != notMeasured {
 			continue
 		}
-		m, err := e.measureFormat(ctx, f, engine, small, large)
+		m, err := e.measureFormat(ctx, f, engine, kind, small, large)
 		if ctx.Err() != nil {
 			return
 		}
@@ -70,12 +70,8 @@ func (e *Engines) measure(ctx context.Context, small, large int64) {
 	}
 }
 
-// measureFormat measures a format with two files.
-func (e *Engines) measureFormat(ctx context.Context, f readers.Format, engine readers.Engine, small, large int64) (m measured, err error) {
-	kind := sampleOf(f.Name)
-	if kind == "" {
-		return m, errors.New("there are no files to measure with")
-	}
+// measureFormat measures a format with two generated files of a kind.
+func (e *Engines) measureFormat(ctx context.Context, f readers.Format, engine readers.Engine, kind string, small, large int64) (m measured, err error) {
 	if m.Small, err = e.measureFile(ctx, f, engine, kind, small); err == nil {
 		m.Large, err = e.measureFile(ctx, f, engine, kind, large)
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -15,6 +16,7 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/lanes"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -43,7 +45,6 @@ type fakeEngine struct {
 	slow
 	chunks, faults atomic.Int64
 	reason         string // why it reads nothing; empty: it does
-	closed         int
 }
 
 func (e *fakeEngine) Parser(readers.Layout) readers.Parser {
@@ -62,11 +63,6 @@ func (e *fakeEngine) Parser(readers.Layout) readers.Parser {
 
 func (e *fakeEngine) Counts() readers.EngineCounts {
 	return readers.EngineCounts{Chunks: e.chunks.Load(), Faults: e.faults.Load(), Reason: e.reason}
-}
-
-func (e *fakeEngine) Close() error {
-	e.closed++
-	return nil
 }
 
 // world is engines without cards, whose formats are fakes.
@@ -94,13 +90,14 @@ func newWorld(t *testing.T, dir string, engine *fakeEngine) *world {
 				return nil
 			}}
 		},
-		GPU: func([]*kernels.Set, readers.EngineConfig) (readers.Engine, error) { return engine, nil },
+		GPU: func(*lanes.Pool) readers.Engine { return engine },
 	}
 	w.Engines = &Engines{
 		cfg:      Config{Formats: readers.Registry{format, {Name: "plain"}}, Engine: Auto, CacheDir: dir, Limits: readers.Limits{Workers: 4}, Log: w.out.log()},
 		byFormat: map[string]readers.Engine{}, worth: map[string]worth{},
 	}
-	if err := w.openEngines(); err != nil {
+	none := func([]*kernels.Set, lanes.Config) (*lanes.Pool, error) { return &lanes.Pool{}, nil }
+	if err := w.openEngines(machine{lanes: none}); err != nil {
 		t.Fatal(err)
 	}
 	return w
@@ -282,6 +279,20 @@ func TestCrossoverThatCannotBeKept(t *testing.T) {
 		}
 		if files, err := filepath.Glob(filepath.Join(dir, "*")); err != nil || len(files) != 1 {
 			t.Errorf("left in the cache folder: %v, %v", files, err)
+		}
+	})
+}
+
+// TestAutoLeavesFormatsWithoutFilesToMeasureWith has a second format with an engine on cards: nothing is measured of it, and its files are the CPU engine's.
+func TestAutoLeavesFormatsWithoutFilesToMeasureWith(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, other := newWorld(t, t.TempDir(), &fakeEngine{slow: slow{start: 50 * time.Millisecond, byte: 2.5}}), &fakeEngine{}
+		w.cfg.Formats = append(w.cfg.Formats, readers.Format{Name: "wkt"})
+		w.byFormat["wkt"], w.worth["wkt"] = other, worth{never: notMeasured}
+		w.learn(t)
+		w.wantChoice(t, "auto: geojson: cuda from 7 MiB on; wkt: cpu, because the crossover is not measured yet")
+		if w.For("wkt", 1<<40) != nil || other.chunks.Load() > 0 || strings.Contains(w.out.text.String(), "can't be measured") {
+			t.Errorf("a card has the file, or was tried with %d chunks; logged: %s", other.chunks.Load(), w.out.text.String())
 		}
 	})
 }

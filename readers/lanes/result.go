@@ -1,4 +1,4 @@
-package geojson
+package lanes
 
 import (
 	"sync"
@@ -32,21 +32,21 @@ func (p *pinnedStack) pop() *gpu.Pinned {
 	return m
 }
 
-// result is page-locked memory for the columns of one chunk, from which slices are cut one behind the other. What does not fit lies on the heap.
-type result struct {
+// Result is page-locked memory for the columns of one chunk, from which slices are cut one behind the other. What does not fit lies on the heap.
+type Result struct {
 	from *pinnedStack
 	held []*gpu.Pinned
 	rest []byte // of the last one
 }
 
-// give takes the memory back.
-func (r *result) give() {
+// Give gives the memory back. Nothing that was cut of it may be read any more.
+func (r *Result) Give() {
 	r.from.push(r.held...)
 	r.held, r.rest = nil, nil
 }
 
-// cut takes n elements, at a multiple of 64 bytes.
-func cut[T any](r *result, n int) []T {
+// Cut takes n elements, at a multiple of 64 bytes. They hold anything.
+func Cut[T any](r *Result, n int) []T {
 	bytes := n * int(unsafe.Sizeof(*new(T)))
 	if bytes > len(r.rest) {
 		m := r.from.pop()
@@ -61,15 +61,5 @@ func cut[T any](r *result, n int) []T {
 	}
 	out := unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(r.rest))), n)
 	r.rest = r.rest[min(len(r.rest), (bytes+63)&^63):]
-	return out
-}
-
-// deviceResult has the elements of b copied into the chunk's result; they are there once read has waited for the stream.
-func deviceResult[T any](d *deviceRows, b gpu.Buffer[T]) []T {
-	if d.stopped() || b.Len() == 0 {
-		return nil
-	}
-	out := cut[T](d.out, b.Len())
-	d.try(gpu.Download(d.s, out, b))
 	return out
 }

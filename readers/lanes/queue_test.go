@@ -1,4 +1,4 @@
-package geojson
+package lanes
 
 import (
 	"slices"
@@ -56,31 +56,4 @@ func TestQueueShutDown(t *testing.T) {
 			t.Errorf("%d of 3 were sent away, and then %t", sent.Load(), ok)
 		}
 	})
-}
-
-func TestPlan(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		memory int64
-		want   plan
-	}{
-		{"the default", 1 << 30, plan{chunk: 32 << 20, lanes: 8, work: 3, arena: 224 << 20}},
-		{"as much as there is", 1 << 37, plan{chunk: 32 << 20, lanes: 8, work: 3, arena: 224 << 20}},
-		{"half of it", 512 << 20, plan{chunk: 32 << 20, lanes: 6, work: 1, arena: 224 << 20}},
-		{"little", 64 << 20, plan{chunk: 4 << 20, lanes: 6, work: 1, arena: 28 << 20}},
-		{"next to nothing", 11 << 20, plan{chunk: 1 << 20, lanes: 2, work: 1, arena: 7 << 20}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			got, err := planFor(c.memory)
-			if err != nil || got != c.want {
-				t.Errorf("%+v, %v, want %+v", got, err, c.want)
-			}
-			if takes := int64(got.lanes)*got.text() + int64(got.work)*got.arena; takes > c.memory {
-				t.Errorf("%d bytes of %d", takes, c.memory)
-			}
-		})
-	}
-	if _, err := planFor(10 << 20); err == nil {
-		t.Error("no error for memory that no chunk fits")
-	}
 }

@@ -1,0 +1,72 @@
+package kernels
+
+import "github.com/vibeflight/vibeflight/gpu"
+
+// CellLine is how many bytes the line of a field has beside those of the field: NULL, or as many blanks, and a line feed.
+const CellLine = 5
+
+// CellsReport is what CheckCells says of lines.
+type CellsReport struct {
+	Odd   uint64 // not 0: in some line not exactly one row begins
+	SRIDs int64  // rows that begin with an s, in any case
+}
+
+// CellSpans gives the fields of one column as strings, for MeasureStrings: those that are empty, or null, nan, na or n/a in any case, with blanks around or not, are empty and
+// not valid.
+//
+//	text    of the table
+//	starts  an element a row, overwritten; quotes around a field are left out
+//	ends    likewise
+//	valid   Words(rows) words, overwritten
+//
+// One launch; reads 8 bytes and the ends of a field a row, and writes 16.
+func (k *Set) CellSpans(s *gpu.Stream, text gpu.Buffer[byte], x *Table, column int, starts, ends gpu.Buffer[int64], valid Mask) error {
+	w := k.begin(s, "cell spans")
+	w.need(column >= 0 && column < x.Columns, "column %d of %d", column, x.Columns)
+	w.need(starts.Len() == x.Rows && ends.Len() == x.Rows, "%d starts and %d ends for %d rows", starts.Len(), ends.Len(), x.Rows)
+	w.bits("valid", valid, int64(x.Rows))
+	w.launch("cells_spans", blocks(int64(x.Rows), block), block, join(x.source(w, text), gpu.Int(column), starts.Arg(), ends.Arg(), valid.Arg())...)
+	return w.done()
+}
+
+// CellLines makes a line of each field of a column: its bytes, blanks and a line feed, or NULL and a line feed.
+//
+//	x        the fields of CellSpans, measured
+//	offsets  those of MeasureStrings
+//	valid    of CellSpans
+//	moved    as many elements as offsets, overwritten: where each line begins, and where the last one ends
+//	text     offsets' last, and CellLine bytes a row more; overwritten
+//
+// Two launches; reads the fields and 24 bytes each, and writes the fields and 13.
+func (k *Set) CellLines(s *gpu.Stream, x *Strings, offsets gpu.Buffer[int64], valid Mask, moved gpu.Buffer[int64], text gpu.Buffer[byte]) error {
+	w := k.begin(s, "cell lines")
+	rows := int64(offsets.Len()) - 1
+	w.need(rows >= 0 && moved.Len() == offsets.Len(), "%d places for %d offsets", moved.Len(), offsets.Len())
+	w.need(int64(text.Len()) >= rows*CellLine, "%d bytes for %d lines", text.Len(), rows)
+	w.bits("valid", valid, rows)
+	w.launch("cells_lines", blocks(rows+1, block), block, offsets.Arg(), valid.Arg(), gpu.Int(rows), moved.Arg(), text.Arg())
+	if w.err == nil {
+		w.err = k.GatherStrings(s, x.At(moved), text, gpu.Buffer[int32]{})
+	}
+	return w.done()
+}
+
+// CheckCells says whether rows that were found in lines are one for each field.
+//
+//	text    the lines of CellLines
+//	moved   of CellLines
+//	first   the first byte of each row that is no blank, as many as there are lines
+//	report  one element, overwritten
+//
+// One launch; reads 16 bytes a row, and a byte of text.
+func (k *Set) CheckCells(s *gpu.Stream, text gpu.Buffer[byte], moved, first gpu.Buffer[int64], report gpu.Buffer[CellsReport]) error {
+	w := k.begin(s, "check cells")
+	n := w.text(text)
+	w.need(moved.Len() == first.Len()+1, "%d rows in %d lines", first.Len(), moved.Len()-1)
+	w.need(report.Len() == 1, "%d reports", report.Len())
+	if w.err == nil {
+		w.err = gpu.Fill(s, report, 0)
+	}
+	w.launch("cells_rows", blocks(int64(first.Len()), block), block, text.Arg(), gpu.Int(n), moved.Arg(), first.Arg(), gpu.Int(first.Len()), report.Arg())
+	return w.done()
+}

@@ -1,0 +1,128 @@
+package kernels_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"golang.org/x/text/encoding/charmap"
+
+	"github.com/vibeflight/vibeflight/gpu"
+	"github.com/vibeflight/vibeflight/kernels"
+)
+
+// codePage is a page as cards have it. What is U+FFFD is no character.
+func codePage(page *charmap.Charmap) (out kernels.CodePage) {
+	for i := range out {
+		text := string(page.DecodeByte(byte(0x80 + i)))
+		if text == "\uFFFD" {
+			continue
+		}
+		out[i] = uint32(len(text)) << 24
+		for k := range len(text) {
+			out[i] |= uint32(text[k]) << (8 * k)
+		}
+	}
+	return out
+}
+
+// TestRecode holds texts of several code pages against what x/text makes of them.
+func TestRecode(t *testing.T) {
+	r := open(t)
+	for _, page := range []*charmap.Charmap{charmap.ISO8859_1, charmap.CodePage437, charmap.Windows1252, charmap.Windows1251} {
+		upper, rng := codePage(page), rand.New(rand.NewPCG(3, 6))
+		for _, n := range []int{1, 33, 256, 257, 700} {
+			var texts []string
+			for i := range n {
+				b := make([]byte, []int{0, 1, 7, 8, 9, 16, 255, 256, rng.IntN(40)}[i%9])
+				for k := range b {
+					if b[k] = byte(rng.IntN(256)); rng.IntN(3) > 0 {
+						b[k] &= 0x7f
+					}
+				}
+				texts = append(texts, string(b))
+			}
+			if n%2 == 1 { // nothing odd
+				for i, text := range texts {
+					texts[i] = strings.Map(func(c rune) rune {
+						if c >= 0x80 {
+							return '\u00e9'
+						}
+						return c
+					}, text)
+					texts[i], _ = charmap.Windows1252.NewEncoder().String(texts[i])
+					texts[i] = texts[i][:min(len(texts[i]), kernels.RecodedBytes)]
+				}
+			}
+			sameRecoded(r, fmt.Sprintf("%v, %d texts", page, n), texts, page, upper)
+		}
+	}
+}
+
+// sameRecoded has a card recode texts.
+func sameRecoded(r *rig, name string, texts []string, page *charmap.Charmap, upper kernels.CodePage) {
+	r.Helper()
+	var starts, ends, offsets []int64
+	all, want, odd, total := []byte("x"), []string{}, uint32(0), int64(0)
+	for _, text := range texts {
+		starts = append(starts, int64(len(all)))
+		all = append(all, text...)
+		ends = append(ends, int64(len(all)))
+		all = append(all, "\xff "...)
+		var b strings.Builder
+		for _, c := range []byte(text) {
+			if v := page.DecodeByte(c); v != '\uFFFD' {
+				b.WriteRune(v)
+			} else {
+				odd = kernels.FixedHigh
+			}
+		}
+		want, offsets = append(want, b.String()), append(offsets, total)
+		total += int64(b.Len())
+	}
+	offsets = append(offsets, total)
+	text, from, to, table, found := upload(r, all), upload(r, starts), upload(r, ends), upload(r, upper[:]), upload(r, []uint32{0})
+	sums := poisoned[int64](r, len(offsets))
+	r.ok(r.k.MeasureRecoded(r.s, text, from, to, table, sums, found))
+	sameItems(r, name, read(r, sums), offsets)
+	if got := read(r, found)[0]; got != odd {
+		r.Fatalf("%s: odd are %#x, want %#x", name, got, odd)
+	}
+	out := poisoned[byte](r, int(total))
+	r.ok(r.k.GatherRecoded(r.s, text, from, to, table, sums, out))
+	if got := string(read(r, out)); got != strings.Join(want, "") {
+		r.Fatalf("%s: got %q, want %q", name, got, want)
+	}
+	if total == 0 {
+		return
+	}
+	short := poisoned[byte](r, int(total-1))
+	r.ok(r.k.GatherRecoded(r.s, text, from, to, table, sums, short))
+	fits := 0
+	for i := range want { // the last text that has bytes is left out
+		if offsets[i] < total && offsets[i+1] == total {
+			fits = int(offsets[i])
+		}
+	}
+	if got := string(read(r, short)[:fits]); got != strings.Join(want, "")[:fits] {
+		r.Fatalf("%s: with too little room, got %q, want %q", name, got, want)
+	}
+}
+
+func TestRecodeRefuses(t *testing.T) {
+	r := open(t)
+	text, spans, offsets, odd := upload(r, make([]byte, 64)), poisoned[int64](r, 3), poisoned[int64](r, 4), upload(r, []uint32{0})
+	page := upload(r, make([]uint32, 128))
+	for name, err := range map[string]error{
+		"half a page":     r.k.MeasureRecoded(r.s, text, spans, spans, page.Slice(0, 64), offsets, odd),
+		"too few offsets": r.k.MeasureRecoded(r.s, text, spans, spans, page, offsets.Slice(0, 3), odd),
+		"too few ends":    r.k.GatherRecoded(r.s, text, spans, spans.Slice(0, 2), page, offsets, text),
+		"no odd":          r.k.MeasureRecoded(r.s, text, spans, spans, page, offsets, gpu.Buffer[uint32]{}),
+		"an odd address":  r.k.GatherRecoded(r.s, text.Slice(1, 64), spans, spans, page, offsets, text),
+	} {
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package readers
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+// assemble makes a chunk of the runs that come.
+func (b *Batcher) assemble(c *batch) {
+	defer close(c.done)
+	defer func() {
+		for r := range c.runs { // after an error
+			r.part.done()
+		}
+	}()
+	defer c.caught.recover()
+	a := assembly{Batcher: b, memory: &geoarrow.Arena{Late: true}}
+	for r := range c.runs {
+		err := a.add(r)
+		r.part.done()
+		if errors.Is(err, geoarrow.ErrBatchTooLarge) {
+			err = tooLarge(b.src.Name, c.span.Row, err, b.limits)
+		}
+		if err != nil {
+			c.err = err
+			return
+		}
+	}
+	c.columns, c.err = a.finish(c.span.Row)
+}
+
+// assembly is the rows of one chunk. Most often all parts have the same columns of the same types, and their rows make one piece; else a piece
+// ends where that changes, and the pieces are widened to one another in the end.
+type assembly struct {
+	*Batcher
+	memory *geoarrow.Arena
+	pieces []Chunk
+	rows   geoarrow.Joined // of the piece at hand
+	span   Span
+}
+
+func (a *assembly) add(r run) error {
+	columns, from, to := r.part.Columns, r.from, r.to
+	span := Span{From: r.part.Starts[from], To: r.end, Inside: true, State: r.part.State, Text: r.part.Text}
+	if to-from < columns.Rows && counts(columns) {
+		// What a part counts does not say in which of its rows.
+		var err error
+		if columns, err = a.again(span, to-from); err != nil {
+			return err
+		}
+		from, to = 0, columns.Rows
+	}
+	if !a.rows.Fits(columns) || !slices.Equal(a.span.Text, span.Text) {
+		a.endPiece()
+	}
+	if a.rows.Rows() == 0 {
+		a.rows = geoarrow.Joined{Memory: a.memory}
+		a.span = span
+		if len(a.pieces) == 0 {
+			a.rows.Reserve(columns, a.expected(r, len(columns.Attributes)))
+		}
+	}
+	a.span.To = r.end
+	return a.rows.Append(columns, from, to)
+}
+
+// expected is how many rows the chunk will have if they go on as those of its first run, within the limits.
+func (a *assembly) expected(r run, columns int) float64 {
+	from := r.part.Starts[r.from]
+	rows := float64(r.to - r.from)
+	byText := rows * float64(a.to-from) / float64(r.end-from)
+	byBytes := rows * float64(a.limits.BatchBytes) / float64(r.bytes)
+	byCells := float64(a.limits.Memory / 2 / CellBytes / int64(max(1, columns)))
+	return max(rows, min(float64(a.limits.BatchRows), byText, byBytes, byCells))
+}
+
+// counts reports whether any column counts something over its rows.
+func counts(c *geoarrow.Columns) bool {
+	return slices.ContainsFunc(c.Attributes, func(a geoarrow.Column) bool { return a.Rounded > 0 || a.Replaced > 0 })
+}
+
+// again parses so many rows of a part once more.
+func (a *assembly) again(span Span, rows int) (*geoarrow.Columns, error) {
+	limits := a.limits.Unbatched()
+	limits.Workers = 1
+	var out *geoarrow.Columns
+	_, err := a.parser.Parse(a.ctx, a.src, Request{Span: span, Limits: limits}, func(c Chunk) error {
+		out = c.Columns
+		return nil
+	})
+	if err == nil && (out == nil || out.Rows != rows) {
+		err = fmt.Errorf("%s: %w: the rows at byte %d", a.src.Name, source.ErrChanged, span.From)
+	}
+	return out, err
+}
+
+func (a *assembly) endPiece() {
+	if a.rows.Rows() > 0 {
+		a.pieces = append(a.pieces, Chunk{Columns: a.rows.Columns(), Span: a.span})
+	}
+	a.rows, a.span = geoarrow.Joined{}, Span{}
+}
+
+// finish gives the rows with types that hold all of them.
+func (a *assembly) finish(row int64) (*geoarrow.Columns, error) {
+	a.endPiece()
+	if len(a.pieces) == 1 {
+		return a.pieces[0].Columns, nil
+	}
+	limits := a.limits.Unbatched()
+	limits.Workers = 1
+	j := joiner{ctx: a.ctx, parser: a.parser, src: a.src, limits: limits}
+	for _, p := range a.pieces {
+		if err := j.add(p); err != nil {
+			return nil, err
+		}
+	}
+	order := slices.Clone(j.order)
+	slices.SortStableFunc(order, func(a, b geoarrow.ColumnID) int { return cmp.Compare(b.Role, a.Role) })
+	wide, err := j.unify(order)
+	if err != nil {
+		return nil, err
+	}
+	out, err := geoarrow.Concat(a.memory, wide)
+	if err != nil {
+		return nil, tooLarge(a.src.Name, row, err, a.limits)
+	}
+	for i, id := range order {
+		out.Attributes[i].Facts = j.facts[id]
+	}
+	return out, nil
+}

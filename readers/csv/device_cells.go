@@ -1,0 +1,59 @@
+package csv
+
+import (
+	"bytes"
+
+	"github.com/vibeflight/vibeflight/gpu"
+	"github.com/vibeflight/vibeflight/kernels"
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
+	"github.com/vibeflight/vibeflight/readers/wkt"
+)
+
+// cells makes the column of geometries of one of WKT: a text of lines, one for each field, which the WKT engine reads.
+func (d *deviceRows) cells(part *readers.Part, r *room) *geoarrow.Geometry {
+	n := d.table.Rows
+	d.Accept(n <= d.Text.Len()/8, shortRecords)
+	t := deviceTexts{starts: roomFor[int64](r, n), ends: roomFor[int64](r, n), offsets: roomFor[int64](r, n+1), valid: roomFor[uint64](r, kernels.Words(n))}
+	moved := roomFor[int64](r, n+1)
+	if d.Stopped() {
+		return nil
+	}
+	d.Try(d.K.CellSpans(d.S, d.Text, d.table, d.dialect.shape[0], t.starts, t.ends, t.valid))
+	size := d.measureText(&t, kernels.StringsRaw, r)
+	if d.Stopped() {
+		return nil
+	}
+	lines := roomFor[byte](r, int(size)+n*kernels.CellLine)
+	if d.Stopped() {
+		return nil
+	}
+	d.Try(d.K.CellLines(d.S, t.strings, t.offsets, t.valid, moved, lines))
+	found := wkt.ReadCells(d.Work, lines, n, &part.Summary)
+	d.checkCells(found, lines, moved, r)
+	mask := device.Result(d.Work, t.valid)
+	d.After(func() {
+		count, valid := nulls(mask, n)
+		d.Accept(found.Geometry.Nulls == count && (count == n || bytes.Equal(found.Geometry.Valid, valid)), oddCells)
+		part.State = pack(found.SRID, d.table.Closed)
+	})
+	return found.Geometry
+}
+
+// oddCells is why cards leave fields that they can't tell from several geometries, or from none.
+const oddCells = "a geometry with quotes, or with a semicolon or a line end around it"
+
+// checkCells has each line hold one row, and no semicolon but that of its SRID.
+func (d *deviceRows) checkCells(found *wkt.DeviceCells, lines gpu.Buffer[byte], moved gpu.Buffer[int64], r *room) {
+	report, counts := roomFor[kernels.CellsReport](r, 1), roomFor[int64](r, kernels.TallyValues)
+	if d.Stopped() {
+		return
+	}
+	d.Try(d.K.CheckCells(d.S, lines, moved, found.Starts, report))
+	d.Try(kernels.Tally(d.K, d.S, lines, kernels.Mask{}, counts))
+	rows, bytes := device.Result(d.Work, report), device.Result(d.Work, counts)
+	d.After(func() {
+		d.Accept(rows[0].Odd == 0 && bytes[';'] == rows[0].SRIDs && bytes['"'] == 0, oddCells)
+	})
+}

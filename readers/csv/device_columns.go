@@ -1,0 +1,170 @@
+package csv
+
+import (
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/vibeflight/vibeflight/gpu"
+	"github.com/vibeflight/vibeflight/kernels"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
+)
+
+// deviceColumn is an attribute on its way.
+type deviceColumn struct {
+	*geoarrow.Column
+	field  int // its number among the fields of a record
+	forced bool
+}
+
+// attributes makes the columns that are no geometry, or both, in the order of the header.
+func (d *deviceRows) attributes(columns *geoarrow.Columns) {
+	var list []deviceColumn
+	for i, use := range d.dialect.fields {
+		if use&useAttribute != 0 {
+			list = append(list, deviceColumn{field: i})
+		}
+	}
+	columns.Attributes = make([]geoarrow.Column, len(list))
+	isForced := map[geoarrow.ColumnID]bool{}
+	for _, id := range d.forced {
+		isForced[id] = true
+	}
+	var numbers, texts []deviceColumn
+	for i, c := range list {
+		c.Column = &columns.Attributes[i]
+		c.Name = string(d.dialect.names[c.field])
+		c.forced = d.dialect.text || isForced[c.ID()]
+		if d.resolve(c); d.kinds[c.field] == 0 {
+			empty(c.Column, columns.Rows)
+		} else if c.Type.ID() == arrow.STRING {
+			texts = append(texts, c)
+		} else {
+			numbers = append(numbers, c)
+		}
+	}
+	d.inGroups(numbers, d.Text.Len()/4, d.parse)
+	d.inGroups(texts, d.Text.Len()/8, d.gather)
+}
+
+// inGroups has columns made of which some have so many fields together, or one by itself.
+func (d *deviceRows) inGroups(list []deviceColumn, fields int, do func([]deviceColumn, *room)) {
+	for group := range slices.Chunk(list, max(1, fields/d.table.Rows)) {
+		if d.Stopped() {
+			return
+		}
+		d.inRoom(func(r *room) { do(group, r) })
+	}
+}
+
+// factsOfFields are the facts for the bits of TableKinds.
+var factsOfFields = [...]struct {
+	kind uint32
+	fact geoarrow.FactKinds
+}{
+	{kernels.NumberInt32, geoarrow.FactInt32},
+	{kernels.NumberInt64, geoarrow.FactInt64},
+	{kernels.NumberReal, geoarrow.FactFloat},
+	{kernels.NumberNegative, geoarrow.FactNegative},
+	{kernels.FieldBool, geoarrow.FactBool},
+	{kernels.FieldText, geoarrow.FactString},
+}
+
+// resolve gives the column the type of its kinds.
+func (d *deviceRows) resolve(c deviceColumn) {
+	kinds := d.kinds[c.field]
+	for _, k := range factsOfFields {
+		if kinds&k.kind != 0 {
+			c.Facts.Kinds |= k.fact | geoarrow.FactField
+		}
+	}
+	if d.dialect.text && kinds&^kernels.FieldEmpty != 0 {
+		c.Facts.Kinds = geoarrow.FactString | geoarrow.FactField
+	} else {
+		d.Accept(kinds&kernels.NumberUndecided == 0 || kinds&kernels.FieldText != 0, unsureNumber)
+	}
+	if c.Type = c.Facts.Resolve(c.Role).Type; c.forced {
+		c.Type = arrow.BinaryTypes.String
+	}
+	if c.Type.ID() == arrow.STRING && c.Facts.Kinds&^(geoarrow.FactString|geoarrow.FactField) != 0 && !c.forced {
+		d.mixed = append(d.mixed, c.ID())
+	}
+	d.Accept(c.Type.ID() != arrow.FLOAT64 || kinds&kernels.NumberInexact == 0, "an integer that no float64 is, among numbers with a point")
+}
+
+// empty is a column without a value.
+func empty(c *geoarrow.Column, rows int) {
+	c.Nulls, c.Valid, c.Offsets = rows, make([]byte, (rows+7)/8), make([]int32, rows+1)
+}
+
+// parse makes columns of numbers and booleans.
+func (d *deviceRows) parse(list []deviceColumn, r *room) {
+	n, to := d.table.Rows, make([]kernels.TableColumn, len(list))
+	words := kernels.Words(n)
+	valid := roomFor[uint64](r, words*len(list))
+	for i, c := range list {
+		t := &to[i]
+		switch t.Column = c.field; c.Type.ID() {
+		case arrow.INT32:
+			t.Type, t.Int32 = kernels.TableInt32, roomFor[int32](r, n)
+		case arrow.INT64:
+			t.Type, t.Int64 = kernels.TableInt64, roomFor[int64](r, n)
+		case arrow.FLOAT64:
+			t.Type, t.Float64 = kernels.TableFloat64, roomFor[float64](r, n)
+		default:
+			t.Type, t.Bool = kernels.TableBool, roomFor[uint64](r, words)
+		}
+	}
+	if d.Stopped() {
+		return
+	}
+	d.Try(d.K.ParseTable(d.S, d.Text, d.table, to, valid, d.odd))
+	masks := device.Result(d.Work, valid)
+	for i, c := range list {
+		if d.Stopped() {
+			return
+		}
+		switch t := &to[i]; t.Type {
+		case kernels.TableInt32:
+			c.Values = geoarrow.AsBytes(device.Result(d.Work, t.Int32))
+		case kernels.TableInt64:
+			c.Values = geoarrow.AsBytes(device.Result(d.Work, t.Int64))
+		case kernels.TableFloat64:
+			c.Values = geoarrow.AsBytes(device.Result(d.Work, t.Float64))
+		default:
+			c.Values = geoarrow.AsBytes(device.Result(d.Work, t.Bool))[:(n+7)/8]
+		}
+		mask := masks[i*words : (i+1)*words]
+		d.After(func() { c.Nulls, c.Valid = nulls(mask, n) })
+	}
+}
+
+// room is memory of the card for some columns, which those behind them take again.
+type room struct {
+	*device.Work
+	free []func() error
+}
+
+// inRoom has memory that do takes given back behind all work that it queued.
+func (d *deviceRows) inRoom(do func(*room)) {
+	r := &room{Work: d.Work}
+	defer func() {
+		for _, free := range r.free {
+			r.Try(free())
+		}
+	}()
+	do(r)
+}
+
+// roomFor takes memory until the end of inRoom.
+func roomFor[T any](r *room, n int) gpu.Buffer[T] {
+	if r.Stopped() {
+		return gpu.Buffer[T]{}
+	}
+	b, err := gpu.Alloc[T](r.S, n)
+	if r.Try(err); err == nil {
+		r.free = append(r.free, func() error { return b.Free(r.S) })
+	}
+	return b
+}

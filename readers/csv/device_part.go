@@ -1,0 +1,141 @@
+package csv
+
+import (
+	"slices"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
+)
+
+// onCards reports whether cards know the dialect: text in UTF-8, numbers with a point, the usual quote or none, and geometries that are points or WKT, if any.
+func (d *dialect) onCards() bool {
+	return d.charset == nil && !d.comma && (d.quote == '"' || d.quote == 0) && d.geometry != wkbCells
+}
+
+// deviceChunks has a card read chunks of records that all have as many fields as the header.
+type deviceChunks struct {
+	*partReader // which reads what the card refuses
+	*dialect
+	probe device.Probe
+}
+
+// deviceReader makes a reader for one goroutine. A card reads to the end of the file, so that the last place where a record may begin is behind all of them.
+func (w *crew) deviceReader() readers.PartReader {
+	c := &deviceChunks{partReader: w.reader().(*partReader), dialect: w.cpu.dialect}
+	c.probe = device.Probe{Src: w.lead.Src, End: w.lead.End, Back: 1, First: c.begins, Last: func(text []byte) int { return len(text) }}
+	return w.cards.Reader(c.partReader, c)
+}
+
+// Bounds finds the records that begin between two offsets. Whether a line begins outside of quotes is a guess: if it was wrong, the text of the chunk ends
+// inside of them, or the chunk does not begin where the one before ended.
+func (c *deviceChunks) Bounds(from, stop int64) (start, end int64, why string) {
+	first := from == c.from // where a record begins, whatever stands before
+	if first {
+		from++
+	}
+	start, end, err := c.probe.Chunk(from, stop)
+	switch none := start < 0 || start >= stop; {
+	case err != nil:
+		return 0, 0, err.Error()
+	case none && stop < c.probe.End:
+		return 0, 0, "no line that looks like a record"
+	case none:
+		return 0, 0, ""
+	}
+	if first {
+		start = c.from
+	}
+	return start, end, ""
+}
+
+// Read reads records on a card.
+func (c *deviceChunks) Read(w *device.Work, part *readers.Part) {
+	forced := c.sinks.Forced()
+	r := deviceRows{Work: w, dialect: c.dialect, longest: c.s.limits.MaxFeatureBytes, forced: forced}
+	r.read(part)
+	part.End, part.Text = w.At+int64(w.Text.Len()) == c.probe.End, append(slices.Clone(forced), r.mixed...)
+}
+
+// mostLikely is how many records a line is held against: one inside of a text may look like one, hardly like several.
+const mostLikely = 8
+
+// begins is where the first line behind a line end of text begins that looks like a record, or -1.
+func (c *deviceChunks) begins(text []byte) int {
+	p := 0
+	for range mostTries {
+		for p < len(text) && c.class[text[p]] != classLineEnd {
+			p++
+		}
+		if p = c.passLineEnds(text, p); p == len(text) {
+			return -1
+		}
+		if c.likely(text, p) {
+			return p
+		}
+	}
+	return -1
+}
+
+// passLineEnds gives the index of the first byte from p on that is no line end, or the end of the text.
+func (c *deviceChunks) passLineEnds(text []byte, p int) int {
+	for p < len(text) && c.class[text[p]] == classLineEnd {
+		p++
+	}
+	return p
+}
+
+// likely reports whether records seem to begin at p: the first one is there whole, and it and those behind have as many fields as the header.
+func (c *deviceChunks) likely(text []byte, p int) bool {
+	for i := range mostLikely {
+		fields, end := c.count(text, p)
+		if end < 0 {
+			return false
+		}
+		if end == len(text) {
+			return i > 0
+		}
+		if fields != len(c.names) {
+			return false
+		}
+		if p = c.passLineEnds(text, end); p == len(text) {
+			return true
+		}
+	}
+	return true
+}
+
+// count gives the number of fields of the record at p, and the index of its line end or of the end of the text. A quote where none may be gives -1.
+func (c *deviceChunks) count(text []byte, p int) (fields, end int) {
+	for {
+		fields++
+		if p < len(text) && c.class[text[p]] == classQuote {
+			if p = c.behindQuotes(text, p); p < len(text) && c.class[text[p]]&endsField == 0 {
+				return fields, -1
+			}
+		}
+		for p < len(text) && c.class[text[p]]&endsField == 0 {
+			if c.class[text[p]] == classQuote {
+				return fields, -1
+			}
+			p++
+		}
+		if p == len(text) || c.class[text[p]] == classLineEnd {
+			return fields, p
+		}
+		p++
+	}
+}
+
+// behindQuotes gives the index behind the quote that closes the one at p, or the end of the text.
+func (c *deviceChunks) behindQuotes(text []byte, p int) int {
+	for p++; p < len(text); p++ {
+		switch {
+		case c.class[text[p]] != classQuote:
+		case p+1 < len(text) && c.class[text[p+1]] == classQuote:
+			p++
+		default:
+			return p + 1
+		}
+	}
+	return p
+}

@@ -1,0 +1,133 @@
+package csv
+
+import (
+	"math/bits"
+
+	"github.com/vibeflight/vibeflight/gpu"
+	"github.com/vibeflight/vibeflight/kernels"
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
+)
+
+// deviceRows reads a chunk of whole records on a card.
+//
+//	text -> fields ─┬─> kinds of each column ─┬─> numbers and booleans
+//	                │                         └─> texts -> dates and times, by the host
+//	                └─> points, or a text of WKT
+type deviceRows struct {
+	*device.Work
+	dialect *dialect
+	longest int64               // that the text of a record may be
+	forced  []geoarrow.ColumnID // columns that are to be text
+	mixed   []geoarrow.ColumnID // columns of these rows that are text because they hold several kinds of values
+
+	table *kernels.Table
+	kinds []uint32           // of each column
+	odd   gpu.Buffer[uint32] // one element: what numbers are not
+}
+
+// read reads the rows into a part.
+func (d *deviceRows) read(part *readers.Part) {
+	d.fields()
+	d.odd = device.Alloc[uint32](d.Work, 1)
+	kinds := device.Alloc[uint32](d.Work, len(d.dialect.names))
+	if d.Stopped() {
+		return
+	}
+	d.Try(gpu.Fill(d.S, d.odd, 0))
+	d.Try(d.K.TableKinds(d.S, d.Text, d.table, kinds))
+	part.State = pack(0, d.table.Closed)
+	columns := &geoarrow.Columns{Rows: d.table.Rows}
+	if d.dialect.geometry == points {
+		columns.Geometry = d.points()
+	}
+	d.kinds = device.Result(d.Work, kinds)
+	still := device.Result(d.Work, d.table.StillOdd())
+	part.Starts = device.Result(d.Work, d.table.Starts)
+	if d.Await(); d.Stopped() {
+		return
+	}
+	d.Accept(still[0] == 0, oddRecords)
+	if d.dialect.geometry == wktCells {
+		d.inRoom(func(r *room) { columns.Geometry = d.cells(part, r) })
+	}
+	d.attributes(columns)
+	odd := device.Result(d.Work, d.odd)
+	d.After(func() { d.Accept(odd[0]&kernels.FieldWrong == 0, "an ordinate that is no finite number") })
+	d.After(func() { d.Accept(odd[0] == 0, unsureNumber) })
+	d.After(func() { d.checkLengths(part.Starts) })
+	part.Columns, part.Rows = columns, int64(d.table.Rows)
+}
+
+// Why cards refuse records.
+const (
+	oddRecords   = "a record of fewer or more fields than the header"
+	unsureNumber = "a number that is very long, or very near to the middle of two"
+)
+
+// fields finds all fields.
+func (d *deviceRows) fields() {
+	columns := len(d.dialect.names)
+	x, err := d.K.AllocTable(d.S, d.Text, kernels.Dialect{Delimiter: d.dialect.delimiter, Quote: d.dialect.quote}, columns)
+	if d.Try(err); err != nil {
+		return
+	}
+	d.Later(func() error { return x.Free(d.S) })
+	d.table = x
+	switch {
+	case x.Odd&kernels.TableStray != 0:
+		d.Accept(false, "a quote inside of a field that does not begin with one, or text behind a closing one")
+	case x.Odd&kernels.TableOpen != 0:
+		d.Accept(false, "a chunk that ends inside of quotes")
+	case x.Odd != 0:
+		d.Accept(false, oddRecords)
+	}
+	d.Accept(x.Rows > 0 || d.Stopped(), "no record")
+	d.Accept(x.Rows*columns <= d.Text.Len()/2, "fields of hardly any text")
+}
+
+// checkLengths looks for records of which the CPU engine would say that they are too long: each ends before the next one begins.
+func (d *deviceRows) checkLengths(starts []int64) {
+	for i, start := range starts {
+		next := int64(d.Text.Len())
+		if i+1 < len(starts) {
+			next = starts[i+1]
+		}
+		d.Accept(next-start <= d.longest, "a record that is too long, or nearly so")
+	}
+}
+
+// points makes the column of geometries.
+func (d *deviceRows) points() *geoarrow.Geometry {
+	n := d.table.Rows
+	x, y, valid := device.Alloc[float64](d.Work, n), device.Alloc[float64](d.Work, n), device.Alloc[uint64](d.Work, kernels.Words(n))
+	if d.Stopped() {
+		return nil
+	}
+	at := map[use]int{}
+	for _, i := range d.dialect.shape {
+		at[d.dialect.fields[i]&(useX|useY)] = i
+	}
+	d.Try(d.K.TablePoints(d.S, d.Text, d.table, at[useX], at[useY], x, y, valid, d.odd))
+	g := &geoarrow.Geometry{Rows: n, Kind: geoarrow.Point, X: device.Result(d.Work, x), Y: device.Result(d.Work, y)}
+	mask := device.Result(d.Work, valid)
+	d.After(func() {
+		if g.Nulls, g.Valid = nulls(mask, n); g.Nulls == n {
+			*g = *geoarrow.NullGeometry(n, geoarrow.NoKind, geoarrow.XY)
+		}
+	})
+	return g
+}
+
+// nulls is how many of n rows have no value, and which have one as Arrow has it.
+func nulls(mask []uint64, n int) (count int, valid []byte) {
+	count = n
+	for _, w := range mask {
+		count -= bits.OnesCount64(w)
+	}
+	if count > 0 {
+		valid = geoarrow.AsBytes(mask)[:(n+7)/8]
+	}
+	return count, valid
+}

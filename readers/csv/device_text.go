@@ -1,0 +1,103 @@
+package csv
+
+import (
+	"math"
+
+	"github.com/vibeflight/vibeflight/gpu"
+	"github.com/vibeflight/vibeflight/kernels"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
+	"github.com/vibeflight/vibeflight/readers/internal/rows"
+)
+
+// deviceTexts is columns of text on their way, one behind the other.
+type deviceTexts struct {
+	starts, ends, offsets gpu.Buffer[int64]
+	valid                 gpu.Buffer[uint64]
+	strings               *kernels.Strings
+}
+
+// gather makes columns of texts, and of dates and times if all of their texts are such.
+func (d *deviceRows) gather(list []deviceColumn, r *room) {
+	n := d.table.Rows
+	d.Accept(n <= d.Text.Len()/8, shortRecords)
+	t, bytes := d.measure(list, r)
+	if d.Stopped() {
+		return
+	}
+	text, narrow := roomFor[byte](r, int(bytes)), roomFor[int32](r, (n+1)*len(list))
+	if d.Stopped() {
+		return
+	}
+	d.Try(d.K.GatherStrings(d.S, t.strings, text, gpu.Buffer[int32]{}))
+	d.Try(d.K.TableOffsets(d.S, t.offsets, n, narrow))
+	values, offsets, masks := device.Result(d.Work, text), device.Result(d.Work, narrow), device.Result(d.Work, t.valid)
+	if d.Stopped() {
+		return
+	}
+	words := kernels.Words(n)
+	d.After(func() {
+		for i, c := range list {
+			c.Offsets = offsets[i*(n+1) : (i+1)*(n+1)]
+			c.Values, values = values[:c.Offsets[n]], values[c.Offsets[n]:]
+			c.Nulls, c.Valid = nulls(masks[i*words:(i+1)*words], n)
+			if c.Facts.Kinds == geoarrow.FactString|geoarrow.FactField && !c.forced {
+				rows.Times(c.Column, n, false)
+			}
+		}
+	})
+}
+
+// shortRecords is why cards leave texts that take too much of their memory.
+const shortRecords = "records of hardly any text"
+
+// measure finds the texts and how long they are, and waits for it. The quotes around them are left out, those in them counted once.
+func (d *deviceRows) measure(list []deviceColumn, r *room) (t deviceTexts, bytes int64) {
+	n, fields := d.table.Rows, make([]int, len(list))
+	for i, c := range list {
+		fields[i] = c.field
+	}
+	all := n * len(list)
+	t.starts, t.ends, t.offsets = roomFor[int64](r, all), roomFor[int64](r, all), roomFor[int64](r, all+1)
+	t.valid = roomFor[uint64](r, kernels.Words(n)*len(list))
+	if d.Stopped() {
+		return t, 0
+	}
+	mode := kernels.StringsRaw
+	if d.dialect.quote != 0 {
+		mode = kernels.StringsDoubled
+	}
+	d.Try(d.K.TableTexts(d.S, d.Text, d.table, fields, t.starts, t.ends, t.valid))
+	bytes = d.measureText(&t, mode, r)
+	return t, bytes
+}
+
+// measureText finds how long the texts of spans are, and waits for it.
+func (d *deviceRows) measureText(t *deviceTexts, mode kernels.StringMode, r *room) (bytes int64) {
+	var err error
+	if t.strings, err = d.K.MeasureShortStrings(d.S, d.Text, t.starts, t.ends, mode, t.offsets); err != nil {
+		d.Try(err)
+		return 0
+	}
+	strings := t.strings
+	r.free = append(r.free, func() error { return strings.Free(d.S) })
+	found, bytes := d.measured(t)
+	if !d.Stopped() && found.Long != 0 {
+		d.Try(d.K.MeasureLongStrings(d.S, t.strings, t.offsets))
+		found, bytes = d.measured(t)
+	}
+	d.Accept(found.Flags&kernels.StringNotUTF8 == 0, "text that is not UTF-8")
+	d.Accept(found.Flags&kernels.StringMalformed == 0, "quotes that are not doubled")
+	d.Accept(bytes <= math.MaxInt32, "texts of more than 2 GiB")
+	return bytes
+}
+
+// measured waits for what is known of the texts.
+func (d *deviceRows) measured(t *deviceTexts) (found kernels.StringSummary, bytes int64) {
+	last := t.offsets.Len() - 1
+	summary, total := device.Result(d.Work, t.strings.Summary), device.Result(d.Work, t.offsets.Slice(last, last+1))
+	if d.Await(); d.Stopped() {
+		return found, 0
+	}
+	return summary[0], total[0]
+}

@@ -1,0 +1,130 @@
+package dbf
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/vibeflight/vibeflight/kernels"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
+)
+
+// deviceColumn is a column on its way.
+type deviceColumn struct {
+	*geoarrow.Column
+	field   kernels.FixedColumn
+	mask    []uint64 // which records have a value
+	values  []uint64 // of types but texts
+	offsets []int32  // of texts
+}
+
+func newDeviceColumn(f *Field, c *geoarrow.Column) *deviceColumn {
+	flag := func(bit int) int {
+		if bit == noBit {
+			return kernels.FixedNoFlag
+		}
+		return bit
+	}
+	return &deviceColumn{Column: c, field: kernels.FixedColumn{Type: f.onCard(), Offset: f.Offset, Width: f.Length, Null: flag(f.nullBit), Size: flag(f.sizeBit)}}
+}
+
+// onCard is how a card reads the field.
+func (f *Field) onCard() kernels.FixedType {
+	switch f.kind {
+	case kindInteger:
+		if f.Length < narrowDigits {
+			return kernels.FixedAsInt32
+		}
+		return kernels.FixedAsInt64
+	case kindNumber:
+		return kernels.FixedAsFloat64
+	case kindDate:
+		return kernels.FixedAsDate
+	case kindLogical:
+		return kernels.FixedAsLogical
+	case kindInt:
+		return kernels.FixedBinaryInt32
+	case kindDouble:
+		return kernels.FixedBinaryFloat64
+	case kindMoney:
+		return kernels.FixedBinaryMoney
+	case kindTimestamp:
+		return kernels.FixedBinaryTimestamp
+	}
+	if f.sizeBit != noBit {
+		return kernels.FixedVariable
+	}
+	return kernels.FixedText
+}
+
+// columnsAtOnce is how many columns kernels make at once.
+const columnsAtOnce = 8
+
+// values makes columns of all types but texts, some at a time, in memory that those behind them take again.
+func (d *deviceRecords) values(list []*deviceColumn) {
+	n, groups := d.records.Records, slices.Collect(slices.Chunk(list, columnsAtOnce))
+	if len(groups) == 0 {
+		return
+	}
+	most := 0
+	for _, group := range groups {
+		most = max(most, wordsOf(group, n))
+	}
+	room, valid := device.Alloc[uint64](d.Work, most), device.Alloc[uint64](d.Work, len(groups[0])*kernels.Words(n))
+	for _, group := range groups {
+		if d.Stopped() {
+			return
+		}
+		var fields []kernels.FixedColumn
+		for _, c := range group {
+			fields = append(fields, c.field)
+		}
+		some, masks := room.Slice(0, wordsOf(group, n)), valid.Slice(0, len(group)*kernels.Words(n))
+		d.Try(d.K.FixedValues(d.S, d.Text, &d.records, fields, some, masks, d.odd))
+		values, bits := device.Result(d.Work, some), device.Result(d.Work, masks)
+		if d.Stopped() {
+			return
+		}
+		for _, c := range group {
+			size := c.field.Type.Words(n)
+			c.values, values = values[:size], values[size:]
+			c.mask, bits = bits[:kernels.Words(n)], bits[kernels.Words(n):]
+		}
+	}
+}
+
+// wordsOf is how many words the values of columns take.
+func wordsOf(list []*deviceColumn, rows int) int {
+	sum := 0
+	for _, c := range list {
+		sum += c.field.Type.Words(rows)
+	}
+	return sum
+}
+
+// finish makes the column of as many rows as there are.
+func (c *deviceColumn) finish(rows int) {
+	c.nulls(rows)
+	values := geoarrow.AsBytes(c.values)
+	switch c.field.Type {
+	case kernels.FixedAsLogical:
+		c.Values = values[:(rows+7)/8]
+	case kernels.FixedAsInt32, kernels.FixedAsDate, kernels.FixedBinaryInt32:
+		c.Values = values[:4*rows]
+	case kernels.FixedBinaryMoney:
+		c.Values = values[:16*rows]
+	default:
+		c.Values = values[:8*rows]
+	}
+}
+
+// nulls says which rows have no value.
+func (c *deviceColumn) nulls(rows int) {
+	c.Nulls = rows
+	for _, w := range c.mask {
+		c.Nulls -= bits.OnesCount64(w)
+	}
+	if c.Nulls > 0 {
+		c.Valid = geoarrow.AsBytes(c.mask)[:(rows+7)/8]
+	}
+}

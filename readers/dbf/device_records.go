@@ -1,0 +1,109 @@
+package dbf
+
+import (
+	"github.com/vibeflight/vibeflight/gpu"
+	"github.com/vibeflight/vibeflight/kernels"
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
+)
+
+// deviceRecords reads a chunk of records on a card. There is room for as many rows as records until the host knows how many are deleted, for which it waits
+// once: then it has everything but the bytes of texts.
+//
+//	text -> rows -> numbers, dates, logicals, binary values
+//	             -> spans of texts -> offsets -> texts
+type deviceRecords struct {
+	*device.Work
+	h       *Header
+	records kernels.FixedRecords
+	odd     gpu.Buffer[uint32] // one element: what is left to the CPU engine
+	groups  []textGroup
+}
+
+// read reads the records into a part.
+func (d *deviceRecords) read(part *readers.Part) {
+	n := d.Text.Len() / d.h.RecordLength
+	d.records = kernels.FixedRecords{
+		Length: d.h.RecordLength, Records: n, Flags: d.h.nullFrom,
+		Rows: device.Alloc[int64](d.Work, n), Live: device.Alloc[int64](d.Work, 1),
+	}
+	d.odd = device.Alloc[uint32](d.Work, 1)
+	if d.Stopped() {
+		return
+	}
+	d.Try(gpu.Fill(d.S, d.odd, 0))
+	d.Try(d.K.FixedRows(d.S, d.Text, &d.records, d.h.options.deleted, d.odd))
+	rows, live := device.Result(d.Work, d.records.Rows), device.Result(d.Work, d.records.Live)
+	columns := &geoarrow.Columns{Attributes: make([]geoarrow.Column, len(d.h.Fields))}
+	values, texts := d.columns(columns)
+	d.values(values)
+	d.texts(texts)
+	odd := device.Result(d.Work, d.odd)
+	if d.Await(); d.Stopped() {
+		return
+	}
+	if d.accept(odd[0]); d.Stopped() {
+		return
+	}
+	columns.Rows = int(live[0])
+	for _, c := range values {
+		c.finish(columns.Rows)
+	}
+	if d.finishTexts(columns.Rows); d.Stopped() {
+		return
+	}
+	for i := range columns.Attributes {
+		if c := &columns.Attributes[i]; d.h.Fields[i].kind.isMemo() {
+			ignored(c, columns.Rows)
+		}
+	}
+	part.Columns, part.Rows, part.Starts = columns, int64(n), rows[:columns.Rows]
+	for i := range part.Starts {
+		part.Starts[i] *= int64(d.h.RecordLength)
+	}
+}
+
+// reasons are why cards leave records to the CPU engine.
+var reasons = []struct {
+	odd uint32
+	why string
+}{
+	{kernels.FixedFlag, "a deletion flag that is neither a blank nor an asterisk"},
+	{kernels.FixedMalformed, "a field that is no value of its type"},
+	{kernels.FixedFraction, "a number with a point or an exponent in a field of whole numbers"},
+	{kernels.FixedOverflow, "a whole number beyond int64"},
+	{kernels.FixedUndecided, "a number of many digits, very near to the middle of two"},
+	{kernels.FixedHigh, "text with a byte that is no character, or of a code page that cards do not know"},
+}
+
+// accept refuses what is odd.
+func (d *deviceRecords) accept(odd uint32) {
+	for _, r := range reasons {
+		d.Accept(odd&r.odd == 0, r.why)
+	}
+}
+
+// columns gives each field that a card reads its column.
+func (d *deviceRecords) columns(columns *geoarrow.Columns) (values, texts []*deviceColumn) {
+	for i := range d.h.Fields {
+		f, c := &d.h.Fields[i], &columns.Attributes[i]
+		c.Name, c.Facts = f.Name, f.facts()
+		c.Type = c.Facts.Resolve(geoarrow.RoleAttribute).Type
+		switch {
+		case f.kind.isMemo():
+		case f.kind == kindText:
+			texts = append(texts, newDeviceColumn(f, c))
+		default:
+			values = append(values, newDeviceColumn(f, c))
+		}
+	}
+	return values, texts
+}
+
+// ignored is a column of memos that nobody wants.
+func ignored(c *geoarrow.Column, rows int) {
+	if c.Offsets = make([]int32, rows+1); rows > 0 {
+		c.Nulls, c.Valid = rows, make([]byte, (rows+7)/8)
+	}
+}

@@ -1,0 +1,147 @@
+package dbf_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/dbf"
+	"github.com/vibeflight/vibeflight/readers/lanes"
+	"github.com/vibeflight/vibeflight/readers/readertest"
+)
+
+// deviceChunks are so small that most tables are several chunks, down to a record.
+var deviceChunks = []int64{60, 200, 700, 2000}
+
+// devices are GPU engines with chunks of several sizes on one card.
+func devices(t *testing.T) (list []readers.Engine) {
+	t.Helper()
+	k := readertest.Kernels(t)
+	for i, chunk := range deviceChunks {
+		p := lanes.Plan{ChunkBytes: chunk, Lanes: 4, Work: 3}
+		if i%2 == 1 { // else memory comes from the device, whose every buffer is watched
+			p.ArenaBytes = 1 << 20
+		}
+		list = append(list, readertest.DeviceOn(t, dbf.Format(), lanes.Config{Plan: p}, k))
+	}
+	return list
+}
+
+// checkCounts asks for cards that read at least so many chunks, and a share of those that they were asked for.
+func checkCounts(t *testing.T, list []readers.Engine, least int64, share float64) {
+	t.Helper()
+	var chunks, refused int64
+	for i, d := range list {
+		c := d.Counts()
+		chunks, refused = chunks+c.Chunks, refused+c.Refused
+		t.Logf("chunks of %d bytes: %d accepted, %d refused, the last because of %q", deviceChunks[i], c.Chunks, c.Refused, c.Reason)
+	}
+	if chunks < least || float64(chunks) < share*float64(chunks+refused) {
+		t.Errorf("%d chunks accepted and %d refused: want %d at least, and %.0f%%", chunks, refused, least, 100*share)
+	}
+}
+
+// TestDeviceGolden reads the files of testdata in chunks of every size, and again with their records several times, if they are few.
+func TestDeviceGolden(t *testing.T) {
+	list := devices(t)
+	names, err := filepath.Glob(filepath.Join("testdata", "*.dbf"))
+	if err != nil || len(names) < 20 {
+		t.Fatalf("%d files in testdata, error %v", len(names), err)
+	}
+	for _, name := range names {
+		in := goldenInput(t, name)
+		for _, d := range list {
+			readertest.Same(t, dbf.Format(), in, []int{0}, readertest.OnDevice(d))
+			again := in
+			again.Text, again.Limits.BatchRows = repeated(in.Text, 1+6000/(1+len(in.Text))), 8
+			readertest.Same(t, dbf.Format(), again, []int{0}, readertest.OnDevice(d))
+		}
+	}
+	checkCounts(t, list, 150, 0.5)
+}
+
+// goldenInput is a file of testdata with its siblings and options.
+func goldenInput(t *testing.T, name string) readertest.Input {
+	t.Helper()
+	in := readertest.Input{Name: filepath.Base(name), Siblings: map[string][]byte{}}
+	read := func(ext string) []byte {
+		text, err := os.ReadFile(strings.TrimSuffix(name, ".dbf") + ext)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		return text
+	}
+	in.Text = read(".dbf")
+	for _, ext := range dbf.Format().Siblings {
+		if text := read(ext); text != nil {
+			in.Siblings[ext] = text
+		}
+	}
+	if text := read(".options"); text != nil {
+		if err := json.Unmarshal(text, &in.Options); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return in
+}
+
+// repeated is a table with its records so many times, if its header is one.
+func repeated(text []byte, times int) []byte {
+	if len(text) < 32 {
+		return text
+	}
+	count, start, length := int(binary.LittleEndian.Uint32(text[4:])), int(binary.LittleEndian.Uint16(text[8:])), int(binary.LittleEndian.Uint16(text[10:]))
+	if start+count*length > len(text) {
+		return text
+	}
+	out := slices.Concat(text[:start], bytes.Repeat(text[start:start+count*length], times))
+	binary.LittleEndian.PutUint32(out[4:], uint32(count*times))
+	return out
+}
+
+// TestDeviceSplits has chunks begin and end at every byte of a small table, which is cut off at some.
+func TestDeviceSplits(t *testing.T) {
+	k := readertest.Kernels(t)
+	text := table{fields: []field{{"N", 'N', 4, 1}, {"C", 'C', 5, 0}, {"L", 'L', 1, 0}}, records: []string{"  1.5ab   T", "*xxxx     ?", " -2.0 c d F", "     12345?", " ****     t", " 1e1     xY"}}.bytes()
+	records := len(text) - int(binary.LittleEndian.Uint16(text[8:]))
+	for chunk := int64(1); chunk <= int64(records/2); chunk++ {
+		t.Run(fmt.Sprint(chunk), func(t *testing.T) { // a card's memory is free again afterwards
+			d := readertest.DeviceOn(t, dbf.Format(), lanes.Config{Plan: lanes.Plan{ChunkBytes: chunk, Lanes: 2, Work: 2}}, k)
+			for cut := range 2 {
+				in := readertest.Input{Name: "a.dbf", Text: text[:len(text)-cut], Options: map[string]any{"on_error": "skip"}}
+				readertest.Same(t, dbf.Format(), in, []int{0}, readertest.OnDevice(d))
+			}
+		})
+	}
+}
+
+// TestDeviceSweep holds what cards make of random tables against what the CPU engine makes of them: tables, counts and errors, to the letter. Some have
+// fields that cards leave alone, some are broken.
+func TestDeviceSweep(t *testing.T) {
+	list := devices(t)
+	documents := int64(0)
+	readertest.Sweep(t, 2000, func(seed uint64) bool {
+		documents++
+		r := rand.New(rand.NewPCG(seed, 14))
+		in := sweepInput(r, "CNNFDL", "CNNFDLIBYTVX@+OMQG"[:15+r.IntN(2)*3], 40)
+		if r.IntN(2) == 0 {
+			in.Limits.BatchRows = 1 + r.IntN(30)
+		}
+		if r.IntN(8) == 0 {
+			in.Options["memo"] = "ignore"
+		}
+		readertest.Same(t, dbf.Format(), in, []int{0}, readertest.OnDevice(list[r.IntN(len(list))]))
+		_, err := readertest.Parse(t, dbf.Format(), in)
+		return err == nil
+	})
+	checkCounts(t, list, documents, 0.5)
+}

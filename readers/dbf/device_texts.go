@@ -1,0 +1,133 @@
+package dbf
+
+import (
+	"slices"
+
+	"github.com/vibeflight/vibeflight/gpu"
+	"github.com/vibeflight/vibeflight/kernels"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
+)
+
+// textShare is of how many bytes of records a card makes one text at a time: a text takes some 45 bytes of its memory on its way.
+const textShare = 16
+
+// textGroup is columns of text that are made at once, one behind the other.
+type textGroup struct {
+	columns []*deviceColumn
+	text    gpu.Buffer[byte]        // of all of them, and room behind it: texts have blanks around them, so that even those that become longer fit into little more than their fields
+	total   []int64                 // one element: bytes of it
+	summary []kernels.StringSummary // of texts that are not recoded
+}
+
+// textRoom is memory for a group, which those behind it take again.
+type textRoom struct {
+	starts, ends, offsets gpu.Buffer[int64]
+	valid                 gpu.Buffer[uint64]
+	narrow                gpu.Buffer[int32]
+	page                  gpu.Buffer[uint32] // of one byte a character
+}
+
+// texts makes columns of texts. Their bytes stay on the card until the host knows how many they are.
+func (d *deviceRecords) texts(list []*deviceColumn) {
+	if len(list) == 0 {
+		return
+	}
+	n, words := d.records.Records, kernels.Words(d.records.Records)
+	most := min(len(list), max(1, d.Text.Len()/textShare/n))
+	room := textRoom{
+		starts: device.Alloc[int64](d.Work, most*n), ends: device.Alloc[int64](d.Work, most*n), offsets: device.Alloc[int64](d.Work, most*n+1),
+		valid: device.Alloc[uint64](d.Work, most*words), narrow: device.Alloc[int32](d.Work, most*(n+1)),
+	}
+	if d.h.page.upper != nil {
+		page := d.h.page.onCard()
+		if room.page = device.Alloc[uint32](d.Work, len(page)); !d.Stopped() {
+			d.Try(gpu.Upload(d.S, room.page, page[:]))
+		}
+	}
+	for columns := range slices.Chunk(list, most) {
+		if d.Stopped() {
+			return
+		}
+		d.groups = append(d.groups, textGroup{columns: columns})
+		d.gather(&d.groups[len(d.groups)-1], &room)
+	}
+}
+
+// gather makes the columns of a group.
+func (d *deviceRecords) gather(g *textGroup, room *textRoom) {
+	n, count := d.records.Records, len(g.columns)
+	all, width := n*count, 0
+	var fields []kernels.FixedColumn
+	for _, c := range g.columns {
+		fields, width = append(fields, c.field), width+c.field.Width
+	}
+	starts, ends, offsets := room.starts.Slice(0, all), room.ends.Slice(0, all), room.offsets.Slice(0, all+1)
+	valid, narrow := room.valid.Slice(0, count*kernels.Words(n)), room.narrow.Slice(0, count*(n+1))
+	if d.h.page.upper != nil {
+		width += (width + 1) / 2
+	}
+	g.text = device.Alloc[byte](d.Work, n*width)
+	if d.Stopped() {
+		return
+	}
+	d.Try(d.K.FixedTexts(d.S, d.Text, &d.records, fields, d.h.page.wide != nil, starts, ends, valid, d.odd))
+	if d.h.page.upper != nil {
+		d.Try(d.K.MeasureRecoded(d.S, d.Text, starts, ends, room.page, offsets, d.odd))
+		d.Try(d.K.GatherRecoded(d.S, d.Text, starts, ends, room.page, offsets, g.text))
+	} else {
+		d.copied(g, starts, ends, offsets)
+	}
+	d.Try(d.K.TableOffsets(d.S, offsets, n, narrow))
+	g.total = device.Result(d.Work, offsets.Slice(all, all+1))
+	bits, each := device.Result(d.Work, valid), device.Result(d.Work, narrow)
+	if d.Stopped() {
+		return
+	}
+	for _, c := range g.columns {
+		c.mask, bits = bits[:kernels.Words(n)], bits[kernels.Words(n):]
+		c.offsets, each = each[:n+1], each[n+1:]
+	}
+}
+
+// copied copies texts that are UTF-8, as those in ASCII are whatever their code page.
+func (d *deviceRecords) copied(g *textGroup, starts, ends, offsets gpu.Buffer[int64]) {
+	strings, err := d.K.MeasureShortStrings(d.S, d.Text, starts, ends, kernels.StringsRaw, offsets)
+	if d.Try(err); err != nil {
+		return
+	}
+	d.Try(d.K.GatherStrings(d.S, strings, g.text, gpu.Buffer[int32]{}))
+	g.summary = device.Result(d.Work, strings.Summary)
+	d.Try(strings.Free(d.S))
+}
+
+// onCard is the page as package kernels has it.
+func (p *codePage) onCard() kernels.CodePage {
+	var out kernels.CodePage
+	for i, c := range p.upper {
+		if string(c.text[:c.n]) == replacement {
+			continue
+		}
+		out[i] = uint32(c.n) << 24
+		for k, b := range c.text[:c.n] {
+			out[i] |= uint32(b) << (8 * k)
+		}
+	}
+	return out
+}
+
+// finishTexts has the bytes of texts copied.
+func (d *deviceRecords) finishTexts(rows int) {
+	for i := range d.groups {
+		g := &d.groups[i]
+		d.Accept(g.summary == nil || g.summary[0].Flags&kernels.StringNotUTF8 == 0, "text that is not UTF-8")
+		if d.Accept(g.total[0] <= int64(g.text.Len()), "texts that are far longer as UTF-8"); d.Stopped() {
+			return
+		}
+		text := device.Result(d.Work, g.text.Slice(0, int(g.total[0])))
+		for _, c := range g.columns {
+			c.nulls(rows)
+			c.Offsets = c.offsets[:rows+1]
+			c.Values, text = text[:c.Offsets[rows]], text[c.Offsets[rows]:]
+		}
+	}
+}

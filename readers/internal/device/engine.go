@@ -1,0 +1,68 @@
+// Package device is the frame of every GPU engine: it puts the parser of a format on the lanes of cards.
+//
+// A GPU engine is the CPU engine with cards among its workers (ADR 18). A chunk of rows is guessed at, as any part of a file is; a card reads it whole or
+// refuses it, and what it refuses, the CPU engine reads from the byte on where the chunk before ended. So a card never decides what a file says: it only
+// accepts what it is sure of, and every error is worded by the CPU engine.
+//
+// A format gives Chunks: where a chunk begins and ends, and what its text says. Everything else is here and in package lanes.
+package device
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/lanes"
+)
+
+// Engine is the GPU engine of a format, on lanes that it shares with those of other formats. It is a readers.Engine.
+type Engine struct {
+	pool   *lanes.Pool
+	parser func(readers.Layout, *Engine) readers.Parser
+
+	accepted, refused, refusedRows, faults atomic.Int64
+	reading, copying, working              atomic.Int64 // nanoseconds, summed over chunks
+	last                                   atomic.Pointer[string]
+}
+
+// New makes the engine of a format whose parser reads files with the engine's help.
+func New(pool *lanes.Pool, parser func(readers.Layout, *Engine) readers.Parser) *Engine {
+	return &Engine{pool: pool, parser: parser}
+}
+
+// Parser is the engine for a file.
+func (e *Engine) Parser(l readers.Layout) readers.Parser { return parser{e.parser(l, e)} }
+
+// parser says who parses.
+type parser struct{ readers.Parser }
+
+// Engine is the name of the engine.
+func (parser) Engine() string { return "cuda" }
+
+// Counts says what the cards did for the format.
+func (e *Engine) Counts() readers.EngineCounts {
+	c := readers.EngineCounts{Chunks: e.accepted.Load(), Refused: e.refused.Load(), RefusedRows: e.refusedRows.Load(), Faults: e.faults.Load()}
+	c.Stages = readers.Stages{ReadSeconds: seconds(&e.reading), UploadSeconds: seconds(&e.copying), WorkSeconds: seconds(&e.working)}
+	if p := e.last.Load(); p != nil {
+		c.Reason = *p
+	}
+	return c
+}
+
+func seconds(n *atomic.Int64) float64 { return time.Duration(n.Load()).Seconds() }
+
+// Share has parts be chunks, one for each lane on its way and two that wait for one, if a span is worth a card. If not, it is false and nothing changes: all
+// workers of the CPU engine read the span.
+func (e *Engine) Share(span readers.Span, limits *readers.Limits) bool {
+	if span.Inside || span.To-span.From <= 2*e.pool.ChunkBytes() {
+		return false
+	}
+	limits.PartBytes, limits.Workers = e.pool.ChunkBytes(), e.pool.Alive()+2
+	return true
+}
+
+// refuse counts a chunk that is left to the CPU engine.
+func (e *Engine) refuse(why string) {
+	e.refused.Add(1)
+	e.last.Store(&why)
+}

@@ -1,0 +1,138 @@
+package device
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"github.com/vibeflight/vibeflight/gpu"
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/lanes"
+)
+
+// Chunks is what a format knows of the chunks of one file. One goroutine uses it.
+type Chunks interface {
+	// Bounds finds the rows that begin between two offsets: start is that of the first one, and end that of the first one behind stop, or of what is behind all
+	// rows. The text between is for a card, which begins it with an empty state. why says why there is none, and the chunk counts as refused; without it, end
+	// <= start says that there is nothing to be refused either. In both cases the CPU engine reads. An error of the file is a reason like others: whoever reads
+	// the rows again comes upon it.
+	Bounds(from, stop int64) (start, end int64, why string)
+
+	// Read reads the text of w into part, as far as the host needs not wait: Columns, Starts (in the text), Rows, To (in the text, 0 being its end), and End,
+	// State, Text and Summary as the CPU engine has them. What is copied by Result is there when functions given to After run; they complete the part. What
+	// goes wrong it says to w; then part counts for nothing.
+	Read(w *Work, part *readers.Part)
+}
+
+// File is a file that is read with the help of cards. Its readers share it.
+type File struct {
+	engine  *Engine
+	ctx     context.Context
+	src     io.ReaderAt
+	refused atomic.Int32 // chunks that were refused, since one was taken
+}
+
+// File begins a file, which is read until ctx ends.
+func (e *Engine) File(ctx context.Context, src io.ReaderAt) *File {
+	return &File{engine: e, ctx: ctx, src: src}
+}
+
+// Reader makes a reader for one goroutine: chunks are guessed by a card, and what that leaves, and each part that is known to begin at a row, is read by the
+// CPU engine's reader.
+func (f *File) Reader(cpu readers.PartReader, chunks Chunks) readers.PartReader {
+	return &reader{PartReader: cpu, File: f, chunks: chunks}
+}
+
+// reader reads parts on cards.
+type reader struct {
+	readers.PartReader // of the CPU engine
+	*File
+	chunks Chunks
+}
+
+// mostRefused is after how many refused chunks in a row nobody asks a card any more: such a file costs twice the work.
+const mostRefused = 8
+
+// Guess has a card read the rows that begin between two offsets.
+func (r *reader) Guess(from, stop int64) readers.Part {
+	if r.refused.Load() < mostRefused {
+		start, end, why := r.chunks.Bounds(from, stop)
+		if why == "" && end <= start {
+			return r.PartReader.Guess(from, stop)
+		}
+		var part readers.Part
+		if why == "" {
+			part, why = r.onCard(start, end)
+		}
+		if why == "" {
+			r.refused.Store(0)
+			r.engine.accepted.Add(1)
+			return part
+		}
+		r.refused.Add(1)
+		r.engine.refuse(why)
+	}
+	part := r.PartReader.Guess(from, stop)
+	r.engine.refusedRows.Add(part.Rows)
+	return part
+}
+
+// onCard reads a chunk on a card, or says why it does not.
+func (r *reader) onCard(start, end int64) (part readers.Part, why string) {
+	l, ok := r.engine.pool.Take(r.File, start)
+	if !ok {
+		return part, gpu.ErrLost.Error()
+	}
+	var err error // of the card
+	defer func() {
+		p := recover()
+		if p != nil { // whoever guards this guess has the CPU engine read on, and nobody would know
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+		if err != nil {
+			r.engine.faults.Add(1)
+		}
+		r.engine.pool.Give(l, err)
+		if p != nil {
+			panic(p)
+		}
+	}()
+	if end-start > int64(l.Text().Len()) {
+		return part, "a chunk that ends in a long row"
+	}
+	part, why, err = r.onLane(l, start, end)
+	return part, why
+}
+
+// onLane reads a chunk on a lane. An error is one of the card.
+func (r *reader) onLane(l *lanes.Lane, start, end int64) (part readers.Part, why string, err error) {
+	n := int(end - start)
+	t, filled, err := l.Fill(r.ctx, r.File, r.src, start, n)
+	r.engine.reading.Add(int64(t.Read))
+	r.engine.copying.Add(int64(t.Upload))
+	if filled != nil || err != nil {
+		return part, errors.Join(filled, err).Error(), err
+	}
+	l.Work(r.File, start, func() {
+		began := time.Now()
+		defer func() { r.engine.working.Add(int64(time.Since(began))) }()
+		w := &Work{K: l.Kernels(), S: l.Stream(), Text: l.Text().Slice(0, n), At: start, lane: l, out: l.Result()}
+		part, why, err = w.read(r.chunks)
+	})
+	if why != "" {
+		return readers.Part{}, why, err
+	}
+	if part.To == 0 {
+		part.To = int64(n)
+	}
+	for i := range part.Starts {
+		part.Starts[i] += start
+	}
+	part.Start, part.Next, part.To = start, end, start+part.To
+	part.Summary.BytesRead = int64(n)
+	return part, "", nil
+}

@@ -1,0 +1,92 @@
+package device
+
+import "io"
+
+// Probe looks on the host for where the chunks of a file begin. One goroutine uses it.
+type Probe struct {
+	Src   io.ReaderAt
+	Begin int64 // of the rows: there one begins, whatever it looks like
+	End   int64 // of the rows, or of the file: nothing behind it is looked at
+	Back  int64 // bytes before an offset that First is given too, if a row is told by them: the line feed before it
+
+	// First and Last give the index in text, which is not empty, of the first and of the last place where a row seems to begin, or -1. Last leaves out index 0.
+	First, Last func(text []byte) int
+
+	text []byte // memory of read
+}
+
+// A probe reads a little at first, and not more than mostBytes: who finds no row in that much leaves the chunk to the CPU engine.
+const (
+	firstBytes = 16 << 10
+	mostBytes  = 1 << 20
+)
+
+// Chunk finds the span from the first row that seems to begin at or behind from, to the first one behind stop. start is -1 if none is near. Behind the last
+// place where a row seems to begin nothing is taken: the last row, and what is behind it, is for the CPU engine. So end is start where that one is the only
+// row.
+func (p *Probe) Chunk(from, stop int64) (start, end int64, err error) {
+	start, err = p.next(from)
+	if err != nil || start < 0 || start >= stop {
+		return start, start, err
+	}
+	end = -1
+	if stop < p.End {
+		end, err = p.next(stop)
+	}
+	if err == nil && end < 0 {
+		end, err = p.last(start)
+	}
+	return start, max(start, end), err
+}
+
+// next is where the first row at or behind an offset seems to begin, or -1: there is none near.
+func (p *Probe) next(at int64) (int64, error) {
+	if at == p.Begin {
+		return at, nil
+	}
+	at -= p.Back
+	for size := int64(firstBytes); ; size *= 8 {
+		text, err := p.read(at, size)
+		if err != nil {
+			return -1, err
+		}
+		if i := p.First(text); i >= 0 || size >= mostBytes || int64(len(text)) < size {
+			return offset(at, i), nil
+		}
+	}
+}
+
+// last is where the last row seems to begin that begins behind an offset, or -1: there is none near the end.
+func (p *Probe) last(behind int64) (int64, error) {
+	for size := int64(firstBytes); ; size *= 8 {
+		at := max(behind, p.End-size)
+		text, err := p.read(at, p.End-at)
+		if err != nil {
+			return -1, err
+		}
+		if i := p.Last(text); i >= 0 || size >= mostBytes || at == behind {
+			return offset(at, i), nil
+		}
+	}
+}
+
+// offset is that of index i in a text that begins at an offset, or -1.
+func offset(at int64, i int) int64 {
+	if i < 0 {
+		return -1
+	}
+	return at + int64(i)
+}
+
+// read gives bytes of the file, or fewer at its end.
+func (p *Probe) read(at, size int64) ([]byte, error) {
+	size = min(size, p.End-at)
+	if int64(cap(p.text)) < size {
+		p.text = make([]byte, size)
+	}
+	got, err := p.Src.ReadAt(p.text[:size], at)
+	if got == int(size) { // at the end of a file an io.ReaderAt may say so
+		err = nil
+	}
+	return p.text[:got], err
+}

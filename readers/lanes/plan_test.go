@@ -1,0 +1,30 @@
+package lanes
+
+import "testing"
+
+func TestPlan(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		memory int64
+		want   Plan
+	}{
+		{"the default", 1 << 30, Plan{ChunkBytes: 32 << 20, Lanes: 8, Work: 3, ArenaBytes: 224 << 20}},
+		{"as much as there is", 1 << 37, Plan{ChunkBytes: 32 << 20, Lanes: 8, Work: 3, ArenaBytes: 224 << 20}},
+		{"half of it", 512 << 20, Plan{ChunkBytes: 32 << 20, Lanes: 6, Work: 1, ArenaBytes: 224 << 20}},
+		{"little", 64 << 20, Plan{ChunkBytes: 4 << 20, Lanes: 6, Work: 1, ArenaBytes: 28 << 20}},
+		{"next to nothing", 11 << 20, Plan{ChunkBytes: 1 << 20, Lanes: 2, Work: 1, ArenaBytes: 7 << 20}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := planFor(c.memory)
+			if err != nil || got != c.want {
+				t.Errorf("%+v, %v, want %+v", got, err, c.want)
+			}
+			if takes := int64(got.Lanes)*got.text() + int64(got.Work)*got.ArenaBytes; takes > c.memory {
+				t.Errorf("%d bytes of %d", takes, c.memory)
+			}
+		})
+	}
+	if _, err := planFor(10 << 20); err == nil {
+		t.Error("no error for memory that no chunk fits")
+	}
+}

@@ -1,0 +1,83 @@
+package readers
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+)
+
+// Limits bound what a file may ask for. The zero value of a field means its default.
+type Limits struct {
+	BatchRows       int   // rows of a chunk and of a record batch; default 65,536 (--batch-rows)
+	MaxDepth        int   // open brackets; default 1,024 (--max-depth)
+	MaxFeatureBytes int64 // text of one row; default 512 MiB, which is also the most (--max-feature-bytes)
+	Workers         int   // goroutines that parse one file; default: one a core (--workers)
+
+	// BatchBytes bounds the text of a batch: it ends before the first row that starts so many bytes behind its own first row, so that every offset of
+	// a batch fits 32 bits. What rows have in another file (Part.Beside) counts too. PartBytes is how much text a worker reads in one go. Only tests set them.
+	BatchBytes int64
+	PartBytes  int64
+
+	// Memory bounds what the cells of a batch take: half of it, at CellBytes for each row of each column, whether the text has them or not. Two bytes of
+	// text may be a row of 65,536 columns. Default 2 GiB (--memory).
+	Memory int64
+}
+
+// Defaults of Limits.
+const (
+	DefaultBatchRows       = 65_536
+	DefaultMaxDepth        = 1_024
+	DefaultMaxFeatureBytes = 512 << 20
+	DefaultBatchBytes      = 512 << 20
+	DefaultPartBytes       = 1 << 20
+	DefaultMemory          = 2 << 30
+)
+
+// WithDefaults gives l with its zero fields set.
+func (l Limits) WithDefaults() Limits {
+	if l.BatchRows <= 0 {
+		l.BatchRows = DefaultBatchRows
+	}
+	if l.MaxDepth <= 0 {
+		l.MaxDepth = DefaultMaxDepth
+	}
+	if l.MaxFeatureBytes <= 0 || l.MaxFeatureBytes > DefaultMaxFeatureBytes {
+		l.MaxFeatureBytes = DefaultMaxFeatureBytes
+	}
+	if l.Workers <= 0 {
+		l.Workers = runtime.GOMAXPROCS(0)
+	}
+	if l.BatchBytes <= 0 {
+		l.BatchBytes = DefaultBatchBytes
+	}
+	if l.PartBytes <= 0 {
+		l.PartBytes = DefaultPartBytes
+	}
+	if l.Memory <= 0 {
+		l.Memory = DefaultMemory
+	}
+	return l
+}
+
+// Unbatched gives l without the bounds of batches: all rows are one chunk.
+func (l Limits) Unbatched() Limits {
+	l.BatchRows, l.BatchBytes, l.Memory = math.MaxInt, math.MaxInt64, math.MaxInt64
+	return l
+}
+
+// CellBytes is what a cell counts for Limits.Memory, whatever its type: an int32, or the end of an empty text.
+const CellBytes = 4
+
+// Fits reports whether a batch may have so many rows and columns, as far as Memory goes. l has no zero field.
+func (l Limits) Fits(rows, columns int) bool {
+	return int64(rows)*int64(columns) <= l.Memory/2/CellBytes
+}
+
+// CheckCells gives a *LimitError if a batch whose first row is given, of so many rows and columns so far, does not fit.
+func (l Limits) CheckCells(name string, row int64, rows, columns int) error {
+	if l.Fits(rows, columns) {
+		return nil
+	}
+	what := fmt.Sprintf("%s: what it takes to parse a batch of all columns of the rows from %d on (fewer --batch-rows take less)", name, row)
+	return &LimitError{What: what, Flag: "--memory", Limit: l.Memory}
+}

@@ -1,0 +1,51 @@
+package readertest
+
+import (
+	"testing"
+
+	"github.com/vibeflight/vibeflight/gpu"
+	"github.com/vibeflight/vibeflight/gpu/gputest"
+	"github.com/vibeflight/vibeflight/kernels"
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/lanes"
+)
+
+// Kernels gives the primitives on the device of this test run, as package gputest has it.
+func Kernels(t testing.TB) *kernels.Set {
+	t.Helper()
+	k, err := kernels.Load(gputest.OpenWith(t, gpu.Options{CacheDir: gputest.CacheDir(), Images: kernels.CompiledIn()}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// Device gives the GPU engine of a format with chunks of so many bytes, two on their way at a time, on the device of this test run. Buffers come from the
+// device, which watches the bounds of each. A fault is one of the test.
+func Device(t testing.TB, f readers.Format, chunkBytes int64) readers.Engine {
+	t.Helper()
+	return DeviceOn(t, f, lanes.Config{Plan: lanes.Plan{ChunkBytes: chunkBytes, Lanes: 2, Work: 2}}, Kernels(t))
+}
+
+// DeviceOn gives the GPU engine of a format on cards, until the test ends. Where cfg tells nobody of faults, they are errors of the test.
+func DeviceOn(t testing.TB, f readers.Format, cfg lanes.Config, cards ...*kernels.Set) readers.Engine {
+	t.Helper()
+	if cfg.Fault == nil {
+		cfg.Fault = func(card string, err error) { t.Errorf("%s: %v", card, err) }
+	}
+	pool, err := lanes.Open(cards, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := pool.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return f.GPU(pool)
+}
+
+// OnDevice is a GPU engine as a variant of the CPU engine.
+func OnDevice(e readers.Engine) Variant {
+	return Variant{Name: "device", Parser: func(l readers.Layout, _ int) readers.Parser { return e.Parser(l) }}
+}

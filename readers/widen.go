@@ -1,0 +1,119 @@
+package readers
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+// widenKept has the keeper keep what widen made.
+func (j *joiner) widenKept(chunk Chunk, order []geoarrow.ColumnID) (*geoarrow.Columns, error) {
+	out, err := j.widen(chunk, order)
+	if err != nil || out == chunk.Columns || j.keep == nil {
+		return out, err
+	}
+	j.keeping.Lock()
+	defer j.keeping.Unlock()
+	return j.keep.Keep(out)
+}
+
+// widen gives a chunk all columns in order, with their final types. One that has them already stays what and where it is.
+func (j *joiner) widen(chunk Chunk, order []geoarrow.ColumnID) (*geoarrow.Columns, error) {
+	in := chunk.Columns
+	if j.fits(in, order) {
+		for i, id := range order {
+			to := j.resolve(id)
+			in.Attributes[i].JSON, in.Attributes[i].Mixed = to.JSON, to.Mixed
+		}
+		return in, nil
+	}
+	out := &geoarrow.Columns{Rows: in.Rows, Attributes: make([]geoarrow.Column, len(order))}
+	var text []int
+	places := placesOf(in)
+	for i, id := range order {
+		col := geoarrow.Column{Role: id.Role, Name: id.Name, Nulls: in.Rows}
+		if k, ok := places[id]; ok {
+			col = in.Attributes[k]
+		}
+		wide, ok := col.Widen(j.resolve(id), in.Rows)
+		if !ok {
+			text = append(text, i)
+		}
+		out.Attributes[i] = wide
+	}
+	if len(text) > 0 {
+		if err := j.reread(chunk, text, order, out); err != nil {
+			return nil, err
+		}
+	}
+	if in.Geometry != nil {
+		var err error
+		if out.Geometry, err = j.widenGeometry(in.Geometry); err != nil {
+			return nil, tooLarge(j.src.Name, chunk.Span.Row, err, j.limits)
+		}
+	}
+	return out, nil
+}
+
+// placesOf says where each column stands: a file may have very many.
+func placesOf(c *geoarrow.Columns) map[geoarrow.ColumnID]int {
+	places := make(map[geoarrow.ColumnID]int, len(c.Attributes))
+	for i := range c.Attributes {
+		places[c.Attributes[i].ID()] = i
+	}
+	return places
+}
+
+// reread parses a chunk again for the columns whose text is needed, by their places in order.
+func (j *joiner) reread(chunk Chunk, text []int, order []geoarrow.ColumnID, out *geoarrow.Columns) error {
+	span := chunk.Span
+	span.Text = slices.Clone(span.Text)
+	for _, i := range text {
+		span.Text = append(span.Text, order[i])
+	}
+	limits := j.limits
+	_, err := j.parser.Parse(j.ctx, j.src, Request{Span: span, Limits: limits}, func(again Chunk) error {
+		if again.Columns.Rows != out.Rows {
+			return fmt.Errorf("%s: %w: rows %d to %d are %d now", j.src.Name, source.ErrChanged, span.Row, span.Row+int64(out.Rows), again.Columns.Rows)
+		}
+		before, places := placesOf(chunk.Columns), placesOf(again.Columns)
+		for _, i := range text {
+			id := order[i]
+			col := geoarrow.Column{Role: id.Role, Name: id.Name, Nulls: out.Rows}
+			if k, ok := places[id]; ok {
+				col = again.Columns.Attributes[k]
+			} else if chunk.Columns.Attributes[before[id]].Nulls != out.Rows { // else other rows of their part have it, and none of these
+				return fmt.Errorf("%s: %w: column %s is gone", j.src.Name, source.ErrChanged, id.Name)
+			}
+			wide, ok := col.Widen(j.resolve(id), out.Rows)
+			if !ok {
+				return fmt.Errorf("%s: %w: column %s has other values", j.src.Name, source.ErrChanged, id.Name)
+			}
+			out.Attributes[i] = wide
+		}
+		return nil
+	})
+	return err
+}
+
+// widenGeometry gives a chunk's geometries the kind and dimension of the table's.
+func (j *joiner) widenGeometry(g *geoarrow.Geometry) (*geoarrow.Geometry, error) {
+	if j.kind == geoarrow.NoKind {
+		wide, err := g.ToWKB()
+		if err != nil {
+			return nil, err
+		}
+		if wide.Dim != j.dim {
+			copied := *wide
+			copied.Dim = j.dim
+			wide = &copied
+		}
+		return wide, nil
+	}
+	if g.Nulls == g.Rows { // its kind, if it has one, may be that of rows that were cut off
+		return geoarrow.NullGeometry(g.Rows, j.kind, j.dim), nil
+	}
+	return g.Promote(j.kind, j.dim), nil
+}

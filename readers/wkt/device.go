@@ -1,0 +1,192 @@
+package wkt
+
+import (
+	"bytes"
+	"io"
+
+	"github.com/vibeflight/vibeflight/gpu"
+	"github.com/vibeflight/vibeflight/kernels"
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
+)
+
+// deviceChunks has a card read chunks of rows.
+type deviceChunks struct {
+	*partReader // which reads what the card refuses
+	probe       device.Probe
+}
+
+// deviceReader makes a reader for one goroutine.
+func (w *crew) deviceReader() readers.PartReader {
+	c := &deviceChunks{partReader: w.reader().(*partReader)}
+	c.probe = device.Probe{
+		Src: behind{w.lead.Src, w.from}, End: w.lead.End, Back: lookBack,
+		First: func(text []byte) int { return firstRow(text, min(lookBack, len(text))-1) },
+		Last:  lastRow,
+	}
+	return w.cards.Reader(c.partReader, c)
+}
+
+// behind is a file from the first row on. What stands before it ended no row that a probe must know of: line feeds say the same.
+type behind struct {
+	src  io.ReaderAt
+	from int64
+}
+
+func (b behind) ReadAt(p []byte, at int64) (n int, err error) {
+	for at+int64(n) < b.from && n < len(p) {
+		p[n] = '\n'
+		n++
+	}
+	if n == len(p) {
+		return n, nil
+	}
+	m, err := b.src.ReadAt(p[n:], at+int64(n))
+	return n + m, err
+}
+
+// Bounds finds the rows that begin between two offsets. Now and then a line inside of a geometry may seem to begin one: such a chunk is refused, or begins where the one before does
+// not end.
+func (c *deviceChunks) Bounds(from, stop int64) (start, end int64, why string) {
+	start, end, err := c.probe.Chunk(from, stop)
+	switch none := start < 0 || start >= stop; {
+	case err != nil:
+		return 0, 0, err.Error()
+	case none && stop < c.lead.End:
+		return 0, 0, "no row that begins with a letter"
+	case none:
+		return 0, 0, ""
+	}
+	return start, end, ""
+}
+
+// Read reads rows on a card.
+func (c *deviceChunks) Read(w *device.Work, part *readers.Part) {
+	d := deviceRows{Work: w, longest: c.s.limits.MaxFeatureBytes}
+	d.text = w.Text
+	d.read(part)
+}
+
+// firstRow is where the first row seems to begin in text behind something that stands at index first or further on and ends a row, or -1.
+func firstRow(text []byte, first int) int {
+	last := byte(0) // the last byte that is not blank
+	for p := 0; p < len(text); p++ {
+		if p >= first && endsRow(text[p], last) {
+			for p < len(text) && (isBlank(text[p]) || text[p] == ';') {
+				p++
+			}
+			switch {
+			case p == len(text):
+				return -1
+			case mayBegin(text[p]):
+				return p
+			}
+			first = 0
+		}
+		if !isBlank(text[p]) {
+			last = text[p]
+		}
+	}
+	return -1
+}
+
+// lastRow is where the last row behind the first byte seems to begin in text, or -1.
+func lastRow(text []byte) int {
+	letter := -1 // the last one that only blanks, ";" and letters stand behind, up to what was looked at
+	for p := len(text) - 1; p >= 0; p-- {
+		switch c := text[p]; {
+		case mayBegin(c):
+			letter = p
+		case c == '\n' || c == '\r' || c == ';':
+			before := bytes.TrimRight(text[:p], " \t\n\v\f\r")
+			if letter > 0 && (len(before) == 0 || endsRow(c, before[len(before)-1])) {
+				return letter
+			}
+			letter = -1
+		case !isBlank(c):
+			letter = -1
+		}
+	}
+	return -1
+}
+
+// endsRow reports whether c seems to end a row behind a byte that is not blank: a line end does not behind a bracket or comma, and ";" not behind a digit, where it ends
+// an SRID.
+func endsRow(c, before byte) bool {
+	switch c {
+	case '\n', '\r':
+		return before != ',' && before != '('
+	case ';':
+		return before-'0' >= 10
+	}
+	return false
+}
+
+// mayBegin reports whether a row may begin with c. A line with EMPTY goes on with a geometry.
+func mayBegin(c byte) bool { return isLetter(c) && c|0x20 != 'e' }
+
+// deviceRows reads a chunk of whole rows on a device.
+//
+//	text -> rows, brackets -> kinds -> parts, rings, positions -> ordinates -> dimensions ─┬─> offsets            native
+//	                                                                                       └─> sizes -> bytes     WKB
+//	members of collections, likewise ──────────────────────────────────────────────────────────────────┘
+//
+// Every step says what it does not accept; then the chunk is refused, and nothing of it counts.
+type deviceRows struct {
+	*device.Work
+	deviceText
+	longest int64 // that the text of a row may be
+}
+
+// deviceText is rows, or members of collections, in a text.
+type deviceText struct {
+	text gpu.Buffer[byte]
+	x    *kernels.WKT
+}
+
+// A row takes some 110 bytes of device memory beside half a byte for each of text, and an arena has 7 for each (package lanes). Chunks of few rows have room in any case.
+const (
+	shortRow = 16 // bytes
+	fewRows  = 1 << 16
+)
+
+// unlike is why rows are refused that are not as the grammar has them, or not as most are written.
+const unlike = "a row that is not as WKT has it, or not as a card looks for it"
+
+// read reads the rows into part.
+func (d *deviceRows) read(part *readers.Part) {
+	peek := device.Result(d.Work, d.Text.Slice(0, min(peekBytes, d.Text.Len())))
+	if d.parse(&d.deviceText, kernels.WKTLines); d.Stopped() {
+		return
+	}
+	d.Accept(d.x.Rows <= max(fewRows, d.Text.Len()/shortRow), "rows so short that a card has no room for what becomes of them")
+	found := device.Result(d.Work, d.x.Found)
+	part.Rows, part.Columns = int64(d.x.Rows), &geoarrow.Columns{Rows: d.x.Rows}
+	part.Columns.Geometry = d.geometry(hasThird(peek), &part.Summary)
+	part.Starts = device.Result(d.Work, d.x.Starts)
+	d.After(func() {
+		f := found[0]
+		d.Accept(f.Fault < 0, unlike)
+		d.Accept(f.Least < 0 || f.Least == f.Most(), "several SRIDs")
+		part.State = pack(int32(f.Most()), true) // a row follows, so something ends the last one
+		next := int64(d.Text.Len())
+		for i := len(part.Starts) - 1; i >= 0; i-- {
+			d.Accept(next-part.Starts[i] <= d.longest, "a row that is too long, or nearly so")
+			next = part.Starts[i]
+		}
+	})
+}
+
+// parse finds the rows of a text, of which there has to be one. It waits for the device.
+func (d *deviceRows) parse(t *deviceText, style kernels.WKTStyle) {
+	x, err := d.K.ParseWKT(d.S, t.text, style)
+	if err != nil {
+		d.Try(err)
+		return
+	}
+	t.x = x
+	d.Later(func() error { return x.Free(d.S) })
+	d.Accept(x.Fault < 0, unlike)
+	d.Accept(x.Rows > 0, "no row")
+}

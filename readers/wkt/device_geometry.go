@@ -1,0 +1,225 @@
+package wkt
+
+import (
+	"bytes"
+
+	"github.com/vibeflight/vibeflight/gpu"
+	"github.com/vibeflight/vibeflight/kernels"
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
+)
+
+// deviceShapes are the geometries of rows on a device. A row without has no parts.
+type deviceShapes struct {
+	rows       int
+	kinds      gpu.Buffer[kernels.GeometryKind] // with their dimensions
+	all        uint32                           // a bit for each of these kinds
+	collects   kernels.Mask                     // which rows are collections
+	at         kernels.RingOffsets
+	lines      gpu.Buffer[int64] // the first ring or line of each row
+	first      gpu.Buffer[int64] // the first position of each row
+	x, y, z, m gpu.Buffer[float64]
+	deep       bool // z and m are there
+	empty      bool // some positions have no numbers
+}
+
+// geometry makes the column of geometries as GeometryBuilder does: native where all are of one kind or of it and its Multi kind, of WKB where not. deep guesses: do
+// positions have a third ordinate?
+func (d *deviceRows) geometry(deep bool, sum *readers.Summary) *geoarrow.Geometry {
+	if d.Stopped() {
+		return nil
+	}
+	valid := device.Result(d.Work, d.x.Valid)
+	sh := d.shapes(d.deviceText, deep)
+	c, dim := d.collections(sh, sum)
+	if d.Stopped() {
+		return nil
+	}
+	n := sh.rows
+	g := &geoarrow.Geometry{Rows: n, Kind: sh.kind(), Dim: sh.dim() | dim}
+	if g.Nulls = nulls(valid, n); g.Nulls > 0 {
+		g.Valid = validity(valid, n)
+	}
+	switch {
+	case g.Nulls == n:
+		return geoarrow.NullGeometry(n, geoarrow.NoKind, geoarrow.XY)
+	case g.Kind == geoarrow.NoKind:
+		w := d.writeWKB(sh, c)
+		d.wkb(g, sh, w)
+		d.countOdd(sh, w.ringKinds, sum)
+	default:
+		d.native(g, sh)
+		d.countOdd(sh, gpu.Buffer[kernels.GeometryKind]{}, sum)
+	}
+	return g
+}
+
+// shapes reads the geometries of a text but those in collections. It waits for the device, and for what it was given before.
+func (d *deviceRows) shapes(t deviceText, deep bool) *deviceShapes {
+	if d.Stopped() {
+		return nil
+	}
+	n := t.x.Rows
+	sh := &deviceShapes{rows: n, kinds: device.Alloc[kernels.GeometryKind](d.Work, n), collects: device.Alloc[uint64](d.Work, kernels.Words(n)), deep: deep}
+	types, tags := device.Alloc[kernels.TypeKind](d.Work, n), device.Alloc[kernels.TagDims](d.Work, n)
+	report := device.Alloc[kernels.GeometryReport](d.Work, 1)
+	if d.Stopped() {
+		return nil
+	}
+	d.Try(d.K.WKTTypes(d.S, t.text, t.x.Tags, ",;", types, tags))
+	d.Try(d.K.TaggedKinds(d.S, types, t.x.Valid, sh.kinds, sh.collects, report))
+	kinds := device.Result(d.Work, report)
+	if d.rings(sh, t, types); d.Stopped() {
+		return nil
+	}
+	d.Accept(kinds[0].Odd == 0, "a geometry of a kind that is not known")
+	d.ordinates(sh, t.text)
+	sh.lines = d.through(sh.at.Spans, sh.at.Parts)
+	sh.first = d.through(sh.lines, sh.at.Rings)
+	if d.Stopped() {
+		return nil
+	}
+	d.Try(d.K.TaggedDims(d.S, sh.x, sh.z, sh.m, sh.first, tags, sh.kinds, report))
+	dims := device.Read(d.Work, report)
+	if d.Stopped() {
+		return nil
+	}
+	d.Accept(dims[0].Odd == 0, "positions of several lengths in a geometry, or of others than its tag says")
+	if sh.all = dims[0].Kinds; sh.dim() != geoarrow.XY && !sh.deep { // of geometries that are EMPTY
+		sh.deep = true
+		d.ordinates(sh, t.text)
+	}
+	return sh
+}
+
+// rings finds the parts, rings and positions of rows, and checks what stands between them. It waits for the device.
+func (d *deviceRows) rings(sh *deviceShapes, t deviceText, types gpu.Buffer[kernels.TypeKind]) {
+	if d.Stopped() {
+		return
+	}
+	rings, err := d.K.CountRings(d.S, t.text, &t.x.Brackets, t.x.Commas, kernels.Coordinates{Starts: t.x.From, Ends: t.x.To, Kinds: types})
+	if err != nil {
+		d.Try(err)
+		return
+	}
+	defer func() { d.Try(rings.Free(d.S)) }() // behind all work that was queued
+	d.Accept(rings.Offset < 0, "brackets that do not fit the kind of geometry")
+	sh.at = kernels.RingOffsets{
+		Spans: device.Alloc[int64](d.Work, sh.rows+1), Parts: device.Alloc[int64](d.Work, int(rings.Parts)+1),
+		Rings: device.Alloc[int64](d.Work, int(rings.Rings)+1), Positions: device.Alloc[int64](d.Work, int(rings.Positions)),
+	}
+	if !d.Stopped() {
+		d.Try(d.K.ListRings(d.S, rings, sh.at))
+	}
+}
+
+// ordinates reads the positions. Where they turn out to have a third ordinate that was not expected, all are read again. It waits for the device.
+func (d *deviceRows) ordinates(sh *deviceShapes, text gpu.Buffer[byte]) {
+	n := sh.at.Positions.Len()
+	to := kernels.Ordinates{
+		X: device.Alloc[float64](d.Work, n), Y: device.Alloc[float64](d.Work, n),
+		Undecided: device.Alloc[uint64](d.Work, kernels.Words(n)), Found: device.Alloc[kernels.PositionsFound](d.Work, 1),
+	}
+	for {
+		if sh.deep {
+			to.Z, to.M = device.Alloc[float64](d.Work, n), device.Alloc[float64](d.Work, n)
+		}
+		if d.Stopped() {
+			return
+		}
+		d.Try(d.K.ParsePositions(d.S, text, nil, sh.at.Positions, kernels.PositionWKT, to))
+		if d.Stopped() {
+			return
+		}
+		found, settled, err := d.K.SettlePositions(d.S, text, sh.at.Positions, kernels.PositionWKT, to)
+		d.Try(err)
+		d.Accept(found.Malformed < 0, "a position that is not as WKT has it, or with NaN or an infinity")
+		d.Accept(settled == 0 || found.Dims>>4 == 0, "a position of more than four ordinates, perhaps")
+		sh.x, sh.y, sh.z, sh.m, sh.empty = to.X, to.Y, to.Z, to.M, found.Empty > 0
+		if sh.deep || found.Dims>>3 == 0 {
+			return
+		}
+		sh.deep = true
+	}
+}
+
+// through gives the offsets of members' members.
+func (d *deviceRows) through(outer, inner gpu.Buffer[int64]) gpu.Buffer[int64] {
+	to := device.Alloc[int64](d.Work, outer.Len())
+	if !d.Stopped() {
+		d.Try(kernels.Gather(d.K, d.S, inner, outer, to))
+	}
+	return to
+}
+
+// some reports whether there are geometries of one of these kinds.
+func (sh *deviceShapes) some(kinds ...geoarrow.Kind) bool {
+	for _, k := range kinds {
+		if sh.all&(0x01010101<<k) != 0 { // of any dimension
+			return true
+		}
+	}
+	return false
+}
+
+// kind is the kind of a column that has these geometries, or NoKind: no native encoding holds them.
+func (sh *deviceShapes) kind() (kind geoarrow.Kind) {
+	if sh.some(geoarrow.GeometryCollection) {
+		return geoarrow.NoKind
+	}
+	for k := geoarrow.Point; k <= geoarrow.MultiPolygon; k++ {
+		switch {
+		case !sh.some(k):
+		case kind == geoarrow.NoKind || kind.Multi() == k:
+			kind = k
+		default:
+			return geoarrow.NoKind
+		}
+	}
+	return kind
+}
+
+// dim is the union of the rows' dimensions.
+func (sh *deviceShapes) dim() (dim geoarrow.Dim) {
+	for d := geoarrow.XYZ; d <= geoarrow.XYZM; d++ {
+		if sh.all>>(8*d)&0xff != 0 {
+			dim |= d
+		}
+	}
+	return dim
+}
+
+// countOdd counts what is kept although it is odd. ringKinds are the kinds of geometries that rings belong to, needed where there are several.
+func (d *deviceRows) countOdd(sh *deviceShapes, ringKinds gpu.Buffer[kernels.GeometryKind], sum *readers.Summary) {
+	polygons, lines := sh.some(geoarrow.Polygon, geoarrow.MultiPolygon), sh.some(geoarrow.LineString, geoarrow.MultiLineString)
+	if d.Stopped() || !polygons && !lines {
+		return
+	}
+	facts := device.Alloc[kernels.RingFact](d.Work, 1)
+	if d.Stopped() {
+		return
+	}
+	d.Try(d.K.RingFacts(d.S, sh.x, sh.y, sh.at.Rings, ringKinds, facts))
+	found := device.Result(d.Work, facts)
+	d.After(func() {
+		if polygons {
+			sum.UnclosedRings += found[0].Unclosed
+			sum.ShortRings += found[0].Short
+		}
+		if lines {
+			sum.ShortLines += found[0].Single
+		}
+	})
+}
+
+// peekBytes are as much of a text as tells what its first position is like.
+const peekBytes = 4 << 10
+
+// hasThird reports whether the first position of a text seems to have a third ordinate.
+func hasThird(text []byte) bool {
+	_, text, _ = bytes.Cut(text, []byte{'('})
+	text = bytes.TrimLeft(text, "( \t\r\n")
+	end := max(0, bytes.IndexAny(text, ",)"))
+	return len(bytes.Fields(text[:end])) > 2
+}

@@ -1,0 +1,118 @@
+package wkt
+
+import (
+	"math"
+
+	"github.com/vibeflight/vibeflight/gpu"
+	"github.com/vibeflight/vibeflight/kernels"
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
+)
+
+// deviceWKB are geometries as WKB on the device.
+type deviceWKB struct {
+	offsets   gpu.Buffer[int64]
+	bytes     gpu.Buffer[byte]
+	ringKinds gpu.Buffer[kernels.GeometryKind]
+}
+
+// writeWKB writes geometries, those of collections too. It waits for the device, which says how long they are.
+func (d *deviceRows) writeWKB(sh *deviceShapes, collections kernels.WKBCollections) deviceWKB {
+	if d.Stopped() {
+		return deviceWKB{}
+	}
+	to := deviceWKB{offsets: device.Alloc[int64](d.Work, sh.rows+1)}
+	if d.Stopped() {
+		return to
+	}
+	x, err := d.K.MeasureWKB(d.S, kernels.WKBShapes{Kinds: sh.kinds, At: sh.at, X: sh.x, Y: sh.y, Z: sh.z, M: sh.m, Collections: collections}, to.offsets)
+	if err != nil {
+		d.Try(err)
+		return to
+	}
+	d.Later(func() error { return x.Free(d.S) })
+	to.ringKinds = x.RingKinds
+	size := device.Read(d.Work, to.offsets.Slice(sh.rows, sh.rows+1))
+	if d.Stopped() {
+		return to
+	}
+	d.Accept(size[0] <= math.MaxInt32, "geometries of more than 2 GiB")
+	to.bytes = device.Alloc[byte](d.Work, int(size[0]))
+	if !d.Stopped() {
+		d.Try(d.K.WriteWKB(d.S, x, to.bytes))
+	}
+	return to
+}
+
+// wkb fills a column of WKB.
+func (d *deviceRows) wkb(g *geoarrow.Geometry, sh *deviceShapes, w deviceWKB) {
+	g.Offsets, g.WKB = d.narrow(w.offsets), device.Result(d.Work, w.bytes)
+	g.Kinds = rowKinds(device.Result(d.Work, sh.kinds))
+}
+
+// collections reads the members of GeometryCollections: rows like others, of a text of its own.
+//
+//	text      … COLLECTION( m1 , m2 ) … COLLECTION EMPTY … COLLECTION( m3 ) …
+//	members   m1 , m2 , m3 ,
+//	first     0 2 2 3                                                                 the first member of each collection
+//
+// Members are written as WKB of their own, which the rows' WKB then holds in pieces. dim is the union of their dimensions.
+func (d *deviceRows) collections(sh *deviceShapes, sum *readers.Summary) (c kernels.WKBCollections, dim geoarrow.Dim) {
+	if d.Stopped() || !sh.some(geoarrow.GeometryCollection) {
+		return c, dim
+	}
+	d.Accept(sh.all>>geoarrow.MakeRowKind(geoarrow.GeometryCollection, geoarrow.XYM)&1 == 0, "a collection with a tag M")
+	rows, err := d.K.AllocPositions(d.S, sh.collects, 0)
+	if err != nil {
+		d.Try(err)
+		return c, dim
+	}
+	d.Later(func() error { return rows.Free(d.S) })
+	n := rows.Len()
+	from, to := device.Alloc[int64](d.Work, n), device.Alloc[int64](d.Work, n)
+	firsts, offsets := device.Alloc[int64](d.Work, n), device.Alloc[int64](d.Work, n+1)
+	c = kernels.WKBCollections{Rows: rows, First: device.Alloc[int64](d.Work, n+1), Starts: device.Alloc[int64](d.Work, n+1)}
+	if d.Stopped() {
+		return c, dim
+	}
+	d.Try(kernels.Gather(d.K, d.S, d.x.From, rows, from))
+	d.Try(kernels.Gather(d.K, d.S, d.x.To, rows, to))
+	d.Try(d.K.MeasureArrays(d.S, d.text, from, to, firsts, offsets))
+	size := device.Read(d.Work, offsets.Slice(n, n+1))
+	if d.Stopped() {
+		return c, dim
+	}
+	if size[0] == 0 { // no member at all
+		d.Try(gpu.Fill(d.S, c.First, 0))
+		d.Try(gpu.Fill(d.S, c.Starts, 0))
+		return c, dim
+	}
+	members := deviceText{text: device.Alloc[byte](d.Work, int(size[0]))}
+	if d.Stopped() {
+		return c, dim
+	}
+	d.Try(d.K.JoinArrays(d.S, d.text, firsts, offsets, members.text))
+	d.parse(&members, kernels.WKTMembers)
+	c.WKB, dim = d.members(members, c, offsets, sh, sum)
+	return c, dim
+}
+
+// members reads the members of collections, which begin at offsets of their text, and gives their WKB. of are the rows that the collections are among.
+func (d *deviceRows) members(t deviceText, c kernels.WKBCollections, offsets gpu.Buffer[int64], of *deviceShapes, sum *readers.Summary) (wkb gpu.Buffer[byte], dim geoarrow.Dim) {
+	sh := d.shapes(t, of.dim() != geoarrow.XY || of.deep)
+	if d.Stopped() {
+		return wkb, dim
+	}
+	d.Accept(!sh.some(geoarrow.GeometryCollection), "a collection in a collection")
+	found := device.Result(d.Work, t.x.Found)
+	d.After(func() { d.Accept(found[0].Fault < 0, unlike) })
+	d.Try(d.K.LowerBounds(d.S, t.x.Starts, offsets, c.First))
+	d.Try(d.K.WKBCollectionDims(d.S, c.Rows, c.First, of.kinds, sh.kinds))
+	w := d.writeWKB(sh, kernels.WKBCollections{})
+	d.countOdd(sh, w.ringKinds, sum)
+	if !d.Stopped() {
+		d.Try(kernels.Gather(d.K, d.S, w.offsets, c.First, c.Starts))
+	}
+	return w.bytes, sh.dim()
+}
