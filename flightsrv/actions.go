@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow/flight"
+
+	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/flightsrv/sql"
 )
 
 // action is one of the server's own actions: a JSON body in, one JSON body out.
@@ -20,13 +23,20 @@ var actions = []action{
 	{"refresh", `looks at the roots now; body empty; gives {"entries": n}`, (*service).refresh},
 	{"evict", `forgets the parsed tables of an entry; body {"name": "…"} or the name; gives {"evicted": n}`, (*service).evict},
 	{"describe", `parses an entry if need be and says what it is; body {"name": "…", "options": {…}} or the name`, (*service).describe},
-	{"stats", `counts of the catalog, its cache and its engines; body empty`, (*service).stats},
+	{"stats", `counts of the catalog, its cache, its engines and SQL; body empty`, (*service).stats},
 }
 
 // ListActions names the actions.
 func (s *service) ListActions(_ *flight.Empty, stream flight.FlightService_ListActionsServer) error {
+	var all []*flight.ActionType
 	for _, a := range actions {
-		if err := stream.Send(&flight.ActionType{Type: a.name, Description: a.doc}); err != nil {
+		all = append(all, &flight.ActionType{Type: a.name, Description: a.doc})
+	}
+	if s.sql != nil {
+		all = append(all, sql.Actions()...)
+	}
+	for _, a := range all {
+		if err := stream.Send(a); err != nil {
 			return err
 		}
 	}
@@ -35,6 +45,9 @@ func (s *service) ListActions(_ *flight.Empty, stream flight.FlightService_ListA
 
 // DoAction runs one.
 func (s *service) DoAction(req *flight.Action, stream flight.FlightService_DoActionServer) error {
+	if sql.HasAction(req.GetType()) {
+		return s.actSQL(req, stream)
+	}
 	i := slices.IndexFunc(actions, func(a action) bool { return a.name == req.GetType() })
 	if i < 0 {
 		return &unservedError{fmt.Sprintf("action %q: unknown; known are %s", clip(req.GetType(), 100), actionNames())}
@@ -113,7 +126,18 @@ func (s *service) stats(_ context.Context, body []byte) (any, error) {
 	if err := wantNothing(body); err != nil {
 		return nil, err
 	}
-	return s.cfg.Catalog.Stats(), nil
+	out := stats{Stats: s.cfg.Catalog.Stats()}
+	if s.sql != nil {
+		of := s.sql.Stats()
+		out.SQL = &of
+	}
+	return out, nil
+}
+
+// stats is what the action stats answers.
+type stats struct {
+	catalog.Stats
+	SQL *sql.Stats `json:"sql,omitempty"` // nil: there is none
 }
 
 // wantNothing accepts no body and the empty object.

@@ -11,11 +11,16 @@ import (
 // DoGet sends the schema, then the rows that the ticket selects. It holds the table until the last message is on its way; gRPC's flow
 // control keeps at most two messages of a stream waiting. When the client leaves, it returns at the next message.
 func (s *service) DoGet(req *flight.Ticket, stream flight.FlightService_DoGetServer) error {
+	ctx := stream.Context()
+	if ok, err := s.forSQL(ctx, req.GetTicket()); err != nil {
+		return err
+	} else if ok {
+		return s.getSQL(ctx, req.GetTicket(), stream)
+	}
 	t, err := ParseTicket(req.GetTicket())
 	if err != nil {
 		return err
 	}
-	ctx := stream.Context()
 	c := callOf(ctx)
 	c.name = t.Name
 	held, scan, err := s.cfg.Catalog.Read(ctx, t.request(), t.selection())

@@ -33,6 +33,11 @@ func commandOf(d *flight.FlightDescriptor) (Ticket, error) {
 
 // GetFlightInfo parses the file unless that is done, and describes what the descriptor selects.
 func (s *service) GetFlightInfo(ctx context.Context, d *flight.FlightDescriptor) (*flight.FlightInfo, error) {
+	if ok, err := s.forSQL(ctx, d.GetCmd()); err != nil {
+		return nil, err
+	} else if ok {
+		return s.sql.Info(ctx, d)
+	}
 	t, err := commandOf(d)
 	if err != nil {
 		return nil, err
@@ -49,6 +54,11 @@ func (s *service) GetFlightInfo(ctx context.Context, d *flight.FlightDescriptor)
 // PollFlightInfo is GetFlightInfo for long parses: while the parse goes on it answers soon, with the part of the file that is read and the
 // descriptor to ask with again.
 func (s *service) PollFlightInfo(ctx context.Context, d *flight.FlightDescriptor) (*flight.PollInfo, error) {
+	if ok, err := s.forSQL(ctx, d.GetCmd()); err != nil {
+		return nil, err
+	} else if ok {
+		return s.sql.Poll(ctx, d)
+	}
 	t, err := commandOf(d)
 	if err != nil {
 		return nil, err
@@ -77,6 +87,15 @@ func (s *service) PollFlightInfo(ctx context.Context, d *flight.FlightDescriptor
 
 // GetSchema gives the schema that DoGet sends first, byte for byte.
 func (s *service) GetSchema(ctx context.Context, d *flight.FlightDescriptor) (*flight.SchemaResult, error) {
+	if ok, err := s.forSQL(ctx, d.GetCmd()); err != nil {
+		return nil, err
+	} else if ok {
+		schema, err := s.sql.Schema(ctx, d)
+		if err != nil {
+			return nil, err
+		}
+		return schemaResult(schema)
+	}
 	t, err := commandOf(d)
 	if err != nil {
 		return nil, err
@@ -86,7 +105,11 @@ func (s *service) GetSchema(ctx context.Context, d *flight.FlightDescriptor) (*f
 		return nil, err
 	}
 	defer o.Release()
-	b, err := encapsulatedSchema(o.scan.Schema())
+	return schemaResult(o.scan.Schema())
+}
+
+func schemaResult(schema *arrow.Schema) (*flight.SchemaResult, error) {
+	b, err := encapsulatedSchema(schema)
 	if err != nil {
 		return nil, err
 	}

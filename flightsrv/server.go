@@ -19,11 +19,13 @@ import (
 	"google.golang.org/grpc/reflection"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/flightsrv/sql"
 )
 
 // Config says what is served, where and within which limits.
 type Config struct {
 	Catalog         *catalog.Catalog
+	SQL             sql.Engine     // of Flight SQL, sql.Of of what engine.Open gives; nil: there is none (--no-sql, or a build without cgo)
 	Listen          []string       // host:port or unix:///path; default DefaultListen (--listen)
 	Advertise       []string       // locations for endpoints, as URI or host:port; none: the client keeps its connection (--advertise)
 	Insecure        bool           // listen on addresses that others can reach (--insecure)
@@ -56,6 +58,7 @@ type Server struct {
 	cfg       Config
 	grpc      *grpc.Server
 	health    *health.Server
+	sql       *sql.Server // nil: there is no SQL
 	listeners []listener
 }
 
@@ -82,7 +85,10 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	svc := &service{cfg: cfg, locations: locations}
-	s := &Server{cfg: cfg, grpc: grpc.NewServer(svc.options()...), health: health.NewServer()}
+	if cfg.SQL != nil {
+		svc.sql = sql.New(cfg.SQL)
+	}
+	s := &Server{cfg: cfg, grpc: grpc.NewServer(svc.options()...), health: health.NewServer(), sql: svc.sql}
 	flight.RegisterFlightServiceServer(s.grpc, svc)
 	grpc_health_v1.RegisterHealthServer(s.grpc, s.health)
 	reflection.Register(s.grpc)
@@ -90,7 +96,7 @@ func New(cfg Config) (*Server, error) {
 	for _, addr := range cfg.Listen {
 		l, err := listen(addr, cfg.Insecure)
 		if err != nil {
-			s.closeListeners()
+			s.close()
 			return nil, fmt.Errorf("--listen %s: %w", addr, err)
 		}
 		s.listeners = append(s.listeners, l)
@@ -143,7 +149,7 @@ func (s *Server) Addrs() []string {
 // Serve answers calls until ctx ends. Then it takes no new ones, lets those in progress end for Config.Drain, cancels the rest and
 // returns nil. It returns early with the error of a listener that broke. It closes the listeners and removes the socket files.
 func (s *Server) Serve(ctx context.Context) error {
-	defer s.closeListeners()
+	defer s.close()
 	s.health.SetServingStatus("", grpc_health_v1.HealthCheckResponse_SERVING)
 	g, ctx := errgroup.WithContext(ctx)
 	for _, l := range s.listeners {
@@ -179,8 +185,11 @@ func (s *Server) drain() {
 	s.grpc.Stop()
 }
 
-func (s *Server) closeListeners() {
+func (s *Server) close() {
 	for _, l := range s.listeners {
 		_ = l.Close() // it may be closed already
+	}
+	if s.sql != nil {
+		s.sql.Close()
 	}
 }

@@ -2,16 +2,20 @@ package flightsrv
 
 import (
 	"context"
+	"errors"
+	"io"
 
 	"github.com/apache/arrow/go/v17/arrow/flight"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/flightsrv/sql"
 )
 
 // service answers the Flight calls. Its methods give plain errors, which the interceptors turn to statuses.
 type service struct {
 	flight.BaseFlightServer
 	cfg       Config
+	sql       *sql.Server        // nil: there is none
 	locations []*flight.Location // of every endpoint; empty: the client keeps the connection it has
 }
 
@@ -50,9 +54,29 @@ func (s *service) Handshake(flight.FlightService_HandshakeServer) error {
 	return &unservedError{"Handshake: this server asks for no login; call it without"}
 }
 
-// DoPut stores nothing yet.
-func (s *service) DoPut(flight.FlightService_DoPutServer) error {
-	return &unservedError{"DoPut: this server is read-only"}
+// DoPut binds the parameters of SQL statements, and stores nothing yet. What it is to do stands in the first message.
+func (s *service) DoPut(stream flight.FlightService_DoPutServer) error {
+	readOnly := &unservedError{"DoPut: this server is read-only"}
+	first, err := stream.Recv()
+	if errors.Is(err, io.EOF) {
+		return readOnly
+	}
+	if err != nil {
+		return err
+	}
+	ctx := stream.Context()
+	ok, err := s.forSQL(ctx, first.GetFlightDescriptor().GetCmd())
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return readOnly
+	}
+	answer, err := s.sql.Put(ctx, first, stream)
+	if err != nil {
+		return err
+	}
+	return stream.Send(&flight.PutResult{AppMetadata: answer})
 }
 
 // DoExchange parses nothing yet.

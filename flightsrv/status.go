@@ -11,6 +11,9 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/flightsrv/sql"
+	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
+	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
@@ -75,7 +78,47 @@ func codeOf(err error) codes.Code {
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ENOMEM):
 		return codes.ResourceExhausted
 	}
+	return codeOfSQL(err)
+}
+
+// codeOfSQL is codeOf for what only Flight SQL gives.
+func codeOfSQL(err error) codes.Code {
+	var (
+		query       *engine.Error
+		ambiguous   *engine.AmbiguousError
+		request     *sql.RequestError
+		unsupported *sql.UnsupportedError
+		handle      *sql.HandleError
+		limit       *sql.LimitError
+		stale       *sql.StaleError
+		cancelled   *sql.CancelledError
+	)
+	switch {
+	case errors.As(err, &query):
+		return kindCodes[query.Kind]
+	case errors.As(err, &ambiguous), errors.As(err, &request):
+		return codes.InvalidArgument
+	case errors.As(err, &unsupported), errors.Is(err, engine.ErrNoSQL):
+		return codes.Unimplemented
+	case errors.As(err, &handle):
+		return codes.NotFound
+	case errors.As(err, &limit):
+		return codes.ResourceExhausted
+	case errors.As(err, &stale):
+		return codes.FailedPrecondition
+	case errors.As(err, &cancelled):
+		return codes.Canceled
+	case errors.Is(err, sql.ErrClosed), errors.Is(err, engine.ErrClosed):
+		return codes.Unavailable
+	}
 	return codes.Internal
+}
+
+// kindCodes is what the kinds of DuckDB's errors mean. A statement that is not allowed is InvalidArgument: it is not that this client may not.
+var kindCodes = map[duck.Kind]codes.Code{
+	duck.Internal: codes.Internal, duck.Syntax: codes.InvalidArgument, duck.Name: codes.InvalidArgument, duck.Type: codes.InvalidArgument,
+	duck.Value: codes.InvalidArgument, duck.Denied: codes.InvalidArgument, duck.Memory: codes.ResourceExhausted,
+	duck.Interrupted: codes.Canceled, duck.Unsupported: codes.Unimplemented,
 }
 
 // isDefect reports a code that means that something is wrong with the server.
@@ -93,12 +136,15 @@ func statusError(name string, err error) error {
 func messageOf(name string, err error) string {
 	var panicked *panicError
 	var path *fs.PathError
+	var query *engine.Error
 	rpc, isRPC := status.FromError(err)
 	switch {
 	case errors.As(err, &panicked):
 		return "a defect of the server, which goes on; its log has the details"
 	case isRPC:
 		return rpc.Message()
+	case errors.As(err, &query) && query.Kind == duck.Memory:
+		return fmt.Sprintf("%v (the limits are those of --sql-memory and --sql-spill-bytes)", err)
 	case errors.As(err, &path) && errors.Is(err, fs.ErrPermission):
 		return fmt.Sprintf("%s: the server may not %s the file: let the user that runs it read it", name, path.Op)
 	case errors.As(err, &path):

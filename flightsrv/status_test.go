@@ -13,6 +13,9 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/flightsrv/sql"
+	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
+	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
@@ -44,6 +47,22 @@ func TestStatusError(t *testing.T) {
 		{"disk", &fs.PathError{Op: "read", Path: "/srv/secret/a", Err: syscall.EIO}, codes.Internal, "a: read: input/output error"},
 		{"closed", catalog.ErrClosed, codes.Unavailable, "closed"},
 		{"unserved", &unservedError{"DoPut: no"}, codes.Unimplemented, "DoPut"},
+		{"syntax", &engine.Error{Kind: duck.Syntax, Message: "syntax error at or near"}, codes.InvalidArgument, "syntax error"},
+		{"denied", &engine.Error{Kind: duck.Denied, Message: "only queries"}, codes.InvalidArgument, "only queries"},
+		{"query memory", &engine.Error{Kind: duck.Memory, Message: "could not allocate"}, codes.ResourceExhausted, "--sql-memory"},
+		{"interrupted", &engine.Error{Kind: duck.Interrupted, Message: "Interrupted!"}, codes.Canceled, ""},
+		{"not there", &engine.Error{Kind: duck.Unsupported, Message: "no such type"}, codes.Unimplemented, "no such type"},
+		{"DuckDB's mistake", &engine.Error{Kind: duck.Internal, Message: "assertion"}, codes.Internal, "assertion"},
+		{"ambiguous", &engine.AmbiguousError{Name: "a"}, codes.InvalidArgument, "a"},
+		{"no SQL", engine.ErrNoSQL, codes.Unimplemented, "SQL"},
+		{"request", fmt.Errorf("x: %w", &sql.RequestError{What: "transaction_id"}), codes.InvalidArgument, "transaction_id"},
+		{"request about a file", &sql.RequestError{What: "x", Err: &catalog.NotFoundError{Name: "a"}}, codes.NotFound, "a"},
+		{"unsupported", &sql.UnsupportedError{What: "updates"}, codes.Unimplemented, "updates"},
+		{"handle", &sql.HandleError{Of: "result"}, codes.NotFound, "result"},
+		{"many handles", &sql.LimitError{What: "close some"}, codes.ResourceExhausted, "close some"},
+		{"stale", &sql.StaleError{What: "columns"}, codes.FailedPrecondition, "columns"},
+		{"cancelled by another call", &sql.CancelledError{}, codes.Canceled, "CancelQuery"},
+		{"SQL closed", sql.ErrClosed, codes.Unavailable, "closed"},
 		{"panic", &panicError{value: "secret"}, codes.Internal, "defect"},
 		{"panic with a status", &panicError{value: status.Error(codes.OK, "")}, codes.Internal, "defect"},
 		{"anything", errors.New("boo"), codes.Internal, "boo"},

@@ -1,0 +1,77 @@
+package flightsrv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/apache/arrow/go/v17/arrow/flight"
+
+	"github.com/vibeflight/vibeflight/flightsrv/sql"
+)
+
+const noSQL = "this server has no SQL: it was started with --no-sql, or built without cgo"
+
+// forSQL reports that b, a descriptor's command or a ticket, is for Flight SQL. It is an error if there is none.
+func (s *service) forSQL(ctx context.Context, b []byte) (bool, error) {
+	name := sql.Name(b)
+	if name == "" {
+		return false, nil
+	}
+	callOf(ctx).name = name
+	if s.sql == nil {
+		return false, &unservedError{fmt.Sprintf("%s: %s", name, noSQL)}
+	}
+	return true, nil
+}
+
+// getSQL sends the rows of a ticket of Flight SQL. The messages are made of the records of the engine without a copy; when the client leaves, the query ends
+// with the next message.
+func (s *service) getSQL(ctx context.Context, ticket []byte, stream flight.FlightService_DoGetServer) error {
+	rows, err := s.sql.Get(ctx, ticket)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	c := callOf(ctx)
+	send := func(f *frame) error {
+		c.bytes += int64(f.size())
+		return stream.SendMsg(f)
+	}
+	schema, err := schemaFrame(rows.Schema())
+	if err != nil {
+		return err
+	}
+	if err := send(schema); err != nil {
+		return err
+	}
+	name := func(row int64) string { return fmt.Sprintf("row %d of the result", row) }
+	enc := newEncoder(rows.Schema(), NoCompression, name, s.cfg.MaxMessageBytes)
+	for {
+		rec, err := rows.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := sendRecord(enc, rec, c, send); err != nil {
+			return err
+		}
+	}
+}
+
+// actSQL runs an action of Flight SQL.
+func (s *service) actSQL(req *flight.Action, stream flight.FlightService_DoActionServer) error {
+	ctx := stream.Context()
+	callOf(ctx).name = req.GetType()
+	if s.sql == nil {
+		return &unservedError{fmt.Sprintf("action %q: %s", req.GetType(), noSQL)}
+	}
+	body, err := s.sql.Action(ctx, req.GetType(), req.GetBody())
+	if err != nil {
+		return err
+	}
+	return stream.Send(&flight.Result{Body: body})
+}

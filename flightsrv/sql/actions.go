@@ -1,0 +1,191 @@
+package sql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow/flight"
+	"github.com/apache/arrow/go/v17/arrow/flight/flightsql"
+	pb "github.com/apache/arrow/go/v17/arrow/flight/gen/flight"
+	"google.golang.org/protobuf/proto"
+)
+
+// action is one of Flight SQL's own actions, or of Flight's that Flight SQL clients use: a message in, a message out.
+type action struct {
+	name, doc string
+	run       func(s *Server, ctx context.Context, body []byte) ([]byte, error)
+}
+
+// actions gives them all. Requests and results of Flight SQL travel in an Any, those of Flight as they are.
+func actions() []action {
+	const none = "refused: this server has no transactions"
+	return []action{
+		{flightsql.CreatePreparedStatementActionType, "prepares a query", (*Server).createPrepared},
+		{flightsql.ClosePreparedStatementActionType, "gives up a prepared statement", (*Server).closePrepared},
+		{flightsql.CancelQueryActionType, "ends a query; CancelFlightInfo has taken its place", (*Server).cancelQuery},
+		{flight.CancelFlightInfoActionType, "ends the query of a FlightInfo", plain((*Server).cancelInfo)},
+		{flight.SetSessionOptionsActionType, "sets the catalog and the schema in which names are looked up", plain((*Server).setSessionOptions)},
+		{flight.GetSessionOptionsActionType, "gives the options of the session", plain((*Server).getSessionOptions)},
+		{flight.CloseSessionActionType, "forgets the options of the session", plain((*Server).closeSession)},
+		{flightsql.BeginTransactionActionType, none, refuse("transactions: this server has none; every query sees the files as they are")},
+		{flightsql.EndTransactionActionType, none, refuse("transactions: this server has none")},
+		{flightsql.BeginSavepointActionType, none, refuse("savepoints: this server has none")},
+		{flightsql.EndSavepointActionType, none, refuse("savepoints: this server has none")},
+		{flightsql.CreatePreparedSubstraitPlanActionType, "refused: this server reads SQL only", refuse("Substrait plans: this server reads SQL only")},
+	}
+}
+
+// Actions lists the actions for ListActions.
+func Actions() []*flight.ActionType {
+	var out []*flight.ActionType
+	for _, a := range actions() {
+		out = append(out, &flight.ActionType{Type: a.name, Description: a.doc})
+	}
+	return out
+}
+
+// HasAction reports that name is an action of this package.
+func HasAction(name string) bool {
+	return slices.ContainsFunc(actions(), func(a action) bool { return a.name == name })
+}
+
+// Action runs an action for which HasAction holds, and gives the body of its one result.
+func (s *Server) Action(ctx context.Context, name string, body []byte) ([]byte, error) {
+	all := actions()
+	i := slices.IndexFunc(all, func(a action) bool { return a.name == name })
+	if i < 0 {
+		return nil, malformed("action %q is none of Flight SQL", name)
+	}
+	out, err := all[i].run(s, ctx, body)
+	var request *RequestError
+	if errors.As(err, &request) {
+		return nil, &RequestError{"action " + name, err}
+	}
+	return out, err
+}
+
+// plain makes an action of one whose messages travel as they are.
+func plain[In any, PIn interface {
+	*In
+	proto.Message
+}, Out proto.Message](run func(*Server, context.Context, PIn) (Out, error)) func(*Server, context.Context, []byte) ([]byte, error) {
+	return func(s *Server, ctx context.Context, body []byte) ([]byte, error) {
+		in := PIn(new(In))
+		if err := proto.Unmarshal(body, in); err != nil {
+			return nil, &RequestError{"body", err}
+		}
+		out, err := run(s, ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		return proto.Marshal(out)
+	}
+}
+
+func refuse(why string) func(*Server, context.Context, []byte) ([]byte, error) {
+	return func(*Server, context.Context, []byte) ([]byte, error) { return nil, &UnsupportedError{why} }
+}
+
+// createPrepared gives both schemas: without that of the result JDBC takes a query for an update, without that of the parameters it has none to set.
+func (s *Server) createPrepared(ctx context.Context, body []byte) ([]byte, error) {
+	var m pb.ActionCreatePreparedStatementRequest
+	if err := into(body, &m); err != nil {
+		return nil, err
+	}
+	stmt, err := s.prepare(ctx, m.GetQuery(), m.GetTransactionId())
+	if err != nil {
+		return nil, err
+	}
+	p := &prepared{id: newHandle(), plan: &plan{stmt: stmt, uses: 1}, used: time.Now()}
+	if err := s.addPrepared(p); err != nil {
+		stmt.Close()
+		return nil, err
+	}
+	return pack(&pb.ActionCreatePreparedStatementResult{
+		PreparedStatementHandle: []byte(p.id), DatasetSchema: encoded(stmt.Schema()), ParameterSchema: encoded(stmt.Parameters()),
+	})
+}
+
+func (s *Server) addPrepared(p *prepared) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ctx.Err() != nil {
+		return ErrClosed
+	}
+	if len(s.prepared) >= maxPrepared {
+		return &LimitError{fmt.Sprintf("%d prepared statements are open, the most that this server keeps: close some (ClosePreparedStatement)", maxPrepared)}
+	}
+	s.prepared[p.id] = p
+	return nil
+}
+
+// closePrepared leaves results that were begun as they are. A handle that expired, or was closed, is closed.
+func (s *Server) closePrepared(_ context.Context, body []byte) ([]byte, error) {
+	var m pb.ActionClosePreparedStatementRequest
+	if err := into(body, &m); err != nil {
+		return nil, err
+	}
+	if n := len(m.GetPreparedStatementHandle()); n != handleBytes {
+		return nil, malformed("prepared_statement_handle has %d bytes; those of this server have %d", n, handleBytes)
+	}
+	var gone query
+	s.mu.Lock()
+	if p := s.prepared[string(m.GetPreparedStatementHandle())]; p != nil {
+		gone = s.dropPrepared(p)
+	}
+	s.mu.Unlock()
+	s.release(gone)
+	return nil, nil
+}
+
+func (s *Server) cancelQuery(ctx context.Context, body []byte) ([]byte, error) {
+	var m pb.ActionCancelQueryRequest //nolint:staticcheck // deprecated in the protocol, and what ADBC and older clients send
+	if err := into(body, &m); err != nil {
+		return nil, err
+	}
+	var info flight.FlightInfo
+	if err := proto.Unmarshal(m.GetInfo(), &info); err != nil {
+		return nil, &RequestError{"info", err}
+	}
+	result, err := s.cancelInfo(ctx, &flight.CancelFlightInfoRequest{Info: &info})
+	if err != nil {
+		return nil, err
+	}
+	out := pb.ActionCancelQueryResult_CANCEL_RESULT_NOT_CANCELLABLE
+	if result.GetStatus() == flight.CancelStatusCancelled {
+		out = pb.ActionCancelQueryResult_CANCEL_RESULT_CANCELLED
+	}
+	return pack(&pb.ActionCancelQueryResult{Result: out}) //nolint:staticcheck // as above
+}
+
+// cancelInfo ends the queries that the tickets of a FlightInfo stand for. What is over already, and what is no query, can't be cancelled.
+func (s *Server) cancelInfo(_ context.Context, m *flight.CancelFlightInfoRequest) (*flight.CancelFlightInfoResult, error) {
+	out := &flight.CancelFlightInfoResult{Status: flight.CancelStatusNotCancellable}
+	for _, e := range m.GetInfo().GetEndpoint() {
+		ticket := e.GetTicket().GetTicket()
+		if Name(ticket) != "TicketStatementQuery" {
+			continue
+		}
+		m, err := commandOf(ticket)
+		if err != nil {
+			return nil, err
+		}
+		t, ok := m.(*pb.TicketStatementQuery)
+		if !ok {
+			continue
+		}
+		s.mu.Lock()
+		r := s.results[string(t.GetStatementHandle())]
+		var gone query
+		if r != nil {
+			gone = s.dropResult(r)
+			out.Status = flight.CancelStatusCancelled
+		}
+		s.mu.Unlock()
+		s.release(gone)
+	}
+	return out, nil
+}

@@ -1,0 +1,111 @@
+//go:build cgo
+
+package duck
+
+/*
+#include "scan.h"
+#include <stdlib.h>
+*/
+import "C"
+
+import (
+	"unsafe"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/cdata"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	duckdb "github.com/duckdb/duckdb-go-bindings"
+)
+
+var arrowMemory = memory.DefaultAllocator
+
+func arrayOf(a *C.struct_ArrowArray) *cdata.CArrowArray {
+	return (*cdata.CArrowArray)(unsafe.Pointer(a))
+}
+
+func schemaOf(s *C.struct_ArrowSchema) *cdata.CArrowSchema {
+	return (*cdata.CArrowSchema)(unsafe.Pointer(s))
+}
+
+// takeError gives the error that DuckDB hands out, which may be none, and destroys it.
+func takeError(p unsafe.Pointer) error {
+	e := duckdb.ErrorData{Ptr: p}
+	if e.Ptr == nil {
+		return nil
+	}
+	defer duckdb.DestroyErrorData(&e)
+	if !duckdb.ErrorDataHasError(e) {
+		return nil
+	}
+	return parseError(duckdb.ErrorDataMessage(e))
+}
+
+// converted is DuckDB's idea of a field, as a schema of its own. The caller destroys it.
+func (c *Conn) converted(f arrow.Field) (unsafe.Pointer, error) {
+	s := (*C.struct_ArrowSchema)(C.calloc(1, C.sizeof_struct_ArrowSchema))
+	defer C.free(unsafe.Pointer(s))
+	cdata.ExportArrowSchema(arrow.NewSchema([]arrow.Field{f}, nil), schemaOf(s))
+	defer cdata.ReleaseCArrowSchema(schemaOf(s))
+	var converted unsafe.Pointer
+	err := takeError(C.duckdb_schema_from_arrow(c.conn.Ptr, s, &converted))
+	return converted, err
+}
+
+// logicalType is DuckDB's type of a field: that of a null of it, converted. The caller destroys it.
+func (c *Conn) logicalType(f arrow.Field) (duckdb.LogicalType, error) {
+	var none duckdb.LogicalType
+	converted, err := c.converted(f)
+	if err != nil {
+		return none, err
+	}
+	defer C.duckdb_destroy_arrow_converted_schema(&converted)
+	null := array.MakeArrayOfNull(arrowMemory, f.Type, 1)
+	defer null.Release()
+	rec := array.NewRecord(arrow.NewSchema([]arrow.Field{f}, nil), []arrow.Array{null}, 1)
+	defer rec.Release()
+	a := (*C.struct_ArrowArray)(C.calloc(1, C.sizeof_struct_ArrowArray))
+	defer C.free(unsafe.Pointer(a))
+	cdata.ExportArrowRecordBatch(rec, arrayOf(a), nil)
+	defer cdata.ReleaseCArrowArray(arrayOf(a)) // nothing is left of it where DuckDB has taken it
+	var chunk duckdb.DataChunk
+	if err := takeError(C.duckdb_data_chunk_from_arrow(c.conn.Ptr, a, converted, &chunk.Ptr)); err != nil {
+		return none, err
+	}
+	defer C.duckdb_destroy_data_chunk(&chunk.Ptr)
+	return duckdb.VectorGetColumnType(duckdb.DataChunkGetVector(chunk, 0)), nil
+}
+
+// schema gives DuckDB's types as Arrow's, and may exchange some of them. Geometry has the extension metadata of the present statement's tables.
+func (c *Conn) schema(types []duckdb.LogicalType, names []string) (*arrow.Schema, error) {
+	if len(types) == 0 {
+		return arrow.NewSchema(nil, nil), nil
+	}
+	if err := settle(types, names); err != nil {
+		return nil, err
+	}
+	s := (*C.struct_ArrowSchema)(C.calloc(1, C.sizeof_struct_ArrowSchema))
+	defer C.free(unsafe.Pointer(s))
+	pointers := make([]unsafe.Pointer, len(types))
+	texts := make([]*C.char, len(types))
+	for i, t := range types {
+		pointers[i] = t.Ptr
+		texts[i] = C.CString(names[i])
+		defer C.free(unsafe.Pointer(texts[i]))
+	}
+	if err := takeError(C.duckdb_to_arrow_schema(c.options.Ptr, &pointers[0], &texts[0], C.uint64_t(len(types)), s)); err != nil {
+		return nil, err
+	}
+	schema, err := cdata.ImportCArrowSchema(schemaOf(s))
+	if err != nil {
+		return nil, err
+	}
+	fields := schema.Fields()
+	for i, t := range types {
+		if duckdb.GetTypeId(t) == duckdb.TypeGeometry {
+			metadata := c.call.crs.metadata(duckdb.GeometryTypeGetCRS(t))
+			fields[i].Metadata = arrow.NewMetadata([]string{extensionName, extensionMetadata}, []string{wkbExtension, metadata})
+		}
+	}
+	return arrow.NewSchema(fields, nil), nil
+}

@@ -1,0 +1,154 @@
+//go:build cgo
+
+package duck
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+)
+
+// spatial is the path of the extension that `make spatial` fetches.
+func spatial(t *testing.T) string {
+	t.Helper()
+	dir := os.Getenv("VIBEFLIGHT_DUCKDB_EXTENSIONS")
+	if dir == "" {
+		dir = "../../../.duckdb"
+	}
+	path, err := filepath.Abs(filepath.Join(dir, "spatial.duckdb_extension"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Skip("spatial.duckdb_extension is not there: make spatial fetches it")
+	}
+	return path
+}
+
+// Extension metadata, as the readers write it and as others might.
+const (
+	noCRS   = `{}`
+	wgs84   = `{"crs":"EPSG:4326","crs_type":"authority_code"}`
+	crs84   = `{"crs":"OGC:CRS84","crs_type":"authority_code"}`
+	ukGrid  = `{"crs":"EPSG:27700","crs_type":"authority_code"}`
+	unknown = `{"crs":"FOO:1","crs_type":"authority_code"}`
+	asWords = `{"crs":"a grid of the town's \"own\""}`
+	asJSON  = `{"crs_type": "projjson", "crs": {"type": "ProjectedCRS", "name": "a grid of the town's own"}}`
+	asWKT   = `{"crs":"GEOGCRS[\"WGS 84\",DATUM[\"World Geodetic System 1984\"]]","crs_type":"wkt2:2019"}`
+)
+
+func crsWorld() *world {
+	w := &world{tables: map[string]*relation{}}
+	for name, metadata := range map[string]string{
+		"plain": noCRS, "wgs84": wgs84, "crs84": crs84, "grid": ukGrid, "unknown": unknown, "words": asWords, "json": asJSON, "wkt": asWKT,
+	} {
+		w.tables[name] = points(w, metadata)
+	}
+	return w
+}
+
+// crsCases are queries with the extension metadata of their one column. What is computed has the reference system of what it is computed from, the one that
+// the query says, or none: never another one.
+var crsCases = []struct{ query, want string }{
+	{"SELECT geometry FROM plain", noCRS},
+	{"SELECT geometry FROM wgs84", wgs84},
+	{"SELECT geometry FROM crs84", crs84},
+	{"SELECT geometry FROM grid", ukGrid},
+	{`SELECT geometry FROM "unknown"`, unknown},
+	{"SELECT geometry FROM words", asWords},
+	{"SELECT geometry FROM json", asJSON},
+	{"SELECT geometry FROM wkt", asWKT},
+	{"SELECT geometry AS g FROM grid WHERE geometry IS NOT NULL ORDER BY ST_AsText(geometry) LIMIT 1", ukGrid},
+	{"SELECT max(geometry) FROM grid", ukGrid},
+	{"SELECT a.geometry FROM grid a, words b", ukGrid},
+	{"SELECT b.geometry FROM grid a, words b", asWords},
+	{"SELECT geometry FROM plain, (SELECT 1 FROM grid)", noCRS},
+	{"SELECT 'POINT(1 2)'::GEOMETRY FROM grid", noCRS},
+	{"SELECT ST_GeomFromWKB(ST_AsWKB(geometry)) FROM grid", noCRS},
+	{"SELECT ST_SetCRS(geometry, 'OGC:CRS84') FROM grid", crs84},
+}
+
+func TestCRS(t *testing.T) { checkCRS(t, Config{Threads: 1}, crsCases) }
+
+func TestSpatialCRS(t *testing.T) {
+	const mercator = `{"crs":"EPSG:3857","crs_type":"authority_code"}`
+	checkCRS(t, Config{Threads: 1, Spatial: spatial(t)}, append(crsCases[:len(crsCases):len(crsCases)], []struct{ query, want string }{
+		{"SELECT ST_Transform(geometry, 'EPSG:3857') FROM grid", mercator},
+		{"SELECT ST_Transform(geometry, 'EPSG:27700', 'EPSG:3857') FROM grid", noCRS},
+		{"SELECT ST_SetCRS(geometry, 'EPSG:3857') FROM wgs84", mercator},
+		{"SELECT ST_Buffer(geometry, 1) FROM grid", ukGrid},
+		{"SELECT ST_Union_Agg(geometry) FROM words", asWords},
+		{"SELECT ST_Point(1, 2) FROM grid", noCRS},
+		{"SELECT ST_GeomFromText('POINT(1 2)') FROM grid", noCRS},
+	}...))
+}
+
+func checkCRS(t *testing.T, cfg Config, cases []struct{ query, want string }) {
+	t.Helper()
+	d := open(t, crsWorld(), cfg)
+	c := connect(t, d)
+	ctx := context.Background()
+	for _, tc := range cases {
+		s, err := c.Prepare(ctx, tc.query)
+		if err != nil {
+			t.Errorf("%s: %v", tc.query, err)
+			continue
+		}
+		r, err := s.Query(ctx, nil, 0)
+		if err != nil {
+			t.Fatalf("%s: %v", tc.query, err)
+		}
+		rec, err := r.Next(ctx)
+		if err != nil {
+			t.Fatalf("%s: %v", tc.query, err)
+		}
+		for _, schema := range []*arrow.Schema{s.Schema(), r.Schema(), rec.Schema()} {
+			m := schema.Field(0).Metadata
+			name, _ := m.GetValue(extensionName)
+			if got, _ := m.GetValue(extensionMetadata); got != tc.want || name != wkbExtension {
+				t.Errorf("%s: %s %s, want %s", tc.query, name, got, tc.want)
+			}
+		}
+		rec.Release()
+		r.Close()
+		s.Close()
+	}
+}
+
+// A reference system that DuckDB does not know has a stand-in, with which it can compute no other one.
+func TestTransformUnknown(t *testing.T) {
+	c := connect(t, open(t, crsWorld(), Config{Threads: 1, Spatial: spatial(t)}))
+	for _, table := range []string{"unknown", "words", "plain"} {
+		_, _, err := query(c, "SELECT ST_Transform(geometry, 'EPSG:3857') FROM "+quoteName(table))
+		if !errors.As(err, new(*Error)) {
+			t.Errorf("%s: error %v, want one", table, err)
+		}
+	}
+}
+
+func TestSpatial(t *testing.T) {
+	path := spatial(t)
+	d := open(t, crsWorld(), Config{Threads: 1, Spatial: path})
+	if !d.Spatial() {
+		t.Error("Spatial is false")
+	}
+	c := connect(t, d)
+	rows, _, err := query(c, "SELECT ST_Area(ST_MakeEnvelope(0, 0, 2, 3)), (SELECT count(*) FROM grid WHERE ST_Intersects(geometry, ST_MakeEnvelope(0, 0, 2, 2)))")
+	if err != nil || rows[0] != "6|1" {
+		t.Errorf("%v, %v", rows, err)
+	}
+	for _, q := range []string{"SELECT * FROM ST_Read('/etc/hostname')", "SELECT * FROM ST_Read_Meta('/etc/hostname')", "SELECT * FROM ST_ReadOSM('/etc/hostname')", "SELECT * FROM ST_ReadSHP('/etc/hostname')"} {
+		var e *Error
+		if _, _, err := query(c, q); !errors.As(err, &e) || e.Kind != Denied {
+			t.Errorf("%s: %v, want an error of kind Denied", q, err)
+		}
+	}
+	if _, err := Open(Config{Spatial: filepath.Join(t.TempDir(), "spatial.duckdb_extension")}, nil); err == nil || !strings.Contains(err.Error(), "spatial.duckdb_extension") {
+		t.Errorf("an extension that is not there: %v", err)
+	}
+}

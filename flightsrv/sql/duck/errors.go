@@ -1,0 +1,111 @@
+package duck
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Kind is what is wrong with a query.
+type Kind int
+
+// The kinds of errors.
+const (
+	Internal    Kind = iota // DuckDB's own mistake, or one of this package
+	Syntax                  // the text is not SQL
+	Name                    // no table, column or function of that name
+	Type                    // no such operation on these types
+	Value                   // a value that cannot be converted, or is out of range
+	Denied                  // not allowed here: anything but a query
+	Memory                  // more memory than the limit, or no room to spill
+	Interrupted             // ended by its context or by Close
+	Unsupported             // DuckDB does not have it, or its answer has no Arrow type
+)
+
+// Error is an error in a query, or of running it, in DuckDB's words: without the class in front, and without the drawing of the line below.
+type Error struct {
+	Kind     Kind
+	Message  string
+	Position int // byte in the text of the query, -1 where DuckDB does not say
+
+	fatal bool // DuckDB does nothing more after it
+}
+
+// Error gives the message.
+func (e *Error) Error() string { return e.Message }
+
+// newError makes an error of DuckDB's class of it, its message, and the position as DuckDB writes it.
+func newError(class, message, position string) *Error {
+	message, _, _ = strings.Cut(message, "\n\nLINE ")
+	at, err := strconv.Atoi(position)
+	if err != nil {
+		at = -1
+	}
+	// No function that opens a file gets as far as this. It is a table's name that looks like a file's to DuckDB, and is no table here.
+	if file, ok := strings.CutPrefix(message, "Cannot access file "); ok {
+		name, _, _ := strings.Cut(file, " - file system")
+		class, message = "Catalog", "Table with name "+strings.Trim(name, `"`)+" does not exist!"
+	}
+	fatal := strings.EqualFold(class, "fatal") || strings.EqualFold(class, "internal")
+	return &Error{Kind: kindOf(class, message), Message: strings.TrimSpace(message), Position: at, fatal: fatal}
+}
+
+// parseError reads an error that DuckDB gives as JSON, with the class once more in front if it is one of the parser, or as text if it is one of the C API.
+func parseError(text string) *Error {
+	class, message, ok := strings.Cut(text, " Error: ")
+	if !ok || strings.HasPrefix(text, "{") {
+		class, message = "", text
+	}
+	var e struct {
+		Class    string `json:"exception_type"`
+		Message  string `json:"exception_message"`
+		Position string `json:"position"`
+	}
+	if json.Unmarshal([]byte(message), &e) == nil {
+		return newError(e.Class, e.Message, e.Position)
+	}
+	return newError(class, message, "")
+}
+
+// kindOf sorts DuckDB's classes of errors, those of its exceptions and, in lower case, those of its syntax trees.
+func kindOf(class, message string) Kind {
+	switch strings.ToLower(class) {
+	case "parser", "syntax":
+		return Syntax
+	case "catalog":
+		return Name
+	case "binder":
+		return binderKind(message)
+	case "conversion", "out of range", "invalid input", "divide by zero", "decimal", "constraint", "object size", "invalid":
+		return Value
+	case "mismatch type", "invalid type", "unknown type", "expression", "parameter not resolved", "parameter not allowed":
+		return Type
+	case "permission", "invalid configuration", "settings", "missing extension", "http", "autoload", "extension":
+		return Denied
+	case "out of memory":
+		return Memory
+	case "interrupt":
+		return Interrupted
+	case "not implemented":
+		return Unsupported
+	}
+	return Internal
+}
+
+// The binder finds names, and it finds types: its class is one for both.
+func binderKind(message string) Kind {
+	for _, s := range []string{"Referenced ", "Catalog ", "Table ", "Schema ", "Ambiguous ", "Column ", "No function matches"} {
+		if strings.HasPrefix(message, s) {
+			if s == "No function matches" {
+				break
+			}
+			return Name
+		}
+	}
+	return Type
+}
+
+func denied(format string, args ...any) *Error {
+	return &Error{Kind: Denied, Message: fmt.Sprintf(format, args...), Position: -1}
+}

@@ -1,0 +1,78 @@
+//go:build !cgo
+
+package duck
+
+import (
+	"context"
+
+	"github.com/apache/arrow/go/v17/arrow"
+)
+
+// A build without cgo has the types, so that what is above it compiles, and no value of them.
+type (
+	// Database is one DuckDB in memory.
+	Database struct{}
+	// Conn is a connection to the database.
+	Conn struct{}
+	// Statement is a prepared query.
+	Statement struct{}
+	// Rows is the result of a query while it runs.
+	Rows struct{}
+)
+
+// Open gives [ErrNoCgo].
+func Open(Config, Resolver) (*Database, error) { return nil, ErrNoCgo }
+
+// LibraryVersion is "": there is no DuckDB.
+func LibraryVersion() string { return "" }
+
+// Close ends it.
+func (*Database) Close() error { return ErrNoCgo }
+
+// Spatial is false.
+func (*Database) Spatial() bool { return false }
+
+// View gives [ErrNoCgo].
+func (*Database) View(_, _, _ string) error { return ErrNoCgo }
+
+// DropView gives [ErrNoCgo].
+func (*Database) DropView(_, _ string) error { return ErrNoCgo }
+
+// Connect gives [ErrNoCgo].
+func (*Database) Connect() (*Conn, error) { return nil, ErrNoCgo }
+
+// Close ends it.
+func (*Conn) Close() {}
+
+// Use gives [ErrNoCgo].
+func (*Conn) Use(string) error { return ErrNoCgo }
+
+// References gives [ErrNoCgo].
+func (*Conn) References(string) ([]Reference, error) { return nil, ErrNoCgo }
+
+// Prepare gives [ErrNoCgo].
+func (*Conn) Prepare(context.Context, string) (*Statement, error) { return nil, ErrNoCgo }
+
+// Plan gives [ErrNoCgo].
+func (*Conn) Plan(context.Context, string, arrow.Record, int) ([]byte, error) { return nil, ErrNoCgo }
+
+// Schema is nil.
+func (*Statement) Schema() *arrow.Schema { return nil }
+
+// Parameters is nil.
+func (*Statement) Parameters() *arrow.Schema { return nil }
+
+// Query gives [ErrNoCgo].
+func (*Statement) Query(context.Context, arrow.Record, int) (*Rows, error) { return nil, ErrNoCgo }
+
+// Close ends it.
+func (*Statement) Close() {}
+
+// Schema is nil.
+func (*Rows) Schema() *arrow.Schema { return nil }
+
+// Next gives [ErrNoCgo].
+func (*Rows) Next(context.Context) (arrow.Record, error) { return nil, ErrNoCgo }
+
+// Close ends it.
+func (*Rows) Close() {}

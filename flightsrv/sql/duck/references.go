@@ -1,0 +1,75 @@
+//go:build cgo
+
+package duck
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// References gives the tables that a query names, each once, sorted. Names of its own WITH are not among them. The names are
+// not looked up.
+func (c *Conn) References(query string) ([]Reference, error) {
+	statement, err := c.in.parser.query(query)
+	if err != nil {
+		return nil, err
+	}
+	var refs []Reference
+	collect(statement, nil, &refs)
+	slices.SortFunc(refs, func(a, b Reference) int {
+		return cmp.Or(strings.Compare(a.Catalog, b.Catalog), strings.Compare(a.Schema, b.Schema), strings.Compare(a.Name, b.Name))
+	})
+	return refs, nil
+}
+
+// collect adds the base tables below a node of the syntax tree. ctes are the names that a WITH above it has defined.
+func collect(node any, ctes []string, refs *[]Reference) {
+	switch n := node.(type) {
+	case []any:
+		for _, v := range n {
+			collect(v, ctes, refs)
+		}
+	case map[string]any:
+		ctes = collectCTEs(n, ctes, refs)
+		if n["type"] == "BASE_TABLE" {
+			r := Reference{text(n["catalog_name"]), text(n["schema_name"]), text(n["table_name"])}
+			own := r.Catalog == "" && r.Schema == "" && slices.ContainsFunc(ctes, func(s string) bool { return strings.EqualFold(s, r.Name) })
+			if !own && !slices.Contains(*refs, r) {
+				*refs = append(*refs, r)
+			}
+		}
+		for key, v := range n {
+			if key != "cte_map" {
+				collect(v, ctes, refs)
+			}
+		}
+	}
+}
+
+// collectCTEs adds the base tables of a node's WITH, and gives the names that are known below the node. A WITH's query sees those before it, and itself if
+// it is recursive.
+func collectCTEs(n map[string]any, ctes []string, refs *[]Reference) []string {
+	with, _ := n["cte_map"].(map[string]any)
+	entries, _ := with["map"].([]any)
+	ctes = slices.Clip(ctes)
+	for _, e := range entries {
+		entry, _ := e.(map[string]any)
+		name := text(entry["key"])
+		value, _ := entry["value"].(map[string]any)
+		query, _ := value["query"].(map[string]any)
+		body, _ := query["node"].(map[string]any)
+		if body["type"] == "RECURSIVE_CTE_NODE" {
+			collect(value, append(ctes, name), refs)
+		} else {
+			collect(value, ctes, refs)
+		}
+		ctes = append(ctes, name)
+	}
+	return ctes
+}
+
+func text(v any) string {
+	s, _ := v.(string)
+	return s
+}

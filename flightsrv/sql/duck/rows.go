@@ -1,0 +1,188 @@
+//go:build cgo
+
+package duck
+
+/*
+#include "scan.h"
+#include <stdlib.h>
+*/
+import "C"
+
+import (
+	"context"
+	"io"
+	"math"
+	"unsafe"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/cdata"
+	duckdb "github.com/duckdb/duckdb-go-bindings"
+)
+
+// Rows is the result of a query while it runs.
+type Rows struct {
+	statement *Statement
+	call      *call
+	pending   duckdb.PendingResult
+	result    duckdb.Result
+	schema    *arrow.Schema
+	ended     bool
+	stop      func() // of the watch over Query's context
+}
+
+// Records are joined from DuckDB's chunks of 2,048 rows up to one of these.
+const (
+	recordRows  = 64 << 10
+	recordBytes = 8 << 20
+)
+
+func (r *Rows) start(ctx context.Context) error {
+	c := r.statement.conn
+	if duckdb.PendingPreparedStreaming(r.statement.prepared, &r.pending) == duckdb.StateError {
+		return parseError(duckdb.PendingError(r.pending))
+	}
+	// Not before this: a new query forgets an interrupt that came too early.
+	r.stop = c.interruptAtEnd(ctx)
+	if duckdb.ExecutePending(r.pending, &r.result) == duckdb.StateError {
+		return parseError(duckdb.ResultError(&r.result))
+	}
+	var names []string
+	var types []duckdb.LogicalType
+	defer func() { destroyTypes(types) }()
+	for i := range duckdb.ColumnCount(&r.result) {
+		names = append(names, duckdb.ColumnName(&r.result, i))
+		types = append(types, duckdb.ColumnLogicalType(&r.result, i))
+	}
+	schema, err := c.schema(types, names)
+	r.schema = schema
+	return err
+}
+
+// Schema gives the columns of the result.
+func (r *Rows) Schema() *arrow.Schema { return r.schema }
+
+// Next gives the next record, of about 65,536 rows or 8 MiB, or of one chunk of DuckDB's where 2,048 rows are larger; io.EOF is the end. The end of ctx ends the query. The caller releases the record.
+func (r *Rows) Next(ctx context.Context) (arrow.Record, error) {
+	if r.ended {
+		return nil, io.EOF
+	}
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	stop := r.statement.conn.interruptAtEnd(ctx)
+	defer stop()
+	var parts []arrow.Record
+	defer func() {
+		for _, p := range parts {
+			p.Release()
+		}
+	}()
+	var rows, bytes int64
+	for rows < recordRows && bytes < recordBytes {
+		part, err := r.chunk()
+		if err != nil {
+			r.ended = true
+			if cause := context.Cause(ctx); cause != nil {
+				return nil, cause
+			}
+			return nil, r.statement.conn.error(r.call, err)
+		}
+		if part == nil {
+			r.ended = true
+			break
+		}
+		parts = append(parts, part)
+		rows += part.NumRows()
+		bytes += sizeOf(part)
+	}
+	if len(parts) == 0 {
+		return nil, io.EOF
+	}
+	return join(r.schema, parts, rows)
+}
+
+// chunk gives DuckDB's next chunk, nil at the end.
+func (r *Rows) chunk() (arrow.Record, error) {
+	chunk := duckdb.FetchChunk(r.result)
+	if chunk.Ptr == nil {
+		if text := duckdb.ResultError(&r.result); text != "" {
+			return nil, parseError(text)
+		}
+		return nil, nil
+	}
+	defer duckdb.DestroyDataChunk(&chunk)
+	if err := r.checkIntervals(chunk); err != nil {
+		return nil, err
+	}
+	a := (*C.struct_ArrowArray)(C.calloc(1, C.sizeof_struct_ArrowArray))
+	defer C.free(unsafe.Pointer(a))
+	if err := takeError(C.duckdb_data_chunk_to_arrow(r.statement.conn.options.Ptr, chunk.Ptr, a)); err != nil {
+		return nil, err
+	}
+	return cdata.ImportCRecordBatchWithSchema(arrayOf(a), r.schema)
+}
+
+// checkIntervals finds the intervals whose microseconds do not fit Arrow's nanoseconds: DuckDB would wrap them around.
+func (r *Rows) checkIntervals(chunk duckdb.DataChunk) error {
+	const most = math.MaxInt64 / 1000
+	for i, f := range r.schema.Fields() {
+		if f.Type.ID() != arrow.INTERVAL_MONTH_DAY_NANO {
+			continue
+		}
+		vector := duckdb.DataChunkGetVector(chunk, duckdb.IdxT(i))
+		valid := duckdb.VectorGetValidity(vector)
+		values := unsafe.Slice((*duckdb.Interval)(duckdb.VectorGetData(vector)), duckdb.DataChunkGetSize(chunk))
+		for k := range values {
+			if _, _, us := duckdb.IntervalMembers(&values[k]); (us > most || us < -most) && duckdb.ValidityRowIsValid(valid, duckdb.IdxT(k)) {
+				return badValue("column %s: an interval of %d microseconds is out of range for Arrow, which counts nanoseconds", f.Name, us)
+			}
+		}
+	}
+	return nil
+}
+
+// Close ends the query. What Next gave stays valid.
+func (r *Rows) Close() {
+	if r.stop != nil {
+		r.stop()
+		r.stop = nil
+	}
+	duckdb.DestroyResult(&r.result)
+	duckdb.DestroyPending(&r.pending)
+	r.ended = true
+	if c := r.statement.conn; c.rows == r {
+		c.rows = nil
+		c.letGo()
+	}
+}
+
+func sizeOf(rec arrow.Record) (n int64) {
+	for _, c := range rec.Columns() {
+		n += int64(c.Data().SizeInBytes())
+	}
+	return n
+}
+
+// join makes one record of several, and even of one: their memory is DuckDB's, and a text that somebody keeps of it would not outlive the record.
+func join(schema *arrow.Schema, parts []arrow.Record, rows int64) (arrow.Record, error) {
+	columns := make([]arrow.Array, schema.NumFields())
+	defer func() {
+		for _, c := range columns {
+			if c != nil {
+				c.Release()
+			}
+		}
+	}()
+	pieces := make([]arrow.Array, len(parts))
+	for i := range columns {
+		for k, p := range parts {
+			pieces[k] = p.Column(i)
+		}
+		var err error
+		if columns[i], err = array.Concatenate(pieces, arrowMemory); err != nil {
+			return nil, err
+		}
+	}
+	return array.NewRecord(schema, columns, rows), nil
+}

@@ -1,0 +1,154 @@
+//go:build cgo
+
+package duck
+
+import (
+	"context"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	duckdb "github.com/duckdb/duckdb-go-bindings"
+)
+
+// Statement is a prepared query. It belongs to its connection.
+type Statement struct {
+	conn       *Conn
+	prepared   duckdb.PreparedStatement
+	schema     *arrow.Schema
+	parameters *arrow.Schema
+	crs        crsNames
+}
+
+// Prepare prepares the one query that the text holds. Names in it are resolved with ctx. Anything but a query is an [Error] of kind Denied. The caller
+// closes the statement. It ends what an earlier Query on the connection gave.
+func (c *Conn) Prepare(ctx context.Context, query string) (*Statement, error) {
+	return c.prepareAfter(ctx, "", query)
+}
+
+// prepareAfter prepares a query with words of this package's own in front.
+func (c *Conn) prepareAfter(ctx context.Context, words, query string) (*Statement, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	if _, err := c.in.parser.query(query); err != nil {
+		return nil, err
+	}
+	if c.rows != nil {
+		c.rows.Close()
+	}
+	s := &Statement{conn: c, crs: make(crsNames)}
+	call := c.begin(ctx, s.crs)
+	// The lookup of a geometry's reference system, when its type becomes one of Arrow, needs a transaction.
+	err := c.run("BEGIN")
+	if err == nil {
+		err = s.prepare(words + query)
+		if end := c.run("ROLLBACK"); err == nil {
+			err = end
+		}
+	}
+	if err != nil {
+		s.Close()
+		if e, ok := err.(*Error); ok && e.Position >= 0 { //nolint:errorlint // it is not wrapped yet
+			e.Position -= len(words)
+		}
+		return nil, c.error(call, err)
+	}
+	return s, nil
+}
+
+func (s *Statement) prepare(query string) (err error) {
+	if s.prepared, err = s.conn.prepare(query); err != nil {
+		return err
+	}
+	return s.describe()
+}
+
+// prepare prepares a text that is known to hold one statement.
+func (c *Conn) prepare(query string) (duckdb.PreparedStatement, error) {
+	var prepared duckdb.PreparedStatement
+	if duckdb.Prepare(c.conn, query, &prepared) == duckdb.StateError {
+		err := parseError(duckdb.PrepareError(prepared))
+		duckdb.DestroyPrepare(&prepared)
+		return prepared, err
+	}
+	switch t := duckdb.PreparedStatementType(prepared); t {
+	case duckdb.StatementTypeSelect, duckdb.StatementTypeExplain:
+		return prepared, nil
+	default:
+		duckdb.DestroyPrepare(&prepared)
+		return prepared, denied("only queries are allowed here, not DuckDB's statement type %d", t)
+	}
+}
+
+// describe finds the types of the result and of the parameters.
+func (s *Statement) describe() (err error) {
+	columns := int(duckdb.PreparedStatementColumnCount(s.prepared))
+	var names []string
+	var types []duckdb.LogicalType
+	defer func() { destroyTypes(types) }()
+	for i := range duckdb.IdxT(columns) {
+		names = append(names, duckdb.PreparedStatementColumnName(s.prepared, i))
+		types = append(types, duckdb.PreparedStatementColumnLogicalType(s.prepared, i))
+	}
+	if s.schema, err = s.conn.schema(types, names); err != nil {
+		return err
+	}
+	s.parameters, err = s.describeParameters()
+	return err
+}
+
+func (s *Statement) describeParameters() (*arrow.Schema, error) {
+	var names []string
+	var types []duckdb.LogicalType
+	defer func() { destroyTypes(types) }()
+	for i := range duckdb.NParams(s.prepared) {
+		names = append(names, duckdb.ParameterName(s.prepared, i+1))
+		types = append(types, duckdb.ParamLogicalType(s.prepared, i+1))
+	}
+	return s.conn.schema(types, names)
+}
+
+func destroyTypes(types []duckdb.LogicalType) {
+	for i := range types {
+		duckdb.DestroyLogicalType(&types[i])
+	}
+}
+
+// Schema gives the columns of the result, as far as they are known before the parameters are: a column that depends on one may have the null type.
+func (s *Statement) Schema() *arrow.Schema { return s.schema }
+
+// Parameters gives a field for each parameter, in the order of their numbers, of the null type where any type will do.
+func (s *Statement) Parameters() *arrow.Schema { return s.parameters }
+
+// Close ends the statement, and its result if that is still being read.
+func (s *Statement) Close() {
+	if r := s.conn.rows; r != nil && r.statement == s {
+		r.Close()
+	}
+	duckdb.DestroyPrepare(&s.prepared)
+}
+
+// Query runs the statement with the parameters of one row of args; args is nil for a statement without parameters. The first rows are there when it
+// returns. It ends what an earlier Query on the connection gave. The end of ctx ends the query. The caller closes the rows.
+func (s *Statement) Query(ctx context.Context, args arrow.Record, row int) (*Rows, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	if s.conn.rows != nil {
+		s.conn.rows.Close()
+	}
+	if err := s.bind(args, row); err != nil {
+		return nil, err
+	}
+	return s.run(ctx)
+}
+
+// run runs the statement as it is bound.
+func (s *Statement) run(ctx context.Context) (*Rows, error) {
+	r := &Rows{statement: s, call: s.conn.begin(ctx, s.crs)}
+	s.conn.rows = r
+	if err := r.start(ctx); err != nil {
+		r.Close()
+		return nil, s.conn.error(r.call, err)
+	}
+	return r, nil
+}

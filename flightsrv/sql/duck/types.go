@@ -1,0 +1,75 @@
+//go:build cgo
+
+package duck
+
+import (
+	"fmt"
+
+	duckdb "github.com/duckdb/duckdb-go-bindings"
+)
+
+// lossy are DuckDB's types that have no Arrow type, or one that cannot hold all of their values, or one that some clients cannot read; with what it
+// would take to have them all the same.
+var lossy = map[duckdb.Type]string{
+	duckdb.TypeUHugeInt: "UHUGEINT: the values do not fit Arrow's decimals, cast it to VARCHAR or to a smaller type",
+	duckdb.TypeTimeTZ:   "TIME WITH TIME ZONE: Arrow has no zone for a time of day, cast it to VARCHAR or TIME",
+	duckdb.TypeBit:      "BIT: Arrow has no such type, cast it to VARCHAR",
+	duckdb.TypeBigNum:   "BIGNUM: Arrow has no such type, cast it to VARCHAR or to a decimal",
+	duckdb.TypeEnum:     "ENUM: cast it to VARCHAR",
+	duckdb.TypeUnion:    "UNION: take one of its members, or cast it to VARCHAR",
+	duckdb.TypeVariant:  "VARIANT: Arrow has no such type, cast it to the type that it holds",
+}
+
+// knowledge is what may keep a type from being one of Arrow.
+type knowledge struct {
+	open  bool   // it depends on a parameter
+	lossy string // one of lossy
+}
+
+func (k *knowledge) add(o knowledge) {
+	k.open = k.open || o.open
+	if k.lossy == "" {
+		k.lossy = o.lossy
+	}
+}
+
+// examine looks at a type and the types that it is made of.
+func examine(t duckdb.LogicalType) knowledge {
+	id := duckdb.GetTypeId(t)
+	k := knowledge{open: id == duckdb.TypeInvalid || id == duckdb.TypeAny, lossy: lossy[id]}
+	child := func(c duckdb.LogicalType) {
+		defer duckdb.DestroyLogicalType(&c)
+		if duckdb.GetTypeId(c) == duckdb.TypeInterval { // only those of a column of their own are looked at, see checkIntervals
+			k.add(knowledge{lossy: "INTERVAL inside of another type: its range is not Arrow's, cast it to VARCHAR"})
+		}
+		k.add(examine(c))
+	}
+	switch id {
+	case duckdb.TypeList:
+		child(duckdb.ListTypeChildType(t))
+	case duckdb.TypeArray:
+		child(duckdb.ArrayTypeChildType(t))
+	case duckdb.TypeMap:
+		child(duckdb.MapTypeKeyType(t))
+		child(duckdb.MapTypeValueType(t))
+	case duckdb.TypeStruct:
+		for i := range duckdb.StructTypeChildCount(t) {
+			child(duckdb.StructTypeChildType(t, i))
+		}
+	}
+	return k
+}
+
+// settle makes the types of columns ones that Arrow has: one that depends on a parameter is the null type. Types that would lose something are an error.
+func settle(types []duckdb.LogicalType, names []string) error {
+	for i, t := range types {
+		switch k := examine(t); {
+		case k.lossy != "":
+			return &Error{Kind: Unsupported, Message: fmt.Sprintf("column %s is of type %s", names[i], k.lossy), Position: -1}
+		case k.open:
+			duckdb.DestroyLogicalType(&types[i])
+			types[i] = duckdb.CreateLogicalType(duckdb.TypeSQLNull)
+		}
+	}
+	return nil
+}

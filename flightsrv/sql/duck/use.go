@@ -1,0 +1,11 @@
+//go:build cgo
+
+package duck
+
+import "context"
+
+// Use has the names that a query does not qualify looked up in schema first, which has to be there, and in main after that.
+func (c *Conn) Use(schema string) error {
+	c.call = &call{ctx: context.Background()}
+	return c.run("SET schema = " + quoteText(quoteName(schema)))
+}

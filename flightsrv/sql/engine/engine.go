@@ -1,0 +1,171 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/rs/zerolog"
+
+	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+)
+
+// CatalogName is what clients see as the one catalog (database) that all tables are in.
+const CatalogName = "vibeflight"
+
+// MainSchema is the schema of the files that lie in no folder.
+const MainSchema = "main"
+
+// DefaultMemoryBytes is Config.MemoryBytes where nobody says.
+const DefaultMemoryBytes = 1 << 30
+
+// Config says over what, and with what, queries run. Catalog is needed.
+type Config struct {
+	Catalog     *catalog.Catalog
+	MemoryBytes int64  // of all queries together; 0: DefaultMemoryBytes; beside that, half as much for geometries as WKB (--sql-memory)
+	Threads     int    // of all queries together; 0: one a core (--sql-threads)
+	SpillDir    string // folder for what does not fit; "": none, such a query fails (--sql-spill-dir)
+	SpillBytes  int64  // the most that may lie in SpillDir; 0: 90 % of the room there (--sql-spill-bytes)
+	Extensions  string // folder in which spatial.duckdb_extension is looked for; "": core functions only (--duckdb-extensions)
+	Log         zerolog.Logger
+}
+
+// Engine runs queries over a catalog. It is safe for use by several goroutines.
+type Engine struct {
+	cfg    Config
+	db     *duck.Database
+	beside *beside
+	views  views
+	known  atomic.Pointer[names]
+	count  counters
+	info   func() Info
+	whole  bool // nothing is left out: tests compare
+
+	ctx  context.Context // ends with Close
+	end  context.CancelCauseFunc
+	busy sync.WaitGroup // what Close waits for: calls of Prepare, and rows that are open
+
+	mu         sync.Mutex
+	closed     bool
+	statements map[*Statement]struct{} // that are not closed
+}
+
+// Stats are the engine's numbers since it was opened.
+type Stats struct {
+	Statements     int   `json:"statements"`       // open now
+	Queries        int64 `json:"queries"`          // begun
+	Failed         int64 `json:"failed"`           // of them, with an error
+	BatchesRead    int64 `json:"batches_read"`     // of tables
+	BatchesLeftOut int64 `json:"batches_left_out"` // because no row of them could match
+	GeometryBytes  int64 `json:"geometry_bytes"`   // of geometries kept as WKB
+}
+
+type counters struct{ queries, failed, read, leftOut atomic.Int64 }
+
+// Open starts DuckDB. The caller closes the engine, before the catalog. Without cgo it gives ErrNoSQL.
+func Open(cfg Config) (*Engine, error) {
+	cfg.MemoryBytes = cmp.Or(cfg.MemoryBytes, DefaultMemoryBytes)
+	e := &Engine{cfg: cfg, beside: newBeside(cfg.MemoryBytes / 2), statements: map[*Statement]struct{}{}, views: newViews()}
+	e.ctx, e.end = context.WithCancelCause(context.Background())
+	settings := duck.Config{
+		MemoryBytes: cfg.MemoryBytes, Threads: cfg.Threads, SpillDir: cfg.SpillDir, SpillBytes: cfg.SpillBytes,
+		Spatial: FindSpatial(cfg.Extensions),
+	}
+	var err error
+	if e.db, err = duck.Open(settings, resolve); err != nil && settings.Spatial != "" && !errors.Is(err, ErrNoSQL) {
+		cfg.Log.Warn().Err(err).Str("file", settings.Spatial).Msg("SQL has the core functions only, without those of the spatial extension")
+		settings.Spatial = ""
+		e.db, err = duck.Open(settings, resolve)
+	}
+	if err != nil {
+		e.end(err)
+		return nil, err
+	}
+	e.info = sync.OnceValue(e.learn)
+	return e, nil
+}
+
+// Close interrupts the queries under way, waits until their rows are closed, closes all statements, and stops DuckDB.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	if e.closed {
+		e.mu.Unlock()
+		return nil
+	}
+	e.closed = true
+	e.mu.Unlock()
+	e.end(ErrClosed)
+	e.busy.Wait()
+	e.mu.Lock()
+	left := e.statements
+	e.statements = map[*Statement]struct{}{}
+	e.mu.Unlock()
+	for s := range left {
+		s.shut()
+	}
+	return e.db.Close()
+}
+
+// enter begins what Close waits for; busy.Done ends it.
+func (e *Engine) enter() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return ErrClosed
+	}
+	e.busy.Add(1)
+	return nil
+}
+
+// within gives a context that ends with the engine too.
+func (e *Engine) within(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(e.ctx, func() { cancel(ErrClosed) })
+	return ctx, func() {
+		stop()
+		cancel(context.Canceled)
+	}
+}
+
+// Stats gives the numbers of this moment.
+func (e *Engine) Stats() Stats {
+	e.mu.Lock()
+	statements := len(e.statements)
+	e.mu.Unlock()
+	return Stats{
+		Statements: statements, Queries: e.count.queries.Load(), Failed: e.count.failed.Load(),
+		BatchesRead: e.count.read.Load(), BatchesLeftOut: e.count.leftOut.Load(), GeometryBytes: e.beside.size(),
+	}
+}
+
+// TableSchema gives the schema of a table, as SELECT * gives it. It parses the file where nobody did.
+//
+// Errors: those of catalog.Catalog.Table, and what keeps DuckDB from having such a table.
+func (e *Engine) TableSchema(ctx context.Context, t Table) (*arrow.Schema, error) {
+	s, err := e.Prepare(ctx, "SELECT * FROM "+quoted(MainSchema)+"."+quoted(t.Entry), "")
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	return s.Schema(), nil
+}
+
+// resolve gives what a view's key stands for in the run of a statement.
+func resolve(ctx context.Context, key string) (duck.Relation, error) {
+	run := runOf(ctx)
+	if run == nil {
+		return nil, errors.New("a table outside of a statement")
+	}
+	if r := run.relations[key]; r != nil {
+		return r, nil
+	}
+	return nil, stale(key)
+}
+
+// encoding of geometries on their way to DuckDB and back.
+var wkb = geoarrow.Encoding{Geometry: geoarrow.AsWKB}

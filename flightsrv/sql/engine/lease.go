@@ -1,0 +1,141 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+)
+
+// lease is the table of an entry while queries read it: the catalog does not drop it, and the slices of its batches stay readable, also where they lie in a
+// mapped file. It counts who reads.
+type lease struct {
+	catalog *catalog.Catalog
+	version string
+	table   atomic.Pointer[readers.Table]
+
+	mu       sync.Mutex
+	users    int
+	held     *catalog.Held
+	retained []func() // mappings that the batches lie in, also those of a damaged file
+}
+
+// take asks the catalog for a table, of any version where version is "". The caller drops it.
+func take(ctx context.Context, c *catalog.Catalog, name, version string) (*lease, error) {
+	held, err := c.Table(ctx, catalog.Request{Name: name, Version: version})
+	if err != nil {
+		return nil, err
+	}
+	l := &lease{catalog: c, version: held.Version, users: 1, held: held}
+	l.adopt()
+	return l, nil
+}
+
+// adopt keeps the slices of the table that is held now.
+func (l *lease) adopt() {
+	if release := l.held.Retain(); release != nil {
+		l.retained = append(l.retained, release)
+	}
+	l.table.Store(l.held.Table)
+}
+
+// share is one user more, who drops the lease too.
+func (l *lease) share() *lease {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.users++
+	return l
+}
+
+// drop is one user fewer; the last one gives the table back.
+func (l *lease) drop() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.users--; l.users > 0 {
+		return
+	}
+	l.held.Release()
+	for _, release := range l.retained {
+		release()
+	}
+	l.retained = nil
+}
+
+// batch gives batch i, of which every byte is known to be as it was written.
+func (l *lease) batch(ctx context.Context, i int) (*geoarrow.Columns, error) {
+	for {
+		t := l.table.Load()
+		if t.Check == nil {
+			return t.Batches[i], nil
+		}
+		err := t.Check(i)
+		if err == nil {
+			return t.Batches[i], nil
+		}
+		if err := l.mend(ctx, t, i, err); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// search gives the rows of batch i whose bounding box meets a box, ascending.
+func (l *lease) search(ctx context.Context, i int, box [4]float64) ([]int32, error) {
+	for {
+		t := l.table.Load()
+		if t.Search == nil {
+			return inBox(t.Batches[i].Geometry, box), nil
+		}
+		rows, err := t.Search(i, box)
+		if err == nil {
+			return rows, nil
+		}
+		if err := l.mend(ctx, t, i, err); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// inBox is search without an index.
+func inBox(g *geoarrow.Geometry, box [4]float64) []int32 {
+	var rows []int32
+	for i := range g.Rows {
+		xmin, ymin, xmax, ymax, ok := g.Bounds(i)
+		if ok && meets(box, [4]float64{xmin, ymin, xmax, ymax}) {
+			rows = append(rows, int32(i))
+		}
+	}
+	return rows
+}
+
+// meets reports whether two closed boxes have a point in common.
+func meets(a, b [4]float64) bool { return a[0] <= b[2] && b[0] <= a[2] && a[1] <= b[3] && b[1] <= a[3] }
+
+// mend has the catalog replace a table whose file is damaged by an equal one, parsed again, which its own scan of a row does. Any other error stays what it is.
+func (l *lease) mend(ctx context.Context, t *readers.Table, i int, why error) error {
+	if !errors.Is(why, readers.ErrDamaged) {
+		return why
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.table.Load() != t { // somebody else was here
+		return nil
+	}
+	s, err := l.catalog.Scan(l.held, catalog.Selection{Rows: &[2]int64{t.Starts[i], t.Starts[i] + 1}})
+	if err != nil {
+		return err
+	}
+	rec, err := s.Next(ctx)
+	if err != nil {
+		return err
+	}
+	rec.Release()
+	if l.held.Table == t {
+		return why
+	}
+	l.adopt()
+	return nil
+}

@@ -1,0 +1,258 @@
+package engine
+
+import (
+	"cmp"
+	"errors"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
+)
+
+// How a name in a query finds its entry. The folder of a file is its schema, the root is MainSchema; in this order, the first that there is:
+//
+//	in its schema       by file name       counties."florida.geojson"
+//	                    by stem            counties.florida
+//	without a schema    by full name       "counties/florida.geojson"; by stem "counties/florida"
+//	                    by stem anywhere   florida
+//
+// A stem that begins like a view of DuckDB's own, such as duckdb_tables, which it reads itself to list tables, does not name a file.
+//
+// Letters of both cases are the same to DuckDB. A name that is exactly an entry's means that one; else all that differ in case alone are meant, and where
+// several are, the query has to say more.
+
+// Table is an entry of the catalog as SQL names it.
+type Table struct {
+	Schema string // the folder, "a/b" where it is nested; MainSchema for the root
+	Name   string // the file's, with extension, and "#layer" behind it where there are several
+	Entry  string // the catalog's name
+}
+
+// names finds tables by what queries call them.
+type names struct {
+	of     []*catalog.Entry
+	tables []Table            // sorted by schema and name
+	files  map[place][]*Table // by schema and file name
+	stems  map[place][]*Table // by schema and stem
+	bare   map[string][]*Table
+	ends   []string // what stands behind the stems of files, at most maxEnds of them
+}
+
+// maxEnds bounds how often a name that nobody has is looked for.
+const maxEnds = 8
+
+// maxClosest is how many entries the error for such a name has, as the catalog's own errors.
+const maxClosest = 3
+
+// place is a name in a schema, in lower case.
+type place struct{ schema, name string }
+
+func placeOf(schema, name string) place { return place{lower(schema), lower(name)} }
+
+func newNames(entries []*catalog.Entry) *names {
+	n := &names{of: entries, tables: make([]Table, len(entries)), files: map[place][]*Table{}, stems: map[place][]*Table{}, bare: map[string][]*Table{}}
+	for i, e := range entries {
+		n.tables[i] = tableOf(e.Name)
+	}
+	slices.SortFunc(n.tables, func(a, b Table) int { return cmp.Or(cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Name, b.Name)) })
+	for i := range n.tables {
+		t := &n.tables[i]
+		if end := strings.TrimPrefix(t.file(), stem(t.file())); len(n.ends) < maxEnds && !slices.Contains(n.ends, end) {
+			n.ends = append(n.ends, end)
+		}
+		add(n.files, placeOf(t.Schema, t.Name), t)
+		add(n.stems, placeOf(t.Schema, stem(t.Name)), t)
+		add(n.bare, lower(stem(path.Base(t.file())+t.layer())), t)
+		if t.Name != t.Entry {
+			add(n.files, placeOf(MainSchema, t.Entry), t)
+			add(n.stems, placeOf(MainSchema, stem(t.Entry)), t)
+		}
+	}
+	return n
+}
+
+func add[K comparable](m map[K][]*Table, k K, t *Table) { m[k] = append(m[k], t) }
+
+// same reports whether n is made of these entries, which the catalog shares until one of them changes.
+func (n *names) same(entries []*catalog.Entry) bool {
+	return n != nil && len(n.of) == len(entries) && (len(entries) == 0 || &n.of[0] == &entries[0])
+}
+
+// tableOf names an entry's table. Files in folders that are called as a schema of DuckDB's own are in the main schema, by their full names.
+func tableOf(entry string) Table {
+	file, _, _ := strings.Cut(entry, "#")
+	folder, _ := path.Split(file)
+	schema := strings.TrimSuffix(folder, "/")
+	switch lower(schema) {
+	case "":
+		return Table{Schema: MainSchema, Name: entry, Entry: entry}
+	case MainSchema, "information_schema", "pg_catalog", "temp", "system", CatalogName:
+		return Table{Schema: MainSchema, Name: entry, Entry: entry}
+	}
+	return Table{Schema: schema, Name: entry[len(folder):], Entry: entry}
+}
+
+// file is the entry's name without its layer.
+func (t *Table) file() string {
+	file, _, _ := strings.Cut(t.Entry, "#")
+	return file
+}
+
+// layer is the rest of it.
+func (t *Table) layer() string { return strings.TrimPrefix(t.Entry, t.file()) }
+
+// stem is a file's name without its extension, and without that of its packing: "florida" of "florida.geojson.gz". A layer stays: "trips#Stops".
+func stem(name string) string {
+	file, layer, layered := strings.Cut(name, "#")
+	for _, packed := range []string{".gz", ".zst"} {
+		if base, ok := cutSuffixFold(file, packed); ok && path.Ext(base) != "" {
+			file = base
+			break
+		}
+	}
+	file = strings.TrimSuffix(file, path.Ext(file))
+	if layered {
+		return file + "#" + layer
+	}
+	return file
+}
+
+func cutSuffixFold(s, suffix string) (string, bool) {
+	if n := len(s) - len(suffix); n >= 0 && strings.EqualFold(s[n:], suffix) {
+		return s[:n], true
+	}
+	return s, false
+}
+
+// find gives the tables that a name in a schema may mean; "" is no schema.
+func (n *names) find(schema, name string) []*Table {
+	in := cmp.Or(schema, MainSchema)
+	if found := n.files[placeOf(in, name)]; len(found) > 0 {
+		return exactly(found, func(t *Table) bool { return t.Schema == in && t.Name == name || in == MainSchema && t.Entry == name })
+	}
+	if isOwn(name) {
+		return nil
+	}
+	if found := n.stems[placeOf(in, name)]; len(found) > 0 {
+		return exactly(found, func(t *Table) bool {
+			return t.Schema == in && stem(t.Name) == name || in == MainSchema && stem(t.Entry) == name
+		})
+	}
+	if schema != "" {
+		return nil
+	}
+	return exactly(n.bare[lower(name)], func(t *Table) bool { return stem(path.Base(t.file())+t.layer()) == name })
+}
+
+// isOwn reports whether a name is like those of DuckDB's views in its main schema.
+func isOwn(name string) bool {
+	name = lower(name)
+	return strings.HasPrefix(name, "duckdb_") || strings.HasPrefix(name, "sqlite_") || strings.HasPrefix(name, "pragma_")
+}
+
+// exactly leaves those that are called just so, or all where none is.
+func exactly(found []*Table, called func(*Table) bool) []*Table {
+	var exact []*Table
+	for _, t := range found {
+		if called(t) {
+			exact = append(exact, t)
+		}
+	}
+	if len(exact) > 0 {
+		return exact
+	}
+	return found
+}
+
+// names gives the tables as the catalog lists them now.
+func (e *Engine) names() *names {
+	entries := e.cfg.Catalog.List("", "")
+	n := e.known.Load()
+	if !n.same(entries) {
+		n = newNames(entries)
+		e.known.Store(n)
+	}
+	return n
+}
+
+// Tables gives all tables, sorted by schema and name. It reads no file.
+func (e *Engine) Tables() []Table { return slices.Clone(e.names().tables) }
+
+// A mention is a name in a query: what it is called there, and what it means.
+type mention struct {
+	schema, name string // where DuckDB looks for it: a view of this name stands for the table
+	entry        string // of the catalog
+}
+
+// mean finds the entry that a name in a query means. Unqualified names are looked up in schema first. It gives nil for a name of DuckDB's own, such as those
+// of information_schema.
+//
+// Errors: *catalog.NotFoundError, *AmbiguousError, and what keeps a file from being looked at.
+func (e *Engine) mean(ref duck.Reference, schema string) (*mention, error) {
+	if ref.Catalog != "" && !strings.EqualFold(ref.Catalog, CatalogName) {
+		return nil, nil
+	}
+	in := ref.Schema
+	switch lower(in) {
+	case "information_schema", "pg_catalog":
+		return nil, nil
+	case CatalogName:
+		if ref.Catalog == "" {
+			in = "" // vibeflight.name
+		}
+	}
+	if ref.Catalog == "" && ref.Schema == "" && schema != "" && !strings.EqualFold(schema, MainSchema) {
+		entry, err := e.entry(schema, ref.Name)
+		if entry != "" || isAmbiguous(err) {
+			return &mention{schema, ref.Name, entry}, err
+		}
+	}
+	entry, err := e.entry(in, ref.Name)
+	if err != nil {
+		return nil, err
+	}
+	return &mention{cmp.Or(in, MainSchema), ref.Name, entry}, nil
+}
+
+// entry finds the entry that a name in a schema means. Its error is *AmbiguousError or that of catalog.Lookup.
+func (e *Engine) entry(schema, name string) (string, error) {
+	full := name
+	if schema != "" && !strings.EqualFold(schema, MainSchema) {
+		full = schema + "/" + name
+	}
+	_, missing := e.cfg.Catalog.Lookup(full) // it sees a file that came a moment ago
+	if missing == nil {
+		return full, nil
+	}
+	found := e.names().find(schema, name)
+	switch len(found) {
+	case 0:
+		return "", e.missing(full, missing)
+	case 1:
+		return found[0].Entry, nil
+	}
+	return "", newAmbiguousError(name, found)
+}
+
+// missing adds to the error for a name that nobody has the entries whose stems are like it.
+func (e *Engine) missing(full string, err error) error {
+	var none *catalog.NotFoundError
+	if !errors.As(err, &none) || len(none.Closest) > 0 {
+		return err
+	}
+	for _, end := range e.names().ends {
+		_, err := e.cfg.Catalog.Lookup(full + end)
+		var also *catalog.NotFoundError
+		if !errors.As(err, &also) {
+			continue
+		}
+		for _, name := range also.Closest {
+			if len(none.Closest) < maxClosest && !slices.Contains(none.Closest, name) {
+				none.Closest = append(none.Closest, name)
+			}
+		}
+	}
+	return none
+}

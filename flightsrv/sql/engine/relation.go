@@ -1,0 +1,141 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+)
+
+// relation is one version of a table as a statement knows it. It holds no rows: each run of the statement has leases of its own.
+type relation struct {
+	entry    string // of the catalog; DuckDB's key too
+	version  string
+	schema   *arrow.Schema
+	geometry int // number of that column, -1 without one
+	rows     int64
+}
+
+func newRelation(entry string, l *lease) *relation {
+	t := l.table.Load()
+	r := &relation{entry: entry, version: l.version, geometry: -1, rows: t.Rows}
+	r.schema = distinct(geoarrow.Schema(t.Batches[0], t.CRS, wkb))
+	if t.Batches[0].Geometry != nil {
+		r.geometry = len(t.Batches[0].Attributes)
+	}
+	return r
+}
+
+// distinct gives columns whose names differ in case alone names that differ for DuckDB too, as it does itself: "name", "Name" become "name", "Name_1".
+// A zero byte, which would end a name there, becomes the sign for it.
+func distinct(schema *arrow.Schema) *arrow.Schema {
+	fields := schema.Fields()
+	taken := make(map[string]bool, len(fields))
+	for i, f := range fields {
+		f.Name = strings.ReplaceAll(f.Name, "\x00", "\u2400")
+		fields[i].Name = f.Name
+		for n := 1; taken[lower(fields[i].Name)]; n++ {
+			fields[i].Name = fmt.Sprintf("%s_%d", f.Name, n)
+		}
+		taken[lower(fields[i].Name)] = true
+	}
+	return arrow.NewSchema(fields, nil)
+}
+
+// lower is DuckDB's: of ASCII alone.
+func lower(name string) string {
+	return strings.Map(func(c rune) rune {
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		return c
+	}, name)
+}
+
+// Schema gives the table's columns, the geometry as geoarrow.wkb.
+func (r *relation) Schema() *arrow.Schema { return r.schema }
+
+// Rows is how many rows the table has.
+func (r *relation) Rows() int64 { return r.rows }
+
+// Release does nothing: the rows are a run's, and it knows when it is over.
+func (r *relation) Release() {}
+
+// Scan begins to read the table, for the run of which ctx is.
+func (r *relation) Scan(ctx context.Context, columns []int) (duck.Batches, error) {
+	run := runOf(ctx)
+	if run == nil || run.leases[r.entry] == nil {
+		return nil, stale(r.entry)
+	}
+	b := &batches{ctx: ctx, beside: run.engine.beside, relation: r, columns: columns, lease: run.leases[r.entry].share()}
+	if err := b.choose(run.filters[r.entry], run.args); err != nil {
+		b.Release()
+		return nil, err
+	}
+	all := len(b.lease.table.Load().Batches)
+	run.engine.count.read.Add(int64(len(b.pieces)))
+	run.engine.count.leftOut.Add(int64(all - len(b.pieces)))
+	return b, nil
+}
+
+// batches is one scan of a table.
+type batches struct {
+	ctx      context.Context // of the run: DuckDB's threads call back without one
+	beside   *beside
+	relation *relation
+	lease    *lease
+	columns  []int
+	pieces   []piece
+}
+
+// piece is what is read of a batch.
+type piece struct {
+	batch int
+	rows  []int32 // nil: all
+}
+
+// Len is how many batches are read.
+func (b *batches) Len() int { return len(b.pieces) }
+
+// Release ends the scan.
+func (b *batches) Release() { b.lease.drop() }
+
+// Batch gives a batch, which the caller releases.
+func (b *batches) Batch(i int) (arrow.Record, error) {
+	p := b.pieces[i]
+	all, err := b.lease.batch(b.ctx, p.batch)
+	if err != nil {
+		return nil, err
+	}
+	wanted := &geoarrow.Columns{Rows: all.Rows}
+	fields := make([]arrow.Field, len(b.columns))
+	numbers := make([]int, len(b.columns)) // of the columns in wanted, where the geometry comes last
+	for i, k := range b.columns {
+		fields[i] = b.relation.schema.Field(k)
+		if k != b.relation.geometry {
+			numbers[i] = len(wanted.Attributes)
+			wanted.Attributes = append(wanted.Attributes, all.Attributes[k])
+			continue
+		}
+		numbers[i] = len(b.columns) - 1
+		if p.rows != nil { // what is made of some rows is not worth keeping
+			wanted.Geometry = all.Geometry
+		} else if wanted.Geometry, err = b.beside.wkb(all); err != nil {
+			return nil, err
+		}
+	}
+	if p.rows != nil {
+		wanted = wanted.Take(p.rows)
+		wanted.Rows = len(p.rows)
+	}
+	schema := arrow.NewSchema(fields, nil)
+	if len(fields) == 0 {
+		return array.NewRecord(schema, nil, int64(wanted.Rows)), nil
+	}
+	return wanted.Record(schema, numbers, wkb)
+}

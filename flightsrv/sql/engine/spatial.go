@@ -1,0 +1,36 @@
+package engine
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
+)
+
+// spatialFile is DuckDB's extension for geometries.
+const spatialFile = "spatial.duckdb_extension"
+
+// FindSpatial gives the path of the spatial extension below the folder of Config.Extensions, or "": as it is, as DuckDB itself lays extensions out, or as the wheel
+// duckdb-extension-spatial has it. Whether it is of the right version is seen when it is loaded.
+func FindSpatial(dir string) string {
+	if dir == "" {
+		return ""
+	}
+	version := duck.LibraryVersion()
+	for _, below := range []string{
+		"",
+		filepath.Join(version, runtime.GOOS+"_"+runtime.GOARCH),
+		filepath.Join("extensions", version),
+		filepath.Join("duckdb_extension_spatial", "extensions", version),
+	} {
+		path, err := filepath.Abs(filepath.Join(dir, below, spatialFile))
+		if err != nil {
+			continue
+		}
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return path
+		}
+	}
+	return ""
+}

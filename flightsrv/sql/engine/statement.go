@@ -1,0 +1,209 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
+)
+
+// Statement is a prepared query. It is safe for use by several goroutines, and may be run several times at once.
+type Statement struct {
+	engine        *Engine
+	query, schema string
+	result        *arrow.Schema
+	parameters    *arrow.Schema
+
+	mu     sync.Mutex
+	idle   *prepared // that no rows use; nil: there is none
+	closed bool
+}
+
+// Prepare reads one query and finds its tables, parsing files that nobody did. Unqualified names are looked up in schema first, "" being the root. The caller
+// closes the statement.
+//
+// Errors: *Error, *catalog.NotFoundError with the closest names, *AmbiguousError, and those of catalog.Catalog.Table, *readers.ParseError above all.
+func (e *Engine) Prepare(ctx context.Context, query, schema string) (*Statement, error) {
+	if err := e.enter(); err != nil {
+		return nil, err
+	}
+	defer e.busy.Done()
+	ctx, stop := e.within(ctx)
+	defer stop()
+	p, err := e.prepare(ctx, query, schema)
+	if err != nil {
+		return nil, err
+	}
+	s := &Statement{engine: e, query: query, schema: schema, result: p.statement.Schema(), parameters: p.statement.Parameters(), idle: p}
+	e.mu.Lock()
+	e.statements[s] = struct{}{}
+	e.mu.Unlock()
+	return s, nil
+}
+
+// Schema is that of the result. A geometry is a column of geoarrow.wkb, with the CRS of the table that it comes from.
+func (s *Statement) Schema() *arrow.Schema { return s.result }
+
+// Parameters has a field for each parameter, of null type where the query does not tell.
+func (s *Statement) Parameters() *arrow.Schema { return s.parameters }
+
+// Close gives up the statement. Rows that were not closed stay valid.
+func (s *Statement) Close() {
+	s.engine.mu.Lock()
+	delete(s.engine.statements, s)
+	s.engine.mu.Unlock()
+	s.shut()
+}
+
+func (s *Statement) shut() {
+	s.mu.Lock()
+	p := s.idle
+	s.idle, s.closed = nil, true
+	s.mu.Unlock()
+	if p != nil {
+		p.close()
+	}
+}
+
+// maxPrepares is how often a statement is prepared for one run, while files change.
+const maxPrepares = 3
+
+// Query runs the statement; args holds the parameters in its columns, and row says in which of its rows; nil where there are none. The end of ctx interrupts
+// the query, until the rows are closed, which the caller does.
+//
+// A file that changed since Prepare is read as it is now where that does not change the schema of the result; else there is a *catalog.ChangedError, and the
+// query has to be prepared again. Other errors are Prepare's.
+func (s *Statement) Query(ctx context.Context, args arrow.Record, row int) (*Rows, error) {
+	e := s.engine
+	if err := e.enter(); err != nil {
+		return nil, err
+	}
+	e.count.queries.Add(1)
+	ctx, stop := e.within(ctx)
+	rows, err := s.run(ctx, arguments{args, row})
+	if err != nil {
+		stop()
+		e.busy.Done()
+		e.count.failed.Add(1)
+		return nil, err
+	}
+	rows.stop = stop
+	return rows, nil
+}
+
+func (s *Statement) run(ctx context.Context, args arguments) (*Rows, error) {
+	var last error
+	for range maxPrepares {
+		p, err := s.take(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if !sameSchema(p.statement.Schema(), s.result) || !sameSchema(p.statement.Parameters(), s.parameters) {
+			changed := p.changed(last)
+			p.close()
+			return nil, changed
+		}
+		rows, err := p.run(ctx, args)
+		if err == nil {
+			rows.statement = s
+			return rows, nil
+		}
+		if !p.outdated(err) || ctx.Err() != nil {
+			s.put(p)
+			return nil, err
+		}
+		p.close()
+		last = err
+	}
+	return nil, last
+}
+
+// take gives a prepared statement that nobody uses.
+func (s *Statement) take(ctx context.Context) (*prepared, error) {
+	s.mu.Lock()
+	p := s.idle
+	s.idle = nil
+	s.mu.Unlock()
+	if p != nil {
+		return p, nil
+	}
+	return s.engine.prepare(ctx, s.query, s.schema)
+}
+
+// put gives it back.
+func (s *Statement) put(p *prepared) {
+	s.mu.Lock()
+	if !s.closed && s.idle == nil {
+		s.idle, p = p, nil
+	}
+	s.mu.Unlock()
+	if p != nil {
+		p.close()
+	}
+}
+
+// sameSchema compares what clients rely on: names, types and metadata.
+func sameSchema(a, b *arrow.Schema) bool {
+	if a.NumFields() != b.NumFields() {
+		return false
+	}
+	for i, f := range a.Fields() {
+		if !f.Equal(b.Field(i)) {
+			return false
+		}
+	}
+	return true
+}
+
+// outdated reports whether an error comes of files, or views of them, that are no longer what the statement was prepared for.
+func (p *prepared) outdated(err error) bool {
+	var changed *catalog.ChangedError
+	var wrong *Error
+	return errors.As(err, &changed) || errors.As(err, &wrong) && wrong.Kind == duck.Name
+}
+
+// changed is the error for a statement whose result is another one now; why is what had it prepared again.
+func (p *prepared) changed(why error) error {
+	var changed *catalog.ChangedError
+	if errors.As(why, &changed) {
+		return changed
+	}
+	for _, r := range p.relations {
+		return &catalog.ChangedError{Name: r.entry, Want: "another one", Have: r.version}
+	}
+	return why
+}
+
+// Rows is the result of a query, as it comes. It is for one goroutine.
+type Rows struct {
+	statement *Statement
+	prepared  *prepared
+	run       *run
+	rows      *duck.Rows
+	stop      func()
+	failed    bool
+	closed    bool
+}
+
+// Schema is that of the statement.
+func (r *Rows) Schema() *arrow.Schema { return r.rows.Schema() }
+
+// Next gives the next rows, which the caller releases, or io.EOF.
+func (r *Rows) Next(ctx context.Context) (arrow.Record, error) { return r.rows.Next(ctx) }
+
+// Close ends the query. Calls after the first do nothing.
+func (r *Rows) Close() {
+	if r.closed {
+		return
+	}
+	r.closed = true
+	r.rows.Close()
+	r.run.drop()
+	r.stop()
+	r.statement.put(r.prepared)
+	r.statement.engine.busy.Done()
+}

@@ -1,0 +1,137 @@
+package engine
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"strings"
+	"sync"
+
+	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
+)
+
+// A name in a query is looked up by DuckDB, which knows views alone. So each name that a query has becomes a view first, called as the query calls it, of
+// the entry that is meant. A view holds no more than the entry's name, so it outlives the versions of the file; another one takes its place where a file that
+// came or went makes the name mean something else.
+
+// maxViews is how many views are kept. Statements whose view went are prepared again.
+const maxViews = 4096
+
+// views are those that DuckDB has. While a query is bound nobody changes them.
+type views struct {
+	mu   sync.RWMutex
+	of   map[place]string // entries
+	most int              // views; more only while one query needs them
+}
+
+func newViews() views { return views{of: map[place]string{}, most: maxViews} }
+
+// bound calls bind while the mentioned names stand for their entries, and none of the hidden ones for anything.
+func (v *views) bound(db *duck.Database, mentions []mention, hidden []mention, bind func() error) error {
+	v.mu.RLock()
+	if v.right(mentions, hidden) {
+		defer v.mu.RUnlock()
+		return bind()
+	}
+	v.mu.RUnlock()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if err := v.make(db, mentions, hidden); err != nil {
+		return err
+	}
+	return bind()
+}
+
+func (v *views) right(mentions, hidden []mention) bool {
+	for _, m := range mentions {
+		if entry, ok := v.of[placeOf(m.schema, m.name)]; !ok || entry != m.entry {
+			return false
+		}
+	}
+	for _, m := range hidden {
+		if _, ok := v.of[placeOf(m.schema, m.name)]; ok {
+			return false
+		}
+	}
+	return true
+}
+
+// make makes views; v.mu is held.
+func (v *views) make(db *duck.Database, mentions, hidden []mention) error {
+	for _, m := range hidden {
+		if err := v.drop(db, placeOf(m.schema, m.name)); err != nil {
+			return err
+		}
+	}
+	if err := v.trim(db, len(mentions)); err != nil {
+		return err
+	}
+	for _, m := range mentions {
+		p := placeOf(m.schema, m.name)
+		if entry, ok := v.of[p]; ok && entry == m.entry {
+			continue
+		}
+		if err := db.View(lower(m.schema), m.name, m.entry); err != nil {
+			return err
+		}
+		v.of[p] = m.entry
+	}
+	return nil
+}
+
+// trim makes room for some views more; which go does not matter.
+func (v *views) trim(db *duck.Database, more int) error {
+	if len(v.of)+more <= v.most {
+		return nil
+	}
+	for p := range v.of {
+		if err := v.drop(db, p); err != nil {
+			return err
+		}
+		if len(v.of)+more <= v.most*3/4 {
+			break
+		}
+	}
+	return nil
+}
+
+func (v *views) drop(db *duck.Database, p place) error {
+	if _, ok := v.of[p]; !ok {
+		return nil
+	}
+	delete(v.of, p)
+	return db.DropView(p.schema, p.name)
+}
+
+// mentions finds what the names of a query mean: those that stand for entries, those of the session's schema that must not stand for anything, and the
+// error for the first one that nobody knows here. DuckDB may know that one: then the error is forgotten.
+func (e *Engine) mentions(refs []duck.Reference, schema string) (found, hidden []mention, unknown, err error) {
+	seen := map[place]mention{}
+	for _, ref := range refs {
+		m, err := e.mean(ref, schema)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			if unknown == nil {
+				unknown = err
+			}
+			hidden = append(hidden, mention{schema: cmp.Or(ref.Schema, schema, MainSchema), name: ref.Name}, mention{schema: cmp.Or(ref.Schema, MainSchema), name: ref.Name})
+			continue
+		case err != nil:
+			return nil, nil, nil, err
+		case m == nil:
+			continue
+		}
+		p := placeOf(m.schema, m.name)
+		if other, ok := seen[p]; ok && other.entry != m.entry {
+			return nil, nil, nil, caseError(other, *m)
+		}
+		seen[p] = *m
+		found = append(found, *m)
+		if ref.Schema == "" && schema != "" && !strings.EqualFold(m.schema, schema) {
+			hidden = append(hidden, mention{schema: schema, name: ref.Name})
+		}
+	}
+	return found, hidden, unknown, nil
+}
+
+func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

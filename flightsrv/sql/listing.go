@@ -1,0 +1,71 @@
+package sql
+
+import (
+	"context"
+	"io"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	pb "github.com/apache/arrow/go/v17/arrow/flight/gen/flight"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"google.golang.org/protobuf/proto"
+)
+
+// listing is a command of which the answer has a fixed schema.
+type listing struct {
+	schema *arrow.Schema
+	rows   func(ctx context.Context, s *Server) (arrow.Record, error)
+}
+
+func listingOf(m proto.Message) (listing, error) {
+	switch m := m.(type) {
+	case *pb.CommandGetCatalogs:
+		return catalogs(), nil
+	case *pb.CommandGetDbSchemas:
+		return schemas(m), nil
+	case *pb.CommandGetTables:
+		return tables(m), nil
+	case *pb.CommandGetTableTypes:
+		return tableTypes(), nil
+	case *pb.CommandGetSqlInfo:
+		return sqlInfo(m), nil
+	case *pb.CommandGetXdbcTypeInfo:
+		return typeInfo(m), nil
+	}
+	if l, ok := keys(m); ok {
+		return l, nil
+	}
+	return listing{}, refused(m)
+}
+
+// record builds the one record of a listing.
+func record(schema *arrow.Schema, fill func(b *array.RecordBuilder)) arrow.Record {
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	defer b.Release()
+	fill(b)
+	return b.NewRecord()
+}
+
+// listed is one record as the rows of a ticket.
+type listed struct {
+	rec    arrow.Record // nil once it is taken
+	schema *arrow.Schema
+}
+
+func (l *listed) Schema() *arrow.Schema { return l.schema }
+
+func (l *listed) Next() (arrow.Record, error) {
+	if l.rec == nil {
+		return nil, io.EOF
+	}
+	rec := l.rec
+	l.rec = nil
+	return rec, nil
+}
+
+func (l *listed) Close() {
+	if l.rec != nil {
+		l.rec.Release()
+		l.rec = nil
+	}
+}

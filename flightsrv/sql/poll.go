@@ -1,0 +1,136 @@
+package sql
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow/flight"
+	pb "github.com/apache/arrow/go/v17/arrow/flight/gen/flight"
+)
+
+const (
+	// pollWait is how long a poll waits for a query to be prepared: most are by then, and the others have to parse a file first.
+	pollWait = time.Second
+	// pollLease is how long that goes on though nobody polls any more.
+	pollLease = time.Minute
+)
+
+// poll is a query that is being prepared for a client that asks again. info and err are set when done is closed.
+type poll struct {
+	done   chan struct{}
+	cancel context.CancelFunc
+	info   *flight.FlightInfo
+	err    error
+	defect string    // a panic, which goes on in the call that asks
+	used   time.Time // under Server.mu
+}
+
+// Poll is Info for queries over files that take long to parse: it answers soon, and while there is nothing to fetch it gives the descriptor to ask with again.
+func (s *Server) Poll(ctx context.Context, d *flight.FlightDescriptor) (*flight.PollInfo, error) {
+	m, err := commandOf(d.GetCmd())
+	if err != nil {
+		return nil, err
+	}
+	var id string
+	var p *poll
+	switch m := m.(type) {
+	case *pb.CommandStatementQuery:
+		id, p, err = s.addPoll(ctx, d)
+	case *pb.TicketStatementQuery: // the descriptor that an earlier poll gave
+		id = string(m.GetStatementHandle())
+		p, err = s.findPoll(id)
+	default:
+		info, err := s.Info(ctx, d)
+		if err != nil {
+			return nil, err
+		}
+		return done(info), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.wait(ctx, id, p, d)
+}
+
+func done(info *flight.FlightInfo) *flight.PollInfo {
+	progress := 1.0
+	return &flight.PollInfo{Info: info, Progress: &progress}
+}
+
+func (s *Server) wait(ctx context.Context, id string, p *poll, d *flight.FlightDescriptor) (*flight.PollInfo, error) {
+	timer := time.NewTimer(s.pollWait)
+	defer timer.Stop()
+	select {
+	case <-p.done:
+		s.dropPoll(id)
+		if p.defect != "" {
+			panic(p.defect)
+		}
+		if p.err != nil {
+			return nil, p.err
+		}
+		return done(p.info), nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-timer.C:
+	}
+	ticket, err := pack(&pb.TicketStatementQuery{StatementHandle: []byte(id)})
+	if err != nil {
+		return nil, err
+	}
+	return &flight.PollInfo{
+		Info:             &flight.FlightInfo{FlightDescriptor: d, TotalRecords: -1, TotalBytes: -1, Ordered: true},
+		FlightDescriptor: &flight.FlightDescriptor{Type: flight.DescriptorCMD, Cmd: ticket},
+	}, nil
+}
+
+// addPoll begins to prepare a query, with what the call says of its session. The end of the call does not end it.
+func (s *Server) addPoll(ctx context.Context, d *flight.FlightDescriptor) (string, *poll, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ctx.Err() != nil {
+		return "", nil, ErrClosed
+	}
+	if len(s.polls) >= maxPolls {
+		return "", nil, &LimitError{fmt.Sprintf("%d queries are being prepared for clients that poll, the most that this server keeps: ask again later", maxPolls)}
+	}
+	id := newHandle()
+	p := &poll{done: make(chan struct{}), used: time.Now()}
+	ctx, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	unhook := context.AfterFunc(s.ctx, p.cancel)
+	s.polls[id] = p
+	s.wg.Go(func() {
+		defer close(p.done)
+		defer unhook()
+		defer func() {
+			if v := recover(); v != nil {
+				p.defect = fmt.Sprintf("%v\n%s", v, debug.Stack())
+			}
+		}()
+		p.info, p.err = s.Info(ctx, d)
+	})
+	return id, p, nil
+}
+
+func (s *Server) findPoll(id string) (*poll, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.polls[id]
+	if p == nil {
+		return nil, &HandleError{"poll"}
+	}
+	p.used = time.Now()
+	return p, nil
+}
+
+// dropPoll forgets a poll, and ends what it began if that still goes on. What it has prepared is a result like others.
+func (s *Server) dropPoll(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p := s.polls[id]; p != nil {
+		p.cancel()
+		delete(s.polls, id)
+	}
+}

@@ -1,0 +1,271 @@
+package sql
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/flight"
+	pb "github.com/apache/arrow/go/v17/arrow/flight/gen/flight"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
+)
+
+// Limits of what clients may leave on the server, all of them together.
+const (
+	maxQueryBytes     = 1 << 20  // of the text of one query
+	maxPrepared       = 1024     // prepared statements that are open
+	maxResults        = 1024     // results that wait to be fetched or are being fetched
+	maxPolls          = 256      // queries that are being prepared for who polls
+	maxSessions       = 4096     // with options of their own
+	maxBoundBytes     = 64 << 20 // parameters that are bound
+	maxParameterBytes = 4 << 20  // of one binding
+	maxParameterRows  = 65536    // of one binding, each of them a query
+	minSlots          = 16       // queries that compute at the same time, where there are few cores
+)
+
+// How long a handle stands for something after its last use.
+const (
+	resultIdle   = 10 * time.Minute
+	preparedIdle = time.Hour
+	sessionIdle  = time.Hour
+	sweepEvery   = 15 * time.Second
+)
+
+// Server answers Flight SQL calls. It is safe for use by several goroutines.
+type Server struct {
+	engine   Engine
+	slots    chan struct{} // one for each query that computes
+	pollWait time.Duration // as the constant says; tests have less time
+
+	ctx  context.Context // of what goes on between calls
+	stop context.CancelFunc
+	wg   sync.WaitGroup
+
+	mu       sync.Mutex
+	prepared map[string]*prepared
+	results  map[string]*result
+	polls    map[string]*poll
+	sessions map[string]*session
+	bound    int64 // bytes of the parameters that are bound
+}
+
+// New gives a server on an engine, which stays the caller's. The caller closes the server, then the engine.
+func New(e Engine) *Server {
+	ctx, stop := context.WithCancel(context.Background())
+	s := &Server{
+		engine: e, slots: make(chan struct{}, max(minSlots, 2*runtime.GOMAXPROCS(0))), pollWait: pollWait, ctx: ctx, stop: stop,
+		prepared: map[string]*prepared{}, results: map[string]*result{}, polls: map[string]*poll{}, sessions: map[string]*session{},
+	}
+	s.wg.Go(s.sweep)
+	return s
+}
+
+// Close forgets all handles and ends the queries under way. It waits for what the server itself does, and not for the calls that fetch rows.
+func (s *Server) Close() {
+	s.mu.Lock()
+	s.stop() // nothing is added from here on
+	s.mu.Unlock()
+	s.wg.Wait()
+	s.forget(func(time.Time, time.Duration) bool { return true })
+}
+
+// ErrClosed is what a closed server answers.
+var ErrClosed = errors.New("the SQL server is closed")
+
+// sweep forgets what nobody used for long.
+func (s *Server) sweep() {
+	tick := time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.ctx.Done():
+			return
+		case now := <-tick.C:
+			s.expire(now)
+		}
+	}
+}
+
+// expire forgets what nobody has used since long before now.
+func (s *Server) expire(now time.Time) {
+	s.forget(func(used time.Time, idle time.Duration) bool { return now.Sub(used) > idle })
+}
+
+// forget drops what is old, by when it was used last and how long it may be idle.
+func (s *Server) forget(old func(used time.Time, idle time.Duration) bool) {
+	s.mu.Lock()
+	var gone []query
+	for _, p := range s.prepared {
+		if old(p.used, preparedIdle) {
+			gone = append(gone, s.dropPrepared(p))
+		}
+	}
+	for _, r := range s.results {
+		if old(r.used, resultIdle) && (r.run == nil || s.ctx.Err() != nil) {
+			gone = append(gone, s.dropResult(r))
+		}
+	}
+	for id, p := range s.polls {
+		if old(p.used, pollLease) {
+			p.cancel()
+			delete(s.polls, id)
+		}
+	}
+	for token, c := range s.sessions {
+		if old(c.used, sessionIdle) {
+			delete(s.sessions, token)
+		}
+	}
+	s.mu.Unlock()
+	for _, q := range gone {
+		s.release(q)
+	}
+}
+
+// work runs a part of a query when there is room for it: so many compute at the same time. A query has its place while it makes the next rows, not while a slow
+// client takes them; and it needs none to be prepared, which may have to wait for a file that is parsed.
+func (s *Server) work(ctx context.Context, do func() error) error {
+	select {
+	case s.slots <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	defer func() { <-s.slots }()
+	return do()
+}
+
+// Stats are the numbers of this moment.
+type Stats struct {
+	engine.Stats
+	Prepared   int   `json:"prepared"`    // statements that clients have open
+	Results    int   `json:"results"`     // that wait to be fetched, or are being fetched
+	Polls      int   `json:"polls"`       // queries that are being prepared for who polls
+	Sessions   int   `json:"sessions"`    // with options of their own
+	BoundBytes int64 `json:"bound_bytes"` // of parameters
+}
+
+// Stats gives the numbers of this moment.
+func (s *Server) Stats() Stats {
+	of := s.engine.Stats()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Stats{
+		Stats: of, Prepared: len(s.prepared), Results: len(s.results), Polls: len(s.polls), Sessions: len(s.sessions), BoundBytes: s.bound,
+	}
+}
+
+// Info prepares what a command asks for, and says how to fetch it.
+func (s *Server) Info(ctx context.Context, d *flight.FlightDescriptor) (*flight.FlightInfo, error) {
+	m, err := commandOf(d.GetCmd())
+	if err != nil {
+		return nil, err
+	}
+	switch m := m.(type) {
+	case *pb.CommandStatementQuery:
+		q, err := s.query(ctx, m.GetQuery(), m.GetTransactionId())
+		if err != nil {
+			return nil, err
+		}
+		return s.resultInfo(q, d)
+	case *pb.CommandPreparedStatementQuery:
+		q, err := s.executed(ctx, m.GetPreparedStatementHandle())
+		if err != nil {
+			return nil, err
+		}
+		return s.resultInfo(q, d)
+	}
+	l, err := listingOf(m)
+	if err != nil {
+		return nil, err
+	}
+	return infoOf(l.schema, d, d.GetCmd()), nil
+}
+
+// infoOf describes rows of which only the schema is known. The endpoint has no location: a handle is this server's, so the client keeps the connection it has.
+func infoOf(schema *arrow.Schema, d *flight.FlightDescriptor, ticket []byte) *flight.FlightInfo {
+	return &flight.FlightInfo{
+		Schema: encoded(schema), FlightDescriptor: d, Endpoint: []*flight.FlightEndpoint{{Ticket: &flight.Ticket{Ticket: ticket}}},
+		TotalRecords: -1, TotalBytes: -1, Ordered: true,
+	}
+}
+
+// encoded is the message of a schema as the stream of its rows begins with it, in the form that FlightInfo wants: without the mark of a stream's end.
+func encoded(schema *arrow.Schema) []byte {
+	return bytes.TrimSuffix(flight.SerializeSchema(schema, memory.DefaultAllocator), []byte{0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0})
+}
+
+// Schema gives the schema of what a command asks for.
+func (s *Server) Schema(ctx context.Context, d *flight.FlightDescriptor) (*arrow.Schema, error) {
+	m, err := commandOf(d.GetCmd())
+	if err != nil {
+		return nil, err
+	}
+	switch m := m.(type) {
+	case *pb.CommandStatementQuery:
+		stmt, err := s.prepare(ctx, m.GetQuery(), m.GetTransactionId())
+		if err != nil {
+			return nil, err
+		}
+		defer stmt.Close()
+		return stmt.Schema(), nil
+	case *pb.CommandPreparedStatementQuery:
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		p, err := s.findPrepared(m.GetPreparedStatementHandle())
+		if err != nil {
+			return nil, err
+		}
+		return p.plan.stmt.Schema(), nil
+	}
+	l, err := listingOf(m)
+	if err != nil {
+		return nil, err
+	}
+	return l.schema, nil
+}
+
+// Result is what a ticket stands for. It is for one goroutine, which closes it.
+type Result interface {
+	Schema() *arrow.Schema
+	Next() (arrow.Record, error) // the caller releases the record; io.EOF behind the last one
+	Close()
+}
+
+// Get gives the rows of a ticket. The end of ctx ends them.
+func (s *Server) Get(ctx context.Context, ticket []byte) (Result, error) {
+	m, err := commandOf(ticket)
+	if err != nil {
+		return nil, err
+	}
+	switch m := m.(type) {
+	case *pb.TicketStatementQuery:
+		return s.fetch(ctx, m.GetStatementHandle())
+	case *pb.CommandPreparedStatementQuery:
+		q, err := s.executed(ctx, m.GetPreparedStatementHandle())
+		if err != nil {
+			return nil, err
+		}
+		r, err := s.addResult(q)
+		if err != nil {
+			return nil, err
+		}
+		return s.fetch(ctx, []byte(r.id))
+	case *pb.CommandStatementQuery:
+		return nil, malformed("ticket: CommandStatementQuery goes to GetFlightInfo, which gives the ticket")
+	}
+	l, err := listingOf(m)
+	if err != nil {
+		return nil, err
+	}
+	rec, err := l.rows(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return &listed{rec: rec, schema: l.schema}, nil
+}

@@ -1,0 +1,152 @@
+package sql
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow/flight"
+	pb "github.com/apache/arrow/go/v17/arrow/flight/gen/flight"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+
+	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
+)
+
+// sessionCookie is the name that other Flight servers use too.
+const sessionCookie = "arrow_flight_session_id"
+
+// session is the options that a client has set. It begins with the first of them, and the client names it by a cookie. Both are under Server.mu.
+type session struct {
+	schema string // engine.MainSchema unless it was set
+	used   time.Time
+}
+
+// Options of a session.
+const (
+	optionCatalog = "catalog"
+	optionSchema  = "schema"
+)
+
+// tokenOf gives the session that the client names, "" if it names none.
+func tokenOf(ctx context.Context) string {
+	md, ok := metadata.FromIncomingContext(ctx)
+	if !ok {
+		return ""
+	}
+	c, err := (&http.Request{Header: http.Header{"Cookie": md.Get("cookie")}}).Cookie(sessionCookie)
+	if err != nil {
+		return ""
+	}
+	return c.Value
+}
+
+// cookie tells the client its session; life < 0 has it forgotten.
+func cookie(ctx context.Context, token string, life int) error {
+	c := http.Cookie{Name: sessionCookie, Value: token, MaxAge: life}
+	return grpc.SetHeader(ctx, metadata.Pairs("set-cookie", c.String()))
+}
+
+// defaultSchema is where unqualified names are looked up first for the caller, "" being the root.
+func (s *Server) defaultSchema(ctx context.Context) (string, error) {
+	token := tokenOf(ctx)
+	if token == "" {
+		return "", nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.sessions[token]
+	if c == nil { // with other names than the client means, a query may find other tables
+		return "", &HandleError{"session"}
+	}
+	c.used = time.Now()
+	if c.schema == engine.MainSchema {
+		return "", nil
+	}
+	return c.schema, nil
+}
+
+func (s *Server) setSessionOptions(ctx context.Context, m *flight.SetSessionOptionsRequest) (*flight.SetSessionOptionsResult, error) {
+	out := &flight.SetSessionOptionsResult{}
+	refuse := func(name string, why pb.SetSessionOptionsResult_ErrorValue) {
+		if out.Errors == nil {
+			out.Errors = map[string]*pb.SetSessionOptionsResult_Error{}
+		}
+		out.Errors[name] = &pb.SetSessionOptionsResult_Error{Value: why}
+	}
+	var set *string
+	for name, v := range m.GetSessionOptions() {
+		text, isText := v.GetOptionValue().(*pb.SessionOptionValue_StringValue)
+		unset := v.GetOptionValue() == nil
+		switch {
+		case name != optionCatalog && name != optionSchema:
+			refuse(name, pb.SetSessionOptionsResult_INVALID_NAME)
+		case unset && name == optionSchema:
+			main := engine.MainSchema
+			set = &main
+		case unset:
+		case !isText, name == optionCatalog && text.StringValue != engine.CatalogName, name == optionSchema && !s.hasSchema(text.StringValue):
+			refuse(name, pb.SetSessionOptionsResult_INVALID_VALUE)
+		case name == optionSchema:
+			set = &text.StringValue
+		}
+	}
+	if set == nil {
+		return out, nil
+	}
+	token, err := s.setSchema(tokenOf(ctx), *set)
+	if err != nil {
+		return nil, err
+	}
+	return out, cookie(ctx, token, 0)
+}
+
+func (s *Server) hasSchema(name string) bool { return slices.Contains(s.schemaNames(), name) }
+
+// setSchema sets the default schema of a session, or of a new one, and gives its token.
+func (s *Server) setSchema(token, schema string) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.sessions[token]
+	if c == nil {
+		if len(s.sessions) >= maxSessions {
+			return "", &LimitError{fmt.Sprintf("%d sessions are open, the most that this server keeps: close some (CloseSession)", maxSessions)}
+		}
+		token, c = hex.EncodeToString([]byte(newHandle())), &session{}
+		s.sessions[token] = c
+	}
+	c.schema, c.used = schema, time.Now()
+	return token, nil
+}
+
+func (s *Server) getSessionOptions(ctx context.Context, _ *flight.GetSessionOptionsRequest) (*flight.GetSessionOptionsResult, error) {
+	schema, err := s.defaultSchema(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if schema == "" {
+		schema = engine.MainSchema
+	}
+	value := func(text string) *flight.SessionOptionValue {
+		return &flight.SessionOptionValue{OptionValue: &pb.SessionOptionValue_StringValue{StringValue: text}}
+	}
+	return &flight.GetSessionOptionsResult{SessionOptions: map[string]*flight.SessionOptionValue{
+		optionCatalog: value(engine.CatalogName), optionSchema: value(schema),
+	}}, nil
+}
+
+// closeSession forgets the options. A client without a session has nothing to close, and is told that it is closed.
+func (s *Server) closeSession(ctx context.Context, _ *flight.CloseSessionRequest) (*flight.CloseSessionResult, error) {
+	out := &flight.CloseSessionResult{Status: pb.CloseSessionResult_CLOSED}
+	token := tokenOf(ctx)
+	if token == "" {
+		return out, nil
+	}
+	s.mu.Lock()
+	delete(s.sessions, token)
+	s.mu.Unlock()
+	return out, cookie(ctx, "", -1)
+}

@@ -1,0 +1,147 @@
+package sql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/flight/flightsql"
+	"github.com/apache/arrow/go/v17/arrow/flight/flightsql/schema_ref"
+	pb "github.com/apache/arrow/go/v17/arrow/flight/gen/flight"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
+)
+
+// tableType is what all tables are: nobody made them of others, and clients look for this type.
+const tableType = "TABLE"
+
+// errorKey is the key of the metadata of a table's schema that says why it has no columns: its file can't be read.
+const errorKey = "vibeflight:error"
+
+// texts appends to columns from the first on.
+func texts(b *array.RecordBuilder, values ...string) {
+	for i, v := range values {
+		b.Field(i).(*array.StringBuilder).Append(v)
+	}
+}
+
+// column is a listing of one text column.
+func column(schema *arrow.Schema, values ...string) listing {
+	return listing{schema, func(context.Context, *Server) (arrow.Record, error) {
+		return record(schema, func(b *array.RecordBuilder) {
+			for _, v := range values {
+				texts(b, v)
+			}
+		}), nil
+	}}
+}
+
+func catalogs() listing { return column(schema_ref.Catalogs, engine.CatalogName) }
+
+func tableTypes() listing { return column(schema_ref.TableTypes, tableType) }
+
+// inCatalog reports that a filter lets the one catalog pass. It is a name, no pattern; the empty one means what is in no catalog, which is nothing.
+func inCatalog(filter *string) bool { return filter == nil || *filter == engine.CatalogName }
+
+// schemaNames gives all schemas, sorted: those that have tables, and the root's.
+func (s *Server) schemaNames() []string {
+	names := []string{engine.MainSchema}
+	for _, t := range s.engine.Tables() {
+		names = append(names, t.Schema)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func schemas(m *pb.CommandGetDbSchemas) listing {
+	return listing{schema_ref.DBSchemas, func(_ context.Context, s *Server) (arrow.Record, error) {
+		return record(schema_ref.DBSchemas, func(b *array.RecordBuilder) {
+			for _, name := range s.schemaNames() {
+				if inCatalog(m.Catalog) && matches(m.DbSchemaFilterPattern, name) { //nolint:protogetter // no pattern is not the empty one
+					texts(b, engine.CatalogName, name)
+				}
+			}
+		}), nil
+	}}
+}
+
+func tables(m *pb.CommandGetTables) listing {
+	schema := schema_ref.Tables
+	if m.GetIncludeSchema() {
+		schema = schema_ref.TablesWithIncludedSchema
+	}
+	return listing{schema, func(ctx context.Context, s *Server) (rec arrow.Record, err error) {
+		b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+		defer b.Release()
+		for _, t := range s.engine.Tables() {
+			if !wanted(m, t) {
+				continue
+			}
+			texts(b, engine.CatalogName, t.Schema, t.Name, tableType)
+			if !m.GetIncludeSchema() {
+				continue
+			}
+			columns, err := s.columns(ctx, t)
+			if err != nil {
+				return nil, err
+			}
+			b.Field(4).(*array.BinaryBuilder).Append(encoded(columns))
+		}
+		return b.NewRecord(), nil
+	}}
+}
+
+func wanted(m *pb.CommandGetTables, t engine.Table) bool {
+	return inCatalog(m.Catalog) && matches(m.DbSchemaFilterPattern, t.Schema) && matches(m.TableNameFilterPattern, t.Name) &&
+		(len(m.GetTableTypes()) == 0 || slices.Contains(m.GetTableTypes(), tableType))
+}
+
+// columns gives the schema of a table with what clients want to know of its columns. A file that can't be read has none, and the schema says why: the other
+// tables are wanted all the same.
+func (s *Server) columns(ctx context.Context, t engine.Table) (*arrow.Schema, error) {
+	schema, err := s.engine.TableSchema(ctx, t)
+	if ctx.Err() != nil || errors.Is(err, engine.ErrClosed) {
+		return nil, fmt.Errorf("%s: %w", t.Entry, err)
+	}
+	if err != nil {
+		metadata := arrow.NewMetadata([]string{errorKey}, []string{err.Error()})
+		return arrow.NewSchema(nil, &metadata), nil
+	}
+	var fields []arrow.Field
+	for _, f := range schema.Fields() {
+		f.Metadata = describe(f, t)
+		fields = append(fields, f)
+	}
+	metadata := schema.Metadata()
+	return arrow.NewSchema(fields, &metadata), nil
+}
+
+// describe adds Flight SQL's keys to the metadata of a column.
+func describe(f arrow.Field, t engine.Table) arrow.Metadata {
+	m := flightsql.NewColumnMetadataBuilder().CatalogName(engine.CatalogName).SchemaName(t.Schema).TableName(t.Name).TypeName(typeName(f)).
+		IsAutoIncrement(false).IsCaseSensitive(familyOf(f.Type) == text).IsReadOnly(true).IsSearchable(true)
+	if precision, scale, ok := digits(f.Type); ok {
+		m.Precision(precision).Scale(scale)
+	}
+	sql := m.Metadata()
+	return arrow.NewMetadata(append(slices.Clone(f.Metadata.Keys()), sql.Keys()...), append(slices.Clone(f.Metadata.Values()), sql.Values()...))
+}
+
+// keys gives the listings of keys, which no table has.
+func keys(m any) (listing, bool) {
+	schema := schema_ref.ImportedExportedKeysAndCrossReference
+	switch m.(type) {
+	case *pb.CommandGetPrimaryKeys:
+		schema = schema_ref.PrimaryKeys
+	case *pb.CommandGetImportedKeys, *pb.CommandGetExportedKeys, *pb.CommandGetCrossReference:
+	default:
+		return listing{}, false
+	}
+	return listing{schema, func(context.Context, *Server) (arrow.Record, error) {
+		return record(schema, func(*array.RecordBuilder) {}), nil
+	}}, true
+}
