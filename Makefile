@@ -49,18 +49,18 @@ release: images ## bin/vibeflight with the kernels compiled in, stripped
 .PHONY: test test-long test-go test-sweep test-clients lint vet fuzz nocgo docs gpu-check gpu-check-build nvrtc
 test: lint docs nocgo fuzz test-go test-sweep test-clients ## everything below that needs no GPU, in some minutes
 
-test-long: build nvrtc $(VENV) ## the slow sweeps too: what go test -short leaves out, a minute of each fuzz target, two thousand cancelled clients
+test-long: build nvrtc spatial java $(VENV) ## the slow sweeps too: what go test -short leaves out, a minute of each fuzz target, two thousand cancelled clients
 	VIBEFLIGHT_NVRTC=$(NVRTC) $(WITH_CUDA) $(GO) test -json -race -timeout 60m ./... | $(PYTHON) .ci/gotest.py
 	.ci/fuzz 60
 	$(PY) -m pytest integration --long
 
-test-go: build nvrtc ## Go tests with the race detector; kernels run on the processor and are compiled for every architecture
+test-go: build nvrtc spatial ## Go tests with the race detector; kernels run on the processor and are compiled for every architecture
 	VIBEFLIGHT_NVRTC=$(NVRTC) $(WITH_CUDA) $(GO) test -json -race -short ./... | $(PYTHON) .ci/gotest.py
 
 test-sweep: cuda ## SWEEP=10000 random documents, most with mistakes, by the emulated GPU and by the CPU engine; without the race detector
 	VIBEFLIGHT_SWEEP=$(SWEEP) $(WITH_CUDA) $(GO) test -v -count=1 -timeout 30m -run 'TestDeviceSweep$$' ./readers/geojson
 
-test-clients: build $(VENV) ## pyarrow, GeoPandas, DuckDB, Polars and GDAL against the running server
+test-clients: build spatial java $(VENV) ## pyarrow, GeoPandas, DuckDB, Polars, GDAL, ADBC and JDBC against the running server
 	$(PY) -m pytest integration
 
 lint: vet $(LINT) ## style and import directions, .golangci.yml
@@ -85,7 +85,7 @@ gpu-check: gpu-check-build ## everything a machine with a GPU must pass: tests o
 
 gpu-check-build: cuda build images ## what gpu-check runs, for a machine that has a card and no Go: copy build/gpu-check there
 	mkdir -p build/gpu-check
-	for package in gpu gpu/internal/cuda kernels readers/geojson; do \
+	for package in gpu gpu/internal/cuda kernels readers/lanes readers/internal/device readers/geojson readers/csv readers/wkt readers/dbf; do \
 		$(WITH_CUDA) $(GO) test -c -trimpath -ldflags='-s -w' -o build/gpu-check/$${package//\//-}.test ./$$package; \
 	done
 	if [ -e kernels/images.zip ]; then \
@@ -94,24 +94,35 @@ gpu-check-build: cuda build images ## what gpu-check runs, for a machine that ha
 	$(WITH_CUDA) $(GO) build -trimpath -buildvcs=$(BUILDVCS) -ldflags='-s -w' -o build/gpu-check/vibeflight ./cmd/vibeflight
 	rm -rf build/gpu-check/testdata
 	cp -r readers/geojson/testdata build/gpu-check/testdata
+	for format in csv wkt dbf; do \
+		mkdir -p build/gpu-check/$$format && rm -rf build/gpu-check/$$format/testdata && cp -r readers/$$format/testdata build/gpu-check/$$format/; \
+	done
 	install -m 755 .ci/gpu-check build/gpu-check/run
 
 ##@ Tend
-.PHONY: fmt lock clean cuda
+.PHONY: fmt lock clean cuda spatial java
 cuda: ## fetch CUDA's headers
 	@CUDA=$(CUDA) .ci/cuda headers
 
 nvrtc:
 	@CUDA=$(CUDA) .ci/cuda nvrtc
 
+spatial: ## fetch DuckDB's spatial extension, for serve --duckdb-extensions .duckdb
+	@.ci/duckdb
+
+java:
+	@.ci/java
+
 fmt: $(LINT) ## format the Go code
 	$(LINT) fmt ./...
 
-lock: ## resolve integration/requirements.in again into requirements.lock
+lock: ## resolve integration/requirements.in and duckdb.in again into their .lock files
 	$(PYTHON) -m venv build/lock
 	build/lock/bin/pip install -q pip-tools==7.6.2
 	cd integration && ../build/lock/bin/pip-compile -q --upgrade --generate-hashes --strip-extras --no-header \
 		--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options -o requirements.lock requirements.in
+	cd integration && ../build/lock/bin/pip-compile -q --upgrade --generate-hashes --strip-extras --no-header --no-annotate \
+		--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options -o duckdb.lock duckdb.in
 
 clean: ## remove what make made, but for tools and packages
 	rm -rf bin build

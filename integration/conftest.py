@@ -8,6 +8,7 @@ import naturalearth
 import pyarrow as pa
 import pyarrow.flight as flight
 import pytest
+import sql
 from cases import FILES
 from serving import Server, vibeflight
 
@@ -61,7 +62,7 @@ def generated(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def server(data):
-    with Server(data) as s:
+    with Server(data, *sql.FLAGS) as s:
         yield s
 
 

@@ -6,18 +6,21 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/engines"
+	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
+	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers/all"
 )
 
-const doctorLong = `Say what this machine has for the server: driver, GPUs, run-time compiler, memory, cache folder; and what to do about what is missing.
+const doctorLong = `Say what this machine has for the server: SQL engine, driver, GPUs, run-time compiler, memory, cache folder; and what to do about what is missing.
 
 Nothing that is missing keeps the server from starting: without a GPU files are parsed on the processor, with the same tables.`
 
@@ -31,10 +34,11 @@ type finding struct {
 
 // doctor is the flags of the command.
 type doctor struct {
-	cacheDir string
-	nvrtc    string
-	compile  bool
-	asJSON   bool
+	cacheDir   string
+	extensions string
+	nvrtc      string
+	compile    bool
+	asJSON     bool
 }
 
 func newDoctor(std stdio, lookup func(string) (string, bool)) *cobra.Command {
@@ -58,6 +62,7 @@ func newDoctor(std stdio, lookup func(string) (string, bool)) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&c.cacheDir, "cache-dir", defaultCacheDir(), "folder where parsed tables and compiled kernels outlive the server; none is for no cache")
+	extensionsFlag(cmd.Flags(), &c.extensions)
 	cmd.Flags().StringVar(&c.nvrtc, "nvrtc", "", "library of the run-time compiler; default: where the loader and CUDA's installers put it")
 	cmd.Flags().BoolVar(&c.compile, "compile", false, "compile every kernel for each GPU now, into the cache folder, so that the first start finds them")
 	cmd.Flags().BoolVar(&c.asJSON, "json", false, "print a JSON object a line")
@@ -85,6 +90,7 @@ func writeFindings(w io.Writer, findings []finding) error {
 // examine looks at everything, in the order in which one thing needs another.
 func (c *doctor) examine() []finding {
 	findings := []finding{{Name: "build", OK: true, Found: thisBuild().String()}, examineHost()}
+	findings = append(findings, c.examineSQL()...)
 	findings = append(findings, c.examineGPUs()...)
 	return append(findings, c.examineCache())
 }
@@ -98,6 +104,44 @@ func examineHost() finding {
 	}
 	f.Found += fmt.Sprintf(", %s of memory, of which parsed tables may take %s (--memory)", humanBytes(memory), humanBytes(memory/4))
 	return f
+}
+
+// examineSQL opens the engine, so that an extension that can't be loaded is found here.
+func (c *doctor) examineSQL() []finding {
+	db, err := duck.Open(duck.Config{}, nil)
+	if err != nil {
+		return []finding{{Name: "SQL", Found: err.Error(), Advice: "files are served all the same; SQL wants a build with a C compiler at hand (make build)"}}
+	}
+	found := []finding{{Name: "SQL", OK: true, Found: "DuckDB " + strings.TrimPrefix(duck.LibraryVersion(), "v")}}
+	if err := db.Close(); err != nil {
+		return []finding{{Name: "SQL", Found: err.Error()}}
+	}
+	return append(found, c.examineSpatial())
+}
+
+// examineSpatial looks for the functions that DuckDB has in a file of its own.
+func (c *doctor) examineSpatial() finding {
+	f := finding{
+		Name: "spatial", Found: "not looked for",
+		Advice: "SQL has no ST_Area and the like, but for what DuckDB itself has; make spatial fetches them, --duckdb-extensions says where " + spatialFile + " is",
+	}
+	if c.extensions == "" {
+		return f
+	}
+	path := engine.FindSpatial(c.extensions)
+	if path == "" {
+		f.Found = "not in " + c.extensions
+		return f
+	}
+	db, err := duck.Open(duck.Config{Spatial: path}, nil)
+	if err == nil {
+		err = db.Close()
+	}
+	if err != nil {
+		f.Found = err.Error()
+		return f
+	}
+	return finding{Name: "spatial", OK: true, Found: path}
 }
 
 // examineGPUs says what cards there are, what runs on them, and what --engine auto makes of them.

@@ -191,6 +191,20 @@ func outputFormat(path string) (container, error) {
 
 // write writes the rows of a ticket to a file, or to stdout.
 func write(ctx context.Context, std stdio, from target, t flightsrv.Ticket, path string) error {
+	p := newProgress(std.err, t.Name, " rows")
+	defer p.close()
+	return writeTo(std, path, func(file *os.File) error {
+		rows, err := from.scan(ctx, t)
+		if err != nil {
+			return err
+		}
+		defer rows.close()
+		return writeRows(ctx, rows, file, path, t.Compression, p)
+	})
+}
+
+// writeTo has write fill a file that appears when it is complete, or stdout for "-".
+func writeTo(std stdio, path string, write func(*os.File) error) error {
 	var out *newFile
 	file := std.out
 	if path != "-" {
@@ -201,27 +215,21 @@ func write(ctx context.Context, std stdio, from target, t flightsrv.Ticket, path
 		defer out.discard()
 		file = out.File
 	}
-	p := newProgress(std.err, t.Name, " rows")
-	err := writeRows(ctx, from, t, file, path, p)
-	p.close()
+	err := write(file)
 	if err != nil || out == nil {
 		return err
 	}
 	return out.keep()
 }
 
-func writeRows(ctx context.Context, from target, t flightsrv.Ticket, file *os.File, path string, p *progress) error {
-	rows, err := from.scan(ctx, t)
-	if err != nil {
-		return err
-	}
-	defer rows.close()
+// writeRows writes rows as the name of the output asks for.
+func writeRows(ctx context.Context, rows rowStream, file *os.File, path string, packed flightsrv.Compression, p *progress) error {
 	format, err := outputFormat(path)
 	if err != nil {
 		return err
 	}
 	options := []ipc.Option{ipc.WithSchema(rows.schema())}
-	switch t.Compression {
+	switch packed {
 	case flightsrv.LZ4:
 		options = append(options, ipc.WithLZ4())
 	case flightsrv.Zstd:

@@ -90,7 +90,7 @@ func newRoot(std stdio, lookup func(string) (string, bool)) *cobra.Command {
 	}
 	root.SuggestionsMinimumDistance = 2
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
-	root.AddCommand(newServe(std, lookup), newLs(std), newInfo(std), newGet(std), newGen(std), newBench(std), newCache(std, lookup), newDoctor(std, lookup), newVersion(std))
+	root.AddCommand(newServe(std, lookup), newLs(std), newInfo(std), newGet(std), newSQL(std, lookup), newGen(std), newBench(std), newCache(std, lookup), newDoctor(std, lookup), newVersion(std))
 	return root
 }
 

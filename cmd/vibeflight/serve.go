@@ -18,6 +18,8 @@ import (
 
 	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/flightsrv"
+	"github.com/vibeflight/vibeflight/flightsrv/sql"
+	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/all"
 )
@@ -38,6 +40,8 @@ type serveConfig struct {
 	BatchRows       int    // rows of a record batch; default 65,536
 	Engine          string // auto, cuda or cpu
 	GPU             gpuConfig
+	SQL             engineConfig
+	NoSQL           bool   // no Flight SQL, and no memory for it
 	OnError         string // fail or skip
 	LogLevel        string // trace to error; default info
 	LogFormat       string // auto, console or json
@@ -58,8 +62,10 @@ func (c *serveConfig) flags(f *pflag.FlagSet) {
 	f.DurationVar(&c.Drain, "drain", flightsrv.DefaultDrain, "how long calls that are under way may take when the server is to stop, and then the cache to be written")
 	c.Parse.flags(f)
 	f.IntVar(&c.BatchRows, "batch-rows", readers.DefaultBatchRows, "rows of a record batch")
-	f.StringVar(&c.Engine, "engine", "auto", "who parses: cpu; cuda (GPUs, GeoJSON only); or auto: GPUs, if there are any, files from a size on that is measured on this machine")
+	f.StringVar(&c.Engine, "engine", "auto", "who parses: cpu; cuda (GPUs, for the formats that they read); or auto: GPUs, if there are any, files from a size on that is measured on this machine")
 	c.GPU.flags(f)
+	c.SQL.flags(f)
+	f.BoolVar(&c.NoSQL, "no-sql", false, "answer no SQL")
 	f.StringVar(&c.OnError, "on-error", "fail", "what a malformed feature does: fail the file, or be left out and counted (skip)")
 	f.StringVar(&c.LogLevel, "log-level", "info", "least level that is logged: trace, debug, info, warn, error")
 	f.StringVar(&c.LogFormat, "log-format", "auto", "auto, console or json; auto is console on a terminal, else json")
@@ -74,6 +80,9 @@ func (c *serveConfig) check() error {
 		return err
 	}
 	if err := oneOf("on-error", c.OnError, "fail", "skip"); err != nil {
+		return err
+	}
+	if err := c.SQL.check(); err != nil {
 		return err
 	}
 	switch {
@@ -168,7 +177,7 @@ func serve(ctx context.Context, c *serveConfig, log zerolog.Logger) error {
 		Msg("the catalog is read")
 	var measuring sync.WaitGroup
 	measuring.Go(func() { who.Measure(ctx) })
-	err = listen(ctx, c, files, log)
+	err = c.listenWithSQL(ctx, files, log)
 	measuring.Wait()
 	last, cancel := context.WithTimeout(context.Background(), c.Drain)
 	defer cancel()
@@ -198,10 +207,28 @@ func boundHeap(tables int64) {
 	}
 }
 
-// listen serves a catalog.
-func listen(ctx context.Context, c *serveConfig, files *catalog.Catalog, log zerolog.Logger) error {
+// listenWithSQL serves a catalog, with an engine for SQL unless there is to be none, or the build has none.
+func (c *serveConfig) listenWithSQL(ctx context.Context, files *catalog.Catalog, log zerolog.Logger) error {
+	if c.NoSQL {
+		return c.listen(ctx, files, nil, log)
+	}
+	queries, err := c.SQL.open(files, spillBelow(c.CacheDir), log)
+	if errors.Is(err, engine.ErrNoSQL) {
+		log.Warn().Msg(err.Error())
+		return c.listen(ctx, files, nil, log)
+	}
+	if err != nil {
+		return fmt.Errorf("SQL: %w; --no-sql serves without", err)
+	}
+	info := queries.Info()
+	log.Info().Str("engine", "DuckDB "+info.Version).Bool("spatial", info.Spatial).Str("spills_to", queries.spillsTo()).Msg("SQL is ready")
+	return errors.Join(c.listen(ctx, files, queries.Engine, log), queries.close())
+}
+
+// listen serves a catalog, and SQL over it where there is an engine.
+func (c *serveConfig) listen(ctx context.Context, files *catalog.Catalog, queries *engine.Engine, log zerolog.Logger) error {
 	server, err := flightsrv.New(flightsrv.Config{
-		Listen: c.Listen, Catalog: files, Advertise: c.Advertise, Insecure: c.Insecure, MaxMessageBytes: int(c.MaxMessageBytes), Drain: c.Drain, Log: log,
+		Listen: c.Listen, Catalog: files, SQL: sql.Of(queries), Advertise: c.Advertise, Insecure: c.Insecure, MaxMessageBytes: int(c.MaxMessageBytes), Drain: c.Drain, Log: log,
 	})
 	if err != nil {
 		return err

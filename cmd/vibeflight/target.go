@@ -120,12 +120,20 @@ func (c *targetConfig) open(f *pflag.FlagSet) (target, error) {
 	if c.server == "" {
 		return newLocal(limits, c.parse.unpacking()), nil
 	}
-	for _, name := range []string{"max-depth", "max-feature-bytes", "max-unpacked-bytes"} {
-		if f.Changed(name) {
-			return nil, wrongUsage("--%s: is for files; a server has its own", name)
-		}
+	if err := refuseFileFlags(f); err != nil {
+		return nil, err
 	}
 	return dial(c.server)
+}
+
+// refuseFileFlags refuses what says how files are read, and more flags like it, where a server is asked.
+func refuseFileFlags(f *pflag.FlagSet, more ...string) error {
+	for _, name := range append([]string{"max-depth", "max-feature-bytes", "max-unpacked-bytes"}, more...) {
+		if f.Changed(name) {
+			return wrongUsage("--%s: is for files; a server has its own", name)
+		}
+	}
+	return nil
 }
 
 func serverFlag(f *pflag.FlagSet, server *string) {

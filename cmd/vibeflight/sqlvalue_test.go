@@ -1,0 +1,201 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"math"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/decimal128"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+)
+
+var wkbField = arrow.Field{
+	Name: "geometry", Type: arrow.BinaryTypes.Binary, Nullable: true,
+	Metadata: arrow.NewMetadata([]string{extensionName, extensionMetadata}, []string{"geoarrow.wkb", `{"crs":"EPSG:4326"}`}),
+}
+
+var wkbPoint = []byte{1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f, 0, 0, 0, 0, 0, 0, 0, 0xc0} // POINT (1 -2)
+
+// built makes an array of a type with what fill appends.
+func built(kind arrow.DataType, fill func(array.Builder)) arrow.Array {
+	b := array.NewBuilder(memory.DefaultAllocator, kind)
+	defer b.Release()
+	fill(b)
+	return b.NewArray()
+}
+
+func TestValueText(t *testing.T) {
+	millis := func(zone string) arrow.DataType { return &arrow.TimestampType{Unit: arrow.Millisecond, TimeZone: zone} }
+	at := func(b array.Builder) { b.(*array.TimestampBuilder).Append(1777617012500) }
+	floats := func(v ...float64) func(array.Builder) {
+		return func(b array.Builder) {
+			l := b.(*array.ListBuilder)
+			l.Append(true)
+			for _, x := range v {
+				l.ValueBuilder().(*array.Float64Builder).Append(x)
+			}
+			l.ValueBuilder().AppendNull()
+		}
+	}
+	pair := arrow.StructOf(arrow.Field{Name: `a"b`, Type: arrow.BinaryTypes.String, Nullable: true}, arrow.Field{Name: "n", Type: arrow.PrimitiveTypes.Int8, Nullable: true})
+	for _, test := range []struct {
+		name       string
+		field      arrow.Field
+		fill       func(array.Builder)
+		text, json string
+	}{
+		{"text", arrow.Field{Type: arrow.BinaryTypes.String}, func(b array.Builder) { b.(*array.StringBuilder).Append("a\"<\n") }, "a\"<\n", `"a\"<\n"`},
+		{"large integer", arrow.Field{Type: arrow.PrimitiveTypes.Int64}, func(b array.Builder) { b.(*array.Int64Builder).Append(math.MinInt64) }, "-9223372036854775808", "-9223372036854775808"},
+		{"byte", arrow.Field{Type: arrow.PrimitiveTypes.Uint8}, func(b array.Builder) { b.(*array.Uint8Builder).Append(200) }, "200", "200"},
+		{"bool", arrow.Field{Type: arrow.FixedWidthTypes.Boolean}, func(b array.Builder) { b.(*array.BooleanBuilder).Append(true) }, "true", "true"},
+		{"float", arrow.Field{Type: arrow.PrimitiveTypes.Float64}, func(b array.Builder) { b.(*array.Float64Builder).Append(1e21) }, "1e+21", "1e+21"},
+		{"negative zero", arrow.Field{Type: arrow.PrimitiveTypes.Float64}, func(b array.Builder) { b.(*array.Float64Builder).Append(math.Copysign(0, -1)) }, "-0", "-0"},
+		{"NaN", arrow.Field{Type: arrow.PrimitiveTypes.Float64}, func(b array.Builder) { b.(*array.Float64Builder).Append(math.NaN()) }, "NaN", `"NaN"`},
+		{"infinity", arrow.Field{Type: arrow.PrimitiveTypes.Float32}, func(b array.Builder) { b.(*array.Float32Builder).Append(float32(math.Inf(-1))) }, "-Inf", `"-Inf"`},
+		{
+			"decimal of 38 digits",
+			arrow.Field{Type: &arrow.Decimal128Type{Precision: 38, Scale: 1}},
+			func(b array.Builder) {
+				n, err := decimal128.FromString("1234567890123456789012345678901234567.8", 38, 1)
+				if err != nil {
+					panic(err)
+				}
+				b.(*array.Decimal128Builder).Append(n)
+			},
+			"1234567890123456789012345678901234567.8", "1234567890123456789012345678901234567.8",
+		},
+		{"date", arrow.Field{Type: arrow.FixedWidthTypes.Date32}, func(b array.Builder) { b.(*array.Date32Builder).Append(-1) }, "1969-12-31", `"1969-12-31"`},
+		{"timestamp", arrow.Field{Type: millis("")}, at, "2026-05-01T06:30:12.5", `"2026-05-01T06:30:12.5"`},
+		{"timestamp in UTC", arrow.Field{Type: millis("UTC")}, at, "2026-05-01T06:30:12.5Z", `"2026-05-01T06:30:12.5Z"`},
+		{"bytes", arrow.Field{Type: arrow.BinaryTypes.Binary}, func(b array.Builder) { b.(*array.BinaryBuilder).Append([]byte{0, 255}) }, "AP8=", `"AP8="`},
+		{"geometry", wkbField, func(b array.Builder) { b.(*array.BinaryBuilder).Append(wkbPoint) }, "POINT (1 -2)", `"POINT (1 -2)"`},
+		{"list", arrow.Field{Type: arrow.ListOf(arrow.PrimitiveTypes.Float64)}, floats(0.1, math.NaN()), `[0.1,"NaN",null]`, `[0.1,"NaN",null]`},
+		{
+			"struct",
+			arrow.Field{Type: pair},
+			func(b array.Builder) {
+				s := b.(*array.StructBuilder)
+				s.Append(true)
+				s.FieldBuilder(0).AppendNull()
+				s.FieldBuilder(1).(*array.Int8Builder).Append(-3)
+			},
+			`{"a\"b":null,"n":-3}`, `{"a\"b":null,"n":-3}`,
+		},
+		{
+			"map",
+			arrow.Field{Type: arrow.MapOf(arrow.BinaryTypes.String, arrow.PrimitiveTypes.Int32)},
+			func(b array.Builder) {
+				m := b.(*array.MapBuilder)
+				m.Append(true)
+				m.KeyBuilder().(*array.StringBuilder).Append("k")
+				m.ItemBuilder().(*array.Int32Builder).Append(1)
+			},
+			`[{"key":"k","value":1}]`, `[{"key":"k","value":1}]`,
+		},
+		{
+			"dictionary",
+			arrow.Field{Type: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}},
+			func(b array.Builder) {
+				if err := b.(*array.BinaryDictionaryBuilder).AppendString("red, \"dark\""); err != nil {
+					panic(err)
+				}
+			},
+			"red, \"dark\"", `"red, \"dark\""`,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			column := built(test.field.Type, test.fill)
+			defer column.Release()
+			text, err := appendText([]byte("> "), test.field, column, 0)
+			if err != nil || string(text) != "> "+test.text {
+				t.Errorf("appendText of %v: got %q, %v, want %q", column, text, err, "> "+test.text)
+			}
+			got, err := appendJSON([]byte("> "), test.field, column, 0)
+			if err != nil || string(got) != "> "+test.json {
+				t.Errorf("appendJSON of %v: got %q, %v, want %q", column, got, err, "> "+test.json)
+			}
+			if !json.Valid(got[2:]) {
+				t.Errorf("appendJSON of %v: %s is no JSON", column, got[2:])
+			}
+		})
+	}
+}
+
+// Nothing is null, "" is an empty text, and what would break a line or a cell is in quotes.
+func TestCSV(t *testing.T) {
+	schema := arrow.NewSchema([]arrow.Field{{Name: "a,b", Type: arrow.BinaryTypes.String, Nullable: true}, {Name: "n", Type: arrow.PrimitiveTypes.Int32, Nullable: true}}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	defer b.Release()
+	for _, v := range []string{"", "x", "two\nlines", `he said "so"`, " ; "} {
+		b.Field(0).(*array.StringBuilder).Append(v)
+		b.Field(1).(*array.Int32Builder).Append(int32(len(v)))
+	}
+	b.Field(0).AppendNull()
+	b.Field(1).AppendNull()
+	rec := b.NewRecord()
+	defer rec.Release()
+
+	var out bytes.Buffer
+	w, err := newCSV(bufio.NewWriter(&out), schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Write(rec); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	const want = "\"a,b\",n\r\n\"\",0\r\nx,1\r\n\"two\nlines\",9\r\n\"he said \"\"so\"\"\",12\r\n ; ,3\r\n,\r\n"
+	if got := out.String(); got != want {
+		t.Errorf("CSV of %v:\ngot  %q\nwant %q", rec, got, want)
+	}
+}
+
+// A reader of JSON would see but one of two columns of a name.
+func TestJSONRefusesOneNameTwice(t *testing.T) {
+	f := arrow.Field{Name: "n", Type: arrow.PrimitiveTypes.Int32}
+	_, err := newJSONLines(nil, arrow.NewSchema([]arrow.Field{f, f}, nil))
+	if err == nil || err.Error() != `--json: two columns are called "n"; give one another name with AS` {
+		t.Errorf("columns n, n: got %v, want an error", err)
+	}
+}
+
+func TestGeoMetadata(t *testing.T) {
+	field := func(crs string) arrow.Field {
+		return arrow.Field{Name: "g", Type: arrow.BinaryTypes.Binary, Metadata: arrow.NewMetadata([]string{extensionName, extensionMetadata}, []string{"geoarrow.wkb", crs})}
+	}
+	for _, test := range []struct {
+		name  string
+		field arrow.Field
+		want  string // of "crs"; "none": no metadata at all
+	}{
+		{"PROJJSON", field(`{"crs":{"type":"GeographicCRS","name":"x"}}`), `{"type":"GeographicCRS","name":"x"}`},
+		{"none said", field(`{}`), "null"},
+		{"no JSON", field(""), "null"},
+		{"WKT", field(`{"crs":"LOCAL_CS[\"x\"]"}`), "null"},
+		{"plain bytes", arrow.Field{Name: "g", Type: arrow.BinaryTypes.Binary}, "none"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			text, err := geoMetadata(arrow.NewSchema([]arrow.Field{{Name: "n", Type: arrow.PrimitiveTypes.Int32}, test.field}, nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := ""
+			if test.want != "none" {
+				want = `{"columns":{"g":{"encoding":"WKB","geometry_types":[],"crs":` + test.want + `}},"primary_column":"g","version":"1.1.0"}`
+			}
+			if text != want {
+				t.Errorf("geo of %v:\ngot  %s\nwant %s", test.field, text, want)
+			}
+		})
+	}
+	// A registered system by name becomes its definition.
+	if got := projJSON(`{"crs":"EPSG:4326"}`); !bytes.Contains(got, []byte(`"code":4326`)) && !bytes.Contains(got, []byte(`"code": 4326`)) {
+		t.Errorf("projJSON of EPSG:4326: got %.200s, want its definition", got)
+	}
+}
