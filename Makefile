@@ -8,7 +8,7 @@ GO        ?= go
 PYTHON    ?= python3
 FUZZ_SECS ?= 4
 ROUNDS    ?= 3
-SWEEP     ?= 10000
+SWEEP     ?= 3000
 
 BIN     := bin/vibeflight
 PY      := .venv/bin/python
@@ -26,7 +26,7 @@ WITH_CUDA = $(shell [ $(CUDA) = on ] && [ -e .cuda/include/cuda.h ] && echo 'GOF
 NVRTC     := $(CURDIR)/.cuda/lib/libnvrtc.so.12
 
 ##@ Use
-.PHONY: help build demo bench images release
+.PHONY: help build demo bench bench-sql images release
 help: ## list the targets
 	@awk -F ':.*## ' '/^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -38,6 +38,9 @@ demo: build $(VENV) ## serve Natural Earth and generated buildings, read them wi
 
 bench: build $(VENV) ## measure against DuckDB, GDAL and others on the same files, ROUNDS=3, FILES=points.csv,places.kml for some of them
 	$(PY) integration/bench/bench.py --rounds $(ROUNDS) $(if $(FILES),--files $(FILES))
+
+bench-sql: build spatial $(VENV) ## measure SQL against DuckDB over a table of its own
+	$(PY) integration/bench/sql.py --rounds $(ROUNDS)
 
 images: nvrtc cuda ## compile the kernels for every architecture into kernels/images.zip; a build with the tag images carries them
 	$(WITH_CUDA) $(GO) run ./kernels/internal/images -nvrtc $(NVRTC) -o kernels/images.zip
@@ -55,10 +58,11 @@ test-long: build nvrtc spatial java $(VENV) ## the slow sweeps too: what go test
 	$(PY) -m pytest integration --long
 
 test-go: build nvrtc spatial ## Go tests with the race detector; kernels run on the processor and are compiled for every architecture
-	VIBEFLIGHT_NVRTC=$(NVRTC) $(WITH_CUDA) $(GO) test -json -race -short ./... | $(PYTHON) .ci/gotest.py
+	VIBEFLIGHT_NVRTC=$(NVRTC) $(WITH_CUDA) $(GO) test -json -race -short -timeout 20m ./... | $(PYTHON) .ci/gotest.py
 
-test-sweep: cuda ## SWEEP=10000 random documents, most with mistakes, by the emulated GPU and by the CPU engine; without the race detector
+test-sweep: cuda ## SWEEP=3000 random documents, most with mistakes, by the emulated GPU and by the CPU engine, 150 of CSV, WKT and DBF; without the race detector
 	VIBEFLIGHT_SWEEP=$(SWEEP) $(WITH_CUDA) $(GO) test -v -count=1 -timeout 30m -run 'TestDeviceSweep$$' ./readers/geojson
+	VIBEFLIGHT_SWEEP=$$(($(SWEEP) / 20)) $(WITH_CUDA) $(GO) test -count=1 -timeout 30m -run 'TestDeviceSweep$$' ./readers/csv ./readers/wkt ./readers/dbf
 
 test-clients: build spatial java $(VENV) ## pyarrow, GeoPandas, DuckDB, Polars, GDAL, ADBC and JDBC against the running server
 	$(PY) -m pytest integration

@@ -65,14 +65,6 @@ func TestOddMessages(t *testing.T) {
 			wantStatus(t, err, codes.Unimplemented, "DoExchange")
 		})
 	}
-	shake, err := f.client.Handshake(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = shake.Send(&flight.HandshakeRequest{})
-	_, err = shake.Recv()
-	wantStatus(t, err, codes.Unimplemented, "Handshake")
-
 	for _, ticket := range []string{"", "{", "\x00", "\xff", "{}", "[]", "null", "/", ".", "..", strings.Repeat("{\"name\":", 1000)} {
 		_, err := f.get(t, ticket)
 		if c := status.Code(err); c != codes.InvalidArgument && c != codes.NotFound {

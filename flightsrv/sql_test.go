@@ -114,3 +114,19 @@ func TestBesideSQL(t *testing.T) {
 		t.Errorf("%d actions, want %d", got, want)
 	}
 }
+
+// TestAnyLogin has a client log in, as tools on JDBC and ADBC do although nobody asks them to.
+func TestAnyLogin(t *testing.T) {
+	f := serve(t, map[string]string{"a.fake": "rows=10"})
+	ctx, err := f.client.AuthenticateBasicToken(t.Context(), "somebody", "or other")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream, err := f.client.DoGet(ctx, &flight.Ticket{Ticket: []byte("a.fake")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stream.Recv(); err != nil {
+		t.Errorf("a call with the token: %v", err)
+	}
+}

@@ -39,7 +39,7 @@ def test_every_getter_answers(probed):
     ("tables.of.schema", "[countries.geojson]"), ("tables.by.pattern", "[countries.geojson]"), ("tables.of.no.type", "[]"), ("schemas", "[world]"),
     ("columns", "[pop_est, continent, name, iso_a3, gdp_md_est, geometry]"), ("columns.types", "[INTEGER, VARCHAR, VARCHAR, VARCHAR, DOUBLE, GEOMETRY]"),
     ("primary.keys", "0"), ("imported.keys", "0"), ("exported.keys", "0"), ("cross.reference", "0"),
-    ("select.1", "1"), ("count", "177"), ("sum", "7383089462"), ("text", "China"), ("null", "null"), ("double", "0.1"),
+    ("login", "1"), ("select.1", "1"), ("count", "177"), ("sum", "7383089462"), ("text", "China"), ("null", "null"), ("double", "0.1"),
     ("decimal", "12345678901234567890.5"), ("date", "2020-02-29"), ("boolean", "true"), ("list", "[1,2,3]"), ("geometry", "1"),
     ("result.metadata", "[name:VARCHAR, pop_est:INTEGER, geometry:VARBINARY, x:DOUBLE]"),
     ("all.rows", "300000"), ("max.rows", "7"), ("two.at.once", "2"), ("update.is.refused", "refused"),

@@ -248,7 +248,7 @@ func TestSqlInfo(t *testing.T) {
 	for id, want := range map[pb.SqlInfo]string{
 		0: "utf8 vibeflight", 3: "bool true", 4: "bool true", 5: "bool false", 8: "int32 0", 9: "bool true", 10: "bool false", 11: "bool false", 100: "int32 3600000", 101: "int32 0",
 		500: "bool false", 503: "int64 1", 504: `utf8 "`, 505: "int64 1", 507: "int64 3", 508: `list ["SELECT","WITH"]`, 509: `list ["abs"]`, 510: `list ["upper"]`,
-		511: `list ["version"]`, 512: `list ["age"]`, 513: `utf8 \`, 528: "int32 6", 531: "utf8 catalog", 532: "bool true", 557: "int64 1048576", 562: "int64 0", 563: "bool false",
+		511: `list ["version"]`, 512: `list ["age"]`, 513: `utf8 \`, 528: "int32 6", 531: "utf8 catalog", 532: "bool true", 557: "int64 65536", 562: "int64 0", 563: "bool false",
 	} {
 		if got := all[uint32(id)]; got != want {
 			t.Errorf("%v: got %q, want %q", id, got, want)

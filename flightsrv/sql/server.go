@@ -18,7 +18,7 @@ import (
 
 // Limits of what clients may leave on the server, all of them together.
 const (
-	maxQueryBytes     = 1 << 20  // of the text of one query
+	maxQueryBytes     = 64 << 10 // of the text of one query: DuckDB takes seconds to plan some of them, and can't be interrupted meanwhile
 	maxPrepared       = 1024     // prepared statements that are open
 	maxResults        = 1024     // results that wait to be fetched or are being fetched
 	maxPolls          = 256      // queries that are being prepared for who polls

@@ -52,8 +52,16 @@ public class Probe {
       statements(c);
       prepared(c);
     }
+    check("login", () -> login(url));
     check("crawl", () -> crawl(url));
     System.out.println("end");
+  }
+
+  // login connects with a user and a password, which tools may insist on.
+  static int login(String url) throws SQLException {
+    try (Connection c = DriverManager.getConnection(url, "somebody", "or other"); Statement s = c.createStatement()) {
+      return count(s.executeQuery("SELECT 1"));
+    }
   }
 
   // getters calls each of DatabaseMetaData's methods without an argument.

@@ -21,7 +21,7 @@ import (
 // TestDeviceSweep holds what a device makes of random documents, most of them with mistakes, against what the CPU engine makes of them: tables, counts
 // and errors, to the letter. It reads
 //
-//	VIBEFLIGHT_SWEEP       so many documents; else 300 under -short, and 2,000
+//	VIBEFLIGHT_SWEEP       so many documents; else 2,000, and 100 under -short
 //	VIBEFLIGHT_SWEEP_SEED  from this seed on; each document has its own
 //
 // A document that differs is written to a file, whole and shrunk, and its seed printed: VIBEFLIGHT_SWEEP=1 with that seed reads it again.

@@ -183,11 +183,11 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 		{"one ordinate", "POINT(1)"},
 		{"beyond float64", "POINT(1 1e400)"},
 	} {
-		for _, mode := range []string{"fail", "skip"} {
+		for i, mode := range []string{"fail", "skip"} {
+			if testing.Short() && len(c.row)%2 == i { // one of the two
+				continue
+			}
 			t.Run(c.name+", "+mode, func(t *testing.T) {
-				if testing.Short() && len(c.row)%2 == len(mode)%2 { // one of the two
-					t.Skip("the other mode is read")
-				}
 				d := readertest.Device(t, wkt.Format(), 1<<10)
 				text := slices.Concat(usual.file(40, "", "\n"), []byte(c.row+"\n"), usual.file(40, "", "\n"))
 				in := readertest.Input{Name: "a.wkt", Text: text, Limits: readers.Limits{BatchRows: 70}, Options: map[string]any{"on_error": mode}}
