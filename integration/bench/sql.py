@@ -18,12 +18,12 @@ sys.path.insert(0, str(sql.FETCHED / "python"))
 import duckdb  # noqa: E402
 
 QUERIES = {
-    "sum": "SELECT sum(h) FROM t",
-    "filter with projection": "SELECT id, h FROM t WHERE h > 25 AND id % 10 = 3",
-    "range of a column in order": "SELECT id, h FROM t WHERE id BETWEEN 500000 AND 520000",
-    "group": "SELECT id % 100 AS g, count(*), max(h) FROM t GROUP BY g ORDER BY g",
+    "sum": "SELECT sum(height) FROM t",
+    "filter with projection": "SELECT rel, height FROM t WHERE height > 20 AND rel % 10 = 3",
+    "range": "SELECT rel, height FROM t WHERE height BETWEEN 10 AND 11",
+    "group": "SELECT rel % 100 AS g, count(*), max(height) FROM t GROUP BY g ORDER BY g",
     "sum of areas": "SELECT sum(ST_Area(geometry)) FROM t",
-    "attributes to the client": "SELECT id, h, name FROM t",
+    "attributes to the client": "SELECT rel, height, name FROM t",
     "everything to the client": "SELECT * FROM t",
 }
 
