@@ -4,15 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"math"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
-	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -34,9 +30,9 @@ const headRows = 10
 
 const getLong = `Read rows of a file, from a server or straight from the file.
 
-Without -o the first rows are shown as a table. With -o they are written as Arrow IPC: the file format for NAME.arrow and
-NAME.feather, the stream format for NAME.arrows, and the stream format on stdout for "-". The file appears under its name when
-it is complete, never before.
+Without -o the first rows are shown as a table. With -o all rows are written, in the format that the name asks for:
+
+` + outputHelp + `
 
 The selections apply in the order rows, bbox, limit.`
 
@@ -55,9 +51,6 @@ func newGet(std stdio) *cobra.Command {
 			if c.out == "" && cmd.Flags().Changed("compression") {
 				return wrongUsage("--compression: needs -o")
 			}
-			if _, err := outputFormat(c.out); c.out != "" && err != nil {
-				return err
-			}
 			if c.out == "-" && isTerminal(std.out) {
 				return wrongUsage("-o -: stdout is a terminal, which can't show Arrow's bytes")
 			}
@@ -69,7 +62,7 @@ func newGet(std stdio) *cobra.Command {
 			if c.out == "" {
 				return show(cmd.Context(), std, from, t)
 			}
-			return write(cmd.Context(), std, from, t, c.out)
+			return c.write(cmd.Context(), std, from, t, cmd.Flags().Changed("compression"))
 		},
 	}
 	c.flags(cmd.Flags())
@@ -84,7 +77,7 @@ func (c *getConfig) flags(f *pflag.FlagSet) {
 	f.Int64Var(&c.limit, "limit", headRows, "at most so many rows; with -o all, unless it is given")
 	f.StringVar(&c.encoding, "geometry-encoding", "native", "geometries as native (GeoArrow), wkb or wkt; shown as wkt unless given")
 	f.StringVar(&c.coords, "coords", "separated", "native coordinates: separated or interleaved")
-	f.StringVar(&c.packed, "compression", "none", "of what is written and of what a server sends: none, lz4 or zstd")
+	f.StringVar(&c.packed, "compression", "none", "of what is written (Arrow IPC; GeoParquet, which has zstd unless told) and of what a server sends: none, lz4 or zstd")
 	c.from.flags(f)
 }
 
@@ -95,8 +88,20 @@ func (c *getConfig) ticket(f *pflag.FlagSet, name string) (flightsrv.Ticket, err
 		return flightsrv.Ticket{}, err
 	}
 	fields := map[string]any{"name": "-", "geometry_encoding": c.encoding, "coords": c.coords, "compression": c.packed, "options": options}
-	if c.out == "" && !f.Changed("geometry-encoding") && !f.Changed("coords") {
+	switch chosen := f.Changed("geometry-encoding") || f.Changed("coords"); {
+	case c.out == "" && !chosen:
 		fields["geometry_encoding"] = "wkt"
+	case c.out != "":
+		format, err := outputFormat(c.out)
+		if err != nil {
+			return flightsrv.Ticket{}, err
+		}
+		if format.WKB && chosen {
+			return flightsrv.Ticket{}, wrongUsage("-o %s: %s has geometries in its own way; --geometry-encoding and --coords are for Arrow IPC", c.out, format.Name)
+		}
+		if format.WKB {
+			fields["geometry_encoding"] = "wkb"
+		}
 	}
 	if f.Changed("columns") {
 		fields["columns"] = append([]string{}, c.columns...)
@@ -167,101 +172,24 @@ func parseRows(text string) ([]int64, error) {
 	return rows, nil
 }
 
-// container is one of Arrow's two IPC formats.
-type container uint8
-
-const (
-	arrowStream container = iota
-	arrowFile
-)
-
-// outputFormat is what the name of an output asks for.
-func outputFormat(path string) (container, error) {
-	if path == "-" {
-		return arrowStream, nil
-	}
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".arrows":
-		return arrowStream, nil
-	case ".arrow", ".feather":
-		return arrowFile, nil
-	}
-	return 0, wrongUsage("-o %s: can write .arrow, .feather, .arrows and - only", path)
-}
-
 // write writes the rows of a ticket to a file, or to stdout.
-func write(ctx context.Context, std stdio, from target, t flightsrv.Ticket, path string) error {
+func (c *getConfig) write(ctx context.Context, std stdio, from target, t flightsrv.Ticket, packingTold bool) error {
+	format, err := outputFormat(c.out)
+	if err != nil {
+		return err
+	}
+	packed, err := filePacking(format, c.out, c.packed, packingTold)
+	if err != nil {
+		return err
+	}
 	p := newProgress(std.err, t.Name, " rows")
 	defer p.close()
-	return writeTo(std, path, func(file *os.File) error {
+	return writeTo(std, c.out, func(file *os.File) error {
 		rows, err := from.scan(ctx, t)
 		if err != nil {
 			return err
 		}
 		defer rows.close()
-		return writeRows(ctx, rows, file, path, t.Compression, p)
+		return writeRows(ctx, rows, file, c.out, format, packed, p)
 	})
-}
-
-// writeTo has write fill a file that appears when it is complete, or stdout for "-".
-func writeTo(std stdio, path string, write func(*os.File) error) error {
-	var out *newFile
-	file := std.out
-	if path != "-" {
-		var err error
-		if out, err = createFile(path); err != nil {
-			return err
-		}
-		defer out.discard()
-		file = out.File
-	}
-	err := write(file)
-	if err != nil || out == nil {
-		return err
-	}
-	return out.keep()
-}
-
-// writeRows writes rows as the name of the output asks for.
-func writeRows(ctx context.Context, rows rowStream, file *os.File, path string, packed flightsrv.Compression, p *progress) error {
-	format, err := outputFormat(path)
-	if err != nil {
-		return err
-	}
-	options := []ipc.Option{ipc.WithSchema(rows.schema())}
-	switch packed {
-	case flightsrv.LZ4:
-		options = append(options, ipc.WithLZ4())
-	case flightsrv.Zstd:
-		options = append(options, ipc.WithZstd())
-	}
-	if format == arrowStream {
-		return copyRows(ctx, rows, ipc.NewWriter(file, options...), p)
-	}
-	w, err := ipc.NewFileWriter(file, options...)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return copyRows(ctx, rows, w, p)
-}
-
-// copyRows writes all rows and the end of the format.
-func copyRows(ctx context.Context, rows rowStream, w recordWriter, p *progress) error {
-	var done int64
-	for {
-		rec, err := rows.next(ctx)
-		if errors.Is(err, io.EOF) {
-			return w.Close()
-		}
-		if err != nil {
-			return err
-		}
-		err = w.Write(rec)
-		done += rec.NumRows()
-		rec.Release()
-		if err != nil {
-			return err
-		}
-		p.set(done, rows.rows())
-	}
 }

@@ -12,12 +12,6 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv"
 )
 
-// recordWriter is what Arrow's two IPC writers have in common.
-type recordWriter interface {
-	Write(arrow.Record) error
-	Close() error
-}
-
 // cellRunes is how wide a cell gets, in characters.
 const cellRunes = 40
 

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/export"
 	"github.com/vibeflight/vibeflight/flightsrv"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
 )
@@ -24,7 +25,9 @@ type sqlConfig struct {
 	limit  int64 // -1: no limit
 
 	packing string
-	packed  flightsrv.Compression // of the name packing
+
+	format export.Format // of -o
+	packed flightsrv.Compression
 }
 
 // tableRows is how many rows sql shows unless it is told.
@@ -35,8 +38,10 @@ const sqlLong = `Ask a question in SQL, of a server or straight of files: those 
 A table is a file by its name, "roads.geojson", or where that is clear without extension; a file in a folder is "north/roads.geojson" or north."roads.geojson".
 The dialect is DuckDB's. "-" reads the query from stdin.
 
-Without -o the first rows are shown as a table, or all of them printed with --json or --csv, geometries as WKT. With -o all rows are written: as GeoParquet for
-NAME.parquet, as Arrow IPC for NAME.arrow, NAME.feather, NAME.arrows and, on stdout, for "-". The file appears under its name when it is complete, never before.`
+Without -o the first rows are shown as a table, or all of them printed with --json or --csv, geometries as WKT. With -o all rows are written, in the format that
+the name asks for:
+
+` + outputHelp
 
 func newSQL(std stdio, lookup func(string) (string, bool)) *cobra.Command {
 	var c sqlConfig
@@ -76,18 +81,14 @@ func (c *sqlConfig) flags(f *pflag.FlagSet) {
 	f.BoolVar(&c.asJSON, "json", false, "print a JSON object a line")
 	f.BoolVar(&c.asCSV, "csv", false, "print CSV (RFC 4180) with a header; nothing is null, and \"\" an empty text")
 	f.Int64Var(&c.limit, "limit", tableRows, "at most so many rows; with --json, --csv and -o all, unless it is given")
-	f.StringVar(&c.packing, "compression", "none", "of what -o writes: none, lz4 (not for .parquet) or zstd, which is the default of .parquet")
+	f.StringVar(&c.packing, "compression", "none", "of what -o writes: none, lz4 (Arrow IPC) or zstd (Arrow IPC and GeoParquet, of which it is the default)")
 	c.from.flags(f)
 }
 
 // check refuses flags that do not go together.
 func (c *sqlConfig) check(f *pflag.FlagSet, std stdio, args []string) error {
-	packings := map[string]flightsrv.Compression{"none": flightsrv.NoCompression, "lz4": flightsrv.LZ4, "zstd": flightsrv.Zstd}
 	if err := oneOf("compression", c.packing, "none", "lz4", "zstd"); err != nil {
 		return err
-	}
-	if c.packed = packings[c.packing]; isParquet(c.out) && !f.Changed("compression") {
-		c.packed = flightsrv.Zstd
 	}
 	ways := 0
 	for _, is := range []bool{c.asJSON, c.asCSV, c.out != ""} {
@@ -102,15 +103,19 @@ func (c *sqlConfig) check(f *pflag.FlagSet, std stdio, args []string) error {
 		return wrongUsage("--limit: %d is negative", c.limit)
 	case c.out == "" && f.Changed("compression"):
 		return wrongUsage("--compression: needs -o")
-	case isParquet(c.out) && c.packed == flightsrv.LZ4:
-		return wrongUsage("--compression: lz4 is not for .parquet; zstd is")
 	case c.out == "-" && isTerminal(std.out):
 		return wrongUsage("-o -: stdout is a terminal, which can't show Arrow's bytes")
 	case c.from.server != "" && len(args) > 1:
 		return wrongUsage("want either --server or paths")
 	}
-	if _, err := outputFormat(c.out); c.out != "" && !isParquet(c.out) && err != nil {
-		return wrongUsage("-o %s: can write .parquet, .arrow, .feather, .arrows and - only", c.out)
+	if c.out != "" {
+		var err error
+		if c.format, err = outputFormat(c.out); err != nil {
+			return err
+		}
+		if c.packed, err = filePacking(c.format, c.out, c.packing, f.Changed("compression")); err != nil {
+			return err
+		}
 	}
 	if ways > 0 && !f.Changed("limit") {
 		c.limit = -1
@@ -149,11 +154,11 @@ func (c *sqlConfig) run(ctx context.Context, std stdio, query string, paths []st
 	}
 	switch {
 	case c.out != "":
-		return writeAnswer(ctx, std, ask(c.limit), c.out, c.packed)
+		return writeAnswer(ctx, std, ask(c.limit), c.out, c.format, c.packed)
 	case c.asJSON:
-		return printAnswer(ctx, std, ask(c.limit), newJSONLines)
+		return printAnswer(ctx, std, ask(c.limit), export.NewJSONLines)
 	case c.asCSV:
-		return printAnswer(ctx, std, ask(c.limit), newCSV)
+		return printAnswer(ctx, std, ask(c.limit), export.NewCSV)
 	}
 	return showAnswer(ctx, std, ask(-1), c.limit) // which says whether there are more
 }

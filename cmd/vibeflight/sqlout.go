@@ -1,16 +1,13 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
 
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/export"
 	"github.com/vibeflight/vibeflight/flightsrv"
 )
 
@@ -51,7 +48,7 @@ func (r *firstRows) next(ctx context.Context) (arrow.Record, error) {
 }
 
 // writeAnswer writes the rows of a query to a file, or to stdout.
-func writeAnswer(ctx context.Context, std stdio, ask asking, path string, packed flightsrv.Compression) error {
+func writeAnswer(ctx context.Context, std stdio, ask asking, path string, format export.Format, packed flightsrv.Compression) error {
 	p := newProgress(std.err, "sql", " rows")
 	defer p.close()
 	return writeTo(std, path, func(file *os.File) error {
@@ -60,19 +57,12 @@ func writeAnswer(ctx context.Context, std stdio, ask asking, path string, packed
 			return err
 		}
 		defer rows.close()
-		if !isParquet(path) {
-			return writeRows(ctx, rows, file, path, packed, p)
-		}
-		w, err := newParquet(file, rows.schema(), packed)
-		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-		return copyRows(ctx, rows, w, p)
+		return writeRows(ctx, rows, file, path, format, packed, p)
 	})
 }
 
 // printAnswer prints the rows of a query as they come.
-func printAnswer(ctx context.Context, std stdio, ask asking, format func(*bufio.Writer, *arrow.Schema) (recordWriter, error)) error {
+func printAnswer(ctx context.Context, std stdio, ask asking, format func(io.Writer, *arrow.Schema) (export.Writer, error)) error {
 	p := newProgress(std.err, "sql", " rows")
 	rows, err := ask()
 	p.close() // it would come between the rows where both are a terminal
@@ -80,108 +70,9 @@ func printAnswer(ctx context.Context, std stdio, ask asking, format func(*bufio.
 		return err
 	}
 	defer rows.close()
-	w, err := format(bufio.NewWriterSize(std.out, 64<<10), rows.schema())
+	w, err := format(std.out, rows.schema())
 	if err != nil {
 		return err
 	}
-	return copyRows(ctx, rows, w, p)
+	return copyRows(ctx, rows, w, "stdout", p)
 }
-
-// jsonLines prints an object a line.
-type jsonLines struct {
-	w    *bufio.Writer
-	line []byte
-}
-
-func newJSONLines(w *bufio.Writer, schema *arrow.Schema) (recordWriter, error) {
-	return &jsonLines{w: w}, distinctNames(schema, "--json")
-}
-
-// distinctNames refuses columns of one name where a reader would see but one of them.
-func distinctNames(schema *arrow.Schema, where string) error {
-	for _, f := range schema.Fields() {
-		if len(schema.FieldIndices(f.Name)) > 1 {
-			return fmt.Errorf("%s: two columns are called %q; give one another name with AS", where, f.Name)
-		}
-	}
-	return nil
-}
-
-func (j *jsonLines) Write(rec arrow.Record) error {
-	row := array.RecordToStructArray(rec)
-	defer row.Release()
-	for i := range row.Len() {
-		var err error
-		if j.line, err = appendObject(j.line[:0], row, i); err != nil {
-			return err
-		}
-		if _, err := j.w.Write(append(j.line, '\n')); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (j *jsonLines) Close() error { return j.w.Flush() }
-
-// csvLines prints CSV as RFC 4180 has it. A null is nothing at all, an empty text is "".
-type csvLines struct {
-	w          *bufio.Writer
-	line, cell []byte
-}
-
-func newCSV(w *bufio.Writer, schema *arrow.Schema) (recordWriter, error) {
-	c := &csvLines{w: w}
-	for i, f := range schema.Fields() {
-		c.add(i, []byte(f.Name))
-	}
-	return c, c.end()
-}
-
-func (c *csvLines) Write(rec arrow.Record) error {
-	for row := range int(rec.NumRows()) {
-		for i, column := range rec.Columns() {
-			if isNull(column, row) {
-				c.separate(i)
-				continue
-			}
-			var err error
-			if c.cell, err = appendText(c.cell[:0], rec.Schema().Field(i), column, row); err != nil {
-				return err
-			}
-			c.add(i, c.cell)
-		}
-		if err := c.end(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (c *csvLines) separate(i int) {
-	if i > 0 {
-		c.line = append(c.line, ',')
-	}
-}
-
-// add appends a cell, in quotes where it needs them.
-func (c *csvLines) add(i int, cell []byte) {
-	c.separate(i)
-	text := string(cell)
-	if text != "" && !strings.ContainsAny(text, ",\"\r\n") {
-		c.line = append(c.line, text...)
-		return
-	}
-	c.line = append(c.line, '"')
-	c.line = append(c.line, strings.ReplaceAll(text, `"`, `""`)...)
-	c.line = append(c.line, '"')
-}
-
-// end writes the line.
-func (c *csvLines) end() error {
-	_, err := c.w.Write(append(c.line, "\r\n"...))
-	c.line = c.line[:0]
-	return err
-}
-
-func (c *csvLines) Close() error { return c.w.Flush() }

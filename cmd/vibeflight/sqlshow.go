@@ -8,6 +8,8 @@ import (
 	"io"
 
 	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/export"
 )
 
 // showAnswer prints the first rows of a query as a table.
@@ -78,9 +80,9 @@ func (g *grid) add(rec arrow.Record, rows int) error {
 		var cells []string
 		for i, column := range rec.Columns() {
 			text := []byte("null")
-			if !isNull(column, row) {
+			if !export.IsNull(column, row) {
 				var err error
-				if text, err = appendText(nil, rec.Schema().Field(i), column, row); err != nil {
+				if text, err = export.AppendText(nil, rec.Schema().Field(i), column, row); err != nil {
 					return err
 				}
 			}

@@ -1,8 +1,6 @@
-package main
+package export
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"math"
 	"testing"
@@ -110,9 +108,9 @@ func TestValueText(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			column := built(test.field.Type, test.fill)
 			defer column.Release()
-			text, err := appendText([]byte("> "), test.field, column, 0)
+			text, err := AppendText([]byte("> "), test.field, column, 0)
 			if err != nil || string(text) != "> "+test.text {
-				t.Errorf("appendText of %v: got %q, %v, want %q", column, text, err, "> "+test.text)
+				t.Errorf("AppendText of %v: got %q, %v, want %q", column, text, err, "> "+test.text)
 			}
 			got, err := appendJSON([]byte("> "), test.field, column, 0)
 			if err != nil || string(got) != "> "+test.json {
@@ -122,80 +120,5 @@ func TestValueText(t *testing.T) {
 				t.Errorf("appendJSON of %v: %s is no JSON", column, got[2:])
 			}
 		})
-	}
-}
-
-// Nothing is null, "" is an empty text, and what would break a line or a cell is in quotes.
-func TestCSV(t *testing.T) {
-	schema := arrow.NewSchema([]arrow.Field{{Name: "a,b", Type: arrow.BinaryTypes.String, Nullable: true}, {Name: "n", Type: arrow.PrimitiveTypes.Int32, Nullable: true}}, nil)
-	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
-	defer b.Release()
-	for _, v := range []string{"", "x", "two\nlines", `he said "so"`, " ; "} {
-		b.Field(0).(*array.StringBuilder).Append(v)
-		b.Field(1).(*array.Int32Builder).Append(int32(len(v)))
-	}
-	b.Field(0).AppendNull()
-	b.Field(1).AppendNull()
-	rec := b.NewRecord()
-	defer rec.Release()
-
-	var out bytes.Buffer
-	w, err := newCSV(bufio.NewWriter(&out), schema)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Write(rec); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	const want = "\"a,b\",n\r\n\"\",0\r\nx,1\r\n\"two\nlines\",9\r\n\"he said \"\"so\"\"\",12\r\n ; ,3\r\n,\r\n"
-	if got := out.String(); got != want {
-		t.Errorf("CSV of %v:\ngot  %q\nwant %q", rec, got, want)
-	}
-}
-
-// A reader of JSON would see but one of two columns of a name.
-func TestJSONRefusesOneNameTwice(t *testing.T) {
-	f := arrow.Field{Name: "n", Type: arrow.PrimitiveTypes.Int32}
-	_, err := newJSONLines(nil, arrow.NewSchema([]arrow.Field{f, f}, nil))
-	if err == nil || err.Error() != `--json: two columns are called "n"; give one another name with AS` {
-		t.Errorf("columns n, n: got %v, want an error", err)
-	}
-}
-
-func TestGeoMetadata(t *testing.T) {
-	field := func(crs string) arrow.Field {
-		return arrow.Field{Name: "g", Type: arrow.BinaryTypes.Binary, Metadata: arrow.NewMetadata([]string{extensionName, extensionMetadata}, []string{"geoarrow.wkb", crs})}
-	}
-	for _, test := range []struct {
-		name  string
-		field arrow.Field
-		want  string // of "crs"; "none": no metadata at all
-	}{
-		{"PROJJSON", field(`{"crs":{"type":"GeographicCRS","name":"x"}}`), `{"type":"GeographicCRS","name":"x"}`},
-		{"none said", field(`{}`), "null"},
-		{"no JSON", field(""), "null"},
-		{"WKT", field(`{"crs":"LOCAL_CS[\"x\"]"}`), "null"},
-		{"plain bytes", arrow.Field{Name: "g", Type: arrow.BinaryTypes.Binary}, "none"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			text, err := geoMetadata(arrow.NewSchema([]arrow.Field{{Name: "n", Type: arrow.PrimitiveTypes.Int32}, test.field}, nil))
-			if err != nil {
-				t.Fatal(err)
-			}
-			want := ""
-			if test.want != "none" {
-				want = `{"columns":{"g":{"encoding":"WKB","geometry_types":[],"crs":` + test.want + `}},"primary_column":"g","version":"1.1.0"}`
-			}
-			if text != want {
-				t.Errorf("geo of %v:\ngot  %s\nwant %s", test.field, text, want)
-			}
-		})
-	}
-	// A registered system by name becomes its definition.
-	if got := projJSON(`{"crs":"EPSG:4326"}`); !bytes.Contains(got, []byte(`"code":4326`)) && !bytes.Contains(got, []byte(`"code": 4326`)) {
-		t.Errorf("projJSON of EPSG:4326: got %.200s, want its definition", got)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package export
 
 import (
 	"encoding/json"
@@ -30,16 +30,21 @@ func isWKB(f arrow.Field) bool {
 	return metadata(f, extensionName) == "geoarrow.wkb" && f.Type.ID() == arrow.BINARY
 }
 
-// isNull reports whether a value is null. An array of nulls has no bitmap, and says itself that none of them is.
-func isNull(column arrow.Array, i int) bool {
+// isJSON reports whether a field is JSON text, arrow.json.
+func isJSON(f arrow.Field) bool {
+	return metadata(f, extensionName) == "arrow.json" && f.Type.ID() == arrow.STRING
+}
+
+// IsNull reports whether a value is null. An array of nulls has no bitmap, and says itself that none of them is.
+func IsNull(column arrow.Array, i int) bool {
 	return column.IsNull(i) || column.DataType().ID() == arrow.NULL
 }
 
 // texts are Arrow's three types of text.
 type texts interface{ Value(int) string }
 
-// appendText appends a value of a column as a person or a CSV file has it, geometries as WKT, lists and structs as JSON. It must not be null.
-func appendText(dst []byte, f arrow.Field, column arrow.Array, i int) ([]byte, error) {
+// AppendText appends a value of a column as a person or a CSV file has it, geometries as WKT, lists and structs as JSON. It must not be null.
+func AppendText(dst []byte, f arrow.Field, column arrow.Array, i int) ([]byte, error) {
 	switch a := column.(type) {
 	case texts:
 		return append(dst, a.Value(i)...), nil
@@ -49,7 +54,7 @@ func appendText(dst []byte, f arrow.Field, column arrow.Array, i int) ([]byte, e
 		}
 		return append(dst, a.ValueStr(i)...), nil
 	case *array.Dictionary:
-		return appendText(dst, f, a.Dictionary(), a.GetValueIndex(i))
+		return AppendText(dst, f, a.Dictionary(), a.GetValueIndex(i))
 	case *array.Float32, *array.Float64:
 		return append(dst, column.ValueStr(i)...), nil
 	}
@@ -63,7 +68,7 @@ func appendText(dst []byte, f arrow.Field, column arrow.Array, i int) ([]byte, e
 // appendJSON appends a value as JSON: numbers with all their digits, NaN and infinities, which JSON does not have, as text, geometries as WKT, other bytes in
 // base64, dates and times as in ISO 8601, a map as a list of objects.
 func appendJSON(dst []byte, f arrow.Field, column arrow.Array, i int) ([]byte, error) {
-	if isNull(column, i) {
+	if IsNull(column, i) {
 		return append(dst, "null"...), nil
 	}
 	switch a := column.(type) {
@@ -79,7 +84,7 @@ func appendJSON(dst []byte, f arrow.Field, column arrow.Array, i int) ([]byte, e
 	case *array.Timestamp:
 		return appendTimestamp(dst, a, i)
 	case *array.Binary:
-		text, err := appendText(nil, f, a, i)
+		text, err := AppendText(nil, f, a, i)
 		return appendQuoted(dst, string(text)), err
 	case *array.Dictionary:
 		return appendJSON(dst, f, a.Dictionary(), a.GetValueIndex(i))
@@ -124,7 +129,9 @@ func appendTimestamp(dst []byte, a *array.Timestamp, i int) ([]byte, error) {
 // appendQuoted appends text as JSON has it, with "<" and "&" as they are.
 func appendQuoted(dst []byte, text string) []byte {
 	w := &byteWriter{dst}
-	_ = writeJSON(w, text) // no text and no writer that could fail
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(text) // no text and no writer that could fail
 	return w.bytes[:len(w.bytes)-1]
 }
 

@@ -1,0 +1,85 @@
+// Package export writes record batches to files that other programs read: Arrow IPC, GeoParquet, GeoJSON, GeoJSONSeq, CSV with WKT and FlatGeobuf.
+package export
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/vibeflight/vibeflight/flightsrv"
+)
+
+// Writer writes records of one schema. Nothing is complete before Close. What a format can't hold is an error, never left out.
+type Writer interface {
+	Write(arrow.Record) error
+	Close() error
+}
+
+// Format is a kind of file.
+type Format struct {
+	Name       string
+	Extensions []string // lower case, with the dot
+	// WKB says that geometries must come as geoarrow.wkb, of the kind and dimension that their file gave them.
+	WKB bool
+	// Packings are the compressions that the format has; the first one is its default.
+	Packings []flightsrv.Compression
+
+	open func(out *os.File, schema *arrow.Schema, packed flightsrv.Compression) (Writer, error)
+}
+
+// The formats whose writers are not told by a file's name alone.
+var (
+	ArrowStream = Format{Name: "an Arrow IPC stream", Extensions: []string{".arrows"}, Packings: arrowPackings, open: newArrowStream}
+	arrowFile   = Format{Name: "an Arrow IPC file", Extensions: []string{".arrow", ".feather"}, Packings: arrowPackings, open: newArrowFile}
+)
+
+var (
+	arrowPackings = []flightsrv.Compression{flightsrv.NoCompression, flightsrv.LZ4, flightsrv.Zstd}
+	notPacked     = []flightsrv.Compression{flightsrv.NoCompression}
+)
+
+// formats are all of them. Adding one is a line here and a file beside this one.
+var formats = []Format{
+	arrowFile,
+	ArrowStream,
+	{Name: "GeoParquet", Extensions: []string{".parquet"}, WKB: true, Packings: []flightsrv.Compression{flightsrv.Zstd, flightsrv.NoCompression}, open: newParquet},
+	{Name: "GeoJSON", Extensions: []string{".geojson", ".json"}, WKB: true, Packings: notPacked, open: newGeoJSON},
+	{Name: "GeoJSONSeq", Extensions: []string{".geojsonl", ".geojsons", ".ndjson"}, WKB: true, Packings: notPacked, open: newGeoJSONSeq},
+	{Name: "CSV", Extensions: []string{".csv"}, WKB: true, Packings: notPacked, open: newCSVFile},
+	{Name: "FlatGeobuf", Extensions: []string{".fgb"}, WKB: true, Packings: notPacked, open: newFlatGeobuf},
+}
+
+// ForPath is the format that a file's name asks for.
+func ForPath(path string) (Format, error) {
+	extension := strings.ToLower(filepath.Ext(path))
+	var known []string
+	for _, f := range formats {
+		if slices.Contains(f.Extensions, extension) {
+			return f, nil
+		}
+		known = append(known, f.Extensions...)
+	}
+	return Format{}, fmt.Errorf("can write %s only", strings.Join(known, ", "))
+}
+
+// Create starts a file of the format at the beginning of out, which the writer does not close. A compression that the format does not have is its default.
+func (f Format) Create(out *os.File, schema *arrow.Schema, packed flightsrv.Compression) (Writer, error) {
+	if !slices.Contains(f.Packings, packed) {
+		packed = f.Packings[0]
+	}
+	return f.open(out, schema, packed)
+}
+
+// distinctNames refuses columns of one name where a reader would see but one of them.
+func distinctNames(schema *arrow.Schema, where string) error {
+	for _, f := range schema.Fields() {
+		if len(schema.FieldIndices(f.Name)) > 1 {
+			return fmt.Errorf("%s: two columns are called %q; give one another name with AS", where, f.Name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,134 @@
+package export
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+)
+
+// geometryColumn is the index of the first geometry, -1 where there is none.
+func geometryColumn(schema *arrow.Schema) int {
+	for i, f := range schema.Fields() {
+		if isWKB(f) {
+			return i
+		}
+	}
+	return -1
+}
+
+// treeAt is the geometry of row i, ok false for null.
+func treeAt(column arrow.Array, i int) (t geoarrow.Tree, ok bool, err error) {
+	if IsNull(column, i) {
+		return t, false, nil
+	}
+	t, err = geoarrow.ParseWKB(column.(*array.Binary).Value(i))
+	return t, err == nil, err
+}
+
+// crsOf is the reference system of a geometry column. definition is its PROJJSON, nil where that is not known.
+func crsOf(f arrow.Field) (crs geoarrow.CRS, definition json.RawMessage) {
+	var said struct {
+		CRS json.RawMessage `json:"crs"`
+	}
+	if json.Unmarshal([]byte(metadata(f, extensionMetadata)), &said) != nil || len(said.CRS) == 0 {
+		return crs, nil
+	}
+	if said.CRS[0] == '{' {
+		return registered(said.CRS), said.CRS
+	}
+	var name string
+	if json.Unmarshal(said.CRS, &name) != nil {
+		return crs, nil
+	}
+	crs, ok := geoarrow.ParseCRS(name)
+	if !ok {
+		return geoarrow.CRS{Text: name}, nil
+	}
+	definition, _ = crs.PROJJSON()
+	return crs, definition
+}
+
+// registered is the system that a PROJJSON says it is, or its whole text.
+func registered(definition json.RawMessage) geoarrow.CRS {
+	var said struct {
+		ID struct {
+			Authority string `json:"authority"`
+			Code      any    `json:"code"`
+		} `json:"id"`
+	}
+	if json.Unmarshal(definition, &said) != nil || said.ID.Authority == "" {
+		return geoarrow.CRS{Text: string(definition)}
+	}
+	if code, ok := said.ID.Code.(float64); ok {
+		return geoarrow.CRS{Authority: said.ID.Authority, Code: fmt.Sprint(int64(code))}
+	}
+	return geoarrow.CRS{Authority: said.ID.Authority, Code: fmt.Sprint(said.ID.Code)}
+}
+
+// facts are what headers say of a geometry column.
+type facts struct {
+	kinds [32]bool // by geoarrow.RowKind
+	box   [4]float64
+	bound int64 // rows that box is around: neither null nor empty
+}
+
+// add counts a geometry, and gives its box; ok is false if it is empty.
+func (f *facts) add(t *geoarrow.Tree) (box [4]float64, ok bool) {
+	f.kinds[geoarrow.MakeRowKind(t.Kind, t.Dim)] = true
+	if box, ok = t.Bounds(); !ok {
+		return box, false
+	}
+	if f.bound == 0 {
+		f.box = box
+	}
+	for i := range 2 {
+		f.box[i], f.box[i+2] = math.Min(f.box[i], box[i]), math.Max(f.box[i+2], box[i+2])
+	}
+	f.bound++
+	return box, true
+}
+
+// dim is the union of the dimensions.
+func (f *facts) dim() (d geoarrow.Dim) {
+	for k, seen := range f.kinds {
+		if seen {
+			d |= geoarrow.RowKind(k).Dim()
+		}
+	}
+	return d
+}
+
+// kind is that of all geometries, a Multi kind where some are single; NoKind if there are several.
+func (f *facts) kind() geoarrow.Kind {
+	one := geoarrow.NoKind
+	for k, seen := range f.kinds {
+		switch kind := geoarrow.RowKind(k).Kind(); {
+		case !seen || kind == one:
+		case one == geoarrow.NoKind:
+			one = kind
+		case kind.Multi() == one.Multi():
+			one = kind.Multi()
+		default:
+			return geoarrow.NoKind
+		}
+	}
+	return one
+}
+
+// promoted is a geometry as one of the column's kind: a single one becomes a Multi of one member where others are of several.
+func (f *facts) promoted(t geoarrow.Tree) geoarrow.Tree {
+	kind := f.kind()
+	if kind == t.Kind || kind != t.Kind.Multi() {
+		return t
+	}
+	multi := geoarrow.Tree{Kind: kind, Dim: t.Dim}
+	if len(t.Runs) > 0 && len(t.Runs[0]) > 0 {
+		multi.Members = []geoarrow.Tree{t}
+	}
+	return multi
+}

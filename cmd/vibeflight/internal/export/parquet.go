@@ -1,0 +1,121 @@
+package export
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/compress"
+	"github.com/apache/arrow/go/v17/parquet/pqarrow"
+
+	"github.com/vibeflight/vibeflight/flightsrv"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+)
+
+// geoParquet writes Parquet with the metadata of GeoParquet 1.1 where a column is a geometry: a row group a record.
+type geoParquet struct {
+	*pqarrow.FileWriter
+	schema *arrow.Schema
+	facts  []facts // of each column
+}
+
+func newParquet(out *os.File, schema *arrow.Schema, packed flightsrv.Compression) (Writer, error) {
+	if err := distinctNames(schema, "parquet"); err != nil {
+		return nil, err
+	}
+	codec := compress.Codecs.Uncompressed
+	if packed == flightsrv.Zstd {
+		codec = compress.Codecs.Zstd
+	}
+	hidden := struct{ io.Writer }{out} // the writer would close a file
+	w, err := pqarrow.NewFileWriter(schema, hidden, parquet.NewWriterProperties(parquet.WithCompression(codec)), pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
+	if err != nil {
+		return nil, err
+	}
+	return &geoParquet{w, schema, make([]facts, len(schema.Fields()))}, nil
+}
+
+func (w *geoParquet) Write(rec arrow.Record) error {
+	for c, f := range w.schema.Fields() {
+		if !isWKB(f) {
+			continue
+		}
+		for i := range int(rec.NumRows()) {
+			t, ok, err := treeAt(rec.Column(c), i)
+			if err != nil {
+				return err
+			}
+			if ok {
+				w.facts[c].add(&t)
+			}
+		}
+	}
+	return w.FileWriter.Write(rec)
+}
+
+func (w *geoParquet) Close() error {
+	geo, err := geoMetadata(w.schema, w.facts)
+	if err == nil && geo != "" {
+		err = w.AppendKeyValueMetadata("geo", geo)
+	}
+	if err != nil {
+		return err
+	}
+	return w.FileWriter.Close()
+}
+
+// geoColumn is what GeoParquet says of a geometry column.
+type geoColumn struct {
+	Encoding      string          `json:"encoding"`
+	GeometryTypes []string        `json:"geometry_types"` // empty: not said
+	CRS           json.RawMessage `json:"crs"`            // PROJJSON; null: not known
+	BBox          []float64       `json:"bbox,omitempty"`
+}
+
+// geoMetadata is the value of the key "geo", empty where no column is a geometry. GeoParquet knows PROJJSON alone: a reference system that is none, and that names
+// no registered one, is null there, and stays in the file as Arrow's own metadata of the column.
+func geoMetadata(schema *arrow.Schema, facts []facts) (string, error) {
+	columns := map[string]geoColumn{}
+	primary := ""
+	for i, f := range schema.Fields() {
+		if !isWKB(f) {
+			continue
+		}
+		if primary == "" {
+			primary = f.Name
+		}
+		c := geoColumn{Encoding: "WKB", GeometryTypes: facts[i].geometryTypes(), CRS: json.RawMessage("null")}
+		if _, definition := crsOf(f); definition != nil {
+			c.CRS = definition
+		}
+		if facts[i].bound > 0 && facts[i].dim() == geoarrow.XY { // else it would need z
+			c.BBox = facts[i].box[:]
+		}
+		columns[f.Name] = c
+	}
+	if primary == "" {
+		return "", nil
+	}
+	text, err := json.Marshal(map[string]any{"version": "1.1.0", "primary_column": primary, "columns": columns})
+	return string(text), err
+}
+
+// geometryTypes are the kinds as GeoParquet names them, none where one has M, which it has no name for.
+func (f *facts) geometryTypes() []string {
+	types := []string{}
+	for k, seen := range f.kinds {
+		kind := geoarrow.RowKind(k)
+		switch {
+		case !seen:
+		case kind.Dim()&geoarrow.HasM != 0:
+			return []string{}
+		case kind.Dim() == geoarrow.XYZ:
+			types = append(types, kind.Kind().String()+" Z")
+		default:
+			types = append(types, kind.Kind().String())
+		}
+	}
+	return types
+}

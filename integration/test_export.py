@@ -1,0 +1,158 @@
+"""What `get -o` writes is what GDAL, GeoPandas, DuckDB and vibeflight itself read: the same rows, values and reference system."""
+import csv
+import json
+
+import duckdb
+import geopandas
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pyogrio
+import pytest
+import shapely
+from conftest import bits
+from serving import vibeflight
+from test_command import read_file, status
+
+COUNTRIES = "world/countries.geojson"
+FLAT = [f"kinds/{kind}_{dim}.geojson" for kind in ("point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon") for dim in ("xy", "xyz")]
+
+
+def shapes(wkb):
+    return shapely.from_wkb(wkb.combine_chunks().to_numpy(zero_copy_only=False))
+
+
+def same_shapes(ours, theirs, promoted=False):
+    """Equal geometries in equal order, ordinate by ordinate; a single one may have become its Multi kind, and an empty one null, which is all that GDAL's GeoJSON makes of an empty Point."""
+    assert len(ours) == len(theirs)
+    for row, (a, b) in enumerate(zip(ours, theirs)):
+        if b is None:
+            assert a is None or shapely.is_empty(a), row
+            continue
+        if promoted and not shapely.get_type_id(a) == shapely.get_type_id(b):
+            a = {0: shapely.multipoints, 1: shapely.multilinestrings, 3: shapely.multipolygons}[shapely.get_type_id(a)]([a] if not shapely.is_empty(a) else [])
+        assert shapely.get_type_id(a) == shapely.get_type_id(b), row
+        assert np.array_equal(shapely.get_coordinates(a, include_z=True), shapely.get_coordinates(b, include_z=True), equal_nan=True), row
+
+
+@pytest.mark.parametrize("extension", ["geojson", "geojsonl"])
+@pytest.mark.parametrize("name", [COUNTRIES, "grid.geojson", "types.geojson", "mixed.geojson", *FLAT])
+def test_geojson_comes_back(data, tmp_path, name, extension):
+    """Our own reader makes the same table of it, to the last bit: kinds, ids, nulls, dates, nested values."""
+    out = tmp_path / f"x.{extension}"
+    vibeflight("get", data / name, "-o", out)
+    before, after = table_in(data / name, tmp_path / "before.arrow"), table_in(out, tmp_path / "after.arrow")
+    if "mixed" in before.column_names:  # is text in the file now, and no longer a mixture that became text
+        assert before["mixed"].equals(after["mixed"])
+        before, after = before.drop_columns("mixed"), after.drop_columns("mixed")
+    assert bits(before) == bits(after)
+
+
+def table_in(path, out):
+    vibeflight("get", path, "-o", out)
+    return read_file(out)
+
+
+@pytest.mark.parametrize("name", [COUNTRIES, "grid.geojson", *FLAT])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # GDAL's of an empty Point in GeoJSON
+def test_gdal_reads_geojson_and_flatgeobuf(data, tmp_path, name):
+    want = table_in(data / name, tmp_path / "x.arrow")
+    vibeflight("get", data / name, "-o", tmp_path / "wkb.arrow", "--geometry-encoding", "wkb")
+    ours = shapes(read_file(tmp_path / "wkb.arrow")["geometry"])
+    vibeflight("get", data / name, "-o", tmp_path / "x.geojson")
+    got = pyogrio.read_dataframe(tmp_path / "x.geojson")
+    assert got.crs.to_epsg() in (4326, 4979)  # as GDAL calls CRS84 in GeoJSON, without and with z
+    same_shapes(ours, got.geometry.values)
+
+    vibeflight("get", data / name, "-o", tmp_path / "x.fgb")
+    got = pyogrio.read_dataframe(tmp_path / "x.fgb")
+    assert got.crs.to_string() == "OGC:CRS84" and len(got) == want.num_rows
+    order = rows_of(got, want)
+    same_shapes(ours[order], got.geometry.values, promoted=True)
+
+
+def rows_of(got, want):
+    """Which row of a table each row of a FlatGeobuf is: its rows are in the order of its index."""
+    keys = [c for c in want.column_names if c != "geometry"]
+    if not keys:
+        return np.arange(len(got))  # not indexed: these files have nulls
+    mine = [json.dumps(row, default=str) for row in want.select(keys).to_pylist()]
+    theirs = [json.dumps(row, default=str) for row in pa.Table.from_pandas(got[keys], preserve_index=False).cast(want.select(keys).schema).to_pylist()]
+    assert sorted(mine) == sorted(theirs)
+    left = {}
+    for row, key in enumerate(mine):
+        left.setdefault(key, []).append(row)
+    return np.array([left[key].pop(0) for key in theirs], dtype=int)
+
+
+@pytest.mark.parametrize("name", [COUNTRIES, "grid.geojson", "types.geojson", "mixed.geojson", "kinds/polygon_xyz.geojson", "empty.geojson"])
+def test_geoparquet(data, tmp_path, name):
+    out = tmp_path / "x.parquet"
+    vibeflight("get", data / name, "-o", out)
+    vibeflight("get", data / name, "-o", tmp_path / "x.arrow", "--geometry-encoding", "wkb")
+    want = read_file(tmp_path / "x.arrow")
+    plain = pa.parquet.read_table(out)
+    assert plain.column_names == want.column_names and plain.num_rows == want.num_rows
+    for field in want.schema:
+        ours, theirs = want[field.name], plain[field.name]
+        theirs = theirs.cast(theirs.type.storage_type) if isinstance(theirs.type, pa.BaseExtensionType) else theirs
+        ours = ours.cast(ours.type.storage_type) if isinstance(ours.type, pa.BaseExtensionType) else ours
+        assert ours.to_pylist() == theirs.to_pylist(), field
+    geo = json.loads(pa.parquet.read_metadata(out).metadata[b"geo"])["columns"]["geometry"]
+    kinds = {shapely.from_wkb(w).geom_type + (" Z" if shapely.from_wkb(w).has_z else "") for w in want["geometry"].to_pylist() if w is not None and not shapely.is_empty(shapely.from_wkb(w))}
+    assert kinds <= set(geo["geometry_types"])
+    frame = geopandas.read_parquet(out)
+    assert frame.crs.to_string() == "OGC:CRS84"
+    same_shapes(shapes(want["geometry"]), frame.geometry.values)
+
+
+def test_duckdb_reads_parquet_and_csv(data, tmp_path):
+    for extension in ("parquet", "csv"):
+        vibeflight("get", data / COUNTRIES, "-o", tmp_path / f"x.{extension}", "--columns", "name,pop_est,geometry")
+    want = read_file(get(data / COUNTRIES, tmp_path / "x.arrow", "--columns", "name,pop_est"))
+    rows = list(zip(want["name"].to_pylist(), want["pop_est"].to_pylist()))
+    for source in ("read_parquet('{}')", "read_csv('{}')"):
+        path = tmp_path / ("x.parquet" if "parquet" in source else "x.csv")
+        assert duckdb.sql(f"SELECT name, pop_est FROM {source.format(path)}").fetchall() == rows
+
+
+def get(path, out, *flags):
+    vibeflight("get", path, "-o", out, *flags)
+    return out
+
+
+def test_csv_holds_wkt(data, tmp_path):
+    vibeflight("get", data / "kinds/polygon_xy.geojson", "-o", tmp_path / "x.csv")
+    vibeflight("get", data / "kinds/polygon_xy.geojson", "-o", tmp_path / "wkb.arrow", "--geometry-encoding", "wkb")
+    with open(tmp_path / "x.csv", newline="", encoding="utf-8") as f:
+        texts = [row["geometry"] for row in csv.DictReader(f)]
+    ours = shapes(read_file(tmp_path / "wkb.arrow")["geometry"])
+    same_shapes(ours, [shapely.from_wkt(text) if text else None for text in texts])
+
+
+def test_selections_and_refusals(data, tmp_path):
+    vibeflight("get", data / "grid.geojson", "--bbox", "0,0,3,1", "--limit", 5, "-o", tmp_path / "x.fgb")
+    assert len(pyogrio.read_dataframe(tmp_path / "x.fgb")) == 5
+    code, said = status("get", data / "grid.geojson", "-o", tmp_path / "x.shp")
+    assert code == 2 and ".parquet" in said and ".fgb" in said
+    code, said = status("get", data / "grid.geojson", "-o", tmp_path / "x.geojson", "--geometry-encoding", "wkt")
+    assert code == 2 and "--geometry-encoding" in said
+    code, said = status("get", data / "grid.geojson", "-o", tmp_path / "x.parquet", "--compression", "lz4")
+    assert code == 2 and "lz4" in said
+    lines = tmp_path / "m.wkt"
+    lines.write_text("POINT M (1 2 3)\n")
+    code, said = status("get", lines, "-o", tmp_path / "m.geojson")
+    assert code == 1 and "row 0" in said and "GeoJSON" in said
+    assert not (tmp_path / "m.geojson").exists()
+
+
+def test_another_reference_system(tmp_path):
+    source = tmp_path / "belgium.wkt"
+    source.write_text("SRID=31370;POINT (150000 170000)\n")
+    for extension in ("geojson", "fgb", "parquet"):
+        out = get(source, tmp_path / f"x.{extension}")
+        frame = geopandas.read_parquet(out) if extension == "parquet" else pyogrio.read_dataframe(out)
+        assert frame.crs.to_epsg() == 31370, extension
+        assert frame.geometry[0] == shapely.Point(150000, 170000)
+    code, said = status("get", source, "-o", tmp_path / "x.geojsonl")
+    assert code == 1 and "31370" in said
