@@ -37,6 +37,7 @@ func (s *service) getSQL(ctx context.Context, ticket []byte, stream flight.Fligh
 	c := callOf(ctx)
 	send := func(f *frame) error {
 		c.bytes += int64(f.size())
+		f.release = rows.Retain()
 		return stream.SendMsg(f)
 	}
 	schema, err := schemaFrame(rows.Schema())

@@ -145,6 +145,8 @@ func messageOf(name string, err error) string {
 		return rpc.Message()
 	case errors.As(err, &query) && query.Kind == duck.Memory:
 		return fmt.Sprintf("%v (the limits are those of --sql-memory and --sql-spill-bytes)", err)
+	case errors.As(err, &query) && query.Position >= 0:
+		return fmt.Sprintf("byte %d of the query: %v", query.Position, err)
 	case errors.As(err, &path) && errors.Is(err, fs.ErrPermission):
 		return fmt.Sprintf("%s: the server may not %s the file: let the user that runs it read it", name, path.Op)
 	case errors.As(err, &path):

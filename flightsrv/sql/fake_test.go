@@ -200,6 +200,8 @@ func (r *fakeRows) Next(ctx context.Context) (arrow.Record, error) {
 	return b.NewRecord(), nil
 }
 
+func (r *fakeRows) Retain() func() { return nil }
+
 func (r *fakeRows) Close() {
 	if r.args != nil {
 		r.args.Release()

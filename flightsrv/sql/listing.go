@@ -63,6 +63,9 @@ func (l *listed) Next() (arrow.Record, error) {
 	return rec, nil
 }
 
+// Retain gives nil: the record is the garbage collector's.
+func (l *listed) Retain() (release func()) { return nil }
+
 func (l *listed) Close() {
 	if l.rec != nil {
 		l.rec.Release()

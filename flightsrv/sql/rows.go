@@ -70,6 +70,14 @@ func (r *rows) Next() (arrow.Record, error) {
 	return nil, io.EOF
 }
 
+// Retain keeps the memory of the last rows readable until release is called, once, also behind Close. It gives nil where nobody has to.
+func (r *rows) Retain() (release func()) {
+	if r.now == nil {
+		return nil
+	}
+	return r.now.Retain()
+}
+
 // step gets the next rows of the run under way, or begins or ends one and gives nil.
 func (r *rows) step() (arrow.Record, error) {
 	if r.now != nil {

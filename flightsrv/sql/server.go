@@ -234,6 +234,7 @@ func (s *Server) Schema(ctx context.Context, d *flight.FlightDescriptor) (*arrow
 type Result interface {
 	Schema() *arrow.Schema
 	Next() (arrow.Record, error) // the caller releases the record; io.EOF behind the last one
+	Retain() (release func())    // keeps the memory of the last record readable until release is called, once; nil: nobody has to
 	Close()
 }
 

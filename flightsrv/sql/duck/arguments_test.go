@@ -151,7 +151,7 @@ func TestParameters(t *testing.T) {
 		{"SELECT $b::INT, $a::VARCHAR", "b int32, a utf8"},
 		{"SELECT $2::INT, $1::VARCHAR", "1 utf8, 2 int32"},
 	} {
-		s, err := c.Prepare(ctx, tc.query)
+		s, err := prepare(ctx, c, tc.query)
 		if err != nil {
 			t.Errorf("%s: %v", tc.query, err)
 			continue
@@ -165,7 +165,7 @@ func TestParameters(t *testing.T) {
 		}
 		s.Close()
 	}
-	s, err := c.Prepare(ctx, "SELECT ? AS v")
+	s, err := prepare(ctx, c, "SELECT ? AS v")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func BenchmarkScan(b *testing.B) {
 
 func runQuery(b *testing.B, c *Conn, text string) {
 	ctx := context.Background()
-	s, err := c.Prepare(ctx, text)
+	s, err := prepare(ctx, c, text)
 	if err != nil {
 		b.Fatal(err)
 	}

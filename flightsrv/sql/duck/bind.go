@@ -162,8 +162,10 @@ func start(info duckdb.InitInfo, t *table, call *call) error {
 	r := &run{in: t.conn.in, call: call, batches: batches}
 	scan := C.vf_scan_new(r.in.hold(r), t.conn.conn.Ptr, C.int64_t(len(columns)), C.int64_t(batches.Len()))
 	C.vf_init_set_scan(info.Ptr, scan) // frees it, whatever comes now
-	converted := unsafe.Slice(scan.converted, len(columns))
+	converted, geometries := unsafe.Slice(scan.converted, len(columns)), unsafe.Slice(scan.wkb, len(columns))
 	for i, f := range wanted {
+		extension, _ := f.Metadata.GetValue(extensionName)
+		geometries[i] = C.bool(extension == wkbExtension && f.Type.ID() == arrow.BINARY)
 		if converted[i], err = t.conn.converted(f); err != nil {
 			return fmt.Errorf("column %s: %w", f.Name, err)
 		}
@@ -190,11 +192,12 @@ func (r *run) fetch(i int, out *C.vf_batch) error {
 	if err := context.Cause(r.call.ctx); err != nil {
 		return err
 	}
-	rec, err := r.batches.Batch(i)
+	rec, lasting, err := r.batches.Batch(i)
 	if err != nil {
 		return err
 	}
 	defer rec.Release()
+	out.lasting = C.bool(lasting)
 	if int(rec.NumCols()) != r.schema.NumFields() {
 		return fmt.Errorf("batch %d has %d columns, %d were asked for", i, rec.NumCols(), r.schema.NumFields())
 	}

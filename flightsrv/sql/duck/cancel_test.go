@@ -71,7 +71,7 @@ func TestCancel(t *testing.T) {
 			r := numbers(w, 300_000, 30_000)
 			w.tables["t"] = r
 			c := connect(t, open(t, w, Config{Threads: 2}))
-			s, err := c.Prepare(context.Background(), tc.query)
+			s, err := prepare(context.Background(), c, tc.query)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -103,7 +103,7 @@ func TestPrepareCancelled(t *testing.T) {
 	c := connect(t, open(t, &world{}, Config{Threads: 1}))
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := c.Prepare(ctx, "SELECT 1"); !errors.Is(err, context.Canceled) {
+	if _, err := prepare(ctx, c, "SELECT 1"); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want context.Canceled", err)
 	}
 }
@@ -134,7 +134,7 @@ func TestNothingLeft(t *testing.T) {
 			"SELECT * FROM broken", "SELECT CAST(name AS INT) FROM t", "SELECT * FROM t WHERE id = ?", "SELECT nothing FROM t",
 		}[i%8]
 		ctx, cancel := context.WithCancel(context.Background())
-		s, err := c.Prepare(ctx, text)
+		s, err := prepare(ctx, c, text)
 		if err != nil {
 			cancel()
 			continue

@@ -94,7 +94,7 @@ func checkCRS(t *testing.T, cfg Config, cases []struct{ query, want string }) {
 	c := connect(t, d)
 	ctx := context.Background()
 	for _, tc := range cases {
-		s, err := c.Prepare(ctx, tc.query)
+		s, err := prepare(ctx, c, tc.query)
 		if err != nil {
 			t.Errorf("%s: %v", tc.query, err)
 			continue

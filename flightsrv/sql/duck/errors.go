@@ -38,6 +38,7 @@ func (e *Error) Error() string { return e.Message }
 // newError makes an error of DuckDB's class of it, its message, and the position as DuckDB writes it.
 func newError(class, message, position string) *Error {
 	message, _, _ = strings.Cut(message, "\n\nLINE ")
+	message = withoutAdvice(message)
 	at, err := strconv.Atoi(position)
 	if err != nil {
 		at = -1
@@ -49,6 +50,22 @@ func newError(class, message, position string) *Error {
 	}
 	fatal := strings.EqualFold(class, "fatal") || strings.EqualFold(class, "internal")
 	return &Error{Kind: kindOf(class, message), Message: strings.TrimSpace(message), Position: at, fatal: fatal}
+}
+
+// advice is what DuckDB tells to do about an error, which is not allowed here: the extensions that there are it has, and settings are the server's.
+var advice = []struct{ begins, instead string }{
+	{"\n\nPlease try installing and loading the spatial extension", " The server runs without it: --duckdb-extensions says where it is."},
+	{"\n\nPlease try installing and loading", " The server does not have it."},
+	{"\n\nPossible solutions:", ""},
+}
+
+func withoutAdvice(message string) string {
+	for _, a := range advice {
+		if before, _, ok := strings.Cut(message, a.begins); ok {
+			return before + a.instead
+		}
+	}
+	return message
 }
 
 // parseError reads an error that DuckDB gives as JSON, with the class once more in front if it is one of the parser, or as text if it is one of the C API.

@@ -47,14 +47,16 @@ func (*Conn) Close() {}
 // Use gives [ErrNoCgo].
 func (*Conn) Use(string) error { return ErrNoCgo }
 
-// References gives [ErrNoCgo].
-func (*Conn) References(string) ([]Reference, error) { return nil, ErrNoCgo }
+// Parse gives [ErrNoCgo].
+func (*Conn) Parse(string) (*Query, error) { return nil, ErrNoCgo }
 
 // Prepare gives [ErrNoCgo].
-func (*Conn) Prepare(context.Context, string) (*Statement, error) { return nil, ErrNoCgo }
+func (*Conn) Prepare(context.Context, *Query) (*Statement, error) { return nil, ErrNoCgo }
 
 // Plan gives [ErrNoCgo].
-func (*Conn) Plan(context.Context, string, arrow.Record, int) ([]byte, error) { return nil, ErrNoCgo }
+func (*Conn) Plan(context.Context, *Query) (written, optimized []byte, err error) {
+	return nil, nil, ErrNoCgo
+}
 
 // Schema is nil.
 func (*Statement) Schema() *arrow.Schema { return nil }

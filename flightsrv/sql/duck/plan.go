@@ -5,26 +5,27 @@ package duck
 import (
 	"context"
 
-	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 )
 
-// Plan gives DuckDB's physical plan of a query with the parameters of one row of args, as its EXPLAIN (FORMAT json) writes it. Nothing is run.
-func (c *Conn) Plan(ctx context.Context, query string, args arrow.Record, row int) ([]byte, error) {
-	s, err := c.prepareAfter(ctx, "EXPLAIN (FORMAT json) ", query)
+// Plan gives DuckDB's logical plan of a query, before and after it was optimized, as json_serialize_plan writes it: an answer may be an error, in JSON. Nothing
+// is run. It ends what an earlier Query on the connection gave.
+func (c *Conn) Plan(ctx context.Context, query *Query) (written, optimized []byte, err error) {
+	text := quoteText(query.text)
+	s, err := c.Prepare(ctx, &Query{text: "SELECT json_serialize_plan(" + text + ")::VARCHAR, json_serialize_plan(" + text + ", optimize := true)::VARCHAR"})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer s.Close()
-	r, err := s.Query(ctx, args, row)
+	rows, err := s.Query(ctx, nil, 0)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	defer r.Close()
-	rec, err := r.Next(ctx)
+	defer rows.Close()
+	rec, err := rows.Next(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer rec.Release()
-	return []byte(rec.Column(1).(*array.String).Value(0)), nil
+	return []byte(rec.Column(0).(*array.String).Value(0)), []byte(rec.Column(1).(*array.String).Value(0)), nil
 }

@@ -1,5 +1,3 @@
-//go:build cgo
-
 package duck
 
 import (
@@ -8,19 +6,15 @@ import (
 	"strings"
 )
 
-// References gives the tables that a query names, each once, sorted. Names of its own WITH are not among them. The names are
+// References gives the tables that the query names, each once, sorted. Names of its own WITH are not among them. The names are
 // not looked up.
-func (c *Conn) References(query string) ([]Reference, error) {
-	statement, err := c.in.parser.query(query)
-	if err != nil {
-		return nil, err
-	}
+func (q *Query) References() []Reference {
 	var refs []Reference
-	collect(statement, nil, &refs)
+	collect(q.tree, nil, &refs)
 	slices.SortFunc(refs, func(a, b Reference) int {
 		return cmp.Or(strings.Compare(a.Catalog, b.Catalog), strings.Compare(a.Schema, b.Schema), strings.Compare(a.Name, b.Name))
 	})
-	return refs, nil
+	return refs
 }
 
 // collect adds the base tables below a node of the syntax tree. ctes are the names that a WITH above it has defined.

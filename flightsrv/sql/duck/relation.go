@@ -40,8 +40,10 @@ type Relation interface {
 type Batches interface {
 	// Len gives the number of batches.
 	Len() int
-	// Batch gives batch i with exactly the wanted columns; the caller releases it.
-	Batch(i int) (arrow.Record, error)
+	// Batch gives batch i with exactly the wanted columns; the caller releases it. The memory of a lasting one stays as it is until the rows of the statement
+	// are closed, also behind Release of both: DuckDB reads it where it is, without a reference to it. Geometries in it are WKB in little-endian order of
+	// bytes, in the numbers of ISO for kinds with z and m, and sound.
+	Batch(i int) (rec arrow.Record, lasting bool, err error)
 	// Release ends the scan. No call of Batch is under way by then.
 	Release()
 }

@@ -10,8 +10,10 @@ import "C"
 
 import (
 	"context"
+	"errors"
 	"io"
 	"math"
+	"time"
 	"unsafe"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -27,6 +29,7 @@ type Rows struct {
 	pending   duckdb.PendingResult
 	result    duckdb.Result
 	schema    *arrow.Schema
+	gathering []gathering // the columns of the next record; nil: DuckDB converts each of its chunks
 	ended     bool
 	stop      func() // of the watch over Query's context
 }
@@ -44,6 +47,9 @@ func (r *Rows) start(ctx context.Context) error {
 	}
 	// Not before this: a new query forgets an interrupt that came too early.
 	r.stop = c.interruptAtEnd(ctx)
+	if err := r.await(); err != nil {
+		return err
+	}
 	if duckdb.ExecutePending(r.pending, &r.result) == duckdb.StateError {
 		return parseError(duckdb.ResultError(&r.result))
 	}
@@ -55,8 +61,36 @@ func (r *Rows) start(ctx context.Context) error {
 		types = append(types, duckdb.ColumnLogicalType(&r.result, i))
 	}
 	schema, err := c.schema(types, names)
-	r.schema = schema
-	return err
+	if err != nil {
+		return err
+	}
+	r.schema, r.gathering = schema, gatherings(types, schema)
+	return nil
+}
+
+// Pauses of who waits for DuckDB's threads, the first and the longest.
+const (
+	leastPause = 20 * time.Microsecond
+	mostPause  = 500 * time.Microsecond
+)
+
+// await takes part in the work until the first rows are there. DuckDB's own function for it keeps a core busy while others have all of the work, as they have
+// where the order of the rows matters, which takes a single thread.
+func (r *Rows) await() error {
+	pause := leastPause
+	for {
+		switch duckdb.PendingExecuteTask(r.pending) {
+		case duckdb.PendingStateResultReady:
+			return nil
+		case duckdb.PendingStateError:
+			return parseError(duckdb.PendingError(r.pending))
+		case duckdb.PendingStateNoTasksAvailable:
+			time.Sleep(pause)
+			pause = min(2*pause, mostPause)
+		default:
+			pause = leastPause
+		}
+	}
 }
 
 // Schema gives the columns of the result.
@@ -72,6 +106,26 @@ func (r *Rows) Next(ctx context.Context) (arrow.Record, error) {
 	}
 	stop := r.statement.conn.interruptAtEnd(ctx)
 	defer stop()
+	rec, err := r.record()
+	if err == nil || errors.Is(err, io.EOF) {
+		return rec, err
+	}
+	r.ended = true
+	if cause := context.Cause(ctx); cause != nil {
+		return nil, cause
+	}
+	return nil, r.statement.conn.error(r.call, err)
+}
+
+func (r *Rows) record() (arrow.Record, error) {
+	if r.gathering != nil {
+		return r.gather()
+	}
+	return r.converted()
+}
+
+// converted makes the next record of DuckDB's chunks, each of which it converts.
+func (r *Rows) converted() (arrow.Record, error) {
 	var parts []arrow.Record
 	defer func() {
 		for _, p := range parts {
@@ -80,13 +134,9 @@ func (r *Rows) Next(ctx context.Context) (arrow.Record, error) {
 	}()
 	var rows, bytes int64
 	for rows < recordRows && bytes < recordBytes {
-		part, err := r.chunk()
+		part, err := r.part()
 		if err != nil {
-			r.ended = true
-			if cause := context.Cause(ctx); cause != nil {
-				return nil, cause
-			}
-			return nil, r.statement.conn.error(r.call, err)
+			return nil, err
 		}
 		if part == nil {
 			r.ended = true
@@ -102,14 +152,22 @@ func (r *Rows) Next(ctx context.Context) (arrow.Record, error) {
 	return join(r.schema, parts, rows)
 }
 
-// chunk gives DuckDB's next chunk, nil at the end.
-func (r *Rows) chunk() (arrow.Record, error) {
+// chunk gives DuckDB's next chunk, which the caller destroys; there is none at the end.
+func (r *Rows) chunk() (duckdb.DataChunk, error) {
 	chunk := duckdb.FetchChunk(r.result)
 	if chunk.Ptr == nil {
 		if text := duckdb.ResultError(&r.result); text != "" {
-			return nil, parseError(text)
+			return chunk, parseError(text)
 		}
-		return nil, nil
+	}
+	return chunk, nil
+}
+
+// part gives DuckDB's next chunk as a record, nil at the end.
+func (r *Rows) part() (arrow.Record, error) {
+	chunk, err := r.chunk()
+	if err != nil || chunk.Ptr == nil {
+		return nil, err
 	}
 	defer duckdb.DestroyDataChunk(&chunk)
 	if err := r.checkIntervals(chunk); err != nil {

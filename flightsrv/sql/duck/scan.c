@@ -3,7 +3,9 @@
 // The table function's inner loop. DuckDB works on two thousand rows for some microseconds, so nothing here calls Go but the fetching of a batch.
 #include "scan.h"
 
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 // Of DuckDB's C API.
 typedef void (*callback)(void *);
@@ -28,6 +30,9 @@ void duckdb_function_set_error(void *info, const char *error);
 void *duckdb_data_chunk_get_vector(void *chunk, uint64_t column);
 void duckdb_data_chunk_set_size(void *chunk, uint64_t size);
 void duckdb_vector_reference_vector(void *to, void *from);
+void *duckdb_vector_get_data(void *vector);
+void duckdb_vector_ensure_validity_writable(void *vector);
+uint64_t *duckdb_vector_get_validity(void *vector);
 const char *duckdb_error_data_message(void *error);
 bool duckdb_error_data_has_error(void *error);
 void duckdb_destroy_error_data(void **error);
@@ -52,6 +57,7 @@ vf_scan *vf_scan_new(uintptr_t owner, void *connection, int64_t columns, int64_t
   s->columns = columns;
   s->batches = batches;
   s->converted = calloc((size_t)columns + 1, sizeof *s->converted);
+  s->wkb = calloc((size_t)columns + 1, sizeof *s->wkb);
   s->open = calloc((size_t)batches + 1, sizeof *s->open);
   return s;
 }
@@ -84,6 +90,7 @@ static void free_scan(void *data) {
   }
   vfDone(s->owner);
   free(s->converted);
+  free(s->wkb);
   free(s->open);
   free(s);
 }
@@ -174,6 +181,50 @@ static bool convert(vf_scan *s, vf_batch *b, int64_t column, int64_t lo, int64_t
   return ok;
 }
 
+// DuckDB's string_t. A text of up to INLINE bytes begins where first is and has zeros behind it; else there are its first four bytes, and where it is.
+typedef struct text {
+  uint32_t size;
+  char first[4];
+  const char *at;
+} text;
+
+enum { INLINE = 12 };
+
+// refer makes vector n geometries that stay where they are, from row lo of a on. DuckDB has geometries as WKB too, of the kind that geoarrow writes: but when it
+// converts them it reads each to its end, and copies it.
+static void refer(const struct ArrowArray *a, int64_t lo, int64_t n, void *vector) {
+  const uint8_t *valid = a->null_count == 0 ? NULL : a->buffers[0];
+  const int32_t *ends = (const int32_t *)a->buffers[1] + a->offset + lo;
+  const char *wkb = a->buffers[2];
+  text *out = duckdb_vector_get_data(vector);
+  for (int64_t i = 0; i < n; i++) {
+    text t = {.size = (uint32_t)(ends[i + 1] - ends[i])};
+    const char *from = wkb + ends[i];
+    if (t.size > INLINE) {
+      memcpy(t.first, from, sizeof t.first);
+      t.at = from;
+    } else if (t.size > 0) {
+      memcpy((char *)&t + offsetof(text, first), from, t.size);
+    }
+    out[i] = t;
+  }
+  if (!valid) return;
+  duckdb_vector_ensure_validity_writable(vector);
+  uint64_t *known = duckdb_vector_get_validity(vector);
+  for (int64_t i = 0; i < n; i++) {
+    int64_t row = a->offset + lo + i;
+    if (!(valid[row / 8] >> (row % 8) & 1)) known[i / 64] &= ~(UINT64_C(1) << (i % 64));
+  }
+}
+
+// fill makes vector the n rows from lo on of a batch's column.
+static bool fill(vf_scan *s, vf_batch *b, int64_t column, int64_t lo, int64_t n, void *vector, void *info) {
+  if (!b->lasting || !s->wkb[column]) return convert(s, b, column, lo, n, vector, info);
+  refer(b->array.children[column], lo, n, vector);
+  drop(b, 1);
+  return true;
+}
+
 // next fills chunk with the next slice, or leaves it empty at the end.
 static void next(void *info, void *chunk) {
   vf_scan *s = duckdb_function_get_init_data(info);
@@ -187,7 +238,7 @@ static void next(void *info, void *chunk) {
   }
   int64_t n = b->rows - lo < VECTOR_SIZE ? b->rows - lo : VECTOR_SIZE;
   for (int64_t i = 0; i < s->columns; i++) {
-    if (!convert(s, b, i, lo, n, duckdb_data_chunk_get_vector(chunk, (uint64_t)i), info)) {
+    if (!fill(s, b, i, lo, n, duckdb_data_chunk_get_vector(chunk, (uint64_t)i), info)) {
       drop(b, s->columns - i - 1);
       return;
     }

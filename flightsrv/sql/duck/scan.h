@@ -48,6 +48,7 @@ void duckdb_destroy_data_chunk(void **chunk);
 typedef struct vf_batch {
   struct ArrowArray array; // of the whole batch: a struct whose children are the columns
   int64_t rows;
+  bool lasting;    // its memory stays until the rows of the statement are closed, with or without the array
   int64_t next;    // first row that nobody has taken; runs past rows
   int64_t slices;  // those that DuckDB has not let go of, not yet taken ones included, once for each column; at 0 the array is released
   int64_t holders; // the scan, and the slices together; at 0 this is freed
@@ -60,6 +61,7 @@ typedef struct vf_scan {
   void *connection;  // whose settings conversions use
   int64_t columns;   // of a batch, and of DuckDB's chunk
   void **converted;  // their types, a schema of one column each
+  bool *wkb;         // which of them are geometries
   int64_t batches;
   int64_t fetched;   // batches before this one are fetched, or are being fetched
   int64_t first;     // batches before this one are used up

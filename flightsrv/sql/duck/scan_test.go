@@ -123,7 +123,7 @@ func TestStatementAgain(t *testing.T) {
 	d := open(t, w, Config{Threads: 2})
 	c := connect(t, d)
 	ctx := context.Background()
-	s, err := c.Prepare(ctx, "SELECT id FROM t")
+	s, err := prepare(ctx, c, "SELECT id FROM t")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,18 +18,14 @@ type Statement struct {
 	crs        crsNames
 }
 
-// Prepare prepares the one query that the text holds. Names in it are resolved with ctx. Anything but a query is an [Error] of kind Denied. The caller
-// closes the statement. It ends what an earlier Query on the connection gave.
-func (c *Conn) Prepare(ctx context.Context, query string) (*Statement, error) {
-	return c.prepareAfter(ctx, "", query)
-}
+// Parse reads the one query that a text holds. Anything but a query is an [Error] of kind Syntax or Denied.
+func (c *Conn) Parse(text string) (*Query, error) { return c.in.parser.query(text) }
 
-// prepareAfter prepares a query with words of this package's own in front.
-func (c *Conn) prepareAfter(ctx context.Context, words, query string) (*Statement, error) {
+// Prepare prepares a query. Names in it are resolved with ctx. The caller closes the statement. It ends what an earlier Query on the connection gave.
+//
+// DuckDB can't be interrupted meanwhile: the end of ctx ends what its Resolver waits for, and nothing else.
+func (c *Conn) Prepare(ctx context.Context, query *Query) (*Statement, error) {
 	if err := context.Cause(ctx); err != nil {
-		return nil, err
-	}
-	if _, err := c.in.parser.query(query); err != nil {
 		return nil, err
 	}
 	if c.rows != nil {
@@ -40,16 +36,13 @@ func (c *Conn) prepareAfter(ctx context.Context, words, query string) (*Statemen
 	// The lookup of a geometry's reference system, when its type becomes one of Arrow, needs a transaction.
 	err := c.run("BEGIN")
 	if err == nil {
-		err = s.prepare(words + query)
+		err = s.prepare(query.text)
 		if end := c.run("ROLLBACK"); err == nil {
 			err = end
 		}
 	}
 	if err != nil {
 		s.Close()
-		if e, ok := err.(*Error); ok && e.Position >= 0 { //nolint:errorlint // it is not wrapped yet
-			e.Position -= len(words)
-		}
 		return nil, c.error(call, err)
 	}
 	return s, nil

@@ -43,19 +43,18 @@ func (p *parser) close() {
 
 // tree is what json_serialize_sql gives: statements, or an error.
 type tree struct {
-	Error      bool   `json:"error"`
-	Type       string `json:"error_type"`
-	Message    string `json:"error_message"`
-	Position   string `json:"position"`
-	Statements []any  `json:"statements"`
+	Error      bool             `json:"error"`
+	Type       string           `json:"error_type"`
+	Message    string           `json:"error_message"`
+	Position   string           `json:"position"`
+	Statements []map[string]any `json:"statements"`
 }
 
 // explain is EXPLAIN with the words that may follow it, and nothing in between that could hide where the query begins.
 var explain = regexp.MustCompile(`(?is)^\s*EXPLAIN\s+(?:ANALYZE\s+)?(?:\([a-z_,\s]*\)\s*)?`)
 
-// query gives the syntax tree of the one query that the text holds: of the explained one, if it explains one. Anything else is an [Error], of kind Syntax
-// or Denied.
-func (p *parser) query(text string) (any, error) {
+// query gives the one query that the text holds. Anything else is an [Error], of kind Syntax or Denied.
+func (p *parser) query(text string) (*Query, error) {
 	offset := 0
 	t, err := p.parse(text)
 	if err == nil && t.notSelect() {
@@ -82,7 +81,7 @@ func (p *parser) query(text string) (any, error) {
 	if err := allowed(t.Statements[0], offset); err != nil {
 		return nil, err
 	}
-	return t.Statements[0], nil
+	return &Query{text: text, tree: t.Statements[0], explains: offset > 0}, nil
 }
 
 // byteOf gives the byte at which character n of a text begins: the syntax errors count characters, all others bytes.

@@ -189,7 +189,7 @@ func TestLossyTypes(t *testing.T) {
 		{"{'a': ['1'::BIT]}", "BIT"},
 		{"MAP {'a': 1::UHUGEINT}", "UHUGEINT"},
 	} {
-		_, err := c.Prepare(context.Background(), "SELECT "+tc.expression+" AS v")
+		_, err := prepare(context.Background(), c, "SELECT "+tc.expression+" AS v")
 		var e *Error
 		if !errors.As(err, &e) || e.Kind != Unsupported || !strings.Contains(e.Message, "column v is of type "+tc.want) {
 			t.Errorf("%s: error %v, want one of kind Unsupported about %s", tc.expression, err, tc.want)
@@ -246,7 +246,7 @@ func TestRecordSize(t *testing.T) {
 	w := &world{tables: map[string]*relation{}}
 	w.tables["t"] = numbers(w, 200_000, 30_000)
 	c := connect(t, open(t, w, Config{Threads: 4}))
-	s, err := c.Prepare(context.Background(), "SELECT id, repeat('x', 1000) AS wide FROM t UNION ALL SELECT id, NULL FROM t")
+	s, err := prepare(context.Background(), c, "SELECT id, repeat('x', 1000) AS wide FROM t UNION ALL SELECT id, NULL FROM t")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,7 +294,7 @@ func TestStructInStruct(t *testing.T) {
 		w := &world{tables: map[string]*relation{}}
 		w.tables["t"] = &relation{world: w, schema: arrow.NewSchema([]arrow.Field{{Name: "v", Type: typ, Nullable: true}}, nil)}
 		c := connect(t, open(t, w, Config{Threads: 1}))
-		_, err := c.Prepare(context.Background(), "SELECT * FROM t")
+		_, err := prepare(context.Background(), c, "SELECT * FROM t")
 		var e *Error
 		if !errors.As(err, &e) || e.Kind != Unsupported {
 			t.Errorf("%s: error %v, want one of kind Unsupported", typ, err)

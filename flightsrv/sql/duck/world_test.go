@@ -32,6 +32,7 @@ type relation struct {
 	asked   atomic.Pointer[[]int]       // columns of the last scan
 	scan    func(context.Context) error // called by Scan if set
 	batch   func(i int) error           // called by Batch if set
+	lasting bool                        // batches outlive every statement
 }
 
 func (w *world) resolve(_ context.Context, key string) (Relation, error) {
@@ -75,10 +76,10 @@ type scan struct {
 func (s *scan) Len() int { return len(s.relation.batches) }
 func (s *scan) Release() { s.relation.world.scans.Add(-1) }
 
-func (s *scan) Batch(i int) (arrow.Record, error) {
+func (s *scan) Batch(i int) (arrow.Record, bool, error) {
 	if s.relation.batch != nil {
 		if err := s.relation.batch(i); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
 	b := s.relation.batches[i]
@@ -87,7 +88,7 @@ func (s *scan) Batch(i int) (arrow.Record, error) {
 	for k, c := range s.columns {
 		fields[k], columns[k] = b.Schema().Field(c), b.Column(c)
 	}
-	return array.NewRecord(arrow.NewSchema(fields, nil), columns, b.NumRows()), nil
+	return array.NewRecord(arrow.NewSchema(fields, nil), columns, b.NumRows()), s.relation.lasting, nil
 }
 
 // numbers are rows id 0..n-1, x = id/2, name "name <id>" with every tenth null, in batches of size rows.
@@ -157,10 +158,19 @@ func connect(tb testing.TB, d *Database) *Conn {
 	return c
 }
 
+// prepare prepares the query that a text holds.
+func prepare(ctx context.Context, c *Conn, text string) (*Statement, error) {
+	q, err := c.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	return c.Prepare(ctx, q)
+}
+
 // query runs a query to its end and gives its rows as text, and its schema.
 func query(c *Conn, text string, args ...arrow.Record) (rows []string, schema *arrow.Schema, err error) {
 	ctx := context.Background()
-	s, err := c.Prepare(ctx, text)
+	s, err := prepare(ctx, c, text)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -200,7 +210,7 @@ func query(c *Conn, text string, args ...arrow.Record) (rows []string, schema *a
 func read(tb testing.TB, c *Conn, text string) (*arrow.Schema, []arrow.Record) {
 	tb.Helper()
 	ctx := context.Background()
-	s, err := c.Prepare(ctx, text)
+	s, err := prepare(ctx, c, text)
 	if err != nil {
 		tb.Fatalf("%s: %v", text, err)
 	}

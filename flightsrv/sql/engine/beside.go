@@ -26,7 +26,8 @@ type derived struct {
 	making sync.Mutex // held by who makes WKB, so that nobody else does
 	wkb    *geoarrow.Geometry
 	bytes  int64
-	at     *list.Element // in beside.recent; nil: there is no WKB, or it is larger than the budget
+	at     *list.Element // in beside.recent; nil: there is no WKB, or no room for it
+	pins   int           // runs that read it where it is
 
 	found  sync.Mutex // guards what follows
 	ranges map[int]*limits
@@ -63,45 +64,75 @@ func (b *beside) forget(batch weak.Pointer[geoarrow.Columns]) {
 
 // wkb gives the geometries of a batch as WKB, which are made once and kept while there is room.
 func (b *beside) wkb(batch *geoarrow.Columns) (*geoarrow.Geometry, error) {
+	g, _, err := b.made(batch, 0)
+	return g, err
+}
+
+// pin is wkb, and has them kept until d is unpinned. d is nil where there is no room, and where the batch has its geometries as WKB itself.
+func (b *beside) pin(batch *geoarrow.Columns) (g *geoarrow.Geometry, d *derived, err error) {
+	return b.made(batch, 1)
+}
+
+func (b *beside) unpin(d *derived) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	d.pins--
+}
+
+func (b *beside) made(batch *geoarrow.Columns, pins int) (*geoarrow.Geometry, *derived, error) {
 	if batch.Geometry.Kind == geoarrow.NoKind {
-		return batch.Geometry, nil
+		return batch.Geometry, nil, nil
 	}
 	d := b.derived(batch)
 	d.making.Lock()
 	defer d.making.Unlock()
-	if g := b.use(d); g != nil {
-		return g, nil
+	if g := b.use(d, pins); g != nil {
+		return g, d, nil
 	}
 	g, err := batch.Geometry.ToWKB()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	// Valid and Kinds may be the batch's own, whose memory may be a mapped file's.
-	b.keep(d, g, int64(len(g.WKB))+4*int64(len(g.Offsets)))
-	return g, nil
+	if !b.keep(d, g, int64(len(g.WKB))+4*int64(len(g.Offsets)), pins) {
+		return g, nil, nil
+	}
+	return g, d, nil
 }
 
 // use gives the WKB that is kept, as the one used last.
-func (b *beside) use(d *derived) *geoarrow.Geometry {
+func (b *beside) use(d *derived, pins int) *geoarrow.Geometry {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if d.at != nil {
-		b.recent.MoveToFront(d.at)
+	if d.at == nil {
+		return nil
 	}
+	b.recent.MoveToFront(d.at)
+	d.pins += pins
 	return d.wkb
 }
 
-func (b *beside) keep(d *derived, g *geoarrow.Geometry, bytes int64) {
+// keep reports whether there is room, beside what is pinned.
+func (b *beside) keep(d *derived, g *geoarrow.Geometry, bytes int64, pins int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if bytes > b.budget {
-		return
+		return false
 	}
-	for b.bytes+bytes > b.budget {
-		b.evict(b.recent.Back().Value.(*derived))
+	for at := b.recent.Back(); at != nil && b.bytes+bytes > b.budget; {
+		old := at.Value.(*derived)
+		at = at.Prev()
+		if old.pins == 0 {
+			b.evict(old)
+		}
+	}
+	if b.bytes+bytes > b.budget {
+		return false
 	}
 	d.wkb, d.bytes, d.at = g, bytes, b.recent.PushFront(d)
+	d.pins += pins
 	b.bytes += bytes
+	return true
 }
 
 // evict drops the WKB of a batch; b.mu is held. Queries that use it keep it.

@@ -168,4 +168,4 @@ func resolve(ctx context.Context, key string) (duck.Relation, error) {
 }
 
 // encoding of geometries on their way to DuckDB and back.
-var wkb = geoarrow.Encoding{Geometry: geoarrow.AsWKB}
+var encoding = geoarrow.Encoding{Geometry: geoarrow.AsWKB}

@@ -65,6 +65,13 @@ func (l *lease) drop() {
 	l.retained = nil
 }
 
+// retain keeps the slices of the table as it is now readable until release is called. It gives nil for a table that the garbage collector keeps.
+func (l *lease) retain() (release func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.held.Retain()
+}
+
 // batch gives batch i, of which every byte is known to be as it was written.
 func (l *lease) batch(ctx context.Context, i int) (*geoarrow.Columns, error) {
 	for {

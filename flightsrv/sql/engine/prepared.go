@@ -7,11 +7,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/apache/arrow/go/v17/arrow/array"
+	"sync"
 
 	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
 // prepared is a statement on a connection of its own: one run of it at a time.
@@ -21,6 +21,7 @@ type prepared struct {
 	statement *duck.Statement
 	relations map[string]*relation // by entry
 	filters   func(ctx context.Context) map[string]filter
+	taken     *taken            // nil: DuckDB makes the result
 	leases    map[string]*lease // of the time of preparing, until the first run has its own: what was parsed stays parsed; nil then
 }
 
@@ -31,6 +32,9 @@ type run struct {
 	leases    map[string]*lease
 	filters   map[string]filter
 	args      arguments
+
+	mu   sync.Mutex
+	pins map[*derived]*geoarrow.Geometry // what DuckDB reads where it is
 }
 
 type runKey struct{}
@@ -43,8 +47,30 @@ func runOf(ctx context.Context) *run {
 	return r
 }
 
+// wkb gives the geometries of a batch as WKB. Those that last stay where they are until the run is dropped.
+func (r *run) wkb(batch *geoarrow.Columns) (g *geoarrow.Geometry, lasting bool, err error) {
+	g, d, err := r.engine.beside.pin(batch)
+	if d == nil {
+		return g, false, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.pins[d] != nil { // by another scan of the same table
+		r.engine.beside.unpin(d)
+		return g, true, nil
+	}
+	if r.pins == nil {
+		r.pins = map[*derived]*geoarrow.Geometry{}
+	}
+	r.pins[d] = g
+	return g, true, nil
+}
+
 // drop lets the tables and the arguments go.
 func (r *run) drop() {
+	for d := range r.pins {
+		r.engine.beside.unpin(d)
+	}
 	dropAll(r.leases)
 	if r.args.of != nil {
 		r.args.of.Release()
@@ -73,11 +99,11 @@ func (e *Engine) prepare(ctx context.Context, query, schema string) (_ *prepared
 			p.close()
 		}
 	}()
-	refs, err := p.conn.References(query)
+	parsed, err := p.conn.Parse(query)
 	if err != nil {
 		return nil, err
 	}
-	found, hidden, unknown, err := e.mentions(refs, schema)
+	found, hidden, unknown, err := e.mentions(parsed.References(), schema)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +117,7 @@ func (e *Engine) prepare(ctx context.Context, query, schema string) (_ *prepared
 				return err
 			}
 		}
-		p.statement, err = p.conn.Prepare(run.in(ctx), query)
+		p.statement, err = p.conn.Prepare(run.in(ctx), parsed)
 		return err
 	})
 	var wrong *Error
@@ -101,7 +127,8 @@ func (e *Engine) prepare(ctx context.Context, query, schema string) (_ *prepared
 	if err != nil {
 		return nil, err
 	}
-	p.filters = p.planned(query)
+	p.filters = p.planned(parsed)
+	p.taken = p.takes(parsed)
 	return p, nil
 }
 
@@ -123,9 +150,9 @@ func (p *prepared) find(ctx context.Context, mentions []mention) error {
 
 // planned finds what the query asks of its tables, with the first run: many statements are prepared for their schema alone. Where that can't be found, all
 // rows are read.
-func (p *prepared) planned(query string) func(ctx context.Context) map[string]filter {
+func (p *prepared) planned(query *duck.Query) func(ctx context.Context) map[string]filter {
 	var found map[string]filter
-	asked := len(p.relations) == 0 || p.engine.whole
+	asked := len(p.relations) == 0 || p.engine.whole || !query.Filters()
 	return func(ctx context.Context) map[string]filter {
 		if !asked {
 			var err error
@@ -138,12 +165,20 @@ func (p *prepared) planned(query string) func(ctx context.Context) map[string]fi
 	}
 }
 
-func (p *prepared) plan(ctx context.Context, query string) (map[string]filter, error) {
-	text, err := p.planOf(ctx, query)
+// momentary are the functions that give one value throughout a run of a statement and another one in the next. The plan has the value of the moment it was
+// made at in their place, so that a query which asks for the time of day has to read all rows. Before it is optimized, the plan shows the functions that are
+// called, those in macros too.
+var momentary = regexp.MustCompile(`"name":"(age|current_date|current_database|current_schemas?|get_current_time(stamp)?|in_search_path|now|today|transaction_timestamp|txid_current)"`)
+
+func (p *prepared) plan(ctx context.Context, query *duck.Query) (map[string]filter, error) {
+	written, optimized, err := p.conn.Plan(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	plans, err := readPlan([]byte(text))
+	if name := momentary.FindSubmatch(written); name != nil {
+		return nil, fmt.Errorf("%s is another value in each run", name[1])
+	}
+	plans, err := readPlan(optimized)
 	if err != nil {
 		return nil, err
 	}
@@ -152,47 +187,6 @@ func (p *prepared) plan(ctx context.Context, query string) (map[string]filter, e
 		parameters[f.Name] = i
 	}
 	return filters(plans, p.relations, parameters), nil
-}
-
-// momentary are the functions that give one value throughout a run of a statement and another one in the next. The plan has the value of the moment it was
-// made at in their place, so that a query which asks for the time of day has to read all rows.
-var momentary = regexp.MustCompile(`"name":"(age|current_date|current_database|current_schemas?|get_current_time(stamp)?|in_search_path|now|today|transaction_timestamp|txid_current)"`)
-
-// planOf gives DuckDB's plan of a query, or an error if it may not be the plan of the next run. Before it is optimized it shows the functions that are called,
-// those in macros too.
-func (p *prepared) planOf(ctx context.Context, query string) (string, error) {
-	written, err := p.ask(ctx, "SELECT json_serialize_plan("+literal(query)+")::VARCHAR")
-	if err != nil {
-		return "", err
-	}
-	if name := momentary.FindStringSubmatch(written); name != nil {
-		return "", fmt.Errorf("%s is another value in each run", name[1])
-	}
-	return p.ask(ctx, "SELECT json_serialize_plan("+literal(query)+", optimize := true)::VARCHAR")
-}
-
-// ask gives the one text that a query of this package's own gives.
-func (p *prepared) ask(ctx context.Context, query string) (string, error) {
-	s, err := p.conn.Prepare(ctx, query)
-	if err != nil {
-		return "", err
-	}
-	defer s.Close()
-	rows, err := s.Query(ctx, nil, 0)
-	if err != nil {
-		return "", err
-	}
-	defer rows.Close()
-	rec, err := rows.Next(ctx)
-	if err != nil {
-		return "", err
-	}
-	defer rec.Release()
-	text, ok := rec.Column(0).(*array.String)
-	if !ok || rec.NumRows() != 1 || text.IsNull(0) {
-		return "", errors.New("DuckDB gives no plan")
-	}
-	return text.Value(0), nil
 }
 
 // run begins a run of the statement.
@@ -212,13 +206,28 @@ func (p *prepared) run(ctx context.Context, args arguments) (*Rows, error) {
 	dropAll(p.leases)
 	p.leases = nil
 	ctx = r.in(ctx)
-	r.filters = p.filters(ctx)
-	rows, err := p.statement.Query(ctx, args.of, args.row)
+	rows, err := p.rows(ctx, r)
 	if err != nil {
 		r.drop()
 		return nil, err
 	}
 	return &Rows{prepared: p, run: r, rows: rows}, nil
+}
+
+func (p *prepared) rows(ctx context.Context, r *run) (result, error) {
+	if p.taken != nil {
+		rows, err := p.taken.rows(ctx, p.statement.Schema())
+		if err != nil {
+			return nil, err
+		}
+		return rows, nil
+	}
+	r.filters = p.filters(ctx)
+	rows, err := p.statement.Query(ctx, r.args.of, r.args.row)
+	if err != nil {
+		return nil, err
+	}
+	return rows, nil
 }
 
 // close ends the statement and its connection.
@@ -232,5 +241,3 @@ func (p *prepared) close() {
 	dropAll(p.leases)
 	p.leases = nil
 }
-
-func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }

@@ -24,7 +24,7 @@ type relation struct {
 func newRelation(entry string, l *lease) *relation {
 	t := l.table.Load()
 	r := &relation{entry: entry, version: l.version, geometry: -1, rows: t.Rows}
-	r.schema = distinct(geoarrow.Schema(t.Batches[0], t.CRS, wkb))
+	r.schema = distinct(geoarrow.Schema(t.Batches[0], t.CRS, encoding))
 	if t.Batches[0].Geometry != nil {
 		r.geometry = len(t.Batches[0].Attributes)
 	}
@@ -68,11 +68,19 @@ func (r *relation) Release() {}
 
 // Scan begins to read the table, for the run of which ctx is.
 func (r *relation) Scan(ctx context.Context, columns []int) (duck.Batches, error) {
+	b, err := r.scan(ctx, columns)
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+func (r *relation) scan(ctx context.Context, columns []int) (*batches, error) {
 	run := runOf(ctx)
 	if run == nil || run.leases[r.entry] == nil {
 		return nil, stale(r.entry)
 	}
-	b := &batches{ctx: ctx, beside: run.engine.beside, relation: r, columns: columns, lease: run.leases[r.entry].share()}
+	b := &batches{ctx: ctx, run: run, beside: run.engine.beside, relation: r, columns: columns, lease: run.leases[r.entry].share()}
 	if err := b.choose(run.filters[r.entry], run.args); err != nil {
 		b.Release()
 		return nil, err
@@ -86,6 +94,7 @@ func (r *relation) Scan(ctx context.Context, columns []int) (duck.Batches, error
 // batches is one scan of a table.
 type batches struct {
 	ctx      context.Context // of the run: DuckDB's threads call back without one
+	run      *run
 	beside   *beside
 	relation *relation
 	lease    *lease
@@ -105,28 +114,36 @@ func (b *batches) Len() int { return len(b.pieces) }
 // Release ends the scan.
 func (b *batches) Release() { b.lease.drop() }
 
-// Batch gives a batch, which the caller releases.
-func (b *batches) Batch(i int) (arrow.Record, error) {
+// Batch gives a batch, which the caller releases. It lasts if nothing of it was made for this query: the table and its geometries are the run's.
+func (b *batches) Batch(i int) (rec arrow.Record, lasting bool, err error) {
+	return b.batch(i, b.run.wkb)
+}
+
+func (b *batches) batch(i int, wkb func(*geoarrow.Columns) (*geoarrow.Geometry, bool, error)) (rec arrow.Record, lasting bool, err error) {
 	p := b.pieces[i]
 	all, err := b.lease.batch(b.ctx, p.batch)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	wanted := &geoarrow.Columns{Rows: all.Rows}
 	fields := make([]arrow.Field, len(b.columns))
 	numbers := make([]int, len(b.columns)) // of the columns in wanted, where the geometry comes last
 	for i, k := range b.columns {
-		fields[i] = b.relation.schema.Field(k)
+		fields[i], numbers[i] = b.relation.schema.Field(k), len(wanted.Attributes)
 		if k != b.relation.geometry {
-			numbers[i] = len(wanted.Attributes)
 			wanted.Attributes = append(wanted.Attributes, all.Attributes[k])
+		}
+	}
+	lasting = p.rows == nil
+	for i, k := range b.columns {
+		if k != b.relation.geometry {
 			continue
 		}
-		numbers[i] = len(b.columns) - 1
+		numbers[i] = len(wanted.Attributes)
 		if p.rows != nil { // what is made of some rows is not worth keeping
 			wanted.Geometry = all.Geometry
-		} else if wanted.Geometry, err = b.beside.wkb(all); err != nil {
-			return nil, err
+		} else if wanted.Geometry, lasting, err = wkb(all); err != nil {
+			return nil, false, err
 		}
 	}
 	if p.rows != nil {
@@ -135,7 +152,8 @@ func (b *batches) Batch(i int) (arrow.Record, error) {
 	}
 	schema := arrow.NewSchema(fields, nil)
 	if len(fields) == 0 {
-		return array.NewRecord(schema, nil, int64(wanted.Rows)), nil
+		return array.NewRecord(schema, nil, int64(wanted.Rows)), lasting, nil
 	}
-	return wanted.Record(schema, numbers, wkb)
+	rec, err = wanted.Record(schema, numbers, encoding)
+	return rec, lasting, err
 }

@@ -178,12 +178,19 @@ func (p *prepared) changed(why error) error {
 	return why
 }
 
+// result is what a run gives: DuckDB's answer, or a table's own rows.
+type result interface {
+	Schema() *arrow.Schema
+	Next(ctx context.Context) (arrow.Record, error)
+	Close()
+}
+
 // Rows is the result of a query, as it comes. It is for one goroutine.
 type Rows struct {
 	statement *Statement
 	prepared  *prepared
 	run       *run
-	rows      *duck.Rows
+	rows      result
 	stop      func()
 	failed    bool
 	closed    bool
@@ -194,6 +201,14 @@ func (r *Rows) Schema() *arrow.Schema { return r.rows.Schema() }
 
 // Next gives the next rows, which the caller releases, or io.EOF.
 func (r *Rows) Next(ctx context.Context) (arrow.Record, error) { return r.rows.Next(ctx) }
+
+// Retain keeps the memory of the last record readable until release is called, once, also behind Close. It gives nil where the garbage collector keeps it.
+func (r *Rows) Retain() (release func()) {
+	if p, ok := r.rows.(*plain); ok {
+		return p.batches.lease.retain()
+	}
+	return nil
+}
 
 // Close ends the query. Calls after the first do nothing.
 func (r *Rows) Close() {

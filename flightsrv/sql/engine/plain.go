@@ -1,0 +1,113 @@
+package engine
+
+import (
+	"context"
+	"io"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+)
+
+// A query that takes columns of one table as they are has the table's own batches for its result. They do not go through DuckDB, which would copy them three
+// times: DuckDB has prepared the query, and says which columns the result has, of which types.
+
+// taken are columns of a table that are the result of a query.
+type taken struct {
+	relation *relation
+	columns  []int
+}
+
+// takes gives the columns that the result consists of, or nil where DuckDB has to make it: the query does more, or a type is another one in DuckDB, as a time
+// in nanoseconds is.
+func (p *prepared) takes(query *duck.Query) *taken {
+	names, ok := query.Takes()
+	if !ok || len(p.relations) != 1 || p.engine.whole {
+		return nil
+	}
+	t := &taken{}
+	for _, r := range p.relations {
+		t.relation, t.columns = r, r.numbers(names)
+	}
+	result := p.statement.Schema()
+	if len(t.columns) != result.NumFields() {
+		return nil
+	}
+	for i, k := range t.columns {
+		if !arrow.TypeEqual(t.relation.schema.Field(k).Type, result.Field(i).Type) {
+			return nil
+		}
+	}
+	return t
+}
+
+// numbers gives the numbers of the named columns, of all where names is nil. It gives nil if one is not there.
+func (r *relation) numbers(names []string) (columns []int) {
+	number := map[string]int{}
+	for i, f := range r.schema.Fields() {
+		number[lower(f.Name)] = i
+		if names == nil {
+			columns = append(columns, i)
+		}
+	}
+	for _, name := range names {
+		i, ok := number[lower(name)]
+		if !ok {
+			return nil
+		}
+		columns = append(columns, i)
+	}
+	return columns
+}
+
+// plain is a table's own rows as the result of a run.
+type plain struct {
+	batches *batches
+	schema  *arrow.Schema
+	next    int
+}
+
+// rows begins to read what is taken, for the run of which ctx is.
+func (t *taken) rows(ctx context.Context, schema *arrow.Schema) (*plain, error) {
+	b, err := t.relation.scan(ctx, t.columns)
+	if err != nil {
+		return nil, err
+	}
+	return &plain{batches: b, schema: schema}, nil
+}
+
+// Schema gives the columns of the result.
+func (p *plain) Schema() *arrow.Schema { return p.schema }
+
+// Next gives the next batch, which the caller releases, or io.EOF. The end of ctx, or of the run's context, ends the rows.
+func (p *plain) Next(ctx context.Context) (arrow.Record, error) {
+	if p.next == p.batches.Len() {
+		return nil, io.EOF
+	}
+	for _, c := range []context.Context{ctx, p.batches.ctx} {
+		if err := context.Cause(c); err != nil {
+			return nil, err
+		}
+	}
+	rec, _, err := p.batches.batch(p.next, p.wkb)
+	if err != nil {
+		return nil, err
+	}
+	defer rec.Release()
+	p.next++
+	return array.NewRecord(p.schema, rec.Columns(), rec.NumRows()), nil
+}
+
+// wkb gives geometries that last as long as the record: nobody reads them without it.
+func (p *plain) wkb(batch *geoarrow.Columns) (*geoarrow.Geometry, bool, error) {
+	g, err := p.batches.beside.wkb(batch)
+	return g, false, err
+}
+
+// Close ends the rows.
+func (p *plain) Close() {
+	p.next = p.batches.Len()
+	p.batches.Release()
+}
