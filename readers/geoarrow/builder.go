@@ -18,6 +18,7 @@ var ErrBatchTooLarge = errors.New("the geometries of a batch need more than 2 Gi
 // BeginCollection and EndCollection around their members, each closed with End.
 type GeometryBuilder struct {
 	Memory     *Arena    // of the columns; of its own unless set before the first Reset
+	Unread     bool      // nobody asked for the geometries: each becomes null as soon as it has ended
 	X, Y, Z, M []float64 // Z and M are empty until the first position that has them; behind it they may lag behind X
 	rings      []int32   // ends of rings, in positions; from 0
 	parts      []int32   // ends of parts, in rings; from 0
@@ -33,7 +34,7 @@ type GeometryBuilder struct {
 	mark  builderMark
 }
 
-type builderMark struct{ x, rings, parts, ends, wkb int }
+type builderMark struct{ x, rings, parts, wkb int }
 
 // collectionNode is a member of a collection, in the order of the text; a collection stands before its members.
 type collectionNode struct {
@@ -51,13 +52,13 @@ func (b *GeometryBuilder) Reset() {
 	}
 	step := cmp.Or(b.early.step, earlyPositions)
 	*b = GeometryBuilder{
-		Memory: b.Memory,
-		X:      b.X[:0], Y: b.Y[:0], Z: b.Z[:0], M: b.M[:0],
+		Memory: b.Memory, Unread: b.Unread,
+		X: b.X[:0], Y: b.Y[:0], Z: b.Z[:0], M: b.M[:0],
 		rings: append(b.rings[:0], 0), parts: append(b.parts[:0], 0), ends: append(b.ends[:0], 0),
 		kinds: b.kinds[:0], wkb: b.wkb[:0], nodes: b.nodes[:0], open: b.open[:0],
 		early: earlyWKB{look: step, step: step, ends: append(b.early.ends[:0], 0), wkb: b.early.wkb[:0]},
 	}
-	b.mark = b.here()
+	b.endRow()
 }
 
 // Reserve makes room for times as many rows as there are. It is called between rows.
@@ -109,8 +110,9 @@ func (b *GeometryBuilder) Prepare(s Sizes) {
 	b.Reset()
 }
 
-func (b *GeometryBuilder) here() builderMark {
-	return builderMark{len(b.X), len(b.rings), len(b.parts), len(b.ends), len(b.wkb)}
+// endRow sets the mark behind the last row, field by field: a copy of what was written a moment ago would wait for it.
+func (b *GeometryBuilder) endRow() {
+	b.mark.x, b.mark.rings, b.mark.parts, b.mark.wkb = len(b.X), len(b.rings), len(b.parts), len(b.wkb)
 }
 
 // Rows is the number of rows that were ended.
@@ -165,13 +167,18 @@ func (b *GeometryBuilder) EndPart() { b.parts = append(b.parts, int32(len(b.ring
 func (b *GeometryBuilder) Null() {
 	b.kinds = append(b.kinds, 0)
 	b.ends = append(b.ends, b.ends[len(b.ends)-1])
-	b.mark = b.here()
+	b.endRow()
 }
 
 // End ends a geometry of the kind: the row, or a member of an open collection.
 func (b *GeometryBuilder) End(k Kind) {
 	if len(b.open) > 0 {
 		b.endMember(k)
+		return
+	}
+	if b.Unread {
+		b.Undo()
+		b.Null()
 		return
 	}
 	end := len(b.X)
@@ -184,7 +191,7 @@ func (b *GeometryBuilder) End(k Kind) {
 	b.kinds = append(b.kinds, MakeRowKind(k, b.dim))
 	b.ends = append(b.ends, int32(end))
 	b.dim = 0
-	b.mark = b.here()
+	b.endRow()
 	if len(b.X) >= b.early.look {
 		b.writeEarly()
 	}
@@ -208,12 +215,17 @@ type Mark struct {
 }
 
 // Mark is the present place.
-func (b *GeometryBuilder) Mark() Mark {
-	m := Mark{x: len(b.X), rings: len(b.rings), parts: len(b.parts), nodes: len(b.nodes), depth: len(b.open), dim: b.dim}
+func (b *GeometryBuilder) Mark() (m Mark) {
+	b.SetMark(&m)
+	return m
+}
+
+// SetMark is Mark for a place that is seldom gone back to: to copy it would take longer than to find it.
+func (b *GeometryBuilder) SetMark(m *Mark) {
+	m.x, m.rings, m.parts, m.nodes, m.depth, m.dim = len(b.X), len(b.rings), len(b.parts), len(b.nodes), len(b.open), b.dim
 	if m.depth > 0 {
 		m.members = b.nodes[b.open[m.depth-1]].members
 	}
-	return m
 }
 
 // Rewind forgets what was added to the geometry at hand since m.

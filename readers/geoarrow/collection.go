@@ -51,6 +51,11 @@ func (b *GeometryBuilder) EndCollection() {
 		b.nodes[b.open[n-1]].members++
 		return
 	}
+	if b.Unread {
+		b.Undo()
+		b.Null()
+		return
+	}
 	dim := b.dim
 	if dim&HasZ != 0 {
 		b.Z = padNaN(b.Z, len(b.X))
@@ -75,5 +80,5 @@ func (b *GeometryBuilder) EndCollection() {
 	b.Undo() // the members' positions
 	b.kinds = append(b.kinds, MakeRowKind(GeometryCollection, dim))
 	b.ends = append(b.ends, int32(len(b.wkb)))
-	b.mark = b.here()
+	b.endRow()
 }

@@ -43,6 +43,9 @@ func (r Role) Times() bool { return r == RoleAttribute || r >= roleLeading && r&
 //	bool     ceil(n/8)    -              ceil(n/8) bytes, one bit a row  -
 //	string   ceil(n/8)    n+1, from 0    UTF-8                           -
 //	list     ceil(n/8)    n+1, from 0    -                               Offsets[n] elements, no nulls
+//	null     -            -              -                               -
+//
+// A column of the type null, whose Nulls are 0, is one that nobody asked for: only its name and its place are known.
 //
 // Bits are numbered from the least significant one. Valid is nil if and only if Nulls is 0. Under a null Values hold zeros and
 // Offsets do not advance; unused bits of the last byte are zero.
@@ -60,6 +63,11 @@ type Column struct {
 	Offsets  []int32
 	Values   []byte
 	Child    *Column
+}
+
+// Unread is a column that nobody asked for.
+func Unread(id ColumnID) Column {
+	return Column{Name: id.Name, Role: id.Role, Type: arrow.Null, Facts: Facts{Kinds: FactUnread}}
 }
 
 // bytesLen is the size of the column's slices in bytes.

@@ -58,7 +58,7 @@ func (b *GeometryBuilder) appendEarly() {
 	e.rows = len(b.kinds)
 	b.X, b.Y, b.Z, b.M = b.X[:0], b.Y[:0], b.Z[:0], b.M[:0]
 	b.rings, b.parts, b.ends, b.wkb = b.rings[:1], b.parts[:1], b.ends[:1], b.wkb[:0]
-	b.mark = b.here()
+	b.endRow()
 }
 
 // dimsOf is the union of the dimensions of the rows from row on.

@@ -40,6 +40,7 @@ const (
 	FactListString
 	FactDecimal // an integer beyond int64 of at most 38 digits, in a field that is declared to hold integers
 	FactMoney   // a number in ten-thousandths, in a field that is declared to hold money
+	FactUnread  // a value of a column that nobody asked for
 )
 
 // FactField is set on every value of a column whose values are texts without quotes that tell kinds apart, as the fields of a CSV record and the elements of GML

@@ -1,6 +1,7 @@
 package geoarrow
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"syscall"
@@ -26,7 +27,12 @@ const (
 )
 
 // Alloc gives a slice of length 0 and capacity n, at an address that is a multiple of 64 if it is large. Behind its length there may be anything.
-func Alloc[T Fixed | ~uint8](a *Arena, n int) []T {
+func Alloc[T Fixed | ~uint8](a *Arena, n int) []T { return alloc[T](a, n, 0) }
+
+// alloc is Alloc with room for spare elements more, whose pages are mapped in if they are written to: an estimate that was too low costs a fault a page, and one
+// that was too high costs nothing.
+func alloc[T Fixed | ~uint8](a *Arena, expected, spare int) []T {
+	n := expected + spare
 	size := n * int(unsafe.Sizeof(*new(T)))
 	if size == 0 || a.block == 0 && size < ownSlice {
 		return make([]T, 0, n)
@@ -37,7 +43,7 @@ func Alloc[T Fixed | ~uint8](a *Arena, n int) []T {
 	b := a.rest[:size]
 	a.rest = a.rest[min((size+63)&^63, len(a.rest)):]
 	if !a.Late {
-		populate(b)
+		populate(b[:expected*int(unsafe.Sizeof(*new(T)))])
 	}
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)[:0]
 }
@@ -83,8 +89,27 @@ func populate(b []byte) {
 	}
 	page := uintptr(syscall.Getpagesize())
 	skip := int(-uintptr(unsafe.Pointer(unsafe.SliceData(b))) & (page - 1))
-	whole := (len(b) - skip) &^ int(page-1)
-	_ = syscall.Madvise(b[skip:skip+whole], madvPopulateWrite)
+	whole := b[skip : skip+(len(b)-skip)&^int(page-1)]
+	if from := resident(whole, int(page)); from < len(whole) {
+		_ = syscall.Madvise(whole[from:], madvPopulateWrite)
+	}
+}
+
+// resident is how many bytes of b lie in pages that are there, up to the first that is not. To ask costs a hundredth of populating what is there, which takes as long
+// as to copy it.
+func resident(b []byte, page int) int {
+	var there [1024]byte // for each page
+	for from := 0; from < len(b); from += len(there) * page {
+		piece := b[from:min(len(b), from+len(there)*page)]
+		_, _, failed := syscall.Syscall(syscall.SYS_MINCORE, uintptr(unsafe.Pointer(unsafe.SliceData(piece))), uintptr(len(piece)), uintptr(unsafe.Pointer(&there)))
+		if failed != 0 {
+			return from
+		}
+		if i := bytes.IndexByte(there[:len(piece)/page], 0); i >= 0 {
+			return from + i*page
+		}
+	}
+	return len(b)
 }
 
 // HandOver gives a finished chunk the slice that collected it, and the collector a new one of the size that the next chunk will need if it is like
@@ -97,13 +122,14 @@ func HandOver[T Fixed | ~uint8](a *Arena, collected *[]T) []T {
 	if a.Lend {
 		return slices.Clip(s)
 	}
-	if spare := cap(s) - len(s); spare > len(s)/8+64 && !(a.Next == 0 && spare <= len(s)) {
+	if spare := cap(s) - len(s); spare > len(s)/4+64 && !(a.Next == 0 && spare <= len(s)) {
 		*collected = s[:0]
 		return append(Alloc[T](a, len(s)), s...)
 	}
 	*collected = nil
 	if a.Next > 0 {
-		*collected = Alloc[T](a, int(float64(len(s))*a.Next*33/32)+64)
+		n := int(float64(len(s)) * a.Next)
+		*collected = alloc[T](a, n, n/16+64)
 	}
 	return slices.Clip(s)
 }
@@ -111,11 +137,12 @@ func HandOver[T Fixed | ~uint8](a *Arena, collected *[]T) []T {
 // Reserve makes room for times as many elements as the slice has, and a little more: what a whole chunk will need if it goes on like its first part.
 func Reserve[T Fixed | ~uint8](a *Arena, collected *[]T, times float64) {
 	s := *collected
-	spare := 1.0 / 16
+	n := int(float64(len(s)) * times)
+	spare := n/8 + 64
 	if a.Lend {
-		spare = 1.0 / 4 // it serves for other parts of the file too
+		spare = n/4 + 64 // it serves for other parts of the file too
 	}
-	if n := int(float64(len(s))*times*(1+spare)) + 64; len(s) > 0 && n > cap(s) {
-		*collected = append(Alloc[T](a, n), s...)
+	if len(s) > 0 && n+spare > cap(s) {
+		*collected = append(alloc[T](a, n, spare), s...)
 	}
 }

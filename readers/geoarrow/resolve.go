@@ -72,9 +72,12 @@ var (
 //	lists of several      text, mixed           text, mixed     JSON
 //	objects, other arrays text, mixed           text, mixed     JSON
 //
-// Booleans count as numbers where numbers are, dates and times are texts unless all of a column fit one type.
+// Booleans count as numbers where numbers are, dates and times are texts unless all of a column fit one type. What nobody asked for has no type but null.
 func (f Facts) Resolve(role Role) Resolved {
 	k := f.Kinds &^ FactField
+	if k&FactUnread != 0 {
+		return Resolved{Type: arrow.Null}
+	}
 	if role == RoleFeatureID {
 		return resolveID(k)
 	}

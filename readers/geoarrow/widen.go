@@ -62,6 +62,9 @@ func (c *Column) emptyTexts() bool {
 
 // nullColumn fills in the slices of a column of nulls only.
 func nullColumn(c Column, rows int) Column {
+	if c.Type.ID() == arrow.NULL {
+		return Column{Name: c.Name, Role: c.Role, Type: c.Type, Facts: c.Facts}
+	}
 	c.Nulls, c.Valid = rows, nil
 	if rows > 0 {
 		c.Valid = make([]byte, (rows+7)/8)

@@ -52,6 +52,9 @@ func Number(q unsafe.Pointer, p int) (n Num, end int) {
 	}
 	next := byteAt(q, end)
 	if next == '.' {
+		if v, behind := fraction(q, end+1, n.Int); k-1 < 7 && behind > 0 && (w&0xFF != 0 || k == 1) {
+			return Num{Kind: Real, Negative: n.Negative, Float: signed(v, n.Negative)}, behind
+		}
 		n.Kind, n.Int = Real, 0
 		n.Float, end = Float(q, start)
 		return n, end
@@ -61,6 +64,18 @@ func Number(q unsafe.Pointer, p int) (n Num, end int) {
 	}
 	n.Float = signed(float64(int64(n.Int)), n.Negative)
 	return n, end
+}
+
+// fraction is the number of up to 7 digits before the point, which are integer, and of up to 7 from byte p on, with the index behind these; or 0 where that
+// is not all. A quotient of two integers that a float64 holds is rounded once.
+func fraction(q unsafe.Pointer, p int, integer uint64) (v float64, end int) {
+	w := digits(q, p)
+	k := leading(w)
+	end = p + int(k)
+	if k-1 >= 7 || byteAt(q, end)|0x20 == 'e' {
+		return 0, 0
+	}
+	return float64(int64(integer*tens[k]+value(w<<8<<(56-8*k)))) / exactTens[k], end
 }
 
 // numberRare is Number for every text.

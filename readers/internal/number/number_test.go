@@ -294,6 +294,10 @@ func TestNumber(t *testing.T) {
 		{"12.25", Num{Real, false, 0, 12.25}},
 		{"-3.0", Num{Real, true, 0, -3}},
 		{"1e3", Num{Real, false, 0, 1000}},
+		{"0.5", Num{Real, false, 0, 0.5}},
+		{"-1234567.7654321", Num{Real, true, 0, -1234567.7654321}},
+		{"1234567.12345678", Num{Real, false, 0, 1234567.12345678}},
+		{"4.5e3", Num{Real, false, 0, 4500}},
 		{"12345678.5", Num{Real, false, 0, 12345678.5}},
 		{"12345678e-1", Num{Real, false, 0, 1234567.8}},
 		{"-0.0", Num{Real, true, 0, math.Copysign(0, -1)}},
@@ -421,6 +425,9 @@ func TestRandom(t *testing.T) {
 		}
 		if !same(got, want) || end != wantEnd {
 			t.Fatalf("%s: got %v (%x) to %d, want %v (%x) to %d", text, got, math.Float64bits(got), end, want, math.Float64bits(want), wantEnd)
+		}
+		if n, end := Number(unsafe.Pointer(&text[0]), 0); !same(n.Float, want) || end != wantEnd {
+			t.Fatalf("%s: a Number is %v to %d, want %v to %d", text, n.Float, end, want, wantEnd)
 		}
 	}
 }

@@ -17,10 +17,20 @@ var Have = processor.X86.HasAVX2 && processor.X86.HasBMI1 && processor.X86.HasBM
 //
 //	end     with inside set the bracket of a position that is not plain, else the byte behind a position, with no plain position behind it
 func JSON(g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, most int) (end int, inside bool) {
+	return readJSON(haveWide, g, text, p, most)
+}
+
+// readJSON is JSON with or without what haveWide says of the processor.
+func readJSON(wide bool, g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, most int) (end int, inside bool) {
 	reserve(g, most)
 	n := len(g.X)
-	xs, ys := unsafe.Pointer(unsafe.SliceData(g.X)), unsafe.Pointer(unsafe.SliceData(g.Y))
-	read, count, inside := plainJSON(constants, unsafe.Add(text, p), unsafe.Add(xs, 8*n), unsafe.Add(ys, 8*n), most)
+	text, xs, ys := unsafe.Add(text, p), unsafe.Pointer(unsafe.SliceData(g.X)), unsafe.Pointer(unsafe.SliceData(g.Y))
+	var read, count int
+	if wide {
+		read, count, inside = wideJSON(wideConstants, text, unsafe.Add(xs, 8*n), unsafe.Add(ys, 8*n), most)
+	} else {
+		read, count, inside = plainJSON(constants, text, unsafe.Add(xs, 8*n), unsafe.Add(ys, 8*n), most)
+	}
 	g.X, g.Y = g.X[:n+count], g.Y[:n+count]
 	return p + read, inside
 }

@@ -1,0 +1,59 @@
+package positions
+
+import (
+	"math"
+	"unsafe"
+
+	processor "golang.org/x/sys/cpu"
+)
+
+// haveWide reports whether this processor reads two positions at a time.
+var haveWide = Have && processor.X86.HasAVX512F && processor.X86.HasAVX512BW && processor.X86.HasAVX512DQ && processor.X86.HasAVX512VL &&
+	processor.X86.HasAVX512VBMI2
+
+// wideTables are the constants of wideJSON, at the offsets that it knows.
+type wideTables struct {
+	zero, ten, minus, blank, point byte
+
+	_        [11]byte
+	expected [16]byte // what stands in two positions, and before a third, beside digits, signs and blanks
+	pairs    [2]int8
+	_        [2]byte
+	fours    [2]int16
+	eights   [2]int16
+	_        [4]byte
+	eight    uint64 // 10^8
+	sign     uint64
+	order    [8]int64      // of the numbers among eight lanes
+	fields   [4][32]uint64 // for each number and its length: its digits among 64, 16 for a number
+	powers   [17]float64   // for digits behind the point
+}
+
+var wideConstants = makeWideTables()
+
+func makeWideTables() *wideTables {
+	t := &wideTables{
+		zero: '0', ten: 10, minus: '-', blank: ' ', point: '.', pairs: [2]int8{10, 1}, fours: [2]int16{100, 1}, eights: [2]int16{10000, 1}, eight: 1e8, sign: 1 << 63,
+		order: [8]int64{0, 2, 4, 6, 0, 2, 4, 6},
+	}
+	copy(t.expected[:], "[.,.],[.,.],[")
+	for n := 2; n <= 15; n++ {
+		digits := uint64(1)<<16 - uint64(1)<<(16-n)
+		t.fields[0][n+2] = digits
+		t.fields[1][32-(n+2)] = digits << 16
+		t.fields[2][32-(n+4)] = digits << 32
+		t.fields[3][n+2] = digits << 48
+	}
+	for n := 1; n <= 14; n++ {
+		t.powers[17-(n+1)] = math.Pow10(n)
+	}
+	return t
+}
+
+// What of 64 bytes is a digit, a point, a sign or a blank is found for all of them at once, and whether they make numbers by arithmetic on these masks, so that
+// no branch depends on the lengths of numbers or on their signs. Digits are then moved together, and apart again to 16 bytes a number (VPCOMPRESSB and
+// VPEXPANDB), and all four numbers are made of them at once as plainJSON makes one. It takes what plainJSON takes, and more than 8 digits before the point, and any number
+// of blanks.
+//
+//go:noescape
+func wideJSON(t *wideTables, text, xs, ys unsafe.Pointer, room int) (read, count int, inside bool)
