@@ -18,11 +18,19 @@ type key struct {
 	layer    string // "": the first one
 	identity source.Identity
 	options  [32]byte // digest of the options, and of the layer
+	columns  string   // readers.Projection.Key of those that have values
+}
+
+// ofTable is the key of the whole table.
+func (k key) ofTable() key {
+	k.columns = ""
+	return k
 }
 
 // parsed is a table of the cache. What is guarded by tables.mu says so.
 type parsed struct {
-	key key
+	key     key
+	columns readers.Projection // that have values
 	*loaded
 
 	pins      int           // guarded: how many hold it
@@ -69,9 +77,9 @@ func newTables(budget int64) *tables {
 	}
 }
 
-// hit gives the table of k, pinned, or nil; t.mu is held.
-func (t *tables) hit(k key) *parsed {
-	p := t.byName[k.name][k]
+// hit gives the table of a job, or one of more columns, pinned, or nil; t.mu is held.
+func (t *tables) hit(j job) *parsed {
+	p := t.find(j)
 	if p == nil {
 		return nil
 	}
@@ -82,13 +90,28 @@ func (t *tables) hit(k key) *parsed {
 	return p
 }
 
-// put adds a table that so many hold; t.mu is held.
-func (t *tables) put(k key, l *loaded, pins int) *parsed {
-	if old := t.byName[k.name][k]; old != nil {
-		t.remove(old)
+func (t *tables) find(j job) *parsed {
+	same := t.byName[j.key.name]
+	if p := same[j.key]; p != nil {
+		return p
 	}
-	p := &parsed{key: k, loaded: l, pins: pins}
-	bytes := l.memory()
+	for k, p := range same {
+		if k.ofTable() == j.key.ofTable() && p.columns.Covers(j.columns) {
+			return p
+		}
+	}
+	return nil
+}
+
+// put adds the table of a job, which so many hold, in place of those that have no other columns; t.mu is held.
+func (t *tables) put(j job, l *loaded, pins int) *parsed {
+	k, bytes := j.key, l.memory()
+	for other, p := range t.byName[k.name] {
+		if other == k || bytes <= t.budget && other.ofTable() == k.ofTable() && j.columns.Covers(p.columns) {
+			t.remove(p)
+		}
+	}
+	p := &parsed{key: k, columns: j.columns, loaded: l, pins: pins}
 	if bytes > t.budget && pins == 0 {
 		l.release()
 		return p

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -14,11 +15,13 @@ const maxParses = 8
 
 // flight is one parse that any number of askers wait for.
 type flight struct {
-	done   chan struct{} // closed at the end
-	cancel context.CancelFunc
-	packed atomic.Pointer[source.File] // that is unpacked first; nil: it is not packed
-	src    atomic.Pointer[source.File] // that is read; nil before
-	began  time.Time                   // the parse; zero if there was none; of fly
+	key     key
+	columns readers.Projection // that the table will have, at least
+	done    chan struct{}      // closed at the end
+	cancel  context.CancelFunc
+	packed  atomic.Pointer[source.File] // that is unpacked first; nil: it is not packed
+	src     atomic.Pointer[source.File] // that is read; nil before
+	began   time.Time                   // the parse; zero if there was none; of fly
 
 	begun chan struct{} // closed when live is set, if it ever is
 	live  *live         // the rows as they come; nil where they can't be told before the last one
@@ -80,21 +83,22 @@ func (c *Catalog) join(ctx context.Context, j job) (p *parsed, cached bool, err 
 	if err != nil || p != nil {
 		return p, p != nil, err
 	}
-	return c.await(ctx, f, j.key)
+	return c.await(ctx, f)
 }
 
 // await gives the table of a parse that the caller has boarded.
-func (c *Catalog) await(ctx context.Context, f *flight, k key) (p *parsed, cached bool, err error) {
+func (c *Catalog) await(ctx context.Context, f *flight) (p *parsed, cached bool, err error) {
 	select {
 	case <-f.done:
 		return f.parsed, f.cached, f.err
 	case <-ctx.Done():
-		c.tables.leave(f, k)
+		c.tables.leave(f)
 		return nil, false, ctx.Err()
 	}
 }
 
-// board gives the kept table of a job, pinned, or the parse of it, which counts the caller as one who waits: until await, or leave.
+// board gives the kept table of a job, pinned, or the parse of it, which counts the caller as one who waits: until await, or leave. A table of more columns
+// than are asked for is as good.
 func (c *Catalog) board(ctx context.Context, j job) (*parsed, *flight, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
@@ -105,15 +109,15 @@ func (c *Catalog) board(ctx context.Context, j job) (*parsed, *flight, error) {
 	if t.closed {
 		return nil, nil, ErrClosed
 	}
-	if p := t.hit(j.key); p != nil {
+	if p := t.hit(j); p != nil {
 		t.count.hits++
 		return p, nil, nil
 	}
-	f := t.flights[j.key]
+	f := t.underWay(j)
 	if f == nil {
 		t.count.misses++
 		own, cancel := context.WithCancel(c.ctx)
-		f = &flight{done: make(chan struct{}), begun: make(chan struct{}), cancel: cancel}
+		f = &flight{key: j.key, columns: j.columns, done: make(chan struct{}), begun: make(chan struct{}), cancel: cancel}
 		t.flights[j.key] = f
 		t.wg.Go(func() { c.fly(own, f, j) })
 	} else {
@@ -123,8 +127,21 @@ func (c *Catalog) board(ctx context.Context, j job) (*parsed, *flight, error) {
 	return nil, f, nil
 }
 
+// underWay gives the parse of a job, or one of more columns of the same table; t.mu is held.
+func (t *tables) underWay(j job) *flight {
+	if f := t.flights[j.key]; f != nil {
+		return f
+	}
+	for _, f := range t.flights {
+		if f.key.ofTable() == j.key.ofTable() && f.columns.Covers(j.columns) {
+			return f
+		}
+	}
+	return nil
+}
+
 // leave is for a waiter who no longer waits. With the last one the parse ends, and whoever asks next begins another.
-func (t *tables) leave(f *flight, k key) {
+func (t *tables) leave(f *flight) {
 	t.mu.Lock()
 	if f.over {
 		t.mu.Unlock()
@@ -137,8 +154,8 @@ func (t *tables) leave(f *flight, k key) {
 	f.waiters--
 	if f.waiters == 0 && !f.complete() { // else nothing is left to do but to keep the table
 		f.cancel()
-		if t.flights[k] == f {
-			delete(t.flights, k)
+		if t.flights[f.key] == f {
+			delete(t.flights, f.key)
 		}
 	}
 }
@@ -172,7 +189,7 @@ func (c *Catalog) fly(ctx context.Context, f *flight, j job) {
 		if parsed && c.archive != nil {
 			pins++ // that of the save
 		}
-		f.parsed, f.cached = t.put(known.key, l, pins), !parsed
+		f.parsed, f.cached = t.put(known, l, pins), !parsed
 		if pins > f.waiters {
 			c.saves.Add(1)
 			t.wg.Go(func() {

@@ -30,7 +30,7 @@ func (h *Held) Release() {
 		return
 	}
 	if h.flight != nil {
-		h.tables.leave(h.flight, h.job.key)
+		h.tables.leave(h.flight)
 		return
 	}
 	h.tables.release(h.parsed)

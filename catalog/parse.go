@@ -99,7 +99,7 @@ func (c *Catalog) parseFile(ctx context.Context, f *flight, j job, src *source.F
 	if err != nil {
 		return nil, err
 	}
-	layout.Layer = j.entry.Layer
+	layout.Layer, layout.Columns = j.entry.Layer, j.columns
 	s := c.spool(j, src)
 	defer s.close()
 	t, base, err := c.readGrown(ctx, j, layout, src, s)

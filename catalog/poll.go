@@ -61,7 +61,7 @@ func (c *Catalog) Poll(ctx context.Context, req Request) (h *Held, progress floa
 		return a.h, 1, a.err
 	case <-moment.C:
 		close(gone)
-		return nil, c.tables.progress(j.key), nil
+		return nil, c.tables.progress(j), nil
 	case <-ctx.Done():
 		close(gone)
 		return nil, 0, ctx.Err()
@@ -80,10 +80,10 @@ func (c *Catalog) begin(f func()) bool {
 }
 
 // progress is how much of its file a parse under way has read.
-func (t *tables) progress(k key) float64 {
+func (t *tables) progress(j job) float64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if f := t.flights[k]; f != nil {
+	if f := t.underWay(j); f != nil {
 		return f.progress()
 	}
 	return 0

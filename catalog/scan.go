@@ -23,6 +23,14 @@ type Selection struct {
 	Encoding geoarrow.Encoding
 }
 
+// Reads is the columns that it takes to select, those that choose rows among them; nil: all. It is what a Request for the selection asks for.
+func (sel Selection) Reads() []string {
+	if sel.Columns == nil || sel.BBox == nil || slices.Contains(sel.Columns, readers.GeometryColumn) {
+		return sel.Columns
+	}
+	return append(slices.Clone(sel.Columns), readers.GeometryColumn)
+}
+
 // Scan walks the selected part of a table, batch by batch. It is for one goroutine; any number of scans share a table.
 type Scan struct {
 	table    *readers.Table
@@ -76,6 +84,9 @@ func NewScan(t *readers.Table, sel Selection) (*Scan, error) {
 // Scan is NewScan of a table that is held. If the file of the table turns out to be damaged while the scan goes on, the data file is parsed again,
 // and the scan goes on in the new table, which is equal.
 func (c *Catalog) Scan(h *Held, sel Selection) (*Scan, error) {
+	if h.parsed != nil && !h.parsed.columns.Covers(readers.Project(sel.Reads())) {
+		return nil, fmt.Errorf("%s: the table was requested without some of columns %q", h.Entry.Name, sel.Reads())
+	}
 	s, err := NewScan(h.Table, sel)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", h.Entry.Name, err)

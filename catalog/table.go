@@ -18,6 +18,7 @@ type Request struct {
 	Name    string
 	Options map[string]any // of the format; what the operator set holds where they say nothing
 	Version string         // the only one wanted; "" for any
+	Columns []string       // that are read of the table; nil: all. Without a cache on disk the others may have no values: readers.Projection
 }
 
 // Table gives the parsed table of an entry. Of those who ask for the same at the same time one parse serves all; it ends early when nobody waits
@@ -56,6 +57,9 @@ func (c *Catalog) request(req Request) (job, error) {
 	if err != nil {
 		return job{}, err
 	}
+	if c.archive == nil { // else the whole table is parsed, to be kept
+		j = j.ofColumns(readers.Project(req.Columns))
+	}
 	if req.Version != "" && req.Version != j.version {
 		return job{}, &ChangedError{Name: req.Name, Want: req.Version, Have: j.version}
 	}
@@ -65,9 +69,10 @@ func (c *Catalog) request(req Request) (job, error) {
 	return j, nil
 }
 
-// Read is Table and Scan for who wants the rows at once. Where the table was lost from the cache and its file is the one that was parsed then, rows are given
+// Read is Table and Scan for who wants the rows at once; the columns that it asks for are those of the selection. Where the table was lost from the cache and its file is the one that was parsed then, rows are given
 // while the file is parsed; Table of the answer has no batches then, and Cached is false.
 func (c *Catalog) Read(ctx context.Context, req Request, sel Selection) (*Held, *Scan, error) {
+	req.Columns = sel.Reads()
 	h, err := c.readable(ctx, req)
 	if errors.Is(err, source.ErrChanged) && ctx.Err() == nil {
 		h, err = c.readable(ctx, req)
@@ -110,7 +115,7 @@ func (c *Catalog) readable(ctx context.Context, req Request) (*Held, error) {
 			}
 		case <-ctx.Done(): // await sees it too
 		}
-		if p, h.Cached, err = c.await(ctx, f, j.key); err != nil {
+		if p, h.Cached, err = c.await(ctx, f); err != nil {
 			return nil, err
 		}
 	}
@@ -172,6 +177,7 @@ type job struct {
 	entry   Entry
 	format  readers.Format
 	options readers.Options
+	columns readers.Projection
 	version string
 }
 
@@ -198,6 +204,12 @@ func (c *Catalog) job(e Entry, given map[string]any) (job, error) {
 // ofLayer is the job for a layer of the same file.
 func (j job) ofLayer(layer string) job {
 	j.entry.Layer = layer
-	j.key = key{name: j.entry.File(), layer: layer, identity: j.entry.Identity, options: layerOptions(j.options.Digest(), layer)}
+	j.key = key{name: j.entry.File(), layer: layer, identity: j.entry.Identity, options: layerOptions(j.options.Digest(), layer), columns: j.columns.Key()}
+	return j
+}
+
+// ofColumns is the job for some columns of the same table.
+func (j job) ofColumns(columns readers.Projection) job {
+	j.columns, j.key.columns = columns, columns.Key()
 	return j
 }

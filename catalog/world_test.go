@@ -43,13 +43,14 @@ func (f *rowsFormat) format() readers.Format {
 		Open: func(_ context.Context, _ *source.File, opts readers.Options) (readers.Layout, error) {
 			return readers.Layout{Options: opts}, nil
 		},
-		CPU: func(l readers.Layout) readers.Parser { return rowsParser{f, l.Options.Get("shift")} },
+		CPU: func(l readers.Layout) readers.Parser { return rowsParser{f, l.Options.Get("shift"), l.Columns} },
 	}
 }
 
 type rowsParser struct {
 	*rowsFormat
-	shift string
+	shift   string
+	columns readers.Projection
 }
 
 func (p rowsParser) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
@@ -84,6 +85,7 @@ func (p rowsParser) Parse(ctx context.Context, src *source.File, req readers.Req
 		if err != nil {
 			return err
 		}
+		project(c, p.columns)
 		n := int64(len(chunk.lines))
 		from := readers.Span{From: at - chunk.bytes, To: at, Row: row - n, Inside: true}
 		chunk.lines, chunk.bytes = nil, 0
@@ -175,6 +177,18 @@ func (k *rowsChunk) columns() (*geoarrow.Columns, error) {
 	}
 	shapes, err := g.Finish()
 	return &geoarrow.Columns{Rows: len(k.lines), Attributes: []geoarrow.Column{a, b}, Geometry: shapes}, err
+}
+
+// project leaves out what nobody asked for.
+func project(c *geoarrow.Columns, columns readers.Projection) {
+	for i := range c.Attributes {
+		if id := c.Attributes[i].ID(); !columns.Has(id) {
+			c.Attributes[i] = geoarrow.Unread(id)
+		}
+	}
+	if !columns.Geometry() {
+		c.Geometry = geoarrow.NullGeometry(c.Rows, geoarrow.NoKind, geoarrow.XY)
+	}
 }
 
 // fillColumn sets the slices of a column of int32, int64 or text.

@@ -60,13 +60,14 @@ func fakeFormat() readers.Format {
 			}
 			return readers.Layout{Options: opts, Dialect: r}, nil
 		},
-		CPU: func(l readers.Layout) readers.Parser { return fakeParser{l.Dialect.(recipe), l.Options} },
+		CPU: func(l readers.Layout) readers.Parser { return fakeParser{l.Dialect.(recipe), l.Options, l.Columns} },
 	}
 }
 
 type fakeParser struct {
 	recipe
-	opts readers.Options
+	opts    readers.Options
+	columns readers.Projection
 }
 
 func (p fakeParser) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
@@ -116,7 +117,21 @@ func (p fakeParser) chunk(from, to int) (*geoarrow.Columns, error) {
 		g.End(geoarrow.Point)
 	}
 	geometry, err := g.Finish()
-	return &geoarrow.Columns{Rows: n, Attributes: []geoarrow.Column{numbers, texts}, Geometry: geometry}, err
+	c := &geoarrow.Columns{Rows: n, Attributes: []geoarrow.Column{numbers, texts}, Geometry: geometry}
+	p.project(c)
+	return c, err
+}
+
+// project leaves out what nobody asked for.
+func (p fakeParser) project(c *geoarrow.Columns) {
+	for i := range c.Attributes {
+		if id := c.Attributes[i].ID(); !p.columns.Has(id) {
+			c.Attributes[i] = geoarrow.Unread(id)
+		}
+	}
+	if !p.columns.Geometry() {
+		c.Geometry = geoarrow.NullGeometry(c.Rows, geoarrow.NoKind, geoarrow.XY)
+	}
 }
 
 // fixture is a running server over a folder.

@@ -23,7 +23,7 @@ func layeredFormat() readers.Format {
 	f := fakeFormat()
 	f.Name, f.Extensions, f.Layered = "layered", []string{".layered"}, true
 	f.CPU = func(l readers.Layout) readers.Parser {
-		return layeredParser{fakeParser{l.Dialect.(recipe), l.Options}, l.Layer}
+		return layeredParser{fakeParser{l.Dialect.(recipe), l.Options, l.Columns}, l.Layer}
 	}
 	return f
 }

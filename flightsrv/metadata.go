@@ -13,7 +13,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// facts is app_metadata of a FlightInfo: what is known of a parsed file beside its rows, always of the file as a whole.
+// facts is app_metadata of a FlightInfo: what is known of a parsed file beside its rows, always of the file as a whole; but where the table is parsed for a
+// ticket's columns alone, rounded integers and replaced characters are those of these columns.
 type facts struct {
 	Format        string      `json:"format"`
 	Engine        string      `json:"engine"`

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow/flight"
 	"google.golang.org/grpc/metadata"
 
 	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
+	"github.com/vibeflight/vibeflight/readers"
 )
 
 // service answers the Flight calls. Its methods give plain errors, which the interceptors turn to statuses.
@@ -36,8 +38,13 @@ func (s *service) open(ctx context.Context, t Ticket) (opened, error) {
 	return s.scan(held, t)
 }
 
+// request asks for the columns that t selects, and for the geometry, whose bounding box is told whatever is selected.
 func (t Ticket) request() catalog.Request {
-	return catalog.Request{Name: t.Name, Options: t.Options, Version: t.Version}
+	columns := t.Columns
+	if columns != nil {
+		columns = append(slices.Clone(columns), readers.GeometryColumn)
+	}
+	return catalog.Request{Name: t.Name, Options: t.Options, Version: t.Version, Columns: columns}
 }
 
 // scan gives a table that is held and the scan of t. It releases the table if there is none.

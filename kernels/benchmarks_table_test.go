@@ -71,7 +71,7 @@ func cellsOf(r *rig, what string, text gpu.Buffer[byte], starts, ends gpu.Buffer
 	}
 	r.ok(launch())
 	report := poisoned[kernels.CellsReport](r, 1)
-	return func() error { return r.k.CheckCells(r.s, lines, places, places.Slice(0, rows), report) }, int64(rows) * (16 + 32)
+	return func() error { return r.k.CheckCells(r.s, lines, places, places.Slice(0, rows), report) }, int64(lines.Len()) + int64(rows)*16
 }
 
 // tableOffsets prepares the offsets of 8 columns of a million texts.
@@ -80,4 +80,26 @@ func tableOffsets(r *rig) measured {
 	offsets, narrow := poisoned[int64](r, rows*columns+1), poisoned[int32](r, (rows+1)*columns)
 	r.ok(gpu.Fill(r.s, offsets, 0))
 	return measured{launch: func() error { return r.k.TableOffsets(r.s, offsets, rows, narrow) }, moved: 12 * rows * columns, items: rows * columns}
+}
+
+// tableDates prepares two columns of three million dates.
+func tableDates(r *rig) measured {
+	const columns = 2
+	row := []byte("2024-02-29,1969/12/31\n")
+	host := bytes.Repeat(row, 64<<20/len(row))
+	rows, n, text := len(host)/len(row), int64(len(host)), upload(r, host)
+	x, err := r.k.AllocTable(r.s, text, commas, columns)
+	r.ok(err)
+	r.Cleanup(func() { r.ok(x.Free(r.s)) })
+	days, valid := poisoned[int32](r, rows*columns), poisoned[uint64](r, columns*kernels.Words(rows))
+	first, last := poisoned[int32](r, columns), poisoned[int32](r, columns)
+	return measured{launch: func() error { return r.k.TableDates(r.s, text, x, []int{0, 1}, days, valid, first, last) }, moved: n + int64(rows)*columns*(8+4), items: n}
+}
+
+// longestGap prepares 16 million spans.
+func longestGap(r *rig) measured {
+	const spans = 16 << 20
+	starts, longest := poisoned[int64](r, spans), poisoned[int64](r, 1)
+	r.ok(gpu.Fill(r.s, starts, 0))
+	return measured{launch: func() error { return r.k.LongestGap(r.s, starts, 1, longest) }, moved: 8 * spans, items: spans}
 }

@@ -10,11 +10,11 @@
 // offsets  rows + 1   -            bytes of the fields before each
 // moved    rows + 1   lines        where each line begins, and where the last one ends
 // text     moved[rows]  lines      the end of each line; the fields are written by who writes strings
-// report   2          rows         0 not 0 if a line holds no row or several, 1 rows that begin with an s; 0 before
+// report   3          rows, marks  0 not 0 if a line holds no row or several, or a quote, 1 rows that begin with an s, 2 semicolons; 0 before
 #include "table.cuh"
 
 constexpr i64 LINE_END = 5;  // bytes of NULL and the line feed
-enum { CELLS_ODD, CELLS_SRIDS };
+enum { CELLS_ODD, CELLS_SRIDS, CELLS_SEMICOLONS };
 
 KERNEL __launch_bounds__(BLOCK) cells_spans(const u8 *__restrict__ text, i64 n, const i64 *__restrict__ starts, const u32 *__restrict__ stops, i64 rows, u32 quote, u32 column, i64 *__restrict__ from, i64 *__restrict__ to, u64 *__restrict__ valid) {
   const i64 row = thread_index();
@@ -55,5 +55,20 @@ KERNEL __launch_bounds__(BLOCK) cells_rows(const u8 *__restrict__ text, i64 n, c
   odd = __syncthreads_or(odd);
   if (threadIdx.x) return;
   if (all) atomicAdd(report + CELLS_SRIDS, (u64)all);
+  if (odd) atomicOr(report + CELLS_ODD, 1ull);
+}
+
+KERNEL __launch_bounds__(BLOCK) cells_marks(const u8 *__restrict__ text, i64 n, u64 *__restrict__ report) {
+  __shared__ u32 shared[33];
+  const i64 word = thread_index();
+  u64 semicolons = 0, quotes = 0;
+  if (word * WORD < n) {
+    const Planes p = load_planes(text, n, word);
+    semicolons = bytes_equal(p, ';'), quotes = bytes_equal(p, '"');
+  }
+  const u32 all = block_sum((u32)__popcll(semicolons), shared);
+  const bool odd = __syncthreads_or(quotes != 0);
+  if (threadIdx.x) return;
+  if (all) atomicAdd(report + CELLS_SEMICOLONS, (u64)all);
   if (odd) atomicOr(report + CELLS_ODD, 1ull);
 }

@@ -7,8 +7,9 @@ const CellLine = 5
 
 // CellsReport is what CheckCells says of lines.
 type CellsReport struct {
-	Odd   uint64 // not 0: in some line not exactly one row begins
-	SRIDs int64  // rows that begin with an s, in any case
+	Odd        uint64 // not 0: in some line not exactly one row begins, or a quote stands
+	SRIDs      int64  // rows that begin with an s, in any case
+	Semicolons int64
 }
 
 // CellSpans gives the fields of one column as strings, for MeasureStrings: those that are empty, or null, nan, na or n/a in any case, with blanks around or not, are empty and
@@ -58,7 +59,7 @@ func (k *Set) CellLines(s *gpu.Stream, x *Strings, offsets gpu.Buffer[int64], va
 //	first   the first byte of each row that is no blank, as many as there are lines
 //	report  one element, overwritten
 //
-// One launch; reads 16 bytes a row, and a byte of text.
+// Two launches; reads the text and 16 bytes a row.
 func (k *Set) CheckCells(s *gpu.Stream, text gpu.Buffer[byte], moved, first gpu.Buffer[int64], report gpu.Buffer[CellsReport]) error {
 	w := k.begin(s, "check cells")
 	n := w.text(text)
@@ -68,5 +69,6 @@ func (k *Set) CheckCells(s *gpu.Stream, text gpu.Buffer[byte], moved, first gpu.
 		w.err = gpu.Fill(s, report, 0)
 	}
 	w.launch("cells_rows", blocks(int64(first.Len()), block), block, text.Arg(), gpu.Int(n), moved.Arg(), first.Arg(), gpu.Int(first.Len()), report.Arg())
+	w.launch("cells_marks", blocks(n, tileBytes), block, text.Arg(), gpu.Int(n), report.Arg())
 	return w.done()
 }

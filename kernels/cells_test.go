@@ -50,7 +50,7 @@ func TestCells(t *testing.T) {
 		}
 		r.ok(s.Free(r.s))
 		// The first byte of each row, and then of a row more or less.
-		first, srids := make([]int64, rows), int64(0)
+		first, srids, semicolons := make([]int64, rows), int64(0), int64(strings.Count(want, ";"))
 		for i, cell := range cells {
 			line := want[wantMoved[i]:wantMoved[i+1]]
 			first[i] = wantMoved[i] + int64(len(line)-len(strings.TrimLeft(line, " \t")))
@@ -64,9 +64,27 @@ func TestCells(t *testing.T) {
 			}
 			report := poisoned[kernels.CellsReport](r, 1)
 			r.ok(r.k.CheckCells(r.s, lines, moved, upload(r, first), report))
-			if got := read(r, report)[0]; (got.Odd != 0) != odd || !odd && got.SRIDs != srids {
-				t.Errorf("%d rows, odd %v: got %+v, want %d SRIDs", rows, odd, got, srids)
+			if got := read(r, report)[0]; (got.Odd != 0) != odd || !odd && got.SRIDs != srids || got.Semicolons != semicolons {
+				t.Errorf("%d rows, odd %v: got %+v, want %d SRIDs and %d semicolons", rows, odd, got, srids, semicolons)
 			}
+		}
+	}
+}
+
+// TestCellsWithQuotes has a quote at every byte of a text of more than one word.
+func TestCellsWithQuotes(t *testing.T) {
+	r := open(t)
+	line := "POINT(1 2)" + strings.Repeat(" ", 150) + "\n"
+	moved, first := upload(r, []int64{0, int64(len(line))}), upload(r, []int64{0})
+	for at := -1; at < len(line); at++ {
+		text := []byte(line)
+		if at >= 0 {
+			text[at] = '"'
+		}
+		report := poisoned[kernels.CellsReport](r, 1)
+		r.ok(r.k.CheckCells(r.s, upload(r, text), moved, first, report))
+		if got := read(r, report)[0]; (got.Odd != 0) != (at >= 0) {
+			t.Errorf("a quote at %d: got %+v", at, got)
 		}
 	}
 }

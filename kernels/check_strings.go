@@ -21,13 +21,15 @@ import "github.com/vibeflight/vibeflight/gpu"
 //	text   { " a \ x \n " : " é
 //	                ^
 //
-// One launch that reads the text once; whatever the length of strings, characters and runs of backslashes.
+// One launch that reads again what ParseStructure has found something in, and nothing where all is sound; whatever the length of strings, characters and runs of backslashes.
 func (k *Set) CheckStrings(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, fault gpu.Buffer[int64]) error {
 	w := k.begin(s, "check strings")
 	n := w.text(text)
 	w.need(x.n == n, "the structure of %d bytes for %d bytes of text", x.n, n)
 	w.noFault(fault)
-	w.launch("check_strings", blocks(n, tileBytes), block, text.Arg(), gpu.Int(n), x.tile.Arg(), fault.Arg())
+	const each = 4 // CHECKED of check_strings.cu
+	tiles := blocks(n, tileBytes)
+	w.launch("check_strings", blocks(tiles, each), block, text.Arg(), gpu.Int(n), x.tile.Arg(), x.sound.Arg(), gpu.Int(tiles), fault.Arg())
 	return w.done()
 }
 

@@ -16,9 +16,10 @@
 // buffer      elements     written by   what
 // planes      3 * n/64     -            see structure.cu
 // tile        n/16384      -            see quote.cuh, settled
+// begins      3 * n/64     count        one after the other: parts, rings and positions, a bit for the byte at which each begins; whole tiles
 // first       tiles + 1    count        the first span that begins in a tile or behind it
-// counts      4 * tiles    count, join  parts, rings and positions of each of n/16384 + 1 tiles, in one number (see TILE_BITS); behind them, joined, three numbers a tile: of
-//                                    those before it
+// counts      4 * tiles    count, join  parts, rings and positions of each of n/16384 + 1 tiles, in one number (see TILE_BITS); behind them, joined, those before each
+//                                    tile: of parts, then of rings, then of positions
 // result      1            count, join  see RingResult
 // span_part, part_ring, ring_place, place    emit    see rings.cu
 #include "rings_result.cuh"
@@ -38,10 +39,9 @@ struct CoordinateText {
   const u8 *__restrict__ kinds;
   i64 from, to;  // the spans that begin in this tile
 };
-// What begins in a word, a bit for each byte; mark: the bytes at which spans begin, before: spans that do so before the word and in its tile.
+// What begins in a word, a bit for each byte.
 struct CoordinateWord {
-  u64 mark, part, ring, place;
-  i32 before;
+  u64 part, ring, place;
 };
 struct CoordinateTile {
   i32 end[BLOCK];  // in the tile, of the span before the first that begins in the tile, and then of those that do; more of them stay where they are
@@ -90,8 +90,7 @@ __device__ __forceinline__ u32 follows(const u8 *__restrict__ text, i64 n, i64 a
   return (opens && (opener || comma)) || (closes && !comma) ? RINGS_SOUND : is_white(c) ? RINGS_UNDECIDED : RINGS_STRAY;
 }
 
-// This thread's word. All threads of the block call. CHECK: faults are noted.
-template <bool CHECK>
+// This thread's word. All threads of the block call.
 __device__ __forceinline__ CoordinateWord coordinate_word(const CoordinateText &x, CoordinateTile &s, u64 *fault) {
   const i64 tile = blockIdx.x * TILE;
   const int warp = threadIdx.x >> 5;
@@ -103,22 +102,21 @@ __device__ __forceinline__ CoordinateWord coordinate_word(const CoordinateText &
   const WordClasses w = word_classes(x.planes, x.n, thread_index(), t, s.shared);  // a barrier for what is shared
   // The next two bytes of a thread are its neighbour's; those behind the tile are not known.
   u32 next = (u32)(w.open & 3) | (u32)(w.close & 1) << 2 | (u32)(w.comma & 1) << 3;
-  if (CHECK && lane_index() == 0) s.next[warp] = next;
-  if (CHECK && threadIdx.x == 0) s.next[BLOCK / 32] = 0;
+  if (lane_index() == 0) s.next[warp] = next;
+  if (threadIdx.x == 0) s.next[BLOCK / 32] = 0;
   for (i64 i = x.from + threadIdx.x; i < x.to; i += BLOCK) {
     const i64 at = x.starts[i] - tile;
     if (at >= 0 && at < TILE) atomicOr(&s.marks[at / 32], 1u << at % 32);  // not so only where the spans are out of order
   }
   __syncthreads();
-  CoordinateWord r = {s.marks[2 * threadIdx.x] | (u64)s.marks[2 * threadIdx.x + 1] << 32, 0, 0, 0, 0};
+  CoordinateWord r = {0, 0, 0};
+  u64 marks = s.marks[2 * threadIdx.x] | (u64)s.marks[2 * threadIdx.x + 1] << 32;  // where spans begin
   // Two sums in one: changes of the level, of up to 64 a word, made positive, and spans.
   u32 all;
-  const u32 sums = tile_before((u32)(64 + __popcll(w.open) - __popcll(w.close)) | (u32)__popcll(r.mark) << 16, s.sums, all);
-  r.before = (i32)(sums >> 16);
-  if (CHECK) {
-    next = __shfl_down_sync(WARP, next, 1);
-    if (lane_index() == 31) next = s.next[warp + 1];
-  }
+  const u32 sums = tile_before((u32)(64 + __popcll(w.open) - __popcll(w.close)) | (u32)__popcll(marks) << 16, s.sums, all);
+  const i32 spans = (i32)(sums >> 16);  // that begin before the word and in its tile
+  next = __shfl_down_sync(WARP, next, 1);
+  if (lane_index() == 31) next = s.next[warp + 1];
   if (!(w.open | w.close)) return r;
   const i32 before = depth_saturated(t.depth + ((i32)(sums & 0xffff) - 64 * (i32)threadIdx.x) - x.deep);  // the level before the word
   const Levels level = byte_levels(w.open, w.close, (u32)before & 7);
@@ -126,8 +124,8 @@ __device__ __forceinline__ CoordinateWord coordinate_word(const CoordinateText &
   const u64 open_after = w.open >> 2 | (u64)next << 62;
   // What follows these is right, if openers have brackets inside.
   const u64 fine = closes_next | (w.open & opens_next) | (w.close & commas_next & open_after);
-  u64 wrong = 0, lost = 0, rest = ~0ull, marks = r.mark;
-  for (i32 owner = r.before - 1;; owner++) {
+  u64 wrong = 0, lost = 0, rest = ~0ull;
+  for (i32 owner = spans - 1;; owner++) {
     const u64 mark = marks & (0 - marks);
     u64 among = rest & (mark - 1);  // without a mark all up to the end
     if (owner >= 0 || x.from > 0) {
@@ -141,20 +139,18 @@ __device__ __forceinline__ CoordinateWord coordinate_word(const CoordinateText &
         r.place |= places;
         r.ring |= opens & at_level(level, last > 1 ? last - 1 : 0);
         r.part |= opens & at_level(level, last > 2 ? last - 2 : 0);
-        if (CHECK) {
-          const u64 closes = w.close & among, final = inside <= WORD ? 1ull << (inside - 1) : 0, low = rest & (0 - rest);
-          // The last byte, and no other, leaves level -1, 111; what leaves -2, 110, is one too many.
-          const u64 outside = closes & level.b[2] & level.b[1];
-          wrong |= (w.curly & among) | (opens & above_level(level, last)) | (outside ^ final) | (outside & ~level.b[0]);
-          if (owner >= r.before && before + depth_change(w.open, w.close, low - 1) != -1) wrong |= low;
-          lost |= ((opens & ~places) | (closes & ~final)) & ~fine;
-        }
+        const u64 closes = w.close & among, final = inside <= WORD ? 1ull << (inside - 1) : 0, low = rest & (0 - rest);
+        // The last byte, and no other, leaves level -1, 111; what leaves -2, 110, is one too many.
+        const u64 outside = closes & level.b[2] & level.b[1];
+        wrong |= (w.curly & among) | (opens & above_level(level, last)) | (outside ^ final) | (outside & ~level.b[0]);
+        if (owner >= spans && before + depth_change(w.open, w.close, low - 1) != -1) wrong |= low;
+        lost |= ((opens & ~places) | (closes & ~final)) & ~fine;
       }
     }
     if (!mark) break;
     rest = 0 - mark, marks ^= mark;
   }
-  if (!CHECK || !(wrong | lost)) return r;
+  if (!(wrong | lost)) return r;
   const i64 start = thread_index() * WORD;
   u64 key = ~0ull;
   if (wrong) key = (u64)(start + first_bit(wrong)) << 2 | (w.curly & wrong & (0 - wrong) ? RINGS_STRAY : RINGS_DEEP);
@@ -169,7 +165,7 @@ __device__ __forceinline__ CoordinateWord coordinate_word(const CoordinateText &
   return r;
 }
 
-KERNEL __launch_bounds__(BLOCK, 4) coordinates_count(const u8 *__restrict__ text, const u64 *__restrict__ planes, i64 n, const QuoteTile *__restrict__ quotes, i64 deep, const i64 *__restrict__ starts, const i64 *__restrict__ ends, const u8 *__restrict__ kinds, i64 count, i64 *__restrict__ first, i64 *__restrict__ counts, RingResult *__restrict__ result) {
+KERNEL __launch_bounds__(BLOCK, 4) coordinates_count(const u8 *__restrict__ text, const u64 *__restrict__ planes, i64 n, const QuoteTile *__restrict__ quotes, i64 deep, const i64 *__restrict__ starts, const i64 *__restrict__ ends, const u8 *__restrict__ kinds, i64 count, u64 *__restrict__ begins, i64 *__restrict__ first, i64 *__restrict__ counts, RingResult *__restrict__ result) {
   __shared__ CoordinateTile s;
   __shared__ i64 bound[2];
   __shared__ u32 shared[2][BLOCK / 32];
@@ -185,7 +181,9 @@ KERNEL __launch_bounds__(BLOCK, 4) coordinates_count(const u8 *__restrict__ text
   }
   __syncthreads();
   const CoordinateText x = {text, planes, n, quotes, deep, starts, ends, kinds, bound[0], bound[1]};
-  const CoordinateWord r = coordinate_word<true>(x, s, &result->first);
+  const CoordinateWord r = coordinate_word(x, s, &result->first);
+  const i64 words = (i64)gridDim.x * BLOCK;
+  begins[thread_index()] = r.part, begins[words + thread_index()] = r.ring, begins[2 * words + thread_index()] = r.place;
   // A warp has 2048 bytes at most: two counts in one number.
   const u32 outer = __reduce_add_sync(WARP, (u32)__popcll(r.part) | (u32)__popcll(r.ring) << 16), places = __reduce_add_sync(WARP, (u32)__popcll(r.place));
   if (lane_index() == 0) shared[0][warp] = outer, shared[1][warp] = places;
@@ -210,10 +208,10 @@ KERNEL __launch_bounds__(SCAN, 1) coordinates_join(i64 *__restrict__ counts, i64
 #pragma unroll
     for (int k = 0; k < EACH; k++) outer += (own[k] & ONE) | (own[k] >> TILE_BITS & ONE) << 32, inner += own[k] >> 2 * TILE_BITS;
     outer = block_exclusive(outer, shared, all_outer), inner = block_exclusive(inner, shared, all_inner);
-    i64 *before = counts + tiles + 3 * from;
+    i64 *before = counts + tiles + from;
 #pragma unroll
     for (int k = 0; k < EACH; k++) {
-      if (from + k < tiles) before[3 * k] = parts + (i64)(u32)outer, before[3 * k + 1] = rings + (i64)(outer >> 32), before[3 * k + 2] = places + (i64)inner;
+      if (from + k < tiles) before[k] = parts + (i64)(u32)outer, before[tiles + k] = rings + (i64)(outer >> 32), before[2 * tiles + k] = places + (i64)inner;
       outer += (own[k] & ONE) | (own[k] >> TILE_BITS & ONE) << 32, inner += own[k] >> 2 * TILE_BITS;
     }
     parts += (i64)(u32)all_outer, rings += (i64)(all_outer >> 32), places += (i64)all_inner;
@@ -223,34 +221,35 @@ KERNEL __launch_bounds__(SCAN, 1) coordinates_join(i64 *__restrict__ counts, i64
 
 constexpr u32 LISTED = TILE / 8;  // positions of a tile
 
-KERNEL __launch_bounds__(BLOCK, 5) coordinates_emit(const u8 *__restrict__ text, const u64 *__restrict__ planes, i64 n, const QuoteTile *__restrict__ quotes, i64 deep, const i64 *__restrict__ starts, const i64 *__restrict__ ends, const u8 *__restrict__ kinds, i64 count, const i64 *__restrict__ first, const i64 *__restrict__ counts, const RingResult *__restrict__ result, i64 *__restrict__ span_part, i64 *__restrict__ part_ring, i64 *__restrict__ ring_place, i64 *__restrict__ place) {
-  __shared__ CoordinateTile s;
-  __shared__ u64 shared[BLOCK / 32];
-  __shared__ u16 listed[LISTED];
-  const CoordinateText x = {text, planes, n, quotes, deep, starts, ends, kinds, first[blockIdx.x], first[blockIdx.x + 1]};
-  CoordinateWord r = coordinate_word<false>(x, s, nullptr);
+KERNEL __launch_bounds__(BLOCK, 6) coordinates_emit(const u64 *__restrict__ begins, const i64 *__restrict__ starts, i64 count, const i64 *__restrict__ first, const i64 *__restrict__ counts, const RingResult *__restrict__ result, i64 *__restrict__ span_part, i64 *__restrict__ part_ring, i64 *__restrict__ ring_place, i64 *__restrict__ place) {
+  __shared__ u64 shared[BLOCK / 32], word_part[BLOCK];
+  __shared__ u16 part_before[BLOCK], listed[LISTED];
+  const i64 words = (i64)gridDim.x * BLOCK, tiles = gridDim.x, tile = blockIdx.x * TILE;
+  const u64 part_bits = begins[thread_index()], ring_bits = begins[words + thread_index()], place_bits = begins[2 * words + thread_index()];
+  const i64 tile_parts = counts[tiles + blockIdx.x], tile_rings = counts[2 * tiles + blockIdx.x], tile_places = counts[3 * tiles + blockIdx.x], from = first[blockIdx.x], to = first[blockIdx.x + 1];
   u64 all;
-  const u64 before = tile_before((u64)__popcll(r.part) | (u64)__popcll(r.ring) << TILE_BITS | (u64)__popcll(r.place) << 2 * TILE_BITS, shared, all);
+  const u64 before = tile_before((u64)__popcll(part_bits) | (u64)__popcll(ring_bits) << TILE_BITS | (u64)__popcll(place_bits) << 2 * TILE_BITS, shared, all);
   constexpr u64 ONE = (1ull << TILE_BITS) - 1;
-  const i64 *joined = counts + gridDim.x + 3ll * blockIdx.x;
-  i64 parts = joined[0] + (i64)(before & ONE), rings = joined[1] + (i64)(before >> TILE_BITS & ONE);
-  const i64 tile_places = joined[2], places = tile_places + (i64)(before >> 2 * TILE_BITS);
-  for (u64 m = r.mark | r.part | r.ring; m; m &= m - 1) {
+  word_part[threadIdx.x] = part_bits, part_before[threadIdx.x] = (u16)(before & ONE);
+  i64 parts = tile_parts + (i64)(before & ONE), rings = tile_rings + (i64)(before >> TILE_BITS & ONE);
+  const i64 places = tile_places + (i64)(before >> 2 * TILE_BITS);
+  for (u64 m = part_bits | ring_bits; m; m &= m - 1) {
     const u64 bit = m & (0 - m);
-    if (r.mark & bit) span_part[x.from + r.before++] = parts;
-    if (r.part & bit) part_ring[parts++] = rings;
-    if (r.ring & bit) ring_place[rings++] = places + __popcll(r.place & (bit - 1));
+    if (part_bits & bit) part_ring[parts++] = rings;
+    if (ring_bits & bit) ring_place[rings++] = places + __popcll(place_bits & (bit - 1));
   }
   // Positions are written side by side, whichever thread found them. Coordinates have fewer than are LISTED; what has more is no less exact.
   const u32 found = (u32)(all >> 2 * TILE_BITS), in_tile = threadIdx.x * (u32)WORD;
-  const i64 tile = blockIdx.x * TILE;
   u32 i = (u32)(before >> 2 * TILE_BITS);
-  if (found > LISTED) {
-    for (u64 m = r.place; m; m &= m - 1) place[tile_places + i++] = tile + in_tile + first_bit(m);
-  } else {
-    for (u64 m = r.place; m; m &= m - 1) listed[i++] = (u16)(in_tile + __ffsll((i64)m) - 1);
-    __syncthreads();
-    for (u32 k = threadIdx.x; k < found; k += BLOCK) place[tile_places + k] = tile + listed[k];
+  if (found > LISTED)
+    for (u64 m = place_bits; m; m &= m - 1) place[tile_places + i++] = tile + in_tile + first_bit(m);
+  else
+    for (u64 m = place_bits; m; m &= m - 1) listed[i++] = (u16)(in_tile + __ffsll((i64)m) - 1);
+  __syncthreads();
+  for (u32 k = threadIdx.x; k < found && found <= LISTED; k += BLOCK) place[tile_places + k] = tile + listed[k];
+  for (i64 k = from + threadIdx.x; k < to; k += BLOCK) {
+    const i64 at = starts[k] - tile;
+    if (at >= 0 && at < TILE) span_part[k] = tile_parts + part_before[at / WORD] + __popcll(word_part[at / WORD] & low_bits(at % WORD));
   }
   if (blockIdx.x == 0 && threadIdx.x == 0) span_part[count] = result->parts, part_ring[result->parts] = result->rings, ring_place[result->rings] = result->places;
 }

@@ -20,9 +20,18 @@ import (
 // RingsStray is at fault with what follows a bracket, and for a curly bracket; RingsUndecided are more than 4 KiB of blanks at one of these places. RingsDeep are too many
 // opening or closing brackets, and a span whose first bracket is not as deep as it should be. Where there is a fault the counts say nothing.
 //
-// Two launches, and ListRings needs a third one; each of two reads 3/8 byte for each byte of text, and the text where blanks stand behind brackets. The time is linear
-// in the bytes, whatever a geometry's size.
+// Two launches, and ListRings needs a third one. The first reads 3/8 byte for each byte of text, and the text where blanks stand behind brackets, and writes 3/8 byte, which the
+// third one reads. The time is linear in the bytes, whatever a geometry's size.
 func (k *Set) CountCoordinates(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, deep int, c Coordinates) (*Rings, error) {
+	r, err := k.QueueCoordinates(s, text, x, deep, c)
+	if err != nil {
+		return nil, err
+	}
+	return r.counted(k.begin(s, "count coordinates"))
+}
+
+// QueueCoordinates is CountCoordinates that does not wait: the caller is to read Found, with what else it waits for, and to tell Counted.
+func (k *Set) QueueCoordinates(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, deep int, c Coordinates) (*Rings, error) {
 	w := k.begin(s, "count coordinates")
 	n := w.text(text)
 	w.need(n == x.n, "%d bytes of text, and the structure of %d", n, x.n)
@@ -31,11 +40,13 @@ func (k *Set) CountCoordinates(s *gpu.Stream, text gpu.Buffer[byte], x *Structur
 		return nil, errors.Join(w.done(), r.Free(s))
 	}
 	first, counts := r.tile.Slice(0, int(r.tiles)+1), r.tile.Slice(int(r.tiles)+1, int(5*r.tiles)+1)
-	r.args = []gpu.Arg{
-		text.Arg(), x.planes.Arg(), gpu.Int(n), x.tile.Arg(), gpu.Int(deep), c.Starts.Arg(), c.Ends.Arg(), c.Kinds.Arg(), gpu.Int(r.coordinates),
-		first.Arg(), counts.Arg(), r.result.Arg(),
+	r.begins = give[uint64](w, 3*block*r.tiles)
+	w.launch("coordinates_count", r.tiles, block, text.Arg(), x.planes.Arg(), gpu.Int(n), x.tile.Arg(), gpu.Int(deep), c.Starts.Arg(), c.Ends.Arg(), c.Kinds.Arg(),
+		gpu.Int(r.coordinates), r.begins.Arg(), first.Arg(), counts.Arg(), r.Found.Arg())
+	r.args = []gpu.Arg{r.begins.Arg(), c.Starts.Arg(), gpu.Int(r.coordinates), first.Arg(), counts.Arg(), r.Found.Arg()}
+	w.launch("coordinates_join", 1, scanBlock, counts.Arg(), gpu.Int(r.tiles), r.Found.Arg())
+	if err := w.done(); err != nil {
+		return nil, errors.Join(err, r.Free(s))
 	}
-	w.launch("coordinates_count", r.tiles, block, r.args...)
-	w.launch("coordinates_join", 1, scanBlock, counts.Arg(), gpu.Int(r.tiles), r.result.Arg())
-	return r.counted(w)
+	return r, nil
 }

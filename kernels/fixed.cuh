@@ -2,8 +2,7 @@
 //
 // What is a null is decided here: blanks (20 and 00), all asterisks, and what the type adds. What is neither that nor a value is malformed.
 #pragma once
-#include "bytes.cuh"
-#include "decimal.cuh"
+#include "dates.cuh"
 
 // From FIXED_MALFORMED on also in fixed_columns.go, as bits: a deletion flag that is none, and a text with a byte that is no character.
 enum { FIXED_VALID, FIXED_NULL, FIXED_MALFORMED, FIXED_OVERFLOW, FIXED_FRACTION, FIXED_UNDECIDED, FIXED_FLAG, FIXED_HIGH };
@@ -57,24 +56,9 @@ __device__ __forceinline__ u32 read_integer(const u8 *__restrict__ text, i64 n, 
   return FIXED_VALID;
 }
 
-// Days from 1970-01-01 to a date of the proleptic Gregorian calendar, for years from 0. Years start in March, so that leap days come last (Howard Hinnant,
-// chrono-Compatible Low-Level Date Algorithms, days_from_civil).
-__device__ __forceinline__ i32 days_from_civil(u32 year, u32 month, u32 day) {
-  year += 400 - (month <= 2);  // 400 years are 146097 days; none is below 0 so
-  u32 era = year / 400, of_era = year % 400, of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-  return (i32)((era - 1) * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year) - 719468;
-}
-__device__ __forceinline__ u32 month_days(u32 year, u32 month) {
-  if (month == 2) return 28 + (year % 4 == 0 && (year % 100 != 0 || year % 400 == 0));
-  return 30 + (0x15aau >> month & 1);  // 31: bits 1, 3, 5, 7, 8, 10, 12
-}
 // YYYYMMDD. All zeros is a null.
 __device__ __forceinline__ u32 read_date(u64 v, i32 &days) {
   const u64 digits = v ^ ONES * '0';
   if (!ink(v, 8) || !digits || v == ONES * '*') return FIXED_NULL;
-  if (nondigits(digits)) return FIXED_MALFORMED;
-  u32 ymd = eight_digits(digits), year = ymd / 10000, month = ymd / 100 % 100, day = ymd % 100;
-  if (month < 1 || month > 12 || day < 1 || day > month_days(year, month)) return FIXED_MALFORMED;
-  days = days_from_civil(year, month, day);
-  return FIXED_VALID;
+  return date_of(digits, days) ? FIXED_VALID : FIXED_MALFORMED;
 }

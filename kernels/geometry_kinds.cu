@@ -1,12 +1,17 @@
 // geometry_kinds.cu: what each geometry is by itself, its kind and whether it has a third ordinate, and which of these there are.
 //
 // buffer    elements   written by     what
+// starts    rows       rows           of the coordinates of each row; where they would be where there are none
+// ends      rows       rows           likewise
+// types     rows       rows           which geometry its type names
 // kinds     rows       rows, dims     kind of the row, and 8 if a position of it has a z; 0 where there is no geometry
+// valid     rows/64    rows           bit per row: there is a geometry
 // first     rows + 1   -              positions before each row, and all
 // report    1          rows, dims,    see GeometryReport; zero before
 //                      totals
 //
 // Positions look for their rows, not rows at their positions: a row of millions of them costs what millions of rows cost.
+#include "kind.cuh"
 #include "search.cuh"
 
 // Also in geometry_kinds.go.
@@ -17,7 +22,6 @@ struct GeometryReport {
 enum { KIND_POINT = 1, KIND_COLLECTION = 7, KIND_Z = 8 };
 enum { GEOMETRY_UNLIKE = 1, GEOMETRY_HOLLOW = 2 };
 
-__device__ __forceinline__ bool bit_of(const u64 *__restrict__ mask, i64 i) { return mask && (mask[i / 64] >> i % 64 & 1); }
 __device__ __forceinline__ bool is_nan(u64 bits) { return (bits & ~(1ull << 63)) > 0x7ffull << 52; }
 
 // Adds bits to a report of which most have been there for long; the block calls together, once.
@@ -34,18 +38,29 @@ __device__ __forceinline__ void report_bits(GeometryReport *report, u32 kinds, u
   if (shared[1] & ~*(volatile u32 *)&report->odd) atomicOr(&report->odd, shared[1]);
 }
 
-// One thread, one row.
-KERNEL __launch_bounds__(BLOCK) geometry_kinds_rows(const u8 *__restrict__ types, i64 rows, const u64 *__restrict__ valid, const u64 *__restrict__ coordinates, const u64 *__restrict__ geometries, u8 *__restrict__ kinds, GeometryReport *__restrict__ report) {
+// As ValueKind of records.go.
+constexpr u32 VALUE_OF_NULL = 1;
+
+// One thread, one row: its members are in type, geometry, coordinates and geometries, all ones where there is none. Without geometry all rows have one.
+KERNEL __launch_bounds__(BLOCK) geometry_kinds_rows(const u8 *__restrict__ text, i64 n, const i64 *__restrict__ value_start, const i64 *__restrict__ value_end, const u8 *__restrict__ value_kind, i64 members, i64 rows, const u32 *__restrict__ type, const u32 *__restrict__ geometry, const u32 *__restrict__ coordinates, const u32 *__restrict__ geometries, const i64 *__restrict__ base, i64 *__restrict__ starts, i64 *__restrict__ ends, u8 *__restrict__ types, u8 *__restrict__ kinds, u64 *__restrict__ valid, GeometryReport *__restrict__ report) {
   const i64 i = thread_index();
   u32 kind = 0, unlike = 0;
+  bool has = false;
   if (i < rows) {
-    kind = types[i];
-    const bool geometry = bit_of(valid, i), has_coordinates = bit_of(coordinates, i), has_geometries = bit_of(geometries, i);  // all on their way at a time
+    const u32 named = type[i], held = geometry ? geometry[i] : ~0u, placed = coordinates[i], collected = geometries[i];  // all on their way at a time
+    i64 start = base[i], end = start;
+    bool has_coordinates = false;
+    if (placed < members && value_kind[placed] > VALUE_OF_NULL) has_coordinates = true, start = value_start[placed], end = value_end[placed];
+    const bool has_geometries = collected < members && value_kind[collected] > VALUE_OF_NULL;
+    has = !geometry || (held < members && value_kind[held] > VALUE_OF_NULL);
+    kind = member_name(text, n, named, value_start, value_kind, members);
+    starts[i] = start, ends[i] = end, types[i] = (u8)kind;
     const bool known = kind >= KIND_POINT && kind <= KIND_COLLECTION, collection = kind == KIND_COLLECTION;
-    unlike = geometry & (!known | (has_coordinates == collection) | (has_geometries != collection));
-    if (!geometry || !known) kind = 0;
+    unlike = has & (!known | (has_coordinates == collection) | (has_geometries != collection));
+    if (!has || !known) kind = 0;
     kinds[i] = (u8)kind;
   }
+  store_bits(valid, i, rows, has);
   report_bits(report, kind ? 1u << kind : 0, unlike ? GEOMETRY_UNLIKE : 0);
 }
 

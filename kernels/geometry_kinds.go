@@ -27,27 +27,50 @@ type GeometryReport struct {
 	Odd   GeometryOddity
 }
 
-// GeometryKinds takes the types of rows that have a geometry, and checks that coordinates stand with the types that have them.
+// GeometryMembers are the members that say what geometries are: of each row a member, or -1.
 //
-//	types        n elements
-//	valid        Words(n) words: bit i says that row i has a geometry; the others' types don't count
-//	coordinates  Words(n) words: bit i says that it has coordinates
-//	geometries   likewise, that it has geometries; or none: no row has
-//	kinds        n elements, overwritten: none has GeometryZ
-//	report       one element, overwritten
+//	Type         its value names the type, as GeoJSONTypes has it
+//	Geometry     the record's member whose value the geometry is; or no element: every row has a geometry
+//	Coordinates  arrays
+//	Geometries   likewise
+//	Base         where the empty span of a row without coordinates lies
+type GeometryMembers struct {
+	Type, Geometry, Coordinates, Geometries gpu.Buffer[int32]
+	Base                                    gpu.Buffer[int64]
+}
+
+// GeometryKinds reads the types of rows that have a geometry, and checks that coordinates stand with the types that have them.
 //
-// One launch; reads a byte and three bits a row and writes a byte.
-func (k *Set) GeometryKinds(s *gpu.Stream, types gpu.Buffer[TypeKind], valid, coordinates, geometries Mask, kinds gpu.Buffer[GeometryKind], report gpu.Buffer[GeometryReport]) error {
+//	text        n bytes
+//	rows        of m members
+//	valueStart  m members' values, brackets and quotes included
+//	valueEnd    likewise
+//	kind        m elements
+//	to          overwritten: of the coordinates of each row, and what its type names, whether it has a geometry or not
+//	kinds       an element a row, overwritten: none has GeometryZ
+//	valid       a bit a row, overwritten: it has a geometry
+//	report      one element, overwritten
+//
+//	text      {"geometry":{"type":"Point","coordinates":[1,2]}} {"geometry":null}
+//	to.Kinds  Point                                             unknown
+//	kinds     Point                                             0
+//	valid     1                                                 .
+//
+// One launch; reads up to 54 bytes a row and 24 of text, and writes 18.
+func (k *Set) GeometryKinds(s *gpu.Stream, text gpu.Buffer[byte], rows GeometryMembers, valueStart, valueEnd gpu.Buffer[int64], kind gpu.Buffer[ValueKind], to Coordinates, kinds gpu.Buffer[GeometryKind], valid Mask, report gpu.Buffer[GeometryReport]) error {
 	w := k.begin(s, "geometry kinds")
-	n := int64(types.Len())
-	w.need(int64(kinds.Len()) == n, "%d kinds for %d types", kinds.Len(), n)
-	w.bits("valid", valid, n)
-	w.bits("coordinates", coordinates, n)
-	if geometries.Len() > 0 {
-		w.bits("geometries", geometries, n)
+	n, members, count := w.text(text), w.tokens(valueStart, valueEnd), int64(kinds.Len())
+	w.need(int64(kind.Len()) == members, "%d kinds for %d members", kind.Len(), members)
+	for _, slots := range []gpu.Buffer[int32]{rows.Type, rows.Coordinates, rows.Geometries} {
+		w.need(int64(slots.Len()) == count, "members of %d rows, of %d", slots.Len(), count)
 	}
+	w.need(int64(rows.Geometry.Len()) == count || rows.Geometry.Len() == 0, "geometries of %d rows, of %d", rows.Geometry.Len(), count)
+	w.need(int64(rows.Base.Len()) == count && w.tokens(to.Starts, to.Ends) == count && int64(to.Kinds.Len()) == count, "%d bases, %d starts and %d types for %d rows", rows.Base.Len(), to.Starts.Len(), to.Kinds.Len(), count)
+	w.bits("valid", valid, count)
 	w.geometryReport(report)
-	w.launch("geometry_kinds_rows", blocks(n, block), block, types.Arg(), gpu.Int(n), valid.Arg(), coordinates.Arg(), geometries.Arg(), kinds.Arg(), report.Arg())
+	w.launch("geometry_kinds_rows", blocks(count, block), block, text.Arg(), gpu.Int(n), valueStart.Arg(), valueEnd.Arg(), kind.Arg(), gpu.Int(members), gpu.Int(count),
+		rows.Type.Arg(), rows.Geometry.Arg(), rows.Coordinates.Arg(), rows.Geometries.Arg(), rows.Base.Arg(),
+		to.Starts.Arg(), to.Ends.Arg(), to.Kinds.Arg(), kinds.Arg(), valid.Arg(), report.Arg())
 	return w.done()
 }
 

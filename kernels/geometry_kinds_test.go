@@ -21,29 +21,88 @@ type rowGeometry struct {
 func geometryKinds(r *rig, rows []rowGeometry, collections, withZ bool) (kinds []kernels.GeometryKind, first, second kernels.GeometryReport) {
 	r.Helper()
 	n := len(rows)
-	types := make([]kernels.TypeKind, n)
+	m := geometryMembers(rows, collections)
 	var x, z []float64
 	starts := []int64{0}
-	for i, row := range rows {
-		types[i] = row.kind
+	for _, row := range rows {
 		x, z = append(x, row.x...), append(z, row.z...)
 		starts = append(starts, int64(len(x)))
-	}
-	mask := func(set func(rowGeometry) bool) kernels.Mask {
-		return upload(r, bitmap(n, func(i int) bool { return set(rows[i]) }))
-	}
-	var geometries kernels.Mask
-	if collections {
-		geometries = mask(func(row rowGeometry) bool { return row.geometries })
 	}
 	if !withZ {
 		z = nil
 	}
 	out, report := poisoned[kernels.GeometryKind](r, n), poisoned[kernels.GeometryReport](r, 1)
-	r.ok(r.k.GeometryKinds(r.s, upload(r, types), mask(func(row rowGeometry) bool { return row.valid }), mask(func(row rowGeometry) bool { return row.coordinates }), geometries, out, report))
+	to := kernels.Coordinates{Starts: poisoned[int64](r, n), Ends: poisoned[int64](r, n), Kinds: poisoned[kernels.TypeKind](r, n)}
+	valid := poisoned[uint64](r, kernels.Words(n))
+	of := kernels.GeometryMembers{Type: upload(r, m.slots[0]), Coordinates: upload(r, m.slots[1]), Geometries: upload(r, m.slots[2]), Base: upload(r, m.base)}
+	if slices.ContainsFunc(rows, func(row rowGeometry) bool { return !row.valid }) {
+		of.Geometry = upload(r, m.slots[3])
+	}
+	r.ok(r.k.GeometryKinds(r.s, upload(r, m.text), of, upload(r, m.starts), upload(r, m.ends), upload(r, m.kinds), to, out, valid, report))
 	first = read(r, report)[0]
+	m.check(r, rows, read(r, to.Starts), read(r, to.Ends), read(r, to.Kinds), read(r, valid))
 	r.ok(r.k.GeometryDims(r.s, upload(r, x), upload(r, z), upload(r, starts), out, report))
 	return read(r, out), first, read(r, report)[0]
+}
+
+// rowMembers are the members of rows of geometries. A member that is there but null is no value.
+type rowMembers struct {
+	text         []byte
+	starts, ends []int64
+	kinds        []kernels.ValueKind
+	slots        [4][]int32 // type, coordinates, geometries, geometry
+	base         []int64
+}
+
+// geometryNames are the names of types as text; KindUndecided is written with an escape.
+var geometryNames = map[kernels.TypeKind]string{
+	kernels.KindPoint: "Point", kernels.KindLineString: "LineString", kernels.KindPolygon: "Polygon", kernels.KindMultiPoint: "MultiPoint", kernels.KindMultiLineString: "MultiLineString",
+	kernels.KindMultiPolygon: "MultiPolygon", kernels.KindGeometryCollection: "GeometryCollection", kernels.KindFeature: "Feature", kernels.KindUndecided: `P\u006fint`,
+}
+
+// geometryMembers writes the members of rows, those that a row does not have as null or not at all.
+func geometryMembers(rows []rowGeometry, collections bool) (m rowMembers) {
+	add := func(slot int, has bool, text string, kind kernels.ValueKind, odd bool) {
+		member := int32(-1)
+		if !has && odd {
+			text, kind, has = "null", kernels.ValueNull, true
+		}
+		if has {
+			member = int32(len(m.kinds))
+			start := int64(len(m.text))
+			m.text = append(append(m.text, text...), ',')
+			m.starts, m.ends, m.kinds = append(m.starts, start), append(m.ends, start+int64(len(text))), append(m.kinds, kind)
+		}
+		m.slots[slot] = append(m.slots[slot], member)
+	}
+	for i, row := range rows {
+		m.base = append(m.base, int64(len(m.text)))
+		name, known := geometryNames[row.kind]
+		add(0, known, `"`+name+`"`, kernels.ValueString, i%2 == 0)
+		add(1, row.coordinates, "[1,2]", kernels.ValueArray, i%3 == 0)
+		add(2, row.geometries && collections, "[]", kernels.ValueArray, i%3 == 1)
+		add(3, row.valid, "{}", kernels.ValueObject, i%2 == 1)
+	}
+	return m
+}
+
+// check compares what GeometryKinds says of members.
+func (m rowMembers) check(r *rig, rows []rowGeometry, starts, ends []int64, types []kernels.TypeKind, valid []uint64) {
+	r.Helper()
+	for i, row := range rows {
+		start, end := m.base[i], m.base[i]
+		if row.coordinates {
+			start, end = m.starts[m.slots[1][i]], m.ends[m.slots[1][i]]
+		}
+		if starts[i] != start || ends[i] != end || types[i] != row.kind || bit(valid, i) != row.valid {
+			r.Fatalf("row %d: coordinates [%d, %d), type %d, valid %v; want [%d, %d) of %+v", i, starts[i], ends[i], types[i], bit(valid, i), start, end, row)
+		}
+	}
+	for i := len(rows); i < 64*len(valid); i++ {
+		if bit(valid, i) {
+			r.Fatalf("bit %d is set behind %d rows", i, len(rows))
+		}
+	}
 }
 
 // checkGeometryKinds compares them with a row at a time.
@@ -142,16 +201,28 @@ func TestGeometryKinds(t *testing.T) {
 
 func TestGeometryKindsArguments(t *testing.T) {
 	r := open(t)
-	types, kinds, report := poisoned[kernels.TypeKind](r, 65), poisoned[kernels.GeometryKind](r, 65), poisoned[kernels.GeometryReport](r, 1)
-	mask, short := poisoned[uint64](r, 2), poisoned[uint64](r, 1)
-	x, first := poisoned[float64](r, 9), poisoned[int64](r, 66)
-	var none kernels.Mask
+	text, kinds, report := poisoned[byte](r, 100), poisoned[kernels.GeometryKind](r, 65), poisoned[kernels.GeometryReport](r, 1)
+	valid, x, first := poisoned[uint64](r, 2), poisoned[float64](r, 9), poisoned[int64](r, 66)
+	slots, base, values, of := poisoned[int32](r, 65), poisoned[int64](r, 65), poisoned[int64](r, 9), poisoned[kernels.ValueKind](r, 9)
+	rows := kernels.GeometryMembers{Type: slots, Coordinates: slots, Geometries: slots, Base: base}
+	to := kernels.Coordinates{Starts: base, Ends: base, Kinds: poisoned[kernels.TypeKind](r, 65)}
+	call := func(change func(m *kernels.GeometryMembers, to *kernels.Coordinates)) error {
+		m, c := rows, to
+		change(&m, &c)
+		return r.k.GeometryKinds(r.s, text, m, values, values, of, c, kinds, valid, report)
+	}
+	same := func(*kernels.GeometryMembers, *kernels.Coordinates) {}
 	for name, err := range map[string]error{
-		"kinds":       r.k.GeometryKinds(r.s, types, mask, mask, none, kinds.Slice(0, 64), report),
-		"valid":       r.k.GeometryKinds(r.s, types, short, mask, none, kinds, report),
-		"coordinates": r.k.GeometryKinds(r.s, types, mask, none, none, kinds, report),
-		"geometries":  r.k.GeometryKinds(r.s, types, mask, mask, short, kinds, report),
-		"no report":   r.k.GeometryKinds(r.s, types, mask, mask, none, kinds, report.Slice(0, 0)),
+		"types":       call(func(m *kernels.GeometryMembers, _ *kernels.Coordinates) { m.Type = slots.Slice(0, 64) }),
+		"geometry":    call(func(m *kernels.GeometryMembers, _ *kernels.Coordinates) { m.Geometry = slots.Slice(0, 64) }),
+		"coordinates": call(func(m *kernels.GeometryMembers, _ *kernels.Coordinates) { m.Coordinates = slots.Slice(0, 0) }),
+		"geometries":  call(func(m *kernels.GeometryMembers, _ *kernels.Coordinates) { m.Geometries = slots.Slice(0, 1) }),
+		"base":        call(func(m *kernels.GeometryMembers, _ *kernels.Coordinates) { m.Base = base.Slice(0, 64) }),
+		"ends":        call(func(_ *kernels.GeometryMembers, to *kernels.Coordinates) { to.Ends = base.Slice(0, 64) }),
+		"names":       call(func(_ *kernels.GeometryMembers, to *kernels.Coordinates) { to.Kinds = to.Kinds.Slice(0, 64) }),
+		"members":     r.k.GeometryKinds(r.s, text, rows, values, values, of.Slice(0, 8), to, kinds, valid, report),
+		"valid":       r.k.GeometryKinds(r.s, text, rows, values, values, of, to, kinds, valid.Slice(0, 1), report),
+		"no report":   r.k.GeometryKinds(r.s, text, rows, values, values, of, to, kinds, valid, report.Slice(0, 0)),
 		"offsets":     r.k.GeometryDims(r.s, x, x, first.Slice(0, 65), kinds, report),
 		"z":           r.k.GeometryDims(r.s, x, x.Slice(0, 8), first, kinds, report),
 		"no reports":  r.k.GeometryDims(r.s, x, gpu.Buffer[float64]{}, first, kinds, report.Slice(0, 0)),
@@ -160,4 +231,5 @@ func TestGeometryKindsArguments(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
+	r.ok(call(same))
 }

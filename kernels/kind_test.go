@@ -72,6 +72,43 @@ func TestGeoJSONTypes(t *testing.T) {
 }
 
 // What lies behind the text ends no name, whatever ends one.
+func TestGeoJSONTypesFound(t *testing.T) {
+	r := open(t)
+	all := make([]rowGeometry, 700)
+	for i := range all {
+		all[i].kind = kernels.KindFeature
+	}
+	for _, tt := range []struct {
+		name string
+		odd  kernels.TypeKind // of one row
+		want uint32
+	}{
+		{"features", kernels.KindFeature, 1 << 8},
+		{"no type", kernels.KindUnknown, 1<<8 | 1},
+		{"a point", kernels.KindPoint, 1<<8 | 1<<1},
+		{"an escape", kernels.KindUndecided, 1<<8 | 1<<31},
+	} {
+		for _, at := range []int{0, 255, 256, 699} {
+			rows := slices.Clone(all)
+			rows[at].kind = tt.odd
+			m, found := geometryMembers(rows, false), poisoned[uint32](r, 1)
+			r.ok(r.k.GeoJSONTypesFound(r.s, upload(r, m.text), upload(r, m.slots[0]), upload(r, m.starts), upload(r, m.kinds), found))
+			if got := read(r, found)[0]; got != tt.want {
+				t.Errorf("%s in row %d: found %b, want %b", tt.name, at, got, tt.want)
+			}
+		}
+	}
+	m, found := geometryMembers(all, false), poisoned[uint32](r, 1)
+	for name, err := range map[string]error{
+		"kinds": r.k.GeoJSONTypesFound(r.s, upload(r, m.text), upload(r, m.slots[0]), upload(r, m.starts), upload(r, m.kinds[1:]), found),
+		"found": r.k.GeoJSONTypesFound(r.s, upload(r, m.text), upload(r, m.slots[0]), upload(r, m.starts), upload(r, m.kinds), found.Slice(0, 0)),
+	} {
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
 func TestGeoJSONTypesCutOff(t *testing.T) {
 	r := open(t)
 	for text, want := range map[string]kernels.TypeKind{"Point": kernels.KindUnknown, "Point\x00": kernels.KindPoint, "Point;": kernels.KindPoint} {

@@ -20,7 +20,7 @@ struct PositionsFound {
   i64 empty;      // positions of no ordinate
   i64 more;       // ordinates behind the third
   u32 dims;       // bit k: some position has k ordinates
-  u32 pad;
+  u32 undecided;  // positions that the host must read
 };
 enum { POSITION_READ, POSITION_MALFORMED, POSITION_UNDECIDED };
 struct Position {
@@ -127,9 +127,11 @@ KERNEL __launch_bounds__(BLOCK) positions(const u8 *__restrict__ text, i64 n, co
   if (lane_index() == 0 && warp_dims) atomicOr(&block_dims, warp_dims);
   u32 empty = __syncthreads_count(dims == 1);
   more = __syncthreads_count(more);
+  const u32 unread = __syncthreads_count(state == POSITION_UNDECIDED);
   if (threadIdx.x == 0 && block_dims & ~found->dims) atomicOr(&found->dims, block_dims);
   if (threadIdx.x == 0 && empty) atomicAdd((u64 *)&found->empty, (u64)empty);
   if (threadIdx.x == 0 && more) atomicAdd((u64 *)&found->more, (u64)more);
+  if (threadIdx.x == 0 && unread) atomicAdd(&found->undecided, unread);
 }
 
 // Takes what the host says: the four ordinates of position index[i], one after the other.

@@ -32,7 +32,7 @@ type PositionsFound struct {
 	Empty     int64  // positions of no ordinate: "[]", EMPTY
 	More      int64  // ordinates behind the third, in Z and M or not
 	Dims      uint32 // bit k is set if some position has k ordinates; those of more than four count as four
-	_         uint32
+	Undecided uint32 // positions that SettlePositions is to read; 0 behind it
 }
 
 // ParsePositions reads the positions that begin at the bytes at of text, with two to four ordinates each, or none.
@@ -88,6 +88,10 @@ func (k *Set) SettlePositions(s *gpu.Stream, text gpu.Buffer[byte], at gpu.Buffe
 	w.text(text)
 	to.check(w, at, style)
 	found = only(w, to.Found)
+	if found.Undecided == 0 {
+		return found, 0, w.done()
+	}
+	found.Undecided = 0
 	index := undecided(w, to.Undecided)
 	settled = index.Len()
 	batch := newSettling(w, text, settled)
@@ -103,9 +107,7 @@ func (k *Set) SettlePositions(s *gpu.Stream, text gpu.Buffer[byte], at gpu.Buffe
 		upload(w, values, ordinates)
 		w.launch("positions_settle", blocks(int64(some.Len()), block), block, some.Arg(), values.Arg(), gpu.Int(some.Len()), to.X.Arg(), to.Y.Arg(), to.Z.Arg(), to.M.Arg())
 	}
-	if settled > 0 {
-		upload(w, to.Found, []PositionsFound{found})
-	}
+	upload(w, to.Found, []PositionsFound{found})
 	return found, settled, w.done()
 }
 

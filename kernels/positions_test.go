@@ -82,6 +82,7 @@ func checkPositions(r *rig, what string, text []byte, at []int64, style kernels.
 			}
 		}
 	}
+	wantBefore.Undecided = uint32(undecided)
 	if before.found != wantBefore || after.found != wantAfter {
 		r.Fatalf("%s: found %+v, settled %+v, want %+v, %+v", what, before.found, after.found, wantBefore, wantAfter)
 	}

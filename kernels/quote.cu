@@ -13,8 +13,8 @@ KERNEL __launch_bounds__(BLOCK) quote_tiles(const u8 *__restrict__ text, i64 n, 
   const i64 word = thread_index();
   Planes p = load_planes(text, n, word);
   TileEscapes escapes = {0, STATE_OFF, 0};
-  u64 quotes = bytes_equal(p, quote);
-  if (style == 0) quotes = counting_quotes(bytes_equal(p, '\\'), quotes, word_valid(n, word), shared, escapes);
+  u64 quotes = bytes_equal(p, quote), escaped;
+  if (style == 0) quotes = counting_quotes(bytes_equal(p, '\\'), quotes, word_valid(n, word), shared, escapes, escaped);
   if (word * WORD < n) inside[word] = quotes;
   u32 all;
   block_parity(__popcll(quotes), shared, all);

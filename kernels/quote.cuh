@@ -48,9 +48,9 @@ struct TileEscapes {
   u32 first, tail, odd;  // as in QuoteTile
 };
 // One word's quotes that count, in a block that reads one tile, escapes that reach into the tile aside. bs and quotes: its backslashes and quotes,
-// valid: its bytes that belong to the text. All threads of the block call; tile is the same in all of them.
-__device__ __forceinline__ u64 counting_quotes(u64 bs, u64 quotes, u64 valid, u32 *shared, TileEscapes &tile) {
-  tile.tail = STATE_OFF, tile.odd = 0;
+// valid: its bytes that belong to the text. escaped gets those of them that are. All threads of the block call; tile is the same in all of them.
+__device__ __forceinline__ u64 counting_quotes(u64 bs, u64 quotes, u64 valid, u32 *shared, TileEscapes &tile, u64 &escaped) {
+  tile.tail = STATE_OFF, tile.odd = 0, escaped = 0;
   if (!__syncthreads_or(bs != 0)) {
     if (threadIdx.x == 0) shared[0] = quotes & 1;
     __syncthreads();
@@ -59,7 +59,7 @@ __device__ __forceinline__ u64 counting_quotes(u64 bs, u64 quotes, u64 valid, u3
     return quotes;
   }
   u32 carry = 0, odd = 0, set;
-  u64 escaped = escaped_bytes(bs, carry);
+  escaped = escaped_bytes(bs, carry);
   if (bs == valid) {
     set = STATE_KEPT, odd = __popcll(valid) & 1;  // 64 backslashes escape one another, and so do none
   } else {
@@ -76,7 +76,8 @@ __device__ __forceinline__ u64 counting_quotes(u64 bs, u64 quotes, u64 valid, u3
   tile.first = shared[0];
   __syncthreads();
   carry = start == STATE_ON;
-  return quotes & ~escaped_bytes(bs, carry);
+  escaped = escaped_bytes(bs, carry);
+  return quotes & ~escaped;
 }
 
 // ---- joining tiles ----

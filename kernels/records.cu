@@ -27,8 +27,10 @@
 // buffer     elements   written by   what
 // planes     3 * n/64   -            see structure.cu
 // tile       n/16384    -            see quote.cuh
-// run        n/16384    count, join  of each tile; joined: what lies before it
-// result     1          join, emit   see RecordResult
+// levels     3 * n/64   count        one after the other: inside, odd and from2 of each word; whole tiles
+// run        n/16384    count        of each tile
+// before     6 * n/16384  join       what lies before each tile, see RunPlace: whole rounds of JOIN_RUNS * JOIN_EACH tiles
+// result     1          all          see RecordResult; the fault all ones before
 // open...    records    emit         see records.go
 // row...     members    emit         see records.go
 #include "bytes.cuh"
@@ -45,12 +47,24 @@ struct RecordResult {
 __device__ __forceinline__ void note_fault(RecordResult *__restrict__ result, i64 at) {
   if ((u64)at < *(volatile u64 *)&result->fault) atomicMin(&result->fault, (u64)at);
 }
-// The word's classes and levels. All threads of the block call.
-__device__ __forceinline__ RecordWord tile_word(const u64 *__restrict__ planes, i64 n, const QuoteTile &t, u32 *shared, i32 *warps) {
-  const WordClasses x = word_classes(planes, n, thread_index(), t, shared);
+// The word's classes and levels, found, and kept for kept_word. All threads of the block call.
+__device__ __forceinline__ RecordWord found_word(const u64 *__restrict__ planes, i64 n, const QuoteTile &t, u32 *shared, i32 *warps, u64 *__restrict__ levels, RecordResult *__restrict__ result) {
+  const i64 word = thread_index(), room = (i64)gridDim.x * BLOCK;
+  const WordClasses x = word_classes(planes, n, word, t, shared);
   i32 all;
   const i32 change = tile_exclusive(__popcll(x.open) - __popcll(x.close), warps, all);
-  return record_word(x, (i32)max((i64)-1, min(t.depth, (i64)1 << 20)) + change);
+  const RecordLevels at = record_levels(x, (i32)max((i64)-1, min(t.depth, (i64)1 << 20)) + change);
+  if (at.below) note_fault(result, word * WORD);
+  levels[word] = x.inside, levels[room + word] = at.odd, levels[2 * room + word] = at.from2;
+  return record_word(x, at.odd, at.from2);
+}
+__device__ __forceinline__ RecordWord kept_word(const u64 *__restrict__ planes, i64 n, const QuoteTile &t, const u64 *__restrict__ levels) {
+  const i64 word = thread_index(), words = (n + WORD - 1) / WORD, room = (i64)gridDim.x * BLOCK;
+  const u64 inside = levels[word];
+  u64 a = 0, b = 0, c = 0;
+  if (word < words) a = planes[word], b = planes[words + word], c = planes[2 * words + word];
+  settle_first(t, a, b);
+  return record_word(classes_of(a, b, c, inside, ~inside), levels[room + word], levels[2 * room + word]);
 }
 
 // ---- what each tile holds ----
@@ -75,12 +89,12 @@ __device__ __forceinline__ i32 last_found(const i32 *p) {
 }
 
 // Whoever has the last of what is looked for writes it.
-KERNEL __launch_bounds__(BLOCK) records_count(const u64 *__restrict__ planes, i64 n, const QuoteTile *__restrict__ tile, RecordRun *__restrict__ run) {
+KERNEL __launch_bounds__(BLOCK) records_count(const u64 *__restrict__ planes, i64 n, const QuoteTile *__restrict__ tile, u64 *__restrict__ levels, TileRun *__restrict__ run, RecordResult *__restrict__ result) {
   __shared__ u32 shared[33], member_warps[WARPS];
   __shared__ i32 depth_warps[WARPS];
   __shared__ WarpFinds found;
   __shared__ u8 last_of[BLOCK];  // the code of each word's last token, of which strings are AT_QUOTE
-  const RecordWord r = tile_word(planes, n, tile[blockIdx.x], shared, depth_warps);
+  const RecordWord r = found_word(planes, n, tile[blockIdx.x], shared, depth_warps, levels, result);
   const u64 outers = r.colon & r.level1, values = r.open & r.level1;
   last_of[threadIdx.x] = (u8)(r.token ? (r.colon >> (63 - __clzll((i64)r.token)) & 1 ? AT_COLON : AT_QUOTE) : AT_NOTHING);
   find_last(found.outer, last_place(outers)), find_last(found.token, last_place(r.token)), find_last(found.end, last_place(r.end)), find_last(found.value, last_place(values));
@@ -89,24 +103,22 @@ KERNEL __launch_bounds__(BLOCK) records_count(const u64 *__restrict__ planes, i6
   u32 members;
   const u32 before = tile_exclusive((u32)__popcll(r.colon), member_warps, members);
   const i32 outer = last_found(found.outer), token = last_found(found.token), value = last_found(found.value);
-  const i64 from = blockIdx.x * TILE;
-  RecordRun *mine = run + blockIdx.x;
+  TileRun *mine = run + blockIdx.x;
   if (threadIdx.x == 0) {
-    const i32 end = last_found(found.end);
     i32 records = 0;
     for (int w = 0; w < WARPS; w++) records += found.records[w];
-    mine->members = members, mine->records = records;
-    mine->at = token < 0 ? -1 : from + token, mine->end = end < 0 ? -1 : from + end;
+    mine->members = (u16)members, mine->records = (u16)records;
+    mine->at = (i16)token, mine->end = (i16)last_found(found.end);
     if (outer < 0) mine->outer = -1;
     if (token < 0) mine->code = AT_NOTHING;
     if (value < 0) mine->array = STATE_KEPT;
   }
-  if (outers && outer / WORD == threadIdx.x) mine->outer = before + __popcll(r.colon & low_bits(outer % WORD));
-  if (values && value / WORD == threadIdx.x) mine->array = record_state(r);
+  if (outers && outer / WORD == threadIdx.x) mine->outer = (i16)(before + __popcll(r.colon & low_bits(outer % WORD)));
+  if (values && value / WORD == threadIdx.x) mine->array = (u16)record_state(r);
   if (r.token && token / WORD == threadIdx.x) {
     int word = (int)threadIdx.x - 1;
     while (word >= 0 && last_of[word] == AT_NOTHING) word--;
-    mine->code = last_code(r, word < 0 ? (u32)AT_NOTHING : (u32)last_of[word]);
+    mine->code = (u16)last_code(r, word < 0 ? (u32)AT_NOTHING : (u32)last_of[word]);
   }
 }
 
@@ -119,30 +131,33 @@ __device__ __forceinline__ bool line_before(const u8 *__restrict__ text, i64 at)
 }
 
 // One block. Tells each tile what lies before it, JOIN_EACH tiles a thread at a time.
-KERNEL __launch_bounds__(JOIN_RUNS, 1) records_join(const u8 *__restrict__ text, i64 n, u32 separator, RecordRun *__restrict__ run, i64 tiles, RecordResult *__restrict__ result) {
+KERNEL __launch_bounds__(JOIN_RUNS, 1) records_join(const u8 *__restrict__ text, i64 n, u32 separator, const uint4 *__restrict__ run, i64 tiles, i64 *__restrict__ run_before, RecordResult *__restrict__ result) {
   __shared__ RecordRun shared[33];
   RecordRun start = no_run();
   start.code = AT_START;
   for (i64 from = 0; from < tiles; from += (i64)blockDim.x * JOIN_EACH) {
     const i64 first = from + (i64)threadIdx.x * JOIN_EACH;
+    uint4 own[JOIN_EACH];
+#pragma unroll
+    for (int k = 0; k < JOIN_EACH; k++)
+      if (first + k < tiles) own[k] = run[first + k];
     RecordRun mine = no_run(), all;
 #pragma unroll
     for (int k = 0; k < JOIN_EACH; k++)
-      if (first + k < tiles) mine = join(mine, run[first + k]);
+      if (first + k < tiles) mine = join(mine, tile_run(own[k], first + k));
     RecordRun before = join(start, block_runs(mine, shared, all));
 #pragma unroll
     for (int k = 0; k < JOIN_EACH; k++) {
       if (first + k >= tiles) break;
-      const RecordRun own = run[first + k];
-      run[first + k] = before;
-      before = join(before, own);
+      store_run(run_before, run_place(tiles, first + k), before);
+      before = join(before, tile_run(own[k], first + k));
     }
     start = join(start, all);
   }
   if (threadIdx.x > 0) return;
   result->members = start.members, result->records = start.records;
   const bool ended = separator == SEPARATOR_COMMA ? start.code == AT_NEXT : start.code == AT_RECORD && line_before(text, n);
-  if (!ended) note_fault(result, start.code == AT_START ? 0 : n);
+  if (!ended && n > 0) note_fault(result, start.code == AT_START ? 0 : n);
 }
 
 // ---- the grammar ----
@@ -275,18 +290,17 @@ __device__ __forceinline__ i64 list_key(const RecordTile &s, i32 colon, i64 memb
   return end - start < GAP_LONGEST ? -1 : start;
 }
 
-KERNEL __launch_bounds__(BLOCK, 4) records_emit(const u8 *__restrict__ text, const u64 *__restrict__ planes, i64 n, u32 separator, const QuoteTile *__restrict__ tile, const RecordRun *__restrict__ run, RecordResult *__restrict__ result, i64 *__restrict__ open, i64 *__restrict__ close, i32 *__restrict__ row, i32 *__restrict__ owner, i64 *__restrict__ key_start, i64 *__restrict__ key_end, i64 *__restrict__ value_start, i64 *__restrict__ value_end, u8 *__restrict__ kind) {
-  __shared__ u32 shared[33], array_warps[WARPS], colon_warps[WARPS], code_warps[WARPS], count_warps[WARPS];
-  __shared__ i32 depth_warps[WARPS];
+KERNEL __launch_bounds__(BLOCK, 4) records_emit(const u8 *__restrict__ text, const u64 *__restrict__ planes, i64 n, u32 separator, const QuoteTile *__restrict__ tile, const u64 *__restrict__ kept, const i64 *__restrict__ run_before, RecordResult *__restrict__ result, i64 *__restrict__ open, i64 *__restrict__ close, i32 *__restrict__ row, i32 *__restrict__ owner, i64 *__restrict__ key_start, i64 *__restrict__ key_end, i64 *__restrict__ value_start, i64 *__restrict__ value_end, u8 *__restrict__ kind) {
+  __shared__ u32 array_warps[WARPS], colon_warps[WARPS], code_warps[WARPS], count_warps[WARPS];
   __shared__ RecordTile s;
   const i64 word = thread_index(), base = blockIdx.x * TILE;
   const i32 place = (i32)threadIdx.x * (i32)WORD;
-  if (threadIdx.x == 0) s.run = run[blockIdx.x];
+  if (threadIdx.x == 0) s.run = load_run(run_before, run_place(gridDim.x, blockIdx.x));
   const QuoteTile t = tile[blockIdx.x];
   const bool reached = t.quotes != 0;  // by a string
-  RecordWord r = tile_word(planes, n, t, shared, depth_warps);
+  RecordWord r = kept_word(planes, n, t, kept);
   const u64 levels = (r.level0 | r.level1 | r.level2) & word_valid(n, word);
-  if (!__syncthreads_or(levels != 0 || r.below)) return;
+  if (!__syncthreads_or(levels != 0)) return;
 
   // What stands in an array at level 1 is no token of the grammar. A colon there is always wrong.
   const u64 values = r.open & r.level1;
@@ -305,7 +319,7 @@ KERNEL __launch_bounds__(BLOCK, 4) records_emit(const u8 *__restrict__ text, con
   const u64 sum = (r.colon << 1 | (code == AT_COLON ? 1 : 0)) + ~r.token, colons = sum & r.token;  // as behind(), which keeps what is no token out
   const u64 wrong = stray | wrong_tokens(r, arrays, colons, r.begin & colons, code, separator, word == 0);
   // Between a colon and the next token, where the sum has no bit, list_value looks.
-  i64 fault = wrong ? word * WORD + first_bit(wrong) : r.below ? word * WORD : solid_byte(text, n, word, levels & ~hidden & ~r.token & ~r.end & ~r.inside & sum);
+  i64 fault = wrong ? word * WORD + first_bit(wrong) : solid_byte(text, n, word, levels & ~hidden & ~r.token & ~r.end & ~r.inside & sum);
 
   const u64 records = r.open & r.level0;
   u32 all;

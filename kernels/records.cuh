@@ -11,8 +11,8 @@
 #pragma once
 #include "structure.cuh"
 
-constexpr int JOIN_RUNS = 1024;  // threads of the one block that joins tiles
-constexpr int JOIN_EACH = 4;     // tiles that one of them joins at a time
+constexpr int JOIN_RUNS = 512;  // threads of the one block that joins tiles
+constexpr int JOIN_EACH = 4;     // tiles that one of them joins at a time; also in records.go
 constexpr int WARPS = BLOCK / 32;
 
 // The last token before a place, as far as what follows depends on it.
@@ -42,17 +42,21 @@ struct RecordWord {
   u64 open, close, curly;      // brackets at these levels
   u64 colon;                   // at level 1 or 2: members
   u64 comma;
-  bool below;                  // more is closed in the word than was open
+};
+// The level of each byte, in two bits that change at one bracket each.
+struct RecordLevels {
+  u64 odd, from2;
+  bool below;  // more is closed in the word than was open
 };
 
-// depth: before the word, or anything large. Goes over the word's brackets unless all of it lies deep. A bracket belongs to the level outside of it, and goes over the
+// depth: before the word, or anything large. Goes over the word's brackets unless all of it lies deep; what lies below a record is as deep. A bracket belongs to the level outside of it, and goes over the
 // bound between that and the next one, openers with the byte behind them. Bounds 1 and 3 turn one bit of the level on and off, bound 2 the other:
 //
 //   text    . { . { . [ . ] . } . }     level  0 1 2 deeper
 //   odd     . . 1 1 1 1 . 1 1 1 1 .     odd    . 1 1 .
 //   from2   . . . . 1 1 1 1 1 . . .     from2  . . 1 1
-__device__ __forceinline__ RecordWord record_word(const WordClasses &x, i32 depth) {
-  RecordWord r = {0, 0, 0, x.inside, 0, 0, 0, 0, 0, 0, 0, 0, false};
+__device__ __forceinline__ RecordLevels record_levels(const WordClasses &x, i32 depth) {
+  RecordLevels r = {0, ~0ull, false};
   if (depth - __popcll(x.close) > 2) return r;
   u64 odds = 0, twos = 0;
   i32 at = depth, lowest = 1;
@@ -65,11 +69,15 @@ __device__ __forceinline__ RecordWord record_word(const WordClasses &x, i32 dept
     lowest = min(lowest, bound);
     at = bound - 1 + opens;
   }
-  const u64 odd = prefix_xor((odds & x.open) << 1 ^ (odds & x.close)) ^ (depth == 1 || depth == 2 ? ~0ull : 0);
-  const u64 from2 = prefix_xor((twos & x.open) << 1 ^ (twos & x.close)) ^ (depth >= 2 ? ~0ull : 0), here = odd | ~from2;
   r.below = lowest <= 0;
   if (depth < 0 || r.below) return r;
-  r.level0 = ~odd & ~from2, r.level1 = odd & ~from2, r.level2 = odd & from2;
+  r.odd = prefix_xor((odds & x.open) << 1 ^ (odds & x.close)) ^ (depth == 1 || depth == 2 ? ~0ull : 0);
+  r.from2 = prefix_xor((twos & x.open) << 1 ^ (twos & x.close)) ^ (depth >= 2 ? ~0ull : 0);
+  return r;
+}
+__device__ __forceinline__ RecordWord record_word(const WordClasses &x, u64 odd, u64 from2) {
+  const u64 here = odd | ~from2;
+  RecordWord r = {~odd & ~from2, odd & ~from2, odd & from2, x.inside, 0, 0, 0, 0, 0, 0, 0, 0};
   r.begin = x.quotes & x.inside & here, r.end = x.quotes & ~x.inside & here;
   r.open = x.open & here, r.close = x.close & here, r.curly = x.curly & here;
   r.colon = x.colon & odd, r.comma = x.comma & here;
@@ -155,6 +163,13 @@ __device__ __forceinline__ u32 tile_before(u32 v, u32 start, u32 *warps) {
 
 // ---- runs of tiles ----
 
+// What a tile holds, in 16 bytes, so that the lanes of a warp read whole lines of them. Places are bytes of the tile, -1 if there is none.
+struct TileRun {
+  u16 members, records;  // as in RecordRun
+  i16 outer, at, end;
+  u16 code, array, pad;
+};
+
 // What a run of tiles holds, or what lies before a tile.
 struct RecordRun {
   i64 members, records;  // colons, and openers of records
@@ -178,6 +193,34 @@ __device__ __forceinline__ RecordRun join(const RecordRun &a, const RecordRun &b
   r.outer = b.outer < 0 ? a.outer : a.members + b.outer;
   if (b.end < 0) r.end = a.end;
   if (b.array == STATE_KEPT) r.array = a.array;
+  return r;
+}
+// The run of one tile, whose words as memory has them are v.
+__device__ __forceinline__ RecordRun tile_run(uint4 v, i64 tile) {
+  const i64 from = tile * TILE;
+  const i32 outer = (i16)v.y, at = (i16)(v.y >> 16), end = (i16)v.z;
+  RecordRun r = {v.x & 0xffff, v.x >> 16, outer, at < 0 ? -1 : from + at, end < 0 ? -1 : from + end, v.z >> 16, v.w & 0xffff};
+  return r;
+}
+// What lies before each tile, in columns of whole rounds of the block that joins them: at first the first tile of each of its threads, then their second ones, so that
+// what its threads store at a time lies side by side.
+struct RunPlace {
+  i64 at, next;  // in the first column, and from one to the next
+};
+__device__ __forceinline__ RunPlace run_place(i64 tiles, i64 tile) {
+  constexpr i64 ROUND = JOIN_RUNS * JOIN_EACH;
+  RunPlace r = {tile / ROUND * ROUND + tile % JOIN_EACH * JOIN_RUNS + tile % ROUND / JOIN_EACH, (tiles + ROUND - 1) / ROUND * ROUND};
+  return r;
+}
+__device__ __forceinline__ void store_run(i64 *__restrict__ before, RunPlace p, const RecordRun &r) {
+  before += p.at;
+  before[0] = r.members, before[p.next] = r.records, before[2 * p.next] = r.outer, before[3 * p.next] = r.at, before[4 * p.next] = r.end;
+  before[5 * p.next] = (i64)r.code << 2 | r.array;
+}
+__device__ __forceinline__ RecordRun load_run(const i64 *__restrict__ before, RunPlace p) {
+  before += p.at;
+  const u32 last = (u32)before[5 * p.next];
+  RecordRun r = {before[0], before[p.next], before[2 * p.next], before[3 * p.next], before[4 * p.next], last >> 2, last & 3};
   return r;
 }
 __device__ __forceinline__ RecordRun run_from(const RecordRun &x, int lane) {

@@ -52,14 +52,16 @@ type Records struct {
 // RecordsFound is RecordResult of records.cu: what the device says of records.
 type RecordsFound struct{ Fault, Members, Records int64 }
 
-// As in records.cuh: how many threads join tiles, at most, and how many tiles each of them takes at a time.
-const joinRuns, joinEach = 1024, 4
+// As in records.cuh: how many threads join tiles, at most, how many tiles each of them takes at a time, and how many columns say what lies before a tile.
+const (
+	joinRuns   = 512
+	joinEach   = 4
+	joinRound  = joinRuns * joinEach
+	runColumns = 6
+)
 
-// recordRun is RecordRun of records.cuh.
-type recordRun struct {
-	Members, Records, Outer, At, End int64
-	Code, Array                      uint32
-}
+// tileRun is TileRun of records.cuh.
+type tileRun [8]uint16
 
 // ListRecords lists the records of text and two levels of members, and checks all of the text that lies outside of strings and of values that are listed whole:
 // arrays, and the objects at the second level. Of these it checks that they are closed by their own kind of bracket. It waits for the device twice: for
@@ -76,8 +78,8 @@ type recordRun struct {
 // A fault is, too: more than 4 KiB of blanks between a colon and its value or behind a scalar, or between a line feed and the next record, and a key or number of more
 // than 1 KiB. Numbers are checked by their grammar, not by their range.
 //
-// Three launches, of which two read 3/8 byte for each byte of text, and the second of these the text of scalars and of blanks, and one joins tiles; writes 41 bytes a
-// member.
+// Three launches. One reads 3/8 byte for each byte of text and writes as much; one joins tiles; one reads both, and the text of scalars and of blanks, and writes 41 bytes
+// a member.
 func (k *Set) ListRecords(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, sep RecordSeparator) (*Records, error) {
 	r, err := k.QueueRecords(s, text, x, sep)
 	if err != nil {
@@ -99,17 +101,18 @@ func (k *Set) QueueRecords(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, s
 	w.need(n == x.n, "%d bytes of text, and the structure of %d", n, x.n)
 	w.need(sep <= RecordsLine, "record separator %d", sep)
 	tiles := blocks(n, tileBytes)
-	run, result := take[recordRun](w, int(tiles)), give[RecordsFound](w, 1)
+	levels := take[uint64](w, int(3*block*tiles))
+	run, before, result := take[tileRun](w, int(tiles)), take[int64](w, int(runColumns*joinRound*blocks(tiles, joinRound))), give[RecordsFound](w, 1)
 	if w.err == nil {
-		w.err = gpu.Upload(s, result, []RecordsFound{{Fault: -1}})
+		w.err = gpu.Fill(s, result, 0xff) // Fault is -1; what it takes to copy that would wait behind the text of other chunks
 	}
-	w.launch("records_count", tiles, block, x.planes.Arg(), gpu.Int(n), x.tile.Arg(), run.Arg())
-	w.launch("records_join", min(tiles, 1), int(min(joinRuns, blocks(tiles, 32*joinEach)*32)), text.Arg(), gpu.Int(n), gpu.Int(sep), run.Arg(), gpu.Int(tiles), result.Arg())
+	w.launch("records_count", tiles, block, x.planes.Arg(), gpu.Int(n), x.tile.Arg(), levels.Arg(), run.Arg(), result.Arg())
+	w.launch("records_join", 1, int(min(joinRuns, blocks(max(tiles, 1), 32*joinEach)*32)), text.Arg(), gpu.Int(n), gpu.Int(sep), run.Arg(), gpu.Int(tiles), before.Arg(), result.Arg())
 	found := only(w, result)
 	w.need(found.Records <= math.MaxInt32 && found.Members <= math.MaxInt32, "%d records with %d members in one text", found.Records, found.Members)
 	r := &Records{Count: int(found.Records), Members: int(found.Members), Found: result}
 	r.alloc(w)
-	w.launch("records_emit", tiles, block, text.Arg(), x.planes.Arg(), gpu.Int(n), gpu.Int(sep), x.tile.Arg(), run.Arg(), result.Arg(), r.Open.Arg(), r.Close.Arg(),
+	w.launch("records_emit", tiles, block, text.Arg(), x.planes.Arg(), gpu.Int(n), gpu.Int(sep), x.tile.Arg(), levels.Arg(), before.Arg(), result.Arg(), r.Open.Arg(), r.Close.Arg(),
 		r.Row.Arg(), r.Owner.Arg(), r.KeyStart.Arg(), r.KeyEnd.Arg(), r.ValueStart.Arg(), r.ValueEnd.Arg(), r.Kind.Arg())
 	if err := w.done(); err != nil {
 		return nil, errors.Join(err, r.Free(s))

@@ -1,6 +1,7 @@
 package kernels_test
 
 import (
+	"bytes"
 	"fmt"
 	"reflect"
 	"slices"
@@ -122,6 +123,14 @@ func TestListRecordsOverTiles(t *testing.T) {
 }
 
 // Any bytes at all are refused or listed as the plain reading does.
+// TestListRecordsOfManyTiles has more tiles than the block that joins them takes at a time, with records in the first ones and in the last ones.
+func TestListRecordsOfManyTiles(t *testing.T) {
+	r := open(t)
+	some := randomRecords(7, 40<<10, 2, 3, kernels.RecordsComma)
+	text := slices.Concat(some, []byte(`{"p":{"long":"`), bytes.Repeat([]byte("a ,:{"), 33<<20/5), []byte(`"},"q":1},`), some)
+	checkRecords(r, "many tiles", text, kernels.RecordsComma)
+}
+
 func TestListRecordsRandom(t *testing.T) {
 	r := open(t)
 	for seed := range uint64(200) {

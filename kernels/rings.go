@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -46,8 +47,10 @@ type Rings struct {
 	args        []gpu.Arg
 	span        gpu.Buffer[ringSpan]
 	tiles       int64
-	tile        gpu.Buffer[int64] // the first span of each tile, then counts
-	result      gpu.Buffer[ringResult]
+	tile        gpu.Buffer[int64]  // the first span of each tile, then counts
+	begins      gpu.Buffer[uint64] // bytes at which parts, rings and positions begin, where they are known before they are listed
+
+	Found gpu.Buffer[RingsFound] // one element: the counts and the fault, on the device
 }
 
 // RingOffsets list what Rings counted. All offsets are exclusive sums, so that the members of i are those from offset i to offset i+1.
@@ -60,17 +63,17 @@ type RingOffsets struct {
 	Spans, Parts, Rings, Positions gpu.Buffer[int64]
 }
 
-// ringSpan and ringResult are RingSpan and RingResult of rings.cu.
-type (
-	ringSpan struct {
-		End         int64
-		Depth, Kind int32
-	}
-	ringResult struct {
-		First, Disorder         uint64
-		Parts, Rings, Positions int64
-	}
-)
+// ringSpan is RingSpan of rings.cu.
+type ringSpan struct {
+	End         int64
+	Depth, Kind int32
+}
+
+// RingsFound is RingResult of rings.cu: what the device says of coordinates.
+type RingsFound struct {
+	First, Disorder         uint64
+	Parts, Rings, Positions int64
+}
 
 // CountRings counts the parts, rings and positions of coordinates. It waits for the device.
 //
@@ -97,13 +100,13 @@ func (k *Set) CountRings(s *gpu.Stream, text gpu.Buffer[byte], d *Depth, commas 
 	tiles := r.tiles
 	first, counts := r.tile.Slice(0, int(tiles)+1), r.tile.Slice(int(tiles)+1, int(4*tiles)+1)
 	w.launch("rings_spans", blocks(max(int64(m), 32*(tiles+1)), block), block, d.Open.Arg(), d.Close.Arg(), d.Base.Arg(), gpu.Int(n), c.Starts.Arg(), c.Ends.Arg(), c.Kinds.Arg(),
-		gpu.Int(m), r.span.Arg(), first.Arg(), r.result.Arg())
+		gpu.Int(m), r.span.Arg(), first.Arg(), r.Found.Arg())
 	r.args = []gpu.Arg{
-		text.Arg(), d.Open.Arg(), d.Close.Arg(), commas.Arg(), d.Base.Arg(), gpu.Int(n), c.Starts.Arg(), r.span.Arg(), first.Arg(), counts.Arg(), r.result.Arg(),
+		text.Arg(), d.Open.Arg(), d.Close.Arg(), commas.Arg(), d.Base.Arg(), gpu.Int(n), c.Starts.Arg(), r.span.Arg(), first.Arg(), counts.Arg(), r.Found.Arg(),
 	}
 	w.launch("rings_count", tiles, block, r.args...)
 	r.args = append(r.args, gpu.Int(m))
-	w.launch("rings_join", 1, scanBlock, counts.Arg(), gpu.Int(tiles), r.result.Arg())
+	w.launch("rings_join", 1, scanBlock, counts.Arg(), gpu.Int(tiles), r.Found.Arg())
 	return r.counted(w)
 }
 
@@ -112,30 +115,38 @@ func newRings(w *work, n int64, c Coordinates, emit string) *Rings {
 	m := c.Starts.Len()
 	w.need(c.Ends.Len() == m && c.Kinds.Len() == m, "%d starts, %d ends and %d kinds", m, c.Ends.Len(), c.Kinds.Len())
 	tiles := n/tileBytes + 1 // with the byte behind the text, where a span may begin
-	r := &Rings{coordinates: m, emit: emit, tiles: tiles, tile: give[int64](w, 5*tiles+1), result: give[ringResult](w, 1)}
+	r := &Rings{coordinates: m, emit: emit, tiles: tiles, tile: give[int64](w, 5*tiles+1), Found: give[RingsFound](w, 1)}
 	if w.err == nil {
-		w.err = gpu.Fill(w.s, r.result, 0xff)
+		w.err = gpu.Fill(w.s, r.Found, 0xff)
 	}
 	return r
 }
 
 // counted waits for the counts.
 func (r *Rings) counted(w *work) (*Rings, error) {
-	found := only(w, r.result)
-	w.need(found.Disorder == math.MaxUint64, "span %d lies outside of the text, ends before it starts, or overlaps the next", found.Disorder)
+	found := only(w, r.Found)
+	w.fail(r.Counted(found))
 	if err := w.done(); err != nil {
 		return nil, errors.Join(err, r.Free(w.s))
+	}
+	return r, nil
+}
+
+// Counted takes what Found holds.
+func (r *Rings) Counted(found RingsFound) error {
+	if found.Disorder != math.MaxUint64 {
+		return fmt.Errorf("span %d lies outside of the text, ends before it starts, or overlaps the next", found.Disorder)
 	}
 	r.Parts, r.Rings, r.Positions, r.Offset = found.Parts, found.Rings, found.Positions, -1
 	if found.First != math.MaxUint64 {
 		r.Offset, r.Fault = int64(found.First>>2), RingFault(found.First&3)
 	}
-	return r, nil
+	return nil
 }
 
 // Free gives the memory back once the work that s was given before is done.
 func (r *Rings) Free(s *gpu.Stream) error {
-	return errors.Join(r.span.Free(s), r.tile.Free(s), r.result.Free(s))
+	return errors.Join(r.span.Free(s), r.tile.Free(s), r.begins.Free(s), r.Found.Free(s))
 }
 
 // ListRings writes what r counted. The buffers that CountRings or CountCoordinates was given must hold what they held then.

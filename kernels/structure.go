@@ -1,6 +1,10 @@
 package kernels
 
-import "github.com/vibeflight/vibeflight/gpu"
+import (
+	"errors"
+
+	"github.com/vibeflight/vibeflight/gpu"
+)
 
 // Structure is the structure of a chunk of JSON text: a class for each byte, with quotes inside strings told from those that bound them, and the
 // state at the start of each 16 KiB tile. It takes 3/8 of the text's size; kernels read it with quote.cuh, StructureMasks spells it out.
@@ -8,6 +12,7 @@ type Structure struct {
 	n      int64
 	planes gpu.Buffer[uint64]
 	tile   gpu.Buffer[quoteTile]
+	sound  gpu.Buffer[uint8]
 }
 
 // StructureCarry is what the text before a chunk says of its first byte.
@@ -22,21 +27,21 @@ func AllocStructure(s *gpu.Stream, n int) (*Structure, error) {
 	if err != nil {
 		return nil, err
 	}
-	tile, err := gpu.Alloc[quoteTile](s, int(blocks(int64(n), tileBytes)))
+	x := &Structure{planes: planes}
+	tiles := int(blocks(int64(n), tileBytes))
+	if x.tile, err = gpu.Alloc[quoteTile](s, tiles); err == nil {
+		x.sound, err = gpu.Alloc[uint8](s, tiles)
+	}
 	if err != nil {
-		_ = planes.Free(s) // the second error is the one to tell
+		_ = x.Free(s) // the first error is the one to tell
 		return nil, err
 	}
-	return &Structure{planes: planes, tile: tile}, nil
+	return x, nil
 }
 
 // Free gives the memory back once the work that s was given before is done.
 func (x *Structure) Free(s *gpu.Stream) error {
-	err := x.planes.Free(s)
-	if second := x.tile.Free(s); err == nil {
-		err = second
-	}
-	return err
+	return errors.Join(x.planes.Free(s), x.tile.Free(s), x.sound.Free(s))
 }
 
 // ParseStructure finds the structure of text: three launches, of which the first reads the text once and the others its tiles' summaries.
@@ -55,7 +60,7 @@ func (k *Set) ParseStructure(s *gpu.Stream, text gpu.Buffer[byte], x *Structure,
 	if depth != 0 {
 		depth += 8 // StructureCarry.Depth
 	}
-	w.launch("structure_tiles", tiles, block, text.Arg(), gpu.Int(x.n), x.planes.Arg(), x.tile.Arg())
+	w.launch("structure_tiles", tiles, block, text.Arg(), gpu.Int(x.n), x.planes.Arg(), x.tile.Arg(), x.sound.Arg())
 	w.settleQuotes(x.tile, tiles, quote, depth)
 	return w.done()
 }

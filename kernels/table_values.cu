@@ -7,11 +7,15 @@
 // kinds      columns          kinds        CELL_* and KIND_* of all fields of a column; 0 before
 // out        rows, each       parse        int32, int64, float64, or a mask of what is true
 // valid      words, each      parse,       bit per row: the field has a value
-//                             texts
+//                             dates, texts
+// days       rows, each       dates        days since 1970-01-01
+// first,     1, each          dates        of the column's days, the first and the last one; a high and a low number before
+// last
 // from, to   rows, each       texts        the text of each field, without quotes around it
 // odd        1                parse,       CELL_UNSURE and CELL_WRONG; 0 before
 //                             points
 // x, y       rows             points       0 where there is no point
+#include "dates.cuh"
 #include "table.cuh"
 
 // Also in table_values.go, above the first five KIND_* and NEGATIVE, INEXACT, UNDECIDED, which say of integers and of numbers with a point what they say there.
@@ -20,6 +24,7 @@ enum {
   CELL_BOOL = 1 << 11,
   CELL_EMPTY = 1 << 12,   // in quotes, with nothing in them
   CELL_WRONG = 1 << 13,   // an ordinate that is none
+  CELL_DATE = 1 << 14,
   CELL_UNSURE = KIND_UNDECIDED,
 };
 enum { TABLE_INT32, TABLE_INT64, TABLE_FLOAT64, TABLE_BOOL };
@@ -44,8 +49,12 @@ __device__ __forceinline__ u32 number_cell(const TableText &t, Cell c) {
   if (lead == '0' && c.to - first == 1 && t.text[c.from] == '-') return KIND_REAL;
   return kinds;
 }
+// Nothing may stand around a date, which has no quotes that are doubled.
+__device__ __forceinline__ bool date_cell(const TableText &t, Cell c, i32 &day) { return c.to - c.from == DATE_BYTES && separated_date(t.text, t.n, c.from, day); }
 // The kinds of a field that is not empty.
 __device__ __forceinline__ u32 cell_kinds(const TableText &t, Cell c) {
+  i32 day;
+  if (date_cell(t, c, day)) return CELL_DATE;
   if (boolean_word(folded(t, c))) return CELL_BOOL;
   bool unsure;
   u64 bits;
@@ -128,6 +137,23 @@ KERNEL __launch_bounds__(BLOCK) table_parse(const u8 *__restrict__ text, i64 n, 
   store_bits(valid + p.i * words, p.row, rows, has);
   if (p.type == TABLE_BOOL) store_bits((u64 *)out, p.row, rows, yes);
   add_odd(odd, mine);
+}
+
+KERNEL __launch_bounds__(BLOCK) table_dates(const u8 *__restrict__ text, i64 n, const i64 *__restrict__ starts, const u32 *__restrict__ stops, i64 rows, u32 quote, u32 count, u64 w0, u64 w1, u64 w2, u64 w3, i32 *__restrict__ days, u64 *__restrict__ valid, i32 *__restrict__ first, i32 *__restrict__ last) {
+  const Picked p = pick_column(count, w0, w1, w2, w3);
+  i32 day = 0;
+  bool has = false;
+  if (p.row < rows) {
+    const TableText t = {text, n, starts, stops, rows, quote};
+    has = date_cell(t, table_cell(t, p.column, p.row), day);
+    days[p.i * rows + p.row] = day;
+  }
+  store_bits(valid + p.i * ((rows + WORD - 1) / WORD), p.row, rows, has);
+  const i32 low = __reduce_min_sync(WARP, has ? day : 0x7fffffff), high = __reduce_max_sync(WARP, has ? day : (i32)0x80000000);
+  if (lane_index()) return;
+  // As in table_kinds: few warps bring anything new.
+  if (low < *(volatile i32 *)(first + p.i)) atomicMin(first + p.i, low);
+  if (high > *(volatile i32 *)(last + p.i)) atomicMax(last + p.i, high);
 }
 
 // The spans of texts, of which one without quotes and bytes is no value.

@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"errors"
 	"math"
 
 	"github.com/vibeflight/vibeflight/gpu"
@@ -13,6 +14,7 @@ const (
 	FieldBool         // true, t, yes, y and their opposites, in any case
 	FieldEmpty        // in quotes, with nothing in them
 	FieldWrong        // of TablePoints: an ordinate that is no finite number
+	FieldDate         // YYYY-MM-DD or YYYY/MM/DD, of the calendar, with nothing around it
 )
 
 // TableType is what the fields of a column become.
@@ -47,8 +49,8 @@ func (x *Table) source(w *work, text gpu.Buffer[byte]) []gpu.Arg {
 //	text   of the table
 //	kinds  one element a column, overwritten
 //
-//	field  5       -7                .5     2.   -0     true   007    1e999   "a"    ""      (nothing)   nan
-//	kinds  Int32   Int32 Negative    Real   Real Real   Bool   Text   Text    Text   Empty   0           Real
+//	field  5       -7                .5     2.   -0     true   007    1e999   "a"    ""      (nothing)   nan    2024-02-29   2023-02-29
+//	kinds  Int32   Int32 Negative    Real   Real Real   Bool   Text   Text    Text   Empty   0           Real   Date         Text
 //
 // A number may have blanks around it, and quotes. It is one of GrammarLenient, or nan, inf or -inf in any case; but zeros in front, integers beyond int64 and numbers beyond
 // float64 are text, as identifiers have them.
@@ -126,6 +128,31 @@ func picked(which []uint32) []gpu.Arg {
 	return args
 }
 
+// TableDates makes columns of dates, of which TableKinds has said that they hold nothing else.
+//
+//	text     of the table
+//	columns  which ones
+//	days     an element for each row of each, one column behind the other, overwritten: days since 1970-01-01; 0 for a field without a value
+//	valid    Words(rows) words a column, overwritten: the field has a value
+//	first    an element a column, overwritten: its first day. Of a column without a value it is behind last
+//	last     likewise
+//
+// One launch for up to 8 columns; reads 8 bytes and 10 of text a field, and writes 4.
+func (k *Set) TableDates(s *gpu.Stream, text gpu.Buffer[byte], x *Table, columns []int, days gpu.Buffer[int32], valid Mask, first, last gpu.Buffer[int32]) error {
+	w := k.begin(s, "table dates")
+	words, all := Words(x.Rows), x.Rows*len(columns)
+	w.need(days.Len() == all, "%d days for %d fields", days.Len(), all)
+	w.need(valid.Len() == words*len(columns), "a mask of %d words for %d columns of %d rows", valid.Len(), len(columns), x.Rows)
+	w.need(first.Len() == len(columns) && last.Len() == len(columns), "%d first and %d last days of %d columns", first.Len(), last.Len(), len(columns))
+	if w.err == nil {
+		w.err = errors.Join(gpu.Fill(s, first, 0x7f), gpu.Fill(s, last, 0x80))
+	}
+	x.launchPicked(w, "table_dates", text, columns, func(from, end int) []gpu.Arg {
+		return []gpu.Arg{days.Slice(from*x.Rows, end*x.Rows).Arg(), valid.Slice(from*words, end*words).Arg(), first.Slice(from, end).Arg(), last.Slice(from, end).Arg()}
+	})
+	return w.done()
+}
+
 // TableTexts gives the spans of columns of text, one column behind the other, for MeasureStrings.
 //
 //	text     of the table
@@ -140,6 +167,14 @@ func (k *Set) TableTexts(s *gpu.Stream, text gpu.Buffer[byte], x *Table, columns
 	words, all := Words(x.Rows), x.Rows*len(columns)
 	w.need(starts.Len() == all && ends.Len() == all, "%d starts and %d ends for %d fields", starts.Len(), ends.Len(), all)
 	w.need(valid.Len() == words*len(columns), "a mask of %d words for %d columns of %d rows", valid.Len(), len(columns), x.Rows)
+	x.launchPicked(w, "table_texts", text, columns, func(from, end int) []gpu.Arg {
+		return []gpu.Arg{starts.Slice(from*x.Rows, end*x.Rows).Arg(), ends.Slice(from*x.Rows, end*x.Rows).Arg(), valid.Slice(from*words, end*words).Arg()}
+	})
+	return w.done()
+}
+
+// launchPicked launches a kernel for columns, as many at a time as a launch takes. out is where those of columns[from:end] go.
+func (x *Table) launchPicked(w *work, kernel string, text gpu.Buffer[byte], columns []int, out func(from, end int) []gpu.Arg) {
 	for from := 0; from < len(columns) && x.Rows > 0 && w.err == nil; from += columnsAtOnce {
 		end := min(from+columnsAtOnce, len(columns))
 		which := make([]uint32, end-from)
@@ -147,10 +182,8 @@ func (k *Set) TableTexts(s *gpu.Stream, text gpu.Buffer[byte], x *Table, columns
 			w.need(column >= 0 && column < x.Columns, "column %d of %d", column, x.Columns)
 			which[i] = uint32(column) << 2
 		}
-		w.launch("table_texts", blocks(int64(x.Rows), block)*int64(len(which)), block, join(join(x.source(w, text), picked(which)...),
-			starts.Slice(from*x.Rows, end*x.Rows).Arg(), ends.Slice(from*x.Rows, end*x.Rows).Arg(), valid.Slice(from*words, end*words).Arg())...)
+		w.launch(kernel, blocks(int64(x.Rows), block)*int64(len(which)), block, join(join(x.source(w, text), picked(which)...), out(from, end)...)...)
 	}
-	return w.done()
 }
 
 // TableOffsets gives each of several columns of text its own offsets.

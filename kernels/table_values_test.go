@@ -1,6 +1,7 @@
 package kernels_test
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"math/big"
@@ -9,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
@@ -28,6 +30,8 @@ func fieldKindsOf(field string, quoted bool) uint32 {
 		return 0
 	case slices.Contains([]string{"true", "t", "yes", "y", "false", "f", "no", "n"}, strings.ToLower(field)):
 		return kernels.FieldBool
+	case isDate(field):
+		return kernels.FieldDate
 	case lower == "nan" || lower == "inf" || lower == "-inf":
 		return kernels.NumberReal
 	case !csvNumber.MatchString(token):
@@ -55,6 +59,30 @@ func fieldKindsOf(field string, quoted bool) uint32 {
 	return kinds
 }
 
+// csvDate is the shape of a date of a field.
+var csvDate = regexp.MustCompile(`^[0-9]{4}(-[0-9]{2}-|/[0-9]{2}/)[0-9]{2}$`)
+
+// isDate asks package time, which has the same calendar, but no slashes.
+func isDate(field string) bool {
+	_, err := time.Parse(time.DateOnly, strings.ReplaceAll(field, "/", "-"))
+	return err == nil && csvDate.MatchString(field)
+}
+
+// dateFields are fields around every bound of a date.
+func dateFields() []string {
+	list := []string{
+		"2024-02-29", "2023-02-29", "2000-02-29", "1900-02-29", "0000-02-29", "0000-01-01", "0000-00-00", "9999-12-31", "1970-01-01", "1969-12-31", "2024/06/30", "2024/06/31",
+		"2024-06/30", "2024/06-30", "2024.06.30", "2024-6-30", "2024-06-3", "2024-06-300", " 2024-06-30", "2024-06-30 ", "2024-06-30Z", "2024-06-30T10:00", "+024-06-30", "20240630", "2024-06-3é",
+		"2O24-06-30", "2024-O6-30", "2024-06-3\x00", "\"024-06-3", "2024-06-0:", "2024-06-3/", "1:24-06-30",
+	}
+	for month := range 14 {
+		for _, day := range []int{0, 1, 28, 29, 30, 31, 32} {
+			list = append(list, fmt.Sprintf("2023-%02d-%02d", month, day), fmt.Sprintf("2024/%02d/%02d", month, day))
+		}
+	}
+	return list
+}
+
 // fieldValues are fields around every bound of their rules.
 func fieldValues() []string {
 	list := []string{
@@ -74,7 +102,7 @@ func fieldValues() []string {
 			list = append(list, w.String(), "-"+w.String(), "+"+w.String())
 		}
 	}
-	return list
+	return append(list, dateFields()...)
 }
 
 // asTable writes fields as rows of columns, quoted where they must be or where their number is odd, and says which are.
@@ -125,11 +153,11 @@ func TestTableKinds(t *testing.T) {
 		}
 	}
 	// All rows of a column together.
-	text := []byte("1,a,,x\n-2,1,,\n3.5,,\"\",z\n")
-	kinds := poisoned[uint32](r, 4)
-	r.ok(r.k.TableKinds(r.s, upload(r, text), tableOf(r, text, 4), kinds))
+	text := []byte("1,a,,x,2024-02-29\n-2,1,,,\n3.5,,\"\",z,\"\"\n")
+	kinds := poisoned[uint32](r, 5)
+	r.ok(r.k.TableKinds(r.s, upload(r, text), tableOf(r, text, 5), kinds))
 	sameItems(r, "kinds", read(r, kinds), []uint32{
-		kernels.NumberInt32 | kernels.NumberNegative | kernels.NumberReal, kernels.FieldText | kernels.NumberInt32, kernels.FieldEmpty, kernels.FieldText,
+		kernels.NumberInt32 | kernels.NumberNegative | kernels.NumberReal, kernels.FieldText | kernels.NumberInt32, kernels.FieldEmpty, kernels.FieldText, kernels.FieldDate | kernels.FieldEmpty,
 	})
 }
 
@@ -290,6 +318,48 @@ func TestTablePoints(t *testing.T) {
 		r.ok(r.k.TablePoints(r.s, upload(r, text), tableOf(r, text, 2), 0, 1, poisoned[float64](r, 1), poisoned[float64](r, 1), poisoned[uint64](r, 1), odd))
 		if got := read(r, odd)[0]; got != c.want {
 			t.Errorf("%.50q: odd %#x, want %#x", c.field, got, c.want)
+		}
+	}
+}
+
+func TestTableDates(t *testing.T) {
+	r := open(t)
+	const columns = 10 // more than one launch takes
+	var fields []string
+	for i := range 400 * columns {
+		switch v := dateFields()[i%len(dateFields())]; {
+		case i%columns == 3 || !isDate(v): // a column without a value
+			fields = append(fields, "")
+		default:
+			fields = append(fields, v)
+		}
+	}
+	text, _ := asTable(fields, columns)
+	text = append(text[:bytes.LastIndexByte(text, ',')+1], "2024-12-31"...) // the text ends with a date
+	fields[len(fields)-1] = "2024-12-31"
+	x := tableOf(r, text, columns)
+	list := []int{9, 0, 1, 2, 3, 8, 7, 5, 4}
+	rows, words := x.Rows, kernels.Words(x.Rows)
+	days, valid := poisoned[int32](r, rows*len(list)), poisoned[uint64](r, words*len(list))
+	first, last := poisoned[int32](r, len(list)), poisoned[int32](r, len(list))
+	r.ok(r.k.TableDates(r.s, upload(r, text), x, list, days, valid, first, last))
+	for i, column := range list {
+		name := fmt.Sprintf("column %d", column)
+		field := func(row int) string { return fields[row*columns+column] }
+		sameItems(r, name+": valid", read(r, valid.Slice(i*words, (i+1)*words)), bitmap(rows, func(row int) bool { return field(row) != "" }))
+		low, high := int32(math.MaxInt32), int32(math.MinInt32)
+		want := mapRows(rows, func(row int) int32 {
+			at, err := time.Parse(time.DateOnly, strings.ReplaceAll(field(row), "/", "-"))
+			if err != nil {
+				return 0
+			}
+			day := int32(at.Unix() / 86400)
+			low, high = min(low, day), max(high, day)
+			return day
+		})
+		sameItems(r, name, read(r, days.Slice(i*rows, (i+1)*rows)), want)
+		if l, h := read(r, first)[i], read(r, last)[i]; low <= high && (l != low || h != high) || low > high && l <= h {
+			t.Errorf("%s: from day %d to %d, want %d to %d", name, l, h, low, high)
 		}
 	}
 }

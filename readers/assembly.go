@@ -8,6 +8,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/source"
+	"github.com/vibeflight/vibeflight/readers/timeline"
 )
 
 // assemble makes a chunk of the runs that come.
@@ -21,7 +22,9 @@ func (b *Batcher) assemble(c *batch) {
 	defer c.caught.recover()
 	a := assembly{Batcher: b, memory: &geoarrow.Arena{Late: true}}
 	for r := range c.runs {
+		copied := timeline.Of(b.ctx).Begin("copy to a batch", r.part.Start)
 		err := a.add(r)
+		copied()
 		r.part.done()
 		if errors.Is(err, geoarrow.ErrBatchTooLarge) {
 			err = tooLarge(b.src.Name, c.span.Row, err, b.limits)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/source"
+	"github.com/vibeflight/vibeflight/readers/timeline"
 )
 
 // Batcher makes the chunks of a Parser out of parts that end anywhere: the same chunks as one worker gives, since a chunk ends where Limits.BatchRows
@@ -184,7 +185,9 @@ func (b *Batcher) give(p *heldPart, from, to int) error {
 		return err
 	}
 	p.uses.Add(1)
+	taken := timeline.Of(b.ctx).Begin("wait for a batch to take rows", b.open.span.From)
 	b.open.runs <- r
+	taken()
 	return nil
 }
 
@@ -217,7 +220,9 @@ func (b *Batcher) deliver(left int) error {
 	for len(b.waiting) > 0 && b.waiting[0] != b.open {
 		c := b.waiting[0]
 		if len(b.waiting) > left {
+			come := timeline.Of(b.ctx).Begin("wait for a batch", c.span.From)
 			<-c.done
+			come()
 		} else {
 			select {
 			case <-c.done:

@@ -77,8 +77,9 @@ func engineOf(p Parser) string {
 // Layout is what Open found.
 type Layout struct {
 	Options Options
-	Layer   string // to be read, set by whoever asks for a Parser; "": the first one. Of Layered formats
-	Dialect any    // the format's own findings
+	Layer   string     // to be read, set by whoever asks for a Parser; "": the first one. Of Layered formats
+	Columns Projection // whose values are to be read, set by whoever asks for a Parser
+	Dialect any        // the format's own findings
 }
 
 // Parser is one engine's code for one format. Equal files give equal columns in equal order, or an equal error, on every engine.

@@ -206,9 +206,12 @@ func (j *joiner) columnOrder() []geoarrow.ColumnID {
 	return order
 }
 
+// GeometryColumn is what the column of geometries is called.
+const GeometryColumn = "geometry"
+
 // finalNames makes the names unique: an attribute called geometry beside a geometry column, or as a leading column, an id beside an attribute called id.
 func finalNames(order []geoarrow.ColumnID, geometry bool) []string {
-	taken, leading := map[string]bool{}, map[string]bool{"geometry": geometry}
+	taken, leading := map[string]bool{}, map[string]bool{GeometryColumn: geometry}
 	for _, id := range order {
 		if id.Role.Leads() {
 			leading[id.Name] = true
@@ -235,9 +238,9 @@ func finalNames(order []geoarrow.ColumnID, geometry bool) []string {
 		case id.Role != geoarrow.RoleFeatureID && !id.Role.Leads() && leading[id.Name]:
 			names[i] = free(id.Name)
 		case id.Role == geoarrow.RoleFeatureID && taken[id.Name]:
-			names[i] = "feature_id"
-			if taken["feature_id"] {
-				names[i] = free("feature_id")
+			names[i] = featureIDs
+			if taken[featureIDs] {
+				names[i] = free(featureIDs)
 			}
 		}
 	}

@@ -69,7 +69,7 @@ func (l Limits) Unbatched() Limits {
 const CellBytes = 4
 
 // Fits reports whether a batch may have so many rows and columns, as far as Memory goes. l has no zero field.
-func (l Limits) Fits(rows, columns int) bool {
+func (l *Limits) Fits(rows, columns int) bool {
 	return int64(rows)*int64(columns) <= l.Memory/2/CellBytes
 }
 

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/timeline"
 )
 
 // Part is a run of rows that one worker read in one go, with the narrowest types that they allow.
@@ -113,7 +114,9 @@ func (r *partsRun) run() (end, row int64, err error) {
 		}
 		var part Part
 		if begun > done {
+			come := timeline.Of(r.ctx).Begin("wait for the next part", bound(done))
 			part = <-<-parts
+			come()
 		} else {
 			part.Failed = true
 		}

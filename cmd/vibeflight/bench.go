@@ -53,6 +53,9 @@ refused         those that they left to the CPU engine, last_refusal says why
 refused_rows    their rows
 faults          failures of GPUs
 
+With --trace, each run is followed on stderr by its stages: how often each was begun, for how long in all, how many were under way at a time, in the mean
+and at most, and for how long none was. A stage that is always under way is what the others wait for.
+
 The first run pays for its memory as a fresh process does. Before each other one, outside of the clock, the table of the run before is collected, and its
 memory serves again, as in a server. The file may be in the page cache or not: the first run shows that too.`
 
@@ -62,8 +65,10 @@ func newBench(std stdio) *cobra.Command {
 		runs       int
 		asJSON     bool
 		options    []string
+		columns    []string
 		parse      limitConfig
 		cards      gpuConfig
+		trace      benchTrace
 	)
 	cmd := &cobra.Command{
 		Use:   "bench FILE…",
@@ -107,7 +112,7 @@ func newBench(std stdio) *cobra.Command {
 			for _, file := range files {
 				for run := range runs {
 					for _, name := range names {
-						r, err := bench(cmd.Context(), file, opts, reading{formats: all.Formats(), limits: limits, unpack: parse.unpacking()}, name, onCards)
+						r, err := bench(trace.begin(cmd.Context()), file, opts, reading{formats: all.Formats(), columns: readers.Project(columns), limits: limits, unpack: parse.unpacking()}, name, onCards)
 						if err != nil {
 							return err
 						}
@@ -115,19 +120,24 @@ func newBench(std stdio) *cobra.Command {
 						if err := report(r); err != nil {
 							return err
 						}
+						if err := trace.sums(std.err); err != nil {
+							return err
+						}
 					}
 				}
 			}
-			return nil
+			return trace.write()
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&engineList, "engine", "cpu", "engines to measure in turns, separated by commas: cpu, cuda")
+	f.StringSliceVar(&columns, "columns", nil, "columns to read, separated by commas, as for a ticket with them where there is no cache; all if it is left out")
 	f.IntVar(&runs, "runs", 3, "runs for each file and engine")
 	optionFlag(f, &options)
 	parse.flags(f)
 	cards.flags(f)
 	f.BoolVar(&asJSON, "json", false, "print a JSON object a line")
+	f.StringVar(&trace.path, "trace", "", "write when each stage of the last run began and ended to this `file`, for ui.perfetto.dev, and sum the stages of each run up on stderr")
 	return cmd
 }
 
@@ -240,6 +250,7 @@ type reading struct {
 	format  readers.Format
 	options readers.Options
 	layer   string // "": the first one
+	columns readers.Projection
 	limits  readers.Limits
 	unpack  source.Unpacking
 	engine  readers.Engine // nil: the CPU engine
@@ -272,7 +283,7 @@ func (how reading) read(ctx context.Context, src *source.File) (*readers.Table, 
 	if err != nil {
 		return nil, err
 	}
-	layout.Layer = how.layer
+	layout.Layer, layout.Columns = how.layer, how.columns
 	parser := how.format.CPU
 	if how.engine != nil {
 		parser = how.engine.Parser

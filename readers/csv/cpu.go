@@ -17,6 +17,7 @@ import (
 // cpu is the CPU engine: one pass over the bytes, which decides what every engine gives.
 type cpu struct {
 	dialect   *dialect
+	columns   readers.Projection
 	readBytes int            // read at a time; 0: window.Bytes
 	device    *device.Engine // that has cards read chunks of records, or nil
 }
@@ -35,7 +36,7 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 	if c.device != nil && (!c.dialect.onCards() || !c.device.Share(req.Span, &s.limits)) {
 		c.device = nil
 	}
-	s.sink = newSink(c.dialect)
+	s.sink = newSink(c.dialect, c.columns)
 	s.sink.Text = slices.Concat(s.sink.Text, req.Span.Text)
 	s.sink.Reset()
 	empty := true
@@ -47,7 +48,7 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 		return readers.Summary{}, s.failure()
 	}
 	if empty && !req.Span.Inside {
-		if err := emit(readers.Chunk{Columns: c.dialect.none()}); err != nil {
+		if err := emit(readers.Chunk{Columns: c.dialect.none(c.columns)}); err != nil {
 			return readers.Summary{}, err
 		}
 	}
@@ -68,7 +69,7 @@ func (c cpu) scanner(req readers.Request) *scanner {
 	s.text.dialect, s.text.decoder = c.dialect, newDecoder(c.dialect.charset)
 	s.wkt.MaxDepth = s.limits.MaxDepth
 	if c.dialect.skipErrors {
-		s.probe = newSink(c.dialect)
+		s.probe = newSink(c.dialect, c.columns)
 	}
 	return s
 }
@@ -90,8 +91,8 @@ func (s *scanner) file(ctx context.Context, c cpu, req readers.Request) bool {
 }
 
 // none is the chunk of a file without records.
-func (d *dialect) none() *geoarrow.Columns {
-	k := newSink(d)
+func (d *dialect) none(columns readers.Projection) *geoarrow.Columns {
+	k := newSink(d, columns)
 	c, err := k.Columns(0)
 	if err != nil {
 		panic(err) // of no geometry

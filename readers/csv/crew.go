@@ -27,7 +27,7 @@ func newCrew(ctx context.Context, c cpu, req readers.Request, lead *scanner, fro
 	if c.device != nil {
 		w.cards = c.device.File(ctx, lead.Src)
 	}
-	w.sinks.New = func() *sink { return newSink(c.dialect) }
+	w.sinks.New = func() *sink { return newSink(c.dialect, c.columns) }
 	w.sinks.Learn(lead.sink.Text)
 	w.batcher = readers.NewBatcher(ctx, c, lead.Src, req.Span.Row, req.Span.To, req.Limits, lead.emit)
 	return w

@@ -31,21 +31,32 @@ func (d *deviceRows) attributes(columns *geoarrow.Columns) {
 	for _, id := range d.forced {
 		isForced[id] = true
 	}
-	var numbers, texts []deviceColumn
+	var numbers, dates, texts, unread []deviceColumn
 	for i, c := range list {
 		c.Column = &columns.Attributes[i]
 		c.Name = string(d.dialect.names[c.field])
 		c.forced = d.dialect.text || isForced[c.ID()]
-		if d.resolve(c); d.kinds[c.field] == 0 {
+		if !d.asked.Has(c.ID()) {
+			if *c.Column = geoarrow.Unread(c.ID()); d.kinds[c.field]&kernels.FieldText != 0 {
+				unread = append(unread, c)
+			}
+			continue
+		}
+		switch d.resolve(c); {
+		case d.kinds[c.field] == 0:
 			empty(c.Column, columns.Rows)
-		} else if c.Type.ID() == arrow.STRING {
+		case c.Type.ID() == arrow.STRING:
 			texts = append(texts, c)
-		} else {
+		case c.Type.ID() == arrow.DATE32:
+			dates = append(dates, c)
+		default:
 			numbers = append(numbers, c)
 		}
 	}
+	d.inGroups(texts, d.Text.Len()/8, d.gather) // first, since they wait for the card
+	d.inGroups(unread, d.Text.Len()/8, d.check)
+	d.inGroups(dates, d.Text.Len()/4, d.dates)
 	d.inGroups(numbers, d.Text.Len()/4, d.parse)
-	d.inGroups(texts, d.Text.Len()/8, d.gather)
 }
 
 // inGroups has columns made of which some have so many fields together, or one by itself.
@@ -68,7 +79,7 @@ var factsOfFields = [...]struct {
 	{kernels.NumberReal, geoarrow.FactFloat},
 	{kernels.NumberNegative, geoarrow.FactNegative},
 	{kernels.FieldBool, geoarrow.FactBool},
-	{kernels.FieldText, geoarrow.FactString},
+	{kernels.FieldText | kernels.FieldDate, geoarrow.FactString},
 }
 
 // resolve gives the column the type of its kinds.
@@ -82,7 +93,10 @@ func (d *deviceRows) resolve(c deviceColumn) {
 	if d.dialect.text && kinds&^kernels.FieldEmpty != 0 {
 		c.Facts.Kinds = geoarrow.FactString | geoarrow.FactField
 	} else {
-		d.Accept(kinds&kernels.NumberUndecided == 0 || kinds&kernels.FieldText != 0, unsureNumber)
+		d.Accept(kinds&kernels.NumberUndecided == 0 || kinds&(kernels.FieldText|kernels.FieldDate) != 0, unsureNumber)
+	}
+	if kinds&^kernels.FieldEmpty == kernels.FieldDate && !c.forced {
+		c.Facts.Kinds = geoarrow.FactDate | geoarrow.FactField
 	}
 	if c.Type = c.Facts.Resolve(c.Role).Type; c.forced {
 		c.Type = arrow.BinaryTypes.String
@@ -138,6 +152,39 @@ func (d *deviceRows) parse(list []deviceColumn, r *room) {
 		mask := masks[i*words : (i+1)*words]
 		d.After(func() { c.Nulls, c.Valid = nulls(mask, n) })
 	}
+}
+
+// dates makes columns of dates.
+func (d *deviceRows) dates(list []deviceColumn, r *room) {
+	n, words := d.table.Rows, kernels.Words(d.table.Rows)
+	days, valid := roomFor[int32](r, n*len(list)), roomFor[uint64](r, words*len(list))
+	first, last := roomFor[int32](r, len(list)), roomFor[int32](r, len(list))
+	if d.Stopped() {
+		return
+	}
+	d.Try(d.K.TableDates(d.S, d.Text, d.table, fieldsOf(list), days, valid, first, last))
+	values, masks, low, high := device.Result(d.Work, days), device.Result(d.Work, valid), device.Result(d.Work, first), device.Result(d.Work, last)
+	if d.Stopped() {
+		return
+	}
+	for i, c := range list {
+		c.Values = geoarrow.AsBytes(values[i*n : (i+1)*n])
+		d.After(func() {
+			c.Nulls, c.Valid = nulls(masks[i*words:(i+1)*words], n)
+			c.Facts.MinSec, c.Facts.MaxSec = int64(low[i])*secondsPerDay, int64(high[i])*secondsPerDay
+		})
+	}
+}
+
+const secondsPerDay = 24 * 60 * 60
+
+// fieldsOf are the numbers of columns among the fields of a record.
+func fieldsOf(list []deviceColumn) []int {
+	fields := make([]int, len(list))
+	for i, c := range list {
+		fields[i] = c.field
+	}
+	return fields
 }
 
 // room is memory of the card for some columns, which those behind them take again.

@@ -51,7 +51,7 @@ func (c *deviceChunks) Bounds(from, stop int64) (start, end int64, why string) {
 // Read reads records on a card.
 func (c *deviceChunks) Read(w *device.Work, part *readers.Part) {
 	forced := c.sinks.Forced()
-	r := deviceRows{Work: w, dialect: c.dialect, longest: c.s.limits.MaxFeatureBytes, forced: forced}
+	r := deviceRows{Work: w, dialect: c.dialect, longest: c.s.limits.MaxFeatureBytes, asked: c.cpu.columns, forced: forced}
 	r.read(part)
 	part.End, part.Text = w.At+int64(w.Text.Len()) == c.probe.End, append(slices.Clone(forced), r.mixed...)
 }

@@ -13,12 +13,14 @@ import (
 // deviceRows reads a chunk of whole records on a card.
 //
 //	text -> fields ─┬─> kinds of each column ─┬─> numbers and booleans
-//	                │                         └─> texts -> dates and times, by the host
+//	                │                         ├─> dates
+//	                │                         └─> texts -> times, by the host
 //	                └─> points, or a text of WKT
 type deviceRows struct {
 	*device.Work
 	dialect *dialect
 	longest int64               // that the text of a record may be
+	asked   readers.Projection  // columns whose values are to be had
 	forced  []geoarrow.ColumnID // columns that are to be text
 	mixed   []geoarrow.ColumnID // columns of these rows that are text because they hold several kinds of values
 
@@ -38,25 +40,26 @@ func (d *deviceRows) read(part *readers.Part) {
 	d.Try(gpu.Fill(d.S, d.odd, 0))
 	d.Try(d.K.TableKinds(d.S, d.Text, d.table, kinds))
 	part.State = pack(0, d.table.Closed)
-	columns := &geoarrow.Columns{Rows: d.table.Rows}
-	if d.dialect.geometry == points {
-		columns.Geometry = d.points()
-	}
 	d.kinds = device.Result(d.Work, kinds)
 	still := device.Result(d.Work, d.table.StillOdd())
-	part.Starts = device.Result(d.Work, d.table.Starts)
 	if d.Await(); d.Stopped() {
 		return
 	}
 	d.Accept(still[0] == 0, oddRecords)
-	if d.dialect.geometry == wktCells {
+	columns := &geoarrow.Columns{Rows: d.table.Rows}
+	d.attributes(columns)
+	switch { // behind what the host waits for, since the columns are long
+	case d.Stopped():
+	case d.dialect.geometry == points:
+		columns.Geometry = d.points()
+	case d.dialect.geometry == wktCells:
 		d.inRoom(func(r *room) { columns.Geometry = d.cells(part, r) })
 	}
-	d.attributes(columns)
+	part.Starts = device.Result(d.Work, d.table.Starts)
+	d.checkLengths()
 	odd := device.Result(d.Work, d.odd)
 	d.After(func() { d.Accept(odd[0]&kernels.FieldWrong == 0, "an ordinate that is no finite number") })
 	d.After(func() { d.Accept(odd[0] == 0, unsureNumber) })
-	d.After(func() { d.checkLengths(part.Starts) })
 	part.Columns, part.Rows = columns, int64(d.table.Rows)
 }
 
@@ -88,14 +91,14 @@ func (d *deviceRows) fields() {
 }
 
 // checkLengths looks for records of which the CPU engine would say that they are too long: each ends before the next one begins.
-func (d *deviceRows) checkLengths(starts []int64) {
-	for i, start := range starts {
-		next := int64(d.Text.Len())
-		if i+1 < len(starts) {
-			next = starts[i+1]
-		}
-		d.Accept(next-start <= d.longest, "a record that is too long, or nearly so")
+func (d *deviceRows) checkLengths() {
+	longest := device.Alloc[int64](d.Work, 1)
+	if d.Stopped() {
+		return
 	}
+	d.Try(d.K.LongestGap(d.S, d.table.Starts, int64(d.Text.Len()), longest))
+	found := device.Result(d.Work, longest)
+	d.After(func() { d.Accept(found[0] <= d.longest, "a record that is too long, or nearly so") })
 }
 
 // points makes the column of geometries.
@@ -110,6 +113,9 @@ func (d *deviceRows) points() *geoarrow.Geometry {
 		at[d.dialect.fields[i]&(useX|useY)] = i
 	}
 	d.Try(d.K.TablePoints(d.S, d.Text, d.table, at[useX], at[useY], x, y, valid, d.odd))
+	if !d.asked.Geometry() {
+		return geoarrow.NullGeometry(n, geoarrow.NoKind, geoarrow.XY)
+	}
 	g := &geoarrow.Geometry{Rows: n, Kind: geoarrow.Point, X: device.Result(d.Work, x), Y: device.Result(d.Work, y)}
 	mask := device.Result(d.Work, valid)
 	d.After(func() {

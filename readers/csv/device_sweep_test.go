@@ -134,6 +134,7 @@ func sameOnDevice(t *testing.T, in readertest.Input, d readers.Engine, seed int)
 		readertest.Same(t, csv.Format(), in, []int{0}, readertest.OnDevice(d))
 		t.Errorf("options %v, limits %+v: VIBEFLIGHT_SWEEP=1 VIBEFLIGHT_SWEEP_SEED=%d reads it again", in.Options, in.Limits, seed)
 	}
+	readertest.Projected(t, csv.Format(), in, readertest.Some(uint64(seed)), readertest.OnDevice(d))
 	if _, err := readertest.Parse(t, csv.Format(), in); err != nil {
 		return 0
 	}

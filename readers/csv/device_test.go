@@ -2,7 +2,9 @@ package csv_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,6 +66,41 @@ func TestDeviceAcceptsOrdinaryFiles(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestDeviceReadsDates holds columns of dates against those of the CPU engine, on every chunk of which a card reads them, and has it refuse nothing.
+func TestDeviceReadsDates(t *testing.T) {
+	const nano = "2024-02-29 10:30:00.123456789"
+	columns := map[string]func(r *rand.Rand, i int) string{
+		"days": func(r *rand.Rand, _ int) string {
+			return fmt.Sprintf("%04d-%02d-%02d", r.IntN(10000), 1+r.IntN(12), 1+r.IntN(28))
+		},
+		"slashes": func(_ *rand.Rand, i int) string { return fmt.Sprintf("2024/%02d/29", 1+i%12) },
+		"some":    func(_ *rand.Rand, i int) string { return []string{"", `""`, `"2024-02-29"`, "1969-12-31"}[i%4] },
+		"none":    func(_ *rand.Rand, i int) string { return []string{"", `""`}[i%2] },
+		"times":   func(_ *rand.Rand, i int) string { return []string{"2024-02-29", "2024-02-29T10:30Z"}[i/200%2] }, // in turns of a chunk and more
+		"both":    func(_ *rand.Rand, i int) string { return []string{"0001-01-01", nano}[i%2] },
+		"early":   func(_ *rand.Rand, i int) string { return []string{"0001-01-01", "2024-02-29", nano}[min(i, 1)+i/350] }, // text, since nanoseconds do not reach so far
+		"late":    func(_ *rand.Rand, i int) string { return []string{"9999-12-31", "2024-02-29", nano}[min(i, 1)+i/350] },
+		"leap":    func(_ *rand.Rand, i int) string { return fmt.Sprintf("%d-02-29", 1600+i%2*400+i/300*3) }, // text from some chunk on
+		"number":  func(_ *rand.Rand, i int) string { return []string{"2024-02-29", "2024"}[i/350%2] },
+	}
+	r := rand.New(rand.NewPCG(7, 3))
+	names := slices.Sorted(maps.Keys(columns))
+	text := []byte(strings.Join(names, ",") + "\n")
+	for i := range 700 {
+		for k, name := range names {
+			text = append(append(text, columns[name](r, i)...), ",\n"[min(1, (k+1)/len(names))])
+		}
+	}
+	for _, types := range []string{"auto", "string"} {
+		d := readertest.Device(t, csv.Format(), 9<<10)
+		in := readertest.Input{Name: "a.csv", Text: text, Limits: readers.Limits{BatchRows: 100}, Options: map[string]any{"types": types}}
+		readertest.Same(t, csv.Format(), in, []int{0}, readertest.OnDevice(d))
+		if n := d.Counts(); n.Chunks < 3 || n.Refused > 0 {
+			t.Errorf("types %s: %d chunks accepted, %d refused: %s", types, n.Chunks, n.Refused, n.Reason)
+		}
 	}
 }
 
@@ -134,5 +171,17 @@ func TestDeviceHostile(t *testing.T) {
 			n := d.Counts()
 			t.Logf("%d chunks accepted, %d refused: %s", n.Chunks, n.Refused, n.Reason)
 		})
+	}
+}
+
+// TestDeviceBringsBackWhatIsAskedFor compares the bytes that come back from a card for a column with those for all.
+func TestDeviceBringsBackWhatIsAskedFor(t *testing.T) {
+	in := readertest.Input{Name: "a.csv", Text: deviceFile(rand.New(rand.NewPCG(7, 9)), 400, ",", "\n")}
+	back := readertest.BytesBack(t, csv.Format(), in)
+	all := back(nil)
+	for _, column := range []string{"id", "day", "geometry"} {
+		if one := back([]string{column}); one > all/3 {
+			t.Errorf("%d bytes for %s, %d for all columns", one, column, all)
+		}
 	}
 }

@@ -17,7 +17,7 @@ type deviceTexts struct {
 	strings               *kernels.Strings
 }
 
-// gather makes columns of texts, and of dates and times if all of their texts are such.
+// gather makes columns of texts, and of times if all of their texts are such, or such and dates.
 func (d *deviceRows) gather(list []deviceColumn, r *room) {
 	n := d.table.Rows
 	d.Accept(n <= d.Text.Len()/8, shortRecords)
@@ -48,16 +48,18 @@ func (d *deviceRows) gather(list []deviceColumn, r *room) {
 	})
 }
 
+// check has the texts of columns that nobody asked for looked at: nothing of them leaves the card.
+func (d *deviceRows) check(list []deviceColumn, r *room) {
+	d.Accept(d.table.Rows <= d.Text.Len()/8, shortRecords)
+	d.measure(list, r)
+}
+
 // shortRecords is why cards leave texts that take too much of their memory.
 const shortRecords = "records of hardly any text"
 
 // measure finds the texts and how long they are, and waits for it. The quotes around them are left out, those in them counted once.
 func (d *deviceRows) measure(list []deviceColumn, r *room) (t deviceTexts, bytes int64) {
-	n, fields := d.table.Rows, make([]int, len(list))
-	for i, c := range list {
-		fields[i] = c.field
-	}
-	all := n * len(list)
+	n, all := d.table.Rows, d.table.Rows*len(list)
 	t.starts, t.ends, t.offsets = roomFor[int64](r, all), roomFor[int64](r, all), roomFor[int64](r, all+1)
 	t.valid = roomFor[uint64](r, kernels.Words(n)*len(list))
 	if d.Stopped() {
@@ -67,13 +69,13 @@ func (d *deviceRows) measure(list []deviceColumn, r *room) (t deviceTexts, bytes
 	if d.dialect.quote != 0 {
 		mode = kernels.StringsDoubled
 	}
-	d.Try(d.K.TableTexts(d.S, d.Text, d.table, fields, t.starts, t.ends, t.valid))
-	bytes = d.measureText(&t, mode, r)
+	d.Try(d.K.TableTexts(d.S, d.Text, d.table, fieldsOf(list), t.starts, t.ends, t.valid))
+	bytes = d.measureText(&t, mode, false, r)
 	return t, bytes
 }
 
-// measureText finds how long the texts of spans are, and waits for it.
-func (d *deviceRows) measureText(t *deviceTexts, mode kernels.StringMode, r *room) (bytes int64) {
+// measureText finds how long the texts of spans are, and waits for it, once more where some are long and that was not expected.
+func (d *deviceRows) measureText(t *deviceTexts, mode kernels.StringMode, long bool, r *room) (bytes int64) {
 	var err error
 	if t.strings, err = d.K.MeasureShortStrings(d.S, d.Text, t.starts, t.ends, mode, t.offsets); err != nil {
 		d.Try(err)
@@ -81,8 +83,11 @@ func (d *deviceRows) measureText(t *deviceTexts, mode kernels.StringMode, r *roo
 	}
 	strings := t.strings
 	r.free = append(r.free, func() error { return strings.Free(d.S) })
+	if long {
+		d.Try(d.K.MeasureLongStrings(d.S, t.strings, t.offsets))
+	}
 	found, bytes := d.measured(t)
-	if !d.Stopped() && found.Long != 0 {
+	if !d.Stopped() && !long && found.Long != 0 {
 		d.Try(d.K.MeasureLongStrings(d.S, t.strings, t.offsets))
 		found, bytes = d.measured(t)
 	}

@@ -109,6 +109,9 @@ func (s *scanner) attribute(c *rows.Column, p int) int {
 	if s.class[s.At(p)]&endsField != 0 {
 		return p
 	}
+	if c.Unread {
+		return s.passField(p)
+	}
 	if row := s.sink.Rows; c.N != row {
 		c.Pad(row)
 	}
@@ -151,6 +154,17 @@ func (s *scanner) attribute(c *rows.Column, p int) int {
 		}
 	}
 	return s.anyAttribute(c, p)
+}
+
+// passField checks the field at p, which nobody asked for: whatever is in it is a text.
+func (s *scanner) passField(p int) int {
+	field, end := s.text.cell(p)
+	if end >= 0 && field.high {
+		if _, ok := s.bytes(field); !ok {
+			return -1
+		}
+	}
+	return end
 }
 
 // appendShort appends text, behind which 16 bytes can be read.

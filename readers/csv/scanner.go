@@ -77,7 +77,7 @@ func (s *scanner) records(p int) bool {
 			return false
 		}
 		at := s.Base + int64(p)
-		if s.sink.Full(s.limits) {
+		if s.sink.Full(&s.limits) {
 			s.stop = min(s.stop, at)
 		}
 		s.stopped = at >= s.stop

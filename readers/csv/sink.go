@@ -1,6 +1,7 @@
 package csv
 
 import (
+	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
@@ -12,8 +13,9 @@ type sink struct {
 	columns []*rows.Column // of each field; nil: it is no attribute
 }
 
-func newSink(d *dialect) *sink {
+func newSink(d *dialect, columns readers.Projection) *sink {
 	k := &sink{dialect: d, columns: make([]*rows.Column, len(d.names))}
+	k.Project(columns)
 	k.Fields, k.Bare = true, d.geometry == noGeometry
 	k.Init(func() *rows.Column { return &rows.Column{} })
 	k.Reset()

@@ -27,6 +27,8 @@ type column struct {
 	h     *Header
 	memo  *memoFile // of memo fields, unless they are ignored
 
+	unread bool // nobody asked for it
+
 	store   store
 	facts   geoarrow.Facts
 	rounded int64 // integers that floats could not hold
@@ -110,6 +112,9 @@ func (c *column) parse(b *block, row int) error {
 		return nil
 	}
 	c.bad = c.bad[:0]
+	if c.unread && c.field.takesAll() {
+		return nil
+	}
 	if c.field.nullBit != noBit {
 		c.eraseNulls(b)
 	}
@@ -163,6 +168,9 @@ func (c *column) eraseNulls(b *block) {
 
 // finish gives the column of so many rows. Its slices are the column's own.
 func (c *column) finish(rows int) geoarrow.Column {
+	if c.unread {
+		return geoarrow.Unread(c.field.id())
+	}
 	out := geoarrow.Column{Name: c.field.Name, Facts: c.facts, Type: c.facts.Resolve(geoarrow.RoleAttribute).Type, Rounded: c.rounded, Nulls: len(c.nulls)}
 	if len(c.nulls) > 0 {
 		out.Valid = c.validity(rows)

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
@@ -60,8 +61,29 @@ func (f *Field) onCard() kernels.FixedType {
 // columnsAtOnce is how many columns kernels make at once.
 const columnsAtOnce = 8
 
-// values makes columns of all types but texts, some at a time, in memory that those behind them take again.
+// values makes columns of all types but texts.
 func (d *deviceRecords) values(list []*deviceColumn) {
+	n := d.records.Records
+	d.inGroups(list, func(group []*deviceColumn, some, masks gpu.Buffer[uint64]) {
+		values, bits := device.Result(d.Work, some), device.Result(d.Work, masks)
+		if d.Stopped() {
+			return
+		}
+		for _, c := range group {
+			size := c.field.Type.Words(n)
+			c.values, values = values[:size], values[size:]
+			c.mask, bits = bits[:kernels.Words(n)], bits[kernels.Words(n):]
+		}
+	})
+}
+
+// check looks for odd values in columns that stay on the card.
+func (d *deviceRecords) check(list []*deviceColumn) {
+	d.inGroups(list, func([]*deviceColumn, gpu.Buffer[uint64], gpu.Buffer[uint64]) {})
+}
+
+// inGroups makes columns, some at a time, in memory that those behind them take again, and calls do for each group.
+func (d *deviceRecords) inGroups(list []*deviceColumn, do func(group []*deviceColumn, values, valid gpu.Buffer[uint64])) {
 	n, groups := d.records.Records, slices.Collect(slices.Chunk(list, columnsAtOnce))
 	if len(groups) == 0 {
 		return
@@ -81,15 +103,7 @@ func (d *deviceRecords) values(list []*deviceColumn) {
 		}
 		some, masks := room.Slice(0, wordsOf(group, n)), valid.Slice(0, len(group)*kernels.Words(n))
 		d.Try(d.K.FixedValues(d.S, d.Text, &d.records, fields, some, masks, d.odd))
-		values, bits := device.Result(d.Work, some), device.Result(d.Work, masks)
-		if d.Stopped() {
-			return
-		}
-		for _, c := range group {
-			size := c.field.Type.Words(n)
-			c.values, values = values[:size], values[size:]
-			c.mask, bits = bits[:kernels.Words(n)], bits[kernels.Words(n):]
-		}
+		do(group, some, masks)
 	}
 }
 

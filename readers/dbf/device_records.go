@@ -36,8 +36,9 @@ func (d *deviceRecords) read(part *readers.Part) {
 	d.Try(d.K.FixedRows(d.S, d.Text, &d.records, d.h.options.deleted, d.odd))
 	rows, live := device.Result(d.Work, d.records.Rows), device.Result(d.Work, d.records.Live)
 	columns := &geoarrow.Columns{Attributes: make([]geoarrow.Column, len(d.h.Fields))}
-	values, texts := d.columns(columns)
+	values, texts, unread := d.columns(columns)
 	d.values(values)
+	d.check(unread)
 	d.texts(texts)
 	odd := device.Result(d.Work, d.odd)
 	if d.Await(); d.Stopped() {
@@ -54,7 +55,7 @@ func (d *deviceRecords) read(part *readers.Part) {
 		return
 	}
 	for i := range columns.Attributes {
-		if c := &columns.Attributes[i]; d.h.Fields[i].kind.isMemo() {
+		if c, f := &columns.Attributes[i], &d.h.Fields[i]; f.kind.isMemo() && d.h.reads(f) {
 			ignored(c, columns.Rows)
 		}
 	}
@@ -84,21 +85,27 @@ func (d *deviceRecords) accept(odd uint32) {
 	}
 }
 
-// columns gives each field that a card reads its column.
-func (d *deviceRecords) columns(columns *geoarrow.Columns) (values, texts []*deviceColumn) {
+// columns gives each field that a card reads its column, and each that it only checks one that nobody sees.
+func (d *deviceRecords) columns(columns *geoarrow.Columns) (values, texts, unread []*deviceColumn) {
 	for i := range d.h.Fields {
 		f, c := &d.h.Fields[i], &columns.Attributes[i]
+		reads := d.h.reads(f)
+		if !reads {
+			*c, c = geoarrow.Unread(f.id()), &geoarrow.Column{}
+		}
 		c.Name, c.Facts = f.Name, f.facts()
 		c.Type = c.Facts.Resolve(geoarrow.RoleAttribute).Type
 		switch {
-		case f.kind.isMemo():
+		case f.kind.isMemo(), !reads && f.takesAll():
 		case f.kind == kindText:
 			texts = append(texts, newDeviceColumn(f, c))
-		default:
+		case reads:
 			values = append(values, newDeviceColumn(f, c))
+		default:
+			unread = append(unread, newDeviceColumn(f, c))
 		}
 	}
-	return values, texts
+	return values, texts, unread
 }
 
 // ignored is a column of memos that nobody wants.

@@ -139,7 +139,9 @@ func TestDeviceSweep(t *testing.T) {
 		if r.IntN(8) == 0 {
 			in.Options["memo"] = "ignore"
 		}
-		readertest.Same(t, dbf.Format(), in, []int{0}, readertest.OnDevice(list[r.IntN(len(list))]))
+		d := readertest.OnDevice(list[r.IntN(len(list))])
+		readertest.Same(t, dbf.Format(), in, []int{0}, d)
+		readertest.Projected(t, dbf.Format(), in, readertest.Some(seed), d)
 		_, err := readertest.Parse(t, dbf.Format(), in)
 		return err == nil
 	})

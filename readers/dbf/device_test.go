@@ -256,3 +256,16 @@ func TestDeviceFaults(t *testing.T) {
 	text := everyType(rand.New(rand.NewPCG(7, 9)), 700, "abc", "", "é").bytes()
 	readertest.DeviceFaults(t, dbf.Format(), readertest.Input{Name: "a.dbf", Text: text, Options: map[string]any{"encoding": "UTF-8"}, Limits: readers.Limits{BatchRows: 100}})
 }
+
+// TestDeviceBringsBackWhatIsAskedFor compares the bytes that come back from a card for a column with those for all.
+func TestDeviceBringsBackWhatIsAskedFor(t *testing.T) {
+	table := everyType(rand.New(rand.NewPCG(7, 9)), 400, "plain", "text", "")
+	in := readertest.Input{Name: "a.dbf", Text: table.bytes()}
+	back := readertest.BytesBack(t, dbf.Format(), in)
+	all := back(nil)
+	for _, f := range table.fields {
+		if one := back([]string{f.name}); one > all/3 {
+			t.Errorf("%d bytes for %s, %d for all columns", one, f.name, all)
+		}
+	}
+}

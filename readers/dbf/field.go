@@ -46,6 +46,18 @@ func (k kind) isMemo() bool { return k == kindMemo || k == kindHexMemo }
 // isText reports whether values of the kind are given as text.
 func (k kind) isText() bool { return k == kindText || k == kindHex || k.isMemo() }
 
+// id is the name of the field's column.
+func (f *Field) id() geoarrow.ColumnID { return geoarrow.ColumnID{Name: f.Name} }
+
+// takesAll reports whether any bytes are a value of the field.
+func (f *Field) takesAll() bool {
+	switch f.kind {
+	case kindInt, kindDouble, kindMoney:
+		return true
+	}
+	return f.kind == kindText && f.sizeBit == noBit
+}
+
 // wideDigits is how many bytes an integer takes that may be beyond int64, narrowDigits how many one that may be beyond int32.
 const (
 	narrowDigits = 10

@@ -39,10 +39,12 @@ func Format() readers.Format {
 		Binary:     true,
 		Options:    Options(),
 		Open:       open,
-		CPU:        func(l readers.Layout) readers.Parser { return cpu{header: l.Dialect.(*Header), blockBytes: blockBytes} },
+		CPU: func(l readers.Layout) readers.Parser {
+			return cpu{header: l.Dialect.(*Header).Project(l.Columns), blockBytes: blockBytes}
+		},
 		GPU: func(pool *lanes.Pool) readers.Engine {
 			return device.New(pool, func(l readers.Layout, e *device.Engine) readers.Parser {
-				return cpu{header: l.Dialect.(*Header), blockBytes: blockBytes, device: e}
+				return cpu{header: l.Dialect.(*Header).Project(l.Columns), blockBytes: blockBytes, device: e}
 			})
 		},
 	}

@@ -35,6 +35,7 @@ type Header struct {
 
 	page     *codePage
 	options  options
+	columns  readers.Projection
 	nullFrom int // where the hidden field begins in a record
 	nullBits int // how many bits it has; 0: there is none
 	missing  readers.Skipped
@@ -139,6 +140,16 @@ func (h *Header) count(src *source.File, promised int64) error {
 
 // Missing are the records that the header promises and the file does not have, under on_error: skip. The first offset is where they would begin.
 func (h *Header) Missing() readers.Skipped { return h.missing }
+
+// Project is the header for who asks for some columns. The fields of the others are checked, and give columns without values.
+func (h *Header) Project(columns readers.Projection) *Header {
+	projected := *h
+	projected.columns = columns
+	return &projected
+}
+
+// reads reports whether a field is asked for.
+func (h *Header) reads(f *Field) bool { return h.columns.Has(f.id()) }
 
 // offset is where a record begins in the file.
 func (h *Header) offset(record int64) int64 { return h.Start + record*int64(h.RecordLength) }

@@ -59,7 +59,7 @@ func (h *Header) newReader(src *source.File, limits readers.Limits, blockBytes i
 		}
 	}
 	for i := range r.columns {
-		r.columns[i] = column{field: &h.Fields[i], h: h, text: textColumn{decoder: &r.text}, memo: r.memo}
+		r.columns[i] = column{field: &h.Fields[i], h: h, unread: !h.reads(&h.Fields[i]), text: textColumn{decoder: &r.text}, memo: r.memo}
 		switch kind := h.Fields[i].kind; {
 		case kind == kindDate:
 			r.columns[i].months = new(months)

@@ -30,7 +30,7 @@ func (c cpu) crew(ctx context.Context, src *source.File, req readers.Request, le
 	if c.device != nil {
 		w.cards = c.device.File(ctx, src)
 	}
-	w.sinks.New = newSink
+	w.sinks.New = func() *sink { return newSink(c.layout.Columns) }
 	w.batcher = readers.NewBatcher(ctx, c, src, req.Span.Row, req.Span.To, req.Limits, lead.emit)
 	lead.limits = lead.limits.Unbatched()
 	lead.stop = req.Span.From + min(lead.limits.PartBytes, rows.LeadBytes)

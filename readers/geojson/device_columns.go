@@ -28,6 +28,7 @@ type deviceColumn struct {
 	number int             // among the columns with values
 	kinds  kernels.KindSet // without null
 	forced bool            // to be text whatever it holds
+	unread bool            // nobody asked for it: its numbers are checked, as all strings are, and nothing of it leaves the device
 
 	valid []uint64 // bit per row: it has a value that is not null
 
@@ -106,7 +107,7 @@ func (d *deviceRows) columns(top *placed) (list []*deviceColumn) {
 		return nil
 	}
 	add := func(id geoarrow.ColumnID, slots gpu.Buffer[int32], kinds uint32) {
-		c := &deviceColumn{n: d.records.Count, slots: slots, kinds: kernels.KindSet(kinds &^ kindBit(kernels.ValueNull)), forced: slices.Contains(d.texts, id)}
+		c := &deviceColumn{n: d.records.Count, slots: slots, kinds: kernels.KindSet(kinds &^ kindBit(kernels.ValueNull)), forced: slices.Contains(d.texts, id), unread: !d.asked.Has(id)}
 		c.Name, c.Role = id.Name, id.Role
 		list = append(list, c)
 	}
@@ -159,7 +160,7 @@ func (d *deviceRows) scalars(list []*deviceColumn) (x kernels.Scalars) {
 	var some []*deviceColumn
 	var slots []gpu.Buffer[int32]
 	for _, c := range list {
-		if c.kinds != 0 {
+		if c.kinds != 0 && (!c.unread || c.kinds&kindNumber != 0) {
 			some, slots = append(some, c), append(slots, c.slots)
 		}
 	}
@@ -190,7 +191,7 @@ func (d *deviceRows) scalars(list []*deviceColumn) (x kernels.Scalars) {
 
 // inspect asks what the texts and arrays of the column are.
 func (d *deviceRows) inspect(c *deviceColumn, nested *deviceNested) {
-	if c.kinds&kindObject != 0 || c.kinds&(kindString|kindArray) == kindString { // whatever the others are
+	if !c.unread && (c.kinds&kindObject != 0 || c.kinds&(kindString|kindArray) == kindString) { // whatever the others are
 		d.measure(c, nested)
 	}
 	if c.kinds&kindArray != 0 {
@@ -226,6 +227,10 @@ func (d *deviceRows) numberFacts(found uint32) (facts geoarrow.FactKinds) {
 
 // convert gives the column its type, and has its values made.
 func (d *deviceRows) convert(c *deviceColumn, nested *deviceNested) {
+	if c.unread {
+		d.pass(c)
+		return
+	}
 	n := d.records.Count
 	c.Nulls = n - countBits(c.valid)
 	if c.Nulls > 0 {
@@ -268,6 +273,17 @@ func (d *deviceRows) convert(c *deviceColumn, nested *deviceNested) {
 	case arrow.LIST:
 		d.items(c, nested)
 	}
+}
+
+// pass checks the numbers of a column that nobody asked for.
+func (d *deviceRows) pass(c *deviceColumn) {
+	if c.numberKinds != nil {
+		d.numberFacts(c.numberKinds[0])
+	}
+	if c.list != nil {
+		d.listFacts(c.list.report[0])
+	}
+	c.Column = geoarrow.Unread(c.ID())
 }
 
 // deliver has the rest of the column made.

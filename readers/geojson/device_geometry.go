@@ -25,14 +25,22 @@ func (d *deviceRows) geometry(top *placed, sum *readers.Summary) *geoarrow.Geome
 		return geoarrow.NullGeometry(n, geoarrow.NoKind, geoarrow.XY)
 	}
 	members := d.place(fieldGeometry, d.member, len(structuralNames))
-	_, _, valid := d.tokens(top.of(fieldGeometry), false)
 	peek := device.Result(d.Work, d.dev.Slice(0, min(peekBytes, d.dev.Len())))
 	if d.Stopped() {
 		return nil
 	}
 	d.Accept(members.odd.Unknown < 0 && members.kinds(fieldGeometry)|members.kinds(fieldProperties)|members.kinds(fieldID) == 0, "a member of a geometry that no column holds")
-	mask := device.Result(d.Work, valid)
-	sh := d.readShapes(members, valid, coordinatesDepth, func() bool { return hasThird(peek) })
+	texts := d.measureCollections(members)
+	sh := d.shapesOf(members, top.of(fieldGeometry), coordinatesDepth)
+	if d.Stopped() {
+		return nil
+	}
+	mask := sh.valid
+	var inner *deviceCollections
+	d.together(
+		func() { d.ordinates(sh, d.third || hasThird(peek)) },
+		func() { inner = d.collections(sh, texts) },
+	)
 	if d.Stopped() {
 		return nil
 	}
@@ -42,21 +50,22 @@ func (d *deviceRows) geometry(top *placed, sum *readers.Summary) *geoarrow.Geome
 	}
 	var ringKinds gpu.Buffer[kernels.GeometryKind]
 	if g.Kind == geoarrow.NoKind {
-		var c kernels.WKBCollections
-		if sh.some(geoarrow.GeometryCollection) {
-			var dim geoarrow.Dim
-			c, dim = d.collections(sh, members, sum)
-			g.Dim |= dim
+		c, dim := d.writeCollections(inner, sh, sum)
+		g.Dim |= dim
+		w := d.writeWKB(sh, c, false)
+		if d.asked.Geometry() {
+			d.wkb(g, sh, w)
 		}
-		w := d.writeWKB(sh, c)
-		d.wkb(g, sh, w)
 		ringKinds = w.ringKinds
-	} else {
+	} else if d.asked.Geometry() {
 		d.native(g, sh)
 	}
 	d.countOdd(sh, ringKinds, sum)
 	if d.Stopped() {
 		return nil
+	}
+	if !d.asked.Geometry() {
+		return geoarrow.NullGeometry(n, geoarrow.NoKind, geoarrow.XY)
 	}
 	return g
 }

@@ -16,82 +16,111 @@ const memberDepth = 3
 // positionDepth is how deep the positions of a MultiPolygon stand in its coordinates: [ [ [ [
 const positionDepth = 3
 
+// collectionTexts say where the members of each row's collection are in the text, and where they are to be in one of their own.
+type collectionTexts struct {
+	collects        kernels.Mask      // rows that have members, even if none
+	firsts, offsets gpu.Buffer[int64] // of each row; empty spans of those that have none
+	mask            []uint64          // collects
+	size            []int64           // one element: of the text
+}
+
+// measureCollections looks for GeometryCollections among the rows, whose members are placed. What it asks for is there behind the next await; nil if there is none.
+func (d *deviceRows) measureCollections(members *placed) *collectionTexts {
+	if d.Stopped() || members.kinds(fieldGeometries)&^kindBit(kernels.ValueNull) == 0 {
+		return nil
+	}
+	n := members.rows
+	starts, ends, collects := d.tokens(members.of(fieldGeometries))
+	x := &collectionTexts{collects: collects, firsts: device.Alloc[int64](d.Work, n), offsets: device.Alloc[int64](d.Work, n+1)}
+	if d.Stopped() {
+		return nil
+	}
+	d.Try(d.K.MeasureArrays(d.S, d.dev, starts, ends, x.firsts, x.offsets))
+	x.mask, x.size = device.Result(d.Work, collects), device.Result(d.Work, x.offsets.Slice(n, n+1))
+	return x
+}
+
+// deviceCollections are GeometryCollections on their way, and their members.
+type deviceCollections struct {
+	rows    gpu.Buffer[int64] // that are collections
+	offsets gpu.Buffer[int64] // where the members of each begin in their text, and where all end
+	text    *deviceRows       // of the members; nil if there is none at all
+	shapes  *deviceShapes     // of the members
+}
+
 // collections reads the members of GeometryCollections: rows like others, of a text of its own.
 //
 //	text      … "geometries":[ m1 , m2 ] … "geometries":[] … "geometries":[ m3 ] …
 //	members   m1 , m2 , m3 ,
 //	first     0 2 2 3                                                                 the first member of each collection
-//
-// Members are written as WKB of their own, which the rows' WKB then holds in pieces.
-func (d *deviceRows) collections(sh *deviceShapes, members *placed, sum *readers.Summary) (c kernels.WKBCollections, dim geoarrow.Dim) {
-	starts, ends, collects := d.tokens(members.of(fieldGeometries), false)
-	if d.Stopped() {
-		return c, dim
+func (d *deviceRows) collections(sh *deviceShapes, x *collectionTexts) *deviceCollections {
+	if d.Stopped() || x == nil || !sh.some(geoarrow.GeometryCollection) {
+		return nil
 	}
 	// The CPU engine counts the brackets of coordinates too where a collection says its type behind its members.
 	d.Accept(d.deep >= memberDepth+coordinatesDepth-1+positionDepth, "collections too deep")
-	rows, err := d.K.AllocPositions(d.S, collects, 0)
-	if err != nil {
-		d.Try(err)
-		return c, dim
-	}
-	d.Later(func() error { return rows.Free(d.S) })
-	n := rows.Len()
-	from, to := device.Alloc[int64](d.Work, n), device.Alloc[int64](d.Work, n)
-	firsts, offsets := device.Alloc[int64](d.Work, n), device.Alloc[int64](d.Work, n+1)
-	c = kernels.WKBCollections{Rows: rows, First: device.Alloc[int64](d.Work, n+1), Starts: device.Alloc[int64](d.Work, n+1)}
+	n, size := countBits(x.mask), x.size[0]
+	c := &deviceCollections{rows: device.Alloc[int64](d.Work, n), offsets: device.Alloc[int64](d.Work, n+1)}
+	text := device.Alloc[byte](d.Work, int(size))
 	if d.Stopped() {
-		return c, dim
+		return nil
 	}
-	d.Try(kernels.Gather(d.K, d.S, starts, rows, from))
-	d.Try(kernels.Gather(d.K, d.S, ends, rows, to))
-	d.Try(d.K.MeasureArrays(d.S, d.dev, from, to, firsts, offsets))
-	size := device.Read(d.Work, offsets.Slice(n, n+1))
-	if d.Stopped() {
-		return c, dim
+	d.Try(d.K.Positions(d.S, x.collects, 0, c.rows, gpu.Buffer[int64]{}))
+	d.Try(kernels.Gather(d.K, d.S, x.offsets, c.rows, c.offsets.Slice(0, n)))
+	d.Try(gpu.Copy(d.S, c.offsets.Slice(n, n+1), x.offsets.Slice(sh.rows, sh.rows+1)))
+	if size == 0 {
+		return c
 	}
-	if size[0] == 0 { // no member at all
-		d.Try(gpu.Fill(d.S, c.First, 0))
-		d.Try(gpu.Fill(d.S, c.Starts, 0))
-		return c, dim
-	}
-	text := device.Alloc[byte](d.Work, int(size[0]))
-	if d.Stopped() {
-		return c, dim
-	}
-	d.Try(d.K.JoinArrays(d.S, d.dev, firsts, offsets, text))
-	inner := &deviceRows{Work: d.Work, dev: text, dict: d.dict, names: d.names, sep: kernels.RecordsComma, deep: d.deep - memberDepth, foreign: d.foreign}
-	return inner.members(c, offsets, sh, sum)
+	d.Try(d.K.JoinArrays(d.S, d.dev, x.firsts, x.offsets, text))
+	c.text = &deviceRows{Work: d.Work, turns: d.turns, dev: text, dict: d.dict, names: d.names, sep: kernels.RecordsComma, deep: d.deep - memberDepth, foreign: d.foreign}
+	c.shapes = c.text.memberShapes(d.third)
+	d.third = d.third || c.text.third
+	return c
 }
 
-// members reads the members of collections, which begin at offsets of the text. of are the rows that the collections are among.
-func (d *deviceRows) members(c kernels.WKBCollections, offsets gpu.Buffer[int64], of *deviceShapes, sum *readers.Summary) (_ kernels.WKBCollections, dim geoarrow.Dim) {
+// memberShapes reads members of collections. z guesses whether a position of them has a third ordinate.
+func (d *deviceRows) memberShapes(z bool) *deviceShapes {
 	p := d.listMembers()
 	if d.Stopped() {
-		return c, dim
+		return nil
 	}
-	valid := device.Alloc[uint64](d.Work, kernels.Words(d.records.Count))
+	sh := d.shapesOf(p, gpu.Buffer[int32]{}, coordinatesDepth-1)
 	if d.Stopped() {
-		return c, dim
-	}
-	d.Try(gpu.Fill(d.S, valid, 0xff))
-	sh := d.readShapes(p, valid, coordinatesDepth-1, func() bool { return of.z.Len() > 0 })
-	if d.Stopped() {
-		return c, dim
+		return nil
 	}
 	d.Accept(!sh.some(geoarrow.GeometryCollection), "a collection in a collection")
-	d.Try(d.K.LowerBounds(d.S, d.records.Open, offsets, c.First))
-	if sh.z.Len() > 0 {
-		d.Try(d.K.WKBCollectionDims(d.S, c.Rows, c.First, of.kinds, sh.kinds))
+	d.ordinates(sh, z)
+	return sh
+}
+
+// writeCollections writes the members of collections as WKB of their own, which that of the rows then holds in pieces, and gives what they add to the rows' dimension. of
+// are the rows that the collections are among.
+func (d *deviceRows) writeCollections(c *deviceCollections, of *deviceShapes, sum *readers.Summary) (to kernels.WKBCollections, dim geoarrow.Dim) {
+	if c == nil || d.Stopped() {
+		return to, dim
 	}
-	w := d.writeWKB(sh, kernels.WKBCollections{})
-	c.WKB = w.bytes
-	d.countOdd(sh, w.ringKinds, sum)
+	n := c.rows.Len()
+	to = kernels.WKBCollections{Rows: c.rows, First: device.Alloc[int64](d.Work, n+1), Starts: device.Alloc[int64](d.Work, n+1)}
 	if d.Stopped() {
-		return c, dim
+		return to, dim
 	}
-	d.Try(kernels.Gather(d.K, d.S, w.offsets, c.First, c.Starts))
-	return c, sh.dim()
+	if c.text == nil {
+		d.Try(gpu.Fill(d.S, to.First, 0))
+		d.Try(gpu.Fill(d.S, to.Starts, 0))
+		return to, dim
+	}
+	d.Try(d.K.LowerBounds(d.S, c.text.records.Open, c.offsets, to.First))
+	if c.shapes.z.Len() > 0 {
+		d.Try(d.K.WKBCollectionDims(d.S, to.Rows, to.First, of.kinds, c.shapes.kinds))
+	}
+	w := c.text.writeWKB(c.shapes, kernels.WKBCollections{}, true)
+	to.WKB = w.bytes
+	c.text.countOdd(c.shapes, w.ringKinds, sum)
+	if d.Stopped() {
+		return to, dim
+	}
+	d.Try(kernels.Gather(d.K, d.S, w.offsets, to.First, to.Starts))
+	return to, c.shapes.dim()
 }
 
 // listMembers finds the members of collections and what they consist of.

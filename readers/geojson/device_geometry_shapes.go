@@ -12,6 +12,7 @@ import (
 // deviceShapes are the geometries of the rows of a text: those that have coordinates, read. A row without has no parts.
 type deviceShapes struct {
 	rows    int
+	valid   []uint64 // bit per row: it has a geometry
 	kinds   gpu.Buffer[kernels.GeometryKind]
 	report  kernels.GeometryReport // of kinds without GeometryZ
 	at      kernels.RingOffsets
@@ -20,9 +21,9 @@ type deviceShapes struct {
 	dims    []kernels.GeometryReport // of kinds with GeometryZ, behind the next await; none where all is as report says
 }
 
-// readShapes reads the coordinates of rows that have a geometry, whose members are placed. Brackets of coordinates stand at depth deep. z guesses, behind
-// an await: does a position have a third ordinate?
-func (d *deviceRows) readShapes(members *placed, valid kernels.Mask, deep int, z func() bool) *deviceShapes {
+// shapesOf finds the geometries of rows whose members are placed: of those that have a value in geometry, or of all where that has no element. Brackets of
+// coordinates stand at depth deep. It waits for the device; the positions are left to be read.
+func (d *deviceRows) shapesOf(members *placed, geometry gpu.Buffer[int32], deep int) *deviceShapes {
 	if d.Stopped() {
 		return nil
 	}
@@ -30,28 +31,22 @@ func (d *deviceRows) readShapes(members *placed, valid kernels.Mask, deep int, z
 	d.Accept(members.kinds(fieldType) == kindBit(kernels.ValueString), "a geometry without a type")
 	array := kindBit(kernels.ValueArray)
 	d.Accept(members.kinds(fieldCoordinates)&^array == 0 && members.kinds(fieldGeometries)&^array == 0, "coordinates that are no array")
-	names, _, _ := d.tokens(members.of(fieldType), false)
-	types, report := device.Alloc[kernels.TypeKind](d.Work, sh.rows), device.Alloc[kernels.GeometryReport](d.Work, 1)
-	var c kernels.Coordinates
-	var has, collects kernels.Mask
-	c.Starts, c.Ends, has = d.tokens(members.of(fieldCoordinates), true)
-	if members.kinds(fieldGeometries) != 0 {
-		_, _, collects = d.tokens(members.of(fieldGeometries), false)
-	}
+	c := kernels.Coordinates{Starts: device.Alloc[int64](d.Work, sh.rows), Ends: device.Alloc[int64](d.Work, sh.rows), Kinds: device.Alloc[kernels.TypeKind](d.Work, sh.rows)}
+	valid, report := device.Alloc[uint64](d.Work, kernels.Words(sh.rows)), device.Alloc[kernels.GeometryReport](d.Work, 1)
 	if d.Stopped() {
 		return nil
 	}
-	c.Kinds = types
-	d.Try(d.K.GeoJSONTypes(d.S, d.dev, names, `"`, types))
-	d.Try(d.K.GeometryKinds(d.S, types, valid, has, collects, sh.kinds, report))
+	of := kernels.GeometryMembers{
+		Type: members.of(fieldType), Geometry: geometry, Coordinates: members.of(fieldCoordinates), Geometries: members.of(fieldGeometries), Base: d.records.Open,
+	}
+	d.Try(d.K.GeometryKinds(d.S, d.dev, of, d.records.ValueStart, d.records.ValueEnd, d.records.Kind, c, sh.kinds, valid, report))
+	sh.valid = device.Result(d.Work, valid)
 	reports := device.Result(d.Work, report)
 	if d.rings(sh, c, deep); d.Stopped() {
 		return nil
 	}
 	sh.report = reports[0]
 	d.Accept(sh.report.Odd == 0, "a geometry without a type, or not with what its type has")
-	d.ordinates(sh, z())
-	d.dims(sh)
 	return sh
 }
 
@@ -60,12 +55,17 @@ func (d *deviceRows) rings(sh *deviceShapes, c kernels.Coordinates, deep int) {
 	if d.Stopped() {
 		return
 	}
-	rings, err := d.K.CountCoordinates(d.S, d.dev, d.x, deep, c)
+	rings, err := d.K.QueueCoordinates(d.S, d.dev, d.x, deep, c)
 	if err != nil {
 		d.Try(err)
 		return
 	}
 	d.Later(func() error { return rings.Free(d.S) })
+	found := ask(d, rings.Found)
+	if d.Stopped() {
+		return
+	}
+	d.Try(rings.Counted(found[0]))
 	d.Accept(rings.Offset < 0, "coordinates that do not fit the kind of geometry")
 	sh.at = kernels.RingOffsets{
 		Spans: device.Alloc[int64](d.Work, sh.rows+1), Parts: device.Alloc[int64](d.Work, int(rings.Parts)+1),
@@ -76,7 +76,7 @@ func (d *deviceRows) rings(sh *deviceShapes, c kernels.Coordinates, deep int) {
 	}
 }
 
-// ordinates reads the positions. Where they turn out to have a third ordinate that was not expected, all are read again.
+// ordinates reads the positions, of which z guesses whether one has a third ordinate. Where they turn out to have a third ordinate that was not expected, all are read again.
 func (d *deviceRows) ordinates(sh *deviceShapes, z bool) {
 	n := sh.at.Positions.Len()
 	to := kernels.Ordinates{
@@ -94,18 +94,23 @@ func (d *deviceRows) ordinates(sh *deviceShapes, z bool) {
 			return
 		}
 		d.Try(d.K.ParsePositions(d.S, d.dev, nil, sh.at.Positions, kernels.PositionJSON, to))
+		found := ask(d, to.Found)
 		if d.Stopped() {
 			return
 		}
-		found, _, err := d.K.SettlePositions(d.S, d.dev, sh.at.Positions, kernels.PositionJSON, to)
-		d.Try(err)
-		sh.found = found
+		sh.found = found[0]
+		if sh.found.Undecided > 0 {
+			var err error
+			sh.found, _, err = d.K.SettlePositions(d.S, d.dev, sh.at.Positions, kernels.PositionJSON, to)
+			d.Try(err)
+		}
 		d.Accept(sh.found.Malformed < 0, "a position that is not as GeoJSON has it")
 		if third := sh.found.Dims>>3 != 0; z || !third {
 			sh.x, sh.y = to.X, to.Y
 			if third {
-				sh.z = to.Z
+				sh.z, d.third = to.Z, true
 			}
+			d.dims(sh)
 			return
 		}
 		z = true

@@ -236,28 +236,26 @@ func (d *deviceRows) match() (missed []uint32) {
 	return device.Result(d.Work, first)
 }
 
-// types counts the types of features, behind the next await.
-func (d *deviceRows) types(top *placed) []int64 {
+// types says which types features have, behind the next await.
+func (d *deviceRows) types(top *placed) []uint32 {
 	if d.Stopped() {
 		return nil
 	}
-	names, _, valid := d.tokens(top.of(fieldType), false)
-	kinds, counts := device.Alloc[kernels.TypeKind](d.Work, d.records.Count), device.Alloc[int64](d.Work, kernels.TallyValues)
+	found := device.Alloc[uint32](d.Work, 1)
 	if d.Stopped() {
 		return nil
 	}
-	d.Try(d.K.GeoJSONTypes(d.S, d.dev, names, `"`, kinds))
-	d.Try(kernels.Tally(d.K, d.S, kinds, valid, counts))
-	return device.Result(d.Work, counts)
+	d.Try(d.K.GeoJSONTypesFound(d.S, d.dev, top.of(fieldType), d.records.ValueStart, d.records.Kind, found))
+	return device.Result(d.Work, found)
 }
 
 // checkFeatures checks what every record must have.
-func (d *deviceRows) checkFeatures(top *placed, types []int64) {
+func (d *deviceRows) checkFeatures(top *placed, types []uint32) {
 	object, null := kindBit(kernels.ValueObject), kindBit(kernels.ValueNull)
 	d.Accept(top.kinds(fieldType) == kindBit(kernels.ValueString), "a Feature without a type")
 	d.Accept(top.kinds(fieldGeometry)&^(object|null) == 0, "a geometry that is no object")
 	d.Accept(top.kinds(fieldProperties)&^(object|null) == 0, "properties that are no object")
-	d.Accept(types[kernels.KindFeature] == int64(d.records.Count), "a Feature without a type, or with another one")
+	d.Accept(types[0] == 1<<kernels.KindFeature, "a Feature without a type, or with another one")
 }
 
 // learn asks for names that the dictionary does not have, and reports whether there were any. It waits for the device, for where they are and for their text.

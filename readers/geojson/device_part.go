@@ -51,15 +51,20 @@ func (c *deviceChunks) Bounds(from, stop int64) (start, end int64, why string) {
 
 // Read reads features on a card.
 func (c *deviceChunks) Read(w *device.Work, part *readers.Part) {
-	rows := deviceRows{Work: w, dev: w.Text, dict: c.seen.dictionary(), names: device.Keep[uploaded](w), sep: c.sep, longest: c.s.limits.MaxFeatureBytes}
+	rows := deviceRows{Work: w, turns: &turns{}, dev: w.Text, dict: c.seen.dictionary(), names: device.Keep[uploaded](w), sep: c.sep, longest: c.s.limits.MaxFeatureBytes}
+	rows.asked = c.cpu.layout.Columns
 	rows.deep, rows.texts = c.s.limits.MaxDepth-c.lead.state.brackets, c.sinks.Forced()
+	rows.third = c.seen.hasThird()
 	rows.read(part)
 	if w.Stopped() {
 		return
 	}
 	part.State, part.Text = c.lead.state.pack(), append(slices.Clone(rows.texts), rows.mixed...)
 	part.Summary.CRS = c.lead.sum.CRS
-	w.After(func() { c.seen.learnForeign(part.Summary.Foreign) })
+	w.After(func() {
+		c.seen.learnForeign(part.Summary.Foreign)
+		c.seen.learnThird(rows.third)
+	})
 }
 
 // begins is where the first feature seems to begin in text, or -1.
@@ -101,6 +106,7 @@ type seen struct {
 	mu      sync.Mutex
 	list    []string
 	foreign []string
+	third   bool // some position has a third ordinate
 }
 
 // mostForeign is how many names of foreign members are kept: of more, a chunk finds out itself.
@@ -111,6 +117,20 @@ func (s *seen) dictionary() *dictionary {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return newDictionary(s.list, s.foreign)
+}
+
+// hasThird reports whether some position has a third ordinate, as far as is known.
+func (s *seen) hasThird() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.third
+}
+
+// learnThird notes that some position has a third ordinate, if one has.
+func (s *seen) learnThird(has bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.third = s.third || has
 }
 
 // learnForeign keeps the names of foreign members.

@@ -14,12 +14,14 @@ import (
 //	                                                         -> properties  -> values
 type deviceRows struct {
 	*device.Work
+	turns *turns
 	dev   gpu.Buffer[byte] // the text
 	dict  *dictionary
 	names *uploaded // dict, once match has run
 	sep   kernels.RecordSeparator
 	deep  int // how many brackets of the text may be open at a time
 
+	asked readers.Projection  // columns whose values are to be had
 	texts []geoarrow.ColumnID // columns that are to be text
 	mixed []geoarrow.ColumnID // columns of these rows that are text because they hold several kinds of values
 
@@ -30,6 +32,7 @@ type deviceRows struct {
 	shapes    *placed           // members of geometries
 	values    *placed           // members of properties
 	foreign   map[string]int64  // how many members that nobody reads there are of each name
+	third     bool              // some position here, or of the rows before, has a third ordinate
 
 	longest int64 // that the text of a feature may be
 }
@@ -56,9 +59,14 @@ func (d *deviceRows) read(part *readers.Part) {
 	top := d.features()
 	columns := &geoarrow.Columns{Rows: d.records.Count}
 	part.Columns, part.Rows = columns, int64(d.records.Count)
-	d.attributes(top, columns)
-	columns.Geometry = d.geometry(top, &part.Summary)
+	d.together(
+		func() { d.attributes(top, columns) },
+		func() { columns.Geometry = d.geometry(top, &part.Summary) },
+	)
 	part.Summary.Foreign = d.foreign
+	if d.Stopped() {
+		return
+	}
 	part.Starts = device.Result(d.Work, d.records.Open)
 	last := device.Result(d.Work, d.records.Close.Slice(d.records.Count-1, d.records.Count))
 	d.After(func() {
@@ -146,18 +154,13 @@ func (d *deviceRows) place(want int32, field gpu.Buffer[int32], fields int) *pla
 
 const repeatedName = "a name that comes twice"
 
-// tokens gives the text of each row's value in one column, and for which rows there is one that is not null. Where based, an empty span of a row without a
-// value lies where its feature begins.
-func (d *deviceRows) tokens(slots gpu.Buffer[int32], based bool) (starts, ends gpu.Buffer[int64], valid kernels.Mask) {
+// tokens gives the text of each row's value in one column, and for which rows there is one that is not null.
+func (d *deviceRows) tokens(slots gpu.Buffer[int32]) (starts, ends gpu.Buffer[int64], valid kernels.Mask) {
 	n := d.records.Count
 	starts, ends, valid = device.Alloc[int64](d.Work, n), device.Alloc[int64](d.Work, n), device.Alloc[uint64](d.Work, kernels.Words(n))
 	if d.Stopped() {
 		return starts, ends, valid
 	}
-	var base gpu.Buffer[int64]
-	if based {
-		base = d.records.Open
-	}
-	d.Try(d.K.ColumnTokens(d.S, slots, d.records.ValueStart, d.records.ValueEnd, d.records.Kind, base, starts, ends, valid, kernels.Mask{}))
+	d.Try(d.K.ColumnTokens(d.S, slots, d.records.ValueStart, d.records.ValueEnd, d.records.Kind, gpu.Buffer[int64]{}, starts, ends, valid, kernels.Mask{}))
 	return starts, ends, valid
 }

@@ -103,6 +103,9 @@ func (s *sweep) differs(d sweepDocument) string {
 	t := told{TB: s.t}
 	device := s.devices[d.device]
 	readertest.Same(&t, Format(), d.Input, []int{0}, readertest.OnDevice(device))
+	if t.text == "" && len(d.Text)%2 == 0 {
+		readertest.Projected(&t, Format(), d.Input, readertest.Some(uint64(len(d.Text))), readertest.OnDevice(device))
+	}
 	if t.text == "" && len(d.Text)%4 == 0 {
 		t.text = placesDiffer(s.t, d.Input, device)
 	}

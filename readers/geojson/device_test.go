@@ -155,3 +155,19 @@ func TestDeviceErrors(t *testing.T) {
 		readertest.Same(t, geojson.Format(), in, []int{0}, readertest.OnDevice(d))
 	}
 }
+
+// TestDeviceBringsBackWhatIsAskedFor compares the bytes that come back from a card for a column with those for all.
+func TestDeviceBringsBackWhatIsAskedFor(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 9))
+	text := deviceFile(r, 401, false, shapeOf(r, "Polygon"), func(i int) string {
+		return fmt.Sprintf(`"n":%d,"height":%g,"name":"Main St %d","ok":true,"tags":["a","b"],"more":{"k":[%d]},"words":"%s"`, i, r.Float64(), i, i, strings.Repeat("word ", i%30))
+	})
+	in := readertest.Input{Name: "a.geojson", Text: []byte(text)}
+	back := readertest.BytesBack(t, geojson.Format(), in)
+	all := back(nil)
+	for _, column := range []string{"n", "height", "name", "ok", "tags", "more"} {
+		if one := back([]string{column}); one > all/2 {
+			t.Errorf("%d bytes for %s, %d for all columns", one, column, all)
+		}
+	}
+}

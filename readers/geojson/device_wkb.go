@@ -16,8 +16,8 @@ type deviceWKB struct {
 	ringKinds gpu.Buffer[kernels.GeometryKind]
 }
 
-// writeWKB writes geometries, those of collections too. It waits for the device, which says how long they are.
-func (d *deviceRows) writeWKB(sh *deviceShapes, collections kernels.WKBCollections) deviceWKB {
+// writeWKB writes geometries, those of collections too. It waits for the device, which says how long they are; unless there may be room for more behind them.
+func (d *deviceRows) writeWKB(sh *deviceShapes, collections kernels.WKBCollections, roomy bool) deviceWKB {
 	to := deviceWKB{offsets: device.Alloc[int64](d.Work, sh.rows+1)}
 	if d.Stopped() {
 		return to
@@ -29,16 +29,32 @@ func (d *deviceRows) writeWKB(sh *deviceShapes, collections kernels.WKBCollectio
 	}
 	d.Later(func() error { return x.Free(d.S) })
 	to.ringKinds = x.RingKinds
-	size := device.Read(d.Work, to.offsets.Slice(sh.rows, sh.rows+1))
-	if d.Stopped() {
-		return to
+	size := sh.mostWKB()
+	if !roomy {
+		sizes := ask(d, to.offsets.Slice(sh.rows, sh.rows+1))
+		if d.Stopped() {
+			return to
+		}
+		size = sizes[0]
 	}
-	d.Accept(size[0] <= math.MaxInt32, "geometries of more than 2 GiB")
-	to.bytes = device.Alloc[byte](d.Work, int(size[0]))
+	d.Accept(size <= math.MaxInt32, "geometries of more than 2 GiB")
+	to.bytes = device.Alloc[byte](d.Work, int(size))
 	if !d.Stopped() {
 		d.Try(d.K.WriteWKB(d.S, x, to.bytes))
 	}
 	return to
+}
+
+// mostWKB is how many bytes the geometries have as WKB at most, without collections: nine for each header, and an ordinate's eight.
+func (sh *deviceShapes) mostWKB() int64 {
+	headers, position := sh.rows+sh.at.Parts.Len()+sh.at.Rings.Len(), 2*8
+	if sh.z.Len() > 0 {
+		position += 8
+	}
+	if sh.some(geoarrow.Point, geoarrow.MultiPoint) {
+		position += 5 // each has a header without a count
+	}
+	return int64(9*headers + position*sh.at.Positions.Len())
 }
 
 // wkb fills a column of WKB.

@@ -103,7 +103,9 @@ func (s *scanner) geometry(p, open int) (k geoarrow.Kind, end int) {
 	if open >= s.limits.MaxDepth {
 		return 0, s.failDepth(p)
 	}
-	mark := geometryMark{s.sink.Geom.Mark(), s.sink.Shapes}
+	var mark geometryMark
+	s.sink.Geom.SetMark(&mark.mark)
+	mark.shapes = s.sink.Shapes
 	if kind, at := s.opening(p); kind != geoarrow.NoKind {
 		if at = s.space(at); at >= s.N {
 			return 0, s.fail(s.N, "coordinates")

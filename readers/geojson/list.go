@@ -14,7 +14,7 @@ func (s *scanner) arrayValue(c *rows.Column, p, open int) int {
 	}
 	kinds, bad := s.listKinds(p)
 	if bad >= 0 {
-		return s.wrong(bad, "", "", "a number beyond the range of float64")
+		return s.beyond(bad)
 	}
 	if kinds == geoarrow.FactJSON {
 		s.keepJSON(c, p, end)

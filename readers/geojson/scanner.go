@@ -75,12 +75,12 @@ func unpackState(v uint64) state { return state{inSequence: v&1 != 0, brackets: 
 
 // scanner makes one that has read nothing.
 func (c cpu) scanner(req readers.Request) *scanner {
-	s := &scanner{limits: req.Limits.WithDefaults(), sink: newSink(), lastKind: geoarrow.Point, stop: math.MaxInt64}
+	s := &scanner{limits: req.Limits.WithDefaults(), sink: newSink(c.layout.Columns), lastKind: geoarrow.Point, stop: math.MaxInt64}
 	s.sum = readers.Summary{CRS: geoarrow.CRS84, Foreign: map[string]int64{}}
 	s.sequence, _ = c.layout.Dialect.(bool)
 	s.plainRuns = positions.Have && !c.portable
 	if s.skipErrors = c.layout.Options.SkipErrors(); s.skipErrors {
-		s.probe = newSink()
+		s.probe = newSink(c.layout.Columns)
 	}
 	return s
 }
@@ -309,7 +309,7 @@ func (s *scanner) lineEnd(p int) int {
 // chunkEnds reports whether the chunk at hand ends before the row at p, or before what looks like one.
 func (s *scanner) chunkEnds(p int) bool {
 	at := s.Base + int64(p)
-	if s.sink.Full(s.limits) {
+	if s.sink.Full(&s.limits) {
 		s.stop = min(s.stop, at)
 	}
 	return s.pastStop(p) || s.sink.Rows > 0 && (s.sink.Rows >= s.limits.BatchRows || at-s.chunk.From >= s.limits.BatchBytes)

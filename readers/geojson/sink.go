@@ -20,8 +20,9 @@ type sink struct {
 	members map[string]int64 // foreign members of the rows before, by name
 }
 
-func newSink() *sink {
+func newSink(columns readers.Projection) *sink {
 	k := &sink{}
+	k.Project(columns)
 	k.Init(func() *rows.Column {
 		c := &column{}
 		k.columns = append(k.columns, c)

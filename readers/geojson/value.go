@@ -1,6 +1,8 @@
 package geojson
 
 import (
+	"bytes"
+
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/number"
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
@@ -14,6 +16,9 @@ func (s *scanner) value(c *rows.Column, p, open int) int {
 			return s.repeated(p, open)
 		}
 		c.Pad(row)
+	}
+	if c.Unread {
+		return s.pass(c, p, open)
 	}
 	switch s.At(p) {
 	case '"':
@@ -30,6 +35,42 @@ func (s *scanner) value(c *rows.Column, p, open int) int {
 		return s.arrayValue(c, p, open)
 	}
 	return s.numberValue(c, p)
+}
+
+// pass checks the value of a property that nobody asked for: it is malformed where value finds it so.
+func (s *scanner) pass(c *rows.Column, p, open int) (end int) {
+	switch first := s.At(p); first {
+	case 'n':
+		return s.literal(p, "null")
+	case '"', 't', 'f', '{', '[':
+		if end = s.skip(p, open); end >= 0 && first == '[' {
+			if _, bad := s.listKinds(p); bad >= 0 {
+				return s.beyond(bad)
+			}
+		}
+	default:
+		end = s.passNumber(p)
+	}
+	if end >= 0 {
+		c.Pass()
+	}
+	return end
+}
+
+// mostPlain is how many digits a number has at most that is in the range of float64 whatever they are.
+const mostPlain = 308
+
+// passNumber checks a number. What has no exponent and few digits need not be converted for that.
+func (s *scanner) passNumber(p int) int {
+	end := number.Skip(s.Q, p)
+	if end >= 0 && end < s.N && end-p <= mostPlain && bytes.IndexByte(s.Text(p, end), 'e') < 0 && bytes.IndexByte(s.Text(p, end), 'E') < 0 {
+		return end
+	}
+	n, end := number.Number(s.Q, p)
+	if end < 0 || end >= s.N {
+		return s.failNumber(p, end, n.Float, "a value")
+	}
+	return end
 }
 
 // repeated passes the value of a name that this feature gave before. The last one counts, so the chunk is read again without the others.
@@ -121,11 +162,16 @@ func (s *scanner) failNumber(p, end int, v float64, want string) int {
 		if number.Skip(s.Q, p) >= s.N { // a negative exponent may follow
 			return s.fail(s.N, "a number")
 		}
-		return s.wrong(p, "", "", "a number beyond the range of float64")
+		return s.beyond(p)
 	case ^end == p:
 		return s.fail(p, want)
 	}
 	return s.failRule(^end, "RFC 8259 section 6", "a digit, or the end of the number")
+}
+
+// beyond is the fault of a number that no float64 holds.
+func (s *scanner) beyond(p int) int {
+	return s.wrong(p, "", "", "a number beyond the range of float64")
 }
 
 // jsonValue keeps a value as compact JSON text.

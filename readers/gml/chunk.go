@@ -32,7 +32,7 @@ func (s *scanner) pack() uint64 {
 
 // chunkEnds reports whether the chunk at hand ends before the row at offset off.
 func (s *scanner) chunkEnds(off int64) bool {
-	if s.sink.Full(s.limits) {
+	if s.sink.Full(&s.limits) {
 		s.stop = min(s.stop, off)
 	}
 	return off >= s.stop || s.sink.Rows > 0 && (s.sink.Rows >= s.limits.BatchRows || off-s.chunk.From >= s.limits.BatchBytes)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
 	"github.com/vibeflight/vibeflight/readers/internal/window"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
@@ -13,7 +14,8 @@ import (
 // cpu is the CPU engine: one pass over the bytes, which decides what every engine gives.
 type cpu struct {
 	layout    readers.Layout
-	readBytes int // read at a time; 0: window.Bytes
+	readBytes int            // read at a time; 0: window.Bytes
+	device    *device.Engine // that has cards read chunks of features, or nil
 }
 
 // Parse reads the features of a layer of the whole file, or again a span of them that an earlier Parse emitted.
@@ -22,7 +24,10 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 		req.Span.To = src.Size
 	}
 	s := c.scanner(req)
-	s.sink = newSink(s.schema)
+	if c.device != nil && !c.device.Share(req.Span, &s.limits) {
+		c.device = nil
+	}
+	s.sink = newSink(s.schema, c.layout.Columns)
 	s.sink.Text = slices.Clone(req.Span.Text)
 	s.sink.Reset()
 	empty := true

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
@@ -24,6 +25,8 @@ type crew struct {
 	known   atomic.Pointer[established] // of the parts that were taken
 	home    where                       // of rows where parts begin
 	row     int64                       // number of the one behind the last part
+	cards   *device.File                // nil: without
+	words   *vocabulary                 // of rows, for cards
 
 	mu    sync.Mutex
 	moved map[moved]where // of rows behind parts that stand in other elements than home
@@ -36,7 +39,10 @@ type moved struct{ start, next int64 }
 // crew makes the lead hand over behind the first rows.
 func (c cpu) crew(ctx context.Context, src *source.File, req readers.Request, lead *scanner) *crew {
 	w := &crew{cpu: c, ctx: ctx, src: src, req: req, lead: lead, moved: map[moved]where{}}
-	w.sinks.New = func() *sink { return newSink(lead.schema) }
+	if c.device != nil {
+		w.cards = c.device.File(ctx, src)
+	}
+	w.sinks.New = func() *sink { return newSink(lead.schema, c.layout.Columns) }
 	w.batcher = readers.NewBatcher(ctx, c, src, req.Span.Row, req.Span.To, req.Limits, lead.emit)
 	lead.limits = lead.limits.Unbatched()
 	lead.lead = min(lead.limits.PartBytes, rows.LeadBytes)
@@ -89,7 +95,11 @@ func (w *crew) rest() bool {
 	for at := s.next; ; {
 		w.next = nil
 		clear(w.moved)
-		parts := readers.Parts{From: at, To: s.End, Row: w.row, Size: s.limits.PartBytes, Workers: s.limits.Workers, Reader: w.reader}
+		reader := w.reader
+		if w.forCards(at) {
+			reader = w.deviceReader
+		}
+		parts := readers.Parts{From: at, To: s.End, Row: w.row, Size: s.limits.PartBytes, Workers: s.limits.Workers, Reader: reader}
 		end, _, err := parts.Read(w.ctx, w.take)
 		if err != nil {
 			s.err = err

@@ -19,7 +19,9 @@ import (
 	"context"
 
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
 	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
+	"github.com/vibeflight/vibeflight/readers/lanes"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -49,6 +51,9 @@ func Format() readers.Format {
 		}},
 		Open: open,
 		CPU:  func(l readers.Layout) readers.Parser { return cpu{layout: l} },
+		GPU: func(pool *lanes.Pool) readers.Engine {
+			return device.New(pool, func(l readers.Layout, e *device.Engine) readers.Parser { return cpu{layout: l, device: e} })
+		},
 	}
 }
 

@@ -10,6 +10,10 @@ import (
 
 // addList appends the values that begin with the one at i, which have one name, as a list. One whose values are of several kinds is a list of their texts.
 func (s *scanner) addList(c *rows.Column, i int) {
+	if c.Unread {
+		c.Pass()
+		return
+	}
 	kinds, text := s.listKinds(i)
 	if c.Kinds&kinds != kinds {
 		c.Accept(kinds)

@@ -44,8 +44,9 @@ type field struct {
 	column *column
 }
 
-func newSink(schema *schema) *sink {
+func newSink(schema *schema, columns readers.Projection) *sink {
 	k := &sink{schema: schema}
+	k.Project(columns)
 	k.Fields = true
 	k.Init(func() *rows.Column {
 		c := &column{}

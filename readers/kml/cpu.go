@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
 	"github.com/vibeflight/vibeflight/readers/internal/window"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
@@ -13,13 +14,17 @@ import (
 // cpu is the CPU engine: one pass over the bytes.
 type cpu struct {
 	layout    readers.Layout
-	readBytes int // read at a time; 0: window.Bytes
+	readBytes int            // read at a time; 0: window.Bytes
+	device    *device.Engine // that has cards read chunks of Placemarks, or nil
 }
 
 // Parse reads the features of a layer of the whole file, or again a span of them that an earlier Parse emitted.
 func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
 	if req.Span.To < 0 {
 		req.Span.To = src.Size
+	}
+	if c.device != nil && !c.device.Share(req.Span, &req.Limits) {
+		c.device = nil
 	}
 	s := c.scanner(src, req)
 	s.sink.Text = slices.Clone(req.Span.Text)

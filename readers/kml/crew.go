@@ -8,6 +8,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 	"github.com/vibeflight/vibeflight/readers/internal/window"
 	"github.com/vibeflight/vibeflight/readers/source"
@@ -26,12 +27,17 @@ type crew struct {
 	lead    *scanner
 	batcher *readers.Batcher
 	sinks   rows.Lent[*sink]
+	cards   *device.File // nil: without
+	tags    *tagTexts    // that cards know
 }
 
 // crew makes the lead hand over behind the first rows.
 func (c cpu) crew(ctx context.Context, src *source.File, req readers.Request, lead *scanner) *crew {
 	w := &crew{cpu: c, ctx: ctx, src: src, req: req, lead: lead}
-	w.sinks.New = newSink
+	if c.device != nil {
+		w.cards = c.device.File(ctx, src)
+	}
+	w.sinks.New = func() *sink { return newSink(c.layout.Columns) }
 	w.batcher = readers.NewBatcher(ctx, c, src, req.Span.Row, req.Span.To, req.Limits, lead.emit)
 	lead.limits = lead.limits.Unbatched()
 	lead.lead = min(lead.limits.PartBytes, rows.LeadBytes)
@@ -62,7 +68,11 @@ func (w *crew) take(p readers.Part) error {
 // rest reads the rows behind those of the lead, and goes to the end tag of their container.
 func (w *crew) rest() bool {
 	s := w.lead
-	parts := readers.Parts{From: s.next, To: s.End, Row: s.feature, Size: s.limits.PartBytes, Workers: s.limits.Workers, Reader: w.reader}
+	reader := w.reader
+	if w.cards != nil && w.onCards() {
+		w.tags, reader = newTagTexts(&s.schemas), w.deviceReader
+	}
+	parts := readers.Parts{From: s.next, To: s.End, Row: s.feature, Size: s.limits.PartBytes, Workers: s.limits.Workers, Reader: reader}
 	end, row, err := parts.Read(w.ctx, w.take)
 	if err != nil {
 		s.err = err

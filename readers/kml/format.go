@@ -18,7 +18,9 @@ import (
 	"context"
 
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
 	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
+	"github.com/vibeflight/vibeflight/readers/lanes"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -37,5 +39,8 @@ func Format() readers.Format {
 			return readers.Layout{Options: opts}, nil
 		},
 		CPU: func(l readers.Layout) readers.Parser { return cpu{layout: l} },
+		GPU: func(pool *lanes.Pool) readers.Engine {
+			return device.New(pool, func(l readers.Layout, e *device.Engine) readers.Parser { return cpu{layout: l, device: e} })
+		},
 	}
 }

@@ -285,16 +285,24 @@ func (s *scanner) commit() {
 		s.add(k.lead(i), &r.leading[i])
 	}
 	if len(r.whens) > 0 {
-		c := k.lead(columnWhen)
-		c.Pad(k.Rows)
-		if c.Kinds == 0 {
-			c.Accept(geoarrow.FactListString)
-		}
-		for _, when := range r.whens {
-			c.Text = append(c.Text, when...)
-			c.TextEnds = append(c.TextEnds, int32(len(c.Text)))
-		}
-		c.EndList()
+		s.addWhens(k.lead(columnWhen))
 	}
 	s.commitData()
+}
+
+// addWhens ends the row of the column of times of positions.
+func (s *scanner) addWhens(c *rows.Column) {
+	c.Pad(s.sink.Rows)
+	if c.Unread {
+		c.Pass()
+		return
+	}
+	if c.Kinds == 0 {
+		c.Accept(geoarrow.FactListString)
+	}
+	for _, when := range s.row.whens {
+		c.Text = append(c.Text, when...)
+		c.TextEnds = append(c.TextEnds, int32(len(c.Text)))
+	}
+	c.EndList()
 }

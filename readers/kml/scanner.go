@@ -86,7 +86,7 @@ func unpackState(v uint64) state {
 
 // scanner makes one that has read nothing.
 func (c cpu) scanner(src *source.File, req readers.Request) *scanner {
-	s := &scanner{limits: req.Limits.WithDefaults(), wanted: c.layout.Layer, sink: newSink(), stop: math.MaxInt64}
+	s := &scanner{limits: req.Limits.WithDefaults(), wanted: c.layout.Layer, sink: newSink(c.layout.Columns), stop: math.MaxInt64}
 	s.sum = readers.Summary{CRS: geoarrow.CRS84, Foreign: map[string]int64{}}
 	s.skipErrors = c.layout.Options.SkipErrors()
 	base := path.Base(src.Name)
@@ -213,7 +213,7 @@ func (s *scanner) withinMost(at int, m xmltext.Mark, do func() bool) bool {
 
 // chunkEnds reports whether the chunk at hand ends before the row at offset off.
 func (s *scanner) chunkEnds(off int64) bool {
-	if s.sink.Full(s.limits) {
+	if s.sink.Full(&s.limits) {
 		s.stop = min(s.stop, off)
 	}
 	return off >= s.stop || s.sink.Rows > 0 && (s.sink.Rows >= s.limits.BatchRows || off-s.chunk.From >= s.limits.BatchBytes)

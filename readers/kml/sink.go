@@ -79,8 +79,9 @@ type foreign struct {
 	n    int64 // in the rows of the chunk
 }
 
-func newSink() *sink {
+func newSink(columns readers.Projection) *sink {
 	k := &sink{}
+	k.Project(columns)
 	k.Init(func() *rows.Column { return &rows.Column{} })
 	k.Reset()
 	return k

@@ -7,25 +7,22 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// card is what a Pool keeps for one card. The ring is small enough to stay in the processor's cache from the read to the copy: reading into larger memory takes
-// twice the time.
+// card is what a Pool keeps for one card.
 type card struct {
 	k       *kernels.Set
-	ring    *gpu.Ring
-	slot    int // its slots' size
+	slot    int // of a reader's ring, in bytes
 	lanes   []*Lane
-	fillers queue[struct{}]   // for each chunk whose text comes
+	readers queue[*gpu.Ring]  // with one of them a goroutine reads the text of a chunk, slot by slot
 	work    queue[*gpu.Arena] // for each chunk that kernels work on
 	results pinnedStack
 	free    []func() error
 }
 
 const (
-	ringSlots     = 32
-	ringSlotBytes = 2 << 20
-	ringReaders   = 6  // that fill slots for one chunk
-	ringFillers   = 4  // chunks whose slots are filled at the same time: more would only come later
-	resultPieces  = 12 // of a chunk's size each, for columns on their way into batches
+	readersAtOnce = 10      // eight keep the link busy while nothing else is done; with more than that the processor is what is waited for
+	readerSlots   = 2       // one is read into while the other is copied: a reader has the same memory again and again
+	slotBytes     = 4 << 20 // each costs two calls to the driver, of which there is one at a time
+	resultPieces  = 12      // of a chunk's size each, for columns on their way into batches
 )
 
 func openCard(k *kernels.Set, p Plan) (_ *card, err error) {
@@ -35,13 +32,14 @@ func openCard(k *kernels.Set, p Plan) (_ *card, err error) {
 			err = errors.Join(err, c.close())
 		}
 	}()
-	c.slot = int(min(ringSlotBytes, (p.text()/2+63)&^63))
-	if c.ring, err = k.Device().NewRing(ringSlots, c.slot); err != nil {
-		return nil, err
-	}
-	c.free = append(c.free, c.ring.Close)
-	for range ringFillers {
-		c.fillers.give(struct{}{})
+	c.slot = int(min(slotBytes, (p.text()/2+63)&^63))
+	for range readersAtOnce {
+		r, err := k.Device().NewRing(readerSlots, c.slot)
+		if err != nil {
+			return nil, err
+		}
+		c.free = append(c.free, r.Close)
+		c.readers.give(r)
 	}
 	for range p.Work {
 		if err := c.openArena(p.ArenaBytes); err != nil {

@@ -1,6 +1,7 @@
 package readertest
 
 import (
+	"sync/atomic"
 	"testing"
 
 	"github.com/vibeflight/vibeflight/gpu"
@@ -48,4 +49,29 @@ func DeviceOn(t testing.TB, f readers.Format, cfg lanes.Config, cards ...*kernel
 // OnDevice is a GPU engine as a variant of the CPU engine.
 func OnDevice(e readers.Engine) Variant {
 	return Variant{Name: "device", Parser: func(l readers.Layout, _ int) readers.Parser { return e.Parser(l) }}
+}
+
+// BytesBack gives what says how many bytes the GPU engine of a format brings back from the emulation for some columns of an input; nil: all.
+func BytesBack(t testing.TB, f readers.Format, in Input) func(columns []string) int64 {
+	t.Helper()
+	var toHost atomic.Int64
+	k, err := kernels.Load(gputest.OpenCounted(t, gpu.Options{CacheDir: gputest.CacheDir()}, &toHost))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := DeviceOn(t, f, lanes.Config{Plan: lanes.Plan{ChunkBytes: 16 << 10, Lanes: 2, Work: 2}}, k)
+	return func(columns []string) int64 {
+		in.Parser = func(l readers.Layout) readers.Parser {
+			l.Columns = readers.Project(columns)
+			return e.Parser(l)
+		}
+		before := toHost.Load()
+		if _, err := Parse(t, f, in); err != nil {
+			t.Fatal(err)
+		}
+		if c := e.Counts(); c.Chunks == 0 || c.Refused > 0 {
+			t.Fatalf("%+v", c)
+		}
+		return toHost.Load() - before
+	}
 }

@@ -37,6 +37,9 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 		dialect: c.layout.Dialect.(dialect), cpu: c, ctx: ctx, src: src, limits: req.Limits.WithDefaults(), skip: c.layout.Options.SkipErrors(),
 		step: cmp.Or(c.readBytes, windowBytes),
 	}
+	if j.attributes != nil {
+		j.attributes = j.attributes.Project(c.layout.Columns)
+	}
 	if err := j.siblings(); err != nil {
 		return readers.Summary{}, err
 	}

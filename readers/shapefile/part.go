@@ -181,7 +181,7 @@ func (l *sinks) take(r *partReader) (*sink, error) {
 	if s == nil {
 		s = &sink{}
 		s.memory.Lend = r.lend
-		s.geom.Memory = &s.memory
+		s.geom.Memory, s.geom.Unread = &s.memory, !r.cpu.layout.Columns.Geometry()
 		s.decoder = decoder{kind: r.kind, geom: &s.geom}
 		if r.table != nil {
 			var err error

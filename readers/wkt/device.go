@@ -165,16 +165,18 @@ func (d *deviceRows) read(part *readers.Part) {
 	part.Rows, part.Columns = int64(d.x.Rows), &geoarrow.Columns{Rows: d.x.Rows}
 	part.Columns.Geometry = d.geometry(hasThird(peek), &part.Summary)
 	part.Starts = device.Result(d.Work, d.x.Starts)
+	gap := device.Alloc[int64](d.Work, 1)
+	if d.Stopped() {
+		return
+	}
+	d.Try(d.K.LongestGap(d.S, d.x.Starts, int64(d.Text.Len()), gap))
+	longest := device.Result(d.Work, gap)
 	d.After(func() {
 		f := found[0]
 		d.Accept(f.Fault < 0, unlike)
 		d.Accept(f.Least < 0 || f.Least == f.Most(), "several SRIDs")
 		part.State = pack(int32(f.Most()), true) // a row follows, so something ends the last one
-		next := int64(d.Text.Len())
-		for i := len(part.Starts) - 1; i >= 0; i-- {
-			d.Accept(next-part.Starts[i] <= d.longest, "a row that is too long, or nearly so")
-			next = part.Starts[i]
-		}
+		d.Accept(longest[0] <= d.longest, "a row that is too long, or nearly so")
 	})
 }
 

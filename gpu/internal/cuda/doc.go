@@ -8,7 +8,7 @@
 // locked to threads. What gorgonia.org/cu has and nobody waits for is called through it; the rest, and every call of the hot path, is calls.c.
 //
 // Memory comes from the device's default pool, whose release threshold is raised to its maximum: what is freed stays with the process until Trim.
-// Streams do not synchronize with the default stream. Await sleeps, Synchronize spins as the driver sees fit.
+// Streams do not synchronize with the default stream. Await and Synchronize spin as the driver sees fit.
 //
 // Pageable host memory is never left to a copy under way: such a copy is waited for before the call returns, since a driver may read it late, and Go
 // may move or reuse it. Memory from AllocHost is what copies overlap with other work.

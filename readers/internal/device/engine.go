@@ -33,12 +33,6 @@ func New(pool *lanes.Pool, parser func(readers.Layout, *Engine) readers.Parser) 
 // Parser is the engine for a file.
 func (e *Engine) Parser(l readers.Layout) readers.Parser { return parser{e.parser(l, e)} }
 
-// parser says who parses.
-type parser struct{ readers.Parser }
-
-// Engine is the name of the engine.
-func (parser) Engine() string { return "cuda" }
-
 // Counts says what the cards did for the format.
 func (e *Engine) Counts() readers.EngineCounts {
 	c := readers.EngineCounts{Chunks: e.accepted.Load(), Refused: e.refused.Load(), RefusedRows: e.refusedRows.Load(), Faults: e.faults.Load()}

@@ -12,6 +12,7 @@ import (
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/lanes"
+	"github.com/vibeflight/vibeflight/readers/timeline"
 )
 
 // Chunks is what a format knows of the chunks of one file. One goroutine uses it.
@@ -33,12 +34,13 @@ type File struct {
 	engine  *Engine
 	ctx     context.Context
 	src     io.ReaderAt
+	line    *timeline.Timeline
 	refused atomic.Int32 // chunks that were refused, since one was taken
 }
 
 // File begins a file, which is read until ctx ends.
 func (e *Engine) File(ctx context.Context, src io.ReaderAt) *File {
-	return &File{engine: e, ctx: ctx, src: src}
+	return &File{engine: e, ctx: ctx, src: src, line: timeline.Of(ctx)}
 }
 
 // Reader makes a reader for one goroutine: chunks are guessed by a card, and what that leaves, and each part that is known to begin at a row, is read by the
@@ -60,7 +62,9 @@ const mostRefused = 8
 // Guess has a card read the rows that begin between two offsets.
 func (r *reader) Guess(from, stop int64) readers.Part {
 	if r.refused.Load() < mostRefused {
+		found := r.line.Begin("look for rows", from)
 		start, end, why := r.chunks.Bounds(from, stop)
+		found()
 		if why == "" && end <= start {
 			return r.PartReader.Guess(from, stop)
 		}
@@ -83,7 +87,9 @@ func (r *reader) Guess(from, stop int64) readers.Part {
 
 // onCard reads a chunk on a card, or says why it does not.
 func (r *reader) onCard(start, end int64) (part readers.Part, why string) {
+	lent := r.line.Begin("wait for a lane", start)
 	l, ok := r.engine.pool.Take(r.File, start)
+	lent()
 	if !ok {
 		return part, gpu.ErrLost.Error()
 	}
@@ -117,10 +123,13 @@ func (r *reader) onLane(l *lanes.Lane, start, end int64) (part readers.Part, why
 	if filled != nil || err != nil {
 		return part, errors.Join(filled, err).Error(), err
 	}
+	lent := r.line.Begin("wait for an arena", start)
 	l.Work(r.File, start, func() {
+		lent()
+		defer r.line.Begin("kernels and columns", start)()
 		began := time.Now()
 		defer func() { r.engine.working.Add(int64(time.Since(began))) }()
-		w := &Work{K: l.Kernels(), S: l.Stream(), Text: l.Text().Slice(0, n), At: start, lane: l, out: l.Result()}
+		w := &Work{K: l.Kernels(), S: l.Stream(), Text: l.Text().Slice(0, n), At: start, lane: l, out: l.Result(), line: r.line}
 		part, why, err = w.read(r.chunks)
 	})
 	if why != "" {

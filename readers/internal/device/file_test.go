@@ -16,6 +16,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 	"github.com/vibeflight/vibeflight/readers/lanes"
 	"github.com/vibeflight/vibeflight/readers/readertest"
+	"github.com/vibeflight/vibeflight/readers/timeline"
 )
 
 // lines is a format whose rows are lines: the frame's tests need no more of one. A card reads no line that has one of the words below.
@@ -338,6 +339,28 @@ func (k *keptElse) Free(*gpu.Stream) error {
 func (o others) Read(w *device.Work, part *readers.Part) {
 	device.Keep[keptElse](w).beside = device.Keep[kept](w)
 	o.lines.Read(w, part)
+}
+
+// TestTimeline has a chunk note all that it waits for.
+func TestTimeline(t *testing.T) {
+	r := newRig(t)
+	l := newLines("head\none\ntwo\nlast\n")
+	line := timeline.New()
+	reader := r.engine.File(line.With(t.Context()), l.probe.Src).Reader(r.cpu, l)
+	part := reader.Guess(5, 6)
+	part.Release()
+	var names []string
+	stages, _ := line.Stages()
+	for _, s := range stages {
+		names = append(names, s.Name)
+	}
+	want := []string{
+		"look for rows", "wait for a lane", "wait for a turn", "read", "wait for a slot", "read a piece", "queue a piece", "upload", "wait for an arena",
+		"kernels and columns", "wait for kernels",
+	}
+	if !slices.Equal(names, want) {
+		t.Errorf("%q, want %q", names, want)
+	}
 }
 
 // TestEndOfTheContext ends a file: its chunks fail without a fault of the card.

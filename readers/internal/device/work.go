@@ -5,6 +5,7 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/lanes"
+	"github.com/vibeflight/vibeflight/readers/timeline"
 )
 
 // Work is the work on one chunk of whole rows. Every step says what it does not accept; then the chunk is refused, and nothing of it counts. What goes wrong
@@ -17,6 +18,7 @@ type Work struct {
 
 	lane  *lanes.Lane
 	out   *lanes.Result
+	line  *timeline.Timeline
 	free  []func() error
 	after []func()
 	err   error  // of the device
@@ -75,6 +77,7 @@ func (w *Work) Accept(ok bool, why string) {
 // Await waits for all that the device was given.
 func (w *Work) Await() {
 	if !w.Stopped() {
+		defer w.line.Begin("wait for kernels", w.At)()
 		w.Try(w.S.Synchronize())
 	}
 }

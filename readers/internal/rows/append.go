@@ -7,6 +7,10 @@ import (
 
 // AddText ends the row with a text.
 func (c *Column) AddText(text []byte) {
+	if c.Unread {
+		c.Pass()
+		return
+	}
 	if c.Kinds&geoarrow.FactString == 0 {
 		c.Accept(geoarrow.FactString)
 	}
@@ -16,6 +20,10 @@ func (c *Column) AddText(text []byte) {
 
 // AddEmpty ends the row with a text of no bytes, which is a null in a column of anything else: "" in a record.
 func (c *Column) AddEmpty() {
+	if c.Unread {
+		c.Pass()
+		return
+	}
 	if c.Store == StoreNone {
 		c.become(StoreText)
 	}
@@ -26,6 +34,10 @@ func (c *Column) AddEmpty() {
 
 // AddBool ends the row with a boolean, which is written as lit.
 func (c *Column) AddBool(v bool, lit []byte) {
+	if c.Unread {
+		c.Pass()
+		return
+	}
 	if c.Kinds&geoarrow.FactBool == 0 {
 		c.Accept(geoarrow.FactBool)
 	}
@@ -51,6 +63,10 @@ func (c *Column) AddBool(v bool, lit []byte) {
 
 // AddNumber ends the row with a number, which is written as text.
 func (c *Column) AddNumber(n number.Num, text []byte) {
+	if c.Unread {
+		c.Pass()
+		return
+	}
 	if k := KindOf(n); c.Kinds&k != k {
 		c.Accept(k)
 	}

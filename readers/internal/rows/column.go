@@ -32,7 +32,8 @@ type Column struct {
 	Index  int // among the columns that the Sink ever made
 	Store  Store
 	Kinds  geoarrow.FactKinds
-	N      int // rows filled; the ones behind are null so far
+	N      int  // rows filled; the ones behind are null so far
+	Unread bool // nobody asked for it: values are checked and end with Pass
 	forced bool
 	field  bool // Kinds have FactField
 	nulls  int
@@ -84,7 +85,7 @@ func (c *Column) reset() {
 	c.Ints, c.Floats, c.Text = c.Ints[:0], c.Floats[:0], c.Text[:0]
 	c.Ends, c.TextEnds = append(c.Ends[:0], 0), append(c.TextEnds[:0], 0)
 	c.listed, c.NeedText = false, false
-	if c.forced {
+	if c.forced && !c.Unread {
 		c.Store = StoreText
 	}
 }
@@ -92,6 +93,10 @@ func (c *Column) reset() {
 // Pad fills the rows from N to row with nulls.
 func (c *Column) Pad(row int) {
 	if c.N == row {
+		return
+	}
+	if c.Unread {
+		c.N = row
 		return
 	}
 	if c.nulls == 0 {
@@ -133,6 +138,12 @@ func (c *Column) Filled() {
 		}
 		c.valid[c.N>>3] |= 1 << (c.N & 7)
 	}
+	c.N++
+}
+
+// Pass ends the row with a value that was checked, and that nobody asked for.
+func (c *Column) Pass() {
+	c.Kinds |= geoarrow.FactUnread
 	c.N++
 }
 
@@ -254,7 +265,7 @@ func (c *Column) Accept(k geoarrow.FactKinds) {
 		k |= geoarrow.FactField
 	}
 	c.Kinds |= k
-	if c.forced || c.NeedText {
+	if c.Unread || c.forced || c.NeedText {
 		return
 	}
 	want := storeOf(geoarrow.Facts{Kinds: c.Kinds}, c.ID.Role)

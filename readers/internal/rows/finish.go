@@ -10,6 +10,13 @@ import (
 
 // finish is the column's copy.
 func (c *Column) finish(mem *geoarrow.Arena) geoarrow.Column {
+	if c.Unread {
+		out := geoarrow.Unread(c.ID)
+		if c.ID.Role == geoarrow.RoleFeatureID {
+			out.Facts.Kinds = c.Kinds // the table has no such column unless some row has an id
+		}
+		return out
+	}
 	out := geoarrow.Column{Name: c.ID.Name, Role: c.ID.Role, Nulls: c.nulls, Facts: geoarrow.Facts{Kinds: c.Kinds}, Replaced: c.Replaced.total}
 	if c.nulls > 0 {
 		out.Valid = slices.Clone(c.valid)

@@ -118,7 +118,7 @@ const lentCells = 1 << 22
 
 // Full reports whether the rows so far have so many cells that no row may follow in the chunk at hand, wherever it was to end: a part is full early, and
 // a batch when it is beyond the limits, which Emit says then.
-func (k *Sink) Full(limits readers.Limits) bool {
+func (k *Sink) Full(limits *readers.Limits) bool {
 	if k.memory.Lend {
 		return k.Rows > 0 && k.Rows*len(k.Order) >= lentCells
 	}

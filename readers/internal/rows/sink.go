@@ -27,6 +27,7 @@ type Sink struct {
 	Shapes  Shapes              // of the rows of this chunk and the one at hand
 	Skipped readers.Skipped
 
+	read     readers.Projection // columns that are asked for
 	memory   geoarrow.Arena
 	forced   []geoarrow.ColumnID // the Text that columns know of
 	isForced map[geoarrow.ColumnID]bool
@@ -51,6 +52,11 @@ func (k *Sink) Init(alloc func() *Column) {
 	k.byID, k.alloc = map[geoarrow.ColumnID]*Column{}, alloc
 	k.Geom.Memory = &k.memory
 	k.Reset()
+}
+
+// Project says which columns are asked for, before there is any. It changes no row: what the others hold is to be checked all the same.
+func (k *Sink) Project(columns readers.Projection) {
+	k.read, k.Geom.Unread = columns, !columns.Geometry()
 }
 
 // Reset forgets the rows of the chunk, not what is known of it.
@@ -95,7 +101,7 @@ func (k *Sink) Column(role geoarrow.Role, name []byte) *Column {
 
 func (k *Sink) add(id geoarrow.ColumnID) *Column {
 	c := k.alloc()
-	c.ID, c.Index, c.field, c.forced = id, len(k.byID), k.Fields, k.isForced[id]
+	c.ID, c.Index, c.field, c.forced, c.Unread = id, len(k.byID), k.Fields, k.isForced[id], !k.read.Has(id)
 	c.reset()
 	k.byID[id] = c
 	return c

@@ -23,8 +23,15 @@ const (
 
 // sampleOf is the kind of generated file that a format is measured with; empty: it is not measured, and Auto leaves its files to the CPU engine.
 func sampleOf(format string) string {
-	if format == "geojson" {
+	switch format {
+	case "geojson":
 		return gen.Buildings
+	case "csv":
+		return gen.PointsCSV
+	case "wkt":
+		return gen.WKT
+	case "dbf":
+		return gen.DBF
 	}
 	return ""
 }

@@ -15,8 +15,10 @@ import (
 
 	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/all"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/lanes"
+	"github.com/vibeflight/vibeflight/readers/readertest"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -287,12 +289,36 @@ func TestCrossoverThatCannotBeKept(t *testing.T) {
 func TestAutoLeavesFormatsWithoutFilesToMeasureWith(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, other := newWorld(t, t.TempDir(), &fakeEngine{slow: slow{start: 50 * time.Millisecond, byte: 2.5}}), &fakeEngine{}
-		w.cfg.Formats = append(w.cfg.Formats, readers.Format{Name: "wkt"})
-		w.byFormat["wkt"], w.worth["wkt"] = other, worth{never: notMeasured}
+		w.cfg.Formats = append(w.cfg.Formats, readers.Format{Name: "other"})
+		w.byFormat["other"], w.worth["other"] = other, worth{never: notMeasured}
 		w.learn(t)
-		w.wantChoice(t, "auto: geojson: cuda from 7 MiB on; wkt: cpu, because the crossover is not measured yet")
-		if w.For("wkt", 1<<40) != nil || other.chunks.Load() > 0 || strings.Contains(w.out.text.String(), "can't be measured") {
+		w.wantChoice(t, "auto: geojson: cuda from 7 MiB on; other: cpu, because the crossover is not measured yet")
+		if w.For("other", 1<<40) != nil || other.chunks.Load() > 0 || strings.Contains(w.out.text.String(), "can't be measured") {
 			t.Errorf("a card has the file, or was tried with %d chunks; logged: %s", other.chunks.Load(), w.out.text.String())
 		}
 	})
+}
+
+// TestSamples has formats read what they are measured with, by the CPU engine and on the device of this test run: a file without a name, of which each chunk is for a card.
+func TestSamples(t *testing.T) {
+	k := readertest.Kernels(t)
+	for _, name := range []string{"geojson", "csv", "wkt", "dbf"} {
+		t.Run(name, func(t *testing.T) {
+			f, ok := all.Formats().ByName(name)
+			if !ok {
+				t.Fatal("no such format")
+			}
+			e := &Engines{cfg: Config{CacheDir: t.TempDir()}}
+			engine := readertest.DeviceOn(t, f, lanes.Config{Plan: lanes.Plan{ChunkBytes: 8 << 10, Lanes: 2, Work: 2}}, k)
+			m, err := e.measureFormat(t.Context(), f, engine, sampleOf(name), 24<<10, 48<<10)
+			if n := engine.Counts(); err != nil || n.Chunks == 0 || n.Refused > 0 {
+				t.Fatalf("%v; %d chunks accepted, %d refused: %s", err, n.Chunks, n.Refused, n.Reason)
+			}
+			for want, got := range map[int64]int64{24 << 10: m.Small.Bytes, 48 << 10: m.Large.Bytes} {
+				if got < want*3/4 || got > want*5/4 {
+					t.Errorf("a file of %d bytes, want some %d", got, want)
+				}
+			}
+		})
+	}
 }

@@ -1,0 +1,108 @@
+// kind.cuh: geometry types by their names.
+//
+// A name is compared in three windows of 8 bytes, so that no byte is looked at one by one:
+//
+//   text     L i n e S t r i | n g " , " c o o | ...
+//   name     L i n e S t r i | n g                    and an end behind it
+#pragma once
+#include "bytes.cuh"
+
+enum { KIND_UNKNOWN, KIND_UNDECIDED = 255 };
+
+struct Name {
+  u64 word[3];
+  int length, kind;
+};
+constexpr int NAMES = 9, WKT_NAMES = 7;
+
+// 8 bytes of a string as a word, the first lowest; 0 behind its end.
+__device__ constexpr u64 word_of(const char *s, int length, int from) {
+  u64 v = 0;
+  for (int i = 0; i < 8 && from + i < length; i++) v |= (u64)s[from + i] << 8 * i;
+  return v;
+}
+__device__ constexpr Name name_of(const char *s, int kind) {
+  int n = 0;
+  while (s[n]) n++;
+  return {{word_of(s, n, 0), word_of(s, n, 8), word_of(s, n, 16)}, n, kind};
+}
+// As RFC 7946 section 1.4 writes them; WKT has the same in upper case, without the last two.
+static __constant__ const Name names[NAMES] = {
+    name_of("Point", 1),           name_of("LineString", 2),   name_of("Polygon", 3),
+    name_of("MultiPoint", 4),      name_of("MultiLineString", 5), name_of("MultiPolygon", 6),
+    name_of("GeometryCollection", 7), name_of("Feature", 8),   name_of("FeatureCollection", 9),
+};
+
+// The 8 bytes from at on; those behind the text are 0.
+__device__ __forceinline__ u64 window(const u8 *__restrict__ text, i64 n, i64 at) { return at < n ? load_window(text, n, at) & low_bytes(n - at) : 0; }
+// Up to 8 bytes that end a name.
+struct Ends {
+  u64 bytes;
+  u32 count;
+  __device__ __forceinline__ bool has(u32 c) const {
+    for (u32 i = 0; i < count; i++)
+      if ((bytes >> 8 * i & 255) == c) return true;
+    return false;
+  }
+};
+// Byte number i of three windows; 0 behind them.
+__device__ __forceinline__ u32 byte_of(const u64 w[3], int i) { return (u32)((i < 8 ? w[0] : i < 16 ? w[1] : w[2]) >> i % 8 * 8) & 255; }
+// Do the windows begin with a name? ignore: bits that don't count, in each byte.
+__device__ __forceinline__ bool begins(const u64 w[3], const Name &name, u64 ignore) {
+  u64 differ = 0;
+#pragma unroll
+  for (int k = 0; k < 3; k++) differ |= ((w[k] | ignore) ^ (name.word[k] | ignore)) & low_bytes(name.length - 8 * k < 0 ? 0 : name.length - 8 * k);
+  return differ == 0;
+}
+
+// The only name that a string may be that begins with these 8 bytes, or NAMES. The longer of two that begin alike.
+__device__ __forceinline__ int name_like(u64 v) {
+  int k = NAMES;
+  if ((v & low_bytes(5)) == word_of("Point", 5, 0)) k = 0;
+  if (v == word_of("LineString", 10, 0)) k = 1;
+  if ((v & low_bytes(7)) == word_of("Polygon", 7, 0)) k = 2;
+  if (v == word_of("MultiPoint", 10, 0)) k = 3;
+  if (v == word_of("MultiLineString", 15, 0)) k = 4;
+  if (v == word_of("MultiPolygon", 12, 0)) k = 5;
+  if (v == word_of("GeometryCollection", 18, 0)) k = 6;
+  if ((v & low_bytes(7)) == word_of("Feature", 7, 0)) k = v >> 56 == 'C' ? 8 : 7;
+  return k;
+}
+// Three windows from at on, of a text that goes on behind the word in which they end.
+__device__ __forceinline__ void near_windows(const u8 *__restrict__ text, i64 at, u64 w[3]) {
+  const u64 *word = (const u64 *)(text + (at & ~7ll));
+  const u32 shift = (u32)(at & 7) * 8;
+  u64 low = word[0];
+#pragma unroll
+  for (int k = 0; k < 3; k++) {
+    const u64 high = word[k + 1];
+    w[k] = shift ? low >> shift | high << (64 - shift) : low;
+    low = high;
+  }
+}
+
+// The type that the name at a byte is, which ends before one of some bytes. A name of at most 18 letters that is written with escapes has the first within 18 bytes.
+__device__ __forceinline__ u32 name_kind(const u8 *__restrict__ text, i64 n, i64 at, const Ends &ends) {
+  if (at < 0 || at >= n) return KIND_UNKNOWN;
+  u64 w[3];
+  if (n - at >= 32) near_windows(text, at, w);
+  else w[0] = window(text, n, at), w[1] = window(text, n, at + 8), w[2] = window(text, n, at + 16);
+  for (int k = name_like(w[0]); k < NAMES; k = k == 8 ? 7 : NAMES)  // Feature, with an end that is a C
+    if (begins(w, names[k], 0) && at + names[k].length < n && ends.has(byte_of(w, names[k].length))) return (u32)names[k].kind;
+  for (int b = 0; b < 18; b++) {
+    const u32 c = byte_of(w, b);
+    if (c == '\\') return KIND_UNDECIDED;
+    if (ends.has(c)) break;
+  }
+  return KIND_UNKNOWN;
+}
+
+// As ValueKind of records.go.
+constexpr u32 VALUE_OF_NAME = 5;
+// The type that a member's value names; KIND_UNKNOWN where there is no member or where it is no string.
+__device__ __forceinline__ u32 member_name(const u8 *__restrict__ text, i64 n, u32 member, const i64 *__restrict__ value_start, const u8 *__restrict__ value_kind, i64 members) {
+  if (member >= members) return KIND_UNKNOWN;
+  const i64 start = value_start[member];
+  const Ends quote = {'"', 1};
+  return value_kind[member] == VALUE_OF_NAME ? name_kind(text, n, start + 1, quote) : (u32)KIND_UNKNOWN;
+}

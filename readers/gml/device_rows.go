@@ -1,0 +1,197 @@
+package gml
+
+import (
+	"math/bits"
+
+	"github.com/vibeflight/vibeflight/gpu"
+	"github.com/vibeflight/vibeflight/kernels"
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
+	"github.com/vibeflight/vibeflight/readers/wkt"
+)
+
+// deviceRows reads a chunk of whole features on a card.
+//
+//	text -> tags -> features ─┬─> lines of WKT -> geometries, by the WKT engine
+//	                          └─> values -> kinds of each column ─┬─> numbers and booleans
+//	                                                              └─> texts -> dates and times, by the host
+type deviceRows struct {
+	*device.Work
+	chunks *deviceChunks
+	asked  readers.Projection
+	forced []geoarrow.ColumnID // columns that are to be text
+	mixed  []geoarrow.ColumnID // columns of these rows that are text because they hold several kinds of values
+
+	tags *kernels.XML
+	rows *kernels.XMLRows
+}
+
+// Why cards refuse features.
+const (
+	oddTags      = "a tag, or an order of tags, that the first features do not have, or text that is not as most is"
+	oddGeometry  = "a geometry of four ordinates, or of several kinds with north first"
+	unsureNumber = "a number that is not as most are written, very long, or very near to the middle of two"
+)
+
+// read reads the features into a part.
+func (d *deviceRows) read(part *readers.Part) {
+	words := d.chunks.words
+	if d.find(words); d.Stopped() {
+		return
+	}
+	found := device.Result(d.Work, d.tags.Found)
+	first := device.Result(d.Work, d.rows.First)
+	part.Starts = device.Result(d.Work, d.rows.Starts)
+	if d.Await(); d.Stopped() {
+		return
+	}
+	f, why := d.check(&found[0])
+	if d.Stopped() {
+		return
+	}
+	d.Accept(why == "", why)
+	columns := &geoarrow.Columns{Rows: d.rows.Rows}
+	d.geometry(columns, &found[0], f, part)
+	d.attributes(columns, first)
+	last := device.Result(d.Work, d.tags.Found)
+	d.After(func() { d.Accept(last[0].Fault < 0, oddTags) })
+	d.After(func() { d.checkLengths(part.Starts) })
+	part.Columns, part.Rows = columns, int64(columns.Rows)
+	part.State |= d.chunks.s.pack()
+	part.Summary.Layers = []string{d.chunks.lead.layer}
+}
+
+// find lists the tags and the features.
+func (d *deviceRows) find(words *vocabulary) {
+	x, err := d.K.AllocXML(d.S, d.Text)
+	if d.Try(err); err != nil {
+		return
+	}
+	d.Later(func() error { return x.Free(d.S) })
+	d.tags = x
+	d.Accept(x.Fault < 0 && x.Tags > 0, oddTags)
+	d.Accept(x.Tags <= d.Text.Len()/leastTag, "tags of hardly any text")
+	if d.Stopped() {
+		return
+	}
+	dictionary := d.dictionary(words)
+	if d.Stopped() {
+		return
+	}
+	d.Try(d.K.MatchXML(d.S, d.Text, x, dictionary))
+	if d.Stopped() {
+		return
+	}
+	rows, err := d.K.AllocXMLRows(d.S, d.Text, x, dictionary, len(words.columns))
+	if d.Try(err); err != nil {
+		return
+	}
+	d.Later(func() error { return rows.Free(d.S) })
+	d.rows = rows
+	d.Accept(rows.Rows > 0, oddTags)
+	d.Accept(rows.Rows*max(1, len(words.columns)) <= d.Text.Len()/leastValue, "more columns than features have text for")
+}
+
+// leastTag and leastValue are how many bytes of text stand for a tag, and for a column of a feature: a card has so much room for them.
+const (
+	leastTag   = 3
+	leastValue = 4
+)
+
+// dictionaryKept is the dictionary of the file whose chunk was read last on a lane.
+type dictionaryKept struct {
+	of     *vocabulary
+	onCard *kernels.XMLDictionary
+}
+
+// Free gives the memory back.
+func (k *dictionaryKept) Free(s *gpu.Stream) error {
+	if k.onCard == nil {
+		return nil
+	}
+	return k.onCard.Free(s)
+}
+
+// dictionary is that of the file on the card.
+func (d *deviceRows) dictionary(words *vocabulary) *kernels.XMLDictionary {
+	k := device.Keep[dictionaryKept](d.Work)
+	if k.of == words {
+		return k.onCard
+	}
+	arena := d.S.Use(nil)
+	defer d.S.Use(arena)
+	err := k.Free(d.S)
+	*k = dictionaryKept{}
+	if err == nil {
+		k.onCard, err = kernels.AllocXMLDictionary(d.S, words.tags)
+	}
+	if d.Try(err); err == nil {
+		k.of = words
+	}
+	return k.onCard
+}
+
+// check looks at what was found of tags and features, and gives what their geometries are in.
+func (d *deviceRows) check(found *kernels.XMLFound) (frame, string) {
+	c := d.chunks
+	d.Accept(found.Fault < 0, oddTags)
+	d.Accept(c.home.x.Depth()+int(found.Deepest) <= c.s.limits.MaxDepth, "elements that are nested too deep")
+	return c.words.uses(found, c.lead.frame)
+}
+
+// checkLengths looks for features of which the CPU engine would say that they are too long: each ends before the next one begins.
+func (d *deviceRows) checkLengths(starts []int64) {
+	for i, start := range starts {
+		next := int64(d.Text.Len())
+		if i+1 < len(starts) {
+			next = starts[i+1]
+		}
+		d.Accept(next-start <= d.chunks.s.limits.MaxFeatureBytes, "a feature that is too long, or nearly so")
+	}
+}
+
+// geometry makes the column of geometries.
+func (d *deviceRows) geometry(columns *geoarrow.Columns, found *kernels.XMLFound, f frame, part *readers.Part) {
+	n := d.rows.Rows
+	some := uint32(0)
+	for _, word := range found.Outer {
+		some |= word
+	}
+	if some == 0 {
+		columns.Geometry = geoarrow.NullGeometry(n, geoarrow.NoKind, geoarrow.XY)
+		return
+	}
+	lines := device.Alloc[byte](d.Work, d.Text.Len())
+	if d.Stopped() {
+		return
+	}
+	d.Try(d.K.XMLLines(d.S, d.Text, d.tags, d.rows, f.size, lines))
+	if d.Stopped() {
+		return
+	}
+	part.State, part.Summary.CRS = foundSystem, f.system.crs
+	cells := wkt.ReadCells(d.Work, lines, n, &part.Summary)
+	g := cells.Geometry
+	columns.Geometry = g
+	if g == nil {
+		return
+	}
+	d.After(func() {
+		d.Accept(g.Dim&geoarrow.HasM == 0 && !(f.system.swapped && g.Kind == geoarrow.NoKind && g.Nulls < n), oddGeometry)
+		if f.system.swapped {
+			g.X, g.Y = g.Y, g.X
+		}
+		if !d.asked.Geometry() {
+			columns.Geometry = geoarrow.NullGeometry(n, geoarrow.NoKind, geoarrow.XY)
+		}
+	})
+}
+
+// countBits is the number of set bits.
+func countBits(mask []uint64) (n int) {
+	for _, w := range mask {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}

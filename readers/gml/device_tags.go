@@ -1,0 +1,239 @@
+package gml
+
+import (
+	"bytes"
+	"slices"
+	"unsafe"
+
+	"github.com/vibeflight/vibeflight/kernels"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/number"
+	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
+)
+
+// learnBytes are looked at to learn the tags of a file.
+const learnBytes = 256 << 10
+
+// learn reads rows of a layer from text, which begins with one that stands in elements that another scanner has open. opening is what rows begin with. It is nil if these are not for cards.
+func learn(text []byte, around *xmltext.Scanner, layer string, opening []byte, axes string, maxDepth int) *vocabulary {
+	v := &vocabulary{axes: axes, at: map[string]int{}, names: map[string]int{}}
+	text = append(text, make([]byte, max(number.Padding, xmltext.Padding))...)
+	l := &lesson{vocabulary: v, layer: layer, opening: opening}
+	l.x.MaxDepth = maxDepth
+	l.x.ResumeIn(around)
+	l.x.Window(unsafe.Pointer(unsafe.SliceData(text)), len(text)-max(number.Padding, xmltext.Padding), 0, false)
+	l.home = l.x.Depth()
+	l.read()
+	for i := range v.tags {
+		if v.notes[i].bad {
+			v.tags[i].Text = []byte{0} // no tag
+		}
+	}
+	if len(v.tags) == 0 || len(v.tags) > kernels.MostXMLTags || len(v.columns) > kernels.MostXMLColumns || len(v.names) >= kernels.MostXMLTags {
+		return nil
+	}
+	return v
+}
+
+// lesson is the reading of a text to learn from.
+type lesson struct {
+	*vocabulary
+	x       xmltext.Scanner
+	home    int // depth of rows' parents
+	layer   string
+	opening []byte
+	open    []int // tags of the elements that are open in the row; -1: not known
+}
+
+// read learns the tags of rows, up to what is none.
+func (l *lesson) read() {
+	for {
+		switch l.x.Next() {
+		case xmltext.Start:
+			depth := l.x.Depth()
+			switch {
+			case depth == l.home+1:
+				if !bytes.Equal(l.x.Name(), l.opening[1:]) {
+					return
+				}
+				l.start(kernels.XMLRow, inRow, 0, kernels.XMLNoWord, l.rowColumn())
+			case depth > l.home+1:
+				if !l.element() {
+					return
+				}
+			case depth == l.home && isMember(l.x.Local()):
+				l.start(kernels.XMLAround, inNothing, 0, kernels.XMLNoWord, -1)
+				l.open = l.open[:0]
+			default:
+				return
+			}
+		case xmltext.End:
+			if l.x.Depth() < l.home-1 {
+				return
+			}
+			l.end()
+		default:
+			return
+		}
+		if len(l.tags) > kernels.MostXMLTags {
+			return
+		}
+	}
+}
+
+// rowColumn is the column of the attribute that names the row: -1 if it has none.
+func (l *lesson) rowColumn() int {
+	for i := range l.x.Attrs() {
+		switch _, local := l.x.AttrName(i); string(local) {
+		case "fid":
+			return l.column(geoarrow.ColumnID{Role: leadingRole(columnFID), Name: leadingNames[columnFID]})
+		case "id":
+			return l.column(geoarrow.ColumnID{Role: leadingRole(columnGMLID), Name: leadingNames[columnGMLID]})
+		}
+	}
+	return -1
+}
+
+// column is the number of a column.
+func (l *lesson) column(id geoarrow.ColumnID) int {
+	if i := slices.Index(l.columns, id); i >= 0 {
+		return i
+	}
+	l.columns = append(l.columns, id)
+	return len(l.columns) - 1
+}
+
+// class is that of the innermost element.
+func (l *lesson) class() uint8 {
+	if len(l.open) == 0 || l.open[len(l.open)-1] < 0 {
+		return inNothing
+	}
+	return l.tags[l.open[len(l.open)-1]].Class
+}
+
+// element learns an element of a row, whose start tag was read, unless the text ends in it.
+func (l *lesson) element() bool {
+	local, around := string(l.x.Local()), l.class()
+	shape, isShape := shapeTags[local]
+	none := kernels.XMLNoWord
+	switch member, isMulti := memberClasses[around]; {
+	case around == inBounds || around == inPassed:
+		l.start(kernels.XMLPassed, inPassed, bit(inBounds, inPassed), none, -1)
+	case isShape && shape.parents&bit(around) != 0:
+		l.start(kernels.XMLShape, shape.class, shape.parents, shape.word, -1)
+	case isMulti && isMember([]byte(local)):
+		l.start(kernels.XMLHolder, member, bit(around), none, -1)
+	case around == inPolygon && (local == "exterior" || local == "outerBoundaryIs"):
+		l.start(kernels.XMLFirst, inBoundary, bit(inPolygon), none, -1)
+	case around == inPolygon && (local == "interior" || local == "innerBoundaryIs"):
+		l.start(kernels.XMLMore, inBoundary, bit(inPolygon), none, -1)
+	case around == inPoint || around == inLine || around == inRing:
+		role := map[string]kernels.XMLRole{"posList": kernels.XMLPositions, "pos": kernels.XMLPosition, "coordinates": kernels.XMLTuples}[local]
+		l.start(role, inPositions, bit(inPoint, inLine, inRing), none, -1)
+	case around == inRow && local == "boundedBy":
+		l.start(kernels.XMLPassed, inBounds, bit(inRow), none, -1)
+	case (around == inRow || around == inHolder) && shapeOf([]byte(local)) == noShape:
+		return l.property(local)
+	default:
+		l.start(kernels.XMLEnd, inNothing, 0, none, -1)
+	}
+	return true
+}
+
+// property learns an element that is a value, or holds elements, unless the text ends before it says which.
+func (l *lesson) property(local string) bool {
+	m := l.x.TagMark()
+	token := l.x.Next()
+	l.x.Rewind(m)
+	if token == xmltext.Fault {
+		return false
+	}
+	l.x.Next()
+	if token == xmltext.Start {
+		l.start(kernels.XMLHolder, inHolder, bit(inRow, inHolder), kernels.XMLNoWord, -1)
+	} else {
+		l.start(kernels.XMLValue, inValue, bit(inRow, inHolder), kernels.XMLNoWord, l.column(geoarrow.ColumnID{Role: geoarrow.RoleAttribute, Name: local}))
+	}
+	return true
+}
+
+// start learns a start tag, or an empty one. An end tag's role says that no card knows what it is.
+func (l *lesson) start(role kernels.XMLRole, class uint8, parents uint64, word kernels.XMLWord, column int) {
+	text, note, ok := l.template(role)
+	note.shape, note.list, note.one = role == kernels.XMLShape, role == kernels.XMLPositions, role == kernels.XMLPosition
+	note.bad = !ok || role == kernels.XMLEnd
+	i := l.add(kernels.XMLTag{Text: text, Name: l.number(l.x.Name()), Role: role, Class: class, Parents: parents, Column: column, Word: word}, note)
+	l.open = append(l.open, i)
+}
+
+// template is the tag at hand as the dictionary has it: with values of identifiers left open. ok: cards know all that its attributes say.
+func (l *lesson) template(role kernels.XMLRole) (text []byte, note tagNote, ok bool) {
+	raw := unsafe.Slice((*byte)(unsafe.Add(l.x.Q, l.x.At+1)), l.x.P-l.x.At-2)
+	ok = len(raw) <= longestTag
+	from, open := 0, 0
+	for i := range l.x.Attrs() {
+		_, local := l.x.AttrName(i)
+		value := l.x.AttrValue(i)
+		switch string(local) {
+		case "id", "fid":
+			at := int(l.x.AttrOffset(i)) - l.x.At - 1
+			end := at + bytes.IndexByte(raw[at:], raw[at-1])
+			text = append(append(text, raw[from:at]...), kernels.XMLAny)
+			from, open = end, open+1
+		case "srsName":
+			note.system = l.systems.of(value, l.axes)
+		case "srsDimension", "dimension":
+			note.size = 0
+			for _, c := range value {
+				note.size = min(10*note.size+int(c-'0'), mostSize+1)
+				ok = ok && c-'0' <= 9
+			}
+			ok = ok && note.size >= 2 && note.size <= 3
+		case "uom", "href", "nil", "decimal", "cs", "ts":
+			ok = false
+		}
+	}
+	text = append(text, raw[from:]...)
+	return text, note, ok && (role != kernels.XMLRow || open <= 1)
+}
+
+// longestTag is the longest that cards compare.
+const longestTag = 1024
+
+// number is that of an element's name.
+func (l *lesson) number(name []byte) int {
+	if _, ok := l.names[string(name)]; !ok {
+		l.names[string(name)] = min(len(l.names), kernels.MostXMLTags-1) // too many are no vocabulary
+	}
+	return l.names[string(name)]
+}
+
+// add puts a tag into the dictionary, and gives its place.
+func (l *lesson) add(t kernels.XMLTag, note tagNote) int {
+	if i, ok := l.at[string(t.Text)]; ok {
+		if b := &l.tags[i]; b.Role != t.Role || b.Class != t.Class || b.Column != t.Column {
+			l.notes[i].bad = true
+		}
+		return i
+	}
+	l.at[string(t.Text)] = len(l.tags)
+	l.tags, l.notes = append(l.tags, t), append(l.notes, note)
+	return len(l.tags) - 1
+}
+
+// end learns the end tag that was just read.
+func (l *lesson) end() {
+	if n := len(l.open); n > 0 {
+		l.open = l.open[:n-1]
+	}
+	at := l.x.At
+	raw := unsafe.Slice((*byte)(unsafe.Add(l.x.Q, at+1)), l.x.P-at-2)
+	if raw[0] != '/' { // of an empty element
+		return
+	}
+	name := bytes.TrimRight(raw[1:], " \t\r\n")
+	l.add(kernels.XMLTag{Text: raw, Name: l.number(name), Role: kernels.XMLEnd, Class: inNothing, Column: -1}, tagNote{bad: len(raw) > longestTag})
+}
+
+// leadingRole is the role of a leading column.
+func leadingRole(i int) geoarrow.Role { return geoarrow.LeadingRole(uint8(leadingColumns-i), false) }

@@ -1,0 +1,154 @@
+package gml
+
+import (
+	"cmp"
+
+	"github.com/vibeflight/vibeflight/kernels"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+)
+
+// Classes of elements, as cards tell them apart: what may stand around what.
+const (
+	inRow uint8 = iota
+	inHolder
+	inValue
+	inBounds
+	inPassed
+	inPoint
+	inLine
+	inRing
+	inPolygon
+	inPoints
+	inLines
+	inPolygons
+	inGeometries
+	inPointMember
+	inLineMember
+	inPolygonMember
+	inGeometryMember
+	inBoundary
+	inPositions
+	inNothing // what is around rows, and what no card knows
+)
+
+func bit(classes ...uint8) (set uint64) {
+	for _, c := range classes {
+		set |= 1 << c
+	}
+	return set
+}
+
+// shapeTag is how a geometry, or a part of one, is read by cards.
+type shapeTag struct {
+	class   uint8
+	parents uint64
+	word    kernels.XMLWord
+}
+
+// shapeTags are those of all names that cards know.
+var shapeTags = map[string]shapeTag{
+	"Point":           {inPoint, bit(inRow, inHolder, inPointMember, inGeometryMember), kernels.XMLPoint},
+	"LineString":      {inLine, bit(inRow, inHolder, inLineMember, inGeometryMember), kernels.XMLLineString},
+	"LinearRing":      {inRing, bit(inBoundary), kernels.XMLNoWord},
+	"Polygon":         {inPolygon, bit(inRow, inHolder, inPolygonMember, inGeometryMember), kernels.XMLPolygon},
+	"MultiPoint":      {inPoints, bit(inRow, inHolder, inGeometryMember), kernels.XMLMultiPoint},
+	"MultiLineString": {inLines, bit(inRow, inHolder, inGeometryMember), kernels.XMLMultiLineString},
+	"MultiCurve":      {inLines, bit(inRow, inHolder, inGeometryMember), kernels.XMLMultiLineString},
+	"MultiPolygon":    {inPolygons, bit(inRow, inHolder, inGeometryMember), kernels.XMLMultiPolygon},
+	"MultiSurface":    {inPolygons, bit(inRow, inHolder, inGeometryMember), kernels.XMLMultiPolygon},
+	"MultiGeometry":   {inGeometries, bit(inRow, inHolder), kernels.XMLCollection},
+}
+
+// memberClasses are the classes of what holds the members of shapes.
+var memberClasses = map[uint8]uint8{inPoints: inPointMember, inLines: inLineMember, inPolygons: inPolygonMember, inGeometries: inGeometryMember}
+
+// tagNote is what is known of a tag of the dictionary beside what cards know.
+type tagNote struct {
+	system *system // that it names; nil: none
+	size   int     // srsDimension; 0: it does not say
+	shape  bool
+	list   bool // a posList
+	one    bool // a pos
+	bad    bool // it stands for several things, or for what no card knows
+}
+
+// vocabulary is the tags of rows as a card knows them, learnt from rows.
+type vocabulary struct {
+	tags    []kernels.XMLTag
+	notes   []tagNote
+	columns []geoarrow.ColumnID
+
+	axes    string
+	systems systems
+	at      map[string]int // of tags by their text
+	names   map[string]int // numbers of elements by their names
+}
+
+// oddFrames is why cards leave chunks whose geometries do not all say the same of their positions.
+const oddFrames = "geometries of several systems, or dimensions, in a chunk"
+
+// uses gives what a chunk's geometries are in: their system, and how many ordinates a position of a posList has, by the tags that the chunk has. around is what the file says of all. why says why a
+// card does not know.
+func (v *vocabulary) uses(found *kernels.XMLFound, around frame) (f frame, why string) {
+	outer, named := 0, false
+	for i := range v.notes {
+		note := &v.notes[i]
+		if !has(&found.Outer, i) {
+			continue
+		}
+		one := around
+		if note.system != nil {
+			one = frame{system: note.system}
+		}
+		if note.size > 0 {
+			one.size = note.size
+		}
+		if outer > 0 && (one != f || named != (note.system != nil)) {
+			return f, oddFrames
+		}
+		f, named = one, note.system != nil
+		outer++
+	}
+	if outer > 0 && !v.agree(found, f, named) {
+		return f, oddFrames
+	}
+	size, ok := v.listSize(found)
+	if !ok {
+		return f, oddFrames
+	}
+	f.size = max(cmp.Or(size, f.size), 2)
+	return f, ""
+}
+
+// agree reports whether what tags inside of geometries and around them say of positions is what the geometries say. named: they name their system, so that nothing around counts.
+func (v *vocabulary) agree(found *kernels.XMLFound, f frame, named bool) bool {
+	for i := range v.notes {
+		note := &v.notes[i]
+		if !has(&found.Used, i) || has(&found.Outer, i) || note.list || note.system == nil && note.size == 0 {
+			continue
+		}
+		if !named || note.shape && (note.system != f.system || note.size != f.size) {
+			return false
+		}
+	}
+	return true
+}
+
+// listSize is what the lists of positions say of their size, or 0, and whether all say the same. What a pos says counts for a list behind it.
+func (v *vocabulary) listSize(found *kernels.XMLFound) (size int, ok bool) {
+	some := false
+	for i := range v.notes {
+		note := &v.notes[i]
+		if !has(&found.Used, i) || !note.list && (!note.one || note.size == 0) {
+			continue
+		}
+		if some && note.size != size {
+			return 0, false
+		}
+		size, some = note.size, true
+	}
+	return size, true
+}
+
+// has reports a bit of XMLFound.
+func has(set *[8]uint32, i int) bool { return set[i/32]>>(i%32)&1 != 0 }

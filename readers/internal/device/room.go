@@ -1,0 +1,35 @@
+package device
+
+import "github.com/vibeflight/vibeflight/gpu"
+
+// Room is memory of the device that later work takes again before the end of the chunk.
+type Room struct {
+	*Work
+	free []func() error
+}
+
+// InRoom has the memory that do takes given back behind all work that it queued.
+func InRoom(w *Work, do func(*Room)) {
+	r := &Room{Work: w}
+	defer func() {
+		for _, free := range r.free {
+			r.Try(free())
+		}
+	}()
+	do(r)
+}
+
+// Until has something freed at the end of the room, whatever happens.
+func (r *Room) Until(free func() error) { r.free = append(r.free, free) }
+
+// RoomFor takes memory until the end of the room.
+func RoomFor[T any](r *Room, n int) gpu.Buffer[T] {
+	if r.Stopped() {
+		return gpu.Buffer[T]{}
+	}
+	b, err := gpu.Alloc[T](r.S, n)
+	if r.Try(err); err == nil {
+		r.Until(func() error { return b.Free(r.S) })
+	}
+	return b
+}

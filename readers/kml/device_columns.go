@@ -1,0 +1,286 @@
+package kml
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/vibeflight/vibeflight/gpu"
+	"github.com/vibeflight/vibeflight/kernels"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
+	"github.com/vibeflight/vibeflight/readers/internal/rows"
+)
+
+// leadingOf are the leading columns that cards read.
+var leadingOf = [kernels.KMLColumns]int{
+	kernels.KMLColumnID: columnID, kernels.KMLColumnName: columnName, kernels.KMLColumnDescription: columnDescription, kernels.KMLColumnTimestamp: columnTimestamp,
+	kernels.KMLColumnAltitudeMode: columnAltitudeMode, kernels.KMLColumnSnippet: columnSnippet, kernels.KMLColumnTessellate: columnTessellate,
+	kernels.KMLColumnExtrude: columnExtrude, kernels.KMLColumnVisibility: columnVisibility,
+}
+
+// deviceColumn is a column of attributes on its way.
+type deviceColumn struct {
+	*geoarrow.Column
+	forced bool // to be text
+}
+
+// list gives the columns a sink, as the CPU engine's rows do, and says which of them cells are needed of.
+func (d *deviceRows) list() (k *sink, made [kernels.MostKMLColumns]*rows.Column) {
+	k = newSink(d.asked)
+	k.Bare, k.Text = true, d.forced
+	k.Reset()
+	k.Rows = d.rows
+	taken := map[geoarrow.ColumnID]bool{}
+	for _, c := range d.order() {
+		if c < kernels.KMLColumns {
+			made[c] = k.lead(leadingOf[c])
+		} else if x := &d.known.columns[c-kernels.KMLColumns]; x.schema == 0 {
+			made[c] = k.Column(geoarrow.RolePlain, []byte(x.name))
+		} else if x.schema > 1 {
+			d.listFields(k, x.schema-2)
+		}
+		if made[c] == nil {
+			continue
+		}
+		d.Accept(!taken[made[c].ID], "extended data of one name, some of it typed")
+		taken[made[c].ID] = true
+		if !made[c].Unread || d.source.Numbers>>c&1 != 0 { // numbers are checked, whoever asks for them
+			d.cells.Used |= 1 << c
+		}
+	}
+	return k, made
+}
+
+// columns makes the columns of attributes without values, as the sink makes them of rows without, and gives those that have cells, in their order.
+func (d *deviceRows) columns(k *sink, made [kernels.MostKMLColumns]*rows.Column) (columns *geoarrow.Columns, texts, numbers []deviceColumn) {
+	columns, err := k.Columns(0)
+	d.Try(err)
+	for c := range made {
+		if d.Stopped() || d.cells.Used>>c&1 == 0 {
+			continue
+		}
+		id := made[c].ID
+		x := deviceColumn{forced: slices.Contains(d.forced, id)}
+		x.Column = &columns.Attributes[slices.IndexFunc(columns.Attributes, func(a geoarrow.Column) bool { return a.ID() == id })]
+		if d.source.Numbers>>c&1 == 0 {
+			texts = append(texts, x)
+		} else {
+			d.Accept(!x.forced, "typed values that are to be text")
+			numbers = append(numbers, x)
+		}
+	}
+	return columns, texts, numbers
+}
+
+// order are the columns that are met, and schemas, in the order of the text.
+func (d *deviceRows) order() (list []int) {
+	for c, tag := range d.first {
+		if tag != math.MaxUint32 {
+			list = append(list, c)
+		}
+	}
+	slices.SortFunc(list, func(a, b int) int { return cmp.Compare(d.first[a], d.first[b]) })
+	return list
+}
+
+// listFields is that of the scanner.
+func (d *deviceRows) listFields(k *sink, schema int) {
+	for _, f := range d.texts.schemas.all[schema].fields {
+		if c := k.Column(geoarrow.RolePlain, []byte(f.name)); f.kinds != 0 {
+			c.Accept(f.kinds)
+		}
+	}
+}
+
+// some are columns of cells, from one to another.
+func (d *deviceRows) some(from, to int) (starts, ends gpu.Buffer[int64], valid kernels.Mask) {
+	words := kernels.Words(d.rows)
+	return d.cells.From.Slice(from*d.rows, to*d.rows), d.cells.To.Slice(from*d.rows, to*d.rows), d.cells.Valid.Slice(from*words, to*words)
+}
+
+// textShare is of how many bytes of Placemarks a card makes one text at a time: a text takes some 45 bytes of its memory on its way.
+const textShare = 16
+
+// gather makes columns of texts, and of times. They are the first columns of cells.
+func (d *deviceRows) gather(list []deviceColumn) {
+	if d.Stopped() {
+		return
+	}
+	text := d.Text
+	if d.xml.Coded && len(list) > 0 {
+		plain, err := d.K.AllocPlainXML(d.S, d.Text, d.xml)
+		if d.Try(err); err != nil {
+			return
+		}
+		defer func() { d.Try(plain.Free(d.S)) }() // behind all work that was queued
+		from, to, _ := d.some(0, len(list))
+		d.Try(plain.Spans(d.K, d.S, from, to))
+		text = plain.Text
+	}
+	most := max(1, d.Text.Len()/textShare/d.rows)
+	for at := 0; at < len(list) && !d.Stopped(); at += most {
+		device.InRoom(d.Work, func(r *device.Room) { d.gatherSome(r, text, list[at:min(at+most, len(list))], at) })
+	}
+}
+
+// gatherSome makes columns of texts, the first of which is that of cells at.
+func (d *deviceRows) gatherSome(r *device.Room, text gpu.Buffer[byte], list []deviceColumn, at int) {
+	n, words := d.rows, kernels.Words(d.rows)
+	from, to, valid := d.some(at, at+len(list))
+	offsets, narrow := device.RoomFor[int64](r, n*len(list)+1), device.RoomFor[int32](r, (n+1)*len(list))
+	if d.Stopped() {
+		return
+	}
+	strings, err := d.K.MeasureShortStrings(d.S, text, from, to, kernels.StringsRaw, offsets)
+	if d.Try(err); err != nil {
+		return
+	}
+	r.Until(func() error { return strings.Free(d.S) })
+	long, size := d.measured(strings, offsets)
+	if long && !d.Stopped() {
+		d.Try(d.K.MeasureLongStrings(d.S, strings, offsets))
+		_, size = d.measured(strings, offsets)
+	}
+	d.Accept(size <= math.MaxInt32, "texts of more than 2 GiB")
+	bytes := device.RoomFor[byte](r, int(size))
+	if d.Stopped() {
+		return
+	}
+	d.Try(d.K.GatherStrings(d.S, strings, bytes, gpu.Buffer[int32]{}))
+	d.Try(d.K.TableOffsets(d.S, offsets, n, narrow))
+	values, each, masks := device.Result(d.Work, bytes), device.Result(d.Work, narrow), device.Result(d.Work, valid)
+	d.After(func() {
+		for i, c := range list {
+			mask := masks[i*words : (i+1)*words]
+			if nulls(mask, n) == n {
+				continue // as it is
+			}
+			*c.Column = geoarrow.Column{Name: c.Name, Role: c.Role, Type: arrow.BinaryTypes.String, Facts: geoarrow.Facts{Kinds: geoarrow.FactString}}
+			c.Offsets = each[i*(n+1) : (i+1)*(n+1)]
+			c.Values, values = values[:c.Offsets[n]], values[c.Offsets[n]:]
+			d.validity(c.Column, mask)
+			if c.Role.Times() {
+				rows.Times(c.Column, n, c.forced)
+			}
+		}
+	})
+}
+
+// measured waits for whether there are long texts, and how many bytes all have.
+func (d *deviceRows) measured(x *kernels.Strings, offsets gpu.Buffer[int64]) (long bool, bytes int64) {
+	summary, total := device.Result(d.Work, x.Summary), device.Result(d.Work, offsets.Slice(offsets.Len()-1, offsets.Len()))
+	if d.Await(); d.Stopped() {
+		return false, 0
+	}
+	return summary[0].Long != 0, total[0]
+}
+
+// validity says which rows have a value.
+func (d *deviceRows) validity(c *geoarrow.Column, mask []uint64) {
+	if c.Nulls = nulls(mask, d.rows); c.Nulls > 0 {
+		c.Valid = geoarrow.AsBytes(mask)[:(d.rows+7)/8]
+	}
+}
+
+// nulls is how many of n rows have no value.
+func nulls(mask []uint64, n int) int {
+	for _, w := range mask {
+		n -= bits.OnesCount64(w)
+	}
+	return n
+}
+
+// factsOfNumbers are the facts for the bits of NumberKinds. Numbers of other kinds are left to the CPU engine.
+var factsOfNumbers = [...]struct {
+	kind uint32
+	fact geoarrow.FactKinds
+}{
+	{kernels.NumberInt32, geoarrow.FactInt32},
+	{kernels.NumberInt64, geoarrow.FactInt64},
+	{kernels.NumberReal, geoarrow.FactFloat},
+	{kernels.NumberNegative, geoarrow.FactNegative},
+}
+
+const (
+	oddTyped     = "a typed value that is no number, or not as most are written"
+	unsureNumber = "a number that is very long, or very near to the middle of two"
+)
+
+// parse makes columns of numbers, the first of which is that of cells at. It waits for the device, which says what kinds of numbers there are.
+func (d *deviceRows) parse(r *device.Room, list []deviceColumn, at int) {
+	if len(list) == 0 || d.Stopped() {
+		return
+	}
+	n, words := d.rows, kernels.Words(d.rows)
+	from, to, valid := d.some(at, at+len(list))
+	each := device.RoomFor[uint32](r, len(list))
+	if d.Stopped() {
+		return
+	}
+	for i := range list {
+		d.Try(d.K.NumberKinds(d.S, d.Text, from.Slice(i*n, (i+1)*n), to.Slice(i*n, (i+1)*n), valid.Slice(i*words, (i+1)*words), each.Slice(i, i+1)))
+	}
+	kinds, masks := device.Read(d.Work, each), device.Result(d.Work, valid)
+	if d.Stopped() {
+		return
+	}
+	var numbers []kernels.NumberColumn
+	floats := 0
+	for i, c := range list {
+		x := kernels.NumberColumn{Column: i}
+		switch d.resolve(c, kinds[i]); c.Type.ID() {
+		case arrow.NULL:
+			continue
+		case arrow.INT32:
+			x.Int32 = device.RoomFor[int32](r, n)
+		case arrow.INT64:
+			x.Int64 = device.RoomFor[int64](r, n)
+		case arrow.FLOAT64:
+			x.Float64 = device.RoomFor[float64](r, n)
+			floats++
+		default:
+			d.Accept(false, oddTyped)
+		}
+		numbers = append(numbers, x)
+	}
+	undecided := device.RoomFor[uint64](r, floats*words)
+	if d.Stopped() {
+		return
+	}
+	d.Try(d.K.ParseNumbers(d.S, d.Text, kernels.Scalars{Starts: from, Ends: to, Numbers: valid}, numbers, undecided))
+	unsure := device.Result(d.Work, undecided)
+	for _, x := range numbers {
+		c, mask := list[x.Column], masks[x.Column*words:(x.Column+1)*words]
+		switch c.Type.ID() {
+		case arrow.INT32:
+			c.Values = geoarrow.AsBytes(device.Result(d.Work, x.Int32))
+		case arrow.INT64:
+			c.Values = geoarrow.AsBytes(device.Result(d.Work, x.Int64))
+		default:
+			c.Values = geoarrow.AsBytes(device.Result(d.Work, x.Float64))
+		}
+		d.After(func() { d.validity(c.Column, mask) })
+	}
+	d.After(func() { d.Accept(nulls(unsure, 0) == 0, unsureNumber) })
+}
+
+// resolve gives the column the type of its kinds, unless nobody asked for it.
+func (d *deviceRows) resolve(c deviceColumn, kinds uint32) {
+	facts, left := c.Facts, kinds
+	for _, k := range factsOfNumbers {
+		if kinds&k.kind != 0 {
+			facts.Kinds |= k.fact
+		}
+		left &^= k.kind
+	}
+	d.Accept(left&^kernels.NumberInexact == 0, oddTyped)
+	if c.Type.ID() == arrow.NULL {
+		return
+	}
+	*c.Column = geoarrow.Column{Name: c.Name, Role: c.Role, Type: facts.Resolve(c.Role).Type, Facts: facts}
+	d.Accept(left == 0 || c.Type.ID() != arrow.FLOAT64, "an integer that no float64 is, in a column of numbers with a point")
+}

@@ -1,0 +1,282 @@
+package kml
+
+import (
+	"errors"
+	"math"
+	"math/bits"
+
+	"github.com/vibeflight/vibeflight/gpu"
+	"github.com/vibeflight/vibeflight/kernels"
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
+	"github.com/vibeflight/vibeflight/readers/internal/rows"
+	"github.com/vibeflight/vibeflight/readers/wkt"
+)
+
+// deviceRows reads a chunk of whole Placemarks on a card.
+//
+//	text -> tags -> dictionary -> Placemarks ─┬─> texts of cells ─┬─> texts -> times, by the host
+//	                                          │                   └─> numbers
+//	                                          └─> coordinates -> lines of WKT -> geometries
+type deviceRows struct {
+	*device.Work
+	texts   *tagTexts
+	card    *uploaded
+	longest int64               // that the text of a Placemark may be
+	asked   readers.Projection  // columns whose values are to be had
+	forced  []geoarrow.ColumnID // columns that are to be text
+
+	known  knownTags
+	xml    *kernels.XML
+	source kernels.KMLSource
+	counts kernels.KMLCounts
+	cells  kernels.KMLCells
+	rows   int
+	first  []uint32 // tag that a column is met in first
+}
+
+// reasons are why cards leave Placemarks to the CPU engine.
+var reasons = []struct {
+	odd kernels.KMLOdd
+	why string
+}{
+	{kernels.KMLNesting, "tags that do not match, or a Placemark that does not end"},
+	{kernels.KMLElements, "an element that cards do not read"},
+	{kernels.KMLText, "elements in a value, or a value that is not as most are"},
+	{kernels.KMLTwice, "extended data of one name twice in a Placemark"},
+	{kernels.KMLCoordinate, "coordinates that are missing, or not as most are"},
+	{kernels.KMLLong, "a Placemark of very many elements"},
+	{kernels.KMLBetween, "something else between Placemarks"},
+}
+
+// A card has memory for so many rows: one for each leastRow bytes of text, and a few in any case.
+const (
+	leastRow = 32
+	fewRows  = 1 << 12
+)
+
+// read reads the rows into a part. What cells and coordinates are found by is gone before geometries are read, which takes as much memory again.
+func (d *deviceRows) read(part *readers.Part) {
+	var (
+		columns *geoarrow.Columns
+		lines   gpu.Buffer[byte]
+		checked []uint32
+	)
+	device.InRoom(d.Work, func(r *device.Room) {
+		var (
+			k    *sink
+			made [kernels.MostKMLColumns]*rows.Column
+		)
+		device.InRoom(d.Work, func(keys *device.Room) {
+			d.tags(r, keys)
+			foreign, pieces := d.count(r, keys)
+			if d.Stopped() {
+				return
+			}
+			part.Summary.Foreign = d.named(foreign)
+			k, made = d.list()
+			d.write(r, pieces)
+		})
+		if d.Stopped() {
+			return
+		}
+		var texts, numbers []deviceColumn
+		columns, texts, numbers = d.columns(k, made) // while the card writes
+		lines, checked = d.lines()
+		d.gather(texts)
+		d.parse(r, numbers, len(texts))
+		part.Starts = d.starts(r)
+	})
+	if d.Stopped() {
+		return
+	}
+	found := wkt.ReadCells(d.Work, lines, d.rows, &part.Summary)
+	if d.Stopped() {
+		return
+	}
+	part.Columns, part.Rows = columns, int64(d.rows)
+	if columns.Geometry = found.Geometry; !d.asked.Geometry() {
+		columns.Geometry = geoarrow.NullGeometry(d.rows, geoarrow.NoKind, geoarrow.XY)
+	}
+	d.After(func() {
+		d.refuse(checked[0])
+		d.Accept(found.Geometry.Dim&geoarrow.HasM == 0, "tuples of four numbers")
+		d.checkLengths(part.Starts)
+	})
+}
+
+// named are counts by their local names.
+func (d *deviceRows) named(counts []uint32) map[string]int64 {
+	list := map[string]int64{}
+	for i, n := range counts {
+		if n > 0 {
+			list[d.known.locals[i]] = int64(n)
+		}
+	}
+	return list
+}
+
+// refuse leaves what is odd to the CPU engine.
+func (d *deviceRows) refuse(odd uint32) {
+	for _, r := range reasons {
+		d.Accept(odd&uint32(r.odd) == 0, r.why)
+	}
+}
+
+// tags lists the tags, and finds each in the dictionary.
+func (d *deviceRows) tags(r, keys *device.Room) {
+	x, err := d.K.AllocXML(d.S, d.Text)
+	if d.Try(err); err != nil {
+		return
+	}
+	r.Until(func() error { return x.Free(d.S) })
+	d.xml = x
+	d.Accept(x.Fault < 0, oddText)
+	d.Accept(x.Tags > 0, "no tag")
+	from, to := device.RoomFor[int64](keys, x.Tags), device.RoomFor[int64](keys, x.Tags)
+	d.source = kernels.KMLSource{Text: d.Text, XML: x, KeyEnds: to, Fields: device.RoomFor[int32](keys, x.Tags)}
+	if d.Stopped() {
+		return
+	}
+	d.Try(d.K.KMLKeys(d.S, d.Text, x.Starts, x.Ends, from, to))
+	listed := device.Result(d.Work, x.Found)
+	for round := uint64(0); ; round++ {
+		missed := d.match(from, to)
+		if d.Await(); d.Stopped() {
+			return
+		}
+		if d.Accept(listed[0].Fault < 0, oddText); d.Stopped() || missed[0] == math.MaxUint32 {
+			return
+		}
+		d.Accept(round < mostRounds, manyTags)
+		d.learn(from, to, round)
+	}
+}
+
+// oddText is why text is left that XML does not have, or hardly ever.
+const oddText = "a comment, a character reference, or text that is not as XML has it"
+
+// What one chunk may teach in a round, and how often.
+const (
+	newTags    = 256 // a power of two
+	mostRounds = 8
+	manyTags   = "very many different tags, or one that is malformed"
+)
+
+// match looks the tags up. missed gets the first that is not known, behind the next await.
+func (d *deviceRows) match(from, to gpu.Buffer[int64]) (missed []uint32) {
+	d.known = d.texts.snapshot()
+	first := device.Alloc[uint32](d.Work, 1)
+	if d.Stopped() {
+		return nil
+	}
+	err := d.card.upload(d.S, d.texts, d.known)
+	if errors.Is(err, kernels.ErrFieldNames) {
+		d.Accept(false, manyTags)
+		return nil
+	}
+	if d.Try(err); err != nil {
+		return nil
+	}
+	d.source.Table = d.card.table
+	d.Try(d.K.MatchAllKeys(d.S, d.Text, from, to, d.card.fields, d.source.Fields, first))
+	return device.Result(d.Work, first)
+}
+
+// learn adds tags that are not known. It waits for the device, for where they are and for their text.
+func (d *deviceRows) learn(from, to gpu.Buffer[int64], seed uint64) {
+	nobody, spans := device.Alloc[int32](d.Work, d.xml.Tags), device.Alloc[kernels.KeySpan](d.Work, newTags)
+	if d.Stopped() {
+		return
+	}
+	d.Try(gpu.Fill(d.S, nobody, 0xff))
+	d.Try(d.K.UnknownKeys(d.S, d.Text, from, to, kernels.MemberLevel{Owner: nobody, Field: d.source.Fields, Want: -1}, seed, spans))
+	found := device.Read(d.Work, spans)
+	var texts [][]byte
+	for _, s := range found {
+		if s.Start >= 0 {
+			texts = append(texts, device.Result(d.Work, d.Text.Slice(int(s.Start), int(s.End))))
+		}
+	}
+	if d.Await(); d.Stopped() {
+		return
+	}
+	d.Accept(len(texts) > 0 && d.texts.learn(texts), manyTags)
+}
+
+// count finds the Placemarks, checks them, and counts what they have. It waits for the device.
+func (d *deviceRows) count(r, keys *device.Room) (foreign []uint32, pieces int) {
+	if d.Stopped() {
+		return nil, 0
+	}
+	rows, err := d.K.AllocKMLRows(d.S, d.source.Fields, d.source.Table)
+	if d.Try(err); err != nil {
+		return nil, 0
+	}
+	r.Until(func() error { return rows.Free(d.S) })
+	d.rows, d.source.Rows, d.source.Numbers = rows.Len(), rows, d.known.numeric()
+	d.Accept(d.rows > 0, "no Placemark")
+	d.Accept(d.rows <= max(fewRows, d.Text.Len()/leastRow), "Placemarks of hardly any text")
+	d.counts = kernels.KMLCounts{
+		Pieces: device.RoomFor[int64](keys, d.rows+1), Mixed: device.RoomFor[uint64](keys, kernels.Words(d.rows)), First: device.RoomFor[uint32](keys, kernels.MostKMLColumns),
+		Foreign: device.RoomFor[uint32](keys, len(d.known.locals)), Odd: device.Alloc[uint32](d.Work, 1),
+	}
+	if d.Stopped() {
+		return nil, 0
+	}
+	d.Try(d.K.CountKML(d.S, &d.source, d.counts))
+	odd, all := device.Result(d.Work, d.counts.Odd), device.Result(d.Work, d.counts.Pieces.Slice(d.rows, d.rows+1))
+	foreign, d.first = device.Result(d.Work, d.counts.Foreign), device.Result(d.Work, d.counts.First)
+	if d.Await(); d.Stopped() {
+		return nil, 0
+	}
+	d.refuse(odd[0])
+	return foreign, int(all[0])
+}
+
+// write gives the texts of cells, and pieces of coordinates.
+func (d *deviceRows) write(r *device.Room, pieces int) {
+	columns := bits.OnesCount64(d.cells.Used)
+	d.Accept(d.rows*columns <= max(fewRows, d.Text.Len()/8), "more columns than Placemarks have text for")
+	d.cells.From, d.cells.To = device.RoomFor[int64](r, columns*d.rows), device.RoomFor[int64](r, columns*d.rows)
+	d.cells.Valid = device.RoomFor[uint64](r, columns*kernels.Words(d.rows))
+	d.cells.Pieces, d.cells.Offsets = device.RoomFor[kernels.KMLPiece](r, pieces), device.RoomFor[int64](r, pieces+1)
+	if !d.Stopped() {
+		d.Try(d.K.WriteKML(d.S, &d.source, d.counts, d.cells))
+	}
+}
+
+// lines gives the coordinates as lines of WKT, and says what is odd about them once all is done. It waits for the device, which says how long they are.
+func (d *deviceRows) lines() (lines gpu.Buffer[byte], odd []uint32) {
+	pieces := d.cells.Pieces.Len()
+	size := device.Read(d.Work, d.cells.Offsets.Slice(pieces, pieces+1))
+	if d.Stopped() {
+		return lines, nil
+	}
+	lines = device.Alloc[byte](d.Work, int(size[0]))
+	if d.Stopped() {
+		return lines, nil
+	}
+	d.Try(d.K.KMLLines(d.S, d.Text, d.cells, lines, d.counts.Odd))
+	return lines, device.Result(d.Work, d.counts.Odd)
+}
+
+// starts are where the rows begin.
+func (d *deviceRows) starts(r *device.Room) []int64 {
+	at := device.RoomFor[int64](r, d.rows)
+	if d.Stopped() {
+		return nil
+	}
+	d.Try(kernels.Gather(d.K, d.S, d.xml.Starts, d.source.Rows, at))
+	return device.Result(d.Work, at)
+}
+
+// checkLengths looks for Placemarks of which the CPU engine would say that they are too long: each ends before the next one begins.
+func (d *deviceRows) checkLengths(starts []int64) {
+	next := int64(d.Text.Len())
+	for i := len(starts) - 1; i >= 0; i-- {
+		d.Accept(next-starts[i] <= d.longest, "a Placemark that is too long, or nearly so")
+		next = starts[i]
+	}
+}

@@ -1,0 +1,228 @@
+package kml
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"sync"
+	"unsafe"
+
+	"github.com/vibeflight/vibeflight/gpu"
+	"github.com/vibeflight/vibeflight/kernels"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
+)
+
+// tagTexts are the tags of a file that cards know, by the text between their brackets: a card compares bytes, and what they mean was found here, by the scanner of the CPU
+// engine. Most files have some dozens of them. Several goroutines use it.
+type tagTexts struct {
+	mu      sync.Mutex
+	schemas *schemas
+	known   knownTags
+	numbers map[string]int // of texts
+	names   map[string]uint16
+	locals  map[string]uint16
+	columns map[dataColumn]int
+	schema  int // the one that all values are of, + 1; 0: none was met
+}
+
+// knownTags are the tags so far. What it holds does not change any more.
+type knownTags struct {
+	texts   []string
+	tags    []kernels.KMLTag
+	locals  []string     // local names, by number
+	columns []dataColumn // from kernels.KMLColumns on
+}
+
+// dataColumn is a column of extended data, or a schema whose fields have columns.
+type dataColumn struct {
+	name   string
+	kinds  geoarrow.FactKinds // that the schema says; 0: text
+	schema int                // number of the schema + 1; 0: a column
+}
+
+func newTagTexts(s *schemas) *tagTexts {
+	return &tagTexts{schemas: s, numbers: map[string]int{}, names: map[string]uint16{}, locals: map[string]uint16{}, columns: map[dataColumn]int{}}
+}
+
+// snapshot gives the tags so far.
+func (t *tagTexts) snapshot() knownTags {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.known
+}
+
+// mostTags is how many different tags a file may have.
+const mostTags = 4096
+
+// idBegins is what stands before the value of an id that a card leaves open.
+const idBegins = ` id="`
+
+// learn adds tags by their texts, unless one is none, or there are too many.
+func (t *tagTexts) learn(texts [][]byte) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	schemaFirst := func(text []byte) int {
+		if bytes.Contains(text, []byte("SchemaData")) {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(texts, func(a, b []byte) int { return schemaFirst(a) - schemaFirst(b) })
+	for _, text := range texts {
+		if _, known := t.numbers[string(text)]; known {
+			continue
+		}
+		tag, ok := t.mean(text)
+		if !ok || len(t.known.texts) == mostTags {
+			return false
+		}
+		t.numbers[string(text)] = len(t.known.texts)
+		t.known.texts, t.known.tags = append(t.known.texts, string(text)), append(t.known.tags, tag)
+	}
+	return true
+}
+
+// mean reads a tag.
+func (t *tagTexts) mean(text []byte) (tag kernels.KMLTag, ok bool) {
+	if name, end := bytes.CutPrefix(text, []byte{'/'}); end { // one that ends no element is found where it stands
+		name = bytes.TrimRight(name, " \t\r\n")
+		return kernels.KMLTag{End: true, Name: numbered(t.names, nil, string(name))}, true
+	}
+	tag.OpenID = bytes.HasSuffix(text, []byte(idBegins))
+	whole := slices.Concat([]byte{'<'}, text)
+	if tag.OpenID {
+		whole = append(whole, '"')
+	}
+	whole = append(whole, '>')
+	n := len(whole)
+	whole = append(whole, make([]byte, xmltext.Padding)...)
+	x := &xmltext.Scanner{MaxDepth: 1}
+	x.Window(unsafe.Pointer(unsafe.SliceData(whole)), n, 0, true)
+	if x.Next() != xmltext.Start || x.P != n {
+		return tag, false
+	}
+	local := string(x.Local())
+	tag.Empty = whole[n-2] == '/'
+	tag.Name, tag.Local = numbered(t.names, nil, string(x.Name())), numbered(t.locals, &t.known.locals, local)
+	tag.Element = elements[local]
+	switch tag.Element {
+	case kernels.KMLPlacemark:
+		if _, has := x.Attr("id"); has && !tag.OpenID {
+			tag.Element = kernels.KMLRefused
+		}
+	case kernels.KMLData, kernels.KMLSimpleData, kernels.KMLSchemaData:
+		if tag.Column, ok = t.column(x, tag.Element); !ok {
+			tag.Element = kernels.KMLRefused
+		}
+	}
+	return tag, true
+}
+
+// elements are those that cards know, by their local names.
+var elements = map[string]kernels.KMLElement{
+	"Placemark": kernels.KMLPlacemark, "name": kernels.KMLName, "description": kernels.KMLDescription, "Snippet": kernels.KMLSnippet, "snippet": kernels.KMLSnippet,
+	"visibility": kernels.KMLVisibility, "TimeStamp": kernels.KMLTimeStamp, "when": kernels.KMLWhen, "ExtendedData": kernels.KMLExtendedData, "Data": kernels.KMLData,
+	"value": kernels.KMLValue, "SchemaData": kernels.KMLSchemaData, "SimpleData": kernels.KMLSimpleData, "Point": kernels.KMLPoint, "LineString": kernels.KMLLineString,
+	"LinearRing": kernels.KMLLinearRing, "Polygon": kernels.KMLPolygon, "MultiGeometry": kernels.KMLMultiGeometry, "outerBoundaryIs": kernels.KMLOuterBoundary,
+	"innerBoundaryIs": kernels.KMLInnerBoundary, "coordinates": kernels.KMLCoordinates, "altitudeMode": kernels.KMLAltitudeMode, "extrude": kernels.KMLExtrude,
+	"tessellate": kernels.KMLTessellate, "TimeSpan": kernels.KMLRefused, "Track": kernels.KMLRefused, "MultiTrack": kernels.KMLRefused, "Model": kernels.KMLRefused,
+	"drawOrder": kernels.KMLRefused,
+}
+
+// numbered gives a name its number, and adds it to a list.
+func numbered(of map[string]uint16, list *[]string, name string) uint16 {
+	n, ok := of[name]
+	if !ok {
+		n = uint16(len(of))
+		of[name] = n
+		if list != nil {
+			*list = append(*list, name)
+		}
+	}
+	return n
+}
+
+// column is the column of the tag that was read. Values of a field of booleans, of several schemas, and columns beyond those that cards have, are not for cards.
+func (t *tagTexts) column(x *xmltext.Scanner, e kernels.KMLElement) (int, bool) {
+	var c dataColumn
+	name, named := x.Attr("name")
+	c.name = string(name)
+	switch e {
+	case kernels.KMLSchemaData:
+		url, _ := x.Attr("schemaUrl")
+		c.schema = t.schemas.find(url[bytes.LastIndexByte(url, '#')+1:]) + 2 // 1 is one that is not there
+		if c.name, named = "", t.schema == 0 || t.schema == c.schema; named {
+			t.schema = c.schema
+		}
+	case kernels.KMLSimpleData:
+		if named = named && t.schema > 0; named && t.schema > 1 {
+			known := &t.schemas.all[t.schema-2]
+			if i, has := known.byName[c.name]; has {
+				c.kinds = known.fields[i].kinds
+			}
+			named = c.kinds != geoarrow.FactBool
+		}
+	}
+	if !named {
+		return 0, false
+	}
+	n, ok := t.columns[c]
+	if !ok {
+		if n = kernels.KMLColumns + len(t.known.columns); n >= kernels.MostKMLColumns {
+			return 0, false
+		}
+		t.columns[c] = n
+		t.known.columns = append(t.known.columns, c)
+	}
+	return n, true
+}
+
+// numeric are the columns of numbers, a bit each.
+func (k *knownTags) numeric() uint64 {
+	bits := uint64(1<<kernels.KMLColumnTessellate | 1<<kernels.KMLColumnExtrude | 1<<kernels.KMLColumnVisibility)
+	for i, c := range k.columns {
+		if c.kinds != 0 {
+			bits |= 1 << (kernels.KMLColumns + i)
+		}
+	}
+	return bits
+}
+
+// uploaded are tags on the card. They stay there from chunk to chunk: small copies to the card wait for the large ones that bring text.
+type uploaded struct {
+	of     *tagTexts
+	fields *kernels.Fields
+	table  gpu.Buffer[uint64]
+}
+
+// upload brings tags that are not there yet.
+func (u *uploaded) upload(s *gpu.Stream, of *tagTexts, known knownTags) error {
+	if u.of == of && u.fields.Len() == len(known.texts) {
+		return nil
+	}
+	defer s.Use(s.Use(nil)) // it outlives the chunk
+	if err := u.Free(s); err != nil {
+		return err
+	}
+	fields, err := kernels.AllocFields(s, known.texts)
+	if err != nil {
+		return err
+	}
+	table, err := kernels.AllocKMLTags(s, known.tags)
+	if err != nil {
+		return errors.Join(err, fields.Free(s))
+	}
+	*u = uploaded{of, fields, table}
+	return nil
+}
+
+// Free gives its memory back once the work that s was given before is done.
+func (u *uploaded) Free(s *gpu.Stream) error {
+	if u.fields == nil {
+		return nil
+	}
+	err := errors.Join(u.fields.Free(s), u.table.Free(s))
+	*u = uploaded{}
+	return err
+}
