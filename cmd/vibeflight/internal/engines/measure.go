@@ -32,6 +32,10 @@ func sampleOf(format string) string {
 		return gen.WKT
 	case "dbf":
 		return gen.DBF
+	case "kml":
+		return gen.KML
+	case "gml":
+		return gen.GML
 	}
 	return ""
 }

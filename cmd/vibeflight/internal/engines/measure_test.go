@@ -302,7 +302,7 @@ func TestAutoLeavesFormatsWithoutFilesToMeasureWith(t *testing.T) {
 // TestSamples has formats read what they are measured with, by the CPU engine and on the device of this test run: a file without a name, of which each chunk is for a card.
 func TestSamples(t *testing.T) {
 	k := readertest.Kernels(t)
-	for _, name := range []string{"geojson", "csv", "wkt", "dbf"} {
+	for _, name := range []string{"geojson", "csv", "wkt", "dbf", "kml", "gml"} {
 		t.Run(name, func(t *testing.T) {
 			f, ok := all.Formats().ByName(name)
 			if !ok {
