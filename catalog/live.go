@@ -8,7 +8,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// liveBatches is how many batches wait for those who read a table while it is parsed. Who falls behind reads on when the parse is over.
+// liveBatches is how many batches wait for those who read a table while it is parsed, beside those at its beginning that the spool keeps in memory anyway.
+// Who falls behind reads on when the parse is over.
 const liveBatches = 4
 
 // live is the table of a parse under way whose shape is known from an earlier one: its batches are given as they come.
@@ -16,14 +17,17 @@ type live struct {
 	table *readers.Table // all but the rows
 
 	mu      sync.Mutex
-	recent  []*geoarrow.Columns // the last batches that came
+	room    int64               // bytes that first may still take
+	first   []*geoarrow.Columns // the batches at the beginning that are in memory until the parse is over
+	recent  []*geoarrow.Columns // the last ones of those behind
 	came    int                 // how many came
 	over    bool
 	changed chan struct{} // closed at the next change
 }
 
-func newLive(shape *readers.Shape, bbox *[4]float64) *live {
-	l := &live{table: shape.Table(), changed: make(chan struct{})}
+// newLive is for a table of a shape, the first room bytes of which stay in memory.
+func newLive(shape *readers.Shape, bbox *[4]float64, room int64) *live {
+	l := &live{table: shape.Table(), room: room, changed: make(chan struct{})}
 	l.table.BBox = bbox
 	return l
 }
@@ -32,20 +36,24 @@ func newLive(shape *readers.Shape, bbox *[4]float64) *live {
 func (l *live) put(_ int, b *geoarrow.Columns) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	defer l.tell()
+	l.came++
+	if l.room -= b.Bytes(); l.room >= 0 {
+		l.first = append(l.first, b)
+		return
+	}
 	if len(l.recent) == liveBatches {
 		copy(l.recent, l.recent[1:])
 		l.recent = l.recent[:liveBatches-1]
 	}
 	l.recent = append(l.recent, b)
-	l.came++
-	l.tell()
 }
 
 // end says that the parse is over, well or not.
 func (l *live) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.over, l.recent = true, nil
+	l.over, l.first, l.recent = true, nil, nil
 	l.tell()
 }
 
@@ -65,14 +73,10 @@ func (l *live) tell() {
 func (l *live) batch(ctx context.Context, i int) (*geoarrow.Columns, error) {
 	for {
 		l.mu.Lock()
-		first := l.came - len(l.recent)
-		if l.over || i < first {
+		b, lost := l.have(i)
+		if b != nil || lost {
 			l.mu.Unlock()
-			return nil, nil
-		}
-		if i < l.came {
-			defer l.mu.Unlock()
-			return l.recent[i-first], nil
+			return b, nil
 		}
 		changed := l.changed
 		l.mu.Unlock()
@@ -82,4 +86,20 @@ func (l *live) batch(ctx context.Context, i int) (*geoarrow.Columns, error) {
 			return nil, ctx.Err()
 		}
 	}
+}
+
+// have gives batch i if it is here, and says whether it was and is not any more. live.mu is held.
+func (l *live) have(i int) (b *geoarrow.Columns, lost bool) {
+	recent := l.came - len(l.recent)
+	switch {
+	case l.over:
+		return nil, true
+	case i < len(l.first):
+		return l.first[i], false
+	case i < recent:
+		return nil, true
+	case i < l.came:
+		return l.recent[i-recent], false
+	}
+	return nil, false
 }

@@ -54,63 +54,96 @@ func TestLive(t *testing.T) {
 		{"box", Selection{BBox: &[4]float64{-1e9, -1e9, 1e9, 1e9}}, 2},
 		{"box, fallen behind", Selection{BBox: &[4]float64{-1e9, -1e9, 1e9, 1e9}}, 25},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t, small)
-			text := textOf(5, 700)
-			catalog, gate := lost(t, w, text)
-			defer w.close(catalog)
-			c.sel.Encoding = geoarrow.Encoding{Geometry: geoarrow.AsWKT}
-			h, s, err := catalog.Read(t.Context(), Request{Name: "a.rows"}, c.sel)
-			must(t, err)
-			defer h.Release()
-			if h.Cached || h.Table.Rows != 700 {
-				t.Errorf("cached %t, %d rows, want 700 that are not", h.Cached, h.Table.Rows)
-			}
-			want := rowsOfText(text, 0)
-			if c.sel.Rows != nil {
-				want = want[40:300]
-			}
-			if c.sel.Limit != nil {
-				want = want[:100]
-			}
-			if c.sel.BBox != nil {
-				want = withGeometry(want)
-			}
-			for range c.ahead {
-				gate <- struct{}{}
-			}
-			if c.ahead > 0 {
-				go func() {
-					for range 1000 {
-						gate <- struct{}{}
-					}
-				}()
-			}
-			at := 0
-			for {
-				if c.ahead == 0 { // one chunk for each that is read: no row waits for one behind it
+		for in, bytes := range map[string]int64{"memory": 1 << 30, "a file": -1} {
+			t.Run(c.name+", in "+in, func(t *testing.T) {
+				w := newWorld(t, small, memory(bytes))
+				text := textOf(5, 700)
+				catalog, gate := lost(t, w, text)
+				defer w.close(catalog)
+				c.sel.Encoding = geoarrow.Encoding{Geometry: geoarrow.AsWKT}
+				h, s, err := catalog.Read(t.Context(), Request{Name: "a.rows"}, c.sel)
+				must(t, err)
+				defer h.Release()
+				if h.Cached || h.Table.Rows != 700 {
+					t.Errorf("cached %t, %d rows, want 700 that are not", h.Cached, h.Table.Rows)
+				}
+				want := rowsOfText(text, 0)
+				if c.sel.Rows != nil {
+					want = want[40:300]
+				}
+				if c.sel.Limit != nil {
+					want = want[:100]
+				}
+				if c.sel.BBox != nil {
+					want = withGeometry(want)
+				}
+				for range c.ahead {
 					gate <- struct{}{}
 				}
-				rec, err := s.Next(t.Context())
-				if errors.Is(err, io.EOF) {
-					break
+				if c.ahead > 0 {
+					go func() {
+						for range 1000 {
+							gate <- struct{}{}
+						}
+					}()
 				}
-				must(t, err)
-				if at, err = sameRecord(rec, want, at); err != nil {
-					t.Fatal(err)
+				at := 0
+				for {
+					if c.ahead == 0 { // one chunk for each that is read: no row waits for one behind it
+						gate <- struct{}{}
+					}
+					rec, err := s.Next(t.Context())
+					if errors.Is(err, io.EOF) {
+						break
+					}
+					must(t, err)
+					if at, err = sameRecord(rec, want, at); err != nil {
+						t.Fatal(err)
+					}
 				}
-			}
-			if at != len(want) {
-				t.Errorf("%d rows, want %d", at, len(want))
-			}
-			w.format.pause.Store(nil)
-			for range cap(gate) { // for a parse that waits
-				select {
-				case gate <- struct{}{}:
-				default:
+				if at != len(want) {
+					t.Errorf("%d rows, want %d", at, len(want))
 				}
-			}
-		})
+				w.format.pause.Store(nil)
+				for range cap(gate) { // for a parse that waits
+					select {
+					case gate <- struct{}{}:
+					default:
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestLiveKeeps: what is in memory anyway can be had until the parse is over, of the rest the last batches.
+func TestLiveKeeps(t *testing.T) {
+	batch := func() *geoarrow.Columns {
+		return &geoarrow.Columns{Attributes: []geoarrow.Column{{Values: make([]byte, 10)}}}
+	}
+	if n := batch().Bytes(); n != 10 {
+		t.Fatalf("a batch of %d bytes, want 10", n)
+	}
+	l := &live{room: 35, changed: make(chan struct{})}
+	var put []*geoarrow.Columns
+	for i := range 9 {
+		put = append(put, batch())
+		l.put(i, put[i])
+	}
+	for i, b := range put {
+		want := b
+		if i == 3 || i == 4 { // three have room, and four are the last ones
+			want = nil
+		}
+		if got, err := l.batch(t.Context(), i); got != want || err != nil {
+			t.Errorf("batch %d: %p, %v, want %p", i, got, err, want)
+		}
+	}
+	l.end()
+	for i := range put {
+		if got, err := l.batch(t.Context(), i); got != nil || err != nil {
+			t.Errorf("batch %d behind the end: %p, %v, want none", i, got, err)
+		}
 	}
 }
 

@@ -122,7 +122,7 @@ func (c *Catalog) parseFile(ctx context.Context, f *flight, j job, src *source.F
 }
 
 // readAll reads a file. Where it was read before, and only its table was lost, the rows are given as they come.
-func (c *Catalog) readAll(ctx context.Context, f *flight, j job, layout readers.Layout, src *source.File, keep readers.Keeper) (*readers.Table, error) {
+func (c *Catalog) readAll(ctx context.Context, f *flight, j job, layout readers.Layout, src *source.File, keep *spool) (*readers.Table, error) {
 	var shape *readers.Shape
 	var bbox *[4]float64
 	if c.archive != nil {
@@ -132,7 +132,7 @@ func (c *Catalog) readAll(ctx context.Context, f *flight, j job, layout readers.
 		f.begin(nil)
 		return c.read(ctx, j.format, c.parser(j.format, layout, src.Size), src, c.cfg.Limits, keep)
 	}
-	l := newLive(shape, bbox)
+	l := newLive(shape, bbox, keep.budget)
 	f.begin(l)
 	return readers.ReadAs(ctx, j.format, c.parser(j.format, layout, src.Size), src, c.cfg.Limits, shape, keep, l.put)
 }
