@@ -134,7 +134,7 @@ func TestPlainEnds(t *testing.T) {
 		{"the engine's end", func(rows *Rows) error {
 			closed := make(chan error)
 			go func() { closed <- w.engine.Close() }()
-			<-w.engine.ctx.Done()
+			<-rows.rows.(*plain).batches.ctx.Done() // it ends behind the engine's own
 			_, err := rows.Next(context.Background())
 			rows.Close()
 			return errors.Join(err, <-closed)
