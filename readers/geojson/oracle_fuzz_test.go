@@ -214,7 +214,7 @@ func shortened(s string) string {
 
 // TestOracleGenerated compares the parser with the oracle on random documents: valid ones, most of them odd, and the same with mistakes in them.
 func TestOracleGenerated(t *testing.T) {
-	documents, mutants := 5_000, 10_000
+	documents, mutants := 1_500, 3_000
 	if !testing.Short() {
 		documents, mutants = 15_000, 30_000
 	}
