@@ -18,7 +18,7 @@ func check(t *readers.Table) error {
 	}
 	first := t.Batches[0]
 	for i := range first.Attributes {
-		if _, ok := typeName(first.Attributes[i].Type); !ok {
+		if _, ok := geoarrow.TypeName(first.Attributes[i].Type); !ok {
 			return fmt.Errorf("column %q: no place for %v", first.Attributes[i].Name, first.Attributes[i].Type)
 		}
 	}

@@ -220,7 +220,7 @@ func hostile(t testing.TB, text []byte) (all [][]byte) {
 		func(d *description) { d.Batches.Offset = nil },
 		func(d *description) { d.Batches.TreeItems[0] = 1 << 40 },
 		func(d *description) { d.Batches.TreeOffset[0] = 1 << 40 },
-		func(d *description) { d.Columns[0].Type = "int8" },
+		func(d *description) { d.Columns[0].Type = "int7" },
 		func(d *description) { d.Columns[1].Bytes = series{1 << 62, 1 << 62} },
 		func(d *description) { d.Columns[1].Bytes = series{-1, -1} },
 		func(d *description) { d.Columns[2].Elements = series{1 << 61, -1} },
@@ -378,9 +378,9 @@ func TestRefusals(t *testing.T) {
 		{"another kind", func(t *readers.Table) { t.Batches[1].Geometry.Kind = geoarrow.Polygon }, "other columns"},
 		{"an unknown type", func(t *readers.Table) {
 			for _, b := range t.Batches {
-				b.Attributes[0].Type = arrow.PrimitiveTypes.Int16
+				b.Attributes[0].Type = arrow.BinaryTypes.LargeString
 			}
-		}, "no place for int16"},
+		}, "no place for large_utf8"},
 		{"a name that is not UTF-8", func(t *readers.Table) {
 			for _, b := range t.Batches {
 				b.Attributes[0].Name = "\xff"

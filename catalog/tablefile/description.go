@@ -94,6 +94,7 @@ type columnDescription struct {
 	ID       *string       `json:"id,omitempty"` // its name before renaming, if the table says it
 	Role     geoarrow.Role `json:"role,omitempty"`
 	Type     string        `json:"type"`
+	Declared string        `json:"declared,omitempty"` // of Facts
 	JSON     bool          `json:"json,omitempty"`
 	Mixed    bool          `json:"mixed,omitempty"`
 	Nulls    series        `json:"nulls,omitempty"`
@@ -101,6 +102,7 @@ type columnDescription struct {
 	Replaced series        `json:"replaced,omitempty"`
 	Elements series        `json:"elements,omitempty"`
 	Bytes    series        `json:"text_bytes,omitempty"`
+	Empty    series        `json:"null_elements,omitempty"`
 	Kinds    series        `json:"kinds,omitempty"` // and the following ones: Facts
 	Digits   series        `json:"digits,omitempty"`
 	Zones    series        `json:"zones,omitempty"`
@@ -165,8 +167,8 @@ func (d *description) describeColumns(c *geoarrow.Columns) {
 	d.Columns = make([]columnDescription, len(c.Attributes))
 	for k := range d.Columns {
 		a := &c.Attributes[k]
-		name, _ := typeName(a.Type) // check asked
-		d.Columns[k] = columnDescription{Name: a.Name, Role: a.Role, Type: name, JSON: a.JSON, Mixed: a.Mixed}
+		name, _ := geoarrow.TypeName(a.Type) // check asked
+		d.Columns[k] = columnDescription{Name: a.Name, Role: a.Role, Type: name, Declared: a.Facts.Declared, JSON: a.JSON, Mixed: a.Mixed}
 	}
 	if g := c.Geometry; g != nil {
 		d.Geometry = &geometryDescription{Kind: g.Kind, Dim: g.Dim}
@@ -183,6 +185,9 @@ func (d *description) describeBatch(i, n int, c *geoarrow.Columns) {
 		to.Replaced.set(i, n, a.Replaced)
 		to.Elements.set(i, n, k.columns[j].elements)
 		to.Bytes.set(i, n, k.columns[j].bytes)
+		if a.Child != nil {
+			to.Empty.set(i, n, int64(a.Child.Nulls))
+		}
 		to.Kinds.set(i, n, int64(f.Kinds))
 		to.Digits.set(i, n, int64(f.Digits))
 		to.Zones.set(i, n, int64(f.Zones))
@@ -252,11 +257,11 @@ func (d *description) batch(i int, types []arrow.DataType) (*geoarrow.Columns, c
 			Rounded: from.Rounded.at(i), Replaced: from.Replaced.at(i), Nulls: int(from.Nulls.at(i)),
 			Facts: geoarrow.Facts{
 				Kinds: geoarrow.FactKinds(from.Kinds.at(i)), Digits: uint8(from.Digits.at(i)), Zones: geoarrow.Zones(from.Zones.at(i)),
-				Offset: int32(from.Offset.at(i)), MinSec: from.MinSec.at(i), MaxSec: from.MaxSec.at(i),
+				Offset: int32(from.Offset.at(i)), MinSec: from.MinSec.at(i), MaxSec: from.MaxSec.at(i), Declared: from.Declared,
 			},
 		}
 		if l, ok := types[j].(*arrow.ListType); ok {
-			c.Attributes[j].Child = &geoarrow.Column{Type: l.Elem()}
+			c.Attributes[j].Child = &geoarrow.Column{Type: l.Elem(), Nulls: int(from.Empty.at(i))}
 		}
 		k.columns[j] = columnCounts{from.Elements.at(i), from.Bytes.at(i)}
 	}

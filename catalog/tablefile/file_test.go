@@ -393,7 +393,7 @@ func TestLayoutKnowsFields(t *testing.T) {
 		{readers.Skipped{}, "Count First"},
 		{geoarrow.CRS{}, "Authority Code Text"},
 		{geoarrow.ColumnID{}, "Role Name"},
-		{geoarrow.Facts{}, "Kinds Digits Zones Offset MinSec MaxSec"},
+		{geoarrow.Facts{}, "Kinds Digits Zones Offset MinSec MaxSec Declared"},
 		{geoarrow.Columns{}, "Rows Attributes Geometry"},
 		{geoarrow.Column{}, "Name Role Type JSON Mixed Facts Rounded Replaced Nulls Valid Offsets Values Child"},
 		{geoarrow.Geometry{}, "Rows Kind Dim Nulls Valid Kinds Geoms Parts Rings X Y Z M Offsets WKB"},
@@ -404,26 +404,6 @@ func TestLayoutKnowsFields(t *testing.T) {
 		}
 		if got := strings.Join(names, " "); got != c.want {
 			t.Errorf("%T has the fields\n%s, the layout knows\n%s", c.of, got, c.want)
-		}
-	}
-}
-
-func TestTypeNames(t *testing.T) {
-	for _, typ := range everyType() {
-		name, ok := typeName(typ)
-		back, known := typeOf(name)
-		if !ok || !known || !arrow.TypeEqual(back, typ) {
-			t.Errorf("%v: %q, %t, gives %v, %t", typ, name, ok, back, known)
-		}
-	}
-	for _, typ := range []arrow.DataType{arrow.PrimitiveTypes.Int8, listOf(listOf(arrow.PrimitiveTypes.Int32)), arrow.ListOf(arrow.PrimitiveTypes.Int32), arrow.FixedWidthTypes.Time32s} {
-		if name, ok := typeName(typ); ok {
-			t.Errorf("%v has the name %q", typ, name)
-		}
-	}
-	for _, name := range []string{"", "int8", "list[", "list[]", "list[list[int32]]", "timestamp[]", "timestamp[fs]", "list[int32"} {
-		if typ, ok := typeOf(name); ok {
-			t.Errorf("%q is %v", name, typ)
 		}
 	}
 }

@@ -19,16 +19,26 @@ const (
 	typeBinary        = 4
 	typeUtf8          = 5
 	typeBool          = 6
-	typeDecimal       = 7 // of 128 bits, which is the default of Decimal.bitWidth
+	typeDecimal       = 7
 	typeDate          = 8
 	typeTime          = 9
 	typeTimestamp     = 10
+	typeInterval      = 11
 	typeList          = 12
 	typeStruct        = 13
+	typeFixedBytes    = 15
+	typeDuration      = 18
 
+	precisionHalf   = 0
+	precisionSingle = 1
 	precisionDouble = 2
-	dateMillisecond = 1 // the default of Date.unit; days are 0
+	decimalBitWidth = 128 // the default of Decimal.bitWidth
+	dateMillisecond = 1   // the default of Date.unit; days are 0
 	timeBitWidth    = 32
+
+	intervalYearMonth    = 0
+	intervalDayTime      = 1
+	intervalMonthDayNano = 2
 
 	blockBytes = 24 // of a Block: offset, int64; metaDataLength, int32, and 4 bytes; bodyLength, int64
 	pairBytes  = 16 // of a FieldNode and of a Buffer: two int64
@@ -187,48 +197,85 @@ func typeTable(b *flatbuffers.Builder, t arrow.DataType) (byte, flatbuffers.UOff
 	if ts, ok := t.(*arrow.TimestampType); ok && ts.TimeZone != "" {
 		zone = b.CreateString(ts.TimeZone)
 	}
-	b.StartObject(2) // no type has more fields
+	b.StartObject(3) // no type has more fields
 	switch t := t.(type) {
-	case *arrow.Int32Type, *arrow.Int64Type, *arrow.Uint64Type:
+	case *arrow.Int8Type, *arrow.Int16Type, *arrow.Int32Type, *arrow.Int64Type:
 		kind = typeInt
 		b.PrependInt32Slot(0, int32(t.(arrow.FixedWidthDataType).BitWidth()), 0)
-		b.PrependBoolSlot(1, t.ID() != arrow.UINT64, false)
+		b.PrependBoolSlot(1, true, false)
+	case *arrow.Uint8Type, *arrow.Uint16Type, *arrow.Uint32Type, *arrow.Uint64Type:
+		kind = typeInt
+		b.PrependInt32Slot(0, int32(t.(arrow.FixedWidthDataType).BitWidth()), 0)
+	case *arrow.Float16Type:
+		kind = typeFloatingPoint
+		b.PrependInt16Slot(0, precisionHalf, 0)
+	case *arrow.Float32Type:
+		kind = typeFloatingPoint
+		b.PrependInt16Slot(0, precisionSingle, 0)
 	case *arrow.Float64Type:
 		kind = typeFloatingPoint
 		b.PrependInt16Slot(0, precisionDouble, 0)
-	case *arrow.Decimal128Type:
+	case arrow.DecimalType:
 		kind = typeDecimal
-		b.PrependInt32Slot(0, t.Precision, 0)
-		b.PrependInt32Slot(1, t.Scale, 0)
+		b.PrependInt32Slot(0, t.GetPrecision(), 0)
+		b.PrependInt32Slot(1, t.GetScale(), 0)
+		b.PrependInt32Slot(2, int32(t.(arrow.FixedWidthDataType).BitWidth()), decimalBitWidth)
 	case *arrow.BinaryType:
 		kind = typeBinary
+	case *arrow.FixedSizeBinaryType:
+		kind = typeFixedBytes
+		b.PrependInt32Slot(0, int32(t.ByteWidth), 0)
 	case *arrow.StringType:
 		kind = typeUtf8
 	case *arrow.BooleanType:
 		kind = typeBool
-	case *arrow.Date32Type:
-		kind = typeDate
-		b.PrependInt16Slot(0, 0, dateMillisecond)
-	case *arrow.Time32Type:
-		kind = typeTime
-		b.PrependInt16Slot(0, int16(t.Unit), int16(arrow.Millisecond))
-		b.PrependInt32Slot(1, int32(t.BitWidth()), timeBitWidth)
-	case *arrow.Time64Type:
-		kind = typeTime
-		b.PrependInt16Slot(0, int16(t.Unit), int16(arrow.Millisecond))
-		b.PrependInt32Slot(1, int32(t.BitWidth()), timeBitWidth)
-	case *arrow.TimestampType:
-		kind = typeTimestamp
-		b.PrependInt16Slot(0, int16(t.Unit), 0)
-		b.PrependUOffsetTSlot(1, zone, 0)
 	case *arrow.ListType:
 		kind = typeList
 	case *arrow.StructType:
 		kind = typeStruct
+	default:
+		kind = temporalTable(b, t, zone)
 	}
 	table := b.EndObject()
 	if kind == 0 {
 		return 0, 0, fmt.Errorf("no place for %v", t)
 	}
 	return kind, table, nil
+}
+
+// temporalTable writes the fields of a date, a time or a span of time, and gives the number of its type: 0 for anything else.
+func temporalTable(b *flatbuffers.Builder, t arrow.DataType, zone flatbuffers.UOffsetT) byte {
+	switch t := t.(type) {
+	case *arrow.Date32Type:
+		b.PrependInt16Slot(0, 0, dateMillisecond)
+		return typeDate
+	case *arrow.Date64Type:
+		b.PrependInt16Slot(0, dateMillisecond, dateMillisecond)
+		return typeDate
+	case *arrow.Time32Type:
+		b.PrependInt16Slot(0, int16(t.Unit), int16(arrow.Millisecond))
+		b.PrependInt32Slot(1, int32(t.BitWidth()), timeBitWidth)
+		return typeTime
+	case *arrow.Time64Type:
+		b.PrependInt16Slot(0, int16(t.Unit), int16(arrow.Millisecond))
+		b.PrependInt32Slot(1, int32(t.BitWidth()), timeBitWidth)
+		return typeTime
+	case *arrow.TimestampType:
+		b.PrependInt16Slot(0, int16(t.Unit), 0)
+		b.PrependUOffsetTSlot(1, zone, 0)
+		return typeTimestamp
+	case *arrow.DurationType:
+		b.PrependInt16Slot(0, int16(t.Unit), int16(arrow.Millisecond))
+		return typeDuration
+	case *arrow.MonthIntervalType:
+		b.PrependInt16Slot(0, intervalYearMonth, 0)
+		return typeInterval
+	case *arrow.DayTimeIntervalType:
+		b.PrependInt16Slot(0, intervalDayTime, 0)
+		return typeInterval
+	case *arrow.MonthDayNanoIntervalType:
+		b.PrependInt16Slot(0, intervalMonthDayNano, 0)
+		return typeInterval
+	}
+	return 0
 }

@@ -16,7 +16,7 @@ import (
 func (d *description) validate(size int64) ([]arrow.DataType, error) {
 	types := make([]arrow.DataType, len(d.Columns))
 	for i := range d.Columns {
-		t, ok := typeOf(d.Columns[i].Type)
+		t, ok := geoarrow.TypeNamed(d.Columns[i].Type)
 		if !ok {
 			return nil, fmt.Errorf("a column of type %q", d.Columns[i].Type)
 		}
@@ -59,7 +59,7 @@ func (d *description) series() []series {
 	all := []series{b.Rows, b.Offset, b.Metadata, b.Body, b.Sum, b.TreeOffset, b.TreeItems, b.TreeSum}
 	for i := range d.Columns {
 		c := &d.Columns[i]
-		all = append(all, c.Nulls, c.Rounded, c.Replaced, c.Elements, c.Bytes, c.Kinds, c.Digits, c.Zones, c.Offset, c.MinSec, c.MaxSec)
+		all = append(all, c.Nulls, c.Rounded, c.Replaced, c.Elements, c.Bytes, c.Empty, c.Kinds, c.Digits, c.Zones, c.Offset, c.MinSec, c.MaxSec)
 	}
 	if g := d.Geometry; g != nil {
 		all = append(all, g.Nulls, g.Kinds, g.Parts, g.Rings, g.Positions, g.Bytes)

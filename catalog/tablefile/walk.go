@@ -96,7 +96,7 @@ func (w *walk) batch(c *geoarrow.Columns, k counts) error {
 func (w *walk) column(c *geoarrow.Column, n int64, k columnCounts) {
 	w.array(n, c.Nulls, &c.Valid)
 	switch t := c.Type.(type) {
-	case *arrow.StringType:
+	case *arrow.StringType, *arrow.BinaryType:
 		visit(w, &c.Offsets, n+1)
 		visit(w, &c.Values, k.bytes)
 	case *arrow.ListType:
@@ -117,9 +117,9 @@ func (w *walk) column(c *geoarrow.Column, n int64, k columnCounts) {
 	}
 }
 
-// bare reports whether a list's child is type and slices alone: the file keeps no more of it.
+// bare reports whether a list's child is type, nulls and slices alone: the file keeps no more of it.
 func bare(c *geoarrow.Column) bool {
-	return c.Name == "" && c.Role == 0 && !c.JSON && !c.Mixed && c.Facts == geoarrow.Facts{} && c.Rounded == 0 && c.Replaced == 0 && c.Nulls == 0 && c.Child == nil
+	return c.Name == "" && c.Role == 0 && !c.JSON && !c.Mixed && c.Facts == geoarrow.Facts{} && c.Rounded == 0 && c.Replaced == 0 && c.Child == nil
 }
 
 // array begins an array with its validity.
@@ -207,14 +207,14 @@ func measure(c *geoarrow.Columns) counts {
 
 func measureColumn(c *geoarrow.Column) columnCounts {
 	switch t := c.Type.(type) {
-	case *arrow.StringType:
+	case *arrow.StringType, *arrow.BinaryType:
 		return columnCounts{bytes: int64(len(c.Values))}
 	case *arrow.ListType:
 		k := columnCounts{}
 		if n := len(c.Offsets); n > 0 {
 			k.elements = int64(c.Offsets[n-1])
 		}
-		if _, text := t.Elem().(*arrow.StringType); text && c.Child != nil {
+		if arrow.IsBaseBinary(t.Elem().ID()) && c.Child != nil {
 			k.bytes = int64(len(c.Child.Values))
 		}
 		return k

@@ -156,7 +156,7 @@ func (c *Column) append(mem *Arena, rows int, p *Column, from, to int) error {
 	var below span
 	var err error
 	switch t := c.Type.(type) {
-	case *arrow.StringType:
+	case *arrow.StringType, *arrow.BinaryType:
 		if c.Offsets, below, err = appendOffsets(mem, c.Offsets, p.Offsets, from, to); err == nil {
 			c.Values = appendTo(mem, c.Values, p.Values[below.from:below.to])
 		}

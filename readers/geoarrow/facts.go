@@ -9,6 +9,8 @@ type Facts struct {
 	Zones          Zones // how many different offsets from UTC
 	Offset         int32 // the offset, in seconds east, where Zones is OneZone
 	MinSec, MaxSec int64 // range of the seconds since the epoch, as written
+
+	Declared string `json:",omitempty"` // with FactDeclared: the name (TypeName) of the type that the file says, whatever the values
 }
 
 // FactKinds is a set of the kinds of values that occurred.
@@ -41,6 +43,8 @@ const (
 	FactDecimal // an integer beyond int64 of at most 38 digits, in a field that is declared to hold integers
 	FactMoney   // a number in ten-thousandths, in a field that is declared to hold money
 	FactUnread  // a value of a column that nobody asked for
+
+	FactDeclared // the file says the type of the column
 )
 
 // FactField is set on every value of a column whose values are texts without quotes that tell kinds apart, as the fields of a CSV record and the elements of GML

@@ -58,7 +58,7 @@ func (c *Columns) data(k int, enc Encoding) (*array.Data, error) {
 
 func (c *Column) data(rows int) *array.Data {
 	switch c.Type.(type) {
-	case *arrow.StringType:
+	case *arrow.StringType, *arrow.BinaryType:
 		return newData(c.Type, rows, c.Nulls, buffers(c.Valid, AsBytes(c.Offsets), c.Values))
 	case *arrow.ListType:
 		elements := 0

@@ -1,6 +1,7 @@
 package geoarrow
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -28,6 +29,8 @@ func (k FactKinds) OutOfList() FactKinds { return k & factListNumber >> listShif
 // Join gives the facts of two runs of rows together.
 func (f Facts) Join(g Facts) Facts {
 	switch {
+	case (f.Kinds|g.Kinds)&FactDeclared != 0: // in all rows that say anything
+		return Facts{Kinds: f.Kinds | g.Kinds, Declared: cmp.Or(f.Declared, g.Declared)}
 	case f.Kinds&factTemporal == 0:
 		g.Kinds |= f.Kinds
 		return g
@@ -78,6 +81,13 @@ func (f Facts) Resolve(role Role) Resolved {
 	if k&FactUnread != 0 {
 		return Resolved{Type: arrow.Null}
 	}
+	if k&FactDeclared != 0 {
+		t, ok := TypeNamed(f.Declared)
+		if !ok {
+			panic(fmt.Sprintf("geoarrow: a column of type %q", f.Declared)) // names are those of TypeName
+		}
+		return Resolved{Type: t}
+	}
 	if role == RoleFeatureID {
 		return resolveID(k)
 	}
@@ -98,7 +108,7 @@ func (f Facts) Resolve(role Role) Resolved {
 	if !ok {
 		return orMixed(scalars)
 	}
-	return Resolved{Type: arrow.ListOfField(arrow.Field{Name: "item", Type: item})}
+	return Resolved{Type: ListOf(item, false)}
 }
 
 func orMixed(scalars FactKinds) Resolved {

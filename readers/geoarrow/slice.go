@@ -60,7 +60,7 @@ func (c *Column) pick(spans []span) Column {
 		out.Rounded, out.Replaced = 0, 0
 	}
 	switch t := c.Type.(type) {
-	case *arrow.StringType:
+	case *arrow.StringType, *arrow.BinaryType:
 		var below []span
 		out.Offsets, below = pickOffsets(c.Offsets, spans)
 		out.Values = pick(c.Values, below, 1)

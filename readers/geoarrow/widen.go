@@ -71,12 +71,12 @@ func nullColumn(c Column, rows int) Column {
 	}
 	c.Offsets, c.Values, c.Child = nil, nil, nil
 	switch t := c.Type.(type) {
-	case *arrow.StringType:
+	case *arrow.StringType, *arrow.BinaryType:
 		c.Offsets = make([]int32, rows+1)
 	case *arrow.ListType:
 		c.Offsets = make([]int32, rows+1)
 		child := Column{Type: t.Elem()}
-		if _, text := t.Elem().(*arrow.StringType); text {
+		if arrow.IsBaseBinary(t.Elem().ID()) {
 			child.Offsets = []int32{0}
 		}
 		c.Child = &child

@@ -70,7 +70,7 @@ func column(c *geoarrow.Column, n int, nullable bool) error {
 		return err
 	}
 	switch t := c.Type.(type) {
-	case *arrow.StringType:
+	case *arrow.StringType, *arrow.BinaryType:
 		return texts(c, n)
 	case *arrow.ListType:
 		if c.Child == nil || c.Values != nil {
@@ -82,7 +82,7 @@ func column(c *geoarrow.Column, n int, nullable bool) error {
 		if !arrow.TypeEqual(c.Child.Type, t.Elem()) {
 			return fmt.Errorf("elements are %s in a list of %s", c.Child.Type, t.Elem())
 		}
-		if err := column(c.Child, elements(c.Offsets), false); err != nil {
+		if err := column(c.Child, elements(c.Offsets), t.ElemField().Nullable); err != nil {
 			return fmt.Errorf("elements: %w", err)
 		}
 		return nil
@@ -140,7 +140,7 @@ func texts(c *geoarrow.Column, n int) error {
 	}
 	for i := range n {
 		text := c.Values[c.Offsets[i]:c.Offsets[i+1]]
-		if !utf8.Valid(text) {
+		if c.Type.ID() == arrow.STRING && !utf8.Valid(text) {
 			return fmt.Errorf("row %d: %q is not UTF-8", i, text)
 		}
 		if c.JSON && valid(c.Valid, i) && !json.Valid(text) {

@@ -131,7 +131,11 @@ func typeText(c *geoarrow.Column) string {
 	case *arrow.StringType:
 		s = "string"
 	case *arrow.ListType:
-		s = "list<" + typeText(&geoarrow.Column{Type: t.Elem()}) + ">"
+		s = typeText(&geoarrow.Column{Type: t.Elem()})
+		if t.ElemField().Nullable {
+			s += " or null"
+		}
+		s = "list<" + s + ">"
 	}
 	if c.JSON {
 		s += " json"
@@ -205,7 +209,18 @@ func valueText(c *geoarrow.Column, i int) string {
 		}
 		return "[" + strings.Join(items, " ") + "]"
 	}
-	return fmt.Sprintf("no text for %s", c.Type)
+	return arrowText(c, i)
+}
+
+// arrowText is what Arrow's own code says of a value.
+func arrowText(c *geoarrow.Column, i int) string {
+	one := &geoarrow.Columns{Rows: 1, Attributes: []geoarrow.Column{*c.Slice(i, i+1)}}
+	rec, err := one.Record(geoarrow.Schema(one, geoarrow.CRS{}, geoarrow.Encoding{}), nil, geoarrow.Encoding{})
+	if err != nil {
+		return err.Error()
+	}
+	defer rec.Release()
+	return rec.Column(0).ValueStr(0)
 }
 
 func floatText(v float64) string {
