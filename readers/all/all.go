@@ -3,6 +3,7 @@ package all
 
 import (
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/arrowipc"
 	"github.com/vibeflight/vibeflight/readers/csv"
 	"github.com/vibeflight/vibeflight/readers/dbf"
 	"github.com/vibeflight/vibeflight/readers/geojson"
@@ -15,6 +16,7 @@ import (
 // Formats is every format, in the order in which they are asked whether a file is theirs: those whose first bytes say most stand first.
 func Formats() readers.Registry {
 	return readers.Registry{
+		arrowipc.Format(),
 		geojson.Format(),
 		shapefile.Format(),
 		dbf.Format(),

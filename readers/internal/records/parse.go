@@ -1,0 +1,380 @@
+package records
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sort"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/source"
+	"github.com/vibeflight/vibeflight/readers/wkt"
+)
+
+// Unit is what formats of arrays call a row.
+const Unit = "row"
+
+// Batch is some rows of a file, an array for each field of the schema; nil where nobody needs it.
+type Batch struct {
+	Arrays   []arrow.ArrayData
+	Rows     int
+	From, To int64 // bytes of the file that hold them
+}
+
+// Load gives a batch. What it panics with is taken for a fault of the file.
+type Load struct {
+	From  int64 // where the batch begins in the file
+	Bytes int64 // what it takes, more or less
+	Do    func() (Batch, error)
+}
+
+// Parser makes chunks of batches.
+type Parser struct {
+	Format  string
+	Plan    *Plan
+	Columns readers.Projection
+	Check   bool // columns that nobody asked for are read all the same, so that what is wrong with them is an error
+	// Loads calls put with each batch of the file, in order. Batches are loaded side by side.
+	Loads func(ctx context.Context, src *source.File, limits readers.Limits, put func(Load) error) error
+}
+
+// Parse is that of readers.Parser.
+func (p Parser) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
+	limits := req.Limits.WithDefaults()
+	if inside := req.Span; inside.Inside { // the whole file says where chunks end
+		all := emit
+		emit = func(c readers.Chunk) error {
+			if c.Span.Row != inside.Row {
+				return nil
+			}
+			return all(c)
+		}
+	}
+	run := &parse{Parser: p, ctx: ctx, src: src, limits: limits, sum: readers.Summary{CRS: p.Plan.CRS}, emit: emit}
+	run.chunks = line[chunk]{most: limits.Workers + 1, room: limits.Memory / 8, take: run.taken}
+	batches := line[Batch]{most: limits.Workers + 1, room: limits.Memory / 8, take: run.add}
+	defer run.chunks.close()
+	defer batches.close()
+	err := p.Loads(ctx, src, limits, func(l Load) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return batches.put(l.Bytes, func() (Batch, error) { return p.load(src, limits, l) })
+	})
+	if err == nil {
+		err = batches.finish()
+	}
+	if err == nil {
+		err = run.finish()
+	}
+	if err != nil {
+		return readers.Summary{}, err
+	}
+	run.sum.BytesRead = src.BytesRead()
+	return run.sum, nil
+}
+
+// load is l.Do, whose panics are those of Arrow's own code over a file that is none.
+func (p Parser) load(src *source.File, limits readers.Limits, l Load) (b Batch, err error) {
+	err = Guard(func() error {
+		b, err = l.Do()
+		return err
+	})
+	return b, p.Fault(src, limits, l.From, err)
+}
+
+// Guard turns what f panics with into an error.
+func Guard(f func() error) (err error) {
+	defer func() {
+		switch caught := recover().(type) {
+		case nil:
+		case *roomError:
+			err = caught
+		case error:
+			err = &panicError{caught.Error(), debug.Stack()}
+		default:
+			err = &panicError{fmt.Sprint(caught), debug.Stack()}
+		}
+	}()
+	return f()
+}
+
+// panicError is what a library panicked with.
+type panicError struct {
+	what  string
+	stack []byte // for whoever debugs it
+}
+
+func (e *panicError) Error() string { return "malformed: " + e.what }
+
+// Fault gives an error of a file its place: a *readers.ParseError, or a *readers.LimitError. What has one, and what is none of the file's, stays as it is.
+func (p Parser) Fault(src *source.File, limits readers.Limits, offset int64, err error) error {
+	var parse *readers.ParseError
+	var limit *readers.LimitError
+	var room *roomError
+	switch {
+	case err == nil, errors.As(err, &parse), errors.As(err, &limit), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded),
+		errors.Is(err, source.ErrChanged):
+		return err
+	case errors.As(err, &room):
+		return &readers.LimitError{What: fmt.Sprintf("%s: what the rows at byte %d take in memory", src.Name, offset), Flag: "--memory", Limit: limits.Memory}
+	}
+	e := &readers.ParseError{Name: src.Name, Format: p.Format, Offset: min(offset, src.Size), Row: -1, Unit: Unit, Err: err}
+	var field *FieldError
+	if errors.As(err, &field) {
+		e.Field, e.Err = field.Field, field.Err
+	}
+	return e
+}
+
+// parse is one Parse.
+type parse struct {
+	Parser
+	ctx    context.Context
+	src    *source.File
+	limits readers.Limits
+	sum    readers.Summary
+	emit   func(readers.Chunk) error
+	chunks line[chunk]
+
+	open  chunk // takes rows
+	row   int64 // number of the first row of the next piece
+	some  bool  // a chunk has begun
+	bytes int64 // of the open one, more or less
+}
+
+// chunk is a chunk on its way.
+type chunk struct {
+	pieces  []piece
+	rows    int
+	span    readers.Span
+	columns *geoarrow.Columns
+	odd     readers.Summary
+}
+
+// piece is rows of a batch.
+type piece struct {
+	batch    Batch
+	from, to int
+	row      int64 // number of the first one
+}
+
+// add cuts a batch into pieces of chunks.
+func (p *parse) add(b Batch) error {
+	for from := 0; from < b.Rows; {
+		if p.open.rows == 0 {
+			p.open.span = readers.Span{From: b.From, Row: p.row, Inside: true}
+		}
+		n := min(b.Rows-from, p.limits.BatchRows-p.open.rows)
+		room := p.limits.BatchBytes - p.bytes
+		fits := sort.Search(n, func(k int) bool { return p.weigh(b, from, from+k) >= room }) // rows of which the last one begins within the limit
+		full := fits < n
+		if n = min(n, fits); n == 0 && p.open.rows == 0 {
+			n = 1
+		}
+		if n > 0 {
+			p.bytes += p.weigh(b, from, from+n)
+			p.open.pieces = append(p.open.pieces, piece{b, from, from + n, p.row})
+			p.open.rows += n
+			p.open.span.To = b.To
+			p.row += int64(n)
+			from += n
+		}
+		if err := p.limits.CheckCells(p.src.Name, p.open.span.Row, p.open.rows, len(p.Plan.fields)+1); err != nil {
+			return err
+		}
+		if full || p.open.rows == p.limits.BatchRows {
+			if err := p.end(); err != nil {
+				return err
+			}
+		}
+	}
+	return p.ctx.Err()
+}
+
+// weigh is how many bytes rows of a batch take.
+func (p *parse) weigh(b Batch, from, to int) int64 {
+	var size int64
+	for _, a := range b.Arrays {
+		if a != nil {
+			size += rows{a, from, to}.weigh()
+		}
+	}
+	return size
+}
+
+// end has the open chunk made.
+func (p *parse) end() error {
+	c := p.open
+	size := p.bytes
+	p.open, p.bytes, p.some = chunk{}, 0, true
+	return p.chunks.put(size, func() (chunk, error) {
+		var err error
+		c.columns, err = p.convert(&c)
+		return c, err
+	})
+}
+
+// finish ends the last chunk. A file without rows is one empty chunk.
+func (p *parse) finish() error {
+	if p.open.rows > 0 || !p.some {
+		if err := p.end(); err != nil {
+			return err
+		}
+	}
+	return p.chunks.finish()
+}
+
+func (p *parse) taken(c chunk) error {
+	p.sum.Add(&c.odd)
+	return p.emit(readers.Chunk{Columns: c.columns, Span: c.span})
+}
+
+// convert makes the columns of a chunk.
+func (p *parse) convert(c *chunk) (*geoarrow.Columns, error) {
+	if len(c.pieces) == 0 {
+		return p.none(), nil
+	}
+	parts := make([]*geoarrow.Columns, len(c.pieces))
+	g := p.geometries()
+	for i := range c.pieces {
+		var err error
+		if parts[i], err = p.attributes(&c.pieces[i]); err != nil {
+			return nil, err
+		}
+		if err := p.addGeometries(g, &c.pieces[i]); err != nil {
+			return nil, err
+		}
+	}
+	out := parts[0]
+	if len(parts) > 1 {
+		var err error
+		if out, err = geoarrow.Concat(&geoarrow.Arena{}, parts); err != nil {
+			return nil, p.tooLarge(c.span.Row, err)
+		}
+	}
+	if g == nil {
+		return out, nil
+	}
+	var err error
+	if out.Geometry, err = g.b.Finish(); err != nil {
+		return nil, p.tooLarge(c.span.Row, err)
+	}
+	g.count(&c.odd)
+	return out, nil
+}
+
+// none is the chunk of a file without rows.
+func (p *parse) none() *geoarrow.Columns {
+	c := &geoarrow.Columns{Attributes: make([]geoarrow.Column, len(p.Plan.fields))}
+	for i, f := range p.Plan.fields {
+		if !p.Columns.Has(f.id) {
+			c.Attributes[i] = geoarrow.Unread(f.id)
+			continue
+		}
+		empty := geoarrow.Column{Name: f.id.Name, Role: f.id.Role, Facts: f.facts}
+		c.Attributes[i], _ = empty.Widen(f.facts.Resolve(f.id.Role), 0)
+	}
+	if p.Plan.geometry != nil {
+		c.Geometry = geoarrow.NullGeometry(0, geoarrow.NoKind, geoarrow.XY)
+	}
+	return c
+}
+
+// attributes makes the columns of some rows of a batch, but for the geometry.
+func (p *parse) attributes(b *piece) (*geoarrow.Columns, error) {
+	c := &geoarrow.Columns{Rows: b.to - b.from, Attributes: make([]geoarrow.Column, len(p.Plan.fields))}
+	for i, f := range p.Plan.fields {
+		asked := p.Columns.Has(f.id)
+		c.Attributes[i] = geoarrow.Unread(f.id)
+		if !asked && !p.Check {
+			continue
+		}
+		column, err := p.attribute(rows{b.batch.Arrays[f.index], b.from, b.to}, f)
+		if err != nil {
+			return nil, p.at(b, f.id.Name, err)
+		}
+		if asked {
+			c.Attributes[i] = column
+		}
+	}
+	return c, nil
+}
+
+// geometries is an empty geometry column; nil if the table has none.
+func (p *parse) geometries() *reader {
+	if p.Plan.geometry == nil {
+		return nil
+	}
+	g := &reader{encoding: p.Plan.geometry.encoding}
+	g.b.Memory, g.b.Unread = &geoarrow.Arena{}, !p.Columns.Geometry()
+	g.b.Reset()
+	g.text.MaxDepth = p.limits.MaxDepth
+	return g
+}
+
+// addGeometries reads those of some rows of a batch.
+func (p *parse) addGeometries(g *reader, b *piece) error {
+	switch {
+	case g == nil:
+		return nil
+	case !p.Columns.Geometry() && !p.Check:
+		for range b.to - b.from {
+			g.b.Null()
+		}
+		return nil
+	}
+	if err := g.read(rows{b.batch.Arrays[p.Plan.geometry.index], b.from, b.to}); err != nil {
+		return p.at(b, readers.GeometryColumn, err)
+	}
+	return nil
+}
+
+// attribute makes one column.
+func (p *parse) attribute(r rows, f field) (geoarrow.Column, error) {
+	read := r.read
+	if f.json {
+		read = r.json
+	}
+	c, err := read()
+	if err != nil {
+		return c, err
+	}
+	if f.texts {
+		if err := checkJSON(&c, r.len()); err != nil {
+			return c, err
+		}
+	}
+	to := f.facts.Resolve(f.id.Role)
+	if !arrow.TypeEqual(c.Type, to.Type) {
+		return c, fmt.Errorf("values of type %s in a column of %s", c.Type, to.Type)
+	}
+	c.Name, c.Role, c.Facts, c.JSON, c.Mixed = f.id.Name, f.id.Role, f.facts, to.JSON, to.Mixed
+	return c, nil
+}
+
+// at says where an error of a piece is.
+func (p *parse) at(b *piece, column string, err error) error {
+	if errors.Is(err, geoarrow.ErrBatchTooLarge) {
+		return p.tooLarge(b.row, err)
+	}
+	e := &readers.ParseError{Name: p.src.Name, Format: p.Format, Offset: b.batch.From, Row: -1, Unit: Unit, Field: column, Err: err}
+	var row *rowError
+	if errors.As(err, &row) {
+		e.Row, e.Err = b.row+int64(row.row), row.err
+	}
+	var deep *wkt.CellError
+	if errors.As(err, &deep) && deep.Depth {
+		e.Err = nil
+		return &readers.LimitError{What: deep.Error() + " of collections", Flag: "--max-depth", Limit: int64(p.limits.MaxDepth), Err: e}
+	}
+	return e
+}
+
+func (p *parse) tooLarge(row int64, err error) error {
+	return &readers.LimitError{What: fmt.Sprintf("%s: the rows from %d on (%v)", p.src.Name, row, err), Flag: "--batch-rows", Limit: int64(p.limits.BatchRows)}
+}

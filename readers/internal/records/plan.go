@@ -1,0 +1,277 @@
+package records
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+)
+
+// Keys of the metadata of fields and of schemas.
+const (
+	extensionName     = "ARROW:extension:name"
+	extensionMetadata = "ARROW:extension:metadata"
+	mixedKey          = "vibeflight.mixed"
+	geoKey            = "geo" // GeoParquet 1.1, and the same in GeoPandas' Feather
+)
+
+// Plan says what becomes of each field of a schema.
+type Plan struct {
+	CRS      geoarrow.CRS
+	Cover    *Cover // where the file says the box of each row; nil if it does not
+	fields   []field
+	geometry *geometryField // nil: there is none
+}
+
+// field is a field that becomes an attribute.
+type field struct {
+	index int // in the schema
+	id    geoarrow.ColumnID
+	facts geoarrow.Facts
+	json  bool // its values become JSON texts
+	texts bool // they are JSON texts
+}
+
+type geometryField struct {
+	encoding
+	index int
+	name  string // in the file
+}
+
+// Cover names the columns with the bounding box of each row, GeoParquet 1.1 "Bounding box covering": a path for each of xmin, ymin, xmax, ymax.
+type Cover [4][]string
+
+// FieldError is about a field of the schema.
+type FieldError struct {
+	Field string
+	Err   error
+}
+
+func (e *FieldError) Error() string { return e.Err.Error() }
+
+func (e *FieldError) Unwrap() error { return e.Err }
+
+// geo is the value of the key "geo".
+type geo struct {
+	Primary string               `json:"primary_column"`
+	Columns map[string]geoColumn `json:"columns"`
+}
+
+type geoColumn struct {
+	Encoding string          `json:"encoding"`
+	CRS      json.RawMessage `json:"crs"`
+	Covering *struct {
+		BBox struct {
+			XMin []string `json:"xmin"`
+			YMin []string `json:"ymin"`
+			XMax []string `json:"xmax"`
+			YMax []string `json:"ymax"`
+		} `json:"bbox"`
+	} `json:"covering"`
+}
+
+// NewPlan makes the plan of a schema. A type that is not read, and metadata that says what can't be, are a *FieldError.
+func NewPlan(schema *arrow.Schema) (*Plan, error) {
+	if schema.NumFields() == 0 {
+		return nil, &FieldError{"", errors.New("the schema has no field")}
+	}
+	p := &Plan{}
+	said, err := geoOf(schema)
+	if err != nil {
+		return nil, &FieldError{geoKey, err}
+	}
+	if err := p.findGeometry(schema, said); err != nil {
+		return nil, err
+	}
+	names := uniqueNames(schema)
+	for i, f := range schema.Fields() {
+		switch {
+		case p.geometry != nil && i == p.geometry.index, p.Cover != nil && f.Name == p.Cover[0][0]:
+			continue
+		case !utf8.ValidString(f.Name):
+			return nil, &FieldError{fmt.Sprintf("%q", f.Name), errors.New("a name that is not UTF-8")}
+		}
+		attribute, err := fieldOf(i, f)
+		if err != nil {
+			return nil, &FieldError{f.Name, err}
+		}
+		attribute.id.Name = names[i]
+		p.fields = append(p.fields, attribute)
+	}
+	return p, nil
+}
+
+// uniqueNames gives a name that stands there before the number of its next place: a, a_1, a_2.
+func uniqueNames(schema *arrow.Schema) []string {
+	taken := map[string]bool{}
+	for _, f := range schema.Fields() {
+		taken[f.Name] = true
+	}
+	seen, names := map[string]int{}, make([]string, schema.NumFields())
+	for i, f := range schema.Fields() {
+		names[i] = f.Name
+		for n := seen[f.Name]; n > 0; n++ {
+			if names[i] = fmt.Sprintf("%s_%d", f.Name, n); !taken[names[i]] {
+				taken[names[i]] = true
+				seen[f.Name] = n
+				break
+			}
+		}
+		seen[f.Name]++
+	}
+	return names
+}
+
+func fieldOf(i int, f arrow.Field) (field, error) {
+	t, err := target(f.Type, 0)
+	if err != nil {
+		return field{}, err
+	}
+	out := field{index: i, id: geoarrow.ColumnID{Role: geoarrow.RoleAttribute, Name: f.Name}}
+	extension, _ := f.Metadata.GetValue(extensionName)
+	mixed, _ := f.Metadata.GetValue(mixedKey)
+	switch {
+	case t == nil:
+		out.json = true
+		out.facts.Kinds = geoarrow.FactJSON
+	case t.ID() == arrow.STRING && extension == "arrow.json":
+		out.texts = true
+		out.facts.Kinds = geoarrow.FactJSON
+	case t.ID() == arrow.STRING && mixed == "true":
+		out.facts.Kinds = geoarrow.FactString | geoarrow.FactBool // several kinds: Resolve gives text, mixed
+	default:
+		name, ok := geoarrow.TypeName(t)
+		if !ok {
+			return field{}, fmt.Errorf("%s is a type that is not read", f.Type)
+		}
+		out.facts = geoarrow.Facts{Kinds: geoarrow.FactDeclared, Declared: name}
+	}
+	return out, nil
+}
+
+// geoOf reads the metadata of GeoParquet; nil where there is none.
+func geoOf(schema *arrow.Schema) (*geo, error) {
+	m := schema.Metadata()
+	text, ok := m.GetValue(geoKey)
+	if !ok {
+		return nil, nil
+	}
+	var g geo
+	if err := json.Unmarshal([]byte(text), &g); err != nil {
+		return nil, fmt.Errorf("the metadata %q: %w", geoKey, err)
+	}
+	if _, ok := g.Columns[g.Primary]; !ok {
+		return nil, fmt.Errorf("the metadata %q says nothing of its primary column %q", geoKey, g.Primary)
+	}
+	return &g, nil
+}
+
+// findGeometry finds the column that is the geometry: the primary one of GeoParquet; else, of those with a GeoArrow extension, the one called geometry, or the first.
+func (p *Plan) findGeometry(schema *arrow.Schema, said *geo) error {
+	index, name := -1, ""
+	for i, f := range schema.Fields() {
+		extension, _ := f.Metadata.GetValue(extensionName)
+		encoded, is := strings.CutPrefix(extension, "geoarrow.")
+		if said != nil {
+			if f.Name == said.Primary {
+				index, name = i, said.Columns[said.Primary].Encoding
+				break
+			}
+		} else if is && (index < 0 || f.Name == geoarrow.GeometryName && schema.Field(index).Name != f.Name) {
+			index, name = i, encoded
+		}
+	}
+	if index < 0 {
+		if said != nil {
+			return &FieldError{said.Primary, fmt.Errorf("the metadata %q names it, and there is no such column", geoKey)}
+		}
+		return nil
+	}
+	f := schema.Field(index)
+	e, err := encodingOf(name, f.Type)
+	if err != nil {
+		return &FieldError{f.Name, err}
+	}
+	p.geometry = &geometryField{e, index, f.Name}
+	if p.CRS, err = geometryCRS(f, said); err != nil {
+		return &FieldError{f.Name, err}
+	}
+	if said != nil {
+		p.Cover = said.Columns[said.Primary].cover(schema)
+	}
+	return nil
+}
+
+// geometryCRS is what GeoParquet says, where a missing crs is OGC:CRS84; else, or if that is null, what the field's own metadata says.
+func geometryCRS(f arrow.Field, said *geo) (geoarrow.CRS, error) {
+	if said != nil {
+		switch crs := said.Columns[said.Primary].CRS; string(crs) {
+		case "":
+			return geoarrow.CRS84, nil
+		case "null":
+		default:
+			return crsOf(crs)
+		}
+	}
+	text, _ := f.Metadata.GetValue(extensionMetadata)
+	if text == "" {
+		return geoarrow.CRS{}, nil
+	}
+	var own struct {
+		CRS json.RawMessage `json:"crs"`
+	}
+	if err := json.Unmarshal([]byte(text), &own); err != nil {
+		return geoarrow.CRS{}, fmt.Errorf("the metadata %s: %w", extensionMetadata, err)
+	}
+	return crsOf(own.CRS)
+}
+
+// cover is the covering, if the columns that it names are members of one struct.
+func (c geoColumn) cover(schema *arrow.Schema) *Cover {
+	if c.Covering == nil {
+		return nil
+	}
+	b := c.Covering.BBox
+	cover := Cover{b.XMin, b.YMin, b.XMax, b.YMax}
+	for _, path := range cover {
+		if len(path) != 2 || path[0] != cover[0][0] {
+			return nil
+		}
+	}
+	at := schema.FieldIndices(cover[0][0])
+	if len(at) != 1 {
+		return nil
+	}
+	t, ok := schema.Field(at[0]).Type.(*arrow.StructType)
+	if !ok {
+		return nil
+	}
+	for _, path := range cover {
+		if f, ok := t.FieldByName(path[1]); !ok || !slices.Contains([]arrow.Type{arrow.FLOAT64, arrow.FLOAT32}, f.Type.ID()) {
+			return nil
+		}
+	}
+	return &cover
+}
+
+// Needs gives the fields of the schema that a projection needs, in order.
+func (p *Plan) Needs(columns readers.Projection) []int {
+	var needed []int
+	for _, f := range p.fields {
+		if columns.Has(f.id) {
+			needed = append(needed, f.index)
+		}
+	}
+	if p.geometry != nil && columns.Geometry() {
+		needed = append(needed, p.geometry.index)
+	}
+	slices.Sort(needed)
+	return needed
+}

@@ -1,0 +1,52 @@
+package records
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/apache/arrow/go/v17/arrow/memory"
+)
+
+// Room is an allocator of the Go heap for Arrow's own code, which believes the lengths that a file says: one that asks for more than there is room for
+// panics with an error that Guard knows, before anything is allocated.
+type Room struct {
+	Most int64 // bytes of all allocations since it was made or reset; what is freed does not count
+	used atomic.Int64
+}
+
+// roomError says that a file asks for more memory than it may.
+type roomError struct{ asked, most int64 }
+
+func (e *roomError) Error() string {
+	return fmt.Sprintf("%d bytes of memory where %d are allowed", e.asked, e.most)
+}
+
+// Allocate gives n bytes, as memory.Allocator asks for.
+func (r *Room) Allocate(n int) []byte {
+	if n < 0 {
+		panic(fmt.Errorf("a length of %d bytes", n))
+	}
+	if used := r.used.Add(int64(n)); used > r.Most || int64(n) > r.Most {
+		panic(&roomError{used, r.Most})
+	}
+	return memory.DefaultAllocator.Allocate(n)
+}
+
+// Reallocate gives n bytes that begin as b does.
+func (r *Room) Reallocate(n int, b []byte) []byte {
+	if n <= cap(b) && n >= 0 {
+		return b[:n]
+	}
+	into := r.Allocate(n)
+	copy(into, b)
+	return into
+}
+
+// Used is how many bytes were allocated.
+func (r *Room) Used() int64 { return r.used.Load() }
+
+// Reset makes all of the room free.
+func (r *Room) Reset() { r.used.Store(0) }
+
+// Free does nothing: the collector does.
+func (r *Room) Free([]byte) {}
