@@ -6,6 +6,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/arrowipc"
 	"github.com/vibeflight/vibeflight/readers/csv"
 	"github.com/vibeflight/vibeflight/readers/dbf"
+	"github.com/vibeflight/vibeflight/readers/flatgeobuf"
 	"github.com/vibeflight/vibeflight/readers/geojson"
 	"github.com/vibeflight/vibeflight/readers/gml"
 	"github.com/vibeflight/vibeflight/readers/kml"
@@ -20,6 +21,7 @@ func Formats() readers.Registry {
 		geojson.Format(),
 		shapefile.Format(),
 		dbf.Format(),
+		flatgeobuf.Format(),
 		kml.Format(),
 		gml.Format(),
 		wkt.Format(),

@@ -115,7 +115,7 @@ func checkGolden(t *testing.T, f readers.Format, in Input, g golden) *readers.Ta
 // checkError says what is wrong about an error of a file, if anything is.
 func checkError(f readers.Format, in Input, err error) error {
 	e, wrong := Place(err)
-	if wrong != nil || e == nil {
+	if wrong != nil || e == nil || e.Err == nil { // nil inside of a LimitError
 		return wrong
 	}
 	text, says := e.Err.Error(), err.Error()

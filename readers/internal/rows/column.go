@@ -34,6 +34,7 @@ type Column struct {
 	Kinds  geoarrow.FactKinds
 	N      int  // rows filled; the ones behind are null so far
 	Unread bool // nobody asked for it: values are checked and end with Pass
+	Plain  bool // texts are never taken for dates or times
 	forced bool
 	field  bool // Kinds have FactField
 	nulls  int

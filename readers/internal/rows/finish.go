@@ -66,7 +66,7 @@ func (c *Column) values(mem *geoarrow.Arena, t arrow.DataType) []byte {
 
 // finishText turns texts to dates and times where all are, unless they are wanted as text.
 func (c *Column) finishText(mem *geoarrow.Arena, out geoarrow.Column) geoarrow.Column {
-	if c.Kinds&^geoarrow.FactField == geoarrow.FactString && c.ID.Role.Times() && !(c.forced && c.field) {
+	if c.Kinds&^geoarrow.FactField == geoarrow.FactString && c.ID.Role.Times() && !c.Plain && !(c.forced && c.field) {
 		out.Offsets, out.Values = c.Ends, c.Text
 		if Times(&out, c.N, c.forced || c.NeedText) {
 			return out

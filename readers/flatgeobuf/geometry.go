@@ -1,0 +1,329 @@
+package flatgeobuf
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/rows"
+)
+
+// Fields of a geometry's table.
+const (
+	geometryEnds  = 0
+	geometryXY    = 1
+	geometryZ     = 2
+	geometryM     = 3
+	geometryT     = 4
+	geometryTM    = 5
+	geometryType  = 6
+	geometryParts = 7
+)
+
+// typeNames are those of the geometry types that have no kind in a table.
+var typeNames = [...]string{
+	8: "CircularString", 9: "CompoundCurve", 10: "CurvePolygon", 11: "MultiCurve", 12: "MultiSurface", 13: "Curve", 14: "Surface", 15: "PolyhedralSurface",
+	16: "TIN", 17: "Triangle",
+}
+
+// kindOf is the kind of a geometry type, which are numbered as in WKB; NoKind for Unknown.
+func kindOf(at int, number uint64) (geoarrow.Kind, *fault) {
+	switch {
+	case number <= uint64(geoarrow.GeometryCollection):
+		return geoarrow.Kind(number), nil
+	case number < uint64(len(typeNames)):
+		return 0, faultf(at, "geometries of type %s are not read: convert curves to lines and surfaces to polygons first", typeNames[number])
+	}
+	return 0, faultf(at, "the geometry type is %d, which is none", number)
+}
+
+// decoder turns the geometries of features into rows.
+type decoder struct {
+	geom     *geoarrow.GeometryBuilder
+	odd      *rows.Shapes
+	maxDepth int
+	left     int // bytes that the arrays of the feature at hand may have, all together: a flatbuffer may use the same ones for several geometries
+}
+
+// feature adds the geometry of a feature, which has the header's kind, or its own where the header has none.
+func (d *decoder) feature(t *table, of geoarrow.Kind) *fault {
+	d.left = len(t.buf)
+	if f := d.geometry(t, of, false, 1); f != nil {
+		return f.in("geometry")
+	}
+	return nil
+}
+
+// kind is that of a geometry; it must be of, unless that is NoKind.
+func (d *decoder) kind(t *table, of geoarrow.Kind) (geoarrow.Kind, *fault) {
+	number, f := t.number(geometryType, 1, 0)
+	if f != nil {
+		return 0, f
+	}
+	at, _ := t.place(geometryType, 1)
+	at = max(at, t.at)
+	own, f := kindOf(at, number)
+	switch {
+	case f != nil:
+		return 0, f
+	case own == geoarrow.NoKind && of == geoarrow.NoKind:
+		return 0, faultf(at, "the geometry has no type, and neither the header nor the geometry around it says one")
+	case own == geoarrow.NoKind:
+		return of, nil
+	case of != geoarrow.NoKind && own != of:
+		return 0, faultf(at, "a %s, expected a %s", own, of)
+	}
+	return own, nil
+}
+
+// geometry adds a geometry: a row, a member of a collection, or, as part, a polygon of a MultiPolygon.
+func (d *decoder) geometry(t *table, of geoarrow.Kind, part bool, depth int) *fault {
+	k, f := d.kind(t, of)
+	if f != nil {
+		return f
+	}
+	if k == geoarrow.MultiPolygon || k == geoarrow.GeometryCollection {
+		return d.parts(t, k, depth)
+	}
+	if v, at, f := t.vector(geometryParts, 4); f != nil {
+		return f
+	} else if len(v) > 0 {
+		return faultf(at, "a %s has %d parts, expected none", k, len(v)/4)
+	}
+	b, f := d.body(t)
+	if f != nil {
+		return f
+	}
+	switch k {
+	case geoarrow.Polygon, geoarrow.MultiLineString:
+		f = d.rings(t, k, &b)
+	default:
+		f = d.run(t, k, &b)
+	}
+	if f == nil && !part {
+		d.geom.End(k)
+	}
+	return f
+}
+
+// parts adds a MultiPolygon or a GeometryCollection.
+func (d *decoder) parts(t *table, k geoarrow.Kind, depth int) *fault {
+	if depth > d.maxDepth {
+		return &fault{at: t.at, err: &readers.LimitError{What: "the nesting of collections", Flag: "--max-depth", Limit: int64(d.maxDepth)}}
+	}
+	if v, at, f := t.vector(geometryXY, 8); f != nil {
+		return f
+	} else if len(v) > 0 {
+		return faultf(at, "a %s has positions of its own, expected parts", k)
+	}
+	v, at, f := t.vector(geometryParts, 4)
+	if f != nil {
+		return f
+	}
+	// A part is a table, whose least size is that of its offset and of the one to its vtable.
+	const leastPart = 8
+	if f := d.take(at, leastPart/4*len(v)); f != nil {
+		return f
+	}
+	of := geoarrow.Polygon
+	if k == geoarrow.GeometryCollection {
+		of = geoarrow.NoKind
+		d.geom.BeginCollection()
+	}
+	for i := range len(v) / 4 {
+		part, f := t.element(at, i)
+		if f == nil {
+			f = d.geometry(&part, of, k == geoarrow.MultiPolygon, depth+1)
+		}
+		if f != nil {
+			return f
+		}
+		if k == geoarrow.MultiPolygon {
+			d.geom.EndPart()
+		}
+	}
+	if k == geoarrow.GeometryCollection {
+		d.geom.EndCollection()
+		return nil
+	}
+	d.geom.End(k)
+	return nil
+}
+
+// take counts the bytes of an array.
+func (d *decoder) take(at, bytes int) *fault {
+	if d.left -= bytes; d.left < 0 {
+		return faultf(at, "the arrays of the geometry have more bytes than the feature: several of its parts share them")
+	}
+	return nil
+}
+
+// body is the positions of a geometry.
+type body struct {
+	n        int
+	dim      geoarrow.Dim
+	xy, z, m []byte // z and m are only looked at where dim has them
+}
+
+// body finds the positions of a geometry. z and m that are NaN everywhere are none: that is how a geometry without them is written in a file that has them. Times
+// are counted.
+func (d *decoder) body(t *table) (b body, f *fault) {
+	xy, at, f := t.vector(geometryXY, 8)
+	if f != nil {
+		return b, f
+	}
+	if f := d.take(at, len(xy)); f != nil {
+		return b, f
+	}
+	if len(xy)%16 != 0 {
+		return b, faultf(at, "%d ordinates x and y, expected an even number", len(xy)/8)
+	}
+	b.n, b.xy = len(xy)/16, xy
+	var more [4][]byte
+	for i := range more {
+		if more[i], f = d.ordinates(t, geometryZ+i, b.n); f != nil {
+			return b, f
+		}
+	}
+	d.odd.IgnoredOrdinates += int64(len(more[2])+len(more[3])) / 8
+	b.z, b.m = more[0], more[1]
+	if anyNumber(b.z) {
+		b.dim |= geoarrow.HasZ
+	}
+	if anyNumber(b.m) {
+		b.dim |= geoarrow.HasM
+	}
+	return b, nil
+}
+
+// positions adds the positions [from, to).
+func (d *decoder) positions(b *body, from, to int) {
+	g := d.geom
+	g.Extend(to-from, b.dim)
+	at := len(g.X) - (to - from)
+	fillXY(g.X[at:], g.Y[at:], b.xy[16*from:16*to])
+	if b.dim&geoarrow.HasZ != 0 {
+		fill(g.Z[at:], b.z[8*from:8*to])
+	}
+	if b.dim&geoarrow.HasM != 0 {
+		fill(g.M[at:], b.m[8*from:8*to])
+	}
+}
+
+// ordinates is an array of one ordinate a position, or of none.
+func (d *decoder) ordinates(t *table, field, n int) ([]byte, *fault) {
+	v, at, f := t.vector(field, 8)
+	if f != nil {
+		return nil, f
+	}
+	if len(v) != 0 && len(v) != 8*n {
+		return nil, faultf(at, "%d ordinates %s for %d positions", len(v)/8, [...]string{geometryZ: "z", geometryM: "m", geometryT: "t", geometryTM: "tm"}[field], n)
+	}
+	return v, d.take(at, len(v))
+}
+
+func anyNumber(doubles []byte) bool {
+	for i := 0; i < len(doubles); i += 8 {
+		if v := math.Float64frombits(binary.LittleEndian.Uint64(doubles[i:])); v == v {
+			return true
+		}
+	}
+	return false
+}
+
+// run adds a geometry whose positions are not divided.
+func (d *decoder) run(t *table, k geoarrow.Kind, b *body) *fault {
+	ends, at, f := t.vector(geometryEnds, 4)
+	switch {
+	case f != nil:
+		return f
+	case len(ends) > 4 || len(ends) == 4 && int64(binary.LittleEndian.Uint32(ends)) != int64(b.n):
+		return faultf(at, "the positions of a %s are divided", k)
+	case k == geoarrow.Point && b.n > 1:
+		return faultf(t.at, "a Point has %d positions, expected 1", b.n)
+	case k == geoarrow.LineString && b.n == 1:
+		d.odd.ShortLines++
+	}
+	d.positions(b, 0, b.n)
+	return nil
+}
+
+// rings adds the rings of a polygon or the lines of a MultiLineString. Without ends all positions are one.
+func (d *decoder) rings(t *table, k geoarrow.Kind, b *body) *fault {
+	ends, at, f := t.vector(geometryEnds, 4)
+	if f != nil {
+		return f
+	}
+	if f := d.take(at, len(ends)); f != nil {
+		return f
+	}
+	if len(ends) == 0 {
+		d.ring(k, b, 0, b.n)
+		if b.n > 0 {
+			d.geom.EndRing()
+		}
+		return nil
+	}
+	from := 0
+	for i := 0; i < len(ends); i += 4 {
+		to := int64(binary.LittleEndian.Uint32(ends[i:]))
+		if to < int64(from) || to > int64(b.n) {
+			return faultf(at+i, "part %d ends behind position %d, expected %d to %d", i/4, to, from, b.n)
+		}
+		d.ring(k, b, from, int(to))
+		d.geom.EndRing()
+		from = int(to)
+	}
+	if from != b.n {
+		return faultf(at+len(ends)-4, "the last part ends behind position %d of %d", from, b.n)
+	}
+	return nil
+}
+
+// ring adds the positions of a ring or a line, as they are: an open or a short one is counted.
+func (d *decoder) ring(k geoarrow.Kind, b *body, from, to int) {
+	d.positions(b, from, to)
+	n, g := to-from, d.geom
+	switch {
+	case n == 0:
+	case k == geoarrow.MultiLineString:
+		if n == 1 {
+			d.odd.ShortLines++
+		}
+	default:
+		if n < 4 {
+			d.odd.ShortRings++
+		}
+		if first, last := len(g.X)-n, len(g.X)-1; g.X[first] != g.X[last] || g.Y[first] != g.Y[last] {
+			d.odd.UnclosedRings++
+		}
+	}
+}
+
+// fillXY fills x and y, equally long, from pairs of little-endian doubles. Every NaN becomes the canonical one.
+func fillXY(x, y []float64, pairs []byte) {
+	y = y[:len(x)]
+	for i := range x {
+		p := pairs[16*i:][:16]
+		a, b := math.Float64frombits(binary.LittleEndian.Uint64(p)), math.Float64frombits(binary.LittleEndian.Uint64(p[8:]))
+		if a != a {
+			a = nan
+		}
+		if b != b {
+			b = nan
+		}
+		x[i], y[i] = a, b
+	}
+}
+
+// fill fills v from little-endian doubles. Every NaN becomes the canonical one.
+func fill(v []float64, doubles []byte) {
+	for i := range v {
+		a := math.Float64frombits(binary.LittleEndian.Uint64(doubles[8*i:]))
+		if a != a {
+			a = nan
+		}
+		v[i] = a
+	}
+}

@@ -1,0 +1,304 @@
+package flatgeobuf
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+// magic is what a file begins with; a byte of any value, the patch level, follows.
+const magic = "fgb\x03fgb"
+
+const (
+	magicBytes  = len(magic) + 1
+	headerStart = magicBytes + 4 // behind the header's length
+
+	// mostHeaderBytes bounds the header, which is read at once: 65,536 columns with their names take some 8 MB.
+	mostHeaderBytes = 16 << 20
+	// mostColumns is how many columns properties can name.
+	mostColumns = 1 << 16
+)
+
+// Fields of the header's table, and of those that it holds.
+const (
+	headerGeometryType  = 2
+	headerColumns       = 7
+	headerFeaturesCount = 8
+	headerIndexNodeSize = 9
+	headerCRS           = 10
+
+	columnName = 0
+	columnType = 1
+
+	crsOrg        = 0
+	crsCode       = 1
+	crsWKT        = 4
+	crsCodeString = 5
+)
+
+// defaultNodeSize is that of an index where the header does not say it.
+const defaultNodeSize = 16
+
+// header is what is known before any feature.
+type header struct {
+	kind     geoarrow.Kind // of every geometry; NoKind: each says it of itself
+	columns  []column
+	count    int64 // of features; 0: nobody knows
+	nodeSize int64 // of the index; 0: there is none
+	index    int64 // offset of the index
+	first    int64 // offset of the first feature
+	crs      geoarrow.CRS
+}
+
+// readHeader reads what stands before the index.
+func readHeader(src *source.File) (*header, error) {
+	length, err := headerLength(src)
+	if err != nil {
+		return nil, err
+	}
+	buf := make([]byte, length)
+	if err := readAt(src, buf, int64(headerStart)); err != nil {
+		return nil, err
+	}
+	h := &header{index: int64(headerStart) + length}
+	if f := h.parse(buf); f != nil {
+		return nil, errorAt(src, int64(headerStart+f.at), -1, f)
+	}
+	if h.first, err = h.behindIndex(src); err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// headerLength checks the magic, and gives the length of the header's flatbuffer.
+func headerLength(src *source.File) (int64, error) {
+	if src.Size == 0 {
+		return 0, errorAt(src, 0, -1, errors.New("the file is empty, expected FlatGeobuf"))
+	}
+	var b [headerStart]byte
+	have := b[:min(src.Size, int64(headerStart))]
+	if err := readAt(src, have, 0); err != nil {
+		return 0, err
+	}
+	if n := min(len(magic), len(have)); string(have[:n]) != magic[:n] {
+		if len(have) >= len(magic) && string(have[:3]) == magic[:3] && string(have[4:7]) == magic[4:7] {
+			return 0, errorAt(src, 3, -1, fmt.Errorf("the file is FlatGeobuf of version %d, expected 3", have[3]))
+		}
+		return 0, errorAt(src, 0, -1, fmt.Errorf("no FlatGeobuf: the file begins with %q, expected %q", have[:n], magic[:n]))
+	}
+	if len(have) < headerStart {
+		return 0, errorAt(src, src.Size, -1, errors.New("the file ends in front of the header"))
+	}
+	length, left := int64(binary.LittleEndian.Uint32(b[magicBytes:])), src.Size-int64(headerStart)
+	switch {
+	case length > left:
+		return 0, errorAt(src, int64(magicBytes), -1, fmt.Errorf("the file ends inside of the header: it has %d bytes, of which %d are there", length, left))
+	case length > mostHeaderBytes:
+		return 0, errorAt(src, int64(magicBytes), -1, fmt.Errorf("the header has %d bytes, expected %d at most", length, mostHeaderBytes))
+	}
+	return length, nil
+}
+
+func readAt(src *source.File, b []byte, at int64) error {
+	n, err := src.ReadAt(b, at)
+	if n == len(b) {
+		return nil
+	}
+	if err == nil || errors.Is(err, io.EOF) {
+		return fmt.Errorf("%s: %w: it ends at byte %d, not %d", src.Name, source.ErrChanged, at+int64(n), src.Size)
+	}
+	return fmt.Errorf("%s: %w", src.Name, err)
+}
+
+// parse reads the header's flatbuffer.
+func (h *header) parse(buf []byte) *fault {
+	t, err := root(buf)
+	if err != nil {
+		return err
+	}
+	kind, err := t.number(headerGeometryType, 1, 0)
+	if err != nil {
+		return err
+	}
+	if h.kind, err = kindOf(t.at, kind); err != nil {
+		return err
+	}
+	count, err := t.number(headerFeaturesCount, 8, 0)
+	if err != nil {
+		return err
+	}
+	const leastFeature = 4 // its length
+	if count > 1<<62/leastFeature {
+		at, _ := t.place(headerFeaturesCount, 8)
+		return faultf(at, "the header says that there are %d features, which no file holds", count)
+	}
+	h.count = int64(count)
+	size, err := t.number(headerIndexNodeSize, 2, defaultNodeSize)
+	if err != nil {
+		return err
+	}
+	h.nodeSize = int64(size)
+	if err := h.parseColumns(&t); err != nil {
+		return err
+	}
+	return h.parseCRS(&t)
+}
+
+func (h *header) parseColumns(t *table) *fault {
+	v, at, err := t.vector(headerColumns, 4)
+	if err != nil {
+		return err
+	}
+	n := len(v) / 4
+	if n > mostColumns {
+		return faultf(at, "%d columns, expected %d at most", n, mostColumns)
+	}
+	h.columns = make([]column, n)
+	taken := map[string]bool{}
+	for i := range h.columns {
+		c, err := t.element(at, i)
+		if err != nil {
+			return err
+		}
+		if h.columns[i], err = parseColumn(&c); err != nil {
+			return err
+		}
+		taken[h.columns[i].name] = true
+	}
+	h.distinguish(taken)
+	return nil
+}
+
+func parseColumn(t *table) (column, *fault) {
+	name, at, err := t.text(columnName)
+	if err != nil {
+		return column{}, err
+	}
+	kind, err := t.number(columnType, 1, 0)
+	if err != nil {
+		return column{}, err
+	}
+	if kind >= uint64(len(columnTypes)) {
+		return column{}, faultf(at, "column %q has the type %d, which is none", name, kind)
+	}
+	return column{name: name, columnKind: columnTypes[kind]}, nil
+}
+
+// distinguish numbers columns that have the name of an earlier one:
+//
+//	a,a,a_1    a a_2 a_1
+func (h *header) distinguish(taken map[string]bool) {
+	given, next := map[string]bool{}, map[string]int{}
+	for i := range h.columns {
+		name := h.columns[i].name
+		for numbered := name; ; numbered = name + "_" + strconv.Itoa(next[name]) {
+			if !given[numbered] && (numbered == name || !taken[numbered]) {
+				h.columns[i].name, given[numbered] = numbered, true
+				break
+			}
+			next[name]++
+		}
+	}
+}
+
+// parseCRS takes the registered name, if it is one, else the text.
+func (h *header) parseCRS(t *table) *fault {
+	c, there, err := t.child(headerCRS)
+	if err != nil || !there {
+		return err
+	}
+	var texts [3]string
+	for i, field := range [...]int{crsOrg, crsCodeString, crsWKT} {
+		if texts[i], _, err = c.text(field); err != nil {
+			return err
+		}
+	}
+	number, err := c.number(crsCode, 4, 0)
+	if err != nil {
+		return err
+	}
+	org, code, wkt := texts[0], texts[1], texts[2]
+	if org == "" {
+		org = "EPSG"
+	}
+	if code == "" && number != 0 {
+		code = strconv.Itoa(int(int32(number)))
+	}
+	if code != "" {
+		if crs, ok := geoarrow.ParseCRS(org + ":" + code); ok {
+			h.crs = crs
+			return nil
+		}
+	}
+	switch {
+	case strings.TrimSpace(wkt) != "":
+		h.crs = geoarrow.CRSOfWKT(wkt)
+	case code != "":
+		h.crs = geoarrow.CRS{Text: org + ":" + code}
+	}
+	return nil
+}
+
+// text is the text of field i, "" where it is absent, and where it stands.
+func (t *table) text(i int) (string, int, *fault) {
+	v, at, err := t.vector(i, 1)
+	if err != nil {
+		return "", 0, err
+	}
+	if !utf8.Valid(v) {
+		return "", at, faultf(at, "%q is no UTF-8", v)
+	}
+	return string(v), max(at, t.at), nil
+}
+
+// indexItemBytes is the size of a node of the index: xmin, ymin, xmax, ymax, offset.
+const indexItemBytes = 40
+
+// behindIndex is the offset of the first feature.
+func (h *header) behindIndex(src *source.File) (int64, error) {
+	if h.count == 0 || h.nodeSize == 0 {
+		return h.index, nil
+	}
+	if h.nodeSize < 2 {
+		return 0, errorAt(src, int64(headerStart), -1, fmt.Errorf("the index has %d entry a node, expected 2 at least", h.nodeSize))
+	}
+	left := src.Size - h.index
+	if h.count > left/indexItemBytes {
+		return 0, errorAt(src, h.index, -1, fmt.Errorf("the file ends inside of the index: %d features need %d bytes, of which %d are there", h.count, indexItemBytes*h.count, left))
+	}
+	bytes := indexItemBytes * h.indexNodes()
+	if bytes > left {
+		return 0, errorAt(src, h.index, -1, fmt.Errorf("the file ends inside of the index: it has %d bytes, of which %d are there", bytes, left))
+	}
+	return h.index + bytes, nil
+}
+
+// indexNodes is how many nodes the index has: one for each feature, and level by level one for each node's worth, up to a single one.
+func (h *header) indexNodes() int64 {
+	nodes := h.count
+	for n := h.count; ; {
+		n = (n + h.nodeSize - 1) / h.nodeSize
+		nodes += n
+		if n == 1 {
+			return nodes
+		}
+	}
+}
+
+// errorAt says what is wrong at an offset of the file; row is -1 where no feature is concerned.
+func errorAt(src *source.File, offset, row int64, what error) *readers.ParseError {
+	e := &readers.ParseError{Name: src.Name, Format: formatName, Offset: offset, Row: row, Unit: unit, Err: what}
+	var f *fault
+	if errors.As(what, &f) {
+		e.Field, e.Err = f.field, f.err
+	}
+	return e
+}
