@@ -34,6 +34,7 @@ PEERS = {  # who reads a file beside us; DuckDB reads one GeoJSON file with one 
     "parcels.shp": ["pyogrio"],
     "places.kml": ["pyogrio"],
     "parcels.gml": ["pyogrio"],
+    "footprints.fgb": ["pyogrio"],
 }
 
 

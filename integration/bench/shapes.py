@@ -15,6 +15,10 @@ attributes.dbf      300,000 records of ten fields
 parcels.shp         300,000 polygons with the same attributes, in .dbf
 places.kml          100,000 points, lines and polygons
 parcels.gml         100,000 polygons with four attributes
+
+and by `vibeflight get -o`, of the kind of file that `vibeflight gen` makes:
+
+footprints.fgb      700,000 short polygons with three properties and an index
 """
 import json
 import math
@@ -32,7 +36,7 @@ ODD = ['say \\"hi\\"', "a\\\\b", "caf\\u00e9", "Espa\u00f1ola Way", "\u6771\u4ea
 ROWS = {
     "buildings.geojson": 700_000, "mixed.geojson": 200_000, "points.geojsonl": 1_000_000,
     "points.csv": 2_000_000, "wkt.csv": 300_000, "polygons.wkt": 300_000, "attributes.dbf": 300_000, "parcels.shp": 300_000,
-    "places.kml": 100_000, "parcels.gml": 100_000,
+    "places.kml": 100_000, "parcels.gml": 100_000, "footprints.fgb": 700_000,
 }
 CHUNK = 50_000
 
@@ -168,6 +172,12 @@ def write(name, folder, scale=1.0):
         return path
     if name in GENERATED:
         vibeflight("gen", GENERATED[name], "--features", rows, "-o", path)
+        return path
+    if path.suffix == ".fgb":
+        source = path.with_suffix(".geojson")
+        vibeflight("gen", "buildings", "--features", rows, "-o", source)
+        vibeflight("get", source, "-o", path)
+        source.unlink()
         return path
     part = path.with_suffix(".part")
     with open(part, "w", encoding="utf-8") as file:
