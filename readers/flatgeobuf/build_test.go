@@ -17,6 +17,7 @@ type fgbFile struct {
 	crs      *fgbCRS
 	features [][]byte
 	bare     bool // the index is missing
+	shared   int  // how often the last column is there
 }
 
 type fgbColumn struct {
@@ -38,6 +39,9 @@ func (f fgbFile) bytes() []byte {
 		flat.ColumnAddName(b, name)
 		flat.ColumnAddType(b, c.kind)
 		columns = append(columns, flat.ColumnEnd(b))
+	}
+	for range f.shared - 1 {
+		columns = append(columns, columns[len(columns)-1])
 	}
 	flat.HeaderStartColumnsVector(b, len(columns))
 	vector := tables(b, columns)

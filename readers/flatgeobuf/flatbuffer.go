@@ -62,16 +62,22 @@ func tableAt(buf []byte, from int, place int64) (table, *fault) {
 	return table{buf: buf, at: at, vtable: int(vtable), fields: length/2 - 2, size: size}, nil
 }
 
+// has reports whether field i is there. Most are not: to ask first is quicker than to look for them.
+func (t *table) has(i int) bool {
+	if i >= t.fields {
+		return false
+	}
+	entry := t.vtable + 4 + 2*i
+	return t.buf[entry]|t.buf[entry+1] != 0
+}
+
 // place is where field i, of so many bytes, stands in the buffer; 0: it is absent.
 func (t *table) place(i, bytes int) (int, *fault) {
-	if i >= t.fields {
+	if !t.has(i) {
 		return 0, nil
 	}
 	entry := t.vtable + 4 + 2*i
 	offset := int(binary.LittleEndian.Uint16(t.buf[entry:]))
-	if offset == 0 {
-		return 0, nil
-	}
 	if offset < 4 || offset > t.size-bytes {
 		return 0, faultf(entry, "a field of %d bytes is at byte %d of a table of %d", bytes, offset, t.size)
 	}

@@ -57,11 +57,14 @@ func (d *decoder) feature(t *table, of geoarrow.Kind) *fault {
 
 // kind is that of a geometry; it must be of, unless that is NoKind.
 func (d *decoder) kind(t *table, of geoarrow.Kind) (geoarrow.Kind, *fault) {
-	number, f := t.number(geometryType, 1, 0)
+	at, f := t.place(geometryType, 1)
 	if f != nil {
 		return 0, f
 	}
-	at, _ := t.place(geometryType, 1)
+	number := uint64(0)
+	if at > 0 {
+		number = uint64(t.buf[at])
+	}
 	at = max(at, t.at)
 	own, f := kindOf(at, number)
 	switch {
@@ -86,10 +89,12 @@ func (d *decoder) geometry(t *table, of geoarrow.Kind, part bool, depth int) *fa
 	if k == geoarrow.MultiPolygon || k == geoarrow.GeometryCollection {
 		return d.parts(t, k, depth)
 	}
-	if v, at, f := t.vector(geometryParts, 4); f != nil {
-		return f
-	} else if len(v) > 0 {
-		return faultf(at, "a %s has %d parts, expected none", k, len(v)/4)
+	if t.has(geometryParts) {
+		if v, at, f := t.vector(geometryParts, 4); f != nil {
+			return f
+		} else if len(v) > 0 {
+			return faultf(at, "a %s has %d parts, expected none", k, len(v)/4)
+		}
 	}
 	b, f := d.body(t)
 	if f != nil {
@@ -182,6 +187,9 @@ func (d *decoder) body(t *table) (b body, f *fault) {
 	b.n, b.xy = len(xy)/16, xy
 	var more [4][]byte
 	for i := range more {
+		if !t.has(geometryZ + i) {
+			continue
+		}
 		if more[i], f = d.ordinates(t, geometryZ+i, b.n); f != nil {
 			return b, f
 		}

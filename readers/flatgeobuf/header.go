@@ -163,6 +163,7 @@ func (h *header) parseColumns(t *table) *fault {
 	}
 	h.columns = make([]column, n)
 	taken := map[string]bool{}
+	left := len(t.buf) // bytes that the names may have, all together: columns may be one and the same table
 	for i := range h.columns {
 		c, err := t.element(at, i)
 		if err != nil {
@@ -170,6 +171,9 @@ func (h *header) parseColumns(t *table) *fault {
 		}
 		if h.columns[i], err = parseColumn(&c); err != nil {
 			return err
+		}
+		if left -= len(h.columns[i].name); left < 0 {
+			return faultf(c.at, "the names of the columns have more bytes than the header: several of them share one")
 		}
 		taken[h.columns[i].name] = true
 	}

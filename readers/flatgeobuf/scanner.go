@@ -160,10 +160,12 @@ func (s *scanner) parse(body []byte) *fault {
 	if f != nil {
 		return f
 	}
-	if v, at, f := t.vector(featureColumns, 4); f != nil {
-		return f
-	} else if len(v) > 0 {
-		return faultf(at, "the feature has columns of its own, which are not read: the header says what columns there are")
+	if t.has(featureColumns) {
+		if v, at, f := t.vector(featureColumns, 4); f != nil {
+			return f
+		} else if len(v) > 0 {
+			return faultf(at, "the feature has columns of its own, which are not read: the header says what columns there are")
+		}
 	}
 	v, at, f := t.vector(featureProperties, 1)
 	if f != nil {

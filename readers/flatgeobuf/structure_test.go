@@ -116,6 +116,7 @@ func TestRefusedHeaders(t *testing.T) {
 		{"no such type", fgbFile{kind: 99}.bytes(), "the geometry type is 99, which is none"},
 		{"no such column type", fgbFile{columns: []fgbColumn{{"a", 15}}}.bytes(), `column "a" has the type 15, which is none`},
 		{"a name that is no UTF-8", fgbFile{columns: []fgbColumn{{"\xff", 0}}}.bytes(), `"\xff" is no UTF-8`},
+		{"columns that are one table", fgbFile{columns: []fgbColumn{{strings.Repeat("a", 1000), 0}}, shared: 100}.bytes(), "the names of the columns have more bytes than the header"},
 		{"many columns", fgbFile{columns: make([]fgbColumn, 1<<16+1)}.bytes(), "65537 columns, expected 65536 at most"},
 	})
 }
