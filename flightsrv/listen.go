@@ -19,8 +19,8 @@ type listener struct {
 	name string
 }
 
-// listen opens host:port or unix:///path. An address that other hosts can reach is refused unless insecure is said.
-func listen(addr string, insecure bool) (listener, error) {
+// listen opens host:port or unix:///path. An address that other hosts can reach is refused unless insecure is said: there is no login, whether encrypted or not.
+func listen(addr string, encrypted, insecure bool) (listener, error) {
 	if path, ok := strings.CutPrefix(addr, "unix://"); ok {
 		l, err := listenUnix(path)
 		return listener{l, addr}, err
@@ -33,8 +33,12 @@ func listen(addr string, insecure bool) (listener, error) {
 		return listener{}, err
 	}
 	if !insecure && !at.IP.IsLoopback() {
-		return listener{}, errors.New("others can reach this address, and the server has neither TLS nor a login: " +
-			"listen on 127.0.0.1, [::1] or a unix socket, or say --insecure to serve everyone")
+		lacks := "neither TLS (--tls-cert, --tls-key) nor a login"
+		if encrypted {
+			lacks = "TLS, but no login"
+		}
+		return listener{}, fmt.Errorf("others can reach this address, and the server has %s: "+
+			"listen on 127.0.0.1, [::1] or a unix socket, or say --insecure to serve everyone", lacks)
 	}
 	l, err := net.ListenTCP("tcp", at)
 	if err != nil {

@@ -29,6 +29,7 @@ type Config struct {
 	Listen          []string       // host:port or unix:///path; default DefaultListen (--listen)
 	Advertise       []string       // locations for endpoints, as URI or host:port; none: the client keeps its connection (--advertise)
 	Insecure        bool           // listen on addresses that others can reach (--insecure)
+	TLSCert, TLSKey string         // files, PEM, of a certificate and its key, for TLS on all but unix sockets; none: no TLS (--tls-cert, --tls-key)
 	MaxMessageBytes int            // of a message that holds one row; default 256 MiB (--max-message-bytes)
 	Drain           time.Duration  // how long calls in progress may take after the end of Serve's context; default 10 s (--drain)
 	Log             zerolog.Logger // one line per call
@@ -84,17 +85,25 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	pair, err := newKeyPair(cfg.TLSCert, cfg.TLSKey, cfg.Log)
+	if err != nil {
+		return nil, err
+	}
 	svc := &service{cfg: cfg, locations: locations}
 	if cfg.SQL != nil {
 		svc.sql = sql.New(cfg.SQL)
 	}
-	s := &Server{cfg: cfg, grpc: grpc.NewServer(svc.options()...), health: health.NewServer(), sql: svc.sql}
+	options := svc.options()
+	if pair != nil {
+		options = append(options, grpc.Creds(pair.credentials()))
+	}
+	s := &Server{cfg: cfg, grpc: grpc.NewServer(options...), health: health.NewServer(), sql: svc.sql}
 	flight.RegisterFlightServiceServer(s.grpc, svc)
 	grpc_health_v1.RegisterHealthServer(s.grpc, s.health)
 	reflection.Register(s.grpc)
 
 	for _, addr := range cfg.Listen {
-		l, err := listen(addr, cfg.Insecure)
+		l, err := listen(addr, pair != nil, cfg.Insecure)
 		if err != nil {
 			s.close()
 			return nil, fmt.Errorf("--listen %s: %w", addr, err)

@@ -14,8 +14,9 @@ import (
 
 func newLs(std stdio) *cobra.Command {
 	var (
-		server, prefix, format string
-		asJSON                 bool
+		server         serverConfig
+		prefix, format string
+		asJSON         bool
 	)
 	cmd := &cobra.Command{
 		Use:   "ls [PATH…]",
@@ -42,7 +43,7 @@ Nothing is parsed: the rows of a server's entry are known once somebody has aske
 		},
 	}
 	f := cmd.Flags()
-	serverFlag(f, &server)
+	server.flags(f)
 	f.StringVar(&prefix, "prefix", "", "only names that start so")
 	f.StringVar(&format, "format", "", "only files of this format, as geojson")
 	f.BoolVar(&asJSON, "json", false, "print a JSON object a line")
@@ -50,13 +51,16 @@ Nothing is parsed: the rows of a server's entry are known once somebody has aske
 }
 
 // ls lists a server, or files, in the order of their names.
-func ls(ctx context.Context, server string, paths []string, prefix, format string) ([]entry, error) {
-	if server != "" && len(paths) > 0 {
+func ls(ctx context.Context, server serverConfig, paths []string, prefix, format string) ([]entry, error) {
+	if err := server.check(); err != nil {
+		return nil, err
+	}
+	if server.address != "" && len(paths) > 0 {
 		return nil, wrongUsage("want either --server or paths; --prefix chooses among a server's names")
 	}
 	var entries []entry
-	if server != "" {
-		r, err := dial(server)
+	if server.address != "" {
+		r, err := server.dial()
 		if err != nil {
 			return nil, err
 		}

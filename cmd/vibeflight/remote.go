@@ -6,14 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/flight"
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 
 	"github.com/vibeflight/vibeflight/flightsrv"
@@ -23,29 +20,6 @@ import (
 type remote struct {
 	address string
 	client  flight.Client
-}
-
-// dial prepares a connection; the first call makes it.
-func dial(address string) (*remote, error) {
-	where := address
-	switch scheme, rest, ok := strings.Cut(address, "://"); {
-	case !ok:
-	case scheme == "grpc" || scheme == "grpc+tcp":
-		where = rest
-	case scheme == "unix" || scheme == "grpc+unix":
-		where = "unix:" + rest
-	case scheme == "grpc+tls" || scheme == "grpcs":
-		return nil, fmt.Errorf("%s: this build has no TLS yet; use grpc:// or unix://", address)
-	default:
-		return nil, wrongUsage("--server: %q is none of grpc://HOST:PORT, unix:///PATH", address)
-	}
-	conn, err := grpc.NewClient(where, grpc.WithTransportCredentials(insecure.NewCredentials()),
-		// The server bounds its messages itself; the default of 4 MiB is less than one of its batches.
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32)))
-	if err != nil {
-		return nil, wrongUsage("--server: %q: %w", address, err)
-	}
-	return &remote{address: address, client: flight.NewClientFromConn(conn, nil)}, nil
 }
 
 func (r *remote) close() { _ = r.client.Close() } // a connection that only read loses nothing
@@ -207,6 +181,9 @@ func (r *remote) problem(err error) error {
 	case codes.Unavailable:
 		// connection error: desc = "transport: Error while dialing: dial tcp 127.0.0.1:1: connect: connection refused"
 		message := s.Message()
+		if _, cause, ok := strings.Cut(message, "authentication handshake failed: "); ok {
+			return fmt.Errorf("%s: no TLS connection: %s; --tls-ca names certificates to trust, and grpc:// asks without TLS", r.address, strings.TrimSuffix(cause, `"`))
+		}
 		if _, cause, ok := strings.Cut(message, "Error while dialing: "); ok {
 			message = strings.TrimSuffix(cause, `"`)
 		}

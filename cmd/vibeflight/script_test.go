@@ -1,9 +1,12 @@
 package main
 
 import (
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"net"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,6 +24,7 @@ func TestMain(m *testing.M) {
 // TestScripts runs testdata/*.txtar. Beside testscript's own commands they have:
 //
 //	answers ADDRESS          waits until somebody listens on a unix socket or on host:port
+//	certificate CERT KEY     writes a certificate for 127.0.0.1, signed by itself, and its key
 //	arrow file|stream NAME   reads a file of Arrow IPC and prints its schema and rows on stdout
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -28,11 +32,17 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error { // no script leaves tables in a user's cache
 			env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, ".cache"))
-			return nil
+			free, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				return err
+			}
+			env.Setenv("FREE", free.Addr().String()) // an address where nobody listens
+			return free.Close()
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"answers": answers,
-			"arrow":   printArrow,
+			"answers":     answers,
+			"certificate": certificate,
+			"arrow":       printArrow,
 		},
 	})
 }
@@ -55,6 +65,20 @@ func answers(ts *testscript.TestScript, _ bool, args []string) {
 			ts.Fatalf("nobody listens on %s: %v", args[0], err)
 		}
 	}
+}
+
+// certificate writes that of httptest.
+func certificate(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: certificate CERT KEY")
+	}
+	server := httptest.NewTLSServer(nil)
+	defer server.Close()
+	pair := server.TLS.Certificates[0]
+	key, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: pair.Certificate[0]}), 0o600))
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}), 0o600))
 }
 
 func printArrow(ts *testscript.TestScript, _ bool, args []string) {

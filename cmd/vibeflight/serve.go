@@ -30,6 +30,7 @@ type serveConfig struct {
 	Listen          []string      // host:port or unix:///path; default 127.0.0.1:8815
 	Advertise       []string      // locations in FlightInfo; empty: none, a client comes back to where it asked
 	Insecure        bool          // listen beyond this machine without TLS and login
+	TLSCert, TLSKey string        // files, PEM; none: no TLS
 	Memory          byteSize      // of parsed tables; 0: a quarter of what the process may have
 	CacheDir        string        // where parsed tables outlive the process; empty or none: nowhere
 	CacheBytes      byteSize      // of them; default catalog.DefaultCacheBytes
@@ -52,7 +53,9 @@ func (c *serveConfig) flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&c.Data, "data", nil, "folder to serve, as DIR or ALIAS=DIR; may repeat")
 	f.StringArrayVar(&c.Listen, "listen", []string{flightsrv.DefaultListen}, "address, as HOST:PORT or unix:///PATH; may repeat")
 	f.StringArrayVar(&c.Advertise, "advertise", nil, "location that clients are sent to, as grpc://HOST:PORT; may repeat")
-	f.BoolVar(&c.Insecure, "insecure", false, "listen on addresses beyond this machine although there is no TLS and no login")
+	f.BoolVar(&c.Insecure, "insecure", false, "listen on addresses beyond this machine although there is no login, and no TLS unless --tls-cert is given")
+	f.StringVar(&c.TLSCert, "tls-cert", "", "file, PEM, of the server's certificate and those that sign it: HOST:PORT is served by TLS; read again when it changes")
+	f.StringVar(&c.TLSKey, "tls-key", "", "file, PEM, of the certificate's key")
 	f.Var(&c.Memory, "memory", "memory for parsed tables, as 4GiB; 0 is a quarter of the machine's")
 	f.StringVar(&c.CacheDir, "cache-dir", defaultCacheDir(), "folder where parsed tables outlive the server; none is for no cache")
 	c.CacheBytes = catalog.DefaultCacheBytes
@@ -225,17 +228,26 @@ func (c *serveConfig) listenWithSQL(ctx context.Context, files *catalog.Catalog,
 	return errors.Join(c.listen(ctx, files, queries.Engine, log), queries.close())
 }
 
+// scheme begins the URI of an address that is no unix socket.
+func (c *serveConfig) scheme() string {
+	if c.TLSCert != "" {
+		return "grpc+tls://"
+	}
+	return "grpc://"
+}
+
 // listen serves a catalog, and SQL over it where there is an engine.
 func (c *serveConfig) listen(ctx context.Context, files *catalog.Catalog, queries *engine.Engine, log zerolog.Logger) error {
 	server, err := flightsrv.New(flightsrv.Config{
-		Listen: c.Listen, Catalog: files, SQL: sql.Of(queries), Advertise: c.Advertise, Insecure: c.Insecure, MaxMessageBytes: int(c.MaxMessageBytes), Drain: c.Drain, Log: log,
+		Listen: c.Listen, Catalog: files, SQL: sql.Of(queries), Advertise: c.Advertise, Insecure: c.Insecure, TLSCert: c.TLSCert, TLSKey: c.TLSKey,
+		MaxMessageBytes: int(c.MaxMessageBytes), Drain: c.Drain, Log: log,
 	})
 	if err != nil {
 		return err
 	}
 	for _, address := range server.Addrs() {
 		if !strings.Contains(address, "://") {
-			address = "grpc://" + address
+			address = c.scheme() + address
 		}
 		log.Info().Msg("listening on " + address)
 	}

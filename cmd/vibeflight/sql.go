@@ -105,7 +105,7 @@ func (c *sqlConfig) check(f *pflag.FlagSet, std stdio, args []string) error {
 		return wrongUsage("--compression: needs -o")
 	case c.out == "-" && isTerminal(std.out):
 		return wrongUsage("-o -: stdout is a terminal, which can't show Arrow's bytes")
-	case c.from.server != "" && len(args) > 1:
+	case c.from.server.address != "" && len(args) > 1:
 		return wrongUsage("want either --server or paths")
 	}
 	if c.out != "" {
@@ -120,7 +120,7 @@ func (c *sqlConfig) check(f *pflag.FlagSet, std stdio, args []string) error {
 	if ways > 0 && !f.Changed("limit") {
 		c.limit = -1
 	}
-	if c.from.server != "" {
+	if c.from.server.address != "" {
 		return refuseFileFlags(f, "option")
 	}
 	return c.engine.check()

@@ -23,8 +23,11 @@ type asker interface {
 }
 
 func (c *sqlConfig) open(ctx context.Context, paths []string) (asker, error) {
-	if c.from.server != "" {
-		return dial(c.from.server)
+	if err := c.from.server.check(); err != nil {
+		return nil, err
+	}
+	if c.from.server.address != "" {
+		return c.from.server.dial()
 	}
 	return c.openLocal(ctx, paths)
 }

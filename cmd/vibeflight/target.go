@@ -100,13 +100,13 @@ func columnsOf(schema *arrow.Schema) []columnInfo {
 
 // targetConfig says which target, and how it is to parse.
 type targetConfig struct {
-	server  string // empty: the files of this machine
+	server  serverConfig
 	options []string
 	parse   limitConfig
 }
 
 func (c *targetConfig) flags(f *pflag.FlagSet) {
-	serverFlag(f, &c.server)
+	c.server.flags(f)
 	optionFlag(f, &c.options)
 	c.parse.flags(f)
 }
@@ -117,13 +117,16 @@ func (c *targetConfig) open(f *pflag.FlagSet) (target, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.server == "" {
+	if err := c.server.check(); err != nil {
+		return nil, err
+	}
+	if c.server.address == "" {
 		return newLocal(limits, c.parse.unpacking()), nil
 	}
 	if err := refuseFileFlags(f); err != nil {
 		return nil, err
 	}
-	return dial(c.server)
+	return c.server.dial()
 }
 
 // refuseFileFlags refuses what says how files are read, and more flags like it, where a server is asked.
@@ -134,10 +137,6 @@ func refuseFileFlags(f *pflag.FlagSet, more ...string) error {
 		}
 	}
 	return nil
-}
-
-func serverFlag(f *pflag.FlagSet, server *string) {
-	f.StringVar(server, "server", "", "ask a server, at grpc://HOST:PORT or unix:///PATH, instead of reading files")
 }
 
 func optionFlag(f *pflag.FlagSet, options *[]string) {
