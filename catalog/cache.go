@@ -54,6 +54,7 @@ type tables struct {
 	byName   map[string]map[key]*parsed
 	flights  map[key]*flight
 	failures map[key]failure
+	polls    map[string]*poll // by ID
 	closed   bool
 	count    counters
 
@@ -72,7 +73,7 @@ type counters struct {
 
 func newTables(budget int64) *tables {
 	return &tables{
-		budget: max(0, budget), recent: list.New(), byName: map[string]map[key]*parsed{}, flights: map[key]*flight{}, failures: map[key]failure{},
+		budget: max(0, budget), recent: list.New(), byName: map[string]map[key]*parsed{}, flights: map[key]*flight{}, failures: map[key]failure{}, polls: map[string]*poll{},
 		slots: make(chan struct{}, maxParses), freed: make(chan int64, 1),
 	}
 }

@@ -230,21 +230,21 @@ func TestPollOfPacked(t *testing.T) {
 	pause, step, _ := stepped()
 	w.format.pause.Store(&pause)
 	eventually(t, "half of the progress", func() error {
-		h, progress, err := c.Poll(t.Context(), Request{Name: "a.rows.gz"})
-		if h != nil || err != nil || progress > 1 {
-			t.Fatalf("Poll gives %v, %v, %v", h, progress, err)
+		h, at, err := c.Poll(t.Context(), Request{Name: "a.rows.gz"}, "")
+		if h != nil || err != nil || at.Progress > 1 {
+			t.Fatalf("Poll gives %v, %v, %v", h, at, err)
 		}
-		if progress <= 0.5 {
-			return fmt.Errorf("%v of it", progress)
+		if at.Progress <= 0.5 {
+			return fmt.Errorf("%v of it", at.Progress)
 		}
 		return nil
 	})
 	close(step)
 	eventually(t, "the table", func() error {
-		h, progress, err := c.Poll(t.Context(), Request{Name: "a.rows.gz"})
+		h, at, err := c.Poll(t.Context(), Request{Name: "a.rows.gz"}, "")
 		must(t, err)
 		if h == nil {
-			return fmt.Errorf("%v of it", progress)
+			return fmt.Errorf("%v of it", at.Progress)
 		}
 		h.Release()
 		return nil

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"crypto/rand"
 	"time"
 )
 
@@ -12,71 +13,181 @@ const (
 	pollLease = time.Minute
 )
 
+// Polled is where a parse is that a poll did not see the end of.
+type Polled struct {
+	ID       string    // of the poll, for the next one and for CancelPoll
+	Progress float64   // how much of the file is read, from 0 to 1
+	Until    time.Time // when it is given up, unless there is another poll
+}
+
+// poll is a parse that somebody polls for, among others who may wait for it.
+type poll struct {
+	id    string
+	key   key
+	lease context.Context // ends when nobody polls any more
+	end   context.CancelFunc
+	timer *time.Timer   // calls end
+	done  chan struct{} // closed when held or err is set
+
+	// Guarded by tables.mu.
+	asking int // calls that wait for it
+	held   *Held
+	err    error
+}
+
 // failure is an error that a poll has not told yet.
 type failure struct {
 	err error
 	at  time.Time
 }
 
-// Poll is Table for those who would rather ask again than wait. If there is no table after a moment it gives nil, and how much of the file is read,
-// from 0 to 1; the parse goes on for pollLease.
-func (c *Catalog) Poll(ctx context.Context, req Request) (h *Held, progress float64, err error) {
+// Poll is Table for those who would rather ask again than wait. If there is no table after a moment it gives nil, and what it knows; the parse goes on for
+// pollLease. id is that of an earlier poll for the same, or "": whoever polls with it has one share in the parse, which CancelPoll ends.
+func (c *Catalog) Poll(ctx context.Context, req Request, id string) (*Held, Polled, error) {
 	j, err := c.request(req)
 	if err != nil {
-		return nil, 0, err
+		return nil, Polled{}, err
 	}
-	if err := c.tables.failed(j.key, c.pollLease); err != nil {
-		return nil, 0, err
-	}
-	type answer struct {
-		h   *Held
-		err error
-	}
-	answers := make(chan answer)
-	gone := make(chan struct{})
-	if !c.begin(func() {
-		lease, cancel := context.WithTimeout(c.ctx, c.pollLease)
-		defer cancel()
-		h, err := c.Table(lease, req)
-		if err != nil && c.ctx.Err() != nil {
-			err = ErrClosed
+	t := c.tables
+	p := t.joinPoll(id, j.key, c.pollLease)
+	if p == nil {
+		if err := t.failed(j.key, c.pollLease); err != nil {
+			return nil, Polled{}, err
 		}
-		select {
-		case answers <- answer{h, err}:
-		case <-gone:
-			if err == nil {
-				<-lease.Done() // a table beyond the budget would be gone before anybody polls again
-				h.Release()
-			} else if lease.Err() == nil {
-				c.tables.fail(j.key, err, c.pollLease)
-			}
+		if p = c.beginPoll(req, j.key); p == nil {
+			return nil, Polled{}, ErrClosed
 		}
-	}) {
-		return nil, 0, ErrClosed
 	}
 	moment := time.NewTimer(c.pollWait)
 	defer moment.Stop()
 	select {
-	case a := <-answers:
-		return a.h, 1, a.err
+	case <-p.done:
+		h, err := t.takePoll(p)
+		if h == nil && err == nil { // another poll of the same id has it
+			h, err = c.Table(ctx, req)
+		}
+		return h, Polled{Progress: 1}, err
 	case <-moment.C:
-		close(gone)
-		return nil, c.tables.progress(j), nil
+		t.leavePoll(p, c.pollLease)
+		return nil, Polled{ID: p.id, Progress: t.progress(j), Until: time.Now().Add(c.pollLease)}, nil
 	case <-ctx.Done():
-		close(gone)
-		return nil, 0, ctx.Err()
+		t.leavePoll(p, c.pollLease)
+		return nil, Polled{}, ctx.Err()
 	}
 }
 
-// begin runs f in a goroutine that Close waits for, unless the catalog is closed.
-func (c *Catalog) begin(f func()) bool {
+// CancelPoll ends the share of a poll in a parse, and the parse if nobody else waits for it. It is false if there is nothing to end any more.
+func (c *Catalog) CancelPoll(id string) bool {
 	c.tables.mu.Lock()
 	defer c.tables.mu.Unlock()
-	if c.tables.closed {
+	p := c.tables.polls[id]
+	if p == nil {
 		return false
 	}
-	c.wg.Go(f)
-	return true
+	delete(c.tables.polls, id)
+	p.end()
+	select {
+	case <-p.done:
+		return false
+	default:
+		return true
+	}
+}
+
+// beginPoll has a table parsed for who polls, and counts the caller as the first one; nil: the catalog is closed.
+func (c *Catalog) beginPoll(req Request, k key) *poll {
+	t := c.tables
+	p := &poll{id: rand.Text(), key: k, done: make(chan struct{}), asking: 1}
+	p.lease, p.end = context.WithCancel(c.ctx)
+	p.timer = time.AfterFunc(c.pollLease, p.end)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		p.timer.Stop()
+		p.end()
+		return nil
+	}
+	t.polls[p.id] = p
+	c.wg.Go(func() {
+		h, err := c.Table(p.lease, req)
+		if err != nil && c.ctx.Err() != nil {
+			err = ErrClosed
+		}
+		t.endPoll(p, h, err, c.pollLease)
+		<-p.lease.Done() // a table beyond the budget would be gone before anybody polls again
+		p.timer.Stop()
+		t.forgetPoll(p).Release()
+	})
+	return p
+}
+
+// endPoll tells all who ask the end of a parse. An error that nobody asks for is kept.
+func (t *tables) endPoll(p *poll, h *Held, err error, lease time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p.held, p.err = h, err
+	close(p.done)
+	t.keepError(p, lease)
+}
+
+// keepError keeps the error of a poll for whoever polls next, unless somebody is about to get it, or the poll was given up. t.mu is held.
+func (t *tables) keepError(p *poll, lease time.Duration) {
+	if p.err == nil || p.asking > 0 {
+		return
+	}
+	if p.lease.Err() == nil {
+		t.fail(p.key, p.err, lease)
+	}
+	delete(t.polls, p.id)
+	p.end()
+}
+
+// joinPoll gives the poll of an id, with another lease, and counts the caller as one who asks; nil: there is none, or it is about another version.
+func (t *tables) joinPoll(id string, k key, lease time.Duration) *poll {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p := t.polls[id]
+	if p == nil || p.key != k {
+		return nil
+	}
+	p.asking++
+	p.timer.Reset(lease)
+	return p
+}
+
+// leavePoll is for a call that no longer waits. The lease begins with it.
+func (t *tables) leavePoll(p *poll, lease time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p.asking--
+	p.timer.Reset(lease)
+	select {
+	case <-p.done:
+		t.keepError(p, lease)
+	default:
+	}
+}
+
+// takePoll gives what a poll has come to, and ends it.
+func (t *tables) takePoll(p *poll) (*Held, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	h := p.held
+	p.held = nil
+	p.asking--
+	delete(t.polls, p.id)
+	p.end()
+	return h, p.err
+}
+
+// forgetPoll gives the table that nobody has taken.
+func (t *tables) forgetPoll(p *poll) *Held {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.polls, p.id)
+	h := p.held
+	p.held = nil
+	return h
 }
 
 // progress is how much of its file a parse under way has read.
@@ -89,10 +200,8 @@ func (t *tables) progress(j job) float64 {
 	return 0
 }
 
-// fail keeps an error for the next poll.
+// fail keeps an error for the next poll. t.mu is held.
 func (t *tables) fail(k key, err error, lease time.Duration) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	for k, f := range t.failures {
 		if time.Since(f.at) > lease {
 			delete(t.failures, k)

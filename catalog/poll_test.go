@@ -37,7 +37,8 @@ func (w *world) polled(lease time.Duration, text string) (c *Catalog, step chan 
 }
 
 func TestPollTellsProgress(t *testing.T) {
-	for _, cached := range []bool{true, false} {
+	for i := range 4 {
+		cached, again := i&1 == 0, i&2 == 0 // polls go on with the ID of the first one
 		w := newWorld(t, memory(-1), func(c *Config) {
 			if !cached {
 				c.CacheDir = "" // then the table is beyond what may be kept
@@ -45,32 +46,35 @@ func TestPollTellsProgress(t *testing.T) {
 		})
 		text := largeText(1000, nil)
 		c, step, _ := w.polled(time.Hour, text)
-		seen, last := 0, 0.0
+		seen, last, id := 0, 0.0, ""
 		for range 10 {
-			h, progress, err := c.Poll(t.Context(), Request{Name: "a.rows"})
-			if h != nil || err != nil || progress < last || progress > 1 {
-				t.Fatalf("Poll gives %v, %v, %v after %v", h, progress, err, last)
+			h, at, err := c.Poll(t.Context(), Request{Name: "a.rows"}, id)
+			if h != nil || err != nil || at.Progress < last || at.Progress > 1 || at.ID == "" || again && id != "" && at.ID != id {
+				t.Fatalf("Poll gives %v, %+v, %v after %v", h, at, err, last)
 			}
-			if progress > last {
+			if at.Progress > last {
 				seen++
 			}
-			last = progress
+			last = at.Progress
+			if again {
+				id = at.ID
+			}
 			step <- struct{}{}
 		}
 		if seen < 5 {
 			t.Errorf("progress rose %d times in 10 steps, to %v", seen, last)
 		}
 		eventually(t, "the table", func() error {
-			h, progress, err := c.Poll(t.Context(), Request{Name: "a.rows"})
+			h, at, err := c.Poll(t.Context(), Request{Name: "a.rows"}, id)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if h == nil {
-				return fmt.Errorf("%v of it", progress)
+				return fmt.Errorf("%v of it", at.Progress)
 			}
 			defer h.Release()
-			if progress != 1 {
-				t.Errorf("progress is %v at the end", progress)
+			if at.Progress != 1 {
+				t.Errorf("progress is %v at the end", at.Progress)
 			}
 			return sameRows(t.Context(), c, h, Selection{}, rowsOfText(text, 0))
 		})
@@ -81,10 +85,21 @@ func TestPollTellsProgress(t *testing.T) {
 }
 
 func TestPollTellsAnErrorOnce(t *testing.T) {
+	for _, again := range []bool{false, true} {
+		pollTellsAnErrorOnce(t, again)
+	}
+}
+
+// pollTellsAnErrorOnce polls with the ID of the last poll, or without.
+func pollTellsAnErrorOnce(t *testing.T, again bool) {
 	w := newWorld(t)
 	c, step, _ := w.polled(time.Hour, textOf(1, 250)+"!\n")
+	id := ""
 	poll := func() error {
-		h, _, err := c.Poll(t.Context(), Request{Name: "a.rows"})
+		h, at, err := c.Poll(t.Context(), Request{Name: "a.rows"}, id)
+		if again {
+			id = at.ID
+		}
 		if h != nil {
 			t.Fatal("a table of a malformed file")
 		}
@@ -116,7 +131,7 @@ func TestPollTellsAnErrorOnce(t *testing.T) {
 // poll2 polls for a table that is there.
 func poll2(c *Catalog) error {
 	c.pollWait = time.Hour
-	h, _, err := c.Poll(context.Background(), Request{Name: "a.rows"})
+	h, _, err := c.Poll(context.Background(), Request{Name: "a.rows"}, "")
 	h.Release()
 	return err
 }
@@ -124,7 +139,7 @@ func poll2(c *Catalog) error {
 func TestParseEndsWhenNobodyPolls(t *testing.T) {
 	w := newWorld(t)
 	c, step, stopped := w.polled(50*time.Millisecond, textOf(1, 1000))
-	if h, _, err := c.Poll(t.Context(), Request{Name: "a.rows"}); h != nil || err != nil {
+	if h, _, err := c.Poll(t.Context(), Request{Name: "a.rows"}, ""); h != nil || err != nil {
 		t.Fatalf("Poll gives %v, %v", h, err)
 	}
 	if err := <-stopped; !errors.Is(err, context.Canceled) {
@@ -132,6 +147,80 @@ func TestParseEndsWhenNobodyPolls(t *testing.T) {
 	}
 	close(step)
 	w.want(c, "a.rows")
+	w.close(c)
+	w.wantTidy()
+}
+
+// TestCancelPoll cancels one poll of those who wait for a parse.
+func TestCancelPoll(t *testing.T) {
+	w := newWorld(t)
+	text := textOf(1, 1000)
+	c, step, stopped := w.polled(time.Hour, text)
+	poll := func(id string) Polled {
+		t.Helper()
+		h, at, err := c.Poll(t.Context(), Request{Name: "a.rows"}, id)
+		if h != nil || err != nil {
+			t.Fatalf("Poll gives %v, %v", h, err)
+		}
+		return at
+	}
+	if c.CancelPoll("nobody's") {
+		t.Error("a poll was cancelled that nobody began")
+	}
+	alone := poll(poll("").ID)
+	eventually(t, "a parse", func() error {
+		if w.format.parses.Load() == 0 {
+			return errText("none yet")
+		}
+		return nil
+	})
+	if !c.CancelPoll(alone.ID) {
+		t.Error("the poll is not cancelled")
+	}
+	if err := <-stopped; !errors.Is(err, context.Canceled) {
+		t.Errorf("the parse ended by %v", err)
+	}
+	if c.CancelPoll(alone.ID) {
+		t.Error("the poll is cancelled twice")
+	}
+
+	// The parse goes on for the others: another poll, one who waits.
+	one, other := poll(""), poll("")
+	if one.ID == other.ID {
+		t.Error("two polls have one ID")
+	}
+	waits := make(chan error, 1)
+	go func() {
+		h, err := c.Table(context.Background(), Request{Name: "a.rows"})
+		h.Release()
+		waits <- err
+	}()
+	eventually(t, "one waits", func() error {
+		if n := c.Stats().Shared; n < 2 {
+			return fmt.Errorf("%d do", n)
+		}
+		return nil
+	})
+	if !c.CancelPoll(one.ID) {
+		t.Error("the poll is not cancelled")
+	}
+	close(step)
+	must(t, <-waits)
+	eventually(t, "the table", func() error {
+		h, _, err := c.Poll(t.Context(), Request{Name: "a.rows"}, other.ID)
+		must(t, err)
+		if h == nil {
+			return errText("none yet")
+		}
+		defer h.Release()
+		return sameRows(t.Context(), c, h, Selection{}, rowsOfText(text, 0))
+	})
+	if c.CancelPoll(other.ID) {
+		t.Error("a poll that is over was cancelled")
+	}
+	if len(stopped) > 0 {
+		t.Errorf("a parse ended by %v", <-stopped)
+	}
 	w.close(c)
 	w.wantTidy()
 }
@@ -146,9 +235,11 @@ func TestCloseWhileOthersPoll(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 8 {
 			wg.Go(func() {
+				id := ""
 				for {
-					h, _, err := c.Poll(context.Background(), Request{Name: "a.rows"})
+					h, at, err := c.Poll(context.Background(), Request{Name: "a.rows"}, id)
 					h.Release()
+					id = at.ID
 					if errors.Is(err, ErrClosed) {
 						return
 					}

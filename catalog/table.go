@@ -69,6 +69,12 @@ func (c *Catalog) request(req Request) (job, error) {
 	return j, nil
 }
 
+// Check gives the error, if any, that Table would give before it looks for the table: there is no such entry, it has another version, an option is wrong, a limit is met.
+func (c *Catalog) Check(req Request) error {
+	_, err := c.request(req)
+	return err
+}
+
 // Read is Table and Scan for who wants the rows at once; the columns that it asks for are those of the selection. Where the table was lost from the cache and its file is the one that was parsed then, rows are given
 // while the file is parsed; Table of the answer has no batches then, and Cached is false.
 func (c *Catalog) Read(ctx context.Context, req Request, sel Selection) (*Held, *Scan, error) {

@@ -32,6 +32,9 @@ func (s *service) ListActions(_ *flight.Empty, stream flight.FlightService_ListA
 	for _, a := range actions {
 		all = append(all, &flight.ActionType{Type: a.name, Description: a.doc})
 	}
+	for _, a := range messageActions {
+		all = append(all, &flight.ActionType{Type: a.name, Description: a.doc})
+	}
 	if s.sql != nil {
 		all = append(all, sql.Actions()...)
 	}
@@ -47,6 +50,9 @@ func (s *service) ListActions(_ *flight.Empty, stream flight.FlightService_ListA
 func (s *service) DoAction(req *flight.Action, stream flight.FlightService_DoActionServer) error {
 	if sql.HasAction(req.GetType()) {
 		return s.actSQL(req, stream)
+	}
+	if known, err := s.actMessage(req, stream); known {
+		return err
 	}
 	i := slices.IndexFunc(actions, func(a action) bool { return a.name == req.GetType() })
 	if i < 0 {
@@ -75,6 +81,9 @@ func runAction(ctx context.Context, s *service, a action, body []byte) (any, err
 func actionNames() string {
 	var names []string
 	for _, a := range actions {
+		names = append(names, a.name)
+	}
+	for _, a := range messageActions {
 		names = append(names, a.name)
 	}
 	return strings.Join(names, ", ")

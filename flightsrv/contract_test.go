@@ -367,7 +367,7 @@ func TestActions(t *testing.T) {
 	for a, err := types.Recv(); err == nil; a, err = types.Recv() {
 		names = append(names, a.Type)
 	}
-	if want := []string{"refresh", "evict", "describe", "stats"}; !slices.Equal(names, want) {
+	if want := []string{"refresh", "evict", "describe", "stats", "CancelFlightInfo", "RenewFlightEndpoint"}; !slices.Equal(names, want) {
 		t.Errorf("ListActions %v, want %v", names, want)
 	}
 	do := func(action, body string) (map[string]any, error) {
@@ -408,7 +408,10 @@ func TestActions(t *testing.T) {
 		words        string
 	}{
 		{"drop", "", codes.Unimplemented, "describe"},
-		{"CancelFlightInfo", "", codes.Unimplemented, "CancelFlightInfo"},
+		{"CancelFlightInfo", "", codes.InvalidArgument, "CancelFlightInfo"},
+		{"CancelFlightInfo", "\xff", codes.InvalidArgument, "CancelFlightInfoRequest"},
+		{"RenewFlightEndpoint", "{}", codes.InvalidArgument, "RenewFlightEndpoint"},
+		{"CancelQuery", "", codes.Unimplemented, "SQL"},
 		{"", "", codes.Unimplemented, "unknown"},
 		{"describe", "", codes.InvalidArgument, "name"},
 		{"describe", "none.fake", codes.NotFound, "none.fake"},

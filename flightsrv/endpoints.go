@@ -1,6 +1,10 @@
 package flightsrv
 
 import (
+	"fmt"
+	"net/url"
+	"strings"
+
 	"github.com/apache/arrow/go/v17/arrow/flight"
 
 	"github.com/vibeflight/vibeflight/readers"
@@ -68,4 +72,42 @@ func split(sizes []int64, n int) []int {
 		before += s
 	}
 	return append(bounds, len(sizes))
+}
+
+// sameConnection is the location that says: where you asked (Flight.proto, FlightEndpoint.location).
+const sameConnection = "arrow-flight-reuse-connection://?"
+
+// locationsOf makes URIs, as Flight's clients know them, of what --advertise says. A host and port alone are served like ours, by TLS or not.
+func locationsOf(advertise []string, encrypted bool) ([]*flight.Location, error) {
+	var out []*flight.Location
+	for _, a := range advertise {
+		uri := a
+		switch scheme, path, ok := strings.Cut(a, "://"); {
+		case !ok && encrypted:
+			uri = "grpc+tls://" + a
+		case !ok:
+			uri = "grpc+tcp://" + a
+		case scheme == "unix": // as in --listen; Flight has another word
+			uri = "grpc+unix://" + path
+		}
+		if !isLocation(uri) {
+			return nil, fmt.Errorf("--advertise %q: want host:port, grpc://host:port, grpc+tls://host:port, unix:///path or %s", a, sameConnection)
+		}
+		out = append(out, &flight.Location{Uri: uri})
+	}
+	return out, nil
+}
+
+func isLocation(uri string) bool {
+	u, err := url.Parse(uri)
+	if err != nil {
+		return false
+	}
+	switch u.Scheme {
+	case "grpc", "grpc+tcp", "grpc+tls":
+		return u.Hostname() != "" && u.Port() != "" && strings.TrimRight(u.Path, "/") == "" && u.RawQuery == ""
+	case "grpc+unix":
+		return u.Host == "" && len(u.Path) > 1
+	}
+	return uri == sameConnection
 }

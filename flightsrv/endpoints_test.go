@@ -49,3 +49,38 @@ func TestEndpointCount(t *testing.T) {
 		}
 	}
 }
+
+func TestLocations(t *testing.T) {
+	for _, c := range []struct {
+		advertise string
+		encrypted bool
+		want      string // "": refused
+	}{
+		{"h:1", false, "grpc+tcp://h:1"},
+		{"h:1", true, "grpc+tls://h:1"},
+		{"[::1]:8815", false, "grpc+tcp://[::1]:8815"},
+		{"grpc://h:1", true, "grpc://h:1"},
+		{"grpc+tls://h:1", false, "grpc+tls://h:1"},
+		{"unix:///run/v.sock", false, "grpc+unix:///run/v.sock"},
+		{"grpc+unix:///run/v.sock", true, "grpc+unix:///run/v.sock"},
+		{"arrow-flight-reuse-connection://?", false, "arrow-flight-reuse-connection://?"},
+		{"arrow-flight-reuse-connection://h:1", false, ""},
+		{"", false, ""},
+		{"h", false, ""},
+		{":1", false, ""},
+		{"grpc://h", false, ""},
+		{"grpc://h:1/path", false, ""},
+		{"unix://v.sock", false, ""},
+		{"unix://", false, ""},
+		{"http://h:1", false, ""},
+		{"grpc://h:port", false, ""},
+	} {
+		got, err := locationsOf([]string{c.advertise}, c.encrypted)
+		switch {
+		case c.want == "" && err == nil:
+			t.Errorf("--advertise %q gives %v", c.advertise, got)
+		case c.want != "" && (err != nil || got[0].GetUri() != c.want):
+			t.Errorf("--advertise %q gives %v, %v; want %s", c.advertise, got, err, c.want)
+		}
+	}
+}

@@ -14,7 +14,10 @@ import (
 )
 
 // commandOf reads a descriptor. The components of a path are joined, so that one component may hold the whole name.
-func commandOf(d *flight.FlightDescriptor) (Ticket, error) {
+func commandOf(d *flight.FlightDescriptor) (Ticket, error) { return descriptorOf(d, ParseCommand) }
+
+// descriptorOf is commandOf with the parser of commands.
+func descriptorOf(d *flight.FlightDescriptor, parse func([]byte) (Ticket, error)) (Ticket, error) {
 	switch d.GetType() {
 	case flight.DescriptorPATH:
 		name := strings.Join(d.GetPath(), "/")
@@ -26,7 +29,7 @@ func commandOf(d *flight.FlightDescriptor) (Ticket, error) {
 		}
 		return Ticket{Name: name}, nil
 	case flight.DescriptorCMD:
-		return ParseCommand(d.GetCmd())
+		return parse(d.GetCmd())
 	}
 	return Ticket{}, fmt.Errorf("descriptor: %w", &TicketError{"type", fmt.Errorf("want PATH or CMD, have %v", d.GetType())})
 }
@@ -49,40 +52,6 @@ func (s *service) GetFlightInfo(ctx context.Context, d *flight.FlightDescriptor)
 	defer o.Release()
 	t.Version = o.Version
 	return s.info(ctx, d, t, o.Table, o.scan, o.Cached)
-}
-
-// PollFlightInfo is GetFlightInfo for long parses: while the parse goes on it answers soon, with the part of the file that is read and the
-// descriptor to ask with again.
-func (s *service) PollFlightInfo(ctx context.Context, d *flight.FlightDescriptor) (*flight.PollInfo, error) {
-	if ok, err := s.forSQL(ctx, d.GetCmd()); err != nil {
-		return nil, err
-	} else if ok {
-		return s.sql.Poll(ctx, d)
-	}
-	t, err := commandOf(d)
-	if err != nil {
-		return nil, err
-	}
-	callOf(ctx).name = t.Name
-	held, progress, err := s.cfg.Catalog.Poll(ctx, t.request())
-	if err != nil {
-		return nil, err
-	}
-	if held == nil {
-		known := &flight.FlightInfo{FlightDescriptor: d, TotalRecords: -1, TotalBytes: -1, Ordered: true}
-		return &flight.PollInfo{Info: known, FlightDescriptor: d, Progress: &progress}, nil
-	}
-	o, err := s.scan(held, t)
-	if err != nil {
-		return nil, err
-	}
-	defer o.Release()
-	t.Version = o.Version
-	info, err := s.info(ctx, d, t, o.Table, o.scan, o.Cached)
-	if err != nil {
-		return nil, err
-	}
-	return &flight.PollInfo{Info: info, Progress: &progress}, nil
 }
 
 // GetSchema gives the schema that DoGet sends first, byte for byte.

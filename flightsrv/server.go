@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net/url"
-	"strings"
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow/flight"
@@ -27,7 +25,7 @@ type Config struct {
 	Catalog         *catalog.Catalog
 	SQL             sql.Engine     // of Flight SQL, sql.Of of what engine.Open gives; nil: there is none (--no-sql, or a build without cgo)
 	Listen          []string       // host:port or unix:///path; default DefaultListen (--listen)
-	Advertise       []string       // locations for endpoints, as URI or host:port; none: the client keeps its connection (--advertise)
+	Advertise       []string       // locations of every endpoint, as URI or host:port; none: the client keeps its connection (--advertise)
 	Insecure        bool           // listen on addresses that others can reach (--insecure)
 	TLSCert, TLSKey string         // files, PEM, of a certificate and its key, for TLS on all but unix sockets; none: no TLS (--tls-cert, --tls-key)
 	MaxMessageBytes int            // of a message that holds one row; default 256 MiB (--max-message-bytes)
@@ -81,7 +79,7 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Drain == 0 {
 		cfg.Drain = DefaultDrain
 	}
-	locations, err := locationsOf(cfg.Advertise)
+	locations, err := locationsOf(cfg.Advertise, cfg.TLSCert != "")
 	if err != nil {
 		return nil, err
 	}
@@ -127,23 +125,6 @@ func (s *service) options() []grpc.ServerOption {
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: keepaliveAfter, Timeout: keepaliveTimeout}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: keepaliveMinAllowed, PermitWithoutStream: true}),
 	}
-}
-
-// locationsOf makes URIs of what --advertise says.
-func locationsOf(advertise []string) ([]*flight.Location, error) {
-	var out []*flight.Location
-	for _, a := range advertise {
-		uri := a
-		if !strings.Contains(a, "://") {
-			uri = "grpc+tcp://" + a
-		}
-		u, err := url.Parse(uri)
-		if err != nil || u.Host == "" && u.Path == "" {
-			return nil, fmt.Errorf("--advertise %q: want host:port or a URI such as grpc+tls://host:port", a)
-		}
-		out = append(out, &flight.Location{Uri: uri})
-	}
-	return out, nil
 }
 
 // Addrs is where the server listens, with the ports that it was given for port 0: host:port or unix:///path.

@@ -55,7 +55,7 @@ func TestWithoutSQL(t *testing.T) {
 	if g, err := f.get(t, "a.fake"); err != nil || g.rows != 10 {
 		t.Errorf("afterwards: %v", err)
 	}
-	if got := actionTypes(t, f); len(got) != len(actions) {
+	if got := actionTypes(t, f); len(got) != len(actions)+len(messageActions) {
 		t.Errorf("actions %v", got)
 	}
 }
@@ -111,7 +111,7 @@ func TestBesideSQL(t *testing.T) {
 	if err != nil || !sameMessage(schema.Schema, g.header) {
 		t.Errorf("GetSchema: %v", err)
 	}
-	if got, want := len(actionTypes(t, f)), len(actions)+len(sql.Actions()); got != want {
+	if got, want := len(actionTypes(t, f)), len(actions)+len(messageActions)+len(sql.Actions()); got != want {
 		t.Errorf("%d actions, want %d", got, want)
 	}
 }

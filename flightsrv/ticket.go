@@ -27,6 +27,7 @@ type Ticket struct {
 	Compression Compression
 	Version     string         // of the file; empty: any
 	Options     map[string]any // of the format: string, bool or float64
+	Poll        string         // which poll of PollFlightInfo a command goes on with; tickets have none
 }
 
 // Compression of the IPC bodies.
@@ -65,6 +66,9 @@ func (e *TicketError) Unwrap() error { return e.Err }
 // ParseTicket reads a ticket: a UTF-8 name alone, or a JSON object where the first byte is '{'. Errors wrap *TicketError.
 func ParseTicket(b []byte) (Ticket, error) {
 	t, err := parseTicket(b)
+	if err == nil {
+		err = t.refusePoll()
+	}
 	if err != nil {
 		return Ticket{}, fmt.Errorf("ticket: %w", err)
 	}
@@ -73,6 +77,26 @@ func ParseTicket(b []byte) (Ticket, error) {
 
 // ParseCommand reads a descriptor's command: a ticket without rows.
 func ParseCommand(b []byte) (Ticket, error) {
+	t, err := parsePolled(b)
+	if err != nil {
+		return Ticket{}, err
+	}
+	if err := t.refusePoll(); err != nil {
+		return Ticket{}, fmt.Errorf("command: %w", err)
+	}
+	return t, nil
+}
+
+// refusePoll gives an error if t goes on with a poll.
+func (t Ticket) refusePoll() error {
+	if t.Poll != "" {
+		return &TicketError{"poll", errors.New("stands in the commands that PollFlightInfo gives, for the next PollFlightInfo and for CancelFlightInfo")}
+	}
+	return nil
+}
+
+// parsePolled is ParseCommand of a command that may go on with a poll.
+func parsePolled(b []byte) (Ticket, error) {
 	t, err := parseTicket(b)
 	if err == nil && t.Rows != nil {
 		err = &TicketError{"rows", errors.New("stands in tickets only, as GetFlightInfo gives them")}
@@ -132,6 +156,8 @@ func (t *Ticket) set(m member) (err error) {
 	switch m.key {
 	case "name":
 		t.Name, err = textOf(m.value)
+	case "poll":
+		t.Poll, err = textOf(m.value)
 	case "version":
 		t.Version, err = textOf(m.value)
 	case "columns":
@@ -272,8 +298,9 @@ func (t Ticket) Encode() []byte {
 		Compression string         `json:"compression,omitempty"`
 		Version     string         `json:"version,omitempty"`
 		Options     map[string]any `json:"options,omitempty"`
+		Poll        string         `json:"poll,omitempty"`
 	}
-	j.Name, j.Columns, j.BBox, j.Rows, j.Limit, j.Version, j.Options = t.Name, t.Columns, t.BBox, t.Rows, t.Limit, t.Version, t.Options
+	j.Name, j.Columns, j.BBox, j.Rows, j.Limit, j.Version, j.Options, j.Poll = t.Name, t.Columns, t.BBox, t.Rows, t.Limit, t.Version, t.Options, t.Poll
 	j.Geometry = unlessFirst(geometryEncodings, int(t.Encoding.Geometry))
 	j.Coords = unlessFirst(coordLayouts, int(t.Encoding.Coords))
 	j.Compression = unlessFirst(compressions, int(t.Compression))
@@ -290,7 +317,7 @@ func (t Ticket) Encode() []byte {
 // isName reports that t says nothing beside the name, and that the name can stand alone.
 func (t Ticket) isName() bool {
 	return t.Name != "" && t.Name[0] != '{' && t.Columns == nil && t.BBox == nil && t.Rows == nil && t.Limit == nil &&
-		t.Encoding == (geoarrow.Encoding{}) && t.Compression == NoCompression && t.Version == "" && len(t.Options) == 0
+		t.Encoding == (geoarrow.Encoding{}) && t.Compression == NoCompression && t.Version == "" && len(t.Options) == 0 && t.Poll == ""
 }
 
 func unlessFirst(names []string, i int) string {

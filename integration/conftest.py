@@ -2,6 +2,7 @@
 import hashlib
 import json
 import os
+import subprocess
 import tempfile
 
 import naturalearth
@@ -58,6 +59,20 @@ def generated(tmp_path_factory):
     vibeflight("gen", "buildings", "--size", "60MB", "-o", folder / "buildings.geojson")
     vibeflight("gen", "mixed", "--features", 20_000, "-o", folder / "mixed.geojson")
     return folder
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory):
+    """The files of a certificate for 127.0.0.1, signed by itself, and of its key."""
+    return make_certificate(tmp_path_factory.mktemp("certificate"))
+
+
+def make_certificate(folder):
+    """Has the program that comes with Go write cert.pem and key.pem."""
+    root = subprocess.run(["go", "env", "GOROOT"], capture_output=True, text=True, check=True).stdout.strip()
+    subprocess.run(["go", "run", f"{root}/src/crypto/tls/generate_cert.go", "--host", "127.0.0.1,localhost", "--ca", "--ecdsa-curve", "P256"],
+                   cwd=folder, capture_output=True, check=True)
+    return folder / "cert.pem", folder / "key.pem"
 
 
 @pytest.fixture(scope="session")

@@ -20,15 +20,18 @@ READY = "listening on"  # stands in the log line that says that calls are answer
 class Server:
     """A `vibeflight serve` over the folder data, on a loopback port of its own unless listen says otherwise.
 
-    cache is its cache folder, "" for none. Unless it is given, the server has one of its own that goes with it: never the user's.
+    tls is a pair of files, its certificate, which its clients trust, and the key. cache is its cache folder, "" for none. Unless it is given, the server has one of its own that goes with it: never the user's.
 
     with Server(folder) as server:
         server.client().do_get(...)
     """
 
-    def __init__(self, data, *flags, listen=None, cache=None):
+    def __init__(self, data, *flags, listen=None, cache=None, tls=None):
         self.location = listen or f"127.0.0.1:{free_port()}"
-        self.uri = self.location if self.location.startswith("unix:") else f"grpc://{self.location}"
+        self.uri = self.location if self.location.startswith("unix:") else f"grpc{'+tls' if tls else ''}://{self.location}"
+        self.trusted = pathlib.Path(tls[0]).read_bytes() if tls else None
+        if tls:
+            flags = (*flags, "--tls-cert", str(tls[0]), "--tls-key", str(tls[1]))
         self._own_cache = tempfile.TemporaryDirectory(prefix="vibeflight-cache-") if cache is None else None
         cache = self._own_cache.name if cache is None else cache
         self.command = [str(BINARY), "serve", "--data", str(data), "--cache-dir", str(cache), "--listen", self.location, *flags]
@@ -71,7 +74,7 @@ class Server:
 
     def client(self):
         """A client that is closed with the server."""
-        client = flight.connect(self.uri)
+        client = flight.connect(self.uri, tls_root_certs=self.trusted) if self.trusted else flight.connect(self.uri)
         self._clients.append(client)
         return client
 

@@ -52,7 +52,7 @@ func (c *serveConfig) flags(f *pflag.FlagSet) {
 	c.MaxMessageBytes = flightsrv.DefaultMaxMessageBytes
 	f.StringArrayVar(&c.Data, "data", nil, "folder to serve, as DIR or ALIAS=DIR; may repeat")
 	f.StringArrayVar(&c.Listen, "listen", []string{flightsrv.DefaultListen}, "address, as HOST:PORT or unix:///PATH; may repeat")
-	f.StringArrayVar(&c.Advertise, "advertise", nil, "location that clients are sent to, as grpc://HOST:PORT; may repeat")
+	f.StringArrayVar(&c.Advertise, "advertise", nil, "location that clients are sent to for rows, as HOST:PORT, grpc://HOST:PORT, grpc+tls://HOST:PORT or unix:///PATH; may repeat")
 	f.BoolVar(&c.Insecure, "insecure", false, "listen on addresses beyond this machine although there is no login, and no TLS unless --tls-cert is given")
 	f.StringVar(&c.TLSCert, "tls-cert", "", "file, PEM, of the server's certificate and those that sign it: HOST:PORT is served by TLS; read again when it changes")
 	f.StringVar(&c.TLSKey, "tls-key", "", "file, PEM, of the certificate's key")

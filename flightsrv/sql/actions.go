@@ -13,7 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// action is one of Flight SQL's own actions, or of Flight's that Flight SQL clients use: a message in, a message out.
+// action is one of Flight SQL's own actions, or of Flight's about sessions: a message in, a message out.
 type action struct {
 	name, doc string
 	run       func(s *Server, ctx context.Context, body []byte) ([]byte, error)
@@ -26,7 +26,6 @@ func actions() []action {
 		{flightsql.CreatePreparedStatementActionType, "prepares a query", (*Server).createPrepared},
 		{flightsql.ClosePreparedStatementActionType, "gives up a prepared statement", (*Server).closePrepared},
 		{flightsql.CancelQueryActionType, "ends a query; CancelFlightInfo has taken its place", (*Server).cancelQuery},
-		{flight.CancelFlightInfoActionType, "ends the query of a FlightInfo", plain((*Server).cancelInfo)},
 		{flight.SetSessionOptionsActionType, "sets the catalog and the schema in which names are looked up", plain((*Server).setSessionOptions)},
 		{flight.GetSessionOptionsActionType, "gives the options of the session", plain((*Server).getSessionOptions)},
 		{flight.CloseSessionActionType, "forgets the options of the session", plain((*Server).closeSession)},
@@ -141,7 +140,7 @@ func (s *Server) closePrepared(_ context.Context, body []byte) ([]byte, error) {
 	return nil, nil
 }
 
-func (s *Server) cancelQuery(ctx context.Context, body []byte) ([]byte, error) {
+func (s *Server) cancelQuery(_ context.Context, body []byte) ([]byte, error) {
 	var m pb.ActionCancelQueryRequest //nolint:staticcheck // deprecated in the protocol, and what ADBC and older clients send
 	if err := into(body, &m); err != nil {
 		return nil, err
@@ -150,42 +149,13 @@ func (s *Server) cancelQuery(ctx context.Context, body []byte) ([]byte, error) {
 	if err := proto.Unmarshal(m.GetInfo(), &info); err != nil {
 		return nil, &RequestError{"info", err}
 	}
-	result, err := s.cancelInfo(ctx, &flight.CancelFlightInfoRequest{Info: &info})
+	cancelled, err := s.Cancel(&info)
 	if err != nil {
 		return nil, err
 	}
 	out := pb.ActionCancelQueryResult_CANCEL_RESULT_NOT_CANCELLABLE
-	if result.GetStatus() == flight.CancelStatusCancelled {
+	if cancelled {
 		out = pb.ActionCancelQueryResult_CANCEL_RESULT_CANCELLED
 	}
 	return pack(&pb.ActionCancelQueryResult{Result: out}) //nolint:staticcheck // as above
-}
-
-// cancelInfo ends the queries that the tickets of a FlightInfo stand for. What is over already, and what is no query, can't be cancelled.
-func (s *Server) cancelInfo(_ context.Context, m *flight.CancelFlightInfoRequest) (*flight.CancelFlightInfoResult, error) {
-	out := &flight.CancelFlightInfoResult{Status: flight.CancelStatusNotCancellable}
-	for _, e := range m.GetInfo().GetEndpoint() {
-		ticket := e.GetTicket().GetTicket()
-		if Name(ticket) != "TicketStatementQuery" {
-			continue
-		}
-		m, err := commandOf(ticket)
-		if err != nil {
-			return nil, err
-		}
-		t, ok := m.(*pb.TicketStatementQuery)
-		if !ok {
-			continue
-		}
-		s.mu.Lock()
-		r := s.results[string(t.GetStatementHandle())]
-		var gone query
-		if r != nil {
-			gone = s.dropResult(r)
-			out.Status = flight.CancelStatusCancelled
-		}
-		s.mu.Unlock()
-		s.release(gone)
-	}
-	return out, nil
 }

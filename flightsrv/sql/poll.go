@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/flight"
 	pb "github.com/apache/arrow/go/v17/arrow/flight/gen/flight"
+	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
 const (
@@ -19,7 +20,7 @@ const (
 
 // poll is a query that is being prepared for a client that asks again. info and err are set when done is closed.
 type poll struct {
-	done   chan struct{}
+	done   chan struct{} // closed under Server.mu
 	cancel context.CancelFunc
 	info   *flight.FlightInfo
 	err    error
@@ -51,7 +52,7 @@ func (s *Server) Poll(ctx context.Context, d *flight.FlightDescriptor) (*flight.
 	if err != nil {
 		return nil, err
 	}
-	return s.wait(ctx, id, p, d)
+	return s.wait(ctx, id, p)
 }
 
 func done(info *flight.FlightInfo) *flight.PollInfo {
@@ -59,7 +60,7 @@ func done(info *flight.FlightInfo) *flight.PollInfo {
 	return &flight.PollInfo{Info: info, Progress: &progress}
 }
 
-func (s *Server) wait(ctx context.Context, id string, p *poll, d *flight.FlightDescriptor) (*flight.PollInfo, error) {
+func (s *Server) wait(ctx context.Context, id string, p *poll) (*flight.PollInfo, error) {
 	timer := time.NewTimer(s.pollWait)
 	defer timer.Stop()
 	select {
@@ -80,9 +81,11 @@ func (s *Server) wait(ctx context.Context, id string, p *poll, d *flight.FlightD
 	if err != nil {
 		return nil, err
 	}
+	again := &flight.FlightDescriptor{Type: flight.DescriptorCMD, Cmd: ticket}
 	return &flight.PollInfo{
-		Info:             &flight.FlightInfo{FlightDescriptor: d, TotalRecords: -1, TotalBytes: -1, Ordered: true},
-		FlightDescriptor: &flight.FlightDescriptor{Type: flight.DescriptorCMD, Cmd: ticket},
+		Info:             &flight.FlightInfo{FlightDescriptor: again, TotalRecords: -1, TotalBytes: -1, Ordered: true}, // CancelFlightInfo finds the poll by it
+		FlightDescriptor: again,
+		ExpirationTime:   timestamppb.New(time.Now().Add(pollLease)),
 	}, nil
 }
 
@@ -102,7 +105,7 @@ func (s *Server) addPoll(ctx context.Context, d *flight.FlightDescriptor) (strin
 	unhook := context.AfterFunc(s.ctx, p.cancel)
 	s.polls[id] = p
 	s.wg.Go(func() {
-		defer close(p.done)
+		defer s.endPoll(id, p)
 		defer unhook()
 		defer func() {
 			if v := recover(); v != nil {
@@ -112,6 +115,17 @@ func (s *Server) addPoll(ctx context.Context, d *flight.FlightDescriptor) (strin
 		p.info, p.err = s.Info(ctx, d)
 	})
 	return id, p, nil
+}
+
+// endPoll tells who polls that the query is prepared. A poll that was cancelled or expired meanwhile leaves no result.
+func (s *Server) endPoll(id string, p *poll) {
+	s.mu.Lock()
+	wanted := s.polls[id] == p
+	close(p.done)
+	s.mu.Unlock()
+	if !wanted {
+		s.cancelPrepared(p)
+	}
 }
 
 func (s *Server) findPoll(id string) (*poll, error) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 )
 
 func TestStatementQuery(t *testing.T) {
@@ -443,6 +445,64 @@ func TestPoll(t *testing.T) {
 	poll, err = p.ExecutePoll(ctx, nil)
 	if err != nil || poll.GetProgress() != 1 || len(poll.Info.Endpoint) != 1 {
 		t.Errorf("of a prepared statement: %v, %v", poll, err)
+	}
+}
+
+// A poll is cancelled before and behind the end of the preparation.
+func TestCancelOfPolls(t *testing.T) {
+	f := serveFake(t)
+	ctx := t.Context()
+	for _, prepared := range []bool{false, true} {
+		poll, err := f.client.ExecutePoll(ctx, "rows=3 block=prepare", nil)
+		if err != nil || poll.FlightDescriptor == nil || poll.ExpirationTime == nil {
+			t.Fatalf("while it goes on: %v, %v", poll, err)
+		}
+		if prepared {
+			close(f.fake.gate)
+			eventually(t, "the query is prepared", func() bool {
+				stats, err := f.act(t, "stats", nil)
+				return err == nil && strings.Contains(string(stats), `"results":1`)
+			})
+		}
+		for _, want := range []flight.CancelStatus{flight.CancelStatusCancelled, flight.CancelStatusNotCancellable} {
+			got, err := f.client.CancelFlightInfo(ctx, &flight.CancelFlightInfoRequest{Info: poll.Info})
+			if err != nil || got.Status != want {
+				t.Errorf("CancelFlightInfo: %v, %v; want %v", got, err, want)
+			}
+		}
+		f.nothingOpen(t)
+		_, err = f.client.ExecutePoll(ctx, "", poll.FlightDescriptor)
+		wantStatus(t, err, codes.NotFound, "poll")
+	}
+}
+
+// A result that waits to be fetched can be kept for longer, one that was fetched can't.
+func TestRenewFlightEndpoint(t *testing.T) {
+	f := serveFake(t)
+	ctx := t.Context()
+	info, err := f.client.Execute(ctx, "rows=3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	renew := func() (*flight.FlightEndpoint, error) {
+		return f.client.RenewFlightEndpoint(ctx, &flight.RenewFlightEndpointRequest{Endpoint: info.Endpoint[0]})
+	}
+	got, err := renew()
+	if err != nil || !proto.Equal(got, info.Endpoint[0]) {
+		t.Errorf("got %v, %v", got, err)
+	}
+	if recs, err := f.fetch(t, info); err != nil || rowCount(recs) != 3 {
+		t.Error(err)
+	}
+	_, err = renew()
+	wantStatus(t, err, codes.NotFound, "result")
+	tables, err := f.client.GetTableTypes(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info = tables
+	if got, err := renew(); err != nil || !proto.Equal(got, info.Endpoint[0]) {
+		t.Errorf("a listing: %v, %v", got, err)
 	}
 }
 

@@ -1,0 +1,89 @@
+package sql
+
+import (
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow/flight"
+	pb "github.com/apache/arrow/go/v17/arrow/flight/gen/flight"
+)
+
+// Cancel ends the queries that the tickets of a FlightInfo stand for, fetched or not, and what is prepared for the poll whose descriptor it has. It reports false if
+// there was nothing to end: a query that is over can't be cancelled, and what is no query neither.
+func (s *Server) Cancel(info *flight.FlightInfo) (cancelled bool, err error) {
+	handles := [][]byte{info.GetFlightDescriptor().GetCmd()}
+	for _, e := range info.GetEndpoint() {
+		handles = append(handles, e.GetTicket().GetTicket())
+	}
+	for _, h := range handles {
+		t, err := statementTicket(h)
+		if err != nil {
+			return cancelled, err
+		}
+		if t != nil && s.cancelHandle(string(t.GetStatementHandle())) {
+			cancelled = true
+		}
+	}
+	return cancelled, nil
+}
+
+// statementTicket reads a ticket of a query, or the descriptor of a poll, which is one too; nil: b is something else.
+func statementTicket(b []byte) (*pb.TicketStatementQuery, error) {
+	if Name(b) != "TicketStatementQuery" {
+		return nil, nil //nolint:nilnil // that is no error
+	}
+	m, err := commandOf(b)
+	if err != nil {
+		return nil, err
+	}
+	t, _ := m.(*pb.TicketStatementQuery)
+	return t, nil
+}
+
+// cancelHandle ends what a handle stands for.
+func (s *Server) cancelHandle(id string) bool {
+	s.mu.Lock()
+	r, p := s.results[id], s.polls[id]
+	var gone query
+	if r != nil {
+		gone = s.dropResult(r)
+	}
+	if p != nil {
+		p.cancel()
+		delete(s.polls, id)
+	}
+	s.mu.Unlock()
+	s.release(gone)
+	if p != nil {
+		s.cancelPrepared(p)
+	}
+	return r != nil || p != nil
+}
+
+// cancelPrepared gives up what a poll has come to, if it has come to something.
+func (s *Server) cancelPrepared(p *poll) {
+	select {
+	case <-p.done:
+		for _, e := range p.info.GetEndpoint() {
+			if t, err := statementTicket(e.GetTicket().GetTicket()); err == nil && t != nil {
+				s.cancelHandle(string(t.GetStatementHandle()))
+			}
+		}
+	default: // endPoll sees that nobody wants it
+	}
+}
+
+// Renew keeps the result of a ticket for another while. A ticket that stands for no result always holds.
+func (s *Server) Renew(ticket []byte) error {
+	t, err := statementTicket(ticket)
+	if err != nil || t == nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.results[string(t.GetStatementHandle())]
+	if r == nil || r.run != nil {
+		return &HandleError{"result"}
+	}
+	r.used = time.Now()
+	return nil
+}
