@@ -26,7 +26,7 @@ WITH_CUDA = $(shell [ $(CUDA) = on ] && [ -e .cuda/include/cuda.h ] && echo 'GOF
 NVRTC     := $(CURDIR)/.cuda/lib/libnvrtc.so.12
 
 ##@ Use
-.PHONY: help build demo bench bench-sql images release
+.PHONY: help build demo bench bench-sql bench-wire images release
 help: ## list the targets
 	@awk -F ':.*## ' '/^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -41,6 +41,9 @@ bench: build $(VENV) ## measure against DuckDB, GDAL and others on the same file
 
 bench-sql: build spatial $(VENV) ## measure SQL against DuckDB over a table of its own
 	$(PY) integration/bench/sql.py --rounds $(ROUNDS)
+
+bench-wire: build $(VENV) ## measure DoGet against pyarrow's own server over TCP, TLS and a socket, 1 GB each time
+	$(PY) integration/bench/wire.py --rounds $(ROUNDS)
 
 images: nvrtc cuda ## compile the kernels for every architecture into kernels/images.zip; a build with the tag images carries them
 	$(WITH_CUDA) $(GO) run ./kernels/internal/images -nvrtc $(NVRTC) -o kernels/images.zip

@@ -23,7 +23,7 @@ var actions = []action{
 	{"refresh", `looks at the roots now; body empty; gives {"entries": n}`, (*service).refresh},
 	{"evict", `forgets the parsed tables of an entry; body {"name": "…"} or the name; gives {"evicted": n}`, (*service).evict},
 	{"describe", `parses an entry if need be and says what it is; body {"name": "…", "options": {…}} or the name`, (*service).describe},
-	{"stats", `counts of the catalog, its cache, its engines and SQL; body empty`, (*service).stats},
+	{"stats", `counts of the catalog, its cache, its engines, SQL and the process; body empty`, (*service).stats},
 }
 
 // ListActions names the actions.
@@ -135,7 +135,7 @@ func (s *service) stats(_ context.Context, body []byte) (any, error) {
 	if err := wantNothing(body); err != nil {
 		return nil, err
 	}
-	out := stats{Stats: s.cfg.Catalog.Stats()}
+	out := stats{Stats: s.cfg.Catalog.Stats(), Process: processNow()}
 	if s.sql != nil {
 		of := s.sql.Stats()
 		out.SQL = &of
@@ -146,7 +146,8 @@ func (s *service) stats(_ context.Context, body []byte) (any, error) {
 // stats is what the action stats answers.
 type stats struct {
 	catalog.Stats
-	SQL *sql.Stats `json:"sql,omitempty"` // nil: there is none
+	SQL     *sql.Stats `json:"sql,omitempty"` // nil: there is none
+	Process process    `json:"process"`
 }
 
 // wantNothing accepts no body and the empty object.

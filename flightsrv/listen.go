@@ -118,6 +118,20 @@ type unixSocket struct {
 	once sync.Once
 }
 
+// socketBufferBytes is how much a connection's socket takes before its reader does, as far as the system allows (net.core.wmem_max). Measured: with Linux's 208 KiB, less
+// than one write of ours, the server sleeps and wakes several times a megabyte and takes a tenth more CPU time. On TCP the system finds the size itself.
+const socketBufferBytes = 1 << 20
+
+// Accept gives the next connection.
+func (s *unixSocket) Accept() (net.Conn, error) {
+	conn, err := s.AcceptUnix()
+	if err != nil {
+		return nil, err
+	}
+	_ = conn.SetWriteBuffer(socketBufferBytes) // it is only slower without
+	return conn, nil
+}
+
 func (s *unixSocket) Close() error {
 	s.once.Do(func() {
 		if now, err := os.Lstat(s.path); err == nil && os.SameFile(now, s.info) {
