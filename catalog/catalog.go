@@ -33,6 +33,7 @@ type Config struct {
 	Engines      Engines // who parses; nil: the CPU engines
 	MemoryBytes  int64   // of parsed tables kept, and what Limits.Memory is if it is 0; 0: DefaultMemoryBytes; < 0: none is kept (--memory)
 	MaxUnpacked  int64   // bytes that a packed file unpacks to; 0: source.DefaultMaxUnpackedBytes (--max-unpacked-bytes)
+	MaxSent      int     // files that clients send and that are parsed at the same time, which share MemoryBytes; 0: DefaultMaxSent (--max-exchanges)
 	MaxFileBytes int64   // larger files are not parsed; 0: no limit (--max-file-bytes)
 	Limits       readers.Limits
 	Options      func(name string) map[string]any // the operator's options for a file; a ticket's win; may be nil
@@ -59,6 +60,7 @@ type Catalog struct {
 	tables  *tables
 	archive *archive      // nil: what is parsed ends with the process
 	saving  chan struct{} // tables that may be saved at the same time
+	sending chan struct{} // files that clients may send at the same time
 	watch   *watch
 	index   atomic.Pointer[index]
 
@@ -94,6 +96,9 @@ func open(ctx context.Context, cfg Config, fsys files.FS) (*Catalog, error) {
 	if cfg.MemoryBytes == 0 {
 		cfg.MemoryBytes = DefaultMemoryBytes
 	}
+	if cfg.MaxSent <= 0 {
+		cfg.MaxSent = DefaultMaxSent
+	}
 	if cfg.Rescan <= 0 {
 		cfg.Rescan = DefaultRescan
 	}
@@ -109,6 +114,7 @@ func open(ctx context.Context, cfg Config, fsys files.FS) (*Catalog, error) {
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	c.tables = newTables(cfg.MemoryBytes)
 	c.saving = make(chan struct{}, 1)
+	c.sending = make(chan struct{}, cfg.MaxSent)
 	if cfg.CacheDir != "" {
 		// Whatever is wrong with the cache costs time; the files are served all the same.
 		if c.archive, err = openArchive(fsys, cfg.CacheDir, cmp.Or(cfg.CacheBytes, DefaultCacheBytes), cfg.Limits, cfg.Log); err != nil {

@@ -76,14 +76,10 @@ func (c *Catalog) parse(ctx context.Context, f *flight, j job) (*loaded, error) 
 
 // parsePacked unpacks the file if it is packed, and reads it.
 func (c *Catalog) parsePacked(ctx context.Context, f *flight, j job, src *source.File) (*loaded, error) {
-	u := source.Unpacking{MaxBytes: c.cfg.MaxUnpacked, Workers: c.cfg.Limits.WithDefaults().Workers}
-	if c.archive != nil {
-		u.Dir = c.cfg.CacheDir
-	}
 	if packing, _ := source.PackingOf(src.Name); packing != source.Plain {
 		f.unpacks(src)
 	}
-	content, err := c.cfg.Formats.Unpack(ctx, j.format, src, u)
+	content, err := c.cfg.Formats.Unpack(ctx, j.format, src, c.unpacking())
 	if err != nil {
 		return nil, err
 	}
@@ -92,6 +88,15 @@ func (c *Catalog) parsePacked(ctx context.Context, f *flight, j job, src *source
 	}
 	f.reads(content)
 	return c.parseFile(ctx, f, j, content)
+}
+
+// unpacking says where and how far packed files are unpacked.
+func (c *Catalog) unpacking() source.Unpacking {
+	u := source.Unpacking{MaxBytes: c.cfg.MaxUnpacked, Workers: c.cfg.Limits.WithDefaults().Workers}
+	if c.archive != nil {
+		u.Dir = c.cfg.CacheDir
+	}
+	return u
 }
 
 func (c *Catalog) parseFile(ctx context.Context, f *flight, j job, src *source.File) (*loaded, error) {

@@ -19,10 +19,11 @@ type spool struct {
 	budget  int64    // bytes of chunks in memory
 	most    int64    // the same, where the cache has no place for a file
 
-	bytes int64 // in memory
-	none  error // why there is no file
-	temp  *cachedir.Temp
-	file  *tablefile.Writer
+	shared int   // most is one of so many parts of the memory; 0: it is all
+	bytes  int64 // in memory
+	none   error // why there is no file
+	temp   *cachedir.Temp
+	file   *tablefile.Writer
 }
 
 // Keep gives the rows back as they are or as views of the file.
@@ -101,6 +102,12 @@ func (c *Catalog) spool(j job, src *source.File) *spool {
 	return s
 }
 
+// share leaves the spool the part of the memory that it has as one of n.
+func (s *spool) share(n int) {
+	s.budget, s.most = s.budget/int64(n), s.most/int64(n)
+	s.shared = n
+}
+
 // A table that has no other place is in memory, larger than the budget too: as a file of many records is. What few bytes become when they name very many columns,
 // or the same memo again and again, is not of that kind.
 const (
@@ -120,7 +127,11 @@ func bytesOf(src *source.File) int64 {
 }
 
 func (s *spool) tooLarge() error {
-	return &readers.LimitError{What: fmt.Sprintf("%s: the table, which has no place in the cache either (%v),", s.name, s.none), Flag: "--memory", Limit: s.most}
+	flag := "--memory"
+	if s.shared > 0 {
+		flag = fmt.Sprintf("--memory, which %d files that are sent share (--max-exchanges)", s.shared)
+	}
+	return &readers.LimitError{What: fmt.Sprintf("%s: the table, which has no place in the cache either (%v),", s.name, s.none), Flag: flag, Limit: s.most}
 }
 
 // error says of which entry the table is that could not be written. What is beyond the cache's budget is beyond a limit.

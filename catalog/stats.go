@@ -19,6 +19,7 @@ type Stats struct {
 	Parses           int64   `json:"parses"`            // ended, well or not
 	ParseErrors      int64   `json:"parse_errors"`      // that somebody was told of
 	ParseSeconds     float64 `json:"parse_seconds"`     // all of them together
+	Sent             int     `json:"sent"`              // files that clients send to have them parsed, under way; they count nowhere else
 	Scans            int64   `json:"scans"`             // looks at all folders
 	ScanSeconds      float64 `json:"scan_seconds"`      // of the last one
 	UnwatchedFolders int     `json:"unwatched_folders"` // followed by those looks alone
@@ -46,7 +47,7 @@ type CacheStats struct {
 // Stats gives the numbers of this moment.
 func (c *Catalog) Stats() Stats {
 	s := Stats{
-		Roots: len(c.roots), Entries: len(c.index.Load().names), Scans: c.scans.Load(),
+		Roots: len(c.roots), Entries: len(c.index.Load().names), Sent: len(c.sending), Scans: c.scans.Load(),
 		ScanSeconds: time.Duration(c.scanTime.Load()).Seconds(), UnwatchedFolders: c.watch.unwatched(),
 	}
 	if e := c.cfg.Engines; e != nil {

@@ -31,8 +31,9 @@ type frame struct {
 
 // Field numbers of FlightData in Flight.proto.
 const (
-	fieldDataHeader protowire.Number = 2
-	fieldDataBody   protowire.Number = 1000
+	fieldDataHeader  protowire.Number = 2
+	fieldAppMetadata protowire.Number = 3
+	fieldDataBody    protowire.Number = 1000
 )
 
 func newFrame(p *ipc.Payload) (*frame, error) {
@@ -58,6 +59,12 @@ func (f *frame) Write(b []byte) (int, error) {
 	f.body = append(f.body, b)
 	f.bytes += len(b)
 	return len(b), nil
+}
+
+// addMetadata gives the message its app_metadata.
+func (f *frame) addMetadata(b []byte) {
+	head := protowire.AppendTag(nil, fieldAppMetadata, protowire.BytesType)
+	f.head = append(protowire.AppendBytes(head, b), f.head...)
 }
 
 // size is the length of the message.

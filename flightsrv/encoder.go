@@ -5,7 +5,9 @@ import (
 	"fmt"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
+	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/vibeflight/vibeflight/readers"
 )
@@ -130,4 +132,11 @@ func encapsulatedSchema(schema *arrow.Schema) ([]byte, error) {
 	binary.LittleEndian.PutUint32(b[4:], uint32(length))
 	copy(b[8:], f.header)
 	return b, nil
+}
+
+// emptyRecord is a record without rows, which the caller releases.
+func emptyRecord(schema *arrow.Schema) arrow.Record {
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	defer b.Release()
+	return b.NewRecord()
 }

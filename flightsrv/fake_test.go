@@ -157,7 +157,10 @@ func serveCatalog(t testing.TB, files map[string]string, of catalog.Config, chan
 		f.write(t, name, text)
 	}
 	var err error
-	of.Roots, of.Formats = []catalog.Root{{Dir: f.dir}}, readers.Registry{fakeFormat(), layeredFormat()}
+	of.Roots = []catalog.Root{{Dir: f.dir}}
+	if of.Formats == nil {
+		of.Formats = readers.Registry{fakeFormat(), layeredFormat()}
+	}
 	f.catalog, err = catalog.Open(t.Context(), of)
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package flightsrv
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,11 @@ type Config struct {
 	MaxMessageBytes int            // of a message that holds one row; default 256 MiB (--max-message-bytes)
 	Drain           time.Duration  // how long calls in progress may take after the end of Serve's context; default 10 s (--drain)
 	Log             zerolog.Logger // one line per call
+
+	MaxExchangeBytes int64         // of a file that a client sends to have it parsed; default 4 GiB (--max-exchange-bytes)
+	ExchangeTimeout  time.Duration // of such a call; default 10 min (--exchange-timeout)
+
+	exchangeIdle time.Duration // as the constant says; tests have less time
 }
 
 // Defaults of Config.
@@ -38,11 +44,14 @@ const (
 	DefaultListen          = "127.0.0.1:8815"
 	DefaultMaxMessageBytes = 256 << 20
 	DefaultDrain           = 10 * time.Second
+
+	DefaultMaxExchangeBytes = 4 << 30
+	DefaultExchangeTimeout  = 10 * time.Minute
 )
 
 // Limits and pace of the connections.
 const (
-	maxRequestBytes     = 4 << 20 // a message of a client; none of ours is larger than a ticket
+	maxRequestBytes     = 16 << 20 // a message of a client: as much as clients take by default. All but those of uploads are smaller than a ticket
 	maxHeaderBytes      = 64 << 10
 	maxStreams          = 1024 // of one connection
 	handshakeTimeout    = 5 * time.Second
@@ -79,6 +88,9 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Drain == 0 {
 		cfg.Drain = DefaultDrain
 	}
+	cfg.MaxExchangeBytes = cmp.Or(cfg.MaxExchangeBytes, DefaultMaxExchangeBytes)
+	cfg.ExchangeTimeout = cmp.Or(cfg.ExchangeTimeout, DefaultExchangeTimeout)
+	cfg.exchangeIdle = cmp.Or(cfg.exchangeIdle, exchangeIdle)
 	locations, err := locationsOf(cfg.Advertise, cfg.TLSCert != "")
 	if err != nil {
 		return nil, err

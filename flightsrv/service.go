@@ -87,8 +87,3 @@ func (s *service) DoPut(stream flight.FlightService_DoPutServer) error {
 	}
 	return stream.Send(&flight.PutResult{AppMetadata: answer})
 }
-
-// DoExchange parses nothing yet.
-func (s *service) DoExchange(flight.FlightService_DoExchangeServer) error {
-	return &unservedError{"DoExchange: this server does not have it"}
-}

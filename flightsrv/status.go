@@ -46,6 +46,7 @@ func codeOf(err error) codes.Code {
 		ticket     *TicketError
 		unserved   *unservedError
 		panicked   *panicError
+		shape      *readers.ShapeError
 		rpc, isRPC = status.FromError(err)
 	)
 	switch {
@@ -61,7 +62,7 @@ func codeOf(err error) codes.Code {
 		return codes.DeadlineExceeded
 	case errors.As(err, &unserved):
 		return codes.Unimplemented
-	case errors.As(err, &ticket), errors.As(err, &column), errors.As(err, &option):
+	case errors.As(err, &ticket), errors.As(err, &column), errors.As(err, &option), errors.As(err, &shape):
 		return codes.InvalidArgument
 	case errors.As(err, &changed), errors.Is(err, source.ErrChanged):
 		return codes.FailedPrecondition
@@ -69,7 +70,7 @@ func codeOf(err error) codes.Code {
 		return codes.ResourceExhausted
 	case errors.As(err, &parse):
 		return codes.InvalidArgument
-	case errors.As(err, &notFound), errors.Is(err, fs.ErrNotExist):
+	case errors.As(err, &notFound), errors.Is(err, fs.ErrNotExist), errors.Is(err, readers.ErrNoLayer):
 		return codes.NotFound
 	case errors.Is(err, fs.ErrPermission): // the server's, not the client's
 		return codes.FailedPrecondition

@@ -2,6 +2,7 @@ package readers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -62,13 +63,11 @@ func (s *Shape) Table() *Table {
 func ReadAs(ctx context.Context, f Format, p Parser, src *source.File, limits Limits, shape *Shape, keep Keeper, each func(i int, b *geoarrow.Columns)) (*Table, error) {
 	began := time.Now()
 	limits = limits.WithDefaults()
-	k := known{
-		joiner: joiner{ctx: ctx, parser: p, src: src, limits: limits, kind: shape.Kind, dim: shape.Dim, typed: true, shapes: shape.Shapes},
-		shape:  shape, keep: keep, each: each, names: finalNames(shape.IDs, shape.Shapes),
-	}
-	k.facts, k.text = map[geoarrow.ColumnID]geoarrow.Facts{}, map[geoarrow.ColumnID]bool{}
-	for i, id := range shape.IDs {
-		k.facts[id] = shape.Facts[i]
+	k := newKnown(ctx, p, src, limits, shape)
+	k.keep = keep
+	k.each = func(i int, b *geoarrow.Columns) error {
+		each(i, b)
+		return nil
 	}
 	sum, err := p.Parse(ctx, src, Request{Span: Span{To: -1}, Limits: limits}, k.add)
 	if err != nil {
@@ -81,7 +80,7 @@ func ReadAs(ctx context.Context, f Format, p Parser, src *source.File, limits Li
 	}
 	k.fill(t, batches, shape.IDs, k.names)
 	if !slices.Equal(t.Starts, shape.Starts) || t.CRS != shape.CRS {
-		return nil, k.other("other rows")
+		return nil, k.changed("other rows")
 	}
 	t.ParseTime = time.Since(began)
 	return t, nil
@@ -92,28 +91,39 @@ type known struct {
 	joiner
 	shape *Shape
 	keep  Keeper
-	each  func(i int, b *geoarrow.Columns)
+	each  func(i int, b *geoarrow.Columns) error
 	names []string
+}
+
+func newKnown(ctx context.Context, p Parser, src *source.File, limits Limits, shape *Shape) *known {
+	k := &known{
+		joiner: joiner{ctx: ctx, parser: p, src: src, limits: limits, kind: shape.Kind, dim: shape.Dim, typed: true, shapes: shape.Shapes},
+		shape:  shape, names: finalNames(shape.IDs, shape.Shapes),
+	}
+	k.facts, k.text = map[geoarrow.ColumnID]geoarrow.Facts{}, map[geoarrow.ColumnID]bool{}
+	for i, id := range shape.IDs {
+		k.facts[id] = shape.Facts[i]
+	}
+	return k
 }
 
 // add widens a chunk at once.
 func (k *known) add(c Chunk) error {
-	if err := k.admits(c.Columns); err != nil {
-		return err
+	if i := len(k.chunks); i+1 >= len(k.shape.Starts) || int64(c.Columns.Rows) != k.shape.Starts[i+1]-k.shape.Starts[i] {
+		return k.changed(fmt.Sprintf("batch %d has %d rows", i, c.Columns.Rows))
 	}
-	if err := k.limits.CheckCells(k.src.Name, c.Span.Row, c.Columns.Rows, len(k.shape.IDs)); err != nil {
-		return err
+	b, err := k.fit(c)
+	if unfit := new(ShapeError); errors.As(err, &unfit) {
+		return k.changed(unfit.What)
 	}
-	b, err := k.widen(c, k.shape.IDs)
 	if err != nil {
 		return err
 	}
-	for i := range b.Attributes {
-		b.Attributes[i].Name = k.names[i]
-	}
 	given := *b // what is kept may move elsewhere
 	given.Attributes = slices.Clone(b.Attributes)
-	k.each(len(k.chunks), &given)
+	if err := k.each(len(k.chunks), &given); err != nil {
+		return err
+	}
 	if k.keep != nil {
 		if b, err = k.keep.Keep(b); err != nil {
 			return err
@@ -123,11 +133,26 @@ func (k *known) add(c Chunk) error {
 	return nil
 }
 
-// admits says why a chunk cannot be one of the table, if so.
-func (k *known) admits(c *geoarrow.Columns) error {
-	if i := len(k.chunks); i+1 >= len(k.shape.Starts) || int64(c.Rows) != k.shape.Starts[i+1]-k.shape.Starts[i] {
-		return k.other(fmt.Sprintf("batch %d has %d rows", i, c.Rows))
+// fit widens a chunk to the columns of the shape. A chunk that does not fit gives a *ShapeError.
+func (k *known) fit(c Chunk) (*geoarrow.Columns, error) {
+	if what := k.unfit(c.Columns); what != "" {
+		return nil, &ShapeError{Name: k.src.Name, Row: c.Span.Row, What: what}
 	}
+	if err := k.limits.CheckCells(k.src.Name, c.Span.Row, c.Columns.Rows, len(k.shape.IDs)); err != nil {
+		return nil, err
+	}
+	b, err := k.widen(c, k.shape.IDs)
+	if err != nil {
+		return nil, err
+	}
+	for i := range b.Attributes {
+		b.Attributes[i].Name = k.names[i]
+	}
+	return b, nil
+}
+
+// unfit says why a chunk cannot be one of the table, or "".
+func (k *known) unfit(c *geoarrow.Columns) string {
 	for i := range c.Attributes {
 		col := &c.Attributes[i]
 		id := col.ID()
@@ -135,23 +160,43 @@ func (k *known) admits(c *geoarrow.Columns) error {
 		if !ok && col.Facts.Kinds == 0 {
 			continue // nulls only: an id that nobody has
 		}
+		if !ok {
+			return fmt.Sprintf("column %q is not known", id.Name)
+		}
 		want, have := facts.Resolve(id.Role), facts.Join(col.Facts).Resolve(id.Role)
-		if !ok || !arrow.TypeEqual(want.Type, have.Type) || want.JSON != have.JSON || want.Mixed != have.Mixed {
-			return k.other("column " + id.Name)
+		if !arrow.TypeEqual(want.Type, have.Type) || want.JSON != have.JSON || want.Mixed != have.Mixed {
+			return fmt.Sprintf("column %q takes %s, where %s is known", id.Name, typeText(have), typeText(want))
 		}
 	}
 	g := c.Geometry
 	switch {
 	case (g != nil) != k.shapes:
-		return k.other("geometries")
+		return "geometries where none are known, or none where there are"
 	case g == nil || g.Nulls == g.Rows || k.kind == geoarrow.NoKind && g.Dim&^k.dim == 0:
-		return nil
+		return ""
 	case g.Kind == geoarrow.NoKind || g.Kind != k.kind && g.Kind.Multi() != k.kind || g.Dim&^k.dim != 0:
-		return k.other("geometries")
+		return fmt.Sprintf("geometries of kind %s, where %s is known", kindText(g.Kind, g.Dim), kindText(k.kind, k.dim))
 	}
-	return nil
+	return ""
 }
 
-func (k *known) other(what string) error {
+func typeText(r geoarrow.Resolved) string {
+	switch {
+	case r.JSON:
+		return "JSON text"
+	case r.Mixed:
+		return "text of mixed values"
+	}
+	return r.Type.String()
+}
+
+func kindText(k geoarrow.Kind, d geoarrow.Dim) string {
+	if k == geoarrow.NoKind {
+		return "any"
+	}
+	return geoarrow.MakeRowKind(k, d).String()
+}
+
+func (k *known) changed(what string) error {
 	return fmt.Errorf("%s: %w: %s", k.src.Name, source.ErrChanged, what)
 }

@@ -26,16 +26,17 @@ import (
 
 // serveConfig is all that an operator can say about the server. Each field is a flag, and the environment variable of its name.
 type serveConfig struct {
-	Data            []string      // roots as DIR or ALIAS=DIR; at least one
-	Listen          []string      // host:port or unix:///path; default 127.0.0.1:8815
-	Advertise       []string      // locations in FlightInfo; empty: none, a client comes back to where it asked
-	Insecure        bool          // listen beyond this machine without TLS and login
-	TLSCert, TLSKey string        // files, PEM; none: no TLS
-	Memory          byteSize      // of parsed tables; 0: a quarter of what the process may have
-	CacheDir        string        // where parsed tables outlive the process; empty or none: nowhere
-	CacheBytes      byteSize      // of them; default catalog.DefaultCacheBytes
-	MaxFileBytes    byteSize      // larger files are not parsed; 0: no limit
-	MaxMessageBytes byteSize      // of a message with a single row
+	Data            []string // roots as DIR or ALIAS=DIR; at least one
+	Listen          []string // host:port or unix:///path; default 127.0.0.1:8815
+	Advertise       []string // locations in FlightInfo; empty: none, a client comes back to where it asked
+	Insecure        bool     // listen beyond this machine without TLS and login
+	TLSCert, TLSKey string   // files, PEM; none: no TLS
+	Memory          byteSize // of parsed tables; 0: a quarter of what the process may have
+	CacheDir        string   // where parsed tables outlive the process; empty or none: nowhere
+	CacheBytes      byteSize // of them; default catalog.DefaultCacheBytes
+	MaxFileBytes    byteSize // larger files are not parsed; 0: no limit
+	MaxMessageBytes byteSize // of a message with a single row
+	Exchange        exchangeConfig
 	Drain           time.Duration // how long calls under way may take at the end; default 10 s
 	Parse           limitConfig
 	BatchRows       int    // rows of a record batch; default 65,536
@@ -62,6 +63,7 @@ func (c *serveConfig) flags(f *pflag.FlagSet) {
 	f.Var(&c.CacheBytes, "cache-bytes", "how much that folder may hold")
 	f.Var(&c.MaxFileBytes, "max-file-bytes", "largest file that is parsed, as 10GiB; 0 is no limit")
 	f.Var(&c.MaxMessageBytes, "max-message-bytes", "largest message for a row that is wider than the usual 15 MiB")
+	c.Exchange.flags(f)
 	f.DurationVar(&c.Drain, "drain", flightsrv.DefaultDrain, "how long calls that are under way may take when the server is to stop, and then the cache to be written")
 	c.Parse.flags(f)
 	f.IntVar(&c.BatchRows, "batch-rows", readers.DefaultBatchRows, "rows of a record batch")
@@ -86,6 +88,9 @@ func (c *serveConfig) check() error {
 		return err
 	}
 	if err := c.SQL.check(); err != nil {
+		return err
+	}
+	if err := c.Exchange.check(); err != nil {
 		return err
 	}
 	switch {
@@ -168,7 +173,7 @@ func serve(ctx context.Context, c *serveConfig, log zerolog.Logger) error {
 	started := time.Now()
 	files, err := catalog.Open(ctx, catalog.Config{
 		Roots: roots, Formats: all.Formats(), Engines: who, MemoryBytes: memory, MaxFileBytes: int64(c.MaxFileBytes), MaxUnpacked: int64(c.Parse.unpackedBytes),
-		CacheDir: c.CacheDir, CacheBytes: int64(c.CacheBytes),
+		CacheDir: c.CacheDir, CacheBytes: int64(c.CacheBytes), MaxSent: c.Exchange.most,
 		Limits:  limits,
 		Options: func(string) map[string]any { return map[string]any{"on_error": c.OnError} },
 		Log:     log,
@@ -241,6 +246,7 @@ func (c *serveConfig) listen(ctx context.Context, files *catalog.Catalog, querie
 	server, err := flightsrv.New(flightsrv.Config{
 		Listen: c.Listen, Catalog: files, SQL: sql.Of(queries), Advertise: c.Advertise, Insecure: c.Insecure, TLSCert: c.TLSCert, TLSKey: c.TLSKey,
 		MaxMessageBytes: int(c.MaxMessageBytes), Drain: c.Drain, Log: log,
+		MaxExchangeBytes: int64(c.Exchange.bytes), ExchangeTimeout: c.Exchange.timeout,
 	})
 	if err != nil {
 		return err

@@ -33,6 +33,7 @@ type File struct {
 	read    atomic.Int64 // bytes that ReadAt gave
 	main    *File        // whose sibling it is; nil: nobody's
 	packed  *File        // whose content it is; nil: it is a file of its own
+	upload  *Upload      // that it is; nil: it lies in a folder
 
 	mu     sync.Mutex
 	seen   map[string][]Sibling // by extension, in lower case: what lay beside it at the first look
@@ -113,6 +114,8 @@ func (f *File) Unchanged() error {
 		return f.main.Unchanged()
 	case f.packed != nil:
 		return f.packed.Unchanged()
+	case f.upload != nil: // nobody else writes to it
+		return nil
 	}
 	if err := f.same(); err != nil {
 		return err

@@ -1,0 +1,191 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"path"
+	"sync"
+)
+
+// Upload is a file whose bytes come while it is read. It lies in a temporary file without a name, which goes with Close.
+//
+// One goroutine writes, others read: who wants a byte that is not there yet waits for it, until somebody calls End or Fail.
+type Upload struct {
+	name string
+	size int64 // of the whole; < 0: nobody knows before End
+	t    *temp
+
+	mu    sync.Mutex
+	more  sync.Cond // more bytes, the end, or an error
+	have  int64     // bytes that came
+	ended bool
+	err   error
+}
+
+// NewUpload makes a file of a name, for errors and for its packing, that will have so many bytes; size < 0 says that nobody knows. u.MaxBytes bounds it. The caller
+// closes it, when nobody reads or writes any more.
+func NewUpload(name string, size int64, u Unpacking) (*Upload, error) {
+	t, err := newTemp(name, u.withDefaults())
+	if err != nil {
+		return nil, err
+	}
+	up := &Upload{name: name, size: size, t: t}
+	up.more.L = &up.mu
+	return up, nil
+}
+
+// Write appends bytes. Beyond the limit, or the room on the disk, it gives a *RoomError.
+func (u *Upload) Write(p []byte) (int, error) {
+	if err := u.t.write(p); err != nil {
+		return 0, err
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.have += int64(len(p))
+	u.more.Broadcast()
+	return len(p), u.err
+}
+
+// End says that all bytes came.
+func (u *Upload) End() { u.finish(nil) }
+
+// Fail says that no more bytes come, and why. The first of End and Fail counts.
+func (u *Upload) Fail(err error) { u.finish(err) }
+
+func (u *Upload) finish(err error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if !u.ended {
+		u.ended, u.err = true, err
+	}
+	u.more.Broadcast()
+}
+
+// Err is what Fail was told.
+func (u *Upload) Err() error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.err
+}
+
+// Wait waits for the end, and gives what Fail was told.
+func (u *Upload) Wait() error {
+	_, err := u.reach(-1)
+	return err
+}
+
+// Whole reports whether all bytes came.
+func (u *Upload) Whole() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.ended && u.err == nil
+}
+
+// reach waits until so many bytes came, or all, and says how many there are; < 0 is all.
+func (u *Upload) reach(n int64) (have int64, err error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for !u.ended && (n < 0 || u.have < n) {
+		u.more.Wait()
+	}
+	return u.have, u.err
+}
+
+// magics are the first bytes of what is packed.
+var magics = []struct {
+	bytes     string
+	extension string
+}{
+	{"\x1f\x8b\x08", ".gz"},
+	{"\x28\xb5\x2f\xfd", ".zst"},
+	{"PK\x03\x04", ".zip"},
+}
+
+// Open gives the file, once its size is known and its first bytes show how it is packed, where its name does not. Closing the answer does nothing; Unchanged of
+// it is nil.
+func (u *Upload) Open() (*File, error) {
+	const head = 4
+	if u.size < 0 {
+		if err := u.Wait(); err != nil {
+			return nil, err
+		}
+	}
+	have, err := u.reach(head)
+	if err != nil {
+		return nil, err
+	}
+	first := make([]byte, min(have, head))
+	if _, err := u.t.ReadAt(first, 0); err != nil {
+		return nil, err
+	}
+	name := u.name
+	if packing, _ := PackingOf(name); packing == Plain {
+		for _, m := range magics {
+			if bytes.HasPrefix(first, []byte(m.bytes)) {
+				name += m.extension
+			}
+		}
+	}
+	size := u.size
+	if size < 0 {
+		size = have
+	}
+	return &File{Name: name, Path: name, Size: size, Identity: Identity{Size: size}, content: arriving{u}, folder: nowhere{}, base: path.Base(name), upload: u}, nil
+}
+
+// Uploaded gives the upload that f is, or whose content it is; nil: it is a file of a folder.
+func (f *File) Uploaded() *Upload {
+	if f.packed != nil {
+		return f.packed.Uploaded()
+	}
+	return f.upload
+}
+
+// Close removes the file.
+func (u *Upload) Close() error {
+	u.Fail(fs.ErrClosed)
+	return u.t.Close()
+}
+
+// FailAfter fails the upload when ctx ends, unless stop is called before.
+func (u *Upload) FailAfter(ctx context.Context) (stop func() bool) {
+	return context.AfterFunc(ctx, func() { u.Fail(context.Cause(ctx)) })
+}
+
+// arriving is the content of an upload.
+type arriving struct{ u *Upload }
+
+// ReadAt waits for the bytes.
+func (a arriving) ReadAt(p []byte, off int64) (int, error) {
+	have, err := a.u.reach(off + int64(len(p)))
+	if err != nil {
+		return 0, err
+	}
+	if off >= have {
+		return 0, io.EOF
+	}
+	n, err := a.u.t.ReadAt(p[:min(int64(len(p)), have-off)], off)
+	if n < len(p) && err == nil {
+		err = io.EOF
+	}
+	return n, err
+}
+
+func (a arriving) Stat() (fs.FileInfo, error) { return a.u.t.Stat() }
+
+// Close does nothing: the upload is closed by who made it.
+func (a arriving) Close() error { return nil }
+
+// nowhere is the folder of a file that lies beside nothing.
+type nowhere struct{}
+
+func (nowhere) look(names []string) ([]fs.FileInfo, error) {
+	return make([]fs.FileInfo, len(names)), nil
+}
+
+func (nowhere) open(name string) (content, string, error) {
+	return nil, "", &fs.PathError{Op: "open", Path: name, Err: errors.ErrUnsupported}
+}
