@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,19 +29,21 @@ import (
 
 // Config says what to serve. Roots and Formats are needed.
 type Config struct {
-	Roots        []Root
-	Formats      readers.Registry
-	Engines      Engines // who parses; nil: the CPU engines
-	MemoryBytes  int64   // of parsed tables kept, and what Limits.Memory is if it is 0; 0: DefaultMemoryBytes; < 0: none is kept (--memory)
-	MaxUnpacked  int64   // bytes that a packed file unpacks to; 0: source.DefaultMaxUnpackedBytes (--max-unpacked-bytes)
-	MaxSent      int     // files that clients send and that are parsed at the same time, which share MemoryBytes; 0: DefaultMaxSent (--max-exchanges)
-	MaxFileBytes int64   // larger files are not parsed; 0: no limit (--max-file-bytes)
-	Limits       readers.Limits
-	Options      func(name string) map[string]any // the operator's options for a file; a ticket's win; may be nil
-	Log          zerolog.Logger
-	CacheDir     string        // where parsed tables outlive the process; "": nowhere (--cache-dir)
-	CacheBytes   int64         // of them on disk; 0: DefaultCacheBytes (--cache-bytes)
-	Rescan       time.Duration // between looks at all folders, which find what the watch can't see; default 10 s
+	Roots          []Root
+	Writable       *Root // where clients store tables; served like the others; nil: nowhere (--writable)
+	Formats        readers.Registry
+	Engines        Engines // who parses; nil: the CPU engines
+	MemoryBytes    int64   // of parsed tables kept, and what Limits.Memory is if it is 0; 0: DefaultMemoryBytes; < 0: none is kept (--memory)
+	MaxUnpacked    int64   // bytes that a packed file unpacks to; 0: source.DefaultMaxUnpackedBytes (--max-unpacked-bytes)
+	MaxSent        int     // files that clients send and that are parsed at the same time, which share MemoryBytes; 0: DefaultMaxSent (--max-exchanges)
+	MaxStoredBytes int64   // of a file that a client stores; 0: DefaultMaxStoredBytes (--max-put-bytes)
+	MaxFileBytes   int64   // larger files are not parsed; 0: no limit (--max-file-bytes)
+	Limits         readers.Limits
+	Options        func(name string) map[string]any // the operator's options for a file; a ticket's win; may be nil
+	Log            zerolog.Logger
+	CacheDir       string        // where parsed tables outlive the process; "": nowhere (--cache-dir)
+	CacheBytes     int64         // of them on disk; 0: DefaultCacheBytes (--cache-bytes)
+	Rescan         time.Duration // between looks at all folders, which find what the watch can't see; default 10 s
 }
 
 // Defaults of Config.
@@ -55,14 +58,16 @@ const leastMemory = 512 << 20
 
 // Catalog is the entries below some roots and their parsed tables. It is safe for use by several goroutines.
 type Catalog struct {
-	cfg     Config
-	roots   []*root
-	tables  *tables
-	archive *archive      // nil: what is parsed ends with the process
-	saving  chan struct{} // tables that may be saved at the same time
-	sending chan struct{} // files that clients may send at the same time
-	watch   *watch
-	index   atomic.Pointer[index]
+	cfg      Config
+	roots    []*root
+	writable *root // the last of roots; nil: none is
+	storing  turns // commits, by the name of the file
+	tables   *tables
+	archive  *archive      // nil: what is parsed ends with the process
+	saving   chan struct{} // tables that may be saved at the same time
+	sending  chan struct{} // files that clients may send at the same time
+	watch    *watch
+	index    atomic.Pointer[index]
 
 	ctx  context.Context // ends with the catalog
 	stop context.CancelFunc
@@ -90,9 +95,13 @@ func Open(ctx context.Context, cfg Config) (*Catalog, error) { return open(ctx, 
 
 // open is Open with the file system that the tables of the cache lie in.
 func open(ctx context.Context, cfg Config, fsys files.FS) (*Catalog, error) {
+	if cfg.Writable != nil {
+		cfg.Roots = append(slices.Clone(cfg.Roots), *cfg.Writable)
+	}
 	if len(cfg.Roots) == 0 {
 		return nil, errors.New("no folder to serve")
 	}
+	cfg.MaxStoredBytes = cmp.Or(cfg.MaxStoredBytes, DefaultMaxStoredBytes)
 	if cfg.MemoryBytes == 0 {
 		cfg.MemoryBytes = DefaultMemoryBytes
 	}
@@ -109,7 +118,12 @@ func open(ctx context.Context, cfg Config, fsys files.FS) (*Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Catalog{cfg: cfg, roots: roots, tree: tree{}, layers: map[string]learned{}, collided: map[string]bool{}, pollWait: pollWait, pollLease: pollLease, read: readers.Read}
+	writable, err := openWritable(cfg.Writable, roots)
+	if err != nil {
+		closeRoots(roots)
+		return nil, err
+	}
+	c := &Catalog{cfg: cfg, roots: roots, writable: writable, tree: tree{}, layers: map[string]learned{}, collided: map[string]bool{}, pollWait: pollWait, pollLease: pollLease, read: readers.Read}
 	c.index.Store(&index{})
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	c.tables = newTables(cfg.MemoryBytes)

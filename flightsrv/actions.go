@@ -26,10 +26,23 @@ var actions = []action{
 	{"stats", `counts of the catalog, its cache, its engines, SQL and the process; body empty`, (*service).stats},
 }
 
+// writing is the actions that a server has of which a folder is writable.
+var writing = []action{
+	{"drop", `removes a table that a client has stored; body {"name": "…"} or the name; gives {"dropped": "…"}`, (*service).drop},
+}
+
+// actions gives those of this server.
+func (s *service) actions() []action {
+	if s.cfg.Catalog.Writable() {
+		return slices.Concat(actions, writing)
+	}
+	return actions
+}
+
 // ListActions names the actions.
 func (s *service) ListActions(_ *flight.Empty, stream flight.FlightService_ListActionsServer) error {
 	var all []*flight.ActionType
-	for _, a := range actions {
+	for _, a := range s.actions() {
 		all = append(all, &flight.ActionType{Type: a.name, Description: a.doc})
 	}
 	for _, a := range messageActions {
@@ -54,9 +67,10 @@ func (s *service) DoAction(req *flight.Action, stream flight.FlightService_DoAct
 	if known, err := s.actMessage(req, stream); known {
 		return err
 	}
+	actions := s.actions()
 	i := slices.IndexFunc(actions, func(a action) bool { return a.name == req.GetType() })
 	if i < 0 {
-		return &unservedError{fmt.Sprintf("action %q: unknown; known are %s", clip(req.GetType(), 100), actionNames())}
+		return &unservedError{fmt.Sprintf("action %q: unknown; known are %s", clip(req.GetType(), 100), actionNames(actions))}
 	}
 	answer, err := runAction(stream.Context(), s, actions[i], req.GetBody())
 	if err != nil {
@@ -78,7 +92,7 @@ func runAction(ctx context.Context, s *service, a action, body []byte) (any, err
 	return answer, err
 }
 
-func actionNames() string {
+func actionNames(actions []action) string {
 	var names []string
 	for _, a := range actions {
 		names = append(names, a.name)

@@ -29,7 +29,7 @@ type Config struct {
 	Advertise       []string       // locations of every endpoint, as URI or host:port; none: the client keeps its connection (--advertise)
 	Insecure        bool           // listen on addresses that others can reach (--insecure)
 	TLSCert, TLSKey string         // files, PEM, of a certificate and its key, for TLS on all but unix sockets; none: no TLS (--tls-cert, --tls-key)
-	MaxMessageBytes int            // of a message that holds one row; default 256 MiB (--max-message-bytes)
+	MaxMessageBytes int            // of a message that holds one row, and of one with rows that a client stores; default 256 MiB (--max-message-bytes)
 	Drain           time.Duration  // how long calls in progress may take after the end of Serve's context; default 10 s (--drain)
 	Log             zerolog.Logger // one line per call
 
@@ -101,7 +101,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	svc := &service{cfg: cfg, locations: locations}
 	if cfg.SQL != nil {
-		svc.sql = sql.New(cfg.SQL)
+		svc.sql = sql.New(cfg.SQL, cfg.Catalog.Writable())
 	}
 	options := svc.options()
 	if pair != nil {
@@ -128,7 +128,7 @@ func (s *service) options() []grpc.ServerOption {
 		grpc.ForceServerCodecV2(newCodec()),
 		grpc.UnaryInterceptor(s.unary),
 		grpc.StreamInterceptor(s.stream),
-		grpc.MaxRecvMsgSize(maxRequestBytes),
+		grpc.MaxRecvMsgSize(s.mostReceived()),
 		grpc.MaxSendMsgSize(math.MaxInt32),
 		grpc.MaxHeaderListSize(maxHeaderBytes),
 		grpc.MaxConcurrentStreams(maxStreams),
@@ -137,6 +137,14 @@ func (s *service) options() []grpc.ServerOption {
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: keepaliveAfter, Timeout: keepaliveTimeout}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: keepaliveMinAllowed, PermitWithoutStream: true}),
 	}
+}
+
+// mostReceived is the largest message that a client may send. Who stores a table may send it in few batches.
+func (s *service) mostReceived() int {
+	if s.cfg.Catalog.Writable() {
+		return max(maxRequestBytes, s.cfg.MaxMessageBytes)
+	}
+	return maxRequestBytes
 }
 
 // Addrs is where the server listens, with the ports that it was given for port 0: host:port or unix:///path.

@@ -63,23 +63,31 @@ func (s *service) Handshake(stream flight.FlightService_HandshakeServer) error {
 	return stream.SendHeader(metadata.Pairs("authorization", "Bearer none"))
 }
 
-// DoPut binds the parameters of SQL statements, and stores nothing yet. What it is to do stands in the first message.
+// DoPut binds the parameters of SQL statements and, where a folder is writable, stores tables. What it is to do stands in the first message.
 func (s *service) DoPut(stream flight.FlightService_DoPutServer) error {
-	readOnly := &unservedError{"DoPut: this server is read-only"}
 	first, err := stream.Recv()
 	if errors.Is(err, io.EOF) {
-		return readOnly
+		return errReadOnly
 	}
 	if err != nil {
 		return err
 	}
 	ctx := stream.Context()
-	ok, err := s.forSQL(ctx, first.GetFlightDescriptor().GetCmd())
+	cmd := first.GetFlightDescriptor().GetCmd()
+	if s.cfg.Catalog.Writable() {
+		if sql.Name(cmd) == sql.IngestName {
+			return s.ingest(first, stream)
+		}
+		if sql.Name(cmd) == "" {
+			return s.put(first, stream)
+		}
+	}
+	ok, err := s.forSQL(ctx, cmd)
 	if err != nil {
 		return err
 	}
 	if !ok {
-		return readOnly
+		return errReadOnly
 	}
 	answer, err := s.sql.Put(ctx, first, stream)
 	if err != nil {
@@ -87,3 +95,5 @@ func (s *service) DoPut(stream flight.FlightService_DoPutServer) error {
 	}
 	return stream.Send(&flight.PutResult{AppMetadata: answer})
 }
+
+var errReadOnly = &unservedError{"DoPut: this server is read-only: it was started without --writable"}

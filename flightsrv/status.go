@@ -14,6 +14,7 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
+	"github.com/vibeflight/vibeflight/flightsrv/uploads"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
@@ -78,6 +79,27 @@ func codeOf(err error) codes.Code {
 		return codes.Unavailable
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ENOMEM):
 		return codes.ResourceExhausted
+	}
+	return codeOfPut(err)
+}
+
+// codeOfPut is codeOf for what only storing gives.
+func codeOfPut(err error) codes.Code {
+	var (
+		name     *catalog.NameError
+		exists   *catalog.ExistsError
+		readOnly *catalog.NotWritableError
+		message  *uploads.MessageError
+	)
+	switch {
+	case errors.As(err, &name), errors.As(err, &message):
+		return codes.InvalidArgument
+	case errors.As(err, &exists):
+		return codes.AlreadyExists
+	case errors.As(err, &readOnly):
+		return codes.PermissionDenied
+	case errors.Is(err, catalog.ErrReadOnly):
+		return codes.Unimplemented
 	}
 	return codeOfSQL(err)
 }

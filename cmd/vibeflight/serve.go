@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -37,6 +38,8 @@ type serveConfig struct {
 	MaxFileBytes    byteSize // larger files are not parsed; 0: no limit
 	MaxMessageBytes byteSize // of a message with a single row
 	Exchange        exchangeConfig
+	Writable        string        // where clients may store tables, as DIR or ALIAS=DIR; empty: nowhere
+	MaxPutBytes     byteSize      // of a file that a client stores
 	Drain           time.Duration // how long calls under way may take at the end; default 10 s
 	Parse           limitConfig
 	BatchRows       int    // rows of a record batch; default 65,536
@@ -64,6 +67,9 @@ func (c *serveConfig) flags(f *pflag.FlagSet) {
 	f.Var(&c.MaxFileBytes, "max-file-bytes", "largest file that is parsed, as 10GiB; 0 is no limit")
 	f.Var(&c.MaxMessageBytes, "max-message-bytes", "largest message for a row that is wider than the usual 15 MiB")
 	c.Exchange.flags(f)
+	f.StringVar(&c.Writable, "writable", "", "folder in which clients may store tables (DoPut, bulk ingestion), as DIR or ALIAS=DIR; it is made if need be, and served as those of --data are")
+	c.MaxPutBytes = catalog.DefaultMaxStoredBytes
+	f.Var(&c.MaxPutBytes, "max-put-bytes", "largest table that a client may store")
 	f.DurationVar(&c.Drain, "drain", flightsrv.DefaultDrain, "how long calls that are under way may take when the server is to stop, and then the cache to be written")
 	c.Parse.flags(f)
 	f.IntVar(&c.BatchRows, "batch-rows", readers.DefaultBatchRows, "rows of a record batch")
@@ -94,8 +100,10 @@ func (c *serveConfig) check() error {
 		return err
 	}
 	switch {
-	case len(c.Data) == 0:
+	case len(c.Data) == 0 && c.Writable == "":
 		return wrongUsage("--data: say which folder to serve")
+	case c.MaxPutBytes < 1:
+		return wrongUsage("--max-put-bytes: %v is less than 1 byte", c.MaxPutBytes)
 	case len(c.Listen) == 0:
 		return wrongUsage("--listen: say where to listen")
 	case c.CacheBytes < 1:
@@ -150,6 +158,10 @@ func serve(ctx context.Context, c *serveConfig, log zerolog.Logger) error {
 		}
 		roots = append(roots, root)
 	}
+	writable, err := c.writableRoot()
+	if err != nil {
+		return err
+	}
 	limits, err := c.Parse.limits()
 	if err != nil {
 		return err
@@ -172,7 +184,7 @@ func serve(ctx context.Context, c *serveConfig, log zerolog.Logger) error {
 	log.Info().Str("engine", who.Choice()).Strs("cards", who.Cards()).Msg("the engine is chosen")
 	started := time.Now()
 	files, err := catalog.Open(ctx, catalog.Config{
-		Roots: roots, Formats: all.Formats(), Engines: who, MemoryBytes: memory, MaxFileBytes: int64(c.MaxFileBytes), MaxUnpacked: int64(c.Parse.unpackedBytes),
+		Roots: roots, Writable: writable, MaxStoredBytes: int64(c.MaxPutBytes), Formats: all.Formats(), Engines: who, MemoryBytes: memory, MaxFileBytes: int64(c.MaxFileBytes), MaxUnpacked: int64(c.Parse.unpackedBytes),
 		CacheDir: c.CacheDir, CacheBytes: int64(c.CacheBytes), MaxSent: c.Exchange.most,
 		Limits:  limits,
 		Options: func(string) map[string]any { return map[string]any{"on_error": c.OnError} },
@@ -191,6 +203,28 @@ func serve(ctx context.Context, c *serveConfig, log zerolog.Logger) error {
 	defer cancel()
 	files.Saved(last)
 	return errors.Join(err, files.Close(), who.Close())
+}
+
+// writableRoot makes the folder in which clients may store, if there is to be one.
+func (c *serveConfig) writableRoot() (*catalog.Root, error) {
+	if c.Writable == "" {
+		return nil, nil
+	}
+	root, err := catalog.ParseRoot(c.Writable)
+	if errors.Is(err, fs.ErrNotExist) {
+		_, dir, aliased := strings.Cut(c.Writable, "=")
+		if !aliased {
+			dir = c.Writable
+		}
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, wrongUsage("--writable: %w", err)
+		}
+		root, err = catalog.ParseRoot(c.Writable)
+	}
+	if err != nil {
+		return nil, wrongUsage("--writable: %w", err)
+	}
+	return &root, nil
 }
 
 // noCache is what --cache-dir says for no cache; an empty value says it too, but an empty environment variable is as good as none.

@@ -81,7 +81,7 @@ func refused(m proto.Message) error {
 	case *pb.CommandStatementUpdate, *pb.CommandPreparedStatementUpdate:
 		return &UnsupportedError{"updates: this server is read-only; send queries with CommandStatementQuery or as prepared statements"}
 	case *pb.CommandStatementIngest:
-		return &UnsupportedError{"CommandStatementIngest: storing tables needs a server that is writable, and this version has no such mode"}
+		return &UnsupportedError{"CommandStatementIngest: storing tables needs a server that is writable (--writable)"}
 	case *pb.CommandStatementSubstraitPlan:
 		return &UnsupportedError{"Substrait plans: this server reads SQL only"}
 	}

@@ -12,6 +12,7 @@ import (
 	pb "github.com/apache/arrow/go/v17/arrow/flight/gen/flight"
 
 	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
+	"github.com/vibeflight/vibeflight/flightsrv/uploads"
 )
 
 func TestLike(t *testing.T) {
@@ -143,7 +144,7 @@ func descriptor(t *testing.T) *flight.FlightDescriptor {
 
 func TestHandlesExpire(t *testing.T) {
 	e := &still{}
-	s := New(e)
+	s := New(e, false)
 	defer s.Close()
 	if _, err := s.Info(t.Context(), descriptor(t)); err != nil {
 		t.Fatal(err)
@@ -178,7 +179,7 @@ func TestHandlesExpire(t *testing.T) {
 
 func TestCloseEndsEverything(t *testing.T) {
 	e := &still{}
-	s := New(e)
+	s := New(e, false)
 	info, err := s.Info(t.Context(), descriptor(t))
 	if err != nil {
 		t.Fatal(err)
@@ -225,7 +226,7 @@ func FuzzCommands(f *testing.F) {
 	for _, seed := range [][]byte{query, tables, nil, []byte("a.csv"), []byte("\x0a\x7fshort"), []byte(`{"name":"a"}`)} {
 		f.Add(seed)
 	}
-	s := New(&still{})
+	s := New(&still{}, false)
 	f.Cleanup(s.Close)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		ctx := t.Context()
@@ -239,7 +240,7 @@ func FuzzCommands(f *testing.F) {
 			r.Close()
 		}
 		_, _ = s.Put(ctx, &flight.FlightData{FlightDescriptor: d, DataHeader: b, DataBody: b}, nothing{}) // it needs a handle, which no bytes have
-		_, _ = checkMessage(&flight.FlightData{DataHeader: b, DataBody: b})
+		_, _ = checkMessage(&uploads.Checker{Rules: parameterRules}, &flight.FlightData{DataHeader: b, DataBody: b})
 		for _, a := range actions() {
 			_, _ = s.Action(ctx, a.name, b)
 		}

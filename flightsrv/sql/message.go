@@ -15,10 +15,9 @@ const (
 	maxParameters  = 1024
 )
 
-// checkMessage checks an IPC message of parameters before Arrow's reader gets it, and gives a batch's rows.
-func checkMessage(d *flight.FlightData) (n int64, err error) {
-	_, n, err = uploads.Check(d, parameterRules)
-	if err != nil {
+// checkMessage checks the next IPC message of parameters before Arrow's reader gets it, and gives a batch's rows.
+func checkMessage(c *uploads.Checker, d *flight.FlightData) (n int64, err error) {
+	if _, n, err = c.Check(d); err != nil {
 		return 0, &RequestError{"parameters", err}
 	}
 	return n, nil

@@ -13,6 +13,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/flight"
 	pb "github.com/apache/arrow/go/v17/arrow/flight/gen/flight"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/vibeflight/vibeflight/flightsrv/uploads"
 )
 
 // Messages is what a client uploads. Recv gives io.EOF behind the last message.
@@ -25,7 +27,7 @@ type Messages interface {
 func (s *Server) Put(ctx context.Context, first *flight.FlightData, more Messages) (_ []byte, err error) {
 	defer func() {
 		if err != nil {
-			drain(more)
+			Drain(more)
 		}
 	}()
 	m, err := commandOf(first.GetFlightDescriptor().GetCmd())
@@ -52,9 +54,9 @@ func (s *Server) Put(ctx context.Context, first *flight.FlightData, more Message
 	return proto.Marshal(&pb.DoPutPreparedStatementResult{PreparedStatementHandle: c.GetPreparedStatementHandle()})
 }
 
-// drain takes what a client has still to send, up to a limit. Arrow's client for Go, which is ADBC's, gives an EOF in place of the answer if the call ends
+// Drain takes what a client has still to send, up to a limit. Arrow's client for Go, which is ADBC's, gives an EOF in place of the answer if the call ends
 // while it sends.
-func drain(more Messages) {
+func Drain(more Messages) {
 	const messages = 64 // of at most 4 MiB
 	for range messages {
 		if _, err := more.Recv(); err != nil {
@@ -67,6 +69,7 @@ func drain(more Messages) {
 type checked struct {
 	first *flight.FlightData // nil once it is taken
 	more  Messages
+	check uploads.Checker
 	bytes int64
 	rows  int64
 	err   error // the first one that was given; Arrow's reader wraps it in words of its own
@@ -92,7 +95,7 @@ func (c *checked) next() (*flight.FlightData, error) {
 	if len(d.GetDataHeader()) == 0 { // a descriptor alone, or metadata
 		return d, nil
 	}
-	n, err := checkMessage(d)
+	n, err := checkMessage(&c.check, d)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +109,7 @@ func (c *checked) next() (*flight.FlightData, error) {
 
 // read reads parameters of the types that are wanted. The caller releases the binding.
 func read(ctx context.Context, first *flight.FlightData, more Messages, want *arrow.Schema) (_ *binding, err error) {
-	in := &checked{first: first, more: more}
+	in := &checked{first: first, more: more, check: uploads.Checker{Rules: parameterRules}}
 	b := &binding{}
 	defer func() {
 		if err == nil {

@@ -40,6 +40,7 @@ const (
 // Server answers Flight SQL calls. It is safe for use by several goroutines.
 type Server struct {
 	engine   Engine
+	writable bool          // tables can be stored: whoever calls Put sees to that
 	slots    chan struct{} // one for each query that computes
 	pollWait time.Duration // as the constant says; tests have less time
 
@@ -55,11 +56,11 @@ type Server struct {
 	bound    int64 // bytes of the parameters that are bound
 }
 
-// New gives a server on an engine, which stays the caller's. The caller closes the server, then the engine.
-func New(e Engine) *Server {
+// New gives a server on an engine, which stays the caller's, and says of itself that tables can be stored if writable. The caller closes the server, then the engine.
+func New(e Engine, writable bool) *Server {
 	ctx, stop := context.WithCancel(context.Background())
 	s := &Server{
-		engine: e, slots: make(chan struct{}, max(minSlots, 2*runtime.GOMAXPROCS(0))), pollWait: pollWait, ctx: ctx, stop: stop,
+		engine: e, writable: writable, slots: make(chan struct{}, max(minSlots, 2*runtime.GOMAXPROCS(0))), pollWait: pollWait, ctx: ctx, stop: stop,
 		prepared: map[string]*prepared{}, results: map[string]*result{}, polls: map[string]*poll{}, sessions: map[string]*session{},
 	}
 	s.wg.Go(s.sweep)

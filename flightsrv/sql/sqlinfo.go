@@ -19,8 +19,8 @@ import (
 //
 // The Go type of a value is the branch of the union in which clients look for it: Arrow's JDBC and ODBC drivers want the int32 and int64 that stand here. They
 // read the support of outer joins, an ordinal in the protocol, as a set of bits.
-func facts(i engine.Info) map[pb.SqlInfo]any {
-	out := serverFacts()
+func facts(i engine.Info, writable bool) map[pb.SqlInfo]any {
+	out := serverFacts(writable)
 	maps.Copy(out, languageFacts(i))
 	maps.Copy(out, transactionFacts())
 	// The limits, from 541 to 561 but for the flag among them: 0 is none, or none that is known.
@@ -43,19 +43,19 @@ func bits(set ...int32) int32 {
 	return b
 }
 
-func serverFacts() map[pb.SqlInfo]any {
+func serverFacts(writable bool) map[pb.SqlInfo]any {
 	return map[pb.SqlInfo]any{
 		pb.SqlInfo_FLIGHT_SQL_SERVER_NAME:                          "vibeflight",
 		pb.SqlInfo_FLIGHT_SQL_SERVER_VERSION:                       version(),
 		pb.SqlInfo_FLIGHT_SQL_SERVER_ARROW_VERSION:                 arrow.PkgVersion,
-		pb.SqlInfo_FLIGHT_SQL_SERVER_READ_ONLY:                     true,
+		pb.SqlInfo_FLIGHT_SQL_SERVER_READ_ONLY:                     !writable,
 		pb.SqlInfo_FLIGHT_SQL_SERVER_SQL:                           true,
 		pb.SqlInfo_FLIGHT_SQL_SERVER_SUBSTRAIT:                     false,
 		pb.SqlInfo_FLIGHT_SQL_SERVER_SUBSTRAIT_MIN_VERSION:         "",
 		pb.SqlInfo_FLIGHT_SQL_SERVER_SUBSTRAIT_MAX_VERSION:         "",
 		pb.SqlInfo_FLIGHT_SQL_SERVER_TRANSACTION:                   int32(pb.SqlSupportedTransaction_SQL_SUPPORTED_TRANSACTION_NONE),
 		pb.SqlInfo_FLIGHT_SQL_SERVER_CANCEL:                        true,
-		pb.SqlInfo_FLIGHT_SQL_SERVER_BULK_INGESTION:                false,
+		pb.SqlInfo_FLIGHT_SQL_SERVER_BULK_INGESTION:                writable,
 		pb.SqlInfo_FLIGHT_SQL_SERVER_INGEST_TRANSACTIONS_SUPPORTED: false,
 		pb.SqlInfo_FLIGHT_SQL_SERVER_STATEMENT_TIMEOUT:             int32(preparedIdle.Milliseconds()),
 		pb.SqlInfo_FLIGHT_SQL_SERVER_TRANSACTION_TIMEOUT:           int32(0),
@@ -180,7 +180,7 @@ func conversions() map[int32][]int32 {
 // sqlInfo gives the facts of the wanted ids, or all: sorted, each once. An id that the protocol does not name has none.
 func sqlInfo(m *pb.CommandGetSqlInfo) listing {
 	return listing{schema_ref.SqlInfo, func(_ context.Context, s *Server) (arrow.Record, error) {
-		known := facts(s.engine.Info())
+		known := facts(s.engine.Info(), s.writable)
 		var ids []pb.SqlInfo
 		for id := range known {
 			if len(m.GetInfo()) == 0 || slices.Contains(m.GetInfo(), uint32(id)) {

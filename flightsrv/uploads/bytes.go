@@ -2,7 +2,6 @@ package uploads
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 
 	"github.com/apache/arrow/go/v17/arrow/flight"
@@ -13,25 +12,20 @@ var byteRules = Rules{Flat: true, Rows: 1 << 31, SchemaBytes: 64 << 10, Fields: 
 
 // Bytes reads the rows of one column of the type binary or large_binary as bytes, one behind another.
 type Bytes struct {
-	width int // of an offset; 0: no schema came yet
+	check Checker
+	width int // of an offset
 }
 
 // Next gives the bytes of the next message, which belong to it. A descriptor or metadata alone, the schema and a batch without rows have none.
 func (b *Bytes) Next(d *flight.FlightData) ([]byte, error) {
-	kind, rows, err := Check(d, byteRules)
-	if err != nil {
+	b.check.Rules = byteRules
+	kind, rows, err := b.check.Check(d)
+	if err != nil || kind == Nothing {
 		return nil, err
 	}
-	switch {
-	case kind == Nothing:
-		return nil, nil
-	case kind == Schema && b.width == 0:
+	if kind == Schema {
 		b.width, err = byteWidth(d.GetDataHeader())
 		return nil, err
-	case kind == Schema:
-		return nil, errors.New("a second schema came")
-	case b.width == 0:
-		return nil, errors.New("record batches came before their schema")
 	}
 	return b.values(d, int(rows))
 }
@@ -44,7 +38,7 @@ func byteWidth(header []byte) (int, error) {
 		return 0, err
 	}
 	if fields.n == 1 {
-		switch s.element(fields, 0).byte(fieldType) {
+		switch fieldType(s.element(fields, 0).byte(fieldKind)) {
 		case typeBinary:
 			return 4, nil
 		case typeLargeBinary:
@@ -66,9 +60,6 @@ func (b *Bytes) values(d *flight.FlightData, rows int) ([]byte, error) {
 	buffers, err := batch.vector(batchBuffers, 16)
 	if err != nil {
 		return nil, err
-	}
-	if nodes.n != 1 || buffers.n != 3 {
-		return nil, fmt.Errorf("a batch of %d columns and %d buffers, where one column of bytes was announced", nodes.n, buffers.n)
 	}
 	if _, nulls := batch.pair(nodes, 0); nulls > 0 {
 		return nil, fmt.Errorf("%d rows of a batch are null: each row holds bytes of the file", nulls)

@@ -22,28 +22,23 @@ type Kind uint8
 // The kinds of messages.
 const (
 	Nothing    Kind = iota // a descriptor alone, or metadata
-	Schema                 //
+	Schema                 // the first one
 	Dictionary             // values that later batches name by number
 	Batch                  //
 )
 
-// Types of fields, as the union Type of Schema.fbs counts them: Null, Int, FloatingPoint, Binary, Utf8, Bool, Decimal, Date, Time, Timestamp, Interval,
-// FixedSizeBinary, Duration, LargeBinary, LargeUtf8 have no children; List, Struct, Union, FixedSizeList, Map, LargeList do. The others are refused.
-const (
-	flat   = 1<<1 | 1<<2 | 1<<3 | 1<<4 | 1<<5 | 1<<6 | 1<<7 | 1<<8 | 1<<9 | 1<<10 | 1<<11 | 1<<15 | 1<<18 | 1<<19 | 1<<20
-	nested = 1<<12 | 1<<13 | 1<<14 | 1<<16 | 1<<17 | 1<<21
+// Checker checks the messages of one stream, in order, before Arrow's reader gets them.
+type Checker struct {
+	Rules
+	known        bool // the schema came
+	version      byte // of its metadata
+	rows         layout
+	dictionaries map[int64]layout
+}
 
-	typeBinary, typeLargeBinary = 4, 19
-)
-
-var typeNames = map[byte]string{22: "run-end encoded", 23: "binary_view", 24: "string_view", 25: "list_view", 26: "large_list_view"}
-
-// mostNested is how deep fields may nest; Arrow's reader ends there too.
-const mostNested = 64
-
-// Check checks a message before Arrow's reader gets it: what passes is a schema, or a batch or a dictionary whose buffers lie in its body side by side. It
-// gives the rows of a batch.
-func Check(d *flight.FlightData, r Rules) (kind Kind, rows int64, err error) {
+// Check checks the next message: what passes is a schema, then batches and dictionaries that have as many arrays and buffers as it takes, which lie in the body side by
+// side. Arrow's reader looks for them where they should be, whether they are there or not. Check gives the rows of a batch.
+func (c *Checker) Check(d *flight.FlightData) (kind Kind, rows int64, err error) {
 	if len(d.GetDataHeader()) == 0 {
 		return Nothing, 0, nil
 	}
@@ -57,113 +52,37 @@ func Check(d *flight.FlightData, r Rules) (kind Kind, rows int64, err error) {
 	if !m.has(messageType) || !ok {
 		return Nothing, 0, errors.New("the message has no header")
 	}
+	of, version := m.byte(messageType), m.byte(messageVersion)
 	body := int64(len(d.GetDataBody()))
-	switch kind := m.byte(messageType); {
-	case kind == headerSchema:
-		return Schema, 0, r.schema(to)
-	case kind == headerBatch:
-		rows, err := r.batch(to, body)
+	switch {
+	case of == headerSchema && c.known:
+		return Nothing, 0, errors.New("a second schema came")
+	case of == headerSchema:
+		c.known, c.version, c.dictionaries = true, version, map[int64]layout{}
+		return Schema, 0, c.schema(to)
+	case of != headerBatch && (of != headerDictionary || c.Flat):
+		return Nothing, 0, errors.New("want a schema, then record batches")
+	case !c.known:
+		return Nothing, 0, errors.New("record batches came before their schema")
+	case version != c.version:
+		return Nothing, 0, errors.New("a batch is of another version of Arrow's format than its schema")
+	case of == headerBatch:
+		rows, err := c.batch(to, body, c.rows)
 		return Batch, rows, err
-	case kind == headerDictionary && !r.Flat:
-		data, ok := to.child(dictionaryData)
-		if !ok {
-			return Nothing, 0, errDamaged
-		}
-		_, err := r.batch(data, body)
-		return Dictionary, 0, err
 	}
-	if r.Flat {
-		return Nothing, 0, errors.New("want a schema, then record batches without dictionaries")
+	data, ok := to.child(dictionaryData)
+	l, known := c.dictionaries[to.int64(dictionaryID)]
+	if !ok || !known {
+		return Nothing, 0, errors.New("a dictionary of no column came")
 	}
-	return Nothing, 0, errors.New("want a schema, then record batches")
+	_, err = c.batch(data, body, l)
+	return Dictionary, 0, err
 }
 
-// schemaCheck counts what the fields of a schema have.
-type schemaCheck struct {
-	Rules
-	fields, pairs, text int
-}
-
-func (r Rules) schema(s table) error {
-	fields, err := s.vector(schemaFields, 4)
-	if err != nil {
-		return err
-	}
-	if fields.n > r.Fields || len(s.Bytes) > r.SchemaBytes {
-		return fmt.Errorf("%d columns in a schema of %d bytes: more than %d, or than %d bytes", fields.n, len(s.Bytes), r.Fields, r.SchemaBytes)
-	}
-	c := schemaCheck{Rules: r}
-	for _, k := range []int{schemaMetadata, schemaFeatures} {
-		v, err := s.vector(k, 4)
-		if err != nil {
-			return err
-		}
-		c.pairs += v.n
-		if k == schemaMetadata {
-			c.metadata(s, v)
-		}
-	}
-	for i := range fields.n {
-		if err := c.field(s.element(fields, i), i+1, 0); err != nil {
-			return err
-		}
-	}
-	if c.text > len(s.Bytes) {
-		return errDamaged // texts that share bytes
-	}
-	return nil
-}
-
-// field checks a field of a column and those inside of it.
-func (c *schemaCheck) field(f table, column, depth int) error {
-	children, err := f.vector(fieldChildren, 4)
-	if err != nil {
-		return err
-	}
-	metadata, err := f.vector(fieldMetadata, 4)
-	if err != nil {
-		return err
-	}
-	c.text += f.textBytes(fieldName)
-	c.fields++
-	if c.fields > c.Fields || depth > mostNested {
-		return fmt.Errorf("the schema has more than %d fields, or some %d inside of each other", c.Fields, mostNested)
-	}
-	if c.pairs += metadata.n; c.pairs > c.Fields {
-		return fmt.Errorf("the schema has more than %d pairs of metadata", c.Fields)
-	}
-	c.metadata(f, metadata)
-	kind := f.byte(fieldType)
-	switch known := kind < 32; {
-	case !c.Flat && typeNames[kind] != "":
-		return fmt.Errorf("column %d: %s is a type that is not read: cast it to the one without", column, typeNames[kind])
-	case !c.Flat && known && nested>>kind&1 == 1:
-	case !known || flat>>kind&1 == 0 || children.n > 0:
-		return fmt.Errorf("column %d: a nested type can't stand here", column)
-	}
-	if c.Flat && f.has(fieldDictionary) {
-		return fmt.Errorf("column %d: a dictionary can't stand here; send its values", column)
-	}
-	for i := range children.n {
-		if err := c.field(f.element(children, i), column, depth+1); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// metadata adds up the texts of key-value pairs.
-func (c *schemaCheck) metadata(of table, pairs vector) {
-	for i := range min(pairs.n, c.Fields) {
-		kv := of.element(pairs, i)
-		c.text += kv.textBytes(pairKey) + kv.textBytes(pairValue)
-	}
-}
-
-func (r Rules) batch(b table, body int64) (int64, error) {
+func (c *Checker) batch(b table, body int64, want layout) (int64, error) {
 	rows := b.int64(batchLength)
-	if rows < 0 || rows > r.Rows {
-		return 0, fmt.Errorf("%d rows in a batch, more than %d", rows, r.Rows)
+	if rows < 0 || rows > c.Rows {
+		return 0, fmt.Errorf("%d rows in a batch, more than %d", rows, c.Rows)
 	}
 	if b.has(batchCompression) {
 		return 0, errors.New("the batch is compressed: send it as it is")
@@ -172,15 +91,22 @@ func (r Rules) batch(b table, body int64) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	for i := range nodes.n {
-		length, nulls := b.pair(nodes, i)
-		if length < 0 || length > r.Rows || r.Flat && length != rows || nulls < 0 || nulls > length {
-			return 0, fmt.Errorf("array %d: %d values and %d nulls in a batch of %d rows", i+1, length, nulls, rows)
-		}
-	}
 	buffers, err := b.vector(batchBuffers, 16) // offset, length
 	if err != nil {
 		return 0, err
+	}
+	views, err := b.variadic(want.views)
+	if err != nil {
+		return 0, err
+	}
+	if nodes.n != want.arrays || int64(buffers.n) != int64(want.buffers)+views {
+		return 0, fmt.Errorf("a batch has %d arrays and %d buffers, where its schema wants %d and %d", nodes.n, buffers.n, want.arrays, int64(want.buffers)+views)
+	}
+	for i := range nodes.n {
+		length, nulls := b.pair(nodes, i)
+		if length < 0 || length > c.Rows || c.Flat && length != rows || nulls < 0 || nulls > length {
+			return 0, fmt.Errorf("array %d: %d values and %d nulls in a batch of %d rows", i+1, length, nulls, rows)
+		}
 	}
 	var total int64
 	for i := range buffers.n {
@@ -193,4 +119,22 @@ func (r Rules) batch(b table, body int64) (int64, error) {
 		}
 	}
 	return rows, nil
+}
+
+// variadic adds up how many buffers so many views have beside those that all have.
+func (t table) variadic(views int) (total int64, err error) {
+	counts, err := t.vector(batchVariadic, 8)
+	if err != nil {
+		return 0, err
+	}
+	if counts.n != views {
+		return 0, fmt.Errorf("a batch has %d columns of views, where its schema wants %d", counts.n, views)
+	}
+	for i := range counts.n {
+		n := t.number(counts, i)
+		if total += n; n < 0 || n > math.MaxInt32 {
+			return 0, errDamaged
+		}
+	}
+	return total, nil
 }

@@ -8,13 +8,14 @@ import (
 
 // The numbers below are those of Message.fbs and Schema.fbs of Arrow 17: fields by their place in the table's list, members of unions by their value.
 const (
-	messageType, messageHeader                                               = 1, 2
-	headerSchema, headerDictionary, headerBatch                         byte = 1, 2, 3
-	schemaFields, schemaMetadata, schemaFeatures                             = 1, 2, 3
-	fieldName, fieldType, fieldDictionary, fieldChildren, fieldMetadata      = 0, 2, 4, 5, 6
-	pairKey, pairValue                                                       = 0, 1
-	dictionaryData                                                           = 1
-	batchLength, batchNodes, batchBuffers, batchCompression                  = 0, 1, 2, 3
+	messageVersion, messageType, messageHeader                                           = 0, 1, 2
+	headerSchema, headerDictionary, headerBatch                                     byte = 1, 2, 3
+	schemaFields, schemaMetadata, schemaFeatures                                         = 1, 2, 3
+	fieldName, fieldKind, fieldTable, fieldDictionary, fieldChildren, fieldMetadata      = 0, 2, 3, 4, 5, 6
+	unionMode                                                                            = 0
+	pairKey, pairValue                                                                   = 0, 1
+	dictionaryID, dictionaryData                                                         = 0, 1
+	batchLength, batchNodes, batchBuffers, batchCompression, batchVariadic               = 0, 1, 2, 3, 4
 )
 
 var errDamaged = errors.New("the message is cut or damaged")
@@ -94,3 +95,6 @@ func (t table) pair(v vector, i int) (first, second int64) {
 	at := v.at + flatbuffers.UOffsetT(16*i)
 	return t.GetInt64(at), t.GetInt64(at + 8)
 }
+
+// number is element i of a vector of numbers.
+func (t table) number(v vector, i int) int64 { return t.GetInt64(v.at + flatbuffers.UOffsetT(8*i)) }

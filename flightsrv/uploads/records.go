@@ -1,0 +1,174 @@
+package uploads
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/flight"
+)
+
+// recordRules are what messages of a table may be.
+var recordRules = Rules{Rows: 1<<31 - 1, SchemaBytes: 4 << 20, Fields: 1 << 16}
+
+// Messages is what a client uploads. Recv gives io.EOF behind the last message.
+type Messages interface {
+	Recv() (*flight.FlightData, error)
+}
+
+// MessageError says what is wrong with a message, or with what it holds.
+type MessageError struct{ Err error }
+
+func (e *MessageError) Error() string { return e.Err.Error() }
+
+func (e *MessageError) Unwrap() error { return e.Err }
+
+// Records reads the table that a client uploads, for one goroutine.
+type Records struct {
+	in     *checked
+	r      *flight.Reader
+	schema *arrow.Schema
+	rec    arrow.Record // that Next gave; nil: none
+}
+
+// NewRecords reads the schema; first is the first message, which was taken already. The caller releases the reader. Errors are *MessageError, or those of more.
+func NewRecords(first *flight.FlightData, more Messages) (*Records, error) {
+	in := &checked{first: first, more: more, check: Checker{Rules: recordRules}}
+	// A descriptor may come alone.
+	for len(first.GetDataHeader()) == 0 {
+		d, err := more.Recv()
+		if errors.Is(err, io.EOF) {
+			return nil, &MessageError{errors.New("no schema came")}
+		}
+		if err != nil {
+			return nil, err
+		}
+		first, in.first = d, d
+	}
+	r, err := flight.NewRecordReader(in)
+	if err != nil {
+		return nil, in.wrong(err)
+	}
+	for _, f := range r.Schema().Fields() {
+		if f.Type == nil {
+			r.Release()
+			return nil, &MessageError{fmt.Errorf("column %q has no type", f.Name)}
+		}
+	}
+	return &Records{in: in, r: r, schema: plainSchema(r.Schema())}, nil
+}
+
+// Schema is that of all records, without views.
+func (r *Records) Schema() *arrow.Schema { return r.schema }
+
+// Next gives the next record, which is valid until the next call, or io.EOF.
+func (r *Records) Next() (arrow.Record, error) {
+	r.drop()
+	if !r.r.Next() {
+		if err := r.in.wrong(r.r.Err()); err != nil {
+			return nil, err
+		}
+		return nil, io.EOF
+	}
+	rec := r.r.Record()
+	columns := make([]arrow.Array, rec.NumCols())
+	defer func() {
+		for _, c := range columns {
+			if c != nil {
+				c.Release()
+			}
+		}
+	}()
+	for i, c := range rec.Columns() {
+		if c.Len() != int(rec.NumRows()) {
+			return nil, &MessageError{fmt.Errorf("column %q has %d rows of %d", rec.ColumnName(i), c.Len(), rec.NumRows())}
+		}
+		err := safely(func() error {
+			d, err := plain(c.Data())
+			if err != nil {
+				return err
+			}
+			defer d.Release()
+			if err := whole(d); err != nil {
+				return err
+			}
+			columns[i] = array.MakeFromData(d)
+			return nil
+		})
+		if err != nil {
+			return nil, &MessageError{fmt.Errorf("column %q: %w", rec.ColumnName(i), err)}
+		}
+	}
+	r.rec = array.NewRecord(r.schema, columns, rec.NumRows())
+	return r.rec, nil
+}
+
+func (r *Records) drop() {
+	if r.rec != nil {
+		r.rec.Release()
+		r.rec = nil
+	}
+}
+
+// Release ends the reading.
+func (r *Records) Release() {
+	r.drop()
+	r.r.Release()
+}
+
+// safely gives a panic over what a client sent as an error.
+func safely(do func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("it is malformed: %v", p)
+		}
+	}()
+	return do()
+}
+
+// checked gives Arrow's reader the messages that pass Check.
+type checked struct {
+	first *flight.FlightData // nil once it is taken
+	more  Messages
+	check Checker
+	err   error // the first one that was given; Arrow's reader wraps it in words of its own
+}
+
+// Recv gives the next message. Those that hold nothing, which Arrow's reader does not take, are left out.
+func (c *checked) Recv() (*flight.FlightData, error) {
+	for {
+		d := c.first
+		c.first = nil
+		if d == nil {
+			var err error
+			if d, err = c.more.Recv(); err != nil {
+				if !errors.Is(err, io.EOF) {
+					c.err = err
+				}
+				return nil, err
+			}
+		}
+		kind, _, err := c.check.Check(d)
+		if err != nil {
+			c.err = &MessageError{err}
+			return nil, c.err
+		}
+		if kind == Nothing {
+			continue
+		}
+		return d, nil
+	}
+}
+
+// wrong is what is wrong: an error of the messages, or one of Arrow's reader about them.
+func (c *checked) wrong(err error) error {
+	switch {
+	case c.err != nil:
+		return c.err
+	case err == nil:
+		return nil
+	}
+	return &MessageError{err}
+}

@@ -1,0 +1,178 @@
+package uploads
+
+import "fmt"
+
+// layout is what the arrays of some fields have in a batch.
+type layout struct {
+	arrays, buffers int
+	views           int // columns that have any number of buffers more
+}
+
+func (l *layout) add(m layout) {
+	l.arrays, l.buffers, l.views = l.arrays+m.arrays, l.buffers+m.buffers, l.views+m.views
+}
+
+// fieldType is a member of the union Type of Schema.fbs.
+type fieldType byte
+
+const (
+	typeBinary, typeUtf8, typeLargeBinary, typeLargeUtf8                                 fieldType = 4, 5, 19, 20
+	typeNull, typeList, typeStruct, typeUnion, typeFixedSizeList, typeMap, typeLargeList fieldType = 1, 12, 13, 14, 16, 17, 21
+	typeRunEndEncoded, typeBinaryView, typeUtf8View, typeListView, typeLargeListView     fieldType = 22, 23, 24, 25, 26
+	typeMost                                                                             fieldType = 26
+)
+
+var refusedTypes = map[fieldType]string{typeRunEndEncoded: "run-end encoded", typeListView: "list_view", typeLargeListView: "large_list_view"}
+
+// own is what an array of a type has beside its children. Unions have no validity since version 5, before which nobody reads them here.
+func (k fieldType) own(dense bool) layout {
+	switch k {
+	case typeNull:
+		return layout{arrays: 1}
+	case typeStruct, typeFixedSizeList:
+		return layout{arrays: 1, buffers: 1}
+	case typeUnion:
+		if dense {
+			return layout{arrays: 1, buffers: 2}
+		}
+		return layout{arrays: 1, buffers: 1}
+	case typeBinary, typeUtf8, typeLargeBinary, typeLargeUtf8:
+		return layout{arrays: 1, buffers: 3}
+	case typeBinaryView, typeUtf8View:
+		return layout{arrays: 1, buffers: 2, views: 1}
+	}
+	return layout{arrays: 1, buffers: 2}
+}
+
+// nested reports whether fields of a type have children, or any number of buffers.
+func (k fieldType) nested() bool {
+	switch k {
+	case typeList, typeStruct, typeUnion, typeFixedSizeList, typeMap, typeLargeList, typeBinaryView, typeUtf8View:
+		return true
+	}
+	return false
+}
+
+// mostNested is how deep fields may nest; Arrow's reader ends there too.
+const mostNested = 64
+
+// version5 is the one of the metadata that is written today.
+const version5 = 4
+
+// schemaCheck counts what the fields of a schema have.
+type schemaCheck struct {
+	*Checker
+	fields, pairs, text int
+}
+
+func (c *Checker) schema(s table) error {
+	fields, err := s.vector(schemaFields, 4)
+	if err != nil {
+		return err
+	}
+	if fields.n > c.Fields || len(s.Bytes) > c.SchemaBytes {
+		return fmt.Errorf("%d columns in a schema of %d bytes: more than %d, or than %d bytes", fields.n, len(s.Bytes), c.Fields, c.SchemaBytes)
+	}
+	check := schemaCheck{Checker: c}
+	for _, k := range []int{schemaMetadata, schemaFeatures} {
+		v, err := s.vector(k, 4)
+		if err != nil {
+			return err
+		}
+		check.pairs += v.n
+		if k == schemaMetadata {
+			check.metadata(s, v)
+		}
+	}
+	for i := range fields.n {
+		l, err := check.field(s.element(fields, i), i+1, 0)
+		if err != nil {
+			return err
+		}
+		c.rows.add(l)
+	}
+	if check.text > len(s.Bytes) {
+		return errDamaged // texts that share bytes
+	}
+	return nil
+}
+
+// field checks a field of a column and those inside of it, and gives what their arrays have in a batch.
+func (c *schemaCheck) field(f table, column, depth int) (l layout, err error) {
+	children, err := f.vector(fieldChildren, 4)
+	if err != nil {
+		return l, err
+	}
+	metadata, err := f.vector(fieldMetadata, 4)
+	if err != nil {
+		return l, err
+	}
+	c.text += f.textBytes(fieldName)
+	c.fields++
+	if c.fields > c.Fields || depth > mostNested {
+		return l, fmt.Errorf("the schema has more than %d fields, or some %d inside of each other", c.Fields, mostNested)
+	}
+	if c.pairs += metadata.n; c.pairs > c.Fields {
+		return l, fmt.Errorf("the schema has more than %d pairs of metadata", c.Fields)
+	}
+	c.metadata(f, metadata)
+	kind := fieldType(f.byte(fieldKind))
+	dense := false
+	switch {
+	case kind == 0 || kind > typeMost || refusedTypes[kind] != "":
+		return l, fmt.Errorf("column %d: %s is a type that is not read: send its values as they are", column, orNumber(refusedTypes[kind], byte(kind)))
+	case c.Flat && (kind.nested() || children.n > 0):
+		return l, fmt.Errorf("column %d: a nested type can't stand here", column)
+	case !kind.nested() && children.n > 0:
+		return l, errDamaged
+	case kind == typeUnion && c.version != version5:
+		return l, fmt.Errorf("column %d: a union of an old version of Arrow's format is not read", column)
+	case kind == typeUnion:
+		of, ok := f.child(fieldTable)
+		if !ok {
+			return l, errDamaged
+		}
+		dense = of.byte(unionMode) != 0 // an int16 of 0 or 1
+	}
+	l = kind.own(dense)
+	for i := range children.n {
+		inside, err := c.field(f.element(children, i), column, depth+1)
+		if err != nil {
+			return l, err
+		}
+		l.add(inside)
+	}
+	return c.coded(f, column, l)
+}
+
+// coded gives what the array of a field has in a batch if its values, which have a layout, are in a dictionary.
+func (c *schemaCheck) coded(f table, column int, values layout) (layout, error) {
+	of, ok := f.child(fieldDictionary)
+	if !ok {
+		return values, nil
+	}
+	if c.Flat {
+		return layout{}, fmt.Errorf("column %d: a dictionary can't stand here; send its values", column)
+	}
+	id := of.int64(dictionaryID)
+	if before, taken := c.dictionaries[id]; taken && before != values {
+		return layout{}, fmt.Errorf("column %d: its dictionary is that of another column", column)
+	}
+	c.dictionaries[id] = values
+	return layout{arrays: 1, buffers: 2}, nil // numbers
+}
+
+func orNumber(name string, kind byte) string {
+	if name != "" {
+		return name
+	}
+	return fmt.Sprintf("number %d", kind)
+}
+
+// metadata adds up the texts of key-value pairs.
+func (c *schemaCheck) metadata(of table, pairs vector) {
+	for i := range min(pairs.n, c.Fields) {
+		kv := of.element(pairs, i)
+		c.text += kv.textBytes(pairKey) + kv.textBytes(pairValue)
+	}
+}

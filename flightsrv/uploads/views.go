@@ -1,0 +1,107 @@
+package uploads
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+)
+
+// Columns of string_view and binary_view, which Polars sends, become string and binary, in lists and structs too: Arrow's writer for Go writes views wrongly.
+
+// mostViewed bounds the bytes that the views of an array amount to: any number of them may be of the same bytes.
+const mostViewed = 512 << 20
+
+// withoutViews is the type that takes the place of one.
+func withoutViews(t arrow.DataType) arrow.DataType {
+	field := func(f arrow.Field) arrow.Field {
+		f.Type = withoutViews(f.Type)
+		return f
+	}
+	switch t := t.(type) {
+	case *arrow.StringViewType:
+		return arrow.BinaryTypes.String
+	case *arrow.BinaryViewType:
+		return arrow.BinaryTypes.Binary
+	case *arrow.ListType:
+		return arrow.ListOfField(field(t.ElemField()))
+	case *arrow.LargeListType:
+		return arrow.LargeListOfField(field(t.ElemField()))
+	case *arrow.FixedSizeListType:
+		return arrow.FixedSizeListOfField(t.Len(), field(t.ElemField()))
+	case *arrow.StructType:
+		fields := slices.Clone(t.Fields())
+		for i := range fields {
+			fields[i] = field(fields[i])
+		}
+		return arrow.StructOf(fields...)
+	}
+	return t
+}
+
+// plainSchema is the schema of records without views.
+func plainSchema(s *arrow.Schema) *arrow.Schema {
+	fields := slices.Clone(s.Fields())
+	for i := range fields {
+		fields[i].Type = withoutViews(fields[i].Type)
+	}
+	metadata := s.Metadata()
+	return arrow.NewSchema(fields, &metadata)
+}
+
+// plain gives an array of the type without views. The caller releases it.
+func plain(d arrow.ArrayData) (arrow.ArrayData, error) {
+	t := withoutViews(d.DataType())
+	if arrow.TypeEqual(t, d.DataType()) {
+		d.Retain()
+		return d, nil
+	}
+	if _, ok := d.DataType().(arrow.BinaryViewDataType); ok {
+		return copied(d, t)
+	}
+	children := make([]arrow.ArrayData, len(d.Children()))
+	defer func() {
+		for _, c := range children {
+			if c != nil {
+				c.Release()
+			}
+		}
+	}()
+	for i, c := range d.Children() {
+		var err error
+		if children[i], err = plain(c); err != nil {
+			return nil, err
+		}
+	}
+	return array.NewData(t, d.Len(), d.Buffers(), children, d.NullN(), d.Offset()), nil
+}
+
+// copied gives the values of views one behind the other.
+func copied(d arrow.ArrayData, t arrow.DataType) (arrow.ArrayData, error) {
+	views := array.MakeFromData(d)
+	defer views.Release()
+	value := func(i int) []byte { return views.(*array.BinaryView).Value(i) }
+	if s, ok := views.(*array.StringView); ok {
+		value = func(i int) []byte { return []byte(s.Value(i)) }
+	}
+	b := array.NewBinaryBuilder(memory.DefaultAllocator, arrow.BinaryTypes.Binary)
+	defer b.Release()
+	total := 0
+	for i := range d.Len() {
+		if views.IsNull(i) {
+			b.AppendNull()
+			continue
+		}
+		v := value(i)
+		if total += len(v); total > mostViewed {
+			return nil, fmt.Errorf("its views amount to more than %d bytes: send fewer rows in a batch", mostViewed)
+		}
+		b.Append(v)
+	}
+	values := b.NewBinaryArray()
+	defer values.Release()
+	out := values.Data()
+	return array.NewData(t, out.Len(), out.Buffers(), nil, out.NullN(), 0), nil
+}
