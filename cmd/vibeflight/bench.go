@@ -134,8 +134,7 @@ func newBench(std stdio) *cobra.Command {
 	f.StringSliceVar(&columns, "columns", nil, "columns to read, separated by commas, as for a ticket with them where there is no cache; all if it is left out")
 	f.IntVar(&runs, "runs", 3, "runs for each file and engine")
 	optionFlag(f, &options)
-	parse.flags(f)
-	cards.flags(f)
+	settings(f, parse.flags, cards.flags)
 	f.BoolVar(&asJSON, "json", false, "print a JSON object a line")
 	f.StringVar(&trace.path, "trace", "", "write when each stage of the last run began and ended to this `file`, for ui.perfetto.dev, and sum the stages of each run up on stderr")
 	return cmd
@@ -253,7 +252,8 @@ type reading struct {
 	columns readers.Projection
 	limits  readers.Limits
 	unpack  source.Unpacking
-	engine  readers.Engine // nil: the CPU engine
+	engine  readers.Engine             // nil: the CPU engine
+	opened  func(content *source.File) // is told what is parsed; may be nil
 }
 
 // read parses the file at path from its opening to the complete table. The source it gives is closed: its size remains.
@@ -278,6 +278,9 @@ func (how reading) read(ctx context.Context, src *source.File) (*readers.Table, 
 	}
 	if content != src {
 		defer content.Close()
+	}
+	if how.opened != nil {
+		how.opened(content)
 	}
 	layout, err := how.format.Open(ctx, content, how.options)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/readers/all"
@@ -15,26 +16,30 @@ const cacheLong = `Look at the folder where servers keep parsed tables, or empty
 
 Servers may be running: a table that one of them uses stays readable for it. Nothing is lost by clearing but the time of parsing again.`
 
-func newCache(std stdio, lookup func(string) (string, bool)) *cobra.Command {
+func newCache(std stdio) *cobra.Command {
 	cmd := &cobra.Command{Use: "cache", Short: "List or clear the tables that servers have parsed", Long: cacheLong, Args: noArguments}
 	cmd.AddCommand(newCacheLs(std), newCacheClear(std))
 	for _, sub := range cmd.Commands() {
-		sub.PreRunE = func(cmd *cobra.Command, _ []string) error { return cacheFolder(cmd, lookup) }
+		sub.PreRunE = func(cmd *cobra.Command, _ []string) error { return cacheFolder(cmd.Flags()) }
 	}
 	cmd.RunE = func(*cobra.Command, []string) error { return wrongUsage("want ls or clear") }
 	return cmd
 }
 
-func cacheDirFlag(cmd *cobra.Command, dir *string) {
-	cmd.Flags().StringVar(dir, "cache-dir", defaultCacheDir(), "folder of the cache")
+// cacheDirFlag adds --cache-dir. Its help says where the default is in words: the folder itself is another one for each user.
+func cacheDirFlag(f *pflag.FlagSet, dir *string, usage string) {
+	f.StringVar(dir, "cache-dir", defaultCacheDir(), usage+" (default: vibeflight in $XDG_CACHE_HOME or ~/.cache)")
+	f.Lookup("cache-dir").DefValue = ""
+}
+
+// cacheOf adds the setting of the cache that a command looks at.
+func cacheOf(cmd *cobra.Command, dir *string) {
+	settings(cmd.Flags(), func(f *pflag.FlagSet) { cacheDirFlag(f, dir, "folder of the cache") })
 }
 
 // cacheFolder makes sure that the folder is there: looking at a cache makes none.
-func cacheFolder(cmd *cobra.Command, lookup func(string) (string, bool)) error {
-	if err := fromEnvironment(cmd.Flags(), lookup); err != nil {
-		return err
-	}
-	dir := cmd.Flags().Lookup("cache-dir").Value.String()
+func cacheFolder(f *pflag.FlagSet) error {
+	dir := f.Lookup("cache-dir").Value.String()
 	if dir == "" || dir == noCache {
 		return wrongUsage("--cache-dir: say which folder")
 	}
@@ -80,7 +85,7 @@ func newCacheLs(std stdio) *cobra.Command {
 			return err
 		},
 	}
-	cacheDirFlag(cmd, &dir)
+	cacheOf(cmd, &dir)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object a line")
 	return cmd
 }
@@ -106,6 +111,6 @@ func newCacheClear(std stdio) *cobra.Command {
 			return err
 		},
 	}
-	cacheDirFlag(cmd, &dir)
+	cacheOf(cmd, &dir)
 	return cmd
 }

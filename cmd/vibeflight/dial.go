@@ -28,10 +28,10 @@ func (c *serverConfig) flags(f *pflag.FlagSet) {
 	f.BoolVar(&c.unverified, "tls-insecure", false, "take any certificate at grpc+tls://: whoever is in between can read and answer")
 }
 
-// check refuses flags that say nothing about the server.
-func (c *serverConfig) check() error {
+// check refuses flags that say nothing about the server. The environment may say it: that is for other calls.
+func (c *serverConfig) check(f *pflag.FlagSet) error {
 	_, encrypted, err := c.target()
-	if err == nil && !encrypted && (c.ca != "" || c.unverified) {
+	if err == nil && !encrypted && (told(f, "tls-ca") || told(f, "tls-insecure")) {
 		return wrongUsage("--tls-ca and --tls-insecure: are for grpc+tls://HOST:PORT, and the server is %q", c.address)
 	}
 	return err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/engines"
@@ -41,14 +42,11 @@ type doctor struct {
 	asJSON     bool
 }
 
-func newDoctor(std stdio, lookup func(string) (string, bool)) *cobra.Command {
+func newDoctor(std stdio) *cobra.Command {
 	var c doctor
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Say what this machine has for the server, and what is missing", Long: doctorLong, Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := fromEnvironment(cmd.Flags(), lookup); err != nil {
-				return err
-			}
 			findings := c.examine()
 			if c.asJSON {
 				for _, f := range findings {
@@ -61,12 +59,17 @@ func newDoctor(std stdio, lookup func(string) (string, bool)) *cobra.Command {
 			return writeFindings(std.out, findings)
 		},
 	}
-	cmd.Flags().StringVar(&c.cacheDir, "cache-dir", defaultCacheDir(), "folder where parsed tables and compiled kernels outlive the server; none is for no cache")
-	extensionsFlag(cmd.Flags(), &c.extensions)
-	cmd.Flags().StringVar(&c.nvrtc, "nvrtc", "", "library of the run-time compiler; default: where the loader and CUDA's installers put it")
+	settings(cmd.Flags(), c.settings)
 	cmd.Flags().BoolVar(&c.compile, "compile", false, "compile every kernel for each GPU now, into the cache folder, so that the first start finds them")
 	cmd.Flags().BoolVar(&c.asJSON, "json", false, "print a JSON object a line")
 	return cmd
+}
+
+// settings are the flags that serve has too, and the compiler's.
+func (c *doctor) settings(f *pflag.FlagSet) {
+	cacheDirFlag(f, &c.cacheDir, "folder where parsed tables and compiled kernels outlive the server; none is for no cache")
+	extensionsFlag(f, &c.extensions)
+	f.StringVar(&c.nvrtc, "nvrtc", "", "library of the run-time compiler (default: where the loader and CUDA's installers put it)")
 }
 
 // writeFindings is the list for people: what was found, and under what is missing what to do.

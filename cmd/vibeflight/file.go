@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"golang.org/x/sys/unix"
 )
 
 // newFile is a file that is there whole or not at all: it is written under another name beside its own, and renamed when it is
@@ -59,6 +61,18 @@ func (f *newFile) keep() error {
 	}
 	defer dir.Close()
 	return dir.Sync()
+}
+
+// problem is an error of writing the file in words for a person: with the name that the file was to have, and what to do where there is no room for it.
+func (f *newFile) problem(err error) error {
+	var p *fs.PathError
+	if f.File == nil || !errors.As(err, &p) || filepath.Dir(p.Path) != filepath.Dir(f.Name()) {
+		return err
+	}
+	if !errors.Is(err, unix.ENOSPC) && !errors.Is(err, unix.EDQUOT) && !errors.Is(err, unix.EFBIG) {
+		return fmt.Errorf("%s: %w", f.path, p.Err)
+	}
+	return fmt.Errorf("%s: %w; nothing of it is left; name a file where there is room for it", f.path, p.Err)
 }
 
 // discard removes the file unless keep has been called and did well.

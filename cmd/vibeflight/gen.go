@@ -84,10 +84,11 @@ func generate(ctx context.Context, std stdio, path string, spec gen.Spec) error 
 		return err
 	}
 	defer out.discard()
-	if err := generateTo(ctx, out, spec); err != nil {
-		return err
+	err = generateTo(ctx, out, spec)
+	if err == nil {
+		err = out.keep()
 	}
-	return out.keep()
+	return out.problem(err)
 }
 
 func generateTo(ctx context.Context, w io.Writer, spec gen.Spec) error {
@@ -116,11 +117,11 @@ func generateShapefile(ctx context.Context, path string, spec gen.Spec) error {
 	}
 	to := gen.ShapefileFiles{SHX: files[0], DBF: files[1], PRJ: files[2], CPG: files[3], SHP: files[4]}
 	if err := gen.WriteShapefile(ctx, to, spec); err != nil {
-		return err
+		return files[len(files)-1].problem(err)
 	}
 	for _, f := range files {
 		if err := f.keep(); err != nil {
-			return err
+			return f.problem(err)
 		}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/export"
 	"github.com/vibeflight/vibeflight/flightsrv"
 )
 
@@ -23,6 +24,7 @@ type getConfig struct {
 	bbox, rows               string
 	limit                    int64
 	encoding, coords, packed string
+	asJSON, asCSV            bool
 }
 
 // headRows is how many rows get shows unless it is told.
@@ -30,7 +32,8 @@ const headRows = 10
 
 const getLong = `Read rows of a file, from a server or straight from the file.
 
-Without -o the first rows are shown as a table. With -o all rows are written, in the format that the name asks for:
+Without -o the first rows are shown as a table, or all of them printed with --json or --csv, geometries as WKT. With -o all rows are written, in the format that
+the name asks for:
 
 ` + outputHelp + `
 
@@ -44,22 +47,25 @@ func newGet(std stdio) *cobra.Command {
 		Long:  getLong,
 		Args:  oneArgument("name or file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := c.check(cmd.Flags(), std); err != nil {
+				return err
+			}
 			t, err := c.ticket(cmd.Flags(), args[0])
 			if err != nil {
 				return err
-			}
-			if c.out == "" && cmd.Flags().Changed("compression") {
-				return wrongUsage("--compression: needs -o")
-			}
-			if c.out == "-" && isTerminal(std.out) {
-				return wrongUsage("-o -: stdout is a terminal, which can't show Arrow's bytes")
 			}
 			from, err := c.from.open(cmd.Flags())
 			if err != nil {
 				return err
 			}
 			defer from.close()
-			if c.out == "" {
+			ask := func(p *progress) (rowStream, error) { return from.scan(cmd.Context(), t, p) }
+			switch {
+			case c.asJSON:
+				return printAnswer(cmd.Context(), std, t.Name, ask, export.NewJSONLines)
+			case c.asCSV:
+				return printAnswer(cmd.Context(), std, t.Name, ask, export.NewCSV)
+			case c.out == "":
 				return show(cmd.Context(), std, from, t)
 			}
 			return c.write(cmd.Context(), std, from, t, cmd.Flags().Changed("compression"))
@@ -74,11 +80,40 @@ func (c *getConfig) flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&c.columns, "columns", nil, "only these columns, in this order, separated by commas")
 	f.StringVar(&c.bbox, "bbox", "", "only rows whose bounding box meets XMIN,YMIN,XMAX,YMAX")
 	f.StringVar(&c.rows, "rows", "", "only rows FROM:TO of the file, TO not included; each may be left out")
-	f.Int64Var(&c.limit, "limit", headRows, "at most so many rows; with -o all, unless it is given")
+	f.Int64Var(&c.limit, "limit", headRows, "at most so many rows; with --json, --csv and -o all, unless it is given")
+	f.BoolVar(&c.asJSON, "json", false, "print a JSON object a line")
+	f.BoolVar(&c.asCSV, "csv", false, "print CSV (RFC 4180) with a header; nothing is null, and \"\" an empty text")
 	f.StringVar(&c.encoding, "geometry-encoding", "native", "geometries as native (GeoArrow), wkb or wkt; shown as wkt unless given")
 	f.StringVar(&c.coords, "coords", "separated", "native coordinates: separated or interleaved")
 	f.StringVar(&c.packed, "compression", "none", "of what is written (Arrow IPC; GeoParquet, which has zstd unless told) and of what a server sends: none, lz4 or zstd")
 	c.from.flags(f)
+}
+
+// check refuses flags that do not go together.
+func (c *getConfig) check(f *pflag.FlagSet, std stdio) error {
+	chosen := f.Changed("geometry-encoding") || f.Changed("coords")
+	switch {
+	case several(c.asJSON, c.asCSV, c.out != ""):
+		return wrongUsage("want one of --json, --csv and -o")
+	case c.out == "" && f.Changed("compression"):
+		return wrongUsage("--compression: needs -o")
+	case (c.asJSON || c.asCSV) && chosen:
+		return wrongUsage("--json and --csv have geometries as WKT; --geometry-encoding and --coords are for Arrow IPC")
+	case c.out == "-" && isTerminal(std.out):
+		return wrongUsage("-o -: stdout is a terminal, which can't show Arrow's bytes")
+	}
+	return nil
+}
+
+// several reports whether more than one is true.
+func several(are ...bool) bool {
+	n := 0
+	for _, is := range are {
+		if is {
+			n++
+		}
+	}
+	return n > 1
 }
 
 // ticket is what the flags ask for. A ticket's own reader checks it, so that a file and a server refuse the same.
@@ -89,6 +124,8 @@ func (c *getConfig) ticket(f *pflag.FlagSet, name string) (flightsrv.Ticket, err
 	}
 	fields := map[string]any{"name": "-", "geometry_encoding": c.encoding, "coords": c.coords, "compression": c.packed, "options": options}
 	switch chosen := f.Changed("geometry-encoding") || f.Changed("coords"); {
+	case c.asJSON || c.asCSV:
+		fields["geometry_encoding"] = "wkb"
 	case c.out == "" && !chosen:
 		fields["geometry_encoding"] = "wkt"
 	case c.out != "":
@@ -106,7 +143,7 @@ func (c *getConfig) ticket(f *pflag.FlagSet, name string) (flightsrv.Ticket, err
 	if f.Changed("columns") {
 		fields["columns"] = append([]string{}, c.columns...)
 	}
-	if c.out == "" || f.Changed("limit") {
+	if c.out == "" && !c.asJSON && !c.asCSV || f.Changed("limit") {
 		fields["limit"] = c.limit
 	}
 	if f.Changed("bbox") {
@@ -182,14 +219,32 @@ func (c *getConfig) write(ctx context.Context, std stdio, from target, t flights
 	if err != nil {
 		return err
 	}
+	if _, local := from.(*local); local {
+		if err := notItself(t.Name, c.out); err != nil {
+			return err
+		}
+	}
 	p := newProgress(std.err, t.Name, " rows")
 	defer p.close()
 	return writeTo(std, c.out, func(file *os.File) error {
-		rows, err := from.scan(ctx, t)
+		rows, err := from.scan(ctx, t, p)
 		if err != nil {
 			return err
 		}
 		defer rows.close()
 		return writeRows(ctx, rows, file, c.out, format, packed, p)
 	})
+}
+
+// notItself refuses to write a file over the one that is read.
+func notItself(name, out string) error {
+	path, _ := splitLayer(name)
+	in, err := os.Stat(path)
+	if err != nil || out == "-" {
+		return nil // reading says it better
+	}
+	if to, err := os.Stat(out); err == nil && os.SameFile(in, to) {
+		return wrongUsage("-o %s: is the file that is read; name another one", out)
+	}
+	return nil
 }

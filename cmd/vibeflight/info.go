@@ -32,7 +32,7 @@ func newInfo(std stdio) *cobra.Command {
 			}
 			defer from.close()
 			p := newProgress(std.err, args[0], "")
-			d, err := from.describe(cmd.Context(), args[0], opts)
+			d, err := from.describe(cmd.Context(), args[0], opts, p)
 			p.close()
 			if err != nil {
 				return err

@@ -143,7 +143,7 @@ func formatNames(formats readers.Registry) string {
 }
 
 // open gives the table of a file, or of one of its layers.
-func (l *local) open(ctx context.Context, name string, options map[string]any) (*readers.Table, error) {
+func (l *local) open(ctx context.Context, name string, options map[string]any, p *progress) (*readers.Table, error) {
 	if l.table != nil && l.name == name {
 		return l.table, nil
 	}
@@ -159,7 +159,9 @@ func (l *local) open(ctx context.Context, name string, options map[string]any) (
 	if layer != "" && !format.Layered {
 		return nil, fmt.Errorf("%s: a %s file has no layers", path, format.Name)
 	}
-	src, table, err := read(ctx, path, reading{formats: l.formats, format: format, options: opts, layer: layer, limits: l.limits, unpack: l.unpack})
+	src, table, err := read(ctx, path, reading{formats: l.formats, format: format, options: opts, layer: layer, limits: l.limits, unpack: l.unpack, opened: func(src *source.File) {
+		p.parsing(func() float64 { return float64(src.BytesRead()) / float64(max(1, src.Size)) })
+	}})
 	if err != nil {
 		return nil, err
 	}
@@ -168,8 +170,8 @@ func (l *local) open(ctx context.Context, name string, options map[string]any) (
 	return table, nil
 }
 
-func (l *local) describe(ctx context.Context, name string, options map[string]any) (*description, error) {
-	t, err := l.open(ctx, name, options)
+func (l *local) describe(ctx context.Context, name string, options map[string]any, p *progress) (*description, error) {
+	t, err := l.open(ctx, name, options, p)
 	if err != nil {
 		return nil, err
 	}
@@ -200,8 +202,8 @@ func (l *local) describe(ctx context.Context, name string, options map[string]an
 	return d, nil
 }
 
-func (l *local) scan(ctx context.Context, t flightsrv.Ticket) (rowStream, error) {
-	table, err := l.open(ctx, t.Name, t.Options)
+func (l *local) scan(ctx context.Context, t flightsrv.Ticket, p *progress) (rowStream, error) {
+	table, err := l.open(ctx, t.Name, t.Options, p)
 	if err != nil {
 		return nil, err
 	}

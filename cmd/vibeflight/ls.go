@@ -25,6 +25,12 @@ func newLs(std stdio) *cobra.Command {
 
 Nothing is parsed: the rows of a server's entry are known once somebody has asked for it.`,
 		RunE: func(cmd *cobra.Command, paths []string) error {
+			if err := server.check(cmd.Flags()); err != nil {
+				return err
+			}
+			if server.address != "" && len(paths) > 0 {
+				return serverOrPaths(cmd.Flags(), "--prefix chooses among a server's names")
+			}
 			entries, err := ls(cmd.Context(), server, paths, prefix, format)
 			if err != nil {
 				return err
@@ -43,7 +49,7 @@ Nothing is parsed: the rows of a server's entry are known once somebody has aske
 		},
 	}
 	f := cmd.Flags()
-	server.flags(f)
+	settings(f, server.flags)
 	f.StringVar(&prefix, "prefix", "", "only names that start so")
 	f.StringVar(&format, "format", "", "only files of this format, as geojson")
 	f.BoolVar(&asJSON, "json", false, "print a JSON object a line")
@@ -52,12 +58,6 @@ Nothing is parsed: the rows of a server's entry are known once somebody has aske
 
 // ls lists a server, or files, in the order of their names.
 func ls(ctx context.Context, server serverConfig, paths []string, prefix, format string) ([]entry, error) {
-	if err := server.check(); err != nil {
-		return nil, err
-	}
-	if server.address != "" && len(paths) > 0 {
-		return nil, wrongUsage("want either --server or paths; --prefix chooses among a server's names")
-	}
 	var entries []entry
 	if server.address != "" {
 		r, err := server.dial()

@@ -73,3 +73,25 @@ func TestProgressLine(t *testing.T) {
 		})
 	}
 }
+
+// A parse shows its part of the file; the first row ends that, and the rate is that of the rows alone.
+func TestProgressOfAParse(t *testing.T) {
+	p := &progress{label: "x", unit: " rows", start: time.Now().Add(-4 * time.Second)}
+	part := 0.0
+	p.parsing(func() float64 { return part })
+	check := func(since time.Duration, want string) {
+		t.Helper()
+		if got := p.line(since); got != want {
+			t.Errorf("after %v: got %q, want %q", since, got, want)
+		}
+	}
+	check(time.Second, "x  1s")
+	part = 0.25
+	check(time.Second, "x  ██████··················  25% parsed  3s left")
+	part = 1.5 // a sibling's bytes may come on top
+	check(4*time.Second, "x  ████████████████████████ 100% parsed  0s left")
+	p.set(10, 100)
+	first := 4 * time.Second
+	p.first.Store(&first)
+	check(5*time.Second, "x  ██······················  10%  10 of 100 rows  10/s  9s left")
+}

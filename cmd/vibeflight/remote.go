@@ -60,7 +60,12 @@ func (r *remote) list(ctx context.Context, prefix, format string) ([]entry, erro
 	}
 }
 
-func (r *remote) describe(ctx context.Context, name string, options map[string]any) (*description, error) {
+func (r *remote) describe(ctx context.Context, name string, options map[string]any, p *progress) (*description, error) {
+	if p.seen() {
+		if _, err := r.poll(ctx, flightsrv.Ticket{Name: name, Options: options}, p); err != nil {
+			return nil, err
+		}
+	}
 	stream, err := r.client.DoAction(ctx, &flight.Action{Type: "describe", Body: flightsrv.Ticket{Name: name, Options: options}.Encode()})
 	if err != nil {
 		return nil, r.problem(err)
@@ -79,20 +84,40 @@ func (r *remote) describe(ctx context.Context, name string, options map[string]a
 	return d, nil
 }
 
-// info asks for the FlightInfo of a ticket without rows.
-func (r *remote) info(ctx context.Context, t flightsrv.Ticket) (*flight.FlightInfo, error) {
+// info asks for the FlightInfo of a ticket without rows. Where somebody looks at p it polls, to show how far the parse is; where nobody does, a client that
+// goes away ends the parse at once.
+func (r *remote) info(ctx context.Context, t flightsrv.Ticket, p *progress) (*flight.FlightInfo, error) {
+	if p.seen() {
+		return r.poll(ctx, t, p)
+	}
 	info, err := r.client.GetFlightInfo(ctx, &flight.FlightDescriptor{Type: flight.DescriptorCMD, Cmd: t.Encode()})
 	return info, r.problem(err)
 }
 
+// poll asks until there is a FlightInfo. The server answers when it knows more, so that there is nothing to wait for here.
+func (r *remote) poll(ctx context.Context, t flightsrv.Ticket, p *progress) (*flight.FlightInfo, error) {
+	next := &flight.FlightDescriptor{Type: flight.DescriptorCMD, Cmd: t.Encode()}
+	for {
+		answer, err := r.client.PollFlightInfo(ctx, next)
+		if err != nil {
+			return nil, r.problem(err)
+		}
+		if next = answer.GetFlightDescriptor(); next == nil {
+			return answer.GetInfo(), nil
+		}
+		part := answer.GetProgress()
+		p.parsing(func() float64 { return part })
+	}
+}
+
 // scan pulls the endpoints of the ticket's FlightInfo one after the other. A ticket with rows goes to the server as it is: a
 // FlightInfo has no place for rows.
-func (r *remote) scan(ctx context.Context, t flightsrv.Ticket) (rowStream, error) {
+func (r *remote) scan(ctx context.Context, t flightsrv.Ticket, p *progress) (rowStream, error) {
 	s := &remoteRows{remote: r, total: -1}
 	if t.Rows != nil {
 		s.tickets = []*flight.Ticket{{Ticket: t.Encode()}}
 	} else {
-		info, err := r.info(ctx, t)
+		info, err := r.info(ctx, t, p)
 		if err != nil {
 			return nil, err
 		}

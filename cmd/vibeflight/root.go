@@ -12,7 +12,6 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // stdio is the process's three files: commands ask them whether they are a terminal, so they are no plain readers and writers.
@@ -26,6 +25,9 @@ func (e *usageError) Unwrap() error { return e.err }
 
 func wrongUsage(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
+// closedPipe is the exit status where nobody reads stdout any more: the one that a shell shows for a program that SIGPIPE ends.
+const closedPipe = 128 + int(syscall.SIGPIPE)
+
 // run is the whole program: it gives the exit status.
 func run(ctx context.Context, args []string, std stdio, lookup func(string) (string, bool)) int {
 	root := newRoot(std, lookup)
@@ -33,14 +35,20 @@ func run(ctx context.Context, args []string, std stdio, lookup func(string) (str
 	root.SetOut(std.out)
 	root.SetErr(std.err)
 
+	// A reader that went away is an error of the write, so that what was begun is undone before the end: vibeflight sql … --csv | head.
+	signal.Ignore(syscall.SIGPIPE)
+
 	// The first signal ends the work in order; the second one finds no handler any more and ends the process.
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(ctx, ending()...)
 	defer stop()
 	context.AfterFunc(ctx, stop)
 
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return 0
+	}
+	if errors.Is(err, syscall.EPIPE) {
+		return closedPipe
 	}
 	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {
 		err = errors.New("interrupted")
@@ -52,6 +60,15 @@ func run(ctx context.Context, args []string, std stdio, lookup func(string) (str
 	}
 	_, _ = fmt.Fprintf(std.err, "vibeflight: %s\n", oneLine(reason(err)))
 	return 1
+}
+
+// ending are the signals that end a command in order. A terminal that is closed is one, unless nohup said that it is not.
+func ending() []os.Signal {
+	signals := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signals
 }
 
 // reason is an error's text. An error of the file system about a single path loses its system call: "x: no such file or directory".
@@ -88,9 +105,10 @@ func newRoot(std stdio, lookup func(string) (string, bool)) *cobra.Command {
 			return wrongUsage("a command is needed")
 		},
 	}
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return fromEnvironment(cmd.Flags(), lookup) }
 	root.SuggestionsMinimumDistance = 2
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
-	root.AddCommand(newServe(std, lookup), newLs(std), newInfo(std), newGet(std), newSQL(std, lookup), newGen(std), newBench(std), newCache(std, lookup), newDoctor(std, lookup), newVersion(std))
+	root.AddCommand(newServe(std), newLs(std), newInfo(std), newGet(std), newSQL(std), newGen(std), newBench(std), newCache(std), newDoctor(std), newVersion(std))
 	return root
 }
 
@@ -109,44 +127,6 @@ func noArguments(_ *cobra.Command, args []string) error {
 		return wrongUsage("want no argument, got %q", args[0])
 	}
 	return nil
-}
-
-// fromEnvironment sets each flag that the command line leaves out from VIBEFLIGHT_<FLAG>, in upper case and with "_" for "-".
-// The values of a flag that may repeat are separated by commas. An empty variable is as good as none: that is what a compose file
-// makes of one that is not set.
-func fromEnvironment(flags *pflag.FlagSet, lookup func(string) (string, bool)) error {
-	var err error
-	flags.VisitAll(func(f *pflag.Flag) {
-		name := environmentName(f.Name)
-		value, ok := lookup(name)
-		if err != nil || f.Changed || !ok || value == "" || f.Name == "help" {
-			return
-		}
-		values := []string{value}
-		if f.Value.Type() == "stringArray" {
-			values = strings.Split(value, ",")
-		}
-		for _, v := range values {
-			if e := flags.Set(f.Name, strings.TrimSpace(v)); e != nil {
-				err = wrongUsage("environment variable %s: %w", name, cause(e))
-				return
-			}
-		}
-	})
-	return err
-}
-
-// cause is what pflag wraps with the name of the flag.
-func cause(err error) error {
-	var invalid *pflag.InvalidValueError
-	if errors.As(err, &invalid) {
-		return invalid.Unwrap()
-	}
-	return err
-}
-
-func environmentName(flag string) string {
-	return "VIBEFLIGHT_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
 // oneOf refuses a flag's value that is none of those that it can have.

@@ -61,7 +61,7 @@ func (c *serveConfig) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.TLSCert, "tls-cert", "", "file, PEM, of the server's certificate and those that sign it: HOST:PORT is served by TLS; read again when it changes")
 	f.StringVar(&c.TLSKey, "tls-key", "", "file, PEM, of the certificate's key")
 	f.Var(&c.Memory, "memory", "memory for parsed tables, as 4GiB; 0 is a quarter of the machine's")
-	f.StringVar(&c.CacheDir, "cache-dir", defaultCacheDir(), "folder where parsed tables outlive the server; none is for no cache")
+	cacheDirFlag(f, &c.CacheDir, "folder where parsed tables outlive the server; none is for no cache")
 	c.CacheBytes = catalog.DefaultCacheBytes
 	f.Var(&c.CacheBytes, "cache-bytes", "how much that folder may hold")
 	f.Var(&c.MaxFileBytes, "max-file-bytes", "largest file that is parsed, as 10GiB; 0 is no limit")
@@ -123,7 +123,7 @@ The values of a flag that may repeat are separated by commas there. A flag on th
 
 SIGINT and SIGTERM end the server after the calls that are under way; a second one ends it at once.`
 
-func newServe(std stdio, lookup func(string) (string, bool)) *cobra.Command {
+func newServe(std stdio) *cobra.Command {
 	var c serveConfig
 	cmd := &cobra.Command{
 		Use:   "serve --data DIR",
@@ -131,9 +131,6 @@ func newServe(std stdio, lookup func(string) (string, bool)) *cobra.Command {
 		Long:  serveLong,
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := fromEnvironment(cmd.Flags(), lookup); err != nil {
-				return err
-			}
 			if err := c.check(); err != nil {
 				return err
 			}
@@ -144,7 +141,7 @@ func newServe(std stdio, lookup func(string) (string, bool)) *cobra.Command {
 			return serve(cmd.Context(), &c, log)
 		},
 	}
-	c.flags(cmd.Flags())
+	settings(cmd.Flags(), c.flags)
 	return cmd
 }
 

@@ -18,7 +18,7 @@ const cellRunes = 40
 // show prints the rows of a ticket as a table, and how many there are beside them.
 func show(ctx context.Context, std stdio, from target, t flightsrv.Ticket) error {
 	p := newProgress(std.err, t.Name, "")
-	d, g, err := head(ctx, from, t)
+	d, g, err := head(ctx, from, t, p)
 	p.close()
 	if err != nil {
 		return err
@@ -36,12 +36,12 @@ func show(ctx context.Context, std stdio, from target, t flightsrv.Ticket) error
 }
 
 // head reads the rows of a ticket; the first row of the grid holds the columns' types.
-func head(ctx context.Context, from target, t flightsrv.Ticket) (*description, *grid, error) {
-	d, err := from.describe(ctx, t.Name, t.Options)
+func head(ctx context.Context, from target, t flightsrv.Ticket, p *progress) (*description, *grid, error) {
+	d, err := from.describe(ctx, t.Name, t.Options, p)
 	if err != nil {
 		return nil, nil, err
 	}
-	rows, err := from.scan(ctx, t)
+	rows, err := from.scan(ctx, t, p)
 	if err != nil {
 		return nil, nil, err
 	}

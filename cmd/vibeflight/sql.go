@@ -43,10 +43,8 @@ the name asks for:
 
 ` + outputHelp
 
-func newSQL(std stdio, lookup func(string) (string, bool)) *cobra.Command {
+func newSQL(std stdio) *cobra.Command {
 	var c sqlConfig
-	engineFlags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	c.engine.flags(engineFlags)
 	cmd := &cobra.Command{
 		Use:   "sql QUERY [DIR|FILE…]",
 		Short: "Ask a question in SQL",
@@ -58,9 +56,6 @@ func newSQL(std stdio, lookup func(string) (string, bool)) *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := fromEnvironment(engineFlags, lookup); err != nil {
-				return err
-			}
 			if err := c.check(cmd.Flags(), std, args); err != nil {
 				return err
 			}
@@ -71,12 +66,12 @@ func newSQL(std stdio, lookup func(string) (string, bool)) *cobra.Command {
 			return c.run(cmd.Context(), std, query, args[1:])
 		},
 	}
-	cmd.Flags().AddFlagSet(engineFlags)
 	c.flags(cmd.Flags())
 	return cmd
 }
 
 func (c *sqlConfig) flags(f *pflag.FlagSet) {
+	settings(f, c.engine.flags)
 	f.StringVarP(&c.out, "output", "o", "", "file to write, or - for stdout")
 	f.BoolVar(&c.asJSON, "json", false, "print a JSON object a line")
 	f.BoolVar(&c.asCSV, "csv", false, "print CSV (RFC 4180) with a header; nothing is null, and \"\" an empty text")
@@ -87,17 +82,14 @@ func (c *sqlConfig) flags(f *pflag.FlagSet) {
 
 // check refuses flags that do not go together.
 func (c *sqlConfig) check(f *pflag.FlagSet, std stdio, args []string) error {
+	if err := c.from.server.check(f); err != nil {
+		return err
+	}
 	if err := oneOf("compression", c.packing, "none", "lz4", "zstd"); err != nil {
 		return err
 	}
-	ways := 0
-	for _, is := range []bool{c.asJSON, c.asCSV, c.out != ""} {
-		if is {
-			ways++
-		}
-	}
 	switch {
-	case ways > 1:
+	case several(c.asJSON, c.asCSV, c.out != ""):
 		return wrongUsage("want one of --json, --csv and -o")
 	case f.Changed("limit") && c.limit < 0:
 		return wrongUsage("--limit: %d is negative", c.limit)
@@ -106,7 +98,7 @@ func (c *sqlConfig) check(f *pflag.FlagSet, std stdio, args []string) error {
 	case c.out == "-" && isTerminal(std.out):
 		return wrongUsage("-o -: stdout is a terminal, which can't show Arrow's bytes")
 	case c.from.server.address != "" && len(args) > 1:
-		return wrongUsage("want either --server or paths")
+		return serverOrPaths(f, "a server has its own folders")
 	}
 	if c.out != "" {
 		var err error
@@ -117,7 +109,7 @@ func (c *sqlConfig) check(f *pflag.FlagSet, std stdio, args []string) error {
 			return err
 		}
 	}
-	if ways > 0 && !f.Changed("limit") {
+	if (c.asJSON || c.asCSV || c.out != "") && !f.Changed("limit") {
 		c.limit = -1
 	}
 	if c.from.server.address != "" {
@@ -147,7 +139,7 @@ func (c *sqlConfig) run(ctx context.Context, std stdio, query string, paths []st
 	}
 	defer from.close()
 	ask := func(limit int64) asking {
-		return func() (rowStream, error) {
+		return func(*progress) (rowStream, error) {
 			rows, err := from.query(ctx, query)
 			return limited(rows, limit), queryError(err)
 		}
@@ -156,9 +148,9 @@ func (c *sqlConfig) run(ctx context.Context, std stdio, query string, paths []st
 	case c.out != "":
 		return writeAnswer(ctx, std, ask(c.limit), c.out, c.format, c.packed)
 	case c.asJSON:
-		return printAnswer(ctx, std, ask(c.limit), export.NewJSONLines)
+		return printAnswer(ctx, std, "sql", ask(c.limit), export.NewJSONLines)
 	case c.asCSV:
-		return printAnswer(ctx, std, ask(c.limit), export.NewCSV)
+		return printAnswer(ctx, std, "sql", ask(c.limit), export.NewCSV)
 	}
 	return showAnswer(ctx, std, ask(-1), c.limit) // which says whether there are more
 }

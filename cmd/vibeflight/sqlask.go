@@ -23,9 +23,6 @@ type asker interface {
 }
 
 func (c *sqlConfig) open(ctx context.Context, paths []string) (asker, error) {
-	if err := c.from.server.check(); err != nil {
-		return nil, err
-	}
 	if c.from.server.address != "" {
 		return c.from.server.dial()
 	}

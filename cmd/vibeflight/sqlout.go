@@ -11,8 +11,8 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv"
 )
 
-// asking runs a query and gives its rows.
-type asking func() (rowStream, error)
+// asking runs a query, or a ticket, and gives its rows.
+type asking func(p *progress) (rowStream, error)
 
 // limited gives the first n rows; all of them for n < 0.
 func limited(rows rowStream, n int64) rowStream {
@@ -52,7 +52,7 @@ func writeAnswer(ctx context.Context, std stdio, ask asking, path string, format
 	p := newProgress(std.err, "sql", " rows")
 	defer p.close()
 	return writeTo(std, path, func(file *os.File) error {
-		rows, err := ask()
+		rows, err := ask(p)
 		if err != nil {
 			return err
 		}
@@ -61,10 +61,10 @@ func writeAnswer(ctx context.Context, std stdio, ask asking, path string, format
 	})
 }
 
-// printAnswer prints the rows of a query as they come.
-func printAnswer(ctx context.Context, std stdio, ask asking, format func(io.Writer, *arrow.Schema) (export.Writer, error)) error {
-	p := newProgress(std.err, "sql", " rows")
-	rows, err := ask()
+// printAnswer prints rows as they come; label says in the progress what they are of.
+func printAnswer(ctx context.Context, std stdio, label string, ask asking, format func(io.Writer, *arrow.Schema) (export.Writer, error)) error {
+	p := newProgress(std.err, label, " rows")
+	rows, err := ask(p)
 	p.close() // it would come between the rows where both are a terminal
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 // showAnswer prints the first rows of a query as a table.
 func showAnswer(ctx context.Context, std stdio, ask asking, limit int64) error {
 	p := newProgress(std.err, "sql", "")
-	g, more, err := answerGrid(ctx, ask, limit)
+	g, more, err := answerGrid(ctx, ask, limit, p)
 	p.close()
 	if err != nil {
 		return err
@@ -40,8 +40,8 @@ func showAnswer(ctx context.Context, std stdio, ask asking, limit int64) error {
 }
 
 // answerGrid reads the first rows; the first row of the grid holds the columns' types. It says whether there are more.
-func answerGrid(ctx context.Context, ask asking, limit int64) (g *grid, more bool, err error) {
-	rows, err := ask()
+func answerGrid(ctx context.Context, ask asking, limit int64, p *progress) (g *grid, more bool, err error) {
+	rows, err := ask(p)
 	if err != nil {
 		return nil, false, err
 	}

@@ -14,17 +14,17 @@ import (
 
 // target is where info and get look: a server, or the files of this machine.
 type target interface {
-	// describe says what is in an entry. The file is parsed if it was not yet.
-	describe(ctx context.Context, name string, options map[string]any) (*description, error)
+	// describe says what is in an entry. The file is parsed if it was not yet, which p shows.
+	describe(ctx context.Context, name string, options map[string]any, p *progress) (*description, error)
 	// scan gives the rows that a ticket asks for.
-	scan(ctx context.Context, t flightsrv.Ticket) (rowStream, error)
+	scan(ctx context.Context, t flightsrv.Ticket, p *progress) (rowStream, error)
 	close()
 }
 
 // rowStream is a run of record batches of one schema.
 type rowStream interface {
 	schema() *arrow.Schema
-	// rows is how many there will be, or -1 where that is not known.
+	// rows is how many there will be, or -1 where that is not known; it is asked before the first batch.
 	rows() int64
 	// next gives a batch, which the caller releases, or io.EOF.
 	next(ctx context.Context) (arrow.Record, error)
@@ -106,9 +106,8 @@ type targetConfig struct {
 }
 
 func (c *targetConfig) flags(f *pflag.FlagSet) {
-	c.server.flags(f)
 	optionFlag(f, &c.options)
-	c.parse.flags(f)
+	settings(f, c.server.flags, c.parse.flags)
 }
 
 // open gives the target, which the caller closes.
@@ -117,7 +116,7 @@ func (c *targetConfig) open(f *pflag.FlagSet) (target, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.server.check(); err != nil {
+	if err := c.server.check(f); err != nil {
 		return nil, err
 	}
 	if c.server.address == "" {
@@ -129,14 +128,22 @@ func (c *targetConfig) open(f *pflag.FlagSet) (target, error) {
 	return c.server.dial()
 }
 
-// refuseFileFlags refuses what says how files are read, and more flags like it, where a server is asked.
+// refuseFileFlags refuses what says how files are read, and more flags like it, where a server is asked. The environment may say it: that is for other calls.
 func refuseFileFlags(f *pflag.FlagSet, more ...string) error {
 	for _, name := range append([]string{"max-depth", "max-feature-bytes", "max-unpacked-bytes"}, more...) {
-		if f.Changed(name) {
+		if told(f, name) {
 			return wrongUsage("--%s: is for files; a server has its own", name)
 		}
 	}
 	return nil
+}
+
+// serverOrPaths refuses paths where a server is asked. hint says what a server has in their place.
+func serverOrPaths(f *pflag.FlagSet, hint string) error {
+	if !told(f, "server") {
+		return wrongUsage("want either a server or paths: %s names a server; --server= reads files all the same", variable("server"))
+	}
+	return wrongUsage("want either --server or paths; %s", hint)
 }
 
 func optionFlag(f *pflag.FlagSet, options *[]string) {

@@ -63,10 +63,13 @@ func writeTo(std stdio, path string, write func(*os.File) error) error {
 		file = out.File
 	}
 	err := write(file)
-	if err != nil || out == nil {
+	if out == nil {
 		return err
 	}
-	return out.keep()
+	if err == nil {
+		err = out.keep()
+	}
+	return out.problem(err)
 }
 
 // writeRows writes rows as a format has them.
@@ -80,7 +83,7 @@ func writeRows(ctx context.Context, rows rowStream, file *os.File, path string, 
 
 // copyRows writes all rows and the end of the format.
 func copyRows(ctx context.Context, rows rowStream, w export.Writer, path string, p *progress) error {
-	var done int64
+	done, total := int64(0), rows.rows()
 	for {
 		rec, err := rows.next(ctx)
 		if errors.Is(err, io.EOF) {
@@ -98,6 +101,6 @@ func copyRows(ctx context.Context, rows rowStream, w export.Writer, path string,
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
-		p.set(done, rows.rows())
+		p.set(done, total)
 	}
 }
