@@ -52,7 +52,7 @@ release: images ## bin/vibeflight with the kernels compiled in, stripped
 	$(WITH_CUDA) $(GO) build -tags cuda,images -trimpath -buildvcs=$(BUILDVCS) -ldflags='-s -w' -o $(BIN) ./cmd/vibeflight
 
 ##@ Check
-.PHONY: test test-long test-go test-sweep test-clients lint vet fuzz nocgo docs gpu-check gpu-check-build nvrtc
+.PHONY: test test-long test-go test-sweep test-clients lint vet fuzz nocgo cli-docs docs gpu-check gpu-check-build nvrtc
 test: lint docs nocgo fuzz test-go test-sweep test-clients ## everything below that needs no GPU, in some minutes
 
 test-long: build nvrtc spatial java $(VENV) ## the slow sweeps too: what go test -short leaves out, a minute of each fuzz target, two thousand cancelled clients
@@ -83,6 +83,9 @@ fuzz: ## every fuzz target for FUZZ_SECS=4 seconds
 
 nocgo: ## the server builds without C
 	CGO_ENABLED=0 $(GO) build -buildvcs=false -o /dev/null ./cmd/vibeflight
+
+cli-docs: ## write docs/cli.md again, from the commands
+	$(GO) generate ./cmd/vibeflight
 
 docs: ## every link in the docs leads somewhere
 	$(PYTHON) .ci/links.py

@@ -48,6 +48,7 @@ rss_anon_start  the same before the run
 
 With cuda, a second line says how many chunks of the file cards read, and for how long chunks were read, copied and worked on: several are at it at a
 time, so that the sum is longer than the run.
+
 chunks          with --engine cuda: runs of rows that the GPUs read
 refused         those that they left to the CPU engine, last_refusal says why
 refused_rows    their rows
@@ -74,6 +75,9 @@ func newBench(std stdio) *cobra.Command {
 		Use:   "bench FILE…",
 		Short: "Measure how fast files are parsed",
 		Long:  benchLong,
+		Example: `  vibeflight bench buildings.geojson
+  # what one column costs
+  vibeflight bench buildings.geojson --columns height --runs 5 --json`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return wrongUsage("want at least one file")
@@ -131,12 +135,12 @@ func newBench(std stdio) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&engineList, "engine", "cpu", "engines to measure in turns, separated by commas: cpu, cuda")
-	f.StringSliceVar(&columns, "columns", nil, "columns to read, separated by commas, as for a ticket with them where there is no cache; all if it is left out")
+	f.StringSliceVar(&columns, "columns", nil, "`COLUMNS` to read, separated by commas, as for a ticket with them where there is no cache; all if it is left out")
 	f.IntVar(&runs, "runs", 3, "runs for each file and engine")
 	optionFlag(f, &options)
 	settings(f, parse.flags, cards.flags)
 	f.BoolVar(&asJSON, "json", false, "print a JSON object a line")
-	f.StringVar(&trace.path, "trace", "", "write when each stage of the last run began and ended to this `file`, for ui.perfetto.dev, and sum the stages of each run up on stderr")
+	f.StringVar(&trace.path, "trace", "", "write when each stage of the last run began and ended to this `FILE`, for ui.perfetto.dev, and sum the stages of each run up on stderr")
 	return cmd
 }
 

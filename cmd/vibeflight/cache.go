@@ -12,6 +12,13 @@ import (
 	"github.com/vibeflight/vibeflight/readers/all"
 )
 
+const cacheLsLong = `List the parsed tables of the folder where servers keep them, those used last first: the beginning of the table's name there, when it was used, its rows, its size on
+the disk, and the file that it was parsed from.`
+
+const cacheClearLong = `Remove the parsed tables of the folder where servers keep them.
+
+Servers may be running: a table that one of them uses stays readable for it. Nothing is lost by clearing but the time of parsing again.`
+
 const cacheLong = `Look at the folder where servers keep parsed tables, or empty it.
 
 Servers may be running: a table that one of them uses stays readable for it. Nothing is lost by clearing but the time of parsing again.`
@@ -34,7 +41,7 @@ func cacheDirFlag(f *pflag.FlagSet, dir *string, usage string) {
 
 // cacheOf adds the setting of the cache that a command looks at.
 func cacheOf(cmd *cobra.Command, dir *string) {
-	settings(cmd.Flags(), func(f *pflag.FlagSet) { cacheDirFlag(f, dir, "folder of the cache") })
+	settings(cmd.Flags(), func(f *pflag.FlagSet) { cacheDirFlag(f, dir, "`folder` of the cache") })
 }
 
 // cacheFolder makes sure that the folder is there: looking at a cache makes none.
@@ -51,7 +58,8 @@ func newCacheLs(std stdio) *cobra.Command {
 	var dir string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "ls", Short: "List the parsed tables of the cache, those used last first", Args: noArguments,
+		Use: "ls", Short: "List the parsed tables of the cache, those used last first", Long: cacheLsLong, Args: noArguments,
+		Example: "  vibeflight cache ls --cache-dir /var/cache/vibeflight",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			log, err := newLog(std.err, "warn", "auto")
 			if err != nil {
@@ -93,7 +101,8 @@ func newCacheLs(std stdio) *cobra.Command {
 func newCacheClear(std stdio) *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
-		Use: "clear", Short: "Remove the parsed tables of the cache", Args: noArguments,
+		Use: "clear", Short: "Remove the parsed tables of the cache", Long: cacheClearLong, Args: noArguments,
+		Example: "  vibeflight cache clear --cache-dir /var/cache/vibeflight",
 		RunE: func(*cobra.Command, []string) error {
 			log, err := newLog(std.err, "warn", "auto")
 			if err != nil {

@@ -23,8 +23,8 @@ type serverConfig struct {
 }
 
 func (c *serverConfig) flags(f *pflag.FlagSet) {
-	f.StringVar(&c.address, "server", "", "ask a server, at grpc://HOST:PORT, grpc+tls://HOST:PORT or unix:///PATH, instead of reading files")
-	f.StringVar(&c.ca, "tls-ca", "", "file, PEM, of the certificates to trust at grpc+tls://, instead of the system's")
+	f.StringVar(&c.address, "server", "", "ask a server at this `address`, grpc://HOST:PORT, grpc+tls://HOST:PORT or unix:///PATH, instead of reading files")
+	f.StringVar(&c.ca, "tls-ca", "", "`file`, PEM, of the certificates to trust at grpc+tls://, instead of the system's")
 	f.BoolVar(&c.unverified, "tls-insecure", false, "take any certificate at grpc+tls://: whoever is in between can read and answer")
 }
 

@@ -46,6 +46,7 @@ func newDoctor(std stdio) *cobra.Command {
 	var c doctor
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Say what this machine has for the server, and what is missing", Long: doctorLong, Args: noArguments,
+		Example: "  vibeflight doctor\n  # for a script\n  vibeflight doctor --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			findings := c.examine()
 			if c.asJSON {
@@ -67,9 +68,9 @@ func newDoctor(std stdio) *cobra.Command {
 
 // settings are the flags that serve has too, and the compiler's.
 func (c *doctor) settings(f *pflag.FlagSet) {
-	cacheDirFlag(f, &c.cacheDir, "folder where parsed tables and compiled kernels outlive the server; none is for no cache")
+	cacheDirFlag(f, &c.cacheDir, "`folder` where parsed tables and compiled kernels outlive the server; none is for no cache")
 	extensionsFlag(f, &c.extensions)
-	f.StringVar(&c.nvrtc, "nvrtc", "", "library of the run-time compiler (default: where the loader and CUDA's installers put it)")
+	f.StringVar(&c.nvrtc, "nvrtc", "", "`library` of the run-time compiler (default: where the loader and CUDA's installers put it)")
 }
 
 // writeFindings is the list for people: what was found, and under what is missing what to do.

@@ -39,7 +39,9 @@ func newGen(std stdio) *cobra.Command {
 		Use:   "gen KIND",
 		Short: "Write a synthetic file of any size",
 		Long:  genLong,
-		Args:  oneArgument("kind of file: " + strings.Join(gen.Kinds(), ", ")),
+		Example: `  vibeflight gen buildings --size 10MB -o buildings.geojson
+  vibeflight gen shapefile --features 1000 --seed 7 -o parcels.shp`,
+		Args: oneArgument("kind of file: " + strings.Join(gen.Kinds(), ", ")),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f := cmd.Flags()
 			kind := args[0]
@@ -62,7 +64,7 @@ func newGen(std stdio) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVarP(&out, "output", "o", "", "file to write, or - for stdout")
+	f.StringVarP(&out, "output", "o", "", "`FILE` to write, or - for stdout")
 	f.Int64Var(&features, "features", 0, "how many features")
 	f.Var(&size, "size", "about how large, as 2GB or 512MiB")
 	f.Uint64Var(&seed, "seed", 1, "another seed gives another file")

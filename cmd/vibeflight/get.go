@@ -45,7 +45,15 @@ func newGet(std stdio) *cobra.Command {
 		Use:   "get NAME|FILE",
 		Short: "Show or write rows of a file",
 		Long:  getLong,
-		Args:  oneArgument("name or file"),
+		Example: `  # the first rows
+  vibeflight get data/roads.geojson
+  # some columns of the rows that meet a box, as GeoParquet
+  vibeflight get data/roads.geojson --columns name,geometry --bbox -10,35,5,45 -o roads.parquet
+  # an entry of a server, a JSON object a line
+  vibeflight get roads.geojson --server grpc://127.0.0.1:8815 --limit 1000 --json
+  # for another program
+  vibeflight get data/roads.geojson --csv | head -n 3`,
+		Args: oneArgument("name or file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.check(cmd.Flags(), std); err != nil {
 				return err
@@ -76,10 +84,10 @@ func newGet(std stdio) *cobra.Command {
 }
 
 func (c *getConfig) flags(f *pflag.FlagSet) {
-	f.StringVarP(&c.out, "output", "o", "", "file to write, or - for stdout")
-	f.StringSliceVar(&c.columns, "columns", nil, "only these columns, in this order, separated by commas")
-	f.StringVar(&c.bbox, "bbox", "", "only rows whose bounding box meets XMIN,YMIN,XMAX,YMAX")
-	f.StringVar(&c.rows, "rows", "", "only rows FROM:TO of the file, TO not included; each may be left out")
+	f.StringVarP(&c.out, "output", "o", "", "`FILE` to write, or - for stdout")
+	f.StringSliceVar(&c.columns, "columns", nil, "only these `COLUMNS`, in this order, separated by commas")
+	f.StringVar(&c.bbox, "bbox", "", "only rows whose bounding box meets `XMIN,YMIN,XMAX,YMAX`")
+	f.StringVar(&c.rows, "rows", "", "only rows `FROM:TO` of the file, TO not included; each may be left out")
 	f.Int64Var(&c.limit, "limit", headRows, "at most so many rows; with --json, --csv and -o all, unless it is given")
 	f.BoolVar(&c.asJSON, "json", false, "print a JSON object a line")
 	f.BoolVar(&c.asCSV, "csv", false, "print CSV (RFC 4180) with a header; nothing is null, and \"\" an empty text")

@@ -20,7 +20,15 @@ func newInfo(std stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "info NAME|FILE",
 		Short: "Say what is in a file: rows, columns, extent, reference system",
-		Args:  oneArgument("name or file"),
+		Long: `Say what is in a file: rows, columns and their types, extent, reference system, and what is odd about it.
+
+The file is parsed as a whole: what is said holds for every row of it.`,
+		Example: `  vibeflight info data/roads.geojson
+  # a CSV file with other separators; a JSON object
+  vibeflight info data/stops.csv --option delimiter=';' --json
+  # an entry of a server
+  vibeflight info roads.geojson --server grpc://127.0.0.1:8815`,
+		Args: oneArgument("name or file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts, err := parseOptions(c.options)
 			if err != nil {

@@ -24,6 +24,10 @@ func newLs(std stdio) *cobra.Command {
 		Long: `List what a server has, or the files below folders of this machine (the current one where none is named).
 
 Nothing is parsed: the rows of a server's entry are known once somebody has asked for it.`,
+		Example: `  # the files below a folder, as a server would serve them
+  vibeflight ls data
+  # what a server has of a format, a JSON object a line
+  vibeflight ls --server grpc://127.0.0.1:8815 --format geojson --json`,
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			if err := server.check(cmd.Flags()); err != nil {
 				return err

@@ -83,11 +83,10 @@ func reason(err error) string {
 
 func newRoot(std stdio, lookup func(string) (string, bool)) *cobra.Command {
 	root := &cobra.Command{
-		Use:               "vibeflight",
-		Short:             "Serve geospatial files as Arrow tables",
-		SilenceUsage:      true,
-		SilenceErrors:     true,
-		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		Use:           "vibeflight",
+		Short:         "Serve geospatial files as Arrow tables",
+		SilenceUsage:  true,
+		SilenceErrors: true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
@@ -108,7 +107,8 @@ func newRoot(std stdio, lookup func(string) (string, bool)) *cobra.Command {
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return fromEnvironment(cmd.Flags(), lookup) }
 	root.SuggestionsMinimumDistance = 2
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
-	root.AddCommand(newServe(std), newLs(std), newInfo(std), newGet(std), newSQL(std), newGen(std), newBench(std), newCache(std), newDoctor(std), newVersion(std))
+	root.AddCommand(newServe(std), newLs(std), newInfo(std), newGet(std), newSQL(std), newGen(std), newBench(std), newCache(std), newDoctor(std), newVersion(std), newCompletion(std), newMan(std))
+	complete(root, lookup)
 	return root
 }
 

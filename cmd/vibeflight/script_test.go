@@ -27,24 +27,28 @@ func TestMain(m *testing.M) {
 //	certificate CERT KEY     writes a certificate for 127.0.0.1, signed by itself, and its key
 //	arrow file|stream NAME   reads a file of Arrow IPC and prints its schema and rows on stdout
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata",
-		RequireExplicitExec: true,
-		Setup: func(env *testscript.Env) error { // no script leaves tables in a user's cache
-			env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, ".cache"))
-			free, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				return err
-			}
-			env.Setenv("FREE", free.Addr().String()) // an address where nobody listens
-			return free.Close()
-		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"answers":     answers,
-			"certificate": certificate,
-			"arrow":       printArrow,
-		},
-	})
+	p := scripts
+	p.Dir = "testdata"
+	testscript.Run(t, p)
+}
+
+// scripts is what scripts have.
+var scripts = testscript.Params{
+	RequireExplicitExec: true,
+	Setup: func(env *testscript.Env) error { // no script leaves tables in a user's cache
+		env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, ".cache"))
+		free, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return err
+		}
+		env.Setenv("FREE", free.Addr().String()) // an address where nobody listens
+		return free.Close()
+	},
+	Cmds: map[string]func(*testscript.TestScript, bool, []string){
+		"answers":     answers,
+		"certificate": certificate,
+		"arrow":       printArrow,
+	},
 }
 
 func answers(ts *testscript.TestScript, _ bool, args []string) {

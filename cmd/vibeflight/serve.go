@@ -54,14 +54,14 @@ type serveConfig struct {
 
 func (c *serveConfig) flags(f *pflag.FlagSet) {
 	c.MaxMessageBytes = flightsrv.DefaultMaxMessageBytes
-	f.StringArrayVar(&c.Data, "data", nil, "folder to serve, as DIR or ALIAS=DIR; may repeat")
-	f.StringArrayVar(&c.Listen, "listen", []string{flightsrv.DefaultListen}, "address, as HOST:PORT or unix:///PATH; may repeat")
+	f.StringArrayVar(&c.Data, "data", nil, "folder to serve, as `DIR` or ALIAS=DIR; may repeat")
+	f.StringArrayVar(&c.Listen, "listen", []string{flightsrv.DefaultListen}, "`address`, as HOST:PORT or unix:///PATH; may repeat")
 	f.StringArrayVar(&c.Advertise, "advertise", nil, "location that clients are sent to for rows, as HOST:PORT, grpc://HOST:PORT, grpc+tls://HOST:PORT or unix:///PATH; may repeat")
 	f.BoolVar(&c.Insecure, "insecure", false, "listen on addresses beyond this machine although there is no login, and no TLS unless --tls-cert is given")
-	f.StringVar(&c.TLSCert, "tls-cert", "", "file, PEM, of the server's certificate and those that sign it: HOST:PORT is served by TLS; read again when it changes")
-	f.StringVar(&c.TLSKey, "tls-key", "", "file, PEM, of the certificate's key")
+	f.StringVar(&c.TLSCert, "tls-cert", "", "`file`, PEM, of the server's certificate and those that sign it: HOST:PORT is served by TLS; read again when it changes")
+	f.StringVar(&c.TLSKey, "tls-key", "", "`file`, PEM, of the certificate's key")
 	f.Var(&c.Memory, "memory", "memory for parsed tables, as 4GiB; 0 is a quarter of the machine's")
-	cacheDirFlag(f, &c.CacheDir, "folder where parsed tables outlive the server; none is for no cache")
+	cacheDirFlag(f, &c.CacheDir, "`folder` where parsed tables outlive the server; none is for no cache")
 	c.CacheBytes = catalog.DefaultCacheBytes
 	f.Var(&c.CacheBytes, "cache-bytes", "how much that folder may hold")
 	f.Var(&c.MaxFileBytes, "max-file-bytes", "largest file that is parsed, as 10GiB; 0 is no limit")
@@ -129,7 +129,13 @@ func newServe(std stdio) *cobra.Command {
 		Use:   "serve --data DIR",
 		Short: "Serve the files of folders over Arrow Flight",
 		Long:  serveLong,
-		Args:  noArguments,
+		Example: `  # a folder, for programs of this machine
+  vibeflight serve --data data
+  # two folders, the second one under a name, on a unix socket
+  vibeflight serve --data data --data west=/srv/west --listen unix:///run/vibeflight.sock --memory 8GiB
+  # settings from the environment
+  VIBEFLIGHT_DATA=data,west=/srv/west VIBEFLIGHT_LOG_FORMAT=json vibeflight serve`,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := c.check(); err != nil {
 				return err

@@ -49,6 +49,13 @@ func newSQL(std stdio) *cobra.Command {
 		Use:   "sql QUERY [DIR|FILE…]",
 		Short: "Ask a question in SQL",
 		Long:  sqlLong,
+		Example: `  vibeflight sql 'SELECT kind, count(*) AS n FROM roads GROUP BY kind ORDER BY n DESC' data
+  # the answer as a file for other programs
+  vibeflight sql 'SELECT name, geometry FROM "roads.geojson" WHERE v > 100' data -o large.geojson
+  # a server answers
+  vibeflight sql 'SELECT count(*) AS n FROM roads' --server grpc://127.0.0.1:8815 --json
+  # a query that stands in a file
+  vibeflight sql - data <report.sql`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return wrongUsage("want a query")
@@ -72,7 +79,7 @@ func newSQL(std stdio) *cobra.Command {
 
 func (c *sqlConfig) flags(f *pflag.FlagSet) {
 	settings(f, c.engine.flags)
-	f.StringVarP(&c.out, "output", "o", "", "file to write, or - for stdout")
+	f.StringVarP(&c.out, "output", "o", "", "`FILE` to write, or - for stdout")
 	f.BoolVar(&c.asJSON, "json", false, "print a JSON object a line")
 	f.BoolVar(&c.asCSV, "csv", false, "print CSV (RFC 4180) with a header; nothing is null, and \"\" an empty text")
 	f.Int64Var(&c.limit, "limit", tableRows, "at most so many rows; with --json, --csv and -o all, unless it is given")

@@ -25,13 +25,13 @@ func (c *engineConfig) flags(f *pflag.FlagSet) {
 	c.memory = engine.DefaultMemoryBytes
 	f.Var(&c.memory, "sql-memory", "memory for SQL queries, all together; half as much again for geometries as they read them")
 	f.IntVar(&c.threads, "sql-threads", 0, "threads for SQL queries, all together; 0 is one a core")
-	f.StringVar(&c.spillDir, "sql-spill-dir", "", "folder for what a query can't hold in memory; none is for none (default: below the cache folder)")
+	f.StringVar(&c.spillDir, "sql-spill-dir", "", "`folder` for what a query can't hold in memory; none is for none (default: below the cache folder)")
 	f.Var(&c.spillBytes, "sql-spill-bytes", "how much of that may lie there; 0 is nine tenths of the free room")
 	extensionsFlag(f, &c.extensions)
 }
 
 func extensionsFlag(f *pflag.FlagSet, folder *string) {
-	f.StringVar(folder, "duckdb-extensions", "", "folder with "+spatialFile+", which has the ST_ functions of SQL")
+	f.StringVar(folder, "duckdb-extensions", "", "`folder` with "+spatialFile+", which has the ST_ functions of SQL")
 }
 
 // spatialFile is what --duckdb-extensions holds.

@@ -147,7 +147,7 @@ func serverOrPaths(f *pflag.FlagSet, hint string) error {
 }
 
 func optionFlag(f *pflag.FlagSet, options *[]string) {
-	f.StringArrayVar(options, "option", nil, "an option of the format, as KEY=VALUE; may repeat")
+	f.StringArrayVar(options, "option", nil, "an option of the format, as `KEY=VALUE`; may repeat")
 }
 
 // parseOptions reads KEY=VALUE pairs.

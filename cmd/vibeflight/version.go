@@ -54,9 +54,10 @@ func (b build) String() string {
 func newVersion(std stdio) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "version",
-		Short: "Say which build this is",
-		Args:  noArguments,
+		Use:     "version",
+		Short:   "Say which build this is",
+		Example: "  vibeflight version --json",
+		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			if asJSON {
 				return writeJSON(std.out, thisBuild())

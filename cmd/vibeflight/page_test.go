@@ -1,0 +1,231 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+//go:generate go test -run ^TestCommandPage$ -update .
+
+var update = flag.Bool("update", false, "write docs/cli.md again")
+
+// commandPage is made of the commands themselves.
+const commandPage = "../../docs/cli.md"
+
+const pageHead = `<!-- Made of the commands by make cli-docs: change them, not this page. -->
+
+# The command line
+
+One program is the server and all that is done with files on the command line: ` + "`vibeflight COMMAND --help`" + ` says what stands here.
+
+| command | |
+| --- | --- |
+`
+
+const pageGround = `
+**Files or a server.** ` + "`ls`, `info`, `get` and `sql`" + ` read the files of this machine, with no server, or ask the one that ` + "`--server`" + ` names; the tables are the same.
+
+**Settings.** A flag that says how the machine or the server is has an environment variable too, which the tables below name. The command line goes before it. What a
+single call asks for, as rows or an output, has none.
+
+**Sizes** are bytes, or have a unit: ` + "`512MiB`, `2GB`" + `. **Durations** have one: ` + "`10s`, `2m`" + `.
+
+**Errors** are one line on stderr, which says what, where and what to do. The exit status is 0, 1 for what went wrong, 2 for wrong usage, and 141 where nobody reads
+stdout any more, as for ` + "`| head`" + `. Progress is drawn on stderr if that is a terminal, and nowhere else.
+
+**Outputs.** A file that a command writes appears under its name when it is complete and on the disk, and replaces one that was there. Interrupted, or without room, a command leaves nothing of it.
+
+**Completion.** ` + "`source <(vibeflight completion bash)`" + ` completes commands, flags, a server's names and a file's columns; zsh, fish and PowerShell likewise, as [below](#completion).
+
+**Manual pages.** ` + "`vibeflight man DIR`" + ` writes them for a package.
+`
+
+func page() string {
+	root := newRoot(stdio{}, func(string) (string, bool) { return "", false })
+	var b strings.Builder
+	b.WriteString(pageHead)
+	commands := shown(root)
+	for _, cmd := range commands {
+		name := strings.TrimPrefix(cmd.CommandPath(), "vibeflight ")
+		fmt.Fprintf(&b, "| [%s](#%s) | %s |\n", name, strings.ReplaceAll(name, " ", "-"), cmd.Short)
+	}
+	b.WriteString(pageGround)
+	for _, cmd := range commands {
+		section(&b, cmd)
+	}
+	return b.String()
+}
+
+// shown are the commands that do something and that help lists, in the order of a page.
+func shown(root *cobra.Command) []*cobra.Command {
+	var all []*cobra.Command
+	for _, cmd := range root.Commands() {
+		switch {
+		case cmd.Hidden || cmd.Name() == "help":
+		case cmd.HasSubCommands():
+			all = append(all, shown(cmd)...)
+		default:
+			all = append(all, cmd)
+		}
+	}
+	return all
+}
+
+func section(b *strings.Builder, cmd *cobra.Command) {
+	fmt.Fprintf(b, "\n## %s\n\n", strings.TrimPrefix(cmd.CommandPath(), "vibeflight "))
+	fmt.Fprintf(b, "    %s\n\n", cmd.UseLine())
+	long := cmd.Long
+	if long == "" {
+		long = cmd.Short + "."
+	}
+	for _, p := range paragraphs(long) {
+		if p.table {
+			fmt.Fprintf(b, "```text\n%s\n```\n\n", p.text)
+		} else {
+			fmt.Fprintf(b, "%s\n\n", p.text)
+		}
+	}
+	if cmd.Example != "" {
+		fmt.Fprintf(b, "```sh\n%s\n```\n", strings.ReplaceAll("\n"+cmd.Example, "\n  ", "\n")[1:])
+	}
+	flagTable(b, cmd.LocalFlags())
+}
+
+func flagTable(b *strings.Builder, flags *pflag.FlagSet) {
+	var rows []string
+	variables := false
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Name == "help" || f.Hidden {
+			return
+		}
+		value, usage := pflag.UnquoteUsage(f)
+		name := "--" + f.Name
+		if f.Shorthand != "" {
+			name = "-" + f.Shorthand + ", " + name
+		}
+		environment := ""
+		if annotated(f, isSetting) {
+			environment, variables = "`"+variable(f.Name)+"`", true
+		}
+		rows = append(rows, strings.Join([]string{"`" + strings.TrimSpace(name+" "+valueName(value)) + "`", defaultOf(f), environment, strings.ReplaceAll(usage, "|", "\\|")}, " | "))
+	})
+	if len(rows) == 0 {
+		return
+	}
+	b.WriteString("\n")
+	head := "| flag | default | environment | |\n| --- | --- | --- | --- |\n"
+	if !variables {
+		head = "| flag | default | |\n| --- | --- | --- |\n"
+	}
+	b.WriteString(head)
+	for _, row := range rows {
+		if !variables {
+			row = strings.Replace(row, " |  | ", " | ", 1)
+		}
+		fmt.Fprintf(b, "| %s |\n", row)
+	}
+}
+
+// valueName is what stands for a value whose flag does not say how to call it.
+func valueName(kind string) string {
+	switch kind {
+	case "string", "stringArray", "strings":
+		return "TEXT"
+	case "int", "uint", "int64", "uint64":
+		return "N"
+	}
+	return strings.ToUpper(kind)
+}
+
+func defaultOf(f *pflag.Flag) string {
+	if slices.Contains([]string{"", "false", "[]", "0"}, f.DefValue) {
+		return ""
+	}
+	return "`" + strings.Trim(f.DefValue, "[]") + "`"
+}
+
+// TestCommandPage holds docs/cli.md against the commands. With -update it writes the page.
+func TestCommandPage(t *testing.T) {
+	want := []byte(page())
+	if *update {
+		if err := os.WriteFile(commandPage, want, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(commandPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		old, now := strings.Split(string(got), "\n"), strings.Split(string(want), "\n")
+		for i := range min(len(old), len(now)) {
+			if old[i] != now[i] {
+				t.Fatalf("docs/cli.md is stale, make cli-docs writes it again: line %d is\n%s\nand the commands say\n%s", i+1, old[i], now[i])
+			}
+		}
+		t.Fatalf("docs/cli.md is stale, make cli-docs writes it again: it has %d lines, and the commands say %d", len(old), len(now))
+	}
+}
+
+// TestExamples runs the examples of every command, in a folder that has what they name, beside a server.
+func TestExamples(t *testing.T) {
+	var script strings.Builder
+	script.WriteString(`env VIBEFLIGHT_CACHE_DIR=$WORK/cache
+mkdir data west
+exec vibeflight gen mixed --features 300 -o data/roads.geojson
+exec vibeflight gen buildings --features 300 -o buildings.geojson
+exec vibeflight gen points-csv --features 20 -o commas.csv
+exec sh -c 'tr , ";" <commas.csv >data/stops.csv'
+cp west.sql report.sql
+mkdir cache
+exec vibeflight serve --data data --listen unix://$WORK/s.sock &server&
+answers unix://$WORK/s.sock
+env VIBEFLIGHT_LISTEN=unix://$WORK/example.sock
+`)
+	here := strings.NewReplacer("grpc://127.0.0.1:8815", "unix://$WORK/s.sock", "/srv/west", "$WORK/west", "/run/vibeflight.sock", "$WORK/example.sock", "/var/cache/vibeflight", "$WORK/cache")
+	ran := 0
+	for _, cmd := range shown(newRoot(stdio{}, os.LookupEnv)) {
+		if cmd.Example == "" {
+			t.Errorf("%s has no example", cmd.CommandPath())
+		}
+		for line := range strings.Lines(cmd.Example) {
+			line = strings.TrimSpace(here.Replace(line))
+			quoted := strings.ReplaceAll(line, "'", "''")
+			switch {
+			case strings.HasPrefix(line, "#"):
+				continue
+			case strings.Contains(line, "vibeflight serve"):
+				fmt.Fprintf(&script, "exec sh -c 'exec env %s' &example&\nanswers unix://$WORK/example.sock\nkill -INT example\nwait example\n", quoted)
+			case strings.Contains(line, "<("):
+				fmt.Fprintf(&script, "[exec:bash] exec bash -c '%s && complete -p vibeflight'\n", quoted)
+			default:
+				fmt.Fprintf(&script, "exec sh -c '%s'\n", quoted)
+				if !strings.Contains(line, " -o ") {
+					script.WriteString("stdout .\n")
+				}
+			}
+			ran++
+		}
+	}
+	script.WriteString("kill -INT server\nwait server\n-- west.sql --\nSELECT count(*) AS n FROM roads\n")
+	if ran < 15 {
+		t.Fatalf("only %d examples", ran)
+	}
+	path := filepath.Join(t.TempDir(), "examples.txtar")
+	if err := os.WriteFile(path, []byte(script.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	p := scripts
+	p.Files = []string{path}
+	testscript.Run(t, p)
+}
