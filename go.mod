@@ -3,8 +3,10 @@ module github.com/vibeflight/vibeflight
 go 1.26.0
 
 require (
+	github.com/BurntSushi/toml v1.6.0
 	github.com/NVIDIA/go-nvml v0.13.0-1
 	github.com/apache/arrow/go/v17 v17.0.0
+	github.com/bmatcuk/doublestar/v4 v4.9.1
 	github.com/duckdb/duckdb-go-bindings v0.10505.0
 	github.com/fsnotify/fsnotify v1.10.1
 	github.com/google/flatbuffers v25.2.10+incompatible

@@ -36,7 +36,7 @@ const pageGround = `
 **Files or a server.** ` + "`ls`, `info`, `get` and `sql`" + ` read the files of this machine, with no server, or ask the one that ` + "`--server`" + ` names; the tables are the same.
 
 **Settings.** A flag that says how the machine or the server is has an environment variable too, which the tables below name. The command line goes before it. What a
-single call asks for, as rows or an output, has none.
+single call asks for, as rows or an output, has none. ` + "`serve`" + ` takes them from [a file](configuration.md) too.
 
 **Sizes** are bytes, or have a unit: ` + "`512MiB`, `2GB`" + `. **Durations** have one: ` + "`10s`, `2m`" + `.
 
@@ -187,6 +187,7 @@ exec vibeflight gen buildings --features 300 -o buildings.geojson
 exec vibeflight gen points-csv --features 20 -o commas.csv
 exec sh -c 'tr , ";" <commas.csv >data/stops.csv'
 cp west.sql report.sql
+cp west.toml vibeflight.toml
 mkdir cache
 exec vibeflight serve --data data --listen unix://$WORK/s.sock &server&
 answers unix://$WORK/s.sock
@@ -217,7 +218,7 @@ env VIBEFLIGHT_LISTEN=unix://$WORK/example.sock
 			ran++
 		}
 	}
-	script.WriteString("kill -INT server\nwait server\n-- west.sql --\nSELECT count(*) AS n FROM roads\n")
+	script.WriteString("kill -INT server\nwait server\n-- west.sql --\nSELECT count(*) AS n FROM roads\n-- west.toml --\ndata = \"data\"\n")
 	if ran < 15 {
 		t.Fatalf("only %d examples", ran)
 	}

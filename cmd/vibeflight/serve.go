@@ -27,6 +27,7 @@ import (
 
 // serveConfig is all that an operator can say about the server. Each field is a flag, and the environment variable of its name.
 type serveConfig struct {
+	Config          string   // a file with what follows, by the names of the flags; empty: none
 	Data            []string // roots as DIR or ALIAS=DIR; at least one
 	Listen          []string // host:port or unix:///path; default 127.0.0.1:8815
 	Advertise       []string // locations in FlightInfo; empty: none, a client comes back to where it asked
@@ -50,9 +51,12 @@ type serveConfig struct {
 	OnError         string // fail or skip
 	LogLevel        string // trace to error; default info
 	LogFormat       string // auto, console or json
+
+	files []fileOptions // of Config
 }
 
 func (c *serveConfig) flags(f *pflag.FlagSet) {
+	f.StringVar(&c.Config, "config", "", "`file` with settings by the names of these flags, and options for files, in TOML")
 	c.MaxMessageBytes = flightsrv.DefaultMaxMessageBytes
 	f.StringArrayVar(&c.Data, "data", nil, "folder to serve, as `DIR` or ALIAS=DIR; may repeat")
 	f.StringArrayVar(&c.Listen, "listen", []string{flightsrv.DefaultListen}, "`address`, as HOST:PORT or unix:///PATH; may repeat")
@@ -119,7 +123,8 @@ func (c *serveConfig) check() error {
 const serveLong = `Serve the geospatial files of folders as Arrow tables over Arrow Flight.
 
 Each flag has an environment variable, VIBEFLIGHT_ and its name in upper case with "_" for "-": VIBEFLIGHT_MAX_DEPTH=64.
-The values of a flag that may repeat are separated by commas there. A flag on the command line wins.
+The values of a flag that may repeat are separated by commas there. --config names a file with them. The command line goes before
+the environment, and that before the file.
 
 SIGINT and SIGTERM end the server after the calls that are under way; a second one ends it at once.`
 
@@ -133,10 +138,18 @@ func newServe(std stdio) *cobra.Command {
   vibeflight serve --data data
   # two folders, the second one under a name, on a unix socket
   vibeflight serve --data data --data west=/srv/west --listen unix:///run/vibeflight.sock --memory 8GiB
+  # settings from a file
+  vibeflight serve --config vibeflight.toml
   # settings from the environment
   VIBEFLIGHT_DATA=data,west=/srv/west VIBEFLIGHT_LOG_FORMAT=json vibeflight serve`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if c.Config != "" {
+				var err error
+				if c.files, err = fromConfig(cmd.Flags(), c.Config, all.Formats()); err != nil {
+					return err
+				}
+			}
 			if err := c.check(); err != nil {
 				return err
 			}
@@ -190,7 +203,7 @@ func serve(ctx context.Context, c *serveConfig, log zerolog.Logger) error {
 		Roots: roots, Writable: writable, MaxStoredBytes: int64(c.MaxPutBytes), Formats: all.Formats(), Engines: who, MemoryBytes: memory, MaxFileBytes: int64(c.MaxFileBytes), MaxUnpacked: int64(c.Parse.unpackedBytes),
 		CacheDir: c.CacheDir, CacheBytes: int64(c.CacheBytes), MaxSent: c.Exchange.most,
 		Limits:  limits,
-		Options: func(string) map[string]any { return map[string]any{"on_error": c.OnError} },
+		Options: optionsOf(c.files, map[string]any{"on_error": c.OnError}),
 		Log:     log,
 	})
 	if err != nil {
