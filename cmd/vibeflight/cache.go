@@ -112,11 +112,7 @@ func newCacheClear(std stdio) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			what := "tables"
-			if tables == 1 {
-				what = "table"
-			}
-			_, err = fmt.Fprintf(std.out, "removed %s %s, %s\n", humanCount(int64(tables)), what, humanBytes(bytes))
+			_, err = fmt.Fprintf(std.out, "removed %s, %s\n", counted(int64(tables), "table"), humanBytes(bytes))
 			return err
 		},
 	}

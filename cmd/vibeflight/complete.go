@@ -60,7 +60,7 @@ func (c *completer) flag(cmd *cobra.Command, f *pflag.Flag) {
 	case f.Name == "engine" && cmd.Name() == "bench":
 		values = fixedValues("cpu", "cuda", "cpu,cuda")
 	case f.Name == "engine":
-		values = fixedValues("auto", "cpu", "cuda")
+		values = fixedValues(serveEngines...)
 	case fixed[f.Name] != nil:
 		values = fixedValues(fixed[f.Name]...)
 	case slices.Contains(folders, f.Name):

@@ -86,9 +86,12 @@ func (c *serveConfig) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.LogFormat, "log-format", "auto", "auto, console or json; auto is console on a terminal, else json")
 }
 
+// serveEngines are the values of --engine.
+var serveEngines = []string{"auto", "cpu", "cuda"}
+
 // check refuses values that no server can work with.
 func (c *serveConfig) check() error {
-	if err := oneOf("engine", c.Engine, "auto", "cpu", "cuda"); err != nil {
+	if err := oneOf("engine", c.Engine, serveEngines...); err != nil {
 		return err
 	}
 	if _, err := c.GPU.ordinals(); err != nil {

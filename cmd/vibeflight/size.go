@@ -95,3 +95,11 @@ func humanCount(n int64) string {
 	}
 	return sign + s
 }
+
+// counted is a number of things: "1 table", "1,234 tables".
+func counted(n int64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return humanCount(n) + " " + thing + "s"
+}

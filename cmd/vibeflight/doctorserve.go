@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow/flight"
+	"github.com/rs/zerolog"
+	"golang.org/x/sys/unix"
+
+	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/all"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+// examineData looks below the data folders. It gives the number of all folders there.
+func (c *doctor) examineData(ctx context.Context) (folders int64, findings []finding) {
+	if len(c.serve.Data) == 0 {
+		return 0, []finding{{Name: "data", Found: "not looked for", Advice: "serve wants --data, or VIBEFLIGHT_DATA; doctor looks below it"}}
+	}
+	for _, data := range c.serve.Data {
+		n, f := examineRoot(ctx, data)
+		folders += n
+		findings = append(findings, f)
+	}
+	return folders, findings
+}
+
+func examineRoot(ctx context.Context, data string) (folders int64, f finding) {
+	f = finding{Name: "data", Fatal: true, Advice: "--data names a folder that can be read, as DIR or ALIAS=DIR"}
+	root, err := catalog.ParseRoot(data)
+	if err != nil {
+		f.Found = err.Error()
+		return 0, f
+	}
+	entries, err := newLocal(readers.Limits{}, source.Unpacking{}).walk(ctx, root.Dir, "", "")
+	if err == nil {
+		folders, err = countFolders(root.Dir)
+	}
+	if err != nil {
+		f.Found = reason(err)
+		return 0, f
+	}
+	var bytes int64
+	formats := map[string]bool{}
+	for _, e := range entries {
+		bytes += *e.Bytes
+		formats[e.Format] = true
+	}
+	f = finding{Name: "data", OK: len(entries) > 0}
+	f.Found = fmt.Sprintf("%s: %s (%s), %s", data, counted(int64(len(entries)), "file"), strings.Join(slices.Sorted(maps.Keys(formats)), ", "), humanBytes(bytes))
+	if !f.OK {
+		f.Found, f.Advice = data+": no file that is read", "formats are "+formatNames(all.Formats())
+	}
+	return folders, f
+}
+
+// countFolders counts the folders that a server would watch.
+func countFolders(root string) (n int64, err error) {
+	err = filepath.WalkDir(root+string(filepath.Separator), func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil || !d.IsDir():
+			return err
+		case n > 0 && strings.HasPrefix(d.Name(), "."):
+			return fs.SkipDir
+		}
+		n++
+		return nil
+	})
+	return n, err
+}
+
+// examineListen says of each address whether serve can have it.
+func (c *doctor) examineListen(ctx context.Context) []finding {
+	var findings []finding
+	for _, address := range c.serve.Listen {
+		f := finding{Name: "listen", OK: true, Found: address + " is free"}
+		err := tryListen(address)
+		switch {
+		case err != nil && c.answers(ctx, address):
+			f.Found = address + ": a vibeflight server answers there"
+		case err != nil:
+			f = finding{Name: "listen", Fatal: true, Found: address + ": " + err.Error(), Advice: "--listen names another address; ss -ltnp says who has one"}
+		}
+		findings = append(findings, f)
+	}
+	return findings
+}
+
+// tryListen takes an address for a moment. Of a unix socket it looks at its folder only: to take one would change what is there.
+func tryListen(address string) error {
+	path, unixSocket := strings.CutPrefix(address, "unix://")
+	if !unixSocket {
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			var call *net.OpError
+			if errors.As(err, &call) {
+				err = call.Err
+			}
+			return err
+		}
+		return l.Close()
+	}
+	if conn, err := net.Dial("unix", path); err == nil {
+		_ = conn.Close() // it only knocked
+		return errors.New("another server listens there")
+	}
+	if err := unix.Access(filepath.Dir(path), unix.W_OK|unix.X_OK); err != nil {
+		return fmt.Errorf("%s: %w", filepath.Dir(path), err)
+	}
+	return nil
+}
+
+// answers reports whether a vibeflight server answers at an address. Whose certificate it has is no matter here.
+func (c *doctor) answers(ctx context.Context, address string) bool {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	server := serverConfig{address: address}
+	if c.serve.TLSCert != "" && !strings.Contains(address, "://") {
+		server = serverConfig{address: "grpc+tls://" + address, unverified: true}
+	}
+	r, err := server.dial()
+	if err != nil {
+		return false
+	}
+	defer r.close()
+	stream, err := r.client.ListActions(ctx, &flight.Empty{})
+	if err != nil {
+		return false
+	}
+	for {
+		action, err := stream.Recv()
+		if err != nil {
+			return false
+		}
+		if action.GetType() == "describe" {
+			return true
+		}
+	}
+}
+
+// examineCache says whether the cache folder can be written, what is in it, and how much room its disk has.
+func (c *doctor) examineCache(ctx context.Context) finding {
+	f := finding{Name: "cache", Advice: "tables are parsed again after each start, and kernels compiled; --cache-dir names a folder that can be written"}
+	dir := folder(c.serve.CacheDir)
+	if dir == "" {
+		f.Found = "none"
+		return f
+	}
+	err := os.MkdirAll(dir, 0o700)
+	var free int64
+	if err == nil {
+		free, err = roomIn(dir)
+	}
+	var tables []catalog.CachedTable
+	if err == nil {
+		tables, err = catalog.ListCache(ctx, dir, all.Formats(), zerolog.Nop())
+	}
+	if err != nil {
+		f.Found = reason(err)
+		return f
+	}
+	f = finding{Name: "cache", OK: true, Found: dir}
+	var used int64
+	for _, t := range tables {
+		used += t.Bytes
+	}
+	if len(tables) > 0 {
+		f.Found += fmt.Sprintf(", %s of %s", counted(int64(len(tables)), "table"), humanBytes(used))
+	}
+	f.Found += ", " + humanBytes(free) + " free"
+	if most := int64(c.serve.CacheBytes); used+free < most {
+		f.Advice = fmt.Sprintf("it may grow to %s (--cache-bytes), for which there is no room on its disk", humanBytes(most))
+	}
+	return f
+}
+
+// folder is what --cache-dir says, empty for no cache.
+func folder(dir string) string {
+	if dir == noCache {
+		return ""
+	}
+	return dir
+}
