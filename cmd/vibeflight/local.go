@@ -148,6 +148,9 @@ func (l *local) open(ctx context.Context, name string, options map[string]any, p
 		return l.table, nil
 	}
 	path, layer := splitLayer(name)
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%s: is a folder; vibeflight ls %s lists the files below it", path, path)
+	}
 	format, err := detect(path)
 	if err != nil {
 		return nil, err

@@ -85,16 +85,14 @@ func newRoot(std stdio, lookup func(string) (string, bool)) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "vibeflight",
 		Short:         "Serve geospatial files as Arrow tables",
+		Version:       thisBuild().String(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
 			}
-			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-				return wrongUsage("no command %q; did you mean %s?", args[0], strings.Join(near, " or "))
-			}
-			return wrongUsage("no command %q", args[0])
+			return noCommand(cmd, args[0])
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cmd.SetOut(std.err)
@@ -105,11 +103,48 @@ func newRoot(std stdio, lookup func(string) (string, bool)) *cobra.Command {
 		},
 	}
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return fromEnvironment(cmd.Flags(), lookup) }
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.SetHelpCommand(newHelp())
 	root.SuggestionsMinimumDistance = 2
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	root.AddCommand(newServe(std), newLs(std), newInfo(std), newGet(std), newSQL(std), newGen(std), newBench(std), newCache(std), newDoctor(std), newVersion(std), newCompletion(std), newMan(std))
 	complete(root, lookup)
 	return root
+}
+
+func noCommand(root *cobra.Command, name string) error {
+	if near := root.SuggestionsFor(name); len(near) > 0 {
+		return wrongUsage("no command %q; did you mean %s?", name, strings.Join(near, " or "))
+	}
+	return wrongUsage("no command %q", name)
+}
+
+// newHelp is cobra's own but that it refuses what is no command.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use: "help [COMMAND]", Short: "Say what a command does",
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			about, _, err := cmd.Root().Find(args)
+			if err != nil {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			var names []cobra.Completion
+			for _, sub := range about.Commands() {
+				if sub.IsAvailableCommand() {
+					names = append(names, cobra.CompletionWithDesc(sub.Name(), sub.Short))
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return noCommand(cmd.Root(), args[len(args)-max(1, len(rest))])
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		},
+	}
 }
 
 // oneArgument is the Args of a command that takes exactly one, which what names: "NAME or FILE".
