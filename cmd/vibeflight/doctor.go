@@ -59,7 +59,7 @@ func newDoctor(std stdio) *cobra.Command {
 		},
 	}
 	settings(all, c.serve.flags)
-	for _, name := range []string{"config", "data", "listen", "engine", "cache-dir", "cache-bytes", "duckdb-extensions"} {
+	for _, name := range []string{"config", "data", "listen", "tls-cert", "tls-key", "engine", "cache-dir", "cache-bytes", "duckdb-extensions"} {
 		cmd.Flags().AddFlag(all.Lookup(name))
 	}
 	settings(cmd.Flags(), func(f *pflag.FlagSet) {
@@ -130,6 +130,7 @@ func (c *doctor) examine(ctx context.Context) []finding {
 	findings = append(findings, found...)
 	findings = append(findings, examineWatches(folders))
 	findings = append(findings, c.examineListen(ctx)...)
+	findings = append(findings, c.examineTLS()...)
 	findings = append(findings, c.examineSQL()...)
 	findings = append(findings, c.examineGPUs()...)
 	return append(findings, c.examineCache(ctx), examineTemporary())

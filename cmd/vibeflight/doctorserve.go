@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -67,7 +68,7 @@ func examineRoot(ctx context.Context, data string) (folders int64, f finding) {
 
 // countFolders counts the folders that a server would watch.
 func countFolders(root string) (n int64, err error) {
-	err = filepath.WalkDir(root+string(filepath.Separator), func(path string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(root+string(filepath.Separator), func(_ string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil || !d.IsDir():
 			return err
@@ -119,6 +120,27 @@ func tryListen(address string) error {
 		return fmt.Errorf("%s: %w", filepath.Dir(path), err)
 	}
 	return nil
+}
+
+// examineTLS says of the certificate what clients will say of it.
+func (c *doctor) examineTLS() []finding {
+	if c.serve.TLSCert == "" && c.serve.TLSKey == "" {
+		return nil
+	}
+	pair, err := tls.LoadX509KeyPair(c.serve.TLSCert, c.serve.TLSKey)
+	if err != nil {
+		return []finding{{Name: "TLS", Fatal: true, Found: reason(err), Advice: "--tls-cert and --tls-key name PEM files that belong together, and that can be read"}}
+	}
+	leaf := pair.Leaf
+	names := slices.Clone(leaf.DNSNames)
+	for _, ip := range leaf.IPAddresses {
+		names = append(names, ip.String())
+	}
+	f := finding{Name: "TLS", OK: true, Found: fmt.Sprintf("%s, valid to %s", strings.Join(names, ", "), leaf.NotAfter.Format(time.DateOnly))}
+	if now := time.Now(); now.After(leaf.NotAfter) || now.Before(leaf.NotBefore) {
+		f.OK, f.Advice = false, "clients refuse a certificate whose time is over, or has not come (from "+leaf.NotBefore.Format(time.DateOnly)+")"
+	}
+	return []finding{f}
 }
 
 // answers reports whether a vibeflight server answers at an address. Whose certificate it has is no matter here.
