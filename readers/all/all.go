@@ -10,6 +10,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geojson"
 	"github.com/vibeflight/vibeflight/readers/gml"
 	"github.com/vibeflight/vibeflight/readers/kml"
+	"github.com/vibeflight/vibeflight/readers/parquet"
 	"github.com/vibeflight/vibeflight/readers/shapefile"
 	"github.com/vibeflight/vibeflight/readers/wkt"
 )
@@ -18,6 +19,7 @@ import (
 func Formats() readers.Registry {
 	return readers.Registry{
 		arrowipc.Format(),
+		parquet.Format(),
 		geojson.Format(),
 		shapefile.Format(),
 		dbf.Format(),

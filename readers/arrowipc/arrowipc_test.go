@@ -41,3 +41,11 @@ func TestWorkers(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) { readertest.Fuzz(f, arrowipc.Format(), workers()) }
+
+func TestFlips(t *testing.T) {
+	step := 3
+	if testing.Short() {
+		step = 101
+	}
+	readertest.Flips(t, arrowipc.Format(), step)
+}

@@ -46,7 +46,7 @@ func (f *file) open(src *source.File) (at int64, err error) {
 		return from, err
 	}
 	return from, records.Guard(func() error {
-		if err := checkSchema(text); err != nil {
+		if err := records.CheckSchema(text); err != nil {
 			return err
 		}
 		schema, err := f.reader(src, &records.Room{Most: readers.DefaultMemory})

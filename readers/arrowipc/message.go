@@ -10,7 +10,6 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
-	flatbuffers "github.com/google/flatbuffers/go"
 
 	"github.com/vibeflight/vibeflight/readers/internal/records"
 	"github.com/vibeflight/vibeflight/readers/source"
@@ -25,9 +24,6 @@ const (
 	headBytes    = 8 // of a file, before its stream
 	trailerBytes = 10
 	continuation = 0xffffffff
-
-	// Numbers of format/Message.fbs. A slot is the place of a field in its table.
-	slotHeaderType, slotHeader, slotBodyLength = 1, 2, 3
 )
 
 // message is where a message lies.
@@ -106,9 +102,11 @@ func next(src *source.File, at, to int64) (m message, ok bool, err error) {
 		return m, false, err
 	}
 	err = records.Guard(func() error {
-		t := table{flatbuffers.Table{Bytes: text, Pos: flatbuffers.GetUOffsetT(text)}}
-		m.kind = ipc.MessageType(t.byte(slotHeaderType))
-		m.body = t.int64(slotBodyLength)
+		kind, body := records.Message(text)
+		m.kind, m.body = ipc.MessageType(kind), body
+		if m.kind == ipc.MessageRecordBatch || m.kind == ipc.MessageDictionaryBatch {
+			return records.CheckBatch(text)
+		}
 		return nil
 	})
 	if err == nil && (m.body < 0 || m.body > to-at-m.length) {

@@ -42,12 +42,18 @@ func target(t arrow.DataType, depth int) (arrow.DataType, error) {
 	case *arrow.MapType:
 		return nil, nested(depth, t.KeyType(), t.ItemType())
 	case *arrow.StructType:
+		if t.NumFields() == 0 {
+			return nil, errors.New("a struct without fields is not read")
+		}
 		var types []arrow.DataType
 		for _, f := range t.Fields() {
 			types = append(types, f.Type)
 		}
 		return nil, nested(depth, types...)
 	case *arrow.ListType, *arrow.LargeListType, *arrow.FixedSizeListType:
+		if fixed, ok := t.(*arrow.FixedSizeListType); ok && fixed.Len() < 1 {
+			return nil, errors.New("a list of no element is not read")
+		}
 		elem := t.(arrow.ListLikeType).ElemField()
 		item, err := target(elem.Type, depth+1)
 		if err != nil || item == nil || item.ID() == arrow.LIST {
@@ -82,13 +88,27 @@ func nested(depth int, types ...arrow.DataType) error {
 	return nil
 }
 
+// mostRows bounds the numbers of rows: with it nothing overflows.
+const mostRows = 1 << 40
+
+// check asks for a run of rows: lengths of children and dictionaries are what a file says they are.
+func (r rows) check() error {
+	if r.from < 0 || r.to < r.from || r.to > mostRows || r.data.Offset() < 0 || r.data.Offset() > mostRows {
+		return fmt.Errorf("rows %d to %d of an array", r.from, r.to)
+	}
+	return nil
+}
+
 // read gives the rows as a column of their target.
 func (r rows) read() (geoarrow.Column, error) {
+	if err := r.check(); err != nil {
+		return geoarrow.Column{}, err
+	}
 	switch t := r.data.DataType().(type) {
 	case arrow.ExtensionType:
 		return rows{retyped(r.data, t.StorageType()), r.from, r.to}.read()
 	case *arrow.NullType:
-		return allNull(r.len()), nil
+		return r.nulls()
 	case *arrow.StringType, *arrow.LargeStringType:
 		return r.texts(arrow.BinaryTypes.String)
 	case *arrow.BinaryType, *arrow.LargeBinaryType:
@@ -119,12 +139,20 @@ type typedData struct {
 
 func (d typedData) DataType() arrow.DataType { return d.as }
 
-func allNull(n int) geoarrow.Column {
+// mostAtOnce is how many rows may be read at once of which none takes a byte in the file: a damaged number is not believed.
+const mostAtOnce = 4 << 20
+
+// nulls gives values of the type null.
+func (r rows) nulls() (geoarrow.Column, error) {
+	n := r.len()
+	if n > mostAtOnce {
+		return geoarrow.Column{}, fmt.Errorf("%d nulls at once", n)
+	}
 	c := geoarrow.Column{Type: arrow.BinaryTypes.String, Nulls: n, Offsets: make([]int32, n+1)}
 	if n > 0 {
 		c.Valid = make([]byte, (n+7)/8)
 	}
-	return c
+	return c, nil
 }
 
 // views gives strings or bytes that stand anywhere in several buffers.
@@ -230,6 +258,9 @@ func (r rows) runs() (geoarrow.Column, error) {
 	if err != nil {
 		return geoarrow.Column{}, err
 	}
+	if r.len() > mostAtOnce {
+		return geoarrow.Column{}, fmt.Errorf("runs of %d rows at once", r.len())
+	}
 	numbers := make([]int, r.len())
 	k := 0
 	for i := range numbers {
@@ -249,6 +280,9 @@ func (r rows) elements() (child rows, ends []int64, err error) {
 	data := r.data.Children()[0]
 	if t, ok := r.data.DataType().(*arrow.FixedSizeListType); ok {
 		size := int64(t.Len())
+		if int64(r.at(r.len())) > int64(data.Len())/size {
+			return rows{}, nil, errShort
+		}
 		ends = make([]int64, r.len()+1)
 		for i := range ends {
 			ends[i] = int64(r.at(i)) * size

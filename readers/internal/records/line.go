@@ -1,6 +1,9 @@
 package records
 
-import "fmt"
+import (
+	"fmt"
+	"runtime/debug"
+)
 
 // line does jobs side by side and gives their results in the order of the jobs.
 type line[T any] struct {
@@ -31,7 +34,7 @@ func (l *line[T]) put(bytes int64, job func() (T, error)) error {
 		var r result[T]
 		defer func() {
 			if caught := recover(); caught != nil {
-				r.caught = caught
+				r.caught = fmt.Sprintf("%v\n%s", caught, debug.Stack())
 			}
 			done <- r
 		}()
@@ -46,7 +49,7 @@ func (l *line[T]) next() error {
 	l.taken -= l.sizes[0]
 	l.waiting, l.sizes = l.waiting[1:], l.sizes[1:]
 	if r.caught != nil {
-		panic(fmt.Sprint(r.caught)) // where somebody may recover
+		panic(r.caught) // where somebody may recover
 	}
 	if r.err != nil {
 		return r.err

@@ -26,6 +26,9 @@ type tree struct {
 
 // tree checks the rows, whatever their type.
 func (r rows) tree() (t tree, err error) {
+	if err := r.check(); err != nil {
+		return t, err
+	}
 	of := r.data.DataType()
 	if ext, ok := of.(arrow.ExtensionType); ok {
 		return rows{retyped(r.data, ext.StorageType()), r.from, r.to}.tree()

@@ -147,13 +147,13 @@ func offset(b []byte, width, i int) int64 {
 // spans gives where the elements of rows lie, of lists and texts: ends[i] and ends[i+1] bound those of row i. There are no more than most.
 func (r rows) spans(width int, most int64) (ends []int64, err error) {
 	b, n := r.buffer(1), r.len()
-	ends = make([]int64, n+1)
 	if n == 0 {
-		return ends, nil
+		return make([]int64, 1), nil
 	}
 	if len(b)/width < r.at(n)+1 {
 		return nil, errShort
 	}
+	ends = make([]int64, n+1)
 	for i := range ends {
 		ends[i] = offset(b, width, r.at(i))
 		if ends[i] < 0 || i > 0 && ends[i] < ends[i-1] {

@@ -1,4 +1,4 @@
-package arrowipc
+package records
 
 import (
 	"errors"
@@ -7,14 +7,52 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 )
 
-// Slots of format/Schema.fbs.
+// Slots of format/Message.fbs and format/Schema.fbs: the places of fields in their tables.
 const (
+	slotHeaderType, slotHeader, slotBodyLength = 1, 2, 3
+	slotBuffers, slotVariadicCounts            = 2, 4
+	slotData, kindDictionary                   = 1, 2
+
 	slotFields, slotSchemaMetadata             = 1, 2
 	slotName, slotChildren, slotCustomMetadata = 0, 5, 6
 	slotKey, slotValue                         = 0, 1
 	mostDepth                                  = 64
 	mostTexts                                  = 256 << 20 // bytes of all names and metadata: those of a table that stands in several places count there
 )
+
+// Message gives the kind of a message, the number that format/Message.fbs has for it, and how long its body is. It panics where message is no flatbuffer.
+func Message(message []byte) (kind byte, body int64) {
+	t := table{flatbuffers.Table{Bytes: message, Pos: flatbuffers.GetUOffsetT(message)}}
+	return t.byte(slotHeaderType), t.int64(slotBodyLength)
+}
+
+// CheckBatch looks at the buffers of the message of a record batch or a dictionary, of which Arrow's own code believes where they lie in the body, and how many of them
+// a column of views has. It panics where message is no flatbuffer.
+func CheckBatch(message []byte) error {
+	t := table{flatbuffers.Table{Bytes: message, Pos: flatbuffers.GetUOffsetT(message)}}
+	body := t.int64(slotBodyLength)
+	batch, ok := t.below(slotHeader)
+	if ok && t.byte(slotHeaderType) == kindDictionary {
+		batch, ok = batch.below(slotData)
+	}
+	if !ok {
+		return errors.New("a message without a batch")
+	}
+	first, n := batch.vector(slotBuffers, 16)
+	for i := range n {
+		p := first + flatbuffers.UOffsetT(16*i)
+		if at, length := batch.GetInt64(p), batch.GetInt64(p+8); at < 0 || length < 0 || at > body || length > body-at {
+			return fmt.Errorf("buffer %d has %d bytes from byte %d of a body of %d", i, length, at, body)
+		}
+	}
+	first, views := batch.vector(slotVariadicCounts, 8)
+	for i := range views {
+		if count := batch.GetInt64(first + flatbuffers.UOffsetT(8*i)); count < 0 || count > int64(n) {
+			return fmt.Errorf("a column of %d buffers in a batch of %d", count, n)
+		}
+	}
+	return nil
+}
 
 // table is a table of a flatbuffer, which nobody has checked: to read beyond its end panics.
 type table struct{ flatbuffers.Table }
@@ -47,17 +85,23 @@ func (t table) below(slot int) (table, bool) {
 	return table{flatbuffers.Table{Bytes: t.Bytes, Pos: at + flatbuffers.GetUOffsetT(t.Bytes[at:])}}, true
 }
 
-// tables gives those of a vector.
-func (t table) tables(slot int) []table {
+// vector gives where the elements of a vector begin, of so many bytes, and how many there are.
+func (t table) vector(slot, size int) (first flatbuffers.UOffsetT, n int) {
 	at, ok := t.at(slot)
 	if !ok {
-		return nil
+		return 0, 0
 	}
 	offset := at - t.Pos
-	n, first := t.VectorLen(offset), t.Vector(offset)
-	if n < 0 || n > (len(t.Bytes)-int(first))/4 {
-		panic(fmt.Errorf("a vector of %d tables", n))
+	n, first = t.VectorLen(offset), t.Vector(offset)
+	if n < 0 || n > (len(t.Bytes)-int(first))/size {
+		panic(fmt.Errorf("a vector of %d elements", n))
 	}
+	return first, n
+}
+
+// tables gives those of a vector.
+func (t table) tables(slot int) []table {
+	first, n := t.vector(slot, 4)
 	out := make([]table, n)
 	for i := range out {
 		p := first + 4*flatbuffers.UOffsetT(i)
@@ -75,9 +119,9 @@ func (t table) text(slot int) int64 {
 	return int64(len(t.ByteVector(at)))
 }
 
-// checkSchema walks the schema of a message before Arrow's own code does, which would follow a table that stands in many places into each of them: a small message of
+// CheckSchema walks the schema of a message before Arrow's own code does, which would follow a table that stands in many places into each of them: a small message of
 // tables of tables may have more fields than there is memory for. A flatbuffer of a field has 16 bytes or more.
-func checkSchema(message []byte) error {
+func CheckSchema(message []byte) error {
 	t := table{flatbuffers.Table{Bytes: message, Pos: flatbuffers.GetUOffsetT(message)}}
 	schema, ok := t.below(slotHeader)
 	if !ok {

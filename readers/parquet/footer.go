@@ -1,0 +1,191 @@
+package parquet
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/ipc"
+	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/file"
+	"github.com/apache/arrow/go/v17/parquet/metadata"
+	"github.com/apache/arrow/go/v17/parquet/pqarrow"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/internal/records"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+var (
+	magic     = []byte("PAR1")
+	encrypted = []byte("PARE")
+)
+
+const (
+	tailBytes      = 8 // length of the footer, magic
+	arrowSchemaKey = "ARROW:schema"
+)
+
+// footer is what is known before any row.
+type footer struct {
+	meta     *metadata.FileMetaData
+	manifest *pqarrow.SchemaManifest
+	types    []arrow.DataType // of the fields: what is put together of their columns
+	plan     *records.Plan
+}
+
+// open reads the footer. at is where an error is.
+func (f *footer) open(src *source.File) (at int64, err error) {
+	if src.Size < tailBytes+int64(len(magic)) {
+		return src.Size, fmt.Errorf("a file of %d bytes: one that begins and ends with %q is expected", src.Size, magic)
+	}
+	tail := make([]byte, tailBytes)
+	if err := read(src, tail, src.Size-tailBytes); err != nil {
+		return src.Size, err
+	}
+	if bytes.Equal(tail[4:], encrypted) {
+		return src.Size - 4, errors.New("the footer is encrypted, which is not read")
+	}
+	if !bytes.Equal(tail[4:], magic) {
+		return src.Size - 4, fmt.Errorf("the file ends with %q instead of %q: it is not complete, or no Parquet", tail[4:], magic)
+	}
+	length := int64(binary.LittleEndian.Uint32(tail))
+	at = src.Size - tailBytes - length
+	if at < int64(len(magic)) {
+		return src.Size - tailBytes, fmt.Errorf("a footer of %d bytes in a file of %d", length, src.Size)
+	}
+	text := make([]byte, length)
+	if err := read(src, text, at); err != nil {
+		return at, err
+	}
+	if err := checkFooter(text); err != nil {
+		return at, err
+	}
+	return at, records.Guard(func() error { return f.parse(text) })
+}
+
+// read fills p with bytes that are there, as somebody has checked.
+func read(src *source.File, p []byte, at int64) error {
+	n, err := src.ReadAt(p, at)
+	if n == len(p) {
+		return nil
+	}
+	if err == nil || errors.Is(err, io.EOF) {
+		err = fmt.Errorf("%s: %w: it was %d bytes long", src.Name, source.ErrChanged, src.Size)
+	}
+	return err
+}
+
+func (f *footer) parse(text []byte) error {
+	meta, err := metadata.NewFileMetaData(text, nil)
+	if err != nil {
+		return err
+	}
+	if meta.IsSetEncryptionAlgorithm() {
+		return errors.New("columns are encrypted, which is not read")
+	}
+	// Arrow's own code would read the schema that is kept here without a look at it, and refuse a file for what it does not know of it.
+	kept, origin := meta.FileMetaData.KeyValueMetadata[:0], ""
+	var keys, values []string
+	for _, kv := range meta.FileMetaData.KeyValueMetadata {
+		if kv.Key == arrowSchemaKey {
+			origin = kv.GetValue()
+			continue
+		}
+		kept = append(kept, kv)
+		keys, values = append(keys, kv.Key), append(values, kv.GetValue())
+	}
+	meta.FileMetaData.KeyValueMetadata = kept
+	f.meta = meta
+	if f.manifest, err = pqarrow.NewSchemaManifest(meta.Schema, nil, &pqarrow.ArrowReadProperties{}); err != nil {
+		return err
+	}
+	fields := make([]arrow.Field, len(f.manifest.Fields))
+	for i := range f.manifest.Fields {
+		if fields[i], err = f.field(&f.manifest.Fields[i]); err != nil {
+			return &records.FieldError{Field: f.manifest.Fields[i].Field.Name, Err: err}
+		}
+	}
+	applyOrigin(fields, origin)
+	f.types = make([]arrow.DataType, len(fields))
+	for i := range fields {
+		f.types[i] = fields[i].Type
+	}
+	said := arrow.NewMetadata(keys, values)
+	f.plan, err = records.NewPlan(arrow.NewSchema(fields, &said))
+	return err
+}
+
+// applyOrigin gives fields what the Arrow schema that their writer kept says beside Parquet's own: extension types and other metadata, zones of time, durations. One
+// that does not fit, or can't be read, says nothing.
+func applyOrigin(fields []arrow.Field, text string) {
+	message, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		if message, err = base64.RawStdEncoding.DecodeString(text); err != nil {
+			return
+		}
+	}
+	const head = 8 // mark and length of the message
+	if len(message) <= head {
+		return
+	}
+	var origin *arrow.Schema
+	err = records.Guard(func() error {
+		if err := records.CheckSchema(message[head:]); err != nil {
+			return err
+		}
+		r, err := ipc.NewReader(bytes.NewReader(message), ipc.WithAllocator(&records.Room{Most: readers.DefaultMemory}))
+		if err != nil {
+			return err
+		}
+		origin = r.Schema()
+		return nil
+	})
+	if err != nil || origin.NumFields() != len(fields) {
+		return
+	}
+	for i, o := range origin.Fields() {
+		f := &fields[i]
+		if o.Name != f.Name {
+			continue
+		}
+		if o.Metadata.Len() > 0 {
+			f.Metadata = o.Metadata
+		}
+		f.Type = originType(f.Type, o.Type)
+	}
+}
+
+// originType is the type that values were written from, where they are the same bits.
+func originType(t, origin arrow.DataType) arrow.DataType {
+	switch o := origin.(type) {
+	case *arrow.TimestampType:
+		if at, ok := t.(*arrow.TimestampType); ok && at.Unit == o.Unit && at.TimeZone == "UTC" && o.TimeZone != "" {
+			return o
+		}
+	case *arrow.DurationType:
+		if t.ID() == arrow.INT64 {
+			return o
+		}
+	}
+	return t
+}
+
+// path is what a column is called, for errors.
+func (f *footer) path(column int) string {
+	return strings.Join(f.meta.Schema.Column(column).ColumnPath(), ".")
+}
+
+// reader is Arrow's own reader of the file.
+func (f *footer) reader(src *source.File, props *parquet.ReaderProperties, room *records.Room) (*pqarrow.FileReader, error) {
+	r, err := file.NewParquetReader(io.NewSectionReader(src, 0, src.Size), file.WithMetadata(f.meta), file.WithReadProps(props))
+	if err != nil {
+		return nil, err
+	}
+	return pqarrow.NewFileReader(r, pqarrow.ArrowReadProperties{}, room)
+}

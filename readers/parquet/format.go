@@ -1,0 +1,50 @@
+// Package parquet reads Apache Parquet and GeoParquet.
+//
+// The standards are Apache Parquet 2.11 (parquet-format) and GeoParquet 1.1:
+//
+//	file    "PAR1" | row group … | footer | length of the footer, 4 bytes | "PAR1"
+//	footer  FileMetaData, in Thrift's compact protocol: schema, row groups, key-value metadata, "geo" among it
+//
+// Pages are decoded by Arrow's own code, a column of a row group at a time; what lists and structs are made of is put together here. Which columns a table gets
+// is for readers/internal/records to say. Encrypted files and INT96 are refused. docs/formats/parquet.md has the whole list.
+package parquet
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/internal/records"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+const formatName = "parquet"
+
+// Format is Parquet.
+func Format() readers.Format {
+	registerLZ4()
+	return readers.Format{
+		Name:       formatName,
+		Extensions: []string{".parquet", ".geoparquet", ".pq"},
+		Unit:       records.Unit,
+		Version:    1,
+		Binary:     true,
+		Sniff:      func(head []byte) bool { return bytes.HasPrefix(head, magic) },
+		Open:       open,
+		CPU: func(l readers.Layout) readers.Parser {
+			f := l.Dialect.(*footer)
+			p := project{f, f.plan.Needs(l.Columns), mostGroupRows}
+			return records.Parser{Format: formatName, Plan: f.plan, Columns: l.Columns, Loads: p.loads}
+		},
+	}
+}
+
+// open reads the footer.
+func open(_ context.Context, src *source.File, opts readers.Options) (readers.Layout, error) {
+	f := &footer{}
+	at, err := f.open(src)
+	if err != nil {
+		return readers.Layout{}, records.Parser{Format: formatName}.Fault(src, readers.Limits{}.WithDefaults(), at, err)
+	}
+	return readers.Layout{Options: opts, Dialect: f}, nil
+}
