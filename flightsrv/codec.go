@@ -67,6 +67,17 @@ func (f *frame) addMetadata(b []byte) {
 	f.head = append(protowire.AppendBytes(head, b), f.head...)
 }
 
+// buffers are the parts of the body without the padding to 8 bytes, which is a part of its own behind each that needs it.
+func (f *frame) buffers() (out [][]byte) {
+	for i := 0; i < len(f.body); i++ {
+		out = append(out, f.body[i])
+		if len(f.body[i])%8 != 0 {
+			i++
+		}
+	}
+	return out
+}
+
 // size is the length of the message.
 func (f *frame) size() int { return len(f.head) + f.bytes }
 

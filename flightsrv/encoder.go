@@ -46,8 +46,12 @@ func (e *encoder) encode(rec arrow.Record, row int64, send func(*frame) error) e
 		return e.halve(rec, row, send)
 	}
 	if e.packed != nil {
+		plain := f
 		if f, err = e.packed.frame(rec); err != nil {
 			return err
+		}
+		if err := checkPacked(plain, f); err != nil {
+			return fmt.Errorf("%s and on: %w", e.name(row), err)
 		}
 		// Compression may grow what it can't compress.
 		if several && f.size() >= wireBytes {
@@ -61,6 +65,26 @@ func (e *encoder) encode(rec arrow.Record, row int64, send func(*frame) error) e
 		}
 	}
 	return send(f)
+}
+
+// checkPacked gives an error unless every buffer of a packed frame says what it was made of: the writer of Arrow keeps the errors of its compressors to itself, and
+// gives on the buffers that they left as they were. A buffer begins with its length when it is unpacked, little-endian, or with -1 if what follows is not packed
+// (Arrow columnar format, "Compression").
+func checkPacked(plain, packed *frame) error {
+	from, to := plain.buffers(), packed.buffers()
+	if len(from) != len(to) {
+		return fmt.Errorf("the compression gave %d buffers for %d", len(to), len(from))
+	}
+	for i, b := range to {
+		var says int64
+		if len(b) >= 8 {
+			says = int64(binary.LittleEndian.Uint64(b))
+		}
+		if n := int64(len(from[i])); says != n && (says != -1 || int64(len(b)) != 8+n) {
+			return fmt.Errorf("the compression of buffer %d, of %d bytes, failed", i, n)
+		}
+	}
+	return nil
 }
 
 func (e *encoder) halve(rec arrow.Record, row int64, send func(*frame) error) error {

@@ -1,12 +1,18 @@
-"""Clients that leave in the middle of a stream leave nothing behind."""
+"""Clients that leave in the middle of a stream leave nothing behind; those that are slow, or many, take windows and no tables."""
 import json
+import pathlib
+import random
+import subprocess
+import sys
 import threading
 import time
 
 import pyarrow.flight as flight
 import pytest
+from cached import fill
 from conftest import ticket
-from serving import Server
+from rawclient import RawClient
+from serving import Server, vibeflight
 
 MIB = 1 << 20
 
@@ -80,18 +86,120 @@ def statistics(client):
     return json.loads(result.body.to_pybytes())
 
 
-def test_many_clients_at_once(data):
-    """64 clients read the same table at the same time: none fails, and memory does not grow with their number."""
-    with Server(data) as server:
+CUTS = [RawClient.reset, RawClient.close, RawClient.half_close, RawClient.cancel]
+
+
+def mappings(server):
+    """How many parts of tables in files are mapped."""
+    return sum(line.rstrip().endswith(".arrow") for line in pathlib.Path(f"/proc/{server.process.pid}/maps").read_text().splitlines())
+
+
+@pytest.mark.parametrize("times", [200, pytest.param(10_000, marks=pytest.mark.long)])
+def test_connections_that_are_cut(data, times, tmp_path):
+    """The table lies in a mapped file, of which frames are on their way when the connection goes."""
+    fill(data, tmp_path, "large.geojsonl")
+    with Server(data, "--no-sql", cache=tmp_path) as server:
+        client = server.client()
+        whole = client.do_get(ticket("large.geojsonl")).read_all()
+
+        def cut():
+            raw = RawClient(server.location, b"large.geojsonl").read(random.randrange(1, 60_000))
+            random.choice(CUTS)(raw)
+
+        def goroutines():
+            return statistics(client)["process"]["goroutines"]
+
+        together(cut, times=64 + times // 5, at_once=16)  # buffers and the heap reach their size
+        settle(lambda: statistics(client)["held_tables"], 0)
+        time.sleep(0.5)
+        files, mapped, running, memory = server.open_files(), mappings(server), goroutines(), server.resident_bytes()
+
+        together(cut, times=times, at_once=16)
+
+        assert settle(lambda: statistics(client)["held_tables"], 0) == 0
+        assert settle(server.open_files, files) <= files
+        assert settle(goroutines, running + 5) <= running + 5
+        assert mappings(server) == mapped == 1
+        assert settle(server.resident_bytes, memory + 24 * MIB) <= memory + 24 * MIB
+        print(f"{times:,} connections cut, RssAnon {server.resident_bytes() / MIB:.0f} MiB, {memory / MIB:.0f} before")
+        assert client.do_get(ticket("large.geojsonl")).read_all().equals(whole)
+        assert server.action("evict", b"large.geojsonl") == {"evicted": 1}
+        assert settle(lambda: mappings(server), 0) == 0
+
+
+KILLED = """
+import sys, time, pyarrow.flight as flight
+reader = flight.connect(sys.argv[1]).do_get(flight.Ticket("large.geojsonl"))
+reader.read_chunk()
+print("reading", flush=True)
+time.sleep(60)
+"""
+
+
+def test_clients_that_are_killed(data):
+    with Server(data, "--no-sql") as server:
+        client = server.client()
+        client.do_get(ticket("large.geojsonl")).read_all()
+        files = server.open_files()
+        clients = [subprocess.Popen([sys.executable, "-c", KILLED, server.uri], stdout=subprocess.PIPE) for _ in range(2)]
+        for process in clients:
+            assert process.stdout.readline() == b"reading\n"
+        assert server.open_files() > files
+        for process in clients:
+            process.kill()
+            process.communicate()
+        assert settle(server.open_files, files) <= files
+        assert settle(lambda: statistics(client)["held_tables"], 0) == 0
+
+
+@pytest.mark.parametrize("seconds", [3, pytest.param(60, marks=pytest.mark.long)])
+def test_many_clients_at_once(data, seconds):
+    """64 clients read the same table again and again: none fails, and memory does not grow with their number or with time."""
+    with Server(data, "--no-sql") as server:
         rows = server.client().do_get(ticket("large.geojsonl")).read_all().num_rows
         memory = server.resident_bytes()
+        peaks, reads = [], []
 
-        def read_all():
+        def read_until(end):
             client = flight.connect(server.uri)
             try:
-                assert client.do_get(ticket("large.geojsonl")).read_all().num_rows == rows
+                while True:
+                    assert client.do_get(ticket("large.geojsonl")).read_all().num_rows == rows
+                    reads.append(1)
+                    if time.monotonic() > end:
+                        return
             finally:
                 client.close()
 
-        together(read_all, times=64, at_once=64)
-        assert settle(server.resident_bytes, memory + 256 * MIB) <= memory + 256 * MIB
+        for _ in range(2):
+            with server.resident_peak() as peak:
+                end = time.monotonic() + seconds / 2
+                together(lambda: read_until(end), times=64, at_once=64)
+                peaks.append(peak())
+        print(f"{len(reads):,} reads in {seconds} s, peaks of RssAnon {[p // MIB for p in peaks]} MiB, {memory // MIB} before")
+        assert max(peaks) <= memory + 256 * MIB
+        assert peaks[1] <= peaks[0] + 64 * MIB
+
+
+@pytest.mark.parametrize("readers, features", [(8, 150_000), pytest.param(8, 6_200_000, marks=pytest.mark.long)])
+def test_slow_clients_hold_windows(tmp_path, readers, features):
+    """Clients that read one batch and then sleep: the server has two messages of each in memory at most, and none of the table, which is mapped."""
+    vibeflight("gen", "buildings", "--features", features, "-o", tmp_path / "buildings.geojson")
+    cache = tmp_path / "cache"
+    with Server(tmp_path, "--no-sql", "--memory", "64MiB", cache=cache) as server:
+        server.client().get_flight_info(flight.FlightDescriptor.for_path("buildings.geojson"))
+        server.wait_until_saved(seconds=300)
+    with Server(tmp_path, "--no-sql", "--memory", "64MiB", cache=cache) as server:
+        clients = [server.client() for _ in range(readers)]
+        clients[0].do_get(ticket("buildings.geojson", limit=1)).read_all()
+        memory = server.resident_bytes()
+        streams = [client.do_get(ticket("buildings.geojson")) for client in clients]
+        rows = [stream.read_chunk().data.num_rows for stream in streams]
+        with server.resident_peak() as peak:
+            time.sleep(1)
+            print(f"{readers} streams wait, peak RssAnon {peak() / MIB:.0f} MiB, {memory / MIB:.0f} before")
+            assert peak() <= memory + 32 * MIB
+        assert server.action("stats")["held_tables"] == 1
+        rows = [n + sum(chunk.data.num_rows for chunk in stream) for n, stream in zip(rows, streams)]
+        assert rows == [features] * readers
+        assert server.resident_bytes() <= memory + 64 * MIB

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pyarrow.flight as flight
 import pytest
 from cases import FILES
-from conftest import ticket
+from conftest import bits, ticket
 
 
 def test_name_alone_and_json_are_the_same(read, client):
@@ -160,3 +160,12 @@ def test_skip_reads_past_it(client, read):
 
 def test_the_server_survives_all_of_it(client, read):
     assert read("grid.geojson").num_rows == 100
+
+
+@pytest.mark.parametrize("name", sorted(set(FILES) - {"broken.geojson", "ring.geojson"}) + ["world/countries.geojson"])
+def test_compression_of_every_type(read, name):
+    """Every type of column, with nulls and without rows, in every encoding of geometry: the same bits as without compression."""
+    for encoding in ("native", "wkb", "wkt"):
+        want = bits(read(name, geometry_encoding=encoding))
+        for compression in ("lz4", "zstd"):
+            assert bits(read(name, geometry_encoding=encoding, compression=compression)) == want, (encoding, compression)
