@@ -59,6 +59,7 @@ test-long: build nvrtc spatial java $(VENV) ## the slow sweeps too: what go test
 	VIBEFLIGHT_NVRTC=$(NVRTC) $(WITH_CUDA) $(GO) test -json -race -timeout 60m ./... | $(PYTHON) .ci/gotest.py
 	.ci/fuzz 60
 	$(PY) -m pytest integration --long
+	$(PY) -m pytest clients/python
 
 test-go: build nvrtc spatial ## Go tests with the race detector; kernels run on the processor and are compiled for every architecture
 	VIBEFLIGHT_NVRTC=$(NVRTC) $(WITH_CUDA) $(GO) test -json -race -short -timeout 20m ./... | $(PYTHON) .ci/gotest.py
@@ -67,8 +68,9 @@ test-sweep: cuda ## SWEEP=3000 random documents, most with mistakes, by the emul
 	VIBEFLIGHT_SWEEP=$(SWEEP) $(WITH_CUDA) $(GO) test -v -count=1 -timeout 30m -run 'TestDeviceSweep$$' ./readers/geojson
 	VIBEFLIGHT_SWEEP=$$(($(SWEEP) / 20)) $(WITH_CUDA) $(GO) test -count=1 -timeout 30m -run 'TestDeviceSweep$$' ./readers/csv ./readers/wkt ./readers/dbf ./readers/kml ./readers/gml
 
-test-clients: build spatial java $(VENV) ## pyarrow, GeoPandas, DuckDB, Polars, GDAL, ADBC and JDBC against the running server
+test-clients: build spatial java $(VENV) ## our Python package, pyarrow, GeoPandas, DuckDB, Polars, GDAL, ADBC and JDBC against the running server
 	$(PY) -m pytest integration
+	$(PY) -m pytest clients/python
 
 lint: vet $(LINT) ## style and import directions, .golangci.yml
 	$(LINT) run ./...

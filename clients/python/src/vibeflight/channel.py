@@ -1,0 +1,146 @@
+"""The way to the server: an address, a connection to each place that has rows, and calls whose errors are ours."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, wait
+from typing import Any, NamedTuple, TypeVar
+
+from pyarrow import flight
+
+from .errors import Unavailable, translated
+
+T = TypeVar("T")
+
+PORT = 8815
+RETRY_SECONDS = 0.3  # gRPC itself tries a lost address again after 0.1 s
+SIGNAL_SECONDS = 0.1  # a library with a handler of its own for interrupts, as Polars, may keep one from ending a wait: so none is longer
+REUSE = "arrow-flight-reuse-connection:"  # a location that means the connection at hand
+
+
+class Part(NamedTuple):
+    """An endpoint: a ticket, and where it may be handed in. Without locations that is the server that was asked."""
+
+    ticket: bytes
+    locations: tuple[str, ...] = ()
+
+
+def location(server: str) -> str:
+    """The address as pyarrow takes it. `host`, `host:port`, `grpc://…`, `grpc+tls://…`, `grpc+unix:///path` and `unix:///path` are understood."""
+    if "://" not in server:
+        server = "grpc://" + server
+    scheme, _, rest = server.partition("://")
+    if scheme in ("unix", "grpc+unix"):
+        return "grpc+unix://" + rest
+    if scheme not in ("grpc", "grpc+tcp", "grpc+tls"):
+        raise ValueError(f"{server!r}: want host:port, grpc://host:port, grpc+tls://host:port or unix:///path")
+    host = rest.rstrip("/")
+    if not host:
+        raise ValueError(f"{server!r}: has no host")
+    has_port = ":" in (host.rpartition("]")[2] if host.startswith("[") else host)
+    return f"{scheme}://{host}" if has_port else f"{scheme}://{host}:{PORT}"
+
+
+class Channel:
+    """Connections that are made when they are needed, and closed together. Its methods may be called by several threads."""
+
+    def __init__(self, server: str, *, tls_ca: bytes | None = None, tls_insecure: bool = False, timeout: float | None = None) -> None:
+        self.location = location(server)
+        self._options: dict[str, Any] = {"generic_options": [("grpc.initial_reconnect_backoff_ms", 100)]}
+        if tls_ca is not None:
+            self._options["tls_root_certs"] = tls_ca
+        if tls_insecure:
+            self._options["disable_server_verification"] = True
+        self._call = flight.FlightCallOptions(timeout=timeout)
+        self._lock = threading.Lock()
+        self._clients: dict[str, flight.FlightClient] = {}
+        self._closed = False
+        self.client()
+
+    def client(self, at: str | None = None) -> flight.FlightClient:
+        """The connection to a location, the server's own unless another is named."""
+        at = at or self.location
+        with self._lock:
+            if self._closed:
+                raise ValueError(f"the connection to {self.location} is closed")
+            if at not in self._clients:
+                self._clients[at] = flight.connect(at, **self._options)
+            return self._clients[at]
+
+    def ask(self, call: Callable[[flight.FlightClient, flight.FlightCallOptions], T]) -> T:
+        """What a call gives, tried twice where the server is not reached. The call must be one that does no harm when it is made twice.
+
+        It runs in a thread of its own, so that a KeyboardInterrupt is heard while the server parses a file; pyarrow's client can't take such a call back, so
+        that its answer is then awaited and dropped behind the back of the caller.
+        """
+        return interruptible(lambda: _twice(lambda: call(self.client(), self._call)))
+
+    def open(self, part: Part) -> flight.FlightStreamReader:
+        """The stream of an endpoint, from the first of its locations that answers. It is not tried twice."""
+        at: Sequence[str | None] = [None if where.startswith(REUSE) else where for where in part.locations] or [None]
+        for where in at[:-1]:
+            try:
+                return self._open(part, where)
+            except Unavailable:
+                continue
+        return self._open(part, at[-1])
+
+    def _open(self, part: Part, at: str | None) -> flight.FlightStreamReader:
+        with translated():
+            return self.client(at).do_get(flight.Ticket(part.ticket), self._call)
+
+    def put(self, descriptor: flight.FlightDescriptor, schema: Any) -> tuple[Any, Any]:
+        """The writer of an upload and the reader of what the server says of it."""
+        with translated():
+            return self.client().do_put(descriptor, schema, self._call)
+
+    def exchange(self, descriptor: flight.FlightDescriptor) -> tuple[Any, Any]:
+        """Both ends of an exchange: a writer, and a reader of what comes back."""
+        with translated():
+            return self.client().do_exchange(descriptor, self._call)
+
+    def close(self) -> None:
+        """Closes every connection. Streams that are still read end with an error."""
+        with self._lock:
+            clients, self._clients, self._closed = self._clients, {}, True
+        for client in clients.values():
+            client.close()
+
+
+def _twice(call: Callable[[], T]) -> T:
+    try:
+        with translated():
+            return call()
+    except Unavailable:
+        time.sleep(RETRY_SECONDS)
+    with translated():
+        return call()
+
+
+def interruptible(call: Callable[[], T]) -> T:
+    """What call gives. Python hears a signal in its main thread only, and not before a call into C++ has returned; so there the call is another thread's."""
+    if threading.current_thread() is not threading.main_thread():
+        return call()
+    answer: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            answer.set_result(call())
+        except BaseException as e:  # raised in the thread that asked
+            answer.set_exception(e)
+
+    threading.Thread(target=run, name="vibeflight call", daemon=True).start()
+    while not wait([answer], SIGNAL_SECONDS).done:
+        pass
+    return answer.result()
+
+
+def next_batch(reader: Any) -> Any:
+    """The next batch of a stream; None at its end."""
+    with translated():
+        try:
+            return reader.read_chunk().data
+        except StopIteration:
+            return None

@@ -1,0 +1,134 @@
+"""Pulls the endpoints of a table side by side, and hands their batches out in order."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from .channel import RETRY_SECONDS, SIGNAL_SECONDS, Part, next_batch
+from .errors import Unavailable
+
+Open = Callable[[Part], Any]  # gives a FlightStreamReader
+
+
+class Pull:
+    """The batches of parts, one part after the other, read by several threads.
+
+    workers  parts that are read at the same time, in order
+    waiting  batches that may be read and not handed out yet, one more at most; None: any number
+
+    The part whose turn it is may always have one batch waiting, so readers of later parts that have used the room up never stop it. An endpoint that is not
+    reached, or is lost before its first batch is here, is opened once more. The first error ends the pull, in order: batches in front of it are handed out.
+    """
+
+    def __init__(self, parts: Sequence[Part], open: Open, *, workers: int, waiting: int | None) -> None:
+        self._parts = parts
+        self._open = open
+        self._room = waiting
+        self._change = threading.Condition()
+        # Everything below is under _change.
+        self._lines: list[deque[pa.RecordBatch]] = [deque() for _ in parts]
+        self._ended = [False] * len(parts)
+        self._errors: dict[int, BaseException] = {}
+        self._readers: dict[int, Any] = {}
+        self._waiting = 0
+        self._turn = 0  # the part that is handed out
+        self._next = 0  # the part that the next free thread reads
+        self._stopped = False
+        self._threads = [threading.Thread(target=self._work, name="vibeflight pull", daemon=True) for _ in range(min(workers, len(parts)))]
+
+    def batches(self) -> Generator[pa.RecordBatch, None, None]:
+        """The batches, once. Closing the generator, an error and a KeyboardInterrupt all cancel what is under way."""
+        for thread in self._threads:
+            thread.start()
+        try:
+            for i in range(len(self._parts)):
+                while (batch := self._take(i)) is not None:
+                    yield batch
+        finally:
+            self._stop()
+
+    def _take(self, i: int) -> pa.RecordBatch | None:
+        """The next batch of part i, whose turn it is; None at its end."""
+        with self._change:
+            self._turn = i
+            self._change.notify_all()
+            while not self._lines[i] and not self._ended[i]:
+                self._change.wait(SIGNAL_SECONDS)
+            if self._lines[i]:
+                self._waiting -= 1
+                self._change.notify_all()
+                return self._lines[i].popleft()
+            if i in self._errors:
+                raise self._errors[i]
+            return None
+
+    def _stop(self) -> None:
+        with self._change:
+            self._stopped = True
+            self._change.notify_all()
+            readers = list(self._readers.values())
+            for line in self._lines:
+                line.clear()
+        for reader in readers:
+            reader.cancel()
+
+    def _work(self) -> None:
+        while True:
+            with self._change:
+                i = self._next
+                if self._stopped or self._errors or i == len(self._parts):
+                    return
+                self._next += 1
+            error: BaseException | None = None
+            try:
+                self._read(i)
+            except BaseException as e:  # raised by _take, in the thread of who reads
+                error = e
+            with self._change:
+                if error is not None:
+                    self._errors[i] = error
+                self._ended[i] = True
+                self._readers.pop(i, None)
+                self._change.notify_all()
+
+    def _read(self, i: int) -> None:
+        """Reads part i until its end, or until somebody stops the pull."""
+        try:
+            reader, batch = self._begin(i)
+        except Unavailable:
+            time.sleep(RETRY_SECONDS)
+            reader, batch = self._begin(i)
+        while batch is not None and self._hand(i, batch):
+            batch = next_batch(reader)
+
+    def _begin(self, i: int) -> tuple[Any, pa.RecordBatch | None]:
+        """The open stream of part i, and its first batch."""
+        reader = self._open(self._parts[i])
+        with self._change:
+            self._readers[i] = reader
+            stopped = self._stopped
+        if stopped:
+            reader.cancel()
+            return reader, None
+        return reader, next_batch(reader)
+
+    def _hand(self, i: int, batch: pa.RecordBatch) -> bool:
+        """Puts a batch of part i into its line as soon as there is room; False where nobody wants it any more."""
+        with self._change:
+            while not self._stopped and not self._has_room(i):
+                self._change.wait()
+            if self._stopped:
+                return False
+            self._lines[i].append(batch)
+            self._waiting += 1
+            self._change.notify_all()
+            return True
+
+    def _has_room(self, i: int) -> bool:
+        return self._room is None or self._waiting < self._room or (i == self._turn and not self._lines[i])

@@ -1,0 +1,175 @@
+"""Rows that the server sends when they are asked for, and the libraries that take them."""
+
+from __future__ import annotations
+
+import contextlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import pyarrow as pa
+
+from .batches import Batches
+from .channel import Channel, Part
+from .endpoints import Open, Pull
+from .errors import FileChanged
+from .info import Info
+from .progress import watched
+from .ticket import GeometryEncoding
+
+if TYPE_CHECKING:
+    import duckdb
+    import geopandas
+    import pandas
+    import polars
+
+T = TypeVar("T")
+
+WAITING = 16  # batches of a stream that are here and not handed out; of 65,536 rows each, unless the server is told otherwise
+
+
+class Answer(NamedTuple):
+    """Where the rows are. schema is theirs; open gives the stream of a part."""
+
+    info: Info
+    schema: pa.Schema
+    parts: list[Part]
+    open: Open
+
+
+class Settings(NamedTuple):
+    """How rows are fetched: endpoints at the same time, and whether with a bar."""
+
+    workers: int
+    progress: bool | None
+
+
+class Result(ABC):
+    """Rows that can be had in several shapes. Nothing is asked before one of them is called for, and each call fetches the rows.
+
+    A table that is large comes from several endpoints side by side, always in order. Errors are those of vibeflight.Error.
+    """
+
+    def __init__(self, channel: Channel, settings: Settings) -> None:
+        self._channel = channel
+        self._settings = settings
+
+    @abstractmethod
+    def _ask(self, again: bool) -> Answer:
+        """Where the rows are. again: what was known is out of date."""
+
+    @abstractmethod
+    def _with_geometry(self, *fit: GeometryEncoding) -> Result:
+        """The same rows with a geometry encoding out of fit: the one that was asked for, or else the first."""
+
+    @property
+    @abstractmethod
+    def schema(self) -> pa.Schema:
+        """The schema of the rows, to the last metadata key."""
+
+    def arrow(self) -> pa.Table:
+        """All rows as one table, which is held in memory."""
+
+        def fetch(again: bool) -> pa.Table:
+            answer = self._ask(again)
+            return pa.Table.from_batches(self._stream(answer, waiting=None), answer.schema)
+
+        return _restarted(fetch)
+
+    def batches(self, *, waiting: int = WAITING) -> Batches:
+        """The rows as a stream of record batches, in order, to be read once.
+
+        waiting  how many batches may be here before they are asked for, over all endpoints; it bounds what the stream holds in memory
+
+        Close it, or use it in a with statement, to leave before its end: the server is told to stop.
+        A file that changes is read from its new start if no batch was handed out; else it is FileChanged.
+        """
+        if waiting < 1:
+            raise ValueError(f"waiting: want 1 or more, have {waiting}")
+        answer = _restarted(self._ask)
+
+        def begin(again: bool) -> tuple[Generator[pa.RecordBatch, None, None], pa.RecordBatch | None]:
+            now = self._ask(again) if again else answer
+            if not now.schema.equals(answer.schema, check_metadata=True):
+                raise FileChanged(f"{answer.info.name} changed, and has other columns now: ask for it again")
+            batches = self._stream(now, waiting)
+            return batches, next(batches, None)
+
+        def stream() -> Generator[pa.RecordBatch, None, None]:
+            batches, batch = _restarted(begin)
+            with contextlib.closing(batches):
+                while batch is not None:
+                    yield batch
+                    batch = next(batches, None)
+
+        return Batches(answer.schema, stream())
+
+    def _stream(self, answer: Answer, waiting: int | None) -> Generator[pa.RecordBatch, None, None]:
+        pull = Pull(answer.parts, answer.open, workers=self._settings.workers, waiting=waiting)
+        return watched(pull.batches(), answer.info.name, answer.info.rows, self._settings.progress)
+
+    def pandas(self, **kwargs: Any) -> pandas.DataFrame:
+        """All rows as a DataFrame, geometries as WKB unless another encoding was asked for.
+
+        Integers and booleans keep their values where some are missing: such columns get pandas' own nullable types, Int64 and the like. kwargs go to
+        pyarrow.Table.to_pandas.
+        """
+        table = self._with_geometry("wkb", "wkt", "native").arrow()
+        frame: pandas.DataFrame = table.to_pandas(**{"types_mapper": _nullable(table), **kwargs})
+        return frame
+
+    def geopandas(self, **kwargs: Any) -> geopandas.GeoDataFrame:
+        """All rows as a GeoDataFrame, with the reference system. Missing values are as in pandas(). kwargs go to the conversion of the attributes.
+
+        Rows without a geometry column are a TypeError: pandas() takes them.
+        """
+        import geopandas
+
+        fit = self._with_geometry("native", "wkb")
+        table = fit.arrow()
+        if not any(_is_geometry(field) for field in table.schema):
+            raise TypeError("there is no geometry column among these: pandas() takes such rows")
+        return geopandas.GeoDataFrame.from_arrow(table, to_pandas_kwargs={"types_mapper": _nullable(table), **kwargs})
+
+    def polars(self) -> polars.DataFrame:
+        """All rows as a Polars DataFrame. Polars has no functions for geometries; they come as WKB unless another encoding was asked for."""
+        import polars
+
+        frame = polars.from_arrow(self._with_geometry("wkb", "wkt", "native").arrow())
+        assert isinstance(frame, polars.DataFrame)  # of a table, not of an array
+        return frame
+
+    def duckdb(self, connection: duckdb.DuckDBPyConnection | None = None) -> duckdb.DuckDBPyRelation:
+        """All rows as a relation of DuckDB's, held in memory, in connection or the default one. Geometries are of its type GEOMETRY."""
+        import duckdb
+
+        table = self._with_geometry("wkb").arrow()
+        return (connection or duckdb).from_arrow(table)
+
+
+def _restarted(fetch: Callable[[bool], T]) -> T:
+    """What fetch(False) gives, or fetch(True) where the file has changed in between."""
+    try:
+        return fetch(False)
+    except FileChanged:
+        return fetch(True)
+
+
+def _is_geometry(field: pa.Field[Any]) -> bool:
+    """Whether a column is one of GeoArrow's: by its metadata, or by its type where a package has registered the types."""
+    if isinstance(field.type, pa.BaseExtensionType):
+        return field.type.extension_name.startswith("geoarrow.")
+    return (field.metadata or {}).get(b"ARROW:extension:name", b"").startswith(b"geoarrow.")
+
+
+def _nullable(table: pa.Table) -> Callable[[pa.DataType], Any]:
+    """What makes pandas keep the values of integer and boolean columns in which some are missing: it would turn them to floats and objects."""
+    import pandas
+
+    types = {
+        pa.int8(): pandas.Int8Dtype(), pa.int16(): pandas.Int16Dtype(), pa.int32(): pandas.Int32Dtype(), pa.int64(): pandas.Int64Dtype(),
+        pa.uint8(): pandas.UInt8Dtype(), pa.uint16(): pandas.UInt16Dtype(), pa.uint32(): pandas.UInt32Dtype(), pa.uint64(): pandas.UInt64Dtype(),
+        pa.bool_(): pandas.BooleanDtype(),
+    }  # fmt: skip
+    missing = {column.type for column in table.columns if column.null_count}
+    return {t: dtype for t, dtype in types.items() if t in missing}.get

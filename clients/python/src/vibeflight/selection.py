@@ -1,0 +1,80 @@
+"""A part of an entry: columns, a box, rows, a limit, and how geometry is encoded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pyarrow as pa
+from pyarrow import flight
+
+from .channel import Channel, Part
+from .info import Info, info_of, parts_of
+from .result import Answer, Result, Settings
+from .ticket import GeometryEncoding, Ticket, fitting, narrowed, said_in
+
+
+class Selection(Result):
+    """What Connection.table gives: rows of an entry, which the server parses when they are first asked for.
+
+    What is said of it, info and schema, is remembered, and the rows are of that version of the file. A file that has changed by the time that its rows are
+    asked for is described anew, and its rows fetched from the start.
+    """
+
+    def __init__(self, channel: Channel, settings: Settings, ticket: Ticket) -> None:
+        super().__init__(channel, settings)
+        self.ticket = ticket
+        self._answer: Answer | None = None
+
+    def __repr__(self) -> str:
+        said = ", ".join(f"{field}={value!r}" for field, value in vars(self.ticket).items() if value is not None and field != "name")
+        return f"<vibeflight.Selection of {self.ticket.name}{': ' * bool(said)}{said}>"
+
+    @property
+    def info(self) -> Info:
+        """How many rows and bytes there are, the reference system, the box. The first look has the server parse the file."""
+        return self._ask(again=False).info
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self._ask(again=False).schema
+
+    def _with_geometry(self, *fit: GeometryEncoding) -> Result:
+        encoding = fitting(self.ticket.geometry_encoding, fit)
+        if encoding == self.ticket.geometry_encoding:
+            return self
+        return Selection(self._channel, self._settings, replace(self.ticket, geometry_encoding=encoding))
+
+    def _ask(self, again: bool) -> Answer:
+        if self._answer is None or again:
+            self._answer = self._asked()
+        return self._answer
+
+    def _asked(self) -> Answer:
+        """A command can't name rows, so what it answers is cut to them here."""
+        t = self.ticket
+        command = t if t.rows is None else replace(t, rows=None, limit=None)
+        descriptor = flight.FlightDescriptor.for_command(command.encode())
+        answer = self._channel.ask(lambda client, options: client.get_flight_info(descriptor, options))
+        info, parts = info_of(t.name, answer), parts_of(answer)
+        if t.rows is not None:
+            parts = _cut(parts, t)
+            info = replace(info, rows=_rows(info.rows, t), bytes=None)
+        return Answer(info, answer.schema, parts, self._channel.open)
+
+
+def _cut(parts: list[Part], t: Ticket) -> list[Part]:
+    """What the endpoints have of the rows of t. Its limit counts over all of them, so that there is one endpoint then."""
+    assert t.rows is not None
+    if t.limit is None:
+        return [Part(ticket, part.locations) for part in parts if (ticket := narrowed(part.ticket, t.rows)) is not None]
+    version = said_in(parts[0].ticket).get("version")
+    return [Part(replace(t, version=version).encode(), parts[0].locations)]
+
+
+def _rows(of_all: int | None, t: Ticket) -> int | None:
+    """How many rows t.rows and t.limit leave of a table of so many rows; a box may leave fewer, and nobody knows how many."""
+    assert t.rows is not None
+    if of_all is None or t.bbox is not None:
+        return None
+    n = max(0, min(t.rows[1], of_all) - t.rows[0])
+    return n if t.limit is None else min(n, t.limit)
