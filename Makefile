@@ -70,6 +70,7 @@ test-sweep: cuda ## SWEEP=3000 random documents, most with mistakes, by the emul
 
 test-clients: build spatial java $(VENV) ## our Python package, pyarrow, GeoPandas, DuckDB, Polars, GDAL, ADBC and JDBC against the running server
 	$(PY) -m pytest integration
+	cd clients/python && ../../.venv/bin/ruff check . && ../../.venv/bin/ruff format --check . && ../../.venv/bin/mypy
 	$(PY) -m pytest clients/python
 
 lint: vet $(LINT) ## style and import directions, .golangci.yml

@@ -4,8 +4,6 @@ import sys
 
 import pytest
 
-tqdm = pytest.importorskip("tqdm")
-
 
 def test_a_bar_counts_rows(server, capsys):
     server.table("large.csv", columns=["n"], progress=True).arrow()
