@@ -1,14 +1,16 @@
-"""The pages' own words: every Python block of docs/clients.md and docs/cache.md runs, and the README's session gives what it shows."""
+"""The pages' own words: every block of Python, Go and shell in docs/clients.md and docs/cache.md runs, and the README's session gives what it shows."""
 import doctest
 import os
-import pathlib
 import re
+import shutil
+import subprocess
 
+import geopandas
 import pytest
 from conftest import ticket
-from serving import Server
+from serving import BINARY, ROOT, Server
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ENVIRONMENT = {**os.environ, "CGO_ENABLED": "0"}  # as it is before conftest.py moves the cache folder: Go's own stays
 ADDRESS = "grpc://127.0.0.1:8815"
 
 
@@ -22,6 +24,25 @@ def test_clients_page(server, number):
     block = blocks("docs/clients.md", "python")[number]
     assert ADDRESS in block
     exec(compile(block.replace(ADDRESS, server.uri), f"docs/clients.md, block {number}", "exec"), {})
+
+
+@pytest.mark.skipif(not shutil.which("go"), reason="there is no go here")
+def test_clients_page_in_go(server, tmp_path):
+    (block,) = blocks("docs/clients.md", "go")
+    host = ADDRESS.removeprefix("grpc://")
+    assert host in block
+    (tmp_path / "main.go").write_text(block.replace(host, server.location), encoding="utf-8")
+    done = subprocess.run(["go", "run", tmp_path / "main.go"], cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "177 pop_est\n"), done.stderr
+
+
+def test_clients_page_in_a_shell(server, tmp_path):
+    (block,) = blocks("docs/clients.md", "sh")
+    (tmp_path / "bin").symlink_to(BINARY.parent)
+    done = subprocess.run(["sh", "-eu", "-c", block.replace(ADDRESS, server.uri)], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "world/countries.geojson" in done.stdout
+    assert geopandas.read_parquet(tmp_path / "europe.parquet").shape == (13, 2)
 
 
 def test_cache_page(data, tmp_path, monkeypatch, capsys):
