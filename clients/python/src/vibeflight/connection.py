@@ -123,12 +123,14 @@ class Connection:
         )  # fmt: skip
         return Selection(self._channel, self._settings_for(workers, progress), asked)
 
-    def sql(self, query: str, *, progress: bool | None = None) -> Query:
-        """The rows of a query over the catalog's entries: `SELECT name, ST_Area(geometry) FROM parcels`. It runs when its rows are called for.
+    def sql(self, query: str, parameters: Sequence[Any] = (), *, progress: bool | None = None) -> Query:
+        """The rows of a query over the catalog's entries: `SELECT name FROM parcels WHERE owner = ?`. It runs when its rows are called for.
 
-        There are no parameters: never build a query out of text of other people's. ADBC, which has parameters, connects to the same address.
+        parameters  values for its `?`, in order, or for `$1`, `$2`: never write other people's text into a query
         """
-        return Query(self._channel, self._settings_for(None, progress), query)
+        if isinstance(parameters, (str, bytes)):
+            raise TypeError(f"parameters: want a sequence of values, not {parameters!r} alone")
+        return Query(self._channel, self._settings_for(None, progress), query, parameters)
 
     def parse(
         self,
