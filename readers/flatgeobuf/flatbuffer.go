@@ -3,6 +3,7 @@ package flatgeobuf
 import (
 	"encoding/binary"
 	"fmt"
+	"unicode/utf8"
 )
 
 // table is a table of a flatbuffer ("FlatBuffers Internals"), whose place and vtable were checked. Everything that is read of it is checked when it is.
@@ -135,4 +136,16 @@ func (t *table) child(i int) (c table, there bool, err *fault) {
 func (t *table) element(vector, i int) (table, *fault) {
 	field := vector + 4*i
 	return tableAt(t.buf, field, int64(field)+int64(binary.LittleEndian.Uint32(t.buf[field:])))
+}
+
+// text is the text of field i, "" where it is absent, and where it stands.
+func (t *table) text(i int) (string, int, *fault) {
+	v, at, err := t.vector(i, 1)
+	if err != nil {
+		return "", 0, err
+	}
+	if !utf8.Valid(v) {
+		return "", at, faultf(at, "%q is no UTF-8", v)
+	}
+	return string(v), max(at, t.at), nil
 }

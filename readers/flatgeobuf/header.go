@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
@@ -37,15 +35,7 @@ const (
 
 	columnName = 0
 	columnType = 1
-
-	crsOrg        = 0
-	crsCode       = 1
-	crsWKT        = 4
-	crsCodeString = 5
 )
-
-// defaultNodeSize is that of an index where the header does not say it.
-const defaultNodeSize = 16
 
 // header is what is known before any feature.
 type header struct {
@@ -209,90 +199,6 @@ func (h *header) distinguish(taken map[string]bool) {
 				break
 			}
 			next[name]++
-		}
-	}
-}
-
-// parseCRS takes the registered name, if it is one, else the text.
-func (h *header) parseCRS(t *table) *fault {
-	c, there, err := t.child(headerCRS)
-	if err != nil || !there {
-		return err
-	}
-	var texts [3]string
-	for i, field := range [...]int{crsOrg, crsCodeString, crsWKT} {
-		if texts[i], _, err = c.text(field); err != nil {
-			return err
-		}
-	}
-	number, err := c.number(crsCode, 4, 0)
-	if err != nil {
-		return err
-	}
-	org, code, wkt := texts[0], texts[1], texts[2]
-	if org == "" {
-		org = "EPSG"
-	}
-	if code == "" && number != 0 {
-		code = strconv.Itoa(int(int32(number)))
-	}
-	if code != "" {
-		if crs, ok := geoarrow.ParseCRS(org + ":" + code); ok {
-			h.crs = crs
-			return nil
-		}
-	}
-	switch {
-	case strings.TrimSpace(wkt) != "":
-		h.crs = geoarrow.CRSOfWKT(wkt)
-	case code != "":
-		h.crs = geoarrow.CRS{Text: org + ":" + code}
-	}
-	return nil
-}
-
-// text is the text of field i, "" where it is absent, and where it stands.
-func (t *table) text(i int) (string, int, *fault) {
-	v, at, err := t.vector(i, 1)
-	if err != nil {
-		return "", 0, err
-	}
-	if !utf8.Valid(v) {
-		return "", at, faultf(at, "%q is no UTF-8", v)
-	}
-	return string(v), max(at, t.at), nil
-}
-
-// indexItemBytes is the size of a node of the index: xmin, ymin, xmax, ymax, offset.
-const indexItemBytes = 40
-
-// behindIndex is the offset of the first feature.
-func (h *header) behindIndex(src *source.File) (int64, error) {
-	if h.count == 0 || h.nodeSize == 0 {
-		return h.index, nil
-	}
-	if h.nodeSize < 2 {
-		return 0, errorAt(src, int64(headerStart), -1, fmt.Errorf("the index has %d entry a node, expected 2 at least", h.nodeSize))
-	}
-	left := src.Size - h.index
-	if h.count > left/indexItemBytes {
-		return 0, errorAt(src, h.index, -1, fmt.Errorf("the file ends inside of the index: %d features need %d bytes, of which %d are there", h.count, indexItemBytes*h.count, left))
-	}
-	bytes := indexItemBytes * h.indexNodes()
-	if bytes > left {
-		return 0, errorAt(src, h.index, -1, fmt.Errorf("the file ends inside of the index: it has %d bytes, of which %d are there", bytes, left))
-	}
-	return h.index + bytes, nil
-}
-
-// indexNodes is how many nodes the index has: one for each feature, and level by level one for each node's worth, up to a single one.
-func (h *header) indexNodes() int64 {
-	nodes := h.count
-	for n := h.count; ; {
-		n = (n + h.nodeSize - 1) / h.nodeSize
-		nodes += n
-		if n == 1 {
-			return nodes
 		}
 	}
 }
