@@ -172,6 +172,11 @@ func originType(t, origin arrow.DataType) arrow.DataType {
 		if t.ID() == arrow.INT64 {
 			return o
 		}
+	case *arrow.ListType: // some writers have every element optional
+		list, ok := t.(*arrow.ListType)
+		if ok && !o.ElemField().Nullable && arrow.TypeEqual(list.Elem(), o.Elem()) {
+			return o
+		}
 	}
 	return t
 }
