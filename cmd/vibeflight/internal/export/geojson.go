@@ -150,9 +150,6 @@ func (g *geoJSON) feature(rec arrow.Record, i int) (err error) {
 
 // property appends a value. JSON text is itself.
 func (g *geoJSON) property(dst []byte, f arrow.Field, column arrow.Array, i int) ([]byte, error) {
-	if isJSON(f) && !IsNull(column, i) {
-		return append(dst, column.(texts).Value(i)...), nil
-	}
 	if !finite(column, i) {
 		return dst, fmt.Errorf("column %q: JSON has no NaN and no infinity", f.Name)
 	}

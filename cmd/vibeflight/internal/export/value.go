@@ -1,6 +1,7 @@
 package export
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -66,7 +67,7 @@ func AppendText(dst []byte, f arrow.Field, column arrow.Array, i int) ([]byte, e
 }
 
 // appendJSON appends a value as JSON: numbers with all their digits, NaN and infinities, which JSON does not have, as text, geometries as WKT, other bytes in
-// base64, dates and times as in ISO 8601, a map as a list of objects.
+// base64, dates and times as in ISO 8601, a map as a list of objects, JSON text as what it says.
 func appendJSON(dst []byte, f arrow.Field, column arrow.Array, i int) ([]byte, error) {
 	if IsNull(column, i) {
 		return append(dst, "null"...), nil
@@ -94,6 +95,9 @@ func appendJSON(dst []byte, f arrow.Field, column arrow.Array, i int) ([]byte, e
 		start, end := a.ValueOffsets(i)
 		return appendList(dst, a.ListValues(), int(start), int(end))
 	case texts:
+		if isJSON(f) {
+			return appendCompact(dst, a.Value(i))
+		}
 		return appendQuoted(dst, a.Value(i)), nil
 	case *array.Date32, *array.Date64, *array.Time32, *array.Time64:
 		return appendQuoted(dst, column.ValueStr(i)), nil
@@ -133,6 +137,15 @@ func appendQuoted(dst []byte, text string) []byte {
 	enc.SetEscapeHTML(false)
 	_ = enc.Encode(text) // no text and no writer that could fail
 	return w.bytes[:len(w.bytes)-1]
+}
+
+// appendCompact appends JSON text without white space between its parts: a line end there would end a line of GeoJSONSeq.
+func appendCompact(dst []byte, text string) ([]byte, error) {
+	w := bytes.NewBuffer(dst)
+	if err := json.Compact(w, []byte(text)); err != nil {
+		return dst, fmt.Errorf("JSON text: %w", err)
+	}
+	return w.Bytes(), nil
 }
 
 type byteWriter struct{ bytes []byte }

@@ -71,6 +71,12 @@ func TestValueText(t *testing.T) {
 		{"timestamp in UTC", arrow.Field{Type: millis("UTC")}, at, "2026-05-01T06:30:12.5Z", `"2026-05-01T06:30:12.5Z"`},
 		{"bytes", arrow.Field{Type: arrow.BinaryTypes.Binary}, func(b array.Builder) { b.(*array.BinaryBuilder).Append([]byte{0, 255}) }, "AP8=", `"AP8="`},
 		{"geometry", wkbField, func(b array.Builder) { b.(*array.BinaryBuilder).Append(wkbPoint) }, "POINT (1 -2)", `"POINT (1 -2)"`},
+		{
+			"JSON text",
+			arrow.Field{Type: arrow.BinaryTypes.String, Metadata: arrow.MetadataFrom(map[string]string{extensionName: "arrow.json"})},
+			func(b array.Builder) { b.(*array.StringBuilder).Append("{ \"a\":\n[1.50, \"b  <\\u00e9\"] }") },
+			"{ \"a\":\n[1.50, \"b  <\\u00e9\"] }", `{"a":[1.50,"b  <\u00e9"]}`,
+		},
 		{"list", arrow.Field{Type: arrow.ListOf(arrow.PrimitiveTypes.Float64)}, floats(0.1, math.NaN()), `[0.1,"NaN",null]`, `[0.1,"NaN",null]`},
 		{
 			"struct",
