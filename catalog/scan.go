@@ -42,6 +42,7 @@ type Scan struct {
 	attrs    []int // the table's attributes that are asked for
 	geometry bool  // so is the geometry
 	columns  []int // for each field of schema: the attribute's place in attrs, or len(attrs), the geometry
+	whole    bool  // no columns are named: all, as they stand in the table
 	encoding geoarrow.Encoding
 	bbox     *[4]float64
 	pieces   []piece
@@ -117,6 +118,7 @@ func (s *Scan) project(full *arrow.Schema, names []string, attributes int) error
 			s.columns[i] = slices.Index(s.attrs, k)
 		}
 	}
+	s.whole = names == nil
 	meta := full.Metadata()
 	s.schema = arrow.NewSchema(chosen, &meta)
 	return nil
@@ -263,6 +265,9 @@ func (s *Scan) mend(ctx context.Context, why error) error {
 
 // narrow leaves out the columns that are not asked for, so that no row of them is copied.
 func (s *Scan) narrow(c *geoarrow.Columns) *geoarrow.Columns {
+	if s.whole {
+		return c
+	}
 	out := &geoarrow.Columns{Rows: c.Rows, Attributes: make([]geoarrow.Column, len(s.attrs))}
 	for i, k := range s.attrs {
 		out.Attributes[i] = c.Attributes[k]

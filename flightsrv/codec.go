@@ -36,10 +36,11 @@ const (
 	fieldDataBody    protowire.Number = 1000
 )
 
-func newFrame(p *ipc.Payload) (*frame, error) {
+// newFrame makes a frame of a payload, with the room of parts for its body.
+func newFrame(p *ipc.Payload, parts [][]byte) (*frame, error) {
 	meta := p.Meta()
 	defer meta.Release()
-	f := &frame{}
+	f := &frame{body: parts}
 	if err := p.SerializeBody(f); err != nil {
 		return nil, err
 	}

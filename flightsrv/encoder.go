@@ -102,8 +102,9 @@ func (e *encoder) halve(rec arrow.Record, row int64, send func(*frame) error) er
 
 // collector is an ipc.PayloadWriter that keeps the frame of the last payload.
 type collector struct {
-	w    *ipc.Writer
-	last *frame
+	w     *ipc.Writer
+	last  *frame
+	parts [][]byte // of the last body, to be used again
 }
 
 func newCollector(schema *arrow.Schema, opts ...ipc.Option) *collector {
@@ -112,7 +113,8 @@ func newCollector(schema *arrow.Schema, opts ...ipc.Option) *collector {
 	return c
 }
 
-// frame encodes a record. The first call makes the writer emit the schema too, which the record's own frame then replaces.
+// frame encodes a record; the next call takes the parts of its body away. The first call makes the writer emit the schema too, which the record's own frame then
+// replaces.
 func (c *collector) frame(rec arrow.Record) (*frame, error) {
 	if err := c.w.Write(rec); err != nil {
 		return nil, err
@@ -127,9 +129,12 @@ func (c *collector) Start() error { return nil }
 func (c *collector) Close() error { return nil }
 
 func (c *collector) WritePayload(p ipc.Payload) error {
-	f, err := newFrame(&p)
-	c.last = f
-	return err
+	f, err := newFrame(&p, c.parts[:0])
+	if err != nil {
+		return err
+	}
+	c.last, c.parts = f, f.body
+	return nil
 }
 
 // schemaFrame is the first message of every stream.

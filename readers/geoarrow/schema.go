@@ -89,7 +89,19 @@ func (d Dim) ordinateNames() string {
 	return [...]string{XY: "xy", XYZ: "xyz", XYM: "xym", XYZM: "xyzm"}[d]
 }
 
-func coordType(d Dim, layout CoordLayout) arrow.DataType {
+// coordTypes are the types of positions, by dimension and layout: they are asked for with every batch.
+var coordTypes = func() (t [4][2]arrow.DataType) {
+	for _, d := range []Dim{XY, XYZ, XYM, XYZM} {
+		for _, layout := range []CoordLayout{Separated, Interleaved} {
+			t[d][layout] = makeCoordType(d, layout)
+		}
+	}
+	return t
+}()
+
+func coordType(d Dim, layout CoordLayout) arrow.DataType { return coordTypes[d][layout] }
+
+func makeCoordType(d Dim, layout CoordLayout) arrow.DataType {
 	names := d.ordinateNames()
 	if layout == Interleaved {
 		return arrow.FixedSizeListOfField(int32(len(names)), arrow.Field{Name: names, Type: arrow.PrimitiveTypes.Float64})
