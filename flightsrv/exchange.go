@@ -16,8 +16,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// exchangeIdle is how long a client may send nothing before its file is whole.
-const exchangeIdle = time.Minute
+// uploadIdle is how long a client may send nothing before its file or its table is whole.
+const uploadIdle = time.Minute
 
 // DoExchange parses the file that a client sends, and gives its table back. Nothing of either stays.
 //
@@ -56,11 +56,15 @@ func (s *service) DoExchange(stream flight.FlightService_DoExchangeServer) error
 		return s.roomError(err)
 	}
 	up.FailAfter(ctx)
-	go s.receive(x, up, first, stream)
+	go func() {
+		if err := noPanic(func() error { return s.receive(x, up, first, stream) }); err != nil {
+			up.Fail(err)
+		}
+	}()
 	done := make(chan answered, 1)
 	go func() {
 		a := &answer{service: s, exchange: x, stream: stream}
-		err := a.run(ctx, up)
+		err := noPanic(func() error { return a.run(ctx, up) })
 		done <- answered{err, a.call}
 		_ = up.Close() // of a file without a name
 		leave()
@@ -72,6 +76,12 @@ func (s *service) DoExchange(stream flight.FlightService_DoExchangeServer) error
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// noPanic gives a panic, which nobody else would catch, as an error.
+func noPanic(do func() error) (err error) {
+	defer func() { err = caught(recover(), err) }()
+	return do()
 }
 
 // answered is how an answer ended.
@@ -99,43 +109,38 @@ type idleError struct {
 }
 
 func (e *idleError) Error() string {
-	return fmt.Sprintf("%s: nothing came for %v, and the file is not ended: end it (done_writing) behind its last byte", e.name, e.limit)
+	return fmt.Sprintf("%s: nothing came for %v, and the upload is not ended: end it (done_writing) behind its last message", e.name, e.limit)
 }
 
 func (e *idleError) Unwrap() error { return context.DeadlineExceeded }
 
 // receive writes what a client sends to up, until it ends the file, the call ends, or something is wrong.
-func (s *service) receive(x Exchange, up *source.Upload, d *flight.FlightData, stream flight.FlightService_DoExchangeServer) {
-	idle := time.AfterFunc(s.cfg.exchangeIdle, func() { up.Fail(&idleError{x.Name, s.cfg.exchangeIdle}) })
+func (s *service) receive(x Exchange, up *source.Upload, d *flight.FlightData, stream flight.FlightService_DoExchangeServer) error {
+	idle := time.AfterFunc(s.cfg.uploadIdle, func() { up.Fail(&idleError{x.Name, s.cfg.uploadIdle}) })
 	defer idle.Stop()
 	var in uploads.Bytes
 	var n int64
 	for {
 		b, err := in.Next(d)
 		if err != nil {
-			up.Fail(fmt.Errorf("exchange: %w", &TicketError{Err: err}))
-			return
+			return fmt.Errorf("exchange: %w", &TicketError{Err: err})
 		}
 		if n += int64(len(b)); x.Size >= 0 && n > x.Size {
-			up.Fail(fmt.Errorf("exchange: %w", &TicketError{"size", fmt.Errorf("is %d, and more bytes came", x.Size)}))
-			return
+			return fmt.Errorf("exchange: %w", &TicketError{"size", fmt.Errorf("is %d, and more bytes came", x.Size)})
 		}
 		if _, err := up.Write(b); err != nil {
-			up.Fail(s.roomError(err))
-			return
+			return s.roomError(err)
 		}
 		d, err = stream.Recv()
-		idle.Reset(s.cfg.exchangeIdle)
+		idle.Reset(s.cfg.uploadIdle)
 		switch {
 		case errors.Is(err, io.EOF) && n < x.Size:
-			up.Fail(fmt.Errorf("exchange: %w", &TicketError{"size", fmt.Errorf("is %d, and %d bytes came", x.Size, n)}))
-			return
+			return fmt.Errorf("exchange: %w", &TicketError{"size", fmt.Errorf("is %d, and %d bytes came", x.Size, n)})
 		case errors.Is(err, io.EOF):
 			up.End()
-			return
+			return nil
 		case err != nil:
-			up.Fail(err)
-			return
+			return err
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/apache/arrow/go/v17/arrow/flight"
 
@@ -14,6 +15,9 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 	"github.com/vibeflight/vibeflight/flightsrv/uploads"
 )
+
+// maxPuts is how many tables are stored at the same time: each may have messages of MaxMessageBytes in memory. Others wait in line.
+const maxPuts = 16
 
 // putModes are what a command's "mode" can say.
 var putModes = []string{catalog.Create: "create", catalog.Replace: "replace", catalog.Append: "append", catalog.CreateAppend: "create_append"}
@@ -48,7 +52,7 @@ func (s *service) put(first *flight.FlightData, stream flight.FlightService_DoPu
 	if err != nil {
 		return err
 	}
-	stored, err := s.store(stream.Context(), name, mode, first, stream)
+	stored, err := s.store(stream.Context(), name, mode, first, s.attend(name, stream))
 	if err != nil {
 		return err
 	}
@@ -61,14 +65,15 @@ func (s *service) put(first *flight.FlightData, stream flight.FlightService_DoPu
 
 // ingest stores the table of a CommandStatementIngest.
 func (s *service) ingest(first *flight.FlightData, stream flight.FlightService_DoPutServer) error {
+	more := s.attend(sql.IngestName, stream)
 	in, err := sql.IngestOf(first.GetFlightDescriptor().GetCmd())
 	if err != nil {
-		sql.Drain(stream)
+		sql.Drain(more)
 		return err
 	}
-	stored, err := s.store(stream.Context(), in.Name, in.Mode, first, stream)
+	stored, err := s.store(stream.Context(), in.Name, in.Mode, first, more)
 	if err != nil {
-		sql.Drain(stream)
+		sql.Drain(more)
 		return err
 	}
 	body, err := sql.Ingested(stored.Rows)
@@ -82,6 +87,12 @@ func (s *service) ingest(first *flight.FlightData, stream flight.FlightService_D
 func (s *service) store(ctx context.Context, name string, mode catalog.Mode, first *flight.FlightData, more uploads.Messages) (_ catalog.Stored, err error) {
 	c := callOf(ctx)
 	c.name = name
+	select {
+	case s.puts <- struct{}{}:
+		defer func() { <-s.puts }()
+	case <-ctx.Done():
+		return catalog.Stored{}, ctx.Err()
+	}
 	in, err := uploads.NewRecords(first, more)
 	if err != nil {
 		return catalog.Stored{}, fmt.Errorf("%s: %w", name, err)
@@ -122,4 +133,50 @@ func (s *service) drop(ctx context.Context, body []byte) (any, error) {
 		return nil, err
 	}
 	return map[string]string{"dropped": t.Name}, nil
+}
+
+// attended is the messages of a client that is not waited for longer than a while.
+type attended struct {
+	name string
+	idle time.Duration
+	ctx  context.Context
+	came chan message
+}
+
+type message struct {
+	data *flight.FlightData
+	err  error
+}
+
+// attend takes the messages of a client, one ahead. That ends with the call at the latest.
+func (s *service) attend(name string, stream flight.FlightService_DoPutServer) *attended {
+	a := &attended{name, s.cfg.uploadIdle, stream.Context(), make(chan message)}
+	go func() {
+		for {
+			d, err := stream.Recv()
+			select {
+			case a.came <- message{d, err}:
+			case <-a.ctx.Done():
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return a
+}
+
+// Recv gives the next message.
+func (a *attended) Recv() (*flight.FlightData, error) {
+	late := time.NewTimer(a.idle)
+	defer late.Stop()
+	select {
+	case m := <-a.came:
+		return m.data, m.err
+	case <-a.ctx.Done():
+		return nil, a.ctx.Err()
+	case <-late.C:
+		return nil, &idleError{a.name, a.idle}
+	}
 }

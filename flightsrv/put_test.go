@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -267,6 +268,26 @@ func TestPutLimits(t *testing.T) {
 	f, dir := serveWritable(t, nil, catalog.Config{MaxStoredBytes: 100_000})
 	_, err := f.put(t.Context(), pathOf("a"), messages(t, sample(t, 0, 1000), sample(t, 1000, 50_000)))
 	wantStatus(t, err, codes.ResourceExhausted, "a.arrow", "--max-put-bytes", "100000")
+	if left := filesBelow(t, dir); len(left) > 0 {
+		t.Errorf("files %q", left)
+	}
+}
+
+// TestPutIdle gives up a client that sends nothing more.
+func TestPutIdle(t *testing.T) {
+	dir := t.TempDir()
+	f := serveCatalog(t, nil, catalog.Config{Formats: all.Formats(), Writable: &catalog.Root{Dir: dir}}, func(c *Config) { c.uploadIdle = 50 * time.Millisecond })
+	stream, err := f.client.DoPut(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := messages(t, sample(t, 0, 3))[0]
+	first.FlightDescriptor = pathOf("a")
+	if err := stream.Send(first); err != nil {
+		t.Fatal(err)
+	}
+	_, err = stream.Recv()
+	wantStatus(t, err, codes.DeadlineExceeded, "50ms", "done_writing")
 	if left := filesBelow(t, dir); len(left) > 0 {
 		t.Errorf("files %q", left)
 	}

@@ -36,7 +36,7 @@ type Config struct {
 	MaxExchangeBytes int64         // of a file that a client sends to have it parsed; default 4 GiB (--max-exchange-bytes)
 	ExchangeTimeout  time.Duration // of such a call; default 10 min (--exchange-timeout)
 
-	exchangeIdle time.Duration // as the constant says; tests have less time
+	uploadIdle time.Duration // as the constant says; tests have less time
 }
 
 // Defaults of Config.
@@ -90,7 +90,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	cfg.MaxExchangeBytes = cmp.Or(cfg.MaxExchangeBytes, DefaultMaxExchangeBytes)
 	cfg.ExchangeTimeout = cmp.Or(cfg.ExchangeTimeout, DefaultExchangeTimeout)
-	cfg.exchangeIdle = cmp.Or(cfg.exchangeIdle, exchangeIdle)
+	cfg.uploadIdle = cmp.Or(cfg.uploadIdle, uploadIdle)
 	locations, err := locationsOf(cfg.Advertise, cfg.TLSCert != "")
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	svc := &service{cfg: cfg, locations: locations}
+	svc := &service{cfg: cfg, locations: locations, puts: make(chan struct{}, maxPuts)}
 	if cfg.SQL != nil {
 		svc.sql = sql.New(cfg.SQL, cfg.Catalog.Writable())
 	}

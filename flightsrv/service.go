@@ -19,6 +19,7 @@ type service struct {
 	flight.BaseFlightServer
 	cfg       Config
 	sql       *sql.Server        // nil: there is none
+	puts      chan struct{}      // one for each table that is being stored
 	locations []*flight.Location // of every endpoint; empty: the client keeps the connection it has
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -16,6 +17,7 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
+	"github.com/vibeflight/vibeflight/flightsrv/uploads"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
@@ -64,6 +66,15 @@ func TestStatusError(t *testing.T) {
 		{"stale", &sql.StaleError{What: "columns"}, codes.FailedPrecondition, "columns"},
 		{"cancelled by another call", &sql.CancelledError{}, codes.Canceled, "CancelQuery"},
 		{"SQL closed", sql.ErrClosed, codes.Unavailable, "closed"},
+		{"name", &catalog.NameError{Name: "a.csv", Err: errors.New("want .arrow")}, codes.InvalidArgument, "a.csv: want .arrow"},
+		{"there already", &catalog.ExistsError{Name: "a"}, codes.AlreadyExists, "replace it"},
+		{"not stored", &catalog.NotWritableError{Name: "a"}, codes.PermissionDenied, "--writable"},
+		{"read-only", catalog.ErrReadOnly, codes.Unimplemented, "--writable"},
+		{"message", fmt.Errorf("a: %w", &uploads.MessageError{Err: errors.New("is cut")}), codes.InvalidArgument, "a: is cut"},
+		{"shape", &readers.ShapeError{Name: "a", Row: 7, What: "column x"}, codes.InvalidArgument, "from 7 on"},
+		{"no layer", &readers.NoLayerError{Name: "a", Layer: "x"}, codes.NotFound, "layer"},
+		{"slow", &timeoutError{"exchange", "--exchange-timeout", time.Second}, codes.DeadlineExceeded, "--exchange-timeout"},
+		{"idle", &idleError{"a", time.Second}, codes.DeadlineExceeded, "done_writing"},
 		{"panic", &panicError{value: "secret"}, codes.Internal, "defect"},
 		{"panic with a status", &panicError{value: status.Error(codes.OK, "")}, codes.Internal, "defect"},
 		{"anything", errors.New("boo"), codes.Internal, "boo"},

@@ -1,4 +1,4 @@
-"""The pages' own words: every block of Python, Go and shell in docs/clients.md and docs/cache.md runs, and the README's session gives what it shows."""
+"""The pages' own words: every block of Python, Go and shell in docs/clients.md, cache.md, exchange.md and put.md runs, and the README's session gives what it shows."""
 import doctest
 import os
 import re
@@ -6,6 +6,7 @@ import shutil
 import subprocess
 
 import geopandas
+import pyarrow as pa
 import pytest
 from conftest import ticket
 from serving import BINARY, ROOT, Server
@@ -54,6 +55,23 @@ def test_cache_page(data, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     exec(compile(block, "docs/cache.md", "exec"), {})
     assert capsys.readouterr().out == "100 ['n', 'name', 'geometry']\n"
+
+
+def test_exchange_page(data, server, tmp_path, monkeypatch):
+    (block,) = blocks("docs/exchange.md", "python")
+    (tmp_path / "florida.geojson").write_bytes((data / "grid.geojson").read_bytes())
+    monkeypatch.chdir(tmp_path)
+    said = {}
+    exec(compile(block.replace(ADDRESS, server.uri), "docs/exchange.md", "exec"), said)
+    assert said["table"].num_rows == 100
+
+
+def test_put_page(data, tmp_path):
+    (block,) = blocks("docs/put.md", "python")
+    said = {"table": pa.table({"a": [1, 2, 3]})}
+    with Server(data, "--writable", str(tmp_path / "stored")) as server:
+        exec(compile(block.replace(ADDRESS, server.uri), "docs/put.md", "exec"), said)
+    assert said["stored"]["name"] == "trips/monday.arrow" and said["stored"]["rows"] == 3
 
 
 def test_readme_session(server):

@@ -19,8 +19,13 @@ func (s Shape) Open() Shape {
 	return s
 }
 
-// Check says what keeps s, which somebody else gives, from being a shape.
-func (s *Shape) Check() error {
+// Check says what keeps s, which somebody else gives, from being an open shape.
+func (s *Shape) Check() (err error) {
+	defer func() {
+		if p := recover(); p != nil { // facts that nobody can have seen
+			err = fmt.Errorf("it is malformed: %v", p)
+		}
+	}()
 	seen := map[geoarrow.ColumnID]bool{}
 	for i, id := range s.IDs {
 		switch {
@@ -39,6 +44,7 @@ func (s *Shape) Check() error {
 	case s.Kind > geoarrow.MultiPolygon || s.Dim > geoarrow.XYZM:
 		return errors.New("no kind of geometries has this number")
 	}
+	s.Table()
 	return nil
 }
 

@@ -247,3 +247,13 @@ func FuzzCommands(f *testing.F) {
 		s.expire(time.Now().Add(2 * preparedIdle))
 	})
 }
+
+// TestFactsOfIngestion says that tables can be stored where they can.
+func TestFactsOfIngestion(t *testing.T) {
+	for _, writable := range []bool{false, true} {
+		f := facts(engine.Info{}, writable)
+		if f[pb.SqlInfo_FLIGHT_SQL_SERVER_BULK_INGESTION] != writable || f[pb.SqlInfo_FLIGHT_SQL_SERVER_READ_ONLY] != !writable {
+			t.Errorf("writable %v: %v", writable, f)
+		}
+	}
+}
