@@ -1,6 +1,7 @@
 package arrowipc_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -48,4 +49,17 @@ func TestFlips(t *testing.T) {
 		step = 101
 	}
 	readertest.Flips(t, arrowipc.Format(), step)
+}
+
+// TestMemory has a message that does not fit.
+func TestMemory(t *testing.T) {
+	text, err := os.ReadFile("testdata/points.arrow")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = readertest.Parse(t, arrowipc.Format(), readertest.Input{Name: "a.arrow", Text: text, Limits: readers.Limits{BatchRows: 1, Memory: 600}})
+	var limit *readers.LimitError
+	if !errors.As(err, &limit) || limit.Flag != "--memory" {
+		t.Errorf("got %v, want a limit of --memory", err)
+	}
 }

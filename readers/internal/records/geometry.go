@@ -114,11 +114,18 @@ func (g *reader) count(sum *readers.Summary) {
 	sum.IgnoredOrdinates += g.odd.IgnoredOrdinates
 }
 
+// positionBytes is what a position takes in WKB, or more.
+const positionBytes = 16
+
 // encoded reads WKB or WKT.
 func (g *reader) encoded(r rows) error {
 	c, err := r.read()
 	if err != nil {
 		return err
+	}
+	if !g.encoding.text && len(g.b.X) == 0 {
+		most := len(c.Values) / positionBytes
+		g.b.X, g.b.Y = geoarrow.Alloc[float64](g.b.Memory, most), geoarrow.Alloc[float64](g.b.Memory, most)
 	}
 	for i := range r.len() {
 		if !has(c.Valid, i) {

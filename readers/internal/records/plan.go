@@ -25,7 +25,6 @@ const (
 // Plan says what becomes of each field of a schema.
 type Plan struct {
 	CRS      geoarrow.CRS
-	Cover    *Cover // where the file says the box of each row; nil if it does not
 	fields   []field
 	geometry *geometryField // nil: there is none
 }
@@ -44,9 +43,6 @@ type geometryField struct {
 	index int
 	name  string // in the file
 }
-
-// Cover names the columns with the bounding box of each row, GeoParquet 1.1 "Bounding box covering": a path for each of xmin, ymin, xmax, ymax.
-type Cover [4][]string
 
 // FieldError is about a field of the schema.
 type FieldError struct {
@@ -90,10 +86,11 @@ func NewPlan(schema *arrow.Schema) (*Plan, error) {
 	if err := p.findGeometry(schema, said); err != nil {
 		return nil, err
 	}
+	covering, covered := said.covering(schema)
 	names := uniqueNames(schema)
 	for i, f := range schema.Fields() {
 		switch {
-		case p.geometry != nil && i == p.geometry.index, p.Cover != nil && f.Name == p.Cover[0][0]:
+		case p.geometry != nil && i == p.geometry.index, covered && f.Name == covering:
 			continue
 		case !utf8.ValidString(f.Name):
 			return nil, &FieldError{fmt.Sprintf("%q", f.Name), errors.New("a name that is not UTF-8")}
@@ -203,9 +200,6 @@ func (p *Plan) findGeometry(schema *arrow.Schema, said *geo) error {
 	if p.CRS, err = geometryCRS(f, said); err != nil {
 		return &FieldError{f.Name, err}
 	}
-	if said != nil {
-		p.Cover = said.Columns[said.Primary].cover(schema)
-	}
 	return nil
 }
 
@@ -233,32 +227,30 @@ func geometryCRS(f arrow.Field, said *geo) (geoarrow.CRS, error) {
 	return crsOf(own.CRS)
 }
 
-// cover is the covering, if the columns that it names are members of one struct.
-func (c geoColumn) cover(schema *arrow.Schema) *Cover {
-	if c.Covering == nil {
-		return nil
+// covering is the column that has the bounding box of each row, GeoParquet 1.1 "Bounding box covering", if the columns that it names are members of one struct.
+func (g *geo) covering(schema *arrow.Schema) (name string, ok bool) {
+	if g == nil || g.Columns[g.Primary].Covering == nil {
+		return "", false
 	}
-	b := c.Covering.BBox
-	cover := Cover{b.XMin, b.YMin, b.XMax, b.YMax}
-	for _, path := range cover {
-		if len(path) != 2 || path[0] != cover[0][0] {
-			return nil
+	b := g.Columns[g.Primary].Covering.BBox
+	for _, path := range [][]string{b.XMin, b.YMin, b.XMax, b.YMax} {
+		if len(path) != 2 || path[0] != b.XMin[0] {
+			return "", false
+		}
+		at := schema.FieldIndices(path[0])
+		if len(at) != 1 {
+			return "", false
+		}
+		t, isStruct := schema.Field(at[0]).Type.(*arrow.StructType)
+		if !isStruct {
+			return "", false
+		}
+		f, there := t.FieldByName(path[1])
+		if !there || f.Type.ID() != arrow.FLOAT64 && f.Type.ID() != arrow.FLOAT32 {
+			return "", false
 		}
 	}
-	at := schema.FieldIndices(cover[0][0])
-	if len(at) != 1 {
-		return nil
-	}
-	t, ok := schema.Field(at[0]).Type.(*arrow.StructType)
-	if !ok {
-		return nil
-	}
-	for _, path := range cover {
-		if f, ok := t.FieldByName(path[1]); !ok || !slices.Contains([]arrow.Type{arrow.FLOAT64, arrow.FLOAT32}, f.Type.ID()) {
-			return nil
-		}
-	}
-	return &cover
+	return b.XMin[0], true
 }
 
 // Needs gives the fields of the schema that a projection needs, in order.

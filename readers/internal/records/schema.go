@@ -141,10 +141,10 @@ type schemaWalk struct {
 }
 
 func (w *schemaWalk) walk(fields []table, depth int) error {
-	if depth > mostDepth {
-		return fmt.Errorf("types are nested deeper than %d", mostDepth)
-	}
 	for _, f := range fields {
+		if depth > mostDepth {
+			return fmt.Errorf("types are nested deeper than %d", mostDepth)
+		}
 		if w.fields--; w.fields < 0 {
 			return errors.New("more fields than the message has room for")
 		}
