@@ -95,9 +95,9 @@ def test_an_error_in_the_middle(files, served):
 
 def test_rows_come_while_bytes_go(tmp_path):
     """With a size and a shape, the first batch is there before the last byte is sent."""
-    vibeflight("gen", "buildings", "--size", "60MB", "-o", tmp_path / "b.geojson")
+    vibeflight("gen", "buildings", "--size", "20MB", "-o", tmp_path / "b.geojson")
     file = (tmp_path / "b.geojson").read_bytes()
-    with Server(tmp_path) as server:
+    with Server(tmp_path, "--batch-rows", "4096") as server:
         client = server.client()
         want = client.do_get(ticket("b.geojson")).read_all()
         _, facts = exchange(client, file, format="geojson")
