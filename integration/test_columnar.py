@@ -141,6 +141,15 @@ def test_sql(lake, frame):
     same_shapes(shapes(got["geometry"]), list(chosen.geometry))
 
 
+def test_sql_cuts_nothing(folder, lake):
+    values = pa.table({"d": pa.array([1_234_567_891, None], pa.duration("ns")), "i": pa.array([(1, 2, 3), None], pa.month_day_nano_interval()),
+                       "h": pa.array([np.float16(0.1), None], pa.float16())})
+    pa.feather.write_feather(values, folder / "cut.arrow")
+    lake.action("refresh")
+    got = sql.ask(lake.client(), 'SELECT * FROM "cut.arrow"').to_pylist()
+    assert got == [{"d": 1_234_567_891, "i": '{"months":1,"days":2,"nanoseconds":3}', "h": float(np.float16(0.1))}, {"d": None, "i": None, "h": None}]
+
+
 @pytest.mark.parametrize("extension", ["parquet", "arrow"])
 @pytest.mark.parametrize("name", [COUNTRIES, "types.geojson", "mixed.geojson", *FLAT])
 def test_round_trip(data, tmp_path, name, extension):

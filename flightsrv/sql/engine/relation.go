@@ -25,10 +25,23 @@ func newRelation(entry string, l *lease) *relation {
 	t := l.table.Load()
 	r := &relation{entry: entry, version: l.version, geometry: -1, rows: t.Rows}
 	r.schema = distinct(geoarrow.Schema(t.Batches[0], t.CRS, encoding))
+	fields := r.schema.Fields()
+	for i := range fields {
+		fields[i].Type = queried(fields[i].Type)
+	}
+	r.schema = arrow.NewSchema(fields, nil)
 	if t.Batches[0].Geometry != nil {
 		r.geometry = len(t.Batches[0].Attributes)
 	}
 	return r
+}
+
+// queried is the type that a column has in SQL. Durations in nanoseconds are their number, since DuckDB's intervals are of microseconds and would cut them.
+func queried(t arrow.DataType) arrow.DataType {
+	if arrow.TypeEqual(t, arrow.FixedWidthTypes.Duration_ns) {
+		return arrow.PrimitiveTypes.Int64
+	}
+	return t
 }
 
 // distinct gives columns whose names differ in case alone names that differ for DuckDB too, as it does itself: "name", "Name" become "name", "Name_1".
@@ -131,7 +144,9 @@ func (b *batches) batch(i int, wkb func(*geoarrow.Columns) (*geoarrow.Geometry, 
 	for i, k := range b.columns {
 		fields[i], numbers[i] = b.relation.schema.Field(k), len(wanted.Attributes)
 		if k != b.relation.geometry {
-			wanted.Attributes = append(wanted.Attributes, all.Attributes[k])
+			column := all.Attributes[k]
+			column.Type = queried(column.Type)
+			wanted.Attributes = append(wanted.Attributes, column)
 		}
 	}
 	lasting = p.rows == nil

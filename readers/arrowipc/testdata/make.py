@@ -57,7 +57,7 @@ def main():
         ("float16", pa.float16(), [np.float16(1.5), np.float16(nan)]), ("float32", pa.float32(), [0.1, nan]), ("float64", pa.float64(), [0.1, nan]),
         ("bool", pa.bool_(), [True, None]), ("null", pa.null(), [None, None]),
         ("decimal", pa.decimal128(38, 2), [decimal.Decimal("123456789012345678901234567890123456.78"), None]),
-        ("decimal256", pa.decimal256(70, -3), [decimal.Decimal("123456E+3"), None]),
+        ("decimal256", pa.decimal256(70, 3), [decimal.Decimal("123456.789"), None]),
     ]
     write("numbers.feather", batch([(n, pa.array(v, t), None) for n, t, v in scalars]))
     times = [

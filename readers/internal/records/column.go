@@ -1,11 +1,13 @@
 package records
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/float16"
 
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
@@ -19,7 +21,8 @@ const maxNesting = 64
 //	large and view types                     string, binary
 //	dictionary, run-end encoded              as their values
 //	list, large list, fixed size list        list, of elements that are no lists, structs or maps
-//	struct, map, other lists                 JSON text
+//	float16                                  float32
+//	struct, map, other lists, intervals      JSON text
 //	union, list view                         none: an error
 //	all others                               the same type
 //
@@ -35,6 +38,14 @@ func target(t arrow.DataType, depth int) (arrow.DataType, error) {
 		return arrow.BinaryTypes.String, nil
 	case *arrow.LargeBinaryType, *arrow.BinaryViewType:
 		return arrow.BinaryTypes.Binary, nil
+	case *arrow.Float16Type:
+		return arrow.PrimitiveTypes.Float32, nil // DuckDB and others do not know the type
+	case *arrow.MonthIntervalType, *arrow.DayTimeIntervalType, *arrow.MonthDayNanoIntervalType:
+		return nil, nil // DuckDB would cut nanoseconds
+	case arrow.DecimalType:
+		if t.GetScale() < 0 || t.GetScale() > t.GetPrecision() {
+			return nil, fmt.Errorf("%s is a type that is not read: its digits behind the point are fewer than none, or more than all", t)
+		}
 	case *arrow.DictionaryType:
 		return flat(t, t.ValueType, depth)
 	case *arrow.RunEndEncodedType:
@@ -56,7 +67,7 @@ func target(t arrow.DataType, depth int) (arrow.DataType, error) {
 		}
 		elem := t.(arrow.ListLikeType).ElemField()
 		item, err := target(elem.Type, depth+1)
-		if err != nil || item == nil || item.ID() == arrow.LIST {
+		if err != nil || item == nil || item.ID() == arrow.LIST || item.ID() == arrow.DURATION {
 			return nil, err
 		}
 		return geoarrow.ListOf(item, elem.Nullable), nil
@@ -123,10 +134,27 @@ func (r rows) read() (geoarrow.Column, error) {
 		return r.runs()
 	case *arrow.ListType, *arrow.LargeListType, *arrow.FixedSizeListType:
 		return r.list(t.(arrow.ListLikeType))
+	case *arrow.Float16Type:
+		return r.halves(t)
 	case arrow.FixedWidthDataType:
 		return r.fixed(t)
 	}
 	return geoarrow.Column{}, fmt.Errorf("%s is a type that is not read", r.data.DataType())
+}
+
+// halves gives float16 as float32, which has each of its values.
+func (r rows) halves(t *arrow.Float16Type) (geoarrow.Column, error) {
+	c, err := r.fixed(t)
+	if err != nil {
+		return c, err
+	}
+	out := make([]byte, 0, 2*len(c.Values))
+	for i := 0; i < len(c.Values); i += 2 {
+		v := float16.FromBits(uint16(c.Values[i]) | uint16(c.Values[i+1])<<8).Float32()
+		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(v))
+	}
+	c.Type, c.Values = arrow.PrimitiveTypes.Float32, canonicalNaN(out, arrow.PrimitiveTypes.Float32, true)
+	return c, nil
 }
 
 // retyped is the data under another type of the same layout.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/decimal256"
-	"github.com/apache/arrow/go/v17/arrow/float16"
 
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
@@ -159,8 +158,6 @@ func appendValue(dst []byte, c *geoarrow.Column, i int) ([]byte, error) {
 		return appendFloat(dst, math.Float64frombits(le64(c.Values[8*i:])), 64), nil
 	case *arrow.Float32Type:
 		return appendFloat(dst, float64(math.Float32frombits(le32(c.Values[4*i:]))), 32), nil
-	case *arrow.Float16Type:
-		return appendFloat(dst, float64(float16.FromBits(uint16(c.Values[2*i])|uint16(c.Values[2*i+1])<<8).Float32()), 32), nil
 	case *arrow.Decimal128Type:
 		return append(dst, geoarrow.DecimalView(c.Values)[i].ToString(t.Scale)...), nil
 	case *arrow.Decimal256Type:
@@ -169,6 +166,8 @@ func appendValue(dst []byte, c *geoarrow.Column, i int) ([]byte, error) {
 	case *arrow.MonthDayNanoIntervalType:
 		p := c.Values[16*i:]
 		return fmt.Appendf(dst, `{"months":%d,"days":%d,"nanoseconds":%d}`, int32(le32(p)), int32(le32(p[4:])), int64(le64(p[8:]))), nil
+	case *arrow.MonthIntervalType:
+		return fmt.Appendf(dst, `{"months":%d}`, int32(le32(c.Values[4*i:]))), nil
 	case *arrow.DayTimeIntervalType:
 		p := c.Values[8*i:]
 		return fmt.Appendf(dst, `{"days":%d,"milliseconds":%d}`, int32(le32(p)), int32(le32(p[4:]))), nil

@@ -110,8 +110,6 @@ func canonicalNaN(b []byte, t arrow.DataType, own bool) []byte {
 		return setNaN(b, 8, own, func(p []byte) bool { v := math.Float64frombits(le64(p)); return v != v }, []byte{6: 0xf8, 7: 0x7f})
 	case arrow.FLOAT32:
 		return setNaN(b, 4, own, func(p []byte) bool { v := math.Float32frombits(le32(p)); return v != v }, []byte{2: 0xc0, 3: 0x7f})
-	case arrow.FLOAT16:
-		return setNaN(b, 2, own, func(p []byte) bool { return p[1]&0x7c == 0x7c && (p[1]&3|p[0]) != 0 }, []byte{0, 0x7e})
 	}
 	return b
 }
