@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/float16"
@@ -42,6 +43,10 @@ func target(t arrow.DataType, depth int) (arrow.DataType, error) {
 		return arrow.PrimitiveTypes.Float32, nil // DuckDB and others do not know the type
 	case *arrow.MonthIntervalType, *arrow.DayTimeIntervalType, *arrow.MonthDayNanoIntervalType:
 		return nil, nil // DuckDB would cut nanoseconds
+	case *arrow.TimestampType:
+		if !utf8.ValidString(t.TimeZone) {
+			return nil, fmt.Errorf("the time zone %q is not UTF-8", t.TimeZone)
+		}
 	case arrow.DecimalType:
 		if t.GetScale() < 0 || t.GetScale() > t.GetPrecision() {
 			return nil, fmt.Errorf("%s is a type that is not read: its digits behind the point are fewer than none, or more than all", t)
@@ -58,6 +63,9 @@ func target(t arrow.DataType, depth int) (arrow.DataType, error) {
 		}
 		var types []arrow.DataType
 		for _, f := range t.Fields() {
+			if !utf8.ValidString(f.Name) {
+				return nil, fmt.Errorf("the name %q within it is not UTF-8", f.Name)
+			}
 			types = append(types, f.Type)
 		}
 		return nil, nested(depth, types...)

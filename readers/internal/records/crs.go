@@ -3,7 +3,9 @@ package records
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
@@ -13,6 +15,9 @@ func crsOf(said json.RawMessage) (geoarrow.CRS, error) {
 	said = bytes.TrimSpace(said)
 	if len(said) == 0 || string(said) == "null" {
 		return geoarrow.CRS{}, nil
+	}
+	if !utf8.Valid(said) {
+		return geoarrow.CRS{}, errors.New("crs: not UTF-8")
 	}
 	if said[0] == '{' {
 		return crsOfJSON(said)
