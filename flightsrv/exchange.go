@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -263,9 +264,10 @@ func (a *answer) begin(schema *arrow.Schema) (*encoder, error) {
 	return newEncoder(schema, a.exchange.Compression, a.exchange.rowName, a.cfg.MaxMessageBytes), a.send(f)
 }
 
-// put sends a frame when the next one is there.
+// put sends a frame when the next one is there. The encoder uses the parts of its body again by then.
 func (a *answer) put(f *frame) error {
 	before := a.last
+	f.body = slices.Clone(f.body)
 	a.last = f
 	if before == nil {
 		return nil

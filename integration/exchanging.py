@@ -15,7 +15,8 @@ def pieces(file):
 
 
 def begin(client, **command):
-    writer, reader = client.do_exchange(flight.FlightDescriptor.for_command(json.dumps(command)))
+    options = flight.FlightCallOptions(timeout=120)
+    writer, reader = client.do_exchange(flight.FlightDescriptor.for_command(json.dumps(command)), options)
     writer.begin(BYTES)
     return writer, reader
 
