@@ -6,9 +6,9 @@ SHELL       := bash
 
 GO        ?= go
 PYTHON    ?= python3
-FUZZ_SECS ?= 4
+FUZZ_SECS ?= 3
 ROUNDS    ?= 3
-SWEEP     ?= 3000
+SWEEP     ?= 2000
 
 BIN     := bin/vibeflight
 PY      := .venv/bin/python
@@ -64,7 +64,7 @@ test-long: build nvrtc spatial java $(VENV) ## the slow sweeps too: what go test
 test-go: build nvrtc spatial ## Go tests with the race detector; kernels run on the processor and are compiled for every architecture
 	VIBEFLIGHT_NVRTC=$(NVRTC) $(WITH_CUDA) $(GO) test -json -race -short -timeout 20m ./... | $(PYTHON) .ci/gotest.py
 
-test-sweep: cuda ## SWEEP=3000 random documents, most with mistakes, by the emulated GPU and by the CPU engine, 150 of CSV, WKT, DBF, KML and GML; without the race detector
+test-sweep: cuda ## SWEEP=2000 random documents, most with mistakes, by the emulated GPU and by the CPU engine, 100 of CSV, WKT, DBF, KML and GML; without the race detector
 	VIBEFLIGHT_SWEEP=$(SWEEP) $(WITH_CUDA) $(GO) test -v -count=1 -timeout 30m -run 'TestDeviceSweep$$' ./readers/geojson
 	VIBEFLIGHT_SWEEP=$$(($(SWEEP) / 20)) $(WITH_CUDA) $(GO) test -count=1 -timeout 30m -run 'TestDeviceSweep$$' ./readers/csv ./readers/wkt ./readers/dbf ./readers/kml ./readers/gml
 
@@ -81,7 +81,7 @@ vet: cuda
 	$(GO) vet ./...
 	$(WITH_CUDA) $(GO) vet ./...
 
-fuzz: ## every fuzz target for FUZZ_SECS=4 seconds
+fuzz: ## every fuzz target for FUZZ_SECS=3 seconds
 	.ci/fuzz $(FUZZ_SECS)
 
 nocgo: ## the server builds without C

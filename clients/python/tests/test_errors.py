@@ -1,6 +1,7 @@
 """What goes wrong, as whoever calls sees it."""
 
 import os
+import socket
 
 import pyarrow as pa
 import pytest
@@ -45,9 +46,11 @@ def test_nobody_there():
     assert isinstance(caught.value, flight.FlightUnavailableError)
 
 
-def test_timeout(running):
-    with vibeflight.connect(running.uri, timeout=1e-9) as server, pytest.raises(vibeflight.TimedOut):
-        server.list()
+def test_timeout():
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # connections are made, and nobody answers
+        uri = f"127.0.0.1:{silent.getsockname()[1]}"
+        with vibeflight.connect(uri, timeout=0.3) as server, pytest.raises(vibeflight.TimedOut):
+            server.list()
 
 
 def test_a_closed_connection(running):
