@@ -77,7 +77,7 @@ func (d *decoder) point(c []byte) (at int, err error) {
 		g := d.geom
 		g.Extend(1, geoarrow.XY)
 		last := len(g.X) - 1
-		fillXY(g.X[last:], g.Y[last:], c[4:20])
+		geoarrow.FillXY(g.X[last:], g.Y[last:], c[4:20])
 		g.End(geoarrow.Point)
 		return 0, nil
 	}
@@ -113,7 +113,7 @@ func (d *decoder) lines(b *body) {
 func (d *decoder) rings(b *body) error {
 	n := len(b.parts) / 4
 	d.nest.begin(b.points)
-	fillXY(d.nest.x, d.nest.y, b.xy)
+	geoarrow.FillXY(d.nest.x, d.nest.y, b.xy)
 	for i := range n {
 		d.nest.add(b.part(i))
 	}
@@ -157,12 +157,12 @@ func (d *decoder) positions(b *body, from, to int) {
 	g := d.geom
 	g.Extend(to-from, b.dim)
 	at := len(g.X) - (to - from)
-	fillXY(g.X[at:], g.Y[at:], b.xy[16*from:16*to])
+	geoarrow.FillXY(g.X[at:], g.Y[at:], b.xy[16*from:16*to])
 	if b.dim&geoarrow.HasZ != 0 {
-		fill(g.Z[at:], b.z[8*from:8*to])
+		geoarrow.Fill(g.Z[at:], b.z[8*from:8*to])
 	}
 	if b.dim&geoarrow.HasM != 0 {
-		fill(g.M[at:], b.m[8*from:8*to])
+		geoarrow.Fill(g.M[at:], b.m[8*from:8*to])
 		for i, m := range g.M[at:] {
 			if m < noMeasure {
 				g.M[at+i] = nan
@@ -172,30 +172,3 @@ func (d *decoder) positions(b *body, from, to int) {
 }
 
 var nan = math.Float64frombits(0x7ff8000000000000)
-
-// fillXY fills x and y, equally long, from pairs of little-endian doubles. Every NaN becomes the canonical one.
-func fillXY(x, y []float64, pairs []byte) {
-	y = y[:len(x)]
-	for i := range x {
-		p := pairs[16*i:][:16]
-		a, b := math.Float64frombits(binary.LittleEndian.Uint64(p)), math.Float64frombits(binary.LittleEndian.Uint64(p[8:]))
-		if a != a {
-			a = nan
-		}
-		if b != b {
-			b = nan
-		}
-		x[i], y[i] = a, b
-	}
-}
-
-// fill fills v from little-endian doubles. Every NaN becomes the canonical one.
-func fill(v []float64, doubles []byte) {
-	for i := range v {
-		a := math.Float64frombits(binary.LittleEndian.Uint64(doubles[8*i:]))
-		if a != a {
-			a = nan
-		}
-		v[i] = a
-	}
-}
