@@ -13,7 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/dbf"
 	"github.com/vibeflight/vibeflight/readers/lanes"
 	"github.com/vibeflight/vibeflight/readers/readertest"
@@ -22,37 +21,9 @@ import (
 // deviceChunks are so small that most tables are several chunks, down to a record.
 var deviceChunks = []int64{60, 200, 700, 2000}
 
-// devices are GPU engines with chunks of several sizes on one card.
-func devices(t *testing.T) (list []readers.Engine) {
-	t.Helper()
-	k := readertest.Kernels(t)
-	for i, chunk := range deviceChunks {
-		p := lanes.Plan{ChunkBytes: chunk, Lanes: 4, Work: 3}
-		if i%2 == 1 { // else memory comes from the device, whose every buffer is watched
-			p.ArenaBytes = 1 << 20
-		}
-		list = append(list, readertest.DeviceOn(t, dbf.Format(), lanes.Config{Plan: p}, k))
-	}
-	return list
-}
-
-// checkCounts asks for cards that read at least so many chunks, and a share of those that they were asked for.
-func checkCounts(t *testing.T, list []readers.Engine, least int64, share float64) {
-	t.Helper()
-	var chunks, refused int64
-	for i, d := range list {
-		c := d.Counts()
-		chunks, refused = chunks+c.Chunks, refused+c.Refused
-		t.Logf("chunks of %d bytes: %d accepted, %d refused, the last because of %q", deviceChunks[i], c.Chunks, c.Refused, c.Reason)
-	}
-	if chunks < least || float64(chunks) < share*float64(chunks+refused) {
-		t.Errorf("%d chunks accepted and %d refused: want %d at least, and %.0f%%", chunks, refused, least, 100*share)
-	}
-}
-
 // TestDeviceGolden reads the files of testdata in chunks of every size, and again with their records several times, if they are few.
 func TestDeviceGolden(t *testing.T) {
-	list := devices(t)
+	list := readertest.Devices(t, dbf.Format(), deviceChunks)
 	names, err := filepath.Glob(filepath.Join("testdata", "*.dbf"))
 	if err != nil || len(names) < 20 {
 		t.Fatalf("%d files in testdata, error %v", len(names), err)
@@ -66,7 +37,7 @@ func TestDeviceGolden(t *testing.T) {
 			readertest.Same(t, dbf.Format(), again, []int{0}, readertest.OnDevice(d))
 		}
 	}
-	checkCounts(t, list, 150, 0.5)
+	readertest.Accepted(t, list, deviceChunks, 150, 0.5)
 }
 
 // goldenInput is a file of testdata with its siblings and options.
@@ -127,7 +98,7 @@ func TestDeviceSplits(t *testing.T) {
 // TestDeviceSweep holds what cards make of random tables against what the CPU engine makes of them: tables, counts and errors, to the letter. Some have
 // fields that cards leave alone, some are broken.
 func TestDeviceSweep(t *testing.T) {
-	list := devices(t)
+	list := readertest.Devices(t, dbf.Format(), deviceChunks)
 	documents := int64(0)
 	readertest.Sweep(t, 2000, func(seed uint64) bool {
 		documents++
@@ -145,5 +116,5 @@ func TestDeviceSweep(t *testing.T) {
 		_, err := readertest.Parse(t, dbf.Format(), in)
 		return err == nil
 	})
-	checkCounts(t, list, documents, 0.5)
+	readertest.Accepted(t, list, deviceChunks, documents, 0.5)
 }

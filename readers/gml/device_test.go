@@ -22,37 +22,9 @@ import (
 // deviceChunks are so small that most files are several chunks, down to a feature or two.
 var deviceChunks = []int64{700, 1500, 4000}
 
-// devices are GPU engines with chunks of several sizes on one card.
-func devices(t *testing.T) (list []readers.Engine) {
-	t.Helper()
-	k := readertest.Kernels(t)
-	for i, chunk := range deviceChunks {
-		p := lanes.Plan{ChunkBytes: chunk, Lanes: 4, Work: 3}
-		if i%2 == 1 { // else memory comes from the device, whose every buffer is watched
-			p.ArenaBytes = 1 << 20
-		}
-		list = append(list, readertest.DeviceOn(t, gml.Format(), lanes.Config{Plan: p}, k))
-	}
-	return list
-}
-
-// checkCounts asks for cards that read at least so many chunks, and a share of those that they were asked for.
-func checkCounts(t *testing.T, list []readers.Engine, least int64, share float64) {
-	t.Helper()
-	var chunks, refused int64
-	for i, d := range list {
-		c := d.Counts()
-		chunks, refused = chunks+c.Chunks, refused+c.Refused
-		t.Logf("chunks of %d bytes: %d accepted, %d refused, the last because of %q", deviceChunks[i], c.Chunks, c.Refused, c.Reason)
-	}
-	if chunks < least || float64(chunks) < share*float64(chunks+refused) {
-		t.Errorf("%d chunks accepted and %d refused: want %d at least, and %.0f%%", chunks, refused, least, 100*share)
-	}
-}
-
 // TestDeviceGolden reads the files of testdata, without their schemas, in chunks of every size, and again with their members ten times.
 func TestDeviceGolden(t *testing.T) {
-	list := devices(t)
+	list := readertest.Devices(t, gml.Format(), deviceChunks)
 	names, err := filepath.Glob(filepath.Join("testdata", "*.gml"))
 	if err != nil || len(names) < 12 {
 		t.Fatalf("%d files in testdata: %v", len(names), err)
@@ -75,7 +47,7 @@ func TestDeviceGolden(t *testing.T) {
 			}
 		}
 	}
-	checkCounts(t, list, 40, 0.1)
+	readertest.Accepted(t, list, deviceChunks, 40, 0.1)
 }
 
 // tenTimes is a collection with its members ten times.
@@ -114,7 +86,7 @@ func TestDeviceSplits(t *testing.T) {
 // TestSweep, of which half are broken; the others are ordinary, some of them with one mistake.
 func TestDeviceSweep(t *testing.T) {
 	documents, first := readertest.SweepRange(t, 400)
-	list := devices(t)
+	list := readertest.Devices(t, gml.Format(), deviceChunks)
 	var (
 		next, tables atomic.Int64
 		wait         sync.WaitGroup
@@ -133,7 +105,7 @@ func TestDeviceSweep(t *testing.T) {
 	}
 	wait.Wait()
 	t.Logf("%d documents, %d of them tables", documents, tables.Load())
-	checkCounts(t, list, int64(documents), 0.4)
+	readertest.Accepted(t, list, deviceChunks, int64(documents), 0.4)
 }
 
 // sameOnDevice reads the file of a seed by a card and by the CPU engine. It gives 1 if it is a table, else 0.
