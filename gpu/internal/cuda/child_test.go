@@ -138,7 +138,9 @@ int cuDeviceGetAttribute(int *v, int a, int device) {
   *v = a == 75 ? CAPABILITY / 10 : a == 76 ? CAPABILITY % 10 : a == 115 ? 0 /* memory pools */ : 1;
   return 0;
 }
-int cuDevicePrimaryCtxRetain(long *ctx, int device) { *ctx = SET; return 0; }
+static unsigned flags;
+int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned f) { flags = f; return 0; }
+int cuDevicePrimaryCtxRetain(long *ctx, int device) { *ctx = SET; return flags == 2 /* CU_CTX_SCHED_YIELD */ ? 0 : 1; }
 int cuDevicePrimaryCtxRelease_v2(int device) { return 0; }
 int cuCtxSetCurrent(long ctx) { current = ctx; return 0; }
 int cuMemAlloc_v2(unsigned long long *p, size_t bytes) {

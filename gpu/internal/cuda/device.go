@@ -77,6 +77,8 @@ func Open(ordinal int) (driver.Driver, error) {
 		return nil, fmt.Errorf("%w: %s has compute capability %d.%d, 8.0 is the least",
 			driver.ErrNoDevice, d.info.Name, capability/10, capability%10)
 	}
+	// Whoever waits for the card lets others have the processor: those who read files and copy columns. A driver that does not know the flag waits as it sees fit.
+	_ = d.ordinal.SetPrimaryCtxFlags(cu.SchedYield)
 	if d.context, err = d.ordinal.RetainPrimaryCtx(); err != nil {
 		return nil, noDevice(wrapped(err, "cuDevicePrimaryCtxRetain", func() string { return d.info.Name }))
 	}
