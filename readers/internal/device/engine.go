@@ -45,13 +45,22 @@ func (e *Engine) Counts() readers.EngineCounts {
 
 func seconds(n *atomic.Int64) float64 { return time.Duration(n.Load()).Seconds() }
 
-// Share has parts be chunks, one for each lane on its way and two that wait for one, if a span is worth a card. If not, it is false and nothing changes: all
-// workers of the CPU engine read the span.
+// Chunks of a short span are shorter than a lane has room for, so that there are some for everybody: to read and to copy, and for kernels. Below leastChunk
+// launches take longer than the work.
+const (
+	chunksOfSpan = 24
+	leastChunk   = 8 << 20
+)
+
+// Share has parts be chunks, one for each lane on its way and two that wait for one, if a span is worth a card: if it has more than two of them. If not, it is
+// false and nothing changes: all workers of the CPU engine read the span.
 func (e *Engine) Share(span readers.Span, limits *readers.Limits) bool {
-	if span.Inside || span.To-span.From <= 2*e.pool.ChunkBytes() {
+	bytes := span.To - span.From
+	chunk := min(max(leastChunk, bytes/chunksOfSpan), e.pool.ChunkBytes())
+	if span.Inside || bytes <= 2*chunk {
 		return false
 	}
-	limits.PartBytes, limits.Workers = e.pool.ChunkBytes(), e.pool.Alive()+2
+	limits.PartBytes, limits.Workers = chunk, e.pool.Alive()+2
 	return true
 }
 

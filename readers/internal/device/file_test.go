@@ -296,6 +296,24 @@ func TestShare(t *testing.T) {
 	}
 }
 
+// TestShareShortSpans asks how long the chunks of a span are: as long as lanes have room for, or less, so that there are some for everybody.
+func TestShareShortSpans(t *testing.T) {
+	pool, err := lanes.Open([]*kernels.Set{readertest.Kernels(t)}, lanes.Config{Plan: lanes.Plan{ChunkBytes: 32 << 20, Lanes: 1, Work: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = pool.Close() }()
+	engine := device.New(pool, nil)
+	for _, tt := range []struct{ bytes, chunk int64 }{
+		{16 << 20, 0}, {16<<20 + 1, 8 << 20}, {192 << 20, 8 << 20}, {480 << 20, 20 << 20}, {768 << 20, 32 << 20}, {1 << 40, 32 << 20},
+	} {
+		var limits readers.Limits
+		if ok := engine.Share(readers.Span{From: 7, To: 7 + tt.bytes}, &limits); ok != (tt.chunk > 0) || limits.PartBytes != tt.chunk {
+			t.Errorf("%d bytes: %t, chunks of %d, want %d", tt.bytes, ok, limits.PartBytes, tt.chunk)
+		}
+	}
+}
+
 // TestFormatsShareLanes has two engines on the lanes of one card: each counts its own, and finds what it kept.
 func TestFormatsShareLanes(t *testing.T) {
 	r := newRig(t)

@@ -16,7 +16,7 @@ import (
 
 // What is measured: files that have several chunks of a card each, and so often that a busy moment does not count.
 const (
-	smallBytes = 80 << 20
+	smallBytes = 24 << 20
 	largeBytes = 240 << 20
 	rounds     = 3
 )
