@@ -8,11 +8,11 @@ func TestPlan(t *testing.T) {
 		memory int64
 		want   Plan
 	}{
-		{"the default", 1 << 30, Plan{ChunkBytes: 32 << 20, Lanes: 8, Work: 3, ArenaBytes: 224 << 20}},
-		{"as much as there is", 1 << 37, Plan{ChunkBytes: 32 << 20, Lanes: 8, Work: 3, ArenaBytes: 224 << 20}},
-		{"half of it", 512 << 20, Plan{ChunkBytes: 32 << 20, Lanes: 6, Work: 1, ArenaBytes: 224 << 20}},
-		{"little", 64 << 20, Plan{ChunkBytes: 4 << 20, Lanes: 6, Work: 1, ArenaBytes: 28 << 20}},
-		{"next to nothing", 11 << 20, Plan{ChunkBytes: 1 << 20, Lanes: 2, Work: 1, ArenaBytes: 7 << 20}},
+		{"the default", 1 << 30, Plan{ChunkBytes: 32 << 20, Lanes: 8, Work: 4, ArenaBytes: 184 << 20}},
+		{"as much as there is", 1 << 37, Plan{ChunkBytes: 32 << 20, Lanes: 8, Work: 4, ArenaBytes: 184 << 20}},
+		{"half of it", 512 << 20, Plan{ChunkBytes: 32 << 20, Lanes: 4, Work: 2, ArenaBytes: 184 << 20}},
+		{"little", 64 << 20, Plan{ChunkBytes: 8 << 20, Lanes: 2, Work: 1, ArenaBytes: 46 << 20}},
+		{"next to nothing", 10 << 20, Plan{ChunkBytes: 1 << 20, Lanes: 2, Work: 1, ArenaBytes: 23 << 18}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := planFor(c.memory)
@@ -24,7 +24,7 @@ func TestPlan(t *testing.T) {
 			}
 		})
 	}
-	if _, err := planFor(10 << 20); err == nil {
+	if _, err := planFor(9 << 20); err == nil {
 		t.Error("no error for memory that no chunk fits")
 	}
 }

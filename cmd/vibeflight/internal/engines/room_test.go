@@ -1,0 +1,56 @@
+package engines
+
+import (
+	"testing"
+
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/gen"
+	"github.com/vibeflight/vibeflight/gpu"
+	"github.com/vibeflight/vibeflight/gpu/gputest"
+	"github.com/vibeflight/vibeflight/kernels"
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/all"
+	"github.com/vibeflight/vibeflight/readers/lanes"
+)
+
+// TestArenasSuffice reads files of every kind: the work on a chunk takes nothing beside its arena but what formats keep on a lane, which does not grow with
+// chunks.
+func TestArenasSuffice(t *testing.T) {
+	const memory, kept = 10 << 20, 100 << 10 // chunks of 1 MiB
+	card := gputest.OpenWith(t, gpu.Options{MemoryBytes: 2 * memory, CacheDir: gputest.CacheDir()})
+	k, err := kernels.Load(card)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool, err := lanes.Open([]*kernels.Set{k}, lanes.Config{Memory: memory})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = pool.Close() }()
+	taken, _, _ := card.MemoryBytes()
+	e := &Engines{cfg: Config{CacheDir: t.TempDir(), Limits: readers.Limits{Workers: 2}}}
+	for _, tt := range []struct{ kind, format string }{
+		{gen.Buildings, "geojson"}, {gen.Mixed, "geojson"}, {gen.Points, "geojson"}, {gen.PointsCSV, "csv"}, {gen.WKTCSV, "csv"}, {gen.WKT, "wkt"}, {gen.DBF, "dbf"}, {gen.KML, "kml"}, {gen.GML, "gml"},
+	} {
+		t.Run(tt.kind, func(t *testing.T) {
+			f, ok := all.Formats().ByName(tt.format)
+			if !ok {
+				t.Fatal("no such format")
+			}
+			file, err := e.sample(t.Context(), tt.kind, 5<<19)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer file.Close()
+			engine := f.GPU(pool)
+			if _, _, err := e.parse(t.Context(), f, file, engine.Parser); err != nil {
+				t.Fatal(err)
+			}
+			if c := engine.Counts(); c.Chunks < 2 || c.Refused > 0 {
+				t.Errorf("%d chunks, %d refused: %s", c.Chunks, c.Refused, c.Reason)
+			}
+			if _, peak, _ := card.MemoryBytes(); peak > taken+kept {
+				t.Errorf("%d bytes beside the arenas", peak-taken)
+			}
+		})
+	}
+}
