@@ -12,29 +12,41 @@ import (
 )
 
 // assemble makes a chunk of the runs that come.
-func (b *Batcher) assemble(c *batch) {
+func (c *batch) assemble() {
 	defer close(c.done)
 	defer func() {
-		for r := range c.runs { // after an error
+		for r := range c.runs { // after a panic
 			r.part.done()
 		}
 	}()
 	defer c.caught.recover()
-	a := assembly{Batcher: b, memory: &geoarrow.Arena{Late: true}}
 	for r := range c.runs {
-		copied := timeline.Of(b.ctx).Begin("copy to a batch", r.part.Start)
-		err := a.add(r)
-		copied()
-		r.part.done()
-		if errors.Is(err, geoarrow.ErrBatchTooLarge) {
-			err = tooLarge(b.src.Name, c.span.Row, err, b.limits)
-		}
-		if err != nil {
-			c.err = err
-			return
-		}
+		c.add(r)
 	}
-	c.columns, c.err = a.finish(c.span.Row)
+	c.finish()
+}
+
+// add copies the rows of a run, unless those before it had an error.
+func (c *batch) add(r run) {
+	defer r.part.done()
+	if c.err != nil {
+		return
+	}
+	a := &c.copied
+	copied := timeline.Of(a.ctx).Begin("copy to a batch", r.part.Start)
+	c.err = a.add(r)
+	copied()
+	if errors.Is(c.err, geoarrow.ErrBatchTooLarge) {
+		c.err = tooLarge(a.src.Name, c.span.Row, c.err, a.limits)
+	}
+}
+
+// finish sets what the rows are, or why there are none.
+func (c *batch) finish() {
+	if c.err == nil {
+		c.columns, c.err = c.copied.finish(c.span.Row)
+	}
+	c.copied = assembly{}
 }
 
 // assembly is the rows of one chunk. Most often all parts have the same columns of the same types, and their rows make one piece; else a piece

@@ -11,8 +11,12 @@ import (
 )
 
 // Batcher makes the chunks of a Parser out of parts that end anywhere: the same chunks as one worker gives, since a chunk ends where Limits.BatchRows
-// and Limits.BatchBytes say. The rows are copied as soon as they come, each chunk by a goroutine of its own, so that the memory of the parts serves again.
+// and Limits.BatchBytes say. The rows are copied as soon as they come, so that the memory of the parts serves again.
 type Batcher struct {
+	// Inline has Add copy the rows itself: they are in the caches of who parsed them, and parts are short. Else each chunk is copied by a goroutine of its own:
+	// parts are as long as chunks, and there are cores for several. It is set before the first Add.
+	Inline bool
+
 	ctx    context.Context
 	parser Parser
 	src    *source.File
@@ -33,9 +37,10 @@ type batch struct {
 	from  int64 // offset of the first row, and all bytes beside the file's in front of it
 	bytes int64 // of the rows, those included
 	names names
-	runs  chan run
-	done  chan struct{} // closed when what follows is set
+	runs  chan run      // to the goroutine that copies them; nil: Add does
+	done  chan struct{} // closed when columns, err and caught are set
 
+	copied  assembly // the rows so far
 	columns *geoarrow.Columns
 	err     error
 	caught  caught
@@ -154,10 +159,13 @@ func (b *Batcher) begin(p Part, i int) error {
 	}
 	b.open = &batch{
 		span: Span{From: p.Starts[i], Row: b.row, Inside: true, State: p.State}, from: b.place(&p, i), names: names{ids: map[geoarrow.ColumnID]struct{}{}},
-		runs: make(chan run, 1), done: make(chan struct{}),
+		done: make(chan struct{}), copied: assembly{Batcher: b, memory: &geoarrow.Arena{Late: true}},
 	}
 	b.waiting = append(b.waiting, b.open)
-	go b.assemble(b.open)
+	if !b.Inline {
+		b.open.runs = make(chan run, 1)
+		go b.open.assemble()
+	}
 	return nil
 }
 
@@ -185,6 +193,10 @@ func (b *Batcher) give(p *heldPart, from, to int) error {
 		return err
 	}
 	p.uses.Add(1)
+	if b.Inline {
+		b.open.add(r)
+		return nil
+	}
 	taken := timeline.Of(b.ctx).Begin("wait for a batch to take rows", b.open.span.From)
 	b.open.runs <- r
 	taken()
@@ -193,8 +205,14 @@ func (b *Batcher) give(p *heldPart, from, to int) error {
 
 // end closes the open chunk.
 func (b *Batcher) end() {
-	close(b.open.runs)
+	c := b.open
 	b.open = nil
+	if c.runs != nil {
+		close(c.runs)
+		return
+	}
+	defer close(c.done)
+	c.finish()
 }
 
 // Finish ends the last chunk and waits for all of them.
@@ -207,6 +225,9 @@ func (b *Batcher) Finish() error {
 
 // Close waits for the goroutines. Without Finish before it, rows are lost.
 func (b *Batcher) Close() {
+	if b.Inline {
+		return
+	}
 	if b.open != nil {
 		b.end()
 	}

@@ -33,6 +33,7 @@ type sheet struct {
 	reread  func() error
 	lent    []*atomic.Int32 // how often each part was released
 	halfway int             // parts behind it are not given; 0: all are
+	inline  bool            // the Batcher's Inline
 }
 
 // randomSheet has rows whose kinds of values change now and then, so that parts differ in types, columns and kinds of geometry.
@@ -276,6 +277,7 @@ func (s *sheet) Parse(ctx context.Context, src *source.File, req Request, emit f
 		return Summary{}, s.parseSpan(req.Span, emit)
 	}
 	b := NewBatcher(ctx, s, src, 0, s.end, req.Limits, emit)
+	b.Inline = s.inline
 	defer b.Close()
 	var text []geoarrow.ColumnID
 	for i, from := range s.bounds {
@@ -413,7 +415,7 @@ func TestBatcher(t *testing.T) {
 			s.check(whole, limits)
 			for range 3 {
 				s.cut(r, 1+r.IntN(40))
-				s.learns = r.IntN(2) == 0
+				s.learns, s.inline = r.IntN(2) == 0, r.IntN(2) == 0
 				limits.Workers = 1 + r.IntN(16)
 				table, err := s.read(limits)
 				if err != nil {
@@ -565,38 +567,41 @@ func TestBatcherEnds(t *testing.T) {
 		{name: "close without finish", change: func(s *sheet) { s.halfway = 5 }},
 		{name: "close without a part", change: func(s *sheet) { s.bounds = nil }},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			for _, workers := range []int{1, 2, 16} {
-				for _, rows := range []int{3, 8, 11, 100} {
-					for at := range 4 {
-						synctest.Test(t, func(t *testing.T) {
-							s := mixedSheet(t)
-							if c.change != nil {
-								c.change(s)
-							}
-							emitted, want := 0, c.want
-							emit := func(Chunk) error {
-								if emitted++; c.refuses && emitted == at+1 {
-									return errTake
+		for _, inline := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, inline %v", c.name, inline), func(t *testing.T) {
+				for _, workers := range []int{1, 2, 16} {
+					for _, rows := range []int{3, 8, 11, 100} {
+						for at := range 4 {
+							synctest.Test(t, func(t *testing.T) {
+								s := mixedSheet(t)
+								s.inline = inline
+								if c.change != nil {
+									c.change(s)
 								}
-								return nil
-							}
-							if c.refuses && at*rows >= len(s.rows) {
-								want = nil
-							}
-							panicked, err := caughtParse(s, Limits{BatchRows: rows, Workers: workers}, emit)
-							switch {
-							case c.panics != (panicked != nil) || c.panics && !strings.HasPrefix(fmt.Sprint(panicked), "a reader\n"):
-								t.Errorf("%d workers, batches of %d rows: panic %v", workers, rows, panicked)
-							case !errors.Is(err, want):
-								t.Errorf("%d workers, batches of %d rows: error %v, want %v", workers, rows, err, want)
-							}
-							s.checkReleased()
-						})
+								emitted, want := 0, c.want
+								emit := func(Chunk) error {
+									if emitted++; c.refuses && emitted == at+1 {
+										return errTake
+									}
+									return nil
+								}
+								if c.refuses && at*rows >= len(s.rows) {
+									want = nil
+								}
+								panicked, err := caughtParse(s, Limits{BatchRows: rows, Workers: workers}, emit)
+								switch {
+								case c.panics != (panicked != nil) || c.panics && !strings.HasPrefix(fmt.Sprint(panicked), "a reader"):
+									t.Errorf("%d workers, batches of %d rows: panic %v", workers, rows, panicked)
+								case !errors.Is(err, want):
+									t.Errorf("%d workers, batches of %d rows: error %v, want %v", workers, rows, err, want)
+								}
+								s.checkReleased()
+							})
+						}
 					}
 				}
-			}
-		})
+			})
+		}
 	}
 }
 

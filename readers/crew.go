@@ -43,28 +43,3 @@ func (c *caught) repeat() {
 		panic(c.what)
 	}
 }
-
-// crew is some goroutines that do what they are given, each with a tool of its own.
-type crew[T any] struct {
-	tasks chan func(T)
-	wg    sync.WaitGroup
-}
-
-// newCrew starts a goroutine for each tool. So many tasks may wait.
-func newCrew[T any](tools []T, waiting int) *crew[T] {
-	c := &crew[T]{tasks: make(chan func(T), waiting)}
-	for _, tool := range tools {
-		c.wg.Go(func() {
-			for task := range c.tasks {
-				task(tool)
-			}
-		})
-	}
-	return c
-}
-
-// close waits for the tasks.
-func (c *crew[T]) close() {
-	close(c.tasks)
-	c.wg.Wait()
-}

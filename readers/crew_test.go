@@ -4,7 +4,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 )
 
 func TestInParallel(t *testing.T) {
@@ -29,31 +28,6 @@ func TestInParallelPanics(t *testing.T) {
 	inParallel(4, func() {
 		if calls.Add(1) == 3 {
 			panic("the third")
-		}
-	})
-}
-
-// TestCrew: each goroutine has a tool of its own, tasks wait for a goroutine that is free, and close waits for all of them.
-func TestCrew(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // which waits for all goroutines
-		c := newCrew([]*int{new(int), new(int), new(int)}, 8)
-		var began atomic.Int32
-		gate := make(chan struct{})
-		for range 8 {
-			c.tasks <- func(tool *int) {
-				*tool++ // the race detector says if two have it
-				began.Add(1)
-				<-gate
-			}
-		}
-		synctest.Wait()
-		if began.Load() != 3 {
-			t.Errorf("%d tasks began, want 3", began.Load())
-		}
-		close(gate)
-		c.close()
-		if n := began.Load(); n != 8 {
-			t.Errorf("%d tasks began, want 8", n)
 		}
 	})
 }

@@ -3,7 +3,7 @@ package readers
 import (
 	"context"
 	"math"
-	"sync/atomic"
+	"sync"
 
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/timeline"
@@ -62,74 +62,94 @@ func (p *Parts) Read(ctx context.Context, take func(Part) error) (end, row int64
 	return r.run()
 }
 
-// partsRun is one Read.
+// partsRun is one Read. Who has guessed a part and finds that its turn has come settles it, and those behind it that are there, while the others go on guessing: what is
+// taken then is still in the caches of the core that made it, and nobody waits for a goroutine that only hands on.
 type partsRun struct {
 	*Parts
-	ctx    context.Context
-	take   func(Part) error
-	crew   *crew[PartReader]
-	exact  PartReader // of this goroutine, made when a guess fails
+	ctx  context.Context
+	take func(Part) error
+
+	mu       sync.Mutex
+	changed  sync.Cond
+	begun    int64          // parts that somebody guesses, or did
+	settled  int64          // parts that were taken or read again
+	guessed  map[int64]Part // parts whose turn has not come
+	settling bool           // somebody does, who alone may touch what stands below
+	blind    bool           // nobody guesses any more
+	over     bool           // nothing is left to do
+
+	exact  PartReader // made when a guess fails
 	at     int64      // where the next row begins
 	row    int64      // its number
 	ended  bool
 	misses int
+	err    error
 }
 
 func (r *partsRun) run() (end, row int64, err error) {
-	ahead := r.Workers + 1
-	tools := make([]PartReader, r.Workers)
-	for i := range tools {
-		tools[i] = r.Reader()
+	r.changed.L = &r.mu
+	r.guessed = map[int64]Part{}
+	tools := make(chan PartReader, r.Workers)
+	for range r.Workers {
+		tools <- r.Reader()
 	}
-	r.crew = newCrew(tools, ahead)
-	parts := make(chan chan Part, ahead) // guesses under way, in order
-	bound := func(k int64) int64 {       // where part k is looked for; what begins behind the last such place is the last part's
-		if at := r.From + k*r.Size; at < r.To {
-			return at
-		}
-		return math.MaxInt64
-	}
-	var over atomic.Bool
 	defer func() {
-		over.Store(true)
-		r.crew.close()
-		close(parts)
-		for guess := range parts { // of no use any more
-			part := <-guess
+		for _, part := range r.guessed { // of no use any more
 			part.release()
 		}
 	}()
-	for done, begun := int64(0), int64(0); !r.ended; done++ {
-		for ; begun < done+int64(ahead) && bound(begun) < r.To && r.misses < mostMisses; begun++ {
-			guess := make(chan Part, 1)
-			from, stop := bound(begun), bound(begun+1)
-			r.crew.tasks <- func(reader PartReader) {
-				if over.Load() {
-					guess <- Part{Failed: true}
-					return
-				}
-				guess <- guarded(reader, from, stop)
-			}
-			parts <- guess
-		}
-		var part Part
-		if begun > done {
-			come := timeline.Of(r.ctx).Begin("wait for the next part", bound(done))
-			part = <-<-parts
-			come()
-		} else {
-			part.Failed = true
-		}
-		stop := bound(done + 1)
-		if r.at >= stop { // one row is longer than the part
-			part.release()
-			continue
-		}
-		if err := r.settle(part, stop); err != nil {
-			return 0, 0, err
-		}
+	inParallel(r.Workers, func() { r.work(<-tools) })
+	if r.err != nil {
+		return 0, 0, r.err
 	}
 	return r.at, r.row, nil
+}
+
+// bound is where part k is looked for; what begins behind the last such place is the last part's.
+func (r *partsRun) bound(k int64) int64 {
+	if at := r.From + k*r.Size; at < r.To {
+		return at
+	}
+	return math.MaxInt64
+}
+
+// work is what each worker does.
+func (r *partsRun) work(reader PartReader) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for !r.over {
+		switch {
+		case r.due():
+			r.settleNext()
+		case r.guessable() && r.begun <= r.settled+int64(r.Workers):
+			r.guessNext(reader)
+		default:
+			waited := timeline.Of(r.ctx).Begin("wait for the parts before", r.bound(r.settled))
+			r.changed.Wait()
+			waited()
+		}
+	}
+}
+
+// guessable reports whether there is a part that somebody should guess.
+func (r *partsRun) guessable() bool { return !r.blind && r.bound(r.begun) < r.To }
+
+// due reports whether a part is to be settled and nobody does: one that is there, or that nobody will guess.
+func (r *partsRun) due() bool {
+	if r.settling {
+		return false
+	}
+	_, there := r.guessed[r.settled]
+	return there || r.begun == r.settled && !r.guessable()
+}
+
+func (r *partsRun) guessNext(reader PartReader) {
+	k := r.begun
+	r.begun++
+	r.mu.Unlock()
+	part := guarded(reader, r.bound(k), r.bound(k+1))
+	r.mu.Lock()
+	r.guessed[k] = part
 }
 
 // guarded is a Guess that took nothing if it panics: then the part is read again where a panic can be dealt with.
@@ -142,10 +162,36 @@ func guarded(reader PartReader, from, stop int64) (part Part) {
 	return reader.Guess(from, stop)
 }
 
+// settleNext settles the part whose turn it is.
+func (r *partsRun) settleNext() {
+	k := r.settled
+	part, there := r.guessed[k]
+	if !there {
+		part.Failed = true
+		r.begun++
+	}
+	delete(r.guessed, k)
+	r.settling = true
+	r.mu.Unlock()
+	failed := true // or it panics
+	defer func() {
+		r.mu.Lock()
+		r.settling, r.blind, r.over = false, r.misses >= mostMisses, failed || r.ended
+		r.settled++
+		r.changed.Broadcast()
+	}()
+	r.err = r.settle(part, r.bound(k+1))
+	failed = r.err != nil
+}
+
 // settle takes the part up to stop: as it was guessed, if that is right, else read again. One that ended early, because its rows grew too large, is followed by
 // others up to there.
 func (r *partsRun) settle(part Part, stop int64) error {
-	if part.Failed || part.Start != r.at {
+	switch {
+	case r.at >= stop: // one row is longer than the part
+		part.release()
+		return nil
+	case part.Failed || part.Start != r.at:
 		r.misses++
 		part.release()
 		return r.read(stop)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -402,7 +403,7 @@ func TestPartsAtRandom(t *testing.T) {
 			o := test.run(ctx)
 			test.check(o)
 			switch {
-			case p.panics >= 0 && o.panicked != "a row":
+			case p.panics >= 0 && !strings.HasPrefix(fmt.Sprint(o.panicked), "a row"):
 				t.Errorf("seed %d: %+v: got the panic %v, want that of a row", seed, *p, o.panicked)
 			case p.panics < 0 && o.panicked != nil:
 				t.Errorf("seed %d: %+v: panic: %v", seed, *p, o.panicked)

@@ -27,6 +27,7 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 		rows = true
 		return emit(chunk)
 	})
+	batcher.Inline = c.device == nil
 	defer batcher.Close()
 	if c.header.Records > 0 {
 		skipped := sum.Skipped

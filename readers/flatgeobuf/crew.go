@@ -25,6 +25,7 @@ func newCrew(ctx context.Context, c cpu, req readers.Request, lead *scanner, fro
 	w.sinks.New = func() *sink { return newSink(lead.header, c.layout.Columns) }
 	w.sinks.Learn(lead.sink.Text)
 	w.batcher = readers.NewBatcher(ctx, c, lead.Src, req.Span.Row, lead.End, req.Limits, lead.emit)
+	w.batcher.Inline = true
 	return w
 }
 

@@ -32,6 +32,7 @@ func (c cpu) crew(ctx context.Context, src *source.File, req readers.Request, le
 	}
 	w.sinks.New = func() *sink { return newSink(c.layout.Columns) }
 	w.batcher = readers.NewBatcher(ctx, c, src, req.Span.Row, req.Span.To, req.Limits, lead.emit)
+	w.batcher.Inline = w.cards == nil
 	lead.limits = lead.limits.Unbatched()
 	lead.stop = req.Span.From + min(lead.limits.PartBytes, rows.LeadBytes)
 	lead.sink = w.sinks.Take()

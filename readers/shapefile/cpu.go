@@ -95,6 +95,7 @@ func (j *job) all(emit func(readers.Chunk) error) (readers.Summary, error) {
 		empty = false
 		return emit(c)
 	})
+	batcher.Inline = true
 	defer batcher.Close()
 	row := int64(0) // of the next record
 	parts := readers.Parts{

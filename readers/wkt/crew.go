@@ -31,6 +31,7 @@ func newCrew(ctx context.Context, c cpu, req readers.Request, lead *scanner, fro
 	}
 	w.sinks.New = rows.NewSink
 	w.batcher = readers.NewBatcher(ctx, c, lead.Src, req.Span.Row, req.Span.To, req.Limits, lead.emit)
+	w.batcher.Inline = w.cards == nil
 	return w
 }
 
