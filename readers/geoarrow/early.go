@@ -46,8 +46,8 @@ func (b *GeometryBuilder) appendEarly() {
 		case GeometryCollection:
 			e.wkb = append(e.wkb, b.wkb[s.C0:s.C1]...)
 		default:
-			start := len(e.wkb)
-			e.wkb = slices.Grow(e.wkb, s.wkbSize())[:start+s.wkbSize()]
+			start, size := len(e.wkb), s.wkbSize()
+			e.wkb = slices.Grow(e.wkb, size)[:start+size]
 			s.putWKB(e.wkb[start:])
 		}
 		if len(e.wkb) > math.MaxInt32 {

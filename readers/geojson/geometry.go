@@ -54,22 +54,40 @@ var spacedOpenings = [...]string{
 	geoarrow.GeometryCollection: "",
 }
 
-// opening looks for the usual beginning of a geometry at p: that of the last geometry's kind, then the others.
+// opening looks for the usual beginning of a geometry at p.
 func (s *scanner) opening(p int) (k geoarrow.Kind, end int) {
-	if lit := openings[s.lastKind]; lit != "" && s.Has(p, lit) {
-		return s.lastKind, p + len(lit)
-	}
-	list := &openings
+	list, name := &openings, p+len(`{"type":"`)
 	if s.At(p+1) == ' ' {
-		list = (*[len(openings)]string)(&spacedOpenings)
+		list, name = (*[len(openings)]string)(&spacedOpenings), p+len(`{ "type": "`)
 	}
-	for k, lit := range list {
-		if lit != "" && s.Has(p, lit) {
-			s.lastKind = geoarrow.Kind(k)
-			return geoarrow.Kind(k), p + len(lit)
-		}
+	k = s.likelyKind(name)
+	if lit := list[k]; lit != "" && s.Has(p, lit) {
+		s.lastKind = k
+		return k, p + len(lit)
 	}
 	return geoarrow.NoKind, p
+}
+
+// likelyKind is the only kind whose name may stand at p, as far as the letters that tell the names apart say, or NoKind.
+func (s *scanner) likelyKind(p int) geoarrow.Kind {
+	switch s.At(p) {
+	case 'P':
+		if s.At(p+len("Po")) == 'i' {
+			return geoarrow.Point
+		}
+		return geoarrow.Polygon
+	case 'L':
+		return geoarrow.LineString
+	case 'M':
+		switch p += len("Multi"); {
+		case s.At(p) == 'L':
+			return geoarrow.MultiLineString
+		case s.At(p+len("Po")) == 'i':
+			return geoarrow.MultiPoint
+		}
+		return geoarrow.MultiPolygon
+	}
+	return geoarrow.NoKind
 }
 
 // members are what a geometry object said so far. Where a member is repeated the last one counts.
