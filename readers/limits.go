@@ -29,7 +29,7 @@ const (
 	DefaultMaxDepth        = 1_024
 	DefaultMaxFeatureBytes = 512 << 20
 	DefaultBatchBytes      = 512 << 20
-	DefaultPartBytes       = 1 << 20
+	DefaultPartBytes       = 512 << 10
 	DefaultMemory          = 2 << 30
 )
 

@@ -91,9 +91,10 @@ func (b *GeometryBuilder) Expect(times float64) Sizes {
 		wkb:       [2]int{grown(len(b.wkb)), grown(len(b.early.wkb))},
 	}
 	if b.early.rows > 0 { // positions are gone again and again
-		s.ordinates = [4]int{cap(b.X), cap(b.Y), cap(b.Z), cap(b.M)}
-		s.ends = [4]int{cap(b.rings), cap(b.parts), cap(b.ends), s.ends[3]}
-		s.wkb[0] = cap(b.wkb)
+		some := func(room int) int { return max(room, min(int(float64(room)*times), earlyPositions*5/4)) }
+		s.ordinates = [4]int{some(cap(b.X)), some(cap(b.Y)), some(cap(b.Z)), some(cap(b.M))}
+		s.ends = [4]int{some(cap(b.rings)), some(cap(b.parts)), some(cap(b.ends)), s.ends[3]}
+		s.wkb[0] = some(cap(b.wkb))
 	}
 	return s
 }

@@ -12,7 +12,7 @@ func (b *GeometryBuilder) Finish() (*Geometry, error) {
 		return nil, b.err
 	}
 	kind, dim, uniform, nulls := b.survey()
-	if b.early.rows > 0 {
+	if b.early.rows > 0 || b.Memory.Lend && kind == NoKind && nulls < len(b.kinds) { // whose memory serves again
 		return b.finishEarly(dim, nulls)
 	}
 	g := &Geometry{Rows: len(b.kinds), Kind: kind, Dim: dim, Nulls: nulls, Valid: b.validity(nulls)}

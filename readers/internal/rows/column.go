@@ -45,6 +45,7 @@ type Column struct {
 	Ends     []int32 // of texts in Text, of lists in elements; from 0
 	TextEnds []int32 // of the elements of StoreTexts in Text; from 0
 	Text     []byte
+	narrow   []int32 // of a lent chunk, by narrowed
 
 	Rounded  Tally // integers that floats could not hold
 	Replaced Tally // characters of texts that became U+FFFD

@@ -53,15 +53,28 @@ func (c *Column) values(mem *geoarrow.Arena, t arrow.DataType) []byte {
 		}
 		return packed
 	case arrow.INT32:
-		narrow := geoarrow.Alloc[int32](mem, len(c.Ints))[:len(c.Ints)]
-		for i, v := range c.Ints {
-			narrow[i] = int32(v)
-		}
-		return geoarrow.AsBytes(narrow)
+		return geoarrow.AsBytes(c.narrowed(mem))
 	case arrow.FLOAT64:
 		return geoarrow.AsBytes(geoarrow.HandOver(mem, &c.Floats))
 	}
 	return geoarrow.AsBytes(geoarrow.HandOver(mem, &c.Ints))
+}
+
+// narrowed is Ints as int32. Where the chunk is lent its memory serves the next one too.
+func (c *Column) narrowed(mem *geoarrow.Arena) []int32 {
+	n := len(c.Ints)
+	narrow := c.narrow
+	if !mem.Lend || n > cap(narrow) {
+		narrow = geoarrow.Alloc[int32](mem, n)
+	}
+	if mem.Lend {
+		c.narrow = narrow
+	}
+	narrow = narrow[:n]
+	for i, v := range c.Ints {
+		narrow[i] = int32(v)
+	}
+	return narrow
 }
 
 // finishText turns texts to dates and times where all are, unless they are wanted as text.
