@@ -19,6 +19,7 @@ type cpu struct {
 	dialect   *dialect
 	columns   readers.Projection
 	readBytes int            // read at a time; 0: window.Bytes
+	single    bool           // records are read one by one, none in blocks
 	device    *device.Engine // that has cards read chunks of records, or nil
 }
 
@@ -68,6 +69,9 @@ func (c cpu) scanner(req readers.Request) *scanner {
 	s := &scanner{limits: req.Limits.WithDefaults(), stop: math.MaxInt64}
 	s.text.dialect, s.text.decoder = c.dialect, newDecoder(c.dialect.charset)
 	s.wkt.MaxDepth = s.limits.MaxDepth
+	if c.single {
+		s.single = math.MaxInt
+	}
 	if c.dialect.skipErrors {
 		s.probe = newSink(c.dialect, c.columns)
 	}

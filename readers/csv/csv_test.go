@@ -10,6 +10,7 @@ import (
 var variants = []readertest.Variant{
 	{Name: "windows", Parser: csv.Windowed},
 	{Name: "workers", Parser: csv.Parallel},
+	{Name: "records", Parser: csv.Single},
 }
 
 func TestGolden(t *testing.T) { readertest.Run(t, csv.Format(), variants...) }

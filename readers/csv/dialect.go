@@ -38,7 +38,7 @@ const (
 	classPlain     class = 0
 	classDelimiter class = 1 << iota
 	classLineEnd
-	classQuote
+	classQuote // the highest one
 )
 
 // endsField is the classes of what may stand behind a field.

@@ -10,6 +10,11 @@ func Windowed(l readers.Layout, readBytes int) readers.Parser {
 	return readertest.Limited(cpu{dialect: l.Dialect.(*dialect), columns: l.Columns, readBytes: readBytes}, 1, 0)
 }
 
+// Single is Windowed without blocks: records are read one by one.
+func Single(l readers.Layout, readBytes int) readers.Parser {
+	return readertest.Limited(cpu{dialect: l.Dialect.(*dialect), columns: l.Columns, readBytes: readBytes, single: true}, 1, 0)
+}
+
 // Parallel is the CPU engine with several workers, each of which reads partBytes in one go.
 func Parallel(l readers.Layout, partBytes int) readers.Parser {
 	return readertest.Limited(cpu{dialect: l.Dialect.(*dialect), columns: l.Columns}, 2+partBytes%3, max(partBytes, 1))

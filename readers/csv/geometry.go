@@ -48,19 +48,24 @@ func (s *scanner) ordinate(o *ordinate, p int) int {
 // geometryCell reads the field at p into the geometry at hand, which stays open.
 func (s *scanner) geometryCell(p int) int {
 	field, end := s.text.cell(p)
-	if end < 0 {
+	if end < 0 || !s.readGeometry(field) {
 		return -1
 	}
+	return end
+}
+
+// readGeometry reads a field into the geometry at hand, which stays open. It reports false with a fault.
+func (s *scanner) readGeometry(field cell) bool {
 	s.kind, s.own = geoarrow.NoKind, 0
 	b := s.raw(field)
 	if field.high || field.doubled {
 		var ok bool
 		if b, ok = s.bytes(field); !ok {
-			return -1
+			return false
 		}
 	}
 	if nullLike(trim(b)) {
-		return end
+		return true
 	}
 	srid, err := int32(0), error(nil)
 	if s.geometry == wkbCells {
@@ -70,12 +75,14 @@ func (s *scanner) geometryCell(p int) int {
 		g, err = s.wkt.Read(&s.sink.Geom, &s.sink.Shapes, b)
 		s.kind, srid = g.Kind, g.SRID
 	}
-	if e := (*wkt.CellError)(nil); errors.As(err, &e) {
+	if err != nil {
+		e := (*wkt.CellError)(nil)
+		errors.As(err, &e) // there is no other
 		s.fault = fault{pos: s.inFile(field, e.Offset), want: e.Err.Error(), bare: true, depth: e.Depth}
-		return -1
+		return false
 	}
 	s.own, s.ownAt = srid, field.from
-	return end
+	return true
 }
 
 // readWKB reads hexadecimal digits, with blanks around them.
@@ -89,7 +96,9 @@ func (s *scanner) readWKB(b []byte) (srid int32, err error) {
 	}
 	s.wkb = geoarrow.WKBDecoder{}
 	kind, id, err := s.wkb.Read(&s.sink.Geom, s.hex)
-	if e := (*geoarrow.WKBError)(nil); errors.As(err, &e) {
+	if err != nil {
+		e := (*geoarrow.WKBError)(nil)
+		errors.As(err, &e) // there is no other
 		return 0, fail(2*e.Offset, e.What)
 	}
 	if id > math.MaxInt32 {

@@ -15,7 +15,7 @@ func (s *scanner) parse(p int) int {
 		var end int
 		switch u := s.fields[i]; u {
 		case useAttribute:
-			end = s.attribute(s.sink.columns[i], p)
+			end = s.attribute(s.sink.columns[i], s.sink.Rows, p)
 		case useX:
 			end = s.ordinate(&s.x, p)
 		case useY:
@@ -91,7 +91,7 @@ func (s *scanner) absent(from int) {
 // geometryField reads field i at p, which is a geometry, or an attribute as well.
 func (s *scanner) geometryField(u use, i, p int) int {
 	if u&useAttribute != 0 {
-		if end := s.attribute(s.sink.columns[i], p); end < 0 {
+		if end := s.attribute(s.sink.columns[i], s.sink.Rows, p); end < 0 {
 			return -1
 		}
 	}
@@ -104,15 +104,15 @@ func (s *scanner) geometryField(u use, i, p int) int {
 	return s.geometryCell(p)
 }
 
-// attribute reads the field at p as the value of a column. What the values of the column so far were is tried first, straight from the window.
-func (s *scanner) attribute(c *rows.Column, p int) int {
+// attribute reads the field at p as the value of a column in a row. What the values of the column so far were is tried first, straight from the window.
+func (s *scanner) attribute(c *rows.Column, row, p int) int {
 	if s.class[s.At(p)]&endsField != 0 {
 		return p
 	}
 	if c.Unread {
 		return s.passField(p)
 	}
-	if row := s.sink.Rows; c.N != row {
+	if c.N != row {
 		c.Pad(row)
 	}
 	switch c.Store {
@@ -167,13 +167,13 @@ func (s *scanner) passField(p int) int {
 	return end
 }
 
-// appendShort appends text, behind which 16 bytes can be read.
+// appendShort appends text, behind which 32 bytes can be read.
 func appendShort(dst, text []byte) []byte {
 	n, k := len(dst), len(text)
-	if k > 16 || cap(dst)-n < 16 {
+	if k > 32 || cap(dst)-n < 32 {
 		return append(dst, text...)
 	}
-	*(*[16]byte)(dst[n : n+16]) = [16]byte(text[:16])
+	*(*[32]byte)(dst[n : n+32]) = [32]byte(text[:32])
 	return dst[:n+k]
 }
 

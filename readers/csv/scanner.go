@@ -6,6 +6,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/fields"
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 	"github.com/vibeflight/vibeflight/readers/source"
 	"github.com/vibeflight/vibeflight/readers/wkt"
@@ -30,6 +31,10 @@ type scanner struct {
 	row      int64 // number of the record at hand
 	first    int64 // offset of the first one of the chunk, be it left out or not
 	firstRow int64 // and its number
+
+	index  *fields.Index // of the block at hand
+	single int           // how many records are read one by one before the next block
+	misses int           // blocks in a row that had no record
 
 	reached int // how many fields of the record at hand were begun
 
@@ -97,7 +102,9 @@ func (s *scanner) records(p int) bool {
 		if s.sink.Rows == 0 && s.sink.Skipped.Count == 0 {
 			s.first, s.firstRow = at, s.row
 		}
-		if p = s.record(p); p < 0 {
+		if end := s.block(p); end > p {
+			p = end
+		} else if p = s.record(p); p < 0 {
 			return false
 		}
 	}

@@ -61,6 +61,7 @@ func sweepOne(t testing.TB, d sweepDocument) bool {
 	}
 	readertest.Same(t, f, in, d.windows, variants[0])
 	readertest.Same(t, f, in, d.parts, variants[1])
+	readertest.Same(t, f, in, d.windows, variants[2])
 	return err == nil
 }
 

@@ -198,6 +198,27 @@ func (b *GeometryBuilder) End(k Kind) {
 	}
 }
 
+// Points ends a row for each of so many positions, of which it is a Point. No geometry is at hand.
+func (b *GeometryBuilder) Points(x, y []float64) {
+	if b.Unread {
+		for range x {
+			b.Null()
+		}
+		return
+	}
+	n := len(b.X)
+	b.X, b.Y = append(b.X, x...), append(b.Y, y...)
+	b.kinds, b.ends = slices.Grow(b.kinds, len(x)), slices.Grow(b.ends, len(x))
+	for i := range x {
+		b.kinds = append(b.kinds, MakeRowKind(Point, XY))
+		b.ends = append(b.ends, int32(n+i+1))
+	}
+	b.endRow()
+	if len(b.X) >= b.early.look {
+		b.writeEarly()
+	}
+}
+
 // Undo forgets what was added since the last End of a row: the geometry at hand, with all open collections.
 func (b *GeometryBuilder) Undo() {
 	m := b.mark

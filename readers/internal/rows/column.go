@@ -102,13 +102,7 @@ func (c *Column) Pad(row int) {
 		return
 	}
 	if c.nulls == 0 {
-		c.valid = c.valid[:0]
-		for k := 0; k < c.N; k += 8 {
-			c.valid = append(c.valid, 0xFF)
-		}
-		if c.N&7 != 0 {
-			c.valid[len(c.valid)-1] = 1<<(c.N&7) - 1
-		}
+		c.allValid()
 	}
 	c.nulls += row - c.N
 	for ; c.N < row; c.N++ {

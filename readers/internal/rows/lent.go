@@ -118,11 +118,16 @@ const lentCells = 1 << 22
 
 // Full reports whether the rows so far have so many cells that no row may follow in the chunk at hand, wherever it was to end: a part is full early, and
 // a batch when it is beyond the limits, which Emit says then.
-func (k *Sink) Full(limits *readers.Limits) bool {
+func (k *Sink) Full(limits *readers.Limits) bool { return k.full(limits, k.Rows) }
+
+// FullWith is Full behind so many rows more.
+func (k *Sink) FullWith(limits *readers.Limits, more int) bool { return k.full(limits, k.Rows+more) }
+
+func (k *Sink) full(limits *readers.Limits, rows int) bool {
 	if k.memory.Lend {
-		return k.Rows > 0 && k.Rows*len(k.Order) >= lentCells
+		return rows > 0 && rows*len(k.Order) >= lentCells
 	}
-	return !limits.Fits(k.Rows, len(k.Order))
+	return !limits.Fits(rows, len(k.Order))
 }
 
 // Reserve makes room for a chunk of times as many rows as there are.

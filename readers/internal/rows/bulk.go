@@ -1,0 +1,34 @@
+package rows
+
+import "math/bits"
+
+// FilledMany counts n values, 64 at most, that were appended. Those are null whose bit in valid is not set, the first one lowest: what was appended for them stands
+// under a null.
+func (c *Column) FilledMany(n int, valid uint64) {
+	nulls := n - bits.OnesCount64(valid)
+	if nulls > 0 && c.nulls == 0 {
+		c.allValid()
+	}
+	if c.nulls += nulls; c.nulls > 0 {
+		shift := c.N & 7
+		if shift > 0 {
+			c.valid[len(c.valid)-1] |= byte(valid << shift)
+			valid >>= 8 - shift
+		}
+		for size := (c.N + n + 7) / 8; len(c.valid) < size; valid >>= 8 {
+			c.valid = append(c.valid, byte(valid))
+		}
+	}
+	c.N += n
+}
+
+// allValid begins the validity of rows none of which is null so far.
+func (c *Column) allValid() {
+	c.valid = c.valid[:0]
+	for k := 0; k < c.N; k += 8 {
+		c.valid = append(c.valid, 0xFF)
+	}
+	if c.N&7 != 0 {
+		c.valid[len(c.valid)-1] = 1<<(c.N&7) - 1
+	}
+}
