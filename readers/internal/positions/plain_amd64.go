@@ -36,14 +36,24 @@ func readJSON(wide bool, g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, mo
 }
 
 // WKT adds to g up to most plain positions from text[p] on, count of them: "1.5 2.5,3.5 4.5)". Between the two numbers is one blank, between positions a comma
-// and at most one blank, behind the last one a bracket.
+// and at most one blank, behind the last one a bracket. text[p-1] must be readable.
 //
 //	end     with inside set a position that is not plain, else the comma or bracket behind one
 func WKT(g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, most int) (end, count int, inside bool) {
+	return readWKT(haveWide, g, text, p, most)
+}
+
+// readWKT is WKT with or without what haveWide says of the processor.
+func readWKT(wide bool, g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, most int) (end, count int, inside bool) {
 	reserve(g, most)
 	n := len(g.X)
 	xs, ys := unsafe.Pointer(unsafe.SliceData(g.X)), unsafe.Pointer(unsafe.SliceData(g.Y))
-	read, count, inside := plainWKT(constants, unsafe.Add(text, p), unsafe.Add(xs, 8*n), unsafe.Add(ys, 8*n), most)
+	var read int
+	if wide {
+		read, count, inside = wideWKT(wideConstants, unsafe.Add(text, p), unsafe.Add(xs, 8*n), unsafe.Add(ys, 8*n), most)
+	} else {
+		read, count, inside = plainWKT(constants, unsafe.Add(text, p), unsafe.Add(xs, 8*n), unsafe.Add(ys, 8*n), most)
+	}
 	g.X, g.Y = g.X[:n+count], g.Y[:n+count]
 	return p + read, count, inside
 }

@@ -11,7 +11,7 @@ import (
 var haveWide = Have && processor.X86.HasAVX512F && processor.X86.HasAVX512BW && processor.X86.HasAVX512DQ && processor.X86.HasAVX512VL &&
 	processor.X86.HasAVX512VBMI2
 
-// wideTables are the constants of wideJSON, at the offsets that it knows.
+// wideTables are the constants of wideJSON and wideWKT, at the offsets that they know.
 type wideTables struct {
 	zero, ten, minus, blank, point byte
 
@@ -27,6 +27,8 @@ type wideTables struct {
 	order    [8]int64      // of the numbers among eight lanes
 	fields   [4][32]uint64 // for each number and its length: its digits among 64, 16 for a number
 	powers   [17]float64   // for digits behind the point
+	lines    [16]byte      // expected in WKT
+	comma    byte
 }
 
 var wideConstants = makeWideTables()
@@ -34,9 +36,10 @@ var wideConstants = makeWideTables()
 func makeWideTables() *wideTables {
 	t := &wideTables{
 		zero: '0', ten: 10, minus: '-', blank: ' ', point: '.', pairs: [2]int8{10, 1}, fours: [2]int16{100, 1}, eights: [2]int16{10000, 1}, eight: 1e8, sign: 1 << 63,
-		order: [8]int64{0, 2, 4, 6, 0, 2, 4, 6},
+		order: [8]int64{0, 2, 4, 6, 0, 2, 4, 6}, comma: ',',
 	}
 	copy(t.expected[:], "[.,.],[.,.],[")
+	copy(t.lines[:], ". .,. .,")
 	for n := 2; n <= 15; n++ {
 		digits := uint64(1)<<16 - uint64(1)<<(16-n)
 		t.fields[0][n+2] = digits
@@ -57,3 +60,8 @@ func makeWideTables() *wideTables {
 //
 //go:noescape
 func wideJSON(t *wideTables, text, xs, ys unsafe.Pointer, room int) (read, count int, inside bool)
+
+// wideWKT is wideJSON for what plainWKT takes, with more than 8 digits before the point too. text[-1] must be readable.
+//
+//go:noescape
+func wideWKT(t *wideTables, text, xs, ys unsafe.Pointer, room int) (read, count int, inside bool)

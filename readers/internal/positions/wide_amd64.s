@@ -275,3 +275,200 @@ out:
 	MOVQ AX, count+48(FP)
 	VZEROUPPER
 	RET
+
+// Offsets of what wideWKT has beside.
+#define lines 1288
+#define comma 1304
+
+// LOADWKT is LOAD for WKT: a blank counts as something else, but for one behind a comma.
+//
+//	text   -84.9147001 26.9366934, -84.9147496 27.12, -84.91
+//	else      .       ,  .       ,    .       ,  .  ,    .
+//	       with a blank for the first and the third comma
+//	DX      3 before what ends one position, 4 where that is a comma, 7 and 8 for two
+#define LOADWKT \
+	VMOVDQU8      (SI), Z0; \
+	VPSUBB        Z16, Z0, Z1; \
+	VPCMPUB       $1, Z17, Z1, K1; \
+	VPCMPEQB      Z18, Z0, K2; \
+	VPCMPEQB      Z19, Z0, K3; \
+	VPCMPEQB      Z20, Z0, K4; \
+	VPTESTNMB     Z1, Z1, K5; \
+	VPCMPEQB      -1(SI), Z28, K6; \
+	KANDQ         K3, K6, K3; \
+	KORQ          K2, K3, K6; \
+	KORQ          K1, K6, K6; \
+	KNOTQ         K6, K6; \
+	VPCOMPRESSB.Z Z0, K6, Z2; \
+	VPCMPEQB      X21, X2, K7; \
+	KMOVQ         K6, R12; \
+	KMOVW         K7, DX; \
+	NOTL          DX; \
+	TZCNTL        DX, DX
+
+// ELSE gives R11 the index of a byte that is something else: the one whose bit of R11 is set, 64 if there is none.
+#define ELSE \
+	PDEPQ  R12, R11, R11; \
+	TZCNTQ R11, R11
+
+// func wideWKT(t *wideTables, text, xs, ys unsafe.Pointer, room int) (read, count int, inside bool)
+//
+// Numbers follow one another without a bracket, so that distances are shorter than those of wideJSON: where tables are read, what is added makes up for that.
+TEXT ·wideWKT(SB), NOSPLIT, $0-57
+	MOVQ         t+0(FP), R15
+	MOVQ         text+8(FP), SI
+	MOVQ         xs+16(FP), DI
+	MOVQ         ys+24(FP), R8
+	MOVQ         room+32(FP), CX
+	VPBROADCASTB zeros(R15), Z16
+	VPBROADCASTB tens(R15), Z17
+	VPBROADCASTB minus(R15), Z18
+	VPBROADCASTB blank(R15), Z19
+	VPBROADCASTB point(R15), Z20
+	VMOVDQU8     lines(R15), X21
+	VPBROADCASTW pairs(R15), Z22
+	VPBROADCASTD fours(R15), Z23
+	VPBROADCASTD eights(R15), Z24
+	VPBROADCASTQ eight(R15), Z25
+	VMOVDQU64    order(R15), Z26
+	VPBROADCASTQ sign(R15), Y27
+	VPBROADCASTB comma(R15), Z28
+	TESTQ        CX, CX
+	JLE          inside
+
+block:
+	LOADWKT
+	CMPQ DX, $8
+	JLT  few
+	CMPQ CX, $2
+	JLT  one
+	MOVL $0x80, R11 // to what ends the second position
+	ELSE
+
+two:
+	CHECK(4, one)
+	TZCNTQ  R13, AX         // point
+	FIND(R9)                // blank
+	FIND(R10)               // point
+	FIND(R14)               // comma
+	SUBQ    R9, AX
+	VMOVSD  powers(R15)(AX*8), X5
+	SUBQ    R14, R10
+	VMOVHPD powers(R15)(R10*8), X5, X5
+	CMPQ    R9, $16
+	JHI     one
+	MOVQ    first+8(R15)(R9*8), AX
+	SUBQ    R14, R9
+	CMPQ    R9, $-17
+	JLT     one
+	ORQ     second(R15)(R9*8), AX
+	FIND(R9)
+	FIND(R10)
+	SUBQ    R10, R9
+	VMOVSD  powers(R15)(R9*8), X6
+	SUBQ    R10, R14
+	CMPQ    R14, $-17
+	JLT     one
+	ORQ     third-16(R15)(R14*8), AX
+	FIND(R9)
+	FIND(R14)
+	SUBQ    R14, R9
+	VMOVHPD powers(R15)(R9*8), X6, X6
+	SUBQ    R10, R14
+	CMPQ    R14, $17
+	JHI     one
+	MOVQ    fourth(R15)(R14*8), R14
+	ORQ     AX, R14
+	CONVERT
+	VCVTQQ2PD    Y4, Y4
+	VINSERTF128  $1, X6, Y5, Y5
+	VDIVPD       Y5, Y4, Y4
+	VXORPD       Y27, Y4, K7, Y4
+	VPERMPD      $0xD8, Y4, Y4
+	VMOVUPD      X4, (DI)
+	VEXTRACTF128 $1, Y4, (R8)
+	ADDQ         $16, DI
+	ADDQ         $16, R8
+	SUBQ         $2, CX
+	CMPQ         DX, $8
+	JLT          behind
+
+another: // behind the comma at R11
+	TESTQ CX, CX
+	JEQ   behind
+	LEAQ  1(SI)(R11*1), SI
+	CMPB  (SI), $' '
+	JNE   block
+	INCQ  SI
+	JMP   block
+
+few:
+	CMPQ DX, $3
+	JLT  inside
+	CMPQ DX, $7
+	JNE  one
+	CMPQ CX, $2
+	JLT  one
+	MOVL $0x80, R11
+	ELSE
+	CMPQ R11, $64 // the block ends before what follows the second position
+	JEQ  one
+	CMPB (SI)(R11*1), $')'
+	JEQ  two
+
+one:
+	MOVL $8, R11
+	ELSE
+	CMPQ R11, $64
+	JEQ  inside
+	CMPQ DX, $3
+	JNE  single
+	CMPB (SI)(R11*1), $')'
+	JNE  inside
+
+single:
+	CHECK(2, inside)
+	TZCNTQ  R13, AX
+	FIND(R9)
+	FIND(R10)
+	FIND(R14)
+	SUBQ    R9, AX
+	VMOVSD  powers(R15)(AX*8), X5
+	SUBQ    R14, R10
+	VMOVHPD powers(R15)(R10*8), X5, X5
+	CMPQ    R9, $16
+	JHI     inside
+	MOVQ    first+8(R15)(R9*8), AX
+	SUBQ    R14, R9
+	CMPQ    R9, $-17
+	JLT     inside
+	MOVQ    second(R15)(R9*8), R14
+	ORQ     AX, R14
+	CONVERT
+	VCVTQQ2PD X4, X4
+	VDIVPD  X5, X4, X4
+	VXORPD  X27, X4, K7, X4
+	VMOVLPD X4, (DI)
+	VMOVHPD X4, (R8)
+	ADDQ    $8, DI
+	ADDQ    $8, R8
+	DECQ    CX
+	CMPQ    DX, $3
+	JNE     another
+
+behind:
+	ADDQ R11, SI
+	MOVB $0, inside+56(FP)
+	JMP  out
+
+inside:
+	MOVB $1, inside+56(FP)
+
+out:
+	SUBQ text+8(FP), SI
+	MOVQ SI, read+40(FP)
+	MOVQ room+32(FP), AX
+	SUBQ CX, AX
+	MOVQ AX, count+48(FP)
+	VZEROUPPER
+	RET
