@@ -29,7 +29,8 @@ type Index struct {
 	Doubled []uint32 // where, in quoted fields, stands the second of two quotes for one, and behind them one that no text reaches
 
 	masks  [Most / block]masks
-	starts [Most + 1 + 8]uint32 // 8 are written at a time
+	starts [Most + 1 + block]uint32 // a block's are written at a time
+	ends   [Most + block]uint32     // indices of starts of what stands behind a line end
 }
 
 // masks say what 64 bytes are, the first one in the lowest bit.
@@ -38,25 +39,58 @@ type masks struct{ delimiters, lineEnds, quotes, high uint64 }
 // Find finds the records of n bytes at text, Most at most, up to one that does not end in them, has another number of fields, or in which a quote stands where none may.
 // The first one begins at text. A quote of 0 is none.
 func (x *Index) Find(text unsafe.Pointer, n int, delimiter, quote byte, fields int) {
-	blocks := (n + block - 1) / block
-	find(&x.masks, text, blocks, delimiter, quote)
-	f := finder{Index: x, fields: uint32(fields), separator: 1}
-	x.Records, x.Doubled, x.High = x.Records[:0], x.Doubled[:0], false
+	x.find(haveWide, text, n, delimiter, quote, fields)
+}
+
+// find is Find with or without what haveWide says of the processor.
+func (x *Index) find(wide bool, text unsafe.Pointer, n int, delimiter, quote byte, fields int) {
+	f := finder{Index: x, carry: carry{separator: 1, quotes: ^uint64(0)}}
+	if quote == 0 {
+		f.quotes = 0
+	}
+	x.Doubled = x.Doubled[:0]
 	x.starts[0] = 0
-	for i := range blocks {
-		m := x.masks[i]
+	blocks := (n + block - 1) / block
+	if !wide {
+		find(&x.masks, text, blocks, delimiter, quote)
+	}
+	for i := 0; i < blocks; i++ {
+		m := &x.masks[i]
+		if wide {
+			if i += f.listWide(unsafe.Add(text, i*block), n/block-i, i*block, delimiter, quote); i == blocks {
+				break
+			}
+			m = &x.masks[0]
+			find(&x.masks, unsafe.Add(text, i*block), 1, delimiter, quote)
+		}
 		if left := n - i*block; left < block {
 			m.cut(left)
 		}
-		if quote == 0 {
-			m.quotes = 0
-		}
-		if !f.add(uint32(i*block), &m) {
+		if !f.add(uint32(i*block), m) {
 			break
 		}
 	}
+	x.High = f.high != 0
 	x.Doubled = append(x.Doubled, math.MaxUint32)
-	x.Starts, x.End = x.starts[:f.starts+1], int(x.starts[f.first])
+	x.list(x.ends[:f.lines], uint32(fields))
+	x.Starts = x.starts[:f.listed+1]
+}
+
+// list lists the records that the line ends end.
+func (x *Index) list(ends []uint32, fields uint32) {
+	records, first := x.Records[:0], uint32(0)
+	for _, next := range ends {
+		if next-first == 1 && x.starts[next] == x.starts[first]+1 { // a line of no bytes
+			first = next
+			continue
+		}
+		if next-first != fields {
+			break
+		}
+		records = append(records, first)
+		first = next
+	}
+	x.Records, x.End = records, int(x.starts[first])
 }
 
 // cut leaves the first n bytes.
@@ -71,11 +105,17 @@ func (m *masks) cut(n int) {
 // finder is one Find.
 type finder struct {
 	*Index
-	fields uint32
-	starts uint32 // how many fields ended
-	first  uint32 // index of Starts of the record at hand
+	carry
+}
 
-	// of the byte before the block, in the lowest bit, but for inside
+// carry is what the blocks so far say, at the offsets that assembly knows.
+type carry struct {
+	listed uint64 // how many fields ended
+	lines  uint64 // how many line ends are in ends
+	high   uint64 // some bits: a byte is no ASCII
+	quotes uint64 // all bits, none where there are no quotes
+
+	// Of the byte before the block, in the lowest bit, but for inside.
 	inside    uint64 // all bits: in quotes
 	separator uint64 // it is a delimiter or a line end
 	closing   uint64 // it is a quote that closes a field, or the first of two
@@ -89,49 +129,35 @@ type finder struct {
 //	opening   . 1 . . 1 . . . .     behind a separator, or behind a closing quote: two for one
 //	closing   . . . 1 . . 1 . .     before a separator, or before an opening quote
 func (f *finder) add(at uint32, m *masks) bool {
-	inside := prefixXor(m.quotes) ^ f.inside
+	quotes := m.quotes & f.quotes
+	inside := prefixXor(quotes) ^ f.inside
 	f.inside = uint64(int64(inside) >> 63)
-	opening, closing := m.quotes&inside, m.quotes&^inside
+	opening, closing := quotes&inside, quotes&^inside
 	separators := (m.delimiters | m.lineEnds) &^ inside
 	behindClosing := closing<<1 | f.closing
 	behindSeparator := separators<<1 | f.separator
 	f.closing, f.separator = closing>>63, separators>>63
-	if m.high != 0 {
-		f.High = true
-	}
+	f.high |= m.high
 	for doubled := opening & behindClosing; doubled != 0; doubled &= doubled - 1 {
 		f.Doubled = append(f.Doubled, at+uint32(bits.TrailingZeros64(doubled)))
 	}
-	wrong := opening&^(behindSeparator|behindClosing) | behindClosing&^(separators|m.quotes)
+	wrong := opening&^(behindSeparator|behindClosing) | behindClosing&^(separators|quotes)
 	if wrong != 0 {
 		separators &= wrong&-wrong - 1
 	}
-	f.list(at+1, separators)
+	out := f.starts[f.listed+1:]
+	for i, left := 0, separators; left != 0; i += 8 {
+		for k := range out[i : i+8] {
+			out[i+k] = at + 1 + uint32(bits.TrailingZeros64(left))
+			left &= left - 1
+		}
+	}
 	for ends := m.lineEnds & separators; ends != 0; ends &= ends - 1 {
-		next := f.starts + uint32(bits.OnesCount64(separators&(ends&-ends-1))) + 1
-		switch {
-		case next-f.first == 1 && f.Index.starts[next] == f.Index.starts[f.first]+1: // a line of no bytes
-		case next-f.first != f.fields:
-			f.starts = next
-			return false
-		default:
-			f.Records = append(f.Records, f.first)
-		}
-		f.first = next
+		f.ends[f.lines] = uint32(f.listed) + uint32(bits.OnesCount64(separators&(ends&-ends-1))) + 1
+		f.lines++
 	}
-	f.starts += uint32(bits.OnesCount64(separators))
+	f.listed += uint64(bits.OnesCount64(separators))
 	return wrong == 0
-}
-
-// list writes where what follows the separators begins: at plus the number of a bit.
-func (f *finder) list(at uint32, separators uint64) {
-	for i := f.starts + 1; separators != 0; i += 8 {
-		out := (*[8]uint32)(f.Index.starts[i:])
-		for k := range out {
-			out[k] = at + uint32(bits.TrailingZeros64(separators))
-			separators &= separators - 1
-		}
-	}
 }
 
 // prefixXor sets bit i where an odd number of the bits up to and with i are set.

@@ -1,6 +1,7 @@
 package fields
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -11,6 +12,17 @@ import (
 // TestFind looks for records in random text, most of it well formed, with commas, quotes and line ends at all places of a block: what it finds is what a reader of one
 // byte after the other finds.
 func TestFind(t *testing.T) {
+	for _, wide := range []bool{false, true} {
+		t.Run(fmt.Sprintf("wide=%v", wide), func(t *testing.T) {
+			if wide && !haveWide {
+				t.Skip("not on this processor")
+			}
+			testFind(t, wide)
+		})
+	}
+}
+
+func testFind(t *testing.T, wide bool) {
 	r := rand.New(rand.NewPCG(1, 1))
 	records, doubled := 0, 0
 	var x Index
@@ -21,7 +33,7 @@ func TestFind(t *testing.T) {
 		n := len(text)
 		padded := append(slices.Clone(text), []byte("\",\n")...)
 		padded = append(padded, make([]byte, Padding)...)
-		x.Find(unsafe.Pointer(unsafe.SliceData(padded)), n, ',', quote, count)
+		x.find(wide, unsafe.Pointer(unsafe.SliceData(padded)), n, ',', quote, count)
 		want := oneByOne(text, quote, count)
 		var got [][]uint32
 		for _, first := range x.Records {

@@ -8,3 +8,8 @@ import "unsafe"
 func find(out *[Most / block]masks, text unsafe.Pointer, blocks int, delimiter, quote byte) {
 	findPlain(out, text, blocks, delimiter, quote)
 }
+
+const haveWide = false
+
+// listWide is never called.
+func (f *finder) listWide(unsafe.Pointer, int, int, byte, byte) int { return 0 }
