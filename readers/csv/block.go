@@ -253,30 +253,34 @@ func (s *scanner) floats(c *rows.Column, i, p, r, most int) int {
 	return n
 }
 
-// texts reads texts.
+// texts reads values of a column of texts.
 func (s *scanner) texts(c *rows.Column, i, p, r, most int) {
 	x := s.index
-	from, _ := s.span(p, r, i)
-	k, _ := slices.BinarySearch(x.Doubled, uint32(from-p))
+	starts, records := x.Starts[i:], x.Records[r:r+most]
+	k, _ := slices.BinarySearch(x.Doubled, starts[records[0]])
 	doubled := x.Doubled[k:]
-	text, ends := c.Text, slices.Grow(c.Ends, most)
+	before := len(c.Ends)
+	c.Ends = slices.Grow(c.Ends, most)[:before+most]
+	text, ends := c.Text, c.Ends[before:]
 	var valid uint64
-	for n := range most {
-		if from, end := s.span(p, r+n, i); from < end {
+	for n, first := range records {
+		from, end := starts[first], starts[first+1]-1
+		if from < end {
 			valid |= 1 << n
-			for doubled[0] < uint32(from-p) {
+			for doubled[0] < from {
 				doubled = doubled[1:]
 			}
-			two := doubled[0] < uint32(end-p)
-			quotes := int(s.class[s.At(from)] / classQuote)
-			field := s.Text(from+quotes, end-quotes+number.Padding)[:end-from-2*quotes]
-			if two {
+			at := p + int(from)
+			quotes := int(s.class[s.At(at)] / classQuote)
+			size := int(end-from) - 2*quotes
+			field := s.Text(at+quotes, at+quotes+size+number.Padding)[:size]
+			if doubled[0] < end {
 				field = s.undouble(field)
 			}
 			text = appendShort(text, field)
 		}
-		ends = append(ends, int32(len(text)))
+		ends[n] = int32(len(text))
 	}
-	c.Text, c.Ends = text, ends
+	c.Text = text
 	c.FilledMany(most, valid)
 }
