@@ -17,7 +17,7 @@ type Conn struct {
 	conn    duckdb.Connection
 	options duckdb.ArrowOptions
 	rows    *Rows // of the statement that runs
-	call    *call // the latest
+	call    *call // under way; nil: there is none, and nothing of its context is held
 }
 
 // A call is a method of a connection or a statement while it runs: what DuckDB's threads call back belongs to it.
@@ -62,6 +62,8 @@ func (c *Conn) begin(ctx context.Context, crs crsNames) *call {
 	return c.call
 }
 
+func (c *Conn) end() { c.call = nil }
+
 // interruptAtEnd has the end of ctx end what runs on the connection. The caller calls what it gives before the connection does something else.
 func (c *Conn) interruptAtEnd(ctx context.Context) (stop func()) {
 	done := make(chan struct{})
@@ -83,6 +85,9 @@ func (c *Conn) letGo() {
 	duckdb.Prepare(c.conn, "", &none)
 	duckdb.DestroyPrepare(&none)
 }
+
+// Usable reports whether the connection's DuckDB is of use: a mistake of its own makes one refuse all that follows.
+func (c *Conn) Usable() bool { return !c.in.broken.Load() }
 
 // Close ends the connection, and what runs on it. Its statements have to be closed before.
 func (c *Conn) Close() {
@@ -113,6 +118,7 @@ func (c *Conn) run(statement string) error {
 // declare runs statements about views, whose names stand for nothing meanwhile.
 func (c *Conn) declare(statements ...string) error {
 	c.call = &call{ctx: context.Background(), declaring: true}
+	defer c.end()
 	for _, s := range statements {
 		if err := c.run(s); err != nil {
 			return err

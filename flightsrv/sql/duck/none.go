@@ -44,6 +44,9 @@ func (*Database) Connect() (*Conn, error) { return nil, ErrNoCgo }
 // Close ends it.
 func (*Conn) Close() {}
 
+// Usable is false.
+func (*Conn) Usable() bool { return false }
+
 // Use gives [ErrNoCgo].
 func (*Conn) Use(string) error { return ErrNoCgo }
 

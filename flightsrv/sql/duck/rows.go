@@ -212,6 +212,7 @@ func (r *Rows) Close() {
 	if c := r.statement.conn; c.rows == r {
 		c.rows = nil
 		c.letGo()
+		c.end()
 	}
 }
 

@@ -33,6 +33,7 @@ func (c *Conn) Prepare(ctx context.Context, query *Query) (*Statement, error) {
 	}
 	s := &Statement{conn: c, crs: make(crsNames)}
 	call := c.begin(ctx, s.crs)
+	defer c.end()
 	// The lookup of a geometry's reference system, when its type becomes one of Arrow, needs a transaction.
 	err := c.run("BEGIN")
 	if err == nil {

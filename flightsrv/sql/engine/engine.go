@@ -41,6 +41,7 @@ type Engine struct {
 	db     *duck.Database
 	beside *beside
 	views  views
+	spares spares
 	known  atomic.Pointer[names]
 	count  counters
 	info   func() Info
@@ -105,6 +106,7 @@ func (e *Engine) Close() error {
 	left := e.statements
 	e.statements = map[*Statement]struct{}{}
 	e.mu.Unlock()
+	e.spares.close()
 	for s := range left {
 		s.shut()
 	}

@@ -46,9 +46,7 @@ func TestPlain(t *testing.T) {
 		{"DESCRIBE grid", false},
 		{"EXPLAIN SELECT i FROM grid", false},
 	} {
-		w.engine.whole = true
-		want, wantErr := w.ask(c.query)
-		w.engine.whole = false
+		want, wantErr := w.askWhole(c.query)
 		got, err := w.ask(c.query)
 		if (err == nil) != (wantErr == nil) || !slices.Equal(got, want) {
 			t.Errorf("%s: %q, %v\nDuckDB %q, %v", c.query, got, err, want, wantErr)

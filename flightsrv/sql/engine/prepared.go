@@ -16,13 +16,17 @@ import (
 
 // prepared is a statement on a connection of its own: one run of it at a time.
 type prepared struct {
-	engine    *Engine
-	conn      *duck.Conn
-	statement *duck.Statement
-	relations map[string]*relation // by entry
-	filters   func(ctx context.Context) map[string]filter
-	taken     *taken            // nil: DuckDB makes the result
-	leases    map[string]*lease // of the time of preparing, until the first run has its own: what was parsed stays parsed; nil then
+	engine        *Engine
+	query, schema string
+	conn          *duck.Conn
+	parsed        *duck.Query
+	found, hidden []mention // what its names mean, and which must not mean anything
+	statement     *duck.Statement
+	relations     map[string]*relation // by entry
+	filters       func(ctx context.Context) map[string]filter
+	taken         *taken            // nil: DuckDB makes the result
+	leases        map[string]*lease // of the time of preparing, until the first run has its own: what was parsed stays parsed; nil then
+	failed        bool              // a run did: nobody else gets it
 }
 
 // run is what DuckDB's calls back find in their context: the tables of one run of a statement.
@@ -88,9 +92,15 @@ func stale(entry string) error {
 	return &catalog.ChangedError{Name: entry, Want: "none", Have: "another one"}
 }
 
-// prepare prepares a query on a new connection.
+// prepare prepares a query on a connection of its own, where nobody left a statement of it.
 func (e *Engine) prepare(ctx context.Context, query, schema string) (_ *prepared, err error) {
-	p := &prepared{engine: e, relations: map[string]*relation{}, leases: map[string]*lease{}}
+	if p := e.spares.take(query, schema); p != nil {
+		if p.renew(ctx) {
+			return p, nil
+		}
+		p.close()
+	}
+	p := &prepared{engine: e, query: query, schema: schema, relations: map[string]*relation{}, leases: map[string]*lease{}}
 	if p.conn, err = e.db.Connect(); err != nil {
 		return nil, err
 	}
@@ -99,42 +109,43 @@ func (e *Engine) prepare(ctx context.Context, query, schema string) (_ *prepared
 			p.close()
 		}
 	}()
-	parsed, err := p.conn.Parse(query)
-	if err != nil {
+	if p.parsed, err = p.conn.Parse(query); err != nil {
 		return nil, err
 	}
-	found, hidden, unknown, err := e.mentions(parsed.References(), schema)
-	if err != nil {
+	var unknown error
+	if p.found, p.hidden, unknown, err = e.mentions(p.parsed.References(), schema); err != nil {
 		return nil, err
 	}
-	if err := p.find(ctx, found); err != nil {
+	if err := p.find(ctx); err != nil {
 		return nil, err
 	}
-	run := &run{engine: e, relations: p.relations, leases: p.leases}
-	err = e.views.bound(e.db, found, hidden, func() (err error) {
-		if slices.ContainsFunc(found, func(m mention) bool { return strings.EqualFold(m.schema, schema) }) {
-			if err := p.conn.Use(schema); err != nil {
-				return err
-			}
-		}
-		p.statement, err = p.conn.Prepare(run.in(ctx), parsed)
-		return err
-	})
+	err = p.bind(ctx)
 	var wrong *Error
 	if unknown != nil && errors.As(err, &wrong) && wrong.Kind == duck.Name {
-		return nil, unknown
+		err = unknown
 	}
 	if err != nil {
 		return nil, err
 	}
-	p.filters = p.planned(parsed)
-	p.taken = p.takes(parsed)
+	p.filters = p.planned(p.parsed)
+	p.taken = p.takes(p.parsed)
 	return p, nil
 }
 
+// renew takes the tables for a statement that was prepared before, and reports whether it is what its text would be prepared as now: its names mean the same
+// files, in the same versions.
+func (p *prepared) renew(ctx context.Context) bool {
+	found, hidden, _, err := p.engine.mentions(p.parsed.References(), p.schema)
+	if err != nil || !slices.Equal(found, p.found) || !slices.Equal(hidden, p.hidden) {
+		return false
+	}
+	p.leases, err = p.take(ctx)
+	return err == nil
+}
+
 // find takes the tables of the names.
-func (p *prepared) find(ctx context.Context, mentions []mention) error {
-	for _, m := range mentions {
+func (p *prepared) find(ctx context.Context) error {
+	for _, m := range p.found {
 		if p.relations[m.entry] != nil {
 			continue
 		}
@@ -146,6 +157,34 @@ func (p *prepared) find(ctx context.Context, mentions []mention) error {
 		p.relations[m.entry] = newRelation(m.entry, l)
 	}
 	return nil
+}
+
+// take takes the tables again, in the versions that the statement knows.
+func (p *prepared) take(ctx context.Context) (map[string]*lease, error) {
+	leases := map[string]*lease{}
+	for entry, of := range p.relations {
+		l, err := take(ctx, p.engine.cfg.Catalog, entry, of.version)
+		if err != nil {
+			dropAll(leases)
+			return nil, err
+		}
+		leases[entry] = l
+	}
+	return leases, nil
+}
+
+// bind has DuckDB prepare the query over the tables.
+func (p *prepared) bind(ctx context.Context) error {
+	run := &run{engine: p.engine, relations: p.relations, leases: p.leases}
+	return p.engine.views.bound(p.engine.db, p.found, p.hidden, func() (err error) {
+		if slices.ContainsFunc(p.found, func(m mention) bool { return strings.EqualFold(m.schema, p.schema) }) {
+			if err := p.conn.Use(p.schema); err != nil {
+				return err
+			}
+		}
+		p.statement, err = p.conn.Prepare(run.in(ctx), p.parsed)
+		return err
+	})
 }
 
 // planned finds what the query asks of its tables, with the first run: many statements are prepared for their schema alone. Where that can't be found, all
@@ -191,17 +230,13 @@ func (p *prepared) plan(ctx context.Context, query *duck.Query) (map[string]filt
 
 // run begins a run of the statement.
 func (p *prepared) run(ctx context.Context, args arguments) (*Rows, error) {
-	r := &run{engine: p.engine, relations: p.relations, leases: map[string]*lease{}, args: args}
+	leases, err := p.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{engine: p.engine, relations: p.relations, leases: leases, args: args}
 	if args.of != nil { // a scan may begin after others have ended
 		args.of.Retain()
-	}
-	for entry, of := range p.relations {
-		l, err := take(ctx, p.engine.cfg.Catalog, entry, of.version)
-		if err != nil {
-			r.drop()
-			return nil, err
-		}
-		r.leases[entry] = l
 	}
 	dropAll(p.leases)
 	p.leases = nil

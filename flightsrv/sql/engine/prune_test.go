@@ -71,10 +71,8 @@ func TestPruning(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w.engine.whole = true
 			before := w.engine.count.read.Load()
-			want, err := w.ask(query, c.args...)
-			w.engine.whole = false
+			want, err := w.askWhole(query, c.args...)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -137,9 +137,7 @@ func TestNotANumberInGeometries(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w.engine.whole = true
-			want, err := w.ask(query)
-			w.engine.whole = false
+			want, err := w.askWhole(query)
 			if err != nil || !slices.Equal(got, want) {
 				t.Errorf("%s: %q, want %q, %v", query, got, want, err)
 			}

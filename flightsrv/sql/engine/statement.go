@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"io"
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -65,7 +66,7 @@ func (s *Statement) shut() {
 	s.idle, s.closed = nil, true
 	s.mu.Unlock()
 	if p != nil {
-		p.close()
+		s.engine.spares.put(p)
 	}
 }
 
@@ -113,6 +114,7 @@ func (s *Statement) run(ctx context.Context, args arguments) (*Rows, error) {
 			return rows, nil
 		}
 		if !p.outdated(err) || ctx.Err() != nil {
+			p.failed = true
 			s.put(p)
 			return nil, err
 		}
@@ -142,7 +144,7 @@ func (s *Statement) put(p *prepared) {
 	}
 	s.mu.Unlock()
 	if p != nil {
-		p.close()
+		s.engine.spares.put(p)
 	}
 }
 
@@ -192,7 +194,6 @@ type Rows struct {
 	run       *run
 	rows      result
 	stop      func()
-	failed    bool
 	closed    bool
 }
 
@@ -200,7 +201,13 @@ type Rows struct {
 func (r *Rows) Schema() *arrow.Schema { return r.rows.Schema() }
 
 // Next gives the next rows, which the caller releases, or io.EOF.
-func (r *Rows) Next(ctx context.Context) (arrow.Record, error) { return r.rows.Next(ctx) }
+func (r *Rows) Next(ctx context.Context) (arrow.Record, error) {
+	rec, err := r.rows.Next(ctx)
+	if err != nil && !errors.Is(err, io.EOF) {
+		r.prepared.failed = true
+	}
+	return rec, err
+}
 
 // Retain keeps the memory of the last record readable until release is called, once, also behind Close. It gives nil where the garbage collector keeps it.
 func (r *Rows) Retain() (release func()) {

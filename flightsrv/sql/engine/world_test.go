@@ -106,6 +106,16 @@ func (w *world) askIn(schema, query string, args ...any) ([]string, error) {
 	return runAll(ctx, s, args...)
 }
 
+// askWhole asks without leaving anything out.
+func (w *world) askWhole(query string, args ...any) ([]string, error) {
+	w.engine.whole = true
+	defer func() { w.engine.whole = false }()
+	forget := func() { closeAll(w.engine.spares.remove(func(*prepared) bool { return true })) } // what others prepared, and what is prepared here
+	forget()
+	defer forget()
+	return w.ask(query, args...)
+}
+
 // want asks, and compares the rows, which are in order.
 func (w *world) want(query string, want ...string) {
 	w.t.Helper()
