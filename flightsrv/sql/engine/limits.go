@@ -41,8 +41,8 @@ func limitsOf(c *geoarrow.Column, rows int) *limits {
 	return l
 }
 
-// range of values on a scale.
-type between struct {
+// extent is where the values of a column lie on a scale.
+type extent struct {
 	none      bool  // there are nulls only
 	low, high value // nil: unbounded
 }
@@ -66,12 +66,12 @@ func (b *beside) view(ctx context.Context, l *lease, batch int, args arguments) 
 }
 
 // limits gives where the values of a column lie. It is not ok if that is not known.
-func (v *view) limits(k int, as *scale) (between, bool) {
+func (v *view) limits(k int, as *scale) (extent, bool) {
 	if v.nulls(k) == v.columns.Rows {
-		return between{none: true}, true
+		return extent{none: true}, true
 	}
 	if k >= len(v.columns.Attributes) {
-		return between{}, false
+		return extent{}, false
 	}
 	d := v.derived
 	d.found.Lock()
@@ -82,9 +82,9 @@ func (v *view) limits(k int, as *scale) (between, bool) {
 	}
 	d.found.Unlock()
 	if !l.known {
-		return between{}, false
+		return extent{}, false
 	}
-	var in between
+	var in extent
 	in.low, in.high = as.bounds(l.low, l.high)
 	if l.nan || l.highOpen {
 		in.high = nil

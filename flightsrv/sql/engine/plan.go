@@ -150,7 +150,7 @@ func filters(plans []operator, of map[string]*relation, parameters map[string]in
 	}
 	out := map[string]filter{}
 	for key, each := range found {
-		if f := either(each); f.may != nil {
+		if f := either(each); f.is != nil {
 			out[key] = f
 		}
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"runtime"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -10,7 +11,7 @@ import (
 func (b *batches) choose(f filter, args arguments) error {
 	table := b.lease.table.Load()
 	found := make([]*piece, len(table.Batches))
-	if f.may == nil {
+	if f.is == nil {
 		for i := range found {
 			b.pieces = append(b.pieces, piece{batch: i})
 		}
@@ -24,7 +25,7 @@ func (b *batches) choose(f filter, args arguments) error {
 			if err != nil {
 				return err
 			}
-			if f.may(v) {
+			if f.is.may(v) {
 				found[i], err = b.rows(v, f.boxes)
 			}
 			return err
@@ -38,11 +39,15 @@ func (b *batches) choose(f filter, args arguments) error {
 			b.pieces = append(b.pieces, *p)
 		}
 	}
+	b.is, b.args = f.is, args
 	return nil
 }
 
-// fewRows is the part of a batch up to which rows are picked out of it: copies of them have to be made, also of the geometries, which a whole batch has ready.
-const fewRows = 4
+// The part of a batch up to which rows are picked out of it, one in so many. Copies of them have to be made, and WKB of geometries, which a whole batch has ready.
+const (
+	fewRows       = 4
+	fewGeometries = 32
+)
 
 // rows asks the spatial index which rows of a batch meet the first of the boxes. It gives nil where none does, and the whole batch where many do.
 func (b *batches) rows(v *view, boxes []box) (*piece, error) {
@@ -64,4 +69,30 @@ func (b *batches) rows(v *view, boxes []box) (*piece, error) {
 		return &piece{batch: v.batch, rows: rows}, nil
 	}
 	return all, nil
+}
+
+// maxWide is after how many batches of which most rows may match no more are looked at: in the others it will hardly be different.
+const maxWide = 4
+
+// narrowed gives the rows of a batch that the condition may be true for, where they are few; nil: all of them.
+func (b *batches) narrowed(batch int) ([]int32, error) {
+	if b.is == nil || b.wide.Load() >= maxWide {
+		return nil, nil
+	}
+	v, err := b.beside.view(b.ctx, b.lease, batch, b.args)
+	if err != nil {
+		return nil, err
+	}
+	rows := wholeSet(v.columns.Rows)
+	b.is.narrow(v, rows)
+	few := fewRows
+	if slices.Contains(b.columns, b.relation.geometry) {
+		few = fewGeometries
+	}
+	n := rows.count()
+	if n > v.columns.Rows/few {
+		b.wide.Add(1)
+		return nil, nil
+	}
+	return rows.list(n), nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -113,6 +114,9 @@ type batches struct {
 	lease    *lease
 	columns  []int
 	pieces   []piece
+	is       condition // of the rows, to narrow batches by; nil: there is none
+	args     arguments
+	wide     atomic.Int32 // batches that were not narrowed
 }
 
 // piece is what is read of a batch.
@@ -135,6 +139,9 @@ func (b *batches) Batch(i int) (rec arrow.Record, lasting bool, err error) {
 func (b *batches) batch(i int, wkb func(*geoarrow.Columns) (*geoarrow.Geometry, bool, error)) (rec arrow.Record, lasting bool, err error) {
 	p := b.pieces[i]
 	all, err := b.lease.batch(b.ctx, p.batch)
+	if err == nil && p.rows == nil {
+		p.rows, err = b.narrowed(p.batch)
+	}
 	if err != nil {
 		return nil, false, err
 	}

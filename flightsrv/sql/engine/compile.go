@@ -1,0 +1,188 @@
+package engine
+
+// compiler makes conditions of the expressions above a scan.
+type compiler struct {
+	scan       *operator
+	relation   *relation
+	parameters map[string]int // columns of the arguments, by the identifiers of parameters
+	through    []*operator    // between the scan, which comes first, and the expression at hand
+}
+
+// filter gives what the operators above the scan ask of its rows, the root of the plan first: as far up as there are filters and projections only.
+func (c *compiler) filter(above []*operator) filter {
+	var f filter
+	var conditions []condition
+	for i := len(above) - 1; i >= 0; i-- {
+		o := above[i]
+		if o.Type != "LOGICAL_FILTER" && o.Type != "LOGICAL_PROJECTION" {
+			break
+		}
+		if o.Type == "LOGICAL_FILTER" {
+			for k := range o.Expressions {
+				conditions = append(conditions, c.condition(&o.Expressions[k]))
+				if b := c.meets(&o.Expressions[k]); b != nil {
+					f.boxes = append(f.boxes, b)
+				}
+			}
+		}
+		c.through = append(c.through, o)
+	}
+	f.is = allOf(conditions)
+	return f
+}
+
+func (c *compiler) condition(x *expression) condition {
+	switch x.Class {
+	case "BOUND_CONJUNCTION":
+		conditions := make([]condition, len(x.Children))
+		for i := range x.Children {
+			conditions[i] = c.condition(&x.Children[i])
+		}
+		if x.Type == "CONJUNCTION_AND" {
+			return allOf(conditions)
+		}
+		return anyOf(conditions)
+	case "BOUND_COMPARISON":
+		return c.comparison(x)
+	case "BOUND_BETWEEN":
+		return c.between(x)
+	case "BOUND_OPERATOR":
+		return c.operator(x)
+	case "BOUND_FUNCTION":
+		if b := c.meets(x); b != nil {
+			return meetingBox{b}
+		}
+	}
+	return nil
+}
+
+// operator is the condition of IN, IS NULL and IS NOT NULL.
+func (c *compiler) operator(x *expression) condition {
+	if len(x.Children) == 0 {
+		return nil
+	}
+	switch x.Type {
+	case "COMPARE_IN":
+		var equals []condition
+		for i := range x.Children[1:] {
+			equals = append(equals, c.compare(&x.Children[0], "COMPARE_EQUAL", &x.Children[1+i]))
+		}
+		return anyOf(equals)
+	case "OPERATOR_IS_NULL", "OPERATOR_IS_NOT_NULL":
+		k := c.column(&x.Children[0])
+		if k < 0 {
+			return nil
+		}
+		return nullness{column: k, null: x.Type == "OPERATOR_IS_NULL"}
+	}
+	return nil
+}
+
+// mirrored are the comparisons with their sides exchanged; others are not understood.
+var mirrored = map[string]string{
+	"COMPARE_EQUAL":                "COMPARE_EQUAL",
+	"COMPARE_LESSTHAN":             "COMPARE_GREATERTHAN",
+	"COMPARE_LESSTHANOREQUALTO":    "COMPARE_GREATERTHANOREQUALTO",
+	"COMPARE_GREATERTHAN":          "COMPARE_LESSTHAN",
+	"COMPARE_GREATERTHANOREQUALTO": "COMPARE_LESSTHANOREQUALTO",
+}
+
+func (c *compiler) comparison(x *expression) condition {
+	if x.Left == nil || x.Right == nil {
+		return nil
+	}
+	if is := c.compare(x.Left, x.Type, x.Right); is != nil {
+		return is
+	}
+	return c.compare(x.Right, mirrored[x.Type], x.Left)
+}
+
+func (c *compiler) between(x *expression) condition {
+	if x.Input == nil || x.Lower == nil || x.Upper == nil {
+		return nil
+	}
+	k, as := c.ordered(x.Input)
+	return bounded(k, as, &bound{c.operand(x.Lower, as), !x.FromLower}, &bound{c.operand(x.Upper, as), !x.ToUpper})
+}
+
+// compare is the condition of a column beside a constant.
+func (c *compiler) compare(column *expression, op string, with *expression) condition {
+	k, as := c.ordered(column)
+	b := &bound{of: c.operand(with, as)}
+	switch op {
+	case "COMPARE_EQUAL":
+		return bounded(k, as, b, b)
+	case "COMPARE_LESSTHAN", "COMPARE_GREATERTHAN":
+		b.open = true
+	}
+	switch op {
+	case "COMPARE_LESSTHAN", "COMPARE_LESSTHANOREQUALTO":
+		return bounded(k, as, nil, b)
+	case "COMPARE_GREATERTHAN", "COMPARE_GREATERTHANOREQUALTO":
+		return bounded(k, as, b, nil)
+	}
+	return nil
+}
+
+// column is the number in the table of the column that an expression is, or -1.
+func (c *compiler) column(x *expression) int {
+	if x.Class != "BOUND_REF" || x.Index == nil {
+		return -1
+	}
+	i := *x.Index
+	for at := len(c.through) - 1; at >= 0; at-- {
+		if i = c.through[at].below(i); i < 0 {
+			return -1
+		}
+	}
+	k := c.scan.column(i)
+	if k >= c.relation.schema.NumFields() {
+		return -1
+	}
+	return k
+}
+
+// ordered gives the column that an expression is, and how its values compare there; nil if it is none, or is changed in a way that does not keep their order.
+func (c *compiler) ordered(x *expression) (k int, as *scale) {
+	cast := x.Class == "BOUND_CAST" && x.Child != nil && !x.TryCast
+	ref := x
+	if cast {
+		ref = x.Child
+	}
+	if k = c.column(ref); k < 0 {
+		return -1, nil
+	}
+	as = scaleOf(c.relation.schema.Field(k).Type)
+	if as == nil || familyOf(ref.ReturnType) != as.family {
+		return -1, nil
+	}
+	if cast {
+		as = as.cast(x.ReturnType)
+	}
+	return k, as
+}
+
+// operand gives the constant that an expression is, on a scale; for a parameter, that is when the arguments are known.
+func (c *compiler) operand(x *expression, as *scale) func(args arguments) value {
+	if as == nil {
+		return nil
+	}
+	switch x.Class {
+	case "BOUND_CONSTANT":
+		if x.Value == nil || x.Value.IsNull {
+			return nil
+		}
+		v := as.constant(*x.Value)
+		if v == nil {
+			return nil
+		}
+		return func(arguments) value { return v }
+	case "BOUND_PARAMETER":
+		i, ok := c.parameters[x.Identifier]
+		if !ok {
+			return nil
+		}
+		return func(args arguments) value { return as.argument(args.column(i), args.row) }
+	}
+	return nil
+}
