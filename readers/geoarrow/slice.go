@@ -72,7 +72,7 @@ func (c *Column) pick(spans []span) Column {
 	case *arrow.BooleanType:
 		out.Values = pickBits(c.Values, spans)
 	case arrow.FixedWidthDataType:
-		out.Values = pick(c.Values, spans, t.BitWidth()/8)
+		out.Values = pickFixed(c.Values, spans, t.BitWidth()/8)
 	}
 	return out
 }

@@ -21,7 +21,13 @@ func appendSpan(spans []span, from, to int32) []span {
 
 // rowSpans joins rows that follow one another.
 func rowSpans(rows []int32) []span {
-	var spans []span
+	runs := 0
+	for i, r := range rows {
+		if i == 0 || r != rows[i-1]+1 {
+			runs++
+		}
+	}
+	spans := make([]span, 0, runs)
 	for _, r := range rows {
 		spans = appendSpan(spans, r, r+1)
 	}
@@ -47,9 +53,24 @@ func pick[T any](v []T, spans []span, size int) []T {
 	}
 	out := make([]T, 0, spansLen(spans)*size)
 	for _, s := range spans {
+		if size == 1 && s.to == s.from+1 { // one value costs less than a call that copies it
+			out = append(out, v[s.from])
+			continue
+		}
 		out = append(out, v[int(s.from)*size:int(s.to)*size]...)
 	}
 	return out
+}
+
+// pickFixed is pick for values of width bytes each.
+func pickFixed(v []byte, spans []span, width int) []byte {
+	switch width {
+	case 4:
+		return AsBytes(pick(View[int32](v), spans, 1))
+	case 8:
+		return AsBytes(pick(View[int64](v), spans, 1))
+	}
+	return pick(v, spans, width)
 }
 
 // pickOffsets gives the offsets of the rows in the spans, counted anew from 0, and the spans of what they point at.
