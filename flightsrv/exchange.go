@@ -13,6 +13,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/flightsrv/uploads"
+	"github.com/vibeflight/vibeflight/flightsrv/wire"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
@@ -277,6 +278,7 @@ func (a *answer) put(f *frame) error {
 
 func (a *answer) send(f *frame) error {
 	a.call.bytes += int64(f.size())
+	f.over = wire.Of(a.stream.Context())
 	if a.held != nil {
 		f.release = a.held.Retain()
 	}

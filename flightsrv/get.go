@@ -6,6 +6,8 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/flight"
+
+	"github.com/vibeflight/vibeflight/flightsrv/wire"
 )
 
 // DoGet sends the schema, then the rows that the ticket selects. It holds the table until the last message is on its way; gRPC's flow
@@ -30,9 +32,10 @@ func (s *service) DoGet(req *flight.Ticket, stream flight.FlightService_DoGetSer
 	o := opened{held, scan}
 	defer o.Release()
 
+	over := wire.Of(ctx)
 	send := func(f *frame) error {
 		c.bytes += int64(f.size())
-		f.release = o.Retain()
+		f.release, f.over = o.Retain(), over
 		return stream.SendMsg(f)
 	}
 	schema, err := schemaFrame(o.scan.Schema())

@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/health"
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
+	"github.com/vibeflight/vibeflight/flightsrv/wire"
 )
 
 // Config says what is served, where and within which limits.
@@ -58,7 +60,6 @@ const (
 	keepaliveAfter      = 30 * time.Second
 	keepaliveTimeout    = 10 * time.Second
 	keepaliveMinAllowed = 10 * time.Second
-	writeBufferBytes    = 256 << 10 // measured: a quarter less CPU time than with gRPC's 32 KiB
 )
 
 // Server is a Flight server with gRPC's health and reflection services.
@@ -103,10 +104,11 @@ func New(cfg Config) (*Server, error) {
 	if cfg.SQL != nil {
 		svc.sql = sql.New(cfg.SQL, cfg.Catalog.Writable())
 	}
-	options := svc.options()
+	creds := insecure.NewCredentials()
 	if pair != nil {
-		options = append(options, grpc.Creds(pair.credentials()))
+		creds = pair.credentials()
 	}
+	options := append(svc.options(), grpc.Creds(wire.Credentials(creds)))
 	s := &Server{cfg: cfg, grpc: grpc.NewServer(options...), health: health.NewServer(), sql: svc.sql}
 	flight.RegisterFlightServiceServer(s.grpc, svc)
 	grpc_health_v1.RegisterHealthServer(s.grpc, s.health)
@@ -132,7 +134,7 @@ func (s *service) options() []grpc.ServerOption {
 		grpc.MaxSendMsgSize(math.MaxInt32),
 		grpc.MaxHeaderListSize(maxHeaderBytes),
 		grpc.MaxConcurrentStreams(maxStreams),
-		grpc.WriteBufferSize(writeBufferBytes),
+		grpc.WriteBufferSize(0), // wire.Conn gathers what is written
 		grpc.ConnectionTimeout(handshakeTimeout),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: keepaliveAfter, Timeout: keepaliveTimeout}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: keepaliveMinAllowed, PermitWithoutStream: true}),

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/flight"
 
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
+	"github.com/vibeflight/vibeflight/flightsrv/wire"
 )
 
 const noSQL = "this server has no SQL: it was started with --no-sql, or built without cgo"
@@ -35,9 +36,10 @@ func (s *service) getSQL(ctx context.Context, ticket []byte, stream flight.Fligh
 	}
 	defer rows.Close()
 	c := callOf(ctx)
+	over := wire.Of(ctx)
 	send := func(f *frame) error {
 		c.bytes += int64(f.size())
-		f.release = rows.Retain()
+		f.release, f.over = rows.Retain(), over
 		return stream.SendMsg(f)
 	}
 	schema, err := schemaFrame(rows.Schema())

@@ -1,0 +1,121 @@
+package wire
+
+import "net"
+
+// batch is a sequence of frames that are sent together. It keeps its room from one time to the next.
+type batch struct {
+	runs   []run
+	now    int // the run that payload is added to
+	fence  int // DATA frames are not moved before this run
+	bytes  int
+	copied []byte // what the copies of this batch are cut from
+	copies int    // bytes of them
+	leases []*lease
+	parts  net.Buffers // of buffers
+}
+
+// run is a frame to be sent: of one frame of gRPC, or of several of the DATA of one stream.
+type run struct {
+	head   header
+	data   bool // DATA without flags, which more of the same can follow
+	length int  // of the payload
+	parts  [][]byte
+}
+
+// begin takes the header of the next frame. most is the length that the client takes.
+func (b *batch) begin(head header, most int) {
+	data, length := head.kind() == frameData && head.flags() == 0, head.length()
+	if data {
+		for i := len(b.runs) - 1; i >= b.fence; i-- {
+			if r := &b.runs[i]; r.head.stream() == head.stream() {
+				if r.length+length > most {
+					break
+				}
+				r.length += length
+				b.now = i
+				return
+			}
+		}
+	}
+	b.now = len(b.runs)
+	if b.now < cap(b.runs) {
+		b.runs = b.runs[:b.now+1]
+	} else {
+		b.runs = append(b.runs, run{})
+	}
+	r := &b.runs[b.now]
+	*r = run{head: head, data: data, length: length, parts: r.parts[:0]}
+	b.bytes += len(head)
+	if !data {
+		b.fence = len(b.runs)
+	}
+}
+
+// takesData says that payload that is added now is of a stream's messages.
+func (b *batch) takesData() bool { return b.runs[b.now].data }
+
+// hold keeps the lease until the batch is sent, and says whether it still could.
+func (b *batch) hold(l *lease) bool {
+	if n := len(b.leases); n > 0 && b.leases[n-1] == l {
+		return true
+	}
+	if !l.take() {
+		return false
+	}
+	b.leases = append(b.leases, l)
+	return true
+}
+
+// add adds p, which does not change before reset.
+func (b *batch) add(p []byte) {
+	b.bytes += len(p)
+	r := &b.runs[b.now]
+	if n := len(r.parts); n > 0 {
+		last := r.parts[n-1]
+		if all := len(last) + len(p); all <= cap(last) && &last[:all][len(last)] == &p[0] { // p lies behind it
+			r.parts[n-1] = last[:all]
+			return
+		}
+	}
+	r.parts = append(r.parts, p)
+}
+
+// addCopy adds a copy of p.
+func (b *batch) addCopy(p []byte) {
+	if len(b.copied)+len(p) > cap(b.copied) {
+		b.copied = make([]byte, 0, min(max(2*cap(b.copied), len(p), minFrameBytes), copyBytes+minFrameBytes))
+	}
+	n := len(b.copied)
+	b.copied = append(b.copied, p...)
+	b.copies += len(p)
+	b.add(b.copied[n:])
+}
+
+func (b *batch) full() bool { return b.bytes >= gatherBytes || b.copies >= copyBytes }
+
+// buffers is what is to be sent.
+func (b *batch) buffers() *net.Buffers {
+	b.parts = b.parts[:0]
+	for i := range b.runs {
+		r := &b.runs[i]
+		r.head.setLength(r.length)
+		b.parts = append(b.parts, r.head[:])
+		b.parts = append(b.parts, r.parts...)
+	}
+	sent := b.parts
+	return &sent
+}
+
+// reset empties the batch, and gives back what it holds.
+func (b *batch) reset() {
+	for i := range b.runs {
+		clear(b.runs[i].parts)
+	}
+	clear(b.parts)
+	for _, l := range b.leases {
+		l.Put(nil)
+	}
+	clear(b.leases)
+	b.runs, b.leases, b.copied = b.runs[:0], b.leases[:0], b.copied[:0]
+	b.now, b.fence, b.bytes, b.copies = 0, 0, 0, 0
+}

@@ -1,0 +1,56 @@
+package wire
+
+import (
+	"context"
+	"net"
+
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/peer"
+)
+
+// Credentials are c, on whose connections a Conn is: above TLS, if c has TLS.
+func Credentials(c credentials.TransportCredentials) credentials.TransportCredentials {
+	return gathering{c}
+}
+
+type gathering struct {
+	credentials.TransportCredentials
+}
+
+func (g gathering) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
+	r := &records{Conn: raw}
+	secure, info, err := g.TransportCredentials.ServerHandshake(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	var c *Conn
+	if secure == net.Conn(r) {
+		c = newConn(raw, func(b *net.Buffers) error {
+			_, err := b.WriteTo(raw)
+			return err
+		})
+	} else {
+		c = newConn(secure, func(b *net.Buffers) error { return r.send(secure, *b) })
+	}
+	return c, connInfo{info, c}, nil
+}
+
+func (g gathering) Clone() credentials.TransportCredentials {
+	return gathering{g.TransportCredentials.Clone()}
+}
+
+// connInfo tells a call which connection it came over.
+type connInfo struct {
+	credentials.AuthInfo
+	conn *Conn
+}
+
+// Of gives the connection of the call that ctx is of; nil if it came over none with Credentials.
+func Of(ctx context.Context) *Conn {
+	if p, ok := peer.FromContext(ctx); ok {
+		if info, ok := p.AuthInfo.(connInfo); ok {
+			return info.conn
+		}
+	}
+	return nil
+}
