@@ -123,7 +123,7 @@ func TestFrames(t *testing.T) {
 				body := [][]byte{bytesOf(1 + random.IntN(3000)), bytesOf(1 + random.IntN(13000))}
 				parts = frame(frameData, 0, id, append([][]byte{bytesOf(5)}, body...)...)
 				if k > 6 { // lent, and written in pieces
-					lent = append(lent, c.Lend(body, func() { released.Add(1) }))
+					lent = append(lent, c.Lend(nil, body, func() { released.Add(1) }))
 					cut := random.IntN(len(body[1]))
 					parts = append(parts[:3:3], body[1][:cut], body[1][cut:])
 				}
@@ -168,7 +168,7 @@ func TestLent(t *testing.T) {
 		return nil
 	})
 	c.settings.frameBytes.Store(1 << 20)
-	lent := c.Lend([][]byte{body}, func() { released.Store(true) })
+	lent := c.Lend(nil, [][]byte{body}, func() { released.Store(true) })
 	c.mu.Lock()
 	c.woken = true // nothing is sent before it is all there
 	c.mu.Unlock()
@@ -221,14 +221,14 @@ func TestDropped(t *testing.T) {
 	func() {
 		owner := new([16]int)
 		runtime.AddCleanup(owner, func(bool) { close(gone) }, true)
-		c.Lend([][]byte{make([]byte, 5000)}, func() { owner[0]++ })
+		c.Lend(nil, [][]byte{make([]byte, 5000)}, func() { owner[0]++ })
 	}()
 	deadline := time.After(10 * time.Second)
 	for {
 		runtime.GC()
 		select {
 		case <-gone:
-			c.Lend([][]byte{make([]byte, 5000)}, nil).Free()
+			c.Lend(nil, [][]byte{make([]byte, 5000)}, nil).Free()
 			if len(c.loans) != 1 {
 				t.Errorf("%d loans", len(c.loans))
 			}
@@ -255,7 +255,7 @@ func TestBroken(t *testing.T) {
 		var released atomic.Int32
 		write := func() (err error) {
 			body := make([]byte, 10000)
-			lent := c.Lend([][]byte{body}, func() { released.Add(1) })
+			lent := c.Lend(nil, [][]byte{body}, func() { released.Add(1) })
 			defer lent.Free()
 			for _, p := range frame(frameData, 0, 1, body) {
 				_, err = c.Write(p)
@@ -279,7 +279,7 @@ func TestBroken(t *testing.T) {
 	c := newConn(&sink{}, func(*net.Buffers) error { return nil })
 	var released atomic.Bool
 	body := make([]byte, 10000)
-	lent := c.Lend([][]byte{body}, func() { released.Store(true) })
+	lent := c.Lend(nil, [][]byte{body}, func() { released.Store(true) })
 	h := frame(frameData, 0, 1, body, body)
 	_, _ = c.Write(h[0])
 	_, _ = c.Write(h[1])

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bytes"
 	"sync/atomic"
 	"weak"
 
@@ -46,29 +45,40 @@ type loan struct {
 	lease weak.Pointer[lease]
 }
 
-// Lend gives gRPC's buffers of parts, for a message that is sent over c. Nobody changes the parts until release is called, once. If gRPC drops them without a word, it isn't
-// called, and all that they are is garbage. nil is a Conn to which every Write is a copy.
-func (c *Conn) Lend(parts [][]byte, release func()) mem.BufferSlice {
+// Lend gives gRPC's buffers of a message that is sent over c: of head, which is the garbage collector's, and of parts, which nobody changes until release is called,
+// once. If gRPC drops them without a word, it isn't called, and all that they are is garbage. nil is a Conn to which every Write is a copy.
+func (c *Conn) Lend(head []byte, parts [][]byte, release func()) mem.BufferSlice {
+	large, smallBytes := 0, 0
+	for _, b := range parts {
+		if isSmall(b) {
+			smallBytes += len(b)
+		} else {
+			large++
+		}
+	}
 	l := &lease{release: release}
 	l.uses.Store(1)
-	out := make(mem.BufferSlice, 0, len(parts)+1)
-	lent := make([][]byte, 0, len(parts))
+	out := append(make(mem.BufferSlice, 0, 1+len(parts)), mem.SliceBuffer(head))
+	lent, small := make([][]byte, 0, large), make([]byte, 0, smallBytes) // neither grows
 	for _, b := range parts {
-		b = b[:len(b):len(b)]
-		if mem.IsBelowBufferPoolingThreshold(len(b)) { // gRPC would not tell when it is done with it
-			out = append(out, mem.SliceBuffer(bytes.Clone(b)))
+		if isSmall(b) {
+			small = append(small, b...)
+			out = append(out, mem.SliceBuffer(small[len(small)-len(b):]))
 			continue
 		}
+		lent = append(lent, b[:len(b):len(b)])
 		l.uses.Add(1)
-		lent = append(lent, b)
-		out = append(out, mem.NewBuffer(&b, l))
+		out = append(out, mem.NewBuffer(&lent[len(lent)-1], l))
 	}
-	if c != nil && len(lent) > 0 {
+	if c != nil && large > 0 {
 		c.expect(&loan{rest: lent, lease: weak.Make(l)})
 	}
 	l.Put(nil)
 	return out
 }
+
+// isSmall says that b is copied: gRPC would not tell when it is done with it.
+func isSmall(b []byte) bool { return mem.IsBelowBufferPoolingThreshold(len(b)) }
 
 // expect adds a loan, and forgets those that are over.
 func (c *Conn) expect(n *loan) {
