@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"net"
+	"sync"
 
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/peer"
@@ -10,15 +11,16 @@ import (
 
 // Credentials are c, on whose connections a Conn is: above TLS, if c has TLS.
 func Credentials(c credentials.TransportCredentials) credentials.TransportCredentials {
-	return gathering{c}
+	return gathering{c, newRooms()}
 }
 
 type gathering struct {
 	credentials.TransportCredentials
+	rooms *sync.Pool
 }
 
 func (g gathering) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
-	r := &records{Conn: raw}
+	r := &records{Conn: raw, rooms: g.rooms}
 	secure, info, err := g.TransportCredentials.ServerHandshake(r)
 	if err != nil {
 		return nil, nil, err
@@ -36,7 +38,7 @@ func (g gathering) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo
 }
 
 func (g gathering) Clone() credentials.TransportCredentials {
-	return gathering{g.TransportCredentials.Clone()}
+	return gathering{g.TransportCredentials.Clone(), g.rooms}
 }
 
 // connInfo tells a call which connection it came over.

@@ -6,27 +6,52 @@ import (
 )
 
 const (
-	recordBytes = 16 << 10  // of the payload of a full record of TLS
-	cipherBytes = 256 << 10 // records are sent in so many bytes
+	recordBytes = 16 << 10 // of the payload of a full record of TLS
+	cipherBytes = 1 << 20  // records are sent in so many bytes. Measured, CPU-seconds per GB of a server: one by one, 64 KiB, 256 KiB, 1 MiB: 0.73, 0.64, 0.63, 0.56
 )
 
 // records lies below TLS, which writes each record by itself, and sends many at once while send is under way.
 type records struct {
 	net.Conn
-	plain []byte // less than a record
+	rooms *sync.Pool // of *[]byte with room for cipherBytes, of which no connection keeps one
+	plain []byte     // less than a record
 
-	mu      sync.Mutex
-	keeping bool
-	kept    []byte
+	mu   sync.Mutex
+	kept []byte // nil: nothing is kept
 }
 
-// send writes all parts to secure, the TLS over r, in full records but for the last. Only what lies around the bounds of parts is copied.
+func newRooms() *sync.Pool {
+	return &sync.Pool{New: func() any {
+		b := make([]byte, 0, cipherBytes)
+		return &b
+	}}
+}
+
+// send writes all parts to secure, the TLS over r.
 func (r *records) send(secure net.Conn, parts [][]byte) error {
+	size := 0
+	for _, p := range parts {
+		size += len(p)
+	}
+	if size <= recordBytes {
+		return r.write(secure, parts)
+	}
+	room := r.rooms.Get().(*[]byte)
+	defer r.rooms.Put(room)
+	if err := r.keep(*room); err != nil {
+		return err
+	}
+	err := r.write(secure, parts)
+	if last := r.keep(nil); err == nil {
+		err = last
+	}
+	return err
+}
+
+// write makes full records, but for the last. Only what lies around the bounds of parts is copied.
+func (r *records) write(secure net.Conn, parts [][]byte) error {
 	if r.plain == nil {
 		r.plain = make([]byte, 0, recordBytes)
-	}
-	if err := r.keep(true); err != nil {
-		return err
 	}
 	for _, p := range parts {
 		for len(p) > 0 {
@@ -47,10 +72,7 @@ func (r *records) send(secure net.Conn, parts [][]byte) error {
 			}
 		}
 	}
-	if err := r.end(secure); err != nil {
-		return err
-	}
-	return r.keep(false)
+	return r.end(secure)
 }
 
 // end writes what is left of a record.
@@ -63,27 +85,28 @@ func (r *records) end(secure net.Conn) error {
 	return err
 }
 
-// keep has Write keep records, or sends those that are kept.
-func (r *records) keep(on bool) error {
+// keep sends what is kept, and has Write keep records in room from now on, or nil: send them.
+func (r *records) keep(room []byte) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.keeping = on
-	return r.sendKept()
+	err := r.sendKept()
+	r.kept = room
+	return err
 }
 
+// Write is what TLS calls.
 func (r *records) Write(b []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.keeping {
+	if r.kept == nil {
 		return r.Conn.Write(b)
 	}
+	if len(r.kept)+len(b) > cap(r.kept) {
+		if err := r.sendKept(); err != nil {
+			return 0, err
+		}
+	}
 	r.kept = append(r.kept, b...)
-	if len(r.kept) < cipherBytes {
-		return len(b), nil
-	}
-	if err := r.sendKept(); err != nil {
-		return 0, err
-	}
 	return len(b), nil
 }
 

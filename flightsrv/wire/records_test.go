@@ -59,14 +59,14 @@ func TestRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	socket := &counted{Conn: raw}
-	r := &records{Conn: socket}
+	r := &records{Conn: socket, rooms: newRooms()}
 	secure := tls.Server(r, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12})
 	if err := secure.Handshake(); err != nil {
 		t.Fatal(err)
 	}
 	var want []byte
 	before := socket.writes
-	for _, sizes := range [][]int{{9, 5, 300_000, 9, 20_000, 1}, {17}, {16384}, {9, 16384, 9, 16384}, {1 << 20, 3, 1 << 20}, {0, 16383, 2, 16383, 0}} {
+	for _, sizes := range [][]int{{9, 5, 300_000, 9, 20_000, 1}, {17}, {16384}, {9, 16384, 9, 16384}, {5 << 20, 3, 1 << 20}, {0, 16383, 2, 16383, 0}} {
 		var parts [][]byte
 		for i, n := range sizes {
 			p := bytes.Repeat([]byte{byte(len(want) + i)}, n)
