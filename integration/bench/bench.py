@@ -1,4 +1,4 @@
-"""Measures vibeflight beside its peers:   bench.py [--rounds N] [--scale S] [--files A,B] [--json OUT]
+"""Measures vibeflight beside its peers:   bench.py [--rounds N] [--scale S] [--files A,B] [--peers A,B] [--json OUT]
 
 Every read is a fresh process. The readers take turns, A B C A B C, so that a busy moment of the machine hits all of them, and the
 median counts. The files are in the page cache. MB is 1,000,000 bytes. CPU seconds are user and system time of all threads while the
@@ -40,6 +40,9 @@ PEERS = {  # who reads a file beside us; DuckDB reads one GeoJSON file with one 
 
 def main():
     options = arguments()
+    if options.peers is not None:
+        for name in options.files:
+            PEERS[name] = [peer for peer in PEERS[name] if peer.removesuffix(ALL_CORES) in options.peers]
     results = []
     for name in options.files:
         path = shapes.write(name, options.data, options.scale)
@@ -57,6 +60,7 @@ def arguments():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--scale", type=float, default=1.0, help="size of the files; figures compare at 1.0 only")
     parser.add_argument("--files", type=lambda s: s.split(","), default=list(PEERS), help="all of them: " + ",".join(PEERS))
+    parser.add_argument("--peers", type=lambda s: s.split(","), help="who of those that read a file beside us do; all of them if it is left out")
     parser.add_argument("--data", default=ROOT / ".bench", help="where the files lie; they are written once")
     parser.add_argument("--json", help="write every single run to this file, a JSON object a line")
     return parser.parse_args()
