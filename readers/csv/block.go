@@ -225,7 +225,7 @@ func (s *scanner) integers(c *rows.Column, i, p, r, most int) int {
 	return n
 }
 
-// kindsRange is the range of the integers that are of kinds that a column has already. There is no such range where it has nothing but wide ones of both signs.
+// kindsRange is a range of integers all of which are of kinds that a column has already. Where it has wide ones only, that of the positive ones.
 func kindsRange(k geoarrow.FactKinds) (low, high int64) {
 	switch k & (geoarrow.FactInt32 | geoarrow.FactInt64) {
 	case geoarrow.FactInt32:
