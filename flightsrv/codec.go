@@ -44,15 +44,20 @@ func newFrame(p *ipc.Payload, parts [][]byte) (*frame, error) {
 	if err := p.SerializeBody(f); err != nil {
 		return nil, err
 	}
-	f.head = make([]byte, 0, meta.Len()+16)
+	f.setHead(meta.Bytes())
+	return f, nil
+}
+
+// setHead writes what goes before the body: the metadata, a copy, and the body's length.
+func (f *frame) setHead(meta []byte) {
+	f.head = make([]byte, 0, len(meta)+16)
 	f.head = protowire.AppendTag(f.head, fieldDataHeader, protowire.BytesType)
-	f.head = protowire.AppendBytes(f.head, meta.Bytes())
-	f.header = f.head[len(f.head)-meta.Len():]
+	f.head = protowire.AppendBytes(f.head, meta)
+	f.header = f.head[len(f.head)-len(meta):]
 	if f.bytes > 0 {
 		f.head = protowire.AppendTag(f.head, fieldDataBody, protowire.BytesType)
 		f.head = protowire.AppendVarint(f.head, uint64(f.bytes))
 	}
-	return f, nil
 }
 
 // Write keeps b: it is how SerializeBody hands out the buffers.

@@ -17,14 +17,15 @@ const wireBytes = 15 << 20
 
 // encoder makes frames of records that are all of one schema.
 type encoder struct {
-	plain  *collector
+	asIs   *plainBatch
+	plain  *collector // of what asIs leaves
 	packed *collector // nil without compression
 	name   func(row int64) string
 	most   int // bytes of a message that holds one row
 }
 
 func newEncoder(schema *arrow.Schema, c Compression, name func(row int64) string, most int) *encoder {
-	e := &encoder{plain: newCollector(schema), name: name, most: most}
+	e := &encoder{asIs: newPlainBatch(schema), plain: newCollector(schema), name: name, most: most}
 	switch c {
 	case LZ4:
 		e.packed = newCollector(schema, ipc.WithLZ4())
@@ -37,7 +38,7 @@ func newEncoder(schema *arrow.Schema, c Compression, name func(row int64) string
 // encode sends rec as one message, or in halves, and these in halves, until each message is under wireBytes or has one row.
 // Halves, since they depend on nothing but the rows: the same ticket gives the same messages. row is the number of the first row.
 func (e *encoder) encode(rec arrow.Record, row int64, send func(*frame) error) error {
-	f, err := e.plain.frame(rec)
+	f, err := e.unpacked(rec)
 	if err != nil {
 		return err
 	}
@@ -65,6 +66,14 @@ func (e *encoder) encode(rec arrow.Record, row int64, send func(*frame) error) e
 		}
 	}
 	return send(f)
+}
+
+// unpacked is the frame of rec without compression.
+func (e *encoder) unpacked(rec arrow.Record) (*frame, error) {
+	if f := e.asIs.frame(rec); f != nil {
+		return f, nil
+	}
+	return e.plain.frame(rec)
 }
 
 // checkPacked gives an error unless every buffer of a packed frame says what it was made of: the writer of Arrow keeps the errors of its compressors to itself, and
