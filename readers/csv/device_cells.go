@@ -15,11 +15,11 @@ import (
 const longRecord = 128
 
 // cells makes the column of geometries of one of WKT: a text of lines, one for each field, which the WKT engine reads.
-func (d *deviceRows) cells(part *readers.Part, r *room) *geoarrow.Geometry {
+func (d *deviceRows) cells(part *readers.Part, r *device.Room) *geoarrow.Geometry {
 	n := d.table.Rows
 	d.Accept(n <= d.Text.Len()/8, shortRecords)
-	t := deviceTexts{starts: roomFor[int64](r, n), ends: roomFor[int64](r, n), offsets: roomFor[int64](r, n+1), valid: roomFor[uint64](r, kernels.Words(n))}
-	moved := roomFor[int64](r, n+1)
+	t := deviceTexts{starts: device.RoomFor[int64](r, n), ends: device.RoomFor[int64](r, n), offsets: device.RoomFor[int64](r, n+1), valid: device.RoomFor[uint64](r, kernels.Words(n))}
+	moved := device.RoomFor[int64](r, n+1)
 	if d.Stopped() {
 		return nil
 	}
@@ -28,7 +28,7 @@ func (d *deviceRows) cells(part *readers.Part, r *room) *geoarrow.Geometry {
 	if d.Stopped() {
 		return nil
 	}
-	lines := roomFor[byte](r, int(size)+n*kernels.CellLine)
+	lines := device.RoomFor[byte](r, int(size)+n*kernels.CellLine)
 	if d.Stopped() {
 		return nil
 	}
@@ -51,8 +51,8 @@ func (d *deviceRows) cells(part *readers.Part, r *room) *geoarrow.Geometry {
 const oddCells = "a geometry with quotes, or with a semicolon or a line end around it"
 
 // checkCells has each line hold one row, and no semicolon but that of its SRID.
-func (d *deviceRows) checkCells(found *wkt.DeviceCells, lines gpu.Buffer[byte], moved gpu.Buffer[int64], r *room) {
-	report := roomFor[kernels.CellsReport](r, 1)
+func (d *deviceRows) checkCells(found *wkt.DeviceCells, lines gpu.Buffer[byte], moved gpu.Buffer[int64], r *device.Room) {
+	report := device.RoomFor[kernels.CellsReport](r, 1)
 	if d.Stopped() {
 		return
 	}

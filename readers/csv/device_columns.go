@@ -5,7 +5,6 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
@@ -60,12 +59,12 @@ func (d *deviceRows) attributes(columns *geoarrow.Columns) {
 }
 
 // inGroups has columns made of which some have so many fields together, or one by itself.
-func (d *deviceRows) inGroups(list []deviceColumn, fields int, do func([]deviceColumn, *room)) {
+func (d *deviceRows) inGroups(list []deviceColumn, fields int, do func([]deviceColumn, *device.Room)) {
 	for group := range slices.Chunk(list, max(1, fields/d.table.Rows)) {
 		if d.Stopped() {
 			return
 		}
-		d.inRoom(func(r *room) { do(group, r) })
+		device.InRoom(d.Work, func(r *device.Room) { do(group, r) })
 	}
 }
 
@@ -113,21 +112,21 @@ func empty(c *geoarrow.Column, rows int) {
 }
 
 // parse makes columns of numbers and booleans.
-func (d *deviceRows) parse(list []deviceColumn, r *room) {
+func (d *deviceRows) parse(list []deviceColumn, r *device.Room) {
 	n, to := d.table.Rows, make([]kernels.TableColumn, len(list))
 	words := kernels.Words(n)
-	valid := roomFor[uint64](r, words*len(list))
+	valid := device.RoomFor[uint64](r, words*len(list))
 	for i, c := range list {
 		t := &to[i]
 		switch t.Column = c.field; c.Type.ID() {
 		case arrow.INT32:
-			t.Type, t.Int32 = kernels.TableInt32, roomFor[int32](r, n)
+			t.Type, t.Int32 = kernels.TableInt32, device.RoomFor[int32](r, n)
 		case arrow.INT64:
-			t.Type, t.Int64 = kernels.TableInt64, roomFor[int64](r, n)
+			t.Type, t.Int64 = kernels.TableInt64, device.RoomFor[int64](r, n)
 		case arrow.FLOAT64:
-			t.Type, t.Float64 = kernels.TableFloat64, roomFor[float64](r, n)
+			t.Type, t.Float64 = kernels.TableFloat64, device.RoomFor[float64](r, n)
 		default:
-			t.Type, t.Bool = kernels.TableBool, roomFor[uint64](r, words)
+			t.Type, t.Bool = kernels.TableBool, device.RoomFor[uint64](r, words)
 		}
 	}
 	if d.Stopped() {
@@ -155,10 +154,10 @@ func (d *deviceRows) parse(list []deviceColumn, r *room) {
 }
 
 // dates makes columns of dates.
-func (d *deviceRows) dates(list []deviceColumn, r *room) {
+func (d *deviceRows) dates(list []deviceColumn, r *device.Room) {
 	n, words := d.table.Rows, kernels.Words(d.table.Rows)
-	days, valid := roomFor[int32](r, n*len(list)), roomFor[uint64](r, words*len(list))
-	first, last := roomFor[int32](r, len(list)), roomFor[int32](r, len(list))
+	days, valid := device.RoomFor[int32](r, n*len(list)), device.RoomFor[uint64](r, words*len(list))
+	first, last := device.RoomFor[int32](r, len(list)), device.RoomFor[int32](r, len(list))
 	if d.Stopped() {
 		return
 	}
@@ -185,33 +184,4 @@ func fieldsOf(list []deviceColumn) []int {
 		fields[i] = c.field
 	}
 	return fields
-}
-
-// room is memory of the card for some columns, which those behind them take again.
-type room struct {
-	*device.Work
-	free []func() error
-}
-
-// inRoom has memory that do takes given back behind all work that it queued.
-func (d *deviceRows) inRoom(do func(*room)) {
-	r := &room{Work: d.Work}
-	defer func() {
-		for _, free := range r.free {
-			r.Try(free())
-		}
-	}()
-	do(r)
-}
-
-// roomFor takes memory until the end of inRoom.
-func roomFor[T any](r *room, n int) gpu.Buffer[T] {
-	if r.Stopped() {
-		return gpu.Buffer[T]{}
-	}
-	b, err := gpu.Alloc[T](r.S, n)
-	if r.Try(err); err == nil {
-		r.free = append(r.free, func() error { return b.Free(r.S) })
-	}
-	return b
 }

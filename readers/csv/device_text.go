@@ -18,14 +18,14 @@ type deviceTexts struct {
 }
 
 // gather makes columns of texts, and of times if all of their texts are such, or such and dates.
-func (d *deviceRows) gather(list []deviceColumn, r *room) {
+func (d *deviceRows) gather(list []deviceColumn, r *device.Room) {
 	n := d.table.Rows
 	d.Accept(n <= d.Text.Len()/8, shortRecords)
 	t, bytes := d.measure(list, r)
 	if d.Stopped() {
 		return
 	}
-	text, narrow := roomFor[byte](r, int(bytes)), roomFor[int32](r, (n+1)*len(list))
+	text, narrow := device.RoomFor[byte](r, int(bytes)), device.RoomFor[int32](r, (n+1)*len(list))
 	if d.Stopped() {
 		return
 	}
@@ -49,7 +49,7 @@ func (d *deviceRows) gather(list []deviceColumn, r *room) {
 }
 
 // check has the texts of columns that nobody asked for looked at: nothing of them leaves the card.
-func (d *deviceRows) check(list []deviceColumn, r *room) {
+func (d *deviceRows) check(list []deviceColumn, r *device.Room) {
 	d.Accept(d.table.Rows <= d.Text.Len()/8, shortRecords)
 	d.measure(list, r)
 }
@@ -58,10 +58,10 @@ func (d *deviceRows) check(list []deviceColumn, r *room) {
 const shortRecords = "records of hardly any text"
 
 // measure finds the texts and how long they are, and waits for it. The quotes around them are left out, those in them counted once.
-func (d *deviceRows) measure(list []deviceColumn, r *room) (t deviceTexts, bytes int64) {
+func (d *deviceRows) measure(list []deviceColumn, r *device.Room) (t deviceTexts, bytes int64) {
 	n, all := d.table.Rows, d.table.Rows*len(list)
-	t.starts, t.ends, t.offsets = roomFor[int64](r, all), roomFor[int64](r, all), roomFor[int64](r, all+1)
-	t.valid = roomFor[uint64](r, kernels.Words(n)*len(list))
+	t.starts, t.ends, t.offsets = device.RoomFor[int64](r, all), device.RoomFor[int64](r, all), device.RoomFor[int64](r, all+1)
+	t.valid = device.RoomFor[uint64](r, kernels.Words(n)*len(list))
 	if d.Stopped() {
 		return t, 0
 	}
@@ -75,14 +75,14 @@ func (d *deviceRows) measure(list []deviceColumn, r *room) (t deviceTexts, bytes
 }
 
 // measureText finds how long the texts of spans are, and waits for it, once more where some are long and that was not expected.
-func (d *deviceRows) measureText(t *deviceTexts, mode kernels.StringMode, long bool, r *room) (bytes int64) {
+func (d *deviceRows) measureText(t *deviceTexts, mode kernels.StringMode, long bool, r *device.Room) (bytes int64) {
 	var err error
 	if t.strings, err = d.K.MeasureShortStrings(d.S, d.Text, t.starts, t.ends, mode, t.offsets); err != nil {
 		d.Try(err)
 		return 0
 	}
 	strings := t.strings
-	r.free = append(r.free, func() error { return strings.Free(d.S) })
+	r.Until(func() error { return strings.Free(d.S) })
 	if long {
 		d.Try(d.K.MeasureLongStrings(d.S, t.strings, t.offsets))
 	}
