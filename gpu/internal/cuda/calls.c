@@ -2,6 +2,9 @@
 
 #include "calls.h"
 
+#include <sched.h>
+#include <time.h>
+
 // IN makes ctx current or leaves the function. The context stays current on this thread: every call of this file sets its own.
 #define IN(ctx)                                           \
   do {                                                    \
@@ -104,9 +107,19 @@ int vf_fill(uintptr_t ctx, uintptr_t stream, uint64_t dst, unsigned char value, 
   return cuMemsetD8Async(dst, value, bytes, (CUstream)stream);
 }
 
+// Short waits yield; in longer ones the thread sleeps, for 20 µs and what the kernel's timers add, about 50. The driver's own wait would keep a processor busy all the time,
+// which those who read files and copy columns have use for.
 int vf_synchronize(uintptr_t ctx, uintptr_t stream) {
   ON(ctx, stream);
-  return cuStreamSynchronize((CUstream)stream);
+  const struct timespec nap = {0, 20000};
+  CUresult r;
+  for (int asked = 0; (r = cuStreamQuery((CUstream)stream)) == CUDA_ERROR_NOT_READY; asked++) {
+    if (asked < 16)
+      sched_yield();
+    else
+      nanosleep(&nap, NULL);
+  }
+  return r;
 }
 
 int vf_record(uintptr_t ctx, uintptr_t event, uintptr_t stream) {

@@ -163,7 +163,7 @@ func TestFault(t *testing.T) {
 	compilerOf(t)
 	out := child(t, "fault", nil)
 	for _, want := range []string{
-		"synchronize: lost=true cuStreamSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS",
+		"synchronize: lost=true cuStreamQuery: CUDA_ERROR_ILLEGAL_ADDRESS",
 		"alloc: lost=true cuMemAllocAsync (64 bytes): CUDA_ERROR_ILLEGAL_ADDRESS",
 	} {
 		if !strings.Contains(out, want) {

@@ -149,6 +149,7 @@ int cuMemAlloc_v2(unsigned long long *p, size_t bytes) {
 }
 int cuMemFree_v2(unsigned long long p) { return current != SET ? 201 : p == 0x7000 ? 0 : 1; }
 int cuStreamSynchronize(void *stream) { return current != SET ? 201 : 0; }
+int cuStreamQuery(void *stream) { return current != SET ? 201 : 0; }
 #endif
 `
 

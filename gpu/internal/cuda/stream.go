@@ -43,7 +43,7 @@ func (d *device) CloseStream(s driver.Stream) error {
 
 // Synchronize waits for all work given to s. It is where the error of a kernel shows.
 func (d *device) Synchronize(s driver.Stream) error {
-	return failed(C.vf_synchronize(d.ctx(), C.uintptr_t(s)), "cuStreamSynchronize", nil)
+	return failed(C.vf_synchronize(d.ctx(), C.uintptr_t(s)), "cuStreamQuery", nil)
 }
 
 // NewEvent gives an event with a time stamp. Its Await yields, as all waits do (Open): one that sleeps takes an interrupt for each Record, and tens of microseconds to
