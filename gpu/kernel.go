@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/vibeflight/vibeflight/gpu/internal/driver"
 )
@@ -12,6 +13,14 @@ type Arg uint64
 // Int is an integer argument of any width up to 64 bits, signed or not.
 func Int[T ~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64](v T) Arg {
 	return Arg(v)
+}
+
+// HostArg is the address of page-locked memory, which kernels read and write over the link; null for no element.
+func HostArg[T any](memory []T) Arg {
+	if len(memory) == 0 {
+		return 0
+	}
+	return Arg(uintptr(unsafe.Pointer(unsafe.SliceData(memory))))
 }
 
 // Dim is the shape of a launch: blocks a grid, threads a block, bytes of dynamic shared memory a block.

@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/vibeflight/vibeflight/gpu/internal/driver"
@@ -12,6 +13,8 @@ type Stream struct {
 	d     *Device
 	h     driver.Stream
 	arena *Arena // that buffers come from, or nil
+	ahead func() error
+	note  *Pinned // see Note
 }
 
 // NewStream makes a stream; the caller closes it.
@@ -27,10 +30,42 @@ func (d *Device) NewStream() (*Stream, error) {
 func (s *Stream) Device() *Device { return s.d }
 
 // Synchronize waits until all work given to s is done. An error may stem from any of it.
-func (s *Stream) Synchronize() error { return s.d.drv.Synchronize(s.h) }
+func (s *Stream) Synchronize() error {
+	var err error
+	if queue := s.ahead; queue != nil {
+		s.ahead = nil
+		err = queue()
+	}
+	return cmp.Or(err, s.d.drv.Synchronize(s.h))
+}
+
+// Ahead has queue called once, when s is waited for the next time, before it is: what is asked for until then can go together. A queue that nobody waited for is replaced.
+func (s *Stream) Ahead(queue func() error) { s.ahead = queue }
+
+// NoteBytes is how long a note may be.
+const NoteBytes = 4 << 10
+
+// Note is page-locked memory of the stream's own, for a result of n bytes that the host waits for: it holds anything, and is lent until Note is called again. Not more
+// than NoteBytes.
+func (s *Stream) Note(n int) ([]byte, error) {
+	if s.note == nil {
+		m, err := s.d.AllocPinned(NoteBytes)
+		if err != nil {
+			return nil, err
+		}
+		s.note = m
+	}
+	return s.note.Bytes()[:n], nil
+}
 
 // Close gives the stream back, after its work is done.
-func (s *Stream) Close() error { return s.d.drv.CloseStream(s.h) }
+func (s *Stream) Close() error {
+	var err error
+	if s.note != nil {
+		err = s.note.Free()
+	}
+	return cmp.Or(err, s.d.drv.CloseStream(s.h))
+}
 
 // An Event is a point in the work of a stream.
 type Event struct {

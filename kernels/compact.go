@@ -88,8 +88,13 @@ func only[T any](w *work, b gpu.Buffer[T]) (v T) {
 	if w.err != nil {
 		return v
 	}
-	one := []T{v}
-	if w.err = gpu.Download(w.s, one, b); w.err == nil {
+	note, err := w.s.Note(int(unsafe.Sizeof(v)))
+	if err != nil {
+		w.err = err
+		return v
+	}
+	one := unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(note))), 1)
+	if w.err = w.k.Fetch(w.s, []Piece{PieceOf(one, b)}); w.err == nil {
 		w.err = w.s.Synchronize()
 	}
 	return one[0]

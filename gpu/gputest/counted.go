@@ -1,6 +1,7 @@
 package gputest
 
 import (
+	"sync"
 	"sync/atomic"
 	"testing"
 	"unsafe"
@@ -13,7 +14,7 @@ import (
 func OpenCounted(t testing.TB, o gpu.Options, toHost *atomic.Int64) *gpu.Device {
 	t.Helper()
 	drv, c := emulation(t)
-	d := gpu.New(&counted{Driver: drv, toHost: toHost}, c, o)
+	d := gpu.New(&counted{Driver: drv, toHost: toHost, fetches: map[driver.Function]bool{}}, c, o)
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {
 			t.Error(err)
@@ -26,9 +27,32 @@ func OpenCounted(t testing.TB, o gpu.Options, toHost *atomic.Int64) *gpu.Device 
 type counted struct {
 	driver.Driver
 	toHost *atomic.Int64
+
+	mu      sync.Mutex
+	fetches map[driver.Function]bool // kernels that store to the host: from, to and bytes of each piece are their arguments
 }
 
 func (d *counted) ToHost(s driver.Stream, dst unsafe.Pointer, src driver.Ptr, bytes int64) error {
 	d.toHost.Add(bytes)
 	return d.Driver.ToHost(s, dst, src, bytes)
+}
+
+func (d *counted) Function(m driver.Module, name string) (driver.Function, error) {
+	f, err := d.Driver.Function(m, name)
+	if err == nil && name == "fetch" {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.fetches[f] = true
+	}
+	return f, err
+}
+
+func (d *counted) Launch(s driver.Stream, f driver.Function, dim driver.Dim, args []uint64) error {
+	d.mu.Lock()
+	fetches := d.fetches[f]
+	d.mu.Unlock()
+	for i := 2; fetches && i < len(args); i += 3 {
+		d.toHost.Add(int64(args[i]))
+	}
+	return d.Driver.Launch(s, f, dim, args)
 }

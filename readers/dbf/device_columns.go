@@ -104,6 +104,7 @@ func (d *deviceRecords) inGroups(list []*deviceColumn, do func(group []*deviceCo
 		some, masks := room.Slice(0, wordsOf(group, n)), valid.Slice(0, len(group)*kernels.Words(n))
 		d.Try(d.K.FixedValues(d.S, d.Text, &d.records, fields, some, masks, d.odd))
 		do(group, some, masks)
+		d.Bring()
 	}
 }
 

@@ -80,6 +80,7 @@ func (d *deviceRecords) gather(g *textGroup, room *textRoom) {
 	d.Try(d.K.TableOffsets(d.S, offsets, n, narrow))
 	g.total = device.Result(d.Work, offsets.Slice(all, all+1))
 	bits, each := device.Result(d.Work, valid), device.Result(d.Work, narrow)
+	d.Bring()
 	if d.Stopped() {
 		return
 	}
@@ -97,6 +98,7 @@ func (d *deviceRecords) copied(g *textGroup, starts, ends, offsets gpu.Buffer[in
 	}
 	d.Try(d.K.GatherStrings(d.S, strings, g.text, gpu.Buffer[int32]{}))
 	g.summary = device.Result(d.Work, strings.Summary)
+	d.Bring()
 	d.Try(strings.Free(d.S))
 }
 

@@ -45,21 +45,21 @@ func (r *Result) Give() {
 	r.held, r.rest = nil, nil
 }
 
-// Cut takes n elements, at a multiple of 64 bytes. They hold anything.
-func Cut[T any](r *Result, n int) []T {
+// Cut takes n elements, at a multiple of 64 bytes. They hold anything. Not locked: they lie on the heap.
+func Cut[T any](r *Result, n int) (out []T, locked bool) {
 	bytes := n * int(unsafe.Sizeof(*new(T)))
 	if bytes > len(r.rest) {
 		m := r.from.pop()
 		if m == nil {
-			return make([]T, n)
+			return make([]T, n), false
 		}
 		r.held = append(r.held, m)
 		if bytes > len(m.Bytes()) {
-			return make([]T, n)
+			return make([]T, n), false
 		}
 		r.rest = m.Bytes()
 	}
-	out := unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(r.rest))), n)
+	out = unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(r.rest))), n)
 	r.rest = r.rest[min(len(r.rest), (bytes+63)&^63):]
-	return out
+	return out, true
 }

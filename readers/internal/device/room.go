@@ -12,6 +12,7 @@ type Room struct {
 func InRoom(w *Work, do func(*Room)) {
 	r := &Room{Work: w}
 	defer func() {
+		w.Bring()
 		for _, free := range r.free {
 			r.Try(free())
 		}
