@@ -89,7 +89,7 @@ func (h *Header) recordAt(offset int64) int64 {
 func (c cpu) parts(ctx context.Context, pool *pool, req readers.Request, take func(readers.Part) error) error {
 	limits := req.Limits.WithDefaults()
 	reader := func() readers.PartReader { return partReader{ctx, c.header, pool} }
-	if c.device != nil && c.header.onCards() && c.device.Share(c.header.span(), &limits) {
+	if c.device != nil && c.header.OnCards() && c.device.Share(c.header.span(), &limits) {
 		reader = deviceReader(ctx, c.device, c.header, pool.src, reader)
 	}
 	size, err := c.partBytes(pool, limits.PartBytes)

@@ -61,8 +61,8 @@ func (f *Field) onCard() kernels.FixedType {
 // columnsAtOnce is how many columns kernels make at once.
 const columnsAtOnce = 8
 
-// values makes columns of all types but texts.
-func (d *deviceRecords) values(list []*deviceColumn) {
+// parse makes columns of all types but texts.
+func (d *deviceRecords) parse(list []*deviceColumn) {
 	n := d.records.Records
 	d.inGroups(list, func(group []*deviceColumn, some, masks gpu.Buffer[uint64]) {
 		values, bits := device.Result(d.Work, some), device.Result(d.Work, masks)
@@ -102,7 +102,7 @@ func (d *deviceRecords) inGroups(list []*deviceColumn, do func(group []*deviceCo
 			fields = append(fields, c.field)
 		}
 		some, masks := room.Slice(0, wordsOf(group, n)), valid.Slice(0, len(group)*kernels.Words(n))
-		d.Try(d.K.FixedValues(d.S, d.Text, &d.records, fields, some, masks, d.odd))
+		d.Try(d.K.FixedValues(d.S, d.text, &d.records, fields, some, masks, d.odd))
 		do(group, some, masks)
 		d.Bring()
 	}

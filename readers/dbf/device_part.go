@@ -15,8 +15,8 @@ const (
 	widestField = 256 // bytes: what package kernels calls a short string
 )
 
-// onCards reports whether cards know the types of all fields.
-func (h *Header) onCards() bool {
+// OnCards reports whether cards know the types of all fields.
+func (h *Header) OnCards() bool {
 	return h.RecordLength >= leastRecord && !slices.ContainsFunc(h.Fields, func(f Field) bool {
 		if f.kind.isMemo() {
 			return !h.options.withoutMemo
@@ -46,7 +46,7 @@ func (c deviceChunks) Bounds(from, stop int64) (start, end int64, why string) {
 
 // Read reads records on a card.
 func (c deviceChunks) Read(w *device.Work, part *readers.Part) {
-	d := deviceRecords{Work: w, h: c.header}
+	d := deviceRecords{Work: w, h: c.header, text: w.Text}
 	d.read(part)
 	part.End = w.At+int64(w.Text.Len()) == c.header.span().To
 }

@@ -16,14 +16,39 @@ import (
 type deviceRecords struct {
 	*device.Work
 	h       *Header
+	text    gpu.Buffer[byte] // the records
 	records kernels.FixedRecords
 	odd     gpu.Buffer[uint32] // one element: what is left to the CPU engine
 	groups  []textGroup
+
+	// What queue has copied.
+	values  []*deviceColumn
+	columns *geoarrow.Columns
+	rows    []int64  // numbers of the records that are rows
+	live    []int64  // how many these are
+	oddity  []uint32 // what odd says
 }
 
 // read reads the records into a part.
 func (d *deviceRecords) read(part *readers.Part) {
-	n := d.Text.Len() / d.h.RecordLength
+	if d.queue(); d.Stopped() {
+		return
+	}
+	if d.Await(); d.Stopped() {
+		return
+	}
+	if d.finish(); d.Stopped() {
+		return
+	}
+	part.Columns, part.Rows, part.Starts = d.columns, int64(d.records.Records), d.rows
+	for i := range part.Starts {
+		part.Starts[i] *= int64(d.h.RecordLength)
+	}
+}
+
+// queue queues all but the bytes of texts.
+func (d *deviceRecords) queue() {
+	n := d.text.Len() / d.h.RecordLength
 	d.records = kernels.FixedRecords{
 		Length: d.h.RecordLength, Records: n, Flags: d.h.nullFrom,
 		Rows: device.Alloc[int64](d.Work, n), Live: device.Alloc[int64](d.Work, 1),
@@ -33,35 +58,33 @@ func (d *deviceRecords) read(part *readers.Part) {
 		return
 	}
 	d.Try(gpu.Fill(d.S, d.odd, 0))
-	d.Try(d.K.FixedRows(d.S, d.Text, &d.records, d.h.options.deleted, d.odd))
-	rows, live := device.Result(d.Work, d.records.Rows), device.Result(d.Work, d.records.Live)
-	columns := &geoarrow.Columns{Attributes: make([]geoarrow.Column, len(d.h.Fields))}
-	values, texts, unread := d.columns(columns)
-	d.values(values)
+	d.Try(d.K.FixedRows(d.S, d.text, &d.records, d.h.options.deleted, d.odd))
+	d.rows, d.live = device.Result(d.Work, d.records.Rows), device.Result(d.Work, d.records.Live)
+	d.columns = &geoarrow.Columns{Attributes: make([]geoarrow.Column, len(d.h.Fields))}
+	values, texts, unread := d.fields()
+	d.parse(values)
 	d.check(unread)
 	d.texts(texts)
-	odd := device.Result(d.Work, d.odd)
-	if d.Await(); d.Stopped() {
+	d.values, d.oddity = values, device.Result(d.Work, d.odd)
+}
+
+// finish makes the columns of what is there behind an Await, but for the bytes of texts: these are there behind the next one.
+func (d *deviceRecords) finish() {
+	if d.accept(d.oddity[0]); d.Stopped() {
 		return
 	}
-	if d.accept(odd[0]); d.Stopped() {
+	rows := int(d.live[0])
+	d.columns.Rows, d.rows = rows, d.rows[:rows]
+	for _, c := range d.values {
+		c.finish(rows)
+	}
+	if d.finishTexts(rows); d.Stopped() {
 		return
 	}
-	columns.Rows = int(live[0])
-	for _, c := range values {
-		c.finish(columns.Rows)
-	}
-	if d.finishTexts(columns.Rows); d.Stopped() {
-		return
-	}
-	for i := range columns.Attributes {
-		if c, f := &columns.Attributes[i], &d.h.Fields[i]; f.kind.isMemo() && d.h.reads(f) {
-			ignored(c, columns.Rows)
+	for i := range d.columns.Attributes {
+		if c, f := &d.columns.Attributes[i], &d.h.Fields[i]; f.kind.isMemo() && d.h.reads(f) {
+			ignored(c, rows)
 		}
-	}
-	part.Columns, part.Rows, part.Starts = columns, int64(n), rows[:columns.Rows]
-	for i := range part.Starts {
-		part.Starts[i] *= int64(d.h.RecordLength)
 	}
 }
 
@@ -85,10 +108,10 @@ func (d *deviceRecords) accept(odd uint32) {
 	}
 }
 
-// columns gives each field that a card reads its column, and each that it only checks one that nobody sees.
-func (d *deviceRecords) columns(columns *geoarrow.Columns) (values, texts, unread []*deviceColumn) {
+// fields gives each field that a card reads its column, and each that it only checks one that nobody sees.
+func (d *deviceRecords) fields() (values, texts, unread []*deviceColumn) {
 	for i := range d.h.Fields {
-		f, c := &d.h.Fields[i], &columns.Attributes[i]
+		f, c := &d.h.Fields[i], &d.columns.Attributes[i]
 		reads := d.h.reads(f)
 		if !reads {
 			*c, c = geoarrow.Unread(f.id()), &geoarrow.Column{}

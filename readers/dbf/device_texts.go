@@ -33,7 +33,7 @@ func (d *deviceRecords) texts(list []*deviceColumn) {
 		return
 	}
 	n, words := d.records.Records, kernels.Words(d.records.Records)
-	most := min(len(list), max(1, d.Text.Len()/textShare/n))
+	most := min(len(list), max(1, d.text.Len()/textShare/n))
 	room := textRoom{
 		starts: device.Alloc[int64](d.Work, most*n), ends: device.Alloc[int64](d.Work, most*n), offsets: device.Alloc[int64](d.Work, most*n+1),
 		valid: device.Alloc[uint64](d.Work, most*words), narrow: device.Alloc[int32](d.Work, most*(n+1)),
@@ -70,10 +70,10 @@ func (d *deviceRecords) gather(g *textGroup, room *textRoom) {
 	if d.Stopped() {
 		return
 	}
-	d.Try(d.K.FixedTexts(d.S, d.Text, &d.records, fields, d.h.page.wide != nil, starts, ends, valid, d.odd))
+	d.Try(d.K.FixedTexts(d.S, d.text, &d.records, fields, d.h.page.wide != nil, starts, ends, valid, d.odd))
 	if d.h.page.upper != nil {
-		d.Try(d.K.MeasureRecoded(d.S, d.Text, starts, ends, room.page, offsets, d.odd))
-		d.Try(d.K.GatherRecoded(d.S, d.Text, starts, ends, room.page, offsets, g.text))
+		d.Try(d.K.MeasureRecoded(d.S, d.text, starts, ends, room.page, offsets, d.odd))
+		d.Try(d.K.GatherRecoded(d.S, d.text, starts, ends, room.page, offsets, g.text))
 	} else {
 		d.copied(g, starts, ends, offsets)
 	}
@@ -92,7 +92,7 @@ func (d *deviceRecords) gather(g *textGroup, room *textRoom) {
 
 // copied copies texts that are UTF-8, as those in ASCII are whatever their code page.
 func (d *deviceRecords) copied(g *textGroup, starts, ends, offsets gpu.Buffer[int64]) {
-	strings, err := d.K.MeasureShortStrings(d.S, d.Text, starts, ends, kernels.StringsRaw, offsets)
+	strings, err := d.K.MeasureShortStrings(d.S, d.text, starts, ends, kernels.StringsRaw, offsets)
 	if d.Try(err); err != nil {
 		return
 	}

@@ -7,13 +7,15 @@ import (
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
 // cpu is the CPU engine.
 type cpu struct {
 	layout    readers.Layout
-	readBytes int // read at a time; 0: windowBytes
+	readBytes int            // read at a time; 0: windowBytes
+	device    *device.Engine // that has cards read chunks of records, or nil
 }
 
 // job is one Parse.
@@ -60,7 +62,7 @@ func (j *job) siblings() (err error) {
 			return fmt.Errorf("%s: %w: its .dbf is gone", j.src.Name, source.ErrChanged)
 		}
 	}
-	if j.moved {
+	if j.order == moved {
 		if j.shx, err = j.src.Sibling(".shx"); err != nil {
 			return err
 		}
@@ -95,12 +97,12 @@ func (j *job) all(emit func(readers.Chunk) error) (readers.Summary, error) {
 		empty = false
 		return emit(c)
 	})
-	batcher.Inline = true
+	batcher.Inline = j.cpu.device == nil
 	defer batcher.Close()
 	row := int64(0) // of the next record
-	parts := readers.Parts{
-		From: headerBytes, To: j.end, Size: j.partBytes(), Workers: j.limits.Workers,
-		Reader: func() readers.PartReader { return j.lending() },
+	parts, err := j.parts()
+	if err != nil {
+		return readers.Summary{}, err
 	}
 	_, rows, err := parts.Read(j.ctx, func(p readers.Part) error {
 		// A guess says in State which record it took its first one for.
@@ -128,13 +130,25 @@ func (j *job) all(emit func(readers.Chunk) error) (readers.Summary, error) {
 	return sum, err
 }
 
-// partBytes is how much of the records a worker reads in one go: as much as is a part together with the attributes that belong to it.
-func (j *job) partBytes() int64 {
-	all := j.src.Size
+// parts are those of the file: of the CPU engine, or chunks for cards.
+func (j *job) parts() (readers.Parts, error) {
+	p := readers.Parts{
+		From: headerBytes, To: j.end, Size: j.partBytes(j.limits.PartBytes, 0), Workers: j.limits.Workers,
+		Reader: func() readers.PartReader { return j.lending() },
+	}
+	if j.cpu.device == nil || !j.onCards() {
+		return p, nil
+	}
+	return p, j.onLanes(&p)
+}
+
+// partBytes is how much of the records a worker reads in one go: as much as is a part together with what belongs to it, of the attributes and of beside bytes more.
+func (j *job) partBytes(part, beside int64) int64 {
+	all := j.src.Size + beside
 	if j.table != nil {
 		all += j.table.Size
 	}
-	return max(1, int64(float64(j.limits.PartBytes)*float64(j.end)/float64(all)))
+	return max(1, int64(float64(part)*float64(j.end)/float64(all)))
 }
 
 // checkCount compares the number of shapes with that of attributes, where these are more.

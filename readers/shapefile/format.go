@@ -21,6 +21,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/dbf"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
+	"github.com/vibeflight/vibeflight/readers/lanes"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -44,6 +46,9 @@ func Format() readers.Format {
 		Options: dbf.Options(),
 		Open:    open,
 		CPU:     func(l readers.Layout) readers.Parser { return cpu{layout: l} },
+		GPU: func(pool *lanes.Pool) readers.Engine {
+			return device.New(pool, func(l readers.Layout, e *device.Engine) readers.Parser { return cpu{layout: l, device: e} })
+		},
 	}
 }
 
@@ -51,7 +56,7 @@ func Format() readers.Format {
 type dialect struct {
 	kind       shapeType
 	base       int64 // number of the first record
-	moved      bool  // records lie where the .shx says
+	order      order
 	crs        geoarrow.CRS
 	attributes *dbf.Header // nil: there is no .dbf
 }
@@ -69,7 +74,7 @@ func open(ctx context.Context, src *source.File, opts readers.Options) (readers.
 	if d.base, err = firstNumber(src); err != nil {
 		return readers.Layout{}, err
 	}
-	if d.moved, err = moved(ctx, src, d.base); err != nil {
+	if d.order, err = orderOf(ctx, src, d.base); err != nil {
 		return readers.Layout{}, err
 	}
 	table, err := src.Sibling(".dbf")

@@ -18,28 +18,41 @@ func entryAt(b []byte) (place, content int64) {
 	return 2 * int64(binary.BigEndian.Uint32(b)), contentBytes(b)
 }
 
-// moved reports whether the records of a file have to be looked for by its .shx. That is so where somebody changed shapes in place: a shape that no longer fits
+// order is where the records of a file lie.
+type order uint8
+
+const (
+	inSequence order = iota // one behind the other; there is no .shx, or it says something else
+	indexed                 // one behind the other, as the .shx has it
+	moved                   // where the .shx says
+)
+
+// orderOf finds out where the records of a file lie: whether they have to be looked for by its .shx. That is so where somebody changed shapes in place: a shape that no longer fits
 // is written behind all others, one that became shorter leaves a gap, and what was there before is still there. Elsewhere the records follow each other
 // in the order of their numbers, and the .shx, right or wrong, does not matter. Three questions, of which the first one settles nearly every file:
 //
-//  1. Do the entries of the .shx follow each other to the end of the .shp?        no more to ask: in sequence
+//  1. Do the entries of the .shx follow each other to the end of the .shp?        no more to ask: in sequence, and if not as the .shx has it, an error
 //  2. Do the records of the .shp follow each other, numbered, to its end?         in sequence, the .shx is wrong
 //  3. Does each entry lead to a record of its number and its length?              moved; else the file is read in sequence, and an error there
-func moved(ctx context.Context, src *source.File, base int64) (bool, error) {
+func orderOf(ctx context.Context, src *source.File, base int64) (order, error) {
 	index, err := src.Sibling(".shx")
 	if err != nil || index == nil || index.Size < headerBytes+indexEntry {
-		return false, err
+		return inSequence, err
 	}
 	w := walk{
 		src: src, base: base, entries: indexEnd(index),
 		records: window{ctx: ctx, src: src, step: windowBytes, stop: src.Size}, index: window{ctx: ctx, src: index, step: windowBytes, stop: index.Size},
 	}
-	for _, ask := range []func() (bool, error){w.entriesFollow, w.recordsFollow} {
-		if follow, err := ask(); follow || err != nil {
-			return false, err
-		}
+	if follow, err := w.entriesFollow(); follow || err != nil {
+		return indexed, err
 	}
-	return w.entriesLead()
+	if follow, err := w.recordsFollow(); follow || err != nil {
+		return inSequence, err
+	}
+	if lead, err := w.entriesLead(); !lead || err != nil {
+		return inSequence, err
+	}
+	return moved, nil
 }
 
 // indexEnd is the end of the last whole entry.

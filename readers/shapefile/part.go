@@ -58,7 +58,7 @@ func (r *partReader) Guess(from, stop int64) readers.Part {
 
 // rowAt is the row that the record at an offset says that it is.
 func (r *partReader) rowAt(at int64) (int64, error) {
-	if r.moved {
+	if r.order == moved {
 		return (at - headerBytes) / indexEntry, nil
 	}
 	head, err := r.window.bytes(at, recordHead)
@@ -89,7 +89,7 @@ func (r *partReader) Read(from, stop, row int64) (readers.Part, error) {
 // ahead lets the windows read on to an offset. Records that were moved may be anywhere, so no more of them is read at a time than is near.
 func (r *partReader) ahead(stop int64) {
 	r.window.stop, r.index.stop = stop, stop
-	if r.moved {
+	if r.order == moved {
 		r.window.stop = 0
 	}
 }

@@ -29,7 +29,7 @@ func contentBytes(head []byte) int64 { return 2 * int64(binary.BigEndian.Uint32(
 func (r *partReader) records(from, stop, row int64, each func(at, place int64, content []byte)) (next int64, err error) {
 	for next = from; next < stop; row++ {
 		at, place := next, next
-		if r.moved {
+		if r.order == moved {
 			entry, err := r.index.bytes(at, indexEntry)
 			if err != nil {
 				return at, err
@@ -42,7 +42,7 @@ func (r *partReader) records(from, stop, row int64, each func(at, place int64, c
 		}
 		each(at, place, content)
 		next = place + recordHead + int64(len(content))
-		if r.moved {
+		if r.order == moved {
 			next = at + indexEntry
 		}
 	}
@@ -76,7 +76,7 @@ func (r *partReader) record(at, row int64) ([]byte, error) {
 
 // find gives the offset of the first bytes in [from, stop) that look like a record, or -1. If records were moved, it is that of an entry of the .shx.
 func (r *partReader) find(from, stop int64) (int64, error) {
-	if r.moved {
+	if r.order == moved {
 		return from + (headerBytes-from)&(indexEntry-1), nil
 	}
 	r.ahead(stop)

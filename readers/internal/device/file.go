@@ -107,17 +107,29 @@ func (r *reader) onCard(start, end int64) (part readers.Part, why string) {
 			panic(p)
 		}
 	}()
-	if end-start > int64(l.Text().Len()) {
+	text := gather(r.src, start, end, r.pieces())
+	switch room := int64(l.Text().Len()); {
+	case end-start > room:
 		return part, "a chunk that ends in a long row"
+	case text.bytes > room:
+		return part, "a chunk whose rows have far more beside them than those of the file on average"
 	}
-	part, why, err = r.onLane(l, start, end)
+	part, why, err = r.onLane(l, text, end)
 	return part, why
 }
 
+// pieces are what belongs to the chunk that was looked for last, and lies in other files.
+func (r *reader) pieces() []Piece {
+	if c, ok := r.chunks.(Pieces); ok {
+		return c.Pieces()
+	}
+	return nil
+}
+
 // onLane reads a chunk on a lane. An error is one of the card.
-func (r *reader) onLane(l *lanes.Lane, start, end int64) (part readers.Part, why string, err error) {
-	n := int(end - start)
-	t, filled, err := l.Fill(r.ctx, r.File, r.src, start, n)
+func (r *reader) onLane(l *lanes.Lane, text *gathered, end int64) (part readers.Part, why string, err error) {
+	start := text.at
+	t, filled, err := l.Fill(r.ctx, r.File, text, start, int(text.bytes))
 	r.engine.reading.Add(int64(t.Read))
 	r.engine.copying.Add(int64(t.Upload))
 	if filled != nil || err != nil {
@@ -129,19 +141,20 @@ func (r *reader) onLane(l *lanes.Lane, start, end int64) (part readers.Part, why
 		defer r.line.Begin("kernels and columns", start)()
 		began := time.Now()
 		defer func() { r.engine.working.Add(int64(time.Since(began))) }()
-		w := &Work{K: l.Kernels(), S: l.Stream(), Text: l.Text().Slice(0, n), At: start, lane: l, out: l.Result(), line: r.line}
+		w := &Work{K: l.Kernels(), S: l.Stream(), At: start, lane: l, out: l.Result(), line: r.line}
+		w.Text, w.Pieces = text.of(l.Text())
 		part, why, err = w.read(r.chunks)
 	})
 	if why != "" {
 		return readers.Part{}, why, err
 	}
 	if part.To == 0 {
-		part.To = int64(n)
+		part.To = end - start
 	}
 	for i := range part.Starts {
 		part.Starts[i] += start
 	}
 	part.Start, part.Next, part.To = start, end, start+part.To
-	part.Summary.BytesRead = int64(n)
+	part.Summary.BytesRead = text.bytes
 	return part, "", nil
 }

@@ -16,6 +16,8 @@ type Work struct {
 	Text gpu.Buffer[byte] // of the chunk
 	At   int64            // its offset in the file
 
+	Pieces []gpu.Buffer[byte] // what belongs to it from other files; their addresses are multiples of 16 bytes, as that of Text
+
 	lane  *lanes.Lane
 	out   *lanes.Result
 	short []kernels.Piece // results that the next Await has brought

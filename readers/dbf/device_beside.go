@@ -1,0 +1,30 @@
+package dbf
+
+import (
+	"github.com/vibeflight/vibeflight/gpu"
+	"github.com/vibeflight/vibeflight/kernels"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
+)
+
+// DeviceAttributes are the records of a table that a card reads for another file, whose rows' attributes they are.
+type DeviceAttributes struct{ d deviceRecords }
+
+// QueueAttributes queues the work on whole records of a table that is OnCards. What a card does not accept it says to w.
+func QueueAttributes(w *device.Work, h *Header, records gpu.Buffer[byte]) *DeviceAttributes {
+	a := &DeviceAttributes{deviceRecords{Work: w, h: h, text: records}}
+	a.d.queue()
+	return a
+}
+
+// Rows are the records that are rows, on the card: their numbers, and how many these are.
+func (a *DeviceAttributes) Rows() kernels.FixedRecords { return a.d.records }
+
+// Finish gives the columns, behind an Await, and the numbers of the records that are rows. Bytes of texts are there behind the next Await.
+func (a *DeviceAttributes) Finish() (columns *geoarrow.Columns, rows []int64) {
+	if a.d.Stopped() {
+		return nil, nil
+	}
+	a.d.finish()
+	return a.d.columns, a.d.rows
+}

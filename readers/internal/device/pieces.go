@@ -1,0 +1,80 @@
+package device
+
+import (
+	"io"
+
+	"github.com/vibeflight/vibeflight/gpu"
+)
+
+// Piece is bytes of another file that a chunk of rows needs: those of their attributes, or of an index.
+type Piece struct {
+	Src   io.ReaderAt
+	At    int64
+	Bytes int64
+}
+
+// Pieces are Chunks whose rows do not lie in one file alone.
+type Pieces interface {
+	Chunks
+
+	// Pieces gives what belongs to the chunk that Bounds gave last. On the card it is Work.Pieces.
+	Pieces() []Piece
+}
+
+// pieceAlign is at multiples of how many bytes pieces begin on a card: those of its memory.
+const pieceAlign = 256
+
+// gathered is a chunk and its pieces as one file, which begins where the chunk does.
+//
+//	chunk  zeros  piece  zeros  piece
+//	at            multiples of pieceAlign from there on
+type gathered struct {
+	at     int64
+	pieces []Piece // the chunk first
+	starts []int64 // of each, from at on
+	bytes  int64
+}
+
+// gather puts the pieces behind bytes [start, end) of a file.
+func gather(src io.ReaderAt, start, end int64, pieces []Piece) *gathered {
+	g := &gathered{at: start}
+	for _, p := range append([]Piece{{src, start, end - start}}, pieces...) {
+		g.bytes += -g.bytes & (pieceAlign - 1)
+		g.pieces, g.starts = append(g.pieces, p), append(g.starts, g.bytes)
+		g.bytes += p.Bytes
+	}
+	return g
+}
+
+// ReadAt reads bytes from an offset on, not before that of the chunk.
+func (g *gathered) ReadAt(p []byte, at int64) (n int, err error) {
+	at -= g.at
+	for i := 0; i < len(g.pieces) && n < len(p); i++ {
+		piece, from := &g.pieces[i], at+int64(n)-g.starts[i]
+		for ; from < 0 && n < len(p); from++ { // between two pieces
+			p[n] = 0
+			n++
+		}
+		if n == len(p) || from >= piece.Bytes {
+			continue
+		}
+		some := p[n:min(int64(len(p)), int64(n)+piece.Bytes-from)]
+		got, err := piece.Src.ReadAt(some, piece.At+from)
+		n += got
+		if got < len(some) {
+			return n, err
+		}
+	}
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// of gives the text of the chunk and those of its pieces, in memory that has all of them.
+func (g *gathered) of(text gpu.Buffer[byte]) (chunk gpu.Buffer[byte], pieces []gpu.Buffer[byte]) {
+	for i, p := range g.pieces {
+		pieces = append(pieces, text.Slice(int(g.starts[i]), int(g.starts[i]+p.Bytes)))
+	}
+	return pieces[0], pieces[1:]
+}

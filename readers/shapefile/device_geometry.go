@@ -1,0 +1,138 @@
+package shapefile
+
+import (
+	"math/bits"
+	"unsafe"
+
+	"github.com/vibeflight/vibeflight/gpu"
+	"github.com/vibeflight/vibeflight/kernels"
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
+)
+
+// geometry makes the column of geometries as GeometryBuilder does, complete once the functions given to After have run.
+func (d *deviceShapes) geometry(valid []uint64, sum *readers.Summary) *geoarrow.Geometry {
+	if d.Stopped() {
+		return nil
+	}
+	g := &geoarrow.Geometry{Rows: d.rows}
+	if g.Nulls = nulls(valid, d.rows); g.Nulls > 0 {
+		g.Valid = validity(valid, d.rows)
+	}
+	d.countOdd(sum)
+	asked, nested := d.cpu.layout.Columns.Geometry(), d.kind.family() == polygon && d.has&kernels.ShapeHasParts != 0
+	if g.Nulls == d.rows || !asked && !nested {
+		return geoarrow.NullGeometry(d.rows, geoarrow.NoKind, geoarrow.XY)
+	}
+	kinds, all := d.rowKinds()
+	d.ordinates(g)
+	if d.shapes.Parts.Len() > 0 {
+		g.Geoms, g.Rings = d.narrow(d.shapes.Parts), d.narrow(d.rings)
+	} else if d.kind.family() != point {
+		g.Geoms = d.narrow(d.shapes.Points)
+	}
+	if d.Stopped() {
+		return nil
+	}
+	if g.Geoms != nil {
+		g.Geoms = g.Geoms[:d.rows+1]
+	}
+	d.After(func() {
+		d.finish(g, kinds, all[0], nested)
+		if !asked {
+			*g = *geoarrow.NullGeometry(d.rows, geoarrow.NoKind, geoarrow.XY)
+		}
+	})
+	return g
+}
+
+// rowKinds are the kinds of rows, and a bit for each of them.
+func (d *deviceShapes) rowKinds() (kinds []geoarrow.RowKind, all []uint32) {
+	d.kinds = device.Alloc[kernels.GeometryKind](d.Work, d.rows)
+	every := device.Alloc[uint32](d.Work, 1)
+	if d.Stopped() {
+		return nil, nil
+	}
+	d.Try(d.K.ShapeKinds(d.S, &d.shapes, d.to.Measured, d.kinds, every))
+	copied := device.Result(d.Work, d.kinds)
+	return unsafe.Slice((*geoarrow.RowKind)(unsafe.Pointer(unsafe.SliceData(copied))), len(copied)), device.Result(d.Work, every)
+}
+
+// ordinates has ordinates copied.
+func (d *deviceShapes) ordinates(g *geoarrow.Geometry) {
+	g.X, g.Y, g.Z, g.M = device.Result(d.Work, d.to.X), device.Result(d.Work, d.to.Y), device.Result(d.Work, d.to.Z), device.Result(d.Work, d.to.M)
+}
+
+// narrow has offsets copied in 32 bits: a chunk is far below what these hold.
+func (d *deviceShapes) narrow(wide gpu.Buffer[int64]) []int32 {
+	to := device.Alloc[int32](d.Work, wide.Len())
+	if d.Stopped() {
+		return nil
+	}
+	d.Try(d.K.NarrowInt32(d.S, wide, to))
+	return device.Result(d.Work, to)
+}
+
+// finish makes the column of what is there now. nested: some polygons have several rings.
+func (d *deviceShapes) finish(g *geoarrow.Geometry, kinds []geoarrow.RowKind, all uint32, nested bool) {
+	if nested {
+		if all = d.nestAll(g, kinds); d.Stopped() {
+			return
+		}
+	}
+	different := 0
+	for rest := all; rest != 0; rest &= rest - 1 {
+		k := geoarrow.RowKind(bits.TrailingZeros32(rest))
+		g.Kind, g.Dim = max(g.Kind, k.Kind()), g.Dim|k.Dim()
+		different++
+	}
+	if different > 1 {
+		g.Kinds = kinds
+	}
+	if g.Dim&geoarrow.HasM == 0 {
+		g.M = nil
+	}
+	if g.Kind == geoarrow.LineString { // each line is its row's only one, or its row has none
+		g.Geoms, g.Rings = d.throughLines(g), nil
+	}
+}
+
+// throughLines gives the offsets of positions of rows that have a part each, or none.
+func (d *deviceShapes) throughLines(g *geoarrow.Geometry) []int32 {
+	for i, line := range g.Geoms {
+		g.Geoms[i] = g.Rings[line]
+	}
+	return g.Geoms
+}
+
+// countOdd counts what is odd about rings and lines.
+func (d *deviceShapes) countOdd(sum *readers.Summary) {
+	if d.Stopped() || d.rings.Len() == 0 {
+		return
+	}
+	facts := device.Alloc[kernels.RingFact](d.Work, 1)
+	if d.Stopped() {
+		return
+	}
+	d.Try(d.K.RingFacts(d.S, d.to.X, d.to.Y, d.rings, gpu.Buffer[kernels.GeometryKind]{}, facts))
+	found := device.Result(d.Work, facts)
+	d.After(func() {
+		if d.kind.family() == polyLine {
+			sum.ShortLines = found[0].Single
+		} else {
+			sum.UnclosedRings, sum.ShortRings = found[0].Unclosed, found[0].Short
+		}
+	})
+}
+
+// nulls counts the bits that are not set among the first n.
+func nulls(valid []uint64, n int) int {
+	for _, w := range valid {
+		n -= bits.OnesCount64(w)
+	}
+	return n
+}
+
+// validity are the first n bits, byte by byte.
+func validity(valid []uint64, n int) []byte { return geoarrow.AsBytes(valid)[:(n+7)/8] }

@@ -1,0 +1,91 @@
+package shapefile
+
+import (
+	"slices"
+
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+)
+
+// nestAll puts the rings of polygons that have several in the order of GeoArrow: outer rings in the order of the file, each with its holes behind it. A row of several
+// outer rings becomes a MultiPolygon, and the column with it. It gives a bit for each kind of rows that there is then.
+func (d *deviceShapes) nestAll(g *geoarrow.Geometry, kinds []geoarrow.RowKind) (all uint32) {
+	var parts []int32 // of MultiPolygons: the rings up to each one and with it
+	for i := range g.Rows {
+		if from, to := g.Geoms[i], g.Geoms[i+1]; to-from > 1 {
+			if err := d.nestRow(g, from, to); err != nil {
+				d.Accept(false, err.Error())
+				return 0
+			}
+			if d.nest.outers > 1 {
+				parts = d.endParts(parts, from, to)
+				kinds[i] = geoarrow.MakeRowKind(geoarrow.MultiPolygon, kinds[i].Dim())
+			}
+		}
+		all |= 1 << kinds[i]
+	}
+	if parts != nil {
+		promotePolygons(g, kinds, parts)
+	}
+	return all &^ 1 // no shape
+}
+
+// nestRow puts the rings [from, to) of a polygon in order.
+func (d *deviceShapes) nestRow(g *geoarrow.Geometry, from, to int32) error {
+	n, first, end := &d.nest, g.Rings[from], g.Rings[to]
+	n.begin(int(end - first))
+	copy(n.x, g.X[first:end])
+	copy(n.y, g.Y[first:end])
+	for k := from; k < to; k++ {
+		n.add(int(g.Rings[k]-first), int(g.Rings[k+1]-first))
+	}
+	if err := n.resolve(); err != nil || slices.IsSorted(n.order) {
+		return err
+	}
+	d.reorder(g.X[first:end], n.x)
+	d.reorder(g.Y[first:end], n.y)
+	for _, v := range [][]float64{g.Z, g.M} {
+		if v != nil {
+			d.spare = append(d.spare[:0], v[first:end]...)
+			d.reorder(v[first:end], d.spare)
+		}
+	}
+	at := first
+	for k, i := range n.order {
+		at += n.rings[i].to - n.rings[i].from
+		g.Rings[int(from)+k+1] = at
+	}
+	return nil
+}
+
+// reorder writes an ordinate of all rings of a polygon in their order.
+func (d *deviceShapes) reorder(to, from []float64) {
+	at := 0
+	for _, i := range d.nest.order {
+		at += copy(to[at:], from[d.nest.rings[i].from:d.nest.rings[i].to])
+	}
+}
+
+// endParts appends the ends of the parts that the rings [from, to) are.
+func (d *deviceShapes) endParts(parts []int32, from, to int32) []int32 {
+	for k, i := range d.nest.order {
+		if k > 0 && d.nest.rings[i].outer() {
+			parts = append(parts, from+int32(k))
+		}
+	}
+	return append(parts, to)
+}
+
+// promotePolygons makes a column of MultiPolygon of one whose rows have rings: each that is a Polygon becomes a part, one without rings none.
+func promotePolygons(g *geoarrow.Geometry, kinds []geoarrow.RowKind, parts []int32) {
+	g.Parts = make([]int32, 1, 1+g.Rows+len(parts))
+	for i, k := range kinds {
+		end := g.Geoms[i+1] // in rings
+		if k.Kind() == geoarrow.MultiPolygon {
+			n := slices.Index(parts, end) + 1
+			g.Parts, parts = append(g.Parts, parts[:n]...), parts[n:]
+		} else if end > g.Parts[len(g.Parts)-1] {
+			g.Parts = append(g.Parts, end)
+		}
+		g.Geoms[i+1] = int32(len(g.Parts) - 1)
+	}
+}

@@ -1,0 +1,112 @@
+package shapefile
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+// onCards reports whether cards know the file: shapes but MultiPatch, whose records lie where a .shx says, with attributes that cards read.
+func (j *job) onCards() bool {
+	return j.order == indexed && j.kind != null && j.kind != multiPatch && (j.attributes == nil || j.attributes.OnCards())
+}
+
+// laneShare is how much of a lane a chunk takes: rows here and there have more attributes for their shapes than those of the file on average.
+const laneShare = 0.75
+
+// onLanes has parts be chunks for cards, if the file is worth one.
+func (j *job) onLanes(p *readers.Parts) error {
+	shx, err := j.src.Sibling(".shx")
+	if err != nil || shx == nil { // it was there
+		return err
+	}
+	limits, all := j.limits, j.src.Size+shx.Size
+	if j.table != nil {
+		all += j.table.Size
+	}
+	if !j.cpu.device.Share(readers.Span{To: all}, &limits) {
+		return nil
+	}
+	p.Size, p.Workers = j.partBytes(int64(laneShare*float64(limits.PartBytes)), shx.Size), limits.Workers
+	file := j.cpu.device.File(j.ctx, j.src)
+	p.Reader = func() readers.PartReader {
+		return file.Reader(j.lending(), &deviceChunks{job: j, shx: shx, entries: (indexEnd(shx) - headerBytes) / indexEntry})
+	}
+	return nil
+}
+
+// deviceChunks has a card read chunks of records. The .shx says where they begin, of which every word is checked on the card: so it may say anything.
+type deviceChunks struct {
+	*job
+	shx         *source.File
+	entries     int64 // of the .shx
+	first, next int64 // records of the chunk at hand, and the one behind them
+	nest        nesting
+	spare       []float64 // of nesting
+}
+
+// Bounds finds the records that begin between two offsets.
+func (c *deviceChunks) Bounds(from, stop int64) (start, end int64, why string) {
+	var err error
+	if c.first, start, err = c.find(from); err == nil {
+		c.next, end, err = c.find(stop)
+	}
+	switch {
+	case err != nil:
+		return 0, 0, err.Error()
+	case c.next-c.first > math.MaxInt32:
+		return 0, 0, "more records than a chunk has bytes"
+	case end > start && c.table != nil && c.attributes.Records < c.next:
+		return 0, 0, "shapes without attributes"
+	}
+	return start, end, ""
+}
+
+// find gives the first record that begins at or behind an offset, and where that is; behind the last one the end of the file.
+func (c *deviceChunks) find(offset int64) (record, place int64, err error) {
+	low, high, place := int64(0), c.entries, c.end
+	for low < high {
+		middle := low + (high-low)/2
+		at, err := c.placeOf(middle)
+		if err != nil {
+			return 0, 0, err
+		}
+		if at < offset {
+			low = middle + 1
+		} else {
+			high, place = middle, at
+		}
+	}
+	return low, place, nil
+}
+
+// placeOf is where a record lies.
+func (c *deviceChunks) placeOf(record int64) (int64, error) {
+	var place [4]byte
+	if _, err := c.shx.ReadAt(place[:], headerBytes+record*indexEntry); err != nil {
+		return 0, err
+	}
+	return 2 * int64(binary.BigEndian.Uint32(place[:])), nil
+}
+
+// Pieces are the entries of the chunk's records in the .shx, and their attributes.
+func (c *deviceChunks) Pieces() []device.Piece {
+	n := c.next - c.first
+	list := []device.Piece{{Src: c.shx, At: headerBytes + c.first*indexEntry, Bytes: n * indexEntry}}
+	if c.table != nil {
+		length := int64(c.attributes.RecordLength)
+		list = append(list, device.Piece{Src: c.table, At: c.attributes.Start + c.first*length, Bytes: n * length})
+	}
+	return list
+}
+
+// Read reads records on a card.
+func (c *deviceChunks) Read(w *device.Work, part *readers.Part) {
+	d := deviceShapes{Work: w, deviceChunks: c}
+	d.read(part)
+	part.Rows, part.State = c.next-c.first, uint64(c.first)
+	part.End = w.At+int64(w.Text.Len()) == c.end
+}

@@ -1,0 +1,135 @@
+package shapefile
+
+import (
+	"github.com/vibeflight/vibeflight/gpu"
+	"github.com/vibeflight/vibeflight/kernels"
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/dbf"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/device"
+)
+
+// deviceShapes reads a chunk of records on a card, with their attributes. The host waits once for how many rows, parts and positions there are.
+//
+//	.dbf -> rows -> columns
+//	.shx -> records -> shapes -> parts, positions -> kinds
+//
+// What lies in what is the host's to find out: it gets the rings of polygons as they stand in the file, and puts those of the few that have several in order.
+type deviceShapes struct {
+	*device.Work
+	*deviceChunks
+	shapes kernels.Shapes
+	rows   int // records that are rows
+
+	rings gpu.Buffer[int64] // of types with parts
+	to    kernels.ShapePositions
+	kinds gpu.Buffer[kernels.GeometryKind]
+	has   uint32 // kernels.ShapeHas*
+}
+
+// read reads the records into a part.
+func (d *deviceShapes) read(part *readers.Part) {
+	var attributes *dbf.DeviceAttributes
+	if d.table != nil {
+		attributes = dbf.QueueAttributes(d.Work, d.attributes, d.Work.Pieces[1])
+	}
+	d.find(attributes)
+	starts, valid, report := device.Result(d.Work, d.shapes.Starts), device.Result(d.Work, d.shapes.Valid), device.Result(d.Work, d.shapes.Report)
+	positions, parts := d.total(d.shapes.Points), d.total(d.shapes.Parts)
+	if d.Await(); d.Stopped() {
+		return
+	}
+	d.accept(report[0].Odd)
+	part.Columns = &geoarrow.Columns{Rows: d.shapes.Records}
+	if attributes != nil {
+		part.Columns, _ = attributes.Finish()
+	}
+	if d.Stopped() {
+		return
+	}
+	d.rows, d.has = part.Columns.Rows, report[0].Has
+	part.Starts = starts[:d.rows]
+	d.positions(positions, parts)
+	part.Columns.Geometry = d.geometry(valid, &part.Summary)
+}
+
+// find finds the shapes.
+func (d *deviceShapes) find(attributes *dbf.DeviceAttributes) {
+	n := int(d.next - d.first)
+	x := kernels.Shapes{
+		Type: kernels.ShapeType(d.kind), Records: n, First: d.base + d.first, Base: d.At, Longest: d.limits.MaxFeatureBytes, Index: d.Work.Pieces[0],
+		Starts: device.Alloc[int64](d.Work, n), Flags: device.Alloc[byte](d.Work, n), Valid: device.Alloc[uint64](d.Work, kernels.Words(n)),
+		Report: device.Alloc[kernels.ShapeReport](d.Work, 1),
+	}
+	if d.kind.family() != point {
+		x.Points = device.Alloc[int64](d.Work, n+1)
+	}
+	if x.Type.HasParts() {
+		x.Parts = device.Alloc[int64](d.Work, n+1)
+	}
+	if attributes != nil {
+		rows := attributes.Rows()
+		x.Rows, x.Live = rows.Rows, rows.Live
+	}
+	if d.shapes = x; !d.Stopped() {
+		d.Try(d.K.FindShapes(d.S, d.Text, &d.shapes))
+	}
+}
+
+// total is the last one of offsets, if there are some.
+func (d *deviceShapes) total(offsets gpu.Buffer[int64]) []int64 {
+	if n := offsets.Len(); n > 0 {
+		return device.Result(d.Work, offsets.Slice(n-1, n))
+	}
+	return nil
+}
+
+// reasons are why cards leave records to the CPU engine.
+var reasons = []struct {
+	odd kernels.ShapeOddity
+	why string
+}{
+	{kernels.ShapeRecords, "a record of another number or length, or in another place, than the .shx has it"},
+	{kernels.ShapeTooLong, "a record that is too long"},
+	{kernels.ShapeUnlike, "a shape of another type than the file's, or of another length than its parts and points have"},
+	{kernels.ShapeBadParts, "a part that begins where none may"},
+}
+
+// accept refuses what is odd.
+func (d *deviceShapes) accept(odd kernels.ShapeOddity) {
+	for _, r := range reasons {
+		d.Accept(odd&r.odd == 0, r.why)
+	}
+}
+
+// positions reads parts and positions, whose numbers are known.
+func (d *deviceShapes) positions(positions, parts []int64) {
+	if d.Stopped() || d.rows == 0 {
+		return
+	}
+	count := d.rows
+	if positions != nil {
+		count = int(positions[0])
+	}
+	d.to.X, d.to.Y = device.Alloc[float64](d.Work, count), device.Alloc[float64](d.Work, count)
+	if d.kind.hasZ() {
+		d.to.Z = device.Alloc[float64](d.Work, count)
+	}
+	if d.has&kernels.ShapeHasMeasures != 0 {
+		d.to.M, d.to.Measured = device.Alloc[float64](d.Work, count), device.Alloc[byte](d.Work, d.shapes.Records)
+	}
+	if parts != nil {
+		d.rings = device.Alloc[int64](d.Work, int(parts[0])+1)
+	}
+	if d.Stopped() {
+		return
+	}
+	d.Try(gpu.Fill(d.S, d.to.Measured, 0))
+	d.Try(d.K.ReadShapes(d.S, d.Text, &d.shapes, d.to))
+	if parts == nil {
+		return
+	}
+	d.Try(d.K.ShapeParts(d.S, d.Text, &d.shapes, d.rings))
+	report := device.Result(d.Work, d.shapes.Report)
+	d.After(func() { d.accept(report[0].Odd) })
+}
