@@ -20,11 +20,10 @@ func QueueAttributes(w *device.Work, h *Header, records gpu.Buffer[byte]) *Devic
 // Rows are the records that are rows, on the card: their numbers, and how many these are.
 func (a *DeviceAttributes) Rows() kernels.FixedRecords { return a.d.records }
 
-// Finish gives the columns, behind an Await, and the numbers of the records that are rows. Bytes of texts are there behind the next Await.
-func (a *DeviceAttributes) Finish() (columns *geoarrow.Columns, rows []int64) {
-	if a.d.Stopped() {
-		return nil, nil
+// Finish gives the columns, behind an Await, if nothing is wrong. Bytes of texts are there behind the next Await.
+func (a *DeviceAttributes) Finish() *geoarrow.Columns {
+	if !a.d.Stopped() {
+		a.d.finish()
 	}
-	a.d.finish()
-	return a.d.columns, a.d.rows
+	return a.d.columns
 }

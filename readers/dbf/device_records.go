@@ -24,8 +24,7 @@ type deviceRecords struct {
 	// What queue has copied.
 	values  []*deviceColumn
 	columns *geoarrow.Columns
-	rows    []int64  // numbers of the records that are rows
-	live    []int64  // how many these are
+	live    []int64  // how many records are rows
 	oddity  []uint32 // what odd says
 }
 
@@ -34,13 +33,14 @@ func (d *deviceRecords) read(part *readers.Part) {
 	if d.queue(); d.Stopped() {
 		return
 	}
+	rows := device.Result(d.Work, d.records.Rows)
 	if d.Await(); d.Stopped() {
 		return
 	}
 	if d.finish(); d.Stopped() {
 		return
 	}
-	part.Columns, part.Rows, part.Starts = d.columns, int64(d.records.Records), d.rows
+	part.Columns, part.Rows, part.Starts = d.columns, int64(d.records.Records), rows[:d.columns.Rows]
 	for i := range part.Starts {
 		part.Starts[i] *= int64(d.h.RecordLength)
 	}
@@ -59,7 +59,7 @@ func (d *deviceRecords) queue() {
 	}
 	d.Try(gpu.Fill(d.S, d.odd, 0))
 	d.Try(d.K.FixedRows(d.S, d.text, &d.records, d.h.options.deleted, d.odd))
-	d.rows, d.live = device.Result(d.Work, d.records.Rows), device.Result(d.Work, d.records.Live)
+	d.live = device.Result(d.Work, d.records.Live)
 	d.columns = &geoarrow.Columns{Attributes: make([]geoarrow.Column, len(d.h.Fields))}
 	values, texts, unread := d.fields()
 	d.parse(values)
@@ -74,7 +74,7 @@ func (d *deviceRecords) finish() {
 		return
 	}
 	rows := int(d.live[0])
-	d.columns.Rows, d.rows = rows, d.rows[:rows]
+	d.columns.Rows = rows
 	for _, c := range d.values {
 		c.finish(rows)
 	}

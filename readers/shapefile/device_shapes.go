@@ -42,7 +42,7 @@ func (d *deviceShapes) read(part *readers.Part) {
 	d.accept(report[0].Odd)
 	part.Columns = &geoarrow.Columns{Rows: d.shapes.Records}
 	if attributes != nil {
-		part.Columns, _ = attributes.Finish()
+		part.Columns = attributes.Finish()
 	}
 	if d.Stopped() {
 		return

@@ -71,16 +71,20 @@ type walk struct {
 // entriesFollow is question 1.
 func (w *walk) entriesFollow() (bool, error) {
 	at := int64(headerBytes) // of the record
-	for e := int64(headerBytes); e < w.entries; e += indexEntry {
-		b, err := w.index.bytes(e, indexEntry)
+	for e := int64(headerBytes); e < w.entries; {
+		near, err := w.index.rest(e, indexEntry)
 		if err != nil {
 			return false, err
 		}
-		place, content := entryAt(b)
-		if place != at {
-			return false, nil
+		near = near[:min(int64(len(near)), w.entries-e)]
+		for ; len(near) >= indexEntry; near = near[indexEntry:] {
+			place, content := entryAt(near)
+			if place != at {
+				return false, nil
+			}
+			at += recordHead + content
+			e += indexEntry
 		}
-		at += recordHead + content
 	}
 	return at == w.src.Size, nil
 }
