@@ -64,9 +64,9 @@ test-long: build nvrtc spatial java $(VENV) ## the slow sweeps too: what go test
 test-go: build nvrtc spatial ## Go tests with the race detector; kernels run on the processor and are compiled for every architecture
 	VIBEFLIGHT_NVRTC=$(NVRTC) $(WITH_CUDA) $(GO) test -json -race -short -timeout 20m ./... | $(PYTHON) .ci/gotest.py
 
-test-sweep: cuda ## SWEEP=2000 random documents, most with mistakes, by the emulated GPU and by the CPU engine, 100 of CSV, WKT, DBF, KML and GML; without the race detector
+test-sweep: cuda ## SWEEP=2000 random documents, most with mistakes, by the emulated GPU and by the CPU engine, 100 of CSV, WKT, DBF, shapefiles, KML and GML; without the race detector
 	VIBEFLIGHT_SWEEP=$(SWEEP) $(WITH_CUDA) $(GO) test -v -count=1 -timeout 30m -run 'TestDeviceSweep$$' ./readers/geojson
-	VIBEFLIGHT_SWEEP=$$(($(SWEEP) / 20)) $(WITH_CUDA) $(GO) test -count=1 -timeout 30m -run 'TestDeviceSweep$$' ./readers/csv ./readers/wkt ./readers/dbf ./readers/kml ./readers/gml
+	VIBEFLIGHT_SWEEP=$$(($(SWEEP) / 20)) $(WITH_CUDA) $(GO) test -count=1 -timeout 30m -run 'TestDeviceSweep$$' ./readers/csv ./readers/wkt ./readers/dbf ./readers/shapefile ./readers/kml ./readers/gml
 
 test-clients: build spatial java $(VENV) ## our Python package, pyarrow, GeoPandas, DuckDB, Polars, GDAL, ADBC and JDBC against the running server
 	$(PY) -m pytest integration
@@ -98,7 +98,7 @@ gpu-check: gpu-check-build ## everything a machine with a GPU must pass: tests o
 
 gpu-check-build: cuda build images ## what gpu-check runs, for a machine that has a card and no Go: copy build/gpu-check there
 	mkdir -p build/gpu-check
-	for package in gpu gpu/internal/cuda kernels readers/lanes readers/internal/device readers/geojson readers/csv readers/wkt readers/dbf readers/kml readers/gml; do \
+	for package in gpu gpu/internal/cuda kernels readers/lanes readers/internal/device readers/geojson readers/csv readers/wkt readers/dbf readers/shapefile readers/kml readers/gml; do \
 		$(WITH_CUDA) $(GO) test -c -trimpath -ldflags='-s -w' -o build/gpu-check/$${package//\//-}.test ./$$package; \
 	done
 	if [ -e kernels/images.zip ]; then \
@@ -107,7 +107,7 @@ gpu-check-build: cuda build images ## what gpu-check runs, for a machine that ha
 	$(WITH_CUDA) $(GO) build -trimpath -buildvcs=$(BUILDVCS) -ldflags='-s -w' -o build/gpu-check/vibeflight ./cmd/vibeflight
 	rm -rf build/gpu-check/testdata
 	cp -r readers/geojson/testdata build/gpu-check/testdata
-	for format in csv wkt dbf kml gml; do \
+	for format in csv wkt dbf shapefile kml gml; do \
 		mkdir -p build/gpu-check/$$format && rm -rf build/gpu-check/$$format/testdata && cp -r readers/$$format/testdata build/gpu-check/$$format/; \
 	done
 	install -m 755 .ci/gpu-check build/gpu-check/run

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -170,4 +171,201 @@ func TestDeviceSweep(t *testing.T) {
 		return err == nil
 	})
 	readertest.Accepted(t, list, deviceChunks, documents, 0.5)
+}
+
+// TestDeviceLarge reads the files that VIBEFLIGHT_SWEEP_FILES names, between colons, with cards as the server has them and with the CPU engine. The cards may leave none of
+// their chunks: generated files have nothing odd. Without files it reads some of its own in chunks of 1 MiB, with as much memory as these take.
+func TestDeviceLarge(t *testing.T) {
+	files, config := map[string]readertest.Input{}, lanes.Config{}
+	for _, path := range filepath.SplitList(os.Getenv("VIBEFLIGHT_SWEEP_FILES")) {
+		in := goldenInput(t, path)
+		files[in.Name] = in
+	}
+	if len(files) == 0 {
+		config.Memory = 16 << 20
+		files["points.shp"] = many(50000, func(i int) ([]byte, string) { return at(point, float64(i), 1), fmt.Sprintf("%4d", i%1000) })
+		if !testing.Short() {
+			files["alone.shp"] = many(60000, func(i int) ([]byte, string) { return at(pointZ, float64(i), 1, 2, 3), "" })
+			files["lines.shp"] = many(30000, func(i int) ([]byte, string) {
+				return parts(polyLineM, []xy{square(float64(i), 1, 2), {1, 2}}, ordinates(1, 2, 3, 4, 5, float64(i))), ""
+			})
+			files["islands.shp"] = many(12000, func(i int) ([]byte, string) {
+				return parts(polygon, []xy{hole(1, 1, 2), square(0, 0, 9), square(float64(20+i), 1, 2)}[:1+i%3]), fmt.Sprintf("%4d", i%1000)
+			})
+		}
+	}
+	k := readertest.Kernels(t)
+	for name, in := range files {
+		t.Run(name, func(t *testing.T) {
+			d := readertest.DeviceOn(t, shapefile.Format(), config, k)
+			readertest.Same(t, shapefile.Format(), in, []int{0}, readertest.OnDevice(d))
+			if n := d.Counts(); n.Chunks == 0 || n.Refused > 0 {
+				t.Errorf("%d bytes: %d chunks accepted, %d refused: %s", len(in.Text), n.Chunks, n.Refused, n.Reason)
+			}
+		})
+	}
+}
+
+// many is a shapefile of n records, with attributes if they have some. The content of its first one says of which type it is.
+func many(n int, record func(i int) (content []byte, attributes string)) readertest.Input {
+	var contents [][]byte
+	var table []string
+	for i := range n {
+		content, attributes := record(i)
+		contents = append(contents, content)
+		if attributes != "" {
+			table = append(table, attributes)
+		}
+	}
+	in := readertest.Input{Name: "a.shp", Text: shp(little.Uint32(contents[0]), contents...)}
+	if table != nil {
+		in.Siblings = map[string][]byte{".dbf": dbf([]field{{"N", 'N', 3, 0}, {"REST", 'C', 12, 0}}, spaced(table)...)}
+	}
+	return withIndex(in)
+}
+
+// spaced has room behind records.
+func spaced(records []string) []string {
+	for i := range records {
+		records[i] += strings.Repeat(" ", 12)
+	}
+	return records
+}
+
+// TestDeviceLeavesTheRest has files that cards do not read, or not all of: the tables and errors are those of the CPU engine.
+func TestDeviceLeavesTheRest(t *testing.T) {
+	good := func(i int) ([]byte, string) {
+		return parts(polygonZ, []xy{square(float64(i), 0, 3)}, ordinates(1, 2, 3, 4, 5)), fmt.Sprintf(" %3d", i%1000)
+	}
+	const odd = 250
+	with := func(content []byte, attributes string) readertest.Input {
+		return many(400, func(i int) ([]byte, string) {
+			c, a := good(i)
+			if i == odd && content != nil {
+				c = content
+			}
+			if i == odd && attributes != "" {
+				a = attributes
+			}
+			return c, a
+		})
+	}
+	cut := with(nil, "")
+	little.PutUint32(cut.Siblings[".dbf"][4:], 300)
+	stale := with(nil, "")
+	stale.Text = slices.Clone(stale.Text)
+	big.PutUint32(stale.Text[100+odd*(len(stale.Text)-100)/400:], 7)
+	crossing := xy{}
+	for i := range 300 {
+		crossing = append(crossing, float64(i), float64(i%2*1000))
+	}
+	for _, c := range []struct {
+		name string
+		in   readertest.Input
+		why  string // of a refusal; empty: of none
+	}{
+		{"nothing", with(nil, ""), ""},
+		{"no shape", with(nothing, ""), ""},
+		{"no point", with(parts(polygonZ, nil, rangeOf, rangeOf), ""), ""},
+		{"measures", with(parts(polygonZ, []xy{square(0, 0, 3)}, ordinates(1, 2, 3, 4, 5), ordinates(1, -1e39, 3, 4, math.NaN())), ""), ""},
+		{"measures that are none", with(parts(polygonZ, []xy{square(0, 0, 3)}, ordinates(1, 2, 3, 4, 5), ordinates(-1e39, -1e39, -1e39, -1e39, math.NaN())), ""), ""},
+		{"a hole", with(parts(polygonZ, []xy{square(0, 0, 9), hole(1, 1, 2)}, ordinates(make([]float64, 10)...)), ""), ""},
+		{"a hole before its ring", with(parts(polygonZ, []xy{hole(1, 1, 2), square(0, 0, 9)}, ordinates(0, 1, 2, 3, 4, 5, 6, 7, 8, 9), ordinates(0, 1, 2, 3, 4, 5, 6, 7, 8, 9)), ""), ""},
+		{"islands", with(parts(polygonZ, []xy{square(0, 0, 9), square(20, 0, 9), hole(1, 1, 2)}, ordinates(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14)), ""), ""},
+		{"rings that are open or short", with(parts(polygonZ, []xy{{0, 0, 1, 1, 2, 0, 3, 3}, {0, 0}}, ordinates(0, 1, 2, 3, 4)), ""), ""},
+		{"deleted, whatever it holds", with(words(99), "*xyz"), ""},
+		{"another type", with(parts(polygon, []xy{square(0, 0, 3)}), ""), "of another type"},
+		{"another length", with(append(parts(polygonZ, []xy{square(0, 0, 3)}, ordinates(1, 2, 3, 4, 5)), 0, 0), ""), "of another length"},
+		{"a part without points", with(put(parts(polygonZ, []xy{square(0, 0, 3), square(5, 0, 3)}, ordinates(make([]float64, 10)...)), 48, 0), ""), "begins where none may"},
+		{"no number", with(nil, " N/A"), "no value of its type"},
+		{"fewer attributes", cut, "shapes without attributes"},
+		{"a number out of sequence", stale, "of another number"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := readertest.Device(t, shapefile.Format(), 6<<10)
+			for _, mode := range []string{"fail", "skip"} {
+				c.in.Options = map[string]any{"on_error": mode}
+				readertest.Same(t, shapefile.Format(), c.in, []int{0}, readertest.OnDevice(d))
+				for _, column := range []string{"geometry", "N"} {
+					readertest.Projected(t, shapefile.Format(), c.in, func([]string) []string { return []string{column} }, readertest.OnDevice(d))
+				}
+			}
+			n := d.Counts()
+			if n.Chunks == 0 || (n.Refused > 0) != (c.why != "") || !strings.Contains(n.Reason, c.why) {
+				t.Errorf("%d chunks accepted, %d refused: %q, want %q", n.Chunks, n.Refused, n.Reason, c.why)
+			}
+		})
+	}
+}
+
+// TestDeviceIsNotAsked has files that no card is asked to read.
+func TestDeviceIsNotAsked(t *testing.T) {
+	points := func(int) ([]byte, string) { return at(point, 1, 2), " 123" }
+	without, wrong := many(2000, points), many(2000, points)
+	delete(without.Siblings, ".shx")
+	wrong.Siblings[".shx"][107]++
+	bytes := many(2000, points)
+	bytes.Siblings[".dbf"][32+11] = 'Q'
+	for _, c := range []struct {
+		name string
+		in   readertest.Input
+	}{
+		{"no .shx", without},
+		{"another .shx", wrong},
+		{"bytes", bytes},
+		{"MultiPatch", many(1000, func(int) ([]byte, string) { return patch(multiPatch, []uint32{2}, []xy{square(0, 0, 1)}, ordinates(1, 2, 3, 4, 5)), "" })},
+		{"no shape at all", many(2000, func(int) ([]byte, string) { return nothing, "" })},
+		{"two chunks", many(120, points)},
+		{"no record", withIndex(readertest.Input{Name: "a.shp", Text: shp(point)})},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := readertest.Device(t, shapefile.Format(), 4<<10)
+			readertest.Same(t, shapefile.Format(), c.in, []int{0}, readertest.OnDevice(d))
+			if n := d.Counts(); n.Chunks != 0 || n.Refused != 0 {
+				t.Errorf("%d chunks accepted, %d refused: %q", n.Chunks, n.Refused, n.Reason)
+			}
+		})
+	}
+}
+
+// TestDeviceUneven has shapes whose attributes are far more than those of the file on average: their chunks have no room on a lane.
+func TestDeviceUneven(t *testing.T) {
+	var line xy
+	for i := range 4000 {
+		line = append(line, float64(i), 1)
+	}
+	const rows = 10000
+	in := many(rows, func(i int) ([]byte, string) {
+		if i < 40 {
+			return parts(polyLine, []xy{line}), ""
+		}
+		return nothing, ""
+	})
+	in.Siblings[".dbf"] = dbf([]field{{"C", 'C', 240, 0}}, slices.Repeat([]string{strings.Repeat(" ", 241)}, rows)...)
+	d := readertest.DeviceOn(t, shapefile.Format(), lanes.Config{Plan: lanes.Plan{ChunkBytes: 1 << 18, Lanes: 2, Work: 2}}, readertest.Kernels(t))
+	readertest.Same(t, shapefile.Format(), in, []int{0}, readertest.OnDevice(d))
+	if n := d.Counts(); n.Chunks == 0 || n.Refused == 0 || !strings.Contains(n.Reason, "far more beside them") {
+		t.Errorf("%+v", n)
+	}
+}
+
+// TestDeviceFaults has calls of the card fail.
+func TestDeviceFaults(t *testing.T) {
+	in := many(700, func(i int) ([]byte, string) {
+		return parts(polygonM, []xy{square(0, 0, 9), square(float64(9*(i%2)), 0, 1)}, ordinates(0, 1, 2, 3, 4, 5, 6, 7, 8, 9)), fmt.Sprintf(" %3d", i%1000)
+	})
+	in.Limits.BatchRows = 100
+	readertest.DeviceFaults(t, shapefile.Format(), in)
+}
+
+// TestDeviceBringsBackWhatIsAskedFor compares the bytes that come back from a card for a column with those for all.
+func TestDeviceBringsBackWhatIsAskedFor(t *testing.T) {
+	in := many(1500, func(i int) ([]byte, string) { return parts(polygon, []xy{square(float64(i), 0, 9)}), fmt.Sprintf(" %3d", i%1000) })
+	back := readertest.BytesBack(t, shapefile.Format(), in)
+	all := back(nil)
+	for _, name := range []string{"N", "REST"} {
+		if one := back([]string{name}); one > all/3 {
+			t.Errorf("%d bytes for %s, %d for all columns", one, name, all)
+		}
+	}
 }

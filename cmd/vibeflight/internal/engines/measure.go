@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/gen"
@@ -32,6 +33,8 @@ func sampleOf(format string) string {
 		return gen.WKT
 	case "dbf":
 		return gen.DBF
+	case "shapefile":
+		return gen.Shapefile
 	case "kml":
 		return gen.KML
 	case "gml":
@@ -94,11 +97,11 @@ func (e *Engines) measureFormat(ctx context.Context, f readers.Format, engine re
 
 // measureFile measures a file of about so many bytes. The engines take turns; the best time of each counts.
 func (e *Engines) measureFile(ctx context.Context, f readers.Format, engine readers.Engine, kind string, bytes int64) (times, error) {
-	file, err := e.sample(ctx, kind, bytes)
+	src, err := e.sample(ctx, f, kind, bytes)
 	if err != nil {
 		return times{}, err
 	}
-	defer file.Close()
+	defer src.Close()
 	before := engine.Counts()
 	t := times{CPUSeconds: math.Inf(1), CUDASeconds: math.Inf(1)}
 	for range rounds {
@@ -106,11 +109,11 @@ func (e *Engines) measureFile(ctx context.Context, f readers.Format, engine read
 			parser func(readers.Layout) readers.Parser
 			best   *float64
 		}{{f.CPU, &t.CPUSeconds}, {engine.Parser, &t.CUDASeconds}} {
-			bytes, took, err := e.parse(ctx, f, file, run.parser)
+			took, err := e.parse(ctx, f, src, run.parser)
 			if err != nil {
 				return times{}, err
 			}
-			t.Bytes, *run.best = bytes, min(*run.best, took.Seconds())
+			t.Bytes, *run.best = src.Size, min(*run.best, took.Seconds())
 		}
 	}
 	switch after := engine.Counts(); {
@@ -124,45 +127,81 @@ func (e *Engines) measureFile(ctx context.Context, f readers.Format, engine read
 	return t, nil
 }
 
-// parse reads a file from its opening to the complete table.
-func (e *Engines) parse(ctx context.Context, f readers.Format, file *os.File, parser func(readers.Layout) readers.Parser) (bytes int64, took time.Duration, err error) {
+// parse reads a file, from its header to the complete table.
+func (e *Engines) parse(ctx context.Context, f readers.Format, src *source.File, parser func(readers.Layout) readers.Parser) (took time.Duration, err error) {
 	began := time.Now()
-	src, err := source.Open("sample", fmt.Sprintf("/proc/self/fd/%d", file.Fd()))
-	if err != nil {
-		return 0, 0, err
-	}
-	defer src.Close()
 	opts, err := f.ParseOptions(nil)
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
 	layout, err := f.Open(ctx, src, opts)
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
 	_, err = readers.Read(ctx, f, parser(layout), src, e.cfg.Limits, nil)
-	return src.Size, time.Since(began), err
+	return time.Since(began), err
 }
 
-// sample writes a file without a name: nothing of it stays, however the process ends. It lies beside the tables, where there is room for files.
-func (e *Engines) sample(ctx context.Context, kind string, bytes int64) (*os.File, error) {
+// sample writes a file and opens it; then it has no name any more, and goes with the process. It lies beside the tables, where there is room for files. A
+// shapefile is a folder of files while it is written.
+func (e *Engines) sample(ctx context.Context, f readers.Format, kind string, bytes int64) (*source.File, error) {
 	if e.cfg.CacheDir != "" {
 		if err := os.MkdirAll(e.cfg.CacheDir, 0o700); err != nil {
 			return nil, err
 		}
 	}
+	spec := gen.Spec{Kind: kind, Features: gen.FeaturesFor(kind, bytes), Seed: 1}
+	if kind == gen.Shapefile {
+		return e.shapefile(ctx, f, spec)
+	}
 	file, err := os.CreateTemp(e.cfg.CacheDir, "sample-*")
 	if err != nil {
 		return nil, err
 	}
-	err = os.Remove(file.Name())
-	if err == nil {
-		w := bufio.NewWriterSize(file, 1<<20)
-		err = gen.Write(ctx, w, gen.Spec{Kind: kind, Features: gen.FeaturesFor(kind, bytes), Seed: 1})
-		err = errors.Join(err, w.Flush())
+	defer file.Close()
+	if err := os.Remove(file.Name()); err != nil {
+		return nil, err
 	}
+	w := bufio.NewWriterSize(file, 1<<20)
+	if err := errors.Join(gen.Write(ctx, w, spec), w.Flush()); err != nil {
+		return nil, err
+	}
+	return source.Open("sample", fmt.Sprintf("/proc/self/fd/%d", file.Fd()))
+}
+
+// shapefile is sample of several files.
+func (e *Engines) shapefile(ctx context.Context, f readers.Format, spec gen.Spec) (*source.File, error) {
+	dir, err := os.MkdirTemp(e.cfg.CacheDir, "sample-*")
 	if err != nil {
-		return nil, errors.Join(err, file.Close())
+		return nil, err
 	}
-	return file, nil
+	defer func() { _ = os.RemoveAll(dir) }() // whoever clears the cache folder removes what may be left
+	var files []*os.File
+	defer func() {
+		for _, file := range files {
+			_ = file.Close() // what it has is read, or not needed
+		}
+	}()
+	stem := filepath.Join(dir, "sample")
+	for _, ext := range []string{".shp", ".shx", ".dbf", ".prj", ".cpg"} {
+		file, err := os.Create(stem + ext)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file)
+	}
+	to := gen.ShapefileFiles{SHP: files[0], SHX: files[1], DBF: bufio.NewWriterSize(files[2], 1<<20), PRJ: files[3], CPG: files[4]}
+	if err := errors.Join(gen.WriteShapefile(ctx, to, spec), to.DBF.(*bufio.Writer).Flush()); err != nil {
+		return nil, err
+	}
+	src, err := source.Open("sample.shp", stem+".shp", f.Siblings...)
+	if err != nil {
+		return nil, err
+	}
+	for _, ext := range f.Siblings { // the last moment at which they have names
+		if _, err := src.Sibling(ext); err != nil {
+			return nil, errors.Join(err, src.Close())
+		}
+	}
+	return src, nil
 }

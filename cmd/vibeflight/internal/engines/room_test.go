@@ -29,20 +29,20 @@ func TestArenasSuffice(t *testing.T) {
 	taken, _, _ := card.MemoryBytes()
 	e := &Engines{cfg: Config{CacheDir: t.TempDir(), Limits: readers.Limits{Workers: 2}}}
 	for _, tt := range []struct{ kind, format string }{
-		{gen.Buildings, "geojson"}, {gen.Mixed, "geojson"}, {gen.Points, "geojson"}, {gen.PointsCSV, "csv"}, {gen.WKTCSV, "csv"}, {gen.WKT, "wkt"}, {gen.DBF, "dbf"}, {gen.KML, "kml"}, {gen.GML, "gml"},
+		{gen.Buildings, "geojson"}, {gen.Mixed, "geojson"}, {gen.Points, "geojson"}, {gen.PointsCSV, "csv"}, {gen.WKTCSV, "csv"}, {gen.WKT, "wkt"}, {gen.DBF, "dbf"}, {gen.Shapefile, "shapefile"}, {gen.KML, "kml"}, {gen.GML, "gml"},
 	} {
 		t.Run(tt.kind, func(t *testing.T) {
 			f, ok := all.Formats().ByName(tt.format)
 			if !ok {
 				t.Fatal("no such format")
 			}
-			file, err := e.sample(t.Context(), tt.kind, 5<<19)
+			src, err := e.sample(t.Context(), f, tt.kind, 5<<19)
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer file.Close()
+			defer src.Close()
 			engine := f.GPU(pool)
-			if _, _, err := e.parse(t.Context(), f, file, engine.Parser); err != nil {
+			if _, err := e.parse(t.Context(), f, src, engine.Parser); err != nil {
 				t.Fatal(err)
 			}
 			if c := engine.Counts(); c.Chunks < 2 || c.Refused > 0 {
