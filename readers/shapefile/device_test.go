@@ -255,10 +255,6 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 	stale := with(nil, "")
 	stale.Text = slices.Clone(stale.Text)
 	big.PutUint32(stale.Text[100+odd*(len(stale.Text)-100)/400:], 7)
-	crossing := xy{}
-	for i := range 300 {
-		crossing = append(crossing, float64(i), float64(i%2*1000))
-	}
 	for _, c := range []struct {
 		name string
 		in   readertest.Input
@@ -313,7 +309,9 @@ func TestDeviceIsNotAsked(t *testing.T) {
 		{"no .shx", without},
 		{"another .shx", wrong},
 		{"bytes", bytes},
-		{"MultiPatch", many(1000, func(int) ([]byte, string) { return patch(multiPatch, []uint32{2}, []xy{square(0, 0, 1)}, ordinates(1, 2, 3, 4, 5)), "" })},
+		{"MultiPatch", many(1000, func(int) ([]byte, string) {
+			return patch(multiPatch, []uint32{2}, []xy{square(0, 0, 1)}, ordinates(1, 2, 3, 4, 5)), ""
+		})},
 		{"no shape at all", many(2000, func(int) ([]byte, string) { return nothing, "" })},
 		{"two chunks", many(120, points)},
 		{"no record", withIndex(readertest.Input{Name: "a.shp", Text: shp(point)})},
@@ -325,6 +323,34 @@ func TestDeviceIsNotAsked(t *testing.T) {
 				t.Errorf("%d chunks accepted, %d refused: %q", n.Chunks, n.Refused, n.Reason)
 			}
 		})
+	}
+}
+
+// TestDeviceGivesUp has rings of which the CPU engine won't say which lies in which.
+func TestDeviceGivesUp(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one polygon takes some millions of steps, again and again")
+	}
+	const teeth = 6000
+	comb := xy{}
+	for i := range teeth {
+		comb = append(comb, float64(i), float64(i%2*100))
+	}
+	rings := []xy{append(comb, teeth, -100, 0, -100)}
+	for i := range teeth {
+		rings = append(rings, xy{0.5, 20 + float64(i)/200, 0.5, 20.001 + float64(i)/200, 0.501, 20 + float64(i)/200})
+	}
+	in := many(300, func(i int) ([]byte, string) {
+		if i == 200 {
+			return parts(polygon, rings), " 123"
+		}
+		return parts(polygon, []xy{square(0, 0, 3)}), " 123"
+	})
+	in.Options = map[string]any{"on_error": "skip"}
+	d := readertest.Device(t, shapefile.Format(), 6<<10)
+	readertest.Same(t, shapefile.Format(), in, []int{0}, readertest.OnDevice(d))
+	if n := d.Counts(); n.Chunks == 0 || n.Refused == 0 || !strings.Contains(n.Reason, "takes too long") {
+		t.Errorf("%+v", n)
 	}
 }
 
@@ -360,7 +386,9 @@ func TestDeviceFaults(t *testing.T) {
 
 // TestDeviceBringsBackWhatIsAskedFor compares the bytes that come back from a card for a column with those for all.
 func TestDeviceBringsBackWhatIsAskedFor(t *testing.T) {
-	in := many(1500, func(i int) ([]byte, string) { return parts(polygon, []xy{square(float64(i), 0, 9)}), fmt.Sprintf(" %3d", i%1000) })
+	in := many(1500, func(i int) ([]byte, string) {
+		return parts(polygon, []xy{square(float64(i), 0, 9)}), fmt.Sprintf(" %3d", i%1000)
+	})
 	back := readertest.BytesBack(t, shapefile.Format(), in)
 	all := back(nil)
 	for _, name := range []string{"N", "REST"} {
