@@ -3,6 +3,9 @@ package shapefile
 import (
 	"context"
 	"encoding/binary"
+	"runtime"
+	"sync"
+	"sync/atomic"
 
 	"github.com/vibeflight/vibeflight/readers/source"
 )
@@ -68,25 +71,66 @@ type walk struct {
 	records, index window
 }
 
-// entriesFollow is question 1.
+// runBytes is how much of a .shx a goroutine looks at in one go.
+const runBytes = 1 << 20
+
+// run is some entries of a .shx.
+type run struct {
+	from, to int64 // where the first record begins, and where the last one ends
+	follow   bool  // each record begins where the one before it ends
+	err      error
+}
+
+// entriesFollow is question 1. Runs of entries are looked at side by side, as every file waits for the answer.
 func (w *walk) entriesFollow() (bool, error) {
-	at := int64(headerBytes) // of the record
-	for e := int64(headerBytes); e < w.entries; {
-		near, err := w.index.rest(e, indexEntry)
-		if err != nil {
-			return false, err
+	runs := make([]run, (w.entries-headerBytes+runBytes-1)/runBytes)
+	var next atomic.Int64
+	look := func() {
+		index := window{ctx: w.index.ctx, src: w.index.src, step: windowBytes}
+		for k := next.Add(1) - 1; k < int64(len(runs)); k = next.Add(1) - 1 {
+			from := headerBytes + k*runBytes
+			runs[k] = runOf(&index, from, min(w.entries, from+runBytes))
 		}
-		near = near[:min(int64(len(near)), w.entries-e)]
-		for ; len(near) >= indexEntry; near = near[indexEntry:] {
+	}
+	var others sync.WaitGroup
+	for range min(len(runs), runtime.GOMAXPROCS(0)) - 1 {
+		others.Go(look)
+	}
+	look()
+	others.Wait()
+	at := int64(headerBytes) // of the record
+	for _, r := range runs {
+		if r.err != nil || !r.follow || r.from != at {
+			return false, r.err
+		}
+		at = r.to
+	}
+	return at == w.src.Size, nil
+}
+
+// runOf looks at the entries between two offsets of a .shx, of which there is one at least.
+func runOf(index *window, from, to int64) (r run) {
+	index.stop = to
+	for e := from; e < to; {
+		near, err := index.rest(e, indexEntry)
+		if err != nil {
+			return run{err: err}
+		}
+		if e == from {
+			r.from, _ = entryAt(near)
+			r.to = r.from
+		}
+		for near = near[:min(int64(len(near)), to-e)]; len(near) >= indexEntry; near = near[indexEntry:] {
 			place, content := entryAt(near)
-			if place != at {
-				return false, nil
+			if place != r.to {
+				return r
 			}
-			at += recordHead + content
+			r.to = place + recordHead + content
 			e += indexEntry
 		}
 	}
-	return at == w.src.Size, nil
+	r.follow = true
+	return r
 }
 
 // recordsFollow is question 2.
