@@ -333,6 +333,9 @@ var benchmarks = []benchmark{
 	{"fixed values", func(r *rig, _ *corpus) measured { return fixedColumns(r, "values") }},
 	{"fixed texts", func(r *rig, _ *corpus) measured { return fixedColumns(r, "texts") }},
 	{"recode", func(r *rig, _ *corpus) measured { return recode(r) }},
+	{"find shapes", func(r *rig, _ *corpus) measured { return shapes(r, "find") }},
+	{"read shapes", func(r *rig, _ *corpus) measured { return shapes(r, "read") }},
+	{"parts of shapes", func(r *rig, _ *corpus) measured { return shapes(r, "parts") }},
 }
 
 const scalarColumns = 4
@@ -489,6 +492,30 @@ func fixedColumns(r *rig, what string) measured {
 		columns := []kernels.FixedColumn{column(kernels.FixedText, 1, 12), column(kernels.FixedText, 13, 10)}
 		starts, ends, valid := poisoned[int64](r, 2*records), poisoned[int64](r, 2*records), poisoned[uint64](r, 2*kernels.Words(records))
 		return measured{launch: func() error { return r.k.FixedTexts(r.s, text, x, columns, true, starts, ends, valid, odd) }, moved: records * (stride + 8 + 32), items: records}
+	}
+	panic(fmt.Sprintf("no kernel %q", what))
+}
+
+// shapes prepares the records of a .shp, polygons of one ring of five positions.
+func shapes(r *rig, what string) measured {
+	const records, points, size = 1 << 18, 5, 8 + 48 + 16*5
+	f := shapefile{kind: kernels.ShapePolygon, first: 1, base: 100}
+	content := make([]byte, size-8)
+	content[0], content[36], content[40] = 5, 1, points
+	for range records {
+		f.add(content, shapeRow{})
+	}
+	x, text := f.found(r, nil), upload(r, f.text)
+	r.ok(r.k.FindShapes(r.s, text, x))
+	rings := poisoned[int64](r, records+1)
+	to := kernels.ShapePositions{X: poisoned[float64](r, records*points), Y: poisoned[float64](r, records*points)}
+	switch what {
+	case "find":
+		return measured{launch: func() error { return r.k.FindShapes(r.s, text, x) }, moved: records * (64 + 8 + 25), items: records}
+	case "read":
+		return measured{launch: func() error { return r.k.ReadShapes(r.s, text, x, to) }, moved: records * points * 32, items: records * points}
+	case "parts":
+		return measured{launch: func() error { return r.k.ShapeParts(r.s, text, x, rings) }, moved: records * (4 + 8 + 24), items: records}
 	}
 	panic(fmt.Sprintf("no kernel %q", what))
 }
