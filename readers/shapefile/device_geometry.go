@@ -49,13 +49,12 @@ func (d *deviceShapes) geometry(valid []uint64, sum *readers.Summary) *geoarrow.
 
 // rowKinds are the kinds of rows, and a bit for each of them.
 func (d *deviceShapes) rowKinds() (kinds []geoarrow.RowKind, all []uint32) {
-	d.kinds = device.Alloc[kernels.GeometryKind](d.Work, d.rows)
-	every := device.Alloc[uint32](d.Work, 1)
+	each, every := device.Alloc[kernels.GeometryKind](d.Work, d.rows), device.Alloc[uint32](d.Work, 1)
 	if d.Stopped() {
 		return nil, nil
 	}
-	d.Try(d.K.ShapeKinds(d.S, &d.shapes, d.to.Measured, d.kinds, every))
-	copied := device.Result(d.Work, d.kinds)
+	d.Try(d.K.ShapeKinds(d.S, &d.shapes, d.to.Measured, each, every))
+	copied := device.Result(d.Work, each)
 	return unsafe.Slice((*geoarrow.RowKind)(unsafe.Pointer(unsafe.SliceData(copied))), len(copied)), device.Result(d.Work, every)
 }
 
@@ -94,16 +93,11 @@ func (d *deviceShapes) finish(g *geoarrow.Geometry, kinds []geoarrow.RowKind, al
 		g.M = nil
 	}
 	if g.Kind == geoarrow.LineString { // each line is its row's only one, or its row has none
-		g.Geoms, g.Rings = d.throughLines(g), nil
+		for i, line := range g.Geoms {
+			g.Geoms[i] = g.Rings[line]
+		}
+		g.Rings = nil
 	}
-}
-
-// throughLines gives the offsets of positions of rows that have a part each, or none.
-func (d *deviceShapes) throughLines(g *geoarrow.Geometry) []int32 {
-	for i, line := range g.Geoms {
-		g.Geoms[i] = g.Rings[line]
-	}
-	return g.Geoms
 }
 
 // countOdd counts what is odd about rings and lines.

@@ -23,7 +23,6 @@ type deviceShapes struct {
 
 	rings gpu.Buffer[int64] // of types with parts
 	to    kernels.ShapePositions
-	kinds gpu.Buffer[kernels.GeometryKind]
 	has   uint32 // kernels.ShapeHas*
 }
 
