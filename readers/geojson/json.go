@@ -168,6 +168,27 @@ func (s *scanner) literal(p int, lit string) int {
 	return p + len(lit)
 }
 
+// true and false as a Word has them.
+const (
+	trueWord  = 't' | 'r'<<8 | 'u'<<16 | 'e'<<24
+	trueMask  = 1<<32 - 1
+	falseWord = 'f' | 'a'<<8 | 'l'<<16 | 's'<<24 | 'e'<<32
+	falseMask = 1<<40 - 1
+)
+
+// boolean reads the rest of true or false, and tells which it is.
+func (s *scanner) boolean(p int) (v int64, end int) {
+	switch w := s.Word(p); {
+	case w&trueMask == trueWord:
+		return 1, p + len("true")
+	case w&falseMask == falseWord:
+		return 0, p + len("false")
+	case s.At(p) == 't':
+		return 0, s.literal(p, "true")
+	}
+	return 0, s.literal(p, "false")
+}
+
 // number reads a number of which only the grammar matters.
 func (s *scanner) number(p int) int {
 	end := number.Skip(s.Q, p)

@@ -166,7 +166,7 @@ func (s *scanner) row(p int) int {
 	for {
 		s.rowOffset = s.Base + int64(p)
 		repeats := len(s.sink.repeats)
-		if s.passes = s.sink.known[s.rowOffset]; s.passes {
+		if s.passes = s.sink.known != nil && s.sink.known[s.rowOffset]; s.passes {
 			if p = s.whole(p); p < 0 {
 				return -1
 			}

@@ -2,6 +2,7 @@ package geojson
 
 import (
 	"bytes"
+	"unsafe"
 
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/number"
@@ -25,16 +26,38 @@ func (s *scanner) value(c *rows.Column, p, open int) int {
 		return s.textValue(c, p)
 	case 'n':
 		return s.literal(p, "null")
-	case 't':
-		return s.boolValue(c, p, "true", 1)
-	case 'f':
-		return s.boolValue(c, p, "false", 0)
+	case 't', 'f':
+		return s.boolValue(c, p)
 	case '{':
 		return s.jsonValue(c, p, open)
 	case '[':
 		return s.arrayValue(c, p, open)
 	}
-	return s.numberValue(c, p)
+	n, end := number.Number(s.Q, p)
+	if end < 0 || end >= s.N {
+		return s.failNumber(p, end, n.Float, "a value")
+	}
+	if k := rows.KindOf(n); c.Kinds&k != k {
+		c.Accept(k)
+	}
+	switch c.Store {
+	case rows.StoreInt:
+		c.Ints = append(c.Ints, rows.Signed(n))
+		c.Filled()
+	case rows.StoreFloat:
+		c.Floats = append(c.Floats, c.Float(n, s.Text(p, end)))
+		c.Filled()
+	case rows.StoreInts:
+		c.Ints = append(c.Ints, rows.Signed(n))
+		c.EndList()
+	case rows.StoreFloats:
+		c.Floats = append(c.Floats, c.Float(n, s.Text(p, end)))
+		c.EndList()
+	default:
+		c.Text = append(c.Text, s.Text(p, end)...)
+		c.EndText()
+	}
+	return end
 }
 
 // pass checks the value of a property that nobody asked for: it is malformed where value finds it so.
@@ -94,14 +117,25 @@ func (s *scanner) textValue(c *rows.Column, p int) int {
 		c.Text, replaced = unescape(c.Text, s.Text(p+1, end))
 		c.Replaced.Add(c.N, replaced)
 	} else {
-		c.Text = append(c.Text, s.Text(p+1, end)...)
+		c.Text = s.appendText(c.Text, p+1, end)
 	}
 	c.EndText()
 	return end + 1
 }
 
-func (s *scanner) boolValue(c *rows.Column, p int, lit string, v int64) int {
-	end := s.literal(p, lit)
+// appendText appends the bytes from p to end. Most texts are short, and to copy 16 bytes whatever their length is takes no guess at it.
+func (s *scanner) appendText(text []byte, p, end int) []byte {
+	n := len(text)
+	if end-p > 16 || cap(text)-n < 16 {
+		return append(text, s.Text(p, end)...)
+	}
+	into := unsafe.Add(unsafe.Pointer(unsafe.SliceData(text)), n)
+	*(*uint64)(into), *(*uint64)(unsafe.Add(into, 8)) = s.Word(p), s.Word(p+8)
+	return text[:n+end-p]
+}
+
+func (s *scanner) boolValue(c *rows.Column, p int) int {
+	v, end := s.boolean(p)
 	if end < 0 {
 		return -1
 	}
@@ -117,34 +151,6 @@ func (s *scanner) boolValue(c *rows.Column, p int, lit string, v int64) int {
 		c.Filled()
 	case rows.StoreBools:
 		c.Ints = append(c.Ints, v)
-		c.EndList()
-	default:
-		c.Text = append(c.Text, lit...)
-		c.EndText()
-	}
-	return end
-}
-
-func (s *scanner) numberValue(c *rows.Column, p int) int {
-	n, end := number.Number(s.Q, p)
-	if end < 0 || end >= s.N {
-		return s.failNumber(p, end, n.Float, "a value")
-	}
-	if k := rows.KindOf(n); c.Kinds&k != k {
-		c.Accept(k)
-	}
-	switch c.Store {
-	case rows.StoreInt:
-		c.Ints = append(c.Ints, rows.Signed(n))
-		c.Filled()
-	case rows.StoreFloat:
-		c.Floats = append(c.Floats, c.Float(n, s.Text(p, end)))
-		c.Filled()
-	case rows.StoreInts:
-		c.Ints = append(c.Ints, rows.Signed(n))
-		c.EndList()
-	case rows.StoreFloats:
-		c.Floats = append(c.Floats, c.Float(n, s.Text(p, end)))
 		c.EndList()
 	default:
 		c.Text = append(c.Text, s.Text(p, end)...)

@@ -38,6 +38,20 @@ func Number(q unsafe.Pointer, p int) (n Num, end int) {
 	w := digits(q, p)
 	k := leading(w)
 	end = p + int(k)
+	if byteAt(q, end) == '.' {
+		n.Kind = Real
+		// Up to 7 digits without the point, found as Float finds them: a quotient of two integers that a float64 holds is rounded once.
+		integer := ^uint64(0) >> ((64 - 8*k) & 63)
+		first := w&integer | digits(q, p+1)&^integer
+		count := leading(first)
+		behind := p + 1 + int(count)
+		if k-1 < 7 && count-k-1 < 7-k && byteAt(q, behind)|0x20 != 'e' && (w&0xFF != 0 || k == 1) {
+			n.Float = signed(float64(int64(value(first<<((64-8*count)&63))))/exactTens[(count-k)&31], n.Negative)
+			return n, behind
+		}
+		n.Float, end = Float(q, start)
+		return n, end
+	}
 	if k == 8 {
 		rest := digits(q, end)
 		more := leading(rest)
@@ -47,35 +61,19 @@ func Number(q unsafe.Pointer, p int) (n Num, end int) {
 		n.Int = value(w)*tens[more&7] + value(rest<<8<<((56-8*more)&63))
 		end += int(more)
 		n.Kind, n.Int = classify(n.Int, n.Negative)
+		if byteAt(q, end) == '.' {
+			n.Kind, n.Int = Real, 0
+			n.Float, end = Float(q, start)
+			return n, end
+		}
 	} else {
 		n.Int = value(w << 8 << ((56 - 8*k) & 63))
 	}
-	next := byteAt(q, end)
-	if next == '.' {
-		if v, behind := fraction(q, end+1, n.Int); k-1 < 7 && behind > 0 && (w&0xFF != 0 || k == 1) {
-			return Num{Kind: Real, Negative: n.Negative, Float: signed(v, n.Negative)}, behind
-		}
-		n.Kind, n.Int = Real, 0
-		n.Float, end = Float(q, start)
-		return n, end
-	}
-	if k == 0 || next|0x20 == 'e' || w&0xFF == 0 && k > 1 {
+	if k == 0 || byteAt(q, end)|0x20 == 'e' || w&0xFF == 0 && k > 1 {
 		return numberRare(q, start)
 	}
 	n.Float = signed(float64(int64(n.Int)), n.Negative)
 	return n, end
-}
-
-// fraction is the number of up to 7 digits before the point, which are integer, and of up to 7 from byte p on, with the index behind these; or 0 where that
-// is not all. A quotient of two integers that a float64 holds is rounded once.
-func fraction(q unsafe.Pointer, p int, integer uint64) (v float64, end int) {
-	w := digits(q, p)
-	k := leading(w)
-	end = p + int(k)
-	if k-1 >= 7 || byteAt(q, end)|0x20 == 'e' {
-		return 0, 0
-	}
-	return float64(int64(integer*tens[k]+value(w<<8<<(56-8*k)))) / exactTens[k], end
 }
 
 // numberRare is Number for every text.
