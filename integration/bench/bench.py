@@ -2,9 +2,12 @@
 
 Every read is a fresh process. The readers take turns, A B C A B C, so that a busy moment of the machine hits all of them, and the
 median counts. The files are in the page cache. MB is 1,000,000 bytes. CPU seconds are user and system time of all threads while the
-clock runs; on a machine that others use too, MB per CPU-second is the steady figure.
+clock runs; on a machine that others use too, MB per CPU-second is the steady figure. Two processes with one worker each that read the
+same file at once say what two cores of the machine are worth at that moment: the wall time is that of the slower one, CPU seconds and
+memory are those of one.
 """
 import argparse
+import concurrent.futures
 import json
 import pathlib
 import statistics
@@ -22,7 +25,8 @@ from peers import ALL_CORES  # noqa: E402
 from serving import BINARY, ROOT, vibeflight  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
-OURS = ["vibeflight", "vibeflight" + ALL_CORES]
+TWICE = "vibeflight twice"
+OURS = ["vibeflight", "vibeflight" + ALL_CORES, TWICE]
 PEERS = {  # who reads a file beside us; DuckDB reads one GeoJSON file with one thread
     "buildings.geojson": ["duckdb", "pyogrio"],
     "mixed.geojson": ["duckdb", "pyogrio"],
@@ -67,7 +71,12 @@ def arguments():
 
 
 def run(reader, path, *more):
-    """One read in a fresh process."""
+    """One read in a fresh process, or two at once."""
+    if reader == TWICE:
+        with concurrent.futures.ThreadPoolExecutor(2) as both:
+            found = list(both.map(lambda one: run(one, path), [OURS[0]] * 2))
+        mean = {key: statistics.mean(one[key] for one in found) for key in ["cpu_seconds", "rss_anon_peak"]}
+        return max(found, key=lambda one: one["seconds"]) | mean | {"peer": TWICE, "version": "vibeflight, two processes, one core each"}
     if reader in OURS:
         workers = 1 if reader == OURS[0] else 0
         (line,) = vibeflight("bench", path, "--engine", "cpu", "--workers", workers, "--runs", 1, "--json").splitlines()
@@ -86,7 +95,7 @@ def report(name, runs):
     if len(rows) > 1 or len(positions) > 1:
         sys.exit(f"{name}: the readers disagree: " + "; ".join(sorted({f"{r['peer']} {r['rows']} rows, {r['positions']} positions" for r in runs})))
     print(f"\n{name}: {size / 1e6:.1f} MB, {rows.pop():,} rows, {positions.pop():,} positions; medians of {len(runs) // len(readers)} rounds")
-    print(f"  {'':<38}{'wall s':>9}{'CPU s':>9}{'MB/CPU-s':>10}{'from':>8}{'to':>8}{'peak MB':>9}   vibeflight, one core, is")
+    print(f"  {'':<42}{'wall s':>9}{'CPU s':>9}{'MB/CPU-s':>10}{'from':>8}{'to':>8}{'peak MB':>9}   vibeflight, one core, is")
     ours, alone = None, {}  # our MB per CPU-second, and each reader's wall time with one thread
     for reader in readers:
         of = [r for r in runs if r["peer"] == reader]
@@ -94,14 +103,16 @@ def report(name, runs):
         rate = [size / 1e6 / r["cpu_seconds"] for r in of]
         speed, one = statistics.median(rate), reader.removesuffix(ALL_CORES)
         ours = ours or speed
-        notes = [] if one == OURS[0] else [f"{ours / speed:.1f}x"]
-        if reader != one:
+        notes = [] if one in OURS else [f"{ours / speed:.1f}x"]
+        if reader == TWICE:
+            notes.append(f"{median('seconds') / alone[OURS[0]]:.2f} of one's wall time")
+        elif reader != one:
             notes.append(f"{median('seconds') / alone[one]:.2f} of one thread's wall time")
         alone[reader] = median("seconds")
         if of[0]["positions"] is None and name != "attributes.dbf":
             notes.append("makes no geometry")
         label = of[0]["version"] + (ALL_CORES if reader != one and one != OURS[0] else "")
-        print(f"  {label:<38}{median('seconds'):>9.3f}{median('cpu_seconds'):>9.3f}{speed:>10.0f}{min(rate):>8.0f}{max(rate):>8.0f}"
+        print(f"  {label:<42}{median('seconds'):>9.3f}{median('cpu_seconds'):>9.3f}{speed:>10.0f}{min(rate):>8.0f}{max(rate):>8.0f}"
               f"{median('rss_anon_peak') / 1e6:>9.0f}   {', '.join(notes)}", flush=True)
 
 
