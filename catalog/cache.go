@@ -32,6 +32,7 @@ type parsed struct {
 	key     key
 	columns readers.Projection // that have values
 	*loaded
+	views views
 
 	pins      int           // guarded: how many hold it
 	kept      bool          // guarded: askers find it

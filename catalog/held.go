@@ -45,6 +45,14 @@ func (h *Held) Retain() (release func()) {
 	return h.parsed.retain()
 }
 
+// view gives the columns of the table that a selection asks for.
+func (h *Held) view(sel Selection) (*view, error) {
+	if h.parsed == nil {
+		return newView(h.Table, sel)
+	}
+	return h.parsed.views.of(h.Table, sel)
+}
+
 // finish waits for the end of the parse and gives the table.
 func (h *Held) finish(ctx context.Context) (*readers.Table, error) {
 	select {

@@ -33,21 +33,16 @@ func (sel Selection) Reads() []string {
 
 // Scan walks the selected part of a table, batch by batch. It is for one goroutine; any number of scans share a table.
 type Scan struct {
-	table    *readers.Table
-	repair   func(ctx context.Context, why error) (*readers.Table, error) // gives an equal table in place of a damaged one; may be nil
-	live     *live                                                        // gives the batches as they are parsed, until it does not any more and finish gives the table; nil: the table is there
-	finish   func(ctx context.Context) (*readers.Table, error)
-	sound    func(ctx context.Context) error // says, beside live, whether the file is still the one that the rows came from
-	schema   *arrow.Schema
-	attrs    []int // the table's attributes that are asked for
-	geometry bool  // so is the geometry
-	columns  []int // for each field of schema: the attribute's place in attrs, or len(attrs), the geometry
-	whole    bool  // no columns are named: all, as they stand in the table
-	encoding geoarrow.Encoding
-	bbox     *[4]float64
-	pieces   []piece
-	next     int   // piece
-	left     int64 // rows that the limit still allows
+	table  *readers.Table
+	repair func(ctx context.Context, why error) (*readers.Table, error) // gives an equal table in place of a damaged one; may be nil
+	live   *live                                                        // gives the batches as they are parsed, until it does not any more and finish gives the table; nil: the table is there
+	finish func(ctx context.Context) (*readers.Table, error)
+	sound  func(ctx context.Context) error // says, beside live, whether the file is still the one that the rows came from
+	view   *view
+	bbox   *[4]float64
+	pieces []piece
+	next   int   // piece
+	left   int64 // rows that the limit still allows
 }
 
 // piece is what the row range and the boxes of batches leave of one batch.
@@ -61,10 +56,16 @@ type piece struct {
 // NewScan prepares a scan. A column that the table does not have gives an *UnknownColumnError. Nothing is copied, and batches outside of
 // the row range are not touched.
 func NewScan(t *readers.Table, sel Selection) (*Scan, error) {
-	s := &Scan{table: t, encoding: sel.Encoding, bbox: sel.BBox, left: math.MaxInt64}
-	if err := s.project(geoarrow.Schema(t.Batches[0], t.CRS, sel.Encoding), sel.Columns, len(t.Batches[0].Attributes)); err != nil {
+	v, err := newView(t, sel)
+	if err != nil {
 		return nil, err
 	}
+	return v.scan(t, sel), nil
+}
+
+// scan prepares a scan of the table that the view is of.
+func (v *view) scan(t *readers.Table, sel Selection) *Scan {
+	s := &Scan{table: t, view: v, bbox: sel.BBox, left: math.MaxInt64}
 	if sel.Limit != nil {
 		s.left = max(0, *sel.Limit)
 	}
@@ -79,7 +80,7 @@ func NewScan(t *readers.Table, sel Selection) (*Scan, error) {
 	if s.bbox != nil && t.Boxes != nil {
 		s.pieces = slices.DeleteFunc(s.pieces, func(p piece) bool { return !meets(*s.bbox, t.Boxes[p.batch]) })
 	}
-	return s, nil
+	return s
 }
 
 // Scan is NewScan of a table that is held. If the file of the table turns out to be damaged while the scan goes on, the data file is parsed again,
@@ -88,64 +89,13 @@ func (c *Catalog) Scan(h *Held, sel Selection) (*Scan, error) {
 	if h.parsed != nil && !h.parsed.columns.Covers(readers.Project(sel.Reads())) {
 		return nil, fmt.Errorf("%s: the table was requested without some of columns %q", h.Entry.Name, sel.Reads())
 	}
-	s, err := NewScan(h.Table, sel)
+	v, err := h.view(sel)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", h.Entry.Name, err)
 	}
+	s := v.scan(h.Table, sel)
 	s.repair = func(ctx context.Context, why error) (*readers.Table, error) { return c.replace(ctx, h, why) }
 	return s, nil
-}
-
-// project sets the scan's columns. full is the table's schema: its attributes, then its geometry if it has one.
-func (s *Scan) project(full *arrow.Schema, names []string, attributes int) error {
-	fields, err := pick(full, names)
-	if err != nil {
-		return err
-	}
-	chosen := make([]arrow.Field, len(fields))
-	for i, k := range fields {
-		chosen[i] = full.Field(k)
-		if k == attributes {
-			s.geometry = true
-		} else if !slices.Contains(s.attrs, k) {
-			s.attrs = append(s.attrs, k)
-		}
-	}
-	s.columns = make([]int, len(fields))
-	for i, k := range fields {
-		s.columns[i] = len(s.attrs)
-		if k < attributes {
-			s.columns[i] = slices.Index(s.attrs, k)
-		}
-	}
-	s.whole = names == nil
-	meta := full.Metadata()
-	s.schema = arrow.NewSchema(chosen, &meta)
-	return nil
-}
-
-// pick finds the fields of the names, or all.
-func pick(full *arrow.Schema, names []string) ([]int, error) {
-	if names == nil {
-		all := make([]int, full.NumFields())
-		for i := range all {
-			all[i] = i
-		}
-		return all, nil
-	}
-	fields := make([]int, len(names))
-	for i, name := range names {
-		found := full.FieldIndices(name)
-		if len(found) == 0 {
-			known := make([]string, full.NumFields())
-			for k := range known {
-				known[k] = full.Field(k).Name
-			}
-			return nil, &UnknownColumnError{Column: name, Nearest: nearest(name, known)}
-		}
-		fields[i] = found[0]
-	}
-	return fields, nil
 }
 
 // cut gives the parts of batches that rows [from, to) of the table touch.
@@ -158,7 +108,8 @@ func cut(t *readers.Table, from, to int64) []piece {
 	if !exact {
 		first--
 	}
-	var pieces []piece
+	end, _ := slices.BinarySearch(t.Starts, to)
+	pieces := make([]piece, 0, end-first)
 	for i := first; i < len(t.Batches) && t.Starts[i] < to; i++ {
 		p := piece{batch: i, from: int(max(0, from-t.Starts[i])), to: int(min(t.Starts[i+1], to) - t.Starts[i])}
 		if p.from < p.to {
@@ -172,7 +123,12 @@ func cut(t *readers.Table, from, to int64) []piece {
 func meets(a, b [4]float64) bool { return a[0] <= b[2] && b[0] <= a[2] && a[1] <= b[3] && b[1] <= a[3] }
 
 // Schema is exactly the schema of every record.
-func (s *Scan) Schema() *arrow.Schema { return s.schema }
+func (s *Scan) Schema() *arrow.Schema { return s.view.schema }
+
+// SchemaMessage gives what encode makes of the schema, which nobody changes. Scans of the same columns of a table that is kept share it, as long as it is kept.
+func (s *Scan) SchemaMessage(encode func(*arrow.Schema) ([]byte, error)) ([]byte, error) {
+	return s.view.encoded(encode)
+}
 
 // Next gives the next record, which the caller releases, or io.EOF. No record is without rows. Whole batches are not copied.
 func (s *Scan) Next(ctx context.Context) (arrow.Record, error) {
@@ -191,7 +147,7 @@ func (s *Scan) Next(ctx context.Context) (arrow.Record, error) {
 			continue
 		}
 		s.left -= int64(part.Rows)
-		return part.Record(s.schema, s.columns, s.encoding)
+		return part.Record(s.view.schema, s.view.columns, s.view.encoding)
 	}
 	if s.live != nil { // rows of a file that has changed meanwhile are no table
 		if err := s.sound(ctx); err != nil {
@@ -208,7 +164,7 @@ func (s *Scan) part(ctx context.Context, p *piece) (*geoarrow.Columns, error) {
 		if err != nil {
 			return nil, err
 		}
-		return s.narrow(c).Slice(p.from, p.from+int(min(s.left, int64(p.to-p.from)))), nil
+		return s.view.narrow(c).Slice(p.from, p.from+int(min(s.left, int64(p.to-p.from)))), nil
 	}
 	if err := s.match(ctx, p); err != nil || len(p.rows) == 0 {
 		return &geoarrow.Columns{}, err
@@ -217,7 +173,7 @@ func (s *Scan) part(ctx context.Context, p *piece) (*geoarrow.Columns, error) {
 	if err != nil {
 		return nil, err
 	}
-	c = s.narrow(c)
+	c = s.view.narrow(c)
 	rows := p.rows[:min(s.left, int64(len(p.rows)))]
 	if n := len(rows); n > 0 && int(rows[n-1]-rows[0]) == n-1 { // neighbours
 		return c.Slice(int(rows[0]), int(rows[n-1])+1), nil
@@ -261,21 +217,6 @@ func (s *Scan) mend(ctx context.Context, why error) error {
 		s.table = t
 	}
 	return err
-}
-
-// narrow leaves out the columns that are not asked for, so that no row of them is copied.
-func (s *Scan) narrow(c *geoarrow.Columns) *geoarrow.Columns {
-	if s.whole {
-		return c
-	}
-	out := &geoarrow.Columns{Rows: c.Rows, Attributes: make([]geoarrow.Column, len(s.attrs))}
-	for i, k := range s.attrs {
-		out.Attributes[i] = c.Attributes[k]
-	}
-	if s.geometry {
-		out.Geometry = c.Geometry
-	}
-	return out
 }
 
 // match finds the rows of the piece whose bounding box meets the scan's: by the spatial index of the batch where it has one, else by looking at

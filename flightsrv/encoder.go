@@ -17,15 +17,16 @@ const wireBytes = 15 << 20
 
 // encoder makes frames of records that are all of one schema.
 type encoder struct {
+	schema *arrow.Schema
 	asIs   *plainBatch
-	plain  *collector // of what asIs leaves
+	plain  *collector // of what asIs leaves; nil before there is any
 	packed *collector // nil without compression
 	name   func(row int64) string
 	most   int // bytes of a message that holds one row
 }
 
 func newEncoder(schema *arrow.Schema, c Compression, name func(row int64) string, most int) *encoder {
-	e := &encoder{asIs: newPlainBatch(schema), plain: newCollector(schema), name: name, most: most}
+	e := &encoder{schema: schema, asIs: newPlainBatch(schema), name: name, most: most}
 	switch c {
 	case LZ4:
 		e.packed = newCollector(schema, ipc.WithLZ4())
@@ -72,6 +73,9 @@ func (e *encoder) encode(rec arrow.Record, row int64, send func(*frame) error) e
 func (e *encoder) unpacked(rec arrow.Record) (*frame, error) {
 	if f := e.asIs.frame(rec); f != nil {
 		return f, nil
+	}
+	if e.plain == nil {
+		e.plain = newCollector(e.schema)
 	}
 	return e.plain.frame(rec)
 }
@@ -153,6 +157,15 @@ func schemaFrame(schema *arrow.Schema) (*frame, error) {
 		return nil, err
 	}
 	return c.last, nil
+}
+
+// schemaMessage is the message of schemaFrame, which has no body.
+func schemaMessage(schema *arrow.Schema) ([]byte, error) {
+	f, err := schemaFrame(schema)
+	if err != nil {
+		return nil, err
+	}
+	return f.head, nil
 }
 
 // encapsulatedSchema is the message of schemaFrame in the form that FlightInfo and SchemaResult want

@@ -38,11 +38,11 @@ func (s *service) DoGet(req *flight.Ticket, stream flight.FlightService_DoGetSer
 		f.release, f.over = o.Retain(), over
 		return stream.SendMsg(f)
 	}
-	schema, err := schemaFrame(o.scan.Schema())
+	schema, err := o.scan.SchemaMessage(schemaMessage)
 	if err != nil {
 		return err
 	}
-	if err := send(schema); err != nil {
+	if err := send(&frame{head: schema}); err != nil {
 		return err
 	}
 	enc := newEncoder(o.scan.Schema(), t.Compression, t.rowName, s.cfg.MaxMessageBytes)

@@ -12,6 +12,8 @@ const (
 	headerRecordBatch = 3
 	pairBytes         = 16 // of a FieldNode and of a Buffer: two int64
 	arrowAlignment    = 64 // up to which a buffer may be padded
+
+	metadataBytes = 1024 // to begin with: as much as a table of some columns takes
 )
 
 // plainBatch makes frames of records whose buffers go out as they are: those of whole batches of a table. Each frame is, byte for byte, what Arrow's writer makes
@@ -25,7 +27,7 @@ type plainBatch struct {
 }
 
 func newPlainBatch(schema *arrow.Schema) *plainBatch {
-	return &plainBatch{schema: schema, builder: flatbuffers.NewBuilder(0)}
+	return &plainBatch{schema: schema, builder: flatbuffers.NewBuilder(metadataBytes)}
 }
 
 // frame encodes a record of the very schema; the next call takes the parts of its body away. It gives nil if the record takes more than its buffers as they are.
