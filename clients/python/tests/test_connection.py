@@ -5,12 +5,14 @@ import pathlib
 import shutil
 import subprocess
 
+import pyarrow as pa
 import pytest
+from conftest import LARGE_ROWS
 from pyarrow import flight
 from serving import Server
 
 import vibeflight
-from vibeflight.channel import Channel, Part, location
+from vibeflight.channel import LANES, Channel, Part, location
 
 ENVIRONMENT = dict(os.environ)  # as it is before conftest.py moves the cache folder: Go's own stays
 
@@ -52,6 +54,51 @@ def test_the_connection_at_hand_is_a_location(running):
     channel = Channel(running.uri)
     assert channel.open(Part(b"grid.geojson", ("arrow-flight-reuse-connection://?",))).read_all().num_rows == 100
     channel.close()
+
+
+class Peers(flight.FlightServerBase):
+    """A server that gives no rows, and keeps who asked for them."""
+
+    def __init__(self, location):
+        super().__init__(location)
+        self.seen = []
+
+    def do_get(self, context, ticket):
+        self.seen.append(context.peer())
+        return flight.RecordBatchStream(pa.table({"n": [1]}))
+
+
+def test_lanes_are_connections():
+    """Each lane of its own, up to so many; asked again they are the same."""
+    with Peers("grpc://127.0.0.1:0") as running:
+        channel, other = Channel(f"127.0.0.1:{running.port}"), Channel(f"127.0.0.1:{running.port}")
+        for lane in [*range(LANES), *range(2 * LANES)]:
+            assert channel.open(Part(b""), lane).read_all().num_rows == 1
+        assert len(set(running.seen[:LANES])) == LANES
+        assert running.seen == running.seen[:LANES] * 3
+        other.open(Part(b""), 1).read_all()
+        assert running.seen[-1] not in running.seen[:-1]
+        channel.close()
+        other.close()
+
+
+SOCKETS = [pathlib.Path("/proc/net", name) for name in ("tcp", "tcp6")]
+
+
+def connections(uri):
+    """How many connections clients of this machine have to a port of it."""
+    port = f":{int(uri.rpartition(':')[2]):04X}"
+    lines = [line.split() for sockets in SOCKETS for line in sockets.read_text().splitlines()]
+    return sum(fields[2].endswith(port) and fields[3] == "01" for fields in lines)
+
+
+@pytest.mark.skipif(not all(sockets.exists() for sockets in SOCKETS), reason="there is no list of sockets here")
+def test_endpoints_come_over_several_connections(data):
+    with Server(data, "--batch-rows", "4096") as running, vibeflight.connect(running.uri, workers=3) as server:
+        assert server.table("grid.geojson").arrow().num_rows == 100
+        before = connections(running.uri)
+        assert server.table("large.csv", columns=["n"]).arrow().num_rows == LARGE_ROWS
+        assert connections(running.uri) == before + 2
 
 
 class Empty(flight.FlightServerBase):

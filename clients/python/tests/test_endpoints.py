@@ -39,7 +39,7 @@ class Chunk:
 
 def pull(streams, workers=4, waiting=None):
     parts = [Part(bytes([i])) for i in range(len(streams))]
-    return Pull(parts, lambda part: streams[part.ticket[0]], workers=workers, waiting=waiting).batches()
+    return Pull(parts, lambda part, lane: streams[part.ticket[0]], workers=workers, waiting=waiting).batches()
 
 
 def numbers(batches):
@@ -85,7 +85,7 @@ def test_an_error_comes_in_its_turn():
 def test_a_lost_endpoint_is_opened_once_more():
     opened = []
 
-    def open(part):
+    def open(part, lane):
         opened.append(part)
         lost = len(opened) == 1
         return Stream([] if lost else [7], vibeflight.Unavailable("gone") if lost else None)

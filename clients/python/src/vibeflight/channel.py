@@ -17,6 +17,7 @@ T = TypeVar("T")
 PORT = 8815
 RETRY_SECONDS = 0.3  # gRPC itself tries a lost address again after 0.1 s
 SIGNAL_SECONDS = 0.1  # a library with a handler of its own for interrupts, as Polars, may keep one from ending a wait: so none is longer
+LANES = 4  # connections to one place; more are no faster on two cores
 REUSE = "arrow-flight-reuse-connection:"  # a location that means the connection at hand
 
 
@@ -44,7 +45,10 @@ def location(server: str) -> str:
 
 
 class Channel:
-    """Connections that are made when they are needed, and closed together. Its methods may be called by several threads."""
+    """Connections that are made when they are needed, and closed together. Its methods may be called by several threads.
+
+    There are several lanes to a place, each a connection of its own: what comes over one connection is taken off it by one thread at a time.
+    """
 
     def __init__(self, server: str, *, tls_ca: bytes | None = None, tls_insecure: bool = False, timeout: float | None = None) -> None:
         self.location = location(server)
@@ -55,19 +59,25 @@ class Channel:
             self._options["disable_server_verification"] = True
         self._call = flight.FlightCallOptions(timeout=timeout)
         self._lock = threading.Lock()
-        self._clients: dict[str, flight.FlightClient] = {}
+        self._clients: dict[tuple[str, int], flight.FlightClient] = {}
         self._closed = False
         self.client()
 
-    def client(self, at: str | None = None) -> flight.FlightClient:
-        """The connection to a location, the server's own unless another is named."""
-        at = at or self.location
+    def client(self, at: str | None = None, lane: int = 0) -> flight.FlightClient:
+        """The connection to a location, the server's own unless another is named. Lanes beyond the last are the first ones again."""
+        at, lane = at or self.location, lane % LANES
         with self._lock:
             if self._closed:
                 raise ValueError(f"the connection to {self.location} is closed")
-            if at not in self._clients:
-                self._clients[at] = flight.connect(at, **self._options)
-            return self._clients[at]
+            if (at, lane) not in self._clients:
+                self._clients[at, lane] = flight.connect(at, **self._options_of(lane))
+            return self._clients[at, lane]
+
+    def _options_of(self, lane: int) -> dict[str, Any]:
+        """gRPC has all clients of one address share a connection, unless it is told not to."""
+        if lane == 0:
+            return self._options
+        return {**self._options, "generic_options": [*self._options["generic_options"], ("grpc.use_local_subchannel_pool", 1)]}
 
     def ask(self, call: Callable[[flight.FlightClient, flight.FlightCallOptions], T]) -> T:
         """What a call gives, tried twice where the server is not reached. The call must be one that does no harm when it is made twice.
@@ -77,19 +87,19 @@ class Channel:
         """
         return interruptible(lambda: _twice(lambda: call(self.client(), self._call)))
 
-    def open(self, part: Part) -> flight.FlightStreamReader:
+    def open(self, part: Part, lane: int = 0) -> flight.FlightStreamReader:
         """The stream of an endpoint, from the first of its locations that answers. It is not tried twice."""
         at: Sequence[str | None] = [None if where.startswith(REUSE) else where for where in part.locations] or [None]
         for where in at[:-1]:
             try:
-                return self._open(part, where)
+                return self._open(part, where, lane)
             except Unavailable:
                 continue
-        return self._open(part, at[-1])
+        return self._open(part, at[-1], lane)
 
-    def _open(self, part: Part, at: str | None) -> flight.FlightStreamReader:
+    def _open(self, part: Part, at: str | None, lane: int) -> flight.FlightStreamReader:
         with translated():
-            return self.client(at).do_get(flight.Ticket(part.ticket), self._call)
+            return self.client(at, lane).do_get(flight.Ticket(part.ticket), self._call)
 
     def put(self, descriptor: flight.FlightDescriptor, schema: Any) -> tuple[Any, Any]:
         """The writer of an upload and the reader of what the server says of it."""

@@ -13,7 +13,7 @@ import pyarrow as pa
 from .channel import RETRY_SECONDS, SIGNAL_SECONDS, Part, next_batch
 from .errors import Unavailable
 
-Open = Callable[[Part], Any]  # gives a FlightStreamReader
+Open = Callable[[Part, int], Any]  # gives a FlightStreamReader; the number is that of the thread, which reads one stream at a time
 
 
 class Pull:
@@ -40,7 +40,7 @@ class Pull:
         self._turn = 0  # the part that is handed out
         self._next = 0  # the part that the next free thread reads
         self._stopped = False
-        self._threads = [threading.Thread(target=self._work, name="vibeflight pull", daemon=True) for _ in range(min(workers, len(parts)))]
+        self._threads = [threading.Thread(target=self._work, args=(lane,), name="vibeflight pull", daemon=True) for lane in range(min(workers, len(parts)))]
 
     def batches(self) -> Generator[pa.RecordBatch, None, None]:
         """The batches, once. Closing the generator, an error and a KeyboardInterrupt all cancel what is under way."""
@@ -78,7 +78,7 @@ class Pull:
         for reader in readers:
             reader.cancel()
 
-    def _work(self) -> None:
+    def _work(self, lane: int) -> None:
         while True:
             with self._change:
                 i = self._next
@@ -87,7 +87,7 @@ class Pull:
                 self._next += 1
             error: BaseException | None = None
             try:
-                self._read(i)
+                self._read(i, lane)
             except BaseException as e:  # raised by _take, in the thread of who reads
                 error = e
             with self._change:
@@ -97,19 +97,19 @@ class Pull:
                 self._readers.pop(i, None)
                 self._change.notify_all()
 
-    def _read(self, i: int) -> None:
+    def _read(self, i: int, lane: int) -> None:
         """Reads part i until its end, or until somebody stops the pull."""
         try:
-            reader, batch = self._begin(i)
+            reader, batch = self._begin(i, lane)
         except Unavailable:
             time.sleep(RETRY_SECONDS)
-            reader, batch = self._begin(i)
+            reader, batch = self._begin(i, lane)
         while batch is not None and self._hand(i, batch):
             batch = next_batch(reader)
 
-    def _begin(self, i: int) -> tuple[Any, pa.RecordBatch | None]:
+    def _begin(self, i: int, lane: int) -> tuple[Any, pa.RecordBatch | None]:
         """The open stream of part i, and its first batch."""
-        reader = self._open(self._parts[i])
+        reader = self._open(self._parts[i], lane)
         with self._change:
             self._readers[i] = reader
             stopped = self._stopped

@@ -106,7 +106,7 @@ class Exchange:
         schema: pa.Schema = interruptible(lambda: self._read(lambda: self._reader.schema))
         return schema
 
-    def take(self, _: Part) -> Exchange:
+    def take(self, _: Part, _lane: int) -> Exchange:
         """The stream itself, once."""
         if self._taken:
             raise Unavailable("the exchange was lost: send the file again")
