@@ -24,6 +24,7 @@ type Format struct {
 	Siblings   []string // extensions, lower case, with dot, of the files that belong to a file of the format if they lie beside it: source.File.Sibling gives them
 	Binary     bool     // files are no text: they are not read from .gz and .zst, where not all siblings would be found
 	Layered    bool     // a file may hold several layers, each of which is a table of its own
+	Series     bool     // a part of a file is not read without all that lies before it
 
 	// Sniff tells from the first bytes of a file whose extension says nothing (.json, .txt, none) that it is of this format.
 	Sniff func(head []byte) bool

@@ -64,7 +64,7 @@ func (f *file) reader(src *source.File, room *records.Room, messages ...message)
 }
 
 // loads gives the record batches.
-func (f *file) loads(_ context.Context, src *source.File, limits readers.Limits, put func(records.Load) error) error {
+func (f *file) loads(_ context.Context, src *source.File, limits readers.Limits, _ records.Rows, put func(records.Load) error) error {
 	parser := records.Parser{Format: formatName}
 	var series *series // once there is a dictionary
 	for at := f.schema.end(); ; {

@@ -29,6 +29,7 @@ func Format() readers.Format {
 		Unit:       records.Unit,
 		Version:    1,
 		Binary:     true,
+		Series:     true,
 		Sniff:      func(head []byte) bool { return bytes.HasPrefix(head, magic) },
 		Open:       open,
 		CPU: func(l readers.Layout) readers.Parser {

@@ -27,6 +27,7 @@ type project struct {
 // group is a row group, as far as it is read.
 type group struct {
 	number   int
+	row      int64 // number of the first one
 	rows     int64
 	bytes    int64 // of its columns, unpacked
 	from, to int64 // where they lie in the file
@@ -40,9 +41,10 @@ const (
 	streamedBuffer = 256 << 10 // bytes of a column that are read at a time then
 )
 
-// loads gives the rows of the file.
-func (p project) loads(ctx context.Context, src *source.File, limits readers.Limits, put func(records.Load) error) error {
+// loads gives the row groups that have a row of want.
+func (p project) loads(ctx context.Context, src *source.File, limits readers.Limits, want records.Rows, put func(records.Load) error) error {
 	fault := records.Parser{Format: formatName}
+	row := int64(0)
 	for number := range len(p.meta.RowGroups) {
 		var g group
 		err := records.Guard(func() (err error) {
@@ -52,12 +54,16 @@ func (p project) loads(ctx context.Context, src *source.File, limits readers.Lim
 		if err != nil {
 			return fault.Fault(src, limits, src.Size, err)
 		}
+		g.row, row = row, row+g.rows
+		if !want.Meets(g.row, g.rows) {
+			continue
+		}
 		if g.rows <= p.most && g.bytes <= limits.Memory/groupShare {
 			workers := limits.Workers
 			if len(p.meta.RowGroups) > 1 {
 				workers = 1
 			}
-			load := records.Load{From: g.from, Bytes: 2 * g.bytes, Do: func() (records.Batch, error) {
+			load := records.Load{From: g.from, Row: g.row, Bytes: 2 * g.bytes, Do: func() (records.Batch, error) {
 				r, err := p.open(src, g, limits, workers, false)
 				if err != nil {
 					return records.Batch{}, err
@@ -69,7 +75,7 @@ func (p project) loads(ctx context.Context, src *source.File, limits readers.Lim
 			}
 			continue
 		}
-		if err := p.stream(ctx, src, g, limits, put); err != nil {
+		if err := p.stream(ctx, src, g, limits, want, put); err != nil {
 			return fault.Fault(src, limits, g.from, err)
 		}
 	}
@@ -77,12 +83,12 @@ func (p project) loads(ctx context.Context, src *source.File, limits readers.Lim
 }
 
 // stream gives the rows of a large group, one batch behind the other.
-func (p project) stream(ctx context.Context, src *source.File, g group, limits readers.Limits, put func(records.Load) error) error {
+func (p project) stream(ctx context.Context, src *source.File, g group, limits readers.Limits, want records.Rows, put func(records.Load) error) error {
 	r, err := p.open(src, g, limits, limits.Workers, true)
 	if err != nil {
 		return err
 	}
-	for at := int64(0); at < g.rows; {
+	for at := int64(0); at < g.rows && g.row+at < want.To; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -92,7 +98,7 @@ func (p project) stream(ctx context.Context, src *source.File, g group, limits r
 		if err != nil {
 			return err
 		}
-		load := records.Load{From: g.from, Bytes: r.room.Used(), Do: func() (records.Batch, error) { return b, nil }}
+		load := records.Load{From: g.from, Row: g.row + at, Bytes: r.room.Used(), Do: func() (records.Batch, error) { return b, nil }}
 		if err := put(load); err != nil {
 			return err
 		}

@@ -30,6 +30,7 @@ const smallBytes = 2048
 //	golden      the table or error of <case>.want, and a line about it in testdata/README.md
 //	canonical   slices as geoarrow.Columns promises them, that become Arrow records
 //	batches     the same rows, types and counts, whatever Limits.BatchRows
+//	again       the same batches, each read by itself
 //	projected   the same of some columns as of all, on every variant
 //	truncated   a table or an error for every beginning of a small file
 //	variants    the outcome of the CPU engine, with reads of every size of a small file
@@ -49,6 +50,7 @@ func Run(t *testing.T, f readers.Format, variants ...Variant) {
 			table := checkGolden(t, f, in, g)
 			if table != nil {
 				t.Run("batches", func(t *testing.T) { checkBatches(t, f, in, table) })
+				t.Run("again", func(t *testing.T) { checkAgain(t, f, in) })
 			}
 			t.Run("projected", func(t *testing.T) { checkProjections(t, f, in, variants) })
 			if len(g.text) > smallBytes {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime/debug"
 	"sort"
 
@@ -23,11 +24,13 @@ type Batch struct {
 	Arrays   []arrow.ArrayData
 	Rows     int
 	From, To int64 // bytes of the file that hold them
+	Row      int64 // as in its Load
 }
 
 // Load gives a batch. What it panics with is taken for a fault of the file.
 type Load struct {
 	From  int64 // where the batch begins in the file
+	Row   int64 // number of its first row, if batches before it are left out; else it may be 0
 	Bytes int64 // what it takes, more or less
 	Do    func() (Batch, error)
 }
@@ -38,32 +41,46 @@ type Parser struct {
 	Plan    *Plan
 	Columns readers.Projection
 	Check   bool // columns that nobody asked for are read all the same, so that what is wrong with them is an error
-	// Loads calls put with each batch of the file, in order. Batches are loaded side by side.
-	Loads func(ctx context.Context, src *source.File, limits readers.Limits, put func(Load) error) error
+	// Loads calls put with each batch of the file, in order. Batches are loaded side by side. Batches without a row of want may be left out, if Load.Row
+	// says so of those behind.
+	Loads func(ctx context.Context, src *source.File, limits readers.Limits, want Rows, put func(Load) error) error
 }
+
+// Rows is a half-open range of a file's rows.
+type Rows struct{ From, To int64 }
+
+// allRows meets batches without rows too.
+var allRows = Rows{-1, math.MaxInt64}
+
+// Meets reports whether n rows from row on have one of the range.
+func (r Rows) Meets(row, n int64) bool { return row < r.To && n > r.From-row }
 
 // Parse is that of readers.Parser.
 func (p Parser) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
 	limits := req.Limits.WithDefaults()
-	if inside := req.Span; inside.Inside { // the whole file says where chunks end
-		all := emit
-		emit = func(c readers.Chunk) error {
-			if c.Span.Row != inside.Row {
-				return nil
+	run := &parse{Parser: p, ctx: ctx, src: src, limits: limits, sum: readers.Summary{CRS: p.Plan.CRS}, emit: emit, want: allRows}
+	if req.Span.Inside { // a chunk ends where its own rows say
+		run.want = Rows{req.Span.Row, req.Span.Row + int64(limits.BatchRows)}
+		run.emit = func(c readers.Chunk) error {
+			if err := emit(c); err != nil {
+				return err
 			}
-			return all(c)
+			return errEnough
 		}
 	}
-	run := &parse{Parser: p, ctx: ctx, src: src, limits: limits, sum: readers.Summary{CRS: p.Plan.CRS}, emit: emit}
 	run.chunks = line[chunk]{most: limits.Workers + 1, room: limits.Memory / 8, take: run.taken}
 	batches := line[Batch]{most: limits.Workers + 1, room: limits.Memory / 8, take: run.add}
 	defer run.chunks.close()
 	defer batches.close()
-	err := p.Loads(ctx, src, limits, func(l Load) error {
+	err := p.Loads(ctx, src, limits, run.want, func(l Load) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		return batches.put(l.Bytes, func() (Batch, error) { return p.load(src, limits, l) })
+		return batches.put(l.Bytes, func() (Batch, error) {
+			b, err := p.load(src, limits, l)
+			b.Row = l.Row
+			return b, err
+		})
 	})
 	if err == nil {
 		err = batches.finish()
@@ -71,12 +88,15 @@ func (p Parser) Parse(ctx context.Context, src *source.File, req readers.Request
 	if err == nil {
 		err = run.finish()
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, errEnough) {
 		return readers.Summary{}, err
 	}
 	run.sum.BytesRead = src.BytesRead()
 	return run.sum, nil
 }
+
+// errEnough ends a parse of one chunk.
+var errEnough = errors.New("the chunk is there")
 
 // load is l.Do, whose panics are those of Arrow's own code over a file that is none.
 func (p Parser) load(src *source.File, limits readers.Limits, l Load) (b Batch, err error) {
@@ -141,6 +161,7 @@ type parse struct {
 	emit   func(readers.Chunk) error
 	chunks line[chunk]
 
+	want  Rows
 	open  chunk // takes rows
 	row   int64 // number of the first row of the next piece
 	some  bool  // a chunk has begun
@@ -165,7 +186,11 @@ type piece struct {
 
 // add cuts a batch into pieces of chunks.
 func (p *parse) add(b Batch) error {
-	for from := 0; from < b.Rows; {
+	p.row = max(p.row, b.Row)
+	before := min(int64(b.Rows), max(0, p.want.From-p.row))
+	b.Rows = int(min(int64(b.Rows), max(before, p.want.To-p.row)))
+	p.row += before
+	for from := int(before); from < b.Rows; {
 		if p.open.rows == 0 {
 			p.open.span = readers.Span{From: b.From, Row: p.row, Inside: true}
 		}
