@@ -37,8 +37,9 @@ type archive struct {
 
 	mu   sync.Mutex
 	lost map[cachedir.Key]bool // damaged tables that can't be removed: nobody opens them
+	owed map[store.Key]int64   // bytes of files that were read in parts since they were last parsed
 
-	loads, saves, saveErrors, damaged, extensions atomic.Int64
+	loads, saves, saveErrors, damaged, extensions, parts atomic.Int64
 }
 
 // tablesFolder is where the files of tables lie, below the folder of the cache.
@@ -56,7 +57,7 @@ func openArchive(fsys files.FS, path string, budget int64, limits readers.Limits
 	}
 	return &archive{
 		dir: dir, store: known, limits: limits.WithDefaults(), log: log, closeIdle: func() bool { return false },
-		digests: make(chan struct{}, maxParses), lost: map[cachedir.Key]bool{},
+		digests: make(chan struct{}, maxParses), lost: map[cachedir.Key]bool{}, owed: map[store.Key]int64{},
 	}, nil
 }
 
@@ -116,17 +117,17 @@ func (a *archive) find(ctx context.Context, j job) *loaded {
 	return l
 }
 
-// shape is what is known of the table that the file gives, if the file is the one that was parsed.
-func (a *archive) shape(ctx context.Context, j job) (shape *readers.Shape, bbox *[4]float64) {
+// known is what is known of the table that the file gives, if the file is the one that was parsed; else nil.
+func (a *archive) known(ctx context.Context, j job) *known {
 	r, ok, err := a.store.Get(ctx, storeKey(j))
 	if err != nil || !ok || r.Content == nil || r.Identity != j.entry.Identity || r.Format != j.format.Name || r.FormatVersion != j.format.Version {
-		return nil, nil
+		return nil
 	}
-	shape = &readers.Shape{}
-	if err := json.Unmarshal(r.Shape, shape); err != nil || !shape.Fits(a.limits) {
-		return nil, nil
+	k := &known{bbox: r.BBox, key: a.tableKey(j, source.Digest(r.Content))}
+	if err := json.Unmarshal(r.Shape, k); err != nil || !k.Fits(a.limits) {
+		return nil
 	}
-	return shape, r.BBox
+	return k
 }
 
 // holds reports whether the file has a content whose table is in the cache.

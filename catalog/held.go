@@ -20,6 +20,7 @@ type Held struct {
 	tables   *tables
 	parsed   *parsed
 	flight   *flight // the parse, while there is no parsed yet
+	part     *part   // of the file, in place of either
 	released atomic.Bool
 }
 
@@ -29,7 +30,11 @@ func (h *Held) Release() {
 	if h == nil || h.tables == nil || !h.released.CompareAndSwap(false, true) {
 		return
 	}
-	if h.flight != nil {
+	switch {
+	case h.part != nil:
+		h.part.close()
+		return
+	case h.flight != nil:
 		h.tables.leave(h.flight)
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -269,7 +270,7 @@ func TestLiveOfAnotherFile(t *testing.T) {
 	var wrong atomic.Int64
 	for name, shape := range map[string]string{
 		"fewer columns": `{"ids":[],"facts":[],"shapes":true,"kind":1,"batch_rows":16,"starts":[0,16,500]}`,
-		"fewer rows":    string(r.Shape[:len(r.Shape)-len("500]}")]) + "499]}",
+		"fewer rows":    strings.Replace(string(r.Shape), ",500]", ",499]", 1),
 	} {
 		t.Run(name, func(t *testing.T) {
 			r.Shape = []byte(shape)

@@ -128,18 +128,17 @@ func (c *Catalog) parseFile(ctx context.Context, f *flight, j job, src *source.F
 
 // readAll reads a file. Where it was read before, and only its table was lost, the rows are given as they come.
 func (c *Catalog) readAll(ctx context.Context, f *flight, j job, layout readers.Layout, src *source.File, keep *spool) (*readers.Table, error) {
-	var shape *readers.Shape
-	var bbox *[4]float64
+	var k *known
 	if c.archive != nil {
-		shape, bbox = c.archive.shape(ctx, j)
+		k = c.archive.known(ctx, j)
 	}
-	if shape == nil {
+	if k == nil {
 		f.begin(nil)
 		return c.read(ctx, j.format, c.parser(j.format, layout, src.Size), src, c.cfg.Limits, keep)
 	}
-	l := newLive(shape, bbox, keep.budget)
+	l := newLive(&k.Shape, k.bbox, keep.budget)
 	f.begin(l)
-	return readers.ReadAs(ctx, j.format, c.parser(j.format, layout, src.Size), src, c.cfg.Limits, shape, keep, l.put)
+	return readers.ReadAs(ctx, j.format, c.parser(j.format, layout, src.Size), src, c.cfg.Limits, &k.Shape, keep, l.put)
 }
 
 // readGrown reads only what was appended to a file, where the table of what it held before lies in the cache. It gives that table too, which

@@ -104,7 +104,7 @@ func (a *archive) record(ctx context.Context, j job, t *readers.Table) (store.Re
 	if err != nil {
 		return store.Record{}, err
 	}
-	shape, err := json.Marshal(t.Shape(a.limits))
+	shape, err := json.Marshal(knownOf(t, a.limits))
 	if err != nil {
 		return store.Record{}, err
 	}

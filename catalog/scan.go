@@ -37,7 +37,8 @@ type Scan struct {
 	repair func(ctx context.Context, why error) (*readers.Table, error) // gives an equal table in place of a damaged one; may be nil
 	live   *live                                                        // gives the batches as they are parsed, until it does not any more and finish gives the table; nil: the table is there
 	finish func(ctx context.Context) (*readers.Table, error)
-	sound  func(ctx context.Context) error // says, beside live, whether the file is still the one that the rows came from
+	sound  func(ctx context.Context) error                             // says, beside live, whether the file is still the one that the rows came from
+	fetch  func(ctx context.Context, i int) (*geoarrow.Columns, error) // gives batch i of a table that is not there; nil: it is, or live gives them
 	view   *view
 	bbox   *[4]float64
 	pieces []piece
@@ -183,6 +184,9 @@ func (s *Scan) part(ctx context.Context, p *piece) (*geoarrow.Columns, error) {
 
 // batch gives batch i, of which every byte is known to be as it was written.
 func (s *Scan) batch(ctx context.Context, i int) (*geoarrow.Columns, error) {
+	if s.fetch != nil {
+		return s.fetch(ctx, i)
+	}
 	if s.live != nil {
 		b, err := s.live.batch(ctx, i)
 		if b != nil || err != nil {

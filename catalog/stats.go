@@ -40,6 +40,7 @@ type CacheStats struct {
 	Saves        int64 `json:"saves"`         // tables written
 	SaveErrors   int64 `json:"save_errors"`   // that were not
 	Extensions   int64 `json:"extensions"`    // parses of nothing but what was appended to a file
+	Parts        int64 `json:"parts"`         // tickets for which a part of a file was parsed, whose table was lost
 	Damaged      int64 `json:"damaged"`       // removed, because they were not what was written
 	Evictions    int64 `json:"evictions"`     // for the budget
 }
@@ -58,7 +59,7 @@ func (c *Catalog) Stats() Stats {
 		d := a.dir.Stats()
 		s.Cache = &CacheStats{
 			Tables: d.Tables, Bytes: d.Bytes, BudgetBytes: d.BudgetBytes, WritingBytes: d.WritingBytes,
-			Loads: a.loads.Load(), Saves: a.saves.Load(), SaveErrors: a.saveErrors.Load(), Extensions: a.extensions.Load(), Damaged: a.damaged.Load(), Evictions: d.Evictions,
+			Loads: a.loads.Load(), Saves: a.saves.Load(), SaveErrors: a.saveErrors.Load(), Extensions: a.extensions.Load(), Parts: a.parts.Load(), Damaged: a.damaged.Load(), Evictions: d.Evictions,
 		}
 	}
 	t := c.tables

@@ -76,9 +76,12 @@ func (c *Catalog) Check(req Request) error {
 }
 
 // Read is Table and Scan for who wants the rows at once; the columns that it asks for are those of the selection. Where the table was lost from the cache and its file is the one that was parsed then, rows are given
-// while the file is parsed; Table of the answer has no batches then, and Cached is false.
+// while the file is parsed; Table of the answer has no batches then, and Cached is false. A bounding box that few batches meet has no more than these parsed then.
 func (c *Catalog) Read(ctx context.Context, req Request, sel Selection) (*Held, *Scan, error) {
 	req.Columns = sel.Reads()
+	if h, s, err := c.readPart(ctx, req, sel); s != nil || err != nil {
+		return h, s, err
+	}
 	h, err := c.readable(ctx, req)
 	if errors.Is(err, source.ErrChanged) && ctx.Err() == nil {
 		h, err = c.readable(ctx, req)

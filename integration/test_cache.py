@@ -1,17 +1,19 @@
 """Parsed tables on disk: a server that starts again serves them without parsing, whatever has happened to the files meanwhile."""
 import concurrent.futures
 import os
+import pathlib
 import struct
 
 import geopandas
 import numpy as np
 import pyarrow as pa
 import pyarrow.flight as flight
+import pyarrow.parquet
 import pytest
 from cached import about, files, fill, read
 from cases import FILES
 from conftest import bits, ticket
-from serving import Server
+from serving import Server, vibeflight
 
 SEVERAL = ["kinds/polygon_xyz.geojson", "mixed.geojson", "types.geojson", "empty.geojson", "nulls.geojson", "lines.geojsonl",
            "world/countries.geojson", "large.geojsonl"]
@@ -213,6 +215,49 @@ def test_of_a_sequence_that_grew_the_tail_is_parsed(data, tmp_path):
     with Server(served, cache=cache) as server:
         assert bits(read(server, "a.geojsonl")) == want
         assert server.action("stats")["parses"] == 0
+
+
+PLACES = 60_000
+COLUMNAR = {"places.fgb": None, "places.parquet": ["height", "geometry"]}
+
+
+@pytest.fixture(scope="module")
+def columnar(tmp_path_factory):
+    """The same polygons in the order of a Hilbert curve, as FlatGeobuf with an index and as GeoParquet in small row groups."""
+    folder = tmp_path_factory.mktemp("columnar")
+    vibeflight("gen", "buildings", "--features", PLACES, "-o", folder / "places.geojson")
+    vibeflight("get", folder / "places.geojson", "-o", folder / "places.fgb")
+    vibeflight("get", folder / "places.fgb", "-o", folder / "whole.parquet")
+    pyarrow.parquet.write_table(pyarrow.parquet.read_table(folder / "whole.parquet"), folder / "places.parquet", row_group_size=4096)
+    for name in ("places.geojson", "whole.parquet"):
+        (folder / name).unlink()
+    return folder
+
+
+@pytest.mark.parametrize("name", COLUMNAR)
+def test_of_a_lost_table_a_box_reads_what_it_needs(columnar, tmp_path, name):
+    """The same rows and types as those of the whole table, and a part of the bytes."""
+    with Server(columnar, "--batch-rows", "2048", cache=tmp_path) as server:
+        xmin, ymin, _, _ = about(server, name)["bbox"]
+        fields = {"bbox": [xmin, ymin, xmin + 0.2, ymin + 0.2], **({"columns": COLUMNAR[name]} if COLUMNAR[name] else {})}
+        want = read(server, name, **fields)
+        assert 0 < want.num_rows < PLACES / 10
+        server.wait_until_saved()
+    for file in files(tmp_path):
+        file.unlink()
+    with Server(columnar, "--batch-rows", "2048", cache=tmp_path) as server:
+        before = bytes_read(server)
+        got = read(server, name, **fields)
+        took = bytes_read(server) - before
+        stats = server.action("stats")
+    assert bits(got) == bits(want)
+    assert (stats["parses"], stats["cache"]["parts"]) == (0, 1)
+    assert took < (columnar / name).stat().st_size / 4
+
+
+def bytes_read(server):
+    """What the server's process has read of files and sockets."""
+    return int(pathlib.Path(f"/proc/{server.process.pid}/io").read_text().split()[1])
 
 
 def test_equal_files_share_a_table(tmp_path):

@@ -1,0 +1,55 @@
+package catalog
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/vibeflight/vibeflight/catalog/cachedir"
+	"github.com/vibeflight/vibeflight/readers"
+)
+
+// known is what the store keeps of a table so that its rows can be given without it: while the file is parsed again, or a part of it.
+type known struct {
+	readers.Shape
+	Spans []readers.Span `json:"spans,omitempty"` // where each batch stands in the file; none where rows were left out, or their places are not known
+	Boxes []byte         `json:"boxes,omitempty"` // of each batch, as its geometries are: four float64, little-endian, which JSON has no infinities for
+
+	bbox *[4]float64
+	key  cachedir.Key // of the table in the cache
+}
+
+// boxBytes is the size of a box.
+const boxBytes = 4 * 8
+
+// knownOf is what is kept of a table that was just parsed.
+func knownOf(t *readers.Table, limits readers.Limits) *known {
+	k := &known{Shape: t.Shape(limits)}
+	if n := len(t.Batches); t.Summary.Skipped.Count > 0 || len(t.Spans) != n || len(t.Boxes) != n {
+		return k
+	}
+	for i, span := range t.Spans {
+		if !span.Inside {
+			return &known{Shape: k.Shape}
+		}
+		k.Spans = append(k.Spans, span)
+		for _, v := range t.Boxes[i] {
+			k.Boxes = binary.LittleEndian.AppendUint64(k.Boxes, math.Float64bits(v))
+		}
+	}
+	return k
+}
+
+// boxes are those of the batches, or nil.
+func (k *known) boxes() []readers.Box {
+	n := len(k.Starts) - 1
+	if len(k.Spans) != n || len(k.Boxes) != boxBytes*n {
+		return nil
+	}
+	all := make([]readers.Box, n)
+	for i := range all {
+		for j := range all[i] {
+			all[i][j] = math.Float64frombits(binary.LittleEndian.Uint64(k.Boxes[boxBytes*i+8*j:]))
+		}
+	}
+	return all
+}
