@@ -14,6 +14,7 @@ import (
 	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 	"github.com/vibeflight/vibeflight/flightsrv/uploads"
+	"github.com/vibeflight/vibeflight/readers"
 )
 
 // maxPuts is how many tables are stored at the same time: each may have messages of MaxMessageBytes in memory. Others wait in line.
@@ -93,7 +94,7 @@ func (s *service) store(ctx context.Context, name string, mode catalog.Mode, fir
 	case <-ctx.Done():
 		return catalog.Stored{}, ctx.Err()
 	}
-	in, err := uploads.NewRecords(first, more)
+	in, err := uploads.NewRecords(first, more, int64(s.cfg.MaxMessageBytes))
 	if err != nil {
 		return catalog.Stored{}, fmt.Errorf("%s: %w", name, err)
 	}
@@ -107,6 +108,11 @@ func (s *service) store(ctx context.Context, name string, mode catalog.Mode, fir
 		rec, err := in.Next()
 		if errors.Is(err, io.EOF) {
 			break
+		}
+		if errors.Is(err, uploads.ErrUnpacked) {
+			return catalog.Stored{}, &readers.LimitError{
+				What: fmt.Sprintf("%s: the batch of the rows from %d on, unpacked,", name, c.rows), Flag: "--max-message-bytes", Limit: int64(s.cfg.MaxMessageBytes),
+			}
 		}
 		if err != nil {
 			return catalog.Stored{}, fmt.Errorf("%s: the rows from %d on: %w", name, c.rows, err)

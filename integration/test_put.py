@@ -36,9 +36,10 @@ def served(tmp_path):
         yield server, tmp_path / "put"
 
 
-def put(client, name, table, chunk=None, **command):
+def put(client, name, table, chunk=None, compression=None, **command):
     descriptor = flight.FlightDescriptor.for_command(json.dumps({"name": name, **command})) if command else flight.FlightDescriptor.for_path(name)
-    writer, reader = client.do_put(descriptor, table.schema)
+    options = flight.FlightCallOptions(write_options=pa.ipc.IpcWriteOptions(compression=compression))
+    writer, reader = client.do_put(descriptor, table.schema, options)
     with writer:  # its end raises what is wrong
         writer.write_table(table, max_chunksize=chunk)
         writer.done_writing()
@@ -48,6 +49,25 @@ def put(client, name, table, chunk=None, **command):
 
 def files(folder):
     return sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file())
+
+
+@pytest.mark.parametrize("compression", ["lz4", "zstd"])
+def test_compressed(served, compression):
+    """Batches that a client compresses, small and large, and one that is too large when it is unpacked."""
+    server, _ = served
+    client = server.client()
+    put(client, "small", TABLE, compression=compression)
+    small = client.do_get(ticket("small.arrow")).read_all()
+    for name in TABLE.schema.names:
+        assert small[name].to_pylist() == TABLE[name].to_pylist(), name
+    rng = random.Random(5)
+    large = pa.table({"n": range(300_000), "r": [rng.random() for _ in range(300_000)], "s": [f"row {i % 1000}" for i in range(300_000)]})
+    assert put(client, "large", large, compression=compression)["rows"] == 300_000
+    assert client.do_get(ticket("large.arrow")).read_all().equals(large)
+    zeros = pa.table({"z": pa.repeat(0, 34_000_000)})
+    with pytest.raises(pa.ArrowException, match="rows from 0 on, unpacked.*--max-message-bytes"):
+        put(client, "zeros", zeros, compression=compression)
+    assert [info.descriptor.path for info in client.list_flights()] == [[b"large.arrow"], [b"small.arrow"]]
 
 
 @pytest.mark.parametrize("chunk", [None, 1, 2])

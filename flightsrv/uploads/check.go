@@ -13,7 +13,8 @@ type Rules struct {
 	Flat        bool  // no nested types, no dictionaries
 	Rows        int64 // of a batch, and values of an array inside of it
 	SchemaBytes int
-	Fields      int // nested ones too; also key-value pairs of metadata, of all fields together
+	Fields      int   // nested ones too; also key-value pairs of metadata, of all fields together
+	Unpacked    int64 // bytes of a batch whose body is compressed; 0: none may be
 }
 
 // Kind is what a message is.
@@ -53,7 +54,7 @@ func (c *Checker) Check(d *flight.FlightData) (kind Kind, rows int64, err error)
 		return Nothing, 0, errors.New("the message has no header")
 	}
 	of, version := m.byte(messageType), m.byte(messageVersion)
-	body := int64(len(d.GetDataBody()))
+	body := d.GetDataBody()
 	switch {
 	case of == headerSchema && c.known:
 		return Nothing, 0, errors.New("a second schema came")
@@ -79,12 +80,14 @@ func (c *Checker) Check(d *flight.FlightData) (kind Kind, rows int64, err error)
 	return Dictionary, 0, err
 }
 
-func (c *Checker) batch(b table, body int64, want layout) (int64, error) {
+func (c *Checker) batch(b table, bytes []byte, want layout) (int64, error) {
+	body := int64(len(bytes))
 	rows := b.int64(batchLength)
 	if rows < 0 || rows > c.Rows {
 		return 0, fmt.Errorf("%d rows in a batch, more than %d", rows, c.Rows)
 	}
-	if b.has(batchCompression) {
+	compression, compressed := b.child(batchCompression)
+	if compressed && c.Unpacked == 0 {
 		return 0, errors.New("the batch is compressed: send it as it is")
 	}
 	nodes, err := b.vector(batchNodes, 16) // length, null count
@@ -118,7 +121,25 @@ func (c *Checker) batch(b table, body int64, want layout) (int64, error) {
 			return 0, fmt.Errorf("buffer %d: the buffers share bytes of the body", i)
 		}
 	}
+	if compressed {
+		return rows, c.unpack(b, buffers, compression, bytes)
+	}
 	return rows, nil
+}
+
+// unpack checks compressed buffers, which lie in the body.
+func (c *Checker) unpack(b table, buffers vector, compression table, body []byte) error {
+	u, err := newUnpacker(compression, body, c.Unpacked)
+	if err != nil {
+		return err
+	}
+	defer u.close()
+	for i := range buffers.n {
+		if err := u.check(b.pair(buffers, i)); err != nil {
+			return fmt.Errorf("buffer %d: %w", i, err)
+		}
+	}
+	return nil
 }
 
 // variadic adds up how many buffers so many views have beside those that all have.

@@ -10,8 +10,10 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/flight"
 )
 
-// recordRules are what messages of a table may be.
-var recordRules = Rules{Rows: 1<<31 - 1, SchemaBytes: 4 << 20, Fields: 1 << 16}
+// recordRules are what messages of a table may be. A compressed one unpacks to so many bytes.
+func recordRules(unpacked int64) Rules {
+	return Rules{Rows: 1<<31 - 1, SchemaBytes: 4 << 20, Fields: 1 << 16, Unpacked: unpacked}
+}
 
 // Messages is what a client uploads. Recv gives io.EOF behind the last message.
 type Messages interface {
@@ -33,9 +35,10 @@ type Records struct {
 	rec    arrow.Record // that Next gave; nil: none
 }
 
-// NewRecords reads the schema; first is the first message, which was taken already. The caller releases the reader. Errors are *MessageError, or those of more.
-func NewRecords(first *flight.FlightData, more Messages) (*Records, error) {
-	in := &checked{first: first, more: more, check: Checker{Rules: recordRules}}
+// NewRecords reads the schema; first is the first message, which was taken already. A message that is compressed may unpack to so many bytes. The caller releases the
+// reader. Errors are *MessageError, or those of more.
+func NewRecords(first *flight.FlightData, more Messages, unpacked int64) (*Records, error) {
+	in := &checked{first: first, more: more, check: Checker{Rules: recordRules(unpacked)}}
 	// A descriptor may come alone.
 	for len(first.GetDataHeader()) == 0 {
 		d, err := more.Recv()

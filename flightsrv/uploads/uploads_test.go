@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -144,11 +146,12 @@ func TestRecords(t *testing.T) {
 		{"dictionary", &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}, `["a",null,"a","b"]`, nil},
 		{"view", arrow.BinaryTypes.StringView, `["a",null,"longer than the twelve bytes inside"]`, arrow.BinaryTypes.String},
 	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
+	for i, tt := range slices.Repeat(tests, 3) {
+		codec := i / len(tests)
+		t.Run(tt.name+[]string{"", ", LZ4", ", Zstandard"}[codec], func(t *testing.T) {
 			rec := oneColumn(t, tt.typ, tt.values)
-			q := sent(t, rec)
-			r, err := NewRecords(&flight.FlightData{FlightDescriptor: &flight.FlightDescriptor{}}, &q) // a descriptor may come alone
+			q := sent(t, rec, [][]ipc.Option{nil, {ipc.WithLZ4()}, {ipc.WithZstd()}}[codec]...)
+			r, err := NewRecords(&flight.FlightData{FlightDescriptor: &flight.FlightDescriptor{}}, &q, 1<<20) // a descriptor may come alone
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -204,7 +207,6 @@ func TestRefused(t *testing.T) {
 	}{
 		{"nothing", nil, "no schema"},
 		{"no schema", good[1:], "schema"},
-		{"compressed", sent(t, rec, ipc.WithLZ4()), "compressed"},
 		{"cut header", queue{good[0], {DataHeader: header[:20], DataBody: good[1].DataBody}}, "damaged"},
 		{"cut body", queue{good[0], {DataHeader: header, DataBody: good[1].DataBody[:8]}}, "of a body of 8"},
 		{"no message", queue{{DataHeader: []byte("nonsense, and then some")}}, ""},
@@ -221,13 +223,68 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestCompressedRefused sends buffers that are not what they say: another codec's, cut, longer, shorter, larger than what may be unpacked.
+func TestCompressedRefused(t *testing.T) {
+	many := "[" + strings.Repeat("7,", 50_000) + "7]"
+	for name, option := range map[string]ipc.Option{"lz4": ipc.WithLZ4(), "zstd": ipc.WithZstd()} {
+		rec := oneColumn(t, arrow.PrimitiveTypes.Int64, many)
+		q := sent(t, rec, option)
+		if err := readAll(slices.Clone(q)); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		body := q[1].DataBody
+		at := bytes.Index(body, binary.LittleEndian.AppendUint64(nil, 8*50_001)) // the values
+		for _, tt := range []struct {
+			name string
+			says int64
+			want string
+		}{
+			{"shorter", 8*50_001 - 1, "more bytes"},
+			{"nothing", 1, "more bytes"},
+			{"longer", 8*50_001 + 1, "and says 400009"},
+			{"larger than the limit", 1<<20 + 1, "--max-message-bytes"},
+			{"larger than memory", 1 << 60, "--max-message-bytes"},
+			{"less than nothing", -2, "-2 bytes"},
+		} {
+			changed := bytes.Clone(body)
+			binary.LittleEndian.PutUint64(changed[at:], uint64(tt.says))
+			err := readAll(queue{q[0], {DataHeader: q[1].DataHeader, DataBody: changed}})
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%s, %s: got %v, want %q", name, tt.name, err, tt.want)
+			}
+			if large := strings.Contains(tt.want, "--"); errors.Is(err, ErrUnpacked) != large {
+				t.Errorf("%s, %s: %v is ErrUnpacked: %t", name, tt.name, err, !large)
+			}
+		}
+		changed := bytes.Clone(body)
+		changed[at+prefixBytes] ^= 0xff
+		if err := readAll(queue{q[0], {DataHeader: q[1].DataHeader, DataBody: changed}}); err == nil || !strings.Contains(err.Error(), "does not unpack") {
+			t.Errorf("%s, damaged: %v", name, err)
+		}
+		as := bytes.Clone(body) // not packed, it says
+		binary.LittleEndian.PutUint64(as[at:], math.MaxUint64)
+		if err := readAll(queue{q[0], {DataHeader: q[1].DataHeader, DataBody: as}}); err == nil {
+			t.Errorf("%s: packed bytes are taken for values", name)
+		}
+		var in Bytes
+		of := sent(t, oneColumn(t, arrow.BinaryTypes.Binary, `["AQID"]`), option)
+		_, err := in.Next(of[0])
+		if err == nil {
+			_, err = in.Next(of[1])
+		}
+		if err == nil || !strings.Contains(err.Error(), "compressed") {
+			t.Errorf("%s: bytes of a file: %v", name, err)
+		}
+	}
+}
+
 // readAll reads all records.
 func readAll(q queue) error {
 	first, err := q.Recv()
 	if err != nil {
 		first = &flight.FlightData{}
 	}
-	r, err := NewRecords(first, &q)
+	r, err := NewRecords(first, &q, 1<<20)
 	if err != nil {
 		return err
 	}
@@ -292,9 +349,11 @@ func FuzzUploads(f *testing.F) {
 		oneColumn(f, arrow.BinaryTypes.StringView, `["a","longer than the twelve bytes inside"]`),
 		oneColumn(f, &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}, `["a","b"]`),
 	} {
-		q := sent(f, rec)
-		last := q[len(q)-1]
-		f.Add(q[0].DataHeader, last.DataHeader, last.DataBody)
+		for _, opts := range [][]ipc.Option{nil, {ipc.WithLZ4()}, {ipc.WithZstd()}} {
+			q := sent(f, rec, opts...)
+			last := q[len(q)-1]
+			f.Add(q[0].DataHeader, last.DataHeader, last.DataBody)
+		}
 	}
 	f.Fuzz(func(_ *testing.T, schema, header, body []byte) {
 		q := queue{{DataHeader: schema}, {DataHeader: header, DataBody: body}, {DataHeader: header, DataBody: body}}
