@@ -51,6 +51,9 @@ def test_an_error_of_who_reads(server):
     nothing_is_left(server)
 
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever runs in the background of a shell is born deaf to interrupts
+
+
 class Endless(flight.FlightServerBase):
     """A server whose rows never end, and whose `slow` takes its time to describe."""
 
