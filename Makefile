@@ -8,7 +8,7 @@ GO        ?= go
 PYTHON    ?= python3
 FUZZ_SECS ?= 3
 ROUNDS    ?= 3
-SWEEP     ?= 2000
+SWEEP     ?= 1200
 
 BIN     := bin/vibeflight
 PY      := .venv/bin/python
@@ -64,7 +64,7 @@ test-long: build nvrtc spatial java $(VENV) ## the slow sweeps too: what go test
 test-go: build nvrtc spatial ## Go tests with the race detector; kernels run on the processor and are compiled for every architecture
 	VIBEFLIGHT_NVRTC=$(NVRTC) $(WITH_CUDA) $(GO) test -json -race -short -timeout 20m ./... | $(PYTHON) .ci/gotest.py
 
-test-sweep: cuda ## SWEEP=2000 random documents, most with mistakes, by the emulated GPU and by the CPU engine, 100 of CSV, WKT, DBF, shapefiles, KML and GML; without the race detector
+test-sweep: cuda ## SWEEP=1200 random documents, most with mistakes, by the emulated GPU and by the CPU engine, 60 of CSV, WKT, DBF, shapefiles, KML and GML; without the race detector
 	VIBEFLIGHT_SWEEP=$(SWEEP) $(WITH_CUDA) $(GO) test -v -count=1 -timeout 30m -run 'TestDeviceSweep$$' ./readers/geojson
 	VIBEFLIGHT_SWEEP=$$(($(SWEEP) / 20)) $(WITH_CUDA) $(GO) test -count=1 -timeout 30m -run 'TestDeviceSweep$$' ./readers/csv ./readers/wkt ./readers/dbf ./readers/shapefile ./readers/kml ./readers/gml
 
