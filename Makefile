@@ -6,7 +6,7 @@ SHELL       := bash
 
 GO        ?= go
 PYTHON    ?= python3
-FUZZ_SECS ?= 3
+FUZZ_SECS ?= 2
 ROUNDS    ?= 3
 SWEEP     ?= 1200
 
@@ -81,7 +81,7 @@ vet: cuda
 	$(GO) vet ./...
 	$(WITH_CUDA) $(GO) vet ./...
 
-fuzz: ## every fuzz target for FUZZ_SECS=3 seconds
+fuzz: ## every fuzz target for FUZZ_SECS=2 seconds
 	.ci/fuzz $(FUZZ_SECS)
 
 nocgo: ## the server builds without C
