@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -70,6 +71,7 @@ func newBench(std stdio) *cobra.Command {
 		parse      limitConfig
 		cards      gpuConfig
 		trace      benchTrace
+		profile    string
 	)
 	cmd := &cobra.Command{
 		Use:   "bench FILE…",
@@ -84,7 +86,7 @@ func newBench(std stdio) *cobra.Command {
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, files []string) error {
+		RunE: func(cmd *cobra.Command, files []string) (err error) {
 			if runs < 1 {
 				return wrongUsage("--runs: %d is less than 1", runs)
 			}
@@ -109,6 +111,11 @@ func newBench(std stdio) *cobra.Command {
 				return err
 			}
 			defer func() { _ = onCards.Close() }() // what was measured is measured
+			stop, err := profileTo(profile)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, stop()) }()
 			report := benchTable(std.out)
 			if asJSON {
 				report = func(r benchRun) error { return writeJSON(std.out, r) }
@@ -141,6 +148,7 @@ func newBench(std stdio) *cobra.Command {
 	settings(f, parse.flags, cards.flags)
 	f.BoolVar(&asJSON, "json", false, "print a JSON object a line")
 	f.StringVar(&trace.path, "trace", "", "write when each stage of the last run began and ended to this `FILE`, for ui.perfetto.dev, and sum the stages of each run up on stderr")
+	f.StringVar(&profile, "cpu-profile", "", "profile the CPU over all runs into this `FILE`, for go tool pprof")
 	return cmd
 }
 
