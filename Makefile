@@ -22,6 +22,8 @@ BUILDVCS := $(shell git rev-parse --verify -q HEAD >/dev/null 2>&1 && echo auto 
 # Go with CUDA where its headers could be fetched: the same binary then runs with a driver and without. CUDA=off builds without.
 CUDA      ?= on
 WITH_CUDA = $(shell [ $(CUDA) = on ] && [ -e .cuda/include/cuda.h ] && echo 'GOFLAGS=-tags=cuda CGO_CFLAGS="-O2 -g -I$(CURDIR)/.cuda/include"')
+# Tests and checks build without cmd/vibeflight/default.pgo: with it the tests of cmd/vibeflight would have every package compiled a second time.
+PLAIN     := -pgo=off
 # Tests that compile kernels look for NVRTC here.
 NVRTC     := $(CURDIR)/.cuda/lib/libnvrtc.so.12
 
@@ -56,13 +58,13 @@ release: images ## bin/vibeflight with the kernels compiled in, stripped
 test: lint docs nocgo fuzz test-go test-sweep test-clients ## everything below that needs no GPU, in some minutes
 
 test-long: build nvrtc spatial java $(VENV) ## the slow sweeps too: what go test -short leaves out, a minute of each fuzz target, two thousand cancelled clients
-	VIBEFLIGHT_NVRTC=$(NVRTC) $(WITH_CUDA) $(GO) test -json -race -timeout 60m ./... | $(PYTHON) .ci/gotest.py
+	VIBEFLIGHT_NVRTC=$(NVRTC) $(WITH_CUDA) $(GO) test $(PLAIN) -json -race -timeout 60m ./... | $(PYTHON) .ci/gotest.py
 	.ci/fuzz 60
 	$(PY) -m pytest integration --long
 	$(PY) -m pytest clients/python
 
 test-go: build nvrtc spatial ## Go tests with the race detector; kernels run on the processor and are compiled for every architecture
-	VIBEFLIGHT_NVRTC=$(NVRTC) $(WITH_CUDA) $(GO) test -json -race -short -timeout 20m ./... | $(PYTHON) .ci/gotest.py
+	VIBEFLIGHT_NVRTC=$(NVRTC) $(WITH_CUDA) $(GO) test $(PLAIN) -json -race -short -timeout 20m ./... | $(PYTHON) .ci/gotest.py
 
 test-sweep: cuda ## SWEEP=1200 random documents, most with mistakes, by the emulated GPU and by the CPU engine, 60 of CSV, WKT, DBF, shapefiles, KML and GML; without the race detector
 	VIBEFLIGHT_SWEEP=$(SWEEP) $(WITH_CUDA) $(GO) test -v -count=1 -timeout 30m -run 'TestDeviceSweep$$' ./readers/geojson
@@ -74,18 +76,18 @@ test-clients: build spatial java $(VENV) ## our Python package, pyarrow, GeoPand
 	$(PY) -m pytest clients/python
 
 lint: vet $(LINT) ## style and import directions, .golangci.yml
-	$(LINT) run ./...
+	GOFLAGS=$(PLAIN) $(LINT) run ./...
 	$(WITH_CUDA) $(LINT) run ./gpu/... ./kernels/...
 
 vet: cuda
-	$(GO) vet ./...
-	$(WITH_CUDA) $(GO) vet ./...
+	$(GO) vet $(PLAIN) ./...
+	$(WITH_CUDA) $(GO) vet $(PLAIN) ./...
 
 fuzz: ## every fuzz target for FUZZ_SECS=2 seconds
 	.ci/fuzz $(FUZZ_SECS)
 
 nocgo: ## the server builds without C
-	CGO_ENABLED=0 $(GO) build -buildvcs=false -o /dev/null ./cmd/vibeflight
+	CGO_ENABLED=0 $(GO) build $(PLAIN) -buildvcs=false -o /dev/null ./cmd/vibeflight
 
 cli-docs: ## write docs/cli.md again, from the commands
 	$(GO) generate ./cmd/vibeflight
@@ -113,7 +115,7 @@ gpu-check-build: cuda build images ## what gpu-check runs, for a machine that ha
 	install -m 755 .ci/gpu-check build/gpu-check/run
 
 ##@ Tend
-.PHONY: fmt lock clean cuda spatial java
+.PHONY: fmt lock profile clean cuda spatial java
 cuda: ## fetch CUDA's headers
 	@CUDA=$(CUDA) .ci/cuda headers
 
@@ -136,6 +138,9 @@ lock: ## resolve integration/requirements.in and duckdb.in again into their .loc
 		--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options -o requirements.lock requirements.in
 	cd integration && ../build/lock/bin/pip-compile -q --upgrade --generate-hashes --strip-extras --no-header --no-annotate \
 		--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options -o duckdb.lock duckdb.in
+
+profile: build $(VENV) ## profile the CPU engine over the files of bench, and let the compiler have it: cmd/vibeflight/default.pgo
+	$(PY) integration/bench/profile.py
 
 clean: ## remove what make made, but for tools and packages
 	rm -rf bin build
