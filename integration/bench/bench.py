@@ -1,7 +1,8 @@
 """Measures vibeflight beside its peers:   bench.py [--rounds N] [--scale S] [--files A,B] [--peers A,B] [--json OUT]
 
-Every read is a fresh process. The readers take turns, A B C A B C, so that a busy moment of the machine hits all of them, and the
-median counts. The files are in the page cache. MB is 1,000,000 bytes. CPU seconds are user and system time of all threads while the
+Every read is a fresh process. The readers take turns, so that a busy moment of the machine hits all of them, and the median counts. Each
+round has an order of its own, drawn at random: in the same order again and again, whoever follows a certain reader gets the memory that
+the host took back meanwhile, or does not, round after round, which is worth up to a fifth. The files are in the page cache. MB is 1,000,000 bytes. CPU seconds are user and system time of all threads while the
 clock runs; on a machine that others use too, MB per CPU-second is the steady figure. Two processes with one worker each that read the
 same file at once say what two cores of the machine are worth at that moment: the wall time is that of the slower one, CPU seconds and
 memory are those of one.
@@ -10,6 +11,7 @@ import argparse
 import concurrent.futures
 import json
 import pathlib
+import random
 import statistics
 import subprocess
 import sys
@@ -51,7 +53,8 @@ def main():
     for name in options.files:
         path = shapes.write(name, options.data, options.scale)
         size = sum(len(part.read_bytes()) for part in shapes.parts(path))  # and into the page cache
-        runs = [run(reader, path) | {"round": number + 1, "bytes": size} for number in range(options.rounds) for reader in OURS + PEERS[name]]
+        turns = [(number + 1, reader) for number in range(options.rounds) for reader in random.sample(OURS + PEERS[name], len(OURS + PEERS[name]))]
+        runs = [run(reader, path) | {"round": number, "bytes": size} for number, reader in turns]
         report(name, runs)
         compare_coordinates(path, [r["peer"] for r in runs if r["round"] == 1 and r["peer"] in PEERS[name] and r["positions"] is not None])
         results += runs
