@@ -393,6 +393,7 @@ func tableText(t *Table) string {
 }
 
 // TestBatcher cuts random rows at random places: the table is that of a single part, and its batches and values are those of the rows.
+// Batches that end by their bytes keep every offset within 32 bits, however long the file (J26).
 func TestBatcher(t *testing.T) {
 	runs := 1500
 	if testing.Short() {

@@ -104,6 +104,7 @@ func TestPromoteImpossible(t *testing.T) {
 	(&Geometry{Rows: 1, Kind: LineString, Geoms: []int32{0, 0}}).Promote(MultiPolygon, XY)
 }
 
+// TestWKBOverflow is J26: what would not fit the offsets of 32 bits is an error before it is made.
 func TestWKBOverflow(t *testing.T) {
 	// 64 lines of 2^22 positions would be 4 GiB; sizes are summed before a position is read.
 	const rows, n = 64, 1 << 22
