@@ -127,6 +127,9 @@ func (a *archive) known(ctx context.Context, j job) *known {
 	if err := json.Unmarshal(r.Shape, k); err != nil || !k.Fits(a.limits) {
 		return nil
 	}
+	if !k.Outline.fits(&k.Shape) {
+		k.Outline = nil
+	}
 	return k
 }
 

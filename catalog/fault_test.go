@@ -148,6 +148,11 @@ func (l *life) ask(name string) error {
 		options = shiftBy("1")
 	}
 	text, there := l.texts[name]
+	if l.random.IntN(3) == 0 {
+		if err := l.describe(Request{Name: name, Options: options}, rowsOfText(text, shift), there); err != nil {
+			return err
+		}
+	}
 	h, err := l.Table(context.Background(), Request{Name: name, Options: options})
 	var missing *NotFoundError
 	switch {
@@ -168,6 +173,25 @@ func (l *life) ask(name string) error {
 		return err
 	}
 	return l.look(l.random.IntN(4))
+}
+
+// describe asks what a table has without asking for its rows.
+func (l *life) describe(req Request, rows []string, there bool) error {
+	h, s, err := l.Describe(context.Background(), req, Selection{}, l.random.IntN(2) == 0)
+	var missing *NotFoundError
+	switch {
+	case errors.As(err, &missing) && !there:
+		return nil
+	case err != nil && l.mayFail(err):
+		return nil
+	case err != nil:
+		return err
+	}
+	defer h.Release()
+	if n, err := s.Rows(context.Background()); n != int64(len(rows)) || err != nil || !there || s.Bytes() != h.Table.Bytes {
+		return fmt.Errorf("%w: described with %d rows, %w, want %d; %d bytes, and %d", errWrong, n, err, len(rows), s.Bytes(), h.Table.Bytes)
+	}
+	return nil
 }
 
 // change does something to a file.

@@ -14,6 +14,8 @@ type known struct {
 	Spans []readers.Span `json:"spans,omitempty"` // where each batch stands in the file; none where rows were left out, or their places are not known
 	Boxes []byte         `json:"boxes,omitempty"` // of each batch, as its geometries are: four float64, little-endian, which JSON has no infinities for
 
+	Outline *outline `json:"outline,omitempty"` // nil in what an older version stored
+
 	bbox *[4]float64
 	key  cachedir.Key // of the table in the cache
 }
@@ -23,13 +25,13 @@ const boxBytes = 4 * 8
 
 // knownOf is what is kept of a table that was just parsed.
 func knownOf(t *readers.Table, limits readers.Limits) *known {
-	k := &known{Shape: t.Shape(limits)}
+	k := &known{Shape: t.Shape(limits), Outline: outlineOf(t)}
 	if n := len(t.Batches); t.Summary.Skipped.Count > 0 || len(t.Spans) != n || len(t.Boxes) != n {
 		return k
 	}
 	for i, span := range t.Spans {
 		if !span.Inside {
-			return &known{Shape: k.Shape}
+			return &known{Shape: k.Shape, Outline: k.Outline}
 		}
 		k.Spans = append(k.Spans, span)
 		for _, v := range t.Boxes[i] {

@@ -49,6 +49,9 @@ func (c *Catalog) readPart(ctx context.Context, req Request, sel Selection) (*He
 	if t.BBox, t.Boxes = k.bbox, k.boxes(); t.Boxes == nil {
 		return nil, nil, nil
 	}
+	if k.Outline != nil {
+		k.tell(t, j.format.Name)
+	}
 	s, err := NewScan(t, sel)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", j.entry.Name, err)
@@ -67,7 +70,7 @@ func (c *Catalog) readPart(ctx context.Context, req Request, sel Selection) (*He
 		}
 		return nil, nil, err
 	}
-	s.fetch = p.fetch
+	s.fetch, s.outline = p.fetch, k.Outline
 	return &Held{Entry: j.entry, Version: j.version, Table: t, job: j, tables: c.tables, part: p}, s, nil
 }
 

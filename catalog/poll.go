@@ -54,7 +54,7 @@ func (c *Catalog) Poll(ctx context.Context, req Request, id string) (*Held, Poll
 		if err := t.failed(j.key, c.pollLease); err != nil {
 			return nil, Polled{}, err
 		}
-		if p = c.beginPoll(req, j.key); p == nil {
+		if p = c.beginPoll(req, j.key, rand.Text()); p == nil {
 			return nil, Polled{}, ErrClosed
 		}
 	}
@@ -94,10 +94,10 @@ func (c *Catalog) CancelPoll(id string) bool {
 	}
 }
 
-// beginPoll has a table parsed for who polls, and counts the caller as the first one; nil: the catalog is closed.
-func (c *Catalog) beginPoll(req Request, k key) *poll {
+// beginPoll has a table parsed for who polls, unless there is a poll of that ID meanwhile, and counts the caller as one who asks; nil: the catalog is closed.
+func (c *Catalog) beginPoll(req Request, k key, id string) *poll {
 	t := c.tables
-	p := &poll{id: rand.Text(), key: k, done: make(chan struct{}), asking: 1}
+	p := &poll{id: id, key: k, done: make(chan struct{}), asking: 1}
 	p.lease, p.end = context.WithCancel(c.ctx)
 	p.timer = time.AfterFunc(c.pollLease, p.end)
 	t.mu.Lock()
@@ -106,6 +106,12 @@ func (c *Catalog) beginPoll(req Request, k key) *poll {
 		p.timer.Stop()
 		p.end()
 		return nil
+	}
+	if first := t.polls[id]; first != nil {
+		p.timer.Stop()
+		p.end()
+		first.asking++
+		return first
 	}
 	t.polls[p.id] = p
 	c.wg.Go(func() {

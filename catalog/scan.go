@@ -33,17 +33,18 @@ func (sel Selection) Reads() []string {
 
 // Scan walks the selected part of a table, batch by batch. It is for one goroutine; any number of scans share a table.
 type Scan struct {
-	table  *readers.Table
-	repair func(ctx context.Context, why error) (*readers.Table, error) // gives an equal table in place of a damaged one; may be nil
-	live   *live                                                        // gives the batches as they are parsed, until it does not any more and finish gives the table; nil: the table is there
-	finish func(ctx context.Context) (*readers.Table, error)
-	sound  func(ctx context.Context) error                             // says, beside live, whether the file is still the one that the rows came from
-	fetch  func(ctx context.Context, i int) (*geoarrow.Columns, error) // gives batch i of a table that is not there; nil: it is, or live gives them
-	view   *view
-	bbox   *[4]float64
-	pieces []piece
-	next   int   // piece
-	left   int64 // rows that the limit still allows
+	table   *readers.Table
+	repair  func(ctx context.Context, why error) (*readers.Table, error) // gives an equal table in place of a damaged one; may be nil
+	live    *live                                                        // gives the batches as they are parsed, until it does not any more and finish gives the table; nil: the table is there
+	finish  func(ctx context.Context) (*readers.Table, error)
+	sound   func(ctx context.Context) error                             // says, beside live, whether the file is still the one that the rows came from
+	fetch   func(ctx context.Context, i int) (*geoarrow.Columns, error) // gives batch i of a table that is not there; nil: it is, or live gives them
+	outline *outline                                                    // of a table that is not there; nil: it is, or not all is known
+	view    *view
+	bbox    *[4]float64
+	pieces  []piece
+	next    int   // piece
+	left    int64 // rows that the limit still allows
 }
 
 // piece is what the row range and the boxes of batches leave of one batch.
@@ -196,6 +197,9 @@ func (s *Scan) batch(ctx context.Context, i int) (*geoarrow.Columns, error) {
 			return nil, err
 		}
 		s.live = nil
+	}
+	if s.outline != nil {
+		return nil, errNotThere
 	}
 	for {
 		if s.table.Check == nil {

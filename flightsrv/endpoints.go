@@ -7,6 +7,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/flight"
 
+	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/readers"
 )
 
@@ -17,14 +18,14 @@ const (
 	mostEndpoints = 16
 )
 
-// endpoints gives the tickets that together are t's rows, in order. rows and bytes say how much t selects of the table.
-func (s *service) endpoints(t Ticket, table *readers.Table, rows, bytes int64) []*flight.FlightEndpoint {
+// endpoints gives the tickets that together are t's rows, in order. rows and bytes say how much t selects of the table, which scan is of.
+func (s *service) endpoints(t Ticket, table *readers.Table, scan *catalog.Scan, rows, bytes int64) []*flight.FlightEndpoint {
 	var out []*flight.FlightEndpoint
 	n := endpointCount(rows, bytes)
 	if t.Limit != nil || n == 1 || len(table.Batches) == 1 {
 		return append(out, s.endpoint(t))
 	}
-	bounds := split(batchBytes(table), n)
+	bounds := split(scan.BatchBytes(), n)
 	for i := range bounds[1:] {
 		part := t
 		part.Rows = &[2]int64{table.Starts[bounds[i]], table.Starts[bounds[i+1]]}
@@ -40,14 +41,6 @@ func (s *service) endpoint(t Ticket) *flight.FlightEndpoint {
 func endpointCount(rows, bytes int64) int {
 	n := max((rows+endpointRows-1)/endpointRows, (bytes+endpointBytes-1)/endpointBytes, 1)
 	return int(min(n, mostEndpoints))
-}
-
-func batchBytes(t *readers.Table) []int64 {
-	sizes := make([]int64, len(t.Batches))
-	for i, b := range t.Batches {
-		sizes[i] = b.Bytes()
-	}
-	return sizes
 }
 
 // split cuts the batches of these sizes into n runs of about equal size, or into runs of one batch where there are fewer than n.

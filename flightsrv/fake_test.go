@@ -137,6 +137,7 @@ func (p fakeParser) project(c *geoarrow.Columns) {
 // fixture is a running server over a folder.
 type fixture struct {
 	dir     string
+	cache   string // "": none
 	catalog *catalog.Catalog
 	addr    string
 	client  flight.Client
@@ -152,12 +153,14 @@ func serve(t testing.TB, files map[string]string, change ...func(*Config)) *fixt
 // serveCatalog is serve with what the catalog is to know beside its folder and its formats.
 func serveCatalog(t testing.TB, files map[string]string, of catalog.Config, change ...func(*Config)) *fixture {
 	t.Helper()
-	f := &fixture{dir: t.TempDir()}
+	f := &fixture{dir: t.TempDir(), cache: of.CacheDir}
 	for name, text := range files {
 		f.write(t, name, text)
 	}
 	var err error
-	of.Roots = []catalog.Root{{Dir: f.dir}}
+	if of.Roots == nil {
+		of.Roots = []catalog.Root{{Dir: f.dir}}
+	}
 	if of.Formats == nil {
 		of.Formats = readers.Registry{fakeFormat(), layeredFormat()}
 	}

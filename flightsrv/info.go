@@ -34,7 +34,7 @@ func descriptorOf(d *flight.FlightDescriptor, parse func([]byte) (Ticket, error)
 	return Ticket{}, fmt.Errorf("descriptor: %w", &TicketError{"type", fmt.Errorf("want PATH or CMD, have %v", d.GetType())})
 }
 
-// GetFlightInfo parses the file unless that is done, and describes what the descriptor selects.
+// GetFlightInfo describes what the descriptor selects. It parses the file unless that was done once; if the table was lost since, it has a parse begin.
 func (s *service) GetFlightInfo(ctx context.Context, d *flight.FlightDescriptor) (*flight.FlightInfo, error) {
 	if ok, err := s.forSQL(ctx, d.GetCmd()); err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func (s *service) GetFlightInfo(ctx context.Context, d *flight.FlightDescriptor)
 	if err != nil {
 		return nil, err
 	}
-	o, err := s.open(ctx, t)
+	o, err := s.outline(ctx, t, true)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (s *service) GetSchema(ctx context.Context, d *flight.FlightDescriptor) (*f
 	if err != nil {
 		return nil, err
 	}
-	o, err := s.open(ctx, t)
+	o, err := s.outline(ctx, t, false)
 	if err != nil {
 		return nil, err
 	}
@@ -102,49 +102,17 @@ func (s *service) info(ctx context.Context, d *flight.FlightDescriptor, t Ticket
 	if err != nil {
 		return nil, err
 	}
-	bytes, err := selectedBytes(table, t.Columns)
-	if err != nil {
-		return nil, err
-	}
+	bytes := scan.Bytes()
 	total := bytes
 	if rows < table.Rows {
 		total = -1
 		bytes = int64(float64(bytes) * float64(rows) / float64(table.Rows))
 	}
 	return &flight.FlightInfo{
-		Schema: schema, FlightDescriptor: d, Endpoint: s.endpoints(t, table, rows, bytes), TotalRecords: rows, TotalBytes: total,
+		Schema: schema, FlightDescriptor: d, Endpoint: s.endpoints(t, table, scan, rows, bytes), TotalRecords: rows, TotalBytes: total,
 		Ordered: true, AppMetadata: metadata,
 	}, nil
 }
-
-// selectedBytes is the size of the slices of the named columns; nil is all.
-func selectedBytes(t *readers.Table, names []string) (int64, error) {
-	if names == nil {
-		return t.Bytes, nil
-	}
-	whole, err := catalog.NewScan(t, catalog.Selection{})
-	if err != nil {
-		return 0, err
-	}
-	var n int64
-	for _, b := range t.Batches {
-		part := *b
-		part.Attributes, part.Geometry = nil, nil
-		for _, name := range names {
-			// Fields stand in the order of the attributes, the geometry behind them.
-			if i := fieldIndex(whole.Schema(), name); i < len(b.Attributes) {
-				part.Attributes = append(part.Attributes, b.Attributes[i])
-			} else {
-				part.Geometry = b.Geometry
-			}
-		}
-		n += part.Bytes()
-	}
-	return n, nil
-}
-
-// fieldIndex is the first field of a name that the schema is known to have.
-func fieldIndex(schema *arrow.Schema, name string) int { return schema.FieldIndices(name)[0] }
 
 // criteria is what ListFlights can be asked for.
 type criteria struct{ prefix, format string }

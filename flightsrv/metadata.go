@@ -23,7 +23,7 @@ type facts struct {
 	GeometryTypes []string    `json:"geometry_types"` // as GeoParquet has them
 	BytesRead     int64       `json:"bytes_read"`
 	ParseSeconds  float64     `json:"parse_seconds"`
-	Cached        bool        `json:"cached"` // this call did not parse
+	Cached        bool        `json:"cached"` // the table was there
 
 	Skipped            *readers.Skipped `json:"skipped,omitempty"`
 	RoundedIntegers    int64            `json:"rounded_integers,omitempty"`

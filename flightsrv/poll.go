@@ -20,6 +20,14 @@ func (s *service) PollFlightInfo(ctx context.Context, d *flight.FlightDescriptor
 		return nil, err
 	}
 	callOf(ctx).name = t.Name
+	if t.Poll == "" {
+		switch held, scan, err := s.cfg.Catalog.Recall(ctx, t.request(), t.selection(), true); {
+		case err != nil:
+			return nil, err
+		case scan != nil:
+			return s.polled(ctx, d, t, opened{held, scan}, 1)
+		}
+	}
 	held, at, err := s.cfg.Catalog.Poll(ctx, t.request(), t.Poll)
 	if err != nil {
 		return nil, err
@@ -38,11 +46,16 @@ func (s *service) PollFlightInfo(ctx context.Context, d *flight.FlightDescriptor
 	if err != nil {
 		return nil, err
 	}
+	return s.polled(ctx, d, t, o, at.Progress)
+}
+
+// polled is the last answer to who polls. It releases the table.
+func (s *service) polled(ctx context.Context, d *flight.FlightDescriptor, t Ticket, o opened, progress float64) (*flight.PollInfo, error) {
 	defer o.Release()
 	t.Version = o.Version
 	info, err := s.info(ctx, d, t, o.Table, o.scan, o.Cached)
 	if err != nil {
 		return nil, err
 	}
-	return &flight.PollInfo{Info: info, Progress: &at.Progress}, nil
+	return &flight.PollInfo{Info: info, Progress: &progress}, nil
 }

@@ -1,6 +1,9 @@
 package flightsrv
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +12,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/vibeflight/vibeflight/catalog"
 )
 
 // Two clients poll for one parse: it ends when both have cancelled.
@@ -101,4 +106,46 @@ func TestRenewFlightEndpoint(t *testing.T) {
 	asked.Ticket = nil
 	_, err = renew()
 	wantStatus(t, err, codes.InvalidArgument, "RenewFlightEndpoint", "name")
+}
+
+// TestLostTable has the table of a file go from the cache: GetFlightInfo, GetSchema and PollFlightInfo say what they said, and parse nothing.
+func TestLostTable(t *testing.T) {
+	first := serveCatalog(t, map[string]string{"a.fake": "rows=400000 pad=8"}, catalog.Config{CacheDir: t.TempDir()})
+	before := first.info(t, pathOf("a.fake"))
+	schema, err := first.client.GetSchema(t.Context(), pathOf("a.fake"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for first.catalog.Stats().Cache.Saves == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	tables, err := filepath.Glob(filepath.Join(first.cache, "tables", "*.arrow"))
+	if err != nil || len(tables) != 1 {
+		t.Fatalf("tables %q, %v", tables, err)
+	}
+	if err := os.Remove(tables[0]); err != nil {
+		t.Fatal(err)
+	}
+
+	f := serveCatalog(t, nil, catalog.Config{CacheDir: first.cache, Roots: []catalog.Root{{Dir: first.dir}}})
+	again, err := f.client.GetSchema(t.Context(), pathOf("a.fake"))
+	if err != nil || !bytes.Equal(again.GetSchema(), schema.GetSchema()) {
+		t.Errorf("the schema is another one, %v", err)
+	}
+	if s := f.catalog.Stats(); s.Parses != 0 || s.Parsing != 0 {
+		t.Errorf("%d parses, %d under way, for the schema, want none", s.Parses, s.Parsing)
+	}
+	poll, err := f.client.PollFlightInfo(t.Context(), pathOf("a.fake"))
+	if err != nil || poll.GetProgress() != 1 || poll.GetFlightDescriptor() != nil {
+		t.Fatalf("the poll gives %v, %v", poll, err)
+	}
+	if len(before.GetEndpoint()) < 2 {
+		t.Errorf("%d endpoints, want several", len(before.GetEndpoint()))
+	}
+	for name, info := range map[string]*flight.FlightInfo{"GetFlightInfo": f.info(t, pathOf("a.fake")), "PollFlightInfo": poll.GetInfo()} {
+		info.AppMetadata, before.AppMetadata = nil, nil // it says whether the table is there
+		if !proto.Equal(info, before) {
+			t.Errorf("%s gives\n%v\nwant\n%v", name, info, before)
+		}
+	}
 }

@@ -39,6 +39,13 @@ func (s *service) open(ctx context.Context, t Ticket) (opened, error) {
 	return s.scan(held, t)
 }
 
+// outline gives what is told of the table and of what t selects, as far as it is known without rows; else it is open. parse has the rows on their way all the same.
+func (s *service) outline(ctx context.Context, t Ticket, parse bool) (opened, error) {
+	callOf(ctx).name = t.Name
+	held, scan, err := s.cfg.Catalog.Describe(ctx, t.request(), t.selection(), parse)
+	return opened{held, scan}, err
+}
+
 // request asks for the columns that t selects, and for the geometry, whose bounding box is told whatever is selected.
 func (t Ticket) request() catalog.Request {
 	columns := t.Columns

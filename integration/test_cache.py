@@ -1,5 +1,6 @@
 """Parsed tables on disk: a server that starts again serves them without parsing, whatever has happened to the files meanwhile."""
 import concurrent.futures
+import json
 import os
 import pathlib
 import struct
@@ -253,6 +254,38 @@ def test_of_a_lost_table_a_box_reads_what_it_needs(columnar, tmp_path, name):
     assert bits(got) == bits(want)
     assert (stats["parses"], stats["cache"]["parts"]) == (0, 1)
     assert took < (columnar / name).stat().st_size / 4
+
+
+def test_a_lost_table_is_described_without_a_parse(data, tmp_path):
+    """The answer is what it was, and those who read the endpoints behind it, one after the other, have the file parsed once."""
+    path = flight.FlightDescriptor.for_path("large.geojsonl")
+    want = fill(data, tmp_path, "large.geojsonl")["large.geojsonl"]
+    with Server(data, cache=tmp_path) as server:
+        before = server.client().get_flight_info(path)
+        columns = command({"name": "large.geojsonl", "columns": ["n"], "limit": 70_000})
+        some = server.client().get_flight_info(columns)
+    for file in files(tmp_path):
+        file.unlink()
+    with Server(data, cache=tmp_path) as server:
+        assert server.client().get_schema(path).schema.equals(before.schema, check_metadata=True)
+        assert described(server.client().get_flight_info(columns)) == described(some)
+        info = server.client().get_flight_info(path)
+        assert described(info) == described(before)
+        assert (json.loads(before.app_metadata)["cached"], json.loads(info.app_metadata)["cached"]) == (True, False)
+        parts = pa.concat_tables(server.client().do_get(e.ticket).read_all() for e in info.endpoints)
+        stats = server.action("stats")
+    assert bits(parts) == want
+    assert (stats["parses"], stats["cache"]["loads"]) == (1, 0)
+
+
+def command(fields):
+    return flight.FlightDescriptor.for_command(json.dumps(fields))
+
+
+def described(info):
+    """All of a FlightInfo but whether its table was there."""
+    return (info.schema.serialize().to_pybytes(), info.total_records, info.total_bytes, [e.ticket.ticket for e in info.endpoints],
+            json.loads(info.app_metadata) | {"cached": None})
 
 
 def bytes_read(server):

@@ -71,11 +71,11 @@ func Unread(id ColumnID) Column {
 	return Column{Name: id.Name, Role: id.Role, Type: arrow.Null, Facts: Facts{Kinds: FactUnread}}
 }
 
-// bytesLen is the size of the column's slices in bytes.
-func (c *Column) bytesLen() int64 {
+// Bytes is the size of all slices, in bytes.
+func (c *Column) Bytes() int64 {
 	n := int64(len(c.Valid)) + 4*int64(len(c.Offsets)) + int64(len(c.Values))
 	if c.Child != nil {
-		n += c.Child.bytesLen()
+		n += c.Child.Bytes()
 	}
 	return n
 }
@@ -84,7 +84,7 @@ func (c *Column) bytesLen() int64 {
 func (c *Columns) Bytes() int64 {
 	var n int64
 	for i := range c.Attributes {
-		n += c.Attributes[i].bytesLen()
+		n += c.Attributes[i].Bytes()
 	}
 	if c.Geometry != nil {
 		n += c.Geometry.Bytes()

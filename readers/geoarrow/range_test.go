@@ -232,7 +232,7 @@ func BenchmarkRange(b *testing.B) {
 		{"text of few values", text("way/%d", 3)},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			b.SetBytes(c.bytesLen())
+			b.SetBytes(c.Bytes())
 			for b.Loop() {
 				c.Range(rows)
 			}

@@ -1,0 +1,191 @@
+package catalog
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+)
+
+// told is what Describe gives of a.rows, as text.
+func told(t *testing.T, c *Catalog, sel Selection) string {
+	t.Helper()
+	h, s, err := c.Describe(t.Context(), Request{Name: "a.rows"}, sel, false)
+	must(t, err)
+	defer h.Release()
+	rows, err := s.Rows(t.Context())
+	must(t, err)
+	about := h.Table
+	text, err := json.Marshal([]any{
+		about.Format, about.Engine, about.CRS, about.Starts, about.Rows, about.Bytes, about.BBox, about.GeometryTypes, about.Summary, about.RoundedIntegers,
+		about.ReplacedCharacters, about.ParseTime, s.BatchBytes(),
+	})
+	must(t, err)
+	return fmt.Sprintf("version %s, %d rows, %d bytes, %s\n%s", h.Version, rows, s.Bytes(), s.Schema(), text)
+}
+
+// TestDescribeLost holds what is told of a table that is not there against what is told of one that is.
+func TestDescribeLost(t *testing.T) {
+	limit := int64(100)
+	for _, tt := range []struct {
+		name   string
+		text   string
+		sel    Selection
+		parses int64 // that it takes
+	}{
+		{"all", textOf(3, 2000), Selection{}, 0},
+		{"one column", textOf(3, 2000), Selection{Columns: []string{"b"}}, 0},
+		{"columns in another order", textOf(3, 2000), Selection{Columns: []string{"geometry", "a"}}, 0},
+		{"rows", textOf(3, 2000), Selection{Rows: &[2]int64{40, 300}}, 0},
+		{"a limit", textOf(3, 2000), Selection{Limit: &limit}, 0},
+		{"another encoding", textOf(3, 2000), Selection{Encoding: geoarrow.Encoding{Geometry: geoarrow.AsWKB}}, 0},
+		{"a box of few batches", textOf(3, 2000), Selection{BBox: &[4]float64{100, 0, 140, 9}}, 0},
+		{"a box of many", textOf(3, 2000), Selection{BBox: &[4]float64{0, 0, 1e6, 9}}, 1},
+		{"no row", "", Selection{}, 0},
+		{"no geometry", "1;a;\n2;b;\n", Selection{}, 0},
+		{"null geometries", ";;\n;;\n", Selection{}, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t, small)
+			w.write("a.rows", tt.text)
+			whole := w.open()
+			want := told(t, whole, tt.sel)
+			w.close(whole)
+			c := without(t, w, "a.rows")
+			w.format.parses.Store(0)
+			if got := told(t, c, tt.sel); got != want && tt.parses == 0 { // else the parse has taken another time
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
+			w.wantParses(tt.parses)
+			if _, _, err := c.Describe(t.Context(), Request{Name: "a.rows"}, Selection{Columns: []string{"bb"}}, true); !errors.As(err, new(*UnknownColumnError)) {
+				t.Errorf("an unknown column: %v", err)
+			}
+			w.close(c)
+		})
+	}
+}
+
+// TestDescribeHasNoRows: a scan that only describes says so.
+func TestDescribeHasNoRows(t *testing.T) {
+	w := newWorld(t, small)
+	w.write("a.rows", textOf(3, 100))
+	c := without(t, w, "a.rows")
+	h, s, err := c.Describe(t.Context(), Request{Name: "a.rows"}, Selection{}, false)
+	must(t, err)
+	defer h.Release()
+	if h.Cached || h.Retain() != nil {
+		t.Errorf("cached %t, or it can be retained, of a table that is not there", h.Cached)
+	}
+	if rec, err := s.Next(t.Context()); !errors.Is(err, errNotThere) {
+		t.Errorf("got %v, %v, want %v", rec, err, errNotThere)
+	}
+	w.close(c)
+}
+
+// TestDescribeParses: who describes waits for no parse, and the ranges that are asked for one after the other, by somebody who leaves between them, take one.
+func TestDescribeParses(t *testing.T) {
+	w := newWorld(t, small)
+	text := textOf(5, 700)
+	c, gate := lost(t, w, text)
+	defer w.close(c)
+	w.format.parses.Store(0)
+	req := Request{Name: "a.rows"}
+	for range 3 { // the parse stands still
+		h, s, err := c.Describe(t.Context(), req, Selection{}, true)
+		must(t, err)
+		if n, err := s.Rows(t.Context()); n != 700 || err != nil || h.Cached {
+			t.Errorf("%d rows, %v, cached %t, want 700 that are not", n, err, h.Cached)
+		}
+		h.Release()
+	}
+	c.tables.mu.Lock()
+	if n := len(c.tables.polls); n != 1 {
+		t.Errorf("%d are expected, want 1", n)
+	}
+	c.tables.mu.Unlock()
+	want := rowsOfText(text, 0)
+	for from := int64(0); from < 700; from += 100 {
+		for range 7 { // chunks, of 16 rows
+			gate <- struct{}{}
+		}
+		h, s, err := c.Read(t.Context(), req, Selection{Rows: &[2]int64{from, from + 100}, Encoding: geoarrow.Encoding{Geometry: geoarrow.AsWKT}})
+		must(t, err)
+		at := int(from)
+		for {
+			rec, err := s.Next(t.Context())
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			must(t, err)
+			at, err = sameRecord(rec, want, at)
+			must(t, err)
+		}
+		if at != int(from)+100 {
+			t.Errorf("rows up to %d, want %d", at, from+100)
+		}
+		h.Release()
+	}
+	w.wantParses(1)
+	w.format.pause.Store(nil)
+}
+
+// TestDescribeExpects: a parse that nobody asks for is given up when its time is over.
+func TestDescribeExpects(t *testing.T) {
+	w := newWorld(t, small)
+	c, _ := lost(t, w, textOf(5, 700))
+	defer w.close(c)
+	c.pollLease = time.Millisecond
+	h, _, err := c.Describe(t.Context(), Request{Name: "a.rows"}, Selection{}, true)
+	must(t, err)
+	h.Release()
+	eventually(t, "the end of the parse", func() error {
+		c.tables.mu.Lock()
+		defer c.tables.mu.Unlock()
+		if n := len(c.tables.polls) + len(c.tables.flights); n > 0 {
+			return fmt.Errorf("%d polls and parses", n)
+		}
+		return nil
+	})
+	w.format.pause.Store(nil)
+}
+
+// TestDescribeOfAnotherStore: what a version before has stored of a table does not tell all, and what is damaged nothing, so the file is parsed.
+func TestDescribeOfAnotherStore(t *testing.T) {
+	few := Selection{BBox: &[4]float64{100, 0, 140, 9}}
+	for i, tt := range []struct {
+		sel    Selection
+		change func(k *known)
+	}{
+		{Selection{}, func(k *known) { k.Outline = nil }},
+		{few, func(k *known) { k.Outline = nil }},
+		{Selection{}, func(k *known) { k.Outline.Columns = k.Outline.Columns[1:] }},
+		{Selection{}, func(k *known) { k.Outline.Batches = nil }},
+	} {
+		w := newWorld(t, small)
+		w.write("a.rows", textOf(3, 2000))
+		c := without(t, w, "a.rows")
+		j, err := c.request(Request{Name: "a.rows"})
+		must(t, err)
+		r, ok, err := c.archive.store.Get(context.Background(), storeKey(j))
+		if must(t, err); !ok {
+			t.Fatal("nothing is stored")
+		}
+		k := &known{}
+		must(t, json.Unmarshal(r.Shape, k))
+		tt.change(k)
+		r.Shape, err = json.Marshal(k)
+		must(t, err)
+		must(t, c.archive.store.Put(context.Background(), r))
+		w.format.parses.Store(0)
+		told(t, c, tt.sel)
+		if n := w.format.parses.Load(); n != 1 {
+			t.Errorf("case %d: %d parses, want 1", i, n)
+		}
+		w.close(c)
+	}
+}
