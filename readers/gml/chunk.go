@@ -27,7 +27,7 @@ func unpackState(v uint64) state {
 
 // pack is the state of the rows that are read.
 func (s *scanner) pack() uint64 {
-	return state{encoding: s.x.Encoding, swapped: s.frame.system.swapped, size: uint8(s.frame.size)}.pack()
+	return state{encoding: s.X.Encoding, swapped: s.frame.system.swapped, size: uint8(s.frame.size)}.pack()
 }
 
 // chunkEnds reports whether the chunk at hand ends before the row at offset off.
@@ -57,6 +57,6 @@ func (s *scanner) end(off int64) (again, ok bool) {
 	s.next = off
 	s.sink.addTo(&s.sum)
 	s.chunk.State = s.pack()
-	s.err = rows.Emit(s.sink, &s.Window, &s.chunk, off, s.limits, s.emit)
-	return false, s.err == nil
+	s.Failed = rows.Emit(s.sink, &s.Window, &s.chunk, off, s.limits, s.emit)
+	return false, s.Failed == nil
 }

@@ -19,8 +19,8 @@ type separators struct {
 // tuples reads the text of a coordinates element, whose start tag was read, up to its end.
 func (s *scanner) tuples() bool {
 	sep := separators{'.', ',', ' '}
-	for i := range s.x.Attrs() {
-		_, local := s.x.AttrName(i)
+	for i := range s.X.Attrs() {
+		_, local := s.X.AttrName(i)
 		to := &sep.decimal
 		switch string(local) {
 		case "decimal":
@@ -31,14 +31,14 @@ func (s *scanner) tuples() bool {
 		default:
 			continue
 		}
-		value := s.x.AttrValue(i)
+		value := s.X.AttrValue(i)
 		if len(value) != 1 || bytes.IndexByte([]byte("0123456789+-eE"), value[0]) >= 0 {
-			return s.expect(int(s.x.AttrOffset(i)-s.Base), fieldGeometry, coordinatesRule, "one character that is no part of a number")
+			return s.Expect(int(s.X.AttrOffset(i)-s.Base), fieldGeometry, coordinatesRule, "one character that is no part of a number")
 		}
 		*to = value[0]
 	}
 	if sep.cs == sep.ts || sep.cs == sep.decimal || sep.ts == sep.decimal {
-		return s.wrong(s.x.At, fieldGeometry, coordinatesRule, "two of decimal, cs and ts are the same")
+		return s.Wrong(s.X.At, fieldGeometry, coordinatesRule, "two of decimal, cs and ts are the same")
 	}
 	text, ok := s.flat()
 	if !ok {
@@ -47,7 +47,7 @@ func (s *scanner) tuples() bool {
 	for p := text.space(0); p < text.n; {
 		end, bad := s.tuple(text, p, sep)
 		if bad != "" {
-			return s.expect(text.at(end), fieldGeometry, coordinatesRule, bad)
+			return s.Expect(text.at(end), fieldGeometry, coordinatesRule, bad)
 		}
 		p = end
 	}

@@ -80,9 +80,9 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 func (s *scanner) span(span readers.Span) bool {
 	st := unpackState(span.State)
 	s.inside = true
-	s.x.ResumeLoose()
-	s.x.Encoding = st.encoding
-	s.show()
+	s.X.ResumeLoose()
+	s.X.Encoding = st.encoding
+	s.Show()
 	s.frame = frame{&system{swapped: st.swapped}, int(st.size)}
 	s.places = append(s.places[:0], place{})
 	return s.walk()

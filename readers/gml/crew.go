@@ -103,7 +103,7 @@ func (w *crew) rest() bool {
 		parts := readers.Parts{From: at, To: s.End, Row: w.row, Size: s.limits.PartBytes, Workers: s.limits.Workers, Reader: reader}
 		end, _, err := parts.Read(w.ctx, w.take)
 		if err != nil {
-			s.err = err
+			s.Failed = err
 			return false
 		}
 		if w.next == nil {

@@ -24,7 +24,7 @@ func (s *scanner) line(c frame) bool {
 // curve reads an element that is one line, whose start tag was read, up to its end: LineString, LinearRing and LineStringSegment hold positions; Curve, Ring and
 // CompositeCurve pieces, each of which begins where the one before ends; an OrientableCurve a curve, which it may turn round.
 func (s *scanner) curve(c frame) bool {
-	switch string(s.x.Local()) {
+	switch string(s.X.Local()) {
 	case "LineString", "LinearRing", "LineStringSegment":
 		return s.positions(c)
 	case "OrientableCurve":
@@ -32,7 +32,7 @@ func (s *scanner) curve(c frame) bool {
 	}
 	first := len(s.sink.Geom.X)
 	for {
-		switch s.x.Next() {
+		switch s.X.Next() {
 		case xmltext.End:
 			return true
 		case xmltext.Start:
@@ -40,7 +40,7 @@ func (s *scanner) curve(c frame) bool {
 			return false
 		}
 		ok := false
-		switch string(s.x.Local()) {
+		switch string(s.X.Local()) {
 		case "segments", "curveMember", "curveMembers":
 			ok = s.pieces(c, first)
 		default:
@@ -58,26 +58,26 @@ func (s *scanner) pieces(around frame, first int) bool {
 		return false
 	}
 	for {
-		switch s.x.Next() {
+		switch s.X.Next() {
 		case xmltext.End:
 			return true
 		case xmltext.Start:
 		default:
 			return false
 		}
-		if name := s.x.Local(); shapeOf(name) != aCurve && string(name) != "LineStringSegment" {
+		if name := s.X.Local(); shapeOf(name) != aCurve && string(name) != "LineStringSegment" {
 			return s.refuse("a line: only straight segments are")
 		}
 		c := around
 		if !s.named(&c) {
 			return false
 		}
-		at, piece := s.x.At, len(s.sink.Geom.X)
+		at, piece := s.X.At, len(s.sink.Geom.X)
 		if !s.curve(c) {
 			return false
 		}
 		if piece > first && !s.join(piece) {
-			return s.wrong(at, fieldGeometry, curveRule, "a curve does not begin where the one before it ends")
+			return s.Wrong(at, fieldGeometry, curveRule, "a curve does not begin where the one before it ends")
 		}
 	}
 }
@@ -105,12 +105,12 @@ func equalOrdinate(z []float64, i int) bool {
 
 // orientable reads an OrientableCurve, whose start tag was read, up to its end. With orientation "-" it is its curve from the end to the beginning.
 func (s *scanner) orientable(c frame) bool {
-	sign, _ := s.x.Attr("orientation")
+	sign, _ := s.X.Attr("orientation")
 	turned := string(sign) == "-"
 	g := &s.sink.Geom
 	first := len(g.X)
 	for {
-		switch s.x.Next() {
+		switch s.X.Next() {
 		case xmltext.End:
 			if turned {
 				slices.Reverse(g.X[first:])
@@ -123,7 +123,7 @@ func (s *scanner) orientable(c frame) bool {
 			return false
 		}
 		ok := false
-		if string(s.x.Local()) == "baseCurve" {
+		if string(s.X.Local()) == "baseCurve" {
 			ok = s.pieces(c, first)
 		} else {
 			ok = s.aside()

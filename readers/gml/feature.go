@@ -23,16 +23,16 @@ func (s *scanner) resetRow() {
 	r := &s.row
 	r.ids, r.values, r.decoded = [leadingColumns][]byte{}, r.values[:0], r.decoded[:0]
 	r.frame, r.kind, r.geometry = s.frame, geoarrow.NoKind, false
-	s.field, s.ofFile = "", false
+	s.Field, s.OfFile = "", false
 }
 
 // readRow reads the feature whose start tag was read as a row, and counts it.
 func (s *scanner) readRow(off int64) bool {
 	s.inRow = true
-	m, crs := s.x.TagMark(), s.crs
+	m, crs := s.X.TagMark(), s.crs
 	for {
 		ok := s.readFeature()
-		if s.tooLong(m, ok, s.readAgain) {
+		if s.Exceeds(m, ok, s.readAgain) {
 			return false
 		}
 		if ok {
@@ -48,14 +48,14 @@ func (s *scanner) readRow(off int64) bool {
 		s.sink.rollback()
 		s.crs = crs // a feature that is left out establishes none
 		switch {
-		case s.err != nil:
+		case s.Failed != nil:
 			return false
-		case s.x.Cut():
+		case s.X.Cut():
 			s.sink.Foresee(off-s.chunk.From, min(s.End, s.stop)-s.chunk.From, s.limits.BatchRows)
-			if !s.again(m) {
+			if !s.Again(m) {
 				return false
 			}
-		case s.skipErrors && !s.ofFile && !s.x.Fault.Depth:
+		case s.skipErrors && !s.OfFile && !s.X.Fault.Depth:
 			return s.skipRow(m, off)
 		default:
 			return false
@@ -71,20 +71,7 @@ func (s *scanner) readAgain() bool {
 
 // skipRow passes a malformed feature, if its XML at least is well-formed.
 func (s *scanner) skipRow(m xmltext.Mark, off int64) bool {
-	why, field, at := s.x.Fault, s.field, s.Base+int64(s.x.Fault.Pos)
-	s.field = ""
-	s.x.Rewind(m)
-	if s.token() != xmltext.Start || !s.pass(s.x.Depth()-1) {
-		if s.err == nil && s.x.Fault.Long {
-			s.err = s.TooLong(int(off - s.Base))
-		} else if s.err == nil && at < s.Base+int64(s.x.Fault.Pos) {
-			why.Pos = int(at - s.Base)
-			s.x.Fault, s.field = why, field
-		}
-		return false
-	}
-	if s.Base+int64(s.x.P)-off > s.Most {
-		s.err = s.TooLong(int(off - s.Base))
+	if !s.Skip(m, off) {
 		return false
 	}
 	s.sink.Skip(off)
@@ -96,12 +83,12 @@ func (s *scanner) skipRow(m xmltext.Mark, off int64) bool {
 // readFeature reads the feature whose start tag was read, up to its end.
 func (s *scanner) readFeature() bool {
 	s.resetRow()
-	for i := range s.x.Attrs() {
-		switch _, local := s.x.AttrName(i); string(local) {
+	for i := range s.X.Attrs() {
+		switch _, local := s.X.AttrName(i); string(local) {
 		case "fid":
-			s.row.ids[columnFID] = s.keep(s.x.AttrValue(i))
+			s.row.ids[columnFID] = s.keep(s.X.AttrValue(i))
 		case "id":
-			s.row.ids[columnGMLID] = s.keep(s.x.AttrValue(i))
+			s.row.ids[columnGMLID] = s.keep(s.X.AttrValue(i))
 		}
 	}
 	return s.properties(false)
@@ -110,7 +97,7 @@ func (s *scanner) readFeature() bool {
 // properties reads the children of a feature, or of an element inside of one, up to its end.
 func (s *scanner) properties(inside bool) bool {
 	for {
-		switch s.x.Next() {
+		switch s.X.Next() {
 		case xmltext.End:
 			return true
 		case xmltext.Start:
@@ -126,7 +113,7 @@ func (s *scanner) properties(inside bool) bool {
 // property reads an element of a feature whose start tag was read, up to its end: a value, a geometry, or what holds such. Geometries stand inside of elements
 // that name them, but not all writers know.
 func (s *scanner) property(inside bool) bool {
-	name := s.x.Local()
+	name := s.X.Local()
 	if k := shapeOf(name); k != noShape && s.holds(inside) {
 		return s.firstGeometry(k)
 	}
@@ -135,8 +122,8 @@ func (s *scanner) property(inside bool) bool {
 	}
 	around := s.row.property
 	s.row.property = name
-	e := element{name: name, at: s.x.P, place: len(s.row.values)}
-	if n := s.x.Attrs(); n > 0 {
+	e := element{name: name, at: s.X.P, place: len(s.row.values)}
+	if n := s.X.Attrs(); n > 0 {
 		s.attributes(&e, n)
 	}
 	ok := s.content(&e)
@@ -146,11 +133,11 @@ func (s *scanner) property(inside bool) bool {
 
 // holds reports whether the element whose start tag was read holds an element; or, inside of another, nothing at all.
 func (s *scanner) holds(inside bool) bool {
-	p := s.x.P
+	p := s.X.P
 	for isBlank(s.At(p)) {
 		p++
 	}
-	return s.At(p) == '<' && (inside || s.At(p+1) != '/' && s.At(s.x.P-2) != '/')
+	return s.At(p) == '<' && (inside || s.At(p+1) != '/' && s.At(s.X.P-2) != '/')
 }
 
 // element is one that may hold a value.
@@ -164,11 +151,11 @@ type element struct {
 
 // content reads what an element holds, up to its end.
 func (s *scanner) content(e *element) bool {
-	text, ok := s.x.Text()
+	text, ok := s.X.Text()
 	if !ok {
 		return false
 	}
-	switch s.x.Next() {
+	switch s.X.Next() {
 	case xmltext.End:
 		return s.leaf(e, text)
 	case xmltext.Start:
@@ -187,7 +174,7 @@ func (s *scanner) leaf(e *element, text []byte) bool {
 		}
 		return true
 	}
-	if s.x.InWindow(text) {
+	if s.X.InWindow(text) {
 		e.at = int(uintptr(unsafe.Pointer(unsafe.SliceData(text))) - uintptr(s.Q))
 	}
 	v := s.row.add(e)
@@ -195,7 +182,7 @@ func (s *scanner) leaf(e *element, text []byte) bool {
 	if d == nil || d.promise == nil {
 		v.guess()
 	} else if !d.promise.read(s, v) {
-		return s.expect(e.at, string(e.name), "the .xsd file", d.promise.want)
+		return s.Expect(e.at, string(e.name), "the .xsd file", d.promise.want)
 	}
 	return true
 }
@@ -213,15 +200,15 @@ func (r *row) add(e *element) *value {
 // attributes keeps the attributes of an element that columns hold: the unit of a measure, where a reference leads.
 func (s *scanner) attributes(e *element, n int) {
 	for i := range n {
-		full, local := s.x.AttrName(i)
+		full, local := s.X.AttrName(i)
 		switch string(local) {
 		case "uom":
-			s.suffixed(e.name, "_uom", s.x.AttrValue(i))
+			s.suffixed(e.name, "_uom", s.X.AttrValue(i))
 		case "href":
 			e.refers = true
-			s.suffixed(e.name, "_href", s.x.AttrValue(i))
+			s.suffixed(e.name, "_href", s.X.AttrValue(i))
 		case "nil":
-			says := trim(s.x.AttrValue(i))
+			says := trim(s.X.AttrValue(i))
 			e.null = len(full) > len(local) && (string(says) == "true" || string(says) == "1")
 		}
 	}
@@ -240,7 +227,7 @@ func (s *scanner) suffixed(name []byte, suffix string, text []byte) {
 
 // keep is a text that the XML scanner gave, as one that holds until the row ends. Padding of package number is readable behind it.
 func (s *scanner) keep(b []byte) []byte {
-	if s.x.InWindow(b) {
+	if s.X.InWindow(b) {
 		return b
 	}
 	var zeros [number.Padding]byte

@@ -55,10 +55,10 @@ func (s *scanner) firstGeometry(k shape) bool {
 	if s.row.geometry {
 		name := s.row.property
 		if len(name) == 0 {
-			name = s.x.Local()
+			name = s.X.Local()
 		}
 		s.sink.inRow = append(s.sink.inRow, string(name))
-		return s.x.Skip()
+		return s.X.Skip()
 	}
 	s.row.geometry = true
 	kind, ok := s.geometry(k, s.row.frame)
@@ -102,14 +102,14 @@ func (s *scanner) endGeometry(k geoarrow.Kind) {
 
 // refuse says that the element whose start tag was read is not one of those that are read there.
 func (s *scanner) refuse(as string) bool {
-	return s.wrong(s.x.At, fieldGeometry, "", fmt.Sprintf("<%s> is not read as %s", s.x.Local(), as))
+	return s.Wrong(s.X.At, fieldGeometry, "", fmt.Sprintf("<%s> is not read as %s", s.X.Local(), as))
 }
 
 // inline refuses an element, whose start tag was read, that stands for one elsewhere.
 func (s *scanner) inline() bool {
-	for i := range s.x.Attrs() {
-		if _, local := s.x.AttrName(i); string(local) == "href" {
-			return s.wrong(s.x.At, fieldGeometry, "", fmt.Sprintf("<%s> refers to another element by xlink:href, which is not followed", s.x.Local()))
+	for i := range s.X.Attrs() {
+		if _, local := s.X.AttrName(i); string(local) == "href" {
+			return s.Wrong(s.X.At, fieldGeometry, "", fmt.Sprintf("<%s> refers to another element by xlink:href, which is not followed", s.X.Local()))
 		}
 	}
 	return true
@@ -118,11 +118,11 @@ func (s *scanner) inline() bool {
 // members reads the members of a geometry whose start tag was read, up to its end: each of its children holds geometries that one reads.
 func (s *scanner) members(c frame, one func(*scanner, frame) bool) bool {
 	for {
-		switch s.x.Next() {
+		switch s.X.Next() {
 		case xmltext.End:
 			return true
 		case xmltext.Start:
-			if !isMember(s.x.Local()) {
+			if !isMember(s.X.Local()) {
 				if !s.aside() {
 					return false
 				}
@@ -143,7 +143,7 @@ func (s *scanner) each(c frame, one func(*scanner, frame) bool) bool {
 		return false
 	}
 	for {
-		switch s.x.Next() {
+		switch s.X.Next() {
 		case xmltext.End:
 			return true
 		case xmltext.Start:
@@ -158,15 +158,15 @@ func (s *scanner) each(c frame, one func(*scanner, frame) bool) bool {
 
 // aside passes an element that says something of a geometry and nothing of its shape, whose start tag was read; any other is refused.
 func (s *scanner) aside() bool {
-	switch string(s.x.Local()) {
+	switch string(s.X.Local()) {
 	case "name", "description", "descriptionReference", "identifier", "metaDataProperty", "boundedBy":
-		return s.x.Skip()
+		return s.X.Skip()
 	}
 	return s.refuse("a part of a geometry")
 }
 
 func (s *scanner) memberPoint(c frame) bool {
-	if shapeOf(s.x.Local()) != aPoint {
+	if shapeOf(s.X.Local()) != aPoint {
 		return s.refuse("a member of a MultiPoint")
 	}
 	if !s.named(&c) {
@@ -183,7 +183,7 @@ func (s *scanner) memberPoint(c frame) bool {
 }
 
 func (s *scanner) memberCurve(c frame) bool {
-	if shapeOf(s.x.Local()) != aCurve {
+	if shapeOf(s.X.Local()) != aCurve {
 		return s.refuse("a member of a MultiCurve")
 	}
 	if !s.named(&c) || !s.line(c) {
@@ -194,7 +194,7 @@ func (s *scanner) memberCurve(c frame) bool {
 }
 
 func (s *scanner) memberGeometry(c frame) bool {
-	k := shapeOf(s.x.Local())
+	k := shapeOf(s.X.Local())
 	if k == noShape {
 		return s.refuse("a geometry")
 	}
@@ -223,7 +223,7 @@ func (s *scanner) surfaces(k shape, c frame) (geoarrow.Kind, bool) {
 // gives how many there are then.
 func (s *scanner) parts(c frame, n int) (int, bool) {
 	for {
-		switch s.x.Next() {
+		switch s.X.Next() {
 		case xmltext.End:
 			return n, true
 		case xmltext.Start:
@@ -231,7 +231,7 @@ func (s *scanner) parts(c frame, n int) (int, bool) {
 			return 0, false
 		}
 		var ok bool
-		switch name := s.x.Local(); {
+		switch name := s.X.Local(); {
 		case isMember(name), string(name) == "patches", string(name) == "polygonPatches", string(name) == "trianglePatches", string(name) == "baseSurface":
 			n, ok = s.partsIn(c, n)
 		default:
@@ -258,7 +258,7 @@ func (s *scanner) partsIn(around frame, n int) (int, bool) {
 		return 0, false
 	}
 	for {
-		switch s.x.Next() {
+		switch s.X.Next() {
 		case xmltext.End:
 			return n, true
 		case xmltext.Start:
@@ -270,7 +270,7 @@ func (s *scanner) partsIn(around frame, n int) (int, bool) {
 			return 0, false
 		}
 		ok := false
-		switch name := s.x.Local(); {
+		switch name := s.X.Local(); {
 		case isPatch(name):
 			if n > 0 {
 				s.sink.Geom.EndPart()

@@ -20,7 +20,7 @@ func (w *crew) reader() readers.PartReader {
 	r := &partReader{crew: w, s: w.cpu.scanner(w.req)}
 	s := r.s
 	s.limits, s.part, s.membered = s.limits.Unbatched(), true, true
-	s.layer, s.frame, s.x.Encoding = w.lead.layer, w.lead.frame, w.lead.x.Encoding
+	s.layer, s.frame, s.X.Encoding = w.lead.layer, w.lead.frame, w.lead.X.Encoding
 	s.emit = func(c readers.Chunk) error {
 		r.rows = c
 		return nil
@@ -70,9 +70,9 @@ func (r *partReader) find() bool {
 		} else {
 			p += at
 		}
-		s.x.P = p
+		s.X.P = p
 		if end := p + len(opening); at < 0 || end >= s.N { // the byte behind counts too
-			if s.EOF || !s.refill(p) {
+			if s.EOF || !s.Refill(p) {
 				return false
 			}
 			p = 0
@@ -90,7 +90,7 @@ func (r *partReader) find() bool {
 // read reads the part from the row at hand on, which is row number row; unless ok, it failed already.
 func (r *partReader) read(ok bool, row int64) readers.Part {
 	s := r.s
-	start := s.Base + int64(s.x.P)
+	start := s.Base + int64(s.X.P)
 	if !ok || !s.walk() {
 		return readers.Part{Failed: true} // its sink holds what may be no column at all
 	}

@@ -15,20 +15,20 @@ const (
 
 // polygon reads a Polygon, a PolygonPatch and the like, whose start tag was read, up to its end: the exterior first, wherever it stands.
 func (s *scanner) polygon(c frame) bool {
-	start, mark, shapes := s.x.Mark(), s.sink.Geom.Mark(), s.sink.Shapes
+	start, mark, shapes := s.X.Mark(), s.sink.Geom.Mark(), s.sink.Shapes
 	exteriors, interiors, late, ok := s.rings(c, allRings)
 	switch {
 	case !ok:
 		return false
 	case interiors > 0 && exteriors == 0:
-		return s.wrong(start.Index(&s.x), fieldGeometry, polygonRule, "a polygon with an interior and no exterior")
+		return s.Wrong(start.Index(&s.X), fieldGeometry, polygonRule, "a polygon with an interior and no exterior")
 	case !late:
 		return true
 	}
 	s.sink.Geom.Rewind(mark)
 	s.sink.Shapes = shapes
 	for _, which := range []int{exteriorOnly, interiorsOnly} {
-		s.x.Rewind(start)
+		s.X.Rewind(start)
 		if _, _, _, ok := s.rings(c, which); !ok {
 			return false
 		}
@@ -39,7 +39,7 @@ func (s *scanner) polygon(c frame) bool {
 // rings reads rings of a polygon up to its end tag, and counts them. late says that the exterior stands behind an interior.
 func (s *scanner) rings(c frame, which int) (exteriors, interiors int, late, ok bool) {
 	for {
-		switch s.x.Next() {
+		switch s.X.Next() {
 		case xmltext.End:
 			return exteriors, interiors, late, true
 		case xmltext.Start:
@@ -47,13 +47,13 @@ func (s *scanner) rings(c frame, which int) (exteriors, interiors int, late, ok 
 			return 0, 0, false, false
 		}
 		read := true
-		switch string(s.x.Local()) {
+		switch string(s.X.Local()) {
 		case "exterior", "outerBoundaryIs":
 			exteriors++
 			late = late || interiors > 0
 			read = which != interiorsOnly
 			if exteriors > 1 {
-				return 0, 0, false, s.wrong(s.x.At, fieldGeometry, polygonRule, "a second exterior of a polygon")
+				return 0, 0, false, s.Wrong(s.X.At, fieldGeometry, polygonRule, "a second exterior of a polygon")
 			}
 		case "interior", "innerBoundaryIs":
 			interiors++
@@ -64,7 +64,7 @@ func (s *scanner) rings(c frame, which int) (exteriors, interiors int, late, ok 
 			}
 			continue
 		}
-		if read && !s.boundary(c) || !read && !s.x.Skip() {
+		if read && !s.boundary(c) || !read && !s.X.Skip() {
 			return 0, 0, false, false
 		}
 	}
@@ -76,7 +76,7 @@ func (s *scanner) boundary(c frame) bool { return s.each(c, (*scanner).ring) }
 
 // ring reads a LinearRing, or a Ring of curves. Rings that are open or short are kept, and counted.
 func (s *scanner) ring(c frame) bool {
-	switch string(s.x.Local()) {
+	switch string(s.X.Local()) {
 	case "LinearRing", "Ring":
 	default:
 		return s.refuse("a ring")

@@ -22,7 +22,7 @@ func (s *scanner) point(c frame) bool {
 		return false
 	}
 	if n := len(s.sink.Geom.X) - first; n > 1 {
-		return s.wrong(s.x.At, fieldGeometry, positionRule, fmt.Sprintf("a Point of %d positions", n))
+		return s.Wrong(s.X.At, fieldGeometry, positionRule, fmt.Sprintf("a Point of %d positions", n))
 	}
 	return true
 }
@@ -31,7 +31,7 @@ func (s *scanner) point(c frame) bool {
 func (s *scanner) positions(c frame) bool {
 	first := len(s.sink.Geom.X)
 	for {
-		switch s.x.Next() {
+		switch s.X.Next() {
 		case xmltext.End:
 			return s.settle(c, first)
 		case xmltext.Start:
@@ -39,7 +39,7 @@ func (s *scanner) positions(c frame) bool {
 			return false
 		}
 		ok := false
-		switch string(s.x.Local()) {
+		switch string(s.X.Local()) {
 		case "posList":
 			ok = s.sized(&c) && s.list(c.size, false)
 		case "pos":
@@ -62,7 +62,7 @@ func (s *scanner) positions(c frame) bool {
 
 // controlPoint reads a Point that is a position of a line.
 func (s *scanner) controlPoint(c frame) bool {
-	if string(s.x.Local()) != "Point" {
+	if string(s.X.Local()) != "Point" {
 		return s.refuse("a position")
 	}
 	return s.named(&c) && s.point(c)
@@ -80,7 +80,7 @@ func (s *scanner) settle(c frame, first int) bool {
 			xs[i], ys[i] = ys[i], xs[i]
 		}
 	}
-	return c.system == s.crs.last || s.establish(c.system, s.x.At)
+	return c.system == s.crs.last || s.establish(c.system, s.X.At)
 }
 
 // list reads the text of a posList, of positions of so many ordinates, or of a pos, which is one position, up to its end. 0: the file does not say how many, which
@@ -88,12 +88,12 @@ func (s *scanner) settle(c frame, first int) bool {
 func (s *scanner) list(size int, one bool) bool {
 	g := &s.sink.Geom
 	if size <= 2 {
-		start, first := s.x.P, len(g.X)
+		start, first := s.X.P, len(g.X)
 		if s.pairs() {
 			if !one || len(g.X) == first+1 {
 				return s.closes()
 			}
-			s.x.P, g.X, g.Y = start, g.X[:first], g.Y[:first]
+			s.X.P, g.X, g.Y = start, g.X[:first], g.Y[:first]
 		}
 	}
 	text, ok := s.flat()
@@ -108,16 +108,16 @@ func (s *scanner) list(size int, one bool) bool {
 	for p := text.space(0); p < text.n; n++ {
 		v, end := s.ordinate(text.q, p, text.n)
 		if end < 0 {
-			return s.expect(text.at(p), fieldGeometry, positionRule, wantNumber(^end))
+			return s.Expect(text.at(p), fieldGeometry, positionRule, wantNumber(^end))
 		}
 		s.add(n%step, v)
 		p = text.space(end)
 	}
 	switch {
 	case one && n == 1:
-		return s.expect(text.at(text.n), fieldGeometry, positionRule, "a second ordinate of a position")
+		return s.Expect(text.at(text.n), fieldGeometry, positionRule, "a second ordinate of a position")
 	case !one && n%step != 0:
-		return s.wrong(text.at(text.n), fieldGeometry, positionRule,
+		return s.Wrong(text.at(text.n), fieldGeometry, positionRule,
 			fmt.Sprintf("%d ordinates, which are no positions of %d, as srsDimension says, or 2 where it does not", n, step))
 	}
 	return s.closes()
@@ -140,7 +140,7 @@ func (s *scanner) add(i int, v float64) {
 
 // closes reads the end tag behind a text.
 func (s *scanner) closes() bool {
-	switch s.x.Next() {
+	switch s.X.Next() {
 	case xmltext.End:
 		return true
 	case xmltext.Start:
@@ -152,11 +152,11 @@ func (s *scanner) closes() bool {
 // pairs reads positions of two ordinates from the content of the element at hand, and goes to the '<' behind. It gives false, with nothing read, for what is not
 // written as nearly all are.
 func (s *scanner) pairs() bool {
-	if s.At(s.x.P-2) == '/' { // <posList/>
+	if s.At(s.X.P-2) == '/' { // <posList/>
 		return false
 	}
 	g := &s.sink.Geom
-	q, p, first := s.Q, s.x.P, len(g.X)
+	q, p, first := s.Q, s.X.P, len(g.X)
 	for {
 		for isBlank(byteAt(q, p)) {
 			p++
@@ -177,7 +177,7 @@ func (s *scanner) pairs() bool {
 		case isBlank(c):
 		case c == '<' && byteAt(q, end+1) == '/':
 			g.X, g.Y = append(g.X, x), append(g.Y, y)
-			s.x.P = end
+			s.X.P = end
 			return true
 		default:
 			g.X, g.Y = g.X[:first], g.Y[:first]
@@ -187,7 +187,7 @@ func (s *scanner) pairs() bool {
 		p = end + 1
 	}
 	if byteAt(q, p) == '<' && byteAt(q, p+1) == '/' && len(g.X) > first {
-		s.x.P = p
+		s.X.P = p
 		return true
 	}
 	g.X, g.Y = g.X[:first], g.Y[:first]
@@ -220,12 +220,12 @@ func (t plainText) space(p int) int {
 
 // flat is the text of the element whose start tag was read.
 func (s *scanner) flat() (plainText, bool) {
-	start := s.x.P
-	text, ok := s.x.Text()
+	start := s.X.P
+	text, ok := s.X.Text()
 	if !ok {
 		return plainText{}, false
 	}
-	if len(text) > 0 && s.x.InWindow(text) {
+	if len(text) > 0 && s.X.InWindow(text) {
 		q := unsafe.Pointer(unsafe.SliceData(text))
 		return plainText{q: q, n: len(text), start: int(uintptr(q) - uintptr(s.Q))}, true
 	}
@@ -238,18 +238,18 @@ func (s *scanner) coord() bool {
 	const rule = "OGC 02-069 section 4.3.2"
 	names := [...]string{"X", "Y", "Z"}
 	for n := 0; ; n++ {
-		switch s.x.Next() {
+		switch s.X.Next() {
 		case xmltext.End:
 			if n < 2 {
-				return s.wrong(s.x.At, fieldGeometry, rule, "a coord without X and Y")
+				return s.Wrong(s.X.At, fieldGeometry, rule, "a coord without X and Y")
 			}
 			return true
 		case xmltext.Start:
 		default:
 			return false
 		}
-		if n == len(names) || string(s.x.Local()) != names[n] {
-			return s.wrong(s.x.At, fieldGeometry, rule, "a coord holds X, then Y, then Z")
+		if n == len(names) || string(s.X.Local()) != names[n] {
+			return s.Wrong(s.X.At, fieldGeometry, rule, "a coord holds X, then Y, then Z")
 		}
 		text, ok := s.flat()
 		if !ok {
@@ -258,10 +258,10 @@ func (s *scanner) coord() bool {
 		p := text.space(0)
 		v, end := s.ordinate(text.q, p, text.n)
 		if end < 0 {
-			return s.expect(text.at(p), fieldGeometry, rule, wantNumber(^end))
+			return s.Expect(text.at(p), fieldGeometry, rule, wantNumber(^end))
 		}
 		if p = text.space(end); p < text.n {
-			return s.expect(text.at(p), fieldGeometry, rule, "one number")
+			return s.Expect(text.at(p), fieldGeometry, rule, "one number")
 		}
 		s.add(n, v)
 		if !s.closes() {
@@ -272,14 +272,14 @@ func (s *scanner) coord() bool {
 
 // sized puts what srsDimension of the start tag says into the context. Drafts of GML 3 call it dimension.
 func (s *scanner) sized(c *frame) bool {
-	for i := range s.x.Attrs() {
-		_, local := s.x.AttrName(i)
+	for i := range s.X.Attrs() {
+		_, local := s.X.AttrName(i)
 		if string(local) != "srsDimension" && string(local) != "dimension" {
 			continue
 		}
-		n, err := strconv.Atoi(string(trim(s.x.AttrValue(i))))
+		n, err := strconv.Atoi(string(trim(s.X.AttrValue(i))))
 		if err != nil || n < 2 || n > mostSize {
-			return s.expect(int(s.x.AttrOffset(i)-s.Base), fieldGeometry, positionRule, fmt.Sprintf("a number of ordinates from 2 to %d", mostSize))
+			return s.Expect(int(s.X.AttrOffset(i)-s.Base), fieldGeometry, positionRule, fmt.Sprintf("a number of ordinates from 2 to %d", mostSize))
 		}
 		c.size = n
 	}

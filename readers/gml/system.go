@@ -110,19 +110,19 @@ func isNorthFirst(name string) bool {
 
 // named puts what the start tag of a geometry says of its positions into the context.
 func (s *scanner) named(c *frame) bool {
-	if s.x.Attrs() == 0 {
+	if s.X.Attrs() == 0 {
 		return true
 	}
 	if !s.inline() {
 		return false
 	}
-	for i := range s.x.Attrs() {
-		_, local := s.x.AttrName(i)
+	for i := range s.X.Attrs() {
+		_, local := s.X.AttrName(i)
 		if string(local) != "srsName" {
 			continue
 		}
-		*c = frame{system: s.names.of(s.x.AttrValue(i), s.axes)}
-		if c.system != s.crs.last && !s.establish(c.system, int(s.x.AttrOffset(i)-s.Base)) {
+		*c = frame{system: s.names.of(s.X.AttrValue(i), s.axes)}
+		if c.system != s.crs.last && !s.establish(c.system, int(s.X.AttrOffset(i)-s.Base)) {
 			return false
 		}
 	}
@@ -162,17 +162,17 @@ func crsName(c geoarrow.CRS) string {
 // boundedBy reads what a boundedBy, whose start tag was read, says of the positions around it: srsName and srsDimension of an Envelope or a Box.
 func (s *scanner) boundedBy(c *frame) bool {
 	for {
-		switch s.x.Next() {
+		switch s.X.Next() {
 		case xmltext.End:
 			return true
 		case xmltext.Start:
 		default:
 			return false
 		}
-		if name, ok := s.x.Attr("srsName"); ok {
+		if name, ok := s.X.Attr("srsName"); ok {
 			*c = frame{system: s.names.of(name, s.axes)}
 		}
-		if !s.sized(c) || !s.x.Skip() {
+		if !s.sized(c) || !s.X.Skip() {
 			return false
 		}
 	}

@@ -36,19 +36,19 @@ func isReport(local []byte) bool {
 // document reads a whole file.
 func (s *scanner) document() bool {
 	s.frame = frame{system: &system{swapped: s.axes == swappedAxes}}
-	for !s.x.Prolog() {
-		if !s.x.Cut() || !s.refill(0) {
+	for !s.X.Prolog() {
+		if !s.X.Cut() || !s.Refill(0) {
 			return false
 		}
 	}
-	if s.token() != xmltext.Start {
+	if s.Token() != xmltext.Start {
 		return false
 	}
-	root := string(s.x.Local())
+	root := string(s.X.Local())
 	if isReport([]byte(root)) {
 		return s.report()
 	}
-	at := s.x.Offset()
+	at := s.X.Offset()
 	s.places = append(s.places, place{collection: true})
 	if !s.walk() {
 		return false
@@ -62,32 +62,32 @@ func (s *scanner) document() bool {
 // none says that the file, whose root stands at an offset, holds no features.
 func (s *scanner) none(at int64, root string) bool {
 	if s.MoveTo(at) < 0 {
-		s.err = s.Err
+		s.Failed = s.Err
 		return false
 	}
-	s.show()
-	return s.wrong(int(at-s.Base), "", "", fmt.Sprintf("no features: <%s> is no FeatureCollection and has no featureMember, featureMembers or member", root))
+	s.Show()
+	return s.Wrong(int(at-s.Base), "", "", fmt.Sprintf("no features: <%s> is no FeatureCollection and has no featureMember, featureMembers or member", root))
 }
 
 // report is the error of an ExceptionReport, whose start tag was read: it quotes what the server says.
 func (s *scanner) report() bool {
 	const mostQuoted = 300
-	m := s.x.TagMark()
+	m := s.X.TagMark()
 	var said []string
-	ok := s.unit(func() bool {
+	ok := s.Unit(func() bool {
 		said = said[:0]
-		around := s.x.Depth() - 1
+		around := s.X.Depth() - 1
 		for {
-			text, ok := s.x.Text()
+			text, ok := s.X.Text()
 			if !ok {
 				return false
 			}
 			if words := bytes.Join(bytes.Fields(text), []byte{' '}); len(words) > 0 {
 				said = append(said, string(words))
 			}
-			t := s.x.Next()
-			for t == xmltext.End && s.x.Depth() > around {
-				t = s.x.Next()
+			t := s.X.Next()
+			for t == xmltext.End && s.X.Depth() > around {
+				t = s.X.Next()
 			}
 			if t != xmltext.Start {
 				return t == xmltext.End
@@ -101,13 +101,13 @@ func (s *scanner) report() bool {
 	if len(text) > mostQuoted {
 		text = strings.ToValidUTF8(text[:mostQuoted], "") + " …"
 	}
-	return s.wrongFile(m.Index(&s.x), "", "", "the server sent an exception in place of features: "+text)
+	return s.wrongFile(m.Index(&s.X), "", "", "the server sent an exception in place of features: "+text)
 }
 
 // walk reads what collections and members hold, from the place at hand on, to the end of the file or of the rows that are to be read.
 func (s *scanner) walk() bool {
 	for {
-		switch s.token() {
+		switch s.Token() {
 		case xmltext.Start:
 			if !s.element() {
 				return false
@@ -122,7 +122,7 @@ func (s *scanner) walk() bool {
 				return ok
 			}
 		default:
-			if !s.inside || s.err != nil || s.x.Fault.Pos < s.N {
+			if !s.inside || s.Failed != nil || s.X.Fault.Pos < s.N {
 				return false
 			}
 			if again, ok := s.end(s.End); !again {
@@ -144,7 +144,7 @@ func (s *scanner) leave() {
 
 // element reads the child of a collection or a member whose start tag was read.
 func (s *scanner) element() bool {
-	name := s.x.Local()
+	name := s.X.Local()
 	if !s.places[len(s.places)-1].collection {
 		if isCollection(name) {
 			s.places = append(s.places, place{collection: true})
@@ -160,9 +160,9 @@ func (s *scanner) element() bool {
 	case isReport(name):
 		return s.report()
 	case string(name) == "boundedBy" && len(s.places) == 1 && !s.membered && !s.inside && !s.part:
-		return s.unit(func() bool { return s.boundedBy(&s.frame) })
+		return s.Unit(func() bool { return s.boundedBy(&s.frame) })
 	}
-	return s.pass(s.x.Depth() - 1)
+	return s.Pass(s.X.Depth() - 1)
 }
 
 // child reads a feature of a member, or passes it if it is none of the layer that is wanted.
@@ -172,11 +172,11 @@ func (s *scanner) child(name []byte) bool {
 		s.begins(string(name))
 	}
 	if string(name) != s.layer {
-		return s.pass(s.x.Depth() - 1)
+		return s.Pass(s.X.Depth() - 1)
 	}
-	off := s.x.Offset()
+	off := s.X.Offset()
 	if s.chunkEnds(off) {
-		m := s.x.TagMark()
+		m := s.X.TagMark()
 		if off >= s.stop {
 			s.ending.save(s)
 		}
@@ -184,7 +184,7 @@ func (s *scanner) child(name []byte) bool {
 			return ok
 		}
 		if off >= s.stop {
-			s.x.Rewind(m)
+			s.X.Rewind(m)
 			if s.stopped = s.rest == nil; s.stopped {
 				return true
 			}
@@ -200,8 +200,8 @@ func (s *scanner) begins(name string) {
 	s.layer = name
 	s.sink.begin(name)
 	if s.lead > 0 {
-		s.stop = s.x.Offset() + s.lead
+		s.stop = s.X.Offset() + s.lead
 	}
-	tag := s.x.Name()
+	tag := s.X.Name()
 	s.opening = append(append(s.opening[:0], '<'), tag...)
 }

@@ -79,17 +79,17 @@ func (s *scanner) span(ctx context.Context, c cpu, req readers.Request) bool {
 	if st.header > 0 {
 		t := c.scanner(s.Src, req)
 		t.headerOnly = true
-		if !t.open(ctx, s.Src, 0, st.header, 0, cmp.Or(c.readBytes, window.Bytes)) || !t.document() && (t.err != nil || t.x.Fault.Pos < t.N) {
-			s.err = t.error()
+		if !t.open(ctx, s.Src, 0, st.header, 0, cmp.Or(c.readBytes, window.Bytes)) || !t.document() && (t.Failed != nil || t.X.Fault.Pos < t.N) {
+			s.Failed = t.error()
 			return false
 		}
 		s.schemas = t.schemas
 	}
 	s.inside, s.found, s.header = true, true, st.header
 	s.home.Resume(st.depth)
-	s.x.ResumeIn(&s.home)
-	s.x.Encoding = st.encoding
-	s.show()
+	s.X.ResumeIn(&s.home)
+	s.X.Encoding = st.encoding
+	s.Show()
 	s.containers = append(s.containers, container{numbered: true, chosen: true})
 	return s.walk()
 }

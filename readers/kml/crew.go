@@ -76,7 +76,7 @@ func (w *crew) rest() bool {
 	parts := readers.Parts{From: s.next, To: s.End, Row: s.feature, Size: s.limits.PartBytes, Workers: s.limits.Workers, Reader: reader}
 	end, row, err := parts.Read(w.ctx, w.take)
 	if err != nil {
-		s.err = err
+		s.Failed = err
 		return false
 	}
 	s.feature, s.inRow = row, false
@@ -96,7 +96,7 @@ func (w *crew) reader() readers.PartReader {
 	s := r.s
 	s.limits, s.part, s.found, s.schemas, s.header = s.limits.Unbatched(), true, true, w.lead.schemas, w.lead.header
 	s.home.ResumeIn(&w.lead.home)
-	s.x.Encoding = w.lead.x.Encoding
+	s.X.Encoding = w.lead.X.Encoding
 	s.emit = func(c readers.Chunk) error {
 		r.rows = c
 		return nil
@@ -127,7 +127,7 @@ func (r *partReader) open(from, stop, row int64) bool {
 	s.containers = append(s.containers[:0], container{numbered: true, chosen: true})
 	s.stop = stop
 	r.rows = readers.Chunk{}
-	s.x.ResumeIn(&s.home)
+	s.X.ResumeIn(&s.home)
 	return s.open(r.ctx, r.src, from, r.lead.End, row, cmp.Or(r.cpu.readBytes, window.Bytes))
 }
 
@@ -138,15 +138,15 @@ func (r *partReader) find() bool {
 		at := bytes.Index(s.Window.Text(p, s.N), r.lead.opening)
 		if at < 0 {
 			p = max(p, s.N-len(r.lead.opening))
-			s.x.P = p
-			if s.EOF || !s.refill(p) {
+			s.X.P = p
+			if s.EOF || !s.Refill(p) {
 				return false
 			}
 			p = 0
 			continue
 		}
 		p += at
-		s.x.P = p
+		s.X.P = p
 		if end := p + len(r.lead.opening); end >= s.N || isBlank(s.At(end)) || s.At(end) == '>' || s.At(end) == '/' {
 			return s.Base+int64(p) < s.stop
 		}
@@ -158,7 +158,7 @@ func (r *partReader) find() bool {
 // read reads the part from the row at hand on, which is row number row; unless ok, it failed already.
 func (r *partReader) read(ok bool, row int64) readers.Part {
 	s := r.s
-	start := s.Base + int64(s.x.P)
+	start := s.Base + int64(s.X.P)
 	if !ok || !s.walk() {
 		return readers.Part{Failed: true} // its sink holds what may be no column at all
 	}

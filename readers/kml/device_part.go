@@ -17,7 +17,7 @@ type deviceChunks struct {
 // onCards reports whether cards know the text: UTF-8, with room for the elements that they read.
 func (w *crew) onCards() bool {
 	s := w.lead
-	return s.x.Encoding == xmltext.UTF8 && s.home.Depth()+deviceDepth <= s.limits.MaxDepth
+	return s.X.Encoding == xmltext.UTF8 && s.home.Depth()+deviceDepth <= s.limits.MaxDepth
 }
 
 // deviceDepth is how many elements in each other cards read.

@@ -38,22 +38,22 @@ var kindsOf = map[string]geoarrow.FactKinds{
 
 // schema reads the Schema whose start tag was read.
 func (s *scanner) schema() bool {
-	id, _ := s.x.Attr("id")
+	id, _ := s.X.Attr("id")
 	sc := schema{id: string(id), byName: map[string]int{}}
-	name, _ := s.x.Attr("name")
+	name, _ := s.X.Attr("name")
 	sc.name = string(name)
 	ok := s.children(func(name []byte) bool {
 		if string(name) == "SimpleField" {
-			name, named := s.x.Attr("name")
+			name, named := s.X.Attr("name")
 			f := field{name: string(name)}
-			kind, _ := s.x.Attr("type")
+			kind, _ := s.X.Attr("type")
 			f.kinds = kindsOf[string(kind)]
 			if _, twice := sc.byName[f.name]; named && !twice {
 				sc.byName[f.name] = len(sc.fields)
 				sc.fields = append(sc.fields, f)
 			}
 		}
-		return s.x.Skip()
+		return s.X.Skip()
 	})
 	if ok {
 		s.schemas.add(sc)
@@ -106,7 +106,7 @@ func (s *scanner) data() bool {
 	at := len(s.row.data)
 	s.row.data = append(s.row.data, d)
 	for {
-		switch s.x.Next() {
+		switch s.X.Next() {
 		case xmltext.End:
 			s.row.data[at] = d
 			return true
@@ -114,13 +114,13 @@ func (s *scanner) data() bool {
 		default:
 			return false
 		}
-		if string(s.x.Local()) != "value" {
-			if !s.x.Skip() {
+		if string(s.X.Local()) != "value" {
+			if !s.X.Skip() {
 				return false
 			}
 			continue
 		}
-		b, _, ok := s.x.Value()
+		b, _, ok := s.X.Value()
 		if !ok {
 			return false
 		}
@@ -130,16 +130,16 @@ func (s *scanner) data() bool {
 
 // dataName is the attribute name of the tag that was read.
 func (s *scanner) dataName() ([]byte, bool) {
-	name, ok := s.x.Attr("name")
+	name, ok := s.X.Attr("name")
 	if !ok {
-		return nil, s.wrong(s.x.At, "", dataRule, "extended data without a name")
+		return nil, s.Wrong(s.X.At, "", dataRule, "extended data without a name")
 	}
 	return s.keep(name).text, true
 }
 
 // schemaData reads values of the types that a schema says.
 func (s *scanner) schemaData() bool {
-	url, _ := s.x.Attr("schemaUrl")
+	url, _ := s.X.Attr("schemaUrl")
 	if i := bytes.LastIndexByte(url, '#'); i >= 0 {
 		url = url[i+1:]
 	}
@@ -150,14 +150,14 @@ func (s *scanner) schemaData() bool {
 	}
 	next := 0 // field, if the values have the order of the schema
 	for {
-		switch s.x.Next() {
+		switch s.X.Next() {
 		case xmltext.End:
 			return true
 		case xmltext.Start:
 		default:
 			return false
 		}
-		if string(s.x.Local()) != "SimpleData" {
+		if string(s.X.Local()) != "SimpleData" {
 			if !s.foreign() {
 				return false
 			}

@@ -14,7 +14,7 @@ const (
 // rowGeometry reads the geometry of the row, whose start tag was read. It is ended with the row, which may turn out to be cut or malformed.
 func (s *scanner) rowGeometry() bool {
 	if s.row.geometry {
-		return s.wrong(s.x.At, fieldGeometry, geometryRule, "a second geometry: several are one MultiGeometry")
+		return s.Wrong(s.X.At, fieldGeometry, geometryRule, "a second geometry: several are one MultiGeometry")
 	}
 	s.row.geometry = true
 	var ok bool
@@ -48,7 +48,7 @@ func kindOf(name []byte) geoarrow.Kind {
 
 // geometry reads the geometry whose start tag was read into the builder, up to but without End. A Model is no geometry.
 func (s *scanner) geometry() (kind geoarrow.Kind, ok bool) {
-	switch name := s.x.Local(); string(name) {
+	switch name := s.X.Local(); string(name) {
 	case "Point":
 		return geoarrow.Point, s.simple(1)
 	case "LineString", "LinearRing":
@@ -79,7 +79,7 @@ func (s *scanner) attribute(name []byte) bool {
 	case "drawOrder":
 		return s.integer(columnDrawOrder, true)
 	}
-	return s.x.Skip()
+	return s.X.Skip()
 }
 
 // simple reads the children of an element that holds coordinates of so many tuples at most.
@@ -90,7 +90,7 @@ func (s *scanner) simple(most int) bool {
 			return s.attribute(name)
 		}
 		if seen {
-			return s.wrong(s.x.At, fieldGeometry, geometryRule, "coordinates that the geometry has already")
+			return s.Wrong(s.X.At, fieldGeometry, geometryRule, "coordinates that the geometry has already")
 		}
 		seen = true
 		return s.coordinates(most)
@@ -120,7 +120,7 @@ type builderMark struct {
 }
 
 func (s *scanner) mark() builderMark {
-	return builderMark{s.sink.Geom.Mark(), s.sink.Shapes, len(s.row.whens), s.x.Mark()}
+	return builderMark{s.sink.Geom.Mark(), s.sink.Shapes, len(s.row.whens), s.X.Mark()}
 }
 
 // rewind goes back to read again what was read since, in another way.
@@ -128,7 +128,7 @@ func (s *scanner) rewind(m builderMark) {
 	s.sink.Geom.Rewind(m.geom)
 	s.sink.Shapes = m.shapes
 	s.row.whens = s.row.whens[:m.whens]
-	s.x.Rewind(m.text)
+	s.X.Rewind(m.text)
 }
 
 // Boundaries of a polygon that polygon reads.
@@ -148,11 +148,11 @@ func (s *scanner) polygon() bool {
 	case !early:
 		return true
 	case !shell:
-		return s.wrong(s.x.At, fieldGeometry, geometryRule, "a Polygon with holes and without an outer boundary")
+		return s.Wrong(s.X.At, fieldGeometry, geometryRule, "a Polygon with holes and without an outer boundary")
 	}
 	s.rewind(m)
 	s.boundaries(outerBoundary)
-	s.x.Rewind(m.text)
+	s.X.Rewind(m.text)
 	_, _, ok = s.boundaries(innerBoundaries)
 	return ok
 }
@@ -163,16 +163,16 @@ func (s *scanner) boundaries(which int) (shell, early, ok bool) {
 		switch string(name) {
 		case "outerBoundaryIs":
 			if shell {
-				return s.wrong(s.x.At, fieldGeometry, geometryRule, "a second outer boundary of a Polygon")
+				return s.Wrong(s.X.At, fieldGeometry, geometryRule, "a second outer boundary of a Polygon")
 			}
 			shell = true
 			if which == innerBoundaries {
-				return s.x.Skip()
+				return s.X.Skip()
 			}
 		case "innerBoundaryIs":
 			early = early || !shell
 			if which == outerBoundary {
-				return s.x.Skip()
+				return s.X.Skip()
 			}
 		default:
 			return s.attribute(name)
@@ -193,7 +193,7 @@ func (s *scanner) ring(name []byte) bool {
 		if string(name) == "coordinates" {
 			return s.coordinates(anyTuples)
 		}
-		return s.x.Skip()
+		return s.X.Skip()
 	})
 	if !ok {
 		return false
@@ -235,14 +235,14 @@ func (s *scanner) multi() (kind geoarrow.Kind, ok bool) {
 func (s *scanner) uniform() (kind geoarrow.Kind, uniform, ok bool) {
 	g := &s.sink.Geom
 	for {
-		switch s.x.Next() {
+		switch s.X.Next() {
 		case xmltext.End:
 			return kind, kind != geoarrow.NoKind, true
 		case xmltext.Start:
 		default:
 			return kind, false, false
 		}
-		k := kindOf(s.x.Local())
+		k := kindOf(s.X.Local())
 		if k == geoarrow.NoKind {
 			if !s.foreign() {
 				return kind, false, false

@@ -4,7 +4,7 @@ import "github.com/vibeflight/vibeflight/readers/geoarrow"
 
 // overlayMember reads the child of a GroundOverlay that a Placemark does not have.
 func (s *scanner) overlayMember() bool {
-	switch string(s.x.Local()) {
+	switch string(s.X.Local()) {
 	case "drawOrder":
 		return s.integer(columnDrawOrder, false)
 	case "altitudeMode":
@@ -30,7 +30,7 @@ var sides = [...]string{"north", "south", "east", "west"}
 // box reads a LatLonBox as the polygon that GDAL makes of it. A rotation is none of its sides, and counted.
 func (s *scanner) box() bool {
 	var side [len(sides)]value
-	at := s.x.At
+	at := s.X.At
 	ok := s.children(func(name []byte) bool {
 		for i := range sides {
 			if sides[i] == string(name) {
@@ -50,7 +50,7 @@ func (s *scanner) box() bool {
 		}
 	}
 	if s.row.geometry {
-		return s.wrong(at, fieldGeometry, geometryRule, "a second place of a GroundOverlay")
+		return s.Wrong(at, fieldGeometry, geometryRule, "a second place of a GroundOverlay")
 	}
 	north, south, east, west := side[0].num.Float, side[1].num.Float, side[2].num.Float, side[3].num.Float
 	g := &s.sink.Geom
@@ -62,7 +62,7 @@ func (s *scanner) box() bool {
 // quad reads a gx:LatLonQuad: four corners, which become a ring.
 func (s *scanner) quad() bool {
 	if s.row.geometry {
-		return s.wrong(s.x.At, fieldGeometry, geometryRule, "a second place of a GroundOverlay")
+		return s.Wrong(s.X.At, fieldGeometry, geometryRule, "a second place of a GroundOverlay")
 	}
 	g := &s.sink.Geom
 	first := len(g.X)

@@ -29,29 +29,29 @@ func space(q unsafe.Pointer, p int) int {
 // coordinates reads the tuples of the element whose start tag was read, so many at most, into the builder, up to its end. They are read where they stand;
 // only if there are comments, CDATA sections or references among them, as text that was decoded.
 func (s *scanner) coordinates(most int) bool {
-	start := s.x.P
+	start := s.X.P
 	mark := s.sink.Geom.Mark()
 	p := s.tuples(s.Q, start, most)
 	if p >= 0 && p < s.N && s.At(p) == '<' && s.At(p+1) == '/' {
-		s.x.P = p
-		return s.x.Next() == xmltext.End
+		s.X.P = p
+		return s.X.Next() == xmltext.End
 	}
-	if p < 0 && (s.x.Cut() || !s.interrupted(s.x.Fault.Pos)) {
+	if p < 0 && (s.X.Cut() || !s.interrupted(s.X.Fault.Pos)) {
 		return false
 	}
-	s.field = ""
-	text, markup, ok := s.x.Value()
+	s.Field = ""
+	text, markup, ok := s.X.Value()
 	if !ok {
 		return false
 	}
 	if markup {
-		return s.wrong(start, fieldGeometry, tupleRule, "elements in coordinates")
+		return s.Wrong(start, fieldGeometry, tupleRule, "elements in coordinates")
 	}
 	s.sink.Geom.Rewind(mark)
 	s.text = append(append(s.text[:0], text...), make([]byte, number.Padding)...)
 	q := unsafe.Pointer(unsafe.SliceData(s.text))
 	if p = s.tuples(q, 0, most); p < 0 || p < len(text) {
-		return s.wrong(start, fieldGeometry, tupleRule, "no coordinates, once comments, references and CDATA sections are taken for what they mean")
+		return s.Wrong(start, fieldGeometry, tupleRule, "no coordinates, once comments, references and CDATA sections are taken for what they mean")
 	}
 	return true
 }
@@ -180,6 +180,6 @@ func oddNumber(c byte) bool { return c-'0' <= 9 || c == '.' || c == 'e' || c == 
 
 // failTuple says that something else was expected at p. It gives -1.
 func (s *scanner) failTuple(p int, want string) int {
-	s.expect(p, fieldGeometry, tupleRule, want)
+	s.Expect(p, fieldGeometry, tupleRule, want)
 	return -1
 }

@@ -66,11 +66,11 @@ func (r *row) set(column int, v value) {
 
 // readRow reads the feature whose start tag was read as a row, and counts it.
 func (s *scanner) readRow(off int64) bool {
-	s.inRow, s.field = true, ""
-	m := s.x.TagMark()
+	s.inRow, s.Field = true, ""
+	m := s.X.TagMark()
 	for {
 		ok := s.readFeature()
-		if s.tooLong(m, ok, s.readAgain) {
+		if s.Exceeds(m, ok, s.readAgain) {
 			return false
 		}
 		if ok {
@@ -85,14 +85,14 @@ func (s *scanner) readRow(off int64) bool {
 		}
 		s.sink.rollback()
 		switch {
-		case s.err != nil:
+		case s.Failed != nil:
 			return false
-		case s.x.Cut():
+		case s.X.Cut():
 			s.sink.Foresee(off-s.chunk.From, min(s.End, s.stop)-s.chunk.From, s.limits.BatchRows)
-			if !s.again(m) {
+			if !s.Again(m) {
 				return false
 			}
-		case s.skipErrors && !s.x.Fault.Depth:
+		case s.skipErrors && !s.X.Fault.Depth:
 			return s.skipRow(m, off)
 		default:
 			return false
@@ -108,20 +108,7 @@ func (s *scanner) readAgain() bool {
 
 // skipRow passes a malformed feature, if its XML at least is well-formed.
 func (s *scanner) skipRow(m xmltext.Mark, off int64) bool {
-	why, field, at := s.x.Fault, s.field, s.Base+int64(s.x.Fault.Pos)
-	s.field = ""
-	s.x.Rewind(m)
-	if s.token() != xmltext.Start || !s.pass(s.x.Depth()-1) {
-		if s.err == nil && s.x.Fault.Long {
-			s.err = s.TooLong(int(off - s.Base))
-		} else if s.err == nil && at < s.Base+int64(s.x.Fault.Pos) {
-			why.Pos = int(at - s.Base)
-			s.x.Fault, s.field = why, field
-		}
-		return false
-	}
-	if s.Base+int64(s.x.P)-off > s.Most {
-		s.err = s.TooLong(int(off - s.Base))
+	if !s.Skip(m, off) {
 		return false
 	}
 	s.sink.Skip(off)
@@ -133,13 +120,13 @@ func (s *scanner) skipRow(m xmltext.Mark, off int64) bool {
 // readFeature reads the Placemark or GroundOverlay whose start tag was read, up to its end.
 func (s *scanner) readFeature() bool {
 	s.row.reset()
-	s.field = ""
-	overlay := string(s.x.Local()) == "GroundOverlay"
-	if id, ok := s.x.Attr("id"); ok {
+	s.Field = ""
+	overlay := string(s.X.Local()) == "GroundOverlay"
+	if id, ok := s.X.Attr("id"); ok {
 		s.row.set(columnID, s.keep(id))
 	}
 	for {
-		switch s.x.Next() {
+		switch s.X.Next() {
 		case xmltext.End:
 			return true
 		case xmltext.Start:
@@ -154,7 +141,7 @@ func (s *scanner) readFeature() bool {
 
 // keep is a text that the XML scanner gave, as a value that holds until the row ends.
 func (s *scanner) keep(b []byte) value {
-	if !s.x.InWindow(b) {
+	if !s.X.InWindow(b) {
 		from := len(s.row.decoded)
 		s.row.decoded = append(s.row.decoded, b...)
 		b = s.row.decoded[from:]
@@ -164,7 +151,7 @@ func (s *scanner) keep(b []byte) value {
 
 // member reads the child of a feature whose start tag was read, up to its end.
 func (s *scanner) member(overlay bool) bool {
-	switch name := s.x.Local(); string(name) {
+	switch name := s.X.Local(); string(name) {
 	case "name":
 		return s.textOf(columnName)
 	case "description":
@@ -200,11 +187,11 @@ func (s *scanner) member(overlay bool) bool {
 // children reads the children of the element whose start tag was read with do, which is given their local names, up to the end of the element.
 func (s *scanner) children(do func(name []byte) bool) bool {
 	for {
-		switch s.x.Next() {
+		switch s.X.Next() {
 		case xmltext.End:
 			return true
 		case xmltext.Start:
-			if !do(s.x.Local()) {
+			if !do(s.X.Local()) {
 				return false
 			}
 		default:
@@ -215,13 +202,13 @@ func (s *scanner) children(do func(name []byte) bool) bool {
 
 // foreign passes an element that no column holds, and counts it.
 func (s *scanner) foreign() bool {
-	s.sink.count(s.x.Local())
-	return s.x.Skip()
+	s.sink.count(s.X.Local())
+	return s.X.Skip()
 }
 
 // textOf reads a leading column of text. The last one counts.
 func (s *scanner) textOf(column int) bool {
-	b, _, ok := s.x.Value()
+	b, _, ok := s.X.Value()
 	if ok {
 		s.row.set(column, s.keep(b))
 	}
@@ -240,7 +227,7 @@ func (s *scanner) spanMember(name []byte) bool {
 
 // time reads a time into a leading column. A year or a month is no time, and goes to the column behind.
 func (s *scanner) time(column int) bool {
-	b, _, ok := s.x.Value()
+	b, _, ok := s.X.Value()
 	if ok {
 		s.setTime(column, s.keep(bytes.TrimSpace(b)))
 	}

@@ -16,7 +16,7 @@ func (s *scanner) track() bool {
 	ok := s.children(func(name []byte) bool {
 		switch string(name) {
 		case "when":
-			b, _, ok := s.x.Value()
+			b, _, ok := s.X.Value()
 			if ok {
 				s.row.whens = append(s.row.whens, s.keep(bytes.TrimSpace(b)).text)
 			}
@@ -40,13 +40,13 @@ func (s *scanner) track() bool {
 
 // coord reads one position: two or three numbers between blanks. An empty one is a time at which the place was not known, a position of NaN.
 func (s *scanner) coord() bool {
-	start := s.x.P
-	b, _, ok := s.x.Value()
+	start := s.X.P
+	b, _, ok := s.X.Value()
 	if !ok {
 		return false
 	}
 	offset := func(p int) int {
-		if !s.x.InWindow(b) { // decoded: only the beginning has a place in the file
+		if !s.X.InWindow(b) { // decoded: only the beginning has a place in the file
 			return start
 		}
 		return start + p
@@ -61,14 +61,14 @@ func (s *scanner) coord() bool {
 	for i := 0; i < 3 && p < len(b); i++ {
 		v, end := s.ordinate(q, p)
 		if end < 0 {
-			return s.expect(offset(p), fieldGeometry, trackRule, "a number within the range of float64")
+			return s.Expect(offset(p), fieldGeometry, trackRule, "a number within the range of float64")
 		}
 		next := space(q, end)
 		switch {
 		case next == end && end < len(b):
-			return s.expect(offset(end), fieldGeometry, trackRule, "a blank behind a number")
+			return s.Expect(offset(end), fieldGeometry, trackRule, "a blank behind a number")
 		case i == 0 && next == len(b):
-			return s.expect(offset(next), fieldGeometry, trackRule, "a second number of a position")
+			return s.Expect(offset(next), fieldGeometry, trackRule, "a second number of a position")
 		case i == 0:
 			g.X = append(g.X, v)
 		case i == 1:
@@ -79,7 +79,7 @@ func (s *scanner) coord() bool {
 		p = next
 	}
 	if p < len(b) {
-		return s.expect(offset(p), fieldGeometry, trackRule, "the end of a position, which has two or three numbers")
+		return s.Expect(offset(p), fieldGeometry, trackRule, "the end of a position, which has two or three numbers")
 	}
 	return true
 }

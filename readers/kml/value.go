@@ -11,8 +11,8 @@ import (
 
 // flag reads an xsd:boolean into a leading column of integers. Of several the last one counts, or the first one.
 func (s *scanner) flag(column int, first bool) bool {
-	p := s.x.P
-	b, _, ok := s.x.Value()
+	p := s.X.P
+	b, _, ok := s.X.Value()
 	if !ok {
 		return false
 	}
@@ -22,7 +22,7 @@ func (s *scanner) flag(column int, first bool) bool {
 	}
 	one, ok := booleanOf(v.text)
 	if !ok {
-		return s.expect(p+leadingBlanks(b), leading[column].name, "KML 2.3, boolean", "0 or 1")
+		return s.Expect(p+leadingBlanks(b), leading[column].name, "KML 2.3, boolean", "0 or 1")
 	}
 	v.kind, v.num = integer, number.Num{Kind: number.Int32, Int: one, Float: float64(one)}
 	s.row.set(column, v)
@@ -54,8 +54,8 @@ func (s *scanner) integer(column int, first bool) bool {
 
 // typed reads the text of an element as a value of some kind; blanks are null. Without kinds it is text.
 func (s *scanner) typed(kinds geoarrow.FactKinds, field []byte) (value, bool) {
-	p := s.x.P
-	b, _, ok := s.x.Value()
+	p := s.X.P
+	b, _, ok := s.X.Value()
 	if !ok || kinds == 0 {
 		return s.keep(b), ok
 	}
@@ -67,7 +67,7 @@ func (s *scanner) typed(kinds geoarrow.FactKinds, field []byte) (value, bool) {
 	if kinds == geoarrow.FactBool {
 		one, ok := booleanOf(v.text)
 		if !ok {
-			return value{}, s.expect(p, string(field), dataRule, "true or false, which the schema says")
+			return value{}, s.Expect(p, string(field), dataRule, "true or false, which the schema says")
 		}
 		v.kind, v.num.Int = boolean, one
 		return v, true
@@ -81,7 +81,7 @@ func (s *scanner) typed(kinds geoarrow.FactKinds, field []byte) (value, bool) {
 			return v, true
 		}
 	}
-	return value{}, s.expect(p, string(field), dataRule, "a number within the range of float64, which the schema says")
+	return value{}, s.Expect(p, string(field), dataRule, "a number within the range of float64, which the schema says")
 }
 
 // canonicalNaN is the only NaN of a table.

@@ -9,16 +9,16 @@ import (
 
 // document reads a whole file.
 func (s *scanner) document() bool {
-	for !s.x.Prolog() {
-		if !s.x.Cut() || !s.refill(0) {
+	for !s.X.Prolog() {
+		if !s.X.Cut() || !s.Refill(0) {
 			return false
 		}
 	}
-	if s.token() != xmltext.Start {
+	if s.Token() != xmltext.Start {
 		return false
 	}
-	if string(s.x.Local()) != "kml" {
-		return s.expect(s.x.At, "", "KML 2.3, root element", "the root element <kml>")
+	if string(s.X.Local()) != "kml" {
+		return s.Expect(s.X.At, "", "KML 2.3, root element", "the root element <kml>")
 	}
 	s.containers = append(s.containers, container{})
 	return s.walk()
@@ -27,7 +27,7 @@ func (s *scanner) document() bool {
 // walk reads what containers hold, from the place at hand on, to the end of the file or of the rows that are to be read.
 func (s *scanner) walk() bool {
 	for {
-		switch s.token() {
+		switch s.Token() {
 		case xmltext.Start:
 			if !s.element() {
 				return false
@@ -45,7 +45,7 @@ func (s *scanner) walk() bool {
 		case xmltext.EOF:
 			return true
 		default:
-			if !s.inside || s.err != nil || len(s.containers) > 1 || s.x.Fault.Pos < s.N {
+			if !s.inside || s.Failed != nil || len(s.containers) > 1 || s.X.Fault.Pos < s.N {
 				return false
 			}
 			if again, ok := s.end(s.End); !again {
@@ -59,7 +59,7 @@ func (s *scanner) walk() bool {
 func (s *scanner) leave() bool {
 	n := len(s.containers) - 1
 	if s.containers[n].chosen {
-		if again, ok := s.end(s.x.Offset()); again || !ok {
+		if again, ok := s.end(s.X.Offset()); again || !ok {
 			return ok
 		}
 	}
@@ -70,7 +70,7 @@ func (s *scanner) leave() bool {
 // element reads the child of a container whose start tag was read.
 func (s *scanner) element() bool {
 	c := &s.containers[len(s.containers)-1]
-	switch name := s.x.Local(); string(name) {
+	switch name := s.X.Local(); string(name) {
 	case "Document", "Folder":
 		s.containers = append(s.containers, container{folder: string(name) == "Folder"})
 		return true
@@ -78,8 +78,8 @@ func (s *scanner) element() bool {
 		if c.numbered {
 			break
 		}
-		return s.unit(func() bool {
-			text, _, ok := s.x.Value()
+		return s.Unit(func() bool {
+			text, _, ok := s.X.Value()
 			if ok {
 				c.name = string(bytes.TrimSpace(text))
 			}
@@ -89,15 +89,15 @@ func (s *scanner) element() bool {
 		if s.found {
 			break
 		}
-		if !s.unit(s.schema) {
+		if !s.Unit(s.schema) {
 			return false
 		}
-		s.header = s.Base + int64(s.x.P)
+		s.header = s.Base + int64(s.X.P)
 		return true
 	case "Placemark", "GroundOverlay":
 		return s.child(c)
 	}
-	return s.pass(s.x.Depth() - 1)
+	return s.Pass(s.X.Depth() - 1)
 }
 
 // child reads a feature of a container, or passes it if it is none of the layer that is wanted.
@@ -106,16 +106,16 @@ func (s *scanner) child(c *container) bool {
 		s.number(c)
 	}
 	if !c.chosen {
-		return s.pass(s.x.Depth() - 1)
+		return s.Pass(s.X.Depth() - 1)
 	}
-	off := s.x.Offset()
+	off := s.X.Offset()
 	if s.chunkEnds(off) {
-		m := s.x.TagMark()
+		m := s.X.TagMark()
 		if again, ok := s.end(off); again || !ok {
 			return ok
 		}
 		if off >= s.stop {
-			s.x.Rewind(m)
+			s.X.Rewind(m)
 			if s.stopped = s.rest == nil; s.stopped {
 				return true
 			}
@@ -142,15 +142,15 @@ func (s *scanner) number(c *container) {
 		return
 	}
 	c.chosen, s.found = true, true
-	prefix := s.x.Prefix()
+	prefix := s.X.Prefix()
 	if len(prefix) > 0 {
 		prefix = append(slices.Clone(prefix), ':')
 	}
 	s.opening = append(append([]byte{'<'}, prefix...), "Placemark"...)
 	if s.lead > 0 {
-		s.stop = s.x.Offset() + s.lead
+		s.stop = s.X.Offset() + s.lead
 	}
-	s.x.Rewind(s.x.TagMark())
-	s.home.ResumeIn(&s.x)
-	s.x.Next()
+	s.X.Rewind(s.X.TagMark())
+	s.home.ResumeIn(&s.X)
+	s.X.Next()
 }

@@ -1,0 +1,53 @@
+package xmlfile
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
+)
+
+// Expect says that something else was expected at p. It gives false.
+func (s *Scanner) Expect(p int, field, rule, want string) bool {
+	s.X.Fault = xmltext.FaultAt{Pos: p, Want: want, Rule: rule}
+	s.Field, s.OfFile = field, false
+	return false
+}
+
+// Wrong says that what stands at p is well-formed XML but breaks a rule of the format. It gives false.
+func (s *Scanner) Wrong(p int, field, rule, what string) bool {
+	s.X.Fault = xmltext.FaultAt{Pos: p, Want: what, Bare: true, Rule: rule}
+	s.Field, s.OfFile = field, false
+	return false
+}
+
+// Error makes what went wrong an error: a fault with its place in the file of a format, in the feature of a number, or -1 in none.
+func (s *Scanner) Error(format string, feature int64) error {
+	if s.Failed != nil {
+		return s.Failed
+	}
+	f := s.X.Fault
+	if f.Long {
+		return s.TooLong(f.Pos)
+	}
+	e := &readers.ParseError{
+		Name: s.Src.Name, Format: format, Offset: s.Base + int64(min(f.Pos, s.N)), Row: feature, Unit: "feature", Field: s.Field, Rule: f.Rule,
+	}
+	var err error
+	if e.Line, err = s.LineAt(e.Offset); err != nil {
+		return err
+	}
+	if f.Depth {
+		return &readers.LimitError{What: "the nesting of elements", Flag: "--max-depth", Limit: int64(s.X.MaxDepth), Err: e}
+	}
+	e.Err = errors.New(f.Want)
+	if !f.Bare {
+		found, err := s.Found(e.Offset)
+		if err != nil {
+			return err
+		}
+		e.Err = fmt.Errorf("want %s, found %s", f.Want, found)
+	}
+	return e
+}
