@@ -251,9 +251,12 @@ def test_of_a_lost_table_a_box_reads_what_it_needs(columnar, tmp_path, name):
         got = read(server, name, **fields)
         took = bytes_read(server) - before
         stats = server.action("stats")
+        info = server.client().get_flight_info(command({"name": name, **fields}))
+        counted = server.action("stats")
     assert bits(got) == bits(want)
     assert (stats["parses"], stats["cache"]["parts"]) == (0, 1)
     assert took < (columnar / name).stat().st_size / 4
+    assert (info.total_records, counted["parses"], counted["cache"]["parts"]) == (want.num_rows, 0, 2)
 
 
 def test_a_lost_table_is_described_without_a_parse(data, tmp_path):
