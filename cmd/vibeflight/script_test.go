@@ -8,8 +8,10 @@ import (
 	"net"
 	"net/http/httptest"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -27,6 +29,12 @@ func TestMain(m *testing.M) {
 //	certificate CERT KEY     writes a certificate for 127.0.0.1, signed by itself, and its key
 //	arrow file|stream NAME   reads a file of Arrow IPC and prints its schema and rows on stdout
 func TestScripts(t *testing.T) {
+	// What nohup, or a shell in the background, has the tests ignore, the commands of scripts would ignore too; a signal that somebody is told of they don't.
+	for _, ignored := range []os.Signal{syscall.SIGHUP, syscall.SIGINT} {
+		if signal.Ignored(ignored) {
+			signal.Notify(make(chan os.Signal, 1), ignored)
+		}
+	}
 	p := scripts
 	p.Dir = "testdata"
 	testscript.Run(t, p)
