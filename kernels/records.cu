@@ -89,7 +89,7 @@ __device__ __forceinline__ i32 last_found(const i32 *p) {
 }
 
 // Whoever has the last of what is looked for writes it.
-KERNEL __launch_bounds__(BLOCK) records_count(const u64 *__restrict__ planes, i64 n, const QuoteTile *__restrict__ tile, u64 *__restrict__ levels, TileRun *__restrict__ run, RecordResult *__restrict__ result) {
+KERNEL __launch_bounds__(BLOCK, 5) records_count(const u64 *__restrict__ planes, i64 n, const QuoteTile *__restrict__ tile, u64 *__restrict__ levels, TileRun *__restrict__ run, RecordResult *__restrict__ result) {
   __shared__ u32 shared[33], member_warps[WARPS];
   __shared__ i32 depth_warps[WARPS];
   __shared__ WarpFinds found;
@@ -203,47 +203,44 @@ __device__ __forceinline__ i64 solid_byte(const u8 *__restrict__ text, i64 n, i6
 // Colons are 4 bytes apart at least, {"":{"":, in what is right.
 constexpr int TILE_MEMBERS = (int)TILE / 4;
 
-// A tile in shared memory, and what lies before it.
+// A tile in shared memory, and what lies before it. Masks are written in words of 64 bytes and read in halves of 32, which take half the steps.
 struct RecordTile {
   u64 token[BLOCK], quote[BLOCK], object[BLOCK], array[BLOCK];  // quote: begin and end; object, array: openers
   u64 colon[BLOCK], outer[BLOCK], record[BLOCK];                // outer: colons at level 1; record: openers at level 0
-  u32 before[BLOCK];       // colons, and from bit 16 on records, in the words before
-  u32 has[WARPS];          // is there an outer colon in a word, a bit each
+  uint2 before[BLOCK];     // of both halves: colons, and from bit 16 on records, in the halves before
+  u32 reach[BLOCK];        // of both halves, the first one in the low bits: 1 + the last outer colon before, as a number among the tile's; 0 if there is none
   u16 place[TILE_MEMBERS];  // of each colon
   RecordRun run;
 };
+constexpr int HALVES = 2 * BLOCK;
 
+__device__ __forceinline__ u32 half_of(const u64 *mask, i32 half) { return ((const u32 *)mask)[half]; }
+// The bits of a half before a place in it.
+__device__ __forceinline__ u32 below(i32 place) { return (1u << (place & 31)) - 1; }
 // The first set bit at a place or behind it, or -1.
 __device__ __forceinline__ i32 next_bit(const u64 *mask, i32 from) {
-  int word = from / (int)WORD;
-  if (word >= BLOCK) return -1;
-  u64 m = mask[word] & ~low_bits(from % (int)WORD);
-  while (!m && ++word < BLOCK) m = mask[word];
-  return m ? word * (int)WORD + first_bit(m) : -1;
+  i32 half = from >> 5;
+  if (half >= HALVES) return -1;
+  u32 m = half_of(mask, half) & ~below(from);
+  while (!m && ++half < HALVES) m = half_of(mask, half);
+  return m ? half * 32 + __ffs((int)m) - 1 : -1;
 }
 // The last set bit before a place, or -1.
 __device__ __forceinline__ i32 bit_before(const u64 *mask, i32 to) {
-  int word = to / (int)WORD;
-  u64 m = mask[word] & low_bits(to % (int)WORD);
-  while (!m && --word >= 0) m = mask[word];
-  return m ? word * (int)WORD + 63 - __clzll((i64)m) : -1;
+  i32 half = to >> 5;
+  u32 m = half_of(mask, half) & below(to);
+  while (!m && --half >= 0) m = half_of(mask, half);
+  return m ? half * 32 + 31 - __clz((int)m) : -1;
 }
-__device__ __forceinline__ bool is_set(const u64 *mask, i32 place) { return mask[place / (int)WORD] >> place % (int)WORD & 1; }
-__device__ __forceinline__ i64 members_before(const RecordTile &s, i32 place) { return s.run.members + (s.before[place / (int)WORD] & 0xffff) + __popcll(s.colon[place / (int)WORD] & low_bits(place % (int)WORD)); }
-__device__ __forceinline__ i64 records_before(const RecordTile &s, i32 place) { return s.run.records + (s.before[place / (int)WORD] >> 16) + __popcll(s.record[place / (int)WORD] & low_bits(place % (int)WORD)); }
+__device__ __forceinline__ bool is_set(const u64 *mask, i32 place) { return half_of(mask, place >> 5) >> (place & 31) & 1; }
+__device__ __forceinline__ i32 members_before(const RecordTile &s, i32 place) { return (i32)(((const u32 *)s.before)[place >> 5] & 0xffff) + __popc(half_of(s.colon, place >> 5) & below(place)); }
+__device__ __forceinline__ i32 records_before(const RecordTile &s, i32 place) { return (i32)(((const u32 *)s.before)[place >> 5] >> 16) + __popc(half_of(s.record, place >> 5) & below(place)); }
+// The member that reach says.
+__device__ __forceinline__ i64 outer_member(const RecordTile &s, u32 reach) { return reach ? s.run.members + reach - 1 : s.run.outer; }
 // The last member at level 1 before a place; -1 if there is none.
 __device__ __forceinline__ i64 outer_before(const RecordTile &s, i32 place) {
-  int word = place / (int)WORD;
-  u64 here = s.outer[word] & low_bits(place % (int)WORD);
-  if (!here) {
-    int group = word / 32;
-    u32 has = s.has[group] & ((1u << word % 32) - 1);
-    while (!has && group > 0) has = s.has[--group];
-    if (!has) return s.run.outer;
-    word = group * 32 + 31 - __clz((int)has);
-    here = s.outer[word];
-  }
-  return members_before(s, word * (int)WORD + 63 - __clzll((i64)here));
+  const u32 here = half_of(s.outer, place >> 5) & below(place);
+  return outer_member(s, here ? (u32)members_before(s, (place | 31) - __clz((int)here)) + 1 : ((const u16 *)s.reach)[place >> 5]);
 }
 
 // Lists a member's value, if it begins behind a place of the tile. from: where the colon ends, perhaps before the tile. Gives the fault or -1.
@@ -291,7 +288,7 @@ __device__ __forceinline__ i64 list_key(const RecordTile &s, i32 colon, i64 memb
 }
 
 KERNEL __launch_bounds__(BLOCK, 4) records_emit(const u8 *__restrict__ text, const u64 *__restrict__ planes, i64 n, u32 separator, const QuoteTile *__restrict__ tile, const u64 *__restrict__ kept, const i64 *__restrict__ run_before, RecordResult *__restrict__ result, i64 *__restrict__ open, i64 *__restrict__ close, i32 *__restrict__ row, i32 *__restrict__ owner, i64 *__restrict__ key_start, i64 *__restrict__ key_end, i64 *__restrict__ value_start, i64 *__restrict__ value_end, u8 *__restrict__ kind) {
-  __shared__ u32 array_warps[WARPS], colon_warps[WARPS], code_warps[WARPS], count_warps[WARPS];
+  __shared__ u32 array_warps[WARPS], colon_warps[WARPS], code_warps[WARPS], count_warps[WARPS], reach_warps[WARPS];
   __shared__ RecordTile s;
   const i64 word = thread_index(), base = blockIdx.x * TILE;
   const i32 place = (i32)threadIdx.x * (i32)WORD;
@@ -326,11 +323,16 @@ KERNEL __launch_bounds__(BLOCK, 4) records_emit(const u8 *__restrict__ text, con
   const u32 before = tile_exclusive((u32)__popcll(r.colon) | (u32)__popcll(records) << 16, count_warps, all);
   const i32 members = (i32)(all & 0xffff);
   i32 at = (i32)(before & 0xffff);
-  for (u64 m = r.colon; m && at < TILE_MEMBERS; m &= m - 1) s.place[at++] = (u16)(place + first_bit(m));
+  const u32 first_half = (u32)r.colon, second_half = (u32)(r.colon >> 32);
+  for (u32 m = first_half; m && at < TILE_MEMBERS; m &= m - 1) s.place[at++] = (u16)(place + __ffs((int)m) - 1);
+  for (u32 m = second_half; m && at < TILE_MEMBERS; m &= m - 1) s.place[at++] = (u16)(place + 31 + __ffs((int)m));
+  const u64 outers = r.colon & r.level1;
+  const u32 number = (before & 0xffff) + 1;  // of the word's first colon, as reach has it
+  const u32 reach = tile_before(outers ? number + __popcll(r.colon & low_bits(63 - __clzll((i64)outers))) : 0, 0, reach_warps), outers_first = (u32)outers;
   s.token[threadIdx.x] = r.token, s.quote[threadIdx.x] = r.begin | r.end, s.object[threadIdx.x] = r.open & r.curly, s.array[threadIdx.x] = r.open & ~r.curly;
-  s.colon[threadIdx.x] = r.colon, s.outer[threadIdx.x] = r.colon & r.level1, s.record[threadIdx.x] = records, s.before[threadIdx.x] = before;
-  const u32 has = __ballot_sync(WARP, (r.colon & r.level1) != 0);
-  if (lane_index() == 0) s.has[threadIdx.x / 32] = has;
+  s.colon[threadIdx.x] = r.colon, s.outer[threadIdx.x] = outers, s.record[threadIdx.x] = records;
+  s.before[threadIdx.x] = make_uint2(before, before + __popc(first_half) + (__popc((u32)records) << 16));
+  s.reach[threadIdx.x] = reach | (outers_first ? number + __popc(first_half & below(31 - __clz((int)outers_first))) : reach) << 16;
   if (members > TILE_MEMBERS) fault = word * WORD;
   if (fault >= 0) note_fault(result, fault);
   if (__syncthreads_or(fault >= 0)) return;  // the lists are of no use any more, and what is right is sure of what follows
@@ -344,15 +346,19 @@ KERNEL __launch_bounds__(BLOCK, 4) records_emit(const u8 *__restrict__ text, con
     if (separator == SEPARATOR_LINE && opener > 0 && !line_before(text, opener)) note_fault(result, opener);
   }
   for (u64 m = r.close; m; m &= m - 1) {
-    const int bit = first_bit(m);
-    const i64 closer = base + place + bit;
-    if (r.level0 >> bit & 1) {
-      const i64 of = record + __popcll(records & low_bits(bit)) - 1;
+    const u64 bit = m & (0 - m), here = bit - 1;
+    const i64 closer = base + place + __ffsll((i64)m) - 1;
+    if (r.level0 & bit) {
+      const i64 of = record + __popcll(records & here) - 1;
       if (of >= 0) close[of] = closer;
-    } else {
-      const i64 of = r.level1 >> bit & 1 ? outer_before(s, place + bit) : member_before + __popcll(r.colon & low_bits(bit));
-      if (of >= 0) value_end[of] = closer + 1;
+      continue;
     }
+    const u64 outer = outers & here;
+    i64 of = member_before;
+    if (!(r.level1 & bit)) of += __popcll(r.colon & here);
+    else if (outer) of += __popcll(r.colon & ~0ull >> __clzll((i64)outer));
+    else of = outer_member(s, reach);
+    if (of >= 0) value_end[of] = closer + 1;
   }
   // The member before the tile's first one may have its value here, or the end of it.
   for (i32 i = (i32)threadIdx.x - 1; i < members; i += BLOCK) {
@@ -365,7 +371,7 @@ KERNEL __launch_bounds__(BLOCK, 4) records_emit(const u8 *__restrict__ text, con
       if (s.run.code != AT_COLON || member < 0) continue;
     } else {
       const i32 colon = s.place[i];
-      row[member] = (i32)(records_before(s, colon) - 1), owner[member] = is_set(s.outer, colon) ? -1 : (i32)outer_before(s, colon);
+      row[member] = (i32)(s.run.records + records_before(s, colon) - 1), owner[member] = is_set(s.outer, colon) ? -1 : (i32)outer_before(s, colon);
       const i64 key = list_key(s, colon, member, key_start, key_end);
       if (fault < 0) fault = key;
       from = base + colon + 1, behind_colon = colon + 1;

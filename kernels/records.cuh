@@ -125,7 +125,7 @@ __device__ __forceinline__ u32 record_state(const RecordWord &r) {
 // The sum of v over the threads before this one; all gets that over the block.
 template <class T>
 __device__ __forceinline__ T tile_exclusive(T v, T *warps, T &all) {
-  T x = v, before = 0;
+  T x = v;
 #pragma unroll
   for (int d = 1; d < 32; d <<= 1) {
     const T y = __shfl_up_sync(WARP, x, d);
@@ -133,32 +133,23 @@ __device__ __forceinline__ T tile_exclusive(T v, T *warps, T &all) {
   }
   if (lane_index() == 31) warps[threadIdx.x / 32] = x;
   __syncthreads();
-  all = 0;
-#pragma unroll
-  for (int w = 0; w < WARPS; w++) {
-    const T sum = warps[w];
-    if (w < (int)threadIdx.x / 32) before += sum;
-    all += sum;
-  }
-  return before + x - v;
+  const T sum = lane_index() < WARPS ? warps[lane_index()] : 0;
+  all = __reduce_add_sync(WARP, sum);
+  return __reduce_add_sync(WARP, lane_index() < (int)threadIdx.x / 32 ? sum : 0) + x - v;
 }
-// What the nearest lane before this one has that has anything but 0; 0 if none has. last gets that of all lanes, for all of them.
-__device__ __forceinline__ u32 warp_before(u32 v, u32 &last) {
-  const u32 has = __ballot_sync(WARP, v != 0), lower = has & ((1u << lane_index()) - 1);
-  last = __shfl_sync(WARP, v, has ? 31 - __clz((int)has) : 0);
-  const u32 before = __shfl_sync(WARP, v, lower ? 31 - __clz((int)lower) : 0);
-  return lower ? before : 0;
+// What the nearest lane has, of some of those that have anything but 0; none if these are none.
+__device__ __forceinline__ u32 nearest_lane(u32 v, u32 lanes, u32 none) {
+  const u32 of = __shfl_sync(WARP, v, lanes ? 31 - __clz((int)lanes) : 0);
+  return lanes ? of : none;
 }
-// Likewise among the threads before this one; start if none has.
+// What the nearest thread before this one has that has anything but 0; start if none has.
 __device__ __forceinline__ u32 tile_before(u32 v, u32 start, u32 *warps) {
-  u32 last;
-  const u32 before = warp_before(v, last);
+  const u32 has = __ballot_sync(WARP, v != 0), last = nearest_lane(v, has, 0);
   if (lane_index() == 0) warps[threadIdx.x / 32] = last;
   __syncthreads();
-#pragma unroll
-  for (int w = 0; w < WARPS; w++)
-    if (w < (int)threadIdx.x / 32 && warps[w]) start = warps[w];
-  return before ? before : start;
+  const u32 of_warp = lane_index() < WARPS ? warps[lane_index()] : 0, having = __ballot_sync(WARP, of_warp != 0);
+  start = nearest_lane(of_warp, having & ((1u << threadIdx.x / 32) - 1), start);
+  return nearest_lane(v, has & ((1u << lane_index()) - 1), start);
 }
 
 // ---- runs of tiles ----

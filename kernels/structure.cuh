@@ -7,15 +7,6 @@ struct WordClasses {
   u64 inside, open, close, curly, colon, comma;  // curly: of open and close together
   u64 quotes;                                    // that begin and end strings
 };
-// The parity of count over the threads before this one of a block that reads a tile: block_parity in fewer steps. shared holds BLOCK / 32 elements.
-__device__ __forceinline__ u32 tile_parity(int count, u32 *shared) {
-  const u32 odd = __ballot_sync(WARP, count & 1), lower = (1u << lane_index()) - 1;
-  if (lane_index() == 0) shared[threadIdx.x / 32] = (u32)__popc(odd) & 1;
-  __syncthreads();
-  const u32 warps = __ballot_sync(WARP, shared[lane_index() % (BLOCK / 32)]) & ((1u << threadIdx.x / 32) - 1);
-  __syncthreads();
-  return (u32)(__popc(odd & lower) + __popc(warps)) & 1;
-}
 // Has the planes of this thread's word know of an escape that reaches into the tile.
 __device__ __forceinline__ void settle_first(const QuoteTile &t, u64 &a, u64 &b) {
   if (!t.first || (t.first - 1) / 64 != threadIdx.x) return;
@@ -34,7 +25,8 @@ __device__ __forceinline__ WordClasses word_classes(const u64 *__restrict__ plan
   if (word < words) a = planes[word], b = planes[words + word], c = planes[2 * words + word];
   settle_first(t, a, b);
   const u64 quotes = a & b & ~c;
-  const u32 before = t.quotes ^ tile_parity(__popcll(quotes), shared);
+  u32 all;
+  const u32 before = t.quotes ^ block_parity(__popcll(quotes), shared, all);
   const u64 inside = prefix_xor(quotes) ^ (before ? ~0ull : 0);
   return classes_of(a, b, c, inside & word_valid(n, word), ~inside);
 }

@@ -165,38 +165,33 @@ __device__ __forceinline__ T block_sum(T v, T *shared) {
 
 // The parity of count over the threads before this one; all gets that over the block. shared holds 32 elements.
 __device__ __forceinline__ u32 block_parity(int count, u32 *shared, u32 &all) {
-  int warp = threadIdx.x >> 5, warps = (blockDim.x + 31) >> 5;
-  u32 odd = __ballot_sync(WARP, count & 1), before = __popc(odd & ((1u << lane_index()) - 1));
-  if (lane_index() == 0) shared[warp] = __popc(odd);
+  const int warp = threadIdx.x >> 5, warps = (blockDim.x + 31) >> 5;
+  const u32 odd = __ballot_sync(WARP, count & 1);
+  if (lane_index() == 0) shared[warp] = (u32)__popc(odd) & 1;
   __syncthreads();
-  all = 0;
-  for (int w = 0; w < warps; w++) {
-    if (w == warp) before += all;
-    all += shared[w];
-  }
+  const u32 odd_warps = __ballot_sync(WARP, lane_index() < warps && shared[lane_index()]);
   __syncthreads();
-  all &= 1;
-  return before & 1;
+  all = (u32)__popc(odd_warps) & 1;
+  return (u32)(__popc(odd & ((1u << lane_index()) - 1)) + __popc(odd_warps & ((1u << warp) - 1))) & 1;
 }
 
 // A state that most threads set to 0 or 1 and some leave as it is.
 enum { STATE_OFF, STATE_ON, STATE_KEPT };
+// What the last of some setters sets, of whom on are those that set STATE_ON; start without any.
+__device__ __forceinline__ u32 last_state(u32 setters, u32 on, u32 start) { return setters ? on >> (31 - __clz((int)setters)) & 1 : start; }
 // The state before this thread: what the nearest thread before it set that did not leave it as it was, or start. after gets the state behind the
-// whole block, which is STATE_KEPT if start is. shared holds 33 elements and may be used again afterwards.
+// whole block, which is STATE_KEPT if start is. shared holds 32 elements and may be used again afterwards.
 __device__ __forceinline__ u32 block_state(u32 set, u32 start, u32 *shared, u32 &after) {
-  int warp = threadIdx.x >> 5, warps = (blockDim.x + 31) >> 5;
-  u32 setters = __ballot_sync(WARP, set != STATE_KEPT), on = __ballot_sync(WARP, set == STATE_ON);
-  u32 before = setters & ((1u << lane_index()) - 1);
-  if (lane_index() == 0) shared[warp] = setters ? on >> (31 - __clz((int)setters)) & 1 : (u32)STATE_KEPT;
+  const int lane = lane_index(), warp = threadIdx.x >> 5, warps = (blockDim.x + 31) >> 5;
+  const u32 setters = __ballot_sync(WARP, set != STATE_KEPT), on = __ballot_sync(WARP, set == STATE_ON);
+  if (lane == 0) shared[warp] = last_state(setters, on, STATE_KEPT);
   __syncthreads();
-  u32 state = start;
-  after = start;
-  for (int w = 0; w < warps; w++) {
-    if (w == warp) state = after;
-    if (shared[w] != STATE_KEPT) after = shared[w];
-  }
+  const u32 of_warp = lane < warps ? shared[lane] : (u32)STATE_KEPT;
+  const u32 setting = __ballot_sync(WARP, of_warp != STATE_KEPT), turning_on = __ballot_sync(WARP, of_warp == STATE_ON);
   __syncthreads();
-  return before ? on >> (31 - __clz((int)before)) & 1 : state;
+  after = last_state(setting, turning_on, start);
+  const u32 earlier = (1u << warp) - 1, before = (1u << lane) - 1;
+  return last_state(setters & before, on, last_state(setting & earlier, turning_on, start));
 }
 
 // The tiles [from, to) that this thread of a single block takes of all.
