@@ -21,7 +21,7 @@
 // counts      4 * tiles    count, join  parts, rings and positions of each of n/16384 + 1 tiles, in one number (see TILE_BITS); behind them, joined, those before each
 //                                    tile: of parts, then of rings, then of positions
 // result      1            count, join  see RingResult
-// span_part, part_ring, ring_place, place    emit    see rings.cu
+// span_part, part_ring, ring_place, place, span_ring, short_place    emit    see rings.cu
 #include "rings_result.cuh"
 #include "structure.cuh"
 
@@ -221,9 +221,9 @@ KERNEL __launch_bounds__(SCAN, 1) coordinates_join(i64 *__restrict__ counts, i64
 
 constexpr u32 LISTED = TILE / 8;  // positions of a tile
 
-KERNEL __launch_bounds__(BLOCK, 6) coordinates_emit(const u64 *__restrict__ begins, const i64 *__restrict__ starts, i64 count, const i64 *__restrict__ first, const i64 *__restrict__ counts, const RingResult *__restrict__ result, i64 *__restrict__ span_part, i64 *__restrict__ part_ring, i64 *__restrict__ ring_place, i64 *__restrict__ place) {
-  __shared__ u64 shared[BLOCK / 32], word_part[BLOCK];
-  __shared__ u16 part_before[BLOCK], listed[LISTED];
+KERNEL __launch_bounds__(BLOCK, 6) coordinates_emit(const u64 *__restrict__ begins, const i64 *__restrict__ starts, i64 count, const i64 *__restrict__ first, const i64 *__restrict__ counts, const RingResult *__restrict__ result, i64 *__restrict__ span_part, i64 *__restrict__ part_ring, i64 *__restrict__ ring_place, i64 *__restrict__ place, i32 *__restrict__ span_ring, i32 *__restrict__ short_place) {
+  __shared__ u64 shared[BLOCK / 32], word_part[BLOCK], word_ring[BLOCK];
+  __shared__ u16 part_before[BLOCK], ring_before[BLOCK], listed[LISTED];
   const i64 words = (i64)gridDim.x * BLOCK, tiles = gridDim.x, tile = blockIdx.x * TILE;
   const u64 part_bits = begins[thread_index()], ring_bits = begins[words + thread_index()], place_bits = begins[2 * words + thread_index()];
   const i64 tile_parts = counts[tiles + blockIdx.x], tile_rings = counts[2 * tiles + blockIdx.x], tile_places = counts[3 * tiles + blockIdx.x], from = first[blockIdx.x], to = first[blockIdx.x + 1];
@@ -231,12 +231,13 @@ KERNEL __launch_bounds__(BLOCK, 6) coordinates_emit(const u64 *__restrict__ begi
   const u64 before = tile_before((u64)__popcll(part_bits) | (u64)__popcll(ring_bits) << TILE_BITS | (u64)__popcll(place_bits) << 2 * TILE_BITS, shared, all);
   constexpr u64 ONE = (1ull << TILE_BITS) - 1;
   word_part[threadIdx.x] = part_bits, part_before[threadIdx.x] = (u16)(before & ONE);
+  word_ring[threadIdx.x] = ring_bits, ring_before[threadIdx.x] = (u16)(before >> TILE_BITS & ONE);
   i64 parts = tile_parts + (i64)(before & ONE), rings = tile_rings + (i64)(before >> TILE_BITS & ONE);
   const i64 places = tile_places + (i64)(before >> 2 * TILE_BITS);
   for (u64 m = part_bits | ring_bits; m; m &= m - 1) {
     const u64 bit = m & (0 - m);
     if (part_bits & bit) part_ring[parts++] = rings;
-    if (ring_bits & bit) ring_place[rings++] = places + __popcll(place_bits & (bit - 1));
+    if (ring_bits & bit) store_ring(ring_place, short_place, rings++, places + __popcll(place_bits & (bit - 1)));
   }
   // Positions are written side by side, whichever thread found them. Coordinates have fewer than are LISTED; what has more is no less exact.
   const u32 found = (u32)(all >> 2 * TILE_BITS), in_tile = threadIdx.x * (u32)WORD;
@@ -249,7 +250,11 @@ KERNEL __launch_bounds__(BLOCK, 6) coordinates_emit(const u64 *__restrict__ begi
   for (u32 k = threadIdx.x; k < found && found <= LISTED; k += BLOCK) place[tile_places + k] = tile + listed[k];
   for (i64 k = from + threadIdx.x; k < to; k += BLOCK) {
     const i64 at = starts[k] - tile;
-    if (at >= 0 && at < TILE) span_part[k] = tile_parts + part_before[at / WORD] + __popcll(word_part[at / WORD] & low_bits(at % WORD));
+    if (at < 0 || at >= TILE) continue;
+    const i64 word = at / WORD;
+    const u64 earlier = low_bits(at % WORD);
+    span_part[k] = tile_parts + part_before[word] + __popcll(word_part[word] & earlier);
+    if (span_ring) span_ring[k] = short_offset(tile_rings + ring_before[word] + __popcll(word_ring[word] & earlier));
   }
-  if (blockIdx.x == 0 && threadIdx.x == 0) span_part[count] = result->parts, part_ring[result->parts] = result->rings, ring_place[result->rings] = result->places;
+  if (blockIdx.x == 0 && threadIdx.x == 0) end_rings(result, count, span_part, part_ring, ring_place, span_ring, short_place);
 }

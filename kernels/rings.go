@@ -59,8 +59,14 @@ type Rings struct {
 //	Parts      Parts+1        the first ring of each part
 //	Rings      Rings+1        the first position of each ring
 //	Positions  Positions      bytes of the text: of the bracket around a position, or, where commas stand between positions, of what stands first in it
+//
+// Two of them are had in 32 bits as well, each if it has elements. What these do not hold becomes 2^31-1:
+//
+//	SpanRings   m+1        the first ring of each span
+//	ShortRings  Rings+1    as Rings
 type RingOffsets struct {
 	Spans, Parts, Rings, Positions gpu.Buffer[int64]
+	SpanRings, ShortRings          gpu.Buffer[int32]
 }
 
 // ringSpan is RingSpan of rings.cu.
@@ -166,7 +172,9 @@ func (k *Set) ListRings(s *gpu.Stream, r *Rings, out RingOffsets) error {
 	} {
 		w.need(int64(b.got) == b.want, "a buffer of %d for %s, want %d", b.got, b.what, b.want)
 	}
-	args := append(slices.Clone(r.args), out.Spans.Arg(), out.Parts.Arg(), out.Rings.Arg(), out.Positions.Arg())
+	w.need(out.SpanRings.Len() == 0 || out.SpanRings.Len() == out.Spans.Len(), "%d short offsets of %d spans", out.SpanRings.Len(), r.coordinates)
+	w.need(out.ShortRings.Len() == 0 || out.ShortRings.Len() == out.Rings.Len(), "%d short offsets of %d rings", out.ShortRings.Len(), r.Rings)
+	args := append(slices.Clone(r.args), out.Spans.Arg(), out.Parts.Arg(), out.Rings.Arg(), out.Positions.Arg(), out.SpanRings.Arg(), out.ShortRings.Arg())
 	w.launch(r.emit, r.tiles, block, args...)
 	return w.done()
 }

@@ -1,4 +1,4 @@
-// rings_result.cuh: what counting rings gives, and how the spans of a tile are found: rings.cu and coordinates.cu.
+// rings_result.cuh: what counting rings gives, how the spans of a tile are found, and how lists of rings are stored: rings.cu and coordinates.cu.
 #pragma once
 #include "depth.cuh"
 #include "rings.cuh"
@@ -10,6 +10,20 @@ struct RingResult {
   u64 disorder;  // the first span that is out of order; all ones if there is none
   i64 parts, rings, places;
 };
+
+// An offset in 32 bits; one that they do not hold becomes the largest that they do.
+__device__ __forceinline__ i32 short_offset(i64 v) { return (i32)min(v, 0x7fffffffll); }
+// Tells where a ring begins, in 32 bits, too, if these are wanted.
+__device__ __forceinline__ void store_ring(i64 *__restrict__ ring_place, i32 *__restrict__ short_place, i64 ring, i64 place) {
+  ring_place[ring] = place;
+  if (short_place) short_place[ring] = short_offset(place);
+}
+// Tells where all lists end.
+__device__ __forceinline__ void end_rings(const RingResult *__restrict__ result, i64 spans, i64 *__restrict__ span_part, i64 *__restrict__ part_ring, i64 *__restrict__ ring_place, i32 *__restrict__ span_ring, i32 *__restrict__ short_place) {
+  span_part[spans] = result->parts, part_ring[result->parts] = result->rings;
+  store_ring(ring_place, short_place, result->rings, result->places);
+  if (span_ring) span_ring[spans] = short_offset(result->rings);
+}
 
 // The first place in [0, count) whose start is not less than v, or count. A warp looks at 32 places at a time:
 //

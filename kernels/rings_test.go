@@ -286,7 +286,20 @@ func checkListed(r *rig, name string, text []byte, rings *kernels.Rings, spans i
 		Spans: poisoned[int64](r, spans+1), Parts: poisoned[int64](r, int(rings.Parts)+1),
 		Rings: poisoned[int64](r, int(rings.Rings)+1), Positions: poisoned[int64](r, int(rings.Positions)),
 	}
+	if len(want.positions)%2 == 0 { // they may be left out
+		out.SpanRings, out.ShortRings = poisoned[int32](r, spans+1), poisoned[int32](r, int(rings.Rings)+1)
+	}
 	r.ok(r.k.ListRings(r.s, rings, out))
+	for i, ring := range read(r, out.SpanRings) {
+		if int64(ring) != want.parts[want.spans[i]] {
+			r.Fatalf("%s: the first ring of span %d is %d, want %d in %.300q", name, i, ring, want.parts[want.spans[i]], text)
+		}
+	}
+	for i, position := range read(r, out.ShortRings) {
+		if int64(position) != want.rings[i] {
+			r.Fatalf("%s: the first position of ring %d is %d in 32 bits, want %d in %.300q", name, i, position, want.rings[i], text)
+		}
+	}
 	for _, list := range []struct {
 		what      string
 		got, want []int64

@@ -20,7 +20,7 @@ func (d *deviceRows) native(g *geoarrow.Geometry, sh *deviceShapes) {
 	case geoarrow.LineString, geoarrow.MultiPoint:
 		g.Geoms = d.narrow(d.first(sh))
 	case geoarrow.Polygon, geoarrow.MultiLineString:
-		g.Geoms, g.Rings = d.narrow(d.through(sh.at.Spans, sh.at.Parts)), d.narrow(sh.at.Rings)
+		g.Geoms, g.Rings = device.Result(d.Work, sh.at.SpanRings), device.Result(d.Work, sh.at.ShortRings)
 	case geoarrow.MultiPolygon:
 		g.Geoms, g.Parts, g.Rings = d.narrow(sh.at.Spans), d.narrow(sh.at.Parts), d.narrow(sh.at.Rings)
 	}
@@ -52,9 +52,12 @@ func rowKinds(kinds []kernels.GeometryKind) []geoarrow.RowKind {
 	return unsafe.Slice((*geoarrow.RowKind)(unsafe.Pointer(unsafe.SliceData(kinds))), len(kinds))
 }
 
-// narrow gives offsets of 32 bits: a chunk is far below what these hold.
+// acceptNarrow refuses chunks whose offsets 32 bits may not hold. They are far below that.
+func (d *deviceRows) acceptNarrow() { d.Accept(d.dev.Len() < math.MaxInt32, "a chunk beyond 2 GiB") }
+
+// narrow gives offsets of 32 bits.
 func (d *deviceRows) narrow(wide gpu.Buffer[int64]) []int32 {
-	d.Accept(d.dev.Len() < math.MaxInt32, "a chunk beyond 2 GiB")
+	d.acceptNarrow()
 	to := device.Alloc[int32](d.Work, wide.Len())
 	if d.Stopped() {
 		return nil

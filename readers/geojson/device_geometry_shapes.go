@@ -42,34 +42,48 @@ func (d *deviceRows) shapesOf(members *placed, geometry gpu.Buffer[int32], deep 
 	d.Try(d.K.GeometryKinds(d.S, d.dev, of, d.records.ValueStart, d.records.ValueEnd, d.records.Kind, c, sh.kinds, valid, report))
 	sh.valid = device.Result(d.Work, valid)
 	reports := device.Result(d.Work, report)
-	if d.rings(sh, c, deep); d.Stopped() {
+	rings := d.rings(c, deep)
+	if d.Stopped() {
 		return nil
 	}
 	sh.report = reports[0]
 	d.Accept(sh.report.Odd == 0, "a geometry without a type, or not with what its type has")
+	d.list(sh, rings, geometry.Len() > 0 && d.asked.Geometry())
 	return sh
 }
 
-// rings finds the parts, rings and positions of coordinates, and checks what stands between them. It waits for the device.
-func (d *deviceRows) rings(sh *deviceShapes, c kernels.Coordinates, deep int) {
+// rings counts the parts, rings and positions of coordinates, and checks what stands between them. It waits for the device.
+func (d *deviceRows) rings(c kernels.Coordinates, deep int) *kernels.Rings {
 	if d.Stopped() {
-		return
+		return nil
 	}
 	rings, err := d.K.QueueCoordinates(d.S, d.dev, d.x, deep, c)
 	if err != nil {
 		d.Try(err)
-		return
+		return nil
 	}
 	d.Later(func() error { return rings.Free(d.S) })
 	found := ask(d, rings.Found)
 	if d.Stopped() {
-		return
+		return nil
 	}
 	d.Try(rings.Counted(found[0]))
 	d.Accept(rings.Offset < 0, "coordinates that do not fit the kind of geometry")
+	return rings
+}
+
+// list lists what rings counted, with the offsets of a native column if that is what they become.
+func (d *deviceRows) list(sh *deviceShapes, rings *kernels.Rings, native bool) {
+	if d.Stopped() {
+		return
+	}
 	sh.at = kernels.RingOffsets{
 		Spans: device.Alloc[int64](d.Work, sh.rows+1), Parts: device.Alloc[int64](d.Work, int(rings.Parts)+1),
 		Rings: device.Alloc[int64](d.Work, int(rings.Rings)+1), Positions: device.Alloc[int64](d.Work, int(rings.Positions)),
+	}
+	if kind := nativeKind(sh.report.Kinds); native && (kind == geoarrow.Polygon || kind == geoarrow.MultiLineString) {
+		d.acceptNarrow()
+		sh.at.SpanRings, sh.at.ShortRings = device.Alloc[int32](d.Work, sh.rows+1), device.Alloc[int32](d.Work, int(rings.Rings)+1)
 	}
 	if !d.Stopped() {
 		d.Try(d.K.ListRings(d.S, rings, sh.at))
