@@ -3,8 +3,8 @@
 // buffer   elements    written by   what
 // inside   n/64        tiles        the quotes that count, escapes that reach into the tile aside
 //                      inside       the mask
-// tile     n/16384     tiles, settle  see quote.cuh
-// group    tiles/256+1 groups       the tiles of a group joined
+// tile     n/16384     tiles, join  see quote.cuh
+// unsound  1           join         not 0 if sound, see structure.cu, has a tile that check_strings has to look at
 #include "quote.cuh"
 
 // style: 0 a backslash escapes, 1 it does not, and a doubled quote ends a string and starts the next.
@@ -24,47 +24,36 @@ KERNEL __launch_bounds__(BLOCK) quote_tiles(const u8 *__restrict__ text, i64 n, 
   }
 }
 
-// Joins each JOIN tiles; the element behind the last group keeps what was before the text, which the last block of quote_settle overwrites.
-KERNEL __launch_bounds__(JOIN) quote_groups(const QuoteTile *__restrict__ tile, i64 tiles, const QuoteCarry *__restrict__ carry, const i64 *__restrict__ depth, QuoteStep *__restrict__ group) {
+// One block. Tells each tile what lies before it, JOIN_EACH tiles a thread at a time, and carry and depth, where not null, what lies before the next text. unsound, not
+// null where sound is not, gets whether check_strings has to look at one of them.
+KERNEL __launch_bounds__(SCAN, 1) quote_join(QuoteTile *__restrict__ tile, i64 tiles, QuoteCarry *__restrict__ carry, i64 *__restrict__ depth, const u8 *__restrict__ sound, u32 *__restrict__ unsound) {
+  constexpr int JOIN_EACH = 2;
   __shared__ QuoteStep shared[33];
-  const i64 i = thread_index();
-  QuoteStep all;
-  block_steps(i < tiles ? quote_step(tile[i]) : no_step(), shared, all);
-  if (threadIdx.x) return;
-  group[blockIdx.x] = all;
-  if (blockIdx.x) return;
-  QuoteStep start = no_step();
-  if (carry) start.to[0] = carry->escaped | carry->inside << 1;
-  if (depth) start.depth[0] = *depth;
-  group[gridDim.x] = start;
-}
-
-// Tells each tile what lies before it, and carry and depth, where not null, what lies before the next text.
-KERNEL __launch_bounds__(JOIN) quote_settle(QuoteTile *__restrict__ tile, i64 tiles, const QuoteStep *__restrict__ group, QuoteCarry *__restrict__ carry, i64 *__restrict__ depth) {
-  __shared__ QuoteStep shared[33];
-  // The groups before this block's, a share of them to each thread.
-  const i64 each = ((i64)blockIdx.x + JOIN - 1) / JOIN;
-  QuoteStep mine = no_step(), earlier, all;
-  for (i64 i = threadIdx.x * each; i < (threadIdx.x + 1) * each && i < blockIdx.x; i++) mine = join(mine, group[i]);
-  block_steps(mine, shared, earlier);
-  const u32 start = group[gridDim.x].to[0];
-  const u32 state = pick(earlier.to, start);
-  const i64 from = group[gridDim.x].depth[0] + pick(earlier.depth, start);
-
-  const i64 i = thread_index();
-  QuoteTile t;
-  if (i < tiles) t = tile[i];
-  QuoteStep before = block_steps(i < tiles ? quote_step(t) : no_step(), shared, all);
-  if (i < tiles) {
-    const u32 at = pick(before.to, state);
-    t.quotes = at >> 1, t.odd = at & 1, t.depth = from + pick(before.depth, state);
-    if (!(at & 1)) t.first = 0;
-    tile[i] = t;
+  u32 state = carry ? carry->escaped | carry->inside << 1 : 0;
+  i64 at = depth ? *depth : 0;
+  bool odd = false;
+  for (i64 from = 0; from < tiles; from += SCAN * JOIN_EACH) {
+    const i64 first = from + threadIdx.x * JOIN_EACH;
+    QuoteTile own[JOIN_EACH];
+    QuoteStep mine = no_step(), all;
+#pragma unroll
+    for (int k = 0; k < JOIN_EACH; k++)
+      if (first + k < tiles) own[k] = tile[first + k], mine = join(mine, quote_step(own[k]));
+    QuoteStep before = block_steps(mine, shared, all);
+#pragma unroll
+    for (int k = 0; k < JOIN_EACH; k++) {
+      if (first + k >= tiles) break;
+      const QuoteStep step = quote_step(own[k]);
+      odd |= settle_tile(own[k], next_state(before.to, state), at + pick(before.depth, state), sound, first + k);
+      tile[first + k] = own[k], before = join(before, step);
+    }
+    at += pick(all.depth, state), state = next_state(all.to, state);
   }
-  if (blockIdx.x != gridDim.x - 1 || threadIdx.x) return;
-  const u32 end = pick(all.to, state);
-  if (carry) carry->escaped = end & 1, carry->inside = end >> 1;
-  if (depth) *depth = from + pick(all.depth, state);
+  odd = __syncthreads_or(odd);
+  if (threadIdx.x) return;
+  if (sound) *unsound = odd;
+  if (carry) carry->escaped = state & 1, carry->inside = state >> 1;
+  if (depth) *depth = at;
 }
 
 KERNEL __launch_bounds__(BLOCK) quote_inside(u64 *__restrict__ inside, i64 n, const QuoteTile *__restrict__ tile) {

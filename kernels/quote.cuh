@@ -5,8 +5,7 @@
 //   escaped   an escape that reaches in falls on the first byte that is no backslash, behind a run of them. If that byte is a quote it
 //             counts where it did not, or the other way round; nothing else changes, and no bracket lies before it
 //   inside    a string that reaches in turns inside and outside over in the whole tile
-// A tile so is a function of four states, and functions join in any grouping: blocks join 256 tiles each, then each block joins those before its
-// own. No block waits for another, and a run of backslashes over many tiles costs no more than other text.
+// A tile so is a function of four states, and functions join in any grouping: one block joins all of them. No block waits for another, and a run of backslashes over many tiles costs no more than other text.
 #pragma once
 #include "vf.cuh"
 
@@ -24,8 +23,8 @@ struct QuoteCarry {
 
 // What a run of tiles makes of the state before it. A state is escaped + 2 * inside.
 struct QuoteStep {
-  u32 to[4];     // the state behind the run
-  i64 depth[4];  // how the depth changes in it
+  u32 to;        // the state behind the run, two bits for each state before it
+  i32 depth[4];  // how the depth changes in it
 };
 
 // The bytes of a word that a backslash before them escapes. carry: is the first byte escaped; gets whether the byte behind the word is.
@@ -82,20 +81,20 @@ __device__ __forceinline__ u64 counting_quotes(u64 bs, u64 quotes, u64 valid, u3
 
 // ---- joining tiles ----
 
-constexpr int JOIN = 256;  // tiles of a group, and threads of a block that joins them
-
+// The state that a step makes of one.
+__device__ __forceinline__ u32 next_state(u32 to, u32 state) { return to >> 2 * state & 3; }
 __device__ __forceinline__ QuoteStep quote_step(const QuoteTile &t) {
-  QuoteStep r;
+  QuoteStep r = {0, {}};
 #pragma unroll
   for (u32 state = 0; state < 4; state++) {
-    u32 escaped = state & 1, inside = state >> 1, flip = escaped && t.first;
-    r.to[state] = ((t.tail == STATE_KEPT ? escaped : t.tail) ^ t.odd) | (inside ^ t.quotes ^ flip) << 1;
-    r.depth[state] = t.change[inside ^ flip];
+    const u32 escaped = state & 1, inside = state >> 1, flip = escaped && t.first;
+    r.to |= (((t.tail == STATE_KEPT ? escaped : t.tail) ^ t.odd) | (inside ^ t.quotes ^ flip) << 1) << 2 * state;
+    r.depth[state] = inside ^ flip ? t.change[1] : t.change[0];  // an index would put the tile into memory
   }
   return r;
 }
 __device__ __forceinline__ QuoteStep no_step() {
-  QuoteStep r = {{0, 1, 2, 3}, {0, 0, 0, 0}};
+  QuoteStep r = {0xe4, {0, 0, 0, 0}};  // 3 2 1 0
   return r;
 }
 // Picks one of four without an array that is indexed at run time, which would lie in memory.
@@ -105,43 +104,51 @@ __device__ __forceinline__ T pick(const T v[4], u32 i) {
 }
 // First a, then b.
 __device__ __forceinline__ QuoteStep join(const QuoteStep &a, const QuoteStep &b) {
-  QuoteStep r;
+  QuoteStep r = {0, {}};
 #pragma unroll
-  for (int i = 0; i < 4; i++) r.to[i] = pick(b.to, a.to[i]), r.depth[i] = a.depth[i] + pick(b.depth, a.to[i]);
+  for (u32 i = 0; i < 4; i++) {
+    const u32 between = next_state(a.to, i);
+    r.to |= next_state(b.to, between) << 2 * i, r.depth[i] = a.depth[i] + pick(b.depth, between);
+  }
   return r;
 }
 __device__ __forceinline__ QuoteStep step_from(const QuoteStep &x, int lane) {
   QuoteStep r;
+  r.to = __shfl_sync(WARP, x.to, lane);
 #pragma unroll
-  for (int i = 0; i < 4; i++) r.to[i] = __shfl_sync(WARP, x.to[i], lane), r.depth[i] = __shfl_sync(WARP, x.depth[i], lane);
+  for (int i = 0; i < 4; i++) r.depth[i] = __shfl_sync(WARP, x.depth[i], lane);
   return r;
+}
+// The steps of the lanes up to this one, joined.
+__device__ __forceinline__ QuoteStep warp_steps(QuoteStep x) {
+  for (int d = 1; d < 32; d <<= 1) {
+    const QuoteStep before = step_from(x, max(lane_index() - d, 0));
+    if (lane_index() >= d) x = join(before, x);
+  }
+  return x;
 }
 // The steps of the threads before this one, joined; all gets those of the whole block. shared holds 33 elements.
 __device__ __forceinline__ QuoteStep block_steps(const QuoteStep &mine, QuoteStep *shared, QuoteStep &all) {
-  int lane = lane_index(), warp = threadIdx.x >> 5, warps = (blockDim.x + 31) >> 5;
-  QuoteStep x = mine;
-  for (int d = 1; d < 32; d <<= 1) {
-    QuoteStep before = step_from(x, lane < d ? lane : lane - d);
-    if (lane >= d) x = join(before, x);
-  }
+  const int lane = lane_index(), warp = threadIdx.x >> 5, warps = (blockDim.x + 31) >> 5;
+  const QuoteStep x = warp_steps(mine);
   if (lane == 31) shared[warp] = x;
   __syncthreads();
   if (warp == 0) {
-    QuoteStep y = lane < warps ? shared[lane] : no_step();
-    for (int d = 1; d < 32; d <<= 1) {
-      QuoteStep before = step_from(y, lane < d ? lane : lane - d);
-      if (lane >= d) y = join(before, y);
-    }
-    QuoteStep before = step_from(y, lane ? lane - 1 : 0);
-    if (!lane) before = no_step();
-    if (lane < warps) shared[lane] = before;
+    const QuoteStep y = warp_steps(lane < warps ? shared[lane] : no_step());
+    const QuoteStep before = step_from(y, max(lane - 1, 0));
+    if (lane < warps) shared[lane] = lane ? before : no_step();
     if (lane == 31) shared[32] = y;
   }
   __syncthreads();
-  QuoteStep before = step_from(x, lane ? lane - 1 : 0);
-  if (!lane) before = no_step();
-  before = join(shared[warp], before);
+  const QuoteStep before = step_from(x, max(lane - 1, 0)), earlier = shared[warp];
   all = shared[32];
   __syncthreads();
-  return before;
+  return join(earlier, lane ? before : no_step());
+}
+
+// Tells a tile what lies before it: a state and the depth. True if check_strings has to look at it; sound may be null.
+__device__ __forceinline__ bool settle_tile(QuoteTile &t, u32 state, i64 depth, const u8 *__restrict__ sound, i64 tile) {
+  t.quotes = state >> 1, t.odd = state & 1, t.depth = depth;
+  if (!t.odd) t.first = 0;
+  return sound && (t.odd || !(sound[tile] >> t.quotes & 1));
 }

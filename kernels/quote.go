@@ -25,15 +25,6 @@ type quoteTile struct {
 	Depth                    int64
 }
 
-// quoteStep is QuoteStep of quote.cuh.
-type quoteStep struct {
-	To    [4]uint32
-	Depth [4]int64
-}
-
-// joinTiles is how many tiles quote_groups joins to a group.
-const joinTiles = 256
-
 // QuoteParity sets bit i of inside if byte i of text is inside a string, the opening quote included, the closing quote not.
 //
 //	text    n bytes
@@ -43,7 +34,7 @@ const joinTiles = 256
 //	text    { " a \ " b " : "
 //	inside  . 1 1 1 1 1 . . 1
 //
-// Four launches, of which two read the text and the mask once each. A run of backslashes costs no more than other text.
+// Three launches, of which two read the text and the mask once each. A run of backslashes costs no more than other text.
 func (k *Set) QuoteParity(s *gpu.Stream, text gpu.Buffer[byte], quote byte, style QuoteStyle, inside Mask, carries gpu.Buffer[QuoteCarry]) error {
 	w := k.begin(s, "quote parity")
 	n := w.text(text)
@@ -53,15 +44,12 @@ func (k *Set) QuoteParity(s *gpu.Stream, text gpu.Buffer[byte], quote byte, styl
 	tiles := blocks(n, tileBytes)
 	tile := take[quoteTile](w, int(tiles))
 	w.launch("quote_tiles", tiles, block, text.Arg(), gpu.Int(n), gpu.Int(quote), gpu.Int(style), inside.Arg(), tile.Arg())
-	w.settleQuotes(tile, tiles, carries.Arg(), 0)
+	w.settleQuotes(tile, tiles, carries.Arg(), 0, 0, 0)
 	w.launch("quote_inside", tiles, block, inside.Arg(), gpu.Int(n), tile.Arg())
 	return w.done()
 }
 
-// settleQuotes tells each tile what lies before it; quotes and depth are the addresses of the carries, or 0.
-func (w *work) settleQuotes(tile gpu.Buffer[quoteTile], tiles int64, quotes, depth gpu.Arg) {
-	groups := max(1, blocks(tiles, joinTiles))
-	group := take[quoteStep](w, int(groups)+1)
-	w.launch("quote_groups", groups, joinTiles, tile.Arg(), gpu.Int(tiles), quotes, depth, group.Arg())
-	w.launch("quote_settle", groups, joinTiles, tile.Arg(), gpu.Int(tiles), group.Arg(), quotes, depth)
+// settleQuotes tells each tile what lies before it; quotes and depth are the addresses of the carries, or 0. sound and unsound are those of a structure, or 0.
+func (w *work) settleQuotes(tile gpu.Buffer[quoteTile], tiles int64, quotes, depth, sound, unsound gpu.Arg) {
+	w.launch("quote_join", 1, scanBlock, tile.Arg(), gpu.Int(tiles), quotes, depth, sound, unsound)
 }

@@ -42,6 +42,7 @@ enum { SEPARATOR_COMMA, SEPARATOR_LINE };
 struct RecordResult {
   u64 fault;             // byte offset of the first fault; all ones if there is none
   i64 members, records;
+  i64 unsound;           // of the structure
 };
 
 __device__ __forceinline__ void note_fault(RecordResult *__restrict__ result, i64 at) {
@@ -131,7 +132,7 @@ __device__ __forceinline__ bool line_before(const u8 *__restrict__ text, i64 at)
 }
 
 // One block. Tells each tile what lies before it, JOIN_EACH tiles a thread at a time.
-KERNEL __launch_bounds__(JOIN_RUNS, 1) records_join(const u8 *__restrict__ text, i64 n, u32 separator, const uint4 *__restrict__ run, i64 tiles, i64 *__restrict__ run_before, RecordResult *__restrict__ result) {
+KERNEL __launch_bounds__(JOIN_RUNS, 1) records_join(const u8 *__restrict__ text, i64 n, u32 separator, const uint4 *__restrict__ run, i64 tiles, i64 *__restrict__ run_before, const u32 *__restrict__ unsound, RecordResult *__restrict__ result) {
   __shared__ RecordRun shared[33];
   RecordRun start = no_run();
   start.code = AT_START;
@@ -155,7 +156,7 @@ KERNEL __launch_bounds__(JOIN_RUNS, 1) records_join(const u8 *__restrict__ text,
     start = join(start, all);
   }
   if (threadIdx.x > 0) return;
-  result->members = start.members, result->records = start.records;
+  result->members = start.members, result->records = start.records, result->unsound = *unsound;
   const bool ended = separator == SEPARATOR_COMMA ? start.code == AT_NEXT : start.code == AT_RECORD && line_before(text, n);
   if (!ended && n > 0) note_fault(result, start.code == AT_START ? 0 : n);
 }

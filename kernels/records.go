@@ -47,10 +47,15 @@ type Records struct {
 	Kind  gpu.Buffer[ValueKind]
 	Fault int64                    // where the text is no run of records, or holds what is not known; -1 if it does not. With a fault the lists are of no use
 	Found gpu.Buffer[RecordsFound] // one element: the same, on the device
+
+	Unsound bool // CheckStrings has something to look at: without it, all strings are sound
 }
 
 // RecordsFound is RecordResult of records.cu: what the device says of records.
-type RecordsFound struct{ Fault, Members, Records int64 }
+type RecordsFound struct {
+	Fault, Members, Records int64
+	Unsound                 int64 // not 0 if CheckStrings has something to look at: without it, all strings are sound
+}
 
 // As in records.cuh: how many threads join tiles, at most, how many tiles each of them takes at a time, and how many columns say what lies before a tile.
 const (
@@ -107,10 +112,10 @@ func (k *Set) QueueRecords(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, s
 		w.err = gpu.Fill(s, result, 0xff) // Fault is -1; what it takes to copy that would wait behind the text of other chunks
 	}
 	w.launch("records_count", tiles, block, x.planes.Arg(), gpu.Int(n), x.tile.Arg(), levels.Arg(), run.Arg(), result.Arg())
-	w.launch("records_join", 1, int(min(joinRuns, blocks(max(tiles, 1), 32*joinEach)*32)), text.Arg(), gpu.Int(n), gpu.Int(sep), run.Arg(), gpu.Int(tiles), before.Arg(), result.Arg())
+	w.launch("records_join", 1, int(min(joinRuns, blocks(max(tiles, 1), 32*joinEach)*32)), text.Arg(), gpu.Int(n), gpu.Int(sep), run.Arg(), gpu.Int(tiles), before.Arg(), x.unsound.Arg(), result.Arg())
 	found := only(w, result)
 	w.need(found.Records <= math.MaxInt32 && found.Members <= math.MaxInt32, "%d records with %d members in one text", found.Records, found.Members)
-	r := &Records{Count: int(found.Records), Members: int(found.Members), Found: result}
+	r := &Records{Count: int(found.Records), Members: int(found.Members), Unsound: found.Unsound != 0, Found: result}
 	r.alloc(w)
 	w.launch("records_emit", tiles, block, text.Arg(), x.planes.Arg(), gpu.Int(n), gpu.Int(sep), x.tile.Arg(), levels.Arg(), before.Arg(), result.Arg(), r.Open.Arg(), r.Close.Arg(),
 		r.Row.Arg(), r.Owner.Arg(), r.KeyStart.Arg(), r.KeyEnd.Arg(), r.ValueStart.Arg(), r.ValueEnd.Arg(), r.Kind.Arg())

@@ -280,3 +280,37 @@ func TestListRecordsLimits(t *testing.T) {
 		})
 	}
 }
+
+// TestRecordsUnsound looks whether the records say that CheckStrings has something to look at: always where it finds something, and not for what most texts are.
+func TestRecordsUnsound(t *testing.T) {
+	r := open(t)
+	long := strings.Repeat("x", 3*16<<10)
+	for _, test := range []struct {
+		name, text string
+		unsound    bool
+	}{
+		{"plain", `{"a":"b"},`, false},
+		{"escapes and UTF-8", `{"a":"\n\u00e9 é 😀"},`, false},
+		{"many tiles", `{"a":"` + long + `"},`, false},
+		{"unknown escape", `{"a":"\x"},`, true},
+		{"control character", "{\"a\":\"\x01\"},", true},
+		{"control character tiles behind a quote", `{"a":"` + long + "\x01\"},", true},
+		{"not UTF-8", "{\"a\":\"\xff\"},", true},
+		{"a backslash outside of strings", `{"a":1\},`, true},
+		{"no end", `{"a":"` + long, true},
+	} {
+		text := upload(r, []byte(test.text))
+		x, err := kernels.AllocStructure(r.s, len(test.text))
+		r.ok(err)
+		r.ok(r.k.ParseStructure(r.s, text, x, gpu.Buffer[kernels.StructureCarry]{}))
+		fault := poisoned[int64](r, 1)
+		r.ok(r.k.CheckStrings(r.s, text, x, fault))
+		records, err := r.k.QueueRecords(r.s, text, x, kernels.RecordsComma)
+		r.ok(err)
+		if at := read(r, fault)[0]; records.Unsound != test.unsound || (at >= 0) != test.unsound {
+			t.Errorf("%s: unsound %v, want %v; CheckStrings finds %d", test.name, records.Unsound, test.unsound, at)
+		}
+		r.ok(records.Free(r.s))
+		r.ok(x.Free(r.s))
+	}
+}

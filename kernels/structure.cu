@@ -2,7 +2,7 @@
 //
 // buffer     elements    written by    what
 // planes     3 * n/64    tiles, masks  one after the other: bit 0, 1 and 2 of each byte's class, as if no escape reached into a tile
-// tile       n/16384     tiles         see quote.cuh; settled by quote_settle
+// tile       n/16384     tiles         see quote.cuh; settled by quote_join
 // sound      n/16384     tiles         bit 0: check_strings finds nothing in the tile if it starts outside a string; bit 1: nor if it starts inside. If no escape
 //                                      reaches into it
 // masks      5 * n/64    masks         inside, open, close, colon, comma, one after the other; the last four outside strings

@@ -13,6 +13,8 @@ type Structure struct {
 	planes gpu.Buffer[uint64]
 	tile   gpu.Buffer[quoteTile]
 	sound  gpu.Buffer[uint8]
+
+	unsound gpu.Buffer[uint32] // one element: not 0 if CheckStrings has a tile to look at
 }
 
 // StructureCarry is what the text before a chunk says of its first byte.
@@ -32,6 +34,9 @@ func AllocStructure(s *gpu.Stream, n int) (*Structure, error) {
 	if x.tile, err = gpu.Alloc[quoteTile](s, tiles); err == nil {
 		x.sound, err = gpu.Alloc[uint8](s, tiles)
 	}
+	if err == nil {
+		x.unsound, err = gpu.Alloc[uint32](s, 1)
+	}
 	if err != nil {
 		_ = x.Free(s) // the first error is the one to tell
 		return nil, err
@@ -41,10 +46,10 @@ func AllocStructure(s *gpu.Stream, n int) (*Structure, error) {
 
 // Free gives the memory back once the work that s was given before is done.
 func (x *Structure) Free(s *gpu.Stream) error {
-	return errors.Join(x.planes.Free(s), x.tile.Free(s), x.sound.Free(s))
+	return errors.Join(x.planes.Free(s), x.tile.Free(s), x.sound.Free(s), x.unsound.Free(s))
 }
 
-// ParseStructure finds the structure of text: three launches, of which the first reads the text once and the others its tiles' summaries.
+// ParseStructure finds the structure of text: two launches, of which the first reads the text once and the second its tiles' summaries.
 // It does what QuoteParity and BracketDepth do, for quotes and brackets of JSON, in a quarter of their traffic.
 //
 //	text    n bytes, at most what x was allocated for
@@ -61,7 +66,7 @@ func (k *Set) ParseStructure(s *gpu.Stream, text gpu.Buffer[byte], x *Structure,
 		depth += 8 // StructureCarry.Depth
 	}
 	w.launch("structure_tiles", tiles, block, text.Arg(), gpu.Int(x.n), x.planes.Arg(), x.tile.Arg(), x.sound.Arg())
-	w.settleQuotes(x.tile, tiles, quote, depth)
+	w.settleQuotes(x.tile, tiles, quote, depth, x.sound.Arg(), x.unsound.Arg())
 	return w.done()
 }
 

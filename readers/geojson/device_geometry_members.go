@@ -138,7 +138,7 @@ func (d *deviceRows) listMembers() *placed {
 	if d.Stopped() {
 		return nil
 	}
-	d.Accept(found[0].Fault < 0 && bad[0] < 0, "members of a collection that are not as JSON has them")
+	d.Accept(found[0].Fault < 0 && stringsSound(bad), "members of a collection that are not as JSON has them")
 	d.Accept(missed[0] == math.MaxUint32, "a name that only members of collections have")
 	if d.Stopped() {
 		return nil

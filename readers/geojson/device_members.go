@@ -162,7 +162,7 @@ func (d *deviceRows) features() *placed {
 			return nil
 		}
 		d.Accept(records[0].Fault < 0, "features that are not as JSON has them, or not known")
-		d.Accept(bad[0] < 0, "a string that is not as JSON has it")
+		d.Accept(stringsSound(bad), "a string that is not as JSON has it")
 		named := true
 		for i, p := range levels {
 			p.odd = odd[i]

@@ -27,7 +27,7 @@ type deviceRows struct {
 
 	x         *kernels.Structure
 	records   *kernels.Records
-	badString gpu.Buffer[int64] // where one is, or -1
+	badString gpu.Buffer[int64] // where one is, or -1; no element: all are sound
 	member    gpu.Buffer[int32] // which of the dictionary's names each member has
 	shapes    *placed           // members of geometries
 	values    *placed           // members of properties
@@ -95,18 +95,30 @@ func (d *deviceRows) structure() {
 	}
 	d.Later(func() error { return d.x.Free(d.S) })
 	d.Try(d.K.ParseStructure(d.S, d.dev, d.x, gpu.Buffer[kernels.StructureCarry]{}))
-	d.badString = device.Alloc[int64](d.Work, 1)
 	if d.Stopped() {
 		return
 	}
-	d.Try(d.K.CheckStrings(d.S, d.dev, d.x, d.badString))
 	if d.records, err = d.K.QueueRecords(d.S, d.dev, d.x, d.sep); err != nil {
 		d.Try(err)
 		return
 	}
 	d.Later(func() error { return d.records.Free(d.S) })
 	d.Accept(d.records.Count > 0, "no feature")
+	d.checkStrings()
 }
+
+// checkStrings looks at strings, if ParseStructure did not find all of them sound. badString gets what it finds.
+func (d *deviceRows) checkStrings() {
+	if d.Stopped() || !d.records.Unsound {
+		return
+	}
+	if d.badString = device.Alloc[int64](d.Work, 1); !d.Stopped() {
+		d.Try(d.K.CheckStrings(d.S, d.dev, d.x, d.badString))
+	}
+}
+
+// stringsSound reports whether no string is bad, of what badString has held.
+func stringsSound(bad []int64) bool { return len(bad) == 0 || bad[0] < 0 }
 
 // placed are members in their columns.
 type placed struct {
