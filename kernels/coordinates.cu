@@ -68,10 +68,10 @@ __device__ __forceinline__ Levels byte_levels(u64 open, u64 close, u32 before) {
   }
   return x;
 }
-// The bytes at level v from 0 to 3.
-__device__ __forceinline__ u64 at_level(const Levels &x, u32 v) { return ~x.b[2] & (x.b[1] ^ (v & 2 ? 0 : ~0ull)) & (x.b[0] ^ (v & 1 ? 0 : ~0ull)); }
-// The bytes at a level above v, from 0 to 3, or below 0.
-__device__ __forceinline__ u64 above_level(const Levels &x, u32 v) { return x.b[2] | (v == 0 ? x.b[1] | x.b[0] : v == 1 ? x.b[1] : v == 2 ? x.b[1] & x.b[0] : 0); }
+// The bytes at a level from 0 to 3, which two bits of each byte say.
+__device__ __forceinline__ u64 at_level(const Levels &x, u64 from2, u64 odd) { return ~x.b[2] & ~(x.b[1] ^ from2) & ~(x.b[0] ^ odd); }
+// The bytes at a level above that, or below 0.
+__device__ __forceinline__ u64 above_level(const Levels &x, u64 from2, u64 odd) { return x.b[2] | (x.b[1] & ~from2) | (~(x.b[1] ^ from2) & x.b[0] & ~odd); }
 
 __device__ __forceinline__ bool is_white(u32 c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 // The first byte from at on that is no blank; the byte FAR_BLANKS behind at if there is none up to there; n at most.
@@ -119,37 +119,40 @@ __device__ __forceinline__ CoordinateWord coordinate_word(const CoordinateText &
   if (lane_index() == 31) next = s.next[warp + 1];
   if (!(w.open | w.close)) return r;
   const i32 before = depth_saturated(t.depth + ((i32)(sums & 0xffff) - 64 * (i32)threadIdx.x) - x.deep);  // the level before the word
-  const Levels level = byte_levels(w.open, w.close, (u32)before & 7);
-  const u64 opens_next = w.open >> 1 | (u64)next << 63, closes_next = w.close >> 1 | (u64)(next >> 2) << 63, commas_next = w.comma >> 1 | (u64)(next >> 3) << 63;
-  const u64 open_after = w.open >> 2 | (u64)next << 62;
-  // What follows these is right, if openers have brackets inside.
-  const u64 fine = closes_next | (w.open & opens_next) | (w.close & commas_next & open_after);
-  u64 wrong = 0, lost = 0, rest = ~0ull;
+  // Which bytes are whose: of spans with how many levels of brackets around a position, as two bits, and the last byte of each span.
+  u64 taken = 0, odd = 0, from2 = 0, final = 0, wrong = 0, rest = ~0ull;
   for (i32 owner = spans - 1;; owner++) {
     const u64 mark = marks & (0 - marks);
-    u64 among = rest & (mark - 1);  // without a mark all up to the end
     if (owner >= 0 || x.from > 0) {
       const bool near = owner + 1 < BLOCK;
       const i32 inside = (near ? s.end[owner + 1] : end_in_tile(x.ends[x.from + owner])) - (i32)threadIdx.x * (i32)WORD;
       const u32 kind = near ? s.kind[owner + 1] : x.kinds[x.from + owner];
-      among = inside > 0 && kind - 1 < RING_KINDS - 1 ? among & low_bits(inside) : 0;
+      const u64 among = inside > 0 && kind - 1 < RING_KINDS - 1 ? rest & (mark - 1) & low_bits(inside) : 0;  // without a mark all up to the end
       if (among) {
         const u32 last = (u32)ring_levels(kind);
-        const u64 opens = w.open & among, places = opens & at_level(level, last);
-        r.place |= places;
-        r.ring |= opens & at_level(level, last > 1 ? last - 1 : 0);
-        r.part |= opens & at_level(level, last > 2 ? last - 2 : 0);
-        const u64 closes = w.close & among, final = inside <= WORD ? 1ull << (inside - 1) : 0, low = rest & (0 - rest);
-        // The last byte, and no other, leaves level -1, 111; what leaves -2, 110, is one too many.
-        const u64 outside = closes & level.b[2] & level.b[1];
-        wrong |= (w.curly & among) | (opens & above_level(level, last)) | (outside ^ final) | (outside & ~level.b[0]);
+        const u64 low = rest & (0 - rest);
+        taken |= among, odd |= last & 1 ? among : 0, from2 |= last & 2 ? among : 0;
+        if (inside <= WORD) final |= 1ull << (inside - 1);
         if (owner >= spans && before + depth_change(w.open, w.close, low - 1) != -1) wrong |= low;
-        lost |= ((opens & ~places) | (closes & ~final)) & ~fine;
       }
     }
     if (!mark) break;
     rest = 0 - mark, marks ^= mark;
   }
+  if (!taken) return r;
+  const Levels level = byte_levels(w.open, w.close, (u32)before & 7);
+  const u64 opens = w.open & taken, closes = w.close & taken;
+  r.place = opens & at_level(level, from2, odd);
+  r.ring = opens & at_level(level, from2 & odd, from2 & ~odd);  // one level less, at 0 as well
+  r.part = opens & at_level(level, 0, from2 & odd);             // two levels less, at 1 and 0 as well
+  // The last byte, and no other, leaves level -1, 111; what leaves -2, 110, is one too many.
+  const u64 outside = closes & level.b[2] & level.b[1];
+  wrong |= (w.curly & taken) | (opens & above_level(level, from2, odd)) | (outside ^ final) | (outside & ~level.b[0]);
+  const u64 opens_next = w.open >> 1 | (u64)next << 63, closes_next = w.close >> 1 | (u64)(next >> 2) << 63, commas_next = w.comma >> 1 | (u64)(next >> 3) << 63;
+  const u64 open_after = w.open >> 2 | (u64)next << 62;
+  // What follows these is right, if openers have brackets inside.
+  const u64 fine = closes_next | (w.open & opens_next) | (w.close & commas_next & open_after);
+  u64 lost = ((opens & ~r.place) | (closes & ~final)) & ~fine;
   if (!(wrong | lost)) return r;
   const i64 start = thread_index() * WORD;
   u64 key = ~0ull;
