@@ -174,7 +174,7 @@ KERNEL __launch_bounds__(BLOCK, 4) coordinates_count(const u8 *__restrict__ text
   __shared__ u32 shared[2][BLOCK / 32];
   const int warp = threadIdx.x >> 5;
   if (warp < 2) {
-    const i64 at = warp_search(starts, count, (blockIdx.x + warp) * TILE);
+    const i64 at = warp_lower_bound(starts, 0, count, (blockIdx.x + warp) * TILE);
     if (lane_index() == 0) bound[warp] = at;
     if (lane_index() == 0 && (warp == 0 || blockIdx.x == gridDim.x - 1)) first[blockIdx.x + warp] = at;
   }

@@ -25,18 +25,20 @@ const (
 type GeometryReport struct {
 	Kinds uint32 // bit 1<<kind for each GeometryKind but 0
 	Odd   GeometryOddity
+	Named uint32 // of GeometryKinds: the types that Record names, as GeoJSONTypesFound has them
 }
 
 // GeometryMembers are the members that say what geometries are: of each row a member, or -1.
 //
+//	Record       its value names the record's own type: Feature; or no element
 //	Type         its value names the type, as GeoJSONTypes has it
 //	Geometry     the record's member whose value the geometry is; or no element: every row has a geometry
 //	Coordinates  arrays
 //	Geometries   likewise
 //	Base         where the empty span of a row without coordinates lies
 type GeometryMembers struct {
-	Type, Geometry, Coordinates, Geometries gpu.Buffer[int32]
-	Base                                    gpu.Buffer[int64]
+	Record, Type, Geometry, Coordinates, Geometries gpu.Buffer[int32]
+	Base                                            gpu.Buffer[int64]
 }
 
 // GeometryKinds reads the types of rows that have a geometry, and checks that coordinates stand with the types that have them.
@@ -64,12 +66,14 @@ func (k *Set) GeometryKinds(s *gpu.Stream, text gpu.Buffer[byte], rows GeometryM
 	for _, slots := range []gpu.Buffer[int32]{rows.Type, rows.Coordinates, rows.Geometries} {
 		w.need(int64(slots.Len()) == count, "members of %d rows, of %d", slots.Len(), count)
 	}
-	w.need(int64(rows.Geometry.Len()) == count || rows.Geometry.Len() == 0, "geometries of %d rows, of %d", rows.Geometry.Len(), count)
+	for _, slots := range []gpu.Buffer[int32]{rows.Record, rows.Geometry} {
+		w.need(int64(slots.Len()) == count || slots.Len() == 0, "types or geometries of %d rows, of %d", slots.Len(), count)
+	}
 	w.need(int64(rows.Base.Len()) == count && w.tokens(to.Starts, to.Ends) == count && int64(to.Kinds.Len()) == count, "%d bases, %d starts and %d types for %d rows", rows.Base.Len(), to.Starts.Len(), to.Kinds.Len(), count)
 	w.bits("valid", valid, count)
 	w.geometryReport(report)
 	w.launch("geometry_kinds_rows", blocks(count, block), block, text.Arg(), gpu.Int(n), valueStart.Arg(), valueEnd.Arg(), kind.Arg(), gpu.Int(members), gpu.Int(count),
-		rows.Type.Arg(), rows.Geometry.Arg(), rows.Coordinates.Arg(), rows.Geometries.Arg(), rows.Base.Arg(),
+		rows.Record.Arg(), rows.Type.Arg(), rows.Geometry.Arg(), rows.Coordinates.Arg(), rows.Geometries.Arg(), rows.Base.Arg(),
 		to.Starts.Arg(), to.Ends.Arg(), to.Kinds.Arg(), kinds.Arg(), valid.Arg(), report.Arg())
 	return w.done()
 }

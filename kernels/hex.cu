@@ -34,11 +34,7 @@ KERNEL __launch_bounds__(BLOCK) hex_decode(const u8 *__restrict__ text, i64 n, c
   const i64 all = offsets[spans] < room ? offsets[spans] : room, block_from = (i64)blockIdx.x * BLOCK * HEX_BYTES;
   if (block_from >= all) return;
   // The spans of the block's first and last byte bound where its threads look.
-  if (threadIdx.x < 2) {
-    i64 last = block_from + BLOCK * HEX_BYTES - 1;
-    bound[threadIdx.x] = owner_of(offsets, 0, spans, threadIdx.x == 0 ? block_from : last < all ? last : all - 1);
-  }
-  __syncthreads();
+  block_owners(offsets, 0, spans, block_from, min(block_from + BLOCK * HEX_BYTES, all) - 1, bound);
   const i64 from = thread_index() * HEX_BYTES;
   if (from >= all) return;
   const i64 to = from + HEX_BYTES < all ? from + HEX_BYTES : all;

@@ -51,8 +51,7 @@ __device__ __forceinline__ u32 body_byte(const u8 *__restrict__ text, const Piec
 KERNEL __launch_bounds__(BLOCK) kml_lines(const u8 *__restrict__ text, const Piece *__restrict__ piece, const i64 *__restrict__ offsets, i64 pieces, u8 *__restrict__ lines, i64 room, u32 *odd) {
   __shared__ i64 range[2];
   const i64 block_from = (i64)blockIdx.x * BLOCK * EACH, from = block_from + threadIdx.x * EACH;
-  if (threadIdx.x < 2) range[threadIdx.x] = owner_of(offsets, 0, pieces, threadIdx.x ? min(block_from + BLOCK * EACH, room) - 1 : block_from);
-  __syncthreads();
+  block_owners(offsets, 0, pieces, block_from, min(block_from + BLOCK * EACH, room) - 1, range);
   u32 mine = 0;
   if (from < room) {
     i64 i = owner_of(offsets, range[0], range[1] + 1, from);

@@ -34,7 +34,7 @@ struct alignas(16) RingSpan {
 KERNEL __launch_bounds__(BLOCK) rings_spans(const u64 *__restrict__ open, const u64 *__restrict__ close, const i32 *__restrict__ base, i64 n, const i64 *__restrict__ starts, const i64 *__restrict__ ends, const u8 *__restrict__ kinds, i64 count, RingSpan *__restrict__ span, i64 *__restrict__ first, RingResult *__restrict__ result) {
   const i64 i = thread_index(), tile = i / 32;
   if (tile <= n / TILE + 1) {
-    const i64 at = warp_search(starts, count, tile * TILE);
+    const i64 at = warp_lower_bound(starts, 0, count, tile * TILE);
     if (lane_index() == 0) first[tile] = at;
   }
   if (i >= count) return;

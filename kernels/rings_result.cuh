@@ -1,7 +1,8 @@
-// rings_result.cuh: what counting rings gives, how the spans of a tile are found, and how lists of rings are stored: rings.cu and coordinates.cu.
+// rings_result.cuh: what counting rings gives, and how lists of rings are stored: rings.cu and coordinates.cu.
 #pragma once
 #include "depth.cuh"
 #include "rings.cuh"
+#include "search.cuh"
 
 // How coordinates are wrong; also in rings.go.
 enum { RINGS_SOUND, RINGS_DEEP, RINGS_STRAY, RINGS_UNDECIDED };
@@ -23,19 +24,4 @@ __device__ __forceinline__ void end_rings(const RingResult *__restrict__ result,
   span_part[spans] = result->parts, part_ring[result->parts] = result->rings;
   store_ring(ring_place, short_place, result->rings, result->places);
   if (span_ring) span_ring[spans] = short_offset(result->rings);
-}
-
-// The first place in [0, count) whose start is not less than v, or count. A warp looks at 32 places at a time:
-//
-//   starts   0 . . . . . . . | . . . . . . . .     v lies behind the start of lane 1 and not behind that of lane 2,
-//            lane 0   lane 1   lane 2              so that one of those between is next
-__device__ __forceinline__ i64 warp_search(const i64 *__restrict__ starts, i64 count, i64 v) {
-  i64 from = 0, to = count;
-  while (from < to) {
-    const i64 step = (to - from + 31) / 32, at = from + lane_index() * step;
-    const i64 less = __popc(__ballot_sync(WARP, at < to && starts[at] < v));
-    if (less < 32) to = min(to, from + less * step);
-    if (less > 0) from += (less - 1) * step + 1;
-  }
-  return from;
 }

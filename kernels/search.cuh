@@ -23,3 +23,30 @@ __device__ __forceinline__ i64 owner_of(const T *__restrict__ sums, i64 from, i6
   }
   return from;
 }
+// lower_bound by a warp, which looks at 32 places at a time: a fifth of the steps, each of which waits for memory. All lanes call, with the same arguments.
+//
+//   sorted   0 . . . . . . . | . . . . . . . .     v lies behind the element of lane 1 and not behind that of lane 2,
+//            lane 0   lane 1   lane 2              so that one of those between is next
+template <class T>
+__device__ __forceinline__ i64 warp_lower_bound(const T *__restrict__ sorted, i64 from, i64 to, T v) {
+  while (from < to) {
+    const i64 step = (to - from + 31) / 32, at = from + lane_index() * step;
+    const i64 less = __popc(__ballot_sync(WARP, at < to && sorted[at] < v));
+    if (less < 32) to = min(to, from + less * step);
+    if (less > 0) from += (less - 1) * step + 1;
+  }
+  return from;
+}
+// owner_of by a warp, of integers.
+template <class T>
+__device__ __forceinline__ i64 warp_owner_of(const T *__restrict__ sums, i64 from, i64 to, T v) { return max(from, warp_lower_bound(sums, from, to, v + 1) - 1); }
+// The owners of the first and the last item of a block, between which those of its other items lie. All threads of the block call.
+template <class T>
+__device__ __forceinline__ void block_owners(const T *__restrict__ sums, i64 from, i64 to, T first, T last, i64 bound[2]) {
+  const int warp = threadIdx.x >> 5;
+  if (warp < 2) {
+    const i64 owner = warp_owner_of(sums, from, to, warp ? last : first);
+    if (lane_index() == 0) bound[warp] = owner;
+  }
+  __syncthreads();
+}

@@ -122,8 +122,7 @@ KERNEL __launch_bounds__(BLOCK) shape_records(const u8 *__restrict__ text, i64 n
 __device__ __forceinline__ i64 row_of(const i64 *__restrict__ offsets, i64 rows, i64 items, i64 item) {
   __shared__ i64 bound[2];
   const i64 first = (i64)blockIdx.x * BLOCK, last = first + BLOCK < items ? first + BLOCK - 1 : items - 1;
-  if (threadIdx.x < 2) bound[threadIdx.x] = owner_of(offsets, 0, rows, threadIdx.x ? last : first);
-  __syncthreads();
+  block_owners(offsets, 0, rows, first, last, bound);
   return item < items ? owner_of(offsets, bound[0], bound[1] + 1, item) : -1;
 }
 

@@ -18,6 +18,7 @@
 struct GeometryReport {
   u32 kinds;  // bit per kind
   u32 odd;    // GEOMETRY_*
+  u32 named;  // of GeoJSON
 };
 enum { KIND_COLLECTION = 7, KIND_Z = 8, KIND_M = 16, GEOMETRY_UNLIKE = 1, GEOMETRY_RAGGED = 4 };
 constexpr u64 NO_ORDINATE = 0x7ff8000000000000ull;
@@ -51,8 +52,7 @@ KERNEL __launch_bounds__(BLOCK) tagged_dims_kinds(const u8 *__restrict__ types, 
 __device__ __forceinline__ i64 row_of(const i64 *__restrict__ first, i64 rows, i64 positions, i64 i) {
   __shared__ i64 bound[2];
   const i64 start = (i64)blockIdx.x * BLOCK;
-  if (threadIdx.x < 2) bound[threadIdx.x] = owner_of(first, 0, rows, threadIdx.x ? min(start + BLOCK, positions) - 1 : start);
-  __syncthreads();
+  block_owners(first, 0, rows, start, min(start + BLOCK, positions) - 1, bound);
   return owner_of(first, bound[0], bound[1] + 1, i);
 }
 

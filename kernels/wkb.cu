@@ -29,12 +29,6 @@ KERNEL __launch_bounds__(BLOCK) wkb_collections(const i64 *__restrict__ row, con
   if (i < collections) sizes[row[i]] = WKB_COUNTED + src[i + 1] - src[i];
 }
 
-// The owners of the block's items lie in [bound[0], bound[1]]; all threads of the block call.
-__device__ __forceinline__ void block_owners(const i64 *__restrict__ sums, i64 from, i64 to, i64 first, i64 last, i64 bound[2]) {
-  if (threadIdx.x < 2) bound[threadIdx.x] = owner_of(sums, from, to, threadIdx.x ? last : first);
-  __syncthreads();
-}
-
 // One thread, one part.
 KERNEL __launch_bounds__(BLOCK) wkb_parts(const u8 *__restrict__ kinds, const i64 *__restrict__ span_part, const i64 *__restrict__ part_ring, const i64 *__restrict__ ring_place, i64 rows, i64 parts, const i64 *__restrict__ offsets, i64 *__restrict__ part_at, u8 *__restrict__ part_kind) {
   __shared__ i64 row_bound[2];
@@ -89,10 +83,17 @@ struct WkbTile {
 struct WkbRange {
   i64 from, to;
 };
-// The range of items that begin at ascending bytes, the first one's perhaps before the tile. reach: how far before its byte an item has a header.
-__device__ __forceinline__ WkbRange wkb_range(const i64 *__restrict__ at, i64 count, const WkbTile &tile, i64 reach) {
-  WkbRange r = {owner_of(at, 0, count, tile.from), lower_bound(at, 0, count, tile.from + tile.n + reach)};
-  return r;
+// The range of items that begin at ascending bytes, the first one's perhaps before the tile. reach: how far before its byte an item has a header. The warps from
+// number warp on look for it, one for each end.
+__device__ __forceinline__ void wkb_range(const i64 *__restrict__ at, i64 count, const WkbTile &tile, i64 reach, u32 warp, WkbRange &r) {
+  if (threadIdx.x / 32 == warp) {
+    const i64 from = warp_owner_of(at, 0, count, tile.from);
+    if (lane_index() == 0) r.from = from;
+  }
+  if (threadIdx.x / 32 == warp + 1) {
+    const i64 to = warp_lower_bound(at, 0, count, tile.from + tile.n + reach);
+    if (lane_index() == 0) r.to = to;
+  }
 }
 
 // Puts positions there.
@@ -116,7 +117,7 @@ __device__ __forceinline__ void wkb_places(const WkbTile &tile, const i64 *__res
 
 // Puts the headers of collections there, and their members.
 __device__ __forceinline__ void wkb_members(const WkbTile &tile, const u8 *__restrict__ kinds, const i64 *__restrict__ offsets, WkbRange rows, const i64 *__restrict__ row, const i64 *__restrict__ first, const i64 *__restrict__ src, i64 collections, const u8 *__restrict__ members) {
-  const i64 from = lower_bound(row, 0, collections, rows.from), to = lower_bound(row, 0, collections, rows.to);
+  const i64 from = warp_lower_bound(row, 0, collections, rows.from), to = warp_lower_bound(row, 0, collections, rows.to);
   if (from >= to) return;
   for (i64 c = from + threadIdx.x; c < to; c += BLOCK) tile.put_counted(offsets[row[c]], kinds[row[c]], first[c + 1] - first[c]);
   const i64 skip = max(tile.from - offsets[row[from]] - WKB_COUNTED, 0ll), upto = max(tile.from + tile.n - offsets[row[to - 1]] - WKB_COUNTED, 0ll);
@@ -133,9 +134,7 @@ KERNEL __launch_bounds__(BLOCK) wkb_bytes(const u8 *__restrict__ kinds, const i6
   WkbTile tile = {(u8 *)words, (i64)blockIdx.x * TILE, 0};
   tile.n = (i32)max(min(TILE, min(room, offsets[rows]) - tile.from), 0ll);
   if (tile.n == 0) return;
-  if (threadIdx.x == 0) range[0] = wkb_range(offsets, rows, tile, 0);
-  if (threadIdx.x == 32) range[1] = wkb_range(part_at, parts, tile, 0);
-  if (threadIdx.x == 64) range[2] = wkb_range(ring_at, rings, tile, WKB_COUNTED);
+  wkb_range(offsets, rows, tile, 0, 0, range[0]), wkb_range(part_at, parts, tile, 0, 2, range[1]), wkb_range(ring_at, rings, tile, WKB_COUNTED, 4, range[2]);
   __syncthreads();
   for (i64 i = range[0].from + threadIdx.x; i < range[0].to; i += BLOCK) {
     const u32 kind = kinds[i], k = kind & 7;

@@ -22,6 +22,7 @@ func (d *deviceRows) geometry(top *placed, sum *readers.Summary) *geoarrow.Geome
 	}
 	n := d.records.Count
 	if top.kinds(fieldGeometry)&kindBit(kernels.ValueObject) == 0 {
+		d.checkTypes(top)
 		return geoarrow.NullGeometry(n, geoarrow.NoKind, geoarrow.XY)
 	}
 	members := d.place(fieldGeometry, d.member, len(structuralNames))
@@ -31,7 +32,7 @@ func (d *deviceRows) geometry(top *placed, sum *readers.Summary) *geoarrow.Geome
 	}
 	d.Accept(members.odd.Unknown < 0 && members.kinds(fieldGeometry)|members.kinds(fieldProperties)|members.kinds(fieldID) == 0, "a member of a geometry that no column holds")
 	texts := d.measureCollections(members)
-	sh := d.shapesOf(members, top.of(fieldGeometry), coordinatesDepth)
+	sh := d.shapesOf(members, top, coordinatesDepth)
 	if d.Stopped() {
 		return nil
 	}

@@ -84,7 +84,7 @@ func (d *deviceRows) memberShapes(z bool) *deviceShapes {
 	if d.Stopped() {
 		return nil
 	}
-	sh := d.shapesOf(p, gpu.Buffer[int32]{}, coordinatesDepth-1)
+	sh := d.shapesOf(p, nil, coordinatesDepth-1)
 	if d.Stopped() {
 		return nil
 	}

@@ -21,9 +21,9 @@ type deviceShapes struct {
 	dims    []kernels.GeometryReport // of kinds with GeometryZ, behind the next await; none where all is as report says
 }
 
-// shapesOf finds the geometries of rows whose members are placed: of those that have a value in geometry, or of all where that has no element. Brackets of
-// coordinates stand at depth deep. It waits for the device; the positions are left to be read.
-func (d *deviceRows) shapesOf(members *placed, geometry gpu.Buffer[int32], deep int) *deviceShapes {
+// shapesOf finds the geometries of rows whose members are placed: those of features, of which top has the members and which must name themselves Feature, or those that are
+// rows themselves, where top is nil. Brackets of coordinates stand at depth deep. It waits for the device; the positions are left to be read.
+func (d *deviceRows) shapesOf(members, top *placed, deep int) *deviceShapes {
 	if d.Stopped() {
 		return nil
 	}
@@ -37,7 +37,10 @@ func (d *deviceRows) shapesOf(members *placed, geometry gpu.Buffer[int32], deep 
 		return nil
 	}
 	of := kernels.GeometryMembers{
-		Type: members.of(fieldType), Geometry: geometry, Coordinates: members.of(fieldCoordinates), Geometries: members.of(fieldGeometries), Base: d.records.Open,
+		Type: members.of(fieldType), Coordinates: members.of(fieldCoordinates), Geometries: members.of(fieldGeometries), Base: d.records.Open,
+	}
+	if top != nil {
+		of.Record, of.Geometry = top.of(fieldType), top.of(fieldGeometry)
 	}
 	d.Try(d.K.GeometryKinds(d.S, d.dev, of, d.records.ValueStart, d.records.ValueEnd, d.records.Kind, c, sh.kinds, valid, report))
 	sh.valid = device.Result(d.Work, valid)
@@ -47,8 +50,11 @@ func (d *deviceRows) shapesOf(members *placed, geometry gpu.Buffer[int32], deep 
 		return nil
 	}
 	sh.report = reports[0]
+	if top != nil {
+		d.acceptTypes(sh.report.Named)
+	}
 	d.Accept(sh.report.Odd == 0, "a geometry without a type, or not with what its type has")
-	d.list(sh, rings, geometry.Len() > 0 && d.asked.Geometry())
+	d.list(sh, rings, top != nil && d.asked.Geometry())
 	return sh
 }
 

@@ -156,7 +156,6 @@ func (d *deviceRows) features() *placed {
 	for round := uint64(0); ; round++ {
 		missed := d.match()
 		levels, odd := d.placeLevels()
-		types := d.types(levels[0])
 		d.Await()
 		if d.Stopped() {
 			return nil
@@ -178,7 +177,7 @@ func (d *deviceRows) features() *placed {
 			return nil
 		}
 		d.shapes, d.values = levels[1], levels[2]
-		d.checkFeatures(levels[0], types)
+		d.checkFeatures(levels[0])
 		d.countForeign(levels[0])
 		return levels[0]
 	}
@@ -236,26 +235,29 @@ func (d *deviceRows) match() (missed []uint32) {
 	return device.Result(d.Work, first)
 }
 
-// types says which types features have, behind the next await.
-func (d *deviceRows) types(top *placed) []uint32 {
-	if d.Stopped() {
-		return nil
-	}
+// checkTypes checks the types of features without a geometry. It waits for the device.
+func (d *deviceRows) checkTypes(top *placed) {
 	found := device.Alloc[uint32](d.Work, 1)
 	if d.Stopped() {
-		return nil
+		return
 	}
 	d.Try(d.K.GeoJSONTypesFound(d.S, d.dev, top.of(fieldType), d.records.ValueStart, d.records.Kind, found))
-	return device.Result(d.Work, found)
+	if named := ask(d, found); !d.Stopped() {
+		d.acceptTypes(named[0])
+	}
 }
 
-// checkFeatures checks what every record must have.
-func (d *deviceRows) checkFeatures(top *placed, types []uint32) {
+// acceptTypes refuses types of records, as GeoJSONTypesFound has them, that are not all Feature.
+func (d *deviceRows) acceptTypes(named uint32) {
+	d.Accept(named == 1<<kernels.KindFeature, "a Feature without a type, or with another one")
+}
+
+// checkFeatures checks what every record must have, but for its type: that is seen where its geometry's is.
+func (d *deviceRows) checkFeatures(top *placed) {
 	object, null := kindBit(kernels.ValueObject), kindBit(kernels.ValueNull)
 	d.Accept(top.kinds(fieldType) == kindBit(kernels.ValueString), "a Feature without a type")
 	d.Accept(top.kinds(fieldGeometry)&^(object|null) == 0, "a geometry that is no object")
 	d.Accept(top.kinds(fieldProperties)&^(object|null) == 0, "properties that are no object")
-	d.Accept(types[0] == 1<<kernels.KindFeature, "a Feature without a type, or with another one")
 }
 
 // learn asks for names that the dictionary does not have, and reports whether there were any. It waits for the device, for where they are and for their text.
