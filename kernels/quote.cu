@@ -24,30 +24,47 @@ KERNEL __launch_bounds__(BLOCK) quote_tiles(const u8 *__restrict__ text, i64 n, 
   }
 }
 
-// One block. Tells each tile what lies before it, JOIN_EACH tiles a thread at a time, and carry and depth, where not null, what lies before the next text. unsound, not
-// null where sound is not, gets whether check_strings has to look at one of them.
+// One block. Tells each tile what lies before it, JOIN_EACH tiles a thread at a time, and carry and depth, where not null, what lies before the next text. A tile that
+// knows its state knows how it changes the depth. unsound, not null where sound is not, gets whether check_strings has to look at a tile.
 KERNEL __launch_bounds__(SCAN, 1) quote_join(QuoteTile *__restrict__ tile, i64 tiles, QuoteCarry *__restrict__ carry, i64 *__restrict__ depth, const u8 *__restrict__ sound, u32 *__restrict__ unsound) {
   constexpr int JOIN_EACH = 2;
-  __shared__ QuoteStep shared[33];
+  __shared__ u32 shared[33];
+  __shared__ i32 shared_change[33];
   u32 state = carry ? carry->escaped | carry->inside << 1 : 0;
   i64 at = depth ? *depth : 0;
   bool odd = false;
   for (i64 from = 0; from < tiles; from += SCAN * JOIN_EACH) {
     const i64 first = from + threadIdx.x * JOIN_EACH;
     QuoteTile own[JOIN_EACH];
-    QuoteStep mine = no_step(), all;
-#pragma unroll
-    for (int k = 0; k < JOIN_EACH; k++)
-      if (first + k < tiles) own[k] = tile[first + k], mine = join(mine, quote_step(own[k]));
-    QuoteStep before = block_steps(mine, shared, all);
+    u32 checked[JOIN_EACH], step[JOIN_EACH], mine = NO_STEP, all;
 #pragma unroll
     for (int k = 0; k < JOIN_EACH; k++) {
       if (first + k >= tiles) break;
-      const QuoteStep step = quote_step(own[k]);
-      odd |= settle_tile(own[k], next_state(before.to, state), at + pick(before.depth, state), sound, first + k);
-      tile[first + k] = own[k], before = join(before, step);
+      own[k] = tile[first + k], checked[k] = sound ? sound[first + k] : 3;
     }
-    at += pick(all.depth, state), state = next_state(all.to, state);
+#pragma unroll
+    for (int k = 0; k < JOIN_EACH; k++) {
+      step[k] = first + k < tiles ? quote_step(own[k]) : NO_STEP;
+      mine = join_steps(mine, step[k]);
+    }
+    u32 now = next_state(block_steps(mine, shared, all), state);
+    i32 change[JOIN_EACH], sum = 0, whole;
+#pragma unroll
+    for (int k = 0; k < JOIN_EACH; k++) {
+      change[k] = sum;
+      if (first + k >= tiles) break;
+      QuoteTile &t = own[k];
+      t.quotes = now >> 1, t.odd = now & 1;
+      if (!t.odd) t.first = 0;
+      odd |= t.odd || !(checked[k] >> t.quotes & 1);
+      sum += t.quotes ^ (t.first != 0) ? t.change[1] : t.change[0];
+      now = next_state(step[k], now);
+    }
+    const i64 before = at + block_exclusive(sum, shared_change, whole);
+#pragma unroll
+    for (int k = 0; k < JOIN_EACH; k++)
+      if (first + k < tiles) own[k].depth = before + change[k], tile[first + k] = own[k];
+    at += whole, state = next_state(all, state);
   }
   odd = __syncthreads_or(odd);
   if (threadIdx.x) return;

@@ -21,12 +21,6 @@ struct QuoteCarry {
   u32 inside, escaped;  // at the end of the text before
 };
 
-// What a run of tiles makes of the state before it. A state is escaped + 2 * inside.
-struct QuoteStep {
-  u32 to;        // the state behind the run, two bits for each state before it
-  i32 depth[4];  // how the depth changes in it
-};
-
 // The bytes of a word that a backslash before them escapes. carry: is the first byte escaped; gets whether the byte behind the word is.
 //   text     \ \ " \ " x
 //   bs       1 1 . 1 . .
@@ -81,74 +75,44 @@ __device__ __forceinline__ u64 counting_quotes(u64 bs, u64 quotes, u64 valid, u3
 
 // ---- joining tiles ----
 
+// What a run of tiles makes of the state before it: the state behind it, two bits for each state before. A state is escaped + 2 * inside.
+constexpr u32 NO_STEP = 0xe4;  // 3 2 1 0
 // The state that a step makes of one.
-__device__ __forceinline__ u32 next_state(u32 to, u32 state) { return to >> 2 * state & 3; }
-__device__ __forceinline__ QuoteStep quote_step(const QuoteTile &t) {
-  QuoteStep r = {0, {}};
-#pragma unroll
-  for (u32 state = 0; state < 4; state++) {
-    const u32 escaped = state & 1, inside = state >> 1, flip = escaped && t.first;
-    r.to |= (((t.tail == STATE_KEPT ? escaped : t.tail) ^ t.odd) | (inside ^ t.quotes ^ flip) << 1) << 2 * state;
-    r.depth[state] = inside ^ flip ? t.change[1] : t.change[0];  // an index would put the tile into memory
-  }
-  return r;
-}
-__device__ __forceinline__ QuoteStep no_step() {
-  QuoteStep r = {0xe4, {0, 0, 0, 0}};  // 3 2 1 0
-  return r;
-}
-// Picks one of four without an array that is indexed at run time, which would lie in memory.
-template <class T>
-__device__ __forceinline__ T pick(const T v[4], u32 i) {
-  return i & 2 ? (i & 1 ? v[3] : v[2]) : (i & 1 ? v[1] : v[0]);
+__device__ __forceinline__ u32 next_state(u32 step, u32 state) { return step >> 2 * state & 3; }
+// The step of a tile. Whether an escape is known says all but the strings, which are turned over by one that reaches in.
+__device__ __forceinline__ u32 quote_step(const QuoteTile &t) {
+  const u32 kept = t.tail == STATE_KEPT, flip = t.first != 0;
+  const u32 plain = ((kept ? 0 : t.tail) ^ t.odd) | t.quotes << 1, escaped = ((kept ? 1 : t.tail) ^ t.odd) | (t.quotes ^ flip) << 1;
+  return plain | escaped << 2 | (plain ^ 2) << 4 | (escaped ^ 2) << 6;
 }
 // First a, then b.
-__device__ __forceinline__ QuoteStep join(const QuoteStep &a, const QuoteStep &b) {
-  QuoteStep r = {0, {}};
-#pragma unroll
-  for (u32 i = 0; i < 4; i++) {
-    const u32 between = next_state(a.to, i);
-    r.to |= next_state(b.to, between) << 2 * i, r.depth[i] = a.depth[i] + pick(b.depth, between);
-  }
-  return r;
-}
-__device__ __forceinline__ QuoteStep step_from(const QuoteStep &x, int lane) {
-  QuoteStep r;
-  r.to = __shfl_sync(WARP, x.to, lane);
-#pragma unroll
-  for (int i = 0; i < 4; i++) r.depth[i] = __shfl_sync(WARP, x.depth[i], lane);
-  return r;
+__device__ __forceinline__ u32 join_steps(u32 a, u32 b) {
+  return next_state(b, a & 3) | next_state(b, a >> 2 & 3) << 2 | next_state(b, a >> 4 & 3) << 4 | next_state(b, a >> 6) << 6;
 }
 // The steps of the lanes up to this one, joined.
-__device__ __forceinline__ QuoteStep warp_steps(QuoteStep x) {
+__device__ __forceinline__ u32 warp_steps(u32 x) {
+#pragma unroll
   for (int d = 1; d < 32; d <<= 1) {
-    const QuoteStep before = step_from(x, max(lane_index() - d, 0));
-    if (lane_index() >= d) x = join(before, x);
+    const u32 before = __shfl_up_sync(WARP, x, d);
+    if (lane_index() >= d) x = join_steps(before, x);
   }
   return x;
 }
 // The steps of the threads before this one, joined; all gets those of the whole block. shared holds 33 elements.
-__device__ __forceinline__ QuoteStep block_steps(const QuoteStep &mine, QuoteStep *shared, QuoteStep &all) {
+__device__ __forceinline__ u32 block_steps(u32 mine, u32 *shared, u32 &all) {
   const int lane = lane_index(), warp = threadIdx.x >> 5, warps = (blockDim.x + 31) >> 5;
-  const QuoteStep x = warp_steps(mine);
+  const u32 x = warp_steps(mine);
   if (lane == 31) shared[warp] = x;
   __syncthreads();
   if (warp == 0) {
-    const QuoteStep y = warp_steps(lane < warps ? shared[lane] : no_step());
-    const QuoteStep before = step_from(y, max(lane - 1, 0));
-    if (lane < warps) shared[lane] = lane ? before : no_step();
+    const u32 y = warp_steps(lane < warps ? shared[lane] : NO_STEP), before = __shfl_up_sync(WARP, y, 1);
+    __syncwarp();
+    shared[lane] = lane ? before : NO_STEP;
     if (lane == 31) shared[32] = y;
   }
   __syncthreads();
-  const QuoteStep before = step_from(x, max(lane - 1, 0)), earlier = shared[warp];
+  const u32 before = __shfl_up_sync(WARP, x, 1), earlier = shared[warp];
   all = shared[32];
   __syncthreads();
-  return join(earlier, lane ? before : no_step());
-}
-
-// Tells a tile what lies before it: a state and the depth. True if check_strings has to look at it; sound may be null.
-__device__ __forceinline__ bool settle_tile(QuoteTile &t, u32 state, i64 depth, const u8 *__restrict__ sound, i64 tile) {
-  t.quotes = state >> 1, t.odd = state & 1, t.depth = depth;
-  if (!t.odd) t.first = 0;
-  return sound && (t.odd || !(sound[tile] >> t.quotes & 1));
+  return lane ? join_steps(earlier, before) : earlier;
 }
