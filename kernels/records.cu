@@ -133,8 +133,8 @@ __device__ __forceinline__ bool line_before(const u8 *__restrict__ text, i64 at)
 
 // One block. Tells each tile what lies before it, JOIN_EACH tiles a thread at a time.
 KERNEL __launch_bounds__(JOIN_RUNS, 1) records_join(const u8 *__restrict__ text, i64 n, u32 separator, const uint4 *__restrict__ run, i64 tiles, i64 *__restrict__ run_before, const u32 *__restrict__ unsound, RecordResult *__restrict__ result) {
-  __shared__ RecordRun shared[33];
-  RecordRun start = no_run();
+  __shared__ ShortRun shared[33];
+  RecordRun start = no_run<i64>();
   start.code = AT_START;
   for (i64 from = 0; from < tiles; from += (i64)blockDim.x * JOIN_EACH) {
     const i64 first = from + (i64)threadIdx.x * JOIN_EACH;
@@ -142,18 +142,19 @@ KERNEL __launch_bounds__(JOIN_RUNS, 1) records_join(const u8 *__restrict__ text,
 #pragma unroll
     for (int k = 0; k < JOIN_EACH; k++)
       if (first + k < tiles) own[k] = run[first + k];
-    RecordRun mine = no_run(), all;
+    const i32 place = (i32)threadIdx.x * JOIN_EACH * (i32)TILE;  // of the first one in those that are joined now
+    ShortRun mine = no_run<i32>(), all;
 #pragma unroll
     for (int k = 0; k < JOIN_EACH; k++)
-      if (first + k < tiles) mine = join(mine, tile_run(own[k], first + k));
-    RecordRun before = join(start, block_runs(mine, shared, all));
+      if (first + k < tiles) mine = join(mine, tile_run(own[k], place + k * (i32)TILE));
+    ShortRun before = block_runs(mine, shared, all);
 #pragma unroll
     for (int k = 0; k < JOIN_EACH; k++) {
       if (first + k >= tiles) break;
-      store_run(run_before, run_place(tiles, first + k), before);
-      before = join(before, tile_run(own[k], first + k));
+      store_run(run_before, run_place(tiles, first + k), join(start, long_run(before, from * TILE)));
+      before = join(before, tile_run(own[k], place + k * (i32)TILE));
     }
-    start = join(start, all);
+    start = join(start, long_run(all, from * TILE));
   }
   if (threadIdx.x > 0) return;
   result->members = start.members, result->records = start.records, result->unsound = *unsound;

@@ -161,23 +161,28 @@ struct TileRun {
   u16 code, array, pad;
 };
 
-// What a run of tiles holds, or what lies before a tile.
-struct RecordRun {
-  i64 members, records;  // colons, and openers of records
-  i64 outer;             // the last member at level 1, as a number among them; -1 if there is none
-  i64 at;                // the last token
-  i64 end;               // the last quote that ends a string; -1 if there is none
-  u32 code;              // of the last token; AT_NOTHING without one
-  u32 array;             // STATE_*: is the last opener at level 1 a square one
+// What a run of tiles holds, or what lies before a tile. T: i32 does for the tiles that one block joins at a time, counted from the first of them on.
+template <class T>
+struct RunOf {
+  T members, records;  // colons, and openers of records
+  T outer;             // the last member at level 1, as a number among them; -1 if there is none
+  T at;                // the last token
+  T end;               // the last quote that ends a string; -1 if there is none
+  u32 code;            // of the last token; AT_NOTHING without one
+  u32 array;           // STATE_*: is the last opener at level 1 a square one
 };
+typedef RunOf<i64> RecordRun;
+typedef RunOf<i32> ShortRun;
 
-__device__ __forceinline__ RecordRun no_run() {
-  RecordRun r = {0, 0, -1, -1, -1, AT_NOTHING, STATE_KEPT};
+template <class T>
+__device__ __forceinline__ RunOf<T> no_run() {
+  RunOf<T> r = {0, 0, -1, -1, -1, AT_NOTHING, STATE_KEPT};
   return r;
 }
 // First a, then b.
-__device__ __forceinline__ RecordRun join(const RecordRun &a, const RecordRun &b) {
-  RecordRun r = b;
+template <class T>
+__device__ __forceinline__ RunOf<T> join(const RunOf<T> &a, const RunOf<T> &b) {
+  RunOf<T> r = b;
   if (b.code == AT_NOTHING) r.code = a.code, r.at = a.at;
   else if (b.code == AT_QUOTE && a.code != AT_NOTHING) r.code = a.code == AT_COLON ? AT_STRING : AT_KEY;
   r.members += a.members, r.records += a.records;
@@ -186,11 +191,15 @@ __device__ __forceinline__ RecordRun join(const RecordRun &a, const RecordRun &b
   if (b.array == STATE_KEPT) r.array = a.array;
   return r;
 }
-// The run of one tile, whose words as memory has them are v.
-__device__ __forceinline__ RecordRun tile_run(uint4 v, i64 tile) {
-  const i64 from = tile * TILE;
+// A run whose places are counted from a byte on.
+__device__ __forceinline__ RecordRun long_run(const ShortRun &x, i64 from) {
+  RecordRun r = {x.members, x.records, x.outer, x.at < 0 ? -1 : from + x.at, x.end < 0 ? -1 : from + x.end, x.code, x.array};
+  return r;
+}
+// The run of one tile, whose words as memory has them are v. from: of its places.
+__device__ __forceinline__ ShortRun tile_run(uint4 v, i32 from) {
   const i32 outer = (i16)v.y, at = (i16)(v.y >> 16), end = (i16)v.z;
-  RecordRun r = {v.x & 0xffff, v.x >> 16, outer, at < 0 ? -1 : from + at, end < 0 ? -1 : from + end, v.z >> 16, v.w & 0xffff};
+  ShortRun r = {(i32)(v.x & 0xffff), (i32)(v.x >> 16), outer, at < 0 ? -1 : from + at, end < 0 ? -1 : from + end, v.z >> 16, v.w & 0xffff};
   return r;
 }
 // What lies before each tile, in columns of whole rounds of the block that joins them: at first the first tile of each of its threads, then their second ones, so that
@@ -214,37 +223,37 @@ __device__ __forceinline__ RecordRun load_run(const i64 *__restrict__ before, Ru
   RecordRun r = {before[0], before[p.next], before[2 * p.next], before[3 * p.next], before[4 * p.next], last >> 2, last & 3};
   return r;
 }
-__device__ __forceinline__ RecordRun run_from(const RecordRun &x, int lane) {
-  RecordRun r;
+__device__ __forceinline__ ShortRun run_from(const ShortRun &x, int lane) {
+  ShortRun r;
   r.members = __shfl_sync(WARP, x.members, lane), r.records = __shfl_sync(WARP, x.records, lane), r.outer = __shfl_sync(WARP, x.outer, lane);
   r.at = __shfl_sync(WARP, x.at, lane), r.end = __shfl_sync(WARP, x.end, lane);
   r.code = __shfl_sync(WARP, x.code, lane), r.array = __shfl_sync(WARP, x.array, lane);
   return r;
 }
 // The runs of the lanes up to this one, joined.
-__device__ __forceinline__ RecordRun warp_runs(RecordRun x) {
+__device__ __forceinline__ ShortRun warp_runs(ShortRun x) {
   for (int d = 1; d < 32; d <<= 1) {
-    const RecordRun before = run_from(x, max(lane_index() - d, 0));
+    const ShortRun before = run_from(x, max(lane_index() - d, 0));
     if (lane_index() >= d) x = join(before, x);
   }
   return x;
 }
 // The runs of the threads before this one, joined; all gets those of the whole block. shared holds 33 elements. All threads of the block call.
-__device__ __forceinline__ RecordRun block_runs(const RecordRun &mine, RecordRun *shared, RecordRun &all) {
+__device__ __forceinline__ ShortRun block_runs(const ShortRun &mine, ShortRun *shared, ShortRun &all) {
   const int lane = lane_index(), warp = threadIdx.x >> 5, warps = (blockDim.x + 31) >> 5;
-  const RecordRun x = warp_runs(mine);
+  const ShortRun x = warp_runs(mine);
   if (lane == 31) shared[warp] = x;
   __syncthreads();
   if (warp == 0) {
-    const RecordRun y = warp_runs(lane < warps ? shared[lane] : no_run());
-    const RecordRun before = run_from(y, max(lane - 1, 0));
+    const ShortRun y = warp_runs(lane < warps ? shared[lane] : no_run<i32>());
+    const ShortRun before = run_from(y, max(lane - 1, 0));
     __syncwarp();
-    shared[lane] = lane ? before : no_run();
+    shared[lane] = lane ? before : no_run<i32>();
     if (lane == 31) shared[32] = y;
   }
   __syncthreads();
-  const RecordRun before = run_from(x, max(lane - 1, 0)), earlier = shared[warp];
+  const ShortRun before = run_from(x, max(lane - 1, 0)), earlier = shared[warp];
   all = shared[32];
   __syncthreads();
-  return join(earlier, lane ? before : no_run());
+  return join(earlier, lane ? before : no_run<i32>());
 }
