@@ -193,9 +193,17 @@ __device__ __forceinline__ i64 solid_byte(const u8 *__restrict__ text, i64 n, i6
     bytes &= ~(bytes_equal(p, ' ') | bytes_equal(p, '\n') | bytes_equal(p, '\r') | bytes_equal(p, '\t'));
     return bytes ? word * WORD + first_bit(bytes) : -1;
   }
-  for (u64 m = bytes; m; m &= m - 1) {
-    const i64 at = word * WORD + first_bit(m);
-    if (!gap_blank(text[at])) return at;
+  for (u64 m = bytes; m;) {
+    u32 place[4], c[4];  // on their way at a time
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+      place[k] = (u32)__ffsll((i64)m) - 1;
+      c[k] = m ? text[word * WORD + place[k]] : (u32)' ';
+      m &= m - 1;
+    }
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+      if (!gap_blank(c[k])) return word * WORD + place[k];
   }
   return -1;
 }
@@ -260,19 +268,22 @@ __device__ __forceinline__ i64 list_value(const RecordTile &s, const u8 *__restr
   } else if (is_set(s.array, token)) {
     of = VALUE_ARRAY;
   }
+  // Most files have no blank behind a colon, or one.
+  const i64 to = start, gap = to - from;
+  const u64 v = gap > 0 ? load_window(text, to, from) & low_bytes(min(gap, 8ll)) : 0;
+  const u32 blank = (v & 0xff) == ' ';
   i64 fault = -1;
   if (of == VALUE_NONE) {
-    const i64 to = start;
-    bool lines;
-    start = from, end = to;
-    if (to - from <= 8 && from < to) of = gap_short(load_window(text, to, from) & low_bytes(to - from), (int)(to - from));
+    start = from + blank, end = to;
+    if (gap <= 8 && gap > blank) of = gap_short(v >> 8 * blank, (int)gap - (int)blank);
     if (of == VALUE_NONE) {
+      bool lines;
       start = gap_skip(text, from, to, lines);
       if (start == to) return to;
       end = gap_scalar(text, start, to, of);
       fault = end < 0 ? -1 - end : gap_fault(text, end, to);
     }
-  } else if (from < start) {
+  } else if (gap > blank) {
     fault = gap_fault(text, from, start);
   }
   value_start[member] = start, kind[member] = (u8)of;
