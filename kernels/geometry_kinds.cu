@@ -52,13 +52,14 @@ KERNEL __launch_bounds__(BLOCK) geometry_kinds_rows(const u8 *__restrict__ text,
   bool has = false;
   if (i < rows) {
     const u32 named = type[i], held = geometry ? geometry[i] : ~0u, placed = coordinates[i], collected = geometries[i], said = record ? record[i] : ~0u;  // all on their way at a time
+    const i64 name_at = member_name(named, value_start, value_kind, members), said_at = member_name(said, value_start, value_kind, members);
     i64 start = base[i], end = start;
     bool has_coordinates = false;
     if (placed < members && value_kind[placed] > VALUE_OF_NULL) has_coordinates = true, start = value_start[placed], end = value_end[placed];
     const bool has_geometries = collected < members && value_kind[collected] > VALUE_OF_NULL;
     has = !geometry || (held < members && value_kind[held] > VALUE_OF_NULL);
-    kind = member_name(text, n, named, value_start, value_kind, members);
-    if (record) own = 1u << min(member_name(text, n, said, value_start, value_kind, members), 31u);
+    json_kinds(text, n, name_at, said_at, kind, own);
+    own = record ? 1u << min(own, 31u) : 0;
     starts[i] = start, ends[i] = end, types[i] = (u8)kind;
     const bool known = kind >= KIND_POINT && kind <= KIND_COLLECTION, collection = kind == KIND_COLLECTION;
     unlike = has & (!known | (has_coordinates == collection) | (has_geometries != collection));

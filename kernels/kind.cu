@@ -23,7 +23,7 @@ KERNEL __launch_bounds__(BLOCK) kind_found(const u8 *__restrict__ text, i64 n, c
   if (threadIdx.x == 0) all = 0;
   __syncthreads();
   const i64 row = thread_index();
-  const u32 bit = row < rows ? 1u << min(member_name(text, n, slots[row], value_start, value_kind, members), 31u) : 0, bits = __reduce_or_sync(WARP, bit);
+  const u32 bit = row < rows ? 1u << min(json_kind(text, n, member_name(slots[row], value_start, value_kind, members)), 31u) : 0, bits = __reduce_or_sync(WARP, bit);
   if (lane_index() == 0 && bits) atomicOr(&all, bits);
   __syncthreads();
   if (threadIdx.x == 0 && all & ~*(volatile u32 *)found) atomicOr(found, all);

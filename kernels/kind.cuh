@@ -81,12 +81,16 @@ __device__ __forceinline__ void near_windows(const u8 *__restrict__ text, i64 at
   }
 }
 
-// The type that the name at a byte is, which ends before one of some bytes. A name of at most 18 letters that is written with escapes has the first within 18 bytes.
-__device__ __forceinline__ u32 name_kind(const u8 *__restrict__ text, i64 n, i64 at, const Ends &ends) {
+// Three windows from at on; bytes behind the text are 0, and so is all where at is -1.
+__device__ __forceinline__ void name_windows(const u8 *__restrict__ text, i64 n, i64 at, u64 w[3]) {
+  if (at >= 0 && n - at >= 32) near_windows(text, at, w);
+  else
+#pragma unroll
+    for (int k = 0; k < 3; k++) w[k] = at >= 0 ? window(text, n, at + 8 * k) : 0;
+}
+// The type that a name is whose windows are w, which ends before one of some bytes. A name of at most 18 letters that is written with escapes has the first within 18 bytes.
+__device__ __forceinline__ u32 kind_of_windows(const u64 w[3], i64 n, i64 at, const Ends &ends) {
   if (at < 0 || at >= n) return KIND_UNKNOWN;
-  u64 w[3];
-  if (n - at >= 32) near_windows(text, at, w);
-  else w[0] = window(text, n, at), w[1] = window(text, n, at + 8), w[2] = window(text, n, at + 16);
   for (int k = name_like(w[0]); k < NAMES; k = k == 8 ? 7 : NAMES)  // Feature, with an end that is a C
     if (begins(w, names[k], 0) && at + names[k].length < n && ends.has(byte_of(w, names[k].length))) return (u32)names[k].kind;
   for (int b = 0; b < 18; b++) {
@@ -96,13 +100,30 @@ __device__ __forceinline__ u32 name_kind(const u8 *__restrict__ text, i64 n, i64
   }
   return KIND_UNKNOWN;
 }
+__device__ __forceinline__ u32 name_kind(const u8 *__restrict__ text, i64 n, i64 at, const Ends &ends) {
+  u64 w[3];
+  name_windows(text, n, at, w);
+  return kind_of_windows(w, n, at, ends);
+}
 
 // As ValueKind of records.go.
 constexpr u32 VALUE_OF_NAME = 5;
-// The type that a member's value names; KIND_UNKNOWN where there is no member or where it is no string.
-__device__ __forceinline__ u32 member_name(const u8 *__restrict__ text, i64 n, u32 member, const i64 *__restrict__ value_start, const u8 *__restrict__ value_kind, i64 members) {
-  if (member >= members) return KIND_UNKNOWN;
-  const i64 start = value_start[member];
+// Where the name begins that a member's value is; -1 where there is no member or where it is no string.
+__device__ __forceinline__ i64 member_name(u32 member, const i64 *__restrict__ value_start, const u8 *__restrict__ value_kind, i64 members) {
+  i64 start = 0;
+  u32 kind = 0;
+  if (member < members) start = value_start[member], kind = value_kind[member];
+  return kind == VALUE_OF_NAME ? start + 1 : -1;
+}
+// The type that the name at a byte is; KIND_UNKNOWN where that is -1.
+__device__ __forceinline__ u32 json_kind(const u8 *__restrict__ text, i64 n, i64 at) {
   const Ends quote = {'"', 1};
-  return value_kind[member] == VALUE_OF_NAME ? name_kind(text, n, start + 1, quote) : (u32)KIND_UNKNOWN;
+  return name_kind(text, n, at, quote);
+}
+// Of two names at a time, so that none waits for the other.
+__device__ __forceinline__ void json_kinds(const u8 *__restrict__ text, i64 n, i64 at0, i64 at1, u32 &kind0, u32 &kind1) {
+  const Ends quote = {'"', 1};
+  u64 w0[3], w1[3];
+  name_windows(text, n, at0, w0), name_windows(text, n, at1, w1);
+  kind0 = kind_of_windows(w0, n, at0, quote), kind1 = kind_of_windows(w1, n, at1, quote);
 }
