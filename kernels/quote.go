@@ -20,9 +20,9 @@ type QuoteCarry struct {
 
 // quoteTile is QuoteTile of quote.cuh.
 type quoteTile struct {
-	Quotes, First, Tail, Odd uint32
-	Change                   [2]int32
-	Depth                    int64
+	Quotes uint32 // and first, tail and odd
+	Change [2]int16
+	Depth  int64
 }
 
 // QuoteParity sets bit i of inside if byte i of text is inside a string, the opening quote included, the closing quote not.
