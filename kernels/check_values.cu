@@ -42,17 +42,26 @@ KERNEL __launch_bounds__(BLOCK) check_values_tiles(const u8 *__restrict__ text, 
   if (threadIdx.x == 0) run[blockIdx.x] = all;
 }
 
-// One block.
+// One block, JOIN_EACH tiles a thread at a time.
 KERNEL __launch_bounds__(VALUE_RUNS, 1) check_values_join(ValueRun *__restrict__ run, i64 tiles) {
+  constexpr int JOIN_EACH = 4;  // also in check_values.go
   __shared__ ValueRun shared[33];
-  const Share share = block_share(tiles);
-  ValueRun mine = no_value_run(), all;
-  for (i64 i = share.from; i < share.to; i++) mine = join(mine, run[i]);
-  ValueRun before = block_value_runs(mine, shared, all);
-  for (i64 i = share.from; i < share.to; i++) {
-    const ValueRun own = run[i];
-    run[i] = before;
-    before = join(before, own);
+  ValueRun start = no_value_run();
+  for (i64 from = 0; from < tiles; from += (i64)blockDim.x * JOIN_EACH) {
+    const i64 first = from + (i64)threadIdx.x * JOIN_EACH;
+    ValueRun own[JOIN_EACH], mine = no_value_run(), all;
+#pragma unroll
+    for (int k = 0; k < JOIN_EACH; k++) own[k] = first + k < tiles ? run[first + k] : no_value_run();
+#pragma unroll
+    for (int k = 0; k < JOIN_EACH; k++) mine = join(mine, own[k]);
+    ValueRun before = join(start, block_value_runs(mine, shared, all));
+#pragma unroll
+    for (int k = 0; k < JOIN_EACH; k++) {
+      if (first + k < tiles) run[first + k] = before;
+      before = join(before, own[k]);
+    }
+    start = join(start, all);
+    __syncthreads();  // shared is written again
   }
 }
 

@@ -5,6 +5,7 @@ import "github.com/vibeflight/vibeflight/gpu"
 const (
 	valueLevels = 64  // VALUE_LEVELS of check_values.cuh: how deep values may lie
 	valueRuns   = 512 // VALUE_RUNS of check_values.cu: how many threads join tiles, at most
+	valueEach   = 4   // JOIN_EACH of check_values.cu: tiles that each of them joins at a time
 )
 
 // valueRun is ValueRun of check_values.cuh.
@@ -47,7 +48,7 @@ func (k *Set) CheckValues(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, wi
 	tiles := blocks(n, tileBytes)
 	run := take[valueRun](w, int(tiles))
 	w.launch("check_values_tiles", tiles, block, text.Arg(), x.planes.Arg(), gpu.Int(n), x.tile.Arg(), within.Arg(), run.Arg())
-	w.launch("check_values_join", min(tiles, 1), int(min(valueRuns, blocks(tiles, 32)*32)), run.Arg(), gpu.Int(tiles))
+	w.launch("check_values_join", min(tiles, 1), int(min(valueRuns, blocks(tiles, 32*valueEach)*32)), run.Arg(), gpu.Int(tiles))
 	w.launch("check_values", tiles, block, text.Arg(), x.planes.Arg(), gpu.Int(n), x.tile.Arg(), within.Arg(), gpu.Int(min(most, valueLevels)), run.Arg(), solid.Arg(), fault.Arg())
 	return w.done()
 }
