@@ -185,28 +185,3 @@ __device__ __forceinline__ i64 next_bracket(const DepthIndex &x, i64 pos) {
     start += tree_room(x.words, level);
   }
 }
-
-// ---- one tile ----
-
-// The sum of v over the words of a tile before this one; all gets that over the tile. The BLOCK threads of a block call, each with its word. shared holds an element
-// for each warp, and is not used for anything else: one barrier will do.
-template <class T>
-__device__ __forceinline__ T tile_before(T v, T *shared, T &all) {
-  T x = v;
-#pragma unroll
-  for (int d = 1; d < 32; d <<= 1) {
-    T y = __shfl_up_sync(WARP, x, d);
-    if (lane_index() >= d) x += y;
-  }
-  if (lane_index() == 31) shared[threadIdx.x >> 5] = x;
-  __syncthreads();
-  T before = x - v;
-  all = 0;
-#pragma unroll
-  for (int w = 0; w < BLOCK / 32; w++) {
-    const T sum = shared[w];
-    if (w < (int)(threadIdx.x >> 5)) before += sum;
-    all += sum;
-  }
-  return before;
-}

@@ -41,14 +41,14 @@ struct TileEscapes {
   u32 first, tail, odd;  // as in QuoteTile
 };
 // One word's quotes that count, in a block that reads one tile, escapes that reach into the tile aside. bs and quotes: its backslashes and quotes,
-// valid: its bytes that belong to the text. escaped gets those of them that are. All threads of the block call; tile is the same in all of them.
+// valid: its bytes that belong to the text. escaped gets those of them that are. All threads of the block call; tile is the same in all of them. shared holds 33 elements, of
+// which the last one is not to be written before the next barrier.
 __device__ __forceinline__ u64 counting_quotes(u64 bs, u64 quotes, u64 valid, u32 *shared, TileEscapes &tile, u64 &escaped) {
   tile.tail = STATE_OFF, tile.odd = 0, escaped = 0;
   if (!__syncthreads_or(bs != 0)) {
-    if (threadIdx.x == 0) shared[0] = quotes & 1;
+    if (threadIdx.x == 0) shared[32] = quotes & 1;
     __syncthreads();
-    tile.first = shared[0];
-    __syncthreads();
+    tile.first = shared[32];
     return quotes;
   }
   u32 carry = 0, odd = 0, set;
@@ -58,16 +58,14 @@ __device__ __forceinline__ u64 counting_quotes(u64 bs, u64 quotes, u64 valid, u3
   } else {
     set = valid == ~0ull ? carry : escaped >> __popcll(valid) & 1;
   }
+  if (threadIdx.x == 0) shared[32] = 0;
   u32 start = block_state(set, STATE_KEPT, shared, tile.tail);
-  if (threadIdx.x == 0) shared[0] = 0;
-  tile.odd = __syncthreads_or(odd);
   if (start == STATE_KEPT && set != STATE_KEPT) {  // one thread at most
     int at = first_bit(~bs);
-    if (quotes >> at & 1) shared[0] = 1 + threadIdx.x * 64 + at;
+    if (quotes >> at & 1) shared[32] = 1 + threadIdx.x * 64 + at;
   }
-  __syncthreads();
-  tile.first = shared[0];
-  __syncthreads();
+  tile.odd = __syncthreads_or(odd);
+  tile.first = shared[32];
   carry = start == STATE_ON;
   escaped = escaped_bytes(bs, carry);
   return quotes & ~escaped;

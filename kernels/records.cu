@@ -53,7 +53,7 @@ __device__ __forceinline__ RecordWord found_word(const u64 *__restrict__ planes,
   const i64 word = thread_index(), room = (i64)gridDim.x * BLOCK;
   const WordClasses x = word_classes(planes, n, word, t, shared);
   i32 all;
-  const i32 change = tile_exclusive(__popcll(x.open) - __popcll(x.close), warps, all);
+  const i32 change = tile_before(__popcll(x.open) - __popcll(x.close), warps, all);
   const RecordLevels at = record_levels(x, (i32)max((i64)-1, min(t.depth, (i64)1 << 20)) + change);
   if (at.below) note_fault(result, word * WORD);
   levels[word] = x.inside, levels[room + word] = at.odd, levels[2 * room + word] = at.from2;
@@ -82,12 +82,7 @@ __device__ __forceinline__ void find_last(i32 *p, i32 v) {
   v = __reduce_max_sync(WARP, v);
   if (lane_index() == 0) p[threadIdx.x / 32] = v;
 }
-__device__ __forceinline__ i32 last_found(const i32 *p) {
-  i32 last = p[0];
-#pragma unroll
-  for (int w = 1; w < WARPS; w++) last = max(last, p[w]);
-  return last;
-}
+__device__ __forceinline__ i32 last_found(const i32 *p) { return __reduce_max_sync(WARP, lane_index() < WARPS ? p[lane_index()] : -1); }
 
 // Whoever has the last of what is looked for writes it.
 KERNEL __launch_bounds__(BLOCK, 5) records_count(const u64 *__restrict__ planes, i64 n, const QuoteTile *__restrict__ tile, u64 *__restrict__ levels, TileRun *__restrict__ run, RecordResult *__restrict__ result) {
@@ -102,14 +97,14 @@ KERNEL __launch_bounds__(BLOCK, 5) records_count(const u64 *__restrict__ planes,
   const u32 own = __reduce_add_sync(WARP, (u32)__popcll(r.open & r.level0));
   if (lane_index() == 0) found.records[threadIdx.x / 32] = (i32)own;
   u32 members;
-  const u32 before = tile_exclusive((u32)__popcll(r.colon), member_warps, members);
-  const i32 outer = last_found(found.outer), token = last_found(found.token), value = last_found(found.value);
+  const u32 before = tile_before((u32)__popcll(r.colon), member_warps, members);
+  const i32 outer = last_found(found.outer), token = last_found(found.token), end = last_found(found.end), value = last_found(found.value);
   TileRun *mine = run + blockIdx.x;
   if (threadIdx.x == 0) {
     i32 records = 0;
     for (int w = 0; w < WARPS; w++) records += found.records[w];
     mine->members = (u16)members, mine->records = (u16)records;
-    mine->at = (i16)token, mine->end = (i16)last_found(found.end);
+    mine->at = (i16)token, mine->end = (i16)end;
     if (outer < 0) mine->outer = -1;
     if (token < 0) mine->code = AT_NOTHING;
     if (value < 0) mine->array = STATE_KEPT;
@@ -317,15 +312,15 @@ KERNEL __launch_bounds__(BLOCK, 4) records_emit(const u8 *__restrict__ text, con
   u64 arrays = 0;
   if (__syncthreads_or((values & ~r.curly) != 0) || s.run.array == STATE_ON) {
     const u32 state = record_state(r);
-    const bool reached = tile_before(state == STATE_KEPT ? 0 : state + 1, s.run.array + 1, array_warps) == STATE_ON + 1;
+    const bool reached = nearest_before(state == STATE_KEPT ? 0 : state + 1, s.run.array + 1, array_warps) == STATE_ON + 1;
     arrays = record_arrays(values, values & ~r.curly, reached);
   }
   const u64 hidden = r.level2 & arrays, stray = r.colon & hidden;
   r.token &= ~hidden, r.begin &= ~hidden, r.end &= ~hidden, r.open &= ~hidden, r.close &= ~hidden, r.comma &= ~hidden;
 
   const u64 last = r.token ? 1ull << (63 - __clzll((i64)r.token)) : 0;
-  const u32 code_of_one = tile_before(last ? (r.colon & last ? (u32)AT_COLON : (u32)AT_START) : 0, s.run.code, colon_warps);
-  const u32 code = tile_before(last_code(r, code_of_one), s.run.code, code_warps);
+  const u32 code_of_one = nearest_before(last ? (r.colon & last ? (u32)AT_COLON : (u32)AT_START) : 0, s.run.code, colon_warps);
+  const u32 code = nearest_before(last_code(r, code_of_one), s.run.code, code_warps);
   const u64 sum = (r.colon << 1 | (code == AT_COLON ? 1 : 0)) + ~r.token, colons = sum & r.token;  // as behind(), which keeps what is no token out
   const u64 wrong = stray | wrong_tokens(r, arrays, colons, r.begin & colons, code, separator, word == 0);
   // Between a colon and the next token, where the sum has no bit, list_value looks.
@@ -333,7 +328,7 @@ KERNEL __launch_bounds__(BLOCK, 4) records_emit(const u8 *__restrict__ text, con
 
   const u64 records = r.open & r.level0;
   u32 all;
-  const u32 before = tile_exclusive((u32)__popcll(r.colon) | (u32)__popcll(records) << 16, count_warps, all);
+  const u32 before = tile_before((u32)__popcll(r.colon) | (u32)__popcll(records) << 16, count_warps, all);
   const i32 members = (i32)(all & 0xffff);
   i32 at = (i32)(before & 0xffff);
   const u32 first_half = (u32)r.colon, second_half = (u32)(r.colon >> 32);
@@ -341,7 +336,7 @@ KERNEL __launch_bounds__(BLOCK, 4) records_emit(const u8 *__restrict__ text, con
   for (u32 m = second_half; m && at < TILE_MEMBERS; m &= m - 1) s.place[at++] = (u16)(place + 31 + __ffs((int)m));
   const u64 outers = r.colon & r.level1;
   const u32 number = (before & 0xffff) + 1;  // of the word's first colon, as reach has it
-  const u32 reach = tile_before(outers ? number + __popcll(r.colon & low_bits(63 - __clzll((i64)outers))) : 0, 0, reach_warps), outers_first = (u32)outers;
+  const u32 reach = nearest_before(outers ? number + __popcll(r.colon & low_bits(63 - __clzll((i64)outers))) : 0, 0, reach_warps), outers_first = (u32)outers;
   s.token[threadIdx.x] = r.token, s.quote[threadIdx.x] = r.begin | r.end, s.object[threadIdx.x] = r.open & r.curly, s.array[threadIdx.x] = r.open & ~r.curly;
   s.colon[threadIdx.x] = r.colon, s.outer[threadIdx.x] = outers, s.record[threadIdx.x] = records;
   s.before[threadIdx.x] = make_uint2(before, before + __popc(first_half) + (__popc((u32)records) << 16));

@@ -122,28 +122,13 @@ __device__ __forceinline__ u32 record_state(const RecordWord &r) {
 
 // ---- a tile: every thread of the block calls; warps holds an element for each warp, and serves one call ----
 
-// The sum of v over the threads before this one; all gets that over the block.
-template <class T>
-__device__ __forceinline__ T tile_exclusive(T v, T *warps, T &all) {
-  T x = v;
-#pragma unroll
-  for (int d = 1; d < 32; d <<= 1) {
-    const T y = __shfl_up_sync(WARP, x, d);
-    if (lane_index() >= d) x += y;
-  }
-  if (lane_index() == 31) warps[threadIdx.x / 32] = x;
-  __syncthreads();
-  const T sum = lane_index() < WARPS ? warps[lane_index()] : 0;
-  all = __reduce_add_sync(WARP, sum);
-  return __reduce_add_sync(WARP, lane_index() < (int)threadIdx.x / 32 ? sum : 0) + x - v;
-}
 // What the nearest lane has, of some of those that have anything but 0; none if these are none.
 __device__ __forceinline__ u32 nearest_lane(u32 v, u32 lanes, u32 none) {
   const u32 of = __shfl_sync(WARP, v, lanes ? 31 - __clz((int)lanes) : 0);
   return lanes ? of : none;
 }
 // What the nearest thread before this one has that has anything but 0; start if none has.
-__device__ __forceinline__ u32 tile_before(u32 v, u32 start, u32 *warps) {
+__device__ __forceinline__ u32 nearest_before(u32 v, u32 start, u32 *warps) {
   const u32 has = __ballot_sync(WARP, v != 0), last = nearest_lane(v, has, 0);
   if (lane_index() == 0) warps[threadIdx.x / 32] = last;
   __syncthreads();

@@ -163,6 +163,35 @@ __device__ __forceinline__ T block_sum(T v, T *shared) {
   return total;
 }
 
+// block_exclusive of a block that reads a tile, of BLOCK threads: shared holds an element for each warp, and is not used for anything else, so that one barrier will do.
+template <class T>
+__device__ __forceinline__ T tile_before(T v, T *shared, T &all) {
+  constexpr int WARPS = BLOCK / 32;
+  const int lane = lane_index(), warp = threadIdx.x >> 5;
+  T x = v;
+#pragma unroll
+  for (int d = 1; d < 32; d <<= 1) {
+    const T y = __shfl_up_sync(WARP, x, d);
+    if (lane >= d) x += y;
+  }
+  if (lane == 31) shared[warp] = x;
+  __syncthreads();
+  if constexpr (sizeof(T) == 4) {
+    const T sum = lane < WARPS ? shared[lane] : 0;
+    all = __reduce_add_sync(WARP, sum);
+    return __reduce_add_sync(WARP, lane < warp ? sum : 0) + x - v;
+  }
+  T before = x - v;
+  all = 0;
+#pragma unroll
+  for (int w = 0; w < WARPS; w++) {
+    const T sum = shared[w];
+    if (w < warp) before += sum;
+    all += sum;
+  }
+  return before;
+}
+
 // The parity of count over the threads before this one; all gets that over the block. shared holds 32 elements.
 __device__ __forceinline__ u32 block_parity(int count, u32 *shared, u32 &all) {
   const int warp = threadIdx.x >> 5, warps = (blockDim.x + 31) >> 5;
