@@ -263,14 +263,16 @@ __device__ __forceinline__ i64 list_value(const RecordTile &s, const u8 *__restr
   } else if (is_set(s.array, token)) {
     of = VALUE_ARRAY;
   }
-  // Most files have no blank behind a colon, or one.
-  const i64 to = start, gap = to - from;
-  const u64 v = gap > 0 ? load_window(text, to, from) & low_bytes(min(gap, 8ll)) : 0;
-  const u32 blank = (v & 0xff) == ' ';
   i64 fault = -1;
   if (of == VALUE_NONE) {
-    start = from + blank, end = to;
-    if (gap <= 8 && gap > blank) of = gap_short(v >> 8 * blank, (int)gap - (int)blank);
+    const i64 to = start, length = to - from;
+    start = from, end = to;
+    if (0 < length && length <= 8) {  // most files have no blank behind a colon, or one
+      const u64 v = load_window(text, to, from) & low_bytes(length);
+      const int blank = (v & 0xff) == ' ';
+      start += blank;
+      if (length > blank) of = gap_short(v >> 8 * blank, (int)length - blank);
+    }
     if (of == VALUE_NONE) {
       bool lines;
       start = gap_skip(text, from, to, lines);
@@ -278,7 +280,7 @@ __device__ __forceinline__ i64 list_value(const RecordTile &s, const u8 *__restr
       end = gap_scalar(text, start, to, of);
       fault = end < 0 ? -1 - end : gap_fault(text, end, to);
     }
-  } else if (gap > blank) {
+  } else if (from < start) {
     fault = gap_fault(text, from, start);
   }
   value_start[member] = start, kind[member] = (u8)of;
