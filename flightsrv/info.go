@@ -69,6 +69,7 @@ func (s *service) GetSchema(ctx context.Context, d *flight.FlightDescriptor) (*f
 	if err != nil {
 		return nil, err
 	}
+	t.BBox, t.Limit = nil, nil // which rows there are is nothing to the schema
 	o, err := s.outline(ctx, t, false)
 	if err != nil {
 		return nil, err

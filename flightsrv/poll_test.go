@@ -132,8 +132,12 @@ func TestLostTable(t *testing.T) {
 	if err != nil || !bytes.Equal(again.GetSchema(), schema.GetSchema()) {
 		t.Errorf("the schema is another one, %v", err)
 	}
-	if s := f.catalog.Stats(); s.Parses != 0 || s.Parsing != 0 {
-		t.Errorf("%d parses, %d under way, for the schema, want none", s.Parses, s.Parsing)
+	boxed, err := f.client.GetSchema(t.Context(), cmdOf(`{"name":"a.fake","bbox":[0,-10,10,0]}`))
+	if err != nil || !bytes.Equal(boxed.GetSchema(), schema.GetSchema()) {
+		t.Errorf("the schema of a box is another one, %v", err)
+	}
+	if s := f.catalog.Stats(); s.Parses != 0 || s.Parsing != 0 || s.Cache.Parts != 0 {
+		t.Errorf("%d parses, %d under way, %d parts, for the schema, want none", s.Parses, s.Parsing, s.Cache.Parts)
 	}
 	poll, err := f.client.PollFlightInfo(t.Context(), pathOf("a.fake"))
 	if err != nil || poll.GetProgress() != 1 || poll.GetFlightDescriptor() != nil {
