@@ -7,7 +7,6 @@ package main
 import (
 	"context"
 	"os"
-	"runtime"
 	"runtime/debug"
 )
 
@@ -15,17 +14,9 @@ import (
 // What garbage may pile up to is bounded by the memory limit that serve sets.
 const gcPercent = 400
 
-// ballast is memory that nobody touches, so that there is none of it but addresses. To the collector it is a heap in use: the first collection comes at five times as
-// much, when a parse of some tens of megabytes is over. Where two workers parse, one in its middle takes 4 % of their time.
-const ballast = 16 << 20
-
 func main() {
-	var untouched []byte
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
-		untouched = make([]byte, ballast)
 	}
-	status := run(context.Background(), os.Args[1:], stdio{in: os.Stdin, out: os.Stdout, err: os.Stderr}, os.LookupEnv)
-	runtime.KeepAlive(untouched)
-	os.Exit(status)
+	os.Exit(run(context.Background(), os.Args[1:], stdio{in: os.Stdin, out: os.Stdout, err: os.Stderr}, os.LookupEnv))
 }
