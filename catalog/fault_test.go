@@ -140,6 +140,15 @@ func (l *life) mayFail(err error) bool {
 	return !errors.Is(err, errWrong) && (errors.As(err, &limit) || l.ill && (errors.Is(err, syscall.EIO) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, faulty.ErrCrashed)))
 }
 
+// unexpected gives err, unless it is what asking for a file may end in: it is gone, or the disk is ill.
+func (l *life) unexpected(err error, there bool) error {
+	var missing *NotFoundError
+	if errors.As(err, &missing) && !there || l.mayFail(err) {
+		return nil
+	}
+	return err
+}
+
 // ask asks for a table and keeps it for a while.
 func (l *life) ask(name string) error {
 	var options map[string]any
@@ -154,14 +163,9 @@ func (l *life) ask(name string) error {
 		}
 	}
 	h, err := l.Table(context.Background(), Request{Name: name, Options: options})
-	var missing *NotFoundError
 	switch {
-	case errors.As(err, &missing) && !there:
-		return nil
-	case err != nil && l.mayFail(err):
-		return nil
 	case err != nil:
-		return err
+		return l.unexpected(err, there)
 	case !there:
 		h.Release()
 		return fmt.Errorf("%w: of a file that is gone", errWrong)
@@ -178,18 +182,16 @@ func (l *life) ask(name string) error {
 // describe asks what a table has without asking for its rows.
 func (l *life) describe(req Request, rows []string, there bool) error {
 	h, s, err := l.Describe(context.Background(), req, Selection{}, l.random.IntN(2) == 0)
-	var missing *NotFoundError
-	switch {
-	case errors.As(err, &missing) && !there:
-		return nil
-	case err != nil && l.mayFail(err):
-		return nil
-	case err != nil:
-		return err
+	if err != nil {
+		return l.unexpected(err, there)
 	}
 	defer h.Release()
-	if n, err := s.Rows(context.Background()); n != int64(len(rows)) || err != nil || !there || s.Bytes() != h.Table.Bytes {
-		return fmt.Errorf("%w: described with %d rows, %w, want %d; %d bytes, and %d", errWrong, n, err, len(rows), s.Bytes(), h.Table.Bytes)
+	n, err := s.Rows(context.Background())
+	if err != nil {
+		return l.unexpected(err, there)
+	}
+	if n != int64(len(rows)) || !there || s.Bytes() != h.Table.Bytes {
+		return fmt.Errorf("%w: described with %d rows, want %d; %d bytes, and %d", errWrong, n, len(rows), s.Bytes(), h.Table.Bytes)
 	}
 	return nil
 }
