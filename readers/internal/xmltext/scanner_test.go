@@ -3,8 +3,10 @@ package xmltext_test
 import (
 	"encoding/xml"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
+	"unicode/utf8"
 	"unsafe"
 
 	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
@@ -340,9 +342,9 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// oracle lists what encoding/xml finds, in the form of events, and whether it accepts the text. It accepts more: it does not look for a root, nor at
-// everything that is no element.
-func oracle(text string) (string, bool) {
+// oracle lists what encoding/xml finds, in the form of events, and its error, io.EOF where it accepts the text. It accepts more: it does not look for a root,
+// nor at everything that is no element.
+func oracle(text string) (string, error) {
 	d := xml.NewDecoder(strings.NewReader(text))
 	var b strings.Builder
 	depth := 0
@@ -363,7 +365,7 @@ func oracle(text string) (string, bool) {
 		t, err := d.RawToken()
 		if t == nil {
 			b.WriteString("end\n")
-			return b.String(), err.Error() == "EOF"
+			return b.String(), err
 		}
 		switch t := t.(type) {
 		case xml.StartElement:
@@ -398,6 +400,7 @@ func withoutOffsets(events string) string {
 func FuzzScanner(f *testing.F) {
 	for _, text := range []string{
 		`<?xml version="1.0" encoding="UTF-8"?><a b="c&lt;">d&#65;<e/><![CDATA[f]]><!-- g --></a>`, "<k:a><k:b>\r\n</k:b>]]</k:a>", "<a>\uFEFF\u00e9</a>",
+		"<\uFEE9/>",
 	} {
 		f.Add(text, uint8(3))
 	}
@@ -409,8 +412,12 @@ func FuzzScanner(f *testing.F) {
 		if strings.Contains(got, "fault") || strings.Contains(text, "encoding") || strings.ContainsAny(text, "\r\t\n") {
 			return // encoding/xml leaves white space in values as it is
 		}
-		if want, ok := oracle(text); !ok || withoutOffsets(got) != want {
-			t.Fatalf("%q\ngot:\n%s\nencoding/xml, which accepts it (%v):\n%s", text, got, ok, want)
+		want, err := oracle(text)
+		if strings.Contains(err.Error(), "invalid XML name") && strings.ContainsFunc(err.Error(), func(c rune) bool { return c >= utf8.RuneSelf }) {
+			return // encoding/xml knows the letters of the fourth edition; the fifth has more
+		}
+		if err != io.EOF || withoutOffsets(got) != want {
+			t.Fatalf("%q\ngot:\n%s\nencoding/xml, which ends in %v:\n%s", text, got, err, want)
 		}
 	})
 }
