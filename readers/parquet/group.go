@@ -120,10 +120,7 @@ func (p project) group(src *source.File, number int) (group, error) {
 			if err != nil {
 				return g, err
 			}
-			from := chunk.DataPageOffset()
-			if chunk.HasDictionaryPage() && chunk.DictionaryPageOffset() > 0 {
-				from = min(from, chunk.DictionaryPageOffset())
-			}
+			from, _ := chunkBytes(chunk)
 			length, size := chunk.TotalCompressedSize(), chunk.TotalUncompressedSize()
 			if from < 0 || length < 0 || size < 0 || from > src.Size || length > src.Size-from {
 				return g, &records.FieldError{
@@ -191,7 +188,17 @@ func (p project) open(src *source.File, g group, limits readers.Limits, workers 
 		manifest.Fields = append(manifest.Fields, *c.leaf)
 	}
 	in.Manifest = manifest
-	return r, r.each(func(i int, c *leafReader) (err error) {
+	meta := p.meta.RowGroup(g.number)
+	return r, r.each(func(i int, c *leafReader) error {
+		chunk, err := meta.ColumnChunk(c.leaf.ColIndex)
+		if err != nil {
+			return err
+		}
+		if chunk.CryptoMetadata() == nil {
+			if err := p.checkPages(src, chunk); err != nil {
+				return err
+			}
+		}
 		c.reader, err = in.GetFieldReader(context.Background(), i, map[int]bool{c.leaf.ColIndex: true}, []int{g.number})
 		return err
 	})

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 )
 
 // Limits of a footer.
@@ -43,8 +44,7 @@ func checkFooter(footer []byte) error {
 			var children int64
 			err = w.fields(1, func(id int, kind byte) error {
 				if id == fieldChildren && kind == thriftI32 {
-					v, err := w.varint()
-					children = int64(v>>1) ^ -int64(v&1)
+					children, err = w.i32()
 					return err
 				}
 				return w.skip(kind, 1)
@@ -85,7 +85,7 @@ type thrift struct {
 	at int
 }
 
-var errEnds = errors.New("the footer ends within a value")
+var errEnds = errors.New("the text ends within a value")
 
 func (w *thrift) byte() (byte, error) {
 	if w.at >= len(w.b) {
@@ -102,6 +102,15 @@ func (w *thrift) varint() (uint64, error) {
 	}
 	w.at += n
 	return v, nil
+}
+
+// i32 reads a number of 32 bits, in zigzag.
+func (w *thrift) i32() (int64, error) {
+	v, err := w.varint()
+	if err == nil && v > math.MaxUint32 {
+		err = errors.New("a number of more than 32 bits")
+	}
+	return int64(v>>1) ^ -int64(v&1), err
 }
 
 func (w *thrift) bytes(n uint64) error {

@@ -1,0 +1,172 @@
+package parquet
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/parquet/metadata"
+
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+// Kinds of pages, and fields of their headers, of parquet.thrift.
+const (
+	pageData, pageDictionary, pageDataV2 = 0, 2, 3
+
+	fieldKind, fieldUnpacked, fieldPacked                 = 1, 2, 3 // of PageHeader
+	fieldDataHeader, fieldDictionaryHeader, fieldHeaderV2 = 5, 7, 8
+
+	fieldValues, fieldDefinitions, fieldRepetitions, fieldIsPacked = 1, 5, 6, 7 // of these; the last three of the second version's
+)
+
+const (
+	firstHeaderBytes = 512      // of a page, that are looked at; most have a tenth
+	mostHeaderBytes  = 16 << 20 // as Arrow's own code has it
+	oldChunkBytes    = 100      // that a column may be longer than its writer said (PARQUET-816)
+)
+
+// page is what the header of a page says.
+type page struct {
+	kind             int64
+	unpacked, packed int64                       // bytes of the page
+	contents         [fieldHeaderV2 + 1]contents // by the field that says so
+}
+
+// contents is what the header of a kind of page says.
+type contents struct {
+	values                   int64
+	definitions, repetitions int64 // bytes in front of the values
+	plain                    bool  // the values are not packed
+}
+
+// checkPages walks from page to page of a column of a row group, up to its last value, before Arrow's own code does: where pages end too early that goes on with whatever
+// its buffer holds, again and again, and a page of a kind that it does not know is to it one without content.
+func (f *footer) checkPages(src *source.File, chunk *metadata.ColumnChunkMetaData) error {
+	at, end := chunkBytes(chunk)
+	if f.meta.WriterVersion().LessThan(metadata.Parquet816FixedVersion) {
+		end += min(oldChunkBytes, src.Size-end)
+	}
+	for values := int64(0); values < chunk.NumValues(); {
+		p, size, err := readPage(src, at, end)
+		if err != nil {
+			return fmt.Errorf("the page at byte %d, behind %d of %d values: %w", at, values, chunk.NumValues(), err)
+		}
+		at += size
+		values += p.values()
+	}
+	return nil
+}
+
+// chunkBytes is where the footer says that the pages of a column lie.
+func chunkBytes(chunk *metadata.ColumnChunkMetaData) (from, to int64) {
+	from = chunk.DataPageOffset()
+	if chunk.HasDictionaryPage() && chunk.DictionaryPageOffset() > 0 {
+		from = min(from, chunk.DictionaryPageOffset())
+	}
+	return from, from + chunk.TotalCompressedSize()
+}
+
+// readPage reads the header of the page at an offset, and gives the bytes of header and page, which end at end or before.
+func readPage(src *source.File, at, end int64) (p page, size int64, err error) {
+	for n := int64(firstHeaderBytes); ; n *= 2 {
+		head := make([]byte, min(n, mostHeaderBytes, end-at))
+		if err := read(src, head, at); err != nil {
+			return page{}, 0, err
+		}
+		w := thrift{b: head}
+		p, err = w.page()
+		switch {
+		case errors.Is(err, errEnds) && n < min(mostHeaderBytes, end-at):
+			continue
+		case errors.Is(err, errEnds):
+			err = errors.New("no end of its header")
+		case err == nil:
+			err = p.check(end - at - int64(w.at))
+		}
+		return p, int64(w.at) + p.packed, err
+	}
+}
+
+// page reads a PageHeader.
+func (w *thrift) page() (page, error) {
+	p := page{kind: -1}
+	err := w.fields(0, func(id int, kind byte) (err error) {
+		switch {
+		case kind == thriftI32 && id == fieldKind:
+			p.kind, err = w.i32()
+		case kind == thriftI32 && id == fieldUnpacked:
+			p.unpacked, err = w.i32()
+		case kind == thriftI32 && id == fieldPacked:
+			p.packed, err = w.i32()
+		case kind == thriftStruct && (id == fieldDataHeader || id == fieldDictionaryHeader || id == fieldHeaderV2):
+			p.contents[id], err = w.contents()
+		default:
+			err = w.skip(kind, 0)
+		}
+		return err
+	})
+	return p, err
+}
+
+func (w *thrift) contents() (contents, error) {
+	var c contents
+	err := w.fields(1, func(id int, kind byte) (err error) {
+		switch {
+		case kind == thriftI32 && id == fieldValues:
+			c.values, err = w.i32()
+		case kind == thriftI32 && id == fieldDefinitions:
+			c.definitions, err = w.i32()
+		case kind == thriftI32 && id == fieldRepetitions:
+			c.repetitions, err = w.i32()
+		case id == fieldIsPacked && (kind == thriftTrue || kind == thriftFalse):
+			c.plain = kind == thriftFalse
+		default:
+			err = w.skip(kind, 1)
+		}
+		return err
+	})
+	return c, err
+}
+
+// of gives what the header of the page's kind says; ok: it is one that is read.
+func (p *page) of() (c contents, ok bool) {
+	switch p.kind {
+	case pageData:
+		c = p.contents[fieldDataHeader]
+		return contents{values: c.values}, true
+	case pageDictionary:
+		c = p.contents[fieldDictionaryHeader]
+		return contents{values: c.values}, true
+	case pageDataV2:
+		return p.contents[fieldHeaderV2], true
+	}
+	return contents{}, false
+}
+
+// values is how many values of the column the page has.
+func (p *page) values() int64 {
+	if p.kind == pageDictionary {
+		return 0
+	}
+	c, _ := p.of()
+	return c.values
+}
+
+// check refuses what Arrow's own code does not read as it stands. left is how many bytes of the column follow the header.
+func (p *page) check(left int64) error {
+	c, ok := p.of()
+	levels := c.definitions + c.repetitions
+	switch {
+	case !ok:
+		return fmt.Errorf("kind %d", p.kind)
+	case p.packed < 0 || p.unpacked < 0 || c.values < 0 || c.definitions < 0 || c.repetitions < 0:
+		return errors.New("a negative length")
+	case p.packed > left:
+		return fmt.Errorf("%d bytes where the column has %d", p.packed, left)
+	case levels > min(p.packed, p.unpacked):
+		return fmt.Errorf("%d bytes of levels among %d", levels, min(p.packed, p.unpacked))
+	case c.plain && p.packed != p.unpacked:
+		return fmt.Errorf("%d bytes that are not packed, and %d unpacked", p.packed, p.unpacked)
+	}
+	return nil
+}
