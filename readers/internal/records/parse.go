@@ -1,6 +1,7 @@
 package records
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,30 +70,40 @@ func (p Parser) Parse(ctx context.Context, src *source.File, req readers.Request
 		}
 	}
 	run.chunks = line[chunk]{most: limits.Workers + 1, room: limits.Memory / 8, take: run.taken}
-	batches := line[Batch]{most: limits.Workers + 1, room: limits.Memory / 8, take: run.add}
+	batches := line[loaded]{most: limits.Workers + 1, room: limits.Memory / 8, take: run.add}
 	defer run.chunks.close()
 	defer batches.close()
+	var failed error
 	err := p.Loads(ctx, src, limits, run.want, func(l Load) error {
-		if err := ctx.Err(); err != nil {
-			return err
+		if failed = ctx.Err(); failed == nil {
+			failed = batches.put(l.Bytes, func() (loaded, error) {
+				b, err := p.load(src, limits, l)
+				b.Row = l.Row
+				return loaded{b, err}, nil
+			})
 		}
-		return batches.put(l.Bytes, func() (Batch, error) {
-			b, err := p.load(src, limits, l)
-			b.Row = l.Row
-			return b, err
-		})
+		return failed
 	})
-	if err == nil {
-		err = batches.finish()
+	if err != nil && failed == nil { // its place is behind the batches that were put
+		failed = batches.put(0, func() (loaded, error) { return loaded{err: err}, nil })
 	}
-	if err == nil {
-		err = run.finish()
+	if failed == nil {
+		failed = batches.finish()
 	}
-	if err != nil && !errors.Is(err, errEnough) {
+	if failed == nil {
+		failed = run.finish()
+	}
+	if err = failed; err != nil && !errors.Is(err, errEnough) {
 		return readers.Summary{}, err
 	}
 	run.sum.BytesRead = src.BytesRead()
 	return run.sum, nil
+}
+
+// loaded is a batch, or why there is none.
+type loaded struct {
+	batch Batch
+	err   error
 }
 
 // errEnough ends a parse of one chunk.
@@ -172,6 +183,7 @@ type parse struct {
 type chunk struct {
 	pieces  []piece
 	rows    int
+	cut     bool // nobody gets it
 	span    readers.Span
 	columns *geoarrow.Columns
 	odd     readers.Summary
@@ -184,8 +196,12 @@ type piece struct {
 	row      int64 // number of the first one
 }
 
-// add cuts a batch into pieces of chunks.
-func (p *parse) add(b Batch) error {
+// add cuts a batch into pieces of chunks. The error of one comes behind those of the rows before it, as if there were one worker.
+func (p *parse) add(l loaded) error {
+	if l.err != nil {
+		return cmp.Or(p.check(), l.err)
+	}
+	b := l.batch
 	p.row = max(p.row, b.Row)
 	before := min(int64(b.Rows), max(0, p.want.From-p.row))
 	b.Rows = int(min(int64(b.Rows), max(before, p.want.To-p.row)))
@@ -244,6 +260,17 @@ func (p *parse) end() error {
 	})
 }
 
+// check looks for errors in the rows that are there, though more were to come.
+func (p *parse) check() error {
+	if p.open.rows > 0 {
+		p.open.cut = true
+		if err := p.end(); err != nil {
+			return err
+		}
+	}
+	return p.chunks.finish()
+}
+
 // finish ends the last chunk. A file without rows is one empty chunk.
 func (p *parse) finish() error {
 	if p.open.rows > 0 || !p.some {
@@ -255,6 +282,9 @@ func (p *parse) finish() error {
 }
 
 func (p *parse) taken(c chunk) error {
+	if c.cut {
+		return nil
+	}
 	p.sum.Add(&c.odd)
 	return p.emit(readers.Chunk{Columns: c.columns, Span: c.span})
 }
