@@ -37,7 +37,7 @@ func (d *deviceRows) cells(part *readers.Part, r *device.Room) *geoarrow.Geometr
 	d.checkCells(found, lines, moved, r)
 	mask := device.Result(d.Work, t.valid)
 	d.After(func() {
-		count, valid := nulls(mask, n)
+		count, valid := device.Validity(mask, n)
 		d.Accept(found.Geometry.Nulls == count && (count == n || bytes.Equal(found.Geometry.Valid, valid)), oddCells)
 		part.State = pack(found.SRID, d.table.Closed)
 	})

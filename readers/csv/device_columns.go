@@ -149,7 +149,7 @@ func (d *deviceRows) parse(list []deviceColumn, r *device.Room) {
 			c.Values = geoarrow.AsBytes(device.Result(d.Work, t.Bool))[:(n+7)/8]
 		}
 		mask := masks[i*words : (i+1)*words]
-		d.After(func() { c.Nulls, c.Valid = nulls(mask, n) })
+		d.After(func() { c.Nulls, c.Valid = device.Validity(mask, n) })
 	}
 }
 
@@ -169,7 +169,7 @@ func (d *deviceRows) dates(list []deviceColumn, r *device.Room) {
 	for i, c := range list {
 		c.Values = geoarrow.AsBytes(values[i*n : (i+1)*n])
 		d.After(func() {
-			c.Nulls, c.Valid = nulls(masks[i*words:(i+1)*words], n)
+			c.Nulls, c.Valid = device.Validity(masks[i*words:(i+1)*words], n)
 			c.Facts.MinSec, c.Facts.MaxSec = int64(low[i])*secondsPerDay, int64(high[i])*secondsPerDay
 		})
 	}

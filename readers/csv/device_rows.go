@@ -1,8 +1,6 @@
 package csv
 
 import (
-	"math/bits"
-
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers"
@@ -119,21 +117,9 @@ func (d *deviceRows) points() *geoarrow.Geometry {
 	g := &geoarrow.Geometry{Rows: n, Kind: geoarrow.Point, X: device.Result(d.Work, x), Y: device.Result(d.Work, y)}
 	mask := device.Result(d.Work, valid)
 	d.After(func() {
-		if g.Nulls, g.Valid = nulls(mask, n); g.Nulls == n {
+		if g.Nulls, g.Valid = device.Validity(mask, n); g.Nulls == n {
 			*g = *geoarrow.NullGeometry(n, geoarrow.NoKind, geoarrow.XY)
 		}
 	})
 	return g
-}
-
-// nulls is how many of n rows have no value, and which have one as Arrow has it.
-func nulls(mask []uint64, n int) (count int, valid []byte) {
-	count = n
-	for _, w := range mask {
-		count -= bits.OnesCount64(w)
-	}
-	if count > 0 {
-		valid = geoarrow.AsBytes(mask)[:(n+7)/8]
-	}
-	return count, valid
 }

@@ -40,7 +40,7 @@ func (d *deviceRows) gather(list []deviceColumn, r *device.Room) {
 		for i, c := range list {
 			c.Offsets = offsets[i*(n+1) : (i+1)*(n+1)]
 			c.Values, values = values[:c.Offsets[n]], values[c.Offsets[n]:]
-			c.Nulls, c.Valid = nulls(masks[i*words:(i+1)*words], n)
+			c.Nulls, c.Valid = device.Validity(masks[i*words:(i+1)*words], n)
 			if c.Facts.Kinds == geoarrow.FactString|geoarrow.FactField && !c.forced {
 				rows.Times(c.Column, n, false)
 			}

@@ -1,7 +1,6 @@
 package dbf
 
 import (
-	"math/bits"
 	"slices"
 
 	"github.com/vibeflight/vibeflight/gpu"
@@ -135,11 +134,5 @@ func (c *deviceColumn) finish(rows int) {
 
 // nulls says which rows have no value.
 func (c *deviceColumn) nulls(rows int) {
-	c.Nulls = rows
-	for _, w := range c.mask {
-		c.Nulls -= bits.OnesCount64(w)
-	}
-	if c.Nulls > 0 {
-		c.Valid = geoarrow.AsBytes(c.mask)[:(rows+7)/8]
-	}
+	c.Nulls, c.Valid = device.Validity(c.mask, rows)
 }

@@ -2,7 +2,6 @@ package geojson
 
 import (
 	"math"
-	"math/bits"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -232,7 +231,7 @@ func (d *deviceRows) convert(c *deviceColumn, nested *deviceNested) {
 		return
 	}
 	n := d.records.Count
-	c.Nulls = n - countBits(c.valid)
+	c.Nulls = n - device.CountBits(c.valid)
 	if c.Nulls > 0 {
 		c.Valid = make([]byte, (n+7)/8)
 		copy(c.Valid, geoarrow.AsBytes(c.valid)) // none if all are null
@@ -296,14 +295,6 @@ func (d *deviceRows) deliver(c *deviceColumn) {
 	case c.list != nil && c.list.items != nil:
 		d.deliverItems(c)
 	}
-}
-
-// countBits is the number of set bits.
-func countBits(mask []uint64) (n int) {
-	for _, w := range mask {
-		n += bits.OnesCount64(w)
-	}
-	return n
 }
 
 // maskBytes are the first n bits as Arrow has them.

@@ -75,7 +75,7 @@ func (d *deviceRows) countRounded(c *deviceColumn) {
 
 // finishFloats fills the column.
 func (d *deviceRows) finishFloats(c *deviceColumn) {
-	if countBits(c.undecided) > 0 {
+	if device.CountBits(c.undecided) > 0 {
 		c.floats.Valid = device.Alloc[uint64](d.Work, kernels.Words(c.n)) // nobody asks: what is valid is known
 		if d.Stopped() {
 			return

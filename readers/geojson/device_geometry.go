@@ -45,7 +45,7 @@ func (d *deviceRows) geometry(top *placed, sum *readers.Summary) *geoarrow.Geome
 	if d.Stopped() {
 		return nil
 	}
-	g := &geoarrow.Geometry{Rows: n, Nulls: n - countBits(mask), Kind: nativeKind(sh.report.Kinds), Dim: sh.dim()}
+	g := &geoarrow.Geometry{Rows: n, Nulls: n - device.CountBits(mask), Kind: nativeKind(sh.report.Kinds), Dim: sh.dim()}
 	if g.Nulls > 0 {
 		g.Valid = maskBytes(mask, n)
 	}

@@ -59,7 +59,7 @@ func (d *deviceRows) collections(sh *deviceShapes, x *collectionTexts) *deviceCo
 	}
 	// The CPU engine counts the brackets of coordinates too where a collection says its type behind its members.
 	d.Accept(d.deep >= memberDepth+coordinatesDepth-1+positionDepth, "collections too deep")
-	n, size := countBits(x.mask), x.size[0]
+	n, size := device.CountBits(x.mask), x.size[0]
 	c := &deviceCollections{rows: device.Alloc[int64](d.Work, n), offsets: device.Alloc[int64](d.Work, n+1)}
 	text := device.Alloc[byte](d.Work, int(size))
 	if d.Stopped() {

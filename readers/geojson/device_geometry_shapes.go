@@ -2,6 +2,7 @@ package geojson
 
 import (
 	"bytes"
+	"math"
 
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
@@ -88,7 +89,7 @@ func (d *deviceRows) list(sh *deviceShapes, rings *kernels.Rings, native bool) {
 		Rings: device.Alloc[int64](d.Work, int(rings.Rings)+1), Positions: device.Alloc[int64](d.Work, int(rings.Positions)),
 	}
 	if kind := nativeKind(sh.report.Kinds); native && (kind == geoarrow.Polygon || kind == geoarrow.MultiLineString) {
-		d.acceptNarrow()
+		d.Accept(d.dev.Len() < math.MaxInt32, device.BeyondOffsets)
 		sh.at.SpanRings, sh.at.ShortRings = device.Alloc[int32](d.Work, sh.rows+1), device.Alloc[int32](d.Work, int(rings.Rings)+1)
 	}
 	if !d.Stopped() {

@@ -59,9 +59,9 @@ func (sh *deviceShapes) mostWKB() int64 {
 
 // wkb fills a column of WKB.
 func (d *deviceRows) wkb(g *geoarrow.Geometry, sh *deviceShapes, w deviceWKB) {
-	g.Offsets, g.WKB = d.narrow(w.offsets), device.Result(d.Work, w.bytes)
+	g.Offsets, g.WKB = device.Offsets(d.Work, w.offsets), device.Result(d.Work, w.bytes)
 	kinds := device.Result(d.Work, sh.kinds)
 	if !d.Stopped() {
-		g.Kinds = rowKinds(kinds)
+		g.Kinds = device.RowKinds(kinds)
 	}
 }

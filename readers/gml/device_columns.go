@@ -64,9 +64,7 @@ func (d *deviceRows) attributes(columns *geoarrow.Columns, first []uint32) {
 		}
 		c.forced = slices.Contains(d.forced, words.columns[number])
 		d.resolve(c)
-		if c.Nulls = n - countBits(c.valid); c.Nulls > 0 {
-			c.Valid = geoarrow.AsBytes(c.valid)[:(n+7)/8]
-		}
+		c.Nulls, c.Valid = device.Validity(c.valid, n)
 		switch {
 		case c.kinds == 0:
 			c.Valid, c.Offsets = make([]byte, (n+7)/8), make([]int32, n+1)
@@ -159,7 +157,7 @@ func (d *deviceRows) parse(list []*deviceColumn, text gpu.Buffer[byte], values k
 	}
 	d.Try(d.K.ParseNumbers(d.S, text, values, to, undecided))
 	unsure := device.Result(d.Work, undecided)
-	d.After(func() { d.Accept(countBits(unsure) == 0, unsureNumber) })
+	d.After(func() { d.Accept(device.CountBits(unsure) == 0, unsureNumber) })
 	for i, c := range list {
 		switch c.Type.ID() {
 		case arrow.INT32:

@@ -1,8 +1,6 @@
 package gml
 
 import (
-	"math/bits"
-
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers"
@@ -186,12 +184,4 @@ func (d *deviceRows) geometry(columns *geoarrow.Columns, found *kernels.XMLFound
 			columns.Geometry = geoarrow.NullGeometry(n, geoarrow.NoKind, geoarrow.XY)
 		}
 	})
-}
-
-// countBits is the number of set bits.
-func countBits(mask []uint64) (n int) {
-	for _, w := range mask {
-		n += bits.OnesCount64(w)
-	}
-	return n
 }

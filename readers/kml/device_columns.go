@@ -3,7 +3,6 @@ package kml
 import (
 	"cmp"
 	"math"
-	"math/bits"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -156,13 +155,13 @@ func (d *deviceRows) gatherSome(r *device.Room, text gpu.Buffer[byte], list []de
 	d.After(func() {
 		for i, c := range list {
 			mask := masks[i*words : (i+1)*words]
-			if nulls(mask, n) == n {
+			if device.CountBits(mask) == 0 {
 				continue // as it is
 			}
 			*c.Column = geoarrow.Column{Name: c.Name, Role: c.Role, Type: arrow.BinaryTypes.String, Facts: geoarrow.Facts{Kinds: geoarrow.FactString}}
 			c.Offsets = each[i*(n+1) : (i+1)*(n+1)]
 			c.Values, values = values[:c.Offsets[n]], values[c.Offsets[n]:]
-			d.validity(c.Column, mask)
+			c.Nulls, c.Valid = device.Validity(mask, n)
 			if c.Role.Times() {
 				rows.Times(c.Column, n, c.forced)
 			}
@@ -177,21 +176,6 @@ func (d *deviceRows) measured(x *kernels.Strings, offsets gpu.Buffer[int64]) (lo
 		return false, 0
 	}
 	return summary[0].Long != 0, total[0]
-}
-
-// validity says which rows have a value.
-func (d *deviceRows) validity(c *geoarrow.Column, mask []uint64) {
-	if c.Nulls = nulls(mask, d.rows); c.Nulls > 0 {
-		c.Valid = geoarrow.AsBytes(mask)[:(d.rows+7)/8]
-	}
-}
-
-// nulls is how many of n rows have no value.
-func nulls(mask []uint64, n int) int {
-	for _, w := range mask {
-		n -= bits.OnesCount64(w)
-	}
-	return n
 }
 
 // factsOfNumbers are the facts for the bits of NumberKinds. Numbers of other kinds are left to the CPU engine.
@@ -263,9 +247,9 @@ func (d *deviceRows) parse(r *device.Room, list []deviceColumn, at int) {
 		default:
 			c.Values = geoarrow.AsBytes(device.Result(d.Work, x.Float64))
 		}
-		d.After(func() { d.validity(c.Column, mask) })
+		d.After(func() { c.Nulls, c.Valid = device.Validity(mask, n) })
 	}
-	d.After(func() { d.Accept(nulls(unsure, 0) == 0, unsureNumber) })
+	d.After(func() { d.Accept(device.CountBits(unsure) == 0, unsureNumber) })
 }
 
 // resolve gives the column the type of its kinds, unless nobody asked for it.

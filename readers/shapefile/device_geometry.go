@@ -2,7 +2,6 @@ package shapefile
 
 import (
 	"math/bits"
-	"unsafe"
 
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
@@ -17,9 +16,7 @@ func (d *deviceShapes) geometry(valid []uint64, sum *readers.Summary) *geoarrow.
 		return nil
 	}
 	g := &geoarrow.Geometry{Rows: d.rows}
-	if g.Nulls = nulls(valid, d.rows); g.Nulls > 0 {
-		g.Valid = validity(valid, d.rows)
-	}
+	g.Nulls, g.Valid = device.Validity(valid, d.rows)
 	d.countOdd(sum)
 	asked, nested := d.cpu.layout.Columns.Geometry(), d.kind.family() == polygon && d.has&kernels.ShapeHasParts != 0
 	if g.Nulls == d.rows || !asked && !nested {
@@ -28,9 +25,9 @@ func (d *deviceShapes) geometry(valid []uint64, sum *readers.Summary) *geoarrow.
 	kinds, all := d.rowKinds()
 	d.ordinates(g)
 	if d.shapes.Parts.Len() > 0 {
-		g.Geoms, g.Rings = d.narrow(d.shapes.Parts), d.narrow(d.rings)
+		g.Geoms, g.Rings = device.Offsets(d.Work, d.shapes.Parts), device.Offsets(d.Work, d.rings)
 	} else if d.kind.family() != point {
-		g.Geoms = d.narrow(d.shapes.Points)
+		g.Geoms = device.Offsets(d.Work, d.shapes.Points)
 	}
 	if d.Stopped() {
 		return nil
@@ -55,22 +52,12 @@ func (d *deviceShapes) rowKinds() (kinds []geoarrow.RowKind, all []uint32) {
 	}
 	d.Try(d.K.ShapeKinds(d.S, &d.shapes, d.to.Measured, each, every))
 	copied := device.Result(d.Work, each)
-	return unsafe.Slice((*geoarrow.RowKind)(unsafe.Pointer(unsafe.SliceData(copied))), len(copied)), device.Result(d.Work, every)
+	return device.RowKinds(copied), device.Result(d.Work, every)
 }
 
 // ordinates has ordinates copied.
 func (d *deviceShapes) ordinates(g *geoarrow.Geometry) {
 	g.X, g.Y, g.Z, g.M = device.Result(d.Work, d.to.X), device.Result(d.Work, d.to.Y), device.Result(d.Work, d.to.Z), device.Result(d.Work, d.to.M)
-}
-
-// narrow has offsets copied in 32 bits: a chunk is far below what these hold.
-func (d *deviceShapes) narrow(wide gpu.Buffer[int64]) []int32 {
-	to := device.Alloc[int32](d.Work, wide.Len())
-	if d.Stopped() {
-		return nil
-	}
-	d.Try(d.K.NarrowInt32(d.S, wide, to))
-	return device.Result(d.Work, to)
 }
 
 // finish makes the column of what is there now. nested: some polygons have several rings.
@@ -119,14 +106,3 @@ func (d *deviceShapes) countOdd(sum *readers.Summary) {
 		}
 	})
 }
-
-// nulls counts the bits that are not set among the first n.
-func nulls(valid []uint64, n int) int {
-	for _, w := range valid {
-		n -= bits.OnesCount64(w)
-	}
-	return n
-}
-
-// validity are the first n bits, byte by byte.
-func validity(valid []uint64, n int) []byte { return geoarrow.AsBytes(valid)[:(n+7)/8] }

@@ -38,9 +38,7 @@ func (d *deviceRows) geometry(deep bool, sum *readers.Summary) *geoarrow.Geometr
 	}
 	n := sh.rows
 	g := &geoarrow.Geometry{Rows: n, Kind: sh.kind(), Dim: sh.dim() | dim}
-	if g.Nulls = nulls(valid, n); g.Nulls > 0 {
-		g.Valid = validity(valid, n)
-	}
+	g.Nulls, g.Valid = device.Validity(valid, n)
 	switch {
 	case g.Nulls == n:
 		return geoarrow.NullGeometry(n, geoarrow.NoKind, geoarrow.XY)

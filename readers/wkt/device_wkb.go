@@ -47,8 +47,8 @@ func (d *deviceRows) writeWKB(sh *deviceShapes, collections kernels.WKBCollectio
 
 // wkb fills a column of WKB.
 func (d *deviceRows) wkb(g *geoarrow.Geometry, sh *deviceShapes, w deviceWKB) {
-	g.Offsets, g.WKB = d.narrow(w.offsets), device.Result(d.Work, w.bytes)
-	g.Kinds = rowKinds(device.Result(d.Work, sh.kinds))
+	g.Offsets, g.WKB = device.Offsets(d.Work, w.offsets), device.Result(d.Work, w.bytes)
+	g.Kinds = device.RowKinds(device.Result(d.Work, sh.kinds))
 }
 
 // collections reads the members of GeometryCollections: rows like others, of a text of its own.
