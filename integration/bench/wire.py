@@ -1,4 +1,4 @@
-"""Measures the way from a cached table to a client:   wire.py [--rounds N] [--features N] [--over tcp,tls,unix] [--streams 1,4]
+"""Measures the way from a cached table to a client:   wire.py [--rounds N] [--features N] [--batch-rows N] [--over tcp,tls,unix] [--streams 1,4]
 
 pyarrow's own C++ Flight server, which has the table in memory, and `vibeflight serve`, which has it in its cache, send the same record batches to a pyarrow
 client that counts and drops them. They take turns, and the medians count. CPU-seconds are user and system time of the whole server process, the kernel's copying
@@ -133,6 +133,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--features", type=int, default=6_200_000, help="of a table of 1 GB")
+    parser.add_argument("--batch-rows", type=int, default=65_536)
     parser.add_argument("--over", default="tcp,tls,unix")
     parser.add_argument("--streams", default="1,4")
     options = parser.parse_args()
@@ -144,13 +145,14 @@ def main():
     with tempfile.TemporaryDirectory(prefix="wire-") as temp:
         temp = pathlib.Path(temp)
         certificate = make_certificate(temp)
-        cache = folder / "cache"
-        with Server(folder, "--no-sql", cache=cache) as server:  # whoever comes next maps the table
+        cache = folder / f"cache-{options.batch_rows}"
+        flags = ["--no-sql", "--batch-rows", str(options.batch_rows)]
+        with Server(folder, *flags, cache=cache) as server:  # whoever comes next maps the table
             server.client().get_flight_info(flight.FlightDescriptor.for_path(name))
             if not server.action("stats")["cache"]["loads"]:
                 server.wait_until_saved(seconds=120)
         socket = f"unix://{temp}/ours"
-        with Server(folder, "--no-sql", "--listen", socket, cache=cache) as plain, Server(folder, "--no-sql", cache=cache, tls=certificate) as encrypted:
+        with Server(folder, *flags, "--listen", socket, cache=cache) as plain, Server(folder, *flags, cache=cache, tls=certificate) as encrypted:
             ours = {"tcp": (plain, plain.uri), "tls": (encrypted, encrypted.uri), "unix": (plain, "grpc+" + socket)}
             theirs = {"tcp": f"grpc://127.0.0.1:{free_port()}", "tls": f"grpc+tls://127.0.0.1:{free_port()}", "unix": f"grpc+unix://{temp}/theirs"}
             command = [sys.executable, __file__, "--peer", plain.uri, name, *map(str, certificate), *theirs.values()]

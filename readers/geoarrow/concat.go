@@ -3,7 +3,6 @@ package geoarrow
 import (
 	"math"
 	"slices"
-	"unsafe"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/bitutil"
@@ -231,9 +230,6 @@ func appendTo[T Fixed | ~uint8](mem *Arena, v, more []T) []T {
 func room[T Fixed | ~uint8](mem *Arena, v []T, n int) []T {
 	if need := len(v) + n; need > cap(v) {
 		v = append(Alloc[T](mem, max(need, len(v)*5/4)), v...)
-	}
-	if mem.Late {
-		populate(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v[len(v):len(v)+n]))), n*int(unsafe.Sizeof(*new(T)))))
 	}
 	return v
 }

@@ -13,7 +13,7 @@ import (
 type Arena struct {
 	Next float64 // size of the chunk that follows the one that is finished, as a part of it; 0 if none does
 	Lend bool    // HandOver gives what the collector goes on with: the chunk is read before the next one begins
-	Late bool    // pages are mapped in by those who write them, in large pieces (populate), and not by Alloc
+	Late bool    // pages are mapped in as they are written, and not by Alloc
 
 	rest  []byte // of the newest block
 	block int    // its size
@@ -142,7 +142,7 @@ func Reserve[T Fixed | ~uint8](a *Arena, collected *[]T, times float64) {
 	if a.Lend {
 		spare = n/4 + 64 // it serves for other parts of the file too
 	}
-	if len(s) > 0 && n+spare > cap(s) {
+	if len(s) > 0 && n+n/16 > cap(s) {
 		*collected = append(alloc[T](a, n, spare), s...)
 	}
 }
