@@ -1,7 +1,6 @@
 package gml
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 
@@ -30,7 +29,7 @@ func (w *crew) reader() readers.PartReader {
 
 // Guess reads the rows between two offsets, from what seems to be the first one on.
 func (r *partReader) Guess(from, stop int64) readers.Part {
-	ok := r.open(from, stop, 0) && r.find()
+	ok := r.open(from, stop, 0) && r.s.Find(r.lead.opening, stop)
 	return r.read(ok, 0)
 }
 
@@ -58,33 +57,6 @@ func (r *partReader) open(from, stop, row int64) bool {
 	r.rows = readers.Chunk{}
 	s.resume(&r.home)
 	return s.open(r.ctx, r.src, from, r.lead.End, row, cmp.Or(r.cpu.readBytes, window.Bytes))
-}
-
-// find goes to the first bytes that look like the beginning of a row.
-func (r *partReader) find() bool {
-	s, opening := r.s, r.lead.opening
-	for p := 0; s.Base+int64(p) < s.stop; {
-		at := bytes.Index(s.Window.Text(p, s.N), opening)
-		if at < 0 {
-			p = max(p, s.N-len(opening)+1)
-		} else {
-			p += at
-		}
-		s.X.P = p
-		if end := p + len(opening); at < 0 || end >= s.N { // the byte behind counts too
-			if s.EOF || !s.Refill(p) {
-				return false
-			}
-			p = 0
-			continue
-		}
-		switch s.At(p + len(opening)) {
-		case ' ', '\t', '\r', '\n', '>', '/':
-			return s.Base+int64(p) < s.stop
-		}
-		p++
-	}
-	return false
 }
 
 // read reads the part from the row at hand on, which is row number row; unless ok, it failed already.

@@ -1,7 +1,6 @@
 package kml
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"slices"
@@ -106,7 +105,7 @@ func (w *crew) reader() readers.PartReader {
 
 // Guess reads the rows between two offsets, from what seems to be the first one on.
 func (r *partReader) Guess(from, stop int64) readers.Part {
-	ok := r.open(from, stop, 0) && r.find()
+	ok := r.open(from, stop, 0) && r.s.Find(r.lead.opening, stop)
 	return r.read(ok, 0)
 }
 
@@ -129,30 +128,6 @@ func (r *partReader) open(from, stop, row int64) bool {
 	r.rows = readers.Chunk{}
 	s.X.ResumeIn(&s.home)
 	return s.open(r.ctx, r.src, from, r.lead.End, row, cmp.Or(r.cpu.readBytes, window.Bytes))
-}
-
-// find goes to the first bytes that look like the beginning of a row.
-func (r *partReader) find() bool {
-	s := r.s
-	for p := 0; s.Base+int64(p) < s.stop; {
-		at := bytes.Index(s.Window.Text(p, s.N), r.lead.opening)
-		if at < 0 {
-			p = max(p, s.N-len(r.lead.opening))
-			s.X.P = p
-			if s.EOF || !s.Refill(p) {
-				return false
-			}
-			p = 0
-			continue
-		}
-		p += at
-		s.X.P = p
-		if end := p + len(r.lead.opening); end >= s.N || isBlank(s.At(end)) || s.At(end) == '>' || s.At(end) == '/' {
-			return s.Base+int64(p) < s.stop
-		}
-		p++
-	}
-	return false
 }
 
 // read reads the part from the row at hand on, which is row number row; unless ok, it failed already.

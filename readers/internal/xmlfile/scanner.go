@@ -4,6 +4,7 @@
 package xmlfile
 
 import (
+	"bytes"
 	"context"
 	"slices"
 
@@ -58,6 +59,33 @@ func (s *Scanner) GoTo(off int64) bool {
 	s.Show()
 	s.X.P = p
 	return true
+}
+
+// Find goes from the first byte of the window on to the next that look like the beginning of an element: opening, "<" with a name, and a byte that ends that name. What
+// they are, in a comment or a CDATA section, nobody knows. It gives false, perhaps with Failed set, if none begin before stop.
+func (s *Scanner) Find(opening []byte, stop int64) bool {
+	for p := 0; s.Base+int64(p) < stop; {
+		at := bytes.Index(s.Window.Text(p, s.N), opening)
+		if at < 0 {
+			p = max(p, s.N-len(opening)+1)
+		} else {
+			p += at
+		}
+		s.X.P = p
+		if at < 0 || p+len(opening) == s.N {
+			if s.EOF || !s.Refill(p) {
+				return false
+			}
+			p = 0
+			continue
+		}
+		switch s.At(p + len(opening)) {
+		case ' ', '\t', '\r', '\n', '>', '/':
+			return s.Base+int64(p) < stop
+		}
+		p++
+	}
+	return false
 }
 
 // Token reads the next tag, over any number of windows.

@@ -97,3 +97,42 @@ func TestScanner(t *testing.T) {
 		})
 	}
 }
+
+// TestFind finds beginnings of elements in windows of every size, before every place.
+func TestFind(t *testing.T) {
+	const text = `<ab>no</ab><!--<a >--><a>one</a><a/><a` + "\n" + `x=""></a><ba><aa></aa><a`
+	path := filepath.Join(t.TempDir(), "find.xml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	src, err := source.Open("find.xml", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	limits := readers.Limits{}.WithDefaults()
+	for step := 1; step <= len(text); step++ {
+		for from := range len(text) {
+			want := -1
+			for _, begin := range []int{15, 22, 32, 36} {
+				if begin >= from {
+					want = begin
+					break
+				}
+			}
+			for _, stop := range []int{want, want + 1, len(text)} {
+				s := &Scanner{}
+				if !s.Begin(t.Context(), src, int64(from), src.Size, src.Size, &limits, step) {
+					t.Fatal(s.Failed)
+				}
+				got := -1
+				if s.Find([]byte("<a"), int64(stop)) {
+					got = int(s.Base) + s.X.P
+				}
+				if s.Failed != nil || got != want && stop > want || got != -1 && stop <= want {
+					t.Fatalf("%d bytes at a time, from %d to %d: %d, want %d (%v)", step, from, stop, got, want, s.Failed)
+				}
+			}
+		}
+	}
+}
