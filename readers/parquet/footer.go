@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -16,7 +17,6 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/metadata"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 
-	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/internal/records"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
@@ -130,8 +130,8 @@ func applyOrigin(fields []arrow.Field, text string) {
 			return
 		}
 	}
-	const head = 8 // mark and length of the message
-	if len(message) <= head {
+	const mark, head = math.MaxUint32, 8 // a mark and the length of what follows, which is believed
+	if len(message) <= head || binary.LittleEndian.Uint32(message) != mark || uint64(binary.LittleEndian.Uint32(message[4:])) > uint64(len(message)-head) {
 		return
 	}
 	var origin *arrow.Schema
@@ -139,7 +139,7 @@ func applyOrigin(fields []arrow.Field, text string) {
 		if err := records.CheckSchema(message[head:]); err != nil {
 			return err
 		}
-		r, err := ipc.NewReader(bytes.NewReader(message), ipc.WithAllocator(&records.Room{Most: readers.DefaultMemory}))
+		r, err := ipc.NewReader(bytes.NewReader(message), ipc.WithAllocator(&records.Room{Most: int64(len(message))}))
 		if err != nil {
 			return err
 		}

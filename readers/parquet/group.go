@@ -195,7 +195,7 @@ func (p project) open(src *source.File, g group, limits readers.Limits, workers 
 			return err
 		}
 		if chunk.CryptoMetadata() == nil {
-			if err := p.checkPages(src, chunk); err != nil {
+			if err := p.checkPages(src, c.leaf.ColIndex, chunk, r.room.Most); err != nil {
 				return err
 			}
 		}

@@ -16,7 +16,9 @@ const (
 	fieldKind, fieldUnpacked, fieldPacked                 = 1, 2, 3 // of PageHeader
 	fieldDataHeader, fieldDictionaryHeader, fieldHeaderV2 = 5, 7, 8
 
-	fieldValues, fieldDefinitions, fieldRepetitions, fieldIsPacked = 1, 5, 6, 7 // of these; the last three of the second version's
+	fieldValues                                                                = 1          // of each of these
+	fieldEncoding, fieldDefinitionEncoding, fieldRepetitionEncoding            = 2, 3, 4    // of DataPageHeader
+	fieldEncodingV2, fieldDefinitionBytes, fieldRepetitionBytes, fieldIsPacked = 4, 5, 6, 7 // of DataPageHeaderV2
 )
 
 const (
@@ -34,25 +36,29 @@ type page struct {
 
 // contents is what the header of a kind of page says.
 type contents struct {
-	values                   int64
-	definitions, repetitions int64 // bytes in front of the values
-	plain                    bool  // the values are not packed
+	fields [fieldIsPacked]int64 // the numbers, by field
+	plain  bool                 // the values of a page of the second version are not packed
 }
 
 // checkPages walks from page to page of a column of a row group, up to its last value, before Arrow's own code does: where pages end too early that goes on with whatever
-// its buffer holds, again and again, and a page of a kind that it does not know is to it one without content.
-func (f *footer) checkPages(src *source.File, chunk *metadata.ColumnChunkMetaData) error {
+// its buffer holds, again and again, and a page of a kind that it does not know is to it one without content. It makes room for what encodings say they hold, too
+// (values.go). most is how many bytes may be asked for.
+func (f *footer) checkPages(src *source.File, column int, chunk *metadata.ColumnChunkMetaData, most int64) error {
 	at, end := chunkBytes(chunk)
 	if f.meta.WriterVersion().LessThan(metadata.Parquet816FixedVersion) {
 		end += min(oldChunkBytes, src.Size-end)
 	}
-	for values := int64(0); values < chunk.NumValues(); {
+	v := values{src: src, column: f.meta.Schema.Column(column), packing: chunk.Compression(), most: most}
+	for n := int64(0); n < chunk.NumValues(); {
 		p, size, err := readPage(src, at, end)
+		if err == nil {
+			err = v.check(&p, at+size-p.packed)
+		}
 		if err != nil {
-			return fmt.Errorf("the page at byte %d, behind %d of %d values: %w", at, values, chunk.NumValues(), err)
+			return fmt.Errorf("the page at byte %d, behind %d of %d values: %w", at, n, chunk.NumValues(), err)
 		}
 		at += size
-		values += p.values()
+		n += p.values()
 	}
 	return nil
 }
@@ -112,12 +118,8 @@ func (w *thrift) contents() (contents, error) {
 	var c contents
 	err := w.fields(1, func(id int, kind byte) (err error) {
 		switch {
-		case kind == thriftI32 && id == fieldValues:
-			c.values, err = w.i32()
-		case kind == thriftI32 && id == fieldDefinitions:
-			c.definitions, err = w.i32()
-		case kind == thriftI32 && id == fieldRepetitions:
-			c.repetitions, err = w.i32()
+		case kind == thriftI32 && id > 0 && id < len(c.fields):
+			c.fields[id], err = w.i32()
 		case id == fieldIsPacked && (kind == thriftTrue || kind == thriftFalse):
 			c.plain = kind == thriftFalse
 		default:
@@ -128,19 +130,17 @@ func (w *thrift) contents() (contents, error) {
 	return c, err
 }
 
-// of gives what the header of the page's kind says; ok: it is one that is read.
-func (p *page) of() (c contents, ok bool) {
+// of is what the header of the page's kind says; nil if it is of none that is read.
+func (p *page) of() *contents {
 	switch p.kind {
 	case pageData:
-		c = p.contents[fieldDataHeader]
-		return contents{values: c.values}, true
+		return &p.contents[fieldDataHeader]
 	case pageDictionary:
-		c = p.contents[fieldDictionaryHeader]
-		return contents{values: c.values}, true
+		return &p.contents[fieldDictionaryHeader]
 	case pageDataV2:
-		return p.contents[fieldHeaderV2], true
+		return &p.contents[fieldHeaderV2]
 	}
-	return contents{}, false
+	return nil
 }
 
 // values is how many values of the column the page has.
@@ -148,24 +148,31 @@ func (p *page) values() int64 {
 	if p.kind == pageDictionary {
 		return 0
 	}
-	c, _ := p.of()
-	return c.values
+	return p.of().fields[fieldValues]
+}
+
+// levelBytes is how many bytes of a page of the second version stand in front of its values.
+func (p *page) levelBytes() int64 {
+	if p.kind != pageDataV2 {
+		return 0
+	}
+	c := p.of()
+	return c.fields[fieldDefinitionBytes] + c.fields[fieldRepetitionBytes]
 }
 
 // check refuses what Arrow's own code does not read as it stands. left is how many bytes of the column follow the header.
 func (p *page) check(left int64) error {
-	c, ok := p.of()
-	levels := c.definitions + c.repetitions
+	c := p.of()
 	switch {
-	case !ok:
+	case c == nil:
 		return fmt.Errorf("kind %d", p.kind)
-	case p.packed < 0 || p.unpacked < 0 || c.values < 0 || c.definitions < 0 || c.repetitions < 0:
+	case min(p.packed, p.unpacked, c.fields[fieldValues]) < 0, p.kind == pageDataV2 && min(c.fields[fieldDefinitionBytes], c.fields[fieldRepetitionBytes]) < 0:
 		return errors.New("a negative length")
 	case p.packed > left:
 		return fmt.Errorf("%d bytes where the column has %d", p.packed, left)
-	case levels > min(p.packed, p.unpacked):
-		return fmt.Errorf("%d bytes of levels among %d", levels, min(p.packed, p.unpacked))
-	case c.plain && p.packed != p.unpacked:
+	case p.levelBytes() > min(p.packed, p.unpacked):
+		return fmt.Errorf("%d bytes of levels among %d", p.levelBytes(), min(p.packed, p.unpacked))
+	case p.kind == pageDataV2 && c.plain && p.packed != p.unpacked:
 		return fmt.Errorf("%d bytes that are not packed, and %d unpacked", p.packed, p.unpacked)
 	}
 	return nil

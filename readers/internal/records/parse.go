@@ -123,7 +123,7 @@ func Guard(f func() error) (err error) {
 	defer func() {
 		switch caught := recover().(type) {
 		case nil:
-		case *roomError:
+		case *RoomError:
 			err = caught
 		case error:
 			err = &panicError{caught.Error(), debug.Stack()}
@@ -146,7 +146,7 @@ func (e *panicError) Error() string { return "malformed: " + e.what }
 func (p Parser) Fault(src *source.File, limits readers.Limits, offset int64, err error) error {
 	var parse *readers.ParseError
 	var limit *readers.LimitError
-	var room *roomError
+	var room *RoomError
 	switch {
 	case err == nil, errors.As(err, &parse), errors.As(err, &limit), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded),
 		errors.Is(err, source.ErrChanged):

@@ -14,11 +14,11 @@ type Room struct {
 	used atomic.Int64
 }
 
-// roomError says that a file asks for more memory than it may.
-type roomError struct{ asked, most int64 }
+// RoomError says that a file asks for more memory than it may.
+type RoomError struct{ Asked, Most int64 }
 
-func (e *roomError) Error() string {
-	return fmt.Sprintf("%d bytes of memory where %d are allowed", e.asked, e.most)
+func (e *RoomError) Error() string {
+	return fmt.Sprintf("%d bytes of memory where %d are allowed", e.Asked, e.Most)
 }
 
 // Allocate gives n bytes, as memory.Allocator asks for.
@@ -27,7 +27,7 @@ func (r *Room) Allocate(n int) []byte {
 		panic(fmt.Errorf("a length of %d bytes", n))
 	}
 	if used := r.used.Add(int64(n)); used > r.Most || int64(n) > r.Most {
-		panic(&roomError{used, r.Most})
+		panic(&RoomError{used, r.Most})
 	}
 	return memory.DefaultAllocator.Allocate(n)
 }
