@@ -5,9 +5,9 @@
 //	file    "PAR1" | row group … | footer | length of the footer, 4 bytes | "PAR1"
 //	footer  FileMetaData, in Thrift's compact protocol: schema, row groups, key-value metadata, "geo" among it
 //
-// Pages are decoded by Arrow's own code, a column of a row group at a time; it believes what files say of lengths, which is looked at here before. What lists and structs are made
-// of is put together here too. Which columns a table gets
-// is for readers/internal/records to say. Encrypted files and INT96 are refused. docs/formats/parquet.md has the whole list.
+// Pages are decoded by Arrow's own code, a column of a row group at a time; it believes what files say of lengths, which is looked at here before. What lists and structs
+// are made of is put together here too. Which columns a table gets is for readers/internal/records to say. Encrypted files and INT96 are refused.
+// docs/formats/parquet.md has the whole list.
 package parquet
 
 import (
@@ -23,7 +23,7 @@ const formatName = "parquet"
 
 // Format is Parquet.
 func Format() readers.Format {
-	registerLZ4()
+	registerCodecs()
 	return readers.Format{
 		Name:       formatName,
 		Extensions: []string{".parquet", ".geoparquet", ".pq"},

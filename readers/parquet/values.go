@@ -38,18 +38,19 @@ type values struct {
 
 // check looks at the page whose content is at an offset.
 func (v *values) check(p *page, at int64) error {
+	if v.packing == compress.Codecs.Uncompressed && p.packed != p.unpacked {
+		return fmt.Errorf("%d bytes that are not packed, and %d unpacked", p.packed, p.unpacked)
+	}
 	if p.kind == pageDictionary {
 		v.dictionary = p.of().fields[fieldValues]
 		return nil
 	}
-	c, encoding := p.of(), parquet.Encodings.Plain
+	field := fieldEncoding
 	if p.kind == pageDataV2 {
-		encoding = parquet.Encoding(c.fields[fieldEncodingV2])
-	} else {
-		encoding = parquet.Encoding(c.fields[fieldEncoding])
+		field = fieldEncodingV2
 	}
 	look := v.differences
-	switch encoding {
+	switch parquet.Encoding(p.of().fields[field]) {
 	case parquet.Encodings.PlainDict, parquet.Encodings.RLEDict:
 		look = v.indices
 	case parquet.Encodings.DeltaBinaryPacked, parquet.Encodings.DeltaLengthByteArray:
