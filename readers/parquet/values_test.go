@@ -53,7 +53,7 @@ func TestValues(t *testing.T) {
 		{"second version", dataOf(pageDataV2, dictionary, 9, 6), []byte{10}, ""},
 		{"second version, of 31 bits", dataOf(pageDataV2, dictionary, 9, 6), []byte{31}, "indices of 31 bits"},
 		{"levels of a bit each", older, []byte{31}, "indices of 31 bits"},
-		{"no index", dataOf(pageData, dictionary, 9), nil, "ends within"},
+		{"nulls, and no index", dataOf(pageData, dictionary, 9), nil, ""},
 		{"no value at all", dataOf(pageData, dictionary, 0), nil, ""},
 		{"differences", dataOf(pageData, packed, 9), []byte{0x80, 1, 4, 9, 0}, ""},
 		{"of more values than the page has", dataOf(pageData, packed, 9), huge, "differences of 2147483647 values where the page has 9"},
