@@ -74,7 +74,7 @@ func (p Parser) Parse(ctx context.Context, src *source.File, req readers.Request
 	defer run.chunks.close()
 	defer batches.close()
 	var failed error
-	err := p.Loads(ctx, src, limits, run.want, func(l Load) error {
+	ended := p.Loads(ctx, src, limits, run.want, func(l Load) error {
 		if failed = ctx.Err(); failed == nil {
 			failed = batches.put(l.Bytes, func() (loaded, error) {
 				b, err := p.load(src, limits, l)
@@ -84,8 +84,8 @@ func (p Parser) Parse(ctx context.Context, src *source.File, req readers.Request
 		}
 		return failed
 	})
-	if err != nil && failed == nil { // its place is behind the batches that were put
-		failed = batches.put(0, func() (loaded, error) { return loaded{err: err}, nil })
+	if ended != nil && failed == nil { // its place is behind the batches that were put
+		failed = batches.put(0, func() (loaded, error) { return loaded{err: ended}, nil })
 	}
 	if failed == nil {
 		failed = batches.finish()
@@ -93,8 +93,8 @@ func (p Parser) Parse(ctx context.Context, src *source.File, req readers.Request
 	if failed == nil {
 		failed = run.finish()
 	}
-	if err = failed; err != nil && !errors.Is(err, errEnough) {
-		return readers.Summary{}, err
+	if failed != nil && !errors.Is(failed, errEnough) {
+		return readers.Summary{}, failed
 	}
 	run.sum.BytesRead = src.BytesRead()
 	return run.sum, nil
