@@ -23,6 +23,7 @@ const (
 	anyIndexBits  = 16      // of indices into a dictionary, however short that is: some writers take a whole number of bytes
 	mostBlock     = 1 << 16 // values of a block of differences; writers take 128 to 1,024
 	mostIndexBits = 32
+	valueBytes    = 24 // of a value of a dictionary in memory, at most
 )
 
 // values looks at the values of the data pages of a column before Arrow's own code does.
@@ -42,7 +43,7 @@ func (v *values) check(p *page, at int64) error {
 		return fmt.Errorf("%d bytes that are not packed, and %d unpacked", p.packed, p.unpacked)
 	}
 	if p.kind == pageDictionary {
-		v.dictionary = p.of().fields[fieldValues]
+		v.dictionary = min(p.of().fields[fieldValues], p.unpacked) // a value takes a byte at least, whatever the header says
 		return nil
 	}
 	field := fieldEncoding
@@ -136,10 +137,15 @@ func skipLevels(r *bufio.Reader, encoding int64, most int16, values int64) error
 // indices looks at indices into the dictionary: their first byte is how many bits each has.
 func (v *values) indices(r *bufio.Reader, _ int64) error {
 	width, err := r.ReadByte()
-	if err == nil && (width > mostIndexBits || width > anyIndexBits && 1<<(width-1) > 2*v.dictionary) {
-		err = fmt.Errorf("indices of %d bits into a dictionary of %d values", width, v.dictionary)
+	switch {
+	case err != nil || width <= anyIndexBits:
+		return err
+	case width > mostIndexBits || 1<<(width-1) > 2*v.dictionary:
+		return fmt.Errorf("indices of %d bits into a dictionary of %d values", width, v.dictionary)
+	case valueBytes<<width > v.most:
+		return &records.RoomError{Asked: valueBytes << width, Most: v.most}
 	}
-	return err
+	return nil
 }
 
 // differences looks at the head of packed differences of no more than so many values.

@@ -1,6 +1,8 @@
 package parquet
 
 import (
+	"bufio"
+	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,6 +26,33 @@ func dataOf(kind, encoding, values int64, levels ...int64) page {
 		c.plain = true
 	}
 	return p
+}
+
+// TestDictionary has pages of indices behind dictionaries that say how many values they have, in so many bytes.
+func TestDictionary(t *testing.T) {
+	for _, c := range []struct {
+		says, bytes int64
+		bits        byte
+		want        string
+	}{
+		{100_000, 400_000, 17, ""},
+		{100_000, 400_000, 18, ""},
+		{100_000, 400_000, 19, "indices of 19 bits into a dictionary of 100000 values"},
+		{1<<31 - 1, 9, 31, "indices of 31 bits into a dictionary of 9 values"},
+		{1 << 30, 1 << 30, 30, "bytes of memory where 16777216 are allowed"},
+		{0, 0, 16, ""},
+	} {
+		v := values{most: 16 << 20}
+		p := dataOf(pageDictionary, 0, c.says)
+		p.packed, p.unpacked = c.bytes, c.bytes
+		if err := v.check(&p, 0); err != nil {
+			t.Fatal(err)
+		}
+		err := v.indices(bufio.NewReader(bytes.NewReader([]byte{c.bits})), 9)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%d values in %d bytes, %d bits: got %v, want %q", c.says, c.bytes, c.bits, err, c.want)
+		}
+	}
 }
 
 // TestValues has pages of an optional column in front of which a dictionary of 1,000 values stands.
