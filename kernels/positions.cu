@@ -44,14 +44,14 @@ __device__ __forceinline__ bool is_empty(const u8 *__restrict__ text, i64 n, i64
 // Reads the position that begins at at, and stores its ordinates as those of position i.
 //
 //   json  "[" ordinate *( "," ordinate ) "]" | "[" "]"    at is the bracket; blanks around each ordinate
-//   wkt   ordinate *( blanks ordinate ) | "EMPTY"         at is its first byte, or the bracket or comma before it; up to a comma or ")", EMPTY up to any byte
+//   wkt   ordinate *( blanks ordinate ) | "EMPTY"         at is its first byte, or a blank before it; up to a comma or ")", EMPTY up to any byte
 __device__ __forceinline__ Position read_position(const u8 *__restrict__ text, i64 n, i64 at, const Blanks &blanks, u32 style, const Columns &to, i64 i) {
   Position r = {0, POSITION_MALFORMED, at < 0 ? 0 : at};
   if (at < 0 || at >= n) return r;
   const bool json = style == STYLE_JSON;
   u32 c = text[at];
   if (json && c != '[') return r;
-  if (json || c == '(' || c == ',') at++;
+  if (json) at++;
   at = skip_blanks(text, n, at, blanks);
   if (at >= 0 && at < n && (json ? text[at] == ']' : is_empty(text, n, at))) {
     r.state = POSITION_READ;

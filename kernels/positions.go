@@ -14,7 +14,7 @@ const (
 	// PositionJSON is `[ x , y ]`, with numbers of GrammarJSON: GeoJSON (RFC 7946 section 3.1.1). A position begins with its bracket.
 	PositionJSON PositionStyle = iota
 	// PositionWKT is `x y` up to a comma or a closing bracket, with numbers of GrammarLenient, or EMPTY in any case, whatever follows. A position begins with its first
-	// byte, or with the bracket or comma before it.
+	// byte, or with blanks.
 	PositionWKT
 )
 
@@ -176,8 +176,8 @@ func readPosition(b []byte, style PositionStyle) (p position, whole bool) {
 		return fail(0)
 	}
 	i := 0
-	if c := at(0); json || c == '(' || c == ',' {
-		i++
+	if json {
+		i = 1
 	}
 	i = skip(i)
 	if json && at(i) == ']' || !json && len(b) >= i+5 && strings.EqualFold(string(b[i:i+5]), "EMPTY") {

@@ -159,34 +159,37 @@ var positionTexts = []struct {
 	{"2000 digits, cut", kernels.PositionJSON, "[0." + strings.Repeat("1", 2000)},
 	{"beyond float64, 2000 digits", kernels.PositionJSON, "[" + strings.Repeat("9", 2000) + ",2]"},
 	{"40000 digits", kernels.PositionJSON, "[1," + strings.Repeat("7", 300) + "." + strings.Repeat("7", 40000) + "]"},
-	{"two", kernels.PositionWKT, "(1 2)"},
-	{"two, from a digit", kernels.PositionWKT, "-1.5 2,"},
-	{"three, from a comma", kernels.PositionWKT, ", 1 2\t3 )"},
-	{"four", kernels.PositionWKT, "(+1 .5 5. 0004,"},
-	{"five", kernels.PositionWKT, "(1 2 3 4 5)"},
-	{"one", kernels.PositionWKT, "(1)"},
-	{"none", kernels.PositionWKT, "()"},
+	{"two", kernels.PositionWKT, "1 2)"},
+	{"two, with a sign", kernels.PositionWKT, "-1.5 2,"},
+	{"three, behind blanks", kernels.PositionWKT, " \n1 2\t3 )"},
+	{"a comma before it", kernels.PositionWKT, ",1 2,"},
+	{"a comma and a blank before it", kernels.PositionWKT, " , 1 2,"},
+	{"a bracket before it", kernels.PositionWKT, "(1 2)"},
+	{"four", kernels.PositionWKT, "+1 .5 5. 0004,"},
+	{"five", kernels.PositionWKT, "1 2 3 4 5)"},
+	{"one", kernels.PositionWKT, "1)"},
+	{"none", kernels.PositionWKT, ")"},
 	{"two commas", kernels.PositionWKT, ",,"},
-	{"letters", kernels.PositionWKT, "(1 x)"},
-	{"letter behind", kernels.PositionWKT, "(1 2x)"},
+	{"letters", kernels.PositionWKT, "1 x)"},
+	{"letter behind", kernels.PositionWKT, "1 2x)"},
 	{"empty", kernels.PositionWKT, "EMPTY"},
-	{"empty, in small letters", kernels.PositionWKT, ", empty,"},
+	{"empty, in small letters", kernels.PositionWKT, " empty,"},
 	{"not quite empty", kernels.PositionWKT, "EMPTX)"},
 	{"as most are written", kernels.PositionWKT, "-12.5 47.123456789, 1.5 2.5 -3.25,"},
-	{"three as most are written", kernels.PositionWKT, "(-12.5 47.123456789 3.25) and more than thirty-two bytes behind"},
+	{"three as most are written", kernels.PositionWKT, "-12.5 47.123456789 3.25) and more than thirty-two bytes behind"},
 	{"four as most are written", kernels.PositionWKT, "-12.5 47.123456789 3.25 4.5, and more than thirty-two bytes behind"},
 	{"a blank behind", kernels.PositionWKT, "12.5 47.5 , and more than thirty-two bytes behind it"},
 	{"a closing bracket of JSON", kernels.PositionWKT, "12.5 47.5], and more than thirty-two bytes behind it"},
 	{"commas", kernels.PositionWKT, "12.5,47.5), and more than thirty-two bytes behind it"},
 	{"nested", kernels.PositionWKT, "((1 2))"},
-	{"cut", kernels.PositionWKT, "(1 2"},
-	{"cut behind a blank", kernels.PositionWKT, "(1 2 "},
-	{"square", kernels.PositionWKT, "(1 2]"},
-	{"signs", kernels.PositionWKT, "(1 +-2)"},
-	{"a point", kernels.PositionWKT, "(1 .)"},
-	{"beyond float64", kernels.PositionWKT, "(1 1e309)"},
-	{"middle", kernels.PositionWKT, "(1.00000000000000011102230246251565404 2)"},
-	{"2000 digits", kernels.PositionWKT, "(" + strings.Repeat("0", 2000) + "1 2)"},
+	{"cut", kernels.PositionWKT, "1 2"},
+	{"cut behind a blank", kernels.PositionWKT, "1 2 "},
+	{"square", kernels.PositionWKT, "1 2]"},
+	{"signs", kernels.PositionWKT, "1 +-2)"},
+	{"a point", kernels.PositionWKT, "1 .)"},
+	{"beyond float64", kernels.PositionWKT, "1 1e309)"},
+	{"middle", kernels.PositionWKT, "1.00000000000000011102230246251565404 2)"},
+	{"2000 digits", kernels.PositionWKT, strings.Repeat("0", 2000) + "1 2)"},
 }
 
 // Each position by itself, cut short at every byte, and before other text.
@@ -239,11 +242,12 @@ func appendPosition(b []byte, rng *rand.Rand, style kernels.PositionStyle) []byt
 	if rng.IntN(50) == 0 {
 		dims = rng.IntN(6)
 	}
-	open, separator, end := byte('['), byte(','), byte(']')
+	separator, end := byte(','), byte(']')
 	if style == kernels.PositionWKT {
-		open, separator, end = '(', ' ', ",)"[rng.IntN(2)]
+		separator, end = ' ', ",)"[rng.IntN(2)]
+	} else {
+		b = append(b, '[')
 	}
-	b = append(b, open)
 	for i := range dims {
 		blanks(0)
 		if i > 0 {

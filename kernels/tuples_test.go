@@ -77,7 +77,7 @@ func tupleAt(text []byte, at int, style kernels.PositionStyle) tuple {
 		return fail(max(at, 0))
 	}
 	i := at
-	if !wkt || text[at] == '(' || text[at] == ',' {
+	if !wkt {
 		i++
 	}
 	blanks := func() {

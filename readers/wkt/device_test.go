@@ -174,6 +174,13 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 		{"a form feed", "POINT(1\f2)"},
 		{"many blanks", "POINT" + strings.Repeat(" ", 400) + "(1 2)"},
 		{"a malformed row", "POINT(1 2"},
+		{"two commas", "LINESTRING(1 2,,3 4)"},
+		{"two commas, blanks", "POLYGON((1 2,3 4,\n , 5 6,1 2))"},
+		{"two commas between points", "MULTIPOINT(1 2,,3 4)"},
+		{"two commas between points in brackets", "MULTIPOINT((1 2),,(3 4))"},
+		{"a comma first", "LINESTRING(,1 2,3 4)"},
+		{"a comma before a point", "POINT(,1 2)"},
+		{"a comma last", "LINESTRING(1 2,3 4,)"},
 		{"a ragged line", "LINESTRING(1 2,3 4 5)"},
 		{"another SRID", "SRID=5;POINT(1 2)\nSRID=6;POINT(1 2)"},
 		{"a curve", "CIRCULARSTRING(1 2,3 4,5 6)"},
@@ -405,4 +412,17 @@ func TestDeviceLarge(t *testing.T) {
 func TestDeviceFaults(t *testing.T) {
 	text := plain{rand.New(rand.NewPCG(7, 9)), allKinds, []string{""}, true}.file(600, "", "\n")
 	readertest.DeviceFaults(t, wkt.Format(), readertest.Input{Name: "a.wkt", Text: text, Limits: readers.Limits{BatchRows: 100}})
+}
+
+// TestDeviceMutants has one mistake, at each byte.
+func TestDeviceMutants(t *testing.T) {
+	for name, text := range map[string]string{
+		"rows": "POINT(1 2)\nLINESTRING Z(1 2 3,4 5 6)\nPOLYGON((0 0,1 0, 1 1,0 0),(.5 .5,.6 .5,.6 .6,.5 .5))\nMULTIPOINT(1 2,3 4)\nMULTIPOLYGON (((0 0,1 0,1 1,0 0)), EMPTY)\n",
+		"EWKT": "SRID=7;POINT (-1.5e3 2)\nNULL\nSRID=7;GEOMETRYCOLLECTION(POINT(1 2),LINESTRING(1 2,\n3 4))\nMULTIPOINT((1 2), (3 4))\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := readertest.Device(t, wkt.Format(), int64(len(text)))
+			readertest.Mutants(t, wkt.Format(), readertest.Input{Name: "a.wkt", Text: []byte(strings.Repeat(text, 4))}, len(text), 2*len(text), "(),; \n1-eZ", d)
+		})
+	}
 }
