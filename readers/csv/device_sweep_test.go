@@ -157,3 +157,18 @@ func goldenOptions(t *testing.T, name string) (options map[string]any) {
 	}
 	return options
 }
+
+// TestDeviceMutants has one mistake, at each byte.
+func TestDeviceMutants(t *testing.T) {
+	for _, c := range []struct{ name, head, rows string }{
+		{"points", "id,name,lon,lat,v,d,b\n", "1,\"a \"\"b\"\", c\",1.5,-2.25,7,2024-01-02,true\r\n-2,é,,,1e3,,false\n3,\"x\n,y\",-0,.5,.25,2024-12-31,\n"},
+		{"WKT", "a;geom\n", "1;\"POLYGON((0 0,1 0, 1 1,0 0))\"\n;POINT(1 2)\n3;\n4;MULTIPOINT((1 2),EMPTY)\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := readertest.Device(t, csv.Format(), int64(len(c.rows)))
+			in := readertest.Input{Name: "a.csv", Text: []byte(c.head + strings.Repeat(c.rows, 4))}
+			from := len(c.head) + len(c.rows)
+			readertest.Mutants(t, csv.Format(), in, from, from+len(c.rows), ",;\"\n\r 1.-e(\xff", d)
+		})
+	}
+}

@@ -118,3 +118,11 @@ func TestDeviceSweep(t *testing.T) {
 	})
 	readertest.Accepted(t, list, deviceChunks, documents, 0.5)
 }
+
+// TestDeviceMutants has one mistake, at each byte. Left out or put in, a byte moves all that follows.
+func TestDeviceMutants(t *testing.T) {
+	text := longer(everyType(rand.New(rand.NewPCG(7, 3)), 2, "ab", " c "), 8)
+	head, length := int(binary.LittleEndian.Uint16(text[8:])), int(binary.LittleEndian.Uint16(text[10:]))
+	d := readertest.Device(t, dbf.Format(), int64(2*length))
+	readertest.Mutants(t, dbf.Format(), readertest.Input{Name: "a.dbf", Text: text}, head+2*length, head+4*length, " *.-+1e9T\x00\xff", d)
+}

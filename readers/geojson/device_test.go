@@ -171,3 +171,24 @@ func TestDeviceBringsBackWhatIsAskedFor(t *testing.T) {
 		}
 	}
 }
+
+// TestDeviceMutants has one mistake, at each byte.
+func TestDeviceMutants(t *testing.T) {
+	for _, c := range []struct{ name, head, rows, tail string }{
+		{
+			"a.geojson", `{"type":"FeatureCollection","features":[`,
+			`{"type":"Feature","id":1,"geometry":{"type":"Polygon","coordinates":[[[0,0],[1.5,-2e0], [1,1],[0,0]]]},"properties":{"n":-7,"s":"é\n","b":true,"x":{"a":[1,null]}}},` + "\n" +
+				`{"type":"Feature","id":2,"geometry":null,"properties":{"n":null,"s":"","b":false,"x":[]}},`,
+			`{"type":"Feature","id":3,"geometry":null,"properties":null}]}`,
+		},
+		{"a.geojsonl", "", `{"type":"Feature","properties":{"n":1},"geometry":{"type":"MultiPoint","coordinates":[[1,2,3],[4,5,6]]}}` + "\n" +
+			`{"type":"Feature","properties":{"n":0.5},"geometry":{"type":"Point","coordinates":[]}}` + "\n", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := readertest.Device(t, geojson.Format(), int64(len(c.rows)))
+			from := len(c.head) + len(c.rows)
+			in := readertest.Input{Name: c.name, Text: []byte(c.head + strings.Repeat(c.rows, 4) + c.tail)}
+			readertest.Mutants(t, geojson.Format(), in, from, from+len(c.rows), "{}[],:\"\\ 1-en\n\x01\xff", d)
+		})
+	}
+}

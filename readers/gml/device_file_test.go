@@ -206,3 +206,13 @@ func TestDeviceLarge(t *testing.T) {
 		})
 	}
 }
+
+// TestDeviceMutants has one mistake, at each byte.
+func TestDeviceMutants(t *testing.T) {
+	const head, tail = "<FeatureCollection>", "</FeatureCollection>"
+	rows := `<m:member><f gml:id="f.1"><a>1</a><g><Polygon srsName="EPSG:4326"><exterior><LinearRing><posList>0 0 0 1 1 1 0 0</posList></LinearRing></exterior></Polygon></g><b>x &amp; é</b></f></m:member>` + "\n" +
+		`<m:member><f gml:id="f.2"><a>2.5</a><g><Polygon srsName="EPSG:4326"><exterior><LinearRing><posList>0 0 0 1 -1e0 1 0 0</posList></LinearRing></exterior></Polygon></g><b/></f></m:member>`
+	d := readertest.Device(t, gml.Format(), int64(len(rows)))
+	from := len(head) + len(rows)
+	readertest.Mutants(t, gml.Format(), readertest.Input{Name: "a.gml", Text: []byte(head + strings.Repeat(rows, 4) + tail)}, from, from+len(rows), "<>/&;\" ,1-e:", d)
+}

@@ -176,3 +176,13 @@ func sweepOnDevice(seed uint64) (how reading, text []byte) {
 	}
 	return how, text
 }
+
+// TestDeviceMutants has one mistake, at each byte.
+func TestDeviceMutants(t *testing.T) {
+	rows := pm("<name>a &amp; b</name>", point("1.5,2,-3e1")) + "\n" + pm(`<ExtendedData><Data name="é"><value>7</value></Data></ExtendedData>`, line(" 1,2,3\n4,5,6 "))
+	text := []byte(doc(rows, rows, rows, rows))
+	from := bytes.Index(text, []byte(rows)) + len(rows)
+	from += bytes.Index(text[from:], []byte(rows))
+	d := readertest.Device(t, kml.Format(), int64(len(rows)))
+	readertest.Mutants(t, kml.Format(), readertest.Input{Name: "a.kml", Text: text}, from, from+len(rows), "<>/&;\" ,1-e\n", d)
+}

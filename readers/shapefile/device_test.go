@@ -121,12 +121,10 @@ func TestDeviceGolden(t *testing.T) {
 // TestDeviceSplits has chunks begin and end at every byte of a small file, which is cut off at some.
 func TestDeviceSplits(t *testing.T) {
 	k := readertest.Kernels(t)
-	whole := readertest.Input{
-		Name:     "a.shp",
-		Text:     shp(polygon, parts(polygon, []xy{square(0, 0, 9), hole(1, 1, 1)}), nothing, parts(polygon, []xy{square(0, 0, 1), square(5, 5, 1)}), parts(polygon, nil), parts(polygon, []xy{square(3, 3, 3)})),
-		Siblings: map[string][]byte{".dbf": number("   1", "*  2", "  -3", "   4", "   5")[".dbf"]},
-		Options:  map[string]any{"on_error": "skip"},
-	}
+	contents := [][]byte{parts(polygon, []xy{square(0, 0, 9), hole(1, 1, 1)}), nothing, parts(polygon, []xy{square(0, 0, 1), square(5, 5, 1)}), parts(polygon, nil), parts(polygon, []xy{square(3, 3, 3)})}
+	numbers := []string{"   1", "*  2", "  -3", "   4", "   5"}
+	whole := many(len(contents), func(i int) ([]byte, string) { return contents[i], numbers[i] })
+	whole.Options = map[string]any{"on_error": "skip"}
 	for chunk := int64(1); chunk <= int64(len(whole.Text)/2); chunk += 1 + chunk/20 {
 		t.Run(fmt.Sprint(chunk), func(t *testing.T) { // a card's memory is free again afterwards
 			d := readertest.DeviceOn(t, shapefile.Format(), lanes.Config{Plan: lanes.Plan{ChunkBytes: chunk, Lanes: 2, Work: 2}}, k)
@@ -134,6 +132,9 @@ func TestDeviceSplits(t *testing.T) {
 				in := withIndex(whole)
 				in.Text = in.Text[:len(in.Text)-cut]
 				readertest.Same(t, shapefile.Format(), in, []int{0}, readertest.OnDevice(d))
+			}
+			if n := d.Counts(); n.Chunks+n.Refused == 0 {
+				t.Error("no chunk was for the device")
 			}
 		})
 	}
@@ -394,4 +395,12 @@ func TestDeviceBringsBackWhatIsAskedFor(t *testing.T) {
 			t.Errorf("%d bytes for %s, %d for all columns", one, name, all)
 		}
 	}
+}
+
+// TestDeviceMutants has one mistake, at each byte. Left out or put in, a byte moves all that follows.
+func TestDeviceMutants(t *testing.T) {
+	contents := [][]byte{parts(polygon, []xy{square(0, 0, 9), hole(1, 1, 1)}), nothing, parts(polygon, []xy{square(0, 0, 1)})}
+	in := many(12, func(i int) ([]byte, string) { return contents[i%3], fmt.Sprintf(" %3d", i) })
+	d := readertest.Device(t, shapefile.Format(), 500)
+	readertest.Mutants(t, shapefile.Format(), in, 100+len(in.Text)/3, 100+2*len(in.Text)/3, "\x00\x01\x03\x05\x7f\x80\xff", d)
 }

@@ -1,0 +1,43 @@
+package readertest
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/vibeflight/vibeflight/readers"
+)
+
+// Mutants reads a file with one mistake, each once: at each byte from from to to it is left out or stands twice, or a byte of an alphabet stands before it or in its place. A
+// GPU engine has to give the outcome of the CPU engine, and it has to have read some of them: all chunks that it refuses show nothing.
+//
+// Under -short each 31st is read.
+func Mutants(t *testing.T, f readers.Format, in Input, from, to int, alphabet string, e readers.Engine) {
+	t.Helper()
+	step := 1
+	if testing.Short() {
+		step = 31
+	}
+	whole, n := in.Text, 0
+	read := func(parts ...[]byte) {
+		if n++; n%step > 0 || t.Failed() {
+			return
+		}
+		in.Text = slices.Concat(parts...)
+		Same(t, f, in, []int{0}, OnDevice(e))
+	}
+	for i := from; i < to; i++ {
+		before, at, behind := whole[:i], whole[i:i+1], whole[i+1:]
+		read(before, behind)
+		read(before, at, at, behind)
+		for k := range len(alphabet) {
+			c := []byte{alphabet[k]}
+			read(before, c, at, behind)
+			read(before, c, behind)
+		}
+	}
+	c := e.Counts()
+	t.Logf("%d files; %d chunks accepted, %d refused, the last because of %q", n/step, c.Chunks, c.Refused, c.Reason)
+	if c.Chunks < int64(n/step/8) {
+		t.Errorf("%d chunks accepted of %d files: want an eighth", c.Chunks, n/step)
+	}
+}
