@@ -88,6 +88,8 @@ func scanNumber(b []byte, g Grammar) (d written, length int, ok bool) {
 
 func isDigit(c byte) bool { return c-'0' <= 9 }
 
+func isLetter(c byte) bool { return (c|0x20)-'a' < 26 }
+
 // add appends a digit.
 func (d *written) add(digit byte) {
 	if digit != '0' || len(d.digits) > 0 {

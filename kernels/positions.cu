@@ -36,15 +36,16 @@ __device__ __forceinline__ void store_ordinate(const Columns &to, u32 k, i64 i, 
   if (column) column[i] = bits;
 }
 
-// Does EMPTY stand at a byte?
+// Does EMPTY stand at a byte, and no letter behind it?
 __device__ __forceinline__ bool is_empty(const u8 *__restrict__ text, i64 n, i64 at) {
-  return (text[at] | 0x20) == 'e' && n - at >= 5 && (text[at + 1] | 0x20) == 'm' && (text[at + 2] | 0x20) == 'p' && (text[at + 3] | 0x20) == 't' && (text[at + 4] | 0x20) == 'y';
+  return (text[at] | 0x20) == 'e' && n - at >= 5 && (text[at + 1] | 0x20) == 'm' && (text[at + 2] | 0x20) == 'p' && (text[at + 3] | 0x20) == 't' && (text[at + 4] | 0x20) == 'y' &&
+         (n - at == 5 || (text[at + 5] | 0x20u) - 'a' >= 26);
 }
 
 // Reads the position that begins at at, and stores its ordinates as those of position i.
 //
 //   json  "[" ordinate *( "," ordinate ) "]" | "[" "]"    at is the bracket; blanks around each ordinate
-//   wkt   ordinate *( blanks ordinate ) | "EMPTY"         at is its first byte, or a blank before it; up to a comma or ")", EMPTY up to any byte
+//   wkt   ordinate *( blanks ordinate ) | "EMPTY"         at is its first byte, or a blank before it; up to a comma or ")", EMPTY up to any byte but a letter
 __device__ __forceinline__ Position read_position(const u8 *__restrict__ text, i64 n, i64 at, const Blanks &blanks, u32 style, const Columns &to, i64 i) {
   Position r = {0, POSITION_MALFORMED, at < 0 ? 0 : at};
   if (at < 0 || at >= n) return r;

@@ -13,8 +13,8 @@ type PositionStyle uint32
 const (
 	// PositionJSON is `[ x , y ]`, with numbers of GrammarJSON: GeoJSON (RFC 7946 section 3.1.1). A position begins with its bracket.
 	PositionJSON PositionStyle = iota
-	// PositionWKT is `x y` up to a comma or a closing bracket, with numbers of GrammarLenient, or EMPTY in any case, whatever follows. A position begins with its first
-	// byte, or with blanks.
+	// PositionWKT is `x y` up to a comma or a closing bracket, with numbers of GrammarLenient, or EMPTY in any case, whatever follows but a letter. A position begins
+	// with its first byte, or with blanks.
 	PositionWKT
 )
 
@@ -180,8 +180,11 @@ func readPosition(b []byte, style PositionStyle) (p position, whole bool) {
 		i = 1
 	}
 	i = skip(i)
-	if json && at(i) == ']' || !json && len(b) >= i+5 && strings.EqualFold(string(b[i:i+5]), "EMPTY") {
+	if json && at(i) == ']' {
 		return p, true
+	}
+	if behind := i + len("EMPTY"); !json && len(b) >= behind && strings.EqualFold(string(b[i:behind]), "EMPTY") && !isLetter(at(behind)) {
+		return p, behind < len(b)
 	}
 	for {
 		v, length, ok := readNumber(b[min(i, len(b)):], g)

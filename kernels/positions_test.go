@@ -175,6 +175,8 @@ var positionTexts = []struct {
 	{"empty", kernels.PositionWKT, "EMPTY"},
 	{"empty, in small letters", kernels.PositionWKT, " empty,"},
 	{"not quite empty", kernels.PositionWKT, "EMPTX)"},
+	{"more than empty", kernels.PositionWKT, "EMPTYY)"},
+	{"empty, and a digit", kernels.PositionWKT, "empty1)"},
 	{"as most are written", kernels.PositionWKT, "-12.5 47.123456789, 1.5 2.5 -3.25,"},
 	{"three as most are written", kernels.PositionWKT, "-12.5 47.123456789 3.25) and more than thirty-two bytes behind"},
 	{"four as most are written", kernels.PositionWKT, "-12.5 47.123456789 3.25 4.5, and more than thirty-two bytes behind"},

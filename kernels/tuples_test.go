@@ -86,7 +86,7 @@ func tupleAt(text []byte, at int, style kernels.PositionStyle) tuple {
 		}
 	}
 	blanks()
-	if !wkt && i < len(text) && text[i] == ']' || wkt && strings.EqualFold(string(text[min(i, len(text)):min(i+5, len(text))]), "EMPTY") {
+	if !wkt && i < len(text) && text[i] == ']' || wkt && strings.EqualFold(string(text[min(i, len(text)):min(i+5, len(text))]), "EMPTY") && (i+5 == len(text) || (text[i+5]|0x20)-'a' > 25) {
 		return t
 	}
 	for {

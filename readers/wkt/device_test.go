@@ -180,6 +180,8 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 		{"two commas between points in brackets", "MULTIPOINT((1 2),,(3 4))"},
 		{"a comma first", "LINESTRING(,1 2,3 4)"},
 		{"a comma before a point", "POINT(,1 2)"},
+		{"more than EMPTY", "MULTIPOINT((1 2),EMPTYY)"},
+		{"more than EMPTY in a line", "LINESTRING(1 2,EMPTYS)"},
 		{"a comma last", "LINESTRING(1 2,3 4,)"},
 		{"a ragged line", "LINESTRING(1 2,3 4 5)"},
 		{"another SRID", "SRID=5;POINT(1 2)\nSRID=6;POINT(1 2)"},
