@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -340,7 +341,7 @@ func TestParsePositionsShortOrdinates(t *testing.T) {
 	var at []int64
 	for i := range 6000 {
 		ordinate := func() string {
-			s := digits(rng.IntN(6)) + "." + digits(rng.IntN(14))
+			s := digits(rng.IntN(6)) + "." + digits(rng.IntN(18))
 			switch rng.IntN(12) {
 			case 0:
 				s = "-" + strings.TrimLeft(s, "0")
@@ -363,6 +364,31 @@ func TestParsePositionsShortOrdinates(t *testing.T) {
 		text = append(text, "],"[:1+rng.IntN(2)]...)
 	}
 	checkPositions(r, "short", text, at, kernels.PositionJSON, 4)
+}
+
+// Ordinates of up to 15 digits behind the point that lie as close to the middle of two float64 as they can, and beside it.
+func TestParsePositionsNearMiddles(t *testing.T) {
+	r := open(t)
+	rng := rand.New(rand.NewPCG(8, 15))
+	count := 300_000
+	if testing.Short() {
+		count /= 10
+	}
+	var text []byte
+	var at []int64
+	for i := range count {
+		v := rng.Float64() * []float64{0.001, 1, 10, 90, 180, 9999}[i%6]
+		middle := new(big.Float).SetPrec(80).SetFloat64(v)
+		middle.Add(middle, new(big.Float).SetFloat64((math.Nextafter(v, 1e9)-v)/2))
+		digits := []byte(middle.Text('f', 1+rng.IntN(15)))
+		if last := &digits[len(digits)-1]; *last > '0' && *last < '9' {
+			*last += byte(rng.IntN(3)) - 1
+		}
+		at = append(at, int64(len(text)))
+		text = append(append(append(text, '['), digits...), ",-"...)
+		text = append(append(text, digits...), ']', ',')
+	}
+	checkPositions(r, "near middles", append(text, make([]byte, 40)...), at, kernels.PositionJSON, 2)
 }
 
 // A position that lies nowhere is malformed where it lies.
