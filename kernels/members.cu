@@ -22,7 +22,7 @@
 
 constexpr u32 NO_BUCKET = 0xffffffff;
 constexpr int COUNTED = 1024;  // fields that a block counts or reports by itself
-constexpr int PLACED = 4;      // members that a thread places; also in members.go
+constexpr int PLACED = 6;      // members that a thread places; also in members.go
 
 // As ValueKind of records.go.
 enum { VALUE_OBJECT = 6, VALUE_ARRAY };
@@ -95,8 +95,8 @@ KERNEL __launch_bounds__(BLOCK) members_place(const i32 *__restrict__ row, const
     const u32 other = atomicMin(slots + f * rows + at[k], member);
     if (other != NONE) lower(&odd[level[k]].repeated, min(other, member));
     if (f < kept) {
-      atomicMin(first + f, member);
-      atomicOr(kinds + f, bit);
+      lower(first + f, member);
+      if (bit & ~*(volatile u32 *)(kinds + f)) atomicOr(kinds + f, bit);
     } else {
       report_field(report + f, member, bit);
     }

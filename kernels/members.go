@@ -47,7 +47,7 @@ type LevelPlacing struct {
 //
 // Two launches; reads 17 bytes a member, writes 4 bytes a slot and updates one for each member that is placed.
 func (k *Set) PlaceLevels(s *gpu.Stream, p LevelPlacing) error {
-	const each = 4 // PLACED of members.cu
+	const each = 6 // PLACED of members.cu
 	w := k.begin(s, "place levels")
 	members := w.level(MemberLevel{Owner: p.Owner, Field: p.Field})
 	w.need(int64(p.Row.Len()) == members && int64(p.Kind.Len()) == members, "%d records and %d kinds for %d members", p.Row.Len(), p.Kind.Len(), members)

@@ -27,7 +27,7 @@ KERNEL __launch_bounds__(BLOCK) quote_tiles(const u8 *__restrict__ text, i64 n, 
 // One block. Tells each tile what lies before it, JOIN_EACH tiles a thread at a time, and carry and depth, where not null, what lies before the next text. A tile that
 // knows its state knows how it changes the depth. unsound, not null where sound is not, gets whether check_strings has to look at a tile.
 KERNEL __launch_bounds__(SCAN, 1) quote_join(QuoteTile *__restrict__ tile, i64 tiles, QuoteCarry *__restrict__ carry, i64 *__restrict__ depth, const u8 *__restrict__ sound, u32 *__restrict__ unsound) {
-  constexpr int JOIN_EACH = 2;
+  constexpr int JOIN_EACH = 3;
   __shared__ u32 shared[33];
   __shared__ i32 shared_change[33];
   u32 state = carry ? carry->escaped | carry->inside << 1 : 0;

@@ -12,7 +12,7 @@
 #include "structure.cuh"
 
 constexpr int JOIN_RUNS = 512;  // threads of the one block that joins tiles
-constexpr int JOIN_EACH = 4;     // tiles that one of them joins at a time; also in records.go
+constexpr int JOIN_EACH = 6;     // tiles that one of them joins at a time; also in records.go
 constexpr int WARPS = BLOCK / 32;
 
 // The last token before a place, as far as what follows depends on it.

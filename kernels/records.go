@@ -60,7 +60,7 @@ type RecordsFound struct {
 // As in records.cuh: how many threads join tiles, at most, how many tiles each of them takes at a time, and how many columns say what lies before a tile.
 const (
 	joinRuns   = 512
-	joinEach   = 4
+	joinEach   = 6
 	joinRound  = joinRuns * joinEach
 	runColumns = 6
 )
