@@ -22,7 +22,7 @@ const (
 	readersAtOnce = 8       // they keep the link busy; more of them are in the way of those who copy columns
 	readerSlots   = 2       // one is read into while the other is copied: a reader has the same memory again and again
 	slotBytes     = 4 << 20 // each costs two calls to the driver, of which there is one at a time
-	resultPieces  = 12      // of a chunk's size each, for columns on their way into batches
+	resultPieces  = 11      // of a chunk's size each, for columns on their way into batches
 )
 
 func openCard(k *kernels.Set, p Plan) (_ *card, err error) {

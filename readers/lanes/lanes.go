@@ -56,7 +56,7 @@ type Pool struct {
 	fault func(card string, err error)
 }
 
-// Open takes of each card the memory that cfg allows, and some 450 MiB of page-locked memory. There is at least one card. The caller closes the pool, and the
+// Open takes of each card the memory that cfg allows, and some 500 MiB of page-locked memory. There is at least one card. The caller closes the pool, and the
 // cards after it.
 func Open(cards []*kernels.Set, cfg Config) (*Pool, error) {
 	plan := cfg.Plan

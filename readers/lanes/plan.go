@@ -11,12 +11,14 @@ type Plan struct {
 }
 
 const (
-	chunkBytes      = 32 << 20 // smaller ones take more launches, larger ones more memory, and neither is faster
+	largeChunkBytes = 40 << 20 // where so many are worked on as largeAtOnce: a twentieth less of kernels' time than of the next size
+	chunkBytes      = 32 << 20 // elsewhere, and a half, a quarter, ... of it where that does not fit
 	leastChunkBytes = 1 << 20
 	slackBytes      = 1 << 20 // behind a chunk, for the rest of its last row
-	workAtOnce      = 4       // chunks that kernels work on at the same time: two wait for the host or for a copy
-	lanesAhead      = 4       // beside them, whose text comes
-	workQuarters    = 23      // quarters of a byte that kernels take for each byte of text: 22 in GML files, 20 of points in GeoJSON, 13 of polygons
+	workAtOnce      = 4       // chunks that kernels work on at the same time, at most: two wait for the host or for a copy
+	largeAtOnce     = 3
+	lanesAhead      = 4  // beside them, whose text comes
+	workQuarters    = 23 // quarters of a byte that kernels take for each byte of text: 22 in GML files, 20 of points in GeoJSON, 13 of polygons
 )
 
 // text is the device memory of a lane.
@@ -27,7 +29,10 @@ func (p Plan) work() int64 { return p.ChunkBytes / 4 * workQuarters }
 
 // planFor shares memory out.
 func planFor(memory int64) (Plan, error) {
-	p := Plan{ChunkBytes: chunkBytes}
+	p := Plan{ChunkBytes: largeChunkBytes}
+	if memory < p.text()+largeAtOnce*(p.text()+p.work()) {
+		p.ChunkBytes = chunkBytes
+	}
 	for ; memory < 2*p.text()+p.work(); p.ChunkBytes /= 2 {
 		if p.ChunkBytes == leastChunkBytes {
 			return p, fmt.Errorf("%d bytes of device memory are too few; %d would do", memory, 2*p.text()+p.work())

@@ -8,8 +8,9 @@ func TestPlan(t *testing.T) {
 		memory int64
 		want   Plan
 	}{
-		{"the default", 1 << 30, Plan{ChunkBytes: 32 << 20, Lanes: 8, Work: 4, ArenaBytes: 184 << 20}},
-		{"as much as there is", 1 << 37, Plan{ChunkBytes: 32 << 20, Lanes: 8, Work: 4, ArenaBytes: 184 << 20}},
+		{"the default", 1 << 30, Plan{ChunkBytes: 40 << 20, Lanes: 7, Work: 3, ArenaBytes: 230 << 20}},
+		{"a little less", 3 << 28, Plan{ChunkBytes: 32 << 20, Lanes: 6, Work: 3, ArenaBytes: 184 << 20}},
+		{"as much as there is", 1 << 37, Plan{ChunkBytes: 40 << 20, Lanes: 8, Work: 4, ArenaBytes: 230 << 20}},
 		{"half of it", 512 << 20, Plan{ChunkBytes: 32 << 20, Lanes: 4, Work: 2, ArenaBytes: 184 << 20}},
 		{"little", 64 << 20, Plan{ChunkBytes: 8 << 20, Lanes: 2, Work: 1, ArenaBytes: 46 << 20}},
 		{"next to nothing", 10 << 20, Plan{ChunkBytes: 1 << 20, Lanes: 2, Work: 1, ArenaBytes: 23 << 18}},
