@@ -10,12 +10,12 @@ import (
 // Mutants reads a file with one mistake, each once: at each byte from from to to it is left out or stands twice, or a byte of an alphabet stands before it or in its place. A
 // GPU engine has to give the outcome of the CPU engine, and it has to have read some of them: all chunks that it refuses show nothing.
 //
-// Under -short each 31st is read.
+// Under -short each 61st is read.
 func Mutants(t *testing.T, f readers.Format, in Input, from, to int, alphabet string, e readers.Engine) {
 	t.Helper()
 	step := 1
 	if testing.Short() {
-		step = 31
+		step = 61
 	}
 	whole, n := in.Text, 0
 	read := func(parts ...[]byte) {
