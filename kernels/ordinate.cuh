@@ -9,8 +9,8 @@
 //
 // All digits are an integer a below 10^19, which two float64 hold, and the number is a/b with b = 10^fraction. q, which is a/b but for some units in its last place, and
 // the remainder a - b * q, which is exact, give a/b within 2^-51 units, rounded once. That is rounded correctly: what lies in the middle of two float64 below 10^4 has 40
-// digits behind the point, and so no number of 15 is one, nor within 2^-36 units of one. (q + (a - b * q) / b: Markstein, Computation of Elementary Functions on the IBM RISC
-// System/6000 Processor, 1990.)
+// digits behind the point or more, and so no number of 15 is one, nor within 2^-36 units of one. (q + (a - b * q) / b: Markstein, Computation of Elementary Functions on the
+// IBM RISC System/6000 Processor, 1990.)
 #pragma once
 #include "decimal.cuh"
 
