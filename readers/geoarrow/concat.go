@@ -6,6 +6,8 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/bitutil"
+
+	"github.com/vibeflight/vibeflight/readers/internal/bulk"
 )
 
 // Concat gives the rows of the parts one behind the other, copied to memory of the arena. All parts have the same columns of the same types,
@@ -223,7 +225,9 @@ func (g *Geometry) append(mem *Arena, p *Geometry, from, to int) error {
 // appendTo is append with memory of the arena; nil stays nil if there is nothing to append.
 func appendTo[T Fixed | ~uint8](mem *Arena, v, more []T) []T {
 	v = room(mem, v, len(more))
-	return append(v, more...)
+	into := v[len(v) : len(v)+len(more)]
+	bulk.Copy(into, more)
+	return v[:len(v)+len(more)]
 }
 
 // room makes room for n elements behind v.
