@@ -141,7 +141,7 @@ func (a *assembly) finish(row int64) (*geoarrow.Columns, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := geoarrow.Concat(a.memory, wide)
+	out, err := geoarrow.Extend(a.memory, wide)
 	if err != nil {
 		return nil, tooLarge(a.src.Name, row, err, a.limits)
 	}

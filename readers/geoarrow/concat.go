@@ -14,6 +14,17 @@ import (
 // and geometries of one Kind and Dim (Widen and Promote before). More than 2^31-1 bytes of text or WKB, or positions, are ErrBatchTooLarge.
 func Concat(mem *Arena, parts []*Columns) (*Columns, error) {
 	j := Joined{Memory: mem}
+	return j.all(parts)
+}
+
+// Extend is Concat with the first part's own memory where that has room: nobody else may append to its slices.
+func Extend(mem *Arena, parts []*Columns) (*Columns, error) {
+	j := Joined{Memory: mem, c: parts[0]}
+	return j.all(parts[1:])
+}
+
+// all appends the parts, and gives the rows.
+func (j *Joined) all(parts []*Columns) (*Columns, error) {
 	for _, p := range parts {
 		if err := j.Append(p, 0, p.Rows); err != nil {
 			return nil, err

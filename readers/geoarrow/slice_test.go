@@ -236,6 +236,23 @@ func checkPartition(t *testing.T, r *rand.Rand, all []string, c *Columns) {
 	if got := dump(joined); c.Rows > 0 && got != before {
 		t.Fatalf("cut at %v and joined:\n got %s\nwant %s", cuts, got, before)
 	}
+	for _, room := range []float64{0, float64(c.Rows + 1)} { // for the rows of the others
+		own := Joined{Memory: &Arena{}}
+		if parts[0].Rows > 0 && room > 0 {
+			own.Reserve(parts[0], room)
+		}
+		if err := own.Append(parts[0], 0, parts[0].Rows); err != nil {
+			t.Fatal(err)
+		}
+		first := own.Columns()
+		extended, err := Extend(&Arena{}, append([]*Columns{first}, parts[1:]...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := dump(extended); c.Rows > 0 && got != before || extended != first {
+			t.Fatalf("cut at %v and extended, with room for %v rows:\n got %s\nwant %s", cuts, room, got, before)
+		}
+	}
 }
 
 func TestSliceSharesValues(t *testing.T) {
