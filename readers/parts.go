@@ -53,6 +53,18 @@ type Parts struct {
 	Reader   func() PartReader
 }
 
+// Parts may be guessed before their turn, so that a worker whose core is taken away for a while keeps few others waiting: as many as these are bytes, and no more than
+// so many for each worker, or else one for each.
+const (
+	aheadBytes = 32 << 20
+	aheadEach  = 4
+)
+
+func (p *Parts) ahead() int64 {
+	workers := int64(p.Workers)
+	return max(workers, min(aheadEach*workers, aheadBytes/max(1, p.Size)))
+}
+
 // mostMisses is after how many wrong guesses in a row nobody guesses any more: such a file costs twice the work.
 const mostMisses = 8
 
@@ -121,7 +133,7 @@ func (r *partsRun) work(reader PartReader) {
 		switch {
 		case r.due():
 			r.settleNext()
-		case r.guessable() && r.begun <= r.settled+int64(r.Workers):
+		case r.guessable() && r.begun <= r.settled+r.ahead():
 			r.guessNext(reader)
 		default:
 			waited := timeline.Of(r.ctx).Begin("wait for the parts before", r.bound(r.settled))

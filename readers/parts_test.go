@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 )
@@ -332,6 +333,54 @@ func TestPartsInEveryOrder(t *testing.T) {
 	}
 }
 
+// slowFirst guesses parts of one row each, of which there are a hundred. Its first guess ends when somebody says so.
+type slowFirst struct {
+	size    int64
+	guesses *atomic.Int64
+	first   chan struct{}
+}
+
+func (r slowFirst) Guess(from, _ int64) Part {
+	r.guesses.Add(1)
+	if from == 0 {
+		<-r.first
+	}
+	next := from + r.size
+	return Part{Start: from, Next: next, To: next, Rows: 1, End: next == 100*r.size}
+}
+
+func (r slowFirst) Read(int64, int64, int64) (Part, error) { panic("every guess is right") }
+
+// TestPartsAhead has the first part take long: how many the others guess meanwhile depends on their size.
+func TestPartsAhead(t *testing.T) {
+	for _, tt := range []struct {
+		workers int
+		size    int64
+		want    int64 // the first one and those behind it
+	}{
+		{4, 512 << 10, 17},
+		{2, 1, 9},
+		{16, 2 << 20, 17},
+		{9, 40 << 20, 10},
+		{9, math.MaxInt64 / 200, 10},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			r := slowFirst{size: tt.size, guesses: new(atomic.Int64), first: make(chan struct{})}
+			p := Parts{To: 100 * tt.size, Size: tt.size, Workers: tt.workers, Reader: func() PartReader { return r }}
+			go func() {
+				synctest.Wait()
+				if n := r.guesses.Load(); n != tt.want {
+					t.Errorf("%d workers, parts of %d bytes: %d were guessed, want %d", tt.workers, tt.size, n, tt.want)
+				}
+				close(r.first)
+			}()
+			if end, row, err := p.Read(t.Context(), func(Part) error { return nil }); end != p.To || row != 100 || err != nil {
+				t.Errorf("%d, %d, %v", end, row, err)
+			}
+		})
+	}
+}
+
 func (c *partsTest) wantError(o partsOutcome, want error) {
 	c.t.Helper()
 	if !errors.Is(o.err, want) {
@@ -427,7 +476,7 @@ func TestPartsGiveUp(t *testing.T) {
 		right           int // every so many-th guess; 0: none
 		atLeast, atMost int
 	}{
-		{"none is right", 0, mostMisses, mostMisses + 6},
+		{"none is right", 0, mostMisses, mostMisses + 3*aheadEach + 3},
 		{"some are right", mostMisses, 200, 200},
 	} {
 		t.Run(c.name, func(t *testing.T) {
