@@ -34,7 +34,7 @@ func (c cpu) crew(ctx context.Context, src *source.File, req readers.Request, le
 	w.batcher = readers.NewBatcher(ctx, c, src, req.Span.Row, req.Span.To, req.Limits, lead.emit)
 	w.batcher.Inline = w.cards == nil
 	lead.limits = lead.limits.Unbatched()
-	lead.stop = req.Span.From + min(lead.limits.PartBytes, rows.LeadBytes)
+	lead.stop = req.Span.From + min(lead.limits.PartBytes, leadBytes(w.cards != nil))
 	lead.sink = w.sinks.Take()
 	lead.emit = func(chunk readers.Chunk) error {
 		if w.cards == nil { // else sinks are for what a card leaves, which may be much or next to nothing
@@ -44,6 +44,15 @@ func (c cpu) crew(ctx context.Context, src *source.File, req readers.Request, le
 	}
 	lead.rest = w.rest
 	return w
+}
+
+// leadBytes is how much of the rows the lead reads at most before others help. A card needs to know how features begin, and which members most of them have: everybody
+// waits until it does.
+func leadBytes(card bool) int64 {
+	if card {
+		return rows.LeadBytes / 4
+	}
+	return rows.LeadBytes
 }
 
 func (w *crew) close() { w.batcher.Close() }

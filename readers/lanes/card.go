@@ -10,19 +10,18 @@ import (
 // card is what a Pool keeps for one card.
 type card struct {
 	k       *kernels.Set
-	slot    int // of a reader's ring, in bytes
 	lanes   []*Lane
-	readers queue[*gpu.Ring]  // with one of them a goroutine reads the text of a chunk, slot by slot
+	pieces  pieces            // of the texts of chunks
 	work    queue[*gpu.Arena] // for each chunk that kernels work on
 	results pinnedStack
 	free    []func() error
 }
 
 const (
-	readersAtOnce = 8       // they keep the link busy; more of them are in the way of those who copy columns
+	readersAtOnce = 10      // eight keep the link busy where nothing else moves; columns that come back and are copied slow each of them by a third
 	readerSlots   = 2       // one is read into while the other is copied: a reader has the same memory again and again
 	slotBytes     = 4 << 20 // each costs two calls to the driver, of which there is one at a time
-	resultPieces  = 11      // of a chunk's size each, for columns on their way into batches
+	resultPieces  = 10      // of a chunk's size each, for columns on their way into batches
 )
 
 func openCard(k *kernels.Set, p Plan) (_ *card, err error) {
@@ -32,14 +31,14 @@ func openCard(k *kernels.Set, p Plan) (_ *card, err error) {
 			err = errors.Join(err, c.close())
 		}
 	}()
-	c.slot = int(min(slotBytes, (p.text()/2+63)&^63))
+	c.pieces.slot = int(min(slotBytes, (p.text()/2+63)&^63))
 	for range readersAtOnce {
-		r, err := k.Device().NewRing(readerSlots, c.slot)
+		r, err := k.Device().NewRing(readerSlots, c.pieces.slot)
 		if err != nil {
 			return nil, err
 		}
 		c.free = append(c.free, r.Close)
-		c.readers.give(r)
+		c.pieces.free = append(c.pieces.free, r)
 	}
 	for range p.Work {
 		if err := c.openArena(p.ArenaBytes); err != nil {

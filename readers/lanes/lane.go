@@ -1,17 +1,10 @@
 package lanes
 
 import (
-	"cmp"
-	"context"
 	"errors"
-	"io"
-	"sync"
-	"sync/atomic"
-	"time"
 
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
-	"github.com/vibeflight/vibeflight/readers/timeline"
 )
 
 // Lane is what one chunk on its way needs. Whoever took it has it alone.
@@ -60,109 +53,6 @@ func (l *Lane) close() error {
 		err = errors.Join(err, k.Free(l.s))
 	}
 	return errors.Join(err, l.text.Free(l.s))
-}
-
-// Filling is how long it took to bring a chunk's text: to page-locked memory, and from there to the card behind the last byte that was read.
-type Filling struct{ Read, Upload time.Duration }
-
-// Fill brings n bytes of a file, from an offset on, to the lane's text, and waits for them. It waits for its turn first, as Pool.Take does; that is not
-// counted. filled is an error of src or of ctx, err one of the card.
-func (l *Lane) Fill(ctx context.Context, file any, src io.ReaderAt, at int64, n int) (t Filling, filled, err error) {
-	f := fill{lane: l, ctx: ctx, line: timeline.Of(ctx), file: file, src: src, at: at, n: n}
-	began := f.read()
-	read := time.Now()
-	defer f.line.Begin("upload", at)()
-	err = cmp.Or(l.s.Synchronize(), f.err) // the copies are under way
-	return Filling{read.Sub(began), time.Since(read)}, f.filled, err
-}
-
-// fill is the text of a chunk on its way to a lane.
-type fill struct {
-	lane *Lane
-	ctx  context.Context
-	line *timeline.Timeline
-	file any
-	src  io.ReaderAt
-	at   int64
-	n    int
-
-	next   atomic.Int64 // what nobody reads yet
-	failed atomic.Bool
-
-	mu          sync.Mutex // of the stream and of the errors
-	filled, err error
-}
-
-// read reads the text and has it copied, as soon as there are readers, and says since when. It is there once the lane's stream is done.
-func (f *fill) read() (began time.Time) {
-	var wait sync.WaitGroup
-	var first sync.Once
-	done := func() {}
-	for range min(readersAtOnce, (f.n+f.lane.card.slot-1)/f.lane.card.slot) {
-		wait.Go(func() {
-			lent := f.line.Begin("wait for a turn", f.at)
-			ring, _ := f.lane.card.readers.take(f.file, f.at)
-			lent()
-			defer f.lane.card.readers.give(ring)
-			first.Do(func() { began, done = time.Now(), f.line.Begin("read", f.at) })
-			for !f.failed.Load() && f.piece(ring) {
-			}
-		})
-	}
-	wait.Wait()
-	done()
-	first.Do(func() { began = time.Now() })
-	return began
-}
-
-// piece reads what fits a slot, and reports whether there was anything left to be read.
-func (f *fill) piece(ring *gpu.Ring) bool {
-	at := int(f.next.Add(int64(f.lane.card.slot))) - f.lane.card.slot
-	if at >= f.n {
-		return false
-	}
-	if err := f.ctx.Err(); err != nil { // it may have been a long wait
-		f.fail(err, nil)
-		return false
-	}
-	lent := f.line.Begin("wait for a slot", f.at)
-	slot, err := ring.Take(context.WithoutCancel(f.ctx)) // it is the reader's alone, and only the card is waited for
-	lent()
-	if err != nil {
-		f.fail(nil, err)
-		return false
-	}
-	text := slot.Bytes[:min(len(slot.Bytes), f.n-at)]
-	done := f.line.Begin("read a piece", f.at)
-	got, filled := f.src.ReadAt(text, f.at+int64(at))
-	done()
-	if got == len(text) { // at the end of a file an io.ReaderAt may say so
-		filled = nil
-	}
-	defer f.line.Begin("queue a piece", f.at)()
-	f.fail(filled, f.upload(slot, at, len(text), filled == nil))
-	return true
-}
-
-// upload gives a slot back once what it holds is copied.
-func (f *fill) upload(slot *gpu.Slot, at, n int, whole bool) (err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if whole {
-		err = gpu.Upload(f.lane.s, f.lane.text.Slice(at, at+n), slot.Bytes[:n])
-	}
-	return cmp.Or(err, slot.Give(f.lane.s))
-}
-
-// fail keeps the first errors, if there are any, and ends the reading.
-func (f *fill) fail(filled, err error) {
-	if filled == nil && err == nil {
-		return
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.filled, f.err = cmp.Or(f.filled, filled), cmp.Or(f.err, err)
-	f.failed.Store(true)
 }
 
 // Work waits for memory for the work of kernels on the lane's chunk, as Pool.Take does, and has buffers of the lane's stream come from it while do runs. do

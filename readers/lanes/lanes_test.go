@@ -111,7 +111,7 @@ func TestCut(t *testing.T) {
 			if v[0] != uint32(i) || v[100] != uint32(i) {
 				t.Fatalf("slice %d shares memory with %d", i, v[0])
 			}
-			if at := uintptr(unsafe.Pointer(&v[0])); i < 22 && at%64 != 0 {
+			if at := uintptr(unsafe.Pointer(&v[0])); i < 20 && at%64 != 0 {
 				t.Errorf("slice %d lies at %#x", i, at)
 			}
 		}

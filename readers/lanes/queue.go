@@ -1,12 +1,34 @@
 package lanes
 
-import (
-	"math"
-	"sync"
-)
+import "sync"
 
-// queue lends things that there are few of. Files take turns in the order in which they ask; of one file it is the chunk that stands first which gets what is free,
-// since all others are of no use before it.
+// place is where a chunk stands.
+type place struct {
+	file any
+	at   int64
+}
+
+func (p place) stands() place { return p }
+
+// foremost is who is next of those who wait with chunks of files, in the order in which they asked. Files take turns in that order; of one file it is the chunk that
+// stands first, since all others are of no use before it.
+func foremost[W interface{ stands() place }](waiting []W) int {
+	next, first := 0, waiting[0].stands()
+	for i, w := range waiting {
+		if p := w.stands(); p.file == first.file && p.at < first.at {
+			next, first = i, p
+		}
+	}
+	return next
+}
+
+// without is the list without the one who is next: who asked first for that file waits on in its place.
+func without[W any](waiting []W, next int) []W {
+	waiting[next] = waiting[0]
+	return waiting[1:]
+}
+
+// queue lends things that there are few of, to whoever is foremost.
 type queue[T any] struct {
 	mu      sync.Mutex
 	free    []T
@@ -16,9 +38,8 @@ type queue[T any] struct {
 
 // turn is somebody who waits.
 type turn[T any] struct {
-	file any
-	at   int64
-	got  chan T // closed without one when the queue is shut
+	place
+	got chan T // closed without one when the queue is shut
 }
 
 // take waits for one of the things, for a chunk at an offset of a file. Not ok: there will be none any more.
@@ -34,7 +55,7 @@ func (q *queue[T]) take(file any, at int64) (v T, ok bool) {
 		q.mu.Unlock()
 		return v, true
 	}
-	t := &turn[T]{file: file, at: at, got: make(chan T, 1)}
+	t := &turn[T]{place: place{file, at}, got: make(chan T, 1)}
 	q.waiting = append(q.waiting, t)
 	q.mu.Unlock()
 	v, ok = <-t.got
@@ -49,15 +70,9 @@ func (q *queue[T]) give(v T) {
 		q.free = append(q.free, v)
 		return
 	}
-	next, first := 0, int64(math.MaxInt64)
-	for i, t := range q.waiting {
-		if t.file == q.waiting[0].file && t.at < first {
-			next, first = i, t.at
-		}
-	}
+	next := foremost(q.waiting)
 	t := q.waiting[next]
-	q.waiting[next] = q.waiting[0] // who asked first for this file waits on in the other's place
-	q.waiting = q.waiting[1:]
+	q.waiting = without(q.waiting, next)
 	t.got <- v
 }
 

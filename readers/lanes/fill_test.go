@@ -1,0 +1,39 @@
+package lanes
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// TestPiecesInOrder has readers ask for pieces of three chunks of one file and one of another: files
+// take turns by chunks, and of a file the chunk that stands first is read, whole unless one turns up that stands before it.
+func TestPiecesInOrder(t *testing.T) {
+	p := pieces{slot: 4}
+	for _, f := range []*fill{{place: place{"a", 30}, n: 8}, {place: place{"b", 5}, n: 4}, {place: place{"a", 10}, n: 9}} {
+		if rings := p.add(f, 1); rings != nil {
+			t.Fatalf("%d rings of none", len(rings))
+		}
+	}
+	var order []string
+	next := func() {
+		f, at := p.take(nil)
+		if f == nil {
+			order = append(order, "none")
+			return
+		}
+		order = append(order, fmt.Sprint(f.file, f.at, "+", at))
+	}
+	next()
+	p.add(&fill{place: place{"a", 0}, n: 1}, 1) // stands before the one that is read
+	for range 7 {
+		next()
+	}
+	want := []string{"a10+0", "a0+0", "b5+0", "a10+4", "a10+8", "a30+0", "a30+4", "none"}
+	if !slices.Equal(order, want) || len(p.free) != 1 {
+		t.Errorf("%q, want %q; %d rings are free, want 1", order, want, len(p.free))
+	}
+	if p.add(&fill{place: place{"a", 0}}, 0); len(p.fills) > 0 {
+		t.Error("a chunk of no pieces waits for readers")
+	}
+}
