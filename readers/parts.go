@@ -3,6 +3,7 @@ package readers
 import (
 	"context"
 	"math"
+	"runtime"
 	"sync"
 
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
@@ -160,6 +161,7 @@ func (r *partsRun) guessNext(reader PartReader) {
 	r.begun++
 	r.mu.Unlock()
 	part := guarded(reader, r.bound(k), r.bound(k+1))
+	runtime.Gosched() // who sends the rows that are there waits for up to 10 ms otherwise, until a time slice is over
 	r.mu.Lock()
 	r.guessed[k] = part
 }
