@@ -32,18 +32,27 @@ type Config struct {
 	Roots          []Root
 	Writable       *Root // where clients store tables; served like the others; nil: nowhere (--writable)
 	Formats        readers.Registry
-	Engines        Engines // who parses; nil: the CPU engines
-	MemoryBytes    int64   // of parsed tables kept, and what Limits.Memory is if it is 0; 0: DefaultMemoryBytes; < 0: none is kept (--memory)
-	MaxUnpacked    int64   // bytes that a packed file unpacks to; 0: source.DefaultMaxUnpackedBytes (--max-unpacked-bytes)
-	MaxSent        int     // files that clients send and that are parsed at the same time, which share MemoryBytes; 0: DefaultMaxSent (--max-exchanges)
-	MaxStoredBytes int64   // of a file that a client stores; 0: DefaultMaxStoredBytes (--max-put-bytes)
-	MaxFileBytes   int64   // larger files are not parsed; 0: no limit (--max-file-bytes)
+	Engines        Engines             // who parses; nil: the CPU engines
+	Parsing        func() (end func()) // is told when a parse begins, and when it is over; may be nil
+	MemoryBytes    int64               // of parsed tables kept, and what Limits.Memory is if it is 0; 0: DefaultMemoryBytes; < 0: none is kept (--memory)
+	MaxUnpacked    int64               // bytes that a packed file unpacks to; 0: source.DefaultMaxUnpackedBytes (--max-unpacked-bytes)
+	MaxSent        int                 // files that clients send and that are parsed at the same time, which share MemoryBytes; 0: DefaultMaxSent (--max-exchanges)
+	MaxStoredBytes int64               // of a file that a client stores; 0: DefaultMaxStoredBytes (--max-put-bytes)
+	MaxFileBytes   int64               // larger files are not parsed; 0: no limit (--max-file-bytes)
 	Limits         readers.Limits
 	Options        func(name string) map[string]any // the operator's options for a file; a ticket's win; may be nil
 	Log            zerolog.Logger
 	CacheDir       string        // where parsed tables outlive the process; "": nowhere (--cache-dir)
 	CacheBytes     int64         // of them on disk; 0: DefaultCacheBytes (--cache-bytes)
 	Rescan         time.Duration // between looks at all folders, which find what the watch can't see; default 10 s
+}
+
+// parsing says that a parse begins; end is called when it is over.
+func (c *Catalog) parsing() (end func()) {
+	if c.cfg.Parsing == nil {
+		return func() {}
+	}
+	return c.cfg.Parsing()
 }
 
 // Defaults of Config.

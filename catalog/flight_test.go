@@ -50,6 +50,42 @@ func (l *lab) wantWaiters(want int) {
 	})
 }
 
+// TestParsingIsTold has each parse told once, and its end, however it ends; who finds a table is no parse.
+func TestParsingIsTold(t *testing.T) {
+	var begun, ended atomic.Int64
+	l := newLab(t, "", func(ctx context.Context, src *source.File) (*readers.Table, error) {
+		if begun.Load() != ended.Load()+1 {
+			t.Errorf("%s: %d parses were told, %d ended", src.Name, begun.Load(), ended.Load())
+		}
+		switch src.Name {
+		case "panics.fake":
+			panic("of the parser")
+		case "fails.fake":
+			return nil, errors.New("malformed")
+		}
+		return sized(ctx, src)
+	}, func(c *Config) {
+		c.Parsing = func() func() {
+			begun.Add(1)
+			return func() { ended.Add(1) }
+		}
+	})
+	for i, name := range []string{"a.fake", "panics.fake", "fails.fake"} {
+		l.write(name, "12345")
+		h, err := l.Table(t.Context(), Request{Name: name})
+		if (err == nil) != (name == "a.fake") {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if err == nil {
+			h.Release()
+			l.table(name).Release()
+		}
+		if n := int64(i + 1); begun.Load() != n || ended.Load() != n {
+			t.Errorf("%s: %d parses were told, %d ended, want %d", name, begun.Load(), ended.Load(), n)
+		}
+	}
+}
+
 func TestOneParseForManyAskers(t *testing.T) {
 	parse, open, _, _ := gated()
 	l := newLab(t, "", parse)

@@ -31,6 +31,7 @@ func (c *Catalog) obtain(ctx context.Context, f *flight, j job) (l *loaded, pars
 	case <-ctx.Done():
 		return nil, false, ctx.Err()
 	}
+	defer c.parsing()()
 	parsed, f.began = true, time.Now()
 	l, err = c.parse(ctx, f, j)
 	if err != nil && c.archive != nil && ctx.Err() == nil && !errors.Is(err, source.ErrChanged) && !errors.Is(err, readers.ErrNoLayer) {

@@ -188,6 +188,7 @@ func (c *Catalog) parseSent(ctx context.Context, j job, src *source.File, read f
 			err = context.Cause(ctx)
 		}
 	}()
+	defer c.parsing()()
 	content, err := c.cfg.Formats.Unpack(ctx, j.format, src, c.unpacking())
 	if err != nil {
 		return err

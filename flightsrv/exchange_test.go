@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -50,6 +51,21 @@ const layers = `<kml xmlns="http://www.opengis.net/kml/2.2"><Document>
 func serveAll(t testing.TB, files map[string]string, change ...func(*Config)) *fixture {
 	t.Helper()
 	return serveCatalog(t, files, catalog.Config{Formats: all.Formats()}, change...)
+}
+
+// TestExchangeIsAParse has the parse of a file that is sent told to whoever wants to know of parses.
+func TestExchangeIsAParse(t *testing.T) {
+	var begun, ended atomic.Int64
+	f := serveCatalog(t, nil, catalog.Config{Formats: all.Formats(), Parsing: func() func() {
+		begun.Add(1)
+		return func() { ended.Add(1) }
+	}})
+	if _, err := f.exchange(t, `{"format": "csv"}`, "a,b\n1,2\n", 4); err != nil {
+		t.Fatal(err)
+	}
+	if begun.Load() != 1 || ended.Load() != 1 {
+		t.Errorf("%d parses were told, %d ended", begun.Load(), ended.Load())
+	}
 }
 
 // exchanged is what a DoExchange gave.

@@ -186,6 +186,7 @@ func serve(ctx context.Context, c *serveConfig, log zerolog.Logger) error {
 		return err
 	}
 	limits.BatchRows = c.BatchRows
+	limits.Workers = limits.WithDefaults().Workers // one a core, whatever the spare does later
 	memory := int64(c.Memory)
 	if memory == 0 {
 		all, err := machineMemory()
@@ -203,7 +204,7 @@ func serve(ctx context.Context, c *serveConfig, log zerolog.Logger) error {
 	log.Info().Str("engine", who.Choice()).Strs("cards", who.Cards()).Msg("the engine is chosen")
 	started := time.Now()
 	files, err := catalog.Open(ctx, catalog.Config{
-		Roots: roots, Writable: writable, MaxStoredBytes: int64(c.MaxPutBytes), Formats: all.Formats(), Engines: who, MemoryBytes: memory, MaxFileBytes: int64(c.MaxFileBytes), MaxUnpacked: int64(c.Parse.unpackedBytes),
+		Roots: roots, Writable: writable, MaxStoredBytes: int64(c.MaxPutBytes), Formats: all.Formats(), Engines: who, Parsing: newSpare().parsing, MemoryBytes: memory, MaxFileBytes: int64(c.MaxFileBytes), MaxUnpacked: int64(c.Parse.unpackedBytes),
 		CacheDir: c.CacheDir, CacheBytes: int64(c.CacheBytes), MaxSent: c.Exchange.most,
 		Limits:  limits,
 		Options: optionsOf(c.files, map[string]any{"on_error": c.OnError}),
