@@ -172,8 +172,8 @@ var benchmarks = []benchmark{
 	}},
 	{"mark spans", func(r *rig, c *corpus) measured {
 		keys, ends := c.values()
-		mask := c.mask(r)
-		return measured{launch: func() error { return r.k.MarkSpans(r.s, keys, ends, c.text.Len(), mask) }, moved: 16*int64(keys.Len()) + c.bytes()/8}
+		from, to, mask := uploadShort(r, read(r, keys)), uploadShort(r, read(r, ends)), c.mask(r)
+		return measured{launch: func() error { return r.k.MarkSpans(r.s, from, to, c.text.Len(), mask) }, moved: 8*int64(keys.Len()) + c.bytes()/8}
 	}},
 	{"GeoJSON types", func(r *rig, c *corpus) measured {
 		hits := c.mask(r)
@@ -342,7 +342,8 @@ const scalarColumns = 4
 
 // scalarsOf prepares the numbers of the corpus as the values of a few columns; queue reads them.
 func scalarsOf(r *rig, c *corpus, use func(x kernels.Scalars, queue func() error, rows int64) measured) measured {
-	starts, ends := c.numbers()
+	from, to := c.numbers()
+	starts, ends := uploadShort(r, read(r, from)), uploadShort(r, read(r, to))
 	rows := starts.Len() / scalarColumns
 	slots := make([]gpu.Buffer[int32], scalarColumns)
 	for i := range slots {
@@ -393,14 +394,14 @@ func nestedValues(r *rig, which string) measured {
 		starts[i] = int64(i*len(row) + len(`{"p":{"a":`))
 		ends[i] = starts[i] + int64(len(value))
 	}
-	text, from := upload(r, bytes.Repeat([]byte(row), rows)), upload(r, starts)
+	text, from := upload(r, bytes.Repeat([]byte(row), rows)), uploadShort(r, starts)
 	n := text.Len()
 	x, err := kernels.AllocStructure(r.s, n)
 	r.ok(err)
 	r.Cleanup(func() { r.ok(x.Free(r.s)) })
 	r.ok(r.k.ParseStructure(r.s, text, x, gpu.Buffer[kernels.StructureCarry]{}))
 	within, solid, fault := poisoned[uint64](r, kernels.Words(n)), poisoned[uint64](r, kernels.Words(n)), poisoned[int64](r, 1)
-	r.ok(r.k.MarkSpans(r.s, from, upload(r, ends), n, within))
+	r.ok(r.k.MarkSpans(r.s, from, uploadShort(r, ends), n, within))
 	switch which {
 	case "check values":
 		return measured{launch: func() error { return r.k.CheckValues(r.s, text, x, within, 64, solid, fault) }, moved: int64(n) * 13 / 8, items: int64(n)}

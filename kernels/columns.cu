@@ -78,7 +78,7 @@ KERNEL __launch_bounds__(BLOCK) columns_place(const i32 *__restrict__ row, const
 }
 
 // One thread, one row.
-KERNEL __launch_bounds__(BLOCK) columns_tokens(const u32 *__restrict__ slots, i64 rows, const i64 *__restrict__ value_start, const i64 *__restrict__ value_end, const u8 *__restrict__ kind, i64 members, const i64 *__restrict__ base, i64 *__restrict__ starts, i64 *__restrict__ ends, u64 *__restrict__ valid, u64 *__restrict__ trues) {
+KERNEL __launch_bounds__(BLOCK) columns_tokens(const u32 *__restrict__ slots, i64 rows, const u32 *__restrict__ value_start, const u32 *__restrict__ value_end, const u8 *__restrict__ kind, i64 members, const i64 *__restrict__ base, i64 *__restrict__ starts, i64 *__restrict__ ends, u64 *__restrict__ valid, u64 *__restrict__ trues) {
   const i64 row = thread_index();
   u32 k = VALUE_NULL;
   if (row < rows) {
@@ -93,7 +93,7 @@ KERNEL __launch_bounds__(BLOCK) columns_tokens(const u32 *__restrict__ slots, i6
 }
 
 // One thread, one row.
-KERNEL __launch_bounds__(BLOCK) columns_pick(const u32 *__restrict__ slots, i64 rows, const i64 *__restrict__ value_start, const i64 *__restrict__ value_end, const u8 *__restrict__ kind, i64 members, u32 want, i64 *__restrict__ starts, i64 *__restrict__ ends, u64 *__restrict__ picked) {
+KERNEL __launch_bounds__(BLOCK) columns_pick(const u32 *__restrict__ slots, i64 rows, const u32 *__restrict__ value_start, const u32 *__restrict__ value_end, const u8 *__restrict__ kind, i64 members, u32 want, i64 *__restrict__ starts, i64 *__restrict__ ends, u64 *__restrict__ picked) {
   const i64 row = thread_index();
   bool pick = false;
   if (row < rows) {

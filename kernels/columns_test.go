@@ -238,7 +238,7 @@ func TestColumnTokens(t *testing.T) {
 		members := 2*rows + 1
 		starts, ends, kind := make([]int64, members), make([]int64, members), make([]kernels.ValueKind, members)
 		for i := range members {
-			starts[i] = rng.Int64N(1 << 40)
+			starts[i] = rng.Int64N(1 << 31)
 			ends[i] = starts[i] + 2 + rng.Int64N(100)
 			kind[i] = kernels.ValueNull + kernels.ValueKind(rng.IntN(7))
 		}
@@ -249,7 +249,7 @@ func TestColumnTokens(t *testing.T) {
 				slots[i] = -1
 			}
 		}
-		valueStart, valueEnd, kinds, slot := upload(r, starts), upload(r, ends), upload(r, kind), upload(r, slots)
+		valueStart, valueEnd, kinds, slot := uploadShort(r, starts), uploadShort(r, ends), upload(r, kind), upload(r, slots)
 		for _, based := range []bool{false, true} {
 			var bases gpu.Buffer[int64]
 			want := tokensPlainly(slots, starts, ends, kind, nil)
@@ -274,23 +274,25 @@ func TestColumnTokens(t *testing.T) {
 
 func TestColumnTokensRefuses(t *testing.T) {
 	r := open(t)
-	slots, at, kinds, mask := upload(r, make([]int32, 70)), upload(r, make([]int64, 70)), upload(r, make([]kernels.ValueKind, 70)), poisoned[uint64](r, 2)
+	slots, at, kinds, mask := upload(r, make([]int32, 70)), upload(r, make([]uint32, 70)), upload(r, make([]kernels.ValueKind, 70)), poisoned[uint64](r, 2)
 	out := poisoned[int64](r, 70)
 	few, one, none := at.Slice(0, 69), mask.Slice(0, 1), kernels.Mask{}
+	base := out
 	for _, tt := range []struct {
-		name                           string
-		start, end, base, starts, ends gpu.Buffer[int64]
-		kind                           gpu.Buffer[kernels.ValueKind]
-		valid, trues                   kernels.Mask
+		name               string
+		start, end         gpu.Buffer[uint32]
+		base, starts, ends gpu.Buffer[int64]
+		kind               gpu.Buffer[kernels.ValueKind]
+		valid, trues       kernels.Mask
 	}{
-		{"few ends of values", at, few, at, out, out, kinds, mask, none},
-		{"few kinds", at, at, at, out, out, kinds.Slice(0, 69), mask, none},
-		{"few bases", at, at, few, out, out, kinds, mask, none},
-		{"few starts", at, at, at, out.Slice(0, 69), out, kinds, mask, none},
-		{"few ends", at, at, at, out, out.Slice(0, 69), kinds, mask, none},
-		{"a short valid mask", at, at, at, out, out, kinds, one, none},
-		{"no valid mask", at, at, at, out, out, kinds, none, none},
-		{"a short mask of trues", at, at, at, out, out, kinds, mask, one},
+		{"few ends of values", at, few, base, out, out, kinds, mask, none},
+		{"few kinds", at, at, base, out, out, kinds.Slice(0, 69), mask, none},
+		{"few bases", at, at, base.Slice(0, 69), out, out, kinds, mask, none},
+		{"few starts", at, at, base, out.Slice(0, 69), out, kinds, mask, none},
+		{"few ends", at, at, base, out, out.Slice(0, 69), kinds, mask, none},
+		{"a short valid mask", at, at, base, out, out, kinds, one, none},
+		{"no valid mask", at, at, base, out, out, kinds, none, none},
+		{"a short mask of trues", at, at, base, out, out, kinds, mask, one},
 	} {
 		if r.k.ColumnTokens(r.s, slots, tt.start, tt.end, tt.kind, tt.base, tt.starts, tt.ends, tt.valid, tt.trues) == nil {
 			t.Errorf("%s: no error", tt.name)
@@ -326,7 +328,7 @@ func TestPickTokens(t *testing.T) {
 			return true
 		})
 		from, to, mask := poisoned[int64](r, rows), poisoned[int64](r, rows), poisoned[uint64](r, kernels.Words(rows))
-		s, e, k, in := upload(r, starts), upload(r, ends), upload(r, kinds), upload(r, slots)
+		s, e, k, in := uploadShort(r, starts), uploadShort(r, ends), upload(r, kinds), upload(r, slots)
 		r.ok(r.k.PickTokens(r.s, in, s, e, k, want, from, to, mask))
 		sameMask(t, "picked", make([]byte, rows), read(r, mask), picked)
 		if !slices.Equal(read(r, from), wantStarts) || !slices.Equal(read(r, to), wantEnds) {

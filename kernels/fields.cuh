@@ -1,4 +1,4 @@
-// fields.cuh: the hash of a key.
+// fields.cuh: one key, looked up in a dictionary: see fields.cu.
 #pragma once
 #include "bytes.cuh"
 
@@ -12,4 +12,76 @@ __device__ __forceinline__ u64 key_hash(const u8 *__restrict__ text, i64 n, i64 
   u64 hash = field_hash(seed, (u32)(end - start));
   for (i64 at = start; at < end; at += 8) hash = field_hash(hash, load_window(text, n, at) & low_bytes(end - at));
   return hash;
+}
+
+// Also in fields.go.
+struct FieldSlot {
+  u32 hash;      // upper half
+  i32 field;     // -1: empty
+  u32 at;        // of the name, in words
+  u32 length;    // bytes
+  u64 first[2];  // words of the name
+};
+// A dictionary; see fields.cu.
+struct FieldNames {
+  const FieldSlot *__restrict__ slots;
+  u64 last;  // slot
+  u32 reach;
+  u64 seed;
+  const u64 *__restrict__ words;
+  i64 longest;  // name, in bytes
+};
+// One slot, in two accesses.
+__device__ __forceinline__ FieldSlot load_slot(const FieldSlot *__restrict__ slot) {
+  const ulonglong2 *p = (const ulonglong2 *)slot;
+  const ulonglong2 a = p[0], b = p[1];
+  const FieldSlot s = {(u32)a.x, (i32)(a.x >> 32), (u32)a.y, (u32)(a.y >> 32), {b.x, b.y}};
+  return s;
+}
+
+// Where a key's text is. Also in members.go.
+struct KeySpan {
+  i64 start, end;
+};
+struct Key {
+  i64 start;
+  u32 length;
+  bool known;    // it lies in the text and is not too long
+  u64 first[2];  // words, 0 behind the key
+};
+__device__ __forceinline__ u64 key_word(const u8 *__restrict__ text, i64 n, const Key &key, u32 at) { return load_window(text, n, key.start + at) & low_bytes(key.length - at); }
+// A key without its text, which load_key brings: of several keys at a time.
+__device__ __forceinline__ Key key_of(i64 n, const KeySpan &s, i64 longest) {
+  const bool known = 0 <= s.start && s.start <= s.end && s.end <= n && s.end - s.start <= longest;
+  const Key key = {s.start, known ? (u32)(s.end - s.start) : 0, known, {0, 0}};
+  return key;
+}
+__device__ __forceinline__ void load_key(const u8 *__restrict__ text, i64 n, Key &key) {
+  key.first[0] = key.length > 0 ? key_word(text, n, key, 0) : 0;
+  key.first[1] = key.length > 8 ? key_word(text, n, key, 8) : 0;
+}
+// Is the key the name from its third word on? Both are read in words, the last of which is cut.
+__device__ __forceinline__ bool is_name(const u8 *__restrict__ text, i64 n, const Key &key, const u64 *__restrict__ name) {
+  for (u32 i = 16; i < key.length; i += 8)
+    if (key_word(text, n, key, i) != name[i / 8]) return false;
+  return true;
+}
+// The number of the key's name, or -1.
+__device__ __forceinline__ i32 find_field(const u8 *__restrict__ text, i64 n, const Key &key, const FieldNames &names) {
+  if (!key.known) return -1;
+  u64 hash = field_hash(names.seed, key.length);  // as key_hash has it
+  if (key.length > 0) hash = field_hash(hash, key.first[0]);
+  if (key.length > 8) hash = field_hash(hash, key.first[1]);
+  for (u32 at = 16; at < key.length; at += 8) hash = field_hash(hash, key_word(text, n, key, at));
+  for (u32 probe = 0; probe < names.reach; probe++) {
+    const FieldSlot s = load_slot(names.slots + ((hash + probe) & names.last));
+    if (s.field < 0) break;
+    if (s.hash == (u32)(hash >> 32) && s.length == key.length && s.first[0] == key.first[0] && s.first[1] == key.first[1] && is_name(text, n, key, names.words + s.at)) return s.field;
+  }
+  return -1;
+}
+
+// Notes a key that is none of the names. Few are lower than those that were noted before.
+__device__ __forceinline__ void note_missed(u32 *missed, u32 key) {
+  if (key < *(volatile u32 *)missed) atomicMin(missed, key);
 }

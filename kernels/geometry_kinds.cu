@@ -46,7 +46,7 @@ constexpr u32 VALUE_OF_NULL = 1;
 
 // One thread, one row: its members are in type, geometry, coordinates and geometries, all ones where there is none. Without geometry all rows have one. record: the
 // member that says a row's own type; may be null.
-KERNEL __launch_bounds__(BLOCK) geometry_kinds_rows(const u8 *__restrict__ text, i64 n, const i64 *__restrict__ value_start, const i64 *__restrict__ value_end, const u8 *__restrict__ value_kind, i64 members, i64 rows, const u32 *__restrict__ record, const u32 *__restrict__ type, const u32 *__restrict__ geometry, const u32 *__restrict__ coordinates, const u32 *__restrict__ geometries, const i64 *__restrict__ base, i64 *__restrict__ starts, i64 *__restrict__ ends, u8 *__restrict__ types, u8 *__restrict__ kinds, u64 *__restrict__ valid, GeometryReport *__restrict__ report) {
+KERNEL __launch_bounds__(BLOCK) geometry_kinds_rows(const u8 *__restrict__ text, i64 n, const u32 *__restrict__ value_start, const u32 *__restrict__ value_end, const u8 *__restrict__ value_kind, i64 members, i64 rows, const u32 *__restrict__ record, const u32 *__restrict__ type, const u32 *__restrict__ geometry, const u32 *__restrict__ coordinates, const u32 *__restrict__ geometries, const i64 *__restrict__ base, i64 *__restrict__ starts, i64 *__restrict__ ends, u8 *__restrict__ types, u8 *__restrict__ kinds, u64 *__restrict__ valid, GeometryReport *__restrict__ report) {
   const i64 i = thread_index();
   u32 kind = 0, unlike = 0, own = 0;
   bool has = false;

@@ -59,9 +59,9 @@ type GeometryMembers struct {
 //	valid     1                                                 .
 //
 // One launch; reads up to 67 bytes a row and 24 of text for each name, and writes 18.
-func (k *Set) GeometryKinds(s *gpu.Stream, text gpu.Buffer[byte], rows GeometryMembers, valueStart, valueEnd gpu.Buffer[int64], kind gpu.Buffer[ValueKind], to Coordinates, kinds gpu.Buffer[GeometryKind], valid Mask, report gpu.Buffer[GeometryReport]) error {
+func (k *Set) GeometryKinds(s *gpu.Stream, text gpu.Buffer[byte], rows GeometryMembers, valueStart, valueEnd gpu.Buffer[uint32], kind gpu.Buffer[ValueKind], to Coordinates, kinds gpu.Buffer[GeometryKind], valid Mask, report gpu.Buffer[GeometryReport]) error {
 	w := k.begin(s, "geometry kinds")
-	n, members, count := w.text(text), w.tokens(valueStart, valueEnd), int64(kinds.Len())
+	n, members, count := w.text(text), w.values(valueStart, valueEnd), int64(kinds.Len())
 	w.need(int64(kind.Len()) == members, "%d kinds for %d members", kind.Len(), members)
 	for _, slots := range []gpu.Buffer[int32]{rows.Type, rows.Coordinates, rows.Geometries} {
 		w.need(int64(slots.Len()) == count, "members of %d rows, of %d", slots.Len(), count)

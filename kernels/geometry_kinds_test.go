@@ -41,7 +41,7 @@ func geometryKinds(r *rig, rows []rowGeometry, collections, withZ bool) (kinds [
 	if n%2 == 0 {
 		of.Record = of.Type // whose names are as good as others
 	}
-	r.ok(r.k.GeometryKinds(r.s, upload(r, m.text), of, upload(r, m.starts), upload(r, m.ends), upload(r, m.kinds), to, out, valid, report))
+	r.ok(r.k.GeometryKinds(r.s, upload(r, m.text), of, uploadShort(r, m.starts), uploadShort(r, m.ends), upload(r, m.kinds), to, out, valid, report))
 	first = read(r, report)[0]
 	m.checkNamed(r, of, first.Named)
 	first.Named = 0
@@ -56,7 +56,7 @@ func (m *rowMembers) checkNamed(r *rig, of kernels.GeometryMembers, got uint32) 
 	want := uint32(0)
 	if of.Record.Len() > 0 {
 		found := poisoned[uint32](r, 1)
-		r.ok(r.k.GeoJSONTypesFound(r.s, upload(r, m.text), of.Record, upload(r, m.starts), upload(r, m.kinds), found))
+		r.ok(r.k.GeoJSONTypesFound(r.s, upload(r, m.text), of.Record, uploadShort(r, m.starts), upload(r, m.kinds), found))
 		want = read(r, found)[0]
 	}
 	if got != want {
@@ -222,7 +222,7 @@ func TestGeometryKindsArguments(t *testing.T) {
 	r := open(t)
 	text, kinds, report := poisoned[byte](r, 100), poisoned[kernels.GeometryKind](r, 65), poisoned[kernels.GeometryReport](r, 1)
 	valid, x, first := poisoned[uint64](r, 2), poisoned[float64](r, 9), poisoned[int64](r, 66)
-	slots, base, values, of := poisoned[int32](r, 65), poisoned[int64](r, 65), poisoned[int64](r, 9), poisoned[kernels.ValueKind](r, 9)
+	slots, base, values, of := poisoned[int32](r, 65), poisoned[int64](r, 65), poisoned[uint32](r, 9), poisoned[kernels.ValueKind](r, 9)
 	rows := kernels.GeometryMembers{Type: slots, Coordinates: slots, Geometries: slots, Base: base}
 	to := kernels.Coordinates{Starts: base, Ends: base, Kinds: poisoned[kernels.TypeKind](r, 65)}
 	call := func(change func(m *kernels.GeometryMembers, to *kernels.Coordinates)) error {

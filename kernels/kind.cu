@@ -18,7 +18,7 @@ KERNEL __launch_bounds__(BLOCK) kind_geojson(const u8 *__restrict__ text, i64 n,
 }
 
 // One thread, one row: the name that its member is, if it has one that is a string.
-KERNEL __launch_bounds__(BLOCK) kind_found(const u8 *__restrict__ text, i64 n, const u32 *__restrict__ slots, i64 rows, const i64 *__restrict__ value_start, const u8 *__restrict__ value_kind, i64 members, u32 *__restrict__ found) {
+KERNEL __launch_bounds__(BLOCK) kind_found(const u8 *__restrict__ text, i64 n, const u32 *__restrict__ slots, i64 rows, const u32 *__restrict__ value_start, const u8 *__restrict__ value_kind, i64 members, u32 *__restrict__ found) {
   __shared__ u32 all;
   if (threadIdx.x == 0) all = 0;
   __syncthreads();

@@ -109,7 +109,7 @@ __device__ __forceinline__ u32 name_kind(const u8 *__restrict__ text, i64 n, i64
 // As ValueKind of records.go.
 constexpr u32 VALUE_OF_NAME = 5;
 // Where the name begins that a member's value is; -1 where there is no member or where it is no string.
-__device__ __forceinline__ i64 member_name(u32 member, const i64 *__restrict__ value_start, const u8 *__restrict__ value_kind, i64 members) {
+__device__ __forceinline__ i64 member_name(u32 member, const u32 *__restrict__ value_start, const u8 *__restrict__ value_kind, i64 members) {
   i64 start = 0;
   u32 kind = 0;
   if (member < members) start = value_start[member], kind = value_kind[member];

@@ -92,7 +92,7 @@ func TestGeoJSONTypesFound(t *testing.T) {
 			rows := slices.Clone(all)
 			rows[at].kind = tt.odd
 			m, found := geometryMembers(rows, false), poisoned[uint32](r, 1)
-			r.ok(r.k.GeoJSONTypesFound(r.s, upload(r, m.text), upload(r, m.slots[0]), upload(r, m.starts), upload(r, m.kinds), found))
+			r.ok(r.k.GeoJSONTypesFound(r.s, upload(r, m.text), upload(r, m.slots[0]), uploadShort(r, m.starts), upload(r, m.kinds), found))
 			if got := read(r, found)[0]; got != tt.want {
 				t.Errorf("%s in row %d: found %b, want %b", tt.name, at, got, tt.want)
 			}
@@ -100,8 +100,8 @@ func TestGeoJSONTypesFound(t *testing.T) {
 	}
 	m, found := geometryMembers(all, false), poisoned[uint32](r, 1)
 	for name, err := range map[string]error{
-		"kinds": r.k.GeoJSONTypesFound(r.s, upload(r, m.text), upload(r, m.slots[0]), upload(r, m.starts), upload(r, m.kinds[1:]), found),
-		"found": r.k.GeoJSONTypesFound(r.s, upload(r, m.text), upload(r, m.slots[0]), upload(r, m.starts), upload(r, m.kinds), found.Slice(0, 0)),
+		"kinds": r.k.GeoJSONTypesFound(r.s, upload(r, m.text), upload(r, m.slots[0]), uploadShort(r, m.starts), upload(r, m.kinds[1:]), found),
+		"found": r.k.GeoJSONTypesFound(r.s, upload(r, m.text), upload(r, m.slots[0]), uploadShort(r, m.starts), upload(r, m.kinds), found.Slice(0, 0)),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", name)

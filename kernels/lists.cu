@@ -30,7 +30,7 @@ __device__ __forceinline__ void add_flags(u32 *__restrict__ flags, u32 more) {
   if (more & ~*(volatile u32 *)flags) atomicOr(flags, more);  // most elements bring nothing new
 }
 
-KERNEL __launch_bounds__(BLOCK) lists_elements(const u8 *__restrict__ text, const u64 *__restrict__ planes, i64 n, const QuoteTile *__restrict__ tile, const u64 *__restrict__ within, i64 level, const i64 *__restrict__ value_start, i64 members, u64 *__restrict__ first, u64 *__restrict__ last, u32 *__restrict__ flags) {
+KERNEL __launch_bounds__(BLOCK) lists_elements(const u8 *__restrict__ text, const u64 *__restrict__ planes, i64 n, const QuoteTile *__restrict__ tile, const u64 *__restrict__ within, i64 level, const u32 *__restrict__ value_start, i64 members, u64 *__restrict__ first, u64 *__restrict__ last, u32 *__restrict__ flags) {
   __shared__ u32 shared[33];
   __shared__ i32 shared_depth[33];
   const i64 word = thread_index();
@@ -55,11 +55,11 @@ KERNEL __launch_bounds__(BLOCK) lists_elements(const u8 *__restrict__ text, cons
   }
   first[word] = here & w.token & ~(w.open | w.close | w.colon | w.comma);
   last[word] = here & w.end;
-  for (u64 m = nested; m && members > 0; m &= m - 1) add_flags(flags + owner_of(value_start, 0, members, word * WORD + first_bit(m)), LIST_ODD);
+  for (u64 m = nested; m && members > 0; m &= m - 1) add_flags(flags + owner_of(value_start, 0, members, (u32)(word * WORD + first_bit(m))), LIST_ODD);
 }
 
 // One thread, one element.
-KERNEL __launch_bounds__(BLOCK) lists_kinds(const u8 *__restrict__ text, i64 n, const i64 *__restrict__ starts, const i64 *__restrict__ lasts, i64 count, const i64 *__restrict__ value_start, i64 members, u32 *__restrict__ flags) {
+KERNEL __launch_bounds__(BLOCK) lists_kinds(const u8 *__restrict__ text, i64 n, const i64 *__restrict__ starts, const i64 *__restrict__ lasts, i64 count, const u32 *__restrict__ value_start, i64 members, u32 *__restrict__ flags) {
   const i64 i = thread_index();
   if (i >= count || members == 0) return;
   const i64 start = starts[i];
@@ -68,7 +68,7 @@ KERNEL __launch_bounds__(BLOCK) lists_kinds(const u8 *__restrict__ text, i64 n, 
   if (c == '"') mine = LIST_STRING;
   else if (c == 't' || c == 'f') mine = LIST_BOOL;
   else if (c == '-' || c - '0' < 10) mine = LIST_NUMBER | number_kinds_of(text, n, start, lasts[i] + 1);
-  add_flags(flags + owner_of(value_start, 0, members, start), mine);
+  add_flags(flags + owner_of(value_start, 0, members, (u32)start), mine);
 }
 
 // One thread, one row. starts and ends: elements before and behind the row's array.
@@ -90,7 +90,7 @@ KERNEL __launch_bounds__(BLOCK) lists_rows(const u32 *__restrict__ slots, i64 ro
 }
 
 // One thread, one element of the column. offsets: of the rows' elements; rank: of a row's first element among all.
-KERNEL __launch_bounds__(BLOCK) lists_gather(const u8 *__restrict__ text, i64 n, const u32 *__restrict__ slots, const u8 *__restrict__ kind, const i64 *__restrict__ value_start, const i64 *__restrict__ value_end, i64 members, const i64 *__restrict__ offsets, const i64 *__restrict__ rank, i64 rows, const i64 *__restrict__ all_starts, const i64 *__restrict__ all_lasts, i64 all, i64 count, i64 *__restrict__ starts, i64 *__restrict__ ends, u64 *__restrict__ trues) {
+KERNEL __launch_bounds__(BLOCK) lists_gather(const u8 *__restrict__ text, i64 n, const u32 *__restrict__ slots, const u8 *__restrict__ kind, const u32 *__restrict__ value_start, const u32 *__restrict__ value_end, i64 members, const i64 *__restrict__ offsets, const i64 *__restrict__ rank, i64 rows, const i64 *__restrict__ all_starts, const i64 *__restrict__ all_lasts, i64 all, i64 count, i64 *__restrict__ starts, i64 *__restrict__ ends, u64 *__restrict__ trues) {
   const i64 i = thread_index();
   u32 c = 0;
   if (i < count) {

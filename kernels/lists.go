@@ -26,7 +26,7 @@ type Lists struct {
 	starts, lasts gpu.Buffer[int64]  // of each element
 
 	text       gpu.Buffer[byte]
-	valueStart gpu.Buffer[int64]
+	valueStart gpu.Buffer[uint32]
 }
 
 // FindElements finds the elements of arrays.
@@ -44,7 +44,7 @@ type Lists struct {
 // ReadElements goes on, once Total is known. The caller frees the result.
 //
 // Five launches; reads n/8 bytes, and where there are arrays 11/8 bytes for each byte of text; writes and scans 3/8.
-func (k *Set) FindElements(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, within Mask, level int, valueStart gpu.Buffer[int64]) (*Lists, error) {
+func (k *Set) FindElements(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, within Mask, level int, valueStart gpu.Buffer[uint32]) (*Lists, error) {
 	w := k.begin(s, "find elements")
 	n, members := w.text(text), int64(valueStart.Len())
 	w.need(x.n == n, "the structure of %d bytes for %d bytes of text", x.n, n)
@@ -136,7 +136,7 @@ func (k *Set) MeasureLists(s *gpu.Stream, l *Lists, slots gpu.Buffer[int32], kin
 //	trues    a bit for each, overwritten: it is true
 //
 // One launch; reads some 40 bytes an element and writes 16.
-func (k *Set) GatherElements(s *gpu.Stream, l *Lists, slots gpu.Buffer[int32], kind gpu.Buffer[ValueKind], valueEnd, ranks, offsets, starts, ends gpu.Buffer[int64], trues Mask) error {
+func (k *Set) GatherElements(s *gpu.Stream, l *Lists, slots gpu.Buffer[int32], kind gpu.Buffer[ValueKind], valueEnd gpu.Buffer[uint32], ranks, offsets, starts, ends gpu.Buffer[int64], trues Mask) error {
 	w := k.begin(s, "gather elements")
 	rows, count := int64(ranks.Len()), w.tokens(starts, ends)
 	w.need(int64(offsets.Len()) == rows+1, "%d offsets for %d rows", offsets.Len(), rows)

@@ -102,8 +102,8 @@ func checkLists(r *rig, l *listText, rng *rand.Rand) {
 	defer func() { r.ok(x.Free(r.s)) }()
 	r.ok(r.k.ParseStructure(r.s, text, x, gpu.Buffer[kernels.StructureCarry]{}))
 	within := poisoned[uint64](r, kernels.Words(n))
-	r.ok(r.k.MarkSpans(r.s, upload(r, l.starts), upload(r, l.ends), n, within))
-	lists, err := r.k.FindElements(r.s, text, x, within, 3, upload(r, l.starts))
+	r.ok(r.k.MarkSpans(r.s, uploadShort(r, l.starts), uploadShort(r, l.ends), n, within))
+	lists, err := r.k.FindElements(r.s, text, x, within, 3, uploadShort(r, l.starts))
 	r.ok(err)
 	defer func() { r.ok(lists.Free(r.s)) }()
 	all := slices.Concat(l.elements...)
@@ -141,7 +141,7 @@ func checkLists(r *rig, l *listText, rng *rand.Rand) {
 		r.Fatalf("offsets %d, want %d", got, wantOffsets)
 	}
 	first, last, trues := poisoned[int64](r, len(want)), poisoned[int64](r, len(want)), poisoned[uint64](r, kernels.Words(len(want)))
-	r.ok(r.k.GatherElements(r.s, lists, members, kind, upload(r, l.ends), from, offsets, first, last, trues))
+	r.ok(r.k.GatherElements(r.s, lists, members, kind, uploadShort(r, l.ends), from, offsets, first, last, trues))
 	gotFirst, gotLast := read(r, first), read(r, last)
 	for i, w := range want {
 		if w[0] == '"' {

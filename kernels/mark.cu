@@ -15,10 +15,10 @@
 #include "vf.cuh"
 
 // One thread, one span; among: which of them, or null.
-KERNEL __launch_bounds__(BLOCK) mark_edges(const i64 *__restrict__ starts, const i64 *__restrict__ ends, const u64 *__restrict__ among, i64 count, i64 n, u64 *__restrict__ mask, i32 *__restrict__ change) {
+KERNEL __launch_bounds__(BLOCK) mark_edges(const u32 *__restrict__ starts, const u32 *__restrict__ ends, const u64 *__restrict__ among, i64 count, i64 n, u64 *__restrict__ mask, i32 *__restrict__ change) {
   const i64 i = thread_index();
   if (i >= count || (among && !(among[i / 64] >> i % 64 & 1))) return;
-  const i64 start = max(starts[i], 0ll), end = min(ends[i], n);
+  const i64 start = starts[i], end = min((i64)ends[i], n);
   if (start >= end) return;
   const i64 first = start / WORD, last = end / WORD;  // last: the word that is not full
   const u64 head = ~low_bits(start % WORD), tail = low_bits(end % WORD);

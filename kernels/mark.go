@@ -7,7 +7,7 @@ import (
 )
 
 // MarkSpans sets bit i of mask if byte i lies in one of the spans [starts[j], ends[j]) at least. Spans may come in any order, overlap, be empty, end before
-// they start, and reach out of the text.
+// they start, and reach out of the text at its end.
 //
 //	starts  m byte offsets
 //	ends    m byte offsets
@@ -15,12 +15,12 @@ import (
 //	mask    Words(n) words, overwritten
 //
 // The time is linear in m and in n, whatever the spans' lengths; reads and writes n/4 bytes.
-func (k *Set) MarkSpans(s *gpu.Stream, starts, ends gpu.Buffer[int64], n int, mask Mask) error {
+func (k *Set) MarkSpans(s *gpu.Stream, starts, ends gpu.Buffer[uint32], n int, mask Mask) error {
 	return k.MarkSomeSpans(s, starts, ends, Mask{}, n, mask)
 }
 
 // MarkSomeSpans is MarkSpans for the spans whose bits of among, of Words(m) words, are set; or for all, if there is none.
-func (k *Set) MarkSomeSpans(s *gpu.Stream, starts, ends gpu.Buffer[int64], among Mask, n int, mask Mask) error {
+func (k *Set) MarkSomeSpans(s *gpu.Stream, starts, ends gpu.Buffer[uint32], among Mask, n int, mask Mask) error {
 	w := k.begin(s, "mark spans")
 	m, words := int64(starts.Len()), int64(mask.Len())
 	w.need(n >= 0, "%d bytes of text", n)

@@ -1,6 +1,7 @@
 package kernels_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -8,11 +9,11 @@ import (
 )
 
 // checkMark compares MarkSpans with bytes set one by one.
-func checkMark(r *rig, name string, n int, starts, ends []int64) {
+func checkMark(r *rig, name string, n int, starts, ends []uint32) {
 	r.Helper()
 	marked := make([]bool, n)
 	for i := range starts {
-		for at := max(starts[i], 0); at < min(ends[i], int64(n)); at++ {
+		for at := int64(starts[i]); at < min(int64(ends[i]), int64(n)); at++ {
 			marked[at] = true
 		}
 	}
@@ -23,33 +24,33 @@ func checkMark(r *rig, name string, n int, starts, ends []int64) {
 
 func TestMarkSpans(t *testing.T) {
 	r := open(t)
-	const least, most = -1 << 63, 1<<63 - 1
+	const most = math.MaxUint32
 	for _, tt := range []struct {
 		name         string
 		n            int
-		starts, ends []int64
+		starts, ends []uint32
 	}{
 		{"no spans", 100, nil, nil},
-		{"no text", 0, []int64{0, -5}, []int64{0, 5}},
-		{"one word", 64, []int64{0}, []int64{64}},
-		{"all of the text", 50000, []int64{0}, []int64{50000}},
-		{"all of the text and beyond", 50000, []int64{least}, []int64{most}},
-		{"up to a word's end", 640, []int64{3}, []int64{640}},
-		{"empty and backwards", 640, []int64{5, 70, 300, most}, []int64{5, 60, 0, least}},
-		{"neighbours", 640, []int64{0, 64, 128}, []int64{64, 128, 200}},
-		{"one in another", 6400, []int64{100, 1000}, []int64{5000, 2000}},
-		{"outside", 640, []int64{-100, 640, 700}, []int64{-1, 700, 800}},
-		{"the same one often", 6400, []int64{99, 99, 99}, []int64{3000, 3000, 3000}},
+		{"no text", 0, []uint32{0, 0}, []uint32{0, 5}},
+		{"one word", 64, []uint32{0}, []uint32{64}},
+		{"all of the text", 50000, []uint32{0}, []uint32{50000}},
+		{"all of the text and beyond", 50000, []uint32{0}, []uint32{most}},
+		{"up to a word's end", 640, []uint32{3}, []uint32{640}},
+		{"empty and backwards", 640, []uint32{5, 70, 300, most}, []uint32{5, 60, 0, 0}},
+		{"neighbours", 640, []uint32{0, 64, 128}, []uint32{64, 128, 200}},
+		{"one in another", 6400, []uint32{100, 1000}, []uint32{5000, 2000}},
+		{"outside", 640, []uint32{639, 640, 700}, []uint32{639, 700, 800}},
+		{"the same one often", 6400, []uint32{99, 99, 99}, []uint32{3000, 3000, 3000}},
 	} {
 		checkMark(r, tt.name, tt.n, tt.starts, tt.ends)
 	}
 	rng := rand.New(rand.NewPCG(1, 9))
 	for _, n := range sizes {
-		for _, length := range []int64{3, 200, 20000} {
-			var starts, ends []int64
+		for _, length := range []uint32{3, 200, 20000} {
+			var starts, ends []uint32
 			for range 1 + rng.IntN(1+n/int(2*length+1)) {
-				start := rng.Int64N(int64(n)+20) - 10
-				starts, ends = append(starts, start), append(ends, start+rng.Int64N(length))
+				start := rng.Uint32N(uint32(n) + 10)
+				starts, ends = append(starts, start), append(ends, start+rng.Uint32N(length))
 			}
 			checkMark(r, "random", n, starts, ends)
 		}
@@ -61,11 +62,11 @@ func TestMarkSomeSpans(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 9))
 	const n = 40000
 	for _, spans := range []int{0, 1, 63, 64, 65, 300} {
-		var starts, ends, someStarts, someEnds []int64
+		var starts, ends, someStarts, someEnds []uint32
 		among := bitmap(spans, func(int) bool { return rng.IntN(2) > 0 })
 		for i := range spans {
-			start := rng.Int64N(n)
-			starts, ends = append(starts, start), append(ends, start+rng.Int64N(300))
+			start := rng.Uint32N(n)
+			starts, ends = append(starts, start), append(ends, start+rng.Uint32N(300))
 			if among[i/64]>>(i%64)&1 != 0 {
 				someStarts, someEnds = append(someStarts, starts[i]), append(someEnds, ends[i])
 			}
@@ -79,7 +80,7 @@ func TestMarkSomeSpans(t *testing.T) {
 
 func TestMarkSpansRefused(t *testing.T) {
 	r := open(t)
-	two, one := poisoned[int64](r, 2), poisoned[int64](r, 1)
+	two, one := poisoned[uint32](r, 2), poisoned[uint32](r, 1)
 	mask := poisoned[uint64](r, 2)
 	for _, tt := range []struct {
 		name string

@@ -27,11 +27,6 @@ constexpr int PLACED = 6;      // members that a thread places; also in members.
 // As ValueKind of records.go.
 enum { VALUE_OBJECT = 6, VALUE_ARRAY };
 
-// Also in members.go.
-struct KeySpan {
-  i64 start, end;
-};
-
 // As in columns.cu, and in columns.go.
 constexpr u32 NONE = 0xffffffff;
 constexpr u32 NO_MEMBER = 0x7fffffff;

@@ -99,6 +99,12 @@ func (w *work) tokens(starts, ends gpu.Buffer[int64]) int64 {
 	return int64(starts.Len())
 }
 
+// values checks the spans of members' values, as Records has them, and gives their number.
+func (w *work) values(starts, ends gpu.Buffer[uint32]) int64 {
+	w.need(starts.Len() == ends.Len(), "%d starts and %d ends", starts.Len(), ends.Len())
+	return int64(starts.Len())
+}
+
 // bits checks that a mask has one bit for each of n items.
 func (w *work) bits(what string, m Mask, n int64) {
 	w.need(int64(m.Len()) == int64(Words(int(n))), "%s of %d words for %d items", what, m.Len(), n)

@@ -33,7 +33,10 @@
 // result     1          all          see RecordResult; the fault all ones before
 // open...    records    emit         see records.go
 // row...     members    emit         see records.go
-#include "bytes.cuh"
+// field      members    emit         as fields.cu has it, if the caller has a dictionary
+// missed     1          emit         likewise
+// key_...    members    emit         where the caller wants them
+#include "fields.cuh"
 #include "records.cuh"
 #include "records_gaps.cuh"
 
@@ -249,7 +252,7 @@ __device__ __forceinline__ i64 outer_before(const RecordTile &s, i32 place) {
 }
 
 // Lists a member's value, if it begins behind a place of the tile. from: where the colon ends, perhaps before the tile. Gives the fault or -1.
-__device__ __forceinline__ i64 list_value(const RecordTile &s, const u8 *__restrict__ text, i64 from, i32 place, i64 member, i64 *__restrict__ value_start, i64 *__restrict__ value_end, u8 *__restrict__ kind) {
+__device__ __forceinline__ i64 list_value(const RecordTile &s, const u8 *__restrict__ text, i64 from, i32 place, i64 member, u32 *__restrict__ value_start, u32 *__restrict__ value_end, u8 *__restrict__ kind) {
   const i32 token = next_bit(s.token, place);
   if (token < 0) return -1;
   const i64 base = blockIdx.x * TILE;
@@ -283,21 +286,20 @@ __device__ __forceinline__ i64 list_value(const RecordTile &s, const u8 *__restr
   } else if (from < start) {
     fault = gap_fault(text, from, start);
   }
-  value_start[member] = start, kind[member] = (u8)of;
-  if (end >= 0) value_end[member] = end;
+  value_start[member] = (u32)start, kind[member] = (u8)of;
+  if (end >= 0) value_end[member] = (u32)end;
   return fault;
 }
 
-// Lists a member's key, which ends before its colon. Gives the fault or -1.
-__device__ __forceinline__ i64 list_key(const RecordTile &s, i32 colon, i64 member, i64 *__restrict__ key_start, i64 *__restrict__ key_end) {
+// The key that ends before a colon.
+__device__ __forceinline__ KeySpan key_before(const RecordTile &s, i32 colon) {
   const i64 base = blockIdx.x * TILE;
   const i32 last = bit_before(s.quote, colon), first = last < 0 ? -1 : bit_before(s.quote, last);
-  const i64 start = first < 0 ? s.run.at + 1 : base + first + 1, end = last < 0 ? s.run.end : base + last;
-  key_start[member] = start, key_end[member] = end;
-  return end - start < GAP_LONGEST ? -1 : start;
+  const KeySpan key = {first < 0 ? s.run.at + 1 : base + first + 1, last < 0 ? s.run.end : base + last};
+  return key;
 }
 
-KERNEL __launch_bounds__(BLOCK, 4) records_emit(const u8 *__restrict__ text, const u64 *__restrict__ planes, i64 n, u32 separator, const QuoteTile *__restrict__ tile, const u64 *__restrict__ kept, const i64 *__restrict__ run_before, RecordResult *__restrict__ result, i64 *__restrict__ open, i64 *__restrict__ close, i32 *__restrict__ row, i32 *__restrict__ owner, i64 *__restrict__ key_start, i64 *__restrict__ key_end, i64 *__restrict__ value_start, i64 *__restrict__ value_end, u8 *__restrict__ kind) {
+KERNEL __launch_bounds__(BLOCK, 4) records_emit(const u8 *__restrict__ text, const u64 *__restrict__ planes, i64 n, u32 separator, const QuoteTile *__restrict__ tile, const u64 *__restrict__ kept, const i64 *__restrict__ run_before, RecordResult *__restrict__ result, i64 *__restrict__ open, i64 *__restrict__ close, i32 *__restrict__ row, i32 *__restrict__ owner, u32 *__restrict__ value_start, u32 *__restrict__ value_end, u8 *__restrict__ kind, const FieldSlot *__restrict__ slots, u64 last_slot, u32 probes, u64 seed, const u64 *__restrict__ names, i64 longest, i32 *__restrict__ field, u32 *missed, i64 *__restrict__ key_start, i64 *__restrict__ key_end) {
   __shared__ u32 array_warps[WARPS], colon_warps[WARPS], code_warps[WARPS], count_warps[WARPS], reach_warps[WARPS];
   __shared__ RecordTile s;
   const i64 word = thread_index(), base = blockIdx.x * TILE;
@@ -368,8 +370,9 @@ KERNEL __launch_bounds__(BLOCK, 4) records_emit(const u8 *__restrict__ text, con
     if (!(r.level1 & bit)) of += __popcll(r.colon & here);
     else if (outer) of += __popcll(r.colon & ~0ull >> __clzll((i64)outer));
     else of = outer_member(s, reach);
-    if (of >= 0) value_end[of] = closer + 1;
+    if (of >= 0) value_end[of] = (u32)closer + 1;
   }
+  const FieldNames dictionary = {slots, last_slot, probes, seed, names, longest};
   // The member before the tile's first one may have its value here, or the end of it.
   for (i32 i = (i32)threadIdx.x - 1; i < members; i += BLOCK) {
     const i64 member = s.run.members + i;
@@ -377,13 +380,21 @@ KERNEL __launch_bounds__(BLOCK, 4) records_emit(const u8 *__restrict__ text, con
     i32 behind_colon = 0;
     if (i < 0) {
       const i32 end = s.run.code == AT_STRING && reached ? next_bit(s.quote, 0) : -1;
-      if (end >= 0 && member >= 0) value_end[member] = base + end + 1;
+      if (end >= 0 && member >= 0) value_end[member] = (u32)(base + end + 1);
       if (s.run.code != AT_COLON || member < 0) continue;
     } else {
       const i32 colon = s.place[i];
       row[member] = (i32)(s.run.records + records_before(s, colon) - 1), owner[member] = is_set(s.outer, colon) ? -1 : (i32)outer_before(s, colon);
-      const i64 key = list_key(s, colon, member, key_start, key_end);
-      if (fault < 0) fault = key;
+      const KeySpan key = key_before(s, colon);
+      if (key.end - key.start >= GAP_LONGEST && fault < 0) fault = key.start;
+      if (key_start) key_start[member] = key.start, key_end[member] = key.end;
+      if (field) {
+        Key own = key_of(n, key, longest);
+        load_key(text, n, own);
+        const i32 found = find_field(text, n, own, dictionary);
+        field[member] = found;
+        if (found < 0) note_missed(missed, (u32)member);
+      }
       from = base + colon + 1, behind_colon = colon + 1;
     }
     const i64 value = list_value(s, text, from, behind_colon, member, value_start, value_end, kind);

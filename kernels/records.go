@@ -41,14 +41,23 @@ type Records struct {
 	Members     int               // of both levels
 	Row         gpu.Buffer[int32] // Members elements, as all that follow, in the order of the colons: the record that the member belongs to
 	Owner       gpu.Buffer[int32] // -1 for a member of a record itself, or else the member whose value is the object that holds it
-	// Raw text of the key, without its quotes, and of the value, with its quotes or brackets.
-	KeyStart, KeyEnd, ValueStart, ValueEnd gpu.Buffer[int64]
+	// Raw text of the value, with its quotes or brackets.
+	ValueStart, ValueEnd gpu.Buffer[uint32]
+	Kind                 gpu.Buffer[ValueKind]
 
-	Kind  gpu.Buffer[ValueKind]
+	Field  gpu.Buffer[int32]  // with a dictionary: the name that the key is, as MatchKeys has it
+	Missed gpu.Buffer[uint32] // with a dictionary, one element: the first member whose key is none of the names, or math.MaxUint32
+
+	KeyStart, KeyEnd gpu.Buffer[int64] // behind ListKeys: raw text of the key, without its quotes
+
 	Fault int64                    // where the text is no run of records, or holds what is not known; -1 if it does not. With a fault the lists are of no use
 	Found gpu.Buffer[RecordsFound] // one element: the same, on the device
 
 	Unsound bool // CheckStrings has something to look at: without it, all strings are sound
+
+	sep    RecordSeparator
+	levels gpu.Buffer[uint64] // of the text's words, and what lies before each of its tiles: see records.cu
+	before gpu.Buffer[int64]
 }
 
 // RecordsFound is RecordResult of records.cu: what the device says of records.
@@ -72,8 +81,9 @@ type tileRun [8]uint16
 // arrays, and the objects at the second level. Of these it checks that they are closed by their own kind of bracket. It waits for the device twice: for
 // the counts, and for the fault.
 //
-//	text  n bytes: records, each with its separator, from the first '{' on; no record at all if n is 0
-//	x     parsed from text without a carry
+//	text   n bytes, less than 4 GiB: records, each with its separator, from the first '{' on; no record at all if n is 0
+//	x      parsed from text without a carry
+//	names  to look keys up in; nil: they are not
 //
 //	text   { "id" : 7 , "p" : { "a" : [ [ ] ] , "b" : "" } } ,
 //	row      0         0        0              0
@@ -83,10 +93,10 @@ type tileRun [8]uint16
 // A fault is, too: more than 4 KiB of blanks between a colon and its value or behind a scalar, or between a line feed and the next record, and a key or number of more
 // than 1 KiB. Numbers are checked by their grammar, not by their range.
 //
-// Three launches. One reads 3/8 byte for each byte of text and writes as much; one joins tiles; one reads both, and the text of scalars and of blanks, and writes 41 bytes
-// a member.
-func (k *Set) ListRecords(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, sep RecordSeparator) (*Records, error) {
-	r, err := k.QueueRecords(s, text, x, sep)
+// Three launches. One reads 3/8 byte for each byte of text and writes as much; one joins tiles; one reads both, the text of scalars, of keys that are looked up and of
+// blanks, and writes 17 bytes a member, and 4 for its name.
+func (k *Set) ListRecords(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, sep RecordSeparator, names *Fields) (*Records, error) {
+	r, err := k.QueueRecords(s, text, x, sep, names)
 	if err != nil {
 		return nil, err
 	}
@@ -100,29 +110,57 @@ func (k *Set) ListRecords(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, se
 
 // QueueRecords is ListRecords that waits for the counts only: Fault is left out, the caller is to read it in Found, with what else it waits for.
 // Until then the lists may hold anything.
-func (k *Set) QueueRecords(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, sep RecordSeparator) (*Records, error) {
+func (k *Set) QueueRecords(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, sep RecordSeparator, names *Fields) (*Records, error) {
 	w := k.begin(s, "list records")
 	n := w.text(text)
 	w.need(n == x.n, "%d bytes of text, and the structure of %d", n, x.n)
+	w.need(n <= math.MaxUint32, "%d bytes of text, at most %d", n, uint32(math.MaxUint32))
 	w.need(sep <= RecordsLine, "record separator %d", sep)
 	tiles := blocks(n, tileBytes)
-	levels := take[uint64](w, int(3*block*tiles))
-	run, before, result := take[tileRun](w, int(tiles)), take[int64](w, int(runColumns*joinRound*blocks(tiles, joinRound))), give[RecordsFound](w, 1)
+	run, result := take[tileRun](w, int(tiles)), give[RecordsFound](w, 1)
+	r := &Records{Found: result, sep: sep, levels: give[uint64](w, 3*block*tiles), before: give[int64](w, runColumns*joinRound*blocks(tiles, joinRound))}
 	if w.err == nil {
 		w.err = gpu.Fill(s, result, 0xff) // Fault is -1; what it takes to copy that would wait behind the text of other chunks
 	}
-	w.launch("records_count", tiles, block, x.planes.Arg(), gpu.Int(n), x.tile.Arg(), levels.Arg(), run.Arg(), result.Arg())
-	w.launch("records_join", 1, int(min(joinRuns, blocks(max(tiles, 1), 32*joinEach)*32)), text.Arg(), gpu.Int(n), gpu.Int(sep), run.Arg(), gpu.Int(tiles), before.Arg(), x.unsound.Arg(), result.Arg())
+	w.launch("records_count", tiles, block, x.planes.Arg(), gpu.Int(n), x.tile.Arg(), r.levels.Arg(), run.Arg(), result.Arg())
+	w.launch("records_join", 1, int(min(joinRuns, blocks(max(tiles, 1), 32*joinEach)*32)), text.Arg(), gpu.Int(n), gpu.Int(sep), run.Arg(), gpu.Int(tiles), r.before.Arg(), x.unsound.Arg(), result.Arg())
 	found := only(w, result)
 	w.need(found.Records <= math.MaxInt32 && found.Members <= math.MaxInt32, "%d records with %d members in one text", found.Records, found.Members)
-	r := &Records{Count: int(found.Records), Members: int(found.Members), Unsound: found.Unsound != 0, Found: result}
+	r.Count, r.Members, r.Unsound = int(found.Records), int(found.Members), found.Unsound != 0
 	r.alloc(w)
-	w.launch("records_emit", tiles, block, text.Arg(), x.planes.Arg(), gpu.Int(n), gpu.Int(sep), x.tile.Arg(), levels.Arg(), before.Arg(), result.Arg(), r.Open.Arg(), r.Close.Arg(),
-		r.Row.Arg(), r.Owner.Arg(), r.KeyStart.Arg(), r.KeyEnd.Arg(), r.ValueStart.Arg(), r.ValueEnd.Arg(), r.Kind.Arg())
+	if names != nil {
+		r.Field, r.Missed = give[int32](w, int64(r.Members)), give[uint32](w, 1)
+		if w.err == nil {
+			w.err = gpu.Fill(s, r.Missed, 0xff)
+		}
+	}
+	r.emit(w, text, x, names)
 	if err := w.done(); err != nil {
 		return nil, errors.Join(err, r.Free(s))
 	}
 	return r, nil
+}
+
+// ListKeys lists the keys of the members of r, which comes from the same text and structure: few texts have keys that anyone asks for. All other lists are written once more.
+func (k *Set) ListKeys(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, r *Records) error {
+	w := k.begin(s, "list keys")
+	n := w.text(text)
+	w.need(n == x.n && r.levels.Len() == int(3*block*blocks(n, tileBytes)), "%d bytes of text, the structure of %d and records of another text", n, x.n)
+	w.need(r.KeyStart.Len() == 0, "keys that are listed")
+	r.KeyStart, r.KeyEnd = give[int64](w, int64(r.Members)), give[int64](w, int64(r.Members))
+	r.emit(w, text, x, nil)
+	return w.done()
+}
+
+// emit writes the lists, and looks keys up if there are names.
+func (r *Records) emit(w *work, text gpu.Buffer[byte], x *Structure, names *Fields) {
+	field := r.Field
+	if names == nil {
+		names, field = &Fields{}, gpu.Buffer[int32]{}
+	}
+	w.launch("records_emit", blocks(x.n, tileBytes), block, text.Arg(), x.planes.Arg(), gpu.Int(x.n), gpu.Int(r.sep), x.tile.Arg(), r.levels.Arg(), r.before.Arg(), r.Found.Arg(), r.Open.Arg(), r.Close.Arg(),
+		r.Row.Arg(), r.Owner.Arg(), r.ValueStart.Arg(), r.ValueEnd.Arg(), r.Kind.Arg(),
+		names.slots.Arg(), gpu.Int(names.slots.Len()-1), gpu.Int(names.reach), gpu.Int(names.seed), names.names.Arg(), gpu.Int(names.longest), field.Arg(), r.Missed.Arg(), r.KeyStart.Arg(), r.KeyEnd.Arg())
 }
 
 // alloc takes the memory for the lists.
@@ -130,8 +168,8 @@ func (r *Records) alloc(w *work) {
 	for _, b := range []*gpu.Buffer[int64]{&r.Open, &r.Close} {
 		*b = give[int64](w, int64(r.Count))
 	}
-	for _, b := range []*gpu.Buffer[int64]{&r.KeyStart, &r.KeyEnd, &r.ValueStart, &r.ValueEnd} {
-		*b = give[int64](w, int64(r.Members))
+	for _, b := range []*gpu.Buffer[uint32]{&r.ValueStart, &r.ValueEnd} {
+		*b = give[uint32](w, int64(r.Members))
 	}
 	for _, b := range []*gpu.Buffer[int32]{&r.Row, &r.Owner} {
 		*b = give[int32](w, int64(r.Members))
@@ -141,6 +179,6 @@ func (r *Records) alloc(w *work) {
 
 // Free gives the lists back once the work that s was given before is done.
 func (r *Records) Free(s *gpu.Stream) error {
-	return errors.Join(r.Open.Free(s), r.Close.Free(s), r.Row.Free(s), r.Owner.Free(s), r.KeyStart.Free(s), r.KeyEnd.Free(s), r.ValueStart.Free(s), r.ValueEnd.Free(s),
-		r.Kind.Free(s), r.Found.Free(s))
+	return errors.Join(r.Open.Free(s), r.Close.Free(s), r.Row.Free(s), r.Owner.Free(s), r.ValueStart.Free(s), r.ValueEnd.Free(s), r.Kind.Free(s), r.Found.Free(s),
+		r.Field.Free(s), r.Missed.Free(s), r.KeyStart.Free(s), r.KeyEnd.Free(s), r.levels.Free(s), r.before.Free(s))
 }

@@ -3,6 +3,7 @@ package kernels_test
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -22,12 +23,16 @@ func recordsList(r *rig, text []byte, sep kernels.RecordSeparator) (x *recordLis
 	r.ok(err)
 	defer func() { r.ok(parsed.Free(r.s)) }()
 	r.ok(r.k.ParseStructure(r.s, b, parsed, gpu.Buffer[kernels.StructureCarry]{}))
-	got, err := r.k.ListRecords(r.s, b, parsed, sep)
+	names, err := kernels.AllocFields(r.s, recordNames)
+	r.ok(err)
+	defer func() { r.ok(names.Free(r.s)) }()
+	got, err := r.k.ListRecords(r.s, b, parsed, sep, names)
 	r.ok(err)
 	defer func() { r.ok(got.Free(r.s)) }()
 	if got.Fault >= 0 {
 		return nil, got.Fault
 	}
+	r.ok(r.k.ListKeys(r.s, b, parsed, got))
 	x = &recordList{open: read(r, got.Open), close: read(r, got.Close)}
 	row, owner, kind := read(r, got.Row), read(r, got.Owner), read(r, got.Kind)
 	keyStart, keyEnd, start, end := read(r, got.KeyStart), read(r, got.KeyEnd), read(r, got.ValueStart), read(r, got.ValueEnd)
@@ -35,11 +40,33 @@ func recordsList(r *rig, text []byte, sep kernels.RecordSeparator) (x *recordLis
 		r.Fatalf("%d records and %d members in lists of %d and %d", got.Count, got.Members, len(x.open), len(row))
 	}
 	for i := range row {
-		m := member{row: row[i], owner: owner[i], kind: kind[i], keyAt: keyStart[i], at: start[i]}
+		m := member{row: row[i], owner: owner[i], kind: kind[i], keyAt: keyStart[i], at: int64(start[i])}
 		m.key, m.value = string(text[keyStart[i]:keyEnd[i]]), string(text[start[i]:end[i]])
 		x.members = append(x.members, m)
 	}
+	checkRecordFields(r, x, read(r, got.Field), read(r, got.Missed)[0])
 	return x, -1
+}
+
+// recordNames are the names that records' keys are looked up by.
+var recordNames = []string{"", "a", "b", "id", "type", "properties", "coordinates", strings.Repeat("k", 100)}
+
+// checkRecordFields compares the names that keys are with their text.
+func checkRecordFields(r *rig, x *recordList, field []int32, missed uint32) {
+	r.Helper()
+	first := uint32(math.MaxUint32)
+	for i, m := range x.members {
+		want := int32(slices.Index(recordNames, m.key))
+		if want < 0 {
+			first = min(first, uint32(i))
+		}
+		if field[i] != want {
+			r.Fatalf("member %d, %.60q, is field %d, want %d", i, m.key, field[i], want)
+		}
+	}
+	if missed != first {
+		r.Fatalf("the first key that is no name is %d, want %d", missed, first)
+	}
 }
 
 // checkRecords compares what the kernels say of text with a plain reading, and gives whether it is a run of records.
@@ -305,7 +332,7 @@ func TestRecordsUnsound(t *testing.T) {
 		r.ok(r.k.ParseStructure(r.s, text, x, gpu.Buffer[kernels.StructureCarry]{}))
 		fault := poisoned[int64](r, 1)
 		r.ok(r.k.CheckStrings(r.s, text, x, fault))
-		records, err := r.k.QueueRecords(r.s, text, x, kernels.RecordsComma)
+		records, err := r.k.QueueRecords(r.s, text, x, kernels.RecordsComma, nil)
 		r.ok(err)
 		if at := read(r, fault)[0]; records.Unsound != test.unsound || (at >= 0) != test.unsound {
 			t.Errorf("%s: unsound %v, want %v; CheckStrings finds %d", test.name, records.Unsound, test.unsound, at)

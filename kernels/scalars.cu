@@ -24,7 +24,7 @@ enum { COLUMN_INT32, COLUMN_INT64, COLUMN_FLOAT64 };
 constexpr u64 FLOAT64_BITS = 0x2020202020202020ull;  // of COLUMN_FLOAT64, in 8 of them
 
 // One thread, one row of one column.
-KERNEL __launch_bounds__(BLOCK) scalars_read(const u8 *__restrict__ text, i64 n, const i64 *__restrict__ value_start, const i64 *__restrict__ value_end, const u8 *__restrict__ kind, i64 members, i64 rows, u32 columns, const u32 *s0, const u32 *s1, const u32 *s2, const u32 *s3, const u32 *s4, const u32 *s5, const u32 *s6, const u32 *s7, i64 *__restrict__ starts, i64 *__restrict__ ends, u64 *__restrict__ valid, u64 *__restrict__ numbers, u64 *__restrict__ trues, u32 *__restrict__ kinds) {
+KERNEL __launch_bounds__(BLOCK) scalars_read(const u8 *__restrict__ text, i64 n, const u32 *__restrict__ value_start, const u32 *__restrict__ value_end, const u8 *__restrict__ kind, i64 members, i64 rows, u32 columns, const u32 *s0, const u32 *s1, const u32 *s2, const u32 *s3, const u32 *s4, const u32 *s5, const u32 *s6, const u32 *s7, i64 *__restrict__ starts, i64 *__restrict__ ends, u64 *__restrict__ valid, u64 *__restrict__ numbers, u64 *__restrict__ trues, u32 *__restrict__ kinds) {
   __shared__ u32 all;
   const u32 column = blockIdx.x % columns;
   const i64 row = (i64)(blockIdx.x / columns) * BLOCK + threadIdx.x, words = (rows + WORD - 1) / WORD;

@@ -51,9 +51,9 @@ func (x Scalars) some(from, to, rows int) Scalars {
 //	Kinds    Int32
 //
 // One launch for up to 8 columns; reads 21 bytes a row of each and the text under numbers, and writes 16 and three bits.
-func (k *Set) ReadScalars(s *gpu.Stream, text gpu.Buffer[byte], slots []gpu.Buffer[int32], valueStart, valueEnd gpu.Buffer[int64], kind gpu.Buffer[ValueKind], to Scalars) error {
+func (k *Set) ReadScalars(s *gpu.Stream, text gpu.Buffer[byte], slots []gpu.Buffer[int32], valueStart, valueEnd gpu.Buffer[uint32], kind gpu.Buffer[ValueKind], to Scalars) error {
 	w := k.begin(s, "read scalars")
-	n, members, columns, rows := w.text(text), w.tokens(valueStart, valueEnd), len(slots), 0
+	n, members, columns, rows := w.text(text), w.values(valueStart, valueEnd), len(slots), 0
 	w.need(int64(kind.Len()) == members, "%d kinds for %d members", kind.Len(), members)
 	for i, column := range slots {
 		w.need(i == 0 || column.Len() == rows, "a column of %d rows, and one of %d", rows, column.Len())

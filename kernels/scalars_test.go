@@ -65,7 +65,7 @@ func readScalars(r *rig, x *scalarTable, rows int) (text gpu.Buffer[byte], to ke
 		slots[i] = upload(r, x.slots[i])
 	}
 	text = upload(r, x.text)
-	r.ok(r.k.ReadScalars(r.s, text, slots, upload(r, x.starts), upload(r, x.ends), upload(r, x.kinds), to))
+	r.ok(r.k.ReadScalars(r.s, text, slots, uploadShort(r, x.starts), uploadShort(r, x.ends), upload(r, x.kinds), to))
 	return text, to
 }
 
@@ -245,7 +245,7 @@ func TestParseNumbersWithoutMasks(t *testing.T) {
 
 func TestScalarsRefuses(t *testing.T) {
 	r := open(t)
-	text, at, kinds, slots, mask := upload(r, make([]byte, 99)), upload(r, make([]int64, 70)), upload(r, make([]kernels.ValueKind, 70)), upload(r, make([]int32, 70)), poisoned[uint64](r, 2)
+	text, at, kinds, slots, mask := upload(r, make([]byte, 99)), upload(r, make([]uint32, 70)), upload(r, make([]kernels.ValueKind, 70)), upload(r, make([]int32, 70)), poisoned[uint64](r, 2)
 	spans := poisoned[int64](r, 70)
 	sound := kernels.Scalars{Starts: spans, Ends: spans, Valid: mask, Numbers: mask, Trues: mask, Kinds: poisoned[uint32](r, 1)}
 	two := []gpu.Buffer[int32]{slots, slots.Slice(0, 69)}

@@ -48,6 +48,16 @@ func upload[T any](r *rig, src []T) gpu.Buffer[T] {
 	return b
 }
 
+// uploadShort is upload for offsets that members' values have: of a text of less than 4 GiB.
+func uploadShort(r *rig, offsets []int64) gpu.Buffer[uint32] {
+	r.Helper()
+	short := make([]uint32, len(offsets))
+	for i, v := range offsets {
+		short[i] = uint32(v)
+	}
+	return upload(r, short)
+}
+
 // poisoned gives n elements of garbage, freed at the end of the test.
 func poisoned[T any](r *rig, n int) gpu.Buffer[T] {
 	r.Helper()

@@ -64,7 +64,7 @@ func (d *deviceRows) within(kinds kernels.KindSet) kernels.Mask {
 	n := d.dev.Len()
 	members, within := device.Alloc[uint64](d.Work, kernels.Words(d.records.Members)), device.Alloc[uint64](d.Work, kernels.Words(n))
 	if !d.Stopped() {
-		d.Try(d.K.MembersOfKinds(d.S, d.records.Owner, d.member, fieldProperties, d.records.Kind, kinds, members))
+		d.Try(d.K.MembersOfKinds(d.S, d.records.Owner, d.records.Field, fieldProperties, d.records.Kind, kinds, members))
 		d.Try(d.K.MarkSomeSpans(d.S, d.records.ValueStart, d.records.ValueEnd, members, n, within))
 	}
 	return within

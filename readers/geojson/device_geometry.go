@@ -25,7 +25,7 @@ func (d *deviceRows) geometry(top *placed, sum *readers.Summary) *geoarrow.Geome
 		d.checkTypes(top)
 		return geoarrow.NullGeometry(n, geoarrow.NoKind, geoarrow.XY)
 	}
-	members := d.place(fieldGeometry, d.member, len(structuralNames))
+	members := d.place(fieldGeometry, len(structuralNames))
 	peek := device.Result(d.Work, d.dev.Slice(0, min(peekBytes, d.dev.Len())))
 	if d.Stopped() {
 		return nil

@@ -130,11 +130,11 @@ func (d *deviceRows) listMembers() *placed {
 		return nil
 	}
 	found, bad := device.Result(d.Work, d.records.Found), device.Result(d.Work, d.badString)
-	missed := d.match()
+	missed := d.missed(false)
 	if d.Stopped() {
 		return nil
 	}
-	p := d.place(-1, d.member, len(structuralNames))
+	p := d.place(-1, len(structuralNames))
 	if d.Stopped() {
 		return nil
 	}

@@ -154,7 +154,7 @@ func (d *deviceRows) features() *placed {
 	records, bad := device.Result(d.Work, d.records.Found), device.Result(d.Work, d.badString)
 	first := len(d.dict.names)
 	for round := uint64(0); ; round++ {
-		missed := d.match()
+		missed := d.missed(round > 0)
 		levels, odd := d.placeLevels()
 		d.Await()
 		if d.Stopped() {
@@ -197,7 +197,7 @@ func (d *deviceRows) placeLevels() (levels [3]*placed, odd []kernels.PlaceReport
 		return levels, nil
 	}
 	d.Try(d.K.PlaceLevels(d.S, kernels.LevelPlacing{
-		Row: d.records.Row, Owner: d.records.Owner, Field: d.member, Kind: d.records.Kind, Wants: [2]int32{fieldGeometry, fieldProperties},
+		Row: d.records.Row, Owner: d.records.Owner, Field: d.records.Field, Kind: d.records.Kind, Wants: [2]int32{fieldGeometry, fieldProperties},
 		Columns: columns, Rows: rows, Fields: fields, Slots: slots, Report: report, Odd: odds,
 	}))
 	reports, from := device.Result(d.Work, report), 0
@@ -211,28 +211,39 @@ func (d *deviceRows) placeLevels() (levels [3]*placed, odd []kernels.PlaceReport
 	return levels, device.Result(d.Work, odds)
 }
 
-// match finds which name each member has. missed gets the first without, behind the next await.
-func (d *deviceRows) match() (missed []uint32) {
+// upload brings the dictionary to the device. One that can't be there refuses the chunk.
+func (d *deviceRows) upload() {
 	if d.Stopped() {
-		return nil
+		return
 	}
 	err := d.names.upload(d.S, d.dict)
 	if errors.Is(err, kernels.ErrFieldNames) {
 		d.Accept(false, err.Error())
 	}
-	if err != nil {
-		d.Try(err)
-		return nil
+	d.Try(err)
+}
+
+// missed gets the first member whose key is none of the dictionary's names, behind the next await. again: the dictionary has changed since the records were listed.
+func (d *deviceRows) missed(again bool) []uint32 {
+	if again {
+		d.upload()
+		d.listKeys()
+		if d.Stopped() {
+			return nil
+		}
+		d.Try(d.K.MatchAllKeys(d.S, d.dev, d.records.KeyStart, d.records.KeyEnd, d.names.fields, d.records.Field, d.records.Missed))
 	}
-	if d.member.Len() == 0 {
-		d.member = device.Alloc[int32](d.Work, d.records.Members)
-	}
-	first := device.Alloc[uint32](d.Work, 1)
 	if d.Stopped() {
 		return nil
 	}
-	d.Try(d.K.MatchAllKeys(d.S, d.dev, d.records.KeyStart, d.records.KeyEnd, d.names.fields, d.member, first))
-	return device.Result(d.Work, first)
+	return device.Result(d.Work, d.records.Missed)
+}
+
+// listKeys lists the text of the keys, unless it is listed.
+func (d *deviceRows) listKeys() {
+	if !d.Stopped() && d.records.KeyStart.Len() == 0 {
+		d.Try(d.K.ListKeys(d.S, d.dev, d.x, d.records))
+	}
 }
 
 // checkTypes checks the types of features without a geometry. It waits for the device.
@@ -264,6 +275,7 @@ func (d *deviceRows) checkFeatures(top *placed) {
 func (d *deviceRows) learn(seed uint64) bool {
 	wants := [...]int32{-1, fieldGeometry, fieldProperties}
 	var found [len(wants)][]kernels.KeySpan
+	d.listKeys()
 	for i, want := range wants {
 		spans := device.Alloc[kernels.KeySpan](d.Work, newNames)
 		if d.Stopped() {
@@ -301,7 +313,7 @@ func (d *deviceRows) learn(seed uint64) bool {
 }
 
 func (d *deviceRows) level(want int32) kernels.MemberLevel {
-	return kernels.MemberLevel{Owner: d.records.Owner, Field: d.member, Want: want}
+	return kernels.MemberLevel{Owner: d.records.Owner, Field: d.records.Field, Want: want}
 }
 
 // countForeign counts the members of features and geometries that nobody reads, by their names, and checks what their values are made of. Then they are no

@@ -17,7 +17,7 @@ type deviceRows struct {
 	turns *turns
 	dev   gpu.Buffer[byte] // the text
 	dict  *dictionary
-	names *uploaded // dict, once match has run
+	names *uploaded // dict, once upload has run
 	sep   kernels.RecordSeparator
 	deep  int // how many brackets of the text may be open at a time
 
@@ -28,7 +28,6 @@ type deviceRows struct {
 	x         *kernels.Structure
 	records   *kernels.Records
 	badString gpu.Buffer[int64] // where one is, or -1; no element: all are sound
-	member    gpu.Buffer[int32] // which of the dictionary's names each member has
 	shapes    *placed           // members of geometries
 	values    *placed           // members of properties
 	foreign   map[string]int64  // how many members that nobody reads there are of each name
@@ -98,7 +97,11 @@ func (d *deviceRows) structure() {
 	if d.Stopped() {
 		return
 	}
-	if d.records, err = d.K.QueueRecords(d.S, d.dev, d.x, d.sep); err != nil {
+	d.upload()
+	if d.Stopped() {
+		return
+	}
+	if d.records, err = d.K.QueueRecords(d.S, d.dev, d.x, d.sep, d.names.fields); err != nil {
 		d.Try(err)
 		return
 	}
@@ -140,7 +143,7 @@ func kindBit(k kernels.ValueKind) uint32 { return 1 << k }
 
 // place puts members in columns: those of features where want is -1, else those of the objects that are values of the structural member want. It waits for the device,
 // unless features has placed them.
-func (d *deviceRows) place(want int32, field gpu.Buffer[int32], fields int) *placed {
+func (d *deviceRows) place(want int32, fields int) *placed {
 	if want == fieldGeometry && d.shapes != nil && fields == len(structuralNames) {
 		return d.shapes
 	}
@@ -150,7 +153,7 @@ func (d *deviceRows) place(want int32, field gpu.Buffer[int32], fields int) *pla
 		return nil
 	}
 	d.Try(d.K.PlaceMembers(d.S, kernels.Placing{
-		Row: d.records.Row, Owner: d.records.Owner, Field: field, OwnerField: d.member, Want: want, Kind: d.records.Kind,
+		Row: d.records.Row, Owner: d.records.Owner, Field: d.records.Field, OwnerField: d.records.Field, Want: want, Kind: d.records.Kind,
 		Rows: d.records.Count, Fields: fields, Slots: p.slots, Report: report, Odd: odd,
 	}))
 	odds := device.Result(d.Work, odd)
