@@ -101,7 +101,7 @@ func (k *Set) MeasureStrings(s *gpu.Stream, text gpu.Buffer[byte], starts, ends 
 	return x, nil
 }
 
-// offsetBlocks is how many blocks of strings each block adds up by itself.
+// offsetBlocks is how many blocks of strings or rows each block adds up by itself.
 const offsetBlocks = 4096
 
 // MeasureShortStrings is MeasureStrings where no string has more than 256 bytes of raw text. Where one has, the summary says so: all of these are empty, and nothing is

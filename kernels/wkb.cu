@@ -1,7 +1,9 @@
 // wkb.cu: geometries as ISO WKB.
 //
 // buffer       elements    written by             what
-// offsets      rows + 1    sizes, collections     bytes of each row; a scan makes offsets of them
+// offsets      rows + 1    sizes, offsets         bytes of the rows before each row in its block; then before it in all
+// sums         rows/256    sizes                  bytes of each block's rows
+// narrow       rows + 1    offsets                the offsets in 32 bits
 // part_at      parts       parts                  the byte of each part's header, or of its row where it has none
 // part_kind    parts       parts                  kind of its row
 // ring_at      rings       rings                  the byte of each ring's first position: its header stands before
@@ -13,20 +15,36 @@
 // geometries cost. Bytes of members of collections are copied from another such output. A row of no bytes, a null, is looked at and no more.
 #include "wkb.cuh"
 
-// One thread, one row.
-KERNEL __launch_bounds__(BLOCK) wkb_sizes(const u8 *__restrict__ kinds, const i64 *__restrict__ span_part, const i64 *__restrict__ part_ring, const i64 *__restrict__ ring_place, i64 rows, i64 *__restrict__ sizes) {
+// One thread, one row, and one for the last offset. The bytes of a collection's members are those from src[c] to src[c + 1].
+KERNEL __launch_bounds__(BLOCK) wkb_sizes(const u8 *__restrict__ kinds, const i64 *__restrict__ span_part, const i64 *__restrict__ part_ring, const i64 *__restrict__ ring_place, i64 rows, const i64 *__restrict__ row, const i64 *__restrict__ src, i64 collections, i64 *__restrict__ offsets, i64 *__restrict__ sums) {
+  __shared__ i64 shared[BLOCK / 32];
   const i64 i = thread_index();
-  if (i >= rows) return;
-  const WkbShapes x = {kinds, span_part, part_ring, ring_place};
-  const u32 kind = kinds[i];
-  const i64 part = span_part[i + 1], ring = part_ring[part];
-  sizes[i] = kind ? wkb_before(x, wkb_layout(kind), i, part, ring, ring_place[ring]) : 0;
+  const u32 kind = i < rows ? kinds[i] : 0;
+  i64 size = 0, all;
+  if (kind) {
+    const WkbShapes x = {kinds, span_part, part_ring, ring_place};
+    const i64 part = span_part[i + 1], ring = part_ring[part];
+    size = wkb_before(x, wkb_layout(kind), i, part, ring, ring_place[ring]);
+    if ((kind & 7) == WKB_COLLECTION) {
+      const i64 c = lower_bound(row, 0, collections, i);
+      if (c < collections && row[c] == i) size += src[c + 1] - src[c];
+    }
+  }
+  const i64 before = tile_before(size, shared, all);
+  if (i <= rows) offsets[i] = before;
+  if (threadIdx.x == 0) sums[blockIdx.x] = all;
 }
 
-// One thread, one collection: its members' bytes are those from src[i] to src[i + 1].
-KERNEL __launch_bounds__(BLOCK) wkb_collections(const i64 *__restrict__ row, const i64 *__restrict__ src, i64 collections, i64 *__restrict__ sizes) {
+// What lies before a block's rows is added up by the block itself, unless the sums were scanned.
+KERNEL __launch_bounds__(BLOCK) wkb_offsets(const i64 *__restrict__ sums, u32 scanned, i64 rows, i64 *__restrict__ offsets, i32 *__restrict__ narrow) {
+  __shared__ i64 shared[33];
   const i64 i = thread_index();
-  if (i < collections) sizes[row[i]] = WKB_COUNTED + src[i + 1] - src[i];
+  i64 before = 0;
+  for (i64 b = threadIdx.x; b < blockIdx.x && !scanned; b += BLOCK) before += sums[b];
+  before = scanned ? sums[blockIdx.x] : block_sum(before, shared);
+  if (i > rows) return;
+  const i64 at = offsets[i] + before;
+  offsets[i] = at, narrow[i] = (i32)min(at, 0x7fffffffll);
 }
 
 // One thread, one part.

@@ -19,11 +19,11 @@ func equalShapes(r *rig, rows, positions int) kernels.WKBShapes {
 
 // wkbOf prepares the WKB of such polygons.
 func wkbOf(r *rig, rows, positions int) measured {
-	shapes, offsets := equalShapes(r, rows, positions), poisoned[int64](r, rows+1)
+	shapes, offsets, narrow := equalShapes(r, rows, positions), poisoned[int64](r, rows+1), poisoned[int32](r, rows+1)
 	bytes := rows * (13 + 16*positions)
 	out := poisoned[byte](r, bytes)
 	return measured{launch: func() error {
-		x, err := r.k.MeasureWKB(r.s, shapes, offsets)
+		x, err := r.k.MeasureWKB(r.s, shapes, offsets, narrow)
 		if err != nil {
 			return err
 		}
@@ -31,7 +31,7 @@ func wkbOf(r *rig, rows, positions int) measured {
 			return err
 		}
 		return x.Free(r.s)
-	}, moved: int64(bytes) + 16*int64(rows*positions) + 33*int64(rows), items: int64(bytes)}
+	}, moved: int64(bytes) + 16*int64(rows*positions) + 37*int64(rows), items: int64(bytes)}
 }
 
 // dimsOf prepares the dimensions of such polygons, all with a third ordinate.

@@ -120,11 +120,16 @@ func writeWKB(r *rig, what string, all []geometry, shapes kernels.WKBShapes, sho
 		want = g.wkb(want)
 		wantOffsets = append(wantOffsets, int64(len(want)))
 	}
-	at := poisoned[int64](r, len(all)+1)
-	x, err := r.k.MeasureWKB(r.s, shapes, at)
+	at, narrow := poisoned[int64](r, len(all)+1), poisoned[int32](r, len(all)+1)
+	x, err := r.k.MeasureWKB(r.s, shapes, at, narrow)
 	r.ok(err)
 	if offsets = read(r, at); !slices.Equal(offsets, wantOffsets) {
 		r.Fatalf("%s: offsets %d, want %d", what, offsets, wantOffsets)
+	}
+	for i, got := range read(r, narrow) {
+		if int64(got) != offsets[i] {
+			r.Fatalf("%s: offset %d is %d in 32 bits, want %d", what, i, got, offsets[i])
+		}
 	}
 	room := max(0, len(want)-short)
 	out = poisoned[byte](r, room)
@@ -231,6 +236,34 @@ func TestWriteWKBOverTiles(t *testing.T) {
 	}
 }
 
+// More rows than blocks add up by themselves.
+func TestWriteWKBOfAMillionRows(t *testing.T) {
+	r := open(t)
+	rng := rand.New(rand.NewPCG(3, 4))
+	all := make([]geometry, 1<<20+1000)
+	for range 300 {
+		all[rng.IntN(len(all))] = randomGeometry(rng, kernels.GeometryKind(1+rng.IntN(6)), 9)
+	}
+	writeWKB(r, "a million rows", all, shapesOf(r, all), 0)
+}
+
+// Two lines of 2^27 positions, whose numbers nobody reads.
+func TestMeasureWKBBeyondNarrowOffsets(t *testing.T) {
+	r := open(t)
+	each, offsets, narrow := upload(r, []int64{0, 1, 2}), poisoned[int64](r, 3), poisoned[int32](r, 3)
+	x, err := r.k.MeasureWKB(r.s, kernels.WKBShapes{
+		Kinds: upload(r, []kernels.GeometryKind{2, 2}), At: kernels.RingOffsets{Spans: each, Parts: each, Rings: upload(r, []int64{0, 1<<27 - 1, 1 << 28})},
+	}, offsets, narrow)
+	r.ok(err)
+	if got, want := read(r, offsets), []int64{0, 1<<31 - 7, 1<<32 + 18}; !slices.Equal(got, want) {
+		t.Errorf("offsets %d, want %d", got, want)
+	}
+	if got, want := read(r, narrow), []int32{0, 1<<31 - 7, math.MaxInt32}; !slices.Equal(got, want) {
+		t.Errorf("in 32 bits %d, want %d", got, want)
+	}
+	r.ok(x.Free(r.s))
+}
+
 func TestWriteWKBOfCollections(t *testing.T) {
 	r := open(t)
 	rng := rand.New(rand.NewPCG(3, 3))
@@ -285,7 +318,7 @@ func TestWriteWKBOfCollections(t *testing.T) {
 
 func TestWKBArguments(t *testing.T) {
 	r := open(t)
-	shapes, offsets := shapesOf(r, []geometry{{}, {}}), poisoned[int64](r, 3)
+	shapes, offsets, narrow := shapesOf(r, []geometry{{}, {}}), poisoned[int64](r, 3), poisoned[int32](r, 3)
 	change := func(f func(*kernels.WKBShapes)) kernels.WKBShapes {
 		x := shapes
 		f(&x)
@@ -303,12 +336,15 @@ func TestWKBArguments(t *testing.T) {
 		"z":           {change(func(x *kernels.WKBShapes) { x.Z = poisoned[float64](r, 1) }), offsets},
 		"collections": {change(func(x *kernels.WKBShapes) { x.Collections.Rows = poisoned[int64](r, 1) }), offsets},
 	} {
-		if x, err := r.k.MeasureWKB(r.s, tt.shapes, tt.offsets); err == nil {
+		if x, err := r.k.MeasureWKB(r.s, tt.shapes, tt.offsets, narrow); err == nil {
 			t.Errorf("%s: no error", name)
 			r.ok(x.Free(r.s))
 		}
 	}
-	x, err := r.k.MeasureWKB(r.s, shapes, offsets)
+	if _, err := r.k.MeasureWKB(r.s, shapes, offsets, narrow.Slice(0, 2)); err == nil {
+		t.Error("2 narrow offsets of 2 rows: no error")
+	}
+	x, err := r.k.MeasureWKB(r.s, shapes, offsets, narrow)
 	r.ok(err)
 	if r.k.WriteWKB(r.s, x, poisoned[byte](r, 64).Slice(1, 60)) == nil {
 		t.Error("an output at an odd address: no error")

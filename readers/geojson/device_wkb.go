@@ -12,17 +12,18 @@ import (
 // deviceWKB are geometries as WKB on the device.
 type deviceWKB struct {
 	offsets   gpu.Buffer[int64]
+	narrow    gpu.Buffer[int32] // the offsets
 	bytes     gpu.Buffer[byte]
 	ringKinds gpu.Buffer[kernels.GeometryKind]
 }
 
 // writeWKB writes geometries, those of collections too. It waits for the device, which says how long they are; unless there may be room for more behind them.
 func (d *deviceRows) writeWKB(sh *deviceShapes, collections kernels.WKBCollections, roomy bool) deviceWKB {
-	to := deviceWKB{offsets: device.Alloc[int64](d.Work, sh.rows+1)}
+	to := deviceWKB{offsets: device.Alloc[int64](d.Work, sh.rows+1), narrow: device.Alloc[int32](d.Work, sh.rows+1)}
 	if d.Stopped() {
 		return to
 	}
-	x, err := d.K.MeasureWKB(d.S, kernels.WKBShapes{Kinds: sh.kinds, At: sh.at, X: sh.x, Y: sh.y, Z: sh.z, Collections: collections}, to.offsets)
+	x, err := d.K.MeasureWKB(d.S, kernels.WKBShapes{Kinds: sh.kinds, At: sh.at, X: sh.x, Y: sh.y, Z: sh.z, Collections: collections}, to.offsets, to.narrow)
 	if err != nil {
 		d.Try(err)
 		return to
@@ -59,7 +60,7 @@ func (sh *deviceShapes) mostWKB() int64 {
 
 // wkb fills a column of WKB.
 func (d *deviceRows) wkb(g *geoarrow.Geometry, sh *deviceShapes, w deviceWKB) {
-	g.Offsets, g.WKB = device.Offsets(d.Work, w.offsets), device.Result(d.Work, w.bytes)
+	g.Offsets, g.WKB = device.Result(d.Work, w.narrow), device.Result(d.Work, w.bytes)
 	kinds := device.Result(d.Work, sh.kinds)
 	if !d.Stopped() {
 		g.Kinds = device.RowKinds(kinds)

@@ -13,6 +13,7 @@ import (
 // deviceWKB are geometries as WKB on the device.
 type deviceWKB struct {
 	offsets   gpu.Buffer[int64]
+	narrow    gpu.Buffer[int32] // the offsets
 	bytes     gpu.Buffer[byte]
 	ringKinds gpu.Buffer[kernels.GeometryKind]
 }
@@ -22,11 +23,11 @@ func (d *deviceRows) writeWKB(sh *deviceShapes, collections kernels.WKBCollectio
 	if d.Stopped() {
 		return deviceWKB{}
 	}
-	to := deviceWKB{offsets: device.Alloc[int64](d.Work, sh.rows+1)}
+	to := deviceWKB{offsets: device.Alloc[int64](d.Work, sh.rows+1), narrow: device.Alloc[int32](d.Work, sh.rows+1)}
 	if d.Stopped() {
 		return to
 	}
-	x, err := d.K.MeasureWKB(d.S, kernels.WKBShapes{Kinds: sh.kinds, At: sh.at, X: sh.x, Y: sh.y, Z: sh.z, M: sh.m, Collections: collections}, to.offsets)
+	x, err := d.K.MeasureWKB(d.S, kernels.WKBShapes{Kinds: sh.kinds, At: sh.at, X: sh.x, Y: sh.y, Z: sh.z, M: sh.m, Collections: collections}, to.offsets, to.narrow)
 	if err != nil {
 		d.Try(err)
 		return to
@@ -47,7 +48,7 @@ func (d *deviceRows) writeWKB(sh *deviceShapes, collections kernels.WKBCollectio
 
 // wkb fills a column of WKB.
 func (d *deviceRows) wkb(g *geoarrow.Geometry, sh *deviceShapes, w deviceWKB) {
-	g.Offsets, g.WKB = device.Offsets(d.Work, w.offsets), device.Result(d.Work, w.bytes)
+	g.Offsets, g.WKB = device.Result(d.Work, w.narrow), device.Result(d.Work, w.bytes)
 	g.Kinds = device.RowKinds(device.Result(d.Work, sh.kinds))
 }
 
