@@ -4,10 +4,11 @@
 // offsets      rows + 1    sizes, offsets         bytes of the rows before each row in its block; then before it in all
 // sums         rows/256    sizes                  bytes of each block's rows
 // narrow       rows + 1    offsets                the offsets in 32 bits
-// part_at      parts       parts                  the byte of each part's header, or of its row where it has none
-// part_kind    parts       parts                  kind of its row
-// ring_at      rings       rings                  the byte of each ring's first position: its header stands before
-// ring_kind    rings       rings                  kind of its row
+// row_ring     rows + 1    sizes                  the first ring of each row
+// part_at      parts       starts                 the byte of each part's header, or of its row where it has none
+// part_kind    parts       starts                 kind of its row
+// ring_at      rings       starts                 the byte of each ring's first position: its header stands before
+// ring_kind    rings       starts                 kind of its row
 // out          bytes       bytes
 //
 // A block makes a tile of 16 KiB of the output, whatever lies in it: it looks for the rows, parts, rings and positions that reach into the tile, puts their bytes
@@ -16,15 +17,15 @@
 #include "wkb.cuh"
 
 // One thread, one row, and one for the last offset. The bytes of a collection's members are those from src[c] to src[c + 1].
-KERNEL __launch_bounds__(BLOCK) wkb_sizes(const u8 *__restrict__ kinds, const i64 *__restrict__ span_part, const i64 *__restrict__ part_ring, const i64 *__restrict__ ring_place, i64 rows, const i64 *__restrict__ row, const i64 *__restrict__ src, i64 collections, i64 *__restrict__ offsets, i64 *__restrict__ sums) {
+KERNEL __launch_bounds__(BLOCK) wkb_sizes(const u8 *__restrict__ kinds, const i64 *__restrict__ span_part, const i64 *__restrict__ part_ring, const i64 *__restrict__ ring_place, i64 rows, const i64 *__restrict__ row, const i64 *__restrict__ src, i64 collections, i64 *__restrict__ row_ring, i64 *__restrict__ offsets, i64 *__restrict__ sums) {
   __shared__ i64 shared[BLOCK / 32];
   const i64 i = thread_index();
   const u32 kind = i < rows ? kinds[i] : 0;
   i64 size = 0, all;
+  if (i <= rows) row_ring[i] = part_ring[span_part[i]];
   if (kind) {
-    const WkbShapes x = {kinds, span_part, part_ring, ring_place};
-    const i64 part = span_part[i + 1], ring = part_ring[part];
-    size = wkb_before(x, wkb_layout(kind), i, part, ring, ring_place[ring]);
+    const i64 part0 = span_part[i], part1 = span_part[i + 1], ring0 = part_ring[part0], ring1 = part_ring[part1];
+    size = wkb_before(wkb_layout(kind), part1 - part0, ring1 - ring0, ring_place[ring1] - ring_place[ring0]);
     if ((kind & 7) == WKB_COLLECTION) {
       const i64 c = lower_bound(row, 0, collections, i);
       if (c < collections && row[c] == i) size += src[c + 1] - src[c];
@@ -47,31 +48,29 @@ KERNEL __launch_bounds__(BLOCK) wkb_offsets(const i64 *__restrict__ sums, u32 sc
   offsets[i] = at, narrow[i] = (i32)min(at, 0x7fffffffll);
 }
 
-// One thread, one part.
-KERNEL __launch_bounds__(BLOCK) wkb_parts(const u8 *__restrict__ kinds, const i64 *__restrict__ span_part, const i64 *__restrict__ part_ring, const i64 *__restrict__ ring_place, i64 rows, i64 parts, const i64 *__restrict__ offsets, i64 *__restrict__ part_at, u8 *__restrict__ part_kind) {
-  __shared__ i64 row_bound[2];
+// One thread, one part, and one ring. The rows of the first and the last of a block's, between which those of the others lie, are found by a warp each.
+KERNEL __launch_bounds__(BLOCK) wkb_starts(const u8 *__restrict__ kinds, const i64 *__restrict__ span_part, const i64 *__restrict__ part_ring, const i64 *__restrict__ ring_place, i64 rows, i64 parts, i64 rings, const i64 *__restrict__ row_ring, const i64 *__restrict__ offsets, i64 *__restrict__ part_at, u8 *__restrict__ part_kind, i64 *__restrict__ ring_at, u8 *__restrict__ ring_kind) {
+  __shared__ i64 bound[4];
   const i64 i = thread_index(), start = (i64)blockIdx.x * BLOCK;
-  block_owners(span_part, 0, rows, start, min(start + BLOCK, parts) - 1, row_bound);
-  if (i >= parts) return;
-  const WkbShapes x = {kinds, span_part, part_ring, ring_place};
-  const i64 row = owner_of(span_part, row_bound[0], row_bound[1] + 1, i), ring = part_ring[i];
-  const u32 kind = kinds[row];
-  const WkbLayout l = wkb_layout(kind);
-  part_at[i] = offsets[row] + (l.part ? wkb_before(x, l, row, i, ring, ring_place[ring]) : 0), part_kind[i] = (u8)kind;
-}
-
-// One thread, one ring.
-KERNEL __launch_bounds__(BLOCK) wkb_rings(const u8 *__restrict__ kinds, const i64 *__restrict__ span_part, const i64 *__restrict__ part_ring, const i64 *__restrict__ ring_place, i64 rows, i64 parts, i64 rings, const i64 *__restrict__ offsets, i64 *__restrict__ ring_at, u8 *__restrict__ ring_kind) {
-  __shared__ i64 part_bound[2], row_bound[2];
-  const i64 i = thread_index(), start = (i64)blockIdx.x * BLOCK;
-  block_owners(part_ring, 0, parts, start, min(start + BLOCK, rings) - 1, part_bound);
-  block_owners(span_part, 0, rows, part_bound[0], part_bound[1], row_bound);
-  if (i >= rings) return;
-  const WkbShapes x = {kinds, span_part, part_ring, ring_place};
-  const i64 part = owner_of(part_ring, part_bound[0], part_bound[1] + 1, i), row = owner_of(span_part, row_bound[0], row_bound[1] + 1, part);
-  const u32 kind = kinds[row];
-  const WkbLayout l = wkb_layout(kind);
-  ring_at[i] = offsets[row] + wkb_before(x, l, row, part, i, ring_place[i]) + l.part + l.ring, ring_kind[i] = (u8)kind;
+  const u32 warp = threadIdx.x / 32;
+  if (warp < 4) {
+    const i64 owner = warp_owner_of(warp < 2 ? span_part : row_ring, 0, rows, warp & 1 ? min(start + BLOCK, warp < 2 ? parts : rings) - 1 : start);
+    if (lane_index() == 0) bound[warp] = owner;
+  }
+  __syncthreads();
+  if (i < parts) {
+    const i64 row = owner_of(span_part, bound[0], bound[1] + 1, i), ring = part_ring[i], ring0 = row_ring[row];
+    const u32 kind = kinds[row];
+    const WkbLayout l = wkb_layout(kind);
+    part_at[i] = offsets[row] + (l.part ? wkb_before(l, i - span_part[row], ring - ring0, ring_place[ring] - ring_place[ring0]) : 0), part_kind[i] = (u8)kind;
+  }
+  if (i < rings) {
+    const i64 row = owner_of(row_ring, bound[2], bound[3] + 1, i), ring0 = row_ring[row];
+    const u32 kind = kinds[row];
+    const WkbLayout l = wkb_layout(kind);
+    const i64 before = l.part ? owner_of(part_ring, span_part[row], span_part[row + 1], i) - span_part[row] : 0;
+    ring_at[i] = offsets[row] + wkb_before(l, before, i - ring0, ring_place[i] - ring_place[ring0]) + l.part + l.ring, ring_kind[i] = (u8)kind;
+  }
 }
 
 // A tile of the output: n bytes from byte `from` on.

@@ -35,13 +35,5 @@ __device__ __forceinline__ WkbLayout wkb_layout(u32 kind) {
 // The header of a geometry without its count: its five bytes, the first one lowest.
 __device__ __forceinline__ u64 wkb_header(u32 kind) { return 1 | (u64)((kind & 7) + (kind & WKB_Z ? 1000 : 0) + (kind & WKB_M ? 2000 : 0)) << 8; }
 
-// Geometries as rings.cu lists them.
-struct WkbShapes {
-  const u8 *__restrict__ kinds;
-  const i64 *__restrict__ span_part, *__restrict__ part_ring, *__restrict__ ring_place;
-};
-// Bytes before part, ring and position of a row, and before their own headers.
-__device__ __forceinline__ i64 wkb_before(const WkbShapes &x, const WkbLayout &l, i64 row, i64 part, i64 ring, i64 place) {
-  const i64 part0 = x.span_part[row], ring0 = x.part_ring[part0];
-  return l.row + l.part * (part - part0) + l.ring * (ring - ring0) + l.position * (place - x.ring_place[ring0]);
-}
+// Bytes of a row before what lies so many parts, rings and positions behind its first ones, and before the headers of that.
+__device__ __forceinline__ i64 wkb_before(const WkbLayout &l, i64 parts, i64 rings, i64 places) { return l.row + l.part * parts + l.ring * rings + l.position * places; }
