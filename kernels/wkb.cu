@@ -5,34 +5,37 @@
 // sums         rows/256    sizes                  bytes of each block's rows
 // narrow       rows + 1    offsets                the offsets in 32 bits
 // row_ring     rows + 1    sizes                  the first ring of each row
+// head         rows        sizes                  what the header of each row says: its kind, and in the upper half a count; 0 where it has none
 // part_at      parts       starts                 the byte of each part's header, or of its row where it has none
 // part_kind    parts       starts                 kind of its row
 // ring_at      rings       starts                 the byte of each ring's first position: its header stands before
 // ring_kind    rings       starts                 kind of its row
 // out          bytes       bytes
 //
-// A block makes a tile of 16 KiB of the output, whatever lies in it: it looks for the rows, parts, rings and positions that reach into the tile, puts their bytes
+// A block makes a tile of 16 KiB of the output, whatever lies in it: it looks for the rows, parts and rings that reach into the tile, puts their headers and positions
 // together in shared memory, where they may lie as they like, and stores whole words. So a geometry of millions of positions costs what millions of
 // geometries cost. Bytes of members of collections are copied from another such output. A row of no bytes, a null, is looked at and no more.
 #include "wkb.cuh"
 
 // One thread, one row, and one for the last offset. The bytes of a collection's members are those from src[c] to src[c + 1].
-KERNEL __launch_bounds__(BLOCK) wkb_sizes(const u8 *__restrict__ kinds, const i64 *__restrict__ span_part, const i64 *__restrict__ part_ring, const i64 *__restrict__ ring_place, i64 rows, const i64 *__restrict__ row, const i64 *__restrict__ src, i64 collections, i64 *__restrict__ row_ring, i64 *__restrict__ offsets, i64 *__restrict__ sums) {
+KERNEL __launch_bounds__(BLOCK) wkb_sizes(const u8 *__restrict__ kinds, const i64 *__restrict__ span_part, const i64 *__restrict__ part_ring, const i64 *__restrict__ ring_place, i64 rows, const i64 *__restrict__ row, const i64 *__restrict__ first, const i64 *__restrict__ src, i64 collections, i64 *__restrict__ row_ring, u64 *__restrict__ head, i64 *__restrict__ offsets, i64 *__restrict__ sums) {
   __shared__ i64 shared[BLOCK / 32];
   const i64 i = thread_index();
-  const u32 kind = i < rows ? kinds[i] : 0;
-  i64 size = 0, all;
+  const u32 kind = i < rows ? kinds[i] : 0, k = kind & 7;
+  i64 size = 0, counted = 0, all;
   if (i <= rows) row_ring[i] = part_ring[span_part[i]];
   if (kind) {
-    const i64 part0 = span_part[i], part1 = span_part[i + 1], ring0 = part_ring[part0], ring1 = part_ring[part1];
-    size = wkb_before(wkb_layout(kind), part1 - part0, ring1 - ring0, ring_place[ring1] - ring_place[ring0]);
-    if ((kind & 7) == WKB_COLLECTION) {
+    const i64 part0 = span_part[i], part1 = span_part[i + 1], ring0 = part_ring[part0], ring1 = part_ring[part1], places = ring_place[ring1] - ring_place[ring0];
+    size = wkb_before(wkb_layout(kind), part1 - part0, ring1 - ring0, places);
+    counted = k == WKB_POLYGONS ? part1 - part0 : k == WKB_POLYGON || k == WKB_LINES ? ring1 - ring0 : places;
+    if (k == WKB_COLLECTION) {
       const i64 c = lower_bound(row, 0, collections, i);
-      if (c < collections && row[c] == i) size += src[c + 1] - src[c];
+      if (c < collections && row[c] == i) size += src[c + 1] - src[c], counted = first[c + 1] - first[c];
     }
   }
   const i64 before = tile_before(size, shared, all);
   if (i <= rows) offsets[i] = before;
+  if (i < rows) head[i] = k > WKB_POINT ? kind | (u64)counted << 32 : 0;
   if (threadIdx.x == 0) sums[blockIdx.x] = all;
 }
 
@@ -73,106 +76,128 @@ KERNEL __launch_bounds__(BLOCK) wkb_starts(const u8 *__restrict__ kinds, const i
   }
 }
 
-// A tile of the output: n bytes from byte `from` on.
+// What lies across the ends of a tile is put into the bytes beside it. They are more than the 37 of a position.
+constexpr i64 WKB_BESIDE = 48;
+
+// A tile of the output, from byte `from` on, in words of shared memory that are 0 at first.
+//
+//   word          |  w        |  w + 1    |  w + 2    |
+//   put at 6         .  .  5  5  5  5  5  5  5  5  .        the words at its ends are others' too, who put their bytes there at the same time
 struct WkbTile {
-  u8 *bytes;
+  u32 *words;
   i64 from;
-  i32 n;
 
-  // Puts the lowest `count` bytes of v at byte `at` of the output, as far as they lie in the tile. count is 8 at most.
-  __device__ __forceinline__ void put(i64 at, u64 v, int count) const {
-    at -= from;
-    if (at <= -8 || at >= n) return;
-    const int a = (int)at;
-    if (a >= 0 && a + 8 <= n) {
+  // May something that begins at byte `at` of the tile reach into it?
+  static __device__ __forceinline__ bool near(i64 at) { return at > -WKB_BESIDE && at < TILE; }
+  // Puts four bytes at byte `at` of the tile. Those that are 0 may be others'.
+  __device__ __forceinline__ void put(i32 at, u32 v) const {
+    u32 *const w = words + (at >> 2);
+    atomicOr(w, __funnelshift_l(0, v, 8 * at)), atomicOr(w + 1, __funnelshift_l(v, 0, 8 * at));  // a shift is one by its lowest 5 bits
+  }
+  // Likewise eight.
+  __device__ __forceinline__ void put(i32 at, u32 low, u32 high) const {
+    u32 *const w = words + (at >> 2);
+    atomicOr(w, __funnelshift_l(0, low, 8 * at)), atomicOr(w + 1, __funnelshift_l(low, high, 8 * at)), atomicOr(w + 2, __funnelshift_l(high, 0, 8 * at));
+  }
+  // Puts an x and a y there. The three words between those at the ends are theirs.
+  __device__ __forceinline__ void put_position(i32 at, u64 x, u64 y) const {
+    const u32 x0 = (u32)x, x1 = (u32)(x >> 32), y0 = (u32)y, y1 = (u32)(y >> 32);
+    u32 *const w = words + (at >> 2);
+    w[1] = __funnelshift_l(x0, x1, 8 * at), w[2] = __funnelshift_l(x1, y0, 8 * at), w[3] = __funnelshift_l(y0, y1, 8 * at);
+    atomicOr(w, __funnelshift_l(0, x0, 8 * at)), atomicOr(w + 4, __funnelshift_l(y1, 0, 8 * at));
+  }
+  // Puts a header with a count there.
+  __device__ __forceinline__ void put_counted(i32 at, u32 kind, u32 count) const {
+    put(at, wkb_header(kind), count << 8);  // a header's fifth byte is 0
+    if (count >> 24) put(at + 8, count >> 24);
+  }
+};
+
+// Some rings in shared memory, and which of their positions reach into a tile, counted from the first position of the first ring.
+struct WkbRings {
+  i32 place[BLOCK];             // the first position of each; where there is no ring, more than any
+  u32 byte[BLOCK];              // of the tile, where position 0 would lie if it and all between were the ring's, modulo 2^32
+  u8 kind[BLOCK], size[BLOCK];  // size: bytes of a position
+  i32 from, to;
+};
+// Puts rings from number first on there, up to BLOCK of those that are left: their headers and positions.
+__device__ __forceinline__ void wkb_rings(const WkbTile &tile, WkbRings &s, const i64 *__restrict__ ring_place, const i64 *__restrict__ ring_at, const u8 *__restrict__ ring_kind, i64 first, i64 left, const u64 *__restrict__ x, const u64 *__restrict__ y, const u64 *__restrict__ z, const u64 *__restrict__ m) {
+  const i64 base = ring_place[first], i = first + threadIdx.x;
+  s.place[threadIdx.x] = 0x7fffffff;
+  if (threadIdx.x < left) {
+    const u32 kind = ring_kind[i], k = kind & 7, size = wkb_position(kind);
+    const i64 at = ring_at[i] - tile.from, from = ring_place[i], places = ring_place[i + 1] - from;
+    if (k == WKB_LINES && tile.near(at - WKB_COUNTED)) tile.put_counted((i32)(at - WKB_COUNTED), WKB_LINE | (kind & WKB_DIMS), (u32)places);
+    if ((k == WKB_POLYGON || k == WKB_POLYGONS) && tile.near(at - WKB_COUNT)) tile.put((i32)(at - WKB_COUNT), (u32)places);
+    s.place[threadIdx.x] = (i32)(from - base), s.byte[threadIdx.x] = (u32)at - size * (u32)(from - base), s.kind[threadIdx.x] = (u8)kind, s.size[threadIdx.x] = (u8)size;
+    if (threadIdx.x == 0) s.from = (i32)min((i64)((u64)max(-at, 0ll) / size), places);
+    if (threadIdx.x == min(left, (i64)BLOCK) - 1) s.to = (i32)(from - base + min((i64)((u64)max(TILE - at + size - 1, 0ll) / size), places));
+  }
+  __syncthreads();
+  x += base, y += base;
+  for (i32 p = s.from + (i32)threadIdx.x; p < s.to; p += BLOCK) {
+    const u64 px = x[p], py = y[p];
+    u32 ring = 0;
 #pragma unroll
-      for (int b = 0; b < 8; b++)
-        if (b < count) bytes[a + b] = (u8)(v >> 8 * b);
-      return;
-    }
-    for (int b = 0; b < count; b++)
-      if (a + b >= 0 && a + b < n) bytes[a + b] = (u8)(v >> 8 * b);
-  }
-  __device__ __forceinline__ void put_counted(i64 at, u32 kind, i64 count) const { put(at, wkb_header(kind), WKB_HEADER), put(at + WKB_HEADER, (u64)count, WKB_COUNT); }
-};
-
-// What of a list reaches into a tile: items [from, to).
-struct WkbRange {
-  i64 from, to;
-};
-// The range of items that begin at ascending bytes, the first one's perhaps before the tile. reach: how far before its byte an item has a header. The warps from
-// number warp on look for it, one for each end.
-__device__ __forceinline__ void wkb_range(const i64 *__restrict__ at, i64 count, const WkbTile &tile, i64 reach, u32 warp, WkbRange &r) {
-  if (threadIdx.x / 32 == warp) {
-    const i64 from = warp_owner_of(at, 0, count, tile.from);
-    if (lane_index() == 0) r.from = from;
-  }
-  if (threadIdx.x / 32 == warp + 1) {
-    const i64 to = warp_lower_bound(at, 0, count, tile.from + tile.n + reach);
-    if (lane_index() == 0) r.to = to;
-  }
-}
-
-// Puts positions there.
-__device__ __forceinline__ void wkb_places(const WkbTile &tile, const i64 *__restrict__ ring_place, const i64 *__restrict__ ring_at, const u8 *__restrict__ ring_kind, WkbRange rings, const u64 *__restrict__ x, const u64 *__restrict__ y, const u64 *__restrict__ z, const u64 *__restrict__ m) {
-  if (rings.from >= rings.to) return;
-  const i64 end = tile.from + tile.n, last = owner_of(ring_at, rings.from, rings.to, end - 1);
-  const i64 skip = max(tile.from - ring_at[rings.from], 0ll) / wkb_layout(ring_kind[rings.from]).position;
-  const i64 upto = max(end - ring_at[last] + wkb_layout(ring_kind[last]).position - 1, 0ll) / wkb_layout(ring_kind[last]).position;
-  const i64 to = min(ring_place[last] + upto, ring_place[last + 1]);
-  for (i64 p = min(ring_place[rings.from] + skip, ring_place[rings.from + 1]) + threadIdx.x; p < to; p += BLOCK) {
-    const i64 ring = owner_of(ring_place, rings.from, last + 1, p);
-    const u32 kind = ring_kind[ring], k = kind & 7;
-    i64 at = ring_at[ring] + wkb_layout(kind).position * (p - ring_place[ring]);
-    if (k == WKB_POINT || k == WKB_POINTS) tile.put(at, wkb_header(WKB_POINT | (kind & WKB_DIMS)), WKB_HEADER), at += WKB_HEADER;
-    tile.put(at, x[p], 8), tile.put(at + 8, y[p], 8);
+    for (u32 step = BLOCK / 2; step; step /= 2)
+      if (s.place[ring + step] <= p) ring += step;
+    const u32 kind = s.kind[ring];
+    i32 at = (i32)(s.byte[ring] + s.size[ring] * (u32)p);
+    at = min(max(at, -(i32)WKB_BESIDE), (i32)TILE);  // changes nothing, unless lists are not what they have to be
+    if (wkb_single(kind)) tile.put(at, wkb_header(WKB_POINT | (kind & WKB_DIMS))), at += WKB_HEADER;
+    tile.put_position(at, px, py);
     at += 16;
-    if (kind & WKB_Z) tile.put(at, z[p], 8), at += 8;
-    if (kind & WKB_M) tile.put(at, m[p], 8);
+    if (kind & WKB_Z) tile.put(at, (u32)z[base + p], (u32)(z[base + p] >> 32)), at += 8;
+    if (kind & WKB_M) tile.put(at, (u32)m[base + p], (u32)(m[base + p] >> 32));
   }
+  __syncthreads();
 }
 
-// Puts the headers of collections there, and their members.
-__device__ __forceinline__ void wkb_members(const WkbTile &tile, const u8 *__restrict__ kinds, const i64 *__restrict__ offsets, WkbRange rows, const i64 *__restrict__ row, const i64 *__restrict__ first, const i64 *__restrict__ src, i64 collections, const u8 *__restrict__ members) {
-  const i64 from = warp_lower_bound(row, 0, collections, rows.from), to = warp_lower_bound(row, 0, collections, rows.to);
+// Puts the members of collections there.
+__device__ __forceinline__ void wkb_members(const WkbTile &tile, const i64 *__restrict__ offsets, i64 rows_from, i64 rows_to, const i64 *__restrict__ row, const i64 *__restrict__ src, i64 collections, const u8 *__restrict__ members) {
+  const i64 from = warp_lower_bound(row, 0, collections, rows_from), to = warp_lower_bound(row, 0, collections, rows_to);
   if (from >= to) return;
-  for (i64 c = from + threadIdx.x; c < to; c += BLOCK) tile.put_counted(offsets[row[c]], kinds[row[c]], first[c + 1] - first[c]);
-  const i64 skip = max(tile.from - offsets[row[from]] - WKB_COUNTED, 0ll), upto = max(tile.from + tile.n - offsets[row[to - 1]] - WKB_COUNTED, 0ll);
+  const i64 skip = max(tile.from - offsets[row[from]] - WKB_COUNTED, 0ll), upto = max(tile.from + TILE - offsets[row[to - 1]] - WKB_COUNTED, 0ll);
   const i64 end = min(src[to - 1] + upto, src[to]);
   for (i64 s = src[from] + skip + threadIdx.x; s < end; s += BLOCK) {
-    const i64 c = owner_of(src, from, to, s);
-    tile.put(offsets[row[c]] + WKB_COUNTED + s - src[c], members[s], 1);
+    const i64 c = owner_of(src, from, to, s), at = offsets[row[c]] + WKB_COUNTED + s - src[c] - tile.from;
+    if (tile.near(at)) tile.put((i32)at, (u32)members[s]);
   }
 }
 
-KERNEL __launch_bounds__(BLOCK) wkb_bytes(const u8 *__restrict__ kinds, const i64 *__restrict__ span_part, const i64 *__restrict__ part_ring, const i64 *__restrict__ ring_place, i64 rows, i64 parts, i64 rings, const u64 *__restrict__ x, const u64 *__restrict__ y, const u64 *__restrict__ z, const u64 *__restrict__ m, const i64 *__restrict__ offsets, const i64 *__restrict__ part_at, const u8 *__restrict__ part_kind, const i64 *__restrict__ ring_at, const u8 *__restrict__ ring_kind, const i64 *__restrict__ row, const i64 *__restrict__ first, const i64 *__restrict__ src, i64 collections, const u8 *__restrict__ members, u8 *__restrict__ out, i64 room) {
-  __shared__ uint4 words[TILE / 16];
-  __shared__ WkbRange range[3];
-  WkbTile tile = {(u8 *)words, (i64)blockIdx.x * TILE, 0};
-  tile.n = (i32)max(min(TILE, min(room, offsets[rows]) - tile.from), 0ll);
-  if (tile.n == 0) return;
-  wkb_range(offsets, rows, tile, 0, 0, range[0]), wkb_range(part_at, parts, tile, 0, 2, range[1]), wkb_range(ring_at, rings, tile, WKB_COUNTED, 4, range[2]);
-  __syncthreads();
-  for (i64 i = range[0].from + threadIdx.x; i < range[0].to; i += BLOCK) {
-    const u32 kind = kinds[i], k = kind & 7;
-    if (k <= WKB_POINT || k == WKB_COLLECTION) continue;
-    const i64 part0 = span_part[i], part1 = span_part[i + 1], ring0 = part_ring[part0], ring1 = part_ring[part1];
-    const i64 count = k == WKB_POLYGONS ? part1 - part0 : k == WKB_POLYGON || k == WKB_LINES ? ring1 - ring0 : ring_place[ring1] - ring_place[ring0];
-    tile.put_counted(offsets[i], kind, count);
+KERNEL __launch_bounds__(BLOCK) wkb_bytes(const i64 *__restrict__ offsets, const u64 *__restrict__ head, i64 rows, const i64 *__restrict__ part_ring, const i64 *__restrict__ part_at, const u8 *__restrict__ part_kind, i64 parts, const i64 *__restrict__ ring_place, const i64 *__restrict__ ring_at, const u8 *__restrict__ ring_kind, i64 rings, const u64 *__restrict__ x, const u64 *__restrict__ y, const u64 *__restrict__ z, const u64 *__restrict__ m, const i64 *__restrict__ row, const i64 *__restrict__ src, i64 collections, const u8 *__restrict__ members, u8 *__restrict__ out, i64 room) {
+  __shared__ uint4 words[(TILE + 2 * WKB_BESIDE) / 16];
+  __shared__ i64 bound[6];
+  __shared__ WkbRings shared;
+  uint4 *const inside = words + WKB_BESIDE / 16;
+  const WkbTile tile = {(u32 *)inside, (i64)blockIdx.x * TILE};
+  const i32 n = (i32)max(min(TILE, min(room, offsets[rows]) - tile.from), 0ll);
+  for (i32 i = threadIdx.x; i < TILE / 16; i += BLOCK) inside[i] = make_uint4(0, 0, 0, 0);
+  // A warp looks for each end of what reaches into the tile: of rows, parts and rings, of which the first may begin before the tile.
+  const u32 warp = threadIdx.x / 32, last = warp & 1;
+  if (warp < 6) {
+    const i64 end = warp_lower_bound(warp < 2 ? offsets : warp < 4 ? part_at : ring_at, 0, warp < 2 ? rows : warp < 4 ? parts : rings, tile.from + (warp == 5 ? TILE + WKB_COUNTED : last ? TILE : 1));
+    if (lane_index() == 0) bound[warp] = last ? end : max(end - 1, 0ll);
   }
-  for (i64 i = range[1].from + threadIdx.x; i < range[1].to; i += BLOCK)
-    if ((part_kind[i] & 7) == WKB_POLYGONS) tile.put_counted(part_at[i], WKB_POLYGON | (part_kind[i] & WKB_DIMS), part_ring[i + 1] - part_ring[i]);
-  for (i64 i = range[2].from + threadIdx.x; i < range[2].to; i += BLOCK) {
-    const u32 kind = ring_kind[i], k = kind & 7;
-    const i64 count = ring_place[i + 1] - ring_place[i], at = ring_at[i];
-    if (k == WKB_LINES) tile.put_counted(at - WKB_COUNTED, WKB_LINE | (kind & WKB_DIMS), count);
-    else if (k == WKB_POLYGON || k == WKB_POLYGONS) tile.put(at - WKB_COUNT, (u64)count, WKB_COUNT);
-  }
-  wkb_places(tile, ring_place, ring_at, ring_kind, range[2], x, y, z, m);
-  if (collections) wkb_members(tile, kinds, offsets, range[0], row, first, src, collections, members);
   __syncthreads();
-  for (i32 i = threadIdx.x; i < tile.n / 16; i += BLOCK) ((uint4 *)(out + tile.from))[i] = words[i];
-  for (i32 i = tile.n / 16 * 16 + threadIdx.x; i < tile.n; i += BLOCK) out[tile.from + i] = tile.bytes[i];
+  if (n == 0) return;
+  for (i64 i = bound[0] + threadIdx.x; i < bound[1]; i += BLOCK) {
+    const i64 at = offsets[i] - tile.from;
+    const u64 h = head[i];
+    if (h != 0 & tile.near(at)) tile.put_counted((i32)at, (u32)h, (u32)(h >> 32));  // both are loaded at the same time
+  }
+  // From the last thread on: the first ones may still be at rows.
+  for (i64 i = bound[2] + (BLOCK - 1 - threadIdx.x); i < bound[3]; i += BLOCK) {
+    if ((part_kind[i] & 7) != WKB_POLYGONS) continue;
+    const i64 at = part_at[i] - tile.from;
+    if (tile.near(at)) tile.put_counted((i32)at, WKB_POLYGON | (part_kind[i] & WKB_DIMS), (u32)(part_ring[i + 1] - part_ring[i]));
+  }
+  for (i64 i = bound[4]; i < bound[5]; i += BLOCK) wkb_rings(tile, shared, ring_place, ring_at, ring_kind, i, bound[5] - i, x, y, z, m);
+  if (collections) wkb_members(tile, offsets, bound[0], bound[1], row, src, collections, members);
+  __syncthreads();
+#pragma unroll 4
+  for (i32 i = threadIdx.x; i < n / 16; i += BLOCK) ((uint4 *)(out + tile.from))[i] = inside[i];
+  if (threadIdx.x < n % 16) out[tile.from + n / 16 * 16 + threadIdx.x] = ((u8 *)(inside + n / 16))[threadIdx.x];
 }
 
 // A collection has a z or an m if it or one of its members has, and then all of its members are written with it: first the members tell it, then it tells them.

@@ -18,22 +18,26 @@
 enum { WKB_POINT = 1, WKB_LINE, WKB_POLYGON, WKB_POINTS, WKB_LINES, WKB_POLYGONS, WKB_COLLECTION, WKB_Z, WKB_M = 16, WKB_DIMS = WKB_Z | WKB_M };
 constexpr i64 WKB_HEADER = 5, WKB_COUNTED = 9, WKB_COUNT = 4;
 
+// Does each position of a kind have a header?
+__device__ __forceinline__ bool wkb_single(u32 kind) { return (kind & 7) == WKB_POINT || (kind & 7) == WKB_POINTS; }
+// Bytes of a position, with its header.
+__device__ __forceinline__ u32 wkb_position(u32 kind) { return 16 + (kind & WKB_Z ? 8 : 0) + (kind & WKB_M ? 8 : 0) + (wkb_single(kind) ? (u32)WKB_HEADER : 0); }
+
 // Bytes of each header of a kind, and of a position.
 struct WkbLayout {
   i64 row, part, ring, position;
 };
 __device__ __forceinline__ WkbLayout wkb_layout(u32 kind) {
   const u32 k = kind & 7;
-  const bool single = k == WKB_POINT || k == WKB_POINTS;
   WkbLayout l;
   l.row = k == 0 || k == WKB_POINT ? 0 : WKB_COUNTED;
   l.part = k == WKB_POLYGONS ? WKB_COUNTED : 0;
   l.ring = k == WKB_LINES ? WKB_COUNTED : k == WKB_POLYGON || k == WKB_POLYGONS ? WKB_COUNT : 0;
-  l.position = 16 + (kind & WKB_Z ? 8 : 0) + (kind & WKB_M ? 8 : 0) + (single ? WKB_HEADER : 0);
+  l.position = wkb_position(kind);
   return l;
 }
-// The header of a geometry without its count: its five bytes, the first one lowest.
-__device__ __forceinline__ u64 wkb_header(u32 kind) { return 1 | (u64)((kind & 7) + (kind & WKB_Z ? 1000 : 0) + (kind & WKB_M ? 2000 : 0)) << 8; }
+// The header of a geometry without its count: its five bytes, the first one lowest, the last one 0.
+__device__ __forceinline__ u32 wkb_header(u32 kind) { return 1 | ((kind & 7) + (kind & WKB_Z ? 1000 : 0) + (kind & WKB_M ? 2000 : 0)) << 8; }
 
 // Bytes of a row before what lies so many parts, rings and positions behind its first ones, and before the headers of that.
 __device__ __forceinline__ i64 wkb_before(const WkbLayout &l, i64 parts, i64 rings, i64 places) { return l.row + l.part * parts + l.ring * rings + l.position * places; }

@@ -29,10 +29,14 @@ type WKB struct {
 
 	shapes  WKBShapes
 	offsets gpu.Buffer[int64]
+	heads   gpu.Buffer[uint64] // what the headers of rows say
 	partAt  gpu.Buffer[int64]
 	ringAt  gpu.Buffer[int64]
 	parts   gpu.Buffer[GeometryKind] // kinds of the rows that they belong to
 }
+
+// mostPlaces is how many positions WKB is written of at once: a block counts those between any two of them in 32 bits.
+const mostPlaces = 1 << 30
 
 // MeasureWKB says how many bytes each geometry has as ISO WKB (OGC 06-103r4 section 8.2), little-endian, of its own kind and dimension. A row without a geometry
 // has none, a Point of a position without numbers has its NaN.
@@ -40,7 +44,7 @@ type WKB struct {
 //	offsets  n+1 elements, overwritten: bytes of the rows before each row, and of all
 //	narrow   likewise; an offset beyond 2^31-1 becomes that
 //
-// Three launches, four beyond a million rows; reads 57 bytes a row and 24 a part or ring, and writes 28 bytes a row and 9 a part or ring.
+// Three launches, four beyond a million rows; reads 57 bytes a row and 24 a part or ring, and writes 36 bytes a row and 9 a part or ring.
 func (k *Set) MeasureWKB(s *gpu.Stream, shapes WKBShapes, offsets gpu.Buffer[int64], narrow gpu.Buffer[int32]) (*WKB, error) {
 	w := k.begin(s, "measure WKB")
 	n, at, c := int64(shapes.Kinds.Len()), shapes.At, shapes.Collections
@@ -50,12 +54,13 @@ func (k *Set) MeasureWKB(s *gpu.Stream, shapes WKBShapes, offsets gpu.Buffer[int
 	for _, b := range []gpu.Buffer[float64]{shapes.Z, shapes.M} {
 		w.need(positions == shapes.Y.Len() && (b.Len() == 0 || b.Len() == positions), "%d, %d and %d ordinates", positions, shapes.Y.Len(), b.Len())
 	}
+	w.need(positions <= mostPlaces, "%d positions", positions)
 	c.check(w)
-	x := &WKB{shapes: shapes, offsets: offsets, partAt: give[int64](w, parts), parts: give[GeometryKind](w, parts), ringAt: give[int64](w, rings), RingKinds: give[GeometryKind](w, rings)}
+	x := &WKB{shapes: shapes, offsets: offsets, heads: give[uint64](w, n), partAt: give[int64](w, parts), parts: give[GeometryKind](w, parts), ringAt: give[int64](w, rings), RingKinds: give[GeometryKind](w, rings)}
 	lists := []gpu.Arg{shapes.Kinds.Arg(), at.Spans.Arg(), at.Parts.Arg(), at.Rings.Arg(), gpu.Int(n)}
 	grid := blocks(n+1, block)
 	rowRing, sums := take[int64](w, int(n)+1), take[int64](w, int(grid))
-	w.launch("wkb_sizes", grid, block, join(lists, c.Rows.Arg(), c.Starts.Arg(), gpu.Int(c.Rows.Len()), rowRing.Arg(), offsets.Arg(), sums.Arg())...)
+	w.launch("wkb_sizes", grid, block, join(lists, c.Rows.Arg(), c.First.Arg(), c.Starts.Arg(), gpu.Int(c.Rows.Len()), rowRing.Arg(), x.heads.Arg(), offsets.Arg(), sums.Arg())...)
 	scanned := 0
 	if grid > offsetBlocks && w.err == nil {
 		scan(w, sums, sums, gpu.Buffer[int64]{})
@@ -78,7 +83,7 @@ func (c WKBCollections) check(w *work) {
 
 // Free gives the memory back once the work that s was given before is done.
 func (x *WKB) Free(s *gpu.Stream) error {
-	return errors.Join(x.partAt.Free(s), x.parts.Free(s), x.ringAt.Free(s), x.RingKinds.Free(s))
+	return errors.Join(x.heads.Free(s), x.partAt.Free(s), x.parts.Free(s), x.ringAt.Free(s), x.RingKinds.Free(s))
 }
 
 // WriteWKB writes the bytes of the geometries that x was measured of.
@@ -89,14 +94,14 @@ func (x *WKB) Free(s *gpu.Stream) error {
 //	ring                           04000000
 //	position                                │ 3ff0… 4000… │ …
 //
-// One launch; reads 16 to 32 bytes a position, 25 a row, 17 a part or ring and the members' bytes, and writes the output. The time is linear in its bytes and in the rows.
+// One launch; reads 16 to 32 bytes a position, 16 a row, 17 a part or ring and the members' bytes, and writes the output. The time is linear in its bytes and in the rows.
 func (k *Set) WriteWKB(s *gpu.Stream, x *WKB, out gpu.Buffer[byte]) error {
 	w := k.begin(s, "write WKB")
 	room := w.text(out)
 	sh, c := x.shapes, x.shapes.Collections
-	w.launch("wkb_bytes", blocks(room, tileBytes), block, sh.Kinds.Arg(), sh.At.Spans.Arg(), sh.At.Parts.Arg(), sh.At.Rings.Arg(), gpu.Int(sh.Kinds.Len()),
-		gpu.Int(sh.At.Parts.Len()-1), gpu.Int(sh.At.Rings.Len()-1), sh.X.Arg(), sh.Y.Arg(), sh.Z.Arg(), sh.M.Arg(), x.offsets.Arg(), x.partAt.Arg(), x.parts.Arg(), x.ringAt.Arg(), x.RingKinds.Arg(),
-		c.Rows.Arg(), c.First.Arg(), c.Starts.Arg(), gpu.Int(c.Rows.Len()), c.WKB.Arg(), out.Arg(), gpu.Int(room))
+	w.launch("wkb_bytes", blocks(room, tileBytes), block, x.offsets.Arg(), x.heads.Arg(), gpu.Int(sh.Kinds.Len()), sh.At.Parts.Arg(), x.partAt.Arg(), x.parts.Arg(), gpu.Int(x.parts.Len()),
+		sh.At.Rings.Arg(), x.ringAt.Arg(), x.RingKinds.Arg(), gpu.Int(x.RingKinds.Len()), sh.X.Arg(), sh.Y.Arg(), sh.Z.Arg(), sh.M.Arg(),
+		c.Rows.Arg(), c.Starts.Arg(), gpu.Int(c.Rows.Len()), c.WKB.Arg(), out.Arg(), gpu.Int(room))
 	return w.done()
 }
 

@@ -236,6 +236,30 @@ func TestWriteWKBOverTiles(t *testing.T) {
 	}
 }
 
+// Tiles of more rings than a block has threads, and geometries of many kinds of positions that reach over several tiles.
+func TestWriteWKBOfManyRings(t *testing.T) {
+	r := open(t)
+	rng := rand.New(rand.NewPCG(3, 5))
+	for _, dims := range []kernels.GeometryKind{0, kernels.GeometryZ, kernels.GeometryM, kernels.GeometryZ | kernels.GeometryM} {
+		for _, kind := range []kernels.GeometryKind{3, 5, 6} {
+			short := geometry{kind: kind | dims}
+			for range 1 + 40*int(kind/6) {
+				var part [][][4]float64
+				for range 6000 / (1 + 40*int(kind/6)) {
+					ring := make([][4]float64, rng.IntN(40)/39*rng.IntN(9))
+					for i := range ring {
+						ring[i] = [4]float64{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()}
+					}
+					part = append(part, ring)
+				}
+				short.parts = append(short.parts, part)
+			}
+			all := []geometry{randomGeometry(rng, 4|dims, 3000), short, randomGeometry(rng, 2|dims, 3000), {}, randomGeometry(rng, 1|dims, 2), short}
+			writeWKB(r, fmt.Sprintf("many rings of kind %d", kind|dims), all, shapesOf(r, all), rng.IntN(40))
+		}
+	}
+}
+
 // More rows than blocks add up by themselves.
 func TestWriteWKBOfAMillionRows(t *testing.T) {
 	r := open(t)
