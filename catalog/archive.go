@@ -91,8 +91,11 @@ func storeName(e Entry) string {
 	return path
 }
 
-// find gives the table of a job if it lies in the cache. A file that changed its time and not its size may hold what it held before: that is looked at.
-func (a *archive) find(ctx context.Context, j job) *loaded {
+// recorded is what is known of the file that a job is about, as far as its format and options go; nil: nothing. The file may be another one by now.
+func (a *archive) recorded(ctx context.Context, j job) *recorded {
+	if j.recorded != nil {
+		return j.recorded
+	}
 	r, ok, err := a.store.Get(ctx, storeKey(j))
 	if err != nil && ctx.Err() == nil {
 		a.log.Warn().Err(err).Str("name", j.entry.Name).Msg("what is known of the file can't be read")
@@ -100,7 +103,12 @@ func (a *archive) find(ctx context.Context, j job) *loaded {
 	if err != nil || !ok || r.Content == nil || r.Format != j.format.Name || r.FormatVersion != j.format.Version {
 		return nil
 	}
-	if r.Identity.Size != j.entry.Size {
+	return &recorded{Record: r}
+}
+
+// find gives the table of a job if it lies in the cache. A file that changed its time and not its size may hold what it held before: that is looked at.
+func (a *archive) find(ctx context.Context, j job, r *recorded) *loaded {
+	if r == nil || r.Identity.Size != j.entry.Size {
 		return nil
 	}
 	content := source.Digest(r.Content)
@@ -111,17 +119,20 @@ func (a *archive) find(ctx context.Context, j job) *loaded {
 	}
 	l := a.open(j, key)
 	if l != nil && !same {
-		r.Identity = j.entry.Identity
-		a.put(ctx, r)
+		again := r.Record
+		again.Identity = j.entry.Identity
+		a.put(ctx, again)
 	}
 	return l
 }
 
 // known is what is known of the table that the file gives, if the file is the one that was parsed; else nil.
-func (a *archive) known(ctx context.Context, j job) *known {
-	r, ok, err := a.store.Get(ctx, storeKey(j))
-	if err != nil || !ok || r.Content == nil || r.Identity != j.entry.Identity || r.Format != j.format.Name || r.FormatVersion != j.format.Version {
+func (a *archive) known(j job, r *recorded) *known {
+	if r == nil || r.Identity != j.entry.Identity {
 		return nil
+	}
+	if r.known != nil {
+		return r.known
 	}
 	k := &known{bbox: r.BBox, key: a.tableKey(j, source.Digest(r.Content))}
 	if err := json.Unmarshal(r.Shape, k); err != nil || !k.Fits(a.limits) {
@@ -130,6 +141,7 @@ func (a *archive) known(ctx context.Context, j job) *known {
 	if !k.Outline.fits(&k.Shape) {
 		k.Outline = nil
 	}
+	r.known = k
 	return k
 }
 
@@ -145,12 +157,8 @@ func (a *archive) holds(ctx context.Context, j job, want source.Digest, key cach
 }
 
 // grown gives the table of what the file held before rows were appended to it, if that lies in the cache.
-func (a *archive) grown(ctx context.Context, j job, src *source.File) *loaded {
-	if src.Packed() {
-		return nil // the digest is that of other bytes
-	}
-	r, ok, err := a.store.Get(ctx, storeKey(j))
-	if err != nil || !ok || r.Content == nil || r.Format != j.format.Name || r.FormatVersion != j.format.Version || r.Identity.Size >= src.Size {
+func (a *archive) grown(ctx context.Context, j job, r *recorded, src *source.File) *loaded {
+	if src.Packed() || r == nil || r.Identity.Size >= src.Size { // of a packed file the digest is that of other bytes
 		return nil
 	}
 	l := a.open(j, a.tableKey(j, source.Digest(r.Content)))

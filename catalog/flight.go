@@ -21,6 +21,7 @@ type flight struct {
 	cancel  context.CancelFunc
 	packed  atomic.Pointer[source.File] // that is unpacked first; nil: it is not packed
 	src     atomic.Pointer[source.File] // that is read; nil before
+	record  *recorded                   // what is known of the file; nil: nothing; of fly
 	began   time.Time                   // the parse; zero if there was none; of fly
 
 	begun chan struct{} // closed when live is set, if it ever is

@@ -42,8 +42,11 @@ func (h *Held) Release() {
 }
 
 // Retain keeps the slices of the table readable until release is called, once, whatever becomes of h. It gives nil for a table that the garbage
-// collector keeps.
+// collector keeps. Of a table whose rows come while they are parsed, release tells that the rows which were had before Retain are on their way.
 func (h *Held) Retain() (release func()) {
+	if h.flight != nil {
+		return h.flight.live.sent()
+	}
 	if h.parsed == nil {
 		return nil
 	}

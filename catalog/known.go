@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/vibeflight/vibeflight/catalog/cachedir"
+	"github.com/vibeflight/vibeflight/catalog/store"
 	"github.com/vibeflight/vibeflight/readers"
 )
 
@@ -18,6 +19,12 @@ type known struct {
 
 	bbox *[4]float64
 	key  cachedir.Key // of the table in the cache
+}
+
+// recorded is what the store says of a file, and what known makes of it. Nobody changes it then.
+type recorded struct {
+	store.Record
+	known *known // nil: it was not asked for, or is not known
 }
 
 // boxBytes is the size of a box.

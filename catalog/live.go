@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
@@ -23,12 +24,17 @@ type live struct {
 	came    int                 // how many came
 	over    bool
 	changed chan struct{} // closed at the next change
+
+	rest  chan struct{} // closed when the rows behind the first batch may be parsed
+	letOn func()        // closes it
 }
 
 // newLive is for a table of a shape, the first room bytes of which stay in memory.
 func newLive(shape *readers.Shape, bbox *[4]float64, room int64) *live {
 	l := &live{table: shape.Table(), room: room, changed: make(chan struct{})}
 	l.table.BBox = bbox
+	l.rest = make(chan struct{})
+	l.letOn = sync.OnceFunc(func() { close(l.rest) })
 	return l
 }
 
@@ -102,4 +108,17 @@ func (l *live) have(i int) (b *geoarrow.Columns, lost bool) {
 		return l.recent[i-recent], false
 	}
 	return nil, false
+}
+
+// joinTime is about how long a client takes to join a batch of some 10 MB that has come to its socket.
+const joinTime = 4 * time.Millisecond
+
+// sent is what to call when the batches that came so far were sent to somebody; nil: nothing. Those behind the first one wait for that one.
+func (l *live) sent() func() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.came == 0 {
+		return nil
+	}
+	return func() { time.AfterFunc(joinTime, l.letOn) }
 }

@@ -125,7 +125,7 @@ func TestLiveKeeps(t *testing.T) {
 	if n := batch().Bytes(); n != 10 {
 		t.Fatalf("a batch of %d bytes, want 10", n)
 	}
-	l := &live{room: 35, changed: make(chan struct{})}
+	l := &live{room: 35, changed: make(chan struct{}), letOn: func() {}}
 	var put []*geoarrow.Columns
 	for i := range 9 {
 		put = append(put, batch())

@@ -114,25 +114,28 @@ func (c *Catalog) Recall(ctx context.Context, req Request, sel Selection, parse 
 	if c.tables.keeps(j) {
 		return nil, nil, nil
 	}
-	k := c.archive.known(ctx, j)
+	j.recorded = c.archive.recorded(ctx, j)
+	k := c.archive.known(j, j.recorded)
 	if k == nil || k.Outline == nil || c.archive.has(k) {
 		return nil, nil, nil
 	}
 	t := k.Table()
-	k.tell(t, j.format.Name)
-	s, err := NewScan(t, sel)
+	v, err := newView(t, sel)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", j.entry.Name, err)
 	}
-	s.outline = k.Outline
-	if parse && !c.expect(req, j) {
+	if parse && !c.expect(req, j) { // while the answer is made
 		return nil, nil, ErrClosed
 	}
+	k.tell(t, j.format.Name)
+	s := v.scan(t, sel)
+	s.outline = k.Outline
 	return &Held{Entry: j.entry, Version: j.version, Table: t, job: j}, s, nil
 }
 
 // expect has the table of a job parsed for who will ask for it, as if somebody polled for it: once, however often it is called. It is false if the catalog is closed.
 func (c *Catalog) expect(req Request, j job) bool {
+	req.awaited, req.recorded = true, j.recorded
 	id := fmt.Sprint("expected ", j.key) // nobody has a poll of that ID
 	p := c.tables.joinPoll(id, j.key, c.pollLease)
 	if p == nil {

@@ -108,6 +108,16 @@ func TestDescribeParses(t *testing.T) {
 		t.Errorf("%d are expected, want 1", n)
 	}
 	c.tables.mu.Unlock()
+	eventually(t, "the parse is waited for", func() error { // else it ends with the first of those who read
+		c.tables.mu.Lock()
+		defer c.tables.mu.Unlock()
+		for _, f := range c.tables.flights {
+			if f.waiters > 0 {
+				return nil
+			}
+		}
+		return errors.New("nobody waits")
+	})
 	want := rowsOfText(text, 0)
 	for from := int64(0); from < 700; from += 100 {
 		for range 7 { // chunks, of 16 rows

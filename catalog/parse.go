@@ -21,7 +21,8 @@ func (c *Catalog) obtain(ctx context.Context, f *flight, j job) (l *loaded, pars
 		}
 	}()
 	if c.archive != nil {
-		if l := c.archive.find(ctx, j); l != nil {
+		f.record = c.archive.recorded(ctx, j)
+		if l := c.archive.find(ctx, j, f.record); l != nil {
 			return l, false, nil
 		}
 	}
@@ -108,7 +109,7 @@ func (c *Catalog) parseFile(ctx context.Context, f *flight, j job, src *source.F
 	layout.Layer, layout.Columns = j.entry.Layer, j.columns
 	s := c.spool(j, src)
 	defer s.close()
-	t, base, err := c.readGrown(ctx, j, layout, src, s)
+	t, base, err := c.readGrown(ctx, f, j, layout, src, s)
 	if err == nil && t == nil {
 		t, err = c.readAll(ctx, f, j, layout, src, s)
 	}
@@ -129,26 +130,27 @@ func (c *Catalog) parseFile(ctx context.Context, f *flight, j job, src *source.F
 
 // readAll reads a file. Where it was read before, and only its table was lost, the rows are given as they come.
 func (c *Catalog) readAll(ctx context.Context, f *flight, j job, layout readers.Layout, src *source.File, keep *spool) (*readers.Table, error) {
-	var k *known
-	if c.archive != nil {
-		k = c.archive.known(ctx, j)
-	}
+	k := c.archive.known(j, f.record)
 	if k == nil {
 		f.begin(nil)
 		return c.read(ctx, j.format, c.parser(j.format, layout, src.Size), src, c.cfg.Limits, keep)
 	}
 	l := newLive(&k.Shape, k.bbox, keep.budget)
+	p := c.parser(j.format, layout, src.Size)
+	if j.awaited && len(k.Spans) > 1 && readers.EngineOf(p) != readers.EngineCPU {
+		ctx = (&readers.First{End: k.Spans[0].To, Rest: l.rest}).With(ctx)
+	}
 	f.begin(l)
-	return readers.ReadAs(ctx, j.format, c.parser(j.format, layout, src.Size), src, c.cfg.Limits, &k.Shape, keep, l.put)
+	return readers.ReadAs(ctx, j.format, p, src, c.cfg.Limits, &k.Shape, keep, l.put)
 }
 
 // readGrown reads only what was appended to a file, where the table of what it held before lies in the cache. It gives that table too, which
 // the new one shares slices with, or nothing where the file is to be read as a whole.
-func (c *Catalog) readGrown(ctx context.Context, j job, layout readers.Layout, src *source.File, keep readers.Keeper) (*readers.Table, *loaded, error) {
+func (c *Catalog) readGrown(ctx context.Context, f *flight, j job, layout readers.Layout, src *source.File, keep readers.Keeper) (*readers.Table, *loaded, error) {
 	if c.archive == nil {
 		return nil, nil, nil
 	}
-	base := c.archive.grown(ctx, j, src)
+	base := c.archive.grown(ctx, j, f.record, src)
 	if base == nil {
 		return nil, nil, nil
 	}

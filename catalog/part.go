@@ -39,7 +39,7 @@ func (c *Catalog) readPart(ctx context.Context, req Request, sel Selection) (*He
 	if packing != source.Plain || j.format.Series || c.tables.serves(j) {
 		return nil, nil, nil
 	}
-	k := c.archive.known(ctx, j)
+	k := c.archive.known(j, c.archive.recorded(ctx, j))
 	if k == nil || c.archive.has(k) {
 		return nil, nil, nil
 	}

@@ -19,6 +19,9 @@ type Request struct {
 	Options map[string]any // of the format; what the operator set holds where they say nothing
 	Version string         // the only one wanted; "" for any
 	Columns []string       // that are read of the table; nil: all. Without a cache on disk the others may have no values: readers.Projection
+
+	awaited  bool // as job has them
+	recorded *recorded
 }
 
 // Table gives the parsed table of an entry. Of those who ask for the same at the same time one parse serves all; it ends early when nobody waits
@@ -57,6 +60,7 @@ func (c *Catalog) request(req Request) (job, error) {
 	if err != nil {
 		return job{}, err
 	}
+	j.awaited, j.recorded = req.awaited, req.recorded
 	if c.archive == nil { // else the whole table is parsed, to be kept
 		j = j.ofColumns(readers.Project(req.Columns))
 	}
@@ -78,7 +82,7 @@ func (c *Catalog) Check(req Request) error {
 // Read is Table and Scan for who wants the rows at once; the columns that it asks for are those of the selection. Where the table was lost from the cache and its file is the one that was parsed then, rows are given
 // while the file is parsed; Table of the answer has no batches then, and Cached is false. A bounding box that few batches meet has no more than these parsed then.
 func (c *Catalog) Read(ctx context.Context, req Request, sel Selection) (*Held, *Scan, error) {
-	req.Columns = sel.Reads()
+	req.Columns, req.awaited = sel.Reads(), true
 	if h, s, err := c.readPart(ctx, req, sel); s != nil || err != nil {
 		return h, s, err
 	}
@@ -188,6 +192,9 @@ type job struct {
 	options readers.Options
 	columns readers.Projection
 	version string
+
+	awaited  bool      // somebody wants rows while they are parsed, the first ones soon
+	recorded *recorded // what is known of the file; nil: that was not asked for
 }
 
 // job checks options and says what they and the file's identity make.

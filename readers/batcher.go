@@ -24,6 +24,7 @@ type Batcher struct {
 	to     int64 // end of the file
 	emit   func(Chunk) error
 
+	first   bool     // no chunk was emitted, and somebody waits for the first one
 	open    *batch   // that takes rows now; nil if its first one is still to come
 	row     int64    // number of the next row
 	beside  int64    // bytes that the rows of the parts before had beside the file's
@@ -94,7 +95,7 @@ func (p *heldPart) done() {
 // NewBatcher begins with row number row of a file that ends at to. emit gets the chunks in order, from within Add and Finish. The caller calls Close
 // in any case.
 func NewBatcher(ctx context.Context, p Parser, src *source.File, row, to int64, limits Limits, emit func(Chunk) error) *Batcher {
-	return &Batcher{ctx: ctx, parser: p, src: src, limits: limits.WithDefaults(), to: to, emit: emit, row: row}
+	return &Batcher{ctx: ctx, parser: p, src: src, limits: limits.WithDefaults(), to: to, emit: emit, row: row, first: firstOf(ctx) != nil}
 }
 
 // Add takes the next part.
@@ -120,6 +121,12 @@ func (b *Batcher) Add(p Part) error {
 		}
 		if full {
 			b.end()
+		}
+		if full && b.first { // whoever adds the next part may wait for somebody who has this chunk
+			b.first = false
+			if err := b.deliver(0); err != nil {
+				return err
+			}
 		}
 		from = to
 	}
@@ -159,7 +166,7 @@ func (b *Batcher) begin(p Part, i int) error {
 	}
 	b.open = &batch{
 		span: Span{From: p.Starts[i], Row: b.row, Inside: true, State: p.State}, from: b.place(&p, i), names: names{ids: map[geoarrow.ColumnID]struct{}{}},
-		done: make(chan struct{}), copied: assembly{Batcher: b, memory: &geoarrow.Arena{Late: true}},
+		done: make(chan struct{}), copied: assembly{Batcher: b, memory: &geoarrow.Arena{Late: !b.first}},
 	}
 	b.waiting = append(b.waiting, b.open)
 	if !b.Inline {

@@ -47,7 +47,7 @@ func Extend(ctx context.Context, f Format, p Parser, src *source.File, limits Li
 	maps.Copy(total.Foreign, old.Summary.Foreign)
 	total.subtract(&again)
 	total.Add(&sum)
-	t = &Table{Format: f.Name, Engine: engineOf(p), CRS: sum.CRS, Summary: total}
+	t = &Table{Format: f.Name, Engine: EngineOf(p), CRS: sum.CRS, Summary: total}
 	if err := j.join(t); err != nil {
 		return nil, true, err
 	}

@@ -67,12 +67,15 @@ type Stages struct {
 	WorkSeconds   float64 `json:"work_seconds"`   // kernels, and columns on their way back
 }
 
-// engineOf names what parses: "cpu", or what the parser says of itself.
-func engineOf(p Parser) string {
+// EngineCPU is the engine that every format has.
+const EngineCPU = "cpu"
+
+// EngineOf names what parses: EngineCPU, or what the parser says of itself.
+func EngineOf(p Parser) string {
 	if e, ok := p.(interface{ Engine() string }); ok {
 		return e.Engine()
 	}
-	return "cpu"
+	return EngineCPU
 }
 
 // Layout is what Open found.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/timeline"
@@ -72,6 +73,8 @@ const mostMisses = 8
 // Read hands the parts to take, in order, and gives where the rows end and the number of the row that would follow. An error of take ends it.
 func (p *Parts) Read(ctx context.Context, take func(Part) error) (end, row int64, err error) {
 	r := partsRun{Parts: p, ctx: ctx, take: take, at: p.From, row: p.Row}
+	r.changed.L = &r.mu
+	defer r.lead(firstOf(ctx))()
 	return r.run()
 }
 
@@ -84,6 +87,9 @@ type partsRun struct {
 
 	mu       sync.Mutex
 	changed  sync.Cond
+	first    int64          // parts that end where those rows do that come first; 0: none come first
+	firstEnd int64          // there
+	held     bool           // nobody begins a part behind those
 	begun    int64          // parts that somebody guesses, or did
 	settled  int64          // parts that were taken or read again
 	guessed  map[int64]Part // parts whose turn has not come
@@ -100,7 +106,6 @@ type partsRun struct {
 }
 
 func (r *partsRun) run() (end, row int64, err error) {
-	r.changed.L = &r.mu
 	r.guessed = map[int64]Part{}
 	tools := make(chan PartReader, r.Workers)
 	for range r.Workers {
@@ -118,9 +123,44 @@ func (r *partsRun) run() (end, row int64, err error) {
 	return r.at, r.row, nil
 }
 
+// lead has parts end where f does, and holds back those behind them. The caller calls stop behind the last part.
+func (r *partsRun) lead(f *First) (stop func()) {
+	if f == nil || f.End <= r.From || f.End >= r.To {
+		return func() {}
+	}
+	r.first, r.firstEnd, r.held = (f.End-r.From+r.Size-1)/r.Size, f.End, true
+	over := make(chan struct{})
+	go func() {
+		select {
+		case <-f.Rest:
+		case <-r.ctx.Done():
+		case <-over:
+			return
+		}
+		r.letOn()
+	}()
+	return func() { close(over) }
+}
+
+// letOn has the parts behind those that come first begun.
+func (r *partsRun) letOn() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.held = false
+	r.changed.Broadcast()
+}
+
 // bound is where part k is looked for; what begins behind the last such place is the last part's.
 func (r *partsRun) bound(k int64) int64 {
-	if at := r.From + k*r.Size; at < r.To {
+	at := r.From + k*r.Size
+	switch {
+	case r.first == 0:
+	case k < r.first:
+		at = r.From + k*((r.firstEnd-r.From)/r.first)
+	default:
+		at = r.firstEnd + (k-r.first)*r.Size
+	}
+	if at < r.To {
 		return at
 	}
 	return math.MaxInt64
@@ -134,7 +174,7 @@ func (r *partsRun) work(reader PartReader) {
 		switch {
 		case r.due():
 			r.settleNext()
-		case r.guessable() && r.begun <= r.settled+r.ahead():
+		case r.guessable() && r.begun <= r.settled+r.ahead() && (!r.held || r.begun < r.first):
 			r.guessNext(reader)
 		default:
 			waited := timeline.Of(r.ctx).Begin("wait for the parts before", r.bound(r.settled))
@@ -191,7 +231,9 @@ func (r *partsRun) settleNext() {
 	defer func() {
 		r.mu.Lock()
 		r.settling, r.blind, r.over = false, r.misses >= mostMisses, failed || r.ended
-		r.settled++
+		if r.settled++; r.settled == r.first && r.held {
+			time.AfterFunc(firstLease, r.letOn)
+		}
 		r.changed.Broadcast()
 	}()
 	r.err = r.settle(part, r.bound(k+1))

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 // paper is a file that is nothing but where its rows begin.
@@ -91,6 +92,7 @@ type partsTest struct {
 	*paper
 	t       *testing.T
 	workers int
+	first   *First          // nil: nothing comes first
 	choose  func(n int) int // which of n waiting guesses ends next
 	takes   func(i int, p Part) error
 	acts    func(step int) // called when everybody waits
@@ -223,9 +225,12 @@ func (c *partsTest) run(ctx context.Context) partsOutcome {
 			done <- o
 		}()
 		parts := Parts{From: c.from(), To: c.to, Row: c.row, Size: c.size, Workers: c.workers, Reader: func() PartReader { return paperReader{c} }}
+		if c.first != nil {
+			ctx = c.first.With(ctx)
+		}
 		o.end, o.row, o.err = parts.Read(ctx, c.take)
 	}()
-	for step := 0; ; step++ {
+	for step, slept := 0, false; ; step++ {
 		synctest.Wait()
 		if c.acts != nil {
 			c.acts(step)
@@ -243,8 +248,11 @@ func (c *partsTest) run(ctx context.Context) partsOutcome {
 			delete(c.waiting, at)
 		}
 		c.mu.Unlock()
-		if len(ready) == 0 {
+		if len(ready) == 0 && slept {
 			break
+		}
+		if slept = len(ready) == 0; slept {
+			time.Sleep(firstLease)
 		}
 	}
 	select {
@@ -388,7 +396,7 @@ func (c *partsTest) wantError(o partsOutcome, want error) {
 	}
 }
 
-// TestPartsAtRandom reads random papers with 1 to 16 workers, whose guesses are wrong, fail and panic, and end in a random order.
+// TestPartsAtRandom reads random papers with 1 to 16 workers, whose guesses are wrong, fail and panic, and end in a random order, all at once or some rows first.
 func TestPartsAtRandom(t *testing.T) {
 	runs := 1500
 	if testing.Short() {
@@ -403,6 +411,13 @@ func TestPartsAtRandom(t *testing.T) {
 			test := partsTest{paper: randomPaper(r, r.IntN(120)), t: t, workers: 1 + r.IntN(16), choose: r.IntN, random: rand.New(rand.NewPCG(8, uint64(seed)))}
 			p := test.paper
 			p.failing, p.panicking = []float64{0, 0.1, 1}[r.IntN(3)], []float64{0, 0, 0.2, 1}[r.IntN(4)]
+			if r.IntN(2) == 0 {
+				rest := make(chan struct{})
+				test.first = &First{End: r.Int64N(p.to + 10), Rest: rest}
+				if r.IntN(2) == 0 {
+					time.AfterFunc(firstLease/2, func() { close(rest) })
+				}
+			}
 			var want error
 			switch kind := r.IntN(6); {
 			case len(p.rows) == 0:

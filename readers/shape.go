@@ -73,7 +73,7 @@ func ReadAs(ctx context.Context, f Format, p Parser, src *source.File, limits Li
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{Format: f.Name, Engine: engineOf(p), CRS: sum.CRS, Summary: sum}
+	t := &Table{Format: f.Name, Engine: EngineOf(p), CRS: sum.CRS, Summary: sum}
 	batches := make([]*geoarrow.Columns, len(k.chunks))
 	for i := range k.chunks {
 		batches[i] = k.chunks[i].Columns

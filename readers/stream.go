@@ -66,7 +66,7 @@ func Stream(ctx context.Context, f Format, p Parser, src *source.File, limits Li
 	began := time.Now()
 	limits = limits.WithDefaults()
 	k := newKnown(ctx, p, src, limits, shape)
-	t := &Table{Format: f.Name, Engine: engineOf(p)}
+	t := &Table{Format: f.Name, Engine: EngineOf(p)}
 	types := map[geoarrow.RowKind]struct{}{}
 	sum, err := p.Parse(ctx, src, Request{Span: Span{To: -1}, Limits: limits}, func(c Chunk) error {
 		b, err := k.fit(c)

@@ -68,7 +68,7 @@ func Read(ctx context.Context, f Format, p Parser, src *source.File, limits Limi
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{Format: f.Name, Engine: engineOf(p), CRS: sum.CRS, Summary: sum}
+	t := &Table{Format: f.Name, Engine: EngineOf(p), CRS: sum.CRS, Summary: sum}
 	if err := j.join(t); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,103 @@
+package flightsrv
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/flight"
+
+	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/all"
+)
+
+// asOnCards has the CPU engine of GeoJSON say that cards help it.
+type asOnCards struct{}
+
+func (asOnCards) For(string, int64) readers.Engine { return asOnCards{} }
+func (asOnCards) Stats() (s catalog.EngineStats)   { return s }
+func (asOnCards) Close() error                     { return nil }
+func (asOnCards) Counts() (c readers.EngineCounts) { return c }
+
+func (asOnCards) Parser(l readers.Layout) readers.Parser {
+	f, _ := all.Formats().ByName("geojson")
+	return onCards{f.CPU(l)}
+}
+
+type onCards struct{ readers.Parser }
+
+func (onCards) Engine() string { return "cuda" }
+
+// TestFirstBatch reads a table that the cache has lost, whose first batch comes before all others: they wait until it is sent, or for a moment where nobody asks for it.
+func TestFirstBatch(t *testing.T) {
+	const rows = 3000
+	var text strings.Builder
+	text.WriteString(`{"type":"FeatureCollection","features":[`)
+	for i := range rows {
+		fmt.Fprintf(&text, `%s{"type":"Feature","geometry":{"type":"Point","coordinates":[%d.5,1]},"properties":{"n":%d}}`, strings.Repeat(",", min(i, 1)), i%90, i)
+	}
+	text.WriteString(`]}`)
+	cache, data := t.TempDir(), t.TempDir()
+	open := func(t *testing.T) *fixture {
+		return serveCatalog(t, nil, catalog.Config{
+			Roots: []catalog.Root{{Dir: data}}, CacheDir: cache, Formats: all.Formats(), Engines: asOnCards{},
+			Limits: readers.Limits{BatchRows: 700, Workers: 3, PartBytes: 4 << 10},
+		})
+	}
+	if err := os.WriteFile(filepath.Join(data, "a.geojson"), []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, ticket := range []string{`a.geojson`, `{"name":"a.geojson","rows":[0,700]}`, `{"name":"a.geojson","rows":[1400,3000]}`} {
+		t.Run("the cache is filled", func(t *testing.T) {
+			f := open(t)
+			h, err := f.catalog.Table(t.Context(), catalog.Request{Name: "a.geojson"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.Release()
+			f.catalog.Saved(t.Context())
+		})
+		tables, err := filepath.Glob(filepath.Join(cache, "tables", "*"))
+		if err != nil || len(tables) == 0 {
+			t.Fatalf("tables %q, %v", tables, err)
+		}
+		for _, path := range tables {
+			if err := os.RemoveAll(path); err != nil {
+				t.Fatal(err)
+			}
+		}
+		t.Run(ticket, func(t *testing.T) {
+			f := open(t)
+			stream, err := f.client.DoGet(t.Context(), &flight.Ticket{Ticket: []byte(ticket)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := flight.NewRecordReader(stream)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Release()
+			from, to := 0, rows
+			_, _ = fmt.Sscanf(ticket, `{"name":"a.geojson","rows":[%d,%d]}`, &from, &to)
+			for r.Next() {
+				at := r.Schema().FieldIndices("n")
+				for _, v := range r.Record().Column(at[0]).(*array.Int32).Int32Values() {
+					if int(v) != from {
+						t.Fatalf("row %d is %d", from, v)
+					}
+					from++
+				}
+			}
+			if r.Err() != nil || from != to {
+				t.Errorf("rows up to %d, want %d: %v", from, to, r.Err())
+			}
+			if n := f.catalog.Stats().Parses; n != 1 {
+				t.Errorf("%d parses, want 1", n)
+			}
+		})
+	}
+}
