@@ -31,9 +31,8 @@ type live struct {
 
 // newLive is for a table of a shape, the first room bytes of which stay in memory.
 func newLive(shape *readers.Shape, bbox *[4]float64, room int64) *live {
-	l := &live{table: shape.Table(), room: room, changed: make(chan struct{})}
+	l := &live{table: shape.Table(), room: room, changed: make(chan struct{}), rest: make(chan struct{})}
 	l.table.BBox = bbox
-	l.rest = make(chan struct{})
 	l.letOn = sync.OnceFunc(func() { close(l.rest) })
 	return l
 }
@@ -117,6 +116,11 @@ const joinTime = 4 * time.Millisecond
 func (l *live) sent() func() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	select {
+	case <-l.rest:
+		return nil
+	default:
+	}
 	if l.came == 0 {
 		return nil
 	}

@@ -125,7 +125,7 @@ func TestLiveKeeps(t *testing.T) {
 	if n := batch().Bytes(); n != 10 {
 		t.Fatalf("a batch of %d bytes, want 10", n)
 	}
-	l := &live{room: 35, changed: make(chan struct{}), letOn: func() {}}
+	l := &live{room: 35, changed: make(chan struct{})}
 	var put []*geoarrow.Columns
 	for i := range 9 {
 		put = append(put, batch())
@@ -290,4 +290,46 @@ func TestLiveOfAnotherFile(t *testing.T) {
 		})
 	}
 	close(gate)
+}
+
+// TestLiveWithoutRoom: where the cache has no room for a table, what is known of it stays, and its rows are given as they come when the file is parsed again.
+func TestLiveWithoutRoom(t *testing.T) {
+	w := newWorld(t, small, cacheBytes(100))
+	text := textOf(9, 500)
+	w.write("a.rows", text)
+	c := w.open()
+	w.want(c, "a.rows")
+	w.close(c)
+	if tables := w.tables(); len(tables) > 0 {
+		t.Fatalf("tables %q in a cache of 100 bytes", tables)
+	}
+	gate := make(chan struct{}, 2000)
+	pause := func(context.Context, int64) error {
+		<-gate
+		return nil
+	}
+	w.format.pause.Store(&pause)
+	c = w.open()
+	defer w.close(c)
+	h, s, err := c.Read(t.Context(), Request{Name: "a.rows"}, Selection{Encoding: geoarrow.Encoding{Geometry: geoarrow.AsWKT}})
+	must(t, err)
+	defer h.Release()
+	for range 2 {
+		gate <- struct{}{}
+	}
+	rec, err := s.Next(t.Context()) // the parse stands still
+	must(t, err)
+	at, err := sameRecord(rec, rowsOfText(text, 0), 0)
+	if err != nil || at != 16 {
+		t.Errorf("%d rows of the first batch, %v", at, err)
+	}
+	close(gate)
+	for err == nil {
+		if rec, err = s.Next(t.Context()); err == nil {
+			at, err = sameRecord(rec, rowsOfText(text, 0), at)
+		}
+	}
+	if at != 500 || !errors.Is(err, io.EOF) {
+		t.Errorf("%d rows, %v", at, err)
+	}
 }

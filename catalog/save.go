@@ -45,24 +45,25 @@ func (c *Catalog) save(j job, p *parsed) {
 	}
 }
 
-// save puts a table that was just parsed into the cache, and what is known of its file into the store.
+// save puts a table that was just parsed into the cache, and what is known of its file into the store. The latter also where there is no room for the table: its rows are
+// given as they come then, whenever the file is parsed again.
 func (a *archive) save(ctx context.Context, j job, l *loaded) error {
 	content, blocks, err := a.digest(ctx, j)
 	if err != nil {
 		return err
 	}
 	key := a.tableKey(j, content)
-	if err := a.commit(key, l); err != nil {
-		return err
-	}
+	committed := a.commit(key, l)
 	r, err := a.record(ctx, j, l.table)
 	if err != nil {
-		return err
+		return errors.Join(committed, err)
 	}
 	r.Content, r.Blocks = content[:], blocks
 	a.put(ctx, r)
-	a.saves.Add(1)
-	return nil
+	if committed == nil {
+		a.saves.Add(1)
+	}
+	return committed
 }
 
 // commit gives the table's file its name; a table in memory gets a file first, unless there is one.

@@ -85,7 +85,7 @@ func (k *Set) PlaceMembers(s *gpu.Stream, p Placing) error {
 //	valid         1      .       .              1
 //	trues         .      .       .              1
 //
-// One launch; reads 21 bytes a row, 29 with a base, and writes 16 and a quarter.
+// One launch; reads 13 bytes a row, 21 with a base, and writes 16 and a quarter.
 func (k *Set) ColumnTokens(s *gpu.Stream, slots gpu.Buffer[int32], valueStart, valueEnd gpu.Buffer[uint32], kind gpu.Buffer[ValueKind], base, starts, ends gpu.Buffer[int64], valid, trues Mask) error {
 	w := k.begin(s, "column tokens")
 	rows, members := int64(slots.Len()), w.values(valueStart, valueEnd)
@@ -119,7 +119,7 @@ func Kinds(kinds ...ValueKind) (s KindSet) {
 //	ends    likewise
 //	picked  Words(n) words, overwritten: bit i says that the value of row i is of one of these kinds; or none
 //
-// One launch; reads 5 bytes a row, and 16 for each of these values, and writes 16 and an eighth.
+// One launch; reads 5 bytes a row, and 8 for each of these values, and writes 16 and an eighth.
 func (k *Set) PickTokens(s *gpu.Stream, slots gpu.Buffer[int32], valueStart, valueEnd gpu.Buffer[uint32], kind gpu.Buffer[ValueKind], want KindSet, starts, ends gpu.Buffer[int64], picked Mask) error {
 	w := k.begin(s, "pick tokens")
 	rows, members := int64(slots.Len()), w.values(valueStart, valueEnd)

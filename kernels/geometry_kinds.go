@@ -58,7 +58,7 @@ type GeometryMembers struct {
 //	kinds     Point                                             0
 //	valid     1                                                 .
 //
-// One launch; reads up to 67 bytes a row and 24 of text for each name, and writes 18.
+// One launch; reads up to 51 bytes a row and 24 of text for each name, and writes 18.
 func (k *Set) GeometryKinds(s *gpu.Stream, text gpu.Buffer[byte], rows GeometryMembers, valueStart, valueEnd gpu.Buffer[uint32], kind gpu.Buffer[ValueKind], to Coordinates, kinds gpu.Buffer[GeometryKind], valid Mask, report gpu.Buffer[GeometryReport]) error {
 	w := k.begin(s, "geometry kinds")
 	n, members, count := w.text(text), w.values(valueStart, valueEnd), int64(kinds.Len())

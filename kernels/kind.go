@@ -55,7 +55,7 @@ func (k *Set) GeoJSONTypes(s *gpu.Stream, text gpu.Buffer[byte], positions gpu.B
 //	kind        m elements
 //	found       one element, overwritten: bit 1<<kind for each TypeKind there is, KindUnknown of rows without a string, and bit 31 for KindUndecided
 //
-// One launch that reads 13 bytes a row and 24 of text.
+// One launch that reads 9 bytes a row and 24 of text.
 func (k *Set) GeoJSONTypesFound(s *gpu.Stream, text gpu.Buffer[byte], slots gpu.Buffer[int32], valueStart gpu.Buffer[uint32], kind gpu.Buffer[ValueKind], found gpu.Buffer[uint32]) error {
 	w := k.begin(s, "GeoJSON types found")
 	n, rows, members := w.text(text), int64(slots.Len()), int64(valueStart.Len())

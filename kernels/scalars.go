@@ -50,7 +50,7 @@ func (x Scalars) some(from, to, rows int) Scalars {
 //	Trues         .          .   .              1          .
 //	Kinds    Int32
 //
-// One launch for up to 8 columns; reads 21 bytes a row of each and the text under numbers, and writes 16 and three bits.
+// One launch for up to 8 columns; reads 13 bytes a row of each and the text under numbers, and writes 16 and three bits.
 func (k *Set) ReadScalars(s *gpu.Stream, text gpu.Buffer[byte], slots []gpu.Buffer[int32], valueStart, valueEnd gpu.Buffer[uint32], kind gpu.Buffer[ValueKind], to Scalars) error {
 	w := k.begin(s, "read scalars")
 	n, members, columns, rows := w.text(text), w.values(valueStart, valueEnd), len(slots), 0
