@@ -33,6 +33,7 @@ const smallBytes = 2048
 //	again       the same batches, each read by itself
 //	projected   the same of some columns as of all, on every variant
 //	truncated   a table or an error for every beginning of a small file
+//	first       the outcome of the CPU engine on every variant, where some rows of a small file come first
 //	variants    the outcome of the CPU engine, with reads of every size of a small file
 //
 // A file <case>.options beside it holds the options, as in a ticket.
@@ -57,6 +58,7 @@ func Run(t *testing.T, f readers.Format, variants ...Variant) {
 				return
 			}
 			t.Run("truncated", func(t *testing.T) { checkTruncated(t, f, in) })
+			t.Run("first", func(t *testing.T) { checkFirst(t, f, in, variants) })
 			for _, v := range variants {
 				t.Run(v.Name, func(t *testing.T) { checkVariant(t, f, in, v) })
 			}

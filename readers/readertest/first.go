@@ -1,0 +1,54 @@
+package readertest
+
+import (
+	"bytes"
+	"context"
+	"testing"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+// First is a variant that reads the rows before an offset first. letOn: the others are let on at once; else they wait as long as they do for somebody who never comes.
+func First(v Variant, end int64, letOn bool) Variant {
+	rest := make(chan struct{})
+	if letOn {
+		close(rest)
+	}
+	of := v.Parser
+	v.Name += ", some rows first"
+	v.Parser = func(l readers.Layout, readBytes int) readers.Parser {
+		return first{of(l, readBytes), &readers.First{End: end, Rest: rest}}
+	}
+	return v
+}
+
+type first struct {
+	readers.Parser
+	what *readers.First
+}
+
+func (p first) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
+	return p.Parser.Parse(p.what.With(ctx), src, req, emit)
+}
+
+// Engine is that of the parser.
+func (p first) Engine() string { return readers.EngineOf(p.Parser) }
+
+// checkFirst reads some rows first, on every variant: the table or the error is the same.
+func checkFirst(t *testing.T, f readers.Format, in Input, variants []Variant) {
+	t.Helper()
+	r := openInput(t, f, in)
+	defer r.close(t)
+	in.Limits.BatchRows = 3
+	want := outcome(r.read(nil, in.Limits))
+	for _, v := range variants {
+		for part := range 4 {
+			v := First(v, int64(len(in.Text)*(part+1)/5), part > 0)
+			if got := outcome(r.read(func(l readers.Layout) readers.Parser { return v.Parser(l, 16) }, in.Limits)); !bytes.Equal(got, want) {
+				t.Errorf("%s\n%s, %d of 5 parts\ngot:\n%s\nwant:\n%s", clip(in.Text), v.Name, part+1, clip(got), clip(want))
+				return
+			}
+		}
+	}
+}
