@@ -18,7 +18,7 @@ import "github.com/vibeflight/vibeflight/gpu"
 // A launch and a scan; reads 16 bytes an array and writes 16.
 func (k *Set) MeasureArrays(s *gpu.Stream, text gpu.Buffer[byte], starts, ends, firsts, offsets gpu.Buffer[int64]) error {
 	w := k.begin(s, "measure arrays")
-	n, m := w.text(text), w.tokens(starts, ends)
+	n, m := w.text(text), countSpans(w, starts, ends)
 	w.need(int64(offsets.Len()) == m+1 && int64(firsts.Len()) == m, "%d offsets and %d first elements for %d arrays", offsets.Len(), firsts.Len(), m)
 	w.launch("arrays_measure", blocks(m, block), block, text.Arg(), gpu.Int(n), starts.Arg(), ends.Arg(), gpu.Int(m), firsts.Arg(), offsets.Arg())
 	if w.err == nil {

@@ -88,10 +88,10 @@ func (k *Set) PlaceMembers(s *gpu.Stream, p Placing) error {
 // One launch; reads 13 bytes a row, 21 with a base, and writes 16 and a quarter.
 func (k *Set) ColumnTokens(s *gpu.Stream, slots gpu.Buffer[int32], valueStart, valueEnd gpu.Buffer[uint32], kind gpu.Buffer[ValueKind], base, starts, ends gpu.Buffer[int64], valid, trues Mask) error {
 	w := k.begin(s, "column tokens")
-	rows, members := int64(slots.Len()), w.values(valueStart, valueEnd)
+	rows, members := int64(slots.Len()), countSpans(w, valueStart, valueEnd)
 	w.need(int64(kind.Len()) == members, "%d kinds for %d members", kind.Len(), members)
 	w.need(base.Len() == 0 || int64(base.Len()) == rows, "%d bases for %d rows", base.Len(), rows)
-	w.need(w.tokens(starts, ends) == rows, "%d starts for %d rows", starts.Len(), rows)
+	w.need(countSpans(w, starts, ends) == rows, "%d starts for %d rows", starts.Len(), rows)
 	w.bits("valid", valid, rows)
 	if trues.Len() > 0 {
 		w.bits("trues", trues, rows)
@@ -122,9 +122,9 @@ func Kinds(kinds ...ValueKind) (s KindSet) {
 // One launch; reads 5 bytes a row, and 8 for each of these values, and writes 16 and an eighth.
 func (k *Set) PickTokens(s *gpu.Stream, slots gpu.Buffer[int32], valueStart, valueEnd gpu.Buffer[uint32], kind gpu.Buffer[ValueKind], want KindSet, starts, ends gpu.Buffer[int64], picked Mask) error {
 	w := k.begin(s, "pick tokens")
-	rows, members := int64(slots.Len()), w.values(valueStart, valueEnd)
+	rows, members := int64(slots.Len()), countSpans(w, valueStart, valueEnd)
 	w.need(int64(kind.Len()) == members, "%d kinds for %d members", kind.Len(), members)
-	if n := w.tokens(starts, ends); n > 0 {
+	if n := countSpans(w, starts, ends); n > 0 {
 		w.need(n == rows, "%d starts for %d rows", n, rows)
 	}
 	if picked.Len() > 0 {

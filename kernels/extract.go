@@ -31,7 +31,7 @@ type pairTile struct {
 // Three launches; reads the masks twice and writes 16 bytes a number.
 func (k *Set) ExtractNumbers(s *gpu.Stream, start, end, region Mask, starts, ends gpu.Buffer[int64], found gpu.Buffer[Extracted]) error {
 	w := k.begin(s, "extract numbers")
-	w.tokens(starts, ends)
+	countSpans(w, starts, ends)
 	w.need(found.Len() <= 1, "%d counts", found.Len())
 	extractPairs(w, start, end, region, extractTiles(w, start, end, region, found), starts, ends)
 	return w.done()

@@ -197,7 +197,7 @@ func (k *Set) MatchAllKeys(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gp
 	const each = 2 // MATCHED of fields.cu
 	w := k.begin(s, "match keys")
 	n := w.text(text)
-	count := w.tokens(starts, ends)
+	count := countSpans(w, starts, ends)
 	w.need(int64(field.Len()) == count, "%d fields for %d keys", field.Len(), count)
 	w.need(count < math.MaxUint32 && missed.Len() <= 1, "%d elements for the first of %d keys", missed.Len(), count)
 	if w.err == nil {

@@ -61,7 +61,7 @@ type GeometryMembers struct {
 // One launch; reads up to 51 bytes a row and 24 of text for each name, and writes 18.
 func (k *Set) GeometryKinds(s *gpu.Stream, text gpu.Buffer[byte], rows GeometryMembers, valueStart, valueEnd gpu.Buffer[uint32], kind gpu.Buffer[ValueKind], to Coordinates, kinds gpu.Buffer[GeometryKind], valid Mask, report gpu.Buffer[GeometryReport]) error {
 	w := k.begin(s, "geometry kinds")
-	n, members, count := w.text(text), w.values(valueStart, valueEnd), int64(kinds.Len())
+	n, members, count := w.text(text), countSpans(w, valueStart, valueEnd), int64(kinds.Len())
 	w.need(int64(kind.Len()) == members, "%d kinds for %d members", kind.Len(), members)
 	for _, slots := range []gpu.Buffer[int32]{rows.Type, rows.Coordinates, rows.Geometries} {
 		w.need(int64(slots.Len()) == count, "members of %d rows, of %d", slots.Len(), count)
@@ -69,7 +69,7 @@ func (k *Set) GeometryKinds(s *gpu.Stream, text gpu.Buffer[byte], rows GeometryM
 	for _, slots := range []gpu.Buffer[int32]{rows.Record, rows.Geometry} {
 		w.need(int64(slots.Len()) == count || slots.Len() == 0, "types or geometries of %d rows, of %d", slots.Len(), count)
 	}
-	w.need(int64(rows.Base.Len()) == count && w.tokens(to.Starts, to.Ends) == count && int64(to.Kinds.Len()) == count, "%d bases, %d starts and %d types for %d rows", rows.Base.Len(), to.Starts.Len(), to.Kinds.Len(), count)
+	w.need(int64(rows.Base.Len()) == count && countSpans(w, to.Starts, to.Ends) == count && int64(to.Kinds.Len()) == count, "%d bases, %d starts and %d types for %d rows", rows.Base.Len(), to.Starts.Len(), to.Kinds.Len(), count)
 	w.bits("valid", valid, count)
 	w.geometryReport(report)
 	w.launch("geometry_kinds_rows", blocks(count, block), block, text.Arg(), gpu.Int(n), valueStart.Arg(), valueEnd.Arg(), kind.Arg(), gpu.Int(members), gpu.Int(count),

@@ -64,7 +64,7 @@ func (r *Ranks) Free(s *gpu.Stream) error { return r.before.Free(s) }
 // One launch; reads 32 bytes a span, and writes 16.
 func (k *Set) RankSpans(s *gpu.Stream, r *Ranks, starts, ends gpu.Buffer[int64]) error {
 	w := k.begin(s, "rank spans")
-	count := w.tokens(starts, ends)
+	count := countSpans(w, starts, ends)
 	w.launch("json_text_spans", blocks(count, block), block, r.mask.Arg(), gpu.Int(r.mask.Len()), r.before.Arg(), gpu.Int(count), starts.Arg(), ends.Arg())
 	return w.done()
 }

@@ -117,7 +117,7 @@ func AllocKMLTags(s *gpu.Stream, tags []KMLTag) (gpu.Buffer[uint64], error) {
 // One launch; reads 16 bytes and the text of each tag, and writes 16.
 func (k *Set) KMLKeys(s *gpu.Stream, text gpu.Buffer[byte], starts, ends, from, to gpu.Buffer[int64]) error {
 	w := k.begin(s, "KML keys")
-	n, tags := w.text(text), w.tokens(starts, ends)
+	n, tags := w.text(text), countSpans(w, starts, ends)
 	w.need(int64(from.Len()) == tags && int64(to.Len()) == tags, "%d and %d keys for %d tags", from.Len(), to.Len(), tags)
 	w.launch("kml_keys", blocks(tags, block), block, text.Arg(), gpu.Int(n), starts.Arg(), ends.Arg(), gpu.Int(tags), from.Arg(), to.Arg())
 	return w.done()
@@ -137,7 +137,7 @@ type KMLSource struct {
 // check gives the arguments of the kernels.
 func (x *KMLSource) check(w *work) []gpu.Arg {
 	w.text(x.Text)
-	tags := w.tokens(x.XML.Starts, x.XML.Ends)
+	tags := countSpans(w, x.XML.Starts, x.XML.Ends)
 	w.need(int64(x.KeyEnds.Len()) == tags && int64(x.Fields.Len()) == tags, "%d keys and %d fields for %d tags", x.KeyEnds.Len(), x.Fields.Len(), tags)
 	w.need(tags < math.MaxUint32, "%d tags", tags)
 	return []gpu.Arg{

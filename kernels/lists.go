@@ -112,7 +112,7 @@ func (k *Set) ReadElements(s *gpu.Stream, l *Lists, total int64) error {
 func (k *Set) MeasureLists(s *gpu.Stream, l *Lists, slots gpu.Buffer[int32], kind gpu.Buffer[ValueKind], starts, ends, offsets gpu.Buffer[int64], report gpu.Buffer[uint32]) error {
 	w := k.begin(s, "measure lists")
 	rows := int64(slots.Len())
-	w.need(w.tokens(starts, ends) == rows && int64(offsets.Len()) == rows+1, "%d starts and %d offsets for %d rows", starts.Len(), offsets.Len(), rows)
+	w.need(countSpans(w, starts, ends) == rows && int64(offsets.Len()) == rows+1, "%d starts and %d offsets for %d rows", starts.Len(), offsets.Len(), rows)
 	w.need(kind.Len() == l.valueStart.Len(), "%d kinds for %d members", kind.Len(), l.valueStart.Len())
 	w.need(report.Len() == 1, "%d reports", report.Len())
 	if w.err == nil {
@@ -138,7 +138,7 @@ func (k *Set) MeasureLists(s *gpu.Stream, l *Lists, slots gpu.Buffer[int32], kin
 // One launch; reads some 40 bytes an element and writes 16.
 func (k *Set) GatherElements(s *gpu.Stream, l *Lists, slots gpu.Buffer[int32], kind gpu.Buffer[ValueKind], valueEnd gpu.Buffer[uint32], ranks, offsets, starts, ends gpu.Buffer[int64], trues Mask) error {
 	w := k.begin(s, "gather elements")
-	rows, count := int64(ranks.Len()), w.tokens(starts, ends)
+	rows, count := int64(ranks.Len()), countSpans(w, starts, ends)
 	w.need(int64(offsets.Len()) == rows+1, "%d offsets for %d rows", offsets.Len(), rows)
 	w.need(int64(slots.Len()) == rows, "%d slots for %d rows", slots.Len(), rows)
 	w.need(kind.Len() == l.valueStart.Len() && valueEnd.Len() == kind.Len(), "%d kinds and %d ends for %d members", kind.Len(), valueEnd.Len(), l.valueStart.Len())

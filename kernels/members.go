@@ -95,7 +95,7 @@ func (w *work) level(l MemberLevel) int64 {
 func (k *Set) UnknownKeys(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], l MemberLevel, seed uint64, spans gpu.Buffer[KeySpan]) error {
 	w := k.begin(s, "unknown keys")
 	n, m, buckets := w.text(text), w.level(l), spans.Len()
-	w.need(w.tokens(starts, ends) == m, "%d keys for %d members", starts.Len(), m)
+	w.need(countSpans(w, starts, ends) == m, "%d keys for %d members", starts.Len(), m)
 	w.need(bits.OnesCount(uint(buckets)) == 1, "%d spans, no power of two", buckets)
 	bucket := take[uint32](w, buckets)
 	if w.err == nil {

@@ -35,7 +35,7 @@ const (
 func (k *Set) NumberKinds(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], valid Mask, kinds gpu.Buffer[uint32]) error {
 	w := k.begin(s, "number kinds")
 	n := w.text(text)
-	count := w.tokens(starts, ends)
+	count := countSpans(w, starts, ends)
 	if valid.Len() > 0 {
 		w.bits("valid", valid, count)
 	}
@@ -56,7 +56,7 @@ func (k *Set) NumberKinds(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu
 func (k *Set) CountNumberKinds(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], valid Mask, want uint32, count gpu.Buffer[int64]) error {
 	w := k.begin(s, "count number kinds")
 	n := w.text(text)
-	tokens := w.tokens(starts, ends)
+	tokens := countSpans(w, starts, ends)
 	if valid.Len() > 0 {
 		w.bits("valid", valid, tokens)
 	}

@@ -49,7 +49,7 @@ type Float64s struct {
 func (k *Set) ParseFloat64(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], g Grammar, to Float64s) error {
 	w := k.begin(s, "parse float64")
 	n := w.text(text)
-	count := w.tokens(starts, ends)
+	count := countSpans(w, starts, ends)
 	w.grammar(g)
 	to.check(w, count)
 	w.launch("parse_float64", blocks(count, block), block, text.Arg(), gpu.Int(n), starts.Arg(), ends.Arg(), gpu.Int(count), gpu.Int(g), to.Out.Arg(), to.Valid.Arg(), to.Undecided.Arg())
@@ -63,7 +63,7 @@ func (k *Set) ParseFloat64(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gp
 func (k *Set) SettleFloat64(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], g Grammar, to Float64s) (settled int, err error) {
 	w := k.begin(s, "settle float64")
 	w.text(text)
-	count := w.tokens(starts, ends)
+	count := countSpans(w, starts, ends)
 	w.grammar(g)
 	to.check(w, count)
 	index := undecided(w, to.Undecided)
@@ -93,14 +93,8 @@ func (to Float64s) check(w *work, count int64) {
 	w.bits("undecided", to.Undecided, count)
 }
 
-// tokens checks the ends of tokens and gives their number.
-func (w *work) tokens(starts, ends gpu.Buffer[int64]) int64 {
-	w.need(starts.Len() == ends.Len(), "%d starts and %d ends", starts.Len(), ends.Len())
-	return int64(starts.Len())
-}
-
-// values checks the spans of members' values, as Records has them, and gives their number.
-func (w *work) values(starts, ends gpu.Buffer[uint32]) int64 {
+// countSpans checks the ends of spans and gives their number.
+func countSpans[T any](w *work, starts, ends gpu.Buffer[T]) int64 {
 	w.need(starts.Len() == ends.Len(), "%d starts and %d ends", starts.Len(), ends.Len())
 	return int64(starts.Len())
 }

@@ -23,7 +23,7 @@ import "github.com/vibeflight/vibeflight/gpu"
 func (k *Set) ParseInt64(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], g Grammar, out gpu.Buffer[int64], valid, overflow Mask) error {
 	w := k.begin(s, "parse int64")
 	n := w.text(text)
-	count := w.tokens(starts, ends)
+	count := countSpans(w, starts, ends)
 	w.grammar(g)
 	w.need(int64(out.Len()) == count, "%d values for %d tokens", out.Len(), count)
 	w.bits("valid", valid, count)

@@ -53,7 +53,7 @@ func (x Scalars) some(from, to, rows int) Scalars {
 // One launch for up to 8 columns; reads 13 bytes a row of each and the text under numbers, and writes 16 and three bits.
 func (k *Set) ReadScalars(s *gpu.Stream, text gpu.Buffer[byte], slots []gpu.Buffer[int32], valueStart, valueEnd gpu.Buffer[uint32], kind gpu.Buffer[ValueKind], to Scalars) error {
 	w := k.begin(s, "read scalars")
-	n, members, columns, rows := w.text(text), w.values(valueStart, valueEnd), len(slots), 0
+	n, members, columns, rows := w.text(text), countSpans(w, valueStart, valueEnd), len(slots), 0
 	w.need(int64(kind.Len()) == members, "%d kinds for %d members", kind.Len(), members)
 	for i, column := range slots {
 		w.need(i == 0 || column.Len() == rows, "a column of %d rows, and one of %d", rows, column.Len())
@@ -128,7 +128,7 @@ func (c *NumberColumn) out() (arg gpu.Arg, rows int, kind uint64, err error) {
 // One launch for up to 8 columns; reads 16 bytes a row of each and the text under it, and writes 4 or 8.
 func (k *Set) ParseNumbers(s *gpu.Stream, text gpu.Buffer[byte], x Scalars, columns []NumberColumn, undecided Mask) error {
 	w := k.begin(s, "parse numbers")
-	n, all := w.text(text), w.tokens(x.Starts, x.Ends)
+	n, all := w.text(text), countSpans(w, x.Starts, x.Ends)
 	for len(columns) > 0 && w.err == nil {
 		some := columns[:min(columnsAtOnce, len(columns))]
 		// The columns of a launch are those whose number is near the first one's: the kernel takes it in 4 bits.

@@ -74,7 +74,7 @@ func (p *PlainXML) Free(s *gpu.Stream) error {
 func (k *Set) XMLValues(s *gpu.Stream, text gpu.Buffer[byte], rows int, to Scalars) error {
 	w := k.begin(s, "XML values")
 	n, columns, words := w.text(text), to.Kinds.Len(), Words(rows)
-	w.need(rows > 0 && w.tokens(to.Starts, to.Ends) == int64(columns)*int64(rows), "%d values in %d columns of %d rows", to.Starts.Len(), columns, rows)
+	w.need(rows > 0 && countSpans(w, to.Starts, to.Ends) == int64(columns)*int64(rows), "%d values in %d columns of %d rows", to.Starts.Len(), columns, rows)
 	for _, mask := range []Mask{to.Valid, to.Numbers, to.Trues} {
 		w.need(mask.Len() == columns*words, "a mask of %d words for %d columns of %d rows", mask.Len(), columns, rows)
 	}
