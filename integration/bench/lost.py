@@ -19,7 +19,7 @@ import time
 import pyarrow.flight as flight
 
 OPTIONS = flight.FlightCallOptions(timeout=120)  # kernels may have to be compiled
-SAVED_WITHIN = 20
+STARTED_WITHIN, SAVED_WITHIN = 60, 20  # seconds
 
 
 class Server:
@@ -33,8 +33,10 @@ class Server:
         command = [args.vibeflight, "serve", "--data", folder, "--cache-dir", cache / "cache", "--cache-bytes", "24GiB", "--engine", args.engine, "--listen", address]
         with open(self.log, "w") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log)
+        give_up = time.monotonic() + STARTED_WITHIN
         while "listening on" not in self.log.read_text():
-            if self.process.poll() is not None:
+            if self.process.poll() is not None or time.monotonic() > give_up:
+                self.process.kill()
                 sys.exit(self.log.read_text())
             time.sleep(0.01)
         self.client = flight.connect("grpc://" + address)
@@ -84,7 +86,7 @@ def main():
     args = parser.parse_args()
     folder, names = args.files[0].resolve().parent, [file.name for file in args.files]
     cache = pathlib.Path(tempfile.mkdtemp(prefix="lost-"))
-    figures = {}
+    figures, server = {}, None
     try:
         server = Server(args, folder, cache)
         for name in names:
@@ -104,7 +106,8 @@ def main():
             server.end(subprocess.Popen.kill)
             print("round %d of %d" % (number + 1, args.rounds), file=sys.stderr, flush=True)
     finally:
-        server.process.kill()
+        if server:
+            server.process.kill()
         shutil.rmtree(cache, ignore_errors=True)
     for (name, place), times in sorted(figures.items()):
         print("%-24s %-18s %6.1f ms   of %s" % (name, place, statistics.median(times), ", ".join("%.1f" % t for t in sorted(times))))
