@@ -215,10 +215,13 @@ func serve(ctx context.Context, c *serveConfig, log zerolog.Logger) error {
 	}
 	log.Info().Int("entries", len(files.List("", ""))).Int64("memory_bytes", memory).Dur("took_ms", time.Since(started)).
 		Msg("the catalog is read")
-	var measuring sync.WaitGroup
-	measuring.Go(func() { who.Measure(ctx) })
+	var preparing sync.WaitGroup
+	preparing.Go(func() {
+		who.Rehearse(ctx)
+		who.Measure(ctx)
+	})
 	err = c.listenWithSQL(ctx, files, log)
-	measuring.Wait()
+	preparing.Wait()
 	last, cancel := context.WithTimeout(context.Background(), c.Drain)
 	defer cancel()
 	files.Saved(last)

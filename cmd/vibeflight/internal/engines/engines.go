@@ -181,7 +181,7 @@ func (e *Engines) openEngines(m machine) error {
 	return nil
 }
 
-// Close gives the cards back. No file may be under way, and Measure must have returned.
+// Close gives the cards back. No file may be under way, and Rehearse and Measure must have returned.
 func (e *Engines) Close() error {
 	e.warming.Wait()
 	var err error
