@@ -1,8 +1,8 @@
-"""Measures the first batch of a table that the cache has lost:   lost.py vibeflight A B [--engine cuda] [--rounds N] [--pause SECONDS]
+"""Measures the first batch of a table that the cache has lost:   lost.py vibeflight A B [--engine cuda] [--over unix] [--ask ticket] [--rounds N] [--pause SECONDS]
 
 A and B are two files of one folder. A server reads both, so that its catalog knows them, and ends; what its cache has of their tables is removed. Then each round starts a server, and a
-pyarrow client on the same host, which is connected, asks it for A and for the first batch of its first endpoint; once that table is in the cache, for B. In every other round B comes first.
-Then both are asked for again: the tables are there. It needs nothing but pyarrow beside it, so that it can be taken to a machine that has a card and nothing else.
+pyarrow client on the same host, which is connected, asks it for A and for the first batch of its first endpoint, or with a ticket that is the name of A; once that table is in the cache, for B. In
+every other round B comes first. Then both are asked for again: the tables are there. It needs nothing but pyarrow beside it, so that it can be taken to a machine that has a card and nothing else.
 """
 import argparse
 import json
@@ -26,11 +26,15 @@ class Server:
     """A server of the folder of the files, until it is killed."""
 
     def __init__(self, args, folder, cache):
-        with socket.socket() as s:
-            s.bind(("127.0.0.1", 0))
-            address = "127.0.0.1:%d" % s.getsockname()[1]
-        self.log = cache / "log"
-        command = [args.vibeflight, "serve", "--data", folder, "--cache-dir", cache / "cache", "--cache-bytes", "24GiB", "--engine", args.engine, "--listen", address]
+        if args.over == "unix":
+            listen, address = "unix://%s/socket" % cache, "grpc+unix://%s/socket" % cache
+        else:
+            with socket.socket() as s:
+                s.bind(("127.0.0.1", 0))
+                listen = "127.0.0.1:%d" % s.getsockname()[1]
+            address = "grpc://" + listen
+        self.ask, self.log = args.ask, cache / "log"
+        command = [args.vibeflight, "serve", "--data", folder, "--cache-dir", cache / "cache", "--cache-bytes", "24GiB", "--engine", args.engine, "--listen", listen]
         with open(self.log, "w") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log)
         give_up = time.monotonic() + STARTED_WITHIN
@@ -39,15 +43,17 @@ class Server:
                 self.process.kill()
                 sys.exit(self.log.read_text())
             time.sleep(0.01)
-        self.client = flight.connect("grpc://" + address)
+        self.client = flight.connect(address)
         list(self.client.list_flights(options=OPTIONS))
         self.saved = 0
 
     def first_batch(self, name):
         """Milliseconds until the first batch is there. The stream is read to its end."""
         start = time.perf_counter()
-        info = self.client.get_flight_info(flight.FlightDescriptor.for_path(name), OPTIONS)
-        reader = self.client.do_get(info.endpoints[0].ticket, OPTIONS)
+        ticket = flight.Ticket(name.encode())
+        if self.ask == "info":
+            ticket = self.client.get_flight_info(flight.FlightDescriptor.for_path(name), OPTIONS).endpoints[0].ticket
+        reader = self.client.do_get(ticket, OPTIONS)
         reader.read_chunk()
         took = time.perf_counter() - start
         for _ in reader:
@@ -81,6 +87,8 @@ def main():
     parser.add_argument("vibeflight", type=os.path.abspath)
     parser.add_argument("files", type=pathlib.Path, nargs=2)
     parser.add_argument("--engine", default="cpu")
+    parser.add_argument("--over", choices=["tcp", "unix"], default="tcp")
+    parser.add_argument("--ask", choices=["info", "ticket"], default="info", help="GetFlightInfo and a ticket that it gives, or a ticket that is the file's name")
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--pause", type=float, default=2, help="seconds from the start of a server to the first ticket: kernels are loaded meanwhile")
     args = parser.parse_args()
