@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -29,6 +28,7 @@ import (
 type archive struct {
 	dir    *cachedir.Dir
 	store  store.Store
+	recent recent
 	limits readers.Limits
 	log    zerolog.Logger
 
@@ -96,14 +96,20 @@ func (a *archive) recorded(ctx context.Context, j job) *recorded {
 	if j.recorded != nil {
 		return j.recorded
 	}
-	r, ok, err := a.store.Get(ctx, storeKey(j))
+	key, changes := storeKey(j), a.recent.begin()
+	if r := a.recent.of(key, j.entry.Identity); r != nil {
+		return r
+	}
+	r, ok, err := a.store.Get(ctx, key)
 	if err != nil && ctx.Err() == nil {
 		a.log.Warn().Err(err).Str("name", j.entry.Name).Msg("what is known of the file can't be read")
 	}
 	if err != nil || !ok || r.Content == nil || r.Format != j.format.Name || r.FormatVersion != j.format.Version {
 		return nil
 	}
-	return &recorded{Record: r}
+	x := &recorded{Record: r}
+	a.recent.keep(x, changes)
+	return x
 }
 
 // find gives the table of a job if it lies in the cache. A file that changed its time and not its size may hold what it held before: that is looked at.
@@ -131,18 +137,7 @@ func (a *archive) known(j job, r *recorded) *known {
 	if r == nil || r.Identity != j.entry.Identity {
 		return nil
 	}
-	if r.known != nil {
-		return r.known
-	}
-	k := &known{bbox: r.BBox, key: a.tableKey(j, source.Digest(r.Content))}
-	if err := json.Unmarshal(r.Shape, k); err != nil || !k.Fits(a.limits) {
-		return nil
-	}
-	if !k.Outline.fits(&k.Shape) {
-		k.Outline = nil
-	}
-	r.known = k
-	return k
+	return r.know(a.tableKey(j, source.Digest(r.Content)), a.limits)
 }
 
 // holds reports whether the file has a content whose table is in the cache.
@@ -265,6 +260,7 @@ func (a *archive) fail(ctx context.Context, j job, why error) {
 }
 
 func (a *archive) put(ctx context.Context, r store.Record) {
+	defer a.recent.drop(r.Key)
 	if err := a.store.Put(ctx, r); err != nil && ctx.Err() == nil {
 		a.log.Warn().Err(err).Str("file", r.Name).Msg("what is known of a file can't be stored")
 	}
@@ -280,6 +276,7 @@ func (a *archive) forget(ctx context.Context, j job) error {
 }
 
 func (a *archive) forgetRecord(ctx context.Context, f readers.Format, path string, r store.Record) error {
+	defer a.recent.drop(r.Key)
 	var err error
 	if r.Content != nil {
 		err = a.dir.Drop(a.recordKey(f, path, r))

@@ -21,7 +21,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/vibeflight/vibeflight/catalog/internal/files"
-	"github.com/vibeflight/vibeflight/catalog/store"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/source"
@@ -167,11 +166,11 @@ func open(ctx context.Context, cfg Config, fsys files.FS) (*Catalog, error) {
 	return c, nil
 }
 
-// warm does what the first call after a start would wait for: the definitions of CRSs are unpacked, and the store is asked once.
+// warm does what the first call after a start would wait for: the definitions of CRSs are unpacked, and the store is asked for what it was told last.
 func (c *Catalog) warm() {
 	geoarrow.CRS84.PROJJSON()
 	if c.archive != nil {
-		_, _, _ = c.archive.store.Get(c.ctx, store.Key{Name: "."}) // there is no such file
+		c.archive.remember(c.ctx, c.cfg.Formats)
 	}
 }
 

@@ -2,7 +2,9 @@ package catalog
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"math"
+	"sync"
 
 	"github.com/vibeflight/vibeflight/catalog/cachedir"
 	"github.com/vibeflight/vibeflight/catalog/store"
@@ -21,10 +23,26 @@ type known struct {
 	key  cachedir.Key // of the table in the cache
 }
 
-// recorded is what the store says of a file, and what known makes of it. Nobody changes it then.
+// recorded is what the store says of a file, and what known makes of it. Any number of jobs share it.
 type recorded struct {
 	store.Record
-	known *known // nil: it was not asked for, or is not known
+	once  sync.Once
+	known *known // behind once; nil: it is not known
+}
+
+// know gives what is known of the table, which has a key in the cache; nil: nothing that fits the limits.
+func (r *recorded) know(key cachedir.Key, limits readers.Limits) *known {
+	r.once.Do(func() {
+		k := &known{bbox: r.BBox, key: key}
+		if err := json.Unmarshal(r.Shape, k); err != nil || !k.Fits(limits) {
+			return
+		}
+		if !k.Outline.fits(&k.Shape) {
+			k.Outline = nil
+		}
+		r.known = k
+	})
+	return r.known
 }
 
 // boxBytes is the size of a box.

@@ -109,8 +109,8 @@ func (l *live) have(i int) (b *geoarrow.Columns, lost bool) {
 	return nil, false
 }
 
-// joinTime is about how long a client takes to join a batch of some 10 MB that has come to its socket.
-const joinTime = 4 * time.Millisecond
+// joinTime is about how long a client takes to join what has come to its socket, on a host where it took so long to come there.
+func joinTime(sending time.Duration) time.Duration { return 2 * sending }
 
 // sent is what to call when the batches that came so far were sent to somebody; nil: nothing. Those behind the first one wait for that one.
 func (l *live) sent() func() {
@@ -124,5 +124,6 @@ func (l *live) sent() func() {
 	if l.came == 0 {
 		return nil
 	}
-	return func() { time.AfterFunc(joinTime, l.letOn) }
+	began := time.Now()
+	return func() { time.AfterFunc(joinTime(time.Since(began)), l.letOn) }
 }

@@ -274,7 +274,7 @@ func TestLiveOfAnotherFile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r.Shape = []byte(shape)
-			must(t, c.archive.store.Put(t.Context(), r))
+			c.archive.put(t.Context(), r)
 			for range 500 {
 				gate <- struct{}{}
 			}

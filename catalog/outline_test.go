@@ -190,7 +190,7 @@ func TestDescribeOfAnotherStore(t *testing.T) {
 		tt.change(k)
 		r.Shape, err = json.Marshal(k)
 		must(t, err)
-		must(t, c.archive.store.Put(context.Background(), r))
+		c.archive.put(context.Background(), r)
 		w.format.parses.Store(0)
 		told(t, c, tt.sel)
 		if n := w.format.parses.Load(); n != 1 {

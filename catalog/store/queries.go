@@ -28,6 +28,16 @@ func (s *SQLite) Get(ctx context.Context, key Key) (Record, bool, error) {
 	return page.records[0], true, nil
 }
 
+// Newest gives the records of the files that were parsed last.
+func (s *SQLite) Newest(ctx context.Context, n int) ([]Record, error) {
+	var page page
+	err := s.do(func(d *database) (err error) {
+		page, err = s.page(ctx, d, `WHERE id IN (SELECT id FROM record ORDER BY parsed_at DESC LIMIT ?) ORDER BY parsed_at DESC`, n)
+		return err
+	})
+	return page.records, err
+}
+
 // Put stores a record. It waits up to 5 s for a writer of another process.
 func (s *SQLite) Put(ctx context.Context, r Record) error {
 	if err := r.check(); err != nil {

@@ -34,6 +34,9 @@ type Store interface {
 	// Of is All of the records of a name.
 	Of(ctx context.Context, name string, yield func(Record) error) error
 
+	// Newest gives the records of the files that were parsed last, n at most, fewer where they are very large. The last one is first, and the caller owns them.
+	Newest(ctx context.Context, n int) ([]Record, error)
+
 	// Layered is All of the records that have layers.
 	Layered(ctx context.Context, yield func(Record) error) error
 

@@ -229,6 +229,28 @@ func TestRecordsOfAName(t *testing.T) {
 	}
 }
 
+func TestNewest(t *testing.T) {
+	s, _ := open(t, fresh(t))
+	at := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
+	for i, day := range []int{3, 1, 4, 0, 2} {
+		r := sample(string(rune('a'+day)), i)
+		if r.ParsedAt = at.AddDate(0, 0, day); day == 0 {
+			r.ParsedAt = time.Time{} // it is not known when
+		}
+		put(t, s, r)
+	}
+	for n, want := range []string{"", "e", "ed", "edc", "edcb", "edcba", "edcba"} {
+		records, err := s.Newest(context.Background(), n)
+		var got string
+		for _, r := range records {
+			got += r.Name
+		}
+		if got != want || err != nil {
+			t.Errorf("the newest %d: %q, %v, want %q", n, got, err, want)
+		}
+	}
+}
+
 // Listings longer than a page, by rows and by bytes, while the listener writes.
 func TestPages(t *testing.T) {
 	for _, tt := range []struct {
@@ -295,8 +317,9 @@ func TestCanceledAndClosed(t *testing.T) {
 	calls := func(ctx context.Context) map[string]error {
 		_, _, get := s.Get(ctx, sample("a", 1).Key)
 		_, prune := s.Prune(ctx, func(string) bool { return false })
+		_, newest := s.Newest(ctx, 1)
 		return map[string]error{
-			"get": get, "prune": prune, "put": s.Put(ctx, sample("a", 2)), "delete": s.Delete(ctx, sample("a", 0).Key),
+			"get": get, "prune": prune, "newest": newest, "put": s.Put(ctx, sample("a", 2)), "delete": s.Delete(ctx, sample("a", 0).Key),
 			"all": s.All(ctx, func(Record) error { return nil }),
 		}
 	}

@@ -1,0 +1,81 @@
+package catalog
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/vibeflight/vibeflight/catalog/store"
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+// mostRecent is of how many files it is in memory what the store says: up to a few hundred KB each.
+const mostRecent = 32
+
+// recent is what the store says of the files that were asked for last, so that the first batch of a lost table does not wait for it. Other processes may change the store:
+// who takes something from here looks whether it is of the file as it is, and then it says what the store does.
+type recent struct {
+	mu      sync.Mutex
+	list    []*recorded // the last one first
+	changes int         // of the store by this process
+}
+
+// of gives what is known of a file with an identity, or nil.
+func (r *recent) of(key store.Key, identity source.Identity) *recorded {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i := slices.IndexFunc(r.list, func(x *recorded) bool { return x.Key == key && x.Identity == identity })
+	if i < 0 {
+		return nil
+	}
+	found := r.list[i]
+	copy(r.list[1:], r.list[:i])
+	r.list[0] = found
+	return found
+}
+
+// begin is called before the store is read.
+func (r *recent) begin() (changes int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.changes
+}
+
+// keep keeps what the store said behind begin, unless the store was changed meanwhile.
+func (r *recent) keep(x *recorded, changes int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if changes != r.changes {
+		return
+	}
+	r.list = slices.DeleteFunc(r.list, func(old *recorded) bool { return old.Key == x.Key })
+	r.list = slices.Insert(r.list[:min(len(r.list), mostRecent-1)], 0, x)
+}
+
+// drop forgets a file of which the store is about to say something else, or has just begun to.
+func (r *recent) drop(key store.Key) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.changes++
+	r.list = slices.DeleteFunc(r.list, func(x *recorded) bool { return x.Key == key })
+}
+
+// remember keeps what was stored last. What can't be read is read again by who needs it.
+func (a *archive) remember(ctx context.Context, formats readers.Registry) {
+	changes := a.recent.begin()
+	newest, err := a.store.Newest(ctx, mostRecent)
+	if err != nil {
+		return
+	}
+	for _, r := range slices.Backward(newest) {
+		f, ok := formats.ByName(r.Format)
+		if !ok || r.Content == nil || r.FormatVersion != f.Version || !filepath.IsAbs(r.Name) {
+			continue
+		}
+		x := &recorded{Record: r}
+		x.know(a.recordKey(f, r.Name, r), a.limits)
+		a.recent.keep(x, changes)
+	}
+}

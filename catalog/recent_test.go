@@ -1,0 +1,94 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"testing"
+
+	"github.com/vibeflight/vibeflight/catalog/store"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+func recordOf(name string, size int64) *recorded {
+	return &recorded{Record: store.Record{Key: store.Key{Name: name}, Identity: source.Identity{Size: size}}}
+}
+
+func TestRecent(t *testing.T) {
+	var r recent
+	has := func(name string, size int64) bool {
+		return r.of(store.Key{Name: name}, source.Identity{Size: size}) != nil
+	}
+	for i := range mostRecent {
+		r.keep(recordOf(strconv.Itoa(i), 1), r.begin())
+	}
+	if !has("0", 1) { // and is the last one that was asked for, from now on
+		t.Error("the first of as many as there is room for is gone")
+	}
+	r.keep(recordOf("more", 1), r.begin())
+	if has("1", 1) || !has("0", 1) || !has("more", 1) {
+		t.Error("another one than the one that nobody asked for longest has gone")
+	}
+	if has("0", 2) {
+		t.Error("what is known of a file is told of another one of its name")
+	}
+	r.keep(recordOf("0", 2), r.begin())
+	if has("0", 1) || !has("0", 2) || len(r.list) != mostRecent {
+		t.Errorf("a file that has changed is not in its place, among %d", len(r.list))
+	}
+	before := r.begin()
+	r.drop(store.Key{Name: "0"})
+	r.keep(recordOf("late", 1), before)
+	if has("0", 2) || has("late", 1) {
+		t.Error("what was read before a change is kept behind it")
+	}
+}
+
+// TestRemembered: a catalog that begins has in memory what is known of the files that were parsed last; nothing of that outlives a file, or an evict.
+func TestRemembered(t *testing.T) {
+	w := newWorld(t, small)
+	w.write("a.rows", textOf(3, 100))
+	w.write("b.rows", textOf(4, 100))
+	c := without(t, w, "a.rows", "b.rows")
+	defer w.close(c)
+	kept := func() (n int) {
+		c.archive.recent.mu.Lock()
+		defer c.archive.recent.mu.Unlock()
+		for _, r := range c.archive.recent.list {
+			if r.known != nil && len(r.known.Spans) > 0 {
+				n++
+			}
+		}
+		return n
+	}
+	eventually(t, "both files are known", func() error {
+		if n := kept(); n != 2 {
+			return fmt.Errorf("%d files are known", n)
+		}
+		return nil
+	})
+	must(t, c.archive.store.Close()) // nobody asks it
+	w.format.parses.Store(0)
+	if h, s, err := c.Recall(t.Context(), Request{Name: "a.rows"}, Selection{}, false); err != nil || s == nil {
+		t.Errorf("what is known of a file is not in memory: %v", err)
+	} else {
+		h.Release()
+	}
+	w.write("a.rows", textOf(5, 700))
+	eventually(t, "the file is another one", func() error {
+		h, s, err := c.Recall(t.Context(), Request{Name: "a.rows"}, Selection{}, false)
+		if err != nil || s == nil {
+			return err
+		}
+		h.Release()
+		return errors.New("what was known is told of another file")
+	})
+	j, err := c.request(Request{Name: "b.rows"})
+	must(t, err)
+	_ = c.archive.forget(t.Context(), j) // the store can't
+	c.archive.put(t.Context(), store.Record{Key: storeKey(j)})
+	if r := c.archive.recorded(t.Context(), j); r != nil {
+		t.Error("a file is known that was forgotten")
+	}
+	w.wantParses(0)
+}
