@@ -31,6 +31,9 @@ type Batcher struct {
 	waiting []*batch // chunks on their way, in order, the open one last
 }
 
+// firstHelpers are how many goroutines help to copy a chunk that somebody waits for, while nobody parses: four of a host's threads move what its memory can.
+const firstHelpers = 3
+
 // batch is a chunk on its way.
 type batch struct {
 	span  Span
@@ -167,6 +170,9 @@ func (b *Batcher) begin(p Part, i int) error {
 	b.open = &batch{
 		span: Span{From: p.Starts[i], Row: b.row, Inside: true, State: p.State}, from: b.place(&p, i), names: names{ids: map[geoarrow.ColumnID]struct{}{}},
 		done: make(chan struct{}), copied: assembly{Batcher: b, memory: &geoarrow.Arena{Late: !b.first}},
+	}
+	if b.first && !b.Inline {
+		b.open.copied.memory.Helpers = min(firstHelpers, b.limits.Workers-1)
 	}
 	b.waiting = append(b.waiting, b.open)
 	if !b.Inline {

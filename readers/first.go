@@ -13,8 +13,8 @@ type First struct {
 	Rest <-chan struct{}
 }
 
-// firstLease is longer than it takes to send a batch of 10 MB on most hosts.
-const firstLease = 10 * time.Millisecond
+// firstLease is longer than it takes to send a batch of 10 MB, and to join it, on most hosts.
+const firstLease = 20 * time.Millisecond
 
 type firstKey struct{}
 

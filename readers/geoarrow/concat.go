@@ -3,6 +3,7 @@ package geoarrow
 import (
 	"math"
 	"slices"
+	"unsafe"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/bitutil"
@@ -236,8 +237,8 @@ func (g *Geometry) append(mem *Arena, p *Geometry, from, to int) error {
 // appendTo is append with memory of the arena; nil stays nil if there is nothing to append.
 func appendTo[T Fixed | ~uint8](mem *Arena, v, more []T) []T {
 	v = room(mem, v, len(more))
-	into := v[len(v) : len(v)+len(more)]
-	bulk.Copy(into, more)
+	into, width := v[len(v):len(v)+len(more)], int(unsafe.Sizeof(*new(T)))
+	mem.share(width*len(more), func(from, to int) { bulk.Copy(into[from/width:to/width], more[from/width:to/width]) })
 	return v[:len(v)+len(more)]
 }
 

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"unsafe"
 )
@@ -14,6 +16,9 @@ type Arena struct {
 	Next float64 // size of the chunk that follows the one that is finished, as a part of it; 0 if none does
 	Lend bool    // HandOver gives what the collector goes on with: the chunk is read before the next one begins
 	Late bool    // pages are mapped in as they are written, and not by Alloc
+
+	// Helpers are goroutines that share large work on its memory with whoever does it: mapping pages in, and copying. For a chunk that somebody waits for.
+	Helpers int
 
 	rest  []byte // of the newest block
 	block int    // its size
@@ -43,9 +48,34 @@ func alloc[T Fixed | ~uint8](a *Arena, expected, spare int) []T {
 	b := a.rest[:size]
 	a.rest = a.rest[min((size+63)&^63, len(a.rest)):]
 	if !a.Late {
-		populate(b[:expected*int(unsafe.Sizeof(*new(T)))])
+		a.populate(b[:expected*int(unsafe.Sizeof(*new(T)))])
 	}
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)[:0]
+}
+
+// sharedBytes is how much one goroutine does at a time of work that is shared. The kernel, which maps pages in, lets nobody else change the process's mappings meanwhile: no
+// thread begins, and no heap grows.
+const sharedBytes = 512 << 10
+
+// share has something done with so many bytes: all at once, or in pieces, by the helpers too.
+func (a *Arena) share(size int, do func(from, to int)) {
+	pieces := (size + sharedBytes - 1) / sharedBytes
+	if a.Helpers == 0 || pieces < 2 {
+		do(0, size)
+		return
+	}
+	var next atomic.Int64
+	work := func() {
+		for i := int(next.Add(1)) - 1; i < pieces; i = int(next.Add(1)) - 1 {
+			do(i*sharedBytes, min(size, (i+1)*sharedBytes))
+		}
+	}
+	var helpers sync.WaitGroup
+	for range min(a.Helpers, pieces-1) {
+		helpers.Go(work)
+	}
+	work()
+	helpers.Wait()
 }
 
 // take begins a block.
@@ -82,7 +112,7 @@ const madvPopulateWrite = 23
 // populate has the kernel map in the pages of b that will be written, all at once: one fault a page takes longer than to zero it. (Huge pages take fewer faults,
 // but on a virtual machine that gives free memory back to its host, they are the pages that the host has taken: half of all runs took twice the time.)
 // Where the kernel does not know the call, pages come one by one as ever.
-func populate(b []byte) {
+func (a *Arena) populate(b []byte) {
 	const worthACall = 128 << 10
 	if len(b) < worthACall {
 		return
@@ -90,9 +120,8 @@ func populate(b []byte) {
 	page := uintptr(syscall.Getpagesize())
 	skip := int(-uintptr(unsafe.Pointer(unsafe.SliceData(b))) & (page - 1))
 	whole := b[skip : skip+(len(b)-skip)&^int(page-1)]
-	if from := resident(whole, int(page)); from < len(whole) {
-		_ = syscall.Madvise(whole[from:], madvPopulateWrite)
-	}
+	missing := whole[resident(whole, int(page)):]
+	a.share(len(missing), func(from, to int) { _ = syscall.Madvise(missing[from:to], madvPopulateWrite) })
 }
 
 // resident is how many bytes of b lie in pages that are there, up to the first that is not. To ask costs a hundredth of populating what is there, which takes as long
