@@ -1,8 +1,8 @@
 // coordinates.cu: the parts, rings and positions of GeoJSON coordinates, found and checked in the structure of the text, for 64 bytes at a time.
 //
-// What rings.cu does bracket by bracket is done here for all brackets of a word at once: the level of each byte is kept modulo 8, a bit in each of three words, and
-// summing it up takes six additions. Levels of coordinates lie between -1 and 3, a bracket changes them by 1: the first one that lies elsewhere is seen as
-// such, and behind that nothing counts.
+// What rings.cu does bracket by bracket is done here for all brackets of a word at once: the level of each byte is kept modulo 8, a bit in each of three words, each
+// a parity of brackets. Levels of coordinates lie between -1 and 3, a bracket changes them by 1: the first one that lies elsewhere is seen as such, and behind that nothing
+// counts.
 //
 //   text       " : [ [ [ 1 , 2 ] , [ 3 , 4 ] ] ] ,
 //   span           a a a a a a a a a a a a a a a           one, of kind Polygon
@@ -52,19 +52,26 @@ struct CoordinateTile {
 // Where a span ends, from the beginning of the tile on; far behind it is far enough.
 __device__ __forceinline__ i32 end_in_tile(i64 end) { return (i32)min(max(end - blockIdx.x * TILE, 0ll), 2 * TILE); }
 
-// The level of each byte modulo 8, bit k in b[k].
+// The level of each byte modulo 8, bit k in b[k]. The lowest bit turns over at each bracket, the next one where a carry or a borrow leaves the one below: at those openers
+// at which that becomes 0, at those closers at which it becomes 1. A bit is the parity of its turns up to a byte, and of what it was before the word.
+//
+//   text    [ [ [ 1 , 2 ] , [ 3 , 4 ] ] ]
+//   level   0 1 2 2 2 2 1 1 2 2 2 2 1 0 7     7 before: -1
+//   turns   1 1 1 . . . 1 . 1 . . . 1 1 1
+//   b[0]    . 1 . . . . 1 1 . . . . 1 . 1
+//   turns   1 . 1 . . . 1 . 1 . . . 1 . 1
+//   b[1]    . . 1 1 1 1 . . 1 1 1 1 . . 1
+//   turns   1 . . . . . . . . . . . . . 1
+//   b[2]    . . . . . . . . . . . . . . 1
 struct Levels {
   u64 b[3];
 };
 __device__ __forceinline__ Levels byte_levels(u64 open, u64 close, u32 before) {
-  Levels x = {{open | close, close, close}};  // 1 is 001, -1 is 111
+  Levels x;
 #pragma unroll
-  for (int d = 0; d <= 6; d++) {
-    u64 y[3];
-#pragma unroll
-    for (int k = 0; k < 3; k++) y[k] = d < 6 ? x.b[k] << (1 << d) : before >> k & 1 ? ~0ull : 0;
-    const u64 carry = x.b[0] & y[0], next = (x.b[1] & y[1]) | (carry & (x.b[1] ^ y[1]));
-    x.b[0] ^= y[0], x.b[1] ^= y[1] ^ carry, x.b[2] ^= y[2] ^ next;
+  for (int k = 0; k < 3; k++) {
+    x.b[k] = prefix_xor(open | close) ^ (before >> k & 1 ? ~0ull : 0);
+    open &= ~x.b[k], close &= x.b[k];
   }
   return x;
 }
