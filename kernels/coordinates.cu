@@ -18,14 +18,13 @@
 // tile        n/16384      -            see quote.cuh, settled
 // begins      3 * n/64     count        one after the other: parts, rings and positions, a bit for the byte at which each begins; whole tiles
 // first       tiles + 1    count        the first span that begins in a tile or behind it
-// counts      4 * tiles    count, join  parts, rings and positions of each of n/16384 + 1 tiles, in one number (see TILE_BITS); behind them, joined, those before each
-//                                    tile: of parts, then of rings, then of positions
-// result      1            count, join  see RingResult
+// counts      3 * tiles    count        parts of each of n/16384 + 1 tiles, then rings, then positions
+// result      1 + groups   count        see RingResult; behind that of the text those of groups of 2^group tiles, which hold sums and nothing else
 // span_part, part_ring, ring_place, place, span_ring, short_place    emit    see rings.cu
 #include "rings_result.cuh"
 #include "structure.cuh"
 
-constexpr int TILE_BITS = 21;     // for a tile's parts, rings or positions: at most one a byte
+constexpr int TILE_BITS = 21;     // for the parts, rings or positions before a word in its tile: at most one a byte
 constexpr i64 FAR_BLANKS = 4096;  // what stands behind more is not looked for
 
 // What a kernel is given.
@@ -175,10 +174,10 @@ __device__ __forceinline__ CoordinateWord coordinate_word(const CoordinateText &
   return r;
 }
 
-KERNEL __launch_bounds__(BLOCK, 4) coordinates_count(const u8 *__restrict__ text, const u64 *__restrict__ planes, i64 n, const QuoteTile *__restrict__ quotes, i64 deep, const i64 *__restrict__ starts, const i64 *__restrict__ ends, const u8 *__restrict__ kinds, i64 count, u64 *__restrict__ begins, i64 *__restrict__ first, i64 *__restrict__ counts, RingResult *__restrict__ result) {
+KERNEL __launch_bounds__(BLOCK, 4) coordinates_count(const u8 *__restrict__ text, const u64 *__restrict__ planes, i64 n, const QuoteTile *__restrict__ quotes, i64 deep, const i64 *__restrict__ starts, const i64 *__restrict__ ends, const u8 *__restrict__ kinds, i64 count, u64 *__restrict__ begins, i64 *__restrict__ first, i64 *__restrict__ counts, i64 group, RingResult *__restrict__ result) {
   __shared__ CoordinateTile s;
   __shared__ i64 bound[2];
-  __shared__ u32 shared[2][BLOCK / 32];
+  __shared__ u32 shared[3][BLOCK / 32];
   const int warp = threadIdx.x >> 5;
   if (warp < 2) {
     const i64 at = warp_lower_bound(starts, 0, count, (blockIdx.x + warp) * TILE);
@@ -196,49 +195,50 @@ KERNEL __launch_bounds__(BLOCK, 4) coordinates_count(const u8 *__restrict__ text
   begins[thread_index()] = r.part, begins[words + thread_index()] = r.ring, begins[2 * words + thread_index()] = r.place;
   // A warp has 2048 bytes at most: two counts in one number.
   const u32 outer = __reduce_add_sync(WARP, (u32)__popcll(r.part) | (u32)__popcll(r.ring) << 16), places = __reduce_add_sync(WARP, (u32)__popcll(r.place));
-  if (lane_index() == 0) shared[0][warp] = outer, shared[1][warp] = places;
+  if (lane_index() == 0) shared[0][warp] = outer & 0xffff, shared[1][warp] = outer >> 16, shared[2][warp] = places;
   __syncthreads();
-  if (threadIdx.x > 0) return;
-  u32 sum = 0, sum_places = 0;
+  const u32 k = threadIdx.x;
+  if (k >= 3) return;
+  u32 sum = 0;
 #pragma unroll
-  for (int w = 0; w < BLOCK / 32; w++) sum += shared[0][w], sum_places += shared[1][w];
-  counts[blockIdx.x] = (i64)((sum & 0xffff) | (u64)(sum >> 16) << TILE_BITS | (u64)sum_places << 2 * TILE_BITS);
+  for (int w = 0; w < BLOCK / 32; w++) sum += shared[k][w];
+  counts[(i64)k * gridDim.x + blockIdx.x] = sum;
+  if (!sum) return;
+  atomicAdd((u64 *)&result->sum[k], (u64)sum);
+  atomicAdd((u64 *)&result[1 + (blockIdx.x >> group)].sum[k], (u64)sum);
 }
 
-// One block. Four tiles a thread are on their way at a time; those of a round have fewer than 2^32 parts.
-KERNEL __launch_bounds__(SCAN, 1) coordinates_join(i64 *__restrict__ counts, i64 tiles, RingResult *__restrict__ result) {
-  __shared__ u64 shared[33];
-  constexpr int EACH = 4;
-  constexpr u64 ONE = (1ull << TILE_BITS) - 1;
-  i64 parts = 0, rings = 0, places = 0;
-  for (i64 from = threadIdx.x * EACH; from - threadIdx.x * EACH < tiles; from += EACH * SCAN) {
-    u64 own[EACH], outer = 0, inner = 0, all_outer, all_inner;
-#pragma unroll
-    for (int k = 0; k < EACH; k++) own[k] = from + k < tiles ? (u64)counts[from + k] : 0;
-#pragma unroll
-    for (int k = 0; k < EACH; k++) outer += (own[k] & ONE) | (own[k] >> TILE_BITS & ONE) << 32, inner += own[k] >> 2 * TILE_BITS;
-    outer = block_exclusive(outer, shared, all_outer), inner = block_exclusive(inner, shared, all_inner);
-    i64 *before = counts + tiles + from;
-#pragma unroll
-    for (int k = 0; k < EACH; k++) {
-      if (from + k < tiles) before[k] = parts + (i64)(u32)outer, before[tiles + k] = rings + (i64)(outer >> 32), before[2 * tiles + k] = places + (i64)inner;
-      outer += (own[k] & ONE) | (own[k] >> TILE_BITS & ONE) << 32, inner += own[k] >> 2 * TILE_BITS;
-    }
-    parts += (i64)(u32)all_outer, rings += (i64)(all_outer >> 32), places += (i64)all_inner;
-  }
-  if (threadIdx.x == 0) result->parts = parts, result->rings = rings, result->places = places;
+// The sum over a warp's lanes, of numbers of up to 54 bits.
+__device__ __forceinline__ i64 warp_sum(i64 v) { return ((i64)__reduce_add_sync(WARP, (u32)(v >> 27)) << 27) + __reduce_add_sync(WARP, (u32)v & ((1u << 27) - 1)); }
+
+// What begins before this tile: parts, rings and positions in groups before its own, and then in tiles before it in its group. Six warps of the block find one sum each.
+// Thousands of blocks do this, a chunk of 40 MiB with at most 64 tiles and 40 groups before one: two steps.
+__device__ __forceinline__ void sums_before(const i64 *__restrict__ counts, i64 group, const RingResult *__restrict__ result, i64 before[6]) {
+  const u32 warp = threadIdx.x >> 5, own = blockIdx.x >> group, first = own << group;
+  if (warp >= 6) return;
+  const bool groups = warp < 3;  // whose sums are one less than there are
+  const i64 *sums = groups ? result[1].sum + warp : counts + (warp - 3) * (i64)gridDim.x + first;
+  const u32 many = groups ? own : blockIdx.x - first, step = groups ? sizeof(RingResult) / sizeof(i64) : 1;
+  i64 sum = 0;
+#pragma unroll 1
+  for (u32 i = lane_index(); i < many; i += 32) sum += sums[(i64)i * step] + (groups ? 1 : 0);
+  sum = warp_sum(sum);
+  if (lane_index() == 0) before[warp] = sum;
 }
 
 constexpr u32 LISTED = TILE / 8;  // positions of a tile
 
-KERNEL __launch_bounds__(BLOCK, 6) coordinates_emit(const u64 *__restrict__ begins, const i64 *__restrict__ starts, i64 count, const i64 *__restrict__ first, const i64 *__restrict__ counts, const RingResult *__restrict__ result, i64 *__restrict__ span_part, i64 *__restrict__ part_ring, i64 *__restrict__ ring_place, i64 *__restrict__ place, i32 *__restrict__ span_ring, i32 *__restrict__ short_place) {
+KERNEL __launch_bounds__(BLOCK, 6) coordinates_emit(const u64 *__restrict__ begins, const i64 *__restrict__ starts, i64 count, const i64 *__restrict__ first, const i64 *__restrict__ counts, i64 group, const RingResult *__restrict__ result, i64 *__restrict__ span_part, i64 *__restrict__ part_ring, i64 *__restrict__ ring_place, i64 *__restrict__ place, i32 *__restrict__ span_ring, i32 *__restrict__ short_place) {
   __shared__ u64 shared[BLOCK / 32], word_part[BLOCK], word_ring[BLOCK];
   __shared__ u16 part_before[BLOCK], ring_before[BLOCK], listed[LISTED];
-  const i64 words = (i64)gridDim.x * BLOCK, tiles = gridDim.x, tile = blockIdx.x * TILE;
+  __shared__ i64 sums[6], bound[2];
+  const i64 words = (i64)gridDim.x * BLOCK, tile = blockIdx.x * TILE;
   const u64 part_bits = begins[thread_index()], ring_bits = begins[words + thread_index()], place_bits = begins[2 * words + thread_index()];
-  const i64 tile_parts = counts[tiles + blockIdx.x], tile_rings = counts[2 * tiles + blockIdx.x], tile_places = counts[3 * tiles + blockIdx.x], from = first[blockIdx.x], to = first[blockIdx.x + 1];
+  sums_before(counts, group, result, sums);
+  if (threadIdx.x >= BLOCK - 2) bound[threadIdx.x - (BLOCK - 2)] = first[blockIdx.x + threadIdx.x - (BLOCK - 2)];  // of a warp that has no sum to find
   u64 all;
-  const u64 before = tile_before((u64)__popcll(part_bits) | (u64)__popcll(ring_bits) << TILE_BITS | (u64)__popcll(place_bits) << 2 * TILE_BITS, shared, all);
+  const u64 before = tile_before((u64)__popcll(part_bits) | (u64)__popcll(ring_bits) << TILE_BITS | (u64)__popcll(place_bits) << 2 * TILE_BITS, shared, all);  // a barrier for sums and bounds
+  const i64 tile_parts = sums[0] + sums[3], tile_rings = sums[1] + sums[4], tile_places = sums[2] + sums[5];
   constexpr u64 ONE = (1ull << TILE_BITS) - 1;
   word_part[threadIdx.x] = part_bits, part_before[threadIdx.x] = (u16)(before & ONE);
   word_ring[threadIdx.x] = ring_bits, ring_before[threadIdx.x] = (u16)(before >> TILE_BITS & ONE);
@@ -258,7 +258,7 @@ KERNEL __launch_bounds__(BLOCK, 6) coordinates_emit(const u64 *__restrict__ begi
     for (u64 m = place_bits; m; m &= m - 1) listed[i++] = (u16)(in_tile + __ffsll((i64)m) - 1);
   __syncthreads();
   for (u32 k = threadIdx.x; k < found && found <= LISTED; k += BLOCK) place[tile_places + k] = tile + listed[k];
-  for (i64 k = from + threadIdx.x; k < to; k += BLOCK) {
+  for (i64 k = bound[0] + threadIdx.x; k < bound[1]; k += BLOCK) {
     const i64 at = starts[k] - tile;
     if (at < 0 || at >= TILE) continue;
     const i64 word = at / WORD;

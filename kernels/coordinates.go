@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"errors"
+	"math/bits"
 
 	"github.com/vibeflight/vibeflight/gpu"
 )
@@ -20,8 +21,9 @@ import (
 // RingsStray is at fault with what follows a bracket, and for a curly bracket; RingsUndecided are more than 4 KiB of blanks at one of these places. RingsDeep are too many
 // opening or closing brackets, and a span whose first bracket is not as deep as it should be. Where there is a fault the counts say nothing.
 //
-// Two launches, and ListRings needs a third one. The first reads 3/8 byte for each byte of text, and the text where blanks stand behind brackets, and writes 3/8 byte, which the
-// third one reads. The time is linear in the bytes, whatever a geometry's size.
+// One launch, and ListRings needs a second one. The first reads 3/8 byte for each byte of text, and the text where blanks stand behind brackets, and writes 3/8 byte, which the
+// second one reads. The time is linear in the bytes, whatever a geometry's size, but for the sums that a tile of 16 KiB reads of those before it: twice the root of their number, 32 at
+// a time.
 func (k *Set) CountCoordinates(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, deep int, c Coordinates) (*Rings, error) {
 	r, err := k.QueueCoordinates(s, text, x, deep, c)
 	if err != nil {
@@ -35,16 +37,17 @@ func (k *Set) QueueCoordinates(s *gpu.Stream, text gpu.Buffer[byte], x *Structur
 	w := k.begin(s, "count coordinates")
 	n := w.text(text)
 	w.need(n == x.n, "%d bytes of text, and the structure of %d", n, x.n)
-	r := newRings(w, n, c, "coordinates_emit")
+	tiles := tilesBehind(n)
+	group := bits.Len64(uint64(tiles)) / 2 // 2^group tiles are a group, near the root of their number: a block sums up about as many groups as tiles
+	r := newRings(w, tiles, (tiles-1)>>group+1, c, "coordinates_emit")
 	if w.err != nil {
 		return nil, errors.Join(w.done(), r.Free(s))
 	}
-	first, counts := r.tile.Slice(0, int(r.tiles)+1), r.tile.Slice(int(r.tiles)+1, int(5*r.tiles)+1)
-	r.begins = give[uint64](w, 3*block*r.tiles)
-	w.launch("coordinates_count", r.tiles, block, text.Arg(), x.planes.Arg(), gpu.Int(n), x.tile.Arg(), gpu.Int(deep), c.Starts.Arg(), c.Ends.Arg(), c.Kinds.Arg(),
-		gpu.Int(r.coordinates), r.begins.Arg(), first.Arg(), counts.Arg(), r.Found.Arg())
-	r.args = []gpu.Arg{r.begins.Arg(), c.Starts.Arg(), gpu.Int(r.coordinates), first.Arg(), counts.Arg(), r.Found.Arg()}
-	w.launch("coordinates_join", 1, scanBlock, counts.Arg(), gpu.Int(r.tiles), r.Found.Arg())
+	first, counts := r.tile.Slice(0, int(tiles)+1), r.tile.Slice(int(tiles)+1, int(4*tiles)+1)
+	r.begins = give[uint64](w, 3*block*tiles)
+	w.launch("coordinates_count", tiles, block, text.Arg(), x.planes.Arg(), gpu.Int(n), x.tile.Arg(), gpu.Int(deep), c.Starts.Arg(), c.Ends.Arg(), c.Kinds.Arg(),
+		gpu.Int(r.coordinates), r.begins.Arg(), first.Arg(), counts.Arg(), gpu.Int(group), r.found.Arg())
+	r.args = []gpu.Arg{r.begins.Arg(), c.Starts.Arg(), gpu.Int(r.coordinates), first.Arg(), counts.Arg(), gpu.Int(group), r.found.Arg()}
 	if err := w.done(); err != nil {
 		return nil, errors.Join(err, r.Free(s))
 	}

@@ -1,7 +1,9 @@
 package kernels_test
 
 import (
+	"bytes"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -86,6 +88,62 @@ func TestCoordinatesFaults(t *testing.T) {
 				t.Fatalf("%s: fault %d at byte %d, want %d at byte %d", tt.name, rings.Fault, rings.Offset, tt.fault, want)
 			}
 		}
+	}
+}
+
+// placedText lays geometries out in n bytes of blanks, each where it is said, and reads them.
+func placedText(n int, at []int, shapes []shape) (text []byte, starts, ends []int64, kinds []kernels.TypeKind, want geometries) {
+	text = bytes.Repeat([]byte{' '}, n)
+	for i, g := range shapes {
+		copy(text[at[i]:], g.coord)
+		starts, ends, kinds = append(starts, int64(at[i])), append(ends, int64(at[i]+len(g.coord))), append(kinds, g.kind)
+		want.geometry()
+		want.read(text[:at[i]+len(g.coord)], at[i], g.kind)
+	}
+	want.end()
+	return text, starts, ends, kinds, want
+}
+
+// Tiles are summed up in groups: of one, of 2 from 2 tiles on, of 4 from 8 tiles on, of 8 from 32 on.
+func TestCoordinatesTiles(t *testing.T) {
+	const tile = 16384
+	r := open(t)
+	check := func(name string, n int, at []int, shapes []shape) {
+		t.Helper()
+		text, starts, ends, kinds, want := placedText(n, at, shapes)
+		rings, err := countCoordinates(r, text, starts, ends, kinds)
+		r.ok(err)
+		checkListed(r, name, text, rings, len(starts), want)
+	}
+	line := shape{kernels.KindMultiPolygon, "[[[[1,2],[3,4]],[[5,6]]],[],[[[7,8]]]]"}
+	for _, n := range []int{1, tile - 1, tile, tile + 1} {
+		check("nothing", n, nil, nil)
+	}
+	for _, tiles := range []int{1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 31, 32, 33, 41} {
+		n := tiles*tile - 1 // and the byte behind the text lies in the last tile
+		check("nothing in many tiles", n, nil, nil)
+		check("something in the last tile", n, []int{n - len(line.coord)}, []shape{line})
+		check("something in the first tile", n, []int{0}, []shape{line})
+		var at []int
+		for i := range tiles { // over each bound, and three more in every third tile
+			if i > 0 {
+				at = append(at, i*tile-1-i%len(line.coord))
+			}
+			if i%3 == 0 {
+				at = append(at, i*tile+100, i*tile+200, i*tile+15000)
+			}
+		}
+		check("something in each tile", n, at, slices.Repeat([]shape{line}, len(at)))
+	}
+	for _, tiles := range []int{33*32 + 2, 64*64 + 1} { // 34 groups of 32, 65 of 64: more than a warp has lanes
+		if tiles > 2000 && testing.Short() {
+			continue
+		}
+		var at []int
+		for i := 0; i < tiles-1; i += 1 + i%5 {
+			at = append(at, i*tile+i)
+		}
+		check("many groups", tiles*tile-1, at, slices.Repeat([]shape{line}, len(at)))
 	}
 }
 

@@ -229,7 +229,9 @@ KERNEL __launch_bounds__(SCAN, 1) rings_join(i64 *__restrict__ tile, i64 tiles, 
       tile[3 * i + k] = sum[k];
       sum[k] += own;
     }
-  if (threadIdx.x == 0) result->parts = all[0], result->rings = all[1], result->places = all[2];
+  if (threadIdx.x > 0) return;
+#pragma unroll
+  for (int k = 0; k < 3; k++) result->sum[k] = all[k] - 1;
 }
 
 constexpr u32 LISTED = TILE / 8;  // positions of a tile

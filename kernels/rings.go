@@ -47,8 +47,9 @@ type Rings struct {
 	args        []gpu.Arg
 	span        gpu.Buffer[ringSpan]
 	tiles       int64
-	tile        gpu.Buffer[int64]  // the first span of each tile, then counts
-	begins      gpu.Buffer[uint64] // bytes at which parts, rings and positions begin, where they are known before they are listed
+	tile        gpu.Buffer[int64]      // the first span of each tile, then counts
+	begins      gpu.Buffer[uint64]     // bytes at which parts, rings and positions begin, where they are known before they are listed
+	found       gpu.Buffer[RingsFound] // Found, and behind it sums of groups of tiles
 
 	Found gpu.Buffer[RingsFound] // one element: the counts and the fault, on the device
 }
@@ -75,7 +76,7 @@ type ringSpan struct {
 	Depth, Kind int32
 }
 
-// RingsFound is RingResult of rings.cu: what the device says of coordinates.
+// RingsFound is RingResult of rings_result.cuh: what the device says of coordinates, for Counted. It has one part, ring and position less than there are.
 type RingsFound struct {
 	First, Disorder         uint64
 	Parts, Rings, Positions int64
@@ -98,7 +99,7 @@ func (k *Set) CountRings(s *gpu.Stream, text gpu.Buffer[byte], d *Depth, commas 
 	if commas.Len() > 0 {
 		w.mask("commas", commas, n)
 	}
-	r := newRings(w, n, c, "rings_emit")
+	r := newRings(w, tilesBehind(n), 0, c, "rings_emit")
 	r.span = give[ringSpan](w, int64(m))
 	if w.err != nil {
 		return nil, errors.Join(w.done(), r.Free(s))
@@ -116,14 +117,16 @@ func (k *Set) CountRings(s *gpu.Stream, text gpu.Buffer[byte], d *Depth, commas 
 	return r.counted(w)
 }
 
-// newRings takes the memory for what counts coordinates in n bytes of text and lists them with a kernel.
-func newRings(w *work, n int64, c Coordinates, emit string) *Rings {
+// tilesBehind is how many tiles n bytes of text have with the byte behind them, where a span may begin.
+func tilesBehind(n int64) int64 { return n/tileBytes + 1 }
+
+// newRings takes the memory for what counts coordinates in tiles of text, with sums of groups of tiles, and lists them with a kernel.
+func newRings(w *work, tiles, groups int64, c Coordinates, emit string) *Rings {
 	m := c.Starts.Len()
 	w.need(c.Ends.Len() == m && c.Kinds.Len() == m, "%d starts, %d ends and %d kinds", m, c.Ends.Len(), c.Kinds.Len())
-	tiles := n/tileBytes + 1 // with the byte behind the text, where a span may begin
-	r := &Rings{coordinates: m, emit: emit, tiles: tiles, tile: give[int64](w, 5*tiles+1), Found: give[RingsFound](w, 1)}
+	r := &Rings{coordinates: m, emit: emit, tiles: tiles, tile: give[int64](w, 4*tiles+1), found: give[RingsFound](w, 1+groups)}
 	if w.err == nil {
-		w.err = gpu.Fill(w.s, r.Found, 0xff)
+		r.Found, w.err = r.found.Slice(0, 1), gpu.Fill(w.s, r.found, 0xff)
 	}
 	return r
 }
@@ -143,7 +146,7 @@ func (r *Rings) Counted(found RingsFound) error {
 	if found.Disorder != math.MaxUint64 {
 		return fmt.Errorf("span %d lies outside of the text, ends before it starts, or overlaps the next", found.Disorder)
 	}
-	r.Parts, r.Rings, r.Positions, r.Offset = found.Parts, found.Rings, found.Positions, -1
+	r.Parts, r.Rings, r.Positions, r.Offset = found.Parts+1, found.Rings+1, found.Positions+1, -1
 	if found.First != math.MaxUint64 {
 		r.Offset, r.Fault = int64(found.First>>2), RingFault(found.First&3)
 	}
@@ -152,7 +155,7 @@ func (r *Rings) Counted(found RingsFound) error {
 
 // Free gives the memory back once the work that s was given before is done.
 func (r *Rings) Free(s *gpu.Stream) error {
-	return errors.Join(r.span.Free(s), r.tile.Free(s), r.begins.Free(s), r.Found.Free(s))
+	return errors.Join(r.span.Free(s), r.tile.Free(s), r.begins.Free(s), r.found.Free(s))
 }
 
 // ListRings writes what r counted. The buffers that CountRings or CountCoordinates was given must hold what they held then.
