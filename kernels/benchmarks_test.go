@@ -249,18 +249,20 @@ var benchmarks = []benchmark{
 		}, moved: c.bytes() + 24*int64(n), items: int64(n)}
 	}},
 	{"read scalars", func(r *rig, c *corpus) measured {
-		return scalarsOf(r, c, func(_ kernels.Scalars, queue func() error, rows int64) measured {
-			return measured{launch: queue, moved: c.bytes() + scalarColumns*rows*37, items: scalarColumns * rows}
+		return scalarsOf(r, c, func(_ kernels.Scalars, queue queueScalars, rows int64) measured {
+			return measured{launch: func() error { return queue(nil, kernels.Mask{}) }, moved: c.bytes() + scalarColumns*rows*37, items: scalarColumns * rows}
+		})
+	}},
+	{"read scalars, types expected", func(r *rig, c *corpus) measured {
+		return scalarsOf(r, c, func(_ kernels.Scalars, queue queueScalars, rows int64) measured {
+			to, undecided := scalarFloats(r, int(rows))
+			return measured{launch: func() error { return queue(to, undecided) }, moved: c.bytes() + scalarColumns*rows*45, items: scalarColumns * rows}
 		})
 	}},
 	{"parse numbers", func(r *rig, c *corpus) measured {
-		return scalarsOf(r, c, func(x kernels.Scalars, queue func() error, rows int64) measured {
-			r.ok(queue())
-			var to []kernels.NumberColumn
-			for i := range scalarColumns {
-				to = append(to, kernels.NumberColumn{Column: i, Float64: poisoned[float64](r, int(rows))})
-			}
-			undecided := poisoned[uint64](r, scalarColumns*kernels.Words(int(rows)))
+		return scalarsOf(r, c, func(x kernels.Scalars, queue queueScalars, rows int64) measured {
+			r.ok(queue(nil, kernels.Mask{}))
+			to, undecided := scalarFloats(r, int(rows))
 			return measured{launch: func() error { return r.k.ParseNumbers(r.s, c.text, x, to, undecided) }, moved: c.bytes() + scalarColumns*rows*24, items: scalarColumns * rows}
 		})
 	}},
@@ -340,8 +342,19 @@ var benchmarks = []benchmark{
 
 const scalarColumns = 4
 
+// queueScalars reads columns of scalars.
+type queueScalars func(expected []kernels.NumberColumn, undecided kernels.Mask) error
+
+// scalarFloats is room for all of them as float64.
+func scalarFloats(r *rig, rows int) (to []kernels.NumberColumn, undecided kernels.Mask) {
+	for i := range scalarColumns {
+		to = append(to, kernels.NumberColumn{Column: i, Float64: poisoned[float64](r, rows)})
+	}
+	return to, poisoned[uint64](r, scalarColumns*kernels.Words(rows))
+}
+
 // scalarsOf prepares the numbers of the corpus as the values of a few columns; queue reads them.
-func scalarsOf(r *rig, c *corpus, use func(x kernels.Scalars, queue func() error, rows int64) measured) measured {
+func scalarsOf(r *rig, c *corpus, use func(x kernels.Scalars, queue queueScalars, rows int64) measured) measured {
 	from, to := c.numbers()
 	starts, ends := uploadShort(r, read(r, from)), uploadShort(r, read(r, to))
 	rows := starts.Len() / scalarColumns
@@ -358,7 +371,9 @@ func scalarsOf(r *rig, c *corpus, use func(x kernels.Scalars, queue func() error
 		Starts: poisoned[int64](r, scalarColumns*rows), Ends: poisoned[int64](r, scalarColumns*rows), Kinds: poisoned[uint32](r, scalarColumns),
 		Valid: poisoned[uint64](r, words), Numbers: poisoned[uint64](r, words), Trues: poisoned[uint64](r, words),
 	}
-	return use(x, func() error { return r.k.ReadScalars(r.s, c.text, slots, starts, ends, kind, x) }, int64(rows))
+	return use(x, func(expected []kernels.NumberColumn, undecided kernels.Mask) error {
+		return r.k.ReadScalars(r.s, c.text, slots, starts, ends, kind, x, expected, undecided)
+	}, int64(rows))
 }
 
 // gather prepares a column of equal strings, every fifth byte of which is mark: a byte like others, or with the one behind it an escape.

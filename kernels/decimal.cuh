@@ -176,14 +176,16 @@ __device__ __forceinline__ void exponent_digits(const u8 *__restrict__ at, u32 l
   d.power += sign == '-' ? -exponent : exponent;
 }
 
-// The number that starts at byte at of text, which has n bytes. No byte at limit or behind it is part of the number, or read beyond what aligned words of
-// 4 bytes make unavoidable; 0 <= at and limit <= n. What may follow a number is the caller's to say: compare length with what is expected.
-__device__ __forceinline__ Number read_number(const u8 *__restrict__ text, i64 n, i64 at, i64 limit, u32 grammar) {
-  i64 room = limit - at;
-  u32 left = room > LONGEST ? LONGEST + 1 : room > 0 ? (u32)room : 0;
+// Reads the number that starts at byte at of text, which has n bytes, and of which left may be part of it.
+__device__ __forceinline__ Decimal read_decimal(const u8 *__restrict__ text, i64 n, i64 at, u32 left, u32 grammar) {
   Decimal d;
   if (n - at < WINDOWS || !short_digits(text + at, left, grammar, d)) long_digits(text + at, left, grammar, d);
   exponent_digits(text + at, left, d);
+  return d;
+}
+
+// The float64 next to a number.
+__device__ __forceinline__ Number rounded(const Decimal &d) {
   Number r = {NAN_BITS, d.length, NUMBER_MALFORMED};
   if (d.length > LONGEST) r.state = NUMBER_UNDECIDED;
   if (d.malformed || d.length > LONGEST) return r;
@@ -195,4 +197,12 @@ __device__ __forceinline__ Number read_number(const u8 *__restrict__ text, i64 n
   r.bits = bits | (u64)d.negative << 63;
   r.state = bits == INFINITY_BITS ? NUMBER_RANGE : NUMBER_VALID;
   return r;
+}
+
+// The number that starts at byte at of text, which has n bytes. No byte at limit or behind it is part of the number, or read beyond what aligned words of
+// 4 bytes make unavoidable; 0 <= at and limit <= n. What may follow a number is the caller's to say: compare length with what is expected.
+__device__ __forceinline__ Number read_number(const u8 *__restrict__ text, i64 n, i64 at, i64 limit, u32 grammar) {
+  i64 room = limit - at;
+  u32 left = room > LONGEST ? LONGEST + 1 : room > 0 ? (u32)room : 0;
+  return rounded(read_decimal(text, n, at, left, grammar));
 }

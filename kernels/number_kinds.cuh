@@ -39,13 +39,13 @@ __device__ __forceinline__ u32 range_kinds(const Decimal &d) {
   return d.cut && eisel_lemire(d.digits, d.power) != INFINITY_BITS ? KIND_UNDECIDED : KIND_RANGE;
 }
 
-// The kinds of the number text[start, limit), of 1 to LONGEST bytes, that has a fraction or an exponent, or RANGE_DIGITS digits.
-__device__ __forceinline__ u32 real_kinds(const u8 *__restrict__ text, i64 n, i64 start, i64 limit) {
+// The kinds of the number text[start, limit), of 1 to LONGEST bytes, that has a fraction or an exponent; and the number.
+__device__ __forceinline__ u32 real_kinds(const u8 *__restrict__ text, i64 n, i64 start, i64 limit, Decimal &d) {
   const u32 left = (u32)(limit - start);
-  Decimal d;
-  if (n - start < WINDOWS || !short_digits(text + start, left, GRAMMAR_JSON, d)) long_digits(text + start, left, GRAMMAR_JSON, d);
-  exponent_digits(text + start, left, d);
-  return d.malformed || d.length != left ? (u32)KIND_MALFORMED : (u32)KIND_REAL | range_kinds(d);
+  d = read_decimal(text, n, start, left, GRAMMAR_JSON);
+  if (!d.malformed && d.length == left) return KIND_REAL | range_kinds(d);
+  d.malformed = 1, d.digits = 0;
+  return KIND_MALFORMED;
 }
 
 // The kinds of an integer of 1 to WHOLE_DIGITS digits.
@@ -58,10 +58,19 @@ __device__ __forceinline__ u32 integer_kinds(bool negative, u64 high, u64 low) {
   return (low <= limit >> 32 ? KIND_INT32 : KIND_INT64) | (negative && low ? KIND_NEGATIVE : 0) | inexact;
 }
 
-// The kinds of text[start, limit).
-__device__ __forceinline__ u32 number_kinds_of(const u8 *__restrict__ text, i64 n, i64 start, i64 limit) {
+// The kinds of text[start, limit), and the number as rounded takes it; of more than LONGEST bytes no more than that they are too many. An integer of up to 64 bits
+// keeps all of its digits, so that they are its absolute value, and -0 loses its sign.
+//
+//   text    12  -0  -0.0  18446744073709551615  18446744073709551616  7x
+//   digits  12   0     0  18446744073709551615   1844674407370955161   0, malformed
+//   power    0   0    -1                     0                     1
+__device__ __forceinline__ u32 number_kinds_of(const u8 *__restrict__ text, i64 n, i64 start, i64 limit, Decimal &d) {
+  d = {0, 0, 0, 0, 0, 1, 0};
   if (start < 0 || start >= limit || limit > n) return KIND_MALFORMED;
-  if (limit - start > LONGEST) return KIND_UNDECIDED;
+  if (limit - start > LONGEST) {
+    d.length = LONGEST + 1;
+    return KIND_UNDECIDED;
+  }
   const bool negative = text[start] == '-';
   const i64 first = start + negative;
   const u32 digits = (u32)(limit - first);
@@ -69,7 +78,7 @@ __device__ __forceinline__ u32 number_kinds_of(const u8 *__restrict__ text, i64 
   for (u32 at = 0; at < digits;) {
     const u32 k = digits - at < 8 ? digits - at : 8;
     const u64 window = (load_up_to_eight(text, n, first + at) ^ 0x3030303030303030ull) << (64 - 8 * k);
-    if (nondigits(window)) return real_kinds(text, n, start, limit);
+    if (nondigits(window)) return real_kinds(text, n, start, limit, d);
     const u64 part = eight_digits(window), tens = TENS[k];
     high = high * tens + __umul64hi(low, tens);
     low = low * tens + part;
@@ -77,8 +86,15 @@ __device__ __forceinline__ u32 number_kinds_of(const u8 *__restrict__ text, i64 
     at += k;
   }
   if (digits == 0 || (digits > 1 && text[first] == '0')) return KIND_MALFORMED;
+  if (high || digits > WHOLE_DIGITS) long_digits(text + start, (u32)(limit - start), GRAMMAR_JSON, d);
+  else d = {low, 0, 0, negative && low, 0, 0, 0};
   if (digits <= WHOLE_DIGITS) return integer_kinds(negative, high, low);
-  u32 beyond = digits > RANGE_DIGITS ? (u32)KIND_RANGE : 0;
-  if (digits == RANGE_DIGITS) beyond = real_kinds(text, n, start, limit) & (KIND_RANGE | KIND_UNDECIDED);
+  const u32 beyond = digits < RANGE_DIGITS ? 0 : digits > RANGE_DIGITS ? (u32)KIND_RANGE : range_kinds(d);
   return KIND_HUGE | beyond | (beyond ? (u32)KIND_INEXACT : long_integer_kinds(text, first, limit, high, low));
+}
+
+// The kinds of text[start, limit).
+__device__ __forceinline__ u32 number_kinds_of(const u8 *__restrict__ text, i64 n, i64 start, i64 limit) {
+  Decimal d;
+  return number_kinds_of(text, n, start, limit, d);
 }

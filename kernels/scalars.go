@@ -41,6 +41,11 @@ func (x Scalars) some(from, to, rows int) Scalars {
 //	valueEnd    likewise
 //	kind        m elements
 //	to          overwritten
+//	expected    columns whose type one knows already, as of the rows before; in the order of Column
+//	undecided   Words(rows) words for each Float64, overwritten, as ParseNumbers has them
+//
+// The values of these columns are made in passing. They are those of ParseNumbers, bit for bit, if Kinds then says that their type holds all numbers; if it does not,
+// they are overwritten with what means nothing.
 //
 //	text     {"a":"x y"} {"a":1} {"a":null} {"a":true} {"a":[2]}
 //	Starts        6          16  0              38         0
@@ -50,8 +55,8 @@ func (x Scalars) some(from, to, rows int) Scalars {
 //	Trues         .          .   .              1          .
 //	Kinds    Int32
 //
-// One launch for up to 8 columns; reads 13 bytes a row of each and the text under numbers, and writes 16 and three bits.
-func (k *Set) ReadScalars(s *gpu.Stream, text gpu.Buffer[byte], slots []gpu.Buffer[int32], valueStart, valueEnd gpu.Buffer[uint32], kind gpu.Buffer[ValueKind], to Scalars) error {
+// One launch for up to 8 columns; reads 13 bytes a row of each and the text under numbers, and writes 16 and three bits, and 4 or 8 bytes where a type is expected.
+func (k *Set) ReadScalars(s *gpu.Stream, text gpu.Buffer[byte], slots []gpu.Buffer[int32], valueStart, valueEnd gpu.Buffer[uint32], kind gpu.Buffer[ValueKind], to Scalars, expected []NumberColumn, undecided Mask) error {
 	w := k.begin(s, "read scalars")
 	n, members, columns, rows := w.text(text), countSpans(w, valueStart, valueEnd), len(slots), 0
 	w.need(int64(kind.Len()) == members, "%d kinds for %d members", kind.Len(), members)
@@ -69,20 +74,32 @@ func (k *Set) ReadScalars(s *gpu.Stream, text gpu.Buffer[byte], slots []gpu.Buff
 	}
 	for from := 0; from < columns && w.err == nil; from += columnsAtOnce {
 		end := min(from+columnsAtOnce, columns)
-		part := to.some(from, end, rows)
+		part, outs := to.some(from, end, rows), outputs{types: noTypes}
+		for len(expected) > 0 && expected[0].Column < end && w.err == nil {
+			outs.add(w, expected[0].Column-from, &expected[0], rows)
+			expected = expected[1:]
+		}
+		w.need(outs.floats <= undecided.Len(), "%d words of undecided bits, not %d", undecided.Len(), outs.floats)
+		if w.err != nil {
+			break
+		}
 		var each [columnsAtOnce]gpu.Arg
 		for i, column := range slots[from:end] {
 			each[i] = column.Arg()
 		}
 		args := []gpu.Arg{text.Arg(), gpu.Int(n), valueStart.Arg(), valueEnd.Arg(), kind.Arg(), gpu.Int(members), gpu.Int(rows), gpu.Int(end - from)}
 		args = append(args, each[:]...)
-		w.launch("scalars_read", blocks(int64(rows), block)*int64(end-from), block,
-			append(args, part.Starts.Arg(), part.Ends.Arg(), part.Valid.Arg(), part.Numbers.Arg(), part.Trues.Arg(), part.Kinds.Arg())...)
+		args = append(args, part.Starts.Arg(), part.Ends.Arg(), part.Valid.Arg(), part.Numbers.Arg(), part.Trues.Arg(), part.Kinds.Arg(), gpu.Int(outs.types))
+		args = append(args, outs.to[:]...)
+		w.launch("scalars_read", blocks(int64(rows), block)*int64(end-from), block, append(args, undecided.Arg())...)
+		undecided = undecided.Slice(outs.floats, undecided.Len())
 	}
+	w.need(len(expected) == 0, "%d expected columns of none that there is", len(expected))
+	w.need(undecided.Len() == 0, "%d words of undecided bits too many", undecided.Len())
 	return w.done()
 }
 
-// NumberColumn is a column to be parsed: one of Int32, Int64 and Float64 has an element for each row, and says of which type the column is.
+// NumberColumn is a column of numbers to be made: one of Int32, Int64 and Float64 has an element for each row, and says of which type the column is.
 type NumberColumn struct {
 	Column  int // its number among the Scalars
 	Int32   gpu.Buffer[int32]
@@ -95,20 +112,51 @@ const (
 	columnInt32 = iota
 	columnInt64
 	columnFloat64
+	columnNone
+)
+
+// A launch's columns have typeBits bits each for their types, the first one's lowest. noTypes makes none of them.
+const (
+	typeBits = 4
+	noTypes  = columnNone * 0x11111111
 )
 
 // out is where the column goes, how long it is, and what its type is.
-func (c *NumberColumn) out() (arg gpu.Arg, rows int, kind uint64, err error) {
+func (c *NumberColumn) out() (arg gpu.Arg, rows int, kind uint32, err error) {
 	args := [...]gpu.Arg{columnInt32: c.Int32.Arg(), columnInt64: c.Int64.Arg(), columnFloat64: c.Float64.Arg()}
 	for i, n := range [...]int{columnInt32: c.Int32.Len(), columnInt64: c.Int64.Len(), columnFloat64: c.Float64.Len()} {
 		if n > 0 && rows > 0 {
 			return 0, 0, 0, errors.New("a column of two types")
 		}
 		if n > 0 {
-			arg, rows, kind = args[i], n, uint64(i)
+			arg, rows, kind = args[i], n, uint32(i)
 		}
 	}
 	return arg, rows, kind, nil
+}
+
+// outputs are the columns of numbers that a launch makes.
+type outputs struct {
+	to     [columnsAtOnce]gpu.Arg
+	types  uint32
+	next   int // place behind those that there are
+	floats int // words of undecided bits
+}
+
+// add puts a column of rows rows in place i, behind those that there are.
+func (o *outputs) add(w *work, i int, c *NumberColumn, rows int) {
+	arg, length, kind, err := c.out()
+	w.fail(err)
+	w.need(length == rows, "a column of %d rows, and one of %d", rows, length)
+	w.need(i >= o.next, "column %d of numbers is not in order", c.Column)
+	if w.err != nil {
+		return
+	}
+	if kind == columnFloat64 {
+		o.floats += Words(rows)
+	}
+	o.to[i], o.next = arg, i+1
+	o.types ^= (columnNone ^ kind) << (typeBits * i)
 }
 
 // ParseNumbers makes columns of numbers. ReadScalars, or NumberKinds, has said that their type holds all of them and that none is malformed; what a number that it
@@ -123,7 +171,8 @@ func (c *NumberColumn) out() (arg gpu.Arg, rows int, kind uint64, err error) {
 //	Int64      7   0    1      0      -1
 //	Float64    7   0    1      0      18446744073709551616   -0.0   1500
 //
-// A row without a number is 1 for true and else 0. Float64 is bit for bit what ParseFloat64 gives, but for the integer -0, which is 0.
+// A row without a number is 1 for true and else 0. Float64 is bit for bit what ParseFloat64 gives, but for the integer -0, which is 0, and for integers of 20 digits,
+// of which none below 2^64 is undecided.
 //
 // One launch for up to 8 columns; reads 16 bytes a row of each and the text under it, and writes 4 or 8.
 func (k *Set) ParseNumbers(s *gpu.Stream, text gpu.Buffer[byte], x Scalars, columns []NumberColumn, undecided Mask) error {
@@ -148,26 +197,19 @@ func (k *Set) ParseNumbers(s *gpu.Stream, text gpu.Buffer[byte], x Scalars, colu
 
 // parseNumbers is one launch of ParseNumbers, of a text of n bytes and all values in all columns. It gives the part of undecided that is left.
 func (k *Set) parseNumbers(w *work, text gpu.Buffer[byte], n int64, x Scalars, all int64, columns []NumberColumn, undecided Mask) (left Mask) {
-	var out [columnsAtOnce]gpu.Arg
-	which, first, floats := uint64(0), columns[0].Column, 0
+	outs, which, first := outputs{types: noTypes}, uint32(0), columns[0].Column
 	_, rows, _, _ := columns[0].out()
 	words := Words(rows)
 	for i := range columns {
 		c := &columns[i]
-		arg, length, kind, err := c.out()
-		w.fail(err)
-		w.need(length == rows, "a column of %d rows, and one of %d", rows, length)
+		outs.add(w, i, c, rows)
 		w.need(c.Column >= 0 && int64(c.Column+1)*int64(rows) <= all, "column %d of %d rows of %d values", c.Column, rows, all)
 		for _, mask := range []Mask{x.Numbers, x.Trues} {
 			w.need(mask.Len() == 0 || (c.Column+1)*words <= mask.Len(), "a mask of %d words for column %d of %d rows", mask.Len(), c.Column, rows)
 		}
-		if kind == columnFloat64 {
-			floats += words
-		}
-		out[i] = arg
-		which |= (uint64(c.Column-first) | kind<<4) << (8 * i)
+		which |= uint32(c.Column-first) << (typeBits * i)
 	}
-	w.need(floats <= undecided.Len(), "%d words of undecided bits, not %d", undecided.Len(), floats)
+	w.need(outs.floats <= undecided.Len(), "%d words of undecided bits, not %d", undecided.Len(), outs.floats)
 	if w.err != nil || rows == 0 {
 		return undecided
 	}
@@ -179,9 +221,9 @@ func (k *Set) parseNumbers(w *work, text gpu.Buffer[byte], n int64, x Scalars, a
 	}
 	args := []gpu.Arg{
 		text.Arg(), gpu.Int(n), gpu.Int(rows), x.Starts.Slice(first*rows, int(all)).Arg(), x.Ends.Slice(first*rows, int(all)).Arg(),
-		behind(x.Numbers), behind(x.Trues), gpu.Int(which), gpu.Int(len(columns)),
+		behind(x.Numbers), behind(x.Trues), gpu.Int(which), gpu.Int(outs.types), gpu.Int(len(columns)),
 	}
-	args = append(append(args, out[:]...), undecided.Arg())
+	args = append(append(args, outs.to[:]...), undecided.Arg())
 	w.launch("scalars_parse", blocks(int64(rows), block)*int64(len(columns)), block, args...)
-	return undecided.Slice(floats, undecided.Len())
+	return undecided.Slice(outs.floats, undecided.Len())
 }

@@ -51,8 +51,8 @@ func (x *scalarTable) value(column, row int) (text string, kind kernels.ValueKin
 	return x.token(int(m)), x.kinds[m]
 }
 
-// readScalars runs ReadScalars on a table.
-func readScalars(r *rig, x *scalarTable, rows int) (text gpu.Buffer[byte], to kernels.Scalars) {
+// readScalars runs ReadScalars on a table, some columns of which are expected to be numbers.
+func readScalars(r *rig, x *scalarTable, rows int, expected []kernels.NumberColumn, undecided kernels.Mask) (text gpu.Buffer[byte], to kernels.Scalars) {
 	r.Helper()
 	columns := len(x.slots)
 	values, words := columns*rows, columns*kernels.Words(rows)
@@ -65,7 +65,7 @@ func readScalars(r *rig, x *scalarTable, rows int) (text gpu.Buffer[byte], to ke
 		slots[i] = upload(r, x.slots[i])
 	}
 	text = upload(r, x.text)
-	r.ok(r.k.ReadScalars(r.s, text, slots, uploadShort(r, x.starts), uploadShort(r, x.ends), upload(r, x.kinds), to))
+	r.ok(r.k.ReadScalars(r.s, text, slots, uploadShort(r, x.starts), uploadShort(r, x.ends), upload(r, x.kinds), to, expected, undecided))
 	return text, to
 }
 
@@ -89,7 +89,7 @@ func TestReadScalars(t *testing.T) {
 				values[c] = scalarValues[c%len(scalarValues)]
 			}
 			x := randomTable(rng, rows, values)
-			_, to := readScalars(r, x, rows)
+			_, to := readScalars(r, x, rows, nil, kernels.Mask{})
 			starts, ends, kinds, words := read(r, to.Starts), read(r, to.Ends), read(r, to.Kinds), kernels.Words(rows)
 			valid, numbers, trues := read(r, to.Valid), read(r, to.Numbers), read(r, to.Trues)
 			for c := range columns {
@@ -158,7 +158,7 @@ func TestParseNumbers(t *testing.T) {
 				values[c] = scalarValues[c%4]
 			}
 			x := randomTable(rng, rows, values)
-			text, from := readScalars(r, x, rows)
+			text, from := readScalars(r, x, rows, nil, kernels.Mask{})
 			var to []kernels.NumberColumn
 			floats := 0
 			for c := range columns {
@@ -235,7 +235,7 @@ func TestParseNumbersWithoutMasks(t *testing.T) {
 	out, undecided := poisoned[float64](r, n), poisoned[uint64](r, kernels.Words(n))
 	r.ok(r.k.ParseNumbers(r.s, text, from, []kernels.NumberColumn{{Float64: out}}, undecided))
 	before, _ := parseFloats(r, &x, kernels.GrammarJSON)
-	sameItems(r, "undecided", read(r, undecided), before.undecided)
+	sameItems(r, "undecided", read(r, undecided), bitmap(n, func(i int) bool { return bit(before.undecided, i) || len(x.token(i)) > 1024 }))
 	for i, v := range read(r, out) {
 		if want := before.out[i]; math.Float64bits(v) != math.Float64bits(want) && x.token(i) != "-0" && !math.IsNaN(want) {
 			t.Errorf("%.60q: %v, want %v", x.token(i), v, want)
@@ -263,11 +263,31 @@ func TestScalarsRefuses(t *testing.T) {
 	} {
 		to := sound
 		tt.change(&to)
-		if r.k.ReadScalars(r.s, text, tt.slots, at, at, tt.kind, to) == nil {
+		if r.k.ReadScalars(r.s, text, tt.slots, at, at, tt.kind, to, nil, kernels.Mask{}) == nil {
 			t.Errorf("%s: no error", tt.name)
 		}
 	}
 	narrow, wide, float := poisoned[int32](r, 70), poisoned[int64](r, 70), poisoned[float64](r, 70)
+	pair := kernels.Scalars{Starts: poisoned[int64](r, 140), Ends: poisoned[int64](r, 140), Valid: poisoned[uint64](r, 4), Numbers: poisoned[uint64](r, 4), Trues: poisoned[uint64](r, 4), Kinds: poisoned[uint32](r, 2)}
+	for _, tt := range []struct {
+		name      string
+		expected  []kernels.NumberColumn
+		undecided kernels.Mask
+	}{
+		{"expected of two types", []kernels.NumberColumn{{Int32: narrow, Int64: wide}}, kernels.Mask{}},
+		{"expected of no type", []kernels.NumberColumn{{}}, kernels.Mask{}},
+		{"expected, and no such column", []kernels.NumberColumn{{Column: 2, Int32: narrow}}, kernels.Mask{}},
+		{"expected below 0", []kernels.NumberColumn{{Column: -1, Int32: narrow}}, kernels.Mask{}},
+		{"expected twice", []kernels.NumberColumn{{Int32: narrow}, {Int64: wide}}, kernels.Mask{}},
+		{"expected out of order", []kernels.NumberColumn{{Column: 1, Int32: narrow}, {Int64: wide}}, kernels.Mask{}},
+		{"expected to be short", []kernels.NumberColumn{{Int64: wide.Slice(0, 69)}}, kernels.Mask{}},
+		{"nothing for what is expected and undecided", []kernels.NumberColumn{{Float64: float}}, kernels.Mask{}},
+		{"too much for what is expected and undecided", []kernels.NumberColumn{{Int32: narrow}}, mask},
+	} {
+		if r.k.ReadScalars(r.s, text, []gpu.Buffer[int32]{slots, slots}, at, at, kinds, pair, tt.expected, tt.undecided) == nil {
+			t.Errorf("%s: no error", tt.name)
+		}
+	}
 	for _, tt := range []struct {
 		name      string
 		columns   []kernels.NumberColumn

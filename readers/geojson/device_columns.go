@@ -35,6 +35,7 @@ type deviceColumn struct {
 	starts, ends   gpu.Buffer[int64] // of the text of strings, numbers, true and false
 	numberKinds    []uint32          // one element; nil: no numbers
 	inexact        []int64           // one element, if integers were rounded
+	made           *deviceNumbers    // nil: no values so far
 	floats         *kernels.Float64s
 	undecided      []uint64
 	looked         bool // undecided is there
@@ -154,17 +155,20 @@ func (c *deviceColumn) arrived() {
 	}
 }
 
-// scalars finds the single values of all columns, and asks which rows have values and which kinds of numbers there are.
+// scalars finds the single values of all columns, and asks which rows have values and which kinds of numbers there are. Numbers of columns that had some in the rows
+// before are made, too, of the type that they had there.
 func (d *deviceRows) scalars(list []*deviceColumn) (x kernels.Scalars) {
 	var some []*deviceColumn
 	var slots []gpu.Buffer[int32]
 	for _, c := range list {
 		if c.kinds != 0 && (!c.unread || c.kinds&kindNumber != 0) {
+			c.number = len(some)
 			some, slots = append(some, c), append(slots, c.slots)
 		}
 	}
 	n, count := d.records.Count, len(some)
 	words := kernels.Words(n)
+	expected, undecided := d.expect(some)
 	x = kernels.Scalars{
 		Starts: device.Alloc[int64](d.Work, count*n), Ends: device.Alloc[int64](d.Work, count*n), Kinds: device.Alloc[uint32](d.Work, count),
 		Valid: device.Alloc[uint64](d.Work, count*words), Numbers: device.Alloc[uint64](d.Work, count*words), Trues: device.Alloc[uint64](d.Work, count*words),
@@ -172,13 +176,14 @@ func (d *deviceRows) scalars(list []*deviceColumn) (x kernels.Scalars) {
 	if d.Stopped() || count == 0 {
 		return x
 	}
-	d.Try(d.K.ReadScalars(d.S, d.dev, slots, d.records.ValueStart, d.records.ValueEnd, d.records.Kind, x))
+	d.Try(d.K.ReadScalars(d.S, d.dev, slots, d.records.ValueStart, d.records.ValueEnd, d.records.Kind, x, numbersOf(expected), undecided))
 	valid, kinds := device.Result(d.Work, x.Valid), device.Result(d.Work, x.Kinds)
+	d.note(expected, undecided)
 	if d.Stopped() {
 		return x
 	}
 	for i, c := range some {
-		c.number, c.valid = i, valid[i*words:(i+1)*words]
+		c.valid = valid[i*words : (i+1)*words]
 		c.starts, c.ends = x.Starts.Slice(i*n, (i+1)*n), x.Ends.Slice(i*n, (i+1)*n)
 		c.numbers, c.trues = x.Numbers.Slice(i*words, (i+1)*words), x.Trues.Slice(i*words, (i+1)*words)
 		if c.kinds&kindNumber != 0 {

@@ -12,49 +12,124 @@ import (
 func (d *deviceRows) parseNumbers(x kernels.Scalars, list []*deviceColumn) {
 	var numbers []*deviceColumn
 	for _, c := range list {
-		if c.Type != nil && (arrow.IsInteger(c.Type.ID()) || c.Type.ID() == arrow.FLOAT64) {
+		if c.Type != nil && heldAs(c.Type.ID()) != arrow.NULL {
 			numbers = append(numbers, c)
 		}
 	}
 	d.parse(x, numbers)
 }
 
-// parse fills columns of numbers, and of true and false among them. Of those of float64 it asks which of them are to be settled and how many integers were rounded.
-func (d *deviceRows) parse(x kernels.Scalars, list []*deviceColumn) {
-	if len(list) == 0 {
-		return
+// deviceNumbers are the values of a column of numbers, made in the type that it has or is expected to have.
+type deviceNumbers struct {
+	kernels.NumberColumn
+	kind      arrow.Type   // as heldAs has it
+	undecided kernels.Mask // of float64: values that are to be settled
+	looks     []uint64     // the same on the host, once it was waited for
+}
+
+// heldAs is the type as which the numbers of a column are made; arrow.NULL if it is none of numbers.
+func heldAs(t arrow.Type) arrow.Type {
+	switch {
+	case t == arrow.INT32 || t == arrow.FLOAT64:
+		return t
+	case arrow.IsInteger(t):
+		return arrow.INT64
 	}
-	to, words := make([]kernels.NumberColumn, len(list)), kernels.Words(list[0].n)
-	floats := 0
-	for i, c := range list {
-		to[i].Column = c.number
-		switch c.Type.ID() {
-		case arrow.INT32:
-			to[i].Int32 = device.Alloc[int32](d.Work, c.n)
-		case arrow.FLOAT64:
-			to[i].Float64 = device.Alloc[float64](d.Work, c.n)
-			floats++
-		default:
-			to[i].Int64 = device.Alloc[int64](d.Work, c.n)
+	return arrow.NULL
+}
+
+// numbers takes memory for the values of a column.
+func (d *deviceRows) numbers(c *deviceColumn, kind arrow.Type) *deviceNumbers {
+	x := &deviceNumbers{kind: kind}
+	x.Column = c.number
+	switch kind {
+	case arrow.INT32:
+		x.Int32 = device.Alloc[int32](d.Work, c.n)
+	case arrow.FLOAT64:
+		x.Float64 = device.Alloc[float64](d.Work, c.n)
+	default:
+		x.Int64 = device.Alloc[int64](d.Work, c.n)
+	}
+	return x
+}
+
+// expect takes memory for columns that seem to be what they were in the rows before, and for which of their values are undecided.
+func (d *deviceRows) expect(list []*deviceColumn) (expected []*deviceColumn, undecided kernels.Mask) {
+	for _, c := range list {
+		kind := d.expected[c.ID()]
+		if kind != arrow.NULL && !c.unread && !c.forced && c.kinds&kindNumber != 0 && c.kinds&^(kindNumber|kindBool) == 0 {
+			c.made = d.numbers(c, kind)
+			expected = append(expected, c)
 		}
 	}
-	undecided := device.Alloc[uint64](d.Work, floats*words)
+	return expected, d.undecided(expected)
+}
+
+// undecided takes memory for which values of columns of float64 are undecided. All have as many rows.
+func (d *deviceRows) undecided(list []*deviceColumn) kernels.Mask {
+	words := 0
+	for _, c := range list {
+		if c.made.kind == arrow.FLOAT64 {
+			words += kernels.Words(c.n)
+		}
+	}
+	return device.Alloc[uint64](d.Work, words)
+}
+
+// numbersOf is where kernels are to write columns.
+func numbersOf(list []*deviceColumn) []kernels.NumberColumn {
+	to := make([]kernels.NumberColumn, len(list))
+	for i, c := range list {
+		to[i] = c.made.NumberColumn
+	}
+	return to
+}
+
+// note gives each column of float64 its part of what is undecided, and asks for it.
+func (d *deviceRows) note(list []*deviceColumn, undecided kernels.Mask) {
+	looks := device.Result(d.Work, undecided)
 	if d.Stopped() {
 		return
 	}
-	d.Try(d.K.ParseNumbers(d.S, d.dev, x, to, undecided))
-	looks := device.Result(d.Work, undecided)
-	for i, c := range list {
-		switch {
+	for _, c := range list {
+		if words := kernels.Words(c.n); c.made.kind == arrow.FLOAT64 {
+			c.made.undecided, undecided = undecided.Slice(0, words), undecided.Slice(words, undecided.Len())
+			c.made.looks, looks = looks[:words], looks[words:]
+		}
+	}
+}
+
+// parse fills columns of numbers, and of true and false among them. Of those of float64 it asks which of them are to be settled and how many integers were rounded,
+// as far as that is not known.
+func (d *deviceRows) parse(x kernels.Scalars, list []*deviceColumn) {
+	var others []*deviceColumn // than those that are what was expected
+	for _, c := range list {
+		if kind := heldAs(c.Type.ID()); c.made != nil && c.made.kind == kind {
+			c.looked = true
+		} else {
+			c.made = d.numbers(c, kind)
+			others = append(others, c)
+		}
+	}
+	if len(others) > 0 {
+		undecided := d.undecided(others)
+		if d.Stopped() {
+			return
+		}
+		d.Try(d.K.ParseNumbers(d.S, d.dev, x, numbersOf(others), undecided))
+		d.note(others, undecided)
+	}
+	for _, c := range list {
+		switch m := c.made; {
 		case d.Stopped():
 			return
-		case to[i].Int32.Len() > 0:
-			c.Values = geoarrow.AsBytes(device.Result(d.Work, to[i].Int32))
-		case to[i].Int64.Len() > 0:
-			c.Values = geoarrow.AsBytes(device.Result(d.Work, to[i].Int64))
-		case to[i].Float64.Len() > 0:
-			c.floats = &kernels.Float64s{Out: to[i].Float64, Undecided: undecided.Slice(0, words)}
-			c.undecided, looks, undecided = looks[:words], looks[words:], undecided.Slice(words, undecided.Len())
+		case m.Int32.Len() > 0:
+			c.Values = geoarrow.AsBytes(device.Result(d.Work, m.Int32))
+		case m.Int64.Len() > 0:
+			c.Values = geoarrow.AsBytes(device.Result(d.Work, m.Int64))
+		case m.Float64.Len() > 0:
+			c.floats = &kernels.Float64s{Out: m.Float64, Undecided: m.undecided}
+			c.undecided = m.looks
 			d.countRounded(c)
 		}
 	}
@@ -69,6 +144,7 @@ func (d *deviceRows) countRounded(c *deviceColumn) {
 	if d.Stopped() {
 		return
 	}
+	c.looked = false
 	d.Try(d.K.CountNumberKinds(d.S, d.dev, c.starts, c.ends, c.numbers, kernels.NumberInexact, count))
 	c.inexact = device.Result(d.Work, count)
 }

@@ -224,6 +224,46 @@ func TestDeviceRandomColumns(t *testing.T) {
 	}
 }
 
+// TestDeviceColumnsChange has the type of columns change in the course of the file, so that what the chunks before had is wrong for those behind.
+func TestDeviceColumnsChange(t *testing.T) {
+	narrow, wide, unsigned := []string{`1`, `-0`, `2147483647`, `-2147483648`}, []string{`2147483648`, `-7`, `-9223372036854775808`}, []string{`18446744073709551615`, `0`}
+	float := []string{`1.5`, `-0.0`, `-0`, `1.00000000000000011102230246251565404`, `9007199254740993`, `1e-400`}
+	huge, text, logical := []string{`123456789012345678901234567890`, `-1`}, []string{`"a"`, `"17"`}, []string{`true`, `false`}
+	mixed, none, lists := []string{`1`, `null`, `true`, `2.5`}, []string{`null`}, []string{`[1,2]`, `3`, `[2.5]`}
+	d := readertest.Device(t, geojson.Format(), 2<<10)
+	for i, test := range []struct {
+		name   string
+		phases [][]string
+	}{
+		{"wider and wider", [][]string{narrow, wide, float, text, mixed}},
+		{"narrower", [][]string{float, wide, narrow, none, narrow}},
+		{"integers", [][]string{narrow, unsigned, narrow, wide, {`1`, `null`, `true`}}},
+		{"float64 last", [][]string{narrow, wide, float, {`1`, `null`, `true`}, huge, narrow, mixed}},
+		{"logical", [][]string{logical, narrow, logical, mixed, none, logical}},
+		{"lists", [][]string{float, lists, narrow, lists}},
+	} {
+		for _, name := range []string{"a.geojson", "a.geojsonl"} {
+			t.Run(test.name+" "+name, func(t *testing.T) {
+				const features, columns = 500, 9 // more than a launch takes
+				r, before := rand.New(rand.NewPCG(9, uint64(100+i))), d.Counts()
+				text := deviceFile(r, features, name == "a.geojsonl", func() string { return `null` }, func(i int) string {
+					members := []string{fmt.Sprintf(`"n":%d,"x":%d.25`, i, i)}
+					for c := range columns {
+						v := test.phases[min((i+13*c)*len(test.phases)/features, len(test.phases)-1)]
+						if r.IntN(8) > 0 {
+							members = append(members, fmt.Sprintf(`"%c":%s`, 'a'+c, v[r.IntN(len(v))]))
+						}
+					}
+					return strings.Join(members, ", ")
+				})
+				in := readertest.Input{Name: name, Text: []byte(text), Limits: readers.Limits{BatchRows: 100}}
+				readertest.Same(t, geojson.Format(), in, []int{0}, readertest.OnDevice(d))
+				columnsAccepted(t, d, before, 10)
+			})
+		}
+	}
+}
+
 // TestDeviceColumnErrors breaks nested values at random bytes.
 func TestDeviceColumnErrors(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 4))

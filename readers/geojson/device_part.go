@@ -2,8 +2,11 @@ package geojson
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 	"sync"
+
+	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers"
@@ -54,7 +57,7 @@ func (c *deviceChunks) Read(w *device.Work, part *readers.Part) {
 	rows := deviceRows{Work: w, turns: &turns{}, dev: w.Text, dict: c.seen.dictionary(), names: device.Keep[uploaded](w), sep: c.sep, longest: c.s.limits.MaxFeatureBytes}
 	rows.asked = c.cpu.layout.Columns
 	rows.deep, rows.texts = c.s.limits.MaxDepth-c.lead.state.brackets, c.sinks.Forced()
-	rows.third = c.seen.hasThird()
+	rows.third, rows.expected = c.seen.hasThird(), c.seen.types()
 	rows.read(part)
 	if w.Stopped() {
 		return
@@ -106,7 +109,8 @@ type seen struct {
 	mu      sync.Mutex
 	list    []string
 	foreign []string
-	third   bool // some position has a third ordinate
+	third   bool                             // some position has a third ordinate
+	numbers map[geoarrow.ColumnID]arrow.Type // of columns of numbers, as heldAs has it, where they last had values; others are NULL. Replaced, not changed
 }
 
 // mostForeign is how many names of foreign members are kept: of more, a chunk finds out itself.
@@ -117,6 +121,13 @@ func (s *seen) dictionary() *dictionary {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return newDictionary(s.list, s.foreign)
+}
+
+// types are those of the columns of numbers where they last had values. They are not to be changed.
+func (s *seen) types() map[geoarrow.ColumnID]arrow.Type {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.numbers
 }
 
 // hasThird reports whether some position has a third ordinate, as far as is known.
@@ -144,7 +155,7 @@ func (s *seen) learnForeign(count map[string]int64) {
 	}
 }
 
-// learn keeps the names of a part of the file.
+// learn keeps the names of a part of the file, and which columns are of which numbers.
 func (s *seen) learn(c *geoarrow.Columns) {
 	if c == nil {
 		return
@@ -155,5 +166,24 @@ func (s *seen) learn(c *geoarrow.Columns) {
 		if a := &c.Attributes[i]; a.Role == geoarrow.RoleAttribute && !slices.Contains(s.list, a.Name) {
 			s.list = append(s.list, a.Name)
 		}
+	}
+	s.learnTypes(c.Attributes)
+}
+
+// learnTypes keeps the types of columns, if they are none of those that s has.
+func (s *seen) learnTypes(columns []geoarrow.Column) {
+	changed := false
+	for i := range columns {
+		id, t := columns[i].ID(), columns[i].Type.ID()
+		if t == arrow.NULL || s.numbers[id] == heldAs(t) {
+			continue
+		}
+		if !changed {
+			s.numbers, changed = maps.Clone(s.numbers), true
+		}
+		if s.numbers == nil {
+			s.numbers = map[geoarrow.ColumnID]arrow.Type{}
+		}
+		s.numbers[id] = heldAs(t)
 	}
 }

@@ -1,6 +1,8 @@
 package geojson
 
 import (
+	"github.com/apache/arrow/go/v17/arrow"
+
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers"
@@ -21,9 +23,10 @@ type deviceRows struct {
 	sep   kernels.RecordSeparator
 	deep  int // how many brackets of the text may be open at a time
 
-	asked readers.Projection  // columns whose values are to be had
-	texts []geoarrow.ColumnID // columns that are to be text
-	mixed []geoarrow.ColumnID // columns of these rows that are text because they hold several kinds of values
+	asked    readers.Projection               // columns whose values are to be had
+	expected map[geoarrow.ColumnID]arrow.Type // of columns of numbers, as they were in the rows before; as heldAs has it
+	texts    []geoarrow.ColumnID              // columns that are to be text
+	mixed    []geoarrow.ColumnID              // columns of these rows that are text because they hold several kinds of values
 
 	x         *kernels.Structure
 	records   *kernels.Records

@@ -72,7 +72,8 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// TestDeviceCalls bounds how often a chunk is waited for, and what is copied to the device beside its text, which would wait behind that of others.
+// TestDeviceCalls bounds how often a chunk is waited for, and what is copied to the device beside its text, which would wait behind that of others. Numbers of the types
+// before are made when they are read.
 func TestDeviceCalls(t *testing.T) {
 	polygon := `{"type":"Polygon","coordinates":[[[1.5,2],[3,4.25],[5,6],[1.5,2]]]}`
 	collection := `{"type":"GeometryCollection","geometries":[{"type":"Point","coordinates":[1,2.5]},` + polygon + `]}`
@@ -121,5 +122,8 @@ func TestDeviceCalls(t *testing.T) {
 			t.Errorf("%s: %d copies to the device for %d chunks, want one each and those of names", tt.name, copies, chunks)
 		}
 		mu.Unlock()
+		if n := k.Launches(); n["scalars_read"] < int64(chunks) || n["scalars_parse"] > 0 {
+			t.Errorf("%s: numbers read %d times and made %d times again for %d chunks, which are of the types before", tt.name, n["scalars_read"], n["scalars_parse"], chunks)
+		}
 	}
 }
