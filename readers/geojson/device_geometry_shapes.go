@@ -20,6 +20,7 @@ type deviceShapes struct {
 	x, y, z gpu.Buffer[float64] // z has no element where no position has a third ordinate
 	found   kernels.PositionsFound
 	dims    []kernels.GeometryReport // of kinds with GeometryZ, behind the next await; none where all is as report says
+	wkb     *deviceWKB               // measured with the positions; nil: it is not
 }
 
 // shapesOf finds the geometries of rows whose members are placed: those of features, of which top has the members and which must name themselves Feature, or those that are
@@ -115,6 +116,9 @@ func (d *deviceRows) ordinates(sh *deviceShapes, z bool) {
 			return
 		}
 		d.Try(d.K.ParsePositions(d.S, d.dev, nil, sh.at.Positions, kernels.PositionJSON, to))
+		if sh.wkb = nil; !z && sh.becomesWKB() {
+			sh.wkb = d.measureWKB(sh, to.X, to.Y, to.Z, kernels.WKBCollections{})
+		}
 		found := ask(d, to.Found)
 		if d.Stopped() {
 			return
@@ -163,6 +167,11 @@ func (sh *deviceShapes) some(kinds ...geoarrow.Kind) bool {
 		}
 	}
 	return false
+}
+
+// becomesWKB reports whether geometries of several kinds, but no collections, are a column of WKB.
+func (sh *deviceShapes) becomesWKB() bool {
+	return sh.report.Kinds != 0 && nativeKind(sh.report.Kinds) == geoarrow.NoKind && !sh.some(geoarrow.GeometryCollection)
 }
 
 // dim is the union of the rows' dimensions.

@@ -111,19 +111,21 @@ func TestDeviceDimensions(t *testing.T) {
 	}
 }
 
-// A third ordinate that comes late, or only in the first feature: what was guessed of a chunk was wrong.
+// A third ordinate that comes late, or only in the first feature: what was guessed of a chunk was wrong, of the length of its WKB too.
 func TestDeviceLateZ(t *testing.T) {
 	d := readertest.Device(t, geojson.Format(), 2<<10)
 	line, withZ := shapeText("LineString", "[[1,2],[4,5]]"), shapeText("LineString", "[[1,2],[4,5,6]]")
-	for _, late := range []int{0, 1, 100, 150} {
-		t.Run(fmt.Sprint(late), func(t *testing.T) {
-			geometriesAccepted(t, d, 151, func(i int) string {
-				if i == late {
-					return withZ
-				}
-				return line
+	for _, others := range [][]string{{line}, {line, shapeText("Point", "[1,2]"), "null"}} {
+		for _, late := range []int{0, 1, 100, 150} {
+			t.Run(fmt.Sprint(len(others), " ", late), func(t *testing.T) {
+				geometriesAccepted(t, d, 151, func(i int) string {
+					if i == late {
+						return withZ
+					}
+					return others[i%len(others)]
+				})
 			})
-		})
+		}
 	}
 }
 

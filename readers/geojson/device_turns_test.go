@@ -84,6 +84,7 @@ func TestDeviceCalls(t *testing.T) {
 		waits      int
 	}{
 		{"polygons", []string{polygon}, `"rel":4,"height":0.1,"name":"Ocean Dr"`, 6},
+		{"several kinds", []string{polygon, `{"type":"Point","coordinates":[1,2.5]}`, `null`}, `"rel":4,"height":0.1,"name":"Ocean Dr"`, 6},
 		{"collections", []string{polygon, collection, `null`, `{"type":"MultiPoint","coordinates":[[1,2,3]]}`}, `"n":1,"x":2.5,"name":"a\n","tags":{"a":[1]}`, 10},
 	} {
 		var mu sync.Mutex

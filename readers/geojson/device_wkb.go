@@ -11,37 +11,51 @@ import (
 
 // deviceWKB are geometries as WKB on the device.
 type deviceWKB struct {
+	measured  *kernels.WKB
 	offsets   gpu.Buffer[int64]
 	narrow    gpu.Buffer[int32] // the offsets
+	size      []int64           // one element, behind the next await: bytes of all
 	bytes     gpu.Buffer[byte]
 	ringKinds gpu.Buffer[kernels.GeometryKind]
 }
 
-// writeWKB writes geometries, those of collections too. It waits for the device, which says how long they are; unless there may be room for more behind them.
-func (d *deviceRows) writeWKB(sh *deviceShapes, collections kernels.WKBCollections, roomy bool) deviceWKB {
-	to := deviceWKB{offsets: device.Alloc[int64](d.Work, sh.rows+1), narrow: device.Alloc[int32](d.Work, sh.rows+1)}
+// measureWKB finds where geometries lie in their WKB, those of collections too, and asks how long it is. Their positions are in x, y and z, or will be.
+func (d *deviceRows) measureWKB(sh *deviceShapes, x, y, z gpu.Buffer[float64], collections kernels.WKBCollections) *deviceWKB {
+	to := &deviceWKB{offsets: device.Alloc[int64](d.Work, sh.rows+1), narrow: device.Alloc[int32](d.Work, sh.rows+1)}
 	if d.Stopped() {
 		return to
 	}
-	x, err := d.K.MeasureWKB(d.S, kernels.WKBShapes{Kinds: sh.kinds, At: sh.at, X: sh.x, Y: sh.y, Z: sh.z, Collections: collections}, to.offsets, to.narrow)
-	if err != nil {
+	var err error
+	if to.measured, err = d.K.MeasureWKB(d.S, kernels.WKBShapes{Kinds: sh.kinds, At: sh.at, X: x, Y: y, Z: z, Collections: collections}, to.offsets, to.narrow); err != nil {
 		d.Try(err)
 		return to
 	}
-	d.Later(func() error { return x.Free(d.S) })
-	to.ringKinds = x.RingKinds
+	d.Later(func() error { return to.measured.Free(d.S) })
+	to.ringKinds, to.size = to.measured.RingKinds, device.Result(d.Work, to.offsets.Slice(sh.rows, sh.rows+1))
+	return to
+}
+
+// writeWKB writes geometries, those of collections too. Unless there may be room for more behind them, it waits until the device has said how long they are, if that was not asked for
+// with the positions.
+func (d *deviceRows) writeWKB(sh *deviceShapes, collections kernels.WKBCollections, roomy bool) *deviceWKB {
+	to := sh.wkb
+	if to == nil {
+		to = d.measureWKB(sh, sh.x, sh.y, sh.z, collections)
+		if !roomy {
+			d.Await()
+		}
+	}
+	if d.Stopped() {
+		return to
+	}
 	size := sh.mostWKB()
 	if !roomy {
-		sizes := ask(d, to.offsets.Slice(sh.rows, sh.rows+1))
-		if d.Stopped() {
-			return to
-		}
-		size = sizes[0]
+		size = to.size[0]
 	}
 	d.Accept(size <= math.MaxInt32, "geometries of more than 2 GiB")
 	to.bytes = device.Alloc[byte](d.Work, int(size))
 	if !d.Stopped() {
-		d.Try(d.K.WriteWKB(d.S, x, to.bytes))
+		d.Try(d.K.WriteWKB(d.S, to.measured, to.bytes))
 	}
 	return to
 }
@@ -59,7 +73,7 @@ func (sh *deviceShapes) mostWKB() int64 {
 }
 
 // wkb fills a column of WKB.
-func (d *deviceRows) wkb(g *geoarrow.Geometry, sh *deviceShapes, w deviceWKB) {
+func (d *deviceRows) wkb(g *geoarrow.Geometry, sh *deviceShapes, w *deviceWKB) {
 	g.Offsets, g.WKB = device.Result(d.Work, w.narrow), device.Result(d.Work, w.bytes)
 	kinds := device.Result(d.Work, sh.kinds)
 	if !d.Stopped() {

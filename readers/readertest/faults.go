@@ -43,7 +43,7 @@ func DeviceFaults(t *testing.T, f readers.Format, in Input) {
 		})
 	}
 	t.Run("one of two lost", func(t *testing.T) {
-		e := faulty(t, f, lostAfter(200), func(string) error { return nil })
+		e := faulty(t, f, lostAfter(150), func(string) error { return nil })
 		Same(t, f, in, []int{0}, OnDevice(e))
 		before := e.Counts()
 		Same(t, f, in, []int{0}, OnDevice(e))
