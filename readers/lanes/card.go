@@ -31,7 +31,7 @@ func openCard(k *kernels.Set, p Plan) (_ *card, err error) {
 			err = errors.Join(err, c.close())
 		}
 	}()
-	c.pieces.slot = int(min(slotBytes, (p.text()/2+63)&^63))
+	c.pieces.slot, c.pieces.readers = int(min(slotBytes, (p.text()/2+63)&^63)), readersAtOnce
 	for range readersAtOnce {
 		r, err := k.Device().NewRing(readerSlots, c.pieces.slot)
 		if err != nil {

@@ -35,6 +35,7 @@ type fill struct {
 	line *timeline.Timeline
 	src  io.ReaderAt
 	n    int
+	each int // of a piece
 
 	next   int            // what nobody reads yet; pieces guards it
 	left   sync.WaitGroup // pieces that are not read
@@ -56,7 +57,8 @@ func (f *fill) begin() {
 // pieces are what texts are read in, each into a slot. There is a reader for each ring: a goroutine, as long as there is something to read. All of them read the
 // chunk that is next (see foremost) until none of its pieces is left, so that kernels get to work on it while they read another one.
 type pieces struct {
-	slot int // in bytes
+	slot    int // in bytes
+	readers int
 
 	mu    sync.Mutex
 	free  []*gpu.Ring
@@ -66,14 +68,24 @@ type pieces struct {
 // read has a text read and copied, and waits until it is read. It is there once the lane's stream is done.
 func (p *pieces) read(f *fill) {
 	f.turn, f.read = f.line.Begin("wait for a turn", f.at), func() {}
-	f.began = time.Now()
-	n := (f.n + p.slot - 1) / p.slot
+	f.began, f.each = time.Now(), p.each(f.n)
+	n := (f.n + f.each - 1) / f.each
 	f.left.Add(n)
 	for _, ring := range p.add(f, n) {
 		go p.serve(ring)
 	}
 	f.left.Wait()
 	f.read()
+}
+
+const (
+	leastPiece = 256 << 10
+	pageBytes  = 4 << 10
+)
+
+// each is how long the pieces of a text of n bytes are: there is one for each reader, none is longer than a slot, and a short text is left to few.
+func (p *pieces) each(n int) int {
+	return min(p.slot, max(leastPiece, (n/p.readers+pageBytes)&^(pageBytes-1)))
 }
 
 // add adds a text of n pieces, and takes the rings that are free and of use for it.
@@ -99,7 +111,7 @@ func (p *pieces) serve(ring *gpu.Ring) {
 		if at == 0 {
 			f.begin()
 		}
-		f.piece(ring, at, p.slot)
+		f.piece(ring, at)
 		f.left.Done()
 	}
 }
@@ -115,14 +127,14 @@ func (p *pieces) take(ring *gpu.Ring) (f *fill, at int) {
 	i := foremost(p.fills)
 	f = p.fills[i]
 	at = f.next
-	if f.next += p.slot; f.next >= f.n {
+	if f.next += f.each; f.next >= f.n {
 		p.fills = without(p.fills, i)
 	}
 	return f, at
 }
 
-// piece reads what fits a slot, and has it copied.
-func (f *fill) piece(ring *gpu.Ring, at, most int) {
+// piece reads a piece, and has it copied.
+func (f *fill) piece(ring *gpu.Ring, at int) {
 	if f.failed.Load() {
 		return
 	}
@@ -137,7 +149,7 @@ func (f *fill) piece(ring *gpu.Ring, at, most int) {
 		f.fail(nil, err)
 		return
 	}
-	text := slot.Bytes[:min(most, f.n-at)]
+	text := slot.Bytes[:min(f.each, f.n-at)]
 	done := f.line.Begin("read a piece", f.at)
 	got, filled := f.src.ReadAt(text, f.at+int64(at))
 	done()

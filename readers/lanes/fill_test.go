@@ -9,8 +9,8 @@ import (
 // TestPiecesInOrder has readers ask for pieces of three chunks of one file and one of another: files
 // take turns by chunks, and of a file the chunk that stands first is read, whole unless one turns up that stands before it.
 func TestPiecesInOrder(t *testing.T) {
-	p := pieces{slot: 4}
-	for _, f := range []*fill{{place: place{"a", 30}, n: 8}, {place: place{"b", 5}, n: 4}, {place: place{"a", 10}, n: 9}} {
+	var p pieces
+	for _, f := range []*fill{{place: place{"a", 30}, n: 8, each: 4}, {place: place{"b", 5}, n: 4, each: 4}, {place: place{"a", 10}, n: 9, each: 4}} {
 		if rings := p.add(f, 1); rings != nil {
 			t.Fatalf("%d rings of none", len(rings))
 		}
@@ -25,7 +25,7 @@ func TestPiecesInOrder(t *testing.T) {
 		order = append(order, fmt.Sprint(f.file, f.at, "+", at))
 	}
 	next()
-	p.add(&fill{place: place{"a", 0}, n: 1}, 1) // stands before the one that is read
+	p.add(&fill{place: place{"a", 0}, n: 1, each: 4}, 1) // stands before the one that is read
 	for range 7 {
 		next()
 	}
@@ -35,5 +35,20 @@ func TestPiecesInOrder(t *testing.T) {
 	}
 	if p.add(&fill{place: place{"a", 0}}, 0); len(p.fills) > 0 {
 		t.Error("a chunk of no pieces waits for readers")
+	}
+}
+
+// TestPieceLengths has a piece for each reader, but none longer than a slot and few of a short text.
+func TestPieceLengths(t *testing.T) {
+	p := pieces{slot: 4 << 20, readers: 10}
+	for _, tt := range []struct{ n, each, pieces int }{
+		{0, leastPiece, 0}, {1, leastPiece, 1}, {1 << 20, leastPiece, 4}, {20 << 20, 2<<20 + 4<<10, 10}, {40 << 20, 4 << 20, 10}, {41 << 20, 4 << 20, 11},
+	} {
+		if each := p.each(tt.n); each != tt.each || (tt.n+each-1)/each != tt.pieces {
+			t.Errorf("%d bytes: %d pieces of %d, want %d of %d", tt.n, (tt.n+each-1)/each, each, tt.pieces, tt.each)
+		}
+	}
+	if small := (&pieces{slot: 4 << 10, readers: 10}).each(1 << 20); small != 4<<10 {
+		t.Errorf("%d bytes in a slot of 4 KiB", small)
 	}
 }
