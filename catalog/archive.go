@@ -97,7 +97,7 @@ func (a *archive) recorded(ctx context.Context, j job) *recorded {
 		return j.recorded
 	}
 	key, changes := storeKey(j), a.recent.begin()
-	if r := a.recent.of(key, j.entry.Identity); r != nil {
+	if r := a.recent.of(key, j.format.Name, j.entry.Identity); r != nil {
 		return r
 	}
 	r, ok, err := a.store.Get(ctx, key)

@@ -22,11 +22,11 @@ type recent struct {
 	changes int         // of the store by this process
 }
 
-// of gives what is known of a file with an identity, or nil.
-func (r *recent) of(key store.Key, identity source.Identity) *recorded {
+// of gives what is known of a file of a format with an identity, or nil.
+func (r *recent) of(key store.Key, format string, identity source.Identity) *recorded {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	i := slices.IndexFunc(r.list, func(x *recorded) bool { return x.Key == key && x.Identity == identity })
+	i := slices.IndexFunc(r.list, func(x *recorded) bool { return x.Key == key && x.Format == format && x.Identity == identity })
 	if i < 0 {
 		return nil
 	}

@@ -11,13 +11,13 @@ import (
 )
 
 func recordOf(name string, size int64) *recorded {
-	return &recorded{Record: store.Record{Key: store.Key{Name: name}, Identity: source.Identity{Size: size}}}
+	return &recorded{Record: store.Record{Key: store.Key{Name: name}, Format: "rows", Identity: source.Identity{Size: size}}}
 }
 
 func TestRecent(t *testing.T) {
 	var r recent
 	has := func(name string, size int64) bool {
-		return r.of(store.Key{Name: name}, source.Identity{Size: size}) != nil
+		return r.of(store.Key{Name: name}, "rows", source.Identity{Size: size}) != nil
 	}
 	for i := range mostRecent {
 		r.keep(recordOf(strconv.Itoa(i), 1), r.begin())
@@ -29,8 +29,8 @@ func TestRecent(t *testing.T) {
 	if has("1", 1) || !has("0", 1) || !has("more", 1) {
 		t.Error("another one than the one that nobody asked for longest has gone")
 	}
-	if has("0", 2) {
-		t.Error("what is known of a file is told of another one of its name")
+	if has("0", 2) || r.of(store.Key{Name: "0"}, "other", source.Identity{Size: 1}) != nil {
+		t.Error("what is known of a file is told of another one of its name, or in another format")
 	}
 	r.keep(recordOf("0", 2), r.begin())
 	if has("0", 1) || !has("0", 2) || len(r.list) != mostRecent {
