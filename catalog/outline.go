@@ -93,7 +93,7 @@ func (c *Catalog) Describe(ctx context.Context, req Request, sel Selection, pars
 
 // Recall is for who is told what a selection gives, and asks for the rows behind that, or not at all. Where the table was lost from the cache and its file is the one
 // that was parsed then, all of it is known, and nobody waits for a parse: Table of the answer has no rows then, the scan can't give any, and Cached is false. parse has
-// a parse begin all the same, so that the rows are on their way when somebody asks; it goes on for pollLease, whoever waits for it. Which rows meet a bounding box is
+// a parse begin all the same, if few are, so that the rows are on their way when somebody asks; it goes on for pollLease, whoever waits for it. Which rows meet a bounding box is
 // found in the batches that meet it, if these are few. Without an error and a scan the table is there, or it takes a parse to tell.
 func (c *Catalog) Recall(ctx context.Context, req Request, sel Selection, parse bool) (*Held, *Scan, error) {
 	if c.archive == nil {
@@ -124,8 +124,10 @@ func (c *Catalog) Recall(ctx context.Context, req Request, sel Selection, parse 
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", j.entry.Name, err)
 	}
-	if parse && !c.expect(req, j) { // while the answer is made
-		return nil, nil, ErrClosed
+	if parse {
+		if err := c.expect(req, j); err != nil { // while the answer is made
+			return nil, nil, err
+		}
 	}
 	k.tell(t, j.format.Name)
 	s := v.scan(t, sel)
@@ -133,19 +135,21 @@ func (c *Catalog) Recall(ctx context.Context, req Request, sel Selection, parse 
 	return &Held{Entry: j.entry, Version: j.version, Table: t, job: j}, s, nil
 }
 
-// expect has the table of a job parsed for who will ask for it, as if somebody polled for it: once, however often it is called. It is false if the catalog is closed.
-func (c *Catalog) expect(req Request, j job) bool {
+// expect has the table of a job parsed for who will ask for it, as if somebody polled for it: once, however often it is called, unless enough are. Then it is parsed when somebody does.
+func (c *Catalog) expect(req Request, j job) error {
 	req.awaited, req.recorded = true, j.recorded
 	id := fmt.Sprint("expected ", j.key) // nobody has a poll of that ID
 	p := c.tables.joinPoll(id, j.key, c.pollLease)
 	if p == nil {
-		p = c.beginPoll(req, j.key, id)
-	}
-	if p == nil {
-		return false
+		var err error
+		if p, err = c.beginPoll(req, &poll{id: id, key: j.key, expected: true}); errors.Is(err, errExpected) {
+			return nil
+		} else if err != nil {
+			return err
+		}
 	}
 	c.tables.leavePoll(p, c.pollLease)
-	return true
+	return nil
 }
 
 // keeps reports whether the table of a job is there.

@@ -144,6 +144,67 @@ func TestDescribeParses(t *testing.T) {
 	w.format.pause.Store(nil)
 }
 
+// TestDescribeExpectsFew: who describes many files that were lost has few of them parsed, and whoever asks for the rows of another one has that parsed.
+func TestDescribeExpectsFew(t *testing.T) {
+	w := newWorld(t, small)
+	names := []string{"b.rows", "c.rows", "d.rows", "e.rows"}
+	for i, name := range names {
+		w.write(name, textOf(5+i, 100)) // of one content there is one table
+	}
+	c := without(t, w, names...)
+	defer w.close(c)
+	gate := make(chan struct{})
+	pause := func(ctx context.Context, _ int64) error {
+		select {
+		case <-gate:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	w.format.pause.Store(&pause)
+	w.format.parses.Store(0)
+	describe := func() {
+		for _, name := range names {
+			h, s, err := c.Describe(t.Context(), Request{Name: name}, Selection{}, true)
+			must(t, err)
+			if n, err := s.Rows(t.Context()); n != 100 || err != nil {
+				t.Errorf("%s: %d rows, %v", name, n, err)
+			}
+			h.Release()
+		}
+	}
+	describe()
+	describe()
+	begun := func(want int) {
+		t.Helper()
+		eventually(t, "the parses", func() error {
+			c.tables.mu.Lock()
+			defer c.tables.mu.Unlock()
+			if n := len(c.tables.flights); n != want {
+				return fmt.Errorf("%d parses under way, want %d", n, want)
+			}
+			return nil
+		})
+	}
+	begun(mostExpected)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.want(c, "e.rows")
+	}()
+	begun(mostExpected + 1)
+	close(gate)
+	<-done
+	begun(0)
+	describe() // those that were parsed are there, and now there is room for more
+	for _, name := range names {
+		w.want(c, name)
+	}
+	w.wantParses(int64(len(names)))
+	w.format.pause.Store(nil)
+}
+
 // TestDescribeExpects: a parse that nobody asks for is given up when its time is over.
 func TestDescribeExpects(t *testing.T) {
 	w := newWorld(t, small)

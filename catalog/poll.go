@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"time"
 )
 
@@ -11,7 +12,12 @@ const (
 	pollWait = time.Second
 	// pollLease is how long a parse goes on though nobody polls any more, and how long its table or its error is kept for the next poll.
 	pollLease = time.Minute
+	// mostExpected is how many files are parsed at a time for who will ask for their rows, as it seems: somebody may only look at what there is.
+	mostExpected = 2
 )
+
+// errExpected says that enough is expected.
+var errExpected = errors.New("catalog: enough files are parsed that nobody has asked for")
 
 // Polled is where a parse is that a poll did not see the end of.
 type Polled struct {
@@ -28,6 +34,8 @@ type poll struct {
 	end   context.CancelFunc
 	timer *time.Timer   // calls end
 	done  chan struct{} // closed when held or err is set
+
+	expected bool // nobody has asked for it yet
 
 	// Guarded by tables.mu.
 	asking int // calls that wait for it
@@ -54,8 +62,8 @@ func (c *Catalog) Poll(ctx context.Context, req Request, id string) (*Held, Poll
 		if err := t.failed(j.key, c.pollLease); err != nil {
 			return nil, Polled{}, err
 		}
-		if p = c.beginPoll(req, j.key, rand.Text()); p == nil {
-			return nil, Polled{}, ErrClosed
+		if p, err = c.beginPoll(req, &poll{id: rand.Text(), key: j.key}); err != nil {
+			return nil, Polled{}, err
 		}
 	}
 	moment := time.NewTimer(c.pollWait)
@@ -94,25 +102,24 @@ func (c *Catalog) CancelPoll(id string) bool {
 	}
 }
 
-// beginPoll has a table parsed for who polls, unless there is a poll of that ID meanwhile, and counts the caller as one who asks; nil: the catalog is closed.
-func (c *Catalog) beginPoll(req Request, k key, id string) *poll {
+// beginPoll has a table parsed for who polls, unless there is a poll of that ID meanwhile, and counts the caller as one who asks. The error is ErrClosed, or errExpected.
+func (c *Catalog) beginPoll(req Request, p *poll) (*poll, error) {
 	t := c.tables
-	p := &poll{id: id, key: k, done: make(chan struct{}), asking: 1}
-	p.lease, p.end = context.WithCancel(c.ctx)
-	p.timer = time.AfterFunc(c.pollLease, p.end)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
-		p.timer.Stop()
-		p.end()
-		return nil
+		return nil, ErrClosed
 	}
-	if first := t.polls[id]; first != nil {
-		p.timer.Stop()
-		p.end()
+	if first := t.polls[p.id]; first != nil {
 		first.asking++
-		return first
+		return first, nil
 	}
+	if p.expected && t.expecting() >= mostExpected {
+		return nil, errExpected
+	}
+	p.done, p.asking = make(chan struct{}), 1
+	p.lease, p.end = context.WithCancel(c.ctx)
+	p.timer = time.AfterFunc(c.pollLease, p.end)
 	t.polls[p.id] = p
 	c.wg.Go(func() {
 		h, err := c.Table(p.lease, req)
@@ -124,7 +131,21 @@ func (c *Catalog) beginPoll(req Request, k key, id string) *poll {
 		p.timer.Stop()
 		t.forgetPoll(p).Release()
 	})
-	return p
+	return p, nil
+}
+
+// expecting is how many files are being parsed for who will ask for them. t.mu is held.
+func (t *tables) expecting() (n int) {
+	for _, p := range t.polls {
+		select {
+		case <-p.done:
+		default:
+			if p.expected {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // endPoll tells all who ask the end of a parse. An error that nobody asks for is kept.
