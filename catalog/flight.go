@@ -101,12 +101,12 @@ func (c *Catalog) await(ctx context.Context, f *flight) (p *parsed, cached bool,
 // board gives the kept table of a job, pinned, or the parse of it, which counts the caller as one who waits: until await, or leave. A table of more columns
 // than are asked for is as good.
 func (c *Catalog) board(ctx context.Context, j job) (*parsed, *flight, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, nil, err
-	}
 	t := c.tables
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if err := ctx.Err(); err != nil { // failPolls may have been quicker
+		return nil, nil, err
+	}
 	if t.closed {
 		return nil, nil, ErrClosed
 	}
@@ -200,6 +200,7 @@ func (c *Catalog) fly(ctx context.Context, f *flight, j job) {
 		}
 	} else if f.waiters > 0 {
 		t.count.parseErrors++
+		t.failPolls(j.key, err, c.pollLease)
 	}
 	f.err, f.over = err, true
 	close(f.done)

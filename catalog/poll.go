@@ -32,8 +32,9 @@ type poll struct {
 	key   key
 	lease context.Context // ends when nobody polls any more
 	end   context.CancelFunc
-	timer *time.Timer   // calls end
-	done  chan struct{} // closed when held or err is set
+	stop  context.CancelFunc // ends its share in the parse, of which all is told
+	timer *time.Timer        // calls end
+	done  chan struct{}      // closed when held or err is set
 
 	expected bool // nobody has asked for it yet
 
@@ -59,9 +60,6 @@ func (c *Catalog) Poll(ctx context.Context, req Request, id string) (*Held, Poll
 	t := c.tables
 	p := t.joinPoll(id, j.key, c.pollLease)
 	if p == nil {
-		if err := t.failed(j.key, c.pollLease); err != nil {
-			return nil, Polled{}, err
-		}
 		if p, err = c.beginPoll(req, &poll{id: rand.Text(), key: j.key}); err != nil {
 			return nil, Polled{}, err
 		}
@@ -102,7 +100,8 @@ func (c *Catalog) CancelPoll(id string) bool {
 	}
 }
 
-// beginPoll has a table parsed for who polls, unless there is a poll of that ID meanwhile, and counts the caller as one who asks. The error is ErrClosed, or errExpected.
+// beginPoll has a table parsed for who polls, unless there is a poll of that ID meanwhile, and counts the caller as one who asks. The error is ErrClosed, errExpected, or one that
+// an earlier poll has not told.
 func (c *Catalog) beginPoll(req Request, p *poll) (*poll, error) {
 	t := c.tables
 	t.mu.Lock()
@@ -117,12 +116,20 @@ func (c *Catalog) beginPoll(req Request, p *poll) (*poll, error) {
 	if p.expected && t.expecting() >= mostExpected {
 		return nil, errExpected
 	}
+	if !p.expected { // nobody is told what becomes of that
+		if err := t.failed(p.key, c.pollLease); err != nil {
+			return nil, err
+		}
+	}
 	p.done, p.asking = make(chan struct{}), 1
 	p.lease, p.end = context.WithCancel(c.ctx)
 	p.timer = time.AfterFunc(c.pollLease, p.end)
 	t.polls[p.id] = p
+	work, stop := context.WithCancel(p.lease)
+	p.stop = stop
 	c.wg.Go(func() {
-		h, err := c.Table(p.lease, req)
+		defer stop()
+		h, err := c.Table(work, req)
 		if err != nil && c.ctx.Err() != nil {
 			err = ErrClosed
 		}
@@ -137,24 +144,49 @@ func (c *Catalog) beginPoll(req Request, p *poll) (*poll, error) {
 // expecting is how many files are being parsed for who will ask for them. t.mu is held.
 func (t *tables) expecting() (n int) {
 	for _, p := range t.polls {
-		select {
-		case <-p.done:
-		default:
-			if p.expected {
-				n++
-			}
+		if p.expected && !p.over() {
+			n++
 		}
 	}
 	return n
 }
 
-// endPoll tells all who ask the end of a parse. An error that nobody asks for is kept.
+// over reports whether the end of the parse was told.
+func (p *poll) over() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// endPoll tells all who ask the end of a parse, unless failPolls did. An error that nobody asks for is kept.
 func (t *tables) endPoll(p *poll, h *Held, err error, lease time.Duration) {
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	p.held, p.err = h, err
-	close(p.done)
-	t.keepError(p, lease)
+	told := p.over()
+	if !told {
+		p.held, p.err = h, err
+		close(p.done)
+		t.keepError(p, lease)
+	}
+	t.mu.Unlock()
+	if told {
+		h.Release()
+	}
+}
+
+// failPolls tells the polls of a table the error of its parse when that ends: one that has not joined it, or whoever polls before the others have noticed, would have the
+// file parsed again. t.mu is held.
+func (t *tables) failPolls(k key, err error, lease time.Duration) {
+	for _, p := range t.polls {
+		if p.key == k && !p.over() {
+			p.err = err
+			close(p.done)
+			p.stop()
+			t.keepError(p, lease)
+		}
+	}
 }
 
 // keepError keeps the error of a poll for whoever polls next, unless somebody is about to get it, or the poll was given up. t.mu is held.
@@ -165,8 +197,15 @@ func (t *tables) keepError(p *poll, lease time.Duration) {
 	if p.lease.Err() == nil {
 		t.fail(p.key, p.err, lease)
 	}
-	delete(t.polls, p.id)
+	t.dropPoll(p)
 	p.end()
+}
+
+// dropPoll takes a poll away, and none that has its ID by now. t.mu is held.
+func (t *tables) dropPoll(p *poll) {
+	if t.polls[p.id] == p {
+		delete(t.polls, p.id)
+	}
 }
 
 // joinPoll gives the poll of an id, with another lease, and counts the caller as one who asks; nil: there is none, or it is about another version.
@@ -188,10 +227,8 @@ func (t *tables) leavePoll(p *poll, lease time.Duration) {
 	defer t.mu.Unlock()
 	p.asking--
 	p.timer.Reset(lease)
-	select {
-	case <-p.done:
+	if p.over() {
 		t.keepError(p, lease)
-	default:
 	}
 }
 
@@ -202,7 +239,7 @@ func (t *tables) takePoll(p *poll) (*Held, error) {
 	h := p.held
 	p.held = nil
 	p.asking--
-	delete(t.polls, p.id)
+	t.dropPoll(p)
 	p.end()
 	return h, p.err
 }
@@ -211,7 +248,7 @@ func (t *tables) takePoll(p *poll) (*Held, error) {
 func (t *tables) forgetPoll(p *poll) *Held {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	delete(t.polls, p.id)
+	t.dropPoll(p)
 	h := p.held
 	p.held = nil
 	return h
@@ -237,10 +274,8 @@ func (t *tables) fail(k key, err error, lease time.Duration) {
 	t.failures[k] = failure{err, time.Now()}
 }
 
-// failed gives the error that is kept, once.
+// failed gives the error that is kept, once. t.mu is held.
 func (t *tables) failed(k key, lease time.Duration) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	f, ok := t.failures[k]
 	delete(t.failures, k)
 	if !ok || time.Since(f.at) > lease {
