@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -200,7 +201,9 @@ func (c *Catalog) fly(ctx context.Context, f *flight, j job) {
 		}
 	} else if f.waiters > 0 {
 		t.count.parseErrors++
-		t.failPolls(j.key, err, c.pollLease)
+		if !errors.Is(err, source.ErrChanged) { // that is tried once more
+			t.failPolls(j.key, err, c.pollLease)
+		}
 	}
 	f.err, f.over = err, true
 	close(f.done)

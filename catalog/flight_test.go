@@ -259,33 +259,45 @@ func TestFileChangesDuringParse(t *testing.T) {
 		{"once, malformed", 1, true, 2, nil},
 		{"always", 100, false, 2, source.ErrChanged},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			var dir string
-			var n atomic.Int64
-			l := newLab(t, "", func(ctx context.Context, src *source.File) (*readers.Table, error) {
-				if i := n.Add(1); i <= tt.changes {
-					if err := os.WriteFile(filepath.Join(dir, "a.fake"), []byte(strings.Repeat("x", int(i)+1)), 0o644); err != nil {
-						t.Error(err)
+		for _, ask := range []struct {
+			how   string
+			table func(*lab) (*Held, error)
+		}{
+			{"", func(l *lab) (*Held, error) { return l.Table(t.Context(), Request{Name: "a.fake"}) }},
+			{", polled", func(l *lab) (*Held, error) {
+				l.pollWait = time.Minute
+				h, _, err := l.Poll(t.Context(), Request{Name: "a.fake"}, "")
+				return h, err
+			}},
+		} {
+			t.Run(tt.name+ask.how, func(t *testing.T) {
+				var dir string
+				var n atomic.Int64
+				l := newLab(t, "", func(ctx context.Context, src *source.File) (*readers.Table, error) {
+					if i := n.Add(1); i <= tt.changes {
+						if err := os.WriteFile(filepath.Join(dir, "a.fake"), []byte(strings.Repeat("x", int(i)+1)), 0o644); err != nil {
+							t.Error(err)
+						}
+						if tt.fail {
+							return nil, errors.New("malformed")
+						}
 					}
-					if tt.fail {
-						return nil, errors.New("malformed")
-					}
+					return sized(ctx, src)
+				})
+				dir = l.dir
+				l.write("a.fake", "1")
+				h, err := ask.table(l)
+				if !errors.Is(err, tt.want) {
+					t.Errorf("error %v, want %v", err, tt.want)
 				}
-				return sized(ctx, src)
+				if err == nil && h.Table.Bytes != 2 {
+					t.Errorf("table of %d bytes, want that of the new file, 2", h.Table.Bytes)
+				}
+				if n := l.parses.Load(); n != tt.parses {
+					t.Errorf("%d parses, want %d", n, tt.parses)
+				}
 			})
-			dir = l.dir
-			l.write("a.fake", "1")
-			h, err := l.Table(t.Context(), Request{Name: "a.fake"})
-			if !errors.Is(err, tt.want) {
-				t.Errorf("error %v, want %v", err, tt.want)
-			}
-			if err == nil && h.Table.Bytes != 2 {
-				t.Errorf("table of %d bytes, want that of the new file, 2", h.Table.Bytes)
-			}
-			if n := l.parses.Load(); n != tt.parses {
-				t.Errorf("%d parses, want %d", n, tt.parses)
-			}
-		})
+		}
 	}
 }
 
