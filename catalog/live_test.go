@@ -26,6 +26,12 @@ func lost(t *testing.T, w *world, text string) (c *Catalog, gate chan struct{}) 
 	}
 	w.wantParses(1)
 	gate = make(chan struct{}, 2000)
+	w.passAt(gate)
+	return w.open(), gate
+}
+
+// passAt lets so many chunks of parses pass as are sent to gate, and all once it is closed.
+func (w *world) passAt(gate chan struct{}) {
 	pause := func(ctx context.Context, _ int64) error {
 		select {
 		case <-gate:
@@ -35,7 +41,6 @@ func lost(t *testing.T, w *world, text string) (c *Catalog, gate chan struct{}) 
 		}
 	}
 	w.format.pause.Store(&pause)
-	return w.open(), gate
 }
 
 // TestLive reads rows of a table while its file is parsed: all of them, those of a range, those in a box, fast and slow.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"testing"
 	"time"
 
@@ -154,15 +155,9 @@ func TestDescribeExpectsFew(t *testing.T) {
 	c := without(t, w, names...)
 	defer w.close(c)
 	gate := make(chan struct{})
-	pause := func(ctx context.Context, _ int64) error {
-		select {
-		case <-gate:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	w.format.pause.Store(&pause)
+	w.passAt(gate)
+	letOn := sync.OnceFunc(func() { close(gate) })
+	defer letOn() // a test that fails before is to end
 	w.format.parses.Store(0)
 	describe := func() {
 		for _, name := range names {
@@ -194,7 +189,7 @@ func TestDescribeExpectsFew(t *testing.T) {
 		w.want(c, "e.rows")
 	}()
 	begun(mostExpected + 1)
-	close(gate)
+	letOn()
 	<-done
 	begun(0)
 	describe() // those that were parsed are there, and now there is room for more
