@@ -3,7 +3,7 @@
 // buffer     elements   what
 // position   count      first bytes of names
 // kind       count      KIND_*; also in kind.go
-// found      1          bit per kind that there is, the last one KIND_UNDECIDED; 0 before
+// found      1          bit per kind that there is, the last one TYPE_UNDECIDED; 0 before
 // dims       count      DIMS_* of a WKT tag; also in kind.go
 #include "kind.cuh"
 
@@ -71,23 +71,23 @@ KERNEL __launch_bounds__(BLOCK) kind_wkt(const u8 *__restrict__ text, i64 n, con
   const i64 i = thread_index();
   if (i >= count) return;
   const i64 at = position[i];
-  u32 found = KIND_UNKNOWN, dim = 0;
+  u32 found = TYPE_UNKNOWN, dim = 0;
   if (at >= 0 && at < n) {
     const u64 w[3] = {window(text, n, at), window(text, n, at + 8), window(text, n, at + 16)};
     Tag tag = {text, n, at, {end_bytes, end_count}, false};
     for (int k = 0; k < WKT_NAMES; k++)
       if (begins(w, names[k], ONES * 0x20)) found = names[k].kind, tag.at = at + names[k].length;
-    if (found != KIND_UNKNOWN) {
+    if (found != TYPE_UNKNOWN) {
       dim = tag.dims();
       const bool attached = dim == 0 && letters(window(text, n, tag.at)) > 0;  // "POLYGONX", "POINTEMPTY"
       tag.blanks();
       if (dim == 0) dim = tag.dims(), tag.blanks();
       if (tag.empty()) dim |= DIMS_EMPTY;
-      else if (tag.at >= n || text[tag.at] != '(') found = KIND_UNKNOWN;
-      if (tag.undecided) found = KIND_UNDECIDED;
-      if (attached) found = KIND_UNKNOWN;
+      else if (tag.at >= n || text[tag.at] != '(') found = TYPE_UNKNOWN;
+      if (tag.undecided) found = TYPE_UNDECIDED;
+      if (attached) found = TYPE_UNKNOWN;
     }
-    if (found == KIND_UNKNOWN || found == KIND_UNDECIDED) dim = 0;
+    if (found == TYPE_UNKNOWN || found == TYPE_UNDECIDED) dim = 0;
   }
   kind[i] = (u8)found, dims[i] = (u8)dim;
 }

@@ -7,7 +7,7 @@
 #pragma once
 #include "bytes.cuh"
 
-enum { KIND_UNKNOWN, KIND_UNDECIDED = 255 };
+enum { TYPE_UNKNOWN, TYPE_UNDECIDED = 255 };
 
 struct Name {
   u64 word[3];
@@ -90,15 +90,15 @@ __device__ __forceinline__ void name_windows(const u8 *__restrict__ text, i64 n,
 }
 // The type that a name is whose windows are w, which ends before one of some bytes. A name of at most 18 letters that is written with escapes has the first within 18 bytes.
 __device__ __forceinline__ u32 kind_of_windows(const u64 w[3], i64 n, i64 at, const Ends &ends) {
-  if (at < 0 || at >= n) return KIND_UNKNOWN;
+  if (at < 0 || at >= n) return TYPE_UNKNOWN;
   for (int k = name_like(w[0]); k < NAMES; k = k == 8 ? 7 : NAMES)  // Feature, with an end that is a C
     if (begins(w, names[k], 0) && at + names[k].length < n && ends.has(byte_of(w, names[k].length))) return (u32)names[k].kind;
   for (int b = 0; b < 18; b++) {
     const u32 c = byte_of(w, b);
-    if (c == '\\') return KIND_UNDECIDED;
+    if (c == '\\') return TYPE_UNDECIDED;
     if (ends.has(c)) break;
   }
-  return KIND_UNKNOWN;
+  return TYPE_UNKNOWN;
 }
 __device__ __forceinline__ u32 name_kind(const u8 *__restrict__ text, i64 n, i64 at, const Ends &ends) {
   u64 w[3];
@@ -115,15 +115,40 @@ __device__ __forceinline__ i64 member_name(u32 member, const u32 *__restrict__ v
   if (member < members) start = value_start[member], kind = value_kind[member];
   return kind == VALUE_OF_NAME ? start + 1 : -1;
 }
-// The type that the name at a byte is; KIND_UNKNOWN where that is -1.
+// Where the text goes on far enough for what quoted_kind reads.
+__device__ __forceinline__ bool name_near(i64 n, i64 at) { return at >= 0 && n - at >= 32; }
+// Does a text begin with a name and the quote behind it? v: its first 16 bytes; the name and the quote have up to as many.
+template <int N>
+__device__ __forceinline__ bool is_quoted(Sixteen v, const char (&name)[N]) {
+  constexpr u32 LOW = N - 1 < 8 ? N - 1 : 8, HIGH = N - 1 - LOW;
+  return (v.low & low_bytes(LOW)) == word_of(name, N - 1, 0) && (v.high & low_bytes(HIGH)) == word_of(name, N - 1, 8);
+}
+// The type that the name at a byte is, which is near, and whose first 16 bytes are v; TYPE_UNKNOWN also where it is written with escapes.
+__device__ __forceinline__ u32 quoted_kind(const u8 *__restrict__ text, i64 n, i64 at, Sixteen v) {
+  u32 kind = TYPE_UNKNOWN;
+  if (is_quoted(v, "Point\"")) kind = 1;
+  if (is_quoted(v, "LineString\"")) kind = 2;
+  if (is_quoted(v, "Polygon\"")) kind = 3;
+  if (is_quoted(v, "MultiPoint\"")) kind = 4;
+  if (is_quoted(v, "MultiLineString\"")) kind = 5;
+  if (is_quoted(v, "MultiPolygon\"")) kind = 6;
+  if (is_quoted(v, "Feature\"")) kind = 8;
+  if (is_quoted(v, "GeometryCollecti") && (load_window(text, n, at + 16) & low_bytes(3)) == word_of("on\"", 3, 0)) kind = 7;
+  return kind;
+}
+// The type that the name at a byte is; TYPE_UNKNOWN where that is -1.
 __device__ __forceinline__ u32 json_kind(const u8 *__restrict__ text, i64 n, i64 at) {
   const Ends quote = {'"', 1};
   return name_kind(text, n, at, quote);
 }
-// Of two names at a time, so that none waits for the other.
+// Of two names at a time, so that none waits for the other, and for whom most are Feature. All but few are found in their first bytes.
 __device__ __forceinline__ void json_kinds(const u8 *__restrict__ text, i64 n, i64 at0, i64 at1, u32 &kind0, u32 &kind1) {
-  const Ends quote = {'"', 1};
-  u64 w0[3], w1[3];
-  name_windows(text, n, at0, w0), name_windows(text, n, at1, w1);
-  kind0 = kind_of_windows(w0, n, at0, quote), kind1 = kind_of_windows(w1, n, at1, quote);
+  const bool near0 = name_near(n, at0), near1 = name_near(n, at1);
+  Sixteen v0 = {0, 0}, v1 = {0, 0};
+  if (near0) v0 = load_sixteen(text, at0, 16);
+  if (near1) v1 = load_sixteen(text, at1, 8);
+  kind0 = near0 ? quoted_kind(text, n, at0, v0) : TYPE_UNKNOWN;
+  kind1 = near1 && v1.low == word_of("Feature\"", 8, 0) ? 8 : TYPE_UNKNOWN;
+  if (kind0 == TYPE_UNKNOWN && at0 >= 0) kind0 = json_kind(text, n, at0);
+  if (kind1 == TYPE_UNKNOWN && at1 >= 0) kind1 = json_kind(text, n, at1);
 }

@@ -1,6 +1,7 @@
 // number_kinds.cuh: which kinds of number a token is.
 #pragma once
 #include "integer.cuh"
+#include "short_number.cuh"
 
 // Also in number_kinds.go.
 enum {
@@ -70,6 +71,13 @@ __device__ __forceinline__ u32 number_kinds_of(const u8 *__restrict__ text, i64 
   if (limit - start > LONGEST) {
     d.length = LONGEST + 1;
     return KIND_UNDECIDED;
+  }
+  bool real;
+  if (limit - start <= SHORT_BYTES && short_number(text, n, start, (u32)(limit - start), d, real)) {
+    if (real) return KIND_REAL;
+    const u32 kinds = integer_kinds(d.negative, 0, d.digits);
+    d.negative &= d.digits != 0;
+    return kinds;
   }
   const bool negative = text[start] == '-';
   const i64 first = start + negative;
