@@ -10,7 +10,7 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// rowGeometry is a row as GeometryKinds and GeometryDims see it.
+// rowGeometry is a row as ReadMembers and GeometryDims see it.
 type rowGeometry struct {
 	kind                           kernels.TypeKind
 	valid, coordinates, geometries bool
@@ -41,7 +41,8 @@ func geometryKinds(r *rig, rows []rowGeometry, collections, withZ bool) (kinds [
 	if n%2 == 0 {
 		of.Record = of.Type // whose names are as good as others
 	}
-	r.ok(r.k.GeometryKinds(r.s, upload(r, m.text), of, uploadShort(r, m.starts), uploadShort(r, m.ends), upload(r, m.kinds), to, out, valid, report))
+	values := kernels.MemberValues{Start: uploadShort(r, m.starts), End: uploadShort(r, m.ends), Kind: upload(r, m.kinds)}
+	r.ok(r.k.ReadMembers(r.s, upload(r, m.text), values, kernels.ScalarColumns{}, &kernels.GeometryRows{GeometryMembers: of, To: to, Kinds: out, Valid: valid, Report: report}))
 	first = read(r, report)[0]
 	m.checkNamed(r, of, first.Named)
 	first.Named = 0
@@ -105,7 +106,7 @@ func geometryMembers(rows []rowGeometry, collections bool) (m rowMembers) {
 	return m
 }
 
-// check compares what GeometryKinds says of members.
+// check compares what ReadMembers says of members.
 func (m rowMembers) check(r *rig, rows []rowGeometry, starts, ends []int64, types []kernels.TypeKind, valid []uint64) {
 	r.Helper()
 	for i, row := range rows {
@@ -225,10 +226,13 @@ func TestGeometryKindsArguments(t *testing.T) {
 	slots, base, values, of := poisoned[int32](r, 65), poisoned[int64](r, 65), poisoned[uint32](r, 9), poisoned[kernels.ValueKind](r, 9)
 	rows := kernels.GeometryMembers{Type: slots, Coordinates: slots, Geometries: slots, Base: base}
 	to := kernels.Coordinates{Starts: base, Ends: base, Kinds: poisoned[kernels.TypeKind](r, 65)}
+	readGeometries := func(m kernels.GeometryMembers, of gpu.Buffer[kernels.ValueKind], to kernels.Coordinates, valid kernels.Mask, report gpu.Buffer[kernels.GeometryReport]) error {
+		return r.k.ReadMembers(r.s, text, kernels.MemberValues{Start: values, End: values, Kind: of}, kernels.ScalarColumns{}, &kernels.GeometryRows{GeometryMembers: m, To: to, Kinds: kinds, Valid: valid, Report: report})
+	}
 	call := func(change func(m *kernels.GeometryMembers, to *kernels.Coordinates)) error {
 		m, c := rows, to
 		change(&m, &c)
-		return r.k.GeometryKinds(r.s, text, m, values, values, of, c, kinds, valid, report)
+		return readGeometries(m, of, c, valid, report)
 	}
 	same := func(*kernels.GeometryMembers, *kernels.Coordinates) {}
 	for name, err := range map[string]error{
@@ -239,9 +243,9 @@ func TestGeometryKindsArguments(t *testing.T) {
 		"base":        call(func(m *kernels.GeometryMembers, _ *kernels.Coordinates) { m.Base = base.Slice(0, 64) }),
 		"ends":        call(func(_ *kernels.GeometryMembers, to *kernels.Coordinates) { to.Ends = base.Slice(0, 64) }),
 		"names":       call(func(_ *kernels.GeometryMembers, to *kernels.Coordinates) { to.Kinds = to.Kinds.Slice(0, 64) }),
-		"members":     r.k.GeometryKinds(r.s, text, rows, values, values, of.Slice(0, 8), to, kinds, valid, report),
-		"valid":       r.k.GeometryKinds(r.s, text, rows, values, values, of, to, kinds, valid.Slice(0, 1), report),
-		"no report":   r.k.GeometryKinds(r.s, text, rows, values, values, of, to, kinds, valid, report.Slice(0, 0)),
+		"members":     readGeometries(rows, of.Slice(0, 8), to, valid, report),
+		"valid":       readGeometries(rows, of, to, valid.Slice(0, 1), report),
+		"no report":   readGeometries(rows, of, to, valid, report.Slice(0, 0)),
 		"offsets":     r.k.GeometryDims(r.s, x, x, first.Slice(0, 65), kinds, report),
 		"z":           r.k.GeometryDims(r.s, x, x.Slice(0, 8), first, kinds, report),
 		"no reports":  r.k.GeometryDims(r.s, x, gpu.Buffer[float64]{}, first, kinds, report.Slice(0, 0)),

@@ -33,72 +33,6 @@ func (x Scalars) some(from, to, rows int) Scalars {
 	}
 }
 
-// ReadScalars gives the single values of columns and says which kinds of numbers there are.
-//
-//	text        n bytes
-//	slots       of each column: the member that is the value of each row, or -1
-//	valueStart  m members' values, quotes and brackets included
-//	valueEnd    likewise
-//	kind        m elements
-//	to          overwritten
-//	expected    columns whose type one knows already, as of the rows before; in the order of Column
-//	undecided   Words(rows) words for each Float64, overwritten, as ParseNumbers has them
-//
-// The values of these columns are made in passing. They are those of ParseNumbers, bit for bit, if Kinds then says that their type holds all numbers; if it does not,
-// they are overwritten with what means nothing.
-//
-//	text     {"a":"x y"} {"a":1} {"a":null} {"a":true} {"a":[2]}
-//	Starts        6          16  0              38         0
-//	Ends          9          17  0              42         0
-//	Valid         1          1   .              1          1
-//	Numbers       .          1   .              .          .
-//	Trues         .          .   .              1          .
-//	Kinds    Int32
-//
-// One launch for up to 8 columns; reads 13 bytes a row of each and the text under numbers, and writes 16 and three bits, and 4 or 8 bytes where a type is expected.
-func (k *Set) ReadScalars(s *gpu.Stream, text gpu.Buffer[byte], slots []gpu.Buffer[int32], valueStart, valueEnd gpu.Buffer[uint32], kind gpu.Buffer[ValueKind], to Scalars, expected []NumberColumn, undecided Mask) error {
-	w := k.begin(s, "read scalars")
-	n, members, columns, rows := w.text(text), countSpans(w, valueStart, valueEnd), len(slots), 0
-	w.need(int64(kind.Len()) == members, "%d kinds for %d members", kind.Len(), members)
-	for i, column := range slots {
-		w.need(i == 0 || column.Len() == rows, "a column of %d rows, and one of %d", rows, column.Len())
-		rows = column.Len()
-	}
-	w.need(to.Starts.Len() == columns*rows && to.Ends.Len() == columns*rows, "%d starts and %d ends for %d columns of %d rows", to.Starts.Len(), to.Ends.Len(), columns, rows)
-	for _, mask := range []Mask{to.Valid, to.Numbers, to.Trues} {
-		w.need(mask.Len() == columns*Words(rows), "a mask of %d words for %d columns of %d rows", mask.Len(), columns, rows)
-	}
-	w.need(to.Kinds.Len() == columns, "kinds of %d columns, of %d", to.Kinds.Len(), columns)
-	if w.err == nil {
-		w.err = gpu.Fill(s, to.Kinds, 0)
-	}
-	for from := 0; from < columns && w.err == nil; from += columnsAtOnce {
-		end := min(from+columnsAtOnce, columns)
-		part, outs := to.some(from, end, rows), outputs{types: noTypes}
-		for len(expected) > 0 && expected[0].Column < end && w.err == nil {
-			outs.add(w, expected[0].Column-from, &expected[0], rows)
-			expected = expected[1:]
-		}
-		w.need(outs.floats <= undecided.Len(), "%d words of undecided bits, not %d", undecided.Len(), outs.floats)
-		if w.err != nil {
-			break
-		}
-		var each [columnsAtOnce]gpu.Arg
-		for i, column := range slots[from:end] {
-			each[i] = column.Arg()
-		}
-		args := []gpu.Arg{text.Arg(), gpu.Int(n), valueStart.Arg(), valueEnd.Arg(), kind.Arg(), gpu.Int(members), gpu.Int(rows), gpu.Int(end - from)}
-		args = append(args, each[:]...)
-		args = append(args, part.Starts.Arg(), part.Ends.Arg(), part.Valid.Arg(), part.Numbers.Arg(), part.Trues.Arg(), part.Kinds.Arg(), gpu.Int(outs.types))
-		args = append(args, outs.to[:]...)
-		w.launch("scalars_read", blocks(int64(rows), block)*int64(end-from), block, append(args, undecided.Arg())...)
-		undecided = undecided.Slice(outs.floats, undecided.Len())
-	}
-	w.need(len(expected) == 0, "%d expected columns of none that there is", len(expected))
-	w.need(undecided.Len() == 0, "%d words of undecided bits too many", undecided.Len())
-	return w.done()
-}
-
 // NumberColumn is a column of numbers to be made: one of Int32, Int64 and Float64 has an element for each row, and says of which type the column is.
 type NumberColumn struct {
 	Column  int // its number among the Scalars
@@ -159,7 +93,7 @@ func (o *outputs) add(w *work, i int, c *NumberColumn, rows int) {
 	o.types ^= (columnNone ^ kind) << (typeBits * i)
 }
 
-// ParseNumbers makes columns of numbers. ReadScalars, or NumberKinds, has said that their type holds all of them and that none is malformed; what a number that it
+// ParseNumbers makes columns of numbers. ReadMembers, or NumberKinds, has said that their type holds all of them and that none is malformed; what a number that it
 // does not hold becomes is left open.
 //
 //	text       n bytes

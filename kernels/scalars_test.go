@@ -51,7 +51,7 @@ func (x *scalarTable) value(column, row int) (text string, kind kernels.ValueKin
 	return x.token(int(m)), x.kinds[m]
 }
 
-// readScalars runs ReadScalars on a table, some columns of which are expected to be numbers.
+// readScalars runs ReadMembers on a table, some columns of which are expected to be numbers.
 func readScalars(r *rig, x *scalarTable, rows int, expected []kernels.NumberColumn, undecided kernels.Mask) (text gpu.Buffer[byte], to kernels.Scalars) {
 	r.Helper()
 	columns := len(x.slots)
@@ -65,7 +65,8 @@ func readScalars(r *rig, x *scalarTable, rows int, expected []kernels.NumberColu
 		slots[i] = upload(r, x.slots[i])
 	}
 	text = upload(r, x.text)
-	r.ok(r.k.ReadScalars(r.s, text, slots, uploadShort(r, x.starts), uploadShort(r, x.ends), upload(r, x.kinds), to, expected, undecided))
+	members := kernels.MemberValues{Start: uploadShort(r, x.starts), End: uploadShort(r, x.ends), Kind: upload(r, x.kinds)}
+	r.ok(r.k.ReadMembers(r.s, text, members, kernels.ScalarColumns{Slots: slots, To: to, Expected: expected, Undecided: undecided}, nil))
 	return text, to
 }
 
@@ -263,7 +264,7 @@ func TestScalarsRefuses(t *testing.T) {
 	} {
 		to := sound
 		tt.change(&to)
-		if r.k.ReadScalars(r.s, text, tt.slots, at, at, tt.kind, to, nil, kernels.Mask{}) == nil {
+		if r.k.ReadMembers(r.s, text, kernels.MemberValues{Start: at, End: at, Kind: tt.kind}, kernels.ScalarColumns{Slots: tt.slots, To: to}, nil) == nil {
 			t.Errorf("%s: no error", tt.name)
 		}
 	}
@@ -284,7 +285,7 @@ func TestScalarsRefuses(t *testing.T) {
 		{"nothing for what is expected and undecided", []kernels.NumberColumn{{Float64: float}}, kernels.Mask{}},
 		{"too much for what is expected and undecided", []kernels.NumberColumn{{Int32: narrow}}, mask},
 	} {
-		if r.k.ReadScalars(r.s, text, []gpu.Buffer[int32]{slots, slots}, at, at, kinds, pair, tt.expected, tt.undecided) == nil {
+		if r.k.ReadMembers(r.s, text, kernels.MemberValues{Start: at, End: at, Kind: kinds}, kernels.ScalarColumns{Slots: []gpu.Buffer[int32]{slots, slots}, To: pair, Expected: tt.expected, Undecided: tt.undecided}, nil) == nil {
 			t.Errorf("%s: no error", tt.name)
 		}
 	}

@@ -54,9 +54,8 @@ const (
 	kindNested = kindObject | kindArray
 )
 
-// attributes makes the columns of properties, in the order in which they first appear, behind that of the features' ids.
-func (d *deviceRows) attributes(top *placed, columns *geoarrow.Columns) {
-	list := d.columns(top)
+// attributes makes the columns of properties, of which readMembers has read the single values.
+func (d *deviceRows) attributes(list []*deviceColumn, scalars kernels.Scalars, columns *geoarrow.Columns) {
 	var kinds kernels.KindSet
 	for _, c := range list {
 		kinds |= c.kinds
@@ -65,7 +64,6 @@ func (d *deviceRows) attributes(top *placed, columns *geoarrow.Columns) {
 	if kinds&kindNested != 0 {
 		nested = d.nested(kinds)
 	}
-	scalars := d.scalars(list)
 	for _, step := range []func(){
 		func() { d.each(list, func(c *deviceColumn) { d.inspect(c, nested) }) },
 		func() {
@@ -100,7 +98,7 @@ func (d *deviceRows) each(list []*deviceColumn, step func(*deviceColumn)) {
 	}
 }
 
-// columns are those that the chunk has.
+// columns are those that the chunk has: of properties, in the order in which they first appear, behind that of the features' ids.
 func (d *deviceRows) columns(top *placed) (list []*deviceColumn) {
 	names, properties := d.properties()
 	if d.Stopped() {
@@ -155,42 +153,53 @@ func (c *deviceColumn) arrived() {
 	}
 }
 
-// scalars finds the single values of all columns, and asks which rows have values and which kinds of numbers there are. Numbers of columns that had some in the rows
-// before are made, too, of the type that they had there.
-func (d *deviceRows) scalars(list []*deviceColumn) (x kernels.Scalars) {
-	var some []*deviceColumn
-	var slots []gpu.Buffer[int32]
+// deviceScalars are the single values of columns.
+type deviceScalars struct {
+	kernels.ScalarColumns
+	of       []*deviceColumn
+	expected []*deviceColumn // those of them whose numbers are made as they were in the rows before
+}
+
+// scalars takes memory for the single values of columns. Numbers of columns that had some in the rows before are to be made, too, of the type that they had there.
+func (d *deviceRows) scalars(list []*deviceColumn) *deviceScalars {
+	x := &deviceScalars{}
 	for _, c := range list {
 		if c.kinds != 0 && (!c.unread || c.kinds&kindNumber != 0) {
-			c.number = len(some)
-			some, slots = append(some, c), append(slots, c.slots)
+			c.number = len(x.of)
+			x.of, x.Slots = append(x.of, c), append(x.Slots, c.slots)
 		}
 	}
-	n, count := d.records.Count, len(some)
+	n, count := d.records.Count, len(x.of)
 	words := kernels.Words(n)
-	expected, undecided := d.expect(some)
-	x = kernels.Scalars{
+	x.expected, x.Undecided = d.expect(x.of)
+	x.Expected = numbersOf(x.expected)
+	x.To = kernels.Scalars{
 		Starts: device.Alloc[int64](d.Work, count*n), Ends: device.Alloc[int64](d.Work, count*n), Kinds: device.Alloc[uint32](d.Work, count),
 		Valid: device.Alloc[uint64](d.Work, count*words), Numbers: device.Alloc[uint64](d.Work, count*words), Trues: device.Alloc[uint64](d.Work, count*words),
 	}
-	if d.Stopped() || count == 0 {
-		return x
+	return x
+}
+
+// askScalars asks which rows have values and which kinds of numbers there are.
+func (d *deviceRows) askScalars(x *deviceScalars) {
+	if len(x.of) == 0 {
+		return
 	}
-	d.Try(d.K.ReadScalars(d.S, d.dev, slots, d.records.ValueStart, d.records.ValueEnd, d.records.Kind, x, numbersOf(expected), undecided))
-	valid, kinds := device.Result(d.Work, x.Valid), device.Result(d.Work, x.Kinds)
-	d.note(expected, undecided)
+	valid, kinds := device.Result(d.Work, x.To.Valid), device.Result(d.Work, x.To.Kinds)
+	d.note(x.expected, x.Undecided)
 	if d.Stopped() {
-		return x
+		return
 	}
-	for i, c := range some {
+	n := d.records.Count
+	words := kernels.Words(n)
+	for i, c := range x.of {
 		c.valid = valid[i*words : (i+1)*words]
-		c.starts, c.ends = x.Starts.Slice(i*n, (i+1)*n), x.Ends.Slice(i*n, (i+1)*n)
-		c.numbers, c.trues = x.Numbers.Slice(i*words, (i+1)*words), x.Trues.Slice(i*words, (i+1)*words)
+		c.starts, c.ends = x.To.Starts.Slice(i*n, (i+1)*n), x.To.Ends.Slice(i*n, (i+1)*n)
+		c.numbers, c.trues = x.To.Numbers.Slice(i*words, (i+1)*words), x.To.Trues.Slice(i*words, (i+1)*words)
 		if c.kinds&kindNumber != 0 {
 			c.numberKinds = kinds[i : i+1]
 		}
 	}
-	return x
 }
 
 // inspect asks what the texts and arrays of the column are.

@@ -13,26 +13,26 @@ const coordinatesDepth = 3
 
 // geometry makes the column of geometries as GeometryBuilder does: native where all are of one kind or of it and its Multi kind, of WKB where not.
 //
-//	members -> kinds, spans of coordinates -> parts, rings, positions -> ordinates ─┬─> offsets            native
-//	                                                                                └─> sizes -> bytes     WKB
-//	members of collections, likewise ─────────────────────────────────────────────────────────────────┘
-func (d *deviceRows) geometry(top *placed, sum *readers.Summary) *geoarrow.Geometry {
+//	kinds, spans of coordinates -> parts, rings, positions -> ordinates ─┬─> offsets            native
+//	                                                                     └─> sizes -> bytes     WKB
+//	members of collections, likewise ──────────────────────────────────────────────────────┘
+//
+// sh are those that readMembers has read the kinds of; nil: there is none.
+func (d *deviceRows) geometry(top *placed, sh *deviceShapes, sum *readers.Summary) *geoarrow.Geometry {
 	if d.Stopped() {
 		return nil
 	}
 	n := d.records.Count
-	if top.kinds(fieldGeometry)&kindBit(kernels.ValueObject) == 0 {
+	if sh == nil {
 		d.checkTypes(top)
 		return geoarrow.NullGeometry(n, geoarrow.NoKind, geoarrow.XY)
 	}
-	members := d.place(fieldGeometry, len(structuralNames))
 	peek := device.Result(d.Work, d.dev.Slice(0, min(peekBytes, d.dev.Len())))
 	if d.Stopped() {
 		return nil
 	}
-	d.Accept(members.odd.Unknown < 0 && members.kinds(fieldGeometry)|members.kinds(fieldProperties)|members.kinds(fieldID) == 0, "a member of a geometry that no column holds")
-	texts := d.measureCollections(members)
-	sh := d.shapesOf(members, top, coordinatesDepth)
+	texts := d.measureCollections(d.shapes)
+	d.find(sh, top, coordinatesDepth)
 	if d.Stopped() {
 		return nil
 	}

@@ -84,7 +84,9 @@ func (d *deviceRows) memberShapes(z bool) *deviceShapes {
 	if d.Stopped() {
 		return nil
 	}
-	sh := d.shapesOf(p, nil, coordinatesDepth-1)
+	sh := d.shapesOf(p, nil)
+	d.readMembers(nil, sh)
+	d.find(sh, nil, coordinatesDepth-1)
 	if d.Stopped() {
 		return nil
 	}
@@ -134,7 +136,7 @@ func (d *deviceRows) listMembers() *placed {
 	if d.Stopped() {
 		return nil
 	}
-	p := d.place(-1, len(structuralNames))
+	p := d.place()
 	if d.Stopped() {
 		return nil
 	}

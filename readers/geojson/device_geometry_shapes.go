@@ -13,9 +13,11 @@ import (
 // deviceShapes are the geometries of the rows of a text: those that have coordinates, read. A row without has no parts.
 type deviceShapes struct {
 	rows    int
-	valid   []uint64 // bit per row: it has a geometry
+	read    kernels.GeometryRows // members, and what readMembers says of them
+	valid   []uint64             // bit per row: it has a geometry
+	reports []kernels.GeometryReport
 	kinds   gpu.Buffer[kernels.GeometryKind]
-	report  kernels.GeometryReport // of kinds without GeometryZ
+	report  kernels.GeometryReport // the one of reports, once it was waited for: of kinds without GeometryZ
 	at      kernels.RingOffsets
 	x, y, z gpu.Buffer[float64] // z has no element where no position has a third ordinate
 	found   kernels.PositionsFound
@@ -23,41 +25,53 @@ type deviceShapes struct {
 	wkb     *deviceWKB               // measured with the positions; nil: it is not
 }
 
-// shapesOf finds the geometries of rows whose members are placed: those of features, of which top has the members and which must name themselves Feature, or those that are
-// rows themselves, where top is nil. Brackets of coordinates stand at depth deep. It waits for the device; the positions are left to be read.
-func (d *deviceRows) shapesOf(members, top *placed, deep int) *deviceShapes {
-	if d.Stopped() {
+// featureShapes prepares to find the geometries of features, of which top has the members; nil: none has one.
+func (d *deviceRows) featureShapes(top *placed) *deviceShapes {
+	if d.Stopped() || top.kinds(fieldGeometry)&kindBit(kernels.ValueObject) == 0 {
 		return nil
 	}
-	sh := &deviceShapes{rows: members.rows, kinds: device.Alloc[kernels.GeometryKind](d.Work, members.rows)}
+	members := d.shapes
+	d.Accept(members.odd.Unknown < 0 && members.kinds(fieldGeometry)|members.kinds(fieldProperties)|members.kinds(fieldID) == 0, "a member of a geometry that no column holds")
+	return d.shapesOf(members, top)
+}
+
+// shapesOf prepares to find the geometries of rows whose members are placed: those of features, of which top has the members and which must name themselves Feature, or
+// those that are rows themselves, where top is nil. Their kinds are to be read first: see readMembers.
+func (d *deviceRows) shapesOf(members, top *placed) *deviceShapes {
+	n := members.rows
 	d.Accept(members.kinds(fieldType) == kindBit(kernels.ValueString), "a geometry without a type")
 	array := kindBit(kernels.ValueArray)
 	d.Accept(members.kinds(fieldCoordinates)&^array == 0 && members.kinds(fieldGeometries)&^array == 0, "coordinates that are no array")
-	c := kernels.Coordinates{Starts: device.Alloc[int64](d.Work, sh.rows), Ends: device.Alloc[int64](d.Work, sh.rows), Kinds: device.Alloc[kernels.TypeKind](d.Work, sh.rows)}
-	valid, report := device.Alloc[uint64](d.Work, kernels.Words(sh.rows)), device.Alloc[kernels.GeometryReport](d.Work, 1)
-	if d.Stopped() {
-		return nil
-	}
-	of := kernels.GeometryMembers{
-		Type: members.of(fieldType), Coordinates: members.of(fieldCoordinates), Geometries: members.of(fieldGeometries), Base: d.records.Open,
+	sh := &deviceShapes{rows: n, kinds: device.Alloc[kernels.GeometryKind](d.Work, n)}
+	sh.read = kernels.GeometryRows{
+		GeometryMembers: kernels.GeometryMembers{
+			Type: members.of(fieldType), Coordinates: members.of(fieldCoordinates), Geometries: members.of(fieldGeometries), Base: d.records.Open,
+		},
+		To:    kernels.Coordinates{Starts: device.Alloc[int64](d.Work, n), Ends: device.Alloc[int64](d.Work, n), Kinds: device.Alloc[kernels.TypeKind](d.Work, n)},
+		Kinds: sh.kinds, Valid: device.Alloc[uint64](d.Work, kernels.Words(n)), Report: device.Alloc[kernels.GeometryReport](d.Work, 1),
 	}
 	if top != nil {
-		of.Record, of.Geometry = top.of(fieldType), top.of(fieldGeometry)
+		sh.read.Record, sh.read.Geometry = top.of(fieldType), top.of(fieldGeometry)
 	}
-	d.Try(d.K.GeometryKinds(d.S, d.dev, of, d.records.ValueStart, d.records.ValueEnd, d.records.Kind, c, sh.kinds, valid, report))
-	sh.valid = device.Result(d.Work, valid)
-	reports := device.Result(d.Work, report)
-	rings := d.rings(c, deep)
+	return sh
+}
+
+// find finds the geometries whose kinds are read, of features if there is top. Brackets of coordinates stand at depth deep. It waits for the device; the positions are left to
+// be read.
+func (d *deviceRows) find(sh *deviceShapes, top *placed, deep int) {
 	if d.Stopped() {
-		return nil
+		return
 	}
-	sh.report = reports[0]
+	rings := d.rings(sh.read.To, deep)
+	if d.Stopped() {
+		return
+	}
+	sh.report = sh.reports[0]
 	if top != nil {
 		d.acceptTypes(sh.report.Named)
 	}
 	d.Accept(sh.report.Odd == 0, "a geometry without a type, or not with what its type has")
 	d.list(sh, rings, top != nil && d.asked.Geometry())
-	return sh
 }
 
 // rings counts the parts, rings and positions of coordinates, and checks what stands between them. It waits for the device.

@@ -12,8 +12,8 @@ import (
 
 // deviceRows reads a text of whole features on a device: that of a chunk, or the members of its collections.
 //
-//	text -> structure -> records -> members in their columns -> coordinates -> positions
-//	                                                         -> properties  -> values
+//	text -> structure -> records -> members in their columns -> kinds, coordinates -> positions
+//	                                                         -> single values      -> texts, lists
 type deviceRows struct {
 	*device.Work
 	turns *turns
@@ -61,9 +61,11 @@ func (d *deviceRows) read(part *readers.Part) {
 	top := d.features()
 	columns := &geoarrow.Columns{Rows: d.records.Count}
 	part.Columns, part.Rows = columns, int64(d.records.Count)
+	list, shapes := d.columns(top), d.featureShapes(top)
+	scalars := d.readMembers(list, shapes)
 	d.together(
-		func() { d.attributes(top, columns) },
-		func() { columns.Geometry = d.geometry(top, &part.Summary) },
+		func() { d.attributes(list, scalars, columns) },
+		func() { columns.Geometry = d.geometry(top, shapes, &part.Summary) },
 	)
 	part.Summary.Foreign = d.foreign
 	if d.Stopped() {
@@ -144,19 +146,16 @@ func (p *placed) kinds(field int) uint32 { return p.report[field].Kinds }
 
 func kindBit(k kernels.ValueKind) uint32 { return 1 << k }
 
-// place puts members in columns: those of features where want is -1, else those of the objects that are values of the structural member want. It waits for the device,
-// unless features has placed them.
-func (d *deviceRows) place(want int32, fields int) *placed {
-	if want == fieldGeometry && d.shapes != nil && fields == len(structuralNames) {
-		return d.shapes
-	}
+// place puts the structural members of the records in columns. It waits for the device.
+func (d *deviceRows) place() *placed {
+	fields := len(structuralNames)
 	p := &placed{rows: d.records.Count, slots: device.Alloc[int32](d.Work, fields*d.records.Count)}
 	report, odd := device.Alloc[kernels.FieldReport](d.Work, fields), device.Alloc[kernels.PlaceReport](d.Work, 1)
 	if d.Stopped() {
 		return nil
 	}
 	d.Try(d.K.PlaceMembers(d.S, kernels.Placing{
-		Row: d.records.Row, Owner: d.records.Owner, Field: d.records.Field, OwnerField: d.records.Field, Want: want, Kind: d.records.Kind,
+		Row: d.records.Row, Owner: d.records.Owner, Field: d.records.Field, OwnerField: d.records.Field, Want: -1, Kind: d.records.Kind,
 		Rows: d.records.Count, Fields: fields, Slots: p.slots, Report: report, Odd: odd,
 	}))
 	odds := device.Result(d.Work, odd)
@@ -168,6 +167,25 @@ func (d *deviceRows) place(want int32, fields int) *placed {
 	p.odd = odds[0]
 	d.Accept(p.odd.Repeated < 0, repeatedName)
 	return p
+}
+
+// readMembers reads the single values of columns and the kinds of geometries, which may be nil, and asks what there is.
+func (d *deviceRows) readMembers(list []*deviceColumn, shapes *deviceShapes) kernels.Scalars {
+	scalars := d.scalars(list)
+	if d.Stopped() || len(scalars.of) == 0 && shapes == nil {
+		return scalars.To
+	}
+	values := kernels.MemberValues{Start: d.records.ValueStart, End: d.records.ValueEnd, Kind: d.records.Kind}
+	var geometry *kernels.GeometryRows
+	if shapes != nil {
+		geometry = &shapes.read
+	}
+	d.Try(d.K.ReadMembers(d.S, d.dev, values, scalars.ScalarColumns, geometry))
+	d.askScalars(scalars)
+	if shapes != nil {
+		shapes.valid, shapes.reports = device.Result(d.Work, geometry.Valid), device.Result(d.Work, geometry.Report)
+	}
+	return scalars.To
 }
 
 const repeatedName = "a name that comes twice"

@@ -1,0 +1,153 @@
+package kernels
+
+import "github.com/vibeflight/vibeflight/gpu"
+
+// MemberValues are the values of members, as Records has them: quotes and brackets included.
+type MemberValues struct {
+	Start, End gpu.Buffer[uint32]
+	Kind       gpu.Buffer[ValueKind]
+}
+
+// ScalarColumns are columns whose single values are to be read.
+//
+//	Slots      of each column: the member that is the value of each row, or -1
+//	To         overwritten
+//	Expected   columns whose type one knows already, as of the rows before; in the order of Column
+//	Undecided  Words(rows) words for each Float64, overwritten, as ParseNumbers has them
+//
+// The values of expected columns are made in passing. They are those of ParseNumbers, bit for bit, if Kinds then says that their type holds all numbers; if it does not,
+// they are overwritten with what means nothing.
+//
+//	text     {"a":"x y"} {"a":1} {"a":null} {"a":true} {"a":[2]}
+//	Starts        6          16  0              38         0
+//	Ends          9          17  0              42         0
+//	Valid         1          1   .              1          1
+//	Numbers       .          1   .              .          .
+//	Trues         .          .   .              1          .
+//	Kinds    Int32
+type ScalarColumns struct {
+	Slots     []gpu.Buffer[int32]
+	To        Scalars
+	Expected  []NumberColumn
+	Undecided Mask
+}
+
+// GeometryMembers are the members that say what geometries are: of each row a member, or -1.
+//
+//	Record       its value names the record's own type: Feature; or no element
+//	Type         its value names the type, as GeoJSONTypes has it
+//	Geometry     the record's member whose value the geometry is; or no element: every row has a geometry
+//	Coordinates  arrays
+//	Geometries   likewise
+//	Base         where the empty span of a row without coordinates lies
+type GeometryMembers struct {
+	Record, Type, Geometry, Coordinates, Geometries gpu.Buffer[int32]
+	Base                                            gpu.Buffer[int64]
+}
+
+// GeometryRows are rows whose geometries' types are to be read, where coordinates are checked to stand with the types that have them.
+//
+//	To      overwritten: of the coordinates of each row, and what its type names, whether it has a geometry or not
+//	Kinds   an element a row, overwritten: none has GeometryZ
+//	Valid   a bit a row, overwritten: it has a geometry
+//	Report  one element, overwritten
+//
+//	text      {"geometry":{"type":"Point","coordinates":[1,2]}} {"geometry":null}
+//	To.Kinds  Point                                             unknown
+//	Kinds     Point                                             0
+//	Valid     1                                                 .
+type GeometryRows struct {
+	GeometryMembers
+
+	To     Coordinates
+	Kinds  gpu.Buffer[GeometryKind]
+	Valid  Mask
+	Report gpu.Buffer[GeometryReport]
+}
+
+// ReadMembers reads the single values of columns, says which kinds of numbers there are, and reads the types of geometries. geometry may be nil, and there may be no
+// columns; with both they are of the same rows.
+//
+// One launch, and another one for each 8 columns beyond the first. It reads 13 bytes a row of each column and up to 51 for the geometry, and the text under numbers and
+// names; it writes 16 bytes and three bits a column, 4 or 8 bytes where a type is expected, and 18 for the geometry. What columns and geometries both read is, most of it,
+// fetched from memory once.
+func (k *Set) ReadMembers(s *gpu.Stream, text gpu.Buffer[byte], values MemberValues, columns ScalarColumns, geometry *GeometryRows) error {
+	w := k.begin(s, "read members")
+	n, members, count := w.text(text), countSpans(w, values.Start, values.End), len(columns.Slots)
+	w.need(int64(values.Kind.Len()) == members, "%d kinds for %d members", values.Kind.Len(), members)
+	rows := columns.check(w)
+	var ofGeometry [12]gpu.Arg
+	if geometry != nil {
+		all := geometry.Kinds.Len()
+		w.need(count == 0 || all == rows, "columns of %d rows, and geometries of %d", rows, all)
+		rows, ofGeometry = all, geometry.args(w)
+	}
+	to, expected, undecided := columns.To, columns.Expected, columns.Undecided
+	for from := 0; (from < count || from == 0 && geometry != nil) && w.err == nil; from += columnsAtOnce {
+		end := min(from+columnsAtOnce, count)
+		part, outs := to.some(from, end, rows), outputs{types: noTypes}
+		for len(expected) > 0 && expected[0].Column < end && w.err == nil {
+			outs.add(w, expected[0].Column-from, &expected[0], rows)
+			expected = expected[1:]
+		}
+		w.need(outs.floats <= undecided.Len(), "%d words of undecided bits, not %d", undecided.Len(), outs.floats)
+		if w.err != nil {
+			break
+		}
+		var each [columnsAtOnce]gpu.Arg
+		for i, column := range columns.Slots[from:end] {
+			each[i] = column.Arg()
+		}
+		parts := end - from
+		if geometry != nil && from == 0 {
+			parts++
+		}
+		args := []gpu.Arg{text.Arg(), gpu.Int(n), values.Start.Arg(), values.End.Arg(), values.Kind.Arg(), gpu.Int(members), gpu.Int(rows), gpu.Int(end - from)}
+		args = append(args, each[:]...)
+		args = append(args, part.Starts.Arg(), part.Ends.Arg(), part.Valid.Arg(), part.Numbers.Arg(), part.Trues.Arg(), part.Kinds.Arg(), gpu.Int(outs.types))
+		args = append(append(append(args, outs.to[:]...), undecided.Arg()), ofGeometry[:]...)
+		if rows > 0 {
+			w.launch("members_read", blocks(int64(rows), block)*int64(parts), block, args...)
+		}
+		undecided, ofGeometry = undecided.Slice(outs.floats, undecided.Len()), [len(ofGeometry)]gpu.Arg{}
+	}
+	w.need(len(expected) == 0, "%d expected columns of none that there is", len(expected))
+	w.need(undecided.Len() == 0, "%d words of undecided bits too many", undecided.Len())
+	return w.done()
+}
+
+// check checks the columns and clears their kinds. It gives the rows that they have.
+func (c *ScalarColumns) check(w *work) (rows int) {
+	columns, to := len(c.Slots), &c.To
+	for i, column := range c.Slots {
+		w.need(i == 0 || column.Len() == rows, "a column of %d rows, and one of %d", rows, column.Len())
+		rows = column.Len()
+	}
+	w.need(to.Starts.Len() == columns*rows && to.Ends.Len() == columns*rows, "%d starts and %d ends for %d columns of %d rows", to.Starts.Len(), to.Ends.Len(), columns, rows)
+	for _, mask := range []Mask{to.Valid, to.Numbers, to.Trues} {
+		w.need(mask.Len() == columns*Words(rows), "a mask of %d words for %d columns of %d rows", mask.Len(), columns, rows)
+	}
+	w.need(to.Kinds.Len() == columns, "kinds of %d columns, of %d", to.Kinds.Len(), columns)
+	if w.err == nil && columns > 0 {
+		w.err = gpu.Fill(w.s, to.Kinds, 0)
+	}
+	return rows
+}
+
+// args checks the rows, clears their report, and gives what the kernel needs of them.
+func (g *GeometryRows) args(w *work) [12]gpu.Arg {
+	count := int64(g.Kinds.Len())
+	for _, slots := range []gpu.Buffer[int32]{g.Type, g.Coordinates, g.Geometries} {
+		w.need(int64(slots.Len()) == count, "members of %d rows, of %d", slots.Len(), count)
+	}
+	for _, slots := range []gpu.Buffer[int32]{g.Record, g.Geometry} {
+		w.need(int64(slots.Len()) == count || slots.Len() == 0, "types or geometries of %d rows, of %d", slots.Len(), count)
+	}
+	w.need(int64(g.Base.Len()) == count && countSpans(w, g.To.Starts, g.To.Ends) == count && int64(g.To.Kinds.Len()) == count, "%d bases, %d starts and %d types for %d rows", g.Base.Len(), g.To.Starts.Len(), g.To.Kinds.Len(), count)
+	w.bits("valid", g.Valid, count)
+	w.geometryReport(g.Report)
+	return [...]gpu.Arg{
+		g.Record.Arg(), g.Type.Arg(), g.Geometry.Arg(), g.Coordinates.Arg(), g.Geometries.Arg(), g.Base.Arg(),
+		g.To.Starts.Arg(), g.To.Ends.Arg(), g.To.Kinds.Arg(), g.Kinds.Arg(), g.Valid.Arg(), g.Report.Arg(),
+	}
+}
