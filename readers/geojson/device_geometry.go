@@ -27,10 +27,6 @@ func (d *deviceRows) geometry(top *placed, sh *deviceShapes, sum *readers.Summar
 		d.checkTypes(top)
 		return geoarrow.NullGeometry(n, geoarrow.NoKind, geoarrow.XY)
 	}
-	peek := device.Result(d.Work, d.dev.Slice(0, min(peekBytes, d.dev.Len())))
-	if d.Stopped() {
-		return nil
-	}
 	texts := d.measureCollections(d.shapes)
 	d.find(sh, top, coordinatesDepth)
 	if d.Stopped() {
@@ -39,7 +35,7 @@ func (d *deviceRows) geometry(top *placed, sh *deviceShapes, sum *readers.Summar
 	mask := sh.valid
 	var inner *deviceCollections
 	d.together(
-		func() { d.ordinates(sh, d.third || hasThird(peek)) },
+		func() { d.ordinates(sh, d.third) },
 		func() { inner = d.collections(sh, texts) },
 	)
 	if d.Stopped() {

@@ -1,7 +1,6 @@
 package geojson
 
 import (
-	"bytes"
 	"math"
 
 	"github.com/vibeflight/vibeflight/gpu"
@@ -217,18 +216,4 @@ func (d *deviceRows) through(outer, inner gpu.Buffer[int64]) gpu.Buffer[int64] {
 		d.Try(kernels.Gather(d.K, d.S, inner, outer, to))
 	}
 	return to
-}
-
-// peekBytes are as much of a text as tells what its first position is like.
-const peekBytes = 4 << 10
-
-// hasThird reports whether the first position of a text seems to have a third ordinate.
-func hasThird(text []byte) bool {
-	_, text, _ = bytes.Cut(text, []byte(`"coordinates"`))
-	at := bytes.IndexAny(text, "-0123456789")
-	if at < 0 {
-		return false
-	}
-	position, _, _ := bytes.Cut(text[at:], []byte{']'})
-	return bytes.Count(position, []byte{','}) == 2
 }

@@ -155,7 +155,7 @@ func (s *seen) learnForeign(count map[string]int64) {
 	}
 }
 
-// learn keeps the names of a part of the file, and which columns are of which numbers.
+// learn keeps the names of a part of the file, which columns are of which numbers, and whether a position has a third ordinate.
 func (s *seen) learn(c *geoarrow.Columns) {
 	if c == nil {
 		return
@@ -168,6 +168,7 @@ func (s *seen) learn(c *geoarrow.Columns) {
 		}
 	}
 	s.learnTypes(c.Attributes)
+	s.third = s.third || c.Geometry != nil && c.Geometry.Dim&geoarrow.HasZ != 0
 }
 
 // learnTypes keeps the types of columns, if they are none of those that s has.
