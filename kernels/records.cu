@@ -322,25 +322,30 @@ KERNEL __launch_bounds__(BLOCK, 4) records_emit(const u8 *__restrict__ text, con
   const u64 hidden = r.level2 & arrays, stray = r.colon & hidden;
   r.token &= ~hidden, r.begin &= ~hidden, r.end &= ~hidden, r.open &= ~hidden, r.close &= ~hidden, r.comma &= ~hidden;
 
-  const u64 last = r.token ? 1ull << (63 - __clzll((i64)r.token)) : 0;
-  const u32 code_of_one = nearest_before(last ? (r.colon & last ? (u32)AT_COLON : (u32)AT_START) : 0, s.run.code, colon_warps);
-  const u32 code = nearest_before(last_code(r, code_of_one), s.run.code, code_warps);
+  // Four things that depend on what lies before the word, with two barriers: which token is the last one there takes whether that before it is a colon, and which
+  // member the last outer one is takes how many there are.
+  const u64 records = r.open & r.level0, outers = r.colon & r.level1, last = r.token ? 1ull << (63 - __clzll((i64)r.token)) : 0;
+  const u32 one = last ? (r.colon & last ? (u32)AT_COLON : (u32)AT_START) : 0, ones = warp_nearest(one, colon_warps);
+  u32 all, before = warp_before((u32)__popcll(r.colon) | (u32)__popcll(records) << 16, count_warps);
+  __syncthreads();
+  before = tile_sum(before, count_warps, all);
+  const u32 number = (before & 0xffff) + 1;  // of the word's first colon, as reach has it
+  const u32 own_code = last_code(r, tile_nearest(one, ones, s.run.code, colon_warps)), codes = warp_nearest(own_code, code_warps);
+  const u32 own_reach = outers ? number + __popcll(r.colon & low_bits(63 - __clzll((i64)outers))) : 0, reaches = warp_nearest(own_reach, reach_warps);
+  __syncthreads();
+  const u32 code = tile_nearest(own_code, codes, s.run.code, code_warps), reach = tile_nearest(own_reach, reaches, 0, reach_warps);
+
   const u64 sum = (r.colon << 1 | (code == AT_COLON ? 1 : 0)) + ~r.token, colons = sum & r.token;  // as behind(), which keeps what is no token out
   const u64 wrong = stray | wrong_tokens(r, arrays, colons, r.begin & colons, code, separator, word == 0);
   // Between a colon and the next token, where the sum has no bit, list_value looks.
   i64 fault = wrong ? word * WORD + first_bit(wrong) : solid_byte(text, n, word, levels & ~hidden & ~r.token & ~r.end & ~r.inside & sum);
 
-  const u64 records = r.open & r.level0;
-  u32 all;
-  const u32 before = tile_before((u32)__popcll(r.colon) | (u32)__popcll(records) << 16, count_warps, all);
   const i32 members = (i32)(all & 0xffff);
   i32 at = (i32)(before & 0xffff);
   const u32 first_half = (u32)r.colon, second_half = (u32)(r.colon >> 32);
   for (u32 m = first_half; m && at < TILE_MEMBERS; m &= m - 1) s.place[at++] = (u16)(place + __ffs((int)m) - 1);
   for (u32 m = second_half; m && at < TILE_MEMBERS; m &= m - 1) s.place[at++] = (u16)(place + 31 + __ffs((int)m));
-  const u64 outers = r.colon & r.level1;
-  const u32 number = (before & 0xffff) + 1;  // of the word's first colon, as reach has it
-  const u32 reach = nearest_before(outers ? number + __popcll(r.colon & low_bits(63 - __clzll((i64)outers))) : 0, 0, reach_warps), outers_first = (u32)outers;
+  const u32 outers_first = (u32)outers;
   s.token[threadIdx.x] = r.token, s.quote[threadIdx.x] = r.begin | r.end, s.object[threadIdx.x] = r.open & r.curly, s.array[threadIdx.x] = r.open & ~r.curly;
   s.colon[threadIdx.x] = r.colon, s.outer[threadIdx.x] = outers, s.record[threadIdx.x] = records;
   s.before[threadIdx.x] = make_uint2(before, before + __popc(first_half) + (__popc((u32)records) << 16));

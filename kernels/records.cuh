@@ -127,14 +127,23 @@ __device__ __forceinline__ u32 nearest_lane(u32 v, u32 lanes, u32 none) {
   const u32 of = __shfl_sync(WARP, v, lanes ? 31 - __clz((int)lanes) : 0);
   return lanes ? of : none;
 }
-// What the nearest thread before this one has that has anything but 0; start if none has.
-__device__ __forceinline__ u32 nearest_before(u32 v, u32 start, u32 *warps) {
+// Which lanes have anything but 0; warps gets what the last of them has.
+__device__ __forceinline__ u32 warp_nearest(u32 v, u32 *warps) {
   const u32 has = __ballot_sync(WARP, v != 0), last = nearest_lane(v, has, 0);
   if (lane_index() == 0) warps[threadIdx.x / 32] = last;
-  __syncthreads();
+  return has;
+}
+// nearest_before, behind a barrier, of what warp_nearest gave and left in warps.
+__device__ __forceinline__ u32 tile_nearest(u32 v, u32 has, u32 start, const u32 *warps) {
   const u32 of_warp = lane_index() < WARPS ? warps[lane_index()] : 0, having = __ballot_sync(WARP, of_warp != 0);
   start = nearest_lane(of_warp, having & ((1u << threadIdx.x / 32) - 1), start);
   return nearest_lane(v, has & ((1u << lane_index()) - 1), start);
+}
+// What the nearest thread before this one has that has anything but 0; start if none has.
+__device__ __forceinline__ u32 nearest_before(u32 v, u32 start, u32 *warps) {
+  const u32 has = warp_nearest(v, warps);
+  __syncthreads();
+  return tile_nearest(v, has, start, warps);
 }
 
 // ---- runs of tiles ----

@@ -163,25 +163,29 @@ __device__ __forceinline__ T block_sum(T v, T *shared) {
   return total;
 }
 
-// block_exclusive of a block that reads a tile, of BLOCK threads: shared holds an element for each warp, and is not used for anything else, so that one barrier will do.
+// The sum of v over the lanes before this one; shared, an element for each warp, gets that of all of the warp's.
 template <class T>
-__device__ __forceinline__ T tile_before(T v, T *shared, T &all) {
-  constexpr int WARPS = BLOCK / 32;
-  const int lane = lane_index(), warp = threadIdx.x >> 5;
+__device__ __forceinline__ T warp_before(T v, T *shared) {
+  const int lane = lane_index();
   T x = v;
 #pragma unroll
   for (int d = 1; d < 32; d <<= 1) {
     const T y = __shfl_up_sync(WARP, x, d);
     if (lane >= d) x += y;
   }
-  if (lane == 31) shared[warp] = x;
-  __syncthreads();
+  if (lane == 31) shared[threadIdx.x >> 5] = x;
+  return x - v;
+}
+// The sum over the threads before this one, behind a barrier, of what warp_before gave and left in shared, in a block of BLOCK threads.
+template <class T>
+__device__ __forceinline__ T tile_sum(T before, const T *shared, T &all) {
+  constexpr int WARPS = BLOCK / 32;
+  const int lane = lane_index(), warp = threadIdx.x >> 5;
   if constexpr (sizeof(T) == 4) {
     const T sum = lane < WARPS ? shared[lane] : 0;
     all = __reduce_add_sync(WARP, sum);
-    return __reduce_add_sync(WARP, lane < warp ? sum : 0) + x - v;
+    return __reduce_add_sync(WARP, lane < warp ? sum : 0) + before;
   }
-  T before = x - v;
   all = 0;
 #pragma unroll
   for (int w = 0; w < WARPS; w++) {
@@ -190,6 +194,13 @@ __device__ __forceinline__ T tile_before(T v, T *shared, T &all) {
     all += sum;
   }
   return before;
+}
+// block_exclusive of a block that reads a tile, of BLOCK threads: shared holds an element for each warp, and is not used for anything else, so that one barrier will do.
+template <class T>
+__device__ __forceinline__ T tile_before(T v, T *shared, T &all) {
+  const T before = warp_before(v, shared);
+  __syncthreads();
+  return tile_sum(before, shared, all);
 }
 
 // The parity of count over the threads before this one; all gets that over the block. shared holds 32 elements.
