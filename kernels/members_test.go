@@ -111,7 +111,7 @@ func TestPlaceLevels(t *testing.T) {
 			x := keyedMembers(rng, n, few, func(name int) int32 { return int32(name) - 1 })
 			rows := 1 + n/4
 			for i := range x.row {
-				x.row[i] = int32(i / 4)
+				x.row[i] = int32((i + 1) / 4) // so that blocks cut rows
 			}
 			if n > 40 {
 				x.row[7], x.row[8] = -1, int32(rows)
