@@ -372,7 +372,8 @@ func scalarsOf(r *rig, c *corpus, use func(x kernels.Scalars, queue queueScalars
 		Valid: poisoned[uint64](r, words), Numbers: poisoned[uint64](r, words), Trues: poisoned[uint64](r, words),
 	}
 	return use(x, func(expected []kernels.NumberColumn, undecided kernels.Mask) error {
-		return r.k.ReadMembers(r.s, c.text, kernels.MemberValues{Start: starts, End: ends, Kind: kind}, kernels.ScalarColumns{Slots: slots, To: x, Expected: expected, Undecided: undecided}, nil)
+		_, err := r.k.ReadMembers(r.s, c.text, kernels.MemberValues{Start: starts, End: ends, Kind: kind}, kernels.ScalarColumns{Slots: slots, To: x, Expected: expected, Undecided: undecided}, nil)
+		return err
 	}, int64(rows))
 }
 

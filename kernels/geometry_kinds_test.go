@@ -42,7 +42,8 @@ func geometryKinds(r *rig, rows []rowGeometry, collections, withZ bool) (kinds [
 		of.Record = of.Type // whose names are as good as others
 	}
 	values := kernels.MemberValues{Start: uploadShort(r, m.starts), End: uploadShort(r, m.ends), Kind: upload(r, m.kinds)}
-	r.ok(r.k.ReadMembers(r.s, upload(r, m.text), values, kernels.ScalarColumns{}, &kernels.GeometryRows{GeometryMembers: of, To: to, Kinds: out, Valid: valid, Report: report}))
+	_, err := r.k.ReadMembers(r.s, upload(r, m.text), values, kernels.ScalarColumns{}, &kernels.GeometryRows{GeometryMembers: of, To: to, Kinds: out, Valid: valid, Report: report})
+	r.ok(err)
 	first = read(r, report)[0]
 	m.checkNamed(r, of, first.Named)
 	first.Named = 0
@@ -227,7 +228,8 @@ func TestGeometryKindsArguments(t *testing.T) {
 	rows := kernels.GeometryMembers{Type: slots, Coordinates: slots, Geometries: slots, Base: base}
 	to := kernels.Coordinates{Starts: base, Ends: base, Kinds: poisoned[kernels.TypeKind](r, 65)}
 	readGeometries := func(m kernels.GeometryMembers, of gpu.Buffer[kernels.ValueKind], to kernels.Coordinates, valid kernels.Mask, report gpu.Buffer[kernels.GeometryReport]) error {
-		return r.k.ReadMembers(r.s, text, kernels.MemberValues{Start: values, End: values, Kind: of}, kernels.ScalarColumns{}, &kernels.GeometryRows{GeometryMembers: m, To: to, Kinds: kinds, Valid: valid, Report: report})
+		_, err := r.k.ReadMembers(r.s, text, kernels.MemberValues{Start: values, End: values, Kind: of}, kernels.ScalarColumns{}, &kernels.GeometryRows{GeometryMembers: m, To: to, Kinds: kinds, Valid: valid, Report: report})
+		return err
 	}
 	call := func(change func(m *kernels.GeometryMembers, to *kernels.Coordinates)) error {
 		m, c := rows, to

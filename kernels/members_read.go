@@ -1,6 +1,10 @@
 package kernels
 
-import "github.com/vibeflight/vibeflight/gpu"
+import (
+	"errors"
+
+	"github.com/vibeflight/vibeflight/gpu"
+)
 
 // MemberValues are the values of members, as Records has them: quotes and brackets included.
 type MemberValues struct {
@@ -14,6 +18,8 @@ type MemberValues struct {
 //	To         overwritten
 //	Expected   columns whose type one knows already, as of the rows before; in the order of Column
 //	Undecided  Words(rows) words for each Float64, overwritten, as ParseNumbers has them
+//	Texts      columns whose single values are measured as texts, ascending: as MeasureShortStrings does it with StringsJSON
+//	Offsets    rows + 1 elements for each of Texts, overwritten
 //
 // The values of expected columns are made in passing. They are those of ParseNumbers, bit for bit, if Kinds then says that their type holds all numbers; if it does not,
 // they are overwritten with what means nothing.
@@ -30,6 +36,8 @@ type ScalarColumns struct {
 	To        Scalars
 	Expected  []NumberColumn
 	Undecided Mask
+	Texts     []int
+	Offsets   gpu.Buffer[int64]
 }
 
 // GeometryMembers are the members that say what geometries are: of each row a member, or -1.
@@ -65,13 +73,13 @@ type GeometryRows struct {
 	Report gpu.Buffer[GeometryReport]
 }
 
-// ReadMembers reads the single values of columns, says which kinds of numbers there are, and reads the types of geometries. geometry may be nil, and there may be no
-// columns; with both they are of the same rows.
+// ReadMembers reads the single values of columns, says which kinds of numbers there are and how long texts are, and reads the types of geometries. geometry may be nil,
+// and there may be no columns; with both they are of the same rows. The caller frees the texts that were measured; without any they are nil.
 //
-// One launch, and another one for each 8 columns beyond the first. It reads 13 bytes a row of each column and up to 51 for the geometry, and the text under numbers and
+// One launch, another one for each 8 columns beyond the first, and one for each column of texts. It reads 13 bytes a row of each column and up to 51 for the geometry, and the text under numbers and
 // names; it writes 16 bytes and three bits a column, 4 or 8 bytes where a type is expected, and 18 for the geometry. What columns and geometries both read is, most of it,
 // fetched from memory once.
-func (k *Set) ReadMembers(s *gpu.Stream, text gpu.Buffer[byte], values MemberValues, columns ScalarColumns, geometry *GeometryRows) error {
+func (k *Set) ReadMembers(s *gpu.Stream, text gpu.Buffer[byte], values MemberValues, columns ScalarColumns, geometry *GeometryRows) (*Texts, error) {
 	w := k.begin(s, "read members")
 	n, members, count := w.text(text), countSpans(w, values.Start, values.End), len(columns.Slots)
 	w.need(int64(values.Kind.Len()) == members, "%d kinds for %d members", values.Kind.Len(), members)
@@ -82,7 +90,8 @@ func (k *Set) ReadMembers(s *gpu.Stream, text gpu.Buffer[byte], values MemberVal
 		w.need(count == 0 || all == rows, "columns of %d rows, and geometries of %d", rows, all)
 		rows, ofGeometry = all, geometry.args(w)
 	}
-	to, expected, undecided := columns.To, columns.Expected, columns.Undecided
+	texts := columns.texts(w, text, rows)
+	to, expected, undecided, measured := columns.To, columns.Expected, columns.Undecided, columns.Texts
 	for from := 0; (from < count || from == 0 && geometry != nil) && w.err == nil; from += columnsAtOnce {
 		end := min(from+columnsAtOnce, count)
 		part, outs := to.some(from, end, rows), outputs{types: noTypes}
@@ -98,6 +107,10 @@ func (k *Set) ReadMembers(s *gpu.Stream, text gpu.Buffer[byte], values MemberVal
 		for i, column := range columns.Slots[from:end] {
 			each[i] = column.Arg()
 		}
+		first, mask := len(columns.Texts)-len(measured), 0
+		for ; len(measured) > 0 && measured[0] < end; measured = measured[1:] {
+			mask |= 1 << (measured[0] - from)
+		}
 		parts := end - from
 		if geometry != nil && from == 0 {
 			parts++
@@ -105,7 +118,8 @@ func (k *Set) ReadMembers(s *gpu.Stream, text gpu.Buffer[byte], values MemberVal
 		args := []gpu.Arg{text.Arg(), gpu.Int(n), values.Start.Arg(), values.End.Arg(), values.Kind.Arg(), gpu.Int(members), gpu.Int(rows), gpu.Int(end - from)}
 		args = append(args, each[:]...)
 		args = append(args, part.Starts.Arg(), part.Ends.Arg(), part.Valid.Arg(), part.Numbers.Arg(), part.Trues.Arg(), part.Kinds.Arg(), gpu.Int(outs.types))
-		args = append(append(append(args, outs.to[:]...), undecided.Arg()), ofGeometry[:]...)
+		args = append(append(args, outs.to[:]...), undecided.Arg(), gpu.Int(mask))
+		args = append(append(args, texts.args(first)...), ofGeometry[:]...)
 		if rows > 0 {
 			w.launch("members_read", blocks(int64(rows), block)*int64(parts), block, args...)
 		}
@@ -113,7 +127,34 @@ func (k *Set) ReadMembers(s *gpu.Stream, text gpu.Buffer[byte], values MemberVal
 	}
 	w.need(len(expected) == 0, "%d expected columns of none that there is", len(expected))
 	w.need(undecided.Len() == 0, "%d words of undecided bits too many", undecided.Len())
-	return w.done()
+	for i, of := range texts.Of {
+		if w.err == nil {
+			w.offsetStrings(share(texts.sums, i, len(texts.Of)), of.offsets)
+		}
+	}
+	if err := w.done(); err != nil {
+		return nil, errors.Join(err, texts.Free(s))
+	}
+	if len(texts.Of) == 0 {
+		return nil, nil
+	}
+	return texts, nil
+}
+
+// texts takes memory for the columns that are measured as texts.
+func (c *ScalarColumns) texts(w *work, text gpu.Buffer[byte], rows int) *Texts {
+	count := len(c.Texts)
+	w.need(c.Offsets.Len() == count*(rows+1), "%d offsets for %d texts of %d rows", c.Offsets.Len(), count, rows)
+	for i, column := range c.Texts {
+		w.need(column >= 0 && column < len(c.Slots) && (i == 0 || column > c.Texts[i-1]), "texts in column %d of %d, or not in order", column, len(c.Slots))
+	}
+	x := allocTexts(w, count, rows, c.Offsets)
+	for i, column := range c.Texts {
+		if w.err == nil {
+			x.Of[i] = x.column(i, text, c.To.Starts.Slice(column*rows, (column+1)*rows), c.To.Ends.Slice(column*rows, (column+1)*rows))
+		}
+	}
+	return x
 }
 
 // check checks the columns and clears their kinds. It gives the rows that they have.

@@ -54,20 +54,38 @@ func (x *scalarTable) value(column, row int) (text string, kind kernels.ValueKin
 // readScalars runs ReadMembers on a table, some columns of which are expected to be numbers.
 func readScalars(r *rig, x *scalarTable, rows int, expected []kernels.NumberColumn, undecided kernels.Mask) (text gpu.Buffer[byte], to kernels.Scalars) {
 	r.Helper()
+	text, to, _ = readMembers(r, x, rows, kernels.ScalarColumns{Expected: expected, Undecided: undecided})
+	return text, to
+}
+
+// readMembers runs ReadMembers on a table. some says what is expected and measured.
+func readMembers(r *rig, x *scalarTable, rows int, some kernels.ScalarColumns) (text gpu.Buffer[byte], to kernels.Scalars, texts *kernels.Texts) {
+	r.Helper()
+	some, text = x.columns(r, rows, some)
+	texts, err := r.k.ReadMembers(r.s, text, x.values(r), some, nil)
+	r.ok(err)
+	return text, some.To, texts
+}
+
+// columns uploads a table and takes memory for its single values.
+func (x *scalarTable) columns(r *rig, rows int, some kernels.ScalarColumns) (_ kernels.ScalarColumns, text gpu.Buffer[byte]) {
+	r.Helper()
 	columns := len(x.slots)
 	values, words := columns*rows, columns*kernels.Words(rows)
-	to = kernels.Scalars{
+	some.To = kernels.Scalars{
 		Starts: poisoned[int64](r, values), Ends: poisoned[int64](r, values), Kinds: poisoned[uint32](r, columns),
 		Valid: poisoned[uint64](r, words), Numbers: poisoned[uint64](r, words), Trues: poisoned[uint64](r, words),
 	}
-	slots := make([]gpu.Buffer[int32], columns)
-	for i := range slots {
-		slots[i] = upload(r, x.slots[i])
+	for _, slots := range x.slots {
+		some.Slots = append(some.Slots, upload(r, slots))
 	}
-	text = upload(r, x.text)
-	members := kernels.MemberValues{Start: uploadShort(r, x.starts), End: uploadShort(r, x.ends), Kind: upload(r, x.kinds)}
-	r.ok(r.k.ReadMembers(r.s, text, members, kernels.ScalarColumns{Slots: slots, To: to, Expected: expected, Undecided: undecided}, nil))
-	return text, to
+	return some, upload(r, x.text)
+}
+
+// values uploads the members.
+func (x *scalarTable) values(r *rig) kernels.MemberValues {
+	r.Helper()
+	return kernels.MemberValues{Start: uploadShort(r, x.starts), End: uploadShort(r, x.ends), Kind: upload(r, x.kinds)}
 }
 
 // scalarValues are values of columns of several types: those that a column of int32, of int64, of uint64 or of float64 has, and others that have no number.
@@ -264,7 +282,7 @@ func TestScalarsRefuses(t *testing.T) {
 	} {
 		to := sound
 		tt.change(&to)
-		if r.k.ReadMembers(r.s, text, kernels.MemberValues{Start: at, End: at, Kind: tt.kind}, kernels.ScalarColumns{Slots: tt.slots, To: to}, nil) == nil {
+		if _, err := r.k.ReadMembers(r.s, text, kernels.MemberValues{Start: at, End: at, Kind: tt.kind}, kernels.ScalarColumns{Slots: tt.slots, To: to}, nil); err == nil {
 			t.Errorf("%s: no error", tt.name)
 		}
 	}
@@ -285,7 +303,7 @@ func TestScalarsRefuses(t *testing.T) {
 		{"nothing for what is expected and undecided", []kernels.NumberColumn{{Float64: float}}, kernels.Mask{}},
 		{"too much for what is expected and undecided", []kernels.NumberColumn{{Int32: narrow}}, mask},
 	} {
-		if r.k.ReadMembers(r.s, text, kernels.MemberValues{Start: at, End: at, Kind: kinds}, kernels.ScalarColumns{Slots: []gpu.Buffer[int32]{slots, slots}, To: pair, Expected: tt.expected, Undecided: tt.undecided}, nil) == nil {
+		if _, err := r.k.ReadMembers(r.s, text, kernels.MemberValues{Start: at, End: at, Kind: kinds}, kernels.ScalarColumns{Slots: []gpu.Buffer[int32]{slots, slots}, To: pair, Expected: tt.expected, Undecided: tt.undecided}, nil); err == nil {
 			t.Errorf("%s: no error", tt.name)
 		}
 	}

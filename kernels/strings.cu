@@ -28,9 +28,8 @@
 // summary   1               measure, pieces        flags of all strings, characters replaced in all, whether there are long strings
 // narrow    strings + 1     bytes                  the offsets in 32 bits
 #include "search.cuh"
-#include "strings.cuh"
+#include "strings_measure.cuh"
 
-constexpr i64 PIECE = 256;         // bytes of a string that one thread reads
 constexpr i64 ESCAPE_REACH = 12;   // bytes of the longest escape
 
 struct StringPiece {
@@ -38,63 +37,12 @@ struct StringPiece {
   u32 before;  // bytes of the pieces before it in its group
   u32 escaped; // STATE_*: is the byte ESCAPE_REACH before it escaped; STATE_KEPT: what the group's state says
 };
-struct StringSums {
-  i64 replaced;
-  u32 flags, longs;  // longs: not 0 if there are strings that have pieces
-};
-
-struct Span {
-  i64 start, end;
-};
-// The span of a string; one that is not in the text is empty, and bad.
-__device__ __forceinline__ Span read_span(const i64 *starts, const i64 *ends, i64 i, i64 n, bool &bad) {
-  Span s = {starts[i], ends[i]};
-  bad = s.start < 0 || s.end > n || s.start > s.end;
-  if (bad) s.start = s.end = 0;
-  return s;
-}
-__device__ __forceinline__ i64 pieces_of(Span s) { return s.end - s.start > PIECE ? (s.end - s.start + PIECE - 1) / PIECE : 0; }
-
-// Adds to the sums of the whole column; the warp calls together.
-__device__ __forceinline__ void add_sums(StringSums *sums, u32 flags, u32 replaced) {
-  flags = __reduce_or_sync(WARP, flags), replaced = __reduce_add_sync(WARP, replaced);
-  if (lane_index()) return;
-  if (flags & ~*(volatile u32 *)&sums->flags) atomicOr(&sums->flags, flags);  // seldom: they are soon all there
-  if (replaced) atomicAdd((u64 *)&sums->replaced, (u64)replaced);
-}
-
 KERNEL __launch_bounds__(BLOCK) strings_measure(const u8 *__restrict__ text, i64 n, u32 mode, const i64 *__restrict__ starts, const i64 *__restrict__ ends, i64 strings, i64 *__restrict__ offsets, i64 *__restrict__ block_sums, u32 *__restrict__ flags, i64 *__restrict__ before, i64 *__restrict__ first, StringSums *__restrict__ sums) {
-  __shared__ i64 shared[33];
-  __shared__ u32 shared_bytes[33];
   const i64 i = thread_index();
-  const Text t = {text, n, mode};
-  StringPart part = {0, 0, 0};
-  i64 pieces = 0;
-  if (i < strings) {
-    bool bad;
-    Span s = read_span(starts, ends, i, n, bad);
-    pieces = pieces_of(s);
-    if (!pieces) part = walk_string<false>(t, s.start, s.start, s.end, s.end, nullptr);
-    if (bad) part.flags = STRING_MALFORMED;
-  }
-  u32 bytes;  // at most PIECE each
-  const u32 bytes_before = block_exclusive((u32)part.bytes, shared_bytes, bytes);
-  if (i < strings) offsets[i] = bytes_before;
-  const i64 half = i >> 5, halves = (strings + WORD - 1) / WORD * 2;
-#pragma unroll
-  for (int f = 0; f < STRING_FLAGS; f++) {
-    u32 bits = __ballot_sync(WARP, part.flags >> f & 1);
-    if (lane_index() == 0 && half < halves) flags[f * halves + half] = bits;
-  }
-  add_sums(sums, part.flags, part.replaced);
-  i64 all = 0;
-  if (__syncthreads_or(pieces != 0)) {
-    i64 mine = block_exclusive(pieces, shared, all);
-    if (i < strings) before[i] = mine;
-  }
-  if (threadIdx.x > 0) return;
-  first[blockIdx.x] = all, block_sums[blockIdx.x] = bytes;
-  if (all && !*(volatile u32 *)&sums->longs) atomicOr(&sums->longs, 1u);
+  bool bad = false;
+  Span s = {0, 0};
+  if (i < strings) s = read_span(starts, ends, i, n, bad);
+  measure_string({text, n, mode}, i, strings, s, bad, {offsets, block_sums, flags, before, first, sums});
 }
 
 // What lies before a block's strings is added up by the block itself, unless block_sums were scanned, with the sum of all behind them.

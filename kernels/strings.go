@@ -119,16 +119,80 @@ func (k *Set) MeasureShortStrings(s *gpu.Stream, text gpu.Buffer[byte], starts, 
 	grid := blocks(int64(strings), block)
 	sums := take[int64](w, int(grid)+1)
 	w.launch("strings_measure", grid, block, join(x.source(), offsets.Arg(), sums.Arg(), x.flags.Arg(), x.before.Arg(), x.first.Arg(), x.Summary.Arg())...)
-	scanned := 0
-	if grid > offsetBlocks && w.err == nil {
-		scan(w, sums.Slice(0, int(grid)), sums, gpu.Buffer[int64]{})
-		scanned = 1
-	}
-	w.launch("strings_offsets", blocks(int64(strings)+1, block), block, sums.Arg(), gpu.Int(scanned), gpu.Int(strings), offsets.Arg())
+	w.offsetStrings(sums, offsets)
 	if err := w.done(); err != nil {
 		return nil, errors.Join(err, x.Free(s))
 	}
 	return x, nil
+}
+
+// offsetStrings adds the bytes of the blocks before to offsets that count from the first string of each block on. sums are those of the blocks, and one element more.
+func (w *work) offsetStrings(sums, offsets gpu.Buffer[int64]) {
+	grid, scanned := sums.Len()-1, 0
+	if grid > offsetBlocks && w.err == nil {
+		scan(w, sums.Slice(0, grid), sums, gpu.Buffer[int64]{})
+		scanned = 1
+	}
+	w.launch("strings_offsets", blocks(int64(offsets.Len()), block), block, sums.Arg(), gpu.Int(scanned), gpu.Int(offsets.Len()-1), offsets.Arg())
+}
+
+// Texts are columns of strings that were measured together.
+type Texts struct {
+	Of []*Strings // views of what follows
+
+	offsets, before, first, sums gpu.Buffer[int64]
+	flags                        Mask
+	summary                      gpu.Buffer[StringSummary]
+}
+
+// allocTexts takes the memory for columns of rows strings: for each list that of all columns, one behind the other.
+func allocTexts(w *work, columns, rows int, offsets gpu.Buffer[int64]) *Texts {
+	count, words, grid := int64(columns), int64(Words(rows)), blocks(int64(rows), block)
+	x := &Texts{
+		Of: make([]*Strings, columns), offsets: offsets, before: give[int64](w, count*int64(rows)), first: give[int64](w, count*(grid+1)), sums: take[int64](w, int(count*(grid+1))),
+		flags: give[uint64](w, count*stringFlags*words), summary: give[StringSummary](w, count),
+	}
+	if w.err == nil {
+		w.err = gpu.Fill(w.s, x.summary, 0)
+	}
+	return x
+}
+
+// column is column i of a text's values.
+func (x *Texts) column(i int, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64]) *Strings {
+	part := func(b gpu.Buffer[int64]) gpu.Buffer[int64] { return share(b, i, len(x.Of)) }
+	s := &Strings{
+		text: text, starts: starts, ends: ends, mode: StringsJSON, offsets: part(x.offsets), flags: share(x.flags, i, len(x.Of)), before: part(x.before), first: part(x.first),
+		Summary: share(x.summary, i, len(x.Of)),
+	}
+	s.split()
+	return s
+}
+
+// share is part i of all equal parts of b.
+func share[T any](b gpu.Buffer[T], i, all int) gpu.Buffer[T] {
+	n := b.Len() / all
+	return b.Slice(i*n, (i+1)*n)
+}
+
+// args are what a kernel needs to measure the columns from number i on.
+func (x *Texts) args(i int) []gpu.Arg {
+	if i >= len(x.Of) {
+		return make([]gpu.Arg, 6)
+	}
+	at := func(b gpu.Buffer[int64]) gpu.Arg { return share(b, i, len(x.Of)).Arg() }
+	return []gpu.Arg{at(x.offsets), at(x.sums), share(x.flags, i, len(x.Of)).Arg(), at(x.before), at(x.first), share(x.summary, i, len(x.Of)).Arg()}
+}
+
+// Free gives the memory back once the work that s was given before is done, that of long strings, too.
+func (x *Texts) Free(s *gpu.Stream) error {
+	errs := []error{x.before.Free(s), x.first.Free(s), x.flags.Free(s), x.summary.Free(s)}
+	for _, of := range x.Of {
+		if of != nil {
+			errs = append(errs, of.Free(s))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // MeasureLongStrings measures the strings that MeasureShortStrings left out, if there are any, and adds their bytes to offsets, once.
@@ -172,8 +236,7 @@ func (k *Set) MeasureLongStrings(s *gpu.Stream, x *Strings, offsets gpu.Buffer[i
 // alloc takes the memory for short strings.
 func (x *Strings) alloc(w *work) {
 	strings := x.starts.Len()
-	words := Words(strings)
-	x.flags = give[uint64](w, int64(stringFlags*words))
+	x.flags = give[uint64](w, int64(stringFlags*Words(strings)))
 	x.before = give[int64](w, int64(strings))
 	x.first = give[int64](w, blocks(int64(strings), block)+1)
 	x.Summary = give[StringSummary](w, 1)
@@ -181,6 +244,12 @@ func (x *Strings) alloc(w *work) {
 		return
 	}
 	w.err = gpu.Fill(w.s, x.Summary, 0)
+	x.split()
+}
+
+// split gives each mask its part of the flags.
+func (x *Strings) split() {
+	words := Words(x.starts.Len())
 	for i, mask := range []*Mask{&x.Escaped, &x.Control, &x.NotUTF8, &x.Malformed, &x.Replaced} {
 		*mask = x.flags.Slice(i*words, (i+1)*words)
 	}

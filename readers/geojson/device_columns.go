@@ -168,8 +168,12 @@ func (d *deviceRows) scalars(list []*deviceColumn) *deviceScalars {
 			c.number = len(x.of)
 			x.of, x.Slots = append(x.of, c), append(x.Slots, c.slots)
 		}
+		if !c.unread && c.kinds&(kindString|kindNested) == kindString { // whatever else there is, all of it is text
+			x.Texts = append(x.Texts, c.number)
+		}
 	}
 	n, count := d.records.Count, len(x.of)
+	x.Offsets = device.Alloc[int64](d.Work, len(x.Texts)*(n+1))
 	words := kernels.Words(n)
 	x.expected, x.Undecided = d.expect(x.of)
 	x.Expected = numbersOf(x.expected)
@@ -180,8 +184,8 @@ func (d *deviceRows) scalars(list []*deviceColumn) *deviceScalars {
 	return x
 }
 
-// askScalars asks which rows have values and which kinds of numbers there are.
-func (d *deviceRows) askScalars(x *deviceScalars) {
+// askScalars asks which rows have values, which kinds of numbers there are, and how long texts are.
+func (d *deviceRows) askScalars(x *deviceScalars, texts *kernels.Texts) {
 	if len(x.of) == 0 {
 		return
 	}
@@ -200,11 +204,17 @@ func (d *deviceRows) askScalars(x *deviceScalars) {
 			c.numberKinds = kinds[i : i+1]
 		}
 	}
+	for i, number := range x.Texts {
+		c := x.of[number]
+		c.text = &deviceText{offsets: x.Offsets.Slice(i*(n+1), (i+1)*(n+1))}
+		c.text.add(d, texts.Of[i])
+		d.measured(c)
+	}
 }
 
-// inspect asks what the texts and arrays of the column are.
+// inspect asks what nested values the column has.
 func (d *deviceRows) inspect(c *deviceColumn, nested *deviceNested) {
-	if !c.unread && (c.kinds&kindObject != 0 || c.kinds&(kindString|kindArray) == kindString) { // whatever the others are
+	if !c.unread && c.kinds&kindObject != 0 { // whatever the others are
 		d.measure(c, nested)
 	}
 	if c.kinds&kindArray != 0 {

@@ -116,12 +116,17 @@ func (d *deviceRows) measurePart(t *deviceText, text gpu.Buffer[byte], starts, e
 		return
 	}
 	d.Later(func() error { return x.Free(d.S) })
-	t.parts, t.summary = append(t.parts, x), append(t.summary, device.Result(d.Work, x.Summary))
+	t.add(d, x)
 	if len(t.parts) == 1 {
 		t.offsets = offsets
 		return
 	}
 	d.Try(d.K.AddOffsets(d.S, t.offsets, offsets))
+}
+
+// add adds strings that were measured, and asks for their summary.
+func (t *deviceText) add(d *deviceRows, x *kernels.Strings) {
+	t.parts, t.summary = append(t.parts, x), append(t.summary, device.Result(d.Work, x.Summary))
 }
 
 // lengthen measures the long strings of a column, if the host knows by now that there are some.

@@ -169,7 +169,7 @@ func (d *deviceRows) place() *placed {
 	return p
 }
 
-// readMembers reads the single values of columns and the kinds of geometries, which may be nil, and asks what there is.
+// readMembers reads the single values of columns, measures their texts, and reads the kinds of geometries, which may be nil. It asks what there is.
 func (d *deviceRows) readMembers(list []*deviceColumn, shapes *deviceShapes) kernels.Scalars {
 	scalars := d.scalars(list)
 	if d.Stopped() || len(scalars.of) == 0 && shapes == nil {
@@ -180,8 +180,12 @@ func (d *deviceRows) readMembers(list []*deviceColumn, shapes *deviceShapes) ker
 	if shapes != nil {
 		geometry = &shapes.read
 	}
-	d.Try(d.K.ReadMembers(d.S, d.dev, values, scalars.ScalarColumns, geometry))
-	d.askScalars(scalars)
+	texts, err := d.K.ReadMembers(d.S, d.dev, values, scalars.ScalarColumns, geometry)
+	d.Try(err)
+	if texts != nil {
+		d.Later(func() error { return texts.Free(d.S) })
+	}
+	d.askScalars(scalars, texts)
 	if shapes != nil {
 		shapes.valid, shapes.reports = device.Result(d.Work, geometry.Valid), device.Result(d.Work, geometry.Report)
 	}

@@ -9,7 +9,7 @@
 #include "fiber.h"
 #include "include/abi.h"
 
-enum { MAX_THREADS = 1024, WARP = 32, MAX_WARPS = MAX_THREADS / WARP, MAX_ARGS = 48, MESSAGE_BYTES = 2048 };
+enum { MAX_THREADS = 1024, WARP = 32, MAX_WARPS = MAX_THREADS / WARP, MAX_ARGS = 56, MESSAGE_BYTES = 2048 };
 
 // The orders of Options; any larger number is the seed of a shuffle.
 enum { IN_ORDER = 0, REVERSE = 1 };
