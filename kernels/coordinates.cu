@@ -228,7 +228,7 @@ __device__ __forceinline__ void sums_before(const i64 *__restrict__ counts, i64 
 
 constexpr u32 LISTED = TILE / 8;  // positions of a tile
 
-KERNEL __launch_bounds__(BLOCK, 8) coordinates_emit(const u64 *__restrict__ begins, const i64 *__restrict__ starts, i64 count, const i64 *__restrict__ first, const i64 *__restrict__ counts, i64 group, const RingResult *__restrict__ result, i64 *__restrict__ span_part, i64 *__restrict__ part_ring, i64 *__restrict__ ring_place, i64 *__restrict__ place, i32 *__restrict__ span_ring, i32 *__restrict__ short_place) {
+KERNEL __launch_bounds__(BLOCK, 6) coordinates_emit(const u64 *__restrict__ begins, const i64 *__restrict__ starts, i64 count, const i64 *__restrict__ first, const i64 *__restrict__ counts, i64 group, const RingResult *__restrict__ result, i64 *__restrict__ span_part, i64 *__restrict__ part_ring, i64 *__restrict__ ring_place, i64 *__restrict__ place, i32 *__restrict__ span_ring, i32 *__restrict__ short_place) {
   __shared__ u64 shared[BLOCK / 32], word_part[BLOCK], word_ring[BLOCK];
   __shared__ u16 part_before[BLOCK], ring_before[BLOCK], listed[LISTED];
   __shared__ i64 sums[6], bound[2];

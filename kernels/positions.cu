@@ -104,11 +104,9 @@ KERNEL __launch_bounds__(32) positions_begin(PositionsFound *__restrict__ found)
   *found = f;
 }
 
-KERNEL __launch_bounds__(BLOCK, 8) positions(const u8 *__restrict__ text, i64 n, const u64 *__restrict__ level, i64 words, const i64 *__restrict__ at, i64 count, u32 style, u64 *__restrict__ x, u64 *__restrict__ y, u64 *__restrict__ z, u64 *__restrict__ m, u64 *__restrict__ undecided, PositionsFound *__restrict__ found) {
+KERNEL __launch_bounds__(BLOCK) positions(const u8 *__restrict__ text, i64 n, const u64 *__restrict__ level, i64 words, const i64 *__restrict__ at, i64 count, u32 style, u64 *__restrict__ x, u64 *__restrict__ y, u64 *__restrict__ z, u64 *__restrict__ m, u64 *__restrict__ undecided, PositionsFound *__restrict__ found) {
   __shared__ Ten tens[MOST_FRACTION + 1];
   __shared__ u32 block_dims;
-  // What is known by now: it may be old, then an atomic below is one too many.
-  const u32 known = threadIdx.x == 0 ? *(volatile u32 *)&found->dims : 0;
   if (threadIdx.x == 0) block_dims = 0;
   if (threadIdx.x <= MOST_FRACTION) tens[threadIdx.x] = TENS_OF_FRACTION[threadIdx.x];
   __syncthreads();
@@ -128,11 +126,10 @@ KERNEL __launch_bounds__(BLOCK, 8) positions(const u8 *__restrict__ text, i64 n,
   store_bits(undecided, i, count, state == POSITION_UNDECIDED);
   u32 warp_dims = __reduce_or_sync(WARP, dims);
   if (lane_index() == 0 && warp_dims) atomicOr(&block_dims, warp_dims);
-  const bool odd = __syncthreads_or(dims == 1 || more || state == POSITION_UNDECIDED);
-  if (threadIdx.x == 0 && block_dims & ~known) atomicOr(&found->dims, block_dims);
-  if (!odd) return;
-  const u32 empty = __syncthreads_count(dims == 1), unread = __syncthreads_count(state == POSITION_UNDECIDED);
+  u32 empty = __syncthreads_count(dims == 1);
   more = __syncthreads_count(more);
+  const u32 unread = __syncthreads_count(state == POSITION_UNDECIDED);
+  if (threadIdx.x == 0 && block_dims & ~found->dims) atomicOr(&found->dims, block_dims);
   if (threadIdx.x == 0 && empty) atomicAdd((u64 *)&found->empty, (u64)empty);
   if (threadIdx.x == 0 && more) atomicAdd((u64 *)&found->more, (u64)more);
   if (threadIdx.x == 0 && unread) atomicAdd(&found->undecided, unread);
