@@ -13,7 +13,7 @@ struct Name {
   u64 word[3];
   int length, kind;
 };
-constexpr int NAMES = 9, WKT_NAMES = 7;
+constexpr int NAMES = 9, WKT_NAMES = 7, FEATURE = 7;  // FEATURE: where that is among them
 
 // 8 bytes of a string as a word, the first lowest; 0 behind its end.
 __device__ constexpr u64 word_of(const char *s, int length, int from) {
@@ -117,23 +117,18 @@ __device__ __forceinline__ i64 member_name(u32 member, const u32 *__restrict__ v
 }
 // Where the text goes on far enough for what quoted_kind reads.
 __device__ __forceinline__ bool name_near(i64 n, i64 at) { return at >= 0 && n - at >= 32; }
-// Does a text begin with a name and the quote behind it? v: its first 16 bytes; the name and the quote have up to as many.
-template <int N>
-__device__ __forceinline__ bool is_quoted(Sixteen v, const char (&name)[N]) {
-  constexpr u32 LOW = N - 1 < 8 ? N - 1 : 8, HIGH = N - 1 - LOW;
-  return (v.low & low_bytes(LOW)) == word_of(name, N - 1, 0) && (v.high & low_bytes(HIGH)) == word_of(name, N - 1, 8);
+// Do bytes from byte 8 * k of a string on begin with that part of a name, and with the quote behind it if it lies there?
+__device__ __forceinline__ bool is_quoted(u64 v, const Name &name, int k) {
+  const int left = name.length - 8 * k;
+  if (left < 0) return true;
+  return ((v ^ name.word[k] ^ (left < 8 ? (u64)'"' << 8 * left : 0)) & low_bytes(min(left + 1, 8))) == 0;
 }
 // The type that the name at a byte is, which is near, and whose first 16 bytes are v; TYPE_UNKNOWN also where it is written with escapes.
 __device__ __forceinline__ u32 quoted_kind(const u8 *__restrict__ text, i64 n, i64 at, Sixteen v) {
   u32 kind = TYPE_UNKNOWN;
-  if (is_quoted(v, "Point\"")) kind = 1;
-  if (is_quoted(v, "LineString\"")) kind = 2;
-  if (is_quoted(v, "Polygon\"")) kind = 3;
-  if (is_quoted(v, "MultiPoint\"")) kind = 4;
-  if (is_quoted(v, "MultiLineString\"")) kind = 5;
-  if (is_quoted(v, "MultiPolygon\"")) kind = 6;
-  if (is_quoted(v, "Feature\"")) kind = 8;
-  if (is_quoted(v, "GeometryCollecti") && (load_window(text, n, at + 16) & low_bytes(3)) == word_of("on\"", 3, 0)) kind = 7;
+#pragma unroll
+  for (int i = 0; i < NAMES; i++)
+    if (is_quoted(v.low, names[i], 0) && is_quoted(v.high, names[i], 1) && (names[i].length < 16 || is_quoted(load_window(text, n, at + 16), names[i], 2))) kind = (u32)names[i].kind;
   return kind;
 }
 // The type that the name at a byte is; TYPE_UNKNOWN where that is -1.
@@ -148,7 +143,7 @@ __device__ __forceinline__ void json_kinds(const u8 *__restrict__ text, i64 n, i
   if (near0) v0 = load_sixteen(text, at0, 16);
   if (near1) v1 = load_sixteen(text, at1, 8);
   kind0 = near0 ? quoted_kind(text, n, at0, v0) : TYPE_UNKNOWN;
-  kind1 = near1 && v1.low == word_of("Feature\"", 8, 0) ? 8 : TYPE_UNKNOWN;
+  kind1 = near1 && is_quoted(v1.low, names[FEATURE], 0) ? (u32)names[FEATURE].kind : TYPE_UNKNOWN;
   if (kind0 == TYPE_UNKNOWN && at0 >= 0) kind0 = json_kind(text, n, at0);
   if (kind1 == TYPE_UNKNOWN && at1 >= 0) kind1 = json_kind(text, n, at1);
 }
