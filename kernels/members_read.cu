@@ -1,5 +1,6 @@
-// members_read.cu: what members of rows say: single values of columns, how long their texts are, and what each row's geometry is by itself. All of it in one launch, so that a few columns fill a
-// card, and so that text and lists of members, of which a row's lie beside each other, come from memory once and not once for each of those who read them.
+// members_read.cu: what members of rows say: single values of columns, how long their texts are, and what each row's geometry is by itself. All of it in one launch, so
+// that a few columns fill a card, and so that text and lists of members, of which a row's lie beside each other, come from memory once and not once for each of those who
+// read them.
 //
 //   block    | rows 0 to 255 of column 0 | the same rows of column 1 | ... | their geometries | rows 256 to 511 of column 0 | ...
 //

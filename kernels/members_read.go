@@ -74,11 +74,11 @@ type GeometryRows struct {
 }
 
 // ReadMembers reads the single values of columns, says which kinds of numbers there are and how long texts are, and reads the types of geometries. geometry may be nil,
-// and there may be no columns; with both they are of the same rows. The caller frees the texts that were measured; without any they are nil.
+// and there may be no columns; with both they are of the same rows. The caller frees the texts.
 //
-// One launch, another one for each 8 columns beyond the first, and one for each column of texts. It reads 13 bytes a row of each column and up to 51 for the geometry, and the text under numbers and
-// names; it writes 16 bytes and three bits a column, 4 or 8 bytes where a type is expected, and 18 for the geometry. What columns and geometries both read is, most of it,
-// fetched from memory once.
+// One launch, another one for each 8 columns beyond the first, and one for each column of texts. It reads 13 bytes a row of each column and up to 51 for the geometry,
+// and the text under numbers, texts and names; it writes 16 bytes and three bits a column, 4 or 8 bytes where a type is expected, 8 bytes and 5 bits for a text, and 18
+// for the geometry. What columns and geometries both read is, most of it, fetched from memory once.
 func (k *Set) ReadMembers(s *gpu.Stream, text gpu.Buffer[byte], values MemberValues, columns ScalarColumns, geometry *GeometryRows) (*Texts, error) {
 	w := k.begin(s, "read members")
 	n, members, count := w.text(text), countSpans(w, values.Start, values.End), len(columns.Slots)
@@ -91,10 +91,11 @@ func (k *Set) ReadMembers(s *gpu.Stream, text gpu.Buffer[byte], values MemberVal
 		rows, ofGeometry = all, geometry.args(w)
 	}
 	texts := columns.texts(w, text, rows)
+	sums := take[int64](w, len(texts.Of)*int(blocks(int64(rows), block)+1))
 	to, expected, undecided, measured := columns.To, columns.Expected, columns.Undecided, columns.Texts
 	for from := 0; (from < count || from == 0 && geometry != nil) && w.err == nil; from += columnsAtOnce {
 		end := min(from+columnsAtOnce, count)
-		part, outs := to.some(from, end, rows), outputs{types: noTypes}
+		some, outs := to.some(from, end, rows), outputs{types: noTypes}
 		for len(expected) > 0 && expected[0].Column < end && w.err == nil {
 			outs.add(w, expected[0].Column-from, &expected[0], rows)
 			expected = expected[1:]
@@ -117,9 +118,10 @@ func (k *Set) ReadMembers(s *gpu.Stream, text gpu.Buffer[byte], values MemberVal
 		}
 		args := []gpu.Arg{text.Arg(), gpu.Int(n), values.Start.Arg(), values.End.Arg(), values.Kind.Arg(), gpu.Int(members), gpu.Int(rows), gpu.Int(end - from)}
 		args = append(args, each[:]...)
-		args = append(args, part.Starts.Arg(), part.Ends.Arg(), part.Valid.Arg(), part.Numbers.Arg(), part.Trues.Arg(), part.Kinds.Arg(), gpu.Int(outs.types))
+		args = append(args, some.Starts.Arg(), some.Ends.Arg(), some.Valid.Arg(), some.Numbers.Arg(), some.Trues.Arg(), some.Kinds.Arg(), gpu.Int(outs.types))
 		args = append(append(args, outs.to[:]...), undecided.Arg(), gpu.Int(mask))
-		args = append(append(args, texts.args(first)...), ofGeometry[:]...)
+		ofTexts := texts.args(first, sums)
+		args = append(append(args, ofTexts[:]...), ofGeometry[:]...)
 		if rows > 0 {
 			w.launch("members_read", blocks(int64(rows), block)*int64(parts), block, args...)
 		}
@@ -129,32 +131,13 @@ func (k *Set) ReadMembers(s *gpu.Stream, text gpu.Buffer[byte], values MemberVal
 	w.need(undecided.Len() == 0, "%d words of undecided bits too many", undecided.Len())
 	for i, of := range texts.Of {
 		if w.err == nil {
-			w.offsetStrings(share(texts.sums, i, len(texts.Of)), of.offsets)
+			w.offsetStrings(part(sums, i, len(texts.Of)), of.offsets)
 		}
 	}
 	if err := w.done(); err != nil {
 		return nil, errors.Join(err, texts.Free(s))
 	}
-	if len(texts.Of) == 0 {
-		return nil, nil
-	}
 	return texts, nil
-}
-
-// texts takes memory for the columns that are measured as texts.
-func (c *ScalarColumns) texts(w *work, text gpu.Buffer[byte], rows int) *Texts {
-	count := len(c.Texts)
-	w.need(c.Offsets.Len() == count*(rows+1), "%d offsets for %d texts of %d rows", c.Offsets.Len(), count, rows)
-	for i, column := range c.Texts {
-		w.need(column >= 0 && column < len(c.Slots) && (i == 0 || column > c.Texts[i-1]), "texts in column %d of %d, or not in order", column, len(c.Slots))
-	}
-	x := allocTexts(w, count, rows, c.Offsets)
-	for i, column := range c.Texts {
-		if w.err == nil {
-			x.Of[i] = x.column(i, text, c.To.Starts.Slice(column*rows, (column+1)*rows), c.To.Ends.Slice(column*rows, (column+1)*rows))
-		}
-	}
-	return x
 }
 
 // check checks the columns and clears their kinds. It gives the rows that they have.

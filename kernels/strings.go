@@ -55,19 +55,53 @@ type stringPiece struct {
 // Strings is what MeasureStrings learned of a column of strings. Bit i of a mask is set if string i has that flag.
 type Strings struct {
 	Escaped, Control, NotUTF8, Malformed, Replaced Mask
-	Summary                                        gpu.Buffer[StringSummary] // one element
+	stringLists
 
-	text          gpu.Buffer[byte]
-	starts, ends  gpu.Buffer[int64]
-	offsets       gpu.Buffer[int64]
-	mode          StringMode
-	flags         Mask
-	before, first gpu.Buffer[int64]
+	text         gpu.Buffer[byte]
+	starts, ends gpu.Buffer[int64]
+	offsets      gpu.Buffer[int64]
+	mode         StringMode
 
 	// Of long strings; none until they were measured.
 	piece gpu.Buffer[stringPiece]
 	group gpu.Buffer[uint32]
 	bytes gpu.Buffer[int64]
+}
+
+// stringLists are what is learned of short strings: see strings.cu. Those of several columns lie one behind the other.
+type stringLists struct {
+	Summary gpu.Buffer[StringSummary] // one element
+
+	flags         Mask
+	before, first gpu.Buffer[int64]
+}
+
+// allocStrings takes the memory for columns of as many strings each.
+func allocStrings(w *work, columns, strings int) stringLists {
+	count, grid := int64(columns), blocks(int64(strings), block)
+	l := stringLists{
+		Summary: give[StringSummary](w, count), flags: give[uint64](w, count*int64(stringFlags*Words(strings))),
+		before: give[int64](w, count*int64(strings)), first: give[int64](w, count*(grid+1)),
+	}
+	if w.err == nil {
+		w.err = gpu.Fill(w.s, l.Summary, 0)
+	}
+	return l
+}
+
+// part is a view of those of column i of all.
+func (l *stringLists) part(i, all int) stringLists {
+	return stringLists{part(l.Summary, i, all), part(l.flags, i, all), part(l.before, i, all), part(l.first, i, all)}
+}
+
+// part is a view of part i of all equal parts of b.
+func part[T any](b gpu.Buffer[T], i, all int) gpu.Buffer[T] {
+	n := b.Len() / all
+	return b.Slice(i*n, (i+1)*n)
+}
+
+func (l *stringLists) free(s *gpu.Stream) error {
+	return errors.Join(l.Summary.Free(s), l.flags.Free(s), l.before.Free(s), l.first.Free(s))
 }
 
 // MeasureStrings reads a column of strings once: how many bytes each has with its escapes read, and what is wrong with it.
@@ -115,7 +149,8 @@ func (k *Set) MeasureShortStrings(s *gpu.Stream, text gpu.Buffer[byte], starts, 
 	w.need(ends.Len() == strings && offsets.Len() == strings+1, "%d starts, %d ends and %d offsets", strings, ends.Len(), offsets.Len())
 	w.need(mode <= StringsDoubled, "string mode %d", mode)
 	x := &Strings{text: text, starts: starts, ends: ends, mode: mode, offsets: offsets}
-	x.alloc(w)
+	x.stringLists = allocStrings(w, 1, strings)
+	x.split(w)
 	grid := blocks(int64(strings), block)
 	sums := take[int64](w, int(grid)+1)
 	w.launch("strings_measure", grid, block, join(x.source(), offsets.Arg(), sums.Arg(), x.flags.Arg(), x.before.Arg(), x.first.Arg(), x.Summary.Arg())...)
@@ -134,65 +169,6 @@ func (w *work) offsetStrings(sums, offsets gpu.Buffer[int64]) {
 		scanned = 1
 	}
 	w.launch("strings_offsets", blocks(int64(offsets.Len()), block), block, sums.Arg(), gpu.Int(scanned), gpu.Int(offsets.Len()-1), offsets.Arg())
-}
-
-// Texts are columns of strings that were measured together.
-type Texts struct {
-	Of []*Strings // views of what follows
-
-	offsets, before, first, sums gpu.Buffer[int64]
-	flags                        Mask
-	summary                      gpu.Buffer[StringSummary]
-}
-
-// allocTexts takes the memory for columns of rows strings: for each list that of all columns, one behind the other.
-func allocTexts(w *work, columns, rows int, offsets gpu.Buffer[int64]) *Texts {
-	count, words, grid := int64(columns), int64(Words(rows)), blocks(int64(rows), block)
-	x := &Texts{
-		Of: make([]*Strings, columns), offsets: offsets, before: give[int64](w, count*int64(rows)), first: give[int64](w, count*(grid+1)), sums: take[int64](w, int(count*(grid+1))),
-		flags: give[uint64](w, count*stringFlags*words), summary: give[StringSummary](w, count),
-	}
-	if w.err == nil {
-		w.err = gpu.Fill(w.s, x.summary, 0)
-	}
-	return x
-}
-
-// column is column i of a text's values.
-func (x *Texts) column(i int, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64]) *Strings {
-	part := func(b gpu.Buffer[int64]) gpu.Buffer[int64] { return share(b, i, len(x.Of)) }
-	s := &Strings{
-		text: text, starts: starts, ends: ends, mode: StringsJSON, offsets: part(x.offsets), flags: share(x.flags, i, len(x.Of)), before: part(x.before), first: part(x.first),
-		Summary: share(x.summary, i, len(x.Of)),
-	}
-	s.split()
-	return s
-}
-
-// share is part i of all equal parts of b.
-func share[T any](b gpu.Buffer[T], i, all int) gpu.Buffer[T] {
-	n := b.Len() / all
-	return b.Slice(i*n, (i+1)*n)
-}
-
-// args are what a kernel needs to measure the columns from number i on.
-func (x *Texts) args(i int) []gpu.Arg {
-	if i >= len(x.Of) {
-		return make([]gpu.Arg, 6)
-	}
-	at := func(b gpu.Buffer[int64]) gpu.Arg { return share(b, i, len(x.Of)).Arg() }
-	return []gpu.Arg{at(x.offsets), at(x.sums), share(x.flags, i, len(x.Of)).Arg(), at(x.before), at(x.first), share(x.summary, i, len(x.Of)).Arg()}
-}
-
-// Free gives the memory back once the work that s was given before is done, that of long strings, too.
-func (x *Texts) Free(s *gpu.Stream) error {
-	errs := []error{x.before.Free(s), x.first.Free(s), x.flags.Free(s), x.summary.Free(s)}
-	for _, of := range x.Of {
-		if of != nil {
-			errs = append(errs, of.Free(s))
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // MeasureLongStrings measures the strings that MeasureShortStrings left out, if there are any, and adds their bytes to offsets, once.
@@ -233,25 +209,13 @@ func (k *Set) MeasureLongStrings(s *gpu.Stream, x *Strings, offsets gpu.Buffer[i
 	return w.done()
 }
 
-// alloc takes the memory for short strings.
-func (x *Strings) alloc(w *work) {
-	strings := x.starts.Len()
-	x.flags = give[uint64](w, int64(stringFlags*Words(strings)))
-	x.before = give[int64](w, int64(strings))
-	x.first = give[int64](w, blocks(int64(strings), block)+1)
-	x.Summary = give[StringSummary](w, 1)
+// split gives each mask its part of the flags.
+func (x *Strings) split(w *work) {
 	if w.err != nil {
 		return
 	}
-	w.err = gpu.Fill(w.s, x.Summary, 0)
-	x.split()
-}
-
-// split gives each mask its part of the flags.
-func (x *Strings) split() {
-	words := Words(x.starts.Len())
 	for i, mask := range []*Mask{&x.Escaped, &x.Control, &x.NotUTF8, &x.Malformed, &x.Replaced} {
-		*mask = x.flags.Slice(i*words, (i+1)*words)
+		*mask = part(x.flags, i, stringFlags)
 	}
 }
 
@@ -267,7 +231,7 @@ func join(list []gpu.Arg, more ...gpu.Arg) []gpu.Arg {
 
 // Free gives the memory back once the work that s was given before is done.
 func (x *Strings) Free(s *gpu.Stream) error {
-	return errors.Join(x.flags.Free(s), x.before.Free(s), x.first.Free(s), x.piece.Free(s), x.group.Free(s), x.bytes.Free(s), x.Summary.Free(s))
+	return errors.Join(x.free(s), x.piece.Free(s), x.group.Free(s), x.bytes.Free(s))
 }
 
 // At has GatherStrings write the strings to other places: offsets are as many as MeasureStrings took, and none of the strings has less room than it needs.

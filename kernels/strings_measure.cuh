@@ -2,7 +2,7 @@
 #pragma once
 #include "strings.cuh"
 
-constexpr i64 PIECE = 256;         // bytes of a string that one thread reads
+constexpr i64 PIECE = 256;  // bytes of a string that one thread reads
 
 struct StringSums {
   i64 replaced;

@@ -181,10 +181,11 @@ func (d *deviceRows) readMembers(list []*deviceColumn, shapes *deviceShapes) ker
 		geometry = &shapes.read
 	}
 	texts, err := d.K.ReadMembers(d.S, d.dev, values, scalars.ScalarColumns, geometry)
-	d.Try(err)
-	if texts != nil {
-		d.Later(func() error { return texts.Free(d.S) })
+	if err != nil {
+		d.Try(err)
+		return scalars.To
 	}
+	d.Later(func() error { return texts.Free(d.S) })
 	d.askScalars(scalars, texts)
 	if shapes != nil {
 		shapes.valid, shapes.reports = device.Result(d.Work, geometry.Valid), device.Result(d.Work, geometry.Report)
