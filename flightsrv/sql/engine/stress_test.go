@@ -27,7 +27,7 @@ func TestManySessions(t *testing.T) {
 	}{
 		{"in memory", func(*catalog.Config, *Config) {}},
 		{"in files", cached(t)},
-		{"no memory at all", func(c *catalog.Config, e *Config) { c.MemoryBytes, e.MemoryBytes = -1, 64<<20 }},
+		{"no memory for tables", func(c *catalog.Config, e *Config) { c.MemoryBytes, e.MemoryBytes = -1, 256<<20 }}, // for all sessions at a time: 64 MiB were too few now and then
 	} {
 		t.Run(c.name, func(t *testing.T) { manySessions(t, c.change) })
 	}
