@@ -9,27 +9,25 @@ type RingFact struct {
 	Single   int64 // of one position
 }
 
-// RingFacts counts odd rings, or lines.
+// RingFacts counts odd rings, or lines. Where they are written as WKB of several kinds, WriteWKB does, by their kinds.
 //
 //	x, y   of positions
 //	rings  m+1 offsets: ring i is the positions from rings[i] to rings[i+1]
-//	kinds  m elements: of the geometry that each ring belongs to; Unclosed and Short then count only the rings of polygons, Single only lines. Or none
 //	facts  one element, overwritten
 //
 //	x      0 1 1 0 | 5 6 | 7      y all 0
 //	rings  0 4 6 7                Unclosed 1, Short 2, Single 1
 //
 // Numbers are compared as Go compares them: 0 is -0. Reads 8 bytes and two positions a ring. A ring whose positions are not there is not unclosed.
-func (k *Set) RingFacts(s *gpu.Stream, x, y gpu.Buffer[float64], rings gpu.Buffer[int64], kinds gpu.Buffer[GeometryKind], facts gpu.Buffer[RingFact]) error {
+func (k *Set) RingFacts(s *gpu.Stream, x, y gpu.Buffer[float64], rings gpu.Buffer[int64], facts gpu.Buffer[RingFact]) error {
 	w := k.begin(s, "ring facts")
 	m := int64(rings.Len()) - 1
 	w.need(x.Len() == y.Len(), "%d and %d ordinates", x.Len(), y.Len())
 	w.need(m >= 0, "no offset")
-	w.need(kinds.Len() == 0 || int64(kinds.Len()) == m, "%d kinds for %d rings", kinds.Len(), m)
 	w.need(facts.Len() == 1, "%d elements for the facts", facts.Len())
 	if w.err == nil {
 		w.err = gpu.Fill(s, facts, 0)
 	}
-	w.launch("ring_facts", blocks(m, block), block, x.Arg(), y.Arg(), gpu.Int(x.Len()), rings.Arg(), gpu.Int(m), kinds.Arg(), facts.Arg())
+	w.launch("ring_facts", blocks(m, block), block, x.Arg(), y.Arg(), gpu.Int(x.Len()), rings.Arg(), gpu.Int(m), facts.Arg())
 	return w.done()
 }

@@ -5,26 +5,20 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
 // ringFacts is RingFacts, a ring at a time.
-func ringFacts(x, y []float64, rings []int64, kinds []kernels.GeometryKind) (f kernels.RingFact) {
+func ringFacts(x, y []float64, rings []int64) (f kernels.RingFact) {
 	for i := range len(rings) - 1 {
 		xs, ys := x[rings[i]:rings[i+1]], y[rings[i]:rings[i+1]]
-		polygon, line := true, true
-		if len(kinds) > 0 {
-			kind := kernels.TypeKind(kinds[i] &^ kernels.GeometryZ)
-			polygon, line = kind == kernels.KindPolygon || kind == kernels.KindMultiPolygon, kind == kernels.KindLineString || kind == kernels.KindMultiLineString
-		}
-		if polygon && len(xs) < 4 {
+		if len(xs) < 4 {
 			f.Short++
 		}
-		if line && len(xs) == 1 {
+		if len(xs) == 1 {
 			f.Single++
 		}
-		if n := len(xs); polygon && n > 0 && (xs[0] != xs[n-1] || ys[0] != ys[n-1]) {
+		if n := len(xs); n > 0 && (xs[0] != xs[n-1] || ys[0] != ys[n-1]) {
 			f.Unclosed++
 		}
 	}
@@ -33,7 +27,6 @@ func ringFacts(x, y []float64, rings []int64, kinds []kernels.GeometryKind) (f k
 
 func TestRingFacts(t *testing.T) {
 	r := open(t)
-	var none gpu.Buffer[kernels.GeometryKind]
 	nan, zero := math.NaN(), math.Copysign(0, -1)
 	tests := []struct {
 		name  string
@@ -53,8 +46,8 @@ func TestRingFacts(t *testing.T) {
 	}
 	for _, tt := range tests {
 		facts := poisoned[kernels.RingFact](r, 1)
-		r.ok(r.k.RingFacts(r.s, upload(r, tt.x), upload(r, tt.y), upload(r, tt.rings), none, facts))
-		if got := read(r, facts)[0]; got != tt.want || got != ringFacts(tt.x, tt.y, tt.rings, nil) {
+		r.ok(r.k.RingFacts(r.s, upload(r, tt.x), upload(r, tt.y), upload(r, tt.rings), facts))
+		if got := read(r, facts)[0]; got != tt.want || got != ringFacts(tt.x, tt.y, tt.rings) {
 			t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
 		}
 	}
@@ -68,26 +61,19 @@ func TestRingFacts(t *testing.T) {
 		for i := range x {
 			x[i], y[i] = float64(rng.IntN(2)), float64(rng.IntN(2))
 		}
-		kinds := make([]kernels.GeometryKind, m)
-		for i := range kinds {
-			kinds[i] = kernels.GeometryKind(1 + rng.IntN(6) + 8*rng.IntN(2))
-		}
-		for _, kinds := range [][]kernels.GeometryKind{nil, kinds} {
-			facts := poisoned[kernels.RingFact](r, 1)
-			r.ok(r.k.RingFacts(r.s, upload(r, x), upload(r, y), upload(r, rings), upload(r, kinds), facts))
-			if got, want := read(r, facts)[0], ringFacts(x, y, rings, kinds); got != want {
-				t.Errorf("%d rings, %d kinds: %+v, want %+v", m, len(kinds), got, want)
-			}
+		facts := poisoned[kernels.RingFact](r, 1)
+		r.ok(r.k.RingFacts(r.s, upload(r, x), upload(r, y), upload(r, rings), facts))
+		if got, want := read(r, facts)[0], ringFacts(x, y, rings); got != want {
+			t.Errorf("%d rings: %+v, want %+v", m, got, want)
 		}
 	}
 	x, facts := upload(r, make([]float64, 4)), poisoned[kernels.RingFact](r, 1)
 	rings := upload(r, []int64{0, 4})
-	r.ok(r.k.RingFacts(r.s, x, x, upload(r, []int64{-5, 2, 9, 1, math.MaxInt64}), none, facts)) // nothing outside of the buffers is touched
+	r.ok(r.k.RingFacts(r.s, x, x, upload(r, []int64{-5, 2, 9, 1, math.MaxInt64}), facts)) // nothing outside of the buffers is touched
 	for name, err := range map[string]error{
-		"lengths":   r.k.RingFacts(r.s, x, x.Slice(0, 3), rings, none, facts),
-		"no offset": r.k.RingFacts(r.s, x, x, rings.Slice(0, 0), none, facts),
-		"no facts":  r.k.RingFacts(r.s, x, x, rings, none, facts.Slice(0, 0)),
-		"kinds":     r.k.RingFacts(r.s, x, x, rings, poisoned[kernels.GeometryKind](r, 2), facts),
+		"lengths":   r.k.RingFacts(r.s, x, x.Slice(0, 3), rings, facts),
+		"no offset": r.k.RingFacts(r.s, x, x, rings.Slice(0, 0), facts),
+		"no facts":  r.k.RingFacts(r.s, x, x, rings, facts.Slice(0, 0)),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", name)

@@ -11,10 +11,12 @@
 // ring_at      rings       starts                 the byte of each ring's first position: its header stands before
 // ring_kind    rings       starts                 kind of its row
 // out          bytes       bytes
+// facts        1           bytes                  see ring_facts.cuh, of rings and lines by the kinds of their rows; 0 before
 //
 // A block makes a tile of 16 KiB of the output, whatever lies in it: it looks for the rows, parts and rings that reach into the tile, puts their headers and positions
 // together in shared memory, where they may lie as they like, and stores whole words. So a geometry of millions of positions costs what millions of
 // geometries cost. Bytes of members of collections are copied from another such output. A row of no bytes, a null, is looked at and no more.
+#include "ring_facts.cuh"
 #include "wkb.cuh"
 
 // One thread, one row, and one for the last offset. The bytes of a collection's members are those from src[c] to src[c + 1].
@@ -120,9 +122,11 @@ struct WkbRings {
   u8 kind[BLOCK], size[BLOCK];  // size: bytes of a position
   i32 from, to;
 };
-// Puts rings from number first on there, up to BLOCK of those that are left: their headers and positions.
-__device__ __forceinline__ void wkb_rings(const WkbTile &tile, WkbRings &s, const i64 *__restrict__ ring_place, const i64 *__restrict__ ring_at, const u8 *__restrict__ ring_kind, i64 first, i64 left, const u64 *__restrict__ x, const u64 *__restrict__ y, const u64 *__restrict__ z, const u64 *__restrict__ m) {
+// Puts rings from number first on there, up to BLOCK of those that are left: their headers and positions. A ring is counted where the byte before its positions lies, which is
+// one of a header.
+__device__ __forceinline__ void wkb_rings(const WkbTile &tile, WkbRings &s, i32 n, const i64 *__restrict__ ring_place, const i64 *__restrict__ ring_at, const u8 *__restrict__ ring_kind, i64 first, i64 left, const u64 *__restrict__ x, const u64 *__restrict__ y, const u64 *__restrict__ z, const u64 *__restrict__ m, RingFact *facts) {
   const i64 base = ring_place[first], i = first + threadIdx.x;
+  u32 odd = 0;
   s.place[threadIdx.x] = 0x7fffffff;
   if (threadIdx.x < left) {
     const u32 kind = ring_kind[i], k = kind & 7, size = wkb_position(kind);
@@ -130,9 +134,12 @@ __device__ __forceinline__ void wkb_rings(const WkbTile &tile, WkbRings &s, cons
     if (k == WKB_LINES && tile.near(at - WKB_COUNTED)) tile.put_counted((i32)(at - WKB_COUNTED), WKB_LINE | (kind & WKB_DIMS), (u32)places);
     if ((k == WKB_POLYGON || k == WKB_POLYGONS) && tile.near(at - WKB_COUNT)) tile.put((i32)(at - WKB_COUNT), (u32)places);
     s.place[threadIdx.x] = (i32)(from - base), s.byte[threadIdx.x] = (u32)at - size * (u32)(from - base), s.kind[threadIdx.x] = (u8)kind, s.size[threadIdx.x] = (u8)size;
+    const u32 odds = k == WKB_POLYGON || k == WKB_POLYGONS ? RING_OPEN | RING_FEW : k == WKB_LINE || k == WKB_LINES ? LINE_SINGLE : 0;
+    if (at > 0 && at <= n && odds) odd = odds & ring_odd((const double *)x, (const double *)y, from, places, places > 0 && odds & RING_OPEN);
     if (threadIdx.x == 0) s.from = (i32)min((i64)((u64)max(-at, 0ll) / size), places);
     if (threadIdx.x == min(left, (i64)BLOCK) - 1) s.to = (i32)(from - base + min((i64)((u64)max(TILE - at + size - 1, 0ll) / size), places));
   }
+  count_odd(facts, odd);
   __syncthreads();
   x += base, y += base;
   for (i32 p = s.from + (i32)threadIdx.x; p < s.to; p += BLOCK) {
@@ -165,7 +172,7 @@ __device__ __forceinline__ void wkb_members(const WkbTile &tile, const i64 *__re
   }
 }
 
-KERNEL __launch_bounds__(BLOCK) wkb_bytes(const i64 *__restrict__ offsets, const u64 *__restrict__ head, i64 rows, const i64 *__restrict__ part_ring, const i64 *__restrict__ part_at, const u8 *__restrict__ part_kind, i64 parts, const i64 *__restrict__ ring_place, const i64 *__restrict__ ring_at, const u8 *__restrict__ ring_kind, i64 rings, const u64 *__restrict__ x, const u64 *__restrict__ y, const u64 *__restrict__ z, const u64 *__restrict__ m, const i64 *__restrict__ row, const i64 *__restrict__ src, i64 collections, const u8 *__restrict__ members, u8 *__restrict__ out, i64 room) {
+KERNEL __launch_bounds__(BLOCK) wkb_bytes(const i64 *__restrict__ offsets, const u64 *__restrict__ head, i64 rows, const i64 *__restrict__ part_ring, const i64 *__restrict__ part_at, const u8 *__restrict__ part_kind, i64 parts, const i64 *__restrict__ ring_place, const i64 *__restrict__ ring_at, const u8 *__restrict__ ring_kind, i64 rings, const u64 *__restrict__ x, const u64 *__restrict__ y, const u64 *__restrict__ z, const u64 *__restrict__ m, const i64 *__restrict__ row, const i64 *__restrict__ src, i64 collections, const u8 *__restrict__ members, u8 *__restrict__ out, i64 room, RingFact *facts) {
   __shared__ uint4 words[(TILE + 2 * WKB_BESIDE) / 16];
   __shared__ i64 bound[6];
   __shared__ WkbRings shared;
@@ -192,7 +199,7 @@ KERNEL __launch_bounds__(BLOCK) wkb_bytes(const i64 *__restrict__ offsets, const
     const i64 at = part_at[i] - tile.from;
     if (tile.near(at)) tile.put_counted((i32)at, WKB_POLYGON | (part_kind[i] & WKB_DIMS), (u32)(part_ring[i + 1] - part_ring[i]));
   }
-  for (i64 i = bound[4]; i < bound[5]; i += BLOCK) wkb_rings(tile, shared, ring_place, ring_at, ring_kind, i, bound[5] - i, x, y, z, m);
+  for (i64 i = bound[4]; i < bound[5]; i += BLOCK) wkb_rings(tile, shared, n, ring_place, ring_at, ring_kind, i, bound[5] - i, x, y, z, m, facts);
   if (collections) wkb_members(tile, offsets, bound[0], bound[1], row, src, collections, members);
   __syncthreads();
 #pragma unroll 4

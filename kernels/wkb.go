@@ -25,14 +25,13 @@ type WKBCollections struct {
 
 // WKB is what WriteWKB needs to know of geometries. Free gives its memory back; Shapes and Offsets must live until then.
 type WKB struct {
-	RingKinds gpu.Buffer[GeometryKind] // of the row that each ring belongs to
-
 	shapes  WKBShapes
 	offsets gpu.Buffer[int64]
 	heads   gpu.Buffer[uint64] // what the headers of rows say
 	partAt  gpu.Buffer[int64]
 	ringAt  gpu.Buffer[int64]
 	parts   gpu.Buffer[GeometryKind] // kinds of the rows that they belong to
+	rings   gpu.Buffer[GeometryKind] // likewise
 }
 
 // mostPlaces is how many positions WKB is written of at once: a block counts those between any two of them in 32 bits.
@@ -56,7 +55,7 @@ func (k *Set) MeasureWKB(s *gpu.Stream, shapes WKBShapes, offsets gpu.Buffer[int
 	}
 	w.need(positions <= mostPlaces, "%d positions", positions)
 	c.check(w)
-	x := &WKB{shapes: shapes, offsets: offsets, heads: give[uint64](w, n), partAt: give[int64](w, parts), parts: give[GeometryKind](w, parts), ringAt: give[int64](w, rings), RingKinds: give[GeometryKind](w, rings)}
+	x := &WKB{shapes: shapes, offsets: offsets, heads: give[uint64](w, n), partAt: give[int64](w, parts), parts: give[GeometryKind](w, parts), ringAt: give[int64](w, rings), rings: give[GeometryKind](w, rings)}
 	lists := []gpu.Arg{shapes.Kinds.Arg(), at.Spans.Arg(), at.Parts.Arg(), at.Rings.Arg(), gpu.Int(n)}
 	grid := blocks(n+1, block)
 	rowRing, sums := take[int64](w, int(n)+1), take[int64](w, int(grid))
@@ -68,7 +67,7 @@ func (k *Set) MeasureWKB(s *gpu.Stream, shapes WKBShapes, offsets gpu.Buffer[int
 	}
 	w.launch("wkb_offsets", grid, block, sums.Arg(), gpu.Int(scanned), gpu.Int(n), offsets.Arg(), narrow.Arg())
 	w.launch("wkb_starts", blocks(max(parts, rings), block), block, join(lists, gpu.Int(parts), gpu.Int(rings), rowRing.Arg(), offsets.Arg(), x.partAt.Arg(), x.parts.Arg(),
-		x.ringAt.Arg(), x.RingKinds.Arg())...)
+		x.ringAt.Arg(), x.rings.Arg())...)
 	if err := w.done(); err != nil {
 		return nil, errors.Join(err, x.Free(s))
 	}
@@ -83,25 +82,30 @@ func (c WKBCollections) check(w *work) {
 
 // Free gives the memory back once the work that s was given before is done.
 func (x *WKB) Free(s *gpu.Stream) error {
-	return errors.Join(x.heads.Free(s), x.partAt.Free(s), x.parts.Free(s), x.ringAt.Free(s), x.RingKinds.Free(s))
+	return errors.Join(x.heads.Free(s), x.partAt.Free(s), x.parts.Free(s), x.ringAt.Free(s), x.rings.Free(s))
 }
 
-// WriteWKB writes the bytes of the geometries that x was measured of.
+// WriteWKB writes the bytes of the geometries that x was measured of, and counts the rings of polygons and the lines among them that are odd.
 //
-//	out  as many bytes as the last offset says, 16-byte aligned; what does not fit is left out
+//	out    as many bytes as the last offset says, 16-byte aligned; what does not fit is left out
+//	facts  one element, overwritten: Unclosed and Short of the rings of polygons, Single of lines; as RingFacts, which looks at all rings alike
 //
 //	row      01 03000000 01000000 │ 01 01000000 …
 //	ring                           04000000
 //	position                                │ 3ff0… 4000… │ …
 //
-// One launch; reads 16 to 32 bytes a position, 16 a row, 17 a part or ring and the members' bytes, and writes the output. The time is linear in its bytes and in the rows.
-func (k *Set) WriteWKB(s *gpu.Stream, x *WKB, out gpu.Buffer[byte]) error {
+// One launch; reads 16 to 32 bytes a position, 16 a row, 17 a part or ring, the ends of rings once more, and the members' bytes, and writes the output. The time is linear in its bytes and in the rows.
+func (k *Set) WriteWKB(s *gpu.Stream, x *WKB, out gpu.Buffer[byte], facts gpu.Buffer[RingFact]) error {
 	w := k.begin(s, "write WKB")
 	room := w.text(out)
+	w.need(facts.Len() == 1, "%d elements for the facts", facts.Len())
+	if w.err == nil {
+		w.err = gpu.Fill(s, facts, 0)
+	}
 	sh, c := x.shapes, x.shapes.Collections
 	w.launch("wkb_bytes", blocks(room, tileBytes), block, x.offsets.Arg(), x.heads.Arg(), gpu.Int(sh.Kinds.Len()), sh.At.Parts.Arg(), x.partAt.Arg(), x.parts.Arg(), gpu.Int(x.parts.Len()),
-		sh.At.Rings.Arg(), x.ringAt.Arg(), x.RingKinds.Arg(), gpu.Int(x.RingKinds.Len()), sh.X.Arg(), sh.Y.Arg(), sh.Z.Arg(), sh.M.Arg(),
-		c.Rows.Arg(), c.Starts.Arg(), gpu.Int(c.Rows.Len()), c.WKB.Arg(), out.Arg(), gpu.Int(room))
+		sh.At.Rings.Arg(), x.ringAt.Arg(), x.rings.Arg(), gpu.Int(x.rings.Len()), sh.X.Arg(), sh.Y.Arg(), sh.Z.Arg(), sh.M.Arg(),
+		c.Rows.Arg(), c.Starts.Arg(), gpu.Int(c.Rows.Len()), c.WKB.Arg(), out.Arg(), gpu.Int(room), facts.Arg())
 	return w.done()
 }
 

@@ -21,13 +21,13 @@ func equalShapes(r *rig, rows, positions int) kernels.WKBShapes {
 func wkbOf(r *rig, rows, positions int) measured {
 	shapes, offsets, narrow := equalShapes(r, rows, positions), poisoned[int64](r, rows+1), poisoned[int32](r, rows+1)
 	bytes := rows * (13 + 16*positions)
-	out := poisoned[byte](r, bytes)
+	out, facts := poisoned[byte](r, bytes), poisoned[kernels.RingFact](r, 1)
 	return measured{launch: func() error {
 		x, err := r.k.MeasureWKB(r.s, shapes, offsets, narrow)
 		if err != nil {
 			return err
 		}
-		if err := r.k.WriteWKB(r.s, x, out); err != nil {
+		if err := r.k.WriteWKB(r.s, x, out, facts); err != nil {
 			return err
 		}
 		return x.Free(r.s)

@@ -133,7 +133,8 @@ func writeWKB(r *rig, what string, all []geometry, shapes kernels.WKBShapes, sho
 	}
 	room := max(0, len(want)-short)
 	out = poisoned[byte](r, room)
-	r.ok(r.k.WriteWKB(r.s, x, out))
+	facts := poisoned[kernels.RingFact](r, 1)
+	r.ok(r.k.WriteWKB(r.s, x, out, facts))
 	if got := read(r, out); !bytes.Equal(got, want[:room]) {
 		i := 0
 		for got[i] == want[i] {
@@ -141,19 +142,34 @@ func writeWKB(r *rig, what string, all []geometry, shapes kernels.WKBShapes, sho
 		}
 		r.Fatalf("%s: byte %d of %d is %x, want %x", what, i, len(want), got[i:min(i+40, room)], want[i:min(i+40, room)])
 	}
-	var ringKinds []kernels.GeometryKind
-	for _, g := range all {
-		for _, part := range g.parts {
-			for range part {
-				ringKinds = append(ringKinds, g.kind)
-			}
-		}
-	}
-	if got := read(r, x.RingKinds); !slices.Equal(got, ringKinds) {
-		r.Fatalf("%s: rings are of %d, want %d", what, got, ringKinds)
+	if got, want := read(r, facts)[0], oddOf(all); short == 0 && got != want {
+		r.Fatalf("%s: odd rings %+v, want %+v", what, got, want)
 	}
 	r.ok(x.Free(r.s))
 	return offsets, out
+}
+
+// oddOf is what is odd about the rings of polygons and the lines of geometries.
+func oddOf(all []geometry) (f kernels.RingFact) {
+	for _, g := range all {
+		kind := kernels.TypeKind(g.kind & 7)
+		polygon, line := kind == kernels.KindPolygon || kind == kernels.KindMultiPolygon, kind == kernels.KindLineString || kind == kernels.KindMultiLineString
+		for _, part := range g.parts {
+			for _, ring := range part {
+				n := len(ring)
+				if polygon && n < 4 {
+					f.Short++
+				}
+				if polygon && n > 0 && (ring[0][0] != ring[n-1][0] || ring[0][1] != ring[n-1][1]) {
+					f.Unclosed++
+				}
+				if line && n == 1 {
+					f.Single++
+				}
+			}
+		}
+	}
+	return f
 }
 
 // randomGeometry gives one of a kind, of at most so many parts, rings and positions each.
@@ -170,6 +186,9 @@ func randomGeometry(rng *rand.Rand, kind kernels.GeometryKind, most int) geometr
 		rings := make([][][4]float64, rng.IntN(most))
 		for i := range rings {
 			rings[i] = line(rng.IntN(most))
+			if n := len(rings[i]); n > 0 && rng.IntN(2) == 0 { // closed, whatever its z and m
+				rings[i][n-1][0], rings[i][n-1][1] = rings[i][0][0], rings[i][0][1]
+			}
 		}
 		return rings
 	}
@@ -370,8 +389,12 @@ func TestWKBArguments(t *testing.T) {
 	}
 	x, err := r.k.MeasureWKB(r.s, shapes, offsets, narrow)
 	r.ok(err)
-	if r.k.WriteWKB(r.s, x, poisoned[byte](r, 64).Slice(1, 60)) == nil {
+	facts := poisoned[kernels.RingFact](r, 2)
+	if r.k.WriteWKB(r.s, x, poisoned[byte](r, 64).Slice(1, 60), facts.Slice(0, 1)) == nil {
 		t.Error("an output at an odd address: no error")
+	}
+	if r.k.WriteWKB(r.s, x, poisoned[byte](r, 64), facts) == nil {
+		t.Error("2 elements for the facts: no error")
 	}
 	r.ok(x.Free(r.s))
 	if r.k.WKBCollectionDims(r.s, offsets, offsets, shapes.Kinds, shapes.Kinds) == nil {

@@ -1,8 +1,6 @@
 package geojson
 
 import (
-	"github.com/vibeflight/vibeflight/gpu"
-	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
@@ -45,7 +43,6 @@ func (d *deviceRows) geometry(top *placed, sh *deviceShapes, sum *readers.Summar
 	if g.Nulls > 0 {
 		g.Valid = maskBytes(mask, n)
 	}
-	var ringKinds gpu.Buffer[kernels.GeometryKind]
 	if g.Kind == geoarrow.NoKind {
 		c, dim := d.writeCollections(inner, sh, sum)
 		g.Dim |= dim
@@ -53,11 +50,14 @@ func (d *deviceRows) geometry(top *placed, sh *deviceShapes, sum *readers.Summar
 		if d.asked.Geometry() {
 			d.wkb(g, sh, w)
 		}
-		ringKinds = w.ringKinds
-	} else if d.asked.Geometry() {
-		d.native(g, sh)
+		sh.odd().Count(d.Work, w.facts, sum)
+	} else {
+		if d.asked.Geometry() {
+			d.native(g, sh)
+		}
+		sh.odd().Count(d.Work, sh.odd().Look(d.Work, sh.x, sh.y, sh.at.Rings), sum)
 	}
-	d.countOdd(sh, ringKinds, sum)
+	sum.IgnoredOrdinates += sh.found.More
 	if d.Stopped() {
 		return nil
 	}
@@ -82,31 +82,4 @@ func nativeKind(kinds uint32) (kind geoarrow.Kind) {
 		return geoarrow.NoKind
 	}
 	return kind
-}
-
-// countOdd counts what is kept although it is odd. ringKinds are the kinds of geometries that rings belong to, needed where there are several.
-func (d *deviceRows) countOdd(sh *deviceShapes, ringKinds gpu.Buffer[kernels.GeometryKind], sum *readers.Summary) {
-	if d.Stopped() {
-		return
-	}
-	sum.IgnoredOrdinates += sh.found.More
-	polygons, lines := sh.some(geoarrow.Polygon, geoarrow.MultiPolygon), sh.some(geoarrow.LineString, geoarrow.MultiLineString)
-	if !polygons && !lines {
-		return
-	}
-	facts := device.Alloc[kernels.RingFact](d.Work, 1)
-	if d.Stopped() {
-		return
-	}
-	d.Try(d.K.RingFacts(d.S, sh.x, sh.y, sh.at.Rings, ringKinds, facts))
-	found := device.Result(d.Work, facts)
-	d.After(func() {
-		if polygons {
-			sum.UnclosedRings += found[0].Unclosed
-			sum.ShortRings += found[0].Short
-		}
-		if lines {
-			sum.ShortLines += found[0].Single
-		}
-	})
 }

@@ -117,7 +117,8 @@ func (d *deviceRows) writeCollections(c *deviceCollections, of *deviceShapes, su
 	}
 	w := c.text.writeWKB(c.shapes, kernels.WKBCollections{}, true)
 	to.WKB = w.bytes
-	c.text.countOdd(c.shapes, w.ringKinds, sum)
+	c.shapes.odd().Count(d.Work, w.facts, sum)
+	sum.IgnoredOrdinates += c.shapes.found.More
 	if d.Stopped() {
 		return to, dim
 	}

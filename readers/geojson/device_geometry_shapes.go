@@ -182,6 +182,11 @@ func (sh *deviceShapes) some(kinds ...geoarrow.Kind) bool {
 	return false
 }
 
+// odd says which geometries may be odd.
+func (sh *deviceShapes) odd() device.Odd {
+	return device.Odd{Polygons: sh.some(geoarrow.Polygon, geoarrow.MultiPolygon), Lines: sh.some(geoarrow.LineString, geoarrow.MultiLineString)}
+}
+
 // becomesWKB reports whether geometries of several kinds, but no collections, are a column of WKB.
 func (sh *deviceShapes) becomesWKB() bool {
 	return sh.report.Kinds != 0 && nativeKind(sh.report.Kinds) == geoarrow.NoKind && !sh.some(geoarrow.GeometryCollection)

@@ -11,12 +11,12 @@ import (
 
 // deviceWKB are geometries as WKB on the device.
 type deviceWKB struct {
-	measured  *kernels.WKB
-	offsets   gpu.Buffer[int64]
-	narrow    gpu.Buffer[int32] // the offsets
-	size      []int64           // one element, behind the next await: bytes of all
-	bytes     gpu.Buffer[byte]
-	ringKinds gpu.Buffer[kernels.GeometryKind]
+	measured *kernels.WKB
+	offsets  gpu.Buffer[int64]
+	narrow   gpu.Buffer[int32] // the offsets
+	size     []int64           // one element, behind the next await: bytes of all
+	bytes    gpu.Buffer[byte]
+	facts    gpu.Buffer[kernels.RingFact]
 }
 
 // measureWKB finds where geometries lie in their WKB, those of collections too, and asks how long it is. Their positions are in x, y and z, or will be.
@@ -31,7 +31,7 @@ func (d *deviceRows) measureWKB(sh *deviceShapes, x, y, z gpu.Buffer[float64], c
 		return to
 	}
 	d.Later(func() error { return to.measured.Free(d.S) })
-	to.ringKinds, to.size = to.measured.RingKinds, device.Result(d.Work, to.offsets.Slice(sh.rows, sh.rows+1))
+	to.size = device.Result(d.Work, to.offsets.Slice(sh.rows, sh.rows+1))
 	return to
 }
 
@@ -53,9 +53,9 @@ func (d *deviceRows) writeWKB(sh *deviceShapes, collections kernels.WKBCollectio
 		size = to.size[0]
 	}
 	d.Accept(size <= math.MaxInt32, "geometries of more than 2 GiB")
-	to.bytes = device.Alloc[byte](d.Work, int(size))
+	to.bytes, to.facts = device.Alloc[byte](d.Work, int(size)), device.Alloc[kernels.RingFact](d.Work, 1)
 	if !d.Stopped() {
-		d.Try(d.K.WriteWKB(d.S, to.measured, to.bytes))
+		d.Try(d.K.WriteWKB(d.S, to.measured, to.bytes, to.facts))
 	}
 	return to
 }

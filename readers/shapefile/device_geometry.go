@@ -3,7 +3,6 @@ package shapefile
 import (
 	"math/bits"
 
-	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
@@ -92,17 +91,7 @@ func (d *deviceShapes) countOdd(sum *readers.Summary) {
 	if d.Stopped() || d.rings.Len() == 0 {
 		return
 	}
-	facts := device.Alloc[kernels.RingFact](d.Work, 1)
-	if d.Stopped() {
-		return
-	}
-	d.Try(d.K.RingFacts(d.S, d.to.X, d.to.Y, d.rings, gpu.Buffer[kernels.GeometryKind]{}, facts))
-	found := device.Result(d.Work, facts)
-	d.After(func() {
-		if d.kind.family() == polyLine {
-			sum.ShortLines = found[0].Single
-		} else {
-			sum.UnclosedRings, sum.ShortRings = found[0].Unclosed, found[0].Short
-		}
-	})
+	lines := d.kind.family() == polyLine
+	odd := device.Odd{Polygons: !lines, Lines: lines}
+	odd.Count(d.Work, odd.Look(d.Work, d.to.X, d.to.Y, d.rings), sum)
 }

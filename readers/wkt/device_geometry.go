@@ -45,10 +45,10 @@ func (d *deviceRows) geometry(deep bool, sum *readers.Summary) *geoarrow.Geometr
 	case g.Kind == geoarrow.NoKind:
 		w := d.writeWKB(sh, c)
 		d.wkb(g, sh, w)
-		d.countOdd(sh, w.ringKinds, sum)
+		sh.odd().Count(d.Work, w.facts, sum)
 	default:
 		d.native(g, sh)
-		d.countOdd(sh, gpu.Buffer[kernels.GeometryKind]{}, sum)
+		sh.odd().Count(d.Work, sh.odd().Look(d.Work, sh.x, sh.y, sh.at.Rings), sum)
 	}
 	return g
 }
@@ -188,27 +188,9 @@ func (sh *deviceShapes) dim() (dim geoarrow.Dim) {
 	return dim
 }
 
-// countOdd counts what is kept although it is odd. ringKinds are the kinds of geometries that rings belong to, needed where there are several.
-func (d *deviceRows) countOdd(sh *deviceShapes, ringKinds gpu.Buffer[kernels.GeometryKind], sum *readers.Summary) {
-	polygons, lines := sh.some(geoarrow.Polygon, geoarrow.MultiPolygon), sh.some(geoarrow.LineString, geoarrow.MultiLineString)
-	if d.Stopped() || !polygons && !lines {
-		return
-	}
-	facts := device.Alloc[kernels.RingFact](d.Work, 1)
-	if d.Stopped() {
-		return
-	}
-	d.Try(d.K.RingFacts(d.S, sh.x, sh.y, sh.at.Rings, ringKinds, facts))
-	found := device.Result(d.Work, facts)
-	d.After(func() {
-		if polygons {
-			sum.UnclosedRings += found[0].Unclosed
-			sum.ShortRings += found[0].Short
-		}
-		if lines {
-			sum.ShortLines += found[0].Single
-		}
-	})
+// odd says which geometries may be odd.
+func (sh *deviceShapes) odd() device.Odd {
+	return device.Odd{Polygons: sh.some(geoarrow.Polygon, geoarrow.MultiPolygon), Lines: sh.some(geoarrow.LineString, geoarrow.MultiLineString)}
 }
 
 // peekBytes are as much of a text as tells what its first position is like.

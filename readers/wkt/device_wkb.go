@@ -12,10 +12,10 @@ import (
 
 // deviceWKB are geometries as WKB on the device.
 type deviceWKB struct {
-	offsets   gpu.Buffer[int64]
-	narrow    gpu.Buffer[int32] // the offsets
-	bytes     gpu.Buffer[byte]
-	ringKinds gpu.Buffer[kernels.GeometryKind]
+	offsets gpu.Buffer[int64]
+	narrow  gpu.Buffer[int32] // the offsets
+	bytes   gpu.Buffer[byte]
+	facts   gpu.Buffer[kernels.RingFact]
 }
 
 // writeWKB writes geometries, those of collections too. It waits for the device, which says how long they are.
@@ -33,15 +33,14 @@ func (d *deviceRows) writeWKB(sh *deviceShapes, collections kernels.WKBCollectio
 		return to
 	}
 	d.Later(func() error { return x.Free(d.S) })
-	to.ringKinds = x.RingKinds
 	size := device.Read(d.Work, to.offsets.Slice(sh.rows, sh.rows+1))
 	if d.Stopped() {
 		return to
 	}
 	d.Accept(size[0] <= math.MaxInt32, "geometries of more than 2 GiB")
-	to.bytes = device.Alloc[byte](d.Work, int(size[0]))
+	to.bytes, to.facts = device.Alloc[byte](d.Work, int(size[0])), device.Alloc[kernels.RingFact](d.Work, 1)
 	if !d.Stopped() {
-		d.Try(d.K.WriteWKB(d.S, x, to.bytes))
+		d.Try(d.K.WriteWKB(d.S, x, to.bytes, to.facts))
 	}
 	return to
 }
@@ -111,7 +110,7 @@ func (d *deviceRows) members(t deviceText, c kernels.WKBCollections, offsets gpu
 	d.Try(d.K.LowerBounds(d.S, t.x.Starts, offsets, c.First))
 	d.Try(d.K.WKBCollectionDims(d.S, c.Rows, c.First, of.kinds, sh.kinds))
 	w := d.writeWKB(sh, kernels.WKBCollections{})
-	d.countOdd(sh, w.ringKinds, sum)
+	sh.odd().Count(d.Work, w.facts, sum)
 	if !d.Stopped() {
 		d.Try(kernels.Gather(d.K, d.S, w.offsets, c.First, c.Starts))
 	}

@@ -1,0 +1,38 @@
+package device
+
+import (
+	"github.com/vibeflight/vibeflight/gpu"
+	"github.com/vibeflight/vibeflight/kernels"
+	"github.com/vibeflight/vibeflight/readers"
+)
+
+// Odd says which geometries there are that have rings or are lines, which may be odd and are kept.
+type Odd struct{ Polygons, Lines bool }
+
+// Look counts what is odd about rings, from rings[i] to rings[i+1] of the positions, which are all of polygons or all lines. It gives no element if they are neither.
+func (o Odd) Look(w *Work, x, y gpu.Buffer[float64], rings gpu.Buffer[int64]) (facts gpu.Buffer[kernels.RingFact]) {
+	if !o.Polygons && !o.Lines {
+		return facts
+	}
+	if facts = Alloc[kernels.RingFact](w, 1); !w.Stopped() {
+		w.Try(w.K.RingFacts(w.S, x, y, rings, facts))
+	}
+	return facts
+}
+
+// Count adds facts to a summary, once they are there; they may be none.
+func (o Odd) Count(w *Work, facts gpu.Buffer[kernels.RingFact], sum *readers.Summary) {
+	found := Result(w, facts)
+	if len(found) == 0 {
+		return
+	}
+	w.After(func() {
+		if o.Polygons {
+			sum.UnclosedRings += found[0].Unclosed
+			sum.ShortRings += found[0].Short
+		}
+		if o.Lines {
+			sum.ShortLines += found[0].Single
+		}
+	})
+}
