@@ -19,7 +19,7 @@ type MemberValues struct {
 //	Expected   columns whose type one knows already, as of the rows before; in the order of Column
 //	Undecided  Words(rows) words for each Float64, overwritten, as ParseNumbers has them
 //	Texts      columns whose single values are measured as texts, ascending: as MeasureShortStrings does it with StringsJSON
-//	Offsets    rows + 1 elements for each of Texts, overwritten
+//	Offsets    rows + 1 elements for each of Texts, overwritten. They are for GatherStrings and MeasureLongStrings; what these need not know is left out until then
 //
 // The values of expected columns are made in passing. They are those of ParseNumbers, bit for bit, if Kinds then says that their type holds all numbers; if it does not,
 // they are overwritten with what means nothing.
@@ -76,7 +76,7 @@ type GeometryRows struct {
 // ReadMembers reads the single values of columns, says which kinds of numbers there are and how long texts are, and reads the types of geometries. geometry may be nil,
 // and there may be no columns; with both they are of the same rows. The caller frees the texts.
 //
-// One launch, another one for each 8 columns beyond the first, and one for each column of texts. It reads 13 bytes a row of each column and up to 51 for the geometry,
+// One launch, another one for each 8 columns beyond the first, and beyond a million rows two for each column of texts. It reads 13 bytes a row of each column and up to 51 for the geometry,
 // and the text under numbers, texts and names; it writes 16 bytes and three bits a column, 4 or 8 bytes where a type is expected, 8 bytes and 5 bits for a text, and 18
 // for the geometry. What columns and geometries both read is, most of it, fetched from memory once.
 func (k *Set) ReadMembers(s *gpu.Stream, text gpu.Buffer[byte], values MemberValues, columns ScalarColumns, geometry *GeometryRows) (*Texts, error) {
@@ -91,7 +91,6 @@ func (k *Set) ReadMembers(s *gpu.Stream, text gpu.Buffer[byte], values MemberVal
 		rows, ofGeometry = all, geometry.args(w)
 	}
 	texts := columns.texts(w, text, rows)
-	sums := take[int64](w, len(texts.Of)*int(blocks(int64(rows), block)+1))
 	to, expected, undecided, measured := columns.To, columns.Expected, columns.Undecided, columns.Texts
 	for from := 0; (from < count || from == 0 && geometry != nil) && w.err == nil; from += columnsAtOnce {
 		end := min(from+columnsAtOnce, count)
@@ -120,7 +119,7 @@ func (k *Set) ReadMembers(s *gpu.Stream, text gpu.Buffer[byte], values MemberVal
 		args = append(args, each[:]...)
 		args = append(args, some.Starts.Arg(), some.Ends.Arg(), some.Valid.Arg(), some.Numbers.Arg(), some.Trues.Arg(), some.Kinds.Arg(), gpu.Int(outs.types))
 		args = append(append(args, outs.to[:]...), undecided.Arg(), gpu.Int(mask))
-		ofTexts := texts.args(first, sums)
+		ofTexts := texts.args(first)
 		args = append(append(args, ofTexts[:]...), ofGeometry[:]...)
 		if rows > 0 {
 			w.launch("members_read", blocks(int64(rows), block)*int64(parts), block, args...)
@@ -129,9 +128,9 @@ func (k *Set) ReadMembers(s *gpu.Stream, text gpu.Buffer[byte], values MemberVal
 	}
 	w.need(len(expected) == 0, "%d expected columns of none that there is", len(expected))
 	w.need(undecided.Len() == 0, "%d words of undecided bits too many", undecided.Len())
-	for i, of := range texts.Of {
-		if w.err == nil {
-			w.offsetStrings(part(sums, i, len(texts.Of)), of.offsets)
+	for _, of := range texts.Of {
+		if w.err == nil && rows > offsetBlocks*block {
+			of.settle(w)
 		}
 	}
 	if err := w.done(); err != nil {

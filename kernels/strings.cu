@@ -16,7 +16,7 @@
 // go the same way: the first of two is the escape.
 //
 // buffer    elements        written by             what
-// offsets   strings + 1     measure, offsets       bytes of the short strings before each in its block; then before it in all
+// offsets   strings + 1     measure, offsets       bytes of the short strings before each in its block; then before it in all. Without long strings bytes does with the first
 // sums      strings/256     measure                bytes of each block's short strings
 // sizes     strings         long_sizes             bytes of each long string; a scan makes sums of them, which are added to the offsets
 // flags     5 * strings/64  measure, pieces        a mask for each flag, one after the other
@@ -25,7 +25,7 @@
 // piece     pieces          tails, pieces          see StringPiece
 // group     pieces/256      tails, states          escape state: what the group's pieces make of it, then before the group
 // bytes     pieces/256      pieces                 bytes of each group's pieces; a scan makes sums before them
-// summary   1               measure, pieces        flags of all strings, characters replaced in all, whether there are long strings
+// summary   1               measure, pieces        see StringSums
 // narrow    strings + 1     bytes                  the offsets in 32 bits
 #include "search.cuh"
 #include "strings_measure.cuh"
@@ -180,16 +180,40 @@ KERNEL __launch_bounds__(BLOCK) strings_long_sizes(i64 n, const i64 *__restrict_
   if (lost) atomicOr(flags + 3 * halves + (i >> 5), 1u << (i & 31));
 }
 
+// Where a string's bytes lie in the output.
+struct StringRoom {
+  i64 at, end;
+};
+// The room of string i, or where that of all ends if i is their number. sums: offsets count from the first string of each block on, and there are no more blocks than each
+// adds up by itself; null: they count from the first of all. All threads of the block call.
+__device__ __forceinline__ StringRoom string_room(const i64 *__restrict__ offsets, const i64 *__restrict__ sums, i64 i, i64 strings) {
+  __shared__ i64 shared[33];
+  StringRoom r = {0, 0};
+  if (!sums) {
+    if (i <= strings) r.at = offsets[i], r.end = i < strings ? offsets[i + 1] : r.at;
+    return r;
+  }
+  i64 before = 0;
+  for (i64 b = threadIdx.x; b < blockIdx.x; b += BLOCK) before += sums[b];
+  before = block_sum(before, shared);
+  if (i > strings) return r;
+  const i64 own = strings - (i64)blockIdx.x * BLOCK, all = own ? sums[blockIdx.x] : 0;  // strings from the block's first one on, and bytes of those in the block
+  r.at = before + (threadIdx.x < own ? offsets[i] : all);
+  r.end = before + (threadIdx.x + 1 < min(own, (i64)BLOCK) ? offsets[i + 1] : all);
+  return r;
+}
+
 // One thread a short string and a piece, and one for the last offset. Nothing is written behind the room for the bytes.
-KERNEL __launch_bounds__(BLOCK) strings_bytes(const u8 *__restrict__ text, i64 n, u32 mode, const i64 *__restrict__ starts, const i64 *__restrict__ ends, i64 strings, const i64 *__restrict__ offsets, const i64 *__restrict__ before, const i64 *__restrict__ first, i64 room, const StringPiece *__restrict__ piece, const i64 *__restrict__ bytes, u8 *__restrict__ out, i64 out_room, i32 *__restrict__ narrow) {
+KERNEL __launch_bounds__(BLOCK) strings_bytes(const u8 *__restrict__ text, i64 n, u32 mode, const i64 *__restrict__ starts, const i64 *__restrict__ ends, i64 strings, const i64 *__restrict__ offsets, const i64 *__restrict__ sums, const i64 *__restrict__ before, const i64 *__restrict__ first, i64 room, const StringPiece *__restrict__ piece, const i64 *__restrict__ bytes, u8 *__restrict__ out, i64 out_room, i32 *__restrict__ narrow) {
   const i64 i = thread_index(), all = all_pieces(first, strings, room);
   const Text t = {text, n, mode};
+  const StringRoom own = string_room(offsets, sums, i, strings);
   bool bad;
-  if (narrow && i <= strings) narrow[i] = (i32)min(offsets[i], 0x7fffffffll);
-  if (i < strings && offsets[i] < offsets[i + 1] && offsets[i + 1] <= out_room) {
+  if (narrow && i <= strings) narrow[i] = (i32)min(own.at, 0x7fffffffll);
+  if (i < strings && own.at < own.end && own.end <= out_room) {
     Span s = read_span(starts, ends, i, n, bad);
     if (!pieces_of(s)) {
-      Writer to(out + offsets[i]);
+      Writer to(out + own.at);
       walk_string<true>(t, s.start, s.start, s.end, s.end, &to);
       to.flush();
     }

@@ -39,6 +39,7 @@ const (
 // StringSummary is what a column of strings is like.
 type StringSummary struct {
 	Replaced int64       // halves of surrogate pairs that became U+FFFD
+	Bytes    int64       // of the strings of up to 256 bytes of raw text
 	Flags    StringFlags // of all strings together
 	Long     uint32      // not 0 if there are strings of more than 256 bytes of raw text
 }
@@ -60,6 +61,7 @@ type Strings struct {
 	text         gpu.Buffer[byte]
 	starts, ends gpu.Buffer[int64]
 	offsets      gpu.Buffer[int64]
+	sums         gpu.Buffer[int64] // where offsets count from the first string of each block on: bytes of each block's strings, and one element more
 	mode         StringMode
 
 	// Of long strings; none until they were measured.
@@ -171,6 +173,14 @@ func (w *work) offsetStrings(sums, offsets gpu.Buffer[int64]) {
 	w.launch("strings_offsets", blocks(int64(offsets.Len()), block), block, sums.Arg(), gpu.Int(scanned), gpu.Int(offsets.Len()-1), offsets.Arg())
 }
 
+// settle has offsets count from the first of all strings on, if they do not.
+func (x *Strings) settle(w *work) {
+	if x.sums.Len() > 0 {
+		w.offsetStrings(x.sums, x.offsets)
+		x.sums = gpu.Buffer[int64]{}
+	}
+}
+
 // MeasureLongStrings measures the strings that MeasureShortStrings left out, if there are any, and adds their bytes to offsets, once.
 //
 //	offsets  as many as MeasureShortStrings took: those, or the sums of AddOffsets that they are part of
@@ -181,9 +191,11 @@ func (k *Set) MeasureLongStrings(s *gpu.Stream, x *Strings, offsets gpu.Buffer[i
 	n, strings := int64(x.text.Len()), x.starts.Len()
 	w.need(offsets.Len() == strings+1, "%d offsets for %d strings", offsets.Len(), strings)
 	w.need(x.piece.Len() == 0, "strings that were measured before")
+	w.need(x.sums.Len() == 0 || offsets.Address() == x.offsets.Address(), "other offsets than those that were measured")
 	if w.err != nil {
 		return w.done()
 	}
+	x.settle(w)
 	room := 2*n/(pieceBytes+1) + 1 // the shortest strings that have pieces have two
 	grid, groups := blocks(int64(strings), block), blocks(room, block)
 	x.piece, x.group, x.bytes = give[stringPiece](w, room), give[uint32](w, groups), give[int64](w, groups+1)
@@ -237,7 +249,7 @@ func (x *Strings) Free(s *gpu.Stream) error {
 // At has GatherStrings write the strings to other places: offsets are as many as MeasureStrings took, and none of the strings has less room than it needs.
 func (x *Strings) At(offsets gpu.Buffer[int64]) *Strings {
 	moved := *x
-	moved.offsets = offsets
+	moved.offsets, moved.sums = offsets, gpu.Buffer[int64]{}
 	return &moved
 }
 
@@ -253,7 +265,7 @@ func (k *Set) GatherStrings(s *gpu.Stream, x *Strings, out gpu.Buffer[byte], nar
 	w.need(x.offsets.Len() == strings+1, "%d offsets for %d strings", x.offsets.Len(), strings)
 	w.need(narrow.Len() == 0 || narrow.Len() == strings+1, "%d narrow offsets for %d strings", narrow.Len(), strings)
 	w.launch("strings_bytes", max(blocks(int64(strings)+1, block), int64(x.group.Len())), block,
-		x.text.Arg(), gpu.Int(x.text.Len()), gpu.Int(x.mode), x.starts.Arg(), x.ends.Arg(), gpu.Int(strings), x.offsets.Arg(),
+		x.text.Arg(), gpu.Int(x.text.Len()), gpu.Int(x.mode), x.starts.Arg(), x.ends.Arg(), gpu.Int(strings), x.offsets.Arg(), x.sums.Arg(),
 		x.before.Arg(), x.first.Arg(), gpu.Int(x.piece.Len()), x.piece.Arg(), x.bytes.Arg(), out.Arg(), gpu.Int(out.Len()), narrow.Arg())
 	return w.done()
 }

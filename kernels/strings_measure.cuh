@@ -5,8 +5,8 @@
 constexpr i64 PIECE = 256;  // bytes of a string that one thread reads
 
 struct StringSums {
-  i64 replaced;
-  u32 flags, longs;  // longs: not 0 if there are strings that have pieces
+  i64 replaced, bytes;  // bytes: of strings that have no pieces
+  u32 flags, longs;     // longs: not 0 if there are strings that have pieces
 };
 
 struct Span {
@@ -67,5 +67,6 @@ __device__ __forceinline__ void measure_string(const Text &t, i64 i, i64 strings
   if (threadIdx.x > 0) return;
   const i64 block = i / BLOCK;
   to.first[block] = all, to.block_sums[block] = bytes;
+  if (bytes) atomicAdd((u64 *)&to.sums->bytes, (u64)bytes);
   if (all && !*(volatile u32 *)&to.sums->longs) atomicOr(&to.sums->longs, 1u);
 }

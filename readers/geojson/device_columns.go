@@ -208,7 +208,6 @@ func (d *deviceRows) askScalars(x *deviceScalars, texts *kernels.Texts) {
 		c := x.of[number]
 		c.text = &deviceText{offsets: x.Offsets.Slice(i*(n+1), (i+1)*(n+1))}
 		c.text.add(d, texts.Of[i])
-		d.measured(c)
 	}
 }
 

@@ -75,9 +75,17 @@ type deviceText struct {
 	offsets gpu.Buffer[int64]
 	parts   []*kernels.Strings // scalars, and nested values: each row is empty in one of them
 	summary [][]kernels.StringSummary
-	bytes   []int64 // one element
+	bytes   []int64 // one element; or none, where summary says it
 	arrived bool    // the host has summary and bytes
 	long    bool    // long strings were measured, too
+}
+
+// size is how many bytes all texts have.
+func (t *deviceText) size() int64 {
+	if t.bytes == nil {
+		return t.summary[0][0].Bytes
+	}
+	return t.bytes[0]
 }
 
 // measure finds how long the texts of a column are: strings without their quotes and escapes, other scalars as they are, nested values as compact JSON.
@@ -157,13 +165,17 @@ func (d *deviceRows) gather(c *deviceColumn) {
 		d.Accept(s[0].Flags&(kernels.StringMalformed|kernels.StringControl|kernels.StringNotUTF8) == 0, "a string that is not as JSON has it")
 		c.Replaced += s[0].Replaced
 	}
-	d.Accept(t.bytes[0] <= math.MaxInt32, "texts of more than 2 GiB in a column")
-	text, narrow := device.Alloc[byte](d.Work, int(t.bytes[0])), device.Alloc[int32](d.Work, c.n+1)
+	size := t.size()
+	d.Accept(size <= math.MaxInt32, "texts of more than 2 GiB in a column")
+	text, narrow := device.Alloc[byte](d.Work, int(size)), device.Alloc[int32](d.Work, c.n+1)
 	if d.Stopped() {
 		return
 	}
 	for _, x := range t.parts {
-		d.Try(d.K.GatherStrings(d.S, x.At(t.offsets), text, narrow))
+		if len(t.parts) > 1 {
+			x = x.At(t.offsets)
+		}
+		d.Try(d.K.GatherStrings(d.S, x, text, narrow))
 	}
 	c.Values, c.Offsets = device.Result(d.Work, text), device.Result(d.Work, narrow)
 }
