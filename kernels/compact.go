@@ -84,20 +84,33 @@ func positions(w *work, mask Mask, before gpu.Buffer[int64], base int64, out gpu
 }
 
 // only waits for the one element of b.
-func only[T any](w *work, b gpu.Buffer[T]) (v T) {
-	if w.err != nil {
-		return v
+func only[T any](w *work, b gpu.Buffer[T]) T {
+	one := noted[T](w)
+	if w.err == nil {
+		w.err = w.k.Fetch(w.s, []Piece{PieceOf(one, b)})
 	}
-	note, err := w.s.Note(int(unsafe.Sizeof(v)))
+	w.wait()
+	return one[0]
+}
+
+// noted is one element of page-locked memory, for what a kernel tells the host; until the next one is asked for.
+func noted[T any](w *work) []T {
+	if w.err != nil {
+		return make([]T, 1)
+	}
+	note, err := w.s.Note(int(unsafe.Sizeof(*new(T))))
 	if err != nil {
 		w.err = err
-		return v
+		return make([]T, 1)
 	}
-	one := unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(note))), 1)
-	if w.err = w.k.Fetch(w.s, []Piece{PieceOf(one, b)}); w.err == nil {
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(note))), 1)
+}
+
+// wait waits for all that the stream was given.
+func (w *work) wait() {
+	if w.err == nil {
 		w.err = w.s.Synchronize()
 	}
-	return one[0]
 }
 
 // give gives n elements with undefined contents that outlive the primitive, if it succeeds.

@@ -31,6 +31,7 @@
 // run        n/16384    count        of each tile
 // before     6 * n/16384  join       what lies before each tile, see RunPlace: whole rounds of JOIN_RUNS * JOIN_EACH tiles
 // result     1          all          see RecordResult; the fault all ones before
+// told       1          join         likewise, on the host, for what the lists take; without a fault
 // open...    records    emit         see records.go
 // row...     members    emit         see records.go
 // field      members    emit         as fields.cu has it, if the caller has a dictionary
@@ -130,7 +131,7 @@ __device__ __forceinline__ bool line_before(const u8 *__restrict__ text, i64 at)
 }
 
 // One block. Tells each tile what lies before it, JOIN_EACH tiles a thread at a time.
-KERNEL __launch_bounds__(JOIN_RUNS, 1) records_join(const u8 *__restrict__ text, i64 n, u32 separator, const uint4 *__restrict__ run, i64 tiles, i64 *__restrict__ run_before, const u32 *__restrict__ unsound, RecordResult *__restrict__ result) {
+KERNEL __launch_bounds__(JOIN_RUNS, 1) records_join(const u8 *__restrict__ text, i64 n, u32 separator, const uint4 *__restrict__ run, i64 tiles, i64 *__restrict__ run_before, const u32 *__restrict__ unsound, RecordResult *__restrict__ result, RecordResult *__restrict__ told) {
   __shared__ ShortRun shared[33];
   RecordRun start = no_run<i64>();
   start.code = AT_START;
@@ -155,7 +156,8 @@ KERNEL __launch_bounds__(JOIN_RUNS, 1) records_join(const u8 *__restrict__ text,
     start = join(start, long_run(all, from * TILE));
   }
   if (threadIdx.x > 0) return;
-  result->members = start.members, result->records = start.records, result->unsound = *unsound;
+  const RecordResult found = {~0ull, start.members, start.records, *unsound};
+  result->members = found.members, result->records = found.records, result->unsound = found.unsound, *told = found;
   const bool ended = separator == SEPARATOR_COMMA ? start.code == AT_NEXT : start.code == AT_RECORD && line_before(text, n);
   if (!ended && n > 0) note_fault(result, start.code == AT_START ? 0 : n);
 }

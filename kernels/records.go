@@ -122,9 +122,11 @@ func (k *Set) QueueRecords(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, s
 	if w.err == nil {
 		w.err = gpu.Fill(s, result, 0xff) // Fault is -1; what it takes to copy that would wait behind the text of other chunks
 	}
+	told := noted[RecordsFound](w)
 	w.launch("records_count", tiles, block, x.planes.Arg(), gpu.Int(n), x.tile.Arg(), r.levels.Arg(), run.Arg(), result.Arg())
-	w.launch("records_join", 1, int(min(joinRuns, blocks(max(tiles, 1), 32*joinEach)*32)), text.Arg(), gpu.Int(n), gpu.Int(sep), run.Arg(), gpu.Int(tiles), r.before.Arg(), x.unsound.Arg(), result.Arg())
-	found := only(w, result)
+	w.launch("records_join", 1, int(min(joinRuns, blocks(max(tiles, 1), 32*joinEach)*32)), text.Arg(), gpu.Int(n), gpu.Int(sep), run.Arg(), gpu.Int(tiles), r.before.Arg(), x.unsound.Arg(), result.Arg(), gpu.HostArg(told))
+	w.wait()
+	found := told[0]
 	w.need(found.Records <= math.MaxInt32 && found.Members <= math.MaxInt32, "%d records with %d members in one text", found.Records, found.Members)
 	r.Count, r.Members, r.Unsound = int(found.Records), int(found.Members), found.Unsound != 0
 	r.alloc(w)
