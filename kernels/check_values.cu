@@ -35,7 +35,7 @@ KERNEL __launch_bounds__(BLOCK) check_values_tiles(const u8 *__restrict__ text, 
   const QuoteTile t = tile[blockIdx.x];
   const WordClasses x = word_classes(planes, n, word, t, shared);
   i32 change = __popcll(x.open) - __popcll(x.close), total;
-  const i64 depth = t.depth + block_exclusive(change, shared_depth, total);
+  const i64 depth = (i64)t.depth + block_exclusive(change, shared_depth, total);
   const ValueWord w = value_word(text, planes, n, word, t, x, within, mine);
   ValueRun all;
   block_value_runs(value_run(w, depth), shared_run, all);
@@ -128,7 +128,7 @@ KERNEL __launch_bounds__(BLOCK) check_values(const u8 *__restrict__ text, const 
   const QuoteTile t = tile[blockIdx.x];
   const WordClasses x = word_classes(planes, n, word, t, shared);
   i32 change = __popcll(x.open) - __popcll(x.close), total;
-  const i64 depth = t.depth + block_exclusive(change, shared_depth, total);
+  const i64 depth = (i64)t.depth + block_exclusive(change, shared_depth, total);
   const ValueWord w = value_word(text, planes, n, word, t, x, within, mine);
   if (solid && word * WORD < n) solid[word] = w.solid;
   ValueRun all;

@@ -103,7 +103,7 @@ __device__ __forceinline__ CoordinateWord coordinate_word(const CoordinateText &
   s.marks[threadIdx.x] = s.marks[BLOCK + threadIdx.x] = 0;
   const i64 mine = x.from - 1 + threadIdx.x;
   if (mine >= 0 && mine < x.to) s.end[threadIdx.x] = end_in_tile(x.ends[mine]), s.kind[threadIdx.x] = x.kinds[mine];
-  QuoteTile t = {0, 0, 0, 0, {0, 0}, 0};
+  QuoteTile t = {0, 0, 0, 0, {{0, 0}}};
   if (tile < x.n) t = x.tile[blockIdx.x];
   const WordClasses w = word_classes(x.planes, x.n, thread_index(), t, s.shared);  // a barrier for what is shared
   // The next two bytes of a thread are its neighbour's; those behind the tile are not known.
@@ -124,7 +124,7 @@ __device__ __forceinline__ CoordinateWord coordinate_word(const CoordinateText &
   next = __shfl_down_sync(WARP, next, 1);
   if (lane_index() == 31) next = s.next[warp + 1];
   if (!(w.open | w.close)) return r;
-  const i32 before = depth_saturated(t.depth + ((i32)(sums & 0xffff) - 64 * (i32)threadIdx.x) - x.deep);  // the level before the word
+  const i32 before = depth_saturated((i64)t.depth + ((i32)(sums & 0xffff) - 64 * (i32)threadIdx.x) - x.deep);  // the level before the word
   // Which bytes are whose: of spans with how many levels of brackets around a position, as two bits, and the last byte of each span.
   u64 taken = 0, odd = 0, from2 = 0, final = 0, wrong = 0, rest = ~0ull;
   for (i32 owner = spans - 1;; owner++) {

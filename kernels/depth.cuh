@@ -19,10 +19,6 @@
 #pragma once
 #include "vf.cuh"
 
-constexpr i64 DEPTH_MOST = 0x7fffffff;  // depths are kept as 32 bits and stay at this, or at its negative, once they pass it
-
-__device__ __forceinline__ i32 depth_saturated(i64 depth) { return (i32)(depth > DEPTH_MOST ? DEPTH_MOST : depth < -DEPTH_MOST ? -DEPTH_MOST : depth); }
-
 // What BracketDepth leaves behind.
 struct DepthIndex {
   const u64 *__restrict__ open;   // brackets outside strings

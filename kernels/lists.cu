@@ -42,7 +42,7 @@ KERNEL __launch_bounds__(BLOCK) lists_elements(const u8 *__restrict__ text, cons
   const QuoteTile t = tile[blockIdx.x];
   const WordClasses x = word_classes(planes, n, word, t, shared);
   i32 change = __popcll(x.open) - __popcll(x.close), total;
-  i64 depth = t.depth + block_exclusive(change, shared_depth, total);
+  i64 depth = (i64)t.depth + block_exclusive(change, shared_depth, total);
   if (word * WORD >= n) return;
   const ValueWord w = value_word(text, planes, n, word, t, x, within, mine);
   // The bytes at the depth of elements, and the brackets that open deeper ones.

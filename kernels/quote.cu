@@ -19,7 +19,7 @@ KERNEL __launch_bounds__(BLOCK) quote_tiles(const u8 *__restrict__ text, i64 n, 
   u32 all;
   block_parity(__popcll(quotes), shared, all);
   if (threadIdx.x == 0) {
-    QuoteTile t = {all, escapes.first, escapes.tail, escapes.odd, {0, 0}, 0};
+    QuoteTile t = {all, escapes.first, escapes.tail, escapes.odd, {{0, 0}}};
     tile[blockIdx.x] = t;
   }
 }
@@ -40,7 +40,7 @@ KERNEL __launch_bounds__(SCAN, 1) quote_join(QuoteTile *__restrict__ tile, i64 t
 #pragma unroll
     for (int k = 0; k < JOIN_EACH; k++) {
       if (first + k >= tiles) break;
-      own[k] = tile[first + k], checked[k] = sound ? sound[first + k] : 3;
+      own[k] = load_tile(tile + first + k), checked[k] = sound ? sound[first + k] : 3;
     }
 #pragma unroll
     for (int k = 0; k < JOIN_EACH; k++) {
@@ -63,7 +63,7 @@ KERNEL __launch_bounds__(SCAN, 1) quote_join(QuoteTile *__restrict__ tile, i64 t
     const i64 before = at + block_exclusive(sum, shared_change, whole);
 #pragma unroll
     for (int k = 0; k < JOIN_EACH; k++)
-      if (first + k < tiles) own[k].depth = before + change[k], tile[first + k] = own[k];
+      if (first + k < tiles) own[k].depth = depth_saturated(before + change[k]), tile[first + k] = own[k];
     at += whole, state = next_state(all, state);
   }
   odd = __syncthreads_or(odd);

@@ -9,14 +9,21 @@
 #pragma once
 #include "vf.cuh"
 
-struct alignas(16) QuoteTile {
+struct alignas(8) QuoteTile {
   u32 quotes : 1;  // parity of the quotes that count; settled: does a string reach into the tile
   u32 first : 16;  // 1 + place in the tile of the first byte that is no backslash, if that is a quote, or 0; settled: only if an escape reaches it
   u32 tail : 2;    // STATE_*: is the byte behind the tile escaped; STATE_KEPT: as the byte before was, the tile is all backslashes
   u32 odd : 1;     // the text ends here, in a word that is an odd number of backslashes and nothing else; settled: does an escape reach into the tile
-  i16 change[2];   // of the depth, if the tile starts outside a string and if it starts inside
-  i64 depth;       // settled: at the tile's start
+  union {
+    i16 change[2];  // of the depth, if the tile starts outside a string and if it starts inside
+    i32 depth;      // settled: at the tile's start
+  };
 };
+// Read by one access.
+__device__ __forceinline__ QuoteTile load_tile(const QuoteTile *tile) {
+  const uint2 v = *(const uint2 *)tile;
+  return *(const QuoteTile *)&v;
+}
 struct QuoteCarry {
   u32 inside, escaped;  // at the end of the text before
 };

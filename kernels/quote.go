@@ -20,9 +20,8 @@ type QuoteCarry struct {
 
 // quoteTile is QuoteTile of quote.cuh.
 type quoteTile struct {
-	Quotes uint32 // and first, tail and odd
-	Change [2]int16
-	Depth  int64
+	Quotes uint32   // and first, tail and odd
+	Change [2]int16 // or the depth
 }
 
 // QuoteParity sets bit i of inside if byte i of text is inside a string, the opening quote included, the closing quote not.

@@ -28,7 +28,7 @@
 // planes     3 * n/64   -            see structure.cu
 // tile       n/16384    -            see quote.cuh
 // levels     3 * n/64   count        one after the other: inside, odd and from2 of each word; whole tiles
-// run        n/16384    count        of each tile
+// run        n/16384    count        of each tile, at its RunPlace: whole rounds
 // before     6 * n/16384  join       what lies before each tile, see RunPlace: whole rounds of JOIN_RUNS * JOIN_EACH tiles
 // result     1          all          see RecordResult; the fault all ones before
 // told       1          join         likewise, on the host, for what the lists take; without a fault
@@ -58,7 +58,7 @@ __device__ __forceinline__ RecordWord found_word(const u64 *__restrict__ planes,
   const WordClasses x = word_classes(planes, n, word, t, shared);
   i32 all;
   const i32 change = tile_before(__popcll(x.open) - __popcll(x.close), warps, all);
-  const RecordLevels at = record_levels(x, (i32)max((i64)-1, min(t.depth, (i64)1 << 20)) + change);
+  const RecordLevels at = record_levels(x, max(-1, min(t.depth, 1 << 20)) + change);
   if (at.below) note_fault(result, word * WORD);
   levels[word] = x.inside, levels[room + word] = at.odd, levels[2 * room + word] = at.from2;
   return record_word(x, at.odd, at.from2);
@@ -103,7 +103,7 @@ KERNEL __launch_bounds__(BLOCK, 5) records_count(const u64 *__restrict__ planes,
   u32 members;
   const u32 before = tile_before((u32)__popcll(r.colon), member_warps, members);
   const i32 outer = last_found(found.outer), token = last_found(found.token), end = last_found(found.end), value = last_found(found.value);
-  TileRun *mine = run + blockIdx.x;
+  TileRun *mine = run + run_place(gridDim.x, blockIdx.x).at;
   if (threadIdx.x == 0) {
     i32 records = 0;
     for (int w = 0; w < WARPS; w++) records += found.records[w];
@@ -135,12 +135,13 @@ KERNEL __launch_bounds__(JOIN_RUNS, 1) records_join(const u8 *__restrict__ text,
   __shared__ ShortRun shared[33];
   RecordRun start = no_run<i64>();
   start.code = AT_START;
+  const u32 odd = threadIdx.x ? 0 : *unsound;
   for (i64 from = 0; from < tiles; from += (i64)blockDim.x * JOIN_EACH) {
     const i64 first = from + (i64)threadIdx.x * JOIN_EACH;
     uint4 own[JOIN_EACH];
 #pragma unroll
     for (int k = 0; k < JOIN_EACH; k++)
-      if (first + k < tiles) own[k] = run[first + k];
+      if (first + k < tiles) own[k] = run[thread_place(tiles, from, threadIdx.x, k).at];
     const i32 place = (i32)threadIdx.x * JOIN_EACH * (i32)TILE;  // of the first one in those that are joined now
     ShortRun mine = no_run<i32>(), all;
 #pragma unroll
@@ -150,13 +151,13 @@ KERNEL __launch_bounds__(JOIN_RUNS, 1) records_join(const u8 *__restrict__ text,
 #pragma unroll
     for (int k = 0; k < JOIN_EACH; k++) {
       if (first + k >= tiles) break;
-      store_run(run_before, run_place(tiles, first + k), join(start, long_run(before, from * TILE)));
+      store_run(run_before, thread_place(tiles, from, threadIdx.x, k), join(start, long_run(before, from * TILE)));
       before = join(before, tile_run(own[k], place + k * (i32)TILE));
     }
     start = join(start, long_run(all, from * TILE));
   }
   if (threadIdx.x > 0) return;
-  const RecordResult found = {~0ull, start.members, start.records, *unsound};
+  const RecordResult found = {~0ull, start.members, start.records, odd};
   result->members = found.members, result->records = found.records, result->unsound = found.unsound, *told = found;
   const bool ended = separator == SEPARATOR_COMMA ? start.code == AT_NEXT : start.code == AT_RECORD && line_before(text, n);
   if (!ended && n > 0) note_fault(result, start.code == AT_START ? 0 : n);

@@ -196,15 +196,20 @@ __device__ __forceinline__ ShortRun tile_run(uint4 v, i32 from) {
   ShortRun r = {(i32)(v.x & 0xffff), (i32)(v.x >> 16), outer, at < 0 ? -1 : from + at, end < 0 ? -1 : from + end, v.z >> 16, v.w & 0xffff};
   return r;
 }
-// What lies before each tile, in columns of whole rounds of the block that joins them: at first the first tile of each of its threads, then their second ones, so that
-// what its threads store at a time lies side by side.
+// What is in each tile and what lies before it, in whole rounds of the block that joins them: at first the first tile of each of its threads, then their second ones, so that
+// what its threads read or store at a time lies side by side.
 struct RunPlace {
   i64 at, next;  // in the first column, and from one to the next
 };
+// Of tile k of a thread of that block, in the round of the tiles from one on. There are fewer threads only if there is one round.
+__device__ __forceinline__ RunPlace thread_place(i64 tiles, i64 from, i64 thread, i64 k) {
+  constexpr i64 ROUND = JOIN_RUNS * JOIN_EACH;
+  RunPlace r = {from + k * JOIN_RUNS + thread, (tiles + ROUND - 1) / ROUND * ROUND};
+  return r;
+}
 __device__ __forceinline__ RunPlace run_place(i64 tiles, i64 tile) {
   constexpr i64 ROUND = JOIN_RUNS * JOIN_EACH;
-  RunPlace r = {tile / ROUND * ROUND + tile % JOIN_EACH * JOIN_RUNS + tile % ROUND / JOIN_EACH, (tiles + ROUND - 1) / ROUND * ROUND};
-  return r;
+  return thread_place(tiles, tile / ROUND * ROUND, tile % ROUND / JOIN_EACH, tile % JOIN_EACH);
 }
 __device__ __forceinline__ void store_run(i64 *__restrict__ before, RunPlace p, const RecordRun &r) {
   before += p.at;
@@ -224,9 +229,9 @@ __device__ __forceinline__ ShortRun run_from(const ShortRun &x, int lane) {
   r.code = __shfl_sync(WARP, x.code, lane), r.array = __shfl_sync(WARP, x.array, lane);
   return r;
 }
-// The runs of the lanes up to this one, joined.
-__device__ __forceinline__ ShortRun warp_runs(ShortRun x) {
-  for (int d = 1; d < 32; d <<= 1) {
+// The runs of the lanes up to this one, joined, of the first so many lanes.
+__device__ __forceinline__ ShortRun warp_runs(ShortRun x, int lanes) {
+  for (int d = 1; d < lanes; d <<= 1) {
     const ShortRun before = run_from(x, max(lane_index() - d, 0));
     if (lane_index() >= d) x = join(before, x);
   }
@@ -235,15 +240,15 @@ __device__ __forceinline__ ShortRun warp_runs(ShortRun x) {
 // The runs of the threads before this one, joined; all gets those of the whole block. shared holds 33 elements. All threads of the block call.
 __device__ __forceinline__ ShortRun block_runs(const ShortRun &mine, ShortRun *shared, ShortRun &all) {
   const int lane = lane_index(), warp = threadIdx.x >> 5, warps = (blockDim.x + 31) >> 5;
-  const ShortRun x = warp_runs(mine);
+  const ShortRun x = warp_runs(mine, 32);
   if (lane == 31) shared[warp] = x;
   __syncthreads();
   if (warp == 0) {
-    const ShortRun y = warp_runs(lane < warps ? shared[lane] : no_run<i32>());
+    const ShortRun y = warp_runs(lane < warps ? shared[lane] : no_run<i32>(), warps);
     const ShortRun before = run_from(y, max(lane - 1, 0));
     __syncwarp();
     shared[lane] = lane ? before : no_run<i32>();
-    if (lane == 31) shared[32] = y;
+    if (lane == warps - 1) shared[32] = y;
   }
   __syncthreads();
   const ShortRun before = run_from(x, max(lane - 1, 0)), earlier = shared[warp];

@@ -117,8 +117,9 @@ func (k *Set) QueueRecords(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, s
 	w.need(n <= math.MaxUint32, "%d bytes of text, at most %d", n, uint32(math.MaxUint32))
 	w.need(sep <= RecordsLine, "record separator %d", sep)
 	tiles := blocks(n, tileBytes)
-	run, result := take[tileRun](w, int(tiles)), give[RecordsFound](w, 1)
-	r := &Records{Found: result, sep: sep, levels: give[uint64](w, 3*block*tiles), before: give[int64](w, runColumns*joinRound*blocks(tiles, joinRound))}
+	room := joinRound * blocks(tiles, joinRound)
+	run, result := take[tileRun](w, int(room)), give[RecordsFound](w, 1)
+	r := &Records{Found: result, sep: sep, levels: give[uint64](w, 3*block*tiles), before: give[int64](w, runColumns*room)}
 	if w.err == nil {
 		w.err = gpu.Fill(s, result, 0xff) // Fault is -1; what it takes to copy that would wait behind the text of other chunks
 	}

@@ -11,7 +11,6 @@
 // A class takes 3 bits, so that the text leaves 3/8 of its size behind instead of a mask for each class:
 //   0 other   1 comma   2 colon   3 quote that counts   4 [   5 {   6 ]   7 }
 #include "check_strings.cuh"
-#include "depth.cuh"
 #include "structure.cuh"
 
 // Is a word at fault, whatever the state before the tile, by its UTF-8, or by escapes that begin in it? Few words are asked, so these are called: what the planes take
@@ -50,7 +49,7 @@ KERNEL __launch_bounds__(BLOCK, 5) structure_tiles(const u8 *__restrict__ text, 
   if (lane_index() == 0) warp_change[0][threadIdx.x >> 5] = outer, warp_change[1][threadIdx.x >> 5] = inner, warp_fault[threadIdx.x >> 5] = fault;
   __syncthreads();
   if (threadIdx.x == 0) {
-    QuoteTile t = {all, escapes.first, escapes.tail, escapes.odd, {0, 0}, 0};
+    QuoteTile t = {all, escapes.first, escapes.tail, escapes.odd, {{0, 0}}};
     u32 faults = 0;
     for (int w = 0; w < BLOCK / 32; w++) t.change[0] += warp_change[0][w], t.change[1] += warp_change[1][w], faults |= warp_fault[w];
     tile[blockIdx.x] = t, sound[blockIdx.x] = (u8)(~faults & 3);
@@ -64,7 +63,7 @@ KERNEL __launch_bounds__(BLOCK) structure_masks(const u64 *__restrict__ planes, 
   const QuoteTile t = tile[blockIdx.x];
   const WordClasses x = word_classes(planes, n, word, t, shared);
   i32 total, change = __popcll(x.open) - __popcll(x.close);
-  i64 at = t.depth + block_exclusive(change, shared_depth, total);
+  i64 at = (i64)t.depth + block_exclusive(change, shared_depth, total);
   if (word >= words) return;
   masks[word] = x.inside;
   masks[words + word] = x.open;

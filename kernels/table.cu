@@ -34,7 +34,7 @@ KERNEL __launch_bounds__(BLOCK) table_tiles(const u8 *__restrict__ text, i64 n, 
   u32 all;
   block_parity(__popcll(mine), shared, all);
   if (threadIdx.x) return;
-  QuoteTile t = {all, 0, STATE_OFF, 0, {0, 0}, 0};
+  QuoteTile t = {all, 0, STATE_OFF, 0, {{0, 0}}};
   tile[blockIdx.x] = t;
 }
 

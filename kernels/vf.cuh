@@ -58,6 +58,10 @@ __device__ __forceinline__ void store_bits(u64 *mask, i64 i, i64 count, u32 bit)
   if (lane_index() == 0 && i < (count + 63) / 64 * 64) ((u32 *)mask)[i / 32] = bits;
 }
 
+constexpr i64 DEPTH_MOST = 0x7fffffff;  // depths of brackets are kept as 32 bits and stay at this, or at its negative, once they pass it
+
+__device__ __forceinline__ i32 depth_saturated(i64 depth) { return (i32)(depth > DEPTH_MOST ? DEPTH_MOST : depth < -DEPTH_MOST ? -DEPTH_MOST : depth); }
+
 // ---- 64 bytes of text as 8 planes ----
 
 // Bit i of b[k] is bit k of byte i. A test of all 64 bytes for one value is then a handful of logic operations, and the planes cost two
