@@ -32,7 +32,7 @@ KERNEL __launch_bounds__(BLOCK, 6) fields_match(const u8 *__restrict__ text, i64
     key[k] = key_of(n, at, longest);
   }
 #pragma unroll
-  for (int k = 0; k < MATCHED; k++) load_key(text, n, key[k]);
+  for (int k = 0; k < MATCHED; k++) load_key(text, key[k]);
 #pragma unroll
   for (int k = 0; k < MATCHED; k++) {
     const i64 i = from + k * BLOCK;

@@ -56,9 +56,10 @@ __device__ __forceinline__ Key key_of(i64 n, const KeySpan &s, i64 longest) {
   const Key key = {s.start, known ? (u32)(s.end - s.start) : 0, known, {0, 0}};
   return key;
 }
-__device__ __forceinline__ void load_key(const u8 *__restrict__ text, i64 n, Key &key) {
-  key.first[0] = key.length > 0 ? key_word(text, n, key, 0) : 0;
-  key.first[1] = key.length > 8 ? key_word(text, n, key, 8) : 0;
+__device__ __forceinline__ void load_key(const u8 *__restrict__ text, Key &key) {
+  if (key.length == 0) return;
+  const Sixteen v = load_sixteen(text, key.start, min(key.length, 16u));
+  key.first[0] = v.low & low_bytes(key.length), key.first[1] = key.length > 8 ? v.high & low_bytes(key.length - 8) : 0;
 }
 // Is the key the name from its third word on? Both are read in words, the last of which is cut.
 __device__ __forceinline__ bool is_name(const u8 *__restrict__ text, i64 n, const Key &key, const u64 *__restrict__ name) {

@@ -340,8 +340,9 @@ KERNEL __launch_bounds__(BLOCK, 4) records_emit(const u8 *__restrict__ text, con
 
   const u64 sum = (r.colon << 1 | (code == AT_COLON ? 1 : 0)) + ~r.token, colons = sum & r.token;  // as behind(), which keeps what is no token out
   const u64 wrong = stray | wrong_tokens(r, arrays, colons, r.begin & colons, code, separator, word == 0);
+  i64 fault = wrong ? word * WORD + first_bit(wrong) : -1;
   // Between a colon and the next token, where the sum has no bit, list_value looks.
-  i64 fault = wrong ? word * WORD + first_bit(wrong) : solid_byte(text, n, word, levels & ~hidden & ~r.token & ~r.end & ~r.inside & sum);
+  const u64 blank = levels & ~hidden & ~r.token & ~r.end & ~r.inside & sum;
 
   const i32 members = (i32)(all & 0xffff);
   i32 at = (i32)(before & 0xffff);
@@ -380,6 +381,8 @@ KERNEL __launch_bounds__(BLOCK, 4) records_emit(const u8 *__restrict__ text, con
     else of = outer_member(s, reach);
     if (of >= 0) value_end[of] = (u32)closer + 1;
   }
+  const i64 solid = solid_byte(text, n, word, blank);
+  if (solid >= 0) note_fault(result, solid);
   const FieldNames dictionary = {slots, last_slot, probes, seed, names, longest};
   // The member before the tile's first one may have its value here, or the end of it.
   for (i32 i = (i32)threadIdx.x - 1; i < members; i += BLOCK) {
@@ -392,13 +395,13 @@ KERNEL __launch_bounds__(BLOCK, 4) records_emit(const u8 *__restrict__ text, con
       if (s.run.code != AT_COLON || member < 0) continue;
     } else {
       const i32 colon = s.place[i];
-      row[member] = (i32)(s.run.records + records_before(s, colon) - 1), owner[member] = is_set(s.outer, colon) ? -1 : (i32)outer_before(s, colon);
       const KeySpan key = key_before(s, colon);
+      Key own = key_of(n, key, longest);
+      if (field) load_key(text, own);  // on its way meanwhile
+      row[member] = (i32)(s.run.records + records_before(s, colon) - 1), owner[member] = is_set(s.outer, colon) ? -1 : (i32)outer_before(s, colon);
       if (key.end - key.start >= GAP_LONGEST && fault < 0) fault = key.start;
       if (key_start) key_start[member] = key.start, key_end[member] = key.end;
       if (field) {
-        Key own = key_of(n, key, longest);
-        load_key(text, n, own);
         const i32 found = find_field(text, n, own, dictionary);
         field[member] = found;
         if (found < 0) note_missed(missed, (u32)member);
