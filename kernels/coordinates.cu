@@ -16,13 +16,14 @@
 // buffer      elements     written by   what
 // planes      3 * n/64     -            see structure.cu
 // tile        n/16384      -            see quote.cuh, settled
+// records     tiles        -            records before each tile, as records_join has them: span i lies in record i; may be null
 // begins      3 * n/64     count        one after the other: parts, rings and positions, a bit for the byte at which each begins; whole tiles
 // first       tiles + 1    count        the first span that begins in a tile or behind it
 // counts      3 * tiles    count        parts of each of n/16384 + 1 tiles, then rings, then positions
 // result      1 + groups   count        see RingResult; behind that of the text those of groups of 2^group tiles, which hold sums and nothing else
 // span_part, part_ring, ring_place, place, span_ring, short_place    emit    see rings.cu
+#include "records.cuh"
 #include "rings_result.cuh"
-#include "structure.cuh"
 
 constexpr int TILE_BITS = 21;     // for the parts, rings or positions before a word in its tile: at most one a byte
 constexpr i64 FAR_BLANKS = 4096;  // what stands behind more is not looked for
@@ -30,9 +31,9 @@ constexpr i64 FAR_BLANKS = 4096;  // what stands behind more is not looked for
 // What a kernel is given.
 struct CoordinateText {
   const u8 *__restrict__ text;
-  const u64 *__restrict__ planes;
   i64 n;
-  const QuoteTile *__restrict__ tile;
+  ClassPlanes planes;  // of this thread's word
+  QuoteTile tile;
   i64 deep;  // the depth in a span's outermost bracket
   const i64 *__restrict__ starts, *__restrict__ ends;
   const u8 *__restrict__ kinds;
@@ -103,9 +104,7 @@ __device__ __forceinline__ CoordinateWord coordinate_word(const CoordinateText &
   s.marks[threadIdx.x] = s.marks[BLOCK + threadIdx.x] = 0;
   const i64 mine = x.from - 1 + threadIdx.x;
   if (mine >= 0 && mine < x.to) s.end[threadIdx.x] = end_in_tile(x.ends[mine]), s.kind[threadIdx.x] = x.kinds[mine];
-  QuoteTile t = {0, 0, 0, 0, {{0, 0}}};
-  if (tile < x.n) t = x.tile[blockIdx.x];
-  const WordClasses w = word_classes(x.planes, x.n, thread_index(), t, s.shared);  // a barrier for what is shared
+  const WordClasses w = word_classes(x.planes, x.n, thread_index(), x.tile, s.shared);  // a barrier for what is shared
   // The next two bytes of a thread are its neighbour's; those behind the tile are not known.
   u32 next = (u32)(w.open & 3) | (u32)(w.close & 1) << 2 | (u32)(w.comma & 1) << 3;
   if (lane_index() == 0) s.next[warp] = next;
@@ -124,7 +123,7 @@ __device__ __forceinline__ CoordinateWord coordinate_word(const CoordinateText &
   next = __shfl_down_sync(WARP, next, 1);
   if (lane_index() == 31) next = s.next[warp + 1];
   if (!(w.open | w.close)) return r;
-  const i32 before = depth_saturated((i64)t.depth + ((i32)(sums & 0xffff) - 64 * (i32)threadIdx.x) - x.deep);  // the level before the word
+  const i32 before = depth_saturated((i64)x.tile.depth + ((i32)(sums & 0xffff) - 64 * (i32)threadIdx.x) - x.deep);  // the level before the word
   // Which bytes are whose: of spans with how many levels of brackets around a position, as two bits, and the last byte of each span.
   u64 taken = 0, odd = 0, from2 = 0, final = 0, wrong = 0, rest = ~0ull;
   for (i32 owner = spans - 1;; owner++) {
@@ -174,13 +173,17 @@ __device__ __forceinline__ CoordinateWord coordinate_word(const CoordinateText &
   return r;
 }
 
-KERNEL __launch_bounds__(BLOCK, 4) coordinates_count(const u8 *__restrict__ text, const u64 *__restrict__ planes, i64 n, const QuoteTile *__restrict__ quotes, i64 deep, const i64 *__restrict__ starts, const i64 *__restrict__ ends, const u8 *__restrict__ kinds, i64 count, u64 *__restrict__ begins, i64 *__restrict__ first, i64 *__restrict__ counts, i64 group, RingResult *__restrict__ result) {
+KERNEL __launch_bounds__(BLOCK, 4) coordinates_count(const u8 *__restrict__ text, const u64 *__restrict__ planes, i64 n, const QuoteTile *__restrict__ quotes, i64 deep, const i64 *__restrict__ starts, const i64 *__restrict__ ends, const u8 *__restrict__ kinds, i64 count, const i64 *__restrict__ records, i64 tiles, u64 *__restrict__ begins, i64 *__restrict__ first, i64 *__restrict__ counts, i64 group, RingResult *__restrict__ result) {
   __shared__ CoordinateTile s;
   __shared__ i64 bound[2];
   __shared__ u32 shared[3][BLOCK / 32];
   const int warp = threadIdx.x >> 5;
+  const ClassPlanes own = load_classes(planes, n, thread_index());  // on their way meanwhile
+  QuoteTile tile = {0, 0, 0, 0, {{0, 0}}};
+  if (blockIdx.x * TILE < n) tile = load_tile(quotes + blockIdx.x);
   if (warp < 2) {
-    const i64 at = warp_lower_bound(starts, 0, count, (blockIdx.x + warp) * TILE);
+    const i64 number = blockIdx.x + warp, from = number * TILE;
+    const i64 at = records ? warp_lower_bound_near(starts, count, from, number < tiles ? records[run_place(tiles, number).at] : count) : warp_lower_bound(starts, 0, count, from);
     if (lane_index() == 0) bound[warp] = at;
     if (lane_index() == 0 && (warp == 0 || blockIdx.x == gridDim.x - 1)) first[blockIdx.x + warp] = at;
   }
@@ -189,7 +192,7 @@ KERNEL __launch_bounds__(BLOCK, 4) coordinates_count(const u8 *__restrict__ text
     if (start < 0 || end < start || end > n || (i + 1 < count && (end > starts[i + 1] || start == starts[i + 1]))) atomicMin(&result->disorder, (u64)i);
   }
   __syncthreads();
-  const CoordinateText x = {text, planes, n, quotes, deep, starts, ends, kinds, bound[0], bound[1]};
+  const CoordinateText x = {text, n, own, tile, deep, starts, ends, kinds, bound[0], bound[1]};
   const CoordinateWord r = coordinate_word(x, s, &result->first);
   const i64 words = (i64)gridDim.x * BLOCK;
   begins[thread_index()] = r.part, begins[words + thread_index()] = r.ring, begins[2 * words + thread_index()] = r.place;

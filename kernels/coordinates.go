@@ -43,10 +43,14 @@ func (k *Set) QueueCoordinates(s *gpu.Stream, text gpu.Buffer[byte], x *Structur
 	if w.err != nil {
 		return nil, errors.Join(w.done(), r.Free(s))
 	}
+	var before gpu.Buffer[int64]
+	if c.Records != nil {
+		before = c.Records.recordsBefore(w, n)
+	}
 	first, counts := r.tile.Slice(0, int(tiles)+1), r.tile.Slice(int(tiles)+1, int(4*tiles)+1)
 	r.begins = give[uint64](w, 3*block*tiles)
 	w.launch("coordinates_count", tiles, block, text.Arg(), x.planes.Arg(), gpu.Int(n), x.tile.Arg(), gpu.Int(deep), c.Starts.Arg(), c.Ends.Arg(), c.Kinds.Arg(),
-		gpu.Int(r.coordinates), r.begins.Arg(), first.Arg(), counts.Arg(), gpu.Int(group), r.found.Arg())
+		gpu.Int(r.coordinates), before.Arg(), gpu.Int(blocks(n, tileBytes)), r.begins.Arg(), first.Arg(), counts.Arg(), gpu.Int(group), r.found.Arg())
 	r.args = []gpu.Arg{r.begins.Arg(), c.Starts.Arg(), gpu.Int(r.coordinates), first.Arg(), counts.Arg(), gpu.Int(group), r.found.Arg()}
 	if err := w.done(); err != nil {
 		return nil, errors.Join(err, r.Free(s))

@@ -85,11 +85,12 @@ __device__ __forceinline__ Position read_position(const u8 *__restrict__ text, i
 //   wkt   ordinate 1*3( " " ordinate ) ( "," | ")" )    at is its first byte
 template <bool JSON>
 __device__ __forceinline__ u32 short_position(const u8 *__restrict__ text, i64 n, i64 at, const Ten *tens, const Columns &to, i64 i) {
-  if (at < 0 || at >= n || (JSON && text[at++] != '[')) return 0;
+  if (at < 0 || at >= n) return 0;
+  const u32 opener = JSON ? text[at++] : (u32)'[';  // looked at when the ordinate's text is there, too
   for (u32 k = 0; k < 4; k++) {
     if (n - at <= ORDINATE_ROOM) return 0;
     const Ordinate v = short_ordinate(text + at, tens);
-    if (!v.length) return 0;
+    if (opener != '[' || !v.length) return 0;
     store_ordinate(to, k, i, v.bits);
     if ((JSON ? v.behind == ']' : v.behind == ',' || v.behind == ')') && k > 0) return k + 1;
     if (v.behind != (JSON ? ',' : ' ')) return 0;

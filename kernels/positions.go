@@ -59,8 +59,9 @@ func (k *Set) ParsePositions(s *gpu.Stream, text gpu.Buffer[byte], blanks *Blank
 	w.need(blanks == nil || blanks.n == n, "blanks of another text than the %d bytes", n)
 	count := to.check(w, at, style)
 	level, words := blanks.args()
+	const each = block / 2 // warps of a smaller block wait less for each other
 	w.launch("positions_begin", 1, 32, to.Found.Arg())
-	w.launch("positions", blocks(count, block), block, text.Arg(), gpu.Int(n), level, words, at.Arg(), gpu.Int(count), gpu.Int(style), to.X.Arg(), to.Y.Arg(), to.Z.Arg(), to.M.Arg(),
+	w.launch("positions", blocks(count, each), each, text.Arg(), gpu.Int(n), level, words, at.Arg(), gpu.Int(count), gpu.Int(style), to.X.Arg(), to.Y.Arg(), to.Z.Arg(), to.M.Arg(),
 		to.Undecided.Arg(), to.Found.Arg())
 	return w.done()
 }

@@ -64,12 +64,11 @@ __device__ __forceinline__ RecordWord found_word(const u64 *__restrict__ planes,
   return record_word(x, at.odd, at.from2);
 }
 __device__ __forceinline__ RecordWord kept_word(const u64 *__restrict__ planes, i64 n, const QuoteTile &t, const u64 *__restrict__ levels) {
-  const i64 word = thread_index(), words = (n + WORD - 1) / WORD, room = (i64)gridDim.x * BLOCK;
+  const i64 word = thread_index(), room = (i64)gridDim.x * BLOCK;
   const u64 inside = levels[word];
-  u64 a = 0, b = 0, c = 0;
-  if (word < words) a = planes[word], b = planes[words + word], c = planes[2 * words + word];
-  settle_first(t, a, b);
-  return record_word(classes_of(a, b, c, inside, ~inside), levels[room + word], levels[2 * room + word]);
+  ClassPlanes p = load_classes(planes, n, word);
+  settle_first(t, p);
+  return record_word(classes_of(p, inside, ~inside), levels[room + word], levels[2 * room + word]);
 }
 
 // ---- what each tile holds ----

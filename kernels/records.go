@@ -155,6 +155,16 @@ func (k *Set) ListKeys(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, r *Re
 	return w.done()
 }
 
+// recordsBefore is how many records lie before each tile of n bytes of text, in the order of run_place.
+func (r *Records) recordsBefore(w *work, n int64) gpu.Buffer[int64] {
+	room := joinRound * blocks(blocks(n, tileBytes), joinRound)
+	if int64(r.before.Len()) != runColumns*room {
+		w.need(false, "%d bytes of text, and records of another one", n)
+		return gpu.Buffer[int64]{}
+	}
+	return r.before.Slice(int(room), int(2*room))
+}
+
 // emit writes the lists, and looks keys up if there are names.
 func (r *Records) emit(w *work, text gpu.Buffer[byte], x *Structure, names *Fields) {
 	field := r.Field

@@ -11,9 +11,12 @@ import (
 
 // Coordinates are the coordinates of geometries in a text: m spans [Starts[i], Ends[i]) in ascending order that don't overlap, each from where the first bracket
 // stands, or from before it, to behind the last one, with the kind of its geometry. Spans of other kinds than KindPoint to KindMultiPolygon have no parts.
+//
+// Records are those of the text, where span i lies in record i, or none: CountCoordinates looks first where they say that a tile's spans are.
 type Coordinates struct {
 	Starts, Ends gpu.Buffer[int64]
 	Kinds        gpu.Buffer[TypeKind]
+	Records      *Records
 }
 
 // RingFault says how brackets of coordinates don't fit their geometry.

@@ -37,6 +37,13 @@ __device__ __forceinline__ i64 warp_lower_bound(const T *__restrict__ sorted, i6
   }
   return from;
 }
+// warp_lower_bound of all of count elements, which takes one step where the place is near a guess.
+template <class T>
+__device__ __forceinline__ i64 warp_lower_bound_near(const T *__restrict__ sorted, i64 count, T v, i64 guess) {
+  const i64 first = guess - 16, at = first + lane_index();
+  const u32 less = __ballot_sync(WARP, at < 0 || (at < count && sorted[at] < v));
+  return (less & 1) && !(less >> 31) ? first + __popc(less) : warp_lower_bound(sorted, 0, count, v);
+}
 // owner_of by a warp, of integers.
 template <class T>
 __device__ __forceinline__ i64 warp_owner_of(const T *__restrict__ sums, i64 from, i64 to, T v) { return max(from, warp_lower_bound(sums, from, to, v + 1) - 1); }

@@ -7,26 +7,37 @@ struct WordClasses {
   u64 inside, open, close, curly, colon, comma;  // curly: of open and close together
   u64 quotes;                                    // that begin and end strings
 };
+// One word's planes, which may be on their way while something else is looked for.
+struct ClassPlanes {
+  u64 a, b, c;
+};
+__device__ __forceinline__ ClassPlanes load_classes(const u64 *__restrict__ planes, i64 n, i64 word) {
+  const i64 words = (n + WORD - 1) / WORD;
+  ClassPlanes p = {0, 0, 0};
+  if (word < words) p.a = planes[word], p.b = planes[words + word], p.c = planes[2 * words + word];
+  return p;
+}
 // Has the planes of this thread's word know of an escape that reaches into the tile.
-__device__ __forceinline__ void settle_first(const QuoteTile &t, u64 &a, u64 &b) {
+__device__ __forceinline__ void settle_first(const QuoteTile &t, ClassPlanes &p) {
   if (!t.first || (t.first - 1) / 64 != threadIdx.x) return;
   const u64 bit = 1ull << (t.first - 1) % 64;  // from class 0 to 3 or back
-  a ^= bit, b ^= bit;
+  p.a ^= bit, p.b ^= bit;
 }
-// The classes that three planes say. outside: what is not inside, and what is behind the text.
-__device__ __forceinline__ WordClasses classes_of(u64 a, u64 b, u64 c, u64 inside, u64 outside) {
+// The classes that planes say. outside: what is not inside, and what is behind the text.
+__device__ __forceinline__ WordClasses classes_of(const ClassPlanes &p, u64 inside, u64 outside) {
+  const u64 a = p.a, b = p.b, c = p.c;
   WordClasses r = {inside, c & ~b & outside, c & b & outside, c & a & outside, b & ~a & ~c & outside, a & ~b & ~c & outside, a & b & ~c};
   return r;
 }
 // All threads of a block call, each with a word of the same tile. shared holds 33 elements.
-__device__ __forceinline__ WordClasses word_classes(const u64 *__restrict__ planes, i64 n, i64 word, const QuoteTile &t, u32 *shared) {
-  const i64 words = (n + WORD - 1) / WORD;
-  u64 a = 0, b = 0, c = 0;
-  if (word < words) a = planes[word], b = planes[words + word], c = planes[2 * words + word];
-  settle_first(t, a, b);
-  const u64 quotes = a & b & ~c;
+__device__ __forceinline__ WordClasses word_classes(ClassPlanes p, i64 n, i64 word, const QuoteTile &t, u32 *shared) {
+  settle_first(t, p);
+  const u64 quotes = p.a & p.b & ~p.c;
   u32 all;
   const u32 before = t.quotes ^ block_parity(__popcll(quotes), shared, all);
   const u64 inside = prefix_xor(quotes) ^ (before ? ~0ull : 0);
-  return classes_of(a, b, c, inside & word_valid(n, word), ~inside);
+  return classes_of(p, inside & word_valid(n, word), ~inside);
+}
+__device__ __forceinline__ WordClasses word_classes(const u64 *__restrict__ planes, i64 n, i64 word, const QuoteTile &t, u32 *shared) {
+  return word_classes(load_classes(planes, n, word), n, word, t, shared);
 }

@@ -78,6 +78,7 @@ func (d *deviceRows) rings(c kernels.Coordinates, deep int) *kernels.Rings {
 	if d.Stopped() {
 		return nil
 	}
+	c.Records = d.records
 	rings, err := d.K.QueueCoordinates(d.S, d.dev, d.x, deep, c)
 	if err != nil {
 		d.Try(err)
