@@ -52,33 +52,10 @@ struct CoordinateTile {
 // Where a span ends, from the beginning of the tile on; far behind it is far enough.
 __device__ __forceinline__ i32 end_in_tile(i64 end) { return (i32)min(max(end - blockIdx.x * TILE, 0ll), 2 * TILE); }
 
-// The level of each byte modulo 8, bit k in b[k]. The lowest bit turns over at each bracket, the next one where a carry or a borrow leaves the one below: at those openers
-// at which that becomes 0, at those closers at which it becomes 1. A bit is the parity of its turns up to a byte, and of what it was before the word.
-//
-//   text    [ [ [ 1 , 2 ] , [ 3 , 4 ] ] ]
-//   level   0 1 2 2 2 2 1 1 2 2 2 2 1 0 7     7 before: -1
-//   turns   1 1 1 . . . 1 . 1 . . . 1 1 1
-//   b[0]    . 1 . . . . 1 1 . . . . 1 . 1
-//   turns   1 . 1 . . . 1 . 1 . . . 1 . 1
-//   b[1]    . . 1 1 1 1 . . 1 1 1 1 . . 1
-//   turns   1 . . . . . . . . . . . . . 1
-//   b[2]    . . . . . . . . . . . . . . 1
-struct Levels {
-  u64 b[3];
-};
-__device__ __forceinline__ Levels byte_levels(u64 open, u64 close, u32 before) {
-  Levels x;
-#pragma unroll
-  for (int k = 0; k < 3; k++) {
-    x.b[k] = prefix_xor(open | close) ^ (before >> k & 1 ? ~0ull : 0);
-    open &= ~x.b[k], close &= x.b[k];
-  }
-  return x;
-}
 // The bytes at a level from 0 to 3, which two bits of each byte say.
-__device__ __forceinline__ u64 at_level(const Levels &x, u64 from2, u64 odd) { return ~x.b[2] & ~(x.b[1] ^ from2) & ~(x.b[0] ^ odd); }
+__device__ __forceinline__ u64 at_level(const Levels<3> &x, u64 from2, u64 odd) { return ~x.b[2] & ~(x.b[1] ^ from2) & ~(x.b[0] ^ odd); }
 // The bytes at a level above that, or below 0.
-__device__ __forceinline__ u64 above_level(const Levels &x, u64 from2, u64 odd) { return x.b[2] | (x.b[1] & ~from2) | (~(x.b[1] ^ from2) & x.b[0] & ~odd); }
+__device__ __forceinline__ u64 above_level(const Levels<3> &x, u64 from2, u64 odd) { return x.b[2] | (x.b[1] & ~from2) | (~(x.b[1] ^ from2) & x.b[0] & ~odd); }
 
 __device__ __forceinline__ bool is_white(u32 c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 // The first byte from at on that is no blank; the byte FAR_BLANKS behind at if there is none up to there; n at most.
@@ -145,7 +122,7 @@ __device__ __forceinline__ CoordinateWord coordinate_word(const CoordinateText &
     rest = 0 - mark, marks ^= mark;
   }
   if (!taken) return r;
-  const Levels level = byte_levels(w.open, w.close, (u32)before & 7);
+  const Levels<3> level = byte_levels<3>(w.open, w.close, (u32)before & 7);
   const u64 opens = w.open & taken, closes = w.close & taken;
   r.place = opens & at_level(level, from2, odd);
   r.ring = opens & at_level(level, from2 & odd, from2 & ~odd);  // one level less, at 0 as well
@@ -187,15 +164,15 @@ KERNEL __launch_bounds__(BLOCK, 4) coordinates_count(const u8 *__restrict__ text
     if (lane_index() == 0) bound[warp] = at;
     if (lane_index() == 0 && (warp == 0 || blockIdx.x == gridDim.x - 1)) first[blockIdx.x + warp] = at;
   }
-  for (i64 i = thread_index(); i < count; i += (i64)gridDim.x * BLOCK) {
-    const i64 start = starts[i], end = ends[i];
-    if (start < 0 || end < start || end > n || (i + 1 < count && (end > starts[i + 1] || start == starts[i + 1]))) atomicMin(&result->disorder, (u64)i);
-  }
   __syncthreads();
   const CoordinateText x = {text, n, own, tile, deep, starts, ends, kinds, bound[0], bound[1]};
   const CoordinateWord r = coordinate_word(x, s, &result->first);
   const i64 words = (i64)gridDim.x * BLOCK;
   begins[thread_index()] = r.part, begins[words + thread_index()] = r.ring, begins[2 * words + thread_index()] = r.place;
+  for (i64 i = thread_index(); i < count; i += (i64)gridDim.x * BLOCK) {
+    const i64 start = starts[i], end = ends[i];
+    if (start < 0 || end < start || end > n || (i + 1 < count && (end > starts[i + 1] || start == starts[i + 1]))) atomicMin(&result->disorder, (u64)i);
+  }
   // A warp has 2048 bytes at most: two counts in one number.
   const u32 outer = __reduce_add_sync(WARP, (u32)__popcll(r.part) | (u32)__popcll(r.ring) << 16), places = __reduce_add_sync(WARP, (u32)__popcll(r.place));
   if (lane_index() == 0) shared[0][warp] = outer & 0xffff, shared[1][warp] = outer >> 16, shared[2][warp] = places;

@@ -43,21 +43,23 @@ struct RecordWord {
   u64 colon;                   // at level 1 or 2: members
   u64 comma;
 };
-// The level of each byte, in two bits that change at one bracket each.
+// The level of each byte, in two bits:
+//
+//   level   0 1 2 deeper
+//   odd     . 1 1 .
+//   from2   . . 1 1
 struct RecordLevels {
   u64 odd, from2;
   bool below;  // more is closed in the word than was open
 };
 
-// depth: before the word, or anything large. Goes over the word's brackets unless all of it lies deep; what lies below a record is as deep. A bracket belongs to the level outside of it, and goes over the
-// bound between that and the next one, openers with the byte behind them. Bounds 1 and 3 turn one bit of the level on and off, bound 2 the other:
+// Bounds between levels are crossed at one bracket at a time, openers with the byte behind them. Bounds 1 and 3 turn one bit of the level on and off, bound 2 the other:
 //
-//   text    . { . { . [ . ] . } . }     level  0 1 2 deeper
-//   odd     . . 1 1 1 1 . 1 1 1 1 .     odd    . 1 1 .
-//   from2   . . . . 1 1 1 1 1 . . .     from2  . . 1 1
-__device__ __forceinline__ RecordLevels record_levels(const WordClasses &x, i32 depth) {
+//   text    . { . { . [ . ] . } . }
+//   odd     . . 1 1 1 1 . 1 1 1 1 .
+//   from2   . . . . 1 1 1 1 1 . . .
+__device__ __forceinline__ RecordLevels crossed_levels(const WordClasses &x, i32 depth) {
   RecordLevels r = {0, ~0ull, false};
-  if (depth - __popcll(x.close) > 2) return r;
   u64 odds = 0, twos = 0;
   i32 at = depth, lowest = 1;
   for (u64 m = x.open | x.close; m;) {
@@ -70,9 +72,26 @@ __device__ __forceinline__ RecordLevels record_levels(const WordClasses &x, i32 
     at = bound - 1 + opens;
   }
   r.below = lowest <= 0;
-  if (depth < 0 || r.below) return r;
+  if (r.below) return r;
   r.odd = prefix_xor((odds & x.open) << 1 ^ (odds & x.close)) ^ (depth == 1 || depth == 2 ? ~0ull : 0);
   r.from2 = prefix_xor((twos & x.open) << 1 ^ (twos & x.close)) ^ (depth >= 2 ? ~0ull : 0);
+  return r;
+}
+// depth: before the word, or anything large. A bracket belongs to the level outside of it. Nothing is known of what lies behind more closers than there were openers.
+//
+// Depths up to 14 are had for all bytes at once, in four bits and one more than they are: 1 is level 0, 2 is 1, 3 is 2, and 0 is where the first closer too many stands.
+// Words with deeper ones take a step for each bracket, unless all of the word is deeper than records are looked at.
+__device__ __forceinline__ RecordLevels record_levels(const WordClasses &x, i32 depth) {
+  const i32 opens = __popcll(x.open), closes = __popcll(x.close);
+  RecordLevels r = {0, ~0ull, depth < 0};
+  if (depth < 0 || depth - closes > 2) return r;
+  if (depth + opens > 14) return crossed_levels(x, depth);
+  const u64 opened = x.open << 1;  // an opener counts from the byte behind it on
+  const Levels<4> d = byte_levels<4>(opened & ~x.close, x.close & ~opened, (u32)depth + 1);
+  const u64 deep = d.b[2] | d.b[3];
+  r.below = (d.b[0] | d.b[1] | deep) != ~0ull;
+  if (r.below) return r;
+  r.odd = d.b[1] & ~deep, r.from2 = deep | (d.b[1] & d.b[0]);
   return r;
 }
 __device__ __forceinline__ RecordWord record_word(const WordClasses &x, u64 odd, u64 from2) {

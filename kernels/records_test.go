@@ -341,3 +341,30 @@ func TestRecordsUnsound(t *testing.T) {
 		r.ok(x.Free(r.s))
 	}
 }
+
+// Brackets as deep as a word takes them all at once, and deeper, at every place in it.
+func TestListRecordsDepth(t *testing.T) {
+	r := open(t)
+	places, step := 64, 1
+	if testing.Short() {
+		step = 7
+	}
+	for deep := range 20 {
+		for from := 0; from < places; from += step {
+			nest := func(n int) string { return strings.Repeat("[", n) + "0" + strings.Repeat("]", n) }
+			stairs := ""
+			for n := range min(deep, 8) {
+				stairs += "," + nest(n+1)
+			}
+			key := strings.Repeat("k", from)
+			for _, text := range []string{
+				`{"` + key + `":` + nest(deep+1) + `},{"a":1},`,
+				`{"` + key + `":{"b":` + nest(deep+1) + `},"c":{}},{},`,
+				`{"` + key + `":[0` + stairs + `],"d":{"e":{"f":` + nest(deep+1) + `}}},{"g":[{}]},`,
+				`{"` + key + `":` + nest(deep+1) + `]},{"a":1},`,
+			} {
+				checkRecords(r, fmt.Sprintf("%d deep, from byte %d on", deep, from), []byte(text), kernels.RecordsComma)
+			}
+		}
+	}
+}

@@ -41,3 +41,28 @@ __device__ __forceinline__ WordClasses word_classes(ClassPlanes p, i64 n, i64 wo
 __device__ __forceinline__ WordClasses word_classes(const u64 *__restrict__ planes, i64 n, i64 word, const QuoteTile &t, u32 *shared) {
   return word_classes(load_classes(planes, n, word), n, word, t, shared);
 }
+// What changes by 1 at some bytes, modulo 2^BITS: bit k of what it is at each byte in b[k]. The lowest bit turns over at each of them, the next one where a carry or a borrow
+// leaves the one below: going up where that becomes 0, going down where it becomes 1. A bit is the parity of its turns up to a byte, and of what it was before the word.
+//
+//   text    [ [ [ 1 , 2 ] , [ 3 , 4 ] ] ]
+//   level   0 1 2 2 2 2 1 1 2 2 2 2 1 0 7     7 before: -1, in three bits
+//   turns   1 1 1 . . . 1 . 1 . . . 1 1 1
+//   b[0]    . 1 . . . . 1 1 . . . . 1 . 1
+//   turns   1 . 1 . . . 1 . 1 . . . 1 . 1
+//   b[1]    . . 1 1 1 1 . . 1 1 1 1 . . 1
+//   turns   1 . . . . . . . . . . . . . 1
+//   b[2]    . . . . . . . . . . . . . . 1
+template <int BITS>
+struct Levels {
+  u64 b[BITS];
+};
+template <int BITS>
+__device__ __forceinline__ Levels<BITS> byte_levels(u64 up, u64 down, u32 before) {
+  Levels<BITS> x;
+#pragma unroll
+  for (int k = 0; k < BITS; k++) {
+    x.b[k] = prefix_xor(up | down) ^ (before >> k & 1 ? ~0ull : 0);
+    up &= ~x.b[k], down &= x.b[k];
+  }
+  return x;
+}
