@@ -12,7 +12,7 @@ enum { RING_OPEN = 1, RING_FEW = 2, LINE_SINGLE = 4 };
 __device__ __forceinline__ u32 ring_odd(const double *__restrict__ x, const double *__restrict__ y, i64 from, i64 places, bool there) {
   const i64 last = from + places - 1;
   u32 odd = (places < 4 ? RING_FEW : 0) | (places == 1 ? LINE_SINGLE : 0);
-  if (there && !(x[from] == x[last] && y[from] == y[last])) odd |= RING_OPEN;
+  if (there && !((x[from] == x[last]) & (y[from] == y[last]))) odd |= RING_OPEN;  // all four on their way at a time
   return odd;
 }
 // Counts what is odd about the rings and lines of a warp. All lanes call.
