@@ -15,20 +15,28 @@ __device__ __forceinline__ u64 load_window(const u8 *__restrict__ text, i64 n, i
 struct Sixteen {
   u64 low, high;
 };
+// They are on their way until they are taken, so that something else can be done meanwhile.
+struct SixteenAsked {
+  uint4 a, b;  // the words of 16 bytes that they lie in
+  u32 from;    // in a
+};
 // The bytes of text from at on, of which the first count, 1 to 16, are asked for; the others are anything. text is 16-byte aligned. Threads of a warp that read far from
 // each other pay for each access, not for its width: there are two of 16 bytes at most, each with a byte in it that is asked for.
-__device__ __forceinline__ Sixteen load_sixteen(const u8 *__restrict__ text, i64 at, u32 count) {
+__device__ __forceinline__ SixteenAsked ask_sixteen(const u8 *__restrict__ text, i64 at, u32 count) {
   const uint4 *word = (const uint4 *)(text + (at & ~15ll));
-  const u32 from = (u32)at & 15, shift = from % 8 * 8;
-  const uint4 a = word[0];
-  uint4 b = {0, 0, 0, 0};
-  if (from + count > 16) b = word[1];
-  const u64 w0 = a.x | (u64)a.y << 32, w1 = a.z | (u64)a.w << 32, w2 = b.x | (u64)b.y << 32, w3 = b.z | (u64)b.w << 32;
-  const u64 low = from < 8 ? w0 : w1, middle = from < 8 ? w1 : w2, high = from < 8 ? w2 : w3;
+  SixteenAsked r = {word[0], {0, 0, 0, 0}, (u32)at & 15};
+  if (r.from + count > 16) r.b = word[1];
+  return r;
+}
+__device__ __forceinline__ Sixteen take_sixteen(const SixteenAsked &x) {
+  const u32 shift = x.from % 8 * 8;
+  const u64 w0 = x.a.x | (u64)x.a.y << 32, w1 = x.a.z | (u64)x.a.w << 32, w2 = x.b.x | (u64)x.b.y << 32, w3 = x.b.z | (u64)x.b.w << 32;
+  const u64 low = x.from < 8 ? w0 : w1, middle = x.from < 8 ? w1 : w2, high = x.from < 8 ? w2 : w3;
   Sixteen r = {low, middle};
   if (shift) r.low = low >> shift | middle << (64 - shift), r.high = middle >> shift | high << (64 - shift);
   return r;
 }
+__device__ __forceinline__ Sixteen load_sixteen(const u8 *__restrict__ text, i64 at, u32 count) { return take_sixteen(ask_sixteen(text, at, count)); }
 // The n lowest bytes of a word; n from 0 to 8.
 __device__ __forceinline__ u64 low_bytes(i64 n) { return low_bits(8 * n); }
 // Bit 7 of each byte that is 0; exact for all bytes.

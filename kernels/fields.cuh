@@ -50,17 +50,21 @@ struct Key {
   u64 first[2];  // words, 0 behind the key
 };
 __device__ __forceinline__ u64 key_word(const u8 *__restrict__ text, i64 n, const Key &key, u32 at) { return load_window(text, n, key.start + at) & low_bytes(key.length - at); }
-// A key without its text, which load_key brings: of several keys at a time.
+// A key without its text, which is asked for and taken later: of several keys at a time, or with something to do between.
 __device__ __forceinline__ Key key_of(i64 n, const KeySpan &s, i64 longest) {
   const bool known = 0 <= s.start && s.start <= s.end && s.end <= n && s.end - s.start <= longest;
   const Key key = {s.start, known ? (u32)(s.end - s.start) : 0, known, {0, 0}};
   return key;
 }
-__device__ __forceinline__ void load_key(const u8 *__restrict__ text, Key &key) {
-  if (key.length == 0) return;
-  const Sixteen v = load_sixteen(text, key.start, min(key.length, 16u));
+__device__ __forceinline__ SixteenAsked ask_key(const u8 *__restrict__ text, const Key &key) {
+  SixteenAsked none = {{0, 0, 0, 0}, {0, 0, 0, 0}, 0};
+  return key.length ? ask_sixteen(text, key.start, min(key.length, 16u)) : none;
+}
+__device__ __forceinline__ void take_key(const SixteenAsked &asked, Key &key) {
+  const Sixteen v = take_sixteen(asked);
   key.first[0] = v.low & low_bytes(key.length), key.first[1] = key.length > 8 ? v.high & low_bytes(key.length - 8) : 0;
 }
+__device__ __forceinline__ void load_key(const u8 *__restrict__ text, Key &key) { take_key(ask_key(text, key), key); }
 // Is the key the name from its third word on? Both are read in words, the last of which is cut.
 __device__ __forceinline__ bool is_name(const u8 *__restrict__ text, i64 n, const Key &key, const u64 *__restrict__ name) {
   for (u32 i = 16; i < key.length; i += 8)

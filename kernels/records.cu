@@ -342,6 +342,7 @@ KERNEL __launch_bounds__(BLOCK, 4) records_emit(const u8 *__restrict__ text, con
   i64 fault = wrong ? word * WORD + first_bit(wrong) : -1;
   // Between a colon and the next token, where the sum has no bit, list_value looks.
   const u64 blank = levels & ~hidden & ~r.token & ~r.end & ~r.inside & sum;
+  const u32 first_blank = blank ? text[word * WORD + first_bit(blank)] : (u32)' ';  // most words have one, or none: it is on its way meanwhile
 
   const i32 members = (i32)(all & 0xffff);
   i32 at = (i32)(before & 0xffff);
@@ -380,7 +381,7 @@ KERNEL __launch_bounds__(BLOCK, 4) records_emit(const u8 *__restrict__ text, con
     else of = outer_member(s, reach);
     if (of >= 0) value_end[of] = (u32)closer + 1;
   }
-  const i64 solid = solid_byte(text, n, word, blank);
+  const i64 solid = gap_blank(first_blank) ? solid_byte(text, n, word, blank & (blank - 1)) : word * WORD + first_bit(blank);
   if (solid >= 0) note_fault(result, solid);
   const FieldNames dictionary = {slots, last_slot, probes, seed, names, longest};
   // The member before the tile's first one may have its value here, or the end of it.
@@ -396,11 +397,12 @@ KERNEL __launch_bounds__(BLOCK, 4) records_emit(const u8 *__restrict__ text, con
       const i32 colon = s.place[i];
       const KeySpan key = key_before(s, colon);
       Key own = key_of(n, key, longest);
-      if (field) load_key(text, own);  // on its way meanwhile
+      const SixteenAsked asked = ask_key(text, own);
       row[member] = (i32)(s.run.records + records_before(s, colon) - 1), owner[member] = is_set(s.outer, colon) ? -1 : (i32)outer_before(s, colon);
       if (key.end - key.start >= GAP_LONGEST && fault < 0) fault = key.start;
       if (key_start) key_start[member] = key.start, key_end[member] = key.end;
       if (field) {
+        take_key(asked, own);
         const i32 found = find_field(text, n, own, dictionary);
         field[member] = found;
         if (found < 0) note_missed(missed, (u32)member);
