@@ -389,6 +389,8 @@ KERNEL __launch_bounds__(BLOCK, 4) records_emit(const u8 *__restrict__ text, con
     const i64 member = s.run.members + i;
     i64 from = s.run.at + 1;
     i32 behind_colon = 0;
+    Key own = {0, 0, false, {0, 0}};
+    SixteenAsked asked = {{0, 0, 0, 0}, {0, 0, 0, 0}, 0};
     if (i < 0) {
       const i32 end = s.run.code == AT_STRING && reached ? next_bit(s.quote, 0) : -1;
       if (end >= 0 && member >= 0) value_end[member] = (u32)(base + end + 1);
@@ -396,21 +398,21 @@ KERNEL __launch_bounds__(BLOCK, 4) records_emit(const u8 *__restrict__ text, con
     } else {
       const i32 colon = s.place[i];
       const KeySpan key = key_before(s, colon);
-      Key own = key_of(n, key, longest);
-      const SixteenAsked asked = ask_key(text, own);
+      own = key_of(n, key, longest);
+      asked = ask_key(text, own);
       row[member] = (i32)(s.run.records + records_before(s, colon) - 1), owner[member] = is_set(s.outer, colon) ? -1 : (i32)outer_before(s, colon);
       if (key.end - key.start >= GAP_LONGEST && fault < 0) fault = key.start;
       if (key_start) key_start[member] = key.start, key_end[member] = key.end;
-      if (field) {
-        take_key(asked, own);
-        const i32 found = find_field(text, n, own, dictionary);
-        field[member] = found;
-        if (found < 0) note_missed(missed, (u32)member);
-      }
       from = base + colon + 1, behind_colon = colon + 1;
     }
     const i64 value = list_value(s, text, from, behind_colon, member, value_start, value_end, kind);
     if (fault < 0) fault = value;  // of a thread's members the first one's is the lowest
+    if (field && i >= 0) {
+      take_key(asked, own);
+      const i32 found = find_field(text, n, own, dictionary);
+      field[member] = found;
+      if (found < 0) note_missed(missed, (u32)member);
+    }
   }
   if (fault >= 0) note_fault(result, fault);
 }
