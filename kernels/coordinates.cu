@@ -208,7 +208,7 @@ __device__ __forceinline__ void sums_before(const i64 *__restrict__ counts, i64 
 
 constexpr u32 LISTED = TILE / 8;  // positions of a tile
 
-KERNEL __launch_bounds__(BLOCK, 6) coordinates_emit(const u64 *__restrict__ begins, const i64 *__restrict__ starts, i64 count, const i64 *__restrict__ first, const i64 *__restrict__ counts, i64 group, const RingResult *__restrict__ result, i64 *__restrict__ span_part, i64 *__restrict__ part_ring, i64 *__restrict__ ring_place, i64 *__restrict__ place, i32 *__restrict__ span_ring, i32 *__restrict__ short_place) {
+KERNEL __launch_bounds__(BLOCK, 6) coordinates_emit(const u64 *__restrict__ begins, const i64 *__restrict__ starts, i64 count, const i64 *__restrict__ first, const i64 *__restrict__ counts, i64 group, const RingResult *__restrict__ result, i64 *__restrict__ span_part, i64 *__restrict__ part_ring, i64 *__restrict__ ring_place, i64 *__restrict__ place, i32 *__restrict__ span_ring, i32 *__restrict__ short_place, PositionsFound *__restrict__ positions) {
   __shared__ u64 shared[BLOCK / 32], word_part[BLOCK], word_ring[BLOCK];
   __shared__ u16 part_before[BLOCK], ring_before[BLOCK], listed[LISTED];
   __shared__ i64 sums[6], bound[2];
@@ -246,5 +246,5 @@ KERNEL __launch_bounds__(BLOCK, 6) coordinates_emit(const u64 *__restrict__ begi
     span_part[k] = tile_parts + part_before[word] + __popcll(word_part[word] & earlier);
     if (span_ring) span_ring[k] = short_offset(tile_rings + ring_before[word] + __popcll(word_ring[word] & earlier));
   }
-  if (blockIdx.x == 0 && threadIdx.x == 0) end_rings(result, count, span_part, part_ring, ring_place, span_ring, short_place);
+  if (blockIdx.x == 0 && threadIdx.x == 0) end_rings(result, count, span_part, part_ring, ring_place, span_ring, short_place, positions);
 }

@@ -5,23 +5,17 @@
 // x, y        count      positions, settle  the ordinates; NaN where there are none
 // z, m        count      positions, settle  the third and the fourth, NaN where there is none; each may be null
 // undecided   count/64   positions          bit per position: the host must read it
-// found       1          begin, positions   see PositionsFound
+// found       1          begin, positions   see PositionsFound; begun by begin, or by who lists positions
 //
 // Neighbours in a warp read neighbouring text and store side by side. Positions without blanks whose ordinates are as ordinate.cuh has them are read by it. Of others a
 // thread reads four ordinates at most, each of 1 KiB at most, and gets over blanks by blanks.cuh; what is longer is the host's.
 #include "blanks.cuh"
 #include "ordinate.cuh"
+#include "positions_found.cuh"
 
 enum { STYLE_JSON, STYLE_WKT };
 constexpr u64 NO_ORDINATE = 0x7ff8000000000000ull;  // the NaN for an ordinate that there is not; also in positions.go
 
-struct PositionsFound {
-  i64 malformed;  // the first byte that can't go on, or -1
-  i64 empty;      // positions of no ordinate
-  i64 more;       // ordinates behind the third
-  u32 dims;       // bit k: some position has k ordinates
-  u32 undecided;  // positions that the host must read
-};
 enum { POSITION_READ, POSITION_MALFORMED, POSITION_UNDECIDED };
 struct Position {
   u32 ordinates, state;
@@ -100,9 +94,7 @@ __device__ __forceinline__ u32 short_position(const u8 *__restrict__ text, i64 n
 }
 
 KERNEL __launch_bounds__(32) positions_begin(PositionsFound *__restrict__ found) {
-  if (threadIdx.x != 0) return;
-  PositionsFound f = {-1, 0, 0, 0, 0};
-  *found = f;
+  if (threadIdx.x == 0) begin_positions(found);
 }
 
 KERNEL __launch_bounds__(BLOCK) positions(const u8 *__restrict__ text, i64 n, const u64 *__restrict__ level, i64 words, const i64 *__restrict__ at, i64 count, u32 style, u64 *__restrict__ x, u64 *__restrict__ y, u64 *__restrict__ z, u64 *__restrict__ m, u64 *__restrict__ undecided, PositionsFound *__restrict__ found) {

@@ -24,6 +24,7 @@ type Ordinates struct {
 	X, Y, Z, M gpu.Buffer[float64]
 	Undecided  Mask                       // bit i says that SettlePositions is to read position i
 	Found      gpu.Buffer[PositionsFound] // one element
+	Begun      bool                       // ListRings has begun it
 }
 
 // PositionsFound is what there is to know of all positions.
@@ -52,7 +53,7 @@ type PositionsFound struct {
 // Undecided are positions with a number that ParseFloat64 leaves undecided, and such of more than four ordinates. Most files have no long runs of blanks, and finding
 // them costs a third of what ParsePositions does.
 //
-// Two launches; reads 8 bytes a position and the text under it, and writes 8 bytes for each column and an eighth.
+// One launch, two unless Found is begun; reads 8 bytes a position and the text under it, and writes 8 bytes for each column and an eighth.
 func (k *Set) ParsePositions(s *gpu.Stream, text gpu.Buffer[byte], blanks *Blanks, at gpu.Buffer[int64], style PositionStyle, to Ordinates) error {
 	w := k.begin(s, "parse positions")
 	n := w.text(text)
@@ -60,7 +61,9 @@ func (k *Set) ParsePositions(s *gpu.Stream, text gpu.Buffer[byte], blanks *Blank
 	count := to.check(w, at, style)
 	level, words := blanks.args()
 	const each = block / 2 // warps of a smaller block wait less for each other
-	w.launch("positions_begin", 1, 32, to.Found.Arg())
+	if !to.Begun {
+		w.launch("positions_begin", 1, 32, to.Found.Arg())
+	}
 	w.launch("positions", blocks(count, each), each, text.Arg(), gpu.Int(n), level, words, at.Arg(), gpu.Int(count), gpu.Int(style), to.X.Arg(), to.Y.Arg(), to.Z.Arg(), to.M.Arg(),
 		to.Undecided.Arg(), to.Found.Arg())
 	return w.done()

@@ -239,7 +239,7 @@ constexpr u32 LISTED = TILE / 8;  // positions of a tile
 // Where the position at a bracket or comma begins, or at EMPTY.
 __device__ __forceinline__ i64 ring_place_at(const RingText &x, i64 at) { return x.commas && !is_empty(x.text[at]) ? past_blanks(x.text, x.n, at + 1) : at; }
 
-KERNEL __launch_bounds__(BLOCK, 4) rings_emit(const u8 *__restrict__ text, const u64 *__restrict__ open, const u64 *__restrict__ close, const u64 *__restrict__ commas, const i32 *__restrict__ base, i64 n, const i64 *__restrict__ starts, const RingSpan *__restrict__ span, const i64 *__restrict__ first, const i64 *__restrict__ tile, const RingResult *__restrict__ result, i64 count, i64 *__restrict__ span_part, i64 *__restrict__ part_ring, i64 *__restrict__ ring_place, i64 *__restrict__ place, i32 *__restrict__ span_ring, i32 *__restrict__ short_place) {
+KERNEL __launch_bounds__(BLOCK, 4) rings_emit(const u8 *__restrict__ text, const u64 *__restrict__ open, const u64 *__restrict__ close, const u64 *__restrict__ commas, const i32 *__restrict__ base, i64 n, const i64 *__restrict__ starts, const RingSpan *__restrict__ span, const i64 *__restrict__ first, const i64 *__restrict__ tile, const RingResult *__restrict__ result, i64 count, i64 *__restrict__ span_part, i64 *__restrict__ part_ring, i64 *__restrict__ ring_place, i64 *__restrict__ place, i32 *__restrict__ span_ring, i32 *__restrict__ short_place, PositionsFound *__restrict__ positions) {
   __shared__ RingTile s;
   __shared__ u64 shared[BLOCK / 32];
   __shared__ u16 listed[LISTED];
@@ -274,5 +274,5 @@ KERNEL __launch_bounds__(BLOCK, 4) rings_emit(const u8 *__restrict__ text, const
     __syncthreads();
     for (u32 k = threadIdx.x; k < found; k += BLOCK) place[start[2] + k] = ring_place_at(x, blockIdx.x * TILE + listed[k]);
   }
-  if (blockIdx.x == 0 && threadIdx.x == 0) end_rings(result, count, span_part, part_ring, ring_place, span_ring, short_place);
+  if (blockIdx.x == 0 && threadIdx.x == 0) end_rings(result, count, span_part, part_ring, ring_place, span_ring, short_place, positions);
 }

@@ -68,9 +68,12 @@ type Rings struct {
 //
 //	SpanRings   m+1        the first ring of each span
 //	ShortRings  Rings+1    as Rings
+//
+// Found is one element or none: what ParsePositions is to find of them, Begun.
 type RingOffsets struct {
 	Spans, Parts, Rings, Positions gpu.Buffer[int64]
 	SpanRings, ShortRings          gpu.Buffer[int32]
+	Found                          gpu.Buffer[PositionsFound]
 }
 
 // ringSpan is RingSpan of rings.cu.
@@ -180,7 +183,8 @@ func (k *Set) ListRings(s *gpu.Stream, r *Rings, out RingOffsets) error {
 	}
 	w.need(out.SpanRings.Len() == 0 || out.SpanRings.Len() == out.Spans.Len(), "%d short offsets of %d spans", out.SpanRings.Len(), r.coordinates)
 	w.need(out.ShortRings.Len() == 0 || out.ShortRings.Len() == out.Rings.Len(), "%d short offsets of %d rings", out.ShortRings.Len(), r.Rings)
-	args := append(slices.Clone(r.args), out.Spans.Arg(), out.Parts.Arg(), out.Rings.Arg(), out.Positions.Arg(), out.SpanRings.Arg(), out.ShortRings.Arg())
+	w.need(out.Found.Len() <= 1, "%d elements for what is found of positions", out.Found.Len())
+	args := append(slices.Clone(r.args), out.Spans.Arg(), out.Parts.Arg(), out.Rings.Arg(), out.Positions.Arg(), out.SpanRings.Arg(), out.ShortRings.Arg(), out.Found.Arg())
 	w.launch(r.emit, r.tiles, block, args...)
 	return w.done()
 }

@@ -1,6 +1,7 @@
 // rings_result.cuh: what counting rings gives, and how lists of rings are stored: rings.cu and coordinates.cu.
 #pragma once
 #include "depth.cuh"
+#include "positions_found.cuh"
 #include "rings.cuh"
 #include "search.cuh"
 
@@ -20,10 +21,11 @@ __device__ __forceinline__ void store_ring(i64 *__restrict__ ring_place, i32 *__
   ring_place[ring] = place;
   if (short_place) short_place[ring] = short_offset(place);
 }
-// Tells where all lists end.
-__device__ __forceinline__ void end_rings(const RingResult *__restrict__ result, i64 spans, i64 *__restrict__ span_part, i64 *__restrict__ part_ring, i64 *__restrict__ ring_place, i32 *__restrict__ span_ring, i32 *__restrict__ short_place) {
+// Tells where all lists end, and begins what is to be found of the positions, if that is wanted.
+__device__ __forceinline__ void end_rings(const RingResult *__restrict__ result, i64 spans, i64 *__restrict__ span_part, i64 *__restrict__ part_ring, i64 *__restrict__ ring_place, i32 *__restrict__ span_ring, i32 *__restrict__ short_place, PositionsFound *__restrict__ positions) {
   const i64 parts = result->sum[0] + 1, rings = result->sum[1] + 1;
   span_part[spans] = parts, part_ring[parts] = rings;
   store_ring(ring_place, short_place, rings, result->sum[2] + 1);
   if (span_ring) span_ring[spans] = short_offset(rings);
+  if (positions) begin_positions(positions);
 }

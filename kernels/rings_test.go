@@ -287,9 +287,14 @@ func checkListed(r *rig, name string, text []byte, rings *kernels.Rings, spans i
 		Rings: poisoned[int64](r, int(rings.Rings)+1), Positions: poisoned[int64](r, int(rings.Positions)),
 	}
 	if len(want.positions)%2 == 0 { // they may be left out
-		out.SpanRings, out.ShortRings = poisoned[int32](r, spans+1), poisoned[int32](r, int(rings.Rings)+1)
+		out.SpanRings, out.ShortRings, out.Found = poisoned[int32](r, spans+1), poisoned[int32](r, int(rings.Rings)+1), poisoned[kernels.PositionsFound](r, 1)
 	}
 	r.ok(r.k.ListRings(r.s, rings, out))
+	for _, found := range read(r, out.Found) {
+		if want := (kernels.PositionsFound{Malformed: -1}); found != want {
+			r.Fatalf("%s: %+v is found of positions before they are read, want %+v", name, found, want)
+		}
+	}
 	for i, ring := range read(r, out.SpanRings) {
 		if int64(ring) != want.parts[want.spans[i]] {
 			r.Fatalf("%s: the first ring of span %d is %d, want %d in %.300q", name, i, ring, want.parts[want.spans[i]], text)
@@ -458,6 +463,7 @@ func TestRingsRefused(t *testing.T) {
 		{Spans: three, Parts: two, Rings: three, Positions: two},
 		{Spans: three, Parts: three, Rings: two, Positions: two},
 		{Spans: three, Parts: three, Rings: three, Positions: three},
+		{Spans: three, Parts: three, Rings: three, Positions: two, Found: poisoned[kernels.PositionsFound](r, 2)},
 	} {
 		if r.k.ListRings(r.s, rings, out) == nil {
 			t.Error("buffers of other lengths: no error")

@@ -102,6 +102,7 @@ func (d *deviceRows) list(sh *deviceShapes, rings *kernels.Rings, native bool) {
 	sh.at = kernels.RingOffsets{
 		Spans: device.Alloc[int64](d.Work, sh.rows+1), Parts: device.Alloc[int64](d.Work, int(rings.Parts)+1),
 		Rings: device.Alloc[int64](d.Work, int(rings.Rings)+1), Positions: device.Alloc[int64](d.Work, int(rings.Positions)),
+		Found: device.Alloc[kernels.PositionsFound](d.Work, 1),
 	}
 	if kind := nativeKind(sh.report.Kinds); native && (kind == geoarrow.Polygon || kind == geoarrow.MultiLineString) {
 		d.Accept(d.dev.Len() < math.MaxInt32, device.BeyondOffsets)
@@ -117,7 +118,7 @@ func (d *deviceRows) ordinates(sh *deviceShapes, z bool) {
 	n := sh.at.Positions.Len()
 	to := kernels.Ordinates{
 		X: device.Alloc[float64](d.Work, n), Y: device.Alloc[float64](d.Work, n),
-		Undecided: device.Alloc[uint64](d.Work, kernels.Words(n)), Found: device.Alloc[kernels.PositionsFound](d.Work, 1),
+		Undecided: device.Alloc[uint64](d.Work, kernels.Words(n)), Found: sh.at.Found, Begun: true,
 	}
 	if d.Stopped() {
 		return
@@ -152,7 +153,7 @@ func (d *deviceRows) ordinates(sh *deviceShapes, z bool) {
 			d.dims(sh)
 			return
 		}
-		z = true
+		z, to.Begun = true, false
 	}
 }
 

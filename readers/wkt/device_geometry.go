@@ -106,6 +106,7 @@ func (d *deviceRows) rings(sh *deviceShapes, t deviceText, types gpu.Buffer[kern
 	sh.at = kernels.RingOffsets{
 		Spans: device.Alloc[int64](d.Work, sh.rows+1), Parts: device.Alloc[int64](d.Work, int(rings.Parts)+1),
 		Rings: device.Alloc[int64](d.Work, int(rings.Rings)+1), Positions: device.Alloc[int64](d.Work, int(rings.Positions)),
+		Found: device.Alloc[kernels.PositionsFound](d.Work, 1),
 	}
 	if !d.Stopped() {
 		d.Try(d.K.ListRings(d.S, rings, sh.at))
@@ -117,7 +118,7 @@ func (d *deviceRows) ordinates(sh *deviceShapes, text gpu.Buffer[byte]) {
 	n := sh.at.Positions.Len()
 	to := kernels.Ordinates{
 		X: device.Alloc[float64](d.Work, n), Y: device.Alloc[float64](d.Work, n),
-		Undecided: device.Alloc[uint64](d.Work, kernels.Words(n)), Found: device.Alloc[kernels.PositionsFound](d.Work, 1),
+		Undecided: device.Alloc[uint64](d.Work, kernels.Words(n)), Found: sh.at.Found, Begun: true,
 	}
 	for {
 		if sh.deep {
@@ -138,7 +139,7 @@ func (d *deviceRows) ordinates(sh *deviceShapes, text gpu.Buffer[byte]) {
 		if sh.deep || found.Dims>>3 == 0 {
 			return
 		}
-		sh.deep = true
+		sh.deep, to.Begun = true, false
 	}
 }
 
