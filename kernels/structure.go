@@ -50,7 +50,7 @@ func (x *Structure) Free(s *gpu.Stream) error {
 }
 
 // ParseStructure finds the structure of text: two launches, of which the first reads the text once and the second its tiles' summaries.
-// It does what QuoteParity and BracketDepth do, for quotes and brackets of JSON, in a quarter of their traffic.
+// It does what QuoteParity and BracketDepth do, for quotes and brackets of JSON, in a quarter of their traffic. A depth beyond 2^31-1 at the start of a tile stays there.
 //
 //	text    n bytes, at most what x was allocated for
 //	x       overwritten
