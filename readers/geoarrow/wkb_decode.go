@@ -3,6 +3,8 @@ package geoarrow
 import (
 	"encoding/binary"
 	"math"
+
+	"github.com/vibeflight/vibeflight/readers/internal/number"
 )
 
 // WKBDecoder reads geometries from binary text: ISO WKB (OGC 06-103r4 section 8), and the EWKB of PostGIS, of either byte order. The zero value is ready.
@@ -72,7 +74,7 @@ func AppendHex(dst, text []byte) (out []byte, bad int) {
 	for i := 0; i+1 < len(text); i += 2 {
 		v, ok := hexByte(text[i:])
 		if !ok {
-			if hexDigits[text[i]] < 16 {
+			if number.HexDigits[text[i]] < 16 {
 				i++
 			}
 			return dst, i
@@ -80,7 +82,7 @@ func AppendHex(dst, text []byte) (out []byte, bad int) {
 		dst = append(dst, v)
 	}
 	if n := len(text); n%2 != 0 {
-		if hexDigits[text[n-1]] > 15 {
+		if number.HexDigits[text[n-1]] > 15 {
 			return dst, n - 1
 		}
 		return dst, n
@@ -90,20 +92,9 @@ func AppendHex(dst, text []byte) (out []byte, bad int) {
 
 // hexByte is what two digits spell.
 func hexByte(text []byte) (v byte, ok bool) {
-	high, low := hexDigits[text[0]], hexDigits[text[1]]
+	high, low := number.HexDigits[text[0]], number.HexDigits[text[1]]
 	return high<<4 | low&15, high|low < 16
 }
-
-// hexDigits are the values of hexadecimal digits, 255 for other bytes.
-var hexDigits = func() (t [256]byte) {
-	for i := range t {
-		t[i] = 255
-	}
-	for i := range byte(16) {
-		t["0123456789abcdef"[i]], t["0123456789ABCDEF"[i]] = i, i
-	}
-	return t
-}()
 
 // typed reads a byte order and a type, ISO or EWKB.
 func (r *wkbReader) typed() (h wkbHead, flags uint32, err error) {

@@ -1,6 +1,7 @@
 package geojson
 
 import (
+	"encoding/binary"
 	"math/bits"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -73,12 +74,14 @@ func (s *scanner) escape(p int) int {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
 		return p + 2
 	case 'u':
-		for k := p + 2; k < p+6; k++ {
-			if hexDigit(s.At(k)) > 15 {
-				return s.failRule(k, "RFC 8259 section 7", "four hexadecimal digits")
-			}
+		if _, ok := hex4(uint32(s.Word(p + 2))); ok {
+			return p + 6
 		}
-		return p + 6
+		p += 2
+		for number.HexDigits[s.At(p)] < 16 {
+			p++
+		}
+		return s.failRule(p, "RFC 8259 section 7", "four hexadecimal digits")
 	}
 	return s.failRule(p+1, "RFC 8259 section 7", `one of "\/bfnrtu after a backslash`)
 }
@@ -102,16 +105,6 @@ func (s *scanner) badText(start, p int) int {
 	return -1
 }
 
-func hexDigit(c byte) uint32 {
-	switch {
-	case c-'0' <= 9:
-		return uint32(c - '0')
-	case c|0x20 >= 'a' && c|0x20 <= 'f':
-		return uint32(c|0x20-'a') + 10
-	}
-	return 255
-}
-
 // unescape appends the text that a valid string with escapes means, and counts the lone surrogates that became U+FFFD.
 func unescape(dst, src []byte) (out []byte, replaced int64) {
 	for i := 0; i < len(src); i++ {
@@ -133,11 +126,12 @@ func unescape(dst, src []byte) (out []byte, replaced int64) {
 		case 't':
 			dst = append(dst, '\t')
 		case 'u':
-			r := hex4(src[i+1:])
+			r, _ := hex4(binary.LittleEndian.Uint32(src[i+1:]))
 			i += 4
 			if utf16.IsSurrogate(r) {
 				if next := src[i+1:]; len(next) >= 6 && next[0] == '\\' && next[1] == 'u' {
-					if pair := utf16.DecodeRune(r, hex4(next[2:])); pair != utf8.RuneError {
+					low, _ := hex4(binary.LittleEndian.Uint32(next[2:]))
+					if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
 						dst = utf8.AppendRune(dst, pair)
 						i += 6
 						continue
@@ -154,8 +148,11 @@ func unescape(dst, src []byte) (out []byte, replaced int64) {
 	return dst, replaced
 }
 
-func hex4(b []byte) rune {
-	return rune(hexDigit(b[0])<<12 | hexDigit(b[1])<<8 | hexDigit(b[2])<<4 | hexDigit(b[3]))
+// hex4 is what four hexadecimal digits mean, the first one lowest. No branch waits for whether one is a letter.
+func hex4(w uint32) (r rune, ok bool) {
+	t := &number.HexDigits
+	a, b, c, d := t[byte(w)], t[byte(w>>8)], t[byte(w>>16)], t[byte(w>>24)]
+	return rune(a)<<12 | rune(b)<<8 | rune(c)<<4 | rune(d), a|b|c|d < 16
 }
 
 // literal reads the rest of true, false or null.
