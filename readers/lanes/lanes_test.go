@@ -164,8 +164,8 @@ func TestOpenWithoutRoom(t *testing.T) {
 		cfg  lanes.Config
 		want string
 	}{
-		{lanes.Config{Memory: 1 << 20}, "1048576 bytes of device memory are too few; 10223616 would do"},
-		{lanes.Config{Memory: 64 << 20}, "memory for chunks of 8388608 bytes: "},
+		{lanes.Config{Memory: 1 << 20}, "1048576 bytes of device memory are too few; 10485760 would do"},
+		{lanes.Config{Memory: 64 << 20}, "memory for chunks of 4194304 bytes: "},
 	} {
 		p, err := lanes.Open([]*kernels.Set{k}, tt.cfg)
 		if p != nil || err == nil || !strings.HasPrefix(err.Error(), tt.want) {

@@ -15,6 +15,7 @@ const (
 	chunkBytes      = 32 << 20 // elsewhere, and a half, a quarter, ... of it where that does not fit
 	leastChunkBytes = 1 << 20
 	slackBytes      = 1 << 20 // behind a chunk, for the rest of its last row
+	spareBytes      = 1 << 18 // at least, for what formats keep on the card from chunk to chunk: without any, no chunk is read
 	workAtOnce      = 4       // chunks that kernels work on at the same time, at most: two wait for the host or for a copy
 	largeAtOnce     = 3
 	lanesAhead      = 4  // beside them, whose text comes
@@ -27,15 +28,16 @@ func (p Plan) text() int64 { return p.ChunkBytes + slackBytes }
 // work is the device memory for the work on a chunk.
 func (p Plan) work() int64 { return p.ChunkBytes / 4 * workQuarters }
 
-// planFor shares memory out.
+// planFor shares memory out, but for what is spared.
 func planFor(memory int64) (Plan, error) {
+	memory -= spareBytes
 	p := Plan{ChunkBytes: largeChunkBytes}
 	if memory < p.text()+largeAtOnce*(p.text()+p.work()) {
 		p.ChunkBytes = chunkBytes
 	}
 	for ; memory < 2*p.text()+p.work(); p.ChunkBytes /= 2 {
 		if p.ChunkBytes == leastChunkBytes {
-			return p, fmt.Errorf("%d bytes of device memory are too few; %d would do", memory, 2*p.text()+p.work())
+			return p, fmt.Errorf("%d bytes of device memory are too few; %d would do", memory+spareBytes, 2*p.text()+p.work()+spareBytes)
 		}
 	}
 	p.ArenaBytes = p.work()
