@@ -3,6 +3,7 @@ package catalog
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -15,6 +16,8 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/vibeflight/vibeflight/catalog/cachedir"
+	"github.com/vibeflight/vibeflight/catalog/store"
 	"github.com/vibeflight/vibeflight/readers"
 )
 
@@ -112,28 +115,59 @@ func TestKilledServer(t *testing.T) {
 	}
 }
 
-// survivors opens a catalog on what a killed server left, and looks whether all of it is right. It gives how many tables were there.
+// survivors opens a catalog on what a killed server left, and looks whether all of it is right: each table that lies in the cache is used, none is parsed again, and what the
+// catalog saves then is right as well. It gives how many tables were used.
 func survivors(t *testing.T, dir string, texts map[string]string) (loads int64, err error) {
 	c, err := Open(t.Context(), killedConfig(dir))
 	if err != nil {
 		return 0, err
 	}
+	defer func() { err = errors.Join(err, c.Close()) }()
 	temps, err := filepath.Glob(filepath.Join(dir, "cache/tables/.tmp-*"))
 	if err != nil || len(temps) > 0 {
-		return 0, errors.Join(fmt.Errorf("temporary files %q are left", temps), err, c.Close())
+		return 0, errors.Join(fmt.Errorf("temporary files %q are left", temps), err)
+	}
+	left, err := complete(t.Context(), c)
+	if err != nil {
+		return 0, err
+	}
+	for _, req := range left {
+		if _, err := ask(t.Context(), c, req, texts[req.Name]); err != nil {
+			return 0, err
+		}
+	}
+	s := c.Stats()
+	if s.Cache == nil || s.Cache.Loads != int64(len(left)) || s.Parses > 0 {
+		return 0, fmt.Errorf("stats %+v, of the cache %+v: %d tables lay there", s, s.Cache, len(left))
 	}
 	for name, text := range texts {
 		for shift := range 2 {
 			if _, err := ask(t.Context(), c, Request{Name: name, Options: shiftBy(strconv.Itoa(shift))}, text); err != nil {
-				return 0, errors.Join(err, c.Close())
+				return 0, err
 			}
 			c.awaitSaves()
 		}
 	}
-	c.awaitSaves()
-	s := c.Stats().Cache
-	if s == nil || s.Damaged > 0 {
-		return 0, errors.Join(fmt.Errorf("stats %+v: no cache, or tables were damaged", s), c.Close())
+	if s := c.Stats().Cache; s.Damaged > 0 {
+		return 0, fmt.Errorf("stats of the cache %+v: tables were damaged", s)
 	}
-	return s.Loads, c.Close()
+	return int64(len(left)), nil
+}
+
+// complete asks for each table that lies in the cache and that the store has a record of: a server may be killed between the two. Records of what failed have no content.
+func complete(ctx context.Context, c *Catalog) (asks []Request, err error) {
+	lies := map[cachedir.Key]bool{}
+	for _, info := range c.archive.dir.List() {
+		lies[info.Key] = true
+	}
+	err = c.archive.store.All(ctx, func(r store.Record) error {
+		format, ok := c.cfg.Formats.ByName(r.Format)
+		if !ok || r.Content == nil || !lies[c.archive.recordKey(format, r.Name, r)] {
+			return nil
+		}
+		options := map[string]any{}
+		asks = append(asks, Request{Name: filepath.Base(r.Name), Options: options})
+		return json.Unmarshal([]byte(r.OptionsJSON), &options)
+	})
+	return asks, err
 }
