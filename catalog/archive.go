@@ -28,7 +28,7 @@ import (
 type archive struct {
 	dir    *cachedir.Dir
 	store  store.Store
-	recent recent
+	recent *recent
 	limits readers.Limits
 	log    zerolog.Logger
 
@@ -37,9 +37,8 @@ type archive struct {
 
 	mu   sync.Mutex
 	lost map[cachedir.Key]bool // damaged tables that can't be removed: nobody opens them
-	owed map[store.Key]int64   // bytes of files that were read in parts since they were last parsed
 
-	loads, saves, saveErrors, damaged, extensions, parts atomic.Int64
+	loads, saves, saveErrors, damaged, extensions atomic.Int64
 }
 
 // tablesFolder is where the files of tables lie, below the folder of the cache.
@@ -56,8 +55,8 @@ func openArchive(fsys files.FS, path string, budget int64, limits readers.Limits
 		return nil, errors.Join(err, dir.Close())
 	}
 	return &archive{
-		dir: dir, store: known, limits: limits.WithDefaults(), log: log, closeIdle: func() bool { return false },
-		digests: make(chan struct{}, maxParses), lost: map[cachedir.Key]bool{}, owed: map[store.Key]int64{},
+		dir: dir, store: known, recent: newRecent(), limits: limits.WithDefaults(), log: log, closeIdle: func() bool { return false },
+		digests: make(chan struct{}, maxParses), lost: map[cachedir.Key]bool{},
 	}, nil
 }
 
@@ -91,16 +90,13 @@ func storeName(e Entry) string {
 	return path
 }
 
-// recorded is what is known of the file that a job is about, as far as its format and options go; nil: nothing. The file may be another one by now.
+// recorded is what the store says of the file that a job is about.
 func (a *archive) recorded(ctx context.Context, j job) *recorded {
-	if j.recorded != nil {
-		return j.recorded
-	}
-	key, changes := storeKey(j), a.recent.begin()
-	if r := a.recent.of(key, j.format.Name, j.entry.Identity); r != nil {
+	changes := a.recent.begin()
+	if r := a.recent.of(j); r != nil {
 		return r
 	}
-	r, ok, err := a.store.Get(ctx, key)
+	r, ok, err := a.store.Get(ctx, storeKey(j))
 	if err != nil && ctx.Err() == nil {
 		a.log.Warn().Err(err).Str("name", j.entry.Name).Msg("what is known of the file can't be read")
 	}
@@ -132,12 +128,14 @@ func (a *archive) find(ctx context.Context, j job, r *recorded) *loaded {
 	return l
 }
 
-// known is what is known of the table that the file gives, if the file is the one that was parsed; else nil.
-func (a *archive) known(j job, r *recorded) *known {
-	if r == nil || r.Identity != j.entry.Identity {
-		return nil
+// has reports whether a table lies in the cache.
+func (a *archive) has(key cachedir.Key) bool {
+	held, ok, err := a.dir.Get(key)
+	if err != nil || !ok {
+		return false
 	}
-	return r.know(a.tableKey(j, source.Digest(r.Content)), a.limits)
+	held.Release()
+	return true
 }
 
 // holds reports whether the file has a content whose table is in the cache.

@@ -72,6 +72,7 @@ type Catalog struct {
 	storing  turns // commits, by the name of the file
 	tables   *tables
 	archive  *archive      // nil: what is parsed ends with the process
+	recent   *recent       // that of archive if there is one
 	saving   chan struct{} // tables that may be saved at the same time
 	sending  chan struct{} // files that clients may send at the same time
 	watch    *watch
@@ -91,6 +92,7 @@ type Catalog struct {
 	indexMu  sync.Mutex         // of changes of index
 	layers   map[string]learned // by storeName
 	collided map[string]bool    // names that were logged
+	parts    atomic.Int64       // tickets for which a part of a file was parsed
 	scans    atomic.Int64
 	scanTime atomic.Int64 // of the last walk over all folders, nanoseconds
 
@@ -135,6 +137,7 @@ func open(ctx context.Context, cfg Config, fsys files.FS) (*Catalog, error) {
 	c.index.Store(&index{})
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	c.tables = newTables(cfg.MemoryBytes)
+	c.recent = newRecent()
 	c.saving = make(chan struct{}, 1)
 	c.sending = make(chan struct{}, cfg.MaxSent)
 	if cfg.CacheDir != "" {
@@ -142,7 +145,7 @@ func open(ctx context.Context, cfg Config, fsys files.FS) (*Catalog, error) {
 		if c.archive, err = openArchive(fsys, cfg.CacheDir, cmp.Or(cfg.CacheBytes, DefaultCacheBytes), cfg.Limits, cfg.Log); err != nil {
 			cfg.Log.Warn().Err(err).Str("folder", cfg.CacheDir).Msg("there is no cache on disk: tables are parsed again after a restart")
 		} else {
-			c.archive.closeIdle = c.tables.closeIdle
+			c.archive.closeIdle, c.recent = c.tables.closeIdle, c.archive.recent
 		}
 	}
 	c.recall(ctx)

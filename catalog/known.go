@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"math"
@@ -9,6 +10,7 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/cachedir"
 	"github.com/vibeflight/vibeflight/catalog/store"
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/source"
 )
 
 // known is what the store keeps of a table so that its rows can be given without it: while the file is parsed again, or a part of it.
@@ -23,12 +25,40 @@ type known struct {
 	key  cachedir.Key // of the table in the cache
 }
 
-// recorded is what the store says of a file, and what known makes of it. Any number of jobs share it.
+// recorded is what the store says of a file, and what known makes of it. Any number of jobs share it. Where there is no store it has no more of the record than its key, and
+// the file's identity and format.
 type recorded struct {
 	store.Record
+	columns readers.Projection // that were read; all of them for the store
+
 	once  sync.Once
 	known *known // behind once; nil: it is not known
 }
+
+// recorded is what is known of the file that a job is about, as far as its format and options go; nil: nothing. The file may be another one by now.
+func (c *Catalog) recorded(ctx context.Context, j job) *recorded {
+	switch {
+	case j.recorded != nil:
+		return j.recorded
+	case c.archive == nil:
+		return c.recent.of(j)
+	}
+	return c.archive.recorded(ctx, j)
+}
+
+// known is what is known of the table that the file gives, if the file is the one that was parsed; else nil.
+func (c *Catalog) known(j job, r *recorded) *known {
+	switch {
+	case r == nil || r.Identity != j.entry.Identity:
+		return nil
+	case c.archive == nil:
+		return r.known
+	}
+	return r.know(c.archive.tableKey(j, source.Digest(r.Content)), c.archive.limits)
+}
+
+// lies reports whether a table that is known lies in the cache.
+func (c *Catalog) lies(k *known) bool { return c.archive != nil && c.archive.has(k.key) }
 
 // know gives what is known of the table, which has a key in the cache; nil: nothing that fits the limits.
 func (r *recorded) know(key cachedir.Key, limits readers.Limits) *known {

@@ -15,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -31,7 +32,7 @@ type parseFunc func(ctx context.Context, src *source.File) (*readers.Table, erro
 
 // sized gives a table of as many bytes as the file has.
 func sized(_ context.Context, src *source.File) (*readers.Table, error) {
-	return &readers.Table{Format: "fake", Rows: src.Size, Bytes: src.Size}, nil
+	return &readers.Table{Format: "fake", Rows: src.Size, Bytes: src.Size, Batches: []*geoarrow.Columns{{}}}, nil
 }
 
 func fakeFormats() readers.Registry {

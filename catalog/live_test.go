@@ -14,21 +14,39 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// lost gives a catalog whose store knows the table of a.rows, which the cache has lost. gate lets so many chunks of the next parse pass as are sent.
+// lost gives a catalog that knows the table of a.rows and has lost it. gate lets so many chunks of the next parse pass as are sent.
 func lost(t *testing.T, w *world, text string) (c *Catalog, gate chan struct{}) {
 	t.Helper()
 	w.write("a.rows", text)
 	c = w.open()
 	w.want(c, "a.rows")
-	w.close(c)
-	for _, path := range w.tables() {
-		must(t, os.Remove(filepath.Join(w.cache, "tables", filepath.Base(path))))
-	}
+	c = w.lose(c)
 	w.wantParses(1)
 	gate = make(chan struct{}, 2000)
 	w.passAt(gate)
-	return w.open(), gate
+	return c, gate
 }
+
+// lose gives a catalog that knows what c does and has no tables: those in the cache are removed, and c ends. Without a cache that is c, and the tables in memory go.
+func (w *world) lose(c *Catalog) *Catalog {
+	w.t.Helper()
+	if c.archive == nil {
+		c.awaitSaves()
+		c.tables.drop()
+		return c
+	}
+	w.close(c)
+	for _, path := range w.tables() {
+		must(w.t, os.Remove(filepath.Join(w.cache, "tables", filepath.Base(path))))
+	}
+	return w.open()
+}
+
+// cached is a catalog with a cache on disk, as all are if nothing else is said.
+func cached(*Config) {}
+
+// caches are catalogs with a cache on disk and without.
+var caches = map[string]func(*Config){"a cache": cached, "no cache": uncached}
 
 // passAt lets so many chunks of parses pass as are sent to gate, and all once it is closed.
 func (w *world) passAt(gate chan struct{}) {
@@ -60,9 +78,11 @@ func TestLive(t *testing.T) {
 		{"box", Selection{BBox: &[4]float64{-1e9, -1e9, 1e9, 1e9}}, 2},
 		{"box, fallen behind", Selection{BBox: &[4]float64{-1e9, -1e9, 1e9, 1e9}}, 25},
 	} {
-		for in, bytes := range map[string]int64{"memory": 1 << 30, "a file": -1} {
+		for in, change := range map[string][]func(*Config){
+			"memory": {memory(1 << 30)}, "a file": {memory(-1)}, "memory without a cache": {memory(1 << 30), uncached}, "no place": {memory(-1), uncached},
+		} {
 			t.Run(c.name+", in "+in, func(t *testing.T) {
-				w := newWorld(t, small, memory(bytes))
+				w := newWorld(t, append(change, small)...)
 				text := textOf(5, 700)
 				catalog, gate := lost(t, w, text)
 				defer w.close(catalog)
@@ -155,35 +175,39 @@ func TestLiveKeeps(t *testing.T) {
 
 // TestLiveIsShared: those who read while the file is parsed and those who wait for the table share one parse, which ends when the last of them leaves.
 func TestLiveIsShared(t *testing.T) {
-	w := newWorld(t, small)
-	text := textOf(6, 500)
-	c, gate := lost(t, w, text)
-	defer w.close(c)
-	h, s, err := c.Read(t.Context(), Request{Name: "a.rows"}, Selection{})
-	must(t, err)
-	other, _, err := c.Read(t.Context(), Request{Name: "a.rows"}, Selection{})
-	must(t, err)
-	gate <- struct{}{}
-	rec, err := s.Next(t.Context())
-	must(t, err)
-	rec.Release()
-	other.Release()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := s.Next(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v of a reader who left, want context.Canceled", err)
+	for in, change := range caches {
+		t.Run(in, func(t *testing.T) {
+			w := newWorld(t, small, change)
+			text := textOf(6, 500)
+			c, gate := lost(t, w, text)
+			defer w.close(c)
+			h, s, err := c.Read(t.Context(), Request{Name: "a.rows"}, Selection{})
+			must(t, err)
+			other, _, err := c.Read(t.Context(), Request{Name: "a.rows"}, Selection{})
+			must(t, err)
+			gate <- struct{}{}
+			rec, err := s.Next(t.Context())
+			must(t, err)
+			rec.Release()
+			other.Release()
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if _, err := s.Next(ctx); !errors.Is(err, context.Canceled) {
+				t.Errorf("error %v of a reader who left, want context.Canceled", err)
+			}
+			h.Release()
+			h.Release()
+			eventually(t, "the parse has ended", func() error {
+				if n := c.Stats().Parsing; n != 0 {
+					return errors.New("it goes on")
+				}
+				return nil
+			})
+			close(gate)
+			w.want(c, "a.rows")
+			w.wantParses(2)
+		})
 	}
-	h.Release()
-	h.Release()
-	eventually(t, "the parse has ended", func() error {
-		if n := c.Stats().Parsing; n != 0 {
-			return errors.New("it goes on")
-		}
-		return nil
-	})
-	close(gate)
-	w.want(c, "a.rows")
-	w.wantParses(2)
 }
 
 // TestLiveIsKept: the only reader leaves with the last row, maybe before the table is whole. The table is kept and saved all the same.
@@ -217,13 +241,22 @@ func TestLiveIsKept(t *testing.T) {
 // TestLiveOfAFileThatChanges: whoever reads rows while the file becomes another one gets an error at the latest in place of the end, also if a limit ends the rows before.
 func TestLiveOfAFileThatChanges(t *testing.T) {
 	limit := int64(40)
-	for name, sel := range map[string]Selection{"all": {}, "limit": {Limit: &limit}} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, small)
+	for _, tt := range []struct {
+		name   string
+		sel    Selection
+		change func(*Config)
+	}{
+		{"all", Selection{}, cached},
+		{"limit", Selection{Limit: &limit}, cached},
+		{"all without a cache", Selection{}, uncached},
+		{"limit without a cache", Selection{Limit: &limit}, uncached},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t, small, tt.change)
 			text := textOf(11, 200)
 			c, gate := lost(t, w, text)
 			defer w.close(c)
-			h, s, err := c.Read(t.Context(), Request{Name: "a.rows"}, sel)
+			h, s, err := c.Read(t.Context(), Request{Name: "a.rows"}, tt.sel)
 			must(t, err)
 			defer h.Release()
 			gate <- struct{}{}

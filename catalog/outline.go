@@ -96,9 +96,6 @@ func (c *Catalog) Describe(ctx context.Context, req Request, sel Selection, pars
 // a parse begin all the same, if few are, so that the rows are on their way when somebody asks; it goes on for pollLease, whoever waits for it. Which rows meet a bounding box is
 // found in the batches that meet it, if these are few. Without an error and a scan the table is there, or it takes a parse to tell.
 func (c *Catalog) Recall(ctx context.Context, req Request, sel Selection, parse bool) (*Held, *Scan, error) {
-	if c.archive == nil {
-		return nil, nil, nil
-	}
 	if sel.BBox != nil {
 		h, s, err := c.readPart(ctx, req, sel)
 		if s != nil && s.outline == nil {
@@ -114,9 +111,9 @@ func (c *Catalog) Recall(ctx context.Context, req Request, sel Selection, parse 
 	if c.tables.keeps(j) {
 		return nil, nil, nil
 	}
-	j.recorded = c.archive.recorded(ctx, j)
-	k := c.archive.known(j, j.recorded)
-	if k == nil || k.Outline == nil || c.archive.has(k) {
+	j.recorded = c.recorded(ctx, j)
+	k := c.known(j, j.recorded)
+	if k == nil || k.Outline == nil || c.lies(k) {
 		return nil, nil, nil
 	}
 	t := k.Table()

@@ -51,173 +51,190 @@ func TestDescribeLost(t *testing.T) {
 		{"no geometry", "1;a;\n2;b;\n", Selection{}, 0},
 		{"null geometries", ";;\n;;\n", Selection{}, 0},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t, small)
-			w.write("a.rows", tt.text)
-			whole := w.open()
-			want := told(t, whole, tt.sel)
-			w.close(whole)
+		for in, change := range caches {
+			t.Run(tt.name+", "+in, func(t *testing.T) {
+				w := newWorld(t, small, change)
+				w.write("a.rows", tt.text)
+				c := w.open()
+				want := told(t, c, tt.sel)
+				c = w.lose(c)
+				w.format.parses.Store(0)
+				if got := told(t, c, tt.sel); got != want && tt.parses == 0 { // else the parse has taken another time
+					t.Errorf("got  %s\nwant %s", got, want)
+				}
+				w.wantParses(tt.parses)
+				if _, _, err := c.Describe(t.Context(), Request{Name: "a.rows"}, Selection{Columns: []string{"bb"}}, true); !errors.As(err, new(*UnknownColumnError)) {
+					t.Errorf("an unknown column: %v", err)
+				}
+				w.close(c)
+			})
+		}
+	}
+}
+
+// TestDescribeHasNoRows: a scan that only describes says so.
+func TestDescribeHasNoRows(t *testing.T) {
+	for in, change := range caches {
+		t.Run(in, func(t *testing.T) {
+			w := newWorld(t, small, change)
+			w.write("a.rows", textOf(3, 100))
 			c := without(t, w, "a.rows")
-			w.format.parses.Store(0)
-			if got := told(t, c, tt.sel); got != want && tt.parses == 0 { // else the parse has taken another time
-				t.Errorf("got  %s\nwant %s", got, want)
+			h, s, err := c.Describe(t.Context(), Request{Name: "a.rows"}, Selection{}, false)
+			must(t, err)
+			defer h.Release()
+			if h.Cached || h.Retain() != nil {
+				t.Errorf("cached %t, or it can be retained, of a table that is not there", h.Cached)
 			}
-			w.wantParses(tt.parses)
-			if _, _, err := c.Describe(t.Context(), Request{Name: "a.rows"}, Selection{Columns: []string{"bb"}}, true); !errors.As(err, new(*UnknownColumnError)) {
-				t.Errorf("an unknown column: %v", err)
+			if rec, err := s.Next(t.Context()); !errors.Is(err, errNotThere) {
+				t.Errorf("got %v, %v, want %v", rec, err, errNotThere)
 			}
 			w.close(c)
 		})
 	}
 }
 
-// TestDescribeHasNoRows: a scan that only describes says so.
-func TestDescribeHasNoRows(t *testing.T) {
-	w := newWorld(t, small)
-	w.write("a.rows", textOf(3, 100))
-	c := without(t, w, "a.rows")
-	h, s, err := c.Describe(t.Context(), Request{Name: "a.rows"}, Selection{}, false)
-	must(t, err)
-	defer h.Release()
-	if h.Cached || h.Retain() != nil {
-		t.Errorf("cached %t, or it can be retained, of a table that is not there", h.Cached)
-	}
-	if rec, err := s.Next(t.Context()); !errors.Is(err, errNotThere) {
-		t.Errorf("got %v, %v, want %v", rec, err, errNotThere)
-	}
-	w.close(c)
-}
-
 // TestDescribeParses: who describes waits for no parse, and the ranges that are asked for one after the other, by somebody who leaves between them, take one.
 func TestDescribeParses(t *testing.T) {
-	w := newWorld(t, small)
-	text := textOf(5, 700)
-	c, gate := lost(t, w, text)
-	defer w.close(c)
-	w.format.parses.Store(0)
-	req := Request{Name: "a.rows"}
-	for range 3 { // the parse stands still
-		h, s, err := c.Describe(t.Context(), req, Selection{}, true)
-		must(t, err)
-		if n, err := s.Rows(t.Context()); n != 700 || err != nil || h.Cached {
-			t.Errorf("%d rows, %v, cached %t, want 700 that are not", n, err, h.Cached)
-		}
-		h.Release()
-	}
-	c.tables.mu.Lock()
-	if n := len(c.tables.polls); n != 1 {
-		t.Errorf("%d are expected, want 1", n)
-	}
-	c.tables.mu.Unlock()
-	eventually(t, "the parse is waited for", func() error { // else it ends with the first of those who read
-		c.tables.mu.Lock()
-		defer c.tables.mu.Unlock()
-		for _, f := range c.tables.flights {
-			if f.waiters > 0 {
-				return nil
+	for in, change := range caches {
+		t.Run(in, func(t *testing.T) {
+			w := newWorld(t, small, change)
+			text := textOf(5, 700)
+			c, gate := lost(t, w, text)
+			defer w.close(c)
+			w.format.parses.Store(0)
+			req := Request{Name: "a.rows"}
+			for range 3 { // the parse stands still
+				h, s, err := c.Describe(t.Context(), req, Selection{}, true)
+				must(t, err)
+				if n, err := s.Rows(t.Context()); n != 700 || err != nil || h.Cached {
+					t.Errorf("%d rows, %v, cached %t, want 700 that are not", n, err, h.Cached)
+				}
+				h.Release()
 			}
-		}
-		return errors.New("nobody waits")
-	})
-	want := rowsOfText(text, 0)
-	for from := int64(0); from < 700; from += 100 {
-		for range 7 { // chunks, of 16 rows
-			gate <- struct{}{}
-		}
-		h, s, err := c.Read(t.Context(), req, Selection{Rows: &[2]int64{from, from + 100}, Encoding: geoarrow.Encoding{Geometry: geoarrow.AsWKT}})
-		must(t, err)
-		at := int(from)
-		for {
-			rec, err := s.Next(t.Context())
-			if errors.Is(err, io.EOF) {
-				break
+			c.tables.mu.Lock()
+			if n := len(c.tables.polls); n != 1 {
+				t.Errorf("%d are expected, want 1", n)
 			}
-			must(t, err)
-			at, err = sameRecord(rec, want, at)
-			must(t, err)
-		}
-		if at != int(from)+100 {
-			t.Errorf("rows up to %d, want %d", at, from+100)
-		}
-		h.Release()
+			c.tables.mu.Unlock()
+			eventually(t, "the parse is waited for", func() error { // else it ends with the first of those who read
+				c.tables.mu.Lock()
+				defer c.tables.mu.Unlock()
+				for _, f := range c.tables.flights {
+					if f.waiters > 0 {
+						return nil
+					}
+				}
+				return errors.New("nobody waits")
+			})
+			want := rowsOfText(text, 0)
+			for from := int64(0); from < 700; from += 100 {
+				for range 7 { // chunks, of 16 rows
+					gate <- struct{}{}
+				}
+				h, s, err := c.Read(t.Context(), req, Selection{Rows: &[2]int64{from, from + 100}, Encoding: geoarrow.Encoding{Geometry: geoarrow.AsWKT}})
+				must(t, err)
+				at := int(from)
+				for {
+					rec, err := s.Next(t.Context())
+					if errors.Is(err, io.EOF) {
+						break
+					}
+					must(t, err)
+					at, err = sameRecord(rec, want, at)
+					must(t, err)
+				}
+				if at != int(from)+100 {
+					t.Errorf("rows up to %d, want %d", at, from+100)
+				}
+				h.Release()
+			}
+			w.wantParses(1)
+			w.format.pause.Store(nil)
+		})
 	}
-	w.wantParses(1)
-	w.format.pause.Store(nil)
 }
 
 // TestDescribeExpectsFew: who describes many files that were lost has few of them parsed, and whoever asks for the rows of another one has that parsed.
 func TestDescribeExpectsFew(t *testing.T) {
-	w := newWorld(t, small)
-	names := []string{"b.rows", "c.rows", "d.rows", "e.rows"}
-	for i, name := range names {
-		w.write(name, textOf(5+i, 100)) // of one content there is one table
-	}
-	c := without(t, w, names...)
-	defer w.close(c)
-	gate := make(chan struct{})
-	w.passAt(gate)
-	letOn := sync.OnceFunc(func() { close(gate) })
-	defer letOn() // a test that fails before is to end
-	w.format.parses.Store(0)
-	describe := func() {
-		for _, name := range names {
-			h, s, err := c.Describe(t.Context(), Request{Name: name}, Selection{}, true)
-			must(t, err)
-			if n, err := s.Rows(t.Context()); n != 100 || err != nil {
-				t.Errorf("%s: %d rows, %v", name, n, err)
+	for in, change := range caches {
+		t.Run(in, func(t *testing.T) {
+			w := newWorld(t, small, change)
+			names := []string{"b.rows", "c.rows", "d.rows", "e.rows"}
+			for i, name := range names {
+				w.write(name, textOf(5+i, 100)) // of one content there is one table
 			}
-			h.Release()
-		}
-	}
-	describe()
-	describe()
-	begun := func(want int) {
-		t.Helper()
-		eventually(t, "the parses", func() error {
-			c.tables.mu.Lock()
-			defer c.tables.mu.Unlock()
-			if n := len(c.tables.flights); n != want {
-				return fmt.Errorf("%d parses under way, want %d", n, want)
+			c := without(t, w, names...)
+			defer w.close(c)
+			gate := make(chan struct{})
+			w.passAt(gate)
+			letOn := sync.OnceFunc(func() { close(gate) })
+			defer letOn() // a test that fails before is to end
+			w.format.parses.Store(0)
+			describe := func() {
+				for _, name := range names {
+					h, s, err := c.Describe(t.Context(), Request{Name: name}, Selection{}, true)
+					must(t, err)
+					if n, err := s.Rows(t.Context()); n != 100 || err != nil {
+						t.Errorf("%s: %d rows, %v", name, n, err)
+					}
+					h.Release()
+				}
 			}
-			return nil
+			describe()
+			describe()
+			begun := func(want int) {
+				t.Helper()
+				eventually(t, "the parses", func() error {
+					c.tables.mu.Lock()
+					defer c.tables.mu.Unlock()
+					if n := len(c.tables.flights); n != want {
+						return fmt.Errorf("%d parses under way, want %d", n, want)
+					}
+					return nil
+				})
+			}
+			begun(mostExpected)
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				w.want(c, "e.rows")
+			}()
+			begun(mostExpected + 1)
+			letOn()
+			<-done
+			begun(0)
+			describe() // those that were parsed are there, and now there is room for more
+			for _, name := range names {
+				w.want(c, name)
+			}
+			w.wantParses(int64(len(names)))
+			w.format.pause.Store(nil)
 		})
 	}
-	begun(mostExpected)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		w.want(c, "e.rows")
-	}()
-	begun(mostExpected + 1)
-	letOn()
-	<-done
-	begun(0)
-	describe() // those that were parsed are there, and now there is room for more
-	for _, name := range names {
-		w.want(c, name)
-	}
-	w.wantParses(int64(len(names)))
-	w.format.pause.Store(nil)
 }
 
 // TestDescribeExpects: a parse that nobody asks for is given up when its time is over.
 func TestDescribeExpects(t *testing.T) {
-	w := newWorld(t, small)
-	c, _ := lost(t, w, textOf(5, 700))
-	defer w.close(c)
-	c.pollLease = time.Millisecond
-	h, _, err := c.Describe(t.Context(), Request{Name: "a.rows"}, Selection{}, true)
-	must(t, err)
-	h.Release()
-	eventually(t, "the end of the parse", func() error {
-		c.tables.mu.Lock()
-		defer c.tables.mu.Unlock()
-		if n := len(c.tables.polls) + len(c.tables.flights); n > 0 {
-			return fmt.Errorf("%d polls and parses", n)
-		}
-		return nil
-	})
-	w.format.pause.Store(nil)
+	for in, change := range caches {
+		t.Run(in, func(t *testing.T) {
+			w := newWorld(t, small, change)
+			c, _ := lost(t, w, textOf(5, 700))
+			defer w.close(c)
+			c.pollLease = time.Millisecond
+			h, _, err := c.Describe(t.Context(), Request{Name: "a.rows"}, Selection{}, true)
+			must(t, err)
+			h.Release()
+			eventually(t, "the end of the parse", func() error {
+				c.tables.mu.Lock()
+				defer c.tables.mu.Unlock()
+				if n := len(c.tables.polls) + len(c.tables.flights); n > 0 {
+					return fmt.Errorf("%d polls and parses", n)
+				}
+				return nil
+			})
+			w.format.pause.Store(nil)
+		})
+	}
 }
 
 // TestDescribeOfAnotherStore: what a version before has stored of a table does not tell all, and what is damaged nothing, so the file is parsed.

@@ -20,8 +20,8 @@ func (c *Catalog) obtain(ctx context.Context, f *flight, j job) (l *loaded, pars
 			l, err = nil, fmt.Errorf("%s: %s: internal error: %v", j.entry.Name, j.entry.Format, r)
 		}
 	}()
+	f.record = c.recorded(ctx, j)
 	if c.archive != nil {
-		f.record = c.archive.recorded(ctx, j)
 		if l := c.archive.find(ctx, j, f.record); l != nil {
 			return l, false, nil
 		}
@@ -35,6 +35,9 @@ func (c *Catalog) obtain(ctx context.Context, f *flight, j job) (l *loaded, pars
 	defer c.parsing()()
 	parsed, f.began = true, time.Now()
 	l, err = c.parse(ctx, f, j)
+	if err == nil && c.archive == nil {
+		c.noteTable(j, l.table)
+	}
 	if err != nil && c.archive != nil && ctx.Err() == nil && !errors.Is(err, source.ErrChanged) && !errors.Is(err, readers.ErrNoLayer) {
 		c.archive.fail(ctx, j, err)
 	}
@@ -130,18 +133,19 @@ func (c *Catalog) parseFile(ctx context.Context, f *flight, j job, src *source.F
 
 // readAll reads a file. Where it was read before, and only its table was lost, the rows are given as they come.
 func (c *Catalog) readAll(ctx context.Context, f *flight, j job, layout readers.Layout, src *source.File, keep *spool) (*readers.Table, error) {
-	k := c.archive.known(j, f.record)
+	k := c.known(j, f.record)
 	if k == nil {
 		f.begin(nil)
 		return c.read(ctx, j.format, c.parser(j.format, layout, src.Size), src, c.cfg.Limits, keep)
 	}
-	l := newLive(&k.Shape, k.bbox, keep.budget)
+	shape := k.Project(j.columns)
+	l := newLive(&shape, k.bbox, keep.budget)
 	p := c.parser(j.format, layout, src.Size)
 	if j.awaited && len(k.Spans) > 1 && readers.EngineOf(p) != readers.EngineCPU {
 		ctx = (&readers.First{End: k.Spans[0].To, Rest: l.rest}).With(ctx)
 	}
 	f.begin(l)
-	return readers.ReadAs(ctx, j.format, p, src, c.cfg.Limits, &k.Shape, keep, l.put)
+	return readers.ReadAs(ctx, j.format, p, src, c.cfg.Limits, &shape, keep, l.put)
 }
 
 // readGrown reads only what was appended to a file, where the table of what it held before lies in the cache. It gives that table too, which

@@ -28,7 +28,7 @@ type part struct {
 // readPart is Read for a bounding box that few batches of a file meet whose table was lost from the cache: these are parsed, and nothing is kept. Without an error
 // and a scan the whole file is to be parsed.
 func (c *Catalog) readPart(ctx context.Context, req Request, sel Selection) (*Held, *Scan, error) {
-	if c.archive == nil || sel.BBox == nil {
+	if sel.BBox == nil {
 		return nil, nil, nil
 	}
 	j, err := c.request(req)
@@ -39,8 +39,8 @@ func (c *Catalog) readPart(ctx context.Context, req Request, sel Selection) (*He
 	if packing != source.Plain || j.format.Series || c.tables.serves(j) {
 		return nil, nil, nil
 	}
-	k := c.archive.known(j, c.archive.recorded(ctx, j))
-	if k == nil || c.archive.has(k) {
+	k := c.known(j, c.recorded(ctx, j))
+	if k == nil || c.lies(k) {
 		return nil, nil, nil
 	}
 	columns := readers.Project(sel.Reads())
@@ -60,9 +60,10 @@ func (c *Catalog) readPart(ctx context.Context, req Request, sel Selection) (*He
 	for _, piece := range s.pieces {
 		bytes += k.Spans[piece.batch].To - k.Spans[piece.batch].From
 	}
-	if !c.archive.lends(j, bytes) {
+	if !c.recent.lends(j, bytes) {
 		return nil, nil, nil
 	}
+	c.parts.Add(1)
 	if err := p.open(ctx, j, columns); err != nil {
 		p.close()
 		if errors.Is(err, source.ErrChanged) { // a parse says what it is now
@@ -81,28 +82,17 @@ func (t *tables) serves(j job) bool {
 	return t.find(j) != nil || t.underWay(j) != nil
 }
 
-// has reports whether a table lies in the cache.
-func (a *archive) has(k *known) bool {
-	held, ok, err := a.dir.Get(k.key)
-	if err != nil || !ok {
-		return false
-	}
-	held.Release()
-	return true
-}
-
 // lends reports whether so many bytes of a file are read in place of all of them. Parts that come to the size of the file have it parsed, so that reading parts never
 // costs more than twice what the table would have.
-func (a *archive) lends(j job, bytes int64) bool {
+func (r *recent) lends(j job, bytes int64) bool {
 	k, size := storeKey(j), j.entry.Size
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if bytes > size/partShare || a.owed[k]+bytes > size {
-		delete(a.owed, k)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if bytes > size/partShare || r.owed[k]+bytes > size {
+		delete(r.owed, k)
 		return false
 	}
-	a.owed[k] += bytes
-	a.parts.Add(1)
+	r.owed[k] += bytes
 	return true
 }
 

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -14,7 +12,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// without gives a catalog whose store knows the tables of some files, which the cache has lost.
+// without gives a catalog that knows the tables of some files and has lost them.
 func without(t *testing.T, w *world, names ...string) *Catalog {
 	t.Helper()
 	c := w.open()
@@ -23,11 +21,7 @@ func without(t *testing.T, w *world, names ...string) *Catalog {
 		must(t, err)
 		h.Release()
 	}
-	w.close(c)
-	for _, path := range w.tables() {
-		must(t, os.Remove(filepath.Join(w.cache, "tables", filepath.Base(path))))
-	}
-	return w.open()
+	return w.lose(c)
 }
 
 // TestPart holds what is read of a part of a file against the same rows of the whole table, and says how much is read for it.
@@ -47,27 +41,28 @@ func TestPart(t *testing.T) {
 		{"columns in another order", Selection{BBox: &[4]float64{100, 0, 140, 9}, Columns: []string{"geometry", "a"}}, 4},
 		{"rows and a limit", Selection{BBox: &[4]float64{100, 0, 140, 9}, Rows: &[2]int64{110, 1000}, Limit: &three}, 2},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t, small)
-			w.write("a.rows", text)
-			whole := w.open()
-			selected(t, whole, Selection{})
-			wantNames, wantRows := selected(t, whole, tt.sel)
-			w.close(whole)
-			c := without(t, w, "a.rows")
-			before := w.format.parses.Load()
-			names, rows := selected(t, c, tt.sel)
-			if names != wantNames || rows != wantRows {
-				t.Errorf("got:  %s\n%s\nwant: %s\n%s", names, rows, wantNames, wantRows)
-			}
-			w.wantParses(before)
-			if parts := c.Stats().Cache.Parts; parts != 1 {
-				t.Errorf("%d parts were read, want 1", parts)
-			}
-			if n := bytesFor(t, c, tt.sel); n > int64(tt.batches)*16*40 || n > 0 != (tt.batches > 0) {
-				t.Errorf("%d bytes were read of %d, want %d batches", n, len(text), tt.batches)
-			}
-		})
+		for in, change := range caches {
+			t.Run(tt.name+", "+in, func(t *testing.T) {
+				w := newWorld(t, small, change)
+				w.write("a.rows", text)
+				c := w.open()
+				selected(t, c, Selection{})
+				wantNames, wantRows := selected(t, c, tt.sel)
+				c = w.lose(c)
+				before := w.format.parses.Load()
+				names, rows := selected(t, c, tt.sel)
+				if names != wantNames || rows != wantRows {
+					t.Errorf("got:  %s\n%s\nwant: %s\n%s", names, rows, wantNames, wantRows)
+				}
+				w.wantParses(before)
+				if parts := c.parts.Load(); parts != 1 {
+					t.Errorf("%d parts were read, want 1", parts)
+				}
+				if n := bytesFor(t, c, tt.sel); n > int64(tt.batches)*16*40 || n > 0 != (tt.batches > 0) {
+					t.Errorf("%d bytes were read of %d, want %d batches", n, len(text), tt.batches)
+				}
+			})
+		}
 	}
 }
 
@@ -103,21 +98,23 @@ func TestPartOrWhole(t *testing.T) {
 		{"no box", textOf(3, 2000), []Selection{{Rows: &[2]int64{1, 2}}}, true},
 		{"no geometry", "1;a;\n2;b;\n", []Selection{box(1, 2)}, false},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t, small)
-			w.write("a.rows", tt.text)
-			c := without(t, w, "a.rows")
-			w.wantParses(1)
-			for i, sel := range tt.sels {
-				selected(t, c, sel)
-				if !tt.whole || i < len(tt.sels)-1 {
-					w.wantParses(0)
-				}
-			}
-			if tt.whole {
+		for in, change := range caches {
+			t.Run(tt.name+", "+in, func(t *testing.T) {
+				w := newWorld(t, small, change)
+				w.write("a.rows", tt.text)
+				c := without(t, w, "a.rows")
 				w.wantParses(1)
-			}
-		})
+				for i, sel := range tt.sels {
+					selected(t, c, sel)
+					if !tt.whole || i < len(tt.sels)-1 {
+						w.wantParses(0)
+					}
+				}
+				if tt.whole {
+					w.wantParses(1)
+				}
+			})
+		}
 	}
 	w := newWorld(t, small) // the table is there
 	w.write("a.rows", textOf(3, 2000))

@@ -3,10 +3,12 @@ package catalog
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -192,5 +194,110 @@ func TestProjectedTableIsNotScannedForMore(t *testing.T) {
 	var unknown *UnknownColumnError
 	if _, _, err := c.Read(context.Background(), Request{Name: "a.rows"}, Selection{Columns: []string{"geometri"}}); !errors.As(err, &unknown) || unknown.Nearest != "geometry" {
 		t.Errorf("%v, want that there is no such column, but geometry", err)
+	}
+}
+
+// TestProjectedLost reads columns of a table that has left the memory, behind a parse of these or more: rows are there before the last one is parsed, and they and all that is
+// told of them are those of a catalog that has never parsed the file.
+func TestProjectedLost(t *testing.T) {
+	for _, tt := range []struct {
+		name         string
+		parsed, read []string
+		live         bool
+	}{
+		{"the same columns", []string{"a", "geometry"}, []string{"a", "geometry"}, true},
+		{"without the geometry", []string{"b"}, []string{"b"}, true},
+		{"fewer columns", []string{"a", "b"}, []string{"b"}, true},
+		{"fewer, without the geometry", []string{"a", "geometry"}, []string{"a"}, true},
+		{"the geometry alone", nil, []string{"geometry"}, true},
+		{"some of all", nil, []string{"b", "a"}, true},
+		{"a column that is not there", nil, []string{"c"}, true},
+		{"other columns", []string{"a"}, []string{"b"}, false},
+		{"more columns", []string{"a"}, []string{"a", "geometry"}, false},
+		{"all", []string{"a", "b", "geometry"}, nil, false}, // who names all of them has not said that there are no others
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t, small, uncached)
+			w.write("a.rows", textOf(3, 700))
+			want := about(t, w.open(), tt.read)
+			c := w.open()
+			about(t, c, tt.parsed)
+			c = w.lose(c)
+			if got := about(t, c, tt.read); got != want {
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
+			c = w.open()
+			about(t, c, tt.parsed)
+			c = w.lose(c)
+			gate := make(chan struct{}, 2000)
+			w.passAt(gate)
+			for range 3 { // chunks
+				gate <- struct{}{}
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			defer cancel()
+			if tt.live {
+				ctx = t.Context()
+			}
+			h, s, err := c.Read(ctx, Request{Name: "a.rows"}, Selection{Columns: tt.read})
+			switch {
+			case errors.As(err, new(*UnknownColumnError)):
+			case err == nil:
+				rec, err := s.Next(ctx)
+				must(t, err)
+				rec.Release()
+				h.Release()
+				if !tt.live {
+					t.Error("rows are there before anybody knows of which types")
+				}
+			case tt.live || !errors.Is(err, context.DeadlineExceeded):
+				t.Error(err)
+			}
+			close(gate)
+		})
+	}
+}
+
+// about is what is told of a.rows to who reads some columns, and their rows.
+func about(t *testing.T, c *Catalog, columns []string) string {
+	t.Helper()
+	req := Request{Name: "a.rows", Columns: columns}
+	h, s, err := c.Describe(t.Context(), req, Selection{Columns: columns}, false)
+	if errors.As(err, new(*UnknownColumnError)) {
+		return err.Error()
+	}
+	must(t, err)
+	n, err := s.Rows(t.Context())
+	must(t, err)
+	text := fmt.Sprintf("%s, %d rows, %d bytes, %s", h.Version, n, s.Bytes(), s.Schema())
+	h.Release()
+	_, rows := selected(t, c, Selection{Columns: columns})
+	h, s, err = c.Read(t.Context(), req, Selection{Columns: columns})
+	must(t, err)
+	defer h.Release()
+	return fmt.Sprintf("%s\n%s\n%s", text, s.Schema(), rows)
+}
+
+// TestEvictedIsNotKnown: without a cache on disk too, nothing is known of a file whose table was evicted by name.
+func TestEvictedIsNotKnown(t *testing.T) {
+	for in, change := range caches {
+		t.Run(in, func(t *testing.T) {
+			w := newWorld(t, small, change)
+			for _, name := range []string{"a.rows", "b.rows"} {
+				w.write(name, textOf(len(name), 100))
+			}
+			c := without(t, w, "a.rows", "b.rows")
+			defer w.close(c)
+			if _, err := c.Evict(t.Context(), "a.rows"); err != nil {
+				t.Error(err)
+			}
+			for name, want := range map[string]bool{"a.rows": false, "b.rows": true} {
+				h, s, err := c.Recall(t.Context(), Request{Name: name}, Selection{}, false)
+				if must(t, err); (s != nil) != want {
+					t.Errorf("%s: known %t, want %t", name, s != nil, want)
+				}
+				h.Release()
+			}
+		})
 	}
 }

@@ -8,25 +8,31 @@ import (
 
 	"github.com/vibeflight/vibeflight/catalog/store"
 	"github.com/vibeflight/vibeflight/readers"
-	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// mostRecent is of how many files it is in memory what the store says: up to a few hundred KB each.
+// mostRecent is of how many files it is in memory what is known of them: up to a few hundred KB each.
 const mostRecent = 32
 
-// recent is what the store says of the files that were asked for last, so that the first batch of a lost table does not wait for it. Other processes may change the store:
-// who takes something from here looks whether it is of the file as it is, and then it says what the store does.
+// recent is what is known of the files that were asked for last: what the store says of them, so that the first batch of a lost table does not wait for it, or what the last
+// parse has found, where there is no store. Other processes may change the store: who takes something from here looks whether it is of the file as it is, and then it says
+// what the store does.
 type recent struct {
 	mu      sync.Mutex
-	list    []*recorded // the last one first
-	changes int         // of the store by this process
+	list    []*recorded         // the last one first
+	changes int                 // of the store by this process
+	owed    map[store.Key]int64 // bytes of files that were read in parts since they were last parsed
 }
 
-// of gives what is known of a file of a format with an identity, or nil.
-func (r *recent) of(key store.Key, format string, identity source.Identity) *recorded {
+func newRecent() *recent { return &recent{owed: map[store.Key]int64{}} }
+
+// of gives what is known of a file, of the columns that the job is about at least, or nil.
+func (r *recent) of(j job) *recorded {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	i := slices.IndexFunc(r.list, func(x *recorded) bool { return x.Key == key && x.Format == format && x.Identity == identity })
+	key := storeKey(j)
+	i := slices.IndexFunc(r.list, func(x *recorded) bool {
+		return x.Key == key && x.Format == j.format.Name && x.Identity == j.entry.Identity && x.columns.Covers(j.columns)
+	})
 	if i < 0 {
 		return nil
 	}
@@ -50,7 +56,9 @@ func (r *recent) keep(x *recorded, changes int) {
 	if changes != r.changes {
 		return
 	}
-	r.list = slices.DeleteFunc(r.list, func(old *recorded) bool { return old.Key == x.Key })
+	r.list = slices.DeleteFunc(r.list, func(old *recorded) bool {
+		return old.Key == x.Key && (old.Identity != x.Identity || x.columns.Covers(old.columns))
+	})
 	r.list = slices.Insert(r.list[:min(len(r.list), mostRecent-1)], 0, x)
 }
 
@@ -60,6 +68,26 @@ func (r *recent) drop(key store.Key) {
 	defer r.mu.Unlock()
 	r.changes++
 	r.list = slices.DeleteFunc(r.list, func(x *recorded) bool { return x.Key == key })
+}
+
+// forget drops all that is known of the file of a name.
+func (r *recent) forget(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.list = slices.DeleteFunc(r.list, func(x *recorded) bool { return x.Name == name })
+}
+
+// noteTable keeps what a parse has found, where there is no cache on disk that would.
+func (c *Catalog) noteTable(j job, t *readers.Table) {
+	limits := c.cfg.Limits.WithDefaults()
+	k := knownOf(t, limits)
+	if !k.Fits(limits) {
+		return
+	}
+	k.bbox = t.BBox
+	x := &recorded{Record: store.Record{Key: storeKey(j), Identity: j.entry.Identity, Format: j.format.Name}, columns: j.columns}
+	x.once.Do(func() { x.known = k })
+	c.recent.keep(x, c.recent.begin())
 }
 
 // remember keeps what was stored last. What can't be read is read again by who needs it.

@@ -4,21 +4,25 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/vibeflight/vibeflight/catalog/store"
+	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-func recordOf(name string, size int64) *recorded {
-	return &recorded{Record: store.Record{Key: store.Key{Name: name}, Format: "rows", Identity: source.Identity{Size: size}}}
+func recordOf(name string, size int64, columns ...string) *recorded {
+	return &recorded{Record: store.Record{Key: store.Key{Name: "/" + name}, Format: "rows", Identity: source.Identity{Size: size}}, columns: readers.Project(columns)}
+}
+
+func jobOf(name string, size int64, columns ...string) job {
+	return job{format: readers.Format{Name: "rows"}, entry: Entry{Path: "/" + name, Identity: source.Identity{Size: size}}}.ofColumns(readers.Project(columns))
 }
 
 func TestRecent(t *testing.T) {
-	var r recent
-	has := func(name string, size int64) bool {
-		return r.of(store.Key{Name: name}, "rows", source.Identity{Size: size}) != nil
-	}
+	r := newRecent()
+	has := func(name string, size int64) bool { return r.of(jobOf(name, size)) != nil }
 	for i := range mostRecent {
 		r.keep(recordOf(strconv.Itoa(i), 1), r.begin())
 	}
@@ -29,7 +33,9 @@ func TestRecent(t *testing.T) {
 	if has("1", 1) || !has("0", 1) || !has("more", 1) {
 		t.Error("another one than the one that nobody asked for longest has gone")
 	}
-	if has("0", 2) || r.of(store.Key{Name: "0"}, "other", source.Identity{Size: 1}) != nil {
+	other := jobOf("0", 1)
+	other.format.Name = "other"
+	if has("0", 2) || r.of(other) != nil {
 		t.Error("what is known of a file is told of another one of its name, or in another format")
 	}
 	r.keep(recordOf("0", 2), r.begin())
@@ -37,10 +43,39 @@ func TestRecent(t *testing.T) {
 		t.Errorf("a file that has changed is not in its place, among %d", len(r.list))
 	}
 	before := r.begin()
-	r.drop(store.Key{Name: "0"})
+	r.drop(store.Key{Name: "/0"})
 	r.keep(recordOf("late", 1), before)
 	if has("0", 2) || has("late", 1) {
 		t.Error("what was read before a change is kept behind it")
+	}
+	r.keep(recordOf("0", 3), r.begin())
+	r.keep(recordOf("1", 3), r.begin())
+	r.forget("/0")
+	if has("0", 3) || !has("1", 3) {
+		t.Error("a file is known that was forgotten, or another one is not")
+	}
+}
+
+// TestRecentColumns: what is known of some columns is told of these and fewer, beside what is known of others.
+func TestRecentColumns(t *testing.T) {
+	r := newRecent()
+	r.keep(recordOf("0", 1, "a", "b"), r.begin())
+	r.keep(recordOf("0", 1, "c"), r.begin())
+	for columns, want := range map[string]bool{"a,b": true, "b": true, "c": true, "a,c": false, "d": false} {
+		if got := r.of(jobOf("0", 1, strings.Split(columns, ",")...)) != nil; got != want {
+			t.Errorf("%s: known %t, want %t", columns, got, want)
+		}
+	}
+	if r.of(jobOf("0", 1)) != nil {
+		t.Error("what is known of some columns is told of all")
+	}
+	r.keep(recordOf("0", 1), r.begin())
+	if r.of(jobOf("0", 1)) == nil || r.of(jobOf("0", 1, "a", "c")) == nil || len(r.list) != 1 {
+		t.Errorf("what is known of all columns is not in the place of all else, among %d", len(r.list))
+	}
+	r.keep(recordOf("0", 2, "a"), r.begin())
+	if r.of(jobOf("0", 1)) != nil || r.of(jobOf("0", 2, "a")) == nil {
+		t.Error("what is known of the file as it was is told still")
 	}
 }
 
@@ -87,7 +122,7 @@ func TestRemembered(t *testing.T) {
 	must(t, err)
 	_ = c.archive.forget(t.Context(), j) // the store can't
 	c.archive.put(t.Context(), store.Record{Key: storeKey(j)})
-	if r := c.archive.recorded(t.Context(), j); r != nil {
+	if r := c.recorded(t.Context(), j); r != nil {
 		t.Error("a file is known that was forgotten")
 	}
 	w.wantParses(0)

@@ -59,7 +59,7 @@ func (c *Catalog) Stats() Stats {
 		d := a.dir.Stats()
 		s.Cache = &CacheStats{
 			Tables: d.Tables, Bytes: d.Bytes, BudgetBytes: d.BudgetBytes, WritingBytes: d.WritingBytes,
-			Loads: a.loads.Load(), Saves: a.saves.Load(), SaveErrors: a.saveErrors.Load(), Extensions: a.extensions.Load(), Parts: a.parts.Load(), Damaged: a.damaged.Load(), Evictions: d.Evictions,
+			Loads: a.loads.Load(), Saves: a.saves.Load(), SaveErrors: a.saveErrors.Load(), Extensions: a.extensions.Load(), Parts: c.parts.Load(), Damaged: a.damaged.Load(), Evictions: d.Evictions,
 		}
 	}
 	t := c.tables

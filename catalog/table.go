@@ -172,6 +172,7 @@ func (c *Catalog) Evict(ctx context.Context, name string) (int, error) {
 		evicted = c.tables.evict(file, layer)
 	}
 	if c.archive == nil {
+		c.recent.forget(storeName(e))
 		return len(evicted), nil
 	}
 	n := len(evicted)

@@ -151,3 +151,17 @@ def test_no_cache_leaves_no_file(data, tmp_path, monkeypatch):
         read(server, "grid.geojson")
         assert "cache" not in server.action("stats")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_without_a_cache_a_table_that_has_left_the_memory_is_known(generated):
+    """Its rows are sent while it is parsed again, and are those of a table that is parsed first."""
+    name, asks = "buildings.geojson", [{}, {"columns": ["height"]}, {"columns": ["name", "geometry"], "limit": 10}]
+    with Server(generated, cache="") as server:
+        want = [bits(read(server, name, **ask)) for ask in asks]
+    with Server(generated, "--memory", "1MiB", cache="") as server:
+        read(server, name)
+        assert [bits(read(server, name, **ask)) for ask in asks] == want
+        parses = server.action("stats")["parses"]
+        assert about(server, name)["cached"] is False
+        assert bits(read(server, name)) == want[0]
+        assert server.action("stats")["parses"] == parses + 1  # one for both
