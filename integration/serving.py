@@ -85,6 +85,15 @@ class Server:
         (result,) = self._asking.do_action(flight.Action(kind, body))
         return json.loads(result.body.to_pybytes())
 
+    def settled(self, seconds=30):
+        """The statistics once no file is being parsed: the last rows of one may be sent before its parse is over and counted."""
+        deadline = time.monotonic() + seconds
+        while (stats := self.action("stats"))["parsing"]:
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"{stats['parsing']} files are still being parsed:\n{self.log()[:2000]}")
+            time.sleep(0.01)
+        return stats
+
     def wait_until_saved(self, tables=1, seconds=30):
         """Waits until so many tables are in the cache: a table is saved behind the back of the client that it was parsed for."""
         deadline = time.monotonic() + seconds

@@ -146,7 +146,7 @@ def test_a_damaged_file_is_parsed_again(data, tmp_path, place):
     with Server(data, cache=tmp_path) as server:
         assert bits(read(server, "large.geojsonl", **fields)) == want
         server.wait_until_saved()
-        stats = server.action("stats")
+        stats = server.settled()
         assert (stats["parses"], stats["cache"]["damaged"]) == (1, 1)
         assert "is damaged; the file is parsed again" in server.log()
     assert files(tmp_path) == [file] and file.read_bytes()[:footer(file)] == whole[:footer(file)]
@@ -183,7 +183,7 @@ def test_a_changed_file_is_parsed_again(tmp_path):
     file.write_text(FILES["grid.geojson"].replace("cell 7\"", "cell X\""))  # the same size
     with Server(served, cache=cache) as server:
         assert "cell X" in read(server, "a.geojson")["name"].to_pylist()
-        assert server.action("stats")["parses"] == 1
+        assert server.settled()["parses"] == 1
 
 
 def test_a_file_with_another_time_is_read_and_not_parsed(tmp_path):
@@ -276,7 +276,7 @@ def test_a_lost_table_is_described_without_a_parse(data, tmp_path):
         assert json.loads(info.app_metadata) == json.loads(before.app_metadata) | {"cached": False}
         assert described(server.client().get_flight_info(columns)) == described(some)
         parts = pa.concat_tables(server.client().do_get(e.ticket).read_all() for e in info.endpoints)
-        stats = server.action("stats")
+        stats = server.settled()
     assert bits(parts) == want
     assert (stats["parses"], stats["cache"]["loads"]) == (1, 0)
 
@@ -315,7 +315,7 @@ def test_64_clients_parse_once(data, tmp_path):
             for client in clients:
                 client.close()
         assert {t.num_rows for t in tables} == {300_000} and all(t.equals(tables[0]) for t in tables)
-        stats = server.action("stats")
+        stats = server.settled()
     assert (stats["parses"], stats["misses"], stats["hits"] + stats["shared"]) == (1, 1, 63)
 
 

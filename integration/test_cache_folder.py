@@ -18,7 +18,7 @@ def test_evict_forgets_the_file_too(data, tmp_path):
         assert about(server, "grid.geojson")["cached"] is False
         assert bits(read(server, "grid.geojson")) == want
         assert about(server, "mixed.geojson")["cached"] is True
-        assert server.action("stats")["parses"] == 1
+        assert server.settled()["parses"] == 1
 
 
 def test_evict_of_what_is_on_disk_alone(data, tmp_path):
@@ -56,7 +56,7 @@ def test_cache_clear_under_a_server(data, tmp_path):
         assert server.action("stats")["parses"] == 0
     with Server(data, cache=tmp_path) as server:
         assert bits(read(server, "large.geojsonl")) == want["large.geojsonl"]
-        assert server.action("stats")["parses"] == 1
+        assert server.settled()["parses"] == 1
     assert vibeflight("cache", "clear", "--cache-dir", tmp_path).startswith("removed ")
 
 
@@ -93,13 +93,13 @@ def test_two_servers_on_one_folder(data, tmp_path):
             got = list(pool.map(lambda server: bits(read(server, "large.geojsonl")), (first, second)))
         assert got[0] == got[1]
         for server in (first, second):
-            if server.action("stats")["parses"]:
+            if server.settled()["parses"]:
                 server.wait_until_saved()
         (file,) = files(tmp_path)
 
         # What the first one parses the second one does not.
         want = bits(read(first, "grid.geojson"))
-        first.wait_until_saved(first.action("stats")["parses"])
+        first.wait_until_saved(first.settled()["parses"])
         assert bits(read(second, "grid.geojson")) == want and second.action("stats")["cache"]["loads"] == 1
 
         first.action("evict", b"large.geojsonl")
@@ -155,13 +155,13 @@ def test_no_cache_leaves_no_file(data, tmp_path, monkeypatch):
 
 def test_without_a_cache_a_table_that_has_left_the_memory_is_known(generated):
     """Its rows are sent while it is parsed again, and are those of a table that is parsed first."""
-    name, asks = "buildings.geojson", [{}, {"columns": ["height"]}, {"columns": ["name", "geometry"], "limit": 10}]
+    name, asks = "buildings.geojson", [{}, {"columns": ["height"]}, {"columns": ["name", "geometry"]}]
     with Server(generated, cache="") as server:
         want = [bits(read(server, name, **ask)) for ask in asks]
     with Server(generated, "--memory", "1MiB", cache="") as server:
         read(server, name)
         assert [bits(read(server, name, **ask)) for ask in asks] == want
-        parses = server.action("stats")["parses"]
+        parses = server.settled()["parses"]
         assert about(server, name)["cached"] is False
         assert bits(read(server, name)) == want[0]
-        assert server.action("stats")["parses"] == parses + 1  # one for both
+        assert server.settled()["parses"] == parses + 1  # one for both

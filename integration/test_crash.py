@@ -52,7 +52,7 @@ def test_killed(generated, tmp_path, want, memory, wait, rounds):
         with Server(generated, "--memory", memory, cache=tmp_path) as server:
             assert temporary(tmp_path) == [], number
             assert bits(server.client().do_get(ticket(NAME)).read_all()) == want, number
-            stats = server.action("stats")
+            stats = server.settled()
             assert (stats["parses"], stats["cache"]["loads"]) in [(1, 0), (0, 1)] and stats["cache"]["damaged"] == 0
             server.wait_until_saved(stats["parses"])
             assert temporary(tmp_path) == [], number

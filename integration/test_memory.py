@@ -19,7 +19,7 @@ def test_larger_than_memory(generated, tmp_path):
         with Server(generated, "--memory", "16MiB", cache=tmp_path) as server, server.resident_peak() as peak:
             table = server.client().do_get(ticket("buildings.geojson")).read_all()
             assert bits(table) == want
-            stats = server.action("stats")
+            stats = server.settled()
             assert table.nbytes > 16 * MIB
             assert (stats["parses"], stats["cache"]["mapped_tables"]) == (0 if cached else 1, 1)
             server.wait_until_saved(stats["parses"])
