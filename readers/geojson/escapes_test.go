@@ -1,6 +1,7 @@
 package geojson_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -55,4 +56,23 @@ func TestBrokenUnicodeEscapes(t *testing.T) {
 		}
 	}
 	check(t, plain, cases)
+}
+
+// TestEscapesBehindRuns has each kind of escape behind texts of every length that are copied in one way or the other, and at the end of one.
+func TestEscapesBehindRuns(t *testing.T) {
+	for _, escape := range []string{`\"`, `\\`, `\/`, `\b`, `\f`, `\n`, `\r`, `\t`, `\u00e9`, `\ud83d\ude00`, `\\\\`, `\"\n`} {
+		var text strings.Builder
+		for n := range 80 {
+			text.WriteString(strings.Repeat("a", n) + escape + strings.Repeat("é", n%3))
+		}
+		for _, text := range []string{text.String(), text.String() + "the end", text.String() + strings.Repeat("z", 100)} {
+			var want string
+			if err := json.Unmarshal([]byte(`"`+text+`"`), &want); err != nil {
+				t.Fatal(err)
+			}
+			if got := text0(read(t, props(`{"a":"`+text+`"}`), readers.Limits{})); got != want {
+				t.Errorf("%s: got %q, want %q", escape, got, want)
+			}
+		}
+	}
 }
