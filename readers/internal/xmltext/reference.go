@@ -1,30 +1,46 @@
 package xmltext
 
 import (
+	"bytes"
+	"math/bits"
 	"unicode/utf8"
 )
 
 const referenceRule = "XML 1.0 section 4.1"
 
-// predefined are the entities of section 4.6, without "&".
-var predefined = [...]struct {
-	name string
-	char byte
-}{{"amp;", '&'}, {"lt;", '<'}, {"gt;", '>'}, {"quot;", '"'}, {"apos;", '\''}}
+// predefined is the character of the entity of section 4.6 that stands at p, and how long it is with "&" and ";"; 0 if none does.
+func (x *Scanner) predefined(p int) (char byte, size int) {
+	const three, four, five = 1<<24 - 1, 1<<32 - 1, 1<<40 - 1
+	w := x.word(p + 1)
+	switch {
+	case w&three == 'l'|'t'<<8|';'<<16:
+		char, size = '<', len("&lt;")
+	case w&three == 'g'|'t'<<8|';'<<16:
+		char, size = '>', len("&gt;")
+	case w&four == 'a'|'m'<<8|'p'<<16|';'<<24:
+		char, size = '&', len("&amp;")
+	case w&five == 'q'|'u'<<8|'o'<<16|'t'<<24|';'<<32:
+		char, size = '"', len("&quot;")
+	case w&five == 'a'|'p'<<8|'o'<<16|'s'<<24|';'<<32:
+		char, size = '\'', len("&apos;")
+	}
+	if p+size > x.N { // the window cuts it
+		return 0, 0
+	}
+	return char, size
+}
 
 // mostReference bounds what is looked at of a reference: a name, or digits with any number of zeros before them.
 const mostReference = 64
 
 // reference reads the reference at p, and gives the index behind it.
 func (x *Scanner) reference(p int) int {
+	if _, size := x.predefined(p); size > 0 {
+		return p + size
+	}
 	if x.at(p+1) == '#' {
 		_, end := x.character(p)
 		return end
-	}
-	for _, e := range predefined {
-		if x.has(p+1, e.name) {
-			return p + 1 + len(e.name)
-		}
 	}
 	end := p + 1
 	for class[x.at(end)]&nameByte != 0 && end-p < mostReference {
@@ -136,12 +152,12 @@ func (x *Scanner) quoted(p int, quote byte) (end int, coded bool) {
 // attribute has blanks for all white space (section 3.3.3).
 func (x *Scanner) decode(dst []byte, p, end int, attribute bool) []byte {
 	from := p
-	for p < end {
-		c := x.at(p)
-		if c != '&' && c != '\r' && !(attribute && (c == '\n' || c == '\t')) {
-			p++
-			continue
+	for {
+		p = x.itself(p, end, attribute)
+		if p == end {
+			return x.utf8(dst, x.bytes(from, end))
 		}
+		c := x.at(p)
 		dst = x.utf8(dst, x.bytes(from, p))
 		switch {
 		case c == '&':
@@ -158,35 +174,51 @@ func (x *Scanner) decode(dst []byte, p, end int, attribute bool) []byte {
 		}
 		from = p
 	}
-	return x.utf8(dst, x.bytes(from, end))
+}
+
+// itself passes what stands for itself, up to end.
+func (x *Scanner) itself(p, end int, attribute bool) int {
+	for p < end {
+		w := x.word(p)
+		ampersand, feed := w^ones*'&', w^ones*'\r'
+		stop := (ampersand-ones)&^ampersand | (feed-ones)&^feed
+		if attribute {
+			line, tab := w^ones*'\n', w^ones*'\t'
+			stop |= (line-ones)&^line | (tab-ones)&^tab
+		}
+		if stop &= highs; stop != 0 {
+			return min(p+bits.TrailingZeros64(stop)>>3, end)
+		}
+		p += 8
+	}
+	return end
 }
 
 // resolve appends the character of the valid reference at p, and gives the index behind it.
 func (x *Scanner) resolve(dst []byte, p int) ([]byte, int) {
+	if char, size := x.predefined(p); size > 0 {
+		return append(dst, char), p + size
+	}
 	if x.at(p+1) == '#' {
 		r, end := x.character(p)
 		return utf8.AppendRune(dst, r), end
-	}
-	for _, e := range predefined {
-		if x.has(p+1, e.name) {
-			return append(dst, e.char), p + 1 + len(e.name)
-		}
 	}
 	panic("xmltext: a reference that was accepted is none")
 }
 
 // lines appends the content of a CDATA section with line feeds for line ends.
 func (x *Scanner) lines(dst []byte, p, end int) []byte {
-	from := p
-	for ; p < end; p++ {
-		if x.at(p) != '\r' {
-			continue
+	for b := x.bytes(p, end); ; {
+		line, rest, cut := bytes.Cut(b, carriageReturn)
+		dst = x.utf8(dst, line)
+		if !cut {
+			return dst
 		}
-		dst = x.utf8(dst, x.bytes(from, p))
-		if p+1 >= end || x.at(p+1) != '\n' {
+		if len(rest) == 0 || rest[0] != '\n' {
 			dst = append(dst, '\n')
 		}
-		from = p + 1
+		b = rest
 	}
-	return x.utf8(dst, x.bytes(from, end))
 }
+
+var carriageReturn = []byte{'\r'}

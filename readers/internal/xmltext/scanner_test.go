@@ -123,6 +123,35 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+// TestDecodeAtEveryPlace has all that does not stand for itself at each place of the words that are looked at, with text of every length behind it.
+func TestDecodeAtEveryPlace(t *testing.T) {
+	for _, c := range []struct{ coded, text, value, section string }{
+		{"&amp;", "&", "&", "&amp;"},
+		{"&lt;", "<", "<", "&lt;"},
+		{"&gt;", ">", ">", "&gt;"},
+		{"&quot;", `"`, `"`, "&quot;"},
+		{"&apos;", "'", "'", "&apos;"},
+		{"&#x1F600;", "😀", "😀", "&#x1F600;"},
+		{"&lt;&#62;", "<>", "<>", "&lt;&#62;"},
+		{"\r\n", "\n", " ", "\n"},
+		{"\r", "\n", " ", "\n"},
+		{"\r\r\n", "\n\n", "  ", "\n\n"},
+		{"\n\t", "\n\t", "  ", "\n\t"},
+		{"\n\r", "\n\n", "  ", "\n\n"},
+	} {
+		for before := range 18 {
+			for after := range 18 {
+				in := func(mark string) string { return strings.Repeat("a", before) + mark + strings.Repeat("é", after) }
+				text := "<a b='" + in(c.coded) + "'>" + in(c.coded) + "<c/><![CDATA[" + in(c.coded) + "]]></a>"
+				want := fmt.Sprintf("<a>|a b(b)=%q\n%q\n<c>|c\n/ 1\n%q\n/ 0\nend\n", in(c.value), in(c.text), in(c.section))
+				if got := withoutOffsets(events(text, len(text))); got != want {
+					t.Fatalf("%q\ngot:\n%s\nwant:\n%s", text, got, want)
+				}
+			}
+		}
+	}
+}
+
 func TestFaults(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"empty", "¦", "root element"},
