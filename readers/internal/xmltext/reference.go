@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"math/bits"
 	"unicode/utf8"
+
+	"github.com/vibeflight/vibeflight/readers/internal/number"
 )
 
 const referenceRule = "XML 1.0 section 4.1"
@@ -66,7 +68,7 @@ func (x *Scanner) character(p int) (r rune, end int) {
 	}
 	end = digit
 	for ; ; end++ {
-		d := hexDigit(x.at(end))
+		d := rune(number.HexDigits[x.at(end)])
 		if d >= base {
 			break
 		}
@@ -87,16 +89,6 @@ func (x *Scanner) character(p int) (r rune, end int) {
 		return 0, x.seen(end)
 	}
 	return r, end + 1
-}
-
-func hexDigit(c byte) rune {
-	switch {
-	case c-'0' <= 9:
-		return rune(c - '0')
-	case c|0x20 >= 'a' && c|0x20 <= 'f':
-		return rune(c|0x20-'a') + 10
-	}
-	return 16
 }
 
 // isChar reports a character of XML 1.0 section 2.2.
@@ -176,7 +168,10 @@ func (x *Scanner) decode(dst []byte, p, end int, attribute bool) []byte {
 	}
 }
 
-// itself passes what stands for itself, up to end.
+// itself passes what stands for itself, up to end. In each word the lowest byte that does not has its high bit in stop, and none below it has:
+//
+//	word    a b & c \r d e f
+//	stop    . . 1 . 1  . . .
 func (x *Scanner) itself(p, end int, attribute bool) int {
 	for p < end {
 		w := x.word(p)
