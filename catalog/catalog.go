@@ -73,6 +73,7 @@ type Catalog struct {
 	tables   *tables
 	archive  *archive      // nil: what is parsed ends with the process
 	recent   *recent       // that of archive if there is one
+	parts    atomic.Int64  // tickets for which a part of a file was parsed
 	saving   chan struct{} // tables that may be saved at the same time
 	sending  chan struct{} // files that clients may send at the same time
 	watch    *watch
@@ -92,7 +93,6 @@ type Catalog struct {
 	indexMu  sync.Mutex         // of changes of index
 	layers   map[string]learned // by storeName
 	collided map[string]bool    // names that were logged
-	parts    atomic.Int64       // tickets for which a part of a file was parsed
 	scans    atomic.Int64
 	scanTime atomic.Int64 // of the last walk over all folders, nanoseconds
 

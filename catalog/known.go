@@ -13,7 +13,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// known is what the store keeps of a table so that its rows can be given without it: while the file is parsed again, or a part of it.
+// known is what is kept of a table so that its rows can be given without it: while the file is parsed again, or a part of it. The store has it as JSON.
 type known struct {
 	readers.Shape
 	Spans []readers.Span `json:"spans,omitempty"` // where each batch stands in the file; none where rows were left out, or their places are not known
@@ -32,7 +32,7 @@ type recorded struct {
 	columns readers.Projection // that were read; all of them for the store
 
 	once  sync.Once
-	known *known // behind once; nil: it is not known
+	known *known // behind once for the store; nil: it is not known
 }
 
 // recorded is what is known of the file that a job is about, as far as its format and options go; nil: nothing. The file may be another one by now.

@@ -85,9 +85,8 @@ func (c *Catalog) noteTable(j job, t *readers.Table) {
 		return
 	}
 	k.bbox = t.BBox
-	x := &recorded{Record: store.Record{Key: storeKey(j), Identity: j.entry.Identity, Format: j.format.Name}, columns: j.columns}
-	x.once.Do(func() { x.known = k })
-	c.recent.keep(x, c.recent.begin())
+	r := store.Record{Key: storeKey(j), Identity: j.entry.Identity, Format: j.format.Name}
+	c.recent.keep(&recorded{Record: r, columns: j.columns, known: k}, c.recent.begin())
 }
 
 // remember keeps what was stored last. What can't be read is read again by who needs it.
