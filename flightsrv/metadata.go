@@ -25,10 +25,11 @@ type facts struct {
 	ParseSeconds  float64     `json:"parse_seconds"`
 	Cached        bool        `json:"cached"` // the table was there
 
-	Skipped            *readers.Skipped `json:"skipped,omitempty"`
-	RoundedIntegers    int64            `json:"rounded_integers,omitempty"`
-	IgnoredOrdinates   int64            `json:"ignored_ordinates,omitempty"`
-	ReplacedCharacters int64            `json:"replaced_characters,omitempty"`
+	Skipped            *readers.Skipped    `json:"skipped,omitempty"`
+	Deviations         *readers.Deviations `json:"deviations,omitempty"`
+	RoundedIntegers    int64               `json:"rounded_integers,omitempty"`
+	IgnoredOrdinates   int64               `json:"ignored_ordinates,omitempty"`
+	ReplacedCharacters int64               `json:"replaced_characters,omitempty"`
 }
 
 func factsOf(t *readers.Table, cached bool) facts {
@@ -46,6 +47,9 @@ func factsOf(t *readers.Table, cached bool) facts {
 	}
 	if t.Summary.Skipped.Count != 0 {
 		f.Skipped = &t.Summary.Skipped
+	}
+	if !t.Summary.Deviations.IsEmpty() {
+		f.Deviations = &t.Summary.Deviations
 	}
 	return f
 }

@@ -15,10 +15,12 @@ type ParseError struct {
 	Unit   string // what the format calls a row: "feature", "record", "line"
 	Field  string // "geometry" or the attribute; empty where none is concerned
 	Rule   string // the rule that is broken, as "RFC 8259 section 7"; empty where none is
+	Mode   string // value of on_error with which the file could be read: "null", "repair"; empty where none helps
 	Err    error  // what was expected and what was found; nil inside of a LimitError, which says it
 }
 
-// Error is "name: format: byte 18734, line 213, feature 212, geometry: what (rule)".
+// Error is "name: format: byte 18734, line 213, feature 212, geometry: what (rule); on_error: null reads
+// the rest".
 func (e *ParseError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s: byte %d", e.Name, e.Format, e.Offset)
@@ -36,6 +38,9 @@ func (e *ParseError) Error() string {
 	}
 	if e.Rule != "" {
 		fmt.Fprintf(&b, " (%s)", e.Rule)
+	}
+	if e.Mode != "" {
+		fmt.Fprintf(&b, "; on_error: %s reads the rest", e.Mode)
 	}
 	return b.String()
 }

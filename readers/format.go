@@ -124,6 +124,7 @@ type Summary struct {
 	Layers           []string `json:",omitempty"` // every layer of the file in order of appearance, whichever was read; of Layered formats. None is "", no two are equal
 	BytesRead        int64
 	Skipped          Skipped
+	Deviations       Deviations       // where the table is not what the file says word for word
 	IgnoredOrdinates int64            // 4th and later ordinates of positions
 	UnclosedRings    int64            // rings whose last position is not the first
 	ShortRings       int64            // rings of fewer than 4 positions
@@ -148,6 +149,7 @@ func (s *Summary) Add(t *Summary) {
 	for name, n := range t.Foreign {
 		s.Foreign[name] += n
 	}
+	s.Deviations.Append(&t.Deviations)
 	s.Skipped.Count += t.Skipped.Count
 	room := min(len(t.Skipped.First), MaxSkippedOffsets-len(s.Skipped.First))
 	s.Skipped.First = append(s.Skipped.First, t.Skipped.First[:room]...)

@@ -22,8 +22,9 @@ type Option struct {
 // CommonOptions are the options of every format.
 var CommonOptions = []Option{
 	{
-		Name: "on_error", Default: "fail", Values: []string{"fail", "skip"},
-		Doc: "what to do about a malformed feature or record: fail, or skip it and count it",
+		Name: "on_error", Default: "fail", Values: []string{"fail", "skip", "null", "repair"},
+		Doc: "what to do about a malformed feature or record: fail; skip it and count it; keep it and make " +
+			"the one bad value null; or repair what has one obvious reading and make null what has none",
 	},
 }
 
@@ -82,6 +83,14 @@ func (o Options) Get(name string) string { return o.values[name] }
 
 // SkipErrors reports on_error: skip.
 func (o Options) SkipErrors() bool { return o.values["on_error"] == "skip" }
+
+// NullErrors reports on_error: null or repair. A value that cannot be read is null, its row stays, and
+// the parse counts a Deviation.
+func (o Options) NullErrors() bool { return o.values["on_error"] == "null" || o.Repairs() }
+
+// Repairs reports on_error: repair. A defect that has one obvious reading is read so, and the parse
+// counts a Deviation; a value that has none is null.
+func (o Options) Repairs() bool { return o.values["on_error"] == "repair" }
 
 // JSON is the options with their values, for people.
 func (o Options) JSON() string {

@@ -24,8 +24,8 @@ type Part struct {
 	Rows    int64             // numbers that the rows take up: those left out under on_error: skip count
 	State   uint64            // for a Span
 	Text    []geoarrow.ColumnID
-	Summary Summary
-	Release func() // says that Columns, Starts and Beside are no longer read, so that their memory may serve again
+	Summary Summary // rows of its Deviations count from the part's first row
+	Release func()  // says that Columns, Starts and Beside are no longer read, so that their memory may serve again
 }
 
 // PartReader reads parts of one file, for one goroutine.
@@ -286,6 +286,7 @@ func (r *partsRun) put(part Part) error {
 		return err
 	}
 	r.at, r.ended = part.Next, part.End
+	part.Summary.Deviations.Shift(r.row)
 	r.row += part.Rows
 	return r.take(part)
 }

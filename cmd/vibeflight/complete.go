@@ -27,7 +27,7 @@ type completer struct {
 // fixed are the flags with a few values.
 var fixed = map[string][]string{
 	"compression": {"none", "lz4", "zstd"}, "geometry-encoding": {"native", "wkb", "wkt"}, "coords": {"separated", "interleaved"},
-	"log-level": {"trace", "debug", "info", "warn", "error"}, "log-format": {"auto", "console", "json"}, "on-error": {"fail", "skip"},
+	"log-level": {"trace", "debug", "info", "warn", "error"}, "log-format": {"auto", "console", "json"}, "on-error": {"fail", "skip", "null", "repair"},
 }
 
 // folders are the flags that want a folder.

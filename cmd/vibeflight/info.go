@@ -88,6 +88,7 @@ func (d *description) write(w io.Writer) error {
 	if s := d.Skipped; s != nil {
 		line("skipped", fmt.Sprintf("%s malformed, at bytes %s", humanCount(s.Count), firstOffsets(s.First, s.Count)))
 	}
+	d.writeDeviations(line)
 	counted("rounded", d.RoundedIntegers)
 	counted("4th ordinates", d.IgnoredOrdinates)
 	counted("lone surrogates", d.ReplacedCharacters)
@@ -128,4 +129,28 @@ func firstOffsets(offsets []int64, count int64) string {
 		parts = append(parts, "…")
 	}
 	return strings.Join(parts, ", ")
+}
+
+// maxShownDeviations is how many deviations info lists with their places; --json has more.
+const maxShownDeviations = 10
+
+// writeDeviations prints how often each rule was applied, and where the first times.
+func (d *description) writeDeviations(line func(name, value string)) {
+	v := d.Deviations
+	if v == nil {
+		return
+	}
+	for _, rule := range slices.Sorted(maps.Keys(v.Rules)) {
+		line("deviations", fmt.Sprintf("%s: %s", rule, humanCount(v.Rules[rule])))
+	}
+	for _, one := range v.First[:min(len(v.First), maxShownDeviations)] {
+		where := fmt.Sprintf("byte %d, row %d", one.Offset, one.Row)
+		if one.Field != "" {
+			where += ", " + one.Field
+		}
+		line("", fmt.Sprintf("%s: %s: %s", where, one.Rule, one.Done))
+	}
+	if more := v.Count - int64(min(len(v.First), maxShownDeviations)); more > 0 {
+		line("", humanCount(more)+" more")
+	}
 }

@@ -199,6 +199,9 @@ func (l *local) describe(ctx context.Context, name string, options map[string]an
 	if t.Summary.Skipped.Count > 0 {
 		d.Skipped = &t.Summary.Skipped
 	}
+	if !t.Summary.Deviations.IsEmpty() {
+		d.Deviations = &t.Summary.Deviations
+	}
 	if d.Foreign == nil {
 		d.Foreign = map[string]int64{}
 	}

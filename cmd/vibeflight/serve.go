@@ -81,7 +81,9 @@ func (c *serveConfig) flags(f *pflag.FlagSet) {
 	c.GPU.flags(f)
 	c.SQL.flags(f)
 	f.BoolVar(&c.NoSQL, "no-sql", false, "answer no SQL")
-	f.StringVar(&c.OnError, "on-error", "fail", "what a malformed feature does: fail the file, or be left out and counted (skip)")
+	f.StringVar(&c.OnError, "on-error", "fail", 
+		"what a malformed feature does: fail the file, be left out (skip), keep its row with the bad value null (null), "+
+			"or be repaired where one reading is obvious (repair); all but fail are counted")
 	f.StringVar(&c.LogLevel, "log-level", "info", "least level that is logged: trace, debug, info, warn, error")
 	f.StringVar(&c.LogFormat, "log-format", "auto", "auto, console or json; auto is console on a terminal, else json")
 }
@@ -97,7 +99,7 @@ func (c *serveConfig) check() error {
 	if _, err := c.GPU.ordinals(); err != nil {
 		return err
 	}
-	if err := oneOf("on-error", c.OnError, "fail", "skip"); err != nil {
+	if err := oneOf("on-error", c.OnError, "fail", "skip", "null", "repair"); err != nil {
 		return err
 	}
 	if err := c.SQL.check(); err != nil {

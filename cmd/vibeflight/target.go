@@ -69,10 +69,11 @@ type facts struct {
 	ParseSeconds  float64     `json:"parse_seconds"`
 	Cached        bool        `json:"cached"`
 
-	Skipped            *readers.Skipped `json:"skipped,omitempty"`
-	RoundedIntegers    int64            `json:"rounded_integers,omitempty"`
-	IgnoredOrdinates   int64            `json:"ignored_ordinates,omitempty"`
-	ReplacedCharacters int64            `json:"replaced_characters,omitempty"`
+	Skipped            *readers.Skipped    `json:"skipped,omitempty"`
+	Deviations         *readers.Deviations `json:"deviations,omitempty"`
+	RoundedIntegers    int64               `json:"rounded_integers,omitempty"`
+	IgnoredOrdinates   int64               `json:"ignored_ordinates,omitempty"`
+	ReplacedCharacters int64               `json:"replaced_characters,omitempty"`
 }
 
 type columnInfo struct {

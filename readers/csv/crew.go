@@ -200,6 +200,7 @@ func (r *partReader) read(p int, row int64) readers.Part {
 	}
 	part := r.sinks.Part(s.sink, r.rows, start, s.next)
 	part.End, part.Rows, part.State, part.Summary = !s.stopped, s.row-row, pack(s.srid, s.closed), s.sum
+	part.Summary.Deviations.Shift(-row)
 	part.Summary.BytesRead = s.Read
 	return part
 }

@@ -118,6 +118,7 @@ func (r *partReader) read(p int, row int64) readers.Part {
 	}
 	part := r.sinks.Part(s.sink, r.rows, start, s.next)
 	part.End, part.Rows, part.Summary = !s.stopped, s.row-row, s.sum
+	part.Summary.Deviations.Shift(-row)
 	part.Summary.BytesRead = s.Read
 	return part
 }

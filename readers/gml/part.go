@@ -80,6 +80,7 @@ func (r *partReader) read(ok bool, row int64) readers.Part {
 		part.State |= foundSystem
 	}
 	part.Summary = s.sum
+	part.Summary.Deviations.Shift(-row)
 	part.Summary.BytesRead, part.Summary.CRS, part.Summary.Layers = s.Read, s.crs.crs, slices.Clone(s.layers.names)
 	return part
 }

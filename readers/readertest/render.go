@@ -3,6 +3,7 @@ package readertest
 import (
 	"fmt"
 	"math"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -90,6 +91,12 @@ func counters(t *readers.Table) string {
 	}
 	if s.Skipped.Count != 0 || len(s.Skipped.First) != 0 {
 		fmt.Fprintf(&b, "skipped: %d at %d\n", s.Skipped.Count, s.Skipped.First)
+	}
+	for _, rule := range slices.Sorted(maps.Keys(s.Deviations.Rules)) {
+		fmt.Fprintf(&b, "deviations: %s %d\n", rule, s.Deviations.Rules[rule])
+	}
+	for _, d := range s.Deviations.First {
+		fmt.Fprintf(&b, "deviation: byte %d, row %d, %q: %s: %s\n", d.Offset, d.Row, d.Field, d.Rule, d.Done)
 	}
 	var foreign []string
 	for name, n := range s.Foreign {

@@ -27,14 +27,17 @@ type Sink struct {
 	Shapes  Shapes              // of the rows of this chunk and the one at hand
 	Skipped readers.Skipped
 
+	Deviations readers.Deviations // of the rows of this chunk
+
 	read     readers.Projection // columns that are asked for
 	memory   geoarrow.Arena
 	forced   []geoarrow.ColumnID // the Text that columns know of
 	isForced map[geoarrow.ColumnID]bool
 	byID     map[geoarrow.ColumnID]*Column
 	alloc    func() *Column
-	saved    Shapes // of the rows before the one at hand
-	foreseen bool   // room was made for the first chunk
+	saved    Shapes              // of the rows before the one at hand
+	pending  []readers.Deviation // of the row at hand
+	foreseen bool                // room was made for the first chunk
 }
 
 // Shapes counts what is odd about geometries and kept as it is; readers.Summary says what.
@@ -69,6 +72,8 @@ func (k *Sink) Reset() {
 	k.forceText()
 	k.Shapes, k.saved = Shapes{}, Shapes{}
 	k.Skipped = readers.Skipped{}
+	k.Deviations.Reset()
+	k.pending = k.pending[:0]
 }
 
 // forceText tells the columns which of them are wanted as text, where that changed. A file may have many thousands of columns, all of them text.
@@ -128,7 +133,16 @@ func (k *Sink) Commit(at int64) {
 		k.Starts = append(k.Starts, at)
 	}
 	k.saved = k.Shapes
+	if len(k.pending) > 0 {
+		for _, d := range k.pending {
+			k.Deviations.Add(d)
+		}
+		k.pending = k.pending[:0]
+	}
 }
+
+// Deviate notes a deviation of the row at hand. Commit counts it, Rollback forgets it.
+func (k *Sink) Deviate(d readers.Deviation) { k.pending = append(k.pending, d) }
 
 // Rollback forgets the row at hand.
 func (k *Sink) Rollback() { k.RollbackFirst(len(k.Order)) }
@@ -140,6 +154,7 @@ func (k *Sink) RollbackFirst(n int) {
 		c.truncate(k.Rows)
 	}
 	k.Shapes = k.saved
+	k.pending = k.pending[:0]
 }
 
 // Skip counts a row that is left out, which began at an offset.
@@ -156,6 +171,7 @@ func (k *Sink) AddTo(sum *readers.Summary) {
 	sum.UnclosedRings += k.Shapes.UnclosedRings
 	sum.ShortRings += k.Shapes.ShortRings
 	sum.ShortLines += k.Shapes.ShortLines
+	sum.Deviations.Append(&k.Deviations)
 	sum.Skipped.Count += k.Skipped.Count
 	room := min(len(k.Skipped.First), readers.MaxSkippedOffsets-len(sum.Skipped.First))
 	sum.Skipped.First = append(sum.Skipped.First, k.Skipped.First[:room]...)
