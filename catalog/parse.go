@@ -35,6 +35,9 @@ func (c *Catalog) obtain(ctx context.Context, f *flight, j job) (l *loaded, pars
 	defer c.parsing()()
 	parsed, f.began = true, time.Now()
 	l, err = c.parse(ctx, f, j)
+	if err == nil {
+		logDeviations(c.cfg.Log, j.entry.Name, &l.table.Summary)
+	}
 	if err == nil && c.archive == nil {
 		c.noteTable(j, l.table)
 	}

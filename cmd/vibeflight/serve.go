@@ -81,7 +81,7 @@ func (c *serveConfig) flags(f *pflag.FlagSet) {
 	c.GPU.flags(f)
 	c.SQL.flags(f)
 	f.BoolVar(&c.NoSQL, "no-sql", false, "answer no SQL")
-	f.StringVar(&c.OnError, "on-error", "fail", 
+	f.StringVar(&c.OnError, "on-error", "fail",
 		"what a malformed feature does: fail the file, be left out (skip), keep its row with the bad value null (null), "+
 			"or be repaired where one reading is obvious (repair); all but fail are counted")
 	f.StringVar(&c.LogLevel, "log-level", "info", "least level that is logged: trace, debug, info, warn, error")
