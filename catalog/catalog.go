@@ -88,13 +88,15 @@ type Catalog struct {
 
 	pollWait, pollLease time.Duration // as the constants say; tests have less time
 
-	scanMu   sync.Mutex // one walk at a time
-	tree     tree
-	indexMu  sync.Mutex         // of changes of index
-	layers   map[string]learned // by storeName
-	collided map[string]bool    // names that were logged
-	scans    atomic.Int64
-	scanTime atomic.Int64 // of the last walk over all folders, nanoseconds
+	scanMu sync.Mutex // one walk at a time
+	tree   tree
+	// unreadable are the folders that the log warned of, so that each is told once.
+	unreadable map[place]bool
+	indexMu    sync.Mutex         // of changes of index
+	layers     map[string]learned // by storeName
+	collided   map[string]bool    // names that were logged
+	scans      atomic.Int64
+	scanTime   atomic.Int64 // of the last walk over all folders, nanoseconds
 
 	read func(context.Context, readers.Format, readers.Parser, *source.File, readers.Limits, readers.Keeper) (*readers.Table, error) // readers.Read; tests replace it
 }
@@ -133,7 +135,7 @@ func open(ctx context.Context, cfg Config, fsys files.FS) (*Catalog, error) {
 		closeRoots(roots)
 		return nil, err
 	}
-	c := &Catalog{cfg: cfg, roots: roots, writable: writable, tree: tree{}, layers: map[string]learned{}, collided: map[string]bool{}, pollWait: pollWait, pollLease: pollLease, read: readers.Read}
+	c := &Catalog{cfg: cfg, roots: roots, writable: writable, tree: tree{}, unreadable: map[place]bool{}, layers: map[string]learned{}, collided: map[string]bool{}, pollWait: pollWait, pollLease: pollLease, read: readers.Read}
 	c.index.Store(&index{})
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	c.tables = newTables(cfg.MemoryBytes)

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -9,6 +10,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"github.com/rs/zerolog"
 
 	"github.com/vibeflight/vibeflight/readers/source"
 )
@@ -47,9 +50,14 @@ func (c *Catalog) walk(ctx context.Context, t, old tree, p place, trail []folder
 	}
 	if err != nil {
 		// A folder that vanished meanwhile or may not be read has no entries; the others do.
-		c.cfg.Log.Debug().Err(err).Str("folder", p.root.path(p.rel)).Msg("folder left out")
+		level := zerolog.DebugLevel
+		if errors.Is(err, fs.ErrPermission) && !c.unreadable[p] {
+			level, c.unreadable[p] = zerolog.WarnLevel, true
+		}
+		c.cfg.Log.WithLevel(level).Err(err).Str("folder", p.root.path(p.rel)).Msg("folder left out")
 		return nil
 	}
+	delete(c.unreadable, p)
 	f.links = links
 	t[p] = f
 	trail = append(slices.Clip(trail), f.id)

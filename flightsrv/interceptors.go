@@ -8,11 +8,13 @@ import (
 
 	"github.com/rs/zerolog"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/peer"
 )
 
 // call is what a handler tells about its work, for the log. One goroutine uses it.
 type call struct {
 	name  string // of the entry
+	sql   string // text of the statement; empty where the call has none
 	rows  int64
 	bytes int64 // of the messages sent
 }
@@ -40,7 +42,7 @@ func (s *service) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo
 	c := &call{}
 	start := time.Now()
 	defer func() {
-		err = s.finish(c, info.FullMethod, start, caught(recover(), err))
+		err = s.finish(ctx, c, info.FullMethod, start, caught(recover(), err))
 	}()
 	return handler(context.WithValue(ctx, callKey{}, c), req)
 }
@@ -50,7 +52,7 @@ func (s *service) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerI
 	c := &call{}
 	start := time.Now()
 	defer func() {
-		err = s.finish(c, info.FullMethod, start, caught(recover(), err))
+		err = s.finish(ss.Context(), c, info.FullMethod, start, caught(recover(), err))
 	}()
 	return handler(srv, &stream{ss, context.WithValue(ss.Context(), callKey{}, c)})
 }
@@ -63,7 +65,9 @@ func caught(value any, err error) error {
 	return &panicError{value, debug.Stack()}
 }
 
-func (s *service) finish(c *call, method string, start time.Time, err error) error {
+func (s *service) finish(
+	ctx context.Context, c *call, method string, start time.Time, err error,
+) error {
 	code := codeOf(err)
 	var e *zerolog.Event
 	switch {
@@ -79,6 +83,12 @@ func (s *service) finish(c *call, method string, start time.Time, err error) err
 	}
 	if p, ok := err.(*panicError); ok { //nolint:errorlint // caught made it, nothing wraps it
 		e = e.Bytes("stack", p.stack)
+	}
+	if p, ok := peer.FromContext(ctx); ok && p.Addr.String() != "" {
+		e = e.Str("client", p.Addr.String())
+	}
+	if c.sql != "" {
+		e = e.Str("sql", clip(c.sql, maxMessageText))
 	}
 	e.Str("method", method[strings.LastIndexByte(method, '/')+1:]).Str("name", clip(c.name, maxMessageText)).
 		Int64("rows", c.rows).Int64("bytes", c.bytes).Dur("ms", time.Since(start)).Stringer("code", code).Msg("call")

@@ -161,7 +161,7 @@ func TestRequestLog(t *testing.T) {
 	for deadline := time.Now().Add(5 * time.Second); !strings.Contains(log.String(), "call") && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond) // the server logs when the client has its answer
 	}
-	for _, w := range []string{`"level":"info"`, `"method":"DoGet"`, `"name":"a.fake"`, `"rows":10`, `"bytes":`, `"ms":`, `"code":"OK"`} {
+	for _, w := range []string{`"level":"info"`, `"method":"DoGet"`, `"name":"a.fake"`, `"rows":10`, `"bytes":`, `"ms":`, `"code":"OK"`, `"client":"127.0.0.1:`} {
 		if !strings.Contains(log.String(), w) {
 			t.Errorf("the log does not hold %s: %s", w, log.String())
 		}

@@ -20,7 +20,8 @@ func (s *service) forSQL(ctx context.Context, b []byte) (bool, error) {
 	if name == "" {
 		return false, nil
 	}
-	callOf(ctx).name = name
+	c := callOf(ctx)
+	c.name, c.sql = name, sql.Text(b)
 	if s.sql == nil {
 		return false, &unservedError{fmt.Sprintf("%s: %s", name, noSQL)}
 	}
@@ -68,7 +69,8 @@ func (s *service) getSQL(ctx context.Context, ticket []byte, stream flight.Fligh
 // actSQL runs an action of Flight SQL.
 func (s *service) actSQL(req *flight.Action, stream flight.FlightService_DoActionServer) error {
 	ctx := stream.Context()
-	callOf(ctx).name = req.GetType()
+	c := callOf(ctx)
+	c.name, c.sql = req.GetType(), sql.Text(req.GetBody())
 	if s.sql == nil {
 		return &unservedError{fmt.Sprintf("action %q: %s", req.GetType(), noSQL)}
 	}

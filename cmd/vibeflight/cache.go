@@ -13,7 +13,7 @@ import (
 )
 
 const cacheLsLong = `List the parsed tables of the folder where servers keep them, those used last first: the beginning of the table's name there, when it was used, its rows, its size on
-the disk, and the file that it was parsed from.`
+the disk, and the file that it was parsed from. The last line is the number of tables and their size.`
 
 const cacheClearLong = `Remove the parsed tables of the folder where servers keep them.
 
@@ -78,7 +78,9 @@ func newCacheLs(std stdio) *cobra.Command {
 				return nil
 			}
 			g := &grid{header: []string{"TABLE", "USED", "ROWS", "SIZE", "FILE"}, right: []bool{false, false, true, true, false}}
+			var bytes int64
 			for _, t := range tables {
+				bytes += t.Bytes
 				rows := ""
 				if t.File != "" {
 					rows = humanCount(t.Rows)
@@ -89,7 +91,10 @@ func newCacheLs(std stdio) *cobra.Command {
 				}
 				g.rows = append(g.rows, []string{t.Key[:12], t.Used.Format(time.DateTime), rows, humanBytes(t.Bytes), oneLine(file)})
 			}
-			_, err = g.write(std.out, 0)
+			if _, err = g.write(std.out, 0); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(std.out, "%s, %s\n", counted(int64(len(tables)), "table"), humanBytes(bytes))
 			return err
 		},
 	}

@@ -124,7 +124,7 @@ func (c *completer) server(cmd *cobra.Command) serverConfig {
 func entriesOf(cmd *cobra.Command, server serverConfig, prefix string) []entry {
 	ctx, cancel := context.WithTimeout(cmd.Context(), completeWithin)
 	defer cancel()
-	entries, err := ls(ctx, server, nil, prefix, "")
+	entries, err := ls(ctx, server, nil, prefix, "", nil)
 	if err != nil {
 		cobra.CompDebugln(err.Error(), false)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -26,6 +27,8 @@ type local struct {
 	limits  readers.Limits
 	unpack  source.Unpacking
 
+	leftOut func(path string, err error) // hears of folders that may not be read; may be nil
+
 	name   string       // of table
 	source *source.File // of table, closed
 	table  *readers.Table
@@ -39,6 +42,7 @@ func (l *local) close() {}
 
 // walk gives the files below a folder, or the file at path, that are of a known format. A prefix is compared with paths below the
 // folder, as a server would name them. It follows no link to a folder and looks into no hidden one.
+// A folder below root that may not be read has no entries; leftOut hears of it.
 func (l *local) walk(ctx context.Context, root, prefix, format string) ([]entry, error) {
 	if _, known := l.formats.ByName(format); format != "" && !known {
 		return nil, wrongUsage("--format: no format %q; known are %s", format, formatNames(l.formats))
@@ -48,6 +52,12 @@ func (l *local) walk(ctx context.Context, root, prefix, format string) ([]entry,
 	}
 	var entries []entry
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrPermission) && path != root && d.IsDir() {
+			if l.leftOut != nil {
+				l.leftOut(path, err)
+			}
+			return fs.SkipDir
+		}
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -35,7 +36,10 @@ Nothing is parsed: the rows of a server's entry are known once somebody has aske
 			if server.address != "" && len(paths) > 0 {
 				return serverOrPaths(cmd.Flags(), "--prefix chooses among a server's names")
 			}
-			entries, err := ls(cmd.Context(), server, paths, prefix, format)
+			leftOut := func(path string, err error) {
+				_, _ = fmt.Fprintf(std.err, "vibeflight: left out: %s\n", oneLine(reason(err)))
+			}
+			entries, err := ls(cmd.Context(), server, paths, prefix, format, leftOut)
 			if err != nil {
 				return err
 			}
@@ -60,8 +64,12 @@ Nothing is parsed: the rows of a server's entry are known once somebody has aske
 	return cmd
 }
 
-// ls lists a server, or files, in the order of their names.
-func ls(ctx context.Context, server serverConfig, paths []string, prefix, format string) ([]entry, error) {
+// ls lists a server, or files, in the order of their names. leftOut hears of folders that may not be
+// read.
+func ls(
+	ctx context.Context, server serverConfig, paths []string, prefix, format string,
+	leftOut func(path string, err error),
+) ([]entry, error) {
 	var entries []entry
 	if server.address != "" {
 		r, err := server.dial()
@@ -77,6 +85,7 @@ func ls(ctx context.Context, server serverConfig, paths []string, prefix, format
 			paths = []string{"."}
 		}
 		l := newLocal(readers.Limits{}, source.Unpacking{})
+		l.leftOut = leftOut
 		for _, path := range paths {
 			found, err := l.walk(ctx, path, prefix, format)
 			if err != nil {

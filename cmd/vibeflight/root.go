@@ -106,7 +106,13 @@ func newRoot(std stdio, lookup func(string) (string, bool)) *cobra.Command {
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetHelpCommand(newHelp())
 	root.SuggestionsMinimumDistance = 2
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		// A mistyped command is parsed as an argument of the root, which lacks the command's flags.
+		if args := cmd.Flags().Args(); !cmd.HasParent() && len(args) > 0 {
+			return noCommand(cmd, args[0])
+		}
+		return &usageError{err}
+	})
 	root.AddCommand(newServe(std), newLs(std), newInfo(std), newGet(std), newSQL(std), newGen(std), newBench(std), newCache(std), newDoctor(std), newVersion(std), newCompletion(std), newMan(std))
 	complete(root, lookup)
 	return root
