@@ -28,12 +28,16 @@ PLAIN     := -pgo=off
 NVRTC     := $(CURDIR)/.cuda/lib/libnvrtc.so.12
 
 ##@ Use
-.PHONY: help build demo bench bench-sql bench-wire images release
+.PHONY: help build sample demo bench bench-sql bench-wire images release
 help: ## list the targets
 	@awk -F ':.*## ' '/^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: cuda ## compile bin/vibeflight, with CUDA if its headers can be fetched
 	$(WITH_CUDA) $(GO) build -trimpath -buildvcs=$(BUILDVCS) -o $(BIN) ./cmd/vibeflight
+
+sample: $(VENV) ## write data/world/countries.geojson, and let .venv/bin/python import vibeflight
+	$(PY) integration/naturalearth.py data/world/countries.geojson
+	$(PY) -c 'import pathlib, sysconfig; pathlib.Path(sysconfig.get_path("purelib"), "vibeflight.pth").write_text("$(CURDIR)/clients/python/src\n")'
 
 demo: build $(VENV) ## serve Natural Earth and generated buildings, read them with GeoPandas, compare with pyogrio
 	$(PY) integration/demo/demo.py
