@@ -12,7 +12,7 @@ type CellsReport struct {
 	Semicolons int64
 }
 
-// CellSpans gives the fields of one column as strings, for MeasureStrings: those that are empty, or null, nan, na or n/a in any case, with blanks around or not, are empty and
+// CellSpans gives the fields of one column as strings, for MeasureStrings: those that are empty, or one of null, nan, na, n/a, none, \n, #n/a and - in any case, with blanks around or not, are empty and
 // not valid.
 //
 //	text    of the table

@@ -12,7 +12,7 @@ import (
 func cellLines(fields []string) (text string, moved []int64, valid []bool) {
 	for _, f := range fields {
 		moved = append(moved, int64(len(text)))
-		has := !slices.Contains([]string{"", "null", "nan", "na", "n/a"}, strings.ToLower(strings.Trim(f, " \t")))
+		has := !slices.Contains([]string{"", "null", "nan", "na", "n/a", "none", `\n`, "#n/a", "-"}, strings.ToLower(strings.Trim(f, " \t")))
 		if valid = append(valid, has); has {
 			text += f + "    \n"
 		} else {
@@ -25,7 +25,7 @@ func cellLines(fields []string) (text string, moved []int64, valid []bool) {
 func TestCells(t *testing.T) {
 	r := open(t)
 	geometries := []string{
-		"POINT (1 2)", "", "SRID=5;POINT(3 4)", " NA ", "n/A", "LINESTRING(" + strings.Repeat("1 2,", 400) + "5 6)", "\t", "  sRID=5;POINT EMPTY", "x", "NULL", "nan",
+		"POINT (1 2)", "", "SRID=5;POINT(3 4)", " NA ", "n/A", "LINESTRING(" + strings.Repeat("1 2,", 400) + "5 6)", "\t", "  sRID=5;POINT EMPTY", "x", "NULL", "nan", "None", `\N`, "#N/A", "-", "--",
 	}
 	for _, rows := range []int{1, 11, 300} {
 		var fields, cells []string

@@ -61,8 +61,8 @@ __device__ __forceinline__ constexpr u64 word_of(const char (&s)[N]) {
 }
 enum { WORD_NONE, WORD_FALSE, WORD_TRUE };
 __device__ __forceinline__ u32 boolean_word(u64 v) {
-  if (v == word_of("true") || v == word_of("t") || v == word_of("yes") || v == word_of("y")) return WORD_TRUE;
-  if (v == word_of("false") || v == word_of("f") || v == word_of("no") || v == word_of("n")) return WORD_FALSE;
+  if (v == word_of("true")) return WORD_TRUE;
+  if (v == word_of("false")) return WORD_FALSE;
   return WORD_NONE;
 }
 // nan, inf and -inf are numbers without digits.
@@ -74,4 +74,7 @@ __device__ __forceinline__ bool special_number(u64 v, u64 &bits) {
   else return false;
   return true;
 }
-__device__ __forceinline__ bool says_null(u64 v) { return v == 0 || v == word_of("null") || v == word_of("nan") || v == word_of("na") || v == word_of("n/a"); }
+// Also in readers/csv/value.go.
+__device__ __forceinline__ bool says_null(u64 v) {
+  return v == 0 || v == word_of("null") || v == word_of("nan") || v == word_of("na") || v == word_of("n/a") || v == word_of("none") || v == word_of("\\n") || v == word_of("#n/a") || v == word_of("-");
+}

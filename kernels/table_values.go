@@ -11,7 +11,7 @@ import (
 // number so near to another, that a host is to look.
 const (
 	FieldText  uint32 = 1 << (iota + 10)
-	FieldBool         // true, t, yes, y and their opposites, in any case
+	FieldBool         // true and false, in any case
 	FieldEmpty        // in quotes, with nothing in them
 	FieldWrong        // of TablePoints: an ordinate that is no finite number
 	FieldDate         // YYYY-MM-DD or YYYY/MM/DD, of the calendar, with nothing around it
@@ -207,7 +207,7 @@ func (k *Set) TableOffsets(s *gpu.Stream, offsets gpu.Buffer[int64], rows int, n
 // TablePoints makes points of two columns.
 //
 //	text   of the table
-//	x, y   columns of ordinates: finite numbers of GrammarLenient, or nothing: an empty field, or null, nan, na or n/a in any case
+//	x, y   columns of ordinates: finite numbers of GrammarLenient, or nothing: an empty field, or one of null, nan, na, n/a, none, \n, #n/a and -, in any case
 //	outX   an element a row, overwritten; 0 if one of the two is nothing
 //	outY   likewise
 //	valid  Words(rows) words, overwritten: there is a point

@@ -28,7 +28,7 @@ func fieldKindsOf(field string, quoted bool) uint32 {
 		return kernels.FieldEmpty
 	case field == "":
 		return 0
-	case slices.Contains([]string{"true", "t", "yes", "y", "false", "f", "no", "n"}, strings.ToLower(field)):
+	case slices.Contains([]string{"true", "false"}, strings.ToLower(field)):
 		return kernels.FieldBool
 	case isDate(field):
 		return kernels.FieldDate
@@ -89,7 +89,7 @@ func fieldValues() []string {
 		"", "0", "-0", "+0", "00", "-00", "007", "+007", "-01", "00.5", "0.5", ".5", "-.5", "+.5", "5.", "-5.", "5.e3", ".e3", ".", "-", "+", "+-5", "-+5", "--5",
 		"1e5", "1E+5", "1e-5", "1e", "1e+", "e5", "1e5.5", "1_0", "0x10", "1,5", "1 5", "5\"", " 5", "5\t", " \t5 \t", " ", "\t\t", "  x", "12 Main Street",
 		"true", "TRUE", "t", "Y", "yes", "no", "N", "false", "F", " true", "true ", "truer", "on", "off", "fals", "tr", "t\x00", "\x00", "\x00t",
-		"nan", "NaN", "NAN", "inf", "-inf", "+inf", "-INF", "infinity", "nano", " nan ", "null", "na", "n/a", "N/A", "none",
+		"nan", "NaN", "NAN", "inf", "-inf", "+inf", "-INF", "infinity", "nano", " nan ", "null", "na", "n/a", "N/A", "none", "None", `\N`, "#N/A", "-", "#n/b", `\`,
 		"1e308", "1e309", "-1e309", "1e400", "1e-400", "1.7976931348623157e308", "1.7976931348623159e308", "4.9e-324", "0.1", "123456789.123456789",
 		"9007199254740992", "9007199254740993", "-9007199254740993", "1.00000000000000000000000000001", "12345678901234567890", "é", "5é", "\xff",
 		"0.1234567890123456789012345", "100000000000000000000000", "2147483647.0", "1" + strings.Repeat("0", 400), strings.Repeat("0", 30) + "1",
@@ -190,7 +190,7 @@ func TestParseTable(t *testing.T) {
 		case 2:
 			v = []string{"", "NaN", "-inf", ".5", "-0", "1e-320", "5.", "0.1234567890123456789"}[i%8]
 		case 3:
-			v = []string{"", "true", "F", "Yes", "n"}[i%5]
+			v = []string{"", "true", "False", "TRUE", "false"}[i%5]
 		}
 		fields = append(fields, v)
 	}
@@ -262,7 +262,7 @@ func mapRows[T any](rows int, f func(row int) T) []T {
 
 func TestTablePoints(t *testing.T) {
 	r := open(t)
-	values := []string{"1.5", "", "007", "-0", "NULL", "nan", "N/A", "na", " +7. ", "1e-400", "123456789012345678901234567890", ".25"}
+	values := []string{"1.5", "", "007", "-0", "NULL", "nan", "N/A", "na", "None", `\N`, "#n/A", " - ", " +7. ", "1e-400", "123456789012345678901234567890", ".25"}
 	var fields []string
 	for _, x := range values {
 		for _, y := range values {

@@ -42,6 +42,9 @@ func Extend(ctx context.Context, f Format, p Parser, src *source.File, limits Li
 	if err != nil {
 		return nil, true, err
 	}
+	if j.lacksGuessed(old) {
+		return nil, false, nil
+	}
 	total := old.Summary
 	total.Foreign = map[string]int64{}
 	maps.Copy(total.Foreign, old.Summary.Foreign)
@@ -55,9 +58,18 @@ func Extend(ctx context.Context, f Format, p Parser, src *source.File, limits Li
 	return t, true, nil
 }
 
+// lacksGuessed reports whether a column that was guessed to hold the geometry is text in the rows that
+// came, while the old table has no such column.
+func (j *joiner) lacksGuessed(old *Table) bool {
+	return slices.ContainsFunc(j.order, func(id geoarrow.ColumnID) bool {
+		f := j.facts[id]
+		return f.Kinds&geoarrow.FactGuess != 0 && !f.IsGuessed() && !slices.Contains(old.IDs, id)
+	})
+}
+
 // extends reports whether the table says enough of the rows that it has: numbers of rows that were left out are in no batch.
 func extends(t *Table) bool {
-	return t.Summary.Appendable && t.Summary.Skipped.Count == 0 && t.Rows > 0 && len(t.Spans) == len(t.Batches) &&
+	return t.Summary.Appendable && t.Summary.Skipped.Count == 0 && t.Summary.Deviations.IsEmpty() && t.Rows > 0 && len(t.Spans) == len(t.Batches) &&
 		len(t.IDs) == len(t.Batches[0].Attributes) && len(t.Facts) == len(t.IDs)
 }
 

@@ -38,8 +38,10 @@ func (j *joiner) add(c Chunk) error {
 	if j.facts == nil {
 		j.facts, j.text = map[geoarrow.ColumnID]geoarrow.Facts{}, map[geoarrow.ColumnID]bool{}
 	}
+	guessed := false
 	for i := range c.Columns.Attributes {
 		col := &c.Columns.Attributes[i]
+		guessed = guessed || col.Facts.IsGuessed()
 		facts, known := j.facts[col.ID()]
 		if !known {
 			j.order = append(j.order, col.ID())
@@ -49,6 +51,9 @@ func (j *joiner) add(c Chunk) error {
 		if isText(col.Type) && !isText(col.Facts.Resolve(col.Role).Type) {
 			j.text[col.ID()] = true
 		}
+	}
+	if guessed {
+		c.Columns = withoutGuessed(c.Columns)
 	}
 	if g := c.Columns.Geometry; g != nil {
 		j.shapes = true
@@ -62,6 +67,15 @@ func (j *joiner) add(c Chunk) error {
 	}
 	j.chunks = append(j.chunks, c)
 	return nil
+}
+
+// withoutGuessed is c without the columns whose values are all in its geometry.
+func withoutGuessed(c *geoarrow.Columns) *geoarrow.Columns {
+	out := *c
+	out.Attributes = slices.DeleteFunc(slices.Clone(c.Attributes), func(col geoarrow.Column) bool {
+		return col.Facts.IsGuessed()
+	})
+	return &out
 }
 
 func isText(t arrow.DataType) bool { return t.ID() == arrow.STRING }
@@ -200,7 +214,8 @@ func (j *joiner) fits(c *geoarrow.Columns, order []geoarrow.ColumnID) bool {
 func (j *joiner) columnOrder() []geoarrow.ColumnID {
 	order := slices.Clone(j.order)
 	order = slices.DeleteFunc(order, func(id geoarrow.ColumnID) bool {
-		return id.Role == geoarrow.RoleFeatureID && j.facts[id].Kinds == 0 // null ids only: absent
+		return id.Role == geoarrow.RoleFeatureID && j.facts[id].Kinds == 0 || // null ids only: absent
+			j.facts[id].IsGuessed()
 	})
 	slices.SortStableFunc(order, func(a, b geoarrow.ColumnID) int { return int(b.Role) - int(a.Role) })
 	return order

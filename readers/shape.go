@@ -135,6 +135,9 @@ func (k *known) add(c Chunk) error {
 
 // fit widens a chunk to the columns of the shape. A chunk that does not fit gives a *ShapeError.
 func (k *known) fit(c Chunk) (*geoarrow.Columns, error) {
+	if slices.ContainsFunc(c.Columns.Attributes, func(col geoarrow.Column) bool { return col.Facts.IsGuessed() }) {
+		c.Columns = withoutGuessed(c.Columns)
+	}
 	if what := k.unfit(c.Columns); what != "" {
 		return nil, &ShapeError{Name: k.src.Name, Row: c.Span.Row, What: what}
 	}

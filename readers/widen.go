@@ -34,10 +34,14 @@ func (j *joiner) widen(chunk Chunk, order []geoarrow.ColumnID) (*geoarrow.Column
 	places := placesOf(in)
 	for i, id := range order {
 		col := geoarrow.Column{Role: id.Role, Name: id.Name, Nulls: in.Rows}
+		to := j.resolve(id)
 		if k, ok := places[id]; ok {
 			col = in.Attributes[k]
+		} else if j.facts[id].Kinds&geoarrow.FactGuess != 0 && isText(to.Type) && in.Rows > 0 {
+			text = append(text, i) // its values are in the geometry
+			continue
 		}
-		wide, ok := col.Widen(j.resolve(id), in.Rows)
+		wide, ok := col.Widen(to, in.Rows)
 		if !ok {
 			text = append(text, i)
 		}
@@ -84,7 +88,7 @@ func (j *joiner) reread(chunk Chunk, text []int, order []geoarrow.ColumnID, out 
 			col := geoarrow.Column{Role: id.Role, Name: id.Name, Nulls: out.Rows}
 			if k, ok := places[id]; ok {
 				col = again.Columns.Attributes[k]
-			} else if chunk.Columns.Attributes[before[id]].Nulls != out.Rows { // else other rows of their part have it, and none of these
+			} else if k, ok := before[id]; !ok || chunk.Columns.Attributes[k].Nulls != out.Rows { // else other rows of their part have it, and none of these
 				return fmt.Errorf("%s: %w: column %s is gone", j.src.Name, source.ErrChanged, id.Name)
 			}
 			wide, ok := col.Widen(j.resolve(id), out.Rows)

@@ -38,7 +38,7 @@ func (s *scanner) block(p int) int {
 		return p
 	}
 	s.misses = 0
-	for i, u := range s.fields {
+	for i, u := range s.sink.uses {
 		if u&useAttribute != 0 {
 			s.column(s.sink.columns[i], i, p, n)
 		}
@@ -161,7 +161,7 @@ func (s *scanner) points(p, n int) int {
 // ordinates reads field i of so many records from r on, up to the first that is none, and gives how many they are, with a bit for each that is not null.
 func (s *scanner) ordinates(v *[group]float64, i, p, r, want int) (n int, valid uint64) {
 	for n < want {
-		if !s.comma {
+		if !s.comma && !s.commaPoints {
 			got, there := s.decimals(v[n:want], i, p, r+n)
 			valid |= there << n
 			if n += got; n == want {

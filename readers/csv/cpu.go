@@ -68,6 +68,7 @@ const decodedBytes = 4
 func (c cpu) scanner(req readers.Request) *scanner {
 	s := &scanner{limits: req.Limits.WithDefaults(), stop: math.MaxInt64}
 	s.text.dialect, s.text.decoder = c.dialect, newDecoder(c.dialect.charset)
+	s.mend = c.dialect.repair
 	s.wkt.MaxDepth = s.limits.MaxDepth
 	if c.single {
 		s.single = math.MaxInt

@@ -15,14 +15,15 @@ type deviceColumn struct {
 	*geoarrow.Column
 	field  int // its number among the fields of a record
 	forced bool
+	guess  bool // it holds a guessed geometry
 }
 
 // attributes makes the columns that are no geometry, or both, in the order of the header.
 func (d *deviceRows) attributes(columns *geoarrow.Columns) {
 	var list []deviceColumn
 	for i, use := range d.dialect.fields {
-		if use&useAttribute != 0 {
-			list = append(list, deviceColumn{field: i})
+		if use&(useAttribute|useGuess) != 0 {
+			list = append(list, deviceColumn{field: i, guess: use&useGuess != 0})
 		}
 	}
 	columns.Attributes = make([]geoarrow.Column, len(list))
@@ -34,11 +35,16 @@ func (d *deviceRows) attributes(columns *geoarrow.Columns) {
 	for i, c := range list {
 		c.Column = &columns.Attributes[i]
 		c.Name = string(d.dialect.names[c.field])
-		c.forced = d.dialect.text || isForced[c.ID()]
+		c.forced = d.dialect.text && !c.guess || isForced[c.ID()]
+		if c.guess && !c.forced {
+			*c.Column = geoarrow.Guessed(c.ID())
+			continue
+		}
 		if !d.asked.Has(c.ID()) {
 			if *c.Column = geoarrow.Unread(c.ID()); d.kinds[c.field]&kernels.FieldText != 0 {
 				unread = append(unread, c)
 			}
+			c.markGuess()
 			continue
 		}
 		switch d.resolve(c); {
@@ -51,11 +57,19 @@ func (d *deviceRows) attributes(columns *geoarrow.Columns) {
 		default:
 			numbers = append(numbers, c)
 		}
+		c.markGuess()
 	}
 	d.inGroups(texts, d.Text.Len()/8, d.gather) // first, since they wait for the card
 	d.inGroups(unread, d.Text.Len()/8, d.check)
 	d.inGroups(dates, d.Text.Len()/4, d.dates)
 	d.inGroups(numbers, d.Text.Len()/4, d.parse)
+}
+
+// markGuess adds what rows.Column says of a guessed column that is text.
+func (c deviceColumn) markGuess() {
+	if c.guess {
+		c.Facts.Kinds |= geoarrow.FactGuess | geoarrow.FactString | geoarrow.FactField
+	}
 }
 
 // inGroups has columns made of which some have so many fields together, or one by itself.

@@ -9,7 +9,7 @@ import (
 
 // onCards reports whether cards know the dialect: text in UTF-8, numbers with a point, the usual quote or none, and geometries that are points or WKT, if any.
 func (d *dialect) onCards() bool {
-	return d.charset == nil && !d.comma && (d.quote == '"' || d.quote == 0) && d.geometry != wkbCells
+	return d.charset == nil && !d.comma && !d.commaPoints && (d.quote == '"' || d.quote == 0) && d.geometry != wkbCells && d.geometry != latLonCells
 }
 
 // deviceChunks has a card read chunks of records that all have as many fields as the header.

@@ -134,7 +134,7 @@ func sweepOnDevice(seed uint64) readertest.Input {
 	for _, o := range []struct {
 		name  string
 		value any
-	}{{"on_error", "skip"}, {"ragged", "pad"}, {"types", "string"}, {"keep_geometry_columns", true}, {"geometry", "none"}, {"header", r.IntN(2) == 0}} {
+	}{{"on_error", []string{"skip", "null", "repair"}[r.IntN(3)]}, {"ragged", "pad"}, {"types", "string"}, {"keep_geometry_columns", true}, {"geometry", "none"}, {"header", r.IntN(2) == 0}} {
 		if r.IntN(6) == 0 {
 			in.Options[o.name] = o.value
 		}

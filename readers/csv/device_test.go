@@ -137,7 +137,7 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := readertest.Device(t, csv.Format(), 3<<10)
-			for _, mode := range []string{"fail", "skip"} {
+			for _, mode := range []string{"fail", "skip", "null", "repair"} {
 				in := readertest.Input{Name: "a.csv", Text: []byte("x,y,s,n\n" + plain + c.odd + plain), Options: map[string]any{"on_error": mode}}
 				readertest.Same(t, csv.Format(), in, []int{0}, readertest.OnDevice(d))
 			}

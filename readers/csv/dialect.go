@@ -20,7 +20,13 @@ type dialect struct {
 	text       bool // no column is typed
 	keep       bool // geometry columns stay attributes
 	skipErrors bool
-	charset    *charset // nil: UTF-8
+	nullErrors bool
+	repair     bool
+
+	eitherPoint bool     // nobody says whether ordinates have a decimal comma
+	commaPoints bool     // they have one
+	guessed     bool     // no option names the columns of the geometry
+	charset     *charset // nil: UTF-8
 
 	names    [][]byte // of all columns, all different, UTF-8
 	fields   []use    // what each column is for
@@ -51,7 +57,8 @@ const (
 	useAttribute use = 1 << iota
 	useX
 	useY
-	useCell // a whole geometry
+	useCell  // a whole geometry
+	useGuess // of a guessed geometry: an attribute too if a value turns out to be something else
 )
 
 // geometryForm is how a file writes geometries.
@@ -61,7 +68,8 @@ const (
 	noGeometry geometryForm = iota
 	points                  // x and y in a column each
 	wktCells
-	wkbCells // hexadecimal
+	wkbCells    // hexadecimal
+	latLonCells // "(40.7, -73.9)"
 )
 
 // newDialect is what the options and the file's name say.
@@ -69,6 +77,7 @@ func newDialect(name string, opts readers.Options) (*dialect, error) {
 	d := &dialect{
 		comma: opts.Get(optDecimal) == ",", pad: opts.Get(optRagged) == "pad", text: opts.Get(optTypes) == "string",
 		keep: opts.Get(optKeep) == "true", skipErrors: opts.SkipErrors(), settled: true,
+		nullErrors: opts.NullErrors(), repair: opts.Repairs(), eitherPoint: opts.Get(optDecimal) == auto,
 	}
 	d.class['\n'], d.class['\r'] = classLineEnd, classLineEnd
 	var err error

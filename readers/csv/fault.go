@@ -15,6 +15,9 @@ type fault struct {
 	bare  bool
 	cut   bool // the window ends too early: nothing is wrong so far
 	depth bool // not malformed but nested beyond MaxDepth
+	value bool // only a geometry is wrong: on_error: null passes it
+	text  bool // only a text is not in the encoding: on_error: null passes it
+	shape bool // a record that on_error: repair reads: ragged, or with text behind a quote
 	file  bool // of the file: on_error: skip does not pass it
 	field int  // number of the column + 1; 0: none
 }
@@ -43,6 +46,13 @@ func (t *text) error(row int64, limits readers.Limits) error {
 		return err
 	}
 	e.Line = line
+	switch {
+	case row < 0 || f.file || f.depth:
+	case (f.value || f.text) && !t.nullErrors:
+		e.Mode = "null"
+	case f.shape && !t.repair:
+		e.Mode = "repair"
+	}
 	switch {
 	case f.depth:
 		return &readers.LimitError{What: "the nesting of brackets", Flag: "--max-depth", Limit: int64(limits.MaxDepth), Err: e}

@@ -20,7 +20,7 @@ type ordinate struct {
 // ordinate reads the field at p.
 func (s *scanner) ordinate(o *ordinate, p int) int {
 	v, end := number.Float(s.Q, p)
-	if end >= 0 && s.class[s.At(end)]&endsField != 0 && !s.comma {
+	if end >= 0 && s.class[s.At(end)]&endsField != 0 && !s.comma && !s.commaPoints {
 		*o = ordinate{v: v}
 		return end
 	}
@@ -39,18 +39,45 @@ func (s *scanner) ordinate(o *ordinate, p int) int {
 	}
 	n, ok := s.number(b, true)
 	if !ok || math.IsInf(n.Float, 0) {
-		return s.fail(field.from, "a finite number, or nothing")
+		s.fail(field.from, "a finite number, or nothing")
+		s.fault.value = true
+		return -1
 	}
 	*o = ordinate{v: n.Float}
 	return end
 }
 
-// geometryCell reads the field at p into the geometry at hand, which stays open.
-func (s *scanner) geometryCell(p int) int {
-	field, end := s.text.cell(p)
-	if end < 0 || !s.readGeometry(field) {
+// anyOrdinate is ordinate of field i, which is null if it is none and that is no error.
+func (s *scanner) anyOrdinate(o *ordinate, i, p int) int {
+	end := s.ordinate(o, p)
+	if end >= 0 || !s.fault.value {
+		return end
+	}
+	field, after := s.text.cell(p)
+	if s.repair && isMSVC(trim(s.raw(field))) {
+		s.deviate(field.from, i, ruleMSVC, "read as NaN: geometry is null")
+	} else if !s.deviates(i) {
 		return -1
 	}
+	*o = ordinate{null: true}
+	return after
+}
+
+// geometryCell reads field i at p into the geometry at hand, which stays open.
+func (s *scanner) geometryCell(i, p int) int {
+	field, end := s.text.cell(p)
+	if end < 0 {
+		return -1
+	}
+	before := s.sink.Shapes
+	if s.readGeometry(field) {
+		return end
+	}
+	if !s.fault.value || !s.deviates(i) {
+		return -1
+	}
+	s.sink.Geom.Undo()
+	s.sink.Shapes, s.kind, s.own = before, geoarrow.NoKind, 0
 	return end
 }
 
@@ -58,7 +85,7 @@ func (s *scanner) geometryCell(p int) int {
 func (s *scanner) readGeometry(field cell) bool {
 	s.kind, s.own = geoarrow.NoKind, 0
 	b := s.raw(field)
-	if field.high || field.doubled {
+	if field.high || field.doubled || field.stray || field.behind > 0 {
 		var ok bool
 		if b, ok = s.bytes(field); !ok {
 			return false
@@ -68,9 +95,12 @@ func (s *scanner) readGeometry(field cell) bool {
 		return true
 	}
 	srid, err := int32(0), error(nil)
-	if s.geometry == wkbCells {
+	switch s.geometry {
+	case latLonCells:
+		err = s.readLatLon(b)
+	case wkbCells:
 		srid, err = s.readWKB(b)
-	} else {
+	default:
 		var g wkt.Geometry
 		g, err = s.wkt.Read(&s.sink.Geom, &s.sink.Shapes, b)
 		s.kind, srid = g.Kind, g.SRID
@@ -78,11 +108,37 @@ func (s *scanner) readGeometry(field cell) bool {
 	if err != nil {
 		e := (*wkt.CellError)(nil)
 		errors.As(err, &e) // there is no other
-		s.fault = fault{pos: s.inFile(field, e.Offset), want: e.Err.Error(), bare: true, depth: e.Depth}
+		s.fault = fault{pos: s.inFile(field, e.Offset), want: e.Err.Error(), bare: true, depth: e.Depth, value: !e.Depth}
 		return false
 	}
 	s.own, s.ownAt = srid, field.from
 	return true
+}
+
+// readLatLon reads a latitude and a longitude.
+func (s *scanner) readLatLon(b []byte) error {
+	lat, lon, ok := s.latLon(trim(b))
+	if !ok {
+		return &wkt.CellError{Err: errors.New(`want a latitude and a longitude, as "(40.7, -73.9)"`)}
+	}
+	g := &s.sink.Geom
+	g.X, g.Y, s.kind = append(g.X, lon), append(g.Y, lat), geoarrow.Point
+	return nil
+}
+
+// latLon reads two numbers with a comma between, in brackets or not.
+func (t *text) latLon(b []byte) (lat, lon float64, ok bool) {
+	if len(b) > 1 && b[0] == '(' && b[len(b)-1] == ')' {
+		b = b[1 : len(b)-1]
+	}
+	first, second, found := bytes.Cut(b, []byte(","))
+	if !found {
+		return 0, 0, false
+	}
+	y, okY := t.numberWith(trim(first), true, '.')
+	x, okX := t.numberWith(trim(second), true, '.')
+	ok = okX && okY && !math.IsInf(x.Float-y.Float, 0) && !math.IsNaN(x.Float-y.Float)
+	return y.Float, x.Float, ok
 }
 
 // readWKB reads hexadecimal digits, with blanks around them.
@@ -135,6 +191,9 @@ func (s *scanner) endShape() bool {
 		if s.srid != 0 && s.own != s.srid {
 			s.fault = fault{pos: s.ownAt, want: fmt.Sprintf("SRID %d, after records of SRID %d: a column has one coordinate reference system", s.own, s.srid), bare: true, file: true}
 			s.fault.field = s.shape[0] + 1
+			if s.guessed {
+				s.fault.want += "; the option geometry=none reads the table without it"
+			}
 			return false
 		}
 		s.srid = s.own

@@ -8,16 +8,7 @@ import (
 	"strings"
 
 	"github.com/vibeflight/vibeflight/readers"
-	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/source"
-	"github.com/vibeflight/vibeflight/readers/wkt"
-)
-
-// Names of columns that may be the geometry, in any case. Those in front are preferred.
-var (
-	cellNames = [...]string{"wkt", "geom", "geometry", "the_geom", "wkb", "wkb_geometry"}
-	xNames    = [...]string{"lon", "lng", "long", "longitude"}
-	yNames    = [...]string{"lat", "latitude"}
 )
 
 // candidate is a column, or a pair of them, that is the geometry if its first values fit its name.
@@ -25,6 +16,11 @@ type candidate struct {
 	cell int // -1: x and y
 	x, y int
 	form geometryForm // of the cell; noGeometry: what the first value is
+
+	fresh   bool // of moreCandidates: ordinates of degrees must be of their range
+	degrees bool // ordinates are degrees, as their names say
+	widths  bool // the first values must have a fraction too
+	latLon  bool // the cell may hold a latitude and a longitude
 }
 
 // findGeometry decides which columns are the geometry: those of the options, else those of the first candidate whose first values are geometries or ordinates.
@@ -40,7 +36,8 @@ func (d *dialect) findGeometry(ctx context.Context, src *source.File, opts reade
 	if !given {
 		list = d.candidates(formOf(opts))
 	}
-	if len(list) == 1 && given && (list[0].cell < 0 || list[0].form != noGeometry) {
+	d.guessed = !given
+	if len(list) == 1 && given && (list[0].cell < 0 && !d.eitherPoint || list[0].cell >= 0 && list[0].form != noGeometry) {
 		d.take(list[0], list[0].form)
 		return nil
 	}
@@ -54,6 +51,8 @@ func (d *dialect) findGeometry(ctx context.Context, src *source.File, opts reade
 		return err
 	case found != nil:
 		d.take(*found, form)
+	case given && list[0].cell < 0:
+		d.take(list[0], points)
 	case given: // no value is a geometry
 		d.take(list[0], wktCells)
 	}
@@ -72,7 +71,11 @@ func (d *dialect) take(c candidate, form geometryForm) {
 }
 
 func (d *dialect) use(i int, u use) {
-	if !d.keep {
+	switch {
+	case d.keep:
+	case d.guessed:
+		d.fields[i] = d.fields[i]&^useAttribute | useGuess
+	default:
 		d.fields[i] &^= useAttribute
 	}
 	d.fields[i] |= u
@@ -90,7 +93,7 @@ func (d *dialect) given(opts readers.Options) (list []candidate, ok bool, err er
 	case lat != "" && cell != auto:
 		return nil, false, &readers.OptionError{Option: optGeometry, Err: fmt.Errorf("%s and %s say where the geometry is", optLatitude, optLongitude)}
 	case lat != "":
-		c := candidate{cell: -1}
+		c := candidate{cell: -1, degrees: true}
 		if c.y, err = d.column(optLatitude, lat); err == nil {
 			c.x, err = d.column(optLongitude, lon)
 		}
@@ -146,7 +149,7 @@ func (d *dialect) candidates(form geometryForm) (list []candidate) {
 				x, okX := first[prefix+xName]
 				y, okY := first[prefix+yName]
 				if okX && okY {
-					list = append(list, candidate{cell: -1, x: x, y: y})
+					list = append(list, candidate{cell: -1, x: x, y: y, degrees: true})
 				}
 			}
 		}
@@ -164,127 +167,5 @@ func (d *dialect) candidates(form geometryForm) (list []candidate) {
 			pairs(name[:cut+1])
 		}
 	}
-	return list
-}
-
-// locator reads records until the candidates are decided.
-type locator struct {
-	text
-	list  []candidate
-	seen  []finding // by column
-	fresh []int     // columns whose finding is of the record at hand
-	bad   bool      // the record at hand is not in the encoding
-}
-
-// finding is what the first value of a column that is not null is.
-type finding uint8
-
-const (
-	nothing finding = iota // no value so far
-	isText
-	isNumber
-	isWKT
-	isWKB
-)
-
-// look gives the candidate that is the geometry, or nil. A malformed record ends the search, as it ends the parse; under on_error: skip it has no say.
-func (l *locator) look(ctx context.Context, src *source.File) (*candidate, geometryForm, error) {
-	if _, err := l.begin(ctx, src); err != nil {
-		return nil, noGeometry, err
-	}
-	p := l.MoveTo(l.first)
-	if p < 0 {
-		return nil, noGeometry, l.Err
-	}
-	for p < l.N {
-		if p = l.next(p); p < 0 && l.Err != nil {
-			return nil, noGeometry, l.Err
-		}
-		if c, form, done := l.decide(p < 0); done {
-			return c, form, nil
-		}
-	}
-	c, form, _ := l.decide(true)
-	return c, form, nil
-}
-
-// next looks at the record at p and gives the index of the next one, or -1.
-func (l *locator) next(p int) int {
-	at := l.Base + int64(p)
-	next, n := l.record(p, l.field)
-	if !l.skipErrors || next >= 0 && !l.bad && (n == len(l.seen) || l.pad) {
-		return next
-	}
-	l.forget()
-	if next >= 0 || l.Err != nil || l.fault.file {
-		return next
-	}
-	for p = l.MoveTo(at); p >= 0; p = 0 {
-		if end := l.pass(p); end >= 0 {
-			return l.lineEnds(end)
-		}
-		if !l.fault.cut || !l.Fill(p) {
-			break
-		}
-	}
-	return -1
-}
-
-// forget takes back what the record at hand showed.
-func (l *locator) forget() {
-	for _, i := range l.fresh {
-		l.seen[i] = nothing
-	}
-}
-
-// field looks at a field, if it is the first value of its column.
-func (l *locator) field(i int, c cell) {
-	if i == 0 { // a record that the window cut begins anew
-		l.fresh, l.bad = l.fresh[:0], false
-	}
-	if l.skipErrors && c.high && !l.bad {
-		_, ok := l.bytes(c)
-		l.bad = !ok
-	}
-	if i >= len(l.seen) || l.seen[i] != nothing {
-		return
-	}
-	b, ok := l.bytes(c)
-	if b = trim(b); !ok || nullLike(b) {
-		return
-	}
-	l.seen[i], l.fresh = isText, append(l.fresh, i)
-	if _, isInf := special(b); isInf {
-		return
-	}
-	if _, ok := l.number(b, true); ok {
-		l.seen[i] = isNumber // unless it is WKB that happens to have no letters
-	}
-	switch {
-	case wkt.Begins(b):
-		l.seen[i] = isWKT
-	case geoarrow.IsHexWKB(b):
-		l.seen[i] = isWKB
-	}
-}
-
-// decide goes through the candidates up to one that has shown too little, unless nothing more comes. Those before it are none, and not looked at again.
-func (l *locator) decide(last bool) (found *candidate, form geometryForm, done bool) {
-	for i := range l.list {
-		switch c := &l.list[i]; {
-		case c.cell >= 0 && l.seen[c.cell] == isWKT && c.form != wkbCells:
-			return c, wktCells, true
-		case c.cell >= 0 && l.seen[c.cell] == isWKB && c.form != wktCells:
-			return c, wkbCells, true
-		case c.cell < 0 && l.seen[c.x] == isNumber && l.seen[c.y] == isNumber:
-			return c, points, true
-		case c.cell >= 0 && l.seen[c.cell] == nothing, c.cell < 0 && (l.seen[c.x] == nothing || l.seen[c.y] == nothing):
-			if !last {
-				l.list = l.list[i:]
-				return nil, noGeometry, false
-			}
-			l.settled = false // a value may follow behind the end of the file
-		}
-	}
-	return nil, noGeometry, true
+	return append(list, d.moreCandidates(form)...)
 }

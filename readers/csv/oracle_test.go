@@ -66,8 +66,8 @@ func split(text string, delimiter byte) (records [][]field) {
 var (
 	integer  = regexp.MustCompile(`^[ \t]*[+-]?(0|[1-9][0-9]*)[ \t]*$`)
 	float    = regexp.MustCompile(`^[ \t]*([+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|[nN][aA][nN]|-?[iI][nN][fF])[ \t]*$`)
-	truth    = regexp.MustCompile(`^(?i)(true|t|yes|y)$`)
-	lie      = regexp.MustCompile(`^(?i)(false|f|no|n)$`)
+	truth    = regexp.MustCompile(`^(?i)true$`)
+	lie      = regexp.MustCompile(`^(?i)false$`)
 	dateText = regexp.MustCompile(`^[0-9]{4}([-/])[0-9]{2}[-/][0-9]{2}$`)
 )
 

@@ -11,20 +11,29 @@ import (
 
 // parse reads the record at p into the row at hand, and gives the index of its line end.
 func (s *scanner) parse(p int) int {
+	s.reveal = false
+	mended := false
 	for i := 0; ; i++ {
 		var end int
-		switch u := s.fields[i]; u {
+		s.mended = 0 // of this field
+		switch u := s.sink.uses[i]; u {
 		case useAttribute:
 			end = s.attribute(s.sink.columns[i], s.sink.Rows, p)
-		case useX:
-			end = s.ordinate(&s.x, p)
-		case useY:
-			end = s.ordinate(&s.y, p)
+		case useX, useX | useGuess:
+			end = s.anyOrdinate(&s.x, i, p)
+		case useY, useY | useGuess:
+			end = s.anyOrdinate(&s.y, i, p)
 		default:
 			end = s.geometryField(u, i, p)
 		}
 		if end < 0 {
-			return s.failField(i, p)
+			if end = s.nullText(i, p); end < 0 {
+				return s.failField(i, p)
+			}
+		}
+		if s.mended > 0 {
+			s.noteMended(i)
+			mended = true
 		}
 		last := i+1 == len(s.fields)
 		more := s.At(end) == s.delimiter // which is no byte behind the end of the file
@@ -34,17 +43,24 @@ func (s *scanner) parse(p int) int {
 		}
 		s.reached = i + 1
 		if more {
-			if !s.pad {
+			if !s.pad && (!s.repair || mended) {
 				s.tooMany(end + 1)
 				return -1
+			}
+			if !s.pad {
+				s.deviate(end+1, -1, ruleRagged, "fields behind the last column are left out")
 			}
 			if end = s.pass(end + 1); end < 0 {
 				return -1
 			}
-		} else if !last && !s.pad {
+		} else if !last && !s.pad && (!s.repair || mended) {
 			s.fail(end, fmt.Sprintf("the delimiter: the record has %d of %d fields", i+1, len(s.fields)))
+			s.fault.shape = true
 			return -1
 		} else {
+			if !last && !s.pad {
+				s.deviate(end, -1, ruleRagged, "missing fields are null")
+			}
 			s.absent(i + 1)
 		}
 		if s.geometry != noGeometry && !s.endShape() {
@@ -70,7 +86,7 @@ func (s *scanner) failField(i, p int) int {
 
 // tooMany says that one more field begins at p, once it is known to be there.
 func (s *scanner) tooMany(p int) {
-	s.fault = fault{pos: p, want: fmt.Sprintf("a field behind the last of %d", len(s.fields)), bare: true}
+	s.fault = fault{pos: p, want: fmt.Sprintf("a field behind the last of %d", len(s.fields)), bare: true, shape: true}
 }
 
 // absent is what padding gives for the fields from one on. It looks at those of the geometry only: a record may lack very many.
@@ -97,11 +113,11 @@ func (s *scanner) geometryField(u use, i, p int) int {
 	}
 	switch {
 	case u&useX != 0:
-		return s.ordinate(&s.x, p)
+		return s.anyOrdinate(&s.x, i, p)
 	case u&useY != 0:
-		return s.ordinate(&s.y, p)
+		return s.anyOrdinate(&s.y, i, p)
 	}
-	return s.geometryCell(p)
+	return s.geometryCell(i, p)
 }
 
 // attribute reads the field at p as the value of a column in a row. What the values of the column so far were is tried first, straight from the window.

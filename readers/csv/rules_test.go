@@ -51,9 +51,29 @@ func TestColumns(t *testing.T) {
 		{"C15", "shape,lat,lon\ncircle,1,2\n", nil, "shape: string, geometry: geoarrow.point xy"},
 		{"hexadecimal digits that are no WKB", "wkb\n0102030405060708090a0b0c0d0e0f101112131415161718\n", nil, "wkb: string"},
 		{"the format is given, WKT is there", "wkb\nPOINT(1 2)\n", options{"geometry_format": "wkb"}, "wkb: string"},
-		{"latitude and longitude", "n,e,lat,lon\n1,2,x,y\n", options{"latitude": "n", "longitude": "e"}, "lat: string, lon: bool, geometry: geoarrow.point xy"},
+		{"latitude and longitude", "n,e,lat,lon\n1,2,x,y\n", options{"latitude": "n", "longitude": "e"}, "lat: string, lon: string, geometry: geoarrow.point xy"},
 		{"a cell", "a,wkt\nPOINT(1 2),x\n", options{"geometry": "a"}, "wkt: string, geometry: geoarrow.point xy"},
 		{"a cell without values", "a,b\n,1\n", options{"geometry": "a"}, "b: int32, geometry: geoarrow.wkb xy"},
+		{"letters", "a,b,c,d\nT,Y,no,f\nT,Y,no,f\n", nil, "a: string, b: string, c: string, d: string"},
+		{"Darwin Core beside what was written", "verbatimLatitude,verbatimLongitude,decimalLatitude,decimalLongitude\n5,6,1,2\n", nil,
+			"verbatimLatitude: int32, verbatimLongitude: int32, geometry: geoarrow.point xy"},
+		{"decimal degrees before others", "lat_va,long_va,dec_lat_va,dec_long_va\n403015,735000,40.5,-73.8\n", nil, "lat_va: int32, long_va: int32, geometry: geoarrow.point xy"},
+		{"degrees out of range", "latitude_deg,longitude_deg\n91,2\n", nil, "latitude_deg: int32, longitude_deg: int32"},
+		{"one word for both", "lat lon\n\"52.5, 13.4\"\n", nil, "geometry: geoarrow.point xy"},
+		{"whole numbers are no pair", "lat lon\n\"52, 13\"\n", nil, "lat lon: string"},
+		{"a place is none", "location\nParis\n", nil, "location: string"},
+		{"units and punctuation", "LATITUDE [°];Long. (WGS84)\n1.5;2.5\n", nil, "geometry: geoarrow.point xy"},
+		{"words of two languages", "Latitude;Longitud\n1.5;2.5\n", nil, "Latitude: float64, Longitud: float64"},
+		{"plain names first", "decimalLatitude,decimalLongitude,lat,lon\n1,2,3,4\n", nil, "decimalLatitude: int32, decimalLongitude: int32, geometry: geoarrow.point xy"},
+		{"easting", "Easting,Northing\n530000,180000\n", nil, "geometry: geoarrow.point xy"},
+		{"coordinates of a point", "POINT_X,POINT_Y\n1,2\n", nil, "geometry: geoarrow.point xy"},
+		{"thousands are no fractions", "x;y\n456,789;5\n", nil, "x: string, y: int32"},
+		{"commas of metres", "x;y\n456789,5;5712345,25\n", nil, "geometry: geoarrow.point xy"},
+		{"commas behind whole numbers", "lat;lon\n52;13\n52,5;13\n", nil, "geometry: geoarrow.point xy"},
+		{"a point by option", "lat;lon\n52,5;13,5\n", options{"decimal": "."}, "lat: string, lon: string"},
+		{"named columns have commas", "a;b\n52,5;13,5\n", options{"latitude": "a", "longitude": "b"}, "geometry: geoarrow.point xy"},
+		{"a guess that is wrong", "lat,lon,v\n1,2,3\nx,2,3\n", nil, "lat: string, lon: string, v: int32, geometry: geoarrow.point xy"},
+		{"a wrong guess of text", "lat,lon\n1,2\nx,2\n", options{"types": "string"}, "lat: string, lon: string, geometry: geoarrow.point xy"},
 		{"none", "lat,lon\n1,2\n", options{"geometry": "none"}, "lat: int32, lon: int32"},
 		{"kept", "lat,lon\n1,2.5\n", options{"keep_geometry_columns": "true"}, "lat: int32, lon: float64, geometry: geoarrow.point xy"},
 		{"C16 a number in the first record", "a,1\nb,2\n", nil, "col_0: string, col_1: int32"},
@@ -114,6 +134,7 @@ func TestDelimiters(t *testing.T) {
 
 // TestErrors finds the error at the mark, whatever the windows and the workers.
 func TestErrors(t *testing.T) {
+	named := options{"latitude": "lat", "longitude": "lon"}
 	for _, c := range []struct {
 		name, text string
 		opts       options
@@ -133,16 +154,16 @@ func TestErrors(t *testing.T) {
 		{"C18 in a name", "a,b¦\xff\n1,2\n", nil, -1, ""},
 		{"half a character", "a\nx¦\xc3\n", nil, 0, "a"},
 		{"a surrogate", "a\nx¦\xed\xa0\x80\n", nil, 0, "a"},
-		{"C4", "lat,lon\n1,2\n¦40 42 46 N,2\n", nil, 1, "lat"},
-		{"an infinite ordinate", "lat,lon\n1,2\n1,¦-inf\n", nil, 1, "lon"},
-		{"an ordinate beyond float64", "lat,lon\n1,2\n1,¦1e400\n", nil, 1, "lon"},
-		{"the other ordinate is null", "lat,lon\n1,2\n,¦x\n", nil, 1, "lon"},
-		{"WKT", "id,wkt\n1,POINT(1 2)\n2,\"POINT(1 ¦x)\"\n", nil, 1, "wkt"},
-		{"WKT with quotes", "wkt\nPOINT(1 2)\n\"POINT(1 ¦\"\"x)\"\n", nil, 1, "wkt"},
-		{"WKB", "wkb\n0101000000000000000000F03F0000000000000040\n0101000000000000000000F03F000000000000004¦Z\n", nil, 1, "wkb"},
+		{"C4", "lat,lon\n1,2\n¦40 42 46 N,2\n", named, 1, "lat"},
+		{"an infinite ordinate", "lat,lon\n1,2\n1,¦-inf\n", named, 1, "lon"},
+		{"an ordinate beyond float64", "lat,lon\n1,2\n1,¦1e400\n", named, 1, "lon"},
+		{"the other ordinate is null", "lat,lon\n1,2\n,¦x\n", named, 1, "lon"},
+		{"WKT", "id,wkt\n1,POINT(1 2)\n2,\"POINT(1 ¦x)\"\n", options{"geometry": "wkt"}, 1, "wkt"},
+		{"WKT with quotes", "wkt\nPOINT(1 2)\n\"POINT(1 ¦\"\"x)\"\n", options{"geometry": "wkt"}, 1, "wkt"},
+		{"WKB", "wkb\n0101000000000000000000F03F0000000000000040\n0101000000000000000000F03F000000000000004¦Z\n", options{"geometry": "wkb"}, 1, "wkb"},
 		{"T3", "wkt\nSRID=3857;POINT(1 2)\nPOINT(1 2)\n¦SRID=4326;POINT(1 2)\n", nil, 2, "wkt"},
-		{"the first of two", "wkt,b\nPOINT(1 2),1\nPOINT(¦x 2)\n", nil, 1, "wkt"},
-		{"the first of two, behind", "b,wkt\n1,POINT(1 2)\n¦\xff,POINT(x 2)\n", nil, 1, "b"},
+		{"the first of two", "wkt,b\nPOINT(1 2),1\nPOINT(¦x 2)\n", options{"geometry": "wkt"}, 1, "wkt"},
+		{"the first of two, behind", "b,wkt\n1,POINT(1 2)\n¦\xff,POINT(x 2)\n", options{"geometry": "wkt"}, 1, "b"},
 		{"an undefined byte", "a\nx¦\x81\n", options{"encoding": "windows-1253"}, 0, "a"},
 		{"half a character of two bytes", "a\n¦\x83,\n", options{"encoding": "shift_jis", "delimiter": ";"}, 0, "a"},
 		{"too many columns", strings.Repeat(",", 1<<16) + "¦\n", nil, -1, ""},
@@ -263,7 +284,7 @@ func TestLimits(t *testing.T) {
 
 // TestWindowEdges puts fields of every kind over the end of a window of the usual size.
 func TestWindowEdges(t *testing.T) {
-	tail := "\"a \"\"b\"\"\n\",12.5,2024-02-29,yes,é€\r\n,,,,\r\n"
+	tail := "\"a \"\"b\"\"\n\",12.5,2024-02-29,TRUE,é€\r\n,,,,\r\n"
 	for shift := range len(tail) + 2 {
 		head := "t,f,d,b,s\n"
 		pad := window.Bytes - len(head) - len(",,,,\n") - shift

@@ -36,7 +36,8 @@ type scanner struct {
 	single int           // how many records are read one by one before the next block
 	misses int           // blocks in a row that had no record
 
-	reached int // how many fields of the record at hand were begun
+	reached int  // how many fields of the record at hand were begun
+	reveal  bool // a value of the record at hand is no geometry, as was guessed
 
 	x, y  ordinate      // of the record at hand
 	kind  geoarrow.Kind // of its geometry in a cell
@@ -123,6 +124,9 @@ func (s *scanner) record(p int) int {
 				s.chunk.From = at
 			}
 			s.sink.Commit(at)
+			if s.reveal {
+				s.sink.reveal()
+			}
 			s.closed = end < s.N
 			s.row++
 			return end

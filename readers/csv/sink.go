@@ -1,6 +1,8 @@
 package csv
 
 import (
+	"slices"
+
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
@@ -11,16 +13,20 @@ type sink struct {
 	rows.Sink
 	dialect *dialect
 	columns []*rows.Column // of each field; nil: it is no attribute
+	uses    []use          // of each field: those of the dialect, but that some are attributes too in this chunk
 }
 
 func newSink(d *dialect, columns readers.Projection) *sink {
-	k := &sink{dialect: d, columns: make([]*rows.Column, len(d.names))}
+	k := &sink{dialect: d, columns: make([]*rows.Column, len(d.names)), uses: slices.Clone(d.fields)}
 	k.Project(columns)
 	k.Fields, k.Bare = true, d.geometry == noGeometry
 	k.Init(func() *rows.Column { return &rows.Column{} })
 	k.Reset()
 	if d.text { // behind the Reset that makes the columns: to ask for each of them whether it is in Text takes its time
-		for _, name := range d.names {
+		for i, name := range d.names {
+			if d.fields[i]&useGuess != 0 {
+				continue
+			}
 			k.Text = append(k.Text, geoarrow.ColumnID{Role: geoarrow.RoleAttribute, Name: string(name)})
 		}
 		k.Reset()
@@ -32,8 +38,26 @@ func newSink(d *dialect, columns readers.Projection) *sink {
 func (k *sink) Reset() {
 	k.Sink.Reset()
 	for i, name := range k.dialect.names {
-		if k.dialect.fields[i]&useAttribute != 0 {
+		u := k.dialect.fields[i]
+		if u&(useAttribute|useGuess) != 0 {
 			k.columns[i] = k.Column(geoarrow.RoleAttribute, name)
+		}
+		if u&useGuess == 0 {
+			continue
+		}
+		if k.columns[i].Guess = true; k.IsText(k.columns[i].ID) {
+			u |= useAttribute
+		}
+		k.uses[i] = u
+	}
+}
+
+// reveal has the columns of a guessed geometry read as text too, since one of their values turned out to
+// be no geometry.
+func (k *sink) reveal() {
+	for _, i := range k.dialect.shape {
+		if k.uses[i]&useAttribute == 0 {
+			k.columns[i].NeedText = true
 		}
 	}
 }

@@ -57,7 +57,7 @@ func (d *sweepDocument) choose(r *rand.Rand) {
 		name   string
 		values []any
 	}{
-		{2, "on_error", []any{"skip"}},
+		{2, "on_error", []any{"skip", "null", "repair"}},
 		{4, "ragged", []any{"pad"}},
 		{4, "keep_geometry_columns", []any{true}},
 		{12, "types", []any{"string"}},
@@ -66,7 +66,7 @@ func (d *sweepDocument) choose(r *rand.Rand) {
 		{12, "geometry", []any{"none", "a"}},
 		{12, "geometry_format", []any{"wkt", "wkb"}},
 		{8, "encoding", []any{"windows-1252", "shift_jis", "gb18030"}},
-		{12, "decimal", []any{","}},
+		{12, "decimal", []any{",", "."}},
 		{12, "delimiter", []any{";", "tab", "|"}},
 	} {
 		if r.IntN(o.in) == 0 {
@@ -155,7 +155,7 @@ func (w *sweeper) quoted(s string) string {
 
 func (w *sweeper) ordinate() string {
 	if w.isOdd() {
-		return w.pick("x", "inf", "1e400", "1 2", "N/A", "NULL", "nan", "--1")
+		return w.pick("x", "inf", "1e400", "1 2", "N/A", "NULL", "nan", "--1", "-", "None", `\N`, "#N/A", "1.#QNAN", "-1.#IND00", "1.5,2")
 	}
 	return w.pick("1", "-0", "0.5", " 2", "+3", "007", "1e2", "90.81246689931749", "-73.98", "12345678901234567890", ".5", "-0.0", "1,5")
 }

@@ -15,6 +15,8 @@ type text struct {
 	decoder decoder
 	fault   fault
 	scratch []byte // a field whose quotes were undone
+	mend    bool   // stray quotes are read where that is obvious
+	mended  int    // the index behind the first one of the field at hand; 0: it has none
 	digits  []byte // a number as JSON has it
 }
 
@@ -24,6 +26,8 @@ type cell struct {
 	quoted   bool // it is in quotes
 	doubled  bool // in its text there are quotes, doubled
 	high     bool // its text is not all ASCII
+	stray    bool // in its text there are quotes that are not doubled
+	behind   int  // where text stands that follows the closing quote; 0: none does
 }
 
 // cell reads the field at p. The byte behind it is a delimiter, a line end or the end of the file.
@@ -124,7 +128,13 @@ func (t *text) quotedCell(p int) (c cell, end int) {
 			end += 2
 			continue
 		case t.class[next]&endsField == 0 && end+1 < t.N:
-			return c, t.fail(end+1, "the delimiter or a line end behind the closing quote")
+			t.fail(end+1, "the delimiter or a line end behind the closing quote")
+			t.fault.shape = true
+			if !t.mend {
+				return c, -1
+			}
+			c.high = seen&highs != 0
+			return t.mendedCell(c, end)
 		}
 		c.to, c.high = end, seen&highs != 0
 		return c, end + 1
@@ -168,11 +178,16 @@ func (t *text) bytes(c cell) (b []byte, ok bool) {
 			if t.charset != nil {
 				name = t.charset.name
 			}
-			t.fault = fault{pos: c.from + bad, want: "text in " + name + ", as the option encoding says"}
+			t.fault = fault{pos: c.from + bad, want: "text in " + name + ", as the option encoding says", text: true}
 			return nil, false
 		}
 	}
-	if c.doubled {
+	switch {
+	case c.behind > 0:
+		b = t.joined(b, c)
+	case c.stray:
+		b = t.single(b)
+	case c.doubled:
 		b = t.undouble(b)
 	}
 	return b, true
@@ -190,9 +205,7 @@ func (t *text) undouble(b []byte) []byte {
 		b = b[k+2:]
 	}
 	t.scratch = append(t.scratch, b...)
-	n := len(t.scratch)
-	t.scratch = append(t.scratch, make([]byte, number.Padding)...)
-	return t.scratch[:n]
+	return t.padded(t.scratch)
 }
 
 // lineEnds passes line ends over any number of windows, which makes lines of no bytes no records. It gives N at the end of the span, or -1 with Err set.

@@ -32,10 +32,18 @@ func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 // An attribute is none if it has zeros in front, which identifiers have, or is beyond int64 or float64. An ordinate is no identifier: it may have zeros in
 // front, and an integer of any size is its float64.
 func (t *text) number(b []byte, ordinate bool) (n number.Num, ok bool) {
+	if t.comma || ordinate && t.commaPoints {
+		return t.numberWith(b, ordinate, ',')
+	}
+	return t.numberWith(b, ordinate, '.')
+}
+
+// numberWith is number with a point or a comma before fractions.
+func (t *text) numberWith(b []byte, ordinate bool, point byte) (n number.Num, ok bool) {
 	if v, ok := special(b); ok {
 		return number.Num{Kind: number.Real, Float: v}, true
 	}
-	if !t.asJSON(b, ordinate) {
+	if !t.asJSON(b, ordinate, point) {
 		return number.Num{}, false
 	}
 	n, end := number.Number(unsafe.Pointer(unsafe.SliceData(t.digits)), 0)
@@ -62,7 +70,7 @@ func special(b []byte) (v float64, ok bool) {
 }
 
 // asJSON writes a number to digits as package number reads it, with padding behind.
-func (t *text) asJSON(b []byte, zeros bool) bool {
+func (t *text) asJSON(b []byte, zeros bool, point byte) bool {
 	d := t.digits[:0]
 	if len(b) > 0 && (b[0] == '-' || b[0] == '+') {
 		if b[0] == '-' {
@@ -83,10 +91,6 @@ func (t *text) asJSON(b []byte, zeros bool) bool {
 		d = append(d, '0')
 	}
 	d = append(d, integer...)
-	point := byte('.')
-	if t.comma {
-		point = ','
-	}
 	if len(b) > 0 && b[0] == point {
 		fraction := leadingDigits(b[1:])
 		b = b[1+len(fraction):]
@@ -118,21 +122,37 @@ func leadingDigits(b []byte) []byte {
 	return b[:n]
 }
 
-// boolean reads true, yes, t, y, or their opposites, in any case. 0 and 1 are numbers, on and off are words.
+// boolean reads true and false, in any case. 0 and 1 are numbers; yes, no, on, off and letters are
+// words, since a column of F may be one of sexes, and N a hemisphere.
 func boolean(b []byte) (v, ok bool) {
 	switch {
-	case len(b) > len("false"):
-	case equalFold(b, "true"), equalFold(b, "t"), equalFold(b, "yes"), equalFold(b, "y"):
+	case equalFold(b, "true"):
 		return true, true
-	case equalFold(b, "false"), equalFold(b, "f"), equalFold(b, "no"), equalFold(b, "n"):
+	case equalFold(b, "false"):
 		return false, true
 	}
 	return false, false
 }
 
-// nullLike reports whether the text of a geometry or an ordinate says that there is none.
+// nullWords say that there is no geometry or no ordinate, in any case: those of spreadsheets (NA, N/A,
+// #N/A, -), of Python (None, nan) and of databases (null, \N).
+var nullWords = [...]string{"null", "nan", "na", "n/a", "none", `\n`, "#n/a", "-"}
+
+// nullLike reports whether the text of a geometry or an ordinate says that there is none. As
+// attributes such words are text.
 func nullLike(b []byte) bool {
-	return len(b) == 0 || equalFold(b, "null") || equalFold(b, "nan") || equalFold(b, "na") || equalFold(b, "n/a")
+	if len(b) == 0 {
+		return true
+	}
+	if len(b) > len("none") {
+		return false
+	}
+	for _, word := range nullWords {
+		if equalFold(b, word) {
+			return true
+		}
+	}
+	return false
 }
 
 // equalFold reports whether b is word, which is in lower case, in any case.

@@ -71,6 +71,16 @@ func Unread(id ColumnID) Column {
 	return Column{Name: id.Name, Role: id.Role, Type: arrow.Null, Facts: Facts{Kinds: FactUnread}}
 }
 
+// Guessed is a column of a chunk whose values are all in the geometry, as far as the chunk goes. The
+// table has no such column unless a value in some chunk turns out not to be one: then the column is
+// text in the whole table, and each chunk that left it out is read again for it.
+func Guessed(id ColumnID) Column {
+	return Column{Name: id.Name, Role: id.Role, Type: arrow.Null, Facts: Facts{Kinds: FactGuess}}
+}
+
+// IsGuessed reports whether all rows that the facts are of are in the geometry, as Guessed has it.
+func (f Facts) IsGuessed() bool { return f.Kinds == FactGuess }
+
 // Bytes is the size of all slices, in bytes.
 func (c *Column) Bytes() int64 {
 	n := int64(len(c.Valid)) + 4*int64(len(c.Offsets)) + int64(len(c.Values))

@@ -45,6 +45,7 @@ const (
 	FactUnread  // a value of a column that nobody asked for
 
 	FactDeclared // the file says the type of the column
+	FactGuess    // the column was guessed to hold the geometry: see Guessed
 )
 
 // FactField is set on every value of a column whose values are texts without quotes that tell kinds apart, as the fields of a CSV record and the elements of GML

@@ -78,8 +78,11 @@ var (
 // Booleans count as numbers where numbers are, dates and times are texts unless all of a column fit one type. What nobody asked for has no type but null.
 func (f Facts) Resolve(role Role) Resolved {
 	k := f.Kinds &^ FactField
-	if k&FactUnread != 0 {
+	if k&FactUnread != 0 || k == FactGuess {
 		return Resolved{Type: arrow.Null}
+	}
+	if k&FactGuess != 0 {
+		return textType
 	}
 	if k&FactDeclared != 0 {
 		t, ok := TypeNamed(f.Declared)

@@ -35,6 +35,7 @@ type Column struct {
 	N      int  // rows filled; the ones behind are null so far
 	Unread bool // nobody asked for it: values are checked and end with Pass
 	Plain  bool // texts are never taken for dates or times
+	Guess  bool // holds the geometry, as was guessed: no column of its own unless it is in Sink.Text
 	forced bool
 	field  bool // Kinds have FactField
 	nulls  int
@@ -97,7 +98,7 @@ func (c *Column) Pad(row int) {
 	if c.N == row {
 		return
 	}
-	if c.Unread {
+	if c.Unread || c.Guess && !c.forced {
 		c.N = row
 		return
 	}

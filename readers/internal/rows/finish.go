@@ -10,6 +10,18 @@ import (
 
 // finish is the column's copy.
 func (c *Column) finish(mem *geoarrow.Arena) geoarrow.Column {
+	if c.Guess && !c.forced {
+		return geoarrow.Guessed(c.ID)
+	}
+	out := c.finishRead(mem)
+	if c.Guess {
+		out.Facts.Kinds |= geoarrow.FactGuess | geoarrow.FactString | geoarrow.FactField
+	}
+	return out
+}
+
+// finishRead is finish of a column that the table has.
+func (c *Column) finishRead(mem *geoarrow.Arena) geoarrow.Column {
 	if c.Unread {
 		out := geoarrow.Unread(c.ID)
 		if c.ID.Role == geoarrow.RoleFeatureID {

@@ -1,0 +1,228 @@
+package csv
+
+import (
+	"bytes"
+	"context"
+	"math"
+
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/source"
+	"github.com/vibeflight/vibeflight/readers/wkt"
+)
+
+// locator reads records until the candidates are decided.
+type locator struct {
+	text
+	list  []candidate
+	seen  []finding // by column
+	fresh []shown   // of the record at hand
+	bad   bool      // the record at hand is not in the encoding
+}
+
+// shown is a column whose finding is of the record at hand, and what it was before.
+type shown struct {
+	column int
+	before finding
+}
+
+// mostLooked is how far from the first record the values of a candidate may be that is not one of the
+// plain names, and the separator that tells how fractions are written.
+const mostLooked = 1 << 20
+
+// finding is what the first value of a column that is not null is.
+type finding struct {
+	kind     valueKind
+	comma    bool // a number with a decimal comma
+	grouped  bool // whose comma may stand between thousands
+	whole    bool // a number without point and comma, as are all values so far
+	fraction bool
+	v        float64 // of a number
+}
+
+// valueKind is what a value may be.
+type valueKind uint8
+
+const (
+	nothing valueKind = iota // no value so far
+	isText
+	isNumber
+	isWKT
+	isWKB
+	isLatLon
+)
+
+// look gives the candidate that is the geometry, or nil. A malformed record ends the search, as it ends the parse; where records are skipped it has no say.
+func (l *locator) look(ctx context.Context, src *source.File) (*candidate, geometryForm, error) {
+	if _, err := l.begin(ctx, src); err != nil {
+		return nil, noGeometry, err
+	}
+	p := l.MoveTo(l.first)
+	if p < 0 {
+		return nil, noGeometry, l.Err
+	}
+	for p < l.N {
+		if p = l.next(p); p < 0 && l.Err != nil {
+			return nil, noGeometry, l.Err
+		}
+		far := p >= 0 && l.Base+int64(p)-l.first > mostLooked
+		if c, form, done := l.decide(p < 0, far); done {
+			return c, form, nil
+		}
+	}
+	c, form, _ := l.decide(true, false)
+	return c, form, nil
+}
+
+// next looks at the record at p and gives the index of the next one, or -1.
+func (l *locator) next(p int) int {
+	at := l.Base + int64(p)
+	next, n := l.record(p, l.field)
+	if !l.skipErrors && !l.nullErrors || next >= 0 && !l.bad && (n == len(l.seen) || l.pad || l.repair) {
+		return next
+	}
+	l.forget()
+	if next >= 0 || l.Err != nil || l.fault.file {
+		return next
+	}
+	for p = l.MoveTo(at); p >= 0; p = 0 {
+		if end := l.pass(p); end >= 0 {
+			return l.lineEnds(end)
+		}
+		if !l.fault.cut || !l.Fill(p) {
+			break
+		}
+	}
+	return -1
+}
+
+// forget takes back what the record at hand showed.
+func (l *locator) forget() {
+	for _, s := range l.fresh {
+		l.seen[s.column] = s.before
+	}
+}
+
+// field looks at a field, if it is the first value of its column, or all before it were whole numbers.
+func (l *locator) field(i int, c cell) {
+	if i == 0 { // a record that the window cut begins anew
+		l.fresh, l.bad = l.fresh[:0], false
+	}
+	if l.skipErrors && c.high && !l.bad {
+		_, ok := l.bytes(c)
+		l.bad = !ok
+	}
+	if i >= len(l.seen) || l.seen[i].kind != nothing && !l.seen[i].whole {
+		return
+	}
+	b, ok := l.bytes(c)
+	if b = trim(b); !ok || nullLike(b) {
+		return
+	}
+	found, before := l.find(b), l.seen[i]
+	if before.whole { // anything but a number says nothing of the separator
+		if found.kind != isNumber && !found.comma || found.whole {
+			return
+		}
+		found.kind = isNumber
+	}
+	l.seen[i], l.fresh = found, append(l.fresh, shown{i, before})
+}
+
+// find says what a value is that is not null.
+func (l *locator) find(b []byte) finding {
+	f := finding{kind: isText}
+	if _, word := special(b); word {
+		return f
+	}
+	if n, ok := l.number(b, true); ok {
+		f.kind, f.v = isNumber, n.Float // unless it is WKB that happens to have no letters
+		f.fraction = n.Float != math.Trunc(n.Float)
+		f.whole = l.eitherPoint && l.delimiter != ',' && !bytes.ContainsAny(b, ".,")
+	} else if l.eitherPoint && bytes.IndexByte(b, ',') >= 0 {
+		if n, ok := l.numberWith(b, true, ','); ok {
+			f.comma, f.v = true, n.Float
+			f.fraction = n.Float != math.Trunc(n.Float)
+			whole, fraction, _ := bytes.Cut(bytes.TrimLeft(b, "+-"), []byte(","))
+			f.grouped = len(fraction) == 3 && len(whole) <= 3
+		}
+	}
+	switch {
+	case wkt.Begins(b):
+		f.kind = isWKT
+	case geoarrow.IsHexWKB(b):
+		f.kind = isWKB
+	case f.kind == isText && !f.comma && l.isLatLon(b):
+		f.kind = isLatLon
+	}
+	return f
+}
+
+// isLatLon reports whether a value is a latitude and a longitude, with fractions or in brackets:
+// "(40.7, -73.9)".
+func (l *locator) isLatLon(b []byte) bool {
+	lat, lon, ok := l.latLon(b)
+	return ok && math.Abs(lat) <= 90 && math.Abs(lon) <= 180 && (b[0] == '(' || lat != math.Trunc(lat) && lon != math.Trunc(lon))
+}
+
+// decide goes through the candidates up to one that has shown too little, unless nothing more comes or
+// the records are far behind the first one. Those before it are none, and not looked at again.
+func (l *locator) decide(last, far bool) (found *candidate, form geometryForm, done bool) {
+	for i := range l.list {
+		c := &l.list[i]
+		form, undecided := l.fits(c)
+		if undecided && !(far && c.isNear(form)) {
+			if !last {
+				l.list = l.list[i:]
+				return nil, noGeometry, false
+			}
+			l.settled = false // a value may follow behind the end of the file
+		}
+		if form != noGeometry {
+			l.commaPoints = form == points && (l.seen[c.x].comma || l.seen[c.y].comma)
+			return c, form, true
+		}
+	}
+	return nil, noGeometry, true
+}
+
+// isNear reports whether only values near the first record count: all but for whether there is a
+// geometry in columns of plain names.
+func (c *candidate) isNear(form geometryForm) bool { return c.fresh || form == points }
+
+// fits says whether what the columns of a candidate have shown is a geometry, and of which form;
+// undecided, if more values may say otherwise.
+func (l *locator) fits(c *candidate) (form geometryForm, undecided bool) {
+	if c.cell >= 0 {
+		switch f := l.seen[c.cell]; {
+		case f.kind == isWKT && c.form != wkbCells:
+			return wktCells, false
+		case f.kind == isWKB && c.form != wktCells:
+			return wkbCells, false
+		case f.kind == isLatLon && c.latLon && c.form == noGeometry:
+			return latLonCells, false
+		default:
+			return noGeometry, f.kind == nothing
+		}
+	}
+	x, y := l.seen[c.x], l.seen[c.y]
+	if x.kind == nothing || y.kind == nothing {
+		return noGeometry, true
+	}
+	if !l.isOrdinate(c, x, 180) || !l.isOrdinate(c, y, 90) {
+		return noGeometry, false
+	}
+	return points, x.whole && y.whole
+}
+
+// isOrdinate reports whether what a column has shown is an ordinate of a candidate. most is that of
+// degrees.
+func (l *locator) isOrdinate(c *candidate, f finding, most float64) bool {
+	inRange := math.Abs(f.v) <= most
+	switch {
+	case c.fresh && c.degrees && !inRange, c.widths && !f.fraction && !f.whole:
+		return false
+	case f.comma && f.kind != isNumber:
+		return c.degrees && inRange || !c.degrees && l.delimiter != ',' && !f.grouped
+	}
+	return f.kind == isNumber
+}
