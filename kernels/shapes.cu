@@ -142,8 +142,8 @@ KERNEL __launch_bounds__(BLOCK) shape_parts(const u8 *__restrict__ text, i64 n, 
 }
 
 __device__ __forceinline__ u64 ordinate(u64 bits) { return (bits & ~(1ull << 63)) > 0x7ffull << 52 ? 0x7ff8ull << 48 : bits; }
-// A measure below -10^38 is none, as a NaN is none.
-__device__ __forceinline__ bool is_measure(u64 bits) { return __longlong_as_double((i64)bits) >= -1e38; }
+// A measure of -10^38 or below is none, as a NaN is none.
+__device__ __forceinline__ bool is_measure(u64 bits) { return __longlong_as_double((i64)bits) > -1e38; }
 
 // One thread, one row of points.
 KERNEL __launch_bounds__(BLOCK) shape_points(const u8 *__restrict__ text, i64 n, u32 type, const i64 *__restrict__ starts, const u8 *__restrict__ flags, i64 rows, u64 *__restrict__ x, u64 *__restrict__ y, u64 *__restrict__ z, u64 *__restrict__ m, u8 *__restrict__ measured) {

@@ -109,15 +109,15 @@ func (f *shapefile) shape(rng *rand.Rand, most int) {
 			if v := ordinate(); !none {
 				return v
 			}
-			return []float64{-1e39, math.NaN(), math.Inf(-1), math.Nextafter(-1e38, math.Inf(-1))}[rng.IntN(4)]
+			return []float64{-1e39, math.NaN(), math.Inf(-1), -1e38}[rng.IntN(4)]
 		})
 		if rng.IntN(4) == 0 && n > 0 && !none {
-			row.m[0] = -1e38 // is one
-			little.PutUint64(content[len(content)-8*n:], math.Float64bits(-1e38))
+			row.m[0] = math.Nextafter(-1e38, 0) // is one
+			little.PutUint64(content[len(content)-8*n:], math.Float64bits(row.m[0]))
 		}
 	}
 	for i, v := range row.m {
-		if v >= -1e38 {
+		if v > -1e38 {
 			row.kind |= kernels.GeometryM
 		} else {
 			row.m[i] = math.Float64frombits(canonical)

@@ -3,6 +3,7 @@ package dbf
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -19,10 +20,11 @@ import (
 
 // codePage says which characters the bytes of texts are. Bytes below 0x80 are ASCII in all of them, unless they follow a byte above.
 type codePage struct {
-	name  string
-	utf8  bool
-	upper *[128]character   // of a page of one byte a character: those from 0x80 on
-	wide  encoding.Encoding // of any other
+	name    string
+	utf8    bool
+	unknown bool              // only texts in ASCII can be read; upper holds no character
+	upper   *[128]character   // of a page of one byte a character: those from 0x80 on
+	wide    encoding.Encoding // of any other
 }
 
 // character is the UTF-8 of one.
@@ -117,6 +119,13 @@ func pageByName(name string) (*codePage, bool) {
 		return &codePage{name: key, wide: wideEncodings[key]}, true
 	}
 	return nil, false
+}
+
+// unknownPage is a page that nobody knows: of ASCII alone.
+func unknownPage() *codePage {
+	p := singleBytes("US-ASCII", slices.Repeat([]rune{utf8.RuneError}, 128))
+	p.unknown = true
+	return p
 }
 
 func singleBytes(name string, upper []rune) *codePage {

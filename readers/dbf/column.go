@@ -35,6 +35,7 @@ type column struct {
 	rows    int   // of the run at most
 	nulls   []int32
 	bad     []int32 // places in the block at hand of records whose value is malformed
+	mended  []int32 // likewise, of values that on_error: repair reads
 
 	bits     []byte
 	int32s   []int32
@@ -44,6 +45,7 @@ type column struct {
 	text     textColumn
 	valid    []byte
 	months   *months // of dates
+	scratch  []byte  // of a number with a decimal comma
 }
 
 // beyond is a record that is beyond a limit: skipping malformed records does not help against it.
@@ -111,8 +113,8 @@ func (c *column) parse(b *block, row int) error {
 	if c.field.kind.isMemo() {
 		return nil
 	}
-	c.bad = c.bad[:0]
-	if c.unread && c.field.takesAll() {
+	c.bad, c.mended = c.bad[:0], c.mended[:0]
+	if c.unread && c.field.takesAll() && !c.h.page.unknown {
 		return nil
 	}
 	if c.field.nullBit != noBit {
@@ -219,6 +221,14 @@ func (c *column) validity(rows int) []byte {
 
 // null says that a row has no value. Texts end their row themselves.
 func (c *column) null(row int) { c.nulls = append(c.nulls, int32(row)) }
+
+// refuse says that the value of a row is malformed. Under on_error: null it is null.
+func (c *column) refuse(place int32, row int) {
+	c.bad = append(c.bad, place)
+	if c.h.options.nulls {
+		c.null(row)
+	}
+}
 
 // widen turns the integers of the rows before one into those of a wider store.
 func (c *column) widen(to store, row int) {

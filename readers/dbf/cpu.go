@@ -22,6 +22,7 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 		return c.again(ctx, pool, req.Span, emit)
 	}
 	sum := readers.Summary{BytesRead: c.header.Start, Skipped: c.header.Missing()}
+	sum.Deviations.Append(c.header.Deviations())
 	rows := false
 	batcher := readers.NewBatcher(ctx, c, src, req.Span.Row, c.header.offset(c.header.Records), req.Limits, func(chunk readers.Chunk) error {
 		rows = true
@@ -70,7 +71,7 @@ func (c cpu) again(ctx context.Context, pool *pool, span readers.Span, emit func
 	if err != nil {
 		return readers.Summary{}, err
 	}
-	return readers.Summary{BytesRead: run.Bytes, Skipped: run.Skipped}, emit(readers.Chunk{Columns: run.Columns, Span: span})
+	return readers.Summary{BytesRead: run.Bytes, Skipped: run.Skipped, Deviations: run.Deviations}, emit(readers.Chunk{Columns: run.Columns, Span: span})
 }
 
 // recordAt is the first record that begins at or behind an offset, or the number of records.
@@ -148,7 +149,7 @@ func (r partReader) Read(from, stop, _ int64) (readers.Part, error) {
 	return readers.Part{
 		Start: r.header.offset(first), Next: r.header.offset(end), To: r.header.offset(end), End: end == r.header.Records,
 		Columns: run.Columns, Starts: run.Starts, Beside: run.Beside, Rows: end - first,
-		Summary: readers.Summary{BytesRead: run.Bytes, Skipped: run.Skipped},
+		Summary: readers.Summary{BytesRead: run.Bytes, Skipped: run.Skipped, Deviations: run.Deviations},
 		Release: func() { r.pool.give(reader) },
 	}, nil
 }

@@ -137,7 +137,18 @@ func TestNumbers(t *testing.T) {
 		{"N6: 1_000", column("N", 'N', 6, 0, right(6, "1_000")...), `error: expected a number, found "1_000"`},
 		{"beyond float64", column("N", 'N', 6, 2, right(6, "1e400")...), `error: expected a number that a float64 can hold, found "1e400"`},
 		{"N11: an exponent of many digits", column("N", 'N', 16, 2, right(16, "1e99999999999")...), `error: that a float64 can hold, found "1e99999999999"`},
-		{"nan in N(w,0)", column("N", 'N', 6, 0, "nan"), `error: expected a number, found "nan"`},
+		{"nan in N(w,0)", column("N", 'N', 6, 0, "1", "nan"), "N: float64: 1 | NaN 0x7ff8000000000000\n"},
+		{"1.#QNAN in N(w,0)", column("N", 'N', 9, 0, right(9, "123", "1.#QNAN", "")...), "N: float64: 123 | NaN 0x7ff8000000000000 | null\n"},
+		{
+			"infinity of Microsoft's C library", column("N", 'N', 9, 2, right(9, "1.#J", "1.#IO", "1.#INF", "1.#INF000", "-1.#INF", "1,#INF", "1.#inf")...),
+			"N: float64: +Inf | +Inf | +Inf | +Inf | -Inf | +Inf | +Inf\n",
+		},
+		{
+			"NaN of Microsoft's C library", column("N", 'N', 9, 2, right(9, "1.$", "1.#R", "-1.#J", "-1.#IND00", "1.#QNAN0", "1.#SNAN", "-1.#IND", "-nan(ind)", "nan(snan)")...),
+			"N: float64: " + strings.TrimSuffix(strings.Repeat("NaN 0x7ff8000000000000 | ", 9), " | ") + "\n",
+		},
+		{"N6: 1.#", column("N", 'N', 6, 2, right(6, "1.#")...), `error: expected a number, found "1.#"`},
+		{"N6: 2.#INF", column("N", 'N', 6, 2, right(6, "2.#INF")...), `error: expected a number, found "2.#INF"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) { check(t, readertest.Input{Text: tt.t.bytes()}, tt.want) })
 	}

@@ -15,9 +15,9 @@ const (
 	widestField = 256 // bytes: what package kernels calls a short string
 )
 
-// OnCards reports whether cards know the types of all fields.
+// OnCards reports whether cards know the types of all fields, and how their numbers are written.
 func (h *Header) OnCards() bool {
-	return h.RecordLength >= leastRecord && !slices.ContainsFunc(h.Fields, func(f Field) bool {
+	return h.RecordLength >= leastRecord && !h.options.comma && !h.page.unknown && !slices.ContainsFunc(h.Fields, func(f Field) bool {
 		if f.kind.isMemo() {
 			return !h.options.withoutMemo
 		}

@@ -29,8 +29,13 @@ func (c *column) dates(b *block, row int) {
 		if len(text) == dateBytes {
 			days, ok = c.months.date(binary.LittleEndian.Uint64(text))
 		}
+		if !ok && c.h.options.repair {
+			if days, ok = c.months.separated(text); ok {
+				c.mended = append(c.mended, place)
+			}
+		}
 		if !ok {
-			c.bad = append(c.bad, place)
+			c.refuse(place, row+i)
 			continue
 		}
 		c.int32s[row+i] = days
@@ -66,6 +71,16 @@ func (m *months) date(text uint64) (days int32, ok bool) {
 	return at.before + int32(day), day-1 < at.days
 }
 
+// separated gives the days since 1970-01-01 of YYYY-MM-DD, with '-', '/' or '.' twice.
+func (m *months) separated(text []byte) (days int32, ok bool) {
+	const form = "YYYY-MM-DD"
+	if len(text) != len(form) || text[4] != text[7] || text[4] != '-' && text[4] != '/' && text[4] != '.' {
+		return 0, false
+	}
+	digits := [dateBytes]byte{text[0], text[1], text[2], text[3], text[5], text[6], text[8], text[9]}
+	return m.date(binary.LittleEndian.Uint64(digits[:]))
+}
+
 func newMonth(number uint32) month {
 	for last := uint32(31); last >= 28; last-- {
 		text := fmt.Appendf(nil, "%04d-%02d-%02d", number/100, number%100, last)
@@ -88,14 +103,17 @@ func (c *column) logicals(b *block, row int) {
 		}
 		switch letter := text[0]; {
 		case len(text) > 1:
-			c.bad = append(c.bad, place)
+			c.refuse(place, row+i)
 		case letter == 'T', letter == 't', letter == 'Y', letter == 'y':
 			c.bits[(row+i)>>3] |= 1 << ((row + i) & 7)
 		case letter == 'F', letter == 'f', letter == 'N', letter == 'n':
 		case letter == '?', letter == ' ', letter == 0:
 			c.null(row + i)
+		case c.h.options.repair && (letter == '0' || letter == '1'):
+			c.bits[(row+i)>>3] |= (letter & 1) << ((row + i) & 7)
+			c.mended = append(c.mended, place)
 		default:
-			c.bad = append(c.bad, place)
+			c.refuse(place, row+i)
 		}
 	}
 }
@@ -127,7 +145,7 @@ func (c *column) binaries(b *block, row int) {
 			case len(trim(value)) == 0:
 				c.null(row + i)
 			default:
-				c.bad = append(c.bad, place)
+				c.refuse(place, row+i)
 			}
 		}
 	}

@@ -8,7 +8,7 @@
 //	flag    blank: a record; *: a deleted one
 //
 // Numbers and dates are text, right- or left-aligned among blanks; NULs count as blanks. A blank value is null. Every value must be one of its field's type: what is
-// none is a *readers.ParseError with its record. Records behind the number that the header promises are none. A header whose lengths contradict one another or
+// none is a *readers.ParseError with its record, and null under on_error: null or repair. Records behind the number that the header promises are none. A header whose lengths contradict one another or
 // the file, one that promises more records than there are, an encrypted table, one of dBASE II or 7, a memo that lies in no memo file are refused.
 //
 // The records of a table lie at known places, so any number of workers may read them. docs/formats/dbf.md has the whole list, and what GDAL does.
@@ -34,7 +34,7 @@ func Format() readers.Format {
 		Name:       formatName,
 		Extensions: []string{".dbf"},
 		Unit:       unit,
-		Version:    2,
+		Version:    3,
 		Siblings:   []string{".cpg", ".dbt", ".fpt"},
 		Binary:     true,
 		Options:    Options(),
@@ -55,6 +55,7 @@ func Options() []readers.Option {
 	return []readers.Option{
 		{Name: "encoding", Doc: "code page of texts, as UTF-8, 1252, CP437, ISO-8859-2, GBK; by default that of the .cpg file, then of the header, then ISO-8859-1"},
 		{Name: "include_deleted", Default: "false", Values: []string{"false", "true"}, Doc: "whether records that are marked as deleted are rows"},
+		{Name: "decimal", Default: ".", Values: []string{".", ","}, Doc: "the decimal separator of numbers that are text"},
 		{Name: "memo", Default: "read", Values: []string{"read", "ignore"}, Doc: "read memo fields, or ignore them: then they are null, and the memo file may be missing"},
 	}
 }
@@ -62,12 +63,18 @@ func Options() []readers.Option {
 // options are their values.
 type options struct {
 	skip        bool // malformed records are left out
+	nulls       bool // malformed values are null
+	repair      bool // those that have one obvious reading are read so
+	comma       bool // numbers have a decimal comma
 	deleted     bool // deleted ones are not
 	withoutMemo bool
 }
 
 func optionsOf(o readers.Options) options {
-	return options{skip: o.SkipErrors(), deleted: o.Get("include_deleted") == "true", withoutMemo: o.Get("memo") == "ignore"}
+	return options{
+		skip: o.SkipErrors(), nulls: o.NullErrors(), repair: o.Repairs(), comma: o.Get("decimal") == ",",
+		deleted: o.Get("include_deleted") == "true", withoutMemo: o.Get("memo") == "ignore",
+	}
 }
 
 func open(ctx context.Context, src *source.File, opts readers.Options) (readers.Layout, error) {

@@ -39,6 +39,8 @@ type Header struct {
 	nullFrom int // where the hidden field begins in a record
 	nullBits int // how many bits it has; 0: there is none
 	missing  readers.Skipped
+
+	deviations readers.Deviations
 }
 
 const (
@@ -46,6 +48,7 @@ const (
 	fieldBytes    = 32
 	nameBytes     = 11
 	terminator    = 0x0D
+	endMark       = 0x1A
 	backlinkBytes = 263
 )
 
@@ -68,7 +71,12 @@ func ReadHeader(ctx context.Context, src *source.File, opts readers.Options) (*H
 	}
 	h.page, err = pageOf(src, opts.Get("encoding"), text[29])
 	if errors.Is(err, errNoPage) {
-		err = h.errorAt(src, 29, noRecord, "", err)
+		if h.options.repair {
+			h.deviate(29, ruleCodePage, "texts in ASCII are read")
+			h.page, err = unknownPage(), nil
+		} else {
+			err = h.errorAt(src, 29, noRecord, "", modeRepair, err)
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -90,20 +98,20 @@ func (h *Header) read(src *source.File) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", src.Name, err)
 	}
 	if len(fixed) < headBytes {
-		return nil, h.errorAt(src, src.Size, noRecord, "", errors.New("the file ends inside of the header"))
+		return nil, h.errorAt(src, src.Size, noRecord, "", "", errors.New("the file ends inside of the header"))
 	}
 	h.Version = fixed[0]
 	h.Start = int64(binary.LittleEndian.Uint16(fixed[8:]))
 	h.RecordLength = int(binary.LittleEndian.Uint16(fixed[10:]))
 	switch {
 	case h.Start <= headBytes:
-		return nil, h.errorAt(src, 8, noRecord, "", fmt.Errorf("the header says that it is %d bytes long, which leaves no room for a field%s", h.Start, h.otherLayout()))
+		return nil, h.errorAt(src, 8, noRecord, "", "", fmt.Errorf("the header says that it is %d bytes long, which leaves no room for a field%s", h.Start, h.otherLayout()))
 	case h.Start > src.Size:
-		return nil, h.errorAt(src, 8, noRecord, "", fmt.Errorf("the header says that it is %d bytes long, the file has %d%s", h.Start, src.Size, h.otherLayout()))
+		return nil, h.errorAt(src, 8, noRecord, "", "", fmt.Errorf("the header says that it is %d bytes long, the file has %d%s", h.Start, src.Size, h.otherLayout()))
 	case h.RecordLength == 0:
-		return nil, h.errorAt(src, 10, noRecord, "", errors.New("the header says that a record has no bytes"))
+		return nil, h.errorAt(src, 10, noRecord, "", "", errors.New("the header says that a record has no bytes"))
 	case fixed[15] != 0:
-		return nil, h.errorAt(src, 15, noRecord, "", errors.New("the table is encrypted; save it without encryption"))
+		return nil, h.errorAt(src, 15, noRecord, "", "", errors.New("the table is encrypted; save it without encryption"))
 	}
 	text := make([]byte, h.Start)
 	if n, err := src.ReadAt(text, 0); n < len(text) {
@@ -130,12 +138,42 @@ func (h *Header) count(src *source.File, promised int64) error {
 	if promised <= there {
 		return nil
 	}
-	if !h.options.skip {
-		return h.errorAt(src, 4, noRecord, "", fmt.Errorf("the header promises %d records of %d bytes, the file has room for %d", promised, h.RecordLength, there))
+	whole := h.endsWhole(src, there)
+	switch {
+	case h.options.skip:
+	case h.options.repair && whole:
+		h.deviate(4, ruleCount, fmt.Sprintf("the %d records that there are, of %d", there, promised))
+		h.Records = there
+		return nil
+	default:
+		mode := ""
+		if whole {
+			mode = modeRepair
+		}
+		return h.errorAt(src, 4, noRecord, "", mode, fmt.Errorf("the header promises %d records of %d bytes, the file has room for %d", promised, h.RecordLength, there))
 	}
 	h.Records = there
 	h.missing = readers.Skipped{Count: promised - there, First: []int64{h.offset(there)}}
 	return nil
+}
+
+// endsWhole reports whether so many records are all that the file has, but for the mark of its end.
+func (h *Header) endsWhole(src *source.File, records int64) bool {
+	left := src.Size - h.offset(records)
+	if left != 1 {
+		return left == 0
+	}
+	var mark [1]byte
+	_, err := src.ReadAt(mark[:], src.Size-1)
+	return err == nil && mark[0] == endMark
+}
+
+// Deviations are where the header was not taken at its word.
+func (h *Header) Deviations() *readers.Deviations { return &h.deviations }
+
+// deviate notes one.
+func (h *Header) deviate(offset int64, rule, done string) {
+	h.deviations.Add(readers.Deviation{Offset: offset, Row: noRecord, Rule: rule, Done: done})
 }
 
 // Missing are the records that the header promises and the file does not have, under on_error: skip. The first offset is where they would begin.
@@ -194,15 +232,15 @@ func (h *Header) fields(src *source.File, text []byte) error {
 			bits = f.takeBits(bits, d[18])
 		}
 		if err := f.decide(h.Version); err != nil {
-			return h.errorAt(src, int64(headBytes+i*fieldBytes+nameBytes), noRecord, f.Name, err)
+			return h.errorAt(src, int64(headBytes+i*fieldBytes+nameBytes), noRecord, f.Name, "", err)
 		}
 		h.Fields = append(h.Fields, f)
 	}
 	if empty := h.emptyFields(); empty > h.RecordLength {
-		return h.errorAt(src, 10, noRecord, "", fmt.Errorf("%d fields have no bytes, more than records of %d bytes may have", empty, h.RecordLength))
+		return h.errorAt(src, 10, noRecord, "", "", fmt.Errorf("%d fields have no bytes, more than records of %d bytes may have", empty, h.RecordLength))
 	}
 	if at > h.RecordLength {
-		return h.errorAt(src, 10, noRecord, "", fmt.Errorf("the fields take %d bytes with the deletion flag, the header says that a record has %d%s", at, h.RecordLength, h.otherLayout()))
+		return h.errorAt(src, 10, noRecord, "", "", fmt.Errorf("the fields take %d bytes with the deletion flag, the header says that a record has %d%s", at, h.RecordLength, h.otherLayout()))
 	}
 	if bits > h.nullBits {
 		h.forgetBits()
@@ -212,7 +250,7 @@ func (h *Header) fields(src *source.File, text []byte) error {
 
 // noField is the error of a table without fields. Beside a shapefile it says which records are deleted, and nothing else; alone it is none.
 func (h *Header) noField(src *source.File) error {
-	return h.errorAt(src, headBytes, noRecord, "", fmt.Errorf("the header has no field%s", h.otherLayout()))
+	return h.errorAt(src, headBytes, noRecord, "", "", fmt.Errorf("the header has no field%s", h.otherLayout()))
 }
 
 // longTexts reports whether the second byte of a C field's length counts: only then do the fields fill a record. Elsewhere it means nothing.
@@ -246,8 +284,9 @@ func (h *Header) forgetBits() {
 }
 
 // errorAt says what is wrong at an offset of the table. The record is noRecord where none is concerned.
-func (h *Header) errorAt(src *source.File, offset, record int64, field string, what error) error {
-	return &readers.ParseError{Name: src.Name, Format: formatName, Offset: offset, Row: record, Unit: unit, Field: field, Err: what}
+// mode is the value of on_error that would read the rest, or empty.
+func (h *Header) errorAt(src *source.File, offset, record int64, field, mode string, what error) error {
+	return &readers.ParseError{Name: src.Name, Format: formatName, Offset: offset, Row: record, Unit: unit, Field: field, Mode: mode, Err: what}
 }
 
 // cutShort is the error where a file ends before its size.

@@ -143,16 +143,21 @@ func (c *column) setInteger(row int, n decimal128.Num) {
 	}
 }
 
-// integerText reads any text. A column that was declared to hold integers holds floats if one of them has a point or an exponent, or more than 38 digits.
+// integerText reads any text. A column that was declared to hold integers holds floats if one of them has a point or an exponent, or more than 38 digits,
+// or is infinite or no number.
 func (c *column) integerText(b *block, place, row int) {
-	text := trim(b.bytes(c.field, place))
+	text := c.numeral(b, place)
 	if unset(text) {
 		c.null(row)
 		return
 	}
 	n, ok := parseNumeral(text)
 	if !ok {
-		c.bad = append(c.bad, int32(place))
+		if f, ok := special(text); ok {
+			c.setFraction(row, f, geoarrow.FactFloat)
+		} else {
+			c.refuse(int32(place), row)
+		}
 		return
 	}
 	kind, v := n.classify()
@@ -170,16 +175,21 @@ func (c *column) integerText(b *block, place, row int) {
 	}
 	f, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(text), len(text)), 64)
 	if err != nil {
-		c.bad = append(c.bad, int32(place))
+		c.refuse(int32(place), row)
 		return
 	}
+	c.setFraction(row, f, kind)
+	if kind == geoarrow.FactHuge && !number.Exact(n.digits) {
+		c.rounded++
+	}
+}
+
+// setFraction keeps a float in a column that was declared to hold integers.
+func (c *column) setFraction(row int, f float64, kind geoarrow.FactKinds) {
 	if c.store != storeFloat {
 		c.widen(storeFloat, row)
 	}
 	c.facts.Kinds |= kind
-	if kind == geoarrow.FactHuge && !number.Exact(n.digits) {
-		c.rounded++
-	}
 	c.floats[row] = f
 }
 

@@ -65,7 +65,7 @@ func openMemo(src *source.File, h *Header, most int64) (*memoFile, error) {
 	}
 	const least = 24
 	if len(head) < least {
-		return nil, h.errorAt(src, 0, noRecord, "", fmt.Errorf("the memo file %s ends inside of its header", file.Name))
+		return nil, h.errorAt(src, 0, noRecord, "", "", fmt.Errorf("the memo file %s ends inside of its header", file.Name))
 	}
 	switch {
 	case m.foxPro:
@@ -76,7 +76,7 @@ func openMemo(src *source.File, h *Header, most int64) (*memoFile, error) {
 		}
 	}
 	if m.size == 0 {
-		return nil, h.errorAt(src, 0, noRecord, "", fmt.Errorf("the memo file %s says that its blocks have no bytes", file.Name))
+		return nil, h.errorAt(src, 0, noRecord, "", "", fmt.Errorf("the memo file %s says that its blocks have no bytes", file.Name))
 	}
 	return m, nil
 }
@@ -88,7 +88,7 @@ func (r *Reader) memosOf(ctx context.Context) (cut int32, limit beyond, err erro
 		return 0, limit, nil
 	}
 	for _, c := range r.memos {
-		c.bad = c.bad[:0]
+		c.bad, c.mended = c.bad[:0], c.mended[:0]
 		if c.field.nullBit != noBit {
 			c.eraseNulls(&r.block)
 		}
@@ -141,11 +141,14 @@ func (c *column) addMemo(b *block, place int32, row int) (int, error) {
 	wrong := (*memoError)(nil)
 	switch {
 	case errors.As(err, &wrong):
-		c.bad = append(c.bad, place)
+		c.refuse(place, row)
 	case err != nil:
 		return 0, err
 	case memo == nil:
 		c.null(row)
+	case c.field.kind == kindMemo && c.unreadable(memo):
+		c.refuse(place, row)
+		memo = nil
 	}
 	if err := c.text.room(len(memo)); err != nil {
 		return 0, err

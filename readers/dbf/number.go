@@ -1,7 +1,7 @@
 package dbf
 
 import (
-	"math"
+	"bytes"
 	"strconv"
 	"unsafe"
 
@@ -18,7 +18,7 @@ var (
 func (c *column) numbers(b *block, row int) {
 	width, decimals := c.field.Length, c.field.Decimals
 	end := c.field.Offset + width
-	usual := decimals > 0 && decimals < len(tens) && decimals < width
+	usual := !c.h.options.comma && decimals > 0 && decimals < len(tens) && decimals < width
 	for i, place := range b.live {
 		if usual {
 			if v, ok := fixedPoint(b.at(int(place)+end), width, decimals); ok {
@@ -76,17 +76,38 @@ func lastDigits(end unsafe.Pointer, n int) (v uint64, ok bool) {
 
 // numberText reads any text.
 func (c *column) numberText(b *block, place, row int) {
-	text := trim(b.bytes(c.field, place))
+	text := c.numeral(b, place)
 	if unset(text) {
 		c.null(row)
 		return
 	}
 	v, ok := parseFloat(text)
 	if !ok {
-		c.bad = append(c.bad, int32(place))
+		c.refuse(int32(place), row)
 		return
 	}
 	c.floats[row] = v
+}
+
+// numeral gives the text of a number, with a decimal point in place of the comma that the option has. A point
+// is no separator then and becomes a comma, which no number has.
+func (c *column) numeral(b *block, place int) []byte {
+	text := trim(b.bytes(c.field, place))
+	if !c.h.options.comma || bytes.IndexAny(text, ".,") < 0 {
+		return text
+	}
+	c.scratch = append(c.scratch[:0], text...)
+	for i, d := range c.scratch {
+		switch d {
+		case ',':
+			c.scratch[i] = '.'
+		case '.':
+			c.scratch[i] = ','
+		}
+	}
+	n := len(c.scratch)
+	c.scratch = append(c.scratch, make([]byte, number.Padding)...) // parseFloat may look behind it
+	return c.scratch[:n]
 }
 
 // parseFloat gives the correctly rounded value of a number, which a zero may be written behind: the byte there is put back. Behind that number.Padding
@@ -105,29 +126,4 @@ func parseFloat(text []byte) (v float64, ok bool) {
 		return v, err == nil
 	}
 	return special(text)
-}
-
-// special reads what stands for the values of a float that are no number, in any case of letters.
-func special(text []byte) (v float64, ok bool) {
-	sign := 1
-	if text[0] == '-' || text[0] == '+' {
-		if text[0] == '-' {
-			sign = -1
-		}
-		text = text[1:]
-	}
-	if len(text) > len("infinity") {
-		return 0, false
-	}
-	lower := make([]byte, 0, 8)
-	for _, c := range text {
-		lower = append(lower, c|0x20)
-	}
-	switch string(lower) {
-	case "nan":
-		return nan, true
-	case "inf", "infinity":
-		return math.Inf(sign), true
-	}
-	return 0, false
 }

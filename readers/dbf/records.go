@@ -24,9 +24,12 @@ type Reader struct {
 	memos   []*column // that may have memos
 	most    int64     // bytes of memos of the run at hand, behind which no record is read
 
-	starts []int64
-	left   []int64
-	beside []int64 // bytes of memos of the rows so far, behind each of them
+	starts     []int64
+	left       []int64
+	beside     []int64            // bytes of memos of the rows so far, behind each of them
+	deviations readers.Deviations // of the run at hand; rows count from its first record
+	flags      []int32            // places in the block of rows whose deletion flag is none
+
 	refuse []int64 // malformed records of the run at hand, ascending: known from a first pass over it
 }
 
@@ -34,13 +37,14 @@ type Reader struct {
 type Run struct {
 	// Columns are the fields of the records that are rows, in their order, without geometry. Types are those that the header declares; only N without
 	// decimals may be wider: decimal128 or float64, which geoarrow widens to one another. No column is ever needed as text.
-	Columns *geoarrow.Columns
-	Starts  []int64 // offset of each row's record
-	Left    []int64 // numbers of the records that are no rows, ascending: deleted ones, and malformed ones under on_error: skip
-	Skipped readers.Skipped
-	Bytes   int64   // read from the table, not from its memo file
-	To      int64   // the record behind the last one that was read
-	Beside  []int64 // bytes of memos, as UTF-8, of all rows up to each one and with it; nil: the table has no memo field
+	Columns    *geoarrow.Columns
+	Starts     []int64 // offset of each row's record
+	Left       []int64 // numbers of the records that are no rows, ascending: deleted ones, and malformed ones under on_error: skip
+	Skipped    readers.Skipped
+	Deviations readers.Deviations // rows count from the first record
+	Bytes      int64              // read from the table, not from its memo file
+	To         int64              // the record behind the last one that was read
+	Beside     []int64            // bytes of memos, as UTF-8, of all rows up to each one and with it; nil: the table has no memo field
 }
 
 // NewReader gives a Reader of the table that the header is of. src is the table's file, or the one that the table belongs to as a sibling.
@@ -95,7 +99,7 @@ func (r *Reader) read(ctx context.Context, from, to, most int64) (Run, error) {
 	}
 	run := Run{
 		Columns: &geoarrow.Columns{Rows: len(r.starts), Attributes: make([]geoarrow.Column, len(r.columns))},
-		Starts:  r.starts, Left: r.left, Bytes: (to - from) * int64(r.h.RecordLength), To: to,
+		Starts:  r.starts, Left: r.left, Deviations: r.deviations, Bytes: (to - from) * int64(r.h.RecordLength), To: to,
 	}
 	if len(r.memos) > 0 {
 		run.Beside = r.beside
@@ -113,6 +117,7 @@ func (r *Reader) read(ctx context.Context, from, to, most int64) (Run, error) {
 // pass reads a run, and gives where it ended, and the malformed records if on_error is skip.
 func (r *Reader) pass(ctx context.Context, from, to int64) (end int64, bad []int64, err error) {
 	r.starts, r.left, r.beside = r.starts[:0], r.left[:0], r.beside[:0]
+	r.deviations.Reset()
 	for i := range r.columns {
 		r.columns[i].reset(int(to - from))
 	}
@@ -140,8 +145,11 @@ func (r *Reader) pass(ctx context.Context, from, to int64) (end int64, bad []int
 			if err := c.parse(&r.block, len(r.starts)); err != nil {
 				return 0, nil, r.tooMuch(err, from)
 			}
-			wrong = append(wrong, c.bad...)
+			if !r.h.options.nulls {
+				wrong = append(wrong, c.bad...)
+			}
 		}
+		r.deviate(at, from)
 		if len(wrong) > 0 && !r.h.options.skip {
 			if place := slices.Min(wrong); limit.err == nil || place <= limit.place {
 				return 0, nil, r.complain(at, place)
@@ -164,6 +172,7 @@ func (r *Reader) cut(first int64, place int32) int64 {
 	n := int64(int(place)-frontBytes) / int64(r.h.RecordLength)
 	b := &r.block
 	b.live = slices.DeleteFunc(b.live, func(p int32) bool { return p >= place })
+	r.flags = slices.DeleteFunc(r.flags, func(p int32) bool { return p >= place })
 	r.left = slices.DeleteFunc(r.left, func(record int64) bool { return record >= first+n })
 	return n
 }
@@ -171,7 +180,7 @@ func (r *Reader) cut(first int64, place int32) int64 {
 // live lists the records of the block that are rows, and gives those whose deletion flag is none.
 func (r *Reader) live(first int64, n int) (wrong []int32) {
 	b := &r.block
-	b.live = b.live[:0]
+	b.live, r.flags = b.live[:0], r.flags[:0]
 	p := frontBytes
 	for i := range n {
 		switch flag := b.buf[p]; {
@@ -179,6 +188,8 @@ func (r *Reader) live(first int64, n int) (wrong []int32) {
 			r.left = append(r.left, first+int64(i))
 		case flag == ' ', flag == 0, flag == '*':
 			b.live = append(b.live, int32(p))
+		case r.h.options.repair:
+			b.live, r.flags = append(b.live, int32(p)), append(r.flags, int32(p))
 		default:
 			wrong = append(wrong, int32(p))
 		}
@@ -206,11 +217,11 @@ func (r *Reader) numbers(first int64, places []int32) []int64 {
 func (r *Reader) complain(first int64, place int32) error {
 	record := first + int64(int(place)-frontBytes)/int64(r.h.RecordLength)
 	if flag := r.block.buf[place]; flag != ' ' && flag != 0 && flag != '*' {
-		return r.h.errorAt(r.src, r.h.offset(record), record, "", fmt.Errorf("the deletion flag is %s, expected a blank or *", quoted([]byte{flag})))
+		return r.h.errorAt(r.src, r.h.offset(record), record, "", modeRepair, fmt.Errorf("the deletion flag is %s, expected a blank or *", quoted([]byte{flag})))
 	}
 	for i := range r.columns {
 		if c := &r.columns[i]; slices.Contains(c.bad, place) {
-			return r.h.errorAt(r.src, r.h.offset(record)+int64(c.field.Offset), record, c.field.Name, c.wrong(&r.block, int(place)))
+			return r.h.errorAt(r.src, r.h.offset(record)+int64(c.field.Offset), record, c.field.Name, modeNull, c.wrong(&r.block, int(place)))
 		}
 	}
 	panic("dbf: a malformed record without a malformed field")

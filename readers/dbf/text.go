@@ -38,12 +38,20 @@ func (c *column) texts(b *block, row int) error {
 func (c *column) decoded(b *block, row int) {
 	for i, place := range b.live {
 		start, end := b.trimmed(int(place)+c.field.Offset, c.field.Length)
-		if start == end {
+		text := b.buf[start:end]
+		switch {
+		case len(text) == 0:
 			c.null(row + i)
+		case c.unreadable(text):
+			c.refuse(place, row+i)
+			text = nil
 		}
-		c.text.add(row+i, b.buf[start:end])
+		c.text.add(row+i, text)
 	}
 }
+
+// unreadable reports whether a text has a character of a code page that is not known.
+func (c *column) unreadable(text []byte) bool { return c.h.page.unknown && !ascii(text) }
 
 // isUTF8 reports whether the texts of some rows, which begin at byte from of the values, are UTF-8 in a table that says so.
 func (c *column) isUTF8(from, row, rows int) bool {
@@ -113,7 +121,10 @@ func (c *column) varTexts(b *block, row int) error {
 			c.null(row + i)
 			text = nil
 		case !ok:
-			c.bad = append(c.bad, place)
+			c.refuse(place, row+i)
+		case c.unreadable(text):
+			c.refuse(place, row+i)
+			text = nil
 		}
 		c.text.add(row+i, text)
 	}
@@ -145,7 +156,7 @@ func (c *column) hexTexts(b *block, row int) error {
 			c.null(row + i)
 			value = nil
 		case !ok:
-			c.bad = append(c.bad, place)
+			c.refuse(place, row+i)
 		}
 		c.text.values = hex.AppendEncode(c.text.values, value)
 		c.text.end(row + i)

@@ -12,8 +12,11 @@ func (c *column) wrong(b *block, place int) error {
 	text := quoted(trim(value))
 	switch c.field.kind {
 	case kindInteger, kindNumber:
-		if _, ok := parseNumeral(trim(value)); ok {
+		if _, ok := parseNumeral(c.numeral(b, place)); ok {
 			return fmt.Errorf("expected a number that a float64 can hold, found %s", text)
+		}
+		if c.h.options.comma {
+			return fmt.Errorf("expected a number with a decimal comma, found %s", text)
 		}
 		return fmt.Errorf("expected a number, found %s", text)
 	case kindDate:

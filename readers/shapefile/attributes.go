@@ -18,11 +18,11 @@ type malformed struct {
 
 // error is what is wrong.
 func (m *malformed) error(r *partReader) error {
-	if m.lacking {
-		return errorAt(r.src, m.offset, m.row, m.err)
+	e := errorAt(r.src, m.offset, m.row, m.err)
+	if !m.lacking {
+		e.Rule, e.Field = rule, fieldGeometry
 	}
-	e := faultAt(r.src, m.offset, m.row, m.err)
-	e.Field = "geometry"
+	e.Mode = modeNull
 	return e
 }
 
@@ -30,9 +30,12 @@ func (m *malformed) error(r *partReader) error {
 // skipped of them. Its error is that of the first record that has one, in it that of the shape.
 func (r *partReader) attributesOf(s *sink, row int64) (*geoarrow.Columns, error) {
 	end := row + int64(len(s.offsets))
+	all := end
 	if r.table != nil && r.attributes.Records < end {
 		end = max(row, r.attributes.Records)
-		s.lack(row, end, fmt.Errorf("the shape has no attributes: %s has %d records", r.table.Name, r.attributes.Records))
+		if !r.nulls {
+			s.lack(row, end, fmt.Errorf("the shape has no attributes: %s has %d records", r.table.Name, r.attributes.Records))
+		}
 	}
 	columns, err := r.attributesFrom(s, row, end)
 	if err != nil {
@@ -41,6 +44,8 @@ func (r *partReader) attributesOf(s *sink, row int64) (*geoarrow.Columns, error)
 	// What is marked as deleted was not looked at.
 	s.malformed = slices.DeleteFunc(s.malformed, func(m malformed) bool { return isIn(s.without, m.row) })
 	switch {
+	case r.nulls && end < all:
+		return s.nullAttributes(columns, row, end, all)
 	case len(s.malformed) == 0:
 		s.skip(row)
 		return columns, nil
@@ -96,6 +101,7 @@ func (r *partReader) attributesFrom(s *sink, from, to int64) (*geoarrow.Columns,
 		s.beside = append(s.beside, before+bytes)
 	}
 	s.without = append(s.without, run.Left...)
+	s.noteAttributes(&run.Deviations, from)
 	s.bad += run.Skipped.Count
 	for _, offset := range run.Skipped.First {
 		s.badRows = append(s.badRows, (offset-r.attributes.Start)/int64(r.attributes.RecordLength))

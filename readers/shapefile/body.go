@@ -24,6 +24,7 @@ import (
 //	      +   8·points m
 type body struct {
 	points       int
+	surplus      int // bytes behind the shape
 	dim          geoarrow.Dim
 	parts, kinds []byte
 	xy, z, m     []byte // z and m are empty where dim lacks them
@@ -77,7 +78,7 @@ func (t shapeType) perPart() int64 {
 	return 4
 }
 
-// body finds the arrays of a shape that is no point, and checks that they are all of its record.
+// body finds the arrays of a shape that is no point, and checks that its record has them. Whether they have measures is for the length of the record to say.
 func (t shapeType) body(c []byte) (b body, at int, err error) {
 	need, measured, ok := t.sizes(c)
 	if !ok {
@@ -87,7 +88,8 @@ func (t shapeType) body(c []byte) (b body, at int, err error) {
 	if t.head() == mostHead {
 		parts = int64(binary.LittleEndian.Uint32(c[36:]))
 	}
-	if n := int64(len(c)); n != need && n != measured {
+	n := int64(len(c))
+	if n < need {
 		what := t.String()
 		if t.head() == mostHead {
 			what = fmt.Sprintf("%s of %d parts", t, parts)
@@ -95,9 +97,11 @@ func (t shapeType) body(c []byte) (b body, at int, err error) {
 		return b, 36, fmt.Errorf("a %s with %d points has %d bytes, expected %s", what, points, n, either(need, measured))
 	}
 	b.points, b.dim = int(points), t.dim()
-	if int64(len(c)) > need {
-		b.setM(c[need+16:])
+	if need < measured && measured <= n {
+		b.setM(c[need+16 : measured])
+		need = measured
 	}
+	b.surplus = int(n - need)
 	c = c[t.head():]
 	b.parts, c = c[:4*parts], c[4*parts:]
 	if t == multiPatch {
@@ -117,7 +121,7 @@ func (t shapeType) body(c []byte) (b body, at int, err error) {
 // setM takes measures if at least one of them is one.
 func (b *body) setM(m []byte) {
 	for i := 0; i < len(m); i += 8 {
-		if math.Float64frombits(binary.LittleEndian.Uint64(m[i:])) >= noMeasure {
+		if math.Float64frombits(binary.LittleEndian.Uint64(m[i:])) > noMeasure {
 			b.m = m
 			b.dim |= geoarrow.HasM
 			return
@@ -125,7 +129,7 @@ func (b *body) setM(m []byte) {
 	}
 }
 
-// noMeasure: a measure below it is none.
+// noMeasure: a measure that is not above it is none.
 const noMeasure = -1e38
 
 // checkParts checks that every part has points, one behind the other.

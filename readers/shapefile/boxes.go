@@ -34,6 +34,11 @@ func (b box) contains(c box) bool {
 	return b[0] <= c[0] && b[1] <= c[1] && b[2] >= c[2] && b[3] >= c[3]
 }
 
+// meets reports whether the boxes have a position in common.
+func (b box) meets(c box) bool {
+	return b[0] <= c[2] && c[0] <= b[2] && b[1] <= c[3] && c[1] <= b[3]
+}
+
 // meetsRay reports whether the ray from p to the right meets the box.
 func (b box) meetsRay(p spot) bool { return b[1] <= p.y && p.y <= b[3] && b[2] >= p.x }
 

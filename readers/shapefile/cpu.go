@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
@@ -28,9 +29,16 @@ type job struct {
 	shx    *source.File // if records were moved
 	end    int64        // of the records, in the .shp or, if they were moved, in the .shx
 	limits readers.Limits
-	skip   bool // on_error: skip
-	step   int  // of windows
-	sinks  sinks
+	skip   bool          // on_error: skip
+	nulls  bool          // on_error: null or repair
+	repair bool          // on_error: repair
+	places *deviceChunks // where records lie, if numbers are indexedNumbers
+
+	numbers numbers
+	mode    sync.Once // of what numbers out of sequence are
+	modeIs  string
+	step    int // of windows
+	sinks   sinks
 }
 
 // Parse reads the whole file, or again a span of records that an earlier Parse emitted.
@@ -39,10 +47,14 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 		dialect: c.layout.Dialect.(dialect), cpu: c, ctx: ctx, src: src, limits: req.Limits.WithDefaults(), skip: c.layout.Options.SkipErrors(),
 		step: cmp.Or(c.readBytes, windowBytes),
 	}
+	j.nulls, j.repair = c.layout.Options.NullErrors(), c.layout.Options.Repairs()
 	if j.attributes != nil {
 		j.attributes = j.attributes.Project(c.layout.Columns)
 	}
 	if err := j.siblings(); err != nil {
+		return readers.Summary{}, err
+	}
+	if err := j.findNumbers(); err != nil {
 		return readers.Summary{}, err
 	}
 	if req.Span.Inside {
@@ -86,12 +98,14 @@ func (j *job) again(span readers.Span, emit func(readers.Chunk) error) (readers.
 		return readers.Summary{}, err
 	}
 	part.Summary.CRS = j.crs
+	part.Summary.Deviations.Shift(row)
 	return part.Summary, emit(readers.Chunk{Columns: part.Columns, Span: span})
 }
 
 // all reads the file.
 func (j *job) all(emit func(readers.Chunk) error) (readers.Summary, error) {
 	sum := readers.Summary{CRS: j.crs, BytesRead: headerBytes}
+	j.noteHeader(&sum)
 	empty := true
 	batcher := readers.NewBatcher(j.ctx, j.cpu, j.src, 0, j.end, j.limits, func(c readers.Chunk) error {
 		empty = false
@@ -160,8 +174,14 @@ func (j *job) checkCount(rows int64, sum *readers.Summary) error {
 	if promised <= rows {
 		return nil
 	}
-	if !j.skip {
-		return errorAt(j.src, j.src.Size, rows, fmt.Errorf("the file ends, but %s has %d records", j.table.Name, promised))
+	switch {
+	case j.nulls:
+		j.noteLeft(&sum.Deviations, rows, promised-rows)
+		return nil
+	case !j.skip:
+		e := errorAt(j.src, j.src.Size, rows, fmt.Errorf("the file ends, but %s has %d records", j.table.Name, promised))
+		e.Mode = modeNull
+		return e
 	}
 	sum.Add(&readers.Summary{Skipped: readers.Skipped{Count: promised - rows, First: []int64{j.src.Size}}})
 	return nil

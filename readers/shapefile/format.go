@@ -7,8 +7,8 @@
 //
 // Record number n of the .dbf belongs to record number n of the .shp; without a .dbf there are no attributes. A record that is marked as deleted in the .dbf is
 // no row. Where a record ends says where the next one begins, which is also proved where several workers read the file; only a file whose records do not
-// follow each other, because shapes were changed in place, is read by its .shx. The length in the header, the boxes and the ranges of z and m are not looked at, since nothing depends on them; a record whose length is not that of its shape, a part
-// without points, numbers out of sequence and whatever is cut are errors. docs/formats/shapefile.md has the whole list, and what GDAL does.
+// follow each other, because shapes were changed in place, is read by its .shx. The length in the header, the boxes and the ranges of z and m are not looked at, since nothing depends on them; a record that is shorter than its shape, a part
+// without points, numbers out of sequence and whatever is cut are errors; a record that is longer is read and counted. docs/formats/shapefile.md has the whole list, and what GDAL does.
 package shapefile
 
 import (
@@ -37,7 +37,7 @@ func Format() readers.Format {
 		Name:       formatName,
 		Extensions: []string{".shp"},
 		Unit:       unit,
-		Version:    2,
+		Version:    3,
 		Siblings: []string{
 			".dbf", ".dbt", ".fpt", ".cpg", ".prj", ".shx", // read
 			".qpj", ".sbn", ".sbx", ".qix", ".fbn", ".fbx", ".ain", ".aih", ".atx", ".ixs", ".mxs", ".cst", // indexes and notes of other programs
@@ -145,7 +145,9 @@ func ofAttributes(src *source.File, offset, row int64, err error) error {
 	if errors.As(err, &limit) {
 		return err
 	}
-	e := errorAt(src, offset, row, fmt.Errorf("attributes: %w", err))
-	e.Field = parse.Field
+	inner := *parse
+	inner.Mode = "" // said once, at the end
+	e := errorAt(src, offset, row, fmt.Errorf("attributes: %w", &inner))
+	e.Field, e.Mode = parse.Field, parse.Mode
 	return e
 }

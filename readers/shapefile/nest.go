@@ -9,13 +9,13 @@ import (
 
 // nesting finds out which rings of a polygon are outer rings, and of which outer ring each other one is a hole.
 //
-// The standard has outer rings clockwise and holes counterclockwise, but files are often wrong, so only where rings lie counts:
+// The standard has outer rings clockwise and holes counterclockwise, but files are often wrong, so where rings lie counts first:
 //
 //	The parent of a ring is the smallest ring that contains it. A ring without parent is an outer ring, a ring whose parent is an outer ring is
 //	a hole of it, a ring whose parent is a hole is an outer ring again, an island.
 //
-//	Ring a contains ring b if the box of a contains that of b, a has the larger area (of equal ones, the one that comes first), and the first position of
-//	b that is not on the line of a is inside of it. If all are on it, a contains b if they turn in opposite directions.
+//	Ring a contains ring b if the box of a contains that of b, a has the larger area (of equal ones, the one that comes first), and the whole of b lies
+//	inside of a; see contains.
 //
 // Signs of areas are exact, so nothing depends on rounding. Boxes are looked at first, those of rings and, in large rings, those of runs of edges: n positions
 // take about n log n steps. Rings that cross again and again can take more, up to a limit.
@@ -132,16 +132,6 @@ func (n *nesting) parent(r *nested) int32 {
 	return -1
 }
 
-// contains reports whether a, whose box contains that of b, contains b.
-func (n *nesting) contains(a, b *nested) bool {
-	for i := b.from; i < b.to && n.steps >= 0; i++ {
-		if side := n.side(a, spot{n.x[i], n.y[i]}); side != 0 {
-			return side > 0
-		}
-	}
-	return (a.area > 0) != (b.area > 0)
-}
-
 // side is 1 for a position inside of a ring, -1 outside, 0 on its line: the ray to the right of a position inside crosses the line an odd number of times.
 func (n *nesting) side(r *nested, p spot) int {
 	inside, on := false, false
@@ -155,23 +145,13 @@ func (n *nesting) side(r *nested, p spot) int {
 				on = true
 			case (a.y > p.y) == (b.y > p.y) || a.x < p.x && b.x < p.x:
 			default:
-				sign, exact := turn(a, b, p)
-				if exact {
-					n.steps -= exactSteps
-				}
+				sign := n.turn(a, b, p)
 				on = sign == 0
 				inside = inside != ((sign > 0) == (b.y > a.y))
 			}
 		}
 	}
-	if edges := int(r.to - r.from); edges <= 4*blockItems {
-		cross(0, edges)
-	} else {
-		if r.edges == nil {
-			r.edges = n.edgeTree(r)
-		}
-		r.edges.visit(func(b box) bool { n.steps--; return !on && b.meetsRay(p) }, cross)
-	}
+	n.edgesOf(r, func(b box) bool { return !on && b.meetsRay(p) }, cross)
 	switch {
 	case on:
 		return 0

@@ -62,6 +62,8 @@ func circle(x, y, radius float64, points int) []spot {
 
 func TestNesting(t *testing.T) {
 	u := []spot{{0, 0}, {0, 6}, {6, 6}, {6, 0}, {4, 0}, {4, 4}, {2, 4}, {2, 0}, {0, 0}}
+	notch := []spot{{0, 0}, {0, 10}, {10, 10}, {10, 0}, {7, 0}, {7, 7}, {3, 7}, {3, 0}, {0, 0}}
+	large := append(circle(0, 0, 10, 1000), []spot{{1, 5}, {0, -5}, {-1, 5}}...)
 	for _, c := range []struct {
 		name  string
 		rings [][]spot
@@ -86,6 +88,16 @@ func TestNesting(t *testing.T) {
 		{"open rings", [][]spot{square(0, 0, 5)[:4], back(square(1, 1, 1))[:4]}, "0 1"},
 		{"a position", [][]spot{square(0, 0, 5), {{1, 1}}}, "0 1"},
 		{"no number", [][]spot{square(0, 0, 5), {{math.NaN(), 1}, {1, 2}, {2, 1}}, square(7, 7, 1)}, "0 1 | 2"},
+		{"crosses the shell by a billionth, turns like it", [][]spot{notch, square(3-1e-9, 1, 4)}, "0 | 1"},
+		{"the same, its first position inside", [][]spot{notch, {{4, 1}, {3 - 1e-9, 1}, {3 - 1e-9, 5}, {4, 5}, {4, 1}}}, "0 | 1"},
+		{"crosses the shell by a billionth, turns like a hole", [][]spot{notch, back(square(3-1e-9, 1, 4))}, "0 1"},
+		{"a hole that sticks out, its first position inside", [][]spot{u, back(square(1, 1, 1.5))}, "0 1"},
+		{"a hole that sticks out, its first position outside", [][]spot{u, {{2.5, 1}, {2.5, 2}, {1, 2}, {1, 1}, {2.5, 1}}}, "0 1"},
+		{"everything counterclockwise, and one crosses", [][]spot{back(u), back(square(1, 1, 1.5))}, "0 | 1"},
+		{"two holes that overlap", [][]spot{square(0, 0, 9), back(u), back(square(1, 1, 1.5))}, "0 1 2"},
+		{"all positions inside, edges across the notch", [][]spot{u, {{1, 1}, {1, 2}, {5, 2}, {5, 1}, {1, 1}}}, "0 | 1"},
+		{"the same as a hole", [][]spot{u, {{1, 1}, {5, 1}, {5, 2}, {1, 2}, {1, 1}}}, "0 1"},
+		{"edges across the notch of a large ring", [][]spot{large, {{-5, 0}, {-5, 1}, {5, 1}, {5, 0}, {-5, 0}}}, "0 | 1"},
 		{"large ring", [][]spot{circle(0, 0, 10, 1000), circle(5, 0, 4, 100), circle(-8, -8, 1, 10)}, "0 1 | 2"},
 		{"by the width of a bit", [][]spot{
 			{{0, 0}, {0, 1}, {1, 1}, {0, 0}},
@@ -132,13 +144,38 @@ func slowArea(ring []spot) float64 {
 	return area
 }
 
+// slowContains is the comment of nesting.contains, word for word.
 func slowContains(a, b []spot) bool {
+	inside, outside := 0, 0
 	for _, p := range b {
-		if side := slowSide(a, p); side != 0 {
-			return side > 0
+		switch slowSide(a, p) {
+		case 1:
+			inside++
+		case -1:
+			outside++
 		}
 	}
+	switch {
+	case inside > 0 && outside == 0 && !slowCross(a, b):
+		return true
+	case outside > 0 && inside == 0:
+		return false
+	}
 	return slowArea(a) > 0 != (slowArea(b) > 0)
+}
+
+// slowCross reports whether an edge of one ring crosses one of the other between the ends of both.
+func slowCross(a, b []spot) bool {
+	for i, p := range a {
+		q := a[(i+1)%len(a)]
+		for k, r := range b {
+			s := b[(k+1)%len(b)]
+			if slowTurn(p, q, r)*slowTurn(p, q, s) < 0 && slowTurn(r, s, p)*slowTurn(r, s, q) < 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func boxOf(ring []spot) box {

@@ -17,6 +17,9 @@ type partReader struct {
 	index  window // of the .shx, if records were moved
 	most   int64  // bytes of one record
 	lend   bool   // memory of parts serves again
+
+	guessing bool           // what is read may be no record
+	defects  []recordDefect // of the record at hand
 }
 
 // reader is a reader whose parts keep their memory.
@@ -38,6 +41,9 @@ const mostGuessed = 16 << 20
 
 // Guess reads the records between two offsets, from what looks like the first one on. What it takes for the number of that is State.
 func (r *partReader) Guess(from, stop int64) readers.Part {
+	if r.numbers == countedNumbers {
+		return readers.Part{Failed: true} // only who comes from the beginning knows the number of a record
+	}
 	stop = min(stop, r.end)
 	at, err := r.find(from, stop)
 	if err != nil || at < 0 {
@@ -47,9 +53,9 @@ func (r *partReader) Guess(from, stop int64) readers.Part {
 	if err != nil {
 		return readers.Part{Failed: true}
 	}
-	r.most = min(r.limits.MaxFeatureBytes, mostGuessed)
+	r.most, r.guessing = min(r.limits.MaxFeatureBytes, mostGuessed), true
 	part, err := r.Read(at, stop, row)
-	r.most = r.limits.MaxFeatureBytes
+	r.most, r.guessing = r.limits.MaxFeatureBytes, false
 	if err != nil {
 		return readers.Part{Failed: true}
 	}
@@ -58,8 +64,11 @@ func (r *partReader) Guess(from, stop int64) readers.Part {
 
 // rowAt is the row that the record at an offset says that it is.
 func (r *partReader) rowAt(at int64) (int64, error) {
-	if r.order == moved {
+	switch {
+	case r.order == moved:
 		return (at - headerBytes) / indexEntry, nil
+	case r.numbers != strictNumbers:
+		return r.numberedAt(at)
 	}
 	head, err := r.window.bytes(at, recordHead)
 	if err != nil {
@@ -98,6 +107,7 @@ func (r *partReader) ahead(stop int64) {
 func (r *partReader) fill(s *sink, from, stop, row int64) (readers.Part, error) {
 	r.ahead(stop)
 	before := r.window.read
+	s.first, s.ofTable = row, readers.Deviations{}
 	next, broken := r.shapes(s, from, stop, row)
 	attributes, err := r.attributesOf(s, row)
 	if early := (*endedEarly)(nil); errors.As(err, &early) {
@@ -122,7 +132,7 @@ func (r *partReader) fill(s *sink, from, stop, row int64) (readers.Part, error) 
 	}
 	part := readers.Part{
 		Start: from, Next: next, To: next, End: next == r.end, Columns: columns, Starts: s.starts, Rows: int64(len(s.offsets)), State: uint64(row),
-		Summary: readers.Summary{BytesRead: r.window.read - before + s.tableBytes, Skipped: s.skipped},
+		Summary: readers.Summary{BytesRead: r.window.read - before + s.tableBytes, Skipped: s.skipped, Deviations: merged(&s.ofShapes, &s.ofTable)},
 	}
 	if len(s.beside) > 0 {
 		part.Beside = s.beside
@@ -136,6 +146,7 @@ func (r *partReader) fill(s *sink, from, stop, row int64) (readers.Part, error) 
 func (r *partReader) shapes(s *sink, from, stop, row int64) (next int64, err error) {
 	s.geom.Reset()
 	s.decoder.odd = oddities{}
+	s.ofShapes.Reset()
 	s.offsets, s.starts, s.malformed = s.offsets[:0], s.starts[:0], s.malformed[:0]
 	without := s.without
 	return r.records(from, stop, row, func(start, offset int64, content []byte) {
@@ -146,8 +157,23 @@ func (r *partReader) shapes(s *sink, from, stop, row int64) (next int64, err err
 			return
 		}
 		s.starts = append(s.starts, start)
-		if at, err := s.decoder.shape(content); err != nil {
-			s.malformed = append(s.malformed, malformed{row: row + i, offset: offset + recordHead + int64(at), err: err})
+		at, err := s.decoder.shape(content)
+		if err == nil && s.decoder.surplus == 0 && len(r.defects) == 0 {
+			return
+		}
+		for _, d := range r.defects {
+			s.ofShapes.Add(readers.Deviation{Offset: offset + d.at, Row: i, Rule: d.rule, Done: d.done})
+		}
+		place := offset + recordHead + int64(at)
+		switch {
+		case err == nil && s.decoder.surplus > 0:
+			s.ofShapes.Add(readers.Deviation{Offset: offset, Row: i, Field: fieldGeometry, Rule: ruleLongRecord, Done: surplusText(s.decoder.surplus)})
+		case err == nil:
+		case r.nulls:
+			rule, done := s.decoder.mend(content, r.repair)
+			s.ofShapes.Add(readers.Deviation{Offset: place, Row: i, Field: fieldGeometry, Rule: rule, Done: done})
+		default:
+			s.malformed = append(s.malformed, malformed{row: row + i, offset: place, err: err})
 		}
 	})
 }
@@ -159,15 +185,17 @@ type sink struct {
 	decoder decoder
 	table   *dbf.Reader // nil: no attributes
 
-	offsets    []int64     // of all records in the .shp
-	starts     []int64     // of the rows, as in a Span
-	malformed  []malformed // ascending
-	without    []int64     // records that are no rows, ascending
-	beside     []int64     // as in a Part
-	bad        int64       // how many of them are malformed
-	badRows    []int64     // the first ones of these
-	skipped    readers.Skipped
-	tableBytes int64 // read from the .dbf
+	offsets           []int64     // of all records in the .shp
+	starts            []int64     // of the rows, as in a Span
+	malformed         []malformed // ascending
+	without           []int64     // records that are no rows, ascending
+	beside            []int64     // as in a Part
+	bad               int64       // how many of them are malformed
+	badRows           []int64     // the first ones of these
+	skipped           readers.Skipped
+	tableBytes        int64              // read from the .dbf
+	first             int64              // number of the first record
+	ofShapes, ofTable readers.Deviations // of shapes and of attributes; rows count from the first record
 }
 
 // sinks are those that are free.

@@ -18,8 +18,8 @@ const (
 	triangles                   // every three points are a triangle; from ESRI's extended records of 2006
 )
 
-// patches adds a MultiPatch as a MultiPolygon: a polygon of each triangle, and one of each outer or first ring and the rings behind it. What is a hole is
-// what the file calls one.
+// patches adds a MultiPatch as a MultiPolygon: a polygon of each triangle, and one of each outer or first ring and the rings behind it. A ring that the file
+// calls an inner one is a hole, unless it lies outside of the outer one; which one a further ring is in, nesting tells.
 func (d *decoder) patches(b *body) (at int, err error) {
 	n := len(b.kinds) / 4
 	for i := range n {
@@ -28,32 +28,101 @@ func (d *decoder) patches(b *body) (at int, err error) {
 			return 44 + 4*n + 4*i, fmt.Errorf("part %d %w", i, err)
 		}
 	}
-	open := false // a polygon that takes rings
-	endPart := func() {
-		if open {
-			d.geom.EndPart()
-		}
-		open = false
+	groups, err := d.groups(b)
+	if err != nil {
+		return 36, err
 	}
 	d.positions(b, 0, 0)
-	for i := range n {
-		from, to := b.part(i)
-		switch kind := binary.LittleEndian.Uint32(b.kinds[4*i:]); kind {
-		case triangleStrip, triangleFan, triangles:
-			endPart()
-			d.triangles(b, kind, from, to)
-		default:
-			if kind == outerRing || kind == firstRing {
-				endPart()
-			}
+	for _, g := range groups {
+		if !g.rings {
+			from, to := b.part(g.order[0])
+			d.triangles(b, b.patchKind(g.order[0]), from, to)
+			continue
+		}
+		for _, i := range g.order {
+			from, to := b.part(i)
 			d.positions(b, from, to)
 			d.endRing(to - from)
-			open = true
 		}
+		d.geom.EndPart()
 	}
-	endPart()
 	d.geom.End(geoarrow.MultiPolygon)
 	return 0, nil
+}
+
+func (b *body) patchKind(part int) uint32 { return binary.LittleEndian.Uint32(b.kinds[4*part:]) }
+
+// patchGroup is a polygon of rings, the outer one first, or a part of triangles.
+type patchGroup struct {
+	rings bool
+	order []int // parts
+}
+
+// groups gives the polygons and parts of triangles of a MultiPatch, in the order of the file.
+func (d *decoder) groups(b *body) (groups []patchGroup, err error) {
+	n := len(b.kinds) / 4
+	for i := 0; i < n; {
+		if kind := b.patchKind(i); kind == triangleStrip || kind == triangleFan || kind == triangles {
+			groups = append(groups, patchGroup{order: []int{i}})
+			i++
+			continue
+		}
+		end := i + 1
+		for end < n && (b.patchKind(end) == innerRing || b.patchKind(end) == ring) {
+			end++
+		}
+		if groups, err = d.nestPatch(groups, b, i, end); err != nil {
+			return nil, err
+		}
+		i = end
+	}
+	return groups, nil
+}
+
+// nestPatch appends the polygons of the rings [from, to), of which the first one begins a polygon.
+func (d *decoder) nestPatch(groups []patchGroup, b *body, from, to int) ([]patchGroup, error) {
+	all := patchGroup{rings: true}
+	for i := from; i < to; i++ {
+		all.order = append(all.order, i)
+	}
+	if to-from == 1 {
+		return append(groups, all), nil
+	}
+	n := &d.nest
+	first, _ := b.part(from)
+	_, end := b.part(to - 1)
+	n.begin(end - first) // no more than those of the rings: there may be very many polygons
+	geoarrow.FillXY(n.x, n.y, b.xy[16*first:16*end])
+	for _, i := range all.order {
+		p, q := b.part(i)
+		n.add(p-first, q-first)
+	}
+	if n.upright() { // its rings lie in one another as the file says, which cannot be seen from above
+		return append(groups, all), nil
+	}
+	if kind := b.patchKind(from); kind == firstRing || kind == ring {
+		if err := n.resolve(); err != nil {
+			return nil, err
+		}
+		for _, i := range n.order {
+			if n.rings[i].outer() {
+				groups = append(groups, patchGroup{rings: true})
+			}
+			last := &groups[len(groups)-1]
+			last.order = append(last.order, from+int(i))
+		}
+		return groups, nil
+	}
+	outer := len(groups)
+	groups = append(groups, patchGroup{rings: true, order: []int{from}})
+	for k := 1; k < to-from; k++ {
+		if n.steps > 0 && n.apart(&n.rings[0], &n.rings[k]) {
+			groups = append(groups, patchGroup{rings: true, order: []int{from + k}})
+		} else {
+			groups[outer].order = append(groups[outer].order, from+k)
+		}
+	}
+	return groups, nil
 }
 
 func checkPatch(kind uint32, points int) error {

@@ -59,11 +59,25 @@ func (r *partReader) record(at, row int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.defects = r.defects[:0]
+	content := contentBytes(head)
 	if n, want := numberOf(head), row+r.base; n != want {
-		return nil, faultAt(r.src, at, row, fmt.Errorf("the record has the number %d, expected %d; records must follow each other without gaps, "+
-			"or the .shx must say where they are", n, want))
+		if r.numbers == strictNumbers {
+			e := faultAt(r.src, at, row, fmt.Errorf("the record has the number %d, expected %d; records must follow each other without gaps, "+
+				"or the .shx must say where they are", n, want))
+			if !r.guessing {
+				e.Mode = r.modeOfNumbers()
+			}
+			return nil, e
+		}
+		r.defects = append(r.defects, recordDefect{0, ruleRecordNumber, fmt.Sprintf("record %d is read as %d", n, want)})
 	}
-	switch n := contentBytes(head); {
+	if r.repair && r.order != moved {
+		if content, err = r.decide(at, row, content); err != nil {
+			return nil, err
+		}
+	}
+	switch n := content; {
 	case n > left:
 		return nil, faultAt(r.src, at+4, row, fmt.Errorf("the file ends inside of a record: its content has %d bytes, of which %d are there", n, left))
 	case n > r.most:
@@ -109,6 +123,9 @@ func (r *partReader) find(from, stop int64) (int64, error) {
 	return -1, nil
 }
 
+// mostSurplus is how many bytes may stand behind a shape for a record to look like one. One that has more is read all the same.
+const mostSurplus = 64
+
 // plausible reports whether what stands at an offset looks like a record that holds a shape.
 func (r *partReader) plausible(at int64) (bool, error) {
 	if r.src.Size-at < nullRecord {
@@ -123,7 +140,7 @@ func (r *partReader) plausible(at int64) (bool, error) {
 		return false, nil
 	}
 	need, measured, ok := r.kind.sizes(b[recordHead:])
-	return ok && (n == need || n == measured), nil
+	return ok && (n == need || n >= measured && n <= measured+mostSurplus), nil
 }
 
 // nullsBefore goes from the record at an offset back over records that hold no shape, as far as the window reaches.

@@ -14,6 +14,8 @@ type decoder struct {
 	geom *geoarrow.GeometryBuilder
 	odd  oddities
 	nest nesting
+
+	surplus int // bytes behind the shape that was added last
 }
 
 // oddities counts what is odd about shapes and kept as it is.
@@ -25,9 +27,8 @@ func (d *decoder) shape(content []byte) (at int, err error) {
 		return 0, fmt.Errorf("a content of %d bytes has no room for a shape type", len(content))
 	}
 	switch t := shapeType(binary.LittleEndian.Uint32(content)); {
-	case t == null && len(content) > 4:
-		return 4, fmt.Errorf("a Null shape has %d bytes, expected 4", len(content))
 	case t == null:
+		d.surplus = len(content) - 4
 		d.geom.Null()
 		return 0, nil
 	case t != d.kind:
@@ -40,23 +41,29 @@ func (d *decoder) shape(content []byte) (at int, err error) {
 	if err != nil {
 		return at, err
 	}
+	return d.add(&b)
+}
+
+// add adds a shape that is no point.
+func (d *decoder) add(b *body) (at int, err error) {
+	d.surplus = b.surplus
 	switch d.kind.family() {
 	case multiPoint:
-		d.positions(&b, 0, b.points)
+		d.positions(b, 0, b.points)
 		d.geom.End(geoarrow.MultiPoint)
 	case polyLine:
-		d.lines(&b)
+		d.lines(b)
 	case polygon:
 		if len(b.parts) > 4 {
-			return 36, d.rings(&b)
+			return 36, d.rings(b)
 		}
-		d.positions(&b, 0, b.points)
+		d.positions(b, 0, b.points)
 		if b.points > 0 {
 			d.endRing(b.points)
 		}
 		d.geom.End(geoarrow.Polygon)
 	default:
-		return d.patches(&b)
+		return d.patches(b)
 	}
 	return 0, nil
 }
@@ -70,7 +77,7 @@ func (d *decoder) shape(content []byte) (at int, err error) {
 func (d *decoder) point(c []byte) (at int, err error) {
 	need, measured, _ := d.kind.sizes(c)
 	n := int64(len(c))
-	if n != need && n != measured {
+	if n < need {
 		return 4, fmt.Errorf("a %s has %d bytes, expected %s", d.kind, n, either(need, measured))
 	}
 	if d.kind == point { // files of points have more records than others: no detours
@@ -79,10 +86,15 @@ func (d *decoder) point(c []byte) (at int, err error) {
 		last := len(g.X) - 1
 		geoarrow.FillXY(g.X[last:], g.Y[last:], c[4:20])
 		g.End(geoarrow.Point)
+		d.surplus = len(c) - 20
 		return 0, nil
 	}
 	b := body{points: 1, dim: d.kind.dim(), xy: c[4:20], z: c[20:need]}
-	b.setM(c[need:])
+	if measured <= n {
+		b.setM(c[need:measured])
+		need = measured
+	}
+	d.surplus = int(n - need)
 	d.positions(&b, 0, 1)
 	d.geom.End(geoarrow.Point)
 	return 0, nil
@@ -164,7 +176,7 @@ func (d *decoder) positions(b *body, from, to int) {
 	if b.dim&geoarrow.HasM != 0 {
 		geoarrow.Fill(g.M[at:], b.m[8*from:8*to])
 		for i, m := range g.M[at:] {
-			if m < noMeasure {
+			if !(m > noMeasure) {
 				g.M[at+i] = nan
 			}
 		}

@@ -23,7 +23,8 @@ func TestPoints(t *testing.T) {
 		{"PointZ with m and without", shp(pointZ, at(pointZ, 1, 2, 3, noData), at(pointZ, 4, 5, 6, 7)), "geometry: geoarrow.point xyzm: POINT Z (1 2 3) | POINT ZM (4 5 6 7)", 0},
 		{"S3: PointM", shp(pointM, at(pointM, 1, 2, 3)), "geometry: geoarrow.point xym: POINT M (1 2 3)", 0},
 		{"S3: PointM of no data", shp(pointM, at(pointM, 1, 2, noData)), "geometry: geoarrow.point xy: POINT (1 2)", 0},
-		{"the least measure", shp(pointM, at(pointM, 1, 2, -1e38)), "geometry: geoarrow.point xym: POINT M (1 2 -1e+38)", 0},
+		{"the largest measure of no data", shp(pointM, at(pointM, 1, 2, -1e38)), "geometry: geoarrow.point xy: POINT (1 2)", 0},
+		{"the least measure", shp(pointM, at(pointM, 1, 2, math.Nextafter(-1e38, 0))), "geometry: geoarrow.point xym: POINT M (1 2 -9.999999999999998e+37)", 0},
 		{"numbered from 0", shpFrom(0, point, at(point, 1, 2), nothing), "geometry: geoarrow.point xy: POINT (1 2) | null", 0},
 		{"no record", shp(polygon), "geometry: geoarrow.wkb xy:", 0},
 	})
@@ -105,6 +106,20 @@ func TestMultiPatches(t *testing.T) {
 		{
 			"first rings and rings", shp(multiPatch, patch(multiPatch, []uint32{4, 5, 4}, []xy{ring, inner, {9, 9, 9, 8, 8, 8, 9, 9}}, ordinates(make([]float64, 14)...))),
 			"geometry: geoarrow.multipolygon xyz: MULTIPOLYGON Z (((0 0 0, 0 4 0, 4 4 0, 4 0 0, 0 0 0), (1 1 0, 2 1 0, 2 2 0, 1 2 0, 1 1 0)), ((9 9 0, 9 8 0, 8 8 0, 9 9 0)))", 0,
+		},
+		{
+			"an inner ring beside the outer one", shp(multiPatch, patch(multiPatch, []uint32{2, 3, 3}, []xy{square(0, 0, 9), square(1, 1, 1), square(20, 0, 1)}, ordinates(make([]float64, 15)...))),
+			"geometry: geoarrow.multipolygon xyz: MULTIPOLYGON Z (((0 0 0, 0 9 0, 9 9 0, 9 0 0, 0 0 0), (1 1 0, 1 2 0, 2 2 0, 2 1 0, 1 1 0)), " +
+				"((20 0 0, 20 1 0, 21 1 0, 21 0 0, 20 0 0)))", 0,
+		},
+		{
+			"a ring beside the first one", shp(multiPatch, patch(multiPatch, []uint32{4, 5, 5}, []xy{square(20, 0, 1), square(0, 0, 9), square(1, 1, 1)}, ordinates(make([]float64, 15)...))),
+			"geometry: geoarrow.multipolygon xyz: MULTIPOLYGON Z (((20 0 0, 20 1 0, 21 1 0, 21 0 0, 20 0 0)), " +
+				"((0 0 0, 0 9 0, 9 9 0, 9 0 0, 0 0 0), (1 1 0, 1 2 0, 2 2 0, 2 1 0, 1 1 0)))", 0,
+		},
+		{
+			"a window in a wall", shp(multiPatch, patch(multiPatch, []uint32{2, 3}, []xy{{0, 0, 9, 9, 9, 9, 0, 0, 0, 0}, {1, 1, 2, 2, 2, 2, 1, 1, 1, 1}}, ordinates(0, 0, 9, 9, 0, 1, 1, 2, 2, 1))),
+			"geometry: geoarrow.multipolygon xyz: MULTIPOLYGON Z (((0 0 0, 9 9 0, 9 9 9, 0 0 9, 0 0 0), (1 1 1, 2 2 1, 2 2 2, 1 1 2, 1 1 1)))", 0,
 		},
 		{
 			"a ring behind triangles", shp(multiPatch, patch(multiPatch, []uint32{0, 3}, []xy{{0, 0, 0, 1, 1, 1}, inner}, ordinates(make([]float64, 8)...))),

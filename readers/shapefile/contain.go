@@ -1,0 +1,131 @@
+package shapefile
+
+import "math"
+
+// contains reports whether a, whose box contains that of b, contains b:
+//
+//	positions of b that are not on the line of a    a contains b
+//	all inside, and no edges cross                  yes
+//	all outside                                     no
+//	none, or some inside and some outside, or       if the two turn in opposite directions, as a shell and
+//	edges cross                                     its hole do
+//
+// Where the orientations agree with the answer of the first position, the others are not asked.
+func (n *nesting) contains(a, b *nested) bool {
+	opposite := (a.area > 0) != (b.area > 0)
+	for i := b.from; i < b.to && n.steps >= 0; i++ {
+		side := n.side(a, n.spot(i))
+		switch {
+		case side == 0:
+			continue
+		case opposite:
+			return side > 0 || n.anyInside(a, b, i+1)
+		}
+		return side > 0 && n.wholeInside(a, b, i+1)
+	}
+	return opposite
+}
+
+func (n *nesting) spot(i int32) spot { return spot{n.x[i], n.y[i]} }
+
+// anyInside reports whether a position of b from number from on is inside of a.
+func (n *nesting) anyInside(a, b *nested, from int32) bool {
+	for i := from; i < b.to && n.steps >= 0; i++ {
+		if n.side(a, n.spot(i)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// wholeInside reports whether no position of b from number from on is outside of a, and no edge of b
+// crosses one of a.
+func (n *nesting) wholeInside(a, b *nested, from int32) bool {
+	for i := from; i < b.to && n.steps >= 0; i++ {
+		if n.side(a, n.spot(i)) < 0 {
+			return false
+		}
+	}
+	for i := range int(b.to - b.from) {
+		from, to := b.edge(i)
+		if n.steps < 0 || n.crossed(a, n.spot(int32(from)), n.spot(int32(to))) {
+			return false
+		}
+	}
+	return true
+}
+
+// crossed reports whether the line from p to q crosses an edge of r: the ends of each lie on different
+// sides of the other, and none on its line.
+func (n *nesting) crossed(r *nested, p, q spot) bool {
+	around := nowhere
+	around.add(p.x, p.y)
+	around.add(q.x, q.y)
+	found := false
+	cross := func(from, to int) {
+		n.steps -= to - from
+		for i := from; i < to && !found; i++ {
+			i, k := r.edge(i)
+			a, b := spot{n.x[i], n.y[i]}, spot{n.x[k], n.y[k]}
+			edge := nowhere
+			edge.add(a.x, a.y)
+			edge.add(b.x, b.y)
+			found = edge.meets(around) && n.turn(a, b, p)*n.turn(a, b, q) < 0 && n.turn(p, q, a)*n.turn(p, q, b) < 0
+		}
+	}
+	n.edgesOf(r, func(b box) bool { return !found && b.meets(around) }, cross)
+	return found
+}
+
+// turn is turn, of which an exact one counts for many steps.
+func (n *nesting) turn(a, b, p spot) int {
+	sign, exact := turn(a, b, p)
+	if exact {
+		n.steps -= exactSteps
+	}
+	return sign
+}
+
+// edgesOf hands the edges of a ring to each, in runs; of a large ring only those whose box passes.
+func (n *nesting) edgesOf(r *nested, passes func(b box) bool, each func(from, to int)) {
+	edges := int(r.to - r.from)
+	if edges <= 4*blockItems {
+		each(0, edges)
+		return
+	}
+	if r.edges == nil {
+		r.edges = n.edgeTree(r)
+	}
+	r.edges.visit(func(b box) bool { n.steps--; return passes(b) }, each)
+}
+
+// upright reports whether a ring has next to no area seen from above, as a wall has: what lies in it cannot be told
+// from x and y.
+func (n *nesting) upright() bool {
+	const least = 1e-9 // of the square of its box's larger side
+	for i := range n.rings {
+		r := &n.rings[i]
+		side := max(r.box[2]-r.box[0], r.box[3]-r.box[1])
+		if !(math.Abs(r.area) > least*side*side) {
+			return true
+		}
+	}
+	return false
+}
+
+// apart reports whether no position of b is inside of a, and one is outside.
+func (n *nesting) apart(a, b *nested) bool {
+	if !a.box.meets(b.box) {
+		return true
+	}
+	outside := false
+	for i := b.from; i < b.to; i++ {
+		switch n.side(a, n.spot(i)) {
+		case 1:
+			return false
+		case -1:
+			outside = true
+		}
+	}
+	return outside
+}

@@ -1,0 +1,157 @@
+package shapefile
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+// numbers is what says which number a record has.
+type numbers uint8
+
+const (
+	strictNumbers  numbers = iota // its own, which must be in sequence
+	indexedNumbers                // its place among the entries of the .shx
+	countedNumbers                // how many records lie before it
+)
+
+// recordDefect is what on_error: repair mends about a record, at a byte of it.
+type recordDefect struct {
+	at         int64
+	rule, done string
+}
+
+// findNumbers decides what says the numbers of records. Under on_error: repair those that they have need not be right
+// if the .shx, or the lengths of all records, lead from the first one to the end of the file.
+func (j *job) findNumbers() error {
+	if !j.repair || j.order == moved {
+		return nil
+	}
+	if j.order == indexed {
+		shx, err := j.src.Sibling(".shx")
+		if err != nil {
+			return err
+		}
+		if shx == nil {
+			return fmt.Errorf("%s: %w: its .shx is gone", j.src.Name, source.ErrChanged)
+		}
+		j.numbers, j.places = indexedNumbers, &deviceChunks{job: j, shx: shx, entries: (indexEnd(shx) - headerBytes) / indexEntry}
+		return nil
+	}
+	w := j.walk()
+	if inOrder, err := w.recordsFollow(); inOrder || err != nil {
+		return err
+	}
+	follow, err := w.lengthsFollow()
+	if follow {
+		j.numbers = countedNumbers
+	}
+	return err
+}
+
+func (j *job) walk() walk {
+	return walk{src: j.src, base: j.base, records: window{ctx: j.ctx, src: j.src, step: j.step, stop: j.src.Size}}
+}
+
+// lengthsFollow is recordsFollow of records with any number.
+func (w *walk) lengthsFollow() (bool, error) {
+	at := int64(headerBytes)
+	for at < w.src.Size {
+		if w.src.Size-at < recordHead {
+			return false, nil
+		}
+		head, err := w.records.bytes(at, recordHead)
+		if err != nil {
+			return false, err
+		}
+		at += recordHead + contentBytes(head)
+	}
+	return at == w.src.Size, nil
+}
+
+// modeOfNumbers is the value of on_error that reads records whose numbers are out of sequence, or "" if none does.
+func (j *job) modeOfNumbers() string {
+	j.mode.Do(func() {
+		w := j.walk()
+		if follow, err := w.lengthsFollow(); j.order == indexed || follow && err == nil {
+			j.modeIs = modeRepair
+		}
+	})
+	return j.modeIs
+}
+
+var errNoRecord = errors.New("no record begins there")
+
+// numberedAt is the row of the record at an offset, by what says the numbers.
+func (r *partReader) numberedAt(at int64) (int64, error) {
+	if r.numbers == indexedNumbers {
+		row, place, err := r.places.find(at)
+		if err == nil && place != at {
+			err = errNoRecord
+		}
+		return row, err
+	}
+	row := int64(0)
+	for next := int64(headerBytes); next < at; row++ {
+		head, err := r.window.bytes(next, recordHead)
+		if err != nil {
+			return 0, err
+		}
+		next += recordHead + contentBytes(head)
+	}
+	return row, nil
+}
+
+// decide gives the length of the content of the record at an offset: as the record says, unless no record of the next
+// number follows then, and one does behind as many bytes as the counts of the shape say.
+func (r *partReader) decide(at, row, content int64) (int64, error) {
+	left := r.src.Size - at - recordHead
+	if content <= min(left, r.most) {
+		if ok, err := r.follows(at, content, row); ok || err != nil {
+			return content, err
+		}
+	}
+	head, err := r.window.bytes(at+recordHead, int(min(left, mostHead)))
+	if err != nil || len(head) < 4 {
+		return content, err
+	}
+	t := shapeType(binary.LittleEndian.Uint32(head))
+	need, measured, ok := int64(4), int64(4), t == null
+	if t != null && t.known() {
+		need, measured, ok = t.sizes(head)
+	}
+	if !ok {
+		return content, nil
+	}
+	for _, n := range []int64{measured, need} {
+		if n == content || n > min(left, r.most) {
+			continue
+		}
+		if ok, err := r.follows(at, n, row); err != nil {
+			return 0, err
+		} else if ok {
+			done := fmt.Sprintf("the content has the %d bytes of its shape, not %d", n, content)
+			r.defects = append(r.defects, recordDefect{4, ruleRecordLength, done})
+			return n, nil
+		}
+	}
+	return content, nil
+}
+
+// follows reports whether the file ends, or a record of the next number begins, behind a content of so many bytes.
+func (r *partReader) follows(at, content, row int64) (bool, error) {
+	next := at + recordHead + content
+	if next >= r.src.Size {
+		return next == r.src.Size, nil
+	}
+	if r.src.Size-next < recordHead {
+		return false, nil
+	}
+	b, err := r.window.bytes(at, int(2*recordHead+content)) // with the content, which is read next
+	if err != nil {
+		return false, err
+	}
+	return numberOf(b[recordHead+content:]) == row+1+r.base, nil
+}
