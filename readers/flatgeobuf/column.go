@@ -67,6 +67,8 @@ type sink struct {
 	rows.Sink
 	header  *header
 	columns []*rows.Column // of each of the header's
+	nulls   bool           // on_error: null or repair
+	bad     []deviation    // of the feature at hand
 }
 
 func newSink(h *header, columns readers.Projection) *sink {
@@ -80,6 +82,7 @@ func newSink(h *header, columns readers.Projection) *sink {
 // Reset forgets the features of the chunk, not what is known of it.
 func (k *sink) Reset() {
 	k.Sink.Reset()
+	k.bad = k.bad[:0]
 	for i := range k.columns {
 		h := &k.header.columns[i]
 		c := k.Column(geoarrow.RoleAttribute, []byte(h.name))

@@ -63,7 +63,8 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 
 // scanner makes one that has read nothing, and has no sink.
 func (c cpu) scanner(req readers.Request) *scanner {
-	s := &scanner{header: c.layout.Dialect.(*header), limits: req.Limits.WithDefaults(), skip: c.layout.Options.SkipErrors(), stop: math.MaxInt64}
+	opts := c.layout.Options
+	s := &scanner{header: c.layout.Dialect.(*header), limits: req.Limits.WithDefaults(), skip: opts.SkipErrors(), nulls: opts.NullErrors(), stop: math.MaxInt64}
 	s.most = s.limits.MaxFeatureBytes
 	return s
 }

@@ -8,6 +8,7 @@ import (
 	"math"
 	"unicode/utf8"
 
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
@@ -16,32 +17,44 @@ import (
 //	value  number of the column (2), the bytes that its type has
 //	       number of the column (2), length (4), bytes         String, Json, DateTime, Binary
 //
-// A column that is not there is null.
+// A column that is not there is null. Under on_error: null a value that is malformed is null too, and so are those
+// behind one whose length is not known.
 func (k *sink) properties(b []byte, at int) *fault {
 	for p := 0; p < len(b); {
-		if len(b)-p < 2 {
-			return faultf(at+p, "the properties end inside of a column's number")
+		if len(b)-p < 2 { // some writers count a byte too many, which GDAL and others do not look at
+			k.bad = append(k.bad, deviation{faultf(at+p, ""), ruleStray, "left out"})
+			return nil
 		}
 		i := int(binary.LittleEndian.Uint16(b[p:]))
 		if i >= len(k.columns) {
 			return faultf(at+p, "a value of column %d, expected a number below %d", i, len(k.columns))
 		}
 		h, c := &k.header.columns[i], k.columns[i]
-		if c.N > k.Rows {
+		second := c.N > k.Rows
+		if second && !k.nulls {
 			return faultf(at+p, "a second value of column %q", h.name).in(h.name)
 		}
-		c.Pad(k.Rows)
 		n, f := h.length(b[p+2:])
 		if f != nil {
 			f.at += at + p + 2
 			return f.in(h.name)
 		}
+		if second {
+			k.bad = append(k.bad, deviation{faultf(at+p, "").in(h.name), ruleSecond, "left out"})
+			p += 2 + n
+			continue
+		}
+		c.Pad(k.Rows)
 		value := b[p+2 : p+2+n]
 		if h.bytes == 0 {
 			value = value[4:]
 		}
 		if err := h.append(c, value); err != nil {
-			return (&fault{at: at + p + 2 + n - len(value), err: err}).in(h.name)
+			f := (&fault{at: at + p + 2 + n - len(value), err: err}).in(h.name)
+			if !k.nulls {
+				return f
+			}
+			k.bad = append(k.bad, deviation{f, ruleValue, "value is null"})
 		}
 		p += 2 + n
 	}
@@ -75,7 +88,6 @@ func (h *column) length(b []byte) (int, *fault) {
 var (
 	errBool = errors.New("expected a boolean, 0 or 1")
 	errUTF8 = errors.New("expected UTF-8")
-	errJSON = errors.New("expected JSON (RFC 8259)")
 )
 
 // append ends the row with a value.
@@ -85,12 +97,13 @@ func (h *column) append(c *rows.Column, b []byte) error {
 		return errBool
 	case h.bytes == 0 && h.store != storeHex && !utf8.Valid(b):
 		return errUTF8
-	case h.store == storeJSON && !json.Valid(b):
-		return errJSON
 	}
 	if c.Unread {
 		c.Pass()
 		return nil
+	}
+	if h.store == storeJSON && !json.Valid(b) {
+		c.Accept(geoarrow.FactString) // of several kinds: the column is one of texts
 	}
 	switch h.store {
 	case storeFloat32:

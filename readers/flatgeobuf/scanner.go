@@ -29,6 +29,7 @@ type scanner struct {
 	header *header
 	limits readers.Limits
 	skip   bool // on_error: skip
+	nulls  bool // on_error: null or repair
 	emit   func(readers.Chunk) error
 	err    error
 
@@ -48,6 +49,7 @@ type scanner struct {
 // use has the scanner fill a sink.
 func (s *scanner) use(k *sink) {
 	s.sink = k
+	k.nulls = s.nulls
 	s.decoder = decoder{geom: &k.Geom, odd: &k.Shapes, maxDepth: s.limits.MaxDepth}
 }
 
@@ -118,7 +120,7 @@ func (s *scanner) feature(p int) int {
 			return -1
 		}
 		body := s.Text(p+lengthBytes, p+lengthBytes+n)
-		if f := s.parse(body); f != nil {
+		if f := s.parse(at, body); f != nil {
 			err = s.malformed(at, f)
 		} else {
 			if s.sink.Rows == 0 {
@@ -155,11 +157,22 @@ func (s *scanner) length(p int, at int64) (int, error) {
 }
 
 // parse reads a feature into the row at hand.
-func (s *scanner) parse(body []byte) *fault {
+func (s *scanner) parse(at int64, body []byte) *fault {
+	if s.sink.nulls {
+		return s.lenient(at, body)
+	}
 	t, f := root(body)
 	if f != nil {
 		return f
 	}
+	if f := s.properties(&t); f != nil {
+		return f
+	}
+	s.passed(at)
+	return s.geometry(&t) // it comes last: once it has ended, the row can't be taken back
+}
+
+func (s *scanner) properties(t *table) *fault {
 	if t.has(featureColumns) {
 		if v, at, f := t.vector(featureColumns, 4); f != nil {
 			return f
@@ -171,10 +184,11 @@ func (s *scanner) parse(body []byte) *fault {
 	if f != nil {
 		return f
 	}
-	if f := s.sink.properties(v, at); f != nil {
-		return f
-	}
-	// The geometry comes last: once it has ended, the row can't be taken back.
+	s.sink.bad = s.sink.bad[:0]
+	return s.sink.properties(v, at)
+}
+
+func (s *scanner) geometry(t *table) *fault {
 	geometry, there, f := t.child(featureGeometry)
 	switch {
 	case f != nil:
@@ -200,5 +214,6 @@ func (s *scanner) malformed(at int64, f *fault) error {
 		s.sink.Skip(at)
 		return nil
 	}
+	e.Mode = "null"
 	return e
 }

@@ -27,9 +27,7 @@ func TestSweep(t *testing.T) {
 func sweepOne(t *testing.T, r *rand.Rand, seed uint64) bool {
 	t.Helper()
 	in := readertest.Input{Name: "a.fgb", Text: sweepFile(r)}
-	if r.IntN(2) == 0 {
-		in.Options = map[string]any{"on_error": "skip"}
-	}
+	in.Options = map[string]any{"on_error": []string{"fail", "skip", "null", "repair"}[r.IntN(4)]}
 	sizes := []int{1 + r.IntN(60), 1 + r.IntN(600), 1 + r.IntN(64<<10)}
 	table, err := readertest.Check(t, flatgeobuf.Format(), in)
 	readertest.Same(t, flatgeobuf.Format(), in, sizes, windows, parallel)

@@ -2,6 +2,7 @@ package flatgeobuf_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/gogama/flatgeobuf/flatgeobuf/flat"
@@ -83,7 +84,6 @@ func TestMalformedValues(t *testing.T) {
 		return fgbFile{columns: []fgbColumn{{"v", flat.ColumnTypeLong}, {"s", flat.ColumnTypeString}}, features: [][]byte{feature(nil), feature(nil, values...)}}.bytes()
 	}
 	cases := []fgbCase{
-		{"half a column's number", long([]byte{0}), "byte 168, feature 1: the properties end inside of a column's number"},
 		{"a column beyond the last", long(value(2, int64(1))), "byte 168, feature 1: a value of column 2, expected a number below 2"},
 		{"a column twice", long(value(0, int64(1)), value(0, int64(1))), `byte 178, feature 1, v: a second value of column "v"`},
 		{"half a value", long(value(0, int32(1))), "byte 170, feature 1, v: the properties end inside of a value: it has 8 bytes, of which 4 are there"},
@@ -91,15 +91,36 @@ func TestMalformedValues(t *testing.T) {
 		{"a length of 2^32-1", long(value(1, int32(-1))), "byte 170, feature 1, s: the properties end inside of a value: it has 4294967295 bytes, of which 0 are there"},
 		{"a text that is no UTF-8", long(value(1, "a\xff")), "byte 174, feature 1, s: expected UTF-8"},
 		{"a boolean of 2", one(flat.ColumnTypeBool, true, uint8(2)), "v: expected a boolean, 0 or 1"},
-		{"no JSON", one(flat.ColumnTypeJson, "{}", "{"), "v: expected JSON (RFC 8259)"},
 		{"a date that is no UTF-8", one(flat.ColumnTypeDateTime, "2020-01-01", "\xff"), "v: expected UTF-8"},
 	}
-	for i := range cases[7:] {
-		cases[7+i].want = "byte " + map[int]string{0: "150", 1: "158", 2: "166"}[i] + ", feature 1, " + cases[7+i].want
-	}
+	cases[6].want = "byte 150, feature 1, " + cases[6].want
+	cases[7].want = "byte 166, feature 1, " + cases[7].want
 	check(t, with{}, cases)
 	for i := range cases {
 		cases[i].want = "v: int64: null\ns: string: null" + noGeometry + "\ncrs: none\nskipped: 1 at [140]"
 	}
-	check(t, with{options: map[string]any{"on_error": "skip"}}, cases[:7])
+	check(t, with{options: map[string]any{"on_error": "skip"}}, cases[:6])
+	for i, rule := range []string{
+		`168, row 1, "": bad-properties: the properties from here on are null`, `178, row 1, "v": second-value: left out`,
+		`170, row 1, "v": bad-properties: the properties from here on are null`, `170, row 1, "s": bad-properties: the properties from here on are null`,
+		`170, row 1, "s": bad-properties: the properties from here on are null`, `174, row 1, "s": bad-value: value is null`,
+	} {
+		name, _, _ := strings.Cut(strings.TrimLeft(rule[strings.Index(rule, `":`)+3:], " "), ":")
+		v := map[bool]string{true: "1", false: "null"}[i == 1]
+		cases[i].want = "v: int64: null | " + v + "\ns: string: null | null" + noGeometry + " | null\ncrs: none\ndeviations: " + name + " 1\ndeviation: byte " + rule
+	}
+	for _, mode := range []string{"null", "repair"} {
+		check(t, with{options: map[string]any{"on_error": mode}}, cases[:6])
+	}
+}
+
+// TestOddValues has values that every mode reads: what is passed is counted.
+func TestOddValues(t *testing.T) {
+	stray := fgbFile{columns: []fgbColumn{{"v", flat.ColumnTypeLong}}, features: [][]byte{feature(nil, value(0, int64(1)), []byte{0})}}.bytes()
+	for _, mode := range []string{"fail", "skip", "null", "repair"} {
+		check(t, with{options: map[string]any{"on_error": mode}}, []fgbCase{
+			{"no JSON", one(flat.ColumnTypeJson, "{}", "{"), `v: string mixed: "{}" | "{"` + noGeometry + " | null"},
+			{"a stray byte", stray, "v: int64: 1" + noGeometry + "\ncrs: none\ndeviations: stray-byte 1\ndeviation: byte 126, row 0, \"\": stray-byte: left out"},
+		})
+	}
 }

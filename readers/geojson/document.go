@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/window"
 )
@@ -100,7 +101,7 @@ func (s *scanner) features(p, state int) int {
 		if p = s.blank(p); p < 0 {
 			return -1
 		}
-		closed := state != arrayFeature && s.At(p) == ']'
+		closed := s.At(p) == ']' && (state != arrayFeature || s.repairs)
 		switch {
 		case state == arrayComma && s.At(p) == ',':
 			state = arrayFeature
@@ -115,6 +116,9 @@ func (s *scanner) features(p, state int) int {
 			case next < 0:
 				return -1
 			case closed:
+				if state == arrayFeature {
+					s.sum.Deviations.Add(readers.Deviation{Offset: s.Base + int64(p), Row: s.feature, Rule: ruleComma, Done: "left out"})
+				}
 				return p + 1
 			case s.stops(p) || s.spanEnds(p):
 				return p

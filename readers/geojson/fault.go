@@ -50,6 +50,9 @@ func (s *scanner) error() error {
 	}
 	f := s.fault
 	pos := min(f.pos, s.N)
+	if end := s.cutAt(pos); end >= 0 {
+		pos, f = end, fault{want: "the record is cut off at the end of its line", bare: true, field: f.field}
+	}
 	e := &readers.ParseError{
 		Name: s.Src.Name, Format: "geojson", Offset: s.Base + int64(pos), Row: -1, Unit: "feature",
 		Field: f.field, Rule: f.rule,
@@ -74,5 +77,52 @@ func (s *scanner) error() error {
 		}
 		e.Err = fmt.Errorf("want %s, found %s", f.want, found)
 	}
+	if s.inRow && !f.file {
+		e.Mode = s.mode()
+	}
 	return e
+}
+
+// cutAt is the index of the line feed at which the row of a sequence seems to be cut off, whose fault shows at pos, or -1: where a
+// value is missing, what is found in its place is the next record.
+func (s *scanner) cutAt(pos int) int {
+	why, row := s.fault, int(s.rowOffset-s.Base)
+	if !s.inSequence || !s.inRow || row < 0 || row > pos || why.depth || why.file {
+		return -1
+	}
+	end := s.skip(row, anyDepth)
+	s.fault = why
+	if end >= 0 {
+		return -1 // its JSON is sound
+	}
+	blanks := pos
+	for blanks > row && isBlank(s.At(blanks-1)) {
+		blanks--
+	}
+	for p := row; p < pos; p++ {
+		if next := s.At(p + 1); s.At(p) == '\n' && (p >= blanks || next == '{' || next == recordSeparator) {
+			return p
+		}
+	}
+	return -1
+}
+
+// mode is the value of on_error that would read the rest of the row at hand, "" if none would.
+func (s *scanner) mode() string {
+	why := s.fault
+	defer func() { s.fault, s.err = why, nil }()
+	for _, repairs := range []bool{false, true} {
+		p := s.MoveTo(s.rowOffset)
+		if p < 0 || s.inSequence && s.At(p) != '{' {
+			return ""
+		}
+		s.repairs = repairs
+		switch end := s.unit(p, s.looseSkip); {
+		case end >= 0 && repairs:
+			return "repair"
+		case end >= 0:
+			return "null"
+		}
+	}
+	return ""
 }

@@ -22,6 +22,8 @@ type scanner struct {
 	sequence   bool // the file's name promises a sequence
 	inside     bool // a span of rows is read again
 	skipErrors bool
+	nulls      bool // on_error: null or repair
+	repairs    bool // on_error: repair
 	plainRuns  bool // package positions may be called
 	emit       func(readers.Chunk) error
 
@@ -31,9 +33,10 @@ type scanner struct {
 	stack    []byte
 	name     []byte // the last key with escapes
 	typeText []byte // the last type with escapes
+	loosened int    // the first token that looseSkip passed and that is no JSON, or -1
 
 	sink  *sink
-	probe *sink // where features are tried under on_error: skip
+	probe *sink // where features are tried, unless on_error is fail
 	chunk readers.Span
 	sum   readers.Summary
 
@@ -79,7 +82,9 @@ func (c cpu) scanner(req readers.Request) *scanner {
 	s.sum = readers.Summary{CRS: geoarrow.CRS84, Foreign: map[string]int64{}}
 	s.sequence, _ = c.layout.Dialect.(bool)
 	s.plainRuns = positions.Have && !c.portable
-	if s.skipErrors = c.layout.Options.SkipErrors(); s.skipErrors {
+	opts := c.layout.Options
+	s.skipErrors, s.nulls, s.repairs = opts.SkipErrors(), opts.NullErrors(), opts.Repairs()
+	if s.skipErrors || s.nulls {
 		s.probe = newSink(c.layout.Columns)
 	}
 	return s
@@ -177,14 +182,7 @@ func (s *scanner) row(p int) int {
 			return -1
 		}
 		if end >= 0 {
-			if s.sink.Rows == 0 {
-				s.chunk.From = s.rowOffset
-			}
-			s.sink.Commit(s.rowOffset)
-			s.counted = true
-			s.feature++
-			s.inRow = false
-			return end
+			return s.commit(end)
 		}
 		s.sum.CRS = crs
 		if s.err != nil {
@@ -211,11 +209,28 @@ func (s *scanner) row(p int) int {
 				return -1
 			}
 		}
-		if !s.skipErrors || s.fault.depth || s.fault.file {
+		switch {
+		case s.fault.depth || s.fault.file:
 			return -1
+		case s.nulls:
+			return s.lenientRow(p)
+		case s.skipErrors:
+			return s.skipRow(p)
 		}
-		return s.skipRow(p)
+		return -1
 	}
+}
+
+// commit ends the row at hand, and gives the index behind it.
+func (s *scanner) commit(end int) int {
+	if s.sink.Rows == 0 {
+		s.chunk.From = s.rowOffset
+	}
+	s.sink.Commit(s.rowOffset)
+	s.counted = true
+	s.feature++
+	s.inRow = false
+	return end
 }
 
 // tooLong refuses a text at p that is longer than --max-feature-bytes, wherever windows end: of one that ends at end, or that has a fault if end < 0.
@@ -242,9 +257,10 @@ func (s *scanner) whole(p int) int {
 	return int(row - s.Base)
 }
 
-// try reads the row at p, or leaves no trace of it. Under on_error: skip it reads it twice: a malformed one must leave none in the types of columns either.
+// try reads the row at p, or leaves no trace of it. Under on_error: skip, and where a chunk has a row that is to be read leniently, it
+// reads it twice: a malformed one must leave none in the types of columns either.
 func (s *scanner) try(p int) int {
-	if s.skipErrors {
+	if s.skipErrors || s.sink.careful {
 		real := s.sink
 		s.sink = s.probe
 		end := s.parse(p)
@@ -273,6 +289,13 @@ func (s *scanner) skipRow(p int) int {
 	why := s.fault
 	off, at := s.Base+int64(p), s.Base+int64(why.pos)
 	end := s.unit(p, func(p int) int { return s.skip(p, s.brackets) })
+	if p = int(off - s.Base); end < 0 && s.err == nil && !s.fault.depth && (!s.inSequence || s.At(p) == '{') {
+		strict, from := s.fault, s.Base
+		if end = s.unit(p, s.looseSkip); end < 0 && s.err == nil {
+			s.fault = strict
+			s.fault.pos -= int(s.Base - from)
+		}
+	}
 	if end < 0 && s.err == nil && s.inSequence {
 		end = s.lineEnd(int(off - s.Base))
 	}
@@ -341,7 +364,7 @@ func (s *scanner) end(p int) (next int, again bool) {
 	}
 	s.next = s.Base + int64(p)
 	s.sink.AddTo(&s.sum)
-	s.sink.known = nil
+	s.sink.known, s.sink.careful = nil, false
 	s.chunk.State = s.state.pack()
 	if s.err = rows.Emit(s.sink, &s.Window, &s.chunk, s.next, s.limits, s.emit); s.err != nil {
 		return -1, false
@@ -354,12 +377,13 @@ func (s *scanner) again() (bool, int) {
 	k := s.sink
 	repeats := slices.Clone(k.repeats)
 	var text []geoarrow.ColumnID
-	if len(repeats) == 0 { // else a value that does not count may be what asked for text
+	if len(repeats) == 0 && !k.restart { // else a value that does not count may be what asked for text
 		text = k.NeedText()
 	}
-	if len(repeats)+len(text) == 0 {
+	if len(repeats)+len(text) == 0 && !k.restart {
 		return false, 0
 	}
+	k.careful, k.restart = k.careful || k.restart, false
 	if k.known == nil {
 		k.known = map[int64]bool{}
 	}

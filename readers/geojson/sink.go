@@ -16,6 +16,9 @@ type sink struct {
 	repeats []int64        // offsets of features that give a name twice, found in this pass
 	known   map[int64]bool // the same, of the passes before
 
+	restart bool // a row is malformed, and null in places: the chunk is read again, carefully
+	careful bool // the probe reads each row first, so that a malformed one leaves nothing in the types of columns
+
 	foreign []string         // names of the row at hand
 	members map[string]int64 // foreign members of the rows before, by name
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -36,6 +37,7 @@ type footer struct {
 	meta     *metadata.FileMetaData
 	manifest *pqarrow.SchemaManifest
 	types    []arrow.DataType // of the fields: what is put together of their columns
+	logical  map[int]*logical // GEOMETRY and GEOGRAPHY, by the number of the column
 	plan     *records.Plan
 }
 
@@ -63,7 +65,7 @@ func (f *footer) open(src *source.File) (at int64, err error) {
 	if err := read(src, text, at); err != nil {
 		return at, err
 	}
-	if err := checkFooter(text); err != nil {
+	if f.logical, err = checkFooter(text); err != nil {
 		return at, err
 	}
 	return at, records.Guard(func() error { return f.parse(text) })
@@ -112,6 +114,13 @@ func (f *footer) parse(text []byte) error {
 		}
 	}
 	applyOrigin(fields, origin)
+	f.applyLogical(fields, func(name string) (string, bool) {
+		i := slices.Index(keys, name)
+		if i < 0 {
+			return "", false
+		}
+		return values[i], true
+	})
 	f.types = make([]arrow.DataType, len(fields))
 	for i := range fields {
 		f.types[i] = fields[i].Type
@@ -119,6 +128,22 @@ func (f *footer) parse(text []byte) error {
 	said := arrow.NewMetadata(keys, values)
 	f.plan, err = records.NewPlan(arrow.NewSchema(fields, &said))
 	return err
+}
+
+// applyLogical gives columns of GEOMETRY and GEOGRAPHY the metadata of GeoArrow. What these types say of the
+// reference system counts, whatever the writer's Arrow schema has.
+func (f *footer) applyLogical(fields []arrow.Field, property func(name string) (string, bool)) {
+	for i := range fields {
+		s := &f.manifest.Fields[i]
+		if !isLeaf(s) {
+			continue
+		}
+		l := f.logical[s.ColIndex]
+		if l == nil || fields[i].Type.ID() != arrow.BINARY {
+			continue
+		}
+		fields[i].Metadata = l.metadata(property)
+	}
 }
 
 // applyOrigin gives fields what the Arrow schema that their writer kept says beside Parquet's own: extension types and other metadata, zones of time, durations. One

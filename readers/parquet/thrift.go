@@ -26,10 +26,11 @@ const (
 )
 
 // checkFooter walks a footer before Arrow's own code does: that trusts the lengths of lists, which it makes room for, and the depth of the schema, by which it recurses.
-func checkFooter(footer []byte) error {
+// Logical types that this code refuses are hidden from it, and given.
+func checkFooter(footer []byte) (map[int]*logical, error) {
 	w := thrift{b: footer}
-	schema := tree{}
-	return w.fields(0, func(id int, kind byte) error {
+	schema, found := tree{}, elements{logical: map[int]*logical{}}
+	err := w.fields(0, func(id int, kind byte) error {
 		if id != fieldSchema || kind != thriftList {
 			return w.skip(kind, 0)
 		}
@@ -42,19 +43,13 @@ func checkFooter(footer []byte) error {
 				break
 			}
 			var children int64
-			err = w.fields(1, func(id int, kind byte) error {
-				if id == fieldChildren && kind == thriftI32 {
-					children, err = w.i32()
-					return err
-				}
-				return w.skip(kind, 1)
-			})
-			if err == nil {
+			if children, err = w.element(&found); err == nil {
 				err = schema.add(children)
 			}
 		}
 		return err
 	})
+	return found.logical, err
 }
 
 // tree is the groups of a schema that are not complete: how many children each still has to come.
@@ -111,6 +106,19 @@ func (w *thrift) i32() (int64, error) {
 		err = errors.New("a number of more than 32 bits")
 	}
 	return int64(v>>1) ^ -int64(v&1), err
+}
+
+// text reads a text.
+func (w *thrift) text() (string, error) {
+	n, err := w.varint()
+	if err != nil {
+		return "", err
+	}
+	from := w.at
+	if err := w.bytes(n); err != nil {
+		return "", err
+	}
+	return string(w.b[from:w.at]), nil
 }
 
 func (w *thrift) bytes(n uint64) error {
@@ -186,7 +194,7 @@ func (w *thrift) skip(kind byte, depth int) error {
 	case thriftList, thriftSet:
 		n, elem, err := w.list()
 		for i := 0; i < n && err == nil; i++ {
-			err = w.element(elem, depth+1)
+			err = w.skipElement(elem, depth+1)
 		}
 		return err
 	case thriftMap:
@@ -195,8 +203,8 @@ func (w *thrift) skip(kind byte, depth int) error {
 	return fmt.Errorf("a value of type %d", kind)
 }
 
-// element skips an element of a list: there a boolean is a byte.
-func (w *thrift) element(kind byte, depth int) error {
+// skipElement skips an element of a list: there a boolean is a byte.
+func (w *thrift) skipElement(kind byte, depth int) error {
 	switch {
 	case depth > mostStruct:
 		return fmt.Errorf("lists are nested deeper than %d", mostStruct)
@@ -216,8 +224,8 @@ func (w *thrift) pairs(depth int) error {
 		err = errEnds
 	}
 	for i := uint64(0); i < n && err == nil; i++ {
-		if err = w.element(kinds>>4, depth); err == nil {
-			err = w.element(kinds&15, depth)
+		if err = w.skipElement(kinds>>4, depth); err == nil {
+			err = w.skipElement(kinds&15, depth)
 		}
 	}
 	return err

@@ -33,7 +33,7 @@ func TestCheckFooter(t *testing.T) {
 		{"no end", []byte{0x15, 2}, "ends within a value"},
 		{"an unknown type", []byte{0x1f, 0}, "a value of type 15"},
 	} {
-		err := checkFooter(c.footer)
+		_, err := checkFooter(c.footer)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s, % x: got %v, want %q", c.name, c.footer, err, c.want)
 		}

@@ -16,8 +16,9 @@ import (
 
 // Keys of the metadata of fields and of schemas.
 const (
-	extensionName     = "ARROW:extension:name"
-	extensionMetadata = "ARROW:extension:metadata"
+	ExtensionName     = "ARROW:extension:name"
+	ExtensionMetadata = "ARROW:extension:metadata"
+	LogicalType       = "parquet.logical_type" // of a column of Parquet: its type says the reference system
 	mixedKey          = "vibeflight.mixed"
 	geoKey            = "geo" // GeoParquet 1.1, and the same in GeoPandas' Feather
 )
@@ -132,7 +133,7 @@ func fieldOf(i int, f arrow.Field) (field, error) {
 		return field{}, err
 	}
 	out := field{index: i, id: geoarrow.ColumnID{Role: geoarrow.RoleAttribute, Name: f.Name}}
-	extension, _ := f.Metadata.GetValue(extensionName)
+	extension, _ := f.Metadata.GetValue(ExtensionName)
 	mixed, _ := f.Metadata.GetValue(mixedKey)
 	switch {
 	case t == nil:
@@ -170,15 +171,29 @@ func geoOf(schema *arrow.Schema) (*geo, error) {
 	return &g, nil
 }
 
+// encodingName is the part of an extension's name, or of an encoding of the metadata "geo", that says how geometries
+// are stored: "point" of "geoarrow.point", "wkb" of "ogc.wkb", which GDAL's Arrow driver writes.
+func encodingName(name string) (encoded string, prefixed bool) {
+	for _, prefix := range []string{"geoarrow.", "ogc."} {
+		if encoded, prefixed = strings.CutPrefix(name, prefix); prefixed {
+			return encoded, true
+		}
+	}
+	return name, false
+}
+
 // findGeometry finds the column that is the geometry: the primary one of GeoParquet; else, of those with a GeoArrow extension, the one called geometry, or the first.
 func (p *Plan) findGeometry(schema *arrow.Schema, said *geo) error {
 	index, name := -1, ""
 	for i, f := range schema.Fields() {
-		extension, _ := f.Metadata.GetValue(extensionName)
-		encoded, is := strings.CutPrefix(extension, "geoarrow.")
+		extension, _ := f.Metadata.GetValue(ExtensionName)
+		encoded, is := encodingName(extension)
 		if said != nil {
 			if f.Name == said.Primary {
-				index, name = i, said.Columns[said.Primary].Encoding
+				var gdal bool
+				if index, name, gdal = i, said.encoding(), said.isGDAL(); gdal && is {
+					name = encoded
+				}
 				break
 			}
 		} else if is && (index < 0 || f.Name == geoarrow.GeometryName && schema.Field(index).Name != f.Name) {
@@ -203,28 +218,67 @@ func (p *Plan) findGeometry(schema *arrow.Schema, said *geo) error {
 	return nil
 }
 
-// geometryCRS is what GeoParquet says, where a missing crs is OGC:CRS84; else, or if that is null, what the field's own metadata says.
+// encoding is how the metadata says that the primary column is stored.
+func (g *geo) encoding() string {
+	name, _ := encodingName(g.Columns[g.Primary].Encoding)
+	return name
+}
+
+// isGDAL reports metadata of GDAL's Arrow driver, which is that of GeoParquet 0.1 with other encodings: the extension of
+// the field says the same, and says it first.
+func (g *geo) isGDAL() bool {
+	_, prefixed := encodingName(g.Columns[g.Primary].Encoding)
+	return prefixed
+}
+
+// geometryCRS is the reference system of the geometry:
+//
+//	GeoParquet    what it says; where it says nothing, that of the type GEOMETRY, or OGC:CRS84; where it says
+//	              null, that of the extension of the field
+//	GDAL's Arrow  that of the extension, else what the metadata says
+//	neither       that of the extension
 func geometryCRS(f arrow.Field, said *geo) (geoarrow.CRS, error) {
-	if said != nil {
-		switch crs := said.Columns[said.Primary].CRS; string(crs) {
-		case "":
-			return geoarrow.CRS84, nil
-		case "null":
-		default:
-			return crsOf(crs)
-		}
+	own, err := extensionCRS(f)
+	if said == nil {
+		return crsOr(own, err)
 	}
-	text, _ := f.Metadata.GetValue(extensionMetadata)
+	crs := said.Columns[said.Primary].CRS
+	switch {
+	case said.isGDAL() && err == nil && isNull(own):
+		return crsOf(crs)
+	case said.isGDAL(), string(crs) == "null":
+		return crsOr(own, err)
+	case len(crs) > 0:
+		return crsOf(crs)
+	}
+	if _, native := f.Metadata.GetValue(LogicalType); native && !isNull(own) {
+		return crsOr(own, err)
+	}
+	return geoarrow.CRS84, nil
+}
+
+func isNull(crs json.RawMessage) bool { return len(crs) == 0 || string(crs) == "null" }
+
+func crsOr(crs json.RawMessage, err error) (geoarrow.CRS, error) {
+	if err != nil {
+		return geoarrow.CRS{}, err
+	}
+	return crsOf(crs)
+}
+
+// extensionCRS is the "crs" of the metadata of a field's extension; empty where it says nothing.
+func extensionCRS(f arrow.Field) (json.RawMessage, error) {
+	text, _ := f.Metadata.GetValue(ExtensionMetadata)
 	if text == "" {
-		return geoarrow.CRS{}, nil
+		return nil, nil
 	}
 	var own struct {
 		CRS json.RawMessage `json:"crs"`
 	}
 	if err := json.Unmarshal([]byte(text), &own); err != nil {
-		return geoarrow.CRS{}, fmt.Errorf("the metadata %s: %w", extensionMetadata, err)
+		return nil, fmt.Errorf("the metadata %s: %w", ExtensionMetadata, err)
 	}
-	return crsOf(own.CRS)
+	return own.CRS, nil
 }
 
 // covering is the column that has the bounding box of each row, GeoParquet 1.1 "Bounding box covering", if the columns that it names are members of one struct.

@@ -45,6 +45,14 @@ const Bytes = 256 << 10
 // tailBytes is how much is read at a time behind the soft end: the rest of a row.
 const tailBytes = 16 << 10
 
+// Of is a window on a text in memory, which it copies. It can't be moved.
+func Of(text []byte) Window {
+	buf := make([]byte, len(text)+number.Padding)
+	w := Window{Q: unsafe.Pointer(unsafe.SliceData(buf)), buf: buf, N: copy(buf, text), EOF: true}
+	w.End, w.Most = int64(w.N), int64(w.N)
+	return w
+}
+
 // Open starts the window at an offset of a file, in a span that ends at end. The rows that matter begin before soft, none is longer than most bytes, and
 // step bytes are read at a time, usually Bytes. It gives false with Err set if nothing could be read.
 func (w *Window) Open(ctx context.Context, src *source.File, from, soft, end, most int64, step int) bool {

@@ -1,0 +1,136 @@
+package geojson
+
+import (
+	"github.com/vibeflight/vibeflight/readers/internal/number"
+)
+
+// This file knows where values end whose tokens are no JSON, as long as their brackets, quotes, commas and colons are.
+//
+//	NaN  -Infinity  01  True        any run of bytes that is no blank, quote, bracket, comma or colon
+//	"a\x"  "bytes that are no UTF-8"  "control characters"    up to the next quote without a backslash
+
+// looseSkip passes any value, and sets loosened to the first token that is no JSON, or -1. Under on_error: repair a
+// comma may stand before a closing bracket. Nesting is not limited: what reads the value limits it.
+func (s *scanner) looseSkip(p int) int {
+	s.loosened = -1
+	stack := s.stack[:0]
+	for {
+		if c := s.At(p); c == '{' || c == '[' {
+			stack = append(stack, c+2)
+			p = s.space(p + 1)
+			switch {
+			case s.At(p) != c+2 && c == '[':
+				continue
+			case s.At(p) != c+2:
+				if p = s.looseKey(p); p < 0 {
+					return -1
+				}
+				continue
+			}
+			p++
+			stack = stack[:len(stack)-1]
+		} else if p = s.looseToken(p); p < 0 {
+			return -1
+		}
+		for len(stack) > 0 {
+			if p = s.trailingComma(p, stack[len(stack)-1]); s.At(p) != stack[len(stack)-1] {
+				break
+			}
+			p++
+			stack = stack[:len(stack)-1]
+		}
+		if len(stack) == 0 {
+			s.stack = stack
+			return p
+		}
+		top := stack[len(stack)-1]
+		if s.At(p) != ',' {
+			return s.fail(p, `"," or "`+string(top)+`"`)
+		}
+		p = s.space(p + 1)
+		if top == '}' {
+			if p = s.looseKey(p); p < 0 {
+				return -1
+			}
+		}
+	}
+}
+
+// trailingComma passes blanks, and under on_error: repair a comma before the bracket.
+func (s *scanner) trailingComma(p int, bracket byte) int {
+	p = s.space(p)
+	if s.repairs && s.At(p) == ',' {
+		if q := s.space(p + 1); s.At(q) == bracket {
+			s.loosen(p)
+			return q
+		}
+	}
+	return p
+}
+
+// loosen notes a token that is no JSON.
+func (s *scanner) loosen(p int) {
+	if s.loosened < 0 {
+		s.loosened = p
+	}
+}
+
+// looseKey passes a key and its colon, and the blanks around it.
+func (s *scanner) looseKey(p int) int {
+	if s.At(p) != '"' {
+		return s.fail(p, "a key in quotes")
+	}
+	if p = s.looseString(p); p < 0 {
+		return -1
+	}
+	return s.colon(p)
+}
+
+// looseToken passes a string, a number, a literal, or what stands in the place of one.
+func (s *scanner) looseToken(p int) int {
+	if s.At(p) == '"' {
+		return s.looseString(p)
+	}
+	end := p
+	for !isDelimiter(s.At(end)) {
+		end++
+	}
+	switch text := string(s.Text(p, min(end, s.N))); {
+	case end >= s.N:
+		return s.fail(s.N, `"," or a closing bracket`)
+	case end == p:
+		return s.fail(p, "a value")
+	case text != "true" && text != "false" && text != "null" && number.Skip(s.Q, p) != end:
+		s.loosen(p)
+	}
+	return end
+}
+
+// isDelimiter reports a byte that ends a token that is no string; the zeros behind the window do.
+func isDelimiter(c byte) bool {
+	switch c {
+	case '{', '}', '[', ']', ',', ':', '"', 0:
+		return true
+	}
+	return isBlank(c)
+}
+
+// looseString passes a string at p. In a sequence it ends on its line.
+func (s *scanner) looseString(p int) int {
+	if end, _ := s.str(p + 1); end >= 0 {
+		return end + 1
+	}
+	start := p
+	for p++; p < s.N; p++ {
+		switch c := s.At(p); {
+		case c == '"':
+			s.loosen(start)
+			return p + 1
+		case c == '\\':
+			p++
+		case c == '\n' && s.inSequence:
+			return s.fail(p, "the closing quote of a string")
+		}
+	}
+	return s.fail(s.N, "the closing quote of a string")
+}
