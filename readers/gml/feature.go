@@ -16,14 +16,15 @@ type row struct {
 	frame    frame         // of its geometry, unless that says more
 	kind     geoarrow.Kind // of the geometry in the builder
 	geometry bool          // an element that is a geometry was met
+	computed int           // positions of arcs
 	decoded  []byte        // texts that are not those of the window
 }
 
 func (s *scanner) resetRow() {
 	r := &s.row
 	r.ids, r.values, r.decoded = [leadingColumns][]byte{}, r.values[:0], r.decoded[:0]
-	r.frame, r.kind, r.geometry = s.frame, geoarrow.NoKind, false
-	s.Field, s.OfFile = "", false
+	r.frame, r.kind, r.geometry, r.computed = s.frame, geoarrow.NoKind, false, 0
+	s.tolerate()
 }
 
 // readRow reads the feature whose start tag was read as a row, and counts it.
@@ -42,7 +43,7 @@ func (s *scanner) readRow(off int64) bool {
 			s.commit()
 			s.sink.commit(off)
 			s.feature++
-			s.inRow = false
+			s.inRow, s.active = false, false
 			return true
 		}
 		s.sink.rollback()
@@ -55,6 +56,10 @@ func (s *scanner) readRow(off int64) bool {
 			if !s.Again(m) {
 				return false
 			}
+		case s.nulls && !s.active && s.isValueFault():
+			s.active = true
+			s.X.Rewind(m)
+			s.X.Next()
 		case s.skipErrors && !s.OfFile && !s.X.Fault.Depth:
 			return s.skipRow(m, off)
 		default:
@@ -118,7 +123,7 @@ func (s *scanner) property(inside bool) bool {
 		return s.firstGeometry(k)
 	}
 	if !inside && string(name) == "boundedBy" {
-		return s.boundedBy(&s.row.frame)
+		return s.rowBounds()
 	}
 	around := s.row.property
 	s.row.property = name
@@ -182,7 +187,13 @@ func (s *scanner) leaf(e *element, text []byte) bool {
 	if d == nil || d.promise == nil {
 		v.guess()
 	} else if !d.promise.read(s, v) {
-		return s.Expect(e.at, string(e.name), "the .xsd file", d.promise.want)
+		s.Expect(e.at, string(e.name), "the .xsd file", d.promise.want)
+		if !s.active {
+			return false
+		}
+		v.text, v.kind = nil, isNull
+		s.deviate(ruleValueOfType, "value is null")
+		s.tolerate()
 	}
 	return true
 }

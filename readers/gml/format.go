@@ -35,6 +35,12 @@ const (
 	swappedAxes = "yx"
 )
 
+// The option that has arcs and circles read as lines.
+const (
+	optionLinearize = "linearize"
+	no, yes         = "false", "true"
+)
+
 // Format is GML.
 func Format() readers.Format {
 	return readers.Format{
@@ -48,6 +54,9 @@ func Format() readers.Format {
 		Options: []readers.Option{{
 			Name: optionAxes, Default: namedAxes, Values: []string{namedAxes, plainAxes, swappedAxes},
 			Doc: "the order of coordinates in the file: auto is as srsName says, xy is easting or longitude first, yx is northing or latitude first",
+		}, {
+			Name: optionLinearize, Default: no, Values: []string{no, yes},
+			Doc: "read arcs and circles as lines with a position every 4 degrees; else they are errors",
 		}},
 		Open: open,
 		CPU:  func(l readers.Layout) readers.Parser { return cpu{layout: l} },

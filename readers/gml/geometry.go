@@ -61,9 +61,7 @@ func (s *scanner) firstGeometry(k shape) bool {
 		return s.X.Skip()
 	}
 	s.row.geometry = true
-	kind, ok := s.geometry(k, s.row.frame)
-	s.row.kind = kind
-	return ok
+	return s.mainGeometry(k)
 }
 
 // geometry reads the geometry whose start tag was read into the builder, up to its end. The caller ends it.

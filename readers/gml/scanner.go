@@ -20,7 +20,9 @@ type scanner struct {
 	schema     *schema // of the .xsd; nil: there is none
 	inside     bool    // a span of rows is read again
 	skipErrors bool
-	emit       func(readers.Chunk) error
+	linearize  bool // arcs become lines
+	tolerance
+	emit func(readers.Chunk) error
 
 	sink   *sink
 	chunk  readers.Span
@@ -28,8 +30,10 @@ type scanner struct {
 	row    row         // the feature at hand
 	crs    established // the system of the layer
 	names  systems     // what srsName says
-	digits []byte      // a number as package number wants it
-	text   []byte      // coordinates that had to be decoded
+	ends   curveEnds   // of the curve that was read last
+	given  givenPositions
+	digits []byte // a number as package number wants it
+	text   []byte // coordinates that had to be decoded
 
 	frame   frame   // what boundedBy of the root says
 	places  []place // that are open, the root first; of a span that is read again only those that began in it
@@ -38,6 +42,7 @@ type scanner struct {
 	opening []byte // what its features begin with: "<topp:roads"
 
 	membered bool // a member was met
+	wraps    bool // the root is no collection
 
 	stop    int64       // no row that begins here or behind is read
 	lead    int64       // how many bytes of rows are read before others help; 0: nobody does
@@ -79,13 +84,14 @@ func (c cpu) scanner(req readers.Request) *scanner {
 	s := &scanner{limits: req.Limits.WithDefaults(), wanted: c.layout.Layer, axes: c.layout.Options.Get(optionAxes), stop: math.MaxInt64}
 	s.schema, _ = c.layout.Dialect.(*schema)
 	s.sum = readers.Summary{Foreign: map[string]int64{}}
-	s.skipErrors = c.layout.Options.SkipErrors()
+	s.skipErrors, s.tolerance = c.layout.Options.SkipErrors(), newTolerance(c.layout.Options)
+	s.linearize = c.layout.Options.Get(optionLinearize) == yes
 	return s
 }
 
 // open has the scanner read from an offset on, where row number row begins.
 func (s *scanner) open(ctx context.Context, src *source.File, from, end, row int64, step int) bool {
-	s.feature, s.chunk, s.stopped, s.inRow = row, readers.Span{Row: row}, false, false
+	s.feature, s.chunk, s.stopped, s.inRow, s.active = row, readers.Span{Row: row}, false, false, false
 	return s.Begin(ctx, src, from, s.stop, end, &s.limits, step)
 }
 

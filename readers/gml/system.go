@@ -22,6 +22,11 @@ type system struct {
 	swapped bool // the file has y first: the first axis is north
 }
 
+// isGeographic reports whether the ordinates of the system are degrees.
+func (s *system) isGeographic() bool {
+	return s.crs.Authority == "OGC" || s.crs.Authority == "EPSG" && s.crs.Code >= "4001" && s.crs.Code <= "4999" && len(s.crs.Code) == 4
+}
+
 // systems are the meanings of the names in a file, by name.
 type systems struct {
 	known map[string]*system
