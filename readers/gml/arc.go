@@ -13,7 +13,7 @@ const arcRule = "OGC 07-036 section 10.4.7"
 // Arcs become lines as GDAL makes them: a position every stepDegrees, all steps of an arc alike, with the positions that the file gives exactly as it gives them.
 const (
 	stepDegrees = 4
-	step        = stepDegrees * math.Pi / 180
+	stepAngle   = stepDegrees * math.Pi / 180
 )
 
 // mostComputed bounds how many positions of a feature are computed: a few bytes of an arc become up to 90 positions.
@@ -109,7 +109,7 @@ func (c circle) angle(p position) float64 { return math.Atan2(p.y-c.y, p.x-c.x) 
 
 func (c circle) at(angle float64) (x, y float64) {
 	sin, cos := math.Sincos(angle)
-	return c.x + c.radius*cos, c.y + c.radius*sin
+	return c.x + float64(c.radius*cos), c.y + float64(c.radius*sin) // not fused: the same on every processor
 }
 
 // circleThrough is the circle through three positions, and the angles at which it meets them, one after the other. Positions in a line have none. If the first one
@@ -184,7 +184,7 @@ func (s *scanner) closeCircle(a, b, c position) bool {
 
 // between adds the positions of a circle between two angles, without those at either end. z goes evenly from one end to the other.
 func (s *scanner) between(o circle, from, to, z0, z1 float64) bool {
-	n := int(math.Abs(to-from)/step + 0.5)
+	n := int(math.Abs(to-from)/stepAngle + 0.5)
 	if s.row.computed += n; s.row.computed > mostComputed {
 		return s.wrongArc("arcs of more than " + strconv.Itoa(mostComputed) + " computed positions in a feature")
 	}

@@ -40,7 +40,7 @@ func (s *scanner) addAround(c frame, first int, e centered, whole bool) bool {
 	center := s.takePositions(first).at(0)
 	at, radius := s.placer(c, center, e)
 	s.ends = curveEnds{radius * nearShare, radius * nearShare}
-	steps := max(1, int(math.Abs(e.to-e.from)/step+0.5))
+	steps := max(1, int(math.Abs(e.to-e.from)/stepAngle+0.5))
 	if s.row.computed += steps; s.row.computed > mostComputed {
 		return s.wrongArc(fmt.Sprintf("arcs of more than %d computed positions in a feature", mostComputed))
 	}

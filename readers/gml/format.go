@@ -35,6 +35,9 @@ const (
 	swappedAxes = "yx"
 )
 
+// The option that names the property with the geometry of the rows.
+const optionGeometry = "geometry"
+
 // The option that has arcs and circles read as lines.
 const (
 	optionLinearize = "linearize"
@@ -57,6 +60,9 @@ func Format() readers.Format {
 		}, {
 			Name: optionLinearize, Default: no, Values: []string{no, yes},
 			Doc: "read arcs and circles as lines with a position every 4 degrees; else they are errors",
+		}, {
+			Name: optionGeometry,
+			Doc:  "the element that holds the geometry of the rows, as area or lot.area; empty is the first geometry of each feature. Others are columns of WKB",
 		}},
 		Open: open,
 		CPU:  func(l readers.Layout) readers.Parser { return cpu{layout: l} },

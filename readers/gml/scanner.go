@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/xmlfile"
 	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
 	"github.com/vibeflight/vibeflight/readers/source"
@@ -27,10 +28,13 @@ type scanner struct {
 	sink   *sink
 	chunk  readers.Span
 	sum    readers.Summary
-	row    row         // the feature at hand
-	crs    established // the system of the layer
-	names  systems     // what srsName says
-	ends   curveEnds   // of the curve that was read last
+	row    row                      // the feature at hand
+	crs    established              // the system of the layer
+	names  systems                  // what srsName says
+	steps  steps                    // elements that hold elements
+	main   string                   // the option geometry: where the row's own geometry stands; "": that is the first one
+	second geoarrow.GeometryBuilder // of a geometry that is not the row's own
+	ends   curveEnds                // of the curve that was read last
 	given  givenPositions
 	digits []byte // a number as package number wants it
 	text   []byte // coordinates that had to be decoded
@@ -85,6 +89,7 @@ func (c cpu) scanner(req readers.Request) *scanner {
 	s.schema, _ = c.layout.Dialect.(*schema)
 	s.sum = readers.Summary{Foreign: map[string]int64{}}
 	s.skipErrors, s.tolerance = c.layout.Options.SkipErrors(), newTolerance(c.layout.Options)
+	s.main = c.layout.Options.Get(optionGeometry)
 	s.linearize = c.layout.Options.Get(optionLinearize) == yes
 	return s
 }

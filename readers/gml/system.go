@@ -143,8 +143,9 @@ type established struct {
 
 // establish makes a system, which something at p has, the one of the layer, or says that the layer has another.
 func (s *scanner) establish(system *system, p int) bool {
-	if s.inside {
-		return true // whoever read the rows first looked at it
+	if s.inside { // whoever read the rows first looked at it
+		s.crs = established{system.crs, true, system}
+		return true
 	}
 	if !s.crs.set {
 		s.crs.crs, s.crs.set = system.crs, true

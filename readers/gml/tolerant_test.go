@@ -17,7 +17,9 @@ var (
 
 // TestCoordinatesSeparators has coordinates whose commas and blanks are not where the standard has them.
 func TestCoordinatesSeparators(t *testing.T) {
-	line := func(text string) string { return geom("<LineString><coordinates>" + text + "</coordinates></LineString>") }
+	line := func(text string) string {
+		return geom("<LineString><coordinates>" + text + "</coordinates></LineString>")
+	}
 	check(t, reading{}, []textCase{
 		{"stray comma", line("1,2¦, 3,4, 5,6"), "want a blank and no separator of ordinates, as a tuple has three at most, found"},
 		{"stray comma after a blank", line("1,2 ¦,3,4"), "on_error: repair reads the rest"},
