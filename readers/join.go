@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -226,6 +227,7 @@ const GeometryColumn = "geometry"
 
 // finalNames makes the names unique: an attribute called geometry beside a geometry column, or as a leading column, an id beside an attribute called id.
 func finalNames(order []geoarrow.ColumnID, geometry bool) []string {
+	wanted := wantedNames(order)
 	taken, leading := map[string]bool{}, map[string]bool{GeometryColumn: geometry}
 	for _, id := range order {
 		if id.Role.Leads() {
@@ -233,9 +235,9 @@ func finalNames(order []geoarrow.ColumnID, geometry bool) []string {
 			taken[id.Name] = true
 		}
 	}
-	for _, id := range order {
-		if id.Role != geoarrow.RoleFeatureID && !leading[id.Name] {
-			taken[id.Name] = true
+	for i, id := range order {
+		if id.Role != geoarrow.RoleFeatureID && !leading[wanted[i]] {
+			taken[wanted[i]] = true
 		}
 	}
 	free := func(name string) string {
@@ -246,18 +248,48 @@ func finalNames(order []geoarrow.ColumnID, geometry bool) []string {
 			}
 		}
 	}
-	names := make([]string, len(order))
+	names, given := make([]string, len(order)), map[string]bool{}
 	for i, id := range order {
-		names[i] = id.Name
+		names[i] = wanted[i]
 		switch {
-		case id.Role != geoarrow.RoleFeatureID && !id.Role.Leads() && leading[id.Name]:
-			names[i] = free(id.Name)
+		case id.Role != geoarrow.RoleFeatureID && !id.Role.Leads() && leading[names[i]], id.Role.IsPath() && given[names[i]]:
+			names[i] = free(names[i])
 		case id.Role == geoarrow.RoleFeatureID && taken[id.Name]:
 			names[i] = featureIDs
 			if taken[featureIDs] {
 				names[i] = free(featureIDs)
 			}
 		}
+		if id.Role.IsPath() {
+			given[names[i]] = true
+		}
 	}
 	return names
 }
+
+// wantedNames are what columns would be called if no name was taken: a path is called by its last step, or by all of them where another path ends so.
+func wantedNames(order []geoarrow.ColumnID) []string {
+	ends := map[string]int{}
+	for _, id := range order {
+		if id.Role.IsPath() {
+			ends[lastStep(id.Name)]++
+		}
+	}
+	names := make([]string, len(order))
+	for i, id := range order {
+		names[i] = id.Name
+		if !id.Role.IsPath() {
+			continue
+		}
+		if names[i] = lastStep(id.Name); ends[names[i]] > 1 {
+			names[i] = dotted(id.Name)
+		}
+	}
+	return names
+}
+
+// lastStep is the last name of a path.
+func lastStep(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
+// dotted is a path as a column's name.
+func dotted(path string) string { return strings.ReplaceAll(path, "/", ".") }

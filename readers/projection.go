@@ -58,7 +58,14 @@ func (p Projection) Geometry() bool { return p.All() || p.names[GeometryColumn] 
 
 // Has reports whether a column is asked for, or may be: what the table will call it is known at the end of the file.
 func (p Projection) Has(id geoarrow.ColumnID) bool {
-	return p.All() || p.names[id.Name] || p.bases[id.Name] || p.id && id.Role == geoarrow.RoleFeatureID
+	if p.All() || p.names[id.Name] || p.bases[id.Name] || p.id && id.Role == geoarrow.RoleFeatureID {
+		return true
+	}
+	if !id.Role.IsPath() {
+		return false
+	}
+	short, long := lastStep(id.Name), dotted(id.Name)
+	return p.names[short] || p.bases[short] || p.names[long] || p.bases[long]
 }
 
 // Covers reports whether all that q asks for is asked for.

@@ -328,3 +328,21 @@ func NullGeometry(rows int, k Kind, d Dim) *Geometry {
 	}
 	return g
 }
+
+// AppendRow appends the WKB of the only row of the builder, which is no null.
+func (b *GeometryBuilder) AppendRow(dst []byte) []byte {
+	if b.early.rows > 0 {
+		return append(dst, b.early.wkb...)
+	}
+	if b.kinds[0].Dim()&HasZ != 0 {
+		b.Z = padNaN(b.Z, len(b.X))
+	}
+	if b.kinds[0].Dim()&HasM != 0 {
+		b.M = padNaN(b.M, len(b.X))
+	}
+	s := b.cursor().step(b, 0)
+	if s.Kind == GeometryCollection {
+		return append(dst, b.wkb[s.C0:s.C1]...)
+	}
+	return AppendWKB(dst, *s)
+}

@@ -16,6 +16,8 @@ const (
 	RoleAttribute Role = iota // a property of a feature, a field of a record
 	RoleFeatureID             // the id member of a GeoJSON Feature: first column, renamed where an attribute is called id
 	RolePlain                 // an attribute whose text is never taken for a date or a time. A format has these or RoleAttribute
+	RoleShape                 // a geometry that is not the row's own, as WKB. Its name is a path, as for RolePath
+	RolePath                  // an attribute inside of other elements: its name is the way there, with "/" between steps
 
 	roleLeading Role = 64
 )
@@ -33,8 +35,13 @@ func LeadingRole(rank uint8, times bool) Role {
 // Leads reports whether the role is a LeadingRole.
 func (r Role) Leads() bool { return r >= roleLeading }
 
+// IsPath reports whether the name of a column is a path. The table calls it by its last step where no other column ends so, else by all of them.
+func (r Role) IsPath() bool { return r == RolePath || r == RoleShape }
+
 // Times reports whether texts of a column that are all dates or times become such.
-func (r Role) Times() bool { return r == RoleAttribute || r >= roleLeading && r&1 != 0 }
+func (r Role) Times() bool {
+	return r == RoleAttribute || r == RolePath || r >= roleLeading && r&1 != 0
+}
 
 // Column is one attribute column in Arrow's layout.
 //

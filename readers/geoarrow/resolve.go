@@ -91,8 +91,11 @@ func (f Facts) Resolve(role Role) Resolved {
 		}
 		return Resolved{Type: t}
 	}
-	if role == RoleFeatureID {
+	switch role {
+	case RoleFeatureID:
 		return resolveID(k)
+	case RoleShape:
+		return Resolved{Type: arrow.BinaryTypes.Binary}
 	}
 	if k == 0 && role.Leads() && role.Times() {
 		return Resolved{Type: &arrow.TimestampType{Unit: arrow.Millisecond}}

@@ -21,7 +21,7 @@ const (
 func Schema(proto *Columns, crs CRS, enc Encoding) *arrow.Schema {
 	fields := make([]arrow.Field, 0, len(proto.Attributes)+1)
 	for i := range proto.Attributes {
-		fields = append(fields, proto.Attributes[i].field())
+		fields = append(fields, proto.Attributes[i].field(crs))
 	}
 	if proto.Geometry != nil {
 		fields = append(fields, proto.Geometry.field(crs, enc))
@@ -29,9 +29,11 @@ func Schema(proto *Columns, crs CRS, enc Encoding) *arrow.Schema {
 	return arrow.NewSchema(fields, nil)
 }
 
-func (c *Column) field() arrow.Field {
+func (c *Column) field(crs CRS) arrow.Field {
 	f := arrow.Field{Name: c.Name, Type: c.Type, Nullable: true}
 	switch {
+	case c.Role == RoleShape && c.Type.ID() == arrow.BINARY:
+		f.Metadata = arrow.NewMetadata([]string{extensionName, extensionMetadata}, []string{"geoarrow.wkb", crs.Metadata()})
 	case c.JSON:
 		f.Metadata = arrow.NewMetadata([]string{extensionName, extensionMetadata}, []string{"arrow.json", ""})
 	case c.Mixed:

@@ -10,24 +10,39 @@ type state struct {
 	encoding xmltext.Encoding
 	swapped  bool  // boundedBy of the root says that the first axis is north
 	size     uint8 // and how many ordinates a position has; 0: it does not say
+	wraps    bool  // the root is no collection
 }
 
-// pack gives the state as a Span carries it: size, swapped and encoding from the highest bit to the lowest.
+// Where pack puts the state, from the lowest bit on.
+const (
+	encodingBits = 8
+	sizeBits     = 8
+	swappedBit   = 1 << (encodingBits + sizeBits)
+	wrapsBit     = swappedBit << 1
+)
+
+// pack gives the state as a Span carries it.
 func (t state) pack() uint64 {
-	v := uint64(t.size)<<3 | uint64(t.encoding)
+	v := uint64(t.size)<<encodingBits | uint64(t.encoding)
 	if t.swapped {
-		v |= 4
+		v |= swappedBit
+	}
+	if t.wraps {
+		v |= wrapsBit
 	}
 	return v
 }
 
 func unpackState(v uint64) state {
-	return state{encoding: xmltext.Encoding(v & 3), swapped: v&4 != 0, size: uint8(v >> 3)}
+	return state{
+		encoding: xmltext.Encoding(v & (1<<encodingBits - 1)), size: uint8(v >> encodingBits & (1<<sizeBits - 1)),
+		swapped: v&swappedBit != 0, wraps: v&wrapsBit != 0,
+	}
 }
 
 // pack is the state of the rows that are read.
 func (s *scanner) pack() uint64 {
-	return state{encoding: s.X.Encoding, swapped: s.frame.system.swapped, size: uint8(s.frame.size)}.pack()
+	return state{encoding: s.X.Encoding, swapped: s.frame.system.swapped, size: uint8(s.frame.size), wraps: s.wraps}.pack()
 }
 
 // chunkEnds reports whether the chunk at hand ends before the row at offset off.

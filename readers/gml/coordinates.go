@@ -44,19 +44,27 @@ func (s *scanner) tuples() bool {
 	if !ok {
 		return false
 	}
+	before, shapes := s.sink.Geom.Mark(), s.sink.Shapes
 	for p := text.space(0); p < text.n; {
 		end, bad := s.tuple(text, p, sep)
-		if bad != "" {
-			return s.Expect(text.at(end), fieldGeometry, coordinatesRule, bad)
+		if bad == "" {
+			p = end
+			continue
 		}
-		p = end
+		s.sink.Geom.Rewind(before)
+		s.sink.Shapes = shapes
+		s.Expect(text.at(end), fieldGeometry, coordinatesRule, bad)
+		if !s.regroup(text, sep) {
+			return false
+		}
+		break
 	}
 	return s.closes()
 }
 
 // tuple reads the tuple at p of a text, and gives the index of the next one. bad is what is expected at end where it is malformed.
 func (s *scanner) tuple(text plainText, p int, sep separators) (end int, bad string) {
-	for i := 0; ; i++ {
+	for i, spaced := 0, -1; ; i++ {
 		v, after := number.Float(text.q, p)
 		if after < 0 || after > text.n || after < text.n && !sep.ends(byteAt(text.q, after)) || sep.decimal != '.' {
 			if v, after = s.foreign(text, p, sep); after < 0 {
@@ -66,8 +74,16 @@ func (s *scanner) tuple(text plainText, p int, sep separators) (end int, bad str
 		s.add(i, v)
 		p = text.space(after)
 		if p < text.n && (byteAt(text.q, p) == sep.cs || isBlank(sep.cs) && p > after && byteAt(text.q, p) != sep.ts) {
-			if !isBlank(sep.cs) {
-				p = text.space(p + 1)
+			if isBlank(sep.cs) {
+				continue
+			}
+			comma := p
+			p = text.space(p + 1)
+			if spaced < 0 && (comma > after || p > comma+1) {
+				spaced = comma
+			}
+			if i >= 2 && spaced >= 0 {
+				return spaced, "a blank and no separator of ordinates, as a tuple has three at most"
 			}
 			continue
 		}
@@ -90,16 +106,20 @@ func (s *scanner) foreign(t plainText, p int, sep separators) (v float64, end in
 	for last < t.n && !sep.ends(byteAt(t.q, last)) {
 		last++
 	}
-	text := unsafe.Slice((*byte)(unsafe.Add(t.q, p)), last-p)
-	if sep.decimal != '.' {
-		if bytes.IndexByte(text, '.') >= 0 {
-			return 0, ^noNumber
-		}
-		text = bytes.ReplaceAll(text, []byte{sep.decimal}, []byte{'.'})
-	}
-	v, why := s.double(text)
+	v, why := s.decimal(unsafe.Slice((*byte)(unsafe.Add(t.q, p)), last-p), sep)
 	if why >= 0 {
 		return 0, ^why
 	}
 	return v, last
+}
+
+// decimal reads a whole text as an ordinate. why is as of double.
+func (s *scanner) decimal(text []byte, sep separators) (v float64, why int) {
+	if sep.decimal != '.' {
+		if bytes.IndexByte(text, '.') >= 0 {
+			return 0, noNumber
+		}
+		text = bytes.ReplaceAll(text, []byte{sep.decimal}, []byte{'.'})
+	}
+	return s.double(text)
 }

@@ -81,7 +81,7 @@ func (s *scanner) span(span readers.Span) bool {
 	st := unpackState(span.State)
 	s.inside = true
 	s.X.ResumeLoose()
-	s.X.Encoding = st.encoding
+	s.X.Encoding, s.wraps = st.encoding, st.wraps
 	s.Show()
 	s.frame = frame{&system{swapped: st.swapped}, int(st.size)}
 	s.places = append(s.places[:0], place{})

@@ -65,7 +65,13 @@ func (w *crew) finish() error { return w.batcher.Finish() }
 func (w *crew) take(p readers.Part) error {
 	s := w.lead
 	if p.Summary.CRS != s.crs.crs && s.crs.set && p.State&foundSystem != 0 {
-		return rows.Refuse(w.reader(), p, w.row)
+		if !s.nulls {
+			return rows.Refuse(w.reader(), p, w.row)
+		}
+		var err error
+		if p, err = w.again(p); err != nil {
+			return err
+		}
 	}
 	if p.State&foundSystem != 0 {
 		s.crs.crs, s.crs.set = p.Summary.CRS, true
@@ -84,6 +90,14 @@ func (w *crew) take(p readers.Part) error {
 	w.mu.Unlock()
 	p.State &^= foundSystem
 	return w.batcher.Add(p)
+}
+
+// again reads a part once more that was guessed before what the rows in front of it showed was known.
+func (w *crew) again(p readers.Part) (readers.Part, error) {
+	p.Release()
+	p, err := w.reader().Read(p.Start, p.Next, w.row)
+	p.Summary.Deviations.Shift(w.row)
+	return p, err
 }
 
 // foundSystem is set in the State of a part in which a geometry has a system, or has none.

@@ -24,11 +24,14 @@ func (s *scanner) line(c frame) bool {
 // curve reads an element that is one line, whose start tag was read, up to its end: LineString, LinearRing and LineStringSegment hold positions; Curve, Ring and
 // CompositeCurve pieces, each of which begins where the one before ends; an OrientableCurve a curve, which it may turn round.
 func (s *scanner) curve(c frame) bool {
-	switch string(s.X.Local()) {
-	case "LineString", "LinearRing", "LineStringSegment":
+	s.ends = curveEnds{}
+	switch name := s.X.Local(); {
+	case string(name) == "LineString", string(name) == "LinearRing", string(name) == "LineStringSegment":
 		return s.positions(c)
-	case "OrientableCurve":
+	case string(name) == "OrientableCurve":
 		return s.orientable(c)
+	case isArc(name), isGeodesic(name):
+		return s.arc(c)
 	}
 	first := len(s.sink.Geom.X)
 	for {
@@ -65,31 +68,46 @@ func (s *scanner) pieces(around frame, first int) bool {
 		default:
 			return false
 		}
-		if name := s.X.Local(); shapeOf(name) != aCurve && string(name) != "LineStringSegment" {
+		if !isPiece(s.X.Local()) {
 			return s.refuse("a line: only straight segments are")
 		}
 		c := around
 		if !s.named(&c) {
 			return false
 		}
-		at, piece := s.X.At, len(s.sink.Geom.X)
+		at, piece, before := s.X.At, len(s.sink.Geom.X), s.ends
 		if !s.curve(c) {
 			return false
 		}
-		if piece > first && !s.join(piece) {
+		if piece == first {
+			continue
+		}
+		if !s.join(piece, before.end) {
 			return s.Wrong(at, fieldGeometry, curveRule, "a curve does not begin where the one before it ends")
 		}
+		s.ends.start = before.start
 	}
 }
 
-// join drops position piece, with which a curve begins, if the line before ends there.
-func (s *scanner) join(piece int) bool {
+// isPiece reports the name of a curve, or of a segment of one, that is read as part of a line or could be.
+func isPiece(local []byte) bool {
+	return string(local) == "LineStringSegment" || shapeOf(local) == aCurve || isArc(local) || isGeodesic(local)
+}
+
+// join drops position piece, with which a curve begins, if the line before ends there. An end that was computed, which is exact within a distance, gives way to
+// one that the file gives.
+func (s *scanner) join(piece int, within float64) bool {
 	g := &s.sink.Geom
 	if piece == len(g.X) {
 		return true
 	}
 	if g.X[piece] != g.X[piece-1] || g.Y[piece] != g.Y[piece-1] || !equalOrdinate(g.Z, piece) {
-		return false
+		if within = max(within, s.ends.start); within == 0 || !s.near(piece, piece-1, within) {
+			return false
+		}
+		if s.ends.start == 0 {
+			g.X[piece-1], g.Y[piece-1] = g.X[piece], g.Y[piece]
+		}
 	}
 	g.X, g.Y = slices.Delete(g.X, piece, piece+1), slices.Delete(g.Y, piece, piece+1)
 	if piece < len(g.Z) {
@@ -116,6 +134,7 @@ func (s *scanner) orientable(c frame) bool {
 				slices.Reverse(g.X[first:])
 				slices.Reverse(g.Y[first:])
 				s.reverseZ(first)
+				s.ends.start, s.ends.end = s.ends.end, s.ends.start
 			}
 			return true
 		case xmltext.Start:

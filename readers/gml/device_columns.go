@@ -122,7 +122,7 @@ func (d *deviceRows) resolve(c *deviceColumn) {
 			c.Facts.Kinds |= k.fact | geoarrow.FactField
 		}
 	}
-	if c.Role != geoarrow.RoleAttribute {
+	if c.Role != geoarrow.RolePath {
 		c.Facts.Kinds = geoarrow.FactString | geoarrow.FactField
 	} else {
 		d.Accept(c.kinds&kernels.FieldOdd == 0, unsureNumber)

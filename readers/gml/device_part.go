@@ -26,7 +26,7 @@ func (w *crew) deviceReader() readers.PartReader {
 // forCards learns the tags of rows from those that begin at an offset, and reports whether cards know them.
 func (w *crew) forCards(at int64) bool {
 	s := w.lead
-	if w.cards == nil || s.X.Encoding != xmltext.UTF8 || s.schema != nil {
+	if w.cards == nil || s.X.Encoding != xmltext.UTF8 || s.schema != nil || s.main != "" {
 		return false
 	}
 	text := make([]byte, min(learnBytes, s.End-at))

@@ -132,16 +132,21 @@ func (l *lesson) element() bool {
 		l.start(role, inPositions, bit(inPoint, inLine, inRing), none, -1)
 	case around == inRow && local == "boundedBy":
 		l.start(kernels.XMLPassed, inBounds, bit(inRow), none, -1)
-	case (around == inRow || around == inHolder) && shapeOf([]byte(local)) == noShape:
-		return l.property(local)
+	case inProperty&bit(around) != 0 && shapeOf([]byte(local)) == noShape:
+		return l.property(local, around)
 	default:
 		l.start(kernels.XMLEnd, inNothing, 0, none, -1)
 	}
 	return true
 }
 
-// property learns an element that is a value, or holds elements, unless the text ends before it says which.
-func (l *lesson) property(local string) bool {
+// property learns an element that is a value, or holds elements, unless the text ends before it says which. Each holder has a class of its own, so that a value is
+// known by the way to it.
+func (l *lesson) property(local string, around uint8) bool {
+	way := local
+	if around != inRow {
+		way = l.ways[around-inHolder] + "/" + local
+	}
 	m := l.x.TagMark()
 	token := l.x.Next()
 	l.x.Rewind(m)
@@ -149,12 +154,32 @@ func (l *lesson) property(local string) bool {
 		return false
 	}
 	l.x.Next()
-	if token == xmltext.Start {
-		l.start(kernels.XMLHolder, inHolder, bit(inRow, inHolder), kernels.XMLNoWord, -1)
-	} else {
-		l.start(kernels.XMLValue, inValue, bit(inRow, inHolder), kernels.XMLNoWord, l.column(geoarrow.ColumnID{Role: geoarrow.RoleAttribute, Name: local}))
+	class, known := inValue, len(way) <= longestWay
+	if token == xmltext.Start && known {
+		class, known = l.holder(way)
+	}
+	switch {
+	case !known:
+		l.start(kernels.XMLEnd, inNothing, 0, kernels.XMLNoWord, -1)
+	case token == xmltext.Start:
+		l.start(kernels.XMLHolder, class, bit(around), kernels.XMLNoWord, -1)
+	default:
+		l.start(kernels.XMLValue, inValue, bit(around), kernels.XMLNoWord, l.column(geoarrow.ColumnID{Role: geoarrow.RolePath, Name: way}))
 	}
 	return true
+}
+
+// holder is the class of what holds elements. It gives false if there is none left.
+func (l *lesson) holder(way string) (class uint8, ok bool) {
+	i := slices.Index(l.ways, way)
+	if i < 0 {
+		i = len(l.ways)
+		if i > int(lastClass-inHolder) {
+			return inNothing, false
+		}
+		l.ways = append(l.ways, way)
+	}
+	return inHolder + uint8(i), true
 }
 
 // start learns a start tag, or an empty one. An end tag's role says that no card knows what it is.

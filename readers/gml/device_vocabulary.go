@@ -10,7 +10,6 @@ import (
 // Classes of elements, as cards tell them apart: what may stand around what.
 const (
 	inRow uint8 = iota
-	inHolder
 	inValue
 	inBounds
 	inPassed
@@ -29,7 +28,13 @@ const (
 	inBoundary
 	inPositions
 	inNothing // what is around rows, and what no card knows
+	inHolder  // and the classes behind: what holds elements, a class for each way there
+
+	lastClass = 63
 )
+
+// inProperty are the classes of elements that hold values and geometries.
+const inProperty = 1<<inRow | (1<<(lastClass+1)-1)&^(1<<inHolder-1)
 
 func bit(classes ...uint8) (set uint64) {
 	for _, c := range classes {
@@ -47,16 +52,16 @@ type shapeTag struct {
 
 // shapeTags are those of all names that cards know.
 var shapeTags = map[string]shapeTag{
-	"Point":           {inPoint, bit(inRow, inHolder, inPointMember, inGeometryMember), kernels.XMLPoint},
-	"LineString":      {inLine, bit(inRow, inHolder, inLineMember, inGeometryMember), kernels.XMLLineString},
+	"Point":           {inPoint, inProperty | bit(inPointMember, inGeometryMember), kernels.XMLPoint},
+	"LineString":      {inLine, inProperty | bit(inLineMember, inGeometryMember), kernels.XMLLineString},
 	"LinearRing":      {inRing, bit(inBoundary), kernels.XMLNoWord},
-	"Polygon":         {inPolygon, bit(inRow, inHolder, inPolygonMember, inGeometryMember), kernels.XMLPolygon},
-	"MultiPoint":      {inPoints, bit(inRow, inHolder, inGeometryMember), kernels.XMLMultiPoint},
-	"MultiLineString": {inLines, bit(inRow, inHolder, inGeometryMember), kernels.XMLMultiLineString},
-	"MultiCurve":      {inLines, bit(inRow, inHolder, inGeometryMember), kernels.XMLMultiLineString},
-	"MultiPolygon":    {inPolygons, bit(inRow, inHolder, inGeometryMember), kernels.XMLMultiPolygon},
-	"MultiSurface":    {inPolygons, bit(inRow, inHolder, inGeometryMember), kernels.XMLMultiPolygon},
-	"MultiGeometry":   {inGeometries, bit(inRow, inHolder), kernels.XMLCollection},
+	"Polygon":         {inPolygon, inProperty | bit(inPolygonMember, inGeometryMember), kernels.XMLPolygon},
+	"MultiPoint":      {inPoints, inProperty | bit(inGeometryMember), kernels.XMLMultiPoint},
+	"MultiLineString": {inLines, inProperty | bit(inGeometryMember), kernels.XMLMultiLineString},
+	"MultiCurve":      {inLines, inProperty | bit(inGeometryMember), kernels.XMLMultiLineString},
+	"MultiPolygon":    {inPolygons, inProperty | bit(inGeometryMember), kernels.XMLMultiPolygon},
+	"MultiSurface":    {inPolygons, inProperty | bit(inGeometryMember), kernels.XMLMultiPolygon},
+	"MultiGeometry":   {inGeometries, inProperty, kernels.XMLCollection},
 }
 
 // memberClasses are the classes of what holds the members of shapes.
@@ -82,6 +87,7 @@ type vocabulary struct {
 	systems systems
 	at      map[string]int // of tags by their text
 	names   map[string]int // numbers of elements by their names
+	ways    []string       // to what holds elements, by their classes from inHolder on
 }
 
 // oddFrames is why cards leave chunks whose geometries do not all say the same of their positions.

@@ -13,5 +13,5 @@ func (s *scanner) error() error {
 	if s.inRow {
 		feature = s.feature
 	}
-	return s.Error(formatName, feature)
+	return s.withMode(s.Error(formatName, feature))
 }

@@ -13,17 +13,23 @@ type row struct {
 	ids      [leadingColumns][]byte // nil: it has no such attribute
 	values   []value
 	property []byte        // the element at hand: the innermost one that is no geometry
+	in       *step         // the elements around it
+	others   []other       // geometries beside the one in the builder
+	wkb      []byte        // of those
 	frame    frame         // of its geometry, unless that says more
 	kind     geoarrow.Kind // of the geometry in the builder
-	geometry bool          // an element that is a geometry was met
+	geometry bool          // the row's own geometry was met
+	main     *step         // that holds it
+	computed int           // positions of arcs
 	decoded  []byte        // texts that are not those of the window
 }
 
 func (s *scanner) resetRow() {
 	r := &s.row
 	r.ids, r.values, r.decoded = [leadingColumns][]byte{}, r.values[:0], r.decoded[:0]
-	r.frame, r.kind, r.geometry = s.frame, geoarrow.NoKind, false
-	s.Field, s.OfFile = "", false
+	r.frame, r.kind, r.geometry, r.computed = s.frame, geoarrow.NoKind, false, 0
+	r.property, r.in, r.others, r.wkb = nil, nil, r.others[:0], r.wkb[:0]
+	s.tolerate()
 }
 
 // readRow reads the feature whose start tag was read as a row, and counts it.
@@ -42,7 +48,7 @@ func (s *scanner) readRow(off int64) bool {
 			s.commit()
 			s.sink.commit(off)
 			s.feature++
-			s.inRow = false
+			s.inRow, s.active = false, false
 			return true
 		}
 		s.sink.rollback()
@@ -55,6 +61,10 @@ func (s *scanner) readRow(off int64) bool {
 			if !s.Again(m) {
 				return false
 			}
+		case s.nulls && !s.active && s.isValueFault():
+			s.active = true
+			s.X.Rewind(m)
+			s.X.Next()
 		case s.skipErrors && !s.OfFile && !s.X.Fault.Depth:
 			return s.skipRow(m, off)
 		default:
@@ -115,19 +125,19 @@ func (s *scanner) properties(inside bool) bool {
 func (s *scanner) property(inside bool) bool {
 	name := s.X.Local()
 	if k := shapeOf(name); k != noShape && s.holds(inside) {
-		return s.firstGeometry(k)
+		return s.propertyGeometry(k)
 	}
 	if !inside && string(name) == "boundedBy" {
-		return s.boundedBy(&s.row.frame)
+		return s.rowBounds()
 	}
-	around := s.row.property
+	around, in := s.row.property, s.row.in
 	s.row.property = name
-	e := element{name: name, at: s.X.P, place: len(s.row.values)}
+	e := element{in: in, name: name, at: s.X.P, place: len(s.row.values)}
 	if n := s.X.Attrs(); n > 0 {
 		s.attributes(&e, n)
 	}
 	ok := s.content(&e)
-	s.row.property = around
+	s.row.property, s.row.in = around, in
 	return ok
 }
 
@@ -142,6 +152,7 @@ func (s *scanner) holds(inside bool) bool {
 
 // element is one that may hold a value.
 type element struct {
+	in     *step // the elements around it
 	name   []byte
 	at     int  // index of its content
 	place  int  // of its value among those of the row: before those of its attributes
@@ -159,6 +170,7 @@ func (s *scanner) content(e *element) bool {
 	case xmltext.End:
 		return s.leaf(e, text)
 	case xmltext.Start:
+		s.row.in = s.steps.inside(e.in, e.name)
 		return s.property(true) && s.properties(true)
 	}
 	return false
@@ -166,7 +178,10 @@ func (s *scanner) content(e *element) bool {
 
 // leaf keeps the text of an element without children.
 func (s *scanner) leaf(e *element, text []byte) bool {
-	d := s.schema.find(s.layer, e.name)
+	var d *declared
+	if s.schema != nil {
+		d = s.schema.find(s.layer, e.in.path(e.name))
+	}
 	text = trim(text)
 	if len(text) == 0 || e.null {
 		if (e.null || !e.refers) && (d == nil || !d.geometry) {
@@ -182,17 +197,23 @@ func (s *scanner) leaf(e *element, text []byte) bool {
 	if d == nil || d.promise == nil {
 		v.guess()
 	} else if !d.promise.read(s, v) {
-		return s.Expect(e.at, string(e.name), "the .xsd file", d.promise.want)
+		s.Expect(e.at, string(e.name), "the .xsd file", d.promise.want)
+		if !s.active {
+			return false
+		}
+		v.text, v.kind = nil, isNull
+		s.deviate(ruleValueOfType, "value is null")
+		s.tolerate()
 	}
 	return true
 }
 
 // add makes a value of an element, in its place.
 func (r *row) add(e *element) *value {
-	r.values = append(r.values, value{name: e.name})
+	r.values = append(r.values, value{in: e.in, name: e.name})
 	if last := len(r.values) - 1; e.place < last {
 		copy(r.values[e.place+1:], r.values[e.place:last])
-		r.values[e.place] = value{name: e.name}
+		r.values[e.place] = value{in: e.in, name: e.name}
 	}
 	return &r.values[e.place]
 }
@@ -203,10 +224,10 @@ func (s *scanner) attributes(e *element, n int) {
 		full, local := s.X.AttrName(i)
 		switch string(local) {
 		case "uom":
-			s.suffixed(e.name, "_uom", s.X.AttrValue(i))
+			s.suffixed(e, "_uom", s.X.AttrValue(i))
 		case "href":
 			e.refers = true
-			s.suffixed(e.name, "_href", s.X.AttrValue(i))
+			s.suffixed(e, "_href", s.X.AttrValue(i))
 		case "nil":
 			says := trim(s.X.AttrValue(i))
 			e.null = len(full) > len(local) && (string(says) == "true" || string(says) == "1")
@@ -214,14 +235,14 @@ func (s *scanner) attributes(e *element, n int) {
 	}
 }
 
-// suffixed keeps the value of an attribute of the element called name.
-func (s *scanner) suffixed(name []byte, suffix string, text []byte) {
+// suffixed keeps the value of an attribute of an element.
+func (s *scanner) suffixed(e *element, suffix string, text []byte) {
 	if len(text) == 0 {
 		return
 	}
 	from := len(s.row.decoded)
-	s.row.decoded = append(append(s.row.decoded, name...), suffix...)
-	v := value{name: s.row.decoded[from:], text: s.keep(text), kind: isText}
+	s.row.decoded = append(append(s.row.decoded, e.name...), suffix...)
+	v := value{in: e.in, name: s.row.decoded[from:], text: s.keep(text), kind: isText}
 	s.row.values = append(s.row.values, v)
 }
 

@@ -35,6 +35,15 @@ const (
 	swappedAxes = "yx"
 )
 
+// The option that names the property with the geometry of the rows.
+const optionGeometry = "geometry"
+
+// The option that has arcs and circles read as lines.
+const (
+	optionLinearize = "linearize"
+	no, yes         = "false", "true"
+)
+
 // Format is GML.
 func Format() readers.Format {
 	return readers.Format{
@@ -48,6 +57,12 @@ func Format() readers.Format {
 		Options: []readers.Option{{
 			Name: optionAxes, Default: namedAxes, Values: []string{namedAxes, plainAxes, swappedAxes},
 			Doc: "the order of coordinates in the file: auto is as srsName says, xy is easting or longitude first, yx is northing or latitude first",
+		}, {
+			Name: optionLinearize, Default: no, Values: []string{no, yes},
+			Doc: "read arcs and circles as lines with a position every 4 degrees; else they are errors",
+		}, {
+			Name: optionGeometry,
+			Doc:  "the element that holds the geometry of the rows, as area or lot.area; empty is the first geometry of each feature. Others are columns of WKB",
 		}},
 		Open: open,
 		CPU:  func(l readers.Layout) readers.Parser { return cpu{layout: l} },

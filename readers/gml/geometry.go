@@ -50,22 +50,6 @@ func shapeOf(local []byte) shape {
 	return noShape
 }
 
-// firstGeometry reads a geometry of the feature, whose start tag was read, up to its end. Only the first one is the row's: others are passed and counted.
-func (s *scanner) firstGeometry(k shape) bool {
-	if s.row.geometry {
-		name := s.row.property
-		if len(name) == 0 {
-			name = s.X.Local()
-		}
-		s.sink.inRow = append(s.sink.inRow, string(name))
-		return s.X.Skip()
-	}
-	s.row.geometry = true
-	kind, ok := s.geometry(k, s.row.frame)
-	s.row.kind = kind
-	return ok
-}
-
 // geometry reads the geometry whose start tag was read into the builder, up to its end. The caller ends it.
 func (s *scanner) geometry(k shape, c frame) (geoarrow.Kind, bool) {
 	if !s.named(&c) {

@@ -97,7 +97,7 @@ func TestGeometry(t *testing.T) {
 		},
 		{
 			"several geometries", values(`<g><Point><pos>1 2</pos></Point></g><h>`+lines+`</h>`, `<h><Point><pos>3 4</pos></Point></h>`),
-			"geometry: geoarrow.point xy: POINT (1 2) | POINT (3 4)\nforeign: \"h\" 1",
+			"h: binary: AQIAAAACAAAAAAAAAAAA8D8AAAAAAAAAQAAAAAAAAAhAAAAAAAAAEEA= | null\ngeometry: geoarrow.point xy: POINT (1 2) | POINT (3 4)",
 		},
 		{"deep inside", values(`<a><B><c>1</c><g><Point><pos>1 2</pos></Point></g></B></a>`), "c: int32: 1\ngeometry: geoarrow.point xy: POINT (1 2)"},
 		{"without a property", values(`<Point><pos>1 2</pos></Point>`), "geometry: geoarrow.point xy: POINT (1 2)"},

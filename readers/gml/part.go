@@ -19,7 +19,7 @@ func (w *crew) reader() readers.PartReader {
 	r := &partReader{crew: w, s: w.cpu.scanner(w.req)}
 	s := r.s
 	s.limits, s.part, s.membered = s.limits.Unbatched(), true, true
-	s.layer, s.frame, s.X.Encoding = w.lead.layer, w.lead.frame, w.lead.X.Encoding
+	s.layer, s.frame, s.wraps, s.X.Encoding = w.lead.layer, w.lead.frame, w.lead.wraps, w.lead.X.Encoding
 	s.emit = func(c readers.Chunk) error {
 		r.rows = c
 		return nil

@@ -90,6 +90,9 @@ func (s *scanner) ring(c frame) bool {
 		return false
 	}
 	last := len(g.X) - 1
+	if within := max(s.ends.start, s.ends.end); within > 0 && last > first && s.near(first, last, within) {
+		g.X[last], g.Y[last] = g.X[first], g.Y[first]
+	}
 	if last < first+3 {
 		s.sink.Shapes.ShortRings++
 	}

@@ -38,26 +38,29 @@ func (s *scanner) positions(c frame) bool {
 		default:
 			return false
 		}
-		ok := false
-		switch string(s.X.Local()) {
-		case "posList":
-			ok = s.sized(&c) && s.list(c.size, false)
-		case "pos":
-			ok = s.sized(&c) && s.list(c.size, true)
-		case "coordinates":
-			ok = s.tuples()
-		case "coord":
-			ok = s.coord()
-		case "pointProperty", "pointRep":
-			ok = s.settle(c, first) && s.each(c, (*scanner).controlPoint)
-			first = len(s.sink.Geom.X)
-		default:
-			ok = s.aside()
-		}
-		if !ok {
+		if !s.somePositions(&c, &first) {
 			return false
 		}
 	}
+}
+
+// somePositions reads an element with positions, whose start tag was read, up to its end. Those from first on are in the order of the file's axes.
+func (s *scanner) somePositions(c *frame, first *int) bool {
+	switch string(s.X.Local()) {
+	case "posList":
+		return s.sized(c) && s.list(c.size, false)
+	case "pos":
+		return s.sized(c) && s.list(c.size, true)
+	case "coordinates":
+		return s.tuples()
+	case "coord":
+		return s.coord()
+	case "pointProperty", "pointRep":
+		ok := s.settle(*c, *first) && s.each(*c, (*scanner).controlPoint)
+		*first = len(s.sink.Geom.X)
+		return ok
+	}
+	return s.aside()
 }
 
 // controlPoint reads a Point that is a position of a line.

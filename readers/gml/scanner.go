@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/xmlfile"
 	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
 	"github.com/vibeflight/vibeflight/readers/source"
@@ -20,16 +21,23 @@ type scanner struct {
 	schema     *schema // of the .xsd; nil: there is none
 	inside     bool    // a span of rows is read again
 	skipErrors bool
-	emit       func(readers.Chunk) error
+	linearize  bool // arcs become lines
+	tolerance
+	emit func(readers.Chunk) error
 
 	sink   *sink
 	chunk  readers.Span
 	sum    readers.Summary
-	row    row         // the feature at hand
-	crs    established // the system of the layer
-	names  systems     // what srsName says
-	digits []byte      // a number as package number wants it
-	text   []byte      // coordinates that had to be decoded
+	row    row                      // the feature at hand
+	crs    established              // the system of the layer
+	names  systems                  // what srsName says
+	steps  steps                    // elements that hold elements
+	main   string                   // the option geometry: where the row's own geometry stands; "": that is the first one
+	second geoarrow.GeometryBuilder // of a geometry that is not the row's own
+	ends   curveEnds                // of the curve that was read last
+	given  givenPositions
+	digits []byte // a number as package number wants it
+	text   []byte // coordinates that had to be decoded
 
 	frame   frame   // what boundedBy of the root says
 	places  []place // that are open, the root first; of a span that is read again only those that began in it
@@ -38,6 +46,7 @@ type scanner struct {
 	opening []byte // what its features begin with: "<topp:roads"
 
 	membered bool // a member was met
+	wraps    bool // the root is no collection
 
 	stop    int64       // no row that begins here or behind is read
 	lead    int64       // how many bytes of rows are read before others help; 0: nobody does
@@ -79,13 +88,15 @@ func (c cpu) scanner(req readers.Request) *scanner {
 	s := &scanner{limits: req.Limits.WithDefaults(), wanted: c.layout.Layer, axes: c.layout.Options.Get(optionAxes), stop: math.MaxInt64}
 	s.schema, _ = c.layout.Dialect.(*schema)
 	s.sum = readers.Summary{Foreign: map[string]int64{}}
-	s.skipErrors = c.layout.Options.SkipErrors()
+	s.skipErrors, s.tolerance = c.layout.Options.SkipErrors(), newTolerance(c.layout.Options)
+	s.main = c.layout.Options.Get(optionGeometry)
+	s.linearize = c.layout.Options.Get(optionLinearize) == yes
 	return s
 }
 
 // open has the scanner read from an offset on, where row number row begins.
 func (s *scanner) open(ctx context.Context, src *source.File, from, end, row int64, step int) bool {
-	s.feature, s.chunk, s.stopped, s.inRow = row, readers.Span{Row: row}, false, false
+	s.feature, s.chunk, s.stopped, s.inRow, s.active = row, readers.Span{Row: row}, false, false, false
 	return s.Begin(ctx, src, from, s.stop, end, &s.limits, step)
 }
 

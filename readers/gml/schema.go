@@ -20,7 +20,7 @@ type featureType struct {
 
 // declared is a leaf element of a feature type.
 type declared struct {
-	name     string
+	name     string   // with those of the elements around it in front, each with a "/"
 	promise  *promise // of its values; nil: none, as its type is not known
 	many     bool     // it may stand there several times
 	geometry bool     // it holds a geometry
@@ -45,12 +45,12 @@ func (c *schema) elements(layer string) []*declared {
 	return c.layers[layer].order
 }
 
-// find is what is promised of the elements of a name, or nil.
-func (c *schema) find(layer string, name []byte) *declared {
-	if c == nil || c.layers[layer] == nil {
+// find is what is promised of the elements on a path, or nil.
+func (c *schema) find(layer string, path []byte) *declared {
+	if c.layers[layer] == nil {
 		return nil
 	}
-	return c.layers[layer].names[string(name)]
+	return c.layers[layer].names[string(path)]
 }
 
 // mostNested bounds how deep elements of feature types are looked at: types may hold themselves.
@@ -81,7 +81,7 @@ func newSchema(root *node) *schema {
 	for name, n := range t.elements {
 		if content := t.contentOf(n); content != nil {
 			f := &featureType{names: map[string]*declared{}}
-			t.collect(f, content, false, 0)
+			t.collect(f, content, "", false, 0)
 			s.layers[name] = f
 		}
 	}
@@ -96,8 +96,8 @@ func (t *types) contentOf(element *node) *node {
 	return t.complex[local(element.attribute("type"))]
 }
 
-// collect adds the leaf elements of a complex type to a feature type: those of the type that it extends first.
-func (t *types) collect(f *featureType, content *node, many bool, depth int) {
+// collect adds the leaf elements of a complex type, which stand in the elements of way, to a feature type: those of the type that it extends first.
+func (t *types) collect(f *featureType, content *node, way string, many bool, depth int) {
 	if depth > mostNested {
 		return
 	}
@@ -105,20 +105,20 @@ func (t *types) collect(f *featureType, content *node, many bool, depth int) {
 		switch n.local {
 		case "extension", "restriction":
 			if base := t.complex[local(n.attribute("base"))]; base != nil && base != content {
-				t.collect(f, base, many, depth+1)
+				t.collect(f, base, way, many, depth+1)
 			}
-			t.collect(f, n, many, depth)
+			t.collect(f, n, way, many, depth)
 		case "element":
-			t.element(f, n, many || repeats(n), depth)
+			t.element(f, n, way, many || repeats(n), depth)
 		case "sequence", "choice", "all", "complexContent":
-			t.collect(f, n, many || repeats(n), depth)
+			t.collect(f, n, way, many || repeats(n), depth)
 		case "group", "attribute", "annotation":
 		}
 	}
 }
 
 // element adds a local element, or the leaf elements inside of it.
-func (t *types) element(f *featureType, n *node, many bool, depth int) {
+func (t *types) element(f *featureType, n *node, way string, many bool, depth int) {
 	if ref := n.attribute("ref"); ref != "" {
 		if n = t.elements[local(ref)]; n == nil {
 			return
@@ -126,10 +126,10 @@ func (t *types) element(f *featureType, n *node, many bool, depth int) {
 	}
 	content := t.contentOf(n)
 	if content != nil && content.child("simpleContent") == nil {
-		t.collect(f, content, many, depth+1)
+		t.collect(f, content, way+n.attribute("name")+"/", many, depth+1)
 		return
 	}
-	d := &declared{name: n.attribute("name"), many: many}
+	d := &declared{name: way + n.attribute("name"), many: many}
 	typeName := n.attribute("type")
 	d.geometry = isGeometryProperty(local(typeName))
 	switch {

@@ -38,8 +38,9 @@ type sink struct {
 	inRow   []string         // those of the row at hand
 }
 
-// field is the column of a name.
+// field is the column of an element.
 type field struct {
+	in     *step
 	name   string
 	column *column
 }
@@ -81,7 +82,10 @@ func (k *sink) list() {
 	}
 }
 
-func (k *sink) named(name []byte) *column { return k.all[k.Column(geoarrow.RoleAttribute, name).Index] }
+func (k *sink) named(path []byte) *column { return k.all[k.Column(geoarrow.RolePath, path).Index] }
+
+// shape is the column of geometries that are not the rows' own.
+func (k *sink) shape(path []byte) *column { return k.all[k.Column(geoarrow.RoleShape, path).Index] }
 
 // lead is a leading column.
 func (k *sink) lead(i int) *column {
@@ -92,11 +96,11 @@ func (k *sink) lead(i int) *column {
 }
 
 // value is the column of the i-th value of a row.
-func (k *sink) value(i int, name []byte) *column {
-	if i < len(k.fields) && k.fields[i].name == string(name) {
+func (k *sink) value(i int, v *value) *column {
+	if i < len(k.fields) && k.fields[i].name == string(v.name) && k.fields[i].in == v.in {
 		return k.fields[i].column
 	}
-	f := field{string(name), k.named(name)}
+	f := field{v.in, string(v.name), k.named(v.in.path(v.name))}
 	if i < len(k.fields) {
 		k.fields[i] = f
 	} else {
@@ -143,7 +147,7 @@ func (k *sink) Columns(next float64) (*geoarrow.Columns, error) {
 	for i := range out.Attributes {
 		c := &out.Attributes[i]
 		d := promised[c.Name]
-		if d != nil && c.Role == geoarrow.RoleAttribute && c.Facts.Kinds == 0 && !k.IsText(c.ID()) {
+		if d != nil && c.Role == geoarrow.RolePath && c.Facts.Kinds == 0 && !k.IsText(c.ID()) {
 			c.Facts.Kinds = d.promise.empty | geoarrow.FactField
 			*c, _ = c.Widen(c.Facts.Resolve(c.Role), out.Rows) // nulls become anything
 		}

@@ -22,6 +22,11 @@ type system struct {
 	swapped bool // the file has y first: the first axis is north
 }
 
+// isGeographic reports whether the ordinates of the system are degrees.
+func (s *system) isGeographic() bool {
+	return s.crs.Authority == "OGC" || s.crs.Authority == "EPSG" && s.crs.Code >= "4001" && s.crs.Code <= "4999" && len(s.crs.Code) == 4
+}
+
 // systems are the meanings of the names in a file, by name.
 type systems struct {
 	known map[string]*system
@@ -138,8 +143,9 @@ type established struct {
 
 // establish makes a system, which something at p has, the one of the layer, or says that the layer has another.
 func (s *scanner) establish(system *system, p int) bool {
-	if s.inside {
-		return true // whoever read the rows first looked at it
+	if s.inside { // whoever read the rows first looked at it
+		s.crs = established{system.crs, true, system}
+		return true
 	}
 	if !s.crs.set {
 		s.crs.crs, s.crs.set = system.crs, true

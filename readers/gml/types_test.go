@@ -60,7 +60,7 @@ func TestLists(t *testing.T) {
 		{"beyond int64", values("<a>1</a><a>9223372036854775808</a>"), `a: list<string>: ["1" "9223372036854775808"]`},
 		{"two kinds in a list", values("<a>1</a><a>b</a>"), `a: list<string>: ["1" "b"]`},
 		{"apart", values("<a>1</a><b>x</b><a>2</a>"), "a: list<int32>: [1 2]\nb: string: \"x\""},
-		{"from two levels", values("<a>1</a><b><c><a>2</a></c></b>"), "a: list<int32>: [1 2]"},
+		{"from two levels", values("<a>1</a><b><c><a>2</a></c></b>"), "a: int32: 1\nb.c.a: int32: 2"},
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 
 // value is the text of a leaf element, or of an attribute of one, and what it looks like.
 type value struct {
+	in     *step  // the elements around it
 	name   []byte // of its column
 	text   []byte // without blanks around it; empty: null
 	kind   kind
@@ -115,6 +116,9 @@ func (s *scanner) commit() {
 	} else {
 		s.endGeometry(s.row.kind)
 	}
+	for i := range s.row.others {
+		s.addOther(&s.row.others[i])
+	}
 }
 
 // link finds the columns of the values, and chains those of one name.
@@ -122,7 +126,7 @@ func (s *scanner) link() {
 	k := s.sink
 	for i := range s.row.values {
 		v := &s.row.values[i]
-		c := k.value(i, v.name)
+		c := k.value(i, v)
 		if v.kind == isNull {
 			continue
 		}

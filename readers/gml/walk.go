@@ -11,6 +11,7 @@ import (
 // place is an element around features.
 type place struct {
 	collection bool // its children are members, boundedBy and what else; else they are features or collections
+	wrapper    bool // it is inside of a root that is no collection, which may hold one somewhere
 }
 
 // isCollection reports the name of a collection: wfs:FeatureCollection, wfs:SimpleFeatureCollection, wfs:Tuple.
@@ -49,14 +50,53 @@ func (s *scanner) document() bool {
 		return s.report()
 	}
 	at := s.X.Offset()
+	s.wraps = !isCollection([]byte(root))
 	s.places = append(s.places, place{collection: true})
 	if !s.walk() {
 		return false
 	}
-	if len(s.layers.names) == 0 && !s.membered && !isCollection([]byte(root)) {
+	if len(s.layers.names) > 0 || s.membered || !s.wraps {
+		return true
+	}
+	switch is, ok := s.isFeature(at); {
+	case !ok:
+		return false
+	case !is:
 		return s.none(at, root)
 	}
-	return true
+	s.places = append(s.places[:0], place{})
+	return s.walk()
+}
+
+// isFeature reports whether the root, which stands at an offset, is a feature, as the answer to the stored query GetFeatureById is (OGC 09-025r2 section 7.9.3.6): it
+// has an identifier, or it holds a geometry. Then it is the next element to be read.
+func (s *scanner) isFeature(at int64) (is, ok bool) {
+	if s.Base+int64(s.N)-at > s.limits.MaxFeatureBytes || !s.restart(at) {
+		return false, s.Failed == nil
+	}
+	if s.Token() != xmltext.Start || shapeOf(s.X.Local()) != noShape {
+		return false, s.Failed == nil
+	}
+	for i := range s.X.Attrs() {
+		full, local := s.X.AttrName(i)
+		is = is || string(local) == "fid" || string(local) == "id" && len(full) > len(local)
+	}
+	for !is {
+		switch s.Token() {
+		case xmltext.Start:
+			is = shapeOf(s.X.Local()) != noShape && s.X.Depth() > 1
+		case xmltext.End:
+		default:
+			return false, s.Failed == nil
+		}
+	}
+	return true, s.restart(at)
+}
+
+// restart goes back to the root, which stands at an offset.
+func (s *scanner) restart(at int64) bool {
+	s.X.ResumeIn(&xmltext.Scanner{})
+	return s.GoTo(at)
 }
 
 // none says that the file, whose root stands at an offset, holds no features.
@@ -136,7 +176,7 @@ func (s *scanner) walk() bool {
 func (s *scanner) leave() {
 	n := len(s.places) - 1
 	if s.inside && n == 0 {
-		s.places[0].collection = !s.places[0].collection
+		s.places[0] = place{collection: !s.places[0].collection}
 		return
 	}
 	s.places = s.places[:n]
@@ -145,9 +185,13 @@ func (s *scanner) leave() {
 // element reads the child of a collection or a member whose start tag was read.
 func (s *scanner) element() bool {
 	name := s.X.Local()
-	if !s.places[len(s.places)-1].collection {
-		if isCollection(name) {
+	if in := s.places[len(s.places)-1]; !in.collection {
+		switch {
+		case isCollection(name):
 			s.places = append(s.places, place{collection: true})
+			return true
+		case in.wrapper:
+			s.places = append(s.places, in)
 			return true
 		}
 		return s.child(name)
@@ -161,6 +205,9 @@ func (s *scanner) element() bool {
 		return s.report()
 	case string(name) == "boundedBy" && len(s.places) == 1 && !s.membered && !s.inside && !s.part:
 		return s.Unit(func() bool { return s.boundedBy(&s.frame) })
+	case s.wraps && (len(s.places) == 1 || s.inside):
+		s.places = append(s.places, place{wrapper: true})
+		return true
 	}
 	return s.Pass(s.X.Depth() - 1)
 }
@@ -172,6 +219,10 @@ func (s *scanner) child(name []byte) bool {
 		s.begins(string(name))
 	}
 	if string(name) != s.layer {
+		if s.inside && s.wraps && len(s.places) == 1 { // what is around the first row is not known
+			s.places = append(s.places, place{wrapper: true})
+			return true
+		}
 		return s.Pass(s.X.Depth() - 1)
 	}
 	off := s.X.Offset()

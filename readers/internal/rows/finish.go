@@ -103,6 +103,9 @@ func (c *Column) finishText(mem *geoarrow.Arena, out geoarrow.Column) geoarrow.C
 		return out
 	}
 	out.Type, out.JSON, out.Mixed = arrow.BinaryTypes.String, res.JSON, res.Mixed
+	if c.ID.Role == geoarrow.RoleShape {
+		out.Type = res.Type
+	}
 	out.Offsets, out.Values = geoarrow.HandOver(mem, &c.Ends), geoarrow.HandOver(mem, &c.Text)
 	if c.Store == StoreNone {
 		out.Offsets = make([]int32, c.N+1)

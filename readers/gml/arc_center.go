@@ -1,0 +1,105 @@
+package gml
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// metres are the lengths of units of a radius, by what uom calls them.
+var metres = map[string]float64{
+	"m": 1, "metre": 1, "meter": 1, "metres": 1, "meters": 1, "urn:ogc:def:uom:epsg::9001": 1, "urn:ogc:def:uom:ucum::m": 1,
+	"km": 1000, "kilometre": 1000, "urn:ogc:def:uom:epsg::9036": 1000,
+	"nm": 1852, "nmi": 1852, "[nmi_i]": 1852, "m*1852": 1852, "urn:ogc:def:uom:epsg::9030": 1852,
+	"mi": 1609.344, "[mi_i]": 1609.344, "urn:ogc:def:uom:epsg::9093": 1609.344,
+	"ft": 0.3048, "[ft_i]": 0.3048, "urn:ogc:def:uom:epsg::9002": 0.3048,
+}
+
+// earthRadius is that of the sphere on which a minute of arc is a nautical mile, as GDAL has it for such circles.
+const earthRadius = 1852 * 60 * 180 / math.Pi
+
+// nearShare is by how much of its radius a computed end of an arc may miss the position where the line goes on.
+const nearShare = 1.0 / 500
+
+// addAround puts an arc in place of its center, which is the position first.
+func (s *scanner) addAround(c frame, first int, e centered, whole bool) bool {
+	n := len(s.sink.Geom.X) - first
+	switch {
+	case n != 1:
+		return s.wrongArc(fmt.Sprintf("a center of %d positions", n))
+	case e.has&hasRadius == 0 || e.radius <= 0:
+		return s.wrongArc("an arc around a center without a radius above 0")
+	case !whole && e.has != hasRadius|hasStart|hasEnd:
+		return s.wrongArc("an ArcByCenterPoint without startAngle and endAngle")
+	case math.Abs(e.to-e.from) > 4*math.Pi:
+		return s.wrongArc("an arc of more than two turns")
+	}
+	if whole {
+		e.from, e.to = -math.Pi, math.Pi
+	}
+	center := s.takePositions(first).at(0)
+	at, radius := s.placer(c, center, e)
+	s.ends = curveEnds{radius * nearShare, radius * nearShare}
+	steps := max(1, int(math.Abs(e.to-e.from)/stepAngle+0.5))
+	if s.row.computed += steps; s.row.computed > mostComputed {
+		return s.wrongArc(fmt.Sprintf("arcs of more than %d computed positions in a feature", mostComputed))
+	}
+	start := position{z: center.z}
+	for i := range steps + 1 {
+		p := position{z: center.z}
+		p.x, p.y = at(e.from + (e.to-e.from)*float64(i)/float64(steps))
+		switch {
+		case i == 0:
+			start = p
+		case i == steps && whole:
+			p = start
+		}
+		s.addPosition(p)
+	}
+	return true
+}
+
+// placer gives positions around a center by their angle, and the radius in the units of the system. In a geographic system a radius in units of length is one on
+// the sphere.
+func (s *scanner) placer(c frame, center position, e centered) (at func(angle float64) (x, y float64), radius float64) {
+	radius = e.radius
+	unit, isLength := metres[strings.ToLower(e.unit)]
+	if isLength && c.system.isGeographic() {
+		return onSphere(center, radius*unit/earthRadius, c.system.swapped), radius * unit / earthRadius * 180 / math.Pi
+	}
+	if isLength && unit > 1 {
+		radius *= unit
+	}
+	o := circle{center.x, center.y, radius}
+	return func(angle float64) (x, y float64) {
+		if c.system.swapped {
+			angle = math.Pi/2 - angle // from north to east
+		}
+		return o.at(angle)
+	}, radius
+}
+
+// onSphere gives longitudes and latitudes in degrees at a distance from a center, which is one on a sphere of radius 1.
+func onSphere(center position, distance float64, northFirst bool) func(angle float64) (x, y float64) {
+	lat, lon := center.y*math.Pi/180, center.x*math.Pi/180
+	sinLat, cosLat := math.Sincos(lat)
+	sinD, cosD := math.Sincos(distance)
+	return func(angle float64) (x, y float64) {
+		if !northFirst {
+			angle = math.Pi/2 - angle // to the bearing from north
+		}
+		sin, cos := math.Sincos(angle)
+		to := math.Asin(sinLat*cosD + cosLat*sinD*cos)
+		east := math.Atan2(sin*sinD*cosLat, cosD-sinLat*math.Sin(to))
+		return (lon + east) * 180 / math.Pi, to * 180 / math.Pi
+	}
+}
+
+// curveEnds says how near the ends of the curve that was read last must be to those beside them: 0, the same, where the file gives them.
+type curveEnds struct{ start, end float64 }
+
+// near reports whether two neighbouring positions are within a distance.
+func (s *scanner) near(i, j int, within float64) bool {
+	g := &s.sink.Geom
+	return math.Hypot(g.X[i]-g.X[j], g.Y[i]-g.Y[j]) <= within
+}
