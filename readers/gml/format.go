@@ -49,8 +49,9 @@ func Format() readers.Format {
 			Name: optionAxes, Default: namedAxes, Values: []string{namedAxes, plainAxes, swappedAxes},
 			Doc: "the order of coordinates in the file: auto is as srsName says, xy is easting or longitude first, yx is northing or latitude first",
 		}},
-		Open: open,
-		CPU:  func(l readers.Layout) readers.Parser { return cpu{layout: l} },
+		Recode: xmltext.Recode,
+		Open:   open,
+		CPU:    func(l readers.Layout) readers.Parser { return cpu{layout: l} },
 		GPU: func(pool *lanes.Pool) readers.Engine {
 			return device.New(pool, func(l readers.Layout, e *device.Engine) readers.Parser { return cpu{layout: l, device: e} })
 		},
@@ -58,7 +59,7 @@ func Format() readers.Format {
 }
 
 func open(ctx context.Context, src *source.File, opts readers.Options) (readers.Layout, error) {
-	s, err := readSchema(ctx, src)
+	s, err := readSchema(src)
 	return readers.Layout{Options: opts, Dialect: s}, err
 }
 
