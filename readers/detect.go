@@ -116,10 +116,22 @@ func kmlMember(members []string) (string, bool) {
 	return members[i], true
 }
 
-// Unpack gives the file that a parser of the format reads: src itself or, if that is packed as Detect knows it, what is in it. The caller closes the answer if
-// it is another one, and src after it. What is wrong with the packed file is a *ParseError that counts its bytes; contents beyond their limits are
-// a *LimitError.
-func (r Registry) Unpack(ctx context.Context, f Format, src *source.File, u source.Unpacking) (content *source.File, err error) {
+// Unpack gives the file that a parser of the format reads: src itself or, if that is packed as Detect knows it, what is in it, as UTF-8 where Format.Recode
+// says so. The caller closes the answer if it is another one, and src after it. What is wrong with the packed file is a *ParseError that counts its bytes; contents
+// beyond their limits are a *LimitError.
+func (r Registry) Unpack(ctx context.Context, f Format, src *source.File, u source.Unpacking) (*source.File, error) {
+	content, err := r.unpack(ctx, f, src, u)
+	if err != nil || f.Recode == nil {
+		return content, err
+	}
+	recoded, err := f.recode(ctx, content, u)
+	if err != nil && content != src {
+		_ = content.Close()
+	}
+	return recoded, err
+}
+
+func (r Registry) unpack(ctx context.Context, f Format, src *source.File, u source.Unpacking) (content *source.File, err error) {
 	switch packing, _ := source.PackingOf(src.Name); packing {
 	case source.Plain:
 		return src, nil
@@ -129,16 +141,40 @@ func (r Registry) Unpack(ctx context.Context, f Format, src *source.File, u sour
 		content, err = src.Unpack(ctx, u)
 	}
 	var bad *source.PackError
+	if errors.As(err, &bad) {
+		return nil, &ParseError{Name: bad.Name, Format: string(bad.Packing), Offset: bad.Offset, Row: -1, Err: bad.Err}
+	}
+	return content, roomError(src.Name+", unpacked,", err)
+}
+
+// roomError makes the error of a content that takes too much room one that names the limit.
+func roomError(what string, err error) error {
 	var room *source.RoomError
 	switch {
-	case errors.As(err, &bad):
-		return nil, &ParseError{Name: bad.Name, Format: string(bad.Packing), Offset: bad.Offset, Row: -1, Err: bad.Err}
-	case errors.As(err, &room) && room.Disk != "":
-		return nil, &LimitError{What: src.Name + ", unpacked,", Flag: "the free room of the disk (--cache-dir)", Limit: room.Limit}
-	case errors.As(err, &room):
-		return nil, &LimitError{What: src.Name + ", unpacked,", Flag: "--max-unpacked-bytes", Limit: room.Limit}
+	case !errors.As(err, &room):
+		return err
+	case room.Disk != "":
+		return &LimitError{What: what, Flag: "the free room of the disk (--cache-dir)", Limit: room.Limit}
 	}
-	return content, err
+	return &LimitError{What: what, Flag: "--max-unpacked-bytes", Limit: room.Limit}
+}
+
+// recode gives the text of a file as its parsers read it: src itself, or its text as UTF-8.
+func (f *Format) recode(ctx context.Context, src *source.File, u source.Unpacking) (*source.File, error) {
+	head, err := src.Head(SniffBytes)
+	if err != nil {
+		return nil, err
+	}
+	recoding, ok := f.Recode(head)
+	if !ok {
+		return src, nil
+	}
+	recoded, err := src.Recode(ctx, recoding, u)
+	var bad *source.RecodeError
+	if errors.As(err, &bad) {
+		return nil, &ParseError{Name: src.Name, Format: f.Name, Offset: bad.Offset, Row: -1, Unit: f.Unit, Rule: bad.Rule, Err: bad.Err}
+	}
+	return recoded, roomError(src.Name+", as UTF-8,", err)
 }
 
 func (r Registry) extract(ctx context.Context, f Format, src *source.File, packing source.Packing, u source.Unpacking) (*source.File, error) {

@@ -15,6 +15,7 @@ type ParseError struct {
 	Unit   string // what the format calls a row: "feature", "record", "line"
 	Field  string // "geometry" or the attribute; empty where none is concerned
 	Rule   string // the rule that is broken, as "RFC 8259 section 7"; empty where none is
+	Text   string // encoding of a file whose text was recoded: Offset is one of the text as UTF-8; empty: of the file
 	Mode   string // value of on_error with which the file could be read: "null", "repair"; empty where none helps
 	Err    error  // what was expected and what was found; nil inside of a LimitError, which says it
 }
@@ -24,6 +25,9 @@ type ParseError struct {
 func (e *ParseError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s: byte %d", e.Name, e.Format, e.Offset)
+	if e.Text != "" {
+		fmt.Fprintf(&b, " of the %s text as UTF-8", e.Text)
+	}
 	if e.Line > 0 {
 		fmt.Fprintf(&b, ", line %d", e.Line)
 	}

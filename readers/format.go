@@ -29,6 +29,9 @@ type Format struct {
 	// Sniff tells from the first bytes of a file whose extension says nothing (.json, .txt, none) that it is of this format.
 	Sniff func(head []byte) bool
 
+	// Recode says how a file that begins with head becomes text that the parsers read. ok is false where it is that already. nil: so it always is.
+	Recode func(head []byte) (r source.Recoding, ok bool)
+
 	// Options are the keys that a ticket's "options" may have beside the common ones (CommonOptions).
 	Options []Option
 

@@ -64,8 +64,9 @@ func Format() readers.Format {
 			Name: optionGeometry,
 			Doc:  "the element that holds the geometry of the rows, as area or lot.area; empty is the first geometry of each feature. Others are columns of WKB",
 		}},
-		Open: open,
-		CPU:  func(l readers.Layout) readers.Parser { return cpu{layout: l} },
+		Recode: xmltext.Recode,
+		Open:   open,
+		CPU:    func(l readers.Layout) readers.Parser { return cpu{layout: l} },
 		GPU: func(pool *lanes.Pool) readers.Engine {
 			return device.New(pool, func(l readers.Layout, e *device.Engine) readers.Parser { return cpu{layout: l, device: e} })
 		},
@@ -73,7 +74,7 @@ func Format() readers.Format {
 }
 
 func open(ctx context.Context, src *source.File, opts readers.Options) (readers.Layout, error) {
-	s, err := readSchema(ctx, src)
+	s, err := readSchema(src)
 	return readers.Layout{Options: opts, Dialect: s}, err
 }
 

@@ -1,7 +1,7 @@
 package gml
 
 import (
-	"context"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -49,26 +49,27 @@ func (n *node) child(local string) *node {
 }
 
 // readSchema reads the .xsd beside the file, if there is one. Files that it includes or imports are not read.
-func readSchema(ctx context.Context, src *source.File) (*schema, error) {
+func readSchema(src *source.File) (*schema, error) {
 	xsd, err := src.Sibling(".xsd")
 	if xsd == nil || err != nil {
 		return nil, err
 	}
-	wrong := func(offset int64, rule string, what error) error {
+	wrong := func(offset int64, rule string, what error) *readers.ParseError {
 		return &readers.ParseError{Name: xsd.Name, Format: formatName, Offset: offset, Row: -1, Unit: "feature", Rule: rule, Err: what}
 	}
 	if xsd.Size > mostSchemaBytes {
 		return nil, wrong(mostSchemaBytes, "", fmt.Errorf("a schema of more than %d bytes", mostSchemaBytes))
 	}
-	text := make([]byte, xsd.Size+number.Padding)
-	if n, err := xsd.ReadAt(text[:xsd.Size], 0); int64(n) < xsd.Size {
-		if errors.Is(err, io.EOF) {
-			err = source.ErrChanged
-		}
-		return nil, fmt.Errorf("%s: %w", xsd.Name, err)
+	text, encoding, err := schemaText(xsd)
+	if bad := new(source.RecodeError); errors.As(err, &bad) {
+		return nil, wrong(bad.Offset, bad.Rule, bad.Err)
+	} else if err != nil {
+		return nil, err
 	}
 	x := xmltext.Scanner{MaxDepth: mostSchemaDepth}
-	x.Window(unsafe.Pointer(unsafe.SliceData(text)), int(xsd.Size), 0, true)
+	n := len(text)
+	text = append(text, make([]byte, number.Padding)...)
+	x.Window(unsafe.Pointer(unsafe.SliceData(text)), n, 0, true)
 	root, ok := tree(&x)
 	if ok && root.local == "schema" {
 		return newSchema(root), nil
@@ -78,17 +79,28 @@ func readSchema(ctx context.Context, src *source.File) (*schema, error) {
 		f = xmltext.FaultAt{Want: "the root element <schema>", Rule: "XML Schema part 1 section 3.15.2"}
 	}
 	if !f.Bare {
-		var w window.Window
-		if !w.Open(ctx, xsd, 0, xsd.Size, xsd.Size, xsd.Size, window.Bytes) {
-			return nil, w.Err
-		}
-		found, err := w.Found(int64(f.Pos))
-		if err != nil {
-			return nil, err
-		}
+		found := window.Quote(text[min(f.Pos, n):n])
 		f.Want = fmt.Sprintf("want %s, found %s", f.Want, found)
 	}
-	return nil, wrong(int64(f.Pos), f.Rule, errors.New(f.Want))
+	e := wrong(int64(f.Pos), f.Rule, errors.New(f.Want))
+	e.Text = encoding
+	return nil, e
+}
+
+// schemaText is the text of a schema as UTF-8, and the encoding that it was recoded from, if it was.
+func schemaText(xsd *source.File) (text []byte, encoding string, err error) {
+	text = make([]byte, xsd.Size)
+	if n, err := xsd.ReadAt(text, 0); int64(n) < xsd.Size {
+		if errors.Is(err, io.EOF) {
+			err = source.ErrChanged
+		}
+		return nil, "", fmt.Errorf("%s: %w", xsd.Name, err)
+	}
+	if r, ok := xmltext.Recode(text); ok {
+		text, err = io.ReadAll(r.Reader(bytes.NewReader(text)))
+		return text, r.From, err
+	}
+	return text, "", nil
 }
 
 // tree reads a whole document.

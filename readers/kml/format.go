@@ -35,6 +35,7 @@ func Format() readers.Format {
 		Version:    1,
 		Layered:    true,
 		Sniff:      func(head []byte) bool { return string(xmltext.Root(head)) == "kml" },
+		Recode:     xmltext.Recode,
 		Open: func(_ context.Context, _ *source.File, opts readers.Options) (readers.Layout, error) {
 			return readers.Layout{Options: opts}, nil
 		},

@@ -1,12 +1,14 @@
 package kml_test
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
@@ -49,7 +51,7 @@ func TestTraps(t *testing.T) {
 		{"N6 two points", doc(pm(point("1.2¦.3,4"))), `want ","`},
 		{"N6 hexadecimal", doc(pm(point("1,0¦x10"))), `"," or a blank`},
 		{"N11 beyond float64", doc(pm(point("1,¦1e400"))), "range of float64"},
-		{"J15 UTF-16", "¦\xFF\xFE<\x00k\x00", "UTF-16"},
+		{"J15 UTF-16", utf16le("\uFEFF" + doc(pm(point("1,2")))), "geometry: geoarrow.point xy: POINT (1 2)"},
 		{"J17 cut", doc(pm("<name>a</name>"))[:120] + "¦", "found the end of the file"},
 	})
 }
@@ -308,4 +310,13 @@ func TestHoles(t *testing.T) {
 			t.Fatalf("%s\ngot %s %v\nwant %s", text, columns(table), err, want)
 		}
 	}
+}
+
+// utf16le is a text in UTF-16LE.
+func utf16le(text string) string {
+	var b []byte
+	for _, unit := range utf16.Encode([]rune(text)) {
+		b = binary.LittleEndian.AppendUint16(b, unit)
+	}
+	return string(b)
 }

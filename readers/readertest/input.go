@@ -37,8 +37,10 @@ func Parse(t testing.TB, f readers.Format, in Input) (*readers.Table, error) {
 // input is an open Input, to be read any number of times.
 type input struct {
 	format readers.Format
-	src    *source.File
+	file   *source.File
+	src    *source.File // what is parsed: file, or its text as UTF-8
 	opts   readers.Options
+	err    error // of recoding it
 }
 
 func openInput(t testing.TB, f readers.Format, in Input) input {
@@ -47,18 +49,28 @@ func openInput(t testing.TB, f readers.Format, in Input) input {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return input{f, openText(t, in), opts}
+	r := input{format: f, file: openText(t, in), opts: opts}
+	r.src, r.err = readers.Registry{f}.Unpack(t.Context(), f, r.file, source.Unpacking{})
+	return r
 }
 
 func (r input) close(t testing.TB) {
 	t.Helper()
-	if err := r.src.Close(); err != nil {
+	if r.err == nil && r.src != r.file {
+		if err := r.src.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := r.file.Close(); err != nil {
 		t.Error(err)
 	}
 }
 
 // read reads with a parser of the format, nil for its CPU engine.
 func (r input) read(parser func(readers.Layout) readers.Parser, limits readers.Limits) (*readers.Table, error) {
+	if r.err != nil {
+		return nil, r.err
+	}
 	ctx := context.Background()
 	// A panic is what the fuzzer takes for a failure and keeps the input of.
 	watch := time.AfterFunc(endless, func() { panic(fmt.Sprintf("%s is still being read after %v", r.src.Name, endless)) })

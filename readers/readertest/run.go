@@ -126,6 +126,7 @@ func checkError(f readers.Format, in Input, err error) error {
 	switch {
 	case e.Name != in.Name || e.Format != f.Name || e.Unit != f.Unit:
 		return fmt.Errorf("name %q, format %q, unit %q in %q", e.Name, e.Format, e.Unit, says)
+	case e.Text != "": // the offset is none of the file
 	case e.Offset < 0 || e.Offset > int64(len(in.Text)):
 		return fmt.Errorf("offset %d in a file of %d bytes: %q", e.Offset, len(in.Text), says)
 	case e.Line != 0 && e.Line != 1+int64(bytes.Count(in.Text[:e.Offset], []byte{'\n'})):

@@ -26,6 +26,7 @@ type File struct {
 	Path     string   // where it lies
 	Size     int64    // bytes when it was opened
 	Identity Identity // when it was opened
+	Encoding string   // that the text was recoded from: offsets are those of the text as UTF-8. Empty: it was not
 
 	content content
 	folder  folder       // nil: what is beside the packed file is beside its content

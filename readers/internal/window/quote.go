@@ -12,21 +12,27 @@ const mostFound = 40
 // Found says what stands at offset off of the file, for an error. It reads the file again, because the window may end inside of it.
 func (w *Window) Found(off int64) (string, error) {
 	b := make([]byte, min(mostFound, w.End-off))
-	if len(b) == 0 {
-		return "the end of the file", nil
-	}
 	if n, err := w.Src.ReadAt(b, off); n < len(b) {
 		return "", fmt.Errorf("%s: reading what stands at byte %d: %w", w.Src.Name, off, err)
 	}
+	return Quote(b), nil
+}
+
+// Quote says what a text begins with, for an error.
+func Quote(b []byte) string {
+	b = b[:min(mostFound, len(b))]
+	if len(b) == 0 {
+		return "the end of the file"
+	}
 	if b[0] == '"' {
 		if end := bytes.IndexByte(b[1:], '"'); end >= 0 && utf8.Valid(b[:end+2]) {
-			return string(b[:end+2]), nil
+			return string(b[:end+2])
 		}
 	}
 	if r, size := utf8.DecodeRune(b); r != utf8.RuneError || size > 1 {
-		return fmt.Sprintf("%q", string(r)), nil
+		return fmt.Sprintf("%q", string(r))
 	}
-	return fmt.Sprintf("byte 0x%02x", b[0]), nil
+	return fmt.Sprintf("byte 0x%02x", b[0])
 }
 
 // LineAt is the line of the byte at offset off, from 1: lines end with a line feed. It reads the file again: errors are rare.

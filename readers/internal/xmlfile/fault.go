@@ -33,6 +33,7 @@ func (s *Scanner) Error(format string, feature int64) error {
 	}
 	e := &readers.ParseError{
 		Name: s.Src.Name, Format: format, Offset: s.Base + int64(min(f.Pos, s.N)), Row: feature, Unit: "feature", Field: s.Field, Rule: f.Rule,
+		Text: s.Src.Encoding,
 	}
 	var err error
 	if e.Line, err = s.LineAt(e.Offset); err != nil {

@@ -3,15 +3,15 @@
 //
 // It knows XML 1.0 (fifth edition) without document type declarations, and of Namespaces in XML the form of names. It is strict: tags match, attributes are
 // quoted and occur once, characters are those of section 2.2, references are the five predefined ones or character references. Refused, with words of
-// their own: a document type declaration (so nothing outside of the file is ever read, and no entity grows), UTF-16 and encodings that are not listed
-// under Encoding, elements nested beyond MaxDepth, a piece longer than Most, text behind the root.
+// their own: a document type declaration (so nothing outside of the file is ever read, and no entity grows), elements nested beyond MaxDepth, a piece longer
+// than Most, text behind the root.
 //
 // Names are told apart by their local part: "kml:Point", "Point" and "p:Point" are one name to Local. Namespaces are not resolved, and a prefix need not
 // be declared: files without declarations are common, two vocabularies with the same local names in one place are not. Who needs the URI reads the xmlns
 // attributes.
 //
 // A document in ISO-8859-1 or windows-1252 is scanned as it is, since all markup is ASCII: what Text and Value hand out is UTF-8 in any case, and offsets
-// are those of the file.
+// are those of the file. Recode makes UTF-8 of documents in other encodings, UTF-16 among them, before they are scanned.
 //
 // # How it is used
 //

@@ -2,6 +2,7 @@ package xmltext
 
 import (
 	"bytes"
+	"io"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -63,7 +64,10 @@ func (x *Scanner) utf8(dst, text []byte) []byte {
 	return dst
 }
 
-const declarationRule = "XML 1.0 section 2.8"
+const (
+	declarationRule = "XML 1.0 section 2.8"
+	encodingRule    = "XML 1.0 section 4.3.3"
+)
 
 // Prolog passes the byte order mark and the XML declaration that may begin a file, and sets Encoding. P is at the first byte of the file. It gives false
 // where they are malformed, the encoding is none that is read, or the window is too short to tell.
@@ -71,11 +75,6 @@ func (x *Scanner) Prolog() bool {
 	const mark = "\xEF\xBB\xBF"
 	if x.N < len(mark) && !x.last {
 		x.fail(x.N, "", "")
-		return false
-	}
-	a, b := x.at(0), x.at(1)
-	if x.N >= 2 && (a == 0xFF && b == 0xFE || a == 0xFE && b == 0xFF || a == 0 && b == '<' || a == '<' && b == 0) {
-		x.wrong(0, "XML 1.0 section 4.3.3", "the file is UTF-16, which is not read: save it as UTF-8")
 		return false
 	}
 	p := 0
@@ -128,8 +127,8 @@ func (x *Scanner) declaration(p int, marked bool) int {
 			}
 		case name == "encoding" && order == 1:
 			if !x.encode(value, marked) {
-				x.wrong(a.value, "XML 1.0 section 4.3.3",
-					"an encoding that is not read: UTF-8, US-ASCII, ISO-8859-1 and windows-1252 are. Save the file as UTF-8")
+				x.wrong(a.value, encodingRule,
+					"an encoding that is not known, or not that of the file. Save the file as UTF-8")
 				return x.seen(end)
 			}
 		case name == "standalone" && (order == 1 || order == 2) && (value == "yes" || value == "no"):
@@ -141,15 +140,21 @@ func (x *Scanner) declaration(p int, marked bool) int {
 	}
 }
 
-// encode sets the encoding of a name. Behind a byte order mark of UTF-8 the file is UTF-8.
+// encode sets the encoding of a name. Behind a byte order mark of UTF-8 the document is UTF-8, whatever the name is: RFC 7303 section 3.
 func (x *Scanner) encode(name string, marked bool) bool {
+	if marked {
+		return true
+	}
 	e, ok := encodings[strings.ToLower(name)]
 	x.Encoding = e
-	return ok && !(marked && e != UTF8)
+	return ok
 }
 
 // Root gives the local name of the root element of a file that begins with head, or nil where that does not begin as XML or ends too early.
 func Root(head []byte) []byte {
+	if r, ok := Recode(head); ok {
+		head, _ = io.ReadAll(r.Reader(bytes.NewReader(head))) // which may end inside of a character
+	}
 	text := make([]byte, len(head)+Padding)
 	copy(text, head)
 	x := Scanner{MaxDepth: 1}

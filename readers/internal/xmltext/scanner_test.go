@@ -199,8 +199,6 @@ func TestFaults(t *testing.T) {
 		{"instruction", "<a><?b?¦?></a>", "\"?>\""},
 		{"version", "<?xml version='¦2.0'?><a/>", "1.0"},
 		{"no version", "<?xml ¦encoding='UTF-8'?><a/>", "version"},
-		{"UTF-16", "¦\xFF\xFE<\x00a\x00", "UTF-16"},
-		{"UTF-16 without a mark", "¦\x00<\x00a", "UTF-16"},
 		{"other encoding", "<?xml version='1.0' encoding='¦EBCDIC'?><a/>", "encoding"},
 		{"two colons", "<a:b¦:c/>", "colon"},
 		{"colon first", "<¦:c/>", "name of a tag"},
