@@ -131,6 +131,36 @@ func TestTransformUnknown(t *testing.T) {
 	}
 }
 
+// x is easting or longitude for every function that knows axes, whatever order an authority gives them.
+func TestSpatialAxes(t *testing.T) {
+	c := connect(t, open(t, crsWorld(), Config{Threads: 1, Spatial: spatial(t)}))
+	for _, tc := range []struct{ query, want string }{
+		{"ST_AsText(ST_Transform('POINT (10 50)'::GEOMETRY('EPSG:4326'), 'EPSG:3857'))", "POINT (1113194.9079327357 6446275.841017161)"},
+		{"ST_AsText(ST_Transform('POINT (10 50)'::GEOMETRY('OGC:CRS84'), 'EPSG:3857'))", "POINT (1113194.9079327357 6446275.841017161)"},
+		{"ST_AsText(ST_Transform('POINT (500000 5500000)'::GEOMETRY('EPSG:25832'), 'EPSG:4326'))", "POINT (9 49.65254292355683)"},
+		{"ST_AsText(ST_Transform(ST_Point(10, 50), 'EPSG:4326', 'EPSG:3857'))", "POINT (1113194.9079327357 6446275.841017161)"},
+		{"round(ST_XMax(ST_Transform(ST_Extent(ST_Point(10, 50)), 'EPSG:4326', 'EPSG:3857')))", "1.113195e+06"},
+		{"round(ST_Distance_Sphere(ST_Point(10, 50), ST_Point(11, 50)))", "71474"},
+		{"round(ST_Distance_Spheroid(ST_Point(10, 50), ST_Point(11, 50)))", "71695"},
+		{"ST_DWithin_Spheroid(ST_Point(10, 50)::POINT_2D, ST_Point(11, 50)::POINT_2D, 71700)", "true"},
+		{"round(ST_Length_Spheroid('LINESTRING (10 50, 11 50)'::GEOMETRY))", "71695"},
+		{"round(ST_Perimeter_Spheroid('POLYGON ((10 50, 11 50, 11 51, 10 50))'::GEOMETRY))", "314870"},
+		{"round(ST_Area_Spheroid('POLYGON ((10 50, 11 50, 11 51, 10 50))'::GEOMETRY))", "3.987693305e+09"},
+	} {
+		if rows, _, err := query(c, "SELECT "+tc.query); err != nil || len(rows) != 1 || rows[0] != tc.want {
+			t.Errorf("%s: %q, %v, want %s", tc.query, rows, err, tc.want)
+		}
+	}
+}
+
+func TestSpatialGeometryType(t *testing.T) {
+	c := connect(t, open(t, crsWorld(), Config{Threads: 1, Spatial: spatial(t)}))
+	rows, schema, err := query(c, "SELECT ST_GeometryType(geometry), count(*) FROM plain WHERE geometry IS NOT NULL GROUP BY 1")
+	if err != nil || len(rows) != 1 || rows[0] != "POINT|2" || schema.Field(0).Type.ID() != arrow.STRING {
+		t.Errorf("%q of %v, %v", rows, schema, err)
+	}
+}
+
 func TestSpatial(t *testing.T) {
 	path := spatial(t)
 	d := open(t, crsWorld(), Config{Threads: 1, Spatial: path})
