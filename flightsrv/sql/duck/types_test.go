@@ -209,11 +209,11 @@ func TestEnums(t *testing.T) {
 		{"''::ENUM('a', '')", "utf8", ""},
 		{"e FROM (VALUES ('b'::ENUM('a', 'b')), (NULL), ('a')) t(e) ORDER BY e NULLS FIRST", "utf8", "(null),a,b"},
 		{"'v299'::ENUM(" + strings.Join(many, ", ") + ")", "utf8", "v299"},
-		{"[e, NULL] FROM (SELECT 'b'::ENUM('a', 'b') AS e)", "list<item: utf8, nullable>", `["b",null]`},
-		{"array_value(e, e) FROM (SELECT 'b'::ENUM('a', 'b') AS e)", "fixed_size_list<item: utf8, nullable>[2]", `["b","b"]`},
+		{"[e, NULL] FROM (SELECT 'b'::ENUM('a', 'b') AS e)", "list<l: utf8, nullable>", `["b",null]`},
+		{"array_value(e, e) FROM (SELECT 'b'::ENUM('a', 'b') AS e)", "fixed_size_list<: utf8, nullable>[2]", `["b","b"]`},
 		{"{'k': 'b'::ENUM('a', 'b'), 'n': 1}", "struct<k: utf8, n: int32>", `{"k":"b","n":1}`},
 		{"MAP {'b'::ENUM('a', 'b'): 1}", "map<utf8, int32, items_nullable>", `[{"key":"b","value":1}]`},
-		{"[{'k': ['b'::ENUM('a', 'b')]}]", "list<item: struct<k: list<item: utf8, nullable>>, nullable>", `[{"k":["b"]}]`},
+		{"[{'k': ['b'::ENUM('a', 'b')]}]", "list<l: struct<k: list<l: utf8, nullable>>, nullable>", `[{"k":["b"]}]`},
 	} {
 		schema, recs := read(t, c, "SELECT "+tc.query)
 		if got := schema.Field(0).Type.String(); got != tc.typ {
