@@ -99,7 +99,9 @@ func bind(info duckdb.BindInfo, conn *Conn, call *call) error {
 		}
 		t.fields = append(t.fields, f)
 	}
-	duckdb.BindSetCardinality(info, duckdb.IdxT(relation.Rows()), true)
+	if rows := relation.Rows(); rows >= 0 {
+		duckdb.BindSetCardinality(info, duckdb.IdxT(rows), true)
+	}
 	return nil
 }
 
@@ -171,7 +173,7 @@ func start(info duckdb.InitInfo, t *table, call *call) error {
 		}
 	}
 	r.schema = arrow.NewSchema(wanted, nil)
-	duckdb.InitSetMaxThreads(info, duckdb.IdxT(1+t.relation.Rows()/rowsPerThread))
+	duckdb.InitSetMaxThreads(info, duckdb.IdxT(1+max(0, t.relation.Rows())/rowsPerThread))
 	return nil
 }
 
