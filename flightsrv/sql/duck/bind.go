@@ -116,20 +116,8 @@ func addColumn(info duckdb.BindInfo, conn *Conn, f arrow.Field) (arrow.Field, er
 	}
 	defer func() { duckdb.DestroyLogicalType(&t) }()
 	if duckdb.GetTypeId(t) == duckdb.TypeGeometry {
-		metadata, crs := crsOf(f)
-		if crs != "" && duckdb.GeometryTypeGetCRS(t) == "" {
-			f = withStandIn(f, crs)
-			duckdb.DestroyLogicalType(&t)
-			if t, err = conn.logicalType(f); err != nil {
-				return f, err
-			}
-		}
-		if crs != "" {
-			kept := duckdb.GeometryTypeGetCRS(t)
-			if kept == "" {
-				return f, &Error{Kind: Unsupported, Message: "DuckDB drops the coordinate reference system " + crs, Position: -1}
-			}
-			conn.call.crs[kept] = metadata
+		if f, t, err = conn.geometryType(f, t); err != nil {
+			return f, err
 		}
 	}
 	duckdb.BindAddResultColumn(info, f.Name, t)

@@ -130,7 +130,7 @@ func (c *Conn) declare(statements ...string) error {
 
 // define makes macros, for which DuckDB binds the names in them.
 func (c *Conn) define(macros []string) error {
-	call := c.begin(context.Background(), make(crsNames))
+	call := c.begin(context.Background(), newCRSNames(c.in.database.cfg))
 	defer c.end()
 	for _, m := range macros {
 		if err := c.run(m); err != nil {

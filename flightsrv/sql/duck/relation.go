@@ -18,6 +18,9 @@ type Config struct {
 	SpillBytes  int64  // how much may lie in SpillDir; 0 is DuckDB's own choice, 90 % of the free space
 	Spatial     string // path of spatial.duckdb_extension; "" is none: core functions only
 	Macros      []string // statements that make macros, of relations and of DuckDB's own functions; a macro goes before DuckDB's function of its name
+
+	// CRS gives the extension metadata of a geometry column for an authority and its code, "EPSG:25832". nil is GeoArrow's authority_code.
+	CRS func(code string) string
 }
 
 // A Resolver finds what a name stands for. The key is the one given to [Database.View]. It is called while a query is prepared or run, with the context of

@@ -31,7 +31,7 @@ func (c *Conn) Prepare(ctx context.Context, query *Query) (*Statement, error) {
 	if c.rows != nil {
 		c.rows.Close()
 	}
-	s := &Statement{conn: c, crs: make(crsNames)}
+	s := &Statement{conn: c, crs: newCRSNames(c.in.database.cfg)}
 	call := c.begin(ctx, s.crs)
 	defer c.end()
 	// The lookup of a geometry's reference system, when its type becomes one of Arrow, needs a transaction.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -75,7 +76,7 @@ func Open(cfg Config) (*Engine, error) {
 	e.ctx, e.end = context.WithCancelCause(context.Background())
 	settings := duck.Config{
 		MemoryBytes: cfg.MemoryBytes, Threads: cfg.Threads, SpillDir: cfg.SpillDir, SpillBytes: cfg.SpillBytes,
-		Spatial: FindSpatial(cfg.Extensions), Macros: declarations,
+		Spatial: FindSpatial(cfg.Extensions), Macros: declarations, CRS: crsMetadata,
 	}
 	var err error
 	if e.db, err = duck.Open(settings, e.resolve); err != nil && settings.Spatial != "" && !errors.Is(err, ErrNoSQL) {
@@ -177,3 +178,9 @@ func (e *Engine) resolve(ctx context.Context, key string) (duck.Relation, error)
 
 // encoding of geometries on their way to DuckDB and back.
 var encoding = geoarrow.Encoding{Geometry: geoarrow.AsWKB}
+
+// crsMetadata is the extension metadata of a reference system that a query names by its code.
+func crsMetadata(code string) string {
+	authority, number, _ := strings.Cut(code, ":")
+	return geoarrow.CRS{Authority: authority, Code: number}.Metadata()
+}
