@@ -17,7 +17,7 @@ pytestmark = [
 def probed(server):
     """What Probe.java found: a text for each check, or an AssertionError with the reason."""
     done = subprocess.run(
-        ["java", "--add-opens=java.base/java.nio=ALL-UNNAMED", "-cp", f"{JARS}/*", ROOT / "integration" / "jdbc" / "Probe.java", server.location],
+        ["java", "-Duser.timezone=UTC", "--add-opens=java.base/java.nio=ALL-UNNAMED", "-cp", f"{JARS}/*", ROOT / "integration" / "jdbc" / "Probe.java", server.location],
         capture_output=True, text=True, timeout=300)
     lines = done.stdout.splitlines()
     assert done.returncode == 0 and lines[-1:] == ["end"], done.stdout[-1000:] + done.stderr[-3000:]
@@ -45,6 +45,8 @@ def test_every_getter_answers(probed):
     ("all.rows", "300000"), ("max.rows", "7"), ("two.at.once", "2"), ("update.is.refused", "refused"),
     ("prepared.int", "13"), ("prepared.long", "2"), ("prepared.string", "51"), ("prepared.double", "24"), ("prepared.null", "0"),
     ("prepared.cast", "42"), ("prepared.two", "3"), ("prepared.again", "[51, 47, 0]"), ("prepared.metadata", "name 2"),
+    ("prepared.timestamp", "1"), ("prepared.timestamp.zone", "1"), ("prepared.time", "0"), ("prepared.date", "1"), ("prepared.timestamp.value", "1709211600000"),
+    ("zone.timestamp", "2024-02-29 12:34:56.0"), ("zone.object", "not implemented"), ("zone.cast", "2024-02-29 12:34:56.0"),
 ])
 def test_check(probed, name, want):
     assert probed[name] == (True, want)

@@ -104,7 +104,7 @@ func (s *Server) createPrepared(ctx context.Context, body []byte) ([]byte, error
 		return nil, err
 	}
 	return pack(&pb.ActionCreatePreparedStatementResult{
-		PreparedStatementHandle: []byte(p.id), DatasetSchema: encoded(stmt.Schema()), ParameterSchema: encoded(stmt.Parameters()),
+		PreparedStatementHandle: []byte(p.id), DatasetSchema: encoded(stmt.Schema()), ParameterSchema: encoded(announced(stmt.Parameters())),
 	})
 }
 

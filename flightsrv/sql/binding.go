@@ -94,6 +94,21 @@ func familyOf(t arrow.DataType) family {
 	return unfit
 }
 
+// announced is the schema of the parameters as clients are told it. Apache's JDBC driver writes the milliseconds of a Timestamp or a Time whatever the unit is
+// (apache/arrow-java#838), so that is the one to announce. A client may send any other: each is taken for what it says.
+func announced(parameters *arrow.Schema) *arrow.Schema {
+	fields := parameters.Fields()
+	for i := range fields {
+		switch t := fields[i].Type.(type) {
+		case *arrow.TimestampType:
+			fields[i].Type = &arrow.TimestampType{Unit: arrow.Millisecond, TimeZone: t.TimeZone}
+		case *arrow.Time32Type, *arrow.Time64Type:
+			fields[i].Type = arrow.FixedWidthTypes.Time32ms
+		}
+	}
+	return arrow.NewSchema(fields, nil)
+}
+
 // accept checks the columns of a binding against the parameters of a statement, by position. A text is taken for everything: DuckDB reads it as the type that
 // is wanted, or says that it can't.
 func accept(want, have *arrow.Schema) error {

@@ -99,7 +99,7 @@ func TestTypeNames(t *testing.T) {
 		{"DECIMAL(38,10)", arrow.Field{Type: &arrow.Decimal128Type{Precision: 38, Scale: 10}}},
 		{"TIME", arrow.Field{Type: arrow.FixedWidthTypes.Time64us}},
 	} {
-		if got := typeName(c.f); got != c.want {
+		if got := engine.TypeName(c.f); got != c.want {
 			t.Errorf("%v: got %s, want %s", c.f.Type, got, c.want)
 		}
 	}

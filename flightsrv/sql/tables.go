@@ -122,9 +122,9 @@ func (s *Server) columns(ctx context.Context, t engine.Table) (*arrow.Schema, er
 
 // describe adds Flight SQL's keys to the metadata of a column.
 func describe(f arrow.Field, t engine.Table) arrow.Metadata {
-	m := flightsql.NewColumnMetadataBuilder().CatalogName(engine.CatalogName).SchemaName(t.Schema).TableName(t.Name).TypeName(typeName(f)).
+	m := flightsql.NewColumnMetadataBuilder().CatalogName(engine.CatalogName).SchemaName(t.Schema).TableName(t.Name).TypeName(engine.TypeName(f)).
 		IsAutoIncrement(false).IsCaseSensitive(familyOf(f.Type) == text).IsReadOnly(true).IsSearchable(true)
-	if precision, scale, ok := digits(f.Type); ok {
+	if precision, scale, ok := engine.Digits(f.Type); ok {
 		m.Precision(precision).Scale(scale)
 	}
 	sql := m.Metadata()

@@ -7,12 +7,15 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
+import java.sql.Date;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.sql.Time;
+import java.sql.Timestamp;
 import java.sql.Types;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -207,6 +210,18 @@ public class Probe {
     }
   }
 
+  interface Getter {
+    Object get(ResultSet rows) throws SQLException;
+  }
+
+  // zoned gives an expression over a point in time with a zone.
+  static Object zoned(Connection c, String expression, Getter getter) throws SQLException {
+    try (Statement s = c.createStatement(); ResultSet rows = s.executeQuery("SELECT " + expression + " FROM (SELECT TIMESTAMPTZ '2024-02-29 12:34:56+00' AS tz)")) {
+      rows.next();
+      return getter.get(rows);
+    }
+  }
+
   interface Setter {
     void set(PreparedStatement p) throws SQLException;
   }
@@ -246,6 +261,24 @@ public class Probe {
         return counts;
       }
     });
+    // Times are written in milliseconds by driver 18.3.0, whatever unit the server announces.
+    String types = "SELECT count(*) FROM (VALUES (TIMESTAMP '2024-02-29 12:34:56.123456', TIMESTAMPTZ '2024-02-29 12:34:56+00', TIME '12:34:56', DATE '2024-02-29'),"
+        + " (TIMESTAMP '2024-03-01 00:00:00', TIMESTAMPTZ '2024-03-01 00:00:00+02', TIME '00:00:01', DATE '2024-03-01')) v(ts, tz, t, d) WHERE ";
+    Timestamp one = Timestamp.valueOf("2024-02-29 13:00:00");
+    check("prepared.timestamp", () -> asked(c, types + "ts > ?", p -> p.setTimestamp(1, one)));
+    check("prepared.timestamp.zone", () -> asked(c, types + "tz > ?", p -> p.setTimestamp(1, one)));
+    check("prepared.time", () -> asked(c, types + "t > ?", p -> p.setTime(1, Time.valueOf("12:40:00"))));
+    check("prepared.date", () -> asked(c, types + "d > ?", p -> p.setDate(1, Date.valueOf("2024-02-29"))));
+    check("prepared.timestamp.value", () -> asked(c, "SELECT epoch_ms(?::TIMESTAMP)", p -> p.setTimestamp(1, one)));
+    check("zone.timestamp", () -> zoned(c, "tz", rows -> rows.getTimestamp(1)));
+    check("zone.object", () -> {
+      try {
+        return zoned(c, "tz", rows -> rows.getObject(1));
+      } catch (Exception e) {
+        return String.valueOf(e).contains("not implemented") || String.valueOf(e.getCause()).contains("not implemented") ? "not implemented" : e;
+      }
+    });
+    check("zone.cast", () -> zoned(c, "tz::TIMESTAMP", rows -> rows.getObject(1)));
     check("prepared.metadata", () -> {
       try (PreparedStatement p = c.prepareStatement("SELECT name FROM world.\"countries.geojson\" WHERE pop_est > ? AND continent = ?")) {
         return p.getMetaData().getColumnLabel(1) + " " + p.getParameterMetaData().getParameterCount();

@@ -4,6 +4,7 @@ import duckdb
 import geopandas
 import pandas
 import polars
+import pyarrow
 import pytest
 
 
@@ -53,6 +54,19 @@ def test_streams_for_other_libraries(server):
     grid = duckdb.from_arrow(server.table("grid.geojson", columns=["n"]).batches().to_reader())
     assert grid.sum("n").fetchall() == [(sum(range(100)),)]
     assert polars.DataFrame(server.table("grid.geojson", columns=["n"]).batches()).shape == (100, 1)
+
+
+@pytest.mark.parametrize("bbox", [None, [-180, -90, 180, 90]])
+def test_a_selection_is_a_stream_itself(server, bbox):
+    """By __arrow_c_stream__, with a box and without one; geometries as WKB, which DuckDB takes for its GEOMETRY."""
+    grid = server.table("grid.geojson", bbox=bbox)
+    assert pyarrow.table(grid).schema.field("geometry").metadata[b"ARROW:extension:name"] == b"geoarrow.wkb"
+    assert polars.DataFrame(server.table("grid.geojson", bbox=bbox, columns=["n"])).shape == (100, 1)
+    assert duckdb.sql("SELECT count(*), any_value(typeof(geometry))[:8] FROM grid").fetchall() == [(100, "GEOMETRY")]
+    assert len(geopandas.GeoDataFrame.from_arrow(grid)) == 100
+    native = server.table("grid.geojson", bbox=bbox, geometry_encoding="native")
+    assert pyarrow.table(native).schema.field("geometry").metadata[b"ARROW:extension:name"] == b"geoarrow.polygon"
+    assert pyarrow.table(server.sql("SELECT n FROM grid")).num_rows == 100
 
 
 def test_duckdb_connection_of_ones_own(server):

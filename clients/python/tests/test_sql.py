@@ -47,9 +47,34 @@ def test_parameters_that_do_not_fit(server, parameters):
     assert server.stats()["sql"]["prepared"] == 0
 
 
-def test_one_text_is_no_list_of_parameters(server):
+@pytest.mark.parametrize("parameters", ["ab", b"ab", 7, {1, 2}])
+def test_one_text_is_no_list_of_parameters(server, parameters):
     with pytest.raises(TypeError, match="parameters"):
-        server.sql("SELECT ?", "ab")
+        server.sql("SELECT ?", parameters)
+
+
+def test_parameters_by_name(server):
+    """A dict gives its values, never its keys (issue 29, 8)."""
+    query = "SELECT n FROM grid WHERE name = $name AND n < $most"
+    assert server.sql(query, {"most": 9, "name": "cell 7"}).arrow().to_pylist() == [{"n": 7}]
+    assert server.sql(query, {"name": "cell 7", "most": 7}).arrow().num_rows == 0
+    assert server.sql("SELECT $a AS a, $b AS b, $a AS c", {"b": 2, "a": "x"}).arrow().to_pylist() == [{"a": "x", "b": 2, "c": "x"}]
+    assert server.sql("SELECT $1 AS a, ? AS b".replace("?", "$2"), {"2": 2, "1": 1}).arrow().to_pylist() == [{"a": 1, "b": 2}]
+
+
+@pytest.mark.parametrize(
+    "query, parameters, said",
+    [
+        ("SELECT n FROM grid WHERE name = ?", {"name": "Fiji"}, r"are \$1; there is no value for '1'; it has none called 'name'"),
+        ("SELECT $a AS a, $b AS b", {"a": 1}, "no value for 'b'"),
+        ("SELECT $a AS a", {"a": 1, "b": 2}, "none called 'b'"),
+        ("SELECT 1 AS a", {"a": 1}, "are none"),
+    ],
+)
+def test_names_that_do_not_fit(server, query, parameters, said):
+    with pytest.raises(vibeflight.Invalid, match=said):
+        server.sql(query, parameters).arrow()
+    assert server.stats()["sql"]["prepared"] == 0
 
 
 @pytest.mark.parametrize("message", [b"\x0a", b"\x0a\x05abc", b"\x08\x01", b"", b"\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"])

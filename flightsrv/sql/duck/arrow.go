@@ -9,6 +9,7 @@ package duck
 import "C"
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -76,13 +77,15 @@ func (c *Conn) logicalType(f arrow.Field) (duckdb.LogicalType, error) {
 	return duckdb.VectorGetColumnType(duckdb.DataChunkGetVector(chunk, 0)), nil
 }
 
-// schema gives DuckDB's types as Arrow's, and may exchange some of them. Geometry has the extension metadata of the present statement's tables.
-func (c *Conn) schema(types []duckdb.LogicalType, names []string) (*arrow.Schema, error) {
+// schema gives DuckDB's types as Arrow's, and may exchange some of them: given is the one of DuckDB's own records, and schema has texts in place of dictionaries.
+// Geometry has the extension metadata of the present statement's tables.
+func (c *Conn) schema(types []duckdb.LogicalType, names []string) (schema, given *arrow.Schema, err error) {
 	if len(types) == 0 {
-		return arrow.NewSchema(nil, nil), nil
+		none := arrow.NewSchema(nil, nil)
+		return none, none, nil
 	}
 	if err := settle(types, names); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	s := (*C.struct_ArrowSchema)(C.calloc(1, C.sizeof_struct_ArrowSchema))
 	defer C.free(unsafe.Pointer(s))
@@ -94,18 +97,21 @@ func (c *Conn) schema(types []duckdb.LogicalType, names []string) (*arrow.Schema
 		defer C.free(unsafe.Pointer(texts[i]))
 	}
 	if err := takeError(C.duckdb_to_arrow_schema(c.options.Ptr, &pointers[0], &texts[0], C.uint64_t(len(types)), s)); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	schema, err := cdata.ImportCArrowSchema(schemaOf(s))
-	if err != nil {
-		return nil, err
+	if given, err = cdata.ImportCArrowSchema(schemaOf(s)); err != nil {
+		return nil, nil, err
 	}
-	fields := schema.Fields()
+	fields := given.Fields()
 	for i, t := range types {
 		if duckdb.GetTypeId(t) == duckdb.TypeGeometry {
 			metadata := c.call.crs.metadata(duckdb.GeometryTypeGetCRS(t))
 			fields[i].Metadata = arrow.NewMetadata([]string{extensionName, extensionMetadata}, []string{wkbExtension, metadata})
 		}
 	}
-	return arrow.NewSchema(fields, nil), nil
+	given = arrow.NewSchema(slices.Clone(fields), nil)
+	for i := range fields {
+		fields[i] = withTexts(fields[i])
+	}
+	return arrow.NewSchema(fields, nil), given, nil
 }

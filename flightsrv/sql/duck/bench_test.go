@@ -75,7 +75,7 @@ func batchBytes(r *relation) (n int64) {
 func ownTable(b *testing.B, r *relation) *Database {
 	d := open(b, r.world, Config{})
 	c := connect(b, d)
-	c.begin(context.Background(), make(crsNames))
+	c.begin(context.Background(), newCRSNames(Config{}))
 	for _, statement := range []string{"CREATE TABLE copied AS SELECT * FROM t", "DROP VIEW t", "ALTER TABLE copied RENAME TO t"} {
 		if err := c.run(statement); err != nil {
 			b.Fatal(err)

@@ -99,7 +99,9 @@ func bind(info duckdb.BindInfo, conn *Conn, call *call) error {
 		}
 		t.fields = append(t.fields, f)
 	}
-	duckdb.BindSetCardinality(info, duckdb.IdxT(relation.Rows()), true)
+	if rows := relation.Rows(); rows >= 0 {
+		duckdb.BindSetCardinality(info, duckdb.IdxT(rows), true)
+	}
 	return nil
 }
 
@@ -114,20 +116,8 @@ func addColumn(info duckdb.BindInfo, conn *Conn, f arrow.Field) (arrow.Field, er
 	}
 	defer func() { duckdb.DestroyLogicalType(&t) }()
 	if duckdb.GetTypeId(t) == duckdb.TypeGeometry {
-		metadata, crs := crsOf(f)
-		if crs != "" && duckdb.GeometryTypeGetCRS(t) == "" {
-			f = withStandIn(f, crs)
-			duckdb.DestroyLogicalType(&t)
-			if t, err = conn.logicalType(f); err != nil {
-				return f, err
-			}
-		}
-		if crs != "" {
-			kept := duckdb.GeometryTypeGetCRS(t)
-			if kept == "" {
-				return f, &Error{Kind: Unsupported, Message: "DuckDB drops the coordinate reference system " + crs, Position: -1}
-			}
-			conn.call.crs[kept] = metadata
+		if f, t, err = conn.geometryType(f, t); err != nil {
+			return f, err
 		}
 	}
 	duckdb.BindAddResultColumn(info, f.Name, t)
@@ -171,7 +161,7 @@ func start(info duckdb.InitInfo, t *table, call *call) error {
 		}
 	}
 	r.schema = arrow.NewSchema(wanted, nil)
-	duckdb.InitSetMaxThreads(info, duckdb.IdxT(1+t.relation.Rows()/rowsPerThread))
+	duckdb.InitSetMaxThreads(info, duckdb.IdxT(1+max(0, t.relation.Rows())/rowsPerThread))
 	return nil
 }
 

@@ -5,6 +5,7 @@ package duck
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 
 	duckdb "github.com/duckdb/duckdb-go-bindings"
@@ -122,6 +123,18 @@ func (c *Conn) declare(statements ...string) error {
 	for _, s := range statements {
 		if err := c.run(s); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// define makes macros, for which DuckDB binds the names in them.
+func (c *Conn) define(macros []string) error {
+	call := c.begin(context.Background(), newCRSNames(c.in.database.cfg))
+	defer c.end()
+	for _, m := range macros {
+		if err := c.run(m); err != nil {
+			return fmt.Errorf("%s: %w", m, call.error(err))
 		}
 	}
 	return nil

@@ -4,9 +4,12 @@ package duck
 
 import (
 	"encoding/json"
+	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	duckdb "github.com/duckdb/duckdb-go-bindings"
 )
 
 // The metadata of a geometry column, https://geoarrow.org/extension-types.html.
@@ -16,27 +19,63 @@ const (
 	wkbExtension      = "geoarrow.wkb"
 )
 
+// The two names of longitude and latitude on WGS 84. x is the longitude here whichever of them a table has, so they are one reference system, and DuckDB gets
+// one name for both: the one that users write where the spatial extension is there, and else the one that DuckDB knows without it.
+const (
+	wgs84EPSG = "EPSG:4326"
+	wgs84OGC    = "OGC:CRS84"
+)
+
+func isWGS84(crs string) bool { return strings.EqualFold(crs, wgs84EPSG) || strings.EqualFold(crs, wgs84OGC) }
+
+// wgs84 is what DuckDB gets for both.
+func (c Config) wgs84() string {
+	if c.Spatial != "" {
+		return wgs84EPSG
+	}
+	return wgs84OGC
+}
+
 // crsNames is which extension metadata a coordinate reference system came with, for the tables of a statement. DuckDB keeps a column's reference system as
 // text in its type, which is the key here, and drops or spells anew what else the metadata says.
-type crsNames map[string]string
+type crsNames struct {
+	known map[string]string
+	of    func(crs string) string // Config.CRS
+}
+
+func newCRSNames(cfg Config) crsNames { return crsNames{map[string]string{}, cfg.CRS} }
+
+// add notes the metadata that a reference system came with. Where two tables say it differently, as OGC:CRS84 and EPSG:4326, neither is it.
+func (n crsNames) add(crs, metadata string) {
+	if other, ok := n.known[crs]; ok && other != metadata {
+		metadata = n.made(crs)
+	}
+	n.known[crs] = metadata
+}
 
 // metadata gives the extension metadata of a result's column. That of a reference system which no table has, as ST_Transform gives it, is made of its text.
 func (n crsNames) metadata(crs string) string {
-	if known, ok := n[crs]; ok {
+	if known, ok := n.known[crs]; ok {
 		return known
 	}
+	return n.made(crs)
+}
+
+func (n crsNames) made(crs string) string {
 	type metadata struct {
 		CRS  any    `json:"crs"`
 		Type string `json:"crs_type,omitempty"`
 	}
 	var m metadata
-	switch authority, code, ok := strings.Cut(crs, ":"); {
+	switch {
 	case crs == "":
 		return "{}"
+	case isCode(crs) && n.of != nil:
+		return n.of(crs)
+	case isCode(crs):
+		m = metadata{crs, "authority_code"}
 	case strings.HasPrefix(crs, "{") && json.Valid([]byte(crs)):
 		m = metadata{json.RawMessage(crs), "projjson"}
-	case ok && isWord(authority) && isWord(code):
-		m = metadata{crs, "authority_code"}
 	default:
 		m.CRS = crs
 	}
@@ -47,31 +86,147 @@ func (n crsNames) metadata(crs string) string {
 	return string(text)
 }
 
-func isWord(s string) bool {
-	return s != "" && strings.IndexFunc(s, func(r rune) bool {
-		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r != '_' && r != '.' && r != '-'
-	}) < 0
-}
+var code = regexp.MustCompile(`^[\w.-]+:[\w.-]+$`)
 
-// crsOf gives the extension metadata of a geometry column, and the reference system in it as text, "" where there is none.
-func crsOf(f arrow.Field) (metadata, crs string) {
+// isCode reports whether a reference system is an authority and its code, "EPSG:25832".
+func isCode(crs string) bool { return code.MatchString(crs) }
+
+// crsOf gives the extension metadata of a geometry column, and the reference system in it: its text, "" where there is none, and its code, "" where it has none.
+func crsOf(f arrow.Field) (metadata, crs, code string) {
 	metadata, _ = f.Metadata.GetValue(extensionMetadata)
 	var m struct {
 		CRS json.RawMessage `json:"crs"`
 	}
 	if json.Unmarshal([]byte(metadata), &m) != nil || len(m.CRS) == 0 || string(m.CRS) == "null" {
-		return metadata, ""
+		return metadata, "", ""
 	}
 	if json.Unmarshal(m.CRS, &crs) == nil {
-		return metadata, crs
+		if isCode(crs) {
+			code = crs
+		}
+		return metadata, crs, code
 	}
-	return metadata, string(m.CRS)
+	var projJSON struct {
+		ID struct {
+			Authority string          `json:"authority"`
+			Code      json.RawMessage `json:"code"`
+		} `json:"id"`
+	}
+	if json.Unmarshal(m.CRS, &projJSON) == nil && projJSON.ID.Authority != "" {
+		code = projJSON.ID.Authority + ":" + strings.Trim(string(projJSON.ID.Code), `"`)
+	}
+	return metadata, string(m.CRS), code
 }
 
-// withStandIn gives the field with a reference system that DuckDB keeps, because its text is PROJJSON, instead of one that it does not know and would
-// drop. It has the name, and nothing to compute with: the functions that do so say that they cannot.
+// withCRS gives a geometry column the reference system that DuckDB is to have.
+func withCRS(f arrow.Field, crs, kind string) arrow.Field {
+	text, _ := json.Marshal(map[string]string{"crs": crs, "crs_type": kind})
+	f.Metadata = arrow.NewMetadata([]string{extensionName, extensionMetadata}, []string{wkbExtension, string(text)})
+	return f
+}
+
+// standIn begins the reference system that DuckDB gets, because it keeps the text of PROJJSON, for one that it does not know and would drop. It has the name,
+// and nothing to compute with: the functions that do so say that they cannot.
+const standIn = `{"type":"EngineeringCRS","name":`
+
 func withStandIn(f arrow.Field, crs string) arrow.Field {
 	name, _ := json.Marshal(crs)
-	f.Metadata = arrow.NewMetadata([]string{extensionName, extensionMetadata}, []string{wkbExtension, `{"crs":{"type":"EngineeringCRS","name":` + string(name) + `},"crs_type":"projjson"}`})
+	f.Metadata = arrow.NewMetadata([]string{extensionName, extensionMetadata}, []string{wkbExtension, `{"crs":` + standIn + string(name) + `},"crs_type":"projjson"}`})
 	return f
+}
+
+// crsMacro has ST_CRS give a code, or the text of the file, and never what stands in for it.
+const crsMacro = `CREATE MACRO main.st_crs(geom) AS CASE
+WHEN starts_with(system.main.st_crs(geom), '` + standIn + `') THEN json_extract_string(system.main.st_crs(geom), '$.name')
+WHEN starts_with(system.main.st_crs(geom), '{') THEN coalesce(json_extract_string(system.main.st_crs(geom), '$.id.authority') || ':' ||
+  json_extract_string(system.main.st_crs(geom), '$.id.code'), system.main.st_crs(geom))
+ELSE system.main.st_crs(geom) END`
+
+// geometryType finds how DuckDB keeps the reference system of a geometry column: by its code, as the text that it is, or under a stand-in, the first of these that
+// it does not drop. It gives the field that DuckDB is told, and its type, which the caller destroys.
+func (c *Conn) geometryType(f arrow.Field, given duckdb.LogicalType) (arrow.Field, duckdb.LogicalType, error) {
+	metadata, crs, code := crsOf(f)
+	if crs == "" {
+		return f, given, nil
+	}
+	cfg := c.in.database.cfg
+	var tries []arrow.Field
+	name := crs
+	switch {
+	case isWGS84(code):
+		tries = append(tries, withCRS(f, cfg.wgs84(), "authority_code"))
+	case code != "":
+		tries, name = append(tries, withCRS(f, code, "authority_code")), code
+		if cfg.Spatial != "" {
+			tries = append(tries, f)
+		}
+	default:
+		tries = append(tries, f)
+	}
+	t := given
+	for _, told := range append(tries, withStandIn(f, name)) {
+		duckdb.DestroyLogicalType(&t)
+		var err error
+		if t, err = c.logicalType(told); err != nil {
+			return f, t, err
+		}
+		if kept := duckdb.GeometryTypeGetCRS(t); kept != "" {
+			c.call.crs.add(kept, metadata)
+			return told, t, nil
+		}
+	}
+	return f, t, &Error{Kind: Unsupported, Message: "DuckDB drops the coordinate reference system " + crs, Position: -1}
+}
+
+// crsFunctions are those that take the name of a reference system, or give one.
+var crsFunctions = words(`st_transform st_setcrs st_crs`)
+
+// withOneWGS84 gives the text of a query with the name of WGS 84 that DuckDB has in place of the other one, which is as long, wherever it stands for a
+// reference system: as an argument of crsFunctions, in a comparison with ST_CRS, in a cast.
+func withOneWGS84(text string, tree any, offset int, name string) string {
+	b := []byte(text)
+	rename(b, tree, offset, name)
+	return crsCast.ReplaceAllStringFunc(string(b), func(cast string) string {
+		end := strings.LastIndexByte(cast, '\'')
+		return cast[:end-len(name)] + name + cast[end:]
+	})
+}
+
+var crsCast = regexp.MustCompile(fmt.Sprintf(`(?i)\bGEOMETRY\s*\(\s*'(?:%s|%s)'\s*\)`, wgs84EPSG, wgs84OGC))
+
+func rename(text []byte, node any, offset int, name string) {
+	switch n := node.(type) {
+	case []any:
+		for _, v := range n {
+			rename(text, v, offset, name)
+		}
+	case map[string]any:
+		if n["class"] == "FUNCTION" && crsFunctions[functionName(n)] {
+			children, _ := n["children"].([]any)
+			for _, child := range children {
+				renameConstant(text, child, offset, name)
+			}
+		}
+		for _, sides := range [][2]string{{"left", "right"}, {"right", "left"}} {
+			if f, ok := n[sides[0]].(map[string]any); ok && functionName(f) == "st_crs" {
+				renameConstant(text, n[sides[1]], offset, name)
+			}
+		}
+		for _, v := range n {
+			rename(text, v, offset, name)
+		}
+	}
+}
+
+// renameConstant exchanges a text that is one of the names of WGS 84.
+func renameConstant(query []byte, node any, offset int, name string) {
+	n, _ := node.(map[string]any)
+	value, _ := n["value"].(map[string]any)
+	at, ok := n["query_location"].(float64)
+	if n["class"] != "CONSTANT" || !isWGS84(text(value["value"])) || !ok || at < 0 || int(at)+offset+len(name)+2 > len(query) {
+		return
+	}
+	if literal := query[int(at)+offset:][:len(name)+2]; literal[0] == '\'' && isWGS84(string(literal[1:len(name)+1])) {
+		copy(literal[1:], name)
+	}
 }

@@ -70,6 +70,9 @@ func (in *instance) prepare(cfg Config) (err error) {
 		if err := in.admin.run("LOAD " + quoteText(cfg.Spatial)); err != nil {
 			return fmt.Errorf("%s: %w", cfg.Spatial, err)
 		}
+		if err := in.admin.run(eastingFirst); err != nil {
+			return fmt.Errorf("%s: %w", eastingFirst, err)
+		}
 	}
 	if limit := spillLimit(cfg); limit != "" {
 		if err := in.admin.run(limit); err != nil {
@@ -80,6 +83,9 @@ func (in *instance) prepare(cfg Config) (err error) {
 		if err := in.admin.run(s); err != nil {
 			return fmt.Errorf("%s: %w", s, err)
 		}
+	}
+	if err := in.admin.define(append([]string{crsMacro}, cfg.Macros...)); err != nil {
+		return err
 	}
 	in.parser, err = newParser(in)
 	return err

@@ -17,6 +17,10 @@ type Config struct {
 	SpillDir    string // folder for intermediate results that do not fit in memory; "" is none: such a query fails
 	SpillBytes  int64  // how much may lie in SpillDir; 0 is DuckDB's own choice, 90 % of the free space
 	Spatial     string // path of spatial.duckdb_extension; "" is none: core functions only
+	Macros      []string // statements that make macros, of relations and of DuckDB's own functions; a macro goes before DuckDB's function of its name
+
+	// CRS gives the extension metadata of a geometry column for an authority and its code, "EPSG:25832". nil is GeoArrow's authority_code.
+	CRS func(code string) string
 }
 
 // A Resolver finds what a name stands for. The key is the one given to [Database.View]. It is called while a query is prepared or run, with the context of
@@ -28,7 +32,7 @@ type Resolver func(ctx context.Context, key string) (Relation, error)
 type Relation interface {
 	// Schema gives the columns. A geometry column is a binary field with the extension name geoarrow.wkb in its metadata.
 	Schema() *arrow.Schema
-	// Rows gives the exact number of rows.
+	// Rows gives the exact number of rows, or -1 where that is another one in each scan.
 	Rows() int64
 	// Scan gives the wanted columns, indices into Schema, in the order of columns. For count(*) DuckDB wants the first.
 	Scan(ctx context.Context, columns []int) (Batches, error)

@@ -35,6 +35,7 @@ type Rows struct {
 	pending   duckdb.PendingResult
 	result    duckdb.Result
 	schema    *arrow.Schema
+	given     *arrow.Schema // of DuckDB's own records
 	gathering []gathering // the columns of the next record; nil: DuckDB converts each of its chunks
 	ended     bool
 	stop      func() // of the watch over Query's context
@@ -46,7 +47,7 @@ const (
 	recordBytes = 8 << 20
 )
 
-func (r *Rows) start(ctx context.Context) error {
+func (r *Rows) start(ctx context.Context) (err error) {
 	c := r.statement.conn
 	if duckdb.PendingPreparedStreaming(r.statement.prepared, &r.pending) == duckdb.StateError {
 		return parseError(duckdb.PendingError(r.pending))
@@ -66,11 +67,10 @@ func (r *Rows) start(ctx context.Context) error {
 		names = append(names, duckdb.ColumnName(&r.result, i))
 		types = append(types, duckdb.ColumnLogicalType(&r.result, i))
 	}
-	schema, err := c.schema(types, names)
-	if err != nil {
+	if r.schema, r.given, err = c.schema(types, names); err != nil {
 		return err
 	}
-	r.schema, r.gathering = schema, gatherings(types, schema)
+	r.gathering = gatherings(types, r.schema)
 	return nil
 }
 
@@ -185,7 +185,11 @@ func (r *Rows) part() (arrow.Record, error) {
 	if err := takeError(C.duckdb_data_chunk_to_arrow(r.statement.conn.options.Ptr, chunk.Ptr, a)); err != nil {
 		return nil, err
 	}
-	return cdata.ImportCRecordBatchWithSchema(arrayOf(a), r.schema)
+	rec, err := cdata.ImportCRecordBatchWithSchema(arrayOf(a), r.given)
+	if err != nil || r.schema.Equal(r.given) {
+		return rec, err
+	}
+	return recordWithTexts(rec, r.schema)
 }
 
 // checkIntervals finds the intervals whose microseconds do not fit Arrow's nanoseconds: DuckDB would wrap them around.

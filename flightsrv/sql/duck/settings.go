@@ -35,6 +35,10 @@ func spillLimit(cfg Config) string {
 	return "SET GLOBAL max_temp_directory_size = '" + strconv.FormatInt(cfg.SpillBytes, 10) + "B'"
 }
 
+// eastingFirst has the functions of the spatial extension take and give x as easting or longitude, as every table here has it. Without it ST_Transform and the
+// functions on the spheroid take the axes in the order of the authority, which is latitude first for EPSG:4326.
+const eastingFirst = "SET GLOBAL geometry_always_xy = true"
+
 // lockdown is run once everything is in place. The database that clients see gets the server's name; points in time are written in UTC, whatever the
 // machine's zone is; from then on files are out of reach, and nothing can be set.
 var lockdown = []string{

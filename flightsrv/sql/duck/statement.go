@@ -31,7 +31,7 @@ func (c *Conn) Prepare(ctx context.Context, query *Query) (*Statement, error) {
 	if c.rows != nil {
 		c.rows.Close()
 	}
-	s := &Statement{conn: c, crs: make(crsNames)}
+	s := &Statement{conn: c, crs: newCRSNames(c.in.database.cfg)}
 	call := c.begin(ctx, s.crs)
 	defer c.end()
 	// The lookup of a geometry's reference system, when its type becomes one of Arrow, needs a transaction.
@@ -83,7 +83,7 @@ func (s *Statement) describe() (err error) {
 		names = append(names, duckdb.PreparedStatementColumnName(s.prepared, i))
 		types = append(types, duckdb.PreparedStatementColumnLogicalType(s.prepared, i))
 	}
-	if s.schema, err = s.conn.schema(types, names); err != nil {
+	if s.schema, _, err = s.conn.schema(types, names); err != nil {
 		return err
 	}
 	s.parameters, err = s.describeParameters()
@@ -98,7 +98,8 @@ func (s *Statement) describeParameters() (*arrow.Schema, error) {
 		names = append(names, duckdb.ParameterName(s.prepared, i+1))
 		types = append(types, duckdb.ParamLogicalType(s.prepared, i+1))
 	}
-	return s.conn.schema(types, names)
+	schema, _, err := s.conn.schema(types, names)
+	return schema, err
 }
 
 func destroyTypes(types []duckdb.LogicalType) {

@@ -81,6 +81,7 @@ func (p *parser) query(text string) (*Query, error) {
 	if err := allowed(t.Statements[0], offset); err != nil {
 		return nil, err
 	}
+	text = withOneWGS84(text, t.Statements[0], offset, p.conn.in.database.cfg.wgs84())
 	return &Query{text: text, tree: t.Statements[0], explains: offset > 0}, nil
 }
 

@@ -15,7 +15,6 @@ var lossy = map[duckdb.Type]string{
 	duckdb.TypeTimeTZ:   "TIME WITH TIME ZONE: Arrow has no zone for a time of day, cast it to VARCHAR or TIME",
 	duckdb.TypeBit:      "BIT: Arrow has no such type, cast it to VARCHAR",
 	duckdb.TypeBigNum:   "BIGNUM: Arrow has no such type, cast it to VARCHAR or to a decimal",
-	duckdb.TypeEnum:     "ENUM: cast it to VARCHAR",
 	duckdb.TypeUnion:    "UNION: take one of its members, or cast it to VARCHAR",
 	duckdb.TypeVariant:  "VARIANT: Arrow has no such type, cast it to the type that it holds",
 }

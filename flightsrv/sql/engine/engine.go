@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -75,13 +76,13 @@ func Open(cfg Config) (*Engine, error) {
 	e.ctx, e.end = context.WithCancelCause(context.Background())
 	settings := duck.Config{
 		MemoryBytes: cfg.MemoryBytes, Threads: cfg.Threads, SpillDir: cfg.SpillDir, SpillBytes: cfg.SpillBytes,
-		Spatial: FindSpatial(cfg.Extensions),
+		Spatial: FindSpatial(cfg.Extensions), Macros: declarations, CRS: crsMetadata,
 	}
 	var err error
-	if e.db, err = duck.Open(settings, resolve); err != nil && settings.Spatial != "" && !errors.Is(err, ErrNoSQL) {
+	if e.db, err = duck.Open(settings, e.resolve); err != nil && settings.Spatial != "" && !errors.Is(err, ErrNoSQL) {
 		cfg.Log.Warn().Err(err).Str("file", settings.Spatial).Msg("SQL has the core functions only, without those of the spatial extension")
 		settings.Spatial = ""
-		e.db, err = duck.Open(settings, resolve)
+		e.db, err = duck.Open(settings, e.resolve)
 	}
 	if err != nil {
 		e.end(err)
@@ -158,8 +159,14 @@ func (e *Engine) TableSchema(ctx context.Context, t Table) (*arrow.Schema, error
 }
 
 // resolve gives what a view's key stands for in the run of a statement.
-func resolve(ctx context.Context, key string) (duck.Relation, error) {
+func (e *Engine) resolve(ctx context.Context, key string) (duck.Relation, error) {
 	run := runOf(ctx)
+	if l := e.listing(key); l != nil {
+		if run != nil {
+			run.lists.Store(true)
+		}
+		return l, nil
+	}
 	if run == nil {
 		return nil, errors.New("a table outside of a statement")
 	}
@@ -171,3 +178,9 @@ func resolve(ctx context.Context, key string) (duck.Relation, error) {
 
 // encoding of geometries on their way to DuckDB and back.
 var encoding = geoarrow.Encoding{Geometry: geoarrow.AsWKB}
+
+// crsMetadata is the extension metadata of a reference system that a query names by its code.
+func crsMetadata(code string) string {
+	authority, number, _ := strings.Cut(code, ":")
+	return geoarrow.CRS{Authority: authority, Code: number}.Metadata()
+}

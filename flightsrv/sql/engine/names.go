@@ -198,6 +198,10 @@ func (e *Engine) mean(ref duck.Reference, schema string) (*mention, error) {
 	switch lower(in) {
 	case "information_schema", "pg_catalog":
 		return nil, nil
+	case "", MainSchema:
+		if isOwn(ref.Name) && !strings.Contains(ref.Name, ".") { // the view of a file would stand before DuckDB's own, which list tables
+			return nil, nil
+		}
 	case CatalogName:
 		if ref.Catalog == "" {
 			in = "" // vibeflight.name

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
@@ -27,6 +29,7 @@ type prepared struct {
 	taken         *taken            // nil: DuckDB makes the result
 	leases        map[string]*lease // of the time of preparing, until the first run has its own: what was parsed stays parsed; nil then
 	failed        bool              // a run did: nobody else gets it
+	lists         bool              // it reads one of the engine's listings
 }
 
 // run is what DuckDB's calls back find in their context: the tables of one run of a statement.
@@ -36,6 +39,7 @@ type run struct {
 	leases    map[string]*lease
 	filters   map[string]filter
 	args      arguments
+	lists     atomic.Bool // a listing was bound
 
 	mu   sync.Mutex
 	pins map[*derived]*geoarrow.Geometry // what DuckDB reads where it is
@@ -183,6 +187,7 @@ func (p *prepared) bind(ctx context.Context) error {
 			}
 		}
 		p.statement, err = p.conn.Prepare(run.in(ctx), p.parsed)
+		p.lists = run.lists.Load()
 		return err
 	})
 }
@@ -191,7 +196,7 @@ func (p *prepared) bind(ctx context.Context) error {
 // rows are read.
 func (p *prepared) planned(query *duck.Query) func(ctx context.Context) map[string]filter {
 	var found map[string]filter
-	asked := len(p.relations) == 0 || p.engine.whole || !query.Filters()
+	asked := len(p.relations) == 0 && !p.lists || p.engine.whole || !query.Filters()
 	return func(ctx context.Context) map[string]filter {
 		if !asked {
 			var err error
@@ -225,7 +230,11 @@ func (p *prepared) plan(ctx context.Context, query *duck.Query) (map[string]filt
 	for i, f := range p.statement.Parameters().Fields() {
 		parameters[f.Name] = i
 	}
-	return filters(plans, p.relations, parameters), nil
+	relations := maps.Clone(p.relations)
+	if p.lists {
+		relations[columnsKey] = p.engine.listing(columnsKey).relation()
+	}
+	return filters(plans, relations, parameters), nil
 }
 
 // run begins a run of the statement.

@@ -123,13 +123,13 @@ class Connection:
         )  # fmt: skip
         return Selection(self._channel, self._settings_for(workers, progress), asked)
 
-    def sql(self, query: str, parameters: Sequence[Any] = (), *, progress: bool | None = None) -> Query:
+    def sql(self, query: str, parameters: Sequence[Any] | Mapping[str, Any] = (), *, progress: bool | None = None) -> Query:
         """The rows of a query over the catalog's entries: `SELECT name FROM parcels WHERE owner = ?`. It runs when its rows are called for.
 
-        parameters  values for its `?`, in order, or for `$1`, `$2`: never write other people's text into a query
+        parameters  values for its `?`, in order, or for `$1`, `$2`; or a dict for `$name`: never write other people's text into a query
         """
-        if isinstance(parameters, (str, bytes)):
-            raise TypeError(f"parameters: want a sequence of values, not {parameters!r} alone")
+        if isinstance(parameters, (str, bytes)) or not isinstance(parameters, (Sequence, Mapping)):
+            raise TypeError(f"parameters: want a sequence of values, or a dict of them by name, not {parameters!r}")
         return Query(self._channel, self._settings_for(None, progress), query, parameters)
 
     def parse(

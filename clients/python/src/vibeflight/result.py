@@ -104,6 +104,13 @@ class Result(ABC):
 
         return Batches(answer.schema, stream())
 
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The rows as a stream for another library, by Arrow's PyCapsule interface; geometries as WKB unless another encoding was asked for.
+
+        `duckdb.sql("SELECT * FROM rows")`, `polars.DataFrame(rows)` and `pyarrow.table(rows)` take them so.
+        """
+        return self._with_geometry("wkb", "wkt", "native").batches().__arrow_c_stream__(requested_schema)
+
     def _stream(self, answer: Answer, waiting: int | None) -> Generator[pa.RecordBatch, None, None]:
         pull = Pull(answer.parts, answer.open, workers=self._settings.workers, waiting=waiting)
         return watched(pull.batches(), answer.info.name, answer.info.rows, self._settings.progress)

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import pyarrow as pa
 from pyarrow import flight
 
 from .channel import Channel
+from .errors import Invalid
 from .info import info_of, parts_of
 from .messages import command, first
 from .result import Answer, Result, Settings
 from .ticket import GeometryEncoding
 
 T = TypeVar("T")
+Parameters = Sequence[Any] | Mapping[str, Any]  # by position, or by name
 Ask = Callable[[flight.FlightClient, flight.FlightDescriptor, flight.FlightCallOptions], T]
 
 
 class Query(Result):
     """What Connection.sql gives: the rows of a query, which runs anew each time that they are asked for. Geometries are WKB."""
 
-    def __init__(self, channel: Channel, settings: Settings, text: str, parameters: Sequence[Any]) -> None:
+    def __init__(self, channel: Channel, settings: Settings, text: str, parameters: Parameters) -> None:
         super().__init__(channel, settings)
         self.text = text
-        self.parameters = tuple(parameters)
+        self.parameters: Parameters = dict(parameters) if isinstance(parameters, Mapping) else tuple(parameters)
 
     def __repr__(self) -> str:
         return f"<vibeflight.Query {self.text!r}>"
@@ -45,8 +47,7 @@ class Query(Result):
         """What a call answers for the query, which is prepared for it if there are parameters."""
         if not self.parameters:
             return self._channel.ask(lambda client, options: ask(client, statement(self.text), options))
-        values = bound(self.parameters)
-        return self._channel.ask(lambda client, options: prepared(client, options, self.text, values, ask))
+        return self._channel.ask(lambda client, options: prepared(client, options, self.text, self.parameters, ask))
 
     def _with_geometry(self, *fit: GeometryEncoding) -> Result:
         return self
@@ -62,11 +63,27 @@ def bound(parameters: Sequence[Any]) -> pa.RecordBatch:
     return pa.record_batch([pa.array([value]) for value in parameters], names=[str(i + 1) for i in range(len(parameters))])
 
 
-def prepared(client: flight.FlightClient, options: flight.FlightCallOptions, query: str, values: pa.RecordBatch, ask: Ask[T]) -> T:
+def in_order(parameters: Parameters, names: Sequence[str]) -> Sequence[Any]:
+    """The values of parameters in the order of the statement's, which are called so: $name by its name, ? by its number. A name too few or too many is Invalid."""
+    if not isinstance(parameters, Mapping):
+        return parameters
+    missing, unknown = [name for name in names if name not in parameters], [name for name in parameters if name not in names]
+    if missing or unknown:
+        raise Invalid(
+            f"parameters: the query's are {', '.join('$' + name for name in names) or 'none'}"
+            + f"; there is no value for {', '.join(map(repr, missing))}" * bool(missing)
+            + f"; it has none called {', '.join(map(repr, unknown))}" * bool(unknown)
+        )
+    return [parameters[name] for name in names]
+
+
+def prepared(client: flight.FlightClient, options: flight.FlightCallOptions, query: str, parameters: Parameters, ask: Ask[T]) -> T:
     """What a call answers for a query that is prepared, with values for its parameters. The statement is closed again; a result of it stays."""
     (created,) = client.do_action(flight.Action("CreatePreparedStatement", command("ActionCreatePreparedStatementRequest", query.encode())), options)
-    handle = first(first(created.body.to_pybytes(), 2), 1)  # of the message in the Any
+    answer = first(created.body.to_pybytes(), 2)  # the message in the Any
+    handle = first(answer, 1)
     try:
+        values = bound(in_order(parameters, pa.ipc.read_schema(pa.py_buffer(first(answer, 3))).names))
         descriptor = flight.FlightDescriptor.for_command(command("CommandPreparedStatementQuery", handle))
         upload: Any = client.do_put(descriptor, values.schema, options)
         writer, answers = upload

@@ -1,0 +1,100 @@
+//go:build cgo
+
+package duck
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+)
+
+// An ENUM is a text to clients. DuckDB gives it as a dictionary of its values, which JDBC and others do not read everywhere, and which a stream would have to
+// send with each batch.
+
+// withTexts gives a field, and the fields that it is made of, the type of a dictionary's values in place of the dictionary.
+func withTexts(f arrow.Field) arrow.Field {
+	switch t := f.Type.(type) {
+	case *arrow.DictionaryType:
+		f.Type = t.ValueType
+	case *arrow.MapType:
+		m := arrow.MapOfWithMetadata(withTexts(t.KeyField()).Type, t.KeyField().Metadata, withTexts(t.ItemField()).Type, t.ItemField().Metadata)
+		m.SetItemNullable(t.ItemField().Nullable)
+		f.Type = m
+	case *arrow.FixedSizeListType:
+		f.Type = arrow.FixedSizeListOfField(t.Len(), withTexts(t.ElemField()))
+	case *arrow.ListType:
+		f.Type = arrow.ListOfField(withTexts(t.ElemField()))
+	case *arrow.StructType:
+		fields := t.Fields()
+		for i := range fields {
+			fields[i] = withTexts(fields[i])
+		}
+		f.Type = arrow.StructOf(fields...)
+	}
+	return f
+}
+
+// recordWithTexts gives a record the schema that withTexts made of its own. It takes rec over.
+func recordWithTexts(rec arrow.Record, schema *arrow.Schema) (arrow.Record, error) {
+	defer rec.Release()
+	columns := make([]arrow.Array, rec.NumCols())
+	for i, c := range rec.Columns() {
+		data, err := dataWithTexts(c.Data(), schema.Field(i).Type)
+		if err != nil {
+			return nil, fmt.Errorf("column %s: %w", schema.Field(i).Name, err)
+		}
+		columns[i] = array.MakeFromData(data)
+		data.Release()
+		defer columns[i].Release()
+	}
+	return array.NewRecord(schema, columns, rec.NumRows()), nil
+}
+
+// dataWithTexts gives the data of an array, or of a part of one, as the type that withTexts made of its own. The caller releases it.
+func dataWithTexts(data arrow.ArrayData, as arrow.DataType) (arrow.ArrayData, error) {
+	if arrow.TypeEqual(data.DataType(), as) {
+		data.Retain()
+		return data, nil
+	}
+	if data.DataType().ID() == arrow.DICTIONARY {
+		return textsOf(data)
+	}
+	nested, ok := as.(arrow.NestedType)
+	if !ok || len(nested.Fields()) != len(data.Children()) {
+		return nil, fmt.Errorf("%s can't be read as %s", data.DataType(), as)
+	}
+	children := make([]arrow.ArrayData, len(data.Children()))
+	for i, child := range data.Children() {
+		var err error
+		if children[i], err = dataWithTexts(child, nested.Fields()[i].Type); err != nil {
+			return nil, err
+		}
+		defer children[i].Release()
+	}
+	return array.NewData(as, data.Len(), data.Buffers(), children, data.NullN(), data.Offset()), nil
+}
+
+// textsOf gives the texts that a dictionary array stands for.
+func textsOf(data arrow.ArrayData) (arrow.ArrayData, error) {
+	indices := array.NewDictionaryData(data)
+	defer indices.Release()
+	values, ok := indices.Dictionary().(*array.String)
+	if !ok {
+		return nil, fmt.Errorf("a dictionary of %s", indices.Dictionary().DataType())
+	}
+	b := array.NewStringBuilder(arrowMemory)
+	defer b.Release()
+	b.Reserve(indices.Len())
+	for i := range indices.Len() {
+		if indices.IsNull(i) {
+			b.AppendNull()
+			continue
+		}
+		b.Append(values.Value(indices.GetValueIndex(i)))
+	}
+	texts := b.NewStringArray()
+	defer texts.Release()
+	texts.Data().Retain()
+	return texts.Data(), nil
+}
