@@ -172,7 +172,12 @@ type golden struct {
 // goldens are the files of testdata that have one of the format's extensions.
 func goldens(t testing.TB, f readers.Format) []golden {
 	t.Helper()
-	entries, err := os.ReadDir("testdata")
+	return goldensIn(t, f, "testdata")
+}
+
+func goldensIn(t testing.TB, f readers.Format, dir string) []golden {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +186,7 @@ func goldens(t testing.TB, f readers.Format) []golden {
 		if _, ok := (readers.Registry{f}).ByExtension(e.Name()); !ok {
 			continue
 		}
-		path := filepath.Join("testdata", e.Name())
+		path := filepath.Join(dir, e.Name())
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -192,7 +197,7 @@ func goldens(t testing.TB, f readers.Format) []golden {
 		found = append(found, golden{e.Name(), path, text, siblings(t, f, path)})
 	}
 	if len(found) == 0 {
-		t.Fatalf("testdata holds no file of format %s", f.Name)
+		t.Fatalf("%s holds no file of format %s", dir, f.Name)
 	}
 	return found
 }

@@ -1,0 +1,102 @@
+"""What GDAL makes of each file, kept below .corpus/gdal: GDAL does not change, the parser beside it does."""
+import json
+import os
+import pathlib
+import re
+import signal
+import time
+import warnings
+
+import pyarrow as pa
+import pyogrio
+import pyogrio.raw  # before a process is forked, so that no child imports anything
+
+SECONDS = 60  # for one file
+MEMORY = 4 << 30  # of one process
+DRIVERS = {"GeoJSON", "GeoJSONSeq", "CSV", "ESRI Shapefile", "KML", "LIBKML", "GML", "FlatGeobuf"}
+CSV = {  # GDAL has to be told what we find by ourselves
+    "AUTODETECT_TYPE": "YES", "AUTODETECT_SIZE_LIMIT": "0", "KEEP_GEOM_COLUMNS": "NO",
+    "X_POSSIBLE_NAMES": "x,lon,long,lng,longitude,easting", "Y_POSSIBLE_NAMES": "y,lat,latitude,northing",
+    "GEOM_POSSIBLE_NAMES": "wkt,wkb,geom,geometry,the_geom,shape",
+}
+
+
+def answer(path, folder):
+    """GDAL's answer about a file: a dictionary with its layers or its error; their tables lie in folder, as N.arrow."""
+    kept = folder / "answer.json"
+    if not kept.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        found = apart(lambda: read(path, folder))
+        whole = kept.with_suffix(".new")
+        whole.write_text(json.dumps(found))
+        whole.replace(kept)
+    return json.loads(kept.read_text())
+
+
+def apart(work):
+    """What work gives in a process of its own, which may crash, hang or need too much memory."""
+    here, there = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(here)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        limit_memory()
+        try:
+            found = work()
+        except BaseException as e:  # whatever a peer raises
+            found = {"error": f"{type(e).__name__}: {e}"}
+        try:
+            os.write(there, json.dumps(found).encode())
+        finally:
+            os._exit(0)
+    os.close(there)
+    return waited(child, here)
+
+
+def limit_memory():
+    import resource
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
+def waited(child, pipe):
+    """The answer that a child writes into a pipe, or how it ended."""
+    deadline, text = time.monotonic() + SECONDS, b""
+    os.set_blocking(pipe, False)
+    while True:
+        try:
+            piece = os.read(pipe, 1 << 16)
+            if not piece:
+                break
+            text += piece
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                os.kill(child, signal.SIGKILL)
+                break
+            time.sleep(0.001)
+    os.close(pipe)
+    _, status = os.waitpid(child, 0)
+    if text:
+        return json.loads(text)
+    return {"error": "time limit" if os.WIFSIGNALED(status) and time.monotonic() > deadline else f"crash: status {status}"}
+
+
+def read(path, folder):
+    warnings.simplefilter("ignore")
+    source = f"/vsigzip/{path}" if path.suffix == ".gz" else path
+    settings = CSV if re.search(r"\.[ct]sv(\.gz)?$", path.name, re.I) else {}
+    layers = []
+    for number, (name, _) in enumerate(pyogrio.list_layers(source)):
+        meta, table = pyogrio.read_arrow(source, layer=name, **settings)
+        driver = pyogrio.read_info(source, layer=name)["driver"]
+        if driver not in DRIVERS:
+            return {"error": f"read as {driver}"}
+        geometry = meta["geometry_name"] or "wkb_geometry"
+        with pa.OSFile(str(folder / f"{number}.arrow"), "wb") as f, pa.ipc.new_file(f, table.schema) as out:
+            out.write_table(table)
+        layers.append({"name": name, "rows": table.num_rows, "crs": meta["crs"], "geometry": geometry, "driver": driver})
+    return {"layers": layers}
+
+
+def table(folder, number):
+    with pa.OSFile(str(pathlib.Path(folder) / f"{number}.arrow")) as f:
+        return pa.ipc.open_file(f).read_all()

@@ -1,0 +1,66 @@
+package all_test
+
+import (
+	"testing"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/all"
+	"github.com/vibeflight/vibeflight/readers/readertest"
+)
+
+// damages are texts that the damage of a format may put in, beside bits and bytes of the file itself.
+var damages = map[string][]string{
+	"geojson": {`"`, `{`, `}`, `[`, `]`, `,`, `:`, `NaN`, `-Infinity`, `null`, `true`, `[1]`, `"x"`, `1e999`, `\`, "\n", `[[1,2],[3,4]]`, `"coordinates":`},
+	"csv":     {`"`, `""`, ",", ";", "\t", "\n", "\r\n", "x", "NULL", "POINT (1", "nan", "1e999", "1,5", "\x00", "\xff", ",,,", "POINT (1 2)"},
+	"wkt":     {"(", ")", ",", " ", "\n", "EMPTY", "nan", "POINT (1 2)", "SRID=4326;", "x", "1e999", "Z", "POLYGON ((0 0, 1 1))"},
+	"kml": {"<", ">", "/", "&", "&amp;", "<x>", "</x>", "<x/>", ",", " ", "\n", "nan", "1,2 3,4", "1,2,3,4,5", "x", "<!--", "]]>",
+		"<Point/>", "<coordinates>1,2</coordinates>", "<LINEARRING>"},
+	"gml": {"<", ">", "/", "&", "&lt;", "<x>", "</x>", "<x/>", ",", " ", "\n", "nan", "1,2 3,4", "1 2 3", "x", "<!--", "]]>",
+		`srsDimension="3"`, `srsName="x"`, "<gml:pos>1 2</gml:pos>", "<gml:Arc>"},
+}
+
+// binary is what the damage of formats of bytes may put in.
+var binary = []string{
+	"\x00", "\x00\x00\x00\x00", "\xff\xff\xff\xff", "\x01\x00\x00\x00", "\xff\xff\xff\x7f", "*", "     ", "N/A", "1,5", "1.#QNAN",
+	"\x00\x00\x00\x00\x00\x00\xf8\x7f", "\x05\x00\x00\x00", "\xff",
+}
+
+// TestDamagedFiles reads files of testdata that were damaged at random, a share of them in each
+// format, on the CPU and on the card: 100,000 unless VIBEFLIGHT_SWEEP says how many.
+func TestDamagedFiles(t *testing.T) {
+	formats, most := all.Formats(), 100_000
+	if testing.Short() {
+		most = 20 * 300 // SweepRange takes a twentieth
+	}
+	documents, first := readertest.SweepRange(t, most)
+	for i, f := range formats {
+		t.Run(f.Name, func(t *testing.T) {
+			t.Parallel()
+			var engine readers.Engine
+			if f.GPU != nil {
+				engine = readertest.Device(t, f, 512)
+			}
+			tokens, ok := damages[f.Name]
+			if !ok {
+				tokens = binary
+			}
+			d := readertest.NewDamaged(t, f, "../"+folder(f)+"/testdata", engine, tokens...)
+			tables := 0
+			for seed := first + i; seed < first+documents; seed += len(formats) {
+				tables += d.Read(t, uint64(seed))
+				if t.Failed() {
+					t.Fatalf("VIBEFLIGHT_SWEEP=%d VIBEFLIGHT_SWEEP_SEED=%d reads it again", len(formats), seed-i)
+				}
+			}
+			t.Logf("%d tables", tables)
+		})
+	}
+}
+
+// folder is where a format lies.
+func folder(f readers.Format) string {
+	if f.Name == "arrow" {
+		return "arrowipc"
+	}
+	return f.Name
+}

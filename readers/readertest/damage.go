@@ -1,0 +1,201 @@
+package readertest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/vibeflight/vibeflight/readers"
+)
+
+// Damaged reads damaged files of a format's folder testdata, each as on_error fail, null and repair
+// have it. Of each it asks:
+//
+//	canonical  a table, or an error with a place in the file
+//	unchanged  a file that fail reads is the same table in the other modes, to the byte
+//	counted    a table that fail refuses has a deviation, and its error named the mode
+//	milder     what null reads, repair reads
+//	batches    the same rows and deviations with several workers, small parts and small batches
+//	device     the outcome of the CPU engine on a card, where engine is not nil
+type Damaged struct {
+	format readers.Format
+	engine readers.Engine
+	files  []golden
+	given  []map[string]any // options of each file
+	tokens [][]byte
+}
+
+// NewDamaged finds the files of a format in a folder. Tokens are texts that the damage may put in.
+func NewDamaged(t *testing.T, f readers.Format, dir string, e readers.Engine, tokens ...string) *Damaged {
+	t.Helper()
+	d := &Damaged{format: f, engine: e}
+	for _, token := range tokens {
+		d.tokens = append(d.tokens, []byte(token))
+	}
+	for _, g := range goldensIn(t, f, dir) {
+		if len(g.text) > 4*smallBytes {
+			continue
+		}
+		times := 4 // as often as one that is an error already
+		if want, err := os.ReadFile(stem(g.path) + ".want"); err != nil || bytes.HasPrefix(want, []byte("error:")) {
+			times = 1
+		}
+		for range times {
+			d.files, d.given = append(d.files, g), append(d.given, options(t, g))
+		}
+	}
+	if len(d.files) == 0 {
+		t.Fatalf("%s holds no small file of format %s", dir, f.Name)
+	}
+	return d
+}
+
+// Read reads the file of a seed in three modes. It reports how many of them gave a table.
+func (d *Damaged) Read(t testing.TB, seed uint64) (tables int) {
+	t.Helper()
+	in, r := d.input(seed)
+	var results [3]result
+	for i, mode := range []string{"fail", "null", "repair"} {
+		in.Options["on_error"] = mode
+		results[i] = d.read(t, in, r)
+		if results[i].err == nil {
+			tables++
+		}
+	}
+	if wrong := compareModes(results); wrong != nil {
+		t.Errorf("%v\n%s\n%s", wrong, in.Name, clip(in.Text))
+	}
+	return tables
+}
+
+// result is what one mode made of a file.
+type result struct {
+	table *readers.Table
+	err   error
+}
+
+// compareModes says what is wrong about the outcomes of fail, null and repair.
+func compareModes(results [3]result) error {
+	fail, null, repair := results[0], results[1], results[2]
+	if fail.err == nil {
+		want := dump(fail.table)
+		for i, r := range results[1:] {
+			if got := outcome(r.table, r.err); !bytes.Equal(got, want) {
+				return fmt.Errorf("fail reads it, %s differs\ngot:\n%s\nwant:\n%s", errorModes[2+i], clip(got), clip(want))
+			}
+		}
+		return nil
+	}
+	if null.err == nil && repair.err != nil {
+		return fmt.Errorf("null reads it, repair does not: %w", repair.err)
+	}
+	for i, r := range results[1:] {
+		if r.err == nil && r.table.Summary.Deviations.IsEmpty() {
+			return fmt.Errorf("fail: %w, and %s counts no deviation", fail.err, errorModes[2+i])
+		}
+	}
+	parse := (*readers.ParseError)(nil)
+	if !errors.As(fail.err, &parse) || repair.err != nil {
+		return nil
+	}
+	if null.err == nil && parse.Mode != "null" || parse.Mode == "" {
+		return fmt.Errorf("error names the mode %q, null: %v, repair: %v\n%w", parse.Mode, null.err, repair.err, fail.err)
+	}
+	return nil
+}
+
+// read reads a file as a whole, in small pieces, and on the card.
+func (d *Damaged) read(t testing.TB, in Input, r *rand.Rand) result {
+	t.Helper()
+	table, err := Parse(t, d.format, in)
+	if wrong := d.check(in, table, err); wrong != nil {
+		t.Errorf("options %v: %v\n%s\n%s", in.Options, wrong, in.Name, clip(in.Text))
+	}
+	if err == nil {
+		want := Rows(table)
+		small := in
+		small.Limits = readers.Limits{BatchRows: 1 + r.IntN(5), Workers: 1 + r.IntN(3), PartBytes: 20 + r.Int64N(200)}
+		switch again, err := Parse(t, d.format, small); {
+		case err != nil:
+			t.Errorf("options %v, limits %+v: %v\n%s\n%s", in.Options, small.Limits, err, in.Name, clip(in.Text))
+		case Rows(again) != want:
+			t.Errorf("options %v, limits %+v\ngot:\n%s\nwant:\n%s\n%s\n%s", in.Options, small.Limits, Rows(again), want, in.Name, clip(in.Text))
+		}
+	}
+	if d.engine != nil {
+		Same(t, d.format, in, []int{0}, OnDevice(d.engine))
+	}
+	return result{table, err}
+}
+
+// check says what is wrong about an outcome. The place of an error may be in a sibling.
+func (d *Damaged) check(in Input, table *readers.Table, err error) error {
+	if err == nil {
+		return Canonical(table)
+	}
+	place, wrong := Place(err)
+	if wrong != nil || place == nil || place.Name != in.Name && len(in.Siblings) > 0 {
+		return wrong
+	}
+	return checkError(d.format, in, err)
+}
+
+// input is the file of a seed: one of testdata, with one to three damages, mostly one. In one of
+// eight its sibling is damaged, where it has one.
+func (d *Damaged) input(seed uint64) (Input, *rand.Rand) {
+	r := rand.New(rand.NewPCG(seed, 28))
+	k := r.IntN(len(d.files))
+	in := Input{Name: d.files[k].name, Text: d.files[k].text, Siblings: d.files[k].siblings, Options: map[string]any{}}
+	maps.Copy(in.Options, d.given[k])
+	for range max(1, r.IntN(7)-3) {
+		in.Text = d.damage(in.Text, r)
+	}
+	if names := slices.Sorted(maps.Keys(in.Siblings)); len(names) > 0 && r.IntN(8) == 0 {
+		name := names[r.IntN(len(names))]
+		in.Siblings = maps.Clone(in.Siblings)
+		in.Siblings[name] = d.damage(in.Siblings[name], r)
+	}
+	return in, r
+}
+
+// damage changes one place of a text: a bit, a byte, a run of bytes left out, doubled, moved or
+// overwritten, a token put in, or the end cut off.
+func (d *Damaged) damage(text []byte, r *rand.Rand) []byte {
+	if len(text) == 0 {
+		return []byte{byte(r.UintN(256))}
+	}
+	at := r.IntN(len(text))
+	end := min(len(text), at+1+r.IntN(12))
+	before, run, rest := text[:at], text[at:end], text[end:]
+	switch r.IntN(10) {
+	case 0:
+		flipped := slices.Clone(text)
+		flipped[at] ^= 1 << r.UintN(8)
+		return flipped
+	case 1:
+		return slices.Concat(before, []byte{byte(r.UintN(256))}, text[at+1:])
+	case 2:
+		return slices.Concat(before, rest)
+	case 3:
+		return slices.Concat(before, run, run, rest)
+	case 4:
+		to := r.IntN(len(text))
+		moved := slices.Clone(text)
+		copy(moved[to:], run)
+		return moved
+	case 5:
+		if r.IntN(4) == 0 {
+			return slices.Clone(before)
+		}
+		return slices.Concat(before, text[at+1:])
+	case 6, 7:
+		return slices.Concat(before, d.tokens[r.IntN(len(d.tokens))], rest)
+	default:
+		return slices.Concat(before, d.tokens[r.IntN(len(d.tokens))], text[at:])
+	}
+}
