@@ -2,37 +2,17 @@ package geoarrow
 
 import (
 	"bytes"
-	"compress/gzip"
-	_ "embed"
 	"encoding/json"
-	"sync"
+
+	"github.com/vibeflight/vibeflight/readers/crs"
 )
 
-// projJSONText is made by crs/projjson.py.
-//
-//go:embed crs/projjson.json.gz
-var projJSONText []byte
-
-// projJSON is the embedded PROJJSON by "AUTHORITY:CODE", unpacked when first asked for.
-var projJSON = sync.OnceValue(func() map[string]json.RawMessage {
-	z, err := gzip.NewReader(bytes.NewReader(projJSONText))
-	if err != nil {
-		panic("geoarrow: crs/projjson.json.gz: " + err.Error())
-	}
-	var systems map[string]json.RawMessage
-	if err := json.NewDecoder(z).Decode(&systems); err != nil {
-		panic("geoarrow: crs/projjson.json.gz: " + err.Error())
-	}
-	return systems
-})
-
-// PROJJSON gives the definition of a registered system that is embedded: CRS84 and some 400 EPSG codes. The bytes are shared.
+// PROJJSON gives the definition of a registered system, or a text that is one itself. The bytes are shared.
 func (c CRS) PROJJSON() (json.RawMessage, bool) {
-	if c.Authority == "" {
-		return nil, false
+	if c.isDefinition() {
+		return json.RawMessage(c.Text), json.Valid([]byte(c.Text))
 	}
-	text, ok := projJSON()[c.String()]
-	return text, ok
+	return crs.PROJJSON(c.Authority, c.Code)
 }
 
 // crsMetadata is the JSON object of GeoArrow 0.2, "Extension metadata".
@@ -43,8 +23,8 @@ type crsMetadata struct {
 
 // Metadata is the extension metadata of a geometry column, a JSON object:
 //
-//	embedded system    {"crs":{PROJJSON},"crs_type":"projjson"}
-//	registered system  {"crs":"AUTHORITY:CODE","crs_type":"authority_code"}
+//	registered system  {"crs":{PROJJSON},"crs_type":"projjson"}
+//	other code         {"crs":"AUTHORITY:CODE","crs_type":"authority_code"}
 //	other text         {"crs":"text"}
 //	none               {}
 func (c CRS) Metadata() string {

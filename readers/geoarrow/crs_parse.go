@@ -1,84 +1,44 @@
 package geoarrow
 
-import "strings"
+import (
+	"strings"
 
-// crsAuthorities are those whose codes PROJ's database knows.
-var crsAuthorities = [...]string{"EPSG", "OGC", "ESRI", "IGNF", "IAU_2015", "NKG", "NRCAN", "PROJ"}
+	"github.com/vibeflight/vibeflight/readers/crs"
+)
 
-// ParseCRS reads the name of a registered system, in any case:
-//
-//	EPSG:3857                                      as GDAL and PROJ write it
-//	urn:ogc:def:crs:EPSG:[6.9]:3857                OGC 07-092r1; urn:x-ogc too
-//	http://www.opengis.net/def/crs/EPSG/0/4326     OGC 09-048r5; https too
-//	http://www.opengis.net/gml/srs/epsg.xml#4326   GML 2
-//	CRS84, OGC:CRS84, CRS:84                       OGC 06-042 Annex B; CRS83 and CRS27 alike
-//
-// What these say about the order of axes is lost: that is for the format that read the name. ok is false for anything else.
-func ParseCRS(text string) (crs CRS, ok bool) {
-	text = strings.TrimSpace(text)
-	lower := strings.ToLower(text)
-	if rest, ok := cutAnyPrefix(lower, "urn:ogc:def:crs:", "urn:x-ogc:def:crs:"); ok {
-		return authorityCode(strings.Split(rest, ":"))
-	}
-	if rest, ok := cutAnyPrefix(lower, "http://www.opengis.net/def/crs/", "https://www.opengis.net/def/crs/"); ok {
-		return authorityCode(strings.Split(strings.TrimSuffix(rest, "/"), "/"))
-	}
-	if rest, ok := cutAnyPrefix(lower, "http://www.opengis.net/gml/srs/", "https://www.opengis.net/gml/srs/"); ok {
-		file, code, _ := strings.Cut(rest, "#")
-		return authorityCode([]string{strings.TrimSuffix(file, ".xml"), "", code})
-	}
-	authority, code, found := strings.Cut(lower, ":")
-	switch {
-	case !found:
-		return authorityCode([]string{"ogc", "", lower})
-	case authority == "crs":
-		return authorityCode([]string{"ogc", "", "crs" + code})
-	}
-	return authorityCode([]string{authority, "", code})
+// ParseCRS reads the name of a registered system, in every form of crs.ParseName. What the name says
+// about the order of axes is lost: ParseCRSName has it. ok is false for anything else, and for a code that the registry does not have.
+func ParseCRS(text string) (c CRS, ok bool) {
+	name, ok := ParseCRSName(text)
+	return name.CRS, ok
 }
 
-func cutAnyPrefix(s string, prefixes ...string) (string, bool) {
-	for _, p := range prefixes {
-		if rest, ok := strings.CutPrefix(s, p); ok {
-			return rest, true
-		}
-	}
-	return s, false
+// CRSName is what the name of a reference system says.
+type CRSName struct {
+	CRS        CRS
+	NorthFirst bool // the name obliges its file to the authority's order of axes, and that is north, then east
+	Official   bool // the name is a URN or URL of OGC, which obliges to the authority's order of axes
+	Dimensions int  // number of axes
 }
 
-// authorityCode takes authority, version and code, in lower case. "OGC:2:84" is an old spelling of CRS84 that GDAL reads too.
-func authorityCode(parts []string) (CRS, bool) {
-	if len(parts) != 3 || !isCode(parts[2]) {
-		return CRS{}, false
+// ParseCRSName is ParseCRS with what the name says of axes. If ok is false and Official is true, the text looks like a URN or URL of OGC and is not understood:
+// then nobody knows the order of axes in the file.
+func ParseCRSName(text string) (n CRSName, ok bool) {
+	said, ok := crs.ParseName(text)
+	if !ok {
+		return CRSName{Official: crs.LooksOfficial(text)}, false
 	}
-	code := strings.ToUpper(parts[2])
-	for _, a := range crsAuthorities {
-		if !strings.EqualFold(a, parts[0]) {
-			continue
-		}
-		switch a {
-		case "EPSG":
-			if strings.Trim(code, "0123456789") != "" {
-				return CRS{}, false
-			}
-		case "OGC":
-			if code == "84" {
-				code = "CRS84"
-			}
-			if code != "CRS84" && code != "CRS83" && code != "CRS27" {
-				return CRS{}, false
-			}
-		}
-		return CRS{Authority: a, Code: code}, true
-	}
-	return CRS{}, false
+	return CRSName{
+		CRS:        CRS{Authority: said.ID.Authority, Code: said.ID.Code},
+		NorthFirst: said.NorthFirst, Official: said.Official, Dimensions: said.Dimensions,
+	}, true
 }
 
-func isCode(s string) bool {
-	for _, c := range []byte(s) {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'z') && c != '_' && c != '-' && c != '.' {
-			return false
-		}
-	}
-	return s != ""
-}
+// NorthFirst reports a registered system whose authority has the axes north, then east. Tables have them the other way round: x is easting or longitude.
+func (c CRS) NorthFirst() bool { return crs.NorthFirst(c.Authority, c.Code) }
+
+// Dimensions is the number of axes of a registered system, 0 for any other one.
+func (c CRS) Dimensions() int { return crs.Dimensions(c.Authority, c.Code) }
+
+// isDefinition reports a text that is PROJJSON.
+func (c CRS) isDefinition() bool { return strings.HasPrefix(c.Text, "{") }

@@ -29,9 +29,9 @@ func TestParseCRS(t *testing.T) {
 		{"nothing", "", ""},
 		{"no code", "EPSG:", ""},
 		{"no number", "EPSG:abc", ""},
-		{"compound", "EPSG:4326+5773", ""},
-		{"compound urn", "urn:ogc:def:crs,crs:EPSG::4326,crs:EPSG::5773", ""},
-		{"urn cut", "urn:ogc:def:crs:EPSG:3857", ""},
+		{"compound", "EPSG:4326+5773", "EPSG:9707"},
+		{"compound urn", "urn:ogc:def:crs,crs:EPSG::4326,crs:EPSG::5773", "EPSG:9707"},
+		{"urn cut", "urn:ogc:def:crs:EPSG:3857", "EPSG:3857"},
 		{"unknown of OGC", "OGC:CRS1", ""},
 		{"unknown authority", "ACME:1", ""},
 		{"WKT", `GEOGCS["WGS 84"]`, ""},
@@ -51,7 +51,7 @@ func TestCRSMetadata(t *testing.T) {
 		want string
 	}{
 		{"none", CRS{}, `{}`},
-		{"not embedded", CRS{Authority: "EPSG", Code: "2000"}, `{"crs":"EPSG:2000","crs_type":"authority_code"}`},
+		{"not embedded", CRS{Authority: "EPSG", Code: "99999"}, `{"crs":"EPSG:99999","crs_type":"authority_code"}`},
 		{"text", CRS{Text: "GEOGCS[\"a < b\"]\n"}, `{"crs":"GEOGCS[\"a < b\"]\n"}`},
 	} {
 		if got := c.crs.Metadata(); got != c.want {

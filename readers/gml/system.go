@@ -2,9 +2,7 @@ package gml
 
 import (
 	"fmt"
-	"sort"
 	"strconv"
-	"strings"
 
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
@@ -56,61 +54,19 @@ func (n *systems) of(name []byte, axes string) *system {
 }
 
 func newSystem(name, axes string) *system {
-	crs, ok := geoarrow.ParseCRS(name)
+	said, ok := geoarrow.ParseCRSName(name)
 	if !ok {
-		crs, ok = germanCRS(name)
+		said.CRS = geoarrow.CRS{Text: name}
 	}
-	if !ok {
-		crs = geoarrow.CRS{Text: name}
-	}
-	s := &system{crs: crs}
+	s := &system{crs: said.CRS}
 	switch axes {
 	case plainAxes:
 	case swappedAxes:
 		s.swapped = true
 	default:
-		s.swapped = isNorthFirst(name)
+		s.swapped = said.NorthFirst
 	}
 	return s
-}
-
-// germanCRS reads the names that the surveying authorities of Germany (AdV) use in NAS, their profile of GML, for systems that EPSG has too. Easting stands first.
-func germanCRS(name string) (geoarrow.CRS, bool) {
-	code, ok := map[string]string{
-		"ETRS89_UTM31": "25831", "ETRS89_UTM32": "25832", "ETRS89_UTM33": "25833",
-		"DE_DHDN_3GK2": "31466", "DE_DHDN_3GK3": "31467", "DE_DHDN_3GK4": "31468", "DE_DHDN_3GK5": "31469",
-	}[strings.TrimPrefix(name, "urn:adv:crs:")]
-	return geoarrow.CRS{Authority: "EPSG", Code: code}, ok && strings.HasPrefix(name, "urn:adv:crs:")
-}
-
-// isNorthFirst reports a name that obliges its file to have the axes in the order of the authority, if that is north, then east: a urn or an http name (OGC 07-092r3,
-// 09-048r5) of an EPSG code. Of compound systems the first one counts.
-//
-//	urn:ogc:def:crs:EPSG::4326                           latitude first
-//	urn:ogc:def:crs,crs:EPSG::4258,crs:EPSG::5621        latitude first
-//	http://www.opengis.net/def/crs/EPSG/0/4326           latitude first
-//	urn:ogc:def:crs:OGC:1.3:CRS84                        longitude first, as OGC defines it
-//	EPSG:4326, http://www.opengis.net/gml/srs/epsg.xml#4326    longitude first, as everybody writes it
-func isNorthFirst(name string) bool {
-	lower := strings.ToLower(strings.TrimSpace(name))
-	if rest, ok := strings.CutPrefix(lower, "urn:ogc:def:crs,"); ok {
-		first, _, _ := strings.Cut(rest, ",")
-		lower = "urn:ogc:def:" + first
-	}
-	if !strings.HasPrefix(lower, "urn:ogc:def:crs:") && !strings.HasPrefix(lower, "urn:x-ogc:def:crs:") &&
-		!strings.HasPrefix(lower, "http://www.opengis.net/def/crs/") && !strings.HasPrefix(lower, "https://www.opengis.net/def/crs/") {
-		return false
-	}
-	crs, ok := geoarrow.ParseCRS(lower)
-	if !ok || crs.Authority != "EPSG" {
-		return false
-	}
-	code, err := strconv.Atoi(crs.Code)
-	if err != nil {
-		return false
-	}
-	i := sort.Search(len(northFirst), func(i int) bool { return int(northFirst[i].last) >= code })
-	return i < len(northFirst) && code >= int(northFirst[i].first)
 }
 
 // named puts what the start tag of a geometry says of its positions into the context.

@@ -1,0 +1,237 @@
+// Package crs knows coordinate reference systems: those of PROJ's database (EPSG, ESRI, IGNF, IAU
+// and OGC), by authority and code, by every form of a name, and by a definition in WKT or PROJJSON.
+// It computes nothing: transformations are DuckDB's.
+package crs
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// These files are made by registry.py, which describes them.
+var (
+	//go:embed data/index.zst
+	indexPacked []byte
+	//go:embed data/definitions.bin
+	definitionsPacked []byte
+	//go:embed data/wkt.bin
+	wktPacked []byte
+)
+
+// Kind is what a system locates with.
+type Kind string
+
+// The kinds of systems in the registry.
+const (
+	Geographic Kind = "geographic" // 2D or 3D
+	Geocentric Kind = "geocentric"
+	Projected  Kind = "projected"
+	Vertical   Kind = "vertical"
+	Compound   Kind = "compound"
+)
+
+// System is a coordinate reference system of the registry.
+type System struct {
+	Authority, Code string // "EPSG", "4326"
+	Name            string // "WGS 84"
+	Kind            Kind
+	Dimensions      int  // number of axes: 1 to 3
+	NorthFirst      bool // the authority has the axes north, then east
+	Deprecated      bool
+
+	aliases []string
+	number  int // in the registry
+}
+
+// ID is the authority and the code of a system, as the registry spells them.
+type ID struct{ Authority, Code string }
+
+// String is "EPSG:4326".
+func (id ID) String() string { return id.Authority + ":" + id.Code }
+
+// Lookup finds a system by its authority and code; letters may be of either case.
+func Lookup(authority, code string) (System, bool) {
+	r := registry()
+	i, ok := r.byID[strings.ToUpper(authority+":"+code)]
+	if !ok {
+		return System{}, false
+	}
+	return r.systems[i], true
+}
+
+// ID is the name of the system.
+func (s *System) ID() ID { return ID{s.Authority, s.Code} }
+
+// PROJJSON is the definition of a system of the registry. The bytes are shared.
+func (s *System) PROJJSON() json.RawMessage {
+	return json.RawMessage(registry().definitions.line(s.number))
+}
+
+// WKT1 is the definition of a system in the WKT 1 of GDAL, "" for one that WKT 1 cannot define.
+func (s *System) WKT1() string {
+	_, gdal := s.texts()
+	return gdal
+}
+
+// texts are the definitions in the WKT 1 of ESRI and of GDAL.
+func (s *System) texts() (esri, gdal string) {
+	esri, gdal, _ = strings.Cut(string(registry().texts.line(s.number)), "\t")
+	return esri, gdal
+}
+
+// PROJJSON is the definition of a registered system, or of a compound one by the codes of its parts
+// (25832+7837). The bytes are shared.
+func PROJJSON(authority, code string) (json.RawMessage, bool) {
+	if s, ok := Lookup(authority, code); ok {
+		return s.PROJJSON(), true
+	}
+	horizontal, vertical, ok := parts(authority, code)
+	if !ok {
+		return nil, false
+	}
+	return compoundJSON(&horizontal, &vertical), true
+}
+
+// parts are the systems that a compound one is made of, by their codes.
+func parts(authority, code string) (horizontal, vertical System, ok bool) {
+	first, second, _ := strings.Cut(code, "+")
+	horizontal, ok1 := Lookup(authority, first)
+	vertical, ok2 := Lookup(authority, second)
+	return horizontal, vertical, ok1 && ok2 && vertical.Kind == Vertical &&
+		(horizontal.Kind == Projected || horizontal.Kind == Geographic)
+}
+
+// compoundJSON is the PROJJSON of a compound system without a code, as PROJ writes it.
+func compoundJSON(horizontal, vertical *System) json.RawMessage {
+	type members struct {
+		Schema     json.RawMessage   `json:"$schema"`
+		Type       string            `json:"type"`
+		Name       string            `json:"name"`
+		Components []json.RawMessage `json:"components"`
+	}
+	m := members{Type: "CompoundCRS", Name: horizontal.Name + " + " + vertical.Name}
+	for _, s := range []*System{horizontal, vertical} {
+		text := string(s.PROJJSON()) // {"$schema":"…","type":…
+		schema, rest, _ := strings.Cut(strings.TrimPrefix(text, `{"$schema":`), ",")
+		m.Schema = json.RawMessage(schema)
+		m.Components = append(m.Components, json.RawMessage("{"+rest))
+	}
+	text, err := json.Marshal(m)
+	if err != nil {
+		panic("crs: the embedded registry: " + err.Error())
+	}
+	return text
+}
+
+// NorthFirst reports a registered system whose authority has the axes north (or latitude), then
+// east. Of a compound system the horizontal part counts.
+func NorthFirst(authority, code string) bool {
+	if s, ok := Lookup(authority, code); ok {
+		return s.NorthFirst
+	}
+	horizontal, _, ok := parts(authority, code)
+	return ok && horizontal.NorthFirst
+}
+
+// Dimensions is the number of axes of a registered system, with those of each part of a compound
+// one; 0 for an unknown system.
+func Dimensions(authority, code string) int {
+	if s, ok := Lookup(authority, code); ok {
+		return s.Dimensions
+	}
+	if horizontal, vertical, ok := parts(authority, code); ok {
+		return horizontal.Dimensions + vertical.Dimensions
+	}
+	return 0
+}
+
+// index is the registry without the definitions.
+type index struct {
+	systems            []System
+	byID               map[string]int // "EPSG:4326" in upper case
+	datums             [][]string     // names that mean one datum, or one ellipsoid
+	definitions, texts blocks
+}
+
+// registry is unpacked when first asked for: some 20 ms.
+var registry = sync.OnceValue(func() *index {
+	lines := strings.Split(string(unpacked(indexPacked)), "\n")
+	r := &index{
+		definitions: newBlocks(definitionsPacked, lines[0]), texts: newBlocks(wktPacked, lines[1]),
+		byID: map[string]int{},
+	}
+	p := 2
+	for ; lines[p] != ""; p++ {
+		f := strings.Split(lines[p], "\t")
+		s := System{
+			Authority: f[0], Code: f[1], Kind: Kind(f[2]), Dimensions: int(f[3][0] - '0'),
+			NorthFirst: strings.Contains(f[4], "n"), Deprecated: strings.Contains(f[4], "d"),
+			Name: f[5], aliases: f[6:], number: p - 2,
+		}
+		r.byID[strings.ToUpper(s.Authority+":"+s.Code)] = s.number
+		r.systems = append(r.systems, s)
+	}
+	for _, line := range lines[p+1:] {
+		if line != "" {
+			r.datums = append(r.datums, strings.Split(line, "\t"))
+		}
+	}
+	return r
+})
+
+// blocks are lines, packed by the block. A block is unpacked when a line of it is first asked for.
+type blocks struct {
+	first []int             // the number of each block's first line
+	lines []func() [][]byte // of each block
+}
+
+// newBlocks reads where blocks are: "first line:offset first line:offset …".
+func newBlocks(packed []byte, directory string) blocks {
+	var b blocks
+	entries := strings.Fields(directory)
+	end := len(packed)
+	b.first, b.lines = make([]int, len(entries)), make([]func() [][]byte, len(entries))
+	for i := len(entries) - 1; i >= 0; i-- {
+		first, offset, _ := strings.Cut(entries[i], ":")
+		start := number(offset)
+		frame := packed[start:end]
+		b.first[i], end = number(first), start
+		b.lines[i] = sync.OnceValue(func() [][]byte { return bytes.Split(unpacked(frame), []byte{'\n'}) })
+	}
+	return b
+}
+
+// line is the line of a number.
+func (b *blocks) line(n int) []byte {
+	i := sort.SearchInts(b.first, n+1) - 1
+	return b.lines[i]()[n-b.first[i]]
+}
+
+func number(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		panic(fmt.Sprintf("crs: the embedded index: %v", err))
+	}
+	return n
+}
+
+func unpacked(frame []byte) []byte {
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		panic("crs: " + err.Error())
+	}
+	defer d.Close()
+	text, err := d.DecodeAll(frame, nil)
+	if err != nil {
+		panic("crs: the embedded registry: " + err.Error())
+	}
+	return text
+}
