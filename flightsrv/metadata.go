@@ -87,6 +87,7 @@ type description struct {
 	ShortRings    int64            `json:"short_rings"`
 	ShortLines    int64            `json:"short_lines"`
 	Layers        []string         `json:"layers,omitempty"` // of the file, in order of appearance
+	Links         *readers.Links   `json:"links,omitempty"`  // to other files
 	Foreign       map[string]int64 `json:"foreign_members"`
 }
 
@@ -105,6 +106,9 @@ func describe(h *catalog.Held, schema *arrow.Schema) description {
 		Rows: t.Rows, Bytes: t.Bytes, Columns: []column{}, facts: factsOf(t, h.Cached),
 		Positions: t.Positions, UnclosedRings: t.Summary.UnclosedRings, ShortRings: t.Summary.ShortRings,
 		ShortLines: t.Summary.ShortLines, Layers: t.Summary.Layers, Foreign: t.Summary.Foreign,
+	}
+	if t.Summary.Links.Count > 0 {
+		d.Links = &t.Summary.Links
 	}
 	if d.Foreign == nil {
 		d.Foreign = map[string]int64{}

@@ -11,6 +11,11 @@ constexpr i64 SECTION_BEGINS = 9, SECTION_ENDS = 3;  // bytes of <![CDATA[ and ]
 
 __device__ __forceinline__ bool is_space(u32 c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
+// An element that belongs to a geometry. Where it may not stand the CPU engine counts it, or reads it in another way.
+__device__ __forceinline__ bool geometric(u32 e) {
+  return e == POINT || e == LINE || e == LINEAR_RING || e == POLYGON || e == MULTI || e == COORDINATES || e == OUTER || e == INNER || e == REFUSED;
+}
+
 // What all threads read.
 struct Source {
   const u8 *text;
@@ -213,6 +218,7 @@ struct Walk {
         }
         break;
       case DATA:  // what it is called stands in the tag around it
+        if (e == REFUSED) odd |= ODD_ELEMENT;
         if (e != VALUE) return IN_SKIPPED;
         datum(top() >> 8 & 0xff, i, t);
         return OTHER;
@@ -238,8 +244,8 @@ struct Walk {
             return OTHER;
           case EXTRUDE: flag(COLUMN_EXTRUDE, true, i, t); return OTHER;
           case TESSELLATE: flag(COLUMN_TESSELLATE, true, i, t); return OTHER;
-          case REFUSED: odd |= ODD_ELEMENT; break;
         }
+        if (geometric(e)) odd |= ODD_ELEMENT;
         return IN_SKIPPED;
       case OUTER:
         if (e != LINEAR_RING) break;
@@ -248,6 +254,7 @@ struct Walk {
         filled = false;
         return e;
       case LINEAR_RING:
+        if (e != COORDINATES && geometric(e)) odd |= ODD_ELEMENT;
         if (e != COORDINATES) return IN_SKIPPED;
         coordinates(i, t, false);
         return OTHER;
@@ -261,7 +268,7 @@ struct Walk {
         break;
       default: return IN_SKIPPED;
     }
-    if (e == REFUSED || e == PLACEMARK) odd |= ODD_ELEMENT;
+    if (geometric(e) || e == PLACEMARK) odd |= ODD_ELEMENT;
     if (!WRITE) atomicAdd(counted.foreign + t.local(), 1u);
     return IN_SKIPPED;
   }

@@ -1,5 +1,10 @@
 package readers
 
+import (
+	"cmp"
+	"slices"
+)
+
 // Deviation is one place where a table does not hold what the file says word for word: a value that
 // was made null, or a defect that has one obvious reading. The file's owner can look it up.
 type Deviation struct {
@@ -43,6 +48,14 @@ func (d *Deviations) Append(more *Deviations) {
 	}
 	room := min(len(more.First), MaxDeviations-len(d.First))
 	d.First = append(d.First, more.First[:room]...)
+}
+
+// Merge adds deviations that lie among those counted so far. They stay in file order.
+func (d *Deviations) Merge(more *Deviations) {
+	first := slices.Concat(d.First, more.First)
+	slices.SortStableFunc(first, func(a, b Deviation) int { return cmp.Compare(a.Offset, b.Offset) })
+	d.Append(&Deviations{Count: more.Count, Rules: more.Rules})
+	d.First = first[:min(len(first), MaxDeviations)]
 }
 
 // Shift adds a number of rows to the row of each deviation. Deviations of a Part count rows from its

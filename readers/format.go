@@ -127,6 +127,7 @@ type Summary struct {
 	Layers           []string `json:",omitempty"` // every layer of the file in order of appearance, whichever was read; of Layered formats. None is "", no two are equal
 	BytesRead        int64
 	Skipped          Skipped
+	Links            Links            // to other files
 	Deviations       Deviations       // where the table is not what the file says word for word
 	IgnoredOrdinates int64            // 4th and later ordinates of positions
 	UnclosedRings    int64            // rings whose last position is not the first
@@ -152,6 +153,7 @@ func (s *Summary) Add(t *Summary) {
 	for name, n := range t.Foreign {
 		s.Foreign[name] += n
 	}
+	s.Links.Append(&t.Links)
 	s.Deviations.Append(&t.Deviations)
 	s.Skipped.Count += t.Skipped.Count
 	room := min(len(t.Skipped.First), MaxSkippedOffsets-len(s.Skipped.First))

@@ -76,6 +76,9 @@ func (d *description) write(w io.Writer) error {
 	line("modified", d.Modified.Local().Format(time.DateTime))
 	line("rows", humanCount(d.Rows))
 	line("layers", strings.Join(d.Layers, ", "))
+	if d.Links != nil {
+		line("links", d.Links.String())
+	}
 	line("geometry types", strings.Join(d.GeometryTypes, ", "))
 	counted("positions", d.Positions)
 	if d.BBox != nil {

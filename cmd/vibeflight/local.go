@@ -198,6 +198,9 @@ func (l *local) describe(ctx context.Context, name string, options map[string]an
 		Positions: t.Positions, UnclosedRings: t.Summary.UnclosedRings, ShortRings: t.Summary.ShortRings,
 		ShortLines: t.Summary.ShortLines, Foreign: t.Summary.Foreign, Layers: t.Summary.Layers,
 	}
+	if t.Summary.Links.Count > 0 {
+		d.Links = &t.Summary.Links
+	}
 	d.facts = facts{
 		Format: t.Format, Engine: t.Engine, BBox: t.BBox, GeometryTypes: append([]string{}, t.GeometryTypes...),
 		BytesRead: t.Summary.BytesRead, ParseSeconds: t.ParseTime.Seconds(), RoundedIntegers: t.RoundedIntegers,

@@ -55,6 +55,7 @@ type description struct {
 	ShortRings    int64            `json:"short_rings"`
 	ShortLines    int64            `json:"short_lines"`
 	Layers        []string         `json:"layers,omitempty"` // of the file
+	Links         *readers.Links   `json:"links,omitempty"`
 	Foreign       map[string]int64 `json:"foreign_members"`
 }
 

@@ -55,6 +55,7 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 			return readers.Summary{}, err
 		}
 	}
+	s.asides.addTo(&s.sum)
 	s.sum.BytesRead += s.Read
 	s.sum.Layers = s.layers.names
 	if s.wanted != "" && !s.found && !req.Span.Inside {

@@ -70,8 +70,9 @@ func (w *crew) rest() bool {
 	s := w.lead
 	reader := w.reader
 	if w.cards != nil && w.onCards() {
-		w.tags, reader = newTagTexts(&s.schemas), w.deviceReader
+		w.tags, reader = newTagTexts(&s.schemas, s.repairs), w.deviceReader
 	}
+	s.asides.addTo(&s.sum)
 	parts := readers.Parts{From: s.next, To: s.End, Row: s.feature, Size: s.limits.PartBytes, Workers: s.limits.Workers, Reader: reader}
 	end, row, err := parts.Read(w.ctx, w.take)
 	if err != nil {
@@ -122,7 +123,7 @@ func (r *partReader) open(from, stop, row int64) bool {
 	s := r.s
 	s.sink = r.sinks.Take()
 	s.sum = readers.Summary{CRS: geoarrow.CRS84, Foreign: map[string]int64{}}
-	s.layers = layers{}
+	s.layers, s.asides = layers{}, asides{}
 	s.containers = append(s.containers[:0], container{numbered: true, chosen: true})
 	s.stop = stop
 	r.rows = readers.Chunk{}
@@ -137,6 +138,7 @@ func (r *partReader) read(ok bool, row int64) readers.Part {
 	if !ok || !s.walk() {
 		return readers.Part{Failed: true} // its sink holds what may be no column at all
 	}
+	s.asides.addTo(&s.sum)
 	part := r.sinks.Part(s.sink, r.rows, start, s.next)
 	part.End, part.Rows, part.State, part.Summary = !s.stopped, s.feature-row, s.pack(), s.sum
 	part.Summary.Deviations.Shift(-row)

@@ -18,6 +18,7 @@ import (
 type tagTexts struct {
 	mu      sync.Mutex
 	schemas *schemas
+	repairs bool // names count in any case
 	known   knownTags
 	numbers map[string]int // of texts
 	names   map[string]uint16
@@ -41,8 +42,8 @@ type dataColumn struct {
 	schema int                // number of the schema + 1; 0: a column
 }
 
-func newTagTexts(s *schemas) *tagTexts {
-	return &tagTexts{schemas: s, numbers: map[string]int{}, names: map[string]uint16{}, locals: map[string]uint16{}, columns: map[dataColumn]int{}}
+func newTagTexts(s *schemas, repairs bool) *tagTexts {
+	return &tagTexts{schemas: s, repairs: repairs, numbers: map[string]int{}, names: map[string]uint16{}, locals: map[string]uint16{}, columns: map[dataColumn]int{}}
 }
 
 // snapshot gives the tags so far.
@@ -106,6 +107,9 @@ func (t *tagTexts) mean(text []byte) (tag kernels.KMLTag, ok bool) {
 	tag.Empty = whole[n-2] == '/'
 	tag.Name, tag.Local = numbered(t.names, nil, string(x.Name())), numbered(t.locals, &t.known.locals, local)
 	tag.Element = elements[local]
+	if rule := strayRule([]byte(local)); rule == ruleCase || rule == ruleUnknown || t.repairs && allNames.spelled([]byte(local)) != "" {
+		tag.Element = kernels.KMLRefused // the CPU engine counts it, or reads it in another way
+	}
 	switch tag.Element {
 	case kernels.KMLPlacemark:
 		if _, has := x.Attr("id"); has && !tag.OpenID {
@@ -127,7 +131,8 @@ var elements = map[string]kernels.KMLElement{
 	"LinearRing": kernels.KMLLinearRing, "Polygon": kernels.KMLPolygon, "MultiGeometry": kernels.KMLMultiGeometry, "outerBoundaryIs": kernels.KMLOuterBoundary,
 	"innerBoundaryIs": kernels.KMLInnerBoundary, "coordinates": kernels.KMLCoordinates, "altitudeMode": kernels.KMLAltitudeMode, "extrude": kernels.KMLExtrude,
 	"tessellate": kernels.KMLTessellate, "TimeSpan": kernels.KMLRefused, "Track": kernels.KMLRefused, "MultiTrack": kernels.KMLRefused, "Model": kernels.KMLRefused,
-	"drawOrder": kernels.KMLRefused,
+	"drawOrder": kernels.KMLRefused, "MultiPoint": kernels.KMLRefused, "MultiLineString": kernels.KMLRefused, "MultiPolygon": kernels.KMLRefused,
+	"GeometryCollection": kernels.KMLRefused,
 }
 
 // numbered gives a name its number, and adds it to a list.

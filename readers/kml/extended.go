@@ -42,7 +42,7 @@ func (s *scanner) schema() bool {
 	sc := schema{id: string(id), byName: map[string]int{}}
 	name, _ := s.X.Attr("name")
 	sc.name = string(name)
-	ok := s.children(func(name []byte) bool {
+	ok := s.children(schemaNames, func(name []byte) bool {
 		if string(name) == "SimpleField" {
 			name, named := s.X.Attr("name")
 			f := field{name: string(name)}
@@ -100,7 +100,7 @@ func (s *scanner) extended(name []byte) bool {
 func (s *scanner) data() bool {
 	name, ok := s.dataName()
 	if !ok {
-		return false
+		return s.nulls && s.unnamed()
 	}
 	d := datum{name: name}
 	at := len(s.row.data)
@@ -114,7 +114,7 @@ func (s *scanner) data() bool {
 		default:
 			return false
 		}
-		if string(s.X.Local()) != "value" {
+		if string(s.local(dataNames)) != "value" {
 			if !s.X.Skip() {
 				return false
 			}
@@ -137,6 +137,12 @@ func (s *scanner) dataName() ([]byte, bool) {
 	return s.keep(name).text, true
 }
 
+// unnamed passes extended data without a name, for which there is no column.
+func (s *scanner) unnamed() bool {
+	s.deviate(s.X.At, "", ruleNoName, doneNotRead)
+	return s.X.Skip()
+}
+
 // schemaData reads values of the types that a schema says.
 func (s *scanner) schemaData() bool {
 	url, _ := s.X.Attr("schemaUrl")
@@ -157,7 +163,7 @@ func (s *scanner) schemaData() bool {
 		default:
 			return false
 		}
-		if string(s.X.Local()) != "SimpleData" {
+		if string(s.local(schemaDataNames)) != "SimpleData" {
 			if !s.foreign() {
 				return false
 			}
@@ -165,6 +171,9 @@ func (s *scanner) schemaData() bool {
 		}
 		name, ok := s.dataName()
 		if !ok {
+			if s.nulls && s.unnamed() {
+				continue
+			}
 			return false
 		}
 		var kinds geoarrow.FactKinds

@@ -32,7 +32,7 @@ func Format() readers.Format {
 		Name:       formatName,
 		Extensions: []string{".kml"},
 		Unit:       "feature",
-		Version:    1,
+		Version:    2,
 		Layered:    true,
 		Sniff:      func(head []byte) bool { return string(xmltext.Root(head)) == "kml" },
 		Recode:     xmltext.Recode,

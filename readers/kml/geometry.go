@@ -12,13 +12,24 @@ const (
 )
 
 // rowGeometry reads the geometry of the row, whose start tag was read. It is ended with the row, which may turn out to be cut or malformed.
-func (s *scanner) rowGeometry() bool {
+func (s *scanner) rowGeometry(name []byte) bool {
+	if !s.nulls {
+		return s.onlyGeometry(name)
+	}
+	tag := s.X.TagMark()
+	if !s.row.geometry {
+		s.row.start = s.mark()
+	}
+	return s.onlyGeometry(name) || s.absorbs() && s.nullGeometry(tag)
+}
+
+func (s *scanner) onlyGeometry(name []byte) bool {
 	if s.row.geometry {
 		return s.Wrong(s.X.At, fieldGeometry, geometryRule, "a second geometry: several are one MultiGeometry")
 	}
 	s.row.geometry = true
 	var ok bool
-	s.row.kind, ok = s.geometry()
+	s.row.kind, ok = s.geometry(name)
 	return ok
 }
 
@@ -40,15 +51,15 @@ func kindOf(name []byte) geoarrow.Kind {
 		return geoarrow.LineString
 	case "Polygon":
 		return geoarrow.Polygon
-	case "MultiGeometry", "MultiTrack":
+	case "MultiGeometry", "MultiTrack", "MultiPoint", "MultiLineString", "MultiPolygon", "GeometryCollection":
 		return geoarrow.GeometryCollection
 	}
 	return geoarrow.NoKind
 }
 
 // geometry reads the geometry whose start tag was read into the builder, up to but without End. A Model is no geometry.
-func (s *scanner) geometry() (kind geoarrow.Kind, ok bool) {
-	switch name := s.X.Local(); string(name) {
+func (s *scanner) geometry(name []byte) (kind geoarrow.Kind, ok bool) {
+	switch string(name) {
 	case "Point":
 		return geoarrow.Point, s.simple(1)
 	case "LineString", "LinearRing":
@@ -57,6 +68,9 @@ func (s *scanner) geometry() (kind geoarrow.Kind, ok bool) {
 		return geoarrow.LineString, s.track()
 	case "Polygon":
 		return geoarrow.Polygon, s.polygon()
+	case "MultiPoint", "MultiLineString", "MultiPolygon", "GeometryCollection":
+		s.deviate(s.X.At, fieldGeometry, ruleMulti, "read as MultiGeometry")
+		return s.multi()
 	case "MultiGeometry":
 		return s.multi()
 	case "MultiTrack":
@@ -78,6 +92,8 @@ func (s *scanner) attribute(name []byte) bool {
 		return s.flag(columnTessellate, true)
 	case "drawOrder":
 		return s.integer(columnDrawOrder, true)
+	default:
+		return s.passed(name)
 	}
 	return s.X.Skip()
 }
@@ -85,7 +101,7 @@ func (s *scanner) attribute(name []byte) bool {
 // simple reads the children of an element that holds coordinates of so many tuples at most.
 func (s *scanner) simple(most int) bool {
 	seen := false
-	return s.children(func(name []byte) bool {
+	return s.children(simpleNames, func(name []byte) bool {
 		if string(name) != "coordinates" {
 			return s.attribute(name)
 		}
@@ -113,22 +129,32 @@ func (s *scanner) countLine(before int) {
 
 // builderMark is a place in the geometry at hand.
 type builderMark struct {
-	geom   geoarrow.Mark
-	shapes rows.Shapes
-	whens  int
-	text   xmltext.Mark
+	geom      geoarrow.Mark
+	shapes    rows.Shapes
+	whens     int
+	foreign   int
+	deviating int
+	text      xmltext.Mark
 }
 
 func (s *scanner) mark() builderMark {
-	return builderMark{s.sink.Geom.Mark(), s.sink.Shapes, len(s.row.whens), s.X.Mark()}
+	k := s.sink
+	return builderMark{k.Geom.Mark(), k.Shapes, len(s.row.whens), len(k.inRow), k.Deviating(), s.X.Mark()}
 }
 
-// rewind goes back to read again what was read since, in another way.
+// rewind goes back to read again what was read since, in another way. What was counted stays so.
 func (s *scanner) rewind(m builderMark) {
 	s.sink.Geom.Rewind(m.geom)
 	s.sink.Shapes = m.shapes
 	s.row.whens = s.row.whens[:m.whens]
 	s.X.Rewind(m.text)
+}
+
+// undo forgets what was read since, and counted.
+func (s *scanner) undo(m builderMark) {
+	s.rewind(m)
+	s.sink.inRow = s.sink.inRow[:m.foreign]
+	s.sink.Forget(m.deviating)
 }
 
 // Boundaries of a polygon that polygon reads.
@@ -151,17 +177,21 @@ func (s *scanner) polygon() bool {
 		return s.Wrong(s.X.At, fieldGeometry, geometryRule, "a Polygon with holes and without an outer boundary")
 	}
 	s.rewind(m)
+	was := s.quiet
+	s.quiet = true
 	s.boundaries(outerBoundary)
 	s.X.Rewind(m.text)
 	_, _, ok = s.boundaries(innerBoundaries)
+	s.quiet = was
 	return ok
 }
 
 // boundaries reads which ones of a polygon's boundaries, up to its end. early says that a hole came before the shell.
 func (s *scanner) boundaries(which int) (shell, early, ok bool) {
-	ok = s.children(func(name []byte) bool {
-		switch string(name) {
-		case "outerBoundaryIs":
+	ok = s.children(polygonNames, func(name []byte) bool {
+		direct := s.repairs && (string(name) == "LinearRing" || string(name) == "coordinates")
+		switch {
+		case direct, string(name) == "outerBoundaryIs":
 			if shell {
 				return s.Wrong(s.X.At, fieldGeometry, geometryRule, "a second outer boundary of a Polygon")
 			}
@@ -169,7 +199,7 @@ func (s *scanner) boundaries(which int) (shell, early, ok bool) {
 			if which == innerBoundaries {
 				return s.X.Skip()
 			}
-		case "innerBoundaryIs":
+		case string(name) == "innerBoundaryIs":
 			early = early || !shell
 			if which == outerBoundary {
 				return s.X.Skip()
@@ -177,24 +207,32 @@ func (s *scanner) boundaries(which int) (shell, early, ok bool) {
 		default:
 			return s.attribute(name)
 		}
-		return s.children(s.ring)
+		if !direct {
+			return s.children(boundaryNames, s.ring)
+		}
+		if string(name) == "LinearRing" {
+			s.deviate(s.X.At, fieldGeometry, ruleMisplaced, "read as the outer boundary")
+		}
+		return s.ring(name)
 	})
 	return shell, early, ok
 }
 
 // ring reads the LinearRing of a boundary. Rings that are open or short are kept, and counted.
 func (s *scanner) ring(name []byte) bool {
-	if string(name) != "LinearRing" {
-		return s.foreign()
+	bare := s.repairs && string(name) == "coordinates"
+	if string(name) != "LinearRing" && !bare {
+		return s.stray()
 	}
 	g := &s.sink.Geom
 	first := len(g.X)
-	ok := s.children(func(name []byte) bool {
-		if string(name) == "coordinates" {
-			return s.coordinates(anyTuples)
-		}
-		return s.X.Skip()
-	})
+	var ok bool
+	if bare {
+		s.deviate(s.X.At, fieldGeometry, ruleMisplaced, "read as a LinearRing")
+		ok = s.coordinates(anyTuples)
+	} else {
+		ok = s.children(ringNames, s.ringMember)
+	}
 	if !ok {
 		return false
 	}
@@ -209,6 +247,13 @@ func (s *scanner) ring(name []byte) bool {
 	return true
 }
 
+func (s *scanner) ringMember(name []byte) bool {
+	if string(name) == "coordinates" {
+		return s.coordinates(anyTuples)
+	}
+	return s.passed(name)
+}
+
 // multi reads a MultiGeometry. Its kind is that of all members, made Multi: the first one tells which, and if another is of another kind, all are read
 // again as a collection.
 func (s *scanner) multi() (kind geoarrow.Kind, ok bool) {
@@ -217,13 +262,13 @@ func (s *scanner) multi() (kind geoarrow.Kind, ok bool) {
 	if !ok || uniform {
 		return kind, ok
 	}
-	s.rewind(m)
+	s.undo(m)
 	s.sink.Geom.BeginCollection()
-	return geoarrow.GeometryCollection, s.children(func(name []byte) bool {
+	return geoarrow.GeometryCollection, s.children(multiNames, func(name []byte) bool {
 		if kindOf(name) == geoarrow.NoKind {
-			return s.foreign()
+			return s.stray()
 		}
-		kind, ok := s.geometry()
+		kind, ok := s.geometry(name)
 		if ok {
 			s.endGeometry(kind)
 		}
@@ -242,9 +287,10 @@ func (s *scanner) uniform() (kind geoarrow.Kind, uniform, ok bool) {
 		default:
 			return kind, false, false
 		}
-		k := kindOf(s.X.Local())
+		name := s.local(multiNames)
+		k := kindOf(name)
 		if k == geoarrow.NoKind {
-			if !s.foreign() {
+			if !s.stray() {
 				return kind, false, false
 			}
 			continue
@@ -254,7 +300,7 @@ func (s *scanner) uniform() (kind geoarrow.Kind, uniform, ok bool) {
 		}
 		kind = k.Multi()
 		before := len(g.X)
-		if _, ok := s.geometry(); !ok {
+		if _, ok := s.geometry(name); !ok {
 			return kind, false, false
 		}
 		switch {

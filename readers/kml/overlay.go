@@ -3,25 +3,34 @@ package kml
 import "github.com/vibeflight/vibeflight/readers/geoarrow"
 
 // overlayMember reads the child of a GroundOverlay that a Placemark does not have.
-func (s *scanner) overlayMember() bool {
-	switch string(s.X.Local()) {
+func (s *scanner) overlayMember(name []byte) bool {
+	switch string(name) {
 	case "drawOrder":
 		return s.integer(columnDrawOrder, false)
 	case "altitudeMode":
 		return s.textOf(columnAltitudeMode)
 	case "Icon":
-		return s.children(func(name []byte) bool {
+		return s.children(iconNames, func(name []byte) bool {
 			if string(name) == "href" {
 				return s.textOf(columnIcon)
 			}
 			return s.foreign()
 		})
 	case "LatLonBox":
-		return s.box()
+		return s.place(s.box)
 	case "LatLonQuad":
-		return s.quad()
+		return s.place(s.quad)
 	}
-	return s.foreign()
+	return s.stray()
+}
+
+// place reads the place of a GroundOverlay, whose start tag was read, with read.
+func (s *scanner) place(read func() bool) bool {
+	tag := s.X.TagMark()
+	if s.nulls && !s.row.geometry {
+		s.row.start = s.mark()
+	}
+	return read() || s.absorbs() && s.nullGeometry(tag)
 }
 
 // sides of a LatLonBox, in the order of box.
@@ -31,7 +40,7 @@ var sides = [...]string{"north", "south", "east", "west"}
 func (s *scanner) box() bool {
 	var side [len(sides)]value
 	at := s.X.At
-	ok := s.children(func(name []byte) bool {
+	ok := s.children(boxNames, func(name []byte) bool {
 		for i := range sides {
 			if sides[i] == string(name) {
 				v, ok := s.typed(geoarrow.FactFloat, []byte(fieldGeometry))

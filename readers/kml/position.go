@@ -29,6 +29,14 @@ func space(q unsafe.Pointer, p int) int {
 // coordinates reads the tuples of the element whose start tag was read, so many at most, into the builder, up to its end. They are read where they stand;
 // only if there are comments, CDATA sections or references among them, as text that was decoded.
 func (s *scanner) coordinates(most int) bool {
+	if !s.repairs {
+		return s.tidyCoordinates(most)
+	}
+	tag, geom := s.X.TagMark(), s.sink.Geom.Mark()
+	return s.tidyCoordinates(most) || s.absorbs() && s.looseCoordinates(tag, geom, most)
+}
+
+func (s *scanner) tidyCoordinates(most int) bool {
 	start := s.X.P
 	mark := s.sink.Geom.Mark()
 	p := s.tuples(s.Q, start, most)

@@ -18,6 +18,7 @@ type row struct {
 	whens    [][]byte
 	kind     geoarrow.Kind // of the geometry in the builder
 	geometry bool          // an element that is a geometry was met
+	start    builderMark   // before it, where a malformed one is null
 	spanned  bool          // a TimeSpan was
 	decoded  []byte        // texts that are not those of the window
 }
@@ -121,7 +122,7 @@ func (s *scanner) skipRow(m xmltext.Mark, off int64) bool {
 func (s *scanner) readFeature() bool {
 	s.row.reset()
 	s.Field = ""
-	overlay := string(s.X.Local()) == "GroundOverlay"
+	overlay := string(s.local(containerNames)) == "GroundOverlay"
 	if id, ok := s.X.Attr("id"); ok {
 		s.row.set(columnID, s.keep(id))
 	}
@@ -151,7 +152,11 @@ func (s *scanner) keep(b []byte) value {
 
 // member reads the child of a feature whose start tag was read, up to its end.
 func (s *scanner) member(overlay bool) bool {
-	switch name := s.X.Local(); string(name) {
+	names := placemarkNames
+	if overlay {
+		names = overlayNames
+	}
+	switch name := s.local(names); string(name) {
 	case "name":
 		return s.textOf(columnName)
 	case "description":
@@ -161,7 +166,7 @@ func (s *scanner) member(overlay bool) bool {
 	case "visibility":
 		return s.flag(columnVisibility, false)
 	case "TimeStamp":
-		return s.children(func(name []byte) bool {
+		return s.children(timeStampNames, func(name []byte) bool {
 			if string(name) != "when" {
 				return s.foreign()
 			}
@@ -170,28 +175,30 @@ func (s *scanner) member(overlay bool) bool {
 	case "TimeSpan":
 		s.row.spanned = true
 		s.row.present &^= 1<<columnBegin | 1<<columnBeginText | 1<<columnEnd | 1<<columnEndText // of a track
-		return s.children(s.spanMember)
+		return s.children(timeSpanNames, s.spanMember)
 	case "ExtendedData":
-		return s.children(s.extended)
-	case "Point", "LineString", "LinearRing", "Polygon", "MultiGeometry", "Track", "MultiTrack", "Model":
+		return s.children(extendedNames, s.extended)
+	case "Point", "LineString", "LinearRing", "Polygon", "MultiGeometry", "Track", "MultiTrack", "Model", "MultiPoint", "MultiLineString", "MultiPolygon", "GeometryCollection":
 		if !overlay {
-			return s.rowGeometry()
+			return s.rowGeometry(name)
+		}
+	default:
+		if overlay {
+			return s.overlayMember(name)
 		}
 	}
-	if overlay {
-		return s.overlayMember()
-	}
-	return s.foreign()
+	return s.stray()
 }
 
-// children reads the children of the element whose start tag was read with do, which is given their local names, up to the end of the element.
-func (s *scanner) children(do func(name []byte) bool) bool {
+// children reads the children of the element whose start tag was read with do, which is given their local names, up to the end of the element. Where defects are
+// repaired, names of the vocabulary count in any case.
+func (s *scanner) children(names vocabulary, do func(name []byte) bool) bool {
 	for {
 		switch s.X.Next() {
 		case xmltext.End:
 			return true
 		case xmltext.Start:
-			if !do(s.X.Local()) {
+			if !do(s.local(names)) {
 				return false
 			}
 		default:
@@ -202,8 +209,16 @@ func (s *scanner) children(do func(name []byte) bool) bool {
 
 // foreign passes an element that no column holds, and counts it.
 func (s *scanner) foreign() bool {
-	s.sink.count(s.X.Local())
+	s.count()
 	return s.X.Skip()
+}
+
+// count counts the element whose start tag was read as one that no column holds, and gives which one of the sink's list it is; -1: it is counted already.
+func (s *scanner) count() int {
+	if s.quiet {
+		return -1
+	}
+	return s.sink.count(s.X.Local())
 }
 
 // textOf reads a leading column of text. The last one counts.

@@ -23,6 +23,8 @@ type scanner struct {
 	inside     bool   // a span of rows is read again
 	headerOnly bool   // only Schemas are read
 	skipErrors bool
+	nulls      bool // a value that is malformed is null
+	repairs    bool // a defect that has one obvious reading is read so
 	emit       func(readers.Chunk) error
 
 	sink   *sink
@@ -47,11 +49,14 @@ type scanner struct {
 	part    bool        // no more than the container of the rows is read, of which the beginning is unknown
 	next    int64       // offset behind the last chunk: of the next row, or of what ends the rows
 
+	asides      asides
+	quiet       bool  // text is read that was read before: what it deviates in is counted
 	inRow       bool  // a fault is one of a feature
 	feature     int64 // its number in the layer
 	first       int64 // offset of the first one of the chunk, be it left out or not
 	firstNumber int64 // and its number
 	firstLayer  int   // and how many layers were known before it
+	firstAsides asides
 }
 
 // state is what a span must know of the text before it.
@@ -83,7 +88,8 @@ func unpackState(v uint64) state {
 func (c cpu) scanner(src *source.File, req readers.Request) *scanner {
 	s := &scanner{limits: req.Limits.WithDefaults(), wanted: c.layout.Layer, sink: newSink(c.layout.Columns), stop: math.MaxInt64}
 	s.sum = readers.Summary{CRS: geoarrow.CRS84, Foreign: map[string]int64{}}
-	s.skipErrors = c.layout.Options.SkipErrors()
+	o := c.layout.Options
+	s.skipErrors, s.nulls, s.repairs = o.SkipErrors(), o.NullErrors(), o.Repairs()
 	base := path.Base(src.Name)
 	s.stem = strings.TrimSuffix(base, path.Ext(base))
 	return s
@@ -112,7 +118,7 @@ func (s *scanner) chunkEnds(off int64) bool {
 // begin starts a chunk with the row at offset off, unless one is begun.
 func (s *scanner) begin(off int64) {
 	if s.sink.Rows == 0 && s.sink.Skipped.Count == 0 {
-		s.first, s.firstNumber, s.firstLayer = off, s.feature, len(s.layers.raw)
+		s.first, s.firstNumber, s.firstLayer, s.firstAsides = off, s.feature, len(s.layers.raw), s.asides
 	}
 }
 
@@ -123,6 +129,7 @@ func (s *scanner) end(off int64) (again, ok bool) {
 		s.sink.Reset()
 		s.feature = s.firstNumber
 		s.layers.truncate(s.firstLayer)
+		s.asides.truncate(&s.firstAsides)
 		return true, s.seek(s.first)
 	}
 	s.next = off

@@ -76,7 +76,8 @@ type named struct {
 // foreign counts the elements of a name that no column holds.
 type foreign struct {
 	name string
-	n    int64 // in the rows of the chunk
+	rule string // that it deviates from where geometries stand; "": none
+	n    int64  // in the rows of the chunk
 }
 
 func newSink(columns readers.Projection) *sink {
@@ -125,15 +126,16 @@ func (k *sink) attribute(i int, name []byte) *rows.Column {
 	return n.column
 }
 
-// count counts an element of the row at hand that no column holds.
-func (k *sink) count(name []byte) {
+// count counts an element of the row at hand that no column holds, and gives which one of foreign it is.
+func (k *sink) count(name []byte) int {
 	i, ok := k.foreignAt[string(name)]
 	if !ok {
 		i = len(k.foreign)
-		k.foreign = append(k.foreign, foreign{name: string(name)})
+		k.foreign = append(k.foreign, foreign{name: string(name), rule: strayRule(name)})
 		k.foreignAt[k.foreign[i].name] = i
 	}
 	k.inRow = append(k.inRow, i)
+	return i
 }
 
 // commit ends the row at hand, which began at an offset.

@@ -13,7 +13,7 @@ const trackRule = "KML 2.3, gx:Track"
 // begin and end, unless a TimeSpan says these.
 func (s *scanner) track() bool {
 	before, whens := len(s.sink.Geom.X), len(s.row.whens)
-	ok := s.children(func(name []byte) bool {
+	ok := s.children(trackNames, func(name []byte) bool {
 		switch string(name) {
 		case "when":
 			b, _, ok := s.X.Value()
@@ -52,6 +52,14 @@ func (s *scanner) coord() bool {
 		return start + p
 	}
 	s.text = append(append(s.text[:0], b...), make([]byte, number.Padding)...)
+	if s.repairs && bytes.Count(b, []byte(",")) == 2 && bytes.IndexByte(bytes.TrimSpace(b), ' ') < 0 {
+		s.deviate(start, fieldGeometry, ruleTrack, "read as a position")
+		for i, c := range s.text {
+			if c == ',' {
+				s.text[i] = ' '
+			}
+		}
+	}
 	q, g := unsafe.Pointer(unsafe.SliceData(s.text)), &s.sink.Geom
 	p := space(q, 0)
 	if p == len(b) {
@@ -86,7 +94,7 @@ func (s *scanner) coord() bool {
 
 // multiTrack reads a gx:MultiTrack: the line of each of its tracks.
 func (s *scanner) multiTrack() bool {
-	return s.children(func(name []byte) bool {
+	return s.children(multiTrackNames, func(name []byte) bool {
 		if string(name) != "Track" {
 			return s.attribute(name)
 		}

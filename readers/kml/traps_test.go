@@ -44,7 +44,7 @@ func TestTraps(t *testing.T) {
 		{"K8 entities", doc(pm("<name>&lt;&#65;&#x42;&amp;</name>", point("1&#44;2"))), "Name: string: \"<AB&\"\ngeometry: geoarrow.point xy: POINT (1 2)"},
 		{"K8 unknown entity", doc(pm("<name>¦&nbsp;</name>")), "predefine"},
 		{"K8 Model", doc(pm("<Model><Location><longitude>1</longitude></Location></Model><name>m</name>")), "Name: string: \"m\"\nforeign: \"Model\" 1"},
-		{"K8 NetworkLink", doc("<NetworkLink><name>n</name></NetworkLink>", pm("<name>m</name>")), `Name: string: "m"`},
+		{"K8 NetworkLink", doc("<NetworkLink><name>n</name></NetworkLink>", pm("<name>m</name>")), "Name: string: \"m\"\nlinks: 1 NetworkLink, not followed"},
 		{"N7 numbers", doc(pm(point("+01.,-.5")), pm(point("-0,00.25e1"))), "geometry: geoarrow.point xy: POINT (1 -0.5) | POINT (-0 2.5)"},
 		{"N5 no numbers", doc(pm(point("¦nan,1"))), "a number"},
 		{"N6 no number", doc(pm(point("1,¦--1"))), "a number"},

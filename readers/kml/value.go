@@ -22,7 +22,7 @@ func (s *scanner) flag(column int, first bool) bool {
 	}
 	one, ok := booleanOf(v.text)
 	if !ok {
-		return s.Expect(p+leadingBlanks(b), leading[column].name, "KML 2.3, boolean", "0 or 1")
+		return s.Expect(p+leadingBlanks(b), leading[column].name, "KML 2.3, boolean", "0 or 1") || s.nullValue()
 	}
 	v.kind, v.num = integer, number.Num{Kind: number.Int32, Int: one, Float: float64(one)}
 	s.row.set(column, v)
@@ -67,7 +67,7 @@ func (s *scanner) typed(kinds geoarrow.FactKinds, field []byte) (value, bool) {
 	if kinds == geoarrow.FactBool {
 		one, ok := booleanOf(v.text)
 		if !ok {
-			return value{}, s.Expect(p, string(field), dataRule, "true or false, which the schema says")
+			return value{}, s.Expect(p, string(field), dataRule, "true or false, which the schema says") || s.nullValue()
 		}
 		v.kind, v.num.Int = boolean, one
 		return v, true
@@ -81,7 +81,16 @@ func (s *scanner) typed(kinds geoarrow.FactKinds, field []byte) (value, bool) {
 			return v, true
 		}
 	}
-	return value{}, s.Expect(p, string(field), dataRule, "a number within the range of float64, which the schema says")
+	return value{}, s.Expect(p, string(field), dataRule, "a number within the range of float64, which the schema says") || s.nullValue()
+}
+
+// nullValue makes a value null that has the fault at hand, where that is asked for.
+func (s *scanner) nullValue() bool {
+	if s.nulls {
+		s.deviate(s.X.Fault.Pos, s.Field, ruleValue, doneNull)
+		s.Field = ""
+	}
+	return s.nulls
 }
 
 // canonicalNaN is the only NaN of a table.

@@ -17,7 +17,7 @@ func (s *scanner) document() bool {
 	if s.Token() != xmltext.Start {
 		return false
 	}
-	if string(s.X.Local()) != "kml" {
+	if string(s.local(rootNames)) != "kml" {
 		return s.Expect(s.X.At, "", "KML 2.3, root element", "the root element <kml>")
 	}
 	s.containers = append(s.containers, container{})
@@ -70,7 +70,11 @@ func (s *scanner) leave() bool {
 // element reads the child of a container whose start tag was read.
 func (s *scanner) element() bool {
 	c := &s.containers[len(s.containers)-1]
-	switch name := s.X.Local(); string(name) {
+	name := s.X.Local()
+	if s.repairs {
+		name = s.containerName(name)
+	}
+	switch string(name) {
 	case "Document", "Folder":
 		s.containers = append(s.containers, container{folder: string(name) == "Folder"})
 		return true
@@ -96,8 +100,65 @@ func (s *scanner) element() bool {
 		return true
 	case "Placemark", "GroundOverlay":
 		return s.child(c)
+	case "NetworkLink":
+		return s.networkLink()
+	default:
+		s.passedOver(name)
 	}
 	return s.Pass(s.X.Depth() - 1)
+}
+
+// containerName is the right spelling of the name of a container's child. That of a feature is counted with its row.
+func (s *scanner) containerName(name []byte) []byte {
+	right := containerNames.spelled(name)
+	if right == "" {
+		return name
+	}
+	if right != "Placemark" && right != "GroundOverlay" {
+		s.deviate(s.X.At, "", ruleCase, "read as "+right)
+	}
+	return []byte(right)
+}
+
+// passedOver notes an element of a container whose rows nobody sees, since its name is in other letters than that of a container or a feature.
+func (s *scanner) passedOver(name []byte) {
+	for _, right := range [...]string{"Placemark", "Folder", "Document", "GroundOverlay"} {
+		if len(name) == len(right) && bytes.EqualFold(name, []byte(right)) {
+			s.deviate(s.X.At, "", ruleCase, doneNotRead)
+		}
+	}
+}
+
+// networkLink counts the NetworkLink whose start tag was read, and where it leads.
+func (s *scanner) networkLink() bool {
+	depth := s.X.Depth()
+	href := ""
+	for s.X.Depth() >= depth {
+		switch s.Token() {
+		case xmltext.Start:
+			name := s.local(linkNames)
+			switch at := s.X.Depth() - depth; {
+			case at == 1 && (string(name) == "Link" || string(name) == "Url"): // its href is inside
+			case at == 2 && string(name) == "href":
+				if !s.Unit(func() bool {
+					text, _, ok := s.X.Value()
+					href = string(bytes.TrimSpace(text))
+					return ok
+				}) {
+					return false
+				}
+			default:
+				if !s.Pass(s.X.Depth() - 1) {
+					return false
+				}
+			}
+		case xmltext.End:
+		default:
+			return false
+		}
+	}
+	s.asides.links.Add("NetworkLink", href)
+	return true
 }
 
 // child reads a feature of a container, or passes it if it is none of the layer that is wanted.

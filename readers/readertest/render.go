@@ -98,6 +98,9 @@ func counters(t *readers.Table) string {
 	for _, d := range s.Deviations.First {
 		fmt.Fprintf(&b, "deviation: byte %d, row %d, %q: %s: %s\n", d.Offset, d.Row, d.Field, d.Rule, d.Done)
 	}
+	if links := s.Links.String(); links != "" {
+		fmt.Fprintf(&b, "links: %s\n", links)
+	}
 	var foreign []string
 	for name, n := range s.Foreign {
 		foreign = append(foreign, fmt.Sprintf("%q %d", name, n))

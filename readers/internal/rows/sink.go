@@ -144,6 +144,12 @@ func (k *Sink) Commit(at int64) {
 // Deviate notes a deviation of the row at hand. Commit counts it, Rollback forgets it.
 func (k *Sink) Deviate(d readers.Deviation) { k.pending = append(k.pending, d) }
 
+// Deviating is how many deviations of the row at hand are noted.
+func (k *Sink) Deviating() int { return len(k.pending) }
+
+// Forget forgets all deviations of the row at hand but the first n: what they concern is read again.
+func (k *Sink) Forget(n int) { k.pending = k.pending[:n] }
+
 // Rollback forgets the row at hand.
 func (k *Sink) Rollback() { k.RollbackFirst(len(k.Order)) }
 

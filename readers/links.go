@@ -1,0 +1,57 @@
+package readers
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Links are references of a file to other files, which are not followed. The zero value is none.
+type Links struct {
+	Unit  string   `json:"unit,omitempty"` // what the format calls one: "NetworkLink"
+	Count int64    `json:"count"`
+	First []string `json:"first"` // where the first ones lead, in file order, MaxLinks at most
+}
+
+// MaxLinks is how many links are kept with where they lead; the others are only counted.
+const MaxLinks = 10
+
+// mostLinkBytes is how much is kept of where a link leads.
+const mostLinkBytes = 1 << 10
+
+// Add counts a link that comes after those counted so far. An empty href leads nowhere.
+func (l *Links) Add(unit, href string) {
+	l.Unit = unit
+	l.Count++
+	if href != "" && len(l.First) < MaxLinks {
+		l.First = append(l.First, strings.ToValidUTF8(href[:min(len(href), mostLinkBytes)], ""))
+	}
+}
+
+// Append adds the links of the text that follows.
+func (l *Links) Append(more *Links) {
+	if more.Count == 0 {
+		return
+	}
+	l.Unit = more.Unit
+	l.Count += more.Count
+	l.First = append(l.First, more.First[:min(len(more.First), MaxLinks-len(l.First))]...)
+}
+
+// String is "2 NetworkLinks, not followed: https://example.org/a.kml, https://example.org/b.kml", or empty where there are none.
+func (l *Links) String() string {
+	if l.Count == 0 {
+		return ""
+	}
+	s := fmt.Sprintf("%d %s", l.Count, l.Unit)
+	if l.Count > 1 {
+		s += "s"
+	}
+	s += ", not followed"
+	for i, href := range l.First {
+		s += []string{": ", ", "}[min(i, 1)] + href
+	}
+	if int64(len(l.First)) < l.Count && len(l.First) > 0 {
+		s += ", …"
+	}
+	return s
+}
