@@ -26,6 +26,7 @@ type File struct {
 	Path     string   // where it lies
 	Size     int64    // bytes when it was opened
 	Identity Identity // when it was opened
+	Layers   []string // of the archive, if it is one of several tables there; set by who extracts it, else nil
 
 	content content
 	folder  folder       // nil: what is beside the packed file is beside its content
