@@ -22,8 +22,14 @@ type Entry struct {
 	Identity source.Identity
 	Modified time.Time
 
-	root *root
-	rel  string
+	root   *root
+	rel    string
+	tables *tablesIn // of an archive of several; else nil
+}
+
+// tablesIn are the tables of an archive that has several, each of which is a layer. They are the same for one identity of the file.
+type tablesIn struct {
+	formats map[string]string // by layer
 }
 
 // File is the name of the entry's file: Name without the layer.
@@ -37,23 +43,33 @@ type file struct {
 	identity source.Identity // its siblings' too
 	modified time.Time
 	format   string // "" for a file that is none of ours
-	sibling  bool   // it belongs to another one
+	tables   *tablesIn
+	sibling  bool // it belongs to another one
 }
 
 func (r *root) entry(rel string, f file) Entry {
 	return Entry{
 		Name: r.name(rel), Format: f.format, Path: r.path(rel), Size: f.identity.Size, Identity: f.identity, Modified: f.modified,
-		root: r, rel: rel,
+		root: r, rel: rel, tables: f.tables,
 	}
 }
 
-// recognise says of which format the file at rel below dir is, or "". It reads the file only where its extension says nothing.
-func recognise(formats readers.Registry, rel string, dir *os.Root) (string, error) {
-	f, ok, err := formats.Detect(rel, func() (*source.File, error) { return source.OpenIn(dir, rel, rel) })
+// recognise says of which format the file at rel below dir is, or "", and which tables there are in an archive. It reads the file only where its extension
+// says nothing.
+func (f *file) recognise(formats readers.Registry, rel string, dir *os.Root) error {
+	format, members, ok, err := formats.Inspect(rel, func() (*source.File, error) { return source.OpenIn(dir, rel, rel) })
+	f.format, f.tables = "", nil
 	if err != nil || !ok {
-		return "", err
+		return err
 	}
-	return f.Name, nil
+	f.format = format.Name
+	if len(members) > 0 {
+		f.tables = &tablesIn{make(map[string]string, len(members))}
+		for i := range members {
+			f.tables.formats[members[i].Layer] = members[i].Format.Name
+		}
+	}
+	return nil
 }
 
 // Lookup finds the entry of a name as it is now: it looks at the file, so it sees one that changed or came a moment ago, before the watch
@@ -134,9 +150,9 @@ func (c *Catalog) look(r *root, rel string, known Entry) (Entry, error) {
 	if !info.Mode().IsRegular() {
 		return Entry{}, fmt.Errorf("%s: not a regular file: %w", rel, fs.ErrNotExist)
 	}
-	f := file{identity: source.IdentityOf(info), modified: info.ModTime(), format: known.Format}
+	f := file{identity: source.IdentityOf(info), modified: info.ModTime(), format: known.Format, tables: known.tables}
 	if known.root != r || known.Identity.With(nil) != f.identity {
-		if f.format, err = recognise(c.cfg.Formats, rel, dir); err != nil {
+		if err := f.recognise(c.cfg.Formats, rel, dir); err != nil {
 			return Entry{}, err
 		}
 	}

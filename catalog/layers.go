@@ -18,7 +18,7 @@ import (
 //
 //	trips.kml   ->   trips.kml#Stops   trips.kml#Tracks
 //
-// The file's name stays valid and means the first layer, so both of its names have one table. What was learned holds for one identity of the file.
+// So it is with an archive of several tables, whose layers may be of different formats. The file's name stays valid and means the first layer, so both of its names have one table. What was learned holds for one identity of the file.
 
 // learned is what a parse told of the layers of a file.
 type learned struct {
@@ -102,7 +102,7 @@ func (c *Catalog) expand(x *index) {
 	var names []string
 	for _, name := range x.names {
 		e := *x.files[name]
-		if f, _ := c.cfg.Formats.ByName(e.Format); !f.Layered {
+		if !c.layered(e) {
 			names = append(names, name)
 			continue
 		}
@@ -146,7 +146,16 @@ func (x *index) ofLayer(name string) *Entry {
 	if layers := x.layers[file]; len(layers) > 0 && layers[0] != layer {
 		e.Layer = layer
 	}
+	if e.tables != nil {
+		e.Format = e.tables.formats[layer]
+	}
 	return &e
+}
+
+// layered reports whether a file may have several layers.
+func (c *Catalog) layered(e Entry) bool {
+	f, _ := c.cfg.Formats.ByName(e.Format)
+	return f.Layered || e.tables != nil
 }
 
 // ofLayer gives the entry of a layer of the file of e, "" being the first, and whether it may have that layer: as long as nobody knows, it may.
@@ -154,8 +163,15 @@ func (c *Catalog) ofLayer(e Entry, layer string) (Entry, bool) {
 	if layer == "" {
 		return e, true
 	}
-	if f, _ := c.cfg.Formats.ByName(e.Format); !f.Layered {
+	if !c.layered(e) {
 		return e, false
+	}
+	if e.tables != nil {
+		format, ok := e.tables.formats[layer]
+		if !ok {
+			return e, false
+		}
+		e.Format = format
 	}
 	c.indexMu.Lock()
 	known := c.layers[storeName(e)]
@@ -178,7 +194,7 @@ func (c *Catalog) layersOf(j job, l *loaded, err error) (job, error) {
 	case errors.As(err, &none):
 		c.learn(j.entry, none.Layers)
 		return j, c.notFound(j.entry.Name)
-	case err == nil && j.format.Layered:
+	case err == nil && c.layered(j.entry):
 		layers := l.table.Summary.Layers
 		c.learn(j.entry, layers)
 		if len(layers) > 0 && layers[0] == j.entry.Layer {

@@ -87,7 +87,7 @@ func (c *Catalog) parsePacked(ctx context.Context, f *flight, j job, src *source
 	if packing, _ := source.PackingOf(src.Name); packing != source.Plain {
 		f.unpacks(src)
 	}
-	content, err := c.cfg.Formats.Unpack(ctx, j.format, src, c.unpacking())
+	content, err := c.cfg.Formats.UnpackLayer(ctx, j.format, src, j.entry.Layer, c.unpacking())
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (c *Catalog) parseFile(ctx context.Context, f *flight, j job, src *source.F
 	if err != nil {
 		return nil, err
 	}
-	layout.Layer, layout.Columns = j.entry.Layer, j.columns
+	layout.Layer, layout.Columns = readers.LayerIn(src, j.entry.Layer), j.columns
 	s := c.spool(j, src)
 	defer s.close()
 	t, base, err := c.readGrown(ctx, f, j, layout, src, s)

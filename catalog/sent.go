@@ -59,7 +59,7 @@ func (c *Catalog) sent(how Sent, src *source.File) (job, error) {
 			return job{}, &readers.ParseError{Name: src.Name, Format: f.Name, Row: -1, Err: fmt.Errorf("a file of this format is not read from %s: send it as it is", packing)}
 		}
 	}
-	if how.Layer != "" && !f.Layered {
+	if packing, _ := source.PackingOf(e.Name); how.Layer != "" && !f.Layered && src != nil && packing != source.Zip {
 		return job{}, &readers.NoLayerError{Name: e.Name, Layer: how.Layer}
 	}
 	return c.job(e, how.Options)
@@ -189,7 +189,7 @@ func (c *Catalog) parseSent(ctx context.Context, j job, src *source.File, read f
 		}
 	}()
 	defer c.parsing()()
-	content, err := c.cfg.Formats.Unpack(ctx, j.format, src, c.unpacking())
+	content, err := c.cfg.Formats.UnpackLayer(ctx, j.format, src, j.entry.Layer, c.unpacking())
 	if err != nil {
 		return err
 	}
@@ -200,7 +200,7 @@ func (c *Catalog) parseSent(ctx context.Context, j job, src *source.File, read f
 	if err != nil {
 		return err
 	}
-	layout.Layer, layout.Columns = j.entry.Layer, j.columns
+	layout.Layer, layout.Columns = readers.LayerIn(content, j.entry.Layer), j.columns
 	return read(ctx, layout, content)
 }
 

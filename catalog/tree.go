@@ -189,8 +189,8 @@ func (c *Catalog) note(f, old *folder, p place, here *os.Root, d fs.DirEntry) er
 	}
 	now := file{identity: source.IdentityOf(info), modified: info.ModTime()}
 	if old != nil && old.files[base].identity.With(nil) == now.identity {
-		now.format = old.files[base].format
-	} else if now.format, err = recognise(c.cfg.Formats, rel, from); err != nil {
+		now.format, now.tables = old.files[base].format, old.files[base].tables
+	} else if err := now.recognise(c.cfg.Formats, rel, from); err != nil {
 		return err
 	}
 	f.files[base] = now

@@ -35,73 +35,70 @@ const SniffBytes = 4096
 // false for a file that is none of ours.
 //
 //	roads.geojson.gz   a compressed file is of the format of what is in it, by the inner extension or its first bytes, unless that is Binary
-//	parcels.zip        an archive is of the format of the member that Unpack gives
+//	parcels.zip        an archive is of the format of the first table in it, the member that Unpack gives
 //	trips.kmz          of the format of .kml
 func (r Registry) Detect(name string, open func() (*source.File, error)) (Format, bool, error) {
+	f, _, ok, err := r.Inspect(name, open)
+	return f, ok, err
+}
+
+// Inspect is Detect that also gives the tables of an archive, in the order of its directory, if it has several: the first one is of the format.
+func (r Registry) Inspect(name string, open func() (*source.File, error)) (Format, []Member, bool, error) {
 	packing, inner := source.PackingOf(name)
 	switch packing {
 	case source.KMZ:
 		f, ok := r.ByExtension("doc.kml")
-		return f, ok, nil
+		return f, nil, ok, nil
 	case source.Zip:
 	default:
 		if f, ok := r.ByExtension(inner); ok {
-			return f, packing == source.Plain || !f.Binary, nil
+			return f, nil, packing == source.Plain || !f.Binary, nil
 		}
 		if !slices.Contains(undecided, strings.ToLower(path.Ext(inner))) {
-			return Format{}, false, nil
+			return Format{}, nil, false, nil
 		}
 	}
 	src, err := open()
 	if err != nil {
-		return Format{}, false, fmt.Errorf("%s: %w", name, err)
+		return Format{}, nil, false, fmt.Errorf("%s: %w", name, err)
 	}
 	defer src.Close()
-	f, ok, err := r.inspect(src, packing)
+	f, tables, ok, err := r.inspect(src, packing)
 	if malformed := new(source.PackError); errors.As(err, &malformed) {
-		return Format{}, false, nil // its extension promises nothing that we read
+		return Format{}, nil, false, nil // its extension promises nothing that we read
 	}
 	if err != nil {
-		return Format{}, false, fmt.Errorf("%s: %w", name, err)
+		return Format{}, nil, false, fmt.Errorf("%s: %w", name, err)
 	}
-	return f, ok, nil
+	return f, tables, ok, nil
 }
 
 // inspect finds the format of a file by what is in it.
-func (r Registry) inspect(src *source.File, packing source.Packing) (Format, bool, error) {
+func (r Registry) inspect(src *source.File, packing source.Packing) (Format, []Member, bool, error) {
 	if packing == source.Zip {
 		members, err := src.Members()
 		if err != nil {
-			return Format{}, false, err
+			return Format{}, nil, false, err
 		}
-		f, _, ok := r.mainMember(members)
-		return f, ok, nil
+		switch tables := r.tables(members); len(tables) {
+		case 0:
+			return Format{}, nil, false, nil
+		case 1:
+			return tables[0].Format, nil, true, nil
+		default:
+			return tables[0].Format, tables, true, nil
+		}
 	}
 	head, err := src.UnpackedHead(SniffBytes)
 	if err != nil {
-		return Format{}, false, err
+		return Format{}, nil, false, err
 	}
 	for _, f := range r {
 		if f.Sniff != nil && (packing == source.Plain || !f.Binary) && f.Sniff(head) {
-			return f, true, nil
+			return f, nil, true, nil
 		}
 	}
-	return Format{}, false, nil
-}
-
-// mainMember is the member that an archive is read for: the first one of a known format that is not the sibling of another one.
-func (r Registry) mainMember(members []string) (Format, string, bool) {
-	there := make(map[string]bool, len(members))
-	for _, name := range members {
-		there[name] = true
-	}
-	for _, name := range members {
-		f, ok := r.ByExtension(name)
-		if ok && !slices.ContainsFunc(r.MainsOf(name), func(main string) bool { return there[main] }) {
-			return f, name, true
-		}
-	}
-	return Format{}, "", false
+	return Format{}, nil, false, nil
 }
 
 // kmlMember is the member that a KMZ archive is read for: doc.kml, or the first KML file.
@@ -116,11 +113,19 @@ func kmlMember(members []string) (string, bool) {
 	return members[i], true
 }
 
-// Unpack gives the file that a parser of the format reads: src itself or, if that is packed as Detect knows it, what is in it, as UTF-8 where Format.Recode
-// says so. The caller closes the answer if it is another one, and src after it. What is wrong with the packed file is a *ParseError that counts its bytes; contents
-// beyond their limits are a *LimitError.
-func (r Registry) Unpack(ctx context.Context, f Format, src *source.File, u source.Unpacking) (*source.File, error) {
-	content, err := r.unpack(ctx, f, src, u)
+// Unpack gives the file that a parser of the format reads: src itself or, if that is packed as Detect
+// knows it, what is in it, as UTF-8 where Format.Recode says so. The caller closes the answer if it is
+// another one, and src after it. What is wrong with the packed file is a *ParseError that counts its
+// bytes; contents beyond their limits are a *LimitError.
+func (r Registry) Unpack(ctx context.Context, f Format, src *source.File, u source.Unpacking) (content *source.File, err error) {
+	return r.UnpackLayer(ctx, f, src, "", u)
+}
+
+// UnpackLayer is Unpack of the table that is a layer of the file, "" being the first one. In an archive
+// of several tables that is one of Inspect, else the table that has the layer. A layer that an archive
+// of several tables does not have is a *NoLayerError.
+func (r Registry) UnpackLayer(ctx context.Context, f Format, src *source.File, layer string, u source.Unpacking) (*source.File, error) {
+	content, err := r.unpack(ctx, f, src, layer, u)
 	if err != nil || f.Recode == nil {
 		return content, err
 	}
@@ -131,12 +136,12 @@ func (r Registry) Unpack(ctx context.Context, f Format, src *source.File, u sour
 	return recoded, err
 }
 
-func (r Registry) unpack(ctx context.Context, f Format, src *source.File, u source.Unpacking) (content *source.File, err error) {
+func (r Registry) unpack(ctx context.Context, f Format, src *source.File, layer string, u source.Unpacking) (content *source.File, err error) {
 	switch packing, _ := source.PackingOf(src.Name); packing {
 	case source.Plain:
 		return src, nil
 	case source.Zip, source.KMZ:
-		content, err = r.extract(ctx, f, src, packing, u)
+		content, err = r.extract(ctx, f, src, packing, layer, u)
 	default:
 		content, err = src.Unpack(ctx, u)
 	}
@@ -177,18 +182,33 @@ func (f *Format) recode(ctx context.Context, src *source.File, u source.Unpackin
 	return recoded, roomError(src.Name+", as UTF-8,", err)
 }
 
-func (r Registry) extract(ctx context.Context, f Format, src *source.File, packing source.Packing, u source.Unpacking) (*source.File, error) {
+func (r Registry) extract(ctx context.Context, f Format, src *source.File, packing source.Packing, layer string, u source.Unpacking) (*source.File, error) {
 	members, err := src.Members()
 	if err != nil {
 		return nil, err
 	}
-	found, name, ok := r.mainMember(members)
+	var m Member
+	var layers []string
+	ok := false
 	if packing == source.KMZ {
-		found = f
-		name, ok = kmlMember(members)
+		m.Format = f
+		m.Name, ok = kmlMember(members)
+	} else if tables := r.tables(members); len(tables) > 0 {
+		layers = layersOf(tables)
+		i := 0
+		if layers != nil && layer != "" {
+			if i = slices.Index(layers, layer); i < 0 {
+				return nil, &NoLayerError{Name: src.Name, Layer: layer, Layers: layers}
+			}
+		}
+		m, ok = tables[i], true
 	}
-	if !ok || found.Name != f.Name {
+	if !ok || m.Format.Name != f.Name {
 		return nil, &source.PackError{Name: src.Name, Packing: packing, Offset: src.Size, Err: fmt.Errorf("no member of the archive is a %s file", f.Name)}
 	}
-	return src.Extract(ctx, name, f.Siblings, u)
+	content, err := src.Extract(ctx, m.Name, f.Siblings, u)
+	if err == nil {
+		content.Layers = layers
+	}
+	return content, err
 }

@@ -73,6 +73,7 @@ func ReadAs(ctx context.Context, f Format, p Parser, src *source.File, limits Li
 	if err != nil {
 		return nil, err
 	}
+	sum.layersFrom(src)
 	t := &Table{Format: f.Name, Engine: EngineOf(p), CRS: sum.CRS, Summary: sum}
 	batches := make([]*geoarrow.Columns, len(k.chunks))
 	for i := range k.chunks {

@@ -98,6 +98,7 @@ func Stream(ctx context.Context, f Format, p Parser, src *source.File, limits Li
 		t.GeometryTypes = append(t.GeometryTypes, kind.String())
 	}
 	slices.Sort(t.GeometryTypes)
+	sum.layersFrom(src)
 	t.CRS, t.Summary, t.ParseTime = sum.CRS, sum, time.Since(began)
 	return t, nil
 }

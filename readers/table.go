@@ -68,6 +68,7 @@ func Read(ctx context.Context, f Format, p Parser, src *source.File, limits Limi
 	if err != nil {
 		return nil, err
 	}
+	sum.layersFrom(src)
 	t := &Table{Format: f.Name, Engine: EngineOf(p), CRS: sum.CRS, Summary: sum}
 	if err := j.join(t); err != nil {
 		return nil, err

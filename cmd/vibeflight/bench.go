@@ -284,7 +284,7 @@ func read(ctx context.Context, path string, how reading) (*source.File, *readers
 }
 
 func (how reading) read(ctx context.Context, src *source.File) (*readers.Table, error) {
-	content, err := how.formats.Unpack(ctx, how.format, src, how.unpack)
+	content, err := how.formats.UnpackLayer(ctx, how.format, src, how.layer, how.unpack)
 	if err != nil {
 		return nil, err
 	}
@@ -298,7 +298,7 @@ func (how reading) read(ctx context.Context, src *source.File) (*readers.Table, 
 	if err != nil {
 		return nil, err
 	}
-	layout.Layer, layout.Columns = how.layer, how.columns
+	layout.Layer, layout.Columns = readers.LayerIn(content, how.layer), how.columns
 	parser := how.format.CPU
 	if how.engine != nil {
 		parser = how.engine.Parser

@@ -136,6 +136,32 @@ func detect(path string) (readers.Format, error) {
 	return f, err
 }
 
+// detectLayer is detect of the layer of a file, "" being the first one: those of an archive may be of different formats.
+func detectLayer(path, layer string) (readers.Format, error) {
+	f, err := detect(path)
+	if err != nil || layer == "" {
+		return f, err
+	}
+	_, tables, _, err := all.Formats().Inspect(path, func() (*source.File, error) { return source.Open(path, path) })
+	if err != nil {
+		return f, err
+	}
+	var layers []string
+	for _, t := range tables {
+		if t.Layer == layer {
+			return t.Format, nil
+		}
+		layers = append(layers, t.Layer)
+	}
+	switch {
+	case tables != nil:
+		err = &readers.NoLayerError{Name: path, Layer: layer, Layers: layers}
+	case !f.Layered:
+		err = fmt.Errorf("%s: a %s file has no layers", path, f.Name)
+	}
+	return f, err
+}
+
 func detectIn(formats readers.Registry, path string) (readers.Format, bool, error) {
 	return formats.Detect(path, func() (*source.File, error) { return source.Open(path, path) })
 }
@@ -161,16 +187,13 @@ func (l *local) open(ctx context.Context, name string, options map[string]any, p
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil, fmt.Errorf("%s: is a folder; vibeflight ls %s lists the files below it", path, path)
 	}
-	format, err := detect(path)
+	format, err := detectLayer(path, layer)
 	if err != nil {
 		return nil, err
 	}
 	opts, err := format.ParseOptions(options)
 	if err != nil {
 		return nil, err
-	}
-	if layer != "" && !format.Layered {
-		return nil, fmt.Errorf("%s: a %s file has no layers", path, format.Name)
 	}
 	src, table, err := read(ctx, path, reading{formats: l.formats, format: format, options: opts, layer: layer, limits: l.limits, unpack: l.unpack, opened: func(src *source.File) {
 		p.parsing(func() float64 { return float64(src.BytesRead()) / float64(max(1, src.Size)) })

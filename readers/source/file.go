@@ -27,6 +27,7 @@ type File struct {
 	Size     int64    // bytes when it was opened
 	Identity Identity // when it was opened
 	Encoding string   // that the text was recoded from: offsets are those of the text as UTF-8. Empty: it was not
+	Layers   []string // of the archive, if it is one of several tables there; set by who extracts it, else nil
 
 	content content
 	folder  folder       // nil: what is beside the packed file is beside its content

@@ -51,7 +51,8 @@ func (f *File) Recode(ctx context.Context, r Recoding, u Unpacking) (*File, erro
 		c.under = f
 	}
 	return &File{
-		Name: f.Name, Path: f.Path, Size: t.size.Load(), Identity: f.Identity, Encoding: r.From, content: c, packed: f,
+		Name: f.Name, Path: f.Path, Size: t.size.Load(), Identity: f.Identity, Encoding: r.From,
+		Layers: f.Layers, content: c, packed: f,
 	}, nil
 }
 

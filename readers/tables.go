@@ -1,0 +1,95 @@
+package readers
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+// Member is one of several tables in an archive.
+type Member struct {
+	Layer  string // unique in the archive
+	Name   string // path in the archive
+	Format Format
+}
+
+// maxTables bounds the layers of an archive: members of known formats that come later in its directory are none.
+const maxTables = 1 << 14
+
+// tables gives the members of an archive that are of a known format and belong to no other one, in the order of its
+// directory, which is also that of layers. A layer is called by its file's stem if no other table has that, else
+// by its path in the archive:
+//
+//	gis_osm_roads_free_1.shp    gis_osm_roads_free_1
+//	north/roads.shp             north/roads.shp
+//	south/roads.shp             south/roads.shp
+func (r Registry) tables(members []string) []Member {
+	there := make(map[string]bool, len(members))
+	for _, name := range members {
+		there[name] = true
+	}
+	var found []Member
+	stems := map[string]int{}
+	taken := map[string]bool{} // paths
+	for _, name := range members {
+		f, ok := r.ByExtension(name)
+		if !ok || taken[name] || slices.ContainsFunc(r.MainsOf(name), func(main string) bool { return there[main] }) {
+			continue
+		}
+		if len(found) == maxTables {
+			break
+		}
+		taken[name] = true
+		stems[stemOf(name)]++
+		found = append(found, Member{Name: name, Format: f})
+	}
+	used := make(map[string]bool, len(found))
+	for i := range found {
+		m := &found[i]
+		m.Layer = stemOf(m.Name)
+		if stems[m.Layer] > 1 || taken[m.Layer] {
+			m.Layer = m.Name
+		}
+		m.Layer = strings.ToValidUTF8(m.Layer, "\uFFFD")
+		if used[m.Layer] { // names that differ only in what is no UTF-8
+			m.Layer = fmt.Sprintf("%s (%d)", m.Layer, i+1)
+		}
+		used[m.Layer] = true
+	}
+	return found
+}
+
+// stemOf is the last component of a path, without its extension.
+func stemOf(name string) string {
+	return source.Stem(name[strings.LastIndexByte(name, '/')+1:])
+}
+
+// Layers gives the layers that tables of an archive are, nil for one table: that is no layer, but may have some.
+func layersOf(tables []Member) []string {
+	if len(tables) < 2 {
+		return nil
+	}
+	layers := make([]string, len(tables))
+	for i := range tables {
+		layers[i] = tables[i].Layer
+	}
+	return layers
+}
+
+// LayerIn is the layer that a parser of src is asked for, where layer is that of the whole file: none if src is itself
+// a layer of an archive.
+func LayerIn(src *source.File, layer string) string {
+	if src.Layers != nil {
+		return ""
+	}
+	return layer
+}
+
+// layersFrom says which layers the file of a table has, where that is an archive of several.
+func (s *Summary) layersFrom(src *source.File) {
+	if src.Layers != nil {
+		s.Layers = src.Layers
+	}
+}
