@@ -17,6 +17,7 @@ import sqlalchemy
 import sql
 from flightsql import FlightSQLClient
 from flightsql import connect as dbapi_connect
+from serving import Server
 
 COUNTRIES = 'world."countries.geojson"'
 
@@ -198,6 +199,63 @@ def test_sqlalchemy(server):
     assert "world" in inspector.get_schema_names()
     assert inspector.get_table_names(schema="world") == ["countries.geojson"]
     assert [c["name"] for c in inspector.get_columns("countries.geojson", schema="world")][-1] == "geometry"
+
+
+def test_sqlalchemy_binds_parameters(server):
+    """Without the feature the dialect itself writes NULL into the query (issue 29, 8)."""
+    import flightsql.sqlalchemy  # noqa: F401  registers the dialect
+    engine = sqlalchemy.create_engine(f"datafusion+flightsql://{server.location}?insecure=True&feature-sqlalchemy-prepared-statements=on")
+    with engine.connect() as connection:
+        text = sqlalchemy.text(f"SELECT name FROM {COUNTRIES} WHERE name = :name AND pop_est < :most")
+        assert connection.execute(text, {"most": 10**7, "name": "Fiji"}).fetchall() == [("Fiji",)]
+
+
+def test_a_table_is_found_by_its_stem(connection):
+    """What queries call it, metadata calls find too (issue 29, 8)."""
+    whole = connection.adbc_get_table_schema("countries.geojson", db_schema_filter="world")
+    for filters in ({"db_schema_filter": "world"}, {}):
+        assert connection.adbc_get_table_schema("countries", **filters) == whole
+
+
+def test_a_file_in_a_folder_is_found_by_its_name(query):
+    assert column(query('SELECT count(*) FROM "countries.geojson"')) == [177]
+
+
+def test_sums_of_integers_are_integers(connection, query):
+    table = query(f"SELECT sum(pop_est) AS people FROM {COUNTRIES}")
+    assert table.schema.field("people").type == pa.int64()
+    frame = pandas.read_sql(f"SELECT continent, sum(pop_est) AS people FROM {COUNTRIES} GROUP BY 1", connection)
+    assert frame["people"].dtype == "int64"
+
+
+def test_listings_of_a_fresh_server(tmp_path):
+    """They are complete before any table was asked for (issue 28, input 13)."""
+    (tmp_path / "roads.csv").write_text("id,name\n1,a\n")
+    (tmp_path / "world").mkdir()
+    (tmp_path / "world" / "towns.csv").write_text("id\n1\n")
+    with Server(tmp_path) as fresh:
+        client = fresh.client()
+        want = [{"table_schema": "main", "table_name": "roads.csv"}, {"table_schema": "world", "table_name": "towns.csv"}]
+        for _ in range(2):
+            assert sql.ask(client, "SELECT table_schema, table_name FROM information_schema.tables ORDER BY 1").to_pylist() == want
+            assert sql.ask(client, "SHOW TABLES").to_pylist() == [{"name": "roads.csv"}]
+            schemata = sql.ask(client, "SELECT schema_name FROM information_schema.schemata WHERE catalog_name = 'vibeflight' ORDER BY 1")
+            assert column(schemata) == ["main", "world"]
+            assert column(sql.ask(client, "SELECT count(*) FROM towns, roads")) == [1]
+
+
+@sql.needs_spatial
+def test_kinds_of_geometries(query):
+    """ST_GeometryType is an ENUM (issue 28, input 14)."""
+    assert query(f"SELECT ST_GeometryType(geometry) AS kind, count(*) AS n FROM {COUNTRIES} GROUP BY 1 ORDER BY 1").to_pydict() == {
+        "kind": ["MULTIPOLYGON", "POLYGON"], "n": [29, 148]}
+
+
+@sql.needs_spatial
+def test_x_is_longitude(query):
+    """ST_Transform neither takes nor gives latitude first (issue 28, input 02)."""
+    got = query("SELECT ST_X(ST_Transform(ST_SetCRS(ST_Point(10, 50), 'EPSG:4326'), 'EPSG:3857')) AS x, ST_X(ST_Transform(ST_SetCRS(ST_Point(500000, 5500000), 'EPSG:25832'), 'EPSG:4326')) AS lon")
+    assert got.to_pylist() == [{"x": 1113194.9079327357, "lon": 9.0}]
 
 
 def test_duckdb_reads_results(query):

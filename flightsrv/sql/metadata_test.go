@@ -99,6 +99,9 @@ func TestTables(t *testing.T) {
 		{"escaped", &flightsql.GetTablesOpts{TableNameFilterPattern: ptr(`my\_file\%.csv`)}, []string{mine}},
 		{"escape excludes", &flightsql.GetTablesOpts{TableNameFilterPattern: ptr(`\_.csv`)}, nil},
 		{"case", &flightsql.GetTablesOpts{TableNameFilterPattern: ptr("FLORIDA%")}, nil},
+		{"stem", &flightsql.GetTablesOpts{TableNameFilterPattern: ptr("florida")}, []string{"vibeflight|counties|florida|TABLE"}},
+		{"stem in its schema", &flightsql.GetTablesOpts{DbSchemaFilterPattern: ptr("counties"), TableNameFilterPattern: ptr("florida")}, []string{"vibeflight|counties|florida|TABLE"}},
+		{"stem in another schema", &flightsql.GetTablesOpts{DbSchemaFilterPattern: ptr("main"), TableNameFilterPattern: ptr("florida")}, nil},
 		{"type", &flightsql.GetTablesOpts{TableTypes: []string{"VIEW", "TABLE"}}, []string{florida, mine, a, broken}},
 		{"other type", &flightsql.GetTablesOpts{TableTypes: []string{"VIEW"}}, nil},
 	} {

@@ -14,7 +14,9 @@ func TestTimeParameters(t *testing.T) {
 		"2024-02-29T12:34:56.123456,2024-02-29T12:34:56Z,12:34:56,2024-02-29T12:34:56\n" +
 		"2024-03-01T00:00:00,2024-03-01T00:00:00+02:00,00:00:01,2024-03-01T00:00:00\n"
 	r := serveReal(t, map[string]string{"types.csv": types})
-	of := func(unit arrow.TimeUnit, zone string) arrow.DataType { return &arrow.TimestampType{Unit: unit, TimeZone: zone} }
+	of := func(unit arrow.TimeUnit, zone string) arrow.DataType {
+		return &arrow.TimestampType{Unit: unit, TimeZone: zone}
+	}
 	ms, utc := of(arrow.Millisecond, ""), of(arrow.Millisecond, "UTC")
 	for _, c := range []struct {
 		name, where string

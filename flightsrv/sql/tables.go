@@ -77,10 +77,7 @@ func tables(m *pb.CommandGetTables) listing {
 	return listing{schema, func(ctx context.Context, s *Server) (rec arrow.Record, err error) {
 		b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
 		defer b.Release()
-		for _, t := range s.engine.Tables() {
-			if !wanted(m, t) {
-				continue
-			}
+		for _, t := range wantedTables(m, s.engine.Tables()) {
 			texts(b, engine.CatalogName, t.Schema, t.Name, tableType)
 			if !m.GetIncludeSchema() {
 				continue
@@ -95,9 +92,32 @@ func tables(m *pb.CommandGetTables) listing {
 	}}
 }
 
-func wanted(m *pb.CommandGetTables, t engine.Table) bool {
-	return inCatalog(m.Catalog) && matches(m.DbSchemaFilterPattern, t.Schema) && matches(m.TableNameFilterPattern, t.Name) &&
-		(len(m.GetTableTypes()) == 0 || slices.Contains(m.GetTableTypes(), tableType))
+// wantedTables gives the tables that a command asks for. Where none has such a name, those are meant whose stem is such a name, and they are called by it: a
+// client that asks for the columns of countries means what countries is in a query. A stem of several tables in a schema is none of theirs.
+func wantedTables(m *pb.CommandGetTables, all []engine.Table) []engine.Table {
+	var in, named, stems []engine.Table
+	for _, t := range all {
+		if inCatalog(m.Catalog) && matches(m.DbSchemaFilterPattern, t.Schema) && (len(m.GetTableTypes()) == 0 || slices.Contains(m.GetTableTypes(), tableType)) {
+			in = append(in, t)
+		}
+	}
+	times := map[[2]string]int{}
+	for _, t := range in {
+		times[[2]string{t.Schema, t.Stem()}]++
+		if matches(m.TableNameFilterPattern, t.Name) { //nolint:protogetter // no pattern is not the empty one
+			named = append(named, t)
+		}
+	}
+	if len(named) > 0 {
+		return named
+	}
+	for _, t := range in {
+		if matches(m.TableNameFilterPattern, t.Stem()) && times[[2]string{t.Schema, t.Stem()}] == 1 { //nolint:protogetter // as above
+			t.Name = t.Stem()
+			stems = append(stems, t)
+		}
+	}
+	return stems
 }
 
 // columns gives the schema of a table with what clients want to know of its columns. A file that can't be read has none, and the schema says why: the other

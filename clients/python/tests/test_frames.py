@@ -65,7 +65,7 @@ def test_a_selection_is_a_stream_itself(server, bbox):
     assert duckdb.sql("SELECT count(*), any_value(typeof(geometry))[:8] FROM grid").fetchall() == [(100, "GEOMETRY")]
     assert len(geopandas.GeoDataFrame.from_arrow(grid)) == 100
     native = server.table("grid.geojson", bbox=bbox, geometry_encoding="native")
-    assert pyarrow.table(native).schema.field("geometry").metadata[b"ARROW:extension:name"] == b"geoarrow.polygon"
+    assert pyarrow.table(native).schema.field("geometry").metadata[b"ARROW:extension:name"] == b"geoarrow.point"
     assert pyarrow.table(server.sql("SELECT n FROM grid")).num_rows == 100
 
 

@@ -2,7 +2,10 @@
 
 package duck
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // tableFunctions are those that a query may call in its FROM. The others read files, take pointers, run text as SQL, or change how DuckDB works: a list of
 // what is refused would miss those that DuckDB's next version adds.
@@ -17,9 +20,25 @@ var tableFunctions = words(`
 	pragma_collations pragma_platform pragma_user_agent pragma_version
 	test_all_types`)
 
-// deniedFunctions are the scalar functions that do something to the server, or nothing but keep it from its work. Those that read a setting or compute are
-// left alone.
-var deniedFunctions = words(`currval getenv nextval sleep_ms write_log`)
+// deniedFunctions are the scalar functions that do something to the server, or nothing but keep it from its work, and those that take a query as text, which is
+// bound without a look at what it calls. Those that compute are left alone.
+var deniedFunctions = words(`currval getenv nextval pg_sleep sleep_ms write_log
+	json_deserialize_sql json_execute_serialized_sql json_serialize_plan json_serialize_sql`)
+
+// hostSettings are the names of settings that tell of the server's machine: its paths, its way to the network, its keys.
+const hostSettings = `directory|directories|path|file|location|output|proxy|secret|repository|user|password|key|storage`
+
+// settingsMacro leaves their values out of the list of all settings.
+const settingsMacro = `CREATE MACRO main.duckdb_settings() AS TABLE
+SELECT * REPLACE (CASE WHEN NOT regexp_matches(name, '` + hostSettings + `') THEN "value" END AS "value") FROM system.main.duckdb_settings()`
+
+var hostSetting = regexp.MustCompile(`(?i)` + hostSettings)
+
+// crsFunctions are those that take the name of a reference system, or give one, with the place of the first name among their arguments.
+var crsFunctions = map[string]int{"st_transform": 1, "st_setcrs": 1, "st_crs": 1}
+
+// crsFile finds what has PROJ open a file in the definition of a reference system, or may.
+var crsFile = regexp.MustCompile(`(?i)\binit\s*=|grids|model\s*=|\bfile\b|parameter_?file|proj4|@|\\|^\s*/`)
 
 func words(s string) map[string]bool {
 	set := make(map[string]bool)
@@ -56,15 +75,57 @@ func allowedCall(n map[string]any, offset int) error {
 	if n["type"] == "TABLE_FUNCTION" {
 		call, _ = n["function"].(map[string]any)
 		fine = tableFunctions[functionName(call)]
-	}
-	if fine {
-		return nil
+		if functionName(call) == "duckdb_settings" { // DuckDB's own, by its full name, has all values
+			fine = empty(call["schema"]) && empty(call["catalog"])
+		}
 	}
 	err := denied("the function %s is not allowed here", functionName(call))
+	if fine {
+		if err = allowedArguments(call); err == nil {
+			return nil
+		}
+	}
 	if at, ok := call["query_location"].(float64); ok && at < 1<<31 { // 2^64-1 is no place
 		err.Position = int(at) + offset
 	}
 	return err
+}
+
+// allowedArguments looks at the arguments of functions that are allowed with some.
+func allowedArguments(call map[string]any) *Error {
+	name := functionName(call)
+	children, _ := call["children"].([]any)
+	if name == "current_setting" && (len(children) != 1 || hostSetting.MatchString(constantText(children[0])) || constantText(children[0]) == "") {
+		return denied("current_setting is allowed for a setting that is named, and tells nothing of the server's machine")
+	}
+	first, ok := crsFunctions[name]
+	if !ok {
+		return nil
+	}
+	for i := first; i < len(children); i++ {
+		child, _ := children[i].(map[string]any)
+		value, _ := child["value"].(map[string]any)
+		switch of, isText := value["value"].(string); {
+		case child["class"] == "CONSTANT" && !isText, functionName(child) == "st_crs", child["type"] == "COMPARE_EQUAL": // always_xy, always_xy = true
+		case child["class"] == "CAST" && castType(child) == "BOOLEAN": // true is 't'::BOOLEAN
+		case child["class"] != "CONSTANT":
+			return denied("the reference systems of %s have to be written in the query, as texts", name)
+		case crsFile.MatchString(of):
+			return denied("a reference system that names a file is not allowed here: %s", of)
+		}
+	}
+	return nil
+}
+
+func castType(cast map[string]any) string {
+	to, _ := cast["cast_type"].(map[string]any)
+	return text(to["id"])
+}
+
+func constantText(node any) string {
+	n, _ := node.(map[string]any)
+	value, _ := n["value"].(map[string]any)
+	return text(value["value"])
 }
 
 func functionName(call map[string]any) string { return strings.ToLower(text(call["function_name"])) }

@@ -77,9 +77,10 @@ func (c *Conn) logicalType(f arrow.Field) (duckdb.LogicalType, error) {
 	return duckdb.VectorGetColumnType(duckdb.DataChunkGetVector(chunk, 0)), nil
 }
 
-// schema gives DuckDB's types as Arrow's, and may exchange some of them: given is the one of DuckDB's own records, and schema has texts in place of dictionaries.
+// schema gives DuckDB's types as Arrow's, and may exchange some of them: given is the one of DuckDB's own records, and schema has texts in place of dictionaries, and
+// int64 in place of HUGEINT unless huge.
 // Geometry has the extension metadata of the present statement's tables.
-func (c *Conn) schema(types []duckdb.LogicalType, names []string) (schema, given *arrow.Schema, err error) {
+func (c *Conn) schema(types []duckdb.LogicalType, names []string, huge bool) (schema, given *arrow.Schema, err error) {
 	if len(types) == 0 {
 		none := arrow.NewSchema(nil, nil)
 		return none, none, nil
@@ -112,6 +113,9 @@ func (c *Conn) schema(types []duckdb.LogicalType, names []string) (schema, given
 	given = arrow.NewSchema(slices.Clone(fields), nil)
 	for i := range fields {
 		fields[i] = withTexts(fields[i])
+		if duckdb.GetTypeId(types[i]) == duckdb.TypeHugeInt && !huge {
+			fields[i].Type = arrow.PrimitiveTypes.Int64
+		}
 	}
 	return arrow.NewSchema(fields, nil), given, nil
 }

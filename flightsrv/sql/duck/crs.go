@@ -3,6 +3,7 @@
 package duck
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -23,10 +24,12 @@ const (
 // one name for both: the one that users write where the spatial extension is there, and else the one that DuckDB knows without it.
 const (
 	wgs84EPSG = "EPSG:4326"
-	wgs84OGC    = "OGC:CRS84"
+	wgs84OGC  = "OGC:CRS84"
 )
 
-func isWGS84(crs string) bool { return strings.EqualFold(crs, wgs84EPSG) || strings.EqualFold(crs, wgs84OGC) }
+func isWGS84(crs string) bool {
+	return strings.EqualFold(crs, wgs84EPSG) || strings.EqualFold(crs, wgs84OGC)
+}
 
 // wgs84 is what DuckDB gets for both.
 func (c Config) wgs84() string {
@@ -178,18 +181,40 @@ func (c *Conn) geometryType(f arrow.Field, given duckdb.LogicalType) (arrow.Fiel
 	return f, t, &Error{Kind: Unsupported, Message: "DuckDB drops the coordinate reference system " + crs, Position: -1}
 }
 
-// crsFunctions are those that take the name of a reference system, or give one.
-var crsFunctions = words(`st_transform st_setcrs st_crs`)
-
 // withOneWGS84 gives the text of a query with the name of WGS 84 that DuckDB has in place of the other one, which is as long, wherever it stands for a
 // reference system: as an argument of crsFunctions, in a comparison with ST_CRS, in a cast.
 func withOneWGS84(text string, tree any, offset int, name string) string {
 	b := []byte(text)
 	rename(b, tree, offset, name)
-	return crsCast.ReplaceAllStringFunc(string(b), func(cast string) string {
-		end := strings.LastIndexByte(cast, '\'')
-		return cast[:end-len(name)] + name + cast[end:]
-	})
+	found := crsCast.FindAllIndex(b, -1)
+	if len(found) != wgs84Casts(tree) { // the tree does not say where they are, and one of those found may be a part of a text
+		return string(b)
+	}
+	for _, at := range found {
+		end := bytes.LastIndexByte(b[:at[1]], '\'')
+		copy(b[end-len(name):], name)
+	}
+	return string(b)
+}
+
+// wgs84Casts counts the casts to geometries of WGS 84.
+func wgs84Casts(node any) (n int) {
+	switch v := node.(type) {
+	case []any:
+		for _, v := range v {
+			n += wgs84Casts(v)
+		}
+	case map[string]any:
+		if modifiers, _ := v["user_type_modifiers"].([]any); len(modifiers) == 1 {
+			if m, _ := modifiers[0].(map[string]any); isWGS84(text(m["value"])) {
+				n++
+			}
+		}
+		for _, v := range v {
+			n += wgs84Casts(v)
+		}
+	}
+	return n
 }
 
 var crsCast = regexp.MustCompile(fmt.Sprintf(`(?i)\bGEOMETRY\s*\(\s*'(?:%s|%s)'\s*\)`, wgs84EPSG, wgs84OGC))
@@ -201,7 +226,7 @@ func rename(text []byte, node any, offset int, name string) {
 			rename(text, v, offset, name)
 		}
 	case map[string]any:
-		if n["class"] == "FUNCTION" && crsFunctions[functionName(n)] {
+		if _, ok := crsFunctions[functionName(n)]; ok && n["class"] == "FUNCTION" {
 			children, _ := n["children"].([]any)
 			for _, child := range children {
 				renameConstant(text, child, offset, name)

@@ -84,7 +84,7 @@ func (in *instance) prepare(cfg Config) (err error) {
 			return fmt.Errorf("%s: %w", s, err)
 		}
 	}
-	if err := in.admin.define(append([]string{crsMacro}, cfg.Macros...)); err != nil {
+	if err := in.admin.define(append([]string{crsMacro, settingsMacro}, cfg.Macros...)); err != nil {
 		return err
 	}
 	in.parser, err = newParser(in)

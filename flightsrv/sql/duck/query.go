@@ -34,6 +34,24 @@ func filters(node any) bool {
 	return false
 }
 
+// saysHuge reports whether the query itself names the type HUGEINT, in a cast or by a number that needs it. One without a tree is of this package's own.
+func (q *Query) saysHuge() bool { return q.tree == nil || saysHuge(q.tree) }
+
+func saysHuge(node any) bool {
+	switch n := node.(type) {
+	case []any:
+		return slices.ContainsFunc(n, saysHuge)
+	case map[string]any:
+		for key, v := range n {
+			name := (key == "id" || key == "name") && (strings.EqualFold(text(v), "HUGEINT") || strings.EqualFold(text(v), "INT128"))
+			if name || saysHuge(v) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Takes gives the names of the columns that the query takes of its one table, nil for all of them, if it does nothing else: no expression, condition, order
 // or limit. Whether the table has such columns is not known here.
 func (q *Query) Takes() (columns []string, ok bool) {

@@ -12,11 +12,11 @@ var ErrNoCgo = errors.New("this build has no SQL: it was made without cgo")
 
 // Config is what a database may use of the machine.
 type Config struct {
-	MemoryBytes int64  // memory of all queries together; 0 is DuckDB's own choice, 80 % of the machine
-	Threads     int    // threads of all queries together; 0 is one for each core
-	SpillDir    string // folder for intermediate results that do not fit in memory; "" is none: such a query fails
-	SpillBytes  int64  // how much may lie in SpillDir; 0 is DuckDB's own choice, 90 % of the free space
-	Spatial     string // path of spatial.duckdb_extension; "" is none: core functions only
+	MemoryBytes int64    // memory of all queries together; 0 is DuckDB's own choice, 80 % of the machine
+	Threads     int      // threads of all queries together; 0 is one for each core
+	SpillDir    string   // folder for intermediate results that do not fit in memory; "" is none: such a query fails
+	SpillBytes  int64    // how much may lie in SpillDir; 0 is DuckDB's own choice, 90 % of the free space
+	Spatial     string   // path of spatial.duckdb_extension; "" is none: core functions only
 	Macros      []string // statements that make macros, of relations and of DuckDB's own functions; a macro goes before DuckDB's function of its name
 
 	// CRS gives the extension metadata of a geometry column for an authority and its code, "EPSG:25832". nil is GeoArrow's authority_code.

@@ -36,7 +36,7 @@ type Rows struct {
 	result    duckdb.Result
 	schema    *arrow.Schema
 	given     *arrow.Schema // of DuckDB's own records
-	gathering []gathering // the columns of the next record; nil: DuckDB converts each of its chunks
+	gathering []gathering   // the columns of the next record; nil: DuckDB converts each of its chunks
 	ended     bool
 	stop      func() // of the watch over Query's context
 }
@@ -67,7 +67,7 @@ func (r *Rows) start(ctx context.Context) (err error) {
 		names = append(names, duckdb.ColumnName(&r.result, i))
 		types = append(types, duckdb.ColumnLogicalType(&r.result, i))
 	}
-	if r.schema, r.given, err = c.schema(types, names); err != nil {
+	if r.schema, r.given, err = c.schema(types, names, r.statement.huge); err != nil {
 		return err
 	}
 	r.gathering = gatherings(types, r.schema)
@@ -189,7 +189,7 @@ func (r *Rows) part() (arrow.Record, error) {
 	if err != nil || r.schema.Equal(r.given) {
 		return rec, err
 	}
-	return recordWithTexts(rec, r.schema)
+	return recordAs(rec, r.schema)
 }
 
 // checkIntervals finds the intervals whose microseconds do not fit Arrow's nanoseconds: DuckDB would wrap them around.

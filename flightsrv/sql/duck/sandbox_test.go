@@ -90,6 +90,32 @@ SELECT write_log('x')
 SELECT * FROM enable_profiling(save_location = '$DIR/profile')
 SELECT * FROM enable_peg_parser()
 SELECT sleep_ms(1000000)
+SELECT pg_sleep(1000000)
+SELECT pg_catalog.pg_sleep(1000000)
+SELECT json_serialize_plan('CREATE VIEW v AS SELECT * FROM read_csv(''$CSV'')')
+SELECT json_serialize_plan('EXPORT DATABASE ''$DIR/out'' ')
+SELECT json_serialize_sql(repeat('SELECT 1;', 100000))
+SELECT json_deserialize_sql('{}')
+SELECT list_transform(['SELECT 1'], q -> json_serialize_plan(q))
+SELECT current_setting('temp_directory')
+SELECT current_setting('TEMP_' || 'directory')
+SELECT current_setting('allowed_directories')
+SELECT current_setting('extension_directory')
+SELECT * FROM system.main.duckdb_settings()
+SELECT * FROM main.duckdb_settings()
+SELECT ST_Transform('POINT (1 2)'::GEOMETRY, '+init=$CSV:x', 'EPSG:4326')
+SELECT ST_Transform('POINT (1 2)'::GEOMETRY, 'EPSG:4326', '+init=$CSV:x')
+SELECT ST_Transform('POINT (1 2)'::GEOMETRY, 'EPSG:4326', '+INIT = $CSV:x', true)
+SELECT ST_Transform('POINT (1 2)'::GEOMETRY, 'EPSG:4326', '+proj=longlat +nadgrids=$CSV')
+SELECT ST_Transform('POINT (1 2)'::GEOMETRY, 'EPSG:4326', '+proj=defmodel +model=$CSV')
+SELECT ST_Transform('POINT (1 2)'::GEOMETRY, 'EPSG:4326', '+proj=tinshift +file=$CSV')
+SELECT ST_Transform('POINT (1 2)'::GEOMETRY, 'EPSG:4326', '@$CSV')
+SELECT ST_Transform('POINT (1 2)'::GEOMETRY, 'EPSG:4326', concat('+in', 'it=$CSV:x'))
+SELECT ST_Transform('POINT (1 2)'::GEOMETRY, 'EPSG:4326', '+init=$CSV:x'::VARCHAR)
+SELECT ST_Transform('POINT (1 2)'::GEOMETRY, 'EPSG:4326', name) FROM t
+SELECT ST_Transform('POINT (1 2)'::GEOMETRY, 'EPSG:4326', $1)
+SELECT ST_SetCRS('POINT (1 2)'::GEOMETRY, '+init=$CSV:x')
+SELECT list_transform([1], x -> ST_Transform('POINT (1 2)'::GEOMETRY, 'EPSG:4326', '+init=$CSV:x'))
 SELECT * FROM query('SELECT 1')
 SELECT * FROM query_table('t')
 SELECT * FROM json_execute_serialized_sql(json_serialize_sql('SELECT 1'))
@@ -179,6 +205,27 @@ func TestSettingsHold(t *testing.T) {
 		if err := c.run(q); err == nil {
 			t.Errorf("%s: no error", q)
 		}
+	}
+}
+
+// The list of settings tells no path of the machine.
+func TestSettingsTellNoPaths(t *testing.T) {
+	dir := t.TempDir()
+	c := connect(t, open(t, &world{}, Config{Threads: 1, SpillDir: dir}))
+	for _, from := range []string{"duckdb_settings()", "pg_catalog.pg_settings"} {
+		rows, _, err := query(c, "SELECT * FROM "+from)
+		if err != nil || len(rows) < 50 {
+			t.Fatalf("%s: %d rows, %v", from, len(rows), err)
+		}
+		for _, row := range rows {
+			if strings.Contains(row, dir) || strings.Contains(row, "/nonexistent") {
+				t.Errorf("%s: %s", from, row)
+			}
+		}
+	}
+	rows, _, err := query(c, "SELECT value FROM duckdb_settings() WHERE name = 'TimeZone'")
+	if err != nil || len(rows) != 1 || rows[0] != "UTC" {
+		t.Errorf("the time zone: %q, %v", rows, err)
 	}
 }
 

@@ -16,6 +16,7 @@ type Statement struct {
 	schema     *arrow.Schema
 	parameters *arrow.Schema
 	crs        crsNames
+	huge       bool // the query says HUGEINT, and its results are that
 }
 
 // Parse reads the one query that a text holds. Anything but a query is an [Error] of kind Syntax or Denied.
@@ -31,7 +32,7 @@ func (c *Conn) Prepare(ctx context.Context, query *Query) (*Statement, error) {
 	if c.rows != nil {
 		c.rows.Close()
 	}
-	s := &Statement{conn: c, crs: newCRSNames(c.in.database.cfg)}
+	s := &Statement{conn: c, crs: newCRSNames(c.in.database.cfg), huge: query.saysHuge()}
 	call := c.begin(ctx, s.crs)
 	defer c.end()
 	// The lookup of a geometry's reference system, when its type becomes one of Arrow, needs a transaction.
@@ -83,7 +84,7 @@ func (s *Statement) describe() (err error) {
 		names = append(names, duckdb.PreparedStatementColumnName(s.prepared, i))
 		types = append(types, duckdb.PreparedStatementColumnLogicalType(s.prepared, i))
 	}
-	if s.schema, _, err = s.conn.schema(types, names); err != nil {
+	if s.schema, _, err = s.conn.schema(types, names, s.huge); err != nil {
 		return err
 	}
 	s.parameters, err = s.describeParameters()
@@ -98,7 +99,7 @@ func (s *Statement) describeParameters() (*arrow.Schema, error) {
 		names = append(names, duckdb.ParameterName(s.prepared, i+1))
 		types = append(types, duckdb.ParamLogicalType(s.prepared, i+1))
 	}
-	schema, _, err := s.conn.schema(types, names)
+	schema, _, err := s.conn.schema(types, names, true)
 	return schema, err
 }
 

@@ -53,6 +53,8 @@ type tree struct {
 // explain is EXPLAIN with the words that may follow it, and nothing in between that could hide where the query begins.
 var explain = regexp.MustCompile(`(?is)^\s*EXPLAIN\s+(?:ANALYZE\s+)?(?:\([a-z_,\s]*\)\s*)?`)
 
+var pivot = regexp.MustCompile(`(?i)\bPIVOT(_WIDER)?\b`)
+
 // query gives the one query that the text holds. Anything else is an [Error], of kind Syntax or Denied.
 func (p *parser) query(text string) (*Query, error) {
 	offset := 0
@@ -65,6 +67,8 @@ func (p *parser) query(text string) (*Query, error) {
 	switch {
 	case err != nil:
 		return nil, err
+	case t.notSelect() && pivot.MatchString(text):
+		return nil, denied("PIVOT is allowed with the values that become columns: PIVOT t ON kind IN ('a', 'b') USING sum(x)")
 	case t.notSelect():
 		return nil, denied("only queries are allowed here: SELECT, WITH, VALUES, FROM, DESCRIBE, SHOW, SUMMARIZE and EXPLAIN of one of them")
 	case t.Error:

@@ -232,6 +232,18 @@ func TestEnums(t *testing.T) {
 	}
 }
 
+// A sum that does not fit is an error that says what to write.
+func TestSumsThatDoNotFit(t *testing.T) {
+	c := connect(t, open(t, &world{}, Config{Threads: 1}))
+	for _, expression := range []string{"sum(9223372036854775807) FROM range(2)", "sum(-9223372036854775807) FROM range(2)"} {
+		_, _, err := query(c, "SELECT "+expression)
+		var e *Error
+		if !errors.As(err, &e) || e.Kind != Value || !strings.Contains(e.Message, "HUGEINT") {
+			t.Errorf("%s: %v, want an error of kind Value about HUGEINT", expression, err)
+		}
+	}
+}
+
 // What DuckDB computes is of types that hold it.
 func TestComputedTypes(t *testing.T) {
 	c := connect(t, open(t, &world{}, Config{Threads: 1}))
@@ -242,7 +254,17 @@ func TestComputedTypes(t *testing.T) {
 		{"INTERVAL '1 month 2 days 3 seconds'", "month_day_nano_interval", `{"months":1,"days":2,"nanoseconds":3000000000}`},
 		{"'{}'::JSON", "utf8", "{}"},
 		{"'01:02:03.123456789'::TIME_NS", "time64[ns]", "01:02:03.123456789"},
-		{"sum(x) FROM range(4) r(x)", "decimal(38, 0)", "6"},
+		{"sum(x) FROM range(4) r(x)", "int64", "6"},
+		{"sum(x::INTEGER) FROM range(4) r(x)", "int64", "6"},
+		{"-sum(x) FROM range(4) r(x)", "int64", "-6"},
+		{"s FROM (SELECT sum(x) AS s FROM range(4) r(x))", "int64", "6"},
+		{"sum(x) OVER () FROM range(1) r(x)", "int64", "0"},
+		{"sum(x) FROM range(0) r(x)", "int64", "(null)"},
+		{"-9223372036854775808 * x FROM (SELECT sum(1) AS x)", "int64", "-9223372036854775808"},
+		{"sum(x)::HUGEINT FROM range(4) r(x)", "decimal(38, 0)", "6"},
+		{"sum(x)::INT128 FROM range(4) r(x)", "decimal(38, 0)", "6"},
+		{"9223372036854775808", "decimal(38, 0)", "9223372036854775808"},
+		{"sum(x)::DECIMAL(38, 0) FROM range(4) r(x)", "decimal(38, 0)", "6"},
 		{"NULL", "int32", "(null)"},
 	} {
 		schema, recs := read(t, c, "SELECT "+tc.expression)

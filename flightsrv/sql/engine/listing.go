@@ -81,7 +81,9 @@ func (e *Engine) listing(key string) *listing {
 }
 
 // relation is the table for a compiler of conditions.
-func (l *listing) relation() *relation { return &relation{entry: l.key, schema: l.schema, geometry: -1} }
+func (l *listing) relation() *relation {
+	return &relation{entry: l.key, schema: l.schema, geometry: -1}
+}
 
 func (l *listing) Schema() *arrow.Schema { return l.schema }
 func (l *listing) Rows() int64           { return -1 }

@@ -16,6 +16,7 @@ import (
 //	in its schema       by file name       counties."florida.geojson"
 //	                    by stem            counties.florida
 //	without a schema    by full name       "counties/florida.geojson"; by stem "counties/florida"
+//	                    anywhere           "florida.geojson"
 //	                    by stem anywhere   florida
 //
 // A stem that begins like a view of DuckDB's own, such as duckdb_tables, which it reads itself to list tables, does not name a file.
@@ -33,11 +34,12 @@ type Table struct {
 // names finds tables by what queries call them.
 type names struct {
 	of     []*catalog.Entry
-	tables []Table            // sorted by schema and name
-	files  map[place][]*Table // by schema and file name
-	stems  map[place][]*Table // by schema and stem
-	bare   map[string][]*Table
-	ends   []string // what stands behind the stems of files, at most maxEnds of them
+	tables []Table             // sorted by schema and name
+	files  map[place][]*Table  // by schema and file name
+	stems  map[place][]*Table  // by schema and stem
+	whole  map[string][]*Table // by file name, in whichever folder
+	bare   map[string][]*Table // by its stem
+	ends   []string            // what stands behind the stems of files, at most maxEnds of them
 }
 
 // maxEnds bounds how often a name that nobody has is looked for.
@@ -52,7 +54,7 @@ type place struct{ schema, name string }
 func placeOf(schema, name string) place { return place{lower(schema), lower(name)} }
 
 func newNames(entries []*catalog.Entry) *names {
-	n := &names{of: entries, tables: make([]Table, len(entries)), files: map[place][]*Table{}, stems: map[place][]*Table{}, bare: map[string][]*Table{}}
+	n := &names{of: entries, tables: make([]Table, len(entries)), files: map[place][]*Table{}, stems: map[place][]*Table{}, whole: map[string][]*Table{}, bare: map[string][]*Table{}}
 	for i, e := range entries {
 		n.tables[i] = tableOf(e.Name)
 	}
@@ -64,7 +66,8 @@ func newNames(entries []*catalog.Entry) *names {
 		}
 		add(n.files, placeOf(t.Schema, t.Name), t)
 		add(n.stems, placeOf(t.Schema, stem(t.Name)), t)
-		add(n.bare, lower(stem(path.Base(t.file())+t.layer())), t)
+		add(n.whole, lower(t.base()), t)
+		add(n.bare, lower(stem(t.base())), t)
 		if t.Name != t.Entry {
 			add(n.files, placeOf(MainSchema, t.Entry), t)
 			add(n.stems, placeOf(MainSchema, stem(t.Entry)), t)
@@ -100,6 +103,12 @@ func (t *Table) file() string {
 	return file
 }
 
+// base is the entry's name without its folders.
+func (t *Table) base() string { return path.Base(t.file()) + t.layer() }
+
+// Stem is the name of the table without its extension, by which a query finds it too.
+func (t *Table) Stem() string { return stem(t.Name) }
+
 // layer is the rest of it.
 func (t *Table) layer() string { return strings.TrimPrefix(t.Entry, t.file()) }
 
@@ -132,10 +141,8 @@ func (n *names) find(schema, name string) []*Table {
 	if found := n.files[placeOf(in, name)]; len(found) > 0 {
 		return exactly(found, func(t *Table) bool { return t.Schema == in && t.Name == name || in == MainSchema && t.Entry == name })
 	}
-	if isOwn(name) {
-		return nil
-	}
-	if found := n.stems[placeOf(in, name)]; len(found) > 0 {
+	own := isOwn(name)
+	if found := n.stems[placeOf(in, name)]; len(found) > 0 && !own {
 		return exactly(found, func(t *Table) bool {
 			return t.Schema == in && stem(t.Name) == name || in == MainSchema && stem(t.Entry) == name
 		})
@@ -143,7 +150,13 @@ func (n *names) find(schema, name string) []*Table {
 	if schema != "" {
 		return nil
 	}
-	return exactly(n.bare[lower(name)], func(t *Table) bool { return stem(path.Base(t.file())+t.layer()) == name })
+	if found := n.whole[lower(name)]; len(found) > 0 {
+		return exactly(found, func(t *Table) bool { return t.base() == name })
+	}
+	if own {
+		return nil
+	}
+	return exactly(n.bare[lower(name)], func(t *Table) bool { return stem(t.base()) == name })
 }
 
 // isOwn reports whether a name is like those of DuckDB's views in its main schema.

@@ -109,7 +109,14 @@ class Result(ABC):
 
         `duckdb.sql("SELECT * FROM rows")`, `polars.DataFrame(rows)` and `pyarrow.table(rows)` take them so.
         """
-        return self._with_geometry("wkb", "wkt", "native").batches().__arrow_c_stream__(requested_schema)
+        return self._streamed().batches().__arrow_c_stream__(requested_schema)
+
+    def __arrow_c_schema__(self) -> object:
+        """The schema of that stream."""
+        return self._streamed().schema.__arrow_c_schema__()
+
+    def _streamed(self) -> Result:
+        return self._with_geometry("wkb", "wkt", "native")
 
     def _stream(self, answer: Answer, waiting: int | None) -> Generator[pa.RecordBatch, None, None]:
         pull = Pull(answer.parts, answer.open, workers=self._settings.workers, waiting=waiting)

@@ -7,10 +7,14 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/decimal128"
 )
 
 // An ENUM is a text to clients. DuckDB gives it as a dictionary of its values, which JDBC and others do not read everywhere, and which a stream would have to
 // send with each batch.
+//
+// A HUGEINT is an int64 to clients, unless the query says HUGEINT itself: it is what DuckDB makes of a sum of integers, and a decimal of 38 digits is no number
+// to pandas. A value that does not fit is an error.
 
 // withTexts gives a field, and the fields that it is made of, the type of a dictionary's values in place of the dictionary.
 func withTexts(f arrow.Field) arrow.Field {
@@ -35,12 +39,12 @@ func withTexts(f arrow.Field) arrow.Field {
 	return f
 }
 
-// recordWithTexts gives a record the schema that withTexts made of its own. It takes rec over.
-func recordWithTexts(rec arrow.Record, schema *arrow.Schema) (arrow.Record, error) {
+// recordAs gives a record the schema that was made of its own. It takes rec over.
+func recordAs(rec arrow.Record, schema *arrow.Schema) (arrow.Record, error) {
 	defer rec.Release()
 	columns := make([]arrow.Array, rec.NumCols())
 	for i, c := range rec.Columns() {
-		data, err := dataWithTexts(c.Data(), schema.Field(i).Type)
+		data, err := dataAs(c.Data(), schema.Field(i).Type)
 		if err != nil {
 			return nil, fmt.Errorf("column %s: %w", schema.Field(i).Name, err)
 		}
@@ -51,14 +55,17 @@ func recordWithTexts(rec arrow.Record, schema *arrow.Schema) (arrow.Record, erro
 	return array.NewRecord(schema, columns, rec.NumRows()), nil
 }
 
-// dataWithTexts gives the data of an array, or of a part of one, as the type that withTexts made of its own. The caller releases it.
-func dataWithTexts(data arrow.ArrayData, as arrow.DataType) (arrow.ArrayData, error) {
+// dataAs gives the data of an array, or of a part of one, as the type that was made of its own. The caller releases it.
+func dataAs(data arrow.ArrayData, as arrow.DataType) (arrow.ArrayData, error) {
 	if arrow.TypeEqual(data.DataType(), as) {
 		data.Retain()
 		return data, nil
 	}
-	if data.DataType().ID() == arrow.DICTIONARY {
+	switch {
+	case data.DataType().ID() == arrow.DICTIONARY:
 		return textsOf(data)
+	case data.DataType().ID() == arrow.DECIMAL128 && as.ID() == arrow.INT64:
+		return integersOf(data)
 	}
 	nested, ok := as.(arrow.NestedType)
 	if !ok || len(nested.Fields()) != len(data.Children()) {
@@ -67,7 +74,7 @@ func dataWithTexts(data arrow.ArrayData, as arrow.DataType) (arrow.ArrayData, er
 	children := make([]arrow.ArrayData, len(data.Children()))
 	for i, child := range data.Children() {
 		var err error
-		if children[i], err = dataWithTexts(child, nested.Fields()[i].Type); err != nil {
+		if children[i], err = dataAs(child, nested.Fields()[i].Type); err != nil {
 			return nil, err
 		}
 		defer children[i].Release()
@@ -97,4 +104,29 @@ func textsOf(data arrow.ArrayData) (arrow.ArrayData, error) {
 	defer texts.Release()
 	texts.Data().Retain()
 	return texts.Data(), nil
+}
+
+// integersOf gives the integers that decimals without a fraction are.
+func integersOf(data arrow.ArrayData) (arrow.ArrayData, error) {
+	decimals := array.NewDecimal128Data(data)
+	defer decimals.Release()
+	b := array.NewInt64Builder(arrowMemory)
+	defer b.Release()
+	b.Reserve(decimals.Len())
+	for i := range decimals.Len() {
+		if decimals.IsNull(i) {
+			b.AppendNull()
+			continue
+		}
+		v := decimals.Value(i)
+		n := int64(v.LowBits())
+		if v != decimal128.FromI64(n) {
+			return nil, badValue("%s does not fit a BIGINT, which sums of integers come as: cast it to HUGEINT or DOUBLE", v.BigInt())
+		}
+		b.Append(n)
+	}
+	integers := b.NewInt64Array()
+	defer integers.Release()
+	integers.Data().Retain()
+	return integers.Data(), nil
 }
