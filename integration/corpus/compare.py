@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.flight as flight
 
 import peer
-from fetch import CACHE, FILES, table
+from fetch import CACHE, FILES, folder_of, table
 from tables import differences
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
@@ -24,11 +24,6 @@ import serving  # noqa: E402
 MODES = ("fail", "null", "repair")
 SECONDS = 60
 COLUMNS = ["format", "path", "gdal", *MODES, *(f"{m}_verdict" for m in MODES), "deviations"]
-
-
-def folder_of(package):
-    source, _, name = package.partition(":")
-    return f"{source}/{name.replace('/', '_').replace('@', '')}"
 
 
 def corpus(only):

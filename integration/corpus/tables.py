@@ -49,7 +49,18 @@ def of_layer(ours, theirs, facts):
         kinds.append("no geometry of ours")
     elif "geometry" in ours.column_names and ours["geometry"].null_count < ours.num_rows:
         kinds.append("no geometry of GDAL's")
+    if facts["driver"] == "LIBKML":
+        theirs = without_defaults(theirs)
     return kinds + of_values(ours, theirs, {"geometry", geometry})
+
+
+def without_defaults(table):
+    """LIBKML writes -1 for what a placemark does not say, and 0 for extrude."""
+    for i, name in enumerate(table.column_names):
+        if name in ("visibility", "tessellate", "extrude", "drawOrder"):
+            said = pa.array([None if v == -1 or v == 0 and name == "extrude" else v for v in table[name].to_pylist()], table[name].type)
+            table = table.set_column(i, name, said)
+    return table
 
 
 def of_geometry(ours, theirs):
@@ -108,20 +119,36 @@ def of_values(ours, theirs, geometries):
     kinds = {}
     for name in a:
         if name in b:
-            x, y = plain(ours[name]), plain(theirs[name])
-            if x.type != y.type:
-                kinds["types"] = None
-            try:
-                theirs_values = y.to_pylist()
-            except UnicodeDecodeError:  # bytes of the file that no code page was found for
-                kinds["text of GDAL's is no UTF-8"] = None
-                continue
-            if not same(x.to_pylist(), theirs_values):
-                kinds["values" if x.type == y.type else "values of another type"] = None
-    return sorted(kinds, key=lambda k: not k.startswith("values")) + ["columns"] * (set(a) != set(b))
+            kinds |= of_column(plain(ours[name]), plain(theirs[name]))
+    if any(ours.schema.field(c).type != theirs.schema.field(c).type for c in a if c in b):
+        kinds["types"] = None
+    return sorted(kinds, key=lambda k: k == "types") + ["columns"] * (set(a) != set(b))
+
+
+def of_column(ours, theirs):
+    """How the values of two columns differ: an ordered set as a dictionary."""
+    try:
+        pairs = list(zip(ours.to_pylist(), theirs.to_pylist()))
+    except UnicodeDecodeError:  # bytes of the file that GDAL found no code page for
+        return {"text of GDAL's is no UTF-8": None}
+    return dict.fromkeys(of_pair(a, b) for a, b in pairs if not same(a, b))
+
+
+def of_pair(ours, theirs):
+    """A word for how two values differ."""
+    if ours is None or theirs is None:
+        other = theirs if ours is None else ours
+        which = "ours" if ours is None else "GDAL's"
+        return f"null of {which}, {'empty text' if other == '' else type(other).__name__} of the other"
+    if isinstance(ours, str) and isinstance(theirs, str):
+        return "white space" if "".join(ours.split()) == "".join(theirs.split()) else "text"
+    if type(ours) is type(theirs):
+        return type(ours).__name__
+    return f"{type(ours).__name__} of ours, {type(theirs).__name__} of GDAL's"
 
 
 def same(ours, theirs):
+    """Equality of values in which NaN equals NaN, and an integer the float of its value."""
     if isinstance(ours, list) and isinstance(theirs, list):
         return len(ours) == len(theirs) and all(map(same, ours, theirs))
     if isinstance(ours, float) and isinstance(theirs, float):
