@@ -59,7 +59,7 @@ func (s *Server) unbind(b *binding) {
 type family int
 
 const (
-	anything family = iota // no type is known, or every value is null
+	anything family = iota // no type is known, every value is null, or each value has a type of its own
 	number
 	boolean
 	text
@@ -75,7 +75,7 @@ func (f family) String() string {
 
 func familyOf(t arrow.DataType) family {
 	switch t.ID() {
-	case arrow.NULL:
+	case arrow.NULL, arrow.DENSE_UNION, arrow.SPARSE_UNION:
 		return anything
 	case arrow.INT8, arrow.INT16, arrow.INT32, arrow.INT64, arrow.UINT8, arrow.UINT16, arrow.UINT32, arrow.UINT64,
 		arrow.FLOAT16, arrow.FLOAT32, arrow.FLOAT64, arrow.DECIMAL128, arrow.DECIMAL256:

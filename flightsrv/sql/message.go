@@ -6,8 +6,8 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/uploads"
 )
 
-// parameterRules are what messages of parameters may be.
-var parameterRules = uploads.Rules{Flat: true, Rows: maxParameterRows, SchemaBytes: maxSchemaBytes, Fields: maxParameters}
+// parameterRules are what messages of parameters may be. Unions are how flightsql-dbapi, and SQLAlchemy with it, sends values.
+var parameterRules = uploads.Rules{Flat: true, Unions: true, Rows: maxParameterRows, SchemaBytes: maxSchemaBytes, Fields: maxParameters}
 
 // What a schema of parameters may have.
 const (

@@ -134,7 +134,14 @@ func read(ctx context.Context, first *flight.FlightData, more Messages, want *ar
 		}
 		rec := r.Record()
 		for i, c := range rec.Columns() {
-			if err := whole(c); err != nil {
+			if c.Len() != int(rec.NumRows()) {
+				return nil, malformed("parameter %d has %d values, not %d", i+1, c.Len(), rec.NumRows())
+			}
+			check := whole
+			if _, ok := c.(array.Union); ok {
+				check = uploads.Whole
+			}
+			if err := check(c); err != nil {
 				return nil, &RequestError{fmt.Sprintf("parameter %d", i+1), err}
 			}
 		}

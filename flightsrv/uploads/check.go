@@ -11,6 +11,7 @@ import (
 // Rules are what messages may be. A damaged schema may name one text many times, and one field: so SchemaBytes and Fields bound what reading it takes.
 type Rules struct {
 	Flat        bool  // no nested types, no dictionaries
+	Unions      bool  // unions of flat types all the same
 	Rows        int64 // of a batch, and values of an array inside of it
 	SchemaBytes int
 	Fields      int   // nested ones too; also key-value pairs of metadata, of all fields together
@@ -32,6 +33,7 @@ const (
 type Checker struct {
 	Rules
 	known        bool // the schema came
+	unions       bool // it has some
 	version      byte // of its metadata
 	rows         layout
 	dictionaries map[int64]layout
@@ -107,7 +109,7 @@ func (c *Checker) batch(b table, bytes []byte, want layout) (int64, error) {
 	}
 	for i := range nodes.n {
 		length, nulls := b.pair(nodes, i)
-		if length < 0 || length > c.Rows || c.Flat && length != rows || nulls < 0 || nulls > length {
+		if length < 0 || length > c.Rows || c.Flat && !c.unions && length != rows || nulls < 0 || nulls > length {
 			return 0, fmt.Errorf("array %d: %d values and %d nulls in a batch of %d rows", i+1, length, nulls, rows)
 		}
 	}

@@ -121,7 +121,7 @@ func (c *schemaCheck) field(f table, column, depth int) (l layout, err error) {
 	switch {
 	case kind == 0 || kind > typeMost || refusedTypes[kind] != "":
 		return l, fmt.Errorf("column %d: %s is a type that is not read: send its values as they are", column, orNumber(refusedTypes[kind], byte(kind)))
-	case c.Flat && (kind.nested() || children.n > 0):
+	case c.Flat && (kind.nested() || children.n > 0) && !(c.Unions && kind == typeUnion && depth == 0):
 		return l, fmt.Errorf("column %d: a nested type can't stand here", column)
 	case !kind.nested() && children.n > 0:
 		return l, errDamaged
@@ -133,6 +133,7 @@ func (c *schemaCheck) field(f table, column, depth int) (l layout, err error) {
 			return l, errDamaged
 		}
 		dense = of.byte(unionMode) != 0 // an int16 of 0 or 1
+		c.unions = true
 	}
 	l = kind.own(dense)
 	for i := range children.n {

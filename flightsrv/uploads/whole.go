@@ -13,6 +13,11 @@ import (
 
 var errShort = errors.New("a buffer is too short")
 
+// Whole checks an array as Arrow's reader gives it, of any type: see whole.
+func Whole(a arrow.Array) error {
+	return safely(func() error { return whole(a.Data()) })
+}
+
 // whole checks that an array as Arrow's reader gives it holds all of its values and no others: buffers are long enough, offsets ascend from 0 to the end of what
 // they count, texts are UTF-8, and numbers of values in dictionaries and unions name some.
 func whole(d arrow.ArrayData) error {

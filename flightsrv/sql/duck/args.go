@@ -94,6 +94,10 @@ func value(a arrow.Array, i int) (duckdb.Value, error) {
 	case *array.Decimal256:
 		t := a.DataType().(*arrow.Decimal256Type)
 		return wideDecimalValue(a.Value(i).BigInt(), t.Precision, t.Scale)
+	case *array.DenseUnion:
+		return value(a.Field(a.ChildID(i)), int(a.ValueOffset(i)))
+	case *array.SparseUnion:
+		return value(a.Field(a.ChildID(i)), i)
 	case *array.Dictionary:
 		return value(a.Dictionary(), a.GetValueIndex(i))
 	case array.ExtensionArray:

@@ -213,9 +213,16 @@ func TestSpatialAxes(t *testing.T) {
 
 func TestSpatialGeometryType(t *testing.T) {
 	c := connect(t, open(t, crsWorld(), Config{Threads: 1, Spatial: spatial(t)}))
-	rows, schema, err := query(c, "SELECT ST_GeometryType(geometry), count(*) FROM plain WHERE geometry IS NOT NULL GROUP BY 1")
-	if err != nil || len(rows) != 1 || rows[0] != "POINT|2" || schema.Field(0).Type.ID() != arrow.STRING {
-		t.Errorf("%q of %v, %v", rows, schema, err)
+	for _, tc := range []struct{ query, want string }{
+		{"SELECT ST_GeometryType(geometry), count(*) FROM plain WHERE geometry IS NOT NULL GROUP BY 1", "POINT|2"},
+		{"SELECT ST_GeometryType(geometry) AS kind, count(*) FROM plain GROUP BY 1 ORDER BY 1", "POINT|2 (null)|1"},
+		{"SELECT ST_GeometryType(geometry) FROM plain WHERE ST_GeometryType(geometry) = 'POINT' LIMIT 1", "POINT"},
+		{"SELECT max(ST_GeometryType(geometry)) FROM plain", "POINT"},
+	} {
+		rows, schema, err := query(c, tc.query)
+		if err != nil || strings.Join(rows, " ") != tc.want || schema.Field(0).Type.ID() != arrow.STRING {
+			t.Errorf("%s: %q of %v, %v, want %s", tc.query, rows, schema, err, tc.want)
+		}
 	}
 }
 

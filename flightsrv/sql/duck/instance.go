@@ -84,11 +84,20 @@ func (in *instance) prepare(cfg Config) (err error) {
 			return fmt.Errorf("%s: %w", s, err)
 		}
 	}
-	if err := in.admin.define(append([]string{crsMacro, settingsMacro}, cfg.Macros...)); err != nil {
+	if err := in.admin.define(append(definitions(cfg), cfg.Macros...)); err != nil {
 		return err
 	}
 	in.parser, err = newParser(in)
 	return err
+}
+
+// definitions are what this package adds to DuckDB's catalog.
+func definitions(cfg Config) []string {
+	all := []string{crsMacro, settingsMacro}
+	if cfg.Spatial != "" {
+		all = append(all, geometryType)
+	}
+	return all
 }
 
 func (in *instance) close() {

@@ -39,6 +39,9 @@ func spillLimit(cfg Config) string {
 // functions on the spheroid take the axes in the order of the authority, which is latitude first for EPSG:4326.
 const eastingFirst = "SET GLOBAL geometry_always_xy = true"
 
+// geometryType makes the type of what ST_GeometryType gives, which the extension names and does not make: ORDER BY looks for it.
+const geometryType = "CREATE TYPE main.geometry_type AS ENUM (SELECT unnest(enum_range(ST_GeometryType('POINT (0 0)'::GEOMETRY))))"
+
 // lockdown is run once everything is in place. The database that clients see gets the server's name; points in time are written in UTC, whatever the
 // machine's zone is; from then on files are out of reach, and nothing can be set.
 var lockdown = []string{

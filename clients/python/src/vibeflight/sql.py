@@ -64,7 +64,7 @@ def bound(parameters: Sequence[Any]) -> pa.RecordBatch:
 
 
 def in_order(parameters: Parameters, names: Sequence[str]) -> Sequence[Any]:
-    """The values of parameters in the order of the statement's, which are called so: $name by its name, ? by its number. A name too few or too many is Invalid."""
+    """The values in the order of the statement's parameters, whose names these are: a ? is called by its number. A name too few or too many is Invalid."""
     if not isinstance(parameters, Mapping):
         return parameters
     missing, unknown = [name for name in names if name not in parameters], [name for name in parameters if name not in names]

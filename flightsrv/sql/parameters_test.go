@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
 // Parameters that are times are announced in milliseconds, which JDBC's driver writes whatever it is told, and taken in every unit for what they say.
@@ -61,5 +63,40 @@ func TestTimeParameters(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// A union is how flightsql-dbapi, and SQLAlchemy with it, sends a value: of one of five types.
+func TestUnionParameters(t *testing.T) {
+	r := serveReal(t, map[string]string{"a.geojson": points(100)})
+	p, err := r.client.Prepare(t.Context(), "SELECT count(*) FROM a WHERE name = ? AND i < ?")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := []arrow.Field{{Name: "0", Type: arrow.PrimitiveTypes.Int64}, {Name: "1", Type: arrow.BinaryTypes.String}}
+	builders := make([]*array.DenseUnionBuilder, 2)
+	columns := make([]arrow.Array, 2)
+	for i := range builders {
+		builders[i] = array.NewDenseUnionBuilder(memory.DefaultAllocator, arrow.DenseUnionOf(fields, []arrow.UnionTypeCode{0, 1}))
+	}
+	builders[0].Append(1)
+	builders[0].Child(1).(*array.StringBuilder).Append("p3")
+	builders[1].Append(0)
+	builders[1].Child(0).(*array.Int64Builder).Append(50)
+	for i, b := range builders {
+		columns[i] = b.NewArray()
+	}
+	p.SetParameters(array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "a", Type: columns[0].DataType()}, {Name: "b", Type: columns[1].DataType()}}, nil), columns, 1))
+	info, err := p.Execute(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := r.lines(t, info)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantLines(t, got, "7")
+	if err := p.Close(t.Context()); err != nil {
+		t.Error(err)
 	}
 }
