@@ -167,15 +167,17 @@ func (s *scanner) lenientFeature(p int, last map[string]int) int {
 		}
 		switch member {
 		case memberGeometry:
-			if s.At(at) != 'n' || s.literal(at, "null") < 0 {
+			if end = s.null(at); end < 0 {
 				shape, end = s.lenientGeometry(at, open)
-				return end
 			}
-			return s.looseSkip(at)
+			return end
 		case memberProperties:
 			return s.lenientProperties(at, open)
 		case memberID:
-			if end = s.featureID(at); end < 0 {
+			if _, sound := s.loose(at); sound {
+				end = s.featureID(at)
+			}
+			if end <= 0 {
 				end = s.badValue(at, "id")
 			}
 			return end
@@ -197,13 +199,20 @@ func (s *scanner) lenientFeature(p int, last map[string]int) int {
 
 // lenientSkip passes a value that no column holds, and counts it where it is no JSON.
 func (s *scanner) lenientSkip(p, open int) int {
-	end := s.skip(p, open)
-	if end >= 0 || s.fault.depth {
+	end, sound := s.loose(p)
+	if sound {
+		return s.skip(p, open)
+	}
+	s.deviate(s.fault.pos, "", ruleMember, "left out")
+	return end
+}
+
+// null passes a null at p, or gives -1.
+func (s *scanner) null(p int) int {
+	if end, sound := s.loose(p); sound && s.At(p) == 'n' {
 		return end
 	}
-	end = s.looseSkip(p)
-	s.deviate(s.loosened, "", ruleMember, "left out")
-	return end
+	return -1
 }
 
 // badValue passes a value that is malformed as the fault says; its column has a null.
@@ -217,9 +226,10 @@ func (s *scanner) badValue(p int, field string) int {
 
 // lenientProperties reads the properties at p.
 func (s *scanner) lenientProperties(p, open int) int {
+	if end := s.null(p); end >= 0 {
+		return end
+	}
 	switch {
-	case s.At(p) == 'n' && s.literal(p, "null") >= 0:
-		return s.looseSkip(p)
 	case s.At(p) != '{':
 		s.deviate(p, "properties", ruleProperties, "properties are null")
 		return s.looseSkip(p)
@@ -236,9 +246,11 @@ func (s *scanner) lenientProperties(p, open int) int {
 			return s.lenientSkip(at, open+1)
 		}
 		c := s.sink.property(name)
-		end := s.value(&c.Column, at, open+1)
-		if end >= 0 {
-			return end
+		end, sound := s.loose(at)
+		if sound {
+			if end = s.value(&c.Column, at, open+1); end >= 0 {
+				return end
+			}
 		}
 		if s.repairs && !s.fault.depth {
 			if end = s.repairValue(&c.Column, at, open+1); end >= 0 {

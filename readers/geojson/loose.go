@@ -56,6 +56,19 @@ func (s *scanner) looseSkip(p int) int {
 	}
 }
 
+// loose passes the value at p, and reports whether it is JSON; the fault says where it is not.
+func (s *scanner) loose(p int) (end int, sound bool) {
+	end = s.looseSkip(p)
+	at := s.loosened
+	if at < 0 {
+		return end, true
+	}
+	if s.skip(p, anyDepth) >= 0 { // a number or a literal that goes on
+		s.fail(at, "a value")
+	}
+	return end, false
+}
+
 // trailingComma passes blanks, and under on_error: repair a comma before the bracket.
 func (s *scanner) trailingComma(p int, bracket byte) int {
 	p = s.space(p)
