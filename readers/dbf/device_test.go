@@ -165,7 +165,7 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 				tab.records = append(tab.records, record())
 			}
 			d := readertest.Device(t, dbf.Format(), 3<<10)
-			for _, mode := range []string{"fail", "skip"} {
+			for _, mode := range []string{"fail", "skip", "null", "repair"} {
 				in := readertest.Input{Name: "a.dbf", Text: tab.bytes(), Options: map[string]any{"on_error": mode, "encoding": c.page}}
 				readertest.Same(t, dbf.Format(), in, []int{0}, readertest.OnDevice(d))
 			}

@@ -144,14 +144,15 @@ func sweepInput(r *rand.Rand, kinds, foxKinds string, most int) readertest.Input
 		tab.records = append(tab.records, record)
 	}
 	in := readertest.Input{Name: "a.dbf", Text: tab.bytes(), Options: map[string]any{}, Siblings: map[string][]byte{}}
-	if r.IntN(2) == 0 {
-		in.Options["on_error"] = "skip"
+	in.Options["on_error"] = []string{"fail", "skip", "null", "repair"}[r.IntN(4)]
+	if r.IntN(8) == 0 {
+		in.Options["decimal"] = ","
 	}
 	if r.IntN(4) == 0 {
 		in.Options["include_deleted"] = true
 	}
 	if r.IntN(3) == 0 {
-		in.Siblings[".cpg"] = []byte([]string{"UTF-8", "1252", "936", "GB18030", "932", ""}[r.IntN(6)])
+		in.Siblings[".cpg"] = []byte([]string{"UTF-8", "1252", "936", "GB18030", "932", "SYSTEM", ""}[r.IntN(7)])
 	}
 	memos := []string{"first", "", strings.Repeat("long ", 200), "M\xfcnchen", "é", strings.Repeat("x", 40)}
 	switch {

@@ -280,7 +280,7 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := readertest.Device(t, shapefile.Format(), 6<<10)
-			for _, mode := range []string{"fail", "skip"} {
+			for _, mode := range []string{"fail", "skip", "null", "repair"} {
 				c.in.Options = map[string]any{"on_error": mode}
 				readertest.Same(t, shapefile.Format(), c.in, []int{0}, readertest.OnDevice(d))
 			}

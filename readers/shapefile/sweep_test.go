@@ -146,9 +146,7 @@ func sweepInput(r *rand.Rand) readertest.Input {
 		}
 	}
 	in := readertest.Input{Name: "a.shp", Text: shpFrom(r.IntN(2), kind, contents...), Options: map[string]any{}, Siblings: map[string][]byte{}}
-	if r.IntN(2) == 0 {
-		in.Options["on_error"] = "skip"
-	}
+	in.Options["on_error"] = []string{"fail", "skip", "null", "repair"}[r.IntN(4)]
 	if r.IntN(3) > 0 {
 		in.Siblings[".dbf"] = sweepTable(r, len(contents), careless)
 		in.Siblings[".dbt"] = make([]byte, 512)
