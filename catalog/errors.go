@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
 // ErrClosed is what a closed catalog answers.
@@ -41,6 +43,19 @@ type ChangedError struct {
 
 func (e *ChangedError) Error() string {
 	return fmt.Sprintf("%s changed: version %s was asked for, %s is there; ask for its FlightInfo again", e.Name, e.Want, e.Have)
+}
+
+// OtherCRSError says that a selection asks for a reference system that the table's coordinates are not in.
+type OtherCRSError struct {
+	Asked string
+	CRS   geoarrow.CRS // of the table
+}
+
+func (e *OtherCRSError) Error() string {
+	if e.CRS == (geoarrow.CRS{}) {
+		return fmt.Sprintf("field \"crs\": %.100q: the table has no reference system", e.Asked)
+	}
+	return fmt.Sprintf("field \"crs\": %.100q is not the table's reference system, %.100s; reprojection is not there yet, ST_Transform in SQL is", e.Asked, e.CRS)
 }
 
 // UnknownColumnError says that a selection asks for a column that the table does not have.

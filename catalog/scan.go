@@ -21,6 +21,12 @@ type Selection struct {
 	Rows     *[2]int64   // half-open range of the file's rows, clipped to them
 	Limit    *int64      // at most so many rows
 	Encoding geoarrow.Encoding
+
+	// CRS is what the table's reference system shall be called; empty: by its own name. Tables have x
+	// first, so that OGC:CRS84 and EPSG:4326 are two names of one. Any other one gives an *OtherCRSError.
+	CRS string
+	// CRS84As is what OGC:CRS84 is called where CRS says nothing; empty: by its own name.
+	CRS84As geoarrow.CRS
 }
 
 // Reads is the columns that it takes to select, those that choose rows among them; nil: all. It is what a Request for the selection asks for.

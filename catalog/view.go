@@ -14,6 +14,7 @@ import (
 type view struct {
 	names    []string // that are asked for, in this order; nil: all, as they stand in the table
 	encoding geoarrow.Encoding
+	crs      geoarrow.CRS // the name that it goes out with
 	schema   *arrow.Schema
 	attrs    []int // the table's attributes that are asked for
 	geometry bool  // so is the geometry
@@ -23,14 +24,38 @@ type view struct {
 	message []byte // of the schema; nil before it is asked for
 }
 
+// named is the name that a table's reference system goes out with.
+func (sel *Selection) named(crs geoarrow.CRS) (geoarrow.CRS, error) {
+	switch {
+	case sel.CRS != "":
+		asked, ok := geoarrow.ParseCRS(sel.CRS)
+		if same := crs == asked || isWGS84(crs) && isWGS84(asked); !ok || !same {
+			return crs, &OtherCRSError{sel.CRS, crs}
+		}
+		return asked, nil
+	case crs == geoarrow.CRS84 && sel.CRS84As != (geoarrow.CRS{}):
+		return sel.CRS84As, nil
+	}
+	return crs, nil
+}
+
+// isWGS84 reports the names of longitude and latitude on WGS 84.
+func isWGS84(crs geoarrow.CRS) bool {
+	return crs == geoarrow.CRS84 || crs == geoarrow.CRS{Authority: "EPSG", Code: "4326"}
+}
+
 // newView finds the columns. One that the table does not have gives an *UnknownColumnError.
 func newView(t *readers.Table, sel Selection) (*view, error) {
-	full, attributes := geoarrow.Schema(t.Batches[0], t.CRS, sel.Encoding), len(t.Batches[0].Attributes)
+	crs, err := sel.named(t.CRS)
+	if err != nil {
+		return nil, err
+	}
+	full, attributes := geoarrow.Schema(t.Batches[0], crs, sel.Encoding), len(t.Batches[0].Attributes)
 	fields, err := pick(full, sel.Columns)
 	if err != nil {
 		return nil, err
 	}
-	v := &view{names: slices.Clone(sel.Columns), encoding: sel.Encoding}
+	v := &view{names: slices.Clone(sel.Columns), encoding: sel.Encoding, crs: crs}
 	chosen := make([]arrow.Field, len(fields))
 	for i, k := range fields {
 		chosen[i] = full.Field(k)
@@ -116,10 +141,14 @@ type views struct {
 
 // of gives the view that a selection of the table asks for.
 func (vs *views) of(t *readers.Table, sel Selection) (*view, error) {
+	crs, err := sel.named(t.CRS)
+	if err != nil {
+		return nil, err
+	}
 	vs.mu.Lock()
 	defer vs.mu.Unlock()
 	for i, v := range vs.recent {
-		if v.encoding == sel.Encoding && (v.names == nil) == (sel.Columns == nil) && slices.Equal(v.names, sel.Columns) {
+		if v.encoding == sel.Encoding && v.crs == crs && (v.names == nil) == (sel.Columns == nil) && slices.Equal(v.names, sel.Columns) {
 			copy(vs.recent[1:], vs.recent[:i])
 			vs.recent[0] = v
 			return v, nil

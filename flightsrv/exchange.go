@@ -210,7 +210,7 @@ func (a *answer) whole(ctx context.Context, src *source.File) (f answerFacts, er
 	if err != nil {
 		return f, err
 	}
-	scan, err := catalog.NewScan(a.held.Table, a.exchange.selection())
+	scan, err := catalog.NewScan(a.held.Table, a.cfg.selection(a.exchange.Ticket))
 	if err != nil {
 		return f, fmt.Errorf("%s: %w", src.Name, err)
 	}
@@ -239,7 +239,7 @@ func (a *answer) whole(ctx context.Context, src *source.File) (f answerFacts, er
 
 // streamed sends rows as they are parsed.
 func (a *answer) streamed(ctx context.Context, src *source.File) (f answerFacts, err error) {
-	schema, err := catalog.StreamSchema(a.exchange.Shape, a.exchange.selection())
+	schema, err := catalog.StreamSchema(a.exchange.Shape, a.cfg.selection(a.exchange.Ticket))
 	if err != nil {
 		return f, err
 	}
@@ -247,7 +247,7 @@ func (a *answer) streamed(ctx context.Context, src *source.File) (f answerFacts,
 	if err != nil {
 		return f, err
 	}
-	t, err := a.cfg.Catalog.Stream(ctx, src, a.exchange.sent(), a.exchange.Shape, a.exchange.selection(), func(rec arrow.Record) error {
+	t, err := a.cfg.Catalog.Stream(ctx, src, a.exchange.sent(), a.exchange.Shape, a.cfg.selection(a.exchange.Ticket), func(rec arrow.Record) error {
 		return sendRecord(enc, rec, &a.call, a.put)
 	})
 	if err != nil {

@@ -87,10 +87,10 @@ func (x *Exchange) set(m member) (err error) {
 		x.Shape, err = shapeOf(m.value)
 	case "rows", "version":
 		err = errors.New("stands in tickets only")
-	case "name", "columns", "bbox", "limit", "geometry_encoding", "coords", "compression", "options":
+	case "name", "columns", "bbox", "limit", "geometry_encoding", "coords", "compression", "crs", "options":
 		err = x.Ticket.set(m)
 	default:
-		err = errors.New("is unknown; known are format, name, layer, size, shape, columns, bbox, limit, geometry_encoding, coords, compression, options")
+		err = errors.New("is unknown; known are format, name, layer, size, shape, columns, bbox, limit, geometry_encoding, coords, compression, crs, options")
 	}
 	return err
 }

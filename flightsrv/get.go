@@ -25,7 +25,7 @@ func (s *service) DoGet(req *flight.Ticket, stream flight.FlightService_DoGetSer
 	}
 	c := callOf(ctx)
 	c.name = t.Name
-	held, scan, err := s.cfg.Catalog.Read(ctx, t.request(), t.selection())
+	held, scan, err := s.cfg.Catalog.Read(ctx, t.request(), s.cfg.selection(t))
 	if err != nil {
 		return err
 	}

@@ -156,7 +156,7 @@ func (s *service) listed(ctx context.Context, e catalog.Entry) (*flight.FlightIn
 	d := &flight.FlightDescriptor{Type: flight.DescriptorPATH, Path: []string{e.Name}}
 	t := Ticket{Name: e.Name}
 	if table, version, ok := s.cfg.Catalog.Peek(e.Name); ok {
-		scan, err := catalog.NewScan(table, t.selection())
+		scan, err := catalog.NewScan(table, s.cfg.selection(t))
 		if err != nil {
 			return nil, err
 		}

@@ -18,9 +18,10 @@ import (
 type facts struct {
 	Format        string      `json:"format"`
 	Engine        string      `json:"engine"`
-	CRS           *string     `json:"crs"`            // null: none
-	BBox          *[4]float64 `json:"bbox"`           // null: no position
-	GeometryTypes []string    `json:"geometry_types"` // as GeoParquet has them
+	CRS           *string     `json:"crs"`                  // null: none
+	UnreadCRS     string      `json:"unread_crs,omitempty"` // what the file says and clients do not get, since PROJ could not read it
+	BBox          *[4]float64 `json:"bbox"`                 // null: no position
+	GeometryTypes []string    `json:"geometry_types"`       // as GeoParquet has them
 	BytesRead     int64       `json:"bytes_read"`
 	ParseSeconds  float64     `json:"parse_seconds"`
 	Cached        bool        `json:"cached"` // the table was there
@@ -39,7 +40,8 @@ func factsOf(t *readers.Table, cached bool) facts {
 		RoundedIntegers: t.RoundedIntegers, IgnoredOrdinates: t.Summary.IgnoredOrdinates,
 		ReplacedCharacters: t.ReplacedCharacters,
 	}
-	if crs := t.CRS.String(); crs != "" {
+	if f.UnreadCRS = t.CRS.Unread(); f.UnreadCRS == "" && t.CRS.String() != "" {
+		crs := t.CRS.String()
 		f.CRS = &crs
 	}
 	if f.GeometryTypes == nil {

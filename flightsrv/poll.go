@@ -21,7 +21,7 @@ func (s *service) PollFlightInfo(ctx context.Context, d *flight.FlightDescriptor
 	}
 	callOf(ctx).name = t.Name
 	if t.Poll == "" {
-		switch held, scan, err := s.cfg.Catalog.Recall(ctx, t.request(), t.selection(), true); {
+		switch held, scan, err := s.cfg.Catalog.Recall(ctx, t.request(), s.cfg.selection(t), true); {
 		case err != nil:
 			return nil, err
 		case scan != nil:

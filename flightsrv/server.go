@@ -21,6 +21,7 @@ import (
 	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 	"github.com/vibeflight/vibeflight/flightsrv/wire"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
 // Config says what is served, where and within which limits.
@@ -32,6 +33,7 @@ type Config struct {
 	Insecure        bool           // listen on addresses that others can reach (--insecure)
 	TLSCert, TLSKey string         // files, PEM, of a certificate and its key, for TLS on all but unix sockets; none: no TLS (--tls-cert, --tls-key)
 	MaxMessageBytes int            // of a message that holds one row, and of one with rows that a client stores; default 256 MiB (--max-message-bytes)
+	CRS84As         geoarrow.CRS   // what a table in OGC:CRS84 says its reference system is, unless a ticket does: that, or EPSG:4326; none: OGC:CRS84 (--crs84-as)
 	Drain           time.Duration  // how long calls in progress may take after the end of Serve's context; default 10 s (--drain)
 	Log             zerolog.Logger // one line per call
 

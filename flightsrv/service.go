@@ -42,7 +42,7 @@ func (s *service) open(ctx context.Context, t Ticket) (opened, error) {
 // outline gives what is told of the table and of what t selects, as far as it is known without rows; else it is open. parse has the rows on their way all the same.
 func (s *service) outline(ctx context.Context, t Ticket, parse bool) (opened, error) {
 	callOf(ctx).name = t.Name
-	held, scan, err := s.cfg.Catalog.Describe(ctx, t.request(), t.selection(), parse)
+	held, scan, err := s.cfg.Catalog.Describe(ctx, t.request(), s.cfg.selection(t), parse)
 	return opened{held, scan}, err
 }
 
@@ -57,7 +57,7 @@ func (t Ticket) request() catalog.Request {
 
 // scan gives a table that is held and the scan of t. It releases the table if there is none.
 func (s *service) scan(held *catalog.Held, t Ticket) (opened, error) {
-	scan, err := s.cfg.Catalog.Scan(held, t.selection())
+	scan, err := s.cfg.Catalog.Scan(held, s.cfg.selection(t))
 	if err != nil {
 		held.Release()
 		return opened{}, err

@@ -41,6 +41,7 @@ func codeOf(err error) codes.Code {
 		notFound   *catalog.NotFoundError
 		changed    *catalog.ChangedError
 		column     *catalog.UnknownColumnError
+		crs        *catalog.OtherCRSError
 		limit      *readers.LimitError
 		parse      *readers.ParseError
 		option     *readers.OptionError
@@ -63,7 +64,7 @@ func codeOf(err error) codes.Code {
 		return codes.DeadlineExceeded
 	case errors.As(err, &unserved):
 		return codes.Unimplemented
-	case errors.As(err, &ticket), errors.As(err, &column), errors.As(err, &option), errors.As(err, &shape):
+	case errors.As(err, &ticket), errors.As(err, &column), errors.As(err, &crs), errors.As(err, &option), errors.As(err, &shape):
 		return codes.InvalidArgument
 	case errors.As(err, &changed), errors.Is(err, source.ErrChanged):
 		return codes.FailedPrecondition

@@ -25,6 +25,7 @@ type Ticket struct {
 	Limit       *int64
 	Encoding    geoarrow.Encoding
 	Compression Compression
+	CRS         string         // that the table is to have; empty: as the server names it
 	Version     string         // of the file; empty: any
 	Options     map[string]any // of the format: string, bool or float64
 	Poll        string         // which poll of PollFlightInfo a command goes on with; tickets have none
@@ -176,12 +177,26 @@ func (t *Ticket) set(m member) (err error) {
 		t.Encoding.Coords, err = choiceOf[geoarrow.CoordLayout](m.value, coordLayouts)
 	case "compression":
 		t.Compression, err = choiceOf[Compression](m.value, compressions)
+	case "crs":
+		t.CRS, err = crsNameOf(m.value)
 	case "options":
 		t.Options, err = optionsOf(m.value)
 	default:
-		err = errors.New("is unknown; known are name, columns, bbox, rows, limit, geometry_encoding, coords, compression, version, options")
+		err = errors.New("is unknown; known are name, columns, bbox, rows, limit, geometry_encoding, coords, compression, crs, version, options")
 	}
 	return err
+}
+
+// crsNameOf reads the name of a reference system.
+func crsNameOf(v json.RawMessage) (string, error) {
+	name, err := textOf(v)
+	if err != nil {
+		return "", err
+	}
+	if _, ok := geoarrow.ParseCRS(name); !ok {
+		return "", fmt.Errorf("%s names no reference system; want OGC:CRS84, EPSG:4326 or a like name", excerpt(v))
+	}
+	return name, nil
 }
 
 func columnsOf(v json.RawMessage) ([]string, error) {
@@ -296,11 +311,13 @@ func (t Ticket) Encode() []byte {
 		Geometry    string         `json:"geometry_encoding,omitempty"`
 		Coords      string         `json:"coords,omitempty"`
 		Compression string         `json:"compression,omitempty"`
+		CRS         string         `json:"crs,omitempty"`
 		Version     string         `json:"version,omitempty"`
 		Options     map[string]any `json:"options,omitempty"`
 		Poll        string         `json:"poll,omitempty"`
 	}
 	j.Name, j.Columns, j.BBox, j.Rows, j.Limit, j.Version, j.Options, j.Poll = t.Name, t.Columns, t.BBox, t.Rows, t.Limit, t.Version, t.Options, t.Poll
+	j.CRS = t.CRS
 	j.Geometry = unlessFirst(geometryEncodings, int(t.Encoding.Geometry))
 	j.Coords = unlessFirst(coordLayouts, int(t.Encoding.Coords))
 	j.Compression = unlessFirst(compressions, int(t.Compression))
@@ -317,7 +334,7 @@ func (t Ticket) Encode() []byte {
 // isName reports that t says nothing beside the name, and that the name can stand alone.
 func (t Ticket) isName() bool {
 	return t.Name != "" && t.Name[0] != '{' && t.Columns == nil && t.BBox == nil && t.Rows == nil && t.Limit == nil &&
-		t.Encoding == (geoarrow.Encoding{}) && t.Compression == NoCompression && t.Version == "" && len(t.Options) == 0 && t.Poll == ""
+		t.Encoding == (geoarrow.Encoding{}) && t.Compression == NoCompression && t.CRS == "" && t.Version == "" && len(t.Options) == 0 && t.Poll == ""
 }
 
 func unlessFirst(names []string, i int) string {
@@ -329,7 +346,14 @@ func unlessFirst(names []string, i int) string {
 
 // selection is t without what the wire and the parse need.
 func (t Ticket) selection() catalog.Selection {
-	return catalog.Selection{Columns: t.Columns, BBox: t.BBox, Rows: t.Rows, Limit: t.Limit, Encoding: t.Encoding}
+	return catalog.Selection{Columns: t.Columns, BBox: t.BBox, Rows: t.Rows, Limit: t.Limit, Encoding: t.Encoding, CRS: t.CRS}
+}
+
+// selection is that of a ticket with what the server names OGC:CRS84.
+func (c *Config) selection(t Ticket) catalog.Selection {
+	sel := t.selection()
+	sel.CRS84As = c.CRS84As
+	return sel
 }
 
 // rowName says which row row n of the answer is. It is a row of the file, unless a bbox leaves some out.

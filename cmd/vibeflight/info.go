@@ -87,6 +87,7 @@ func (d *description) write(w io.Writer) error {
 	if d.CRS != nil {
 		line("crs", *d.CRS)
 	}
+	line("unread crs", d.UnreadCRS)
 	line("parsed", fmt.Sprintf("in %.3g s by the %s engine", d.ParseSeconds, d.Engine))
 	if s := d.Skipped; s != nil {
 		line("skipped", fmt.Sprintf("%s malformed, at bytes %s", humanCount(s.Count), firstOffsets(s.First, s.Count)))

@@ -229,7 +229,8 @@ func (l *local) describe(ctx context.Context, name string, options map[string]an
 		BytesRead: t.Summary.BytesRead, ParseSeconds: t.ParseTime.Seconds(), RoundedIntegers: t.RoundedIntegers,
 		IgnoredOrdinates: t.Summary.IgnoredOrdinates, ReplacedCharacters: t.ReplacedCharacters,
 	}
-	if crs := t.CRS.String(); crs != "" {
+	if d.UnreadCRS = t.CRS.Unread(); d.UnreadCRS == "" && t.CRS.String() != "" {
+		crs := t.CRS.String()
 		d.CRS = &crs
 	}
 	if t.Summary.Skipped.Count > 0 {

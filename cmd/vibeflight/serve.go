@@ -23,6 +23,7 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/all"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
 // serveConfig is all that an operator can say about the server. Each field is a flag, and the environment variable of its name.
@@ -49,6 +50,7 @@ type serveConfig struct {
 	SQL             engineConfig
 	NoSQL           bool   // no Flight SQL, and no memory for it
 	OnError         string // fail or skip
+	CRS84As         string // what OGC:CRS84 is called: that, or EPSG:4326
 	LogLevel        string // trace to error; default info
 	LogFormat       string // auto, console or json
 
@@ -84,6 +86,8 @@ func (c *serveConfig) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.OnError, "on-error", "fail",
 		"what a malformed feature does: fail the file, be left out (skip), keep its row with the bad value null (null), "+
 			"or be repaired where one reading is obvious (repair); all but fail are counted")
+	f.StringVar(&c.CRS84As, "crs84-as", geoarrow.CRS84.String(),
+		"what the reference system of GeoJSON and KML is called, unless a ticket says: OGC:CRS84 or EPSG:4326; longitude is first in both")
 	f.StringVar(&c.LogLevel, "log-level", "info", "least level that is logged: trace, debug, info, warn, error")
 	f.StringVar(&c.LogFormat, "log-format", "auto", "auto, console or json; auto is console on a terminal, else json")
 }
@@ -100,6 +104,9 @@ func (c *serveConfig) check() error {
 		return err
 	}
 	if err := oneOf("on-error", c.OnError, "fail", "skip", "null", "repair"); err != nil {
+		return err
+	}
+	if err := oneOf("crs84-as", c.CRS84As, "OGC:CRS84", "EPSG:4326"); err != nil {
 		return err
 	}
 	if err := c.SQL.check(); err != nil {
@@ -302,9 +309,10 @@ func (c *serveConfig) scheme() string {
 
 // listen serves a catalog, and SQL over it where there is an engine.
 func (c *serveConfig) listen(ctx context.Context, files *catalog.Catalog, queries *engine.Engine, log zerolog.Logger) error {
+	crs84, _ := geoarrow.ParseCRS(c.CRS84As) // one that check let pass
 	server, err := flightsrv.New(flightsrv.Config{
 		Listen: c.Listen, Catalog: files, SQL: sql.Of(queries), Advertise: c.Advertise, Insecure: c.Insecure, TLSCert: c.TLSCert, TLSKey: c.TLSKey,
-		MaxMessageBytes: int(c.MaxMessageBytes), Drain: c.Drain, Log: log,
+		MaxMessageBytes: int(c.MaxMessageBytes), Drain: c.Drain, Log: log, CRS84As: crs84,
 		MaxExchangeBytes: int64(c.Exchange.bytes), ExchangeTimeout: c.Exchange.timeout,
 	})
 	if err != nil {

@@ -64,6 +64,7 @@ type facts struct {
 	Format        string      `json:"format"`
 	Engine        string      `json:"engine"`
 	CRS           *string     `json:"crs"`
+	UnreadCRS     string      `json:"unread_crs,omitempty"`
 	BBox          *[4]float64 `json:"bbox"`
 	GeometryTypes []string    `json:"geometry_types"`
 	BytesRead     int64       `json:"bytes_read"`

@@ -27,7 +27,7 @@ func Format() readers.Format {
 		Name:       formatName,
 		Extensions: []string{".arrow", ".feather", ".ipc", ".arrows"},
 		Unit:       records.Unit,
-		Version:    1,
+		Version:    2,
 		Binary:     true,
 		Series:     true,
 		Sniff:      func(head []byte) bool { return bytes.HasPrefix(head, magic) },

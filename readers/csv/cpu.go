@@ -5,7 +5,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
@@ -56,7 +55,7 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 	s.sum.BytesRead += s.Read
 	s.sum.Appendable = c.dialect.settled && s.closed && s.srid == 0
 	if s.sum.CRS = c.dialect.crs; s.sum.CRS == (geoarrow.CRS{}) && s.srid != 0 {
-		s.sum.CRS = geoarrow.CRS{Authority: "EPSG", Code: strconv.Itoa(int(s.srid))}
+		s.sum.CRS = geoarrow.CRSOfSRID(s.srid)
 	}
 	return s.sum, nil
 }

@@ -33,7 +33,7 @@ func Format() readers.Format {
 		Name:       formatName,
 		Extensions: []string{".fgb"},
 		Unit:       unit,
-		Version:    1,
+		Version:    2,
 		Binary:     true,
 		Sniff:      func(head []byte) bool { return bytes.HasPrefix(head, []byte(magic)) },
 		Open:       open,

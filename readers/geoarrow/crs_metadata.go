@@ -3,16 +3,25 @@ package geoarrow
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 
 	"github.com/vibeflight/vibeflight/readers/crs"
 )
 
 // PROJJSON gives the definition of a registered system, or a text that is one itself. The bytes are shared.
 func (c CRS) PROJJSON() (json.RawMessage, bool) {
-	if c.isDefinition() {
-		return json.RawMessage(c.Text), json.Valid([]byte(c.Text))
+	if strings.HasPrefix(c.Text, "{") {
+		return json.RawMessage(c.Text), crs.Readable(c.Text)
 	}
 	return crs.PROJJSON(c.Authority, c.Code)
+}
+
+// Unread is what the file says of a system that is neither registered nor a definition which PROJ could read: clients would fail with it, so they do not get it.
+func (c CRS) Unread() string {
+	if _, ok := c.PROJJSON(); ok || crs.Readable(c.Text) {
+		return ""
+	}
+	return c.String()
 }
 
 // crsMetadata is the JSON object of GeoArrow 0.2, "Extension metadata".
@@ -24,16 +33,14 @@ type crsMetadata struct {
 // Metadata is the extension metadata of a geometry column, a JSON object:
 //
 //	registered system  {"crs":{PROJJSON},"crs_type":"projjson"}
-//	other code         {"crs":"AUTHORITY:CODE","crs_type":"authority_code"}
-//	other text         {"crs":"text"}
-//	none               {}
+//	PROJJSON           {"crs":{PROJJSON},"crs_type":"projjson"}
+//	other definition   {"crs":"text"}
+//	none, or unread    {}
 func (c CRS) Metadata() string {
 	var m crsMetadata
 	if text, ok := c.PROJJSON(); ok {
 		m = crsMetadata{text, "projjson"}
-	} else if c.Authority != "" {
-		m = crsMetadata{c.String(), "authority_code"}
-	} else if c.Text != "" {
+	} else if c.Text != "" && c.Unread() == "" {
 		m = crsMetadata{CRS: c.Text}
 	}
 	var b bytes.Buffer

@@ -1,7 +1,7 @@
 package geoarrow
 
 import (
-	"strings"
+	"strconv"
 
 	"github.com/vibeflight/vibeflight/readers/crs"
 )
@@ -40,5 +40,11 @@ func (c CRS) NorthFirst() bool { return crs.NorthFirst(c.Authority, c.Code) }
 // Dimensions is the number of axes of a registered system, 0 for any other one.
 func (c CRS) Dimensions() int { return crs.Dimensions(c.Authority, c.Code) }
 
-// isDefinition reports a text that is PROJJSON.
-func (c CRS) isDefinition() bool { return strings.HasPrefix(c.Text, "{") }
+// CRSOfSRID is the system that an EWKT or EWKB names by number: EPSG's, or ESRI's where EPSG has none.
+func CRSOfSRID(srid int32) CRS {
+	name := "EPSG:" + strconv.Itoa(int(srid))
+	if c, ok := ParseCRS(name); ok {
+		return c
+	}
+	return CRS{Text: name}
+}

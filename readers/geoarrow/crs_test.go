@@ -51,8 +51,10 @@ func TestCRSMetadata(t *testing.T) {
 		want string
 	}{
 		{"none", CRS{}, `{}`},
-		{"not embedded", CRS{Authority: "EPSG", Code: "99999"}, `{"crs":"EPSG:99999","crs_type":"authority_code"}`},
-		{"text", CRS{Text: "GEOGCS[\"a < b\"]\n"}, `{"crs":"GEOGCS[\"a < b\"]\n"}`},
+		{"unknown code", CRS{Authority: "EPSG", Code: "99999"}, `{}`},
+		{"text", CRS{Text: `LOCAL_CS["a < b"]`}, `{"crs":"LOCAL_CS[\"a < b\"]"}`},
+		{"PROJJSON", CRS{Text: `{"type":"EngineeringCRS","name":"a","datum":{"name":"b"}}`}, `{"crs":{"type":"EngineeringCRS","name":"a","datum":{"name":"b"}},"crs_type":"projjson"}`},
+		{"not to be read", CRS{Text: `GEOGCS["a"]`}, `{}`},
 	} {
 		if got := c.crs.Metadata(); got != c.want {
 			t.Errorf("%s: got %s, want %s", c.name, got, c.want)

@@ -9,7 +9,7 @@ func TestCRSOfWKT(t *testing.T) {
 		want       CRS
 	}{
 		{"nothing", " \n", CRS{}},
-		{"ESRI", esri + "\r\n", CRS{Text: esri}},
+		{"ESRI", esri + "\r\n", CRS{Authority: "EPSG", Code: "4326"}},
 		{"WKT 1", `GEOGCS["WGS 84",DATUM["WGS_1984",AUTHORITY["EPSG","6326"]],AUTHORITY["EPSG","4326"]]`, CRS{Authority: "EPSG", Code: "4326"}},
 		{"WKT 2", `PROJCRS["a",BASEGEOGCRS["b",ID["EPSG",4258]],ID["EPSG",25832]]`, CRS{Authority: "EPSG", Code: "25832"}},
 		{"with version", `GEOGCRS["b",ID["EPSG",4258,"v9.9"]]`, CRS{Authority: "EPSG", Code: "4258"}},

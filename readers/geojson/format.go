@@ -33,7 +33,7 @@ func Format() readers.Format {
 		Name:       "geojson",
 		Extensions: append([]string{".geojson"}, sequenceExtensions...),
 		Unit:       "feature",
-		Version:    1,
+		Version:    2,
 		Sniff:      sniff,
 		Open:       open,
 		CPU:        func(l readers.Layout) readers.Parser { return cpu{layout: l} },

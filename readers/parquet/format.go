@@ -28,7 +28,7 @@ func Format() readers.Format {
 		Name:       formatName,
 		Extensions: []string{".parquet", ".geoparquet", ".pq"},
 		Unit:       records.Unit,
-		Version:    1,
+		Version:    2,
 		Binary:     true,
 		Sniff:      func(head []byte) bool { return bytes.HasPrefix(head, magic) },
 		Open:       open,

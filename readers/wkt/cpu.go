@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"strconv"
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
@@ -51,7 +50,7 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 	s.sum.BytesRead += s.Read
 	s.sum.Appendable = s.closed && s.known == 0
 	if s.sum.CRS, _ = c.layout.Dialect.(geoarrow.CRS); s.sum.CRS == (geoarrow.CRS{}) && s.known != 0 {
-		s.sum.CRS = geoarrow.CRS{Authority: "EPSG", Code: strconv.Itoa(int(s.known))}
+		s.sum.CRS = geoarrow.CRSOfSRID(s.known)
 	}
 	return s.sum, nil
 }

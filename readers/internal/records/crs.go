@@ -35,7 +35,7 @@ func crsOf(said json.RawMessage) (geoarrow.CRS, error) {
 	return geoarrow.CRSOfWKT(text), nil
 }
 
-// crsOfJSON is the registered system that a PROJJSON says it is, or its text.
+// crsOfJSON is the registered system that a PROJJSON says it is or defines, or its text.
 func crsOfJSON(definition []byte) (geoarrow.CRS, error) {
 	var said struct {
 		ID struct {
@@ -50,11 +50,10 @@ func crsOfJSON(definition []byte) (geoarrow.CRS, error) {
 		if crs, ok := geoarrow.ParseCRS(said.ID.Authority + ":" + code); ok {
 			return crs, nil
 		}
-		return geoarrow.CRS{Authority: said.ID.Authority, Code: code}, nil
 	}
 	var text bytes.Buffer
 	if err := json.Compact(&text, definition); err != nil {
 		return geoarrow.CRS{}, fmt.Errorf("crs: %w", err)
 	}
-	return geoarrow.CRS{Text: text.String()}, nil
+	return geoarrow.CRSOfWKT(text.String()), nil
 }

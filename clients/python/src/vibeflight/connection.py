@@ -100,6 +100,7 @@ class Connection:
         geometry_encoding: GeometryEncoding | None = None,
         coords: Coords | None = None,
         compression: Compression | None = None,
+        crs: str | None = None,
         workers: int | None = None,
         progress: bool | None = None,
     ) -> Selection:
@@ -115,11 +116,12 @@ class Connection:
         geometry_encoding  native, wkb or wkt
         coords             separated or interleaved, of native geometries
         compression        of the transfer: none, lz4 or zstd
+        crs                what the reference system is called: "EPSG:4326" in place of OGC:CRS84, with the same coordinates
         workers, progress  for this table, other than the connection's
         """
         asked = ticket(
             name, layer=layer, columns=columns, bbox=bbox, rows=rows, limit=limit, options=options,
-            geometry_encoding=geometry_encoding, coords=coords, compression=compression,
+            geometry_encoding=geometry_encoding, coords=coords, compression=compression, crs=crs,
         )  # fmt: skip
         return Selection(self._channel, self._settings_for(workers, progress), asked)
 
@@ -146,6 +148,7 @@ class Connection:
         geometry_encoding: GeometryEncoding | None = None,
         coords: Coords | None = None,
         compression: Compression | None = None,
+        crs: str | None = None,
         progress: bool | None = None,
     ) -> Parsed:
         """The table of a file of yours, or of bytes, by way of the server, which keeps nothing of it. The file is sent when the rows are called for.
@@ -158,7 +161,7 @@ class Connection:
         file = file_of(source, name)
         asked = ticket(
             file.name, columns=columns, bbox=bbox, limit=limit, options=options,
-            geometry_encoding=geometry_encoding, coords=coords, compression=compression,
+            geometry_encoding=geometry_encoding, coords=coords, compression=compression, crs=crs,
         )  # fmt: skip
         more = {"name": file.name or None, "format": format, "layer": layer, "size": file.size}
         command = {field: value for field, value in {**vars(asked), **more}.items() if value is not None}

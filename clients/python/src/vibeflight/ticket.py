@@ -25,6 +25,7 @@ class Ticket:
     geometry_encoding: GeometryEncoding | None = None
     coords: Coords | None = None
     compression: Compression | None = None
+    crs: str | None = None
     version: str | None = None
     options: Mapping[str, Any] | None = None
 
@@ -46,6 +47,7 @@ def ticket(
     geometry_encoding: GeometryEncoding | None = None,
     coords: Coords | None = None,
     compression: Compression | None = None,
+    crs: str | None = None,
 ) -> Ticket:
     """A Ticket of what people have at hand: arrays of NumPy, one column's name. What has the right shape and is wrong all the same is the server's to say."""
     if layer is not None:
@@ -65,6 +67,7 @@ def ticket(
         geometry_encoding=geometry_encoding,
         coords=coords,
         compression=compression,
+        crs=crs,
     )
 
 

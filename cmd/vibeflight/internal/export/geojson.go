@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -89,8 +90,17 @@ func crsMember(schema *arrow.Schema, geometry int) (string, error) {
 	case crs.Authority == "":
 		return "", errors.New("GeoJSON can name a registered reference system only, and the table's has no name; .parquet, .fgb and .arrow keep it")
 	}
-	name := appendQuoted(nil, "urn:ogc:def:crs:"+crs.Authority+"::"+crs.Code)
+	name := appendQuoted(nil, urn(crs))
 	return fmt.Sprintf(`"crs":{"type":"name","properties":{"name":%s}},`, name), nil
+}
+
+// urn is the name of a registered system, OGC 07-092r3; a compound one without a code has those of its parts.
+func urn(crs geoarrow.CRS) string {
+	code := "crs:" + crs.Authority + "::"
+	if horizontal, vertical, ok := strings.Cut(crs.Code, "+"); ok {
+		return "urn:ogc:def:crs," + code + horizontal + "," + code + vertical
+	}
+	return "urn:ogc:def:" + code + crs.Code
 }
 
 func (g *geoJSON) Write(rec arrow.Record) error {

@@ -39,7 +39,10 @@ func crsOf(f arrow.Field) (crs geoarrow.CRS, definition json.RawMessage) {
 		return crs, nil
 	}
 	if said.CRS[0] == '{' {
-		return registered(said.CRS), said.CRS
+		if crs = registered(said.CRS); crs.Authority == "" {
+			crs = geoarrow.CRSOfWKT(crs.Text)
+		}
+		return crs, said.CRS
 	}
 	var name string
 	if json.Unmarshal(said.CRS, &name) != nil {
@@ -47,7 +50,7 @@ func crsOf(f arrow.Field) (crs geoarrow.CRS, definition json.RawMessage) {
 	}
 	crs, ok := geoarrow.ParseCRS(name)
 	if !ok {
-		return geoarrow.CRS{Text: name}, nil
+		crs = geoarrow.CRSOfWKT(name)
 	}
 	definition, _ = crs.PROJJSON()
 	return crs, definition

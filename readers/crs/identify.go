@@ -1,0 +1,205 @@
+package crs
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Identify finds the system of the registry that a WKT or PROJJSON defines, as PROJ does: by the
+// code that the text states, if name or parameters agree with it, else by its name and parameters.
+// A name alone does not do, since two systems may have it.
+func Identify(text string) (ID, bool) {
+	if d, ok := defined(text); ok {
+		return d.identify()
+	}
+	if nodes, err := parseWKT(text); err == nil { // what lacks its parameters may have a code
+		return nodes[0].id()
+	}
+	return ID{}, false
+}
+
+// defined reads a definition; ok is false for a text that is none.
+func defined(text string) (d *definition, ok bool) {
+	text = strings.TrimSpace(text)
+	if strings.HasPrefix(text, "{") {
+		return defineJSON([]byte(text))
+	}
+	return define(text)
+}
+
+func (d *definition) identify() (ID, bool) {
+	if s, ok := Lookup(d.id.Authority, d.id.Code); ok && d.agrees(&s) {
+		return d.id, true
+	}
+	if id, ok := best(d, byName()[canonical(d.name)]); ok {
+		return id, true
+	}
+	if d.kind == Compound {
+		return d.identifyParts()
+	}
+	switch canonical(d.name) {
+	case "", "unknown", "unnamed":
+		return best(d, withEllipsoid(d))
+	}
+	if d.id != (ID{}) { // the code that a text states, and no better one
+		return d.id, true
+	}
+	return ID{}, false
+}
+
+// identifyParts finds a compound system by the systems that it is made of.
+func (d *definition) identifyParts() (ID, bool) {
+	var members []ID
+	for _, part := range d.parts {
+		id, ok := part.identify()
+		if !ok {
+			return ID{}, false
+		}
+		members = append(members, id)
+	}
+	n, ok := compound(members, false)
+	return n.ID, ok
+}
+
+// agrees reports whether a system that a text names by code can be the one that it defines.
+func (d *definition) agrees(s *System) bool {
+	return canonical(d.name) == canonical(s.Name) || slices.ContainsFunc(s.aliases, func(a string) bool {
+		return canonical(a) == canonical(d.name)
+	}) || d.equals(s)
+}
+
+// best is the system among some that a definition defines: EPSG's before others, one in use before a
+// deprecated one, one of exactly this name before one of another spelling.
+func best(d *definition, candidates []int) (ID, bool) {
+	found, worst := -1, 0
+	for _, i := range candidates {
+		s := &registry().systems[i]
+		rank := 0
+		if s.Authority != "EPSG" {
+			rank += 4
+		}
+		if s.Deprecated {
+			rank += 2
+		}
+		if s.Name != d.name {
+			rank++
+		}
+		if (found < 0 || rank < worst) && d.equals(s) {
+			found, worst = i, rank
+		}
+	}
+	if found < 0 {
+		return ID{}, false
+	}
+	return registry().systems[found].ID(), true
+}
+
+// withEllipsoid is the systems of EPSG that a definition without a name can be.
+func withEllipsoid(d *definition) []int {
+	var found []int
+	for i, s := range registry().systems {
+		if s.Authority == "EPSG" && s.Kind == d.kind && !s.Deprecated && s.Dimensions == d.dimensions {
+			found = append(found, i)
+		}
+	}
+	return found
+}
+
+// equals reports whether a definition is that of a system, in any of the forms that it has.
+func (d *definition) equals(s *System) bool {
+	if s.Kind != d.kind || s.Dimensions != d.dimensions {
+		return false
+	}
+	esri, gdal := s.texts()
+	for _, text := range []string{esri, gdal, string(s.PROJJSON())} {
+		if of, ok := defined(text); ok && d.equivalent(of) {
+			return true
+		}
+	}
+	return false
+}
+
+// tolerance is PROJ's, of numbers that should be the same.
+const tolerance = 1e-10
+
+func near(a, b float64) bool {
+	return a == b || math.Abs(a-b) <= tolerance*math.Max(math.Abs(a), math.Abs(b))
+}
+
+// equivalent reports two definitions of the same system. The order of axes does not count: tables
+// have x first, whatever the definition says.
+func (d *definition) equivalent(o *definition) bool {
+	if d.kind != o.kind || len(d.parts) != len(o.parts) {
+		return false
+	}
+	for i := range d.parts {
+		if !d.parts[i].equivalent(o.parts[i]) {
+			return false
+		}
+	}
+	if d.kind == Compound {
+		return true
+	}
+	if !sameDatum(d.datum, o.datum) || !near(d.unit, o.unit) {
+		return false
+	}
+	if d.kind == Vertical {
+		return true
+	}
+	return near(d.major, o.major) && near(d.minor, o.minor) && math.Abs(d.meridian-o.meridian) < 1e-9 &&
+		(d.kind != Geographic || math.Abs(d.angularUnit-o.angularUnit) < 1e-10) && d.sameProjection(o)
+}
+
+// sameProjection compares the methods and parameters. A missing parameter is 0, a scale 1.
+func (d *definition) sameProjection(o *definition) bool {
+	if d.method != o.method {
+		return false
+	}
+	for _, pair := range [2][2]*definition{{d, o}, {o, d}} {
+		for key, value := range pair[0].parameters {
+			other, ok := pair[1].parameters[key]
+			if !ok && strings.HasPrefix(key, "scale") {
+				other = 1
+			}
+			if !near(value, other) && math.Abs(value-other) > 1e-12 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// datumNames is the number of the datum that has a name, by the name in canonical form. Several may
+// have one.
+var datumNames = sync.OnceValue(func() map[string][]int {
+	names := map[string][]int{}
+	for i, all := range registry().datums {
+		for _, name := range all {
+			key := canonicalDatum(name)
+			names[key] = append(names[key], i)
+		}
+	}
+	return names
+})
+
+// canonicalDatum drops what ESRI has in front and EPSG adds to an ensemble.
+func canonicalDatum(name string) string {
+	key := canonical(strings.TrimPrefix(name, "D_"))
+	return strings.TrimSuffix(key, "ensemble")
+}
+
+func sameDatum(a, b string) bool {
+	keyA, keyB := canonicalDatum(a), canonicalDatum(b)
+	if keyA == keyB {
+		return true
+	}
+	names := datumNames()
+	for _, i := range names[keyA] {
+		if slices.Contains(names[keyB], i) {
+			return true
+		}
+	}
+	return false
+}
