@@ -50,7 +50,7 @@ func Format() readers.Format {
 		Name:       formatName,
 		Extensions: []string{".gml"},
 		Unit:       "feature",
-		Version:    2,
+		Version:    3,
 		Siblings:   []string{".xsd"},
 		Layered:    true,
 		Sniff:      sniff,
