@@ -27,8 +27,10 @@ func TestDimensions(t *testing.T) {
 		{"geographic", listIn("http://www.opengis.net/def/crs/EPSG/0/4979", six), turned + "EPSG:4979"},
 		{"of two names", listIn("urn:ogc:def:crs,crs:EPSG::25832,crs:EPSG::5783", six), solid + "EPSG:5555"},
 		{"German", listIn("urn:adv:crs:ETRS89_UTM32*DE_DHHN92_NH", six), solid + "EPSG:5555"},
-		{"the bounds say it", "<FeatureCollection><boundedBy><Envelope srsName='EPSG:7415'/></boundedBy>" + geom("<LineString><posList>" + six + "</posList></LineString>")[19:],
-			solid + "EPSG:7415"},
+		{
+			"the bounds say it", "<FeatureCollection><boundedBy><Envelope srsName='EPSG:7415'/></boundedBy>" + geom("<LineString><posList>" + six + "</posList></LineString>")[19:],
+			solid + "EPSG:7415",
+		},
 		{"srsDimension counts", geom(`<LineString srsName="EPSG:7415"><posList srsDimension="2">` + six + `</posList></LineString>`), flat + "\ncrs: EPSG:7415"},
 		{"flat", listIn("EPSG:25832", six), flat + "\ncrs: EPSG:25832"},
 		{"nobody names a system", geom("<LineString><posList>" + six + "</posList></LineString>"), flat},
@@ -57,8 +59,10 @@ func TestNamesOfSystems(t *testing.T) {
 		cases = append(cases, textCase{name, geom(point(name, "1 2")), swapped})
 	}
 	for _, name := range []string{"urn:ogc:def:crs:EPSG::99999", "http://www.opengis.net/def/crs/XYZ/0/1", "urn:ogc:def:crs:EPSG::x"} {
-		cases = append(cases, textCase{name, geom(point(name, "1 2"), point(name, "1 2")),
-			"geometry: geoarrow.point xy: POINT (1 2) | POINT (1 2)\ncrs: text \"" + name + "\"\ndeviations: unknown-crs-name 2"})
+		cases = append(cases, textCase{
+			name, geom(point(name, "1 2"), point(name, "1 2")),
+			"geometry: geoarrow.point xy: POINT (1 2) | POINT (1 2)\ncrs: text \"" + name + "\"\ndeviations: unknown-crs-name 2",
+		})
 	}
 	check(t, reading{}, append(cases, textCase{"no form of OGC", geom(point("osgb:BNG", "1 2")), plain + `text "osgb:BNG"`}))
 	check(t, reading{options: map[string]any{"axis_order": "xy"}}, []textCase{{"the option says it", geom(point("urn:ogc:def:crs:EPSG::99999", "1 2")), plain + `text "urn:ogc:def:crs:EPSG::99999"`}})
