@@ -9,8 +9,9 @@ import (
 type state struct {
 	encoding xmltext.Encoding
 	swapped  bool  // boundedBy of the root says that the first axis is north
-	size     uint8 // and how many ordinates a position has; 0: it does not say
+	size     uint8 // and how many ordinates a position of a list has; 0: it is not known
 	wraps    bool  // the root is no collection
+	fme      bool  // the file is FME's
 }
 
 // Where pack puts the state, from the lowest bit on.
@@ -19,6 +20,7 @@ const (
 	sizeBits     = 8
 	swappedBit   = 1 << (encodingBits + sizeBits)
 	wrapsBit     = swappedBit << 1
+	fmeBit       = wrapsBit << 1
 )
 
 // pack gives the state as a Span carries it.
@@ -30,19 +32,24 @@ func (t state) pack() uint64 {
 	if t.wraps {
 		v |= wrapsBit
 	}
+	if t.fme {
+		v |= fmeBit
+	}
 	return v
 }
 
 func unpackState(v uint64) state {
 	return state{
 		encoding: xmltext.Encoding(v & (1<<encodingBits - 1)), size: uint8(v >> encodingBits & (1<<sizeBits - 1)),
-		swapped: v&swappedBit != 0, wraps: v&wrapsBit != 0,
+		swapped: v&swappedBit != 0, wraps: v&wrapsBit != 0, fme: v&fmeBit != 0,
 	}
 }
 
 // pack is the state of the rows that are read.
 func (s *scanner) pack() uint64 {
-	return state{encoding: s.X.Encoding, swapped: s.frame.system.swapped, size: uint8(s.frame.size), wraps: s.wraps}.pack()
+	return state{
+		encoding: s.X.Encoding, swapped: s.frame.system.swapped, size: uint8(s.frame.listSize()), wraps: s.wraps, fme: s.names.fme,
+	}.pack()
 }
 
 // chunkEnds reports whether the chunk at hand ends before the row at offset off.

@@ -81,9 +81,9 @@ func (s *scanner) span(span readers.Span) bool {
 	st := unpackState(span.State)
 	s.inside = true
 	s.X.ResumeLoose()
-	s.X.Encoding, s.wraps = st.encoding, st.wraps
+	s.X.Encoding, s.wraps, s.names.fme = st.encoding, st.wraps, st.fme
 	s.Show()
-	s.frame = frame{&system{swapped: st.swapped}, int(st.size)}
+	s.frame = frame{&system{swapped: st.swapped, unsized: st.size == 0}, int(st.size)}
 	s.places = append(s.places[:0], place{})
 	return s.walk()
 }

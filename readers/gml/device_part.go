@@ -33,7 +33,7 @@ func (w *crew) forCards(at int64) bool {
 	if n, _ := w.src.ReadAt(text, at); n < len(text) {
 		return false // whoever reads the rows says why
 	}
-	w.words = learn(text, &w.home.x, s.layer, s.opening, s.axes, s.limits.MaxDepth)
+	w.words = learn(text, &w.home.x, s.layer, s.opening, systems{axes: s.names.axes, fme: s.names.fme}, s.limits.MaxDepth)
 	return w.words != nil
 }
 

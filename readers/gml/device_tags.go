@@ -15,8 +15,8 @@ import (
 const learnBytes = 256 << 10
 
 // learn reads rows of a layer from text, which begins with one that stands in elements that another scanner has open. opening is what rows begin with. It is nil if these are not for cards.
-func learn(text []byte, around *xmltext.Scanner, layer string, opening []byte, axes string, maxDepth int) *vocabulary {
-	v := &vocabulary{axes: axes, at: map[string]int{}, names: map[string]int{}}
+func learn(text []byte, around *xmltext.Scanner, layer string, opening []byte, names systems, maxDepth int) *vocabulary {
+	v := &vocabulary{systems: names, at: map[string]int{}, names: map[string]int{}}
 	text = append(text, make([]byte, max(number.Padding, xmltext.Padding))...)
 	l := &lesson{vocabulary: v, layer: layer, opening: opening}
 	l.x.MaxDepth = maxDepth
@@ -206,7 +206,7 @@ func (l *lesson) template(role kernels.XMLRole) (text []byte, note tagNote, ok b
 			text = append(append(text, raw[from:at]...), kernels.XMLAny)
 			from, open = end, open+1
 		case "srsName":
-			note.system = l.systems.of(value, l.axes)
+			note.system = l.systems.of(value)
 		case "srsDimension", "dimension":
 			note.size = 0
 			for _, c := range value {

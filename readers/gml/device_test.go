@@ -140,8 +140,8 @@ func sweepOnDevice(seed uint64) (reading, readertest.Input) {
 		text = slices.Concat(text[:at], []byte(odd[r.IntN(len(odd))]), text[at+r.IntN(min(3, len(text)-at)):])
 	}
 	in := readertest.Input{Name: "dir/a.gml", Text: text, Limits: readers.Limits{BatchRows: 1 + r.IntN(50)}, Options: map[string]any{}}
-	if r.IntN(4) == 0 {
-		in.Options["on_error"] = "skip"
+	if r.IntN(2) == 0 {
+		in.Options["on_error"] = []string{"skip", "null", "repair"}[r.IntN(3)]
 	}
 	if r.IntN(4) == 0 {
 		in.Options["axis_order"] = []string{"xy", "yx"}[r.IntN(2)]

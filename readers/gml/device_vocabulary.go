@@ -83,7 +83,6 @@ type vocabulary struct {
 	notes   []tagNote
 	columns []geoarrow.ColumnID
 
-	axes    string
 	systems systems
 	at      map[string]int // of tags by their text
 	names   map[string]int // numbers of elements by their names
@@ -118,11 +117,20 @@ func (v *vocabulary) uses(found *kernels.XMLFound, around frame) (f frame, why s
 	if outer > 0 && !v.agree(found, f, named) {
 		return f, oddFrames
 	}
-	size, ok := v.listSize(found)
-	if !ok {
+	size, some, ok := v.listSize(found)
+	switch {
+	case !ok:
 		return f, oddFrames
+	case f.system.unknown:
+		return f, "a reference system whose name is not known"
 	}
-	f.size = max(cmp.Or(size, f.size), 2)
+	f.size = cmp.Or(size, f.size)
+	if f.size = f.listSize(); f.size == 0 {
+		if some {
+			return f, "a reference system whose number of axes is not known"
+		}
+		f.size = 2
+	}
 	return f, ""
 }
 
@@ -140,20 +148,19 @@ func (v *vocabulary) agree(found *kernels.XMLFound, f frame, named bool) bool {
 	return true
 }
 
-// listSize is what the lists of positions say of their size, or 0, and whether all say the same. What a pos says counts for a list behind it.
-func (v *vocabulary) listSize(found *kernels.XMLFound) (size int, ok bool) {
-	some := false
+// listSize is what the lists of positions say of their size, or 0, whether there are any, and whether all say the same. What a pos says counts for a list behind it.
+func (v *vocabulary) listSize(found *kernels.XMLFound) (size int, some, ok bool) {
 	for i := range v.notes {
 		note := &v.notes[i]
 		if !has(&found.Used, i) || !note.list && (!note.one || note.size == 0) {
 			continue
 		}
 		if some && note.size != size {
-			return 0, false
+			return 0, true, false
 		}
 		size, some = note.size, true
 	}
-	return size, true
+	return size, some, true
 }
 
 // has reports a bit of XMLFound.

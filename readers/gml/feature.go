@@ -20,6 +20,7 @@ type row struct {
 	kind     geoarrow.Kind // of the geometry in the builder
 	geometry bool          // the row's own geometry was met
 	main     *step         // that holds it
+	warned   bool          // a name that is not known was counted
 	computed int           // positions of arcs
 	decoded  []byte        // texts that are not those of the window
 }
@@ -27,7 +28,7 @@ type row struct {
 func (s *scanner) resetRow() {
 	r := &s.row
 	r.ids, r.values, r.decoded = [leadingColumns][]byte{}, r.values[:0], r.decoded[:0]
-	r.frame, r.kind, r.geometry, r.computed = s.frame, geoarrow.NoKind, false, 0
+	r.frame, r.kind, r.geometry, r.computed, r.warned = s.frame, geoarrow.NoKind, false, 0, false
 	r.property, r.in, r.others, r.wkb = nil, nil, r.others[:0], r.wkb[:0]
 	s.tolerate()
 }

@@ -5,13 +5,13 @@
 //	collection  members, each of which holds features or another collection; boundedBy; what else it holds is passed
 //	member      an element whose name ends with "member" or "members", in any case: gml:featureMember, wfs:member
 //	feature     a row, of the layer that its name is; its leaf elements are its values, however deep they stand
-//	geometry    the first one in the feature: Point, LineString, Polygon, Multi…, Curve and Surface of linear parts
+//	geometry    the first one in the feature is the row's own, others are columns of WKB: Point, LineString, Polygon, Multi…, Curve and Surface of linear parts
 //
 // A parse reads the features of one layer; the rest of the file must be well-formed XML. An .xsd beside the file gives columns their types. Nothing else is ever
 // opened: no schema that the file names, no xlink:href, no entity.
 //
-// Where the standard is silent, or forbids what is common, docs/formats/gml.md says what is done, and what GDAL does. Refused: arcs, splines and every other
-// curve that is not made of straight lines, solids, two coordinate reference systems in one layer.
+// Where the standard is silent, or forbids what is common, docs/formats/gml.md says what is done, and what GDAL does. Refused: splines and, without
+// the option linearize, arcs; solids; two coordinate reference systems in one layer.
 package gml
 
 import (
@@ -50,7 +50,7 @@ func Format() readers.Format {
 		Name:       formatName,
 		Extensions: []string{".gml"},
 		Unit:       "feature",
-		Version:    2,
+		Version:    3,
 		Siblings:   []string{".xsd"},
 		Layered:    true,
 		Sniff:      sniff,

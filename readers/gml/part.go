@@ -20,6 +20,7 @@ func (w *crew) reader() readers.PartReader {
 	s := r.s
 	s.limits, s.part, s.membered = s.limits.Unbatched(), true, true
 	s.layer, s.frame, s.wraps, s.X.Encoding = w.lead.layer, w.lead.frame, w.lead.wraps, w.lead.X.Encoding
+	s.names.fme = w.lead.names.fme
 	s.emit = func(c readers.Chunk) error {
 		r.rows = c
 		return nil

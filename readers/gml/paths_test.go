@@ -42,13 +42,17 @@ func TestSecondGeometries(t *testing.T) {
 	check(t, reading{}, []textCase{
 		{"both", values(label + area), "area: binary: " + areaWKB + "\n" + pointKind + "POINT (1 2)" + inUTM},
 		{"nested", values("<x>" + label + "</x><y>" + area + "</y>"), "area: binary: " + areaWKB + "\n" + pointKind + "POINT (1 2)" + inUTM},
-		{"of one name", values("<x>" + label + "</x><y>" + label + "</y><z>" + label + "</z>"),
-			"y.label: binary: " + labelWKB + "\nz.label: binary: " + labelWKB + "\n" + pointKind + "POINT (1 2)" + inUTM},
+		{
+			"of one name", values("<x>" + label + "</x><y>" + label + "</y><z>" + label + "</z>"),
+			"y.label: binary: " + labelWKB + "\nz.label: binary: " + labelWKB + "\n" + pointKind + "POINT (1 2)" + inUTM,
+		},
 		{"repeated", values(label + label), pointKind + "POINT (1 2)" + inUTM + "\nforeign: \"label\" 1"},
 		{"malformed", values(label + "<area><Point><pos>1 x</pos></Point></area>"), pointKind + "POINT (1 2)" + inUTM + "\nforeign: \"area\" 1"},
 		{"another system", values(label + `<area><Point srsName="EPSG:25833"><pos>1 2</pos></Point></area>`), pointKind + "POINT (1 2)" + inUTM + "\nforeign: \"area\" 1"},
-		{"north first", values(`<a>` + point("urn:ogc:def:crs:EPSG::4326", "2 1") + `</a><label>` + point("urn:ogc:def:crs:EPSG::4326", "2 1") + `</label>`),
-			"label: binary: " + labelWKB + "\n" + pointKind + "POINT (1 2)\ncrs: EPSG:4326"},
+		{
+			"north first", values(`<a>` + point("urn:ogc:def:crs:EPSG::4326", "2 1") + `</a><label>` + point("urn:ogc:def:crs:EPSG::4326", "2 1") + `</label>`),
+			"label: binary: " + labelWKB + "\n" + pointKind + "POINT (1 2)\ncrs: EPSG:4326",
+		},
 	})
 	check(t, reading{options: map[string]any{"geometry": "area"}}, []textCase{
 		{"named", values(label+area, label, area), "label: binary: " + labelWKB + " | " + labelWKB + " | null\n" + areaKind + areaText + " | null | " + areaText + inUTM},

@@ -86,7 +86,10 @@ func (s *scanner) ring(c frame) bool {
 	}
 	g := &s.sink.Geom
 	first := len(g.X)
-	if !s.curve(c) {
+	s.inRing = string(s.X.Local()) == "LinearRing"
+	ok := s.curve(c)
+	s.inRing = false
+	if !ok {
 		return false
 	}
 	last := len(g.X) - 1

@@ -2,7 +2,7 @@ package gml
 
 import (
 	"fmt"
-	"math"
+	"slices"
 	"strconv"
 	"unsafe"
 
@@ -48,7 +48,7 @@ func (s *scanner) positions(c frame) bool {
 func (s *scanner) somePositions(c *frame, first *int) bool {
 	switch string(s.X.Local()) {
 	case "posList":
-		return s.sized(c) && s.list(c.size, false)
+		return s.sized(c) && s.list(c.listSize(), false)
 	case "pos":
 		return s.sized(c) && s.list(c.size, true)
 	case "coordinates":
@@ -77,6 +77,7 @@ func (s *scanner) settle(c frame, first int) bool {
 	if first == len(g.X) {
 		return true
 	}
+	s.warn(c.system)
 	if c.system.swapped {
 		xs, ys := g.X[first:], g.Y[first:]
 		for i := range xs {
@@ -86,11 +87,10 @@ func (s *scanner) settle(c frame, first int) bool {
 	return c.system == s.crs.last || s.establish(c.system, s.X.At)
 }
 
-// list reads the text of a posList, of positions of so many ordinates, or of a pos, which is one position, up to its end. 0: the file does not say how many, which
-// is two in a posList.
+// list reads the text of a posList, of positions of so many ordinates, or of a pos, which is one position, up to its end. 0: it is not known how many.
 func (s *scanner) list(size int, one bool) bool {
 	g := &s.sink.Geom
-	if size <= 2 {
+	if size == 2 || one && size < 2 {
 		start, first := s.X.P, len(g.X)
 		if s.pairs() {
 			if !one || len(g.X) == first+1 {
@@ -103,27 +103,72 @@ func (s *scanner) list(size int, one bool) bool {
 	if !ok {
 		return false
 	}
-	step := max(size, 2)
-	if one {
-		step = math.MaxInt
-	}
-	n := 0
-	for p := text.space(0); p < text.n; n++ {
+	s.numbers = s.numbers[:0]
+	for p := text.space(0); p < text.n; {
 		v, end := s.ordinate(text.q, p, text.n)
 		if end < 0 {
 			return s.Expect(text.at(p), fieldGeometry, positionRule, wantNumber(^end))
 		}
-		s.add(n%step, v)
+		s.numbers = append(s.numbers, v)
 		p = text.space(end)
 	}
+	n := len(s.numbers)
 	switch {
-	case one && n == 1:
+	case !one:
+		if size = s.sizeOf(text.at(text.n), size); size == 0 {
+			return false
+		}
+	case n == 1:
 		return s.Expect(text.at(text.n), fieldGeometry, positionRule, "a second ordinate of a position")
-	case !one && n%step != 0:
-		return s.Wrong(text.at(text.n), fieldGeometry, positionRule,
-			fmt.Sprintf("%d ordinates, which are no positions of %d, as srsDimension says, or 2 where it does not", n, step))
+	default:
+		size = max(n, 2)
+	}
+	for i, v := range s.numbers {
+		s.add(i%size, v)
 	}
 	return s.closes()
+}
+
+// sizeOf is how many ordinates a position of the list in numbers has, which ends at a place: size, if that is known. Else the numbers may allow only 2 or only 3, or
+// only one of them closes a ring. 0: neither, and the fault is told.
+func (s *scanner) sizeOf(at, size int) int {
+	n := len(s.numbers)
+	two, three := n%2 == 0, n%3 == 0
+	switch {
+	case size > 0 && n%size == 0, n == 0:
+		return max(size, 2)
+	case size > 0:
+		s.Wrong(at, fieldGeometry, positionRule, fmt.Sprintf("%d ordinates, which are no positions of %d, as srsDimension or the reference system says, or 2 where neither does", n, size))
+	case two && three && s.inRing && s.closesBy(2) != s.closesBy(3):
+		two = s.closesBy(2)
+		fallthrough
+	case two != three:
+		if two {
+			return 2
+		}
+		return 3
+	case two:
+		s.Wrong(at, fieldGeometry, positionRule, fmt.Sprintf("%d ordinates, which are positions of 2 or of 3: no srsDimension says which, and the reference system is not known", n))
+	default:
+		s.Wrong(at, fieldGeometry, positionRule, fmt.Sprintf("%d ordinates, which are no positions of 2 or 3", n))
+		return 0
+	}
+	if !two {
+		return 0
+	}
+	s.mode = modeRepair
+	if !s.active || !s.repairs {
+		return 0
+	}
+	s.deviate(ruleDimension, "read as positions of 2")
+	s.tolerate()
+	return 2
+}
+
+// closesBy reports whether the list in numbers, of positions of so many ordinates, ends where it begins.
+func (s *scanner) closesBy(size int) bool {
+	n := len(s.numbers)
+	return n > size && slices.Equal(s.numbers[:size], s.numbers[n-size:])
 }
 
 // add gives ordinate i of a position to the builder: x, y, z, and others, which no column holds.

@@ -17,7 +17,6 @@ type scanner struct {
 	xmlfile.Scanner
 	limits     readers.Limits
 	wanted     string  // name of the layer to be read; "": that of the first feature
-	axes       string  // the option axis_order
 	schema     *schema // of the .xsd; nil: there is none
 	inside     bool    // a span of rows is read again
 	skipErrors bool
@@ -25,19 +24,21 @@ type scanner struct {
 	tolerance
 	emit func(readers.Chunk) error
 
-	sink   *sink
-	chunk  readers.Span
-	sum    readers.Summary
-	row    row                      // the feature at hand
-	crs    established              // the system of the layer
-	names  systems                  // what srsName says
-	steps  steps                    // elements that hold elements
-	main   string                   // the option geometry: where the row's own geometry stands; "": that is the first one
-	second geoarrow.GeometryBuilder // of a geometry that is not the row's own
-	ends   curveEnds                // of the curve that was read last
-	given  givenPositions
-	digits []byte // a number as package number wants it
-	text   []byte // coordinates that had to be decoded
+	sink    *sink
+	chunk   readers.Span
+	sum     readers.Summary
+	row     row                      // the feature at hand
+	crs     established              // the system of the layer
+	names   systems                  // what srsName says
+	steps   steps                    // elements that hold elements
+	main    string                   // the option geometry: where the row's own geometry stands; "": that is the first one
+	second  geoarrow.GeometryBuilder // of a geometry that is not the row's own
+	ends    curveEnds                // of the curve that was read last
+	given   givenPositions
+	inRing  bool      // the positions at hand are a LinearRing
+	numbers []float64 // of a list
+	digits  []byte    // a number as package number wants it
+	text    []byte    // coordinates that had to be decoded
 
 	frame   frame   // what boundedBy of the root says
 	places  []place // that are open, the root first; of a span that is read again only those that began in it
@@ -85,10 +86,11 @@ func (w *where) same(v *where) bool {
 
 // scanner makes one that has read nothing, and has no sink.
 func (c cpu) scanner(req readers.Request) *scanner {
-	s := &scanner{limits: req.Limits.WithDefaults(), wanted: c.layout.Layer, axes: c.layout.Options.Get(optionAxes), stop: math.MaxInt64}
+	s := &scanner{limits: req.Limits.WithDefaults(), wanted: c.layout.Layer, stop: math.MaxInt64}
 	s.schema, _ = c.layout.Dialect.(*schema)
 	s.sum = readers.Summary{Foreign: map[string]int64{}}
 	s.skipErrors, s.tolerance = c.layout.Options.SkipErrors(), newTolerance(c.layout.Options)
+	s.names.axes = c.layout.Options.Get(optionAxes)
 	s.main = c.layout.Options.Get(optionGeometry)
 	s.linearize = c.layout.Options.Get(optionLinearize) == yes
 	return s

@@ -43,7 +43,7 @@ func newSweepDocument(seed uint64) sweepDocument {
 	w.prefix = w.pick("", "gml:", "gml:", "a.b-c:")
 	w.systems = []string{""}
 	if r.IntN(2) == 0 {
-		w.systems = []string{w.pick("urn:ogc:def:crs:EPSG::4326", "EPSG:4326", "http://www.opengis.net/def/crs/EPSG/0/25832", "of our own")}
+		w.systems = []string{w.pick("urn:ogc:def:crs:EPSG::4326", "EPSG:4326", "http://www.opengis.net/def/crs/EPSG/0/25832", "of our own", "EPSG:7415", "urn:ogc:def:crs:EPSG::x")}
 	}
 	if r.IntN(6) == 0 {
 		w.systems = append(w.systems, "EPSG:3857", "")
@@ -69,9 +69,13 @@ func (w *sweeper) reading() reading {
 		how.layer = w.pick("f", "g", "g", "h", "none")
 	}
 	how.options = map[string]any{}
-	if w.one(3) {
-		how.options["on_error"] = "skip"
+	if w.one(2) {
+		how.options["on_error"] = w.pick("skip", "null", "repair")
 	}
+	if w.one(8) {
+		how.options["geometry"] = w.pick("a", "b", "g", "shape")
+	}
+	how.options["linearize"] = w.one(2)
 	if w.one(6) {
 		how.options["axis_order"] = w.pick("xy", "yx")
 	}

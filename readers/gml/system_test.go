@@ -30,7 +30,6 @@ func TestSystems(t *testing.T) {
 		{"urn:ogc:def:crs:EPSG::3031", "POINT (1 2)|EPSG:3031"},
 		{"urn:ogc:def:crs:EPSG::2048", "POINT (1 2)|EPSG:2048"},
 		{"urn:ogc:def:crs:EPSG::7035", "POINT (1 2)|EPSG:7035"},
-		{"urn:ogc:def:crs:EPSG::99999", `POINT (1 2)|text "urn:ogc:def:crs:EPSG::99999"`},
 		{"urn:ogc:def:crs,crs:EPSG::25832,crs:EPSG::7837", `POINT (1 2)|EPSG:25832+7837`},
 		{"urn:ogc:def:crs,crs:EPSG::4326,crs:EPSG::5773", `POINT (2 1)|EPSG:9707`},
 		{"urn:adv:crs:ETRS89_UTM32", "POINT (1 2)|EPSG:25832"},

@@ -50,12 +50,18 @@ func TestNulls(t *testing.T) {
 	for _, how := range []reading{nulls, repairs} {
 		check(t, how, []textCase{
 			{"number", values("<n>1</n><g><Point><pos>1 x</pos></Point></g>", good), "n: int32: 1 | 2\ngeometry: geoarrow.point xy: null | POINT (1 2)\ndeviations: malformed-geometry 1"},
-			{"arc", values("<n>1</n><g><Curve><segments><Arc/></segments></Curve></g><m>3</m>", good),
-				"n: int32: 1 | 2\nm: int32: 3 | null\ngeometry: geoarrow.point xy: null | POINT (1 2)\ndeviations: geometry-not-read 1"},
-			{"member", values("<g><MultiPoint><pointMember><Point><pos>5 6</pos></Point></pointMember><pointMember><Point><pos>5</pos></Point></pointMember></MultiPoint></g>", good),
-				"n: int32: null | 2\ngeometry: geoarrow.point xy: null | POINT (1 2)\ndeviations: malformed-geometry 1"},
-			{"second system", geom(point("EPSG:25832", "1 2"), point("EPSG:25833", "3 4"), point("EPSG:25832", "5 6")),
-				"geometry: geoarrow.point xy: POINT (1 2) | null | POINT (5 6)\ncrs: EPSG:25832\ndeviations: other-crs 1"},
+			{
+				"arc", values("<n>1</n><g><Curve><segments><Arc/></segments></Curve></g><m>3</m>", good),
+				"n: int32: 1 | 2\nm: int32: 3 | null\ngeometry: geoarrow.point xy: null | POINT (1 2)\ndeviations: geometry-not-read 1",
+			},
+			{
+				"member", values("<g><MultiPoint><pointMember><Point><pos>5 6</pos></Point></pointMember><pointMember><Point><pos>5</pos></Point></pointMember></MultiPoint></g>", good),
+				"n: int32: null | 2\ngeometry: geoarrow.point xy: null | POINT (1 2)\ndeviations: malformed-geometry 1",
+			},
+			{
+				"second system", geom(point("EPSG:25832", "1 2"), point("EPSG:25833", "3 4"), point("EPSG:25832", "5 6")),
+				"geometry: geoarrow.point xy: POINT (1 2) | null | POINT (5 6)\ncrs: EPSG:25832\ndeviations: other-crs 1",
+			},
 			{"bounds", values(`<boundedBy><Envelope srsDimension="x"/></boundedBy><n>1</n>`), "n: int32: 1\ndeviations: malformed-geometry 1"},
 			{"XML", values("<n>1</n><g><Point><pos>1 2</pos>¦</Pint></Point></g>"), "want"},
 		})

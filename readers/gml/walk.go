@@ -36,7 +36,7 @@ func isReport(local []byte) bool {
 
 // document reads a whole file.
 func (s *scanner) document() bool {
-	s.frame = frame{system: &system{swapped: s.axes == swappedAxes}}
+	s.frame = frame{system: &system{swapped: s.names.axes == swappedAxes}}
 	for !s.X.Prolog() {
 		if !s.X.Cut() || !s.Refill(0) {
 			return false
@@ -50,6 +50,7 @@ func (s *scanner) document() bool {
 		return s.report()
 	}
 	at := s.X.Offset()
+	s.names.fme = s.isFME()
 	s.wraps = !isCollection([]byte(root))
 	s.places = append(s.places, place{collection: true})
 	if !s.walk() {
