@@ -40,7 +40,7 @@ func Format() readers.Format {
 		Name:       "wkt",
 		Extensions: []string{".wkt", ".ewkt"},
 		Unit:       unit,
-		Version:    1,
+		Version:    2,
 		Sniff:      Begins,
 		Options: []readers.Option{
 			{Name: "crs", Doc: "the coordinate reference system, as EPSG:3857; that of the SRIDs if empty, else it stands in their place"},
