@@ -37,12 +37,15 @@ func newSweepDocument(seed uint64) sweepDocument {
 	}
 	var d sweepDocument
 	text := w.document(w.pick("", "", "", "Latin1", "windows-1252", "UTF-8"))
+	for range r.IntN(3) * r.IntN(2) {
+		text = w.respelled(text)
+	}
 	d.text = w.mutate([]byte(text))
 	if r.IntN(5) == 0 {
 		d.how.layer = w.pick("d", "d", "A", "A_2", "Layer1", "a")
 	}
 	if r.IntN(3) == 0 {
-		d.how.options = map[string]any{"on_error": "skip"}
+		d.how.options = map[string]any{"on_error": w.pick("skip", "null", "repair", "repair")}
 	}
 	d.how.limits.BatchRows = 1 + r.IntN(8)
 	if r.IntN(4) == 0 {
@@ -90,6 +93,21 @@ func (w *sweeper) tag(name string, content ...string) string {
 		attribute = w.pick(" id='i'", ` xmlns:q="x>y"`, " id = \"a&#x41;\tb\"", "\n")
 	}
 	return w.gap() + "<" + name + attribute + ">" + text + "</" + name + w.pick("", "", "", " ") + ">"
+}
+
+// respelled has elements that KML does not have, or not there, and tuples that are none.
+func (w *sweeper) respelled(text string) string {
+	pairs := [][2]string{
+		{"MultiGeometry", "MultiPoint"}, {"MultiGeometry", "MultiPolygon"}, {"MultiGeometry", "GeometryCollection"}, {"LinearRing", "LINEARRING"},
+		{"outerBoundaryIs", "LinearRing"}, {"Point", "POINT"}, {"LineString", "linestring"}, {"coordinates", "Coordinates"}, {"Placemark", "placemark"},
+		{"Folder", "folder"}, {"name", "Name"}, {"Data", "data"}, {" ", ","}, {",", ", "}, {",", ",,"}, {"LinearRing", "coordinates"}, {"Polygon", "MultiSurface"},
+		{"Point", "NetworkLink"},
+	}
+	pair := pairs[w.IntN(len(pairs))]
+	if w.IntN(2) == 0 {
+		return strings.Replace(text, pair[0], pair[1], 1+w.IntN(4))
+	}
+	return strings.ReplaceAll(text, pair[0], pair[1])
 }
 
 func (w *sweeper) document(encoding string) string {

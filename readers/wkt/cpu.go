@@ -59,7 +59,8 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 func (c cpu) scanner(req readers.Request) *scanner {
 	s := &scanner{limits: req.Limits.WithDefaults(), stop: math.MaxInt64}
 	s.sum.Foreign = map[string]int64{}
-	s.skipErrors = c.layout.Options.SkipErrors()
+	o := c.layout.Options
+	s.skipErrors, s.nulls, s.repairs = o.SkipErrors(), o.NullErrors(), o.Repairs()
 	s.plainRuns = positions.Have && !c.portable
 	return s
 }

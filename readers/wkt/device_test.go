@@ -192,8 +192,8 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 		{"one ordinate", "POINT(1)"},
 		{"beyond float64", "POINT(1 1e400)"},
 	} {
-		for i, mode := range []string{"fail", "skip"} {
-			if testing.Short() && len(c.row)%2 == i { // one of the two
+		for i, mode := range []string{"fail", "skip", "null", "repair"} {
+			if testing.Short() && len(c.row)%4 != i { // one of the four
 				continue
 			}
 			t.Run(c.name+", "+mode, func(t *testing.T) {
@@ -225,8 +225,8 @@ func TestDeviceGolden(t *testing.T) {
 			}
 			amid := slices.Concat(usual.file(20, "", "\n"), slices.Repeat(append(text, '\n'), 3), usual.file(20, "", "\n"))
 			for _, text := range [][]byte{text, amid} {
-				for i, mode := range []string{"fail", "skip"} {
-					if testing.Short() && len(text)%2 == i { // one of the two
+				for i, mode := range []string{"fail", "skip", "null", "repair"} {
+					if testing.Short() && len(text)%4 != i { // one of the four
 						continue
 					}
 					in := readertest.Input{Name: filepath.Base(name), Text: text, Limits: readers.Limits{BatchRows: 7}, Options: map[string]any{"on_error": mode}}
@@ -312,7 +312,7 @@ func TestDeviceSweep(t *testing.T) {
 		}
 		in := readertest.Input{Name: "a.wkt", Text: text, Limits: readers.Limits{BatchRows: []int{0, 1, 3, 20}[r.IntN(4)]}}
 		if r.IntN(2) == 0 {
-			in.Options = map[string]any{"on_error": "skip"}
+			in.Options = map[string]any{"on_error": []string{"skip", "null", "repair"}[seed%3]}
 		}
 		_, err := readertest.Parse(t, wkt.Format(), in)
 		readertest.Same(t, wkt.Format(), in, []int{0}, readertest.OnDevice(devices[r.IntN(3)]))

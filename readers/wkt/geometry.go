@@ -14,7 +14,7 @@ func (t *text) tagged(p int, outer geoarrow.Dim) (k geoarrow.Kind, end int) {
 	if h.kind == geoarrow.GeometryCollection {
 		return h.kind, t.collection(p, h)
 	}
-	t.size, t.dim, t.outer = 0, 0, outer
+	t.size, t.dim, t.outer, t.hasTag = 0, 0, outer, h.tagged
 	if h.tagged {
 		t.size, t.dim = h.dim.Size(), h.dim
 	}
@@ -75,6 +75,9 @@ func (t *text) list(p int, element func(*text, int) int) int {
 		if isBlank(t.at(p)) {
 			p = t.space(p)
 		}
+		if t.loose != nil && t.missing(p) {
+			return p + 1
+		}
 		if p = element(t, p); p < 0 {
 			return -1
 		}
@@ -105,6 +108,11 @@ func (t *text) point(p int) int {
 	if t.at(p) != '(' {
 		return t.nothing(p)
 	}
+	if t.loose != nil {
+		if end := t.space(p + 1); t.missing(end) {
+			return end + 1
+		}
+	}
 	if p = t.single(p); p < 0 {
 		return -1
 	}
@@ -118,7 +126,11 @@ func (t *text) point(p int) int {
 
 // single reads one position in brackets.
 func (t *text) single(p int) int {
-	if p = t.usual(t.space(p + 1)); p < 0 {
+	start := t.space(p + 1)
+	if p = t.usual(start); p < 0 && t.loose != nil {
+		p = t.commas(start)
+	}
+	if p < 0 {
 		return -1
 	}
 	if t.at(p) != ')' {

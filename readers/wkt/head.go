@@ -29,7 +29,7 @@ func (t *text) head(p int) (h tag, end int) {
 		return t.last.tag, p + n
 	}
 	h, end = t.anyHead(p)
-	if n := end - p; end >= 0 && n <= mostHead && t.at(end) == '(' {
+	if n := end - p; end >= 0 && n <= mostHead && t.at(end) == '(' && t.loose == nil {
 		t.last.tag, t.last.n = h, copy(t.last.text[:], t.slice(p, end))
 	}
 	return h, end
@@ -50,6 +50,9 @@ func (t *text) anyHead(p int) (h tag, end int) {
 		switch {
 		case isCurve(name) || isCurve(stem):
 			return h, t.wrong(p, end, "a "+string(name)+": curves, triangles and surfaces have no place in a table of simple features")
+		case t.loose != nil && (is(name, linearRing) || is(stem, linearRing)):
+			h.kind = geoarrow.LineString
+			t.loose(p, ruleRing, "read as LineString")
 		case h.kind == geoarrow.NoKind:
 			return h, t.failWord(p, end, wantName)
 		}
@@ -64,6 +67,9 @@ func (t *text) anyHead(p int) (h tag, end int) {
 	}
 	return h, p
 }
+
+// linearRing is the name that GEOS and JTS write for a ring by itself.
+const linearRing = "LINEARRING"
 
 const wantName = "the name of a geometry"
 

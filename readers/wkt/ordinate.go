@@ -46,6 +46,9 @@ func (t *text) anyOrdinate(p int) (v float64, end int) {
 		out = append(out, '0')
 	}
 	if t.at(p) == '.' {
+		if t.loose != nil && t.at(p+1) == '#' {
+			return t.microsoft(start, p+2)
+		}
 		end := t.digits(p + 1)
 		if digits += end - p - 1; end > p+1 {
 			out = append(out, t.slice(p, end)...)
@@ -92,6 +95,8 @@ func (t *text) numberWord(start, p int) (v float64, end int) {
 	end = t.word(p)
 	word := t.slice(p, end)
 	switch {
+	case is(word, "NAN") && t.loose != nil && t.at(end) == '(':
+		return t.payload(start, end)
 	case is(word, "NAN"):
 		return nan, end
 	case !is(word, "INF") && !is(word, "INFINITY"):

@@ -15,6 +15,9 @@ func (t *text) positions(p int) int {
 	if isBlank(t.at(p)) {
 		p = t.space(p)
 	}
+	if t.loose != nil && t.missing(p) {
+		return p + 1
+	}
 	for {
 		more := true
 		if t.plainRuns && t.size <= 2 {
@@ -38,6 +41,9 @@ func (t *text) positions(p int) int {
 		case ',':
 			if p++; isBlank(t.at(p)) {
 				p = t.space(p)
+			}
+			if t.loose != nil && t.missing(p) {
+				return p + 1
 			}
 		case ')':
 			return p + 1
@@ -94,7 +100,7 @@ func (t *text) position(p int) int {
 			return t.end(p, v, n)
 		}
 		switch {
-		case n == len(v) || n == t.size:
+		case n == len(v) || n == t.size && !t.growable():
 			return t.fail(p, `"," or ")" behind `+ordinates[n])
 		case p == end:
 			return t.fail(p, `a blank, "," or ")" behind a number`)
@@ -121,6 +127,8 @@ func (t *text) end(p int, v [4]float64, n int) int {
 		if n == 3 && t.outer == geoarrow.XYM {
 			t.dim = geoarrow.XYM
 		}
+	case t.loose != nil && n != t.size:
+		return t.uneven(p, v, n)
 	case n < t.size:
 		return t.fail(p, "one of "+ordinates[t.size]+", which every position of this geometry has")
 	}

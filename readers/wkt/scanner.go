@@ -17,6 +17,8 @@ type scanner struct {
 	text       // of the window
 	limits     readers.Limits
 	skipErrors bool
+	nulls      bool // a malformed row is null
+	repairs    bool // a defect that has one obvious reading is read so
 	emit       func(readers.Chunk) error
 	err        error // of the window, of emit or of a chunk: no fault of the text
 
@@ -108,15 +110,40 @@ func (s *scanner) readRow(p int) int {
 			}
 			continue
 		}
-		if !s.skipErrors || s.fault.depth || s.fault.file {
+		if s.fault.depth || s.fault.file || !s.skipErrors && !s.nulls {
 			s.conflict(p, g.SRID) // it stands before what else is wrong
 			return -1
 		}
-		p = s.rowEnd(p)
+		if s.repairs {
+			again, end := s.repair(p, at)
+			if again && s.err == nil {
+				if p = s.refill(p); p >= 0 {
+					continue
+				}
+			}
+			if end >= 0 || s.err != nil || s.fault.file {
+				return end
+			}
+		}
+		return s.malformed(p, at)
+	}
+}
+
+// malformed passes the malformed row at p, which began at an offset: it is left out, or null.
+func (s *scanner) malformed(p int, at int64) int {
+	fault := s.Base + int64(min(s.fault.pos, s.N))
+	if p = s.rowEnd(p); p < 0 {
+		return -1
+	}
+	s.closed = p < s.N
+	if s.skipErrors {
 		s.sink.Skip(at)
 		s.row++
 		return p
 	}
+	s.sink.Deviate(readers.Deviation{Offset: fault, Row: s.row, Field: "geometry", Rule: ruleGeometry, Done: "value is null"})
+	s.commit(Geometry{}, at)
+	return p
 }
 
 // conflict refuses the SRID of the row at p if the rows before have another one. A malformed row that is left out has none.
@@ -150,6 +177,11 @@ func (s *scanner) commit(g Geometry, at int64) {
 func (s *scanner) try(p int) (g Geometry, end int) {
 	s.begin(s.Q, s.limits.MaxDepth)
 	s.geom, s.shapes = &s.sink.Geom, &s.sink.Shapes
+	return s.whole(p)
+}
+
+// whole reads a row up to what ends it.
+func (s *scanner) whole(p int) (g Geometry, end int) {
 	if s.at(p)|0x20 == 'n' {
 		end = s.null(p)
 	} else {
@@ -158,12 +190,19 @@ func (s *scanner) try(p int) (g Geometry, end int) {
 	if end < 0 {
 		return g, -1
 	}
+	return g, s.behind(end)
+}
+
+// behind passes blanks behind a geometry that ends at end, up to what ends the row.
+func (s *scanner) behind(end int) int {
 	for {
 		switch c := s.at(end); {
 		case c == '\n' || c == '\r' || c == ';' || end == s.N && s.EOF:
-			return g, end
+			return end
+		case c == ')' && s.loose != nil:
+			s.loose(end, ruleBracket, "not read")
 		case !isBlank(c):
-			return g, s.fail(end, `the end of the line or ";" behind the geometry`)
+			return s.fail(end, `the end of the line or ";" behind the geometry`)
 		}
 		end++
 	}

@@ -83,7 +83,7 @@ func TestSweep(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		in := readertest.Input{Name: "a.wkt", Text: document(r), Limits: readers.Limits{Workers: 1}}
 		if r.IntN(2) == 0 {
-			in.Options = map[string]any{"on_error": "skip"}
+			in.Options = map[string]any{"on_error": []string{"skip", "null", "repair"}[seed%3]}
 		}
 		in.Limits.BatchRows = []int{0, 1, 2, 1 + r.IntN(100)}[r.IntN(4)]
 		if r.IntN(4) == 0 {

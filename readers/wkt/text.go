@@ -18,13 +18,15 @@ type text struct {
 	maxDepth  int
 	plainRuns bool // package positions may be called
 
-	fault fault
-	depth int          // open collections
-	size  int          // ordinates of the positions of the geometry at hand; 0: its first position will say
-	dim   geoarrow.Dim // of these, once size is known
-	outer geoarrow.Dim // of the collection around it
-	last  head
-	token []byte // a number, as package number reads it
+	fault  fault
+	depth  int          // open collections
+	size   int          // ordinates of the positions of the geometry at hand; 0: its first position will say
+	dim    geoarrow.Dim // of these, once size is known
+	outer  geoarrow.Dim // of the collection around it
+	hasTag bool         // its dimension is written
+	last   head
+	token  []byte                         // a number, as package number reads it
+	loose  func(p int, rule, done string) // notes a defect that is read in its obvious way; nil: each is a fault
 }
 
 // at is the byte at index p, 0 behind the end.

@@ -1,6 +1,7 @@
 package wkt_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -186,4 +187,43 @@ func TestSkip(t *testing.T) {
 		{"another SRID of a row left out", "SRID=1;POINT(1 2)\nSRID=2;POINT(x)\nSRID=1;POINT(3 4)", "geometry: geoarrow.point xy: POINT (1 2) | POINT (3 4)\ncrs: EPSG:1\nskipped: 1 at [18]"},
 		{"curves", "CIRCULARSTRING(0 0,1 1,2 2)\nPOINT(1 2)", points("POINT (1 2)") + "\nskipped: 1 at [0]"},
 	})
+}
+
+// TestNull is a malformed row that is a null geometry.
+func TestNull(t *testing.T) {
+	check(t, reading{options: map[string]any{"on_error": "null"}}, []textCase{
+		{"T1 one bad row", "POINT(1 2)\nPOINT(x 2)\nPOINT(3 4)", points("POINT (1 2) | null | POINT (3 4)") + deviations("geometry", "value is null", 1, 17)},
+		{"curve", "POINT(1 2)\nCIRCULARSTRING(0 0, 1 1, 2 0)", points("POINT (1 2) | null") + deviations("geometry", "value is null", 1, 11)},
+		{"cut at the end", "POINT(1 2);POINT(1", points("POINT (1 2) | null") + deviations("geometry", "value is null", 1, 18)},
+		{"two SRIDs", "SRID=1;POINT(1 2)\n¦SRID=2;POINT(1 2)", "SRID 2"},
+		{"an SRID that is not there", "SRID=1;POINT(x)\nSRID=2;POINT(1 2)", "geometry: geoarrow.point xy: null | POINT (1 2)\ncrs: EPSG:2" + deviations("geometry", "value is null", 0, 13)},
+	})
+}
+
+// TestRepair is defects that have one reading.
+func TestRepair(t *testing.T) {
+	const crsNone = "\ncrs: none"
+	check(t, reading{options: map[string]any{"on_error": "repair"}}, []textCase{
+		{"Microsoft's NaN", "POINT Z (1 2 1.#QNAN)", "geometry: geoarrow.point xyz: POINT Z (1 2 nan)" + crsNone + deviations("number-word", "read as NaN", 0, 13)},
+		{"Microsoft's NaN, printf", "POINT Z (1 2 -1.#IND00)", "geometry: geoarrow.point xyz: POINT Z (1 2 nan)" + crsNone + deviations("number-word", "read as NaN", 0, 13)},
+		{"Microsoft's NaN, new", "POINT Z (1 2 -nan(ind))", "geometry: geoarrow.point xyz: POINT Z (1 2 nan)" + crsNone + deviations("number-word", "read as NaN", 0, 13)},
+		{"Microsoft's infinity", "POINT Z (1 2 -1.#INF)", "geometry: geoarrow.point xyz: POINT Z (1 2 -inf)" + crsNone + deviations("number-word", "read as infinity", 0, 13)},
+		{"ring", "LINEARRING (0 0, 1 0, 1 1, 0 0)", "geometry: geoarrow.linestring xy: LINESTRING (0 0, 1 0, 1 1, 0 0)" + crsNone + deviations("linear-ring", "read as LineString", 0, 0)},
+		{"no height", "POINT Z (1 2)", "geometry: geoarrow.point xyz: POINT Z (1 2 nan)" + crsNone + deviations("uneven-positions", "missing ordinates are NaN", 0, 12)},
+		{"no height at first", "LINESTRING (1 2, 3 4 5)", "geometry: geoarrow.linestring xyz: LINESTRING Z (1 2 nan, 3 4 5)" + crsNone + deviations("uneven-positions", "missing ordinates are NaN", 0, 22)},
+		{"empty brackets", "POINT ( )", "geometry: geoarrow.point xy: POINT EMPTY" + crsNone + deviations("empty-brackets", "read as EMPTY", 0, 6)},
+		{"empty lists", "MULTIPOLYGON()", "geometry: geoarrow.multipolygon xy: MULTIPOLYGON EMPTY" + crsNone + deviations("empty-brackets", "read as EMPTY", 0, 12)},
+		{"last comma", "LINESTRING (1 2, 3 4, )", "geometry: geoarrow.linestring xy: LINESTRING (1 2, 3 4)" + crsNone + deviations("stray-comma", "not read", 0, 20)},
+		{"point with a comma", "POINT (1, 2)", points("POINT (1 2)") + deviations("stray-comma", "read as one position", 0, 7)},
+		{"quotes", "'POINT (1 2)'\n", points("POINT (1 2)") + deviations("quotes", "not read", 0, 0)},
+		{"bracket", "POINT (1 2))\n", points("POINT (1 2)") + deviations("stray-bracket", "not read", 0, 11)},
+		{"no reading", "POINT (1 2) x\nLINESTRING(1,2,3)\nPOINT(3 4)", points("null | null | POINT (3 4)") +
+			"\ndeviations: geometry 2\ndeviation: byte 12, row 0, \"geometry\": geometry: value is null\ndeviation: byte 26, row 1, \"geometry\": geometry: value is null"},
+		{"a head that is not learned", "LINEARRING(0 0, 1 1)\nPOINT(1 2)\n", "geometry: geoarrow.wkb xy: LINESTRING (0 0, 1 1) | POINT (1 2)" + crsNone + deviations("linear-ring", "read as LineString", 0, 0)},
+	})
+}
+
+// deviations is what a table says of one deviation.
+func deviations(rule, done string, row, at int) string {
+	return fmt.Sprintf("\ndeviations: %s 1\ndeviation: byte %d, row %d, \"geometry\": %s: %s", rule, at, row, rule, done)
 }

@@ -36,7 +36,9 @@ type Sink struct {
 	byID     map[geoarrow.ColumnID]*Column
 	alloc    func() *Column
 	saved    Shapes              // of the rows before the one at hand
-	pending  []readers.Deviation // of the row at hand
+	pending  []readers.Deviation // of the row at hand, readers.MaxDeviations at most
+	further  []uint8             // the others of that row, as indices of rules
+	rules    []string            // of further
 	foreseen bool                // room was made for the first chunk
 }
 
@@ -73,7 +75,7 @@ func (k *Sink) Reset() {
 	k.Shapes, k.saved = Shapes{}, Shapes{}
 	k.Skipped = readers.Skipped{}
 	k.Deviations.Reset()
-	k.pending = k.pending[:0]
+	k.Forget(0)
 }
 
 // forceText tells the columns which of them are wanted as text, where that changed. A file may have many thousands of columns, all of them text.
@@ -137,18 +139,35 @@ func (k *Sink) Commit(at int64) {
 		for _, d := range k.pending {
 			k.Deviations.Add(d)
 		}
-		k.pending = k.pending[:0]
+		for _, i := range k.further {
+			k.Deviations.Add(readers.Deviation{Rule: k.rules[i]}) // only counted: First is full
+		}
+		k.Forget(0)
 	}
 }
 
-// Deviate notes a deviation of the row at hand. Commit counts it, Rollback forgets it.
-func (k *Sink) Deviate(d readers.Deviation) { k.pending = append(k.pending, d) }
+// Deviate notes a deviation of the row at hand. Commit counts it, Rollback forgets it. A row may have one for every few bytes, so that most take one byte.
+func (k *Sink) Deviate(d readers.Deviation) {
+	if len(k.pending) < readers.MaxDeviations {
+		k.pending = append(k.pending, d)
+		return
+	}
+	i := slices.Index(k.rules, d.Rule)
+	if i < 0 {
+		i = len(k.rules)
+		k.rules = append(k.rules, d.Rule)
+	}
+	k.further = append(k.further, uint8(i))
+}
 
 // Deviating is how many deviations of the row at hand are noted.
-func (k *Sink) Deviating() int { return len(k.pending) }
+func (k *Sink) Deviating() int { return len(k.pending) + len(k.further) }
 
 // Forget forgets all deviations of the row at hand but the first n: what they concern is read again.
-func (k *Sink) Forget(n int) { k.pending = k.pending[:n] }
+func (k *Sink) Forget(n int) {
+	k.further = k.further[:max(0, n-len(k.pending))]
+	k.pending = k.pending[:min(n, len(k.pending))]
+}
 
 // Rollback forgets the row at hand.
 func (k *Sink) Rollback() { k.RollbackFirst(len(k.Order)) }
@@ -160,7 +179,7 @@ func (k *Sink) RollbackFirst(n int) {
 		c.truncate(k.Rows)
 	}
 	k.Shapes = k.saved
-	k.pending = k.pending[:0]
+	k.Forget(0)
 }
 
 // Skip counts a row that is left out, which began at an offset.
