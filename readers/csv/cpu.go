@@ -58,6 +58,9 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 	if s.sum.CRS = c.dialect.crs; s.sum.CRS == (geoarrow.CRS{}) && s.srid != 0 {
 		s.sum.CRS = geoarrow.CRS{Authority: "EPSG", Code: strconv.Itoa(int(s.srid))}
 	}
+	if s.sum.CRS == (geoarrow.CRS{}) {
+		s.sum.CRS = c.dialect.prj
+	}
 	return s.sum, nil
 }
 
