@@ -16,6 +16,7 @@ import (
 type key struct {
 	name     string // of the file
 	layer    string // "": the first one
+	format   string // that it is read as
 	identity source.Identity
 	options  [32]byte // digest of the options, and of the layer
 	columns  string   // readers.Projection.Key of those that have values

@@ -55,10 +55,17 @@ func (r *root) entry(rel string, f file) Entry {
 }
 
 // recognise says of which format the file at rel below dir is, or "", and which tables there are in an archive. It reads the file only where its extension
-// says nothing.
-func (f *file) recognise(formats readers.Registry, rel string, dir *os.Root) error {
-	format, members, ok, err := formats.Inspect(rel, func() (*source.File, error) { return source.OpenIn(dir, rel, rel) })
+// says nothing. The operator's options may name the format of the file, which the catalog calls name.
+func (c *Catalog) recognise(f *file, name, rel string, dir *os.Root) error {
+	formats := c.cfg.Formats
 	f.format, f.tables = "", nil
+	if c.cfg.Options != nil {
+		if named, ok := formats.ByName(readers.FormatNamed(c.cfg.Options(name))); ok {
+			f.format = named.Name
+			return nil
+		}
+	}
+	format, members, ok, err := formats.Inspect(rel, func() (*source.File, error) { return source.OpenIn(dir, rel, rel) })
 	if err != nil || !ok {
 		return err
 	}
@@ -91,6 +98,52 @@ func (c *Catalog) Lookup(name string) (Entry, error) {
 		return Entry{}, c.notFound(name)
 	}
 	return e, nil
+}
+
+// lookupAs is Lookup of a file that is of the named format, whatever its name and its bytes say; "" is
+// Lookup. Without such a format it is Lookup too: who reads the options says so.
+func (c *Catalog) lookupAs(name, format string) (Entry, error) {
+	if _, known := c.cfg.Formats.ByName(format); !known {
+		return c.Lookup(name)
+	}
+	file, layer, ok := splitName(name)
+	for _, r := range c.roots {
+		rel, inside := r.rel(file)
+		if !ok || !inside {
+			continue
+		}
+		e, err := c.lookAs(r, rel, format)
+		if exhausted(err) {
+			return Entry{}, fmt.Errorf("%s: %w", name, err)
+		}
+		if err != nil {
+			continue
+		}
+		if e, ok = c.ofLayer(e, layer); ok {
+			return e, nil
+		}
+	}
+	return c.Lookup(name)
+}
+
+// lookAs is look at a file that is of a format.
+func (c *Catalog) lookAs(r *root, rel, format string) (Entry, error) {
+	dir, err := r.open()
+	if err != nil {
+		return Entry{}, err
+	}
+	if err := r.descend(dir, rel); err != nil {
+		return Entry{}, err
+	}
+	_, info, err := source.Locate(dir, rel)
+	if err != nil {
+		return Entry{}, err
+	}
+	if !info.Mode().IsRegular() {
+		return Entry{}, fmt.Errorf("%s: not a regular file: %w", rel, fs.ErrNotExist)
+	}
+	f := file{identity: source.IdentityOf(info), modified: info.ModTime(), format: format}
+	return c.withSiblings(r, dir, rel, f)
 }
 
 // lookupFile is Lookup of the name of a file.
@@ -152,7 +205,7 @@ func (c *Catalog) look(r *root, rel string, known Entry) (Entry, error) {
 	}
 	f := file{identity: source.IdentityOf(info), modified: info.ModTime(), format: known.Format, tables: known.tables}
 	if known.root != r || known.Identity.With(nil) != f.identity {
-		if err := f.recognise(c.cfg.Formats, rel, dir); err != nil {
+		if err := c.recognise(&f, r.name(rel), rel, dir); err != nil {
 			return Entry{}, err
 		}
 	}

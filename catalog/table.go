@@ -52,7 +52,7 @@ func (c *Catalog) table(ctx context.Context, req Request) (*Held, error) {
 
 // request is the job that a request asks for.
 func (c *Catalog) request(req Request) (job, error) {
-	e, err := c.Lookup(req.Name)
+	e, err := c.lookupAs(req.Name, readers.FormatNamed(req.Options))
 	if err != nil {
 		return job{}, err
 	}
@@ -209,6 +209,11 @@ func (c *Catalog) job(e Entry, given map[string]any) (job, error) {
 		maps.Copy(all, c.cfg.Options(e.File()))
 	}
 	maps.Copy(all, given)
+	f, all, err := c.cfg.Formats.Choose(f, all)
+	if err != nil {
+		return job{}, err
+	}
+	e.Format = f.Name
 	opts, err := f.ParseOptions(all)
 	if err != nil {
 		return job{}, err
@@ -221,7 +226,7 @@ func (c *Catalog) job(e Entry, given map[string]any) (job, error) {
 // ofLayer is the job for a layer of the same file.
 func (j job) ofLayer(layer string) job {
 	j.entry.Layer = layer
-	j.key = key{name: j.entry.File(), layer: layer, identity: j.entry.Identity, options: layerOptions(j.options.Digest(), layer), columns: j.columns.Key()}
+	j.key = key{name: j.entry.File(), layer: layer, format: j.format.Name, identity: j.entry.Identity, options: layerOptions(j.options.Digest(), layer), columns: j.columns.Key()}
 	return j
 }
 

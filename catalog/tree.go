@@ -190,7 +190,7 @@ func (c *Catalog) note(f, old *folder, p place, here *os.Root, d fs.DirEntry) er
 	now := file{identity: source.IdentityOf(info), modified: info.ModTime()}
 	if old != nil && old.files[base].identity.With(nil) == now.identity {
 		now.format, now.tables = old.files[base].format, old.files[base].tables
-	} else if err := now.recognise(c.cfg.Formats, rel, from); err != nil {
+	} else if err := c.recognise(&now, p.root.name(path.Join(p.rel, base)), rel, from); err != nil {
 		return err
 	}
 	f.files[base] = now

@@ -182,14 +182,11 @@ func (c *gpuConfig) openBench(names []string, limits readers.Limits, std stdio) 
 
 // bench measures one run.
 func bench(ctx context.Context, path string, options map[string]any, how reading, name string, cards *engines.Engines) (benchRun, error) {
-	format, err := detect(path)
+	format, opts, err := chosen(path, "", options)
 	if err != nil {
 		return benchRun{}, err
 	}
-	how.format = format
-	if how.options, err = format.ParseOptions(options); err != nil {
-		return benchRun{}, err
-	}
+	how.format, how.options = format, opts
 	var engine readers.Engine // nil: the CPU engine
 	var counted readers.EngineCounts
 	if name == engines.CUDA {

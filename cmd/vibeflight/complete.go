@@ -224,7 +224,7 @@ func (c *completer) describe(ctx context.Context, cmd *cobra.Command, name strin
 
 // options completes KEY=VALUE by the format of the file that is named, or by all formats where none is known.
 func (c *completer) options(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	known := slices.Clone(readers.CommonOptions)
+	known := append(slices.Clone(readers.CommonOptions), formatOption())
 	for _, f := range c.formatsOf(cmd, args) {
 		for _, o := range f.Options {
 			if !slices.ContainsFunc(known, func(k readers.Option) bool { return k.Name == o.Name }) {
@@ -246,6 +246,15 @@ func (c *completer) options(cmd *cobra.Command, args []string, typed string) ([]
 		}
 	}
 	return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// formatOption is the option that names a format.
+func formatOption() readers.Option {
+	o := readers.Option{Name: readers.OptionFormat, Doc: "the format of the file, whatever its name says"}
+	for _, f := range all.Formats() {
+		o.Values = append(o.Values, f.Name)
+	}
+	return o
 }
 
 // formatsOf is the format of the file that is named, or all of them.

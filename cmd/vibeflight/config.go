@@ -194,6 +194,14 @@ func fileOptionsOf(table map[string]any, formats readers.Registry) (fileOptions,
 
 // knownOption reports what is wrong with an option that no format takes: which one a file is of is known when it is read.
 func knownOption(formats readers.Registry, name, value string) error {
+	if name == readers.OptionFormat {
+		_, _, err := formats.Choose(readers.Format{}, map[string]any{name: value})
+		var wrong *readers.OptionError
+		if errors.As(err, &wrong) {
+			return wrong.Err
+		}
+		return err
+	}
 	var last error
 	for _, f := range formats {
 		_, err := f.ParseOptions(map[string]any{name: value})

@@ -162,12 +162,33 @@ func detectLayer(path, layer string) (readers.Format, error) {
 	return f, err
 }
 
+// chosen is the format of a layer of the file at path and its options: the format that these name, or else
+// the one that the layer is of.
+func chosen(path, layer string, options map[string]any) (f readers.Format, opts readers.Options, err error) {
+	if _, named := options[readers.OptionFormat]; named {
+		_, err = os.Stat(path)
+	} else {
+		f, err = detectLayer(path, layer)
+	}
+	if err != nil {
+		return f, opts, err
+	}
+	f, rest, err := all.Formats().Choose(f, options)
+	if err == nil && layer != "" && len(rest) < len(options) && !f.Layered {
+		err = fmt.Errorf("%s: a %s file has no layers", path, f.Name)
+	}
+	if err == nil {
+		opts, err = f.ParseOptions(rest)
+	}
+	return f, opts, err
+}
+
 func detectIn(formats readers.Registry, path string) (readers.Format, bool, error) {
 	return formats.Detect(path, func() (*source.File, error) { return source.Open(path, path) })
 }
 
 func errNoFormat(formats readers.Registry, path string) error {
-	return fmt.Errorf("%s: is of no format that vibeflight reads; it reads %s", path, formatNames(formats))
+	return fmt.Errorf("%s: is of no format that vibeflight reads; it reads %s. --option format=csv reads it as one of them", path, formatNames(formats))
 }
 
 func formatNames(formats readers.Registry) string {
@@ -187,11 +208,7 @@ func (l *local) open(ctx context.Context, name string, options map[string]any, p
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil, fmt.Errorf("%s: is a folder; vibeflight ls %s lists the files below it", path, path)
 	}
-	format, err := detectLayer(path, layer)
-	if err != nil {
-		return nil, err
-	}
-	opts, err := format.ParseOptions(options)
+	format, opts, err := chosen(path, layer, options)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -13,6 +15,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
+	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/all"
 )
 
@@ -72,7 +75,7 @@ func (c *sqlConfig) openLocal(ctx context.Context, paths []string) (*localSQL, e
 	l := &localSQL{}
 	l.files, err = catalog.Open(ctx, catalog.Config{
 		Roots: roots, Formats: all.Formats(), MemoryBytes: memory / 2, MaxUnpacked: int64(c.from.parse.unpackedBytes), Limits: limits,
-		Options: func(string) map[string]any { return options }, Log: zerolog.Nop(),
+		Options: optionsOfNamed(paths, options), Log: zerolog.Nop(),
 	})
 	if err != nil {
 		return nil, err
@@ -82,6 +85,21 @@ func (c *sqlConfig) openLocal(ctx context.Context, paths []string) (*localSQL, e
 		return nil, err
 	}
 	return l, nil
+}
+
+// optionsOfNamed gives the options of files below folders. The format is that of the files alone that
+// paths name, since a file stands for its folder.
+func optionsOfNamed(paths []string, options map[string]any) func(name string) map[string]any {
+	others := maps.Clone(options)
+	delete(others, readers.OptionFormat)
+	return func(name string) map[string]any {
+		for _, p := range paths {
+			if path.Base(filepath.ToSlash(p)) == path.Base(name) {
+				return options
+			}
+		}
+		return others
+	}
 }
 
 // close ends what was opened. Nothing was written that an error could be about.

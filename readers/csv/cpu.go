@@ -57,6 +57,9 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 	if s.sum.CRS = c.dialect.crs; s.sum.CRS == (geoarrow.CRS{}) && s.srid != 0 {
 		s.sum.CRS = geoarrow.CRSOfSRID(s.srid)
 	}
+	if s.sum.CRS == (geoarrow.CRS{}) {
+		s.sum.CRS = c.dialect.prj
+	}
 	return s.sum, nil
 }
 

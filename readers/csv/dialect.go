@@ -33,6 +33,7 @@ type dialect struct {
 	shape    []int    // the columns of the geometry, ascending
 	geometry geometryForm
 	crs      geoarrow.CRS // by option
+	prj      geoarrow.CRS // of the .prj
 	first    int64        // offset of the first record behind the header
 	settled  bool         // nothing that may follow the end of the file changes what was found
 }

@@ -18,9 +18,12 @@ package csv
 
 import (
 	"context"
+	"errors"
 
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
+	"github.com/vibeflight/vibeflight/readers/internal/prj"
 	"github.com/vibeflight/vibeflight/readers/lanes"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
@@ -31,6 +34,7 @@ func Format() readers.Format {
 		Name:       "csv",
 		Extensions: []string{".csv", ".tsv", ".tab", ".psv"},
 		Unit:       unit,
+		Siblings:   []string{".prj"},
 		Version:    2,
 		Options: []readers.Option{
 			{Name: optDelimiter, Default: auto, Doc: "the byte between fields, or tab; auto takes that of the file's first records"},
@@ -79,6 +83,21 @@ const (
 	auto = "auto"
 )
 
+// readPRJ reads the .prj, where there is a geometry whose system no option says.
+func (d *dialect) readPRJ(src *source.File) (err error) {
+	if d.geometry == noGeometry || d.crs != (geoarrow.CRS{}) {
+		return nil
+	}
+	d.prj, err = prj.Read(src)
+	if large := (*prj.TooLargeError)(nil); errors.As(err, &large) {
+		return &readers.ParseError{Name: src.Name, Format: "csv", Row: -1, Err: large}
+	}
+	if d.prj != (geoarrow.CRS{}) {
+		d.settled = false // it belongs to the rows that are there
+	}
+	return err
+}
+
 // open finds the dialect, the columns and the geometry. It reads the first two records, and as many as it takes until each column that may be the geometry
 // has shown a value, which may be all of them.
 func open(ctx context.Context, src *source.File, opts readers.Options) (readers.Layout, error) {
@@ -90,6 +109,9 @@ func open(ctx context.Context, src *source.File, opts readers.Options) (readers.
 		return readers.Layout{}, err
 	}
 	if err := d.findGeometry(ctx, src, opts); err != nil {
+		return readers.Layout{}, err
+	}
+	if err := d.readPRJ(src); err != nil {
 		return readers.Layout{}, err
 	}
 	return readers.Layout{Options: opts, Dialect: d}, nil

@@ -16,13 +16,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/dbf"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 	"github.com/vibeflight/vibeflight/readers/lanes"
+	"github.com/vibeflight/vibeflight/readers/internal/prj"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -103,24 +103,13 @@ func firstNumber(src *source.File) (int64, error) {
 	return 1, nil
 }
 
-// mostCRSBytes is how long a .prj may be.
-const mostCRSBytes = 1 << 20
-
 // readCRS reads the .prj.
 func readCRS(src *source.File) (geoarrow.CRS, error) {
-	prj, err := src.Sibling(".prj")
-	if prj == nil || err != nil {
-		return geoarrow.CRS{}, err
+	crs, err := prj.Read(src)
+	if large := (*prj.TooLargeError)(nil); errors.As(err, &large) {
+		return geoarrow.CRS{}, errorAt(src, 0, -1, large)
 	}
-	if prj.Size > mostCRSBytes {
-		return geoarrow.CRS{}, errorAt(src, 0, -1, fmt.Errorf("%s has %d bytes, which is no coordinate reference system", prj.Name, prj.Size))
-	}
-	text, err := prj.Head(mostCRSBytes)
-	if err != nil {
-		return geoarrow.CRS{}, fmt.Errorf("%s: %w", prj.Name, err)
-	}
-	clean := strings.ToValidUTF8(strings.TrimPrefix(string(text), "\uFEFF"), "\uFFFD")
-	return geoarrow.CRSOfWKT(strings.Trim(clean, "\x00 \t\r\n")), nil
+	return crs, err
 }
 
 // errorAt says what is wrong at an offset of the file; row is -1 where no record is concerned.
