@@ -32,5 +32,6 @@ DIFFERENCES = [
     shapes("fewer records than shapes", 1, [point(1, 2), point(3, 4)], ERROR, {"geometry": ["POINT (1 2)"]}, attributes=1),
     shapes("more records than shapes", 1, [point(1, 2)], ERROR, {"geometry": ["POINT (1 2)"]}, attributes=2),
     shapes("cut file", 1, [point(1, 2), point(3, 4)], ERROR, {"geometry": ["POINT (1 2)", None]}, cut=5),
-    shapes("shape of another type", 1, [point(1, 2), struct.pack("<i4dii", 3, 0, 0, 1, 1, 0, 0)], ERROR, {"geometry": ["POINT (1 2)", None]}),
+    shapes("shape of another type", 1, [point(1, 2), struct.pack("<i4diii4d", 3, 0, 0, 1, 1, 1, 2, 0, 0, 0, 1, 1)], ERROR,
+           {"geometry": ["POINT (1 2)", "LINESTRING (0 0, 1 1)"]}),
 ]
