@@ -27,14 +27,14 @@ func Format() readers.Format {
 		Name:       formatName,
 		Extensions: []string{".arrow", ".feather", ".ipc", ".arrows"},
 		Unit:       records.Unit,
-		Version:    1,
+		Version:    2,
 		Binary:     true,
 		Series:     true,
 		Sniff:      func(head []byte) bool { return bytes.HasPrefix(head, magic) },
 		Open:       open,
 		CPU: func(l readers.Layout) readers.Parser {
 			f := l.Dialect.(*file)
-			return records.Parser{Format: formatName, Plan: f.plan, Columns: l.Columns, Check: true, Loads: f.loads}
+			return records.Parser{Format: formatName, Plan: f.plan, Columns: l.Columns, Null: l.Options.NullErrors(), Check: true, Loads: f.loads}
 		},
 	}
 }

@@ -37,6 +37,7 @@ type footer struct {
 	meta     *metadata.FileMetaData
 	manifest *pqarrow.SchemaManifest
 	types    []arrow.DataType // of the fields: what is put together of their columns
+	int96    map[int]bool     // columns of INT96, by their number
 	logical  map[int]*logical // GEOMETRY and GEOGRAPHY, by the number of the column
 	plan     *records.Plan
 }
@@ -104,6 +105,9 @@ func (f *footer) parse(text []byte) error {
 	}
 	meta.FileMetaData.KeyValueMetadata = kept
 	f.meta = meta
+	if f.int96, err = showInt96(meta); err != nil {
+		return err
+	}
 	if f.manifest, err = pqarrow.NewSchemaManifest(meta.Schema, nil, &pqarrow.ArrowReadProperties{}); err != nil {
 		return err
 	}
@@ -190,6 +194,9 @@ func applyOrigin(fields []arrow.Field, text string) {
 func originType(t, origin arrow.DataType) arrow.DataType {
 	switch o := origin.(type) {
 	case *arrow.TimestampType:
+		if _, ok := t.(*records.Int96); ok {
+			return records.NewInt96(o.TimeZone)
+		}
 		if at, ok := t.(*arrow.TimestampType); ok && at.Unit == o.Unit && at.TimeZone == "UTC" && o.TimeZone != "" {
 			return o
 		}

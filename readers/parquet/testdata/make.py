@@ -82,7 +82,7 @@ def main():
     write("bad-geo.parquet", [("geometry", wkb, None)], {"geo": "{"})
     write("bad-primary.parquet", [("g", wkb, None)], geo("WKB"))
     write("bad-encoding.parquet", [("geometry", wkb, None)], geo("geometry"))
-    write("bad-int96.parquet", [("t", pa.array([at], pa.timestamp("ns")), None)], use_deprecated_int96_timestamps=True)
+    write("int96-zone.parquet", [("t", pa.array([at], pa.timestamp("ns")), None)], use_deprecated_int96_timestamps=True)
     good = open(path("crs-absent.parquet"), "rb").read()
     for name, text in (("bad-tail", good[:-2]), ("bad-nothing", b""), ("bad-length", good[:-8] + b"\xff\xff\xff\x7fPAR1"), ("bad-encrypted", good[:-4] + b"PARE")):
         with open(path(name + ".parquet"), "wb") as f:
