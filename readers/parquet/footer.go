@@ -13,8 +13,6 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
-	"github.com/apache/arrow/go/v17/parquet"
-	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/metadata"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 
@@ -216,13 +214,4 @@ func originType(t, origin arrow.DataType) arrow.DataType {
 // path is what a column is called, for errors.
 func (f *footer) path(column int) string {
 	return strings.Join(f.meta.Schema.Column(column).ColumnPath(), ".")
-}
-
-// reader is Arrow's own reader of the file.
-func (f *footer) reader(src *source.File, props *parquet.ReaderProperties, room *records.Room) (*pqarrow.FileReader, error) {
-	r, err := file.NewParquetReader(io.NewSectionReader(src, 0, src.Size), file.WithMetadata(f.meta), file.WithReadProps(props))
-	if err != nil {
-		return nil, err
-	}
-	return pqarrow.NewFileReader(r, pqarrow.ArrowReadProperties{}, room)
 }
