@@ -193,17 +193,17 @@ func joinBytes(split []byte, width int) ([]byte, error) {
 
 // appendHeader writes the PageHeader of a page that is not packed.
 func appendHeader(dst []byte, p *page, size int) []byte {
-	number := func(delta byte, v int64) {
-		dst = binary.AppendVarint(append(dst, delta<<4|thriftI32), v)
+	number := func(v int64) {
+		dst = binary.AppendVarint(append(dst, 1<<4|thriftI32), v)
 	}
-	number(1, p.kind)
-	number(1, int64(size))
-	number(1, int64(size))
+	number(p.kind)
+	number(int64(size))
+	number(int64(size))
 	field := map[int64]byte{pageData: fieldDataHeader, pageDictionary: fieldDictionaryHeader, pageDataV2: fieldHeaderV2}[p.kind]
 	last := map[int64]int{pageData: fieldRepetitionEncoding, pageDictionary: fieldEncoding, pageDataV2: fieldRepetitionBytes}[p.kind]
 	dst = append(dst, (field-fieldPacked)<<4|thriftStruct)
 	for id := 1; id <= last; id++ {
-		number(1, p.of().fields[id])
+		number(p.of().fields[id])
 	}
 	if p.kind == pageDataV2 {
 		dst = append(dst, 1<<4|thriftFalse) // not packed
