@@ -34,7 +34,7 @@ func Format() readers.Format {
 		Open:       open,
 		CPU: func(l readers.Layout) readers.Parser {
 			f := l.Dialect.(*file)
-			return records.Parser{Format: formatName, Plan: f.plan, Columns: l.Columns, Check: true, Loads: f.loads}
+			return records.Parser{Format: formatName, Plan: f.plan, Columns: l.Columns, Null: l.Options.NullErrors(), Check: true, Loads: f.loads}
 		},
 	}
 }

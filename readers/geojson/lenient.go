@@ -246,14 +246,13 @@ func (s *scanner) lenientProperties(p, open int) int {
 			return s.lenientSkip(at, open+1)
 		}
 		c := s.sink.property(name)
-		end, sound := s.loose(at)
-		if sound {
-			if end = s.value(&c.Column, at, open+1); end >= 0 {
+		if _, sound := s.loose(at); sound {
+			if end := s.value(&c.Column, at, open+1); end >= 0 {
 				return end
 			}
 		}
 		if s.repairs && !s.fault.depth {
-			if end = s.repairValue(&c.Column, at, open+1); end >= 0 {
+			if end := s.repairValue(&c.Column, at, open+1); end >= 0 {
 				return end
 			}
 		}

@@ -13,8 +13,6 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
-	"github.com/apache/arrow/go/v17/parquet"
-	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/metadata"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 
@@ -37,6 +35,7 @@ type footer struct {
 	meta     *metadata.FileMetaData
 	manifest *pqarrow.SchemaManifest
 	types    []arrow.DataType // of the fields: what is put together of their columns
+	int96    map[int]bool     // columns of INT96, by their number
 	logical  map[int]*logical // GEOMETRY and GEOGRAPHY, by the number of the column
 	plan     *records.Plan
 }
@@ -104,6 +103,9 @@ func (f *footer) parse(text []byte) error {
 	}
 	meta.FileMetaData.KeyValueMetadata = kept
 	f.meta = meta
+	if f.int96, err = showInt96(meta); err != nil {
+		return err
+	}
 	if f.manifest, err = pqarrow.NewSchemaManifest(meta.Schema, nil, &pqarrow.ArrowReadProperties{}); err != nil {
 		return err
 	}
@@ -190,6 +192,9 @@ func applyOrigin(fields []arrow.Field, text string) {
 func originType(t, origin arrow.DataType) arrow.DataType {
 	switch o := origin.(type) {
 	case *arrow.TimestampType:
+		if _, ok := t.(*records.Int96); ok {
+			return records.NewInt96(o.TimeZone)
+		}
 		if at, ok := t.(*arrow.TimestampType); ok && at.Unit == o.Unit && at.TimeZone == "UTC" && o.TimeZone != "" {
 			return o
 		}
@@ -209,13 +214,4 @@ func originType(t, origin arrow.DataType) arrow.DataType {
 // path is what a column is called, for errors.
 func (f *footer) path(column int) string {
 	return strings.Join(f.meta.Schema.Column(column).ColumnPath(), ".")
-}
-
-// reader is Arrow's own reader of the file.
-func (f *footer) reader(src *source.File, props *parquet.ReaderProperties, room *records.Room) (*pqarrow.FileReader, error) {
-	r, err := file.NewParquetReader(io.NewSectionReader(src, 0, src.Size), file.WithMetadata(f.meta), file.WithReadProps(props))
-	if err != nil {
-		return nil, err
-	}
-	return pqarrow.NewFileReader(r, pqarrow.ArrowReadProperties{}, room)
 }

@@ -172,7 +172,15 @@ func (p project) open(src *source.File, g group, limits readers.Limits, workers 
 	if streamed {
 		props.BufferedStreamEnabled, props.BufferSize = true, streamedBuffer
 	}
-	in, err := p.reader(src, props, r.room)
+	var file *splicedFile
+	err := records.Guard(func() (err error) {
+		file, err = p.plain(src, g.number, r.room)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	in, err := file.open(props, r.room)
 	if err != nil {
 		return nil, err
 	}

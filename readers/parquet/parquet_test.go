@@ -23,7 +23,7 @@ func TestFiles(t *testing.T) { readertest.Run(t, parquet.Format()) }
 func TestRows(t *testing.T) {
 	for _, c := range []struct{ name, column, want string }{
 		{"text", "s", "a.parquet: parquet: byte 4, row 0, s: a string that is not UTF-8"},
-		{"wkb", "geometry", "a.parquet: parquet: byte 4, row 0, geometry: wkb: byte 5: the geometry ends within its positions"},
+		{"wkb", "geometry", "a.parquet: parquet: byte 4, row 0, geometry: wkb: byte 5: the geometry ends within its positions; on_error: null reads the rest"},
 	} {
 		text, err := os.ReadFile("testdata/rows/" + c.name + ".parquet")
 		if err != nil {
@@ -41,6 +41,24 @@ func TestRows(t *testing.T) {
 			if _, err := readertest.Check(t, parquet.Format(), in); (err != nil) != wrong {
 				t.Errorf("%s, column %s: got %v", c.name, column, err)
 			}
+		}
+	}
+}
+
+// TestNullRows has a geometry that is null under on_error: null, and no deviation where nobody asks for it.
+func TestNullRows(t *testing.T) {
+	text, err := os.ReadFile("testdata/rows/wkb.parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, mode := range []string{"null", "repair"} {
+		table, err := readertest.Check(t, parquet.Format(), readertest.Input{Name: "a.parquet", Text: text, Options: map[string]any{"on_error": mode}})
+		if err != nil {
+			t.Fatalf("%s: %v", mode, err)
+		}
+		want := readers.Deviation{Offset: 4, Field: "geometry", Rule: "bad-geometry", Done: "geometry is null"}
+		if d := table.Summary.Deviations; d.Count != 1 || d.First[0] != want || table.Rows != 1 {
+			t.Errorf("%s: got %d rows, %+v, want %+v", mode, table.Rows, d, want)
 		}
 	}
 }

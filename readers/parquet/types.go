@@ -1,13 +1,13 @@
 package parquet
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 	"github.com/apache/arrow/go/v17/parquet/schema"
+
+	"github.com/vibeflight/vibeflight/readers/internal/records"
 )
 
 // field is the Arrow field of a field of the schema, as Parquet's own types say it.
@@ -52,8 +52,8 @@ func (f *footer) typeOf(s *pqarrow.SchemaField) (arrow.DataType, error) {
 // leafType is the type of a column.
 func (f *footer) leafType(s *pqarrow.SchemaField) (arrow.DataType, error) {
 	column := f.meta.Schema.Column(s.ColIndex)
-	if column.PhysicalType() == parquet.Types.Int96 {
-		return nil, errors.New("INT96, which is deprecated and holds times that no Arrow type does, is not read: write it as TIMESTAMP")
+	if f.int96[s.ColIndex] {
+		return records.NewInt96(""), nil
 	}
 	switch column.LogicalType().(type) {
 	case schema.JSONLogicalType, schema.EnumLogicalType:

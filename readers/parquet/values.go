@@ -23,6 +23,7 @@ const (
 	anyIndexBits  = 16      // of indices into a dictionary, however short that is: some writers take a whole number of bytes
 	mostBlock     = 1 << 16 // values of a block of differences; writers take 128 to 1,024
 	mostIndexBits = 32
+	bitPacked     = 4  // for levels alone
 	valueBytes    = 24 // of a value of a dictionary in memory, at most
 )
 
@@ -46,19 +47,18 @@ func (v *values) check(p *page, at int64) error {
 		v.dictionary = min(p.of().fields[fieldValues], p.unpacked) // a value takes a byte at least, whatever the header says
 		return nil
 	}
-	field := fieldEncoding
-	if p.kind == pageDataV2 {
-		field = fieldEncodingV2
-	}
+	encoding := parquet.Encoding(p.of().fields[encodingField(p)])
 	look := v.differences
-	switch parquet.Encoding(p.of().fields[field]) {
+	switch encoding {
 	case parquet.Encodings.PlainDict, parquet.Encodings.RLEDict:
 		look = v.indices
 	case parquet.Encodings.DeltaBinaryPacked, parquet.Encodings.DeltaLengthByteArray:
 	case parquet.Encodings.DeltaByteArray:
 		look = v.prefixes
-	default:
+	case parquet.Encodings.Plain, parquet.Encodings.RLE, byteStreamSplit:
 		return nil // of which there are as many as there are bytes for
+	default:
+		return fmt.Errorf("values encoded as %s, which is not read", encodingName(encoding))
 	}
 	if p.values() == 0 || p.unpacked == p.levelBytes() {
 		return nil
@@ -74,6 +74,22 @@ func (v *values) check(p *page, at int64) error {
 		err = errors.New("it ends within its levels, or the head of its values")
 	}
 	return err
+}
+
+// encodingField is the field of a page's header that says how its values are encoded.
+func encodingField(p *page) int {
+	if p.kind == pageDataV2 {
+		return fieldEncodingV2
+	}
+	return fieldEncoding
+}
+
+// encodingName is the name of an encoding, or its number where it has none.
+func encodingName(e parquet.Encoding) string {
+	if e == bitPacked {
+		return "BIT_PACKED"
+	}
+	return fmt.Sprintf("encoding %d of parquet.thrift", int(e))
 }
 
 // open is the values of a page, unpacked.

@@ -119,7 +119,7 @@ def main():
     write("bad-storage.arrow", batch([("geometry", pa.array([1.5]), geo("point"))]))
     write("bad-crs.arrow", batch([("geometry", pa.array([b""]), {"ARROW:extension:name": "geoarrow.wkb", "ARROW:extension:metadata": "{"})]))
     write("bad-within.arrow", batch([("geometry", pa.array([coords([(1, 2), None])], pa.list_(XY)), geo("linestring"))]))
-    write("bad-json.arrow", batch([("j", pa.array(["{"]), {"ARROW:extension:name": "arrow.json"})]))
+    write("no-json.arrow", batch([("j", pa.array(["{"]), {"ARROW:extension:name": "arrow.json"})]))
     write("bad-union.arrow", batch([("u", pa.UnionArray.from_sparse(pa.array([0], pa.int8()), [pa.array([1])]), None)]))
     write("bad-encoding.arrow", batch([("g", pa.array([b""]), geo("box"))]))
     with open(os.path.join(HERE, "bad-feather1.feather"), "wb") as f:

@@ -33,6 +33,8 @@ func target(t arrow.DataType, depth int) (arrow.DataType, error) {
 		return nil, fmt.Errorf("types are nested deeper than %d", maxNesting)
 	}
 	switch t := t.(type) {
+	case *Int96:
+		return t.timestamp(), nil
 	case arrow.ExtensionType:
 		return target(t.StorageType(), depth+1)
 	case *arrow.NullType, *arrow.LargeStringType, *arrow.StringViewType:
@@ -124,6 +126,8 @@ func (r rows) read() (geoarrow.Column, error) {
 		return geoarrow.Column{}, err
 	}
 	switch t := r.data.DataType().(type) {
+	case *Int96:
+		return r.times96(t)
 	case arrow.ExtensionType:
 		return rows{retyped(r.data, t.StorageType()), r.from, r.to}.read()
 	case *arrow.NullType:

@@ -96,6 +96,8 @@ type reader struct {
 	wkb  geoarrow.WKBDecoder
 	text wkt.Cell
 	odd  shapes.Shapes // of WKT and native geometries
+
+	pass func(row int, err error) bool // takes the error of a row, whose geometry is null then; nil: none is passed
 }
 
 // read adds the geometries of the rows.
@@ -138,11 +140,31 @@ func (g *reader) encoded(r rows) error {
 		} else {
 			b = c.Values[c.Offsets[i]:c.Offsets[i+1]:c.Offsets[i+1]]
 		}
+		mark, before := g.mark()
 		if err := g.one(b); err != nil {
-			return &rowError{i, err}
+			if g.pass == nil || !g.pass(i, err) {
+				return &rowError{i, err}
+			}
+			g.b.Rewind(mark)
+			g.odd, g.wkb = before.odd, before.wkb
+			g.b.Null()
 		}
 	}
 	return nil
+}
+
+// counts is what was counted up to a row.
+type counts struct {
+	odd shapes.Shapes
+	wkb geoarrow.WKBDecoder
+}
+
+// mark is a place to return to, where errors are passed.
+func (g *reader) mark() (geoarrow.Mark, counts) {
+	if g.pass == nil {
+		return geoarrow.Mark{}, counts{}
+	}
+	return g.b.Mark(), counts{g.odd, g.wkb}
 }
 
 // one reads a geometry and ends its row.

@@ -29,7 +29,7 @@ func (r rows) tree() (t tree, err error) {
 		return t, err
 	}
 	of := r.data.DataType()
-	if ext, ok := of.(arrow.ExtensionType); ok {
+	if ext, ok := of.(arrow.ExtensionType); ok && !isInt96(of) {
 		return rows{retyped(r.data, ext.StorageType()), r.from, r.to}.tree()
 	}
 	switch of := of.(type) {
@@ -66,6 +66,11 @@ func (r rows) tree() (t tree, err error) {
 	}
 	t.valid, _, err = r.validity()
 	return t, err
+}
+
+func isInt96(t arrow.DataType) bool {
+	_, is := t.(*Int96)
+	return is
 }
 
 // json gives the rows as JSON texts: structs as objects, in the order of their fields; maps as lists of objects with key and value.
@@ -231,12 +236,12 @@ func appendQuoted(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// checkJSON asks for a JSON text in each row.
-func checkJSON(c *geoarrow.Column, n int) error {
+// isJSON reports whether each text of a column is JSON.
+func isJSON(c *geoarrow.Column, n int) bool {
 	for i := range n {
 		if has(c.Valid, i) && !json.Valid(c.Values[c.Offsets[i]:c.Offsets[i+1]]) {
-			return &rowError{i, errors.New("a text that is no JSON in a column of arrow.json")}
+			return false
 		}
 	}
-	return nil
+	return true
 }

@@ -41,6 +41,7 @@ type Parser struct {
 	Format  string
 	Plan    *Plan
 	Columns readers.Projection
+	Null    bool // on_error: null or repair: a row's malformed geometry or time is null
 	Check   bool // columns that nobody asked for are read all the same, so that what is wrong with them is an error
 	// Loads calls put with each batch of the file, in order. Batches are loaded side by side. Batches without a row of want may be left out, if Load.Row
 	// says so of those behind.
@@ -298,10 +299,10 @@ func (p *parse) convert(c *chunk) (*geoarrow.Columns, error) {
 	g := p.geometries()
 	for i := range c.pieces {
 		var err error
-		if parts[i], err = p.attributes(&c.pieces[i]); err != nil {
+		if parts[i], err = p.attributes(&c.pieces[i], &c.odd.Deviations); err != nil {
 			return nil, err
 		}
-		if err := p.addGeometries(g, &c.pieces[i]); err != nil {
+		if err := p.addGeometries(g, &c.pieces[i], &c.odd.Deviations); err != nil {
 			return nil, err
 		}
 	}
@@ -341,7 +342,7 @@ func (p *parse) none() *geoarrow.Columns {
 }
 
 // attributes makes the columns of some rows of a batch, but for the geometry.
-func (p *parse) attributes(b *piece) (*geoarrow.Columns, error) {
+func (p *parse) attributes(b *piece, passed *readers.Deviations) (*geoarrow.Columns, error) {
 	c := &geoarrow.Columns{Rows: b.to - b.from, Attributes: make([]geoarrow.Column, len(p.Plan.fields))}
 	for i, f := range p.Plan.fields {
 		asked := p.Columns.Has(f.id)
@@ -349,7 +350,13 @@ func (p *parse) attributes(b *piece) (*geoarrow.Columns, error) {
 		if !asked && !p.Check {
 			continue
 		}
-		column, err := p.attribute(rows{b.batch.Arrays[f.index], b.from, b.to}, f)
+		data := b.batch.Arrays[f.index]
+		if p.Null {
+			data = withoutBadTimes(rows{data, b.from, b.to}, func(row int) {
+				passed.Add(p.deviation(b, row, f.id.Name, RuleTime, "value is null"))
+			})
+		}
+		column, err := p.attribute(rows{data, b.from, b.to}, f)
 		if err != nil {
 			return nil, p.at(b, f.id.Name, err)
 		}
@@ -373,7 +380,7 @@ func (p *parse) geometries() *reader {
 }
 
 // addGeometries reads those of some rows of a batch.
-func (p *parse) addGeometries(g *reader, b *piece) error {
+func (p *parse) addGeometries(g *reader, b *piece, passed *readers.Deviations) error {
 	switch {
 	case g == nil:
 		return nil
@@ -382,6 +389,15 @@ func (p *parse) addGeometries(g *reader, b *piece) error {
 			g.b.Null()
 		}
 		return nil
+	}
+	if p.Null {
+		g.pass = func(row int, err error) bool {
+			if isDeep(err) || errors.Is(err, geoarrow.ErrBatchTooLarge) {
+				return false
+			}
+			passed.Add(p.deviation(b, row, readers.GeometryColumn, RuleGeometry, "geometry is null"))
+			return true
+		}
 	}
 	if err := g.read(rows{b.batch.Arrays[p.Plan.geometry.index], b.from, b.to}); err != nil {
 		return p.at(b, readers.GeometryColumn, err)
@@ -399,10 +415,8 @@ func (p *parse) attribute(r rows, f field) (geoarrow.Column, error) {
 	if err != nil {
 		return c, err
 	}
-	if f.texts {
-		if err := checkJSON(&c, r.len()); err != nil {
-			return c, err
-		}
+	if f.texts && !isJSON(&c, r.len()) {
+		f.facts.Kinds |= geoarrow.FactString // of several kinds: texts
 	}
 	to := f.facts.Resolve(f.id.Role)
 	if !arrow.TypeEqual(c.Type, to.Type) {
@@ -421,13 +435,37 @@ func (p *parse) at(b *piece, column string, err error) error {
 	var row *rowError
 	if errors.As(err, &row) {
 		e.Row, e.Err = b.row+int64(row.row), row.err
+		if !p.Null && (errors.Is(err, errTime) || column == readers.GeometryColumn && p.isEncoded(row.err)) {
+			e.Mode = "null"
+		}
 	}
 	var deep *wkt.CellError
 	if errors.As(err, &deep) && deep.Depth {
-		e.Err = nil
+		e.Err, e.Mode = nil, ""
 		return &readers.LimitError{What: deep.Error() + " of collections", Flag: "--max-depth", Limit: int64(p.limits.MaxDepth), Err: e}
 	}
 	return e
+}
+
+// isEncoded reports an error of one geometry in WKB or WKT, and not of the column that holds it.
+func (p *parse) isEncoded(err error) bool {
+	return p.Plan.geometry != nil && p.Plan.geometry.kind == geoarrow.NoKind && !errors.Is(err, errUTF8)
+}
+
+func isDeep(err error) bool {
+	var deep *wkt.CellError
+	return errors.As(err, &deep) && deep.Depth
+}
+
+// Rules of deviations.
+const (
+	RuleGeometry = "bad-geometry" // WKB or WKT that is malformed
+	RuleTime     = "bad-time"     // a time that the column does not hold
+)
+
+// deviation is one of a row of a piece.
+func (p *parse) deviation(b *piece, row int, column, rule, done string) readers.Deviation {
+	return readers.Deviation{Offset: b.batch.From, Row: b.row + int64(row), Field: column, Rule: rule, Done: done}
 }
 
 func (p *parse) tooLarge(row int64, err error) error {

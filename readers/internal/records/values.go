@@ -24,6 +24,8 @@ func (r rows) at(i int) int { return r.data.Offset() + r.from + i }
 
 func (r rows) len() int { return r.to - r.from }
 
+var errUTF8 = errors.New("a string that is not UTF-8")
+
 var errShort = errors.New("a buffer is shorter than the rows that it is for")
 
 // buffer gives buffer i, nil where there is none.
@@ -235,7 +237,7 @@ func checkText(c *geoarrow.Column, n int) error {
 			continue
 		}
 		if !utf8.Valid(text) || whole { // else it begins within a character
-			return &rowError{i, errors.New("a string that is not UTF-8")}
+			return &rowError{i, errUTF8}
 		}
 	}
 	return nil

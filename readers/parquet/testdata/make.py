@@ -82,11 +82,43 @@ def main():
     write("bad-geo.parquet", [("geometry", wkb, None)], {"geo": "{"})
     write("bad-primary.parquet", [("g", wkb, None)], geo("WKB"))
     write("bad-encoding.parquet", [("geometry", wkb, None)], geo("geometry"))
-    write("bad-int96.parquet", [("t", pa.array([at], pa.timestamp("ns")), None)], use_deprecated_int96_timestamps=True)
+    write("int96-zone.parquet", [("t", pa.array([at], pa.timestamp("ns")), None)], use_deprecated_int96_timestamps=True)
     good = open(path("crs-absent.parquet"), "rb").read()
     for name, text in (("bad-tail", good[:-2]), ("bad-nothing", b""), ("bad-length", good[:-8] + b"\xff\xff\xff\x7fPAR1"), ("bad-encrypted", good[:-4] + b"PARE")):
         with open(path(name + ".parquet"), "wb") as f:
             f.write(text)
 
 
+def encodings():
+    n = 7
+
+    def column(f, t):
+        return pa.array([None if i == 3 else f(i) for i in range(n)], t)
+
+    columns = {
+        "f32": column(lambda i: i + 0.5, pa.float32()),
+        "f64": column(lambda i: i / 3, pa.float64()),
+        "i32": column(lambda i: -i * 70000, pa.int32()),
+        "i64": pa.array([i * 10**12 for i in range(n)], pa.int64()),
+        "fixed": column(lambda i: bytes([i, 1, 2]), pa.binary(3)),
+        "dec": column(lambda i: decimal.Decimal(i) / 4, pa.decimal128(20, 2)),
+        "half": column(lambda i: i / 2, pa.float32()).cast(pa.float16()),
+        "list": column(lambda i: [k + 0.25 for k in range(i)], pa.list_(pa.float64())),
+        "di": column(lambda i: i * i, pa.int64()),
+        "ds": column(lambda i: "abc" * i, pa.string()),
+        "db": column(lambda i: f"prefix{i}", pa.string()),
+        "b": column(lambda i: i % 2 == 0, pa.bool_()),
+    }
+    split = ["f32", "f64", "i32", "i64", "fixed", "dec", "half", "list.list.element"]
+    encoding = dict.fromkeys(split, "BYTE_STREAM_SPLIT") | {"di": "DELTA_BINARY_PACKED", "ds": "DELTA_LENGTH_BYTE_ARRAY", "db": "DELTA_BYTE_ARRAY", "b": "RLE"}
+    options = {"use_dictionary": False, "column_encoding": encoding, "data_page_size": 32, "write_batch_size": 2, "row_group_size": 5, "store_schema": False}
+    table = [(name, a, None) for name, a in columns.items()]
+    write("encodings-v1.parquet", table, data_page_version="1.0", compression="snappy", **options)
+    write("encodings-v2.parquet", table, data_page_version="2.0", compression="zstd", **options)
+    times = pa.array([0, 1582934096789123000, None], pa.timestamp("ns"))
+    lists = pa.array([[0], None, [1]], pa.list_(pa.timestamp("ns")))
+    write("int96-nested.parquet", [("t", times, None), ("l", lists, None)], use_deprecated_int96_timestamps=True)
+
+
 main()
+encodings()
