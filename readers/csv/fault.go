@@ -23,9 +23,8 @@ type fault struct {
 }
 
 // fail says that something else was expected at p.
-func (t *text) fail(p int, want string) int {
+func (t *text) fail(p int, want string) {
 	t.fault = fault{pos: p, want: want}
-	return -1
 }
 
 // cut says that the window ends too early.

@@ -126,7 +126,7 @@ func (t *text) mendedCell(c cell, q int) (cell, int) {
 }
 
 // joined is the text of a field in quotes with what follows them, blanks at its end left out.
-func (t *text) joined(b []byte, c cell) []byte {
+func (t *text) joined(b []byte) []byte {
 	q := bytes.IndexByte(b, t.quote)
 	for q+1 < len(b) && b[q+1] == t.quote { // doubled
 		q += 2

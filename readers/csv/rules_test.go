@@ -55,8 +55,10 @@ func TestColumns(t *testing.T) {
 		{"a cell", "a,wkt\nPOINT(1 2),x\n", options{"geometry": "a"}, "wkt: string, geometry: geoarrow.point xy"},
 		{"a cell without values", "a,b\n,1\n", options{"geometry": "a"}, "b: int32, geometry: geoarrow.wkb xy"},
 		{"letters", "a,b,c,d\nT,Y,no,f\nT,Y,no,f\n", nil, "a: string, b: string, c: string, d: string"},
-		{"Darwin Core beside what was written", "verbatimLatitude,verbatimLongitude,decimalLatitude,decimalLongitude\n5,6,1,2\n", nil,
-			"verbatimLatitude: int32, verbatimLongitude: int32, geometry: geoarrow.point xy"},
+		{
+			"Darwin Core beside what was written", "verbatimLatitude,verbatimLongitude,decimalLatitude,decimalLongitude\n5,6,1,2\n", nil,
+			"verbatimLatitude: int32, verbatimLongitude: int32, geometry: geoarrow.point xy",
+		},
 		{"decimal degrees before others", "lat_va,long_va,dec_lat_va,dec_long_va\n403015,735000,40.5,-73.8\n", nil, "lat_va: int32, long_va: int32, geometry: geoarrow.point xy"},
 		{"degrees out of range", "latitude_deg,longitude_deg\n91,2\n", nil, "latitude_deg: int32, longitude_deg: int32"},
 		{"one word for both", "lat lon\n\"52.5, 13.4\"\n", nil, "geometry: geoarrow.point xy"},

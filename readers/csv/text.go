@@ -184,7 +184,7 @@ func (t *text) bytes(c cell) (b []byte, ok bool) {
 	}
 	switch {
 	case c.behind > 0:
-		b = t.joined(b, c)
+		b = t.joined(b)
 	case c.stray:
 		b = t.single(b)
 	case c.doubled:

@@ -21,8 +21,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/dbf"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
-	"github.com/vibeflight/vibeflight/readers/lanes"
 	"github.com/vibeflight/vibeflight/readers/internal/prj"
+	"github.com/vibeflight/vibeflight/readers/lanes"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
