@@ -93,7 +93,7 @@ func (c *column) numberText(b *block, place, row int) {
 // is no separator then and becomes a comma, which no number has.
 func (c *column) numeral(b *block, place int) []byte {
 	text := trim(b.bytes(c.field, place))
-	if !c.h.options.comma || bytes.IndexAny(text, ".,") < 0 {
+	if !c.h.options.comma || !bytes.ContainsAny(text, ".,") {
 		return text
 	}
 	c.scratch = append(c.scratch[:0], text...)
