@@ -142,7 +142,8 @@ func (d *definition) equivalent(o *definition) bool {
 	if d.kind == Compound {
 		return true
 	}
-	if !sameDatum(d.datum, o.datum) || !near(d.unit, o.unit) {
+	unnamed := d.kind == Geographic && canonicalDatum(d.datum) == "unknown" // PROJ goes by the ellipsoid then
+	if !unnamed && !sameDatum(d.datum, o.datum) || !near(d.unit, o.unit) {
 		return false
 	}
 	if d.kind == Vertical {
@@ -184,10 +185,16 @@ var datumNames = sync.OnceValue(func() map[string][]int {
 	return names
 })
 
-// canonicalDatum drops what ESRI has in front and EPSG adds to an ensemble.
+// canonicalDatum drops what ESRI has in front, what EPSG adds to an ensemble, and a prime meridian,
+// which is compared for itself: D_MGI with Ferro is "Militar-Geographische Institut (Ferro)".
 func canonicalDatum(name string) string {
-	key := canonical(strings.TrimPrefix(name, "D_"))
-	return strings.TrimSuffix(key, "ensemble")
+	key := strings.TrimSuffix(canonical(strings.TrimPrefix(name, "D_")), "ensemble")
+	for _, meridian := range []string{"paris", "ferro", "oslo", "lisbon", "jakarta", "rome", "bern", "bogota", "madrid", "athens", "brussels", "stockholm"} {
+		if rest, ok := strings.CutSuffix(key, meridian); ok && rest != "" {
+			return rest
+		}
+	}
+	return key
 }
 
 func sameDatum(a, b string) bool {
