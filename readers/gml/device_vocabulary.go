@@ -119,6 +119,8 @@ func (v *vocabulary) uses(found *kernels.XMLFound, around frame) (f frame, why s
 	}
 	size, some, ok := v.listSize(found)
 	switch {
+	case outer == 0: // no geometry
+		return f, ""
 	case !ok:
 		return f, oddFrames
 	case f.system.unknown:

@@ -73,12 +73,12 @@ func Format() readers.Format {
 	}
 }
 
-func open(ctx context.Context, src *source.File, opts readers.Options) (readers.Layout, error) {
+func open(_ context.Context, src *source.File, opts readers.Options) (readers.Layout, error) {
 	s, err := readSchema(src)
 	return readers.Layout{Options: opts, Dialect: s}, err
 }
 
-// sniff accepts a root element that is a collection, of which the first bytes name GML or WFS.
+// sniff accepts a root element that is a collection, or a feature with an identifier, of which the first bytes name GML or WFS.
 func sniff(head []byte) bool {
 	root := xmltext.Root(head)
 	if len(root) == 0 {
@@ -86,7 +86,7 @@ func sniff(head []byte) bool {
 	}
 	for _, namespace := range []string{"http://www.opengis.net/gml", "http://www.opengis.net/wfs", "http://ogr.maptools.org/"} {
 		if bytes.Contains(head, []byte(namespace)) {
-			return isCollection(root) || bytes.Contains(head, []byte("ember>")) || bytes.Contains(head, []byte("embers>"))
+			return isCollection(root) || bytes.Contains(head, []byte("ember>")) || bytes.Contains(head, []byte("embers>")) || bytes.Contains(head, []byte("gml:id="))
 		}
 	}
 	return false
