@@ -60,7 +60,7 @@ func newSweepDocument(seed uint64) sweepDocument {
 		d.Name = g.pick("a.geojsonl", "a.geojsons", "a.ndjson")
 	}
 	if g.one(3) {
-		d.Options = map[string]any{"on_error": "skip"}
+		d.Options = map[string]any{"on_error": g.pick("skip", "null", "repair")}
 	}
 	if g.one(2) {
 		d.Limits.BatchRows = 1 + g.IntN(40)
