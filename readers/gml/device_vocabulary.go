@@ -95,6 +95,7 @@ const oddFrames = "geometries of several systems, or dimensions, in a chunk"
 // uses gives what a chunk's geometries are in: their system, and how many ordinates a position of a posList has, by the tags that the chunk has. around is what the file says of all. why says why a
 // card does not know.
 func (v *vocabulary) uses(found *kernels.XMLFound, around frame) (f frame, why string) {
+	f = around // of a chunk that has no geometry
 	outer, named := 0, false
 	for i := range v.notes {
 		note := &v.notes[i]
