@@ -15,12 +15,11 @@ const (
 	ruleGeometry  = "geometry"          // malformed
 	ruleValue     = "typed-value"       // not of its type
 	ruleNoName    = "unnamed-data"      // extended data without a name
-	ruleSeveral   = "several-geometries"
-	ruleTuples    = "joined-tuples" // tuples with commas between them
-	ruleFourth    = "fourth-number" // of a tuple
-	rulePoint     = "point-tuples"  // a Point of several tuples
-	ruleTrack     = "track-commas"  // in a gx:coord
-	ruleNumbers   = "coordinates"   // what else is wrong with tuples
+	ruleTuples    = "joined-tuples"     // tuples with commas between them
+	ruleFourth    = "fourth-number"     // of a tuple
+	rulePoint     = "point-tuples"      // a Point of several tuples
+	ruleTrack     = "track-commas"      // in a gx:coord
+	ruleNumbers   = "coordinates"       // what else is wrong with tuples
 )
 
 const (

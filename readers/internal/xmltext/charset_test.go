@@ -32,7 +32,9 @@ func TestRecode(t *testing.T) {
 	little := unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)
 	big := unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)
 	const bare = "<a>Köln €, 𝒳, \uFFFD</a>"
-	named := func(name, text string) string { return "<?xml version='1.0' encoding='" + name + "' ?>\n<a>" + text + "</a>" }
+	named := func(name, text string) string {
+		return "<?xml version='1.0' encoding='" + name + "' ?>\n<a>" + text + "</a>"
+	}
 	for _, c := range []struct {
 		name, text, want string // want: "" where it is read as it is
 	}{
