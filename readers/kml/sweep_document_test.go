@@ -98,9 +98,23 @@ func (w *sweeper) tag(name string, content ...string) string {
 // respelled has elements that KML does not have, or not there, and tuples that are none.
 func (w *sweeper) respelled(text string) string {
 	pairs := [][2]string{
-		{"MultiGeometry", "MultiPoint"}, {"MultiGeometry", "MultiPolygon"}, {"MultiGeometry", "GeometryCollection"}, {"LinearRing", "LINEARRING"},
-		{"outerBoundaryIs", "LinearRing"}, {"Point", "POINT"}, {"LineString", "linestring"}, {"coordinates", "Coordinates"}, {"Placemark", "placemark"},
-		{"Folder", "folder"}, {"name", "Name"}, {"Data", "data"}, {" ", ","}, {",", ", "}, {",", ",,"}, {"LinearRing", "coordinates"}, {"Polygon", "MultiSurface"},
+		{"MultiGeometry", "MultiPoint"},
+		{"MultiGeometry", "MultiPolygon"},
+		{"MultiGeometry", "GeometryCollection"},
+		{"LinearRing", "LINEARRING"},
+		{"outerBoundaryIs", "LinearRing"},
+		{"Point", "POINT"},
+		{"LineString", "linestring"},
+		{"coordinates", "Coordinates"},
+		{"Placemark", "placemark"},
+		{"Folder", "folder"},
+		{"name", "Name"},
+		{"Data", "data"},
+		{" ", ","},
+		{",", ", "},
+		{",", ",,"},
+		{"LinearRing", "coordinates"},
+		{"Polygon", "MultiSurface"},
 		{"Point", "NetworkLink"},
 	}
 	pair := pairs[w.IntN(len(pairs))]
