@@ -269,7 +269,7 @@ func TestExchangeErrors(t *testing.T) {
 		{"unknown field", `{"form":"geojson"}`, text, codes.InvalidArgument, []string{`"form"`, "unknown"}},
 		{"rows", `{"format":"geojson","rows":[0,1]}`, text, codes.InvalidArgument, []string{`"rows"`}},
 		{"no JSON", `geojson`, text, codes.InvalidArgument, []string{"JSON"}},
-		{"layer", `{"format":"geojson","layer":"a"}`, text, codes.InvalidArgument, []string{`"layer"`, "geojson"}},
+		{"layer", `{"format":"geojson","layer":"a"}`, text, codes.NotFound, []string{`"a"`, "no such layer", "none"}},
 		{"option", `{"format":"geojson","options":{"delimiter":";"}}`, text, codes.InvalidArgument, []string{"delimiter"}},
 		{"no such layer", `{"format":"kml","layer":"Stop"}`, layers, codes.NotFound, []string{"Stop", "Stops", "Tracks"}},
 		{"column", `{"format":"geojson","columns":["m"]}`, text, codes.InvalidArgument, []string{`"m"`, `"n"`}},

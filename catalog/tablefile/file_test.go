@@ -389,8 +389,10 @@ func TestLayoutKnowsFields(t *testing.T) {
 	}{
 		{readers.Table{}, "Format Engine CRS Batches Starts Spans IDs Facts Rows Bytes Check Search Boxes BBox GeometryTypes Positions Summary RoundedIntegers ReplacedCharacters ParseTime"},
 		{readers.Span{}, "From To Row Inside Text State"},
-		{readers.Summary{}, "CRS Layers BytesRead Skipped IgnoredOrdinates UnclosedRings ShortRings ShortLines Foreign Appendable"},
+		{readers.Summary{}, "CRS Layers BytesRead Skipped Links Deviations IgnoredOrdinates UnclosedRings ShortRings ShortLines Foreign Appendable"},
 		{readers.Skipped{}, "Count First"},
+		{readers.Deviations{}, "Count Rules First"},
+		{readers.Deviation{}, "Offset Row Field Rule Done"},
 		{geoarrow.CRS{}, "Authority Code Text"},
 		{geoarrow.ColumnID{}, "Role Name"},
 		{geoarrow.Facts{}, "Kinds Digits Zones Offset MinSec MaxSec Declared"},

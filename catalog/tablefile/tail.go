@@ -37,7 +37,7 @@ const (
 	tailSummed    = 32
 	tailMark      = "vibeflt\x00"
 	arrowMark     = "ARROW1"
-	layoutVersion = 1
+	layoutVersion = 2
 
 	// maxFooterBytes keeps the footer well below 2 GiB, what a flatbuffer and Arrow's length can hold.
 	maxFooterBytes = 1 << 30

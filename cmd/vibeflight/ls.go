@@ -36,7 +36,7 @@ Nothing is parsed: the rows of a server's entry are known once somebody has aske
 			if server.address != "" && len(paths) > 0 {
 				return serverOrPaths(cmd.Flags(), "--prefix chooses among a server's names")
 			}
-			leftOut := func(path string, err error) {
+			leftOut := func(_ string, err error) {
 				_, _ = fmt.Fprintf(std.err, "vibeflight: left out: %s\n", oneLine(reason(err)))
 			}
 			entries, err := ls(cmd.Context(), server, paths, prefix, format, leftOut)
