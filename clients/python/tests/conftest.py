@@ -37,7 +37,7 @@ def data(tmp_path_factory):
     (folder / "gaps.csv").write_text("id,yes\n9007199254740993,true\n,\n3,false\n")
     folders = (f"<Folder><name>{layer}</name><Placemark><name>{name}</name></Placemark></Folder>" for layer, name in (("Stops", "a"), ("50% #1", "b")))
     (folder / "two.kml").write_text(f'<kml xmlns="http://www.opengis.net/kml/2.2"><Document>{"".join(folders)}</Document></kml>')
-    (folder / "wrong.csv").write_text("n,lon,lat\n1,2,3\n2,x,3\n")
+    (folder / "wrong.csv").write_text("n,lon,lat\n1,2,3\n2,3\n")
     with open(folder / "large.csv", "w", encoding="utf-8") as f:
         f.write("n,lon,lat\n")
         f.writelines(f"{i},{i % 3600 / 10 - 180},{i % 1700 / 10 - 85}\n" for i in range(LARGE_ROWS))
