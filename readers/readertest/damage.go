@@ -78,15 +78,23 @@ type result struct {
 	err   error
 }
 
+// deviatesMore reports a table with more deviations than another. repair may read what fail passes:
+// a KML element in the wrong case is no element of KML, and its content no row.
+func (r *result) deviatesMore(than *result) bool {
+	return r.err == nil && r.table.Summary.Deviations.Count > than.table.Summary.Deviations.Count
+}
+
 // compareModes says what is wrong about the outcomes of fail, null and repair.
 func compareModes(results [3]result) error {
 	fail, null, repair := results[0], results[1], results[2]
 	if fail.err == nil {
 		want := dump(fail.table)
 		for i, r := range results[1:] {
-			if got := outcome(r.table, r.err); !bytes.Equal(got, want) {
-				return fmt.Errorf("fail reads it, %s differs\ngot:\n%s\nwant:\n%s", errorModes[2+i], clip(got), clip(want))
+			got := outcome(r.table, r.err)
+			if bytes.Equal(got, want) || errorModes[2+i] == "repair" && r.deviatesMore(&fail) {
+				continue
 			}
+			return fmt.Errorf("fail reads it, %s differs\ngot:\n%s\nwant:\n%s", errorModes[2+i], clip(got), clip(want))
 		}
 		return nil
 	}
