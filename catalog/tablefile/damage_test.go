@@ -3,6 +3,7 @@ package tablefile
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"math/rand/v2"
@@ -147,7 +148,8 @@ func TestOtherVersion(t *testing.T) {
 	writeTable(t, f, small(t))
 	write(t, f, []byte{layoutVersion + 1}, len(content(t, f))-tailBytes+8)
 	_, err := Open(f)
-	if !errors.Is(err, readers.ErrDamaged) || !strings.Contains(err.Error(), "version 2, not 1") {
+	want := fmt.Sprintf("version %d, not %d", layoutVersion+1, layoutVersion)
+	if !errors.Is(err, readers.ErrDamaged) || !strings.Contains(err.Error(), want) {
 		t.Error(err)
 	}
 }
