@@ -152,17 +152,17 @@ func (r *partReader) shapes(s *sink, from, stop, row int64) (next int64, err err
 	return r.records(from, stop, row, func(start, offset int64, content []byte) {
 		i := int64(len(s.offsets))
 		s.offsets = append(s.offsets, offset)
+		for _, d := range r.defects { // also of a record that is no row: the file deviates there
+			s.ofShapes.Add(readers.Deviation{Offset: offset + d.at, Row: i, Rule: d.rule, Done: d.done})
+		}
 		if len(without) > 0 && without[0] == row+i {
 			without = without[1:]
 			return
 		}
 		s.starts = append(s.starts, start)
 		at, err := s.decoder.shape(content)
-		if err == nil && s.decoder.surplus == 0 && len(r.defects) == 0 {
+		if err == nil && s.decoder.surplus == 0 {
 			return
-		}
-		for _, d := range r.defects {
-			s.ofShapes.Add(readers.Deviation{Offset: offset + d.at, Row: i, Rule: d.rule, Done: d.done})
 		}
 		place := offset + recordHead + int64(at)
 		switch {
