@@ -100,30 +100,29 @@ func (c *Catalog) Lookup(name string) (Entry, error) {
 	return e, nil
 }
 
-// lookupAs is Lookup of a file that is of the named format, whatever its name and its bytes say; "" is
-// Lookup. Without such a format it is Lookup too: who reads the options says so.
+// lookupAs is Lookup of an entry that is read as the named format, whatever its name and its bytes say.
+// A format that does not exist is ignored here; ParseOptions refuses it. A file that is no entry stays
+// one: only the operator's options make entries, so that a client cannot read any file of a root.
 func (c *Catalog) lookupAs(name, format string) (Entry, error) {
-	if _, known := c.cfg.Formats.ByName(format); !known {
+	file, layer, ok := splitName(name)
+	if _, known := c.cfg.Formats.ByName(format); !known || !ok {
 		return c.Lookup(name)
 	}
-	file, layer, ok := splitName(name)
-	for _, r := range c.roots {
-		rel, inside := r.rel(file)
-		if !ok || !inside {
-			continue
-		}
-		e, err := c.lookAs(r, rel, format)
-		if exhausted(err) {
-			return Entry{}, fmt.Errorf("%s: %w", name, err)
-		}
-		if err != nil {
-			continue
-		}
-		if e, ok = c.ofLayer(e, layer); ok {
-			return e, nil
-		}
+	listed, err := c.lookupFile(file)
+	if err != nil {
+		return c.Lookup(name)
 	}
-	return c.Lookup(name)
+	e, err := c.lookAs(listed.root, listed.rel, format)
+	if exhausted(err) {
+		return Entry{}, fmt.Errorf("%s: %w", name, err)
+	}
+	if err != nil {
+		return c.Lookup(name)
+	}
+	if e, ok = c.ofLayer(e, layer); !ok {
+		return c.Lookup(name)
+	}
+	return e, nil
 }
 
 // lookAs is look at a file that is of a format.
@@ -135,15 +134,24 @@ func (c *Catalog) lookAs(r *root, rel, format string) (Entry, error) {
 	if err := r.descend(dir, rel); err != nil {
 		return Entry{}, err
 	}
-	_, info, err := source.Locate(dir, rel)
+	f, err := regularFile(dir, rel)
 	if err != nil {
 		return Entry{}, err
 	}
-	if !info.Mode().IsRegular() {
-		return Entry{}, fmt.Errorf("%s: not a regular file: %w", rel, fs.ErrNotExist)
-	}
-	f := file{identity: source.IdentityOf(info), modified: info.ModTime(), format: format}
+	f.format = format
 	return c.withSiblings(r, dir, rel, f)
+}
+
+// regularFile is the file at rel below dir as it is now, without its format.
+func regularFile(dir *os.Root, rel string) (file, error) {
+	_, info, err := source.Locate(dir, rel)
+	if err != nil {
+		return file{}, err
+	}
+	if !info.Mode().IsRegular() {
+		return file{}, fmt.Errorf("%s: not a regular file: %w", rel, fs.ErrNotExist)
+	}
+	return file{identity: source.IdentityOf(info), modified: info.ModTime()}, nil
 }
 
 // lookupFile is Lookup of the name of a file.
@@ -196,14 +204,11 @@ func (c *Catalog) look(r *root, rel string, known Entry) (Entry, error) {
 			return Entry{}, err
 		}
 	}
-	_, info, err := source.Locate(dir, rel)
+	f, err := regularFile(dir, rel)
 	if err != nil {
 		return Entry{}, err
 	}
-	if !info.Mode().IsRegular() {
-		return Entry{}, fmt.Errorf("%s: not a regular file: %w", rel, fs.ErrNotExist)
-	}
-	f := file{identity: source.IdentityOf(info), modified: info.ModTime(), format: known.Format, tables: known.tables}
+	f.format, f.tables = known.Format, known.tables
 	if known.root != r || known.Identity.With(nil) != f.identity {
 		if err := c.recognise(&f, r.name(rel), rel, dir); err != nil {
 			return Entry{}, err
