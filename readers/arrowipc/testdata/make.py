@@ -119,6 +119,9 @@ def main():
     write("bad-storage.arrow", batch([("geometry", pa.array([1.5]), geo("point"))]))
     write("bad-crs.arrow", batch([("geometry", pa.array([b""]), {"ARROW:extension:name": "geoarrow.wkb", "ARROW:extension:metadata": "{"})]))
     write("bad-within.arrow", batch([("geometry", pa.array([coords([(1, 2), None])], pa.list_(XY)), geo("linestring"))]))
+    ordinates = [pa.array([5.0, None]), pa.array([1.0, 2.0])]
+    half = pa.Array.from_buffers(XY, 2, [pa.py_buffer(b"\2")], children=ordinates)  # the first point is null
+    write("bad-within-point.arrow", batch([("geometry", half, geo("point"))]))
     write("no-json.arrow", batch([("j", pa.array(["{"]), {"ARROW:extension:name": "arrow.json"})]))
     write("bad-union.arrow", batch([("u", pa.UnionArray.from_sparse(pa.array([0], pa.int8()), [pa.array([1])]), None)]))
     write("bad-encoding.arrow", batch([("g", pa.array([b""]), geo("box"))]))

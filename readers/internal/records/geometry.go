@@ -230,7 +230,7 @@ func nullsWithin(n int) error {
 
 // coordinates gives the ordinates of all positions, x first. Those of a Point are null where it is.
 func (g *reader) coordinates(r rows) (xyzm [][]float64, err error) {
-	_, nulls, err := r.validity()
+	valid, nulls, err := r.validity()
 	if err != nil {
 		return nil, err
 	}
@@ -244,8 +244,8 @@ func (g *reader) coordinates(r rows) (xyzm [][]float64, err error) {
 			if err != nil {
 				return nil, err
 			}
-			if c.Nulls > nulls {
-				return nil, nullsWithin(c.Nulls - nulls)
+			if n := nullOrdinates(valid, c.Valid, r.len(), 1); n > 0 {
+				return nil, nullsWithin(n)
 			}
 			xyzm = append(xyzm, geoarrow.View[float64](c.Values))
 		}
@@ -259,8 +259,8 @@ func (g *reader) coordinates(r rows) (xyzm [][]float64, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Nulls > nulls*size {
-		return nil, nullsWithin(c.Nulls - nulls*size)
+	if n := nullOrdinates(valid, c.Valid, r.len(), size); n > 0 {
+		return nil, nullsWithin(n)
 	}
 	flat := geoarrow.View[float64](c.Values)
 	for k := range size {
@@ -271,6 +271,21 @@ func (g *reader) coordinates(r rows) (xyzm [][]float64, err error) {
 		xyzm = append(xyzm, v)
 	}
 	return xyzm, nil
+}
+
+// nullOrdinates counts ordinates that are null in positions that are not. Each of n positions has a number
+// of them; a nil mask has no null.
+func nullOrdinates(positions, ordinates []byte, n, each int) int {
+	if ordinates == nil {
+		return 0
+	}
+	found := 0
+	for i := range n * each {
+		if !has(ordinates, i) && has(positions, i/each) {
+			found++
+		}
+	}
+	return found
 }
 
 // shape adds geometry i.
