@@ -50,6 +50,9 @@ func (s *scanner) error() error {
 	if e.Line, err = s.LineAt(e.Offset); err != nil {
 		return err
 	}
+	if !f.depth && !f.file && !s.nulls && !s.skipErrors {
+		e.Mode = "null"
+	}
 	switch {
 	case f.depth:
 		return &readers.LimitError{What: f.want + " of collections", Flag: "--max-depth", Limit: int64(s.limits.MaxDepth), Err: e}
