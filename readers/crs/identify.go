@@ -33,7 +33,7 @@ func (d *definition) identify() (ID, bool) {
 	if s, ok := Lookup(d.id.Authority, d.id.Code); ok && d.agrees(&s) {
 		return d.id, true
 	}
-	if id, ok := best(d, byName()[canonical(d.name)]); ok {
+	if id, ok := best(d, byName(d.name)); ok {
 		return id, true
 	}
 	if d.kind == Compound {
@@ -65,9 +65,7 @@ func (d *definition) identifyParts() (ID, bool) {
 
 // agrees reports whether a system that a text names by code can be the one that it defines.
 func (d *definition) agrees(s *System) bool {
-	return canonical(d.name) == canonical(s.Name) || slices.ContainsFunc(s.aliases, func(a string) bool {
-		return canonical(a) == canonical(d.name)
-	}) || d.equals(s)
+	return s.isCalled(canonical(d.name)) || d.equals(s)
 }
 
 // best is the system among some that a definition defines: EPSG's before others, one in use before a
@@ -75,7 +73,7 @@ func (d *definition) agrees(s *System) bool {
 func best(d *definition, candidates []int) (ID, bool) {
 	found, worst := -1, 0
 	for _, i := range candidates {
-		s := &registry().systems[i]
+		s := registry().system(i)
 		rank := 0
 		if s.Authority != "EPSG" {
 			rank += 4
@@ -86,20 +84,22 @@ func best(d *definition, candidates []int) (ID, bool) {
 		if s.Name != d.name {
 			rank++
 		}
-		if (found < 0 || rank < worst) && d.equals(s) {
+		if (found < 0 || rank < worst) && d.equals(&s) {
 			found, worst = i, rank
 		}
 	}
 	if found < 0 {
 		return ID{}, false
 	}
-	return registry().systems[found].ID(), true
+	s := registry().system(found)
+	return s.ID(), true
 }
 
 // withEllipsoid is the systems of EPSG that a definition without a name can be.
 func withEllipsoid(d *definition) []int {
 	var found []int
-	for i, s := range registry().systems {
+	for i := range registry().count() {
+		s := registry().system(i)
 		if s.Authority == "EPSG" && s.Kind == d.kind && !s.Deprecated && s.Dimensions == d.dimensions {
 			found = append(found, i)
 		}
@@ -172,18 +172,31 @@ func (d *definition) sameProjection(o *definition) bool {
 	return true
 }
 
-// datumNames is the number of the datum that has a name, by the name in canonical form. Several may
-// have one.
-var datumNames = sync.OnceValue(func() map[string][]int {
-	names := map[string][]int{}
-	for i, all := range registry().datums {
-		for _, name := range all {
-			key := canonicalDatum(name)
-			names[key] = append(names[key], i)
+// namesOfDatums are the datums and ellipsoids by their names in canonical form. Several may have one.
+var namesOfDatums = sync.OnceValue(func() *keys {
+	k := newKeys(func(add func(key string, number int)) {
+		for i := range len(registry().datums) - 1 {
+			for name := range registry().datum(i) {
+				add(canonicalDatum(name), i)
+			}
+		}
+	})
+	return &k
+})
+
+// datumsOf is the numbers of the datums that have a name in canonical form.
+func datumsOf(key string) []int {
+	var found []int
+	for i := range namesOfDatums().numbers(key) {
+		for name := range registry().datum(i) {
+			if canonicalDatum(name) == key {
+				found = append(found, i)
+				break
+			}
 		}
 	}
-	return names
-})
+	return found
+}
 
 // canonicalDatum drops what ESRI has in front, what EPSG adds to an ensemble, and a prime meridian,
 // which is compared for itself: D_MGI with Ferro is "Militar-Geographische Institut (Ferro)".
@@ -202,9 +215,9 @@ func sameDatum(a, b string) bool {
 	if keyA == keyB {
 		return true
 	}
-	names := datumNames()
-	for _, i := range names[keyA] {
-		if slices.Contains(names[keyB], i) {
+	same := datumsOf(keyB)
+	for _, i := range datumsOf(keyA) {
+		if slices.Contains(same, i) {
 			return true
 		}
 	}

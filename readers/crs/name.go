@@ -235,8 +235,8 @@ func compound(members []ID, isOfficial bool) (Name, bool) {
 		Dimensions: horizontal.Dimensions + 1,
 	}
 	name := horizontal.Name + " + " + vertical.Name
-	for _, i := range byName()[canonical(name)] {
-		if s := registry().systems[i]; s.Kind == Compound && s.Name == name {
+	for _, i := range byName(name) {
+		if s := registry().system(i); s.Kind == Compound && s.Name == name {
 			n.ID = s.ID()
 			return n, true
 		}

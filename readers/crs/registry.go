@@ -4,10 +4,10 @@
 package crs
 
 import (
-	"bytes"
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"sort"
 	"strconv"
 	"strings"
@@ -47,8 +47,8 @@ type System struct {
 	NorthFirst      bool // the authority has the axes north, then east
 	Deprecated      bool
 
-	aliases []string
-	number  int // in the registry
+	others string // other names, with tabs between them
+	number int    // in the registry
 }
 
 // ID is the authority and the code of a system, as the registry spells them.
@@ -60,17 +60,18 @@ func (id ID) String() string { return id.Authority + ":" + id.Code }
 // Lookup finds a system by its authority and code; letters may be of either case.
 func Lookup(authority, code string) (System, bool) {
 	r := registry()
-	i, ok := r.byID[strings.ToUpper(authority+":"+code)]
-	if !ok {
-		return System{}, false
+	for i := range r.byID.numbers(strings.ToUpper(authority + ":" + code)) {
+		if s := r.system(i); strings.EqualFold(s.Authority, authority) && strings.EqualFold(s.Code, code) {
+			return s, true
+		}
 	}
-	return r.systems[i], true
+	return System{}, false
 }
 
 // ID is the name of the system.
 func (s *System) ID() ID { return ID{s.Authority, s.Code} }
 
-// PROJJSON is the definition of a system of the registry. The bytes are shared.
+// PROJJSON is the definition of a system of the registry.
 func (s *System) PROJJSON() json.RawMessage {
 	return json.RawMessage(registry().definitions.line(s.number))
 }
@@ -83,12 +84,12 @@ func (s *System) WKT1() string {
 
 // texts are the definitions in the WKT 1 of ESRI and of GDAL.
 func (s *System) texts() (esri, gdal string) {
-	esri, gdal, _ = strings.Cut(string(registry().texts.line(s.number)), "\t")
+	esri, gdal, _ = strings.Cut(registry().texts.line(s.number), "\t")
 	return esri, gdal
 }
 
 // PROJJSON is the definition of a registered system, or of a compound one by the codes of its parts
-// (25832+7837). The bytes are shared.
+// (25832+7837).
 func PROJJSON(authority, code string) (json.RawMessage, bool) {
 	if s, ok := Lookup(authority, code); ok {
 		return s.PROJJSON(), true
@@ -153,44 +154,92 @@ func Dimensions(authority, code string) int {
 	return 0
 }
 
-// index is the registry without the definitions.
+// index is the registry without the definitions. It has next to no pointers: it stays in memory for as
+// long as the process does, and every garbage collection would follow them.
 type index struct {
-	systems            []System
-	byID               map[string]int // "EPSG:4326" in upper case
-	datums             [][]string     // names that mean one datum, or one ellipsoid
+	text               string   // the lines that index.zst has
+	systems, datums    []uint32 // where the line of each begins in text, and where the last one ends
+	byID               keys     // "EPSG:4326" in upper case
 	definitions, texts blocks
 }
 
-// registry is unpacked when first asked for: some 20 ms.
+// registry is unpacked when first asked for: some ms.
 var registry = sync.OnceValue(func() *index {
-	lines := strings.Split(string(unpacked(indexPacked)), "\n")
+	text := string(unpacked(indexPacked))
+	definitions, rest, _ := strings.Cut(text, "\n")
+	texts, _, _ := strings.Cut(rest, "\n")
 	r := &index{
-		definitions: newBlocks(definitionsPacked, lines[0]), texts: newBlocks(wktPacked, lines[1]),
-		byID: map[string]int{},
+		text: text, definitions: newBlocks(definitionsPacked, definitions), texts: newBlocks(wktPacked, texts),
 	}
-	p := 2
-	for ; lines[p] != ""; p++ {
-		f := strings.Split(lines[p], "\t")
-		s := System{
-			Authority: f[0], Code: f[1], Kind: Kind(f[2]), Dimensions: int(f[3][0] - '0'),
-			NorthFirst: strings.Contains(f[4], "n"), Deprecated: strings.Contains(f[4], "d"),
-			Name: f[5], aliases: f[6:], number: p - 2,
+	first := len(definitions) + len(texts) + 2
+	end := first + strings.Index(text[first:], "\n\n") + 1
+	r.systems = lineStarts(text[:end], first)
+	r.datums = lineStarts(text, end+1)
+	r.byID = newKeys(func(add func(key string, number int)) {
+		for i := range r.count() {
+			s := r.system(i)
+			add(strings.ToUpper(s.Authority+":"+s.Code), i)
 		}
-		r.byID[strings.ToUpper(s.Authority+":"+s.Code)] = s.number
-		r.systems = append(r.systems, s)
-	}
-	for _, line := range lines[p+1:] {
-		if line != "" {
-			r.datums = append(r.datums, strings.Split(line, "\t"))
-		}
-	}
+	})
 	return r
 })
 
+// lineStarts is where each line of text from an offset on begins, and where the last one ends. Each ends
+// with a line feed.
+func lineStarts(text string, at int) []uint32 {
+	starts := []uint32{uint32(at)}
+	for at < len(text) {
+		n := strings.IndexByte(text[at:], '\n')
+		if n < 0 {
+			n = len(text) - at - 1
+		}
+		at += n + 1
+		starts = append(starts, uint32(at))
+	}
+	return starts
+}
+
+// count is the number of systems.
+func (r *index) count() int { return len(r.systems) - 1 }
+
+// system is the one of a number.
+func (r *index) system(n int) System {
+	line := r.text[r.systems[n] : r.systems[n+1]-1]
+	next := func() (field string) {
+		field, line, _ = strings.Cut(line, "\t")
+		return field
+	}
+	s := System{Authority: next(), Code: next(), Kind: Kind(next()), Dimensions: int(next()[0] - '0'), number: n}
+	flags := next()
+	s.NorthFirst, s.Deprecated = strings.Contains(flags, "n"), strings.Contains(flags, "d")
+	s.Name = next()
+	s.others = line
+	return s
+}
+
+// aliases are the other names of the system.
+func (s *System) aliases() iter.Seq[string] {
+	if s.others == "" {
+		return func(func(string) bool) {}
+	}
+	return strings.SplitSeq(s.others, "\t")
+}
+
+// datum is the names of the datum or ellipsoid of a number.
+func (r *index) datum(n int) iter.Seq[string] {
+	return strings.SplitSeq(strings.TrimSuffix(r.text[r.datums[n]:r.datums[n+1]], "\n"), "\t")
+}
+
 // blocks are lines, packed by the block. A block is unpacked when a line of it is first asked for.
 type blocks struct {
-	first []int             // the number of each block's first line
-	lines []func() [][]byte // of each block
+	first  []int          // the number of each block's first line
+	blocks []func() lines // of each block
+}
+
+// lines are texts between line feeds.
+type lines struct {
+	text   string
+	starts []uint32
 }
 
 // newBlocks reads where blocks are: "first line:offset first line:offset …".
@@ -198,21 +247,25 @@ func newBlocks(packed []byte, directory string) blocks {
 	var b blocks
 	entries := strings.Fields(directory)
 	end := len(packed)
-	b.first, b.lines = make([]int, len(entries)), make([]func() [][]byte, len(entries))
+	b.first, b.blocks = make([]int, len(entries)), make([]func() lines, len(entries))
 	for i := len(entries) - 1; i >= 0; i-- {
 		first, offset, _ := strings.Cut(entries[i], ":")
 		start := number(offset)
 		frame := packed[start:end]
 		b.first[i], end = number(first), start
-		b.lines[i] = sync.OnceValue(func() [][]byte { return bytes.Split(unpacked(frame), []byte{'\n'}) })
+		b.blocks[i] = sync.OnceValue(func() lines {
+			text := string(unpacked(frame))
+			return lines{text, lineStarts(text, 0)}
+		})
 	}
 	return b
 }
 
 // line is the line of a number.
-func (b *blocks) line(n int) []byte {
+func (b *blocks) line(n int) string {
 	i := sort.SearchInts(b.first, n+1) - 1
-	return b.lines[i]()[n-b.first[i]]
+	l, n := b.blocks[i](), n-b.first[i]
+	return strings.TrimSuffix(l.text[l.starts[n]:l.starts[n+1]], "\n")
 }
 
 func number(text string) int {
