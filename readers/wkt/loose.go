@@ -36,8 +36,6 @@ func (s *scanner) repair(p int, at int64) (again bool, end int) {
 		s.commit(g, at)
 		s.closed = end < s.N
 		return false, end
-	case end >= 0: // its SRID is another one than that of the rows so far: null is the only reading
-		s.fault = first
 	case end < 0 && s.fault.seen >= s.N && !s.EOF:
 		again = true
 	}

@@ -1,6 +1,7 @@
 package wkt_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -226,4 +227,23 @@ func TestRepair(t *testing.T) {
 // deviations is what a table says of one deviation.
 func deviations(rule, done string, row, at int) string {
 	return fmt.Sprintf("\ndeviations: %s 1\ndeviation: byte %d, row %d, \"geometry\": %s: %s", rule, at, row, rule, done)
+}
+
+// TestRepairedSRID has a row that repair reads, with another SRID than the rows before it, in every size
+// of parts: the file has two reference systems, as it would if the row were well formed.
+func TestRepairedSRID(t *testing.T) {
+	text := "SRID=4326;POINT (1 2)\nPOINT (3 4)\nSRID=3857;POINT (5 6))\nPOINT (7 8)\n"
+	for size := int64(1); size < 80; size++ {
+		for _, workers := range []int{1, 3} {
+			in := readertest.Input{
+				Name: "a.ewkt", Text: []byte(text), Options: map[string]any{"on_error": "repair"},
+				Limits: readers.Limits{PartBytes: size, Workers: workers},
+			}
+			_, err := readertest.Parse(t, wkt.Format(), in)
+			var parse *readers.ParseError
+			if !errors.As(err, &parse) || parse.Row != 2 || !strings.Contains(err.Error(), "SRID 3857") {
+				t.Fatalf("parts of %d bytes, %d workers: %v", size, workers, err)
+			}
+		}
+	}
 }
