@@ -64,6 +64,7 @@ func Open(f files.File) (*File, error) {
 	if err := file.addBatches(&d, types); err != nil {
 		return nil, errors.Join(damaged(f.Name(), err), m.end())
 	}
+	place(f, m)
 	file.table.Check = file.check
 	if d.Geometry != nil {
 		file.table.Search = file.search

@@ -39,6 +39,7 @@ func (m mapping) part(from, to int64) []byte {
 
 func (m mapping) end() error {
 	live.Add(-1)
+	displace(m)
 	return files.Unmap(m.bytes)
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
+	"github.com/vibeflight/vibeflight/flightsrv/sql/worker"
 	"github.com/vibeflight/vibeflight/readers/all"
 )
 
@@ -146,7 +147,19 @@ func (c *doctor) examineSQL() []finding {
 	if err := db.Close(); err != nil {
 		return []finding{{Name: "SQL", Found: err.Error()}}
 	}
-	return append(found, c.examineSpatial())
+	return append(found, c.examineSpatial(), examineWorkers())
+}
+
+// examineWorkers looks for what confines the processes of a server's SQL.
+func examineWorkers() finding {
+	missing := worker.Missing()
+	if len(missing) == 0 {
+		return finding{Name: "SQL workers", OK: true, Found: "confined by Landlock and seccomp"}
+	}
+	return finding{
+		Name: "SQL workers", Found: "without " + strings.Join(missing, "; "),
+		Advice: "SQL works all the same; a kernel of Linux 5.13 or later, with Landlock and seccomp, confines its processes",
+	}
 }
 
 // examineSpatial looks for the functions that DuckDB has in a file of its own.

@@ -113,7 +113,7 @@ func newRoot(std stdio, lookup func(string) (string, bool)) *cobra.Command {
 		}
 		return &usageError{err}
 	})
-	root.AddCommand(newServe(std), newLs(std), newInfo(std), newGet(std), newSQL(std), newGen(std), newBench(std), newCache(std), newDoctor(std), newVersion(std), newCompletion(std), newMan(std))
+	root.AddCommand(newServe(std), newLs(std), newInfo(std), newGet(std), newSQL(std), newGen(std), newBench(std), newCache(std), newDoctor(std), newVersion(std), newCompletion(std), newMan(std), newSQLWorkerCommand())
 	complete(root, lookup)
 	return root
 }

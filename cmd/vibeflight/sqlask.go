@@ -80,7 +80,7 @@ func (c *sqlConfig) openLocal(ctx context.Context, paths []string) (*localSQL, e
 	if err != nil {
 		return nil, err
 	}
-	if l.engine, err = c.engine.open(l.files, spillBelow(defaultCacheDir()), zerolog.Nop()); err != nil {
+	if l.engine, err = c.engine.open(l.files, spillBelow(defaultCacheDir()), false, zerolog.Nop()); err != nil {
 		l.close()
 		return nil, err
 	}

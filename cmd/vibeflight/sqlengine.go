@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"runtime"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/pflag"
@@ -18,13 +21,14 @@ type engineConfig struct {
 	threads    int      // of all queries together; 0: one a core
 	spillDir   string   // where results that do not fit are written for the time of a query; empty: where who opens the engine says; none: nowhere
 	spillBytes byteSize // the most that may lie there; 0: nine tenths of the room
+	workers    int      // processes of a server, each for one statement at a time; 0: four a core, at least eight
 	extensions string   // folder with spatial.duckdb_extension; empty: core functions only
 }
 
 func (c *engineConfig) flags(f *pflag.FlagSet) {
 	c.memory = engine.DefaultMemoryBytes
 	f.Var(&c.memory, "sql-memory", "memory for SQL queries, all together; half as much again for geometries as they read them")
-	f.IntVar(&c.threads, "sql-threads", 0, "threads for SQL queries, all together; 0 is one a core")
+	f.IntVar(&c.threads, "sql-threads", 0, "threads of a SQL query; 0 is one a core")
 	f.StringVar(&c.spillDir, "sql-spill-dir", "", "`folder` for what a query can't hold in memory; none is for none (default: below the cache folder)")
 	f.Var(&c.spillBytes, "sql-spill-bytes", "how much of that may lie there; 0 is nine tenths of the free room")
 	extensionsFlag(f, &c.extensions)
@@ -44,6 +48,8 @@ func (c *engineConfig) check() error {
 		return wrongUsage("--sql-memory: %v is less than 1 byte", c.memory)
 	case c.threads < 0:
 		return wrongUsage("--sql-threads: %d is less than 0", c.threads)
+	case c.workers < 0:
+		return wrongUsage("--sql-workers: %d is less than 0", c.workers)
 	case c.spillBytes < 0:
 		return wrongUsage("--sql-spill-bytes: %v is less than 0", c.spillBytes)
 	}
@@ -57,8 +63,8 @@ type sqlEngine struct {
 }
 
 // open starts the engine over a catalog. What does not fit is written to the flag's folder or, unless the flag says one, below the folder spill: nowhere if that
-// is empty or can't be made. The caller closes the engine before the catalog. A build without SQL gives engine.ErrNoSQL.
-func (c *engineConfig) open(files *catalog.Catalog, spill string, log zerolog.Logger) (*sqlEngine, error) {
+// is empty or can't be made. With workers, each statement runs in a process of its own. The caller closes the engine before the catalog. A build without SQL gives engine.ErrNoSQL.
+func (c *engineConfig) open(files *catalog.Catalog, spill string, workers bool, log zerolog.Logger) (*sqlEngine, error) {
 	e := &sqlEngine{}
 	cfg := engine.Config{Catalog: files, MemoryBytes: int64(c.memory), Threads: c.threads, SpillBytes: int64(c.spillBytes), Extensions: c.extensions, Log: log}
 	if c.spillDir != "" {
@@ -75,6 +81,14 @@ func (c *engineConfig) open(files *catalog.Catalog, spill string, log zerolog.Lo
 		}
 	}
 	cfg.SpillDir = e.spillsTo()
+	if workers {
+		exe, err := os.Executable()
+		if err != nil {
+			return nil, errors.Join(err, e.spill.close())
+		}
+		cfg.Workers = cmp.Or(c.workers, max(8, 4*runtime.GOMAXPROCS(0)))
+		cfg.Command = []string{exe, workerCommand}
+	}
 	var err error
 	if e.Engine, err = engine.Open(cfg); err != nil {
 		return nil, errors.Join(err, e.spill.close())

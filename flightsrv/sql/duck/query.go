@@ -1,6 +1,7 @@
 package duck
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 )
@@ -10,6 +11,26 @@ type Query struct {
 	text     string
 	tree     map[string]any // of the explained query, if it explains one
 	explains bool
+}
+
+// wire is a query between two processes.
+type wire struct {
+	Text     string         `json:"text"`
+	Tree     map[string]any `json:"tree,omitempty"`
+	Explains bool           `json:"explains,omitempty"`
+}
+
+// MarshalJSON writes the text and its syntax tree.
+func (q *Query) MarshalJSON() ([]byte, error) {
+	return json.Marshal(wire{q.text, q.tree, q.explains})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (q *Query) UnmarshalJSON(text []byte) error {
+	var w wire
+	err := json.Unmarshal(text, &w)
+	q.text, q.tree, q.explains = w.Text, w.Tree, w.Explains
+	return err
 }
 
 // Filters reports whether the query has a condition. Without one it reads all rows of its tables.

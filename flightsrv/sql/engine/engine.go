@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
+	"github.com/vibeflight/vibeflight/flightsrv/sql/worker"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
@@ -34,14 +37,18 @@ type Config struct {
 	SpillBytes  int64  // the most that may lie in SpillDir; 0: 90 % of the room there (--sql-spill-bytes)
 	Extensions  string // folder in which spatial.duckdb_extension is looked for; "": core functions only (--duckdb-extensions)
 	Log         zerolog.Logger
+
+	// Workers is how many processes DuckDB runs in, each for one statement at a time; 0: DuckDB runs in this process.
+	Workers int
+	Command []string // path of the program that calls ServeWorker, with its arguments; nil: none
+	Env     []string // of workers
 }
 
 // Engine runs queries over a catalog. It is safe for use by several goroutines.
 type Engine struct {
 	cfg    Config
-	db     *duck.Database
+	homes  homes
 	beside *beside
-	views  views
 	spares spares
 	known  atomic.Pointer[names]
 	count  counters
@@ -72,24 +79,56 @@ type counters struct{ queries, failed, read, leftOut atomic.Int64 }
 // Open starts DuckDB. The caller closes the engine, before the catalog. Without cgo it gives ErrNoSQL.
 func Open(cfg Config) (*Engine, error) {
 	cfg.MemoryBytes = cmp.Or(cfg.MemoryBytes, DefaultMemoryBytes)
-	e := &Engine{cfg: cfg, beside: newBeside(cfg.MemoryBytes / 2), statements: map[*Statement]struct{}{}, views: newViews()}
+	e := &Engine{cfg: cfg, beside: newBeside(cfg.MemoryBytes / 2), statements: map[*Statement]struct{}{}}
 	e.ctx, e.end = context.WithCancelCause(context.Background())
-	settings := duck.Config{
-		MemoryBytes: cfg.MemoryBytes, Threads: cfg.Threads, SpillDir: cfg.SpillDir, SpillBytes: cfg.SpillBytes,
-		Spatial: FindSpatial(cfg.Extensions), Macros: declarations, CRS: crsMetadata,
-	}
-	var err error
-	if e.db, err = duck.Open(settings, e.resolve); err != nil && settings.Spatial != "" && !errors.Is(err, ErrNoSQL) {
-		cfg.Log.Warn().Err(err).Str("file", settings.Spatial).Msg("SQL has the core functions only, without those of the spatial extension")
-		settings.Spatial = ""
-		e.db, err = duck.Open(settings, e.resolve)
+	spatial := FindSpatial(cfg.Extensions)
+	source, err := e.open(spatial)
+	if err != nil && spatial != "" && !errors.Is(err, ErrNoSQL) {
+		cfg.Log.Warn().Err(err).Str("file", spatial).Msg("SQL has the core functions only, without those of the spatial extension")
+		source, err = e.open("")
 	}
 	if err != nil {
 		e.end(err)
 		return nil, err
 	}
+	e.homes = homes{source: source, of: map[worker.Database]*home{}}
 	e.info = sync.OnceValue(e.learn)
 	return e, nil
+}
+
+// open starts DuckDB, in this process or in workers.
+func (e *Engine) open(spatial string) (worker.Source, error) {
+	cfg := e.cfg
+	if cfg.Workers == 0 {
+		return worker.Embedded(duck.Config{
+			MemoryBytes: cfg.MemoryBytes, Threads: cfg.Threads, SpillDir: cfg.SpillDir, SpillBytes: cfg.SpillBytes,
+			Spatial: spatial, Macros: declarations, CRS: crsMetadata,
+		}, e.resolve)
+	}
+	pool, err := worker.NewPool(worker.Config{
+		Command: cfg.Command, Env: cfg.Env, Max: cfg.Workers, Warm: warmWorkers,
+		MemoryBytes: cfg.MemoryBytes, Threads: cmp.Or(cfg.Threads, runtime.GOMAXPROCS(0)), SpillDir: cfg.SpillDir, SpillBytes: cfg.SpillBytes,
+		Spatial: spatial, Macros: declarations, Locate: locate, Log: cfg.Log,
+	}, e.resolve)
+	if err != nil {
+		return nil, err
+	}
+	return pool, nil
+}
+
+// warmWorkers is how many unused workers are kept.
+const warmWorkers = 2
+
+// locate finds the file of the cache that a buffer lies in.
+func locate(buffer []byte) (worker.File, int64, bool) {
+	f, at, ok := catalog.MappedFile(buffer)
+	return worker.File(f), at, ok
+}
+
+// ServeWorker is what a worker process does: it answers the queries of the engine that has started it, until that one is
+// gone.
+func ServeWorker() error {
+	return worker.Serve(os.NewFile(worker.Socket, "server"), crsMetadata)
 }
 
 // Close interrupts the queries under way, waits until their rows are closed, closes all statements, and stops DuckDB.
@@ -111,7 +150,7 @@ func (e *Engine) Close() error {
 	for s := range left {
 		s.shut()
 	}
-	return e.db.Close()
+	return e.homes.source.Close()
 }
 
 // enter begins what Close waits for; busy.Done ends it.

@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow/array"
-
-	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 )
 
 // Info is what clients ask of the engine itself.
@@ -34,7 +32,7 @@ WHEN parameter_types[1] IN ('DATE', 'TIME', 'TIMESTAMP', 'TIMESTAMP WITH TIME ZO
 ELSE 'system' END = `
 
 func (e *Engine) learn() Info {
-	info := Info{Version: duck.LibraryVersion(), Spatial: e.db.Spatial()}
+	info := Info{Version: e.homes.source.Version(), Spatial: e.homes.source.Spatial()}
 	info.Keywords = e.words("SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category <> 'unreserved' ORDER BY 1")
 	info.Numeric = e.words(functions + "'numeric' ORDER BY 1")
 	info.String = e.words(functions + "'string' ORDER BY 1")

@@ -106,6 +106,9 @@ func (p *plain) wkb(batch *geoarrow.Columns) (*geoarrow.Geometry, bool, error) {
 	return g, false, err
 }
 
+// Retain keeps the table's memory, nil where the garbage collector does.
+func (p *plain) Retain() (release func()) { return p.batches.lease.retain() }
+
 // Close ends the rows.
 func (p *plain) Close() {
 	p.next = p.batches.Len()

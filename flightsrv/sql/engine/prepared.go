@@ -13,6 +13,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
+	"github.com/vibeflight/vibeflight/flightsrv/sql/worker"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
@@ -20,10 +21,12 @@ import (
 type prepared struct {
 	engine        *Engine
 	query, schema string
-	conn          *duck.Conn
+	home          *home
+	resting       bool // the home is not its own now
+	conn          worker.Conn
 	parsed        *duck.Query
 	found, hidden []mention // what its names mean, and which must not mean anything
-	statement     *duck.Statement
+	statement     worker.Statement
 	relations     map[string]*relation // by entry
 	filters       func(ctx context.Context) map[string]filter
 	taken         *taken            // nil: DuckDB makes the result
@@ -105,7 +108,7 @@ func (e *Engine) prepare(ctx context.Context, query, schema string) (_ *prepared
 		p.close()
 	}
 	p := &prepared{engine: e, query: query, schema: schema, relations: map[string]*relation{}, leases: map[string]*lease{}}
-	if p.conn, err = e.db.Connect(); err != nil {
+	if p.home, err = e.homes.take(ctx); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -113,6 +116,9 @@ func (e *Engine) prepare(ctx context.Context, query, schema string) (_ *prepared
 			p.close()
 		}
 	}()
+	if p.conn, err = p.home.Connect(); err != nil {
+		return nil, err
+	}
 	if p.parsed, err = p.conn.Parse(query); err != nil {
 		return nil, err
 	}
@@ -180,7 +186,7 @@ func (p *prepared) take(ctx context.Context) (map[string]*lease, error) {
 // bind has DuckDB prepare the query over the tables.
 func (p *prepared) bind(ctx context.Context) error {
 	run := &run{engine: p.engine, relations: p.relations, leases: p.leases}
-	return p.engine.views.bound(p.engine.db, p.found, p.hidden, func() (err error) {
+	return p.home.views.bound(p.home, p.found, p.hidden, func() (err error) {
 		if slices.ContainsFunc(p.found, func(m mention) bool { return strings.EqualFold(m.schema, p.schema) }) {
 			if err := p.conn.Use(p.schema); err != nil {
 				return err
@@ -284,4 +290,21 @@ func (p *prepared) close() {
 	}
 	dropAll(p.leases)
 	p.leases = nil
+	p.rest()
+}
+
+// rest lets others use the DuckDB that the statement is prepared on.
+func (p *prepared) rest() {
+	if !p.resting {
+		p.resting = true
+		p.home.Rest()
+	}
+}
+
+// resume reports whether the DuckDB is the statement's own again: it is there, and nobody else uses it.
+func (p *prepared) resume() bool {
+	if p.resting && p.conn.Usable() && p.home.Resume() {
+		p.resting = false
+	}
+	return !p.resting
 }

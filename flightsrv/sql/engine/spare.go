@@ -21,17 +21,13 @@ type spares struct {
 func (s *spares) take(query, schema string) *prepared {
 	s.mu.Lock()
 	var p *prepared
-	if i := slices.IndexFunc(s.of, func(p *prepared) bool { return p.query == query && p.schema == schema }); i >= 0 {
+	dead := s.remove(func(p *prepared) bool { return !p.conn.Usable() })
+	if i := slices.IndexFunc(s.of, func(p *prepared) bool { return p.query == query && p.schema == schema && p.resume() }); i >= 0 {
 		p = s.of[i]
 		s.of = slices.Delete(s.of, i, i+1)
 	}
-	dead := s.remove(func(p *prepared) bool { return !p.conn.Usable() })
 	s.mu.Unlock()
 	closeAll(dead)
-	if p != nil && !p.conn.Usable() {
-		p.close()
-		return nil
-	}
 	return p
 }
 
@@ -51,6 +47,7 @@ func (s *spares) remove(found func(*prepared) bool) (gone []*prepared) {
 func (s *spares) put(p *prepared) {
 	dropAll(p.leases)
 	p.leases = nil
+	p.rest()
 	s.mu.Lock()
 	if !s.closed && !p.failed {
 		s.of, p = append(s.of, p), nil

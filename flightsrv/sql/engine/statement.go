@@ -39,6 +39,7 @@ func (e *Engine) Prepare(ctx context.Context, query, schema string) (*Statement,
 	if err != nil {
 		return nil, err
 	}
+	p.rest()
 	s := &Statement{engine: e, query: query, schema: schema, result: p.statement.Schema(), parameters: p.statement.Parameters(), idle: p}
 	e.mu.Lock()
 	e.statements[s] = struct{}{}
@@ -131,13 +132,17 @@ func (s *Statement) take(ctx context.Context) (*prepared, error) {
 	s.idle = nil
 	s.mu.Unlock()
 	if p != nil {
-		return p, nil
+		if p.resume() {
+			return p, nil
+		}
+		s.engine.spares.put(p)
 	}
 	return s.engine.prepare(ctx, s.query, s.schema)
 }
 
 // put gives it back.
 func (s *Statement) put(p *prepared) {
+	p.rest()
 	s.mu.Lock()
 	if !s.closed && s.idle == nil {
 		s.idle, p = p, nil
@@ -184,6 +189,7 @@ func (p *prepared) changed(why error) error {
 type result interface {
 	Schema() *arrow.Schema
 	Next(ctx context.Context) (arrow.Record, error)
+	Retain() (release func())
 	Close()
 }
 
@@ -211,10 +217,7 @@ func (r *Rows) Next(ctx context.Context) (arrow.Record, error) {
 
 // Retain keeps the memory of the last record readable until release is called, once, also behind Close. It gives nil where the garbage collector keeps it.
 func (r *Rows) Retain() (release func()) {
-	if p, ok := r.rows.(*plain); ok {
-		return p.batches.lease.retain()
-	}
-	return nil
+	return r.rows.Retain()
 }
 
 // Close ends the query. Calls after the first do nothing.

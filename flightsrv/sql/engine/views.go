@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
+	"github.com/vibeflight/vibeflight/flightsrv/sql/worker"
 )
 
 // A name in a query is looked up by DuckDB, which knows views alone. So each name that a query has becomes a view first, called as the query calls it, of
@@ -27,7 +28,7 @@ type views struct {
 func newViews() views { return views{of: map[place]string{}, most: maxViews} }
 
 // bound calls bind while the mentioned names stand for their entries, and none of the hidden ones for anything.
-func (v *views) bound(db *duck.Database, mentions []mention, hidden []mention, bind func() error) error {
+func (v *views) bound(db worker.Database, mentions []mention, hidden []mention, bind func() error) error {
 	v.mu.RLock()
 	if v.right(mentions, hidden) {
 		defer v.mu.RUnlock()
@@ -57,7 +58,7 @@ func (v *views) right(mentions, hidden []mention) bool {
 }
 
 // make makes views; v.mu is held.
-func (v *views) make(db *duck.Database, mentions, hidden []mention) error {
+func (v *views) make(db worker.Database, mentions, hidden []mention) error {
 	for _, m := range hidden {
 		if err := v.drop(db, placeOf(m.schema, m.name)); err != nil {
 			return err
@@ -80,7 +81,7 @@ func (v *views) make(db *duck.Database, mentions, hidden []mention) error {
 }
 
 // trim makes room for some views more; which go does not matter.
-func (v *views) trim(db *duck.Database, more int) error {
+func (v *views) trim(db worker.Database, more int) error {
 	if len(v.of)+more <= v.most {
 		return nil
 	}
@@ -95,7 +96,7 @@ func (v *views) trim(db *duck.Database, more int) error {
 	return nil
 }
 
-func (v *views) drop(db *duck.Database, p place) error {
+func (v *views) drop(db worker.Database, p place) error {
 	if _, ok := v.of[p]; !ok {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -52,6 +53,9 @@ func newWorld(t testing.TB, files map[string]string, change ...func(*catalog.Con
 		Limits: readers.Limits{BatchRows: 16, Workers: 2},
 	}
 	cfg := Config{Threads: 2, Log: zerolog.Nop()}
+	if n, err := strconv.Atoi(os.Getenv("VIBEFLIGHT_TEST_WORKERS")); err == nil { // all tests, with workers
+		withWorkers(n)(&cc, &cfg)
+	}
 	for _, f := range change {
 		f(&cc, &cfg)
 	}

@@ -1,0 +1,79 @@
+package tablefile
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"syscall"
+	"unsafe"
+
+	"github.com/vibeflight/vibeflight/catalog/internal/files"
+)
+
+// Origin names a table file, so that another process can map it too.
+type Origin struct {
+	Name       string
+	Dev, Inode uint64
+}
+
+// mapped are the finished files that this process maps, by address.
+var mapped struct {
+	mu sync.RWMutex
+	of []span
+}
+
+type span struct {
+	from, to uintptr
+	origin   Origin
+}
+
+func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
+
+// Locate gives the table file that a buffer lies in, and its offset there.
+func Locate(buffer []byte) (o Origin, at int64, ok bool) {
+	if len(buffer) == 0 {
+		return o, 0, false
+	}
+	from := address(buffer)
+	mapped.mu.RLock()
+	defer mapped.mu.RUnlock()
+	i, found := slices.BinarySearchFunc(mapped.of, from, func(p span, a uintptr) int { return cmp.Compare(p.from, a) })
+	if !found {
+		i--
+	}
+	if i < 0 || from+uintptr(len(buffer)) > mapped.of[i].to {
+		return o, 0, false
+	}
+	return mapped.of[i].origin, int64(from - mapped.of[i].from), true
+}
+
+// place makes the mapping of a whole file known to Locate.
+func place(f files.File, m mapping) {
+	info, err := f.Stat()
+	if err != nil || len(m.bytes) == 0 {
+		return
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return // a file of a test
+	}
+	from := address(m.bytes)
+	p := span{from, from + uintptr(len(m.bytes)), Origin{f.Name(), uint64(st.Dev), st.Ino}}
+	mapped.mu.Lock()
+	defer mapped.mu.Unlock()
+	i, _ := slices.BinarySearchFunc(mapped.of, from, func(p span, a uintptr) int { return cmp.Compare(p.from, a) })
+	mapped.of = slices.Insert(mapped.of, i, p)
+}
+
+// displace makes Locate forget a mapping, which is about to end.
+func displace(m mapping) {
+	if len(m.bytes) == 0 {
+		return
+	}
+	from := address(m.bytes)
+	mapped.mu.Lock()
+	defer mapped.mu.Unlock()
+	if i, found := slices.BinarySearchFunc(mapped.of, from, func(p span, a uintptr) int { return cmp.Compare(p.from, a) }); found {
+		mapped.of = slices.Delete(mapped.of, i, i+1)
+	}
+}

@@ -1,0 +1,188 @@
+package worker
+
+import (
+	"context"
+	"io"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
+)
+
+// View makes a name stand for a key, see [duck.Database.View].
+func (w *process) View(schema, name, key string) error {
+	return w.ask(context.Background(), opView, viewRequest{schema, name, key}, nil)
+}
+
+// DropView takes a view away.
+func (w *process) DropView(schema, name string) error {
+	return w.ask(context.Background(), opDropView, viewRequest{Schema: schema, Name: name}, nil)
+}
+
+// Connect opens a connection.
+func (w *process) Connect() (Conn, error) {
+	var reply handle
+	if err := w.ask(context.Background(), opConnect, struct{}{}, &reply); err != nil {
+		return nil, err
+	}
+	return &conn{w, reply.ID}, nil
+}
+
+// Alive reports whether the process runs.
+func (w *process) Alive() bool {
+	select {
+	case <-w.dead:
+		return false
+	default:
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.why == nil
+}
+
+type conn struct {
+	w  *process
+	id uint64
+}
+
+func (c *conn) Use(schema string) error {
+	return c.w.ask(context.Background(), opUse, connText{c.id, schema}, nil)
+}
+
+func (c *conn) Parse(text string) (*duck.Query, error) {
+	q := new(duck.Query)
+	if err := c.w.ask(context.Background(), opParse, connText{c.id, text}, q); err != nil {
+		return nil, err
+	}
+	return q, nil
+}
+
+func (c *conn) Prepare(ctx context.Context, query *duck.Query) (Statement, error) {
+	var reply prepareReply
+	if err := c.w.ask(ctx, opPrepare, connQuery{c.id, query}, &reply); err != nil {
+		return nil, err
+	}
+	s := &statement{w: c.w, id: reply.Statement}
+	var err error
+	if s.schema, err = readSchema(reply.Schema); err == nil {
+		s.parameters, err = readSchema(reply.Parameters)
+	}
+	return s, err
+}
+
+func (c *conn) Plan(ctx context.Context, query *duck.Query) (written, optimized []byte, err error) {
+	var reply planReply
+	err = c.w.ask(ctx, opPlan, connQuery{c.id, query}, &reply)
+	return reply.Written, reply.Optimized, err
+}
+
+// Usable reports whether the worker is there.
+func (c *conn) Usable() bool { return c.w.Alive() }
+
+func (c *conn) Close() { c.w.tell(opCloseConn, c.id) }
+
+// tell closes something. A worker that has ended has closed everything.
+func (w *process) tell(op operation, id uint64) { _ = w.ask(context.Background(), op, handle{id}, nil) }
+
+type statement struct {
+	w                  *process
+	id                 uint64
+	schema, parameters *arrow.Schema
+}
+
+func (s *statement) Schema() *arrow.Schema     { return s.schema }
+func (s *statement) Parameters() *arrow.Schema { return s.parameters }
+func (s *statement) Close()                    { s.w.tell(opCloseStatement, s.id) }
+
+func (s *statement) Query(ctx context.Context, args arrow.Record, row int) (Rows, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	request, b := queryRequest{Statement: s.id, Row: row}, &body{}
+	if args != nil {
+		l, err := encode(args, b, nil)
+		if err != nil {
+			return nil, err
+		}
+		request.Schema, request.Args = schemaBytes(args.Schema()), &l
+	}
+	id, c := s.w.begin(ctx)
+	r := &rows{w: s.w, id: id, call: c}
+	m, err := s.w.request(c, id, opQuery, request, b)
+	if err == nil {
+		var reply queryReply
+		err = m.read(&reply)
+		m.close()
+		if err == nil {
+			r.schema, err = readSchema(reply.Schema)
+		}
+	}
+	if err != nil {
+		s.w.end(id)
+		return nil, err
+	}
+	// A statement computes ahead between two calls of Next.
+	r.stop = context.AfterFunc(ctx, func() { _ = s.w.peer.send(opCancel, 0, handle{id}, nil) })
+	return r, nil
+}
+
+// rows is the result of a query in a worker.
+type rows struct {
+	w      *process
+	id     uint64
+	call   *call
+	schema *arrow.Schema
+	mem    *mapping // of the last record
+	stop   func() bool
+	ended  bool
+	closed bool
+}
+
+func (r *rows) Schema() *arrow.Schema { return r.schema }
+
+func (r *rows) Next(ctx context.Context) (arrow.Record, error) {
+	if r.ended {
+		return nil, io.EOF
+	}
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	id, c := r.w.begin(ctx)
+	defer r.w.end(id)
+	m, err := r.w.request(c, id, opNext, handle{r.id}, nil)
+	if err != nil {
+		r.ended = true
+		if ctx.Err() == nil { // scans belong to the call of Query, whose context may have ended
+			err = r.w.failed(r.call, err)
+		}
+		return nil, err
+	}
+	defer m.close()
+	var l layout
+	if err := m.read(&l); err != nil {
+		return nil, err
+	}
+	r.mem.release()
+	r.mem = m.mem.retain()
+	return source{body: m.body, mem: m.mem}.decode(r.schema, l)
+}
+
+// Retain keeps the last record's memory.
+func (r *rows) Retain() func() {
+	if r.mem == nil {
+		return nil
+	}
+	return r.mem.retain().release
+}
+
+func (r *rows) Close() {
+	if r.closed {
+		return
+	}
+	r.closed, r.ended = true, true
+	r.stop()
+	r.w.tell(opCloseRows, r.id)
+	r.w.end(r.id)
+	r.mem.release()
+	r.mem = nil
+}

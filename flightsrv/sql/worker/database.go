@@ -1,0 +1,62 @@
+package worker
+
+import (
+	"context"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
+)
+
+// A Source gives DuckDBs: the one of this process, or those of workers.
+type Source interface {
+	// Take gives the exclusive use of a DuckDB. It waits for a worker if all of them are in use.
+	Take(ctx context.Context) (Database, error)
+	// Spatial reports whether the spatial extension is loaded.
+	Spatial() bool
+	// Version is DuckDB's, such as v1.5.5.
+	Version() string
+	// Close ends all DuckDBs. Connections to the one of this process have to be closed before.
+	Close() error
+}
+
+// A Database is one DuckDB, see [duck.Database].
+type Database interface {
+	View(schema, name, key string) error
+	DropView(schema, name string) error
+	Connect() (Conn, error)
+	// Rest ends the exclusive use. What was prepared stays.
+	Rest()
+	// Resume begins the exclusive use again. It reports whether the database is there and nobody uses it.
+	Resume() bool
+	// Alive reports whether the database is there.
+	Alive() bool
+}
+
+// A Conn is a connection, see [duck.Conn].
+type Conn interface {
+	Use(schema string) error
+	Parse(text string) (*duck.Query, error)
+	Prepare(ctx context.Context, query *duck.Query) (Statement, error)
+	Plan(ctx context.Context, query *duck.Query) (written, optimized []byte, err error)
+	Usable() bool
+	Close()
+}
+
+// A Statement is a prepared query, see [duck.Statement].
+type Statement interface {
+	Schema() *arrow.Schema
+	Parameters() *arrow.Schema
+	Query(ctx context.Context, args arrow.Record, row int) (Rows, error)
+	Close()
+}
+
+// Rows is the result of a query, see [duck.Rows]. Retain keeps the memory of the last record
+// readable until release is called, also after Close. It gives nil where the garbage collector
+// keeps it.
+type Rows interface {
+	Schema() *arrow.Schema
+	Next(ctx context.Context) (arrow.Record, error)
+	Retain() (release func())
+	Close()
+}

@@ -1,0 +1,59 @@
+package worker
+
+import (
+	"context"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
+)
+
+// Embedded gives DuckDB in this process: for a program that runs the queries of its own user.
+func Embedded(cfg duck.Config, resolve duck.Resolver) (Source, error) {
+	db, err := duck.Open(cfg, resolve)
+	if err != nil {
+		return nil, err
+	}
+	return embedded{db}, nil
+}
+
+type embedded struct{ *duck.Database }
+
+func (e embedded) Take(context.Context) (Database, error) { return e, nil }
+func (e embedded) Version() string                        { return duck.LibraryVersion() }
+func (e embedded) Rest()                                  {}
+func (e embedded) Resume() bool                           { return true }
+func (e embedded) Alive() bool                            { return true }
+
+func (e embedded) Connect() (Conn, error) {
+	c, err := e.Database.Connect()
+	if err != nil {
+		return nil, err
+	}
+	return embeddedConn{c}, nil
+}
+
+type embeddedConn struct{ *duck.Conn }
+
+func (c embeddedConn) Prepare(ctx context.Context, query *duck.Query) (Statement, error) {
+	s, err := c.Conn.Prepare(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return embeddedStatement{s}, nil
+}
+
+type embeddedStatement struct{ *duck.Statement }
+
+func (s embeddedStatement) Query(ctx context.Context, args arrow.Record, row int) (Rows, error) {
+	r, err := s.Statement.Query(ctx, args, row)
+	if err != nil {
+		return nil, err
+	}
+	return embeddedRows{r}, nil
+}
+
+type embeddedRows struct{ *duck.Rows }
+
+// Retain gives nil: records are of the garbage collector's memory.
+func (embeddedRows) Retain() func() { return nil }

@@ -1,0 +1,323 @@
+package worker
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/sys/unix"
+
+	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
+)
+
+// Config says what workers are and may use.
+type Config struct {
+	Command     []string // path of a program that calls Serve, and its arguments
+	Env         []string // its environment
+	Max         int      // workers at a time
+	Warm        int      // unused ones that are kept
+	MemoryBytes int64    // of all queries together, and the most of one
+	Threads     int      // of each worker
+	SpillDir    string   // a folder, in which each worker gets its own; "": none
+	SpillBytes  int64    // of each worker
+	Spatial     string   // path of spatial.duckdb_extension; "": core functions only
+	Macros      []string // see duck.Config
+	Locate      Locate   // finds the files that buffers lie in; nil: all are copied
+	Log         zerolog.Logger
+}
+
+// Locate gives the file that a buffer is mapped of, and the offset in it.
+type Locate func(buffer []byte) (f File, at int64, ok bool)
+
+// File is a file that never changes.
+type File struct {
+	Name       string
+	Dev, Inode uint64
+}
+
+// Open opens the file. The error says so if another file has its name now.
+func (f File) Open() (*os.File, error) {
+	file, err := os.Open(f.Name)
+	if err != nil {
+		return nil, err
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(int(file.Fd()), &st); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	if uint64(st.Dev) != f.Dev || st.Ino != f.Inode {
+		return nil, errors.Join(fmt.Errorf("%s: another file of this name", f.Name), file.Close())
+	}
+	return file, nil
+}
+
+const (
+	watchEvery = 20 * time.Millisecond // the memory of workers in use
+	watchSlack = 128 << 20             // beyond MemoryBytes
+	idleTime   = 5 * time.Minute       // of unused workers, beyond the warm ones
+	takeWait   = 30 * time.Second      // for a worker while all are in use
+)
+
+// Pool starts workers, and keeps some of them.
+type Pool struct {
+	cfg     Config
+	resolve duck.Resolver
+
+	landlock atomic.Bool
+	version  atomic.Pointer[startReply]
+
+	mu      sync.Mutex
+	all     []*process // the one used last at the end
+	started int        // all, and those that are being started
+	free    chan struct{}
+	closed  bool
+	stop    chan struct{}
+	watched sync.WaitGroup
+}
+
+// NewPool starts the first worker. The error of a spatial extension that cannot be loaded says why.
+func NewPool(cfg Config, resolve duck.Resolver) (*Pool, error) {
+	if duck.LibraryVersion() == "" {
+		return nil, duck.ErrNoCgo
+	}
+	cfg.Max, cfg.Warm = max(1, cfg.Max), max(1, cfg.Warm)
+	// A thread's stack is as large as this limit was when its process began.
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_STACK, &limit) == nil && limit.Max >= stackBytes {
+		limit.Cur = stackBytes
+		_ = unix.Setrlimit(unix.RLIMIT_STACK, &limit) // smaller stacks end statements earlier
+	}
+	p := &Pool{cfg: cfg, resolve: resolve, free: make(chan struct{}, 1), stop: make(chan struct{})}
+	first, err := p.Take(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	first.Rest()
+	p.watched.Add(1)
+	go p.watch()
+	return p, nil
+}
+
+// learned notes what the first worker said.
+func (p *Pool) learned(reply startReply) {
+	if p.version.Swap(&reply) == nil {
+		for _, text := range p.Unprotected() {
+			p.cfg.Log.Warn().Str("missing", text).Msg("the kernel does not confine workers for SQL as much as it could")
+		}
+	}
+}
+
+// Unprotected gives the protections of workers that the kernel does not have.
+func (p *Pool) Unprotected() []string {
+	var missing []string
+	if !p.landlock.Load() {
+		missing = append(missing, noLandlock)
+	}
+	if r := p.version.Load(); r != nil {
+		missing = append(missing, r.Unprotected...)
+	}
+	return missing
+}
+
+// Spatial reports whether workers have the spatial extension.
+func (p *Pool) Spatial() bool { return p.cfg.Spatial != "" }
+
+// Version is DuckDB's.
+func (p *Pool) Version() string { return p.version.Load().Version }
+
+var errClosed = errors.New("the workers for SQL are closed")
+
+// Take gives the exclusive use of a worker.
+func (p *Pool) Take(ctx context.Context) (Database, error) {
+	late := time.NewTimer(takeWait)
+	defer late.Stop()
+	for {
+		p.mu.Lock()
+		if p.closed {
+			p.mu.Unlock()
+			return nil, errClosed
+		}
+		for _, w := range slices.Backward(p.all) {
+			if w.take() {
+				p.mu.Unlock()
+				return w, nil
+			}
+		}
+		if p.started < p.cfg.Max {
+			p.started++
+			p.mu.Unlock()
+			return p.add(ctx)
+		}
+		p.mu.Unlock()
+		select {
+		case <-p.free:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-late.C:
+			return nil, &duck.Error{
+				Kind: duck.Memory, Position: -1,
+				Message: fmt.Sprintf("all %d workers of --sql-workers are in use", p.cfg.Max),
+			}
+		case <-p.stop:
+		}
+	}
+}
+
+func (p *Pool) add(ctx context.Context) (Database, error) {
+	w, err := p.start(ctx)
+	p.mu.Lock()
+	if err != nil {
+		p.started--
+		p.mu.Unlock()
+		p.signal()
+		return nil, err
+	}
+	if p.closed {
+		p.mu.Unlock()
+		w.kill(errClosed)
+		<-w.dead
+		return nil, errClosed
+	}
+	p.all = append(p.all, w)
+	p.mu.Unlock()
+	if !w.Alive() { // it ended before it was known
+		<-w.dead
+		p.remove(w)
+	}
+	return w, nil
+}
+
+// signal wakes one that waits for a worker, who wakes the next.
+func (p *Pool) signal() {
+	select {
+	case p.free <- struct{}{}:
+	default:
+	}
+}
+
+func (p *Pool) remove(w *process) {
+	p.mu.Lock()
+	if i := slices.Index(p.all, w); i >= 0 {
+		p.all = slices.Delete(p.all, i, i+1)
+		p.started--
+	}
+	p.mu.Unlock()
+	p.signal()
+}
+
+// take begins the use of a worker that nobody uses.
+func (w *process) take() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.busy || w.why != nil {
+		return false
+	}
+	w.busy = true
+	return true
+}
+
+// Resume begins the use of the worker again, if nobody else uses it.
+func (w *process) Resume() bool { return w.take() }
+
+// Rest ends the use of the worker.
+func (w *process) Rest() {
+	w.forget()
+	w.mu.Lock()
+	w.busy, w.resting = false, time.Now()
+	w.mu.Unlock()
+	p := w.pool
+	p.mu.Lock()
+	if i := slices.Index(p.all, w); i >= 0 {
+		p.all = append(slices.Delete(p.all, i, i+1), w)
+	}
+	p.mu.Unlock()
+	p.signal()
+}
+
+// Close ends all workers.
+func (p *Pool) Close() error {
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return nil
+	}
+	p.closed = true
+	all := slices.Clone(p.all)
+	close(p.stop)
+	p.mu.Unlock()
+	for _, w := range all {
+		w.kill(errClosed)
+	}
+	for _, w := range all {
+		<-w.dead
+	}
+	p.watched.Wait()
+	return nil
+}
+
+// watch ends the largest worker while all of them together hold more than they may, and unused ones
+// that are not kept.
+func (p *Pool) watch() {
+	defer p.watched.Done()
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-p.stop:
+			return
+		case <-tick.C:
+		}
+		p.mu.Lock()
+		all := slices.Clone(p.all)
+		p.mu.Unlock()
+		p.limitMemory(all)
+		p.trim(all)
+	}
+}
+
+func (p *Pool) limitMemory(all []*process) {
+	var total, most int64
+	var largest *process
+	for _, w := range all {
+		n := max(0, anonymous(w.cmd.Process.Pid)-w.base)
+		total += n
+		if n > most {
+			most, largest = n, w
+		}
+	}
+	if total > p.cfg.MemoryBytes+watchSlack && largest != nil {
+		largest.kill(&duck.Error{
+			Kind: duck.Memory, Position: -1,
+			Message: fmt.Sprintf("the statement took more memory than the %d bytes of --sql-memory", p.cfg.MemoryBytes),
+		})
+	}
+}
+
+func (p *Pool) trim(all []*process) {
+	slices.SortStableFunc(all, func(a, b *process) int { return cmp.Compare(b.rested(), a.rested()) })
+	for i, w := range all {
+		if at := w.rested(); i < p.cfg.Warm || at == 0 || time.Since(time.Unix(0, at)) < idleTime {
+			continue
+		}
+		if w.take() {
+			w.kill(errClosed)
+		}
+	}
+}
+
+// rested is when the worker came out of use, in nanoseconds; 0 while it is in use.
+func (w *process) rested() int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.busy {
+		return 0
+	}
+	return w.resting.UnixNano()
+}

@@ -1,0 +1,557 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
+)
+
+const (
+	grace        = 500 * time.Millisecond // from the end of a context to the end of a worker that goes on
+	startTimeout = 30 * time.Second
+	stackBytes   = 64 << 20  // of each thread of a worker; pages are taken as they are used
+	extraBytes   = 512 << 20 // of data, besides the memory of queries and the stacks: the Go runtime and DuckDB's own
+	keptFiles    = 128       // that an unused worker keeps mapped
+	stderrBytes  = 4 << 10
+)
+
+// process is a worker as the server sees it.
+type process struct {
+	pool  *Pool
+	cmd   *exec.Cmd
+	peer  *peer
+	spill string
+	base  int64   // bytes of anonymous memory when it had started
+	said  opening // the beginning of what it wrote to stderr
+
+	dead chan struct{} // closed when the process has ended and its files are removed
+
+	mu        sync.Mutex
+	busy      bool
+	why       error // the server ended it
+	calls     map[uint64]*call
+	relations map[uint64]duck.Relation
+	scans     map[uint64]*scan
+	last      uint64
+	files     map[fileID]int64 // that the worker has mapped
+	lastFile  int64
+	resting   time.Time
+}
+
+// call is a request under way, or the rows of one.
+type call struct {
+	ctx context.Context
+	err error // the first error of the server's own that a question got
+}
+
+// scan is one scan of a relation for a worker.
+type scan struct {
+	duck.Batches
+	using sync.RWMutex
+	done  bool
+}
+
+type fileID struct {
+	dev, inode uint64
+}
+
+// opening keeps the beginning of what is written to it.
+type opening struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+func (t *opening) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, b[:min(len(b), stderrBytes-len(t.text))]...)
+	return len(b), nil
+}
+
+func (t *opening) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(bytes.ToValidUTF8(t.text, []byte("?")))
+}
+
+// start starts a worker, in use.
+func (p *Pool) start(ctx context.Context) (*process, error) {
+	w := &process{
+		pool: p, busy: true, dead: make(chan struct{}), calls: map[uint64]*call{}, relations: map[uint64]duck.Relation{},
+		scans: map[uint64]*scan{}, files: map[fileID]int64{},
+	}
+	if p.cfg.SpillDir != "" {
+		var err error
+		if w.spill, err = os.MkdirTemp(p.cfg.SpillDir, "worker-"); err != nil {
+			return nil, err
+		}
+	}
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return nil, errors.Join(os.NewSyscallError("socketpair", err), w.removeSpill())
+	}
+	ours, theirs := os.NewFile(uintptr(pair[0]), "server"), os.NewFile(uintptr(pair[1]), "worker")
+	err = w.spawn(theirs)
+	err = errors.Join(err, theirs.Close())
+	if err == nil {
+		w.peer, err = newPeer(ours, w.handle)
+	}
+	err = errors.Join(err, ours.Close())
+	if err != nil {
+		if w.cmd != nil && w.cmd.Process != nil {
+			_ = w.cmd.Process.Kill()
+			_ = w.cmd.Wait()
+		}
+		return nil, errors.Join(err, w.removeSpill())
+	}
+	go func() {
+		w.peer.run()
+		w.finish()
+	}()
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	var reply startReply
+	err = w.ask(ctx, opStart, startRequest{
+		MemoryBytes: p.cfg.MemoryBytes, Threads: p.cfg.Threads, SpillDir: w.spill, SpillBytes: p.cfg.SpillBytes,
+		Spatial: p.cfg.Spatial, Macros: p.cfg.Macros,
+	}, &reply)
+	if err == nil {
+		err = w.limit()
+	}
+	if err != nil {
+		w.kill(err)
+		return nil, fmt.Errorf("a worker for SQL: %w", err)
+	}
+	w.base = anonymous(w.cmd.Process.Pid)
+	p.learned(reply)
+	return w, nil
+}
+
+// spawn starts the process, from a thread that may open a worker's files alone and ends after it.
+func (w *process) spawn(socket *os.File) error {
+	p := w.pool
+	cmd := exec.Command(p.cfg.Command[0], p.cfg.Command[1:]...)
+	cmd.Env = append([]string{"GOTRACEBACK=none"}, p.cfg.Env...)
+	cmd.Dir = "/"
+	cmd.ExtraFiles = []*os.File{socket}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer null.Close()
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = null, null, &w.said
+	cmd.WaitDelay = time.Second
+	files := append([]string{p.cfg.Command[0]}, readable...)
+	if p.cfg.Spatial != "" {
+		files = append(files, p.cfg.Spatial)
+	}
+	done := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread() // without an unlock: the thread ends with this goroutine
+		ok, err := restrictThread(files, w.spill)
+		if err == nil {
+			p.landlock.Store(ok)
+			err = cmd.Start()
+		}
+		done <- err
+	}()
+	if err := <-done; err != nil {
+		return err
+	}
+	w.cmd = cmd
+	return nil
+}
+
+// limit limits the memory of a worker that has started: DuckDB starts 80 threads for a moment, to check
+// the signature of the spatial extension.
+func (w *process) limit() error {
+	cfg := &w.pool.cfg
+	data := uint64(cfg.MemoryBytes) + extraBytes + uint64(cfg.Threads+32)*stackBytes
+	for which, n := range map[int]uint64{unix.RLIMIT_DATA: data, unix.RLIMIT_CORE: 0, unix.RLIMIT_NOFILE: 4096} {
+		if err := unix.Prlimit(w.cmd.Process.Pid, which, &unix.Rlimit{Cur: n, Max: n}, nil); err != nil {
+			return os.NewSyscallError("prlimit", err)
+		}
+	}
+	return nil
+}
+
+// finish collects an ended process, and gives up what it used.
+func (w *process) finish() {
+	_ = w.peer.conn.Close()
+	_ = w.cmd.Process.Kill() // it has closed its socket, or is gone
+	_ = w.cmd.Wait()         // its end is told by what it wrote
+	w.mu.Lock()
+	relations, scans := w.relations, w.scans
+	w.relations, w.scans = nil, nil
+	unasked := w.why == nil
+	if unasked {
+		w.why = w.ending()
+	}
+	why := w.why
+	w.mu.Unlock()
+	for _, s := range scans {
+		s.close()
+	}
+	for _, r := range relations {
+		r.Release()
+	}
+	_ = w.removeSpill() // what is left is removed with the folder of the pool
+	w.pool.remove(w)
+	if unasked {
+		w.pool.cfg.Log.Warn().Err(why).Int("pid", w.cmd.Process.Pid).Str("stderr", w.said.String()).Msg("a worker for SQL has crashed")
+	}
+	if os.Getenv("VFDEBUG") != "" {
+		println(w.said.String())
+	}
+	close(w.dead)
+}
+
+// ending is the error of a worker that ended by itself.
+func (w *process) ending() error {
+	state := w.cmd.ProcessState
+	how := "it ended"
+	if s := state.String(); s != "" {
+		how = s
+	}
+	said := w.said.String()
+	short := func(words string) bool { return strings.Contains(said, words) }
+	if slices.ContainsFunc([]string{"out of memory", "bad_alloc", "annot allocate memory", "pthread_create failed"}, short) {
+		return &duck.Error{Kind: duck.Memory, Message: "the statement needs more memory than --sql-memory allows", Position: -1}
+	}
+	return &duck.Error{Kind: duck.Internal, Message: "DuckDB crashed while it ran this statement (" + how + "); other statements go on", Position: -1}
+}
+
+// kill ends the process.
+func (w *process) kill(why error) {
+	w.mu.Lock()
+	if w.why == nil {
+		w.why = why
+	}
+	w.mu.Unlock()
+	_ = w.cmd.Process.Kill() // it may have ended
+}
+
+func (w *process) removeSpill() error {
+	if w.spill == "" {
+		return nil
+	}
+	return os.RemoveAll(w.spill)
+}
+
+func (w *process) reason() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.why != nil {
+		return w.why
+	}
+	return errEnded
+}
+
+// begin registers a request.
+func (w *process) begin(ctx context.Context) (uint64, *call) {
+	id, c := w.peer.number(), &call{ctx: ctx}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.calls[id] = c
+	return id, c
+}
+
+func (w *process) end(id uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.calls, id)
+}
+
+// ask sends a request without a body and reads the head of its reply.
+func (w *process) ask(ctx context.Context, op operation, head, reply any) error {
+	id, c := w.begin(ctx)
+	defer w.end(id)
+	m, err := w.request(c, id, op, head, nil)
+	if err != nil {
+		return err
+	}
+	defer m.close()
+	if reply == nil {
+		return nil
+	}
+	return m.read(reply)
+}
+
+// request sends a request and waits for its reply, which the caller closes. If ctx ends first, the
+// worker is told; one that does not answer within the grace is killed.
+func (w *process) request(c *call, id uint64, op operation, head any, b *body) (*message, error) {
+	wait := w.peer.wait(id)
+	if err := w.peer.send(op, id, head, b); err != nil {
+		<-w.dead
+		return nil, w.failed(c, w.reason())
+	}
+	m := w.reply(c, id, wait)
+	if m == nil {
+		<-w.dead
+		return nil, w.failed(c, w.reason())
+	}
+	var f failure
+	if err := m.read(&f); err == nil && f.Failed != nil {
+		m.close()
+		if f.Failed.Broken {
+			w.kill(f.error())
+		}
+		return nil, w.failed(c, f.error())
+	}
+	return m, nil
+}
+
+func (w *process) reply(c *call, id uint64, wait <-chan *message) *message {
+	select {
+	case m := <-wait:
+		return m
+	case <-c.ctx.Done():
+	}
+	_ = w.peer.send(opCancel, 0, handle{id}, nil) // a process that is gone closes wait
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case m := <-wait:
+		return m
+	case <-timer.C:
+		w.kill(context.Cause(c.ctx))
+		return <-wait
+	}
+}
+
+// failed prefers the server's own error and the context's to the worker's.
+func (w *process) failed(c *call, err error) error {
+	w.mu.Lock()
+	own := c.err
+	w.mu.Unlock()
+	if errors.Is(err, errAsked) && own != nil {
+		return own
+	}
+	if cause := context.Cause(c.ctx); cause != nil {
+		return cause
+	}
+	return err
+}
+
+// handle answers the questions of the worker.
+func (w *process) handle(m *message) (any, *body, error) {
+	switch m.op {
+	case opResolve:
+		return answer(m, w.resolve)
+	case opScan:
+		return answer(m, w.scan)
+	case opBatch:
+		return w.batch(m)
+	case opReleaseScan:
+		return answer(m, w.releaseScan)
+	case opReleaseRelation:
+		return answer(m, w.releaseRelation)
+	}
+	return nil, nil, fmt.Errorf("operation %d", m.op)
+}
+
+// under gives the call that a question comes of.
+func (w *process) under(id uint64) (*call, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if c := w.calls[id]; c != nil {
+		return c, nil
+	}
+	return nil, errors.New("a question outside of a statement")
+}
+
+// note keeps the first error of a call.
+func (w *process) note(c *call, err error) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if c.err == nil {
+		c.err = err
+	}
+	return err
+}
+
+func (w *process) resolve(r resolveRequest) (any, error) {
+	c, err := w.under(r.Call)
+	if err != nil {
+		return nil, err
+	}
+	relation, err := w.pool.resolve(c.ctx, r.Key)
+	if err != nil {
+		return nil, w.note(c, err)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.relations == nil {
+		relation.Release()
+		return nil, errEnded
+	}
+	w.last++
+	w.relations[w.last] = relation
+	return resolveReply{w.last, schemaBytes(relation.Schema()), relation.Rows()}, nil
+}
+
+func (w *process) scan(r scanRequest) (any, error) {
+	c, err := w.under(r.Call)
+	if err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	relation := w.relations[r.Relation]
+	w.mu.Unlock()
+	if relation == nil {
+		return nil, errEnded
+	}
+	b, err := relation.Scan(c.ctx, r.Columns)
+	if err != nil {
+		return nil, w.note(c, err)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.scans == nil {
+		b.Release()
+		return nil, errEnded
+	}
+	w.last++
+	w.scans[w.last] = &scan{Batches: b}
+	return scanReply{w.last, b.Len()}, nil
+}
+
+func (w *process) batch(m *message) (any, *body, error) {
+	var r batchRequest
+	if err := m.read(&r); err != nil {
+		return nil, nil, err
+	}
+	c, err := w.under(r.Call)
+	if err != nil {
+		return nil, nil, err
+	}
+	w.mu.Lock()
+	s := w.scans[r.Scan]
+	w.mu.Unlock()
+	if s == nil {
+		return nil, nil, errEnded
+	}
+	s.using.RLock()
+	defer s.using.RUnlock()
+	if s.done || r.Batch < 0 || r.Batch >= s.Len() {
+		return nil, nil, errEnded
+	}
+	if err := context.Cause(c.ctx); err != nil {
+		return nil, nil, w.note(c, err)
+	}
+	rec, lasting, err := s.Batch(r.Batch)
+	if err != nil {
+		return nil, nil, w.note(c, err)
+	}
+	b := &body{done: rec.Release}
+	l, err := encode(rec, b, w.locate)
+	if err != nil {
+		rec.Release()
+		return nil, nil, w.note(c, err)
+	}
+	return batchReply{l, lasting}, b, nil
+}
+
+// close ends a scan when no batch of it is being sent.
+func (s *scan) close() {
+	s.using.Lock()
+	defer s.using.Unlock()
+	if !s.done {
+		s.done = true
+		s.Release()
+	}
+}
+
+func (w *process) releaseScan(r handle) (any, error) {
+	w.mu.Lock()
+	s := w.scans[r.ID]
+	delete(w.scans, r.ID)
+	w.mu.Unlock()
+	if s != nil {
+		s.close()
+	}
+	return nil, nil
+}
+
+func (w *process) releaseRelation(r handle) (any, error) {
+	w.mu.Lock()
+	relation := w.relations[r.ID]
+	delete(w.relations, r.ID)
+	w.mu.Unlock()
+	if relation != nil {
+		relation.Release()
+	}
+	return nil, nil
+}
+
+// locate finds the file that a buffer lies in, and has the worker map it.
+func (w *process) locate(buffer []byte) (number, at int64, ok bool) {
+	if w.pool.cfg.Locate == nil {
+		return 0, 0, false
+	}
+	f, at, ok := w.pool.cfg.Locate(buffer)
+	if !ok {
+		return 0, 0, false
+	}
+	id := fileID{f.Dev, f.Inode}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if number, ok := w.files[id]; ok {
+		return number, at, true
+	}
+	file, err := f.Open()
+	if err != nil {
+		return 0, 0, false // it is copied
+	}
+	defer file.Close()
+	w.lastFile++
+	if w.peer.send(opFile, 0, fileNotice{w.lastFile}, &body{files: []int{int(file.Fd())}}) != nil {
+		return 0, 0, false
+	}
+	w.files[id] = w.lastFile
+	return w.lastFile, at, true
+}
+
+// forget has an unused worker give up files, if they are many.
+func (w *process) forget() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.files) <= keptFiles {
+		return
+	}
+	var numbers []int64
+	for _, n := range w.files {
+		numbers = append(numbers, n)
+	}
+	clear(w.files)
+	_ = w.peer.send(opForget, 0, forgetNotice{numbers}, nil) // a process that is gone needs none
+}
+
+// anonymous gives the bytes of a process's memory that lie in no file, 0 if it is gone.
+func anonymous(pid int) int64 {
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "statm"))
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(text))
+	if len(fields) < 3 {
+		return 0
+	}
+	resident, _ := strconv.ParseInt(fields[1], 10, 64)
+	shared, _ := strconv.ParseInt(fields[2], 10, 64)
+	return (resident - shared) * int64(os.Getpagesize())
+}

@@ -1,0 +1,510 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
+)
+
+// Socket is the descriptor of the socket that a worker is started with.
+const Socket = 3
+
+// Serve answers the server's requests on a socket until the server closes it. crs is
+// [duck.Config.CRS]. It closes f.
+func Serve(f *os.File, crs func(string) string) error {
+	w := &worker{
+		crs: crs, calls: map[uint64]context.CancelCauseFunc{}, files: map[int64]*mapping{},
+		conns: map[uint64]*duck.Conn{}, statements: map[uint64]*duck.Statement{}, rows: map[uint64]*runningRows{},
+	}
+	var err error
+	w.peer, err = newPeer(f, w.handle)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	w.peer.ordered = w.notice
+	w.peer.run()
+	w.removeSpilled()
+	return nil
+}
+
+// removeSpilled empties the spill folder. The server that would remove it may be gone.
+func (w *worker) removeSpilled() {
+	if w.spill == "" {
+		return
+	}
+	entries, _ := os.ReadDir(w.spill) // nobody reads an error any more
+	for _, e := range entries {
+		_ = os.RemoveAll(filepath.Join(w.spill, e.Name()))
+	}
+}
+
+// worker is the state of a worker process.
+type worker struct {
+	peer *peer
+	crs  func(string) string
+	db   *duck.Database
+
+	spill    string
+	starting uint64 // the request that starts DuckDB, which binds the names in macros
+
+	mu         sync.Mutex
+	last       uint64
+	calls      map[uint64]context.CancelCauseFunc // by the number of the request
+	conns      map[uint64]*duck.Conn
+	statements map[uint64]*duck.Statement
+	rows       map[uint64]*runningRows // by the number of the request for them
+	files      map[int64]*mapping
+}
+
+// runningRows are rows, and the batches that DuckDB reads where they are.
+type runningRows struct {
+	*duck.Rows
+	cancel context.CancelCauseFunc
+
+	mu    sync.Mutex
+	held  []arrow.Record
+	bytes int64 // of them, that were sent
+}
+
+type callKey struct{}
+
+// begin gives the context of a request. Its number is in it for the questions that come of it.
+func (w *worker) begin(id uint64) (context.Context, context.CancelCauseFunc) {
+	ctx, cancel := context.WithCancelCause(context.WithValue(context.Background(), callKey{}, id))
+	w.mu.Lock()
+	w.calls[id] = cancel
+	w.mu.Unlock()
+	return ctx, cancel
+}
+
+func (w *worker) end(id uint64) {
+	w.mu.Lock()
+	cancel := w.calls[id]
+	delete(w.calls, id)
+	w.mu.Unlock()
+	if cancel != nil {
+		cancel(context.Canceled)
+	}
+}
+
+func (w *worker) handle(m *message) (any, *body, error) {
+	head, b, err := w.do(m)
+	if err != nil && w.broken() {
+		err = brokenError{err}
+	}
+	return head, b, err
+}
+
+// broken reports whether a mistake of DuckDB's has made it refuse what follows.
+func (w *worker) broken() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, c := range w.conns {
+		return !c.Usable()
+	}
+	return false
+}
+
+func (w *worker) do(m *message) (any, *body, error) {
+	switch m.op {
+	case opStart:
+		w.starting = m.id
+		return answer(m, w.start)
+	case opCancel:
+		return answer(m, w.cancel)
+	case opView:
+		return answer(m, func(r viewRequest) (any, error) { return nil, w.db.View(r.Schema, r.Name, r.Key) })
+	case opDropView:
+		return answer(m, func(r viewRequest) (any, error) { return nil, w.db.DropView(r.Schema, r.Name) })
+	case opConnect:
+		return answer(m, w.connect)
+	case opUse:
+		return answer(m, w.use)
+	case opParse:
+		return answer(m, w.parse)
+	case opPrepare:
+		return answer(m, func(r connQuery) (any, error) { return w.prepare(m.id, r) })
+	case opPlan:
+		return answer(m, func(r connQuery) (any, error) { return w.plan(m.id, r) })
+	case opQuery:
+		return answer(m, func(r queryRequest) (any, error) { return w.query(m, r) })
+	case opNext:
+		return w.next(m)
+	case opCloseRows:
+		return answer(m, w.closeRows)
+	case opCloseStatement:
+		return answer(m, w.closeStatement)
+	case opCloseConn:
+		return answer(m, w.closeConn)
+	}
+	return nil, nil, fmt.Errorf("operation %d", m.op)
+}
+
+// answer reads a request and has f answer it.
+func answer[R any](m *message, f func(R) (any, error)) (any, *body, error) {
+	var r R
+	if err := m.read(&r); err != nil {
+		return nil, nil, err
+	}
+	reply, err := f(r)
+	return reply, nil, err
+}
+
+func (w *worker) start(r startRequest) (any, error) {
+	db, err := duck.Open(duck.Config{
+		MemoryBytes: r.MemoryBytes, Threads: r.Threads, SpillDir: r.SpillDir, SpillBytes: r.SpillBytes,
+		Spatial: r.Spatial, Macros: r.Macros, CRS: w.crs,
+	}, w.resolve)
+	if err != nil {
+		return nil, err
+	}
+	w.db, w.spill = db, r.SpillDir
+	return startReply{Version: duck.LibraryVersion(), Unprotected: confine()}, nil
+}
+
+func (w *worker) cancel(r handle) (any, error) {
+	w.mu.Lock()
+	cancel := w.calls[r.ID]
+	w.mu.Unlock()
+	if cancel != nil {
+		cancel(context.Canceled)
+	}
+	return nil, nil
+}
+
+// keep numbers a thing.
+func keep[T any](w *worker, in map[uint64]T, v T) uint64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.last++
+	in[w.last] = v
+	return w.last
+}
+
+// kept gives the thing of a number.
+func kept[T any](w *worker, in map[uint64]T, id uint64) (T, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	v, ok := in[id]
+	if !ok {
+		return v, fmt.Errorf("no %T of number %d", v, id)
+	}
+	return v, nil
+}
+
+// drop gives the thing of a number for the last time.
+func drop[T any](w *worker, in map[uint64]T, id uint64) (T, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	v, ok := in[id]
+	delete(in, id)
+	return v, ok
+}
+
+func (w *worker) connect(struct{}) (any, error) {
+	c, err := w.db.Connect()
+	if err != nil {
+		return nil, err
+	}
+	return handle{keep(w, w.conns, c)}, nil
+}
+
+func (w *worker) use(r connText) (any, error) {
+	c, err := kept(w, w.conns, r.Conn)
+	if err != nil {
+		return nil, err
+	}
+	return nil, c.Use(r.Text)
+}
+
+func (w *worker) parse(r connText) (any, error) {
+	c, err := kept(w, w.conns, r.Conn)
+	if err != nil {
+		return nil, err
+	}
+	return c.Parse(r.Text)
+}
+
+func (w *worker) prepare(id uint64, r connQuery) (any, error) {
+	c, err := kept(w, w.conns, r.Conn)
+	if err != nil {
+		return nil, err
+	}
+	ctx, _ := w.begin(id)
+	defer w.end(id)
+	s, err := c.Prepare(ctx, r.Query)
+	if err != nil {
+		return nil, err
+	}
+	return prepareReply{keep(w, w.statements, s), schemaBytes(s.Schema()), schemaBytes(s.Parameters())}, nil
+}
+
+func (w *worker) plan(id uint64, r connQuery) (any, error) {
+	c, err := kept(w, w.conns, r.Conn)
+	if err != nil {
+		return nil, err
+	}
+	ctx, _ := w.begin(id)
+	defer w.end(id)
+	written, optimized, err := c.Plan(ctx, r.Query)
+	return planReply{written, optimized}, err
+}
+
+func (w *worker) query(m *message, r queryRequest) (any, error) {
+	s, err := kept(w, w.statements, r.Statement)
+	if err != nil {
+		return nil, err
+	}
+	var args arrow.Record
+	if r.Args != nil {
+		schema, err := readSchema(r.Schema)
+		if err != nil {
+			return nil, err
+		}
+		if args, err = (source{body: m.body, mem: m.mem}).decode(schema, *r.Args); err != nil {
+			return nil, err
+		}
+		defer args.Release()
+	}
+	ctx, cancel := w.begin(m.id)
+	running := &runningRows{cancel: cancel}
+	w.mu.Lock()
+	w.rows[m.id] = running
+	w.mu.Unlock()
+	running.Rows, err = s.Query(ctx, args, r.Row)
+	if err != nil {
+		w.mu.Lock()
+		delete(w.rows, m.id)
+		w.mu.Unlock()
+		running.drop()
+		w.end(m.id)
+		return nil, err
+	}
+	return queryReply{schemaBytes(running.Schema())}, nil
+}
+
+// drop releases the batches that DuckDB has read.
+func (r *runningRows) drop() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, rec := range r.held {
+		rec.Release()
+	}
+	r.held = nil
+}
+
+func (w *worker) next(m *message) (any, *body, error) {
+	var r handle
+	if err := m.read(&r); err != nil {
+		return nil, nil, err
+	}
+	rows, err := kept(w, w.rows, r.ID)
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, _ := w.begin(m.id)
+	defer w.end(m.id)
+	rec, err := rows.Next(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	b := &body{done: rec.Release}
+	l, err := encode(rec, b, nil)
+	if err != nil {
+		rec.Release()
+		return nil, nil, err
+	}
+	return l, b, nil
+}
+
+func (w *worker) closeRows(r handle) (any, error) {
+	rows, ok := drop(w, w.rows, r.ID)
+	if !ok {
+		return nil, nil
+	}
+	rows.Close()
+	rows.drop()
+	w.end(r.ID)
+	return nil, nil
+}
+
+func (w *worker) closeStatement(r handle) (any, error) {
+	if s, ok := drop(w, w.statements, r.ID); ok {
+		s.Close()
+	}
+	return nil, nil
+}
+
+func (w *worker) closeConn(r handle) (any, error) {
+	if c, ok := drop(w, w.conns, r.ID); ok {
+		c.Close()
+	}
+	return nil, nil
+}
+
+// ask asks the server. The caller closes the message.
+func (w *worker) ask(op operation, head, reply any) (*message, error) {
+	id := w.peer.number()
+	c := w.peer.wait(id)
+	if err := w.peer.send(op, id, head, nil); err != nil {
+		return nil, err
+	}
+	m := <-c
+	if m == nil {
+		return nil, errEnded
+	}
+	var f failure
+	if err := m.read(&f); err == nil && f.Failed != nil {
+		m.close()
+		return nil, errAsked
+	}
+	if err := m.read(reply); err != nil {
+		m.close()
+		return nil, err
+	}
+	return m, nil
+}
+
+// tell sends a notice.
+func (w *worker) tell(op operation, head any) { _ = w.peer.send(op, 0, head, nil) } // the end of the socket ends the process
+
+func (w *worker) resolve(ctx context.Context, key string) (duck.Relation, error) {
+	call, ok := ctx.Value(callKey{}).(uint64)
+	if !ok {
+		call = w.starting
+	}
+	var reply resolveReply
+	m, err := w.ask(opResolve, resolveRequest{call, key}, &reply)
+	if err != nil {
+		return nil, err
+	}
+	defer m.close()
+	schema, err := readSchema(reply.Schema)
+	if err != nil {
+		return nil, err
+	}
+	return &remoteRelation{w, reply.Relation, schema, reply.Rows}, nil
+}
+
+// remoteRelation is a table of the server's.
+type remoteRelation struct {
+	worker *worker
+	id     uint64
+	schema *arrow.Schema
+	rows   int64
+}
+
+func (r *remoteRelation) Schema() *arrow.Schema { return r.schema }
+func (r *remoteRelation) Rows() int64           { return r.rows }
+func (r *remoteRelation) Release()              { r.worker.tell(opReleaseRelation, handle{r.id}) }
+
+func (r *remoteRelation) Scan(ctx context.Context, columns []int) (duck.Batches, error) {
+	call, _ := ctx.Value(callKey{}).(uint64)
+	var reply scanReply
+	m, err := r.worker.ask(opScan, scanRequest{call, r.id, columns}, &reply)
+	if err != nil {
+		return nil, err
+	}
+	m.close()
+	fields := make([]arrow.Field, len(columns))
+	for i, c := range columns {
+		fields[i] = r.schema.Field(c)
+	}
+	return &remoteBatches{r.worker, call, reply.Scan, reply.Batches, arrow.NewSchema(fields, nil)}, nil
+}
+
+// remoteBatches is a scan of a table of the server's.
+type remoteBatches struct {
+	worker *worker
+	call   uint64
+	id     uint64
+	n      int
+	schema *arrow.Schema
+}
+
+func (b *remoteBatches) Len() int { return b.n }
+func (b *remoteBatches) Release() { b.worker.tell(opReleaseScan, handle{b.id}) }
+
+func (b *remoteBatches) Batch(i int) (rec arrow.Record, lasting bool, err error) {
+	var reply batchReply
+	m, err := b.worker.ask(opBatch, batchRequest{b.call, b.id, i}, &reply)
+	if err != nil {
+		return nil, false, err
+	}
+	defer m.close()
+	rec, err = source{body: m.body, mem: m.mem, files: b.worker.file}.decode(b.schema, reply.Layout)
+	if err != nil || !reply.Lasting {
+		return rec, false, err
+	}
+	return rec, b.worker.hold(b.call, rec, int64(len(m.body))), nil
+}
+
+// notice takes the notices about files, in the order of their sending.
+func (w *worker) notice(m *message) bool {
+	switch m.op {
+	case opFile:
+		var r fileNotice
+		if m.read(&r) != nil || len(m.fds) != 1 {
+			return true
+		}
+		mapped, err := mapFile(m.fds[0])
+		if err != nil {
+			return true // a batch that lies in it is an error
+		}
+		w.mu.Lock()
+		w.files[r.Number] = mapped
+		w.mu.Unlock()
+	case opForget:
+		var r forgetNotice
+		if m.read(&r) == nil {
+			w.forget(r.Numbers)
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+func (w *worker) file(number int64) *mapping {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.files[number]
+}
+
+// heldBytes is the most that rows hold of batches that were sent: what lies in mapped files costs nothing.
+const heldBytes = 256 << 20
+
+// hold keeps a batch, of which these bytes were sent, until the rows of a request are closed. It
+// reports whether there are such rows, and room.
+func (w *worker) hold(call uint64, rec arrow.Record, bytes int64) bool {
+	rows, err := kept(w, w.rows, call)
+	if err != nil {
+		return false
+	}
+	rows.mu.Lock()
+	defer rows.mu.Unlock()
+	if rows.bytes+bytes > heldBytes {
+		return false
+	}
+	rec.Retain()
+	rows.bytes += bytes
+	rows.held = append(rows.held, rec)
+	return true
+}
+
+// forget gives up files. Batches that are in use keep their mappings.
+func (w *worker) forget(numbers []int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, n := range numbers {
+		w.files[n].release()
+		delete(w.files, n)
+	}
+}
