@@ -11,8 +11,9 @@ type definition struct {
 	kind       Kind
 	name       string
 	dimensions int
-	id         ID // that the outermost node states, if the registry has it
-	northFirst bool
+	id         ID   // that the outermost node states, if the registry has it
+	axes       bool // it says which axes there are
+	northFirst bool // they are north, then east
 
 	datum       string
 	major       float64 // semi-major axis, in metres
@@ -62,7 +63,7 @@ func defineNode(n *node) (*definition, bool) {
 	}
 	d := &definition{kind: wktKinds[n.keyword], name: n.text(0), dimensions: 2, angularUnit: degree, unit: 1}
 	d.id, _ = n.id()
-	d.northFirst = firstIsNorth(n)
+	d.axes, d.northFirst = n.child("AXIS") != nil, firstIsNorth(n)
 	switch d.kind {
 	case Geographic, Geocentric:
 		return d, d.ofEarth(n)

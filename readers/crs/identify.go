@@ -1,6 +1,7 @@
 package crs
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -69,30 +70,39 @@ func (d *definition) agrees(s *System) bool {
 }
 
 // best is the system among some that a definition defines: EPSG's before others, one in use before a
-// deprecated one, one of exactly this name before one of another spelling.
+// deprecated one, one of exactly this name before one of another spelling, one of the axes that the
+// text states. Of equal ones PROJ takes that of the shortest name, which is that of the usual axes:
+// "ETRS89 / UTM zone 32N" and "ETRS89 / UTM zone 32N (N-E)".
 func best(d *definition, candidates []int) (ID, bool) {
-	found, worst := -1, 0
+	type ranked struct {
+		System
+		rank int
+	}
+	list := make([]ranked, 0, len(candidates))
 	for _, i := range candidates {
-		s := registry().system(i)
-		rank := 0
+		s := ranked{System: registry().system(i)}
+		s.rank = len(s.Name)
 		if s.Authority != "EPSG" {
-			rank += 4
+			s.rank += 8 << 10
 		}
 		if s.Deprecated {
-			rank += 2
+			s.rank += 4 << 10
 		}
 		if s.Name != d.name {
-			rank++
+			s.rank += 2 << 10
 		}
-		if (found < 0 || rank < worst) && d.equals(&s) {
-			found, worst = i, rank
+		if d.axes && s.NorthFirst != d.northFirst {
+			s.rank += 1 << 10
+		}
+		list = append(list, s)
+	}
+	slices.SortStableFunc(list, func(a, b ranked) int { return cmp.Compare(a.rank, b.rank) })
+	for i := range list {
+		if s := &list[i].System; d.equals(s) {
+			return s.ID(), true
 		}
 	}
-	if found < 0 {
-		return ID{}, false
-	}
-	s := registry().system(found)
-	return s.ID(), true
+	return ID{}, false
 }
 
 // withEllipsoid is the systems of EPSG that a definition without a name can be.

@@ -21,6 +21,31 @@ func TestIdentify(t *testing.T) {
 	}
 }
 
+// TestIdentifyUnnamed has texts without a name and a code that define two systems of EPSG, which differ by
+// their axes. The codes are those that PROJ 9.5 gives.
+func TestIdentifyUnnamed(t *testing.T) {
+	const method = `,PROJECTION["Transverse_Mercator"],PARAMETER["latitude_of_origin",0],PARAMETER["central_meridian",`
+	const etrs89 = `PROJCS["unnamed",GEOGCS["ETRS89",DATUM["European_Terrestrial_Reference_System_1989",SPHEROID["GRS 1980",6378137,298.257222101]],` +
+		`PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433]]` + method + `9],PARAMETER["scale_factor",0.9996],` +
+		`PARAMETER["false_easting",500000],PARAMETER["false_northing",0],UNIT["metre",1]`
+	const dhdn = `PROJCS["unnamed",GEOGCS["DHDN",DATUM["Deutsches_Hauptdreiecksnetz",SPHEROID["Bessel 1841",6377397.155,299.1528128]],` +
+		`PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433]]` + method + `6],PARAMETER["scale_factor",1],` +
+		`PARAMETER["false_easting",2500000],PARAMETER["false_northing",0],UNIT["metre",1]`
+	const east, north = `,AXIS["Easting",EAST],AXIS["Northing",NORTH]]`, `,AXIS["Northing",NORTH],AXIS["Easting",EAST]]`
+	for _, c := range []struct{ text, want string }{
+		{etrs89 + "]", "EPSG:25832"},
+		{etrs89 + east, "EPSG:25832"},
+		{etrs89 + north, "EPSG:3044"},
+		{dhdn + "]", "EPSG:31466"},
+		{dhdn + east, "EPSG:5676"},
+		{dhdn + north, "EPSG:31466"},
+	} {
+		if got, ok := Identify(c.text); !ok || got.String() != c.want {
+			t.Errorf("%s: got %s, want %s", c.text, got, c.want)
+		}
+	}
+}
+
 // TestIdentifyAll gives each system's own definitions in WKT 1, without codes, back to Identify.
 func TestIdentifyAll(t *testing.T) {
 	wrong, n := 0, 0

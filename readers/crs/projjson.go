@@ -124,7 +124,7 @@ func (c *jsonCRS) define() (*definition, bool) {
 		}
 	}
 	if axes := c.CoordinateSystem.Axis; len(axes) > 0 {
-		d.northFirst = axes[0].Direction == "north"
+		d.axes, d.northFirst = true, axes[0].Direction == "north"
 		switch u := float64(axes[0].Unit); {
 		case u == 0:
 		case d.kind == Geographic:

@@ -37,15 +37,22 @@ func (t *text) begin(ctx context.Context, src *source.File) (p int, err error) {
 // mostColumns bounds what a file may ask for: a column takes far more memory than its comma.
 const mostColumns = 1 << 16
 
-// record reads the record at p, of any number of fields, and hands each to field with its number. It gives the index of the next record and the number of fields,
-// or -1 with Err set or a fault.
+// record reads the record at p, of any number of fields, and hands each to field with its number. Those from extra on are passed without a look at them, unless
+// extra is 0. It gives the index of the next record and the number of fields that it looked at, or -1 with Err set or a fault.
 func (t *text) record(p int, field func(i int, c cell)) (next, n int) {
 	for at := p; ; {
 		if n == mostColumns {
 			t.fault = fault{pos: at, want: "more than 65,536 fields", bare: true, file: true}
 			return -1, n
 		}
-		c, end := t.cell(at)
+		var c cell
+		var end int
+		extra := t.extra > 0 && n == t.extra
+		if extra {
+			end = t.pass(at)
+		} else {
+			c, end = t.cell(at)
+		}
 		if end < 0 {
 			if !t.fault.cut {
 				return -1, n
@@ -55,6 +62,9 @@ func (t *text) record(p int, field func(i int, c cell)) (next, n int) {
 			}
 			p, at, n = 0, 0, 0
 			continue
+		}
+		if extra {
+			return t.lineEnds(end), n
 		}
 		field(n, c)
 		n++

@@ -45,6 +45,9 @@ func (d *dialect) findGeometry(ctx context.Context, src *source.File, opts reade
 		return nil
 	}
 	l := locator{text: text{dialect: d, decoder: newDecoder(d.charset)}, list: list, seen: make([]finding, len(d.names))}
+	if d.pad || d.repair { // as the parser reads it
+		l.extra = len(d.names)
+	}
 	found, form, err := l.look(ctx, src)
 	switch {
 	case err != nil:

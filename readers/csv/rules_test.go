@@ -106,6 +106,27 @@ func TestColumns(t *testing.T) {
 	}
 }
 
+// TestPassedFields is a record with fields behind the last column, which nobody reads: they have no say
+// in what is the geometry, whatever they hold and in every mode.
+func TestPassedFields(t *testing.T) {
+	for _, extra := range []string{`""6`, "\xff", `"a` + "\n" + `b"`, `"" ,""x`} {
+		text := "a,x,y\n1,2\n3,\n3,4,5," + extra + "\n7\n"
+		for _, mode := range []string{"fail", "skip", "null", "repair"} {
+			table, err := parse(t, "a.csv", text, options{"ragged": "pad", "on_error": mode})
+			if err != nil {
+				t.Fatalf("%s: %q: %v", mode, text, err)
+			}
+			const want = "a: int32, geometry: geoarrow.point xy"
+			if got := header(table); got != want {
+				t.Errorf("%s: %q\ngot  %s\nwant %s", mode, text, got, want)
+			}
+			if sum := &table.Summary; !sum.Deviations.IsEmpty() || sum.Skipped.Count > 0 {
+				t.Errorf("%s: %q: deviations %+v, %+v", mode, text, sum.Deviations, sum.Skipped)
+			}
+		}
+	}
+}
+
 // TestDelimiters is C20: which one is found.
 func TestDelimiters(t *testing.T) {
 	for _, c := range []struct{ name, file, text, want string }{

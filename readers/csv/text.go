@@ -18,6 +18,7 @@ type text struct {
 	mend    bool   // stray quotes are read where that is obvious
 	mended  int    // the index behind the first one of the field at hand; 0: it has none
 	digits  []byte // a number as JSON has it
+	extra   int    // the number of fields of a record behind which others are no error; 0: none are
 }
 
 // cell is a field as it stands in the window.

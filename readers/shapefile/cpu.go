@@ -26,7 +26,7 @@ type job struct {
 	ctx    context.Context
 	src    *source.File
 	table  *source.File // the .dbf, or nil
-	shx    *source.File // if records were moved
+	shx    *source.File // if records were moved, or numbers are indexedNumbers
 	end    int64        // of the records, in the .shp or, if they were moved, in the .shx
 	limits readers.Limits
 	skip   bool          // on_error: skip
@@ -35,6 +35,8 @@ type job struct {
 	places *deviceChunks // where records lie, if numbers are indexedNumbers
 
 	numbers numbers
+	walked  sync.Once // of inOrder
+	follow  followed
 	mode    sync.Once // of what numbers out of sequence are
 	modeIs  string
 	step    int // of windows
@@ -61,6 +63,12 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 		return j.again(req.Span, emit)
 	}
 	return j.all(emit)
+}
+
+// followed is whether the records of a file follow each other by their own numbers and lengths.
+type followed struct {
+	ok  bool
+	err error
 }
 
 // siblings opens the files that Open found.

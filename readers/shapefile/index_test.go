@@ -97,7 +97,10 @@ func TestIndexDoesNotMatter(t *testing.T) {
 		if c.index == nil {
 			delete(siblings, ".shx")
 		}
-		check(t, beside{siblings: siblings}, []shpCase{{c.name, file, "geometry: geoarrow.point xy: POINT (1 2) | null | POINT (3 4)", 0}})
+		for _, mode := range []string{"fail", "repair"} {
+			with := beside{siblings: siblings, options: map[string]any{"on_error": mode}}
+			check(t, with, []shpCase{{c.name + ", " + mode, file, "geometry: geoarrow.point xy: POINT (1 2) | null | POINT (3 4)", 0}})
+		}
 	}
 }
 

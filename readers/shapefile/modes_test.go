@@ -95,13 +95,65 @@ func TestRepairOfRecords(t *testing.T) {
 		{"cut", three[:183], "the file ends inside of a record", 160},
 		{"bytes behind the last record", append(three[:len(three):len(three)], 0, 0), "the file ends inside of a record", 184},
 	})
+	// Record 1 is as long as if it held record 2 too, which is so of the lengths of all records, or not of their numbers.
+	four, want := shp(point, at(point, 1, 2), at(point, 3, 4), at(point, 5, 6), at(point, 7, 8)), points+" | POINT (7 8)"
+	hides := put(four, 135, 24)
+	repair.siblings = number("   1", "   2", "   3", "   4")
+	const attributes = "N: int32: 1 | 2 | 3 | 4\n"
+	check(t, repair, []shpCase{
+		{
+			"a length that hides a record, with attributes", hides,
+			attributes + deviated(want, `byte 132, row 1, ""`, "record-length", "the content has the 20 bytes of its shape, not 48"), 0,
+		},
+	})
+	repair.siblings[".shx"] = shx(100, 20, 128, 20, 156, 20, 184, 20)
+	const byIndex = "the content has the 20 bytes that the .shx says, not "
+	check(t, repair, []shpCase{
+		{"a length that hides a record, with an index", hides, attributes + deviated(want, `byte 132, row 1, ""`, "record-length", byIndex+"48"), 0},
+		{"a length beyond the file, with an index", put(four, 134, 1), attributes + deviated(want, `byte 132, row 1, ""`, "record-length", byIndex+"532"), 0},
+		{
+			"a length that hides a record of another number, with an index", put(hides, 159, 9), attributes + want + "\ncrs: none\n" +
+				"deviations: record-length 1\ndeviations: record-number 1\n" + `deviation: byte 132, row 1, "": record-length: ` + byIndex + "48\n" +
+				`deviation: byte 156, row 2, "": record-number: record 9 is read as 3`, 0,
+		},
+	})
 	repair.siblings = index(shx(100, 20, 128, 20, 156, 20))
 	check(t, repair, []shpCase{
 		{"a wrong number, with an index", put(three, 131, 7), deviated(points, `byte 128, row 1, ""`, "record-number", "record 7 is read as 2"), 0},
+		{
+			"a length that hides the last record, which no number says", put(three, 135, 24), "geometry: geoarrow.point xy: POINT (1 2) | POINT (3 4)\ncrs: none\n" +
+				"deviations: long-record 1\n" + `deviation: byte 128, row 1, "geometry": long-record: the 28 bytes behind the shape are not read`, 0,
+		},
 	})
 	check(t, beside{options: map[string]any{"on_error": "null"}}, []shpCase{
 		{"null is not for numbers", put(three, 131, 7), "the .shx must say where they are (ESRI Shapefile Technical Description, July 1998); on_error: repair reads the rest", 128},
 	})
+}
+
+// TestRecordsReadAgain has batches that read parts of parts again, since characters of theirs are
+// replaced: a record has the number then that it had the first time.
+func TestRecordsReadAgain(t *testing.T) {
+	four := shp(point, at(point, 1, 2), at(point, 3, 4), at(point, 5, 6), at(point, 7, 8)) // at 100, 128, 156 and 184
+	const want = "C: string: \"a\ufffd\" | \"b\" | \"c\" | \"\ufffdd\"\ngeometry: geoarrow.point xy: " +
+		"POINT (1 2) | POINT (3 4) | POINT (5 6) | POINT (7 8)\ncrs: none\nreplaced characters: 2"
+	const mended = "\ndeviations: record-length 1\n" + `deviation: byte 132, row 1, "": record-length: the content has the 20 bytes `
+	for _, c := range []struct {
+		name        string
+		file, index []byte
+		deviations  string
+	}{
+		{"a length that hides a record", put(four, 135, 24), nil, mended + "of its shape, not 48"},
+		{"a length that hides a record, with an index", put(four, 135, 24), shx(100, 20, 128, 20, 156, 20, 184, 20), mended + "that the .shx says, not 48"},
+		{"an index of other records", four, shx(100, 20, 128, 48, 184, 20), ""},
+		{"an index of more records", four, shx(100, 4, 112, 8, 128, 20, 156, 20, 184, 20), ""},
+	} {
+		with := beside{options: map[string]any{"on_error": "repair"}, siblings: map[string][]byte{".cpg": []byte("UTF-8")}}
+		with.siblings[".dbf"] = dbf([]field{{"C", 'C', 2, 0}}, " a\xff", " b ", " c ", " \xffd")
+		if c.index != nil {
+			with.siblings[".shx"] = c.index
+		}
+		check(t, with, []shpCase{{c.name, c.file, want + c.deviations, 0}})
+	}
 }
 
 func TestAttributesOfNull(t *testing.T) {

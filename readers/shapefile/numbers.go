@@ -13,7 +13,7 @@ type numbers uint8
 
 const (
 	strictNumbers  numbers = iota // its own, which must be in sequence
-	indexedNumbers                // its place among the entries of the .shx
+	indexedNumbers                // its place among the entries of the .shx, unless those are wrong
 	countedNumbers                // how many records lie before it
 )
 
@@ -37,7 +37,7 @@ func (j *job) findNumbers() error {
 		if shx == nil {
 			return fmt.Errorf("%s: %w: its .shx is gone", j.src.Name, source.ErrChanged)
 		}
-		j.numbers, j.places = indexedNumbers, &deviceChunks{job: j, shx: shx, entries: (indexEnd(shx) - headerBytes) / indexEntry}
+		j.numbers, j.shx, j.places = indexedNumbers, shx, &deviceChunks{job: j, shx: shx, entries: (indexEnd(shx) - headerBytes) / indexEntry}
 		return nil
 	}
 	w := j.walk()
@@ -84,24 +84,66 @@ func (j *job) modeOfNumbers() string {
 
 var errNoRecord = errors.New("no record begins there")
 
-// numberedAt is the row of the record at an offset, by what says the numbers.
-func (r *partReader) numberedAt(at int64) (int64, error) {
-	if r.numbers == indexedNumbers {
-		row, place, err := r.places.find(at)
-		if err == nil && place != at {
-			err = errNoRecord
+// inOrder reports whether the records follow each other by their own numbers and lengths. It goes along the whole file,
+// so it is asked only where a record is not what the .shx says: if they do, the .shx is wrong, as every mode has it.
+func (j *job) inOrder() (bool, error) {
+	j.walked.Do(func() {
+		w := j.walk()
+		j.follow.ok, j.follow.err = w.recordsFollow()
+	})
+	return j.follow.ok, j.follow.err
+}
+
+// indexedLength is the length of the content of the record at an offset, whose head is given, where the .shx has
+// an entry of each record: that of the entry, unless the .shx is wrong; then strict is true.
+func (r *partReader) indexedLength(at, row int64, head []byte) (content int64, strict bool, err error) {
+	content, place, length := contentBytes(head), int64(-1), int64(0)
+	right := numberOf(head) == row+r.base
+	if entry := headerBytes + row*indexEntry; row >= 0 && row < r.places.entries {
+		b, err := r.index.bytes(entry, indexEntry)
+		if err != nil {
+			return 0, false, err
 		}
+		place, length = entryAt(b)
+	}
+	if right && place == at && length == content {
+		return content, false, nil
+	}
+	switch strict, err = r.inOrder(); {
+	case err != nil || strict:
+		return content, strict, err
+	case place != at:
+		return 0, false, fmt.Errorf("%s: %w: the record at byte %d", r.src.Name, source.ErrChanged, at)
+	}
+	return length, false, nil
+}
+
+// indexedAt is the row of the record at an offset by the .shx, or by its number if the .shx is wrong.
+func (r *partReader) indexedAt(at int64) (int64, error) {
+	head, err := r.window.bytes(at, recordHead)
+	if err != nil {
+		return 0, err
+	}
+	number := numberOf(head) - r.base
+	row, place, err := r.places.find(at)
+	if err != nil || place == at && row == number {
 		return row, err
 	}
-	row := int64(0)
-	for next := int64(headerBytes); next < at; row++ {
-		head, err := r.window.bytes(next, recordHead)
-		if err != nil {
-			return 0, err
-		}
-		next += recordHead + contentBytes(head)
+	switch strict, err := r.inOrder(); {
+	case err != nil:
+		return 0, err
+	case strict:
+		return number, nil
+	case place != at:
+		return 0, errNoRecord
 	}
 	return row, nil
+}
+
+// countedAt is how many records lie before an offset.
+func (r *partReader) countedAt(at int64) (rows int64, err error) {
+	_, err = r.records(headerBytes, at, 0, func(int64, int64, []byte) { rows++ })
+	return rows, err
 }
 
 // decide gives the length of the content of the record at an offset: as the record says, unless no record of the next

@@ -67,8 +67,10 @@ func (r *partReader) rowAt(at int64) (int64, error) {
 	switch {
 	case r.order == moved:
 		return (at - headerBytes) / indexEntry, nil
-	case r.numbers != strictNumbers:
-		return r.numberedAt(at)
+	case r.numbers == countedNumbers:
+		return r.countedAt(at)
+	case r.numbers == indexedNumbers:
+		return r.indexedAt(at)
 	}
 	head, err := r.window.bytes(at, recordHead)
 	if err != nil {
@@ -98,8 +100,11 @@ func (r *partReader) Read(from, stop, row int64) (readers.Part, error) {
 // ahead lets the windows read on to an offset. Records that were moved may be anywhere, so no more of them is read at a time than is near.
 func (r *partReader) ahead(stop int64) {
 	r.window.stop, r.index.stop = stop, stop
-	if r.order == moved {
+	switch {
+	case r.order == moved:
 		r.window.stop = 0
+	case r.numbers == indexedNumbers: // stop is no offset in the .shx
+		r.index.stop = 0
 	}
 }
 

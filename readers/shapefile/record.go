@@ -60,9 +60,15 @@ func (r *partReader) record(at, row int64) ([]byte, error) {
 		return nil, err
 	}
 	r.defects = r.defects[:0]
-	content := contentBytes(head)
+	content, strict := contentBytes(head), r.numbers == strictNumbers
+	indexed := content
+	if r.numbers == indexedNumbers {
+		if indexed, strict, err = r.indexedLength(at, row, head); err != nil {
+			return nil, err
+		}
+	}
 	if n, want := numberOf(head), row+r.base; n != want {
-		if r.numbers == strictNumbers {
+		if strict {
 			e := faultAt(r.src, at, row, fmt.Errorf("the record has the number %d, expected %d; records must follow each other without gaps, "+
 				"or the .shx must say where they are", n, want))
 			if !r.guessing {
@@ -72,7 +78,12 @@ func (r *partReader) record(at, row int64) ([]byte, error) {
 		}
 		r.defects = append(r.defects, recordDefect{0, ruleRecordNumber, fmt.Sprintf("record %d is read as %d", n, want)})
 	}
-	if r.repair && r.order != moved {
+	switch {
+	case indexed != content:
+		done := fmt.Sprintf("the content has the %d bytes that the .shx says, not %d", indexed, content)
+		r.defects = append(r.defects, recordDefect{4, ruleRecordLength, done})
+		content = indexed
+	case r.repair && r.order == inSequence:
 		if content, err = r.decide(at, row, content); err != nil {
 			return nil, err
 		}
