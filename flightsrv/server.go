@@ -110,7 +110,7 @@ func New(cfg Config) (*Server, error) {
 	if pair != nil {
 		creds = pair.credentials()
 	}
-	options := append(svc.options(), grpc.Creds(wire.Credentials(creds)))
+	options := append(svc.options(), grpc.Creds(wire.Credentials(creds, svc.refused)))
 	s := &Server{cfg: cfg, grpc: grpc.NewServer(options...), health: health.NewServer(), sql: svc.sql}
 	flight.RegisterFlightServiceServer(s.grpc, svc)
 	grpc_health_v1.RegisterHealthServer(s.grpc, s.health)
