@@ -8,7 +8,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/apache/arrow/go/v17/arrow/flight"
+	pb "github.com/apache/arrow/go/v17/arrow/flight/gen/flight"
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
@@ -40,7 +40,8 @@ type Config struct {
 	MaxExchangeBytes int64         // of a file that a client sends to have it parsed; default 4 GiB (--max-exchange-bytes)
 	ExchangeTimeout  time.Duration // of such a call; default 10 min (--exchange-timeout)
 
-	uploadIdle time.Duration // as the constant says; tests have less time
+	uploadIdle    time.Duration // as the constant says; tests have less time
+	mistakePeriod time.Duration // as the constant says; tests have more time
 }
 
 // Defaults of Config.
@@ -102,7 +103,7 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	svc := &service{cfg: cfg, locations: locations, puts: make(chan struct{}, maxPuts)}
+	svc := &service{cfg: cfg, mistakes: mistakes{period: cfg.mistakePeriod}, locations: locations, puts: make(chan struct{}, maxPuts)}
 	if cfg.SQL != nil {
 		svc.sql = sql.New(cfg.SQL, cfg.Catalog.Writable())
 	}
@@ -112,7 +113,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	options := append(svc.options(), grpc.Creds(wire.Credentials(creds, svc.refused)))
 	s := &Server{cfg: cfg, grpc: grpc.NewServer(options...), health: health.NewServer(), sql: svc.sql}
-	flight.RegisterFlightServiceServer(s.grpc, svc)
+	pb.RegisterFlightServiceServer(decoding{s.grpc, svc}, svc)
 	grpc_health_v1.RegisterHealthServer(s.grpc, s.health)
 	reflection.Register(s.grpc)
 

@@ -20,6 +20,7 @@ type service struct {
 	cfg       Config
 	sql       *sql.Server        // nil: there is none
 	puts      chan struct{}      // one for each table that is being stored
+	mistakes  mistakes           // of clients, as they are logged
 	locations []*flight.Location // of every endpoint; empty: the client keeps the connection it has
 }
 

@@ -48,6 +48,7 @@ func codeOf(err error) codes.Code {
 		ticket     *TicketError
 		unserved   *unservedError
 		panicked   *panicError
+		request    *requestError
 		shape      *readers.ShapeError
 		rpc, isRPC = status.FromError(err)
 	)
@@ -56,6 +57,8 @@ func codeOf(err error) codes.Code {
 		return codes.OK
 	case errors.As(err, &panicked):
 		return codes.Internal
+	case errors.As(err, &request):
+		return request.code()
 	case isRPC: // of gRPC itself: a send that met a cancelled stream or a lost connection
 		return rpc.Code()
 	case errors.Is(err, context.Canceled):
@@ -161,8 +164,11 @@ func messageOf(name string, err error) string {
 	var panicked *panicError
 	var path *fs.PathError
 	var query *engine.Error
+	var request *requestError
 	rpc, isRPC := status.FromError(err)
 	switch {
+	case errors.As(err, &request):
+		return err.Error()
 	case errors.As(err, &panicked):
 		return "a defect of the server, which goes on; its log has the details"
 	case isRPC:
