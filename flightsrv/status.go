@@ -75,7 +75,8 @@ func codeOf(err error) codes.Code {
 		return codes.ResourceExhausted
 	case errors.As(err, &parse):
 		return codes.InvalidArgument
-	case errors.As(err, &notFound), errors.Is(err, fs.ErrNotExist), errors.Is(err, readers.ErrNoLayer):
+	case errors.As(err, &notFound), errors.Is(err, fs.ErrNotExist), errors.Is(err, readers.ErrNoLayer),
+		errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ELOOP):
 		return codes.NotFound
 	case errors.Is(err, fs.ErrPermission): // the server's, not the client's
 		return codes.FailedPrecondition
@@ -179,6 +180,8 @@ func messageOf(name string, err error) string {
 		return fmt.Sprintf("byte %d of the query: %v", query.Position, err)
 	case errors.As(err, &path) && errors.Is(err, fs.ErrPermission):
 		return fmt.Sprintf("%s: the server may not %s the file: let the user that runs it read it", name, path.Op)
+	case errors.As(err, &path) && errors.Is(err, source.ErrChanged):
+		return fmt.Sprintf("%s: %v (%s: %v)", name, source.ErrChanged, path.Op, path.Err)
 	case errors.As(err, &path):
 		return fmt.Sprintf("%s: %s: %v", name, path.Op, path.Err)
 	}
