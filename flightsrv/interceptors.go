@@ -33,6 +33,7 @@ func callOf(ctx context.Context) *call {
 func (s *service) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (resp any, err error) {
 	c := &call{}
 	start := time.Now()
+	defer stay(ctx)()
 	defer func() {
 		err = s.finish(ctx, c, info.FullMethod, start, caught(recover(), err))
 	}()
@@ -43,6 +44,7 @@ func (s *service) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo
 func (s *service) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) (err error) {
 	c := &call{}
 	start := time.Now()
+	defer stay(ss.Context())()
 	in := &stream{ServerStream: ss, ctx: context.WithValue(ss.Context(), callKey{}, c)}
 	defer func() {
 		err = s.finish(ss.Context(), c, info.FullMethod, start, caught(recover(), in.blame(err)))

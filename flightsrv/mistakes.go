@@ -81,6 +81,15 @@ func (m *mistakes) event(log zerolog.Logger, k mistake) *zerolog.Event {
 	return e
 }
 
+// overloaded logs a connection or a call that is refused because there are too many.
+func (s *service) overloaded(what string, client net.Addr) {
+	e := s.mistakes.event(s.cfg.Log, mistake{what: what})
+	if client != nil && client.String() != "" {
+		e = e.Str("client", client.String())
+	}
+	e.Str("error", what).Msg("refused")
+}
+
 // refused logs a connection that the server closes, and why.
 func (s *service) refused(client net.Addr, why error) {
 	s.mistakes.event(s.cfg.Log, mistake{what: why.Error()}).Str("client", client.String()).Err(why).Msg("the connection is closed")
