@@ -71,7 +71,7 @@ func (s *service) finish(
 	case !strings.HasPrefix(method, flightPrefix): // health checks come every few seconds
 		e = s.cfg.Log.Debug()
 	case isMistake(code):
-		e = s.mistakes.event(s.cfg.Log, mistake{method, code})
+		e = s.mistakes.event(s.cfg.Log, mistake{method, code.String()})
 	default:
 		e = s.cfg.Log.Info()
 	}

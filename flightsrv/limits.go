@@ -7,11 +7,14 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/peer"
-	"google.golang.org/grpc/status"
 	grpctap "google.golang.org/grpc/tap"
 )
+
+// overloadError says that a call is one too many.
+type overloadError struct{ what string }
+
+func (e *overloadError) Error() string { return e.what }
 
 // load is what clients have open on the server, all of them together.
 type load struct {
@@ -122,7 +125,7 @@ func (l *load) enter(ctx context.Context, _ *grpctap.Info) (context.Context, err
 			client = p.Addr
 		}
 		l.refused(what, client)
-		return nil, status.Error(codes.ResourceExhausted, what)
+		return nil, statusError("", &overloadError{what})
 	}
 	p := &place{load: l}
 	p.uses.Store(1)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
-	"google.golang.org/grpc/codes"
 )
 
 // mistakePeriod is how often a mistake of clients is logged, each kind by itself.
@@ -23,20 +22,7 @@ type mistakes struct {
 }
 
 // mistake is a kind of them.
-type mistake struct {
-	what string // the method, or what is refused
-	code codes.Code
-}
-
-// isMistake reports the code of a call that fails by what the client asks for, or by how much.
-func isMistake(c codes.Code) bool {
-	switch c {
-	case codes.InvalidArgument, codes.NotFound, codes.AlreadyExists, codes.PermissionDenied, codes.Unauthenticated,
-		codes.ResourceExhausted, codes.FailedPrecondition, codes.OutOfRange, codes.Unimplemented:
-		return true
-	}
-	return false
-}
+type mistake struct{ what, code string } // the method and the code, or what is refused
 
 // repeated lets one event pass in a period, and counts the others.
 type repeated struct {

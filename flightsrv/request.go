@@ -3,24 +3,11 @@ package flightsrv
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 )
-
-// requestError says that what a client sent is no message of the call, or that none came.
-type requestError struct{ err error }
-
-func (e *requestError) Error() string {
-	if s, ok := status.FromError(e.err); ok {
-		return "request: " + s.Message()
-	}
-	return fmt.Sprintf("request: %v", e.err)
-}
 
 // received is a message of a client whose error gRPC does not see: it would answer Internal, and not wait for what the handler says.
 type received struct {
@@ -40,16 +27,6 @@ func (r *received) by(receive func(any) error) error {
 		return &requestError{r.err}
 	}
 	return nil
-}
-
-func (e *requestError) Unwrap() error { return e.err }
-
-// code is that of gRPC, which calls bytes that it can't decode Internal, as if the server were to blame.
-func (e *requestError) code() codes.Code {
-	if c := status.Code(e.err); !isDefect(c) {
-		return c
-	}
-	return codes.InvalidArgument
 }
 
 // errNoRequest is the error of a call whose client ends it without the message that it is to have.

@@ -121,7 +121,7 @@ func TestMistakesAreLoggedOnce(t *testing.T) {
 	if strings.Join(got, ",") != want {
 		t.Errorf("logged %q, want %s", got, want)
 	}
-	r := s.mistakes.of(mistake{flightPrefix + "DoGet", codes.InvalidArgument})
+	r := s.mistakes.of(mistake{flightPrefix + "DoGet", codes.InvalidArgument.String()})
 	if n := r.suppressed.Load(); n != 999 {
 		t.Errorf("%d are suppressed", n)
 	}

@@ -35,6 +35,36 @@ type panicError struct {
 
 func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 
+// requestError says that what a client sent is no message of the call, or that none came.
+type requestError struct{ err error }
+
+func (e *requestError) Error() string {
+	if s, ok := status.FromError(e.err); ok {
+		return "request: " + s.Message()
+	}
+	return fmt.Sprintf("request: %v", e.err)
+}
+
+func (e *requestError) Unwrap() error { return e.err }
+
+// code is that of gRPC, which calls bytes that it can't decode Internal, as if the server were to blame.
+func (e *requestError) code() codes.Code {
+	if c := status.Code(e.err); !isDefect(c) {
+		return c
+	}
+	return codes.InvalidArgument
+}
+
+// isMistake reports the code of a call that fails by what the client asks for, or by how much.
+func isMistake(c codes.Code) bool {
+	switch c {
+	case codes.InvalidArgument, codes.NotFound, codes.AlreadyExists, codes.PermissionDenied, codes.Unauthenticated,
+		codes.ResourceExhausted, codes.FailedPrecondition, codes.OutOfRange, codes.Unimplemented:
+		return true
+	}
+	return false
+}
+
 // codeOf is what an error means to a client. Everything that has no better code is Internal.
 func codeOf(err error) codes.Code {
 	var (
@@ -49,6 +79,7 @@ func codeOf(err error) codes.Code {
 		unserved   *unservedError
 		panicked   *panicError
 		request    *requestError
+		overload   *overloadError
 		shape      *readers.ShapeError
 		rpc, isRPC = status.FromError(err)
 	)
@@ -71,6 +102,8 @@ func codeOf(err error) codes.Code {
 		return codes.InvalidArgument
 	case errors.As(err, &changed), errors.Is(err, source.ErrChanged):
 		return codes.FailedPrecondition
+	case errors.As(err, &overload):
+		return codes.ResourceExhausted
 	case errors.As(err, &limit): // before ParseError: a limit says where it was met
 		return codes.ResourceExhausted
 	case errors.As(err, &parse):
