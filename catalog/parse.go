@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"time"
 
 	"github.com/vibeflight/vibeflight/readers"
@@ -51,7 +50,7 @@ func (c *Catalog) obtain(ctx context.Context, f *flight, j job) (l *loaded, pars
 func (c *Catalog) parse(ctx context.Context, f *flight, j job) (*loaded, error) {
 	src, err := j.entry.read(j.format.Siblings)
 	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
+		if source.IsGone(err) && !errors.Is(err, ErrClosed) {
 			return nil, fmt.Errorf("%s: %w (%w)", j.entry.Name, source.ErrChanged, err)
 		}
 		return nil, fmt.Errorf("%s: %w", j.entry.Name, err)

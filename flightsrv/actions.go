@@ -149,7 +149,7 @@ func (s *service) stats(_ context.Context, body []byte) (any, error) {
 	if err := wantNothing(body); err != nil {
 		return nil, err
 	}
-	out := stats{Stats: s.cfg.Catalog.Stats(), Process: processNow()}
+	out := stats{Stats: s.cfg.Catalog.Stats(), Connections: s.load.now(), Process: processNow()}
 	if s.sql != nil {
 		of := s.sql.Stats()
 		out.SQL = &of
@@ -160,8 +160,9 @@ func (s *service) stats(_ context.Context, body []byte) (any, error) {
 // stats is what the action stats answers.
 type stats struct {
 	catalog.Stats
-	SQL     *sql.Stats `json:"sql,omitempty"` // nil: there is none
-	Process process    `json:"process"`
+	SQL         *sql.Stats  `json:"sql,omitempty"` // nil: there is none
+	Connections connections `json:"connections"`
+	Process     process     `json:"process"`
 }
 
 // wantNothing accepts no body and the empty object.

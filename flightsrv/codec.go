@@ -101,8 +101,12 @@ func (c codec) Marshal(v any) (mem.BufferSlice, error) {
 }
 
 func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
-	if _, ok := v.(*frame); ok {
+	switch v := v.(type) {
+	case *frame:
 		return errors.New("frames are only sent")
+	case *received:
+		v.err = c.CodecV2.Unmarshal(data, v.message)
+		return nil
 	}
 	return c.CodecV2.Unmarshal(data, v)
 }

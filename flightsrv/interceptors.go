@@ -29,18 +29,11 @@ func callOf(ctx context.Context) *call {
 	return &call{}
 }
 
-// stream is a ServerStream of which the context knows the call.
-type stream struct {
-	grpc.ServerStream
-	ctx context.Context
-}
-
-func (s *stream) Context() context.Context { return s.ctx }
-
 // unary runs a handler, then turns its error or its panic to a status and logs the call.
 func (s *service) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (resp any, err error) {
 	c := &call{}
 	start := time.Now()
+	defer stay(ctx)()
 	defer func() {
 		err = s.finish(ctx, c, info.FullMethod, start, caught(recover(), err))
 	}()
@@ -51,10 +44,12 @@ func (s *service) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo
 func (s *service) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) (err error) {
 	c := &call{}
 	start := time.Now()
+	defer stay(ss.Context())()
+	in := &stream{ServerStream: ss, ctx: context.WithValue(ss.Context(), callKey{}, c)}
 	defer func() {
-		err = s.finish(ss.Context(), c, info.FullMethod, start, caught(recover(), err))
+		err = s.finish(ss.Context(), c, info.FullMethod, start, caught(recover(), in.blame(err)))
 	}()
-	return handler(srv, &stream{ss, context.WithValue(ss.Context(), callKey{}, c)})
+	return handler(srv, in)
 }
 
 // caught is err, or the panic that kept the handler from giving one.
@@ -75,6 +70,8 @@ func (s *service) finish(
 		e = s.cfg.Log.Error()
 	case !strings.HasPrefix(method, flightPrefix): // health checks come every few seconds
 		e = s.cfg.Log.Debug()
+	case isMistake(code):
+		e = s.mistakes.event(s.cfg.Log, mistake{method, code.String()})
 	default:
 		e = s.cfg.Log.Info()
 	}

@@ -8,7 +8,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/apache/arrow/go/v17/arrow/flight"
+	pb "github.com/apache/arrow/go/v17/arrow/flight/gen/flight"
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
@@ -37,10 +37,14 @@ type Config struct {
 	Drain           time.Duration  // how long calls in progress may take after the end of Serve's context; default 10 s (--drain)
 	Log             zerolog.Logger // one line per call
 
+	MaxConnections int // that are open, on all addresses together; default 4096 (--max-connections)
+	MaxStreams     int // calls that are open, over all connections together; default 8192 (--max-streams)
+
 	MaxExchangeBytes int64         // of a file that a client sends to have it parsed; default 4 GiB (--max-exchange-bytes)
 	ExchangeTimeout  time.Duration // of such a call; default 10 min (--exchange-timeout)
 
-	uploadIdle time.Duration // as the constant says; tests have less time
+	uploadIdle    time.Duration // as the constant says; tests have less time
+	mistakePeriod time.Duration // as the constant says; tests have more time
 }
 
 // Defaults of Config.
@@ -48,6 +52,9 @@ const (
 	DefaultListen          = "127.0.0.1:8815"
 	DefaultMaxMessageBytes = 256 << 20
 	DefaultDrain           = 10 * time.Second
+
+	DefaultMaxConnections = 4096
+	DefaultMaxStreams     = 8192
 
 	DefaultMaxExchangeBytes = 4 << 30
 	DefaultExchangeTimeout  = 10 * time.Minute
@@ -57,7 +64,7 @@ const (
 const (
 	maxRequestBytes     = 16 << 20 // a message of a client: as much as clients take by default. All but those of uploads are smaller than a ticket
 	maxHeaderBytes      = 64 << 10
-	maxStreams          = 1024 // of one connection
+	maxConnStreams      = 1024 // of one connection
 	handshakeTimeout    = 5 * time.Second
 	keepaliveAfter      = 30 * time.Second
 	keepaliveTimeout    = 10 * time.Second
@@ -71,6 +78,7 @@ type Server struct {
 	health    *health.Server
 	sql       *sql.Server // nil: there is no SQL
 	listeners []listener
+	load      *load
 }
 
 // New checks the configuration and listens: from here on clients can connect, and Serve answers them. A Server that New gave is
@@ -91,6 +99,8 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Drain == 0 {
 		cfg.Drain = DefaultDrain
 	}
+	cfg.MaxConnections = cmp.Or(cfg.MaxConnections, DefaultMaxConnections)
+	cfg.MaxStreams = cmp.Or(cfg.MaxStreams, DefaultMaxStreams)
 	cfg.MaxExchangeBytes = cmp.Or(cfg.MaxExchangeBytes, DefaultMaxExchangeBytes)
 	cfg.ExchangeTimeout = cmp.Or(cfg.ExchangeTimeout, DefaultExchangeTimeout)
 	cfg.uploadIdle = cmp.Or(cfg.uploadIdle, uploadIdle)
@@ -102,7 +112,9 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	svc := &service{cfg: cfg, locations: locations, puts: make(chan struct{}, maxPuts)}
+	svc := &service{cfg: cfg, mistakes: mistakes{period: cfg.mistakePeriod}, locations: locations, puts: make(chan struct{}, maxPuts)}
+	svc.load.maxConnections, svc.load.maxStreams = int64(cfg.MaxConnections), int64(cfg.MaxStreams)
+	svc.load.refused = svc.overloaded
 	if cfg.SQL != nil {
 		svc.sql = sql.New(cfg.SQL, cfg.Catalog.Writable())
 	}
@@ -110,9 +122,9 @@ func New(cfg Config) (*Server, error) {
 	if pair != nil {
 		creds = pair.credentials()
 	}
-	options := append(svc.options(), grpc.Creds(wire.Credentials(creds)))
-	s := &Server{cfg: cfg, grpc: grpc.NewServer(options...), health: health.NewServer(), sql: svc.sql}
-	flight.RegisterFlightServiceServer(s.grpc, svc)
+	options := append(svc.options(), grpc.Creds(wire.Credentials(creds, svc.refused)))
+	s := &Server{cfg: cfg, grpc: grpc.NewServer(options...), health: health.NewServer(), sql: svc.sql, load: &svc.load}
+	pb.RegisterFlightServiceServer(decoding{s.grpc, svc}, svc)
 	grpc_health_v1.RegisterHealthServer(s.grpc, s.health)
 	reflection.Register(s.grpc)
 
@@ -132,10 +144,11 @@ func (s *service) options() []grpc.ServerOption {
 		grpc.ForceServerCodecV2(newCodec()),
 		grpc.UnaryInterceptor(s.unary),
 		grpc.StreamInterceptor(s.stream),
+		grpc.InTapHandle(s.load.enter),
 		grpc.MaxRecvMsgSize(s.mostReceived()),
 		grpc.MaxSendMsgSize(math.MaxInt32),
 		grpc.MaxHeaderListSize(maxHeaderBytes),
-		grpc.MaxConcurrentStreams(maxStreams),
+		grpc.MaxConcurrentStreams(maxConnStreams),
 		grpc.WriteBufferSize(0), // wire.Conn gathers what is written
 		grpc.ConnectionTimeout(handshakeTimeout),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: keepaliveAfter, Timeout: keepaliveTimeout}),
@@ -168,7 +181,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for _, l := range s.listeners {
 		g.Go(func() error {
-			if err := s.grpc.Serve(l); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
+			if err := s.grpc.Serve(limited{l, s.load}); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
 				return fmt.Errorf("%s: %w", l.name, err)
 			}
 			return nil

@@ -18,8 +18,10 @@ import (
 type service struct {
 	flight.BaseFlightServer
 	cfg       Config
-	sql       *sql.Server        // nil: there is none
-	puts      chan struct{}      // one for each table that is being stored
+	sql       *sql.Server   // nil: there is none
+	puts      chan struct{} // one for each table that is being stored
+	load      load
+	mistakes  mistakes           // of clients, as they are logged
 	locations []*flight.Location // of every endpoint; empty: the client keeps the connection it has
 }
 

@@ -35,6 +35,36 @@ type panicError struct {
 
 func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 
+// requestError says that what a client sent is no message of the call, or that none came.
+type requestError struct{ err error }
+
+func (e *requestError) Error() string {
+	if s, ok := status.FromError(e.err); ok {
+		return "request: " + s.Message()
+	}
+	return fmt.Sprintf("request: %v", e.err)
+}
+
+func (e *requestError) Unwrap() error { return e.err }
+
+// code is that of gRPC, which calls bytes that it can't decode Internal, as if the server were to blame.
+func (e *requestError) code() codes.Code {
+	if c := status.Code(e.err); !isDefect(c) {
+		return c
+	}
+	return codes.InvalidArgument
+}
+
+// isMistake reports the code of a call that fails by what the client asks for, or by how much.
+func isMistake(c codes.Code) bool {
+	switch c {
+	case codes.InvalidArgument, codes.NotFound, codes.AlreadyExists, codes.PermissionDenied, codes.Unauthenticated,
+		codes.ResourceExhausted, codes.FailedPrecondition, codes.OutOfRange, codes.Unimplemented:
+		return true
+	}
+	return false
+}
+
 // codeOf is what an error means to a client. Everything that has no better code is Internal.
 func codeOf(err error) codes.Code {
 	var (
@@ -48,6 +78,8 @@ func codeOf(err error) codes.Code {
 		ticket     *TicketError
 		unserved   *unservedError
 		panicked   *panicError
+		request    *requestError
+		overload   *overloadError
 		shape      *readers.ShapeError
 		rpc, isRPC = status.FromError(err)
 	)
@@ -56,6 +88,8 @@ func codeOf(err error) codes.Code {
 		return codes.OK
 	case errors.As(err, &panicked):
 		return codes.Internal
+	case errors.As(err, &request):
+		return request.code()
 	case isRPC: // of gRPC itself: a send that met a cancelled stream or a lost connection
 		return rpc.Code()
 	case errors.Is(err, context.Canceled):
@@ -68,11 +102,14 @@ func codeOf(err error) codes.Code {
 		return codes.InvalidArgument
 	case errors.As(err, &changed), errors.Is(err, source.ErrChanged):
 		return codes.FailedPrecondition
+	case errors.As(err, &overload):
+		return codes.ResourceExhausted
 	case errors.As(err, &limit): // before ParseError: a limit says where it was met
 		return codes.ResourceExhausted
 	case errors.As(err, &parse):
 		return codes.InvalidArgument
-	case errors.As(err, &notFound), errors.Is(err, fs.ErrNotExist), errors.Is(err, readers.ErrNoLayer):
+	case errors.As(err, &notFound), errors.Is(err, fs.ErrNotExist), errors.Is(err, readers.ErrNoLayer),
+		errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ELOOP):
 		return codes.NotFound
 	case errors.Is(err, fs.ErrPermission): // the server's, not the client's
 		return codes.FailedPrecondition
@@ -161,8 +198,11 @@ func messageOf(name string, err error) string {
 	var panicked *panicError
 	var path *fs.PathError
 	var query *engine.Error
+	var request *requestError
 	rpc, isRPC := status.FromError(err)
 	switch {
+	case errors.As(err, &request):
+		return err.Error()
 	case errors.As(err, &panicked):
 		return "a defect of the server, which goes on; its log has the details"
 	case isRPC:
@@ -173,6 +213,8 @@ func messageOf(name string, err error) string {
 		return fmt.Sprintf("byte %d of the query: %v", query.Position, err)
 	case errors.As(err, &path) && errors.Is(err, fs.ErrPermission):
 		return fmt.Sprintf("%s: the server may not %s the file: let the user that runs it read it", name, path.Op)
+	case errors.As(err, &path) && errors.Is(err, source.ErrChanged):
+		return fmt.Sprintf("%s: %v (%s: %v)", name, source.ErrChanged, path.Op, path.Err)
 	case errors.As(err, &path):
 		return fmt.Sprintf("%s: %s: %v", name, path.Op, path.Err)
 	}

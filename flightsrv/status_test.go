@@ -25,6 +25,7 @@ import (
 func TestStatusError(t *testing.T) {
 	parse := &readers.ParseError{Name: "a", Format: "geojson", Offset: 18734, Line: 213, Row: 212, Unit: "feature", Err: errors.New("ring is not closed")}
 	denied := &fs.PathError{Op: "open", Path: "/srv/secret/a", Err: syscall.EACCES}
+	out := &fs.PathError{Op: "openat", Path: "/srv/secret/a", Err: errors.New("path escapes from parent")}
 	for _, c := range []struct {
 		name  string
 		err   error
@@ -39,6 +40,9 @@ func TestStatusError(t *testing.T) {
 		{"ticket", fmt.Errorf("ticket: %w", &TicketError{"rows", errors.New("no")}), codes.InvalidArgument, `ticket: field "rows": no`},
 		{"column", &catalog.UnknownColumnError{Column: "x", Nearest: "y"}, codes.InvalidArgument, `"y"`},
 		{"changed", &catalog.ChangedError{Name: "a", Want: "v1", Have: "v2"}, codes.FailedPrecondition, "v1"},
+		{"link out", fmt.Errorf("a: %w (%w)", source.ErrChanged, out), codes.FailedPrecondition, "while it was read (openat: path escapes from parent)"},
+		{"folder is a file", &fs.PathError{Op: "statat", Path: "a/b", Err: syscall.ENOTDIR}, codes.NotFound, "not a directory"},
+		{"links in a loop", &fs.PathError{Op: "statat", Path: "a/b", Err: syscall.ELOOP}, codes.NotFound, "symbolic links"},
 		{"changed while read", fmt.Errorf("a: %w (%w)", source.ErrChanged, fs.ErrNotExist), codes.FailedPrecondition, "changed"},
 		{"cancelled", fmt.Errorf("a: %w", context.Canceled), codes.Canceled, ""},
 		{"late", context.DeadlineExceeded, codes.DeadlineExceeded, ""},

@@ -39,6 +39,8 @@ type serveConfig struct {
 	CacheBytes      byteSize // of them; default catalog.DefaultCacheBytes
 	MaxFileBytes    byteSize // larger files are not parsed; 0: no limit
 	MaxMessageBytes byteSize // of a message with a single row
+	MaxConnections  int      // that are open
+	MaxStreams      int      // calls that are open, over all connections
 	Exchange        exchangeConfig
 	Writable        string        // where clients may store tables, as DIR or ALIAS=DIR; empty: nowhere
 	MaxPutBytes     byteSize      // of a file that a client stores
@@ -72,6 +74,8 @@ func (c *serveConfig) flags(f *pflag.FlagSet) {
 	f.Var(&c.CacheBytes, "cache-bytes", "how much that folder may hold")
 	f.Var(&c.MaxFileBytes, "max-file-bytes", "largest file that is parsed, as 10GiB; 0 is no limit")
 	f.Var(&c.MaxMessageBytes, "max-message-bytes", "largest message for a row that is wider than the usual 15 MiB")
+	f.IntVar(&c.MaxConnections, "max-connections", flightsrv.DefaultMaxConnections, "how many connections may be open; those beyond are closed at once")
+	f.IntVar(&c.MaxStreams, "max-streams", flightsrv.DefaultMaxStreams, "how many calls may be open, over all connections; those beyond are ResourceExhausted")
 	c.Exchange.flags(f)
 	f.StringVar(&c.Writable, "writable", "", "folder in which clients may store tables (DoPut, bulk ingestion), as DIR or ALIAS=DIR; it is made if need be, and served as those of --data are")
 	c.MaxPutBytes = catalog.DefaultMaxStoredBytes
@@ -125,6 +129,10 @@ func (c *serveConfig) check() error {
 		return wrongUsage("--listen: say where to listen")
 	case c.CacheBytes < 1:
 		return wrongUsage("--cache-bytes: %v is less than 1; --cache-dir none is for no cache", c.CacheBytes)
+	case c.MaxConnections < 1:
+		return wrongUsage("--max-connections: %d is less than 1", c.MaxConnections)
+	case c.MaxStreams < 1:
+		return wrongUsage("--max-streams: %d is less than 1", c.MaxStreams)
 	case c.BatchRows < 1:
 		return wrongUsage("--batch-rows: %d is less than 1", c.BatchRows)
 	case c.Drain <= 0:
@@ -314,6 +322,7 @@ func (c *serveConfig) listen(ctx context.Context, files *catalog.Catalog, querie
 	server, err := flightsrv.New(flightsrv.Config{
 		Listen: c.Listen, Catalog: files, SQL: sql.Of(queries), Advertise: c.Advertise, Insecure: c.Insecure, TLSCert: c.TLSCert, TLSKey: c.TLSKey,
 		MaxMessageBytes: int(c.MaxMessageBytes), Drain: c.Drain, Log: log, CRS84As: crs84,
+		MaxConnections: c.MaxConnections, MaxStreams: c.MaxStreams,
 		MaxExchangeBytes: int64(c.Exchange.bytes), ExchangeTimeout: c.Exchange.timeout,
 	})
 	if err != nil {

@@ -3,7 +3,6 @@ package sql
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -98,7 +97,7 @@ func (s *Server) createPrepared(ctx context.Context, body []byte) ([]byte, error
 	if err != nil {
 		return nil, err
 	}
-	p := &prepared{id: newHandle(), plan: &plan{stmt: stmt, uses: 1}, used: time.Now()}
+	p := &prepared{id: newHandle(), client: clientOf(ctx), plan: &plan{stmt: stmt, uses: 1}, used: time.Now()}
 	if err := s.addPrepared(p); err != nil {
 		stmt.Close()
 		return nil, err
@@ -109,13 +108,17 @@ func (s *Server) createPrepared(ctx context.Context, body []byte) ([]byte, error
 }
 
 func (s *Server) addPrepared(p *prepared) error {
+	var closing []Statement
+	defer func() { closeAll(closing) }()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ctx.Err() != nil {
 		return ErrClosed
 	}
 	if len(s.prepared) >= maxPrepared {
-		return &LimitError{fmt.Sprintf("%d prepared statements are open, the most that this server keeps: close some (ClosePreparedStatement)", maxPrepared)}
+		if h, ok := loser(s.heldPrepared, p.client, 1); ok {
+			closing = s.losePrepared(s.prepared[h.id])
+		}
 	}
 	s.prepared[p.id] = p
 	return nil

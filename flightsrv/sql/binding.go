@@ -10,7 +10,8 @@ import (
 type binding struct {
 	records []arrow.Record
 	bytes   int64 // of the messages that they came in
-	uses    int   // under Server.mu
+	client  string
+	uses    int // under Server.mu
 }
 
 func (b *binding) release() {
@@ -22,15 +23,21 @@ func (b *binding) release() {
 
 // bind gives a prepared statement its parameters in place of those that it had, and takes b over. A statement that has none stays without.
 func (s *Server) bind(p *prepared, b *binding) error {
+	var closing []Statement
+	defer func() { closeAll(closing) }()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.prepared[p.id] != p {
 		b.release()
-		return &HandleError{"prepared statement"}
+		return s.unknown("prepared statement", p.id)
 	}
-	if s.bound+b.bytes > maxBoundBytes {
-		b.release()
-		return &LimitError{fmt.Sprintf("parameters: all clients together have more than %d bytes bound: close prepared statements", maxBoundBytes)}
+	for s.bound+b.bytes > maxBoundBytes {
+		h, ok := loser(s.bindings(p.bound), p.client, b.bytes)
+		if !ok {
+			b.release()
+			return &LimitError{fmt.Sprintf("parameters: all clients together have more than %d bytes bound: close prepared statements", maxBoundBytes)}
+		}
+		closing = append(closing, s.loseBinding(h.binding)...)
 	}
 	if p.plan.stmt.Parameters().NumFields() == 0 {
 		b.release()
@@ -38,7 +45,7 @@ func (s *Server) bind(p *prepared, b *binding) error {
 	}
 	s.unbind(p.bound)
 	s.bound += b.bytes
-	b.uses = 1
+	b.uses, b.client = 1, p.client
 	p.bound = b
 	return nil
 }

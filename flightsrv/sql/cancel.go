@@ -45,7 +45,7 @@ func (s *Server) cancelHandle(id string) bool {
 	r, p := s.results[id], s.polls[id]
 	var gone query
 	if r != nil {
-		gone = s.dropResult(r)
+		gone = s.dropResult(r, errCancelled)
 	}
 	if p != nil {
 		p.cancel()
@@ -82,7 +82,7 @@ func (s *Server) Renew(ticket []byte) error {
 	defer s.mu.Unlock()
 	r := s.results[string(t.GetStatementHandle())]
 	if r == nil || r.run != nil {
-		return &HandleError{"result"}
+		return s.unknown("result", string(t.GetStatementHandle()))
 	}
 	r.used = time.Now()
 	return nil

@@ -156,7 +156,7 @@ func TestHandlesExpire(t *testing.T) {
 	if _, err := s.Action(t.Context(), "CreatePreparedStatement", body); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.setSchema("", "a"); err != nil {
+	if _, err := s.setSchema("", "", "a"); err != nil {
 		t.Fatal(err)
 	}
 	now := time.Now()

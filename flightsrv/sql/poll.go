@@ -21,6 +21,7 @@ const (
 // poll is a query that is being prepared for a client that asks again. info and err are set when done is closed.
 type poll struct {
 	done   chan struct{} // closed under Server.mu
+	client string
 	cancel context.CancelFunc
 	info   *flight.FlightInfo
 	err    error
@@ -97,10 +98,12 @@ func (s *Server) addPoll(ctx context.Context, d *flight.FlightDescriptor) (strin
 		return "", nil, ErrClosed
 	}
 	if len(s.polls) >= maxPolls {
-		return "", nil, &LimitError{fmt.Sprintf("%d queries are being prepared for clients that poll, the most that this server keeps: ask again later", maxPolls)}
+		if h, ok := loser(s.heldPolls, clientOf(ctx), 1); ok {
+			s.losePoll(h.id)
+		}
 	}
 	id := newHandle()
-	p := &poll{done: make(chan struct{}), used: time.Now()}
+	p := &poll{done: make(chan struct{}), client: clientOf(ctx), used: time.Now()}
 	ctx, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	unhook := context.AfterFunc(s.ctx, p.cancel)
 	s.polls[id] = p
@@ -133,7 +136,7 @@ func (s *Server) findPoll(id string) (*poll, error) {
 	defer s.mu.Unlock()
 	p := s.polls[id]
 	if p == nil {
-		return nil, &HandleError{"poll"}
+		return nil, s.unknown("poll", id)
 	}
 	p.used = time.Now()
 	return p, nil

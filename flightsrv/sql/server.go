@@ -16,7 +16,7 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
 )
 
-// Limits of what clients may leave on the server, all of them together.
+// Limits of what clients may leave on the server, all of them together. At the limit the client that holds the most gives up its oldest for the next.
 const (
 	maxQueryBytes     = 64 << 10 // of the text of one query: DuckDB takes seconds to plan some of them, and can't be interrupted meanwhile
 	maxPrepared       = 1024     // prepared statements that are open
@@ -54,6 +54,7 @@ type Server struct {
 	polls    map[string]*poll
 	sessions map[string]*session
 	bound    int64 // bytes of the parameters that are bound
+	lost     lost
 }
 
 // New gives a server on an engine, which stays the caller's, and says of itself that tables can be stored if writable. The caller closes the server, then the engine.
@@ -109,7 +110,7 @@ func (s *Server) forget(old func(used time.Time, idle time.Duration) bool) {
 	}
 	for _, r := range s.results {
 		if old(r.used, resultIdle) && (r.run == nil || s.ctx.Err() != nil) {
-			gone = append(gone, s.dropResult(r))
+			gone = append(gone, s.dropResult(r, errCancelled))
 		}
 	}
 	for id, p := range s.polls {
@@ -173,13 +174,13 @@ func (s *Server) Info(ctx context.Context, d *flight.FlightDescriptor) (*flight.
 		if err != nil {
 			return nil, err
 		}
-		return s.resultInfo(q, d)
+		return s.resultInfo(ctx, q, d)
 	case *pb.CommandPreparedStatementQuery:
 		q, err := s.executed(ctx, m.GetPreparedStatementHandle())
 		if err != nil {
 			return nil, err
 		}
-		return s.resultInfo(q, d)
+		return s.resultInfo(ctx, q, d)
 	}
 	l, err := listingOf(m)
 	if err != nil {
@@ -253,7 +254,7 @@ func (s *Server) Get(ctx context.Context, ticket []byte) (Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		r, err := s.addResult(q)
+		r, err := s.addResult(clientOf(ctx), q)
 		if err != nil {
 			return nil, err
 		}

@@ -3,7 +3,6 @@ package sql
 import (
 	"context"
 	"encoding/hex"
-	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -22,6 +21,7 @@ const sessionCookie = "arrow_flight_session_id"
 // session is the options that a client has set. It begins with the first of them, and the client names it by a cookie. Both are under Server.mu.
 type session struct {
 	schema string // engine.MainSchema unless it was set
+	client string // that began it
 	used   time.Time
 }
 
@@ -60,7 +60,7 @@ func (s *Server) defaultSchema(ctx context.Context) (string, error) {
 	defer s.mu.Unlock()
 	c := s.sessions[token]
 	if c == nil { // with other names than the client means, a query may find other tables
-		return "", &HandleError{"session"}
+		return "", s.unknown("session", token)
 	}
 	c.used = time.Now()
 	if c.schema == engine.MainSchema {
@@ -97,7 +97,7 @@ func (s *Server) setSessionOptions(ctx context.Context, m *flight.SetSessionOpti
 	if set == nil {
 		return out, nil
 	}
-	token, err := s.setSchema(tokenOf(ctx), *set)
+	token, err := s.setSchema(clientOf(ctx), tokenOf(ctx), *set)
 	if err != nil {
 		return nil, err
 	}
@@ -106,16 +106,18 @@ func (s *Server) setSessionOptions(ctx context.Context, m *flight.SetSessionOpti
 
 func (s *Server) hasSchema(name string) bool { return slices.Contains(s.schemaNames(), name) }
 
-// setSchema sets the default schema of a session, or of a new one, and gives its token.
-func (s *Server) setSchema(token, schema string) (string, error) {
+// setSchema sets the default schema of a session, or of a new one of a client, and gives its token.
+func (s *Server) setSchema(client, token, schema string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.sessions[token]
 	if c == nil {
 		if len(s.sessions) >= maxSessions {
-			return "", &LimitError{fmt.Sprintf("%d sessions are open, the most that this server keeps: close some (CloseSession)", maxSessions)}
+			if h, ok := loser(s.heldSessions, client, 1); ok {
+				s.loseSession(h.id)
+			}
 		}
-		token, c = hex.EncodeToString([]byte(newHandle())), &session{}
+		token, c = hex.EncodeToString([]byte(newHandle())), &session{client: client}
 		s.sessions[token] = c
 	}
 	c.schema, c.used = schema, time.Now()

@@ -25,20 +25,22 @@ type query struct {
 	schema *arrow.Schema // of the rows
 }
 
-// prepared is what the handle of a prepared statement stands for. All but id and plan is under Server.mu.
+// prepared is what the handle of a prepared statement stands for. All but id, client and plan is under Server.mu.
 type prepared struct {
-	id    string
-	plan  *plan
-	bound *binding
-	used  time.Time
+	id     string
+	client string
+	plan   *plan
+	bound  *binding
+	used   time.Time
 }
 
-// result is what the handle in a ticket stands for: rows that can be fetched once. All but id and query is under Server.mu.
+// result is what the handle in a ticket stands for: rows that can be fetched once. All but id, client and query is under Server.mu.
 type result struct {
-	id    string
-	query query
-	run   *rows // under way; nil: nobody fetches it yet
-	used  time.Time
+	id     string
+	client string
+	query  query
+	run    *rows // under way; nil: nobody fetches it yet
+	used   time.Time
 }
 
 const handleBytes = 16
@@ -100,18 +102,33 @@ func (s *Server) release(q query) {
 		return
 	}
 	s.mu.Lock()
-	q.plan.uses--
-	last := q.plan.uses == 0
-	s.unbind(q.bound)
+	closing := s.giveUp(q)
 	s.mu.Unlock()
-	if last {
-		q.plan.stmt.Close()
+	closeAll(closing)
+}
+
+// giveUp is release of a query, but for the statement that it gives: the caller closes it without Server.mu, which is held.
+func (s *Server) giveUp(q query) []Statement {
+	if q.plan == nil {
+		return nil
+	}
+	q.plan.uses--
+	s.unbind(q.bound)
+	if q.plan.uses > 0 {
+		return nil
+	}
+	return []Statement{q.plan.stmt}
+}
+
+func closeAll(statements []Statement) {
+	for _, stmt := range statements {
+		stmt.Close()
 	}
 }
 
-// resultInfo registers q as a result that can be fetched, and says how.
-func (s *Server) resultInfo(q query, d *flight.FlightDescriptor) (*flight.FlightInfo, error) {
-	r, err := s.addResult(q)
+// resultInfo registers q as a result that the caller can fetch, and says how.
+func (s *Server) resultInfo(ctx context.Context, q query, d *flight.FlightDescriptor) (*flight.FlightInfo, error) {
+	r, err := s.addResult(clientOf(ctx), q)
 	if err != nil {
 		return nil, err
 	}
@@ -122,9 +139,11 @@ func (s *Server) resultInfo(q query, d *flight.FlightDescriptor) (*flight.Flight
 	return infoOf(q.schema, d, ticket), nil
 }
 
-// addResult registers q, which it takes over.
-func (s *Server) addResult(q query) (_ *result, err error) {
+// addResult registers q, which it takes over, as a result of a client.
+func (s *Server) addResult(client string, q query) (_ *result, err error) {
+	var closing []Statement
 	defer func() {
+		closeAll(closing)
 		if err != nil {
 			s.release(q)
 		}
@@ -135,19 +154,22 @@ func (s *Server) addResult(q query) (_ *result, err error) {
 		return nil, ErrClosed
 	}
 	if len(s.results) >= maxResults {
-		return nil, &LimitError{fmt.Sprintf("%d results are being fetched or wait for it, the most that this server keeps: fetch or cancel some, or wait %v",
-			maxResults, resultIdle)}
+		h, ok := loser(s.heldResults, client, 1)
+		if !ok {
+			return nil, &LimitError{fmt.Sprintf("%d results are being fetched, the most that this server keeps: end some of them", maxResults)}
+		}
+		closing = s.loseResult(s.results[h.id])
 	}
-	r := &result{id: newHandle(), query: q, used: time.Now()}
+	r := &result{id: newHandle(), client: client, query: q, used: time.Now()}
 	s.results[r.id] = r
 	return r, nil
 }
 
-// dropResult forgets a result and ends its fetch. The caller releases what it gives. Server.mu is held.
-func (s *Server) dropResult(r *result) query {
+// dropResult forgets a result and ends its fetch, with the error why. The caller releases what it gives. Server.mu is held.
+func (s *Server) dropResult(r *result, why error) query {
 	delete(s.results, r.id)
 	if r.run != nil {
-		r.run.cancel(errCancelled)
+		r.run.cancel(why)
 		return query{} // the fetch has it
 	}
 	return r.query
@@ -165,7 +187,7 @@ func (s *Server) dropPrepared(p *prepared) query {
 func (s *Server) findPrepared(handle []byte) (*prepared, error) {
 	p := s.prepared[string(handle)]
 	if p == nil {
-		return nil, &HandleError{"prepared statement"}
+		return nil, s.unknown("prepared statement", string(handle))
 	}
 	p.used = time.Now()
 	return p, nil
@@ -230,7 +252,7 @@ func (s *Server) fetch(ctx context.Context, handle []byte) (Result, error) {
 	defer s.mu.Unlock()
 	r := s.results[string(handle)]
 	if r == nil || r.run != nil {
-		return nil, &HandleError{"result"}
+		return nil, s.unknown("result", string(handle))
 	}
 	r.run = s.run(ctx, r)
 	return r.run, nil

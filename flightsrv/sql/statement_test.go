@@ -2,7 +2,6 @@ package sql_test
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 	"slices"
 	"strings"
@@ -390,28 +389,43 @@ func TestSlowClientsDoNotBlockOthers(t *testing.T) {
 func TestHandlesAreBounded(t *testing.T) {
 	f := serveFake(t)
 	ctx := t.Context()
-	var err error
-	n := 0
+	const most = 1024
 	var infos []*flight.FlightInfo
-	for err == nil && n < 5000 {
-		var info *flight.FlightInfo
-		info, err = f.client.Execute(ctx, "rows=1")
+	for range most + 2 {
+		info, err := f.client.Execute(ctx, "rows=1")
+		if err != nil {
+			t.Fatal(err)
+		}
 		infos = append(infos, info)
-		n++
 	}
-	wantStatus(t, err, codes.ResourceExhausted, fmt.Sprint(n-1), "fetch")
-	recs, err := f.fetch(t, infos[0])
-	if rowCount(recs) != 1 || err != nil {
-		t.Errorf("a result among many: %v", err)
+	if n := f.fake.statements.Load(); n != most {
+		t.Errorf("%d results are kept", n)
 	}
-	if _, err := f.client.Execute(ctx, "rows=1"); err != nil {
-		t.Errorf("after one was fetched: %v", err)
+	for i, info := range infos[:4] {
+		recs, err := f.fetch(t, info)
+		if i < 2 {
+			wantStatus(t, err, codes.NotFound, "share", "oldest")
+		} else if rowCount(recs) != 1 || err != nil {
+			t.Errorf("a result among many: %v", err)
+		}
 	}
-	err = nil
-	for n = 0; err == nil && n < 5000; n++ {
-		_, err = f.client.Prepare(ctx, "rows=1")
+	var handles [][]byte
+	for range most + 1 {
+		p, err := f.client.Prepare(ctx, "rows=1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		handles = append(handles, p.Handle())
 	}
-	wantStatus(t, err, codes.ResourceExhausted, fmt.Sprint(n-1), "ClosePreparedStatement")
+	for i, handle := range handles[:2] {
+		d := &flight.FlightDescriptor{Type: flight.DescriptorCMD, Cmd: commandBytes(t, preparedQuery(handle))}
+		_, err := f.client.Client.GetFlightInfo(ctx, d)
+		if i == 0 {
+			wantStatus(t, err, codes.NotFound, "prepared statement", "share")
+		} else if err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 func TestPoll(t *testing.T) {

@@ -5,11 +5,12 @@ import "net"
 // batch is a sequence of frames that are sent together. It keeps its room from one time to the next.
 type batch struct {
 	runs   []run
-	now    int // the run that payload is added to
-	fence  int // DATA frames are not moved before this run
-	bytes  int
+	now    int    // the run that payload is added to
+	fence  int    // DATA frames are not moved before this run
+	bytes  int    // of payload, and heldPerFrame for each run
 	copied []byte // what the copies of this batch are cut from
 	copies int    // bytes of them
+	owed   int    // frames of other kinds than DATA, which no window of the client bounds
 	leases []*lease
 	parts  net.Buffers // of buffers
 }
@@ -45,7 +46,10 @@ func (b *batch) begin(head header, most int) {
 	}
 	r := &b.runs[b.now]
 	*r = run{head: head, data: data, length: length, parts: r.parts[:0]}
-	b.bytes += len(head)
+	b.bytes += heldPerFrame
+	if head.kind() != frameData {
+		b.owed++
+	}
 	if !data {
 		b.fence = len(b.runs)
 	}
@@ -91,7 +95,9 @@ func (b *batch) addCopy(p []byte) {
 	b.add(b.copied[n:])
 }
 
-func (b *batch) full() bool { return b.bytes >= gatherBytes || b.copies >= copyBytes }
+func (b *batch) full() bool {
+	return b.bytes >= gatherBytes || b.copies >= copyBytes || b.owed >= maxOwed
+}
 
 // buffers is what is to be sent.
 func (b *batch) buffers() *net.Buffers {
@@ -117,5 +123,5 @@ func (b *batch) reset() {
 	}
 	clear(b.leases)
 	b.runs, b.leases, b.copied = b.runs[:0], b.leases[:0], b.copied[:0]
-	b.now, b.fence, b.bytes, b.copies = 0, 0, 0, 0
+	b.now, b.fence, b.bytes, b.copies, b.owed = 0, 0, 0, 0, 0
 }

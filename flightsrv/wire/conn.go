@@ -7,6 +7,7 @@
 package wire
 
 import (
+	"errors"
 	"net"
 	"sync"
 )
@@ -16,7 +17,15 @@ import (
 const (
 	gatherBytes = 4 << 20   // a batch with so many bytes is sent,
 	copyBytes   = 128 << 10 // or with so many of them copied
+	// maxOwed is the most frames of other kinds than DATA in a batch. A client that reads has caused no more: it has at most 1024 calls
+	// open, each with a header and a trailer that it has not seen.
+	maxOwed = 4096
+	// heldPerFrame is the memory of a frame beside its payload: a run, its list of parts, and its entries in what is sent.
+	heldPerFrame = 160
 )
+
+// ErrUnread is the error of a connection that is closed because its client makes the server send frames, and reads none of them.
+var ErrUnread = errors.New("the client does not read the frames that it causes (acknowledgements, resets, trailers)")
 
 // Conn is a connection of a gRPC server that has no write buffer of its own (grpc.WriteBufferSize(0)). An error of the socket closes it, and is that of the
 // next Write.
@@ -24,20 +33,23 @@ type Conn struct {
 	net.Conn
 	send     func(*net.Buffers) error // all of them
 	settings settings                 // of the client; only Read changes them
+	refused  func(error)              // told why Conn itself has closed the connection; nil: nobody is
 
-	writing sync.Mutex // held while a batch is sent; locked before mu
-	spare   *batch     // the one that is sent, or was last
+	spare *batch // the one that is sent, or was last; of the goroutine that set busy
 
 	mu     sync.Mutex
+	sent   *sync.Cond // busy ends
 	err    error
 	frames splitter
 	batch  *batch // what is gathered
 	loans  []*loan
 	woken  bool // there is a goroutine that flushes
+	busy   bool // spare is being sent
 }
 
 func newConn(conn net.Conn, send func(*net.Buffers) error) *Conn {
 	c := &Conn{Conn: conn, send: send, batch: &batch{}, spare: &batch{}}
+	c.sent = sync.NewCond(&c.mu)
 	c.settings.frameBytes.Store(minFrameBytes)
 	return c
 }
@@ -55,6 +67,10 @@ func (c *Conn) Write(b []byte) (int, error) {
 	full, err := c.gather(b)
 	if full {
 		err = c.flush()
+	}
+	if errors.Is(err, ErrUnread) {
+		_ = c.Conn.Close()
+		c.fail(err)
 	}
 	if err != nil {
 		return 0, err
@@ -82,14 +98,33 @@ func (c *Conn) gather(b []byte) (full bool, err error) {
 	if !c.frames.between() {
 		return false, nil
 	}
+	if c.batch.owed >= maxOwed {
+		return false, c.pass()
+	}
 	if c.batch.full() {
 		return true, nil
 	}
+	c.wake()
+	return false, nil
+}
+
+// wake has a goroutine flush. Conn.mu is held.
+func (c *Conn) wake() {
 	if !c.woken {
 		c.woken = true
 		go c.flush() //nolint:errcheck // the next Write gives it
 	}
-	return false, nil
+}
+
+// pass has a goroutine send the batch, which is full of frames that the client has to read. It gives ErrUnread if the batch ahead of it is
+// not sent yet. Conn.mu is held.
+func (c *Conn) pass() error {
+	if c.busy {
+		return ErrUnread
+	}
+	b := c.take()
+	go c.transmit(b) //nolint:errcheck // the next Write gives it
+	return nil
 }
 
 // put adds a piece of the payload of the frame that was begun last.
@@ -105,25 +140,39 @@ func (c *Conn) put(b []byte) {
 
 // flush sends the batch if it ends where a frame does. If not, the Write that ends the frame has it sent.
 func (c *Conn) flush() error {
-	c.writing.Lock()
-	defer c.writing.Unlock()
 	c.mu.Lock()
+	for c.busy {
+		c.sent.Wait()
+	}
 	c.woken = false
 	if c.err != nil || !c.frames.between() || c.batch.bytes == 0 {
 		defer c.mu.Unlock()
 		return c.err
 	}
-	b := c.batch
-	c.batch = c.spare
+	b := c.take()
 	c.mu.Unlock()
+	return c.transmit(b)
+}
 
+// take begins a new batch, and gives the old one for transmit. Conn.mu is held, and nothing is being sent.
+func (c *Conn) take() *batch {
+	b := c.batch
+	c.batch, c.busy = c.spare, true
+	return b
+}
+
+// transmit sends b, which take gave.
+func (c *Conn) transmit(b *batch) error {
 	err := c.send(b.buffers())
 	b.reset()
-	c.spare = b
 	if err != nil { // half a frame may be sent, and nothing can follow that
 		_ = c.Conn.Close()
 		c.fail(err)
 	}
+	c.mu.Lock()
+	c.spare, c.busy = b, false
+	c.sent.Broadcast()
+	c.mu.Unlock()
 	return err
 }
 
@@ -137,11 +186,14 @@ func (c *Conn) Close() error {
 // fail has each Write from now on give err, and gives back what is lent, but for what is being sent: that is given back when the socket has returned.
 func (c *Conn) fail(err error) {
 	c.mu.Lock()
-	b := c.batch
-	if c.err == nil {
+	b, first := c.batch, c.err == nil
+	if first {
 		c.err = err
 	}
 	c.batch, c.loans = &batch{}, nil
 	c.mu.Unlock()
 	b.reset()
+	if first && errors.Is(err, ErrUnread) && c.refused != nil {
+		c.refused(err)
+	}
 }

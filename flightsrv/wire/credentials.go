@@ -9,14 +9,15 @@ import (
 	"google.golang.org/grpc/peer"
 )
 
-// Credentials are c, on whose connections a Conn is: above TLS, if c has TLS.
-func Credentials(c credentials.TransportCredentials) credentials.TransportCredentials {
-	return gathering{c, newRooms()}
+// Credentials are c, on whose connections a Conn is: above TLS, if c has TLS. refused is told of a connection that a Conn closes, and why; it may be nil.
+func Credentials(c credentials.TransportCredentials, refused func(client net.Addr, why error)) credentials.TransportCredentials {
+	return gathering{c, newRooms(), refused}
 }
 
 type gathering struct {
 	credentials.TransportCredentials
-	rooms *sync.Pool
+	rooms   *sync.Pool
+	refused func(net.Addr, error)
 }
 
 func (g gathering) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
@@ -34,11 +35,14 @@ func (g gathering) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo
 	} else {
 		c = newConn(secure, func(b *net.Buffers) error { return r.send(secure, *b) })
 	}
+	if g.refused != nil {
+		c.refused = func(why error) { g.refused(raw.RemoteAddr(), why) }
+	}
 	return c, connInfo{info, c}, nil
 }
 
 func (g gathering) Clone() credentials.TransportCredentials {
-	return gathering{g.TransportCredentials.Clone(), g.rooms}
+	return gathering{g.TransportCredentials.Clone(), g.rooms, g.refused}
 }
 
 // connInfo tells a call which connection it came over.

@@ -79,7 +79,7 @@ func TestGRPC(t *testing.T) {
 		}
 		return nil
 	}
-	s := grpc.NewServer(grpc.Creds(spied{Credentials(insecure.NewCredentials()), look}), grpc.WriteBufferSize(0),
+	s := grpc.NewServer(grpc.Creds(spied{Credentials(insecure.NewCredentials(), nil), look}), grpc.WriteBufferSize(0),
 		grpc.ForceServerCodecV2(raw{}), grpc.UnknownServiceHandler(handle))
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

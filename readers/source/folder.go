@@ -2,6 +2,7 @@ package source
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -107,6 +108,20 @@ func exhausted(err error) bool {
 		}
 	}
 	return false
+}
+
+// IsGone reports that a file which was there a moment ago can't be opened since it, or a folder on the way, is gone or is something else now: a link that leads
+// out of the root or round in circles, a folder in place of a file. Other errors are of the host, or say that the file may not be read.
+func IsGone(err error) bool {
+	return err != nil && (errors.Is(err, fs.ErrClosed) || !exhausted(err) && !errors.Is(err, fs.ErrPermission))
+}
+
+// gone gives err, which wraps ErrChanged if the file that was seen is gone.
+func gone(name string, err error) error {
+	if IsGone(err) && !errors.Is(err, ErrChanged) {
+		return fmt.Errorf("%s: %w (%w)", name, ErrChanged, err)
+	}
+	return fmt.Errorf("%s: %w", name, err)
 }
 
 // Locate looks at rel below root, links followed, and says where it can be opened: at rel itself or, since os.Root refuses absolute links even if

@@ -134,7 +134,7 @@ func (f *File) sibling(ext string) (*File, error) {
 		return s, nil
 	}
 	if err := f.sight(ext); err != nil {
-		return nil, fmt.Errorf("%s: %w", f.Name, err)
+		return nil, gone(f.Name, err)
 	}
 	seen := f.seen[ext]
 	if len(seen) == 0 {
@@ -143,7 +143,7 @@ func (f *File) sibling(ext string) (*File, error) {
 	name := path.Join(path.Dir(f.Name), seen[0].Name)
 	s, err := open(f.folder, name, seen[0].Name)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, gone(name, err)
 	}
 	if s.Identity != seen[0].Identity {
 		_ = s.Close()

@@ -171,6 +171,27 @@ func TestSiblingThatChangedSinceOpen(t *testing.T) {
 	}
 }
 
+// TestSiblingThatIsGone replaces a sibling by what can't be opened.
+func TestSiblingThatIsGone(t *testing.T) {
+	for name, swap := range map[string]func(path string) error{
+		"removed": os.Remove,
+		"loop":    func(path string) error { return errors.Join(os.Remove(path), os.Symlink("a.dbf", path)) },
+		"out":     func(path string) error { return errors.Join(os.Remove(path), os.Symlink("/dev/null", path)) },
+		"folder":  func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o755)) },
+	} {
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, "a.shp"), "text")
+		write(t, filepath.Join(dir, "a.dbf"), "text")
+		f := opens(t, dir, "a.shp", ".dbf")["OpenIn with siblings"]
+		if err := swap(filepath.Join(dir, "a.dbf")); err != nil {
+			t.Fatal(err)
+		}
+		if s, err := f.Sibling(".dbf"); !errors.Is(err, ErrChanged) || s != nil {
+			t.Errorf("%s: %v, error %v, want one that wraps ErrChanged", name, s, err)
+		}
+	}
+}
+
 func TestIdentityWithSiblings(t *testing.T) {
 	id := Identity{Size: 1}
 	a, b := Sibling{"a.dbf", Identity{Size: 2}}, Sibling{"a.shx", Identity{Size: 3}}
