@@ -107,7 +107,8 @@ func (s *scanner) cutAt(pos int) int {
 	return -1
 }
 
-// mode is the value of on_error that would read the rest of the row at hand, "" if none would.
+// mode is the value of on_error that would read the rest of the row at hand, "" if none would: a row beyond
+// --max-feature-bytes is an error under all of them.
 func (s *scanner) mode() string {
 	why := s.fault
 	defer func() { s.fault, s.err = why, nil }()
@@ -122,6 +123,8 @@ func (s *scanner) mode() string {
 			return "repair"
 		case end >= 0:
 			return "null"
+		case s.err != nil:
+			return ""
 		}
 	}
 	return ""

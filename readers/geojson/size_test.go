@@ -231,3 +231,24 @@ func TestTypeChanges(t *testing.T) {
 		{"point, then MultiPoint", geom(append(ten(shape("Point", "[1,2]")), "null", shape("MultiPoint", "[[1,2,3]]"))...), `geometry: geoarrow.multipoint xyz: ` + repeat("POINT (1 2)") + "null | MULTIPOINT Z ((1 2 3))"},
 	})
 }
+
+// TestModeOfLongFeature has a malformed value in a feature beyond --max-feature-bytes, which no mode reads: the error
+// names none, wherever windows end.
+func TestModeOfLongFeature(t *testing.T) {
+	row := `{"type":"Feature","geometry":null,"properties":{"a":.5,"b":"` + strings.Repeat("x", 200) + `"}}`
+	for most, mode := range map[int]string{len(row): "null", len(row) - 1: "", 100: ""} {
+		in := readertest.Input{
+			Name: "a.geojson", Text: []byte(fc(row, row)), Limits: readers.Limits{MaxFeatureBytes: int64(most)},
+		}
+		_, err := readertest.Check(t, geojson.Format(), in)
+		var parse *readers.ParseError
+		if !errors.As(err, &parse) || parse.Mode != mode {
+			t.Errorf("at most %d bytes: got %v, want the mode %q", most, err, mode)
+		}
+		readertest.Same(t, geojson.Format(), in, []int{1, 50, 100, 150, 300, 1000}, windows, parallel)
+		in.Options = map[string]any{"on_error": "null"}
+		if _, err := readertest.Parse(t, geojson.Format(), in); (err == nil) != (mode == "null") {
+			t.Errorf("at most %d bytes: on_error: null gives %v, and the error names %q", most, err, mode)
+		}
+	}
+}

@@ -63,7 +63,7 @@ func (s *scanner) chunkEnds(off int64) bool {
 // begin starts a chunk with the row at offset off, whose start tag was read, unless one is begun.
 func (s *scanner) begin(off int64) {
 	if s.sink.Rows == 0 && s.sink.Skipped.Count == 0 {
-		s.first, s.firstNumber = off, s.feature
+		s.first, s.firstNumber, s.firstSystem = off, s.feature, s.crs
 		s.firstPlace.save(s)
 	}
 }
@@ -73,7 +73,7 @@ func (s *scanner) end(off int64) (again, ok bool) {
 	if text := s.sink.NeedText(); len(text) > 0 {
 		s.sink.Text = append(s.sink.Text, text...)
 		s.sink.Reset()
-		s.feature = s.firstNumber
+		s.feature, s.crs = s.firstNumber, s.firstSystem
 		return true, s.seek(s.first, &s.firstPlace)
 	}
 	s.next = off

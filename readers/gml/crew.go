@@ -64,10 +64,7 @@ func (w *crew) finish() error { return w.batcher.Finish() }
 // take puts a part that is known to be right behind the ones before.
 func (w *crew) take(p readers.Part) error {
 	s := w.lead
-	if p.Summary.CRS != s.crs.crs && s.crs.set && p.State&foundSystem != 0 {
-		if !s.nulls {
-			return rows.Refuse(w.reader(), p, w.row)
-		}
+	if s.crs.set && (p.State&foundSystem != 0 && p.Summary.CRS != s.crs.crs || p.State&droppedSystem != 0) {
 		var err error
 		if p, err = w.again(p); err != nil {
 			return err
@@ -88,7 +85,7 @@ func (w *crew) take(p readers.Part) error {
 		w.next = &next
 	}
 	w.mu.Unlock()
-	p.State &^= foundSystem
+	p.State &^= foundSystem | droppedSystem
 	return w.batcher.Add(p)
 }
 
@@ -100,8 +97,11 @@ func (w *crew) again(p readers.Part) (readers.Part, error) {
 	return p, err
 }
 
-// foundSystem is set in the State of a part in which a geometry has a system, or has none.
-const foundSystem = 1 << 63
+// Bits of the State of a part.
+const (
+	foundSystem   = 1 << 63 // a geometry has a system, or has none
+	droppedSystem = 1 << 62 // as scanner.dropped
+)
 
 // rest reads the rows behind those of the lead, to the end of the file.
 func (w *crew) rest() bool {

@@ -53,7 +53,7 @@ func (s *scanner) readRow(off int64) bool {
 			return true
 		}
 		s.sink.rollback()
-		s.crs = crs // a feature that is left out establishes none
+		dropped := s.restore(crs) // a feature that is left out establishes none
 		switch {
 		case s.Failed != nil:
 			return false
@@ -67,6 +67,7 @@ func (s *scanner) readRow(off int64) bool {
 			s.X.Rewind(m)
 			s.X.Next()
 		case s.skipErrors && !s.OfFile && !s.X.Fault.Depth:
+			s.dropped = s.dropped || dropped
 			return s.skipRow(m, off)
 		default:
 			return false

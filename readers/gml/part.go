@@ -50,7 +50,7 @@ func (r *partReader) open(from, stop, row int64) bool {
 		s.sink.begin(s.layer)
 	}
 	s.sum = readers.Summary{Foreign: map[string]int64{}}
-	s.layers, s.crs = layers{}, established{}
+	s.layers, s.crs, s.dropped = layers{}, established{}, false
 	if known := r.known.Load(); known != nil {
 		s.crs = *known
 	}
@@ -79,6 +79,9 @@ func (r *partReader) read(ok bool, row int64) readers.Part {
 	part.End, part.Rows, part.State = end, s.feature-row, s.pack()
 	if s.crs.set {
 		part.State |= foundSystem
+	}
+	if s.dropped {
+		part.State |= droppedSystem
 	}
 	part.Summary = s.sum
 	part.Summary.Deviations.Shift(-row)

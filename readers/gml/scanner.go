@@ -29,6 +29,7 @@ type scanner struct {
 	sum     readers.Summary
 	row     row                      // the feature at hand
 	crs     established              // the system of the layer
+	dropped bool                     // a row had established it and was then found to be malformed
 	names   systems                  // what srsName says
 	steps   steps                    // elements that hold elements
 	main    string                   // the option geometry: where the row's own geometry stands; "": that is the first one
@@ -63,6 +64,7 @@ type scanner struct {
 	first       int64 // offset of the first one of the chunk, be it left out or not
 	firstNumber int64 // and its number
 	firstPlace  where // and what is around it
+	firstSystem established
 }
 
 // where is what is around a feature: all that reading on from there takes.

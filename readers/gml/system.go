@@ -171,6 +171,13 @@ func (s *scanner) establish(system *system, p int) bool {
 	return true
 }
 
+// restore takes back what was established since crs was the system of the layer, and reports whether that was one.
+func (s *scanner) restore(crs established) bool {
+	some := s.crs.set && !crs.set
+	s.crs = crs
+	return some
+}
+
 func crsName(c geoarrow.CRS) string {
 	if c == (geoarrow.CRS{}) {
 		return "none"

@@ -69,7 +69,8 @@ func (s *scanner) mainGeometry(k shape) bool {
 		return ok
 	}
 	s.sink.Geom.Undo()
-	s.sink.Shapes, s.crs, s.row.kind = shapes, crs, geoarrow.NoKind
+	s.sink.Shapes, s.row.kind = shapes, geoarrow.NoKind
+	s.dropped = s.restore(crs) || s.dropped
 	s.deviate(s.geometryRule(), "geometry is null")
 	s.tolerate()
 	s.X.Rewind(start)

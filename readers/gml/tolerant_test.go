@@ -90,3 +90,38 @@ func TestDeviations(t *testing.T) {
 	}
 	readertest.Same(t, gml.Format(), in, []int{1, 50, 300}, windows, parallel)
 }
+
+// TestSystemOfLayer has rows of several systems in front of one that establishes that of the layer, where a column
+// turns out to be text: the chunk is read twice, unless nobody asks for that column.
+func TestSystemOfLayer(t *testing.T) {
+	several := "<MultiPoint><pointMember>" + point("EPSG:25832", "1 2") + "</pointMember><pointMember>" +
+		point("¦EPSG:25833", "1 2") + "</pointMember></MultiPoint>"
+	for _, front := range []int{0, 3} { // rows without a geometry
+		var rows []string
+		for i := range front {
+			rows = append(rows, fmt.Sprintf("<n>%d</n>", i))
+		}
+		if front > 0 {
+			rows = append(rows, "<n>1</n><g>"+point("EPSG:25834", "1 2")+"</g>")
+		}
+		rows = append(rows, "<n>1</n><g>"+several+"</g>", "<n>x</n><g>"+point("EPSG:25834", "1 2")+"</g>", "<n>1</n>")
+		text, at := readertest.Mark(values(rows...))
+		if front > 0 {
+			at = int64(strings.Index(text, "EPSG:25832"))
+		}
+		in := readertest.Input{Name: "a.gml", Text: []byte(text), Options: nulls.options}
+		table, err := readertest.Check(t, gml.Format(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := table.Summary.Deviations
+		if d.Count != 1 || d.First[0].Offset != at || d.First[0].Rule != "other-crs" || table.CRS.Code != "25834" {
+			t.Errorf("%s\ngot %v, %+v\nwant byte %d", text, table.CRS, d, at)
+		}
+		for range 20 { // parts are guessed before or after the system is known
+			readertest.Same(t, gml.Format(), in, []int{1, 50, 100, 150, 200}, windows, parallel)
+		}
+		geometryOnly := func([]string) []string { return []string{"geometry"} }
+		readertest.Projected(t, gml.Format(), in, geometryOnly, windows, parallel)
+	}
+}
