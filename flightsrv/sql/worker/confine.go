@@ -51,7 +51,7 @@ func restrictThread(files []string, spill string) (bool, error) {
 	if no != 0 {
 		return false, os.NewSyscallError("landlock_create_ruleset", no)
 	}
-	defer unix.Close(int(rules))
+	defer closeFDs([]int{int(rules)})
 	for _, path := range files {
 		if err := allow(int(rules), path, readDir); err != nil {
 			return false, err
@@ -77,7 +77,7 @@ func allow(rules int, path string, access uint64) error {
 	if err != nil {
 		return nil //nolint:nilerr // documented
 	}
-	defer unix.Close(fd)
+	defer closeFDs([]int{fd})
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return os.NewSyscallError("fstat", err)

@@ -320,7 +320,7 @@ func (p *peer) send(op operation, id uint64, head any, b *body) error {
 		if err != nil {
 			return err
 		}
-		defer unix.Close(fd)
+		defer closeFDs([]int{fd})
 		frame[1] = 1
 		fds = append([]int{fd}, fds...)
 	}

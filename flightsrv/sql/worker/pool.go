@@ -62,7 +62,7 @@ const (
 	watchEvery = 20 * time.Millisecond // the memory of workers in use
 	watchSlack = 128 << 20             // beyond MemoryBytes
 	idleTime   = 5 * time.Minute       // of unused workers, beyond the warm ones
-	takeWait   = 30 * time.Second      // for a worker while all are in use
+	takeWait   = time.Minute           // for a worker while all are in use
 )
 
 // Pool starts workers, and keeps some of them.
@@ -76,7 +76,7 @@ type Pool struct {
 	mu      sync.Mutex
 	all     []*process // the one used last at the end
 	started int        // all, and those that are being started
-	free    chan struct{}
+	queue   []chan *process
 	closed  bool
 	stop    chan struct{}
 	watched sync.WaitGroup
@@ -94,7 +94,7 @@ func NewPool(cfg Config, resolve duck.Resolver) (*Pool, error) {
 		limit.Cur = stackBytes
 		_ = unix.Setrlimit(unix.RLIMIT_STACK, &limit) // smaller stacks end statements earlier
 	}
-	p := &Pool{cfg: cfg, resolve: resolve, free: make(chan struct{}, 1), stop: make(chan struct{})}
+	p := &Pool{cfg: cfg, resolve: resolve, stop: make(chan struct{})}
 	first, err := p.Take(context.Background())
 	if err != nil {
 		return nil, err
@@ -134,59 +134,115 @@ func (p *Pool) Version() string { return p.version.Load().Version }
 
 var errClosed = errors.New("the workers for SQL are closed")
 
-// Take gives the exclusive use of a worker.
+// Take gives the exclusive use of a worker. Those that wait for one get it in their order.
 func (p *Pool) Take(ctx context.Context) (Database, error) {
+	w, start, wait, err := p.find()
+	switch {
+	case err != nil:
+		return nil, err
+	case w != nil:
+		return w, nil
+	case start:
+		return p.add(ctx)
+	}
 	late := time.NewTimer(takeWait)
 	defer late.Stop()
-	for {
-		p.mu.Lock()
-		if p.closed {
-			p.mu.Unlock()
-			return nil, errClosed
+	select {
+	case w := <-wait:
+		return p.given(ctx, w)
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	case <-late.C:
+		err = &duck.Error{
+			Kind: duck.Memory, Position: -1,
+			Message: fmt.Sprintf("all %d workers of --sql-workers are in use", p.cfg.Max),
 		}
+	case <-p.stop:
+		err = errClosed
+	}
+	p.leave(wait)
+	return nil, err
+}
+
+// find gives a worker that nobody uses, or the right to start one, or a place in the queue. A nil in the
+// queue's channel is the right to start one.
+func (p *Pool) find() (w *process, start bool, wait chan *process, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, false, nil, errClosed
+	}
+	if len(p.queue) == 0 {
 		for _, w := range slices.Backward(p.all) {
 			if w.take() {
-				p.mu.Unlock()
-				return w, nil
+				return w, false, nil, nil
 			}
 		}
 		if p.started < p.cfg.Max {
 			p.started++
-			p.mu.Unlock()
-			return p.add(ctx)
+			return nil, true, nil, nil
 		}
-		p.mu.Unlock()
-		select {
-		case <-p.free:
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-late.C:
-			return nil, &duck.Error{
-				Kind: duck.Memory, Position: -1,
-				Message: fmt.Sprintf("all %d workers of --sql-workers are in use", p.cfg.Max),
-			}
-		case <-p.stop:
-		}
+	}
+	wait = make(chan *process, 1)
+	p.queue = append(p.queue, wait)
+	return nil, false, wait, nil
+}
+
+func (p *Pool) given(ctx context.Context, w *process) (Database, error) {
+	if w == nil {
+		return p.add(ctx)
+	}
+	return w, nil
+}
+
+// leave gives up a place in the queue, and what was given meanwhile.
+func (p *Pool) leave(wait chan *process) {
+	p.mu.Lock()
+	i := slices.Index(p.queue, wait)
+	if i >= 0 {
+		p.queue = slices.Delete(p.queue, i, i+1)
+	}
+	p.mu.Unlock()
+	if i >= 0 {
+		return
+	}
+	if w := <-wait; w != nil {
+		w.Rest()
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.started--
+	p.makeRoom()
+}
+
+// makeRoom gives the first of the queue the right to start a worker; p.mu is held.
+func (p *Pool) makeRoom() {
+	if len(p.queue) > 0 && p.started < p.cfg.Max && !p.closed {
+		p.started++
+		p.queue[0] <- nil
+		p.queue = slices.Delete(p.queue, 0, 1)
 	}
 }
 
+// add starts a worker, for which the caller has the right.
 func (p *Pool) add(ctx context.Context) (Database, error) {
 	w, err := p.start(ctx)
 	p.mu.Lock()
 	if err != nil {
 		p.started--
+		p.makeRoom()
 		p.mu.Unlock()
-		p.signal()
 		return nil, err
 	}
-	if p.closed {
-		p.mu.Unlock()
+	closed := p.closed
+	p.all = append(p.all, w)
+	p.mu.Unlock()
+	if closed {
 		w.kill(errClosed)
 		<-w.dead
 		return nil, errClosed
 	}
-	p.all = append(p.all, w)
-	p.mu.Unlock()
 	if !w.Alive() { // it ended before it was known
 		<-w.dead
 		p.remove(w)
@@ -194,22 +250,14 @@ func (p *Pool) add(ctx context.Context) (Database, error) {
 	return w, nil
 }
 
-// signal wakes one that waits for a worker, who wakes the next.
-func (p *Pool) signal() {
-	select {
-	case p.free <- struct{}{}:
-	default:
-	}
-}
-
 func (p *Pool) remove(w *process) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	if i := slices.Index(p.all, w); i >= 0 {
 		p.all = slices.Delete(p.all, i, i+1)
 		p.started--
+		p.makeRoom()
 	}
-	p.mu.Unlock()
-	p.signal()
 }
 
 // take begins the use of a worker that nobody uses.
@@ -226,19 +274,25 @@ func (w *process) take() bool {
 // Resume begins the use of the worker again, if nobody else uses it.
 func (w *process) Resume() bool { return w.take() }
 
-// Rest ends the use of the worker.
+// Rest ends the use of the worker, or gives it to the first that waits.
 func (w *process) Rest() {
 	w.forget()
-	w.mu.Lock()
-	w.busy, w.resting = false, time.Now()
-	w.mu.Unlock()
 	p := w.pool
 	p.mu.Lock()
-	if i := slices.Index(p.all, w); i >= 0 {
-		p.all = append(slices.Delete(p.all, i, i+1), w)
+	defer p.mu.Unlock()
+	i := slices.Index(p.all, w)
+	if i < 0 {
+		return // it has ended
 	}
-	p.mu.Unlock()
-	p.signal()
+	p.all = append(slices.Delete(p.all, i, i+1), w)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(p.queue) > 0 && w.why == nil {
+		p.queue[0] <- w
+		p.queue = slices.Delete(p.queue, 0, 1)
+		return
+	}
+	w.busy, w.resting = false, time.Now()
 }
 
 // Close ends all workers.

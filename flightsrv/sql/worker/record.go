@@ -150,10 +150,11 @@ func (s source) array(t arrow.DataType, c column) (arrow.ArrayData, error) {
 			buffers[i] = memory.NewBufferWithAllocator(part, reference{mem.retain()})
 		}
 	}
-	types, err := childTypes(t)
-	if err != nil || len(types) != len(c.Children) {
-		return nil, errors.Join(fmt.Errorf("%s of %d children", t, len(c.Children)), err)
+	types := childTypes(t)
+	if len(types) != len(c.Children) {
+		return nil, fmt.Errorf("%s of %d children", t, len(c.Children))
 	}
+	var err error
 	for i, child := range c.Children {
 		if children[i], err = s.array(types[i], child); err != nil {
 			return nil, err
@@ -162,16 +163,16 @@ func (s source) array(t arrow.DataType, c column) (arrow.ArrayData, error) {
 	return array.NewData(t, c.N, buffers, children, c.Nulls, c.Offset), nil
 }
 
-func childTypes(t arrow.DataType) ([]arrow.DataType, error) {
+func childTypes(t arrow.DataType) []arrow.DataType {
 	nested, ok := t.(arrow.NestedType)
 	if !ok {
-		return nil, nil
+		return nil
 	}
 	var types []arrow.DataType
 	for _, f := range nested.Fields() {
 		types = append(types, f.Type)
 	}
-	return types, nil
+	return types
 }
 
 // reference is a buffer's share in a mapping: Free is called with its last release.
