@@ -1,0 +1,75 @@
+"""Statements that crash DuckDB, ignore its interrupt, take memory that it does not count, or ask for what is not a client's.
+
+KNOWN has those that did so once. generated makes more: each function of DuckDB with deep, long, huge and ill-typed arguments.
+"""
+import random
+
+# A stack overflow or corrupted memory in DuckDB 1.5.5.
+CRASHES = [
+    "SELECT json_structure(repeat('[', 2000000) || repeat(']', 2000000))",
+    "SELECT json_merge_patch(repeat('{\"a\":', 200000) || '1' || repeat('}', 200000), '{\"a\":1}')",
+    "SELECT json_contains(repeat('[', 200000) || repeat(']', 200000), '1')",
+    "SELECT json_transform(repeat('[', 20000) || repeat(']', 20000), '\"JSON\"')",
+    "SELECT from_json(repeat('[', 20000) || repeat(']', 20000), '[\"JSON\"]')",
+]
+SPATIAL_CRASHES = [
+    "SELECT ST_GeomFromGeoJSON(repeat('{\"type\":\"GeometryCollection\",\"geometries\":[', 60000) || repeat(']}', 60000))",
+    "SELECT ST_GeomFromHEXWKB(repeat('010700000001000000', 40) || '0101000000000000000000F03F000000000000F03F')",
+]
+
+# Work that goes on after an interrupt.
+ENDLESS = [
+    "SELECT levenshtein(repeat('ab', 400000), repeat('ba', 400000))",
+    "SELECT len(list_sort(list_transform(range(30000000), lambda x: hash(x))))",
+]
+
+# Memory beyond memory_limit.
+HUGE = [
+    "SELECT length(lpad('a', 2000000000, 'b'))",
+    "SELECT length(repeat('abcdefgh', 400000000))",
+    "SELECT len(range(1000000000))",
+    "SELECT len(list_resize([1], 1000000000))",
+    "SELECT median(i) FROM range(100000000) r(i)",
+    "SELECT mode(hash(i)) FROM range(100000000) r(i)",
+]
+
+# Files, settings and functions that are not for clients.
+DENIED = [
+    "SELECT json_serialize_plan('CREATE VIEW v AS SELECT * FROM read_csv(''/etc/passwd'')')",
+    "SELECT current_setting('temp_directory')",
+    "SELECT value FROM duckdb_settings() WHERE name = 'temp_directory' AND value <> ''",
+    "SELECT * FROM read_text('/etc/passwd')",
+    "SELECT * FROM glob('/**')",
+    "SELECT * FROM '/etc/passwd'",
+    "SELECT pg_sleep(60)",
+]
+
+LEVELS = (50, 5_000, 500_000)
+SIZES = (1_000, 1_000_000, 300_000_000)
+
+FUNCTIONS = """SELECT DISTINCT function_name AS name, len(parameter_types) AS n FROM duckdb_functions()
+WHERE function_type IN ('scalar', 'aggregate') AND regexp_full_match(function_name, '[a-z_][a-z0-9_]*') ORDER BY ALL"""
+
+
+def argument(rnd):
+    """An argument that a function may not have been written for."""
+    level, size = rnd.choice(LEVELS), rnd.choice(SIZES)
+    return rnd.choice([
+        f"repeat('[', {level}) || repeat(']', {level})",
+        f"repeat('{{\"a\":', {level}) || '1' || repeat('}}', {level})",
+        f"(repeat('[', {level}) || repeat(']', {level}))::JSON",
+        f"repeat('010700000001000000', {level}) || '0101000000000000000000F03F000000000000F03F'",
+        f"unhex(repeat('010700000001000000', {level}))",
+        f"repeat('GEOMETRYCOLLECTION(', {level}) || 'POINT(1 2)' || repeat(')', {level})",
+        f"repeat('ab', {size})", f"range({size})", f"{size}", f"-{size}", "9223372036854775807", "-1", "0", "NULL", "''", "'NaN'::DOUBLE",
+        "[1, NULL]", "{'a': [1]}", "MAP {1: 2}", "DATE 'infinity'", "INTERVAL 290000 YEARS", "true", "'\\xFF'::BLOB", "'%s%n'", "'(a+)+$'",
+    ])
+
+
+def generated(functions, count, seed):
+    """count statements of the functions, pairs of a name and a number of parameters."""
+    rnd = random.Random(seed)
+    for i in range(count):
+        name, n = functions[i % len(functions)] if count >= len(functions) else rnd.choice(functions)
+        arguments = ", ".join(argument(rnd) for _ in range(n or rnd.randint(1, 3)))
+        yield f"SELECT {name}({arguments})" + rnd.choice(["", "", " FROM p", " FROM range(1000)"])
