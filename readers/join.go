@@ -53,6 +53,9 @@ func (j *joiner) add(c Chunk) error {
 			j.text[col.ID()] = true
 		}
 	}
+	if most := j.limits.MaxColumns; most > 0 && len(j.order) > most { // with those of siblings
+		return TooManyColumns(most, fmt.Errorf("%s: the rows from %d on", j.src.Name, c.Span.Row))
+	}
 	if guessed {
 		c.Columns = withoutGuessed(c.Columns)
 	}
