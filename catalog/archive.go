@@ -70,7 +70,10 @@ func (a *archive) tableKey(j job, content source.Digest) cachedir.Key {
 	h.Write([]byte("vibeflight table 2\n" + j.format.Name + "\n" + string(packing) + "\n"))
 	h.Write(content[:])
 	h.Write(j.key.options[:])
-	for _, n := range []int64{int64(j.format.Version), int64(a.limits.BatchRows), int64(a.limits.MaxDepth), a.limits.MaxFeatureBytes} {
+	l := &a.limits
+	for _, n := range []int64{
+		int64(j.format.Version), int64(l.BatchRows), int64(l.MaxDepth), l.MaxFeatureBytes, int64(l.MaxColumns),
+	} {
 		_ = binary.Write(h, binary.LittleEndian, n) // a hash takes everything
 	}
 	return cachedir.Key(h.Sum(nil))

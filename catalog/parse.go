@@ -121,8 +121,10 @@ func (c *Catalog) parseFile(ctx context.Context, f *flight, j job, src *source.F
 	if err != nil {
 		return nil, err
 	}
-	t.Measure() // a bbox is scanned by what it finds
-	l, err := s.finish(t)
+	var l *loaded
+	if err = t.Measure(ctx); err == nil { // a bbox is scanned by what it finds
+		l, err = s.finish(ctx, t)
+	}
 	if base != nil {
 		if err != nil || l.file != nil {
 			base.release()

@@ -53,7 +53,7 @@ func (a *archive) save(ctx context.Context, j job, l *loaded) error {
 		return err
 	}
 	key := a.tableKey(j, content)
-	committed := a.commit(key, l)
+	committed := a.commit(ctx, key, l)
 	r, err := a.record(ctx, j, l.table)
 	if err != nil {
 		return errors.Join(committed, err)
@@ -67,7 +67,7 @@ func (a *archive) save(ctx context.Context, j job, l *loaded) error {
 }
 
 // commit gives the table's file its name; a table in memory gets a file first, unless there is one.
-func (a *archive) commit(key cachedir.Key, l *loaded) error {
+func (a *archive) commit(ctx context.Context, key cachedir.Key, l *loaded) error {
 	if l.temp != nil {
 		held, err := l.temp.Commit(key)
 		l.mu.Lock()
@@ -84,7 +84,7 @@ func (a *archive) commit(key cachedir.Key, l *loaded) error {
 		return err
 	}
 	w := tablefile.NewWriter(growing{temp, a})
-	err = w.Finish(l.table)
+	err = w.Finish(ctx, l.table)
 	if err = errors.Join(err, w.Close()); err != nil {
 		return errors.Join(err, temp.Abort())
 	}

@@ -55,7 +55,7 @@ func tableOf(rows []row, size int) *readers.Table {
 	if len(rows) == 0 {
 		t.Batches, t.Starts = []*geoarrow.Columns{batchOf(nil)}, []int64{0, 0}
 	}
-	t.Measure()
+	_ = t.Measure(context.Background())
 	return t
 }
 
@@ -310,6 +310,6 @@ func tableWithout(t *readers.Table) *readers.Table {
 	for _, b := range t.Batches {
 		b.Geometry = nil
 	}
-	t.Measure()
+	_ = t.Measure(context.Background())
 	return t
 }

@@ -224,8 +224,10 @@ func (c *Catalog) readSent(ctx context.Context, j job, layout readers.Layout, co
 	if err != nil {
 		return nil, err
 	}
-	t.Measure()
-	return s.finish(t)
+	if err := t.Measure(ctx); err != nil {
+		return nil, err
+	}
+	return s.finish(ctx, t)
 }
 
 // parserOf is parser for a file that may not be whole yet: cards wait for no client.

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -66,11 +67,11 @@ func (s *spool) Reserve(bytes int64) error {
 }
 
 // finish gives the table, completed in its file if there is one.
-func (s *spool) finish(t *readers.Table) (*loaded, error) {
+func (s *spool) finish(ctx context.Context, t *readers.Table) (*loaded, error) {
 	if s.file == nil {
 		return &loaded{table: t}, nil
 	}
-	if err := s.file.Finish(t); err != nil {
+	if err := s.file.Finish(ctx, t); err != nil {
 		return nil, s.error(err)
 	}
 	f, err := tablefile.Open(s.temp)

@@ -57,19 +57,23 @@ func newView(t *readers.Table, sel Selection) (*view, error) {
 	}
 	v := &view{names: slices.Clone(sel.Columns), encoding: sel.Encoding, crs: crs}
 	chosen := make([]arrow.Field, len(fields))
+	v.columns = make([]int, len(fields))
+	places := make(map[int]int, len(fields)) // in attrs, of attributes
 	for i, k := range fields {
 		chosen[i] = full.Field(k)
-		if k == attributes {
+		place, known := places[k]
+		switch {
+		case k == attributes:
 			v.geometry = true
-		} else if !slices.Contains(v.attrs, k) {
+		case !known:
+			place, places[k] = len(v.attrs), len(v.attrs)
 			v.attrs = append(v.attrs, k)
 		}
+		v.columns[i] = place
 	}
-	v.columns = make([]int, len(fields))
 	for i, k := range fields {
-		v.columns[i] = len(v.attrs)
-		if k < attributes {
-			v.columns[i] = slices.Index(v.attrs, k)
+		if k == attributes {
+			v.columns[i] = len(v.attrs)
 		}
 	}
 	meta := full.Metadata()

@@ -24,6 +24,8 @@ type Batcher struct {
 	to     int64 // end of the file
 	emit   func(Chunk) error
 
+	columns *ColumnSet // of the parts that were added
+
 	first   bool     // no chunk was emitted, and somebody waits for the first one
 	open    *batch   // that takes rows now; nil if its first one is still to come
 	row     int64    // number of the next row
@@ -40,7 +42,7 @@ type batch struct {
 	rows  int
 	from  int64 // offset of the first row, and all bytes beside the file's in front of it
 	bytes int64 // of the rows, those included
-	names names
+	names *ColumnSet
 	runs  chan run      // to the goroutine that copies them; nil: Add does
 	done  chan struct{} // closed when columns, err and caught are set
 
@@ -51,29 +53,7 @@ type batch struct {
 }
 
 // size is what the rows take, more or less.
-func (c *batch) size() int64 { return max(c.bytes, CellBytes*int64(c.rows)*int64(len(c.names.ids))) }
-
-// names are the columns that the rows of a batch have.
-type names struct {
-	ids  map[geoarrow.ColumnID]struct{}
-	last []geoarrow.ColumnID // of the last part: most often all parts have the same
-}
-
-func (n *names) add(c *geoarrow.Columns) {
-	same := len(c.Attributes) == len(n.last)
-	for i := 0; same && i < len(n.last); i++ {
-		same = c.Attributes[i].ID() == n.last[i]
-	}
-	if same {
-		return
-	}
-	n.last = n.last[:0]
-	for i := range c.Attributes {
-		id := c.Attributes[i].ID()
-		n.ids[id] = struct{}{}
-		n.last = append(n.last, id)
-	}
-}
+func (c *batch) size() int64 { return max(c.bytes, CellBytes*int64(c.rows)*int64(c.names.Len())) }
 
 // run is some rows of a part.
 type run struct {
@@ -98,7 +78,10 @@ func (p *heldPart) done() {
 // NewBatcher begins with row number row of a file that ends at to. emit gets the chunks in order, from within Add and Finish. The caller calls Close
 // in any case.
 func NewBatcher(ctx context.Context, p Parser, src *source.File, row, to int64, limits Limits, emit func(Chunk) error) *Batcher {
-	return &Batcher{ctx: ctx, parser: p, src: src, limits: limits.WithDefaults(), to: to, emit: emit, row: row, first: firstOf(ctx) != nil}
+	return &Batcher{
+		ctx: ctx, parser: p, src: src, limits: limits.WithDefaults(), to: to, emit: emit, row: row, first: firstOf(ctx) != nil,
+		columns: NewColumnSet(limits),
+	}
 }
 
 // Add takes the next part.
@@ -107,6 +90,7 @@ func (b *Batcher) Add(p Part) error {
 		p.release()
 		return nil
 	}
+	b.columns.Add(p.Columns)
 	held := &heldPart{Part: p}
 	held.uses.Store(1)
 	defer held.done()
@@ -139,6 +123,9 @@ func (b *Batcher) Add(p Part) error {
 	return b.deliver(b.mostWaiting())
 }
 
+// Columns are those of the parts that were added. Whoever adds parts may read them.
+func (b *Batcher) Columns() *ColumnSet { return b.columns }
+
 // mostWaiting is how many chunks may be on their way: few large ones.
 func (b *Batcher) mostWaiting() int {
 	var size int64
@@ -168,7 +155,7 @@ func (b *Batcher) begin(p Part, i int) error {
 		return err
 	}
 	b.open = &batch{
-		span: Span{From: p.Starts[i], Row: b.row, Inside: true, State: p.State}, from: b.place(&p, i), names: names{ids: map[geoarrow.ColumnID]struct{}{}},
+		span: Span{From: p.Starts[i], Row: b.row, Inside: true, State: p.State}, from: b.place(&p, i), names: NewColumnSet(b.limits),
 		done: make(chan struct{}), copied: assembly{Batcher: b, memory: &geoarrow.Arena{Late: !b.first}},
 	}
 	if b.first && !b.Inline {
@@ -200,9 +187,9 @@ func (b *Batcher) give(p *heldPart, from, to int) error {
 	b.open.span.To = r.end
 	b.open.rows += to - from
 	b.open.bytes += r.bytes
-	b.open.names.add(p.Columns)
+	b.open.names.Add(p.Columns)
 	b.row += int64(to - from)
-	if err := b.limits.CheckCells(b.src.Name, b.open.span.Row, b.open.rows, len(b.open.names.ids)); err != nil {
+	if err := b.limits.CheckCells(b.src.Name, b.open.span.Row, b.open.rows, b.open.names.Len()); err != nil {
 		return err
 	}
 	p.uses.Add(1)

@@ -2,6 +2,7 @@ package readers
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -40,6 +41,9 @@ func Extend(ctx context.Context, f Format, p Parser, src *source.File, limits Li
 	j.keep = keep
 	sum, err := p.Parse(ctx, src, Request{Span: Span{From: span.From, To: -1, Row: span.Row, State: span.State}, Limits: limits}, j.add)
 	if err != nil {
+		if wide := (*LimitError)(nil); errors.As(err, &wide) && wide.Flag == columnsFlag {
+			return nil, false, nil // whoever reads all rows says which one has a column too many
+		}
 		return nil, true, err
 	}
 	if j.lacksGuessed(old) {

@@ -53,6 +53,9 @@ func (j *joiner) add(c Chunk) error {
 			j.text[col.ID()] = true
 		}
 	}
+	if most := j.limits.MaxColumns; most > 0 && len(j.order) > most { // with those of siblings
+		return TooManyColumns(most, fmt.Errorf("%s: the rows from %d on", j.src.Name, c.Span.Row))
+	}
 	if guessed {
 		c.Columns = withoutGuessed(c.Columns)
 	}
@@ -155,7 +158,10 @@ func (j *joiner) unify(order []geoarrow.ColumnID) ([]*geoarrow.Columns, error) {
 	failed.Store(int64(len(j.chunks)))
 	inParallel(workers, func() {
 		for i := next.Add(1) - 1; i < failed.Load(); i = next.Add(1) - 1 {
-			if batches[i], errs[i] = j.widenKept(j.chunks[i], order); errs[i] != nil {
+			if errs[i] = j.ctx.Err(); errs[i] == nil {
+				batches[i], errs[i] = j.widenKept(j.chunks[i], order)
+			}
+			if errs[i] != nil {
 				failed.Store(min(i, failed.Load()))
 			}
 		}

@@ -11,6 +11,7 @@ type Limits struct {
 	BatchRows       int   // rows of a chunk and of a record batch; default 65,536 (--batch-rows)
 	MaxDepth        int   // open brackets; default 1,024 (--max-depth)
 	MaxFeatureBytes int64 // text of one row; default 512 MiB, which is also the most (--max-feature-bytes)
+	MaxColumns      int   // of a table, its geometry aside; default 16,384 (--max-columns)
 	Workers         int   // goroutines that parse one file; default: one a core (--workers)
 
 	// BatchBytes bounds the text of a batch: it ends before the first row that starts so many bytes behind its own first row, so that every offset of
@@ -28,6 +29,7 @@ const (
 	DefaultBatchRows       = 65_536
 	DefaultMaxDepth        = 1_024
 	DefaultMaxFeatureBytes = 512 << 20
+	DefaultMaxColumns      = 16_384
 	DefaultBatchBytes      = 512 << 20
 	DefaultPartBytes       = 512 << 10
 	DefaultMemory          = 2 << 30
@@ -43,6 +45,9 @@ func (l Limits) WithDefaults() Limits {
 	}
 	if l.MaxFeatureBytes <= 0 || l.MaxFeatureBytes > DefaultMaxFeatureBytes {
 		l.MaxFeatureBytes = DefaultMaxFeatureBytes
+	}
+	if l.MaxColumns <= 0 {
+		l.MaxColumns = DefaultMaxColumns
 	}
 	if l.Workers <= 0 {
 		l.Workers = runtime.GOMAXPROCS(0)

@@ -53,6 +53,7 @@ type Parts struct {
 	Size     int64 // bytes from one guess to the next
 	Workers  int
 	Reader   func() PartReader
+	Columns  *ColumnSet // of the rows before; nil: any part may follow
 }
 
 // Parts may be guessed before their turn, so that a worker whose core is taken away for a while keeps few others waiting: as many as these are bytes, and no more than
@@ -247,7 +248,7 @@ func (r *partsRun) settle(part Part, stop int64) error {
 	case r.at >= stop: // one row is longer than the part
 		part.release()
 		return nil
-	case part.Failed || part.Start != r.at:
+	case part.Failed || part.Start != r.at || !r.Columns.Fits(part.Columns):
 		r.misses++
 		part.release()
 		return r.read(stop)

@@ -77,19 +77,22 @@ func Read(ctx context.Context, f Format, p Parser, src *source.File, limits Limi
 	return t, nil
 }
 
-// Measure fills in Boxes, BBox, GeometryTypes and Positions, which no row needs, with a pass over all geometries, on all cores.
-func (t *Table) Measure() {
+// Measure fills in Boxes, BBox, GeometryTypes and Positions, which no row needs, with a pass over all geometries, on all cores. Its error is that of ctx.
+func (t *Table) Measure(ctx context.Context) error {
 	found := make([]measure, len(t.Batches))
 	var next atomic.Int64
 	var wait sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(t.Batches)) {
 		wait.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(t.Batches)); i = next.Add(1) - 1 {
+			for i := next.Add(1) - 1; i < int64(len(t.Batches)) && ctx.Err() == nil; i = next.Add(1) - 1 {
 				found[i] = measured(t.Batches[i].Geometry)
 			}
 		})
 	}
 	wait.Wait()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	types := map[geoarrow.RowKind]struct{}{}
 	t.Boxes, t.BBox, t.GeometryTypes, t.Positions = make([]Box, len(t.Batches)), nil, nil, 0
 	for i, m := range found {
@@ -109,6 +112,7 @@ func (t *Table) Measure() {
 		t.GeometryTypes = append(t.GeometryTypes, k.String())
 	}
 	slices.Sort(t.GeometryTypes)
+	return nil
 }
 
 // measure is what Measure finds in a batch.

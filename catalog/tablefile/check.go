@@ -1,6 +1,7 @@
 package tablefile
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"unicode/utf8"
@@ -12,7 +13,7 @@ import (
 )
 
 // check refuses a table that its file would not give back as it is.
-func check(t *readers.Table) error {
+func check(ctx context.Context, t *readers.Table) error {
 	if len(t.Batches) == 0 {
 		return errors.New("no batch: nothing carries the types")
 	}
@@ -23,6 +24,9 @@ func check(t *readers.Table) error {
 		}
 	}
 	for i, b := range t.Batches {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if !sameColumns(first, b) {
 			return fmt.Errorf("batch %d has other columns than the first one", i)
 		}

@@ -313,7 +313,7 @@ func TestEveryErrorOfTheFile(t *testing.T) {
 			final.Batches = append(final.Batches, b)
 		}
 		if err == nil {
-			err = w.Finish(&final)
+			err = w.Finish(t.Context(), &final)
 		}
 		if closeErr := w.Close(); closeErr != nil {
 			t.Error(closeErr)
@@ -407,13 +407,13 @@ func TestRefusals(t *testing.T) {
 			table := small(t)
 			c.change(table)
 			w := NewWriter(create(t))
-			if err := w.Finish(table); err == nil || !strings.Contains(err.Error(), c.want) {
+			if err := w.Finish(t.Context(), table); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 			if _, err := w.Append(small(t).Batches[0]); !errors.Is(err, errFinished) {
 				t.Errorf("Append after Finish: %v", err)
 			}
-			if err := errors.Join(w.Finish(table), w.Close()); !errors.Is(err, errFinished) {
+			if err := errors.Join(w.Finish(t.Context(), table), w.Close()); !errors.Is(err, errFinished) {
 				t.Errorf("Finish after Finish: %v", err)
 			}
 		})

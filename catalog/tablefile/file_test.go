@@ -43,7 +43,7 @@ func create(t testing.TB) files.File {
 func writeTable(t testing.TB, f files.File, table *readers.Table) {
 	t.Helper()
 	w := NewWriter(f)
-	err := errors.Join(w.Finish(table), w.Close())
+	err := errors.Join(w.Finish(t.Context(), table), w.Close())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ var writers = map[string]func(testing.TB, files.File, *readers.Table){
 		final := *table
 		final.Batches = appendAll(t, w, table.Batches)
 		before := w.Bytes()
-		err := w.Finish(&final)
+		err := w.Finish(t.Context(), &final)
 		for _, m := range blocks(t, f) {
 			if m.Offset >= before {
 				t.Errorf("a message is at byte %d, although all %d bytes were appended", m.Offset, before)
@@ -123,7 +123,7 @@ var writers = map[string]func(testing.TB, files.File, *readers.Table){
 				b.Attributes[0].Values = slices.Clone(table.Batches[i].Attributes[0].Values)
 			}
 		}
-		if err := errors.Join(w.Finish(&final), w.Close()); err != nil {
+		if err := errors.Join(w.Finish(t.Context(), &final), w.Close()); err != nil {
 			t.Fatal(err)
 		}
 	},
@@ -264,7 +264,7 @@ func TestLargeBatches(t *testing.T) {
 	w := NewWriter(f)
 	final := *table
 	final.Batches = appendAll(t, w, table.Batches)
-	if err := errors.Join(w.Finish(&final), w.Close()); err != nil {
+	if err := errors.Join(w.Finish(t.Context(), &final), w.Close()); err != nil {
 		t.Fatal(err)
 	}
 	file := open(t, f)

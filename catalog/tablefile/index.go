@@ -1,6 +1,8 @@
 package tablefile
 
 import (
+	"context"
+
 	"github.com/vibeflight/vibeflight/catalog/rtree"
 	"github.com/vibeflight/vibeflight/readers"
 )
@@ -13,9 +15,9 @@ type index struct {
 }
 
 // writeIndices writes the spatial index of each batch. A table without geometry has none at all.
-func (w *Writer) writeIndices(t *readers.Table) []index {
+func (w *Writer) writeIndices(ctx context.Context, t *readers.Table) ([]index, error) {
 	if t.Batches[0].Geometry == nil {
-		return nil
+		return nil, nil
 	}
 	all := make([]index, len(t.Batches))
 	var builder rtree.Builder
@@ -23,6 +25,9 @@ func (w *Writer) writeIndices(t *readers.Table) []index {
 	var rows []int32
 	var tree []byte
 	for i, b := range t.Batches {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		boxes, rows = boxes[:0], rows[:0]
 		for row := range b.Rows {
 			if xmin, ymin, xmax, ymax, ok := b.Geometry.Bounds(row); ok {
@@ -34,8 +39,10 @@ func (w *Writer) writeIndices(t *readers.Table) []index {
 		}
 		tree = builder.Append(tree[:0], boxes, rows)
 		all[i] = index{offset: w.out.begin(), items: len(rows)}
-		w.out.write(tree)
+		if w.out.write(tree); w.out.err != nil {
+			return nil, w.out.err
+		}
 		all[i].sum = w.out.sum
 	}
-	return all
+	return all, w.out.err
 }

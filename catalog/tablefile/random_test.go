@@ -1,6 +1,7 @@
 package tablefile
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -228,7 +229,7 @@ func randomTable(t testing.TB, r *rand.Rand, m mix, rows, size int) *readers.Tab
 		table.Facts = append(table.Facts, randomFacts(r))
 		table.IDs = append(table.IDs, geoarrow.ColumnID{Role: all.Attributes[i].Role, Name: all.Attributes[i].Name + "_before"})
 	}
-	table.Measure()
+	_ = table.Measure(context.Background())
 	if err := readertest.Canonical(table); err != nil {
 		t.Fatal(err)
 	}

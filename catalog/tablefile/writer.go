@@ -1,6 +1,7 @@
 package tablefile
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"unsafe"
@@ -81,13 +82,13 @@ func (w *Writer) Append(c *geoarrow.Columns) (*geoarrow.Columns, error) {
 
 // Finish completes the file of t: the batches, a spatial index of each, the footer. It does not sync. A batch that is one of Append's, slice by slice,
 // stays where it is, every other one is written now. All batches have the columns of the first one, of its types; more is not asked of t, and
-// everything in it but Check and Search is kept. After that the file is immutable.
-func (w *Writer) Finish(t *readers.Table) error {
+// everything in it but Check and Search is kept. After that the file is immutable. It ends with the error of ctx soon after that ends.
+func (w *Writer) Finish(ctx context.Context, t *readers.Table) error {
 	if w.finished {
 		return w.error(errFinished)
 	}
 	w.finished = true
-	if err := check(t); err != nil {
+	if err := check(ctx, t); err != nil {
 		return w.error(err)
 	}
 	messages := make([]message, len(t.Batches))
@@ -97,6 +98,9 @@ func (w *Writer) Finish(t *readers.Table) error {
 			delete(w.appended, b)
 			continue
 		}
+		if err := ctx.Err(); err != nil {
+			return w.error(err)
+		}
 		m, err := w.write(b)
 		if err != nil {
 			return fmt.Errorf("batch %d: %w", i, err)
@@ -105,7 +109,11 @@ func (w *Writer) Finish(t *readers.Table) error {
 	}
 	w.out.begin()
 	w.out.write([]byte{0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0})
-	description, err := describe(t, messages, w.writeIndices(t)).encode()
+	indices, err := w.writeIndices(ctx, t)
+	if err != nil {
+		return w.error(err)
+	}
+	description, err := describe(t, messages, indices).encode()
 	if err != nil {
 		return w.error(err)
 	}

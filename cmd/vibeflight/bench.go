@@ -214,7 +214,9 @@ func bench(ctx context.Context, path string, options map[string]any, how reading
 	if err := firstError(err, cpuErr, rssErr); err != nil {
 		return benchRun{}, err
 	}
-	table.Measure()
+	if err := table.Measure(ctx); err != nil {
+		return benchRun{}, err
+	}
 	r := benchRun{
 		File: path, Format: format.Name, Engine: table.Engine, Workers: how.limits.Workers,
 		Bytes: src.Size, Rows: table.Rows, Positions: table.Positions, TableBytes: table.Bytes,

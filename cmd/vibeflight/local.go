@@ -218,7 +218,9 @@ func (l *local) open(ctx context.Context, name string, options map[string]any, p
 	if err != nil {
 		return nil, err
 	}
-	table.Measure()
+	if err := table.Measure(ctx); err != nil {
+		return nil, err
+	}
 	l.name, l.source, l.table = name, src, table
 	return table, nil
 }

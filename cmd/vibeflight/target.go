@@ -133,7 +133,7 @@ func (c *targetConfig) open(f *pflag.FlagSet) (target, error) {
 
 // refuseFileFlags refuses what says how files are read, and more flags like it, where a server is asked. The environment may say it: that is for other calls.
 func refuseFileFlags(f *pflag.FlagSet, more ...string) error {
-	for _, name := range append([]string{"max-depth", "max-feature-bytes", "max-unpacked-bytes"}, more...) {
+	for _, name := range append([]string{"max-depth", "max-columns", "max-feature-bytes", "max-unpacked-bytes"}, more...) {
 		if told(f, name) {
 			return wrongUsage("--%s: is for files; a server has its own", name)
 		}

@@ -28,6 +28,9 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 	if req.Span.To < 0 {
 		req.Span.To = src.Size
 	}
+	if err := req.Limits.CheckColumns(src.Name, len(c.dialect.names)); err != nil {
+		return readers.Summary{}, err
+	}
 	req.Span.From = max(req.Span.From, c.dialect.first)
 	if c.dialect.charset != nil { // a byte may become three, and the offsets of a batch fit 32 bits
 		req.Limits.BatchBytes = max(1, req.Limits.WithDefaults().BatchBytes/decodedBytes)

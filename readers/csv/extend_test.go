@@ -42,7 +42,7 @@ func readOn(t *testing.T, text string, old *readers.Table, limits readers.Limits
 		table, ok, err = readers.Extend(ctx, f, f.CPU(layout), src, limits, old, nil)
 	}
 	if table != nil {
-		table.Measure()
+		_ = table.Measure(context.Background())
 	}
 	return table, ok, err
 }

@@ -17,6 +17,9 @@ type cpu struct {
 
 // Parse reads all records, or again those of a span that an earlier Parse emitted.
 func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
+	if err := req.Limits.CheckColumns(src.Name, len(c.header.Fields)); err != nil {
+		return readers.Summary{}, err
+	}
 	pool := &pool{header: c.header, src: src, limits: req.Limits, blockBytes: c.blockBytes}
 	if req.Span.Inside {
 		return c.again(ctx, pool, req.Span, emit)

@@ -21,6 +21,9 @@ type cpu struct {
 // Parse reads the whole file, or again a span of features that an earlier Parse emitted.
 func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
 	h := c.layout.Dialect.(*header)
+	if err := req.Limits.CheckColumns(src.Name, len(h.columns)); err != nil {
+		return readers.Summary{}, err
+	}
 	end := src.Size
 	if req.Span.Inside {
 		end = req.Span.To

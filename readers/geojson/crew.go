@@ -30,12 +30,17 @@ func (c cpu) crew(ctx context.Context, src *source.File, req readers.Request, le
 	if c.device != nil {
 		w.cards = c.device.File(ctx, src)
 	}
-	w.sinks.New = func() *sink { return newSink(c.layout.Columns) }
+	w.sinks.New = func() *sink {
+		k := newSink(c.layout.Columns)
+		k.MaxColumns = lead.limits.MaxColumns
+		return k
+	}
 	w.batcher = readers.NewBatcher(ctx, c, src, req.Span.Row, req.Span.To, req.Limits, lead.emit)
 	w.batcher.Inline = w.cards == nil
 	lead.limits = lead.limits.Unbatched()
 	lead.stop = req.Span.From + min(lead.limits.PartBytes, leadBytes(w.cards != nil))
 	lead.sink = w.sinks.Take()
+	lead.sink.Follow(w.batcher.Columns())
 	lead.emit = func(chunk readers.Chunk) error {
 		if w.cards == nil { // else sinks are for what a card leaves, which may be much or next to nothing
 			w.sinks.Expect(lead.sink.Expect(float64(lead.limits.PartBytes) / float64(chunk.Span.To-chunk.Span.From)))
@@ -78,7 +83,7 @@ func (w *crew) rest() int {
 	if w.cards != nil {
 		reader = w.deviceReader
 	}
-	parts := readers.Parts{From: s.next, To: s.Window.End, Row: s.feature, Size: s.limits.PartBytes, Workers: s.limits.Workers, Reader: reader}
+	parts := readers.Parts{From: s.next, To: s.Window.End, Row: s.feature, Size: s.limits.PartBytes, Workers: s.limits.Workers, Reader: reader, Columns: w.batcher.Columns()}
 	end, row, err := parts.Read(w.ctx, w.take)
 	if err != nil {
 		s.err = err

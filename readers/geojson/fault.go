@@ -16,6 +16,7 @@ type fault struct {
 	rule  string
 	depth bool // not malformed but nested beyond MaxDepth
 	file  bool // of the file: on_error: skip does not pass it
+	wide  bool // not malformed but one column beyond MaxColumns; file is set too
 }
 
 // fail says that something else was expected at p.
@@ -37,6 +38,12 @@ func (s *scanner) wrong(p int, field, rule, what string) int {
 
 func (s *scanner) failDepth(p int) int {
 	s.fault = fault{pos: p, depth: true, want: "the nesting", bare: true}
+	return -1
+}
+
+// failWide says that the name at p is that of one column too many.
+func (s *scanner) failWide(p int, field string) int {
+	s.fault = fault{pos: p, bare: true, field: field, file: true, wide: true}
 	return -1
 }
 
@@ -67,6 +74,9 @@ func (s *scanner) error() error {
 	e.Line = line
 	if f.depth {
 		return &readers.LimitError{What: "the nesting of brackets", Flag: "--max-depth", Limit: int64(s.limits.MaxDepth), Err: e}
+	}
+	if f.wide {
+		return readers.TooManyColumns(s.limits.MaxColumns, e)
 	}
 	if f.bare {
 		e.Err = errors.New(f.want)

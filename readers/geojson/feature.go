@@ -253,6 +253,10 @@ func (s *scanner) featureID(p int) int {
 	k := s.sink
 	if k.id == nil {
 		k.id = k.Column(geoarrow.RoleFeatureID, []byte("id"))
+		if k.Refused() {
+			k.id = nil
+			return s.failWide(p, "id")
+		}
 	}
 	return s.value(k.id, p, 0)
 }
@@ -292,7 +296,9 @@ func (s *scanner) properties(p, open int) int {
 				}
 				return -1
 			}
-			c = s.sink.property(name)
+			if c = s.sink.property(name); s.sink.Refused() {
+				return s.failWide(at, c.ID.Name)
+			}
 			guess.learn(c, s.Text(p, value))
 			p = value
 		}

@@ -246,6 +246,9 @@ func (s *scanner) lenientProperties(p, open int) int {
 			return s.lenientSkip(at, open+1)
 		}
 		c := s.sink.property(name)
+		if s.sink.Refused() {
+			return s.failWide(at, c.ID.Name)
+		}
 		if _, sound := s.loose(at); sound {
 			if end := s.value(&c.Column, at, open+1); end >= 0 {
 				return end

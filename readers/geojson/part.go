@@ -45,6 +45,7 @@ func (r *partReader) Guess(from, stop int64) readers.Part {
 func (r *partReader) Read(from, stop, row int64) (readers.Part, error) {
 	p := -1
 	if r.open(from, stop, row) {
+		r.s.sink.Follow(r.batcher.Columns())
 		p = 0
 	}
 	part := r.read(p, row)

@@ -87,7 +87,19 @@ func (c cpu) scanner(req readers.Request) *scanner {
 	if s.skipErrors || s.nulls {
 		s.probe = newSink(c.layout.Columns)
 	}
+	if !req.Span.Inside { // else the rows are known to have no column too many
+		s.bound()
+	}
 	return s
+}
+
+// bound bounds the columns of the rows that the scanner reads first.
+func (s *scanner) bound() {
+	s.sink.MaxColumns = s.limits.MaxColumns
+	s.sink.Follow(readers.NewColumnSet(s.limits))
+	if s.probe != nil {
+		s.probe.MaxColumns = s.limits.MaxColumns
+	}
 }
 
 // open has the scanner read from an offset on, where row number row begins.

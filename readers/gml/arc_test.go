@@ -1,6 +1,7 @@
 package gml_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -97,6 +98,6 @@ func TestCirclesOnTheSphere(t *testing.T) {
 }
 
 func boxOf(table *readers.Table) [4]float64 {
-	table.Measure()
+	_ = table.Measure(context.Background())
 	return *table.BBox
 }

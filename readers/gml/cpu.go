@@ -29,6 +29,10 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 	}
 	s.sink = newSink(s.schema, c.layout.Columns)
 	s.sink.Text = slices.Clone(req.Span.Text)
+	if !req.Span.Inside { // else the rows are known to have no column too many
+		s.sink.MaxColumns = s.limits.MaxColumns
+		s.sink.Follow(readers.NewColumnSet(s.limits))
+	}
 	s.sink.Reset()
 	empty := true
 	s.emit = func(chunk readers.Chunk) error {
@@ -66,6 +70,9 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 		s.sink.Text = nil
 		s.sink.Reset()
 		none, err := s.sink.Columns(0)
+		if s.sink.Refused() { // the schema promises too many
+			err = req.Limits.CheckColumns(src.Name, len(s.sink.declared))
+		}
 		if err == nil {
 			err = emit(readers.Chunk{Columns: none})
 		}

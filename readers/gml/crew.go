@@ -42,12 +42,17 @@ func (c cpu) crew(ctx context.Context, src *source.File, req readers.Request, le
 	if c.device != nil {
 		w.cards = c.device.File(ctx, src)
 	}
-	w.sinks.New = func() *sink { return newSink(lead.schema, c.layout.Columns) }
+	w.sinks.New = func() *sink {
+		k := newSink(lead.schema, c.layout.Columns)
+		k.MaxColumns = lead.limits.MaxColumns
+		return k
+	}
 	w.batcher = readers.NewBatcher(ctx, c, src, req.Span.Row, req.Span.To, req.Limits, lead.emit)
 	w.batcher.Inline = w.cards == nil
 	lead.limits = lead.limits.Unbatched()
 	lead.lead = min(lead.limits.PartBytes, rows.LeadBytes)
 	lead.sink = w.sinks.Take()
+	lead.sink.Follow(w.batcher.Columns())
 	lead.emit = func(chunk readers.Chunk) error {
 		w.sinks.Expect(lead.sink.Expect(float64(lead.limits.PartBytes) / float64(chunk.Span.To-chunk.Span.From)))
 		return w.take(w.sinks.Part(lead.sink, chunk, chunk.Span.From, chunk.Span.To))
@@ -114,7 +119,10 @@ func (w *crew) rest() bool {
 		if w.forCards(at) {
 			reader = w.deviceReader
 		}
-		parts := readers.Parts{From: at, To: s.End, Row: w.row, Size: s.limits.PartBytes, Workers: s.limits.Workers, Reader: reader}
+		parts := readers.Parts{
+			From: at, To: s.End, Row: w.row, Size: s.limits.PartBytes, Workers: s.limits.Workers, Reader: reader,
+			Columns: w.batcher.Columns(),
+		}
 		end, _, err := parts.Read(w.ctx, w.take)
 		if err != nil {
 			s.Failed = err

@@ -36,7 +36,9 @@ func (r *partReader) Guess(from, stop int64) readers.Part {
 
 // Read reads the rows between two offsets; at the first one a row begins.
 func (r *partReader) Read(from, stop, row int64) (readers.Part, error) {
-	part := r.read(r.open(from, stop, row), row)
+	ok := r.open(from, stop, row)
+	r.s.sink.Follow(r.batcher.Columns())
+	part := r.read(ok, row)
 	if part.Failed {
 		return part, r.s.error()
 	}

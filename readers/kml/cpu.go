@@ -28,6 +28,10 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 	}
 	s := c.scanner(src, req)
 	s.sink.Text = slices.Clone(req.Span.Text)
+	if !req.Span.Inside { // else the rows are known to have no column too many
+		s.sink.MaxColumns = s.limits.MaxColumns
+		s.sink.Follow(readers.NewColumnSet(s.limits))
+	}
 	s.sink.Reset()
 	empty := true
 	s.emit = func(chunk readers.Chunk) error {

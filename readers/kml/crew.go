@@ -36,12 +36,17 @@ func (c cpu) crew(ctx context.Context, src *source.File, req readers.Request, le
 	if c.device != nil {
 		w.cards = c.device.File(ctx, src)
 	}
-	w.sinks.New = func() *sink { return newSink(c.layout.Columns) }
+	w.sinks.New = func() *sink {
+		k := newSink(c.layout.Columns)
+		k.MaxColumns = lead.limits.MaxColumns
+		return k
+	}
 	w.batcher = readers.NewBatcher(ctx, c, src, req.Span.Row, req.Span.To, req.Limits, lead.emit)
 	w.batcher.Inline = w.cards == nil
 	lead.limits = lead.limits.Unbatched()
 	lead.lead = min(lead.limits.PartBytes, rows.LeadBytes)
 	lead.sink = w.sinks.Take()
+	lead.sink.Follow(w.batcher.Columns())
 	lead.emit = func(chunk readers.Chunk) error {
 		w.sinks.Expect(lead.sink.Expect(float64(lead.limits.PartBytes) / float64(chunk.Span.To-chunk.Span.From)))
 		return w.take(w.sinks.Part(lead.sink, chunk, chunk.Span.From, chunk.Span.To))
@@ -73,7 +78,10 @@ func (w *crew) rest() bool {
 		w.tags, reader = newTagTexts(&s.schemas, s.repairs), w.deviceReader
 	}
 	s.asides.addTo(&s.sum)
-	parts := readers.Parts{From: s.next, To: s.End, Row: s.feature, Size: s.limits.PartBytes, Workers: s.limits.Workers, Reader: reader}
+	parts := readers.Parts{
+		From: s.next, To: s.End, Row: s.feature, Size: s.limits.PartBytes, Workers: s.limits.Workers, Reader: reader,
+		Columns: w.batcher.Columns(),
+	}
 	end, row, err := parts.Read(w.ctx, w.take)
 	if err != nil {
 		s.Failed = err
@@ -112,7 +120,9 @@ func (r *partReader) Guess(from, stop int64) readers.Part {
 
 // Read reads the rows between two offsets; at the first one a row begins.
 func (r *partReader) Read(from, stop, row int64) (readers.Part, error) {
-	part := r.read(r.open(from, stop, row), row)
+	ok := r.open(from, stop, row)
+	r.s.sink.Follow(r.batcher.Columns())
+	part := r.read(ok, row)
 	if part.Failed {
 		return part, r.s.error()
 	}

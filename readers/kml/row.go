@@ -78,7 +78,9 @@ func (s *scanner) readRow(off int64) bool {
 			if s.sink.Rows == 0 {
 				s.chunk.From = off
 			}
-			s.commit()
+			if s.commit(); s.sink.Refused() {
+				return s.Wide(off)
+			}
 			s.sink.commit(off)
 			s.feature++
 			s.inRow = false

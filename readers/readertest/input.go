@@ -86,8 +86,7 @@ func (r input) read(parser func(readers.Layout) readers.Parser, limits readers.L
 	if err != nil {
 		return nil, err
 	}
-	table.Measure()
-	return table, nil
+	return table, table.Measure(ctx)
 }
 
 // openText gives the text as a file that has no name any more, so that nothing stays behind, and its siblings too.

@@ -59,6 +59,9 @@ func (r Rows) Meets(row, n int64) bool { return row < r.To && n > r.From-row }
 
 // Parse is that of readers.Parser.
 func (p Parser) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
+	if err := req.Limits.CheckColumns(src.Name, len(p.Plan.fields)); err != nil {
+		return readers.Summary{}, err
+	}
 	limits := req.Limits.WithDefaults()
 	run := &parse{Parser: p, ctx: ctx, src: src, limits: limits, sum: readers.Summary{CRS: p.Plan.CRS}, emit: emit, want: allRows}
 	if req.Span.Inside { // a chunk ends where its own rows say

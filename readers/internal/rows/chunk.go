@@ -39,6 +39,7 @@ func Emit(k Rows, w *window.Window, span *readers.Span, to int64, limits readers
 			What: fmt.Sprintf("%s: the rows from %d on (%v)", w.Src.Name, span.Row, err), Flag: "--batch-rows", Limit: int64(limits.BatchRows),
 		}
 	}
+	sink.known.Add(columns)
 	chunk := readers.Chunk{Columns: columns, Span: *span}
 	chunk.Span.To, chunk.Span.Inside, chunk.Span.Text = to, true, slices.Clone(sink.Text)
 	if !sink.Lent() {

@@ -38,7 +38,7 @@ func (l *Lent[S]) Take() S {
 		k = l.New()
 		k.base().lend(want)
 	}
-	k.base().Text = text
+	k.base().Text, k.base().known = text, nil
 	k.Reset()
 	return k
 }

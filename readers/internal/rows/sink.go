@@ -29,6 +29,8 @@ type Sink struct {
 
 	Deviations readers.Deviations // of the rows of this chunk
 
+	MaxColumns int // of the table; 0: any number
+
 	read     readers.Projection // columns that are asked for
 	memory   geoarrow.Arena
 	forced   []geoarrow.ColumnID // the Text that columns know of
@@ -40,6 +42,9 @@ type Sink struct {
 	further  []uint8             // the others of that row, as indices of rules
 	rules    []string            // of further
 	foreseen bool                // room was made for the first chunk
+	known    *readers.ColumnSet  // columns of the chunks before
+	fresh    int                 // columns of this chunk that those do not have
+	over     bool                // a column was refused
 }
 
 // Shapes counts what is odd about geometries and kept as it is; readers.Summary says what.
@@ -70,6 +75,7 @@ func (k *Sink) Reset() {
 		c.reset()
 	}
 	k.Rows, k.Order, k.Starts = 0, k.Order[:0], k.Starts[:0]
+	k.fresh, k.over = 0, false
 	k.Geom.Reset()
 	k.forceText()
 	k.Shapes, k.saved = Shapes{}, Shapes{}
@@ -93,13 +99,43 @@ func (k *Sink) forceText() {
 	}
 }
 
-// Column finds or makes the column of a name, and puts it in order. It stays the same column over all chunks.
+// Follow says which columns the rows before have. They count for MaxColumns.
+func (k *Sink) Follow(known *readers.ColumnSet) {
+	k.known, k.fresh = known, 0
+	for _, c := range k.Order {
+		if !known.Has(c.ID) {
+			k.fresh++
+		}
+	}
+	k.over = k.over || k.beyond()
+}
+
+func (k *Sink) beyond() bool {
+	return k.MaxColumns > 0 && k.known.Len()+k.fresh > k.MaxColumns
+}
+
+// Refused reports, once, whether Column met one that is beyond MaxColumns: the row at hand is no
+// row then.
+func (k *Sink) Refused() bool {
+	over := k.over
+	k.over = false
+	return over
+}
+
+// Column finds or makes the column of a name, and puts it in order. It stays the same column over all chunks. One beyond MaxColumns is refused: it is in no chunk.
 func (k *Sink) Column(role geoarrow.Role, name []byte) *Column {
 	c, ok := k.byID[geoarrow.ColumnID{Role: role, Name: string(name)}]
 	if !ok {
 		c = k.add(geoarrow.ColumnID{Role: role, Name: string(name)})
 	}
 	if !c.listed {
+		if !k.known.Has(c.ID) {
+			if k.fresh++; k.beyond() {
+				k.fresh--
+				k.over = true
+				return c
+			}
+		}
 		c.listed = true
 		k.Order = append(k.Order, c)
 	}

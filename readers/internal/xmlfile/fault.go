@@ -22,6 +22,13 @@ func (s *Scanner) Wrong(p int, field, rule, what string) bool {
 	return false
 }
 
+// Wide says that the row at an offset of the file has one column too many. It gives false.
+func (s *Scanner) Wide(off int64) bool {
+	s.Wrong(int(off-s.Base), "", "", "")
+	s.OfFile, s.wide = true, true
+	return false
+}
+
 // Error makes what went wrong an error: a fault with its place in the file of a format, in the feature of a number, or -1 in none.
 func (s *Scanner) Error(format string, feature int64) error {
 	if s.Failed != nil {
@@ -41,6 +48,9 @@ func (s *Scanner) Error(format string, feature int64) error {
 	}
 	if f.Depth {
 		return &readers.LimitError{What: "the nesting of elements", Flag: "--max-depth", Limit: int64(s.X.MaxDepth), Err: e}
+	}
+	if s.wide {
+		return readers.TooManyColumns(s.maxColumns, e)
 	}
 	e.Err = errors.New(f.Want)
 	if !f.Bare {

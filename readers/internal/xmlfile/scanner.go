@@ -22,6 +22,9 @@ type Scanner struct {
 	Field  string // that a fault concerns
 	OfFile bool   // a fault is one of the file, not of the feature that it stands in
 	Failed error  // of the window, or of what the parser does beside reading: no fault of the text here
+
+	wide       bool // the fault is that a row has one column too many
+	maxColumns int
 }
 
 // Begin reads from an offset on, as Window.Open says. Rows that matter begin before soft.
@@ -31,6 +34,7 @@ func (s *Scanner) Begin(ctx context.Context, src *source.File, from, soft, end i
 		s.Failed = s.Err
 		return false
 	}
+	s.wide, s.maxColumns = false, limits.MaxColumns
 	s.X.MaxDepth, s.X.Most = limits.MaxDepth, int(limits.MaxFeatureBytes)
 	s.Show()
 	return true
