@@ -25,6 +25,7 @@ func (s Shape) Project(columns Projection) Shape {
 func Again(ctx context.Context, p Parser, src *source.File, limits Limits, shape *Shape, i int, span Span) (*geoarrow.Columns, error) {
 	limits = limits.WithDefaults()
 	k := newKnown(ctx, p, src, limits, shape)
+	span.CRS = &shape.CRS
 	var b *geoarrow.Columns
 	_, err := p.Parse(ctx, src, Request{Span: span, Limits: limits}, func(c Chunk) (err error) {
 		if b != nil || int64(c.Columns.Rows) != shape.Starts[i+1]-shape.Starts[i] {

@@ -61,7 +61,9 @@ type assembly struct {
 
 func (a *assembly) add(r run) error {
 	columns, from, to := r.part.Columns, r.from, r.to
-	span := Span{From: r.part.Starts[from], To: r.end, Inside: true, State: r.part.State, Text: r.part.Text}
+	span := Span{
+		From: r.part.Starts[from], To: r.end, Inside: true, State: r.part.State, CRS: r.part.CRS, Text: r.part.Text,
+	}
 	if to-from < columns.Rows && counts(columns) {
 		// What a part counts does not say in which of its rows.
 		var err error

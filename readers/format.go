@@ -112,6 +112,7 @@ type Span struct {
 	Inside   bool                // the span is a chunk that an earlier Parse of this file emitted: From and To lie between rows
 	Text     []geoarrow.ColumnID // columns to be read as text
 	State    uint64              // what the format needs to know to start at From; from the Chunk
+	CRS      *geoarrow.CRS       `json:"-"` // of the table, where that decides which geometries are null; nil: not known yet. Again has it from the Shape
 }
 
 // Chunk is a run of parsed rows and where they stand in the file. Every chunk but the last of a file has Limits.BatchRows rows, or fewer where

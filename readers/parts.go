@@ -23,6 +23,7 @@ type Part struct {
 	Beside  []int64           // bytes that the rows up to each one and with it have in another file; nil: none
 	Rows    int64             // numbers that the rows take up: those left out under on_error: skip count
 	State   uint64            // for a Span
+	CRS     *geoarrow.CRS     // for a Span
 	Text    []geoarrow.ColumnID
 	Summary Summary // rows of its Deviations count from the part's first row
 	Release func()  // says that Columns, Starts and Beside are no longer read, so that their memory may serve again

@@ -1,6 +1,7 @@
 package gml
 
 import (
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
 )
@@ -12,6 +13,7 @@ type state struct {
 	size     uint8 // and how many ordinates a position of a list has; 0: it is not known
 	wraps    bool  // the root is no collection
 	fme      bool  // the file is FME's
+	named    bool  // boundedBy of the root names a system
 }
 
 // Where pack puts the state, from the lowest bit on.
@@ -21,6 +23,7 @@ const (
 	swappedBit   = 1 << (encodingBits + sizeBits)
 	wrapsBit     = swappedBit << 1
 	fmeBit       = wrapsBit << 1
+	namedBit     = fmeBit << 1
 )
 
 // pack gives the state as a Span carries it.
@@ -35,20 +38,23 @@ func (t state) pack() uint64 {
 	if t.fme {
 		v |= fmeBit
 	}
+	if t.named {
+		v |= namedBit
+	}
 	return v
 }
 
 func unpackState(v uint64) state {
 	return state{
 		encoding: xmltext.Encoding(v & (1<<encodingBits - 1)), size: uint8(v >> encodingBits & (1<<sizeBits - 1)),
-		swapped: v&swappedBit != 0, wraps: v&wrapsBit != 0, fme: v&fmeBit != 0,
+		swapped: v&swappedBit != 0, wraps: v&wrapsBit != 0, fme: v&fmeBit != 0, named: v&namedBit != 0,
 	}
 }
 
 // pack is the state of the rows that are read.
 func (s *scanner) pack() uint64 {
 	return state{
-		encoding: s.X.Encoding, swapped: s.frame.system.swapped, size: uint8(s.frame.listSize()), wraps: s.wraps, fme: s.names.fme,
+		encoding: s.X.Encoding, swapped: s.frame.system.swapped, size: uint8(s.frame.listSize()), wraps: s.wraps, fme: s.names.fme, named: s.frame.system.crs != geoarrow.CRS{},
 	}.pack()
 }
 
@@ -78,7 +84,7 @@ func (s *scanner) end(off int64) (again, ok bool) {
 	}
 	s.next = off
 	s.sink.addTo(&s.sum)
-	s.chunk.State = s.pack()
+	s.chunk.State, s.chunk.CRS = s.pack(), s.crs.span()
 	s.Failed = rows.Emit(s.sink, &s.Window, &s.chunk, off, s.limits, s.emit)
 	return false, s.Failed == nil
 }

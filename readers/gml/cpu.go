@@ -48,6 +48,11 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 	switch {
 	case !ok:
 	case req.Span.Inside:
+		frame, err := c.frame(ctx, src, req)
+		if err != nil {
+			return readers.Summary{}, err
+		}
+		s.frame = frame
 		ok = s.span(req.Span)
 	default:
 		ok = s.document()
@@ -83,14 +88,35 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 	return s.sum, nil
 }
 
+// headBytes are read at a time of what stands in front of all features.
+const headBytes = 16 << 10
+
+// frame is what boundedBy of the root says of the rows of a span that is read again. Where it names a system, that is
+// read again, too: the span does not carry names.
+func (c cpu) frame(ctx context.Context, src *source.File, req readers.Request) (frame, error) {
+	st := unpackState(req.Span.State)
+	if !st.named {
+		return frame{&system{swapped: st.swapped, unsized: st.size == 0}, int(st.size)}, nil
+	}
+	s := c.scanner(req)
+	s.sink = newSink(s.schema, c.layout.Columns)
+	s.onlyHead = true
+	if !s.open(ctx, src, 0, src.Size, 0, headBytes) || !s.document() {
+		return frame{}, s.error()
+	}
+	return s.frame, nil
+}
+
 // span reads rows again that make one chunk.
 func (s *scanner) span(span readers.Span) bool {
 	st := unpackState(span.State)
 	s.inside = true
+	if span.CRS != nil {
+		s.crs = established{crs: *span.CRS, set: true}
+	}
 	s.X.ResumeLoose()
 	s.X.Encoding, s.wraps, s.names.fme = st.encoding, st.wraps, st.fme
 	s.Show()
-	s.frame = frame{&system{swapped: st.swapped, unsized: st.size == 0}, int(st.size)}
 	s.places = append(s.places[:0], place{})
 	return s.walk()
 }

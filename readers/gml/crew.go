@@ -79,6 +79,7 @@ func (w *crew) take(p readers.Part) error {
 		s.crs.crs, s.crs.set = p.Summary.CRS, true
 	}
 	w.known.Store(&established{crs: s.crs.crs, set: s.crs.set})
+	p.CRS = s.crs.span()
 	for _, name := range p.Summary.Layers {
 		s.layers.add([]byte(name))
 	}

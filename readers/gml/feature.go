@@ -68,7 +68,7 @@ func (s *scanner) readRow(off int64) bool {
 			s.active = true
 			s.X.Rewind(m)
 			s.X.Next()
-		case s.skipErrors && !s.OfFile && !s.X.Fault.Depth:
+		case s.skipErrors && (!s.OfFile || s.inside) && !s.X.Fault.Depth: // what was read before was no error of the file
 			s.dropped = s.dropped || dropped
 			return s.skipRow(m, off)
 		default:

@@ -19,6 +19,7 @@ type scanner struct {
 	wanted     string  // name of the layer to be read; "": that of the first feature
 	schema     *schema // of the .xsd; nil: there is none
 	inside     bool    // a span of rows is read again
+	onlyHead   bool    // nothing is read but what stands in front of all members
 	skipErrors bool
 	linearize  bool // arcs become lines
 	tolerance

@@ -154,12 +154,16 @@ type established struct {
 	last *system // one that is of it
 }
 
+// span is the system as a Span has it.
+func (e established) span() *geoarrow.CRS {
+	if !e.set {
+		return nil
+	}
+	return &e.crs
+}
+
 // establish makes a system, which something at p has, the one of the layer, or says that the layer has another.
 func (s *scanner) establish(system *system, p int) bool {
-	if s.inside { // whoever read the rows first looked at it
-		s.crs = established{system.crs, true, system}
-		return true
-	}
 	if !s.crs.set {
 		s.crs.crs, s.crs.set = system.crs, true
 	}

@@ -56,7 +56,7 @@ func (s *scanner) document() bool {
 	if !s.walk() {
 		return false
 	}
-	if len(s.layers.names) > 0 || s.membered || !s.wraps {
+	if len(s.layers.names) > 0 || s.membered || !s.wraps || s.onlyHead {
 		return true
 	}
 	switch is, ok := s.isFeature(at); {
@@ -199,7 +199,7 @@ func (s *scanner) element() bool {
 	}
 	switch {
 	case isMember(name):
-		s.membered = true
+		s.membered, s.stopped = true, s.onlyHead
 		s.places = append(s.places, place{})
 		return true
 	case isReport(name):
