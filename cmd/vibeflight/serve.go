@@ -86,7 +86,7 @@ func (c *serveConfig) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.Engine, "engine", "auto", "who parses: cpu; cuda (GPUs, for the formats that they read); or auto: GPUs, if there are any, files from a size on that is measured on this machine")
 	c.GPU.flags(f)
 	c.SQL.flags(f)
-	f.IntVar(&c.SQL.workers, "sql-workers", 0, "processes for SQL, each for one statement at a time; 0 is four a core, at least 8")
+	f.IntVar(&c.SQL.workers, "sql-workers", 0, "processes for SQL, each for one statement at a time; 0 is two a core, at least 8")
 	f.BoolVar(&c.NoSQL, "no-sql", false, "answer no SQL")
 	f.StringVar(&c.OnError, "on-error", "fail",
 		"what a malformed feature does: fail the file, be left out (skip), keep its row with the bad value null (null), "+

@@ -21,7 +21,7 @@ type engineConfig struct {
 	threads    int      // of all queries together; 0: one a core
 	spillDir   string   // where results that do not fit are written for the time of a query; empty: where who opens the engine says; none: nowhere
 	spillBytes byteSize // the most that may lie there; 0: nine tenths of the room
-	workers    int      // processes of a server, each for one statement at a time; 0: four a core, at least eight
+	workers    int      // processes of a server, each for one statement at a time; 0: two a core, at least 8
 	extensions string   // folder with spatial.duckdb_extension; empty: core functions only
 }
 
@@ -86,7 +86,7 @@ func (c *engineConfig) open(files *catalog.Catalog, spill string, workers bool, 
 		if err != nil {
 			return nil, errors.Join(err, e.spill.close())
 		}
-		cfg.Workers = cmp.Or(c.workers, max(8, 4*runtime.GOMAXPROCS(0)))
+		cfg.Workers = cmp.Or(c.workers, max(8, 2*runtime.GOMAXPROCS(0)))
 		cfg.Command = []string{exe, workerCommand}
 	}
 	var err error

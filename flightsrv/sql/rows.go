@@ -54,12 +54,7 @@ func (r *rows) Next() (arrow.Record, error) {
 		if err := r.ctx.Err(); err != nil {
 			return nil, context.Cause(r.ctx)
 		}
-		var rec arrow.Record
-		err := r.server.work(r.ctx, func() error {
-			var err error
-			rec, err = r.step()
-			return err
-		})
+		rec, err := r.step()
 		if err != nil && r.ctx.Err() != nil {
 			return nil, context.Cause(r.ctx) // it says why
 		}

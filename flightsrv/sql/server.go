@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"runtime"
 	"sync"
 	"time"
 
@@ -26,7 +25,6 @@ const (
 	maxBoundBytes     = 64 << 20 // parameters that are bound
 	maxParameterBytes = 4 << 20  // of one binding
 	maxParameterRows  = 65536    // of one binding, each of them a query
-	minSlots          = 16       // queries that compute at the same time, where there are few cores
 )
 
 // How long a handle stands for something after its last use.
@@ -41,7 +39,6 @@ const (
 type Server struct {
 	engine   Engine
 	writable bool          // tables can be stored: whoever calls Put sees to that
-	slots    chan struct{} // one for each query that computes
 	pollWait time.Duration // as the constant says; tests have less time
 
 	ctx  context.Context // of what goes on between calls
@@ -61,7 +58,7 @@ type Server struct {
 func New(e Engine, writable bool) *Server {
 	ctx, stop := context.WithCancel(context.Background())
 	s := &Server{
-		engine: e, writable: writable, slots: make(chan struct{}, max(minSlots, 2*runtime.GOMAXPROCS(0))), pollWait: pollWait, ctx: ctx, stop: stop,
+		engine: e, writable: writable, pollWait: pollWait, ctx: ctx, stop: stop,
 		prepared: map[string]*prepared{}, results: map[string]*result{}, polls: map[string]*poll{}, sessions: map[string]*session{},
 	}
 	s.wg.Go(s.sweep)
@@ -128,18 +125,6 @@ func (s *Server) forget(old func(used time.Time, idle time.Duration) bool) {
 	for _, q := range gone {
 		s.release(q)
 	}
-}
-
-// work runs a part of a query when there is room for it: so many compute at the same time. A query has its place while it makes the next rows, not while a slow
-// client takes them; and it needs none to be prepared, which may have to wait for a file that is parsed.
-func (s *Server) work(ctx context.Context, do func() error) error {
-	select {
-	case s.slots <- struct{}{}:
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	defer func() { <-s.slots }()
-	return do()
 }
 
 // Stats are the numbers of this moment.

@@ -225,16 +225,12 @@ func (s *Server) schemaOf(ctx context.Context, q query) (*arrow.Schema, error) {
 	if q.bound == nil || len(q.bound.records) == 0 || !slices.ContainsFunc(schema.Fields(), untyped) {
 		return schema, nil
 	}
-	err := s.work(ctx, func() error {
-		now, err := q.plan.stmt.Query(ctx, q.bound.records[0], 0)
-		if err != nil {
-			return err
-		}
-		schema = now.Schema()
-		now.Close()
-		return nil
-	})
-	return schema, err
+	now, err := q.plan.stmt.Query(ctx, q.bound.records[0], 0)
+	if err != nil {
+		return nil, err
+	}
+	defer now.Close()
+	return now.Schema(), nil
 }
 
 // untyped reports that a field, or a part of it, has the null type.

@@ -60,7 +60,9 @@ func (f File) Open() (*os.File, error) {
 
 const (
 	watchEvery = 20 * time.Millisecond // the memory of workers in use
-	watchSlack = 128 << 20             // beyond MemoryBytes
+	watchSlack = 64 << 20              // beyond MemoryBytes
+	ownBytes   = 32 << 20              // of each worker, which do not count: threads and what DuckDB does not count
+	stallTime  = 10 * time.Second      // without a request for the next rows, while others wait for a worker
 	idleTime   = 5 * time.Minute       // of unused workers, beyond the warm ones
 	takeWait   = time.Minute           // for a worker while all are in use
 )
@@ -332,6 +334,7 @@ func (p *Pool) watch() {
 		all := slices.Clone(p.all)
 		p.mu.Unlock()
 		p.limitMemory(all)
+		p.endStalled(all)
 		p.trim(all)
 	}
 }
@@ -340,7 +343,7 @@ func (p *Pool) limitMemory(all []*process) {
 	var total, most int64
 	var largest *process
 	for _, w := range all {
-		n := max(0, anonymous(w.cmd.Process.Pid)-w.base)
+		n := max(0, anonymous(w.cmd.Process.Pid)-w.base-ownBytes)
 		total += n
 		if n > most {
 			most, largest = n, w
@@ -352,6 +355,32 @@ func (p *Pool) limitMemory(all []*process) {
 			Message: fmt.Sprintf("the statement took more memory than the %d bytes of --sql-memory", p.cfg.MemoryBytes),
 		})
 	}
+}
+
+// endStalled ends a worker whose rows nobody takes, while statements wait for one.
+func (p *Pool) endStalled(all []*process) {
+	p.mu.Lock()
+	waiting := len(p.queue)
+	p.mu.Unlock()
+	if waiting == 0 {
+		return
+	}
+	for _, w := range all {
+		if w.stalled() {
+			w.kill(&duck.Error{
+				Kind: duck.Memory, Position: -1,
+				Message: fmt.Sprintf("the client took no rows for %v while other statements waited for a worker", stallTime),
+			})
+			return
+		}
+	}
+}
+
+// stalled reports that the worker is in use, and was asked for nothing in stallTime.
+func (w *process) stalled() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.busy && w.asking == 0 && !w.asked.IsZero() && time.Since(w.asked) > stallTime
 }
 
 func (p *Pool) trim(all []*process) {

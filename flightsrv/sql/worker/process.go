@@ -50,6 +50,8 @@ type process struct {
 	files     map[fileID]int64 // that the worker has mapped
 	lastFile  int64
 	resting   time.Time
+	asking    int       // requests under way
+	asked     time.Time // when the last one began or ended
 }
 
 // call is a request under way, or the rows of one.
@@ -294,6 +296,8 @@ func (w *process) ask(ctx context.Context, op operation, head, reply any) error 
 // request sends a request and waits for its reply, which the caller closes. If ctx ends first, the
 // worker is told; one that does not answer within the grace is killed.
 func (w *process) request(c *call, id uint64, op operation, head any, b *body) (*message, error) {
+	w.active(1)
+	defer w.active(-1)
 	wait := w.peer.wait(id)
 	if err := w.peer.send(op, id, head, b); err != nil {
 		<-w.dead
@@ -313,6 +317,14 @@ func (w *process) request(c *call, id uint64, op operation, head any, b *body) (
 		return nil, w.failed(c, f.error())
 	}
 	return m, nil
+}
+
+// active notes that a request begins or ends.
+func (w *process) active(requests int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asking += requests
+	w.asked = time.Now()
 }
 
 func (w *process) reply(c *call, id uint64, wait <-chan *message) *message {
