@@ -25,6 +25,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/all"
 )
 
@@ -443,4 +444,21 @@ func FuzzExchangeCommand(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// TestExchangeOfTooManyColumns: the file is refused at the first name too many, by the code of limits.
+func TestExchangeOfTooManyColumns(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"type":"FeatureCollection","features":[{"type":"Feature","geometry":null,"properties":{`)
+	for i := range readers.DefaultMaxColumns + 1 {
+		fmt.Fprintf(&b, `"k%d":1,`, i)
+	}
+	at := strings.Index(b.String(), fmt.Sprintf(`"k%d"`, readers.DefaultMaxColumns))
+	b.WriteString(`"z":1}}]}`)
+	_, err := serveAll(t, nil).exchange(t, `{"format":"geojson"}`, b.String(), 64<<10)
+	where := fmt.Sprintf("byte %d, line 1, feature 0", at)
+	if status.Code(err) != codes.ResourceExhausted || !strings.Contains(err.Error(), where) ||
+		!strings.Contains(err.Error(), "--max-columns") {
+		t.Errorf("got %v, want ResourceExhausted at %s", err, where)
+	}
 }

@@ -246,24 +246,17 @@ func finalNames(order []geoarrow.ColumnID, geometry bool) []string {
 			taken[wanted[i]] = true
 		}
 	}
-	free := func(name string) string {
-		for i := 1; ; i++ {
-			if n := fmt.Sprintf("%s_%d", name, i); !taken[n] {
-				taken[n] = true
-				return n
-			}
-		}
-	}
+	numbered := numbering{taken: taken}
 	names, given := make([]string, len(order)), map[string]bool{}
 	for i, id := range order {
 		names[i] = wanted[i]
 		switch {
 		case id.Role != geoarrow.RoleFeatureID && !id.Role.Leads() && leading[names[i]], id.Role.IsPath() && given[names[i]]:
-			names[i] = free(names[i])
+			names[i] = numbered.free(names[i])
 		case id.Role == geoarrow.RoleFeatureID && taken[id.Name]:
 			names[i] = featureIDs
 			if taken[featureIDs] {
-				names[i] = free(featureIDs)
+				names[i] = numbered.free(featureIDs)
 			}
 		}
 		if id.Role.IsPath() {
@@ -271,6 +264,27 @@ func finalNames(order []geoarrow.ColumnID, geometry bool) []string {
 		}
 	}
 	return names
+}
+
+// numbering makes names that are not taken: name_1, name_2 and so on.
+type numbering struct {
+	taken map[string]bool
+	last  map[string]int // number that a name got last
+	tried int            // names that were looked up
+}
+
+// free gives the first of a name's that is not taken, and takes it.
+func (n *numbering) free(name string) string {
+	if n.last == nil {
+		n.last = map[string]int{}
+	}
+	for i := n.last[name] + 1; ; i++ {
+		n.tried++
+		if s := fmt.Sprintf("%s_%d", name, i); !n.taken[s] {
+			n.taken[s], n.last[name] = true, i
+			return s
+		}
+	}
 }
 
 // wantedNames are what columns would be called if no name was taken: a path is called by its last step, or by all of them where another path ends so.

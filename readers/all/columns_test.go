@@ -74,8 +74,11 @@ func (g growing) text(rows, bad, at int) (string, int64) {
 func TestMaxColumns(t *testing.T) {
 	const rows, full = 400, 250 // full is the first row whose column is one too many
 	divisions := []readers.Limits{
-		{Workers: 1}, {Workers: 1, BatchRows: 7}, {Workers: 3, PartBytes: 2000},
-		{Workers: 3, PartBytes: 900, BatchRows: 50}, {Workers: 2, PartBytes: 17_000},
+		{Workers: 1},
+		{Workers: 1, BatchRows: 7},
+		{Workers: 3, PartBytes: 2000},
+		{Workers: 3, PartBytes: 900, BatchRows: 50},
+		{Workers: 2, PartBytes: 17_000},
 	}
 	for _, g := range growings {
 		f, _ := all.Formats().ByExtension(g.name)
