@@ -216,9 +216,6 @@ func (w *process) finish() {
 	if unasked {
 		w.pool.cfg.Log.Warn().Err(why).Int("pid", w.cmd.Process.Pid).Str("stderr", w.said.String()).Msg("a worker for SQL has crashed")
 	}
-	if os.Getenv("VFDEBUG") != "" {
-		println(w.said.String())
-	}
 	close(w.dead)
 }
 
