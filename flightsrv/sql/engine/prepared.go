@@ -126,7 +126,7 @@ func (e *Engine) prepare(ctx context.Context, query, schema string) (_ *prepared
 	if p.found, p.hidden, unknown, err = e.mentions(p.parsed.References(), schema); err != nil {
 		return nil, err
 	}
-	if err := p.find(ctx); err != nil {
+	if err := p.parse(ctx); err != nil {
 		return nil, err
 	}
 	err = p.bind(ctx)
@@ -151,6 +151,26 @@ func (p *prepared) renew(ctx context.Context) bool {
 	}
 	p.leases, err = p.take(ctx)
 	return err == nil
+}
+
+// parse takes the tables of the names. Others use the DuckDB while files are parsed for them.
+func (p *prepared) parse(ctx context.Context) (err error) {
+	p.rest()
+	if err := p.find(ctx); err != nil {
+		return err
+	}
+	if p.resume() {
+		return nil
+	}
+	p.conn.Close()
+	p.conn = nil
+	home, err := p.engine.homes.take(ctx)
+	if err != nil {
+		return err
+	}
+	p.home, p.resting = home, false
+	p.conn, err = home.Connect()
+	return err
 }
 
 // find takes the tables of the names.
@@ -270,6 +290,7 @@ func (p *prepared) rows(ctx context.Context, r *run) (result, error) {
 		if err != nil {
 			return nil, err
 		}
+		p.rest() // the rows are the table's: DuckDB has no part in them
 		return rows, nil
 	}
 	r.filters = p.filters(ctx)

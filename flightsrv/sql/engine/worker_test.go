@@ -153,8 +153,8 @@ func TestWorkerMemory(t *testing.T) {
 	}
 }
 
-// TestWorkerFiles asks PROJ to open a file of the host.
-func TestWorkerFiles(t *testing.T) {
+// TestWorkerSpatial has a confined worker load the spatial extension.
+func TestWorkerSpatial(t *testing.T) {
 	dir := spatialDir()
 	if dir == "" {
 		t.Skip("no spatial extension: make spatial fetches it")

@@ -121,6 +121,7 @@ func (s *statement) Query(ctx context.Context, args arrow.Record, row int) (Rows
 		s.w.end(id)
 		return nil, err
 	}
+	s.w.opened(1)
 	// A statement computes ahead between two calls of Next.
 	r.stop = context.AfterFunc(ctx, func() { _ = s.w.peer.send(opCancel, 0, handle{id}, nil) })
 	return r, nil
@@ -182,6 +183,7 @@ func (r *rows) Close() {
 	r.closed, r.ended = true, true
 	r.stop()
 	r.w.tell(opCloseRows, r.id)
+	r.w.opened(-1)
 	r.w.end(r.id)
 	r.mem.release()
 	r.mem = nil

@@ -376,11 +376,11 @@ func (p *Pool) endStalled(all []*process) {
 	}
 }
 
-// stalled reports that the worker is in use, and was asked for nothing in stallTime.
+// stalled reports that the worker has rows that nobody has asked for in stallTime.
 func (w *process) stalled() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.busy && w.asking == 0 && !w.asked.IsZero() && time.Since(w.asked) > stallTime
+	return w.open > 0 && w.asking == 0 && time.Since(w.asked) > stallTime
 }
 
 func (p *Pool) trim(all []*process) {

@@ -3,11 +3,14 @@
 package worker
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"testing"
 
 	"github.com/rs/zerolog"
+
+	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 )
 
 // workerEnv has the binary of the tests be a worker.
@@ -23,19 +26,61 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// TestRequestThatCannotBeSent ends the worker, whose state is unknown then, and not the caller's wait.
-func TestRequestThatCannotBeSent(t *testing.T) {
+// newPool starts workers of this binary.
+func newPool(t *testing.T, resolve duck.Resolver) *Pool {
+	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	p, err := NewPool(Config{
 		Command: []string{exe}, Env: []string{workerEnv + "=1"}, Max: 1, MemoryBytes: 1 << 28, Threads: 1, Log: zerolog.Nop(),
-	}, nil)
+	}, resolve)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer p.Close()
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return p
+}
+
+// TestPanicOfTheServer has the server panic when a worker asks for a table: the statement fails alone.
+func TestPanicOfTheServer(t *testing.T) {
+	p := newPool(t, func(context.Context, string) (duck.Relation, error) { panic("a defect") })
+	db, err := p.Take(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Rest()
+	if err := db.View("", "t", "key"); err != nil {
+		t.Fatal(err)
+	}
+	c, err := db.Connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for text, wanted := range map[string]bool{"SELECT * FROM t": false, "SELECT 1": true} {
+		q, err := c.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := c.Prepare(t.Context(), q)
+		if (err == nil) != wanted {
+			t.Errorf("%s: %v", text, err)
+		}
+		if err == nil {
+			s.Close()
+		}
+	}
+}
+
+// TestRequestThatCannotBeSent ends the worker, whose state is unknown then, and not the caller's wait.
+func TestRequestThatCannotBeSent(t *testing.T) {
+	p := newPool(t, nil)
 	for range 2 { // the second time with another worker
 		db, err := p.Take(t.Context())
 		if err != nil {

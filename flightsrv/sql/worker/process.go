@@ -50,6 +50,7 @@ type process struct {
 	files     map[fileID]int64 // that the worker has mapped
 	lastFile  int64
 	resting   time.Time
+	open      int       // results whose rows are not closed
 	asking    int       // requests under way
 	asked     time.Time // when the last one began or ended
 }
@@ -315,6 +316,13 @@ func (w *process) request(c *call, id uint64, op operation, head any, b *body) (
 		return nil, w.failed(c, f.error())
 	}
 	return m, nil
+}
+
+// opened notes that the rows of a result are opened, or closed.
+func (w *process) opened(results int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.open += results
 }
 
 // active notes that a request begins or ends.

@@ -4,12 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 )
 
 // What a worker asks the server for: tables, scans of them, and their batches.
 
-// handle answers the questions of the worker.
-func (w *process) handle(m *message) (any, *body, error) {
+// handle answers the questions of the worker. A panic is an error of the statement that asks.
+func (w *process) handle(m *message) (head any, b *body, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			w.pool.cfg.Log.Error().Any("panic", v).Bytes("stack", debug.Stack()).Msg("a table for SQL could not be read")
+			err = fmt.Errorf("panic: %v", v)
+		}
+	}()
 	switch m.op {
 	case opResolve:
 		return answer(m, w.resolve)
