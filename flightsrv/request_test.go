@@ -80,7 +80,7 @@ func TestMalformedRequests(t *testing.T) {
 	}
 }
 
-// TestPathIsUTF8 sends descriptors whose path is none.
+// TestPathIsUTF8 sends descriptors whose path is not UTF-8.
 func TestPathIsUTF8(t *testing.T) {
 	f := serve(t, map[string]string{"a.fake": "rows=10"})
 	conn, err := grpc.NewClient(f.addr, grpc.WithTransportCredentials(insecure.NewCredentials()))

@@ -123,7 +123,7 @@ func (b *Batcher) Add(p Part) error {
 	return b.deliver(b.mostWaiting())
 }
 
-// Columns are those of the parts that were added. Whoever adds parts may read them.
+// Columns are those of the parts that were added. The goroutine that adds parts may read them.
 func (b *Batcher) Columns() *ColumnSet { return b.columns }
 
 // mostWaiting is how many chunks may be on their way: few large ones.

@@ -77,7 +77,7 @@ func (s *ColumnSet) repeats(c *geoarrow.Columns) bool {
 	return true
 }
 
-// CheckColumns gives a *LimitError if a file whose header names so many columns has too many.
+// CheckColumns gives a *LimitError if a header names more columns than the limit.
 func (l Limits) CheckColumns(name string, columns int) error {
 	if most := l.WithDefaults().MaxColumns; columns > most {
 		return TooManyColumns(most, fmt.Errorf("%s: header of %d columns", name, columns))

@@ -20,7 +20,8 @@ const (
 	// maxOwed is the most frames of other kinds than DATA in a batch. A client that reads has caused no more: it has at most 1024 calls
 	// open, each with a header and a trailer that it has not seen.
 	maxOwed = 4096
-	// heldPerFrame is the memory of a frame beside its payload: a run, its list of parts, and its entries in what is sent.
+	// heldPerFrame is the memory of a frame without its payload: a run, its list of parts, and its entries
+	// in the buffers to send.
 	heldPerFrame = 160
 )
 
