@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -36,7 +37,7 @@ var errNoRequest = errors.New("no message came")
 type stream struct {
 	grpc.ServerStream
 	ctx   context.Context
-	ended bool // there are no more messages
+	ended atomic.Bool // there are no more messages; a goroutine that receives may outlive the handler
 }
 
 func (s *stream) Context() context.Context { return s.ctx }
@@ -45,13 +46,15 @@ func (s *stream) Context() context.Context { return s.ctx }
 func (s *stream) RecvMsg(m any) error {
 	in := received{message: m}
 	err := in.by(s.ServerStream.RecvMsg)
-	s.ended = s.ended || errors.Is(err, io.EOF)
+	if errors.Is(err, io.EOF) {
+		s.ended.Store(true)
+	}
 	return err
 }
 
 // blame gives the error of a handler: the end of the messages, where it wanted one, is the client's fault.
 func (s *stream) blame(err error) error {
-	if s.ended && err == io.EOF { //nolint:errorlint // as RecvMsg gave it: a wrapped one is of a file
+	if s.ended.Load() && err == io.EOF { //nolint:errorlint // as RecvMsg gave it: a wrapped one is of a file
 		return &requestError{errNoRequest}
 	}
 	return err
