@@ -123,6 +123,9 @@ func (a *archive) find(ctx context.Context, j job, r *recorded) *loaded {
 		return nil
 	}
 	l := a.open(j, key)
+	if l != nil {
+		a.loads.Add(1)
+	}
 	if l != nil && !same {
 		again := r.Record
 		again.Identity = j.entry.Identity
@@ -161,6 +164,7 @@ func (a *archive) grown(ctx context.Context, j job, r *recorded, src *source.Fil
 	if l == nil {
 		return nil
 	}
+	a.loads.Add(1)
 	if l.table.Summary.Appendable {
 		blocks, err := src.Blocks(ctx, 0, r.Identity.Size, a.limits.Workers)
 		if err == nil && source.DigestOf(r.Identity.Size, blocks) == source.Digest(r.Content) {
@@ -236,7 +240,6 @@ func (a *archive) open(j job, key cachedir.Key) *loaded {
 		}
 		return nil
 	}
-	a.loads.Add(1)
 	return &loaded{table: f.Table(), file: f, held: held, cacheKey: key}
 }
 

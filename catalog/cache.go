@@ -135,6 +135,18 @@ func (t *tables) put(j job, l *loaded, pins int) *parsed {
 	return p
 }
 
+// exchange puts the mapped file of a table in the place of the same table in memory, whose memory is free when nobody
+// holds it any more.
+func (t *tables) exchange(j job, p *parsed, mapped *loaded) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !p.kept || t.closed {
+		mapped.release()
+		return
+	}
+	t.put(j, mapped, 0)
+}
+
 // release ends one pin.
 func (t *tables) release(p *parsed) {
 	t.mu.Lock()

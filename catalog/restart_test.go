@@ -319,3 +319,35 @@ func TestListAndClearCache(t *testing.T) {
 	w.close(c)
 	w.wantParses(3)
 }
+
+// A table that was saved is the mapped one from then on, also for those who ask while somebody holds the one in memory.
+func TestSavedTableLeavesMemory(t *testing.T) {
+	w := newWorld(t)
+	w.write("a.rows", textOf(1, 1234))
+	c := w.open()
+	before, err := c.Table(t.Context(), Request{Name: "a.rows"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer before.Release()
+	c.awaitSaves()
+	after, err := c.Table(t.Context(), Request{Name: "a.rows"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, mapped := MappedFile(after.Table.Batches[0].Attributes[0].Values); !mapped {
+		t.Error("the table is in memory, want it mapped from the cache")
+	}
+	for _, h := range []*Held{before, after} {
+		if err := sameRows(t.Context(), c, h, Selection{}, rowsOfText(w.read("a.rows"), 0)); err != nil {
+			t.Error(err)
+		}
+	}
+	after.Release()
+	before.Release()
+	if s := c.Stats(); s.Parses != 1 || s.Hits != 1 || s.Evictions != 0 || s.Cache.MappedTables != 1 || s.Cache.Loads != 0 || s.HeldTables != 0 {
+		t.Errorf("stats %+v, want one parse, one hit, one mapped table", s)
+	}
+	w.close(c)
+	w.wantTidy()
+}

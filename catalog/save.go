@@ -35,9 +35,12 @@ func (c *Catalog) save(j job, p *parsed) {
 	if c.tables.forgotten(p) {
 		return
 	}
-	err := c.archive.save(c.ctx, j, p.loaded)
+	mapped, err := c.archive.save(c.ctx, j, p.loaded)
 	if err == nil && c.tables.forgotten(p) {
 		err = c.archive.forget(c.ctx, j)
+	}
+	if mapped != nil {
+		c.tables.exchange(j, p, mapped)
 	}
 	if err != nil && c.ctx.Err() == nil && !errors.Is(err, source.ErrChanged) {
 		c.archive.saveErrors.Add(1)
@@ -46,24 +49,28 @@ func (c *Catalog) save(j job, p *parsed) {
 }
 
 // save puts a table that was just parsed into the cache, and what is known of its file into the store. The latter also where there is no room for the table: its rows are
-// given as they come then, whenever the file is parsed again.
-func (a *archive) save(ctx context.Context, j job, l *loaded) error {
+// given as they come then, whenever the file is parsed again. Of a table in memory it gives the one that is mapped from the cache, if that can be opened.
+func (a *archive) save(ctx context.Context, j job, l *loaded) (mapped *loaded, err error) {
 	content, blocks, err := a.digest(ctx, j)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	key := a.tableKey(j, content)
 	committed := a.commit(ctx, key, l)
 	r, err := a.record(ctx, j, l.table)
 	if err != nil {
-		return errors.Join(committed, err)
+		return nil, errors.Join(committed, err)
 	}
 	r.Content, r.Blocks = content[:], blocks
 	a.put(ctx, r)
-	if committed == nil {
-		a.saves.Add(1)
+	if committed != nil {
+		return nil, committed
 	}
-	return committed
+	if l.file == nil {
+		mapped = a.open(j, key)
+	}
+	a.saves.Add(1)
+	return mapped, nil
 }
 
 // commit gives the table's file its name; a table in memory gets a file first, unless there is one.
