@@ -76,6 +76,9 @@ func (*Statement) Close() {}
 // Schema is nil.
 func (*Rows) Schema() *arrow.Schema { return nil }
 
+// Ended is true.
+func (*Rows) Ended() bool { return true }
+
 // Next gives [ErrNoCgo].
 func (*Rows) Next(context.Context) (arrow.Record, error) { return nil, ErrNoCgo }
 

@@ -103,6 +103,9 @@ func (r *Rows) await() error {
 // Schema gives the columns of the result.
 func (r *Rows) Schema() *arrow.Schema { return r.schema }
 
+// Ended reports whether it is known that there are no more records.
+func (r *Rows) Ended() bool { return r.ended }
+
 // Next gives the next record, of about 65,536 rows or 8 MiB, or of one chunk of DuckDB's where 2,048 rows are larger; io.EOF is the end. The end of ctx ends the query. The caller releases the record.
 func (r *Rows) Next(ctx context.Context) (arrow.Record, error) {
 	if r.ended {

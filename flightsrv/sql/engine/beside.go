@@ -4,8 +4,10 @@ import (
 	"container/list"
 	"runtime"
 	"sync"
+	"unsafe"
 	"weak"
 
+	"github.com/vibeflight/vibeflight/flightsrv/sql/worker"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
@@ -14,6 +16,7 @@ import (
 type beside struct {
 	mu     sync.Mutex
 	budget int64
+	shares bool // WKB lies where workers can map it
 	bytes  int64
 	recent *list.List // of *derived that have WKB, the one used last in front
 	of     map[weak.Pointer[geoarrow.Columns]]*derived
@@ -25,6 +28,7 @@ type derived struct {
 
 	making sync.Mutex // held by who makes WKB, so that nobody else does
 	wkb    *geoarrow.Geometry
+	shared *worker.Shared // memory of wkb; nil: the garbage collector's
 	bytes  int64
 	at     *list.Element // in beside.recent; nil: there is no WKB, or no room for it
 	pins   int           // runs that read it where it is
@@ -34,8 +38,8 @@ type derived struct {
 	sound  *bool // boxes tell where the geometries are
 }
 
-func newBeside(budget int64) *beside {
-	return &beside{budget: budget, recent: list.New(), of: map[weak.Pointer[geoarrow.Columns]]*derived{}}
+func newBeside(budget int64, shares bool) *beside {
+	return &beside{budget: budget, shares: shares, recent: list.New(), of: map[weak.Pointer[geoarrow.Columns]]*derived{}}
 }
 
 // derived gives the place for what is made of a batch. It goes when the batch does.
@@ -62,15 +66,53 @@ func (b *beside) forget(batch weak.Pointer[geoarrow.Columns]) {
 	}
 }
 
-// wkb gives the geometries of a batch as WKB, which are made once and kept while there is room.
-func (b *beside) wkb(batch *geoarrow.Columns) (*geoarrow.Geometry, error) {
-	g, _, err := b.made(batch, 0)
-	return g, err
+// wkb gives the geometries of a batch as WKB, which are made once and kept while there is room. The caller releases the
+// memory that they lie in, nil for the garbage collector's.
+func (b *beside) wkb(batch *geoarrow.Columns) (*geoarrow.Geometry, *worker.Shared, error) {
+	g, d, err := b.pin(batch)
+	if d == nil {
+		return g, nil, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	d.pins--
+	d.shared.Retain()
+	return g, d.shared, nil
 }
 
-// pin is wkb, and has them kept until d is unpinned. d is nil where there is no room, and where the batch has its geometries as WKB itself.
+// pin gives the geometries of a batch as WKB, and has them kept until d is unpinned. d is nil where there is no room, and where the batch has its
+// geometries as WKB itself.
 func (b *beside) pin(batch *geoarrow.Columns) (g *geoarrow.Geometry, d *derived, err error) {
-	return b.made(batch, 1)
+	if batch.Geometry.Kind == geoarrow.NoKind {
+		return batch.Geometry, nil, nil
+	}
+	d = b.derived(batch)
+	d.making.Lock()
+	defer d.making.Unlock()
+	if g := b.use(d); g != nil {
+		return g, d, nil
+	}
+	if g, err = batch.Geometry.ToWKB(); err != nil {
+		return nil, nil, err
+	}
+	// Valid and Kinds may be the batch's own, whose memory may be a mapped file's.
+	if !b.reserve(d, int64(len(g.WKB))+4*int64(len(g.Offsets))) {
+		return g, nil, nil
+	}
+	var shared *worker.Shared
+	if b.shares {
+		if shared, err = worker.Share(geoarrow.AsBytes(g.Offsets), g.WKB); err == nil {
+			g.WKB, g.Offsets = shared.Part(1), asOffsets(shared.Part(0))
+		} // else workers get copies
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	d.wkb, d.shared = g, shared
+	return g, d, nil
+}
+
+func asOffsets(b []byte) []int32 {
+	return unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/4)
 }
 
 func (b *beside) unpin(d *derived) {
@@ -79,41 +121,20 @@ func (b *beside) unpin(d *derived) {
 	d.pins--
 }
 
-func (b *beside) made(batch *geoarrow.Columns, pins int) (*geoarrow.Geometry, *derived, error) {
-	if batch.Geometry.Kind == geoarrow.NoKind {
-		return batch.Geometry, nil, nil
-	}
-	d := b.derived(batch)
-	d.making.Lock()
-	defer d.making.Unlock()
-	if g := b.use(d, pins); g != nil {
-		return g, d, nil
-	}
-	g, err := batch.Geometry.ToWKB()
-	if err != nil {
-		return nil, nil, err
-	}
-	// Valid and Kinds may be the batch's own, whose memory may be a mapped file's.
-	if !b.keep(d, g, int64(len(g.WKB))+4*int64(len(g.Offsets)), pins) {
-		return g, nil, nil
-	}
-	return g, d, nil
-}
-
-// use gives the WKB that is kept, as the one used last.
-func (b *beside) use(d *derived, pins int) *geoarrow.Geometry {
+// use pins the WKB that is kept, as the one used last.
+func (b *beside) use(d *derived) *geoarrow.Geometry {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if d.at == nil {
 		return nil
 	}
 	b.recent.MoveToFront(d.at)
-	d.pins += pins
+	d.pins++
 	return d.wkb
 }
 
-// keep reports whether there is room, beside what is pinned.
-func (b *beside) keep(d *derived, g *geoarrow.Geometry, bytes int64, pins int) bool {
+// reserve takes room for WKB, which is pinned, and reports whether there is some: not in the place of what is pinned.
+func (b *beside) reserve(d *derived, bytes int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if bytes > b.budget {
@@ -129,8 +150,8 @@ func (b *beside) keep(d *derived, g *geoarrow.Geometry, bytes int64, pins int) b
 	if b.bytes+bytes > b.budget {
 		return false
 	}
-	d.wkb, d.bytes, d.at = g, bytes, b.recent.PushFront(d)
-	d.pins += pins
+	d.bytes, d.at = bytes, b.recent.PushFront(d)
+	d.pins++
 	b.bytes += bytes
 	return true
 }
@@ -142,7 +163,8 @@ func (b *beside) evict(d *derived) {
 	}
 	b.recent.Remove(d.at)
 	b.bytes -= d.bytes
-	d.wkb, d.bytes, d.at = nil, 0, nil
+	d.shared.Release()
+	d.wkb, d.shared, d.bytes, d.at = nil, nil, 0, nil
 }
 
 // size is how many bytes of WKB are kept.

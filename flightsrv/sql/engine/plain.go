@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
+	"github.com/vibeflight/vibeflight/flightsrv/sql/worker"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
@@ -67,6 +68,7 @@ type plain struct {
 	batches *batches
 	schema  *arrow.Schema
 	next    int
+	shared  *worker.Shared // memory of the last record's geometries; nil: the garbage collector's
 }
 
 // rows begins to read what is taken, for the run of which ctx is.
@@ -100,17 +102,34 @@ func (p *plain) Next(ctx context.Context) (arrow.Record, error) {
 	return array.NewRecord(p.schema, rec.Columns(), rec.NumRows()), nil
 }
 
-// wkb gives geometries that last as long as the record: nobody reads them without it.
+// wkb gives geometries that last until the next record is asked for, or longer if Retain was called.
 func (p *plain) wkb(batch *geoarrow.Columns) (*geoarrow.Geometry, bool, error) {
-	g, err := p.batches.beside.wkb(batch)
+	g, shared, err := p.batches.beside.wkb(batch)
+	p.shared.Release()
+	p.shared = shared
 	return g, false, err
 }
 
-// Retain keeps the table's memory, nil where the garbage collector does.
-func (p *plain) Retain() (release func()) { return p.batches.lease.retain() }
+// Retain keeps the memory of the last record, nil where the garbage collector does.
+func (p *plain) Retain() (release func()) {
+	table := p.batches.lease.retain()
+	if p.shared == nil {
+		return table
+	}
+	shared := p.shared
+	shared.Retain()
+	return func() {
+		shared.Release()
+		if table != nil {
+			table()
+		}
+	}
+}
 
 // Close ends the rows.
 func (p *plain) Close() {
 	p.next = p.batches.Len()
 	p.batches.Release()
+	p.shared.Release()
+	p.shared = nil
 }

@@ -170,27 +170,29 @@ func TestPinned(t *testing.T) {
 		t.Fatal(err)
 	}
 	one := int64(len(first.WKB)) + 4*int64(len(first.Offsets))
-	b := newBeside(2*one + 1)
-	w.engine.beside = b
-	r := &run{engine: w.engine}
-	for i, want := range []bool{true, true, false} {
-		for range 2 { // a table may be scanned twice
-			if _, lasting, err := r.wkb(batches[i]); err != nil || lasting != want {
-				t.Errorf("batch %d: lasting %t, %v, want %t", i, lasting, err, want)
+	for _, shares := range []bool{false, true} {
+		b := newBeside(2*one+1, shares)
+		w.engine.beside = b
+		r := &run{engine: w.engine}
+		for i, want := range []bool{true, true, false} {
+			for range 2 { // a table may be scanned twice
+				if _, lasting, err := r.wkb(batches[i]); err != nil || lasting != want {
+					t.Errorf("batch %d: lasting %t, %v, want %t", i, lasting, err, want)
+				}
 			}
 		}
-	}
-	if _, err := b.wkb(batches[2]); err != nil || b.size() != 2*one {
-		t.Errorf("%d bytes are kept, %v, want %d: those of the run", b.size(), err, 2*one)
-	}
-	for d, g := range r.pins {
-		if d.wkb != g || d.pins != 1 {
-			t.Errorf("a batch has %d pins, and its geometries are kept: %t", d.pins, d.wkb == g)
+		if _, _, err := b.wkb(batches[2]); err != nil || b.size() != 2*one {
+			t.Errorf("%d bytes are kept, %v, want %d: those of the run", b.size(), err, 2*one)
 		}
-	}
-	r.drop()
-	if _, d, err := b.pin(batches[2]); err != nil || d == nil || b.size() != 2*one {
-		t.Errorf("behind the run: %v, %v, %d bytes, want the third batch to be kept in place of one of the others", d, err, b.size())
+		for d, g := range r.pins {
+			if d.wkb != g || d.pins != 1 {
+				t.Errorf("a batch has %d pins, and its geometries are kept: %t", d.pins, d.wkb == g)
+			}
+		}
+		r.drop()
+		if _, d, err := b.pin(batches[2]); err != nil || d == nil || b.size() != 2*one {
+			t.Errorf("behind the run: %v, %v, %d bytes, want the third batch to be kept in place of one of the others", d, err, b.size())
+		}
 	}
 }
 
@@ -198,7 +200,7 @@ func TestPinned(t *testing.T) {
 func TestPinnedQuery(t *testing.T) {
 	w := newWorld(t, map[string]string{"squares.geojson": squares(320)})
 	for _, budget := range []int64{0, 5000, 1 << 20} {
-		w.engine.beside = newBeside(budget)
+		w.engine.beside = newBeside(budget, w.engine.cfg.Workers > 0)
 		w.want("SELECT count(*), count(DISTINCT a.geometry) FROM squares a JOIN squares b ON a.geometry = b.geometry", "320|320")
 		w.want("SELECT geometry FROM squares WHERE i = 300", "POLYGON ((300 300, 300.5 300, 300.5 300.5, 300 300.5, 300 300))")
 		for _, d := range w.engine.beside.of {

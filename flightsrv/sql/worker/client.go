@@ -112,10 +112,13 @@ func (s *statement) Query(ctx context.Context, args arrow.Record, row int) (Rows
 	if err == nil {
 		var reply queryReply
 		err = m.read(&reply)
-		m.close()
 		if err == nil {
 			r.schema, err = readSchema(reply.Schema)
 		}
+		if err == nil {
+			err = r.take(m, reply.First)
+		}
+		m.close()
 	}
 	if err != nil {
 		s.w.end(id)
@@ -133,39 +136,66 @@ type rows struct {
 	id     uint64
 	call   *call
 	schema *arrow.Schema
-	mem    *mapping // of the last record
+	next   arrow.Record // the one to give
+	mem    *mapping     // of the last record
 	stop   func() bool
-	ended  bool
+	ended  bool // no more records come, and the worker has closed the rows
+	failed bool
 	closed bool
 }
 
 func (r *rows) Schema() *arrow.Schema { return r.schema }
 
 func (r *rows) Next(ctx context.Context) (arrow.Record, error) {
-	if r.ended {
-		return nil, io.EOF
-	}
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
+	if r.next == nil {
+		if r.ended || r.failed {
+			return nil, io.EOF
+		}
+		if err := r.fetch(ctx); err != nil {
+			r.failed = true
+			return nil, err
+		}
+	}
+	rec := r.next
+	r.next = nil
+	if rec == nil {
+		return nil, io.EOF
+	}
+	return rec, nil
+}
+
+// fetch asks for the next record.
+func (r *rows) fetch(ctx context.Context) error {
 	id, c := r.w.begin(ctx)
 	defer r.w.end(id)
 	m, err := r.w.request(c, id, opNext, handle{r.id}, nil)
 	if err != nil {
-		r.ended = true
 		if ctx.Err() == nil { // scans belong to the call of Query, whose context may have ended
 			err = r.w.failed(r.call, err)
 		}
-		return nil, err
+		return err
 	}
 	defer m.close()
-	var l layout
-	if err := m.read(&l); err != nil {
-		return nil, err
+	var reply nextReply
+	if err := m.read(&reply); err != nil {
+		return err
+	}
+	return r.take(m, reply)
+}
+
+// take reads the record of a reply.
+func (r *rows) take(m *message, reply nextReply) (err error) {
+	r.ended = reply.Ended
+	if reply.Layout == nil {
+		return nil
 	}
 	r.mem.release()
 	r.mem = m.mem.retain()
-	return source{body: m.body, mem: m.mem}.decode(r.schema, l)
+	r.next, err = source{body: m.body, mem: m.mem}.decode(r.schema, *reply.Layout)
+	return err
 }
 
 // Retain keeps the last record's memory.
@@ -180,9 +210,16 @@ func (r *rows) Close() {
 	if r.closed {
 		return
 	}
-	r.closed, r.ended = true, true
+	r.closed = true
 	r.stop()
-	r.w.tell(opCloseRows, r.id)
+	if !r.ended {
+		r.w.tell(opCloseRows, r.id)
+	}
+	r.ended = true
+	if r.next != nil {
+		r.next.Release()
+		r.next = nil
+	}
 	r.w.opened(-1)
 	r.w.end(r.id)
 	r.mem.release()

@@ -57,8 +57,16 @@ type queryRequest struct {
 	Args      *layout `json:"args,omitempty"`
 }
 
+// queryReply begins rows, whose number is that of the request.
 type queryReply struct {
-	Schema []byte `json:"schema"` // the number of the rows is the request's
+	Schema []byte    `json:"schema"`
+	First  nextReply `json:"first"`
+}
+
+// nextReply has the next record, if there is one. After the last one the rows are closed.
+type nextReply struct {
+	Layout *layout `json:"layout,omitempty"`
+	Ended  bool    `json:"ended,omitempty"`
 }
 
 type resolveRequest struct {
@@ -79,8 +87,9 @@ type scanRequest struct {
 }
 
 type scanReply struct {
-	Scan    uint64 `json:"scan"`
-	Batches int    `json:"batches"`
+	Scan    uint64     `json:"scan"`
+	Batches int        `json:"batches"`
+	First   batchReply `json:"first"`
 }
 
 type batchRequest struct {
@@ -89,7 +98,13 @@ type batchRequest struct {
 	Batch int    `json:"batch"`
 }
 
+// batchReply has a batch, and some of those after it.
 type batchReply struct {
+	Batches []sentBatch `json:"batches"`
+}
+
+type sentBatch struct {
+	Batch   int    `json:"batch"`
 	Layout  layout `json:"layout"`
 	Lasting bool   `json:"lasting"`
 }

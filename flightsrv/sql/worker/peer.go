@@ -41,7 +41,8 @@ const (
 	opReleaseScan
 	opReleaseRelation
 
-	// Notices of the server's that a worker takes in the order of their sending.
+	// Notices of the server's that a worker takes in the order of their sending, as the server takes the
+	// two above.
 	opFile
 	opForget
 )
@@ -57,6 +58,7 @@ const (
 type mapping struct {
 	bytes []byte
 	refs  atomic.Int64
+	end   func() // called before the memory is unmapped; nil: nothing
 }
 
 func (m *mapping) retain() *mapping {
@@ -68,6 +70,9 @@ func (m *mapping) retain() *mapping {
 
 func (m *mapping) release() {
 	if m != nil && m.refs.Add(-1) == 0 {
+		if m.end != nil {
+			m.end()
+		}
 		_ = unix.Munmap(m.bytes) // fails for arguments that are no mapping alone
 	}
 }

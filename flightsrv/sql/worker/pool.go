@@ -58,11 +58,18 @@ func (f File) Open() (*os.File, error) {
 	return file, nil
 }
 
+// there reports whether the file still has its name.
+func (f File) there() bool {
+	var st unix.Stat_t
+	return unix.Stat(f.Name, &st) == nil && uint64(st.Dev) == f.Dev && st.Ino == f.Inode
+}
+
 const (
 	watchEvery = 20 * time.Millisecond // the memory of workers in use
 	watchSlack = 64 << 20              // beyond MemoryBytes
 	ownBytes   = 32 << 20              // of each worker, which do not count: threads and what DuckDB does not count
 	stallTime  = 10 * time.Second      // without a request for the next rows, while others wait for a worker
+	forgetTime = time.Second           // from one look for files that are gone to the next
 	idleTime   = 5 * time.Minute       // of unused workers, beyond the warm ones
 	takeWait   = time.Minute           // for a worker while all are in use
 )
@@ -278,7 +285,6 @@ func (w *process) Resume() bool { return w.take() }
 
 // Rest ends the use of the worker, or gives it to the first that waits.
 func (w *process) Rest() {
-	w.forget()
 	p := w.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -324,11 +330,16 @@ func (p *Pool) watch() {
 	defer p.watched.Done()
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
+	var looked time.Time
 	for {
 		select {
 		case <-p.stop:
 			return
-		case <-tick.C:
+		case now := <-tick.C:
+			if now.Sub(looked) >= forgetTime {
+				looked = now
+				p.forgetFiles()
+			}
 		}
 		p.mu.Lock()
 		all := slices.Clone(p.all)
@@ -336,6 +347,16 @@ func (p *Pool) watch() {
 		p.limitMemory(all)
 		p.endStalled(all)
 		p.trim(all)
+	}
+}
+
+// forgetFiles has unused workers unmap the files that are gone: what they map takes memory or disk.
+func (p *Pool) forgetFiles() {
+	p.mu.Lock()
+	all := slices.Clone(p.all)
+	p.mu.Unlock()
+	for _, w := range all {
+		w.forget()
 	}
 }
 

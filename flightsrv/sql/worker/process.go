@@ -25,7 +25,7 @@ const (
 	startTimeout = 30 * time.Second
 	stackBytes   = 64 << 20  // of each thread of a worker; pages are taken as they are used
 	extraBytes   = 512 << 20 // of data, besides the memory of queries and the stacks: the Go runtime and DuckDB's own
-	keptFiles    = 128       // that an unused worker keeps mapped
+	keptFiles    = 1024      // that an unused worker keeps mapped
 	stderrBytes  = 4 << 10
 )
 
@@ -47,7 +47,7 @@ type process struct {
 	relations map[uint64]duck.Relation
 	scans     map[uint64]*scan
 	last      uint64
-	files     map[fileID]int64 // that the worker has mapped
+	files     map[File]int64 // that the worker has mapped
 	lastFile  int64
 	resting   time.Time
 	open      int       // results whose rows are not closed
@@ -66,10 +66,9 @@ type scan struct {
 	duck.Batches
 	using sync.RWMutex
 	done  bool
-}
 
-type fileID struct {
-	dev, inode uint64
+	sending sync.Mutex
+	sent    int // batches before this one were sent
 }
 
 // opening keeps the beginning of what is written to it.
@@ -95,7 +94,7 @@ func (t *opening) String() string {
 func (p *Pool) start(ctx context.Context) (*process, error) {
 	w := &process{
 		pool: p, busy: true, dead: make(chan struct{}), calls: map[uint64]*call{}, relations: map[uint64]duck.Relation{},
-		scans: map[uint64]*scan{}, files: map[fileID]int64{},
+		scans: map[uint64]*scan{}, files: map[File]int64{},
 	}
 	if p.cfg.SpillDir != "" {
 		var err error
@@ -121,6 +120,7 @@ func (p *Pool) start(ctx context.Context) (*process, error) {
 		}
 		return nil, errors.Join(err, w.removeSpill())
 	}
+	w.peer.ordered = w.released
 	go func() {
 		w.peer.run()
 		w.finish()

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow"
 )
 
 // What a worker asks the server for: tables, scans of them, and their batches.
@@ -21,13 +24,9 @@ func (w *process) handle(m *message) (head any, b *body, err error) {
 	case opResolve:
 		return answer(m, w.resolve)
 	case opScan:
-		return answer(m, w.scan)
+		return w.scan(m)
 	case opBatch:
 		return w.batch(m)
-	case opReleaseScan:
-		return answer(m, w.releaseScan)
-	case opReleaseRelation:
-		return answer(m, w.releaseRelation)
 	}
 	return nil, nil, fmt.Errorf("operation %d", m.op)
 }
@@ -72,30 +71,46 @@ func (w *process) resolve(r resolveRequest) (any, error) {
 	return resolveReply{w.last, schemaBytes(relation.Schema()), relation.Rows()}, nil
 }
 
-func (w *process) scan(r scanRequest) (any, error) {
+// scan begins a scan, and gives the first batches of it.
+func (w *process) scan(m *message) (any, *body, error) {
+	var r scanRequest
+	if err := m.read(&r); err != nil {
+		return nil, nil, err
+	}
 	c, err := w.under(r.Call)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	w.mu.Lock()
 	relation := w.relations[r.Relation]
 	w.mu.Unlock()
 	if relation == nil {
-		return nil, errEnded
+		return nil, nil, errEnded
 	}
 	b, err := relation.Scan(c.ctx, r.Columns)
 	if err != nil {
-		return nil, w.note(c, err)
+		return nil, nil, w.note(c, err)
 	}
+	s := &scan{Batches: b}
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	if w.scans == nil {
+		w.mu.Unlock()
 		b.Release()
-		return nil, errEnded
+		return nil, nil, errEnded
 	}
 	w.last++
-	w.scans[w.last] = &scan{Batches: b}
-	return scanReply{w.last, b.Len()}, nil
+	reply := scanReply{Scan: w.last, Batches: b.Len()}
+	w.scans[w.last] = s
+	w.mu.Unlock()
+	if reply.Batches == 0 {
+		return reply, nil, nil
+	}
+	first, body, err := w.batches(c, s, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	reply.First = first
+	return reply, body, nil
 }
 
 func (w *process) batch(m *message) (any, *body, error) {
@@ -113,25 +128,69 @@ func (w *process) batch(m *message) (any, *body, error) {
 	if s == nil {
 		return nil, nil, errEnded
 	}
+	reply, b, err := w.batches(c, s, r.Batch)
+	if err != nil {
+		return nil, nil, err
+	}
+	return reply, b, nil
+}
+
+// batches gives a batch, and some of those after it.
+func (w *process) batches(c *call, s *scan, first int) (reply batchReply, b *body, err error) {
 	s.using.RLock()
 	defer s.using.RUnlock()
-	if s.done || r.Batch < 0 || r.Batch >= s.Len() {
-		return nil, nil, errEnded
+	if s.done || first < 0 || first >= s.Len() {
+		return reply, nil, errEnded
 	}
 	if err := context.Cause(c.ctx); err != nil {
-		return nil, nil, w.note(c, err)
+		return reply, nil, w.note(c, err)
 	}
-	rec, lasting, err := s.Batch(r.Batch)
-	if err != nil {
-		return nil, nil, w.note(c, err)
+	b = &body{}
+	var recs []arrow.Record
+	b.done = func() {
+		for _, rec := range recs {
+			rec.Release()
+		}
 	}
-	b := &body{done: rec.Release}
-	l, err := encode(rec, b, w.locate)
-	if err != nil {
-		rec.Release()
-		return nil, nil, w.note(c, err)
+	began := time.Now()
+	for i := first; i >= 0; i = s.ahead(first, i, b, time.Since(began)) {
+		rec, lasting, err := s.Batch(i)
+		if err != nil && i > first {
+			break // the worker asks for it again, if it needs it
+		}
+		if err != nil {
+			return reply, nil, w.note(c, err)
+		}
+		recs = append(recs, rec)
+		l, err := encode(rec, b, w.locate)
+		if err != nil {
+			b.done()
+			return reply, nil, w.note(c, err)
+		}
+		reply.Batches = append(reply.Batches, sentBatch{i, l, lasting})
 	}
-	return batchReply{l, lasting}, b, nil
+	return reply, b, nil
+}
+
+// A reply has batches that were not asked for yet, as long as they take little time and few bytes are
+// copied: a few in the first reply, since a query may have a LIMIT, then more.
+const (
+	aheadFirst = 4
+	aheadTime  = time.Millisecond
+	aheadBytes = 1 << 20
+)
+
+// ahead gives the batch to send after batch i in the reply that begins with batch first, -1 for none.
+func (s *scan) ahead(first, i int, b *body, took time.Duration) int {
+	s.sending.Lock()
+	defer s.sending.Unlock()
+	s.sent = max(s.sent, i+1)
+	many := s.sent >= aheadFirst*(first+1)
+	if many || s.sent == s.Len() || took > aheadTime || b.size > aheadBytes {
+		return -1
+	}
+	s.sent++
+	return s.sent - 1
 }
 
 // close ends a scan when no batch of it is being sent.
@@ -144,41 +203,42 @@ func (s *scan) close() {
 	}
 }
 
-func (w *process) releaseScan(r handle) (any, error) {
+// released takes the notices about what the worker does not use any more, before the messages that
+// follow them: rows that are closed hold nothing.
+func (w *process) released(m *message) bool {
+	if m.op != opReleaseScan && m.op != opReleaseRelation {
+		return false
+	}
+	var r handle
+	if m.read(&r) != nil {
+		return true
+	}
 	w.mu.Lock()
-	s := w.scans[r.ID]
+	s, relation := w.scans[r.ID], w.relations[r.ID]
 	delete(w.scans, r.ID)
+	delete(w.relations, r.ID)
 	w.mu.Unlock()
 	if s != nil {
 		s.close()
 	}
-	return nil, nil
-}
-
-func (w *process) releaseRelation(r handle) (any, error) {
-	w.mu.Lock()
-	relation := w.relations[r.ID]
-	delete(w.relations, r.ID)
-	w.mu.Unlock()
 	if relation != nil {
 		relation.Release()
 	}
-	return nil, nil
+	return true
 }
 
 // locate finds the file that a buffer lies in, and has the worker map it.
 func (w *process) locate(buffer []byte) (number, at int64, ok bool) {
-	if w.pool.cfg.Locate == nil {
-		return 0, 0, false
+	f, at, ok := shared(buffer)
+	if !ok && w.pool.cfg.Locate != nil {
+		f, at, ok = w.pool.cfg.Locate(buffer)
 	}
-	f, at, ok := w.pool.cfg.Locate(buffer)
 	if !ok {
 		return 0, 0, false
 	}
-	id := fileID{f.Dev, f.Inode}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if number, ok := w.files[id]; ok {
+	if number, ok := w.files[f]; ok {
 		return number, at, true
 	}
 	file, err := f.Open()
@@ -190,21 +250,26 @@ func (w *process) locate(buffer []byte) (number, at int64, ok bool) {
 	if w.peer.send(opFile, 0, fileNotice{w.lastFile}, &body{files: []int{int(file.Fd())}}) != nil {
 		return 0, 0, false
 	}
-	w.files[id] = w.lastFile
+	w.files[f] = w.lastFile
 	return w.lastFile, at, true
 }
 
-// forget has an unused worker give up files, if they are many.
+// forget has the worker, if it is unused, give up files: those whose names are gone, or all if they are many.
 func (w *process) forget() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.files) <= keptFiles {
+	if w.busy || w.why != nil {
 		return
 	}
+	many := len(w.files) > keptFiles
 	var numbers []int64
-	for _, n := range w.files {
-		numbers = append(numbers, n)
+	for f, n := range w.files {
+		if many || !f.there() {
+			numbers = append(numbers, n)
+			delete(w.files, f)
+		}
 	}
-	clear(w.files)
-	_ = w.peer.send(opForget, 0, forgetNotice{numbers}, nil) // a process that is gone needs none
+	if numbers != nil {
+		_ = w.peer.send(opForget, 0, forgetNotice{numbers}, nil) // a process that is gone needs none
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"sync"
@@ -134,7 +135,7 @@ func (w *worker) do(m *message) (any, *body, error) {
 	case opPlan:
 		return answer(m, func(r connQuery) (any, error) { return w.plan(m.id, r) })
 	case opQuery:
-		return answer(m, func(r queryRequest) (any, error) { return w.query(m, r) })
+		return w.query(m)
 	case opNext:
 		return w.next(m)
 	case opCloseRows:
@@ -257,7 +258,27 @@ func (w *worker) plan(id uint64, r connQuery) (any, error) {
 	return planReply{written, optimized}, err
 }
 
-func (w *worker) query(m *message, r queryRequest) (any, error) {
+// query begins rows, and gives the first record of them.
+func (w *worker) query(m *message) (any, *body, error) {
+	running, err := w.run(m)
+	if err != nil {
+		return nil, nil, err
+	}
+	reply := queryReply{Schema: schemaBytes(running.Schema())}
+	first, b, err := w.record(context.Background(), m.id, running)
+	if err != nil {
+		_, _ = w.closeRows(handle{m.id}) // it gives no error
+		return nil, nil, err
+	}
+	reply.First = first
+	return reply, b, nil
+}
+
+func (w *worker) run(m *message) (*runningRows, error) {
+	var r queryRequest
+	if err := m.read(&r); err != nil {
+		return nil, err
+	}
 	s, err := kept(w, w.statements, r.Statement)
 	if err != nil {
 		return nil, err
@@ -287,7 +308,7 @@ func (w *worker) query(m *message, r queryRequest) (any, error) {
 		w.end(m.id)
 		return nil, err
 	}
-	return queryReply{schemaBytes(running.Schema())}, nil
+	return running, nil
 }
 
 // drop releases the batches that DuckDB has read.
@@ -311,17 +332,33 @@ func (w *worker) next(m *message) (any, *body, error) {
 	}
 	ctx, _ := w.begin(m.id)
 	defer w.end(m.id)
+	reply, b, err := w.record(ctx, r.ID, rows)
+	if err != nil {
+		return nil, nil, err
+	}
+	return reply, b, nil
+}
+
+// record gives the next record of the rows of a number.
+func (w *worker) record(ctx context.Context, id uint64, rows *runningRows) (reply nextReply, b *body, err error) {
 	rec, err := rows.Next(ctx)
-	if err != nil {
-		return nil, nil, err
+	if err != nil && !errors.Is(err, io.EOF) {
+		return reply, nil, err
 	}
-	b := &body{done: rec.Release}
-	l, err := encode(rec, b, nil)
-	if err != nil {
-		rec.Release()
-		return nil, nil, err
+	if err == nil {
+		b = &body{done: rec.Release}
+		l, err := encode(rec, b, nil)
+		if err != nil {
+			rec.Release()
+			return reply, nil, err
+		}
+		reply.Layout = &l
 	}
-	return l, b, nil
+	if rows.Ended() {
+		reply.Ended = true
+		_, _ = w.closeRows(handle{id}) // it gives no error
+	}
+	return reply, b, nil
 }
 
 func (w *worker) closeRows(r handle) (any, error) {

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -47,12 +48,19 @@ func (r *remoteRelation) Scan(ctx context.Context, columns []int) (duck.Batches,
 	if err != nil {
 		return nil, err
 	}
-	m.close()
+	defer m.close()
 	fields := make([]arrow.Field, len(columns))
 	for i, c := range columns {
 		fields[i] = r.schema.Field(c)
 	}
-	return &remoteBatches{r.worker, call, reply.Scan, reply.Batches, arrow.NewSchema(fields, nil)}, nil
+	b := &remoteBatches{
+		worker: r.worker, call: call, id: reply.Scan, n: reply.Batches, schema: arrow.NewSchema(fields, nil), ahead: map[int]receivedBatch{},
+	}
+	if err := b.keep(m, reply.First); err != nil {
+		b.Release()
+		return nil, err
+	}
+	return b, nil
 }
 
 // remoteBatches is a scan of a table of the server's.
@@ -62,23 +70,76 @@ type remoteBatches struct {
 	id     uint64
 	n      int
 	schema *arrow.Schema
+
+	mu    sync.Mutex
+	ahead map[int]receivedBatch // that came before they were asked for
+}
+
+type receivedBatch struct {
+	rec     arrow.Record
+	lasting bool
 }
 
 func (b *remoteBatches) Len() int { return b.n }
-func (b *remoteBatches) Release() { b.worker.tell(opReleaseScan, handle{b.id}) }
+
+func (b *remoteBatches) Release() {
+	for _, r := range b.ahead {
+		r.rec.Release()
+	}
+	b.worker.tell(opReleaseScan, handle{b.id})
+}
 
 func (b *remoteBatches) Batch(i int) (rec arrow.Record, lasting bool, err error) {
+	b.mu.Lock()
+	r, ok := b.ahead[i]
+	delete(b.ahead, i)
+	b.mu.Unlock()
+	if !ok {
+		if r, err = b.fetch(i); err != nil {
+			return nil, false, err
+		}
+	}
+	return r.rec, r.lasting, nil
+}
+
+// fetch asks for a batch, and keeps those that come with it.
+func (b *remoteBatches) fetch(i int) (batch receivedBatch, err error) {
 	var reply batchReply
 	m, err := b.worker.ask(opBatch, batchRequest{b.call, b.id, i}, &reply)
 	if err != nil {
-		return nil, false, err
+		return batch, err
 	}
 	defer m.close()
-	rec, err = source{body: m.body, mem: m.mem, files: b.worker.file}.decode(b.schema, reply.Layout)
-	if err != nil || !reply.Lasting {
-		return rec, false, err
+	if err := b.keep(m, reply); err != nil {
+		return batch, err
 	}
-	return rec, b.worker.hold(b.call, rec, int64(len(m.body))), nil
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	batch, ok := b.ahead[i]
+	if !ok {
+		return batch, errAsked
+	}
+	delete(b.ahead, i)
+	return batch, nil
+}
+
+// keep reads the batches of a reply.
+func (b *remoteBatches) keep(m *message, reply batchReply) error {
+	from := source{body: m.body, mem: m.mem, files: b.worker.file}
+	for _, sent := range reply.Batches {
+		rec, err := from.decode(b.schema, sent.Layout)
+		if err != nil {
+			return err
+		}
+		lasting := sent.Lasting && b.worker.hold(b.call, rec, int64(len(m.body)))
+		b.mu.Lock()
+		if old, ok := b.ahead[sent.Batch]; ok {
+			old.rec.Release()
+		}
+		b.ahead[sent.Batch] = receivedBatch{rec, lasting}
+		b.mu.Unlock()
+	}
+	return nil
 }
 
 // notice takes the notices about files, in the order of their sending.

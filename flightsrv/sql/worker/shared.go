@@ -1,0 +1,108 @@
+package worker
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Shared is buffers in a file in memory, which workers map instead of getting a copy of them.
+type Shared struct {
+	mapping *mapping
+	file    *os.File // open as long as the mapping is there
+	parts   [][]byte
+}
+
+// places are the buffers of all Shared that are not released, by the address of their first byte.
+var places struct {
+	sync.RWMutex
+	of map[*byte]sharedPlace
+}
+
+// sharedPlace is where a shared buffer lies: its file, and offset and length there.
+type sharedPlace struct {
+	file     File
+	at, size int64
+}
+
+// Share copies buffers to memory that workers can map. The caller has the first reference.
+func Share(buffers ...[]byte) (*Shared, error) {
+	b := &body{}
+	at := make([]int64, len(buffers))
+	for i, part := range buffers {
+		at[i] = b.add(part)
+	}
+	fd, err := memoryFile(nil, b)
+	if err != nil {
+		return nil, err
+	}
+	s := &Shared{file: os.NewFile(uintptr(fd), fmt.Sprintf("/proc/self/fd/%d", fd))}
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return nil, closing(s.file, os.NewSyscallError("fstat", err))
+	}
+	if s.mapping, err = mapFile(fd); err != nil {
+		return nil, closing(s.file, err)
+	}
+	file := File{s.file.Name(), uint64(st.Dev), st.Ino}
+	places.Lock()
+	defer places.Unlock()
+	if places.of == nil {
+		places.of = map[*byte]sharedPlace{}
+	}
+	for i, part := range buffers {
+		to := at[i] + int64(len(part))
+		s.parts = append(s.parts, s.mapping.bytes[at[i]:to:to])
+		if len(part) > 0 {
+			places.of[unsafe.SliceData(s.parts[i])] = sharedPlace{file, at[i], int64(len(part))}
+		}
+	}
+	s.mapping.end = s.end
+	return s, nil
+}
+
+func closing(f *os.File, err error) error {
+	_ = f.Close() // the first error says more
+	return err
+}
+
+// Part gives buffer i. It is readable as long as there is a reference.
+func (s *Shared) Part(i int) []byte { return s.parts[i] }
+
+// Retain adds a reference. It does nothing for nil.
+func (s *Shared) Retain() {
+	if s != nil {
+		s.mapping.retain()
+	}
+}
+
+// Release gives up a reference. The last one frees the memory, unless a worker maps it. It does nothing
+// for nil.
+func (s *Shared) Release() {
+	if s != nil {
+		s.mapping.release()
+	}
+}
+
+// end is called before the mapping ends.
+func (s *Shared) end() {
+	places.Lock()
+	for _, part := range s.parts {
+		if len(part) > 0 {
+			delete(places.of, unsafe.SliceData(part))
+		}
+	}
+	places.Unlock()
+	_ = s.file.Close() // of a file in memory
+}
+
+// shared gives the file of a shared buffer, and its offset there.
+func shared(buffer []byte) (f File, at int64, ok bool) {
+	places.RLock()
+	defer places.RUnlock()
+	p, ok := places.of[unsafe.SliceData(buffer)]
+	return p.file, p.at, ok && int64(len(buffer)) <= p.size
+}
