@@ -62,18 +62,16 @@ func openArchive(fsys files.FS, path string, budget int64, limits readers.Limits
 
 func (a *archive) close() error { return errors.Join(a.store.Close(), a.dir.Close()) }
 
-// tableKey names the table that a content gives: what else it is a function of stands in the job and in the limits, of which the number of
-// workers is none.
+// tableKey names the table that a content gives: what else it is a function of stands in the job and in the limits, but for the number of
+// workers and the length of a row's text, which make no other table.
 func (a *archive) tableKey(j job, content source.Digest) cachedir.Key {
 	h := sha256.New()
 	packing, _ := source.PackingOf(j.entry.Path) // the same bytes may be an archive of two kinds, which have two main members
-	h.Write([]byte("vibeflight table 2\n" + j.format.Name + "\n" + string(packing) + "\n"))
+	h.Write([]byte("vibeflight table 3\n" + j.format.Name + "\n" + string(packing) + "\n"))
 	h.Write(content[:])
 	h.Write(j.key.options[:])
 	l := &a.limits
-	for _, n := range []int64{
-		int64(j.format.Version), int64(l.BatchRows), int64(l.MaxDepth), l.MaxFeatureBytes, int64(l.MaxColumns),
-	} {
+	for _, n := range []int64{int64(j.format.Version), int64(l.BatchRows), int64(l.MaxDepth), int64(l.MaxColumns)} {
 		_ = binary.Write(h, binary.LittleEndian, n) // a hash takes everything
 	}
 	return cachedir.Key(h.Sum(nil))

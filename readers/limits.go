@@ -64,6 +64,13 @@ func (l Limits) WithDefaults() Limits {
 	return l
 }
 
+// Guessed gives the limits of rows that are read before they are known to be rows, by several workers at a time: what seems to be a row may have
+// no end. A longer one is read where it is known to be one.
+func (l Limits) Guessed() Limits {
+	l.MaxFeatureBytes = min(l.MaxFeatureBytes, max(l.MaxFeatureBytes/8, 1<<20), 16<<20)
+	return l
+}
+
 // Unbatched gives l without the bounds of batches: all rows are one chunk.
 func (l Limits) Unbatched() Limits {
 	l.BatchRows, l.BatchBytes, l.Memory = math.MaxInt, math.MaxInt64, math.MaxInt64

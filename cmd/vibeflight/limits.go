@@ -23,7 +23,7 @@ func (c *limitConfig) flags(f *pflag.FlagSet) {
 	f.IntVar(&c.columns, "max-columns", readers.DefaultMaxColumns, "most columns of a table, its geometry aside")
 	f.IntVar(&c.workers, "workers", 0, "goroutines that parse one file; 0 is one a core")
 	f.Var(&c.unpackedBytes, "max-unpacked-bytes", "what a .gz, .zst, .zip or .kmz file may hold, unpacked")
-	f.Var(&c.featureBytes, "max-feature-bytes", "longest text of one feature or record; the default is the most")
+	f.Var(&c.featureBytes, "max-feature-bytes", "longest text of one feature or record; the default is the most, and a sixteenth of a server's --memory")
 }
 
 func (c *limitConfig) limits() (readers.Limits, error) {

@@ -213,6 +213,7 @@ func serve(ctx context.Context, c *serveConfig, log zerolog.Logger) error {
 		}
 		memory = all / 4
 	}
+	limits.MaxFeatureBytes = min(limits.MaxFeatureBytes, max(memory/featureShare, leastFeature))
 	boundHeap(memory)
 	c.CacheDir = folder(c.CacheDir)
 	who, err := c.GPU.openEngines(c.Engine, c.CacheDir, limits, log)
@@ -282,6 +283,12 @@ func defaultCacheDir() string {
 
 // workingMemory is what parses and calls under way need beside the tables that are kept.
 const workingMemory = 192 << 20
+
+// A row takes up to nine times the bytes of its text while it is parsed, besides what the garbage collector has not found yet.
+const (
+	featureShare = 16      // of --memory, for the text of one row
+	leastFeature = 1 << 20 // bytes
+)
 
 // boundHeap has the garbage collector work harder before the process takes more memory than the tables' budget and what work takes. GOMEMLIMIT wins.
 func boundHeap(tables int64) {

@@ -14,6 +14,7 @@ import (
 func (s *scanner) looseSkip(p int) int {
 	s.loosened = -1
 	stack := s.stack[:0]
+	defer func() { s.stack = stack }()
 	for {
 		if c := s.At(p); c == '{' || c == '[' {
 			stack = append(stack, c+2)
@@ -40,7 +41,6 @@ func (s *scanner) looseSkip(p int) int {
 			stack = stack[:len(stack)-1]
 		}
 		if len(stack) == 0 {
-			s.stack = stack
 			return p
 		}
 		top := stack[len(stack)-1]

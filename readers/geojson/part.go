@@ -11,14 +11,15 @@ import (
 // partReader reads parts of the file for one worker.
 type partReader struct {
 	*crew
-	s    *scanner
-	rows readers.Chunk // of the part at hand
+	s      *scanner
+	limits readers.Limits
+	rows   readers.Chunk // of the part at hand
 }
 
 func (w *crew) reader() readers.PartReader {
 	r := &partReader{crew: w, s: w.cpu.scanner(w.req)}
 	s := r.s
-	s.limits, s.state, s.onlyCRS, s.gaps = s.limits.Unbatched(), w.lead.state, true, w.lead.gaps
+	r.limits, s.state, s.onlyCRS, s.gaps = s.limits.Unbatched(), w.lead.state, true, w.lead.gaps
 	s.emit = func(c readers.Chunk) error {
 		r.rows = c
 		return nil
@@ -28,6 +29,7 @@ func (w *crew) reader() readers.PartReader {
 
 // Guess reads the rows between two offsets, from what seems to be the first one on.
 func (r *partReader) Guess(from, stop int64) readers.Part {
+	r.s.limits = r.limits.Guessed()
 	if len(r.prefix) == 0 {
 		return readers.Part{Failed: true}
 	}
@@ -43,6 +45,7 @@ func (r *partReader) Guess(from, stop int64) readers.Part {
 
 // Read reads the rows between two offsets; at the first one a row begins, or should.
 func (r *partReader) Read(from, stop, row int64) (readers.Part, error) {
+	r.s.limits = r.limits
 	p := -1
 	if r.open(from, stop, row) {
 		r.s.sink.Follow(r.batcher.Columns())

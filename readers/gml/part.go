@@ -11,14 +11,15 @@ import (
 // partReader reads parts of the file for one worker.
 type partReader struct {
 	*crew
-	s    *scanner
-	rows readers.Chunk // of the part at hand
+	s      *scanner
+	limits readers.Limits
+	rows   readers.Chunk // of the part at hand
 }
 
 func (w *crew) reader() readers.PartReader {
 	r := &partReader{crew: w, s: w.cpu.scanner(w.req)}
 	s := r.s
-	s.limits, s.part, s.membered = s.limits.Unbatched(), true, true
+	r.limits, s.part, s.membered = s.limits.Unbatched(), true, true
 	s.layer, s.frame, s.wraps, s.X.Encoding = w.lead.layer, w.lead.frame, w.lead.wraps, w.lead.X.Encoding
 	s.names.fme = w.lead.names.fme
 	s.emit = func(c readers.Chunk) error {
@@ -30,12 +31,14 @@ func (w *crew) reader() readers.PartReader {
 
 // Guess reads the rows between two offsets, from what seems to be the first one on.
 func (r *partReader) Guess(from, stop int64) readers.Part {
+	r.s.limits = r.limits.Guessed()
 	ok := r.open(from, stop, 0) && r.s.Find(r.lead.opening, stop)
 	return r.read(ok, 0)
 }
 
 // Read reads the rows between two offsets; at the first one a row begins.
 func (r *partReader) Read(from, stop, row int64) (readers.Part, error) {
+	r.s.limits = r.limits
 	ok := r.open(from, stop, row)
 	r.s.sink.Follow(r.batcher.Columns())
 	part := r.read(ok, row)

@@ -95,14 +95,15 @@ func (w *crew) rest() bool {
 // partReader reads parts of the container for one worker.
 type partReader struct {
 	*crew
-	s    *scanner
-	rows readers.Chunk // of the part at hand
+	s      *scanner
+	limits readers.Limits
+	rows   readers.Chunk // of the part at hand
 }
 
 func (w *crew) reader() readers.PartReader {
 	r := &partReader{crew: w, s: w.cpu.scanner(w.src, w.req)}
 	s := r.s
-	s.limits, s.part, s.found, s.schemas, s.header = s.limits.Unbatched(), true, true, w.lead.schemas, w.lead.header
+	r.limits, s.part, s.found, s.schemas, s.header = s.limits.Unbatched(), true, true, w.lead.schemas, w.lead.header
 	s.home.ResumeIn(&w.lead.home)
 	s.X.Encoding = w.lead.X.Encoding
 	s.emit = func(c readers.Chunk) error {
@@ -114,12 +115,14 @@ func (w *crew) reader() readers.PartReader {
 
 // Guess reads the rows between two offsets, from what seems to be the first one on.
 func (r *partReader) Guess(from, stop int64) readers.Part {
+	r.s.limits = r.limits.Guessed()
 	ok := r.open(from, stop, 0) && r.s.Find(r.lead.opening, stop)
 	return r.read(ok, 0)
 }
 
 // Read reads the rows between two offsets; at the first one a row begins.
 func (r *partReader) Read(from, stop, row int64) (readers.Part, error) {
+	r.s.limits = r.limits
 	ok := r.open(from, stop, row)
 	r.s.sink.Follow(r.batcher.Columns())
 	part := r.read(ok, row)

@@ -82,13 +82,14 @@ func unpack(state uint64) (srid int32, closed bool) { return int32(state >> 1), 
 // partReader reads parts of the file for one worker.
 type partReader struct {
 	*crew
-	s    *scanner
-	rows readers.Chunk // of the part at hand
+	s      *scanner
+	limits readers.Limits
+	rows   readers.Chunk // of the part at hand
 }
 
 func (w *crew) reader() readers.PartReader {
 	r := &partReader{crew: w, s: w.cpu.scanner(w.req)}
-	r.s.limits = r.s.limits.Unbatched()
+	r.limits = r.s.limits.Unbatched()
 	r.s.emit = func(c readers.Chunk) error {
 		r.rows = c
 		return nil
@@ -98,6 +99,7 @@ func (w *crew) reader() readers.PartReader {
 
 // Guess reads the rows between two offsets, from what seems to be the first one on.
 func (r *partReader) Guess(from, stop int64) readers.Part {
+	r.s.limits = r.limits.Guessed()
 	back := min(from-r.from, lookBack)
 	p := -1
 	if r.open(from-back, stop, 0) {
@@ -114,6 +116,7 @@ const lookBack = 16
 
 // Read reads the rows between two offsets; at the first one a row begins, or should.
 func (r *partReader) Read(from, stop, row int64) (readers.Part, error) {
+	r.s.limits = r.limits
 	p := -1
 	if r.open(from, stop, row) {
 		p = 0

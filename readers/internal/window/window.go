@@ -73,7 +73,7 @@ func (w *Window) MoveTo(off int64) int {
 }
 
 // Fill drops the bytes before index keep, which becomes index 0, and reads more behind the rest: at least as many as are kept, so that a row
-// of any size is started over a few times only. It gives false with Err set if the read fails, the context ended or the row is too long.
+// of any size is started over a few times only, but not twice the bytes that a row may have. It gives false with Err set if the read fails, the context ended or the row is too long.
 func (w *Window) Fill(keep int) bool {
 	if w.Err = w.ctx.Err(); w.Err != nil {
 		return false
@@ -90,7 +90,7 @@ func (w *Window) Fill(keep int) bool {
 	} else if w.soft < w.End {
 		step = min(step, tailBytes)
 	}
-	want := int(min(max(step, int64(kept)), w.End-at))
+	want := int(min(max(step, min(int64(kept), w.Most-int64(kept))), w.End-at))
 	if need := kept + want + number.Padding; need > len(w.buf) {
 		grown := make([]byte, max(need, int(min(int64(w.step)*5/4, w.End-w.Base+number.Padding))))
 		copy(grown, w.buf[keep:w.N])
