@@ -65,13 +65,15 @@ func (f File) there() bool {
 }
 
 const (
-	watchEvery = 20 * time.Millisecond // the memory of workers in use
-	watchSlack = 64 << 20              // beyond MemoryBytes
-	ownBytes   = 32 << 20              // of each worker, which do not count: threads and what DuckDB does not count
-	stallTime  = 10 * time.Second      // without a request for the next rows, while others wait for a worker
-	forgetTime = time.Second           // from one look for files that are gone to the next
-	idleTime   = 5 * time.Minute       // of unused workers, beyond the warm ones
-	takeWait   = time.Minute           // for a worker while all are in use
+	watchEvery  = 20 * time.Millisecond // the memory of workers in use
+	watchSlack  = 64 << 20              // beyond MemoryBytes
+	restBytes   = 64 << 20              // that an unused worker may hold, or a quarter of MemoryBytes if that is more
+	unusedBytes = 16 << 20              // that an unused worker may hold when others need memory
+	ownBytes    = 32 << 20              // of each worker, which do not count: threads and what DuckDB does not count
+	stallTime   = 10 * time.Second      // without a request for the next rows, while others wait for a worker
+	forgetTime  = time.Second           // from one look for files that are gone to the next
+	idleTime    = 5 * time.Minute       // of unused workers, beyond the warm ones
+	takeWait    = time.Minute           // for a worker while all are in use
 )
 
 // Pool starts workers, and keeps some of them.
@@ -283,9 +285,13 @@ func (w *process) take() bool {
 // Resume begins the use of the worker again, if nobody else uses it.
 func (w *process) Resume() bool { return w.take() }
 
-// Rest ends the use of the worker, or gives it to the first that waits.
+// Rest ends the use of the worker, or gives it to the first that waits. A worker that holds much of the
+// memory that all may hold is ended: DuckDB does not give it back, and the next statement would be to blame.
 func (w *process) Rest() {
 	p := w.pool
+	if w.held() > max(restBytes, p.cfg.MemoryBytes/4) {
+		w.kill(errClosed)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	i := slices.Index(p.all, w)
@@ -360,22 +366,36 @@ func (p *Pool) forgetFiles() {
 	}
 }
 
+// limitMemory ends a worker while all of them together hold more than they may: the largest of the unused
+// ones, else the largest.
 func (p *Pool) limitMemory(all []*process) {
-	var total, most int64
-	var largest *process
+	var total int64
+	held := make(map[*process]int64, len(all))
 	for _, w := range all {
-		n := max(0, anonymous(w.cmd.Process.Pid)-w.base-ownBytes)
-		total += n
-		if n > most {
-			most, largest = n, w
+		held[w] = w.held()
+		total += held[w]
+	}
+	if total <= p.cfg.MemoryBytes+watchSlack {
+		return
+	}
+	slices.SortFunc(all, func(a, b *process) int { return cmp.Compare(held[b], held[a]) })
+	for _, w := range all {
+		if held[w] > unusedBytes && w.take() {
+			w.kill(errClosed)
+			return
 		}
 	}
-	if total > p.cfg.MemoryBytes+watchSlack && largest != nil {
-		largest.kill(&duck.Error{
+	if held[all[0]] > 0 {
+		all[0].kill(&duck.Error{
 			Kind: duck.Memory, Position: -1,
 			Message: fmt.Sprintf("the statement took more memory than the %d bytes of --sql-memory", p.cfg.MemoryBytes),
 		})
 	}
+}
+
+// held gives the bytes of memory that count for the limit.
+func (w *process) held() int64 {
+	return max(0, anonymous(w.cmd.Process.Pid)-w.base-ownBytes)
 }
 
 // endStalled ends a worker whose rows nobody takes, while statements wait for one.
