@@ -27,6 +27,13 @@ def statement(query):
     return flight.FlightDescriptor.for_command(field(1, name) + field(2, field(1, query.encode())))
 
 
+def prepare(client, query):
+    """Prepares a query, and leaves it open."""
+    name = b"type.googleapis.com/arrow.flight.protocol.sql.ActionCreatePreparedStatementRequest"
+    body = field(1, name) + field(2, field(1, query.encode()))
+    return list(client.do_action(flight.Action("CreatePreparedStatement", body)))
+
+
 def cancel(client, info):
     """Whether the query of a FlightInfo was cancelled."""
     (result,) = client.do_action(flight.Action("CancelFlightInfo", field(1, info.serialize())))

@@ -1,6 +1,9 @@
 """Nothing that a client's statement does takes the server down, or disturbs other clients."""
+import itertools
 import os
 import pathlib
+import random
+import signal
 import sys
 import threading
 import time
@@ -12,46 +15,20 @@ import sql
 from serving import Server
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "attack"))
+import bombs  # noqa: E402
 import statements  # noqa: E402
+from attacker import ORDINARY, Memory, attack, workers, write_points  # noqa: E402
 
-DEADLINE = 2.0  # seconds, of each statement
 MEMORY = 256 << 20
-ORDINARY = "SELECT count(*), sum(n) FROM p"
+SLACK = 256 << 20  # beyond a limit of memory
 
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
     folder = tmp_path_factory.mktemp("attack")
-    points = ",".join(
-        f'{{"type":"Feature","properties":{{"n":{i}}},"geometry":{{"type":"Point","coordinates":[{i % 90},1]}}}}' for i in range(1000)
-    )
-    (folder / "p.geojson").write_text(f'{{"type":"FeatureCollection","features":[{points}]}}')
+    write_points(folder / "p.geojson")
     with Server(folder, "--sql-memory", str(MEMORY), "--drain", "2s", *sql.FLAGS) as server:
         yield server
-
-
-def workers(server):
-    """The server's child processes."""
-    found = []
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            try:
-                fields = pathlib.Path(f"/proc/{entry}/stat").read_text().rsplit(")", 1)[1].split()
-            except OSError:
-                continue  # it has ended
-            if int(fields[1]) == server.process.pid and fields[0] != "Z":
-                found.append(int(entry))
-    return found
-
-
-def attack(client, query):
-    """Runs a statement: its rows, or its error."""
-    options = flight.FlightCallOptions(timeout=DEADLINE)
-    try:
-        (endpoint,) = client.get_flight_info(sql.statement(query), options).endpoints
-        return client.do_get(endpoint.ticket, options).read_all()
-    except (pa.ArrowException, flight.FlightError, OSError) as error:
-        return error
 
 
 class Others:
@@ -92,8 +69,7 @@ def run_all(server, queries):
 
 
 def test_known_statements(served):
-    queries = statements.CRASHES + (statements.SPATIAL_CRASHES if sql.SPATIAL else []) + statements.ENDLESS + statements.HUGE
-    run_all(served, queries)
+    run_all(served, statements.known())
     assert sql.ask(served.client(), ORDINARY).num_rows == 1
 
 
@@ -112,23 +88,115 @@ def test_generated_statements(served, count):
     run_all(served, statements.generated(functions, count, seed=29))
 
 
-def test_workers_end_with_the_server(served, tmp_path):
-    (tmp_path / "p.geojson").write_text('{"type":"FeatureCollection","features":[]}')
-    for end in ("SIGTERM", "kill -9"):
-        with Server(tmp_path, "--drain", "1s", *sql.FLAGS) as server:
+def test_statements_take_no_memory(served):
+    with Memory(served) as memory:
+        run_all(served, statements.HUGE)
+    assert memory.workers < MEMORY + SLACK
+    assert memory.server < SLACK
+
+
+def test_prepared_statements_and_results_of_one_client(served):
+    """However many statements one client prepares and leaves, others go on: its oldest are given up."""
+    greedy = served.client()
+    oldest = greedy.get_flight_info(sql.statement("SELECT 0 FROM p")).endpoints[0].ticket
+    with Others(served) as others, Memory(served) as memory:
+        for number in range(10_000):
+            if number % 2:
+                sql.prepare(greedy, f"SELECT {number}")
+            else:
+                greedy.get_flight_info(sql.statement(f"SELECT {number} FROM p"))
+    assert not others.errors
+    assert others.asked > 0
+    assert memory.server < SLACK
+    with pytest.raises((pa.ArrowException, flight.FlightError)):
+        greedy.do_get(oldest).read_all()
+
+
+@pytest.mark.parametrize("name", [name for name in bombs.bombs(0) if name.startswith(("wide", "deep", "long"))])
+@pytest.mark.parametrize("packing", bombs.PACKINGS)
+def test_bombs(tmp_path, name, packing, request):
+    """A file's cost stays within --memory, and ends with the client's call."""
+    size = (1 << 30) if request.config.getoption("--long") else (48 << 20)
+    if packing in (".zst", ".zip") and not request.config.getoption("--long"):
+        pytest.skip("a slow sweep: make test-long runs it")
+    budget = size // 2
+    path = tmp_path / (name + packing)
+    bombs.write(path, bombs.bombs(size)[name](), packing)
+    with Server(tmp_path, "--memory", str(budget), "--drain", "1s") as server, Memory(server) as memory:
+        client = server.client()
+        for seconds in (0.3, 120.0):  # a client that leaves, and one that stays
+            try:
+                for _ in client.do_get(flight.Ticket(path.name), flight.FlightCallOptions(timeout=seconds)):
+                    pass
+            except (pa.ArrowException, flight.FlightError, OSError):
+                pass
+        wait_until_idle(server)
+        assert server.process.poll() is None
+    assert memory.server < budget + SLACK
+
+
+def wait_until_idle(server):
+    """Waits until the server takes no CPU time."""
+    def spent():
+        fields = pathlib.Path(f"/proc/{server.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return int(fields[11]) + int(fields[12])
+
+    before, deadline = spent(), time.monotonic() + 60
+    while True:
+        time.sleep(0.5)
+        now = spent()
+        if now - before <= 5:  # hundredths of a second
+            return
+        assert time.monotonic() < deadline, "the server goes on working for nobody"
+        before = now
+
+
+@pytest.mark.parametrize("rounds", [1, pytest.param(100, marks=pytest.mark.long)])
+@pytest.mark.parametrize("end", ["SIGTERM", "kill -9", "kill -9 of workers"])
+def test_nothing_is_left(tmp_path, end, rounds):
+    """However a server or its workers end, in the middle of any statement, no process and no spilled file is left."""
+    data, cache = tmp_path / "data", tmp_path / "cache"
+    data.mkdir()
+    write_points(data / "p.geojson")
+    queries = itertools.cycle(statements.known() + [ORDINARY, SPILLING])
+    for query in itertools.islice(queries, rounds * 4 if rounds == 1 else rounds):
+        with Server(data, "--drain", "1s", "--sql-memory", str(64 << 20), *sql.FLAGS, cache=cache) as server:
             client = server.client()
-            busy = threading.Thread(target=attack, args=(client, statements.ENDLESS[0]))
+            busy = threading.Thread(target=attack, args=(client, query))
             busy.start()
-            while len(pids := workers(server)) == 0:
+            while not (pids := workers(server)):
                 time.sleep(0.01)
-            time.sleep(0.5)
+            time.sleep(random.random() / 2)
             if end == "SIGTERM":
                 server.process.terminate()
                 server.process.wait(timeout=20)
-            else:
+            elif end == "kill -9":
                 server.kill()
+            else:
+                killed = workers(server)
+                for pid in killed:
+                    os.kill(pid, signal.SIGKILL)
             busy.join()
-        deadline = time.monotonic() + 10
-        while left := [pid for pid in pids if pathlib.Path(f"/proc/{pid}/cmdline").exists() and b"sql-worker" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()]:
-            assert time.monotonic() < deadline, f"{end}: workers {left} are left"
-            time.sleep(0.05)
+            if end == "kill -9 of workers":
+                wait_until_gone(killed)
+                assert sql.ask(client, ORDINARY).num_rows == 1
+        wait_until_gone(pids)
+        left = [path for path in cache.rglob("worker-*/*") if path.is_file()]
+        assert not left, f"{query}: {left}"
+
+
+# A statement that writes more than its memory holds to its spill folder.
+SPILLING = "SELECT count(*) FROM (SELECT DISTINCT hash(i) h, hash(i + 1) g FROM range(8000000) r(i))"
+
+
+def wait_until_gone(pids):
+    def runs(pid):
+        try:
+            return b"sql-worker" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
+        except OSError:
+            return False
+
+    deadline = time.monotonic() + 10
+    while left := [pid for pid in pids if runs(pid)]:
+        assert time.monotonic() < deadline, f"workers {left} are left"
+        time.sleep(0.05)

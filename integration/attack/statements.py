@@ -4,6 +4,8 @@ KNOWN has those that did so once. generated makes more: each function of DuckDB 
 """
 import random
 
+import sql
+
 # A stack overflow or corrupted memory in DuckDB 1.5.5.
 CRASHES = [
     "SELECT json_structure(repeat('[', 2000000) || repeat(']', 2000000))",
@@ -43,6 +45,12 @@ DENIED = [
     "SELECT * FROM '/etc/passwd'",
     "SELECT pg_sleep(60)",
 ]
+
+
+def known():
+    """All statements that did harm once."""
+    return CRASHES + (SPATIAL_CRASHES if sql.SPATIAL else []) + ENDLESS + HUGE
+
 
 LEVELS = (50, 5_000, 500_000)
 SIZES = (1_000, 1_000_000, 300_000_000)
