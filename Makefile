@@ -8,6 +8,7 @@ GO        ?= go
 PYTHON    ?= python3
 FUZZ_SECS ?= 2
 ROUNDS    ?= 3
+STATEMENTS ?= 5000
 SWEEP     ?= 1200
 
 BIN     := bin/vibeflight
@@ -28,7 +29,7 @@ PLAIN     := -pgo=off
 NVRTC     := $(CURDIR)/.cuda/lib/libnvrtc.so.12
 
 ##@ Use
-.PHONY: help build sample demo bench bench-sql bench-wire images release
+.PHONY: help build sample demo bench bench-sql bench-siege bench-wire images release
 help: ## list the targets
 	@awk -F ':.*## ' '/^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -47,6 +48,9 @@ bench: build $(VENV) ## measure against DuckDB, GDAL and others on the same file
 
 bench-sql: build spatial $(VENV) ## measure SQL against DuckDB over a table of its own
 	$(PY) integration/bench/sql.py --rounds $(ROUNDS)
+
+bench-siege: build spatial $(VENV) ## measure what other clients notice of STATEMENTS=5000 that crash, burn or fill a worker
+	$(PY) integration/bench/siege.py --statements $(STATEMENTS)
 
 bench-wire: build $(VENV) ## measure DoGet against pyarrow's own server over TCP, TLS and a socket, 1 GB each time
 	$(PY) integration/bench/wire.py --rounds $(ROUNDS)

@@ -114,6 +114,9 @@ func (c *Catalog) Stream(ctx context.Context, src *source.File, how Sent, shape 
 	if err != nil {
 		return nil, err
 	}
+	if err := c.cfg.Limits.CheckColumns("shape", len(shape.IDs)); err != nil {
+		return nil, err
+	}
 	left := int64(math.MaxInt64)
 	if sel.Limit != nil {
 		left = *sel.Limit

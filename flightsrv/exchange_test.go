@@ -462,3 +462,13 @@ func TestExchangeOfTooManyColumns(t *testing.T) {
 		t.Errorf("got %v, want ResourceExhausted at %s", err, where)
 	}
 }
+
+// TestExchangeOfTooWideShape: a client says that a file has more columns than any may have.
+func TestExchangeOfTooWideShape(t *testing.T) {
+	f := serveCatalog(t, nil, catalog.Config{Formats: all.Formats(), Limits: readers.Limits{MaxColumns: 2}})
+	const command = `{"format":"geojson","shape":{"ids":[{"Name":"a"},{"Name":"b"},{"Name":"c"}],"facts":[{"Kinds":2},{"Kinds":2},{"Kinds":2}],"starts":[0,0]}}`
+	_, err := f.exchange(t, command, `{"type":"FeatureCollection","features":[]}`, 64<<10)
+	if status.Code(err) != codes.ResourceExhausted || !strings.Contains(err.Error(), "--max-columns") {
+		t.Errorf("%v, want ResourceExhausted that names --max-columns", err)
+	}
+}

@@ -81,3 +81,31 @@ def generated(functions, count, seed):
         name, n = functions[i % len(functions)] if count >= len(functions) else rnd.choice(functions)
         arguments = ", ".join(argument(rnd) for _ in range(n or rnd.randint(1, 3)))
         yield f"SELECT {name}({arguments})" + rnd.choice(["", "", " FROM p", " FROM range(1000)"])
+
+
+FILE_FUNCTIONS = ["read_text", "read_blob", "read_csv", "read_csv_auto", "sniff_csv", "read_json", "read_json_auto", "read_ndjson", "read_json_objects",
+                  "parquet_scan", "read_parquet", "parquet_metadata", "parquet_schema", "glob", "st_read", "st_read_meta", "sqlite_scan", "query_table"]
+SETTINGS = ["temp_directory", "home_directory", "extension_directory", "allowed_directories", "allowed_paths", "secret_directory", "custom_extension_repository"]
+
+
+def reaching(paths, count, seed):
+    """count statements that ask for files of the host, for settings with paths, or for statements that clients may not send."""
+    rnd = random.Random(seed)
+    for _ in range(count):
+        path = rnd.choice(paths)
+        path = rnd.choice([path, path + "*", "file://" + path, path.replace("/", "//"), path + "/..", path + "\\0", f"/proc/self/root{path}"])
+        function = rnd.choice(FILE_FUNCTIONS)
+        select = rnd.choice([
+            f"SELECT * FROM {function}('{path}')", f"SELECT * FROM '{path}'", f"SELECT * FROM {function}(['{path}'])",
+            f"SELECT (SELECT t FROM {function}('{path}') r(t) LIMIT 1)", f"SELECT current_setting('{rnd.choice(SETTINGS)}')",
+            f"SELECT value FROM duckdb_settings() WHERE name = '{rnd.choice(SETTINGS)}'", f"SELECT getenv('{rnd.choice(['HOME', 'PATH'])}')",
+            f"SELECT ST_AsText(ST_Transform(ST_Point(1, 2), '+init={path}:1', 'EPSG:4326'))",
+            f"SELECT ST_AsText(ST_Transform(ST_Point(1, 2), '+proj=hgridshift +grids={path}', 'EPSG:4326'))",
+        ])
+        quoted = select.replace("'", "''")
+        yield rnd.choice([
+            select, select, f"EXPLAIN {select}", f"EXPLAIN ANALYZE {select}", f"SELECT * FROM query('{quoted}')", f"SELECT json_serialize_plan('{quoted}')",
+            f"SELECT json_serialize_plan('CREATE VIEW v AS {quoted}')", f"SELECT json_serialize_sql('{quoted}')", f"WITH a AS ({select}) SELECT * FROM a",
+            f"CREATE VIEW v AS {select}", f"COPY ({select}) TO '{path}'", f"EXPORT DATABASE '{path}'", f"ATTACH '{path}' AS a", f"LOAD '{path}'",
+            f"INSTALL spatial FROM '{path}'", f"SET temp_directory = '{path}'", f"PRAGMA database_list", "SELECT path FROM duckdb_databases()",
+        ])
