@@ -28,7 +28,7 @@ import (
 type archive struct {
 	dir    *cachedir.Dir
 	store  store.Store
-	recent *recent
+	recent *recordCache
 	limits readers.Limits
 	log    zerolog.Logger
 
@@ -92,7 +92,7 @@ func storeName(e Entry) string {
 }
 
 // recorded is what the store says of the file that a job is about.
-func (a *archive) recorded(ctx context.Context, j job) *recorded {
+func (a *archive) recorded(ctx context.Context, j job) *fileRecord {
 	changes := a.recent.begin()
 	if r := a.recent.of(j); r != nil {
 		return r
@@ -104,13 +104,13 @@ func (a *archive) recorded(ctx context.Context, j job) *recorded {
 	if err != nil || !ok || r.Content == nil || r.Format != j.format.Name || r.FormatVersion != j.format.Version {
 		return nil
 	}
-	x := &recorded{Record: r}
+	x := &fileRecord{Record: r}
 	a.recent.keep(x, changes)
 	return x
 }
 
 // find gives the table of a job if it lies in the cache. A file that changed its time and not its size may hold what it held before: that is looked at.
-func (a *archive) find(ctx context.Context, j job, r *recorded) *loaded {
+func (a *archive) find(ctx context.Context, j job, r *fileRecord) *tableData {
 	if r == nil || r.Identity.Size != j.entry.Size {
 		return nil
 	}
@@ -154,7 +154,7 @@ func (a *archive) holds(ctx context.Context, j job, want source.Digest, key cach
 }
 
 // grown gives the table of what the file held before rows were appended to it, if that lies in the cache.
-func (a *archive) grown(ctx context.Context, j job, r *recorded, src *source.File) *loaded {
+func (a *archive) grown(ctx context.Context, j job, r *fileRecord, src *source.File) *tableData {
 	if src.Packed() || r == nil || r.Identity.Size >= src.Size { // of a packed file the digest is that of other bytes
 		return nil
 	}
@@ -214,7 +214,7 @@ func (a *archive) digest(ctx context.Context, j job) (content source.Digest, blo
 }
 
 // open maps the table of a key. A damaged one is removed.
-func (a *archive) open(j job, key cachedir.Key) *loaded {
+func (a *archive) open(j job, key cachedir.Key) *tableData {
 	a.mu.Lock()
 	lost := a.lost[key]
 	a.mu.Unlock()
@@ -238,7 +238,7 @@ func (a *archive) open(j job, key cachedir.Key) *loaded {
 		}
 		return nil
 	}
-	return &loaded{table: f.Table(), file: f, held: held, cacheKey: key}
+	return &tableData{table: f.Table(), file: f, held: held, cacheKey: key}
 }
 
 // drop removes the file of a damaged table.

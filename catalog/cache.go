@@ -28,11 +28,11 @@ func (k key) ofTable() key {
 	return k
 }
 
-// parsed is a table of the cache. What is guarded by tables.mu says so.
-type parsed struct {
+// cacheEntry is a table of the cache. What is guarded by tables.mu says so.
+type cacheEntry struct {
 	key     key
 	columns readers.Projection // that have values
-	*loaded
+	*tableData
 	views views
 
 	pins      int           // guarded: how many hold it
@@ -53,8 +53,8 @@ type tables struct {
 	bytes    int64 // of the tables in recent
 	open     int   // of them, in files
 	recent   *list.List
-	byName   map[string]map[key]*parsed
-	flights  map[key]*flight
+	byName   map[string]map[key]*cacheEntry
+	flights  map[key]*parseCall
 	failures map[key]failure
 	polls    map[string]*poll // by ID
 	closed   bool
@@ -75,13 +75,13 @@ type counters struct {
 
 func newTables(budget int64) *tables {
 	return &tables{
-		budget: max(0, budget), recent: list.New(), byName: map[string]map[key]*parsed{}, flights: map[key]*flight{}, failures: map[key]failure{}, polls: map[string]*poll{},
+		budget: max(0, budget), recent: list.New(), byName: map[string]map[key]*cacheEntry{}, flights: map[key]*parseCall{}, failures: map[key]failure{}, polls: map[string]*poll{},
 		slots: make(chan struct{}, maxParses), freed: make(chan int64, 1),
 	}
 }
 
 // hit gives the table of a job, or one of more columns, pinned, or nil; t.mu is held.
-func (t *tables) hit(j job) *parsed {
+func (t *tables) hit(j job) *cacheEntry {
 	p := t.find(j)
 	if p == nil {
 		return nil
@@ -93,7 +93,7 @@ func (t *tables) hit(j job) *parsed {
 	return p
 }
 
-func (t *tables) find(j job) *parsed {
+func (t *tables) find(j job) *cacheEntry {
 	same := t.byName[j.key.name]
 	if p := same[j.key]; p != nil {
 		return p
@@ -107,21 +107,21 @@ func (t *tables) find(j job) *parsed {
 }
 
 // put adds the table of a job, which so many hold, in place of those that have no other columns; t.mu is held.
-func (t *tables) put(j job, l *loaded, pins int) *parsed {
+func (t *tables) put(j job, l *tableData, pins int) *cacheEntry {
 	k, bytes := j.key, l.memory()
 	for other, p := range t.byName[k.name] {
 		if other == k || bytes <= t.budget && other.ofTable() == k.ofTable() && j.columns.Covers(p.columns) {
 			t.remove(p)
 		}
 	}
-	p := &parsed{key: k, columns: j.columns, loaded: l, pins: pins}
+	p := &cacheEntry{key: k, columns: j.columns, tableData: l, pins: pins}
 	if bytes > t.budget && pins == 0 {
 		l.release()
 		return p
 	}
 	p.kept = true
 	if t.byName[k.name] == nil {
-		t.byName[k.name] = map[key]*parsed{}
+		t.byName[k.name] = map[key]*cacheEntry{}
 	}
 	t.byName[k.name][k] = p
 	if bytes <= t.budget {
@@ -137,7 +137,7 @@ func (t *tables) put(j job, l *loaded, pins int) *parsed {
 
 // exchange puts the mapped file of a table in the place of the same table in memory, whose memory is free when nobody
 // holds it any more.
-func (t *tables) exchange(j job, p *parsed, mapped *loaded) {
+func (t *tables) exchange(j job, p *cacheEntry, mapped *tableData) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !p.kept || t.closed {
@@ -148,14 +148,14 @@ func (t *tables) exchange(j job, p *parsed, mapped *loaded) {
 }
 
 // release ends one pin.
-func (t *tables) release(p *parsed) {
+func (t *tables) release(p *cacheEntry) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p.pins--
 	switch {
 	case p.pins > 0:
 	case !p.kept:
-		p.loaded.release()
+		p.tableData.release()
 	case p.at == nil:
 		t.remove(p)
 	default:
@@ -166,7 +166,7 @@ func (t *tables) release(p *parsed) {
 // trim evicts the tables used longest ago, as long as the budget is passed and nobody holds them; t.mu is held.
 func (t *tables) trim() {
 	for e := t.recent.Back(); e != nil && (t.bytes > t.budget || t.open > maxOpen); {
-		p := e.Value.(*parsed)
+		p := e.Value.(*cacheEntry)
 		e = e.Prev()
 		if p.pins == 0 && (t.bytes > t.budget && p.memory() > 0 || t.open > maxOpen && p.file != nil) {
 			t.remove(p)
@@ -176,7 +176,7 @@ func (t *tables) trim() {
 }
 
 // remove forgets a table; t.mu is held.
-func (t *tables) remove(p *parsed) {
+func (t *tables) remove(p *cacheEntry) {
 	p.kept = false
 	same := t.byName[p.key.name]
 	delete(same, p.key)
@@ -192,7 +192,7 @@ func (t *tables) remove(p *parsed) {
 		}
 	}
 	if p.pins == 0 {
-		p.loaded.release()
+		p.tableData.release()
 	}
 	select {
 	case before := <-t.freed:
@@ -244,7 +244,7 @@ func (t *tables) evict(name string, layer *string) [][32]byte {
 }
 
 // forgotten reports whether a table was evicted by name while it was saved.
-func (t *tables) forgotten(p *parsed) bool {
+func (t *tables) forgotten(p *cacheEntry) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return p.forgotten

@@ -72,7 +72,7 @@ type Catalog struct {
 	storing  turns // commits, by the name of the file
 	tables   *tables
 	archive  *archive      // nil: what is parsed ends with the process
-	recent   *recent       // that of archive if there is one
+	recent   *recordCache  // that of archive if there is one
 	parts    atomic.Int64  // tickets for which a part of a file was parsed
 	saving   chan struct{} // tables that may be saved at the same time
 	sending  chan struct{} // files that clients may send at the same time
@@ -92,9 +92,9 @@ type Catalog struct {
 	tree   tree
 	// unreadable are the folders that the log warned of, so that each is told once.
 	unreadable map[place]bool
-	indexMu    sync.Mutex         // of changes of index
-	layers     map[string]learned // by storeName
-	collided   map[string]bool    // names that were logged
+	indexMu    sync.Mutex           // of changes of index
+	layers     map[string]layerList // by storeName
+	collided   map[string]bool      // names that were logged
 	scans      atomic.Int64
 	scanTime   atomic.Int64 // of the last walk over all folders, nanoseconds
 
@@ -135,7 +135,7 @@ func open(ctx context.Context, cfg Config, fsys files.FS) (*Catalog, error) {
 		closeRoots(roots)
 		return nil, err
 	}
-	c := &Catalog{cfg: cfg, roots: roots, writable: writable, tree: tree{}, unreadable: map[place]bool{}, layers: map[string]learned{}, collided: map[string]bool{}, pollWait: pollWait, pollLease: pollLease, read: readers.Read}
+	c := &Catalog{cfg: cfg, roots: roots, writable: writable, tree: tree{}, unreadable: map[place]bool{}, layers: map[string]layerList{}, collided: map[string]bool{}, pollWait: pollWait, pollLease: pollLease, read: readers.Read}
 	c.index.Store(&index{})
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	c.tables = newTables(cfg.MemoryBytes)

@@ -150,7 +150,7 @@ func TestDamageWhileTheCatalogIsOpen(t *testing.T) {
 }
 
 // scanBy scans a table of which something is changed once some of its batches are read.
-func scanBy(t *testing.T, c *Catalog, h *Held, sel Selection, want []string, after int, change func()) {
+func scanBy(t *testing.T, c *Catalog, h *TableRef, sel Selection, want []string, after int, change func()) {
 	t.Helper()
 	sel.Encoding = geoarrow.Encoding{Geometry: geoarrow.AsWKT}
 	s, err := c.Scan(h, sel)
@@ -216,7 +216,7 @@ func TestDamageInTheMiddleOfAScan(t *testing.T) {
 			must(t, err)
 			w.wantParses(1)
 			c = w.open()
-			var held []*Held
+			var held []*TableRef
 			for range 3 {
 				h, err := c.Table(t.Context(), Request{Name: "a.rows"})
 				must(t, err)

@@ -37,8 +37,8 @@ type Draft struct {
 	rows   int64
 }
 
-// Stored says what a draft has become.
-type Stored struct {
+// WriteResult says what a draft has become.
+type WriteResult struct {
 	Name  string `json:"name"`  // of the entry
 	Rows  int64  `json:"rows"`  // that were sent
 	Bytes int64  `json:"bytes"` // of the file
@@ -111,33 +111,33 @@ func (d *Draft) Write(rec arrow.Record) error {
 }
 
 // Commit makes the draft the entry, on the disk for good and listed. After an error there is nothing of it.
-func (d *Draft) Commit(ctx context.Context) (Stored, error) {
+func (d *Draft) Commit(ctx context.Context) (WriteResult, error) {
 	defer d.Abort()
 	if err := d.out.Close(); err != nil {
-		return Stored{}, d.wrong(err)
+		return WriteResult{}, d.wrong(err)
 	}
 	if err := d.readable(ctx); err != nil {
-		return Stored{}, err
+		return WriteResult{}, err
 	}
 	leave, err := d.c.storing.enter(ctx, d.rel)
 	if err != nil {
-		return Stored{}, err
+		return WriteResult{}, err
 	}
 	defer leave()
 	rows := d.rows
 	if err := d.c.allowed(d.name, d.mode); err != nil { // others may have come meanwhile
-		return Stored{}, err
+		return WriteResult{}, err
 	}
 	if d.mode.appends() {
 		if err := d.behind(ctx); err != nil {
-			return Stored{}, err
+			return WriteResult{}, err
 		}
 	}
 	bytes := d.file.written
 	if err := d.publish(); err != nil {
-		return Stored{}, d.wrong(err)
+		return WriteResult{}, d.wrong(err)
 	}
-	return Stored{Name: d.name, Rows: rows, Bytes: bytes}, d.c.relist(ctx, d.rel)
+	return WriteResult{Name: d.name, Rows: rows, Bytes: bytes}, d.c.relist(ctx, d.rel)
 }
 
 // readable gives an error for a table that the catalog's own reader would refuse: what nobody can read is not stored.

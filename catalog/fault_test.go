@@ -39,7 +39,7 @@ type life struct {
 
 // heldRows is a table in use and the rows that it has to keep.
 type heldRows struct {
-	*Held
+	*TableRef
 	rows []string
 }
 
@@ -125,7 +125,7 @@ func (l *life) look(left int) error {
 	for len(l.held) > left {
 		h := l.held[0]
 		l.held = l.held[1:]
-		err := sameRows(context.Background(), l.Catalog, h.Held, Selection{}, h.rows)
+		err := sameRows(context.Background(), l.Catalog, h.TableRef, Selection{}, h.rows)
 		h.Release()
 		if err != nil && !l.mayFail(err) {
 			return fmt.Errorf("a table in use: %w", err)

@@ -99,7 +99,7 @@ func (l *lab) link(target, rel string) {
 	}
 }
 
-func (l *lab) table(name string) *Held {
+func (l *lab) table(name string) *TableRef {
 	l.t.Helper()
 	h, err := l.Table(l.t.Context(), Request{Name: name})
 	if err != nil {

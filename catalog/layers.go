@@ -20,15 +20,15 @@ import (
 //
 // So it is with an archive of several tables, whose layers may be of different formats. The file's name stays valid and means the first layer, so both of its names have one table. What was learned holds for one identity of the file.
 
-// learned is what a parse told of the layers of a file.
-type learned struct {
+// layerList is what a parse told of the layers of a file.
+type layerList struct {
 	identity source.Identity
 	layers   []string
 	has      map[string]bool // the same: a file may have very many
 }
 
-func newLearned(identity source.Identity, layers []string) learned {
-	l := learned{identity, layers, make(map[string]bool, len(layers))}
+func newLearned(identity source.Identity, layers []string) layerList {
+	l := layerList{identity, layers, make(map[string]bool, len(layers))}
 	for _, layer := range layers {
 		l.has[layer] = true
 	}
@@ -98,7 +98,7 @@ func (c *Catalog) expand(x *index) {
 	if len(c.layers) == 0 {
 		return
 	}
-	there := map[string]learned{}
+	there := map[string]layerList{}
 	var names []string
 	for _, name := range x.names {
 		e := *x.files[name]
@@ -188,7 +188,7 @@ func (c *Catalog) ofLayer(e Entry, layer string) (Entry, bool) {
 
 // layersOf tells the layers that the parse of a job found, and gives the job of the layer that it read: the first one goes by no name. The error for a
 // layer that is not there becomes the one for an entry that is not.
-func (c *Catalog) layersOf(j job, l *loaded, err error) (job, error) {
+func (c *Catalog) layersOf(j job, l *tableData, err error) (job, error) {
 	var none *readers.NoLayerError
 	switch {
 	case errors.As(err, &none):

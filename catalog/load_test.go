@@ -131,7 +131,7 @@ func newCrowd(t *testing.T) *crowd {
 
 // client asks for tables and holds up to three of them.
 func (w *crowd) client(c *Catalog, random *rand.Rand, asks int) error {
-	var held []*Held
+	var held []*TableRef
 	defer func() {
 		for _, h := range held {
 			h.Release()

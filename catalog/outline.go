@@ -66,7 +66,7 @@ func (o *outline) fits(s *readers.Shape) bool {
 }
 
 // tell completes a table of k's shape, which has no rows, with what is known beside it.
-func (k *known) tell(t *readers.Table, format string) {
+func (k *tableMeta) tell(t *readers.Table, format string) {
 	o := k.Outline
 	t.Format, t.Engine, t.ParseTime, t.Summary = format, o.Engine, o.ParseTime, o.Summary
 	t.BBox, t.GeometryTypes, t.RoundedIntegers, t.ReplacedCharacters = k.bbox, o.GeometryTypes, o.Rounded, o.Replaced
@@ -76,7 +76,7 @@ func (k *known) tell(t *readers.Table, format string) {
 }
 
 // Describe is Recall, or else Table and Scan.
-func (c *Catalog) Describe(ctx context.Context, req Request, sel Selection, parse bool) (*Held, *Scan, error) {
+func (c *Catalog) Describe(ctx context.Context, req Request, sel Selection, parse bool) (*TableRef, *Scan, error) {
 	h, s, err := c.Recall(ctx, req, sel, parse)
 	if s != nil || err != nil {
 		return h, s, err
@@ -95,7 +95,7 @@ func (c *Catalog) Describe(ctx context.Context, req Request, sel Selection, pars
 // that was parsed then, all of it is known, and nobody waits for a parse: Table of the answer has no rows then, the scan can't give any, and Cached is false. parse has
 // a parse begin all the same, if few are, so that the rows are on their way when somebody asks; it goes on for pollLease, whoever waits for it. Which rows meet a bounding box is
 // found in the batches that meet it, if these are few. Without an error and a scan the table is there, or it takes a parse to tell.
-func (c *Catalog) Recall(ctx context.Context, req Request, sel Selection, parse bool) (*Held, *Scan, error) {
+func (c *Catalog) Recall(ctx context.Context, req Request, sel Selection, parse bool) (*TableRef, *Scan, error) {
 	if sel.BBox != nil {
 		h, s, err := c.readPart(ctx, req, sel)
 		if s != nil && s.outline == nil {
@@ -129,7 +129,7 @@ func (c *Catalog) Recall(ctx context.Context, req Request, sel Selection, parse 
 	k.tell(t, j.format.Name)
 	s := v.scan(t, sel)
 	s.outline = k.Outline
-	return &Held{Entry: j.entry, Version: j.version, Table: t, job: j}, s, nil
+	return &TableRef{Entry: j.entry, Version: j.version, Table: t, job: j}, s, nil
 }
 
 // expect has the table of a job parsed for who will ask for it, as if somebody polled for it: once, however often it is called, unless enough are. Then it is parsed when somebody does.

@@ -242,12 +242,12 @@ func TestDescribeOfAnotherStore(t *testing.T) {
 	few := Selection{BBox: &[4]float64{100, 0, 140, 9}}
 	for i, tt := range []struct {
 		sel    Selection
-		change func(k *known)
+		change func(k *tableMeta)
 	}{
-		{Selection{}, func(k *known) { k.Outline = nil }},
-		{few, func(k *known) { k.Outline = nil }},
-		{Selection{}, func(k *known) { k.Outline.Columns = k.Outline.Columns[1:] }},
-		{Selection{}, func(k *known) { k.Outline.Batches = nil }},
+		{Selection{}, func(k *tableMeta) { k.Outline = nil }},
+		{few, func(k *tableMeta) { k.Outline = nil }},
+		{Selection{}, func(k *tableMeta) { k.Outline.Columns = k.Outline.Columns[1:] }},
+		{Selection{}, func(k *tableMeta) { k.Outline.Batches = nil }},
 	} {
 		w := newWorld(t, small)
 		w.write("a.rows", textOf(3, 2000))
@@ -258,7 +258,7 @@ func TestDescribeOfAnotherStore(t *testing.T) {
 		if must(t, err); !ok {
 			t.Fatal("nothing is stored")
 		}
-		k := &known{}
+		k := &tableMeta{}
 		must(t, json.Unmarshal(r.Shape, k))
 		tt.change(k)
 		r.Shape, err = json.Marshal(k)

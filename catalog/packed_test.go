@@ -203,7 +203,7 @@ func TestProgressOfPacked(t *testing.T) {
 		return src
 	}
 	packed, content := open("a.rows.gz", 100), open("a.rows", 1000)
-	var f flight
+	var f parseCall
 	read := func(src *source.File, bytes int, want float64) {
 		t.Helper()
 		_, err := src.ReadAt(make([]byte, bytes), 0)

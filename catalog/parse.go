@@ -11,7 +11,7 @@ import (
 )
 
 // obtain gives the table of a job: from the cache if it lies there, else parsed.
-func (c *Catalog) obtain(ctx context.Context, f *flight, j job) (l *loaded, parsed bool, err error) {
+func (c *Catalog) obtain(ctx context.Context, f *parseCall, j job) (l *tableData, parsed bool, err error) {
 	defer func() {
 		// One file that our code can't take must not end the service for all the others.
 		if r := recover(); r != nil {
@@ -47,7 +47,7 @@ func (c *Catalog) obtain(ctx context.Context, f *flight, j job) (l *loaded, pars
 }
 
 // parse reads the table of a job.
-func (c *Catalog) parse(ctx context.Context, f *flight, j job) (*loaded, error) {
+func (c *Catalog) parse(ctx context.Context, f *parseCall, j job) (*tableData, error) {
 	src, err := j.entry.read(j.format.Siblings)
 	if err != nil {
 		if source.IsGone(err) && !errors.Is(err, ErrClosed) {
@@ -82,7 +82,7 @@ func (c *Catalog) parse(ctx context.Context, f *flight, j job) (*loaded, error) 
 }
 
 // parsePacked unpacks the file if it is packed, and reads it.
-func (c *Catalog) parsePacked(ctx context.Context, f *flight, j job, src *source.File) (*loaded, error) {
+func (c *Catalog) parsePacked(ctx context.Context, f *parseCall, j job, src *source.File) (*tableData, error) {
 	if packing, _ := source.PackingOf(src.Name); packing != source.Plain {
 		f.unpacks(src)
 	}
@@ -106,7 +106,7 @@ func (c *Catalog) unpacking() source.Unpacking {
 	return u
 }
 
-func (c *Catalog) parseFile(ctx context.Context, f *flight, j job, src *source.File) (*loaded, error) {
+func (c *Catalog) parseFile(ctx context.Context, f *parseCall, j job, src *source.File) (*tableData, error) {
 	layout, err := j.format.Open(ctx, src, j.options)
 	if err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func (c *Catalog) parseFile(ctx context.Context, f *flight, j job, src *source.F
 	if err != nil {
 		return nil, err
 	}
-	var l *loaded
+	var l *tableData
 	if err = t.Measure(ctx); err == nil { // a bbox is scanned by what it finds
 		l, err = s.finish(ctx, t)
 	}
@@ -136,7 +136,7 @@ func (c *Catalog) parseFile(ctx context.Context, f *flight, j job, src *source.F
 }
 
 // readAll reads a file. Where it was read before, and only its table was lost, the rows are given as they come.
-func (c *Catalog) readAll(ctx context.Context, f *flight, j job, layout readers.Layout, src *source.File, keep *spool) (*readers.Table, error) {
+func (c *Catalog) readAll(ctx context.Context, f *parseCall, j job, layout readers.Layout, src *source.File, keep *spool) (*readers.Table, error) {
 	k := c.known(j, f.record)
 	if k == nil {
 		f.begin(nil)
@@ -154,7 +154,7 @@ func (c *Catalog) readAll(ctx context.Context, f *flight, j job, layout readers.
 
 // readGrown reads only what was appended to a file, where the table of what it held before lies in the cache. It gives that table too, which
 // the new one shares slices with, or nothing where the file is to be read as a whole.
-func (c *Catalog) readGrown(ctx context.Context, f *flight, j job, layout readers.Layout, src *source.File, keep readers.Keeper) (*readers.Table, *loaded, error) {
+func (c *Catalog) readGrown(ctx context.Context, f *parseCall, j job, layout readers.Layout, src *source.File, keep readers.Keeper) (*readers.Table, *tableData, error) {
 	if c.archive == nil {
 		return nil, nil, nil
 	}

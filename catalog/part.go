@@ -27,7 +27,7 @@ type part struct {
 
 // readPart is Read for a bounding box that few batches of a file meet whose table was lost from the cache: these are parsed, and nothing is kept. Without an error
 // and a scan the whole file is to be parsed.
-func (c *Catalog) readPart(ctx context.Context, req Request, sel Selection) (*Held, *Scan, error) {
+func (c *Catalog) readPart(ctx context.Context, req Request, sel Selection) (*TableRef, *Scan, error) {
 	if sel.BBox == nil {
 		return nil, nil, nil
 	}
@@ -72,7 +72,7 @@ func (c *Catalog) readPart(ctx context.Context, req Request, sel Selection) (*He
 		return nil, nil, err
 	}
 	s.fetch, s.outline = p.fetch, k.Outline
-	return &Held{Entry: j.entry, Version: j.version, Table: t, job: j, tables: c.tables, part: p}, s, nil
+	return &TableRef{Entry: j.entry, Version: j.version, Table: t, job: j, tables: c.tables, part: p}, s, nil
 }
 
 // serves reports whether the table of a job is there, or is being parsed.
@@ -84,7 +84,7 @@ func (t *tables) serves(j job) bool {
 
 // lends reports whether so many bytes of a file are read in place of all of them. Parts that come to the size of the file have it parsed, so that reading parts never
 // costs more than twice what the table would have.
-func (r *recent) lends(j job, bytes int64) bool {
+func (r *recordCache) lends(j job, bytes int64) bool {
 	k, size := storeKey(j), j.entry.Size
 	r.mu.Lock()
 	defer r.mu.Unlock()

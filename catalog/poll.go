@@ -40,7 +40,7 @@ type poll struct {
 
 	// Guarded by tables.mu.
 	asking int // calls that wait for it
-	held   *Held
+	held   *TableRef
 	err    error
 }
 
@@ -52,7 +52,7 @@ type failure struct {
 
 // Poll is Table for those who would rather ask again than wait. If there is no table after a moment it gives nil, and what it knows; the parse goes on for
 // pollLease. id is that of an earlier poll for the same, or "": whoever polls with it has one share in the parse, which CancelPoll ends.
-func (c *Catalog) Poll(ctx context.Context, req Request, id string) (*Held, Polled, error) {
+func (c *Catalog) Poll(ctx context.Context, req Request, id string) (*TableRef, Polled, error) {
 	j, err := c.request(req)
 	if err != nil {
 		return nil, Polled{}, err
@@ -162,7 +162,7 @@ func (p *poll) over() bool {
 }
 
 // endPoll tells all who ask the end of a parse, unless failPolls did. An error that nobody asks for is kept.
-func (t *tables) endPoll(p *poll, h *Held, err error, lease time.Duration) {
+func (t *tables) endPoll(p *poll, h *TableRef, err error, lease time.Duration) {
 	t.mu.Lock()
 	told := p.over()
 	if !told {
@@ -233,7 +233,7 @@ func (t *tables) leavePoll(p *poll, lease time.Duration) {
 }
 
 // takePoll gives what a poll has come to, and ends it.
-func (t *tables) takePoll(p *poll) (*Held, error) {
+func (t *tables) takePoll(p *poll) (*TableRef, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	h := p.held
@@ -245,7 +245,7 @@ func (t *tables) takePoll(p *poll) (*Held, error) {
 }
 
 // forgetPoll gives the table that nobody has taken.
-func (t *tables) forgetPoll(p *poll) *Held {
+func (t *tables) forgetPoll(p *poll) *TableRef {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.dropPoll(p)

@@ -338,7 +338,7 @@ func TestSavedTableLeavesMemory(t *testing.T) {
 	if _, _, mapped := MappedFile(after.Table.Batches[0].Attributes[0].Values); !mapped {
 		t.Error("the table is in memory, want it mapped from the cache")
 	}
-	for _, h := range []*Held{before, after} {
+	for _, h := range []*TableRef{before, after} {
 		if err := sameRows(t.Context(), c, h, Selection{}, rowsOfText(w.read("a.rows"), 0)); err != nil {
 			t.Error(err)
 		}

@@ -6,19 +6,19 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/cachedir"
 )
 
-// growing is a file of the cache for which tables are closed that nobody uses: the folder evicts none that is open.
-type growing struct {
+// evictingTemp is a file of the cache for which tables are closed that nobody uses: the folder evicts none that is open.
+type evictingTemp struct {
 	*cachedir.Temp
 	archive *archive
 }
 
 // Reserve is that of cachedir.Temp.
-func (g growing) Reserve(bytes int64) error {
+func (g evictingTemp) Reserve(bytes int64) error {
 	return g.archive.withRoom(func() error { return g.Temp.Reserve(bytes) })
 }
 
 // WriteAt is that of cachedir.Temp.
-func (g growing) WriteAt(p []byte, off int64) (int, error) {
+func (g evictingTemp) WriteAt(p []byte, off int64) (int, error) {
 	if err := g.Reserve(off + int64(len(p))); err != nil {
 		return 0, err
 	}
@@ -50,7 +50,7 @@ func (t *tables) closeIdle() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for e := t.recent.Back(); e != nil; e = e.Prev() {
-		if p := e.Value.(*parsed); p.pins == 0 && (p.file != nil || p.base != nil) {
+		if p := e.Value.(*cacheEntry); p.pins == 0 && (p.file != nil || p.base != nil) {
 			t.remove(p)
 			t.count.evictions++
 			return true

@@ -19,7 +19,7 @@ import (
 )
 
 // save puts the table of a parse into the cache, behind the back of those who asked for it, and gives back its pin.
-func (c *Catalog) save(j job, p *parsed) {
+func (c *Catalog) save(j job, p *cacheEntry) {
 	defer c.tables.release(p)
 	defer func() {
 		if r := recover(); r != nil {
@@ -35,7 +35,7 @@ func (c *Catalog) save(j job, p *parsed) {
 	if c.tables.forgotten(p) {
 		return
 	}
-	mapped, err := c.archive.save(c.ctx, j, p.loaded)
+	mapped, err := c.archive.save(c.ctx, j, p.tableData)
 	if err == nil && c.tables.forgotten(p) {
 		err = c.archive.forget(c.ctx, j)
 	}
@@ -50,7 +50,7 @@ func (c *Catalog) save(j job, p *parsed) {
 
 // save puts a table that was just parsed into the cache, and what is known of its file into the store. The latter also where there is no room for the table: its rows are
 // given as they come then, whenever the file is parsed again. Of a table in memory it gives the one that is mapped from the cache, if that can be opened.
-func (a *archive) save(ctx context.Context, j job, l *loaded) (mapped *loaded, err error) {
+func (a *archive) save(ctx context.Context, j job, l *tableData) (mapped *tableData, err error) {
 	content, blocks, err := a.digest(ctx, j)
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (a *archive) save(ctx context.Context, j job, l *loaded) (mapped *loaded, e
 }
 
 // commit gives the table's file its name; a table in memory gets a file first, unless there is one.
-func (a *archive) commit(ctx context.Context, key cachedir.Key, l *loaded) error {
+func (a *archive) commit(ctx context.Context, key cachedir.Key, l *tableData) error {
 	if l.temp != nil {
 		held, err := l.temp.Commit(key)
 		l.mu.Lock()
@@ -90,7 +90,7 @@ func (a *archive) commit(ctx context.Context, key cachedir.Key, l *loaded) error
 	if err != nil {
 		return err
 	}
-	w := tablefile.NewWriter(growing{temp, a})
+	w := tablefile.NewWriter(evictingTemp{temp, a})
 	err = w.Finish(ctx, l.table)
 	if err = errors.Join(err, w.Close()); err != nil {
 		return errors.Join(err, temp.Abort())

@@ -41,7 +41,7 @@ func (sel Selection) Reads() []string {
 type Scan struct {
 	table   *readers.Table
 	repair  func(ctx context.Context, why error) (*readers.Table, error) // gives an equal table in place of a damaged one; may be nil
-	live    *live                                                        // gives the batches as they are parsed, until it does not any more and finish gives the table; nil: the table is there
+	live    *partialTable                                                // gives the batches as they are parsed, until it does not any more and finish gives the table; nil: the table is there
 	finish  func(ctx context.Context) (*readers.Table, error)
 	sound   func(ctx context.Context) error                             // says, beside live, whether the file is still the one that the rows came from
 	fetch   func(ctx context.Context, i int) (*geoarrow.Columns, error) // gives batch i of a table that is not there; nil: it is, or live gives them
@@ -93,7 +93,7 @@ func (v *view) scan(t *readers.Table, sel Selection) *Scan {
 
 // Scan is NewScan of a table that is held. If the file of the table turns out to be damaged while the scan goes on, the data file is parsed again,
 // and the scan goes on in the new table, which is equal.
-func (c *Catalog) Scan(h *Held, sel Selection) (*Scan, error) {
+func (c *Catalog) Scan(h *TableRef, sel Selection) (*Scan, error) {
 	if h.parsed != nil && !h.parsed.columns.Covers(readers.Project(sel.Reads())) {
 		return nil, fmt.Errorf("%s: the table was requested without some of columns %q", h.Entry.Name, sel.Reads())
 	}

@@ -50,7 +50,7 @@ func (s *spool) Keep(c *geoarrow.Columns) (*geoarrow.Columns, error) {
 func (s *spool) begin(need int64) error {
 	temp, err := s.archive.create(need)
 	if err == nil {
-		s.temp, s.file = temp, tablefile.NewWriter(growing{temp, s.archive})
+		s.temp, s.file = temp, tablefile.NewWriter(evictingTemp{temp, s.archive})
 	}
 	return err
 }
@@ -60,16 +60,16 @@ func (s *spool) Reserve(bytes int64) error {
 	if s.file == nil {
 		return nil
 	}
-	if err := (growing{s.temp, s.archive}).Reserve(s.file.Bytes() + bytes); err != nil {
+	if err := (evictingTemp{s.temp, s.archive}).Reserve(s.file.Bytes() + bytes); err != nil {
 		return s.error(err)
 	}
 	return nil
 }
 
 // finish gives the table, completed in its file if there is one.
-func (s *spool) finish(ctx context.Context, t *readers.Table) (*loaded, error) {
+func (s *spool) finish(ctx context.Context, t *readers.Table) (*tableData, error) {
 	if s.file == nil {
-		return &loaded{table: t}, nil
+		return &tableData{table: t}, nil
 	}
 	if err := s.file.Finish(ctx, t); err != nil {
 		return nil, s.error(err)
@@ -78,7 +78,7 @@ func (s *spool) finish(ctx context.Context, t *readers.Table) (*loaded, error) {
 	if err != nil {
 		return nil, s.error(err)
 	}
-	l := &loaded{table: f.Table(), file: f, temp: s.temp}
+	l := &tableData{table: f.Table(), file: f, temp: s.temp}
 	s.temp = nil
 	return l, nil
 }

@@ -21,14 +21,14 @@ type Request struct {
 	Columns []string       // that are read of the table; nil: all. Without a cache on disk the others may have no values: readers.Projection
 
 	awaited  bool // as job has them
-	recorded *recorded
+	recorded *fileRecord
 }
 
 // Table gives the parsed table of an entry. Of those who ask for the same at the same time one parse serves all; it ends early when nobody waits
 // for it any more. A file that changes while it is parsed is parsed once more, then an error that wraps source.ErrChanged is given.
 //
 // Errors: *NotFoundError, *ChangedError, *readers.LimitError, *readers.OptionError, *readers.ParseError, ErrClosed, that of ctx.
-func (c *Catalog) Table(ctx context.Context, req Request) (*Held, error) {
+func (c *Catalog) Table(ctx context.Context, req Request) (*TableRef, error) {
 	h, err := c.table(ctx, req)
 	if errors.Is(err, source.ErrChanged) && ctx.Err() == nil {
 		h, err = c.table(ctx, req)
@@ -36,7 +36,7 @@ func (c *Catalog) Table(ctx context.Context, req Request) (*Held, error) {
 	return h, err
 }
 
-func (c *Catalog) table(ctx context.Context, req Request) (*Held, error) {
+func (c *Catalog) table(ctx context.Context, req Request) (*TableRef, error) {
 	j, err := c.request(req)
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (c *Catalog) table(ctx context.Context, req Request) (*Held, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Held{Entry: e, Version: j.version, Table: p.table, Cached: cached, job: j, tables: c.tables, parsed: p}, nil
+	return &TableRef{Entry: e, Version: j.version, Table: p.table, Cached: cached, job: j, tables: c.tables, parsed: p}, nil
 }
 
 // request is the job that a request asks for.
@@ -81,7 +81,7 @@ func (c *Catalog) Check(req Request) error {
 
 // Read is Table and Scan for who wants the rows at once; the columns that it asks for are those of the selection. Where the table was lost from the cache and its file is the one that was parsed then, rows are given
 // while the file is parsed; Table of the answer has no batches then, and Cached is false. A bounding box that few batches meet has no more than these parsed then.
-func (c *Catalog) Read(ctx context.Context, req Request, sel Selection) (*Held, *Scan, error) {
+func (c *Catalog) Read(ctx context.Context, req Request, sel Selection) (*TableRef, *Scan, error) {
 	req.Columns, req.awaited = sel.Reads(), true
 	if h, s, err := c.readPart(ctx, req, sel); s != nil || err != nil {
 		return h, s, err
@@ -106,13 +106,13 @@ func (c *Catalog) Read(ctx context.Context, req Request, sel Selection) (*Held, 
 }
 
 // readable gives the table, or the parse of it if that gives rows already.
-func (c *Catalog) readable(ctx context.Context, req Request) (*Held, error) {
+func (c *Catalog) readable(ctx context.Context, req Request) (*TableRef, error) {
 	j, err := c.request(req)
 	if err != nil {
 		return nil, err
 	}
 	c.tables.dropOthers(j.entry.File(), j.entry.Identity)
-	h := &Held{Entry: j.entry, Version: j.version, job: j, tables: c.tables}
+	h := &TableRef{Entry: j.entry, Version: j.version, job: j, tables: c.tables}
 	p, f, err := c.board(ctx, j)
 	switch {
 	case err != nil:
@@ -194,8 +194,8 @@ type job struct {
 	columns readers.Projection
 	version string
 
-	awaited  bool      // somebody wants rows while they are parsed, the first ones soon
-	recorded *recorded // what is known of the file; nil: that was not asked for
+	awaited  bool        // somebody wants rows while they are parsed, the first ones soon
+	recorded *fileRecord // what is known of the file; nil: that was not asked for
 }
 
 // job checks options and says what they and the file's identity make.

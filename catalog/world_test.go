@@ -378,7 +378,7 @@ type answer struct {
 	types        []string
 }
 
-func answerOf(h *Held) answer {
+func answerOf(h *TableRef) answer {
 	t := h.Table
 	a := answer{version: h.Version, cached: h.Cached, rows: t.Rows, bytes: t.Bytes, types: t.GeometryTypes}
 	a.schema = geoarrow.Schema(t.Batches[0], t.CRS, geoarrow.Encoding{}).String()
@@ -421,7 +421,7 @@ func shiftBy(by ...string) map[string]any {
 var errWrong = errors.New("a wrong table")
 
 // sameRows scans what is selected and compares it with the rows that it should be.
-func sameRows(ctx context.Context, c *Catalog, h *Held, sel Selection, want []string) error {
+func sameRows(ctx context.Context, c *Catalog, h *TableRef, sel Selection, want []string) error {
 	sel.Encoding = geoarrow.Encoding{Geometry: geoarrow.AsWKT}
 	s, err := c.Scan(h, sel)
 	if err != nil {

@@ -142,7 +142,7 @@ func (s *service) describe(ctx context.Context, body []byte) (any, error) {
 		return nil, err
 	}
 	defer o.Release()
-	return describe(o.Held, o.scan.Schema()), nil
+	return describe(o.TableRef, o.scan.Schema()), nil
 }
 
 func (s *service) stats(_ context.Context, body []byte) (any, error) {

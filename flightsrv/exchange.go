@@ -165,8 +165,8 @@ type answer struct {
 	exchange Exchange
 	stream   flight.FlightService_DoExchangeServer
 	call     call
-	held     *catalog.Held // nil: rows are sent while they are parsed
-	last     *frame        // goes out with what is known at the end
+	held     *catalog.TableRef // nil: rows are sent while they are parsed
+	last     *frame            // goes out with what is known at the end
 }
 
 func (a *answer) run(ctx context.Context, up *source.Upload) error {

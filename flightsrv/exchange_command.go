@@ -109,6 +109,6 @@ func shapeOf(v json.RawMessage) (*readers.Shape, error) {
 	return shape, nil
 }
 
-func (x Exchange) sent() catalog.Sent {
-	return catalog.Sent{Format: x.Format, Options: x.Options, Layer: x.Layer}
+func (x Exchange) sent() catalog.Upload {
+	return catalog.Upload{Format: x.Format, Options: x.Options, Layer: x.Layer}
 }

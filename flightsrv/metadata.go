@@ -101,7 +101,7 @@ type column struct {
 	Metadata map[string]string `json:"metadata,omitempty"` // as ARROW:extension:name
 }
 
-func describe(h *catalog.Held, schema *arrow.Schema) description {
+func describe(h *catalog.TableRef, schema *arrow.Schema) description {
 	t := h.Table
 	d := description{
 		Name: h.Entry.Name, Version: h.Version, FileBytes: h.Entry.Size, Modified: h.Entry.Modified,

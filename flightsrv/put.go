@@ -85,23 +85,23 @@ func (s *service) ingest(first *flight.FlightData, stream flight.FlightService_D
 }
 
 // store makes an entry of the record batches that a client sends. A stream that breaks off leaves nothing.
-func (s *service) store(ctx context.Context, name string, mode catalog.Mode, first *flight.FlightData, more uploads.Messages) (_ catalog.Stored, err error) {
+func (s *service) store(ctx context.Context, name string, mode catalog.Mode, first *flight.FlightData, more uploads.Messages) (_ catalog.WriteResult, err error) {
 	c := callOf(ctx)
 	c.name = name
 	select {
 	case s.puts <- struct{}{}:
 		defer func() { <-s.puts }()
 	case <-ctx.Done():
-		return catalog.Stored{}, ctx.Err()
+		return catalog.WriteResult{}, ctx.Err()
 	}
 	in, err := uploads.NewRecords(first, more, int64(s.cfg.MaxMessageBytes))
 	if err != nil {
-		return catalog.Stored{}, fmt.Errorf("%s: %w", name, err)
+		return catalog.WriteResult{}, fmt.Errorf("%s: %w", name, err)
 	}
 	defer in.Release()
 	d, err := s.cfg.Catalog.Draft(name, mode, in.Schema())
 	if err != nil {
-		return catalog.Stored{}, err
+		return catalog.WriteResult{}, err
 	}
 	defer d.Abort()
 	for {
@@ -110,20 +110,20 @@ func (s *service) store(ctx context.Context, name string, mode catalog.Mode, fir
 			break
 		}
 		if errors.Is(err, uploads.ErrUnpacked) {
-			return catalog.Stored{}, &readers.LimitError{
+			return catalog.WriteResult{}, &readers.LimitError{
 				What: fmt.Sprintf("%s: the batch of the rows from %d on, unpacked,", name, c.rows), Flag: "--max-message-bytes", Limit: int64(s.cfg.MaxMessageBytes),
 			}
 		}
 		if err != nil {
-			return catalog.Stored{}, fmt.Errorf("%s: the rows from %d on: %w", name, c.rows, err)
+			return catalog.WriteResult{}, fmt.Errorf("%s: the rows from %d on: %w", name, c.rows, err)
 		}
 		if err := d.Write(rec); err != nil {
-			return catalog.Stored{}, err
+			return catalog.WriteResult{}, err
 		}
 		c.rows += rec.NumRows()
 	}
 	if err := ctx.Err(); err != nil {
-		return catalog.Stored{}, err
+		return catalog.WriteResult{}, err
 	}
 	return d.Commit(ctx)
 }

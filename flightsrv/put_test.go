@@ -177,7 +177,7 @@ func TestPut(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var stored catalog.Stored
+			var stored catalog.WriteResult
 			if err := json.Unmarshal(answer.AppMetadata, &stored); err != nil || stored.Name != tt.entry || stored.Bytes == 0 {
 				t.Errorf("answer %s, %v", answer.AppMetadata, err)
 			}

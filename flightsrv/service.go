@@ -27,7 +27,7 @@ type service struct {
 
 // opened is a table that a ticket names and the part of it that the ticket selects.
 type opened struct {
-	*catalog.Held
+	*catalog.TableRef
 	scan *catalog.Scan
 }
 
@@ -58,7 +58,7 @@ func (t Ticket) request() catalog.Request {
 }
 
 // scan gives a table that is held and the scan of t. It releases the table if there is none.
-func (s *service) scan(held *catalog.Held, t Ticket) (opened, error) {
+func (s *service) scan(held *catalog.TableRef, t Ticket) (opened, error) {
 	scan, err := s.cfg.Catalog.Scan(held, s.cfg.selection(t))
 	if err != nil {
 		held.Release()

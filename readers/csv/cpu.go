@@ -13,8 +13,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// cpu is the CPU engine: one pass over the bytes, which decides what every engine gives.
-type cpu struct {
+// parser is the CPU engine: one pass over the bytes, which decides what every engine gives.
+type parser struct {
 	dialect   *dialect
 	columns   readers.Projection
 	readBytes int            // read at a time; 0: window.Bytes
@@ -24,7 +24,7 @@ type cpu struct {
 
 // Parse reads the whole file, records behind those that are known, or again a span of records that an earlier Parse emitted. A Span's State is not needed: an SRID
 // in the records before makes a file that is not Appendable.
-func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
+func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
 	if req.Span.To < 0 {
 		req.Span.To = src.Size
 	}
@@ -70,7 +70,7 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 const decodedBytes = 4
 
 // scanner makes one that has read nothing, and has no sink.
-func (c cpu) scanner(req readers.Request) *scanner {
+func (c parser) scanner(req readers.Request) *scanner {
 	s := &scanner{limits: req.Limits.WithDefaults(), stop: math.MaxInt64}
 	s.text.dialect, s.text.decoder = c.dialect, newDecoder(c.dialect.charset)
 	s.mend = c.dialect.repair
@@ -85,7 +85,7 @@ func (c cpu) scanner(req readers.Request) *scanner {
 }
 
 // file reads all records, with several workers if there is enough for them.
-func (s *scanner) file(ctx context.Context, c cpu, req readers.Request) bool {
+func (s *scanner) file(ctx context.Context, c parser, req readers.Request) bool {
 	if req.Span.Inside || s.limits.Workers == 1 || req.Span.To-req.Span.From <= 2*s.limits.PartBytes {
 		return s.records(0)
 	}

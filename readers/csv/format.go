@@ -52,10 +52,12 @@ func Format() readers.Format {
 			{Name: optCRS, Doc: "the coordinate reference system, as EPSG:3857; that of the geometries' SRID if empty, else it stands in its place"},
 		},
 		Open: open,
-		CPU:  func(l readers.Layout) readers.Parser { return cpu{dialect: l.Dialect.(*dialect), columns: l.Columns} },
+		CPU: func(l readers.Layout) readers.Parser {
+			return parser{dialect: l.Dialect.(*dialect), columns: l.Columns}
+		},
 		GPU: func(pool *lanes.Pool) readers.Engine {
 			return device.New(pool, func(l readers.Layout, e *device.Engine) readers.Parser {
-				return cpu{dialect: l.Dialect.(*dialect), columns: l.Columns, device: e}
+				return parser{dialect: l.Dialect.(*dialect), columns: l.Columns, device: e}
 			})
 		},
 	}

@@ -8,15 +8,15 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// cpu is the CPU engine.
-type cpu struct {
+// parser is the CPU engine.
+type parser struct {
 	header     *Header
 	blockBytes int
 	device     *device.Engine // that has cards read chunks of records, or nil
 }
 
 // Parse reads all records, or again those of a span that an earlier Parse emitted.
-func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
+func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
 	if err := req.Limits.CheckColumns(src.Name, len(c.header.Fields)); err != nil {
 		return readers.Summary{}, err
 	}
@@ -64,7 +64,7 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 }
 
 // again reads the records of one chunk. Its memory is the chunk's alone.
-func (c cpu) again(ctx context.Context, pool *pool, span readers.Span, emit func(readers.Chunk) error) (readers.Summary, error) {
+func (c parser) again(ctx context.Context, pool *pool, span readers.Span, emit func(readers.Chunk) error) (readers.Summary, error) {
 	r, err := pool.take()
 	if err != nil {
 		return readers.Summary{}, err
@@ -90,7 +90,7 @@ func (h *Header) recordAt(offset int64) int64 {
 }
 
 // parts reads the records with several workers. Their guesses are never wrong.
-func (c cpu) parts(ctx context.Context, pool *pool, req readers.Request, take func(readers.Part) error) error {
+func (c parser) parts(ctx context.Context, pool *pool, req readers.Request, take func(readers.Part) error) error {
 	limits := req.Limits.WithDefaults()
 	reader := func() readers.PartReader { return partReader{ctx, c.header, pool} }
 	if c.device != nil && c.header.OnCards() && c.device.Share(c.header.span(), &limits) {
@@ -109,7 +109,7 @@ func (c cpu) parts(ctx context.Context, pool *pool, req readers.Request, take fu
 }
 
 // partBytes is how much of the table is about so many bytes of records and memos.
-func (c cpu) partBytes(pool *pool, bytes int64) (int64, error) {
+func (c parser) partBytes(pool *pool, bytes int64) (int64, error) {
 	r, err := pool.take()
 	if err != nil {
 		return 0, err

@@ -40,11 +40,11 @@ func Format() readers.Format {
 		Options:    Options(),
 		Open:       open,
 		CPU: func(l readers.Layout) readers.Parser {
-			return cpu{header: l.Dialect.(*Header).Project(l.Columns), blockBytes: blockBytes}
+			return parser{header: l.Dialect.(*Header).Project(l.Columns), blockBytes: blockBytes}
 		},
 		GPU: func(pool *lanes.Pool) readers.Engine {
 			return device.New(pool, func(l readers.Layout, e *device.Engine) readers.Parser {
-				return cpu{header: l.Dialect.(*Header).Project(l.Columns), blockBytes: blockBytes, device: e}
+				return parser{header: l.Dialect.(*Header).Project(l.Columns), blockBytes: blockBytes, device: e}
 			})
 		},
 	}

@@ -12,14 +12,14 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// cpu is the CPU engine.
-type cpu struct {
+// parser is the CPU engine.
+type parser struct {
 	layout    readers.Layout
 	readBytes int // read at a time; 0: window.Bytes
 }
 
 // Parse reads the whole file, or again a span of features that an earlier Parse emitted.
-func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
+func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
 	h := c.layout.Dialect.(*header)
 	if err := req.Limits.CheckColumns(src.Name, len(h.columns)); err != nil {
 		return readers.Summary{}, err
@@ -65,7 +65,7 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 }
 
 // scanner makes one that has read nothing, and has no sink.
-func (c cpu) scanner(req readers.Request) *scanner {
+func (c parser) scanner(req readers.Request) *scanner {
 	opts := c.layout.Options
 	s := &scanner{header: c.layout.Dialect.(*header), limits: req.Limits.WithDefaults(), skip: opts.SkipErrors(), nulls: opts.NullErrors(), stop: math.MaxInt64}
 	s.most = s.limits.MaxFeatureBytes
@@ -73,7 +73,7 @@ func (c cpu) scanner(req readers.Request) *scanner {
 }
 
 // file reads all features, with several workers if there is enough for them.
-func (s *scanner) file(ctx context.Context, c cpu, req readers.Request, from, end int64) bool {
+func (s *scanner) file(ctx context.Context, c parser, req readers.Request, from, end int64) bool {
 	if req.Span.Inside || s.limits.Workers == 1 || end-from <= 2*s.limits.PartBytes {
 		return s.features(0)
 	}

@@ -12,7 +12,7 @@ import (
 // crew reads one file with several workers.
 type crew struct {
 	ctx     context.Context
-	cpu     cpu
+	cpu     parser
 	req     readers.Request
 	lead    *scanner // that gets what all of them learned
 	from    int64    // where the first feature is
@@ -20,7 +20,7 @@ type crew struct {
 	sinks   rows.Lent[*sink]
 }
 
-func newCrew(ctx context.Context, c cpu, req readers.Request, lead *scanner, from int64) *crew {
+func newCrew(ctx context.Context, c parser, req readers.Request, lead *scanner, from int64) *crew {
 	w := &crew{ctx: ctx, cpu: c, req: req, lead: lead, from: from}
 	w.sinks.New = func() *sink { return newSink(lead.header, c.layout.Columns) }
 	w.sinks.Learn(lead.sink.Text)

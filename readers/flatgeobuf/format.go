@@ -37,7 +37,7 @@ func Format() readers.Format {
 		Binary:     true,
 		Sniff:      func(head []byte) bool { return bytes.HasPrefix(head, []byte(magic)) },
 		Open:       open,
-		CPU:        func(l readers.Layout) readers.Parser { return cpu{layout: l} },
+		CPU:        func(l readers.Layout) readers.Parser { return parser{layout: l} },
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// cpu is the CPU engine: one pass over the bytes, which decides what every engine gives.
-type cpu struct {
+// parser is the CPU engine: one pass over the bytes, which decides what every engine gives.
+type parser struct {
 	layout    readers.Layout
 	readBytes int            // read at a time; 0: window.Bytes
 	portable  bool           // without what only some processors have
@@ -21,7 +21,7 @@ type cpu struct {
 }
 
 // Parse reads the whole file, or again a span of rows that an earlier Parse emitted.
-func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
+func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
 	if req.Span.To < 0 {
 		req.Span.To = src.Size
 	}

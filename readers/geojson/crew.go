@@ -12,7 +12,7 @@ import (
 // crew reads one file with several workers. The lead, which began with the file, reads the first rows, learns from them what features look like,
 // and reads what stands behind the rows in the end.
 type crew struct {
-	cpu     cpu
+	cpu     parser
 	ctx     context.Context
 	src     *source.File
 	req     readers.Request
@@ -25,7 +25,7 @@ type crew struct {
 }
 
 // crew makes the lead hand over behind the first rows.
-func (c cpu) crew(ctx context.Context, src *source.File, req readers.Request, lead *scanner) *crew {
+func (c parser) crew(ctx context.Context, src *source.File, req readers.Request, lead *scanner) *crew {
 	w := &crew{cpu: c, ctx: ctx, src: src, req: req, lead: lead}
 	if c.device != nil {
 		w.cards = c.device.File(ctx, src)

@@ -47,7 +47,7 @@ func (r oracleRun) parseFile(path string, data []byte) (*readers.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := cpu{layout: layout, readBytes: r.readBytes}
+	p := parser{layout: layout, readBytes: r.readBytes}
 	return readers.Read(ctx, Format(), p, src, readers.Limits{BatchRows: r.batchRows}, nil)
 }
 

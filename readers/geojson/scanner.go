@@ -77,7 +77,7 @@ func (t state) pack() uint64 {
 func unpackState(v uint64) state { return state{inSequence: v&1 != 0, brackets: int(v >> 1)} }
 
 // scanner makes one that has read nothing.
-func (c cpu) scanner(req readers.Request) *scanner {
+func (c parser) scanner(req readers.Request) *scanner {
 	s := &scanner{limits: req.Limits.WithDefaults(), sink: newSink(c.layout.Columns), lastKind: geoarrow.Point, stop: math.MaxInt64}
 	s.sum = readers.Summary{CRS: geoarrow.CRS84, Foreign: map[string]int64{}}
 	s.sequence, _ = c.layout.Dialect.(bool)

@@ -13,7 +13,7 @@ func BenchmarkParcels(b *testing.B) {
 	src := readertest.BenchFile(b, "parcels.gml")
 	b.SetBytes(src.Size)
 	for b.Loop() {
-		_, err := readers.Read(context.Background(), Format(), cpu{}, src, readers.Limits{Workers: 1}, nil)
+		_, err := readers.Read(context.Background(), Format(), parser{}, src, readers.Limits{Workers: 1}, nil)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -11,15 +11,15 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// cpu is the CPU engine: one pass over the bytes, which decides what every engine gives.
-type cpu struct {
+// parser is the CPU engine: one pass over the bytes, which decides what every engine gives.
+type parser struct {
 	layout    readers.Layout
 	readBytes int            // read at a time; 0: window.Bytes
 	device    *device.Engine // that has cards read chunks of features, or nil
 }
 
 // Parse reads the features of a layer of the whole file, or again a span of them that an earlier Parse emitted.
-func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
+func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
 	if req.Span.To < 0 {
 		req.Span.To = src.Size
 	}
@@ -93,7 +93,7 @@ const headBytes = 16 << 10
 
 // frame is what boundedBy of the root says of the rows of a span that is read again. Where it names a system, that is
 // read again, too: the span does not carry names.
-func (c cpu) frame(ctx context.Context, src *source.File, req readers.Request) (frame, error) {
+func (c parser) frame(ctx context.Context, src *source.File, req readers.Request) (frame, error) {
 	st := unpackState(req.Span.State)
 	if !st.named {
 		return frame{&system{swapped: st.swapped, unsized: st.size == 0}, int(st.size)}, nil

@@ -15,7 +15,7 @@ import (
 // the file. A guess takes for a row whatever begins as the rows before did, and takes it to stand in the elements in which the row behind those of the lead does. If
 // a part ends before a row that stands in others, the ones behind are read from there with a new guess at what rows stand in.
 type crew struct {
-	cpu     cpu
+	cpu     parser
 	ctx     context.Context
 	src     *source.File
 	req     readers.Request
@@ -37,7 +37,7 @@ type crew struct {
 type moved struct{ start, next int64 }
 
 // crew makes the lead hand over behind the first rows.
-func (c cpu) crew(ctx context.Context, src *source.File, req readers.Request, lead *scanner) *crew {
+func (c parser) crew(ctx context.Context, src *source.File, req readers.Request, lead *scanner) *crew {
 	w := &crew{cpu: c, ctx: ctx, src: src, req: req, lead: lead, moved: map[moved]where{}}
 	if c.device != nil {
 		w.cards = c.device.File(ctx, src)

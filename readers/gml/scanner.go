@@ -88,7 +88,7 @@ func (w *where) same(v *where) bool {
 }
 
 // scanner makes one that has read nothing, and has no sink.
-func (c cpu) scanner(req readers.Request) *scanner {
+func (c parser) scanner(req readers.Request) *scanner {
 	s := &scanner{limits: req.Limits.WithDefaults(), wanted: c.layout.Layer, stop: math.MaxInt64}
 	s.schema, _ = c.layout.Dialect.(*schema)
 	s.sum = readers.Summary{Foreign: map[string]int64{}}

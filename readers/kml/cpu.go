@@ -11,15 +11,15 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// cpu is the CPU engine: one pass over the bytes.
-type cpu struct {
+// parser is the CPU engine: one pass over the bytes.
+type parser struct {
 	layout    readers.Layout
 	readBytes int            // read at a time; 0: window.Bytes
 	device    *device.Engine // that has cards read chunks of Placemarks, or nil
 }
 
 // Parse reads the features of a layer of the whole file, or again a span of them that an earlier Parse emitted.
-func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
+func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
 	if req.Span.To < 0 {
 		req.Span.To = src.Size
 	}
@@ -79,7 +79,7 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 }
 
 // span reads rows again that make one chunk.
-func (s *scanner) span(ctx context.Context, c cpu, req readers.Request) bool {
+func (s *scanner) span(ctx context.Context, c parser, req readers.Request) bool {
 	st := unpackState(req.Span.State)
 	if st.header > 0 {
 		t := c.scanner(s.Src, req)

@@ -19,7 +19,7 @@ import (
 // A guess takes any "<Placemark" for a row. One in a comment, in another container or in a CDATA section is none, and does not begin where the part before
 // ended: that is where a row of the container begins, as all bytes before were read to say so.
 type crew struct {
-	cpu     cpu
+	cpu     parser
 	ctx     context.Context
 	src     *source.File
 	req     readers.Request
@@ -31,7 +31,7 @@ type crew struct {
 }
 
 // crew makes the lead hand over behind the first rows.
-func (c cpu) crew(ctx context.Context, src *source.File, req readers.Request, lead *scanner) *crew {
+func (c parser) crew(ctx context.Context, src *source.File, req readers.Request, lead *scanner) *crew {
 	w := &crew{cpu: c, ctx: ctx, src: src, req: req, lead: lead}
 	if c.device != nil {
 		w.cards = c.device.File(ctx, src)

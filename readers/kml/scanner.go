@@ -85,7 +85,7 @@ func unpackState(v uint64) state {
 }
 
 // scanner makes one that has read nothing.
-func (c cpu) scanner(src *source.File, req readers.Request) *scanner {
+func (c parser) scanner(src *source.File, req readers.Request) *scanner {
 	s := &scanner{limits: req.Limits.WithDefaults(), wanted: c.layout.Layer, sink: newSink(c.layout.Columns), stop: math.MaxInt64}
 	s.sum = readers.Summary{CRS: geoarrow.CRS84, Foreign: map[string]int64{}}
 	o := c.layout.Options

@@ -12,8 +12,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// cpu is the CPU engine.
-type cpu struct {
+// parser is the CPU engine.
+type parser struct {
 	layout    readers.Layout
 	readBytes int            // read at a time; 0: windowBytes
 	device    *device.Engine // that has cards read chunks of records, or nil
@@ -22,7 +22,7 @@ type cpu struct {
 // job is one Parse.
 type job struct {
 	dialect
-	cpu    cpu
+	cpu    parser
 	ctx    context.Context
 	src    *source.File
 	table  *source.File // the .dbf, or nil
@@ -44,7 +44,7 @@ type job struct {
 }
 
 // Parse reads the whole file, or again a span of records that an earlier Parse emitted.
-func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
+func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
 	j := &job{
 		dialect: c.layout.Dialect.(dialect), cpu: c, ctx: ctx, src: src, limits: req.Limits.WithDefaults(), skip: c.layout.Options.SkipErrors(),
 		step: cmp.Or(c.readBytes, windowBytes),

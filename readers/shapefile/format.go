@@ -45,9 +45,9 @@ func Format() readers.Format {
 		Binary:  true,
 		Options: dbf.Options(),
 		Open:    open,
-		CPU:     func(l readers.Layout) readers.Parser { return cpu{layout: l} },
+		CPU:     func(l readers.Layout) readers.Parser { return parser{layout: l} },
 		GPU: func(pool *lanes.Pool) readers.Engine {
-			return device.New(pool, func(l readers.Layout, e *device.Engine) readers.Parser { return cpu{layout: l, device: e} })
+			return device.New(pool, func(l readers.Layout, e *device.Engine) readers.Parser { return parser{layout: l, device: e} })
 		},
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// cpu is the CPU engine: one pass over the bytes, which decides what every engine gives.
-type cpu struct {
+// parser is the CPU engine: one pass over the bytes, which decides what every engine gives.
+type parser struct {
 	layout    readers.Layout
 	readBytes int            // read at a time; 0: window.Bytes
 	portable  bool           // without what only some processors have
@@ -24,7 +24,7 @@ type cpu struct {
 
 // Parse reads the whole file, rows behind those that are known, or again a span of rows that an earlier Parse emitted. A Span's State is not needed: an SRID
 // in the rows before makes a file that is not Appendable.
-func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
+func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
 	if req.Span.To < 0 {
 		req.Span.To = src.Size
 	}
@@ -56,7 +56,7 @@ func (c cpu) Parse(ctx context.Context, src *source.File, req readers.Request, e
 }
 
 // scanner makes one that has read nothing, and has no sink.
-func (c cpu) scanner(req readers.Request) *scanner {
+func (c parser) scanner(req readers.Request) *scanner {
 	s := &scanner{limits: req.Limits.WithDefaults(), stop: math.MaxInt64}
 	s.sum.Foreign = map[string]int64{}
 	o := c.layout.Options
@@ -66,7 +66,7 @@ func (c cpu) scanner(req readers.Request) *scanner {
 }
 
 // file reads all rows, with several workers if there is enough for them.
-func (s *scanner) file(ctx context.Context, c cpu, req readers.Request) bool {
+func (s *scanner) file(ctx context.Context, c parser, req readers.Request) bool {
 	p := s.start(req.Span.From)
 	if p < 0 {
 		return false

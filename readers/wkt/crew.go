@@ -14,7 +14,7 @@ import (
 // crew reads one file with several workers.
 type crew struct {
 	ctx     context.Context
-	cpu     cpu
+	cpu     parser
 	req     readers.Request
 	lead    *scanner // that found the first row, and gets what all of them learned
 	from    int64    // where that is
@@ -24,7 +24,7 @@ type crew struct {
 	known   atomic.Int32 // SRID of the parts that were taken, 0 if they have none
 }
 
-func newCrew(ctx context.Context, c cpu, req readers.Request, lead *scanner, from int64) *crew {
+func newCrew(ctx context.Context, c parser, req readers.Request, lead *scanner, from int64) *crew {
 	w := &crew{ctx: ctx, cpu: c, req: req, lead: lead, from: from}
 	if c.device != nil {
 		w.cards = c.device.File(ctx, lead.Src)

@@ -46,9 +46,9 @@ func Format() readers.Format {
 			{Name: "crs", Doc: "the coordinate reference system, as EPSG:3857; that of the SRIDs if empty, else it stands in their place"},
 		},
 		Open: open,
-		CPU:  func(l readers.Layout) readers.Parser { return cpu{layout: l} },
+		CPU:  func(l readers.Layout) readers.Parser { return parser{layout: l} },
 		GPU: func(pool *lanes.Pool) readers.Engine {
-			return device.New(pool, func(l readers.Layout, e *device.Engine) readers.Parser { return cpu{layout: l, device: e} })
+			return device.New(pool, func(l readers.Layout, e *device.Engine) readers.Parser { return parser{layout: l, device: e} })
 		},
 	}
 }

@@ -48,7 +48,7 @@ type Config struct {
 type Engine struct {
 	cfg    Config
 	homes  homes
-	beside *beside
+	beside *derivedCache
 	spares spares
 	known  atomic.Pointer[names]
 	count  counters

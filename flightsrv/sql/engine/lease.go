@@ -20,7 +20,7 @@ type lease struct {
 
 	mu       sync.Mutex
 	users    int
-	held     *catalog.Held
+	held     *catalog.TableRef
 	retained []func() // mappings that the batches lie in, also those of a damaged file
 }
 

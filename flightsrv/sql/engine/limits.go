@@ -49,15 +49,15 @@ type extent struct {
 
 // view is a batch for conditions. It is for one goroutine.
 type view struct {
-	beside  *beside
+	beside  *derivedCache
 	lease   *lease
 	batch   int
 	args    arguments
 	columns *geoarrow.Columns
-	derived *derived
+	derived *batchCache
 }
 
-func (b *beside) view(ctx context.Context, l *lease, batch int, args arguments) (*view, error) {
+func (b *derivedCache) view(ctx context.Context, l *lease, batch int, args arguments) (*view, error) {
 	columns, err := l.batch(ctx, batch)
 	if err != nil {
 		return nil, err

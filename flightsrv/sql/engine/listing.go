@@ -212,7 +212,7 @@ func viewOf(t *Table, args arguments) *view {
 		text := geoarrow.Value{Bytes: []byte(name)}
 		ranges[i] = &limits{known: true, low: text, high: text}
 	}
-	return &view{args: args, columns: columns, derived: &derived{ranges: ranges}}
+	return &view{args: args, columns: columns, derived: &batchCache{ranges: ranges}}
 }
 
 // listColumns adds the columns of a table. A file that can't be read has none: those of the others are wanted all the same.

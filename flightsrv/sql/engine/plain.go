@@ -15,20 +15,20 @@ import (
 // A query that takes columns of one table as they are has the table's own batches for its result. They do not go through DuckDB, which would copy them three
 // times: DuckDB has prepared the query, and says which columns the result has, of which types.
 
-// taken are columns of a table that are the result of a query.
-type taken struct {
+// plainColumns are columns of a table that are the result of a query.
+type plainColumns struct {
 	relation *relation
 	columns  []int
 }
 
 // takes gives the columns that the result consists of, or nil where DuckDB has to make it: the query does more, or a type is another one in DuckDB, as a time
 // in nanoseconds is.
-func (p *prepared) takes(query *duck.Query) *taken {
+func (p *prepared) takes(query *duck.Query) *plainColumns {
 	names, ok := query.Takes()
 	if !ok || len(p.relations) != 1 || p.engine.whole {
 		return nil
 	}
-	t := &taken{}
+	t := &plainColumns{}
 	for _, r := range p.relations {
 		t.relation, t.columns = r, r.numbers(names)
 	}
@@ -72,7 +72,7 @@ type plain struct {
 }
 
 // rows begins to read what is taken, for the run of which ctx is.
-func (t *taken) rows(ctx context.Context, schema *arrow.Schema) (*plain, error) {
+func (t *plainColumns) rows(ctx context.Context, schema *arrow.Schema) (*plain, error) {
 	b, err := t.relation.scan(ctx, t.columns)
 	if err != nil {
 		return nil, err

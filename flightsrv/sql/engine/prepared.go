@@ -29,7 +29,7 @@ type prepared struct {
 	statement     worker.Statement
 	relations     map[string]*relation // by entry
 	filters       func(ctx context.Context) map[string]filter
-	taken         *taken            // nil: DuckDB makes the result
+	taken         *plainColumns     // nil: DuckDB makes the result
 	leases        map[string]*lease // of the time of preparing, until the first run has its own: what was parsed stays parsed; nil then
 	failed        bool              // a run did: nobody else gets it
 	lists         bool              // it reads one of the engine's listings
@@ -45,7 +45,7 @@ type run struct {
 	lists     atomic.Bool // a listing was bound
 
 	mu   sync.Mutex
-	pins map[*derived]*geoarrow.Geometry // what DuckDB reads where it is
+	pins map[*batchCache]*geoarrow.Geometry // what DuckDB reads where it is
 }
 
 type runKey struct{}
@@ -71,7 +71,7 @@ func (r *run) wkb(batch *geoarrow.Columns) (g *geoarrow.Geometry, lasting bool, 
 		return g, true, nil
 	}
 	if r.pins == nil {
-		r.pins = map[*derived]*geoarrow.Geometry{}
+		r.pins = map[*batchCache]*geoarrow.Geometry{}
 	}
 	r.pins[d] = g
 	return g, true, nil

@@ -109,7 +109,7 @@ func (r *relation) scan(ctx context.Context, columns []int) (*batches, error) {
 type batches struct {
 	ctx      context.Context // of the run: DuckDB's threads call back without one
 	run      *run
-	beside   *beside
+	beside   *derivedCache
 	relation *relation
 	lease    *lease
 	columns  []int

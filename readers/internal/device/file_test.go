@@ -103,15 +103,15 @@ func (k *kept) Free(*gpu.Stream) error {
 	return nil
 }
 
-// cpu is the CPU engine's reader: it takes down what it is asked.
-type cpu struct{ guesses []int64 }
+// parser is the CPU engine's reader: it takes down what it is asked.
+type parser struct{ guesses []int64 }
 
-func (c *cpu) Guess(from, _ int64) readers.Part {
+func (c *parser) Guess(from, _ int64) readers.Part {
 	c.guesses = append(c.guesses, from)
 	return readers.Part{Start: from, Rows: 100}
 }
 
-func (c *cpu) Read(from, stop, _ int64) (readers.Part, error) {
+func (c *parser) Read(from, stop, _ int64) (readers.Part, error) {
 	return readers.Part{Start: from, Next: stop}, nil
 }
 
@@ -119,7 +119,7 @@ func (c *cpu) Read(from, stop, _ int64) (readers.Part, error) {
 type rig struct {
 	pool   *lanes.Pool
 	engine *device.Engine
-	cpu    *cpu
+	cpu    *parser
 	told   []string
 }
 
@@ -127,7 +127,7 @@ const chunkBytes = 64
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	r := &rig{cpu: &cpu{}}
+	r := &rig{cpu: &parser{}}
 	var err error
 	r.pool, err = lanes.Open([]*kernels.Set{readertest.Kernels(t)}, lanes.Config{
 		Fault: func(_ string, err error) { r.told = append(r.told, err.Error()) },
@@ -319,7 +319,7 @@ func TestFormatsShareLanes(t *testing.T) {
 	r := newRig(t)
 	other := device.New(r.pool, nil)
 	a, b := newLines("head\none\ntwo\nlast\n"), newLines("head\none\ntwo\nlast\n")
-	first, second := r.reader(t, a), other.File(t.Context(), b.probe.Src).Reader(&cpu{}, others{b})
+	first, second := r.reader(t, a), other.File(t.Context(), b.probe.Src).Reader(&parser{}, others{b})
 	for range 5 {
 		for _, reader := range []readers.PartReader{first, second, second} {
 			part := reader.Guess(5, 6)

@@ -13,8 +13,8 @@ import (
 // Who falls behind reads on when the parse is over.
 const liveBatches = 4
 
-// live is the table of a parse under way whose shape is known from an earlier one: its batches are given as they come.
-type live struct {
+// partialTable is the table of a parse under way whose shape is known from an earlier one: its batches are given as they come.
+type partialTable struct {
 	table *readers.Table // all but the rows
 
 	mu      sync.Mutex
@@ -30,15 +30,15 @@ type live struct {
 }
 
 // newLive is for a table of a shape, the first room bytes of which stay in memory.
-func newLive(shape *readers.Shape, bbox *[4]float64, room int64) *live {
-	l := &live{table: shape.Table(), room: room, changed: make(chan struct{}), rest: make(chan struct{})}
+func newLive(shape *readers.Shape, bbox *[4]float64, room int64) *partialTable {
+	l := &partialTable{table: shape.Table(), room: room, changed: make(chan struct{}), rest: make(chan struct{})}
 	l.table.BBox = bbox
 	l.letOn = sync.OnceFunc(func() { close(l.rest) })
 	return l
 }
 
 // put adds the next batch.
-func (l *live) put(_ int, b *geoarrow.Columns) {
+func (l *partialTable) put(_ int, b *geoarrow.Columns) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	defer l.tell()
@@ -55,7 +55,7 @@ func (l *live) put(_ int, b *geoarrow.Columns) {
 }
 
 // end says that the parse is over, well or not.
-func (l *live) end() {
+func (l *partialTable) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.over, l.first, l.recent = true, nil, nil
@@ -63,19 +63,19 @@ func (l *live) end() {
 }
 
 // complete reports whether all batches came.
-func (l *live) complete() bool {
+func (l *partialTable) complete() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.came == len(l.table.Batches)
 }
 
-func (l *live) tell() {
+func (l *partialTable) tell() {
 	close(l.changed)
 	l.changed = make(chan struct{})
 }
 
 // batch waits for batch i. It gives nil if that is not to be had any more: then the whole table soon is, or why there is none.
-func (l *live) batch(ctx context.Context, i int) (*geoarrow.Columns, error) {
+func (l *partialTable) batch(ctx context.Context, i int) (*geoarrow.Columns, error) {
 	for {
 		l.mu.Lock()
 		b, lost := l.have(i)
@@ -94,7 +94,7 @@ func (l *live) batch(ctx context.Context, i int) (*geoarrow.Columns, error) {
 }
 
 // have gives batch i if it is here, and says whether it was and is not any more. live.mu is held.
-func (l *live) have(i int) (b *geoarrow.Columns, lost bool) {
+func (l *partialTable) have(i int) (b *geoarrow.Columns, lost bool) {
 	recent := l.came - len(l.recent)
 	switch {
 	case l.over:
@@ -113,7 +113,7 @@ func (l *live) have(i int) (b *geoarrow.Columns, lost bool) {
 func joinTime(sending time.Duration) time.Duration { return 2 * sending }
 
 // sent is what to call when the batches that came so far were sent to somebody; nil: nothing. Those behind the first one wait for that one.
-func (l *live) sent() func() {
+func (l *partialTable) sent() func() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	select {

@@ -18,9 +18,9 @@ import (
 // DefaultMaxSent is how many files that clients send are parsed at the same time where nobody says.
 const DefaultMaxSent = 4
 
-// Sent says what a file is that a client sends to have it parsed. No entry of the catalog comes of it, and nothing of the file or of its table stays: what does
+// Upload says what a file is that a client sends to have it parsed. No entry of the catalog comes of it, and nothing of the file or of its table stays: what does
 // not fit the memory lies in a temporary file of the cache as long as somebody holds the table.
-type Sent struct {
+type Upload struct {
 	Format  string
 	Options map[string]any // of the format, as in a Request
 	Layer   string         // "": the first one
@@ -43,7 +43,7 @@ func (c *Catalog) FormatOf(name string) string {
 }
 
 // sent checks what a client says of a file.
-func (c *Catalog) sent(how Sent, src *source.File) (job, error) {
+func (c *Catalog) sent(how Upload, src *source.File) (job, error) {
 	f, ok := c.cfg.Formats.ByName(how.Format)
 	if !ok {
 		none := &UnknownFormatError{Name: how.Format}
@@ -78,7 +78,7 @@ func (c *Catalog) Admit(ctx context.Context) (leave func(), err error) {
 }
 
 // CheckSent gives the error of what a client says, before a byte of the file is there.
-func (c *Catalog) CheckSent(how Sent) error {
+func (c *Catalog) CheckSent(how Upload) error {
 	_, err := c.sent(how, nil)
 	return err
 }
@@ -87,13 +87,13 @@ func (c *Catalog) CheckSent(how Sent) error {
 // for, nil being all. The caller releases the table, and closes src after that.
 //
 // Errors: those of Table, *UnknownFormatError, *readers.NoLayerError.
-func (c *Catalog) Parse(ctx context.Context, src *source.File, how Sent, columns []string) (*Held, error) {
+func (c *Catalog) Parse(ctx context.Context, src *source.File, how Upload, columns []string) (*TableRef, error) {
 	j, err := c.sent(how, src)
 	if err != nil {
 		return nil, err
 	}
 	j = j.ofColumns(readers.Project(columns))
-	var l *loaded
+	var l *tableData
 	err = c.parseSent(ctx, j, src, func(ctx context.Context, layout readers.Layout, content *source.File) (err error) {
 		l, err = c.readSent(ctx, j, layout, content)
 		return err
@@ -101,15 +101,15 @@ func (c *Catalog) Parse(ctx context.Context, src *source.File, how Sent, columns
 	if err != nil {
 		return nil, err
 	}
-	p := &parsed{key: j.key, columns: j.columns, loaded: l, pins: 1} // nobody else finds it
-	return &Held{Entry: j.entry, Version: j.version, Table: l.table, job: j, tables: c.tables, parsed: p}, nil
+	p := &cacheEntry{key: j.key, columns: j.columns, tableData: l, pins: 1} // nobody else finds it
+	return &TableRef{Entry: j.entry, Version: j.version, Table: l.table, job: j, tables: c.tables, parsed: p}, nil
 }
 
 // Stream gives the rows of a file that a client sends while it comes: they are said to be of a shape that is known. each gets them as sel selects, in records of
 // the schema of StreamSchema, which it releases. The answer is the table without its rows.
 //
 // Errors: those of Parse, *readers.ShapeError, those of each.
-func (c *Catalog) Stream(ctx context.Context, src *source.File, how Sent, shape *readers.Shape, sel Selection, each func(arrow.Record) error) (t *readers.Table, err error) {
+func (c *Catalog) Stream(ctx context.Context, src *source.File, how Upload, shape *readers.Shape, sel Selection, each func(arrow.Record) error) (t *readers.Table, err error) {
 	j, err := c.sent(how, src)
 	if err != nil {
 		return nil, err
@@ -219,7 +219,7 @@ func (c *Catalog) enterSent() error {
 }
 
 // readSent reads the whole file.
-func (c *Catalog) readSent(ctx context.Context, j job, layout readers.Layout, content *source.File) (*loaded, error) {
+func (c *Catalog) readSent(ctx context.Context, j job, layout readers.Layout, content *source.File) (*tableData, error) {
 	s := c.spool(j, content)
 	defer s.close()
 	s.share(c.cfg.MaxSent)
@@ -249,7 +249,7 @@ func (c *Catalog) Temporary(most int64) source.Unpacking {
 }
 
 // OpenShape is the shape of a table that is held, for Stream of other files. ok is false for one of which only some columns were read.
-func (c *Catalog) OpenShape(h *Held) (shape readers.Shape, ok bool) {
+func (c *Catalog) OpenShape(h *TableRef) (shape readers.Shape, ok bool) {
 	unread := func(f geoarrow.Facts) bool { return f.Kinds&geoarrow.FactUnread != 0 }
 	if h.parsed == nil || !h.parsed.columns.All() || slices.ContainsFunc(h.Table.Facts, unread) {
 		return readers.Shape{}, false

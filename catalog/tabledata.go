@@ -8,12 +8,12 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// loaded is a table and what keeps it: the file that it lies in, or nothing where it is in memory.
-type loaded struct {
+// tableData is a table and what keeps it: the file that it lies in, or nothing where it is in memory.
+type tableData struct {
 	table *readers.Table
 	file  *tablefile.File
 	temp  *cachedir.Temp // the file's place in the cache, while it has no name yet
-	base  *loaded        // a table with which it shares slices
+	base  *tableData     // a table with which it shares slices
 
 	mu       sync.Mutex     // a save sets what follows while others read the table
 	held     *cachedir.Held // the file's place in the cache
@@ -21,14 +21,14 @@ type loaded struct {
 }
 
 // place gives the key of the table's file, if it has one.
-func (l *loaded) place() (k cachedir.Key, ok bool) {
+func (l *tableData) place() (k cachedir.Key, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.cacheKey, l.held != nil
 }
 
 // memory is how many bytes of the process's own memory it takes.
-func (l *loaded) memory() int64 {
+func (l *tableData) memory() int64 {
 	if l.file != nil {
 		return 0
 	}
@@ -36,7 +36,7 @@ func (l *loaded) memory() int64 {
 }
 
 // retain keeps the slices of the table readable until release is called; nil: they are the garbage collector's.
-func (l *loaded) retain() (release func()) {
+func (l *tableData) retain() (release func()) {
 	switch {
 	case l.file != nil:
 		l.file.Retain()
@@ -48,7 +48,7 @@ func (l *loaded) retain() (release func()) {
 }
 
 // release gives back what keeps the table. Frames of it that are on their way keep the file by references of their own.
-func (l *loaded) release() {
+func (l *tableData) release() {
 	if l.file != nil {
 		l.file.Release()
 	}

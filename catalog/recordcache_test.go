@@ -12,8 +12,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-func recordOf(name string, size int64, columns ...string) *recorded {
-	return &recorded{Record: store.Record{Key: store.Key{Name: "/" + name}, Format: "rows", Identity: source.Identity{Size: size}}, columns: readers.Project(columns)}
+func recordOf(name string, size int64, columns ...string) *fileRecord {
+	return &fileRecord{Record: store.Record{Key: store.Key{Name: "/" + name}, Format: "rows", Identity: source.Identity{Size: size}}, columns: readers.Project(columns)}
 }
 
 func jobOf(name string, size int64, columns ...string) job {

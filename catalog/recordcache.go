@@ -13,24 +13,24 @@ import (
 // mostRecent is of how many files it is in memory what is known of them: up to a few hundred KB each.
 const mostRecent = 32
 
-// recent is what is known of the files that were asked for last: what the store says of them, so that the first batch of a lost table does not wait for it, or what the last
+// recordCache is what is known of the files that were asked for last: what the store says of them, so that the first batch of a lost table does not wait for it, or what the last
 // parse has found, where there is no store. Other processes may change the store: who takes something from here looks whether it is of the file as it is, and then it says
 // what the store does.
-type recent struct {
+type recordCache struct {
 	mu      sync.Mutex
-	list    []*recorded         // the last one first
+	list    []*fileRecord       // the last one first
 	changes int                 // of the store by this process
 	owed    map[store.Key]int64 // bytes of files that were read in parts since they were last parsed
 }
 
-func newRecent() *recent { return &recent{owed: map[store.Key]int64{}} }
+func newRecent() *recordCache { return &recordCache{owed: map[store.Key]int64{}} }
 
 // of gives what is known of a file, of the columns that the job is about at least, or nil.
-func (r *recent) of(j job) *recorded {
+func (r *recordCache) of(j job) *fileRecord {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	key := storeKey(j)
-	i := slices.IndexFunc(r.list, func(x *recorded) bool {
+	i := slices.IndexFunc(r.list, func(x *fileRecord) bool {
 		return x.Key == key && x.Format == j.format.Name && x.Identity == j.entry.Identity && x.columns.Covers(j.columns)
 	})
 	if i < 0 {
@@ -43,38 +43,38 @@ func (r *recent) of(j job) *recorded {
 }
 
 // begin is called before the store is read.
-func (r *recent) begin() (changes int) {
+func (r *recordCache) begin() (changes int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.changes
 }
 
 // keep keeps what the store said behind begin, unless the store was changed meanwhile.
-func (r *recent) keep(x *recorded, changes int) {
+func (r *recordCache) keep(x *fileRecord, changes int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if changes != r.changes {
 		return
 	}
-	r.list = slices.DeleteFunc(r.list, func(old *recorded) bool {
+	r.list = slices.DeleteFunc(r.list, func(old *fileRecord) bool {
 		return old.Key == x.Key && (old.Identity != x.Identity || x.columns.Covers(old.columns))
 	})
 	r.list = slices.Insert(r.list[:min(len(r.list), mostRecent-1)], 0, x)
 }
 
 // drop forgets a file of which the store is about to say something else, or has just begun to.
-func (r *recent) drop(key store.Key) {
+func (r *recordCache) drop(key store.Key) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.changes++
-	r.list = slices.DeleteFunc(r.list, func(x *recorded) bool { return x.Key == key })
+	r.list = slices.DeleteFunc(r.list, func(x *fileRecord) bool { return x.Key == key })
 }
 
 // forget drops all that is known of the file of a name.
-func (r *recent) forget(name string) {
+func (r *recordCache) forget(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.list = slices.DeleteFunc(r.list, func(x *recorded) bool { return x.Name == name })
+	r.list = slices.DeleteFunc(r.list, func(x *fileRecord) bool { return x.Name == name })
 }
 
 // noteTable keeps what a parse has found, where there is no cache on disk that would.
@@ -86,7 +86,7 @@ func (c *Catalog) noteTable(j job, t *readers.Table) {
 	}
 	k.bbox = t.BBox
 	r := store.Record{Key: storeKey(j), Identity: j.entry.Identity, Format: j.format.Name}
-	c.recent.keep(&recorded{Record: r, columns: j.columns, known: k}, c.recent.begin())
+	c.recent.keep(&fileRecord{Record: r, columns: j.columns, known: k}, c.recent.begin())
 }
 
 // remember keeps what was stored last. What can't be read is read again by who needs it.
@@ -101,7 +101,7 @@ func (a *archive) remember(ctx context.Context, formats readers.Registry) {
 		if !ok || r.Content == nil || r.FormatVersion != f.Version || !filepath.IsAbs(r.Name) {
 			continue
 		}
-		x := &recorded{Record: r}
+		x := &fileRecord{Record: r}
 		x.know(a.recordKey(f, r.Name, r), a.limits)
 		a.recent.keep(x, changes)
 	}

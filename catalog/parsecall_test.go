@@ -91,7 +91,7 @@ func TestOneParseForManyAskers(t *testing.T) {
 	l := newLab(t, "", parse)
 	l.write("a.fake", "12345")
 	const askers = 100
-	held := make([]*Held, askers)
+	held := make([]*TableRef, askers)
 	var wg sync.WaitGroup
 	for i := range held {
 		wg.Go(func() {
@@ -261,10 +261,10 @@ func TestFileChangesDuringParse(t *testing.T) {
 	} {
 		for _, ask := range []struct {
 			how   string
-			table func(*lab) (*Held, error)
+			table func(*lab) (*TableRef, error)
 		}{
-			{"", func(l *lab) (*Held, error) { return l.Table(t.Context(), Request{Name: "a.fake"}) }},
-			{", polled", func(l *lab) (*Held, error) {
+			{"", func(l *lab) (*TableRef, error) { return l.Table(t.Context(), Request{Name: "a.fake"}) }},
+			{", polled", func(l *lab) (*TableRef, error) {
 				l.pollWait = time.Minute
 				h, _, err := l.Poll(t.Context(), Request{Name: "a.fake"}, "")
 				return h, err

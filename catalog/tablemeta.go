@@ -13,8 +13,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// known is what is kept of a table so that its rows can be given without it: while the file is parsed again, or a part of it. The store has it as JSON.
-type known struct {
+// tableMeta is what is kept of a table so that its rows can be given without it: while the file is parsed again, or a part of it. The store has it as JSON.
+type tableMeta struct {
 	readers.Shape
 	Spans []readers.Span `json:"spans,omitempty"` // where each batch stands in the file; none where rows were left out, or their places are not known
 	Boxes []byte         `json:"boxes,omitempty"` // of each batch, as its geometries are: four float64, little-endian, which JSON has no infinities for
@@ -25,18 +25,18 @@ type known struct {
 	key  cachedir.Key // of the table in the cache
 }
 
-// recorded is what the store says of a file, and what known makes of it. Any number of jobs share it. Where there is no store it has no more of the record than its key, and
+// fileRecord is what the store says of a file, and what known makes of it. Any number of jobs share it. Where there is no store it has no more of the record than its key, and
 // the file's identity and format.
-type recorded struct {
+type fileRecord struct {
 	store.Record
 	columns readers.Projection // that were read; all of them for the store
 
 	once  sync.Once
-	known *known // behind once for the store; nil: it is not known
+	known *tableMeta // behind once for the store; nil: it is not known
 }
 
 // recorded is what is known of the file that a job is about, as far as its format and options go; nil: nothing. The file may be another one by now.
-func (c *Catalog) recorded(ctx context.Context, j job) *recorded {
+func (c *Catalog) recorded(ctx context.Context, j job) *fileRecord {
 	switch {
 	case j.recorded != nil:
 		return j.recorded
@@ -47,7 +47,7 @@ func (c *Catalog) recorded(ctx context.Context, j job) *recorded {
 }
 
 // known is what is known of the table that the file gives, if the file is the one that was parsed; else nil.
-func (c *Catalog) known(j job, r *recorded) *known {
+func (c *Catalog) known(j job, r *fileRecord) *tableMeta {
 	switch {
 	case r == nil || r.Identity != j.entry.Identity:
 		return nil
@@ -58,12 +58,12 @@ func (c *Catalog) known(j job, r *recorded) *known {
 }
 
 // lies reports whether a table that is known lies in the cache.
-func (c *Catalog) lies(k *known) bool { return c.archive != nil && c.archive.has(k.key) }
+func (c *Catalog) lies(k *tableMeta) bool { return c.archive != nil && c.archive.has(k.key) }
 
 // know gives what is known of the table, which has a key in the cache; nil: nothing that fits the limits.
-func (r *recorded) know(key cachedir.Key, limits readers.Limits) *known {
+func (r *fileRecord) know(key cachedir.Key, limits readers.Limits) *tableMeta {
 	r.once.Do(func() {
-		k := &known{bbox: r.BBox, key: key}
+		k := &tableMeta{bbox: r.BBox, key: key}
 		if err := json.Unmarshal(r.Shape, k); err != nil || !k.Fits(limits) {
 			return
 		}
@@ -79,14 +79,14 @@ func (r *recorded) know(key cachedir.Key, limits readers.Limits) *known {
 const boxBytes = 4 * 8
 
 // knownOf is what is kept of a table that was just parsed.
-func knownOf(t *readers.Table, limits readers.Limits) *known {
-	k := &known{Shape: t.Shape(limits), Outline: outlineOf(t)}
+func knownOf(t *readers.Table, limits readers.Limits) *tableMeta {
+	k := &tableMeta{Shape: t.Shape(limits), Outline: outlineOf(t)}
 	if n := len(t.Batches); t.Summary.Skipped.Count > 0 || len(t.Spans) != n || len(t.Boxes) != n {
 		return k
 	}
 	for i, span := range t.Spans {
 		if !span.Inside {
-			return &known{Shape: k.Shape, Outline: k.Outline}
+			return &tableMeta{Shape: k.Shape, Outline: k.Outline}
 		}
 		k.Spans = append(k.Spans, span)
 		for _, v := range t.Boxes[i] {
@@ -97,7 +97,7 @@ func knownOf(t *readers.Table, limits readers.Limits) *known {
 }
 
 // boxes are those of the batches, or nil.
-func (k *known) boxes() []readers.Box {
+func (k *tableMeta) boxes() []readers.Box {
 	n := len(k.Starts) - 1
 	if len(k.Spans) != n || len(k.Boxes) != boxBytes*n {
 		return nil

@@ -11,19 +11,19 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// beside keeps what queries made of the batches of tables, as long as the batches are there: geometries as WKB, within a budget of bytes, and the ranges of
+// derivedCache keeps what queries made of the batches of tables, as long as the batches are there: geometries as WKB, within a budget of bytes, and the ranges of
 // columns, which are small. What was made for one version of a file serves the next where the catalog shares the batches of both.
-type beside struct {
+type derivedCache struct {
 	mu     sync.Mutex
 	budget int64
 	shares bool // WKB lies where workers can map it
 	bytes  int64
 	recent *list.List // of *derived that have WKB, the one used last in front
-	of     map[weak.Pointer[geoarrow.Columns]]*derived
+	of     map[weak.Pointer[geoarrow.Columns]]*batchCache
 }
 
-// derived is what was made of one batch.
-type derived struct {
+// batchCache is what was made of one batch.
+type batchCache struct {
 	batch weak.Pointer[geoarrow.Columns]
 
 	making sync.Mutex // held by who makes WKB, so that nobody else does
@@ -38,18 +38,18 @@ type derived struct {
 	sound  *bool // boxes tell where the geometries are
 }
 
-func newBeside(budget int64, shares bool) *beside {
-	return &beside{budget: budget, shares: shares, recent: list.New(), of: map[weak.Pointer[geoarrow.Columns]]*derived{}}
+func newBeside(budget int64, shares bool) *derivedCache {
+	return &derivedCache{budget: budget, shares: shares, recent: list.New(), of: map[weak.Pointer[geoarrow.Columns]]*batchCache{}}
 }
 
 // derived gives the place for what is made of a batch. It goes when the batch does.
-func (b *beside) derived(batch *geoarrow.Columns) *derived {
+func (b *derivedCache) derived(batch *geoarrow.Columns) *batchCache {
 	key := weak.Make(batch)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	d := b.of[key]
 	if d == nil {
-		d = &derived{batch: key, ranges: map[int]*limits{}}
+		d = &batchCache{batch: key, ranges: map[int]*limits{}}
 		b.of[key] = d
 		runtime.AddCleanup(batch, b.forget, key)
 	}
@@ -57,7 +57,7 @@ func (b *beside) derived(batch *geoarrow.Columns) *derived {
 }
 
 // forget drops what was made of a batch that is gone.
-func (b *beside) forget(batch weak.Pointer[geoarrow.Columns]) {
+func (b *derivedCache) forget(batch weak.Pointer[geoarrow.Columns]) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if d := b.of[batch]; d != nil {
@@ -68,7 +68,7 @@ func (b *beside) forget(batch weak.Pointer[geoarrow.Columns]) {
 
 // wkb gives the geometries of a batch as WKB, which are made once and kept while there is room. The caller releases the
 // memory that they lie in, nil for the garbage collector's.
-func (b *beside) wkb(batch *geoarrow.Columns) (*geoarrow.Geometry, *worker.Shared, error) {
+func (b *derivedCache) wkb(batch *geoarrow.Columns) (*geoarrow.Geometry, *worker.Shared, error) {
 	g, d, err := b.pin(batch)
 	if d == nil {
 		return g, nil, err
@@ -82,7 +82,7 @@ func (b *beside) wkb(batch *geoarrow.Columns) (*geoarrow.Geometry, *worker.Share
 
 // pin gives the geometries of a batch as WKB, and has them kept until d is unpinned. d is nil where there is no room, and where the batch has its
 // geometries as WKB itself.
-func (b *beside) pin(batch *geoarrow.Columns) (g *geoarrow.Geometry, d *derived, err error) {
+func (b *derivedCache) pin(batch *geoarrow.Columns) (g *geoarrow.Geometry, d *batchCache, err error) {
 	if batch.Geometry.Kind == geoarrow.NoKind {
 		return batch.Geometry, nil, nil
 	}
@@ -115,14 +115,14 @@ func asOffsets(b []byte) []int32 {
 	return unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/4)
 }
 
-func (b *beside) unpin(d *derived) {
+func (b *derivedCache) unpin(d *batchCache) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	d.pins--
 }
 
 // use pins the WKB that is kept, as the one used last.
-func (b *beside) use(d *derived) *geoarrow.Geometry {
+func (b *derivedCache) use(d *batchCache) *geoarrow.Geometry {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if d.at == nil {
@@ -134,14 +134,14 @@ func (b *beside) use(d *derived) *geoarrow.Geometry {
 }
 
 // reserve takes room for WKB, which is pinned, and reports whether there is some: not in the place of what is pinned.
-func (b *beside) reserve(d *derived, bytes int64) bool {
+func (b *derivedCache) reserve(d *batchCache, bytes int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if bytes > b.budget {
 		return false
 	}
 	for at := b.recent.Back(); at != nil && b.bytes+bytes > b.budget; {
-		old := at.Value.(*derived)
+		old := at.Value.(*batchCache)
 		at = at.Prev()
 		if old.pins == 0 {
 			b.evict(old)
@@ -157,7 +157,7 @@ func (b *beside) reserve(d *derived, bytes int64) bool {
 }
 
 // evict drops the WKB of a batch; b.mu is held. Queries that use it keep it.
-func (b *beside) evict(d *derived) {
+func (b *derivedCache) evict(d *batchCache) {
 	if d.at == nil {
 		return
 	}
@@ -168,7 +168,7 @@ func (b *beside) evict(d *derived) {
 }
 
 // size is how many bytes of WKB are kept.
-func (b *beside) size() int64 {
+func (b *derivedCache) size() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.bytes

@@ -14,19 +14,19 @@ import (
 // maxParses is how many files are parsed at the same time; each parse uses several cores and the memory of its table.
 const maxParses = 8
 
-// flight is one parse that any number of askers wait for.
-type flight struct {
+// parseCall is one parse that any number of askers wait for.
+type parseCall struct {
 	key     key
 	columns readers.Projection // that the table will have, at least
 	done    chan struct{}      // closed at the end
 	cancel  context.CancelFunc
 	packed  atomic.Pointer[source.File] // that is unpacked first; nil: it is not packed
 	src     atomic.Pointer[source.File] // that is read; nil before
-	record  *recorded                   // what is known of the file; nil: nothing; of fly
-	began   time.Time                   // the parse; zero if there was none; of fly
+	record  *fileRecord                 // what is known of the file; nil: nothing; of doParse
+	began   time.Time                   // the parse; zero if there was none; of doParse
 
 	begun chan struct{} // closed when live is set, if it ever is
-	live  *live         // the rows as they come; nil where they can't be told before the last one
+	live  *partialTable // the rows as they come; nil where they can't be told before the last one
 	once  sync.Once
 
 	// Guarded by tables.mu.
@@ -34,19 +34,19 @@ type flight struct {
 	over    bool
 
 	// Set before done is closed.
-	parsed *parsed
+	parsed *cacheEntry
 	cached bool // it lay in the cache
 	err    error
 }
 
 // reads tells which file the parse reads.
-func (f *flight) reads(src *source.File) { f.src.Store(src) }
+func (f *parseCall) reads(src *source.File) { f.src.Store(src) }
 
 // unpacks tells which file is unpacked before the parse reads its content.
-func (f *flight) unpacks(src *source.File) { f.packed.Store(src) }
+func (f *parseCall) unpacks(src *source.File) { f.packed.Store(src) }
 
 // progress is how much of the file was read, from 0 to 1. To unpack it is half of the way.
-func (f *flight) progress() float64 {
+func (f *parseCall) progress() float64 {
 	packed, src := f.packed.Load(), f.src.Load()
 	if packed == nil {
 		return partRead(src)
@@ -62,7 +62,7 @@ func partRead(src *source.File) float64 {
 }
 
 // begin says whether there are rows before the last one is parsed.
-func (f *flight) begin(l *live) {
+func (f *parseCall) begin(l *partialTable) {
 	f.once.Do(func() {
 		f.live = l
 		close(f.begun)
@@ -70,7 +70,7 @@ func (f *flight) begin(l *live) {
 }
 
 // complete reports whether all rows are parsed, as far as that is known.
-func (f *flight) complete() bool {
+func (f *parseCall) complete() bool {
 	select {
 	case <-f.begun:
 		return f.live != nil && f.live.complete()
@@ -80,7 +80,7 @@ func (f *flight) complete() bool {
 }
 
 // join gives the table of a job, pinned: the kept one, that of a parse under way, or that of a new parse.
-func (c *Catalog) join(ctx context.Context, j job) (p *parsed, cached bool, err error) {
+func (c *Catalog) join(ctx context.Context, j job) (p *cacheEntry, cached bool, err error) {
 	p, f, err := c.board(ctx, j)
 	if err != nil || p != nil {
 		return p, p != nil, err
@@ -89,7 +89,7 @@ func (c *Catalog) join(ctx context.Context, j job) (p *parsed, cached bool, err 
 }
 
 // await gives the table of a parse that the caller has boarded.
-func (c *Catalog) await(ctx context.Context, f *flight) (p *parsed, cached bool, err error) {
+func (c *Catalog) await(ctx context.Context, f *parseCall) (p *cacheEntry, cached bool, err error) {
 	select {
 	case <-f.done:
 		return f.parsed, f.cached, f.err
@@ -101,7 +101,7 @@ func (c *Catalog) await(ctx context.Context, f *flight) (p *parsed, cached bool,
 
 // board gives the kept table of a job, pinned, or the parse of it, which counts the caller as one who waits: until await, or leave. A table of more columns
 // than are asked for is as good.
-func (c *Catalog) board(ctx context.Context, j job) (*parsed, *flight, error) {
+func (c *Catalog) board(ctx context.Context, j job) (*cacheEntry, *parseCall, error) {
 	t := c.tables
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -119,9 +119,9 @@ func (c *Catalog) board(ctx context.Context, j job) (*parsed, *flight, error) {
 	if f == nil {
 		t.count.misses++
 		own, cancel := context.WithCancel(c.ctx)
-		f = &flight{key: j.key, columns: j.columns, done: make(chan struct{}), begun: make(chan struct{}), cancel: cancel}
+		f = &parseCall{key: j.key, columns: j.columns, done: make(chan struct{}), begun: make(chan struct{}), cancel: cancel}
 		t.flights[j.key] = f
-		t.wg.Go(func() { c.fly(own, f, j) })
+		t.wg.Go(func() { c.doParse(own, f, j) })
 	} else {
 		t.count.shared++
 	}
@@ -130,7 +130,7 @@ func (c *Catalog) board(ctx context.Context, j job) (*parsed, *flight, error) {
 }
 
 // underWay gives the parse of a job, or one of more columns of the same table; t.mu is held.
-func (t *tables) underWay(j job) *flight {
+func (t *tables) underWay(j job) *parseCall {
 	if f := t.flights[j.key]; f != nil {
 		return f
 	}
@@ -143,7 +143,7 @@ func (t *tables) underWay(j job) *flight {
 }
 
 // leave is for a waiter who no longer waits. With the last one the parse ends, and whoever asks next begins another.
-func (t *tables) leave(f *flight) {
+func (t *tables) leave(f *parseCall) {
 	t.mu.Lock()
 	if f.over {
 		t.mu.Unlock()
@@ -162,8 +162,8 @@ func (t *tables) leave(f *flight) {
 	}
 }
 
-// fly parses and hands the table to all who wait.
-func (c *Catalog) fly(ctx context.Context, f *flight, j job) {
+// doParse parses and hands the table to all who wait.
+func (c *Catalog) doParse(ctx context.Context, f *parseCall, j job) {
 	defer f.cancel()
 	t := c.tables
 	l, parsed, err := c.obtain(ctx, f, j)

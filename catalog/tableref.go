@@ -9,8 +9,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// Held is a table that somebody uses, with one scan at a time. Release it when done with it: until then it is not evicted.
-type Held struct {
+// TableRef is a table that somebody uses, with one scan at a time. Release it when done with it: until then it is not evicted.
+type TableRef struct {
 	Entry   Entry
 	Version string
 	Table   *readers.Table
@@ -18,15 +18,15 @@ type Held struct {
 
 	job      job
 	tables   *tables
-	parsed   *parsed
-	flight   *flight // the parse, while there is no parsed yet
-	part     *part   // of the file, in place of either
+	parsed   *cacheEntry
+	flight   *parseCall // the parse, while there is no parsed yet
+	part     *part      // of the file, in place of either
 	released atomic.Bool
 }
 
 // Release says that the table is no longer used. Calls after the first do nothing. A table that lies in a file, and records made from it, may
 // not be read any more: Retain keeps them.
-func (h *Held) Release() {
+func (h *TableRef) Release() {
 	if h == nil || h.tables == nil || !h.released.CompareAndSwap(false, true) {
 		return
 	}
@@ -43,7 +43,7 @@ func (h *Held) Release() {
 
 // Retain keeps the slices of the table readable until release is called, once, whatever becomes of h. It gives nil for a table that the garbage
 // collector keeps. Of a table whose rows come while they are parsed, release tells that the rows which were had before Retain are on their way.
-func (h *Held) Retain() (release func()) {
+func (h *TableRef) Retain() (release func()) {
 	if h.flight != nil {
 		return h.flight.live.sent()
 	}
@@ -54,7 +54,7 @@ func (h *Held) Retain() (release func()) {
 }
 
 // view gives the columns of the table that a selection asks for.
-func (h *Held) view(sel Selection) (*view, error) {
+func (h *TableRef) view(sel Selection) (*view, error) {
 	if h.parsed == nil {
 		return newView(h.Table, sel)
 	}
@@ -62,7 +62,7 @@ func (h *Held) view(sel Selection) (*view, error) {
 }
 
 // finish waits for the end of the parse and gives the table.
-func (h *Held) finish(ctx context.Context) (*readers.Table, error) {
+func (h *TableRef) finish(ctx context.Context) (*readers.Table, error) {
 	select {
 	case <-h.flight.done:
 	case <-ctx.Done():
@@ -77,7 +77,7 @@ func (h *Held) finish(ctx context.Context) (*readers.Table, error) {
 }
 
 // sound gives an error if the file that is parsed is not the one any more that its first bytes came from.
-func (h *Held) sound(ctx context.Context) error {
+func (h *TableRef) sound(ctx context.Context) error {
 	err := h.flight.src.Load().Unchanged()
 	if !errors.Is(err, fs.ErrClosed) {
 		return err
@@ -91,7 +91,7 @@ func (h *Held) sound(ctx context.Context) error {
 }
 
 // replace has the table of h parsed again because its file is damaged, and gives the new one, which h holds from now on.
-func (c *Catalog) replace(ctx context.Context, h *Held, why error) (*readers.Table, error) {
+func (c *Catalog) replace(ctx context.Context, h *TableRef, why error) (*readers.Table, error) {
 	if h.parsed == nil || h.released.Load() {
 		return nil, why
 	}

@@ -150,7 +150,7 @@ func TestLiveKeeps(t *testing.T) {
 	if n := batch().Bytes(); n != 10 {
 		t.Fatalf("a batch of %d bytes, want 10", n)
 	}
-	l := &live{room: 35, changed: make(chan struct{})}
+	l := &partialTable{room: 35, changed: make(chan struct{})}
 	var put []*geoarrow.Columns
 	for i := range 9 {
 		put = append(put, batch())
