@@ -189,7 +189,7 @@ func (a *archive) digest(ctx context.Context, j job) (content source.Digest, blo
 	if src.Identity != j.entry.Identity {
 		return content, nil, fmt.Errorf("%s: %w", j.entry.Name, source.ErrChanged)
 	}
-	if !settled(ctx, src) {
+	if !awaitClockTick(ctx, src) {
 		return content, nil, ctx.Err()
 	}
 	if blocks, err = src.Blocks(ctx, 0, src.Size, a.limits.Workers); err != nil {

@@ -272,7 +272,7 @@ func (c *Catalog) renewAll(ctx context.Context, places map[place]bool) error {
 // publish makes t what the catalog knows, and drops the tables of files that changed or went.
 func (c *Catalog) publish(t tree, all bool, collide func(first, second Entry)) {
 	c.tree = t
-	c.watch.settle(t, all)
+	c.watch.follow(t, all)
 	x := c.indexOf(t, collide)
 	c.indexMu.Lock()
 	c.expand(x)

@@ -59,7 +59,7 @@ func (c *Catalog) parse(ctx context.Context, f *parseCall, j job) (*tableData, e
 	if src.Identity != j.entry.Identity {
 		return nil, fmt.Errorf("%s: %w: was %v, is %v", j.entry.Name, source.ErrChanged, j.entry.Identity, src.Identity)
 	}
-	if !settled(ctx, src) {
+	if !awaitClockTick(ctx, src) {
 		return nil, ctx.Err()
 	}
 	l, err := c.parsePacked(ctx, f, j, src)
@@ -178,9 +178,9 @@ func (c *Catalog) readGrown(ctx context.Context, f *parseCall, j job, layout rea
 // clockTick is longer than the steps in which file systems count time.
 const clockTick = 20 * time.Millisecond
 
-// settled waits until a write would get another time than the ones that the file and its siblings have: a file that is written again within one
+// awaitClockTick waits until a write would get another time than the ones that the file and its siblings have: a file that is written again within one
 // step of the file system's clock looks unchanged. It reports false if ctx ended.
-func settled(ctx context.Context, src *source.File) bool {
+func awaitClockTick(ctx context.Context, src *source.File) bool {
 	times := []int64{src.Identity.Mtime, src.Identity.Ctime} // one of them may have been set, into the future even
 	for _, s := range src.Siblings() {
 		times = append(times, s.Identity.Mtime, s.Identity.Ctime)

@@ -104,7 +104,7 @@ func (p *part) open(ctx context.Context, j job, columns readers.Projection) (err
 	if p.src.Identity != j.entry.Identity {
 		return fmt.Errorf("%s: %w", j.entry.Name, source.ErrChanged)
 	}
-	if !settled(ctx, p.src) {
+	if !awaitClockTick(ctx, p.src) {
 		return ctx.Err()
 	}
 	layout, err := j.format.Open(ctx, p.src, j.options)

@@ -213,7 +213,7 @@ func (w *watch) add(id folderID, path string) {
 		return
 	}
 	if taken {
-		_ = w.fs.Remove(path) // another folder was there; it is gone, or settle finds its new path
+		_ = w.fs.Remove(path) // another folder was there; it is gone, or follow finds its new path
 	}
 	if err := w.fs.Add(path); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) && w.c.ctx.Err() == nil {
@@ -238,9 +238,9 @@ func (w *watch) warn(err error) {
 	}
 }
 
-// settle makes the watches those of the folders of t: folders that went are no longer watched, folders that moved are watched under a path that
+// follow makes the watches those of the folders of t: folders that went are no longer watched, folders that moved are watched under a path that
 // they have. After a look at all folders, watches that fsnotify lost are forgotten too, so that the next look sets them again.
-func (w *watch) settle(t tree, all bool) {
+func (w *watch) follow(t tree, all bool) {
 	places := map[folderID][]place{}
 	for p, f := range t {
 		places[f.id] = append(places[f.id], p)

@@ -18,7 +18,7 @@ var grammars = map[kernels.Grammar]*regexp.Regexp{
 	kernels.GrammarLenient: regexp.MustCompile(`^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$`),
 }
 
-// floatOf is what ParseFloat64 and SettleFloat64 make of a token, by strconv.
+// floatOf is what ParseFloat64 and ResolveFloat64 make of a token, by strconv.
 func floatOf(token string, g kernels.Grammar) (v float64, valid bool) {
 	if !grammars[g].MatchString(token) {
 		return math.NaN(), false

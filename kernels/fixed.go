@@ -21,7 +21,7 @@ const maxFixedWidth = longestNumber
 
 // FixedFloat64 reads a field of decimal numbers, as ParseFloat64 reads tokens in the lenient grammar.
 //
-//	to         overwritten; SettleFloat64, with the spans of FixedSpans, reads what stays undecided
+//	to         overwritten; ResolveFloat64, with the spans of FixedSpans, reads what stays undecided
 //	malformed  Words(records) words, overwritten: fields that are neither a number within the range of float64 nor null
 //
 //	field      "  -1.50"   "        "   "********"   "N/A"   "1,5"

@@ -140,7 +140,7 @@ func TestFixedNumbers(t *testing.T) {
 			malformed, starts, ends := poisoned[uint64](r, words), poisoned[int64](r, n), poisoned[int64](r, n)
 			r.ok(r.k.FixedFloat64(r.s, textDev, f, to, malformed))
 			r.ok(r.k.FixedSpans(r.s, textDev, f, starts, ends))
-			_, err := r.k.SettleFloat64(r.s, textDev, starts, ends, kernels.GrammarLenient, to)
+			_, err := r.k.ResolveFloat64(r.s, textDev, starts, ends, kernels.GrammarLenient, to)
 			r.ok(err)
 			ints := kernels.FixedInt64s{
 				Out: poisoned[int64](r, n), Valid: poisoned[uint64](r, words), Malformed: poisoned[uint64](r, words),

@@ -130,7 +130,7 @@ func (k *Set) ReadMembers(s *gpu.Stream, text gpu.Buffer[byte], values MemberVal
 	w.need(undecided.Len() == 0, "%d words of undecided bits too many", undecided.Len())
 	for _, of := range texts.Of {
 		if w.err == nil && rows > offsetBlocks*block {
-			of.settle(w)
+			of.rebaseOffsets(w)
 		}
 	}
 	if err := w.done(); err != nil {

@@ -2,7 +2,7 @@
 //
 // buffer      elements    written by             what
 // out         count       parse_float64          the values
-// valid       count/64    parse_float64, settle  bit per token: out is its value
+// valid       count/64    parse_float64, resolve bit per token: out is its value
 // undecided   count/64    parse_float64          bit per token: the host must look
 //
 // Neighbours in a warp read neighbouring text, so that a token of 18 bytes costs about as many of them. A warp takes as long as its longest token, of

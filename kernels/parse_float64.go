@@ -25,7 +25,7 @@ const longestNumber = 1024
 type Float64s struct {
 	Out       gpu.Buffer[float64] // one element a token
 	Valid     Mask                // Words(tokens) words: bit i says that out[i] is the value of token i
-	Undecided Mask                // Words(tokens) words: bit i says that SettleFloat64 is to read token i
+	Undecided Mask                // Words(tokens) words: bit i says that ResolveFloat64 is to read token i
 }
 
 // ParseFloat64 reads the tokens text[starts[i]:ends[i]], each of which is one number and nothing else.
@@ -56,21 +56,21 @@ func (k *Set) ParseFloat64(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gp
 	return w.done()
 }
 
-// SettleFloat64 reads what ParseFloat64 left undecided on the host, sets its values and valid bits, and says how many tokens that were. The arguments
+// ResolveFloat64 reads what ParseFloat64 left undecided on the host, sets its values and valid bits, and says how many tokens that were. The arguments
 // are those of ParseFloat64, and the bits of Undecided stay. It waits for the device; without undecided tokens that is all it does.
 //
 // The host reads about as many bytes as these tokens have.
-func (k *Set) SettleFloat64(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], g Grammar, to Float64s) (settled int, err error) {
-	w := k.begin(s, "settle float64")
+func (k *Set) ResolveFloat64(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], g Grammar, to Float64s) (resolved int, err error) {
+	w := k.begin(s, "resolve float64")
 	w.text(text)
 	count := countSpans(w, starts, ends)
 	w.grammar(g)
 	to.check(w, count)
 	index := undecided(w, to.Undecided)
-	settled = index.Len()
-	batch := newSettling(w, text, settled)
-	for from := 0; from < settled && w.err == nil; from += settleBatch {
-		some := index.Slice(from, min(from+settleBatch, settled))
+	resolved = index.Len()
+	batch := newResolving(w, text, resolved)
+	for from := 0; from < resolved && w.err == nil; from += resolveBatch {
+		some := index.Slice(from, min(from+resolveBatch, resolved))
 		numbers := make([]float64, some.Len())
 		for i, token := range batch.load(starts, ends, some) {
 			v, length, ok := readNumber(token.text, g)
@@ -83,7 +83,7 @@ func (k *Set) SettleFloat64(s *gpu.Stream, text gpu.Buffer[byte], starts, ends g
 		upload(w, values, numbers)
 		w.launch("parse_float64_settle", blocks(int64(some.Len()), block), block, some.Arg(), values.Arg(), gpu.Int(some.Len()), to.Out.Arg(), to.Valid.Arg())
 	}
-	return settled, w.done()
+	return resolved, w.done()
 }
 
 // check refuses buffers of other lengths than count tokens need.

@@ -33,7 +33,7 @@ type parsed struct {
 	valid, undecided []uint64
 }
 
-// parseFloats runs ParseFloat64, and gives what it said before and after SettleFloat64.
+// parseFloats runs ParseFloat64, and gives what it said before and after ResolveFloat64.
 func parseFloats(r *rig, x *tokens, g kernels.Grammar) (before, after parsed) {
 	r.Helper()
 	n := len(x.starts)
@@ -44,10 +44,10 @@ func parseFloats(r *rig, x *tokens, g kernels.Grammar) (before, after parsed) {
 		return parsed{out: read(r, to.Out), valid: read(r, to.Valid), undecided: read(r, to.Undecided)}
 	}
 	before = results()
-	settled, err := r.k.SettleFloat64(r.s, text, starts, ends, g, to)
+	resolved, err := r.k.ResolveFloat64(r.s, text, starts, ends, g, to)
 	r.ok(err)
-	if want := len(setBits(before.undecided, 0)); settled != want {
-		r.Fatalf("%d tokens settled, want %d", settled, want)
+	if want := len(setBits(before.undecided, 0)); resolved != want {
+		r.Fatalf("%d tokens resolved, want %d", resolved, want)
 	}
 	return before, results()
 }
@@ -74,7 +74,7 @@ func checkFloats(r *rig, what string, x *tokens, g kernels.Grammar) (undecided i
 		switch got := before.out[i]; {
 		case !bit(before.undecided, i):
 			if !sameFloat(got, want) || bit(before.valid, i) != valid {
-				r.Fatalf("%s: token %d, %.60q: got %v, valid %v before it was settled, want %v, %v", what, i, token, got, bit(before.valid, i), want, valid)
+				r.Fatalf("%s: token %d, %.60q: got %v, valid %v before it was resolved, want %v, %v", what, i, token, got, bit(before.valid, i), want, valid)
 			}
 			if len(token) > 1024 && valid {
 				r.Fatalf("%s: token %d of %d bytes is decided", what, i, len(token))
@@ -215,7 +215,7 @@ func TestParseFloat64OfWrongTokens(t *testing.T) {
 }
 
 // More undecided tokens than the host takes at a time.
-func TestSettleFloat64InBatches(t *testing.T) {
+func TestResolveFloat64InBatches(t *testing.T) {
 	r := open(t)
 	var x tokens
 	for i := range 70000 {
@@ -252,8 +252,8 @@ func TestParseFloat64Refuses(t *testing.T) {
 		if r.k.ParseFloat64(r.s, tt.text, tt.starts, tt.ends, tt.g, tt.to) == nil {
 			t.Errorf("%s: ParseFloat64 takes it", tt.name)
 		}
-		if _, err := r.k.SettleFloat64(r.s, tt.text, tt.starts, tt.ends, tt.g, tt.to); err == nil {
-			t.Errorf("%s: SettleFloat64 takes it", tt.name)
+		if _, err := r.k.ResolveFloat64(r.s, tt.text, tt.starts, tt.ends, tt.g, tt.to); err == nil {
+			t.Errorf("%s: ResolveFloat64 takes it", tt.name)
 		}
 	}
 }

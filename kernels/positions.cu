@@ -2,8 +2,8 @@
 //
 // buffer      elements   written by         what
 // at          count                         where each position begins
-// x, y        count      positions, settle  the ordinates; NaN where there are none
-// z, m        count      positions, settle  the third and the fourth, NaN where there is none; each may be null
+// x, y        count      positions, resolve the ordinates; NaN where there are none
+// z, m        count      positions, resolve the third and the fourth, NaN where there is none; each may be null
 // undecided   count/64   positions          bit per position: the host must read it
 // found       1          begin, positions   see PositionsFound; begun by begin, or by who lists positions
 //

@@ -22,7 +22,7 @@ const (
 // that a position does not have is the NaN 0x7ff8000000000000, as are those of an empty, a malformed or an undecided one.
 type Ordinates struct {
 	X, Y, Z, M gpu.Buffer[float64]
-	Undecided  Mask                       // bit i says that SettlePositions is to read position i
+	Undecided  Mask                       // bit i says that ResolvePositions is to read position i
 	Found      gpu.Buffer[PositionsFound] // one element
 	Begun      bool                       // ListRings has begun it
 }
@@ -33,7 +33,7 @@ type PositionsFound struct {
 	Empty     int64  // positions of no ordinate: "[]", EMPTY
 	More      int64  // ordinates behind the third, in Z and M or not
 	Dims      uint32 // bit k is set if some position has k ordinates; those of more than four count as four
-	Undecided uint32 // positions that SettlePositions is to read; 0 behind it
+	Undecided uint32 // positions that ResolvePositions is to read; 0 behind it
 }
 
 // ParsePositions reads the positions that begin at the bytes at of text, with two to four ordinates each, or none.
@@ -82,13 +82,13 @@ func (to Ordinates) check(w *work, at gpu.Buffer[int64], style PositionStyle) in
 	return int64(count)
 }
 
-// SettlePositions reads what ParsePositions left undecided on the host, sets its ordinates, and gives what was found of all positions and how many were
+// ResolvePositions reads what ParsePositions left undecided on the host, sets its ordinates, and gives what was found of all positions and how many were
 // undecided. The arguments are those of ParsePositions; the bits of Undecided stay. It waits for the device; without undecided positions that
 // is all it does.
 //
 // The host reads the text of these positions and some 1 KiB behind each.
-func (k *Set) SettlePositions(s *gpu.Stream, text gpu.Buffer[byte], at gpu.Buffer[int64], style PositionStyle, to Ordinates) (found PositionsFound, settled int, err error) {
-	w := k.begin(s, "settle positions")
+func (k *Set) ResolvePositions(s *gpu.Stream, text gpu.Buffer[byte], at gpu.Buffer[int64], style PositionStyle, to Ordinates) (found PositionsFound, resolved int, err error) {
+	w := k.begin(s, "resolve positions")
 	w.text(text)
 	to.check(w, at, style)
 	found = only(w, to.Found)
@@ -97,10 +97,10 @@ func (k *Set) SettlePositions(s *gpu.Stream, text gpu.Buffer[byte], at gpu.Buffe
 	}
 	found.Undecided = 0
 	index := undecided(w, to.Undecided)
-	settled = index.Len()
-	batch := newSettling(w, text, settled)
-	for from := 0; from < settled && w.err == nil; from += settleBatch {
-		some := index.Slice(from, min(from+settleBatch, settled))
+	resolved = index.Len()
+	batch := newResolving(w, text, resolved)
+	for from := 0; from < resolved && w.err == nil; from += resolveBatch {
+		some := index.Slice(from, min(from+resolveBatch, resolved))
 		var ordinates []float64
 		for _, item := range batch.load(at, gpu.Buffer[int64]{}, some) {
 			p := batch.position(item, style)
@@ -112,7 +112,7 @@ func (k *Set) SettlePositions(s *gpu.Stream, text gpu.Buffer[byte], at gpu.Buffe
 		w.launch("positions_settle", blocks(int64(some.Len()), block), block, some.Arg(), values.Arg(), gpu.Int(some.Len()), to.X.Arg(), to.Y.Arg(), to.Z.Arg(), to.M.Arg())
 	}
 	upload(w, to.Found, []PositionsFound{found})
-	return found, settled, w.done()
+	return found, resolved, w.done()
 }
 
 // add counts a position that starts at byte start of the text.
@@ -131,7 +131,7 @@ func (f *PositionsFound) add(start int, p position) {
 }
 
 // position reads the position that an item's text begins with, bringing as much more of the text as it takes.
-func (b *settling) position(x item, style PositionStyle) position {
+func (b *resolving) position(x item, style PositionStyle) position {
 	for {
 		p, whole := readPosition(x.text, style)
 		end := x.start + len(x.text)

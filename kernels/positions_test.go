@@ -20,7 +20,7 @@ type ordinates struct {
 	found     kernels.PositionsFound
 }
 
-// parsePositions runs ParsePositions, and gives what it said before and after SettlePositions.
+// parsePositions runs ParsePositions, and gives what it said before and after ResolvePositions.
 func parsePositions(r *rig, text []byte, at []int64, style kernels.PositionStyle, dims int) (before, after ordinates) {
 	r.Helper()
 	n := len(at)
@@ -44,12 +44,12 @@ func parsePositions(r *rig, text []byte, at []int64, style kernels.PositionStyle
 		return o
 	}
 	before = results()
-	found, settled, err := r.k.SettlePositions(r.s, b, places, style, to)
+	found, resolved, err := r.k.ResolvePositions(r.s, b, places, style, to)
 	r.ok(err)
 	r.ok(blanks.Free(r.s))
 	after = results()
-	if found != after.found || settled != len(setBits(before.undecided, 0)) {
-		r.Fatalf("settled %d positions, found %+v, on the device %+v", settled, found, after.found)
+	if found != after.found || resolved != len(setBits(before.undecided, 0)) {
+		r.Fatalf("resolved %d positions, found %+v, on the device %+v", resolved, found, after.found)
 	}
 	return before, after
 }
@@ -79,13 +79,13 @@ func checkPositions(r *rig, what string, text []byte, at []int64, style kernels.
 				r.Fatalf("%s: ordinate %d is %v, want %v", show(), k, got, want.ordinates[k])
 			}
 			if got := before.columns[k][i]; !sameFloat(got, want.ordinates[k]) && !(hard && math.IsNaN(got)) {
-				r.Fatalf("%s: ordinate %d is %v before it was settled, want %v", show(), k, got, want.ordinates[k])
+				r.Fatalf("%s: ordinate %d is %v before it was resolved, want %v", show(), k, got, want.ordinates[k])
 			}
 		}
 	}
 	wantBefore.Undecided = uint32(undecided)
 	if before.found != wantBefore || after.found != wantAfter {
-		r.Fatalf("%s: found %+v, settled %+v, want %+v, %+v", what, before.found, after.found, wantBefore, wantAfter)
+		r.Fatalf("%s: found %+v, resolved %+v, want %+v, %+v", what, before.found, after.found, wantBefore, wantAfter)
 	}
 	for i := len(at); i < 64*len(before.undecided); i++ {
 		if bit(before.undecided, i) {
@@ -311,7 +311,7 @@ func TestParsePositionsWithoutBlanks(t *testing.T) {
 			b, at := upload(r, text), upload(r, []int64{0})
 			to := kernels.Ordinates{X: poisoned[float64](r, 1), Y: poisoned[float64](r, 1), Z: poisoned[float64](r, 1), Undecided: poisoned[uint64](r, 1), Found: poisoned[kernels.PositionsFound](r, 1)}
 			r.ok(r.k.ParsePositions(r.s, b, nil, at, kernels.PositionJSON, to))
-			found, settled, err := r.k.SettlePositions(r.s, b, at, kernels.PositionJSON, to)
+			found, resolved, err := r.k.ResolvePositions(r.s, b, at, kernels.PositionJSON, to)
 			r.ok(err)
 			if want := (kernels.PositionsFound{Malformed: -1, Dims: 1 << 3}); found != want {
 				t.Fatalf("%d blanks at place %d: found %+v, want %+v", run, place, found, want)
@@ -319,8 +319,8 @@ func TestParsePositionsWithoutBlanks(t *testing.T) {
 			if x, y, z := read(r, to.X)[0], read(r, to.Y)[0], read(r, to.Z)[0]; x != 1.5 || y != 2.5 || z != 3 {
 				t.Errorf("%d blanks at place %d: %v %v %v", run, place, x, y, z)
 			}
-			if run <= 256 && settled > 0 || run > 330 && settled == 0 {
-				t.Errorf("%d blanks at place %d: %d settled by the host", run, place, settled)
+			if run <= 256 && resolved > 0 || run > 330 && resolved == 0 {
+				t.Errorf("%d blanks at place %d: %d resolved by the host", run, place, resolved)
 			}
 		}
 	}
@@ -429,8 +429,8 @@ func TestParsePositionsRefuses(t *testing.T) {
 		if r.k.ParsePositions(r.s, text, blanks, at, tt.style, to) == nil {
 			t.Errorf("%s: ParsePositions takes it", tt.name)
 		}
-		if _, _, err := r.k.SettlePositions(r.s, text, at, tt.style, to); err == nil {
-			t.Errorf("%s: SettlePositions takes it", tt.name)
+		if _, _, err := r.k.ResolvePositions(r.s, text, at, tt.style, to); err == nil {
+			t.Errorf("%s: ResolvePositions takes it", tt.name)
 		}
 	}
 	if r.k.ParsePositions(r.s, text.Slice(0, 64), blanks, at, 0, good) == nil {

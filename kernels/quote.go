@@ -43,12 +43,12 @@ func (k *Set) QuoteParity(s *gpu.Stream, text gpu.Buffer[byte], quote byte, styl
 	tiles := blocks(n, tileBytes)
 	tile := take[quoteTile](w, int(tiles))
 	w.launch("quote_tiles", tiles, block, text.Arg(), gpu.Int(n), gpu.Int(quote), gpu.Int(style), inside.Arg(), tile.Arg())
-	w.settleQuotes(tile, tiles, carries.Arg(), 0, 0, 0)
+	w.joinQuotes(tile, tiles, carries.Arg(), 0, 0, 0)
 	w.launch("quote_inside", tiles, block, inside.Arg(), gpu.Int(n), tile.Arg())
 	return w.done()
 }
 
-// settleQuotes tells each tile what lies before it; quotes and depth are the addresses of the carries, or 0. sound and unsound are those of a structure, or 0.
-func (w *work) settleQuotes(tile gpu.Buffer[quoteTile], tiles int64, quotes, depth, sound, unsound gpu.Arg) {
+// joinQuotes tells each tile what lies before it; quotes and depth are the addresses of the carries, or 0. sound and unsound are those of a structure, or 0.
+func (w *work) joinQuotes(tile gpu.Buffer[quoteTile], tiles int64, quotes, depth, sound, unsound gpu.Arg) {
 	w.launch("quote_join", 1, scanBlock, tile.Arg(), gpu.Int(tiles), quotes, depth, sound, unsound)
 }

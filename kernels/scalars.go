@@ -99,7 +99,7 @@ func (o *outputs) add(w *work, i int, c *NumberColumn, rows int) {
 //	text       n bytes
 //	x          Starts and Ends of the columns; Numbers, or none, and all values are numbers; Trues, or none. The others are not read
 //	columns    where to: all of as many rows
-//	undecided  Words(rows) words for each Float64, overwritten: SettleFloat64 is to read this row's token
+//	undecided  Words(rows) words for each Float64, overwritten: ResolveFloat64 is to read this row's token
 //
 //	token      7   -0   true   null   18446744073709551615   -0.0   1.5e3
 //	Int64      7   0    1      0      -1

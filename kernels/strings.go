@@ -173,8 +173,8 @@ func (w *work) offsetStrings(sums, offsets gpu.Buffer[int64]) {
 	w.launch("strings_offsets", blocks(int64(offsets.Len()), block), block, sums.Arg(), gpu.Int(scanned), gpu.Int(offsets.Len()-1), offsets.Arg())
 }
 
-// settle has offsets count from the first of all strings on, if they do not.
-func (x *Strings) settle(w *work) {
+// rebaseOffsets has offsets count from the first of all strings on, if they do not.
+func (x *Strings) rebaseOffsets(w *work) {
 	if x.sums.Len() > 0 {
 		w.offsetStrings(x.sums, x.offsets)
 		x.sums = gpu.Buffer[int64]{}
@@ -195,7 +195,7 @@ func (k *Set) MeasureLongStrings(s *gpu.Stream, x *Strings, offsets gpu.Buffer[i
 	if w.err != nil {
 		return w.done()
 	}
-	x.settle(w)
+	x.rebaseOffsets(w)
 	room := 2*n/(pieceBytes+1) + 1 // the shortest strings that have pieces have two
 	grid, groups := blocks(int64(strings), block), blocks(room, block)
 	x.piece, x.group, x.bytes = give[stringPiece](w, room), give[uint32](w, groups), give[int64](w, groups+1)

@@ -66,7 +66,7 @@ func (k *Set) ParseStructure(s *gpu.Stream, text gpu.Buffer[byte], x *Structure,
 		depth += 8 // StructureCarry.Depth
 	}
 	w.launch("structure_tiles", tiles, block, text.Arg(), gpu.Int(x.n), x.planes.Arg(), x.tile.Arg(), x.sound.Arg())
-	w.settleQuotes(x.tile, tiles, quote, depth, x.sound.Arg(), x.unsound.Arg())
+	w.joinQuotes(x.tile, tiles, quote, depth, x.sound.Arg(), x.unsound.Arg())
 	return w.done()
 }
 

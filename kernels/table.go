@@ -86,7 +86,7 @@ func (x *Table) find(w *work, text gpu.Buffer[byte], d Dialect) {
 	stops, rows := before.Slice(0, int(tiles)), before.Slice(int(tiles), before.Len())
 	source := []gpu.Arg{of(0), of(1), of(2), gpu.Int(n), tile.Arg()}
 	w.launch("table_tiles", tiles, block, text.Arg(), gpu.Int(n), gpu.Int(d.Delimiter), gpu.Int(d.Quote), of(0), of(1), of(2), tile.Arg())
-	w.settleQuotes(tile, tiles, 0, 0, 0, 0)
+	w.joinQuotes(tile, tiles, 0, 0, 0, 0)
 	w.launch("table_counts", tiles, block, join(source, counts.Slice(0, int(tiles)).Arg(), counts.Slice(int(tiles), counts.Len()).Arg(), x.report.Arg())...)
 	scan(w, counts.Slice(0, int(tiles)), stops, x.report.Slice(tableStops, tableStops+1))
 	scan(w, counts.Slice(int(tiles), counts.Len()), rows, x.report.Slice(tableRows, tableRows+1))

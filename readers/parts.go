@@ -80,24 +80,24 @@ func (p *Parts) Read(ctx context.Context, take func(Part) error) (end, row int64
 	return r.run()
 }
 
-// partsRun is one Read. Who has guessed a part and finds that its turn has come settles it, and those behind it that are there, while the others go on guessing: what is
+// partsRun is one Read. Who has guessed a part and finds that its turn has come commits it, and those behind it that are there, while the others go on guessing: what is
 // taken then is still in the caches of the core that made it, and nobody waits for a goroutine that only hands on.
 type partsRun struct {
 	*Parts
 	ctx  context.Context
 	take func(Part) error
 
-	mu       sync.Mutex
-	changed  sync.Cond
-	first    int64          // parts that end where those rows do that come first; 0: none come first
-	firstEnd int64          // there
-	held     bool           // nobody begins a part behind those
-	begun    int64          // parts that somebody guesses, or did
-	settled  int64          // parts that were taken or read again
-	guessed  map[int64]Part // parts whose turn has not come
-	settling bool           // somebody does, who alone may touch what stands below
-	blind    bool           // nobody guesses any more
-	over     bool           // nothing is left to do
+	mu         sync.Mutex
+	changed    sync.Cond
+	first      int64          // parts that end where those rows do that come first; 0: none come first
+	firstEnd   int64          // there
+	held       bool           // nobody begins a part behind those
+	begun      int64          // parts that somebody guesses, or did
+	committed  int64          // parts that were taken or read again
+	guessed    map[int64]Part // parts whose turn has not come
+	committing bool           // somebody does, who alone may touch what stands below
+	blind      bool           // nobody guesses any more
+	over       bool           // nothing is left to do
 
 	exact  PartReader // made when a guess fails
 	at     int64      // where the next row begins
@@ -175,11 +175,11 @@ func (r *partsRun) work(reader PartReader) {
 	for !r.over {
 		switch {
 		case r.due():
-			r.settleNext()
-		case r.guessable() && r.begun <= r.settled+r.ahead() && (!r.held || r.begun < r.first):
+			r.commitNext()
+		case r.guessable() && r.begun <= r.committed+r.ahead() && (!r.held || r.begun < r.first):
 			r.guessNext(reader)
 		default:
-			waited := timeline.Of(r.ctx).Begin("wait for the parts before", r.bound(r.settled))
+			waited := timeline.Of(r.ctx).Begin("wait for the parts before", r.bound(r.committed))
 			r.changed.Wait()
 			waited()
 		}
@@ -189,13 +189,13 @@ func (r *partsRun) work(reader PartReader) {
 // guessable reports whether there is a part that somebody should guess.
 func (r *partsRun) guessable() bool { return !r.blind && r.bound(r.begun) < r.To }
 
-// due reports whether a part is to be settled and nobody does: one that is there, or that nobody will guess.
+// due reports whether a part is to be committed and nobody does: one that is there, or that nobody will guess.
 func (r *partsRun) due() bool {
-	if r.settling {
+	if r.committing {
 		return false
 	}
-	_, there := r.guessed[r.settled]
-	return there || r.begun == r.settled && !r.guessable()
+	_, there := r.guessed[r.committed]
+	return there || r.begun == r.committed && !r.guessable()
 }
 
 func (r *partsRun) guessNext(reader PartReader) {
@@ -218,33 +218,33 @@ func guarded(reader PartReader, from, stop int64) (part Part) {
 	return reader.Guess(from, stop)
 }
 
-// settleNext settles the part whose turn it is.
-func (r *partsRun) settleNext() {
-	k := r.settled
+// commitNext commits the part whose turn it is.
+func (r *partsRun) commitNext() {
+	k := r.committed
 	part, there := r.guessed[k]
 	if !there {
 		part.Failed = true
 		r.begun++
 	}
 	delete(r.guessed, k)
-	r.settling = true
+	r.committing = true
 	r.mu.Unlock()
 	failed := true // or it panics
 	defer func() {
 		r.mu.Lock()
-		r.settling, r.blind, r.over = false, r.misses >= mostMisses, failed || r.ended
-		if r.settled++; r.settled == r.first && r.held {
+		r.committing, r.blind, r.over = false, r.misses >= mostMisses, failed || r.ended
+		if r.committed++; r.committed == r.first && r.held {
 			time.AfterFunc(firstLease, r.letOn)
 		}
 		r.changed.Broadcast()
 	}()
-	r.err = r.settle(part, r.bound(k+1))
+	r.err = r.commit(part, r.bound(k+1))
 	failed = r.err != nil
 }
 
-// settle takes the part up to stop: as it was guessed, if that is right, else read again. One that ended early, because its rows grew too large, is followed by
+// commit takes the part up to stop: as it was guessed, if that is right, else read again. One that ended early, because its rows grew too large, is followed by
 // others up to there.
-func (r *partsRun) settle(part Part, stop int64) error {
+func (r *partsRun) commit(part Part, stop int64) error {
 	switch {
 	case r.at >= stop: // one row is longer than the part
 		part.release()

@@ -23,10 +23,10 @@ func newSpare() *spare { return &spare{cores: runtime.GOMAXPROCS(0), linger: tim
 // parsing says that a parse begins; end is called when it is over. Neither waits for anything.
 func (s *spare) parsing() (end func()) {
 	s.count(1)
-	go s.settle()
+	go s.adjust()
 	return func() {
 		s.count(-1)
-		time.AfterFunc(s.linger, s.settle)
+		time.AfterFunc(s.linger, s.adjust)
 	}
 }
 
@@ -36,8 +36,8 @@ func (s *spare) count(n int) {
 	s.parses += n
 }
 
-// settle has as many processors as the parses under way ask for.
-func (s *spare) settle() {
+// adjust has as many processors as the parses under way ask for.
+func (s *spare) adjust() {
 	s.change.Lock()
 	defer s.change.Unlock()
 	want := s.cores

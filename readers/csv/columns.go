@@ -183,7 +183,7 @@ func (d *dialect) findDelimiter(ctx context.Context, src *source.File) error {
 		if err != nil {
 			return err
 		}
-		d.settled = trial.settled
+		d.final = trial.final
 		if score > bestScore {
 			best, bestScore = c, score
 		}
@@ -205,12 +205,12 @@ func (t *text) score(ctx context.Context, src *source.File) (int, error) {
 	first := 0
 	for i := range 2 {
 		if p == t.N {
-			t.settled = false // the second record may come
+			t.final = false // the second record may come
 			break
 		}
 		next, n := t.record(p, func(int, cell) {})
 		if next < 0 && t.Err == nil && t.fault.file {
-			t.settled = false // the quote that is open may be closed
+			t.final = false // the quote that is open may be closed
 		}
 		if tooLong := (*readers.LimitError)(nil); next < 0 && t.Err != nil && !errors.As(t.Err, &tooLong) {
 			return 0, t.Err

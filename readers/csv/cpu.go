@@ -56,7 +56,7 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 		}
 	}
 	s.sum.BytesRead += s.Read
-	s.sum.Appendable = c.dialect.settled && s.closed && s.srid == 0
+	s.sum.Appendable = c.dialect.final && s.closed && s.srid == 0
 	if s.sum.CRS = c.dialect.crs; s.sum.CRS == (geoarrow.CRS{}) && s.srid != 0 {
 		s.sum.CRS = geoarrow.CRSOfSRID(s.srid)
 	}

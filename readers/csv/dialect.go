@@ -35,7 +35,7 @@ type dialect struct {
 	crs      geoarrow.CRS // by option
 	prj      geoarrow.CRS // of the .prj
 	first    int64        // offset of the first record behind the header
-	settled  bool         // nothing that may follow the end of the file changes what was found
+	final    bool         // nothing that may follow the end of the file changes what was found
 }
 
 // class is what a byte may be outside of quotes.
@@ -77,7 +77,7 @@ const (
 func newDialect(name string, opts readers.Options) (*dialect, error) {
 	d := &dialect{
 		comma: opts.Get(optDecimal) == ",", pad: opts.Get(optRagged) == "pad", text: opts.Get(optTypes) == "string",
-		keep: opts.Get(optKeep) == "true", skipErrors: opts.SkipErrors(), settled: true,
+		keep: opts.Get(optKeep) == "true", skipErrors: opts.SkipErrors(), final: true,
 		nullErrors: opts.NullErrors(), repair: opts.Repairs(), eitherPoint: opts.Get(optDecimal) == auto,
 	}
 	d.class['\n'], d.class['\r'] = classLineEnd, classLineEnd

@@ -95,7 +95,7 @@ func (d *dialect) readPRJ(src *source.File) (err error) {
 		return &readers.ParseError{Name: src.Name, Format: "csv", Row: -1, Err: large}
 	}
 	if d.prj != (geoarrow.CRS{}) {
-		d.settled = false // it belongs to the rows that are there
+		d.final = false // it belongs to the rows that are there
 	}
 	return err
 }

@@ -175,7 +175,7 @@ func (l *locator) decide(last, far bool) (found *candidate, form geometryForm, d
 				l.list = l.list[i:]
 				return nil, noGeometry, false
 			}
-			l.settled = false // a value may follow behind the end of the file
+			l.final = false // a value may follow behind the end of the file
 		}
 		if form != noGeometry {
 			l.commaPoints = form == points && (l.seen[c.x].comma || l.seen[c.y].comma)

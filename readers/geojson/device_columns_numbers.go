@@ -23,7 +23,7 @@ func (d *deviceRows) parseNumbers(x kernels.Scalars, list []*deviceColumn) {
 type deviceNumbers struct {
 	kernels.NumberColumn
 	kind      arrow.Type   // as heldAs has it
-	undecided kernels.Mask // of float64: values that are to be settled
+	undecided kernels.Mask // of float64: values that are to be resolved
 	looks     []uint64     // the same on the host, once it was waited for
 }
 
@@ -99,7 +99,7 @@ func (d *deviceRows) note(list []*deviceColumn, undecided kernels.Mask) {
 	}
 }
 
-// parse fills columns of numbers, and of true and false among them. Of those of float64 it asks which of them are to be settled and how many integers were rounded,
+// parse fills columns of numbers, and of true and false among them. Of those of float64 it asks which of them are to be resolved and how many integers were rounded,
 // as far as that is not known.
 func (d *deviceRows) parse(x kernels.Scalars, list []*deviceColumn) {
 	var others []*deviceColumn // than those that are what was expected
@@ -156,7 +156,7 @@ func (d *deviceRows) finishFloats(c *deviceColumn) {
 		if d.Stopped() {
 			return
 		}
-		_, err := d.K.SettleFloat64(d.S, d.dev, c.starts, c.ends, kernels.GrammarJSON, *c.floats)
+		_, err := d.K.ResolveFloat64(d.S, d.dev, c.starts, c.ends, kernels.GrammarJSON, *c.floats)
 		d.Try(err)
 	}
 	c.undecided = nil

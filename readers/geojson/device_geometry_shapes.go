@@ -141,7 +141,7 @@ func (d *deviceRows) ordinates(sh *deviceShapes, z bool) {
 		sh.found = found[0]
 		if sh.found.Undecided > 0 {
 			var err error
-			sh.found, _, err = d.K.SettlePositions(d.S, d.dev, sh.at.Positions, kernels.PositionJSON, to)
+			sh.found, _, err = d.K.ResolvePositions(d.S, d.dev, sh.at.Positions, kernels.PositionJSON, to)
 			d.Try(err)
 		}
 		d.Accept(sh.found.Malformed < 0, "a position that is not as GeoJSON has it")

@@ -149,7 +149,7 @@ func (s *scanner) geometryObject(m *members, p, open int, mark geometryMark) (k 
 	if end = s.geometryMembers(m, p, open, mark); end < 0 {
 		return 0, s.earlier(s.memberFault(m))
 	}
-	return s.settle(m, end, open, mark)
+	return s.resolveMembers(m, end, open, mark)
 }
 
 // tryValue reads coordinates or geometries as those of kind k. Where they are not, it passes them: a later member may replace them or their type.
@@ -322,8 +322,8 @@ func (s *scanner) rewind(mark geometryMark) {
 	s.sink.Shapes = mark.shapes
 }
 
-// settle sees to it that the builder holds what the last of repeated members said, once all members are known. end is behind the object.
-func (s *scanner) settle(m *members, end, open int, mark geometryMark) (geoarrow.Kind, int) {
+// resolveMembers sees to it that the builder holds what the last of repeated members said, once all members are known. end is behind the object.
+func (s *scanner) resolveMembers(m *members, end, open int, mark geometryMark) (geoarrow.Kind, int) {
 	if m.typePos < 0 {
 		return 0, s.wrong(end-1, "geometry", geometryRule, `a geometry without "type"`)
 	}

@@ -217,7 +217,7 @@ func (s *scanner) aroundCenter(c frame, whole bool) bool {
 	for {
 		switch s.X.Next() {
 		case xmltext.End:
-			return s.settle(c, first) && s.addAround(c, first, e, whole)
+			return s.applyAxes(c, first) && s.addAround(c, first, e, whole)
 		case xmltext.Start:
 		default:
 			return false

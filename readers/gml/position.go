@@ -33,7 +33,7 @@ func (s *scanner) positions(c frame) bool {
 	for {
 		switch s.X.Next() {
 		case xmltext.End:
-			return s.settle(c, first)
+			return s.applyAxes(c, first)
 		case xmltext.Start:
 		default:
 			return false
@@ -56,7 +56,7 @@ func (s *scanner) somePositions(c *frame, first *int) bool {
 	case "coord":
 		return s.coord()
 	case "pointProperty", "pointRep":
-		ok := s.settle(*c, *first) && s.each(*c, (*scanner).controlPoint)
+		ok := s.applyAxes(*c, *first) && s.each(*c, (*scanner).controlPoint)
 		*first = len(s.sink.Geom.X)
 		return ok
 	}
@@ -71,8 +71,8 @@ func (s *scanner) controlPoint(c frame) bool {
 	return s.named(&c) && s.point(c)
 }
 
-// settle gives the positions from first on, which were read in the order of the file's axes, x and y.
-func (s *scanner) settle(c frame, first int) bool {
+// applyAxes gives the positions from first on, which were read in the order of the file's axes, x and y.
+func (s *scanner) applyAxes(c frame, first int) bool {
 	g := &s.sink.Geom
 	if first == len(g.X) {
 		return true

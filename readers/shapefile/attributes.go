@@ -26,7 +26,7 @@ func (m *malformed) error(r *partReader) error {
 	return e
 }
 
-// attributesOf reads the attributes of the records whose shapes were decoded, from row on, and settles which records are no rows: s.without, with what is
+// attributesOf reads the attributes of the records whose shapes were decoded, from row on, and decides which records are no rows: s.without, with what is
 // skipped of them. Its error is that of the first record that has one, in it that of the shape.
 func (r *partReader) attributesOf(s *sink, row int64) (*geoarrow.Columns, error) {
 	end := row + int64(len(s.offsets))

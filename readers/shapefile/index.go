@@ -32,7 +32,7 @@ const (
 
 // orderOf finds out where the records of a file lie: whether they have to be looked for by its .shx. That is so where somebody changed shapes in place: a shape that no longer fits
 // is written behind all others, one that became shorter leaves a gap, and what was there before is still there. Elsewhere the records follow each other
-// in the order of their numbers, and the .shx, right or wrong, does not matter. Three questions, of which the first one settles nearly every file:
+// in the order of their numbers, and the .shx, right or wrong, does not matter. Three questions, of which the first one decides nearly every file:
 //
 //  1. Do the entries of the .shx follow each other to the end of the .shp?        no more to ask: in sequence, and if not as the .shx has it, an error
 //  2. Do the records of the .shp follow each other, numbered, to its end?         in sequence, the .shx is wrong

@@ -131,10 +131,10 @@ func (d *deviceRows) ordinates(sh *deviceShapes, text gpu.Buffer[byte]) {
 		if d.Stopped() {
 			return
 		}
-		found, settled, err := d.K.SettlePositions(d.S, text, sh.at.Positions, kernels.PositionWKT, to)
+		found, resolved, err := d.K.ResolvePositions(d.S, text, sh.at.Positions, kernels.PositionWKT, to)
 		d.Try(err)
 		d.Accept(found.Malformed < 0, "a position that is not as WKT has it, or with NaN or an infinity")
-		d.Accept(settled == 0 || found.Dims>>4 == 0, "a position of more than four ordinates, perhaps")
+		d.Accept(resolved == 0 || found.Dims>>4 == 0, "a position of more than four ordinates, perhaps")
 		sh.x, sh.y, sh.z, sh.m, sh.empty = to.X, to.Y, to.Z, to.M, found.Empty > 0
 		if sh.deep || found.Dims>>3 == 0 {
 			return

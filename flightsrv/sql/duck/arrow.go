@@ -85,7 +85,7 @@ func (c *Conn) schema(types []duckdb.LogicalType, names []string, huge bool) (sc
 		none := arrow.NewSchema(nil, nil)
 		return none, none, nil
 	}
-	if err := settle(types, names); err != nil {
+	if err := resolveTypes(types, names); err != nil {
 		return nil, nil, err
 	}
 	s := (*C.struct_ArrowSchema)(C.calloc(1, C.sizeof_struct_ArrowSchema))

@@ -59,8 +59,8 @@ func examine(t duckdb.LogicalType) knowledge {
 	return k
 }
 
-// settle makes the types of columns ones that Arrow has: one that depends on a parameter is the null type. Types that would lose something are an error.
-func settle(types []duckdb.LogicalType, names []string) error {
+// resolveTypes makes the types of columns ones that Arrow has: one that depends on a parameter is the null type. Types that would lose something are an error.
+func resolveTypes(types []duckdb.LogicalType, names []string) error {
 	for i, t := range types {
 		switch k := examine(t); {
 		case k.lossy != "":

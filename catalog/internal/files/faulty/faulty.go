@@ -1,7 +1,7 @@
 // Package faulty is a file system for tests that breaks as told: operations fail, and the power goes.
 //
 // It works on real files of another file system, so locks and mappings are real. Beside them it keeps what a disk would have: what a file
-// held when it was last synced, which names a folder had when it was last synced, and what happened since. Crash settles what happened since
+// held when it was last synced, which names a folder had when it was last synced, and what happened since. Crash decides what happened since
 // as a power loss may:
 //
 //	writes to a file      each on its own: kept, lost, or torn, which is some sectors of it kept

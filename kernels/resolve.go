@@ -2,8 +2,8 @@ package kernels
 
 import "github.com/vibeflight/vibeflight/gpu"
 
-// settleBatch is how many undecided items the host reads at a time: what it holds of them is bounded by that and by the longest.
-const settleBatch = 1 << 16
+// resolveBatch is how many undecided items the host reads at a time: what it holds of them is bounded by that and by the longest.
+const resolveBatch = 1 << 16
 
 // undecided lists the set bits of a mask. It waits for the device.
 func undecided(w *work, mask Mask) gpu.Buffer[int64] {
@@ -31,9 +31,9 @@ func download[T any](w *work, dst []T, src gpu.Buffer[T]) {
 	}
 }
 
-// settling brings the text of undecided items to the host, a batch at a time. Short ones are copied to one place on the device first, so that a batch
+// resolving brings the text of undecided items to the host, a batch at a time. Short ones are copied to one place on the device first, so that a batch
 // is two downloads and not one for each.
-type settling struct {
+type resolving struct {
 	w    *work
 	text gpu.Buffer[byte]
 
@@ -42,10 +42,10 @@ type settling struct {
 	copy  gpu.Buffer[byte]
 }
 
-// newSettling takes the memory for batches of up to count items.
-func newSettling(w *work, text gpu.Buffer[byte], count int) *settling {
-	most := min(count, settleBatch)
-	return &settling{w: w, text: text, token: take[int64](w, 2*most), at: take[int64](w, most), copy: take[byte](w, most*longestNumber)}
+// newResolving takes the memory for batches of up to count items.
+func newResolving(w *work, text gpu.Buffer[byte], count int) *resolving {
+	most := min(count, resolveBatch)
+	return &resolving{w: w, text: text, token: take[int64](w, 2*most), at: take[int64](w, most), copy: take[byte](w, most*longestNumber)}
 }
 
 // item is an undecided item's text, from its byte start of the text on.
@@ -55,7 +55,7 @@ type item struct {
 }
 
 // load brings the items that index names to the host. Without ends an item is the first longestNumber bytes from its start on.
-func (b *settling) load(starts, ends, index gpu.Buffer[int64]) []item {
+func (b *resolving) load(starts, ends, index gpu.Buffer[int64]) []item {
 	w, n := b.w, index.Len()
 	w.launch("settle_tokens", blocks(int64(n), block), block, starts.Arg(), ends.Arg(), index.Arg(), gpu.Int(n), gpu.Int(b.text.Len()), gpu.Int(longestNumber), b.token.Arg())
 	token, at := make([]int64, 2*n), make([]int64, n)
@@ -91,7 +91,7 @@ func (b *settling) load(starts, ends, index gpu.Buffer[int64]) []item {
 }
 
 // fetch downloads the bytes [from, to) of the text.
-func (b *settling) fetch(from, to int) []byte {
+func (b *resolving) fetch(from, to int) []byte {
 	text := make([]byte, to-from)
 	download(b.w, text, b.text.Slice(from, to))
 	return text
