@@ -4,10 +4,14 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"strings"
+	"sync/atomic"
 	"testing"
 
+	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/rs/zerolog"
 
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
@@ -90,5 +94,57 @@ func TestRequestThatCannotBeSent(t *testing.T) {
 			t.Error("a channel was sent as JSON")
 		}
 		db.Rest()
+	}
+}
+
+// failing is a table whose batches cannot be read.
+type failing struct{ released atomic.Int64 }
+
+func (*failing) Schema() *arrow.Schema {
+	return arrow.NewSchema([]arrow.Field{{Name: "i", Type: arrow.PrimitiveTypes.Int64}}, nil)
+}
+func (*failing) Rows() int64                                         { return 1 }
+func (f *failing) Scan(context.Context, []int) (duck.Batches, error) { return failingBatches{f}, nil }
+func (*failing) Release()                                            {}
+
+type failingBatches struct{ of *failing }
+
+func (failingBatches) Len() int { return 1 }
+func (failingBatches) Batch(int) (arrow.Record, bool, error) {
+	return nil, false, errors.New("a damaged batch")
+}
+func (b failingBatches) Release() { b.of.released.Add(1) }
+
+// TestScanOfAFailingTable checks that a scan is released whose first batch, which comes with the reply to it, is an error.
+func TestScanOfAFailingTable(t *testing.T) {
+	table := &failing{}
+	p := newPool(t, func(context.Context, string) (duck.Relation, error) { return table, nil })
+	db, err := p.Take(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Rest()
+	if err := db.View("", "t", "key"); err != nil {
+		t.Fatal(err)
+	}
+	c, err := db.Connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	q, err := c.Parse("SELECT sum(i) FROM t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Prepare(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.Query(t.Context(), nil, 0); err == nil || !strings.Contains(err.Error(), "a damaged batch") {
+		t.Errorf("%v, want the error of the batch", err)
+	}
+	if n := table.released.Load(); n != 1 {
+		t.Errorf("the scan was released %d times, want once", n)
 	}
 }

@@ -106,7 +106,11 @@ func (w *process) scan(m *message) (any, *body, error) {
 		return reply, nil, nil
 	}
 	first, body, err := w.batches(c, s, 0)
-	if err != nil {
+	if err != nil { // the worker does not learn of the scan, and cannot release it
+		w.mu.Lock()
+		delete(w.scans, reply.Scan)
+		w.mu.Unlock()
+		s.close()
 		return nil, nil, err
 	}
 	reply.First = first
