@@ -32,7 +32,7 @@ type fileRecord struct {
 	columns readers.Projection // that were read; all of them for the store
 
 	once  sync.Once
-	known *tableMeta // behind once for the store; nil: it is not known
+	known *tableMeta // set within once, for the store; nil: it is not known
 }
 
 // recorded is what is known of the file that a job is about, as far as its format and options go; nil: nothing. The file may be another one by now.

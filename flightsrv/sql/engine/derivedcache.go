@@ -16,9 +16,9 @@ import (
 type derivedCache struct {
 	mu     sync.Mutex
 	budget int64
-	shares bool // WKB lies where workers can map it
+	shares bool // WKB is written to memory files, which workers map
 	bytes  int64
-	recent *list.List // of *derived that have WKB, the one used last in front
+	recent *list.List // of *batchCache that have WKB, the one used last first
 	of     map[weak.Pointer[geoarrow.Columns]]*batchCache
 }
 
@@ -26,11 +26,11 @@ type derivedCache struct {
 type batchCache struct {
 	batch weak.Pointer[geoarrow.Columns]
 
-	making sync.Mutex // held by who makes WKB, so that nobody else does
+	making sync.Mutex // held while WKB is made, so that it is made once
 	wkb    *geoarrow.Geometry
 	shared *worker.Shared // memory of wkb; nil: the garbage collector's
 	bytes  int64
-	at     *list.Element // in beside.recent; nil: there is no WKB, or no room for it
+	at     *list.Element // in derivedCache.recent; nil: no WKB is kept
 	pins   int           // runs that read it where it is
 
 	found  sync.Mutex // guards what follows
@@ -38,7 +38,7 @@ type batchCache struct {
 	sound  *bool // boxes tell where the geometries are
 }
 
-func newBeside(budget int64, shares bool) *derivedCache {
+func newDerivedCache(budget int64, shares bool) *derivedCache {
 	return &derivedCache{budget: budget, shares: shares, recent: list.New(), of: map[weak.Pointer[geoarrow.Columns]]*batchCache{}}
 }
 

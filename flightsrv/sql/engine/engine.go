@@ -79,7 +79,7 @@ type counters struct{ queries, failed, read, leftOut atomic.Int64 }
 // Open starts DuckDB. The caller closes the engine, before the catalog. Without cgo it gives ErrNoSQL.
 func Open(cfg Config) (*Engine, error) {
 	cfg.MemoryBytes = cmp.Or(cfg.MemoryBytes, DefaultMemoryBytes)
-	e := &Engine{cfg: cfg, beside: newBeside(cfg.MemoryBytes/2, cfg.Workers > 0), statements: map[*Statement]struct{}{}}
+	e := &Engine{cfg: cfg, beside: newDerivedCache(cfg.MemoryBytes/2, cfg.Workers > 0), statements: map[*Statement]struct{}{}}
 	e.ctx, e.end = context.WithCancelCause(context.Background())
 	spatial := FindSpatial(cfg.Extensions)
 	source, err := e.open(spatial)

@@ -171,7 +171,7 @@ func TestPinned(t *testing.T) {
 	}
 	one := int64(len(first.WKB)) + 4*int64(len(first.Offsets))
 	for _, shares := range []bool{false, true} {
-		b := newBeside(2*one+1, shares)
+		b := newDerivedCache(2*one+1, shares)
 		w.engine.beside = b
 		r := &run{engine: w.engine}
 		for i, want := range []bool{true, true, false} {
@@ -200,7 +200,7 @@ func TestPinned(t *testing.T) {
 func TestPinnedQuery(t *testing.T) {
 	w := newWorld(t, map[string]string{"squares.geojson": squares(320)})
 	for _, budget := range []int64{0, 5000, 1 << 20} {
-		w.engine.beside = newBeside(budget, w.engine.cfg.Workers > 0)
+		w.engine.beside = newDerivedCache(budget, w.engine.cfg.Workers > 0)
 		w.want("SELECT count(*), count(DISTINCT a.geometry) FROM squares a JOIN squares b ON a.geometry = b.geometry", "320|320")
 		w.want("SELECT geometry FROM squares WHERE i = 300", "POLYGON ((300 300, 300.5 300, 300.5 300.5, 300 300.5, 300 300))")
 		for _, d := range w.engine.beside.of {
