@@ -117,7 +117,10 @@ func flagTable(b *strings.Builder, flags *pflag.FlagSet) {
 		if annotated(f, isSetting) {
 			environment, variables = "`"+variable(f.Name)+"`", true
 		}
-		rows = append(rows, strings.Join([]string{"`" + strings.TrimSpace(name+" "+valueName(value)) + "`", defaultOf(f), environment, strings.ReplaceAll(usage, "|", "\\|")}, " | "))
+		rows = append(rows, strings.Join([]string{
+			"`" + strings.TrimSpace(name+" "+valueName(value)) + "`",
+			defaultOf(f), environment, strings.ReplaceAll(usage, "|", "\\|"),
+		}, " | "))
 	})
 	if len(rows) == 0 {
 		return
@@ -173,11 +176,13 @@ func TestCommandPage(t *testing.T) {
 				t.Fatalf("docs/cli.md is stale, make cli-docs writes it again: line %d is\n%s\nand the commands say\n%s", i+1, old[i], now[i])
 			}
 		}
-		t.Fatalf("docs/cli.md is stale, make cli-docs writes it again: it has %d lines, and the commands say %d", len(old), len(now))
+		t.Fatalf("docs/cli.md is stale, make cli-docs writes it again: it has %d lines, and the commands say %d",
+			len(old), len(now))
 	}
 }
 
-// TestExamples runs the examples of every command, in a folder that has what they name, beside a server.
+// TestExamples runs the examples of every command, in a folder that has what they name, beside a
+// server.
 func TestExamples(t *testing.T) {
 	var script strings.Builder
 	script.WriteString(`env VIBEFLIGHT_CACHE_DIR=$WORK/cache
@@ -193,7 +198,8 @@ exec vibeflight serve --data data --listen unix://$WORK/s.sock &server&
 answers unix://$WORK/s.sock
 env VIBEFLIGHT_LISTEN=unix://$WORK/example.sock
 `)
-	here := strings.NewReplacer("grpc://127.0.0.1:8815", "unix://$WORK/s.sock", "/srv/west", "$WORK/west", "/run/vibeflight.sock", "$WORK/example.sock", "/var/cache/vibeflight", "$WORK/cache")
+	here := strings.NewReplacer("grpc://127.0.0.1:8815", "unix://$WORK/s.sock", "/srv/west", "$WORK/west",
+		"/run/vibeflight.sock", "$WORK/example.sock", "/var/cache/vibeflight", "$WORK/cache")
 	ran := 0
 	for _, cmd := range shown(newRoot(stdio{}, os.LookupEnv)) {
 		if cmd.Example == "" {
@@ -206,7 +212,8 @@ env VIBEFLIGHT_LISTEN=unix://$WORK/example.sock
 			case strings.HasPrefix(line, "#"):
 				continue
 			case strings.Contains(line, "vibeflight serve"):
-				fmt.Fprintf(&script, "exec sh -c 'exec env %s' &example&\nanswers unix://$WORK/example.sock\nkill -INT example\nwait example\n", quoted)
+				fmt.Fprintf(&script, "exec sh -c 'exec env %s' &example&\nanswers unix://$WORK/example.sock\nkill "+
+					"-INT example\nwait example\n", quoted)
 			case strings.Contains(line, "<("):
 				fmt.Fprintf(&script, "[exec:bash] exec bash -c '%s && complete -p vibeflight'\n", quoted)
 			default:
@@ -218,7 +225,8 @@ env VIBEFLIGHT_LISTEN=unix://$WORK/example.sock
 			ran++
 		}
 	}
-	script.WriteString("kill -INT server\nwait server\n-- west.sql --\nSELECT count(*) AS n FROM roads\n-- west.toml --\ndata = \"data\"\n")
+	script.WriteString("kill -INT server\nwait server\n-- west.sql --\nSELECT count(*) AS n FROM roads\n-- " +
+		"west.toml --\ndata = \"data\"\n")
 	if ran < 15 {
 		t.Fatalf("only %d examples", ran)
 	}
