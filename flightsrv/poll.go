@@ -22,10 +22,10 @@ func (s *service) PollFlightInfo(ctx context.Context, d *flight.FlightDescriptor
 	}
 	callOf(ctx).name = t.Name
 	if t.Poll == "" {
-		switch held, scan, err := s.cfg.Catalog.Recall(ctx, t.request(), s.cfg.selection(t), true); {
+		switch held, scan, ok, err := s.cfg.Catalog.Recall(ctx, t.request(), s.cfg.selection(t), true); {
 		case err != nil:
 			return nil, err
-		case scan != nil:
+		case ok:
 			return s.polled(ctx, d, t, opened{held, scan}, 1)
 		}
 	}
