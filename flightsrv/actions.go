@@ -10,7 +10,10 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/flight"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/flightsrv/internal/excerpt"
+	"github.com/vibeflight/vibeflight/flightsrv/metadata"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
 // action is one of the server's own actions: a JSON body in, one JSON body out.
@@ -79,14 +82,14 @@ func (s *service) DoAction(req *flight.Action, stream flight.FlightService_DoAct
 	actions := s.actions()
 	i := slices.IndexFunc(actions, func(a action) bool { return a.name == req.GetType() })
 	if i < 0 {
-		return &unservedError{fmt.Sprintf("action %q: unknown; known are %s", clip(req.GetType(), 100),
+		return &unservedError{fmt.Sprintf("action %q: unknown; known are %s", excerpt.Clip(req.GetType(), 100),
 			actionNames(actions))}
 	}
 	answer, err := runAction(stream.Context(), s, actions[i], req.GetBody())
 	if err != nil {
 		return err
 	}
-	body, err := jsonBody(answer)
+	body, err := metadata.Marshal(answer)
 	if err != nil {
 		return err
 	}
@@ -95,7 +98,7 @@ func (s *service) DoAction(req *flight.Action, stream flight.FlightService_DoAct
 
 func runAction(ctx context.Context, s *service, a action, body []byte) (any, error) {
 	answer, err := a.run(s, ctx, body)
-	var at *TicketError
+	var at *ticket.Error
 	if errors.As(err, &at) {
 		return nil, fmt.Errorf("action %s: %w", a.name, err)
 	}
@@ -114,7 +117,7 @@ func actionNames(actions []action) string {
 }
 
 func (s *service) refresh(ctx context.Context, body []byte) (any, error) {
-	if err := wantNothing(body); err != nil {
+	if err := ticket.ParseEmpty(body); err != nil {
 		return nil, err
 	}
 	if err := s.cfg.Catalog.Refresh(ctx); err != nil {
@@ -124,7 +127,7 @@ func (s *service) refresh(ctx context.Context, body []byte) (any, error) {
 }
 
 func (s *service) evict(ctx context.Context, body []byte) (any, error) {
-	t, err := nameOf(body, "name")
+	t, err := ticket.ParseName(body, "name")
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +146,7 @@ func (s *service) evict(ctx context.Context, body []byte) (any, error) {
 }
 
 func (s *service) describe(ctx context.Context, body []byte) (any, error) {
-	t, err := nameOf(body, "name", "options", "version")
+	t, err := ticket.ParseName(body, "name", "options", "version")
 	if err != nil {
 		return nil, err
 	}
@@ -152,11 +155,11 @@ func (s *service) describe(ctx context.Context, body []byte) (any, error) {
 		return nil, err
 	}
 	defer o.Release()
-	return describe(o.TableRef, o.scan.Schema()), nil
+	return metadata.Describe(o.TableRef, o.scan.Schema()), nil
 }
 
 func (s *service) stats(_ context.Context, body []byte) (any, error) {
-	if err := wantNothing(body); err != nil {
+	if err := ticket.ParseEmpty(body); err != nil {
 		return nil, err
 	}
 	out := stats{Stats: s.cfg.Catalog.Stats(), Connections: s.load.now(), Process: processNow()}
@@ -173,31 +176,4 @@ type stats struct {
 	SQL         *sql.Stats  `json:"sql,omitempty"` // nil: there is none
 	Connections connections `json:"connections"`
 	Process     process     `json:"process"`
-}
-
-// wantNothing accepts no body and the empty object.
-func wantNothing(body []byte) error {
-	if len(body) == 0 {
-		return nil
-	}
-	return readObject(body, nil)
-}
-
-// nameOf reads a body as a ticket of which only some fields make sense.
-func nameOf(body []byte, fields ...string) (Ticket, error) {
-	t, err := parseTicket(body)
-	if err != nil || body[0] != '{' {
-		return t, err
-	}
-	ms, err := members(body)
-	if err != nil {
-		return Ticket{}, err
-	}
-	for _, m := range ms {
-		if !slices.Contains(fields, m.key) {
-			return Ticket{}, &TicketError{m.key, fmt.Errorf("is unknown here; known are %s",
-				strings.Join(fields, ", "))}
-		}
-	}
-	return t, nil
 }

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
 // messageAction is one of Flight's own actions: a message of Flight.proto in, one out.
@@ -50,7 +51,7 @@ func (s *service) cancelInfo(ctx context.Context, body []byte) (proto.Message, e
 		return nil, err
 	}
 	if m.GetInfo() == nil {
-		return nil, &TicketError{"info", errors.New("is missing")}
+		return nil, &ticket.Error{Field: "info", Err: errors.New("is missing")}
 	}
 	cancelled := false
 	if s.sql != nil {
@@ -60,7 +61,7 @@ func (s *service) cancelInfo(ctx context.Context, body []byte) (proto.Message, e
 		}
 	}
 	if d := m.GetInfo().GetFlightDescriptor(); d.GetType() == flight.DescriptorCMD && sql.Name(d.GetCmd()) == "" {
-		t, err := parsePolled(d.GetCmd())
+		t, err := ticket.ParsePollCommand(d.GetCmd())
 		if err != nil {
 			return nil, err
 		}
@@ -89,7 +90,7 @@ func (s *service) renewEndpoint(ctx context.Context, body []byte) (proto.Message
 	if isSQL {
 		err = s.sql.Renew(ticket)
 	} else {
-		err = s.stands(ctx, ticket)
+		err = s.checkTicket(ctx, ticket)
 	}
 	if err != nil {
 		return nil, err
@@ -98,19 +99,19 @@ func (s *service) renewEndpoint(ctx context.Context, body []byte) (proto.Message
 	return m.GetEndpoint(), nil
 }
 
-// stands gives an error if a DoGet of the ticket would fail at once.
-func (s *service) stands(ctx context.Context, ticket []byte) error {
-	t, err := ParseTicket(ticket)
+// checkTicket gives an error if a DoGet of the ticket would fail at once.
+func (s *service) checkTicket(ctx context.Context, b []byte) error {
+	t, err := ticket.Parse(b)
 	if err != nil {
 		return err
 	}
 	callOf(ctx).name = t.Name
-	return s.cfg.Catalog.Check(t.request())
+	return s.cfg.Catalog.Check(t.Request())
 }
 
 func readMessage(body []byte, m proto.Message) error {
 	if err := proto.Unmarshal(body, m); err != nil {
-		return &TicketError{"", fmt.Errorf("the body is no %s: %w", m.ProtoReflect().Descriptor().FullName(), err)}
+		return &ticket.Error{Field: "", Err: fmt.Errorf("the body is no %s: %w", m.ProtoReflect().Descriptor().FullName(), err)}
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/flight"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 	"github.com/vibeflight/vibeflight/readers"
 )
 
@@ -20,7 +21,7 @@ const (
 
 // endpoints gives the tickets that together are t's rows, in order. rows and bytes say how much t
 // selects of the table, which scan is of.
-func (s *service) endpoints(t Ticket, table *readers.Table, scan *catalog.Scan, rows,
+func (s *service) endpoints(t ticket.Ticket, table *readers.Table, scan *catalog.Scan, rows,
 	bytes int64,
 ) []*flight.FlightEndpoint {
 	var out []*flight.FlightEndpoint
@@ -37,7 +38,7 @@ func (s *service) endpoints(t Ticket, table *readers.Table, scan *catalog.Scan, 
 	return out
 }
 
-func (s *service) endpoint(t Ticket) *flight.FlightEndpoint {
+func (s *service) endpoint(t ticket.Ticket) *flight.FlightEndpoint {
 	return &flight.FlightEndpoint{Ticket: &flight.Ticket{Ticket: t.Encode()}, Location: s.locations}
 }
 

@@ -5,13 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/flight"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/flightsrv/frame"
+	"github.com/vibeflight/vibeflight/flightsrv/metadata"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 	"github.com/vibeflight/vibeflight/flightsrv/uploads"
 	"github.com/vibeflight/vibeflight/flightsrv/wire"
 	"github.com/vibeflight/vibeflight/readers"
@@ -38,7 +40,7 @@ const uploadIdle = time.Minute
 func (s *service) DoExchange(stream flight.FlightService_DoExchangeServer) error {
 	first, err := stream.Recv()
 	if errors.Is(err, io.EOF) {
-		return fmt.Errorf("exchange: %w", &TicketError{Err: errors.New("no message came")})
+		return fmt.Errorf("exchange: %w", &ticket.Error{Err: errors.New("no message came")})
 	}
 	if err != nil {
 		return err
@@ -123,7 +125,7 @@ func (e *idleError) Unwrap() error { return context.DeadlineExceeded }
 
 // receive writes what a client sends to up, until it ends the file, the call ends, or something is
 // wrong.
-func (s *service) receive(x Exchange, up *source.Upload, d *flight.FlightData,
+func (s *service) receive(x ticket.Exchange, up *source.Upload, d *flight.FlightData,
 	stream flight.FlightService_DoExchangeServer,
 ) error {
 	idle := time.AfterFunc(s.cfg.uploadIdle, func() { up.Fail(&idleError{x.Name, s.cfg.uploadIdle}) })
@@ -133,10 +135,10 @@ func (s *service) receive(x Exchange, up *source.Upload, d *flight.FlightData,
 	for {
 		b, err := in.Next(d)
 		if err != nil {
-			return fmt.Errorf("exchange: %w", &TicketError{Err: err})
+			return fmt.Errorf("exchange: %w", &ticket.Error{Err: err})
 		}
 		if n += int64(len(b)); x.Size >= 0 && n > x.Size {
-			return fmt.Errorf("exchange: %w", &TicketError{"size", fmt.Errorf("is %d, and more bytes came", x.Size)})
+			return fmt.Errorf("exchange: %w", &ticket.Error{Field: "size", Err: fmt.Errorf("is %d, and more bytes came", x.Size)})
 		}
 		if _, err := up.Write(b); err != nil {
 			return s.roomError(err)
@@ -145,7 +147,7 @@ func (s *service) receive(x Exchange, up *source.Upload, d *flight.FlightData,
 		idle.Reset(s.cfg.uploadIdle)
 		switch {
 		case errors.Is(err, io.EOF) && n < x.Size:
-			return fmt.Errorf("exchange: %w", &TicketError{"size", fmt.Errorf("is %d, and %d bytes came", x.Size, n)})
+			return fmt.Errorf("exchange: %w", &ticket.Error{Field: "size", Err: fmt.Errorf("is %d, and %d bytes came", x.Size, n)})
 		case errors.Is(err, io.EOF):
 			up.End()
 			return nil
@@ -176,11 +178,11 @@ func (s *service) roomError(err error) error {
 // answer sends the table of one exchange.
 type answer struct {
 	*service
-	exchange Exchange
+	exchange ticket.Exchange
 	stream   flight.FlightService_DoExchangeServer
 	call     call
 	held     *catalog.TableRef // nil: rows are sent while they are parsed
-	last     *frame            // goes out with what is known at the end
+	last     *frame.Frame      // goes out with what is known at the end
 }
 
 func (a *answer) run(ctx context.Context, up *source.Upload) error {
@@ -202,17 +204,17 @@ func (a *answer) run(ctx context.Context, up *source.Upload) error {
 		return err
 	}
 	facts.Rows = a.call.rows
-	metadata, err := jsonBody(facts)
+	metadata, err := metadata.Marshal(facts)
 	if err != nil {
 		return err
 	}
-	a.last.addMetadata(metadata)
+	a.last.AddMetadata(metadata)
 	return a.send(a.last)
 }
 
 // answerFacts is app_metadata of the last batch: what is known of the file beside its rows.
 type answerFacts struct {
-	facts
+	metadata.Table
 	Rows   int64          `json:"rows"` // that were sent
 	Layers []string       `json:"layers,omitempty"`
 	Shape  *readers.Shape `json:"shape,omitempty"` // for later exchanges
@@ -220,7 +222,7 @@ type answerFacts struct {
 
 // whole parses the file, then sends its rows.
 func (a *answer) whole(ctx context.Context, src *source.File) (f answerFacts, err error) {
-	a.held, err = a.cfg.Catalog.Parse(ctx, src, a.exchange.sent(), a.exchange.request().Columns)
+	a.held, err = a.cfg.Catalog.Parse(ctx, src, a.exchange.Upload(), a.exchange.Request().Columns)
 	if err != nil {
 		return f, err
 	}
@@ -244,7 +246,7 @@ func (a *answer) whole(ctx context.Context, src *source.File) (f answerFacts, er
 			return f, err
 		}
 	}
-	f = answerFacts{facts: factsOf(a.held.Table, false), Layers: a.held.Table.Summary.Layers}
+	f = answerFacts{Table: metadata.OfTable(a.held.Table, false), Layers: a.held.Table.Summary.Layers}
 	if shape, ok := a.cfg.Catalog.OpenShape(a.held); ok {
 		f.Shape = &shape
 	}
@@ -261,30 +263,30 @@ func (a *answer) streamed(ctx context.Context, src *source.File) (f answerFacts,
 	if err != nil {
 		return f, err
 	}
-	t, err := a.cfg.Catalog.Stream(ctx, src, a.exchange.sent(), a.exchange.Shape, a.cfg.selection(a.exchange.Ticket),
+	t, err := a.cfg.Catalog.Stream(ctx, src, a.exchange.Upload(), a.exchange.Shape, a.cfg.selection(a.exchange.Ticket),
 		func(rec arrow.Record) error {
 			return sendRecord(enc, rec, &a.call, a.put)
 		})
 	if err != nil {
 		return f, err
 	}
-	return answerFacts{facts: factsOf(t, false), Layers: t.Summary.Layers}, a.atLeastOne(schema, enc)
+	return answerFacts{Table: metadata.OfTable(t, false), Layers: t.Summary.Layers}, a.atLeastOne(schema, enc)
 }
 
 // begin sends the schema.
-func (a *answer) begin(schema *arrow.Schema) (*encoder, error) {
-	f, err := schemaFrame(schema)
+func (a *answer) begin(schema *arrow.Schema) (*frame.Encoder, error) {
+	f, err := frame.Schema(schema)
 	if err != nil {
 		return nil, err
 	}
-	return newEncoder(schema, a.exchange.Compression, a.exchange.rowName, a.cfg.MaxMessageBytes), a.send(f)
+	return frame.NewEncoder(schema, a.exchange.Compression, a.exchange.RowName, a.cfg.MaxMessageBytes), a.send(f)
 }
 
 // put sends a frame when the next one is there. The encoder uses the parts of its body again by
 // then.
-func (a *answer) put(f *frame) error {
+func (a *answer) put(f *frame.Frame) error {
 	before := a.last
-	f.body = slices.Clone(f.body)
+	f.Keep()
 	a.last = f
 	if before == nil {
 		return nil
@@ -292,22 +294,55 @@ func (a *answer) put(f *frame) error {
 	return a.send(before)
 }
 
-func (a *answer) send(f *frame) error {
-	a.call.bytes += int64(f.size())
-	f.over = wire.Of(a.stream.Context())
+func (a *answer) send(f *frame.Frame) error {
+	a.call.bytes += int64(f.Size())
+	var release func()
 	if a.held != nil {
-		f.release = a.held.Retain()
+		release = a.held.Retain()
 	}
+	f.Bind(wire.Of(a.stream.Context()), release)
 	return a.stream.SendMsg(f)
 }
 
 // atLeastOne makes a batch without rows the last one where there is no other: Arrow's reader for Go
 // takes no message of metadata alone.
-func (a *answer) atLeastOne(schema *arrow.Schema, enc *encoder) error {
+func (a *answer) atLeastOne(schema *arrow.Schema, enc *frame.Encoder) error {
 	if a.last != nil {
 		return nil
 	}
-	rec := emptyRecord(schema)
+	rec := frame.EmptyRecord(schema)
 	defer rec.Release()
-	return enc.encode(rec, 0, a.put)
+	return enc.Encode(rec, 0, a.put)
+}
+
+// exchangeOf reads the descriptor of a DoExchange.
+func (s *service) exchangeOf(d *flight.FlightDescriptor) (ticket.Exchange, error) {
+	x, err := ticket.ParseExchange(d)
+	if err != nil {
+		return ticket.Exchange{}, fmt.Errorf("exchange: %w", err)
+	}
+	if x.Format == "" {
+		packing, inner := source.PackingOf(x.Name)
+		if packing == source.KMZ {
+			inner = "doc.kml"
+		}
+		if x.Format = s.cfg.Catalog.FormatOf(inner); x.Format == "" {
+			return ticket.Exchange{}, fmt.Errorf("exchange: %w", &ticket.Error{
+				Field: "format",
+				Err:   errors.New("is missing, and no name tells it"),
+			})
+		}
+	}
+	var unknown *catalog.UnknownFormatError
+	var none *readers.NoLayerError
+	switch err := s.cfg.Catalog.CheckSent(x.Upload()); {
+	case errors.As(err, &unknown):
+		return ticket.Exchange{}, fmt.Errorf("exchange: %w", &ticket.Error{Field: "format", Err: err})
+	case errors.As(err, &none):
+		return ticket.Exchange{}, fmt.Errorf("exchange: %w",
+			&ticket.Error{Field: "layer", Err: fmt.Errorf("files of the format %s have none", x.Format)})
+	case err != nil:
+		return ticket.Exchange{}, err
+	}
+	return x, nil
 }

@@ -2,39 +2,16 @@ package flightsrv
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/flight"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/flightsrv/frame"
+	"github.com/vibeflight/vibeflight/flightsrv/metadata"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 	"github.com/vibeflight/vibeflight/readers"
 )
-
-// commandOf reads a descriptor. The components of a path are joined, so that one component may hold
-// the whole name.
-func commandOf(d *flight.FlightDescriptor) (Ticket, error) { return descriptorOf(d, ParseCommand) }
-
-// descriptorOf is commandOf with the parser of commands.
-func descriptorOf(d *flight.FlightDescriptor, parse func([]byte) (Ticket, error)) (Ticket, error) {
-	switch d.GetType() {
-	case flight.DescriptorPATH:
-		name := strings.Join(d.GetPath(), "/")
-		if name == "" {
-			return Ticket{}, fmt.Errorf("descriptor: %w", &TicketError{"path", errors.New("is empty")})
-		}
-		if err := checkSize([]byte(name)); err != nil {
-			return Ticket{}, fmt.Errorf("descriptor: path: %w", err)
-		}
-		return Ticket{Name: name}, nil
-	case flight.DescriptorCMD:
-		return parse(d.GetCmd())
-	}
-	return Ticket{}, fmt.Errorf("descriptor: %w", &TicketError{"type", fmt.Errorf("want PATH or CMD, have %v",
-		d.GetType())})
-}
 
 // GetFlightInfo describes what the descriptor selects. It parses the file unless that was done
 // once; if the table was lost since, it has a parse begin.
@@ -44,7 +21,7 @@ func (s *service) GetFlightInfo(ctx context.Context, d *flight.FlightDescriptor)
 	} else if ok {
 		return s.sql.Info(ctx, d)
 	}
-	t, err := commandOf(d)
+	t, err := ticket.ParseDescriptor(d)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +45,7 @@ func (s *service) GetSchema(ctx context.Context, d *flight.FlightDescriptor) (*f
 		}
 		return schemaResult(schema)
 	}
-	t, err := commandOf(d)
+	t, err := ticket.ParseDescriptor(d)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +59,7 @@ func (s *service) GetSchema(ctx context.Context, d *flight.FlightDescriptor) (*f
 }
 
 func schemaResult(schema *arrow.Schema) (*flight.SchemaResult, error) {
-	b, err := encapsulatedSchema(schema)
+	b, err := frame.EncapsulatedSchema(schema)
 	if err != nil {
 		return nil, err
 	}
@@ -94,14 +71,14 @@ func schemaResult(schema *arrow.Schema) (*flight.SchemaResult, error) {
 // total_bytes counts the slices of the selected columns as the cache holds them: native geometries,
 // before any other encoding and before compression. It is -1 where a bbox or a limit leaves rows
 // out.
-func (s *service) info(ctx context.Context, d *flight.FlightDescriptor, t Ticket, table *readers.Table,
+func (s *service) info(ctx context.Context, d *flight.FlightDescriptor, t ticket.Ticket, table *readers.Table,
 	scan *catalog.Scan, cached bool,
 ) (*flight.FlightInfo, error) {
-	schema, err := encapsulatedSchema(scan.Schema())
+	schema, err := frame.EncapsulatedSchema(scan.Schema())
 	if err != nil {
 		return nil, err
 	}
-	metadata, err := jsonBody(factsOf(table, cached))
+	metadata, err := metadata.Marshal(metadata.OfTable(table, cached))
 	if err != nil {
 		return nil, err
 	}
@@ -122,29 +99,14 @@ func (s *service) info(ctx context.Context, d *flight.FlightDescriptor, t Ticket
 	}, nil
 }
 
-// criteria is what ListFlights can be asked for.
-type criteria struct{ prefix, format string }
-
-func criteriaOf(b []byte) (criteria, error) {
-	var c criteria
-	if len(b) == 0 {
-		return c, nil
-	}
-	err := readObject(b, map[string]*string{"prefix": &c.prefix, "format": &c.format})
-	if err != nil {
-		return criteria{}, fmt.Errorf("criteria: %w", err)
-	}
-	return c, nil
-}
-
 // ListFlights gives one FlightInfo per entry and parses nothing. An entry that is not parsed has no
 // schema and totals of -1.
 func (s *service) ListFlights(c *flight.Criteria, stream flight.FlightService_ListFlightsServer) error {
-	want, err := criteriaOf(c.GetExpression())
+	want, err := ticket.ParseCriteria(c.GetExpression())
 	if err != nil {
 		return err
 	}
-	for _, e := range s.cfg.Catalog.List(want.prefix, want.format) {
+	for _, e := range s.cfg.Catalog.List(want.Prefix, want.Format) {
 		if err := stream.Context().Err(); err != nil {
 			return err
 		}
@@ -162,7 +124,7 @@ func (s *service) ListFlights(c *flight.Criteria, stream flight.FlightService_Li
 
 func (s *service) listed(ctx context.Context, e catalog.Entry) (*flight.FlightInfo, error) {
 	d := &flight.FlightDescriptor{Type: flight.DescriptorPATH, Path: []string{e.Name}}
-	t := Ticket{Name: e.Name}
+	t := ticket.Ticket{Name: e.Name}
 	if table, version, ok := s.cfg.Catalog.Peek(e.Name); ok {
 		scan, err := catalog.NewScan(table, s.cfg.selection(t))
 		if err != nil {
@@ -171,7 +133,7 @@ func (s *service) listed(ctx context.Context, e catalog.Entry) (*flight.FlightIn
 		t.Version = version
 		return s.info(ctx, d, t, table, scan, true)
 	}
-	metadata, err := jsonBody(unparsed{Format: e.Format})
+	metadata, err := metadata.Marshal(metadata.Entry{Format: e.Format})
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/rs/zerolog"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/peer"
+
+	"github.com/vibeflight/vibeflight/flightsrv/internal/excerpt"
 )
 
 // call is what a handler tells about its work, for the log. One goroutine uses it.
@@ -80,7 +82,7 @@ func (s *service) finish(
 		e = s.cfg.Log.Info()
 	}
 	if err != nil {
-		e = e.Str("error", clip(err.Error(), maxMessageText))
+		e = e.Str("error", excerpt.Clip(err.Error(), maxMessageText))
 	}
 	if p, ok := err.(*panicError); ok { //nolint:errorlint // caught made it, nothing wraps it
 		e = e.Bytes("stack", p.stack)
@@ -89,9 +91,9 @@ func (s *service) finish(
 		e = e.Str("client", p.Addr.String())
 	}
 	if c.sql != "" {
-		e = e.Str("sql", clip(c.sql, maxMessageText))
+		e = e.Str("sql", excerpt.Clip(c.sql, maxMessageText))
 	}
-	e.Str("method", method[strings.LastIndexByte(method, '/')+1:]).Str("name", clip(c.name, maxMessageText)).
+	e.Str("method", method[strings.LastIndexByte(method, '/')+1:]).Str("name", excerpt.Clip(c.name, maxMessageText)).
 		Int64("rows", c.rows).Int64("bytes", c.bytes).Dur("ms", time.Since(start)).Stringer("code", code).Msg("call")
 	return statusError(c.name, err)
 }

@@ -15,6 +15,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
+
+	"github.com/vibeflight/vibeflight/flightsrv/frame"
 )
 
 // until waits for what a goroutine of the server does.
@@ -105,7 +107,7 @@ func TestMaxStreams(t *testing.T) {
 	open := func(ctx context.Context, conn *grpc.ClientConn, method string) grpc.ClientStream {
 		t.Helper()
 		desc := &grpc.StreamDesc{ServerStreams: true, ClientStreams: true}
-		s, err := conn.NewStream(ctx, desc, flightPrefix+method, grpc.ForceCodecV2(newCodec()))
+		s, err := conn.NewStream(ctx, desc, flightPrefix+method, grpc.ForceCodecV2(frame.NewCodec()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +126,7 @@ func TestMaxStreams(t *testing.T) {
 	numbers := func() (connections, error) { // one call by itself
 		s := open(t.Context(), conns[1], "DoAction")
 		b := []byte("\x0a\x05stats")
-		_ = s.SendMsg(&frame{head: b})
+		_ = s.SendMsg(frame.FromMessage(b))
 		_ = s.CloseSend()
 		var result flight.Result
 		if err := s.RecvMsg(&result); err != nil {

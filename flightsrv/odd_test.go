@@ -17,6 +17,10 @@ import (
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/reflection/grpc_reflection_v1"
 	"google.golang.org/grpc/status"
+
+	"github.com/vibeflight/vibeflight/flightsrv/frame"
+	"github.com/vibeflight/vibeflight/flightsrv/internal/excerpt"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
 // TestOddMessages sends what no client sends. Every call must end with a clean status, and the
@@ -34,7 +38,7 @@ func TestOddMessages(t *testing.T) {
 		{"path without components", pathOf()},
 		{"path of empty component", pathOf("")},
 		{"command without text", cmdOf("")},
-		{"long path", pathOf(strings.Repeat("a/", MaxTicketBytes))},
+		{"long path", pathOf(strings.Repeat("a/", ticket.MaxBytes))},
 	}
 	for _, c := range descriptors {
 		t.Run("descriptor "+c.name, func(t *testing.T) {
@@ -73,7 +77,7 @@ func TestOddMessages(t *testing.T) {
 	} {
 		_, err := f.get(t, ticket)
 		if c := status.Code(err); c != codes.InvalidArgument && c != codes.NotFound {
-			t.Errorf("ticket %q: got %v", clip(ticket, 20), err)
+			t.Errorf("ticket %q: got %v", excerpt.Clip(ticket, 20), err)
 		}
 	}
 	if _, err := f.get(t, strings.Repeat("a", maxRequestBytes+1)); status.Code(err) != codes.ResourceExhausted {
@@ -105,12 +109,12 @@ func TestOddBytes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f := &frame{head: []byte(body)}
+			f := frame.FromMessage([]byte(body))
 			if err := s.SendMsg(f); err == nil {
 				t.Fatal("sent a frame with the stock codec")
 			}
 			s, err = conn.NewStream(t.Context(), &grpc.StreamDesc{ServerStreams: true, ClientStreams: true},
-				flightPrefix+method, grpc.ForceCodecV2(newCodec()))
+				flightPrefix+method, grpc.ForceCodecV2(frame.NewCodec()))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,6 +5,8 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/flight"
 	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
 // PollFlightInfo is GetFlightInfo for long parses: while the parse goes on it answers soon, with
@@ -16,20 +18,20 @@ func (s *service) PollFlightInfo(ctx context.Context, d *flight.FlightDescriptor
 	} else if ok {
 		return s.sql.Poll(ctx, d)
 	}
-	t, err := descriptorOf(d, parsePolled)
+	t, err := ticket.ParsePollDescriptor(d)
 	if err != nil {
 		return nil, err
 	}
 	callOf(ctx).name = t.Name
 	if t.Poll == "" {
-		switch held, scan, err := s.cfg.Catalog.Recall(ctx, t.request(), s.cfg.selection(t), true); {
+		switch held, scan, err := s.cfg.Catalog.Recall(ctx, t.Request(), s.cfg.selection(t), true); {
 		case err != nil:
 			return nil, err
 		case scan != nil:
 			return s.polled(ctx, d, t, opened{held, scan}, 1)
 		}
 	}
-	held, at, err := s.cfg.Catalog.Poll(ctx, t.request(), t.Poll)
+	held, at, err := s.cfg.Catalog.Poll(ctx, t.Request(), t.Poll)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +56,7 @@ func (s *service) PollFlightInfo(ctx context.Context, d *flight.FlightDescriptor
 }
 
 // polled is the last answer to who polls. It releases the table.
-func (s *service) polled(ctx context.Context, d *flight.FlightDescriptor, t Ticket, o opened,
+func (s *service) polled(ctx context.Context, d *flight.FlightDescriptor, t ticket.Ticket, o opened,
 	progress float64,
 ) (*flight.PollInfo, error) {
 	defer o.Release()

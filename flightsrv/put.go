@@ -5,14 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow/flight"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/flightsrv/metadata"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 	"github.com/vibeflight/vibeflight/flightsrv/uploads"
 	"github.com/vibeflight/vibeflight/readers"
 )
@@ -21,41 +21,9 @@ import (
 // in memory. Others wait in line.
 const maxPuts = 16
 
-// putModes are what a command's "mode" can say.
-var putModes = []string{
-	catalog.Create: "create", catalog.Replace: "replace", catalog.Append: "append",
-	catalog.CreateAppend: "create_append",
-}
-
-// putOf reads the descriptor of a DoPut: the name of the entry as a path, or {"name": "…", "mode":
-// "…"}.
-func putOf(d *flight.FlightDescriptor) (name string, mode catalog.Mode, err error) {
-	if d.GetType() == flight.DescriptorPATH {
-		name = strings.Join(d.GetPath(), "/")
-		err = checkSize([]byte(name))
-	} else {
-		text := putModes[catalog.Create]
-		if err = readObject(d.GetCmd(), map[string]*string{"name": &name, "mode": &text}); err == nil {
-			i := slices.Index(putModes, text)
-			if i < 0 {
-				return "", 0, fmt.Errorf("put: %w", &TicketError{"mode", fmt.Errorf("%q is none of %q",
-					text, putModes)})
-			}
-			mode = catalog.Mode(i)
-		}
-	}
-	if err == nil && name == "" {
-		err = &TicketError{"name", errors.New("is missing: say what the table is to be called")}
-	}
-	if err != nil {
-		return "", 0, fmt.Errorf("put: %w", err)
-	}
-	return name, mode, nil
-}
-
 // put stores a table.
 func (s *service) put(first *flight.FlightData, stream flight.FlightService_DoPutServer) error {
-	name, mode, err := putOf(first.GetFlightDescriptor())
+	name, mode, err := ticket.ParsePut(first.GetFlightDescriptor())
 	if err != nil {
 		return err
 	}
@@ -63,7 +31,7 @@ func (s *service) put(first *flight.FlightData, stream flight.FlightService_DoPu
 	if err != nil {
 		return err
 	}
-	body, err := jsonBody(stored)
+	body, err := metadata.Marshal(stored)
 	if err != nil {
 		return err
 	}
@@ -140,7 +108,7 @@ func (s *service) store(ctx context.Context, name string, mode catalog.Mode, fir
 
 // drop removes a table that a client has stored.
 func (s *service) drop(ctx context.Context, body []byte) (any, error) {
-	t, err := nameOf(body, "name")
+	t, err := ticket.ParseName(body, "name")
 	if err != nil {
 		return nil, err
 	}

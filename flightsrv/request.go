@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/mem"
+
+	"github.com/vibeflight/vibeflight/flightsrv/frame"
 )
 
 // received is a message of a client whose error gRPC does not see: it would answer Internal, and
@@ -93,4 +96,16 @@ func (d decoding) RegisterService(of *grpc.ServiceDesc, impl any) {
 		wrapped.Methods = append(wrapped.Methods, m)
 	}
 	d.ServiceRegistrar.RegisterService(&wrapped, impl)
+}
+
+// requestCodec is the codec of frames. It keeps the error of a request that can't be decoded for
+// [requestMessage.receive], since gRPC would answer Internal.
+type requestCodec struct{ frame.Codec }
+
+func (c requestCodec) Unmarshal(data mem.BufferSlice, v any) error {
+	if r, ok := v.(*received); ok {
+		r.err = c.Codec.Unmarshal(data, r.message)
+		return nil
+	}
+	return c.Codec.Unmarshal(data, v)
 }

@@ -14,6 +14,9 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
+
+	"github.com/vibeflight/vibeflight/flightsrv/frame"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
 // ask sends body as the only message of a call, or none if it is nil, and gives the error that
@@ -21,12 +24,12 @@ import (
 func ask(t *testing.T, conn *grpc.ClientConn, method string, body []byte) error {
 	t.Helper()
 	desc := &grpc.StreamDesc{ServerStreams: true, ClientStreams: true}
-	s, err := conn.NewStream(t.Context(), desc, flightPrefix+method, grpc.ForceCodecV2(newCodec()))
+	s, err := conn.NewStream(t.Context(), desc, flightPrefix+method, grpc.ForceCodecV2(requestCodec{frame.NewCodec()}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if body != nil {
-		_ = s.SendMsg(&frame{head: body})
+		_ = s.SendMsg(frame.FromMessage(body))
 	}
 	_ = s.CloseSend()
 	for err == nil {
@@ -112,7 +115,7 @@ func TestMistakesAreLoggedOnce(t *testing.T) {
 		_ = s.finish(t.Context(), &call{}, flightPrefix+method, time.Now(), err)
 	}
 	for range 1000 {
-		fail("DoGet", &TicketError{Err: errors.New("malformed")})
+		fail("DoGet", &ticket.Error{Err: errors.New("malformed")})
 	}
 	fail("DoGet", nil)
 	fail("DoGet", nil)
@@ -133,7 +136,7 @@ func TestMistakesAreLoggedOnce(t *testing.T) {
 	}
 	log.b.Reset()
 	r.Burst += 1000 // as if the period were over
-	fail("DoGet", &TicketError{Err: errors.New("malformed")})
+	fail("DoGet", &ticket.Error{Err: errors.New("malformed")})
 	if lines := logged(t, log.String()); lines[0]["suppressed"] != 999.0 {
 		t.Errorf("logged %v", lines)
 	}

@@ -19,6 +19,7 @@ import (
 	"google.golang.org/grpc/reflection"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/flightsrv/frame"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 	"github.com/vibeflight/vibeflight/flightsrv/wire"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
@@ -107,8 +108,8 @@ func New(cfg Config) (*Server, error) {
 	if cfg.MaxMessageBytes == 0 {
 		cfg.MaxMessageBytes = DefaultMaxMessageBytes
 	}
-	if cfg.MaxMessageBytes < wireBytes || cfg.MaxMessageBytes > math.MaxInt32 {
-		return nil, fmt.Errorf("--max-message-bytes %d: want %d to %d", cfg.MaxMessageBytes, wireBytes, math.MaxInt32)
+	if cfg.MaxMessageBytes < frame.MaxMessageBytes || cfg.MaxMessageBytes > math.MaxInt32 {
+		return nil, fmt.Errorf("--max-message-bytes %d: want %d to %d", cfg.MaxMessageBytes, frame.MaxMessageBytes, math.MaxInt32)
 	}
 	if cfg.Drain == 0 {
 		cfg.Drain = DefaultDrain
@@ -158,7 +159,7 @@ func New(cfg Config) (*Server, error) {
 
 func (s *service) options() []grpc.ServerOption {
 	return []grpc.ServerOption{
-		grpc.ForceServerCodecV2(newCodec()),
+		grpc.ForceServerCodecV2(requestCodec{frame.NewCodec()}),
 		grpc.UnaryInterceptor(s.unary),
 		grpc.StreamInterceptor(s.stream),
 		grpc.InTapHandle(s.load.enter),

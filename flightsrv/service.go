@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"io"
-	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow/flight"
 	"google.golang.org/grpc/metadata"
 
 	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
-	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
 // service answers the Flight calls. Its methods give plain errors, which the interceptors turn to
@@ -33,9 +32,9 @@ type opened struct {
 }
 
 // open gives the table, parsed if need be, and the scan of t. The caller releases it.
-func (s *service) open(ctx context.Context, t Ticket) (opened, error) {
+func (s *service) open(ctx context.Context, t ticket.Ticket) (opened, error) {
 	callOf(ctx).name = t.Name
-	held, err := s.cfg.Catalog.Table(ctx, t.request())
+	held, err := s.cfg.Catalog.Table(ctx, t.Request())
 	if err != nil {
 		return opened{}, err
 	}
@@ -44,24 +43,14 @@ func (s *service) open(ctx context.Context, t Ticket) (opened, error) {
 
 // outline gives what is told of the table and of what t selects, as far as it is known without
 // rows; else it is open. parse has the rows on their way all the same.
-func (s *service) outline(ctx context.Context, t Ticket, parse bool) (opened, error) {
+func (s *service) outline(ctx context.Context, t ticket.Ticket, parse bool) (opened, error) {
 	callOf(ctx).name = t.Name
-	held, scan, err := s.cfg.Catalog.Describe(ctx, t.request(), s.cfg.selection(t), parse)
+	held, scan, err := s.cfg.Catalog.Describe(ctx, t.Request(), s.cfg.selection(t), parse)
 	return opened{held, scan}, err
 }
 
-// request asks for the columns that t selects, and for the geometry, whose bounding box is told
-// whatever is selected.
-func (t Ticket) request() catalog.Request {
-	columns := t.Columns
-	if columns != nil {
-		columns = append(slices.Clone(columns), readers.GeometryColumn)
-	}
-	return catalog.Request{Name: t.Name, Options: t.Options, Version: t.Version, Columns: columns}
-}
-
 // scan gives a table that is held and the scan of t. It releases the table if there is none.
-func (s *service) scan(held *catalog.TableRef, t Ticket) (opened, error) {
+func (s *service) scan(held *catalog.TableRef, t ticket.Ticket) (opened, error) {
 	scan, err := s.cfg.Catalog.Scan(held, s.cfg.selection(t))
 	if err != nil {
 		held.Release()
@@ -111,3 +100,10 @@ func (s *service) DoPut(stream flight.FlightService_DoPutServer) error {
 }
 
 var errReadOnly = &unservedError{"DoPut: this server is read-only: it was started without --writable"}
+
+// selection is that of a ticket with what the server names OGC:CRS84.
+func (c *Config) selection(t ticket.Ticket) catalog.Selection {
+	sel := t.Selection()
+	sel.CRS84As = c.CRS84As
+	return sel
+}

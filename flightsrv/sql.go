@@ -8,7 +8,9 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/flight"
 
+	"github.com/vibeflight/vibeflight/flightsrv/frame"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 	"github.com/vibeflight/vibeflight/flightsrv/wire"
 )
 
@@ -31,20 +33,20 @@ func (s *service) forSQL(ctx context.Context, b []byte) (bool, error) {
 
 // getSQL sends the rows of a ticket of Flight SQL. The messages are made of the records of the
 // engine without a copy; when the client leaves, the query ends with the next message.
-func (s *service) getSQL(ctx context.Context, ticket []byte, stream flight.FlightService_DoGetServer) error {
-	rows, err := s.sql.Get(ctx, ticket)
+func (s *service) getSQL(ctx context.Context, sqlTicket []byte, stream flight.FlightService_DoGetServer) error {
+	rows, err := s.sql.Get(ctx, sqlTicket)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	c := callOf(ctx)
 	over := wire.Of(ctx)
-	send := func(f *frame) error {
-		c.bytes += int64(f.size())
-		f.release, f.over = rows.Retain(), over
+	send := func(f *frame.Frame) error {
+		c.bytes += int64(f.Size())
+		f.Bind(over, rows.Retain())
 		return stream.SendMsg(f)
 	}
-	schema, err := schemaFrame(rows.Schema())
+	schema, err := frame.Schema(rows.Schema())
 	if err != nil {
 		return err
 	}
@@ -52,7 +54,7 @@ func (s *service) getSQL(ctx context.Context, ticket []byte, stream flight.Fligh
 		return err
 	}
 	name := func(row int64) string { return fmt.Sprintf("row %d of the result", row) }
-	enc := newEncoder(rows.Schema(), NoCompression, name, s.cfg.MaxMessageBytes)
+	enc := frame.NewEncoder(rows.Schema(), ticket.NoCompression, name, s.cfg.MaxMessageBytes)
 	for {
 		rec, err := rows.Next()
 		if errors.Is(err, io.EOF) {

@@ -11,9 +11,11 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/flightsrv/internal/excerpt"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 	"github.com/vibeflight/vibeflight/flightsrv/uploads"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/source"
@@ -77,7 +79,7 @@ func codeOf(err error) codes.Code {
 		limit      *readers.LimitError
 		parse      *readers.ParseError
 		option     *readers.OptionError
-		ticket     *TicketError
+		badTicket  *ticket.Error
 		unserved   *unservedError
 		panicked   *panicError
 		request    *requestError
@@ -100,7 +102,7 @@ func codeOf(err error) codes.Code {
 		return codes.DeadlineExceeded
 	case errors.As(err, &unserved):
 		return codes.Unimplemented
-	case errors.As(err, &ticket), errors.As(err, &column), errors.As(err, &crs), errors.As(err, &option),
+	case errors.As(err, &badTicket), errors.As(err, &column), errors.As(err, &crs), errors.As(err, &option),
 		errors.As(err, &shape):
 		return codes.InvalidArgument
 	case errors.As(err, &changed), errors.Is(err, source.ErrChanged):
@@ -195,7 +197,7 @@ func statusError(name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return status.Error(codeOf(err), clip(messageOf(name, err), maxMessageText))
+	return status.Error(codeOf(err), excerpt.Clip(messageOf(name, err), maxMessageText))
 }
 
 // messageOf is err's text, without paths of the server's own file system.

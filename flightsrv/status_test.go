@@ -17,6 +17,7 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 	"github.com/vibeflight/vibeflight/flightsrv/uploads"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/source"
@@ -44,7 +45,7 @@ func TestStatusError(t *testing.T) {
 		},
 		{"option", &readers.OptionError{Option: "x", Err: errors.New("no")}, codes.InvalidArgument, "options.x"},
 		{
-			"ticket", fmt.Errorf("ticket: %w", &TicketError{"rows", errors.New("no")}), codes.InvalidArgument,
+			"ticket", fmt.Errorf("ticket: %w", &ticket.Error{Field: "rows", Err: errors.New("no")}), codes.InvalidArgument,
 			`ticket: field "rows": no`,
 		},
 		{"column", &catalog.UnknownColumnError{Column: "x", Nearest: "y"}, codes.InvalidArgument, `"y"`},

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/export"
-	"github.com/vibeflight/vibeflight/flightsrv"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
 // getConfig is what get's flags say.
@@ -129,10 +129,10 @@ func several(are ...bool) bool {
 
 // ticket is what the flags ask for. A ticket's own reader checks it, so that a file and a server
 // refuse the same.
-func (c *getConfig) ticket(f *pflag.FlagSet, name string) (flightsrv.Ticket, error) {
+func (c *getConfig) ticket(f *pflag.FlagSet, name string) (ticket.Ticket, error) {
 	options, err := parseOptions(c.from.options)
 	if err != nil {
-		return flightsrv.Ticket{}, err
+		return ticket.Ticket{}, err
 	}
 	fields := map[string]any{
 		"name": "-", "geometry_encoding": c.encoding, "coords": c.coords,
@@ -146,10 +146,10 @@ func (c *getConfig) ticket(f *pflag.FlagSet, name string) (flightsrv.Ticket, err
 	case c.out != "":
 		format, err := outputFormat(c.out)
 		if err != nil {
-			return flightsrv.Ticket{}, err
+			return ticket.Ticket{}, err
 		}
 		if format.WKB && chosen {
-			return flightsrv.Ticket{}, wrongUsage(
+			return ticket.Ticket{}, wrongUsage(
 				"-o %s: %s has geometries in its own way; --geometry-encoding and --coords are for Arrow IPC",
 				c.out, format.Name,
 			)
@@ -166,25 +166,25 @@ func (c *getConfig) ticket(f *pflag.FlagSet, name string) (flightsrv.Ticket, err
 	}
 	if f.Changed("bbox") {
 		if fields["bbox"], err = parseBBox(c.bbox); err != nil {
-			return flightsrv.Ticket{}, err
+			return ticket.Ticket{}, err
 		}
 	}
 	if f.Changed("rows") {
 		if fields["rows"], err = parseRows(c.rows); err != nil {
-			return flightsrv.Ticket{}, err
+			return ticket.Ticket{}, err
 		}
 	}
 	text, err := json.Marshal(fields)
 	if err != nil {
-		return flightsrv.Ticket{}, err
+		return ticket.Ticket{}, err
 	}
-	t, err := flightsrv.ParseTicket(text)
-	var field *flightsrv.TicketError
+	t, err := ticket.Parse(text)
+	var field *ticket.Error
 	if errors.As(err, &field) {
-		return flightsrv.Ticket{}, wrongUsage("--%s: %w", strings.ReplaceAll(field.Field, "_", "-"), field.Err)
+		return ticket.Ticket{}, wrongUsage("--%s: %w", strings.ReplaceAll(field.Field, "_", "-"), field.Err)
 	}
 	if err != nil {
-		return flightsrv.Ticket{}, err
+		return ticket.Ticket{}, err
 	}
 	t.Name = name // a path of this machine may be no UTF-8, which JSON can't say
 	return t, nil
@@ -229,7 +229,7 @@ func parseRows(text string) ([]int64, error) {
 }
 
 // write writes the rows of a ticket to a file, or to stdout.
-func (c *getConfig) write(ctx context.Context, std stdio, from target, t flightsrv.Ticket, packingTold bool) error {
+func (c *getConfig) write(ctx context.Context, std stdio, from target, t ticket.Ticket, packingTold bool) error {
 	format, err := outputFormat(c.out)
 	if err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/vibeflight/vibeflight/catalog"
-	"github.com/vibeflight/vibeflight/flightsrv"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/all"
 	"github.com/vibeflight/vibeflight/readers/source"
@@ -272,7 +272,7 @@ func (l *local) describe(ctx context.Context, name string, options map[string]an
 	return d, nil
 }
 
-func (l *local) scan(ctx context.Context, t flightsrv.Ticket, p *progress) (rowStream, error) {
+func (l *local) scan(ctx context.Context, t ticket.Ticket, p *progress) (rowStream, error) {
 	table, err := l.open(ctx, t.Name, t.Options, p)
 	if err != nil {
 		return nil, err

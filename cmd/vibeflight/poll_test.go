@@ -8,7 +8,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/vibeflight/vibeflight/flightsrv"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
 // parser is a server whose file is parsed in three looks.
@@ -18,7 +18,7 @@ type parser struct {
 }
 
 func (p *parser) PollFlightInfo(_ context.Context, d *flight.FlightDescriptor) (*flight.PollInfo, error) {
-	t, err := flightsrv.ParseTicket(d.GetCmd())
+	t, err := ticket.Parse(d.GetCmd())
 	if err != nil || t.Name != "a.geojson" {
 		return nil, status.Errorf(codes.NotFound, "no entry %q", t.Name)
 	}
@@ -52,14 +52,14 @@ func TestPoll(t *testing.T) {
 	defer r.close()
 
 	shown := &progress{}
-	info, err := r.poll(t.Context(), flightsrv.Ticket{Name: "a.geojson"}, shown)
+	info, err := r.poll(t.Context(), ticket.Ticket{Name: "a.geojson"}, shown)
 	if err != nil || info.GetTotalRecords() != 7 || p.looks != 3 {
 		t.Errorf("got %v, %v after %d looks, want 7 rows after 3", info, err, p.looks)
 	}
 	if part := shown.parsed.Load(); part == nil || (*part)() != 0.5 {
 		t.Errorf("the last part that was shown is not 0.5")
 	}
-	if _, err := r.poll(t.Context(), flightsrv.Ticket{Name: "b.geojson"}, shown); err == nil ||
+	if _, err := r.poll(t.Context(), ticket.Ticket{Name: "b.geojson"}, shown); err == nil ||
 		err.Error() != `no entry "b.geojson"` {
 		t.Errorf("got %v", err)
 	}

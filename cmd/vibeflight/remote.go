@@ -13,7 +13,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/vibeflight/vibeflight/flightsrv"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
 // remote is a server.
@@ -62,11 +62,11 @@ func (r *remote) list(ctx context.Context, prefix, format string) ([]entry, erro
 
 func (r *remote) describe(ctx context.Context, name string, options map[string]any, p *progress) (*description, error) {
 	if p.seen() {
-		if _, err := r.poll(ctx, flightsrv.Ticket{Name: name, Options: options}, p); err != nil {
+		if _, err := r.poll(ctx, ticket.Ticket{Name: name, Options: options}, p); err != nil {
 			return nil, err
 		}
 	}
-	stream, err := r.client.DoAction(ctx, &flight.Action{Type: "describe", Body: flightsrv.Ticket{
+	stream, err := r.client.DoAction(ctx, &flight.Action{Type: "describe", Body: ticket.Ticket{
 		Name:    name,
 		Options: options,
 	}.Encode()})
@@ -89,7 +89,7 @@ func (r *remote) describe(ctx context.Context, name string, options map[string]a
 
 // info asks for the FlightInfo of a ticket without rows. Where somebody looks at p it polls, to
 // show how far the parse is; where nobody does, a client that goes away ends the parse at once.
-func (r *remote) info(ctx context.Context, t flightsrv.Ticket, p *progress) (*flight.FlightInfo, error) {
+func (r *remote) info(ctx context.Context, t ticket.Ticket, p *progress) (*flight.FlightInfo, error) {
 	if p.seen() {
 		return r.poll(ctx, t, p)
 	}
@@ -99,7 +99,7 @@ func (r *remote) info(ctx context.Context, t flightsrv.Ticket, p *progress) (*fl
 
 // poll asks until there is a FlightInfo. The server answers when it knows more, so that there is
 // nothing to wait for here.
-func (r *remote) poll(ctx context.Context, t flightsrv.Ticket, p *progress) (*flight.FlightInfo, error) {
+func (r *remote) poll(ctx context.Context, t ticket.Ticket, p *progress) (*flight.FlightInfo, error) {
 	next := &flight.FlightDescriptor{Type: flight.DescriptorCMD, Cmd: t.Encode()}
 	for {
 		answer, err := r.client.PollFlightInfo(ctx, next)
@@ -116,7 +116,7 @@ func (r *remote) poll(ctx context.Context, t flightsrv.Ticket, p *progress) (*fl
 
 // scan pulls the endpoints of the ticket's FlightInfo one after the other. A ticket with rows goes
 // to the server as it is: a FlightInfo has no place for rows.
-func (r *remote) scan(ctx context.Context, t flightsrv.Ticket, p *progress) (rowStream, error) {
+func (r *remote) scan(ctx context.Context, t ticket.Ticket, p *progress) (rowStream, error) {
 	s := &remoteRows{remote: r, total: -1}
 	if t.Rows != nil {
 		s.tickets = []*flight.Ticket{{Ticket: t.Encode()}}

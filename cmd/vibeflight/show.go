@@ -9,14 +9,14 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"github.com/vibeflight/vibeflight/flightsrv"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
 // cellRunes is how wide a cell gets, in characters.
 const cellRunes = 40
 
 // show prints the rows of a ticket as a table, and how many there are beside them.
-func show(ctx context.Context, std stdio, from target, t flightsrv.Ticket) error {
+func show(ctx context.Context, std stdio, from target, t ticket.Ticket) error {
 	p := newProgress(std.err, t.Name, "")
 	d, g, err := head(ctx, from, t, p)
 	p.close()
@@ -36,7 +36,7 @@ func show(ctx context.Context, std stdio, from target, t flightsrv.Ticket) error
 }
 
 // head reads the rows of a ticket; the first row of the grid holds the columns' types.
-func head(ctx context.Context, from target, t flightsrv.Ticket, p *progress) (*description, *grid, error) {
+func head(ctx context.Context, from target, t ticket.Ticket, p *progress) (*description, *grid, error) {
 	d, err := from.describe(ctx, t.Name, t.Options, p)
 	if err != nil {
 		return nil, nil, err
@@ -93,7 +93,7 @@ func cells(rec arrow.Record) [][]string {
 }
 
 // summary says what the table above it leaves out.
-func summary(t flightsrv.Ticket, shown, all int64, columns, allColumns int) string {
+func summary(t ticket.Ticket, shown, all int64, columns, allColumns int) string {
 	var text string
 	switch selected := t.BBox != nil || t.Rows != nil; {
 	case all == 0:

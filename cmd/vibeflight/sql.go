@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/export"
-	"github.com/vibeflight/vibeflight/flightsrv"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
 // sqlConfig is what sql's flags say.
@@ -27,7 +27,7 @@ type sqlConfig struct {
 	packing string
 
 	format export.Format // of -o
-	packed flightsrv.Compression
+	packed ticket.Compression
 }
 
 // tableRows is how many rows sql shows unless it is told.

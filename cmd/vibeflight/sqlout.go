@@ -8,7 +8,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/export"
-	"github.com/vibeflight/vibeflight/flightsrv"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
 // asking runs a query, or a ticket, and gives its rows.
@@ -49,7 +49,7 @@ func (r *firstRows) next(ctx context.Context) (arrow.Record, error) {
 
 // writeAnswer writes the rows of a query to a file, or to stdout.
 func writeAnswer(ctx context.Context, std stdio, ask asking, path string, format export.Format,
-	packed flightsrv.Compression,
+	packed ticket.Compression,
 ) error {
 	p := newProgress(std.err, "sql", " rows")
 	defer p.close()

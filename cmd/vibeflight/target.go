@@ -8,7 +8,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/spf13/pflag"
 
-	"github.com/vibeflight/vibeflight/flightsrv"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 	"github.com/vibeflight/vibeflight/readers"
 )
 
@@ -17,7 +17,7 @@ type target interface {
 	// describe says what is in an entry. The file is parsed if it was not yet, which p shows.
 	describe(ctx context.Context, name string, options map[string]any, p *progress) (*description, error)
 	// scan gives the rows that a ticket asks for.
-	scan(ctx context.Context, t flightsrv.Ticket, p *progress) (rowStream, error)
+	scan(ctx context.Context, t ticket.Ticket, p *progress) (rowStream, error)
 	close()
 }
 

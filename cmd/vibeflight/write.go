@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/export"
-	"github.com/vibeflight/vibeflight/flightsrv"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
 // outputHelp says which files -o writes, for the help of get and sql.
@@ -36,7 +36,7 @@ func outputFormat(path string) (export.Format, error) {
 }
 
 // filePacking is the compression of a file: the one that was told, if the format has it.
-func filePacking(f export.Format, path, name string, told bool) (flightsrv.Compression, error) {
+func filePacking(f export.Format, path, name string, told bool) (ticket.Compression, error) {
 	if !told {
 		return f.Packings[0], nil
 	}
@@ -48,9 +48,9 @@ func filePacking(f export.Format, path, name string, told bool) (flightsrv.Compr
 }
 
 // packings are the values of --compression.
-var packings = map[string]flightsrv.Compression{
-	"none": flightsrv.NoCompression, "lz4": flightsrv.LZ4,
-	"zstd": flightsrv.Zstd,
+var packings = map[string]ticket.Compression{
+	"none": ticket.NoCompression, "lz4": ticket.LZ4,
+	"zstd": ticket.Zstd,
 }
 
 // writeTo has write fill a file that appears when it is complete, or stdout for "-".
@@ -77,7 +77,7 @@ func writeTo(std stdio, path string, write func(*os.File) error) error {
 
 // writeRows writes rows as a format has them.
 func writeRows(ctx context.Context, rows rowStream, file *os.File, path string, format export.Format,
-	packed flightsrv.Compression, p *progress,
+	packed ticket.Compression, p *progress,
 ) error {
 	w, err := format.Create(file, rows.schema(), packed)
 	if err != nil {

@@ -42,7 +42,7 @@ func anyOf(b []byte) (*anypb.Any, bool) {
 	return &a, strings.HasPrefix(string(a.MessageName()), messages)
 }
 
-// commandOf reads a command or a ticket.
+// ParseDescriptor reads a command or a ticket.
 func commandOf(b []byte) (proto.Message, error) {
 	a, ok := anyOf(b)
 	if !ok {

@@ -15,7 +15,7 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 
 	"github.com/vibeflight/vibeflight/catalog/rtree"
-	"github.com/vibeflight/vibeflight/flightsrv"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
@@ -48,7 +48,7 @@ const (
 	indexItemBytes  = 40 // xmin, ymin, xmax, ymax, offset
 )
 
-func newFlatGeobuf(out *os.File, schema *arrow.Schema, _ flightsrv.Compression) (Writer, error) {
+func newFlatGeobuf(out *os.File, schema *arrow.Schema, _ ticket.Compression) (Writer, error) {
 	if err := distinctNames(schema, "FlatGeobuf"); err != nil {
 		return nil, err
 	}

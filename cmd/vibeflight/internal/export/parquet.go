@@ -10,7 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/compress"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 
-	"github.com/vibeflight/vibeflight/flightsrv"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
@@ -22,12 +22,12 @@ type geoParquet struct {
 	facts  []facts // of each column
 }
 
-func newParquet(out *os.File, schema *arrow.Schema, packed flightsrv.Compression) (Writer, error) {
+func newParquet(out *os.File, schema *arrow.Schema, packed ticket.Compression) (Writer, error) {
 	if err := distinctNames(schema, "parquet"); err != nil {
 		return nil, err
 	}
 	codec := compress.Codecs.Uncompressed
-	if packed == flightsrv.Zstd {
+	if packed == ticket.Zstd {
 		codec = compress.Codecs.Zstd
 	}
 	hidden := struct{ io.Writer }{out} // the writer would close a file

@@ -1,4 +1,4 @@
-package flightsrv
+package frame
 
 import (
 	"bytes"
@@ -29,20 +29,20 @@ func TestCheckPacked(t *testing.T) {
 	b.Field(1).(*array.StringBuilder).Append("z")
 	b.Field(2).(*array.StringBuilder).Append("")
 	rec := b.NewRecord()
-	plain, err := newCollector(schema).frame(rec)
+	plain, err := newPayloadWriter(schema).frame(rec)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, option := range map[string]ipc.Option{"lz4": ipc.WithLZ4(), "zstd": ipc.WithZstd()} {
-		packed, err := newCollector(schema, option).frame(rec)
+		packed, err := newPayloadWriter(schema, option).frame(rec)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := checkPacked(plain, packed); err != nil {
+		if err := checkCompressed(plain, packed); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if packed.size() >= plain.size() {
-			t.Errorf("%s: %d bytes of %d", name, packed.size(), plain.size())
+		if packed.Size() >= plain.Size() {
+			t.Errorf("%s: %d bytes of %d", name, packed.Size(), plain.Size())
 		}
 		for i, at := range packed.body {
 			if bytes.Count(at, []byte{0}) == len(at) {
@@ -51,16 +51,16 @@ func TestCheckPacked(t *testing.T) {
 			left := *packed
 			left.body = slices.Clone(packed.body)
 			left.body[i] = append(bytes.Repeat([]byte{7}, 8), at[8:]...) // its length is not what it begins with
-			if err := checkPacked(plain, &left); err == nil {
+			if err := checkCompressed(plain, &left); err == nil {
 				t.Errorf("%s: part %d was left as it is, and nobody saw it", name, i)
 			}
 			left.body = slices.Delete(left.body, i, i+1)
-			if err := checkPacked(plain, &left); err == nil {
+			if err := checkCompressed(plain, &left); err == nil {
 				t.Errorf("%s: part %d is missing, and nobody saw it", name, i)
 			}
 		}
 	}
-	if err := checkPacked(plain, plain); err == nil {
+	if err := checkCompressed(plain, plain); err == nil {
 		t.Error("nothing was packed, and nobody saw it")
 	}
 }

@@ -1,4 +1,4 @@
-package flightsrv
+package ticket
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/vibeflight/vibeflight/flightsrv/internal/excerpt"
 )
 
 // member is one key of a JSON object with its value as it stands.
@@ -19,15 +21,15 @@ type member struct {
 }
 
 // members reads b as one JSON object (RFC 8259) and nothing else: encoding/json alone would let
-// invalid UTF-8, a repeated key and letters in another case pass. Errors are *TicketError, with the
+// invalid UTF-8, a repeated key and letters in another case pass. Errors are *Error, with the
 // key that was being read.
 func members(b []byte) ([]member, error) {
 	if !utf8.Valid(b) {
-		return nil, &TicketError{Err: errors.New("is not UTF-8")}
+		return nil, &Error{Err: errors.New("is not UTF-8")}
 	}
 	dec := json.NewDecoder(bytes.NewReader(b))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return nil, &TicketError{Err: errors.New("want a JSON object")}
+		return nil, &Error{Err: errors.New("want a JSON object")}
 	}
 	var ms []member
 	seen := map[string]bool{}
@@ -35,23 +37,23 @@ func members(b []byte) ([]member, error) {
 		t, err := dec.Token()
 		key, ok := t.(string)
 		if err != nil || !ok {
-			return nil, &TicketError{Err: fmt.Errorf("byte %d: want a key: %w", dec.InputOffset(), early(err))}
+			return nil, &Error{Err: fmt.Errorf("byte %d: want a key: %w", dec.InputOffset(), early(err))}
 		}
 		if seen[key] {
-			return nil, &TicketError{key, errors.New("is given twice")}
+			return nil, &Error{Field: key, Err: errors.New("is given twice")}
 		}
 		seen[key] = true
 		var v json.RawMessage
 		if err := dec.Decode(&v); err != nil {
-			return nil, &TicketError{key, early(err)}
+			return nil, &Error{Field: key, Err: early(err)}
 		}
 		ms = append(ms, member{key, bytes.TrimSpace(v)})
 	}
 	if _, err := dec.Token(); err != nil {
-		return nil, &TicketError{Err: fmt.Errorf("byte %d: %w", dec.InputOffset(), early(err))}
+		return nil, &Error{Err: fmt.Errorf("byte %d: %w", dec.InputOffset(), early(err))}
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, &TicketError{Err: fmt.Errorf("byte %d: text after the JSON object", dec.InputOffset())}
+		return nil, &Error{Err: fmt.Errorf("byte %d: text after the JSON object", dec.InputOffset())}
 	}
 	return ms, nil
 }
@@ -68,10 +70,10 @@ func readObject(b []byte, fields map[string]*string) error {
 	for _, m := range ms {
 		to, ok := fields[m.key]
 		if !ok {
-			return &TicketError{m.key, fmt.Errorf("is unknown; known are %q", slices.Sorted(maps.Keys(fields)))}
+			return &Error{Field: m.key, Err: fmt.Errorf("is unknown; known are %q", slices.Sorted(maps.Keys(fields)))}
 		}
 		if *to, err = stringOf(m.value); err != nil {
-			return &TicketError{m.key, err}
+			return &Error{Field: m.key, Err: err}
 		}
 	}
 	return nil
@@ -86,7 +88,7 @@ func early(err error) error {
 
 func stringOf(v json.RawMessage) (string, error) {
 	if v[0] != '"' {
-		return "", fmt.Errorf("want a text, have %s", excerpt(v))
+		return "", fmt.Errorf("want a text, have %s", excerpt.Of(v))
 	}
 	var s string
 	err := json.Unmarshal(v, &s)
@@ -105,7 +107,7 @@ func textOf(v json.RawMessage) (string, error) {
 func countOf(v json.RawMessage) (int64, error) {
 	n, err := strconv.ParseInt(string(v), 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("want a whole number below 2^63, have %s", excerpt(v))
+		return 0, fmt.Errorf("want a whole number below 2^63, have %s", excerpt.Of(v))
 	}
 	if n < 0 {
 		return 0, fmt.Errorf("%d is negative", n)
@@ -116,18 +118,18 @@ func countOf(v json.RawMessage) (int64, error) {
 // numberOf reads a number of the range of float64.
 func numberOf(v json.RawMessage) (float64, error) {
 	if v[0] != '-' && (v[0] < '0' || v[0] > '9') {
-		return 0, fmt.Errorf("want a number, have %s", excerpt(v))
+		return 0, fmt.Errorf("want a number, have %s", excerpt.Of(v))
 	}
 	n, err := strconv.ParseFloat(string(v), 64)
 	if err != nil {
-		return 0, fmt.Errorf("%s is out of range", excerpt(v))
+		return 0, fmt.Errorf("%s is out of range", excerpt.Of(v))
 	}
 	return n, nil
 }
 
 func arrayOf(v json.RawMessage) ([]json.RawMessage, error) {
 	if v[0] != '[' {
-		return nil, fmt.Errorf("want an array, have %s", excerpt(v))
+		return nil, fmt.Errorf("want an array, have %s", excerpt.Of(v))
 	}
 	var a []json.RawMessage
 	if err := json.Unmarshal(v, &a); err != nil {
@@ -147,28 +149,7 @@ func scalarOf(v json.RawMessage) (any, error) {
 	case 't', 'f':
 		return v[0] == 't', nil
 	case 'n', '{', '[':
-		return nil, fmt.Errorf("want a text, a number or a boolean, have %s", excerpt(v))
+		return nil, fmt.Errorf("want a text, a number or a boolean, have %s", excerpt.Of(v))
 	}
 	return numberOf(v)
-}
-
-// excerpt is at most 40 bytes of v, for errors.
-func excerpt(v []byte) string {
-	const most = 40
-	if len(v) <= most {
-		return string(v)
-	}
-	return clip(string(v), most)
-}
-
-// clip cuts s between characters so that it has at most n bytes beside the ellipsis that then ends
-// it.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
 }

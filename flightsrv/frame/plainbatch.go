@@ -1,4 +1,4 @@
-package flightsrv
+package frame
 
 import (
 	"github.com/apache/arrow/go/v17/arrow"
@@ -34,7 +34,7 @@ func newPlainBatch(schema *arrow.Schema) *plainBatch {
 
 // frame encodes a record of the very schema; the next call takes the parts of its body away. It
 // gives nil if the record takes more than its buffers as they are.
-func (p *plainBatch) frame(rec arrow.Record) *frame {
+func (p *plainBatch) frame(rec arrow.Record) *Frame {
 	p.nodes, p.buffers = p.nodes[:0], p.buffers[:0]
 	if rec.Schema() != p.schema {
 		return nil
@@ -44,7 +44,7 @@ func (p *plainBatch) frame(rec arrow.Record) *frame {
 			return nil
 		}
 	}
-	f := &frame{body: p.parts[:0]}
+	f := &Frame{body: p.parts[:0]}
 	for _, b := range p.buffers {
 		if len(b) > 0 {
 			_, _ = f.Write(b) // never an error

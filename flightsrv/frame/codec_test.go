@@ -1,4 +1,4 @@
-package flightsrv
+package frame
 
 import (
 	"bytes"
@@ -19,31 +19,31 @@ func TestFrame(t *testing.T) {
 	data := array.NewData(arrow.PrimitiveTypes.Float64, 3, []*memory.Buffer{nil, memory.NewBufferBytes(raw)}, nil, 0, 0)
 	schema := arrow.NewSchema([]arrow.Field{{Name: "v", Type: arrow.PrimitiveTypes.Float64}}, nil)
 	rec := array.NewRecord(schema, []arrow.Array{array.NewFloat64Data(data)}, 3)
-	f, err := newCollector(schema).frame(rec)
+	f, err := newPayloadWriter(schema).frame(rec)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(f.body) == 0 || &f.body[0][0] != &raw[0] {
 		t.Error("the body was copied")
 	}
-	out, err := newCodec().Marshal(f)
+	out, err := NewCodec().Marshal(f)
 	if err != nil {
 		t.Fatal(err)
 	}
 	wire := out.Materialize()
-	if len(wire) != f.size() {
-		t.Errorf("%d bytes, size says %d", len(wire), f.size())
+	if len(wire) != f.Size() {
+		t.Errorf("%d bytes, size says %d", len(wire), f.Size())
 	}
 	var d flight.FlightData
 	if err := proto.Unmarshal(wire, &d); err != nil || !bytes.Equal(d.DataBody, raw) || d.FlightDescriptor != nil ||
 		d.AppMetadata != nil {
 		t.Errorf("got %v, %v", &d, err)
 	}
-	stock, err := newCodec().Marshal(&flight.FlightData{DataHeader: d.DataHeader, DataBody: d.DataBody})
+	stock, err := NewCodec().Marshal(&flight.FlightData{DataHeader: d.DataHeader, DataBody: d.DataBody})
 	if err != nil || !bytes.Equal(stock.Materialize(), wire) {
 		t.Errorf("the stock codec writes %d bytes, %v", stock.Len(), err)
 	}
-	if err := newCodec().Unmarshal(out, &frame{}); err == nil {
+	if err := NewCodec().Unmarshal(out, &Frame{}); err == nil {
 		t.Error("a frame was received")
 	}
 }

@@ -1,4 +1,6 @@
-package flightsrv
+// Package metadata is the JSON that describes tables: app_metadata of a FlightInfo, and the answer of
+// the action describe. The server writes it, and the command line reads it.
+package metadata
 
 import (
 	"bytes"
@@ -13,10 +15,10 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// facts is app_metadata of a FlightInfo: what is known of a parsed file beside its rows, always of
+// Table is app_metadata of a FlightInfo: what is known of a parsed file beside its rows, always of
 // the file as a whole; but where the table is parsed for a ticket's columns alone, rounded integers
 // and replaced characters are those of these columns.
-type facts struct {
+type Table struct {
 	Format string  `json:"format"`
 	Engine string  `json:"engine"`
 	CRS    *string `json:"crs"` // null: none
@@ -35,8 +37,8 @@ type facts struct {
 	ReplacedCharacters int64               `json:"replaced_characters,omitempty"`
 }
 
-func factsOf(t *readers.Table, cached bool) facts {
-	f := facts{
+func OfTable(t *readers.Table, cached bool) Table {
+	f := Table{
 		Format: t.Format, Engine: t.Engine, BBox: finite(t.BBox), GeometryTypes: t.GeometryTypes,
 		BytesRead: t.Summary.BytesRead, ParseSeconds: t.ParseTime.Seconds(), Cached: cached,
 		RoundedIntegers: t.RoundedIntegers, IgnoredOrdinates: t.Summary.IgnoredOrdinates,
@@ -70,22 +72,22 @@ func finite(box *[4]float64) *[4]float64 {
 	return box
 }
 
-// unparsed is app_metadata of an entry of which only the outside is known.
-type unparsed struct {
+// Entry is app_metadata of an entry of which only the outside is known.
+type Entry struct {
 	Format string `json:"format"`
 	Cached bool   `json:"cached"`
 }
 
-// description is what the action describe answers.
-type description struct {
+// Description is what the action describe answers.
+type Description struct {
 	Name      string    `json:"name"`
 	Version   string    `json:"version"`
 	FileBytes int64     `json:"file_bytes"`
 	Modified  time.Time `json:"modified"`
 	Rows      int64     `json:"rows"`
 	Bytes     int64     `json:"bytes"` // of the parsed table
-	Columns   []column  `json:"columns"`
-	facts
+	Columns   []Column  `json:"columns"`
+	Table
 	Positions     int64            `json:"positions"`
 	UnclosedRings int64            `json:"unclosed_rings"`
 	ShortRings    int64            `json:"short_rings"`
@@ -95,19 +97,19 @@ type description struct {
 	Foreign       map[string]int64 `json:"foreign_members"`
 }
 
-// column is a field of the schema that DoGet sends.
-type column struct {
+// Column is a field of the schema that DoGet sends.
+type Column struct {
 	Name     string            `json:"name"`
 	Type     string            `json:"type"` // Arrow's
 	Nullable bool              `json:"nullable"`
 	Metadata map[string]string `json:"metadata,omitempty"` // as ARROW:extension:name
 }
 
-func describe(h *catalog.TableRef, schema *arrow.Schema) description {
+func Describe(h *catalog.TableRef, schema *arrow.Schema) Description {
 	t := h.Table
-	d := description{
+	d := Description{
 		Name: h.Entry.Name, Version: h.Version, FileBytes: h.Entry.Size, Modified: h.Entry.Modified,
-		Rows: t.Rows, Bytes: t.Bytes, Columns: []column{}, facts: factsOf(t, h.Cached),
+		Rows: t.Rows, Bytes: t.Bytes, Columns: []Column{}, Table: OfTable(t, h.Cached),
 		Positions: t.Positions, UnclosedRings: t.Summary.UnclosedRings, ShortRings: t.Summary.ShortRings,
 		ShortLines: t.Summary.ShortLines, Layers: t.Summary.Layers, Foreign: t.Summary.Foreign,
 	}
@@ -118,13 +120,13 @@ func describe(h *catalog.TableRef, schema *arrow.Schema) description {
 		d.Foreign = map[string]int64{}
 	}
 	for _, f := range schema.Fields() {
-		d.Columns = append(d.Columns, column{f.Name, f.Type.String(), f.Nullable, f.Metadata.ToMap()})
+		d.Columns = append(d.Columns, Column{f.Name, f.Type.String(), f.Nullable, f.Metadata.ToMap()})
 	}
 	return d
 }
 
-// jsonBody is the text of one of our own answers, for people too: < and > stay as they are.
-func jsonBody(v any) ([]byte, error) {
+// Marshal is the text of one of our own answers, for people too: < and > stay as they are.
+func Marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

@@ -1,4 +1,10 @@
-package flightsrv
+// Package ticket reads what clients request: tickets, commands and paths of descriptors, criteria of
+// ListFlights, and the bodies of actions.
+//
+// Each is a UTF-8 name or a JSON object (RFC 8259). A key that is unknown or repeated, a value out of
+// range, and a text above [MaxBytes] are an [*Error] that names the field. The package knows no gRPC
+// code and opens no file.
+package ticket
 
 import (
 	"bytes"
@@ -6,15 +12,15 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"unicode/utf8"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// MaxTicketBytes bounds tickets, commands, criteria and the bodies of actions.
-const MaxTicketBytes = 64 << 10
+// MaxBytes bounds tickets, commands, criteria and the bodies of actions.
+const MaxBytes = 64 << 10
 
 // Ticket says which rows and columns of which entry go out, and how. Nil fields select everything.
 type Ticket struct {
@@ -48,26 +54,10 @@ var (
 	compressions      = []string{NoCompression: "none", LZ4: "lz4", Zstd: "zstd"}
 )
 
-// TicketError says which field of a ticket, a command, a criterion or an action's body is wrong.
-// Field is empty where the text as a whole is.
-type TicketError struct {
-	Field string
-	Err   error
-}
-
-func (e *TicketError) Error() string {
-	if e.Field == "" {
-		return e.Err.Error()
-	}
-	return fmt.Sprintf("field %s: %v", strconv.Quote(clip(e.Field, 100)), e.Err)
-}
-
-func (e *TicketError) Unwrap() error { return e.Err }
-
-// ParseTicket reads a ticket: a UTF-8 name alone, or a JSON object where the first byte is '{'.
-// Errors wrap *TicketError.
-func ParseTicket(b []byte) (Ticket, error) {
-	t, err := parseTicket(b)
+// Parse reads a ticket: a UTF-8 name alone, or a JSON object where the first byte is '{'.
+// Errors wrap *Error.
+func Parse(b []byte) (Ticket, error) {
+	t, err := parseBody(b)
 	if err == nil {
 		err = t.refusePoll()
 	}
@@ -79,7 +69,7 @@ func ParseTicket(b []byte) (Ticket, error) {
 
 // ParseCommand reads a descriptor's command: a ticket without rows.
 func ParseCommand(b []byte) (Ticket, error) {
-	t, err := parsePolled(b)
+	t, err := ParsePollCommand(b)
 	if err != nil {
 		return Ticket{}, err
 	}
@@ -92,18 +82,18 @@ func ParseCommand(b []byte) (Ticket, error) {
 // refusePoll gives an error if t goes on with a poll.
 func (t Ticket) refusePoll() error {
 	if t.Poll != "" {
-		return &TicketError{"poll", errors.New(
+		return &Error{Field: "poll", Err: errors.New(
 			"stands in the commands that PollFlightInfo gives, for the next PollFlightInfo and for CancelFlightInfo",
 		)}
 	}
 	return nil
 }
 
-// parsePolled is ParseCommand of a command that may go on with a poll.
-func parsePolled(b []byte) (Ticket, error) {
-	t, err := parseTicket(b)
+// ParsePollCommand is ParseCommand of a command that may go on with a poll.
+func ParsePollCommand(b []byte) (Ticket, error) {
+	t, err := parseBody(b)
 	if err == nil && t.Rows != nil {
-		err = &TicketError{"rows", errors.New("stands in tickets only, as GetFlightInfo gives them")}
+		err = &Error{Field: "rows", Err: errors.New("stands in tickets only, as GetFlightInfo gives them")}
 	}
 	if err != nil {
 		return Ticket{}, fmt.Errorf("command: %w", err)
@@ -111,16 +101,16 @@ func parsePolled(b []byte) (Ticket, error) {
 	return t, nil
 }
 
-func parseTicket(b []byte) (Ticket, error) {
+func parseBody(b []byte) (Ticket, error) {
 	if err := checkSize(b); err != nil {
 		return Ticket{}, err
 	}
 	if len(b) == 0 {
-		return Ticket{}, &TicketError{"name", errors.New("is missing")}
+		return Ticket{}, &Error{Field: "name", Err: errors.New("is missing")}
 	}
 	if b[0] != '{' {
 		if !utf8.Valid(b) {
-			return Ticket{}, &TicketError{"name", errors.New("is not UTF-8")}
+			return Ticket{}, &Error{Field: "name", Err: errors.New("is not UTF-8")}
 		}
 		return Ticket{Name: string(b)}, nil
 	}
@@ -135,25 +125,16 @@ func parseTicket(b []byte) (Ticket, error) {
 		}
 	}
 	if t.Name == "" {
-		return Ticket{}, &TicketError{"name", errors.New("is missing")}
+		return Ticket{}, &Error{Field: "name", Err: errors.New("is missing")}
 	}
 	return t, nil
 }
 
 func checkSize(b []byte) error {
-	if len(b) > MaxTicketBytes {
-		return &TicketError{Err: fmt.Errorf("has %d bytes, more than %d", len(b), MaxTicketBytes)}
+	if len(b) > MaxBytes {
+		return &Error{Err: fmt.Errorf("has %d bytes, more than %d", len(b), MaxBytes)}
 	}
 	return nil
-}
-
-// inField names the field unless err names one below it.
-func inField(key string, err error) error {
-	var at *TicketError
-	if errors.As(err, &at) {
-		return err
-	}
-	return &TicketError{key, err}
 }
 
 func (t *Ticket) set(m member) (err error) {
@@ -191,117 +172,7 @@ func (t *Ticket) set(m member) (err error) {
 	return err
 }
 
-// crsNameOf reads the name of a reference system.
-func crsNameOf(v json.RawMessage) (string, error) {
-	name, err := textOf(v)
-	if err != nil {
-		return "", err
-	}
-	if _, ok := geoarrow.ParseCRS(name); !ok {
-		return "", fmt.Errorf("%s names no reference system; want OGC:CRS84, EPSG:4326 or a like name", excerpt(v))
-	}
-	return name, nil
-}
-
-func columnsOf(v json.RawMessage) ([]string, error) {
-	a, err := arrayOf(v)
-	if err != nil {
-		return nil, err
-	}
-	if len(a) == 0 {
-		return nil, errors.New("is empty; leave it out for all columns")
-	}
-	var names []string
-	for _, e := range a {
-		name, err := stringOf(e) // a column may well have the empty name: GeoJSON allows that key
-		if err != nil {
-			return nil, err
-		}
-		if slices.Contains(names, name) {
-			return nil, fmt.Errorf("%s is given twice", excerpt(e))
-		}
-		names = append(names, name)
-	}
-	return names, nil
-}
-
-func bboxOf(v json.RawMessage) (*[4]float64, error) {
-	a, err := arrayOf(v)
-	if err != nil {
-		return nil, err
-	}
-	if len(a) != 4 {
-		return nil, fmt.Errorf("want 4 numbers, xmin ymin xmax ymax, have %d", len(a))
-	}
-	var box [4]float64
-	for i, e := range a {
-		if box[i], err = numberOf(e); err != nil {
-			return nil, err
-		}
-	}
-	for i, axis := range []string{"x", "y"} {
-		if box[i] > box[i+2] {
-			return nil, fmt.Errorf("%smin %v is greater than %smax %v", axis, box[i], axis, box[i+2])
-		}
-	}
-	return &box, nil
-}
-
-func rowsOf(v json.RawMessage) (*[2]int64, error) {
-	a, err := arrayOf(v)
-	if err != nil {
-		return nil, err
-	}
-	if len(a) != 2 {
-		return nil, fmt.Errorf("want 2 numbers, start and end, have %d", len(a))
-	}
-	var rows [2]int64
-	for i, e := range a {
-		if rows[i], err = countOf(e); err != nil {
-			return nil, err
-		}
-	}
-	if rows[0] > rows[1] {
-		return nil, fmt.Errorf("start %d is greater than end %d", rows[0], rows[1])
-	}
-	return &rows, nil
-}
-
-func choiceOf[E ~uint8](v json.RawMessage, names []string) (E, error) {
-	s, err := textOf(v)
-	if err != nil {
-		return 0, err
-	}
-	i := slices.Index(names, s)
-	if i < 0 {
-		return 0, fmt.Errorf("%s is none of %q", excerpt(v), names)
-	}
-	return E(i), nil
-}
-
-func optionsOf(v json.RawMessage) (map[string]any, error) {
-	ms, err := members(v)
-	var at *TicketError
-	if errors.As(err, &at) {
-		return nil, optionError(at.Field, at.Err)
-	}
-	options := make(map[string]any, len(ms))
-	for _, m := range ms {
-		if options[m.key], err = scalarOf(m.value); err != nil {
-			return nil, optionError(m.key, err)
-		}
-	}
-	return options, nil
-}
-
-func optionError(key string, err error) error {
-	if key == "" {
-		return &TicketError{"options", err}
-	}
-	return &TicketError{"options." + key, err}
-}
-
-// Encode is the shortest text that ParseTicket reads as t: the name alone where nothing else is
+// Encode is the shortest text that Parse reads as t: the name alone where nothing else is
 // said.
 func (t Ticket) Encode() []byte {
 	if t.isName() {
@@ -352,24 +223,17 @@ func unlessFirst(names []string, i int) string {
 	return names[i]
 }
 
-// selection is t without what the wire and the parse need.
-func (t Ticket) selection() catalog.Selection {
+// Selection is t without what the wire and the parse need.
+func (t Ticket) Selection() catalog.Selection {
 	return catalog.Selection{
 		Columns: t.Columns, BBox: t.BBox, Rows: t.Rows, Limit: t.Limit, Encoding: t.Encoding,
 		CRS: t.CRS,
 	}
 }
 
-// selection is that of a ticket with what the server names OGC:CRS84.
-func (c *Config) selection(t Ticket) catalog.Selection {
-	sel := t.selection()
-	sel.CRS84As = c.CRS84As
-	return sel
-}
-
-// rowName says which row row n of the answer is. It is a row of the file, unless a bbox leaves some
+// RowName says which row row n of the answer is. It is a row of the file, unless a bbox leaves some
 // out.
-func (t Ticket) rowName(n int64) string {
+func (t Ticket) RowName(n int64) string {
 	if t.BBox != nil {
 		return fmt.Sprintf("row %d of those of %s in the bbox", n, t.Name)
 	}
@@ -377,4 +241,14 @@ func (t Ticket) rowName(n int64) string {
 		n += t.Rows[0]
 	}
 	return fmt.Sprintf("row %d of %s", n, t.Name)
+}
+
+// Request asks for the columns that t selects, and for the geometry, whose bounding box is told
+// whatever is selected.
+func (t Ticket) Request() catalog.Request {
+	columns := t.Columns
+	if columns != nil {
+		columns = append(slices.Clone(columns), readers.GeometryColumn)
+	}
+	return catalog.Request{Name: t.Name, Options: t.Options, Version: t.Version, Columns: columns}
 }

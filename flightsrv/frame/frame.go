@@ -1,18 +1,20 @@
-package flightsrv
+// Package frame makes the messages of a Flight stream: schemas and record batches as FlightData
+// (Flight.proto), in Arrow's IPC format, without a copy of the batches' buffers.
+//
+// It knows Arrow's columnar format and protobuf's wire format, and nothing of tickets but their
+// compression. A batch whose row does not fit into a message is a readers.LimitError.
+package frame
 
 import (
-	"errors"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow/ipc"
-	"google.golang.org/grpc/encoding"
-	_ "google.golang.org/grpc/encoding/proto" // registers the stock codec
-	"google.golang.org/grpc/mem"
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/vibeflight/vibeflight/flightsrv/wire"
 )
 
-// frame is a FlightData message whose body is not copied on its way to the socket.
+// Frame is a FlightData message whose body is not copied on its way to the socket.
 //
 //	head   data_header, then tag and length of data_body
 //	body   the buffers of the record, with padding
@@ -21,7 +23,7 @@ import (
 // garbage collector's. Those of a mapped file are not: release ends the frame's own reference to
 // the file once they are sent. It does no harm when gRPC drops a frame without a word because the
 // connection was lost: the file is then unmapped when nothing points to it any more.
-type frame struct {
+type Frame struct {
 	head    []byte
 	body    [][]byte
 	header  []byte     // data_header, inside head
@@ -38,10 +40,10 @@ const (
 )
 
 // newFrame makes a frame of a payload, with the room of parts for its body.
-func newFrame(p *ipc.Payload, parts [][]byte) (*frame, error) {
+func newFrame(p *ipc.Payload, parts [][]byte) (*Frame, error) {
 	meta := p.Meta()
 	defer meta.Release()
-	f := &frame{body: parts}
+	f := &Frame{body: parts}
 	if err := p.SerializeBody(f); err != nil {
 		return nil, err
 	}
@@ -50,7 +52,7 @@ func newFrame(p *ipc.Payload, parts [][]byte) (*frame, error) {
 }
 
 // setHead writes what goes before the body: the metadata, a copy, and the body's length.
-func (f *frame) setHead(meta []byte) {
+func (f *Frame) setHead(meta []byte) {
 	f.head = make([]byte, 0, len(meta)+16)
 	f.head = protowire.AppendTag(f.head, fieldDataHeader, protowire.BytesType)
 	f.head = protowire.AppendBytes(f.head, meta)
@@ -62,21 +64,28 @@ func (f *frame) setHead(meta []byte) {
 }
 
 // Write keeps b: it is how SerializeBody hands out the buffers.
-func (f *frame) Write(b []byte) (int, error) {
+func (f *Frame) Write(b []byte) (int, error) {
 	f.body = append(f.body, b)
 	f.bytes += len(b)
 	return len(b), nil
 }
 
-// addMetadata gives the message its app_metadata.
-func (f *frame) addMetadata(b []byte) {
+// Bind names the connection that the frame is sent over. release is called once, after Marshal; nil
+// means that there is nothing to release.
+func (f *Frame) Bind(over *wire.Conn, release func()) { f.over, f.release = over, release }
+
+// Keep makes the frame outlive the next call of the encoder, which uses the list of parts again.
+func (f *Frame) Keep() { f.body = slices.Clone(f.body) }
+
+// AddMetadata gives the message its app_metadata.
+func (f *Frame) AddMetadata(b []byte) {
 	head := protowire.AppendTag(nil, fieldAppMetadata, protowire.BytesType)
 	f.head = append(protowire.AppendBytes(head, b), f.head...)
 }
 
 // buffers are the parts of the body without the padding to 8 bytes, which is a part of its own
 // behind each that needs it.
-func (f *frame) buffers() (out [][]byte) {
+func (f *Frame) buffers() (out [][]byte) {
 	for i := 0; i < len(f.body); i++ {
 		out = append(out, f.body[i])
 		if len(f.body[i])%8 != 0 {
@@ -86,29 +95,5 @@ func (f *frame) buffers() (out [][]byte) {
 	return out
 }
 
-// size is the length of the message.
-func (f *frame) size() int { return len(f.head) + f.bytes }
-
-// codec writes frames as they are and leaves all other messages to the stock codec.
-type codec struct{ encoding.CodecV2 }
-
-func newCodec() codec { return codec{encoding.GetCodecV2("proto")} }
-
-func (c codec) Marshal(v any) (mem.BufferSlice, error) {
-	f, ok := v.(*frame)
-	if !ok {
-		return c.CodecV2.Marshal(v)
-	}
-	return f.over.Lend(f.head, f.body, f.release), nil
-}
-
-func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
-	switch v := v.(type) {
-	case *frame:
-		return errors.New("frames are only sent")
-	case *received:
-		v.err = c.CodecV2.Unmarshal(data, v.message)
-		return nil
-	}
-	return c.CodecV2.Unmarshal(data, v)
-}
+// Size is the length of the message.
+func (f *Frame) Size() int { return len(f.head) + f.bytes }

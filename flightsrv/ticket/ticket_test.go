@@ -1,4 +1,4 @@
-package flightsrv
+package ticket
 
 import (
 	"encoding/json"
@@ -37,7 +37,7 @@ func TestParseTicket(t *testing.T) {
 		{"point as bbox", `{"name":"a","bbox":[1,2,1,2]}`, Ticket{Name: "a", BBox: &[4]float64{1, 2, 1, 2}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := ParseTicket([]byte(c.text))
+			got, err := Parse([]byte(c.text))
 			if err != nil || !reflect.DeepEqual(got, c.want) {
 				t.Fatalf("ParseTicket(%q)\n got %+v, %v\nwant %+v", c.text, got, err, c.want)
 			}
@@ -50,7 +50,7 @@ func TestParseTicketErrors(t *testing.T) {
 		{"empty", "", "name", "is missing"},
 		{"no UTF-8", "a\xff", "name", "UTF-8"},
 		{"no UTF-8 in object", "{\"name\":\"a\xff\"}", "", "UTF-8"},
-		{"too long", strings.Repeat("a", MaxTicketBytes+1), "", "65537 bytes"},
+		{"too long", strings.Repeat("a", MaxBytes+1), "", "65537 bytes"},
 		{"no name", `{}`, "name", "is missing"},
 		{"empty name", `{"name":""}`, "name", "is empty"},
 		{"name is a number", `{"name":1}`, "name", "want a text, have 1"},
@@ -96,8 +96,8 @@ func TestParseTicketErrors(t *testing.T) {
 		{"option twice", `{"name":"a","options":{"x":1,"x":2}}`, "options.x", "twice"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := ParseTicket([]byte(c.text))
-			var at *TicketError
+			got, err := Parse([]byte(c.text))
+			var at *Error
 			if !errors.As(err, &at) || at.Field != c.field || !strings.Contains(err.Error(), c.words) ||
 				!strings.Contains(err.Error(), c.field) {
 				t.Fatalf("ParseTicket(%q)\n got %+v, %v\nwant field %q and %q", c.text, got, err, c.field, c.words)
@@ -108,7 +108,7 @@ func TestParseTicketErrors(t *testing.T) {
 
 func TestParseCommand(t *testing.T) {
 	_, err := ParseCommand([]byte(`{"name":"a","rows":[0,1]}`))
-	var at *TicketError
+	var at *Error
 	if !errors.As(err, &at) || at.Field != "rows" {
 		t.Errorf("rows in a command: got %v", err)
 	}
@@ -127,9 +127,9 @@ func FuzzTicket(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		got, err := ParseTicket(b)
+		got, err := Parse(b)
 		if err != nil {
-			var at *TicketError
+			var at *Error
 			if !errors.As(err, &at) {
 				t.Fatalf("%q: %v is no TicketError", b, err)
 			}
@@ -139,11 +139,11 @@ func FuzzTicket(f *testing.F) {
 			t.Fatalf("%q is taken, but is no JSON", b)
 		}
 		text := got.Encode()
-		again, err := ParseTicket(text)
+		again, err := Parse(text)
 		if len(got.Options) == 0 { // {} says nothing, so that it is left out
 			got.Options = nil
 		}
-		if err != nil && len(text) <= MaxTicketBytes || err == nil && !reflect.DeepEqual(got, again) {
+		if err != nil && len(text) <= MaxBytes || err == nil && !reflect.DeepEqual(got, again) {
 			t.Fatalf("%q became %q: %+v, then %+v, %v", b, text, got, again, err)
 		}
 	})

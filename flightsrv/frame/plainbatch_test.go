@@ -1,4 +1,4 @@
-package flightsrv
+package frame
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
 // plainTypes are those that go out as they are.
@@ -100,9 +102,9 @@ func shrunk(rec arrow.Record) arrow.Record {
 }
 
 // same compares a frame with what Arrow's writer makes of the record.
-func same(t *testing.T, what string, rec arrow.Record, got *frame) {
+func same(t *testing.T, what string, rec arrow.Record, got *Frame) {
 	t.Helper()
-	want, err := newCollector(rec.Schema()).frame(rec)
+	want, err := newPayloadWriter(rec.Schema()).frame(rec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +171,7 @@ func TestPlainBatchSchema(t *testing.T) {
 	}
 	b := array.NewRecordBuilder(memory.DefaultAllocator, of("a"))
 	b.Field(0).(*array.Float64Builder).Append(1)
-	if err := newEncoder(of("b"), NoCompression, nil, 1<<20).encode(b.NewRecord(), 0, func(*frame) error {
+	if err := NewEncoder(of("b"), ticket.NoCompression, nil, 1<<20).Encode(b.NewRecord(), 0, func(*Frame) error {
 		return nil
 	}); err == nil {
 		t.Error("a record of another schema was sent")
@@ -192,6 +194,6 @@ func BenchmarkPlainBatch(b *testing.B) {
 		if f == nil {
 			b.Fatal("not plain")
 		}
-		b.SetBytes(int64(f.size()))
+		b.SetBytes(int64(f.Size()))
 	}
 }

@@ -1,4 +1,4 @@
-package flightsrv
+package ticket
 
 import (
 	"bytes"
@@ -10,7 +10,6 @@ import (
 
 	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/readers"
-	"github.com/vibeflight/vibeflight/readers/source"
 )
 
 // Exchange is what the command of a DoExchange says: what file the client sends, and what it wants
@@ -26,43 +25,11 @@ type Exchange struct {
 // defaultExchangeName is what errors call a file that has no name.
 const defaultExchangeName = "exchange"
 
-// exchangeOf reads the descriptor of a DoExchange.
-func (s *service) exchangeOf(d *flight.FlightDescriptor) (Exchange, error) {
-	x, err := parseExchange(d)
-	if err != nil {
-		return Exchange{}, fmt.Errorf("exchange: %w", err)
-	}
-	if x.Format == "" {
-		packing, inner := source.PackingOf(x.Name)
-		if packing == source.KMZ {
-			inner = "doc.kml"
-		}
-		if x.Format = s.cfg.Catalog.FormatOf(inner); x.Format == "" {
-			return Exchange{}, fmt.Errorf("exchange: %w", &TicketError{
-				"format",
-				errors.New("is missing, and no name tells it"),
-			})
-		}
-	}
-	var unknown *catalog.UnknownFormatError
-	var none *readers.NoLayerError
-	switch err := s.cfg.Catalog.CheckSent(x.sent()); {
-	case errors.As(err, &unknown):
-		return Exchange{}, fmt.Errorf("exchange: %w", &TicketError{"format", err})
-	case errors.As(err, &none):
-		return Exchange{}, fmt.Errorf("exchange: %w",
-			&TicketError{"layer", fmt.Errorf("files of the format %s have none", x.Format)})
-	case err != nil:
-		return Exchange{}, err
-	}
-	return x, nil
-}
-
-func parseExchange(d *flight.FlightDescriptor) (Exchange, error) {
+func ParseExchange(d *flight.FlightDescriptor) (Exchange, error) {
 	if d.GetType() != flight.DescriptorCMD {
-		return Exchange{}, &TicketError{
-			"type",
-			errors.New(`want a descriptor with a command, such as {"format": "geojson"}, in the first message`),
+		return Exchange{}, &Error{
+			Field: "type",
+			Err:   errors.New(`want a descriptor with a command, such as {"format": "geojson"}, in the first message`),
 		}
 	}
 	x := Exchange{Size: -1}
@@ -118,6 +85,6 @@ func shapeOf(v json.RawMessage) (*readers.Shape, error) {
 	return shape, nil
 }
 
-func (x Exchange) sent() catalog.Upload {
+func (x Exchange) Upload() catalog.Upload {
 	return catalog.Upload{Format: x.Format, Options: x.Options, Layer: x.Layer}
 }

@@ -1,0 +1,18 @@
+package ticket
+
+import "fmt"
+
+// Criteria is what ListFlights can be asked for.
+type Criteria struct{ Prefix, Format string }
+
+func ParseCriteria(b []byte) (Criteria, error) {
+	var c Criteria
+	if len(b) == 0 {
+		return c, nil
+	}
+	err := readObject(b, map[string]*string{"prefix": &c.Prefix, "format": &c.Format})
+	if err != nil {
+		return Criteria{}, fmt.Errorf("criteria: %w", err)
+	}
+	return c, nil
+}
