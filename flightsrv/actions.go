@@ -155,7 +155,9 @@ func (s *service) describe(ctx context.Context, body []byte) (any, error) {
 		return nil, err
 	}
 	defer o.Release()
-	return metadata.Describe(o.TableRef, o.scan.Schema()), nil
+	d := metadata.Describe(o.Table, o.scan.Schema(), o.Cached)
+	d.Name, d.Version, d.FileBytes, d.Modified = o.Entry.Name, o.Version, o.Entry.Size, o.Entry.Modified
+	return d, nil
 }
 
 func (s *service) stats(_ context.Context, body []byte) (any, error) {

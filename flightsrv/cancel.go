@@ -111,7 +111,8 @@ func (s *service) checkTicket(ctx context.Context, b []byte) error {
 
 func readMessage(body []byte, m proto.Message) error {
 	if err := proto.Unmarshal(body, m); err != nil {
-		return &ticket.Error{Field: "", Err: fmt.Errorf("the body is no %s: %w", m.ProtoReflect().Descriptor().FullName(), err)}
+		name := m.ProtoReflect().Descriptor().FullName()
+		return &ticket.Error{Err: fmt.Errorf("the body is no %s: %w", name, err)}
 	}
 	return nil
 }

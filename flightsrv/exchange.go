@@ -138,7 +138,7 @@ func (s *service) receive(x ticket.Exchange, up *source.Upload, d *flight.Flight
 			return fmt.Errorf("exchange: %w", &ticket.Error{Err: err})
 		}
 		if n += int64(len(b)); x.Size >= 0 && n > x.Size {
-			return fmt.Errorf("exchange: %w", &ticket.Error{Field: "size", Err: fmt.Errorf("is %d, and more bytes came", x.Size)})
+			return sizeError("is %d, and more bytes came", x.Size)
 		}
 		if _, err := up.Write(b); err != nil {
 			return s.roomError(err)
@@ -147,7 +147,7 @@ func (s *service) receive(x ticket.Exchange, up *source.Upload, d *flight.Flight
 		idle.Reset(s.cfg.uploadIdle)
 		switch {
 		case errors.Is(err, io.EOF) && n < x.Size:
-			return fmt.Errorf("exchange: %w", &ticket.Error{Field: "size", Err: fmt.Errorf("is %d, and %d bytes came", x.Size, n)})
+			return sizeError("is %d, and %d bytes came", x.Size, n)
 		case errors.Is(err, io.EOF):
 			up.End()
 			return nil
@@ -155,6 +155,11 @@ func (s *service) receive(x ticket.Exchange, up *source.Upload, d *flight.Flight
 			return err
 		}
 	}
+}
+
+// sizeError says that a file is not of the size that its command has.
+func sizeError(format string, args ...any) error {
+	return fmt.Errorf("exchange: %w", &ticket.Error{Field: "size", Err: fmt.Errorf(format, args...)})
 }
 
 // roomError says which limit a file passes that a client sends.

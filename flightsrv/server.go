@@ -109,7 +109,8 @@ func New(cfg Config) (*Server, error) {
 		cfg.MaxMessageBytes = DefaultMaxMessageBytes
 	}
 	if cfg.MaxMessageBytes < frame.MaxMessageBytes || cfg.MaxMessageBytes > math.MaxInt32 {
-		return nil, fmt.Errorf("--max-message-bytes %d: want %d to %d", cfg.MaxMessageBytes, frame.MaxMessageBytes, math.MaxInt32)
+		return nil, fmt.Errorf("--max-message-bytes %d: want %d to %d",
+			cfg.MaxMessageBytes, frame.MaxMessageBytes, math.MaxInt32)
 	}
 	if cfg.Drain == 0 {
 		cfg.Drain = DefaultDrain

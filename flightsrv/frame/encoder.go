@@ -11,21 +11,23 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// MaxMessageBytes is what a message stays under: clients refuse 16 MiB and more unless told otherwise.
+// MaxMessageBytes bounds messages of several rows: by default, clients refuse 16 MiB and more.
 const MaxMessageBytes = 15 << 20
 
-// Encoder makes frames of records that are all of one schema.
+// Encoder makes frames of the records of one schema.
 type Encoder struct {
 	schema       *arrow.Schema
 	plain        *plainBatch
-	uncompressed *payloadWriter // of what plain leaves; nil before there is any
+	uncompressed *payloadWriter // for records that plain can't encode; nil before the first one
 	compressed   *payloadWriter // nil without compression
 	name         func(row int64) string
-	maxBytes     int // bytes of a message that holds one row
+	maxBytes     int // of a message with a single row
 }
 
-func NewEncoder(schema *arrow.Schema, c ticket.Compression, name func(row int64) string, most int) *Encoder {
-	e := &Encoder{schema: schema, plain: newPlainBatch(schema), name: name, maxBytes: most}
+// NewEncoder returns an encoder. name describes a row in errors; maxBytes bounds a message with a
+// single row.
+func NewEncoder(schema *arrow.Schema, c ticket.Compression, name func(row int64) string, maxBytes int) *Encoder {
+	e := &Encoder{schema: schema, plain: newPlainBatch(schema), name: name, maxBytes: maxBytes}
 	switch c {
 	case ticket.LZ4:
 		e.compressed = newPayloadWriter(schema, ipc.WithLZ4())
@@ -35,9 +37,9 @@ func NewEncoder(schema *arrow.Schema, c ticket.Compression, name func(row int64)
 	return e
 }
 
-// Encode sends rec as one message, or in halves, and these in halves, until each message is under
-// MaxMessageBytes or has one row. Halves, since they depend on nothing but the rows: the same ticket
-// gives the same messages. row is the number of the first row.
+// Encode sends rec as one message. It halves a record, and its halves, until each message is below
+// MaxMessageBytes or has one row. The cuts depend on the rows alone, so that the same ticket gives
+// the same messages. row is the number of the first row.
 func (e *Encoder) Encode(rec arrow.Record, row int64, send func(*Frame) error) error {
 	f, err := e.uncompressedFrame(rec)
 	if err != nil {
@@ -69,7 +71,7 @@ func (e *Encoder) Encode(rec arrow.Record, row int64, send func(*Frame) error) e
 	return send(f)
 }
 
-// uncompressedFrame is the frame of rec without compression.
+// uncompressedFrame encodes rec without compression.
 func (e *Encoder) uncompressedFrame(rec arrow.Record) (*Frame, error) {
 	if f := e.plain.frame(rec); f != nil {
 		return f, nil
@@ -80,27 +82,28 @@ func (e *Encoder) uncompressedFrame(rec arrow.Record) (*Frame, error) {
 	return e.uncompressed.frame(rec)
 }
 
-// checkCompressed gives an error unless every buffer of a packed frame says what it was made of: the
-// writer of Arrow keeps the errors of its compressors to itself, and gives on the buffers that they
-// left as they were. A buffer begins with its length when it is unpacked, little-endian, or with -1
-// if what follows is not packed (Arrow columnar format, "Compression").
-func checkCompressed(plain, packed *Frame) error {
-	from, to := plain.buffers(), packed.buffers()
+// checkCompressed returns an error unless every compressed buffer states the length of its source.
+// Arrow's writer hides the errors of its compressors, and passes on the buffers that they left
+// unchanged. A buffer begins with its uncompressed length, little-endian, or with -1 if the rest is
+// not compressed (Arrow columnar format, "Compression").
+func checkCompressed(plain, compressed *Frame) error {
+	from, to := plain.buffers(), compressed.buffers()
 	if len(from) != len(to) {
 		return fmt.Errorf("the compression gave %d buffers for %d", len(to), len(from))
 	}
 	for i, b := range to {
-		var says int64
+		var length int64
 		if len(b) >= 8 {
-			says = int64(binary.LittleEndian.Uint64(b))
+			length = int64(binary.LittleEndian.Uint64(b))
 		}
-		if n := int64(len(from[i])); says != n && (says != -1 || int64(len(b)) != 8+n) {
+		if n := int64(len(from[i])); length != n && (length != -1 || int64(len(b)) != 8+n) {
 			return fmt.Errorf("the compression of buffer %d, of %d bytes, failed", i, n)
 		}
 	}
 	return nil
 }
 
+// halve encodes the two halves of a record.
 func (e *Encoder) halve(rec arrow.Record, row int64, send func(*Frame) error) error {
 	half, n := rec.NumRows()/2, rec.NumRows()
 	for _, r := range [2][2]int64{{0, half}, {half, n}} {

@@ -19,17 +19,17 @@ import (
 //	head   data_header, then tag and length of data_body
 //	body   the buffers of the record, with padding
 //
-// The slices are shared with the table and never change. Those of a table on the Go heap are the
-// garbage collector's. Those of a mapped file are not: release ends the frame's own reference to
-// the file once they are sent. It does no harm when gRPC drops a frame without a word because the
-// connection was lost: the file is then unmapped when nothing points to it any more.
+// The slices are shared with the table and never change. The garbage collector frees those of a
+// table on the Go heap. For those of a mapped file, release ends the frame's own reference to the
+// file after they are sent. gRPC drops a frame silently when the connection is lost: the file is
+// then unmapped when nothing refers to it any more.
 type Frame struct {
 	head    []byte
 	body    [][]byte
 	header  []byte     // data_header, inside head
 	bytes   int        // of the body
-	release func()     // called once behind Marshal; nil: nothing to release
-	over    *wire.Conn // that it is sent over
+	release func()     // called once after Marshal; nil: nothing to release
+	conn    *wire.Conn // the frame is sent on
 }
 
 // Field numbers of FlightData in Flight.proto.
@@ -39,7 +39,7 @@ const (
 	fieldDataBody    protowire.Number = 1000
 )
 
-// newFrame makes a frame of a payload, with the room of parts for its body.
+// newFrame makes a frame of a payload. It reuses the array of parts for the body.
 func newFrame(p *ipc.Payload, parts [][]byte) (*Frame, error) {
 	meta := p.Meta()
 	defer meta.Release()
@@ -51,7 +51,7 @@ func newFrame(p *ipc.Payload, parts [][]byte) (*Frame, error) {
 	return f, nil
 }
 
-// setHead writes what goes before the body: the metadata, a copy, and the body's length.
+// setHead writes what precedes the body: a copy of the metadata, and the length of the body.
 func (f *Frame) setHead(meta []byte) {
 	f.head = make([]byte, 0, len(meta)+16)
 	f.head = protowire.AppendTag(f.head, fieldDataHeader, protowire.BytesType)
@@ -63,28 +63,28 @@ func (f *Frame) setHead(meta []byte) {
 	}
 }
 
-// Write keeps b: it is how SerializeBody hands out the buffers.
+// Write keeps b: SerializeBody passes the buffers of the body to it.
 func (f *Frame) Write(b []byte) (int, error) {
 	f.body = append(f.body, b)
 	f.bytes += len(b)
 	return len(b), nil
 }
 
-// Bind names the connection that the frame is sent over. release is called once, after Marshal; nil
-// means that there is nothing to release.
-func (f *Frame) Bind(over *wire.Conn, release func()) { f.over, f.release = over, release }
+// Bind sets the connection that the frame is sent on, and release, which is called once after
+// Marshal if it is not nil.
+func (f *Frame) Bind(conn *wire.Conn, release func()) { f.conn, f.release = conn, release }
 
-// Keep makes the frame outlive the next call of the encoder, which uses the list of parts again.
+// Keep makes the frame valid after the next call of the encoder, which reuses the list of parts.
 func (f *Frame) Keep() { f.body = slices.Clone(f.body) }
 
-// AddMetadata gives the message its app_metadata.
+// AddMetadata sets app_metadata of the message.
 func (f *Frame) AddMetadata(b []byte) {
 	head := protowire.AppendTag(nil, fieldAppMetadata, protowire.BytesType)
 	f.head = append(protowire.AppendBytes(head, b), f.head...)
 }
 
-// buffers are the parts of the body without the padding to 8 bytes, which is a part of its own
-// behind each that needs it.
+// buffers returns the parts of the body without padding. The padding to 8 bytes is a part of its
+// own after each buffer that needs it.
 func (f *Frame) buffers() (out [][]byte) {
 	for i := 0; i < len(f.body); i++ {
 		out = append(out, f.body[i])
@@ -95,5 +95,5 @@ func (f *Frame) buffers() (out [][]byte) {
 	return out
 }
 
-// Size is the length of the message.
+// Size is the length of the message in bytes.
 func (f *Frame) Size() int { return len(f.head) + f.bytes }

@@ -5,39 +5,39 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 )
 
-// payloadWriter is an ipc.PayloadWriter that keeps the frame of the last payload.
+// payloadWriter is an ipc.PayloadWriter that keeps the last payload as a frame.
 type payloadWriter struct {
-	w     *ipc.Writer
-	last  *Frame
-	parts [][]byte // of the last body, to be used again
+	writer *ipc.Writer
+	last   *Frame
+	parts  [][]byte // of the last body, reused
 }
 
 func newPayloadWriter(schema *arrow.Schema, opts ...ipc.Option) *payloadWriter {
-	c := &payloadWriter{}
-	c.w = ipc.NewWriterWithPayloadWriter(c, append(opts, ipc.WithSchema(schema))...)
-	return c
+	w := &payloadWriter{}
+	w.writer = ipc.NewWriterWithPayloadWriter(w, append(opts, ipc.WithSchema(schema))...)
+	return w
 }
 
-// frame encodes a record; the next call takes the parts of its body away. The first call makes the
-// writer emit the schema too, which the record's own frame then replaces.
-func (c *payloadWriter) frame(rec arrow.Record) (*Frame, error) {
-	if err := c.w.Write(rec); err != nil {
+// frame encodes a record. The next call reuses the list of its parts. The first call makes the
+// writer emit the schema too, which the frame of the record then replaces.
+func (w *payloadWriter) frame(rec arrow.Record) (*Frame, error) {
+	if err := w.writer.Write(rec); err != nil {
 		return nil, err
 	}
-	f := c.last
-	c.last = nil
+	f := w.last
+	w.last = nil
 	return f, nil
 }
 
-func (c *payloadWriter) Start() error { return nil }
+func (w *payloadWriter) Start() error { return nil }
 
-func (c *payloadWriter) Close() error { return nil }
+func (w *payloadWriter) Close() error { return nil }
 
-func (c *payloadWriter) WritePayload(p ipc.Payload) error {
-	f, err := newFrame(&p, c.parts[:0])
+func (w *payloadWriter) WritePayload(p ipc.Payload) error {
+	f, err := newFrame(&p, w.parts[:0])
 	if err != nil {
 		return err
 	}
-	c.last, c.parts = f, f.body
+	w.last, w.parts = f, f.body
 	return nil
 }

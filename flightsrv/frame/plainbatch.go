@@ -6,8 +6,8 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 )
 
-// Numbers of Message.fbs of Arrow's columnar format, and its alignment. Arrow's own code for them
-// can't be imported.
+// Numbers of Message.fbs of Arrow's columnar format, and its alignment. Arrow's own constants are
+// internal.
 const (
 	metadataV5        = 4
 	headerRecordBatch = 3
@@ -25,7 +25,7 @@ type plainBatch struct {
 	builder *flatbuffers.Builder
 	nodes   [][2]int64 // length, nulls
 	buffers [][]byte   // nil: left out
-	parts   [][]byte   // of the last body, to be used again
+	parts   [][]byte   // of the last body, reused
 }
 
 func newPlainBatch(schema *arrow.Schema) *plainBatch {

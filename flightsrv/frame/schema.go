@@ -8,19 +8,19 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// Schema is the first message of every stream.
+// Schema makes the first message of a stream.
 func Schema(schema *arrow.Schema) (*Frame, error) {
-	c := newPayloadWriter(schema)
-	if err := c.w.Close(); err != nil {
+	w := newPayloadWriter(schema)
+	if err := w.writer.Close(); err != nil {
 		return nil, err
 	}
-	return c.last, nil
+	return w.last, nil
 }
 
-// FromMessage is a frame of the message that SchemaMessage gave.
+// FromMessage makes a frame of a message that [SchemaMessage] returned.
 func FromMessage(schema []byte) *Frame { return &Frame{head: schema} }
 
-// SchemaMessage is the message of Schema, which has no body.
+// SchemaMessage encodes the message of [Schema], which has no body.
 func SchemaMessage(schema *arrow.Schema) ([]byte, error) {
 	f, err := Schema(schema)
 	if err != nil {
@@ -29,8 +29,8 @@ func SchemaMessage(schema *arrow.Schema) ([]byte, error) {
 	return f.head, nil
 }
 
-// EncapsulatedSchema is the message of Schema in the form that FlightInfo and SchemaResult
-// want (Arrow columnar format, "Encapsulated message format"):
+// EncapsulatedSchema encodes the message of [Schema] in the form that FlightInfo and SchemaResult
+// need (Arrow columnar format, "Encapsulated message format"):
 //
 //	ff ff ff ff | length, int32 little-endian | message | zeros up to a multiple of 8
 func EncapsulatedSchema(schema *arrow.Schema) ([]byte, error) {
@@ -46,7 +46,7 @@ func EncapsulatedSchema(schema *arrow.Schema) ([]byte, error) {
 	return b, nil
 }
 
-// EmptyRecord is a record without rows, which the caller releases.
+// EmptyRecord makes a record without rows. The caller releases it.
 func EmptyRecord(schema *arrow.Schema) arrow.Record {
 	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
 	defer b.Release()

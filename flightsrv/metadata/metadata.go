@@ -1,5 +1,5 @@
-// Package metadata is the JSON that describes tables: app_metadata of a FlightInfo, and the answer of
-// the action describe. The server writes it, and the command line reads it.
+// Package metadata is the JSON that describes tables: app_metadata of a FlightInfo, and the answer
+// of the action describe. The server writes it, and the command line reads it.
 package metadata
 
 import (
@@ -11,24 +11,23 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// Table is app_metadata of a FlightInfo: what is known of a parsed file beside its rows, always of
-// the file as a whole; but where the table is parsed for a ticket's columns alone, rounded integers
-// and replaced characters are those of these columns.
+// Table is app_metadata of a FlightInfo: the properties of a parsed file. They are those of the
+// file as a whole, with one exception: if only the columns of a ticket were parsed, rounded
+// integers and replaced characters are counted in these columns.
 type Table struct {
 	Format string  `json:"format"`
 	Engine string  `json:"engine"`
 	CRS    *string `json:"crs"` // null: none
-	// what the file says and clients do not get, since PROJ could not read it
+	// the file's text of a CRS that PROJ could not read; clients get no CRS
 	UnreadCRS     string      `json:"unread_crs,omitempty"`
 	BBox          *[4]float64 `json:"bbox"`           // null: no position
 	GeometryTypes []string    `json:"geometry_types"` // as GeoParquet has them
 	BytesRead     int64       `json:"bytes_read"`
 	ParseSeconds  float64     `json:"parse_seconds"`
-	Cached        bool        `json:"cached"` // the table was there
+	Cached        bool        `json:"cached"` // no parse was needed
 
 	Skipped            *readers.Skipped    `json:"skipped,omitempty"`
 	Deviations         *readers.Deviations `json:"deviations,omitempty"`
@@ -37,6 +36,7 @@ type Table struct {
 	ReplacedCharacters int64               `json:"replaced_characters,omitempty"`
 }
 
+// OfTable describes a parsed table. cached means that no parse was needed for it.
 func OfTable(t *readers.Table, cached bool) Table {
 	f := Table{
 		Format: t.Format, Engine: t.Engine, BBox: finite(t.BBox), GeometryTypes: t.GeometryTypes,
@@ -60,7 +60,7 @@ func OfTable(t *readers.Table, cached bool) Table {
 	return f
 }
 
-// finite is the box, or nil where JSON can't write it: WKT may hold Infinity.
+// finite returns the box, or nil if JSON can't encode it: WKT may hold Infinity.
 func finite(box *[4]float64) *[4]float64 {
 	if box != nil {
 		for _, v := range box {
@@ -72,16 +72,16 @@ func finite(box *[4]float64) *[4]float64 {
 	return box
 }
 
-// Entry is app_metadata of an entry of which only the outside is known.
+// Entry is app_metadata of an entry that is not parsed yet.
 type Entry struct {
 	Format string `json:"format"`
 	Cached bool   `json:"cached"`
 }
 
-// Description is what the action describe answers.
+// Description is the answer of the action describe.
 type Description struct {
 	Name      string    `json:"name"`
-	Version   string    `json:"version"`
+	Version   string    `json:"version,omitempty"` // empty for a file that no server serves
 	FileBytes int64     `json:"file_bytes"`
 	Modified  time.Time `json:"modified"`
 	Rows      int64     `json:"rows"`
@@ -105,11 +105,11 @@ type Column struct {
 	Metadata map[string]string `json:"metadata,omitempty"` // as ARROW:extension:name
 }
 
-func Describe(h *catalog.TableRef, schema *arrow.Schema) Description {
-	t := h.Table
+// Describe describes a table and the schema that it is sent with. The caller adds what it knows of
+// the file: name, version, size and time.
+func Describe(t *readers.Table, schema *arrow.Schema, cached bool) Description {
 	d := Description{
-		Name: h.Entry.Name, Version: h.Version, FileBytes: h.Entry.Size, Modified: h.Entry.Modified,
-		Rows: t.Rows, Bytes: t.Bytes, Columns: []Column{}, Table: OfTable(t, h.Cached),
+		Rows: t.Rows, Bytes: t.Bytes, Columns: []Column{}, Table: OfTable(t, cached),
 		Positions: t.Positions, UnclosedRings: t.Summary.UnclosedRings, ShortRings: t.Summary.ShortRings,
 		ShortLines: t.Summary.ShortLines, Layers: t.Summary.Layers, Foreign: t.Summary.Foreign,
 	}
@@ -120,9 +120,22 @@ func Describe(h *catalog.TableRef, schema *arrow.Schema) Description {
 		d.Foreign = map[string]int64{}
 	}
 	for _, f := range schema.Fields() {
-		d.Columns = append(d.Columns, Column{f.Name, f.Type.String(), f.Nullable, f.Metadata.ToMap()})
+		d.Columns = append(d.Columns, ColumnOf(f))
 	}
 	return d
+}
+
+// ColumnOf describes a field of a schema.
+func ColumnOf(f arrow.Field) Column {
+	return Column{f.Name, f.Type.String(), f.Nullable, f.Metadata.ToMap()}
+}
+
+// TypeName is the extension type's name where there is one.
+func (c Column) TypeName() string {
+	if name, ok := c.Metadata["ARROW:extension:name"]; ok {
+		return name
+	}
+	return c.Type
 }
 
 // Marshal is the text of one of our own answers, for people too: < and > stay as they are.

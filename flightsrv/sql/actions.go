@@ -159,7 +159,7 @@ func (s *Server) closePrepared(_ context.Context, body []byte) ([]byte, error) {
 }
 
 func (s *Server) cancelQuery(_ context.Context, body []byte) ([]byte, error) {
-	var m pb.ActionCancelQueryRequest //nolint:staticcheck // deprecated in the protocol, and what ADBC and older clients send
+	var m pb.ActionCancelQueryRequest //nolint:staticcheck // deprecated, but sent by ADBC
 	if err := into(body, &m); err != nil {
 		return nil, err
 	}

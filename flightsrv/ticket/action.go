@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ParseEmpty accepts no body and the empty object.
+// ParseEmpty accepts an empty body and the empty object.
 func ParseEmpty(body []byte) error {
 	if len(body) == 0 {
 		return nil
@@ -14,7 +14,7 @@ func ParseEmpty(body []byte) error {
 	return readObject(body, nil)
 }
 
-// ParseName reads a body as a ticket of which only some fields make sense.
+// ParseName reads the body of an action as a ticket that has no other than the given fields.
 func ParseName(body []byte, fields ...string) (Ticket, error) {
 	t, err := parseBody(body)
 	if err != nil || body[0] != '{' {

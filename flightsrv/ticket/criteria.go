@@ -2,9 +2,10 @@ package ticket
 
 import "fmt"
 
-// Criteria is what ListFlights can be asked for.
+// Criteria selects entries of ListFlights. An empty field selects all.
 type Criteria struct{ Prefix, Format string }
 
+// ParseCriteria reads the expression of flight.Criteria.
 func ParseCriteria(b []byte) (Criteria, error) {
 	var c Criteria
 	if len(b) == 0 {

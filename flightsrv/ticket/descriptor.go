@@ -8,18 +8,18 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/flight"
 )
 
-// ParseDescriptor reads a descriptor. The components of a path are joined, so that one component may hold
-// the whole name.
+// ParseDescriptor reads a descriptor. It joins the components of a path, so that one component may
+// hold the whole name.
 func ParseDescriptor(d *flight.FlightDescriptor) (Ticket, error) {
 	return parseDescriptor(d, ParseCommand)
 }
 
-// ParsePollDescriptor is ParseDescriptor for a command that may continue a poll.
+// ParsePollDescriptor is [ParseDescriptor] for a command that may continue a poll.
 func ParsePollDescriptor(d *flight.FlightDescriptor) (Ticket, error) {
 	return parseDescriptor(d, ParsePollCommand)
 }
 
-// parseDescriptor is ParseDescriptor with the parser of commands.
+// parseDescriptor reads a command with parse.
 func parseDescriptor(d *flight.FlightDescriptor, parse func([]byte) (Ticket, error)) (Ticket, error) {
 	switch d.GetType() {
 	case flight.DescriptorPATH:

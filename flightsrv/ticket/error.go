@@ -8,8 +8,8 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/internal/excerpt"
 )
 
-// Error says which field of a ticket, a command, a criterion or an action's body is wrong.
-// Field is empty where the text as a whole is.
+// Error is a mistake in a ticket, a command, a criterion or the body of an action. Field is empty
+// if the text as a whole is invalid.
 type Error struct {
 	Field string
 	Err   error

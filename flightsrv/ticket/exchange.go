@@ -12,19 +12,20 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// Exchange is what the command of a DoExchange says: what file the client sends, and what it wants
-// of it. It is a ticket without rows and version.
+// Exchange is the command of a DoExchange: the file that the client sends, and the table that it
+// requests. It is a ticket without rows and version.
 type Exchange struct {
 	Ticket
-	Format string         // "": the one that the name promises
+	Format string         // "": by the extension of the name
 	Layer  string         // "": the first one
-	Size   int64          // bytes of the file; -1: the client does not say
-	Shape  *readers.Shape // of the table, as an earlier exchange gave it; nil: not known
+	Size   int64          // bytes of the file; -1: unknown
+	Shape  *readers.Shape // of the table, from an earlier exchange; nil: unknown
 }
 
-// defaultExchangeName is what errors call a file that has no name.
+// defaultExchangeName is the name of a file without one, for errors.
 const defaultExchangeName = "exchange"
 
+// ParseExchange reads the descriptor of a DoExchange.
 func ParseExchange(d *flight.FlightDescriptor) (Exchange, error) {
 	if d.GetType() != flight.DescriptorCMD {
 		return Exchange{}, &Error{
@@ -49,7 +50,7 @@ func ParseExchange(d *flight.FlightDescriptor) (Exchange, error) {
 	return x, nil
 }
 
-// set is that of Ticket with what only exchanges have.
+// set reads a field: those of a ticket, and those that only exchanges have.
 func (x *Exchange) set(m member) (err error) {
 	switch m.key {
 	case "format":
@@ -71,7 +72,7 @@ func (x *Exchange) set(m member) (err error) {
 	return err
 }
 
-// shapeOf reads what an earlier answer gave.
+// shapeOf reads the shape that an earlier exchange returned.
 func shapeOf(v json.RawMessage) (*readers.Shape, error) {
 	dec := json.NewDecoder(bytes.NewReader(v))
 	dec.DisallowUnknownFields()
@@ -85,6 +86,7 @@ func shapeOf(v json.RawMessage) (*readers.Shape, error) {
 	return shape, nil
 }
 
+// Upload returns the file that the client sends, for the catalog.
 func (x Exchange) Upload() catalog.Upload {
 	return catalog.Upload{Format: x.Format, Options: x.Options, Layer: x.Layer}
 }

@@ -22,6 +22,7 @@ func crsNameOf(v json.RawMessage) (string, error) {
 	return name, nil
 }
 
+// columnsOf reads names of columns.
 func columnsOf(v json.RawMessage) ([]string, error) {
 	a, err := arrayOf(v)
 	if err != nil {
@@ -44,6 +45,7 @@ func columnsOf(v json.RawMessage) ([]string, error) {
 	return names, nil
 }
 
+// bboxOf reads a bounding box: xmin, ymin, xmax, ymax.
 func bboxOf(v json.RawMessage) (*[4]float64, error) {
 	a, err := arrayOf(v)
 	if err != nil {
@@ -66,6 +68,7 @@ func bboxOf(v json.RawMessage) (*[4]float64, error) {
 	return &box, nil
 }
 
+// rowsOf reads a range of rows: the first one, and the one after the last.
 func rowsOf(v json.RawMessage) (*[2]int64, error) {
 	a, err := arrayOf(v)
 	if err != nil {
@@ -86,6 +89,7 @@ func rowsOf(v json.RawMessage) (*[2]int64, error) {
 	return &rows, nil
 }
 
+// choiceOf reads a value of an enumeration by its name.
 func choiceOf[E ~uint8](v json.RawMessage, names []string) (E, error) {
 	s, err := textOf(v)
 	if err != nil {
@@ -98,6 +102,7 @@ func choiceOf[E ~uint8](v json.RawMessage, names []string) (E, error) {
 	return E(i), nil
 }
 
+// optionsOf reads the options of a format.
 func optionsOf(v json.RawMessage) (map[string]any, error) {
 	ms, err := members(v)
 	var at *Error

@@ -14,15 +14,14 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/internal/excerpt"
 )
 
-// member is one key of a JSON object with its value as it stands.
+// member is a key of a JSON object with the text of its value.
 type member struct {
 	key   string
 	value json.RawMessage
 }
 
-// members reads b as one JSON object (RFC 8259) and nothing else: encoding/json alone would let
-// invalid UTF-8, a repeated key and letters in another case pass. Errors are *Error, with the
-// key that was being read.
+// members reads b as one JSON object (RFC 8259). Unlike encoding/json, it refuses invalid UTF-8,
+// repeated keys and keys in another case. Errors are [*Error] with the current key.
 func members(b []byte) ([]member, error) {
 	if !utf8.Valid(b) {
 		return nil, &Error{Err: errors.New("is not UTF-8")}
@@ -37,7 +36,7 @@ func members(b []byte) ([]member, error) {
 		t, err := dec.Token()
 		key, ok := t.(string)
 		if err != nil || !ok {
-			return nil, &Error{Err: fmt.Errorf("byte %d: want a key: %w", dec.InputOffset(), early(err))}
+			return nil, &Error{Err: fmt.Errorf("byte %d: want a key: %w", dec.InputOffset(), truncated(err))}
 		}
 		if seen[key] {
 			return nil, &Error{Field: key, Err: errors.New("is given twice")}
@@ -45,12 +44,12 @@ func members(b []byte) ([]member, error) {
 		seen[key] = true
 		var v json.RawMessage
 		if err := dec.Decode(&v); err != nil {
-			return nil, &Error{Field: key, Err: early(err)}
+			return nil, &Error{Field: key, Err: truncated(err)}
 		}
 		ms = append(ms, member{key, bytes.TrimSpace(v)})
 	}
 	if _, err := dec.Token(); err != nil {
-		return nil, &Error{Err: fmt.Errorf("byte %d: %w", dec.InputOffset(), early(err))}
+		return nil, &Error{Err: fmt.Errorf("byte %d: %w", dec.InputOffset(), truncated(err))}
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, &Error{Err: fmt.Errorf("byte %d: text after the JSON object", dec.InputOffset())}
@@ -58,7 +57,7 @@ func members(b []byte) ([]member, error) {
 	return ms, nil
 }
 
-// readObject reads an object of texts, each of which may be left out.
+// readObject reads an object whose values are strings. Each field is optional.
 func readObject(b []byte, fields map[string]*string) error {
 	if err := checkSize(b); err != nil {
 		return err
@@ -79,7 +78,8 @@ func readObject(b []byte, fields map[string]*string) error {
 	return nil
 }
 
-func early(err error) error {
+// truncated describes an error at the end of the text.
+func truncated(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("the JSON object ends too early")
 	}

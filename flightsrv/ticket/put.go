@@ -11,14 +11,14 @@ import (
 	"github.com/vibeflight/vibeflight/catalog"
 )
 
-// putModes are what a command's "mode" can say.
+// putModes are the values of the field "mode".
 var putModes = []string{
 	catalog.Create: "create", catalog.Replace: "replace", catalog.Append: "append",
 	catalog.CreateAppend: "create_append",
 }
 
-// ParsePut reads the descriptor of a DoPut: the name of the entry as a path, or {"name": "…", "mode":
-// "…"}.
+// ParsePut reads the descriptor of a DoPut: the name of the entry as a path, or {"name": "…",
+// "mode": "…"}.
 func ParsePut(d *flight.FlightDescriptor) (name string, mode catalog.Mode, err error) {
 	if d.GetType() == flight.DescriptorPATH {
 		name = strings.Join(d.GetPath(), "/")

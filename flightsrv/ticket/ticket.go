@@ -1,9 +1,9 @@
-// Package ticket reads what clients request: tickets, commands and paths of descriptors, criteria of
-// ListFlights, and the bodies of actions.
+// Package ticket reads what clients request: tickets, commands and paths of descriptors, criteria
+// of ListFlights, and the bodies of actions.
 //
-// Each is a UTF-8 name or a JSON object (RFC 8259). A key that is unknown or repeated, a value out of
-// range, and a text above [MaxBytes] are an [*Error] that names the field. The package knows no gRPC
-// code and opens no file.
+// Each is a UTF-8 name or a JSON object (RFC 8259). A key that is unknown or repeated, a value out
+// of range, and a text above [MaxBytes] are an [*Error] that names the field. The package knows no
+// gRPC code and opens no file.
 package ticket
 
 import (
@@ -22,7 +22,8 @@ import (
 // MaxBytes bounds tickets, commands, criteria and the bodies of actions.
 const MaxBytes = 64 << 10
 
-// Ticket says which rows and columns of which entry go out, and how. Nil fields select everything.
+// Ticket selects rows and columns of an entry, and how they are encoded. Nil fields select
+// everything.
 type Ticket struct {
 	Name        string
 	Columns     []string
@@ -31,16 +32,16 @@ type Ticket struct {
 	Limit       *int64
 	Encoding    geoarrow.Encoding
 	Compression Compression
-	CRS         string         // that the table is to have; empty: as the server names it
+	CRS         string         // of the table that is sent; empty: as the server names it
 	Version     string         // of the file; empty: any
 	Options     map[string]any // of the format: string, bool or float64
-	Poll        string         // which poll of PollFlightInfo a command goes on with; tickets have none
+	Poll        string         // ID of the poll that a command of PollFlightInfo continues; tickets have none
 }
 
-// Compression of the IPC bodies.
+// Compression is the compression of record batches (Arrow columnar format, "Compression").
 type Compression uint8
 
-// What a ticket's "compression" can say.
+// Values of the field "compression".
 const (
 	NoCompression Compression = iota
 	LZ4
@@ -55,7 +56,7 @@ var (
 )
 
 // Parse reads a ticket: a UTF-8 name alone, or a JSON object where the first byte is '{'.
-// Errors wrap *Error.
+// Errors wrap [*Error].
 func Parse(b []byte) (Ticket, error) {
 	t, err := parseBody(b)
 	if err == nil {
@@ -79,7 +80,7 @@ func ParseCommand(b []byte) (Ticket, error) {
 	return t, nil
 }
 
-// refusePoll gives an error if t goes on with a poll.
+// refusePoll returns an error if t continues a poll.
 func (t Ticket) refusePoll() error {
 	if t.Poll != "" {
 		return &Error{Field: "poll", Err: errors.New(
@@ -89,7 +90,7 @@ func (t Ticket) refusePoll() error {
 	return nil
 }
 
-// ParsePollCommand is ParseCommand of a command that may go on with a poll.
+// ParsePollCommand is [ParseCommand] for a command that may continue a poll.
 func ParsePollCommand(b []byte) (Ticket, error) {
 	t, err := parseBody(b)
 	if err == nil && t.Rows != nil {
@@ -101,6 +102,7 @@ func ParsePollCommand(b []byte) (Ticket, error) {
 	return t, nil
 }
 
+// parseBody reads a ticket or a command without the rules of either.
 func parseBody(b []byte) (Ticket, error) {
 	if err := checkSize(b); err != nil {
 		return Ticket{}, err
@@ -172,8 +174,8 @@ func (t *Ticket) set(m member) (err error) {
 	return err
 }
 
-// Encode is the shortest text that Parse reads as t: the name alone where nothing else is
-// said.
+// Encode returns the shortest text that [Parse] reads as t: the name alone if no other field is
+// set.
 func (t Ticket) Encode() []byte {
 	if t.isName() {
 		return []byte(t.Name)
@@ -203,19 +205,20 @@ func (t Ticket) Encode() []byte {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false) // people read tickets
 	if err := enc.Encode(j); err != nil {
-		// only a NaN in BBox or a strange type in Options can do that
+		// a NaN in BBox, or an unexpected type in Options
 		panic(fmt.Errorf("ticket of %s: %w", t.Name, err))
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// isName reports that t says nothing beside the name, and that the name can stand alone.
+// isName reports whether the name alone encodes t.
 func (t Ticket) isName() bool {
 	return t.Name != "" && t.Name[0] != '{' && t.Columns == nil && t.BBox == nil && t.Rows == nil && t.Limit == nil &&
 		t.Encoding == (geoarrow.Encoding{}) && t.Compression == NoCompression && t.CRS == "" &&
 		t.Version == "" && len(t.Options) == 0 && t.Poll == ""
 }
 
+// unlessFirst returns name i, or "" for the default, which is the first one.
 func unlessFirst(names []string, i int) string {
 	if i == 0 {
 		return ""
@@ -223,7 +226,7 @@ func unlessFirst(names []string, i int) string {
 	return names[i]
 }
 
-// Selection is t without what the wire and the parse need.
+// Selection returns the rows and columns that t selects, for the catalog.
 func (t Ticket) Selection() catalog.Selection {
 	return catalog.Selection{
 		Columns: t.Columns, BBox: t.BBox, Rows: t.Rows, Limit: t.Limit, Encoding: t.Encoding,
@@ -231,8 +234,7 @@ func (t Ticket) Selection() catalog.Selection {
 	}
 }
 
-// RowName says which row row n of the answer is. It is a row of the file, unless a bbox leaves some
-// out.
+// RowName describes row n of the answer for errors: by its number in the file, unless t has a bbox.
 func (t Ticket) RowName(n int64) string {
 	if t.BBox != nil {
 		return fmt.Sprintf("row %d of those of %s in the bbox", n, t.Name)
@@ -243,8 +245,8 @@ func (t Ticket) RowName(n int64) string {
 	return fmt.Sprintf("row %d of %s", n, t.Name)
 }
 
-// Request asks for the columns that t selects, and for the geometry, whose bounding box is told
-// whatever is selected.
+// Request returns the table that t needs: the selected columns and the geometry, whose bounding box
+// is always reported.
 func (t Ticket) Request() catalog.Request {
 	columns := t.Columns
 	if columns != nil {

@@ -3,17 +3,17 @@ package excerpt
 
 import "unicode/utf8"
 
-// Of is at most 40 bytes of v, for errors.
+// Of returns the first 40 bytes of v, for errors.
 func Of(v []byte) string {
-	const most = 40
-	if len(v) <= most {
+	const maxBytes = 40
+	if len(v) <= maxBytes {
 		return string(v)
 	}
-	return Clip(string(v), most)
+	return Clip(string(v), maxBytes)
 }
 
-// Clip cuts s between characters so that it has at most n bytes beside the ellipsis that then ends
-// it.
+// Clip returns at most n bytes of s, cut between characters, and an ellipsis if something is
+// missing.
 func Clip(s string, n int) string {
 	if len(s) <= n {
 		return s

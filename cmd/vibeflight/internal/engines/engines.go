@@ -162,7 +162,7 @@ func (e *Engines) openCard(m machine, ordinal int) (card, error) {
 	return card{device: d, set: k, name: lanes.CardName(k)}, nil
 }
 
-// openEngines gives each format that has one its engine on the cards.
+// Open gives each format that has one its engine on the cards.
 func (e *Engines) openEngines(m machine) error {
 	if !slices.ContainsFunc(e.cfg.Formats, func(f readers.Format) bool { return f.GPU != nil }) {
 		return nil
@@ -268,7 +268,7 @@ func choiceOf(formats readers.Registry, of map[string]worth) string {
 	return strings.Join(parts, "; ")
 }
 
-// oneLine is an error's text without line ends.
+// OneLine is an error's text without line ends.
 func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
 // Stats gives the numbers of this moment.
