@@ -16,7 +16,7 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
-// action is one of the server's own actions: a JSON body in, one JSON body out.
+// action is one of the server's own actions. Its body and its answer are JSON.
 type action struct {
 	name, doc string
 	run       func(s *service, ctx context.Context, body []byte) (any, error)
@@ -35,23 +35,23 @@ var actions = []action{
 	{"stats", `counts of the catalog, its cache, its engines, SQL and the process; body empty`, (*service).stats},
 }
 
-// writing is the actions that a server has of which a folder is writable.
-var writing = []action{
+// writeActions are the additional actions of a server with a writable folder.
+var writeActions = []action{
 	{
 		"drop", `removes a table that a client has stored; body {"name": "…"} or the name; gives {"dropped": "…"}`,
 		(*service).drop,
 	},
 }
 
-// actions gives those of this server.
+// actions returns the actions of this server.
 func (s *service) actions() []action {
 	if s.cfg.Catalog.Writable() {
-		return slices.Concat(actions, writing)
+		return slices.Concat(actions, writeActions)
 	}
 	return actions
 }
 
-// ListActions names the actions.
+// ListActions lists the actions of the server, of Flight and of Flight SQL.
 func (s *service) ListActions(_ *flight.Empty, stream flight.FlightService_ListActionsServer) error {
 	var all []*flight.ActionType
 	for _, a := range s.actions() {
@@ -71,18 +71,18 @@ func (s *service) ListActions(_ *flight.Empty, stream flight.FlightService_ListA
 	return nil
 }
 
-// DoAction runs one.
+// DoAction runs an action.
 func (s *service) DoAction(req *flight.Action, stream flight.FlightService_DoActionServer) error {
 	if sql.HasAction(req.GetType()) {
-		return s.actSQL(req, stream)
+		return s.runSQLAction(req, stream)
 	}
-	if known, err := s.actMessage(req, stream); known {
+	if known, err := s.runMessageAction(req, stream); known {
 		return err
 	}
 	actions := s.actions()
 	i := slices.IndexFunc(actions, func(a action) bool { return a.name == req.GetType() })
 	if i < 0 {
-		return &unservedError{fmt.Sprintf("action %q: unknown; known are %s", excerpt.Clip(req.GetType(), 100),
+		return &unimplementedError{fmt.Sprintf("action %q: unknown; known are %s", excerpt.Clip(req.GetType(), 100),
 			actionNames(actions))}
 	}
 	answer, err := runAction(stream.Context(), s, actions[i], req.GetBody())
@@ -132,7 +132,7 @@ func (s *service) evict(ctx context.Context, body []byte) (any, error) {
 		return nil, err
 	}
 	callOf(ctx).name = t.Name
-	// A file that is gone may still have tables.
+	// A file that was removed may still have tables.
 	n, err := s.cfg.Catalog.Evict(ctx, t.Name)
 	if err != nil {
 		return nil, err
@@ -164,7 +164,7 @@ func (s *service) stats(_ context.Context, body []byte) (any, error) {
 	if err := ticket.ParseEmpty(body); err != nil {
 		return nil, err
 	}
-	out := stats{Stats: s.cfg.Catalog.Stats(), Connections: s.load.now(), Process: processNow()}
+	out := stats{Stats: s.cfg.Catalog.Stats(), Connections: s.load.now(), Process: readProcess()}
 	if s.sql != nil {
 		of := s.sql.Stats()
 		out.SQL = &of
@@ -172,10 +172,10 @@ func (s *service) stats(_ context.Context, body []byte) (any, error) {
 	return out, nil
 }
 
-// stats is what the action stats answers.
+// stats is the answer of the action stats.
 type stats struct {
 	catalog.Stats
-	SQL         *sql.Stats  `json:"sql,omitempty"` // nil: there is none
+	SQL         *sql.Stats  `json:"sql,omitempty"` // nil: the server has no SQL
 	Connections connections `json:"connections"`
 	Process     process     `json:"process"`
 }

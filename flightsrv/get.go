@@ -13,11 +13,11 @@ import (
 )
 
 // DoGet sends the schema, then the rows that the ticket selects. It holds the table until the last
-// message is on its way; gRPC's flow control keeps at most two messages of a stream waiting. When
-// the client leaves, it returns at the next message.
+// message is on its way. gRPC's flow control keeps at most two messages of a stream waiting. If the
+// client leaves, DoGet returns with the next message.
 func (s *service) DoGet(req *flight.Ticket, stream flight.FlightService_DoGetServer) error {
 	ctx := stream.Context()
-	if ok, err := s.forSQL(ctx, req.GetTicket()); err != nil {
+	if ok, err := s.isSQL(ctx, req.GetTicket()); err != nil {
 		return err
 	} else if ok {
 		return s.getSQL(ctx, req.GetTicket(), stream)
@@ -28,11 +28,11 @@ func (s *service) DoGet(req *flight.Ticket, stream flight.FlightService_DoGetSer
 	}
 	c := callOf(ctx)
 	c.name = t.Name
-	held, scan, err := s.cfg.Catalog.Read(ctx, t.Request(), s.cfg.selection(t))
+	ref, scan, err := s.cfg.Catalog.Read(ctx, t.Request(), s.cfg.selection(t))
 	if err != nil {
 		return err
 	}
-	o := opened{held, scan}
+	o := tableScan{ref, scan}
 	defer o.Release()
 
 	over := wire.Of(ctx)
@@ -63,7 +63,7 @@ func (s *service) DoGet(req *flight.Ticket, stream flight.FlightService_DoGetSer
 	}
 }
 
-// sendRecord sends and releases rec, the first row of which is row c.rows of the answer.
+// sendRecord sends and releases rec. Its first row is row c.rows of the answer.
 func sendRecord(enc *frame.Encoder, rec arrow.Record, c *call, send func(*frame.Frame) error) error {
 	defer rec.Release()
 	if rec.NumRows() == 0 {

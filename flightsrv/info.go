@@ -13,10 +13,10 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// GetFlightInfo describes what the descriptor selects. It parses the file unless that was done
-// once; if the table was lost since, it has a parse begin.
+// GetFlightInfo describes the table that the descriptor selects. It parses the file if that was
+// never done. If the table was evicted since, it starts a parse and does not wait.
 func (s *service) GetFlightInfo(ctx context.Context, d *flight.FlightDescriptor) (*flight.FlightInfo, error) {
-	if ok, err := s.forSQL(ctx, d.GetCmd()); err != nil {
+	if ok, err := s.isSQL(ctx, d.GetCmd()); err != nil {
 		return nil, err
 	} else if ok {
 		return s.sql.Info(ctx, d)
@@ -25,7 +25,7 @@ func (s *service) GetFlightInfo(ctx context.Context, d *flight.FlightDescriptor)
 	if err != nil {
 		return nil, err
 	}
-	o, err := s.outline(ctx, t, true)
+	o, err := s.openInfo(ctx, t, true)
 	if err != nil {
 		return nil, err
 	}
@@ -34,9 +34,9 @@ func (s *service) GetFlightInfo(ctx context.Context, d *flight.FlightDescriptor)
 	return s.info(ctx, d, t, o.Table, o.scan, o.Cached)
 }
 
-// GetSchema gives the schema that DoGet sends first, byte for byte.
+// GetSchema returns the schema that DoGet sends first, byte for byte.
 func (s *service) GetSchema(ctx context.Context, d *flight.FlightDescriptor) (*flight.SchemaResult, error) {
-	if ok, err := s.forSQL(ctx, d.GetCmd()); err != nil {
+	if ok, err := s.isSQL(ctx, d.GetCmd()); err != nil {
 		return nil, err
 	} else if ok {
 		schema, err := s.sql.Schema(ctx, d)
@@ -49,8 +49,8 @@ func (s *service) GetSchema(ctx context.Context, d *flight.FlightDescriptor) (*f
 	if err != nil {
 		return nil, err
 	}
-	t.BBox, t.Limit = nil, nil // which rows there are is nothing to the schema
-	o, err := s.outline(ctx, t, false)
+	t.BBox, t.Limit = nil, nil // the schema does not depend on the rows
+	o, err := s.openInfo(ctx, t, false)
 	if err != nil {
 		return nil, err
 	}
@@ -66,11 +66,10 @@ func schemaResult(schema *arrow.Schema) (*flight.SchemaResult, error) {
 	return &flight.SchemaResult{Schema: b}, nil
 }
 
-// info describes what t, with its version, selects of table through scan.
+// info describes the selection of scan from table. t has the version of the file.
 //
-// total_bytes counts the slices of the selected columns as the cache holds them: native geometries,
-// before any other encoding and before compression. It is -1 where a bbox or a limit leaves rows
-// out.
+// total_bytes counts the selected columns as the cache holds them: with native geometries, before
+// encoding and compression. It is -1 if a bbox or a limit excludes rows.
 func (s *service) info(ctx context.Context, d *flight.FlightDescriptor, t ticket.Ticket, table *readers.Table,
 	scan *catalog.Scan, cached bool,
 ) (*flight.FlightInfo, error) {
@@ -99,7 +98,7 @@ func (s *service) info(ctx context.Context, d *flight.FlightDescriptor, t ticket
 	}, nil
 }
 
-// ListFlights gives one FlightInfo per entry and parses nothing. An entry that is not parsed has no
+// ListFlights sends one FlightInfo per entry and parses nothing. An entry that is not parsed has no
 // schema and totals of -1.
 func (s *service) ListFlights(c *flight.Criteria, stream flight.FlightService_ListFlightsServer) error {
 	want, err := ticket.ParseCriteria(c.GetExpression())
@@ -110,7 +109,7 @@ func (s *service) ListFlights(c *flight.Criteria, stream flight.FlightService_Li
 		if err := stream.Context().Err(); err != nil {
 			return err
 		}
-		info, err := s.listed(stream.Context(), *e)
+		info, err := s.entryInfo(stream.Context(), *e)
 		if err != nil {
 			return err
 		}
@@ -122,7 +121,7 @@ func (s *service) ListFlights(c *flight.Criteria, stream flight.FlightService_Li
 	return nil
 }
 
-func (s *service) listed(ctx context.Context, e catalog.Entry) (*flight.FlightInfo, error) {
+func (s *service) entryInfo(ctx context.Context, e catalog.Entry) (*flight.FlightInfo, error) {
 	d := &flight.FlightDescriptor{Type: flight.DescriptorPATH, Path: []string{e.Name}}
 	t := ticket.Ticket{Name: e.Name}
 	if table, version, ok := s.cfg.Catalog.Peek(e.Name); ok {

@@ -18,7 +18,7 @@ import (
 )
 
 // maxPuts is how many tables are stored at the same time: each may have messages of MaxMessageBytes
-// in memory. Others wait in line.
+// in memory. Further calls wait.
 const maxPuts = 16
 
 // put stores a table.
@@ -27,7 +27,7 @@ func (s *service) put(first *flight.FlightData, stream flight.FlightService_DoPu
 	if err != nil {
 		return err
 	}
-	stored, err := s.store(stream.Context(), name, mode, first, s.attend(name, stream))
+	stored, err := s.store(stream.Context(), name, mode, first, s.receiveAhead(name, stream))
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (s *service) put(first *flight.FlightData, stream flight.FlightService_DoPu
 
 // ingest stores the table of a CommandStatementIngest.
 func (s *service) ingest(first *flight.FlightData, stream flight.FlightService_DoPutServer) error {
-	more := s.attend(sql.IngestName, stream)
+	more := s.receiveAhead(sql.IngestName, stream)
 	in, err := sql.IngestOf(first.GetFlightDescriptor().GetCmd())
 	if err != nil {
 		sql.Drain(more)
@@ -119,27 +119,27 @@ func (s *service) drop(ctx context.Context, body []byte) (any, error) {
 	return map[string]string{"dropped": t.Name}, nil
 }
 
-// attended is the messages of a client that is not waited for longer than a while.
-type attended struct {
-	name string
-	idle time.Duration
-	ctx  context.Context
-	came chan message
+// uploadStream is the messages of a client, with a limit on the time between two of them.
+type uploadStream struct {
+	name     string
+	idle     time.Duration
+	ctx      context.Context
+	received chan uploadMessage
 }
 
-type message struct {
+type uploadMessage struct {
 	data *flight.FlightData
 	err  error
 }
 
-// attend takes the messages of a client, one ahead. That ends with the call at the latest.
-func (s *service) attend(name string, stream flight.FlightService_DoPutServer) *attended {
-	a := &attended{name, s.cfg.uploadIdle, stream.Context(), make(chan message)}
+// receiveAhead receives the messages of a client, one ahead. It ends with the call at the latest.
+func (s *service) receiveAhead(name string, stream flight.FlightService_DoPutServer) *uploadStream {
+	a := &uploadStream{name, s.cfg.uploadIdle, stream.Context(), make(chan uploadMessage)}
 	go func() {
 		for {
 			d, err := stream.Recv()
 			select {
-			case a.came <- message{d, err}:
+			case a.received <- uploadMessage{d, err}:
 			case <-a.ctx.Done():
 				return
 			}
@@ -151,12 +151,12 @@ func (s *service) attend(name string, stream flight.FlightService_DoPutServer) *
 	return a
 }
 
-// Recv gives the next message.
-func (a *attended) Recv() (*flight.FlightData, error) {
+// Recv returns the next message.
+func (a *uploadStream) Recv() (*flight.FlightData, error) {
 	late := time.NewTimer(a.idle)
 	defer late.Stop()
 	select {
-	case m := <-a.came:
+	case m := <-a.received:
 		return m.data, m.err
 	case <-a.ctx.Done():
 		return nil, a.ctx.Err()

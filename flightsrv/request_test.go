@@ -33,7 +33,7 @@ func ask(t *testing.T, conn *grpc.ClientConn, method string, body []byte) error 
 	}
 	_ = s.CloseSend()
 	for err == nil {
-		err = s.RecvMsg(&received{message: &flight.FlightData{}}) // what comes back may be any message
+		err = s.RecvMsg(&requestMessage{message: &flight.FlightData{}}) // what comes back may be any message
 	}
 	if errors.Is(err, io.EOF) {
 		return nil
@@ -60,7 +60,7 @@ func TestMalformedRequests(t *testing.T) {
 	var log syncBuffer
 	f := serve(t, map[string]string{"a.fake": "rows=10"}, func(c *Config) {
 		c.Log = zerolog.New(&log)
-		c.mistakePeriod = time.Hour
+		c.errorPeriod = time.Hour
 	})
 	conn, err := grpc.NewClient(f.addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
@@ -110,7 +110,7 @@ func TestPathIsUTF8(t *testing.T) {
 // the next line says how many there were.
 func TestMistakesAreLoggedOnce(t *testing.T) {
 	var log syncBuffer
-	s := &service{cfg: Config{Log: zerolog.New(&log)}, mistakes: mistakes{period: time.Hour}}
+	s := &service{cfg: Config{Log: zerolog.New(&log)}, clientErrors: errorSampler{period: time.Hour}}
 	fail := func(method string, err error) {
 		_ = s.finish(t.Context(), &call{}, flightPrefix+method, time.Now(), err)
 	}
@@ -130,7 +130,7 @@ func TestMistakesAreLoggedOnce(t *testing.T) {
 	if strings.Join(got, ",") != want {
 		t.Errorf("logged %q, want %s", got, want)
 	}
-	r := s.mistakes.of(mistake{flightPrefix + "DoGet", codes.InvalidArgument.String()})
+	r := s.clientErrors.sampler(errorKind{flightPrefix + "DoGet", codes.InvalidArgument.String()})
 	if n := r.suppressed.Load(); n != 999 {
 		t.Errorf("%d are suppressed", n)
 	}

@@ -16,9 +16,9 @@ import (
 
 const noSQL = "this server has no SQL: it was started with --no-sql, or built without cgo"
 
-// forSQL reports that b, a descriptor's command or a ticket, is for Flight SQL. It is an error if
-// there is none.
-func (s *service) forSQL(ctx context.Context, b []byte) (bool, error) {
+// isSQL reports whether b, a descriptor's command or a ticket, is for Flight SQL. It returns an
+// error if the server has no SQL.
+func (s *service) isSQL(ctx context.Context, b []byte) (bool, error) {
 	name := sql.Name(b)
 	if name == "" {
 		return false, nil
@@ -26,13 +26,13 @@ func (s *service) forSQL(ctx context.Context, b []byte) (bool, error) {
 	c := callOf(ctx)
 	c.name, c.sql = name, sql.Text(b)
 	if s.sql == nil {
-		return false, &unservedError{fmt.Sprintf("%s: %s", name, noSQL)}
+		return false, &unimplementedError{fmt.Sprintf("%s: %s", name, noSQL)}
 	}
 	return true, nil
 }
 
-// getSQL sends the rows of a ticket of Flight SQL. The messages are made of the records of the
-// engine without a copy; when the client leaves, the query ends with the next message.
+// getSQL sends the rows of a ticket of Flight SQL. The messages use the engine's records without a
+// copy. If the client leaves, the query ends with the next message.
 func (s *service) getSQL(ctx context.Context, sqlTicket []byte, stream flight.FlightService_DoGetServer) error {
 	rows, err := s.sql.Get(ctx, sqlTicket)
 	if err != nil {
@@ -69,13 +69,13 @@ func (s *service) getSQL(ctx context.Context, sqlTicket []byte, stream flight.Fl
 	}
 }
 
-// actSQL runs an action of Flight SQL.
-func (s *service) actSQL(req *flight.Action, stream flight.FlightService_DoActionServer) error {
+// runSQLAction runs an action of Flight SQL.
+func (s *service) runSQLAction(req *flight.Action, stream flight.FlightService_DoActionServer) error {
 	ctx := stream.Context()
 	c := callOf(ctx)
 	c.name, c.sql = req.GetType(), sql.Text(req.GetBody())
 	if s.sql == nil {
-		return &unservedError{fmt.Sprintf("action %q: %s", req.GetType(), noSQL)}
+		return &unimplementedError{fmt.Sprintf("action %q: %s", req.GetType(), noSQL)}
 	}
 	body, err := s.sql.Action(ctx, req.GetType(), req.GetBody())
 	if err != nil {

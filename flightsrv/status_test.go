@@ -83,7 +83,7 @@ func TestStatusError(t *testing.T) {
 			"a: read: input/output error",
 		},
 		{"closed", catalog.ErrClosed, codes.Unavailable, "closed"},
-		{"unserved", &unservedError{"DoPut: no"}, codes.Unimplemented, "DoPut"},
+		{"unserved", &unimplementedError{"DoPut: no"}, codes.Unimplemented, "DoPut"},
 		{
 			"syntax", &engine.Error{Kind: duck.Syntax, Message: "syntax error at or near", Position: -1},
 			codes.InvalidArgument, "syntax error",

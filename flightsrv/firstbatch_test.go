@@ -14,22 +14,22 @@ import (
 	"github.com/vibeflight/vibeflight/readers/all"
 )
 
-// asOnCards has the CPU engine of GeoJSON say that cards help it.
-type asOnCards struct{}
+// gpuEngines has the CPU engine of GeoJSON say that cards help it.
+type gpuEngines struct{}
 
-func (asOnCards) For(string, int64) readers.Engine { return asOnCards{} }
-func (asOnCards) Stats() (s catalog.EngineStats)   { return s }
-func (asOnCards) Close() error                     { return nil }
-func (asOnCards) Counts() (c readers.EngineCounts) { return c }
+func (gpuEngines) For(string, int64) readers.Engine { return gpuEngines{} }
+func (gpuEngines) Stats() (s catalog.EngineStats)   { return s }
+func (gpuEngines) Close() error                     { return nil }
+func (gpuEngines) Counts() (c readers.EngineCounts) { return c }
 
-func (asOnCards) Parser(l readers.Layout) readers.Parser {
+func (gpuEngines) Parser(l readers.Layout) readers.Parser {
 	f, _ := all.Formats().ByName("geojson")
-	return onCards{f.CPU(l)}
+	return gpuParser{f.CPU(l)}
 }
 
-type onCards struct{ readers.Parser }
+type gpuParser struct{ readers.Parser }
 
-func (onCards) Engine() string { return "cuda" }
+func (gpuParser) Engine() string { return "cuda" }
 
 // TestFirstBatch reads a table that the cache has lost, whose first batch comes before all others:
 // they wait until it is sent, or for a moment where nobody asks for it.
@@ -44,7 +44,7 @@ func TestFirstBatch(t *testing.T) {
 	cache, data := t.TempDir(), t.TempDir()
 	open := func(t *testing.T) *fixture {
 		return serveCatalog(t, nil, catalog.Config{
-			Roots: []catalog.Root{{Dir: data}}, CacheDir: cache, Formats: all.Formats(), Engines: asOnCards{},
+			Roots: []catalog.Root{{Dir: data}}, CacheDir: cache, Formats: all.Formats(), Engines: gpuEngines{},
 			Limits: readers.Limits{BatchRows: 700, Workers: 3, PartBytes: 4 << 10},
 		})
 	}

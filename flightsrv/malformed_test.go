@@ -145,7 +145,7 @@ func TestPanicIsInternalAndServerLives(t *testing.T) {
 		})
 	wantStatus(t, err, codes.Internal, "defect")
 	for _, w := range []string{
-		`"stack":"goroutine`, "odd_test.go", `"name":"a.fake"`, "nil pointer",
+		`"stack":"goroutine`, "malformed_test.go", `"name":"a.fake"`, "nil pointer",
 		`"code":"Internal"`, `"method":"GetFlightInfo"`,
 	} {
 		if !strings.Contains(log.String(), w) {
