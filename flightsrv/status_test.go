@@ -114,7 +114,7 @@ func TestStatusError(t *testing.T) {
 			codes.NotFound, "a",
 		},
 		{"unsupported", &sql.UnsupportedError{What: "updates"}, codes.Unimplemented, "updates"},
-		{"handle", &sql.HandleError{Of: "result"}, codes.NotFound, "result"},
+		{"handle", &sql.HandleError{Kind: "result"}, codes.NotFound, "result"},
 		{"many handles", &sql.LimitError{What: "close some"}, codes.ResourceExhausted, "close some"},
 		{"stale", &sql.StaleError{What: "columns"}, codes.FailedPrecondition, "columns"},
 		{"cancelled by another call", &sql.CancelledError{}, codes.Canceled, "CancelQuery"},

@@ -23,32 +23,32 @@ func (b *binding) release() {
 
 // bind gives a prepared statement its parameters in place of those that it had, and takes b over. A
 // statement that has none stays without.
-func (s *Server) bind(p *prepared, b *binding) error {
+func (s *Server) bind(p *preparedStatement, b *binding) error {
 	var closing []Statement
 	defer func() { closeAll(closing) }()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.prepared[p.id] != p {
 		b.release()
-		return s.unknown("prepared statement", p.id)
+		return s.handleError("prepared statement", p.id)
 	}
-	for s.bound+b.bytes > maxBoundBytes {
-		h, ok := loser(s.bindings(p.bound), p.client, b.bytes)
+	for s.boundBytes+b.bytes > maxBoundBytes {
+		h, ok := evictionCandidate(s.eachBinding(p.binding), p.client, b.bytes)
 		if !ok {
 			b.release()
 			return &LimitError{fmt.Sprintf("parameters: all clients together have more than %d bytes bound: close "+
 				"prepared statements", maxBoundBytes)}
 		}
-		closing = append(closing, s.loseBinding(h.binding)...)
+		closing = append(closing, s.evictBinding(h.binding)...)
 	}
 	if p.plan.stmt.Parameters().NumFields() == 0 {
 		b.release()
 		return nil
 	}
-	s.unbind(p.bound)
-	s.bound += b.bytes
+	s.unbind(p.binding)
+	s.boundBytes += b.bytes
 	b.uses, b.client = 1, p.client
-	p.bound = b
+	p.binding = b
 	return nil
 }
 
@@ -59,37 +59,37 @@ func (s *Server) unbind(b *binding) {
 	}
 	b.uses--
 	if b.uses == 0 {
-		s.bound -= b.bytes
+		s.boundBytes -= b.bytes
 		b.release()
 	}
 }
 
-// family is a set of Arrow types whose values DuckDB takes for each other, exactly or with an
+// typeFamily is a set of Arrow types whose values DuckDB takes for each other, exactly or with an
 // error.
-type family int
+type typeFamily int
 
 const (
-	anything family = iota // no type is known, every value is null, or each value has a type of its own
+	anyType typeFamily = iota // no type is known, every value is null, or each value has a type of its own
 	number
 	boolean
 	text
 	binary
-	moment
-	span
-	unfit // for a parameter
+	dateOrTime
+	interval
+	unsupportedType // for a parameter
 )
 
-func (f family) String() string {
+func (f typeFamily) String() string {
 	return [...]string{
 		"any value", "a number", "a boolean", "a text", "bytes", "a date or a time",
 		"an interval", "a value",
 	}[f]
 }
 
-func familyOf(t arrow.DataType) family {
+func typeFamilyOf(t arrow.DataType) typeFamily {
 	switch t.ID() {
 	case arrow.NULL, arrow.DENSE_UNION, arrow.SPARSE_UNION:
-		return anything
+		return anyType
 	case arrow.INT8, arrow.INT16, arrow.INT32, arrow.INT64, arrow.UINT8, arrow.UINT16, arrow.UINT32, arrow.UINT64,
 		arrow.FLOAT16, arrow.FLOAT32, arrow.FLOAT64, arrow.DECIMAL128, arrow.DECIMAL256:
 		return number
@@ -100,17 +100,17 @@ func familyOf(t arrow.DataType) family {
 	case arrow.BINARY, arrow.LARGE_BINARY, arrow.FIXED_SIZE_BINARY:
 		return binary
 	case arrow.DATE32, arrow.DATE64, arrow.TIME32, arrow.TIME64, arrow.TIMESTAMP:
-		return moment
+		return dateOrTime
 	case arrow.DURATION, arrow.INTERVAL_MONTHS, arrow.INTERVAL_DAY_TIME, arrow.INTERVAL_MONTH_DAY_NANO:
-		return span
+		return interval
 	}
-	return unfit
+	return unsupportedType
 }
 
-// announced is the schema of the parameters as clients are told it. Apache's JDBC driver writes the
+// parameterSchema is the schema of the parameters as clients are told it. Apache's JDBC driver writes the
 // milliseconds of a Timestamp or a Time whatever the unit is (apache/arrow-java#838), so that is
 // the one to announce. A client may send any other: each is taken for what it says.
-func announced(parameters *arrow.Schema) *arrow.Schema {
+func parameterSchema(parameters *arrow.Schema) *arrow.Schema {
 	fields := parameters.Fields()
 	for i := range fields {
 		switch t := fields[i].Type.(type) {
@@ -123,20 +123,20 @@ func announced(parameters *arrow.Schema) *arrow.Schema {
 	return arrow.NewSchema(fields, nil)
 }
 
-// accept checks the columns of a binding against the parameters of a statement, by position. A text
+// checkParameters checks the columns of a binding against the parameters of a statement, by position. A text
 // is taken for everything: DuckDB reads it as the type that is wanted, or says that it can't.
-func accept(want, have *arrow.Schema) error {
+func checkParameters(want, have *arrow.Schema) error {
 	if want.NumFields() != have.NumFields() {
 		return malformed("parameters: the statement has %s, and %s came", count(want.NumFields(), "parameter"),
 			count(have.NumFields(), "column"))
 	}
 	for i, f := range have.Fields() {
 		w := want.Field(i)
-		is, wants := familyOf(f.Type), familyOf(w.Type)
+		is, wants := typeFamilyOf(f.Type), typeFamilyOf(w.Type)
 		switch {
-		case is == unfit:
+		case is == unsupportedType:
 			return malformed("parameter %d (%q): a value of type %v can't be bound", i+1, w.Name, f.Type)
-		case is == wants, is == anything, is == text, wants == anything, wants == unfit:
+		case is == wants, is == anyType, is == text, wants == anyType, wants == unsupportedType:
 		default:
 			return malformed("parameter %d (%q): the statement wants %v, %v, and %v came", i+1, w.Name,
 				wants, w.Type, f.Type)

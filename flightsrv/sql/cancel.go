@@ -85,7 +85,7 @@ func (s *Server) Renew(ticket []byte) error {
 	defer s.mu.Unlock()
 	r := s.results[string(t.GetStatementHandle())]
 	if r == nil || r.run != nil {
-		return s.unknown("result", string(t.GetStatementHandle()))
+		return s.handleError("result", string(t.GetStatementHandle()))
 	}
 	r.used = time.Now()
 	return nil

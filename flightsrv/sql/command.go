@@ -55,8 +55,8 @@ func commandOf(b []byte) (proto.Message, error) {
 	return m, nil
 }
 
-// into reads the message that an action's body holds in an Any.
-func into(body []byte, m proto.Message) error {
+// unmarshalBody reads the message that an action's body holds in an Any.
+func unmarshalBody(body []byte, m proto.Message) error {
 	a, ok := anyOf(body)
 	if !ok {
 		return malformed("body: want a %s in a google.protobuf.Any", m.ProtoReflect().Descriptor().Name())
@@ -76,8 +76,8 @@ func pack(m proto.Message) ([]byte, error) {
 	return proto.Marshal(a)
 }
 
-// refused says why a command that can't be run here is not.
-func refused(m proto.Message) error {
+// unsupportedCommand says why a command that can't be run here is not.
+func unsupportedCommand(m proto.Message) error {
 	switch m.(type) {
 	case *pb.CommandStatementUpdate, *pb.CommandPreparedStatementUpdate:
 		return &UnsupportedError{"updates: this server is read-only; send queries with CommandStatementQuery or as " +

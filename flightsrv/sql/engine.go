@@ -40,22 +40,22 @@ func Of(e *engine.Engine) Engine {
 	if e == nil {
 		return nil
 	}
-	return real{e}
+	return engineAdapter{e}
 }
 
-type real struct{ *engine.Engine }
+type engineAdapter struct{ *engine.Engine }
 
-func (r real) Prepare(ctx context.Context, query, schema string) (Statement, error) {
+func (r engineAdapter) Prepare(ctx context.Context, query, schema string) (Statement, error) {
 	s, err := r.Engine.Prepare(ctx, query, schema)
 	if err != nil {
 		return nil, err
 	}
-	return statement{s}, nil
+	return statementAdapter{s}, nil
 }
 
-type statement struct{ *engine.Statement }
+type statementAdapter struct{ *engine.Statement }
 
-func (s statement) Query(ctx context.Context, args arrow.Record, row int) (Rows, error) {
+func (s statementAdapter) Query(ctx context.Context, args arrow.Record, row int) (Rows, error) {
 	rows, err := s.Statement.Query(ctx, args, row)
 	if err != nil {
 		return nil, err

@@ -28,17 +28,17 @@ func (e *UnsupportedError) Error() string { return e.What }
 
 // HandleError says that a handle stands for nothing, or for nothing any more.
 type HandleError struct {
-	Of   string // "prepared statement", "result", "session", "poll"
-	Lost bool   // its client held more than its share, and others needed the room
+	Kind    string // "prepared statement", "result", "session", "poll"
+	Evicted bool   // its client held more than its share, and others needed the room
 }
 
 func (e *HandleError) Error() string {
-	if e.Lost {
+	if e.Evicted {
 		return fmt.Sprintf("%s: the handle was given up: its client held more of them than its share of what this "+
-			"server keeps, and this was its oldest", e.Of)
+			"server keeps, and this was its oldest", e.Kind)
 	}
 	return fmt.Sprintf("%s: the handle is unknown: it was closed, it expired, its rows were fetched, or another "+
-		"server gave it", e.Of)
+		"server gave it", e.Kind)
 }
 
 // LimitError says that a client, or all of them, have more open than the server keeps.

@@ -263,7 +263,7 @@ func FuzzCommands(f *testing.F) {
 // TestFactsOfIngestion says that tables can be stored where they can.
 func TestFactsOfIngestion(t *testing.T) {
 	for _, writable := range []bool{false, true} {
-		f := facts(engine.Info{}, writable)
+		f := sqlInfoValues(engine.Info{}, writable)
 		if f[pb.SqlInfo_FLIGHT_SQL_SERVER_BULK_INGESTION] != writable ||
 			f[pb.SqlInfo_FLIGHT_SQL_SERVER_READ_ONLY] != !writable {
 			t.Errorf("writable %v: %v", writable, f)

@@ -35,7 +35,7 @@ func listingOf(m proto.Message) (listing, error) {
 	if l, ok := keys(m); ok {
 		return l, nil
 	}
-	return listing{}, refused(m)
+	return listing{}, unsupportedCommand(m)
 }
 
 // record builds the one record of a listing.
@@ -46,15 +46,15 @@ func record(schema *arrow.Schema, fill func(b *array.RecordBuilder)) arrow.Recor
 	return b.NewRecord()
 }
 
-// listed is one record as the rows of a ticket.
-type listed struct {
+// singleRecord is one record as the rows of a ticket.
+type singleRecord struct {
 	rec    arrow.Record // nil once it is taken
 	schema *arrow.Schema
 }
 
-func (l *listed) Schema() *arrow.Schema { return l.schema }
+func (l *singleRecord) Schema() *arrow.Schema { return l.schema }
 
-func (l *listed) Next() (arrow.Record, error) {
+func (l *singleRecord) Next() (arrow.Record, error) {
 	if l.rec == nil {
 		return nil, io.EOF
 	}
@@ -64,9 +64,9 @@ func (l *listed) Next() (arrow.Record, error) {
 }
 
 // Retain gives nil: the record is the garbage collector's.
-func (l *listed) Retain() (release func()) { return nil }
+func (l *singleRecord) Retain() (release func()) { return nil }
 
-func (l *listed) Close() {
+func (l *singleRecord) Close() {
 	if l.rec != nil {
 		l.rec.Release()
 		l.rec = nil

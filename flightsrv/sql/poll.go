@@ -22,13 +22,13 @@ const (
 // poll is a query that is being prepared for a client that asks again. info and err are set when
 // done is closed.
 type poll struct {
-	done   chan struct{} // closed under Server.mu
-	client string
-	cancel context.CancelFunc
-	info   *flight.FlightInfo
-	err    error
-	defect string    // a panic, which goes on in the call that asks
-	used   time.Time // under Server.mu
+	done      chan struct{} // closed under Server.mu
+	client    string
+	cancel    context.CancelFunc
+	info      *flight.FlightInfo
+	err       error
+	panicText string    // a panic, which goes on in the call that asks
+	used      time.Time // under Server.mu
 }
 
 // Poll is Info for queries over files that take long to parse: it answers soon, and while there is
@@ -51,7 +51,7 @@ func (s *Server) Poll(ctx context.Context, d *flight.FlightDescriptor) (*flight.
 		if err != nil {
 			return nil, err
 		}
-		return done(info), nil
+		return finishedPoll(info), nil
 	}
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (s *Server) Poll(ctx context.Context, d *flight.FlightDescriptor) (*flight.
 	return s.wait(ctx, id, p)
 }
 
-func done(info *flight.FlightInfo) *flight.PollInfo {
+func finishedPoll(info *flight.FlightInfo) *flight.PollInfo {
 	progress := 1.0
 	return &flight.PollInfo{Info: info, Progress: &progress}
 }
@@ -70,13 +70,13 @@ func (s *Server) wait(ctx context.Context, id string, p *poll) (*flight.PollInfo
 	select {
 	case <-p.done:
 		s.dropPoll(id)
-		if p.defect != "" {
-			panic(p.defect)
+		if p.panicText != "" {
+			panic(p.panicText)
 		}
 		if p.err != nil {
 			return nil, p.err
 		}
-		return done(p.info), nil
+		return finishedPoll(p.info), nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	case <-timer.C:
@@ -103,8 +103,8 @@ func (s *Server) addPoll(ctx context.Context, d *flight.FlightDescriptor) (strin
 		return "", nil, ErrClosed
 	}
 	if len(s.polls) >= maxPolls {
-		if h, ok := loser(s.heldPolls, clientOf(ctx), 1); ok {
-			s.losePoll(h.id)
+		if h, ok := evictionCandidate(s.eachPoll, clientOf(ctx), 1); ok {
+			s.evictPoll(h.id)
 		}
 	}
 	id := newHandle()
@@ -117,7 +117,7 @@ func (s *Server) addPoll(ctx context.Context, d *flight.FlightDescriptor) (strin
 		defer unhook()
 		defer func() {
 			if v := recover(); v != nil {
-				p.defect = fmt.Sprintf("%v\n%s", v, debug.Stack())
+				p.panicText = fmt.Sprintf("%v\n%s", v, debug.Stack())
 			}
 		}()
 		p.info, p.err = s.Info(ctx, d)
@@ -142,7 +142,7 @@ func (s *Server) findPoll(id string) (*poll, error) {
 	defer s.mu.Unlock()
 	p := s.polls[id]
 	if p == nil {
-		return nil, s.unknown("poll", id)
+		return nil, s.handleError("poll", id)
 	}
 	p.used = time.Now()
 	return p, nil

@@ -36,7 +36,7 @@ func (s *Server) Put(ctx context.Context, first *flight.FlightData, more Message
 	}
 	c, ok := m.(*pb.CommandPreparedStatementQuery)
 	if !ok {
-		return nil, refused(m)
+		return nil, unsupportedCommand(m)
 	}
 	s.mu.Lock()
 	p, err := s.findPrepared(c.GetPreparedStatementHandle())
@@ -44,7 +44,7 @@ func (s *Server) Put(ctx context.Context, first *flight.FlightData, more Message
 	if err != nil {
 		return nil, err
 	}
-	b, err := read(ctx, first, more, p.plan.stmt.Parameters())
+	b, err := readParameters(ctx, first, more, p.plan.stmt.Parameters())
 	if err != nil {
 		return nil, err
 	}
@@ -65,8 +65,8 @@ func Drain(more Messages) {
 	}
 }
 
-// checked gives Arrow's reader the messages that pass checkMessage.
-type checked struct {
+// checkedMessages gives Arrow's reader the messages that pass checkMessage.
+type checkedMessages struct {
 	first *flight.FlightData // nil once it is taken
 	more  Messages
 	check uploads.Checker
@@ -75,7 +75,7 @@ type checked struct {
 	err   error // the first one that was given; Arrow's reader wraps it in words of its own
 }
 
-func (c *checked) Recv() (*flight.FlightData, error) {
+func (c *checkedMessages) Recv() (*flight.FlightData, error) {
 	d, err := c.next()
 	if err != nil && !errors.Is(err, io.EOF) {
 		c.err = err
@@ -83,7 +83,7 @@ func (c *checked) Recv() (*flight.FlightData, error) {
 	return d, err
 }
 
-func (c *checked) next() (*flight.FlightData, error) {
+func (c *checkedMessages) next() (*flight.FlightData, error) {
 	d := c.first
 	c.first = nil
 	if d == nil {
@@ -110,9 +110,9 @@ func (c *checked) next() (*flight.FlightData, error) {
 	return d, nil
 }
 
-// read reads parameters of the types that are wanted. The caller releases the binding.
-func read(ctx context.Context, first *flight.FlightData, more Messages, want *arrow.Schema) (_ *binding, err error) {
-	in := &checked{first: first, more: more, check: uploads.Checker{Rules: parameterRules}}
+// readParameters reads parameters of the types that are wanted. The caller releases the binding.
+func readParameters(ctx context.Context, first *flight.FlightData, more Messages, want *arrow.Schema) (_ *binding, err error) {
+	in := &checkedMessages{first: first, more: more, check: uploads.Checker{Rules: parameterRules}}
 	b := &binding{}
 	defer func() {
 		if err == nil {
@@ -128,7 +128,7 @@ func read(ctx context.Context, first *flight.FlightData, more Messages, want *ar
 		return nil, &RequestError{"parameters: no schema came", err}
 	}
 	defer r.Release()
-	if err := accept(want, r.Schema()); err != nil {
+	if err := checkParameters(want, r.Schema()); err != nil {
 		return nil, err
 	}
 	for r.Next() {
@@ -140,9 +140,9 @@ func read(ctx context.Context, first *flight.FlightData, more Messages, want *ar
 			if c.Len() != int(rec.NumRows()) {
 				return nil, malformed("parameter %d has %d values, not %d", i+1, c.Len(), rec.NumRows())
 			}
-			check := whole
+			check := checkArray
 			if _, ok := c.(array.Union); ok {
-				check = uploads.Whole
+				check = uploads.CheckArray
 			}
 			if err := check(c); err != nil {
 				return nil, &RequestError{fmt.Sprintf("parameter %d", i+1), err}
@@ -160,9 +160,9 @@ func read(ctx context.Context, first *flight.FlightData, more Messages, want *ar
 	return b, nil
 }
 
-// whole checks that the buffers of a flat array that a client sent hold all of its values, and that
+// checkArray checks that the buffers of a flat array that a client sent hold all of its values, and that
 // its texts are UTF-8.
-func whole(a arrow.Array) error {
+func checkArray(a arrow.Array) error {
 	d, n := a.Data(), a.Len()
 	buffers := d.Buffers()
 	if a.DataType().ID() == arrow.NULL {
@@ -213,10 +213,10 @@ func whole(a arrow.Array) error {
 	if last > 0 && (buffers[2] == nil || last > int64(buffers[2].Len())) {
 		return short
 	}
-	return utf8Texts(a)
+	return checkUTF8(a)
 }
 
-func utf8Texts(a arrow.Array) error {
+func checkUTF8(a arrow.Array) error {
 	texts, ok := a.(interface{ Value(int) string })
 	if !ok {
 		return nil

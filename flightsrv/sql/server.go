@@ -48,13 +48,13 @@ type Server struct {
 	stop context.CancelFunc
 	wg   sync.WaitGroup
 
-	mu       sync.Mutex
-	prepared map[string]*prepared
-	results  map[string]*result
-	polls    map[string]*poll
-	sessions map[string]*session
-	bound    int64 // bytes of the parameters that are bound
-	lost     lost
+	mu         sync.Mutex
+	prepared   map[string]*preparedStatement
+	results    map[string]*result
+	polls      map[string]*poll
+	sessions   map[string]*session
+	boundBytes int64 // bytes of the parameters that are bound
+	evicted    evictedHandles
 }
 
 // New gives a server on an engine, which stays the caller's, and says of itself that tables can be
@@ -63,7 +63,7 @@ func New(e Engine, writable bool) *Server {
 	ctx, stop := context.WithCancel(context.Background())
 	s := &Server{
 		engine: e, writable: writable, pollWait: pollWait, ctx: ctx, stop: stop,
-		prepared: map[string]*prepared{}, results: map[string]*result{}, polls: map[string]*poll{},
+		prepared: map[string]*preparedStatement{}, results: map[string]*result{}, polls: map[string]*poll{},
 		sessions: map[string]*session{},
 	}
 	s.wg.Go(s.sweep)
@@ -150,7 +150,7 @@ func (s *Server) Stats() Stats {
 	defer s.mu.Unlock()
 	return Stats{
 		Stats: of, Prepared: len(s.prepared), Results: len(s.results), Polls: len(s.polls),
-		Sessions: len(s.sessions), BoundBytes: s.bound,
+		Sessions: len(s.sessions), BoundBytes: s.boundBytes,
 	}
 }
 
@@ -168,7 +168,7 @@ func (s *Server) Info(ctx context.Context, d *flight.FlightDescriptor) (*flight.
 		}
 		return s.resultInfo(ctx, q, d)
 	case *pb.CommandPreparedStatementQuery:
-		q, err := s.executed(ctx, m.GetPreparedStatementHandle())
+		q, err := s.boundQuery(ctx, m.GetPreparedStatementHandle())
 		if err != nil {
 			return nil, err
 		}
@@ -185,15 +185,15 @@ func (s *Server) Info(ctx context.Context, d *flight.FlightDescriptor) (*flight.
 // is this server's, so the client keeps the connection it has.
 func infoOf(schema *arrow.Schema, d *flight.FlightDescriptor, ticket []byte) *flight.FlightInfo {
 	return &flight.FlightInfo{
-		Schema: encoded(schema), FlightDescriptor: d,
+		Schema: encodeSchema(schema), FlightDescriptor: d,
 		Endpoint:     []*flight.FlightEndpoint{{Ticket: &flight.Ticket{Ticket: ticket}}},
 		TotalRecords: -1, TotalBytes: -1, Ordered: true,
 	}
 }
 
-// encoded is the message of a schema as the stream of its rows begins with it, in the form that
+// encodeSchema is the message of a schema as the stream of its rows begins with it, in the form that
 // FlightInfo wants: without the mark of a stream's end.
-func encoded(schema *arrow.Schema) []byte {
+func encodeSchema(schema *arrow.Schema) []byte {
 	return bytes.TrimSuffix(flight.SerializeSchema(schema, memory.DefaultAllocator),
 		[]byte{0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0})
 }
@@ -248,7 +248,7 @@ func (s *Server) Get(ctx context.Context, ticket []byte) (Result, error) {
 	case *pb.TicketStatementQuery:
 		return s.fetch(ctx, m.GetStatementHandle())
 	case *pb.CommandPreparedStatementQuery:
-		q, err := s.executed(ctx, m.GetPreparedStatementHandle())
+		q, err := s.boundQuery(ctx, m.GetPreparedStatementHandle())
 		if err != nil {
 			return nil, err
 		}
@@ -268,5 +268,5 @@ func (s *Server) Get(ctx context.Context, ticket []byte) (Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &listed{rec: rec, schema: l.schema}, nil
+	return &singleRecord{rec: rec, schema: l.schema}, nil
 }

@@ -61,7 +61,7 @@ func (s *Server) defaultSchema(ctx context.Context) (string, error) {
 	defer s.mu.Unlock()
 	c := s.sessions[token]
 	if c == nil { // with other names than the client means, a query may find other tables
-		return "", s.unknown("session", token)
+		return "", s.handleError("session", token)
 	}
 	c.used = time.Now()
 	if c.schema == engine.MainSchema {
@@ -117,8 +117,8 @@ func (s *Server) setSchema(client, token, schema string) (string, error) {
 	c := s.sessions[token]
 	if c == nil {
 		if len(s.sessions) >= maxSessions {
-			if h, ok := loser(s.heldSessions, client, 1); ok {
-				s.loseSession(h.id)
+			if h, ok := evictionCandidate(s.eachSession, client, 1); ok {
+				s.evictSession(h.id)
 			}
 		}
 		token, c = hex.EncodeToString([]byte(newHandle())), &session{client: client}

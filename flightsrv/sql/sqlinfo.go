@@ -14,17 +14,17 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
 )
 
-// facts gives what the server says of itself, by the ids of FlightSql.proto: all that the protocol
+// sqlInfoValues gives what the server says of itself, by the ids of FlightSql.proto: all that the protocol
 // names, and none else. JDBC has a null pointer where one is missing, and where there is one that
 // it does not know.
 //
 // The Go type of a value is the branch of the union in which clients look for it: Arrow's JDBC and
 // ODBC drivers want the int32 and int64 that stand here. They read the support of outer joins, an
 // ordinal in the protocol, as a set of bits.
-func facts(i engine.Info, writable bool) map[pb.SqlInfo]any {
+func sqlInfoValues(i engine.Info, writable bool) map[pb.SqlInfo]any {
 	out := serverFacts(writable)
-	maps.Copy(out, languageFacts(i))
-	maps.Copy(out, transactionFacts())
+	maps.Copy(out, languageInfo(i))
+	maps.Copy(out, transactionInfo())
 	// The limits, from 541 to 561 but for the flag among them: 0 is none, or none that is known.
 	for id := pb.SqlInfo_SQL_MAX_BINARY_LITERAL_LENGTH; id <= pb.SqlInfo_SQL_MAX_USERNAME_LENGTH; id++ {
 		if _, ok := out[id]; !ok {
@@ -66,8 +66,8 @@ func serverFacts(writable bool) map[pb.SqlInfo]any {
 	}
 }
 
-// languageFacts is what DuckDB's SQL can do.
-func languageFacts(i engine.Info) map[pb.SqlInfo]any {
+// languageInfo is what DuckDB's SQL can do.
+func languageInfo(i engine.Info) map[pb.SqlInfo]any {
 	return map[pb.SqlInfo]any{
 		pb.SqlInfo_SQL_DDL_CATALOG: false,
 		pb.SqlInfo_SQL_DDL_SCHEMA:  false,
@@ -117,8 +117,8 @@ func languageFacts(i engine.Info) map[pb.SqlInfo]any {
 	}
 }
 
-// transactionFacts is what a result set and a transaction can do.
-func transactionFacts() map[pb.SqlInfo]any {
+// transactionInfo is what a result set and a transaction can do.
+func transactionInfo() map[pb.SqlInfo]any {
 	return map[pb.SqlInfo]any{
 		pb.SqlInfo_SQL_MAX_ROW_SIZE_INCLUDES_BLOBS: true,
 		pb.SqlInfo_SQL_DEFAULT_TRANSACTION_ISOLATION: int64(
@@ -200,7 +200,7 @@ func conversions() map[int32][]int32 {
 // does not name has none.
 func sqlInfo(m *pb.CommandGetSqlInfo) listing {
 	return listing{schema_ref.SqlInfo, func(_ context.Context, s *Server) (arrow.Record, error) {
-		known := facts(s.engine.Info(), s.writable)
+		known := sqlInfoValues(s.engine.Info(), s.writable)
 		var ids []pb.SqlInfo
 		for id := range known {
 			if len(m.GetInfo()) == 0 || slices.Contains(m.GetInfo(), uint32(id)) {
@@ -211,14 +211,14 @@ func sqlInfo(m *pb.CommandGetSqlInfo) listing {
 		return record(schema_ref.SqlInfo, func(b *array.RecordBuilder) {
 			for _, id := range ids {
 				b.Field(0).(*array.Uint32Builder).Append(uint32(id))
-				appendFact(b.Field(1).(*array.DenseUnionBuilder), known[id])
+				appendInfo(b.Field(1).(*array.DenseUnionBuilder), known[id])
 			}
 		}), nil
 	}}
 }
 
-// appendFact puts a value into the branch of the union that its Go type says.
-func appendFact(u *array.DenseUnionBuilder, v any) {
+// appendInfo puts a value into the branch of the union that its Go type says.
+func appendInfo(u *array.DenseUnionBuilder, v any) {
 	branch := func(code arrow.UnionTypeCode) array.Builder {
 		u.Append(code)
 		return u.Child(int(code))

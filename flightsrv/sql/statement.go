@@ -22,19 +22,19 @@ type plan struct {
 // query is a plan with the parameters that it runs with, nil where none are bound. Whoever has one
 // releases it.
 type query struct {
-	plan   *plan
-	bound  *binding
-	schema *arrow.Schema // of the rows
+	plan    *plan
+	binding *binding
+	schema  *arrow.Schema // of the rows
 }
 
-// prepared is what the handle of a prepared statement stands for. All but id, client and plan is
+// preparedStatement is what the handle of a prepared statement stands for. All but id, client and plan is
 // under Server.mu.
-type prepared struct {
-	id     string
-	client string
-	plan   *plan
-	bound  *binding
-	used   time.Time
+type preparedStatement struct {
+	id      string
+	client  string
+	plan    *plan
+	binding *binding
+	used    time.Time
 }
 
 // result is what the handle in a ticket stands for: rows that can be fetched once. All but id,
@@ -43,7 +43,7 @@ type result struct {
 	id     string
 	client string
 	query  query
-	run    *rows // under way; nil: nobody fetches it yet
+	run    *resultRows // under way; nil: nobody fetches it yet
 	used   time.Time
 }
 
@@ -92,11 +92,11 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// hold takes part in a query that somebody else has. Server.mu is held.
-func (q query) hold() query {
+// retain takes part in a query that somebody else has. Server.mu is held.
+func (q query) retain() query {
 	q.plan.uses++
-	if q.bound != nil {
-		q.bound.uses++
+	if q.binding != nil {
+		q.binding.uses++
 	}
 	return q
 }
@@ -107,19 +107,19 @@ func (s *Server) release(q query) {
 		return
 	}
 	s.mu.Lock()
-	closing := s.giveUp(q)
+	closing := s.releaseLocked(q)
 	s.mu.Unlock()
 	closeAll(closing)
 }
 
-// giveUp is release of a query, but for the statement that it gives: the caller closes it without
+// releaseLocked is release of a query, but for the statement that it gives: the caller closes it without
 // Server.mu, which is held.
-func (s *Server) giveUp(q query) []Statement {
+func (s *Server) releaseLocked(q query) []Statement {
 	if q.plan == nil {
 		return nil
 	}
 	q.plan.uses--
-	s.unbind(q.bound)
+	s.unbind(q.binding)
 	if q.plan.uses > 0 {
 		return nil
 	}
@@ -160,13 +160,13 @@ func (s *Server) addResult(client string, q query) (_ *result, err error) {
 		return nil, ErrClosed
 	}
 	if len(s.results) >= maxResults {
-		h, ok := loser(s.heldResults, client, 1)
+		h, ok := evictionCandidate(s.eachResult, client, 1)
 		if !ok {
 			return nil, &LimitError{fmt.Sprintf(
 				"%d results are being fetched, the most that this server keeps: end some of them", maxResults,
 			)}
 		}
-		closing = s.loseResult(s.results[h.id])
+		closing = s.evictResult(s.results[h.id])
 	}
 	r := &result{id: newHandle(), client: client, query: q, used: time.Now()}
 	s.results[r.id] = r
@@ -186,26 +186,26 @@ func (s *Server) dropResult(r *result, why error) query {
 
 // dropPrepared forgets a prepared statement; its results stay. The caller releases what it gives.
 // Server.mu is held.
-func (s *Server) dropPrepared(p *prepared) query {
+func (s *Server) dropPrepared(p *preparedStatement) query {
 	delete(s.prepared, p.id)
-	q := query{plan: p.plan, bound: p.bound}
-	p.bound = nil
+	q := query{plan: p.plan, binding: p.binding}
+	p.binding = nil
 	return q
 }
 
 // findPrepared gives the prepared statement of a handle, and notes its use. Server.mu is held.
-func (s *Server) findPrepared(handle []byte) (*prepared, error) {
+func (s *Server) findPrepared(handle []byte) (*preparedStatement, error) {
 	p := s.prepared[string(handle)]
 	if p == nil {
-		return nil, s.unknown("prepared statement", string(handle))
+		return nil, s.handleError("prepared statement", string(handle))
 	}
 	p.used = time.Now()
 	return p, nil
 }
 
-// executed gives a prepared statement with what is bound to it now. The caller releases it.
-func (s *Server) executed(ctx context.Context, handle []byte) (query, error) {
-	q, err := s.boundNow(handle)
+// boundQuery gives a prepared statement with what is bound to it now. The caller releases it.
+func (s *Server) boundQuery(ctx context.Context, handle []byte) (query, error) {
+	q, err := s.retainBound(handle)
 	if err != nil {
 		return query{}, err
 	}
@@ -216,28 +216,28 @@ func (s *Server) executed(ctx context.Context, handle []byte) (query, error) {
 	return q, nil
 }
 
-func (s *Server) boundNow(handle []byte) (query, error) {
+func (s *Server) retainBound(handle []byte) (query, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p, err := s.findPrepared(handle)
 	if err != nil {
 		return query{}, err
 	}
-	if n := p.plan.stmt.Parameters().NumFields(); n > 0 && p.bound == nil {
+	if n := p.plan.stmt.Parameters().NumFields(); n > 0 && p.binding == nil {
 		return query{}, malformed("the statement has %s, and no values are bound: send them with DoPut",
 			count(n, "parameter"))
 	}
-	return query{plan: p.plan, bound: p.bound}.hold(), nil
+	return query{plan: p.plan, binding: p.binding}.retain(), nil
 }
 
 // schemaOf is the schema of the rows of q. A column that is made of a parameter has no type before
 // there is a value: then the query is begun, to see.
 func (s *Server) schemaOf(ctx context.Context, q query) (*arrow.Schema, error) {
 	schema := q.plan.stmt.Schema()
-	if q.bound == nil || len(q.bound.records) == 0 || !slices.ContainsFunc(schema.Fields(), untyped) {
+	if q.binding == nil || len(q.binding.records) == 0 || !slices.ContainsFunc(schema.Fields(), untyped) {
 		return schema, nil
 	}
-	now, err := q.plan.stmt.Query(ctx, q.bound.records[0], 0)
+	now, err := q.plan.stmt.Query(ctx, q.binding.records[0], 0)
 	if err != nil {
 		return nil, err
 	}
@@ -260,7 +260,7 @@ func (s *Server) fetch(ctx context.Context, handle []byte) (Result, error) {
 	defer s.mu.Unlock()
 	r := s.results[string(handle)]
 	if r == nil || r.run != nil {
-		return nil, s.unknown("result", string(handle))
+		return nil, s.handleError("result", string(handle))
 	}
 	r.run = s.run(ctx, r)
 	return r.run, nil

@@ -89,7 +89,7 @@ func tables(m *pb.CommandGetTables) listing {
 			if err != nil {
 				return nil, err
 			}
-			b.Field(4).(*array.BinaryBuilder).Append(encoded(columns))
+			b.Field(4).(*array.BinaryBuilder).Append(encodeSchema(columns))
 		}
 		return b.NewRecord(), nil
 	}}
@@ -152,7 +152,7 @@ func describe(f arrow.Field, t engine.Table) arrow.Metadata {
 	m := flightsql.NewColumnMetadataBuilder().CatalogName(engine.CatalogName).SchemaName(t.Schema).TableName(
 		t.Name,
 	).TypeName(engine.TypeName(f)).
-		IsAutoIncrement(false).IsCaseSensitive(familyOf(f.Type) == text).IsReadOnly(true).IsSearchable(true)
+		IsAutoIncrement(false).IsCaseSensitive(typeFamilyOf(f.Type) == text).IsReadOnly(true).IsSearchable(true)
 	if precision, scale, ok := engine.Digits(f.Type); ok {
 		m.Precision(precision).Scale(scale)
 	}

@@ -110,12 +110,12 @@ func (u *unpacker) reader(packed []byte) io.Reader {
 		return u.lz4
 	}
 	if err := u.zstd.Reset(in); err != nil {
-		return failing{err}
+		return failingReader{err}
 	}
 	return u.zstd
 }
 
-// failing is what can't be read.
-type failing struct{ err error }
+// failingReader is what can't be read.
+type failingReader struct{ err error }
 
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
+func (f failingReader) Read([]byte) (int, error) { return 0, f.err }

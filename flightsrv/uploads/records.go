@@ -29,7 +29,7 @@ func (e *MessageError) Unwrap() error { return e.Err }
 
 // Records reads the table that a client uploads, for one goroutine.
 type Records struct {
-	in     *checked
+	in     *checkedMessages
 	r      *flight.Reader
 	schema *arrow.Schema
 	rec    arrow.Record // that Next gave; nil: none
@@ -39,7 +39,7 @@ type Records struct {
 // is compressed may unpack to so many bytes. The caller releases the reader. Errors are
 // *MessageError, or those of more.
 func NewRecords(first *flight.FlightData, more Messages, unpacked int64) (*Records, error) {
-	in := &checked{first: first, more: more, check: Checker{Rules: recordRules(unpacked)}}
+	in := &checkedMessages{first: first, more: more, check: Checker{Rules: recordRules(unpacked)}}
 	// A descriptor may come alone.
 	for len(first.GetDataHeader()) == 0 {
 		d, err := more.Recv()
@@ -91,12 +91,12 @@ func (r *Records) Next() (arrow.Record, error) {
 				rec.NumRows())}
 		}
 		err := safely(func() error {
-			d, err := plain(c.Data())
+			d, err := withoutViewsOf(c.Data())
 			if err != nil {
 				return err
 			}
 			defer d.Release()
-			if err := whole(d); err != nil {
+			if err := checkArray(d); err != nil {
 				return err
 			}
 			columns[i] = array.MakeFromData(d)
@@ -133,8 +133,8 @@ func safely(do func() error) (err error) {
 	return do()
 }
 
-// checked gives Arrow's reader the messages that pass Check.
-type checked struct {
+// checkedMessages gives Arrow's reader the messages that pass Check.
+type checkedMessages struct {
 	first *flight.FlightData // nil once it is taken
 	more  Messages
 	check Checker
@@ -143,7 +143,7 @@ type checked struct {
 
 // Recv gives the next message. Those that hold nothing, which Arrow's reader does not take, are
 // left out.
-func (c *checked) Recv() (*flight.FlightData, error) {
+func (c *checkedMessages) Recv() (*flight.FlightData, error) {
 	for {
 		d := c.first
 		c.first = nil
@@ -169,7 +169,7 @@ func (c *checked) Recv() (*flight.FlightData, error) {
 }
 
 // wrong is what is wrong: an error of the messages, or one of Arrow's reader about them.
-func (c *checked) wrong(err error) error {
+func (c *checkedMessages) wrong(err error) error {
 	switch {
 	case c.err != nil:
 		return c.err

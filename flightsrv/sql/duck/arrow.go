@@ -42,8 +42,8 @@ func takeError(p unsafe.Pointer) error {
 	return parseError(duckdb.ErrorDataMessage(e))
 }
 
-// converted is DuckDB's idea of a field, as a schema of its own. The caller destroys it.
-func (c *Conn) converted(f arrow.Field) (unsafe.Pointer, error) {
+// convertedSchema is DuckDB's idea of a field, as a schema of its own. The caller destroys it.
+func (c *Conn) convertedSchema(f arrow.Field) (unsafe.Pointer, error) {
 	s := (*C.struct_ArrowSchema)(C.calloc(1, C.sizeof_struct_ArrowSchema))
 	defer C.free(unsafe.Pointer(s))
 	cdata.ExportArrowSchema(arrow.NewSchema([]arrow.Field{f}, nil), schemaOf(s))
@@ -56,7 +56,7 @@ func (c *Conn) converted(f arrow.Field) (unsafe.Pointer, error) {
 // logicalType is DuckDB's type of a field: that of a null of it, converted. The caller destroys it.
 func (c *Conn) logicalType(f arrow.Field) (duckdb.LogicalType, error) {
 	var none duckdb.LogicalType
-	converted, err := c.converted(f)
+	converted, err := c.convertedSchema(f)
 	if err != nil {
 		return none, err
 	}

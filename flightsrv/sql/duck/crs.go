@@ -54,7 +54,7 @@ func newCRSNames(cfg Config) crsNames { return crsNames{map[string]string{}, cfg
 // OGC:CRS84 and EPSG:4326, neither is it.
 func (n crsNames) add(crs, metadata string) {
 	if other, ok := n.known[crs]; ok && other != metadata {
-		metadata = n.made(crs)
+		metadata = n.metadataOf(crs)
 	}
 	n.known[crs] = metadata
 }
@@ -65,10 +65,10 @@ func (n crsNames) metadata(crs string) string {
 	if known, ok := n.known[crs]; ok {
 		return known
 	}
-	return n.made(crs)
+	return n.metadataOf(crs)
 }
 
-func (n crsNames) made(crs string) string {
+func (n crsNames) metadataOf(crs string) string {
 	type metadata struct {
 		CRS  any    `json:"crs"`
 		Type string `json:"crs_type,omitempty"`
@@ -133,23 +133,23 @@ func withCRS(f arrow.Field, crs, kind string) arrow.Field {
 	return f
 }
 
-// standIn begins the reference system that DuckDB gets, because it keeps the text of PROJJSON, for
+// placeholder begins the reference system that DuckDB gets, because it keeps the text of PROJJSON, for
 // one that it does not know and would drop. It has the name, and nothing to compute with: the
 // functions that do so say that they cannot.
-const standIn = `{"type":"EngineeringCRS","name":`
+const placeholder = `{"type":"EngineeringCRS","name":`
 
-func withStandIn(f arrow.Field, crs string) arrow.Field {
+func withPlaceholder(f arrow.Field, crs string) arrow.Field {
 	name, _ := json.Marshal(crs)
 	f.Metadata = arrow.NewMetadata([]string{extensionName, extensionMetadata}, []string{
 		wkbExtension,
-		`{"crs":` + standIn + string(name) + `},"crs_type":"projjson"}`,
+		`{"crs":` + placeholder + string(name) + `},"crs_type":"projjson"}`,
 	})
 	return f
 }
 
 // crsMacro has ST_CRS give a code, or the text of the file, and never what stands in for it.
 const crsMacro = `CREATE MACRO main.st_crs(geom) AS CASE
-WHEN starts_with(system.main.st_crs(geom), '` + standIn + `') THEN json_extract_string(system.main.st_crs(geom), '$.name')
+WHEN starts_with(system.main.st_crs(geom), '` + placeholder + `') THEN json_extract_string(system.main.st_crs(geom), '$.name')
 WHEN starts_with(system.main.st_crs(geom), '{') THEN coalesce(json_extract_string(system.main.st_crs(geom), '$.id.authority') || ':' ||
   json_extract_string(system.main.st_crs(geom), '$.id.code'), system.main.st_crs(geom))
 ELSE system.main.st_crs(geom) END`
@@ -177,7 +177,7 @@ func (c *Conn) geometryType(f arrow.Field, given duckdb.LogicalType) (arrow.Fiel
 		tries = append(tries, f)
 	}
 	t := given
-	for _, told := range append(tries, withStandIn(f, name)) {
+	for _, told := range append(tries, withPlaceholder(f, name)) {
 		duckdb.DestroyLogicalType(&t)
 		var err error
 		if t, err = c.logicalType(told); err != nil {

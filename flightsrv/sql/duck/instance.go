@@ -67,7 +67,7 @@ func (in *instance) prepare(cfg Config) (err error) {
 	if in.admin, err = in.open(); err != nil {
 		return err
 	}
-	if !C.vf_register(in.admin.conn.Ptr, in.hold(in)) {
+	if !C.vf_register(in.admin.conn.Ptr, in.newHandle(in)) {
 		return &Error{Kind: Internal, Message: "DuckDB does not take the table function", Position: -1}
 	}
 	if cfg.Spatial != "" {

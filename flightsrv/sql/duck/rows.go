@@ -35,8 +35,8 @@ type Rows struct {
 	pending   duckdb.PendingResult
 	result    duckdb.Result
 	schema    *arrow.Schema
-	given     *arrow.Schema // of DuckDB's own records
-	gathering []gathering   // the columns of the next record; nil: DuckDB converts each of its chunks
+	given     *arrow.Schema   // of DuckDB's own records
+	builders  []columnBuilder // the columns of the next record; nil: DuckDB converts each of its chunks
 	ended     bool
 	stop      func() // of the watch over Query's context
 }
@@ -70,7 +70,7 @@ func (r *Rows) start(ctx context.Context) (err error) {
 	if r.schema, r.given, err = c.schema(types, names, r.statement.huge); err != nil {
 		return err
 	}
-	r.gathering = gatherings(types, r.schema)
+	r.builders = columnBuilders(types, r.schema)
 	return nil
 }
 
@@ -131,14 +131,14 @@ func (r *Rows) Next(ctx context.Context) (arrow.Record, error) {
 }
 
 func (r *Rows) record() (arrow.Record, error) {
-	if r.gathering != nil {
-		return r.gather()
+	if r.builders != nil {
+		return r.build()
 	}
-	return r.converted()
+	return r.convertedRecord()
 }
 
 // converted makes the next record of DuckDB's chunks, each of which it converts.
-func (r *Rows) converted() (arrow.Record, error) {
+func (r *Rows) convertedRecord() (arrow.Record, error) {
 	var parts []arrow.Record
 	defer func() {
 		for _, p := range parts {
@@ -231,7 +231,7 @@ func (r *Rows) Close() {
 	r.ended = true
 	if c := r.statement.conn; c.rows == r {
 		c.rows = nil
-		c.letGo()
+		c.discardQuery()
 		c.end()
 	}
 }

@@ -87,7 +87,7 @@ func (p *parser) query(text string) (*Query, error) {
 	case len(t.Statements) > 1:
 		return nil, denied("%d statements in one text: one at a time is allowed", len(t.Statements))
 	}
-	if err := allowed(t.Statements[0], offset); err != nil {
+	if err := checkAllowed(t.Statements[0], offset); err != nil {
 		return nil, err
 	}
 	text = withOneWGS84(text, t.Statements[0], offset, p.conn.in.database.cfg.wgs84())

@@ -32,8 +32,8 @@ WHEN parameter_types[1] = 'VARCHAR' THEN 'string'
 WHEN parameter_types[1] IN ('DATE', 'TIME', 'TIMESTAMP', 'TIMESTAMP WITH TIME ZONE', 'INTERVAL') THEN 'datetime'
 ELSE 'system' END = `
 
-func (e *Engine) learn() Info {
-	info := Info{Version: e.homes.source.Version(), Spatial: e.homes.source.Spatial()}
+func (e *Engine) readInfo() Info {
+	info := Info{Version: e.databases.source.Version(), Spatial: e.databases.source.Spatial()}
 	info.Keywords = e.words("SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category <> 'unreserved' " +
 		"ORDER BY 1")
 	info.Numeric = e.words(functions + "'numeric' ORDER BY 1")

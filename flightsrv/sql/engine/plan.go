@@ -155,7 +155,7 @@ func filters(plans []operator, of map[string]*relation, parameters map[string]in
 	}
 	out := map[string]filter{}
 	for key, each := range found {
-		if f := either(each); f.is != nil {
+		if f := unionOf(each); f.condition != nil {
 			out[key] = f
 		}
 	}

@@ -14,18 +14,18 @@ func Embedded(cfg duck.Config, resolve duck.Resolver) (Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return embedded{db}, nil
+	return embeddedDatabase{db}, nil
 }
 
-type embedded struct{ *duck.Database }
+type embeddedDatabase struct{ *duck.Database }
 
-func (e embedded) Take(context.Context) (Database, error) { return e, nil }
-func (e embedded) Version() string                        { return duck.LibraryVersion() }
-func (e embedded) Rest()                                  {}
-func (e embedded) Resume() bool                           { return true }
-func (e embedded) Alive() bool                            { return true }
+func (e embeddedDatabase) Take(context.Context) (Database, error) { return e, nil }
+func (e embeddedDatabase) Version() string                        { return duck.LibraryVersion() }
+func (e embeddedDatabase) Rest()                                  {}
+func (e embeddedDatabase) Resume() bool                           { return true }
+func (e embeddedDatabase) Alive() bool                            { return true }
 
-func (e embedded) Connect() (Conn, error) {
+func (e embeddedDatabase) Connect() (Conn, error) {
 	c, err := e.Database.Connect()
 	if err != nil {
 		return nil, err

@@ -126,7 +126,7 @@ func (b *remoteBatches) fetch(i int) (batch receivedBatch, err error) {
 
 // keep reads the batches of a reply.
 func (b *remoteBatches) keep(m *message, reply batchReply) error {
-	from := source{body: m.body, mem: m.mem, files: b.worker.file}
+	from := bufferSource{body: m.body, mem: m.mem, files: b.worker.file}
 	for _, sent := range reply.Batches {
 		rec, err := from.decode(b.schema, sent.Layout)
 		if err != nil {
@@ -175,20 +175,20 @@ func (w *worker) file(number int64) *mapping {
 	return w.files[number]
 }
 
-// heldBytes is the most that rows hold of batches that were sent: what lies in mapped files costs
+// maxHeldBytes is the most that rows hold of batches that were sent: what lies in mapped files costs
 // nothing.
-const heldBytes = 256 << 20
+const maxHeldBytes = 256 << 20
 
 // hold keeps a batch, of which these bytes were sent, until the rows of a request are closed. It
 // reports whether there are such rows, and room.
 func (w *worker) hold(call uint64, rec arrow.Record, bytes int64) bool {
-	rows, err := kept(w, w.rows, call)
+	rows, err := lookup(w, w.rows, call)
 	if err != nil {
 		return false
 	}
 	rows.mu.Lock()
 	defer rows.mu.Unlock()
-	if rows.bytes+bytes > heldBytes {
+	if rows.bytes+bytes > maxHeldBytes {
 		return false
 	}
 	rec.Retain()

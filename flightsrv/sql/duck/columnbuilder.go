@@ -18,19 +18,19 @@ import (
 // copied to where the record has them, once. A chunk may have few rows, behind a filter, and making
 // a record of each takes longer than that.
 
-// gathering is a column of a record in the making.
-type gathering struct {
-	of      arrow.DataType
-	width   int // of a value, in bits as Arrow has it; 0: texts and bytes, whose ends are in offsets
-	rows    int
-	nulls   int
-	valid   []byte // a bit a row; of no meaning as long as there is no null
-	offsets []int32
-	values  []byte
+// columnBuilder is a column of a record in the making.
+type columnBuilder struct {
+	dataType arrow.DataType
+	width    int // of a value, in bits as Arrow has it; 0: texts and bytes, whose ends are in offsets
+	rows     int
+	nulls    int
+	valid    []byte // a bit a row; of no meaning as long as there is no null
+	offsets  []int32
+	values   []byte
 }
 
-// asArrow are the types whose values DuckDB has as Arrow does, one behind another.
-var asArrow = map[duckdb.Type]bool{
+// sameLayout are the types whose values DuckDB has as Arrow does, one behind another.
+var sameLayout = map[duckdb.Type]bool{
 	duckdb.TypeTinyInt: true, duckdb.TypeSmallInt: true, duckdb.TypeInteger: true, duckdb.TypeBigInt: true,
 	duckdb.TypeUTinyInt: true, duckdb.TypeUSmallInt: true, duckdb.TypeUInteger: true, duckdb.TypeUBigInt: true,
 	duckdb.TypeFloat: true, duckdb.TypeDouble: true, duckdb.TypeDate: true, duckdb.TypeTime: true,
@@ -38,14 +38,14 @@ var asArrow = map[duckdb.Type]bool{
 	duckdb.TypeTimestampNS: true, duckdb.TypeTimestampTZ: true,
 }
 
-// gatherings are the columns of a result, or nil if DuckDB has to convert one of them.
-func gatherings(types []duckdb.LogicalType, schema *arrow.Schema) []gathering {
-	columns := make([]gathering, len(types))
+// columnBuilders are the columns of a result, or nil if DuckDB has to convert one of them.
+func columnBuilders(types []duckdb.LogicalType, schema *arrow.Schema) []columnBuilder {
+	columns := make([]columnBuilder, len(types))
 	for i, t := range types {
 		of := schema.Field(i).Type
-		columns[i].of = of
+		columns[i].dataType = of
 		switch id := duckdb.GetTypeId(t); {
-		case asArrow[id] || id == duckdb.TypeBoolean:
+		case sameLayout[id] || id == duckdb.TypeBoolean:
 			fixed, ok := of.(arrow.FixedWidthDataType)
 			if !ok {
 				return nil
@@ -61,10 +61,10 @@ func gatherings(types []duckdb.LogicalType, schema *arrow.Schema) []gathering {
 	return columns
 }
 
-// gather makes the next record of the values of DuckDB's chunks.
-func (r *Rows) gather() (arrow.Record, error) {
-	for i := range r.gathering {
-		r.gathering[i].begin()
+// build makes the next record of the values of DuckDB's chunks.
+func (r *Rows) build() (arrow.Record, error) {
+	for i := range r.builders {
+		r.builders[i].reset()
 	}
 	var rows, bytes int
 	for rows < recordRows && bytes < recordBytes {
@@ -78,8 +78,8 @@ func (r *Rows) gather() (arrow.Record, error) {
 		}
 		n := int(duckdb.DataChunkGetSize(chunk))
 		rows, bytes = rows+n, 0
-		for i := range r.gathering {
-			g := &r.gathering[i]
+		for i := range r.builders {
+			g := &r.builders[i]
 			if err == nil {
 				err = g.add(duckdb.DataChunkGetVector(chunk, duckdb.IdxT(i)), n)
 			}
@@ -93,16 +93,16 @@ func (r *Rows) gather() (arrow.Record, error) {
 	if rows == 0 {
 		return nil, io.EOF
 	}
-	columns := make([]arrow.Array, len(r.gathering))
+	columns := make([]arrow.Array, len(r.builders))
 	for i := range columns {
-		columns[i] = r.gathering[i].array()
+		columns[i] = r.builders[i].array()
 		defer columns[i].Release()
 	}
 	return array.NewRecord(r.schema, columns, int64(rows)), nil
 }
 
-// begin makes the column empty. Its record will need about as much room as the one before.
-func (g *gathering) begin() {
+// reset makes the column empty. Its record will need about as much room as the one before.
+func (g *columnBuilder) reset() {
 	g.rows, g.nulls, g.valid = 0, 0, nil
 	g.values = make([]byte, 0, len(g.values))
 	if g.width == 0 {
@@ -111,12 +111,12 @@ func (g *gathering) begin() {
 }
 
 // add copies n rows of a vector.
-func (g *gathering) add(vector duckdb.Vector, n int) error {
+func (g *columnBuilder) add(vector duckdb.Vector, n int) error {
 	valid := (*uint64)(duckdb.VectorGetValidity(vector))
 	data := duckdb.VectorGetData(vector)
 	switch g.width {
 	case 0:
-		if err := g.addTexts(unsafe.Slice((*text16)(data), n), valid); err != nil {
+		if err := g.addTexts(unsafe.Slice((*stringT)(data), n), valid); err != nil {
 			return err
 		}
 	case 1:
@@ -129,15 +129,15 @@ func (g *gathering) add(vector duckdb.Vector, n int) error {
 	return nil
 }
 
-// text16 is DuckDB's string_t:
+// stringT is DuckDB's string_t:
 //
 //	length, uint32 | up to 12 bytes of text
 //	length, uint32 | first 4 bytes | pointer to the text
-type text16 [2]uint64
+type stringT [2]uint64
 
 const inlineText = 12
 
-func (t *text16) bytes() []byte {
+func (t *stringT) bytes() []byte {
 	n := *(*uint32)(unsafe.Pointer(t))
 	if n <= inlineText {
 		return unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(t), 4)), n)
@@ -145,7 +145,7 @@ func (t *text16) bytes() []byte {
 	return unsafe.Slice(*(**byte)(unsafe.Pointer(&t[1])), n)
 }
 
-func (g *gathering) addTexts(texts []text16, valid *uint64) error {
+func (g *columnBuilder) addTexts(texts []stringT, valid *uint64) error {
 	for i := range texts {
 		if valid == nil || isValid(valid, i) {
 			g.values = append(g.values, texts[i].bytes()...)
@@ -153,13 +153,13 @@ func (g *gathering) addTexts(texts []text16, valid *uint64) error {
 		g.offsets = append(g.offsets, int32(len(g.values)))
 	}
 	if len(g.values) > math.MaxInt32 {
-		return badValue("a column of type %s has more than 2 GiB in one batch of rows", g.of)
+		return badValue("a column of type %s has more than 2 GiB in one batch of rows", g.dataType)
 	}
 	return nil
 }
 
-func (g *gathering) addBits(values []byte) {
-	g.values = grown(g.values, g.rows+len(values))
+func (g *columnBuilder) addBits(values []byte) {
+	g.values = growBits(g.values, g.rows+len(values))
 	for i, v := range values {
 		bitutil.SetBitTo(g.values, g.rows+i, v != 0)
 	}
@@ -167,7 +167,7 @@ func (g *gathering) addBits(values []byte) {
 
 // addValid notes which of n more rows are null. valid is nil where none is; else it may have no
 // null in it all the same.
-func (g *gathering) addValid(valid *uint64, n int) {
+func (g *columnBuilder) addValid(valid *uint64, n int) {
 	before := g.nulls
 	if valid != nil {
 		for i := range n {
@@ -180,10 +180,10 @@ func (g *gathering) addValid(valid *uint64, n int) {
 		return
 	}
 	if before == 0 {
-		g.valid = grown(nil, g.rows)
+		g.valid = growBits(nil, g.rows)
 		bitutil.SetBitsTo(g.valid, 0, int64(g.rows), true)
 	}
-	g.valid = grown(g.valid, g.rows+n)
+	g.valid = growBits(g.valid, g.rows+n)
 	if g.nulls == before {
 		bitutil.SetBitsTo(g.valid, int64(g.rows), int64(n), true)
 		return
@@ -197,13 +197,13 @@ func isValid(valid *uint64, i int) bool {
 	return *(*uint64)(unsafe.Add(unsafe.Pointer(valid), i/64*8))>>(i%64)&1 != 0
 }
 
-// grown is bits with room for n.
-func grown(bits []byte, n int) []byte {
+// growBits is bits with room for n.
+func growBits(bits []byte, n int) []byte {
 	return append(bits, make([]byte, int(bitutil.BytesForBits(int64(n)))-len(bits))...)
 }
 
 // array is the column as it was gathered. The memory is the garbage collector's.
-func (g *gathering) array() arrow.Array {
+func (g *columnBuilder) array() arrow.Array {
 	buffers := []*memory.Buffer{nil, memory.NewBufferBytes(g.values)}
 	if g.nulls > 0 {
 		buffers[0] = memory.NewBufferBytes(g.valid)
@@ -214,7 +214,7 @@ func (g *gathering) array() arrow.Array {
 			buffers[1],
 		}
 	}
-	data := array.NewData(g.of, g.rows, buffers, nil, g.nulls, 0)
+	data := array.NewData(g.dataType, g.rows, buffers, nil, g.nulls, 0)
 	defer data.Release()
 	return array.MakeFromData(data)
 }

@@ -59,21 +59,21 @@ func (s rowSet) list(n int) []int32 {
 	return rows
 }
 
-// narrow takes out rows that are null in a column, or whose values are not between two points of
+// filter takes out rows that are null in a column, or whose values are not between two points of
 // the scale, bounds included; nil is without end. It keeps values of types that are no plain
 // numbers.
-func (s *scale) narrow(c *geoarrow.Column, low, high value, rows rowSet) {
+func (s *comparator) filter(c *geoarrow.Column, low, high value, rows rowSet) {
 	rows.keepValid(c.Valid)
 	switch {
 	case s.family == float:
 		from, to := math.Inf(-1), math.Inf(1)
 		if low != nil {
-			from = float64(low.(floated))
+			from = float64(low.(floatValue))
 		}
 		if high != nil {
-			to = float64(high.(floated))
+			to = float64(high.(floatValue))
 		}
-		switch s.of.ID() {
+		switch s.columnType.ID() {
 		case arrow.FLOAT64:
 			keepFloats(rows, geoarrow.View[float64](c.Values), from, to)
 		case arrow.INT32:
@@ -81,8 +81,8 @@ func (s *scale) narrow(c *geoarrow.Column, low, high value, rows rowSet) {
 		case arrow.INT64:
 			keepFloats(rows, geoarrow.View[int64](c.Values), from, to)
 		}
-	case s.family != text && s.blur == 0:
-		switch s.of.ID() {
+	case s.family != text && s.uncertainty == 0:
+		switch s.columnType.ID() {
 		case arrow.INT32, arrow.DATE32, arrow.TIME32:
 			from, to := s.integers(low, high, math.MinInt32, math.MaxInt32)
 			keepIntegers(rows, geoarrow.View[int32](c.Values), int32(from), int32(to))
@@ -96,7 +96,7 @@ func (s *scale) narrow(c *geoarrow.Column, low, high value, rows rowSet) {
 // integers gives the least and the greatest integer of a column's type, from least to most, that
 // are between two points of the scale, in the column's unit. Where there is none the first is the
 // greater one, or both are the end of the type that is nearest.
-func (s *scale) integers(low, high value, least, most int64) (from, to int64) {
+func (s *comparator) integers(low, high value, least, most int64) (from, to int64) {
 	from, to = least, most
 	if low != nil {
 		from = s.integer64(low, 1, least, most)
@@ -109,10 +109,10 @@ func (s *scale) integers(low, high value, least, most int64) (from, to int64) {
 
 // integer64 rounds a point of the scale down, or up where up is 1, to an integer in the column's
 // unit, between least and most.
-func (s *scale) integer64(v value, up int64, least, most int64) int64 {
-	r := v.(exact).Rat
+func (s *comparator) integer64(v value, up int64, least, most int64) int64 {
+	r := v.(exactValue).Rat
 	if s.unit > 1 {
-		r = new(big.Rat).Quo(r, whole(s.unit).Rat)
+		r = new(big.Rat).Quo(r, integerValue(s.unit).Rat)
 	}
 	n := new(big.Int).Div(r.Num(), r.Denom()) // Euclidean: down, as the denominator is positive
 	if up == 1 && !r.IsInt() {

@@ -16,20 +16,20 @@ import (
 // They do not go through DuckDB, which would copy them three times: DuckDB has prepared the query,
 // and says which columns the result has, of which types.
 
-// plainColumns are columns of a table that are the result of a query.
-type plainColumns struct {
+// directColumns are columns of a table that are the result of a query.
+type directColumns struct {
 	relation *relation
 	columns  []int
 }
 
-// takes gives the columns that the result consists of, or nil where DuckDB has to make it: the
+// directColumns gives the columns that the result consists of, or nil where DuckDB has to make it: the
 // query does more, or a type is another one in DuckDB, as a time in nanoseconds is.
-func (p *prepared) takes(query *duck.Query) *plainColumns {
+func (p *preparedStatement) directColumns(query *duck.Query) *directColumns {
 	names, ok := query.Takes()
-	if !ok || len(p.relations) != 1 || p.engine.whole {
+	if !ok || len(p.relations) != 1 || p.engine.readAll {
 		return nil
 	}
-	t := &plainColumns{}
+	t := &directColumns{}
 	for _, r := range p.relations {
 		t.relation, t.columns = r, r.numbers(names)
 	}
@@ -65,8 +65,8 @@ func (r *relation) numbers(names []string) (columns []int) {
 	return columns
 }
 
-// plain is a table's own rows as the result of a run.
-type plain struct {
+// directRows is a table's own rows as the result of a run.
+type directRows struct {
 	batches *batches
 	schema  *arrow.Schema
 	next    int
@@ -74,20 +74,20 @@ type plain struct {
 }
 
 // rows begins to read what is taken, for the run of which ctx is.
-func (t *plainColumns) rows(ctx context.Context, schema *arrow.Schema) (*plain, error) {
+func (t *directColumns) rows(ctx context.Context, schema *arrow.Schema) (*directRows, error) {
 	b, err := t.relation.scan(ctx, t.columns)
 	if err != nil {
 		return nil, err
 	}
-	return &plain{batches: b, schema: schema}, nil
+	return &directRows{batches: b, schema: schema}, nil
 }
 
 // Schema gives the columns of the result.
-func (p *plain) Schema() *arrow.Schema { return p.schema }
+func (p *directRows) Schema() *arrow.Schema { return p.schema }
 
 // Next gives the next batch, which the caller releases, or io.EOF. The end of ctx, or of the run's
 // context, ends the rows.
-func (p *plain) Next(ctx context.Context) (arrow.Record, error) {
+func (p *directRows) Next(ctx context.Context) (arrow.Record, error) {
 	if p.next == p.batches.Len() {
 		return nil, io.EOF
 	}
@@ -107,15 +107,15 @@ func (p *plain) Next(ctx context.Context) (arrow.Record, error) {
 
 // wkb gives geometries that last until the next record is asked for, or longer if Retain was
 // called.
-func (p *plain) wkb(batch *geoarrow.Columns) (*geoarrow.Geometry, bool, error) {
-	g, shared, err := p.batches.beside.wkb(batch)
+func (p *directRows) wkb(batch *geoarrow.Columns) (*geoarrow.Geometry, bool, error) {
+	g, shared, err := p.batches.derived.wkb(batch)
 	p.shared.Release()
 	p.shared = shared
 	return g, false, err
 }
 
 // Retain keeps the memory of the last record, nil where the garbage collector does.
-func (p *plain) Retain() (release func()) {
+func (p *directRows) Retain() (release func()) {
 	table := p.batches.lease.retain()
 	if p.shared == nil {
 		return table
@@ -131,7 +131,7 @@ func (p *plain) Retain() (release func()) {
 }
 
 // Close ends the rows.
-func (p *plain) Close() {
+func (p *directRows) Close() {
 	p.next = p.batches.Len()
 	p.batches.Release()
 	p.shared.Release()

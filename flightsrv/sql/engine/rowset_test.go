@@ -59,14 +59,14 @@ func TestNarrow(t *testing.T) {
 		if !ok {
 			t.Fatal(s)
 		}
-		return exact{r}
+		return exactValue{r}
 	}
-	number := func(v float64) value { return floated(v) }
+	number := func(v float64) value { return floatValue(v) }
 	for _, c := range []struct {
 		name      string
 		of        arrow.DataType
 		values    []byte
-		as        *scale // nil: of the column
+		as        *comparator // nil: of the column
 		low, high value
 		want      string // rows that are left
 	}{
@@ -89,7 +89,7 @@ func TestNarrow(t *testing.T) {
 		},
 		{
 			"int64 as float", arrow.PrimitiveTypes.Int64, geoarrow.AsBytes([]int64{1<<53 - 1, 1<<53 + 1, 1<<53 + 2}),
-			&scale{family: float, of: arrow.PrimitiveTypes.Int64}, number(1 << 53), number(1 << 53), "1",
+			&comparator{family: float, columnType: arrow.PrimitiveTypes.Int64}, number(1 << 53), number(1 << 53), "1",
 		},
 		{
 			"NaN is greatest", arrow.PrimitiveTypes.Float64, geoarrow.AsBytes([]float64{nan, 1, 2, inf}),
@@ -119,14 +119,14 @@ func TestNarrow(t *testing.T) {
 	} {
 		as := c.as
 		if as == nil {
-			as = scaleOf(c.of)
+			as = comparatorOf(c.of)
 		}
 		if c.name == "nanoseconds that DuckDB rounds" {
-			as = scaleOf(&arrow.TimestampType{Unit: arrow.Nanosecond, TimeZone: "UTC"})
+			as = comparatorOf(&arrow.TimestampType{Unit: arrow.Nanosecond, TimeZone: "UTC"})
 		}
 		width := c.of.(arrow.FixedWidthDataType).Bytes()
 		rows := wholeSet(len(c.values) / width)
-		as.narrow(&geoarrow.Column{Type: c.of, Values: c.values}, c.low, c.high, rows)
+		as.filter(&geoarrow.Column{Type: c.of, Values: c.values}, c.low, c.high, rows)
 		if got := strings.Trim(fmt.Sprint(rows.list(rows.count())), "[]"); got != c.want {
 			t.Errorf("%s: rows %s are left, want %s", c.name, got, c.want)
 		}
@@ -179,13 +179,13 @@ func TestBatchesAreNarrowed(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := s.idle
-		leases, err := p.take(t.Context())
+		leases, err := p.leaseTables(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &run{engine: w.engine, relations: p.relations, leases: leases}
-		r.filters = p.filters(r.in(t.Context()))
-		b, err := p.relations["grid.csv"].scan(r.in(t.Context()), c.columns)
+		r := &statementRun{engine: w.engine, relations: p.relations, leases: leases}
+		r.filters = p.filters(r.context(t.Context()))
+		b, err := p.relations["grid.csv"].scan(r.context(t.Context()), c.columns)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,7 +202,7 @@ func TestBatchesAreNarrowed(t *testing.T) {
 			t.Errorf("%s: %d rows are handed over, want %d", c.query, got, c.want)
 		}
 		b.Release()
-		r.drop()
+		r.release()
 		s.Close()
 	}
 }

@@ -14,51 +14,51 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// family is a kind of values that compare with each other alone.
-type family uint8
+// typeFamily is a kind of values that compare with each other alone.
+type typeFamily uint8
 
 const (
-	noFamily family = iota
-	number          // integers and decimals, exactly
-	float           // float64
-	text            // by bytes
-	naive           // dates and timestamps without a zone, in nanoseconds
-	instant         // timestamps with a zone, in nanoseconds
-	clock           // times of day, in nanoseconds
+	noFamily  typeFamily = iota
+	number               // integers and decimals, exactly
+	float                // float64
+	text                 // by bytes
+	localTime            // dates and timestamps without a zone, in nanoseconds
+	instant              // timestamps with a zone, in nanoseconds
+	timeOfDay            // times of day, in nanoseconds
 )
 
-// scale is how DuckDB compares the values of a column with a constant: after a cast, where the
+// comparator is how DuckDB compares the values of a column with a constant: after a cast, where the
 // query needs one that keeps the order of values.
-type scale struct {
-	family family
-	of     arrow.DataType // of the column
-	unit   int64          // of the column, in nanoseconds: dates and times
+type comparator struct {
+	family     typeFamily
+	columnType arrow.DataType // of the column
+	unit       int64          // of the column, in nanoseconds: dates and times
 	// DuckDB's value differs from the column's by less than that: nanoseconds where it has
 	// microseconds only
-	blur int64
+	uncertainty int64
 }
 
 // A value is a point on a scale.
 type value interface{ compare(value) int } // with one of the same family
 
 type (
-	exact    struct{ *big.Rat }
-	floated  float64 // never NaN
-	bytewise []byte
+	exactValue struct{ *big.Rat }
+	floatValue float64 // never NaN
+	bytesValue []byte
 )
 
-func (v exact) compare(w value) int    { return v.Cmp(w.(exact).Rat) }
-func (v floated) compare(w value) int  { return cmp.Compare(v, w.(floated)) }
-func (v bytewise) compare(w value) int { return bytes.Compare(v, w.(bytewise)) }
+func (v exactValue) compare(w value) int { return v.Cmp(w.(exactValue).Rat) }
+func (v floatValue) compare(w value) int { return cmp.Compare(v, w.(floatValue)) }
+func (v bytesValue) compare(w value) int { return bytes.Compare(v, w.(bytesValue)) }
 
-func whole(n int64) exact { return exact{new(big.Rat).SetInt64(n)} }
+func integerValue(n int64) exactValue { return exactValue{new(big.Rat).SetInt64(n)} }
 
 const day = 86_400_000_000_000
 
-// scaleOf gives the scale of a column that is not cast, or nil for a type whose values have no
+// comparatorOf gives the scale of a column that is not cast, or nil for a type whose values have no
 // order that is understood.
-func scaleOf(t arrow.DataType) *scale {
-	s := &scale{of: t}
+func comparatorOf(t arrow.DataType) *comparator {
+	s := &comparator{columnType: t}
 	switch t := t.(type) {
 	case *arrow.Int32Type, *arrow.Int64Type, *arrow.Uint64Type, *arrow.Decimal128Type:
 		s.family = number
@@ -67,28 +67,28 @@ func scaleOf(t arrow.DataType) *scale {
 	case *arrow.StringType:
 		s.family = text
 	case *arrow.Date32Type:
-		s.family, s.unit = naive, day
+		s.family, s.unit = localTime, day
 	case *arrow.TimestampType:
-		s.family, s.unit = naive, int64(t.Unit.Multiplier())
+		s.family, s.unit = localTime, int64(t.Unit.Multiplier())
 		if t.TimeZone != "" {
 			s.family = instant
-			s.round()
+			s.allowRounding()
 		}
 	case *arrow.Time32Type:
-		s.family, s.unit = clock, int64(t.Unit.Multiplier())
+		s.family, s.unit = timeOfDay, int64(t.Unit.Multiplier())
 	case *arrow.Time64Type:
-		s.family, s.unit = clock, int64(t.Unit.Multiplier())
-		s.round()
+		s.family, s.unit = timeOfDay, int64(t.Unit.Multiplier())
+		s.allowRounding()
 	default:
 		return nil
 	}
 	return s
 }
 
-// round allows for DuckDB's types that have microseconds where the column has nanoseconds.
-func (s *scale) round() {
+// allowRounding allows for DuckDB's types that have microseconds where the column has nanoseconds.
+func (s *comparator) allowRounding() {
 	if s.unit < 1000 {
-		s.blur = 1000
+		s.uncertainty = 1000
 	}
 }
 
@@ -98,8 +98,8 @@ var units = map[string]int64{
 	"TIMESTAMP_NS": 1, "TIMESTAMP WITH TIME ZONE": 1e3, "TIME": 1e3, "TIME_NS": 1,
 }
 
-// familyOf is the family of a type of DuckDB's.
-func familyOf(t logicalType) family {
+// typeFamilyOf is the family of a type of DuckDB's.
+func typeFamilyOf(t logicalType) typeFamily {
 	switch t.ID {
 	case "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER",
 		"UBIGINT", "UHUGEINT", "DECIMAL":
@@ -111,11 +111,11 @@ func familyOf(t logicalType) family {
 			return text
 		}
 	case "DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS":
-		return naive
+		return localTime
 	case "TIMESTAMP WITH TIME ZONE":
 		return instant
 	case "TIME", "TIME_NS":
-		return clock
+		return timeOfDay
 	}
 	return noFamily
 }
@@ -127,9 +127,9 @@ func familyOf(t logicalType) family {
 //	decimals     decimals of as many digits behind the point
 //	dates        timestamps
 //	timestamps   timestamps of a finer unit
-func (s *scale) cast(to logicalType) *scale {
-	into := familyOf(to)
-	switch d, decimal := s.of.(*arrow.Decimal128Type); {
+func (s *comparator) cast(to logicalType) *comparator {
+	into := typeFamilyOf(to)
+	switch d, decimal := s.columnType.(*arrow.Decimal128Type); {
 	case s.family == number && decimal:
 		if to.ID == "DECIMAL" && to.Info != nil && to.Info.Scale >= int(d.Scale) {
 			return s
@@ -137,67 +137,67 @@ func (s *scale) cast(to logicalType) *scale {
 	case s.family == number && into == number:
 		return s
 	case s.family == number && into == float:
-		return &scale{family: float, of: s.of}
-	case s.family == naive && into == naive && units[to.ID] <= s.unit:
+		return &comparator{family: float, columnType: s.columnType}
+	case s.family == localTime && into == localTime && units[to.ID] <= s.unit:
 		return s
 	}
 	return nil
 }
 
 // bounds gives what the least and the greatest value of a column are on the scale.
-func (s *scale) bounds(low, high geoarrow.Value) (value, value) {
+func (s *comparator) bounds(low, high geoarrow.Value) (value, value) {
 	a, b := s.value(low), s.value(high)
-	if s.blur > 0 {
-		a = exact{new(big.Rat).Sub(a.(exact).Rat, whole(s.blur).Rat)}
-		b = exact{new(big.Rat).Add(b.(exact).Rat, whole(s.blur).Rat)}
+	if s.uncertainty > 0 {
+		a = exactValue{new(big.Rat).Sub(a.(exactValue).Rat, integerValue(s.uncertainty).Rat)}
+		b = exactValue{new(big.Rat).Add(b.(exactValue).Rat, integerValue(s.uncertainty).Rat)}
 	}
 	return a, b
 }
 
-func (s *scale) value(v geoarrow.Value) value {
+func (s *comparator) value(v geoarrow.Value) value {
 	if s.family == text {
-		return bytewise(v.Bytes)
+		return bytesValue(v.Bytes)
 	}
 	if s.family == float {
-		switch s.of.ID() {
+		switch s.columnType.ID() {
 		case arrow.FLOAT64:
-			return floated(v.Float)
+			return floatValue(v.Float)
 		case arrow.UINT64:
-			return floated(v.Uint)
+			return floatValue(v.Uint)
 		}
-		return floated(v.Int)
+		return floatValue(v.Int)
 	}
-	switch t := s.of.(type) {
+	switch t := s.columnType.(type) {
 	case *arrow.Uint64Type:
-		return exact{new(big.Rat).SetInt(new(big.Int).SetUint64(v.Uint))}
+		return exactValue{new(big.Rat).SetInt(new(big.Int).SetUint64(v.Uint))}
 	case *arrow.Decimal128Type:
-		return scaled(v.Decimal, int(t.Scale))
+		return decimalValue(v.Decimal, int(t.Scale))
 	}
 	if s.unit == 0 {
-		return whole(v.Int)
+		return integerValue(v.Int)
 	}
-	return exact{new(big.Rat).Mul(whole(v.Int).Rat, whole(s.unit).Rat)}
+	return exactValue{new(big.Rat).Mul(integerValue(v.Int).Rat, integerValue(s.unit).Rat)}
 }
 
-func scaled(n decimal128.Num, digits int) exact {
-	return exact{new(big.Rat).SetFrac(n.BigInt(), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(digits)), nil))}
+func decimalValue(n decimal128.Num, digits int) exactValue {
+	return exactValue{new(big.Rat).SetFrac(n.BigInt(), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(digits)), nil))}
 }
 
 // constant gives a constant of the plan, or nil for one that does not fit the scale.
-func (s *scale) constant(c constant) value {
-	if familyOf(c.Type) != s.family {
+func (s *comparator) constant(c constant) value {
+	if typeFamilyOf(c.Type) != s.family {
 		return nil
 	}
 	switch s.family {
 	case text:
 		var v string
 		if json.Unmarshal(c.Value, &v) == nil {
-			return bytewise(v)
+			return bytesValue(v)
 		}
 	case float:
 		var v float64
 		if json.Unmarshal(c.Value, &v) == nil {
-			return floated(v)
+			return floatValue(v)
 		}
 	case number:
 		if n, ok := integer(c.Value); ok {
@@ -205,11 +205,11 @@ func (s *scale) constant(c constant) value {
 			if c.Type.Info != nil {
 				digits = c.Type.Info.Scale
 			}
-			return exact{new(big.Rat).SetFrac(n, new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(digits)), nil))}
+			return exactValue{new(big.Rat).SetFrac(n, new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(digits)), nil))}
 		}
-	case naive, instant, clock:
+	case localTime, instant, timeOfDay:
 		if n, ok := integer(c.Value); ok {
-			return exact{new(big.Rat).SetInt(n.Mul(n, big.NewInt(units[c.Type.ID])))}
+			return exactValue{new(big.Rat).SetInt(n.Mul(n, big.NewInt(units[c.Type.ID])))}
 		}
 	}
 	return nil
@@ -237,7 +237,7 @@ func integer(text json.RawMessage) (*big.Int, bool) {
 
 // argument gives a parameter's value, or nil for one whose comparison may need a cast of the
 // column.
-func (s *scale) argument(a arrow.Array, row int) value {
+func (s *comparator) argument(a arrow.Array, row int) value {
 	if a == nil || row >= a.Len() || a.IsNull(row) {
 		return nil
 	}
@@ -248,15 +248,15 @@ func (s *scale) argument(a arrow.Array, row int) value {
 		return s.integer(a.Value(row))
 	case *array.Float64:
 		if v := a.Value(row); s.family == float && !math.IsNaN(v) {
-			return floated(v)
+			return floatValue(v)
 		}
 	case *array.String:
 		if s.family == text {
-			return bytewise(a.Value(row))
+			return bytesValue(a.Value(row))
 		}
 	case *array.Date32:
-		if s.family == naive {
-			return exact{new(big.Rat).Mul(whole(int64(a.Value(row))).Rat, whole(day).Rat)}
+		if s.family == localTime {
+			return exactValue{new(big.Rat).Mul(integerValue(int64(a.Value(row))).Rat, integerValue(day).Rat)}
 		}
 	case *array.Timestamp:
 		return s.timestamp(a.DataType().(*arrow.TimestampType), int64(a.Value(row)))
@@ -264,23 +264,23 @@ func (s *scale) argument(a arrow.Array, row int) value {
 	return nil
 }
 
-func (s *scale) integer(n int64) value {
+func (s *comparator) integer(n int64) value {
 	switch s.family {
 	case number:
-		return whole(n)
+		return integerValue(n)
 	case float:
-		return floated(n)
+		return floatValue(n)
 	}
 	return nil
 }
 
-func (s *scale) timestamp(t *arrow.TimestampType, n int64) value {
-	unit, of := int64(t.Unit.Multiplier()), naive
+func (s *comparator) timestamp(t *arrow.TimestampType, n int64) value {
+	unit, of := int64(t.Unit.Multiplier()), localTime
 	if t.TimeZone != "" {
 		of = instant
 	}
 	if s.family != of || unit < s.unit {
 		return nil
 	}
-	return exact{new(big.Rat).Mul(whole(n).Rat, whole(unit).Rat)}
+	return exactValue{new(big.Rat).Mul(integerValue(n).Rat, integerValue(unit).Rat)}
 }

@@ -13,20 +13,20 @@ import (
 
 var errShort = errors.New("a buffer is too short")
 
-// Whole checks an array as Arrow's reader gives it, of any type: see whole.
-func Whole(a arrow.Array) error {
-	return safely(func() error { return whole(a.Data()) })
+// CheckArray checks an array as Arrow's reader gives it, of any type: see whole.
+func CheckArray(a arrow.Array) error {
+	return safely(func() error { return checkArray(a.Data()) })
 }
 
-// whole checks that an array as Arrow's reader gives it holds all of its values and no others:
+// checkArray checks that an array as Arrow's reader gives it holds all of its values and no others:
 // buffers are long enough, offsets ascend from 0 to the end of what they count, texts are UTF-8,
 // and numbers of values in dictionaries and unions name some.
-func whole(d arrow.ArrayData) error {
+func checkArray(d arrow.ArrayData) error {
 	n := d.Len()
 	if d.Offset() != 0 {
 		return errors.New("it begins inside of its buffers")
 	}
-	if err := nulls(d); err != nil {
+	if err := checkNulls(d); err != nil {
 		return err
 	}
 	t := d.DataType()
@@ -37,51 +37,51 @@ func whole(d arrow.ArrayData) error {
 	case *arrow.NullType:
 		return nil
 	case *arrow.StringType, *arrow.BinaryType:
-		return texts(d, 4, t.ID() == arrow.STRING)
+		return checkTexts(d, 4, t.ID() == arrow.STRING)
 	case *arrow.LargeStringType, *arrow.LargeBinaryType:
-		return texts(d, 8, t.ID() == arrow.LARGE_STRING)
+		return checkTexts(d, 8, t.ID() == arrow.LARGE_STRING)
 	case *arrow.ListType, *arrow.MapType:
-		return lists(d, 4)
+		return checkList(d, 4)
 	case *arrow.LargeListType:
-		return lists(d, 8)
+		return checkList(d, 8)
 	case *arrow.FixedSizeListType:
 		if t.Len() < 0 {
 			return fmt.Errorf("its lists have %d values", t.Len())
 		}
-		return children(d, n*int(t.Len()))
+		return checkChildren(d, n*int(t.Len()))
 	case *arrow.StructType, *arrow.SparseUnionType:
 		if u, ok := t.(arrow.UnionType); ok {
-			if err := members(d, u); err != nil {
+			if err := checkUnion(d, u); err != nil {
 				return err
 			}
 		}
-		return children(d, n)
+		return checkChildren(d, n)
 	case *arrow.DenseUnionType:
-		if err := members(d, t); err != nil {
+		if err := checkUnion(d, t); err != nil {
 			return err
 		}
-		return children(d, 0)
+		return checkChildren(d, 0)
 	case *arrow.DictionaryType:
-		return dictionary(d, t)
+		return checkDictionary(d, t)
 	case arrow.FixedWidthDataType:
 		if t.BitWidth() < 0 {
 			return fmt.Errorf("its values have %d bits", t.BitWidth())
 		}
-		return room(d.Buffers()[1], int64(n)*int64(t.BitWidth()))
+		return checkLength(d.Buffers()[1], int64(n)*int64(t.BitWidth()))
 	}
 	return fmt.Errorf("type %v is not read", t)
 }
 
-// room checks that a buffer has so many bits.
-func room(b *memory.Buffer, bits int64) error {
+// checkLength checks that a buffer has so many bits.
+func checkLength(b *memory.Buffer, bits int64) error {
 	if bits > 0 && (b == nil || int64(b.Len()) < bitutil.BytesForBits(bits)) {
 		return errShort
 	}
 	return nil
 }
 
-// nulls checks that as many rows are null as are said to be.
-func nulls(d arrow.ArrayData) error {
+// checkNulls checks that as many rows are null as are said to be.
+func checkNulls(d arrow.ArrayData) error {
 	if id := d.DataType().ID(); id == arrow.NULL || id == arrow.DENSE_UNION || id == arrow.SPARSE_UNION {
 		return nil
 	}
@@ -92,7 +92,7 @@ func nulls(d arrow.ArrayData) error {
 		}
 		return nil
 	}
-	if err := room(valid, int64(d.Len())); err != nil {
+	if err := checkLength(valid, int64(d.Len())); err != nil {
 		return err
 	}
 	if n := d.Len() - bitutil.CountSetBits(valid.Bytes(), 0, d.Len()); n != d.NullN() {
@@ -101,8 +101,8 @@ func nulls(d arrow.ArrayData) error {
 	return nil
 }
 
-// offsets checks offsets of so many bytes each, and gives the last one.
-func offsets(d arrow.ArrayData, width int) (last int64, at func(i int) int64, err error) {
+// checkOffsets checks offsets of so many bytes each, and gives the last one.
+func checkOffsets(d arrow.ArrayData, width int) (last int64, at func(i int) int64, err error) {
 	n := d.Len()
 	b := d.Buffers()[1]
 	if n == 0 && (b == nil || b.Len() == 0) {
@@ -128,12 +128,12 @@ func offsets(d arrow.ArrayData, width int) (last int64, at func(i int) int64, er
 	return last, at, nil
 }
 
-func texts(d arrow.ArrayData, width int, text bool) error {
-	last, at, err := offsets(d, width)
+func checkTexts(d arrow.ArrayData, width int, text bool) error {
+	last, at, err := checkOffsets(d, width)
 	if err != nil || at == nil {
 		return err
 	}
-	if err := room(d.Buffers()[2], 8*last); err != nil || last == 0 || !text {
+	if err := checkLength(d.Buffers()[2], 8*last); err != nil || last == 0 || !text {
 		return err
 	}
 	values := d.Buffers()[2].Bytes()[:last]
@@ -148,36 +148,36 @@ func texts(d arrow.ArrayData, width int, text bool) error {
 	return nil
 }
 
-func lists(d arrow.ArrayData, width int) error {
-	last, _, err := offsets(d, width)
+func checkList(d arrow.ArrayData, width int) error {
+	last, _, err := checkOffsets(d, width)
 	if err != nil {
 		return err
 	}
-	return children(d, int(last))
+	return checkChildren(d, int(last))
 }
 
-// children checks those of an array, which have at least so many values.
-func children(d arrow.ArrayData, n int) error {
+// checkChildren checks those of an array, which have at least so many values.
+func checkChildren(d arrow.ArrayData, n int) error {
 	for i, c := range d.Children() {
 		if c.Len() < n {
 			return fmt.Errorf("its part %d has %d values, not %d", i, c.Len(), n)
 		}
-		if err := whole(c); err != nil {
+		if err := checkArray(c); err != nil {
 			return fmt.Errorf("its part %d: %w", i, err)
 		}
 	}
 	return nil
 }
 
-// members checks which member of a union each row is of, and where it stands.
-func members(d arrow.ArrayData, u arrow.UnionType) error {
+// checkUnion checks which member of a union each row is of, and where it stands.
+func checkUnion(d arrow.ArrayData, u arrow.UnionType) error {
 	n := d.Len()
-	if err := room(d.Buffers()[1], 8*int64(n)); err != nil || n == 0 {
+	if err := checkLength(d.Buffers()[1], 8*int64(n)); err != nil || n == 0 {
 		return err
 	}
 	dense := u.Mode() == arrow.DenseMode
 	if dense {
-		if err := room(d.Buffers()[2], 32*int64(n)); err != nil {
+		if err := checkLength(d.Buffers()[2], 32*int64(n)); err != nil {
 			return err
 		}
 	}
@@ -198,16 +198,16 @@ func members(d arrow.ArrayData, u arrow.UnionType) error {
 	return nil
 }
 
-// dictionary checks that each row that is not null is the number of a value.
-func dictionary(d arrow.ArrayData, t *arrow.DictionaryType) error {
+// checkDictionary checks that each row that is not null is the number of a value.
+func checkDictionary(d arrow.ArrayData, t *arrow.DictionaryType) error {
 	width, ok := t.IndexType.(arrow.FixedWidthDataType)
 	if !ok || d.Dictionary() == nil {
 		return errors.New("it has no dictionary")
 	}
-	if err := room(d.Buffers()[1], int64(d.Len())*int64(width.BitWidth())); err != nil {
+	if err := checkLength(d.Buffers()[1], int64(d.Len())*int64(width.BitWidth())); err != nil {
 		return err
 	}
-	if err := whole(d.Dictionary()); err != nil {
+	if err := checkArray(d.Dictionary()); err != nil {
 		return fmt.Errorf("its dictionary: %w", err)
 	}
 	signed := arrow.IsSignedInteger(t.IndexType.ID())

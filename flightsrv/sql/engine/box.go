@@ -11,13 +11,13 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// box gives a bounding box, xmin ymin xmax ymax, that depends on the arguments at most; nil if
+// boxFunc gives a bounding box, xmin ymin xmax ymax, that depends on the arguments at most; nil if
 // there is none.
-type box func(args arguments) *[4]float64
+type boxFunc func(args arguments) *[4]float64
 
-// meeting are the functions that are true only for geometries whose bounding boxes meet, whichever
+// boxFunctions are the functions that are true only for geometries whose bounding boxes meet, whichever
 // of the two comes first.
-var meeting = map[string]bool{
+var boxFunctions = map[string]bool{
 	"&&": true, "st_intersects_extent": true, "st_intersects": true, "st_contains": true, "st_containsproperly": true,
 	"st_within":         true,
 	"st_withinproperly": true, "st_covers": true, "st_coveredby": true, "st_touches": true, "st_crosses": true,
@@ -26,8 +26,8 @@ var meeting = map[string]bool{
 
 // meets gives the box that the geometry of a row meets where the expression is true; nil if that is
 // not understood.
-func (c *compiler) meets(x *expression) box {
-	if !meeting[x.function()] || len(x.Children) != 2 {
+func (c *compiler) meets(x *expression) boxFunc {
+	if !boxFunctions[x.function()] || len(x.Children) != 2 {
 		return nil
 	}
 	for i := range x.Children {
@@ -49,7 +49,7 @@ func (c *compiler) isGeometry(x *expression) bool {
 }
 
 // boxOf gives the box of a geometry that does not depend on the row.
-func (c *compiler) boxOf(x *expression) box {
+func (c *compiler) boxOf(x *expression) boxFunc {
 	switch {
 	case x.Class == "BOUND_CONSTANT" && x.Value != nil && !x.Value.IsNull && x.Value.Type.isGeometry():
 		b := storedBox(x.Value.Value)
@@ -76,8 +76,8 @@ func (c *compiler) boxOf(x *expression) box {
 }
 
 // envelope is the box of ST_MakeEnvelope, whose bounds are parameters.
-func (c *compiler) envelope(bounds []expression) box {
-	scale := &scale{family: float}
+func (c *compiler) envelope(bounds []expression) boxFunc {
+	scale := &comparator{family: float}
 	var each [4]func(arguments) value
 	for i := range bounds {
 		if each[i] = c.operand(&bounds[i], scale); each[i] == nil {
@@ -87,7 +87,7 @@ func (c *compiler) envelope(bounds []expression) box {
 	return func(args arguments) *[4]float64 {
 		var b [4]float64
 		for i, of := range each {
-			v, ok := of(args).(floated)
+			v, ok := of(args).(floatValue)
 			if !ok {
 				return nil
 			}
@@ -137,11 +137,11 @@ func storedBox(raw json.RawMessage) *[4]float64 {
 	if json.Unmarshal(raw, &printed) != nil {
 		return nil
 	}
-	b, ok := unprinted(printed)
+	b, ok := unescapeBytes(printed)
 	if !ok || len(b) < 8 || b[1]&^7 != 0 {
 		return nil
 	}
-	r := storedReader{rest: b[8:], ordinates: 2 + int(b[1]&1) + int(b[1]>>1&1)}
+	r := geometryReader{rest: b[8:], ordinates: 2 + int(b[1]&1) + int(b[1]>>1&1)}
 	if b[1]&4 != 0 {
 		r.take(8 * r.ordinates)
 	}
@@ -152,8 +152,8 @@ func storedBox(raw json.RawMessage) *[4]float64 {
 	return boxAround(r.x, r.y)
 }
 
-// unprinted undoes the printing of bytes.
-func unprinted(s string) ([]byte, bool) {
+// unescapeBytes undoes the printing of bytes.
+func unescapeBytes(s string) ([]byte, bool) {
 	var b []byte
 	for i := 0; i < len(s); i++ {
 		if s[i] != '\\' {
@@ -173,15 +173,15 @@ func unprinted(s string) ([]byte, bool) {
 	return b, true
 }
 
-// storedReader reads a serialized geometry. Once it failed it gives zeros.
-type storedReader struct {
+// geometryReader reads a serialized geometry. Once it failed it gives zeros.
+type geometryReader struct {
 	rest      []byte
 	ordinates int
 	x, y      []float64
 	failed    bool
 }
 
-func (r *storedReader) take(n int) []byte {
+func (r *geometryReader) take(n int) []byte {
 	if r.failed || n < 0 || n > len(r.rest) {
 		r.failed = true
 		return nil
@@ -191,7 +191,7 @@ func (r *storedReader) take(n int) []byte {
 	return b
 }
 
-func (r *storedReader) count() int {
+func (r *geometryReader) count() int {
 	b := r.take(4)
 	if b == nil {
 		return 0
@@ -199,7 +199,7 @@ func (r *storedReader) count() int {
 	return int(binary.LittleEndian.Uint32(b))
 }
 
-func (r *storedReader) positions(n int) {
+func (r *geometryReader) positions(n int) {
 	for range n {
 		b := r.take(8 * r.ordinates)
 		if b == nil {
@@ -213,7 +213,7 @@ func (r *storedReader) positions(n int) {
 // maxDepth bounds collections in collections.
 const maxDepth = 32
 
-func (r *storedReader) geometry(depth int) {
+func (r *geometryReader) geometry(depth int) {
 	kind, n := r.count(), r.count()
 	switch {
 	case kind <= 1:

@@ -40,7 +40,7 @@ func TestScaleCast(t *testing.T) {
 		name string
 		of   arrow.DataType
 		to   logicalType
-		want family
+		want typeFamily
 	}{
 		{"integer to a wider one", arrow.PrimitiveTypes.Int32, logical("BIGINT"), number},
 		{"integer to a narrower one, or an error", arrow.PrimitiveTypes.Int64, logical("INTEGER"), number},
@@ -53,8 +53,8 @@ func TestScaleCast(t *testing.T) {
 		{"decimal to an integer", money, logical("BIGINT"), noFamily},
 		{"decimal to float64", money, logical("DOUBLE"), noFamily},
 		{"float64 to an integer", arrow.PrimitiveTypes.Float64, logical("INTEGER"), noFamily},
-		{"date to a timestamp", arrow.FixedWidthTypes.Date32, logical("TIMESTAMP"), naive},
-		{"timestamp to a finer one", seconds, logical("TIMESTAMP"), naive},
+		{"date to a timestamp", arrow.FixedWidthTypes.Date32, logical("TIMESTAMP"), localTime},
+		{"timestamp to a finer one", seconds, logical("TIMESTAMP"), localTime},
 		{"timestamp to a coarser one", millis, logical("TIMESTAMP_S"), noFamily},
 		{"timestamp to a date", millis, logical("DATE"), noFamily},
 		{"timestamp to one with a zone", millis, logical("TIMESTAMP WITH TIME ZONE"), noFamily},
@@ -62,7 +62,7 @@ func TestScaleCast(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := noFamily
-			if s := scaleOf(c.of).cast(c.to); s != nil {
+			if s := comparatorOf(c.of).cast(c.to); s != nil {
 				got = s.family
 			}
 			if got != c.want {
@@ -103,12 +103,12 @@ func TestScaleConstant(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := "none"
-			switch v := scaleOf(c.of).constant(constant{Type: c.typ, Value: []byte(c.json)}).(type) {
-			case exact:
+			switch v := comparatorOf(c.of).constant(constant{Type: c.typ, Value: []byte(c.json)}).(type) {
+			case exactValue:
 				got = v.String()
-			case bytewise:
+			case bytesValue:
 				got = string(v)
-			case floated:
+			case floatValue:
 				got = fmt.Sprint(float64(v))
 			}
 			if got != c.want {
@@ -121,23 +121,23 @@ func TestScaleConstant(t *testing.T) {
 func TestScaleBounds(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		of   *scale
+		of   *comparator
 		low  geoarrow.Value
 		want string
 	}{
-		{"decimal", scaleOf(money), geoarrow.Value{Decimal: decimal128.FromI64(25)}, "1/400 1/400"},
+		{"decimal", comparatorOf(money), geoarrow.Value{Decimal: decimal128.FromI64(25)}, "1/400 1/400"},
 		{
-			"unsigned", scaleOf(arrow.PrimitiveTypes.Uint64),
+			"unsigned", comparatorOf(arrow.PrimitiveTypes.Uint64),
 			geoarrow.Value{Uint: 1 << 63},
 			"9223372036854775808/1 9223372036854775808/1",
 		},
-		{"seconds", scaleOf(seconds), geoarrow.Value{Int: 2}, "2000000000/1 2000000000/1"},
-		{"nanoseconds that DuckDB cuts", scaleOf(zoned), geoarrow.Value{Int: 1500}, "500/1 2500/1"},
-		{"nanoseconds of a day", scaleOf(nanosDay), geoarrow.Value{Int: 1500}, "500/1 2500/1"},
+		{"seconds", comparatorOf(seconds), geoarrow.Value{Int: 2}, "2000000000/1 2000000000/1"},
+		{"nanoseconds that DuckDB cuts", comparatorOf(zoned), geoarrow.Value{Int: 1500}, "500/1 2500/1"},
+		{"nanoseconds of a day", comparatorOf(nanosDay), geoarrow.Value{Int: 1500}, "500/1 2500/1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			low, high := c.of.bounds(c.low, c.low)
-			if got := low.(exact).String() + " " + high.(exact).String(); got != c.want {
+			if got := low.(exactValue).String() + " " + high.(exactValue).String(); got != c.want {
 				t.Errorf("%+v: %s, want %s", c.low, got, c.want)
 			}
 		})

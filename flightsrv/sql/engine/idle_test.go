@@ -11,8 +11,8 @@ import (
 )
 
 // spare gives the statement that is kept of a text, or nil.
-func (w *world) spare(query string) *prepared {
-	for _, p := range w.engine.spares.of {
+func (w *world) spare(query string) *preparedStatement {
+	for _, p := range w.engine.idle.statements {
 		if p.query == query {
 			return p
 		}
@@ -43,7 +43,7 @@ func TestStatementsServeAgain(t *testing.T) {
 		t.Errorf("%q, %v, want 3", got, err)
 	}
 	s.Close()
-	if !slices.Contains(w.engine.spares.of, kept) {
+	if !slices.Contains(w.engine.idle.statements, kept) {
 		t.Error("the statement did not come back")
 	}
 }
@@ -98,13 +98,13 @@ func TestWhatIsNotKept(t *testing.T) {
 	if w.spare(long) != nil {
 		t.Error("a statement that was interrupted is kept")
 	}
-	for i := range 2 * maxSpares {
+	for i := range 2 * maxIdleStatements {
 		w.want(fmt.Sprintf("SELECT %d", i), fmt.Sprint(i))
 	}
-	if n := len(w.engine.spares.of); n != maxSpares {
-		t.Errorf("%d statements are kept, want %d", n, maxSpares)
+	if n := len(w.engine.idle.statements); n != maxIdleStatements {
+		t.Errorf("%d statements are kept, want %d", n, maxIdleStatements)
 	}
-	if w.spare("SELECT 0") != nil || w.spare(fmt.Sprintf("SELECT %d", 2*maxSpares-1)) == nil {
+	if w.spare("SELECT 0") != nil || w.spare(fmt.Sprintf("SELECT %d", 2*maxIdleStatements-1)) == nil {
 		t.Error("the wrong ones are kept")
 	}
 }
@@ -140,7 +140,7 @@ func TestSparesOfABrokenDuckDB(t *testing.T) {
 		t.Skip("DuckDB has mended the mistake that breaks it")
 	}
 	w.want("SELECT a + 1 FROM t", "2")
-	if n := len(w.engine.spares.of); n != 1 {
+	if n := len(w.engine.idle.statements); n != 1 {
 		t.Errorf("%d statements are kept, want the one of the new DuckDB", n)
 	}
 }

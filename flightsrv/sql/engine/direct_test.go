@@ -58,7 +58,7 @@ func TestPlain(t *testing.T) {
 			}
 			continue
 		}
-		if plain := s.idle.taken != nil; plain != c.plain {
+		if plain := s.idle.direct != nil; plain != c.plain {
 			t.Errorf("%s: plain %t, want %t; %v", c.query, plain, c.plain, s.Schema())
 		}
 		s.Close()
@@ -134,7 +134,7 @@ func TestPlainEnds(t *testing.T) {
 		{"the engine's end", func(rows *Rows) error {
 			closed := make(chan error)
 			go func() { closed <- w.engine.Close() }()
-			<-rows.rows.(*plain).batches.ctx.Done() // it ends behind the engine's own
+			<-rows.rows.(*directRows).batches.ctx.Done() // it ends behind the engine's own
 			_, err := rows.Next(context.Background())
 			rows.Close()
 			return errors.Join(err, <-closed)
@@ -161,11 +161,11 @@ func TestPlainEnds(t *testing.T) {
 // What a run reads where it is stays, whatever others make; it counts for the room that there is.
 func TestPinned(t *testing.T) {
 	w := newWorld(t, map[string]string{"squares.geojson": squares(48)}) // 3 batches of 16 rows
-	l, err := take(t.Context(), w.catalog, "squares.geojson", "")
+	l, err := leaseTable(t.Context(), w.catalog, "squares.geojson", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.drop()
+	defer l.release()
 	batches := l.table.Load().Batches
 	first, err := batches[0].Geometry.ToWKB()
 	if err != nil {
@@ -174,8 +174,8 @@ func TestPinned(t *testing.T) {
 	one := int64(len(first.WKB)) + 4*int64(len(first.Offsets))
 	for _, shares := range []bool{false, true} {
 		b := newDerivedCache(2*one+1, shares)
-		w.engine.beside = b
-		r := &run{engine: w.engine}
+		w.engine.derived = b
+		r := &statementRun{engine: w.engine}
 		for i, want := range []bool{true, true, false} {
 			for range 2 { // a table may be scanned twice
 				if _, lasting, err := r.wkb(batches[i]); err != nil || lasting != want {
@@ -191,7 +191,7 @@ func TestPinned(t *testing.T) {
 				t.Errorf("a batch has %d pins, and its geometries are kept: %t", d.pins, d.wkb == g)
 			}
 		}
-		r.drop()
+		r.release()
 		if _, d, err := b.pin(batches[2]); err != nil || d == nil || b.size() != 2*one {
 			t.Errorf("behind the run: %v, %v, %d bytes, want the third batch to be kept in place of one of the others",
 				d, err, b.size())
@@ -204,12 +204,12 @@ func TestPinned(t *testing.T) {
 func TestPinnedQuery(t *testing.T) {
 	w := newWorld(t, map[string]string{"squares.geojson": squares(320)})
 	for _, budget := range []int64{0, 5000, 1 << 20} {
-		w.engine.beside = newDerivedCache(budget, w.engine.cfg.Workers > 0)
+		w.engine.derived = newDerivedCache(budget, w.engine.cfg.Workers > 0)
 		w.want("SELECT count(*), count(DISTINCT a.geometry) FROM squares a JOIN squares b ON a.geometry = b.geometry",
 			"320|320")
 		w.want("SELECT geometry FROM squares WHERE i = 300",
 			"POLYGON ((300 300, 300.5 300, 300.5 300.5, 300 300.5, 300 300))")
-		for _, d := range w.engine.beside.of {
+		for _, d := range w.engine.derived.batches {
 			if d.pins != 0 {
 				t.Errorf("budget %d: %d pins are left", budget, d.pins)
 			}

@@ -13,18 +13,18 @@ import (
 // maxBoundBytes is the length of the longest text that is kept as a least or greatest value.
 const maxBoundBytes = 256
 
-// limits are what is known of the values of a column in a batch.
-type limits struct {
-	known     bool // low and high are
-	low, high geoarrow.Value
-	nan       bool // there are values that are not a number, which DuckDB holds to be greater than all others
-	highOpen  bool // high is a part of the greatest text
+// columnRange are what is known of the values of a column in a batch.
+type columnRange struct {
+	known         bool // low and high are
+	low, high     geoarrow.Value
+	nan           bool // there are values that are not a number, which DuckDB holds to be greater than all others
+	highTruncated bool // high is a part of the greatest text
 }
 
-// limitsOf looks at all values of a column. Texts are copied, since the batch may lie in a mapped
+// columnRangeOf looks at all values of a column. Texts are copied, since the batch may lie in a mapped
 // file.
-func limitsOf(c *geoarrow.Column, rows int) *limits {
-	l := &limits{}
+func columnRangeOf(c *geoarrow.Column, rows int) *columnRange {
+	l := &columnRange{}
 	l.low, l.high, l.known = c.Range(rows)
 	if c.Type.ID() == arrow.FLOAT64 {
 		for _, v := range geoarrow.View[float64](c.Values) {
@@ -35,7 +35,7 @@ func limitsOf(c *geoarrow.Column, rows int) *limits {
 		}
 	}
 	if c.Type.ID() == arrow.STRING && l.known {
-		l.highOpen = len(l.high.Bytes) > maxBoundBytes
+		l.highTruncated = len(l.high.Bytes) > maxBoundBytes
 		// a part of a text is less than it
 		l.low.Bytes = bytes.Clone(l.low.Bytes[:min(maxBoundBytes, len(l.low.Bytes))])
 		l.high.Bytes = bytes.Clone(l.high.Bytes[:min(maxBoundBytes, len(l.high.Bytes))])
@@ -45,57 +45,57 @@ func limitsOf(c *geoarrow.Column, rows int) *limits {
 
 // extent is where the values of a column lie on a scale.
 type extent struct {
-	none      bool  // there are nulls only
+	allNull   bool  // there are nulls only
 	low, high value // nil: unbounded
 }
 
-// view is a batch for conditions. It is for one goroutine.
-type view struct {
-	beside  *derivedCache
+// batchView is a batch for conditions. It is for one goroutine.
+type batchView struct {
+	derived *derivedCache
 	lease   *lease
 	batch   int
 	args    arguments
 	columns *geoarrow.Columns
-	derived *batchCache
+	cache   *batchCache
 }
 
-func (b *derivedCache) view(ctx context.Context, l *lease, batch int, args arguments) (*view, error) {
+func (b *derivedCache) view(ctx context.Context, l *lease, batch int, args arguments) (*batchView, error) {
 	columns, err := l.batch(ctx, batch)
 	if err != nil {
 		return nil, err
 	}
-	return &view{beside: b, lease: l, batch: batch, args: args, columns: columns, derived: b.derived(columns)}, nil
+	return &batchView{derived: b, lease: l, batch: batch, args: args, columns: columns, cache: b.batch(columns)}, nil
 }
 
-// limits gives where the values of a column lie. It is not ok if that is not known.
-func (v *view) limits(k int, as *scale) (extent, bool) {
+// extent gives where the values of a column lie. It is not ok if that is not known.
+func (v *batchView) extent(k int, as *comparator) (extent, bool) {
 	if v.nulls(k) == v.columns.Rows {
-		return extent{none: true}, true
+		return extent{allNull: true}, true
 	}
 	if k >= len(v.columns.Attributes) {
 		return extent{}, false
 	}
-	d := v.derived
-	d.found.Lock()
+	d := v.cache
+	d.mu.Lock()
 	l := d.ranges[k]
 	if l == nil {
-		l = limitsOf(&v.columns.Attributes[k], v.columns.Rows)
+		l = columnRangeOf(&v.columns.Attributes[k], v.columns.Rows)
 		d.ranges[k] = l
 	}
-	d.found.Unlock()
+	d.mu.Unlock()
 	if !l.known {
 		return extent{}, false
 	}
 	var in extent
 	in.low, in.high = as.bounds(l.low, l.high)
-	if l.nan || l.highOpen {
+	if l.nan || l.highTruncated {
 		in.high = nil
 	}
 	return in, true
 }
 
 // nulls is how many rows are null in a column.
-func (v *view) nulls(k int) int {
+func (v *batchView) nulls(k int) int {
 	if k < len(v.columns.Attributes) {
 		return v.columns.Attributes[k].Nulls
 	}
@@ -104,28 +104,28 @@ func (v *view) nulls(k int) int {
 
 // meets reports whether there may be a row whose geometry's bounding box, as DuckDB finds it, meets
 // a box.
-func (v *view) meets(box [4]float64) bool {
+func (v *batchView) meets(box [4]float64) bool {
 	boxes := v.lease.table.Load().Boxes
-	return boxes == nil || meets(box, boxes[v.batch]) || !v.sound()
+	return boxes == nil || meets(box, boxes[v.batch]) || !v.validPositions()
 }
 
-// sound reports whether each position of the batch is a number in x and y. Of others the catalog's
+// validPositions reports whether each position of the batch is a number in x and y. Of others the catalog's
 // boxes know nothing, and DuckDB's are what comes of them.
-func (v *view) sound() bool {
-	d := v.derived
-	d.found.Lock()
-	defer d.found.Unlock()
-	if d.sound == nil {
-		sound := isSound(v.columns.Geometry)
-		d.sound = &sound
+func (v *batchView) validPositions() bool {
+	d := v.cache
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.validPositions == nil {
+		sound := hasValidPositions(v.columns.Geometry)
+		d.validPositions = &sound
 	}
-	return *d.sound
+	return *d.validPositions
 }
 
-func isSound(g *geoarrow.Geometry) bool {
+func hasValidPositions(g *geoarrow.Geometry) bool {
 	switch g.Kind {
 	case geoarrow.NoKind:
-		return isSoundWKB(g)
+		return hasValidWKBPositions(g)
 	case geoarrow.Point:
 		for i := range g.X {
 			if math.IsNaN(g.X[i]) || math.IsNaN(g.Y[i]) {
@@ -144,7 +144,7 @@ func isSound(g *geoarrow.Geometry) bool {
 	return true
 }
 
-func isSoundWKB(g *geoarrow.Geometry) bool {
+func hasValidWKBPositions(g *geoarrow.Geometry) bool {
 	var d geoarrow.WKBDecoder
 	var b geoarrow.GeometryBuilder
 	for i := range g.Rows {

@@ -60,9 +60,9 @@ func joined(t *testing.T, c *Conn, text string, gather bool) (rec arrow.Record, 
 		t.Fatalf("%s: %v", text, err)
 	}
 	defer rows.Close()
-	gathered = rows.gathering != nil
+	gathered = rows.builders != nil
 	if !gather {
-		rows.gathering = nil
+		rows.builders = nil
 	}
 	var parts []arrow.Record
 	for {

@@ -46,7 +46,7 @@ func wantLost(t *testing.T, what string, err error, lost bool) {
 	switch {
 	case !lost && err != nil:
 		t.Errorf("%s: %v", what, err)
-	case lost && (!errors.As(err, &handle) || !handle.Lost):
+	case lost && (!errors.As(err, &handle) || !handle.Evicted):
 		t.Errorf("%s: %v, want that it was given up", what, err)
 	}
 }
@@ -120,7 +120,7 @@ func TestShareOfFetches(t *testing.T) {
 	}
 	ended := 0
 	for _, r := range fetches {
-		if err := context.Cause(r.(*rows).ctx); err != nil {
+		if err := context.Cause(r.(*resultRows).ctx); err != nil {
 			if !errors.As(err, &limit) {
 				t.Errorf("ended by %v", err)
 			}
@@ -150,7 +150,7 @@ func TestShareOfHandles(t *testing.T) {
 			t.Fatal(err)
 		}
 		var m pb.ActionCreatePreparedStatementResult
-		if err := into(out, &m); err != nil {
+		if err := unmarshalBody(out, &m); err != nil {
 			t.Fatal(err)
 		}
 		return m.GetPreparedStatementHandle()
@@ -187,7 +187,7 @@ func TestShareOfHandles(t *testing.T) {
 	if s.sessions[token] == nil || s.sessions[begun] != nil || len(s.sessions) != maxSessions {
 		t.Errorf("%d sessions", len(s.sessions))
 	}
-	wantLost(t, "session", s.unknown("session", begun), true)
+	wantLost(t, "session", s.handleError("session", begun), true)
 }
 
 // TestShareOfPolls fills the server with polls of one client.
@@ -228,13 +228,13 @@ func TestShareOfParameters(t *testing.T) {
 	e := &withParameters{}
 	s := New(e, false)
 	defer s.Close()
-	add := func(client string) *prepared {
+	add := func(client string) *preparedStatement {
 		t.Helper()
 		stmt, err := e.Prepare(t.Context(), "", "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &prepared{id: newHandle(), client: client, plan: &plan{stmt: stmt, uses: 1}, used: time.Now()}
+		p := &preparedStatement{id: newHandle(), client: client, plan: &plan{stmt: stmt, uses: 1}, used: time.Now()}
 		if err := s.addPrepared(p); err != nil {
 			t.Fatal(err)
 		}
@@ -244,7 +244,7 @@ func TestShareOfParameters(t *testing.T) {
 		return p
 	}
 	first := add("greedy")
-	q, err := s.boundNow([]byte(first.id))
+	q, err := s.retainBound([]byte(first.id))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,26 +263,26 @@ func TestShareOfParameters(t *testing.T) {
 		s.prepared[other.id] == nil {
 		t.Error("the oldest parameters are not those that went")
 	}
-	if s.bound != maxBoundBytes {
-		t.Errorf("%d bytes are bound", s.bound)
+	if s.boundBytes != maxBoundBytes {
+		t.Errorf("%d bytes are bound", s.boundBytes)
 	}
-	wantLost(t, "statement", s.unknown("prepared statement", first.id), true)
-	wantLost(t, "result", s.unknown("result", r.id), true)
+	wantLost(t, "statement", s.handleError("prepared statement", first.id), true)
+	wantLost(t, "result", s.handleError("result", r.id), true)
 }
 
 // TestLostIsBounded checks that the memory of lost handles has an end, and that the last ones are
 // known.
 func TestLostIsBounded(t *testing.T) {
-	var l lost
-	for i := range 3 * maxLost {
+	var l evictedHandles
+	for i := range 3 * maxEvictedHandles {
 		l.add(strconv.Itoa(i))
 	}
-	for i := range 3 * maxLost {
-		if _, ok := l.ids[strconv.Itoa(i)]; ok != (i >= 2*maxLost) {
+	for i := range 3 * maxEvictedHandles {
+		if _, ok := l.ids[strconv.Itoa(i)]; ok != (i >= 2*maxEvictedHandles) {
 			t.Fatalf("%d is known: %v", i, ok)
 		}
 	}
-	if len(l.ids) != maxLost || len(l.order) != maxLost {
+	if len(l.ids) != maxEvictedHandles || len(l.order) != maxEvictedHandles {
 		t.Errorf("%d, %d", len(l.ids), len(l.order))
 	}
 }
