@@ -71,13 +71,13 @@ func TestExchangeIsAParse(t *testing.T) {
 }
 
 // exchanged is what a DoExchange gave.
-type exchanged struct {
+type exchangeAnswer struct {
 	table arrow.Table
 	facts map[string]any
 }
 
 // exchange sends a file in pieces, and takes what comes when all is sent.
-func (f *fixture) exchange(t testing.TB, command, file string, piece int) (*exchanged, error) {
+func (f *fixture) exchange(t testing.TB, command, file string, piece int) (*exchangeAnswer, error) {
 	t.Helper()
 	stream, err := f.client.DoExchange(t.Context())
 	if err != nil {
@@ -112,14 +112,14 @@ func send(stream flight.FlightService_DoExchangeClient, command string, as arrow
 	}
 }
 
-func answerOf(stream flight.FlightService_DoExchangeClient) (*exchanged, error) {
+func answerOf(stream flight.FlightService_DoExchangeClient) (*exchangeAnswer, error) {
 	r, err := flight.NewRecordReader(stream)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Release()
 	var recs []arrow.Record
-	x := &exchanged{}
+	x := &exchangeAnswer{}
 	for r.Next() {
 		rec := r.Record()
 		rec.Retain()

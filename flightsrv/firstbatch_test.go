@@ -14,7 +14,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/all"
 )
 
-// gpuEngines has the CPU engine of GeoJSON say that cards help it.
+// gpuEngines has the CPU engine of GeoJSON say that devices help it.
 type gpuEngines struct{}
 
 func (gpuEngines) For(string, int64) readers.Engine { return gpuEngines{} }

@@ -49,7 +49,7 @@ func newBench(std output.Stdio) *cobra.Command {
 		options    []string
 		columns    []string
 		parse      localfile.LimitFlags
-		cards      engines.Flags
+		devices    engines.Flags
 		trace      bench.Trace
 		profile    string
 	)
@@ -83,10 +83,10 @@ func newBench(std output.Stdio) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if _, err := cards.Ordinals(); err != nil {
+			if _, err := devices.Ordinals(); err != nil {
 				return err
 			}
-			onCards, err := openBenchEngines(&cards, names, limits, std)
+			onCards, err := openBenchEngines(&devices, names, limits, std)
 			if err != nil {
 				return err
 			}
@@ -131,7 +131,7 @@ func newBench(std output.Stdio) *cobra.Command {
 			"left out")
 	f.IntVar(&runs, "runs", 3, "runs for each file and engine")
 	localfile.OptionFlag(f, &options)
-	settings.Add(f, parse.Define, cards.Define)
+	settings.Add(f, parse.Define, devices.Define)
 	f.BoolVar(&asJSON, "json", false, "print a JSON object a line")
 	f.StringVar(&trace.Path, "trace", "", "write when each stage of the last run began and ended to this `FILE`, "+
 		"for ui.perfetto.dev, and sum the stages of each run up on stderr")
@@ -150,7 +150,7 @@ func benchEngines(list string) ([]string, error) {
 	return names, nil
 }
 
-// openBenchEngines opens the cards if one of the engines needs them.
+// openBenchEngines opens the devices if one of the engines needs them.
 func openBenchEngines(
 	c *engines.Flags, names []string, limits readers.Limits, std output.Stdio,
 ) (*engines.Engines, error) {

@@ -225,7 +225,7 @@ func TestShareOfPolls(t *testing.T) {
 
 // TestShareOfParameters has one client bind all that the server keeps. Another can bind some.
 func TestShareOfParameters(t *testing.T) {
-	e := &withParameters{}
+	e := &parametersEngine{}
 	s := New(e, false)
 	defer s.Close()
 	add := func(client string) *preparedStatement {
@@ -288,9 +288,9 @@ func TestLostIsBounded(t *testing.T) {
 }
 
 // withParameters is an engine whose statements have a parameter.
-type withParameters struct{ still }
+type parametersEngine struct{ still }
 
-func (e *withParameters) Prepare(context.Context, string, string) (Statement, error) {
+func (e *parametersEngine) Prepare(context.Context, string, string) (Statement, error) {
 	e.open++
 	return &parametersStatement{stillStatement{engine: &e.still}}, nil
 }

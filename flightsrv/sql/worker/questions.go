@@ -172,7 +172,7 @@ func (w *process) batches(c *call, s *scan, first int) (reply batchReply, b *bod
 			b.done()
 			return reply, nil, w.note(c, err)
 		}
-		reply.Batches = append(reply.Batches, sentBatch{i, l, lasting})
+		reply.Batches = append(reply.Batches, batchEntry{i, l, lasting})
 	}
 	return reply, b, nil
 }

@@ -55,7 +55,7 @@ func (r *remoteRelation) Scan(ctx context.Context, columns []int) (duck.Batches,
 	}
 	b := &remoteBatches{
 		worker: r.worker, call: call, id: reply.Scan, n: reply.Batches, schema: arrow.NewSchema(fields, nil),
-		ahead: map[int]receivedBatch{},
+		ahead: map[int]batchRecord{},
 	}
 	if err := b.keep(m, reply.First); err != nil {
 		b.Release()
@@ -73,10 +73,10 @@ type remoteBatches struct {
 	schema *arrow.Schema
 
 	mu    sync.Mutex
-	ahead map[int]receivedBatch // that came before they were asked for
+	ahead map[int]batchRecord // that came before they were asked for
 }
 
-type receivedBatch struct {
+type batchRecord struct {
 	rec     arrow.Record
 	lasting bool
 }
@@ -104,7 +104,7 @@ func (b *remoteBatches) Batch(i int) (rec arrow.Record, lasting bool, err error)
 }
 
 // fetch asks for a batch, and keeps those that come with it.
-func (b *remoteBatches) fetch(i int) (batch receivedBatch, err error) {
+func (b *remoteBatches) fetch(i int) (batch batchRecord, err error) {
 	var reply batchReply
 	m, err := b.worker.ask(opBatch, batchRequest{b.call, b.id, i}, &reply)
 	if err != nil {
@@ -137,7 +137,7 @@ func (b *remoteBatches) keep(m *message, reply batchReply) error {
 		if old, ok := b.ahead[sent.Batch]; ok {
 			old.rec.Release()
 		}
-		b.ahead[sent.Batch] = receivedBatch{rec, lasting}
+		b.ahead[sent.Batch] = batchRecord{rec, lasting}
 		b.mu.Unlock()
 	}
 	return nil

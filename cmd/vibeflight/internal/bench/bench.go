@@ -37,7 +37,7 @@ type Run struct {
 
 // Measure measures one run.
 func Measure(ctx context.Context, path string, options map[string]any, how localfile.Reader, name string,
-	cards *engines.Engines,
+	devices *engines.Engines,
 ) (Run, error) {
 	format, opts, err := localfile.Choose(path, "", options)
 	if err != nil {
@@ -47,7 +47,7 @@ func Measure(ctx context.Context, path string, options map[string]any, how local
 	var engine readers.Engine // nil: the CPU engine
 	var counted readers.EngineCounts
 	if name == engines.CUDA {
-		engine = cards.Engine(format.Name)
+		engine = devices.Engine(format.Name)
 	}
 	how.Engine = engine
 	if engine != nil {

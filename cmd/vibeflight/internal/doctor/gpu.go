@@ -14,7 +14,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/all"
 )
 
-// examineGPUs says what cards there are, what runs on them, and what --engine auto makes of them.
+// examineGPUs says what devices there are, what runs on them, and what --engine auto makes of them.
 func (c *Checkup) examineGPUs() []Finding {
 	n, err := gpu.Count()
 	if err != nil {
@@ -22,7 +22,7 @@ func (c *Checkup) examineGPUs() []Finding {
 			Name: "GPU", Found: err.Error(), Fatal: c.Serve.Engine == "cuda",
 			Advice: "files are parsed on the processor; a GPU wants a build with CUDA (make build), NVIDIA's driver " +
 				"and a card of compute capability 8.0 or newer",
-		}, {Name: "engine", OK: true, Found: engines.Known(nil, nil, "")}}
+		}, {Name: "engine", OK: true, Found: engines.Describe(nil, nil, "")}}
 	}
 	findings := []Finding{c.examineCompiler()}
 	meter, err := gpu.OpenMeter()
@@ -34,15 +34,15 @@ func (c *Checkup) examineGPUs() []Finding {
 	} else {
 		defer func() { _ = meter.Close() }() // nothing more is asked of it
 	}
-	var cards []gpu.Info
+	var devices []gpu.Info
 	for i := range n {
-		info, found := c.examineCard(i, meter)
+		info, found := c.examineDevice(i, meter)
 		findings = append(findings, found...)
 		if info != nil {
-			cards = append(cards, *info)
+			devices = append(devices, *info)
 		}
 	}
-	return append(findings, Finding{Name: "engine", OK: true, Found: engines.Known(all.Formats(), cards,
+	return append(findings, Finding{Name: "engine", OK: true, Found: engines.Describe(all.Formats(), devices,
 		settings.CacheDir(c.Serve.CacheDir))})
 }
 
@@ -58,9 +58,9 @@ func (c *Checkup) examineCompiler() Finding {
 	return Finding{Name: "NVRTC", OK: true, Found: version}
 }
 
-// examineCard opens a card, so that what keeps the server from using it is found here; then it has
+// examineDevice opens a device, so that what keeps the server from using it is found here; then it has
 // no info.
-func (c *Checkup) examineCard(ordinal int, meter *gpu.Meter) (*gpu.Info, []Finding) {
+func (c *Checkup) examineDevice(ordinal int, meter *gpu.Meter) (*gpu.Info, []Finding) {
 	name := fmt.Sprintf("GPU %d", ordinal)
 	d, err := gpu.Open(gpu.Options{
 		Ordinal: ordinal, NVRTC: c.NVRTC,

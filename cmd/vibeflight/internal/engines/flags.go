@@ -14,9 +14,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/all"
 )
 
-// Flags is what parses may take of the cards.
+// Flags is what parses may take of the devices.
 type Flags struct {
-	memory  units.Size // of each card; 0: readers.EngineConfig.MemoryOf says
+	memory  units.Size // of each device; 0: readers.EngineConfig.MemoryOf says
 	devices string     // all, or ordinals separated by commas
 }
 
@@ -30,7 +30,7 @@ func (c *Flags) Define(f *pflag.FlagSet) {
 		"separated by commas")
 }
 
-// Ordinals are the cards by number; nil: all.
+// Ordinals are the devices by number; nil: all.
 func (c *Flags) Ordinals() ([]int, error) {
 	if c.devices == allDevices {
 		return nil, nil
@@ -58,7 +58,7 @@ func (c *Flags) Open(engine, cacheDir string, limits readers.Limits,
 		return nil, err
 	}
 	return Open(Config{
-		Formats: all.Formats(), Engine: engine, Cards: ordinals, Memory: int64(c.memory), CacheDir: cacheDir,
+		Formats: all.Formats(), Engine: engine, Devices: ordinals, Memory: int64(c.memory), CacheDir: cacheDir,
 		Limits: limits, Log: log,
 	})
 }

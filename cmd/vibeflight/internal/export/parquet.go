@@ -19,7 +19,7 @@ import (
 type geoParquet struct {
 	*pqarrow.FileWriter
 	schema *arrow.Schema
-	facts  []facts // of each column
+	facts  []geometryFacts // of each column
 }
 
 func newParquet(out *os.File, schema *arrow.Schema, packed ticket.Compression) (Writer, error) {
@@ -36,7 +36,7 @@ func newParquet(out *os.File, schema *arrow.Schema, packed ticket.Compression) (
 	if err != nil {
 		return nil, err
 	}
-	return &geoParquet{w, schema, make([]facts, len(schema.Fields()))}, nil
+	return &geoParquet{w, schema, make([]geometryFacts, len(schema.Fields()))}, nil
 }
 
 func (w *geoParquet) Write(rec arrow.Record) error {
@@ -79,7 +79,7 @@ type geoColumn struct {
 // geoMetadata is the value of the key "geo", empty where no column is a geometry. GeoParquet knows
 // PROJJSON alone: a reference system that is none, and that names no registered one, is null there,
 // and stays in the file as Arrow's own metadata of the column.
-func geoMetadata(schema *arrow.Schema, facts []facts) (string, error) {
+func geoMetadata(schema *arrow.Schema, facts []geometryFacts) (string, error) {
 	columns := map[string]geoColumn{}
 	primary := ""
 	for i, f := range schema.Fields() {
@@ -107,7 +107,7 @@ func geoMetadata(schema *arrow.Schema, facts []facts) (string, error) {
 
 // geometryTypes are the kinds as GeoParquet names them, none where one has M, which it has no name
 // for.
-func (f *facts) geometryTypes() []string {
+func (f *geometryFacts) geometryTypes() []string {
 	types := []string{}
 	for k, seen := range f.kinds {
 		kind := geoarrow.RowKind(k)

@@ -13,8 +13,8 @@ import (
 // table that has long been parsed, gets them. Without a parse it is in the way: more threads than
 // cores send rows no faster, and wait for each other.
 type ExtraProcessor struct {
-	cores  int
-	linger time.Duration // behind the last parse: a change stops all goroutines for a moment
+	cores int
+	delay time.Duration // behind the last parse: a change stops all goroutines for a moment
 
 	mu     sync.Mutex
 	parses int        // under way
@@ -23,7 +23,7 @@ type ExtraProcessor struct {
 
 // NewExtraProcessor takes the processors that Go uses now as the cores of the machine.
 func NewExtraProcessor() *ExtraProcessor {
-	return &ExtraProcessor{cores: runtime.GOMAXPROCS(0), linger: time.Second}
+	return &ExtraProcessor{cores: runtime.GOMAXPROCS(0), delay: time.Second}
 }
 
 // Parsing says that a parse begins; end is called when it is over. Neither waits for anything.
@@ -32,7 +32,7 @@ func (s *ExtraProcessor) Parsing() (end func()) {
 	go s.adjust()
 	return func() {
 		s.count(-1)
-		time.AfterFunc(s.linger, s.adjust)
+		time.AfterFunc(s.delay, s.adjust)
 	}
 }
 

@@ -35,9 +35,9 @@ func Detect(path string) (readers.Format, error) {
 	if _, err := os.Stat(path); err != nil {
 		return readers.Format{}, err
 	}
-	f, ok, err := detectIn(formats, path)
+	f, ok, err := detectFormat(formats, path)
 	if err == nil && !ok {
-		err = errNoFormat(formats, path)
+		err = noFormatError(formats, path)
 	}
 	return f, err
 }
@@ -90,11 +90,11 @@ func Choose(path, layer string, options map[string]any) (f readers.Format, opts 
 	return f, opts, err
 }
 
-func detectIn(formats readers.Registry, path string) (readers.Format, bool, error) {
+func detectFormat(formats readers.Registry, path string) (readers.Format, bool, error) {
 	return formats.Detect(path, func() (*source.File, error) { return source.Open(path, path) })
 }
 
-func errNoFormat(formats readers.Registry, path string) error {
+func noFormatError(formats readers.Registry, path string) error {
 	return fmt.Errorf("%s: is of no format that vibeflight reads; it reads %s. --option format=csv reads it as one "+
 		"of them", path, FormatNames(formats))
 }

@@ -68,12 +68,12 @@ func Walk(
 		if path != root && isSibling(formats, path) {
 			return nil
 		}
-		f, ok, err := detectIn(formats, path)
+		f, ok, err := detectFormat(formats, path)
 		if err != nil {
 			return err
 		}
 		if !ok && path == root {
-			return errNoFormat(formats, path)
+			return noFormatError(formats, path)
 		}
 		below, err := filepath.Rel(root, path)
 		if !ok || err != nil || format != "" && f.Name != format ||
