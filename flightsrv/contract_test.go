@@ -21,7 +21,7 @@ import (
 
 func int32s(a arrow.Array) []int32 { return a.(*array.Int32).Int32Values() }
 
-// sameMessage reports that an encapsulated message (ff ff ff ff, length, message, padding) holds
+// sameMessage reports whether an encapsulated message (ff ff ff ff, length, message, padding) holds
 // just header.
 func sameMessage(encapsulated, header []byte) bool {
 	m, ok := bytes.CutPrefix(encapsulated[8:], header)

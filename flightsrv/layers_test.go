@@ -51,7 +51,7 @@ func (p layeredParser) Parse(ctx context.Context, src *source.File, req readers.
 	return sum, err
 }
 
-// listed gives the names and row counts that ListFlights tells.
+// listed returns the names and row counts that ListFlights tells.
 func (f *fixture) listed(t *testing.T) []string {
 	t.Helper()
 	stream, err := f.client.ListFlights(t.Context(), &flight.Criteria{})

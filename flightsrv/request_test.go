@@ -41,7 +41,7 @@ func ask(t *testing.T, conn *grpc.ClientConn, method string, body []byte) error 
 	return err
 }
 
-// logged gives the lines of a log.
+// logged returns the lines of a log.
 func logged(t *testing.T, log string) (lines []map[string]any) {
 	t.Helper()
 	for _, line := range strings.Split(strings.TrimSpace(log), "\n") {

@@ -12,15 +12,14 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// action is one of Flight SQL's own actions, or of Flight's about sessions: a message in, a message
-// out.
+// action is an action of Flight SQL, or one of Flight about sessions. Its body and its answer are
+// messages.
 type action struct {
 	name, doc string
 	run       func(s *Server, ctx context.Context, body []byte) ([]byte, error)
 }
 
-// actions gives them all. Requests and results of Flight SQL travel in an Any, those of Flight as
-// they are.
+// actions returns all actions. The messages of Flight SQL are in an Any, those of Flight are not.
 func actions() []action {
 	const none = "refused: this server has no transactions"
 	return []action{
@@ -56,12 +55,12 @@ func Actions() []*flight.ActionType {
 	return out
 }
 
-// HasAction reports that name is an action of this package.
+// HasAction reports whether name is an action of this package.
 func HasAction(name string) bool {
 	return slices.ContainsFunc(actions(), func(a action) bool { return a.name == name })
 }
 
-// Action runs an action for which HasAction holds, and gives the body of its one result.
+// Action runs an action for which [HasAction] holds, and returns the body of its only result.
 func (s *Server) Action(ctx context.Context, name string, body []byte) ([]byte, error) {
 	all := actions()
 	i := slices.IndexFunc(all, func(a action) bool { return a.name == name })
@@ -76,7 +75,7 @@ func (s *Server) Action(ctx context.Context, name string, body []byte) ([]byte, 
 	return out, err
 }
 
-// flightAction makes an action of one whose messages travel as they are.
+// flightAction makes an action of a function on messages that are not in an Any.
 func flightAction[In any, PIn interface {
 	*In
 	proto.Message
@@ -99,8 +98,8 @@ func unsupportedAction(why string) func(*Server, context.Context, []byte) ([]byt
 	return func(*Server, context.Context, []byte) ([]byte, error) { return nil, &UnsupportedError{why} }
 }
 
-// createPrepared gives both schemas: without that of the result JDBC takes a query for an update,
-// without that of the parameters it has none to set.
+// createPrepared returns both schemas. Without the schema of the result, JDBC treats a query as an
+// update. Without that of the parameters, it can set none.
 func (s *Server) createPrepared(ctx context.Context, body []byte) ([]byte, error) {
 	var m pb.ActionCreatePreparedStatementRequest
 	if err := unmarshalBody(body, &m); err != nil {
@@ -138,8 +137,8 @@ func (s *Server) addPrepared(p *preparedStatement) error {
 	return nil
 }
 
-// closePrepared leaves results that were begun as they are. A handle that expired, or was closed,
-// is closed.
+// closePrepared closes a prepared statement; its results remain. It succeeds for a handle that has
+// expired or is closed.
 func (s *Server) closePrepared(_ context.Context, body []byte) ([]byte, error) {
 	var m pb.ActionClosePreparedStatementRequest
 	if err := unmarshalBody(body, &m); err != nil {

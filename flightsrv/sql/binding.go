@@ -6,12 +6,12 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 )
 
-// binding is the parameters of a prepared statement: for each row a run of the query.
+// binding is the parameters of a prepared statement. The query runs once for each row.
 type binding struct {
 	records []arrow.Record
-	bytes   int64 // of the messages that they came in
+	bytes   int64 // of the messages that contained them
 	client  string
-	uses    int // under Server.mu
+	uses    int // guarded by Server.mu
 }
 
 func (b *binding) release() {
@@ -21,8 +21,8 @@ func (b *binding) release() {
 	b.records = nil
 }
 
-// bind gives a prepared statement its parameters in place of those that it had, and takes b over. A
-// statement that has none stays without.
+// bind replaces the parameters of a prepared statement by b, and takes ownership of b. A statement
+// without parameters keeps none.
 func (s *Server) bind(p *preparedStatement, b *binding) error {
 	var closing []Statement
 	defer func() { closeAll(closing) }()
@@ -52,7 +52,7 @@ func (s *Server) bind(p *preparedStatement, b *binding) error {
 	return nil
 }
 
-// unbind gives up one use of a binding. Server.mu is held.
+// unbind ends one use of a binding. Server.mu is held.
 func (s *Server) unbind(b *binding) {
 	if b == nil {
 		return
@@ -64,8 +64,7 @@ func (s *Server) unbind(b *binding) {
 	}
 }
 
-// typeFamily is a set of Arrow types whose values DuckDB takes for each other, exactly or with an
-// error.
+// typeFamily is a set of Arrow types that DuckDB converts to each other, exactly or with an error.
 type typeFamily int
 
 const (
@@ -107,9 +106,9 @@ func typeFamilyOf(t arrow.DataType) typeFamily {
 	return unsupportedType
 }
 
-// parameterSchema is the schema of the parameters as clients are told it. Apache's JDBC driver writes the
-// milliseconds of a Timestamp or a Time whatever the unit is (apache/arrow-java#838), so that is
-// the one to announce. A client may send any other: each is taken for what it says.
+// parameterSchema is the schema of the parameters that clients get. Apache's JDBC driver writes the
+// milliseconds of a Timestamp or a Time in any unit (apache/arrow-java#838), so milliseconds are
+// announced. A client may send any other unit.
 func parameterSchema(parameters *arrow.Schema) *arrow.Schema {
 	fields := parameters.Fields()
 	for i := range fields {
@@ -123,8 +122,8 @@ func parameterSchema(parameters *arrow.Schema) *arrow.Schema {
 	return arrow.NewSchema(fields, nil)
 }
 
-// checkParameters checks the columns of a binding against the parameters of a statement, by position. A text
-// is taken for everything: DuckDB reads it as the type that is wanted, or says that it can't.
+// checkParameters checks the columns of a binding against the parameters of a statement, by
+// position. Text fits every type: DuckDB converts it, or returns an error.
 func checkParameters(want, have *arrow.Schema) error {
 	if want.NumFields() != have.NumFields() {
 		return malformed("parameters: the statement has %s, and %s came", count(want.NumFields(), "parameter"),

@@ -2,10 +2,10 @@ package sql
 
 import "fmt"
 
-// RequestError says what is wrong with a command, a ticket, an action or its parameters.
+// RequestError is an invalid command, ticket, action or parameter.
 type RequestError struct {
 	What string
-	Err  error // why, where another package knows; may be nil
+	Err  error // the cause, if another package reports it; may be nil
 }
 
 func (e *RequestError) Error() string {
@@ -21,12 +21,12 @@ func malformed(format string, args ...any) error {
 	return &RequestError{What: fmt.Sprintf(format, args...)}
 }
 
-// UnsupportedError says what this server does not have.
+// UnsupportedError names a feature that this server does not have.
 type UnsupportedError struct{ What string }
 
 func (e *UnsupportedError) Error() string { return e.What }
 
-// HandleError says that a handle stands for nothing, or for nothing any more.
+// HandleError is the error of a handle that is unknown or no longer valid.
 type HandleError struct {
 	Kind    string // "prepared statement", "result", "session", "poll"
 	Evicted bool   // its client held more than its share, and others needed the room
@@ -41,12 +41,13 @@ func (e *HandleError) Error() string {
 		"server gave it", e.Kind)
 }
 
-// LimitError says that a client, or all of them, have more open than the server keeps.
+// LimitError is the error of a client, or of all together, that have more open than the server
+// allows.
 type LimitError struct{ What string }
 
 func (e *LimitError) Error() string { return e.What }
 
-// StaleError says that what was prepared does not fit any more.
+// StaleError is the error of a prepared statement that no longer fits its tables.
 type StaleError struct{ What string }
 
 func (e *StaleError) Error() string { return e.What }

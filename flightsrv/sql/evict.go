@@ -11,8 +11,8 @@ import (
 	"google.golang.org/grpc/peer"
 )
 
-// resource is something that a client has left on the server: a result, a prepared statement, a
-// session, a poll or parameters.
+// resource is a result, a prepared statement, a session, a poll or a binding that a client has left
+// on the server.
 type resource struct {
 	id      string
 	binding *binding // of parameters, which have no id
@@ -20,12 +20,13 @@ type resource struct {
 	used    time.Time
 	size    int64
 	busy    bool // it is being fetched
-	pinned  bool // it can't be given up
+	pinned  bool // it can't be evicted
 }
 
-// evictionCandidate chooses what is given up so that a client can have size more. It is of the client that
-// holds the most, counting that; of several the one that asks goes first. Of that client it is the
-// oldest that is not being fetched. A fetch ends only for a client that has less.
+// evictionCandidate chooses what to evict so that a client can have size more. It chooses among the
+// resources of the client that holds the most, counting size; on a tie, the calling client. Of
+// these it takes the oldest that is not being fetched. A fetch is ended only for a client that has
+// less.
 func evictionCandidate(all iter.Seq[resource], client string, size int64) (worst resource, ok bool) {
 	sums := map[string]int64{client: size}
 	for h := range all {
@@ -43,7 +44,7 @@ func evictionCandidate(all iter.Seq[resource], client string, size int64) (worst
 	return worst, ok
 }
 
-// evictsFirst reports that a is given up rather than b.
+// evictsFirst reports whether a is evicted rather than b.
 func evictsFirst(a, b resource, sums map[string]int64, client string) bool {
 	switch mine := a.client == client; {
 	case sums[a.client] != sums[b.client]:
@@ -56,9 +57,9 @@ func evictsFirst(a, b resource, sums map[string]int64, client string) bool {
 	return a.used.Before(b.used)
 }
 
-// clientOf names the client of a call: its address without the port. IPv6 gives a client a network
-// of 64 bits, so the name is that. Clients over a unix socket are one: all of them are the server's
-// user.
+// clientOf identifies the client of a call by its address without the port. An IPv6 client has a
+// network of 64 bits, which identifies it. Clients over a unix socket count as one: they all run as
+// the server's user.
 func clientOf(ctx context.Context) string {
 	p, ok := peer.FromContext(ctx)
 	if !ok {
@@ -76,10 +77,10 @@ func clientOf(ctx context.Context) string {
 	return ip.String()
 }
 
-// maxEvictedHandles bounds how many lost handles are remembered, to say why they are unknown.
+// maxEvictedHandles bounds how many evicted handles are remembered for error messages.
 const maxEvictedHandles = 4096
 
-// evictedHandles are the handles that were given up last. It is under Server.mu.
+// evictedHandles are the handles that were evicted last. Server.mu guards it.
 type evictedHandles struct {
 	ids   map[string]struct{}
 	order []string // a ring, once it is full
@@ -100,13 +101,13 @@ func (l *evictedHandles) add(id string) {
 	l.next = (l.next + 1) % maxEvictedHandles
 }
 
-// handleError is the error of a handle that stands for nothing. Server.mu is held.
+// handleError is the error of a handle that is not known. Server.mu is held.
 func (s *Server) handleError(of, id string) error {
 	_, gone := s.evicted.ids[id]
 	return &HandleError{Kind: of, Evicted: gone}
 }
 
-// errEvicted ends the fetch of a result that is given up.
+// errEvicted ends the fetch of a result that is evicted.
 var errEvicted = &LimitError{"the fetch was ended: its client has more results open than its share of what this server " +
 	"keeps, and others need room"}
 
@@ -142,8 +143,8 @@ func (s *Server) eachPoll(yield func(resource) bool) {
 	}
 }
 
-// evictResult gives up a result. The caller closes what it gives, without Server.mu, which is held;
-// likewise evictPrepared and evictBinding.
+// evictResult evicts a result. Server.mu is held. The caller closes the returned statements without
+// it. The same holds for evictPrepared and evictBinding.
 func (s *Server) evictResult(r *result) []Statement {
 	s.evicted.add(r.id)
 	return s.releaseLocked(s.dropResult(r, errEvicted))
@@ -165,8 +166,8 @@ func (s *Server) evictPoll(id string) {
 	delete(s.polls, id)
 }
 
-// eachBinding gives the parameters that are bound, with their bytes. Those of kept, and those of a
-// result that is being fetched, stay.
+// eachBinding returns the bindings with their sizes. The binding kept, and those of results that
+// are being fetched, are pinned.
 func (s *Server) eachBinding(kept *binding) iter.Seq[resource] {
 	of := map[*binding]resource{}
 	note := func(b *binding, used time.Time, stays bool) {
@@ -190,7 +191,7 @@ func (s *Server) eachBinding(kept *binding) iter.Seq[resource] {
 	return maps.Values(of)
 }
 
-// evictBinding gives up all that was to run with b.
+// evictBinding evicts everything that would run with b.
 func (s *Server) evictBinding(b *binding) (closing []Statement) {
 	for _, p := range s.prepared {
 		if p.binding == b {

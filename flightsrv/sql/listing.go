@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// listing is a command of which the answer has a fixed schema.
+// listing is a command whose answer has a fixed schema.
 type listing struct {
 	schema *arrow.Schema
 	rows   func(ctx context.Context, s *Server) (arrow.Record, error)
@@ -38,7 +38,7 @@ func listingOf(m proto.Message) (listing, error) {
 	return listing{}, unsupportedCommand(m)
 }
 
-// record builds the one record of a listing.
+// record builds the only record of a listing.
 func record(schema *arrow.Schema, fill func(b *array.RecordBuilder)) arrow.Record {
 	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
 	defer b.Release()
@@ -46,9 +46,9 @@ func record(schema *arrow.Schema, fill func(b *array.RecordBuilder)) arrow.Recor
 	return b.NewRecord()
 }
 
-// singleRecord is one record as the rows of a ticket.
+// singleRecord is a record as the rows of a ticket.
 type singleRecord struct {
-	rec    arrow.Record // nil once it is taken
+	rec    arrow.Record // nil after it was returned
 	schema *arrow.Schema
 }
 
@@ -63,7 +63,7 @@ func (l *singleRecord) Next() (arrow.Record, error) {
 	return rec, nil
 }
 
-// Retain gives nil: the record is the garbage collector's.
+// Retain returns nil: the garbage collector keeps the record.
 func (l *singleRecord) Retain() (release func()) { return nil }
 
 func (l *singleRecord) Close() {

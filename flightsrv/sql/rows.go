@@ -11,7 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// errCancelled is what a fetch gives after CancelQuery.
+// errCancelled is the error of a fetch after CancelQuery.
 var errCancelled = &CancelledError{}
 
 var errStale = &StaleError{
@@ -19,15 +19,15 @@ var errStale = &StaleError{
 		"gives others; send the query again",
 }
 
-// CancelledError says that another call ended the query.
+// CancelledError is the error of a query that another call ended.
 type CancelledError struct{}
 
 func (*CancelledError) Error() string {
 	return "the query was cancelled, by CancelQuery or because its handle was closed"
 }
 
-// resultRows is a query that runs: once, or once for each row of its parameters, the results one behind
-// another. One goroutine uses it.
+// resultRows is a running query. It runs once, or once for each row of its parameters, and the
+// results follow each other. One goroutine uses it.
 type resultRows struct {
 	server *Server
 	query  query
@@ -35,22 +35,23 @@ type resultRows struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 
-	batch, row int  // of the parameters, of the run that comes next
-	current    Rows // of the run under way; nil: there is none
+	batch, row int  // of the parameters of the next run
+	current    Rows // of the run in progress; nil: none
 	ended      bool
 }
 
-// run begins the query of a result, and takes it over. Nothing is computed before the first Next.
+// run starts the query of a result, and takes ownership of it. Nothing is computed before the first
+// Next.
 func (s *Server) run(ctx context.Context, of *result) *resultRows {
 	r := &resultRows{server: s, query: of.query, result: of}
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
 	return r
 }
 
-// Schema is the one that was announced.
+// Schema is the announced schema.
 func (r *resultRows) Schema() *arrow.Schema { return r.query.schema }
 
-// Next gives the next rows, which the caller releases, or io.EOF.
+// Next returns the next rows, which the caller releases, or io.EOF.
 func (r *resultRows) Next() (arrow.Record, error) {
 	for !r.ended {
 		if err := r.ctx.Err(); err != nil {
@@ -58,7 +59,7 @@ func (r *resultRows) Next() (arrow.Record, error) {
 		}
 		rec, err := r.step()
 		if err != nil && r.ctx.Err() != nil {
-			return nil, context.Cause(r.ctx) // it says why
+			return nil, context.Cause(r.ctx) // the cause is the reason
 		}
 		if err != nil || rec != nil {
 			return rec, err
@@ -67,8 +68,8 @@ func (r *resultRows) Next() (arrow.Record, error) {
 	return nil, io.EOF
 }
 
-// Retain keeps the memory of the last rows readable until release is called, once, also behind
-// Close. It gives nil where nobody has to.
+// Retain keeps the memory of the last rows readable until release is called once, also after Close.
+// It returns nil if the garbage collector keeps it.
 func (r *resultRows) Retain() (release func()) {
 	if r.current == nil {
 		return nil
@@ -76,7 +77,8 @@ func (r *resultRows) Retain() (release func()) {
 	return r.current.Retain()
 }
 
-// step gets the next rows of the run under way, or begins or ends one and gives nil.
+// step returns the next rows of the current run. It returns nil after it has started or ended a
+// run.
 func (r *resultRows) step() (arrow.Record, error) {
 	if r.current != nil {
 		rec, err := r.current.Next(r.ctx)
@@ -93,7 +95,7 @@ func (r *resultRows) step() (arrow.Record, error) {
 	}
 	var args arrow.Record
 	if b := r.query.binding; b != nil {
-		if !r.hasNextRun() { // values for no run at all
+		if !r.hasNextRun() { // there are no parameter rows, so no runs
 			r.ended = true
 			return nil, nil
 		}
@@ -111,14 +113,14 @@ func (r *resultRows) step() (arrow.Record, error) {
 	return nil, nil
 }
 
-// sameNames reports that the columns of have are called as those of want: the types of nulls alone may
-// differ, which the parameters of a row decide.
+// sameNames reports whether the columns have the same names. Only the types of columns without
+// values may differ: the parameters of a row decide them.
 func sameNames(have, want *arrow.Schema) bool {
 	return slices.EqualFunc(have.Fields(), want.Fields(), func(h, w arrow.Field) bool { return h.Name == w.Name })
 }
 
-// conform gives rec, which it takes over, the schema want. A column of another type has to hold nulls
-// alone.
+// conform converts rec to the schema want, and takes ownership of rec. A column of another type
+// must be all null.
 func conform(rec arrow.Record, want *arrow.Schema) (arrow.Record, error) {
 	if rec.Schema().Equal(want) {
 		return rec, nil
@@ -138,7 +140,7 @@ func conform(rec arrow.Record, want *arrow.Schema) (arrow.Record, error) {
 	return array.NewRecord(want, columns, rec.NumRows()), nil
 }
 
-// hasNextRun reports that there is a row of parameters for another run, and moves on to it.
+// hasNextRun reports whether there is a row of parameters for another run, and advances to it.
 func (r *resultRows) hasNextRun() bool {
 	b := r.query.binding
 	if b == nil {
@@ -150,7 +152,7 @@ func (r *resultRows) hasNextRun() bool {
 	return r.batch < len(b.records)
 }
 
-// Close ends the query if it is still running, and forgets its result.
+// Close ends the query and removes its result.
 func (r *resultRows) Close() {
 	r.cancel(context.Canceled)
 	if r.current != nil {

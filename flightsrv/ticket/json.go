@@ -141,7 +141,7 @@ func arrayOf(v json.RawMessage) ([]json.RawMessage, error) {
 	return a, nil
 }
 
-// scalarOf gives a string, a bool or a float64.
+// scalarOf returns a string, a bool or a float64.
 func scalarOf(v json.RawMessage) (any, error) {
 	switch v[0] {
 	case '"':

@@ -67,7 +67,7 @@ func NewRecords(first *flight.FlightData, more Messages, unpacked int64) (*Recor
 // Schema is that of all records, without views.
 func (r *Records) Schema() *arrow.Schema { return r.schema }
 
-// Next gives the next record, which is valid until the next call, or io.EOF.
+// Next returns the next record, which is valid until the next call, or io.EOF.
 func (r *Records) Next() (arrow.Record, error) {
 	r.drop()
 	if !r.r.Next() {
@@ -123,7 +123,7 @@ func (r *Records) Release() {
 	r.r.Release()
 }
 
-// safely gives a panic over what a client sent as an error.
+// safely returns a panic over what a client sent as an error.
 func safely(do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -133,7 +133,7 @@ func safely(do func() error) (err error) {
 	return do()
 }
 
-// checkedMessages gives Arrow's reader the messages that pass Check.
+// checkedMessages returns Arrow's reader the messages that pass Check.
 type checkedMessages struct {
 	first *flight.FlightData // nil once it is taken
 	more  Messages
@@ -141,7 +141,7 @@ type checkedMessages struct {
 	err   error // the first one that was given; Arrow's reader wraps it in words of its own
 }
 
-// Recv gives the next message. Those that hold nothing, which Arrow's reader does not take, are
+// Recv returns the next message. Those that hold nothing, which Arrow's reader does not take, are
 // left out.
 func (c *checkedMessages) Recv() (*flight.FlightData, error) {
 	for {

@@ -53,7 +53,7 @@ func plainSchema(s *arrow.Schema) *arrow.Schema {
 	return arrow.NewSchema(fields, &metadata)
 }
 
-// withoutViewsOf gives an array of the type without views. The caller releases it.
+// withoutViewsOf returns an array of the type without views. The caller releases it.
 func withoutViewsOf(d arrow.ArrayData) (arrow.ArrayData, error) {
 	t := withoutViews(d.DataType())
 	if arrow.TypeEqual(t, d.DataType()) {
@@ -80,7 +80,7 @@ func withoutViewsOf(d arrow.ArrayData) (arrow.ArrayData, error) {
 	return array.NewData(t, d.Len(), d.Buffers(), children, d.NullN(), d.Offset()), nil
 }
 
-// copyViews gives the values of views one behind the other.
+// copyViews returns the values of views one behind the other.
 func copyViews(d arrow.ArrayData, t arrow.DataType) (arrow.ArrayData, error) {
 	views := array.MakeFromData(d)
 	defer views.Release()

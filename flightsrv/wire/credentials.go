@@ -54,7 +54,7 @@ type connInfo struct {
 	conn *Conn
 }
 
-// Of gives the connection of the call that ctx is of; nil if it came over none with Credentials.
+// Of returns the connection of the call that ctx is of; nil if it came over none with Credentials.
 func Of(ctx context.Context) *Conn {
 	if p, ok := peer.FromContext(ctx); ok {
 		if info, ok := p.AuthInfo.(connInfo); ok {

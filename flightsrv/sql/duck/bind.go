@@ -36,7 +36,7 @@ type tableScan struct {
 	schema  *arrow.Schema // of a batch, the wanted columns
 }
 
-// newHandle gives DuckDB a handle, which ends with vfDone.
+// newHandle returns DuckDB a handle, which ends with vfDone.
 func (in *instance) newHandle(v any) C.uintptr_t {
 	in.database.handles.Add(1)
 	return C.uintptr_t(cgo.NewHandle(v))
@@ -212,7 +212,7 @@ func (r *tableScan) fetch(i int, out *C.vf_batch) error {
 	return nil
 }
 
-// withStructsAtZero gives the batch with structs that begin at the start of their buffers, copied
+// withStructsAtZero returns the batch with structs that begin at the start of their buffers, copied
 // if need be: the export of this version of Arrow adds a struct's offset to its fields and keeps it
 // in the struct as well. The caller releases the batch.
 func withStructsAtZero(rec arrow.Record) (arrow.Record, error) {

@@ -47,7 +47,7 @@ func TestGathered(t *testing.T) {
 	}
 }
 
-// joined gives all rows of a query as one record, gathered or as DuckDB converts them.
+// joined returns all rows of a query as one record, gathered or as DuckDB converts them.
 func joined(t *testing.T, c *Conn, text string, gather bool) (rec arrow.Record, gathered bool) {
 	t.Helper()
 	s, err := prepare(t.Context(), c, text)

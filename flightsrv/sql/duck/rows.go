@@ -101,13 +101,13 @@ func (r *Rows) await() error {
 	}
 }
 
-// Schema gives the columns of the result.
+// Schema returns the columns of the result.
 func (r *Rows) Schema() *arrow.Schema { return r.schema }
 
 // Ended reports whether it is known that there are no more records.
 func (r *Rows) Ended() bool { return r.ended }
 
-// Next gives the next record, of about 65,536 rows or 8 MiB, or of one chunk of DuckDB's where
+// Next returns the next record, of about 65,536 rows or 8 MiB, or of one chunk of DuckDB's where
 // 2,048 rows are larger; io.EOF is the end. The end of ctx ends the query. The caller releases the
 // record.
 func (r *Rows) Next(ctx context.Context) (arrow.Record, error) {
@@ -165,7 +165,7 @@ func (r *Rows) convertedRecord() (arrow.Record, error) {
 	return join(r.schema, parts, rows)
 }
 
-// chunk gives DuckDB's next chunk, which the caller destroys; there is none at the end.
+// chunk returns DuckDB's next chunk, which the caller destroys; there is none at the end.
 func (r *Rows) chunk() (duckdb.DataChunk, error) {
 	chunk := duckdb.FetchChunk(r.result)
 	if chunk.Ptr == nil {
@@ -176,7 +176,7 @@ func (r *Rows) chunk() (duckdb.DataChunk, error) {
 	return chunk, nil
 }
 
-// part gives DuckDB's next chunk as a record, nil at the end.
+// part returns DuckDB's next chunk as a record, nil at the end.
 func (r *Rows) part() (arrow.Record, error) {
 	chunk, err := r.chunk()
 	if err != nil || chunk.Ptr == nil {

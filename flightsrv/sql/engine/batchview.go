@@ -67,7 +67,7 @@ func (b *derivedCache) view(ctx context.Context, l *lease, batch int, args argum
 	return &batchView{derived: b, lease: l, batch: batch, args: args, columns: columns, cache: b.batch(columns)}, nil
 }
 
-// extent gives where the values of a column lie. It is not ok if that is not known.
+// extent returns where the values of a column lie. It is not ok if that is not known.
 func (v *batchView) extent(k int, as *comparator) (extent, bool) {
 	if v.nulls(k) == v.columns.Rows {
 		return extent{allNull: true}, true

@@ -11,7 +11,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// boxFunc gives a bounding box, xmin ymin xmax ymax, that depends on the arguments at most; nil if
+// boxFunc returns a bounding box, xmin ymin xmax ymax, that depends on the arguments at most; nil if
 // there is none.
 type boxFunc func(args arguments) *[4]float64
 
@@ -24,7 +24,7 @@ var boxFunctions = map[string]bool{
 	"st_overlaps": true,
 }
 
-// meets gives the box that the geometry of a row meets where the expression is true; nil if that is
+// meets returns the box that the geometry of a row meets where the expression is true; nil if that is
 // not understood.
 func (c *compiler) meets(x *expression) boxFunc {
 	if !boxFunctions[x.function()] || len(x.Children) != 2 {
@@ -48,7 +48,7 @@ func (c *compiler) isGeometry(x *expression) bool {
 	return k >= 0 && k == c.relation.geometry
 }
 
-// boxOf gives the box of a geometry that does not depend on the row.
+// boxOf returns the box of a geometry that does not depend on the row.
 func (c *compiler) boxOf(x *expression) boxFunc {
 	switch {
 	case x.Class == "BOUND_CONSTANT" && x.Value != nil && !x.Value.IsNull && x.Value.Type.isGeometry():

@@ -55,7 +55,7 @@ func integerValue(n int64) exactValue { return exactValue{new(big.Rat).SetInt64(
 
 const day = 86_400_000_000_000
 
-// comparatorOf gives the scale of a column that is not cast, or nil for a type whose values have no
+// comparatorOf returns the scale of a column that is not cast, or nil for a type whose values have no
 // order that is understood.
 func comparatorOf(t arrow.DataType) *comparator {
 	s := &comparator{columnType: t}
@@ -120,7 +120,7 @@ func typeFamilyOf(t logicalType) typeFamily {
 	return noFamily
 }
 
-// cast gives the scale of the column after a cast, or nil where that may change the order of
+// cast returns the scale of the column after a cast, or nil where that may change the order of
 // values, or make equal ones of different ones.
 //
 //	integers     integers, decimals: the same numbers, or an error; float64: rounded, in order
@@ -144,7 +144,7 @@ func (s *comparator) cast(to logicalType) *comparator {
 	return nil
 }
 
-// bounds gives what the least and the greatest value of a column are on the scale.
+// bounds returns what the least and the greatest value of a column are on the scale.
 func (s *comparator) bounds(low, high geoarrow.Value) (value, value) {
 	a, b := s.value(low), s.value(high)
 	if s.uncertainty > 0 {
@@ -183,7 +183,7 @@ func decimalValue(n decimal128.Num, digits int) exactValue {
 	return exactValue{new(big.Rat).SetFrac(n.BigInt(), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(digits)), nil))}
 }
 
-// constant gives a constant of the plan, or nil for one that does not fit the scale.
+// constant returns a constant of the plan, or nil for one that does not fit the scale.
 func (s *comparator) constant(c constant) value {
 	if typeFamilyOf(c.Type) != s.family {
 		return nil
@@ -235,7 +235,7 @@ func integer(text json.RawMessage) (*big.Int, bool) {
 	return upper.Add(upper.Lsh(upper, 64), lower), true
 }
 
-// argument gives a parameter's value, or nil for one whose comparison may need a cast of the
+// argument returns a parameter's value, or nil for one whose comparison may need a cast of the
 // column.
 func (s *comparator) argument(a arrow.Array, row int) value {
 	if a == nil || row >= a.Len() || a.IsNull(row) {

@@ -8,7 +8,7 @@ type compiler struct {
 	path       []*operator    // between the scan, which comes first, and the expression at hand
 }
 
-// filter gives what the operators above the scan ask of its rows, the root of the plan first: as
+// filter returns what the operators above the scan ask of its rows, the root of the plan first: as
 // far up as there are filters and projections only.
 func (c *compiler) filter(above []*operator) filter {
 	var f filter
@@ -143,7 +143,7 @@ func (c *compiler) column(x *expression) int {
 	return k
 }
 
-// comparedColumn gives the column that an expression is, and how its values compare there; nil if it is
+// comparedColumn returns the column that an expression is, and how its values compare there; nil if it is
 // none, or is changed in a way that does not keep their order.
 func (c *compiler) comparedColumn(x *expression) (k int, as *comparator) {
 	cast := x.Class == "BOUND_CAST" && x.Child != nil && !x.TryCast
@@ -164,7 +164,7 @@ func (c *compiler) comparedColumn(x *expression) (k int, as *comparator) {
 	return k, as
 }
 
-// operand gives the constant that an expression is, on a scale; for a parameter, that is when the
+// operand returns the constant that an expression is, on a scale; for a parameter, that is when the
 // arguments are known.
 func (c *compiler) operand(x *expression, as *comparator) func(args arguments) value {
 	if as == nil {

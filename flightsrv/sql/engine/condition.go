@@ -102,7 +102,7 @@ type bound struct {
 	exclusive bool                       // the constant itself is outside
 }
 
-// value gives the constant, or nil where there is no bound.
+// value returns the constant, or nil where there is no bound.
 func (b *bound) value(args arguments) value {
 	if b == nil {
 		return nil

@@ -21,7 +21,7 @@ type databases struct {
 	known map[worker.Database]*database
 }
 
-// take gives the exclusive use of one.
+// take returns the exclusive use of one.
 func (h *databases) take(ctx context.Context) (*database, error) {
 	db, err := h.source.Take(ctx)
 	if err != nil {

@@ -46,7 +46,7 @@ func newDerivedCache(budget int64, shares bool) *derivedCache {
 	}
 }
 
-// batch gives the place for what is made of a batch. It goes when the batch does.
+// batch returns the place for what is made of a batch. It goes when the batch does.
 func (b *derivedCache) batch(batch *geoarrow.Columns) *batchCache {
 	key := weak.Make(batch)
 	b.mu.Lock()
@@ -70,7 +70,7 @@ func (b *derivedCache) forget(batch weak.Pointer[geoarrow.Columns]) {
 	}
 }
 
-// wkb gives the geometries of a batch as WKB, which are made once and kept while there is room. The
+// wkb returns the geometries of a batch as WKB, which are made once and kept while there is room. The
 // caller releases the memory that they lie in, nil for the garbage collector's.
 func (b *derivedCache) wkb(batch *geoarrow.Columns) (*geoarrow.Geometry, *worker.Shared, error) {
 	g, d, err := b.pin(batch)
@@ -84,7 +84,7 @@ func (b *derivedCache) wkb(batch *geoarrow.Columns) (*geoarrow.Geometry, *worker
 	return g, d.shared, nil
 }
 
-// pin gives the geometries of a batch as WKB, and has them kept until d is unpinned. d is nil where
+// pin returns the geometries of a batch as WKB, and has them kept until d is unpinned. d is nil where
 // there is no room, and where the batch has its geometries as WKB itself.
 func (b *derivedCache) pin(batch *geoarrow.Columns) (g *geoarrow.Geometry, d *batchCache, err error) {
 	if batch.Geometry.Kind == geoarrow.NoKind {

@@ -22,7 +22,7 @@ type directColumns struct {
 	columns  []int
 }
 
-// directColumns gives the columns that the result consists of, or nil where DuckDB has to make it: the
+// directColumns returns the columns that the result consists of, or nil where DuckDB has to make it: the
 // query does more, or a type is another one in DuckDB, as a time in nanoseconds is.
 func (p *preparedStatement) directColumns(query *duck.Query) *directColumns {
 	names, ok := query.Takes()
@@ -45,7 +45,7 @@ func (p *preparedStatement) directColumns(query *duck.Query) *directColumns {
 	return t
 }
 
-// numbers gives the numbers of the named columns, of all where names is nil. It gives nil if one is
+// numbers returns the numbers of the named columns, of all where names is nil. It returns nil if one is
 // not there.
 func (r *relation) numbers(names []string) (columns []int) {
 	number := map[string]int{}
@@ -82,10 +82,10 @@ func (t *directColumns) rows(ctx context.Context, schema *arrow.Schema) (*direct
 	return &directRows{batches: b, schema: schema}, nil
 }
 
-// Schema gives the columns of the result.
+// Schema returns the columns of the result.
 func (p *directRows) Schema() *arrow.Schema { return p.schema }
 
-// Next gives the next batch, which the caller releases, or io.EOF. The end of ctx, or of the run's
+// Next returns the next batch, which the caller releases, or io.EOF. The end of ctx, or of the run's
 // context, ends the rows.
 func (p *directRows) Next(ctx context.Context) (arrow.Record, error) {
 	if p.next == p.batches.Len() {
@@ -105,7 +105,7 @@ func (p *directRows) Next(ctx context.Context) (arrow.Record, error) {
 	return array.NewRecord(p.schema, rec.Columns(), rec.NumRows()), nil
 }
 
-// wkb gives geometries that last until the next record is asked for, or longer if Retain was
+// wkb returns geometries that last until the next record is asked for, or longer if Retain was
 // called.
 func (p *directRows) wkb(batch *geoarrow.Columns) (*geoarrow.Geometry, bool, error) {
 	g, shared, err := p.batches.derived.wkb(batch)

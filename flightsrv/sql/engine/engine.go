@@ -177,7 +177,7 @@ func (e *Engine) enter() error {
 	return nil
 }
 
-// withEngine gives a context that ends with the engine too.
+// withEngine returns a context that ends with the engine too.
 func (e *Engine) withEngine(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(e.ctx, func() { cancel(ErrClosed) })
@@ -187,7 +187,7 @@ func (e *Engine) withEngine(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// Stats gives the numbers of this moment.
+// Stats returns the numbers of this moment.
 func (e *Engine) Stats() Stats {
 	e.mu.Lock()
 	statements := len(e.statements)
@@ -198,7 +198,7 @@ func (e *Engine) Stats() Stats {
 	}
 }
 
-// TableSchema gives the schema of a table, as SELECT * gives it. It parses the file where nobody
+// TableSchema returns the schema of a table, as SELECT * gives it. It parses the file where nobody
 // did.
 //
 // Errors: those of catalog.Catalog.Table, and what keeps DuckDB from having such a table.
@@ -211,7 +211,7 @@ func (e *Engine) TableSchema(ctx context.Context, t Table) (*arrow.Schema, error
 	return s.Schema(), nil
 }
 
-// resolve gives what a view's key stands for in the run of a statement.
+// resolve returns what a view's key stands for in the run of a statement.
 func (e *Engine) resolve(ctx context.Context, key string) (duck.Relation, error) {
 	run := runOf(ctx)
 	if l := e.listing(key); l != nil {

@@ -18,7 +18,7 @@ type idleStatements struct {
 	closed     bool
 }
 
-// take gives a statement for the text, or nil. What its names mean by now is for the caller to see.
+// take returns a statement for the text, or nil. What its names mean by now is for the caller to see.
 func (s *idleStatements) take(query, schema string) *preparedStatement {
 	s.mu.Lock()
 	var p *preparedStatement

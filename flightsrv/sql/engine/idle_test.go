@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// spare gives the statement that is kept of a text, or nil.
+// spare returns the statement that is kept of a text, or nil.
 func (w *world) spare(query string) *preparedStatement {
 	for _, p := range w.engine.idle.statements {
 		if p.query == query {

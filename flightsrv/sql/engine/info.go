@@ -20,7 +20,7 @@ type Info struct {
 	System   []string // of none of these
 }
 
-// Info gives what is known of the engine. DuckDB is asked once.
+// Info returns what is known of the engine. DuckDB is asked once.
 func (e *Engine) Info() Info { return e.info() }
 
 // functions are the scalar functions that are called by name, without those of geometry, by the
@@ -43,7 +43,7 @@ func (e *Engine) readInfo() Info {
 	return info
 }
 
-// words gives the texts of a query's one column. A query of ours that fails is a defect, which is
+// words returns the texts of a query's one column. A query of ours that fails is a defect, which is
 // logged.
 func (e *Engine) words(query string) []string {
 	words, err := e.texts(query)

@@ -65,7 +65,7 @@ func (l *lease) release() {
 	l.retained = nil
 }
 
-// retain keeps the slices of the table as it is now readable until release is called. It gives nil
+// retain keeps the slices of the table as it is now readable until release is called. It returns nil
 // for a table that the garbage collector keeps.
 func (l *lease) retain() (release func()) {
 	l.mu.Lock()
@@ -73,7 +73,7 @@ func (l *lease) retain() (release func()) {
 	return l.ref.Retain()
 }
 
-// batch gives batch i, of which every byte is known to be as it was written.
+// batch returns batch i, of which every byte is known to be as it was written.
 func (l *lease) batch(ctx context.Context, i int) (*geoarrow.Columns, error) {
 	for {
 		t := l.table.Load()
@@ -90,7 +90,7 @@ func (l *lease) batch(ctx context.Context, i int) (*geoarrow.Columns, error) {
 	}
 }
 
-// search gives the rows of batch i whose bounding box meets a box, ascending.
+// search returns the rows of batch i whose bounding box meets a box, ascending.
 func (l *lease) search(ctx context.Context, i int, box [4]float64) ([]int32, error) {
 	for {
 		t := l.table.Load()

@@ -73,7 +73,7 @@ type listing struct {
 	schema *arrow.Schema
 }
 
-// listing gives the table of a key, or nil.
+// listing returns the table of a key, or nil.
 func (e *Engine) listing(key string) *listing {
 	switch key {
 	case schemasKey:
@@ -190,7 +190,7 @@ func appendRow(b *array.RecordBuilder, values ...any) {
 	}
 }
 
-// wanted gives the numbers of the tables whose columns a run asks for. Each is parsed for them, so
+// wanted returns the numbers of the tables whose columns a run asks for. Each is parsed for them, so
 // that a condition on schema_name or table_name counts.
 func (n *nameIndex) wanted(r *statementRun) []int {
 	var is condition

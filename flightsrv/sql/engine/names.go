@@ -145,7 +145,7 @@ func cutSuffixFold(s, suffix string) (string, bool) {
 	return s, false
 }
 
-// find gives the tables that a name in a schema may mean; "" is no schema.
+// find returns the tables that a name in a schema may mean; "" is no schema.
 func (n *nameIndex) find(schema, name string) []*Table {
 	in := cmp.Or(schema, MainSchema)
 	if found := n.files[tableNameOf(in, name)]; len(found) > 0 {
@@ -192,7 +192,7 @@ func exactly(found []*Table, called func(*Table) bool) []*Table {
 	return found
 }
 
-// names gives the tables as the catalog lists them now.
+// names returns the tables as the catalog lists them now.
 func (e *Engine) names() *nameIndex {
 	entries := e.cfg.Catalog.List("", "")
 	n := e.index.Load()
@@ -203,7 +203,7 @@ func (e *Engine) names() *nameIndex {
 	return n
 }
 
-// Tables gives all tables, sorted by schema and name. It reads no file.
+// Tables returns all tables, sorted by schema and name. It reads no file.
 func (e *Engine) Tables() []Table { return slices.Clone(e.names().tables) }
 
 // A mention is a name in a query: what it is called there, and what it means.
@@ -213,7 +213,7 @@ type mention struct {
 }
 
 // resolveName finds the entry that a name in a query means. Unqualified names are looked up in schema
-// first. It gives nil for a name of DuckDB's own, such as those of information_schema.
+// first. It returns nil for a name of DuckDB's own, such as those of information_schema.
 //
 // Errors: *catalog.NotFoundError, *AmbiguousError, and what keeps a file from being looked at.
 func (e *Engine) resolveName(ref duck.Reference, schema string) (*mention, error) {

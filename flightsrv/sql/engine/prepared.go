@@ -56,13 +56,13 @@ func (r *statementRun) context(ctx context.Context) context.Context {
 	return context.WithValue(ctx, runKey{}, r)
 }
 
-// runOf gives the run that a context is of, or nil.
+// runOf returns the run that a context is of, or nil.
 func runOf(ctx context.Context) *statementRun {
 	r, _ := ctx.Value(runKey{}).(*statementRun)
 	return r
 }
 
-// wkb gives the geometries of a batch as WKB. Those that last stay where they are until the run is
+// wkb returns the geometries of a batch as WKB. Those that last stay where they are until the run is
 // dropped.
 func (r *statementRun) wkb(batch *geoarrow.Columns) (g *geoarrow.Geometry, lasting bool, err error) {
 	g, d, err := r.engine.derived.pin(batch)

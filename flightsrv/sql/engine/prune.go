@@ -51,7 +51,7 @@ const (
 	fewGeometries = 32
 )
 
-// rows asks the spatial index which rows of a batch meet the first of the boxes. It gives nil where
+// rows asks the spatial index which rows of a batch meet the first of the boxes. It returns nil where
 // none does, and the whole batch where many do.
 func (b *batches) rows(v *batchView, boxes []boxFunc) (*piece, error) {
 	all := &piece{batch: v.batch}
@@ -78,7 +78,7 @@ func (b *batches) rows(v *batchView, boxes []boxFunc) (*piece, error) {
 // others it will hardly be different.
 const maxUnfiltered = 4
 
-// filteredRows gives the rows of a batch that the condition may be true for, where they are few; nil:
+// filteredRows returns the rows of a batch that the condition may be true for, where they are few; nil:
 // all of them.
 func (b *batches) filteredRows(batch int) ([]int32, error) {
 	if b.condition == nil || b.unfiltered.Load() >= maxUnfiltered {

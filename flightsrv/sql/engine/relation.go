@@ -47,7 +47,7 @@ func sqlType(t arrow.DataType) arrow.DataType {
 	return t
 }
 
-// distinctNames gives columns whose names differ in case alone names that differ for DuckDB too, as it
+// distinctNames returns columns whose names differ in case alone names that differ for DuckDB too, as it
 // does itself: "name", "Name" become "name", "Name_1". A zero byte, which would end a name there,
 // becomes the sign for it.
 func distinctNames(schema *arrow.Schema) *arrow.Schema {
@@ -74,7 +74,7 @@ func lower(name string) string {
 	}, name)
 }
 
-// Schema gives the table's columns, the geometry as geoarrow.wkb.
+// Schema returns the table's columns, the geometry as geoarrow.wkb.
 func (r *relation) Schema() *arrow.Schema { return r.schema }
 
 // Rows is how many rows the table has.
@@ -137,7 +137,7 @@ func (b *batches) Len() int { return len(b.pieces) }
 // Release ends the scan.
 func (b *batches) Release() { b.lease.release() }
 
-// Batch gives a batch, which the caller releases. It lasts if nothing of it was made for this
+// Batch returns a batch, which the caller releases. It lasts if nothing of it was made for this
 // query: the table and its geometries are the run's.
 func (b *batches) Batch(i int) (rec arrow.Record, lasting bool, err error) {
 	return b.batch(i, b.run.wkb)

@@ -48,7 +48,7 @@ func (s rowSet) count() (n int) {
 	return n
 }
 
-// list gives the n rows of the set, ascending.
+// list returns the n rows of the set, ascending.
 func (s rowSet) list(n int) []int32 {
 	rows := make([]int32, 0, n)
 	for i, w := range s {
@@ -93,7 +93,7 @@ func (s *comparator) filter(c *geoarrow.Column, low, high value, rows rowSet) {
 	}
 }
 
-// integers gives the least and the greatest integer of a column's type, from least to most, that
+// integers returns the least and the greatest integer of a column's type, from least to most, that
 // are between two points of the scale, in the column's unit. Where there is none the first is the
 // greater one, or both are the end of the type that is nearest.
 func (s *comparator) integers(low, high value, least, most int64) (from, to int64) {

@@ -133,7 +133,7 @@ func (s *Statement) run(ctx context.Context, args arguments) (*Rows, error) {
 	return nil, last
 }
 
-// take gives a prepared statement that nobody uses.
+// take returns a prepared statement that nobody uses.
 func (s *Statement) take(ctx context.Context) (*preparedStatement, error) {
 	s.mu.Lock()
 	p := s.idle
@@ -148,7 +148,7 @@ func (s *Statement) take(ctx context.Context) (*preparedStatement, error) {
 	return s.engine.prepare(ctx, s.query, s.schema)
 }
 
-// put gives it back.
+// put returns it back.
 func (s *Statement) put(p *preparedStatement) {
 	p.rest()
 	s.mu.Lock()
@@ -216,7 +216,7 @@ type Rows struct {
 // Schema is that of the statement.
 func (r *Rows) Schema() *arrow.Schema { return r.rows.Schema() }
 
-// Next gives the next rows, which the caller releases, or io.EOF.
+// Next returns the next rows, which the caller releases, or io.EOF.
 func (r *Rows) Next(ctx context.Context) (arrow.Record, error) {
 	rec, err := r.rows.Next(ctx)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -226,7 +226,7 @@ func (r *Rows) Next(ctx context.Context) (arrow.Record, error) {
 }
 
 // Retain keeps the memory of the last record readable until release is called, once, also behind
-// Close. It gives nil where the garbage collector keeps it.
+// Close. It returns nil where the garbage collector keeps it.
 func (r *Rows) Retain() (release func()) {
 	return r.rows.Retain()
 }

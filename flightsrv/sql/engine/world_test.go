@@ -95,7 +95,7 @@ func cached(t testing.TB) func(*catalog.Config, *Config) {
 	return func(c *catalog.Config, _ *Config) { c.CacheDir = dir }
 }
 
-// ask gives the rows of a query's answer as text, cells joined by '|'.
+// ask returns the rows of a query's answer as text, cells joined by '|'.
 func (w *world) ask(query string, args ...any) ([]string, error) {
 	return w.askIn("", query, args...)
 }

@@ -48,7 +48,7 @@ func failureOf(err error) failure {
 	return failure{w}
 }
 
-// error gives the error of a reply, or nil.
+// error returns the error of a reply, or nil.
 func (f failure) error() error {
 	switch w := f.Detail; {
 	case w == nil:

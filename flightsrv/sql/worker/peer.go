@@ -131,7 +131,7 @@ type body struct {
 	done  func()
 }
 
-// add gives the offset that a buffer will have.
+// add returns the offset that a buffer will have.
 func (b *body) add(part []byte) int64 {
 	b.parts = append(b.parts, part)
 	at := b.size
@@ -169,7 +169,7 @@ func newPeer(f *os.File, handle handler) (*peer, error) {
 	return &peer{conn: u, handle: handle, waiting: map[uint64]chan *message{}}, nil
 }
 
-// number gives the number of a request.
+// number returns the number of a request.
 func (p *peer) number() uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -177,7 +177,7 @@ func (p *peer) number() uint64 {
 	return p.next
 }
 
-// wait gives the channel that the reply to a request comes on. It is closed if the peer ends.
+// wait returns the channel that the reply to a request comes on. It is closed if the peer ends.
 func (p *peer) wait(id uint64) <-chan *message {
 	c := make(chan *message, 1)
 	p.mu.Lock()

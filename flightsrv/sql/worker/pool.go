@@ -33,7 +33,7 @@ type Config struct {
 	Log         zerolog.Logger
 }
 
-// Locate gives the file that a buffer is mapped of, and the offset in it.
+// Locate returns the file that a buffer is mapped of, and the offset in it.
 type Locate func(buffer []byte) (f File, at int64, ok bool)
 
 // File is a file that never changes.
@@ -125,7 +125,7 @@ func (p *Pool) setInfo(reply startReply) {
 	}
 }
 
-// Unprotected gives the protections of workers that the kernel does not have.
+// Unprotected returns the protections of workers that the kernel does not have.
 func (p *Pool) Unprotected() []string {
 	var missing []string
 	if !p.landlock.Load() {
@@ -145,7 +145,7 @@ func (p *Pool) Version() string { return p.version.Load().Version }
 
 var errClosed = errors.New("the workers for SQL are closed")
 
-// Take gives the exclusive use of a worker. Those that wait for one get it in their order.
+// Take returns the exclusive use of a worker. Those that wait for one get it in their order.
 func (p *Pool) Take(ctx context.Context) (Database, error) {
 	w, start, wait, err := p.find()
 	switch {
@@ -175,7 +175,7 @@ func (p *Pool) Take(ctx context.Context) (Database, error) {
 	return nil, err
 }
 
-// find gives a worker that nobody uses, or the right to start one, or a place in the queue. A nil
+// find returns a worker that nobody uses, or the right to start one, or a place in the queue. A nil
 // in the queue's channel is the right to start one.
 func (p *Pool) find() (w *process, start bool, wait chan *process, err error) {
 	p.mu.Lock()
@@ -227,7 +227,7 @@ func (p *Pool) leave(wait chan *process) {
 	p.makeRoom()
 }
 
-// makeRoom gives the first of the queue the right to start a worker; p.mu is held.
+// makeRoom returns the first of the queue the right to start a worker; p.mu is held.
 func (p *Pool) makeRoom() {
 	if len(p.queue) > 0 && p.started < p.cfg.Max && !p.closed {
 		p.started++
@@ -394,7 +394,7 @@ func (p *Pool) limitMemory(all []*process) {
 	}
 }
 
-// countedMemory gives the bytes of memory that count for the limit.
+// countedMemory returns the bytes of memory that count for the limit.
 func (w *process) countedMemory() int64 {
 	return max(0, anonymousBytes(w.cmd.Process.Pid)-w.base-ownBytes)
 }
@@ -419,7 +419,7 @@ func (p *Pool) endStalled(all []*process) {
 	}
 }
 
-// stalled reports that the worker has rows that nobody has asked for in stallTime.
+// stalled reports whether the worker has rows that nobody has asked for in stallTime.
 func (w *process) stalled() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

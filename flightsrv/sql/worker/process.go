@@ -372,7 +372,7 @@ func (w *process) errorOf(c *call, err error) error {
 	return err
 }
 
-// anonymousBytes gives the bytes of a process's memory that lie in no file, 0 if it is gone.
+// anonymousBytes returns the bytes of a process's memory that lie in no file, 0 if it is gone.
 func anonymousBytes(pid int) int64 {
 	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "statm"))
 	if err != nil {

@@ -32,7 +32,7 @@ func (w *process) handle(m *message) (head any, b *body, err error) {
 	return nil, nil, fmt.Errorf("operation %d", m.op)
 }
 
-// callOf gives the call that a question comes of.
+// callOf returns the call that a question comes of.
 func (w *process) callOf(id uint64) (*call, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -140,7 +140,7 @@ func (w *process) batch(m *message) (any, *body, error) {
 	return reply, b, nil
 }
 
-// batches gives a batch, and some of those after it.
+// batches returns a batch, and some of those after it.
 func (w *process) batches(c *call, s *scan, first int) (reply batchReply, b *body, err error) {
 	s.using.RLock()
 	defer s.using.RUnlock()
@@ -185,7 +185,7 @@ const (
 	aheadBytes = 1 << 20
 )
 
-// ahead gives the batch to send after batch i in the reply that begins with batch first, -1 for
+// ahead returns the batch to send after batch i in the reply that begins with batch first, -1 for
 // none.
 func (s *scan) ahead(first, i int, b *body, took time.Duration) int {
 	s.sending.Lock()

@@ -35,10 +35,10 @@ type bufferRef struct {
 }
 
 // bufferLocator finds the mapped file that a buffer lies in, and gives the number that the worker knows it
-// by. It gives false for other memory.
+// by. It returns false for other memory.
 type bufferLocator func(buffer []byte) (file, at int64, ok bool)
 
-// encode gives the layout of a record, and adds to the body the buffers that lie in no file.
+// encode returns the layout of a record, and adds to the body the buffers that lie in no file.
 func encode(rec arrow.Record, b *body, find bufferLocator) (layout, error) {
 	l := layout{Rows: rec.NumRows(), Columns: make([]column, rec.NumCols())}
 	for i, c := range rec.Columns() {

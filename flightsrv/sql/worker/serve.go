@@ -76,7 +76,7 @@ type runningRows struct {
 
 type callKey struct{}
 
-// begin gives the context of a request. Its number is in it for the questions that come of it.
+// begin returns the context of a request. Its number is in it for the questions that come of it.
 func (w *worker) begin(id uint64) (context.Context, context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(context.WithValue(context.Background(), callKey{}, id))
 	w.mu.Lock()
@@ -189,7 +189,7 @@ func register[T any](w *worker, in map[uint64]T, v T) uint64 {
 	return w.last
 }
 
-// lookup gives the thing of a number.
+// lookup returns the thing of a number.
 func lookup[T any](w *worker, in map[uint64]T, id uint64) (T, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -200,7 +200,7 @@ func lookup[T any](w *worker, in map[uint64]T, id uint64) (T, error) {
 	return v, nil
 }
 
-// unregister gives the thing of a number for the last time.
+// unregister returns the thing of a number for the last time.
 func unregister[T any](w *worker, in map[uint64]T, id uint64) (T, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -339,7 +339,7 @@ func (w *worker) next(m *message) (any, *body, error) {
 	return reply, b, nil
 }
 
-// record gives the next record of the rows of a number.
+// record returns the next record of the rows of a number.
 func (w *worker) record(ctx context.Context, id uint64, rows *runningRows) (reply nextReply, b *body, err error) {
 	rec, err := rows.Next(ctx)
 	if err != nil && !errors.Is(err, io.EOF) {

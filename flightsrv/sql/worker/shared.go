@@ -69,7 +69,7 @@ func closeAfter(f *os.File, err error) error {
 	return err
 }
 
-// Part gives buffer i. It is readable as long as there is a reference.
+// Part returns buffer i. It is readable as long as there is a reference.
 func (s *Shared) Part(i int) []byte { return s.parts[i] }
 
 // Retain adds a reference. It does nothing for nil.
@@ -99,7 +99,7 @@ func (s *Shared) end() {
 	_ = s.file.Close() // of a file in memory
 }
 
-// sharedFile gives the file of a shared buffer, and its offset there.
+// sharedFile returns the file of a shared buffer, and its offset there.
 func sharedFile(buffer []byte) (f File, at int64, ok bool) {
 	places.RLock()
 	defer places.RUnlock()

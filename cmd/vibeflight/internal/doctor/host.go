@@ -79,7 +79,7 @@ func examineWatches(folders int64) Finding {
 	return f
 }
 
-// examineTemporary says whether the folder for temporary files can be written, and its room.
+// examineTemporary reports whether the folder for temporary files can be written, and its room.
 func examineTemporary() Finding {
 	free, err := roomIn(os.TempDir())
 	if err != nil {

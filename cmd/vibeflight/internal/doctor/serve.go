@@ -26,7 +26,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/all"
 )
 
-// examineData looks below the data folders. It gives the number of all folders there.
+// examineData looks below the data folders. It returns the number of all folders there.
 func (c *Checkup) examineData(ctx context.Context) (folders int64, findings []Finding) {
 	if len(c.Serve.Data) == 0 {
 		return 0, []Finding{{
@@ -175,7 +175,7 @@ func (c *Checkup) answers(ctx context.Context, address string) bool {
 	return r.Answers(ctx)
 }
 
-// examineCache says whether the cache folder can be written, what is in it, and how much room its
+// examineCache reports whether the cache folder can be written, what is in it, and how much room its
 // disk has.
 func (c *Checkup) examineCache(ctx context.Context) Finding {
 	f := Finding{Name: "cache", Advice: "tables are parsed again after each start, and kernels compiled; " +

@@ -15,7 +15,7 @@ type fileTimes struct {
 // line is what an engine takes: seconds = start + perByte * bytes.
 type line struct{ start, perByte float64 }
 
-// lineThrough gives the line through two files' times.
+// lineThrough returns the line through two files' times.
 func lineThrough(smallBytes, largeBytes int64, small, large float64) line {
 	perByte := (large - small) / float64(largeBytes-smallBytes)
 	return line{small - perByte*float64(smallBytes), perByte}

@@ -7,7 +7,7 @@ import (
 
 func TestCrossover(t *testing.T) {
 	const mib = 1 << 20
-	// at gives what two engines take for files of 80 and 240 MiB: start and seconds a MiB.
+	// at returns what two engines take for files of 80 and 240 MiB: start and seconds a MiB.
 	at := func(cpuStart, cpu, cudaStart, cuda float64) measurement {
 		file := func(n float64) fileTimes { return fileTimes{int64(n * mib), cpuStart + cpu*n, cudaStart + cuda*n} }
 		return measurement{file(80), file(240)}

@@ -162,7 +162,7 @@ func (e *Engines) openCard(m opener, ordinal int) (openDevice, error) {
 	return openDevice{device: d, set: k, name: lanes.CardName(k)}, nil
 }
 
-// Open gives each format that has one its engine on the devices.
+// Open returns each format that has one its engine on the devices.
 func (e *Engines) openEngines(m opener) error {
 	if !slices.ContainsFunc(e.cfg.Formats, func(f readers.Format) bool { return f.GPU != nil }) {
 		return nil
@@ -189,7 +189,7 @@ func (e *Engines) openEngines(m opener) error {
 	return nil
 }
 
-// Close gives the devices back. No file may be under way, and Rehearse and Measure must have
+// Close returns the devices back. No file may be under way, and Rehearse and Measure must have
 // returned.
 func (e *Engines) Close() error {
 	e.warming.Wait()
@@ -204,10 +204,10 @@ func (e *Engines) Close() error {
 	return err
 }
 
-// Engine gives the engine of a format on the devices, or nil.
+// Engine returns the engine of a format on the devices, or nil.
 func (e *Engines) Engine(format string) readers.Engine { return e.byFormat[format] }
 
-// For gives the engine for a file of a format, of so many bytes, or nil: it is the CPU engine's.
+// For returns the engine for a file of a format, of so many bytes, or nil: it is the CPU engine's.
 func (e *Engines) For(format string, bytes int64) readers.Engine {
 	e.mu.Lock()
 	w := e.crossovers[format]
@@ -271,7 +271,7 @@ func choiceOf(formats readers.Registry, of map[string]crossover) string {
 // OneLine is an error's text without line ends.
 func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
-// Stats gives the numbers of this moment.
+// Stats returns the numbers of this moment.
 func (e *Engines) Stats() catalog.EngineStats {
 	s := catalog.EngineStats{
 		Choice: e.Choice(), Devices: []catalog.DeviceStats{},

@@ -67,7 +67,7 @@ func processor() string {
 	return runtime.GOARCH
 }
 
-// readRecord gives what was measured on this host before. What can't be read, or is another host's,
+// readRecord returns what was measured on this host before. What can't be read, or is another host's,
 // is as good as nothing.
 func readRecord(cacheDir string, h host) record {
 	empty := record{Machine: h, Formats: map[string]formatTime{}}

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ExtraProcessor gives Go's scheduler one processor more than there are cores as long as files are
+// ExtraProcessor returns Go's scheduler one processor more than there are cores as long as files are
 // parsed. A worker computes on each core then, without a pause, and with no processor to spare the
 // scheduler looks every 10 ms only which connections can be written to or have something to say.
 // With one, the system shares the cores out, and whoever waits for rows that are there, or for a

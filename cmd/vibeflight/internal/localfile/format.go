@@ -12,7 +12,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// SplitLayer gives the file and the layer that a name means: FILE#LAYER, unless there is a file of
+// SplitLayer returns the file and the layer that a name means: FILE#LAYER, unless there is a file of
 // the whole name.
 func SplitLayer(name string) (path, layer string) {
 	if _, err := os.Stat(name); err == nil {

@@ -31,7 +31,7 @@ func (c *LimitFlags) Define(f *pflag.FlagSet) {
 		"longest text of one feature or record; the default is the most, and a sixteenth of a server's --memory")
 }
 
-// Limits gives the limits of a parse, or the usage error of a flag out of range.
+// Limits returns the limits of a parse, or the usage error of a flag out of range.
 func (c *LimitFlags) Limits() (readers.Limits, error) {
 	if c.Depth < 1 {
 		return readers.Limits{}, usage.Errorf("--max-depth: %d is less than 1", c.Depth)

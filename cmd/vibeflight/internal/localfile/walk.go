@@ -23,7 +23,7 @@ type File struct {
 	Modified time.Time
 }
 
-// Walk gives the files below a folder, or the file at path, that are of a known format. A prefix is
+// Walk returns the files below a folder, or the file at path, that are of a known format. A prefix is
 // compared with paths below the folder, as a server would name them. It follows no link to a folder
 // and looks into no hidden one. A folder below root that may not be read has no entries; leftOut
 // hears of it.

@@ -18,7 +18,7 @@ import (
 // Query runs a query, or a ticket, and gives its rows.
 type Query func(p *output.Progress) (target.RowStream, error)
 
-// Limit gives the first n rows; all of them for n < 0.
+// Limit returns the first n rows; all of them for n < 0.
 func Limit(rows target.RowStream, n int64) target.RowStream {
 	if n < 0 || rows == nil {
 		return rows

@@ -44,7 +44,7 @@ func (o FileOptions) matches(name string) bool {
 	return ok && err == nil // the pattern was checked
 }
 
-// OptionsOf gives what an operator says of a file: what holds for all of them, then each pattern
+// OptionsOf returns what an operator says of a file: what holds for all of them, then each pattern
 // that has it, the later ones over the earlier ones.
 func OptionsOf(files []FileOptions, all map[string]any) func(name string) map[string]any {
 	return func(name string) map[string]any {

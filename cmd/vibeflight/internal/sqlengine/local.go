@@ -62,7 +62,7 @@ func OpenLocal(ctx context.Context, c *Flags, from *target.Flags, paths []string
 	return l, nil
 }
 
-// optionsOfNamed gives the options of files below folders. The format is that of the files alone
+// optionsOfNamed returns the options of files below folders. The format is that of the files alone
 // that paths name, since a file stands for its folder.
 func optionsOfNamed(paths []string, options map[string]any) func(name string) map[string]any {
 	others := maps.Clone(options)

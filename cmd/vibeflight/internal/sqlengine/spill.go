@@ -70,7 +70,7 @@ func removeSpilled(parent string) error {
 	return nil
 }
 
-// lockFolder gives the folder, open; closing it gives up the lock.
+// lockFolder returns the folder, open; closing it gives up the lock.
 func lockFolder(path string, how int) (*os.File, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -30,7 +30,7 @@ type Local struct {
 	table  *readers.Table
 }
 
-// NewLocal gives the files of this machine, of all formats.
+// NewLocal returns the files of this machine, of all formats.
 func NewLocal(limits readers.Limits, unpack source.Unpacking) *Local {
 	return &Local{formats: all.Formats(), limits: limits, unpack: unpack}
 }
@@ -38,7 +38,7 @@ func NewLocal(limits readers.Limits, unpack source.Unpacking) *Local {
 // Close does nothing: files are closed when they are parsed.
 func (l *Local) Close() {}
 
-// open gives the table of a file, or of one of its layers.
+// open returns the table of a file, or of one of its layers.
 func (l *Local) open(
 	ctx context.Context, name string, options map[string]any, p *output.Progress,
 ) (*readers.Table, error) {

@@ -20,7 +20,7 @@ import (
 type Target interface {
 	// Describe says what is in an entry. The file is parsed if it was not yet, which p shows.
 	Describe(ctx context.Context, name string, options map[string]any, p *output.Progress) (*metadata.Description, error)
-	// Scan gives the rows that a ticket asks for.
+	// Scan returns the rows that a ticket asks for.
 	Scan(ctx context.Context, t ticket.Ticket, p *output.Progress) (RowStream, error)
 	Close()
 }
@@ -31,7 +31,7 @@ type RowStream interface {
 	// Rows is how many there will be, or -1 where that is not known; it is asked before the first
 	// batch.
 	Rows() int64
-	// Next gives a batch, which the caller releases, or io.EOF.
+	// Next returns a batch, which the caller releases, or io.EOF.
 	Next(ctx context.Context) (arrow.Record, error)
 	Close()
 }
@@ -49,7 +49,7 @@ func (c *Flags) Define(f *pflag.FlagSet) {
 	settings.Add(f, c.Server.Define, c.Limits.Define)
 }
 
-// Open gives the target, which the caller closes.
+// Open returns the target, which the caller closes.
 func (c *Flags) Open(f *pflag.FlagSet) (Target, error) {
 	limits, err := c.Limits.Limits()
 	if err != nil {
