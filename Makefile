@@ -97,7 +97,7 @@ fuzz: ## every fuzz target for FUZZ_SECS=2 seconds
 nocgo: ## the server builds without C
 	CGO_ENABLED=0 $(GO) build $(PLAIN) -buildvcs=false -o /dev/null ./cmd/vibeflight
 
-cli-docs: ## write docs/cli.md again, from the commands
+cli-docs: ## write docs/reference/cli.md again, from the commands
 	$(GO) generate ./cmd/vibeflight
 
 docs: ## every link in the docs leads somewhere
