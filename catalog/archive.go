@@ -23,8 +23,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// archive is what outlives the process: the files of parsed tables, and what is known of each data file. Both lie below --cache-dir; what is lost of
-// them costs time and nothing else.
+// archive is what outlives the process: the files of parsed tables, and what is known of each data
+// file. Both lie below --cache-dir; what is lost of them costs time and nothing else.
 type archive struct {
 	dir    *cachedir.Dir
 	store  store.Store
@@ -45,7 +45,9 @@ type archive struct {
 const tablesFolder = "tables"
 
 // openArchive opens the folder, and makes what is not there.
-func openArchive(fsys files.FS, path string, budget int64, limits readers.Limits, log zerolog.Logger) (*archive, error) {
+func openArchive(fsys files.FS, path string, budget int64, limits readers.Limits,
+	log zerolog.Logger,
+) (*archive, error) {
 	dir, err := cachedir.Open(fsys, filepath.Join(path, tablesFolder), budget, log)
 	if err != nil {
 		return nil, err
@@ -55,18 +57,22 @@ func openArchive(fsys files.FS, path string, budget int64, limits readers.Limits
 		return nil, errors.Join(err, dir.Close())
 	}
 	return &archive{
-		dir: dir, store: known, recent: newRecent(), limits: limits.WithDefaults(), log: log, closeIdle: func() bool { return false },
+		dir: dir, store: known, recent: newRecent(), limits: limits.WithDefaults(), log: log, closeIdle: func() bool {
+			return false
+		},
 		digests: make(chan struct{}, maxParses), lost: map[cachedir.Key]bool{},
 	}, nil
 }
 
 func (a *archive) close() error { return errors.Join(a.store.Close(), a.dir.Close()) }
 
-// tableKey names the table that a content gives: what else it is a function of stands in the job and in the limits, but for the number of
-// workers and the length of a row's text, which make no other table.
+// tableKey names the table that a content gives: what else it is a function of stands in the job
+// and in the limits, but for the number of workers and the length of a row's text, which make no
+// other table.
 func (a *archive) tableKey(j job, content source.Digest) cachedir.Key {
 	h := sha256.New()
-	packing, _ := source.PackingOf(j.entry.Path) // the same bytes may be an archive of two kinds, which have two main members
+	// the same bytes may be an archive of two kinds, which have two main members
+	packing, _ := source.PackingOf(j.entry.Path)
 	h.Write([]byte("vibeflight table 3\n" + j.format.Name + "\n" + string(packing) + "\n"))
 	h.Write(content[:])
 	h.Write(j.key.options[:])
@@ -77,7 +83,8 @@ func (a *archive) tableKey(j job, content source.Digest) cachedir.Key {
 	return cachedir.Key(h.Sum(nil))
 }
 
-// storeKey names what is known of the file: by its place, since names of the catalog depend on the server's roots.
+// storeKey names what is known of the file: by its place, since names of the catalog depend on the
+// server's roots.
 func storeKey(j job) store.Key { return store.Key{Name: storeName(j.entry), Options: j.key.options} }
 
 func storeName(e Entry) string {
@@ -109,7 +116,8 @@ func (a *archive) recorded(ctx context.Context, j job) *fileRecord {
 	return x
 }
 
-// find gives the table of a job if it lies in the cache. A file that changed its time and not its size may hold what it held before: that is looked at.
+// find gives the table of a job if it lies in the cache. A file that changed its time and not its
+// size may hold what it held before: that is looked at.
 func (a *archive) find(ctx context.Context, j job, r *fileRecord) *tableData {
 	if r == nil || r.Identity.Size != j.entry.Size {
 		return nil
@@ -153,7 +161,8 @@ func (a *archive) holds(ctx context.Context, j job, want source.Digest, key cach
 	return err == nil && content == want
 }
 
-// grown gives the table of what the file held before rows were appended to it, if that lies in the cache.
+// grown gives the table of what the file held before rows were appended to it, if that lies in the
+// cache.
 func (a *archive) grown(ctx context.Context, j job, r *fileRecord, src *source.File) *tableData {
 	if src.Packed() || r == nil || r.Identity.Size >= src.Size { // of a packed file the digest is that of other bytes
 		return nil
@@ -173,7 +182,8 @@ func (a *archive) grown(ctx context.Context, j job, r *fileRecord, src *source.F
 	return nil
 }
 
-// digest reads the file that the job is about, and its siblings. A file that is another one now, or becomes one meanwhile, is an error.
+// digest reads the file that the job is about, and its siblings. A file that is another one now, or
+// becomes one meanwhile, is an error.
 func (a *archive) digest(ctx context.Context, j job) (content source.Digest, blocks []byte, err error) {
 	select {
 	case a.digests <- struct{}{}:
@@ -256,8 +266,9 @@ func (a *archive) drop(name string, key cachedir.Key, why error) {
 // fail notes why a file could not be parsed.
 func (a *archive) fail(ctx context.Context, j job, why error) {
 	a.put(ctx, store.Record{
-		Key: storeKey(j), Identity: j.entry.Identity, Format: j.format.Name, FormatVersion: j.format.Version, OptionsJSON: j.options.JSON(),
-		ParsedAt: time.Now(), LastError: why.Error(),
+		Key: storeKey(j), Identity: j.entry.Identity, Format: j.format.Name, FormatVersion: j.format.Version,
+		OptionsJSON: j.options.JSON(),
+		ParsedAt:    time.Now(), LastError: why.Error(),
 	})
 }
 
@@ -292,9 +303,11 @@ func (a *archive) recordKey(f readers.Format, path string, r store.Record) cache
 	return a.tableKey(job{format: f, entry: Entry{Path: path}, key: key{options: r.Options}}, source.Digest(r.Content))
 }
 
-// forgetFile removes the tables of a file from the cache, and what is known of them; only those of a layer if layer is not nil, "" being the first one. It gives
-// the options of each table.
-func (a *archive) forgetFile(ctx context.Context, formats readers.Registry, e Entry, layer *string) (tables [][32]byte, err error) {
+// forgetFile removes the tables of a file from the cache, and what is known of them; only those of
+// a layer if layer is not nil, "" being the first one. It gives the options of each table.
+func (a *archive) forgetFile(ctx context.Context, formats readers.Registry, e Entry, layer *string) (tables [][32]byte,
+	err error,
+) {
 	var errs []error
 	err = a.store.Of(ctx, storeName(e), func(r store.Record) error {
 		f, ok := formats.ByName(r.Format)

@@ -43,10 +43,11 @@ type cacheEntry struct {
 
 // tables is the cache of parsed tables and the parses under way.
 //
-// The budget bounds the tables that are kept, held or not. A table that somebody holds is not evicted, since that would free nothing and cost
-// a parse; so tables that are held can pass the budget together, and the one released next is evicted if they still do. A table larger than
-// the budget evicts nothing: askers share it while somebody holds it, then it goes. A table that lies in a file takes nothing of the budget; of these
-// so many are kept open.
+// The budget bounds the tables that are kept, held or not. A table that somebody holds is not
+// evicted, since that would free nothing and cost a parse; so tables that are held can pass the
+// budget together, and the one released next is evicted if they still do. A table larger than the
+// budget evicts nothing: askers share it while somebody holds it, then it goes. A table that lies
+// in a file takes nothing of the budget; of these so many are kept open.
 type tables struct {
 	mu       sync.Mutex
 	budget   int64
@@ -75,7 +76,8 @@ type counters struct {
 
 func newTables(budget int64) *tables {
 	return &tables{
-		budget: max(0, budget), recent: list.New(), byName: map[string]map[key]*cacheEntry{}, flights: map[key]*parseCall{}, failures: map[key]failure{}, polls: map[string]*poll{},
+		budget: max(0, budget), recent: list.New(), byName: map[string]map[key]*cacheEntry{},
+		flights: map[key]*parseCall{}, failures: map[key]failure{}, polls: map[string]*poll{},
 		slots: make(chan struct{}, maxParses), freed: make(chan int64, 1),
 	}
 }
@@ -106,7 +108,8 @@ func (t *tables) find(j job) *cacheEntry {
 	return nil
 }
 
-// put adds the table of a job, which so many hold, in place of those that have no other columns; t.mu is held.
+// put adds the table of a job, which so many hold, in place of those that have no other columns;
+// t.mu is held.
 func (t *tables) put(j job, l *tableData, pins int) *cacheEntry {
 	k, bytes := j.key, l.memory()
 	for other, p := range t.byName[k.name] {
@@ -135,8 +138,8 @@ func (t *tables) put(j job, l *tableData, pins int) *cacheEntry {
 	return p
 }
 
-// exchange puts the mapped file of a table in the place of the same table in memory, whose memory is free when nobody
-// holds it any more.
+// exchange puts the mapped file of a table in the place of the same table in memory, whose memory
+// is free when nobody holds it any more.
 func (t *tables) exchange(j job, p *cacheEntry, mapped *tableData) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -163,7 +166,8 @@ func (t *tables) release(p *cacheEntry) {
 	}
 }
 
-// trim evicts the tables used longest ago, as long as the budget is passed and nobody holds them; t.mu is held.
+// trim evicts the tables used longest ago, as long as the budget is passed and nobody holds them;
+// t.mu is held.
 func (t *tables) trim() {
 	for e := t.recent.Back(); e != nil && (t.bytes > t.budget || t.open > maxOpen); {
 		p := e.Value.(*cacheEntry)
@@ -268,13 +272,14 @@ func (t *tables) has(name string) bool {
 }
 
 const (
-	// memoryWorthReturning is how much must have been dropped before it is collected: that is not free.
+	// memoryWorthReturning is how much must have been dropped before it is collected: that is not
+	// free.
 	memoryWorthReturning = 64 << 20
 	memoryReturnInterval = 5 * time.Second
 )
 
-// returnMemory collects the memory of dropped tables until ctx ends, so that the next table takes it as it is, already mapped in. What none has taken for a while goes
-// back to the system.
+// returnMemory collects the memory of dropped tables until ctx ends, so that the next table takes
+// it as it is, already mapped in. What none has taken for a while goes back to the system.
 func (t *tables) returnMemory(ctx context.Context) {
 	var (
 		bytes int64

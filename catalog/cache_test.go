@@ -49,7 +49,8 @@ func TestEvictsTheTableUsedLongestAgo(t *testing.T) {
 	l.parse("e.fake")
 	l.wantKept("a.fake", "d.fake", "e.fake")
 	s := l.Stats()
-	if s.Evictions != 2 || s.Bytes != 30 || s.Tables != 3 || s.Hits != 1 || s.Misses != 5 || s.BudgetBytes != 30 || s.HeldTables != 0 {
+	if s.Evictions != 2 || s.Bytes != 30 || s.Tables != 3 || s.Hits != 1 || s.Misses != 5 || s.BudgetBytes != 30 ||
+		s.HeldTables != 0 {
 		t.Errorf("stats %+v, want 2 evictions, 3 tables of 30 bytes, 1 hit, 5 misses", s)
 	}
 }

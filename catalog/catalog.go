@@ -1,11 +1,14 @@
-// Package catalog knows which files lie below the roots, what they are called, whether they changed, and which of them are parsed.
+// Package catalog knows which files lie below the roots, what they are called, whether they
+// changed, and which of them are parsed.
 //
-// A name is a path relative to a root, '/'-separated, the root's alias in front; '#', '%' and bytes that are no UTF-8 are written %XX.
-// Hidden files and folders have no name, nor has what only a link out of the root leads to. The catalog follows its roots by inotify and, because
-// that misses network file systems and is limited in number, by looking at all folders every so often; whoever asks for a name gets
-// the file as it is at that moment in any case.
+// A name is a path relative to a root, '/'-separated, the root's alias in front; '#', '%' and bytes
+// that are no UTF-8 are written %XX. Hidden files and folders have no name, nor has what only a
+// link out of the root leads to. The catalog follows its roots by inotify and, because that misses
+// network file systems and is limited in number, by looking at all folders every so often; whoever
+// asks for a name gets the file as it is at that moment in any case.
 //
-// Parsed tables are kept within a budget of bytes. They are immutable: what is dropped stays valid for those who hold it.
+// Parsed tables are kept within a budget of bytes. They are immutable: what is dropped stays valid
+// for those who hold it.
 package catalog
 
 import (
@@ -28,16 +31,21 @@ import (
 
 // Config says what to serve. Roots and Formats are needed.
 type Config struct {
-	Roots          []Root
-	Writable       *Root // where clients store tables; served like the others; nil: nowhere (--writable)
-	Formats        readers.Registry
-	Engines        Engines             // who parses; nil: the CPU engines
-	Parsing        func() (end func()) // is told when a parse begins, and when it is over; may be nil
-	MemoryBytes    int64               // of parsed tables kept, and what Limits.Memory is if it is 0; 0: DefaultMemoryBytes; < 0: none is kept (--memory)
-	MaxUnpacked    int64               // bytes that a packed file unpacks to; 0: source.DefaultMaxUnpackedBytes (--max-unpacked-bytes)
-	MaxSent        int                 // files that clients send and that are parsed at the same time, which share MemoryBytes; 0: DefaultMaxSent (--max-exchanges)
-	MaxStoredBytes int64               // of a file that a client stores; 0: DefaultMaxStoredBytes (--max-put-bytes)
-	MaxFileBytes   int64               // larger files are not parsed; 0: no limit (--max-file-bytes)
+	Roots    []Root
+	Writable *Root // where clients store tables; served like the others; nil: nowhere (--writable)
+	Formats  readers.Registry
+	Engines  Engines             // who parses; nil: the CPU engines
+	Parsing  func() (end func()) // is told when a parse begins, and when it is over; may be nil
+	// of parsed tables kept, and what Limits.Memory is if it is 0; 0: DefaultMemoryBytes; < 0: none
+	// is kept (--memory)
+	MemoryBytes int64
+	// bytes that a packed file unpacks to; 0: source.DefaultMaxUnpackedBytes (--max-unpacked-bytes)
+	MaxUnpacked int64
+	// files that clients send and that are parsed at the same time, which share MemoryBytes; 0:
+	// DefaultMaxSent (--max-exchanges)
+	MaxSent        int
+	MaxStoredBytes int64 // of a file that a client stores; 0: DefaultMaxStoredBytes (--max-put-bytes)
+	MaxFileBytes   int64 // larger files are not parsed; 0: no limit (--max-file-bytes)
 	Limits         readers.Limits
 	Options        func(name string) map[string]any // the operator's options for a file; a ticket's win; may be nil
 	Log            zerolog.Logger
@@ -64,7 +72,8 @@ const (
 // leastMemory is what a parse may take in any case, beside the tables that are kept.
 const leastMemory = 512 << 20
 
-// Catalog is the entries below some roots and their parsed tables. It is safe for use by several goroutines.
+// Catalog is the entries below some roots and their parsed tables. It is safe for use by several
+// goroutines.
 type Catalog struct {
 	cfg      Config
 	roots    []*root
@@ -98,11 +107,13 @@ type Catalog struct {
 	scans      atomic.Int64
 	scanTime   atomic.Int64 // of the last walk over all folders, nanoseconds
 
-	read func(context.Context, readers.Format, readers.Parser, *source.File, readers.Limits, readers.Keeper) (*readers.Table, error) // readers.Read; tests replace it
+	// readers.Read; tests replace it
+	read func(context.Context, readers.Format, readers.Parser, *source.File, readers.Limits,
+		readers.Keeper) (*readers.Table, error)
 }
 
-// Open lists the files below the roots and begins to follow them. Two files of the same name below different roots are an error. The caller
-// closes the catalog; ctx bounds Open alone.
+// Open lists the files below the roots and begins to follow them. Two files of the same name below
+// different roots are an error. The caller closes the catalog; ctx bounds Open alone.
 func Open(ctx context.Context, cfg Config) (*Catalog, error) { return open(ctx, cfg, files.OS{}) }
 
 // open is Open with the file system that the tables of the cache lie in.
@@ -135,7 +146,11 @@ func open(ctx context.Context, cfg Config, fsys files.FS) (*Catalog, error) {
 		closeRoots(roots)
 		return nil, err
 	}
-	c := &Catalog{cfg: cfg, roots: roots, writable: writable, tree: tree{}, unreadable: map[place]bool{}, layers: map[string]layerList{}, collided: map[string]bool{}, pollWait: pollWait, pollLease: pollLease, read: readers.Read}
+	c := &Catalog{
+		cfg: cfg, roots: roots, writable: writable, tree: tree{}, unreadable: map[place]bool{},
+		layers: map[string]layerList{}, collided: map[string]bool{}, pollWait: pollWait, pollLease: pollLease,
+		read: readers.Read,
+	}
 	c.index.Store(&index{})
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	c.tables = newTables(cfg.MemoryBytes)
@@ -144,8 +159,10 @@ func open(ctx context.Context, cfg Config, fsys files.FS) (*Catalog, error) {
 	c.sending = make(chan struct{}, cfg.MaxSent)
 	if cfg.CacheDir != "" {
 		// Whatever is wrong with the cache costs time; the files are served all the same.
-		if c.archive, err = openArchive(fsys, cfg.CacheDir, cmp.Or(cfg.CacheBytes, DefaultCacheBytes), cfg.Limits, cfg.Log); err != nil {
-			cfg.Log.Warn().Err(err).Str("folder", cfg.CacheDir).Msg("there is no cache on disk: tables are parsed again after a restart")
+		if c.archive, err = openArchive(fsys, cfg.CacheDir, cmp.Or(cfg.CacheBytes, DefaultCacheBytes),
+			cfg.Limits, cfg.Log); err != nil {
+			cfg.Log.Warn().Err(err).Str("folder",
+				cfg.CacheDir).Msg("there is no cache on disk: tables are parsed again after a restart")
 		} else {
 			c.archive.closeIdle, c.recent = c.tables.closeIdle, c.archive.recent
 		}
@@ -155,7 +172,8 @@ func open(ctx context.Context, cfg Config, fsys files.FS) (*Catalog, error) {
 	var collision error
 	err = c.rescan(ctx, func(first, second Entry) {
 		if collision == nil {
-			collision = fmt.Errorf("two roots have an entry %q: %s and %s: give one an alias (ALIAS=DIR)", first.Name, first.Path, second.Path)
+			collision = fmt.Errorf("two roots have an entry %q: %s and %s: give one an alias (ALIAS=DIR)",
+				first.Name, first.Path, second.Path)
 		}
 	})
 	if err == nil {
@@ -171,7 +189,8 @@ func open(ctx context.Context, cfg Config, fsys files.FS) (*Catalog, error) {
 	return c, nil
 }
 
-// warm does what the first call after a start would wait for: the definitions of CRSs are unpacked, and the store is asked for what it was told last.
+// warm does what the first call after a start would wait for: the definitions of CRSs are unpacked,
+// and the store is asked for what it was told last.
 func (c *Catalog) warm() {
 	geoarrow.CRS84.PROJJSON()
 	if c.archive != nil {
@@ -197,7 +216,8 @@ func (c *Catalog) Close() error {
 	return err
 }
 
-// Saved waits until every table that was parsed is in the cache, or could not be written, or ctx ends: what Close would cut off. Nobody parses meanwhile.
+// Saved waits until every table that was parsed is in the cache, or could not be written, or ctx
+// ends: what Close would cut off. Nobody parses meanwhile.
 func (c *Catalog) Saved(ctx context.Context) {
 	done := make(chan struct{})
 	go func() {
@@ -210,8 +230,9 @@ func (c *Catalog) Saved(ctx context.Context) {
 	}
 }
 
-// List gives the entries whose names begin with prefix and that are of the format, "" being any, sorted by name, as the last walk saw them. It
-// reads no file. The answer is shared by all who ask: nobody writes to it.
+// List gives the entries whose names begin with prefix and that are of the format, "" being any,
+// sorted by name, as the last walk saw them. It reads no file. The answer is shared by all who ask:
+// nobody writes to it.
 func (c *Catalog) List(prefix, format string) []*Entry {
 	found := c.index.Load().from(prefix)
 	if format == "" {
@@ -251,7 +272,8 @@ func (c *Catalog) rescan(ctx context.Context, collide func(first, second Entry))
 	return nil
 }
 
-// renewAll reads the folders at places, and those with links to files, whose changes do not show in them.
+// renewAll reads the folders at places, and those with links to files, whose changes do not show in
+// them.
 func (c *Catalog) renewAll(ctx context.Context, places map[place]bool) error {
 	c.scanMu.Lock()
 	defer c.scanMu.Unlock()
@@ -291,6 +313,7 @@ func (c *Catalog) publish(t tree, all bool, collide func(first, second Entry)) {
 func (c *Catalog) logCollision(first, second Entry) {
 	if !c.collided[second.Path] {
 		c.collided[second.Path] = true
-		c.cfg.Log.Warn().Str("name", first.Name).Str("served", first.Path).Str("hidden", second.Path).Msg("two roots have an entry of this name; the first root's is served")
+		c.cfg.Log.Warn().Str("name", first.Name).Str("served", first.Path).Str("hidden",
+			second.Path).Msg("two roots have an entry of this name; the first root's is served")
 	}
 }

@@ -15,7 +15,8 @@ import (
 func TestListing(t *testing.T) {
 	dir := t.TempDir()
 	for rel, text := range map[string]string{
-		"b.fake": "", "a.fake": "x", "deep/er/c.FAKE": "", "deep/d.other": "", "plain": "FAKE…", "text.txt": "FAKE", "none.txt": "none", "none": "",
+		"b.fake": "", "a.fake": "x", "deep/er/c.FAKE": "", "deep/d.other": "", "plain": "FAKE…",
+		"text.txt": "FAKE", "none.txt": "none", "none": "",
 		"x.png": "FAKE", ".hidden.fake": "", ".git/e.fake": "", "o#dd%.fake": "", "caf\xe9.fake": "",
 	} {
 		write(t, filepath.Join(dir, rel), text)
@@ -24,7 +25,8 @@ func TestListing(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := newLab(t, dir, sized)
-	l.wantNames("a.fake", "b.fake", "caf%E9.fake", "deep/d.other", "deep/er/c.FAKE", "o%23dd%25.fake", "plain", "text.txt")
+	l.wantNames("a.fake", "b.fake", "caf%E9.fake", "deep/d.other", "deep/er/c.FAKE", "o%23dd%25.fake",
+		"plain", "text.txt")
 	if got := l.List("deep/", "fake"); len(got) != 1 || got[0].Name != "deep/er/c.FAKE" || got[0].Format != "fake" {
 		t.Errorf(`List("deep/", "fake") = %v, want deep/er/c.FAKE alone`, got)
 	}
@@ -34,7 +36,8 @@ func TestListing(t *testing.T) {
 			t.Errorf("Lookup(%q) = %v, %v, want %v as listed", e.Name, now, err, e)
 		}
 	}
-	for _, name := range []string{"o#dd%.fake", "none", "pipe", "deep", "x.png", ".hidden.fake", "../" + filepath.Base(dir) + "/a.fake", "deep/../a.fake", dir + "/a.fake"} {
+	for _, name := range []string{"o#dd%.fake", "none", "pipe", "deep", "x.png", ".hidden.fake", "../" +
+		filepath.Base(dir) + "/a.fake", "deep/../a.fake", dir + "/a.fake"} {
 		_, err := l.Lookup(name)
 		var missing *NotFoundError
 		if !errors.As(err, &missing) || !errors.Is(err, fs.ErrNotExist) {
@@ -47,7 +50,8 @@ func TestRoots(t *testing.T) {
 	one, two := t.TempDir(), t.TempDir()
 	write(t, filepath.Join(one, "a.fake"), "1")
 	write(t, filepath.Join(two, "a.fake"), "22")
-	if _, err := Open(t.Context(), Config{Roots: []Root{{Dir: one}, {Dir: two}}, Formats: fakeFormats()}); err == nil || !strings.Contains(err.Error(), `"a.fake"`) {
+	if _, err := Open(t.Context(), Config{Roots: []Root{{Dir: one}, {Dir: two}}, Formats: fakeFormats()}); err == nil ||
+		!strings.Contains(err.Error(), `"a.fake"`) {
 		t.Errorf("two roots with a.fake: error %v, want one that names it", err)
 	}
 	if _, err := Open(t.Context(), Config{Roots: []Root{{"x", one}, {"x", two}}, Formats: fakeFormats()}); err == nil {
@@ -93,13 +97,17 @@ func TestLinks(t *testing.T) {
 	l.link("ring.fake", "ring.fake")
 	l.link("nowhere", "dangling.fake")
 	l = newLab(t, dir, sized)
-	l.wantNames("absolute/a.fake", "absolute/sibling.fake", "folder/a.fake", "folder/sibling.fake", "links/absolute.fake", "links/up.fake", "real/a.fake", "real/sibling.fake")
+	l.wantNames("absolute/a.fake", "absolute/sibling.fake", "folder/a.fake", "folder/sibling.fake",
+		"links/absolute.fake", "links/up.fake", "real/a.fake", "real/sibling.fake")
 	for _, name := range l.names() {
 		if h := l.table(name); h.Table.Bytes != 1 {
 			t.Errorf("%s has %d bytes, want 1", name, h.Table.Bytes)
 		}
 	}
-	for _, name := range []string{"links/out.fake", "links/relout.fake", "outside/secret.fake", "ring.fake", "dangling.fake", "self/real/a.fake", "links/loop/real/a.fake", "folder/../real/a.fake"} {
+	for _, name := range []string{
+		"links/out.fake", "links/relout.fake", "outside/secret.fake", "ring.fake",
+		"dangling.fake", "self/real/a.fake", "links/loop/real/a.fake", "folder/../real/a.fake",
+	} {
 		if e, err := l.Lookup(name); err == nil {
 			t.Errorf("Lookup(%q) = %v, want an error", name, e)
 		}
@@ -227,7 +235,8 @@ func (l *lab) follow() {
 	l.wantNames("a.fake", "moved/folder/b.fake", "moved/folder/c.fake", "moved/folder/d.fake", "new/folder/e.fake")
 	l.write("new/folder/f.fake", "")
 	l.write("moved/folder/g.fake", "")
-	l.wantNames("a.fake", "moved/folder/b.fake", "moved/folder/c.fake", "moved/folder/d.fake", "moved/folder/g.fake", "new/folder/e.fake", "new/folder/f.fake")
+	l.wantNames("a.fake", "moved/folder/b.fake", "moved/folder/c.fake", "moved/folder/d.fake",
+		"moved/folder/g.fake", "new/folder/e.fake", "new/folder/f.fake")
 	if err := os.RemoveAll(path("moved")); err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +259,8 @@ func (l *lab) follow() {
 	l.link("new/folder", "link")
 	l.wantNames("late", "link/e.fake", "link/f.fake", "new/folder/e.fake", "new/folder/f.fake")
 	l.write("new/folder/h.fake", "")
-	l.wantNames("late", "link/e.fake", "link/f.fake", "link/h.fake", "new/folder/e.fake", "new/folder/f.fake", "new/folder/h.fake")
+	l.wantNames("late", "link/e.fake", "link/f.fake", "link/h.fake", "new/folder/e.fake", "new/folder/f.fake",
+		"new/folder/h.fake")
 	if err := os.Remove(path("link")); err != nil {
 		t.Fatal(err)
 	}
@@ -278,13 +288,15 @@ func TestLookupIsAheadOfTheWatch(t *testing.T) {
 	l.write("deep/a.fake", "22")
 	again := l.table("deep/a.fake")
 	if again.Table.Bytes != 2 || again.Cached || again.Version == h.Version {
-		t.Errorf("changed file: %d bytes, cached %v, version %s after %s; want 2 bytes of a new version", again.Table.Bytes, again.Cached, again.Version, h.Version)
+		t.Errorf("changed file: %d bytes, cached %v, version %s after %s; want 2 bytes of a new version",
+			again.Table.Bytes, again.Cached, again.Version, h.Version)
 	}
 	if s := l.Stats(); s.Tables != 1 || s.Bytes != 2 {
 		t.Errorf("after the change %d tables of %d bytes are kept, want the new one of 2", s.Tables, s.Bytes)
 	}
 	var changed *ChangedError
-	if _, err := l.Table(t.Context(), Request{Name: "deep/a.fake", Version: h.Version}); !errors.As(err, &changed) || changed.Have != again.Version {
+	if _, err := l.Table(t.Context(), Request{Name: "deep/a.fake", Version: h.Version}); !errors.As(err, &changed) ||
+		changed.Have != again.Version {
 		t.Errorf("old version: error %v, want a *ChangedError", err)
 	}
 	if _, _, ok := l.Peek("deep/a.fake"); !ok {

@@ -15,14 +15,16 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// maxBoundBytes is the length of the longest text that is kept as a column's least or greatest value: a longer one is left out, since a part of a
-// greatest text is less than it.
+// maxBoundBytes is the length of the longest text that is kept as a column's least or greatest
+// value: a longer one is left out, since a part of a greatest text is less than it.
 const maxBoundBytes = 256
 
-// columnStats gives what the store keeps of each column: the attributes in their order, then the geometry, which has no least and no greatest value. The type
-// is that of the extension where a column has one, "geoarrow.polygon", else Arrow's, "int64".
+// columnStats gives what the store keeps of each column: the attributes in their order, then the
+// geometry, which has no least and no greatest value. The type is that of the extension where a
+// column has one, "geoarrow.polygon", else Arrow's, "int64".
 //
-// So many workers share the batches. Errors are those of Table.Check and of ctx; a panic over a batch is an error too.
+// So many workers share the batches. Errors are those of Table.Check and of ctx; a panic over a
+// batch is an error too.
 func columnStats(ctx context.Context, t *readers.Table, workers int) ([]store.ColumnStats, error) {
 	bounds, err := columnBounds(ctx, t, workers)
 	if err != nil {
@@ -43,7 +45,8 @@ func columnStats(ctx context.Context, t *readers.Table, workers int) ([]store.Co
 	return stats, nil
 }
 
-// columnBounds gives the least and the greatest value that each attribute has in each batch, in any order. Texts are parts of the batches.
+// columnBounds gives the least and the greatest value that each attribute has in each batch, in any
+// order. Texts are parts of the batches.
 func columnBounds(ctx context.Context, t *readers.Table, workers int) ([][]geoarrow.Value, error) {
 	all := make([][]geoarrow.Value, len(t.Batches[0].Attributes))
 	var mu sync.Mutex // guards all
@@ -85,7 +88,8 @@ func typeText(f arrow.Field) string {
 	return f.Type.String()
 }
 
-// nullsOf is how many rows of a batch are null in a column; the geometry is the column behind the attributes.
+// nullsOf is how many rows of a batch are null in a column; the geometry is the column behind the
+// attributes.
 func nullsOf(b *geoarrow.Columns, column int) int {
 	if column == len(b.Attributes) {
 		return b.Geometry.Nulls

@@ -61,7 +61,8 @@ func pointColumn(valid []bool) *geoarrow.Geometry {
 	}
 	c := textColumn("", texts)
 	return &geoarrow.Geometry{
-		Rows: len(valid), Kind: geoarrow.Point, Nulls: c.Nulls, Valid: c.Valid, X: make([]float64, len(valid)), Y: make([]float64, len(valid)),
+		Rows: len(valid), Kind: geoarrow.Point, Nulls: c.Nulls, Valid: c.Valid, X: make([]float64, len(valid)),
+		Y: make([]float64, len(valid)),
 	}
 }
 
@@ -125,7 +126,10 @@ func TestColumnStatsOfRandomTables(t *testing.T) {
 		n := r.IntN(60)
 		ints := randomValues(r, n, int64(math.MinInt64), -10, -9, 9, 10, math.MaxInt64)
 		floats := randomValues(r, n, []float64{math.NaN(), -1.5, 0.1, 1e21, math.Inf(1)}[r.IntN(3):]...)
-		texts := randomValues(r, n, []string{"", "a", "ab", "é", strings.Repeat("z", 256), strings.Repeat("z", 257)}[r.IntN(6):]...)
+		texts := randomValues(r, n, []string{
+			"", "a", "ab", "é", strings.Repeat("z", 256),
+			strings.Repeat("z", 257),
+		}[r.IntN(6):]...)
 		days := randomValues(r, n, int32(-1), 0, 20000)
 		nothing := randomValues[string](r, n)
 		points := make([]bool, n)
@@ -138,8 +142,10 @@ func TestColumnStatsOfRandomTables(t *testing.T) {
 		whole := &geoarrow.Columns{
 			Rows: n,
 			Attributes: []geoarrow.Column{
-				numberColumn("i", arrow.PrimitiveTypes.Int64, ints), numberColumn("f", arrow.PrimitiveTypes.Float64, floats),
-				textColumn("t", texts), numberColumn("d", arrow.FixedWidthTypes.Date32, days), textColumn("n", nothing), textColumn("j", texts),
+				numberColumn("i", arrow.PrimitiveTypes.Int64, ints),
+				numberColumn("f", arrow.PrimitiveTypes.Float64, floats),
+				textColumn("t", texts), numberColumn("d", arrow.FixedWidthTypes.Date32, days),
+				textColumn("n", nothing), textColumn("j", texts),
 			},
 			Geometry: pointColumn(points),
 		}
@@ -147,7 +153,9 @@ func TestColumnStatsOfRandomTables(t *testing.T) {
 		json := wantStats("j", "arrow.json", texts, strings.Clone)
 		json.Min, json.Max = nil, nil
 		want := showStats([]store.ColumnStats{
-			wantStats("i", "int64", ints, decimal), wantStats("f", "float64", floats, func(v float64) string { return fmt.Sprint(v) }),
+			wantStats("i", "int64", ints, decimal), wantStats("f", "float64", floats, func(v float64) string {
+				return fmt.Sprint(v)
+			}),
 			wantStats("t", "utf8", texts, strings.Clone),
 			wantStats("d", "date32", days, func(v int32) string {
 				return map[int32]string{-1: "1969-12-31", 0: "1970-01-01", 20000: "2024-10-04"}[v]
@@ -171,7 +179,8 @@ func inBatches(whole *geoarrow.Columns, rows int) *readers.Table {
 	return t
 }
 
-// checkedTable has 8 batches of a row, of which broken ones can't be read, and notes which were asked for.
+// checkedTable has 8 batches of a row, of which broken ones can't be read, and notes which were
+// asked for.
 func checkedTable(check func(i int) error, broken bool) (t *readers.Table, asked func() []int) {
 	one := int64(1)
 	t = inBatches(&geoarrow.Columns{Rows: 8, Attributes: []geoarrow.Column{
@@ -197,7 +206,8 @@ func TestColumnStatsAsksBeforeItReads(t *testing.T) {
 	well := func(int) error { return nil }
 	for _, workers := range []int{1, 4} {
 		table, asked := checkedTable(well, false)
-		if _, err := columnStats(t.Context(), table, workers); err != nil || !slices.Equal(asked(), []int{0, 1, 2, 3, 4, 5, 6, 7}) {
+		if _, err := columnStats(t.Context(), table, workers); err != nil || !slices.Equal(asked(),
+			[]int{0, 1, 2, 3, 4, 5, 6, 7}) {
 			t.Errorf("%d workers: asked for %v, %v", workers, asked(), err)
 		}
 
@@ -207,7 +217,8 @@ func TestColumnStatsAsksBeforeItReads(t *testing.T) {
 		}
 
 		table, _ = checkedTable(well, true)
-		if _, err := columnStats(t.Context(), table, workers); err == nil || !strings.Contains(err.Error(), "internal error") {
+		if _, err := columnStats(t.Context(), table, workers); err == nil || !strings.Contains(err.Error(),
+			"internal error") {
 			t.Errorf("%d workers: panic: %v", workers, err)
 		}
 	}

@@ -17,7 +17,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// everywhere is a box that each geometry of the tests meets: a scan with it reads all spatial indices.
+// everywhere is a box that each geometry of the tests meets: a scan with it reads all spatial
+// indices.
 var everywhere = &[4]float64{-1e9, -1e9, 1e9, 1e9}
 
 // wantAll is want, and then the same with a bbox.
@@ -29,7 +30,8 @@ func (w *world) wantAll(c *Catalog, name string) {
 		w.t.Fatal(err)
 	}
 	defer h.Release()
-	if err := sameRows(w.t.Context(), c, h, Selection{BBox: everywhere}, withGeometry(rowsOfText(w.read(name), 0))); err != nil {
+	if err := sameRows(w.t.Context(), c, h, Selection{BBox: everywhere},
+		withGeometry(rowsOfText(w.read(name), 0))); err != nil {
 		w.t.Error(err)
 	}
 }
@@ -69,7 +71,9 @@ func damages(text []byte) []damage {
 		{"empty", func([]byte) []byte { return []byte{} }, true},
 		{"garbage", func([]byte) []byte { return bytes.Repeat([]byte("garbage "), size/8) }, true},
 		{"zeros", func([]byte) []byte { return make([]byte, size) }, true},
-		{"of another program", func([]byte) []byte { return []byte("ARROW1\x00\x00\xff\xff\xff\xff\x00\x00\x00\x00ARROW1") }, true},
+		{"of another program", func([]byte) []byte {
+			return []byte("ARROW1\x00\x00\xff\xff\xff\xff\x00\x00\x00\x00ARROW1")
+		}, true},
 		{"longer", func(b []byte) []byte { return append(b, 0) }, true},
 		{"its second half", func(b []byte) []byte { return b[size/2:] }, true},
 		flip("the head", 2, false), flip("the first message", 64+9, true), flip("the index", footer-200, true),
@@ -78,7 +82,8 @@ func damages(text []byte) []damage {
 		all = append(all, damage{fmt.Sprintf("%d bytes left", n), func(b []byte) []byte { return b[:n] }, true})
 	}
 	for i := range 4 {
-		all = append(all, flip("the messages", 64+9+(size/2*i)/4&^63, true), flip("the footer", footer+(size-tail-footer)*i/4, true))
+		all = append(all, flip("the messages", 64+9+(size/2*i)/4&^63, true),
+			flip("the footer", footer+(size-tail-footer)*i/4, true))
 	}
 	for i := range tail {
 		if i%5 == 0 {
@@ -128,7 +133,8 @@ func TestDamageBetweenRuns(t *testing.T) {
 	}
 }
 
-// A table that was looked at before finds its file damaged, gone or replaced once it is dropped from memory.
+// A table that was looked at before finds its file damaged, gone or replaced once it is dropped
+// from memory.
 func TestDamageWhileTheCatalogIsOpen(t *testing.T) {
 	w := newWorld(t, memory(-1))
 	w.write("a.rows", textOf(1, 700))
@@ -196,7 +202,9 @@ func TestDamageInTheMiddleOfAScan(t *testing.T) {
 		after int
 	}{
 		{"a later message", Selection{}, func(b []byte) int64 { return int64(len(b)) / 4 }, 2},
-		{"a later message, with a bbox", Selection{BBox: everywhere}, func(b []byte) int64 { return int64(len(b)) / 4 }, 2},
+		{"a later message, with a bbox", Selection{BBox: everywhere}, func(b []byte) int64 {
+			return int64(len(b)) / 4
+		}, 2},
 		{"a later index", Selection{BBox: everywhere}, func(b []byte) int64 {
 			return int64(binary.LittleEndian.Uint64(b[len(b)-30:])) - 200
 		}, 2},
@@ -225,7 +233,8 @@ func TestDamageInTheMiddleOfAScan(t *testing.T) {
 			scanBy(t, c, held[0], tt.sel, rows, tt.after, func() { turn(t, w.tables()[0], tt.at(text)) })
 			scanBy(t, c, held[0], tt.sel, rows, -1, nil)
 			c.awaitSaves()
-			scanBy(t, c, held[1], tt.sel, rows, -1, nil) // finds what the first one found, and the table that came of it
+			// finds what the first one found, and the table that came of it
+			scanBy(t, c, held[1], tt.sel, rows, -1, nil)
 			scanBy(t, c, held[2], tt.sel, rows, -1, nil)
 			w.wantParses(1)
 			w.wantTables(1)
@@ -303,7 +312,9 @@ func TestStoreDamage(t *testing.T) {
 		{"garbage", func(t *testing.T, path string) {
 			must(t, os.WriteFile(path, bytes.Repeat([]byte("garbage "), 4096), 0o600))
 		}, 1},
-		{"a folder", func(t *testing.T, path string) { must(t, errors.Join(os.Remove(path), os.Mkdir(path, 0o700))) }, 1},
+		{"a folder", func(t *testing.T, path string) {
+			must(t, errors.Join(os.Remove(path), os.Mkdir(path, 0o700)))
+		}, 1},
 	} {
 		for _, running := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, running %v", tt.name, running), func(t *testing.T) {
@@ -396,7 +407,8 @@ func TestReadOnlyCache(t *testing.T) {
 		t.Errorf("the table has %d bytes", a.bytes)
 	}
 	var limit *readers.LimitError
-	if _, err := c.Table(t.Context(), Request{Name: "large.rows"}); !errors.As(err, &limit) || limit.Flag != "--memory" {
+	if _, err := c.Table(t.Context(), Request{Name: "large.rows"}); !errors.As(err, &limit) ||
+		limit.Flag != "--memory" {
 		t.Errorf("error %v, want a *LimitError of --memory", err)
 	}
 	w.want(c, "a.rows")

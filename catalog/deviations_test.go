@@ -21,7 +21,10 @@ func TestLogDeviations(t *testing.T) {
 	}
 	var sum readers.Summary
 	for row := range int64(5) {
-		sum.Deviations.Add(readers.Deviation{Offset: 10 * row, Row: row, Rule: "ragged-record", Done: "missing fields are null"})
+		sum.Deviations.Add(readers.Deviation{
+			Offset: 10 * row, Row: row, Rule: "ragged-record",
+			Done: "missing fields are null",
+		})
 	}
 	logDeviations(log, "a.csv", &sum)
 	got := out.String()

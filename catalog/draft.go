@@ -20,10 +20,12 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// Draft is a table on its way to be an entry of the writable root: an Arrow IPC file that nobody sees. It is for one goroutine, which calls Commit or Abort.
+// Draft is a table on its way to be an entry of the writable root: an Arrow IPC file that nobody
+// sees. It is for one goroutine, which calls Commit or Abort.
 //
-// The file has a hidden name at the top of the root and is locked as long as it is written, so that the next catalog knows what a crash has left. It gets its own
-// name in one step, when it is whole and on the disk.
+// The file has a hidden name at the top of the root and is locked as long as it is written, so that
+// the next catalog knows what a crash has left. It gets its own name in one step, when it is whole
+// and on the disk.
 type Draft struct {
 	c      *Catalog
 	name   string // of the entry
@@ -110,7 +112,8 @@ func (d *Draft) Write(rec arrow.Record) error {
 	return nil
 }
 
-// Commit makes the draft the entry, on the disk for good and listed. After an error there is nothing of it.
+// Commit makes the draft the entry, on the disk for good and listed. After an error there is
+// nothing of it.
 func (d *Draft) Commit(ctx context.Context) (WriteResult, error) {
 	defer d.Abort()
 	if err := d.out.Close(); err != nil {
@@ -140,7 +143,8 @@ func (d *Draft) Commit(ctx context.Context) (WriteResult, error) {
 	return WriteResult{Name: d.name, Rows: rows, Bytes: bytes}, d.c.relist(ctx, d.rel)
 }
 
-// readable gives an error for a table that the catalog's own reader would refuse: what nobody can read is not stored.
+// readable gives an error for a table that the catalog's own reader would refuse: what nobody can
+// read is not stored.
 func (d *Draft) readable(ctx context.Context) error {
 	f, ok := d.c.cfg.Formats.ByExtension(d.rel)
 	if !ok {
@@ -291,7 +295,8 @@ func (d *Draft) copy(ctx context.Context, from *os.File) (err error) {
 	return nil
 }
 
-// differs says in what two schemas differ, or "". What is said of the schema as a whole, as pandas does, may.
+// differs says in what two schemas differ, or "". What is said of the schema as a whole, as pandas
+// does, may.
 func differs(have, want *arrow.Schema) string {
 	if have.NumFields() != want.NumFields() {
 		return fmt.Sprintf("%d, not %d", have.NumFields(), want.NumFields())

@@ -33,7 +33,8 @@ func writableLab(t *testing.T) (*Catalog, string) {
 
 func someRows(t *testing.T, n int) arrow.Record {
 	t.Helper()
-	b := array.NewRecordBuilder(arrowmemory.DefaultAllocator, arrow.NewSchema([]arrow.Field{{Name: "n", Type: arrow.PrimitiveTypes.Int64}}, nil))
+	b := array.NewRecordBuilder(arrowmemory.DefaultAllocator,
+		arrow.NewSchema([]arrow.Field{{Name: "n", Type: arrow.PrimitiveTypes.Int64}}, nil))
 	defer b.Release()
 	for i := range n {
 		b.Field(0).(*array.Int64Builder).Append(int64(i))
@@ -81,7 +82,8 @@ func TestDraftOnAFullDisk(t *testing.T) {
 	}
 }
 
-// TestDraftsOfACrash removes what a crash has left, when the folder is opened next, and leaves alone what another server is writing.
+// TestDraftsOfACrash removes what a crash has left, when the folder is opened next, and leaves
+// alone what another server is writing.
 func TestDraftsOfACrash(t *testing.T) {
 	c, dir := writableLab(t)
 	rec := someRows(t, 10)
@@ -133,7 +135,10 @@ func TestDraftsOfACrash(t *testing.T) {
 
 func TestPlace(t *testing.T) {
 	dir := t.TempDir()
-	c, err := Open(t.Context(), Config{Roots: []Root{{Dir: t.TempDir()}}, Writable: &Root{Alias: "put", Dir: dir}, Formats: readers.Registry{}})
+	c, err := Open(t.Context(), Config{
+		Roots: []Root{{Dir: t.TempDir()}}, Writable: &Root{Alias: "put", Dir: dir},
+		Formats: readers.Registry{},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

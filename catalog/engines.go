@@ -2,9 +2,11 @@ package catalog
 
 import "github.com/vibeflight/vibeflight/readers"
 
-// Engines says who parses a file, an engine on cards or the CPU engine, and what they did. Several goroutines ask.
+// Engines says who parses a file, an engine on cards or the CPU engine, and what they did. Several
+// goroutines ask.
 type Engines interface {
-	// For gives the engine for a file of a format, of so many bytes, or nil: it is the CPU engine's.
+	// For gives the engine for a file of a format, of so many bytes, or nil: it is the CPU
+	// engine's.
 	For(format string, bytes int64) readers.Engine
 	// Stats gives the numbers of this moment.
 	Stats() EngineStats
@@ -12,7 +14,8 @@ type Engines interface {
 
 // EngineStats are the numbers of the engines since the process began.
 type EngineStats struct {
-	Choice  string                          `json:"choice"`  // who parses, for people: "cpu", "auto: cuda from 112 MiB on"
+	// who parses, for people: "cpu", "auto: cuda from 112 MiB on"
+	Choice  string                          `json:"choice"`
 	Devices []DeviceStats                   `json:"devices"` // cards in use
 	Formats map[string]readers.EngineCounts `json:"formats"` // by name, those that cards parse
 }

@@ -30,7 +30,9 @@ func (f *fromTen) Parser(readers.Layout) readers.Parser { return f }
 func (f *fromTen) Counts() readers.EngineCounts         { return readers.EngineCounts{Chunks: f.asked.Load()} }
 func (f *fromTen) Close() error                         { return nil }
 
-func (f *fromTen) Parse(context.Context, *source.File, readers.Request, func(readers.Chunk) error) (readers.Summary, error) {
+func (f *fromTen) Parse(context.Context, *source.File, readers.Request, func(readers.Chunk) error) (
+	readers.Summary, error,
+) {
 	return readers.Summary{}, errors.New("not in this test")
 }
 
@@ -40,7 +42,9 @@ func TestEngineIsChosenByTheSize(t *testing.T) {
 		engines := &fromTen{}
 		l := newLab(t, "", sized, func(c *Config) { c.Engines, c.CacheDir = engines, cache })
 		var parser readers.Parser // that the last file was read with
-		l.read = func(ctx context.Context, _ readers.Format, p readers.Parser, src *source.File, _ readers.Limits, _ readers.Keeper) (*readers.Table, error) {
+		l.read = func(ctx context.Context, _ readers.Format, p readers.Parser, src *source.File,
+			_ readers.Limits, _ readers.Keeper,
+		) (*readers.Table, error) {
 			parser = p
 			return sized(ctx, src)
 		}
@@ -57,7 +61,10 @@ func TestEngineIsChosenByTheSize(t *testing.T) {
 			if got := parser == readers.Parser(engines); got != tt.card {
 				t.Errorf("a file of %d bytes is for a card: %v, want %v", len(tt.text), got, tt.card)
 			}
-			want := EngineStats{Choice: "auto: cuda from 10 B on", Formats: map[string]readers.EngineCounts{"fake": {Chunks: int64(i + 1)}}}
+			want := EngineStats{
+				Choice:  "auto: cuda from 10 B on",
+				Formats: map[string]readers.EngineCounts{"fake": {Chunks: int64(i + 1)}},
+			}
 			if s := l.Stats(); s.Engines == nil || !reflect.DeepEqual(*s.Engines, want) {
 				t.Errorf("stats %+v, want %+v", s.Engines, want)
 			}

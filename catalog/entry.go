@@ -27,7 +27,8 @@ type Entry struct {
 	tables *tablesIn // of an archive of several; else nil
 }
 
-// tablesIn are the tables of an archive that has several, each of which is a layer. They are the same for one identity of the file.
+// tablesIn are the tables of an archive that has several, each of which is a layer. They are the
+// same for one identity of the file.
 type tablesIn struct {
 	formats map[string]string // by layer
 }
@@ -49,13 +50,15 @@ type file struct {
 
 func (r *root) entry(rel string, f file) Entry {
 	return Entry{
-		Name: r.name(rel), Format: f.format, Path: r.path(rel), Size: f.identity.Size, Identity: f.identity, Modified: f.modified,
-		root: r, rel: rel, tables: f.tables,
+		Name: r.name(rel), Format: f.format, Path: r.path(rel), Size: f.identity.Size, Identity: f.identity,
+		Modified: f.modified,
+		root:     r, rel: rel, tables: f.tables,
 	}
 }
 
-// recognise says of which format the file at rel below dir is, or "", and which tables there are in an archive. It reads the file only where its extension
-// says nothing. The operator's options may name the format of the file, which the catalog calls name.
+// recognise says of which format the file at rel below dir is, or "", and which tables there are in
+// an archive. It reads the file only where its extension says nothing. The operator's options may
+// name the format of the file, which the catalog calls name.
 func (c *Catalog) recognise(f *file, name, rel string, dir *os.Root) error {
 	formats := c.cfg.Formats
 	f.format, f.tables = "", nil
@@ -65,7 +68,9 @@ func (c *Catalog) recognise(f *file, name, rel string, dir *os.Root) error {
 			return nil
 		}
 	}
-	format, members, ok, err := formats.Inspect(rel, func() (*source.File, error) { return source.OpenIn(dir, rel, rel) })
+	format, members, ok, err := formats.Inspect(rel, func() (*source.File, error) {
+		return source.OpenIn(dir, rel, rel)
+	})
 	if err != nil || !ok {
 		return err
 	}
@@ -79,8 +84,9 @@ func (c *Catalog) recognise(f *file, name, rel string, dir *os.Root) error {
 	return nil
 }
 
-// Lookup finds the entry of a name as it is now: it looks at the file, so it sees one that changed or came a moment ago, before the watch
-// has told. Without such a file, or if it is known not to have the layer, it gives a *NotFoundError.
+// Lookup finds the entry of a name as it is now: it looks at the file, so it sees one that changed
+// or came a moment ago, before the watch has told. Without such a file, or if it is known not to
+// have the layer, it gives a *NotFoundError.
 func (c *Catalog) Lookup(name string) (Entry, error) {
 	file, layer, ok := splitName(name)
 	if !ok {
@@ -100,9 +106,10 @@ func (c *Catalog) Lookup(name string) (Entry, error) {
 	return e, nil
 }
 
-// lookupAs is Lookup of an entry that is read as the named format, whatever its name and its bytes say.
-// A format that does not exist is ignored here; ParseOptions refuses it. A file that is no entry stays
-// one: only the operator's options make entries, so that a client cannot read any file of a root.
+// lookupAs is Lookup of an entry that is read as the named format, whatever its name and its bytes
+// say. A format that does not exist is ignored here; ParseOptions refuses it. A file that is no
+// entry stays one: only the operator's options make entries, so that a client cannot read any file
+// of a root.
 func (c *Catalog) lookupAs(name, format string) (Entry, error) {
 	file, layer, ok := splitName(name)
 	if _, known := c.cfg.Formats.ByName(format); !known || !ok {
@@ -192,14 +199,16 @@ func (c *Catalog) lookupFile(name string) (Entry, error) {
 	return Entry{}, &NotFoundError{Name: name}
 }
 
-// look makes the entry at rel from the file as it is now. known is what the index says of it, if anything.
+// look makes the entry at rel from the file as it is now. known is what the index says of it, if
+// anything.
 func (c *Catalog) look(r *root, rel string, known Entry) (Entry, error) {
 	dir, err := r.open()
 	if err != nil {
 		return Entry{}, err
 	}
 	if known.root != r {
-		// The index lists no path twice through a loop of links; nor may a name that a client made up.
+		// The index lists no path twice through a loop of links; nor may a name that a client made
+		// up.
 		if err := r.descend(dir, rel); err != nil {
 			return Entry{}, err
 		}
@@ -220,7 +229,8 @@ func (c *Catalog) look(r *root, rel string, known Entry) (Entry, error) {
 	return c.withSiblings(r, dir, rel, f)
 }
 
-// withSiblings completes the entry of a file by what lies beside it now. A file that belongs to another one is no entry.
+// withSiblings completes the entry of a file by what lies beside it now. A file that belongs to
+// another one is no entry.
 func (c *Catalog) withSiblings(r *root, dir *os.Root, rel string, f file) (Entry, error) {
 	for _, main := range c.cfg.Formats.MainsOf(rel) {
 		if _, info, err := source.Locate(dir, main); err == nil && info.Mode().IsRegular() {

@@ -35,17 +35,20 @@ func (e *NotFoundError) Error() string {
 
 func (e *NotFoundError) Unwrap() error { return fs.ErrNotExist }
 
-// ChangedError says that a file, or the operator's options for it, is no longer of the version that was asked for.
+// ChangedError says that a file, or the operator's options for it, is no longer of the version that
+// was asked for.
 type ChangedError struct {
 	Name       string
 	Want, Have string // versions
 }
 
 func (e *ChangedError) Error() string {
-	return fmt.Sprintf("%s changed: version %s was asked for, %s is there; ask for its FlightInfo again", e.Name, e.Want, e.Have)
+	return fmt.Sprintf("%s changed: version %s was asked for, %s is there; ask for its FlightInfo again",
+		e.Name, e.Want, e.Have)
 }
 
-// OtherCRSError says that a selection asks for a reference system that the table's coordinates are not in.
+// OtherCRSError says that a selection asks for a reference system that the table's coordinates are
+// not in.
 type OtherCRSError struct {
 	Asked string
 	CRS   geoarrow.CRS // of the table
@@ -55,7 +58,8 @@ func (e *OtherCRSError) Error() string {
 	if e.CRS == (geoarrow.CRS{}) {
 		return fmt.Sprintf("field \"crs\": %.100q: the table has no reference system", e.Asked)
 	}
-	return fmt.Sprintf("field \"crs\": %.100q is not the table's reference system, %.100s; reprojection is not there yet, ST_Transform in SQL is", e.Asked, e.CRS)
+	return fmt.Sprintf("field \"crs\": %.100q is not the table's reference system, %.100s; reprojection is not "+
+		"there yet, ST_Transform in SQL is", e.Asked, e.CRS)
 }
 
 // UnknownColumnError says that a selection asks for a column that the table does not have.

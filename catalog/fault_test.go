@@ -22,7 +22,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// life is what befalls a server and its files: changes, faults of the disk, losses of power. After each step its tables have to be those of the files.
+// life is what befalls a server and its files: changes, faults of the disk, losses of power. After
+// each step its tables have to be those of the files.
 type life struct {
 	random *rand.Rand
 	dir    string
@@ -44,7 +45,8 @@ type heldRows struct {
 }
 
 func newLife(seed uint64) (*life, error) {
-	dir, err := os.MkdirTemp("/dev/shm", "catalog") // the disk is the one that faulty draws, so a folder in memory is as good
+	// the disk is the one that faulty draws, so a folder in memory is as good
+	dir, err := os.MkdirTemp("/dev/shm", "catalog")
 	if err != nil {
 		return nil, err
 	}
@@ -52,8 +54,10 @@ func newLife(seed uint64) (*life, error) {
 	l := &life{random: random, dir: dir, texts: map[string]string{}, fs: faulty.New(files.OS{}, seed)}
 	pick := func(of ...int64) int64 { return of[random.IntN(len(of))] }
 	l.cfg = Config{
-		Roots: []Root{{Dir: l.path("data")}}, Formats: readers.Registry{l.format.format()}, Log: zerolog.Nop(), CacheDir: l.path("cache"),
-		MemoryBytes: pick(-1, 2000, 20_000, 1<<20), CacheBytes: pick(15_000, 100_000, 1<<20), Limits: readers.Limits{BatchRows: 16, Workers: 2},
+		Roots: []Root{{Dir: l.path("data")}}, Formats: readers.Registry{l.format.format()}, Log: zerolog.Nop(),
+		CacheDir:    l.path("cache"),
+		MemoryBytes: pick(-1, 2000, 20_000, 1<<20), CacheBytes: pick(15_000, 100_000, 1<<20),
+		Limits: readers.Limits{BatchRows: 16, Workers: 2},
 	}
 	if err := os.Mkdir(l.path("data"), 0o700); err != nil {
 		return nil, err
@@ -101,7 +105,8 @@ func (l *life) stop() error {
 	return nil
 }
 
-// crash lets the power go, and begins again on what is left of the tables. The store is on a disk of its own.
+// crash lets the power go, and begins again on what is left of the tables. The store is on a disk
+// of its own.
 func (l *life) crash() error {
 	if err := l.stop(); err != nil {
 		return err
@@ -134,13 +139,16 @@ func (l *life) look(left int) error {
 	return nil
 }
 
-// mayFail says whether an error is one that the disk may have caused, or too small a budget: any but a wrong table.
+// mayFail says whether an error is one that the disk may have caused, or too small a budget: any
+// but a wrong table.
 func (l *life) mayFail(err error) bool {
 	var limit *readers.LimitError
-	return !errors.Is(err, errWrong) && (errors.As(err, &limit) || l.ill && (errors.Is(err, syscall.EIO) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, faulty.ErrCrashed)))
+	return !errors.Is(err, errWrong) && (errors.As(err, &limit) || l.ill && (errors.Is(err, syscall.EIO) ||
+		errors.Is(err, syscall.ENOSPC) || errors.Is(err, faulty.ErrCrashed)))
 }
 
-// unexpected gives err, unless it is what asking for a file may end in: it is gone, or the disk is ill.
+// unexpected gives err, unless it is what asking for a file may end in: it is gone, or the disk is
+// ill.
 func (l *life) unexpected(err error, there bool) error {
 	var missing *NotFoundError
 	if errors.As(err, &missing) && !there || l.mayFail(err) {
@@ -191,7 +199,8 @@ func (l *life) describe(req Request, rows []string, there bool) error {
 		return l.unexpected(err, there)
 	}
 	if n != int64(len(rows)) || !there || s.Bytes() != h.Table.Bytes {
-		return fmt.Errorf("%w: described with %d rows, want %d; %d bytes, and %d", errWrong, n, len(rows), s.Bytes(), h.Table.Bytes)
+		return fmt.Errorf("%w: described with %d rows, want %d; %d bytes, and %d", errWrong, n, len(rows),
+			s.Bytes(), h.Table.Bytes)
 	}
 	return nil
 }
@@ -232,7 +241,10 @@ func (l *life) sicken() {
 	case 0:
 		l.fs.CrashAt(l.fs.Steps() + l.random.IntN(60))
 	default:
-		l.fs.Inject(faulty.Fault{Ops: faulty.Op(l.random.Uint32()) & faulty.All, Probability: 0.5 * l.random.Float64(), Err: errs[l.random.IntN(2)], Short: true})
+		l.fs.Inject(faulty.Fault{
+			Ops: faulty.Op(l.random.Uint32()) & faulty.All, Probability: 0.5 * l.random.Float64(),
+			Err: errs[l.random.IntN(2)], Short: true,
+		})
 	}
 }
 
@@ -281,7 +293,8 @@ func (l *life) names() error {
 	return nil
 }
 
-// runLife runs a life, and looks at the end whether a catalog on a good disk serves all that is left.
+// runLife runs a life, and looks at the end whether a catalog on a good disk serves all that is
+// left.
 func runLife(seed uint64, steps int) (asked int, err error) {
 	l, err := newLife(seed)
 	if err != nil {

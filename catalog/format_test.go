@@ -41,12 +41,18 @@ func TestFormatOption(t *testing.T) {
 		t.Errorf("b.dat without a format: %v", err)
 	}
 	for _, name := range []string{"../a.fake", "nothing", "gtfs", "b.dat"} {
-		if _, err := l.Table(t.Context(), Request{Name: name, Options: map[string]any{readers.OptionFormat: "fake"}}); !errors.As(err, &none) {
+		if _, err := l.Table(t.Context(), Request{
+			Name:    name,
+			Options: map[string]any{readers.OptionFormat: "fake"},
+		}); !errors.As(err, &none) {
 			t.Errorf("%s: %v, want none", name, err)
 		}
 	}
 	wrong := (*readers.OptionError)(nil)
-	if _, err := l.Table(t.Context(), Request{Name: "a.fake", Options: map[string]any{readers.OptionFormat: "klingon"}}); !errors.As(err, &wrong) {
+	if _, err := l.Table(t.Context(), Request{
+		Name:    "a.fake",
+		Options: map[string]any{readers.OptionFormat: "klingon"},
+	}); !errors.As(err, &wrong) {
 		t.Errorf("no such format: %v", err)
 	}
 }

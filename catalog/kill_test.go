@@ -36,8 +36,10 @@ func TestMain(m *testing.M) {
 // killedConfig has room for a few tables: the server parses, writes and evicts all the time.
 func killedConfig(dir string) Config {
 	return Config{
-		Roots: []Root{{Dir: filepath.Join(dir, "data")}}, Formats: readers.Registry{new(rowsFormat).format()}, Log: zerolog.Nop(),
-		CacheDir: filepath.Join(dir, "cache"), MemoryBytes: 20_000, CacheBytes: 300_000, Limits: readers.Limits{BatchRows: 50, Workers: 2},
+		Roots: []Root{{Dir: filepath.Join(dir, "data")}}, Formats: readers.Registry{new(rowsFormat).format()},
+		Log:      zerolog.Nop(),
+		CacheDir: filepath.Join(dir, "cache"), MemoryBytes: 20_000, CacheBytes: 300_000,
+		Limits: readers.Limits{BatchRows: 50, Workers: 2},
 	}
 }
 
@@ -115,8 +117,9 @@ func TestKilledServer(t *testing.T) {
 	}
 }
 
-// survivors opens a catalog on what a killed server left, and looks whether all of it is right: each table that lies in the cache is used, none is parsed again, and what the
-// catalog saves then is right as well. It gives how many tables were used.
+// survivors opens a catalog on what a killed server left, and looks whether all of it is right:
+// each table that lies in the cache is used, none is parsed again, and what the catalog saves then
+// is right as well. It gives how many tables were used.
 func survivors(t *testing.T, dir string, texts map[string]string) (loads int64, err error) {
 	c, err := Open(t.Context(), killedConfig(dir))
 	if err != nil {
@@ -142,7 +145,8 @@ func survivors(t *testing.T, dir string, texts map[string]string) (loads int64, 
 	}
 	for name, text := range texts {
 		for shift := range 2 {
-			if _, err := ask(t.Context(), c, Request{Name: name, Options: shiftBy(strconv.Itoa(shift))}, text); err != nil {
+			if _, err := ask(t.Context(), c, Request{Name: name, Options: shiftBy(strconv.Itoa(shift))},
+				text); err != nil {
 				return 0, err
 			}
 			c.awaitSaves()
@@ -154,7 +158,8 @@ func survivors(t *testing.T, dir string, texts map[string]string) (loads int64, 
 	return int64(len(left)), nil
 }
 
-// complete asks for each table that lies in the cache and that the store has a record of: a server may be killed between the two. Records of what failed have no content.
+// complete asks for each table that lies in the cache and that the store has a record of: a server
+// may be killed between the two. Records of what failed have no content.
 func complete(ctx context.Context, c *Catalog) (asks []Request, err error) {
 	lies := map[cachedir.Key]bool{}
 	for _, info := range c.archive.dir.List() {

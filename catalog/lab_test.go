@@ -50,7 +50,8 @@ func fakeFormats() readers.Registry {
 	}
 }
 
-// newLab opens a catalog over dir, or an empty folder, and checks at the end that no goroutine is left.
+// newLab opens a catalog over dir, or an empty folder, and checks at the end that no goroutine is
+// left.
 func newLab(t *testing.T, dir string, parse parseFunc, change ...func(*Config)) *lab {
 	t.Helper()
 	if dir == "" {
@@ -66,7 +67,9 @@ func newLab(t *testing.T, dir string, parse parseFunc, change ...func(*Config)) 
 		t.Fatal(err)
 	}
 	l := &lab{Catalog: c, t: t, dir: dir}
-	c.read = func(ctx context.Context, _ readers.Format, _ readers.Parser, src *source.File, _ readers.Limits, _ readers.Keeper) (*readers.Table, error) {
+	c.read = func(ctx context.Context, _ readers.Format, _ readers.Parser, src *source.File, _ readers.Limits,
+		_ readers.Keeper,
+	) (*readers.Table, error) {
 		l.parses.Add(1)
 		return parse(ctx, src)
 	}

@@ -37,23 +37,36 @@ func TestLargeTables(t *testing.T) {
 		geometry geoarrow.Kind
 	}{
 		{"one type", nil, arrow.PrimitiveTypes.Int32, geoarrow.Point},
-		{"a wider integer late", map[int]string{rows - 10: "5000000000;;1 1"}, arrow.PrimitiveTypes.Int64, geoarrow.Point},
+		{
+			"a wider integer late",
+			map[int]string{rows - 10: "5000000000;;1 1"},
+			arrow.PrimitiveTypes.Int64,
+			geoarrow.Point,
+		},
 		{"text in the middle", map[int]string{rows / 2: "text;;1 1"}, arrow.BinaryTypes.String, geoarrow.Point},
 		{"another kind late", map[int]string{rows - 1: "1;;1 1,2 2"}, arrow.PrimitiveTypes.Int32, geoarrow.NoKind},
-		{"all of it, early and late", map[int]string{1: "x;;1 1,2 2", rows - 2: "9000000000;a;1 1", rows - 1: "y;;1 1,2 2"}, arrow.BinaryTypes.String, geoarrow.NoKind},
+		{"all of it, early and late", map[int]string{
+			1: "x;;1 1,2 2", rows - 2: "9000000000;a;1 1",
+			rows - 1: "y;;1 1,2 2",
+		}, arrow.BinaryTypes.String, geoarrow.NoKind},
 	} {
 		text := largeText(rows, tt.change)
-		// The chunks have some 1 MiB: all go to a file, or the first half does not, or only what the widening adds to them is too much.
+		// The chunks have some 1 MiB: all go to a file, or the first half does not, or only what
+		// the widening adds to them is too much.
 		for _, memoryBytes := range []int64{1, 64 << 10, 1 << 20, 5 << 19, 64 << 20} {
 			t.Run(fmt.Sprintf("%s, %d bytes", tt.name, memoryBytes), func(t *testing.T) {
-				w := newWorld(t, memory(memoryBytes), func(c *Config) { c.Limits = readers.Limits{BatchRows: 700, Workers: 4} })
+				w := newWorld(t, memory(memoryBytes), func(c *Config) {
+					c.Limits = readers.Limits{BatchRows: 700, Workers: 4}
+				})
 				w.write("large.rows", text)
 				c := w.open()
 				first := w.want(c, "large.rows")
 				h, err := c.Table(t.Context(), Request{Name: "large.rows"})
 				must(t, err)
-				if b := h.Table.Batches[0]; !arrow.TypeEqual(b.Attributes[0].Type, tt.a) || b.Geometry.Kind != tt.geometry {
-					t.Errorf("types %v and %v, want %v and %v", b.Attributes[0].Type, b.Geometry.Kind, tt.a, tt.geometry)
+				if b := h.Table.Batches[0]; !arrow.TypeEqual(b.Attributes[0].Type, tt.a) ||
+					b.Geometry.Kind != tt.geometry {
+					t.Errorf("types %v and %v, want %v and %v", b.Attributes[0].Type, b.Geometry.Kind,
+						tt.a, tt.geometry)
 				}
 				h.Release()
 				c.awaitSaves()
@@ -65,7 +78,8 @@ func TestLargeTables(t *testing.T) {
 				w.close(c)
 				w.wantParses(1)
 				c = w.open()
-				if again := w.want(c, "large.rows"); again.schema != first.schema || again.bytes != first.bytes || again.bbox != first.bbox {
+				if again := w.want(c, "large.rows"); again.schema != first.schema || again.bytes != first.bytes ||
+					again.bbox != first.bbox {
 					t.Errorf("after a restart %+v, want %+v", again, first)
 				}
 				w.close(c)
@@ -139,7 +153,8 @@ func TestNoRoomForALargeTable(t *testing.T) {
 			c := w.open()
 			for range 2 {
 				var limit *readers.LimitError
-				if _, err := c.Table(t.Context(), Request{Name: "large.rows"}); !errors.As(err, &limit) || limit.Flag != tt.flag {
+				if _, err := c.Table(t.Context(), Request{Name: "large.rows"}); !errors.As(err, &limit) ||
+					limit.Flag != tt.flag {
 					t.Errorf("error %v, want a *LimitError of %s", err, tt.flag)
 				}
 				w.want(c, "a.rows")
@@ -211,7 +226,8 @@ func TestBBoxOfAFile(t *testing.T) {
 			t.Errorf("%v: %v", box, err)
 		}
 		read := c.Stats().Cache.BytesChecked
-		t.Logf("%.4f of the rows: %d of %d bytes were read, %.2f %%", part, read, h.Table.Bytes, 100*float64(read)/float64(h.Table.Bytes))
+		t.Logf("%.4f of the rows: %d of %d bytes were read, %.2f %%", part, read, h.Table.Bytes,
+			100*float64(read)/float64(h.Table.Bytes))
 		if part <= 0.01 && float64(read) > 0.03*float64(h.Table.Bytes) {
 			t.Errorf("a box of %v of the rows reads %d of %d bytes", part, read, h.Table.Bytes)
 		}

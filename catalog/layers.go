@@ -14,11 +14,14 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// A file of a layered format is one entry, of its own name, until a parse has told its layers. If they are several, each of them is an entry then:
+// A file of a layered format is one entry, of its own name, until a parse has told its layers. If
+// they are several, each of them is an entry then:
 //
 //	trips.kml   ->   trips.kml#Stops   trips.kml#Tracks
 //
-// So it is with an archive of several tables, whose layers may be of different formats. The file's name stays valid and means the first layer, so both of its names have one table. What was learned holds for one identity of the file.
+// So it is with an archive of several tables, whose layers may be of different formats. The file's
+// name stays valid and means the first layer, so both of its names have one table. What was learned
+// holds for one identity of the file.
 
 // layerList is what a parse told of the layers of a file.
 type layerList struct {
@@ -35,8 +38,8 @@ func newLearned(identity source.Identity, layers []string) layerList {
 	return l
 }
 
-// splitName gives the file's name and the layer of an entry's name; layer is "" where it has none. It reports false for a layer that is not escaped as
-// escape does it.
+// splitName gives the file's name and the layer of an entry's name; layer is "" where it has none.
+// It reports false for a layer that is not escaped as escape does it.
 func splitName(name string) (file, layer string, ok bool) {
 	file, rest, named := strings.Cut(name, "#")
 	if !named {
@@ -91,7 +94,8 @@ func (c *Catalog) learn(e Entry, layers []string) {
 	c.index.Store(&x)
 }
 
-// expand puts the layers that are known into a new index; c.indexMu is held. What is known of files that are gone is forgotten.
+// expand puts the layers that are known into a new index; c.indexMu is held. What is known of files
+// that are gone is forgotten.
 func (c *Catalog) expand(x *index) {
 	x.layers = map[string][]string{}
 	defer x.arrange()
@@ -118,8 +122,8 @@ func (c *Catalog) expand(x *index) {
 	c.layers, x.names = there, names
 }
 
-// list appends the names of a file's entries. A layer whose name is longer than a path may be is none: with a name of megabytes, which XML allows, the list would
-// be more than clients take.
+// list appends the names of a file's entries. A layer whose name is longer than a path may be is
+// none: with a name of megabytes, which XML allows, the list would be more than clients take.
 func (x *index) list(names []string, file string, layers []string) []string {
 	delete(x.layers, file)
 	if len(layers) < 2 {
@@ -158,7 +162,8 @@ func (c *Catalog) layered(e Entry) bool {
 	return f.Layered || e.tables != nil
 }
 
-// ofLayer gives the entry of a layer of the file of e, "" being the first, and whether it may have that layer: as long as nobody knows, it may.
+// ofLayer gives the entry of a layer of the file of e, "" being the first, and whether it may have
+// that layer: as long as nobody knows, it may.
 func (c *Catalog) ofLayer(e Entry, layer string) (Entry, bool) {
 	if layer == "" {
 		return e, true
@@ -186,8 +191,9 @@ func (c *Catalog) ofLayer(e Entry, layer string) (Entry, bool) {
 	return e, true
 }
 
-// layersOf tells the layers that the parse of a job found, and gives the job of the layer that it read: the first one goes by no name. The error for a
-// layer that is not there becomes the one for an entry that is not.
+// layersOf tells the layers that the parse of a job found, and gives the job of the layer that it
+// read: the first one goes by no name. The error for a layer that is not there becomes the one for
+// an entry that is not.
 func (c *Catalog) layersOf(j job, l *tableData, err error) (job, error) {
 	var none *readers.NoLayerError
 	switch {
@@ -204,7 +210,8 @@ func (c *Catalog) layersOf(j job, l *tableData, err error) (job, error) {
 	return j, err
 }
 
-// layerOptions is what stands for the options of a job in its key: with those of the format, the layer.
+// layerOptions is what stands for the options of a job in its key: with those of the format, the
+// layer.
 func layerOptions(options [32]byte, layer string) [32]byte {
 	if layer == "" {
 		return options

@@ -18,7 +18,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// layeredFormat has files of several layers, each of which is a line "@name" and rows of rowsFormat behind it.
+// layeredFormat has files of several layers, each of which is a line "@name" and rows of rowsFormat
+// behind it.
 func (w *world) layeredFormat() readers.Format {
 	f := w.format.format()
 	f.Name, f.Extensions, f.Layered = "layered", []string{".layered"}, true
@@ -31,7 +32,9 @@ type layeredParser struct {
 	layer string
 }
 
-func (p layeredParser) Parse(_ context.Context, src *source.File, _ readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
+func (p layeredParser) Parse(_ context.Context, src *source.File, _ readers.Request,
+	emit func(readers.Chunk) error,
+) (readers.Summary, error) {
 	p.parses.Add(1)
 	text, err := src.Head(1 << 20)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -116,7 +119,8 @@ func TestLayersAreEntries(t *testing.T) {
 		wantRows(t, c, "trips.layered#100%25 %231", "3;c;\n")
 		wantRows(t, c, "trips.layered#Tracks/north", "")
 		w.wantParses(3)
-		if list := c.List("trips.layered#T", "layered"); len(list) != 1 || list[0].Layer != "Tracks/north" || list[0].File() != "trips.layered" {
+		if list := c.List("trips.layered#T", "layered"); len(list) != 1 || list[0].Layer != "Tracks/north" ||
+			list[0].File() != "trips.layered" {
 			t.Errorf("listed %+v", list)
 		}
 		w.close(c)
@@ -246,7 +250,13 @@ func TestEvictLayers(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		want int
-	}{{"trips.layered#Stops", 1}, {"trips.layered#Tracks/north", 1}, {"trips.layered", 3}, {"trips.layered#None", 0}, {"trips.rows", 1}} {
+	}{
+		{"trips.layered#Stops", 1},
+		{"trips.layered#Tracks/north", 1},
+		{"trips.layered", 3},
+		{"trips.layered#None", 0},
+		{"trips.rows", 1},
+	} {
 		all()
 		if n, err := c.Evict(t.Context(), tt.name); n != tt.want || err != nil {
 			t.Errorf("%s: evicted %d, %v, want %d", tt.name, n, err, tt.want)
@@ -254,7 +264,8 @@ func TestEvictLayers(t *testing.T) {
 	}
 }
 
-// What is evicted is gone from the disk too, and nothing else is: neither the tables of other layers nor what is known of them.
+// What is evicted is gone from the disk too, and nothing else is: neither the tables of other
+// layers nor what is known of them.
 func TestEvictLayersFromDisk(t *testing.T) {
 	skip := map[string]any{"on_error": "skip"}
 	for _, tt := range []struct {
@@ -271,7 +282,11 @@ func TestEvictLayersFromDisk(t *testing.T) {
 			w := newLayers(t)
 			ask := func(c *Catalog) {
 				for _, req := range []Request{
-					{Name: expanded[0]}, {Name: expanded[1]}, {Name: expanded[2]}, {Name: expanded[3]}, {Name: expanded[1], Options: skip},
+					{Name: expanded[0]},
+					{Name: expanded[1]},
+					{Name: expanded[2]},
+					{Name: expanded[3]},
+					{Name: expanded[1], Options: skip},
 				} {
 					h, err := c.Table(t.Context(), req)
 					if err != nil {
@@ -316,12 +331,16 @@ func TestLayersInTheListOfTheCache(t *testing.T) {
 		got = append(got, filepath.Base(table.File)+"#"+table.Layer)
 	}
 	slices.Sort(got)
-	if want := []string{"trips.layered#100% #1", "trips.layered#Stops", "trips.layered#Tracks/north", "trips.rows#"}; !slices.Equal(got, want) {
+	if want := []string{
+		"trips.layered#100% #1", "trips.layered#Stops", "trips.layered#Tracks/north",
+		"trips.rows#",
+	}; !slices.Equal(got, want) {
 		t.Errorf("listed %q, want %q", got, want)
 	}
 }
 
-// A file of very many layers is listed, and each of them found, in a time that grows with their number and not with its square.
+// A file of very many layers is listed, and each of them found, in a time that grows with their
+// number and not with its square.
 func TestManyLayers(t *testing.T) {
 	const n = 30_000
 	w := newLayers(t)

@@ -61,7 +61,10 @@ func TestManyFiles(t *testing.T) {
 
 func BenchmarkList100k(b *testing.B) {
 	var format rowsFormat
-	cfg := Config{Roots: []Root{{Dir: manyFiles(b, 100_000)}}, Formats: readers.Registry{format.format()}, Log: zerolog.Nop()}
+	cfg := Config{
+		Roots: []Root{{Dir: manyFiles(b, 100_000)}}, Formats: readers.Registry{format.format()},
+		Log: zerolog.Nop(),
+	}
 	b.Run("Open", func(b *testing.B) {
 		for b.Loop() {
 			c, err := Open(context.Background(), cfg)

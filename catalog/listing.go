@@ -19,8 +19,10 @@ import (
 
 // CachedTable is a table that lies in a cache folder.
 type CachedTable struct {
-	Key    string    `json:"key"`             // its file is called so
-	File   string    `json:"file,omitempty"`  // the data file that it was parsed from last; "" if that is not known, or the server's limits were not the default ones
+	Key string `json:"key"` // its file is called so
+	// the data file that it was parsed from last; "" if that is not known, or the server's limits
+	// were not the default ones
+	File   string    `json:"file,omitempty"`
 	Layer  string    `json:"layer,omitempty"` // of the data file, where that has several
 	Format string    `json:"format,omitempty"`
 	Rows   int64     `json:"rows,omitempty"`
@@ -28,8 +30,11 @@ type CachedTable struct {
 	Used   time.Time `json:"used"` // last, to a minute
 }
 
-// ListCache gives the tables of a cache folder, those used last first. Servers may be using them. A folder without tables stays as it is.
-func ListCache(ctx context.Context, path string, formats readers.Registry, log zerolog.Logger) (tables []CachedTable, err error) {
+// ListCache gives the tables of a cache folder, those used last first. Servers may be using them. A
+// folder without tables stays as it is.
+func ListCache(ctx context.Context, path string, formats readers.Registry, log zerolog.Logger) (tables []CachedTable,
+	err error,
+) {
 	if _, err := os.Stat(filepath.Join(path, tablesFolder)); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -53,12 +58,16 @@ func ListCache(ctx context.Context, path string, formats readers.Registry, log z
 	}
 	for _, info := range a.dir.List() {
 		r := known[info.Key]
-		tables = append(tables, CachedTable{Key: info.Key.String(), File: r.Name, Layer: layers[info.Key], Format: r.Format, Rows: r.Rows, Bytes: info.Bytes, Used: info.Used})
+		tables = append(tables, CachedTable{
+			Key: info.Key.String(), File: r.Name, Layer: layers[info.Key],
+			Format: r.Format, Rows: r.Rows, Bytes: info.Bytes, Used: info.Used,
+		})
 	}
 	return tables, nil
 }
 
-// ClearCache removes the tables of a cache folder, and gives how many they were and of how many bytes. A server that uses one goes on with it.
+// ClearCache removes the tables of a cache folder, and gives how many they were and of how many
+// bytes. A server that uses one goes on with it.
 func ClearCache(path string, log zerolog.Logger) (tables int, bytes int64, err error) {
 	if _, err := os.Stat(filepath.Join(path, tablesFolder)); errors.Is(err, fs.ErrNotExist) {
 		return 0, 0, nil

@@ -116,7 +116,10 @@ const (
 )
 
 func newCrowd(t *testing.T) *crowd {
-	c := &crowd{world: newWorld(t, memory(crowdMemory), cacheBytes(crowdCache)), rows: map[string][]string{}, large: map[string]bool{}}
+	c := &crowd{
+		world: newWorld(t, memory(crowdMemory), cacheBytes(crowdCache)), rows: map[string][]string{},
+		large: map[string]bool{},
+	}
 	for i := range 16 {
 		name, text := fmt.Sprintf("%d.rows", i), textOf(1+i, 200)
 		if i%4 == 0 {
@@ -180,7 +183,8 @@ func (w *crowd) client(c *Catalog, random *rand.Rand, asks int) error {
 	return nil
 }
 
-// run has clients of each catalog do their work while something else is done, and looks at the end whether all is as it should be.
+// run has clients of each catalog do their work while something else is done, and looks at the end
+// whether all is as it should be.
 func (w *crowd) run(clients, asks int, meanwhile func(i int) error, catalogs ...*Catalog) {
 	w.t.Helper()
 	var wg, others sync.WaitGroup
@@ -270,7 +274,8 @@ func TestTwoCatalogs(t *testing.T) {
 // changing gives a file its next version, and asks both servers for it.
 func (w *crowd) changing(a, b *Catalog, versions []string, i int) error {
 	text := versions[i%len(versions)]
-	if err := errors.Join(os.WriteFile(w.path("new"), []byte(text), 0o600), os.Rename(w.path("new"), w.path("changing.rows"))); err != nil {
+	if err := errors.Join(os.WriteFile(w.path("new"), []byte(text), 0o600), os.Rename(w.path("new"),
+		w.path("changing.rows"))); err != nil {
 		return err
 	}
 	for _, c := range []*Catalog{a, b} {
@@ -281,7 +286,8 @@ func (w *crowd) changing(a, b *Catalog, versions []string, i int) error {
 	return nil
 }
 
-// Times of use that lie in the future, since the clock was set back, keep nothing from being used and evicted.
+// Times of use that lie in the future, since the clock was set back, keep nothing from being used
+// and evicted.
 func TestClockSetBack(t *testing.T) {
 	w := newWorld(t, cacheBytes(60_000))
 	for i := range 6 {

@@ -15,8 +15,9 @@ type Root struct {
 	Dir   string
 }
 
-// ParseRoot reads what --data takes: "DIR" or "ALIAS=DIR". An alias has letters, digits, '.', '_' and '-' of ASCII and does not begin with
-// '.'. A folder whose own name holds '=' is written with a '/' before the '=', as "./year=2024". Dir is absolute in the answer.
+// ParseRoot reads what --data takes: "DIR" or "ALIAS=DIR". An alias has letters, digits, '.', '_'
+// and '-' of ASCII and does not begin with '.'. A folder whose own name holds '=' is written with a
+// '/' before the '=', as "./year=2024". Dir is absolute in the answer.
 func ParseRoot(s string) (Root, error) {
 	r := Root{Dir: s}
 	if i := strings.IndexByte(s, '='); i >= 0 && !strings.Contains(s[:i], "/") {
@@ -53,7 +54,8 @@ func (r Root) check() error {
 		return err
 	}
 	if !info.IsDir() {
-		return fmt.Errorf("%s is a file; a root is a folder: give %s to serve the recognised files below it", r.Dir, filepath.Dir(r.Dir))
+		return fmt.Errorf("%s is a file; a root is a folder: give %s to serve the recognised files below it",
+			r.Dir, filepath.Dir(r.Dir))
 	}
 	return nil
 }
@@ -66,8 +68,9 @@ func (r Root) name(rel string) string {
 	return r.Alias + "/" + escape(rel)
 }
 
-// rel is where the file of a name would lie below the root. It reports false for a name that no file below the root can have: of another
-// alias, not escaped as escape does it, absolute, with an empty, hidden, "." or ".." component.
+// rel is where the file of a name would lie below the root. It reports false for a name that no
+// file below the root can have: of another alias, not escaped as escape does it, absolute, with an
+// empty, hidden, "." or ".." component.
 func (r Root) rel(name string) (string, bool) {
 	if r.Alias != "" {
 		rest, ok := strings.CutPrefix(name, r.Alias+"/")
@@ -91,10 +94,12 @@ func (r Root) rel(name string) (string, bool) {
 // maxNameBytes bounds a path below a root; PATH_MAX of Linux.
 const maxNameBytes = 4096
 
-// hidden reports a component that the catalog does not list: the empty one, ".", ".." and what begins with a dot.
+// hidden reports a component that the catalog does not list: the empty one, ".", ".." and what
+// begins with a dot.
 func hidden(part string) bool { return part == "" || part[0] == '.' }
 
-// escape writes '#', which separates a layer, '%', and bytes that are no UTF-8, which no Flight message can carry, as %XX.
+// escape writes '#', which separates a layer, '%', and bytes that are no UTF-8, which no Flight
+// message can carry, as %XX.
 //
 //	"a#b 50%.csv" -> "a%23b 50%25.csv"    "caf\xe9.csv" -> "caf%E9.csv"
 func escape(path string) string {
@@ -114,7 +119,8 @@ func escape(path string) string {
 	return b.String()
 }
 
-// unescape undoes escape. It reports false for what escape never writes, so that a file has one name only.
+// unescape undoes escape. It reports false for what escape never writes, so that a file has one
+// name only.
 func unescape(name string) (string, bool) {
 	if !strings.ContainsAny(name, "#%") {
 		return name, utf8.ValidString(name)

@@ -56,7 +56,8 @@ func FuzzEscape(f *testing.F) {
 
 func TestRelRefuses(t *testing.T) {
 	for _, name := range []string{
-		"", "/", "/etc/passwd", "../x", "a/../b", "a/..", ".", "./a", "a//b", "a/", ".hidden", "a/.git/b", "a\x00b", "a%00b",
+		"", "/", "/etc/passwd", "../x", "a/../b", "a/..", ".", "./a", "a//b", "a/", ".hidden", "a/.git/b",
+		"a\x00b", "a%00b",
 		strings.Repeat("a/", maxNameBytes) + "b",
 	} {
 		if rel, ok := (Root{}).rel(name); ok {
@@ -120,7 +121,10 @@ func TestClosest(t *testing.T) {
 	}{
 		{"typo", "florda.csv", []string{"florida.csv"}},
 		{"case", "FLORIDA.CSV", []string{"florida.csv"}},
-		{"folder forgotten", "florida.geojson", []string{"counties/florida.geojson", "floridas.geojson", "georgia.geojson"}},
+		{"folder forgotten", "florida.geojson", []string{
+			"counties/florida.geojson", "floridas.geojson",
+			"georgia.geojson",
+		}},
 		{"extension forgotten", "roads", []string{"roads.kml"}},
 		{"nothing like it", "zzzzzzzz", nil},
 		{"listed still, and gone", "florida.csv", nil},

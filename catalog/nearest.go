@@ -13,9 +13,10 @@ const (
 	maxCompared   = 10_000 // names looked at: the neighbours in their order
 )
 
-// closest gives up to n of the names that are most like the one asked for, closest first: by edit distance, letters of both cases being equal,
-// where a name whose last component, with or without extension, is the one asked for counts as distance 1. Names that differ in more than
-// half of their bytes are none. names are sorted.
+// closest gives up to n of the names that are most like the one asked for, closest first: by edit
+// distance, letters of both cases being equal, where a name whose last component, with or without
+// extension, is the one asked for counts as distance 1. Names that differ in more than half of
+// their bytes are none. names are sorted.
 func closest(asked string, names []string, n int) []string {
 	if len(asked) > maxAskedBytes {
 		return nil
@@ -53,13 +54,15 @@ func closest(asked string, names []string, n int) []string {
 
 func likeness(asked, name string, limit int) int {
 	base := path.Base(name)
-	if asked == base || asked == strings.TrimSuffix(base, path.Ext(base)) || asked == strings.TrimSuffix(name, path.Ext(name)) {
+	if asked == base || asked == strings.TrimSuffix(base, path.Ext(base)) ||
+		asked == strings.TrimSuffix(name, path.Ext(name)) {
 		return 1
 	}
 	return distance(asked, name, limit)
 }
 
-// distance is the edit distance of a and b in bytes (Wagner and Fischer 1974), or limit+1 where it is more than limit.
+// distance is the edit distance of a and b in bytes (Wagner and Fischer 1974), or limit+1 where it
+// is more than limit.
 func distance(a, b string, limit int) int {
 	if d := len(a) - len(b); d > limit || -d > limit {
 		return limit + 1

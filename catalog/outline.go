@@ -9,7 +9,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// outline is what is told of a table beside its shape: with both it can be described while it is not there.
+// outline is what is told of a table beside its shape: with both it can be described while it is
+// not there.
 type outline struct {
 	Engine        string          `json:"engine"`
 	ParseTime     time.Duration   `json:"parse_time"`
@@ -17,14 +18,16 @@ type outline struct {
 	Summary       readers.Summary `json:"summary"`
 	Rounded       int64           `json:"rounded"`
 	Replaced      int64           `json:"replaced"`
-	Columns       []int64         `json:"columns"` // bytes of each attribute's slices, and of the geometry's where there is one
-	Batches       []int64         `json:"batches"` // bytes of each batch's slices
+	// bytes of each attribute's slices, and of the geometry's where there is one
+	Columns []int64 `json:"columns"`
+	Batches []int64 `json:"batches"` // bytes of each batch's slices
 }
 
 // outlineOf is what is kept of a table.
 func outlineOf(t *readers.Table) *outline {
 	return &outline{
-		Engine: t.Engine, ParseTime: t.ParseTime, GeometryTypes: t.GeometryTypes, Summary: t.Summary, Rounded: t.RoundedIntegers, Replaced: t.ReplacedCharacters,
+		Engine: t.Engine, ParseTime: t.ParseTime, GeometryTypes: t.GeometryTypes, Summary: t.Summary,
+		Rounded: t.RoundedIntegers, Replaced: t.ReplacedCharacters,
 		Columns: columnBytes(t), Batches: batchBytes(t),
 	}
 }
@@ -91,10 +94,13 @@ func (c *Catalog) Describe(ctx context.Context, req Request, sel Selection, pars
 	return h, s, nil
 }
 
-// Recall is for who is told what a selection gives, and asks for the rows behind that, or not at all. Where the table was lost from the cache and its file is the one
-// that was parsed then, all of it is known, and nobody waits for a parse: Table of the answer has no rows then, the scan can't give any, and Cached is false. parse has
-// a parse begin all the same, if few are, so that the rows are on their way when somebody asks; it goes on for pollLease, whoever waits for it. Which rows meet a bounding box is
-// found in the batches that meet it, if these are few. Without an error and a scan the table is there, or it takes a parse to tell.
+// Recall is for who is told what a selection gives, and asks for the rows behind that, or not at
+// all. Where the table was lost from the cache and its file is the one that was parsed then, all of
+// it is known, and nobody waits for a parse: Table of the answer has no rows then, the scan can't
+// give any, and Cached is false. parse has a parse begin all the same, if few are, so that the rows
+// are on their way when somebody asks; it goes on for pollLease, whoever waits for it. Which rows
+// meet a bounding box is found in the batches that meet it, if these are few. Without an error and
+// a scan the table is there, or it takes a parse to tell.
 func (c *Catalog) Recall(ctx context.Context, req Request, sel Selection, parse bool) (*TableRef, *Scan, error) {
 	if sel.BBox != nil {
 		h, s, err := c.readPart(ctx, req, sel)
@@ -132,7 +138,8 @@ func (c *Catalog) Recall(ctx context.Context, req Request, sel Selection, parse 
 	return &TableRef{Entry: j.entry, Version: j.version, Table: t, job: j}, s, nil
 }
 
-// expect has the table of a job parsed for who will ask for it, as if somebody polled for it: once, however often it is called, unless enough are. Then it is parsed when somebody does.
+// expect has the table of a job parsed for who will ask for it, as if somebody polled for it: once,
+// however often it is called, unless enough are. Then it is parsed when somebody does.
 func (c *Catalog) expect(req Request, j job) error {
 	req.awaited, req.recorded = true, j.recorded
 	id := fmt.Sprint("expected ", j.key) // nobody has a poll of that ID
@@ -156,7 +163,8 @@ func (t *tables) keeps(j job) bool {
 	return t.find(j) != nil
 }
 
-// Bytes is the size of the slices of the columns that are asked for, over all rows of the table, as the cache holds them.
+// Bytes is the size of the slices of the columns that are asked for, over all rows of the table, as
+// the cache holds them.
 func (s *Scan) Bytes() int64 {
 	var sizes []int64
 	if s.outline != nil {

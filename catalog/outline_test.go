@@ -23,14 +23,16 @@ func told(t *testing.T, c *Catalog, sel Selection) string {
 	must(t, err)
 	about := h.Table
 	text, err := json.Marshal([]any{
-		about.Format, about.Engine, about.CRS, about.Starts, about.Rows, about.Bytes, about.BBox, about.GeometryTypes, about.Summary, about.RoundedIntegers,
+		about.Format, about.Engine, about.CRS, about.Starts, about.Rows, about.Bytes, about.BBox,
+		about.GeometryTypes, about.Summary, about.RoundedIntegers,
 		about.ReplacedCharacters, about.ParseTime, s.BatchBytes(),
 	})
 	must(t, err)
 	return fmt.Sprintf("version %s, %d rows, %d bytes, %s\n%s", h.Version, rows, s.Bytes(), s.Schema(), text)
 }
 
-// TestDescribeLost holds what is told of a table that is not there against what is told of one that is.
+// TestDescribeLost holds what is told of a table that is not there against what is told of one that
+// is.
 func TestDescribeLost(t *testing.T) {
 	limit := int64(100)
 	for _, tt := range []struct {
@@ -63,7 +65,8 @@ func TestDescribeLost(t *testing.T) {
 					t.Errorf("got  %s\nwant %s", got, want)
 				}
 				w.wantParses(tt.parses)
-				if _, _, err := c.Describe(t.Context(), Request{Name: "a.rows"}, Selection{Columns: []string{"bb"}}, true); !errors.As(err, new(*UnknownColumnError)) {
+				if _, _, err := c.Describe(t.Context(), Request{Name: "a.rows"}, Selection{Columns: []string{"bb"}},
+					true); !errors.As(err, new(*UnknownColumnError)) {
 					t.Errorf("an unknown column: %v", err)
 				}
 				w.close(c)
@@ -93,7 +96,8 @@ func TestDescribeHasNoRows(t *testing.T) {
 	}
 }
 
-// TestDescribeParses: who describes waits for no parse, and the ranges that are asked for one after the other, by somebody who leaves between them, take one.
+// TestDescribeParses: who describes waits for no parse, and the ranges that are asked for one after
+// the other, by somebody who leaves between them, take one.
 func TestDescribeParses(t *testing.T) {
 	for in, change := range caches {
 		t.Run(in, func(t *testing.T) {
@@ -131,7 +135,10 @@ func TestDescribeParses(t *testing.T) {
 				for range 7 { // chunks, of 16 rows
 					gate <- struct{}{}
 				}
-				h, s, err := c.Read(t.Context(), req, Selection{Rows: &[2]int64{from, from + 100}, Encoding: geoarrow.Encoding{Geometry: geoarrow.AsWKT}})
+				h, s, err := c.Read(t.Context(), req, Selection{
+					Rows:     &[2]int64{from, from + 100},
+					Encoding: geoarrow.Encoding{Geometry: geoarrow.AsWKT},
+				})
 				must(t, err)
 				at := int(from)
 				for {
@@ -154,7 +161,8 @@ func TestDescribeParses(t *testing.T) {
 	}
 }
 
-// TestDescribeExpectsFew: who describes many files that were lost has few of them parsed, and whoever asks for the rows of another one has that parsed.
+// TestDescribeExpectsFew: who describes many files that were lost has few of them parsed, and
+// whoever asks for the rows of another one has that parsed.
 func TestDescribeExpectsFew(t *testing.T) {
 	for in, change := range caches {
 		t.Run(in, func(t *testing.T) {
@@ -237,7 +245,8 @@ func TestDescribeExpects(t *testing.T) {
 	}
 }
 
-// TestDescribeOfAnotherStore: what a version before has stored of a table does not tell all, and what is damaged nothing, so the file is parsed.
+// TestDescribeOfAnotherStore: what a version before has stored of a table does not tell all, and
+// what is damaged nothing, so the file is parsed.
 func TestDescribeOfAnotherStore(t *testing.T) {
 	few := Selection{BBox: &[4]float64{100, 0, 140, 9}}
 	for i, tt := range []struct {

@@ -62,13 +62,15 @@ func zipped(t *testing.T, members ...string) string {
 // kinds gives the text in each packing, by file name.
 func kinds(t *testing.T, text string) map[string]string {
 	return map[string]string{
-		"a.rows.gz": gzipped(t, text), "a.rows.zst": zstandard(t, text), "a.zip": zipped(t, "notes.txt", "", "in/a.rows", text), "a.kmz": zipped(t, "doc.kml", text),
+		"a.rows.gz": gzipped(t, text), "a.rows.zst": zstandard(t, text), "a.zip": zipped(t, "notes.txt",
+			"", "in/a.rows", text), "a.kmz": zipped(t, "doc.kml", text),
 	}
 }
 
 // newPacked is a world whose format is called KML too, since a KMZ archive has no other.
 func newPacked(t *testing.T, change ...func(*Config)) *world {
-	return newWorld(t, append([]func(*Config){func(c *Config) { c.Formats[0].Extensions = []string{".rows", ".kml"} }}, change...)...)
+	return newWorld(t, append([]func(*Config){func(c *Config) { c.Formats[0].Extensions = []string{".rows", ".kml"} }},
+		change...)...)
 }
 
 func TestPackedFiles(t *testing.T) {
@@ -105,11 +107,13 @@ func TestPackedFileThatIsMalformed(t *testing.T) {
 		c := w.open()
 		var bad *readers.ParseError
 		w.write(name, content[:20])
-		if h, err := c.Table(t.Context(), Request{Name: name}); name != "a.zip" && (!errors.As(err, &bad) || bad.Name != name || bad.Row != -1) {
+		if h, err := c.Table(t.Context(), Request{Name: name}); name != "a.zip" &&
+			(!errors.As(err, &bad) || bad.Name != name || bad.Row != -1) {
 			t.Errorf("%s, cut off: %v, error %v, want *ParseError of it", name, h, err)
 		}
 		w.write(name, kinds(t, text+"!\n")[name])
-		if h, err := c.Table(t.Context(), Request{Name: name}); !errors.As(err, &bad) || bad.Offset != int64(len(text)) || bad.Name == name {
+		if h, err := c.Table(t.Context(), Request{Name: name}); !errors.As(err, &bad) ||
+			bad.Offset != int64(len(text)) || bad.Name == name {
 			t.Errorf("%s, a malformed row in it: %v, error %v, want *ParseError of what is in it", name, h, err)
 		}
 		w.write(name, content)
@@ -127,13 +131,15 @@ func TestPackedFileBeyondTheLimit(t *testing.T) {
 		wantRows(t, c, name, text)
 		w.write(name, kinds(t, text+"\n")[name])
 		var limit *readers.LimitError
-		if h, err := c.Table(t.Context(), Request{Name: name}); !errors.As(err, &limit) || limit.Flag != "--max-unpacked-bytes" {
+		if h, err := c.Table(t.Context(), Request{Name: name}); !errors.As(err, &limit) ||
+			limit.Flag != "--max-unpacked-bytes" {
 			t.Errorf("%s: %v, error %v, want *LimitError", name, h, err)
 		}
 	}
 }
 
-// An archive has its own siblings, and one file of the cache may not be taken for another: the same bytes are two archives here.
+// An archive has its own siblings, and one file of the cache may not be taken for another: the same
+// bytes are two archives here.
 func TestArchives(t *testing.T) {
 	var seen []string
 	w := newPacked(t, func(c *Config) {
@@ -191,7 +197,8 @@ func TestArchives(t *testing.T) {
 	}
 }
 
-// TestProgressOfPacked: a file that is unpacked is half read when all of it is, and nothing of its content yet.
+// TestProgressOfPacked: a file that is unpacked is half read when all of it is, and nothing of its
+// content yet.
 func TestProgressOfPacked(t *testing.T) {
 	folder := t.TempDir()
 	open := func(name string, bytes int) *source.File {

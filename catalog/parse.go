@@ -40,7 +40,8 @@ func (c *Catalog) obtain(ctx context.Context, f *parseCall, j job) (l *tableData
 	if err == nil && c.archive == nil {
 		c.noteTable(j, l.table)
 	}
-	if err != nil && c.archive != nil && ctx.Err() == nil && !errors.Is(err, source.ErrChanged) && !errors.Is(err, readers.ErrNoLayer) {
+	if err != nil && c.archive != nil && ctx.Err() == nil && !errors.Is(err, source.ErrChanged) &&
+		!errors.Is(err, readers.ErrNoLayer) {
 		c.archive.fail(ctx, j, err)
 	}
 	return l, parsed, err
@@ -135,8 +136,11 @@ func (c *Catalog) parseFile(ctx context.Context, f *parseCall, j job, src *sourc
 	return l, err
 }
 
-// readAll reads a file. Where it was read before, and only its table was lost, the rows are given as they come.
-func (c *Catalog) readAll(ctx context.Context, f *parseCall, j job, layout readers.Layout, src *source.File, keep *spool) (*readers.Table, error) {
+// readAll reads a file. Where it was read before, and only its table was lost, the rows are given
+// as they come.
+func (c *Catalog) readAll(ctx context.Context, f *parseCall, j job, layout readers.Layout, src *source.File,
+	keep *spool,
+) (*readers.Table, error) {
 	k := c.known(j, f.record)
 	if k == nil {
 		f.begin(nil)
@@ -152,9 +156,12 @@ func (c *Catalog) readAll(ctx context.Context, f *parseCall, j job, layout reade
 	return readers.ReadAs(ctx, j.format, p, src, c.cfg.Limits, &shape, keep, l.put)
 }
 
-// readGrown reads only what was appended to a file, where the table of what it held before lies in the cache. It gives that table too, which
-// the new one shares slices with, or nothing where the file is to be read as a whole.
-func (c *Catalog) readGrown(ctx context.Context, f *parseCall, j job, layout readers.Layout, src *source.File, keep readers.Keeper) (*readers.Table, *tableData, error) {
+// readGrown reads only what was appended to a file, where the table of what it held before lies in
+// the cache. It gives that table too, which the new one shares slices with, or nothing where the
+// file is to be read as a whole.
+func (c *Catalog) readGrown(ctx context.Context, f *parseCall, j job, layout readers.Layout, src *source.File,
+	keep readers.Keeper,
+) (*readers.Table, *tableData, error) {
 	if c.archive == nil {
 		return nil, nil, nil
 	}
@@ -162,7 +169,8 @@ func (c *Catalog) readGrown(ctx context.Context, f *parseCall, j job, layout rea
 	if base == nil {
 		return nil, nil, nil
 	}
-	t, ok, err := readers.Extend(ctx, j.format, c.parser(j.format, layout, src.Size), src, c.cfg.Limits, base.table, keep)
+	t, ok, err := readers.Extend(ctx, j.format, c.parser(j.format, layout, src.Size), src, c.cfg.Limits,
+		base.table, keep)
 	if errors.Is(err, readers.ErrDamaged) {
 		c.archive.drop(j.entry.Name, base.cacheKey, err)
 		ok, err = false, nil
@@ -178,8 +186,9 @@ func (c *Catalog) readGrown(ctx context.Context, f *parseCall, j job, layout rea
 // clockTick is longer than the steps in which file systems count time.
 const clockTick = 20 * time.Millisecond
 
-// awaitClockTick waits until a write would get another time than the ones that the file and its siblings have: a file that is written again within one
-// step of the file system's clock looks unchanged. It reports false if ctx ended.
+// awaitClockTick waits until a write would get another time than the ones that the file and its
+// siblings have: a file that is written again within one step of the file system's clock looks
+// unchanged. It reports false if ctx ended.
 func awaitClockTick(ctx context.Context, src *source.File) bool {
 	times := []int64{src.Identity.Mtime, src.Identity.Ctime} // one of them may have been set, into the future even
 	for _, s := range src.Siblings() {

@@ -11,7 +11,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// maxParses is how many files are parsed at the same time; each parse uses several cores and the memory of its table.
+// maxParses is how many files are parsed at the same time; each parse uses several cores and the
+// memory of its table.
 const maxParses = 8
 
 // parseCall is one parse that any number of askers wait for.
@@ -79,7 +80,8 @@ func (f *parseCall) complete() bool {
 	}
 }
 
-// join gives the table of a job, pinned: the kept one, that of a parse under way, or that of a new parse.
+// join gives the table of a job, pinned: the kept one, that of a parse under way, or that of a new
+// parse.
 func (c *Catalog) join(ctx context.Context, j job) (p *cacheEntry, cached bool, err error) {
 	p, f, err := c.board(ctx, j)
 	if err != nil || p != nil {
@@ -99,8 +101,8 @@ func (c *Catalog) await(ctx context.Context, f *parseCall) (p *cacheEntry, cache
 	}
 }
 
-// board gives the kept table of a job, pinned, or the parse of it, which counts the caller as one who waits: until await, or leave. A table of more columns
-// than are asked for is as good.
+// board gives the kept table of a job, pinned, or the parse of it, which counts the caller as one
+// who waits: until await, or leave. A table of more columns than are asked for is as good.
 func (c *Catalog) board(ctx context.Context, j job) (*cacheEntry, *parseCall, error) {
 	t := c.tables
 	t.mu.Lock()
@@ -119,7 +121,10 @@ func (c *Catalog) board(ctx context.Context, j job) (*cacheEntry, *parseCall, er
 	if f == nil {
 		t.count.misses++
 		own, cancel := context.WithCancel(c.ctx)
-		f = &parseCall{key: j.key, columns: j.columns, done: make(chan struct{}), begun: make(chan struct{}), cancel: cancel}
+		f = &parseCall{
+			key: j.key, columns: j.columns, done: make(chan struct{}), begun: make(chan struct{}),
+			cancel: cancel,
+		}
 		t.flights[j.key] = f
 		t.wg.Go(func() { c.doParse(own, f, j) })
 	} else {
@@ -142,7 +147,8 @@ func (t *tables) underWay(j job) *parseCall {
 	return nil
 }
 
-// leave is for a waiter who no longer waits. With the last one the parse ends, and whoever asks next begins another.
+// leave is for a waiter who no longer waits. With the last one the parse ends, and whoever asks
+// next begins another.
 func (t *tables) leave(f *parseCall) {
 	t.mu.Lock()
 	if f.over {

@@ -16,7 +16,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// gated gives a parse that waits until open is closed, and tells started when it begins and ended how its context was.
+// gated gives a parse that waits until open is closed, and tells started when it begins and ended
+// how its context was.
 func gated() (parse parseFunc, open, started chan struct{}, ended chan error) {
 	open, started, ended = make(chan struct{}), make(chan struct{}, 100), make(chan error, 100)
 	return func(ctx context.Context, src *source.File) (*readers.Table, error) {
@@ -50,7 +51,8 @@ func (l *lab) wantWaiters(want int) {
 	})
 }
 
-// TestParsingIsTold has each parse told once, and its end, however it ends; who finds a table is no parse.
+// TestParsingIsTold has each parse told once, and its end, however it ends; who finds a table is no
+// parse.
 func TestParsingIsTold(t *testing.T) {
 	var begun, ended atomic.Int64
 	l := newLab(t, "", func(ctx context.Context, src *source.File) (*readers.Table, error) {
@@ -275,7 +277,8 @@ func TestFileChangesDuringParse(t *testing.T) {
 				var n atomic.Int64
 				l := newLab(t, "", func(ctx context.Context, src *source.File) (*readers.Table, error) {
 					if i := n.Add(1); i <= tt.changes {
-						if err := os.WriteFile(filepath.Join(dir, "a.fake"), []byte(strings.Repeat("x", int(i)+1)), 0o644); err != nil {
+						if err := os.WriteFile(filepath.Join(dir, "a.fake"), []byte(strings.Repeat("x", int(i)+1)),
+							0o644); err != nil {
 							t.Error(err)
 						}
 						if tt.fail {
@@ -318,7 +321,8 @@ func TestErrorsAreNotKept(t *testing.T) {
 	if _, err := l.Table(t.Context(), Request{Name: "a.fake"}); !errors.As(err, &perr) {
 		t.Errorf("error %v, want the *readers.ParseError", err)
 	}
-	if _, err := l.Table(t.Context(), Request{Name: "a.fake"}); err == nil || !strings.Contains(err.Error(), "our bug") {
+	if _, err := l.Table(t.Context(), Request{Name: "a.fake"}); err == nil || !strings.Contains(err.Error(),
+		"our bug") {
 		t.Errorf("error %v, want one that tells of the panic", err)
 	}
 	l.parse("a.fake")
@@ -342,11 +346,13 @@ func TestRefusals(t *testing.T) {
 	l.write("blue.fake", "1")
 	l.parse("a.fake")
 	var limit *readers.LimitError
-	if _, err := l.Table(t.Context(), Request{Name: "big.fake"}); !errors.As(err, &limit) || limit.Flag != "--max-file-bytes" || limit.Limit != 5 {
+	if _, err := l.Table(t.Context(), Request{Name: "big.fake"}); !errors.As(err, &limit) ||
+		limit.Flag != "--max-file-bytes" || limit.Limit != 5 {
 		t.Errorf("big.fake: error %v, want a *readers.LimitError", err)
 	}
 	var option *readers.OptionError
-	if _, err := l.Table(t.Context(), Request{Name: "a.fake", Options: map[string]any{"color": "red"}}); !errors.As(err, &option) || option.Option != "color" {
+	if _, err := l.Table(t.Context(), Request{Name: "a.fake", Options: map[string]any{"color": "red"}}); !errors.As(err,
+		&option) || option.Option != "color" {
 		t.Errorf("unknown option: error %v, want a *readers.OptionError", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -13,7 +13,8 @@ import (
 // partShare is the share of a file that is read at most in place of the whole.
 const partShare = 4
 
-// part is a file of which some batches are read for one scan, since its table is not there and it is known where they stand.
+// part is a file of which some batches are read for one scan, since its table is not there and it
+// is known where they stand.
 type part struct {
 	c      *Catalog
 	shape  readers.Shape
@@ -25,8 +26,9 @@ type part struct {
 	batch  *geoarrow.Columns // that was read last; a scan asks for its geometries first
 }
 
-// readPart is Read for a bounding box that few batches of a file meet whose table was lost from the cache: these are parsed, and nothing is kept. Without an error
-// and a scan the whole file is to be parsed.
+// readPart is Read for a bounding box that few batches of a file meet whose table was lost from the
+// cache: these are parsed, and nothing is kept. Without an error and a scan the whole file is to be
+// parsed.
 func (c *Catalog) readPart(ctx context.Context, req Request, sel Selection) (*TableRef, *Scan, error) {
 	if sel.BBox == nil {
 		return nil, nil, nil
@@ -82,8 +84,9 @@ func (t *tables) serves(j job) bool {
 	return t.find(j) != nil || t.underWay(j) != nil
 }
 
-// lends reports whether so many bytes of a file are read in place of all of them. Parts that come to the size of the file have it parsed, so that reading parts never
-// costs more than twice what the table would have.
+// lends reports whether so many bytes of a file are read in place of all of them. Parts that come
+// to the size of the file have it parsed, so that reading parts never costs more than twice what
+// the table would have.
 func (r *recordCache) lends(j job, bytes int64) bool {
 	k, size := storeKey(j), j.entry.Size
 	r.mu.Lock()

@@ -24,7 +24,8 @@ func without(t *testing.T, w *world, names ...string) *Catalog {
 	return w.lose(c)
 }
 
-// TestPart holds what is read of a part of a file against the same rows of the whole table, and says how much is read for it.
+// TestPart holds what is read of a part of a file against the same rows of the whole table, and
+// says how much is read for it.
 func TestPart(t *testing.T) {
 	three := int64(3)
 	text := textOf(3, 2000)
@@ -38,8 +39,15 @@ func TestPart(t *testing.T) {
 		{"of a batch without rows in it", Selection{BBox: &[4]float64{100.25, 0, 100.5, 9}}, 1},
 		{"of nothing", Selection{BBox: &[4]float64{100, 7, 140, 9}}, 0},
 		{"some columns", Selection{BBox: &[4]float64{100, 0, 140, 9}, Columns: []string{"b"}}, 4},
-		{"columns in another order", Selection{BBox: &[4]float64{100, 0, 140, 9}, Columns: []string{"geometry", "a"}}, 4},
-		{"rows and a limit", Selection{BBox: &[4]float64{100, 0, 140, 9}, Rows: &[2]int64{110, 1000}, Limit: &three}, 2},
+		{
+			"columns in another order",
+			Selection{BBox: &[4]float64{100, 0, 140, 9}, Columns: []string{"geometry", "a"}},
+			4,
+		},
+		{"rows and a limit", Selection{
+			BBox: &[4]float64{100, 0, 140, 9}, Rows: &[2]int64{110, 1000},
+			Limit: &three,
+		}, 2},
 	} {
 		for in, change := range caches {
 			t.Run(tt.name+", "+in, func(t *testing.T) {
@@ -169,7 +177,8 @@ func TestPartEnds(t *testing.T) {
 		t.Errorf("error %v, want ErrClosed", err)
 	}
 	var unknown *UnknownColumnError
-	if _, _, err := without(t, w, "a.rows").Read(context.Background(), Request{Name: "a.rows"}, Selection{BBox: &[4]float64{1, 1, 2, 2}, Columns: []string{"c"}}); !errors.As(err, &unknown) {
+	if _, _, err := without(t, w, "a.rows").Read(context.Background(), Request{Name: "a.rows"},
+		Selection{BBox: &[4]float64{1, 1, 2, 2}, Columns: []string{"c"}}); !errors.As(err, &unknown) {
 		t.Errorf("error %v, want an *UnknownColumnError", err)
 	}
 }
@@ -179,7 +188,10 @@ func TestKnownBoxes(t *testing.T) {
 	table := tableOf(rowsOf(30), 10)
 	table.Boxes = []readers.Box{readers.NoBox, {math.Inf(-1), -0.5, math.MaxFloat64, 5e-324}, {1, 2, 3, 4}}
 	for i := range 3 {
-		table.Spans = append(table.Spans, readers.Span{From: int64(i), To: int64(i + 1), Inside: true, State: math.MaxUint64})
+		table.Spans = append(table.Spans, readers.Span{
+			From: int64(i), To: int64(i + 1), Inside: true,
+			State: math.MaxUint64,
+		})
 	}
 	if got := knownOf(table, readers.Limits{BatchRows: 10}).boxes(); !slices.Equal(got, table.Boxes) {
 		t.Errorf("boxes %v, want %v", got, table.Boxes)

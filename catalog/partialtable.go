@@ -9,11 +9,13 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// liveBatches is how many batches wait for those who read a table while it is parsed, beside those at its beginning that the spool keeps in memory anyway.
-// Who falls behind reads on when the parse is over.
+// liveBatches is how many batches wait for those who read a table while it is parsed, beside those
+// at its beginning that the spool keeps in memory anyway. Who falls behind reads on when the parse
+// is over.
 const liveBatches = 4
 
-// partialTable is the table of a parse under way whose shape is known from an earlier one: its batches are given as they come.
+// partialTable is the table of a parse under way whose shape is known from an earlier one: its
+// batches are given as they come.
 type partialTable struct {
 	table *readers.Table // all but the rows
 
@@ -74,7 +76,8 @@ func (l *partialTable) tell() {
 	l.changed = make(chan struct{})
 }
 
-// batch waits for batch i. It gives nil if that is not to be had any more: then the whole table soon is, or why there is none.
+// batch waits for batch i. It gives nil if that is not to be had any more: then the whole table
+// soon is, or why there is none.
 func (l *partialTable) batch(ctx context.Context, i int) (*geoarrow.Columns, error) {
 	for {
 		l.mu.Lock()
@@ -109,10 +112,12 @@ func (l *partialTable) have(i int) (b *geoarrow.Columns, lost bool) {
 	return nil, false
 }
 
-// joinTime is about how long a client takes to join what has come to its socket, on a host where it took so long to come there.
+// joinTime is about how long a client takes to join what has come to its socket, on a host where it
+// took so long to come there.
 func joinTime(sending time.Duration) time.Duration { return 2 * sending }
 
-// sent is what to call when the batches that came so far were sent to somebody; nil: nothing. Those behind the first one wait for that one.
+// sent is what to call when the batches that came so far were sent to somebody; nil: nothing. Those
+// behind the first one wait for that one.
 func (l *partialTable) sent() func() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

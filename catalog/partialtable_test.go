@@ -14,7 +14,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// lost gives a catalog that knows the table of a.rows and has lost it. gate lets so many chunks of the next parse pass as are sent.
+// lost gives a catalog that knows the table of a.rows and has lost it. gate lets so many chunks of
+// the next parse pass as are sent.
 func lost(t *testing.T, w *world, text string) (c *Catalog, gate chan struct{}) {
 	t.Helper()
 	w.write("a.rows", text)
@@ -27,7 +28,8 @@ func lost(t *testing.T, w *world, text string) (c *Catalog, gate chan struct{}) 
 	return c, gate
 }
 
-// lose gives a catalog that knows what c does and has no tables: those in the cache are removed, and c ends. Without a cache that is c, and the tables in memory go.
+// lose gives a catalog that knows what c does and has no tables: those in the cache are removed,
+// and c ends. Without a cache that is c, and the tables in memory go.
 func (w *world) lose(c *Catalog) *Catalog {
 	w.t.Helper()
 	if c.archive == nil {
@@ -61,7 +63,8 @@ func (w *world) passAt(gate chan struct{}) {
 	w.format.pause.Store(&pause)
 }
 
-// TestLive reads rows of a table while its file is parsed: all of them, those of a range, those in a box, fast and slow.
+// TestLive reads rows of a table while its file is parsed: all of them, those of a range, those in
+// a box, fast and slow.
 func TestLive(t *testing.T) {
 	limit := int64(100)
 	for _, c := range []struct {
@@ -79,7 +82,8 @@ func TestLive(t *testing.T) {
 		{"box, fallen behind", Selection{BBox: &[4]float64{-1e9, -1e9, 1e9, 1e9}}, 25},
 	} {
 		for in, change := range map[string][]func(*Config){
-			"memory": {memory(1 << 30)}, "a file": {memory(-1)}, "memory without a cache": {memory(1 << 30), uncached}, "no place": {memory(-1), uncached},
+			"memory": {memory(1 << 30)}, "a file": {memory(-1)}, "memory without a cache": {memory(1 << 30), uncached},
+			"no place": {memory(-1), uncached},
 		} {
 			t.Run(c.name+", in "+in, func(t *testing.T) {
 				w := newWorld(t, append(change, small)...)
@@ -142,7 +146,8 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// TestLiveKeeps: what is in memory anyway can be had until the parse is over, of the rest the last batches.
+// TestLiveKeeps: what is in memory anyway can be had until the parse is over, of the rest the last
+// batches.
 func TestLiveKeeps(t *testing.T) {
 	batch := func() *geoarrow.Columns {
 		return &geoarrow.Columns{Attributes: []geoarrow.Column{{Values: make([]byte, 10)}}}
@@ -173,7 +178,8 @@ func TestLiveKeeps(t *testing.T) {
 	}
 }
 
-// TestLiveIsShared: those who read while the file is parsed and those who wait for the table share one parse, which ends when the last of them leaves.
+// TestLiveIsShared: those who read while the file is parsed and those who wait for the table share
+// one parse, which ends when the last of them leaves.
 func TestLiveIsShared(t *testing.T) {
 	for in, change := range caches {
 		t.Run(in, func(t *testing.T) {
@@ -210,7 +216,8 @@ func TestLiveIsShared(t *testing.T) {
 	}
 }
 
-// TestLiveIsKept: the only reader leaves with the last row, maybe before the table is whole. The table is kept and saved all the same.
+// TestLiveIsKept: the only reader leaves with the last row, maybe before the table is whole. The
+// table is kept and saved all the same.
 func TestLiveIsKept(t *testing.T) {
 	for range 20 {
 		w := newWorld(t, small)
@@ -238,7 +245,8 @@ func TestLiveIsKept(t *testing.T) {
 	}
 }
 
-// TestLiveOfAFileThatChanges: whoever reads rows while the file becomes another one gets an error at the latest in place of the end, also if a limit ends the rows before.
+// TestLiveOfAFileThatChanges: whoever reads rows while the file becomes another one gets an error
+// at the latest in place of the end, also if a limit ends the rows before.
 func TestLiveOfAFileThatChanges(t *testing.T) {
 	limit := int64(40)
 	for _, tt := range []struct {
@@ -293,7 +301,8 @@ func TestEvictWhileSaved(t *testing.T) {
 	w.wantTables(0)
 }
 
-// TestLiveOfAnotherFile: a store that promises another table than the file gives makes an error, not a mixture.
+// TestLiveOfAnotherFile: a store that promises another table than the file gives makes an error,
+// not a mixture.
 func TestLiveOfAnotherFile(t *testing.T) {
 	w := newWorld(t, small)
 	text := textOf(7, 500)
@@ -330,7 +339,8 @@ func TestLiveOfAnotherFile(t *testing.T) {
 	close(gate)
 }
 
-// TestLiveWithoutRoom: where the cache has no room for a table, what is known of it stays, and its rows are given as they come when the file is parsed again.
+// TestLiveWithoutRoom: where the cache has no room for a table, what is known of it stays, and its
+// rows are given as they come when the file is parsed again.
 func TestLiveWithoutRoom(t *testing.T) {
 	w := newWorld(t, small, cacheBytes(100))
 	text := textOf(9, 500)
@@ -349,7 +359,8 @@ func TestLiveWithoutRoom(t *testing.T) {
 	w.format.pause.Store(&pause)
 	c = w.open()
 	defer w.close(c)
-	h, s, err := c.Read(t.Context(), Request{Name: "a.rows"}, Selection{Encoding: geoarrow.Encoding{Geometry: geoarrow.AsWKT}})
+	h, s, err := c.Read(t.Context(), Request{Name: "a.rows"},
+		Selection{Encoding: geoarrow.Encoding{Geometry: geoarrow.AsWKT}})
 	must(t, err)
 	defer h.Release()
 	for range 2 {

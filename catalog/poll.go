@@ -10,9 +10,11 @@ import (
 const (
 	// pollWait is how long a poll waits for the table: most parses are over by then.
 	pollWait = time.Second
-	// pollLease is how long a parse goes on though nobody polls any more, and how long its table or its error is kept for the next poll.
+	// pollLease is how long a parse goes on though nobody polls any more, and how long its table or
+	// its error is kept for the next poll.
 	pollLease = time.Minute
-	// mostExpected is how many files are parsed at a time for who will ask for their rows, as it seems: somebody may only look at what there is.
+	// mostExpected is how many files are parsed at a time for who will ask for their rows, as it
+	// seems: somebody may only look at what there is.
 	mostExpected = 2
 )
 
@@ -50,8 +52,9 @@ type failure struct {
 	at  time.Time
 }
 
-// Poll is Table for those who would rather ask again than wait. If there is no table after a moment it gives nil, and what it knows; the parse goes on for
-// pollLease. id is that of an earlier poll for the same, or "": whoever polls with it has one share in the parse, which CancelPoll ends.
+// Poll is Table for those who would rather ask again than wait. If there is no table after a moment
+// it gives nil, and what it knows; the parse goes on for pollLease. id is that of an earlier poll
+// for the same, or "": whoever polls with it has one share in the parse, which CancelPoll ends.
 func (c *Catalog) Poll(ctx context.Context, req Request, id string) (*TableRef, Polled, error) {
 	j, err := c.request(req)
 	if err != nil {
@@ -82,7 +85,8 @@ func (c *Catalog) Poll(ctx context.Context, req Request, id string) (*TableRef, 
 	}
 }
 
-// CancelPoll ends the share of a poll in a parse, and the parse if nobody else waits for it. It is false if there is nothing to end any more.
+// CancelPoll ends the share of a poll in a parse, and the parse if nobody else waits for it. It is
+// false if there is nothing to end any more.
 func (c *Catalog) CancelPoll(id string) bool {
 	c.tables.mu.Lock()
 	defer c.tables.mu.Unlock()
@@ -100,8 +104,9 @@ func (c *Catalog) CancelPoll(id string) bool {
 	}
 }
 
-// beginPoll has a table parsed for who polls, unless there is a poll of that ID meanwhile, and counts the caller as one who asks. The error is ErrClosed, errExpected, or one that
-// an earlier poll has not told.
+// beginPoll has a table parsed for who polls, unless there is a poll of that ID meanwhile, and
+// counts the caller as one who asks. The error is ErrClosed, errExpected, or one that an earlier
+// poll has not told.
 func (c *Catalog) beginPoll(req Request, p *poll) (*poll, error) {
 	t := c.tables
 	t.mu.Lock()
@@ -161,7 +166,8 @@ func (p *poll) over() bool {
 	}
 }
 
-// endPoll tells all who ask the end of a parse, unless failPolls did. An error that nobody asks for is kept.
+// endPoll tells all who ask the end of a parse, unless failPolls did. An error that nobody asks for
+// is kept.
 func (t *tables) endPoll(p *poll, h *TableRef, err error, lease time.Duration) {
 	t.mu.Lock()
 	told := p.over()
@@ -176,8 +182,9 @@ func (t *tables) endPoll(p *poll, h *TableRef, err error, lease time.Duration) {
 	}
 }
 
-// failPolls tells the polls of a table the error of its parse when that ends: one that has not joined it, or whoever polls before the others have noticed, would have the
-// file parsed again. t.mu is held.
+// failPolls tells the polls of a table the error of its parse when that ends: one that has not
+// joined it, or whoever polls before the others have noticed, would have the file parsed again.
+// t.mu is held.
 func (t *tables) failPolls(k key, err error, lease time.Duration) {
 	for _, p := range t.polls {
 		if p.key == k && !p.over() {
@@ -189,7 +196,8 @@ func (t *tables) failPolls(k key, err error, lease time.Duration) {
 	}
 }
 
-// keepError keeps the error of a poll for whoever polls next, unless somebody is about to get it, or the poll was given up. t.mu is held.
+// keepError keeps the error of a poll for whoever polls next, unless somebody is about to get it,
+// or the poll was given up. t.mu is held.
 func (t *tables) keepError(p *poll, lease time.Duration) {
 	if p.err == nil || p.asking > 0 {
 		return
@@ -208,7 +216,8 @@ func (t *tables) dropPoll(p *poll) {
 	}
 }
 
-// joinPoll gives the poll of an id, with another lease, and counts the caller as one who asks; nil: there is none, or it is about another version.
+// joinPoll gives the poll of an id, with another lease, and counts the caller as one who asks; nil:
+// there is none, or it is about another version.
 func (t *tables) joinPoll(id string, k key, lease time.Duration) *poll {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -11,7 +11,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// stepped gives a pause in which a parse takes one step for each value sent, and tells when it ends early.
+// stepped gives a pause in which a parse takes one step for each value sent, and tells when it ends
+// early.
 func stepped() (pause func(context.Context, int64) error, step chan struct{}, stopped chan error) {
 	step, stopped = make(chan struct{}), make(chan error, 100)
 	return func(ctx context.Context, _ int64) error {
@@ -25,7 +26,8 @@ func stepped() (pause func(context.Context, int64) error, step chan struct{}, st
 	}, step, stopped
 }
 
-// polled opens a catalog whose polls wait for no time to speak of, over a file that is parsed step by step.
+// polled opens a catalog whose polls wait for no time to speak of, over a file that is parsed step
+// by step.
 func (w *world) polled(lease time.Duration, text string) (c *Catalog, step chan struct{}, stopped chan error) {
 	w.t.Helper()
 	w.write("a.rows", text)
@@ -49,7 +51,8 @@ func TestPollTellsProgress(t *testing.T) {
 		seen, last, id := 0, 0.0, ""
 		for range 10 {
 			h, at, err := c.Poll(t.Context(), Request{Name: "a.rows"}, id)
-			if h != nil || err != nil || at.Progress < last || at.Progress > 1 || at.ID == "" || again && id != "" && at.ID != id {
+			if h != nil || err != nil || at.Progress < last || at.Progress > 1 || at.ID == "" || again &&
+				id != "" && at.ID != id {
 				t.Fatalf("Poll gives %v, %+v, %v after %v", h, at, err, last)
 			}
 			if at.Progress > last {

@@ -73,8 +73,8 @@ func TestProjectedRows(t *testing.T) {
 	}
 }
 
-// TestProjectedTablesAreShared says which tables serve whom. Each step asks for columns, "" for all, and says how many parses there were then, and how many
-// tables there are.
+// TestProjectedTablesAreShared says which tables serve whom. Each step asks for columns, "" for
+// all, and says how many parses there were then, and how many tables there are.
 func TestProjectedTablesAreShared(t *testing.T) {
 	type step struct {
 		columns        string
@@ -111,8 +111,10 @@ func TestProjectedTablesAreShared(t *testing.T) {
 				}
 				h.Release()
 				c.awaitSaves()
-				if parses, tables := int(w.format.parses.Load()), c.Stats().Tables; parses != s.parses || tables != s.tables {
-					t.Fatalf("columns %q: %d parses, %d tables, want %d and %d", s.columns, parses, tables, s.parses, s.tables)
+				if parses, tables := int(w.format.parses.Load()), c.Stats().Tables; parses != s.parses ||
+					tables != s.tables {
+					t.Fatalf("columns %q: %d parses, %d tables, want %d and %d", s.columns, parses, tables,
+						s.parses, s.tables)
 				}
 			}
 			if !tt.cache {
@@ -135,7 +137,8 @@ func TestProjectedTablesAreShared(t *testing.T) {
 	}
 }
 
-// TestProjectedParsesAreJoined has askers come while a parse is under way: those of fewer columns wait for it, others begin their own.
+// TestProjectedParsesAreJoined has askers come while a parse is under way: those of fewer columns
+// wait for it, others begin their own.
 func TestProjectedParsesAreJoined(t *testing.T) {
 	w := newWorld(t, uncached)
 	w.write("a.rows", textOf(3, 250))
@@ -156,7 +159,8 @@ func TestProjectedParsesAreJoined(t *testing.T) {
 			}
 			defer h.Release()
 			for k := range h.Table.Batches[0].Attributes {
-				if id := h.Table.IDs[k]; readers.Project(columns).Has(id) && h.Table.Batches[0].Attributes[k].Type.ID() == arrow.NULL {
+				if id := h.Table.IDs[k]; readers.Project(columns).Has(id) &&
+					h.Table.Batches[0].Attributes[k].Type.ID() == arrow.NULL {
 					t.Errorf("columns %q: %s has no values", columns, id.Name)
 				}
 			}
@@ -173,7 +177,8 @@ func TestProjectedParsesAreJoined(t *testing.T) {
 	w.wantParses(4) // a and b, geometry, geometry and c, all
 }
 
-// TestProjectedTableIsNotScannedForMore says that a table does not give columns that it was not requested with.
+// TestProjectedTableIsNotScannedForMore says that a table does not give columns that it was not
+// requested with.
 func TestProjectedTableIsNotScannedForMore(t *testing.T) {
 	w := newWorld(t, uncached)
 	w.write("a.rows", textOf(3, 250))
@@ -183,7 +188,10 @@ func TestProjectedTableIsNotScannedForMore(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.Release()
-	for _, sel := range []Selection{{}, {Columns: []string{"b"}}, {Columns: []string{"a"}, BBox: &[4]float64{0, 0, 1, 1}}} {
+	for _, sel := range []Selection{{}, {Columns: []string{"b"}}, {
+		Columns: []string{"a"},
+		BBox:    &[4]float64{0, 0, 1, 1},
+	}} {
 		if _, err := c.Scan(h, sel); err == nil {
 			t.Errorf("%+v is scanned", sel)
 		}
@@ -192,13 +200,15 @@ func TestProjectedTableIsNotScannedForMore(t *testing.T) {
 		t.Error("an entry of which some columns are parsed is listed as parsed")
 	}
 	var unknown *UnknownColumnError
-	if _, _, err := c.Read(context.Background(), Request{Name: "a.rows"}, Selection{Columns: []string{"geometri"}}); !errors.As(err, &unknown) || unknown.Nearest != "geometry" {
+	if _, _, err := c.Read(context.Background(), Request{Name: "a.rows"},
+		Selection{Columns: []string{"geometri"}}); !errors.As(err, &unknown) || unknown.Nearest != "geometry" {
 		t.Errorf("%v, want that there is no such column, but geometry", err)
 	}
 }
 
-// TestProjectedLost reads columns of a table that has left the memory, behind a parse of these or more: rows are there before the last one is parsed, and they and all that is
-// told of them are those of a catalog that has never parsed the file.
+// TestProjectedLost reads columns of a table that has left the memory, behind a parse of these or
+// more: rows are there before the last one is parsed, and they and all that is told of them are
+// those of a catalog that has never parsed the file.
 func TestProjectedLost(t *testing.T) {
 	for _, tt := range []struct {
 		name         string
@@ -214,7 +224,8 @@ func TestProjectedLost(t *testing.T) {
 		{"a column that is not there", nil, []string{"c"}, true},
 		{"other columns", []string{"a"}, []string{"b"}, false},
 		{"more columns", []string{"a"}, []string{"a", "geometry"}, false},
-		{"all", []string{"a", "b", "geometry"}, nil, false}, // who names all of them has not said that there are no others
+		// who names all of them has not said that there are no others
+		{"all", []string{"a", "b", "geometry"}, nil, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t, small, uncached)
@@ -278,7 +289,8 @@ func about(t *testing.T, c *Catalog, columns []string) string {
 	return fmt.Sprintf("%s\n%s\n%s", text, s.Schema(), rows)
 }
 
-// TestEvictedIsNotKnown: without a cache on disk too, nothing is known of a file whose table was evicted by name.
+// TestEvictedIsNotKnown: without a cache on disk too, nothing is known of a file whose table was
+// evicted by name.
 func TestEvictedIsNotKnown(t *testing.T) {
 	for in, change := range caches {
 		t.Run(in, func(t *testing.T) {

@@ -10,12 +10,14 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// mostRecent is of how many files it is in memory what is known of them: up to a few hundred KB each.
+// mostRecent is of how many files it is in memory what is known of them: up to a few hundred KB
+// each.
 const mostRecent = 32
 
-// recordCache is what is known of the files that were asked for last: what the store says of them, so that the first batch of a lost table does not wait for it, or what the last
-// parse has found, where there is no store. Other processes may change the store: who takes something from here looks whether it is of the file as it is, and then it says
-// what the store does.
+// recordCache is what is known of the files that were asked for last: what the store says of them,
+// so that the first batch of a lost table does not wait for it, or what the last parse has found,
+// where there is no store. Other processes may change the store: who takes something from here
+// looks whether it is of the file as it is, and then it says what the store does.
 type recordCache struct {
 	mu      sync.Mutex
 	list    []*fileRecord       // the last one first
@@ -31,7 +33,8 @@ func (r *recordCache) of(j job) *fileRecord {
 	defer r.mu.Unlock()
 	key := storeKey(j)
 	i := slices.IndexFunc(r.list, func(x *fileRecord) bool {
-		return x.Key == key && x.Format == j.format.Name && x.Identity == j.entry.Identity && x.columns.Covers(j.columns)
+		return x.Key == key && x.Format == j.format.Name && x.Identity == j.entry.Identity &&
+			x.columns.Covers(j.columns)
 	})
 	if i < 0 {
 		return nil

@@ -13,11 +13,17 @@ import (
 )
 
 func recordOf(name string, size int64, columns ...string) *fileRecord {
-	return &fileRecord{Record: store.Record{Key: store.Key{Name: "/" + name}, Format: "rows", Identity: source.Identity{Size: size}}, columns: readers.Project(columns)}
+	return &fileRecord{Record: store.Record{
+		Key: store.Key{Name: "/" + name}, Format: "rows",
+		Identity: source.Identity{Size: size},
+	}, columns: readers.Project(columns)}
 }
 
 func jobOf(name string, size int64, columns ...string) job {
-	return job{format: readers.Format{Name: "rows"}, entry: Entry{Path: "/" + name, Identity: source.Identity{Size: size}}}.ofColumns(readers.Project(columns))
+	return job{format: readers.Format{Name: "rows"}, entry: Entry{
+		Path:     "/" + name,
+		Identity: source.Identity{Size: size},
+	}}.ofColumns(readers.Project(columns))
 }
 
 func TestRecent(t *testing.T) {
@@ -56,7 +62,8 @@ func TestRecent(t *testing.T) {
 	}
 }
 
-// TestRecentColumns: what is known of some columns is told of these and fewer, beside what is known of others.
+// TestRecentColumns: what is known of some columns is told of these and fewer, beside what is known
+// of others.
 func TestRecentColumns(t *testing.T) {
 	r := newRecent()
 	r.keep(recordOf("0", 1, "a", "b"), r.begin())
@@ -79,7 +86,8 @@ func TestRecentColumns(t *testing.T) {
 	}
 }
 
-// TestRemembered: a catalog that begins has in memory what is known of the files that were parsed last; nothing of that outlives a file, or an evict.
+// TestRemembered: a catalog that begins has in memory what is known of the files that were parsed
+// last; nothing of that outlives a file, or an evict.
 func TestRemembered(t *testing.T) {
 	w := newWorld(t, small)
 	w.write("a.rows", textOf(3, 100))

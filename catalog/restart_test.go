@@ -17,7 +17,14 @@ import (
 
 func TestRestart(t *testing.T) {
 	w := newWorld(t)
-	asks := [][]string{{"a.rows"}, {"a.rows", "7"}, {"a.rows", "-5000000000"}, {"b.rows"}, {"folder/c.rows", "1"}, {"empty.rows"}}
+	asks := [][]string{
+		{"a.rows"},
+		{"a.rows", "7"},
+		{"a.rows", "-5000000000"},
+		{"b.rows"},
+		{"folder/c.rows", "1"},
+		{"empty.rows"},
+	}
 	if err := os.Mkdir(w.path("folder"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +52,8 @@ func TestRestart(t *testing.T) {
 				t.Errorf("%q after a restart:\n got %+v\nwant %+v", ask, after, before[i])
 			}
 		}
-		if s := c.Stats().Cache; s == nil || s.Loads != int64(len(asks)) || s.Saves != 0 || s.Tables != len(asks) || s.MappedTables != len(asks) {
+		if s := c.Stats().Cache; s == nil || s.Loads != int64(len(asks)) || s.Saves != 0 || s.Tables != len(asks) ||
+			s.MappedTables != len(asks) {
 			t.Errorf("stats %+v, want %d loads", s, len(asks))
 		}
 		w.close(c)
@@ -94,14 +102,26 @@ func TestChanges(t *testing.T) {
 	}{
 		{"nothing", func(*world) {}, 0, 0, 1},
 		{"replaced by one of equal size and time", func(w *world) {
-			w.keepTime("a.rows", func() { w.write("new", textOf(2, 300)); must(w.t, os.Rename(w.path("new"), w.path("a.rows"))) })
+			w.keepTime("a.rows", func() {
+				w.write("new", textOf(2, 300))
+				must(w.t, os.Rename(w.path("new"), w.path("a.rows")))
+			})
 		}, 1, 0, 2},
-		{"written over with equal size and time", func(w *world) { w.keepTime("a.rows", func() { w.write("a.rows", textOf(2, 300)) }) }, 1, 0, 2},
-		{"touched", func(w *world) { must(w.t, os.Chtimes(w.path("a.rows"), time.Time{}, time.Unix(1234567890, 1))) }, 0, 0, 1},
-		{"touched, into the future", func(w *world) { must(w.t, os.Chtimes(w.path("a.rows"), time.Time{}, time.Now().Add(time.Hour))) }, 0, 0, 1},
+		{"written over with equal size and time", func(w *world) {
+			w.keepTime("a.rows", func() { w.write("a.rows", textOf(2, 300)) })
+		}, 1, 0, 2},
+		{"touched", func(w *world) {
+			must(w.t, os.Chtimes(w.path("a.rows"), time.Time{}, time.Unix(1234567890, 1)))
+		}, 0, 0, 1},
+		{"touched, into the future", func(w *world) {
+			must(w.t, os.Chtimes(w.path("a.rows"), time.Time{}, time.Now().Add(time.Hour)))
+		}, 0, 0, 1},
 		{"written again as it was", func(w *world) { w.write("a.rows", textOf(1, 300)) }, 0, 0, 1},
 		{"other size", func(w *world) { w.write("a.rows", textOf(3, 299)) }, 1, 0, 2},
-		{"cut off", func(w *world) { must(w.t, os.Truncate(w.path("a.rows"), 500)); w.write("a.rows", textOf(1, 20)) }, 1, 0, 2},
+		{"cut off", func(w *world) {
+			must(w.t, os.Truncate(w.path("a.rows"), 500))
+			w.write("a.rows", textOf(1, 20))
+		}, 1, 0, 2},
 		{"emptied", func(w *world) { w.write("a.rows", "") }, 1, 0, 2},
 		{"rows appended", func(w *world) { w.write("a.rows", textOf(1, 350)) }, 0, 1, 2},
 		{"other rows, more of them", func(w *world) { w.write("a.rows", textOf(4, 400)) }, 1, 0, 2},
@@ -175,7 +195,8 @@ func TestCopyAndRename(t *testing.T) {
 	w.wantTidy()
 }
 
-// A file that is written again within one step of the clock, and whose time of modification is set back, or lies in the future, is another.
+// A file that is written again within one step of the clock, and whose time of modification is set
+// back, or lies in the future, is another.
 func TestQuickRewrites(t *testing.T) {
 	for _, at := range []time.Time{time.Unix(1e9, 0), time.Now().Add(time.Hour)} {
 		w := newWorld(t)
@@ -195,8 +216,13 @@ func TestChangedWhileItIsParsed(t *testing.T) {
 		change func(w *world)
 	}{
 		{"written over", func(w *world) { w.write("a.rows", textOf(2, 3000)) }},
-		{"written over, time kept", func(w *world) { w.keepTime("a.rows", func() { w.write("a.rows", textOf(2, 3000)) }) }},
-		{"replaced", func(w *world) { w.write("new", textOf(2, 3000)); must(w.t, os.Rename(w.path("new"), w.path("a.rows"))) }},
+		{"written over, time kept", func(w *world) {
+			w.keepTime("a.rows", func() { w.write("a.rows", textOf(2, 3000)) })
+		}},
+		{"replaced", func(w *world) {
+			w.write("new", textOf(2, 3000))
+			must(w.t, os.Rename(w.path("new"), w.path("a.rows")))
+		}},
 		{"grown", func(w *world) { w.write("a.rows", textOf(1, 4000)) }},
 		{"shrunk", func(w *world) { w.write("a.rows", textOf(1, 2)) }},
 	} {
@@ -218,7 +244,8 @@ func TestChangedWhileItIsParsed(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := sameRows(t.Context(), c, h, Selection{}, rowsOfText(w.read("a.rows"), 0)); err != nil || !changed {
+				if err := sameRows(t.Context(), c, h, Selection{}, rowsOfText(w.read("a.rows"), 0)); err != nil ||
+					!changed {
 					t.Errorf("%v, changed: %v", err, changed)
 				}
 				h.Release()
@@ -320,7 +347,8 @@ func TestListAndClearCache(t *testing.T) {
 	w.wantParses(3)
 }
 
-// A table that was saved is the mapped one from then on, also for those who ask while somebody holds the one in memory.
+// A table that was saved is the mapped one from then on, also for those who ask while somebody
+// holds the one in memory.
 func TestSavedTableLeavesMemory(t *testing.T) {
 	w := newWorld(t)
 	w.write("a.rows", textOf(1, 1234))
@@ -345,7 +373,8 @@ func TestSavedTableLeavesMemory(t *testing.T) {
 	}
 	after.Release()
 	before.Release()
-	if s := c.Stats(); s.Parses != 1 || s.Hits != 1 || s.Evictions != 0 || s.Cache.MappedTables != 1 || s.Cache.Loads != 0 || s.HeldTables != 0 {
+	if s := c.Stats(); s.Parses != 1 || s.Hits != 1 || s.Evictions != 0 || s.Cache.MappedTables != 1 ||
+		s.Cache.Loads != 0 || s.HeldTables != 0 {
 		t.Errorf("stats %+v, want one parse, one hit, one mapped table", s)
 	}
 	w.close(c)

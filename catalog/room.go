@@ -6,7 +6,8 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/cachedir"
 )
 
-// evictingTemp is a file of the cache for which tables are closed that nobody uses: the folder evicts none that is open.
+// evictingTemp is a file of the cache for which tables are closed that nobody uses: the folder
+// evicts none that is open.
 type evictingTemp struct {
 	*cachedir.Temp
 	archive *archive
@@ -45,7 +46,8 @@ func (a *archive) withRoom(try func() error) error {
 	}
 }
 
-// closeIdle forgets the table in a file that was used longest ago, of those that nobody holds. It reports whether there was one.
+// closeIdle forgets the table in a file that was used longest ago, of those that nobody holds. It
+// reports whether there was one.
 func (t *tables) closeIdle() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// root is an open root. All looks at files go through its os.Root, which follows no link out of the folder even if the link is made
-// between two looks.
+// root is an open root. All looks at files go through its os.Root, which follows no link out of the
+// folder even if the link is made between two looks.
 type root struct {
 	Root
 
@@ -39,7 +39,8 @@ const (
 	maxLinkedFolders = 4   // links to folders on one path
 )
 
-var errLoop = errors.New("links lead back to a folder that the path already passed, or too many of them follow each other")
+var errLoop = errors.New("links lead back to a folder that the path already passed, or too many of them follow " +
+	"each other")
 
 // openRoots opens them all or none.
 func openRoots(given []Root) ([]*root, error) {
@@ -70,8 +71,9 @@ func closeRoots(roots []*root) {
 	}
 }
 
-// open gives the folder that now lies at the root's path: a root may be replaced while the server runs, as deployments do that switch a link.
-// The answer stays open until the folder is replaced or the catalog closed; what uses it then gets an error.
+// open gives the folder that now lies at the root's path: a root may be replaced while the server
+// runs, as deployments do that switch a link. The answer stays open until the folder is replaced or
+// the catalog closed; what uses it then gets an error.
 func (r *root) open() (*os.Root, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -161,7 +163,8 @@ func (r *root) lstat(dir *os.Root, rel string) (fs.FileInfo, error) {
 	return dir.Lstat(path.Join(at, path.Base(rel)))
 }
 
-// mayEnter says whether a walk that passed the folders of trail, and links links to folders with the next one, enters that one.
+// mayEnter says whether a walk that passed the folders of trail, and links links to folders with
+// the next one, enters that one.
 func mayEnter(trail []folderID, next folderID, links int) error {
 	if links > maxLinkedFolders || len(trail) > maxFolderDepth {
 		return errLoop
@@ -182,7 +185,8 @@ func below(rel, folder string) bool {
 	return folder == "." || rel == folder || strings.HasPrefix(rel, folder+"/")
 }
 
-// exhausted reports an error that says nothing of the file: the host is short of something, or a disk is ill.
+// exhausted reports an error that says nothing of the file: the host is short of something, or a
+// disk is ill.
 func exhausted(err error) bool {
 	for _, e := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EIO} {
 		if errors.Is(err, e) {

@@ -18,7 +18,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// save puts the table of a parse into the cache, behind the back of those who asked for it, and gives back its pin.
+// save puts the table of a parse into the cache, behind the back of those who asked for it, and
+// gives back its pin.
 func (c *Catalog) save(j job, p *cacheEntry) {
 	defer c.tables.release(p)
 	defer func() {
@@ -44,12 +45,16 @@ func (c *Catalog) save(j job, p *cacheEntry) {
 	}
 	if err != nil && c.ctx.Err() == nil && !errors.Is(err, source.ErrChanged) {
 		c.archive.saveErrors.Add(1)
-		c.cfg.Log.Warn().Err(err).Str("name", j.entry.Name).Msg("the parsed table is not in the cache: it is parsed again when it is not in memory any more")
+		c.cfg.Log.Warn().Err(err).Str("name",
+			j.entry.Name).Msg("the parsed table is not in the cache: it is parsed again when it is not in memory " +
+			"any more")
 	}
 }
 
-// save puts a table that was just parsed into the cache, and what is known of its file into the store. The latter also where there is no room for the table: its rows are
-// given as they come then, whenever the file is parsed again. Of a table in memory it gives the one that is mapped from the cache, if that can be opened.
+// save puts a table that was just parsed into the cache, and what is known of its file into the
+// store. The latter also where there is no room for the table: its rows are given as they come
+// then, whenever the file is parsed again. Of a table in memory it gives the one that is mapped
+// from the cache, if that can be opened.
 func (a *archive) save(ctx context.Context, j job, l *tableData) (mapped *tableData, err error) {
 	content, blocks, err := a.digest(ctx, j)
 	if err != nil {
@@ -117,8 +122,10 @@ func (a *archive) record(ctx context.Context, j job, t *readers.Table) (store.Re
 		return store.Record{}, err
 	}
 	return store.Record{
-		Key: storeKey(j), Identity: j.entry.Identity, Format: j.format.Name, FormatVersion: j.format.Version, OptionsJSON: j.options.JSON(),
-		Schema: schema, Shape: shape, Layers: t.Summary.Layers, Rows: t.Rows, TableBytes: t.Bytes, BBox: t.BBox, GeometryTypes: t.GeometryTypes, CRS: t.CRS.String(), Columns: stats,
+		Key: storeKey(j), Identity: j.entry.Identity, Format: j.format.Name, FormatVersion: j.format.Version,
+		OptionsJSON: j.options.JSON(),
+		Schema:      schema, Shape: shape, Layers: t.Summary.Layers, Rows: t.Rows, TableBytes: t.Bytes,
+		BBox: t.BBox, GeometryTypes: t.GeometryTypes, CRS: t.CRS.String(), Columns: stats,
 		Engine: t.Engine, ParseTime: t.ParseTime, ParsedAt: time.Now(),
 	}, nil
 }

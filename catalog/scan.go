@@ -16,20 +16,24 @@ import (
 
 // Selection is the part of a table that is asked for. Rows, BBox and Limit apply in this order.
 type Selection struct {
-	Columns  []string    // in this order; nil: all
-	BBox     *[4]float64 // xmin ymin xmax ymax, closed: rows whose geometry's bounding box meets it; no null or empty geometry does
-	Rows     *[2]int64   // half-open range of the file's rows, clipped to them
-	Limit    *int64      // at most so many rows
+	Columns []string // in this order; nil: all
+	// xmin ymin xmax ymax, closed: rows whose geometry's bounding box meets it; no null or empty
+	// geometry does
+	BBox     *[4]float64
+	Rows     *[2]int64 // half-open range of the file's rows, clipped to them
+	Limit    *int64    // at most so many rows
 	Encoding geoarrow.Encoding
 
-	// CRS is what the table's reference system shall be called; empty: by its own name. Tables have x
-	// first, so that OGC:CRS84 and EPSG:4326 are two names of one. Any other one gives an *OtherCRSError.
+	// CRS is what the table's reference system shall be called; empty: by its own name. Tables have
+	// x first, so that OGC:CRS84 and EPSG:4326 are two names of one. Any other one gives an
+	// *OtherCRSError.
 	CRS string
 	// CRS84As is what OGC:CRS84 is called where CRS says nothing; empty: by its own name.
 	CRS84As geoarrow.CRS
 }
 
-// Reads is the columns that it takes to select, those that choose rows among them; nil: all. It is what a Request for the selection asks for.
+// Reads is the columns that it takes to select, those that choose rows among them; nil: all. It is
+// what a Request for the selection asks for.
 func (sel Selection) Reads() []string {
 	if sel.Columns == nil || sel.BBox == nil || slices.Contains(sel.Columns, readers.GeometryColumn) {
 		return sel.Columns
@@ -37,15 +41,22 @@ func (sel Selection) Reads() []string {
 	return append(slices.Clone(sel.Columns), readers.GeometryColumn)
 }
 
-// Scan walks the selected part of a table, batch by batch. It is for one goroutine; any number of scans share a table.
+// Scan walks the selected part of a table, batch by batch. It is for one goroutine; any number of
+// scans share a table.
 type Scan struct {
-	table   *readers.Table
-	repair  func(ctx context.Context, why error) (*readers.Table, error) // gives an equal table in place of a damaged one; may be nil
-	live    *partialTable                                                // gives the batches as they are parsed, until it does not any more and finish gives the table; nil: the table is there
-	finish  func(ctx context.Context) (*readers.Table, error)
-	sound   func(ctx context.Context) error                             // says, beside live, whether the file is still the one that the rows came from
-	fetch   func(ctx context.Context, i int) (*geoarrow.Columns, error) // gives batch i of a table that is not there; nil: it is, or live gives them
-	outline *outline                                                    // of a table that is not there; nil: it is, or not all is known
+	table *readers.Table
+	// gives an equal table in place of a damaged one; may be nil
+	repair func(ctx context.Context, why error) (*readers.Table, error)
+	// gives the batches as they are parsed, until it does not any more and finish gives the table;
+	// nil: the table is there
+	live   *partialTable
+	finish func(ctx context.Context) (*readers.Table, error)
+	// says, beside live, whether the file is still the one that the rows came from
+	sound func(ctx context.Context) error
+	// gives batch i of a table that is not there; nil: it is, or live gives them
+	fetch func(ctx context.Context, i int) (*geoarrow.Columns, error)
+	// of a table that is not there; nil: it is, or not all is known
+	outline *outline
 	view    *view
 	bbox    *[4]float64
 	pieces  []piece
@@ -61,8 +72,8 @@ type piece struct {
 	rows     []int32 // of the batch that match the bbox, ascending
 }
 
-// NewScan prepares a scan. A column that the table does not have gives an *UnknownColumnError. Nothing is copied, and batches outside of
-// the row range are not touched.
+// NewScan prepares a scan. A column that the table does not have gives an *UnknownColumnError.
+// Nothing is copied, and batches outside of the row range are not touched.
 func NewScan(t *readers.Table, sel Selection) (*Scan, error) {
 	v, err := newView(t, sel)
 	if err != nil {
@@ -91,8 +102,9 @@ func (v *view) scan(t *readers.Table, sel Selection) *Scan {
 	return s
 }
 
-// Scan is NewScan of a table that is held. If the file of the table turns out to be damaged while the scan goes on, the data file is parsed again,
-// and the scan goes on in the new table, which is equal.
+// Scan is NewScan of a table that is held. If the file of the table turns out to be damaged while
+// the scan goes on, the data file is parsed again, and the scan goes on in the new table, which is
+// equal.
 func (c *Catalog) Scan(h *TableRef, sel Selection) (*Scan, error) {
 	if h.parsed != nil && !h.parsed.columns.Covers(readers.Project(sel.Reads())) {
 		return nil, fmt.Errorf("%s: the table was requested without some of columns %q", h.Entry.Name, sel.Reads())
@@ -133,12 +145,14 @@ func meets(a, b [4]float64) bool { return a[0] <= b[2] && b[0] <= a[2] && a[1] <
 // Schema is exactly the schema of every record.
 func (s *Scan) Schema() *arrow.Schema { return s.view.schema }
 
-// SchemaMessage gives what encode makes of the schema, which nobody changes. Scans of the same columns of a table that is kept share it, as long as it is kept.
+// SchemaMessage gives what encode makes of the schema, which nobody changes. Scans of the same
+// columns of a table that is kept share it, as long as it is kept.
 func (s *Scan) SchemaMessage(encode func(*arrow.Schema) ([]byte, error)) ([]byte, error) {
 	return s.view.encoded(encode)
 }
 
-// Next gives the next record, which the caller releases, or io.EOF. No record is without rows. Whole batches are not copied.
+// Next gives the next record, which the caller releases, or io.EOF. No record is without rows.
+// Whole batches are not copied.
 func (s *Scan) Next(ctx context.Context) (arrow.Record, error) {
 	for s.next < len(s.pieces) && s.left > 0 {
 		if err := ctx.Err(); err != nil {
@@ -233,8 +247,8 @@ func (s *Scan) mend(ctx context.Context, why error) error {
 	return err
 }
 
-// match finds the rows of the piece whose bounding box meets the scan's: by the spatial index of the batch where it has one, else by looking at
-// all geometries.
+// match finds the rows of the piece whose bounding box meets the scan's: by the spatial index of
+// the batch where it has one, else by looking at all geometries.
 func (s *Scan) match(ctx context.Context, p *piece) error {
 	if p.matched {
 		return nil
@@ -273,7 +287,8 @@ func (s *Scan) match(ctx context.Context, p *piece) error {
 	return nil
 }
 
-// Rows is how many rows Next gives from here on. With a bbox it asks the spatial index, or looks at the geometries, once; Next does not ask again.
+// Rows is how many rows Next gives from here on. With a bbox it asks the spatial index, or looks at
+// the geometries, once; Next does not ask again.
 func (s *Scan) Rows(ctx context.Context) (n int64, err error) {
 	for i := s.next; i < len(s.pieces) && n < s.left; i++ {
 		p := &s.pieces[i]

@@ -27,7 +27,8 @@ type row struct {
 	null   bool // geometry
 }
 
-// rowsOf makes n rows: every 5th without text, every 6th without geometry, every 11th with an empty one.
+// rowsOf makes n rows: every 5th without text, every 6th without geometry, every 11th with an empty
+// one.
 func rowsOf(n int) []row {
 	rng := rand.New(rand.NewPCG(1, 2))
 	rows := make([]row, n)
@@ -188,7 +189,15 @@ func arrowCell(col arrow.Array, i int) string {
 
 func TestScanAgainstFilter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	choices := [][]string{nil, {}, {"geometry"}, {"text"}, {"geometry", "number"}, {"text", "geometry", "number"}, {"number", "number"}}
+	choices := [][]string{
+		nil,
+		{},
+		{"geometry"},
+		{"text"},
+		{"geometry", "number"},
+		{"text", "geometry", "number"},
+		{"number", "number"},
+	}
 	for i := range 3000 {
 		rows := rowsOf([]int{0, 1, 9, 10, 11, 37, 100}[rng.IntN(7)])
 		table := tableOf(rows, 10)
@@ -262,7 +271,10 @@ func TestScanTouchesNothingElse(t *testing.T) {
 func TestScanSharesWholeBatches(t *testing.T) {
 	rows := slices.DeleteFunc(rowsOf(50), func(r row) bool { return len(r.line) == 0 }) // a bbox matches all others
 	table := tableOf(rows, 10)
-	for name, sel := range map[string]Selection{"all": {}, "rows": {Rows: &[2]int64{10, 20}}, "columns": {Columns: []string{"number"}}, "bbox": {BBox: &[4]float64{-1000, -1000, 1000, 1000}}} {
+	for name, sel := range map[string]Selection{
+		"all": {}, "rows": {Rows: &[2]int64{10, 20}},
+		"columns": {Columns: []string{"number"}}, "bbox": {BBox: &[4]float64{-1000, -1000, 1000, 1000}},
+	} {
 		s, err := NewScan(table, sel)
 		if err != nil {
 			t.Fatal(err)
@@ -285,7 +297,8 @@ func TestScanSharesWholeBatches(t *testing.T) {
 func TestScanErrors(t *testing.T) {
 	table := tableOf(rowsOf(30), 10)
 	var unknown *UnknownColumnError
-	if _, err := NewScan(table, Selection{Columns: []string{"text", "geomtry"}}); !errors.As(err, &unknown) || *unknown != (UnknownColumnError{"geomtry", "geometry"}) {
+	if _, err := NewScan(table, Selection{Columns: []string{"text", "geomtry"}}); !errors.As(err, &unknown) ||
+		*unknown != (UnknownColumnError{"geomtry", "geometry"}) {
 		t.Errorf("error %v, want an *UnknownColumnError for geomtry, nearest geometry", err)
 	}
 	s, err := NewScan(table, Selection{})

@@ -11,18 +11,26 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// paired has a format of shapes that lie beside attributes, and one of attributes alone, as shapefiles and DBF files are.
+// paired has a format of shapes that lie beside attributes, and one of attributes alone, as
+// shapefiles and DBF files are.
 func paired(cfg *Config) {
 	cfg.Formats = append(fakeFormats(),
-		readers.Format{Name: "shapes", Extensions: []string{".shp"}, Siblings: []string{".dbf", ".shx", ".cpg"}, Open: fakeFormats()[0].Open, CPU: fakeFormats()[0].CPU},
-		readers.Format{Name: "records", Extensions: []string{".dbf"}, Siblings: []string{".cpg"}, Open: fakeFormats()[0].Open, CPU: fakeFormats()[0].CPU},
+		readers.Format{
+			Name: "shapes", Extensions: []string{".shp"}, Siblings: []string{".dbf", ".shx", ".cpg"},
+			Open: fakeFormats()[0].Open, CPU: fakeFormats()[0].CPU,
+		},
+		readers.Format{
+			Name: "records", Extensions: []string{".dbf"}, Siblings: []string{".cpg"},
+			Open: fakeFormats()[0].Open, CPU: fakeFormats()[0].CPU,
+		},
 	)
 }
 
 func TestSiblingsAreNoEntries(t *testing.T) {
 	l := newLab(t, "", sized, paired)
 	for _, rel := range []string{
-		"a/roads.shp", "a/roads.DBF", "a/roads.shx", "a/roads.cpg", "a/alone.dbf", "a/Roads.dbf", "a/roads.2.dbf", "b/roads.dbf", "c/x.SHP", "c/x.dbf", "c/x.fake",
+		"a/roads.shp", "a/roads.DBF", "a/roads.shx", "a/roads.cpg", "a/alone.dbf", "a/Roads.dbf",
+		"a/roads.2.dbf", "b/roads.dbf", "c/x.SHP", "c/x.dbf", "c/x.fake",
 	} {
 		l.write(rel, rel)
 	}
@@ -93,7 +101,8 @@ func TestSiblingsThatChange(t *testing.T) {
 				t.Errorf("version %s is now %s, %d parses", before.Version, after.Version, l.parses.Load())
 			}
 			var changed *ChangedError
-			if _, err := l.Table(t.Context(), Request{Name: "roads.shp", Version: before.Version}); !errors.As(err, &changed) {
+			if _, err := l.Table(t.Context(), Request{Name: "roads.shp", Version: before.Version}); !errors.As(err,
+				&changed) {
 				t.Errorf("the old version: error %v, want *ChangedError", err)
 			}
 			eventually(t, "the list", func() error {

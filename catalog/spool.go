@@ -12,8 +12,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// spool keeps the chunks of one parse: in memory as long as they fit a budget, those that come later in a file of the cache. A chunk stays where
-// it is, since others may be reading it; finish brings those in memory to the file.
+// spool keeps the chunks of one parse: in memory as long as they fit a budget, those that come
+// later in a file of the cache. A chunk stays where it is, since others may be reading it; finish
+// brings those in memory to the file.
 type spool struct {
 	archive *archive // nil: there is no cache
 	name    string   // of the entry
@@ -93,7 +94,8 @@ func (s *spool) close() {
 	}
 }
 
-// spool is for the parse of a job, which reads src. What is kept in memory leaves room for the parse itself.
+// spool is for the parse of a job, which reads src. What is kept in memory leaves room for the
+// parse itself.
 func (c *Catalog) spool(j job, src *source.File) *spool {
 	most := max(0, c.cfg.MemoryBytes)
 	s := &spool{archive: c.archive, name: j.entry.Name, budget: most / 2, most: most}
@@ -109,8 +111,9 @@ func (s *spool) share(n int) {
 	s.shared = n
 }
 
-// A table that has no other place is in memory, larger than the budget too: as a file of many records is. What few bytes become when they name very many columns,
-// or the same memo again and again, is not of that kind.
+// A table that has no other place is in memory, larger than the budget too: as a file of many
+// records is. What few bytes become when they name very many columns, or the same memo again and
+// again, is not of that kind.
 const (
 	timesAlone = 16 // the file's bytes. A field of two bytes becomes four, an empty one too
 	leastAlone = 64 << 20
@@ -132,14 +135,19 @@ func (s *spool) tooLarge() error {
 	if s.shared > 0 {
 		flag = fmt.Sprintf("--memory, which %d files that are sent share (--max-exchanges)", s.shared)
 	}
-	return &readers.LimitError{What: fmt.Sprintf("%s: the table, which has no place in the cache either (%v),", s.name, s.none), Flag: flag, Limit: s.most}
+	return &readers.LimitError{What: fmt.Sprintf("%s: the table, which has no place in the cache either (%v),",
+		s.name, s.none), Flag: flag, Limit: s.most}
 }
 
-// error says of which entry the table is that could not be written. What is beyond the cache's budget is beyond a limit.
+// error says of which entry the table is that could not be written. What is beyond the cache's
+// budget is beyond a limit.
 func (s *spool) error(err error) error {
 	var full *cachedir.FullError
 	if errors.As(err, &full) {
-		return &readers.LimitError{What: fmt.Sprintf("%s: the parsed table (%v)", s.name, full), Flag: "--cache-bytes", Limit: full.Budget}
+		return &readers.LimitError{
+			What: fmt.Sprintf("%s: the parsed table (%v)", s.name, full),
+			Flag: "--cache-bytes", Limit: full.Budget,
+		}
 	}
 	return fmt.Errorf("%s: keep the parsed table: %w", s.name, err)
 }

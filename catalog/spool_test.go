@@ -11,7 +11,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// TestTableWithoutCache: a table that has no place but memory may be larger than the budget, as its file makes it, and not as large as a few bytes make it.
+// TestTableWithoutCache: a table that has no place but memory may be larger than the budget, as its
+// file makes it, and not as large as a few bytes make it.
 func TestTableWithoutCache(t *testing.T) {
 	for _, tt := range []struct {
 		name                string
@@ -46,7 +47,8 @@ func TestTableWithoutCache(t *testing.T) {
 				}
 			}
 			_, err = s.Keep(&geoarrow.Columns{Rows: 1, Attributes: []geoarrow.Column{{Values: []byte{0}}}})
-			if limit := (*readers.LimitError)(nil); !errors.As(err, &limit) || limit.Flag != "--memory" || limit.Limit != tt.most {
+			if limit := (*readers.LimitError)(nil); !errors.As(err, &limit) || limit.Flag != "--memory" ||
+				limit.Limit != tt.most {
 				t.Errorf("a byte more: %v, want the limit %d of --memory", err, tt.most)
 			}
 		})

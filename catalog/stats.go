@@ -4,22 +4,23 @@ import "time"
 
 // Stats are the catalog's numbers since it was opened.
 type Stats struct {
-	Roots            int     `json:"roots"`
-	Entries          int     `json:"entries"`
-	Tables           int     `json:"tables"`            // parsed and kept
-	Bytes            int64   `json:"bytes"`             // of them, in memory or mapped
-	HeldTables       int     `json:"held_tables"`       // of them, in use
-	HeldBytes        int64   `json:"held_bytes"`        // of those
-	BudgetBytes      int64   `json:"budget_bytes"`      // Config.MemoryBytes
-	Hits             int64   `json:"hits"`              // askers who found a table
-	Misses           int64   `json:"misses"`            // askers who began a parse
-	Shared           int64   `json:"shared"`            // askers who joined one
-	Evictions        int64   `json:"evictions"`         // for the budget
-	Parsing          int     `json:"parsing"`           // under way
-	Parses           int64   `json:"parses"`            // ended, well or not
-	ParseErrors      int64   `json:"parse_errors"`      // that somebody was told of
-	ParseSeconds     float64 `json:"parse_seconds"`     // all of them together
-	Sent             int     `json:"sent"`              // files that clients send to have them parsed, under way; they count nowhere else
+	Roots        int     `json:"roots"`
+	Entries      int     `json:"entries"`
+	Tables       int     `json:"tables"`        // parsed and kept
+	Bytes        int64   `json:"bytes"`         // of them, in memory or mapped
+	HeldTables   int     `json:"held_tables"`   // of them, in use
+	HeldBytes    int64   `json:"held_bytes"`    // of those
+	BudgetBytes  int64   `json:"budget_bytes"`  // Config.MemoryBytes
+	Hits         int64   `json:"hits"`          // askers who found a table
+	Misses       int64   `json:"misses"`        // askers who began a parse
+	Shared       int64   `json:"shared"`        // askers who joined one
+	Evictions    int64   `json:"evictions"`     // for the budget
+	Parsing      int     `json:"parsing"`       // under way
+	Parses       int64   `json:"parses"`        // ended, well or not
+	ParseErrors  int64   `json:"parse_errors"`  // that somebody was told of
+	ParseSeconds float64 `json:"parse_seconds"` // all of them together
+	// files that clients send to have them parsed, under way; they count nowhere else
+	Sent             int     `json:"sent"`
 	Scans            int64   `json:"scans"`             // looks at all folders
 	ScanSeconds      float64 `json:"scan_seconds"`      // of the last one
 	UnwatchedFolders int     `json:"unwatched_folders"` // followed by those looks alone
@@ -59,7 +60,8 @@ func (c *Catalog) Stats() Stats {
 		d := a.dir.Stats()
 		s.Cache = &CacheStats{
 			Tables: d.Tables, Bytes: d.Bytes, BudgetBytes: d.BudgetBytes, WritingBytes: d.WritingBytes,
-			Loads: a.loads.Load(), Saves: a.saves.Load(), SaveErrors: a.saveErrors.Load(), Extensions: a.extensions.Load(), Parts: c.parts.Load(), Damaged: a.damaged.Load(), Evictions: d.Evictions,
+			Loads: a.loads.Load(), Saves: a.saves.Load(), SaveErrors: a.saveErrors.Load(),
+			Extensions: a.extensions.Load(), Parts: c.parts.Load(), Damaged: a.damaged.Load(), Evictions: d.Evictions,
 		}
 	}
 	t := c.tables

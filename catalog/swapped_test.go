@@ -9,8 +9,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// TestSwapped replaces a file, or a folder on its path, after the catalog has looked at it and before it opens it. That is a change of the file, and the next
-// look finds none.
+// TestSwapped replaces a file, or a folder on its path, after the catalog has looked at it and
+// before it opens it. That is a change of the file, and the next look finds none.
 func TestSwapped(t *testing.T) {
 	outside := t.TempDir()
 	write(t, filepath.Join(outside, "a.fake"), "FAKE")
@@ -22,11 +22,17 @@ func TestSwapped(t *testing.T) {
 		{"file is a link out", func(_, file string) error {
 			return errors.Join(os.Remove(file), os.Symlink(filepath.Join(outside, "a.fake"), file))
 		}},
-		{"file is a loop", func(_, file string) error { return errors.Join(os.Remove(file), os.Symlink("a.fake", file)) }},
+		{"file is a loop", func(_, file string) error {
+			return errors.Join(os.Remove(file), os.Symlink("a.fake", file))
+		}},
 		{"file is a folder", func(_, file string) error { return errors.Join(os.Remove(file), os.Mkdir(file, 0o755)) }},
 		{"folder gone", func(folder, _ string) error { return os.RemoveAll(folder) }},
-		{"folder is a link out", func(folder, _ string) error { return errors.Join(os.RemoveAll(folder), os.Symlink(outside, folder)) }},
-		{"folder is a loop", func(folder, _ string) error { return errors.Join(os.RemoveAll(folder), os.Symlink("sub", folder)) }},
+		{"folder is a link out", func(folder, _ string) error {
+			return errors.Join(os.RemoveAll(folder), os.Symlink(outside, folder))
+		}},
+		{"folder is a loop", func(folder, _ string) error {
+			return errors.Join(os.RemoveAll(folder), os.Symlink("sub", folder))
+		}},
 		{"folder is a file", func(folder, _ string) error {
 			return errors.Join(os.RemoveAll(folder), os.WriteFile(folder, nil, 0o600))
 		}},

@@ -18,16 +18,20 @@ type Request struct {
 	Name    string
 	Options map[string]any // of the format; what the operator set holds where they say nothing
 	Version string         // the only one wanted; "" for any
-	Columns []string       // that are read of the table; nil: all. Without a cache on disk the others may have no values: readers.Projection
+	// that are read of the table; nil: all. Without a cache on disk the others may have no values:
+	// readers.Projection
+	Columns []string
 
 	awaited  bool // as job has them
 	recorded *fileRecord
 }
 
-// Table gives the parsed table of an entry. Of those who ask for the same at the same time one parse serves all; it ends early when nobody waits
-// for it any more. A file that changes while it is parsed is parsed once more, then an error that wraps source.ErrChanged is given.
+// Table gives the parsed table of an entry. Of those who ask for the same at the same time one
+// parse serves all; it ends early when nobody waits for it any more. A file that changes while it
+// is parsed is parsed once more, then an error that wraps source.ErrChanged is given.
 //
-// Errors: *NotFoundError, *ChangedError, *readers.LimitError, *readers.OptionError, *readers.ParseError, ErrClosed, that of ctx.
+// Errors: *NotFoundError, *ChangedError, *readers.LimitError, *readers.OptionError,
+// *readers.ParseError, ErrClosed, that of ctx.
 func (c *Catalog) Table(ctx context.Context, req Request) (*TableRef, error) {
 	h, err := c.table(ctx, req)
 	if errors.Is(err, source.ErrChanged) && ctx.Err() == nil {
@@ -42,12 +46,16 @@ func (c *Catalog) table(ctx context.Context, req Request) (*TableRef, error) {
 		return nil, err
 	}
 	e := j.entry
-	c.tables.dropOthers(e.File(), e.Identity) // one may have been put there by a parse that ended after the change was seen
+	// one may have been put there by a parse that ended after the change was seen
+	c.tables.dropOthers(e.File(), e.Identity)
 	p, cached, err := c.join(ctx, j)
 	if err != nil {
 		return nil, err
 	}
-	return &TableRef{Entry: e, Version: j.version, Table: p.table, Cached: cached, job: j, tables: c.tables, parsed: p}, nil
+	return &TableRef{
+		Entry: e, Version: j.version, Table: p.table, Cached: cached, job: j, tables: c.tables,
+		parsed: p,
+	}, nil
 }
 
 // request is the job that a request asks for.
@@ -68,19 +76,25 @@ func (c *Catalog) request(req Request) (job, error) {
 		return job{}, &ChangedError{Name: req.Name, Want: req.Version, Have: j.version}
 	}
 	if limit := c.cfg.MaxFileBytes; limit > 0 && e.Size > limit {
-		return job{}, &readers.LimitError{What: fmt.Sprintf("%s with its %d bytes", e.Name, e.Size), Flag: "--max-file-bytes", Limit: limit}
+		return job{}, &readers.LimitError{
+			What: fmt.Sprintf("%s with its %d bytes", e.Name, e.Size),
+			Flag: "--max-file-bytes", Limit: limit,
+		}
 	}
 	return j, nil
 }
 
-// Check gives the error, if any, that Table would give before it looks for the table: there is no such entry, it has another version, an option is wrong, a limit is met.
+// Check gives the error, if any, that Table would give before it looks for the table: there is no
+// such entry, it has another version, an option is wrong, a limit is met.
 func (c *Catalog) Check(req Request) error {
 	_, err := c.request(req)
 	return err
 }
 
-// Read is Table and Scan for who wants the rows at once; the columns that it asks for are those of the selection. Where the table was lost from the cache and its file is the one that was parsed then, rows are given
-// while the file is parsed; Table of the answer has no batches then, and Cached is false. A bounding box that few batches meet has no more than these parsed then.
+// Read is Table and Scan for who wants the rows at once; the columns that it asks for are those of
+// the selection. Where the table was lost from the cache and its file is the one that was parsed
+// then, rows are given while the file is parsed; Table of the answer has no batches then, and
+// Cached is false. A bounding box that few batches meet has no more than these parsed then.
 func (c *Catalog) Read(ctx context.Context, req Request, sel Selection) (*TableRef, *Scan, error) {
 	req.Columns, req.awaited = sel.Reads(), true
 	if h, s, err := c.readPart(ctx, req, sel); s != nil || err != nil {
@@ -136,8 +150,8 @@ func (c *Catalog) readable(ctx context.Context, req Request) (*TableRef, error) 
 	return h, nil
 }
 
-// Peek gives the table of an entry with the operator's options, and its version, if it is parsed and the file is still the same. It parses
-// nothing. The table is not pinned.
+// Peek gives the table of an entry with the operator's options, and its version, if it is parsed
+// and the file is still the same. It parses nothing. The table is not pinned.
 func (c *Catalog) Peek(name string) (*readers.Table, string, bool) {
 	if file, _, _ := splitName(name); !c.tables.has(file) {
 		return nil, "", false
@@ -154,8 +168,9 @@ func (c *Catalog) Peek(name string) (*readers.Table, string, bool) {
 	return t, j.version, t != nil
 }
 
-// Evict forgets the parsed tables of an entry, those of any options, in memory and in the cache, and says how many they were: by the name of a file those of
-// all its layers. Who holds one keeps it.
+// Evict forgets the parsed tables of an entry, those of any options, in memory and in the cache,
+// and says how many they were: by the name of a file those of all its layers. Who holds one keeps
+// it.
 func (c *Catalog) Evict(ctx context.Context, name string) (int, error) {
 	file, named, _ := splitName(name)
 	var evicted [][32]byte
@@ -226,7 +241,10 @@ func (c *Catalog) job(e Entry, given map[string]any) (job, error) {
 // ofLayer is the job for a layer of the same file.
 func (j job) ofLayer(layer string) job {
 	j.entry.Layer = layer
-	j.key = key{name: j.entry.File(), layer: layer, format: j.format.Name, identity: j.entry.Identity, options: layerOptions(j.options.Digest(), layer), columns: j.columns.Key()}
+	j.key = key{
+		name: j.entry.File(), layer: layer, format: j.format.Name, identity: j.entry.Identity,
+		options: layerOptions(j.options.Digest(), layer), columns: j.columns.Key(),
+	}
 	return j
 }
 

@@ -8,7 +8,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// tableData is a table and what keeps it: the file that it lies in, or nothing where it is in memory.
+// tableData is a table and what keeps it: the file that it lies in, or nothing where it is in
+// memory.
 type tableData struct {
 	table *readers.Table
 	file  *tablefile.File
@@ -35,7 +36,8 @@ func (l *tableData) memory() int64 {
 	return l.table.Bytes
 }
 
-// retain keeps the slices of the table readable until release is called; nil: they are the garbage collector's.
+// retain keeps the slices of the table readable until release is called; nil: they are the garbage
+// collector's.
 func (l *tableData) retain() (release func()) {
 	switch {
 	case l.file != nil:
@@ -47,7 +49,8 @@ func (l *tableData) retain() (release func()) {
 	return nil
 }
 
-// release gives back what keeps the table. Frames of it that are on their way keep the file by references of their own.
+// release gives back what keeps the table. Frames of it that are on their way keep the file by
+// references of their own.
 func (l *tableData) release() {
 	if l.file != nil {
 		l.file.Release()

@@ -13,11 +13,16 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// tableMeta is what is kept of a table so that its rows can be given without it: while the file is parsed again, or a part of it. The store has it as JSON.
+// tableMeta is what is kept of a table so that its rows can be given without it: while the file is
+// parsed again, or a part of it. The store has it as JSON.
 type tableMeta struct {
 	readers.Shape
-	Spans []readers.Span `json:"spans,omitempty"` // where each batch stands in the file; none where rows were left out, or their places are not known
-	Boxes []byte         `json:"boxes,omitempty"` // of each batch, as its geometries are: four float64, little-endian, which JSON has no infinities for
+	// where each batch stands in the file; none where rows were left out, or their places are not
+	// known
+	Spans []readers.Span `json:"spans,omitempty"`
+	// of each batch, as its geometries are: four float64, little-endian, which JSON has no
+	// infinities for
+	Boxes []byte `json:"boxes,omitempty"`
 
 	Outline *outline `json:"outline,omitempty"` // nil in what an older version stored
 
@@ -25,8 +30,9 @@ type tableMeta struct {
 	key  cachedir.Key // of the table in the cache
 }
 
-// fileRecord is what the store says of a file, and what known makes of it. Any number of jobs share it. Where there is no store it has no more of the record than its key, and
-// the file's identity and format.
+// fileRecord is what the store says of a file, and what known makes of it. Any number of jobs share
+// it. Where there is no store it has no more of the record than its key, and the file's identity
+// and format.
 type fileRecord struct {
 	store.Record
 	columns readers.Projection // that were read; all of them for the store
@@ -35,7 +41,8 @@ type fileRecord struct {
 	known *tableMeta // set within once, for the store; nil: it is not known
 }
 
-// recorded is what is known of the file that a job is about, as far as its format and options go; nil: nothing. The file may be another one by now.
+// recorded is what is known of the file that a job is about, as far as its format and options go;
+// nil: nothing. The file may be another one by now.
 func (c *Catalog) recorded(ctx context.Context, j job) *fileRecord {
 	switch {
 	case j.recorded != nil:
@@ -46,7 +53,8 @@ func (c *Catalog) recorded(ctx context.Context, j job) *fileRecord {
 	return c.archive.recorded(ctx, j)
 }
 
-// known is what is known of the table that the file gives, if the file is the one that was parsed; else nil.
+// known is what is known of the table that the file gives, if the file is the one that was parsed;
+// else nil.
 func (c *Catalog) known(j job, r *fileRecord) *tableMeta {
 	switch {
 	case r == nil || r.Identity != j.entry.Identity:
@@ -60,7 +68,8 @@ func (c *Catalog) known(j job, r *fileRecord) *tableMeta {
 // lies reports whether a table that is known lies in the cache.
 func (c *Catalog) lies(k *tableMeta) bool { return c.archive != nil && c.archive.has(k.key) }
 
-// know gives what is known of the table, which has a key in the cache; nil: nothing that fits the limits.
+// know gives what is known of the table, which has a key in the cache; nil: nothing that fits the
+// limits.
 func (r *fileRecord) know(key cachedir.Key, limits readers.Limits) *tableMeta {
 	r.once.Do(func() {
 		k := &tableMeta{bbox: r.BBox, key: key}

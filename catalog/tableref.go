@@ -9,7 +9,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// TableRef is a table that somebody uses, with one scan at a time. Release it when done with it: until then it is not evicted.
+// TableRef is a table that somebody uses, with one scan at a time. Release it when done with it:
+// until then it is not evicted.
 type TableRef struct {
 	Entry   Entry
 	Version string
@@ -24,8 +25,8 @@ type TableRef struct {
 	released atomic.Bool
 }
 
-// Release says that the table is no longer used. Calls after the first do nothing. A table that lies in a file, and records made from it, may
-// not be read any more: Retain keeps them.
+// Release says that the table is no longer used. Calls after the first do nothing. A table that
+// lies in a file, and records made from it, may not be read any more: Retain keeps them.
 func (h *TableRef) Release() {
 	if h == nil || h.tables == nil || !h.released.CompareAndSwap(false, true) {
 		return
@@ -41,8 +42,9 @@ func (h *TableRef) Release() {
 	h.tables.release(h.parsed)
 }
 
-// Retain keeps the slices of the table readable until release is called, once, whatever becomes of h. It gives nil for a table that the garbage
-// collector keeps. Of a table whose rows come while they are parsed, release tells that the rows which were had before Retain are on their way.
+// Retain keeps the slices of the table readable until release is called, once, whatever becomes of
+// h. It gives nil for a table that the garbage collector keeps. Of a table whose rows come while
+// they are parsed, release tells that the rows which were had before Retain are on their way.
 func (h *TableRef) Retain() (release func()) {
 	if h.flight != nil {
 		return h.flight.live.sent()
@@ -76,7 +78,8 @@ func (h *TableRef) finish(ctx context.Context) (*readers.Table, error) {
 	return h.Table, nil
 }
 
-// sound gives an error if the file that is parsed is not the one any more that its first bytes came from.
+// sound gives an error if the file that is parsed is not the one any more that its first bytes came
+// from.
 func (h *TableRef) sound(ctx context.Context) error {
 	err := h.flight.src.Load().Unchanged()
 	if !errors.Is(err, fs.ErrClosed) {
@@ -90,7 +93,8 @@ func (h *TableRef) sound(ctx context.Context) error {
 	}
 }
 
-// replace has the table of h parsed again because its file is damaged, and gives the new one, which h holds from now on.
+// replace has the table of h parsed again because its file is damaged, and gives the new one, which
+// h holds from now on.
 func (c *Catalog) replace(ctx context.Context, h *TableRef, why error) (*readers.Table, error) {
 	if h.parsed == nil || h.released.Load() {
 		return nil, why

@@ -13,12 +13,16 @@ func TestTablesOfAnArchiveAreEntries(t *testing.T) {
 				c.CacheDir = ""
 			}
 		})
-		w.write("all.zip", zipped(t, "notes.txt", "", "x/b.rows", "1;b;\n", "x/trips.layered", trips, "a#1.rows", "2;a;\n", "y/b.rows", "3;c;\n"))
+		w.write("all.zip", zipped(t, "notes.txt", "", "x/b.rows", "1;b;\n", "x/trips.layered", trips,
+			"a#1.rows", "2;a;\n", "y/b.rows", "3;c;\n"))
 		w.write("one.zip", zipped(t, "in/a.rows", "9;a;\n"))
 		c := w.open()
 		wantNames(t, c, "all.zip", "one.zip", "trips.layered", "trips.rows")
 		bare := wantRows(t, c, "all.zip", "1;b;\n")
-		all := []string{"all.zip#a%231", "all.zip#trips", "all.zip#x/b.rows", "all.zip#y/b.rows", "one.zip", "trips.layered", "trips.rows"}
+		all := []string{
+			"all.zip#a%231", "all.zip#trips", "all.zip#x/b.rows", "all.zip#y/b.rows", "one.zip",
+			"trips.layered", "trips.rows",
+		}
 		wantNames(t, c, all...)
 		first := wantRows(t, c, "all.zip#x/b.rows", "1;b;\n")
 		if !first.cached || first.version != bare.version {
@@ -28,7 +32,10 @@ func TestTablesOfAnArchiveAreEntries(t *testing.T) {
 		wantRows(t, c, "all.zip#y/b.rows", "3;c;\n")
 		wantRows(t, c, "all.zip#trips", "1;a;1 2\n2;b;\n")
 		wantRows(t, c, "one.zip", "9;a;\n")
-		for name, format := range map[string]string{"all.zip": "rows", "all.zip#trips": "layered", "all.zip#y/b.rows": "rows"} {
+		for name, format := range map[string]string{
+			"all.zip": "rows", "all.zip#trips": "layered",
+			"all.zip#y/b.rows": "rows",
+		} {
 			if e, err := c.Lookup(name); err != nil || e.Format != format {
 				t.Errorf("%s: format %q, %v, want %q", name, e.Format, err, format)
 			}

@@ -39,7 +39,8 @@ type sub struct {
 // tree is what the walks know of all roots. One walk at a time changes it.
 type tree map[place]*folder
 
-// walk reads the folder at p and those below it. Folders of old that are still the same lend what is known of their files.
+// walk reads the folder at p and those below it. Folders of old that are still the same lend what
+// is known of their files.
 func (c *Catalog) walk(ctx context.Context, t, old tree, p place, trail []folderID, links int) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -70,7 +71,9 @@ func (c *Catalog) walk(ctx context.Context, t, old tree, p place, trail []folder
 }
 
 // enter walks one folder of p, unless it is a loop.
-func (c *Catalog) enter(ctx context.Context, t, old tree, p place, name string, s sub, trail []folderID, links int) error {
+func (c *Catalog) enter(ctx context.Context, t, old tree, p place, name string, s sub, trail []folderID,
+	links int,
+) error {
 	next := place{p.root, path.Join(p.rel, name)}
 	if s.linked {
 		links++
@@ -82,7 +85,8 @@ func (c *Catalog) enter(ctx context.Context, t, old tree, p place, name string, 
 	return c.walk(ctx, t, old, next, trail, links)
 }
 
-// readFolder lists one folder. It is watched first, so that nothing falls between the list and the watch.
+// readFolder lists one folder. It is watched first, so that nothing falls between the list and the
+// watch.
 func (c *Catalog) readFolder(p place, old *folder) (*folder, error) {
 	dir, err := p.root.open()
 	if err != nil {
@@ -160,7 +164,8 @@ func (c *Catalog) group(files map[string]file) {
 	}
 }
 
-// note puts a file or a folder that was found in here, which is p, into f. What gives an error is not put there, so that the next look tries again.
+// note puts a file or a folder that was found in here, which is p, into f. What gives an error is
+// not put there, so that the next look tries again.
 func (c *Catalog) note(f, old *folder, p place, here *os.Root, d fs.DirEntry) error {
 	base := d.Name()
 	linked := d.Type()&fs.ModeSymlink != 0
@@ -197,7 +202,8 @@ func (c *Catalog) note(f, old *folder, p place, here *os.Root, d fs.DirEntry) er
 	return nil
 }
 
-// renew reads the folder at p again and, of the folders below it, those that came; those that went are dropped.
+// renew reads the folder at p again and, of the folders below it, those that came; those that went
+// are dropped.
 func (c *Catalog) renew(ctx context.Context, t tree, p place) error {
 	old, ok := t[p]
 	if !ok {
@@ -267,7 +273,8 @@ type index struct {
 	entries []*Entry            // in the order of names
 }
 
-// indexOf gives the entries of all roots. Where two roots have the same name the first root wins, and collide is told.
+// indexOf gives the entries of all roots. Where two roots have the same name the first root wins,
+// and collide is told.
 func (c *Catalog) indexOf(t tree, collide func(first, second Entry)) *index {
 	x := &index{files: map[string]*Entry{}}
 	for _, r := range c.roots {

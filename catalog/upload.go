@@ -18,8 +18,9 @@ import (
 // DefaultMaxSent is how many files that clients send are parsed at the same time where nobody says.
 const DefaultMaxSent = 4
 
-// Upload says what a file is that a client sends to have it parsed. No entry of the catalog comes of it, and nothing of the file or of its table stays: what does
-// not fit the memory lies in a temporary file of the cache as long as somebody holds the table.
+// Upload says what a file is that a client sends to have it parsed. No entry of the catalog comes
+// of it, and nothing of the file or of its table stays: what does not fit the memory lies in a
+// temporary file of the cache as long as somebody holds the table.
 type Upload struct {
 	Format  string
 	Options map[string]any // of the format, as in a Request
@@ -56,7 +57,10 @@ func (c *Catalog) sent(how Upload, src *source.File) (job, error) {
 	if src != nil {
 		e.Name, e.Size = src.Name, src.Size
 		if packing, _ := source.PackingOf(src.Name); f.Binary && (packing == source.Gzip || packing == source.Zstd) {
-			return job{}, &readers.ParseError{Name: src.Name, Format: f.Name, Row: -1, Err: fmt.Errorf("a file of this format is not read from %s: send it as it is", packing)}
+			return job{}, &readers.ParseError{
+				Name: src.Name, Format: f.Name, Row: -1,
+				Err: fmt.Errorf("a file of this format is not read from %s: send it as it is", packing),
+			}
 		}
 	}
 	if packing, _ := source.PackingOf(e.Name); how.Layer != "" && !f.Layered && src != nil && packing != source.Zip {
@@ -65,7 +69,8 @@ func (c *Catalog) sent(how Upload, src *source.File) (job, error) {
 	return c.job(e, how.Options)
 }
 
-// Admit waits until a file that a client sends may be taken in: so many are at a time. The caller calls leave when it is done with the file and its table.
+// Admit waits until a file that a client sends may be taken in: so many are at a time. The caller
+// calls leave when it is done with the file and its table.
 func (c *Catalog) Admit(ctx context.Context) (leave func(), err error) {
 	select {
 	case c.sending <- struct{}{}:
@@ -83,8 +88,9 @@ func (c *Catalog) CheckSent(how Upload) error {
 	return err
 }
 
-// Parse gives the table of a file that a client has sent, or still sends: then it is parsed by the CPU engine while it comes. columns are those that will be asked
-// for, nil being all. The caller releases the table, and closes src after that.
+// Parse gives the table of a file that a client has sent, or still sends: then it is parsed by the
+// CPU engine while it comes. columns are those that will be asked for, nil being all. The caller
+// releases the table, and closes src after that.
 //
 // Errors: those of Table, *UnknownFormatError, *readers.NoLayerError.
 func (c *Catalog) Parse(ctx context.Context, src *source.File, how Upload, columns []string) (*TableRef, error) {
@@ -105,11 +111,14 @@ func (c *Catalog) Parse(ctx context.Context, src *source.File, how Upload, colum
 	return &TableRef{Entry: j.entry, Version: j.version, Table: l.table, job: j, tables: c.tables, parsed: p}, nil
 }
 
-// Stream gives the rows of a file that a client sends while it comes: they are said to be of a shape that is known. each gets them as sel selects, in records of
-// the schema of StreamSchema, which it releases. The answer is the table without its rows.
+// Stream gives the rows of a file that a client sends while it comes: they are said to be of a
+// shape that is known. each gets them as sel selects, in records of the schema of StreamSchema,
+// which it releases. The answer is the table without its rows.
 //
 // Errors: those of Parse, *readers.ShapeError, those of each.
-func (c *Catalog) Stream(ctx context.Context, src *source.File, how Upload, shape *readers.Shape, sel Selection, each func(arrow.Record) error) (t *readers.Table, err error) {
+func (c *Catalog) Stream(ctx context.Context, src *source.File, how Upload, shape *readers.Shape,
+	sel Selection, each func(arrow.Record) error,
+) (t *readers.Table, err error) {
 	j, err := c.sent(how, src)
 	if err != nil {
 		return nil, err
@@ -122,12 +131,13 @@ func (c *Catalog) Stream(ctx context.Context, src *source.File, how Upload, shap
 		left = *sel.Limit
 	}
 	err = c.parseSent(ctx, j, src, func(ctx context.Context, layout readers.Layout, content *source.File) (err error) {
-		t, err = readers.Stream(ctx, j.format, c.parserOf(j.format, layout, content), content, c.cfg.Limits, shape, func(b *geoarrow.Columns) error {
-			sel.Limit = &left
-			n, err := scanBatch(ctx, b, shape.CRS, sel, each)
-			left -= n
-			return err
-		})
+		t, err = readers.Stream(ctx, j.format, c.parserOf(j.format, layout, content), content, c.cfg.Limits,
+			shape, func(b *geoarrow.Columns) error {
+				sel.Limit = &left
+				n, err := scanBatch(ctx, b, shape.CRS, sel, each)
+				left -= n
+				return err
+			})
 		return err
 	})
 	return t, err
@@ -143,12 +153,17 @@ func StreamSchema(shape *readers.Shape, sel Selection) (*arrow.Schema, error) {
 }
 
 // scanBatch gives the rows of one batch that are selected, and their number.
-func scanBatch(ctx context.Context, b *geoarrow.Columns, crs geoarrow.CRS, sel Selection, each func(arrow.Record) error) (rows int64, err error) {
+func scanBatch(ctx context.Context, b *geoarrow.Columns, crs geoarrow.CRS, sel Selection,
+	each func(arrow.Record) error,
+) (rows int64, err error) {
 	if b.Rows == 0 {
 		return 0, nil
 	}
 	everywhere := [4]float64{math.Inf(-1), math.Inf(-1), math.Inf(1), math.Inf(1)}
-	t := &readers.Table{Batches: []*geoarrow.Columns{b}, Starts: []int64{0, int64(b.Rows)}, Rows: int64(b.Rows), CRS: crs, BBox: &everywhere}
+	t := &readers.Table{
+		Batches: []*geoarrow.Columns{b}, Starts: []int64{0, int64(b.Rows)}, Rows: int64(b.Rows),
+		CRS: crs, BBox: &everywhere,
+	}
 	scan, err := NewScan(t, sel)
 	if err != nil {
 		return 0, err
@@ -165,7 +180,9 @@ func scanBatch(ctx context.Context, b *geoarrow.Columns, crs geoarrow.CRS, sel S
 }
 
 // parseSent runs a parse of a file that a client sends.
-func (c *Catalog) parseSent(ctx context.Context, j job, src *source.File, read func(context.Context, readers.Layout, *source.File) error) (err error) {
+func (c *Catalog) parseSent(ctx context.Context, j job, src *source.File, read func(context.Context,
+	readers.Layout, *source.File) error,
+) (err error) {
 	if err := c.enterSent(); err != nil {
 		return err
 	}
@@ -219,7 +236,9 @@ func (c *Catalog) enterSent() error {
 }
 
 // readSent reads the whole file.
-func (c *Catalog) readSent(ctx context.Context, j job, layout readers.Layout, content *source.File) (*tableData, error) {
+func (c *Catalog) readSent(ctx context.Context, j job, layout readers.Layout,
+	content *source.File,
+) (*tableData, error) {
 	s := c.spool(j, content)
 	defer s.close()
 	s.share(c.cfg.MaxSent)
@@ -248,7 +267,8 @@ func (c *Catalog) Temporary(most int64) source.Unpacking {
 	return u
 }
 
-// OpenShape is the shape of a table that is held, for Stream of other files. ok is false for one of which only some columns were read.
+// OpenShape is the shape of a table that is held, for Stream of other files. ok is false for one of
+// which only some columns were read.
 func (c *Catalog) OpenShape(h *TableRef) (shape readers.Shape, ok bool) {
 	unread := func(f geoarrow.Facts) bool { return f.Kinds&geoarrow.FactUnread != 0 }
 	if h.parsed == nil || !h.parsed.columns.All() || slices.ContainsFunc(h.Table.Facts, unread) {

@@ -10,7 +10,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// view says which columns of a table are given, and how they are encoded. It does not change, but for the message of its schema, and any number of scans share it.
+// view says which columns of a table are given, and how they are encoded. It does not change, but
+// for the message of its schema, and any number of scans share it.
 type view struct {
 	names    []string // that are asked for, in this order; nil: all, as they stand in the table
 	encoding geoarrow.Encoding
@@ -81,7 +82,8 @@ func newView(t *readers.Table, sel Selection) (*view, error) {
 	return v, nil
 }
 
-// pick finds the fields of the names, or all. full is a table's schema: its attributes, then its geometry if it has one.
+// pick finds the fields of the names, or all. full is a table's schema: its attributes, then its
+// geometry if it has one.
 func pick(full *arrow.Schema, names []string) ([]int, error) {
 	if names == nil {
 		all := make([]int, full.NumFields())
@@ -134,7 +136,8 @@ func (v *view) narrow(c *geoarrow.Columns) *geoarrow.Columns {
 	return out
 }
 
-// keptViews is how many views of a table are kept. The tickets of the endpoints of one GetFlightInfo are of one view.
+// keptViews is how many views of a table are kept. The tickets of the endpoints of one
+// GetFlightInfo are of one view.
 const keptViews = 8
 
 // views are those of one table that were asked for last.
@@ -152,7 +155,8 @@ func (vs *views) of(t *readers.Table, sel Selection) (*view, error) {
 	vs.mu.Lock()
 	defer vs.mu.Unlock()
 	for i, v := range vs.recent {
-		if v.encoding == sel.Encoding && v.crs == crs && (v.names == nil) == (sel.Columns == nil) && slices.Equal(v.names, sel.Columns) {
+		if v.encoding == sel.Encoding && v.crs == crs && (v.names == nil) == (sel.Columns == nil) &&
+			slices.Equal(v.names, sel.Columns) {
 			copy(vs.recent[1:], vs.recent[:i])
 			vs.recent[0] = v
 			return v, nil

@@ -10,7 +10,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// TestViewsAreShared asks for selections of one table, and says for which of them the schema is encoded.
+// TestViewsAreShared asks for selections of one table, and says for which of them the schema is
+// encoded.
 func TestViewsAreShared(t *testing.T) {
 	w := newWorld(t)
 	w.write("a.rows", textOf(3, 250))
@@ -78,7 +79,8 @@ func TestViewsAreShared(t *testing.T) {
 	if ask(Selection{}); encoded != before+1 {
 		t.Error("a view that was asked for long ago is still there")
 	}
-	if _, _, err := c.Read(context.Background(), Request{Name: "a.rows"}, Selection{Columns: []string{"c"}}); fmt.Sprint(err) != `a.rows: no column "c"; the nearest is "a"` {
+	if _, _, err := c.Read(context.Background(), Request{Name: "a.rows"},
+		Selection{Columns: []string{"c"}}); fmt.Sprint(err) != `a.rows: no column "c"; the nearest is "a"` {
 		t.Errorf("error %v", err)
 	}
 }

@@ -13,16 +13,20 @@ import (
 )
 
 const (
-	// debounce is how long the watch gathers events before it looks: editors and copies come with several.
+	// debounce is how long the watch gathers events before it looks: editors and copies come with
+	// several.
 	debounce = 50 * time.Millisecond
-	// longestRest is between two looks at what changes all the time: with it and the look itself, a change in a folder of 100,000 files is seen within 2 s.
+	// longestRest is between two looks at what changes all the time: with it and the look itself, a
+	// change in a folder of 100,000 files is seen within 2 s.
 	longestRest = time.Second
-	// maxPending is how many changed folders are remembered one by one; with more, all folders are read.
+	// maxPending is how many changed folders are remembered one by one; with more, all folders are
+	// read.
 	maxPending = 10_000
 )
 
-// watch tells the catalog which folders to read again. It watches each folder once, whatever the number of links to it, under one of
-// its paths. Without inotify, and for what inotify does not tell, it has all folders read every Config.Rescan.
+// watch tells the catalog which folders to read again. It watches each folder once, whatever the
+// number of links to it, under one of its paths. Without inotify, and for what inotify does not
+// tell, it has all folders read every Config.Rescan.
 type watch struct {
 	c  *Catalog
 	fs *fsnotify.Watcher // nil: none to be had
@@ -133,8 +137,8 @@ func (w *watch) signal() {
 	}
 }
 
-// run reads what changed until ctx ends. It rests ten times as long as a look took, but not longer than longestRest, so that a busy folder costs a tenth of a core, unless it
-// is a very large one.
+// run reads what changed until ctx ends. It rests ten times as long as a look took, but not longer
+// than longestRest, so that a busy folder costs a tenth of a core, unless it is a very large one.
 func (w *watch) run(ctx context.Context) {
 	poll := time.NewTimer(w.c.cfg.Rescan)
 	defer poll.Stop()
@@ -161,7 +165,9 @@ func (w *watch) run(ctx context.Context) {
 			err = w.c.renewAll(ctx, places)
 		}
 		if err != nil && ctx.Err() == nil {
-			w.c.cfg.Log.Warn().Err(err).Msg("look at the data folders; the list of entries stays as it was until the next look")
+			w.c.cfg.Log.Warn().Err(err).Msg(
+				"look at the data folders; the list of entries stays as it was until the next look",
+			)
 		}
 		took := time.Since(begin)
 		rest = min(max(debounce, 10*took), longestRest)
@@ -234,12 +240,14 @@ func (w *watch) warn(err error) {
 	w.mu.Unlock()
 	if first {
 		w.c.cfg.Log.Warn().Err(err).Dur("every", w.c.cfg.Rescan).
-			Msg("some data folders can't be watched and are looked at every so often instead; see fs.inotify.max_user_watches")
+			Msg("some data folders can't be watched and are looked at every so often instead; see " +
+				"fs.inotify.max_user_watches")
 	}
 }
 
-// follow makes the watches those of the folders of t: folders that went are no longer watched, folders that moved are watched under a path that
-// they have. After a look at all folders, watches that fsnotify lost are forgotten too, so that the next look sets them again.
+// follow makes the watches those of the folders of t: folders that went are no longer watched,
+// folders that moved are watched under a path that they have. After a look at all folders, watches
+// that fsnotify lost are forgotten too, so that the next look sets them again.
 func (w *watch) follow(t tree, all bool) {
 	places := map[folderID][]place{}
 	for p, f := range t {

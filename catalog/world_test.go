@@ -25,8 +25,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// rowsFormat is a format that is parsed in earnest, so that tables follow from what is in files. A row is a line of three fields, each of which may be
-// empty, which is null; a line that begins with '!' is malformed:
+// rowsFormat is a format that is parsed in earnest, so that tables follow from what is in files. A
+// row is a line of three fields, each of which may be empty, which is null; a line that begins with
+// '!' is malformed:
 //
 //	17;some text;1 2        integer or text; text; a point
 //	x;;0 0,1 1              a line of two positions
@@ -53,7 +54,9 @@ type rowsParser struct {
 	columns readers.Projection
 }
 
-func (p rowsParser) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
+func (p rowsParser) Parse(ctx context.Context, src *source.File, req readers.Request,
+	emit func(readers.Chunk) error,
+) (readers.Summary, error) {
 	span := req.Span
 	if span.To < 0 {
 		span.To = src.Size
@@ -97,7 +100,10 @@ func (p rowsParser) Parse(ctx context.Context, src *source.File, req readers.Req
 			return readers.Summary{}, fmt.Errorf("%s: %w: %w", src.Name, source.ErrChanged, err)
 		}
 		if strings.HasPrefix(line, "!") {
-			return readers.Summary{}, &readers.ParseError{Name: src.Name, Format: "rows", Offset: at, Row: row, Unit: "row", Err: errors.New("malformed")}
+			return readers.Summary{}, &readers.ParseError{
+				Name: src.Name, Format: "rows", Offset: at,
+				Row: row, Unit: "row", Err: errors.New("malformed"),
+			}
 		}
 		at, row = at+int64(len(line)), row+1
 		chunk.bytes += int64(len(line))
@@ -113,7 +119,10 @@ func (p rowsParser) Parse(ctx context.Context, src *source.File, req readers.Req
 			return readers.Summary{}, err
 		}
 	}
-	return readers.Summary{CRS: geoarrow.CRS84, BytesRead: span.To - span.From, Foreign: map[string]int64{}, Appendable: true}, nil
+	return readers.Summary{
+		CRS: geoarrow.CRS84, BytesRead: span.To - span.From, Foreign: map[string]int64{},
+		Appendable: true,
+	}, nil
 }
 
 // rowsChunk makes columns of lines.
@@ -252,7 +261,8 @@ func addShape(g *geoarrow.GeometryBuilder, text string) error {
 	return nil
 }
 
-// rowsOfText is what the rows of a file are, as the scan of a table has to give them: cells as text, joined. It shares no code with the parser's columns.
+// rowsOfText is what the rows of a file are, as the scan of a table has to give them: cells as
+// text, joined. It shares no code with the parser's columns.
 func rowsOfText(text string, shift int64) []string {
 	var out []string
 	for line := range strings.Lines(text) {
@@ -293,7 +303,8 @@ func textOf(seed, n int) string {
 	return b.String()
 }
 
-// world is some folders of data files, a cache folder, and catalogs over them, one after the other or at once.
+// world is some folders of data files, a cache folder, and catalogs over them, one after the other
+// or at once.
 type world struct {
 	t           testing.TB
 	data, cache string
@@ -332,8 +343,9 @@ func (w *world) open() *Catalog {
 
 func (w *world) tryOpen() (*Catalog, error) {
 	cfg := Config{
-		Roots: []Root{{Dir: w.data}}, Formats: readers.Registry{w.format.format()}, Log: zerolog.Nop(), CacheDir: w.cache,
-		Limits: readers.Limits{BatchRows: 100, Workers: 2},
+		Roots: []Root{{Dir: w.data}}, Formats: readers.Registry{w.format.format()}, Log: zerolog.Nop(),
+		CacheDir: w.cache,
+		Limits:   readers.Limits{BatchRows: 100, Workers: 2},
 	}
 	w.change(&cfg)
 	return open(context.Background(), cfg, w.fs)
@@ -348,7 +360,8 @@ func (w *world) close(c *Catalog) {
 	}
 }
 
-// awaitSaves waits until what was parsed is in the cache. No other goroutine may be asking for tables.
+// awaitSaves waits until what was parsed is in the cache. No other goroutine may be asking for
+// tables.
 func (c *Catalog) awaitSaves() { c.tables.wg.Wait() }
 
 func (w *world) path(name string) string { return filepath.Join(w.data, name) }
@@ -485,7 +498,8 @@ func (w *world) wantTables(want int) {
 	}
 }
 
-// wantTidy says that no file of a writer and no mapping is left. All catalogs of the process are closed.
+// wantTidy says that no file of a writer and no mapping is left. All catalogs of the process are
+// closed.
 func (w *world) wantTidy() {
 	w.t.Helper()
 	found, err := filepath.Glob(filepath.Join(w.cache, "tables", ".tmp-*"))

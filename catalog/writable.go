@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// One root may be writable: clients store tables in it, as Arrow IPC files, and remove them. It is served like the others.
+// One root may be writable: clients store tables in it, as Arrow IPC files, and remove them. It is
+// served like the others.
 
 // storedExtension ends the names of files that clients store.
 const storedExtension = ".arrow"
@@ -56,7 +57,8 @@ func (e *ExistsError) Error() string {
 	return fmt.Sprintf("%s: there is an entry of this name: replace it or append to it, if that is meant", e.Name)
 }
 
-// NotWritableError says that an entry lies in another root than the writable one, or that nobody has stored it.
+// NotWritableError says that an entry lies in another root than the writable one, or that nobody
+// has stored it.
 type NotWritableError struct{ Name string }
 
 func (e *NotWritableError) Error() string {
@@ -82,7 +84,8 @@ func openWritable(given *Root, roots []*root) (*root, error) {
 // Writable reports whether a root is writable.
 func (c *Catalog) Writable() bool { return c.writable != nil }
 
-// place says what an entry is called that a client calls name, and where its file lies: the alias of the root may be left out, and so may the extension.
+// place says what an entry is called that a client calls name, and where its file lies: the alias
+// of the root may be left out, and so may the extension.
 func (c *Catalog) place(name string) (full, rel string, err error) {
 	r := c.writable
 	if r == nil {
@@ -100,11 +103,15 @@ func (c *Catalog) place(name string) (full, rel string, err error) {
 		full += storedExtension
 	case storedExtension:
 	default:
-		return "", "", &NameError{name, fmt.Errorf("a stored table is an Arrow file: want the extension %s, or none", storedExtension)}
+		return "", "", &NameError{name, fmt.Errorf("a stored table is an Arrow file: want the extension %s, or none",
+			storedExtension)}
 	}
 	rel, ok := r.rel(full)
 	if !ok {
-		return "", "", &NameError{name, errors.New("is no name of an entry: want components separated by '/' that are not empty and do not begin with '.', '#' and '%' as %23 and %25")}
+		return "", "", &NameError{name, errors.New(
+			"is no name of an entry: want components separated by '/' that are not empty and do not begin with '.', " +
+				"'#' and '%' as %23 and %25",
+		)}
 	}
 	return full, rel, nil
 }

@@ -21,14 +21,23 @@ type action struct {
 
 var actions = []action{
 	{"refresh", `looks at the roots now; body empty; gives {"entries": n}`, (*service).refresh},
-	{"evict", `forgets the parsed tables of an entry; body {"name": "…"} or the name; gives {"evicted": n}`, (*service).evict},
-	{"describe", `parses an entry if need be and says what it is; body {"name": "…", "options": {…}} or the name`, (*service).describe},
+	{
+		"evict", `forgets the parsed tables of an entry; body {"name": "…"} or the name; gives {"evicted": n}`,
+		(*service).evict,
+	},
+	{
+		"describe", `parses an entry if need be and says what it is; body {"name": "…", "options": {…}} or the name`,
+		(*service).describe,
+	},
 	{"stats", `counts of the catalog, its cache, its engines, SQL and the process; body empty`, (*service).stats},
 }
 
 // writing is the actions that a server has of which a folder is writable.
 var writing = []action{
-	{"drop", `removes a table that a client has stored; body {"name": "…"} or the name; gives {"dropped": "…"}`, (*service).drop},
+	{
+		"drop", `removes a table that a client has stored; body {"name": "…"} or the name; gives {"dropped": "…"}`,
+		(*service).drop,
+	},
 }
 
 // actions gives those of this server.
@@ -70,7 +79,8 @@ func (s *service) DoAction(req *flight.Action, stream flight.FlightService_DoAct
 	actions := s.actions()
 	i := slices.IndexFunc(actions, func(a action) bool { return a.name == req.GetType() })
 	if i < 0 {
-		return &unservedError{fmt.Sprintf("action %q: unknown; known are %s", clip(req.GetType(), 100), actionNames(actions))}
+		return &unservedError{fmt.Sprintf("action %q: unknown; known are %s", clip(req.GetType(), 100),
+			actionNames(actions))}
 	}
 	answer, err := runAction(stream.Context(), s, actions[i], req.GetBody())
 	if err != nil {
@@ -185,7 +195,8 @@ func nameOf(body []byte, fields ...string) (Ticket, error) {
 	}
 	for _, m := range ms {
 		if !slices.Contains(fields, m.key) {
-			return Ticket{}, &TicketError{m.key, fmt.Errorf("is unknown here; known are %s", strings.Join(fields, ", "))}
+			return Ticket{}, &TicketError{m.key, fmt.Errorf("is unknown here; known are %s",
+				strings.Join(fields, ", "))}
 		}
 	}
 	return t, nil

@@ -19,8 +19,10 @@ type messageAction struct {
 }
 
 var messageActions = []messageAction{
-	{flight.CancelFlightInfoActionType, "ends what is done for a FlightInfo: the query of Flight SQL, or the parse that PollFlightInfo waits for unless others do too", (*service).cancelInfo},
-	{flight.RenewFlightEndpointActionType, "says that an endpoint still holds; none expires, but for unfetched results of Flight SQL, which are kept for longer", (*service).renewEndpoint},
+	{flight.CancelFlightInfoActionType, "ends what is done for a FlightInfo: the query of Flight SQL, or the parse " +
+		"that PollFlightInfo waits for unless others do too", (*service).cancelInfo},
+	{flight.RenewFlightEndpointActionType, "says that an endpoint still holds; none expires, but for unfetched " +
+		"results of Flight SQL, which are kept for longer", (*service).renewEndpoint},
 }
 
 // actMessage runs the action of a name. It reports false if there is none.
@@ -40,7 +42,8 @@ func (s *service) actMessage(req *flight.Action, stream flight.FlightService_DoA
 	return true, stream.Send(&flight.Result{Body: body})
 }
 
-// cancelInfo is CancelFlightInfo. What is over already can't be cancelled; a DoGet is cancelled as calls are.
+// cancelInfo is CancelFlightInfo. What is over already can't be cancelled; a DoGet is cancelled as
+// calls are.
 func (s *service) cancelInfo(ctx context.Context, body []byte) (proto.Message, error) {
 	var m flight.CancelFlightInfoRequest
 	if err := readMessage(body, &m); err != nil {
@@ -71,7 +74,8 @@ func (s *service) cancelInfo(ctx context.Context, body []byte) (proto.Message, e
 	return out, nil
 }
 
-// renewEndpoint is RenewFlightEndpoint. The ticket of an entry never expires: it is good until the file changes or goes, which the answer tells.
+// renewEndpoint is RenewFlightEndpoint. The ticket of an entry never expires: it is good until the
+// file changes or goes, which the answer tells.
 func (s *service) renewEndpoint(ctx context.Context, body []byte) (proto.Message, error) {
 	var m flight.RenewFlightEndpointRequest
 	if err := readMessage(body, &m); err != nil {

@@ -16,13 +16,14 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/tablefile"
 )
 
-// TestCancelMidStream has 1,000 clients leave in the middle of a stream of 18 MB, some by a word, some by cutting the connection. No
-// goroutine, no hold on the table and no memory may stay behind.
+// TestCancelMidStream has 1,000 clients leave in the middle of a stream of 18 MB, some by a word,
+// some by cutting the connection. No goroutine, no hold on the table and no memory may stay behind.
 func TestCancelMidStream(t *testing.T) {
 	cancelMidStream(t, 1000, serve(t, map[string]string{"big.fake": "rows=400000 pad=20"}))
 }
 
-// TestCancelMidStreamOfAFile does it with a table that lies in a mapped file: the mapping ends with the last frame of it, also of those that gRPC dropped.
+// TestCancelMidStreamOfAFile does it with a table that lies in a mapped file: the mapping ends with
+// the last frame of it, also of those that gRPC dropped.
 func TestCancelMidStreamOfAFile(t *testing.T) {
 	before := tablefile.Mappings()
 	cached := catalog.Config{CacheDir: t.TempDir(), MemoryBytes: 1 << 20}

@@ -17,8 +17,9 @@ import (
 //	head   data_header, then tag and length of data_body
 //	body   the buffers of the record, with padding
 //
-// The slices are shared with the table and never change. Those of a table on the Go heap are the garbage collector's. Those of a mapped file are not:
-// release ends the frame's own reference to the file once they are sent. It does no harm when gRPC drops a frame without a word because the
+// The slices are shared with the table and never change. Those of a table on the Go heap are the
+// garbage collector's. Those of a mapped file are not: release ends the frame's own reference to
+// the file once they are sent. It does no harm when gRPC drops a frame without a word because the
 // connection was lost: the file is then unmapped when nothing points to it any more.
 type frame struct {
 	head    []byte
@@ -73,7 +74,8 @@ func (f *frame) addMetadata(b []byte) {
 	f.head = append(protowire.AppendBytes(head, b), f.head...)
 }
 
-// buffers are the parts of the body without the padding to 8 bytes, which is a part of its own behind each that needs it.
+// buffers are the parts of the body without the padding to 8 bytes, which is a part of its own
+// behind each that needs it.
 func (f *frame) buffers() (out [][]byte) {
 	for i := 0; i < len(f.body); i++ {
 		out = append(out, f.body[i])

@@ -11,7 +11,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// TestFrame checks that a frame is a FlightData as the stock codec writes it, and that its body is the record's own memory.
+// TestFrame checks that a frame is a FlightData as the stock codec writes it, and that its body is
+// the record's own memory.
 func TestFrame(t *testing.T) {
 	values := []float64{1, 2, 3}
 	raw := arrow.Float64Traits.CastToBytes(values)
@@ -34,7 +35,8 @@ func TestFrame(t *testing.T) {
 		t.Errorf("%d bytes, size says %d", len(wire), f.size())
 	}
 	var d flight.FlightData
-	if err := proto.Unmarshal(wire, &d); err != nil || !bytes.Equal(d.DataBody, raw) || d.FlightDescriptor != nil || d.AppMetadata != nil {
+	if err := proto.Unmarshal(wire, &d); err != nil || !bytes.Equal(d.DataBody, raw) || d.FlightDescriptor != nil ||
+		d.AppMetadata != nil {
 		t.Errorf("got %v, %v", &d, err)
 	}
 	stock, err := newCodec().Marshal(&flight.FlightData{DataHeader: d.DataHeader, DataBody: d.DataBody})

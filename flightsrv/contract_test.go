@@ -18,14 +18,18 @@ import (
 
 func int32s(a arrow.Array) []int32 { return a.(*array.Int32).Int32Values() }
 
-// sameMessage reports that an encapsulated message (ff ff ff ff, length, message, padding) holds just header.
+// sameMessage reports that an encapsulated message (ff ff ff ff, length, message, padding) holds
+// just header.
 func sameMessage(encapsulated, header []byte) bool {
 	m, ok := bytes.CutPrefix(encapsulated[8:], header)
 	return ok && len(m) < 8 && len(encapsulated)%8 == 0
 }
 
 func TestListFlights(t *testing.T) {
-	f := serve(t, map[string]string{"a.fake": "rows=3", "sub/b.fake": "rows=4", "sub/c.fake": "nonsense", "{x}.fake": "rows=1", "d.other": ""})
+	f := serve(t, map[string]string{
+		"a.fake": "rows=3", "sub/b.fake": "rows=4", "sub/c.fake": "nonsense",
+		"{x}.fake": "rows=1", "d.other": "",
+	})
 	if _, err := f.get(t, "sub/b.fake"); err != nil {
 		t.Fatal(err)
 	}
@@ -72,12 +76,18 @@ func TestListFlights(t *testing.T) {
 	if n := f.catalog.Stats().Parses; n != 1 {
 		t.Errorf("%d parses, want 1", n)
 	}
-	for criteria, want := range map[string]int{`{"prefix":"sub/"}`: 2, `{"format":"fake"}`: 4, `{"format":"none"}`: 0, `{"prefix":"a","format":"fake"}`: 1, "{}": 4} {
+	for criteria, want := range map[string]int{
+		`{"prefix":"sub/"}`: 2, `{"format":"fake"}`: 4,
+		`{"format":"none"}`: 0, `{"prefix":"a","format":"fake"}`: 1, "{}": 4,
+	} {
 		if infos, err := list(criteria); err != nil || len(infos) != want {
 			t.Errorf("%s: %d infos, %v", criteria, len(infos), err)
 		}
 	}
-	for criteria, field := range map[string]string{`{"suffix":"x"}`: "suffix", `{"prefix":1}`: "prefix", "sub/": "criteria", `{"prefix":"a","prefix":"b"}`: "prefix"} {
+	for criteria, field := range map[string]string{
+		`{"suffix":"x"}`: "suffix", `{"prefix":1}`: "prefix",
+		"sub/": "criteria", `{"prefix":"a","prefix":"b"}`: "prefix",
+	} {
 		_, err := list(criteria)
 		wantStatus(t, err, codes.InvalidArgument, field)
 	}
@@ -154,8 +164,10 @@ func TestGetFlightInfo(t *testing.T) {
 func TestGetSchemaIsThatOfDoGet(t *testing.T) {
 	f := serve(t, map[string]string{"a.fake": "rows=10", "empty.fake": "rows=0"})
 	for _, text := range []string{
-		"a.fake", "empty.fake", `{"name":"a.fake","columns":["geometry"]}`, `{"name":"a.fake","geometry_encoding":"wkb"}`,
-		`{"name":"a.fake","geometry_encoding":"wkt","limit":0}`, `{"name":"a.fake","coords":"interleaved","compression":"zstd"}`,
+		"a.fake", "empty.fake", `{"name":"a.fake","columns":["geometry"]}`,
+		`{"name":"a.fake","geometry_encoding":"wkb"}`,
+		`{"name":"a.fake","geometry_encoding":"wkt","limit":0}`,
+		`{"name":"a.fake","coords":"interleaved","compression":"zstd"}`,
 	} {
 		s, err := f.client.GetSchema(t.Context(), cmdOf(text))
 		if err != nil {
@@ -212,7 +224,8 @@ func TestDoGet(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if g.rows != c.rows || g.cols != c.cols || len(g.batches) != c.batches || c.rows > 0 && g.numbers[0] != c.first {
+			if g.rows != c.rows || g.cols != c.cols || len(g.batches) != c.batches || c.rows > 0 &&
+				g.numbers[0] != c.first {
 				t.Errorf("got %d rows, %d columns, batches %v", g.rows, g.cols, g.batches)
 			}
 			if g.schema == nil || g.schema.NumFields() == 0 {
@@ -229,7 +242,8 @@ func TestDoGet(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	f := serve(t, map[string]string{
-		"florida.fake": "rows=10", "bad.fake": "rows=1 cols=2", "limit.fake": "fail=limit", "internal.fake": "fail=internal",
+		"florida.fake": "rows=10", "bad.fake": "rows=1 cols=2", "limit.fake": "fail=limit",
+		"internal.fake": "fail=internal",
 	})
 	for _, c := range []struct {
 		name, ticket string
@@ -240,9 +254,18 @@ func TestErrors(t *testing.T) {
 		{"escape", "../florida.fake", codes.NotFound, nil},
 		{"malformed", "bad.fake", codes.InvalidArgument, []string{"bad.fake", "fake", "byte 7", "line 1", "cols"}},
 		{"bad ticket", `{"name":"florida.fake","where":1}`, codes.InvalidArgument, []string{"ticket", "where"}},
-		{"unknown column", `{"name":"florida.fake","columns":["geomtry"]}`, codes.InvalidArgument, []string{"geomtry", "geometry"}},
-		{"unknown option", `{"name":"florida.fake","options":{"delimiter":";"}}`, codes.InvalidArgument, []string{"options.delimiter"}},
-		{"version", `{"name":"florida.fake","version":"old"}`, codes.FailedPrecondition, []string{"florida.fake", "old"}},
+		{
+			"unknown column", `{"name":"florida.fake","columns":["geomtry"]}`, codes.InvalidArgument,
+			[]string{"geomtry", "geometry"},
+		},
+		{
+			"unknown option", `{"name":"florida.fake","options":{"delimiter":";"}}`, codes.InvalidArgument,
+			[]string{"options.delimiter"},
+		},
+		{
+			"version", `{"name":"florida.fake","version":"old"}`, codes.FailedPrecondition,
+			[]string{"florida.fake", "old"},
+		},
 		{"limit", "limit.fake", codes.ResourceExhausted, []string{"--max-depth", "1024"}},
 		{"internal", "internal.fake", codes.Internal, []string{"cat"}},
 		{"long", strings.Repeat("é", 20000), codes.NotFound, []string{"…"}},
@@ -285,7 +308,10 @@ func TestEndpoints(t *testing.T) {
 		{"bytes, on batch bounds", "wide.fake", 65537, 2},
 		{"limit", `{"name":"big.fake","limit":500000}`, 500000, 1},
 		{"narrow bbox", `{"name":"big.fake","bbox":[0,-9,9,0]}`, 10, 1},
-		{"bbox", `{"name":"big.fake","bbox":[0,-299999,299999,0],"geometry_encoding":"wkb","compression":"lz4"}`, 300000, 2},
+		{
+			"bbox", `{"name":"big.fake","bbox":[0,-299999,299999,0],"geometry_encoding":"wkb","compression":"lz4"}`,
+			300000, 2,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			info := f.info(t, cmdOf(c.command))
@@ -295,7 +321,8 @@ func TestEndpoints(t *testing.T) {
 			var all []int32
 			next := int64(0)
 			for _, e := range info.Endpoint {
-				if len(e.Location) != 2 || e.Location[0].Uri != "grpc+tcp://data.example:8815" || e.Location[1].Uri != "grpc+tls://b.example:1" {
+				if len(e.Location) != 2 || e.Location[0].Uri != "grpc+tcp://data.example:8815" ||
+					e.Location[1].Uri != "grpc+tls://b.example:1" {
 					t.Errorf("locations %v", e.Location)
 				}
 				ticket, err := ParseTicket(e.Ticket.Ticket)
@@ -322,13 +349,17 @@ func TestEndpoints(t *testing.T) {
 }
 
 func TestMessagesStayUnder15MiB(t *testing.T) {
-	f := serve(t, map[string]string{"pad.fake": "rows=65536 pad=1000", "wide.fake": "rows=100 wide=20000000", "wider.fake": "rows=10 wide=40000000"},
+	f := serve(t, map[string]string{
+		"pad.fake": "rows=65536 pad=1000", "wide.fake": "rows=100 wide=20000000",
+		"wider.fake": "rows=10 wide=40000000",
+	},
 		func(c *Config) { c.MaxMessageBytes = 32 << 20 })
 	g, err := f.get(t, "pad.fake")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []int64{8192, 8192, 8192, 8192, 8192, 8192, 8192, 8192}; !slices.Equal(g.batches, want) || slices.Max(g.sizes) >= wireBytes {
+	if want := []int64{8192, 8192, 8192, 8192, 8192, 8192, 8192, 8192}; !slices.Equal(g.batches, want) ||
+		slices.Max(g.sizes) >= wireBytes {
 		t.Errorf("batches %v of %v bytes", g.batches, g.sizes)
 	}
 	packed, err := f.get(t, `{"name":"pad.fake","compression":"zstd"}`)
@@ -367,7 +398,10 @@ func TestActions(t *testing.T) {
 	for a, err := types.Recv(); err == nil; a, err = types.Recv() {
 		names = append(names, a.Type)
 	}
-	if want := []string{"refresh", "evict", "describe", "stats", "CancelFlightInfo", "RenewFlightEndpoint"}; !slices.Equal(names, want) {
+	if want := []string{
+		"refresh", "evict", "describe", "stats", "CancelFlightInfo",
+		"RenewFlightEndpoint",
+	}; !slices.Equal(names, want) {
 		t.Errorf("ListActions %v, want %v", names, want)
 	}
 	do := func(action, body string) (map[string]any, error) {

@@ -36,8 +36,9 @@ func newEncoder(schema *arrow.Schema, c Compression, name func(row int64) string
 	return e
 }
 
-// encode sends rec as one message, or in halves, and these in halves, until each message is under wireBytes or has one row.
-// Halves, since they depend on nothing but the rows: the same ticket gives the same messages. row is the number of the first row.
+// encode sends rec as one message, or in halves, and these in halves, until each message is under
+// wireBytes or has one row. Halves, since they depend on nothing but the rows: the same ticket
+// gives the same messages. row is the number of the first row.
 func (e *encoder) encode(rec arrow.Record, row int64, send func(*frame) error) error {
 	f, err := e.unpacked(rec)
 	if err != nil {
@@ -80,9 +81,10 @@ func (e *encoder) unpacked(rec arrow.Record) (*frame, error) {
 	return e.plain.frame(rec)
 }
 
-// checkPacked gives an error unless every buffer of a packed frame says what it was made of: the writer of Arrow keeps the errors of its compressors to itself, and
-// gives on the buffers that they left as they were. A buffer begins with its length when it is unpacked, little-endian, or with -1 if what follows is not packed
-// (Arrow columnar format, "Compression").
+// checkPacked gives an error unless every buffer of a packed frame says what it was made of: the
+// writer of Arrow keeps the errors of its compressors to itself, and gives on the buffers that they
+// left as they were. A buffer begins with its length when it is unpacked, little-endian, or with -1
+// if what follows is not packed (Arrow columnar format, "Compression").
 func checkPacked(plain, packed *frame) error {
 	from, to := plain.buffers(), packed.buffers()
 	if len(from) != len(to) {
@@ -126,8 +128,8 @@ func newCollector(schema *arrow.Schema, opts ...ipc.Option) *collector {
 	return c
 }
 
-// frame encodes a record; the next call takes the parts of its body away. The first call makes the writer emit the schema too, which the record's own frame then
-// replaces.
+// frame encodes a record; the next call takes the parts of its body away. The first call makes the
+// writer emit the schema too, which the record's own frame then replaces.
 func (c *collector) frame(rec arrow.Record) (*frame, error) {
 	if err := c.w.Write(rec); err != nil {
 		return nil, err
@@ -168,8 +170,8 @@ func schemaMessage(schema *arrow.Schema) ([]byte, error) {
 	return f.head, nil
 }
 
-// encapsulatedSchema is the message of schemaFrame in the form that FlightInfo and SchemaResult want
-// (Arrow columnar format, "Encapsulated message format"):
+// encapsulatedSchema is the message of schemaFrame in the form that FlightInfo and SchemaResult
+// want (Arrow columnar format, "Encapsulated message format"):
 //
 //	ff ff ff ff | length, int32 little-endian | message | zeros up to a multiple of 8
 func encapsulatedSchema(schema *arrow.Schema) ([]byte, error) {

@@ -11,10 +11,13 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// TestCheckPacked takes frames of a record whose buffers pack well, not at all, and are empty, and changes them as a compressor that fails would leave them.
+// TestCheckPacked takes frames of a record whose buffers pack well, not at all, and are empty, and
+// changes them as a compressor that fails would leave them.
 func TestCheckPacked(t *testing.T) {
 	schema := arrow.NewSchema([]arrow.Field{
-		{Name: "n", Type: arrow.PrimitiveTypes.Int64, Nullable: true}, {Name: "s", Type: arrow.BinaryTypes.String}, {Name: "empty", Type: arrow.BinaryTypes.String},
+		{Name: "n", Type: arrow.PrimitiveTypes.Int64, Nullable: true},
+		{Name: "s", Type: arrow.BinaryTypes.String},
+		{Name: "empty", Type: arrow.BinaryTypes.String},
 	}, nil)
 	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
 	for i := range 1000 {

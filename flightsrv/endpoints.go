@@ -18,8 +18,11 @@ const (
 	mostEndpoints = 16
 )
 
-// endpoints gives the tickets that together are t's rows, in order. rows and bytes say how much t selects of the table, which scan is of.
-func (s *service) endpoints(t Ticket, table *readers.Table, scan *catalog.Scan, rows, bytes int64) []*flight.FlightEndpoint {
+// endpoints gives the tickets that together are t's rows, in order. rows and bytes say how much t
+// selects of the table, which scan is of.
+func (s *service) endpoints(t Ticket, table *readers.Table, scan *catalog.Scan, rows,
+	bytes int64,
+) []*flight.FlightEndpoint {
 	var out []*flight.FlightEndpoint
 	n := endpointCount(rows, bytes)
 	if t.Limit != nil || n == 1 || len(table.Batches) == 1 {
@@ -43,8 +46,8 @@ func endpointCount(rows, bytes int64) int {
 	return int(min(n, mostEndpoints))
 }
 
-// split cuts the batches of these sizes into n runs of about equal size, or into runs of one batch where there are fewer than n.
-// It gives the runs' bounds: 0, …, len(sizes).
+// split cuts the batches of these sizes into n runs of about equal size, or into runs of one batch
+// where there are fewer than n. It gives the runs' bounds: 0, …, len(sizes).
 func split(sizes []int64, n int) []int {
 	n = min(n, len(sizes))
 	var total int64
@@ -55,8 +58,9 @@ func split(sizes []int64, n int) []int {
 	var before int64 // bytes of the batches in front of batch i
 	for i, s := range sizes {
 		cuts := len(bounds)
-		// The bound before batch i is the nearest one to the wanted cut if the middle of the batch lies behind that cut. No run is
-		// empty, so a run must begin where the batches left are as many as the runs left.
+		// The bound before batch i is the nearest one to the wanted cut if the middle of the batch
+		// lies behind that cut. No run is empty, so a run must begin where the batches left are as
+		// many as the runs left.
 		wanted := total / int64(n) * int64(cuts)
 		must := len(sizes)-i == n-cuts
 		if cuts < n && i > bounds[cuts-1] && (must || before+s/2 >= wanted) {
@@ -67,10 +71,12 @@ func split(sizes []int64, n int) []int {
 	return append(bounds, len(sizes))
 }
 
-// sameConnection is the location that says: where you asked (Flight.proto, FlightEndpoint.location).
+// sameConnection is the location that says: where you asked (Flight.proto,
+// FlightEndpoint.location).
 const sameConnection = "arrow-flight-reuse-connection://?"
 
-// locationsOf makes URIs, as Flight's clients know them, of what --advertise says. A host and port alone are served like ours, by TLS or not.
+// locationsOf makes URIs, as Flight's clients know them, of what --advertise says. A host and port
+// alone are served like ours, by TLS or not.
 func locationsOf(advertise []string, encrypted bool) ([]*flight.Location, error) {
 	var out []*flight.Location
 	for _, a := range advertise {
@@ -84,7 +90,8 @@ func locationsOf(advertise []string, encrypted bool) ([]*flight.Location, error)
 			uri = "grpc+unix://" + path
 		}
 		if !isLocation(uri) {
-			return nil, fmt.Errorf("--advertise %q: want host:port, grpc://host:port, grpc+tls://host:port, unix:///path or %s", a, sameConnection)
+			return nil, fmt.Errorf("--advertise %q: want host:port, grpc://host:port, grpc+tls://host:port, "+
+				"unix:///path or %s", a, sameConnection)
 		}
 		out = append(out, &flight.Location{Uri: uri})
 	}

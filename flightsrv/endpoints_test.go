@@ -26,7 +26,8 @@ func TestSplit(t *testing.T) {
 			if c.want != nil && !slices.Equal(got, c.want) {
 				t.Errorf("split(%v, %d) = %v, want %v", c.sizes, c.n, got, c.want)
 			}
-			if len(got) != min(c.n, len(c.sizes))+1 || got[0] != 0 || got[len(got)-1] != len(c.sizes) || !slices.IsSorted(got) {
+			if len(got) != min(c.n, len(c.sizes))+1 || got[0] != 0 || got[len(got)-1] != len(c.sizes) ||
+				!slices.IsSorted(got) {
 				t.Errorf("split(%v, %d) = %v", c.sizes, c.n, got)
 			}
 		})

@@ -21,17 +21,20 @@ import (
 // uploadIdle is how long a client may send nothing before its file or its table is whole.
 const uploadIdle = time.Minute
 
-// DoExchange parses the file that a client sends, and gives its table back. Nothing of either stays.
+// DoExchange parses the file that a client sends, and gives its table back. Nothing of either
+// stays.
 //
 //	client   command, schema, bytes, bytes, bytes, end
 //	server       without a shape                       schema, batches
 //	             with a shape        schema, batches, batches, batches
 //
-// With the size of the file the parse begins with the first bytes, else with the last one; that of a packed file likewise. A table has no schema before its last
-// row is known, so rows go out before that only if the client says of which shape they are, as an earlier exchange has told it.
+// With the size of the file the parse begins with the first bytes, else with the last one; that of
+// a packed file likewise. A table has no schema before its last row is known, so rows go out before
+// that only if the client says of which shape they are, as an earlier exchange has told it.
 //
-// Three goroutines: this one waits; one takes what comes, since a client may send all before it reads anything; one parses and answers. The first ends with the
-// call at the latest, and so does the third, if it waits for a client that does not read.
+// Three goroutines: this one waits; one takes what comes, since a client may send all before it
+// reads anything; one parses and answers. The first ends with the call at the latest, and so does
+// the third, if it waits for a client that does not read.
 func (s *service) DoExchange(stream flight.FlightService_DoExchangeServer) error {
 	first, err := stream.Recv()
 	if errors.Is(err, io.EOF) {
@@ -46,7 +49,8 @@ func (s *service) DoExchange(stream flight.FlightService_DoExchangeServer) error
 	}
 	c := callOf(stream.Context())
 	c.name = x.Name
-	ctx, cancel := context.WithTimeoutCause(stream.Context(), s.cfg.ExchangeTimeout, &timeoutError{"exchange", "--exchange-timeout", s.cfg.ExchangeTimeout})
+	ctx, cancel := context.WithTimeoutCause(stream.Context(), s.cfg.ExchangeTimeout,
+		&timeoutError{"exchange", "--exchange-timeout", s.cfg.ExchangeTimeout})
 	defer cancel()
 	leave, err := s.cfg.Catalog.Admit(ctx)
 	if err != nil {
@@ -111,13 +115,17 @@ type idleError struct {
 }
 
 func (e *idleError) Error() string {
-	return fmt.Sprintf("%s: nothing came for %v, and the upload is not ended: end it (done_writing) behind its last message", e.name, e.limit)
+	return fmt.Sprintf("%s: nothing came for %v, and the upload is not ended: end it (done_writing) behind its last "+
+		"message", e.name, e.limit)
 }
 
 func (e *idleError) Unwrap() error { return context.DeadlineExceeded }
 
-// receive writes what a client sends to up, until it ends the file, the call ends, or something is wrong.
-func (s *service) receive(x Exchange, up *source.Upload, d *flight.FlightData, stream flight.FlightService_DoExchangeServer) error {
+// receive writes what a client sends to up, until it ends the file, the call ends, or something is
+// wrong.
+func (s *service) receive(x Exchange, up *source.Upload, d *flight.FlightData,
+	stream flight.FlightService_DoExchangeServer,
+) error {
 	idle := time.AfterFunc(s.cfg.uploadIdle, func() { up.Fail(&idleError{x.Name, s.cfg.uploadIdle}) })
 	defer idle.Stop()
 	var in uploads.Bytes
@@ -152,9 +160,15 @@ func (s *service) roomError(err error) error {
 	var room *source.RoomError
 	switch {
 	case errors.As(err, &room) && room.Disk != "":
-		return &readers.LimitError{What: room.Name + ", which is being sent,", Flag: "the free room of the disk (--cache-dir)", Limit: room.Limit}
+		return &readers.LimitError{
+			What: room.Name + ", which is being sent,",
+			Flag: "the free room of the disk (--cache-dir)", Limit: room.Limit,
+		}
 	case errors.As(err, &room):
-		return &readers.LimitError{What: room.Name + ", which is being sent,", Flag: "--max-exchange-bytes", Limit: room.Limit}
+		return &readers.LimitError{
+			What: room.Name + ", which is being sent,", Flag: "--max-exchange-bytes",
+			Limit: room.Limit,
+		}
 	}
 	return err
 }
@@ -247,9 +261,10 @@ func (a *answer) streamed(ctx context.Context, src *source.File) (f answerFacts,
 	if err != nil {
 		return f, err
 	}
-	t, err := a.cfg.Catalog.Stream(ctx, src, a.exchange.sent(), a.exchange.Shape, a.cfg.selection(a.exchange.Ticket), func(rec arrow.Record) error {
-		return sendRecord(enc, rec, &a.call, a.put)
-	})
+	t, err := a.cfg.Catalog.Stream(ctx, src, a.exchange.sent(), a.exchange.Shape, a.cfg.selection(a.exchange.Ticket),
+		func(rec arrow.Record) error {
+			return sendRecord(enc, rec, &a.call, a.put)
+		})
 	if err != nil {
 		return f, err
 	}
@@ -265,7 +280,8 @@ func (a *answer) begin(schema *arrow.Schema) (*encoder, error) {
 	return newEncoder(schema, a.exchange.Compression, a.exchange.rowName, a.cfg.MaxMessageBytes), a.send(f)
 }
 
-// put sends a frame when the next one is there. The encoder uses the parts of its body again by then.
+// put sends a frame when the next one is there. The encoder uses the parts of its body again by
+// then.
 func (a *answer) put(f *frame) error {
 	before := a.last
 	f.body = slices.Clone(f.body)
@@ -285,7 +301,8 @@ func (a *answer) send(f *frame) error {
 	return a.stream.SendMsg(f)
 }
 
-// atLeastOne makes a batch without rows the last one where there is no other: Arrow's reader for Go takes no message of metadata alone.
+// atLeastOne makes a batch without rows the last one where there is no other: Arrow's reader for Go
+// takes no message of metadata alone.
 func (a *answer) atLeastOne(schema *arrow.Schema, enc *encoder) error {
 	if a.last != nil {
 		return nil

@@ -13,7 +13,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// Exchange is what the command of a DoExchange says: what file the client sends, and what it wants of it. It is a ticket without rows and version.
+// Exchange is what the command of a DoExchange says: what file the client sends, and what it wants
+// of it. It is a ticket without rows and version.
 type Exchange struct {
 	Ticket
 	Format string         // "": the one that the name promises
@@ -37,7 +38,10 @@ func (s *service) exchangeOf(d *flight.FlightDescriptor) (Exchange, error) {
 			inner = "doc.kml"
 		}
 		if x.Format = s.cfg.Catalog.FormatOf(inner); x.Format == "" {
-			return Exchange{}, fmt.Errorf("exchange: %w", &TicketError{"format", errors.New("is missing, and no name tells it")})
+			return Exchange{}, fmt.Errorf("exchange: %w", &TicketError{
+				"format",
+				errors.New("is missing, and no name tells it"),
+			})
 		}
 	}
 	var unknown *catalog.UnknownFormatError
@@ -46,7 +50,8 @@ func (s *service) exchangeOf(d *flight.FlightDescriptor) (Exchange, error) {
 	case errors.As(err, &unknown):
 		return Exchange{}, fmt.Errorf("exchange: %w", &TicketError{"format", err})
 	case errors.As(err, &none):
-		return Exchange{}, fmt.Errorf("exchange: %w", &TicketError{"layer", fmt.Errorf("files of the format %s have none", x.Format)})
+		return Exchange{}, fmt.Errorf("exchange: %w",
+			&TicketError{"layer", fmt.Errorf("files of the format %s have none", x.Format)})
 	case err != nil:
 		return Exchange{}, err
 	}
@@ -55,7 +60,10 @@ func (s *service) exchangeOf(d *flight.FlightDescriptor) (Exchange, error) {
 
 func parseExchange(d *flight.FlightDescriptor) (Exchange, error) {
 	if d.GetType() != flight.DescriptorCMD {
-		return Exchange{}, &TicketError{"type", errors.New(`want a descriptor with a command, such as {"format": "geojson"}, in the first message`)}
+		return Exchange{}, &TicketError{
+			"type",
+			errors.New(`want a descriptor with a command, such as {"format": "geojson"}, in the first message`),
+		}
 	}
 	x := Exchange{Size: -1}
 	x.Name = defaultExchangeName
@@ -90,7 +98,8 @@ func (x *Exchange) set(m member) (err error) {
 	case "name", "columns", "bbox", "limit", "geometry_encoding", "coords", "compression", "crs", "options":
 		err = x.Ticket.set(m)
 	default:
-		err = errors.New("is unknown; known are format, name, layer, size, shape, columns, bbox, limit, geometry_encoding, coords, compression, crs, options")
+		err = errors.New("is unknown; known are format, name, layer, size, shape, columns, bbox, limit, " +
+			"geometry_encoding, coords, compression, crs, options")
 	}
 	return err
 }

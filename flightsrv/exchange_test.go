@@ -54,7 +54,8 @@ func serveAll(t testing.TB, files map[string]string, change ...func(*Config)) *f
 	return serveCatalog(t, files, catalog.Config{Formats: all.Formats()}, change...)
 }
 
-// TestExchangeIsAParse has the parse of a file that is sent told to whoever wants to know of parses.
+// TestExchangeIsAParse has the parse of a file that is sent told to whoever wants to know of
+// parses.
 func TestExchangeIsAParse(t *testing.T) {
 	var begun, ended atomic.Int64
 	f := serveCatalog(t, nil, catalog.Config{Formats: all.Formats(), Parsing: func() func() {
@@ -170,7 +171,10 @@ func gzipped(t testing.TB, text string) string {
 
 func TestExchange(t *testing.T) {
 	text := points(70_000)
-	f := serveAll(t, map[string]string{"p.geojson": text, "l.kml": layers, "e.geojson": `{"type":"FeatureCollection","features":[]}`})
+	f := serveAll(t, map[string]string{
+		"p.geojson": text, "l.kml": layers,
+		"e.geojson": `{"type":"FeatureCollection","features":[]}`,
+	})
 	given, err := f.exchange(t, `{"format":"geojson"}`, text, 1<<20)
 	if err != nil {
 		t.Fatal(err)
@@ -190,12 +194,24 @@ func TestExchange(t *testing.T) {
 		{"gzip, with a shape", `{"name":"p.geojson.gz","shape":` + string(shape) + `}`, gzipped(t, text), `p.geojson`},
 		{"columns", `{"format":"geojson","columns":["s"]}`, text, `{"name":"p.geojson","columns":["s"]}`},
 		{"bbox", `{"format":"geojson","bbox":[5,0,6,9]}`, text, `{"name":"p.geojson","bbox":[5,0,6,9]}`},
-		{"bbox, with a shape", `{"format":"geojson","bbox":[5,0,6,9],"columns":["n"],"shape":` + string(shape) + `}`, text, `{"name":"p.geojson","bbox":[5,0,6,9],"columns":["n"]}`},
+		{
+			"bbox, with a shape", `{"format":"geojson","bbox":[5,0,6,9],"columns":["n"],"shape":` + string(shape) + `}`,
+			text, `{"name":"p.geojson","bbox":[5,0,6,9],"columns":["n"]}`,
+		},
 		{"limit", `{"format":"geojson","limit":66000}`, text, `{"name":"p.geojson","limit":66000}`},
-		{"limit, with a shape", `{"format":"geojson","limit":66000,"shape":` + string(shape) + `}`, text, `{"name":"p.geojson","limit":66000}`},
+		{
+			"limit, with a shape", `{"format":"geojson","limit":66000,"shape":` + string(shape) + `}`, text,
+			`{"name":"p.geojson","limit":66000}`,
+		},
 		{"limit 0", `{"format":"geojson","limit":0}`, text, `{"name":"p.geojson","limit":0}`},
-		{"wkt", `{"format":"geojson","geometry_encoding":"wkt"}`, text, `{"name":"p.geojson","geometry_encoding":"wkt"}`},
-		{"interleaved, lz4", `{"format":"geojson","coords":"interleaved","compression":"lz4"}`, text, `{"name":"p.geojson","coords":"interleaved"}`},
+		{
+			"wkt", `{"format":"geojson","geometry_encoding":"wkt"}`, text,
+			`{"name":"p.geojson","geometry_encoding":"wkt"}`,
+		},
+		{
+			"interleaved, lz4", `{"format":"geojson","coords":"interleaved","compression":"lz4"}`, text,
+			`{"name":"p.geojson","coords":"interleaved"}`,
+		},
 		{"no rows", `{"format":"geojson"}`, `{"type":"FeatureCollection","features":[]}`, `e.geojson`},
 		{"first layer", `{"format":"kml"}`, layers, `l.kml`},
 		{"second layer", `{"format":"kml","layer":"Tracks"}`, layers, `l.kml#Tracks`},
@@ -208,7 +224,8 @@ func TestExchange(t *testing.T) {
 			}
 			want := f.whole(t, tt.ticket)
 			if !got.table.Schema().Equal(want.Schema()) || !array.TableEqual(got.table, want) {
-				t.Errorf("got %d rows of %v\nwant %d rows of %v", got.table.NumRows(), got.table.Schema(), want.NumRows(), want.Schema())
+				t.Errorf("got %d rows of %v\nwant %d rows of %v", got.table.NumRows(), got.table.Schema(),
+					want.NumRows(), want.Schema())
 			}
 			if rows, ok := got.facts["rows"].(float64); !ok || int64(rows) != want.NumRows() {
 				t.Errorf("facts %v", got.facts)
@@ -266,26 +283,78 @@ func TestExchangeErrors(t *testing.T) {
 		words               []string
 	}{
 		{"no format", `{}`, text, codes.InvalidArgument, []string{`"format"`, "missing"}},
-		{"unknown format", `{"format":"geojsn"}`, text, codes.InvalidArgument, []string{`"format"`, "geojsn", "geojson"}},
+		{
+			"unknown format", `{"format":"geojsn"}`, text, codes.InvalidArgument,
+			[]string{`"format"`, "geojsn", "geojson"},
+		},
 		{"unknown field", `{"form":"geojson"}`, text, codes.InvalidArgument, []string{`"form"`, "unknown"}},
 		{"rows", `{"format":"geojson","rows":[0,1]}`, text, codes.InvalidArgument, []string{`"rows"`}},
 		{"no JSON", `geojson`, text, codes.InvalidArgument, []string{"JSON"}},
 		{"layer", `{"format":"geojson","layer":"a"}`, text, codes.NotFound, []string{`"a"`, "no such layer", "none"}},
-		{"option", `{"format":"geojson","options":{"delimiter":";"}}`, text, codes.InvalidArgument, []string{"delimiter"}},
-		{"no such layer", `{"format":"kml","layer":"Stop"}`, layers, codes.NotFound, []string{"Stop", "Stops", "Tracks"}},
+		{
+			"option", `{"format":"geojson","options":{"delimiter":";"}}`, text, codes.InvalidArgument,
+			[]string{"delimiter"},
+		},
+		{
+			"no such layer", `{"format":"kml","layer":"Stop"}`, layers, codes.NotFound,
+			[]string{"Stop", "Stops", "Tracks"},
+		},
 		{"column", `{"format":"geojson","columns":["m"]}`, text, codes.InvalidArgument, []string{`"m"`, `"n"`}},
-		{"file", `{"format":"geojson"}`, text[:100], codes.InvalidArgument, []string{"exchange: geojson: byte 100, line 1"}},
-		{"file with a name", `{"name":"a.geojson"}`, text[:100], codes.InvalidArgument, []string{"a.geojson: geojson: byte 100, line 1"}},
-		{"packed file", `{"format":"geojson"}`, gzipped(t, text)[:50], codes.InvalidArgument, []string{"exchange.gz: gzip: byte 50", "cut off"}},
-		{"packed binary file", `{"format":"dbf"}`, gzipped(t, text), codes.InvalidArgument, []string{"exchange.gz", "dbf", "gzip"}},
-		{"too few bytes", fmt.Sprintf(`{"format":"geojson","size":%d}`, len(text)+1), text, codes.InvalidArgument, []string{`"size"`, fmt.Sprint(len(text))}},
-		{"too many bytes", fmt.Sprintf(`{"format":"geojson","size":%d}`, len(text)-1), text, codes.InvalidArgument, []string{`"size"`, "more"}},
-		{"too large", `{"format":"geojson"}`, points(20_000), codes.ResourceExhausted, []string{"--max-exchange-bytes", "1048576"}},
-		{"shape", `{"format":"geojson","shape":{"ids":[{"Name":"a"}]}}`, text, codes.InvalidArgument, []string{`"shape"`}},
-		{"another type", `{"format":"geojson","shape":` + string(shape) + `}`, strings.Replace(text, `"n":3`, `"n":3.5`, 1), codes.InvalidArgument, []string{`column "n"`, "float64", "int32"}},
-		{"another column", `{"format":"geojson","shape":` + string(shape) + `}`, strings.Replace(text, `"n":3`, `"m":3`, 1), codes.InvalidArgument, []string{`column "m"`}},
-		{"another kind", `{"format":"geojson","shape":` + string(shape) + `}`, strings.Replace(text, `[3,2.5]`, `[3,2.5,1]`, 1), codes.InvalidArgument, []string{"Point Z", "Point"}},
-		{"another reference system", `{"format":"geojson","shape":` + string(shape) + `}`, text[:len(text)-1] + `,"crs":{"type":"name","properties":{"name":"EPSG:3857"}}}`, codes.InvalidArgument, []string{"EPSG:3857", "OGC:CRS84"}},
+		{
+			"file", `{"format":"geojson"}`, text[:100], codes.InvalidArgument,
+			[]string{"exchange: geojson: byte 100, line 1"},
+		},
+		{
+			"file with a name", `{"name":"a.geojson"}`, text[:100], codes.InvalidArgument,
+			[]string{"a.geojson: geojson: byte 100, line 1"},
+		},
+		{
+			"packed file", `{"format":"geojson"}`, gzipped(t, text)[:50], codes.InvalidArgument,
+			[]string{"exchange.gz: gzip: byte 50", "cut off"},
+		},
+		{
+			"packed binary file", `{"format":"dbf"}`, gzipped(t, text), codes.InvalidArgument,
+			[]string{"exchange.gz", "dbf", "gzip"},
+		},
+		{
+			"too few bytes", fmt.Sprintf(`{"format":"geojson","size":%d}`, len(text)+1), text, codes.InvalidArgument,
+			[]string{`"size"`, fmt.Sprint(len(text))},
+		},
+		{
+			"too many bytes", fmt.Sprintf(`{"format":"geojson","size":%d}`, len(text)-1), text, codes.InvalidArgument,
+			[]string{`"size"`, "more"},
+		},
+		{
+			"too large", `{"format":"geojson"}`, points(20_000), codes.ResourceExhausted,
+			[]string{"--max-exchange-bytes", "1048576"},
+		},
+		{
+			"shape", `{"format":"geojson","shape":{"ids":[{"Name":"a"}]}}`, text, codes.InvalidArgument,
+			[]string{`"shape"`},
+		},
+		{
+			"another type", `{"format":"geojson","shape":` + string(shape) + `}`,
+			strings.Replace(text, `"n":3`, `"n":3.5`, 1), codes.InvalidArgument,
+			[]string{
+				`column "n"`,
+				"float64", "int32",
+			},
+		},
+		{
+			"another column", `{"format":"geojson","shape":` + string(shape) + `}`,
+			strings.Replace(text, `"n":3`, `"m":3`, 1), codes.InvalidArgument,
+			[]string{`column "m"`},
+		},
+		{
+			"another kind", `{"format":"geojson","shape":` + string(shape) + `}`,
+			strings.Replace(text, `[3,2.5]`, `[3,2.5,1]`, 1), codes.InvalidArgument,
+			[]string{"Point Z", "Point"},
+		},
+		{
+			"another reference system", `{"format":"geojson","shape":` + string(shape) + `}`, text[:len(text)-1] +
+				`,"crs":{"type":"name","properties":{"name":"EPSG:3857"}}}`, codes.InvalidArgument,
+			[]string{"EPSG:3857", "OGC:CRS84"},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -346,7 +415,8 @@ func TestExchangeTakesItsTime(t *testing.T) {
 	})
 }
 
-// TestExchangesLeftLeaveNothing has clients leave in the middle: no goroutine, no file, no place in line may stay behind.
+// TestExchangesLeftLeaveNothing has clients leave in the middle: no goroutine, no file, no place in
+// line may stay behind.
 func TestExchangesLeftLeaveNothing(t *testing.T) {
 	clients := 2000
 	if testing.Short() {
@@ -374,7 +444,8 @@ func openFiles(t testing.TB) int {
 	return len(open)
 }
 
-// leaveExchanges begins n exchanges, some at a time, and leaves each: while it sends, when all is sent, behind the first answer, or by cutting the connection.
+// leaveExchanges begins n exchanges, some at a time, and leaves each: while it sends, when all is
+// sent, behind the first answer, or by cutting the connection.
 func leaveExchanges(t *testing.T, f *fixture, text string, n int) {
 	t.Helper()
 	var wg sync.WaitGroup
@@ -398,7 +469,8 @@ func leaveExchanges(t *testing.T, f *fixture, text string, n int) {
 			if i%4 == 0 {
 				part = text[:i%len(text)]
 			}
-			send(stream, fmt.Sprintf(`{"format":"geojson","size":%d}`, len(text)), arrow.BinaryTypes.Binary, part, 200_000)
+			send(stream, fmt.Sprintf(`{"format":"geojson","size":%d}`, len(text)), arrow.BinaryTypes.Binary,
+				part, 200_000)
 			if i%4 > 1 {
 				_ = stream.CloseSend()
 			}
@@ -446,7 +518,8 @@ func FuzzExchangeCommand(f *testing.F) {
 	})
 }
 
-// TestExchangeOfTooManyColumns: the file is refused at the first name too many, by the code of limits.
+// TestExchangeOfTooManyColumns: the file is refused at the first name too many, by the code of
+// limits.
 func TestExchangeOfTooManyColumns(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`{"type":"FeatureCollection","features":[{"type":"Feature","geometry":null,"properties":{`)

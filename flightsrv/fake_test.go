@@ -51,7 +51,10 @@ func fakeFormat() readers.Format {
 				case key == "fail":
 					r.fail = value
 				case to == nil:
-					return readers.Layout{}, &readers.ParseError{Name: src.Name, Format: "fake", Offset: 7, Line: 1, Row: -1, Err: fmt.Errorf("unexpected %q", word)}
+					return readers.Layout{}, &readers.ParseError{
+						Name: src.Name, Format: "fake", Offset: 7,
+						Line: 1, Row: -1, Err: fmt.Errorf("unexpected %q", word),
+					}
 				default:
 					if _, err := fmt.Sscan(value, to); err != nil {
 						return readers.Layout{}, err
@@ -70,7 +73,9 @@ type fakeParser struct {
 	columns readers.Projection
 }
 
-func (p fakeParser) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
+func (p fakeParser) Parse(ctx context.Context, src *source.File, req readers.Request,
+	emit func(readers.Chunk) error,
+) (readers.Summary, error) {
 	switch p.fail {
 	case "limit":
 		return readers.Summary{}, &readers.LimitError{What: "row 3 of " + src.Name, Flag: "--max-depth", Limit: 1024}
@@ -101,8 +106,14 @@ func (p fakeParser) Parse(ctx context.Context, src *source.File, req readers.Req
 
 func (p fakeParser) chunk(from, to int) (*geoarrow.Columns, error) {
 	n := to - from
-	numbers := geoarrow.Column{Name: "n", Type: arrow.PrimitiveTypes.Int32, Facts: geoarrow.Facts{Kinds: geoarrow.FactInt32}}
-	texts := geoarrow.Column{Name: "s", Type: arrow.BinaryTypes.String, Facts: geoarrow.Facts{Kinds: geoarrow.FactString}, Offsets: make([]int32, 1, n+1)}
+	numbers := geoarrow.Column{
+		Name: "n", Type: arrow.PrimitiveTypes.Int32,
+		Facts: geoarrow.Facts{Kinds: geoarrow.FactInt32},
+	}
+	texts := geoarrow.Column{
+		Name: "s", Type: arrow.BinaryTypes.String,
+		Facts: geoarrow.Facts{Kinds: geoarrow.FactString}, Offsets: make([]int32, 1, n+1),
+	}
 	var g geoarrow.GeometryBuilder
 	g.Reset()
 	for row := from; row < to; row++ {

@@ -31,7 +31,8 @@ type onCards struct{ readers.Parser }
 
 func (onCards) Engine() string { return "cuda" }
 
-// TestFirstBatch reads a table that the cache has lost, whose first batch comes before all others: they wait until it is sent, or for a moment where nobody asks for it.
+// TestFirstBatch reads a table that the cache has lost, whose first batch comes before all others:
+// they wait until it is sent, or for a moment where nobody asks for it.
 func TestFirstBatch(t *testing.T) {
 	const rows = 3000
 	var text strings.Builder

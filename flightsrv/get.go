@@ -10,8 +10,9 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/wire"
 )
 
-// DoGet sends the schema, then the rows that the ticket selects. It holds the table until the last message is on its way; gRPC's flow
-// control keeps at most two messages of a stream waiting. When the client leaves, it returns at the next message.
+// DoGet sends the schema, then the rows that the ticket selects. It holds the table until the last
+// message is on its way; gRPC's flow control keeps at most two messages of a stream waiting. When
+// the client leaves, it returns at the next message.
 func (s *service) DoGet(req *flight.Ticket, stream flight.FlightService_DoGetServer) error {
 	ctx := stream.Context()
 	if ok, err := s.forSQL(ctx, req.GetTicket()); err != nil {

@@ -13,7 +13,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// commandOf reads a descriptor. The components of a path are joined, so that one component may hold the whole name.
+// commandOf reads a descriptor. The components of a path are joined, so that one component may hold
+// the whole name.
 func commandOf(d *flight.FlightDescriptor) (Ticket, error) { return descriptorOf(d, ParseCommand) }
 
 // descriptorOf is commandOf with the parser of commands.
@@ -31,10 +32,12 @@ func descriptorOf(d *flight.FlightDescriptor, parse func([]byte) (Ticket, error)
 	case flight.DescriptorCMD:
 		return parse(d.GetCmd())
 	}
-	return Ticket{}, fmt.Errorf("descriptor: %w", &TicketError{"type", fmt.Errorf("want PATH or CMD, have %v", d.GetType())})
+	return Ticket{}, fmt.Errorf("descriptor: %w", &TicketError{"type", fmt.Errorf("want PATH or CMD, have %v",
+		d.GetType())})
 }
 
-// GetFlightInfo describes what the descriptor selects. It parses the file unless that was done once; if the table was lost since, it has a parse begin.
+// GetFlightInfo describes what the descriptor selects. It parses the file unless that was done
+// once; if the table was lost since, it has a parse begin.
 func (s *service) GetFlightInfo(ctx context.Context, d *flight.FlightDescriptor) (*flight.FlightInfo, error) {
 	if ok, err := s.forSQL(ctx, d.GetCmd()); err != nil {
 		return nil, err
@@ -88,9 +91,12 @@ func schemaResult(schema *arrow.Schema) (*flight.SchemaResult, error) {
 
 // info describes what t, with its version, selects of table through scan.
 //
-// total_bytes counts the slices of the selected columns as the cache holds them: native geometries, before any other encoding and before
-// compression. It is -1 where a bbox or a limit leaves rows out.
-func (s *service) info(ctx context.Context, d *flight.FlightDescriptor, t Ticket, table *readers.Table, scan *catalog.Scan, cached bool) (*flight.FlightInfo, error) {
+// total_bytes counts the slices of the selected columns as the cache holds them: native geometries,
+// before any other encoding and before compression. It is -1 where a bbox or a limit leaves rows
+// out.
+func (s *service) info(ctx context.Context, d *flight.FlightDescriptor, t Ticket, table *readers.Table,
+	scan *catalog.Scan, cached bool,
+) (*flight.FlightInfo, error) {
 	schema, err := encapsulatedSchema(scan.Schema())
 	if err != nil {
 		return nil, err
@@ -110,7 +116,8 @@ func (s *service) info(ctx context.Context, d *flight.FlightDescriptor, t Ticket
 		bytes = int64(float64(bytes) * float64(rows) / float64(table.Rows))
 	}
 	return &flight.FlightInfo{
-		Schema: schema, FlightDescriptor: d, Endpoint: s.endpoints(t, table, scan, rows, bytes), TotalRecords: rows, TotalBytes: total,
+		Schema: schema, FlightDescriptor: d, Endpoint: s.endpoints(t, table, scan, rows, bytes),
+		TotalRecords: rows, TotalBytes: total,
 		Ordered: true, AppMetadata: metadata,
 	}, nil
 }
@@ -130,7 +137,8 @@ func criteriaOf(b []byte) (criteria, error) {
 	return c, nil
 }
 
-// ListFlights gives one FlightInfo per entry and parses nothing. An entry that is not parsed has no schema and totals of -1.
+// ListFlights gives one FlightInfo per entry and parses nothing. An entry that is not parsed has no
+// schema and totals of -1.
 func (s *service) ListFlights(c *flight.Criteria, stream flight.FlightService_ListFlightsServer) error {
 	want, err := criteriaOf(c.GetExpression())
 	if err != nil {

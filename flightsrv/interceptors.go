@@ -30,7 +30,9 @@ func callOf(ctx context.Context) *call {
 }
 
 // unary runs a handler, then turns its error or its panic to a status and logs the call.
-func (s *service) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (resp any, err error) {
+func (s *service) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (resp any,
+	err error,
+) {
 	c := &call{}
 	start := time.Now()
 	defer stay(ctx)()
@@ -41,7 +43,9 @@ func (s *service) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo
 }
 
 // stream does the same for a streaming call.
-func (s *service) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) (err error) {
+func (s *service) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo,
+	handler grpc.StreamHandler,
+) (err error) {
 	c := &call{}
 	start := time.Now()
 	defer stay(ss.Context())()

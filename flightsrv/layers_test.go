@@ -18,7 +18,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// layeredFormat is fakeFormat in files that have a layer Stops, of which the recipe is, and one called A#B of no rows.
+// layeredFormat is fakeFormat in files that have a layer Stops, of which the recipe is, and one
+// called A#B of no rows.
 func layeredFormat() readers.Format {
 	f := fakeFormat()
 	f.Name, f.Extensions, f.Layered = "layered", []string{".layered"}, true
@@ -33,7 +34,9 @@ type layeredParser struct {
 	layer string
 }
 
-func (p layeredParser) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
+func (p layeredParser) Parse(ctx context.Context, src *source.File, req readers.Request,
+	emit func(readers.Chunk) error,
+) (readers.Summary, error) {
 	layers := []string{"Stops", "A#B"}
 	switch p.layer {
 	case "", layers[0]:
@@ -80,13 +83,17 @@ func TestLayers(t *testing.T) {
 	// The first call for a layer that is not there tells those that are; the second one knows.
 	for range 2 {
 		_, err := f.get(t, "trips.layered#Stop")
-		if s := status.Convert(err); s.Code() != codes.NotFound || !strings.Contains(s.Message(), `"trips.layered#Stops"`) {
+		if s := status.Convert(err); s.Code() != codes.NotFound || !strings.Contains(s.Message(),
+			`"trips.layered#Stops"`) {
 			t.Errorf("error %v, want NotFound with the closest names", err)
 		}
 		want("b.fake -1", "trips.layered#A%23B -1", "trips.layered#Stops -1")
 	}
 	for name, rows := range map[string]int64{"trips.layered": 3, "trips.layered#Stops": 3, "trips.layered#A%23B": 0} {
-		info, err := f.client.GetFlightInfo(t.Context(), &flight.FlightDescriptor{Type: flight.DescriptorPATH, Path: []string{name}})
+		info, err := f.client.GetFlightInfo(t.Context(), &flight.FlightDescriptor{
+			Type: flight.DescriptorPATH,
+			Path: []string{name},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +113,8 @@ func TestLayers(t *testing.T) {
 		t.Fatal(err)
 	}
 	var d description
-	if err := json.Unmarshal(answer.Body, &d); err != nil || d.Name != "trips.layered#A%23B" || !slices.Equal(d.Layers, []string{"Stops", "A#B"}) {
+	if err := json.Unmarshal(answer.Body, &d); err != nil || d.Name != "trips.layered#A%23B" ||
+		!slices.Equal(d.Layers, []string{"Stops", "A#B"}) {
 		t.Errorf("described as %s with the layers %q, %v", d.Name, d.Layers, err)
 	}
 }

@@ -21,7 +21,8 @@ type load struct {
 	maxConnections, maxStreams       int64
 	connections, streams             atomic.Int64
 	refusedConnections, refusedCalls atomic.Int64
-	refused                          func(what string, client net.Addr) // told of each connection and call that is refused
+	// told of each connection and call that is refused
+	refused func(what string, client net.Addr)
 }
 
 // connections is what stats says of them.
@@ -34,7 +35,8 @@ type connections struct {
 
 func (l *load) now() connections {
 	return connections{
-		Open: l.connections.Load(), Refused: l.refusedConnections.Load(), Calls: l.streams.Load(), RefusedCalls: l.refusedCalls.Load(),
+		Open: l.connections.Load(), Refused: l.refusedConnections.Load(), Calls: l.streams.Load(),
+		RefusedCalls: l.refusedCalls.Load(),
 	}
 }
 
@@ -62,7 +64,8 @@ func (l limited) Accept() (net.Conn, error) {
 		}
 		if !take(&l.load.connections, l.load.maxConnections) {
 			l.load.refusedConnections.Add(1)
-			l.load.refused(fmt.Sprintf("connection: %d are open, the limit of --max-connections", l.load.maxConnections), conn.RemoteAddr())
+			l.load.refused(fmt.Sprintf("connection: %d are open, the limit of --max-connections",
+				l.load.maxConnections), conn.RemoteAddr())
 			_ = conn.Close()
 			continue
 		}
@@ -107,7 +110,8 @@ func (c counted) Close() error {
 	return c.Conn.Close()
 }
 
-// place is that of a call among those that may be open. It is free when the stream has ended and its handler, if one ran, has returned.
+// place is that of a call among those that may be open. It is free when the stream has ended and
+// its handler, if one ran, has returned.
 type place struct {
 	load *load
 	uses atomic.Int32
@@ -115,7 +119,8 @@ type place struct {
 
 type placeKey struct{}
 
-// enter gives a stream its place, or refuses it: before there is a goroutine, and before any message. gRPC holds a lock of the connection meanwhile.
+// enter gives a stream its place, or refuses it: before there is a goroutine, and before any
+// message. gRPC holds a lock of the connection meanwhile.
 func (l *load) enter(ctx context.Context, _ *grpctap.Info) (context.Context, error) {
 	if !take(&l.streams, l.maxStreams) {
 		l.refusedCalls.Add(1)

@@ -27,8 +27,8 @@ func until(t *testing.T, what string, is func() bool) {
 	}
 }
 
-// TestMaxConnections opens more connections than there may be, on both kinds of sockets. Those beyond are closed and counted, and one that
-// is closed makes room.
+// TestMaxConnections opens more connections than there may be, on both kinds of sockets. Those
+// beyond are closed and counted, and one that is closed makes room.
 func TestMaxConnections(t *testing.T) {
 	for _, network := range []string{"tcp", "unix"} {
 		address := "127.0.0.1:0"
@@ -96,7 +96,8 @@ func TestMaxConnections(t *testing.T) {
 	}
 }
 
-// TestMaxStreams opens calls that never send their message, over two connections. One beyond the limit is ResourceExhausted, until another ends.
+// TestMaxStreams opens calls that never send their message, over two connections. One beyond the
+// limit is ResourceExhausted, until another ends.
 func TestMaxStreams(t *testing.T) {
 	f := serve(t, map[string]string{"a.fake": "rows=10"}, func(c *Config) { c.MaxStreams = 3 })
 	ctx, cancel := context.WithCancel(t.Context())
@@ -156,7 +157,8 @@ func TestMaxStreams(t *testing.T) {
 		default:
 		}
 		_, err := numbers()
-		if err != nil && (status.Code(err) != codes.ResourceExhausted || !strings.Contains(err.Error(), "--max-streams")) {
+		if err != nil && (status.Code(err) != codes.ResourceExhausted || !strings.Contains(err.Error(),
+			"--max-streams")) {
 			t.Fatal(err)
 		}
 		return err != nil
@@ -171,7 +173,8 @@ func TestMaxStreams(t *testing.T) {
 	})
 }
 
-// TestPlaceOfHandler ends the stream of a call whose handler goes on: its place is not free until that returns.
+// TestPlaceOfHandler ends the stream of a call whose handler goes on: its place is not free until
+// that returns.
 func TestPlaceOfHandler(t *testing.T) {
 	ld := &load{maxStreams: 1, refused: func(string, net.Addr) {}}
 	ctx, end := context.WithCancel(t.Context())

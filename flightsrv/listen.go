@@ -19,7 +19,8 @@ type listener struct {
 	name string
 }
 
-// listen opens host:port or unix:///path. An address that other hosts can reach is refused unless insecure is said: there is no login, whether encrypted or not.
+// listen opens host:port or unix:///path. An address that other hosts can reach is refused unless
+// insecure is said: there is no login, whether encrypted or not.
 func listen(addr string, encrypted, insecure bool) (listener, error) {
 	if path, ok := strings.CutPrefix(addr, "unix://"); ok {
 		l, err := listenUnix(path)
@@ -47,9 +48,11 @@ func listen(addr string, encrypted, insecure bool) (listener, error) {
 	return listener{l, l.Addr().String()}, nil
 }
 
-// listenUnix makes a socket that only the server's user can connect to. It is made in a private folder and then moved to its path: so at
-// no moment is it open to others, and a socket that a dead server left is replaced at once. A socket on which somebody listens, and
-// anything that is no socket, stays. (Two servers that start at the same moment on one path may both get it; the last one is reached.)
+// listenUnix makes a socket that only the server's user can connect to. It is made in a private
+// folder and then moved to its path: so at no moment is it open to others, and a socket that a dead
+// server left is replaced at once. A socket on which somebody listens, and anything that is no
+// socket, stays. (Two servers that start at the same moment on one path may both get it; the last
+// one is reached.)
 func listenUnix(path string) (net.Listener, error) {
 	if !filepath.IsAbs(path) {
 		return nil, errors.New("want an absolute path: unix:///path")
@@ -118,8 +121,10 @@ type unixSocket struct {
 	once sync.Once
 }
 
-// socketBufferBytes is how much a connection's socket takes before its reader does, as far as the system allows (net.core.wmem_max). Measured: with Linux's 208 KiB, less
-// than one write of ours, the server sleeps and wakes several times a megabyte and takes a tenth more CPU time. On TCP the system finds the size itself.
+// socketBufferBytes is how much a connection's socket takes before its reader does, as far as the
+// system allows (net.core.wmem_max). Measured: with Linux's 208 KiB, less than one write of ours,
+// the server sleeps and wakes several times a megabyte and takes a tenth more CPU time. On TCP the
+// system finds the size itself.
 const socketBufferBytes = 1 << 20
 
 // Accept gives the next connection.

@@ -38,7 +38,10 @@ func (s *syncBuffer) String() string {
 
 func emptyCatalog(t *testing.T) *catalog.Catalog {
 	t.Helper()
-	c, err := catalog.Open(t.Context(), catalog.Config{Roots: []catalog.Root{{Dir: t.TempDir()}}, Formats: readers.Registry{fakeFormat()}})
+	c, err := catalog.Open(t.Context(), catalog.Config{
+		Roots:   []catalog.Root{{Dir: t.TempDir()}},
+		Formats: readers.Registry{fakeFormat()},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +74,11 @@ func TestConfigErrors(t *testing.T) {
 		{"everyone", Config{Catalog: c, Listen: []string{"0.0.0.0:0"}}, "--insecure"},
 		{"everyone, IPv6", Config{Catalog: c, Listen: []string{"[::]:0"}}, "--insecure"},
 		{"no host", Config{Catalog: c, Listen: []string{":0"}}, "--insecure"},
-		{"second one", Config{Catalog: c, Listen: []string{"127.0.0.1:0", "192.0.2.1:8815"}}, "--listen 192.0.2.1:8815"},
+		{
+			"second one",
+			Config{Catalog: c, Listen: []string{"127.0.0.1:0", "192.0.2.1:8815"}},
+			"--listen 192.0.2.1:8815",
+		},
 		{"no port", Config{Catalog: c, Listen: []string{"127.0.0.1"}}, "port"},
 		{"other scheme", Config{Catalog: c, Listen: []string{"http://127.0.0.1:1"}}, "host:port or unix:///path"},
 		{"relative socket", Config{Catalog: c, Listen: []string{"unix://x.sock"}}, "absolute"},
@@ -136,7 +143,8 @@ func testUnixSocket(t *testing.T, path string) {
 	if g, err := f.get(t, "a.fake"); err != nil || g.rows != 10 {
 		t.Errorf("got %v", err)
 	}
-	if _, err := New(Config{Catalog: f.catalog, Listen: []string{"unix://" + path}}); err == nil || !strings.Contains(err.Error(), "another server") {
+	if _, err := New(Config{Catalog: f.catalog, Listen: []string{"unix://" + path}}); err == nil ||
+		!strings.Contains(err.Error(), "another server") {
 		t.Errorf("a second server: %v", err)
 	}
 	if got := f.server.Addrs(); got[0] != "unix://"+path {
@@ -149,7 +157,10 @@ func TestDrain(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "slow.fake"), []byte("fail=slow"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := catalog.Open(t.Context(), catalog.Config{Roots: []catalog.Root{{Dir: dir}}, Formats: readers.Registry{fakeFormat()}})
+	c, err := catalog.Open(t.Context(), catalog.Config{
+		Roots:   []catalog.Root{{Dir: dir}},
+		Formats: readers.Registry{fakeFormat()},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,8 +18,9 @@ type member struct {
 	value json.RawMessage
 }
 
-// members reads b as one JSON object (RFC 8259) and nothing else: encoding/json alone would let invalid UTF-8, a repeated key and
-// letters in another case pass. Errors are *TicketError, with the key that was being read.
+// members reads b as one JSON object (RFC 8259) and nothing else: encoding/json alone would let
+// invalid UTF-8, a repeated key and letters in another case pass. Errors are *TicketError, with the
+// key that was being read.
 func members(b []byte) ([]member, error) {
 	if !utf8.Valid(b) {
 		return nil, &TicketError{Err: errors.New("is not UTF-8")}
@@ -160,7 +161,8 @@ func excerpt(v []byte) string {
 	return clip(string(v), most)
 }
 
-// clip cuts s between characters so that it has at most n bytes beside the ellipsis that then ends it.
+// clip cuts s between characters so that it has at most n bytes beside the ellipsis that then ends
+// it.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s

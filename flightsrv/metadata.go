@@ -13,15 +13,17 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// facts is app_metadata of a FlightInfo: what is known of a parsed file beside its rows, always of the file as a whole; but where the table is parsed for a
-// ticket's columns alone, rounded integers and replaced characters are those of these columns.
+// facts is app_metadata of a FlightInfo: what is known of a parsed file beside its rows, always of
+// the file as a whole; but where the table is parsed for a ticket's columns alone, rounded integers
+// and replaced characters are those of these columns.
 type facts struct {
-	Format        string      `json:"format"`
-	Engine        string      `json:"engine"`
-	CRS           *string     `json:"crs"`                  // null: none
-	UnreadCRS     string      `json:"unread_crs,omitempty"` // what the file says and clients do not get, since PROJ could not read it
-	BBox          *[4]float64 `json:"bbox"`                 // null: no position
-	GeometryTypes []string    `json:"geometry_types"`       // as GeoParquet has them
+	Format string  `json:"format"`
+	Engine string  `json:"engine"`
+	CRS    *string `json:"crs"` // null: none
+	// what the file says and clients do not get, since PROJ could not read it
+	UnreadCRS     string      `json:"unread_crs,omitempty"`
+	BBox          *[4]float64 `json:"bbox"`           // null: no position
+	GeometryTypes []string    `json:"geometry_types"` // as GeoParquet has them
 	BytesRead     int64       `json:"bytes_read"`
 	ParseSeconds  float64     `json:"parse_seconds"`
 	Cached        bool        `json:"cached"` // the table was there

@@ -54,7 +54,8 @@ func (m *mistakes) of(k mistake) *repeated {
 	return r
 }
 
-// event begins the line of a mistake, which is nil if it isn't logged. It has the number of those that were not since the last line.
+// event begins the line of a mistake, which is nil if it isn't logged. It has the number of those
+// that were not since the last line.
 func (m *mistakes) event(log zerolog.Logger, k mistake) *zerolog.Event {
 	r := m.of(k)
 	log = log.Sample(r)
@@ -78,5 +79,7 @@ func (s *service) overloaded(what string, client net.Addr) {
 
 // refused logs a connection that the server closes, and why.
 func (s *service) refused(client net.Addr, why error) {
-	s.mistakes.event(s.cfg.Log, mistake{what: why.Error()}).Str("client", client.String()).Err(why).Msg("the connection is closed")
+	s.mistakes.event(s.cfg.Log, mistake{what: why.Error()}).Str("client", client.String()).Err(why).Msg(
+		"the connection is closed",
+	)
 }

@@ -19,7 +19,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// TestOddMessages sends what no client sends. Every call must end with a clean status, and the server must still be there.
+// TestOddMessages sends what no client sends. Every call must end with a clean status, and the
+// server must still be there.
 func TestOddMessages(t *testing.T) {
 	f := serve(t, map[string]string{"a.fake": "rows=10"})
 	ctx := t.Context()
@@ -52,7 +53,8 @@ func TestOddMessages(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_ = put.Send(&flight.FlightData{FlightDescriptor: c.d, DataHeader: []byte("nonsense")}) // the answer may be there already
+			// the answer may be there already
+			_ = put.Send(&flight.FlightData{FlightDescriptor: c.d, DataHeader: []byte("nonsense")})
 			_, err = put.Recv()
 			wantStatus(t, err, codes.Unimplemented, "DoPut")
 
@@ -65,7 +67,10 @@ func TestOddMessages(t *testing.T) {
 			wantStatus(t, err, codes.InvalidArgument, "exchange")
 		})
 	}
-	for _, ticket := range []string{"", "{", "\x00", "\xff", "{}", "[]", "null", "/", ".", "..", strings.Repeat("{\"name\":", 1000)} {
+	for _, ticket := range []string{
+		"", "{", "\x00", "\xff", "{}", "[]", "null", "/", ".", "..",
+		strings.Repeat("{\"name\":", 1000),
+	} {
 		_, err := f.get(t, ticket)
 		if c := status.Code(err); c != codes.InvalidArgument && c != codes.NotFound {
 			t.Errorf("ticket %q: got %v", clip(ticket, 20), err)
@@ -87,9 +92,16 @@ func TestOddBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	for _, method := range []string{"GetFlightInfo", "GetSchema", "PollFlightInfo", "DoGet", "DoPut", "DoExchange", "DoAction", "ListFlights", "ListActions", "Handshake", "Nothing"} {
-		for _, body := range []string{"", "\xff\xff\xff\xff", "\x0a\x7fshort", "\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"} {
-			s, err := conn.NewStream(t.Context(), &grpc.StreamDesc{ServerStreams: true, ClientStreams: true}, flightPrefix+method)
+	for _, method := range []string{
+		"GetFlightInfo", "GetSchema", "PollFlightInfo", "DoGet", "DoPut",
+		"DoExchange", "DoAction", "ListFlights", "ListActions", "Handshake", "Nothing",
+	} {
+		for _, body := range []string{
+			"", "\xff\xff\xff\xff", "\x0a\x7fshort",
+			"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
+		} {
+			s, err := conn.NewStream(t.Context(), &grpc.StreamDesc{ServerStreams: true, ClientStreams: true},
+				flightPrefix+method)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,7 +109,8 @@ func TestOddBytes(t *testing.T) {
 			if err := s.SendMsg(f); err == nil {
 				t.Fatal("sent a frame with the stock codec")
 			}
-			s, err = conn.NewStream(t.Context(), &grpc.StreamDesc{ServerStreams: true, ClientStreams: true}, flightPrefix+method, grpc.ForceCodecV2(newCodec()))
+			s, err = conn.NewStream(t.Context(), &grpc.StreamDesc{ServerStreams: true, ClientStreams: true},
+				flightPrefix+method, grpc.ForceCodecV2(newCodec()))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -127,7 +140,10 @@ func TestPanicIsInternalAndServerLives(t *testing.T) {
 			return descriptor().Path, nil
 		})
 	wantStatus(t, err, codes.Internal, "defect")
-	for _, w := range []string{`"stack":"goroutine`, "odd_test.go", `"name":"a.fake"`, "nil pointer", `"code":"Internal"`, `"method":"GetFlightInfo"`} {
+	for _, w := range []string{
+		`"stack":"goroutine`, "odd_test.go", `"name":"a.fake"`, "nil pointer",
+		`"code":"Internal"`, `"method":"GetFlightInfo"`,
+	} {
 		if !strings.Contains(log.String(), w) {
 			t.Errorf("the log does not hold %s: %s", w, log.String())
 		}
@@ -154,14 +170,20 @@ func (s fakeStream) Context() context.Context { return s.ctx }
 
 func TestRequestLog(t *testing.T) {
 	var log syncBuffer
-	f := serve(t, map[string]string{"a.fake": "rows=10"}, func(c *Config) { c.Log = zerolog.New(&log).Level(zerolog.InfoLevel) })
+	f := serve(t, map[string]string{"a.fake": "rows=10"}, func(c *Config) {
+		c.Log = zerolog.New(&log).Level(zerolog.InfoLevel)
+	})
 	if _, err := f.get(t, "a.fake"); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(5 * time.Second); !strings.Contains(log.String(), "call") && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(5 * time.Second); !strings.Contains(log.String(), "call") &&
+		time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond) // the server logs when the client has its answer
 	}
-	for _, w := range []string{`"level":"info"`, `"method":"DoGet"`, `"name":"a.fake"`, `"rows":10`, `"bytes":`, `"ms":`, `"code":"OK"`, `"client":"127.0.0.1:`} {
+	for _, w := range []string{
+		`"level":"info"`, `"method":"DoGet"`, `"name":"a.fake"`, `"rows":10`,
+		`"bytes":`, `"ms":`, `"code":"OK"`, `"client":"127.0.0.1:`,
+	} {
 		if !strings.Contains(log.String(), w) {
 			t.Errorf("the log does not hold %s: %s", w, log.String())
 		}
@@ -175,7 +197,8 @@ func TestHealthAndReflection(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	h, err := grpc_health_v1.NewHealthClient(conn).Check(t.Context(), &grpc_health_v1.HealthCheckRequest{}, grpc.WaitForReady(true))
+	h, err := grpc_health_v1.NewHealthClient(conn).Check(t.Context(), &grpc_health_v1.HealthCheckRequest{},
+		grpc.WaitForReady(true))
 	if err != nil || h.Status != grpc_health_v1.HealthCheckResponse_SERVING {
 		t.Errorf("health: %v, %v", h, err)
 	}
@@ -183,9 +206,11 @@ func TestHealthAndReflection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = r.Send(&grpc_reflection_v1.ServerReflectionRequest{MessageRequest: &grpc_reflection_v1.ServerReflectionRequest_FileContainingSymbol{
-		FileContainingSymbol: "arrow.flight.protocol.FlightService",
-	}})
+	err = r.Send(&grpc_reflection_v1.ServerReflectionRequest{
+		MessageRequest: &grpc_reflection_v1.ServerReflectionRequest_FileContainingSymbol{
+			FileContainingSymbol: "arrow.flight.protocol.FlightService",
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

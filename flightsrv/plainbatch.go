@@ -6,7 +6,8 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 )
 
-// Numbers of Message.fbs of Arrow's columnar format, and its alignment. Arrow's own code for them can't be imported.
+// Numbers of Message.fbs of Arrow's columnar format, and its alignment. Arrow's own code for them
+// can't be imported.
 const (
 	metadataV5        = 4
 	headerRecordBatch = 3
@@ -16,8 +17,9 @@ const (
 	metadataBytes = 1024 // to begin with: as much as a table of some columns takes
 )
 
-// plainBatch makes frames of records whose buffers go out as they are: those of whole batches of a table. Each frame is, byte for byte, what Arrow's writer makes
-// of the record; that one builds every array anew to look for dictionaries, and its metadata in memory that grows from nothing.
+// plainBatch makes frames of records whose buffers go out as they are: those of whole batches of a
+// table. Each frame is, byte for byte, what Arrow's writer makes of the record; that one builds
+// every array anew to look for dictionaries, and its metadata in memory that grows from nothing.
 type plainBatch struct {
 	schema  *arrow.Schema
 	builder *flatbuffers.Builder
@@ -30,7 +32,8 @@ func newPlainBatch(schema *arrow.Schema) *plainBatch {
 	return &plainBatch{schema: schema, builder: flatbuffers.NewBuilder(metadataBytes)}
 }
 
-// frame encodes a record of the very schema; the next call takes the parts of its body away. It gives nil if the record takes more than its buffers as they are.
+// frame encodes a record of the very schema; the next call takes the parts of its body away. It
+// gives nil if the record takes more than its buffers as they are.
 func (p *plainBatch) frame(rec arrow.Record) *frame {
 	p.nodes, p.buffers = p.nodes[:0], p.buffers[:0]
 	if rec.Schema() != p.schema {
@@ -60,7 +63,8 @@ var zeros [8]byte
 // padding is what is missing to a multiple of 8.
 func padding(n int) int { return -n & 7 }
 
-// array adds the nodes and buffers of an array and its children, and says whether they go out as they are. inList: the writer counts nulls again.
+// array adds the nodes and buffers of an array and its children, and says whether they go out as
+// they are. inList: the writer counts nulls again.
 func (p *plainBatch) array(d arrow.ArrayData, inList bool) bool {
 	n, nulls, buffers := d.Len(), d.NullN(), d.Buffers()
 	if n == 0 || d.Offset() != 0 || nulls < 0 || nulls == n || inList && nulls > 0 || len(buffers) == 0 {
@@ -77,8 +81,10 @@ func (p *plainBatch) array(d arrow.ArrayData, inList bool) bool {
 	switch t := d.DataType().(type) {
 	case *arrow.BooleanType:
 		return p.fixed(buffers[1], (n+7)/8)
-	case *arrow.Int8Type, *arrow.Int16Type, *arrow.Int32Type, *arrow.Int64Type, *arrow.Uint8Type, *arrow.Uint16Type, *arrow.Uint32Type, *arrow.Uint64Type,
-		*arrow.Float32Type, *arrow.Float64Type, *arrow.Date32Type, *arrow.Date64Type, *arrow.Time32Type, *arrow.Time64Type, *arrow.TimestampType:
+	case *arrow.Int8Type, *arrow.Int16Type, *arrow.Int32Type, *arrow.Int64Type, *arrow.Uint8Type,
+		*arrow.Uint16Type, *arrow.Uint32Type, *arrow.Uint64Type,
+		*arrow.Float32Type, *arrow.Float64Type, *arrow.Date32Type, *arrow.Date64Type, *arrow.Time32Type,
+		*arrow.Time64Type, *arrow.TimestampType:
 		return p.fixed(buffers[1], n*t.(arrow.FixedWidthDataType).Bytes())
 	case *arrow.StringType, *arrow.BinaryType:
 		end, ok := p.offsets(buffers[1], n)

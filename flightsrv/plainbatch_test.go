@@ -14,11 +14,15 @@ import (
 
 // plainTypes are those that go out as they are.
 var plainTypes = []arrow.DataType{
-	arrow.FixedWidthTypes.Boolean, arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Uint16, arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Float32,
-	arrow.PrimitiveTypes.Float64, arrow.PrimitiveTypes.Date32, arrow.FixedWidthTypes.Timestamp_us, arrow.FixedWidthTypes.Time64us, arrow.BinaryTypes.String,
+	arrow.FixedWidthTypes.Boolean, arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Uint16,
+	arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Float32,
+	arrow.PrimitiveTypes.Float64, arrow.PrimitiveTypes.Date32, arrow.FixedWidthTypes.Timestamp_us,
+	arrow.FixedWidthTypes.Time64us, arrow.BinaryTypes.String,
 	arrow.BinaryTypes.Binary, arrow.ListOf(arrow.BinaryTypes.String),
-	arrow.ListOf(arrow.ListOf(arrow.StructOf(arrow.Field{Name: "x", Type: arrow.PrimitiveTypes.Float64}, arrow.Field{Name: "y", Type: arrow.PrimitiveTypes.Float64}))),
-	arrow.StructOf(arrow.Field{Name: "n", Type: arrow.PrimitiveTypes.Int32, Nullable: true}, arrow.Field{Name: "s", Type: arrow.BinaryTypes.String}),
+	arrow.ListOf(arrow.ListOf(arrow.StructOf(arrow.Field{Name: "x", Type: arrow.PrimitiveTypes.Float64},
+		arrow.Field{Name: "y", Type: arrow.PrimitiveTypes.Float64}))),
+	arrow.StructOf(arrow.Field{Name: "n", Type: arrow.PrimitiveTypes.Int32, Nullable: true},
+		arrow.Field{Name: "s", Type: arrow.BinaryTypes.String}),
 }
 
 // fill appends a value; null one in so many times, 0: never.
@@ -113,9 +117,13 @@ func same(t *testing.T, what string, rec arrow.Record, got *frame) {
 	}
 }
 
-// TestPlainBatch compares frames of records of all types, whole and in slices, with those of Arrow's writer.
+// TestPlainBatch compares frames of records of all types, whole and in slices, with those of
+// Arrow's writer.
 func TestPlainBatch(t *testing.T) {
-	for _, columns := range [][]arrow.DataType{plainTypes, plainTypes[5:6], plainTypes[9:10], plainTypes[12:13], {arrow.BinaryTypes.String, arrow.BinaryTypes.LargeString}} {
+	for _, columns := range [][]arrow.DataType{
+		plainTypes, plainTypes[5:6], plainTypes[9:10], plainTypes[12:13],
+		{arrow.BinaryTypes.String, arrow.BinaryTypes.LargeString},
+	} {
 		var fields []arrow.Field
 		for i, c := range columns {
 			fields = append(fields, arrow.Field{Name: fmt.Sprint(i), Type: c, Nullable: true})
@@ -161,7 +169,9 @@ func TestPlainBatchSchema(t *testing.T) {
 	}
 	b := array.NewRecordBuilder(memory.DefaultAllocator, of("a"))
 	b.Field(0).(*array.Float64Builder).Append(1)
-	if err := newEncoder(of("b"), NoCompression, nil, 1<<20).encode(b.NewRecord(), 0, func(*frame) error { return nil }); err == nil {
+	if err := newEncoder(of("b"), NoCompression, nil, 1<<20).encode(b.NewRecord(), 0, func(*frame) error {
+		return nil
+	}); err == nil {
 		t.Error("a record of another schema was sent")
 	}
 }

@@ -7,8 +7,9 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// PollFlightInfo is GetFlightInfo for long parses: while the parse goes on it answers soon, with the part of the file that is read, and with the descriptor to
-// ask with again, which is the one that was asked with and the poll's ID. The FlightInfo has it too, for CancelFlightInfo.
+// PollFlightInfo is GetFlightInfo for long parses: while the parse goes on it answers soon, with
+// the part of the file that is read, and with the descriptor to ask with again, which is the one
+// that was asked with and the poll's ID. The FlightInfo has it too, for CancelFlightInfo.
 func (s *service) PollFlightInfo(ctx context.Context, d *flight.FlightDescriptor) (*flight.PollInfo, error) {
 	if ok, err := s.forSQL(ctx, d.GetCmd()); err != nil {
 		return nil, err
@@ -36,7 +37,10 @@ func (s *service) PollFlightInfo(ctx context.Context, d *flight.FlightDescriptor
 		t.Poll = at.ID
 		again := &flight.FlightDescriptor{Type: flight.DescriptorCMD, Cmd: t.Encode()}
 		known := &flight.FlightInfo{FlightDescriptor: again, TotalRecords: -1, TotalBytes: -1, Ordered: true}
-		return &flight.PollInfo{Info: known, FlightDescriptor: again, Progress: &at.Progress, ExpirationTime: timestamppb.New(at.Until)}, nil
+		return &flight.PollInfo{
+			Info: known, FlightDescriptor: again, Progress: &at.Progress,
+			ExpirationTime: timestamppb.New(at.Until),
+		}, nil
 	}
 	if t.Poll != "" {
 		t.Poll = ""
@@ -50,7 +54,9 @@ func (s *service) PollFlightInfo(ctx context.Context, d *flight.FlightDescriptor
 }
 
 // polled is the last answer to who polls. It releases the table.
-func (s *service) polled(ctx context.Context, d *flight.FlightDescriptor, t Ticket, o opened, progress float64) (*flight.PollInfo, error) {
+func (s *service) polled(ctx context.Context, d *flight.FlightDescriptor, t Ticket, o opened,
+	progress float64,
+) (*flight.PollInfo, error) {
 	defer o.Release()
 	t.Version = o.Version
 	info, err := s.info(ctx, d, t, o.Table, o.scan, o.Cached)

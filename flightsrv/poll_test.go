@@ -59,7 +59,8 @@ func TestCancelOfPolls(t *testing.T) {
 	}
 	_, err := f.client.CancelFlightInfo(t.Context(), &flight.CancelFlightInfoRequest{})
 	wantStatus(t, err, codes.InvalidArgument, "CancelFlightInfo", "info")
-	_, err = f.client.CancelFlightInfo(t.Context(), &flight.CancelFlightInfoRequest{Info: &flight.FlightInfo{FlightDescriptor: cmdOf(`{"nam":"x"}`)}})
+	_, err = f.client.CancelFlightInfo(t.Context(),
+		&flight.CancelFlightInfoRequest{Info: &flight.FlightInfo{FlightDescriptor: cmdOf(`{"nam":"x"}`)}})
 	wantStatus(t, err, codes.InvalidArgument, "nam")
 
 	// The descriptor of a poll is for polls.
@@ -80,7 +81,9 @@ func TestCancelOfPolls(t *testing.T) {
 }
 
 func TestRenewFlightEndpoint(t *testing.T) {
-	f := serve(t, map[string]string{"a.fake": "rows=10"}, func(c *Config) { c.Advertise = []string{"data.example:8815"} })
+	f := serve(t, map[string]string{"a.fake": "rows=10"}, func(c *Config) {
+		c.Advertise = []string{"data.example:8815"}
+	})
 	endpoint := f.info(t, pathOf("a.fake")).Endpoint[0]
 	if endpoint.ExpirationTime != nil {
 		t.Errorf("it expires at %v", endpoint.ExpirationTime)
@@ -108,7 +111,8 @@ func TestRenewFlightEndpoint(t *testing.T) {
 	wantStatus(t, err, codes.InvalidArgument, "RenewFlightEndpoint", "name")
 }
 
-// TestLostTable has the table of a file go from the cache: GetFlightInfo, GetSchema and PollFlightInfo say what they said, and parse nothing.
+// TestLostTable has the table of a file go from the cache: GetFlightInfo, GetSchema and
+// PollFlightInfo say what they said, and parse nothing.
 func TestLostTable(t *testing.T) {
 	first := serveCatalog(t, map[string]string{"a.fake": "rows=400000 pad=8"}, catalog.Config{CacheDir: t.TempDir()})
 	before := first.info(t, pathOf("a.fake"))
@@ -146,7 +150,10 @@ func TestLostTable(t *testing.T) {
 	if len(before.GetEndpoint()) < 2 {
 		t.Errorf("%d endpoints, want several", len(before.GetEndpoint()))
 	}
-	for name, info := range map[string]*flight.FlightInfo{"GetFlightInfo": f.info(t, pathOf("a.fake")), "PollFlightInfo": poll.GetInfo()} {
+	for name, info := range map[string]*flight.FlightInfo{
+		"GetFlightInfo":  f.info(t, pathOf("a.fake")),
+		"PollFlightInfo": poll.GetInfo(),
+	} {
 		info.AppMetadata, before.AppMetadata = nil, nil // it says whether the table is there
 		if !proto.Equal(info, before) {
 			t.Errorf("%s gives\n%v\nwant\n%v", name, info, before)

@@ -13,8 +13,8 @@ import (
 	"github.com/vibeflight/vibeflight/catalog"
 )
 
-// TestProjectedAnswersAreThoseOfTheWholeTable asks a server without a cache, which parses only the columns of a command, and one with a cache, which parses
-// all, and wants the same answers.
+// TestProjectedAnswersAreThoseOfTheWholeTable asks a server without a cache, which parses only the
+// columns of a command, and one with a cache, which parses all, and wants the same answers.
 func TestProjectedAnswersAreThoseOfTheWholeTable(t *testing.T) {
 	files := map[string]string{"a.fake": "rows=300000 pad=3"}
 	whole := serveCatalog(t, files, catalog.Config{CacheDir: t.TempDir()})
@@ -27,8 +27,10 @@ func TestProjectedAnswersAreThoseOfTheWholeTable(t *testing.T) {
 		projected := serveCatalog(t, files, catalog.Config{})
 		command := cmdOf(`{"name": "a.fake", ` + rest + `}`)
 		want, have := whole.info(t, command), projected.info(t, command)
-		if !bytes.Equal(want.Schema, have.Schema) || want.TotalRecords != have.TotalRecords || want.TotalBytes != have.TotalBytes || len(want.Endpoint) != len(have.Endpoint) {
-			t.Errorf("%s\ngot:  %d rows, %d bytes, %d endpoints\nwant: %d rows, %d bytes, %d endpoints, or another schema", rest, have.TotalRecords, have.TotalBytes,
+		if !bytes.Equal(want.Schema, have.Schema) || want.TotalRecords != have.TotalRecords ||
+			want.TotalBytes != have.TotalBytes || len(want.Endpoint) != len(have.Endpoint) {
+			t.Errorf("%s\ngot:  %d rows, %d bytes, %d endpoints\nwant: %d rows, %d bytes, %d endpoints, or another "+
+				"schema", rest, have.TotalRecords, have.TotalBytes,
 				len(have.Endpoint), want.TotalRecords, want.TotalBytes, len(want.Endpoint))
 		}
 		if got, want := lasting(t, have), lasting(t, want); got != want {
@@ -47,8 +49,10 @@ func TestProjectedAnswersAreThoseOfTheWholeTable(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !bytes.Equal(a.header, b.header) || a.rows != b.rows || !slices.Equal(a.numbers, b.numbers) || !slices.Equal(a.sizes, b.sizes) {
-				t.Errorf("%s, endpoint %d: %d rows in messages of %d bytes, want %d in %d", rest, i, a.rows, a.sizes, b.rows, b.sizes)
+			if !bytes.Equal(a.header, b.header) || a.rows != b.rows || !slices.Equal(a.numbers, b.numbers) ||
+				!slices.Equal(a.sizes, b.sizes) {
+				t.Errorf("%s, endpoint %d: %d rows in messages of %d bytes, want %d in %d", rest, i,
+					a.rows, a.sizes, b.rows, b.sizes)
 			}
 		}
 		if n := projected.catalog.Stats().Parses; n != 1 {
@@ -72,7 +76,8 @@ func lasting(t *testing.T, info *flight.FlightInfo) string {
 	return string(text)
 }
 
-// TestProjectedTableIsNotTheEntry says that what is parsed for some columns does not describe the entry.
+// TestProjectedTableIsNotTheEntry says that what is parsed for some columns does not describe the
+// entry.
 func TestProjectedTableIsNotTheEntry(t *testing.T) {
 	f := serve(t, map[string]string{"a.fake": "rows=3 pad=3"})
 	if _, err := f.get(t, `{"name": "a.fake", "columns": ["n"]}`); err != nil {

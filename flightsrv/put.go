@@ -17,13 +17,18 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// maxPuts is how many tables are stored at the same time: each may have messages of MaxMessageBytes in memory. Others wait in line.
+// maxPuts is how many tables are stored at the same time: each may have messages of MaxMessageBytes
+// in memory. Others wait in line.
 const maxPuts = 16
 
 // putModes are what a command's "mode" can say.
-var putModes = []string{catalog.Create: "create", catalog.Replace: "replace", catalog.Append: "append", catalog.CreateAppend: "create_append"}
+var putModes = []string{
+	catalog.Create: "create", catalog.Replace: "replace", catalog.Append: "append",
+	catalog.CreateAppend: "create_append",
+}
 
-// putOf reads the descriptor of a DoPut: the name of the entry as a path, or {"name": "…", "mode": "…"}.
+// putOf reads the descriptor of a DoPut: the name of the entry as a path, or {"name": "…", "mode":
+// "…"}.
 func putOf(d *flight.FlightDescriptor) (name string, mode catalog.Mode, err error) {
 	if d.GetType() == flight.DescriptorPATH {
 		name = strings.Join(d.GetPath(), "/")
@@ -33,7 +38,8 @@ func putOf(d *flight.FlightDescriptor) (name string, mode catalog.Mode, err erro
 		if err = readObject(d.GetCmd(), map[string]*string{"name": &name, "mode": &text}); err == nil {
 			i := slices.Index(putModes, text)
 			if i < 0 {
-				return "", 0, fmt.Errorf("put: %w", &TicketError{"mode", fmt.Errorf("%q is none of %q", text, putModes)})
+				return "", 0, fmt.Errorf("put: %w", &TicketError{"mode", fmt.Errorf("%q is none of %q",
+					text, putModes)})
 			}
 			mode = catalog.Mode(i)
 		}
@@ -84,8 +90,11 @@ func (s *service) ingest(first *flight.FlightData, stream flight.FlightService_D
 	return stream.Send(&flight.PutResult{AppMetadata: body})
 }
 
-// store makes an entry of the record batches that a client sends. A stream that breaks off leaves nothing.
-func (s *service) store(ctx context.Context, name string, mode catalog.Mode, first *flight.FlightData, more uploads.Messages) (_ catalog.WriteResult, err error) {
+// store makes an entry of the record batches that a client sends. A stream that breaks off leaves
+// nothing.
+func (s *service) store(ctx context.Context, name string, mode catalog.Mode, first *flight.FlightData,
+	more uploads.Messages,
+) (_ catalog.WriteResult, err error) {
 	c := callOf(ctx)
 	c.name = name
 	select {
@@ -111,7 +120,8 @@ func (s *service) store(ctx context.Context, name string, mode catalog.Mode, fir
 		}
 		if errors.Is(err, uploads.ErrUnpacked) {
 			return catalog.WriteResult{}, &readers.LimitError{
-				What: fmt.Sprintf("%s: the batch of the rows from %d on, unpacked,", name, c.rows), Flag: "--max-message-bytes", Limit: int64(s.cfg.MaxMessageBytes),
+				What: fmt.Sprintf("%s: the batch of the rows from %d on, unpacked,", name, c.rows),
+				Flag: "--max-message-bytes", Limit: int64(s.cfg.MaxMessageBytes),
 			}
 		}
 		if err != nil {

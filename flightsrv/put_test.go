@@ -85,7 +85,9 @@ func (k *kept) Send(d *flight.FlightData) error {
 }
 
 // put sends messages, the first of which gets the descriptor, and gives the answer.
-func (f *fixture) put(ctx context.Context, d *flight.FlightDescriptor, sent []*flight.FlightData) (*flight.PutResult, error) {
+func (f *fixture) put(ctx context.Context, d *flight.FlightDescriptor, sent []*flight.FlightData) (
+	*flight.PutResult, error,
+) {
 	stream, err := f.client.DoPut(ctx)
 	if err != nil {
 		return nil, err
@@ -139,25 +141,49 @@ func TestPut(t *testing.T) {
 		words []string
 	}{
 		{name: "new", d: pathOf("a"), rows: []int{0, 3, 3, 70_000}, entry: "a.arrow", have: 70_003},
-		{name: "there already", d: pathOf("a.arrow"), rows: []int{0, 1}, err: codes.AlreadyExists, words: []string{"a.arrow", "replace"}},
+		{
+			name: "there already", d: pathOf("a.arrow"), rows: []int{0, 1}, err: codes.AlreadyExists,
+			words: []string{"a.arrow", "replace"},
+		},
 		{name: "replaced", d: cmdOf(`{"name":"a","mode":"replace"}`), rows: []int{0, 5}, entry: "a.arrow", have: 5},
 		{name: "appended", d: cmdOf(`{"name":"a","mode":"append"}`), rows: []int{5, 2}, entry: "a.arrow", have: 7},
-		{name: "appended or made", d: cmdOf(`{"name":"b","mode":"create_append"}`), rows: []int{0, 2}, entry: "b.arrow", have: 2},
-		{name: "appended to nothing", d: cmdOf(`{"name":"c","mode":"append"}`), rows: []int{0, 2}, err: codes.NotFound, words: []string{"c.arrow"}},
+		{
+			name: "appended or made", d: cmdOf(`{"name":"b","mode":"create_append"}`), rows: []int{0, 2},
+			entry: "b.arrow", have: 2,
+		},
+		{
+			name: "appended to nothing", d: cmdOf(`{"name":"c","mode":"append"}`), rows: []int{0, 2},
+			err: codes.NotFound, words: []string{"c.arrow"},
+		},
 		{name: "in a new folder", d: pathOf("x", "y", "z.arrow"), rows: []int{0, 2}, entry: "x/y/z.arrow", have: 2},
 		{name: "without rows", d: pathOf("empty"), rows: []int{0, 0}, entry: "empty.arrow"},
 		{name: "escaped", d: pathOf("50%25.arrow"), rows: []int{0, 1}, entry: "50%25.arrow", have: 1},
-		{name: "below a file", d: pathOf("a.arrow", "b"), rows: []int{0, 1}, err: codes.InvalidArgument, words: []string{"folder"}},
+		{
+			name: "below a file", d: pathOf("a.arrow", "b"), rows: []int{0, 1}, err: codes.InvalidArgument,
+			words: []string{"folder"},
+		},
 		{name: "of a folder", d: cmdOf(`{"name":"x","mode":"replace"}`), rows: []int{0, 1}, entry: "x.arrow", have: 1},
 		{name: "outside", d: pathOf("../a"), rows: []int{0, 1}, err: codes.InvalidArgument, words: []string{"../a"}},
 		{name: "absolute", d: pathOf("/tmp/a"), rows: []int{0, 1}, err: codes.InvalidArgument},
 		{name: "hidden", d: pathOf(".a.arrow"), rows: []int{0, 1}, err: codes.InvalidArgument},
 		{name: "a layer", d: pathOf("a#b.arrow"), rows: []int{0, 1}, err: codes.InvalidArgument},
-		{name: "another format", d: pathOf("a.parquet"), rows: []int{0, 1}, err: codes.InvalidArgument, words: []string{".arrow"}},
+		{
+			name: "another format", d: pathOf("a.parquet"), rows: []int{0, 1}, err: codes.InvalidArgument,
+			words: []string{".arrow"},
+		},
 		{name: "no name", d: pathOf(), rows: []int{0, 1}, err: codes.InvalidArgument, words: []string{`"name"`}},
-		{name: "no such mode", d: cmdOf(`{"name":"a","mode":"merge"}`), rows: []int{0, 1}, err: codes.InvalidArgument, words: []string{`"mode"`, "merge"}},
-		{name: "unknown field", d: cmdOf(`{"name":"a","overwrite":"yes"}`), rows: []int{0, 1}, err: codes.InvalidArgument, words: []string{`"overwrite"`}},
-		{name: "too long", d: pathOf(strings.Repeat("a", 300)), rows: []int{0, 1}, err: codes.InvalidArgument, words: []string{"long"}},
+		{
+			name: "no such mode", d: cmdOf(`{"name":"a","mode":"merge"}`), rows: []int{0, 1},
+			err: codes.InvalidArgument, words: []string{`"mode"`, "merge"},
+		},
+		{
+			name: "unknown field", d: cmdOf(`{"name":"a","overwrite":"yes"}`), rows: []int{0, 1},
+			err: codes.InvalidArgument, words: []string{`"overwrite"`},
+		},
+		{
+			name: "too long", d: pathOf(strings.Repeat("a", 300)), rows: []int{0, 1}, err: codes.InvalidArgument,
+			words: []string{"long"},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -178,10 +204,13 @@ func TestPut(t *testing.T) {
 				t.Fatal(err)
 			}
 			var stored catalog.WriteResult
-			if err := json.Unmarshal(answer.AppMetadata, &stored); err != nil || stored.Name != tt.entry || stored.Bytes == 0 {
+			if err := json.Unmarshal(answer.AppMetadata, &stored); err != nil || stored.Name != tt.entry ||
+				stored.Bytes == 0 {
 				t.Errorf("answer %s, %v", answer.AppMetadata, err)
 			}
-			if !slices.ContainsFunc(f.catalog.List("", "arrow"), func(e *catalog.Entry) bool { return e.Name == tt.entry }) {
+			if !slices.ContainsFunc(f.catalog.List("", "arrow"), func(e *catalog.Entry) bool {
+				return e.Name == tt.entry
+			}) {
 				t.Errorf("%s is not listed", tt.entry)
 			}
 			g, err := f.get(t, tt.entry)
@@ -197,7 +226,8 @@ func TestPut(t *testing.T) {
 	}
 }
 
-// TestPutBesideReadOnly stores nothing under a name of a folder that is not writable, and removes nothing from there.
+// TestPutBesideReadOnly stores nothing under a name of a folder that is not writable, and removes
+// nothing from there.
 func TestPutBesideReadOnly(t *testing.T) {
 	rec := sample(t, 0, 3)
 	f, dir := serveWritable(t, map[string]string{"read.csv": "a\n1\n"}, catalog.Config{})
@@ -276,7 +306,10 @@ func TestPutLimits(t *testing.T) {
 // TestPutIdle gives up a client that sends nothing more.
 func TestPutIdle(t *testing.T) {
 	dir := t.TempDir()
-	f := serveCatalog(t, nil, catalog.Config{Formats: all.Formats(), Writable: &catalog.Root{Dir: dir}}, func(c *Config) { c.uploadIdle = 50 * time.Millisecond })
+	f := serveCatalog(t, nil, catalog.Config{Formats: all.Formats(), Writable: &catalog.Root{Dir: dir}},
+		func(c *Config) {
+			c.uploadIdle = 50 * time.Millisecond
+		})
 	stream, err := f.client.DoPut(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -293,7 +326,8 @@ func TestPutIdle(t *testing.T) {
 	}
 }
 
-// TestPutMalformed flips every byte of the messages of a small table. What comes of it is an error of the client, or a table that can be read.
+// TestPutMalformed flips every byte of the messages of a small table. What comes of it is an error
+// of the client, or a table that can be read.
 func TestPutMalformed(t *testing.T) {
 	f, dir := serveWritable(t, nil, catalog.Config{})
 	good := messages(t, sample(t, 0, 4))
@@ -322,7 +356,13 @@ func TestPutMalformed(t *testing.T) {
 			}
 		}
 	}
-	for _, cut := range [][]*flight.FlightData{good[1:], {good[0], good[0]}, {good[1], good[0]}, {{}}, {{DataHeader: []byte("nonsense")}}} {
+	for _, cut := range [][]*flight.FlightData{
+		good[1:],
+		{good[0], good[0]},
+		{good[1], good[0]},
+		{{}},
+		{{DataHeader: []byte("nonsense")}},
+	} {
 		_, err := f.put(t.Context(), pathOf("b"), cut)
 		wantStatus(t, err, codes.InvalidArgument)
 	}
@@ -333,7 +373,8 @@ func TestPutMalformed(t *testing.T) {
 	}
 }
 
-// TestPutsAtOnce has clients make, and append to, the same table at the same time: one makes it, and no row is lost.
+// TestPutsAtOnce has clients make, and append to, the same table at the same time: one makes it,
+// and no row is lost.
 func TestPutsAtOnce(t *testing.T) {
 	f, dir := serveWritable(t, nil, catalog.Config{})
 	var wg sync.WaitGroup
@@ -433,7 +474,9 @@ func TestIngest(t *testing.T) {
 		return &pb.CommandStatementIngest{Table: "t", TableDefinitionOptions: o}
 	}
 	text := func(s string) *string { return &s }
-	mode := func(none pb.CommandStatementIngest_TableDefinitionOptions_TableNotExistOption, there pb.CommandStatementIngest_TableDefinitionOptions_TableExistsOption) *pb.CommandStatementIngest {
+	mode := func(none pb.CommandStatementIngest_TableDefinitionOptions_TableNotExistOption,
+		there pb.CommandStatementIngest_TableDefinitionOptions_TableExistsOption,
+	) *pb.CommandStatementIngest {
 		return options(&pb.CommandStatementIngest_TableDefinitionOptions{IfNotExist: none, IfExists: there})
 	}
 	inFolder := mode(create, fail)
@@ -470,7 +513,8 @@ func TestIngest(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			answer, err := f.put(t.Context(), &flight.FlightDescriptor{Type: flight.DescriptorCMD, Cmd: cmd}, messages(t, sample(t, 0, 3)))
+			answer, err := f.put(t.Context(), &flight.FlightDescriptor{Type: flight.DescriptorCMD, Cmd: cmd},
+				messages(t, sample(t, 0, 3)))
 			if tt.err != codes.OK {
 				wantStatus(t, err, tt.err)
 				return

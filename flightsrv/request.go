@@ -10,7 +10,8 @@ import (
 	"google.golang.org/grpc"
 )
 
-// received is a message of a client whose error gRPC does not see: it would answer Internal, and not wait for what the handler says.
+// received is a message of a client whose error gRPC does not see: it would answer Internal, and
+// not wait for what the handler says.
 type received struct {
 	message any
 	err     error
@@ -52,7 +53,8 @@ func (s *stream) RecvMsg(m any) error {
 	return err
 }
 
-// blame gives the error of a handler: the end of the messages, where it wanted one, is the client's fault.
+// blame gives the error of a handler: the end of the messages, where it wanted one, is the client's
+// fault.
 func (s *stream) blame(err error) error {
 	if s.ended.Load() && err == io.EOF { //nolint:errorlint // as RecvMsg gave it: a wrapped one is of a file
 		return &requestError{errNoRequest}
@@ -60,7 +62,8 @@ func (s *stream) blame(err error) error {
 	return err
 }
 
-// decoding has requests that can't be decoded logged and answered as other errors of calls are. gRPC decodes the request of a unary call before any interceptor.
+// decoding has requests that can't be decoded logged and answered as other errors of calls are.
+// gRPC decodes the request of a unary call before any interceptor.
 type decoding struct {
 	grpc.ServiceRegistrar
 	service *service
@@ -72,7 +75,9 @@ func (d decoding) RegisterService(of *grpc.ServiceDesc, impl any) {
 	wrapped.Methods = nil
 	for _, m := range of.Methods {
 		handler, method := m.Handler, "/"+of.ServiceName+"/"+m.MethodName
-		m.Handler = func(srv any, ctx context.Context, dec func(any) error, interceptor grpc.UnaryServerInterceptor) (any, error) {
+		m.Handler = func(srv any, ctx context.Context, dec func(any) error,
+			interceptor grpc.UnaryServerInterceptor,
+		) (any, error) {
 			start := time.Now()
 			var failed error
 			resp, err := handler(srv, ctx, func(v any) error {

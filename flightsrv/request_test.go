@@ -16,7 +16,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// ask sends body as the only message of a call, or none if it is nil, and gives the error that comes back.
+// ask sends body as the only message of a call, or none if it is nil, and gives the error that
+// comes back.
 func ask(t *testing.T, conn *grpc.ClientConn, method string, body []byte) error {
 	t.Helper()
 	desc := &grpc.StreamDesc{ServerStreams: true, ClientStreams: true}
@@ -50,7 +51,8 @@ func logged(t *testing.T, log string) (lines []map[string]any) {
 	return lines
 }
 
-// TestMalformedRequests sends what is no message, or nothing, to each method. It is the client's fault: InvalidArgument, and no error in the log.
+// TestMalformedRequests sends what is no message, or nothing, to each method. It is the client's
+// fault: InvalidArgument, and no error in the log.
 func TestMalformedRequests(t *testing.T) {
 	var log syncBuffer
 	f := serve(t, map[string]string{"a.fake": "rows=10"}, func(c *Config) {
@@ -62,7 +64,10 @@ func TestMalformedRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	methods := []string{"GetFlightInfo", "GetSchema", "PollFlightInfo", "DoGet", "DoPut", "DoExchange", "DoAction", "ListFlights", "ListActions"}
+	methods := []string{
+		"GetFlightInfo", "GetSchema", "PollFlightInfo", "DoGet", "DoPut", "DoExchange",
+		"DoAction", "ListFlights", "ListActions",
+	}
 	for _, method := range methods {
 		for _, body := range []string{"\xff\xff\xff\xff", "\x0a\x7fshort"} {
 			if err := ask(t, conn, method, []byte(body)); status.Code(err) != codes.InvalidArgument {
@@ -98,7 +103,8 @@ func TestPathIsUTF8(t *testing.T) {
 	}
 }
 
-// TestMistakesAreLoggedOnce makes the same mistake many times, and another one. Each is one line; the next line says how many there were.
+// TestMistakesAreLoggedOnce makes the same mistake many times, and another one. Each is one line;
+// the next line says how many there were.
 func TestMistakesAreLoggedOnce(t *testing.T) {
 	var log syncBuffer
 	s := &service{cfg: Config{Log: zerolog.New(&log)}, mistakes: mistakes{period: time.Hour}}

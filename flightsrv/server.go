@@ -26,21 +26,33 @@ import (
 
 // Config says what is served, where and within which limits.
 type Config struct {
-	Catalog         *catalog.Catalog
-	SQL             sql.Engine     // of Flight SQL, sql.Of of what engine.Open gives; nil: there is none (--no-sql, or a build without cgo)
-	Listen          []string       // host:port or unix:///path; default DefaultListen (--listen)
-	Advertise       []string       // locations of every endpoint, as URI or host:port; none: the client keeps its connection (--advertise)
-	Insecure        bool           // listen on addresses that others can reach (--insecure)
-	TLSCert, TLSKey string         // files, PEM, of a certificate and its key, for TLS on all but unix sockets; none: no TLS (--tls-cert, --tls-key)
-	MaxMessageBytes int            // of a message that holds one row, and of one with rows that a client stores; default 256 MiB (--max-message-bytes)
-	CRS84As         geoarrow.CRS   // what a table in OGC:CRS84 says its reference system is, unless a ticket does: that, or EPSG:4326; none: OGC:CRS84 (--crs84-as)
-	Drain           time.Duration  // how long calls in progress may take after the end of Serve's context; default 10 s (--drain)
-	Log             zerolog.Logger // one line per call
+	Catalog *catalog.Catalog
+	// of Flight SQL, sql.Of of what engine.Open gives; nil: there is none (--no-sql, or a build
+	// without cgo)
+	SQL    sql.Engine
+	Listen []string // host:port or unix:///path; default DefaultListen (--listen)
+	// locations of every endpoint, as URI or host:port; none: the client keeps its connection
+	// (--advertise)
+	Advertise []string
+	Insecure  bool // listen on addresses that others can reach (--insecure)
+	// files, PEM, of a certificate and its key, for TLS on all but unix sockets; none: no TLS
+	// (--tls-cert, --tls-key)
+	TLSCert, TLSKey string
+	// of a message that holds one row, and of one with rows that a client stores; default 256 MiB
+	// (--max-message-bytes)
+	MaxMessageBytes int
+	// what a table in OGC:CRS84 says its reference system is, unless a ticket does: that, or
+	// EPSG:4326; none: OGC:CRS84 (--crs84-as)
+	CRS84As geoarrow.CRS
+	// how long calls in progress may take after the end of Serve's context; default 10 s (--drain)
+	Drain time.Duration
+	Log   zerolog.Logger // one line per call
 
 	MaxConnections int // that are open, on all addresses together; default 4096 (--max-connections)
 	MaxStreams     int // calls that are open, over all connections together; default 8192 (--max-streams)
 
-	MaxExchangeBytes int64         // of a file that a client sends to have it parsed; default 4 GiB (--max-exchange-bytes)
+	// of a file that a client sends to have it parsed; default 4 GiB (--max-exchange-bytes)
+	MaxExchangeBytes int64
 	ExchangeTimeout  time.Duration // of such a call; default 10 min (--exchange-timeout)
 
 	uploadIdle    time.Duration // as the constant says; tests have less time
@@ -62,7 +74,9 @@ const (
 
 // Limits and pace of the connections.
 const (
-	maxRequestBytes     = 16 << 20 // a message of a client: as much as clients take by default. All but those of uploads are smaller than a ticket
+	// a message of a client: as much as clients take by default. All but those of uploads are
+	// smaller than a ticket
+	maxRequestBytes     = 16 << 20
 	maxHeaderBytes      = 64 << 10
 	maxConnStreams      = 1024 // of one connection
 	handshakeTimeout    = 5 * time.Second
@@ -81,8 +95,8 @@ type Server struct {
 	load      *load
 }
 
-// New checks the configuration and listens: from here on clients can connect, and Serve answers them. A Server that New gave is
-// closed by Serve.
+// New checks the configuration and listens: from here on clients can connect, and Serve answers
+// them. A Server that New gave is closed by Serve.
 func New(cfg Config) (*Server, error) {
 	if cfg.Catalog == nil {
 		return nil, errors.New("flightsrv: no catalog")
@@ -112,7 +126,10 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	svc := &service{cfg: cfg, mistakes: mistakes{period: cfg.mistakePeriod}, locations: locations, puts: make(chan struct{}, maxPuts)}
+	svc := &service{
+		cfg: cfg, mistakes: mistakes{period: cfg.mistakePeriod}, locations: locations,
+		puts: make(chan struct{}, maxPuts),
+	}
 	svc.load.maxConnections, svc.load.maxStreams = int64(cfg.MaxConnections), int64(cfg.MaxStreams)
 	svc.load.refused = svc.overloaded
 	if cfg.SQL != nil {
@@ -152,11 +169,15 @@ func (s *service) options() []grpc.ServerOption {
 		grpc.WriteBufferSize(0), // wire.Conn gathers what is written
 		grpc.ConnectionTimeout(handshakeTimeout),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: keepaliveAfter, Timeout: keepaliveTimeout}),
-		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: keepaliveMinAllowed, PermitWithoutStream: true}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{
+			MinTime:             keepaliveMinAllowed,
+			PermitWithoutStream: true,
+		}),
 	}
 }
 
-// mostReceived is the largest message that a client may send. Who stores a table may send it in few batches.
+// mostReceived is the largest message that a client may send. Who stores a table may send it in few
+// batches.
 func (s *service) mostReceived() int {
 	if s.cfg.Catalog.Writable() {
 		return max(maxRequestBytes, s.cfg.MaxMessageBytes)
@@ -164,7 +185,8 @@ func (s *service) mostReceived() int {
 	return maxRequestBytes
 }
 
-// Addrs is where the server listens, with the ports that it was given for port 0: host:port or unix:///path.
+// Addrs is where the server listens, with the ports that it was given for port 0: host:port or
+// unix:///path.
 func (s *Server) Addrs() []string {
 	var addrs []string
 	for _, l := range s.listeners {
@@ -173,8 +195,9 @@ func (s *Server) Addrs() []string {
 	return addrs
 }
 
-// Serve answers calls until ctx ends. Then it takes no new ones, lets those in progress end for Config.Drain, cancels the rest and
-// returns nil. It returns early with the error of a listener that broke. It closes the listeners and removes the socket files.
+// Serve answers calls until ctx ends. Then it takes no new ones, lets those in progress end for
+// Config.Drain, cancels the rest and returns nil. It returns early with the error of a listener
+// that broke. It closes the listeners and removes the socket files.
 func (s *Server) Serve(ctx context.Context) error {
 	defer s.close()
 	s.health.SetServingStatus("", grpc_health_v1.HealthCheckResponse_SERVING)
@@ -195,7 +218,8 @@ func (s *Server) Serve(ctx context.Context) error {
 	return g.Wait()
 }
 
-// drain stops with grace, then without. A handler that was cancelled is not waited for: it may be in a call that can't be interrupted.
+// drain stops with grace, then without. A handler that was cancelled is not waited for: it may be
+// in a call that can't be interrupted.
 func (s *Server) drain() {
 	s.health.Shutdown()
 	done := make(chan struct{})

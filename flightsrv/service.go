@@ -14,7 +14,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// service answers the Flight calls. Its methods give plain errors, which the interceptors turn to statuses.
+// service answers the Flight calls. Its methods give plain errors, which the interceptors turn to
+// statuses.
 type service struct {
 	flight.BaseFlightServer
 	cfg       Config
@@ -41,14 +42,16 @@ func (s *service) open(ctx context.Context, t Ticket) (opened, error) {
 	return s.scan(held, t)
 }
 
-// outline gives what is told of the table and of what t selects, as far as it is known without rows; else it is open. parse has the rows on their way all the same.
+// outline gives what is told of the table and of what t selects, as far as it is known without
+// rows; else it is open. parse has the rows on their way all the same.
 func (s *service) outline(ctx context.Context, t Ticket, parse bool) (opened, error) {
 	callOf(ctx).name = t.Name
 	held, scan, err := s.cfg.Catalog.Describe(ctx, t.request(), s.cfg.selection(t), parse)
 	return opened{held, scan}, err
 }
 
-// request asks for the columns that t selects, and for the geometry, whose bounding box is told whatever is selected.
+// request asks for the columns that t selects, and for the geometry, whose bounding box is told
+// whatever is selected.
 func (t Ticket) request() catalog.Request {
 	columns := t.Columns
 	if columns != nil {
@@ -67,13 +70,14 @@ func (s *service) scan(held *catalog.TableRef, t Ticket) (opened, error) {
 	return opened{held, scan}, nil
 }
 
-// Handshake lets everybody in: this server asks for no login, but drivers that always send a user, as tools on JDBC do, want a token for it. The token says
-// nothing, and no call looks at it.
+// Handshake lets everybody in: this server asks for no login, but drivers that always send a user,
+// as tools on JDBC do, want a token for it. The token says nothing, and no call looks at it.
 func (s *service) Handshake(stream flight.FlightService_HandshakeServer) error {
 	return stream.SendHeader(metadata.Pairs("authorization", "Bearer none"))
 }
 
-// DoPut binds the parameters of SQL statements and, where a folder is writable, stores tables. What it is to do stands in the first message.
+// DoPut binds the parameters of SQL statements and, where a folder is writable, stores tables. What
+// it is to do stands in the first message.
 func (s *service) DoPut(stream flight.FlightService_DoPutServer) error {
 	first, err := stream.Recv()
 	if errors.Is(err, io.EOF) {

@@ -14,7 +14,8 @@ import (
 
 const noSQL = "this server has no SQL: it was started with --no-sql, or built without cgo"
 
-// forSQL reports that b, a descriptor's command or a ticket, is for Flight SQL. It is an error if there is none.
+// forSQL reports that b, a descriptor's command or a ticket, is for Flight SQL. It is an error if
+// there is none.
 func (s *service) forSQL(ctx context.Context, b []byte) (bool, error) {
 	name := sql.Name(b)
 	if name == "" {
@@ -28,8 +29,8 @@ func (s *service) forSQL(ctx context.Context, b []byte) (bool, error) {
 	return true, nil
 }
 
-// getSQL sends the rows of a ticket of Flight SQL. The messages are made of the records of the engine without a copy; when the client leaves, the query ends
-// with the next message.
+// getSQL sends the rows of a ticket of Flight SQL. The messages are made of the records of the
+// engine without a copy; when the client leaves, the query ends with the next message.
 func (s *service) getSQL(ctx context.Context, ticket []byte, stream flight.FlightService_DoGetServer) error {
 	rows, err := s.sql.Get(ctx, ticket)
 	if err != nil {

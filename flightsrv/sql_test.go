@@ -30,7 +30,8 @@ func queryCommand(t *testing.T) *flight.FlightDescriptor {
 	return &flight.FlightDescriptor{Type: flight.DescriptorCMD, Cmd: b}
 }
 
-// TestWithoutSQL asks a server without an engine. It says that it has no SQL, and goes on with the rest.
+// TestWithoutSQL asks a server without an engine. It says that it has no SQL, and goes on with the
+// rest.
 func TestWithoutSQL(t *testing.T) {
 	f := serve(t, map[string]string{"a.fake": "rows=10"})
 	ctx := t.Context()

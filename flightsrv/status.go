@@ -19,7 +19,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// maxMessageText bounds the text of a status. It travels in a trailer, percent-encoded, and clients refuse more than 8 KiB of those.
+// maxMessageText bounds the text of a status. It travels in a trailer, percent-encoded, and clients
+// refuse more than 8 KiB of those.
 const maxMessageText = 2000
 
 // unservedError says that a call or an action is none of ours.
@@ -47,7 +48,8 @@ func (e *requestError) Error() string {
 
 func (e *requestError) Unwrap() error { return e.err }
 
-// code is that of gRPC, which calls bytes that it can't decode Internal, as if the server were to blame.
+// code is that of gRPC, which calls bytes that it can't decode Internal, as if the server were to
+// blame.
 func (e *requestError) code() codes.Code {
 	if c := status.Code(e.err); !isDefect(c) {
 		return c
@@ -98,7 +100,8 @@ func codeOf(err error) codes.Code {
 		return codes.DeadlineExceeded
 	case errors.As(err, &unserved):
 		return codes.Unimplemented
-	case errors.As(err, &ticket), errors.As(err, &column), errors.As(err, &crs), errors.As(err, &option), errors.As(err, &shape):
+	case errors.As(err, &ticket), errors.As(err, &column), errors.As(err, &crs), errors.As(err, &option),
+		errors.As(err, &shape):
 		return codes.InvalidArgument
 	case errors.As(err, &changed), errors.Is(err, source.ErrChanged):
 		return codes.FailedPrecondition
@@ -175,9 +178,11 @@ func codeOfSQL(err error) codes.Code {
 	return codes.Internal
 }
 
-// kindCodes is what the kinds of DuckDB's errors mean. A statement that is not allowed is InvalidArgument: it is not that this client may not.
+// kindCodes is what the kinds of DuckDB's errors mean. A statement that is not allowed is
+// InvalidArgument: it is not that this client may not.
 var kindCodes = map[duck.Kind]codes.Code{
-	duck.Internal: codes.Internal, duck.Syntax: codes.InvalidArgument, duck.Name: codes.InvalidArgument, duck.Type: codes.InvalidArgument,
+	duck.Internal: codes.Internal, duck.Syntax: codes.InvalidArgument, duck.Name: codes.InvalidArgument,
+	duck.Type:  codes.InvalidArgument,
 	duck.Value: codes.InvalidArgument, duck.Denied: codes.InvalidArgument, duck.Memory: codes.ResourceExhausted,
 	duck.Interrupted: codes.Canceled, duck.Unsupported: codes.Unimplemented,
 }

@@ -48,8 +48,8 @@ var (
 	compressions      = []string{NoCompression: "none", LZ4: "lz4", Zstd: "zstd"}
 )
 
-// TicketError says which field of a ticket, a command, a criterion or an action's body is wrong. Field is empty where the text as a
-// whole is.
+// TicketError says which field of a ticket, a command, a criterion or an action's body is wrong.
+// Field is empty where the text as a whole is.
 type TicketError struct {
 	Field string
 	Err   error
@@ -64,7 +64,8 @@ func (e *TicketError) Error() string {
 
 func (e *TicketError) Unwrap() error { return e.Err }
 
-// ParseTicket reads a ticket: a UTF-8 name alone, or a JSON object where the first byte is '{'. Errors wrap *TicketError.
+// ParseTicket reads a ticket: a UTF-8 name alone, or a JSON object where the first byte is '{'.
+// Errors wrap *TicketError.
 func ParseTicket(b []byte) (Ticket, error) {
 	t, err := parseTicket(b)
 	if err == nil {
@@ -91,7 +92,9 @@ func ParseCommand(b []byte) (Ticket, error) {
 // refusePoll gives an error if t goes on with a poll.
 func (t Ticket) refusePoll() error {
 	if t.Poll != "" {
-		return &TicketError{"poll", errors.New("stands in the commands that PollFlightInfo gives, for the next PollFlightInfo and for CancelFlightInfo")}
+		return &TicketError{"poll", errors.New(
+			"stands in the commands that PollFlightInfo gives, for the next PollFlightInfo and for CancelFlightInfo",
+		)}
 	}
 	return nil
 }
@@ -182,7 +185,8 @@ func (t *Ticket) set(m member) (err error) {
 	case "options":
 		t.Options, err = optionsOf(m.value)
 	default:
-		err = errors.New("is unknown; known are name, columns, bbox, rows, limit, geometry_encoding, coords, compression, crs, version, options")
+		err = errors.New("is unknown; known are name, columns, bbox, rows, limit, geometry_encoding, coords, " +
+			"compression, crs, version, options")
 	}
 	return err
 }
@@ -297,7 +301,8 @@ func optionError(key string, err error) error {
 	return &TicketError{"options." + key, err}
 }
 
-// Encode is the shortest text that ParseTicket reads as t: the name alone where nothing else is said.
+// Encode is the shortest text that ParseTicket reads as t: the name alone where nothing else is
+// said.
 func (t Ticket) Encode() []byte {
 	if t.isName() {
 		return []byte(t.Name)
@@ -316,7 +321,8 @@ func (t Ticket) Encode() []byte {
 		Options     map[string]any `json:"options,omitempty"`
 		Poll        string         `json:"poll,omitempty"`
 	}
-	j.Name, j.Columns, j.BBox, j.Rows, j.Limit, j.Version, j.Options, j.Poll = t.Name, t.Columns, t.BBox, t.Rows, t.Limit, t.Version, t.Options, t.Poll
+	j.Name, j.Columns, j.BBox, j.Rows, j.Limit, j.Version, j.Options, j.Poll = t.Name, t.Columns, t.BBox,
+		t.Rows, t.Limit, t.Version, t.Options, t.Poll
 	j.CRS = t.CRS
 	j.Geometry = unlessFirst(geometryEncodings, int(t.Encoding.Geometry))
 	j.Coords = unlessFirst(coordLayouts, int(t.Encoding.Coords))
@@ -326,7 +332,8 @@ func (t Ticket) Encode() []byte {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false) // people read tickets
 	if err := enc.Encode(j); err != nil {
-		panic(fmt.Errorf("ticket of %s: %w", t.Name, err)) // only a NaN in BBox or a strange type in Options can do that
+		// only a NaN in BBox or a strange type in Options can do that
+		panic(fmt.Errorf("ticket of %s: %w", t.Name, err))
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
@@ -334,7 +341,8 @@ func (t Ticket) Encode() []byte {
 // isName reports that t says nothing beside the name, and that the name can stand alone.
 func (t Ticket) isName() bool {
 	return t.Name != "" && t.Name[0] != '{' && t.Columns == nil && t.BBox == nil && t.Rows == nil && t.Limit == nil &&
-		t.Encoding == (geoarrow.Encoding{}) && t.Compression == NoCompression && t.CRS == "" && t.Version == "" && len(t.Options) == 0 && t.Poll == ""
+		t.Encoding == (geoarrow.Encoding{}) && t.Compression == NoCompression && t.CRS == "" &&
+		t.Version == "" && len(t.Options) == 0 && t.Poll == ""
 }
 
 func unlessFirst(names []string, i int) string {
@@ -346,7 +354,10 @@ func unlessFirst(names []string, i int) string {
 
 // selection is t without what the wire and the parse need.
 func (t Ticket) selection() catalog.Selection {
-	return catalog.Selection{Columns: t.Columns, BBox: t.BBox, Rows: t.Rows, Limit: t.Limit, Encoding: t.Encoding, CRS: t.CRS}
+	return catalog.Selection{
+		Columns: t.Columns, BBox: t.BBox, Rows: t.Rows, Limit: t.Limit, Encoding: t.Encoding,
+		CRS: t.CRS,
+	}
 }
 
 // selection is that of a ticket with what the server names OGC:CRS84.
@@ -356,7 +367,8 @@ func (c *Config) selection(t Ticket) catalog.Selection {
 	return sel
 }
 
-// rowName says which row row n of the answer is. It is a row of the file, unless a bbox leaves some out.
+// rowName says which row row n of the answer is. It is a row of the file, unless a bbox leaves some
+// out.
 func (t Ticket) rowName(n int64) string {
 	if t.BBox != nil {
 		return fmt.Sprintf("row %d of those of %s in the bbox", n, t.Name)

@@ -24,10 +24,14 @@ func TestParseTicket(t *testing.T) {
 		{"everything", `{"name": "florida.geojson", "columns": ["height", "geometry"], "bbox": [-82.7, 27.5, -82.2, 28.1], "rows": [0, 100000], "limit": 0,
  "geometry_encoding": "wkb", "coords": "interleaved", "compression": "zstd", "version": "v", "options": {"on_error": "skip", "n": 1.5, "b": true}}`, Ticket{
 			Name: "florida.geojson", Columns: []string{"height", "geometry"}, BBox: &box, Rows: &rows, Limit: &limit,
-			Encoding: geoarrow.Encoding{Geometry: geoarrow.AsWKB, Coords: geoarrow.Interleaved}, Compression: Zstd, Version: "v",
+			Encoding:    geoarrow.Encoding{Geometry: geoarrow.AsWKB, Coords: geoarrow.Interleaved},
+			Compression: Zstd, Version: "v",
 			Options: map[string]any{"on_error": "skip", "n": 1.5, "b": true},
 		}},
-		{"defaults spelled out", `{"name":"a","geometry_encoding":"native","coords":"separated","compression":"none"}`, Ticket{Name: "a"}},
+		{
+			"defaults spelled out", `{"name":"a","geometry_encoding":"native","coords":"separated","compression":"none"}`,
+			Ticket{Name: "a"},
+		},
 		{"empty column name", `{"name":"a","columns":[""]}`, Ticket{Name: "a", Columns: []string{""}}},
 		{"empty range", `{"name":"a","rows":[5,5]}`, Ticket{Name: "a", Rows: &[2]int64{5, 5}}},
 		{"point as bbox", `{"name":"a","bbox":[1,2,1,2]}`, Ticket{Name: "a", BBox: &[4]float64{1, 2, 1, 2}}},
@@ -94,7 +98,8 @@ func TestParseTicketErrors(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := ParseTicket([]byte(c.text))
 			var at *TicketError
-			if !errors.As(err, &at) || at.Field != c.field || !strings.Contains(err.Error(), c.words) || !strings.Contains(err.Error(), c.field) {
+			if !errors.As(err, &at) || at.Field != c.field || !strings.Contains(err.Error(), c.words) ||
+				!strings.Contains(err.Error(), c.field) {
 				t.Fatalf("ParseTicket(%q)\n got %+v, %v\nwant field %q and %q", c.text, got, err, c.field, c.words)
 			}
 		})
@@ -114,7 +119,8 @@ func TestParseCommand(t *testing.T) {
 
 func FuzzTicket(f *testing.F) {
 	for _, s := range []string{
-		"florida.geojson", "", "{", `{"name":"a"}`, `{"name":"{"}`, `{"name":"a","rows":[0,1],"limit":0,"options":{"a":"b","c":1e3,"d":false}}`,
+		"florida.geojson", "", "{", `{"name":"a"}`, `{"name":"{"}`,
+		`{"name":"a","rows":[0,1],"limit":0,"options":{"a":"b","c":1e3,"d":false}}`,
 		`{"name":"a","bbox":[-0,0,0,1e-320],"columns":["","<&>"],"coords":"interleaved","compression":"lz4","geometry_encoding":"wkt","version":"1"}`,
 		`{"name":"a" "limit":1}`, `{"name":"a",,}`, `{"name":"\ud800"}`, "{\"name\":\"a\",\"options\":{}}", `[{}]`,
 	} {

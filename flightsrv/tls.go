@@ -14,8 +14,9 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 )
 
-// keyPair is a certificate with its key, PEM in two files. They are looked at with each handshake and read again when they have changed, so that a renewed
-// certificate needs no restart. While the new ones can't be read, as between the writing of the one and the other, the old pair serves.
+// keyPair is a certificate with its key, PEM in two files. They are looked at with each handshake
+// and read again when they have changed, so that a renewed certificate needs no restart. While the
+// new ones can't be read, as between the writing of the one and the other, the old pair serves.
 type keyPair struct {
 	certFile, keyFile string
 	log               zerolog.Logger
@@ -54,7 +55,8 @@ func (k *keyPair) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	defer k.mu.Unlock()
 	if now := k.stamps(); now != k.seen {
 		if err := k.read(now); err != nil {
-			k.log.Warn().Err(err).Msg("the TLS certificate has changed and can't be read; the one that was read before is still served")
+			k.log.Warn().Err(err).Msg("the TLS certificate has changed and can't be read; the one that was read " +
+				"before is still served")
 		} else {
 			k.log.Info().Str("file", k.certFile).Msg("the TLS certificate is read again")
 		}
@@ -82,7 +84,8 @@ func (k *keyPair) stamps() (now [2]stamp) {
 	return now
 }
 
-// credentials are TLS 1.2 or later with HTTP/2 by ALPN on TCP. A unix socket, which only the server's user can connect to, goes without.
+// credentials are TLS 1.2 or later with HTTP/2 by ALPN on TCP. A unix socket, which only the
+// server's user can connect to, goes without.
 func (k *keyPair) credentials() credentials.TransportCredentials {
 	return overTCP{credentials.NewTLS(&tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: k.get})}
 }

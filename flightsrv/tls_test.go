@@ -31,7 +31,8 @@ func newPair(t testing.TB) pair {
 	return pair{filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")}
 }
 
-// write makes a certificate for 127.0.0.1 with this serial number, signed by itself, and gives a pool that holds it.
+// write makes a certificate for 127.0.0.1 with this serial number, signed by itself, and gives a
+// pool that holds it.
 func (p pair) write(t testing.TB, serial int64) *x509.CertPool {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -51,7 +52,10 @@ func (p pair) write(t testing.TB, serial int64) *x509.CertPool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, block := range map[string]pem.Block{p.cert: {Type: "CERTIFICATE", Bytes: cert}, p.key: {Type: "PRIVATE KEY", Bytes: secret}} {
+	for name, block := range map[string]pem.Block{
+		p.cert: {Type: "CERTIFICATE", Bytes: cert},
+		p.key:  {Type: "PRIVATE KEY", Bytes: secret},
+	} {
 		if err := os.WriteFile(name, pem.EncodeToMemory(&block), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -93,16 +97,20 @@ func TestTLS(t *testing.T) {
 	plain := dial(t, addr)
 	defer plain.Close()
 	for words, client := range map[string]flight.Client{
-		"protocol version not supported": dialTLS(t, addr, &tls.Config{RootCAs: pool, MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS11}),
-		"server preface":                 plain,
-		"unknown authority":              dialTLS(t, addr, &tls.Config{RootCAs: x509.NewCertPool()}),
+		"protocol version not supported": dialTLS(t, addr, &tls.Config{
+			RootCAs: pool, MaxVersion: tls.VersionTLS11,
+			MinVersion: tls.VersionTLS11,
+		}),
+		"server preface":    plain,
+		"unknown authority": dialTLS(t, addr, &tls.Config{RootCAs: x509.NewCertPool()}),
 	} {
 		_, err := client.GetFlightInfo(t.Context(), pathOf("a.fake"))
 		wantStatus(t, err, codes.Unavailable, words)
 	}
 }
 
-// A certificate that is written anew holds from the next connection on; one that is half written changes nothing.
+// A certificate that is written anew holds from the next connection on; one that is half written
+// changes nothing.
 func TestCertificateIsReadAgain(t *testing.T) {
 	p := newPair(t)
 	pool := p.write(t, 1)

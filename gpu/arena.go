@@ -9,9 +9,10 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/internal/driver"
 )
 
-// An Arena is device memory that the buffers of one stream at a time come from: then Alloc and Free are no calls to the driver, of which a chunk of a file would
-// make a hundred. What does not fit comes from the device as ever. Memory that was freed serves the next buffer at once, since the work of a
-// stream is done in its order.
+// An Arena is device memory that the buffers of one stream at a time come from: then Alloc and Free
+// are no calls to the driver, of which a chunk of a file would make a hundred. What does not fit
+// comes from the device as ever. Memory that was freed serves the next buffer at once, since the
+// work of a stream is done in its order.
 type Arena struct {
 	d     *Device
 	base  driver.Ptr
@@ -27,7 +28,8 @@ type hole struct{ from, to int64 }
 // arenaAlign is what buffers of an arena are aligned to, as those of the driver are.
 const arenaAlign = 256
 
-// NewArena takes so many bytes of the device's memory until Close. The error wraps ErrMemory where there is no room.
+// NewArena takes so many bytes of the device's memory until Close. The error wraps ErrMemory where
+// there is no room.
 func (d *Device) NewArena(bytes int64) (*Arena, error) {
 	bytes = (bytes + arenaAlign - 1) &^ (arenaAlign - 1)
 	if err := d.reserve(bytes); err != nil {
@@ -54,8 +56,9 @@ func (a *Arena) with(work func(*Stream) error) error {
 	return errors.Join(work(s), s.Synchronize(), s.Close())
 }
 
-// Use has the buffers that are allocated for s from now on come from a, or from the device if a is nil, and gives what it used before. Whoever had the arena has freed
-// its buffers and waited for its stream. A buffer is freed while s uses what it came from.
+// Use has the buffers that are allocated for s from now on come from a, or from the device if a is
+// nil, and gives what it used before. Whoever had the arena has freed its buffers and waited for
+// its stream. A buffer is freed while s uses what it came from.
 func (s *Stream) Use(a *Arena) (before *Arena) {
 	before, s.arena = s.arena, a
 	return before

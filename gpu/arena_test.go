@@ -9,7 +9,8 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/gputest"
 )
 
-// TestArena allocates and frees at random: every buffer keeps what was written to it, memory comes back, and what does not fit comes from the device.
+// TestArena allocates and frees at random: every buffer keeps what was written to it, memory comes
+// back, and what does not fit comes from the device.
 func TestArena(t *testing.T) {
 	const size = 1 << 16
 	d := gputest.Open(t)

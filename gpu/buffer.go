@@ -8,16 +8,18 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/internal/driver"
 )
 
-// A Buffer is n elements of device memory. T is a number, or a struct of numbers laid out as the kernels' C struct is; it holds no pointers.
-// The zero Buffer has no elements and no address. Buffers are values: a copy names the same memory.
+// A Buffer is n elements of device memory. T is a number, or a struct of numbers laid out as the
+// kernels' C struct is; it holds no pointers. The zero Buffer has no elements and no address.
+// Buffers are values: a copy names the same memory.
 type Buffer[T any] struct {
 	p    driver.Ptr
 	n    int
 	view bool // of another buffer's memory, which is freed there
 }
 
-// Alloc gives a buffer of n elements with undefined contents, aligned to 16 bytes at least and with whole 16 bytes of room, for work given to s from now on. No element gives the zero Buffer.
-// The error wraps ErrMemory where the budget or the device has no room.
+// Alloc gives a buffer of n elements with undefined contents, aligned to 16 bytes at least and with
+// whole 16 bytes of room, for work given to s from now on. No element gives the zero Buffer. The
+// error wraps ErrMemory where the budget or the device has no room.
 func Alloc[T any](s *Stream, n int) (Buffer[T], error) {
 	bytes, err := sizeOf[T](n)
 	if err != nil || n == 0 {
@@ -40,7 +42,8 @@ func Alloc[T any](s *Stream, n int) (Buffer[T], error) {
 	return Buffer[T]{p: p, n: n}, nil
 }
 
-// roomFor is what an allocation takes: whole 16 bytes, so that a kernel may read the aligned word that its last element lies in.
+// roomFor is what an allocation takes: whole 16 bytes, so that a kernel may read the aligned word
+// that its last element lies in.
 func roomFor(bytes int64) int64 { return (bytes + 15) &^ 15 }
 
 // sizeOf is the size of n elements in bytes.
@@ -52,7 +55,8 @@ func sizeOf[T any](n int) (int64, error) {
 	return int64(n) * size, nil
 }
 
-// Free gives the memory back once the work that s was given before is done. It does nothing for a view and for the zero Buffer.
+// Free gives the memory back once the work that s was given before is done. It does nothing for a
+// view and for the zero Buffer.
 func (b Buffer[T]) Free(s *Stream) error {
 	if b.n == 0 || b.view {
 		return nil
@@ -87,7 +91,8 @@ func (b Buffer[T]) Arg() Arg { return Arg(b.p) }
 // Address is where the first element lies, in bytes, to check an alignment.
 func (b Buffer[T]) Address() uint64 { return uint64(b.p) }
 
-// Upload copies src to the first len(src) elements of dst. Memory of the Go heap may be changed when it returns, page-locked memory once s has come that far.
+// Upload copies src to the first len(src) elements of dst. Memory of the Go heap may be changed
+// when it returns, page-locked memory once s has come that far.
 func Upload[T any](s *Stream, dst Buffer[T], src []T) error {
 	bytes, err := sizeOf[T](len(src))
 	if err != nil || bytes == 0 {
@@ -99,7 +104,8 @@ func Upload[T any](s *Stream, dst Buffer[T], src []T) error {
 	return s.d.drv.ToDevice(s.h, dst.p, unsafe.Pointer(unsafe.SliceData(src)), bytes)
 }
 
-// Download copies the first len(dst) elements of src. Memory of the Go heap holds them when it returns, page-locked memory once s has come that far.
+// Download copies the first len(dst) elements of src. Memory of the Go heap holds them when it
+// returns, page-locked memory once s has come that far.
 func Download[T any](s *Stream, dst []T, src Buffer[T]) error {
 	bytes, err := sizeOf[T](len(dst))
 	if err != nil || bytes == 0 {

@@ -33,7 +33,9 @@ func TestThereAndBack(t *testing.T) {
 	for _, n := range []int{0, 1, 31, 32, 33, 1000} {
 		thereAndBack(t, s, n, func(i int) uint8 { return uint8(i) })
 		thereAndBack(t, s, n, func(i int) int64 { return int64(i) << 40 })
-		thereAndBack(t, s, n, func(i int) point { return point{float64(i), -1, uint32(i), [4]uint8{1, 2, 3, uint8(i)}} })
+		thereAndBack(t, s, n, func(i int) point {
+			return point{float64(i), -1, uint32(i), [4]uint8{1, 2, 3, uint8(i)}}
+		})
 	}
 }
 
@@ -127,7 +129,8 @@ func TestCopiesThatDoNotFit(t *testing.T) {
 		}
 	}
 	none := gpu.Buffer[uint64]{}
-	must(t, errors.Join(gpu.Upload(s, none, nil), gpu.Download(s, nil, small), gpu.Copy(s, small, none), gpu.Fill(s, none, 1)))
+	must(t, errors.Join(gpu.Upload(s, none, nil), gpu.Download(s, nil, small), gpu.Copy(s, small, none),
+		gpu.Fill(s, none, 1)))
 	must(t, gpu.Copy(s, large, small))
 	if got, err := gpu.Read(s, large); err != nil || !slices.Equal(got, []uint64{1, 2, 5}) {
 		t.Errorf("got %v, %v", got, err)

@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// The cache keeps compiled kernels from run to run, for any number of processes: a folder with a file for each image.
+// The cache keeps compiled kernels from run to run, for any number of processes: a folder with a
+// file for each image.
 //
 //	<key>.kernel    an image; its time of modification is that of its last use, to within touchInterval
 //	<key>.partial   an image that is being made: its writer holds its lock (cachelock.go)
@@ -24,7 +25,8 @@ import (
 //	     48  32   SHA-256 of the image
 //	     80       the image, up to the end of the file
 //
-// Nothing in the folder is trusted: a file that is not exactly this is replaced. Whoever may write to it may run code on the GPU, so it is made for its owner alone.
+// Nothing in the folder is trusted: a file that is not exactly this is replaced. Whoever may write
+// to it may run code on the GPU, so it is made for its owner alone.
 const (
 	cacheMagic   = "VFKERNEL"
 	cacheVersion = "vibeflight kernels 1" // part of each key: another form of file is another key
@@ -46,7 +48,8 @@ type cache struct {
 	patience time.Duration // with a process that holds a lock
 }
 
-// newCache gives the cache in dir, which is made when it is first written to. An empty dir is no cache, 0 bytes are defaultCacheBytes.
+// newCache gives the cache in dir, which is made when it is first written to. An empty dir is no
+// cache, 0 bytes are defaultCacheBytes.
 func newCache(dir string, maxBytes int64) *cache {
 	if dir == "" {
 		return nil
@@ -96,7 +99,8 @@ func entryHeader(key cacheKey, image []byte) []byte {
 	return append(header, sum[:]...)
 }
 
-// decodeEntry gives the image in a file, nil if the file is not that of the key, damaged or cut off.
+// decodeEntry gives the image in a file, nil if the file is not that of the key, damaged or cut
+// off.
 func decodeEntry(key cacheKey, file []byte) []byte {
 	if len(file) <= cacheHeader {
 		return nil

@@ -36,7 +36,8 @@ func TestCacheOutlivesTheProcess(t *testing.T) {
 	l.wantFrom(text(1), FromCompiler)
 }
 
-// TestCacheHeals puts something else in the place of an image. It is compiled again, once, and then it is there.
+// TestCacheHeals puts something else in the place of an image. It is compiled again, once, and then
+// it is there.
 func TestCacheHeals(t *testing.T) {
 	src, other := text(1), text(2)
 	l := newLab(t)
@@ -74,13 +75,15 @@ func TestCacheHeals(t *testing.T) {
 		l.wantFrom(src, FromCompiler)
 		l.wantFrom(src, FromCache)
 		if healed, err := os.ReadFile(path); l.compiler.calls != 1 || err != nil || !bytes.Equal(healed, whole) {
-			t.Fatalf("%s: %d compilations, then the file is\n%q, %v, want\n%q", p.name, l.compiler.calls, healed, err, whole)
+			t.Fatalf("%s: %d compilations, then the file is\n%q, %v, want\n%q", p.name, l.compiler.calls,
+				healed, err, whole)
 		}
 	}
 	l.wantFrom(other, FromCache)
 }
 
-// TestRefusedImageIsCompiledAgain lets a driver refuse what the cache has, as after a change of driver that no version tells.
+// TestRefusedImageIsCompiledAgain lets a driver refuse what the cache has, as after a change of
+// driver that no version tells.
 func TestRefusedImageIsCompiledAgain(t *testing.T) {
 	src := text(1)
 	l := newLab(t)
@@ -97,7 +100,8 @@ func TestRefusedImageIsCompiledAgain(t *testing.T) {
 		}
 		return nil
 	}
-	if info := l.program(src); info.Origin != FromCompiler || info.Warning == nil || !strings.Contains(info.Warning.Error(), "no binary for this GPU") {
+	if info := l.program(src); info.Origin != FromCompiler || info.Warning == nil ||
+		!strings.Contains(info.Warning.Error(), "no binary for this GPU") {
 		t.Errorf("%+v, want what the compiler made, and a warning", info)
 	}
 	l.wantFrom(src, FromCache)
@@ -107,7 +111,8 @@ func TestRefusedImageIsCompiledAgain(t *testing.T) {
 
 	l.drv.refuse = func([]byte) error { return errors.New("refuses all") }
 	if _, err := l.open().Program(src); err == nil || l.compiler.calls != 2 {
-		t.Errorf("a driver that refuses everything: %v after %d compilations, want an error after one more", err, l.compiler.calls)
+		t.Errorf("a driver that refuses everything: %v after %d compilations, want an error after one more",
+			err, l.compiler.calls)
 	}
 }
 
@@ -179,7 +184,10 @@ func TestEviction(t *testing.T) {
 	l := newLab(t)
 	l.maxBytes = 1 << 20
 	sizeOf := int64(cacheHeader + len(imageOf("counter 1", "sm_90", text(0))))
-	foreign := []string{"README", "0123.kernel", strings.Repeat("x", 64) + imageSuffix, strings.Repeat("0", 64) + ".txt"}
+	foreign := []string{
+		"README", "0123.kernel", strings.Repeat("x", 64) + imageSuffix,
+		strings.Repeat("0", 64) + ".txt",
+	}
 	for _, name := range foreign {
 		must(t, os.WriteFile(filepath.Join(l.dir, name), make([]byte, 10_000), 0o600))
 	}
@@ -217,7 +225,11 @@ func TestUseIsNoted(t *testing.T) {
 		name    string
 		age     time.Duration
 		touched bool
-	}{{"a while ago", touchInterval / 2, false}, {"long ago", 2 * touchInterval, true}, {"in the future", -2 * touchInterval, true}} {
+	}{
+		{"a while ago", touchInterval / 2, false},
+		{"long ago", 2 * touchInterval, true},
+		{"in the future", -2 * touchInterval, true},
+	} {
 		before := time.Now().Add(-tt.age)
 		must(t, os.Chtimes(l.path(text(1)), time.Time{}, before))
 		l.wantFrom(text(1), FromCache)

@@ -9,10 +9,12 @@ import (
 	"time"
 )
 
-// lockPatience is how long another process may take to compile one kernel. One that is stopped in the middle of it holds nobody up for longer.
+// lockPatience is how long another process may take to compile one kernel. One that is stopped in
+// the middle of it holds nobody up for longer.
 const lockPatience = 30 * time.Second
 
-// entry is an image that this process is to make. Its partial file is the lock that keeps others from making it too, and becomes the image:
+// entry is an image that this process is to make. Its partial file is the lock that keeps others
+// from making it too, and becomes the image:
 //
 //	first    open, flock ── compile ── write, sync, rename ── close
 //	second   open, flock ································ waits ── the name is gone: look for the image
@@ -24,7 +26,8 @@ type entry struct {
 	committed bool
 }
 
-// lock waits for the entry of a key. The caller looks for the image again, commits one or not, and releases it in every case.
+// lock waits for the entry of a key. The caller looks for the image again, commits one or not, and
+// releases it in every case.
 func (c *cache) lock(key cacheKey) (*entry, error) {
 	if err := os.MkdirAll(c.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("kernel cache: %w", err)
@@ -46,7 +49,8 @@ func (c *cache) lock(key cacheKey) (*entry, error) {
 	}
 }
 
-// lockFile opens a partial file and locks it. It gives nil if another has the lock, or had it until the file lost its name.
+// lockFile opens a partial file and locks it. It gives nil if another has the lock, or had it until
+// the file lost its name.
 func lockFile(path string, flag int) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|flag, 0o600)
 	if err != nil {
@@ -73,7 +77,8 @@ func lockFile(path string, flag int) (*os.File, error) {
 	return nil, err
 }
 
-// flock takes the lock of an open file, which ends with its descriptor, at the latest when the process does.
+// flock takes the lock of an open file, which ends with its descriptor, at the latest when the
+// process does.
 func flock(f *os.File) error {
 	for {
 		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); !errors.Is(err, syscall.EINTR) {
@@ -82,7 +87,8 @@ func flock(f *os.File) error {
 	}
 }
 
-// drop removes what the cache has for the key: it is damaged, or the driver refused it. What cannot be removed will be in commit's way, which says so.
+// drop removes what the cache has for the key: it is damaged, or the driver refused it. What cannot
+// be removed will be in commit's way, which says so.
 func (e *entry) drop() { _ = os.Remove(e.cache.path(e.key, imageSuffix)) }
 
 // commit makes image the entry, and makes room for it.
@@ -97,7 +103,8 @@ func (e *entry) commit(image []byte) error {
 	return nil
 }
 
-// release gives the lock back. The name goes first: it must not be that of a file that somebody else has locked by then.
+// release gives the lock back. The name goes first: it must not be that of a file that somebody
+// else has locked by then.
 func (e *entry) release() {
 	if !e.committed {
 		_ = os.Remove(e.f.Name()) // else the next writer takes the file over

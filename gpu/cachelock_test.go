@@ -119,7 +119,8 @@ func TestKilledProcessLeavesNoHarm(t *testing.T) {
 	}
 }
 
-// What a killed process left is removed when another image is written, but not what a living one holds.
+// What a killed process left is removed when another image is written, but not what a living one
+// holds.
 func TestAbandonedPartialFiles(t *testing.T) {
 	l := newLab(t)
 	left := filepath.Join(l.dir, strings.Repeat("0f", 32)+partialSuffix)
@@ -143,7 +144,8 @@ func TestStuckProcessHoldsNobodyUp(t *testing.T) {
 	d.programs.cache.patience = 5 * time.Millisecond
 	p, err := d.Program(text(1))
 	must(t, err)
-	if info := p.Info(); info.Origin != FromCompiler || info.Warning == nil || !strings.Contains(info.Warning.Error(), "another process has held") {
+	if info := p.Info(); info.Origin != FromCompiler || info.Warning == nil ||
+		!strings.Contains(info.Warning.Error(), "another process has held") {
 		t.Errorf("%+v, want it compiled, and a warning", info)
 	}
 	kill(t, living)

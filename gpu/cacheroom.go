@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// evict removes the images that were used longest ago, except that of keep, until the rest is within the cache's bound, and the partial files of
-// processes that were killed. Files of other names are not the cache's: it neither counts nor removes them.
+// evict removes the images that were used longest ago, except that of keep, until the rest is
+// within the cache's bound, and the partial files of processes that were killed. Files of other
+// names are not the cache's: it neither counts nor removes them.
 func (c *cache) evict(keep cacheKey) error {
 	list, err := os.ReadDir(c.dir)
 	if err != nil {

@@ -11,18 +11,22 @@ import (
 )
 
 var (
-	// ErrNoDevice says that there is no GPU to use: no driver, no card, no such ordinal, or a build without CUDA. Its text says which.
+	// ErrNoDevice says that there is no GPU to use: no driver, no card, no such ordinal, or a build
+	// without CUDA. Its text says which.
 	ErrNoDevice = driver.ErrNoDevice
-	// ErrMemory says that an allocation does not fit the budget, the device, or the host's page-locked memory.
+	// ErrMemory says that an allocation does not fit the budget, the device, or the host's
+	// page-locked memory.
 	ErrMemory = driver.ErrMemory
-	// ErrLost says that the device is gone. Every later call on it fails; what it was doing is to be done elsewhere.
+	// ErrLost says that the device is gone. Every later call on it fails; what it was doing is to
+	// be done elsewhere.
 	ErrLost = driver.ErrLost
 )
 
 // Info says what a device is.
 type Info = driver.Info
 
-// Options of Open. The zero value opens the first card, with all of its memory and no cache of compiled kernels.
+// Options of Open. The zero value opens the first card, with all of its memory and no cache of
+// compiled kernels.
 type Options struct {
 	Ordinal     int    // which card, from 0, in the driver's order
 	MemoryBytes int64  // budget for buffers; 0: what the device has
@@ -42,10 +46,12 @@ type Device struct {
 	close    sync.Once
 }
 
-// Count says how many cards the driver has. Without a driver it is 0, and the error wraps ErrNoDevice and says why.
+// Count says how many cards the driver has. Without a driver it is 0, and the error wraps
+// ErrNoDevice and says why.
 func Count() (int, error) { return cuda.Count() }
 
-// NVRTC names the run-time compiler that Open finds with that path ("nvrtc 12.9" and what else of it matters), or says why there is none.
+// NVRTC names the run-time compiler that Open finds with that path ("nvrtc 12.9" and what else of
+// it matters), or says why there is none.
 func NVRTC(path string) (string, error) {
 	c, err := cuda.NVRTC(path)
 	if err != nil {
@@ -60,14 +66,16 @@ func Open(o Options) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A machine without NVRTC runs what was compiled before: the reason is kept for the day something else is asked for.
+	// A machine without NVRTC runs what was compiled before: the reason is kept for the day
+	// something else is asked for.
 	compiler, missing := cuda.NVRTC(o.NVRTC)
 	d := New(drv, compiler, o)
 	d.programs.missing = missing
 	return d, nil
 }
 
-// New makes a Device of an open driver and of a compiler for it, which may be nil. It is for the packages below gpu; others call Open.
+// New makes a Device of an open driver and of a compiler for it, which may be nil. It is for the
+// packages below gpu; others call Open.
 func New(drv driver.Driver, compiler driver.Compiler, o Options) *Device {
 	d := &Device{drv: drv, budget: o.MemoryBytes, programs: newPrograms(drv, compiler, o)}
 	if total := drv.Info().MemoryBytes; d.budget <= 0 || d.budget > total {
@@ -79,7 +87,8 @@ func New(drv driver.Driver, compiler driver.Compiler, o Options) *Device {
 // Info says what the device is.
 func (d *Device) Info() Info { return d.drv.Info() }
 
-// MemoryBytes says how much of the budget live buffers take now, the most they ever took, and the budget.
+// MemoryBytes says how much of the budget live buffers take now, the most they ever took, and the
+// budget.
 func (d *Device) MemoryBytes() (used, peak, budget int64) {
 	return d.used.Load(), d.peak.Load(), d.budget
 }
@@ -87,7 +96,8 @@ func (d *Device) MemoryBytes() (used, peak, budget int64) {
 // Trim gives memory that freed buffers left in the pool back to the device.
 func (d *Device) Trim() error { return d.drv.Trim() }
 
-// Close unloads the programs and gives the device back. Buffers, streams and events must have been closed before.
+// Close unloads the programs and gives the device back. Buffers, streams and events must have been
+// closed before.
 func (d *Device) Close() error {
 	var err error
 	d.close.Do(func() { err = errors.Join(d.programs.unload(), d.drv.Close()) })

@@ -10,7 +10,8 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/internal/emu"
 )
 
-// failing is the emulation with a call that fails from its nth time on. Its Close says what is still open.
+// failing is the emulation with a call that fails from its nth time on. Its Close says what is
+// still open.
 type failing struct {
 	driver.Driver
 	call string
@@ -84,7 +85,8 @@ func (f *failing) Capture(s driver.Stream) error {
 	return f.Driver.Capture(s)
 }
 
-// TestFailedCallsLeaveNothing lets one call of the driver fail: the error is told, and nothing stays allocated or open.
+// TestFailedCallsLeaveNothing lets one call of the driver fail: the error is told, and nothing
+// stays allocated or open.
 func TestFailedCallsLeaveNothing(t *testing.T) {
 	stream := func(work func(s *gpu.Stream) error) func(*gpu.Device) error {
 		return func(d *gpu.Device) error {

@@ -12,7 +12,8 @@ import (
 
 // Images are kernels compiled beforehand, found by the SourceKey of their source.
 type Images interface {
-	// Image gives the image of the source with that key for arch ("sm_90", "compute_90"), and whether there is one.
+	// Image gives the image of the source with that key for arch ("sm_90", "compute_90"), and
+	// whether there is one.
 	Image(key, arch string) ([]byte, bool)
 }
 
@@ -26,13 +27,16 @@ type Image struct {
 // maxImageBytes is more than any kernel's image has. An image that says it is larger is damaged.
 const maxImageBytes = 64 << 20
 
-// WriteImages writes an archive of images: a ZIP file with an entry "<key>/<arch>" for each. The same images give the same bytes, whatever their order.
+// WriteImages writes an archive of images: a ZIP file with an entry "<key>/<arch>" for each. The
+// same images give the same bytes, whatever their order.
 func WriteImages(w io.Writer, images []Image) error {
 	images = slices.SortedFunc(slices.Values(images), func(a, b Image) int {
 		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Arch, b.Arch))
 	})
 	z := zip.NewWriter(w)
-	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestCompression) })
+	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) {
+		return flate.NewWriter(w, flate.BestCompression)
+	})
 	for i, image := range images {
 		name := image.Key + "/" + image.Arch
 		if i > 0 && image.Key == images[i-1].Key && image.Arch == images[i-1].Arch {
@@ -41,7 +45,8 @@ func WriteImages(w io.Writer, images []Image) error {
 		if len(image.Bytes) > maxImageBytes {
 			return fmt.Errorf("image %s: %d bytes, more than %d", name, len(image.Bytes), maxImageBytes)
 		}
-		entry, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate}) // no time: an archive is made again with the same bytes
+		// no time: an archive is made again with the same bytes
+		entry, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate})
 		if err != nil {
 			return fmt.Errorf("image %s: %w", name, err)
 		}
@@ -52,8 +57,9 @@ func WriteImages(w io.Writer, images []Image) error {
 	return z.Close()
 }
 
-// ReadImages opens an archive that WriteImages made. Images are unpacked when they are asked for; archive is kept and must not change. An image that is
-// damaged counts as none: it is compiled, as if it had never been there.
+// ReadImages opens an archive that WriteImages made. Images are unpacked when they are asked for;
+// archive is kept and must not change. An image that is damaged counts as none: it is compiled, as
+// if it had never been there.
 func ReadImages(archive []byte) (Images, error) {
 	z, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
 	if err != nil {

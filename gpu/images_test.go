@@ -36,7 +36,8 @@ func TestImagesArchive(t *testing.T) {
 			t.Errorf("there is an image %q", none)
 		}
 	}
-	if err := WriteImages(&again, append(list, list[0])); err == nil || !strings.Contains(err.Error(), "two images of") {
+	if err := WriteImages(&again, append(list, list[0])); err == nil || !strings.Contains(err.Error(),
+		"two images of") {
 		t.Errorf("two images of one name: %v", err)
 	}
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/internal/driver"
 )
 
-// Arg is an argument of a launch: an integer, or a buffer's address. A narrower parameter takes its low bytes.
+// Arg is an argument of a launch: an integer, or a buffer's address. A narrower parameter takes its
+// low bytes.
 type Arg uint64
 
 // Int is an integer argument of any width up to 64 bits, signed or not.
@@ -15,7 +16,8 @@ func Int[T ~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | 
 	return Arg(v)
 }
 
-// HostArg is the address of page-locked memory, which kernels read and write over the link; null for no element.
+// HostArg is the address of page-locked memory, which kernels read and write over the link; null
+// for no element.
 func HostArg[T any](memory []T) Arg {
 	if len(memory) == 0 {
 		return 0
@@ -23,10 +25,12 @@ func HostArg[T any](memory []T) Arg {
 	return Arg(uintptr(unsafe.Pointer(unsafe.SliceData(memory))))
 }
 
-// Dim is the shape of a launch: blocks a grid, threads a block, bytes of dynamic shared memory a block.
+// Dim is the shape of a launch: blocks a grid, threads a block, bytes of dynamic shared memory a
+// block.
 type Dim = driver.Dim
 
-// Resources of a compiled kernel: registers and local bytes a thread, static shared bytes a block, the most threads a block.
+// Resources of a compiled kernel: registers and local bytes a thread, static shared bytes a block,
+// the most threads a block.
 type Resources = driver.Resources
 
 // A Kernel is one __global__ function of a program.
@@ -60,5 +64,6 @@ func (k *Kernel) Name() string { return k.name }
 // Resources says what the compiler gave the kernel.
 func (k *Kernel) Resources() (Resources, error) { return k.drv.Resources(k.f) }
 
-// SharedMemory lets k be launched with up to bytes of dynamic shared memory; without it 48 KiB are the limit.
+// SharedMemory lets k be launched with up to bytes of dynamic shared memory; without it 48 KiB are
+// the limit.
 func (k *Kernel) SharedMemory(bytes int) error { return k.drv.SharedMemory(k.f, bytes) }

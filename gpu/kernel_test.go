@@ -31,7 +31,8 @@ func TestKernel(t *testing.T) {
 		p, err := d.Program(scale)
 		must(t, err)
 		info := p.Info()
-		if info.Origin != origin || info.Warning != nil || info.Log != "" || info.Arch != d.Info().Arch || info.ImageBytes == 0 {
+		if info.Origin != origin || info.Warning != nil || info.Log != "" || info.Arch != d.Info().Arch ||
+			info.ImageBytes == 0 {
 			t.Errorf("%+v, want from %q", info, origin)
 		}
 		k, err := p.Kernel("scale")
@@ -41,7 +42,10 @@ func TestKernel(t *testing.T) {
 		}
 		data, err := gpu.Of(s, []int64{1, 2, 3, 4})
 		must(t, err)
-		args := []gpu.Arg{data.Arg(), gpu.Int(uint8(3)), gpu.Int(int16(-7)), gpu.Int(int32(-1)), gpu.Int(uint64(1) << 40)}
+		args := []gpu.Arg{
+			data.Arg(), gpu.Int(uint8(3)), gpu.Int(int16(-7)), gpu.Int(int32(-1)),
+			gpu.Int(uint64(1) << 40),
+		}
 		must(t, k.Launch(s, gpu.Dim{Grid: 0, Block: 64}, args...)) // no block, no work
 		must(t, k.Launch(s, gpu.Dim{Grid: 1, Block: 64}, args...))
 		got, err := gpu.Read(s, data)
@@ -57,15 +61,20 @@ func TestKernelThatIsNotThere(t *testing.T) {
 	d := gputest.Open(t)
 	p, err := d.Program(scale)
 	must(t, err)
-	if _, err := p.Kernel("scala"); err == nil || !strings.Contains(err.Error(), "scale.cu") || !strings.Contains(err.Error(), "scala") {
+	if _, err := p.Kernel("scala"); err == nil || !strings.Contains(err.Error(), "scale.cu") ||
+		!strings.Contains(err.Error(), "scala") {
 		t.Errorf("Kernel: %v, want an error with the source's name and the kernel's", err)
 	}
 }
 
 func TestSourceThatDoesNotCompile(t *testing.T) {
 	d := gputest.Open(t)
-	_, err := d.Program(gpu.Source{Name: "wrong.cu", Text: "extern \"C\" __global__ void f() {}\nint g() { return undeclared; }\n"})
-	if err == nil || errors.Is(err, gpu.ErrNoCompiler) || !strings.Contains(err.Error(), "wrong.cu") || !strings.Contains(err.Error(), "undeclared") {
+	_, err := d.Program(gpu.Source{
+		Name: "wrong.cu",
+		Text: "extern \"C\" __global__ void f() {}\nint g() { return undeclared; }\n",
+	})
+	if err == nil || errors.Is(err, gpu.ErrNoCompiler) || !strings.Contains(err.Error(), "wrong.cu") ||
+		!strings.Contains(err.Error(), "undeclared") {
 		t.Errorf("Program: %v, want what the compiler says of undeclared", err)
 	}
 }

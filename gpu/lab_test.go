@@ -13,7 +13,8 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/internal/driver"
 )
 
-// childVar says to the test binary which of children to be instead of running tests; childDir is the folder of the cache it shares.
+// childVar says to the test binary which of children to be instead of running tests; childDir is
+// the folder of the cache it shares.
 const (
 	childVar = "VIBEFLIGHT_TEST_CHILD"
 	childDir = "VIBEFLIGHT_TEST_DIR"
@@ -37,7 +38,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// child is the test binary as one of children, not yet started; what it says on stderr is the test's.
+// child is the test binary as one of children, not yet started; what it says on stderr is the
+// test's.
 func child(t *testing.T, name, dir string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
@@ -98,7 +100,8 @@ func (l *loader) Close() error {
 	return nil
 }
 
-// counter is a compiler that counts its calls. An image is its version, the architecture, and the source's text.
+// counter is a compiler that counts its calls. An image is its version, the architecture, and the
+// source's text.
 type counter struct {
 	version string
 	during  func(src Source) error // of each compilation; nil: nothing happens

@@ -50,7 +50,8 @@ type Usage struct {
 	ClockMHz       Known[int]     // of the multiprocessors
 	ClockMaxMHz    Known[int]
 	MemoryClockMHz Known[int]
-	Throttled      Known[[]string] // why the clock is not higher, other than for want of work; none: it is not held back
+	// why the clock is not higher, other than for want of work; none: it is not held back
+	Throttled Known[[]string]
 
 	Link, LinkMax Link // an idle card slows its link down, so Link says little then
 }

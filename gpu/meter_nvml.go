@@ -16,9 +16,11 @@ type Meter struct {
 	close sync.Once
 }
 
-// OpenMeter loads NVML, which comes with the driver. The error wraps ErrNoDevice where it is missing or finds no driver. The caller closes the meter.
+// OpenMeter loads NVML, which comes with the driver. The error wraps ErrNoDevice where it is
+// missing or finds no driver. The caller closes the meter.
 func OpenMeter() (*Meter, error) {
-	// After a failed Init nothing more may be called: functions of the library are unresolved, and the first call of one ends the process.
+	// After a failed Init nothing more may be called: functions of the library are unresolved, and
+	// the first call of one ends the process.
 	if code := nvml.Init(); code != nvml.SUCCESS {
 		return nil, fmt.Errorf("%w: nvmlInit: %w", ErrNoDevice, code)
 	}
@@ -35,26 +37,36 @@ func (m *Meter) Close() error {
 	return nil
 }
 
-// Read asks the card at pci, its bus id as Info.PCI has it, for all of Usage. What the card does not tell is unknown; an error says that there is no such
-// card. It wraps ErrLost where the card is gone.
+// Read asks the card at pci, its bus id as Info.PCI has it, for all of Usage. What the card does
+// not tell is unknown; an error says that there is no such card. It wraps ErrLost where the card is
+// gone.
 func (m *Meter) Read(pci string) (Usage, error) {
 	card, code := nvml.DeviceGetHandleByPciBusId(pci)
 	if code != nvml.SUCCESS {
 		return Usage{}, fmt.Errorf("card %q: %w", pci, lost(code))
 	}
-	// Temperature and throttle reasons have newer functions too, which drivers before 570 and 535 lack.
+	// Temperature and throttle reasons have newer functions too, which drivers before 570 and 535
+	// lack.
 	var r reading
 	u := Usage{
-		At:             time.Now(),
-		Name:           ask(&r, "nvmlDeviceGetName", card.GetName),
-		Driver:         ask(&r, "nvmlSystemGetDriverVersion", nvml.SystemGetDriverVersion),
-		Celsius:        r.number("nvmlDeviceGetTemperature", func() (uint32, nvml.Return) { return card.GetTemperature(nvml.TEMPERATURE_GPU) }),
-		Watts:          r.watts("nvmlDeviceGetPowerUsage", card.GetPowerUsage),
-		WattsMax:       r.watts("nvmlDeviceGetEnforcedPowerLimit", card.GetEnforcedPowerLimit),
-		ClockMHz:       r.number("nvmlDeviceGetClockInfo", func() (uint32, nvml.Return) { return card.GetClockInfo(nvml.CLOCK_SM) }),
-		ClockMaxMHz:    r.number("nvmlDeviceGetMaxClockInfo", func() (uint32, nvml.Return) { return card.GetMaxClockInfo(nvml.CLOCK_SM) }),
-		MemoryClockMHz: r.number("nvmlDeviceGetClockInfo", func() (uint32, nvml.Return) { return card.GetClockInfo(nvml.CLOCK_MEM) }),
-		Throttled:      r.throttled(card),
+		At:     time.Now(),
+		Name:   ask(&r, "nvmlDeviceGetName", card.GetName),
+		Driver: ask(&r, "nvmlSystemGetDriverVersion", nvml.SystemGetDriverVersion),
+		Celsius: r.number("nvmlDeviceGetTemperature", func() (uint32, nvml.Return) {
+			return card.GetTemperature(nvml.TEMPERATURE_GPU)
+		}),
+		Watts:    r.watts("nvmlDeviceGetPowerUsage", card.GetPowerUsage),
+		WattsMax: r.watts("nvmlDeviceGetEnforcedPowerLimit", card.GetEnforcedPowerLimit),
+		ClockMHz: r.number("nvmlDeviceGetClockInfo", func() (uint32, nvml.Return) {
+			return card.GetClockInfo(nvml.CLOCK_SM)
+		}),
+		ClockMaxMHz: r.number("nvmlDeviceGetMaxClockInfo", func() (uint32, nvml.Return) {
+			return card.GetMaxClockInfo(nvml.CLOCK_SM)
+		}),
+		MemoryClockMHz: r.number("nvmlDeviceGetClockInfo", func() (uint32, nvml.Return) {
+			return card.GetClockInfo(nvml.CLOCK_MEM)
+		}),
+		Throttled: r.throttled(card),
 		Link: Link{
 			Generation: ask(&r, "nvmlDeviceGetCurrPcieLinkGeneration", card.GetCurrPcieLinkGeneration),
 			Width:      ask(&r, "nvmlDeviceGetCurrPcieLinkWidth", card.GetCurrPcieLinkWidth),
@@ -83,7 +95,8 @@ type reading struct {
 	lost error // the card went
 }
 
-// ask calls a function of NVML, if the driver's library has it: an unresolved one would end the process.
+// ask calls a function of NVML, if the driver's library has it: an unresolved one would end the
+// process.
 func ask[T any](r *reading, function string, call func() (T, nvml.Return)) Known[T] {
 	if nvml.Extensions().LookupSymbol(function) != nil {
 		return Known[T]{}
@@ -118,7 +131,8 @@ func (r *reading) watts(function string, call func() (uint32, nvml.Return)) Know
 	return Known[float64]{float64(k.Value) / 1000, k.OK}
 }
 
-// throttled asks why the clock is not higher. That the card has nothing to do is one of NVML's reasons, and none here.
+// throttled asks why the clock is not higher. That the card has nothing to do is one of NVML's
+// reasons, and none here.
 func (r *reading) throttled(card nvml.Device) Known[[]string] {
 	k := ask(r, "nvmlDeviceGetCurrentClocksThrottleReasons", card.GetCurrentClocksThrottleReasons)
 	if !k.OK {

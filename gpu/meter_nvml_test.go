@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// fakeNVML is a library of an old driver in a virtual machine: some functions are missing, some refuse. CODE is what temperature answers.
+// fakeNVML is a library of an old driver in a virtual machine: some functions are missing, some
+// refuse. CODE is what temperature answers.
 const fakeNVML = `
 #include <string.h>
 typedef struct { unsigned long long total, free, used; } memory;
@@ -40,11 +41,16 @@ func TestMeter(t *testing.T) {
 		want   string
 	}{
 		{"no library", nil, "OpenMeter: no GPU: nvmlInit: ERROR_LIBRARY_NOT_FOUND, no device true\n"},
-		{"no driver", []string{"-DINIT=9", "-DCODE=0"}, "OpenMeter: no GPU: nvmlInit: Driver Not Loaded, no device true\n"},
+		{
+			"no driver",
+			[]string{"-DINIT=9", "-DCODE=0"},
+			"OpenMeter: no GPU: nvmlInit: Driver Not Loaded, no device true\n",
+		},
 		{
 			"a card",
 			[]string{"-DINIT=0", "-DCODE=0"},
-			"NVIDIA Fake unknown 3221225472 85899345920 unknown 41 71.5 unknown 1980 unknown 2619 [power limit temperature] unknown PCIe 5.0 x16\n" +
+			"NVIDIA Fake unknown 3221225472 85899345920 unknown 41 71.5 unknown 1980 unknown 2619 [power limit " +
+				"temperature] unknown PCIe 5.0 x16\n" +
 				"Read: card \"0000:FF:00.0\": ?, lost false\n",
 		},
 		{
@@ -67,7 +73,8 @@ func TestMeter(t *testing.T) {
 			} else {
 				source := filepath.Join(dir, "nvml.c")
 				must(t, os.WriteFile(source, []byte(fakeNVML), 0o600))
-				out, err := exec.Command(cc, append(tt.define, "-shared", "-fPIC", "-o", library, source)...).CombinedOutput()
+				out, err := exec.Command(cc, append(tt.define, "-shared", "-fPIC", "-o", library,
+					source)...).CombinedOutput()
 				if err != nil {
 					t.Fatalf("cc: %v\n%s", err, out)
 				}

@@ -7,14 +7,16 @@ import (
 	"unsafe"
 )
 
-// Pinned is page-locked host memory: copies from and to it run at the speed of the link, while the host does something else.
+// Pinned is page-locked host memory: copies from and to it run at the speed of the link, while the
+// host does something else.
 type Pinned struct {
 	d *Device
 	p unsafe.Pointer
 	n int
 }
 
-// AllocPinned gives n > 0 bytes of page-locked memory; the caller frees it. Pages are locked one by one (about 0.4 s a GiB), so it is taken once and reused.
+// AllocPinned gives n > 0 bytes of page-locked memory; the caller frees it. Pages are locked one by
+// one (about 0.4 s a GiB), so it is taken once and reused.
 func (d *Device) AllocPinned(n int) (*Pinned, error) {
 	if n <= 0 {
 		return nil, fmt.Errorf("gpu: %d bytes of page-locked memory", n)
@@ -26,7 +28,8 @@ func (d *Device) AllocPinned(n int) (*Pinned, error) {
 	return &Pinned{d: d, p: p, n: n}, nil
 }
 
-// Bytes is the memory, aligned to 16 bytes, and to 64 where its size is a multiple of 64; it is gone after Free.
+// Bytes is the memory, aligned to 16 bytes, and to 64 where its size is a multiple of 64; it is
+// gone after Free.
 func (m *Pinned) Bytes() []byte { return unsafe.Slice((*byte)(m.p), m.n) }
 
 // Free gives the memory back. No copy may be under way.
@@ -39,7 +42,8 @@ func (m *Pinned) Free() error {
 	return m.d.drv.FreeHost(p)
 }
 
-// A Ring lends the slots of a fixed amount of page-locked memory, so that files of any size stream through it. Its methods may be called from any goroutine.
+// A Ring lends the slots of a fixed amount of page-locked memory, so that files of any size stream
+// through it. Its methods may be called from any goroutine.
 type Ring struct {
 	memory *Pinned
 	free   chan *Slot
@@ -95,7 +99,8 @@ func (r *Ring) Take(ctx context.Context) (*Slot, error) {
 	}
 }
 
-// Give gives the slot back once the work that s was given before, which reads or writes it, is done. A nil stream says that there is none.
+// Give gives the slot back once the work that s was given before, which reads or writes it, is
+// done. A nil stream says that there is none.
 func (slot *Slot) Give(s *Stream) error {
 	var err error
 	if s != nil {
@@ -106,7 +111,8 @@ func (slot *Slot) Give(s *Stream) error {
 	return err
 }
 
-// Close frees the memory. Every slot must have been given back; Close waits for the device to be done with them.
+// Close frees the memory. Every slot must have been given back; Close waits for the device to be
+// done with them.
 func (r *Ring) Close() error {
 	var first error
 	keep := func(err error) {

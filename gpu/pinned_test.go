@@ -96,8 +96,8 @@ func TestRingWaitsForASlot(t *testing.T) {
 	must(t, errors.Join(a.Give(nil), c.Give(nil), r.Close()))
 }
 
-// TestRingOfManyGoroutines streams pieces through few slots, from several goroutines with a stream each. A slot that is lent again before
-// the device has read it would tear a piece.
+// TestRingOfManyGoroutines streams pieces through few slots, from several goroutines with a stream
+// each. A slot that is lent again before the device has read it would tear a piece.
 func TestRingOfManyGoroutines(t *testing.T) {
 	const workers, pieces, piece = 4, 50, 4096
 	d := gputest.Open(t)
@@ -120,7 +120,8 @@ func TestRingOfManyGoroutines(t *testing.T) {
 			got, err := gpu.Read(s, out)
 			must(t, errors.Join(err, out.Free(s)))
 			for i := range pieces {
-				if want := bytes.Repeat([]byte{byte(w*pieces + i)}, piece); !bytes.Equal(got[i*piece:(i+1)*piece], want) {
+				if want := bytes.Repeat([]byte{byte(w*pieces + i)}, piece); !bytes.Equal(got[i*piece:(i+1)*piece],
+					want) {
 					t.Errorf("worker %d: piece %d is torn", w, i)
 				}
 			}

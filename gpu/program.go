@@ -17,7 +17,8 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/internal/driver"
 )
 
-// ErrNoCompiler says that a kernel was not compiled beforehand and that nothing here compiles it: there is no NVRTC.
+// ErrNoCompiler says that a kernel was not compiled beforehand and that nothing here compiles it:
+// there is no NVRTC.
 var ErrNoCompiler = errors.New("no compiler for kernels")
 
 // errClosed is for programs that are asked for too late.
@@ -26,9 +27,11 @@ var errClosed = errors.New("the device is closed")
 // Source is one translation unit of CUDA C++ and the headers it includes.
 type Source = driver.Source
 
-// SourceKey identifies what src compiles to, whatever compiler and architecture: a digest of its text, headers and defines in hexadecimal. Its name does not count.
+// SourceKey identifies what src compiles to, whatever compiler and architecture: a digest of its
+// text, headers and defines in hexadecimal. Its name does not count.
 func SourceKey(src Source) string {
-	parts := []string{src.Text, strconv.Itoa(len(src.Headers))} // uncounted, a header's name and text would pass for two defines
+	// uncounted, a header's name and text would pass for two defines
+	parts := []string{src.Text, strconv.Itoa(len(src.Headers))}
 	for _, name := range slices.Sorted(maps.Keys(src.Headers)) {
 		parts = append(parts, name, src.Headers[name])
 	}
@@ -36,7 +39,8 @@ func SourceKey(src Source) string {
 	return hex.EncodeToString(key[:])
 }
 
-// digest is the SHA-256 of parts, each behind its length, so that what ends one part does not begin another.
+// digest is the SHA-256 of parts, each behind its length, so that what ends one part does not begin
+// another.
 func digest(parts ...string) (sum [sha256.Size]byte) {
 	h := sha256.New()
 	for _, part := range parts {
@@ -47,7 +51,8 @@ func digest(parts ...string) (sum [sha256.Size]byte) {
 	return sum
 }
 
-// Origin says where the image of a program was found. Of these the first that has one and whose image the driver takes is used.
+// Origin says where the image of a program was found. Of these the first that has one and whose
+// image the driver takes is used.
 type Origin string
 
 const (
@@ -65,10 +70,13 @@ type ProgramInfo struct {
 	ImageBytes int           //
 	Duration   time.Duration // from being asked for to being loaded, waiting for another process included
 	Log        string        // what the compiler had to say, if it was asked
-	Warning    error         // what went wrong on the way without harm: a cache that cannot be written, an image that was refused
+	// what went wrong on the way without harm: a cache that cannot be written, an image that was
+	// refused
+	Warning error
 }
 
-// A Program is a compiled and loaded Source. It lives as long as its device, and its methods may be called from any goroutine.
+// A Program is a compiled and loaded Source. It lives as long as its device, and its methods may be
+// called from any goroutine.
 type Program struct {
 	drv  driver.Driver
 	m    driver.Module
@@ -92,7 +100,8 @@ type programs struct {
 	loaded []*Program // in the order they were loaded
 }
 
-// request is a program that was asked for. Everybody who asks calls build; the first does it, the others wait.
+// request is a program that was asked for. Everybody who asks calls build; the first does it, the
+// others wait.
 type request struct {
 	build func() (*Program, error)
 }
@@ -109,9 +118,11 @@ func newPrograms(drv driver.Driver, compiler driver.Compiler, o Options) *progra
 	}
 }
 
-// Program gives src compiled for the device and loaded. Whoever asks for the same source again gets the same program, and waits if it is still being made.
-// It is looked for in the images that were compiled in, then in the cache, then it is compiled, then PTX that was compiled in is tried. Where none of
-// these has it the error wraps ErrNoCompiler, or holds what the compiler said. What failed may be asked for again.
+// Program gives src compiled for the device and loaded. Whoever asks for the same source again gets
+// the same program, and waits if it is still being made. It is looked for in the images that were
+// compiled in, then in the cache, then it is compiled, then PTX that was compiled in is tried.
+// Where none of these has it the error wraps ErrNoCompiler, or holds what the compiler said. What
+// failed may be asked for again.
 func (d *Device) Program(src Source) (*Program, error) { return d.programs.get(src) }
 
 // Programs says how each program came to be loaded, in that order.

@@ -11,21 +11,43 @@ import (
 )
 
 func TestSourceKey(t *testing.T) {
-	base := Source{Name: "a.cu", Text: "text", Headers: map[string]string{"h": "1", "i": "2"}, Defines: []string{"A=1", "B=2"}}
+	base := Source{
+		Name: "a.cu", Text: "text", Headers: map[string]string{"h": "1", "i": "2"},
+		Defines: []string{"A=1", "B=2"},
+	}
 	tests := []struct {
 		name string
 		src  Source
 		same bool
 	}{
-		{"the same", Source{Name: "a.cu", Text: "text", Headers: map[string]string{"i": "2", "h": "1"}, Defines: []string{"A=1", "B=2"}}, true},
+		{"the same", Source{
+			Name: "a.cu", Text: "text", Headers: map[string]string{"i": "2", "h": "1"},
+			Defines: []string{"A=1", "B=2"},
+		}, true},
 		{"another name", Source{Name: "b.cu", Text: "text", Headers: base.Headers, Defines: base.Defines}, true},
 		{"another text", Source{Text: "texT", Headers: base.Headers, Defines: base.Defines}, false},
-		{"another header text", Source{Text: "text", Headers: map[string]string{"h": "1", "i": "3"}, Defines: base.Defines}, false},
-		{"another header name", Source{Text: "text", Headers: map[string]string{"h": "1", "j": "2"}, Defines: base.Defines}, false},
-		{"headers' texts exchanged", Source{Text: "text", Headers: map[string]string{"h": "2", "i": "1"}, Defines: base.Defines}, false},
+		{"another header text", Source{
+			Text: "text", Headers: map[string]string{"h": "1", "i": "3"},
+			Defines: base.Defines,
+		}, false},
+		{"another header name", Source{
+			Text: "text", Headers: map[string]string{"h": "1", "j": "2"},
+			Defines: base.Defines,
+		}, false},
+		{"headers' texts exchanged", Source{
+			Text: "text", Headers: map[string]string{"h": "2", "i": "1"},
+			Defines: base.Defines,
+		}, false},
 		{"a header less", Source{Text: "text", Headers: map[string]string{"h": "1"}, Defines: base.Defines}, false},
-		{"headers as defines", Source{Text: "text", Headers: map[string]string{"h": "1"}, Defines: []string{"i", "2", "A=1", "B=2"}}, false},
-		{"defines in another order", Source{Text: "text", Headers: base.Headers, Defines: []string{"B=2", "A=1"}}, false},
+		{"headers as defines", Source{
+			Text: "text", Headers: map[string]string{"h": "1"},
+			Defines: []string{"i", "2", "A=1", "B=2"},
+		}, false},
+		{
+			"defines in another order",
+			Source{Text: "text", Headers: base.Headers, Defines: []string{"B=2", "A=1"}},
+			false,
+		},
 		{"defines joined", Source{Text: "text", Headers: base.Headers, Defines: []string{"A=1B=2"}}, false},
 		{"no defines", Source{Text: "text", Headers: base.Headers}, false},
 	}
@@ -74,9 +96,18 @@ func TestOrigins(t *testing.T) {
 	}{
 		{name: "compiled", loads: []string{made}, origin: FromCompiler, arch: "sm_90", calls: 1},
 		{name: "cached", cached: true, loads: []string{made}, origin: FromCache, arch: "sm_90"},
-		{name: "compiled in", images: []string{"sm_80", "sm_90", "compute_80"}, cached: true, loads: []string{"sm_90"}, origin: FromImages, arch: "sm_90"},
-		{name: "compiled in without a compiler", images: []string{"sm_90"}, none: true, loads: []string{"sm_90"}, origin: FromImages, arch: "sm_90"},
-		{name: "another architecture's image is of no use", images: []string{"sm_80", "compute_80"}, loads: []string{made}, origin: FromCompiler, arch: "sm_90", calls: 1},
+		{
+			name: "compiled in", images: []string{"sm_80", "sm_90", "compute_80"}, cached: true,
+			loads: []string{"sm_90"}, origin: FromImages, arch: "sm_90",
+		},
+		{
+			name: "compiled in without a compiler", images: []string{"sm_90"}, none: true, loads: []string{"sm_90"},
+			origin: FromImages, arch: "sm_90",
+		},
+		{
+			name: "another architecture's image is of no use", images: []string{"sm_80", "compute_80"},
+			loads: []string{made}, origin: FromCompiler, arch: "sm_90", calls: 1,
+		},
 		{
 			name: "another source's image is of no use", images: []string{"sm_90", "compute_80"}, other: true,
 			loads: []string{made}, origin: FromCompiler, arch: "sm_90", calls: 1,
@@ -90,12 +121,15 @@ func TestOrigins(t *testing.T) {
 			loads: []string{"compute_90"}, origin: FromPTX, arch: "compute_90", calls: 1, warning: "broken",
 		},
 		{
-			name: "refused images", images: []string{"sm_90", "compute_80"}, cached: true, refuse: []string{"sm_90", made},
-			loads: []string{"sm_90", made, made, "compute_80"}, origin: FromPTX, arch: "compute_80", calls: 1, warning: "refused",
+			name: "refused images", images: []string{"sm_90", "compute_80"}, cached: true,
+			refuse: []string{"sm_90", made},
+			loads:  []string{"sm_90", made, made, "compute_80"}, origin: FromPTX, arch: "compute_80",
+			calls: 1, warning: "refused",
 		},
 		{
 			name: "a refused image is compiled", images: []string{"sm_90"}, refuse: []string{"sm_90"},
-			loads: []string{"sm_90", made}, origin: FromCompiler, arch: "sm_90", calls: 1, warning: "image for sm_90 (binary): refused",
+			loads: []string{"sm_90", made}, origin: FromCompiler, arch: "sm_90", calls: 1,
+			warning: "image for sm_90 (binary): refused",
 		},
 	}
 	for _, tt := range tests {
@@ -130,12 +164,14 @@ func TestOrigins(t *testing.T) {
 				loads = append(loads, string(image))
 			}
 			if !reflect.DeepEqual(loads, tt.loads) || compiler.calls != tt.calls {
-				t.Errorf("the driver was given %q after %d compilations, want %q after %d", loads, compiler.calls, tt.loads, tt.calls)
+				t.Errorf("the driver was given %q after %d compilations, want %q after %d", loads,
+					compiler.calls, tt.loads, tt.calls)
 			}
 			if info.Origin != tt.origin || info.Arch != tt.arch || info.ImageBytes != len(tt.loads[len(tt.loads)-1]) {
 				t.Errorf("%+v, want from %q, for %s", info, tt.origin, tt.arch)
 			}
-			if (info.Warning != nil) != (tt.warning != "") || info.Warning != nil && !strings.Contains(info.Warning.Error(), tt.warning) {
+			if (info.Warning != nil) != (tt.warning != "") || info.Warning != nil &&
+				!strings.Contains(info.Warning.Error(), tt.warning) {
 				t.Errorf("warning %v, want %q", info.Warning, tt.warning)
 			}
 		})
@@ -172,7 +208,8 @@ func TestLoadStopsWhereNoImageHelps(t *testing.T) {
 		l.drv.refuse = func([]byte) error { return kind }
 		d := l.open()
 		if _, err := d.Program(text(1)); !errors.Is(err, kind) || len(l.drv.loads) != 1 || l.compiler.calls != 0 {
-			t.Errorf("Program: %v after %d loads and %d compilations, want %v after the first", err, len(l.drv.loads), l.compiler.calls, kind)
+			t.Errorf("Program: %v after %d loads and %d compilations, want %v after the first", err,
+				len(l.drv.loads), l.compiler.calls, kind)
 		}
 		l.drv.refuse = nil
 		if _, err := d.Program(text(1)); err != nil {
@@ -213,7 +250,8 @@ func TestProgramIsMadeOnce(t *testing.T) {
 		close(started)
 		for i := range programs {
 			if (errs[i] != nil) != fails || !fails && programs[i] != programs[0] {
-				t.Errorf("fails %v, goroutine %d: %p, %v; the first has %p", fails, i, programs[i], errs[i], programs[0])
+				t.Errorf("fails %v, goroutine %d: %p, %v; the first has %p", fails, i, programs[i], errs[i],
+					programs[0])
 			}
 		}
 		if !fails && (l.compiler.calls != 1 || len(l.drv.loads) != 1) {
@@ -265,7 +303,8 @@ func TestCompilationsAtOnce(t *testing.T) {
 	names := map[string]bool{}
 	for _, info := range d.Programs() {
 		names[info.Name] = true
-		if info.Origin != FromCompiler || info.Log != "compiled "+info.Name || info.Duration <= 0 || info.Warning != nil {
+		if info.Origin != FromCompiler || info.Log != "compiled "+info.Name || info.Duration <= 0 ||
+			info.Warning != nil {
 			t.Errorf("%+v", info)
 		}
 	}

@@ -95,8 +95,8 @@ func (s *search) cacheKey() cacheKey {
 	return digest(cacheVersion, s.compiler.Version(), s.arch, s.key)
 }
 
-// compiled compiles, and leaves the image in the cache. Who holds the entry's lock compiles, so of several processes one does. Trouble with the cache is
-// a warning: the image is there all the same.
+// compiled compiles, and leaves the image in the cache. Who holds the entry's lock compiles, so of
+// several processes one does. Trouble with the cache is a warning: the image is there all the same.
 func (s *search) compiled() ([]byte, error) {
 	if s.compiler == nil {
 		if s.missing == nil {
@@ -138,10 +138,12 @@ func (s *search) compile() ([]byte, error) {
 	return image, err
 }
 
-// oldestPTX is the first architecture that PTX is made for; cards before compute capability 8.0 are refused.
+// oldestPTX is the first architecture that PTX is made for; cards before compute capability 8.0 are
+// refused.
 const oldestPTX = 80
 
-// portable is PTX, which a driver compiles for every architecture from that of the PTX on; the newest has most to choose from.
+// portable is PTX, which a driver compiles for every architecture from that of the PTX on; the
+// newest has most to choose from.
 func (s *search) portable() ([]byte, error) {
 	number, isCard := strings.CutPrefix(s.arch, "sm_")
 	newest, err := strconv.Atoi(strings.TrimRight(number, "af")) // of sm_90a too

@@ -7,8 +7,8 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/internal/driver"
 )
 
-// A Stream orders work: copies, fills and launches given to one stream happen one after the other, those of different streams at the same time.
-// One goroutine at a time may use it.
+// A Stream orders work: copies, fills and launches given to one stream happen one after the other,
+// those of different streams at the same time. One goroutine at a time may use it.
 type Stream struct {
 	d     *Device
 	h     driver.Stream
@@ -39,14 +39,15 @@ func (s *Stream) Synchronize() error {
 	return cmp.Or(err, s.d.drv.Synchronize(s.h))
 }
 
-// Ahead has queue called once, when s is waited for the next time, before it is: what is asked for until then can go together. A queue that nobody waited for is replaced.
+// Ahead has queue called once, when s is waited for the next time, before it is: what is asked for
+// until then can go together. A queue that nobody waited for is replaced.
 func (s *Stream) Ahead(queue func() error) { s.ahead = queue }
 
 // NoteBytes is how long a note may be.
 const NoteBytes = 4 << 10
 
-// Note is page-locked memory of the stream's own, for a result of n bytes that the host waits for: it holds anything, and is lent until Note is called again. Not more
-// than NoteBytes.
+// Note is page-locked memory of the stream's own, for a result of n bytes that the host waits for:
+// it holds anything, and is lent until Note is called again. Not more than NoteBytes.
 func (s *Stream) Note(n int) ([]byte, error) {
 	if s.note == nil {
 		m, err := s.d.AllocPinned(NoteBytes)
@@ -82,7 +83,8 @@ func (d *Device) NewEvent() (*Event, error) {
 	return &Event{d: d, h: h}, nil
 }
 
-// Record puts e behind all work that s was given before. An event may be recorded again; waits see its last place.
+// Record puts e behind all work that s was given before. An event may be recorded again; waits see
+// its last place.
 func (s *Stream) Record(e *Event) error { return s.d.drv.Record(e.h, s.h) }
 
 // Wait makes the work that s is given from now on wait for e, without the caller waiting.
@@ -97,13 +99,15 @@ func (e *Event) Since(from *Event) (time.Duration, error) { return e.d.drv.Elaps
 // Close gives the event back.
 func (e *Event) Close() error { return e.d.drv.CloseEvent(e.h) }
 
-// A Graph is recorded work that is given to a stream in one call: the launches of a chunk cost one call instead of one each.
+// A Graph is recorded work that is given to a stream in one call: the launches of a chunk cost one
+// call instead of one each.
 type Graph struct {
 	d *Device
 	h driver.Graph
 }
 
-// Capture records what work gives to s instead of doing it. work must neither wait for s nor allocate; the buffers it names must live as long as the graph.
+// Capture records what work gives to s instead of doing it. work must neither wait for s nor
+// allocate; the buffers it names must live as long as the graph.
 func (s *Stream) Capture(work func() error) (*Graph, error) {
 	if err := s.d.drv.Capture(s.h); err != nil {
 		return nil, err

@@ -2,8 +2,9 @@ package kernels
 
 import "github.com/vibeflight/vibeflight/gpu"
 
-// MeasureArrays says how many bytes the elements of each JSON array have, with a comma behind them: what JoinArrays writes. Up to 256 blanks before the
-// first element don't count, and an array that has nothing else is empty.
+// MeasureArrays says how many bytes the elements of each JSON array have, with a comma behind them:
+// what JoinArrays writes. Up to 256 blanks before the first element don't count, and an array that
+// has nothing else is empty.
 //
 //	text     n bytes
 //	starts   m arrays' opening brackets
@@ -16,19 +17,23 @@ import "github.com/vibeflight/vibeflight/gpu"
 //	offsets  0 4 4                   "1,2,"
 //
 // A launch and a scan; reads 16 bytes an array and writes 16.
-func (k *Set) MeasureArrays(s *gpu.Stream, text gpu.Buffer[byte], starts, ends, firsts, offsets gpu.Buffer[int64]) error {
+func (k *Set) MeasureArrays(s *gpu.Stream, text gpu.Buffer[byte], starts, ends, firsts,
+	offsets gpu.Buffer[int64],
+) error {
 	w := k.begin(s, "measure arrays")
 	n, m := w.text(text), countSpans(w, starts, ends)
-	w.need(int64(offsets.Len()) == m+1 && int64(firsts.Len()) == m, "%d offsets and %d first elements for %d arrays", offsets.Len(), firsts.Len(), m)
-	w.launch("arrays_measure", blocks(m, block), block, text.Arg(), gpu.Int(n), starts.Arg(), ends.Arg(), gpu.Int(m), firsts.Arg(), offsets.Arg())
+	w.need(int64(offsets.Len()) == m+1 && int64(firsts.Len()) == m, "%d offsets and %d first elements for %d arrays",
+		offsets.Len(), firsts.Len(), m)
+	w.launch("arrays_measure", blocks(m, block), block, text.Arg(), gpu.Int(n), starts.Arg(), ends.Arg(),
+		gpu.Int(m), firsts.Arg(), offsets.Arg())
 	if w.err == nil {
 		scan(w, offsets.Slice(0, int(m)), offsets, gpu.Buffer[int64]{})
 	}
 	return w.done()
 }
 
-// JoinArrays writes the elements of arrays one behind the other, each array's with a comma behind them: the elements of all of them as if they were in one array,
-// less its brackets.
+// JoinArrays writes the elements of arrays one behind the other, each array's with a comma behind
+// them: the elements of all of them as if they were in one array, less its brackets.
 //
 //	text     n bytes
 //	firsts   of m arrays, as MeasureArrays gives them
@@ -36,11 +41,14 @@ func (k *Set) MeasureArrays(s *gpu.Stream, text gpu.Buffer[byte], starts, ends, 
 //	out      as many bytes as the last offset says; what does not fit is left out
 //
 // One launch; reads and writes each byte once, and looks for the array of every eighth.
-func (k *Set) JoinArrays(s *gpu.Stream, text gpu.Buffer[byte], firsts, offsets gpu.Buffer[int64], out gpu.Buffer[byte]) error {
+func (k *Set) JoinArrays(s *gpu.Stream, text gpu.Buffer[byte], firsts, offsets gpu.Buffer[int64],
+	out gpu.Buffer[byte],
+) error {
 	w := k.begin(s, "join arrays")
 	n, m, room := w.text(text), firsts.Len(), w.text(out)
 	w.need(offsets.Len() == m+1, "%d offsets for %d arrays", offsets.Len(), m)
-	w.launch("arrays_join", blocks(blocks(room, 8), block), block, text.Arg(), gpu.Int(n), firsts.Arg(), offsets.Arg(), gpu.Int(m), out.Arg(), gpu.Int(room))
+	w.launch("arrays_join", blocks(blocks(room, 8), block), block, text.Arg(), gpu.Int(n), firsts.Arg(),
+		offsets.Arg(), gpu.Int(m), out.Arg(), gpu.Int(room))
 	return w.done()
 }
 
@@ -59,6 +67,7 @@ func (k *Set) LowerBounds(s *gpu.Stream, sorted, values, out gpu.Buffer[int64]) 
 	w := k.begin(s, "lower bounds")
 	m := values.Len()
 	w.need(out.Len() == m, "%d places for %d values", out.Len(), m)
-	w.launch("arrays_rank", blocks(int64(m), block), block, sorted.Arg(), gpu.Int(sorted.Len()), values.Arg(), gpu.Int(m), out.Arg())
+	w.launch("arrays_rank", blocks(int64(m), block), block, sorted.Arg(), gpu.Int(sorted.Len()), values.Arg(),
+		gpu.Int(m), out.Arg())
 	return w.done()
 }

@@ -47,10 +47,12 @@ func TestJoinArrays(t *testing.T) {
 			}
 		}
 	}
-	// Of arrays that are not in the text nothing is touched, and more than 256 blanks count as something.
+	// Of arrays that are not in the text nothing is touched, and more than 256 blanks count as
+	// something.
 	text := upload(r, []byte("["+strings.Repeat(" ", 300)+"]"))
 	offsets := poisoned[int64](r, 8)
-	r.ok(r.k.MeasureArrays(r.s, text, upload(r, []int64{-1, 0, 5, math.MaxInt64, 302, 300, 0}), upload(r, []int64{2, 400, 5, math.MinInt64, 302, 302, 302}), poisoned[int64](r, 7), offsets))
+	r.ok(r.k.MeasureArrays(r.s, text, upload(r, []int64{-1, 0, 5, math.MaxInt64, 302, 300, 0}),
+		upload(r, []int64{2, 400, 5, math.MinInt64, 302, 302, 302}), poisoned[int64](r, 7), offsets))
 	if got := read(r, offsets); !slices.Equal(got, []int64{0, 0, 0, 0, 0, 0, 0, 45}) {
 		t.Errorf("spans outside of the text: %d", got)
 	}

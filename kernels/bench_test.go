@@ -14,7 +14,8 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// benchmark is one primitive: prepare gives what queues it once, the bytes that it cannot but read and write, and what the rate counts.
+// benchmark is one primitive: prepare gives what queues it once, the bytes that it cannot but read
+// and write, and what the rate counts.
 type benchmark struct {
 	name    string
 	prepare func(r *rig, c *corpus) measured
@@ -27,8 +28,9 @@ type measured struct {
 	items  int64 // what the rate counts; 0: bytes of the corpus' text
 }
 
-// BenchmarkPrimitives measures each primitive on a card with the device's own clock: GB/s of text (or items a second), GB/s of the bytes that it
-// cannot but move, and that as a share of what a copy on the device moves. VIBEFLIGHT_BENCH_FILE names the text; without it there are 256 MiB of a
+// BenchmarkPrimitives measures each primitive on a card with the device's own clock: GB/s of text
+// (or items a second), GB/s of the bytes that it cannot but move, and that as a share of what a
+// copy on the device moves. VIBEFLIGHT_BENCH_FILE names the text; without it there are 256 MiB of a
 // small FeatureCollection over and over.
 func BenchmarkPrimitives(b *testing.B) {
 	r := open(b)
@@ -101,7 +103,8 @@ func median(r *rig, launch func() error) float64 {
 	return math.SmallestNonzeroFloat64
 }
 
-// BenchmarkStart measures how long it takes until every kernel is loaded: with an empty cache, and with what that left.
+// BenchmarkStart measures how long it takes until every kernel is loaded: with an empty cache, and
+// with what that left.
 func BenchmarkStart(b *testing.B) {
 	dir := b.TempDir()
 	for _, name := range []string{"cold", "warm"} {
@@ -122,7 +125,8 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// TestEveryKernelLoads counts the kernels, so that the log of a run says how many there were, and loads each of them.
+// TestEveryKernelLoads counts the kernels, so that the log of a run says how many there were, and
+// loads each of them.
 func TestEveryKernelLoads(t *testing.T) {
 	r := open(t)
 	r.ok(r.k.Warm())

@@ -6,7 +6,8 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// membersOf prepares what is done with the members of a million records: type and geometry, and properties with 8 members of its own.
+// membersOf prepares what is done with the members of a million records: type and geometry, and
+// properties with 8 members of its own.
 func membersOf(r *rig, what string) measured {
 	const rows, own = 1 << 20, 8
 	const n = rows * (3 + own)
@@ -22,7 +23,8 @@ func membersOf(r *rig, what string) measured {
 	kind, starts, ends := make([]kernels.ValueKind, n), make([]int64, n), make([]int64, n)
 	for i := range n {
 		f := i % (3 + own)
-		row[i], owner[i], field[i], kind[i], starts[i], ends[i] = int32(i/(3+own)), -1, int32(f), kernels.ValueNumber, x.starts[f], x.ends[f]
+		row[i], owner[i], field[i], kind[i], starts[i], ends[i] = int32(i/(3+own)), -1, int32(f),
+			kernels.ValueNumber, x.starts[f], x.ends[f]
 		if f >= 3 {
 			owner[i] = int32(i - f + 2)
 		}
@@ -38,8 +40,12 @@ func membersOf(r *rig, what string) measured {
 		text, from, to, missed := upload(r, x.text), upload(r, starts), upload(r, ends), poisoned[uint32](r, 1)
 		m.launch, m.moved = func() error { return r.k.MatchAllKeys(r.s, text, from, to, f, level.Field, missed) }, 20*n
 	case "place levels":
-		p := kernels.LevelPlacing{Row: upload(r, row), Owner: level.Owner, Field: level.Field, Kind: kinds, Wants: [2]int32{1, 2}, Rows: rows, Fields: [3]int{3, 3, 3 + own}}
-		p.Slots, p.Report, p.Odd = poisoned[int32](r, (9+own)*rows), poisoned[kernels.FieldReport](r, 9+own), poisoned[kernels.PlaceReport](r, 3)
+		p := kernels.LevelPlacing{
+			Row: upload(r, row), Owner: level.Owner, Field: level.Field, Kind: kinds,
+			Wants: [2]int32{1, 2}, Rows: rows, Fields: [3]int{3, 3, 3 + own},
+		}
+		p.Slots, p.Report, p.Odd = poisoned[int32](r, (9+own)*rows), poisoned[kernels.FieldReport](r, 9+own),
+			poisoned[kernels.PlaceReport](r, 3)
 		m.launch, m.moved = func() error { return r.k.PlaceLevels(r.s, p) }, 13*n+4*(9+own)*rows+4*n
 	case "unknown keys":
 		for i := range field {
@@ -48,7 +54,8 @@ func membersOf(r *rig, what string) measured {
 			}
 		}
 		level.Field = upload(r, field)
-		text, from, to, spans := upload(r, x.text), upload(r, starts), upload(r, ends), poisoned[kernels.KeySpan](r, 256)
+		text, from, to, spans := upload(r, x.text), upload(r, starts), upload(r, ends),
+			poisoned[kernels.KeySpan](r, 256)
 		m.launch, m.moved = func() error { return r.k.UnknownKeys(r.s, text, from, to, level, 1, spans) }, 8*n+16*3*rows
 	case "count members":
 		counts, nested := poisoned[int64](r, 3+own), poisoned[uint64](r, kernels.Words(n))

@@ -11,7 +11,8 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// corpus is the text that benchmarks read, and what one of them needs of it that another primitive finds. It is found when it is first asked for.
+// corpus is the text that benchmarks read, and what one of them needs of it that another primitive
+// finds. It is found when it is first asked for.
 type corpus struct {
 	*rig
 	text gpu.Buffer[byte]
@@ -115,7 +116,8 @@ func (c *corpus) listed(r *rig, rings *kernels.Rings) kernels.RingOffsets {
 	return out
 }
 
-// benchmarks are in the order in which a parser needs them. The first is what others are compared with.
+// benchmarks are in the order in which a parser needs them. The first is what others are compared
+// with.
 var benchmarks = []benchmark{
 	{"copy on the device", func(r *rig, c *corpus) measured {
 		to := poisoned[byte](r, c.text.Len())
@@ -129,7 +131,9 @@ var benchmarks = []benchmark{
 	}},
 	{"structure", func(r *rig, c *corpus) measured {
 		x, _ := structureFor(r, c)
-		return measured{launch: func() error { return r.k.ParseStructure(r.s, c.text, x, gpu.Buffer[kernels.StructureCarry]{}) }, moved: c.bytes() * 11 / 8}
+		return measured{launch: func() error {
+			return r.k.ParseStructure(r.s, c.text, x, gpu.Buffer[kernels.StructureCarry]{})
+		}, moved: c.bytes() * 11 / 8}
 	}},
 	{"structure and its masks", func(r *rig, c *corpus) measured {
 		x, masks := structureFor(r, c)
@@ -155,7 +159,9 @@ var benchmarks = []benchmark{
 	}},
 	{"pattern match, 14 bytes", func(r *rig, c *corpus) measured {
 		inside, hits := c.quotes(), c.mask(r)
-		return measured{launch: func() error { return r.k.PatternMatch(r.s, c.text, []byte(coordinatesKey), inside, -1, hits) }, moved: c.bytes() * 10 / 8}
+		return measured{launch: func() error {
+			return r.k.PatternMatch(r.s, c.text, []byte(coordinatesKey), inside, -1, hits)
+		}, moved: c.bytes() * 10 / 8}
 	}},
 	{"positions of a mask", func(r *rig, c *corpus) measured {
 		hits := c.mask(r)
@@ -163,17 +169,23 @@ var benchmarks = []benchmark{
 		n, err := r.k.CountBits(r.s, hits)
 		r.ok(err)
 		out := poisoned[int64](r, int(n))
-		return measured{launch: func() error { return r.k.Positions(r.s, hits, 0, out, gpu.Buffer[int64]{}) }, moved: c.bytes()/8 + 8*n}
+		return measured{launch: func() error {
+			return r.k.Positions(r.s, hits, 0, out, gpu.Buffer[int64]{})
+		}, moved: c.bytes()/8 + 8*n}
 	}},
 	{"span boundaries", func(r *rig, c *corpus) measured {
 		keys, _ := c.values()
 		d, ends := c.brackets(), poisoned[int64](r, keys.Len())
-		return measured{launch: func() error { return r.k.SpanBoundaries(r.s, d, keys, len(coordinatesKey), ends) }, moved: 16 * int64(keys.Len()), items: int64(keys.Len())}
+		return measured{launch: func() error {
+			return r.k.SpanBoundaries(r.s, d, keys, len(coordinatesKey), ends)
+		}, moved: 16 * int64(keys.Len()), items: int64(keys.Len())}
 	}},
 	{"mark spans", func(r *rig, c *corpus) measured {
 		keys, ends := c.values()
 		from, to, mask := uploadShort(r, read(r, keys)), uploadShort(r, read(r, ends)), c.mask(r)
-		return measured{launch: func() error { return r.k.MarkSpans(r.s, from, to, c.text.Len(), mask) }, moved: 8*int64(keys.Len()) + c.bytes()/8}
+		return measured{launch: func() error {
+			return r.k.MarkSpans(r.s, from, to, c.text.Len(), mask)
+		}, moved: 8*int64(keys.Len()) + c.bytes()/8}
 	}},
 	{"GeoJSON types", func(r *rig, c *corpus) measured {
 		hits := c.mask(r)
@@ -182,23 +194,28 @@ var benchmarks = []benchmark{
 		r.ok(err)
 		r.Cleanup(func() { freed(r, names) })
 		kinds := poisoned[kernels.TypeKind](r, names.Len())
-		return measured{launch: func() error { return r.k.GeoJSONTypes(r.s, c.text, names, `"`, kinds) }, moved: 33 * int64(names.Len()), items: int64(names.Len())}
+		return measured{launch: func() error {
+			return r.k.GeoJSONTypes(r.s, c.text, names, `"`, kinds)
+		}, moved: 33 * int64(names.Len()), items: int64(names.Len())}
 	}},
 	{"rings counted and listed", func(r *rig, c *corpus) measured {
 		polygons, d := c.polygons(), c.brackets()
 		rings, err := r.k.CountRings(r.s, c.text, d, kernels.Mask{}, polygons)
 		r.ok(err)
 		out := c.listed(r, rings)
-		return measured{launch: func() error {
-			again, err := r.k.CountRings(r.s, c.text, d, kernels.Mask{}, polygons)
-			if err != nil {
-				return err
-			}
-			if err := r.k.ListRings(r.s, again, out); err != nil {
-				return err
-			}
-			return again.Free(r.s)
-		}, moved: c.bytes()*5/16 + 8*(rings.Positions+rings.Rings+rings.Parts) + 25*int64(c.keys.Len()), items: rings.Positions}
+		return measured{
+			launch: func() error {
+				again, err := r.k.CountRings(r.s, c.text, d, kernels.Mask{}, polygons)
+				if err != nil {
+					return err
+				}
+				if err := r.k.ListRings(r.s, again, out); err != nil {
+					return err
+				}
+				return again.Free(r.s)
+			}, moved: c.bytes()*5/16 + 8*(rings.Positions+rings.Rings+rings.Parts) + 25*int64(c.keys.Len()),
+			items: rings.Positions,
+		}
 	}},
 	{"blanks", func(r *rig, c *corpus) measured {
 		b, err := kernels.AllocBlanks(r.s, c.text.Len())
@@ -209,8 +226,13 @@ var benchmarks = []benchmark{
 	{"positions parsed", func(r *rig, c *corpus) measured {
 		at, blanks := c.points()
 		n := at.Len()
-		to := kernels.Ordinates{X: poisoned[float64](r, n), Y: poisoned[float64](r, n), Undecided: poisoned[uint64](r, kernels.Words(n)), Found: poisoned[kernels.PositionsFound](r, 1)}
-		return measured{launch: func() error { return r.k.ParsePositions(r.s, c.text, blanks, at, kernels.PositionJSON, to) }, moved: c.bytes() + 24*int64(n), items: 2 * int64(n)}
+		to := kernels.Ordinates{
+			X: poisoned[float64](r, n), Y: poisoned[float64](r, n),
+			Undecided: poisoned[uint64](r, kernels.Words(n)), Found: poisoned[kernels.PositionsFound](r, 1),
+		}
+		return measured{launch: func() error {
+			return r.k.ParsePositions(r.s, c.text, blanks, at, kernels.PositionJSON, to)
+		}, moved: c.bytes() + 24*int64(n), items: 2 * int64(n)}
 	}},
 	{"WKT, polygons of 7 positions", func(r *rig, _ *corpus) measured { return wktOf(r, 1<<20, 7) }},
 	{"WKT, positions parsed", func(r *rig, _ *corpus) measured { return wktPositionsOf(r, 1<<20, 7) }},
@@ -237,39 +259,53 @@ var benchmarks = []benchmark{
 	{"parse float64", func(r *rig, c *corpus) measured {
 		starts, ends := c.numbers()
 		n := starts.Len()
-		to := kernels.Float64s{Out: poisoned[float64](r, n), Valid: poisoned[uint64](r, kernels.Words(n)), Undecided: poisoned[uint64](r, kernels.Words(n))}
-		return measured{launch: func() error { return r.k.ParseFloat64(r.s, c.text, starts, ends, kernels.GrammarJSON, to) }, moved: c.bytes() + 24*int64(n), items: int64(n)}
+		to := kernels.Float64s{
+			Out: poisoned[float64](r, n), Valid: poisoned[uint64](r, kernels.Words(n)),
+			Undecided: poisoned[uint64](r, kernels.Words(n)),
+		}
+		return measured{launch: func() error {
+			return r.k.ParseFloat64(r.s, c.text, starts, ends, kernels.GrammarJSON, to)
+		}, moved: c.bytes() + 24*int64(n), items: int64(n)}
 	}},
 	{"parse int64", func(r *rig, c *corpus) measured {
 		starts, ends := c.numbers()
 		n := starts.Len()
-		out, valid, overflow := poisoned[int64](r, n), poisoned[uint64](r, kernels.Words(n)), poisoned[uint64](r, kernels.Words(n))
+		out, valid, overflow := poisoned[int64](r, n), poisoned[uint64](r, kernels.Words(n)),
+			poisoned[uint64](r, kernels.Words(n))
 		return measured{launch: func() error {
 			return r.k.ParseInt64(r.s, c.text, starts, ends, kernels.GrammarJSON, out, valid, overflow)
 		}, moved: c.bytes() + 24*int64(n), items: int64(n)}
 	}},
 	{"read scalars", func(r *rig, c *corpus) measured {
 		return scalarsOf(r, c, func(_ kernels.Scalars, queue queueScalars, rows int64) measured {
-			return measured{launch: func() error { return queue(nil, kernels.Mask{}) }, moved: c.bytes() + scalarColumns*rows*37, items: scalarColumns * rows}
+			return measured{launch: func() error {
+				return queue(nil, kernels.Mask{})
+			}, moved: c.bytes() + scalarColumns*rows*37, items: scalarColumns * rows}
 		})
 	}},
 	{"read scalars, types expected", func(r *rig, c *corpus) measured {
 		return scalarsOf(r, c, func(_ kernels.Scalars, queue queueScalars, rows int64) measured {
 			to, undecided := scalarFloats(r, int(rows))
-			return measured{launch: func() error { return queue(to, undecided) }, moved: c.bytes() + scalarColumns*rows*45, items: scalarColumns * rows}
+			return measured{launch: func() error {
+				return queue(to, undecided)
+			}, moved: c.bytes() + scalarColumns*rows*45, items: scalarColumns * rows}
 		})
 	}},
 	{"parse numbers", func(r *rig, c *corpus) measured {
 		return scalarsOf(r, c, func(x kernels.Scalars, queue queueScalars, rows int64) measured {
 			r.ok(queue(nil, kernels.Mask{}))
 			to, undecided := scalarFloats(r, int(rows))
-			return measured{launch: func() error { return r.k.ParseNumbers(r.s, c.text, x, to, undecided) }, moved: c.bytes() + scalarColumns*rows*24, items: scalarColumns * rows}
+			return measured{launch: func() error {
+				return r.k.ParseNumbers(r.s, c.text, x, to, undecided)
+			}, moved: c.bytes() + scalarColumns*rows*24, items: scalarColumns * rows}
 		})
 	}},
 	{"exclusive scan of int64", func(r *rig, c *corpus) measured {
 		starts, _ := c.numbers()
 		out := poisoned[int64](r, starts.Len())
-		return measured{launch: func() error { return kernels.ExclusiveScan(r.k, r.s, starts, out, gpu.Buffer[int64]{}) }, moved: 16 * int64(starts.Len()), items: int64(starts.Len())}
+		return measured{launch: func() error {
+			return kernels.ExclusiveScan(r.k, r.s, starts, out, gpu.Buffer[int64]{})
+		}, moved: 16 * int64(starts.Len()), items: int64(starts.Len())}
 	}},
 	{"rows and delimiters", func(r *rig, c *corpus) measured {
 		inside := c.quotes()
@@ -286,7 +322,9 @@ var benchmarks = []benchmark{
 			rows[i] = int64(i / 6)
 		}
 		from, offsets := upload(r, rows), poisoned[int64](r, n/6+2)
-		return measured{launch: func() error { return r.k.ListOffsets(r.s, from, offsets) }, moved: 8 * int64(n+n/6), items: int64(n)}
+		return measured{launch: func() error {
+			return r.k.ListOffsets(r.s, from, offsets)
+		}, moved: 8 * int64(n+n/6), items: int64(n)}
 	}},
 	{"strings, 10 bytes", func(r *rig, _ *corpus) measured { return gather(r, 10, 1<<24, 'x') }},
 	{"strings, 10 bytes, escapes", func(r *rig, _ *corpus) measured { return gather(r, 10, 1<<24, '\\') }},
@@ -300,7 +338,8 @@ var benchmarks = []benchmark{
 			starts[i], ends[i] = int64(i*digits), int64((i+1)*digits)
 		}
 		from, to := upload(r, starts), upload(r, ends)
-		offsets, bad, out := poisoned[int64](r, spans+1), poisoned[uint64](r, kernels.Words(spans)), poisoned[byte](r, spans*digits/2)
+		offsets, bad, out := poisoned[int64](r, spans+1), poisoned[uint64](r, kernels.Words(spans)),
+			poisoned[byte](r, spans*digits/2)
 		return measured{launch: func() error {
 			if err := r.k.HexOffsets(r.s, text, from, to, offsets, bad); err != nil {
 				return err
@@ -366,18 +405,22 @@ func scalarsOf(r *rig, c *corpus, use func(x kernels.Scalars, queue queueScalars
 		}
 		slots[i] = upload(r, column)
 	}
-	kind, words := upload(r, slices.Repeat([]kernels.ValueKind{kernels.ValueNumber}, starts.Len())), scalarColumns*kernels.Words(rows)
+	kind, words := upload(r, slices.Repeat([]kernels.ValueKind{kernels.ValueNumber}, starts.Len())),
+		scalarColumns*kernels.Words(rows)
 	x := kernels.Scalars{
-		Starts: poisoned[int64](r, scalarColumns*rows), Ends: poisoned[int64](r, scalarColumns*rows), Kinds: poisoned[uint32](r, scalarColumns),
+		Starts: poisoned[int64](r, scalarColumns*rows), Ends: poisoned[int64](r, scalarColumns*rows),
+		Kinds: poisoned[uint32](r, scalarColumns),
 		Valid: poisoned[uint64](r, words), Numbers: poisoned[uint64](r, words), Trues: poisoned[uint64](r, words),
 	}
 	return use(x, func(expected []kernels.NumberColumn, undecided kernels.Mask) error {
-		_, err := r.k.ReadMembers(r.s, c.text, kernels.MemberValues{Start: starts, End: ends, Kind: kind}, kernels.ScalarColumns{Slots: slots, To: x, Expected: expected, Undecided: undecided}, nil)
+		_, err := r.k.ReadMembers(r.s, c.text, kernels.MemberValues{Start: starts, End: ends, Kind: kind},
+			kernels.ScalarColumns{Slots: slots, To: x, Expected: expected, Undecided: undecided}, nil)
 		return err
 	}, int64(rows))
 }
 
-// gather prepares a column of equal strings, every fifth byte of which is mark: a byte like others, or with the one behind it an escape.
+// gather prepares a column of equal strings, every fifth byte of which is mark: a byte like others,
+// or with the one behind it an escape.
 func gather(r *rig, length, strings int, mark byte) measured {
 	text := bytes.Repeat([]byte{'n', 'n', 'n', mark, 'n'}, length*strings/5)
 	starts, ends := make([]int64, strings), make([]int64, strings)
@@ -398,7 +441,8 @@ func gather(r *rig, length, strings int, mark byte) measured {
 	}, moved: 2*int64(len(text)) + 24*int64(strings), items: int64(len(text))}
 }
 
-// nestedValues prepares arrays of small objects, or of numbers, that all of a text but a seventh is made of.
+// nestedValues prepares arrays of small objects, or of numbers, that all of a text but a seventh is
+// made of.
 func nestedValues(r *rig, which string) measured {
 	value := `[1, 2, {"b": null, "name" : "x y"}, 12.5]`
 	if which == "elements of lists" {
@@ -416,11 +460,14 @@ func nestedValues(r *rig, which string) measured {
 	r.ok(err)
 	r.Cleanup(func() { r.ok(x.Free(r.s)) })
 	r.ok(r.k.ParseStructure(r.s, text, x, gpu.Buffer[kernels.StructureCarry]{}))
-	within, solid, fault := poisoned[uint64](r, kernels.Words(n)), poisoned[uint64](r, kernels.Words(n)), poisoned[int64](r, 1)
+	within, solid, fault := poisoned[uint64](r, kernels.Words(n)), poisoned[uint64](r, kernels.Words(n)),
+		poisoned[int64](r, 1)
 	r.ok(r.k.MarkSpans(r.s, from, uploadShort(r, ends), n, within))
 	switch which {
 	case "check values":
-		return measured{launch: func() error { return r.k.CheckValues(r.s, text, x, within, 64, solid, fault) }, moved: int64(n) * 13 / 8, items: int64(n)}
+		return measured{launch: func() error {
+			return r.k.CheckValues(r.s, text, x, within, 64, solid, fault)
+		}, moved: int64(n) * 13 / 8, items: int64(n)}
 	case "rank":
 		return measured{launch: func() error {
 			ranks, err := r.k.Rank(r.s, within)
@@ -458,16 +505,23 @@ func fixed(r *rig, field string) measured {
 		m.launch, m.moved = func() error { return r.k.FixedFloat64(r.s, text, f, to, malformed) }, records*(stride+8)
 	case "int64":
 		f.Offset, f.Width = 13, 10
-		to := kernels.FixedInt64s{Out: poisoned[int64](r, records), Valid: valid, Malformed: malformed, Overflow: mask(), Fraction: mask()}
+		to := kernels.FixedInt64s{
+			Out: poisoned[int64](r, records), Valid: valid, Malformed: malformed,
+			Overflow: mask(), Fraction: mask(),
+		}
 		m.launch, m.moved = func() error { return r.k.FixedInt64(r.s, text, f, to) }, records*(stride+8)
 	case "date":
 		f.Offset, f.Width = 23, 8
 		days := poisoned[int32](r, records)
-		m.launch, m.moved = func() error { return r.k.FixedDate(r.s, text, f, days, valid, malformed) }, records*(stride+4)
+		m.launch, m.moved = func() error {
+			return r.k.FixedDate(r.s, text, f, days, valid, malformed)
+		}, records*(stride+4)
 	case "logical":
 		f.Offset, f.Width = 31, 1
 		out := mask()
-		m.launch, m.moved = func() error { return r.k.FixedLogical(r.s, text, f, out, valid, malformed) }, records*stride
+		m.launch, m.moved = func() error {
+			return r.k.FixedLogical(r.s, text, f, out, valid, malformed)
+		}, records*stride
 	default:
 		panic(fmt.Sprintf("no field %q", field))
 	}
@@ -485,30 +539,47 @@ func structureFor(r *rig, c *corpus) (*kernels.Structure, *kernels.StructureMask
 	return x, masks
 }
 
-// fixedColumns prepares the records of a DBF table: N 12.3, N 10, D and L, and the first two as texts.
+// fixedColumns prepares the records of a DBF table: N 12.3, N 10, D and L, and the first two as
+// texts.
 func fixedColumns(r *rig, what string) measured {
 	const records, stride = 1 << 22, 32
 	text, odd := upload(r, bytes.Repeat([]byte(" 12345678.123123456789020260228T"), records)), upload(r, []uint32{0})
-	x := &kernels.FixedRecords{Length: stride, Records: records, Rows: poisoned[int64](r, records), Live: poisoned[int64](r, 1)}
+	x := &kernels.FixedRecords{
+		Length: stride, Records: records, Rows: poisoned[int64](r, records),
+		Live: poisoned[int64](r, 1),
+	}
 	r.ok(r.k.FixedRows(r.s, text, x, false, odd))
 	column := func(kind kernels.FixedType, offset, width int) kernels.FixedColumn {
-		return kernels.FixedColumn{Type: kind, Offset: offset, Width: width, Null: kernels.FixedNoFlag, Size: kernels.FixedNoFlag}
+		return kernels.FixedColumn{
+			Type: kind, Offset: offset, Width: width, Null: kernels.FixedNoFlag,
+			Size: kernels.FixedNoFlag,
+		}
 	}
 	switch what {
 	case "rows":
-		return measured{launch: func() error { return r.k.FixedRows(r.s, text, x, false, odd) }, moved: records * (stride + 8), items: records}
+		return measured{launch: func() error {
+			return r.k.FixedRows(r.s, text, x, false, odd)
+		}, moved: records * (stride + 8), items: records}
 	case "values":
-		columns := []kernels.FixedColumn{column(kernels.FixedAsFloat64, 1, 12), column(kernels.FixedAsInt64, 13, 10), column(kernels.FixedAsDate, 23, 8), column(kernels.FixedAsLogical, 31, 1)}
+		columns := []kernels.FixedColumn{
+			column(kernels.FixedAsFloat64, 1, 12), column(kernels.FixedAsInt64, 13, 10),
+			column(kernels.FixedAsDate, 23, 8), column(kernels.FixedAsLogical, 31, 1),
+		}
 		words := 0
 		for _, c := range columns {
 			words += c.Type.Words(records)
 		}
 		values, valid := poisoned[uint64](r, words), poisoned[uint64](r, len(columns)*kernels.Words(records))
-		return measured{launch: func() error { return r.k.FixedValues(r.s, text, x, columns, values, valid, odd) }, moved: records * (stride + 8 + 20), items: records}
+		return measured{launch: func() error {
+			return r.k.FixedValues(r.s, text, x, columns, values, valid, odd)
+		}, moved: records * (stride + 8 + 20), items: records}
 	case "texts":
 		columns := []kernels.FixedColumn{column(kernels.FixedText, 1, 12), column(kernels.FixedText, 13, 10)}
-		starts, ends, valid := poisoned[int64](r, 2*records), poisoned[int64](r, 2*records), poisoned[uint64](r, 2*kernels.Words(records))
-		return measured{launch: func() error { return r.k.FixedTexts(r.s, text, x, columns, true, starts, ends, valid, odd) }, moved: records * (stride + 8 + 32), items: records}
+		starts, ends, valid := poisoned[int64](r, 2*records), poisoned[int64](r, 2*records),
+			poisoned[uint64](r, 2*kernels.Words(records))
+		return measured{launch: func() error {
+			return r.k.FixedTexts(r.s, text, x, columns, true, starts, ends, valid, odd)
+		}, moved: records * (stride + 8 + 32), items: records}
 	}
 	panic(fmt.Sprintf("no kernel %q", what))
 }
@@ -528,11 +599,17 @@ func shapes(r *rig, what string) measured {
 	to := kernels.ShapePositions{X: poisoned[float64](r, records*points), Y: poisoned[float64](r, records*points)}
 	switch what {
 	case "find":
-		return measured{launch: func() error { return r.k.FindShapes(r.s, text, x) }, moved: records * (64 + 8 + 25), items: records}
+		return measured{launch: func() error {
+			return r.k.FindShapes(r.s, text, x)
+		}, moved: records * (64 + 8 + 25), items: records}
 	case "read":
-		return measured{launch: func() error { return r.k.ReadShapes(r.s, text, x, to) }, moved: records * points * 32, items: records * points}
+		return measured{launch: func() error {
+			return r.k.ReadShapes(r.s, text, x, to)
+		}, moved: records * points * 32, items: records * points}
 	case "parts":
-		return measured{launch: func() error { return r.k.ShapeParts(r.s, text, x, rings) }, moved: records * (4 + 8 + 24), items: records}
+		return measured{launch: func() error {
+			return r.k.ShapeParts(r.s, text, x, rings)
+		}, moved: records * (4 + 8 + 24), items: records}
 	}
 	panic(fmt.Sprintf("no kernel %q", what))
 }
@@ -540,13 +617,15 @@ func shapes(r *rig, what string) measured {
 // recode prepares texts of 32 bytes in ISO-8859-1, of which one byte becomes two.
 func recode(r *rig) measured {
 	const texts, width = 1 << 22, 32
-	text, page := upload(r, bytes.Repeat([]byte("Stra\xdfe 123, 80331 Hintertupfing."), texts)), codePage(charmap.ISO8859_1)
+	text, page := upload(r, bytes.Repeat([]byte("Stra\xdfe 123, 80331 Hintertupfing."), texts)),
+		codePage(charmap.ISO8859_1)
 	table, odd := upload(r, page[:]), upload(r, []uint32{0})
 	starts, ends := make([]int64, texts), make([]int64, texts)
 	for i := range starts {
 		starts[i], ends[i] = int64(i*width), int64((i+1)*width)
 	}
-	from, to, offsets, out := upload(r, starts), upload(r, ends), poisoned[int64](r, texts+1), poisoned[byte](r, texts*(width+1))
+	from, to, offsets, out := upload(r, starts), upload(r, ends), poisoned[int64](r, texts+1),
+		poisoned[byte](r, texts*(width+1))
 	return measured{launch: func() error {
 		if err := r.k.MeasureRecoded(r.s, text, from, to, table, offsets, odd); err != nil {
 			return err

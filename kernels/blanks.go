@@ -2,8 +2,9 @@ package kernels
 
 import "github.com/vibeflight/vibeflight/gpu"
 
-// Blanks says which words of 64 bytes of a text hold more than white space (space, tab, line feed, carriage return), and does so for 64 of them, 64 of
-// those, and so on: a kernel gets over a run of any length in a few steps. It takes 1/512 of the text's size.
+// Blanks says which words of 64 bytes of a text hold more than white space (space, tab, line feed,
+// carriage return), and does so for 64 of them, 64 of those, and so on: a kernel gets over a run of
+// any length in a few steps. It takes 1/512 of the text's size.
 type Blanks struct {
 	n      int64
 	levels gpu.Buffer[uint64] // see blanks.cuh
@@ -32,9 +33,11 @@ func blankWords(n int) (words int) {
 // Free gives the memory back once the work that s was given before is done.
 func (b *Blanks) Free(s *gpu.Stream) error { return b.levels.Free(s) }
 
-// FindBlanks looks where text is blank. b was allocated for at least as many bytes, and is overwritten.
+// FindBlanks looks where text is blank. b was allocated for at least as many bytes, and is
+// overwritten.
 //
-// A launch that reads the first 16 of 64 bytes, and the others where these may be blank, and one for all levels above that reads next to nothing.
+// A launch that reads the first 16 of 64 bytes, and the others where these may be blank, and one
+// for all levels above that reads next to nothing.
 func (k *Set) FindBlanks(s *gpu.Stream, text gpu.Buffer[byte], b *Blanks) error {
 	w := k.begin(s, "blanks")
 	b.n = w.text(text)

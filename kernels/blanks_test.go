@@ -8,8 +8,8 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// Words whose first bytes leave open what they hold, each byte that is close to a blank, and the last word of a text: a position behind a run of blanks begins
-// at the first byte that is none.
+// Words whose first bytes leave open what they hold, each byte that is close to a blank, and the
+// last word of a text: a position behind a run of blanks begins at the first byte that is none.
 func TestFindBlanks(t *testing.T) {
 	r := open(t)
 	for c := range 256 {
@@ -39,12 +39,19 @@ func TestFindBlanks(t *testing.T) {
 	}
 }
 
-// Runs of blanks over a level's words, in a text that has more of them than one block takes in at a time.
+// Runs of blanks over a level's words, in a text that has more of them than one block takes in at a
+// time.
 func TestFindBlanksInALargeText(t *testing.T) {
 	r := open(t)
 	text := bytes.Repeat([]byte{'x'}, 17<<20)
 	var at []int64
-	for _, run := range []struct{ start, blanks int }{{5, 1000}, {10000, 9000}, {100000, 300000}, {17<<20 - 400000, 399000}, {17<<20 - 6, 1}} {
+	for _, run := range []struct{ start, blanks int }{
+		{5, 1000},
+		{10000, 9000},
+		{100000, 300000},
+		{17<<20 - 400000, 399000},
+		{17<<20 - 6, 1},
+	} {
 		at = append(at, int64(run.start))
 		copy(text[run.start:], "["+strings.Repeat(" ", run.blanks)+"1,2]")
 	}

@@ -30,11 +30,13 @@ const (
 //	start   . 1 . . . . 1 . . . . . .
 //	end     . . . . 1 . 1 . . . . 1 .
 //
-// The file's edges separate as well. Not all that starts is a number and ends as one: ExtractNumbers drops what does not pair, and ParseFloat64 says
-// what is none.
+// The file's edges separate as well. Not all that starts is a number and ends as one:
+// ExtractNumbers drops what does not pair, and ParseFloat64 says what is none.
 //
 // One launch; reads text once, and inside, and writes a quarter byte a byte of text.
-func (k *Set) NumberBoundaries(s *gpu.Stream, text gpu.Buffer[byte], inside Mask, between Separators, start, end Mask) error {
+func (k *Set) NumberBoundaries(s *gpu.Stream, text gpu.Buffer[byte], inside Mask, between Separators,
+	start, end Mask,
+) error {
 	w := k.begin(s, "number boundaries")
 	n := w.text(text)
 	w.optional("inside", inside, n)
@@ -50,7 +52,8 @@ func (k *Set) NumberBoundaries(s *gpu.Stream, text gpu.Buffer[byte], inside Mask
 	}
 	if w.err == nil {
 		low, high := eightBytes(between.Bytes, 0), eightBytes(between.Bytes, 8)
-		w.launch("bounds", blocks(n, tileBytes), block, text.Arg(), gpu.Int(n), inside.Arg(), gpu.Int(low), gpu.Int(high), gpu.Int(count),
+		w.launch("bounds", blocks(n, tileBytes), block, text.Arg(), gpu.Int(n), inside.Arg(), gpu.Int(low),
+			gpu.Int(high), gpu.Int(count),
 			flag(between.Points), gpu.Int(between.Before), gpu.Int(between.Behind), start.Arg(), end.Arg())
 	}
 	return w.done()

@@ -59,7 +59,8 @@ func TestNumberBoundaries(t *testing.T) {
 		for _, n := range sizes {
 			text := random(uint64(n), n, alphabet)
 			for _, inside := range [][]uint64{nil, bitmap(n, func(i int) bool { return i%7 < 2 })} {
-				b, start, end := gpu.Buffer[uint64]{}, poisoned[uint64](r, kernels.Words(n)), poisoned[uint64](r, kernels.Words(n))
+				b, start, end := gpu.Buffer[uint64]{}, poisoned[uint64](r, kernels.Words(n)),
+					poisoned[uint64](r, kernels.Words(n))
 				if inside != nil {
 					b = upload(r, inside)
 				}

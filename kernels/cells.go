@@ -2,7 +2,8 @@ package kernels
 
 import "github.com/vibeflight/vibeflight/gpu"
 
-// CellLine is how many bytes the line of a field has beside those of the field: NULL, or as many blanks, and a line feed.
+// CellLine is how many bytes the line of a field has beside those of the field: NULL, or as many
+// blanks, and a line feed.
 const CellLine = 5
 
 // CellsReport is what CheckCells says of lines.
@@ -12,8 +13,9 @@ type CellsReport struct {
 	Semicolons int64
 }
 
-// CellSpans gives the fields of one column as strings, for MeasureStrings: those that are empty, or one of null, nan, na, n/a, none, \n, #n/a and - in any case, with blanks around or not, are empty and
-// not valid.
+// CellSpans gives the fields of one column as strings, for MeasureStrings: those that are empty, or
+// one of null, nan, na, n/a, none, \n, #n/a and - in any case, with blanks around or not, are empty
+// and not valid.
 //
 //	text    of the table
 //	starts  an element a row, overwritten; quotes around a field are left out
@@ -21,16 +23,21 @@ type CellsReport struct {
 //	valid   Words(rows) words, overwritten
 //
 // One launch; reads 8 bytes and the ends of a field a row, and writes 16.
-func (k *Set) CellSpans(s *gpu.Stream, text gpu.Buffer[byte], x *Table, column int, starts, ends gpu.Buffer[int64], valid Mask) error {
+func (k *Set) CellSpans(s *gpu.Stream, text gpu.Buffer[byte], x *Table, column int, starts, ends gpu.Buffer[int64],
+	valid Mask,
+) error {
 	w := k.begin(s, "cell spans")
 	w.need(column >= 0 && column < x.Columns, "column %d of %d", column, x.Columns)
-	w.need(starts.Len() == x.Rows && ends.Len() == x.Rows, "%d starts and %d ends for %d rows", starts.Len(), ends.Len(), x.Rows)
+	w.need(starts.Len() == x.Rows && ends.Len() == x.Rows, "%d starts and %d ends for %d rows", starts.Len(),
+		ends.Len(), x.Rows)
 	w.bits("valid", valid, int64(x.Rows))
-	w.launch("cells_spans", blocks(int64(x.Rows), block), block, join(x.source(w, text), gpu.Int(column), starts.Arg(), ends.Arg(), valid.Arg())...)
+	w.launch("cells_spans", blocks(int64(x.Rows), block), block, join(x.source(w, text), gpu.Int(column),
+		starts.Arg(), ends.Arg(), valid.Arg())...)
 	return w.done()
 }
 
-// CellLines makes a line of each field of a column: its bytes, blanks and a line feed, or NULL and a line feed.
+// CellLines makes a line of each field of a column: its bytes, blanks and a line feed, or NULL and
+// a line feed.
 //
 //	x        the fields of CellSpans, measured
 //	offsets  those of MeasureStrings
@@ -39,13 +46,16 @@ func (k *Set) CellSpans(s *gpu.Stream, text gpu.Buffer[byte], x *Table, column i
 //	text     offsets' last, and CellLine bytes a row more; overwritten
 //
 // Two launches; reads the fields and 24 bytes each, and writes the fields and 13.
-func (k *Set) CellLines(s *gpu.Stream, x *Strings, offsets gpu.Buffer[int64], valid Mask, moved gpu.Buffer[int64], text gpu.Buffer[byte]) error {
+func (k *Set) CellLines(s *gpu.Stream, x *Strings, offsets gpu.Buffer[int64], valid Mask, moved gpu.Buffer[int64],
+	text gpu.Buffer[byte],
+) error {
 	w := k.begin(s, "cell lines")
 	rows := int64(offsets.Len()) - 1
 	w.need(rows >= 0 && moved.Len() == offsets.Len(), "%d places for %d offsets", moved.Len(), offsets.Len())
 	w.need(int64(text.Len()) >= rows*CellLine, "%d bytes for %d lines", text.Len(), rows)
 	w.bits("valid", valid, rows)
-	w.launch("cells_lines", blocks(rows+1, block), block, offsets.Arg(), valid.Arg(), gpu.Int(rows), moved.Arg(), text.Arg())
+	w.launch("cells_lines", blocks(rows+1, block), block, offsets.Arg(), valid.Arg(), gpu.Int(rows),
+		moved.Arg(), text.Arg())
 	if w.err == nil {
 		w.err = k.GatherStrings(s, x.At(moved), text, gpu.Buffer[int32]{})
 	}
@@ -60,7 +70,9 @@ func (k *Set) CellLines(s *gpu.Stream, x *Strings, offsets gpu.Buffer[int64], va
 //	report  one element, overwritten
 //
 // Two launches; reads the text and 16 bytes a row.
-func (k *Set) CheckCells(s *gpu.Stream, text gpu.Buffer[byte], moved, first gpu.Buffer[int64], report gpu.Buffer[CellsReport]) error {
+func (k *Set) CheckCells(s *gpu.Stream, text gpu.Buffer[byte], moved, first gpu.Buffer[int64],
+	report gpu.Buffer[CellsReport],
+) error {
 	w := k.begin(s, "check cells")
 	n := w.text(text)
 	w.need(moved.Len() == first.Len()+1, "%d rows in %d lines", first.Len(), moved.Len()-1)
@@ -68,7 +80,8 @@ func (k *Set) CheckCells(s *gpu.Stream, text gpu.Buffer[byte], moved, first gpu.
 	if w.err == nil {
 		w.err = gpu.Fill(s, report, 0)
 	}
-	w.launch("cells_rows", blocks(int64(first.Len()), block), block, text.Arg(), gpu.Int(n), moved.Arg(), first.Arg(), gpu.Int(first.Len()), report.Arg())
+	w.launch("cells_rows", blocks(int64(first.Len()), block), block, text.Arg(), gpu.Int(n), moved.Arg(),
+		first.Arg(), gpu.Int(first.Len()), report.Arg())
 	w.launch("cells_marks", blocks(n, tileBytes), block, text.Arg(), gpu.Int(n), report.Arg())
 	return w.done()
 }

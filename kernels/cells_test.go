@@ -12,7 +12,8 @@ import (
 func cellLines(fields []string) (text string, moved []int64, valid []bool) {
 	for _, f := range fields {
 		moved = append(moved, int64(len(text)))
-		has := !slices.Contains([]string{"", "null", "nan", "na", "n/a", "none", `\n`, "#n/a", "-"}, strings.ToLower(strings.Trim(f, " \t")))
+		has := !slices.Contains([]string{"", "null", "nan", "na", "n/a", "none", `\n`, "#n/a", "-"},
+			strings.ToLower(strings.Trim(f, " \t")))
 		if valid = append(valid, has); has {
 			text += f + "    \n"
 		} else {
@@ -25,7 +26,8 @@ func cellLines(fields []string) (text string, moved []int64, valid []bool) {
 func TestCells(t *testing.T) {
 	r := open(t)
 	geometries := []string{
-		"POINT (1 2)", "", "SRID=5;POINT(3 4)", " NA ", "n/A", "LINESTRING(" + strings.Repeat("1 2,", 400) + "5 6)", "\t", "  sRID=5;POINT EMPTY", "x", "NULL", "nan", "None", `\N`, "#N/A", "-", "--",
+		"POINT (1 2)", "", "SRID=5;POINT(3 4)", " NA ", "n/A", "LINESTRING(" + strings.Repeat("1 2,", 400) +
+			"5 6)", "\t", "  sRID=5;POINT EMPTY", "x", "NULL", "nan", "None", `\N`, "#N/A", "-", "--",
 	}
 	for _, rows := range []int{1, 11, 300} {
 		var fields, cells []string
@@ -35,7 +37,8 @@ func TestCells(t *testing.T) {
 		}
 		text, _ := asTable(fields, 2)
 		x, textDev := tableOf(r, text, 2), upload(r, text)
-		starts, ends, valid := poisoned[int64](r, rows), poisoned[int64](r, rows), poisoned[uint64](r, kernels.Words(rows))
+		starts, ends, valid := poisoned[int64](r, rows), poisoned[int64](r, rows),
+			poisoned[uint64](r, kernels.Words(rows))
 		r.ok(r.k.CellSpans(r.s, textDev, x, 1, starts, ends, valid))
 		offsets, moved := poisoned[int64](r, rows+1), poisoned[int64](r, rows+1)
 		s, err := r.k.MeasureStrings(r.s, textDev, starts, ends, kernels.StringsRaw, offsets)
@@ -64,7 +67,8 @@ func TestCells(t *testing.T) {
 			}
 			report := poisoned[kernels.CellsReport](r, 1)
 			r.ok(r.k.CheckCells(r.s, lines, moved, upload(r, first), report))
-			if got := read(r, report)[0]; (got.Odd != 0) != odd || !odd && got.SRIDs != srids || got.Semicolons != semicolons {
+			if got := read(r, report)[0]; (got.Odd != 0) != odd || !odd && got.SRIDs != srids ||
+				got.Semicolons != semicolons {
 				t.Errorf("%d rows, odd %v: got %+v, want %d SRIDs and %d semicolons", rows, odd, got, srids, semicolons)
 			}
 		}

@@ -2,7 +2,8 @@ package kernels
 
 import "github.com/vibeflight/vibeflight/gpu"
 
-// CheckStrings finds the first byte of JSON text that can't stand in the string it stands in, or outside of strings because only strings may hold it.
+// CheckStrings finds the first byte of JSON text that can't stand in the string it stands in, or
+// outside of strings because only strings may hold it.
 //
 //	text   n bytes
 //	x      was parsed from text, without a carry: the text begins outside of strings
@@ -16,12 +17,14 @@ import "github.com/vibeflight/vibeflight/gpu"
 //   - a byte at which UTF-8 can't go on: one that leads no character or continues none, or would make an overlong form, a surrogate, or more than U+10FFFF
 //     (RFC 3629 section 4)
 //
-// and outside a backslash, or a byte from 0x80 on. Other bytes outside of strings are not looked at.
+// and outside a backslash, or a byte from 0x80 on. Other bytes outside of strings are not looked
+// at.
 //
 //	text   { " a \ x \n " : " é
 //	                ^
 //
-// One launch that reads again what ParseStructure has found something in, and nothing where all is sound; whatever the length of strings, characters and runs of backslashes.
+// One launch that reads again what ParseStructure has found something in, and nothing where all is
+// sound; whatever the length of strings, characters and runs of backslashes.
 func (k *Set) CheckStrings(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, fault gpu.Buffer[int64]) error {
 	w := k.begin(s, "check strings")
 	n := w.text(text)
@@ -29,7 +32,8 @@ func (k *Set) CheckStrings(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, f
 	w.noFault(fault)
 	const each = 4 // CHECKED of check_strings.cu
 	tiles := blocks(n, tileBytes)
-	w.launch("check_strings", blocks(tiles, each), block, text.Arg(), gpu.Int(n), x.tile.Arg(), x.sound.Arg(), gpu.Int(tiles), fault.Arg())
+	w.launch("check_strings", blocks(tiles, each), block, text.Arg(), gpu.Int(n), x.tile.Arg(), x.sound.Arg(),
+		gpu.Int(tiles), fault.Arg())
 	return w.done()
 }
 

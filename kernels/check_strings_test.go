@@ -57,7 +57,8 @@ func stringFault(text []byte) int64 {
 	return -1
 }
 
-// characterAt is the length of the character that b begins with, or less: minus the place of the byte that can't go on.
+// characterAt is the length of the character that b begins with, or less: minus the place of the
+// byte that can't go on.
 func characterAt(b []byte) int {
 	_, size := utf8.DecodeRune(b)
 	if size > 1 {
@@ -73,7 +74,10 @@ func characterAt(b []byte) int {
 
 // startsCharacter reports whether some character begins with b.
 func startsCharacter(b []byte) bool {
-	for _, rest := range []string{"", "\x80", "\xa0", "\x90\x80", "\x80\x80", "\xa0\x80", "\x90\x80\x80", "\x80\x80\x80"} {
+	for _, rest := range []string{
+		"", "\x80", "\xa0", "\x90\x80", "\x80\x80", "\xa0\x80", "\x90\x80\x80",
+		"\x80\x80\x80",
+	} {
 		if r, size := utf8.DecodeRuneInString(string(b) + rest); r != utf8.RuneError && size == len(b)+len(rest) {
 			return true
 		}
@@ -211,7 +215,8 @@ func TestCheckStrings(t *testing.T) {
 	}
 }
 
-// jsonStrings are strings and what stands between them, valid but for the brackets, of about n bytes.
+// jsonStrings are strings and what stands between them, valid but for the brackets, of about n
+// bytes.
 func jsonStrings(rng *rand.Rand, n int) []byte {
 	var text []byte
 	for len(text) < n {
@@ -235,7 +240,8 @@ func jsonStrings(rng *rand.Rand, n int) []byte {
 	return text
 }
 
-// Text that is valid, and the same with a byte or two changed, removed or added: most of what is then wrong lies deep in the text.
+// Text that is valid, and the same with a byte or two changed, removed or added: most of what is
+// then wrong lies deep in the text.
 func TestCheckRandomStrings(t *testing.T) {
 	r := open(t)
 	rng := rand.New(rand.NewPCG(3, 4))

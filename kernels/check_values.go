@@ -14,8 +14,9 @@ type valueRun struct {
 	Last, _    uint32
 }
 
-// CheckValues finds the first byte that shows that values in a JSON text are not as RFC 8259 has them, whatever they are: objects, arrays, strings, numbers. It is for
-// values that nobody reads further, or that are kept as text.
+// CheckValues finds the first byte that shows that values in a JSON text are not as RFC 8259 has
+// them, whatever they are: objects, arrays, strings, numbers. It is for values that nobody reads
+// further, or that are kept as text.
 //
 //	text    n bytes
 //	x       was parsed from text, without a carry
@@ -28,15 +29,20 @@ type valueRun struct {
 //	within  ......111111........1111111111111.
 //	solid   ......111.11........1111..1.11111.
 //
-// Set bits that follow one another are one value; a bit that is not set is between two. Whoever says what the values are must have seen to it that each closes as many
-// brackets as it opens, and no others: that they end where the depth is what it was at their start. Then nothing but a value is let pass. A name may
-// come twice in an object; numbers may be beyond float64. What is inside strings is for CheckStrings to say.
+// Set bits that follow one another are one value; a bit that is not set is between two. Whoever
+// says what the values are must have seen to it that each closes as many brackets as it opens, and
+// no others: that they end where the depth is what it was at their start. Then nothing but a value
+// is let pass. A name may come twice in an object; numbers may be beyond float64. What is inside
+// strings is for CheckStrings to say.
 //
 // A fault are, too: a number of more than 1 KiB, and a value of more than 64 brackets at a time.
 //
-// Three launches: two read n/8 bytes, and where there are values the text and 3/8 byte for each byte of it; one joins tiles. Writes n/8 bytes if solid is there.
-// The time is linear in the bytes, whatever the values are.
-func (k *Set) CheckValues(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, within Mask, most int, solid Mask, fault gpu.Buffer[int64]) error {
+// Three launches: two read n/8 bytes, and where there are values the text and 3/8 byte for each
+// byte of it; one joins tiles. Writes n/8 bytes if solid is there. The time is linear in the bytes,
+// whatever the values are.
+func (k *Set) CheckValues(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, within Mask, most int,
+	solid Mask, fault gpu.Buffer[int64],
+) error {
 	w := k.begin(s, "check values")
 	n := w.text(text)
 	w.need(x.n == n, "the structure of %d bytes for %d bytes of text", x.n, n)
@@ -47,8 +53,11 @@ func (k *Set) CheckValues(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, wi
 	w.noFault(fault)
 	tiles := blocks(n, tileBytes)
 	run := take[valueRun](w, int(tiles))
-	w.launch("check_values_tiles", tiles, block, text.Arg(), x.planes.Arg(), gpu.Int(n), x.tile.Arg(), within.Arg(), run.Arg())
-	w.launch("check_values_join", min(tiles, 1), int(min(valueRuns, blocks(tiles, 32*valueEach)*32)), run.Arg(), gpu.Int(tiles))
-	w.launch("check_values", tiles, block, text.Arg(), x.planes.Arg(), gpu.Int(n), x.tile.Arg(), within.Arg(), gpu.Int(min(most, valueLevels)), run.Arg(), solid.Arg(), fault.Arg())
+	w.launch("check_values_tiles", tiles, block, text.Arg(), x.planes.Arg(), gpu.Int(n), x.tile.Arg(),
+		within.Arg(), run.Arg())
+	w.launch("check_values_join", min(tiles, 1), int(min(valueRuns, blocks(tiles, 32*valueEach)*32)),
+		run.Arg(), gpu.Int(tiles))
+	w.launch("check_values", tiles, block, text.Arg(), x.planes.Arg(), gpu.Int(n), x.tile.Arg(), within.Arg(),
+		gpu.Int(min(most, valueLevels)), run.Arg(), solid.Arg(), fault.Arg())
 	return w.done()
 }

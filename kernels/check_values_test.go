@@ -56,7 +56,8 @@ func TestCheckValuesOfManyTiles(t *testing.T) {
 	}
 }
 
-// checkValues compares CheckValues with encoding/json: the fault lies in the first value that is none, or right behind it.
+// checkValues compares CheckValues with encoding/json: the fault lies in the first value that is
+// none, or right behind it.
 func checkValues(r *rig, v *valuesText, most int) (sound bool) {
 	r.Helper()
 	fault, solid := runCheckValues(r, v, most)
@@ -133,7 +134,8 @@ func each(value []byte, do func(c byte)) (whole bool) {
 	return !inside && sound
 }
 
-// closed reports whether a value closes as many brackets as it opens, no others, and not before its end.
+// closed reports whether a value closes as many brackets as it opens, no others, and not before its
+// end.
 func closed(value []byte) bool {
 	depth, ok, over := 0, len(bytes.TrimSpace(value)) > 0, false
 	whole := each(value, func(c byte) {
@@ -253,7 +255,8 @@ func TestCheckValues(t *testing.T) {
 // randomValue gives JSON with blanks.
 func randomValue(rng *rand.Rand, depth int) string {
 	blank := func() string {
-		return strings.Repeat([...]string{" ", "\n", "\t"}[rng.IntN(3)], max(0, rng.IntN(8)-5)*(1+rng.IntN(2)*rng.IntN(40)))
+		return strings.Repeat([...]string{" ", "\n", "\t"}[rng.IntN(3)],
+			max(0, rng.IntN(8)-5)*(1+rng.IntN(2)*rng.IntN(40)))
 	}
 	kind := rng.IntN(9)
 	if depth == 0 {
@@ -266,7 +269,10 @@ func randomValue(rng *rand.Rand, depth int) string {
 	case kind == 2:
 		return [...]string{"true", "false", "null"}[rng.IntN(3)]
 	case kind < 5:
-		return `"` + [...]string{"", "x", `\"`, `\\`, "{", "]", ",", ":", `a \u0041 é`, strings.Repeat("long ", 30)}[rng.IntN(10)] + `"`
+		return `"` + [...]string{
+			"", "x", `\"`, `\\`, "{", "]", ",", ":", `a \u0041 é`,
+			strings.Repeat("long ", 30),
+		}[rng.IntN(10)] + `"`
 	case kind < 7:
 		b.WriteString("[" + blank())
 		for i := range rng.IntN(5) {
@@ -317,7 +323,8 @@ func TestCheckValuesMutated(t *testing.T) {
 					value = mutated
 				}
 			}
-			v.add(string(value), `{"name":`+strings.Repeat("[", rng.IntN(2))+" "+strings.Repeat("-", rng.IntN(100)*rng.IntN(2)))
+			v.add(string(value), `{"name":`+strings.Repeat("[", rng.IntN(2))+" "+strings.Repeat("-",
+				rng.IntN(100)*rng.IntN(2)))
 		}
 		if checkValues(r, &v, 1000) {
 			sound++
@@ -367,7 +374,8 @@ func TestCheckValuesArguments(t *testing.T) {
 	}
 }
 
-// TestCheckValuesOfAnything has texts that are no JSON, and masks of no values: all that counts is that nothing else is touched, and that it is the same twice.
+// TestCheckValuesOfAnything has texts that are no JSON, and masks of no values: all that counts is
+// that nothing else is touched, and that it is the same twice.
 func TestCheckValuesOfAnything(t *testing.T) {
 	r := open(t)
 	rng := rand.New(rand.NewPCG(8, 3))
@@ -377,7 +385,8 @@ func TestCheckValuesOfAnything(t *testing.T) {
 		}
 		v := valuesText{text: text}
 		for range 5 {
-			v.starts, v.ends = append(v.starts, int64(rng.IntN(len(text)))), append(v.ends, int64(rng.IntN(len(text)+1)))
+			v.starts, v.ends = append(v.starts, int64(rng.IntN(len(text)))),
+				append(v.ends, int64(rng.IntN(len(text)+1)))
 		}
 		one, _ := runCheckValues(r, &v, 64)
 		if two, _ := runCheckValues(r, &v, 64); one != two {
@@ -387,7 +396,10 @@ func TestCheckValuesOfAnything(t *testing.T) {
 	for i, n := range sizes {
 		text := random(uint64(i), n, `{}[]",:\tfn-.e019 `+"\n\x80")
 		for range 2 {
-			v := valuesText{text: text, starts: []int64{int64(rng.IntN(n + 1)), 0}, ends: []int64{int64(rng.IntN(n + 1)), int64(n)}}
+			v := valuesText{
+				text: text, starts: []int64{int64(rng.IntN(n + 1)), 0},
+				ends: []int64{int64(rng.IntN(n + 1)), int64(n)},
+			}
 			runCheckValues(r, &v, 64)
 			x, err := kernels.AllocStructure(r.s, n)
 			r.ok(err)

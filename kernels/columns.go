@@ -33,7 +33,8 @@ type FieldReport struct {
 	Kinds uint32 // bit 1<<kind for the kind of each value
 }
 
-// PlaceReport says which members stand out among those that Want takes: the first of each sort, or -1.
+// PlaceReport says which members stand out among those that Want takes: the first of each sort, or
+// -1.
 type PlaceReport struct {
 	Unknown  int32 // its Field is -1, or its row or field is not one of the table: it is in no slot
 	Repeated int32 // another one has the same field of the same row; the first of these is in the slot
@@ -45,24 +46,31 @@ type PlaceReport struct {
 //	Field             0     1             1     0                  of the members of p's objects
 //	Slots       field 0: 1 5 -1   field 1: 2 4 -1                  members are numbered in text order, p's own too
 //
-// The result does not depend on the order in which members are looked at. Memory is fields times rows, however few of them there are: 4 bytes each.
+// The result does not depend on the order in which members are looked at. Memory is fields times
+// rows, however few of them there are: 4 bytes each.
 //
-// Two launches; reads 17 to 21 bytes a member, writes 4 bytes a slot and updates one for each member that is placed.
+// Two launches; reads 17 to 21 bytes a member, writes 4 bytes a slot and updates one for each
+// member that is placed.
 func (k *Set) PlaceMembers(s *gpu.Stream, p Placing) error {
 	w := k.begin(s, "place members")
 	members := p.Row.Len()
 	w.need(members <= math.MaxInt32, "%d members, at most %d", members, math.MaxInt32)
-	w.need(p.Owner.Len() == members && p.Field.Len() == members && p.Kind.Len() == members, "%d owners, %d fields and %d kinds for %d members", p.Owner.Len(), p.Field.Len(), p.Kind.Len(), members)
-	w.need(p.OwnerField.Len() == members || p.Want < 0 && p.OwnerField.Len() == 0, "%d fields of owners for %d members", p.OwnerField.Len(), members)
-	w.need(p.Rows >= 0 && p.Rows <= math.MaxInt32 && p.Fields >= 0 && p.Fields <= math.MaxInt32, "%d rows of %d fields", p.Rows, p.Fields)
+	w.need(p.Owner.Len() == members && p.Field.Len() == members && p.Kind.Len() == members,
+		"%d owners, %d fields and %d kinds for %d members", p.Owner.Len(), p.Field.Len(), p.Kind.Len(), members)
+	w.need(p.OwnerField.Len() == members || p.Want < 0 && p.OwnerField.Len() == 0, "%d fields of owners for %d members",
+		p.OwnerField.Len(), members)
+	w.need(p.Rows >= 0 && p.Rows <= math.MaxInt32 && p.Fields >= 0 && p.Fields <= math.MaxInt32,
+		"%d rows of %d fields", p.Rows, p.Fields)
 	w.need(p.Slots.Len() == p.Rows*p.Fields, "%d slots for %d rows of %d fields", p.Slots.Len(), p.Rows, p.Fields)
 	w.need(p.Report.Len() == p.Fields, "%d reports for %d fields", p.Report.Len(), p.Fields)
 	w.need(p.Odd.Len() == 1, "%d elements for what is odd", p.Odd.Len())
 	if w.err == nil {
 		w.err = gpu.Fill(s, p.Slots, 0xff)
 	}
-	w.launch("columns_clear", max(1, blocks(int64(p.Fields), block)), block, p.Report.Arg(), gpu.Int(p.Fields), p.Odd.Arg())
-	w.launch("columns_place", blocks(int64(members), block), block, p.Row.Arg(), p.Owner.Arg(), p.Field.Arg(), p.OwnerField.Arg(), gpu.Int(p.Want), p.Kind.Arg(),
+	w.launch("columns_clear", max(1, blocks(int64(p.Fields), block)), block, p.Report.Arg(), gpu.Int(p.Fields),
+		p.Odd.Arg())
+	w.launch("columns_place", blocks(int64(members), block), block, p.Row.Arg(), p.Owner.Arg(), p.Field.Arg(),
+		p.OwnerField.Arg(), gpu.Int(p.Want), p.Kind.Arg(),
 		gpu.Int(members), gpu.Int(p.Rows), gpu.Int(p.Fields), p.Slots.Arg(), p.Report.Arg(), p.Odd.Arg())
 	return w.done()
 }
@@ -86,7 +94,9 @@ func (k *Set) PlaceMembers(s *gpu.Stream, p Placing) error {
 //	trues         .      .       .              1
 //
 // One launch; reads 13 bytes a row, 21 with a base, and writes 16 and a quarter.
-func (k *Set) ColumnTokens(s *gpu.Stream, slots gpu.Buffer[int32], valueStart, valueEnd gpu.Buffer[uint32], kind gpu.Buffer[ValueKind], base, starts, ends gpu.Buffer[int64], valid, trues Mask) error {
+func (k *Set) ColumnTokens(s *gpu.Stream, slots gpu.Buffer[int32], valueStart, valueEnd gpu.Buffer[uint32],
+	kind gpu.Buffer[ValueKind], base, starts, ends gpu.Buffer[int64], valid, trues Mask,
+) error {
 	w := k.begin(s, "column tokens")
 	rows, members := int64(slots.Len()), countSpans(w, valueStart, valueEnd)
 	w.need(int64(kind.Len()) == members, "%d kinds for %d members", kind.Len(), members)
@@ -96,7 +106,8 @@ func (k *Set) ColumnTokens(s *gpu.Stream, slots gpu.Buffer[int32], valueStart, v
 	if trues.Len() > 0 {
 		w.bits("trues", trues, rows)
 	}
-	w.launch("columns_tokens", blocks(rows, block), block, slots.Arg(), gpu.Int(rows), valueStart.Arg(), valueEnd.Arg(), kind.Arg(), gpu.Int(members), base.Arg(),
+	w.launch("columns_tokens", blocks(rows, block), block, slots.Arg(), gpu.Int(rows), valueStart.Arg(),
+		valueEnd.Arg(), kind.Arg(), gpu.Int(members), base.Arg(),
 		starts.Arg(), ends.Arg(), valid.Arg(), trues.Arg())
 	return w.done()
 }
@@ -112,7 +123,8 @@ func Kinds(kinds ...ValueKind) (s KindSet) {
 	return s
 }
 
-// PickTokens is ColumnTokens for the values of some kinds: a row with another value, or none, has an empty span at 0.
+// PickTokens is ColumnTokens for the values of some kinds: a row with another value, or none, has
+// an empty span at 0.
 //
 //	want    the kinds; null may be one of them, its text is null
 //	starts  n elements, overwritten; or none, and no ends
@@ -120,7 +132,9 @@ func Kinds(kinds ...ValueKind) (s KindSet) {
 //	picked  Words(n) words, overwritten: bit i says that the value of row i is of one of these kinds; or none
 //
 // One launch; reads 5 bytes a row, and 8 for each of these values, and writes 16 and an eighth.
-func (k *Set) PickTokens(s *gpu.Stream, slots gpu.Buffer[int32], valueStart, valueEnd gpu.Buffer[uint32], kind gpu.Buffer[ValueKind], want KindSet, starts, ends gpu.Buffer[int64], picked Mask) error {
+func (k *Set) PickTokens(s *gpu.Stream, slots gpu.Buffer[int32], valueStart, valueEnd gpu.Buffer[uint32],
+	kind gpu.Buffer[ValueKind], want KindSet, starts, ends gpu.Buffer[int64], picked Mask,
+) error {
 	w := k.begin(s, "pick tokens")
 	rows, members := int64(slots.Len()), countSpans(w, valueStart, valueEnd)
 	w.need(int64(kind.Len()) == members, "%d kinds for %d members", kind.Len(), members)
@@ -130,7 +144,8 @@ func (k *Set) PickTokens(s *gpu.Stream, slots gpu.Buffer[int32], valueStart, val
 	if picked.Len() > 0 {
 		w.bits("picked", picked, rows)
 	}
-	w.launch("columns_pick", blocks(rows, block), block, slots.Arg(), gpu.Int(rows), valueStart.Arg(), valueEnd.Arg(), kind.Arg(), gpu.Int(members), gpu.Int(want),
+	w.launch("columns_pick", blocks(rows, block), block, slots.Arg(), gpu.Int(rows), valueStart.Arg(),
+		valueEnd.Arg(), kind.Arg(), gpu.Int(members), gpu.Int(want),
 		starts.Arg(), ends.Arg(), picked.Arg())
 	return w.done()
 }

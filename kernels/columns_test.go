@@ -19,11 +19,13 @@ type memberList struct {
 
 // add appends a member.
 func (m *memberList) add(row, owner, field, ownerField int32, kind kernels.ValueKind) {
-	m.row, m.owner, m.field, m.ownerField = append(m.row, row), append(m.owner, owner), append(m.field, field), append(m.ownerField, ownerField)
+	m.row, m.owner, m.field, m.ownerField = append(m.row, row), append(m.owner, owner), append(m.field, field),
+		append(m.ownerField, ownerField)
 	m.kind = append(m.kind, kind)
 }
 
-// randomMembers are the members of rows records in text order. About one in repeat has a field that is drawn, not the next, and one in unknown has none.
+// randomMembers are the members of rows records in text order. About one in repeat has a field that
+// is drawn, not the next, and one in unknown has none.
 func randomMembers(rng *rand.Rand, rows, fields, repeat, unknown int) *memberList {
 	m := &memberList{}
 	kind := func() kernels.ValueKind { return kernels.ValueNull + kernels.ValueKind(rng.IntN(7)) }
@@ -60,7 +62,10 @@ type placed struct {
 
 // placePlainly is PlaceMembers, one member at a time.
 func placePlainly(m *memberList, want int32, rows, fields int) placed {
-	p := placed{slots: make([]int32, rows*fields), report: make([]kernels.FieldReport, fields), odd: kernels.PlaceReport{Unknown: -1, Repeated: -1}}
+	p := placed{
+		slots: make([]int32, rows*fields), report: make([]kernels.FieldReport, fields),
+		odd: kernels.PlaceReport{Unknown: -1, Repeated: -1},
+	}
 	for i := range p.slots {
 		p.slots[i] = -1
 	}
@@ -95,9 +100,11 @@ func placePlainly(m *memberList, want int32, rows, fields int) placed {
 func checkPlacing(r *rig, what string, m *memberList, want int32, rows, fields int) {
 	r.Helper()
 	p := kernels.Placing{
-		Row: upload(r, m.row), Owner: upload(r, m.owner), Field: upload(r, m.field), OwnerField: upload(r, m.ownerField), Want: want,
+		Row: upload(r, m.row), Owner: upload(r, m.owner), Field: upload(r, m.field),
+		OwnerField: upload(r, m.ownerField), Want: want,
 		Kind: upload(r, m.kind), Rows: rows, Fields: fields,
-		Slots: poisoned[int32](r, rows*fields), Report: poisoned[kernels.FieldReport](r, fields), Odd: poisoned[kernels.PlaceReport](r, 1),
+		Slots: poisoned[int32](r, rows*fields), Report: poisoned[kernels.FieldReport](r, fields),
+		Odd: poisoned[kernels.PlaceReport](r, 1),
 	}
 	if want < 0 {
 		p.OwnerField = gpu.Buffer[int32]{}
@@ -137,7 +144,8 @@ func TestPlaceMembers(t *testing.T) {
 	}
 }
 
-// Repeated members meet within a warp, within a block, and over blocks; the lowest of all pairs is told.
+// Repeated members meet within a warp, within a block, and over blocks; the lowest of all pairs is
+// told.
 func TestPlaceRepeatedMembers(t *testing.T) {
 	r := open(t)
 	for _, distance := range []int32{1, 2, 31, 32, 33, 255, 256, 257, 1000} {
@@ -166,7 +174,16 @@ func TestPlaceRepeatedMembers(t *testing.T) {
 func TestPlaceMembersOutsideOfTheTable(t *testing.T) {
 	r := open(t)
 	m := &memberList{}
-	for _, at := range [][2]int32{{0, 0}, {2, 0}, {-1, 0}, {math.MaxInt32, 1}, {1, 3}, {1, math.MaxInt32}, {1, -2}, {math.MinInt32, 0}} {
+	for _, at := range [][2]int32{
+		{0, 0},
+		{2, 0},
+		{-1, 0},
+		{math.MaxInt32, 1},
+		{1, 3},
+		{1, math.MaxInt32},
+		{1, -2},
+		{math.MinInt32, 0},
+	} {
 		m.add(at[0], -1, at[1], -1, kernels.ValueTrue)
 	}
 	checkPlacing(r, "outside of the table", m, -1, 2, 3)
@@ -177,7 +194,8 @@ func TestPlaceMembersRefuses(t *testing.T) {
 	three, kinds := upload(r, make([]int32, 3)), upload(r, make([]kernels.ValueKind, 3))
 	sound := kernels.Placing{
 		Row: three, Owner: three, Field: three, OwnerField: three, Kind: kinds, Rows: 2, Fields: 2,
-		Slots: poisoned[int32](r, 4), Report: poisoned[kernels.FieldReport](r, 2), Odd: poisoned[kernels.PlaceReport](r, 1),
+		Slots: poisoned[int32](r, 4), Report: poisoned[kernels.FieldReport](r, 2),
+		Odd: poisoned[kernels.PlaceReport](r, 1),
 	}
 	r.ok(r.k.PlaceMembers(r.s, sound))
 	for _, tt := range []struct {
@@ -210,7 +228,10 @@ type columnTokens struct {
 
 // tokensPlainly is ColumnTokens, one row at a time.
 func tokensPlainly(slots []int32, starts, ends []int64, kind []kernels.ValueKind, base []int64) columnTokens {
-	x := columnTokens{valid: make([]uint64, kernels.Words(len(slots))), trues: make([]uint64, kernels.Words(len(slots)))}
+	x := columnTokens{
+		valid: make([]uint64, kernels.Words(len(slots))),
+		trues: make([]uint64, kernels.Words(len(slots))),
+	}
 	for row, m := range slots {
 		start, end := int64(0), int64(0)
 		if base != nil {
@@ -249,7 +270,8 @@ func TestColumnTokens(t *testing.T) {
 				slots[i] = -1
 			}
 		}
-		valueStart, valueEnd, kinds, slot := uploadShort(r, starts), uploadShort(r, ends), upload(r, kind), upload(r, slots)
+		valueStart, valueEnd, kinds, slot := uploadShort(r, starts), uploadShort(r, ends), upload(r, kind),
+			upload(r, slots)
 		for _, based := range []bool{false, true} {
 			var bases gpu.Buffer[int64]
 			want := tokensPlainly(slots, starts, ends, kind, nil)
@@ -258,7 +280,8 @@ func TestColumnTokens(t *testing.T) {
 				want = tokensPlainly(slots, starts, ends, kind, base)
 			}
 			for _, trues := range []kernels.Mask{{}, poisoned[uint64](r, kernels.Words(rows))} {
-				gotStarts, gotEnds, valid := poisoned[int64](r, rows), poisoned[int64](r, rows), poisoned[uint64](r, kernels.Words(rows))
+				gotStarts, gotEnds, valid := poisoned[int64](r, rows), poisoned[int64](r, rows),
+					poisoned[uint64](r, kernels.Words(rows))
 				r.ok(r.k.ColumnTokens(r.s, slot, valueStart, valueEnd, kinds, bases, gotStarts, gotEnds, valid, trues))
 				what := fmt.Sprintf("%d rows, based %v: ", rows, based)
 				sameItems(t, what+"starts", read(r, gotStarts), want.starts)
@@ -274,7 +297,8 @@ func TestColumnTokens(t *testing.T) {
 
 func TestColumnTokensRefuses(t *testing.T) {
 	r := open(t)
-	slots, at, kinds, mask := upload(r, make([]int32, 70)), upload(r, make([]uint32, 70)), upload(r, make([]kernels.ValueKind, 70)), poisoned[uint64](r, 2)
+	slots, at, kinds, mask := upload(r, make([]int32, 70)), upload(r, make([]uint32, 70)),
+		upload(r, make([]kernels.ValueKind, 70)), poisoned[uint64](r, 2)
 	out := poisoned[int64](r, 70)
 	few, one, none := at.Slice(0, 69), mask.Slice(0, 1), kernels.Mask{}
 	base := out
@@ -294,7 +318,8 @@ func TestColumnTokensRefuses(t *testing.T) {
 		{"no valid mask", at, at, base, out, out, kinds, none, none},
 		{"a short mask of trues", at, at, base, out, out, kinds, mask, one},
 	} {
-		if r.k.ColumnTokens(r.s, slots, tt.start, tt.end, tt.kind, tt.base, tt.starts, tt.ends, tt.valid, tt.trues) == nil {
+		if r.k.ColumnTokens(r.s, slots, tt.start, tt.end, tt.kind, tt.base, tt.starts, tt.ends, tt.valid,
+			tt.trues) == nil {
 			t.Errorf("%s: no error", tt.name)
 		}
 	}
@@ -305,7 +330,8 @@ func TestPickTokens(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 12))
 	for _, rows := range []int{0, 1, 63, 64, 65, 1000} {
 		members := rows + 7
-		starts, ends, kinds, slots := make([]int64, members), make([]int64, members), make([]kernels.ValueKind, members), make([]int32, rows)
+		starts, ends, kinds, slots := make([]int64, members), make([]int64, members),
+			make([]kernels.ValueKind, members), make([]int32, rows)
 		for i := range members {
 			starts[i], kinds[i] = int64(i*10), kernels.ValueNull+kernels.ValueKind(rng.IntN(7))
 			ends[i] = starts[i] + 2 + int64(rng.IntN(7))

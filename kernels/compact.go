@@ -38,7 +38,8 @@ func (k *Set) Positions(s *gpu.Stream, mask Mask, base int64, out, count gpu.Buf
 	return w.done()
 }
 
-// AllocPositions is Positions into a buffer of the right length, which the caller frees. It waits for the device to count.
+// AllocPositions is Positions into a buffer of the right length, which the caller frees. It waits
+// for the device to count.
 func (k *Set) AllocPositions(s *gpu.Stream, mask Mask, base int64) (gpu.Buffer[int64], error) {
 	w := k.begin(s, "positions")
 	total := take[int64](w, 1)
@@ -56,13 +57,16 @@ func (k *Set) AllocPositions(s *gpu.Stream, mask Mask, base int64) (gpu.Buffer[i
 //	count  one element, how many bits are set, or none
 //
 // Reads the mask twice and each element that is kept once.
-func Compact[T Element](k *Set, s *gpu.Stream, in gpu.Buffer[T], mask Mask, out gpu.Buffer[T], count gpu.Buffer[int64]) error {
+func Compact[T Element](k *Set, s *gpu.Stream, in gpu.Buffer[T], mask Mask, out gpu.Buffer[T],
+	count gpu.Buffer[int64],
+) error {
 	w := k.begin(s, "compact")
 	w.mask("mask", mask, int64(in.Len()))
 	w.need(count.Len() <= 1, "%d counts", count.Len())
 	before := countTiles(w, mask, count)
 	name := map[uintptr]string{1: "compact_8", 4: "compact_32", 8: "compact_64"}[unsafe.Sizeof(*new(T))]
-	w.launch(name, tilesOf(mask), block, in.Arg(), mask.Arg(), gpu.Int(mask.Len()), before.Arg(), out.Arg(), gpu.Int(out.Len()))
+	w.launch(name, tilesOf(mask), block, in.Arg(), mask.Arg(), gpu.Int(mask.Len()), before.Arg(), out.Arg(),
+		gpu.Int(out.Len()))
 	return w.done()
 }
 
@@ -80,7 +84,8 @@ func countTiles(w *work, mask Mask, total gpu.Buffer[int64]) gpu.Buffer[int64] {
 
 // positions lists the set bits, of which before lie before each tile.
 func positions(w *work, mask Mask, before gpu.Buffer[int64], base int64, out gpu.Buffer[int64]) {
-	w.launch("compact_positions", tilesOf(mask), block, mask.Arg(), gpu.Int(mask.Len()), before.Arg(), gpu.Int(base), out.Arg(), gpu.Int(out.Len()))
+	w.launch("compact_positions", tilesOf(mask), block, mask.Arg(), gpu.Int(mask.Len()), before.Arg(),
+		gpu.Int(base), out.Arg(), gpu.Int(out.Len()))
 }
 
 // only waits for the one element of b.
@@ -93,7 +98,8 @@ func only[T any](w *work, b gpu.Buffer[T]) T {
 	return one[0]
 }
 
-// noted is one element of page-locked memory, for what a kernel tells the host; until the next one is asked for.
+// noted is one element of page-locked memory, for what a kernel tells the host; until the next one
+// is asked for.
 func noted[T any](w *work) []T {
 	if w.err != nil {
 		return make([]T, 1)
@@ -123,7 +129,8 @@ func give[T any](w *work, n int64) gpu.Buffer[T] {
 	return b
 }
 
-// handed is done for a primitive whose result is b, which give gave: the caller's, or freed after an error.
+// handed is done for a primitive whose result is b, which give gave: the caller's, or freed after
+// an error.
 func handed[T any](w *work, b gpu.Buffer[T]) (gpu.Buffer[T], error) {
 	err := w.done()
 	if err != nil {

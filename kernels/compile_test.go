@@ -9,11 +9,13 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/compile"
 )
 
-// maxFrameBytes is what spilled registers may take of a thread's stack frame: a compiler's choice, and not the same with each. An array that is indexed at
-// run time takes more, and is memory where a kernel should have registers.
+// maxFrameBytes is what spilled registers may take of a thread's stack frame: a compiler's choice,
+// and not the same with each. An array that is indexed at run time takes more, and is memory where
+// a kernel should have registers.
 const maxFrameBytes = 64
 
-// TestCompilesForEveryArchitecture compiles every .cu file as a release does. A warning is an error, and so is a large stack frame.
+// TestCompilesForEveryArchitecture compiles every .cu file as a release does. A warning is an
+// error, and so is a large stack frame.
 func TestCompilesForEveryArchitecture(t *testing.T) {
 	path := os.Getenv("VIBEFLIGHT_NVRTC")
 	compiler, err := compile.NVRTC(path)
@@ -42,7 +44,8 @@ func TestCompilesForEveryArchitecture(t *testing.T) {
 			kernels, spills = kernels+found, spills+spilled
 		}
 	}
-	t.Logf("%s: %d sources for %d architectures: %d kernels, %d of them with a stack frame", compiler.Version(), len(sources), len(archs), kernels, spills)
+	t.Logf("%s: %d sources for %d architectures: %d kernels, %d of them with a stack frame", compiler.Version(),
+		len(sources), len(archs), kernels, spills)
 }
 
 // checkResources says what each kernel of a CUBIN takes. They are those that the source declares.

@@ -7,8 +7,9 @@ import (
 	"github.com/vibeflight/vibeflight/gpu"
 )
 
-// CountCoordinates counts the parts, rings and positions of GeoJSON coordinates as CountRings does, in the structure of the text instead of its depth, and says
-// whether all that is in a span is brackets as its kind has them, with one comma between two of them. It waits for the device.
+// CountCoordinates counts the parts, rings and positions of GeoJSON coordinates as CountRings does,
+// in the structure of the text instead of its depth, and says whether all that is in a span is
+// brackets as its kind has them, with one comma between two of them. It waits for the device.
 //
 //	text  n bytes
 //	x     of the text
@@ -18,13 +19,18 @@ import (
 //	       a a           a        a  in a bracket that has brackets inside: next comes a bracket; inside a position stands what ParsePositions is to read
 //	                 b     b      b  next comes a closing bracket, or a comma and then an opening one
 //
-// RingsStray is at fault with what follows a bracket, and for a curly bracket; RingsUndecided are more than 4 KiB of blanks at one of these places. RingsDeep are too many
-// opening or closing brackets, and a span whose first bracket is not as deep as it should be. Where there is a fault the counts say nothing.
+// RingsStray is at fault with what follows a bracket, and for a curly bracket; RingsUndecided are
+// more than 4 KiB of blanks at one of these places. RingsDeep are too many opening or closing
+// brackets, and a span whose first bracket is not as deep as it should be. Where there is a fault
+// the counts say nothing.
 //
-// One launch, and ListRings needs a second one. The first reads 3/8 byte for each byte of text, and the text where blanks stand behind brackets, and writes 3/8 byte, which the
-// second one reads. The time is linear in the bytes, whatever a geometry's size, but for the sums that a tile of 16 KiB reads of those before it: twice the root of their number, 32 at
-// a time.
-func (k *Set) CountCoordinates(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, deep int, c Coordinates) (*Rings, error) {
+// One launch, and ListRings needs a second one. The first reads 3/8 byte for each byte of text, and
+// the text where blanks stand behind brackets, and writes 3/8 byte, which the second one reads. The
+// time is linear in the bytes, whatever a geometry's size, but for the sums that a tile of 16 KiB
+// reads of those before it: twice the root of their number, 32 at a time.
+func (k *Set) CountCoordinates(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, deep int,
+	c Coordinates,
+) (*Rings, error) {
 	r, err := k.QueueCoordinates(s, text, x, deep, c)
 	if err != nil {
 		return nil, err
@@ -32,13 +38,18 @@ func (k *Set) CountCoordinates(s *gpu.Stream, text gpu.Buffer[byte], x *Structur
 	return r.counted(k.begin(s, "count coordinates"))
 }
 
-// QueueCoordinates is CountCoordinates that does not wait: the caller is to read Found, with what else it waits for, and to tell Counted.
-func (k *Set) QueueCoordinates(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, deep int, c Coordinates) (*Rings, error) {
+// QueueCoordinates is CountCoordinates that does not wait: the caller is to read Found, with what
+// else it waits for, and to tell Counted.
+func (k *Set) QueueCoordinates(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, deep int,
+	c Coordinates,
+) (*Rings, error) {
 	w := k.begin(s, "count coordinates")
 	n := w.text(text)
 	w.need(n == x.n, "%d bytes of text, and the structure of %d", n, x.n)
 	tiles := tilesBehind(n)
-	group := bits.Len64(uint64(tiles)) / 2 // 2^group tiles are a group, near the root of their number: a block sums up about as many groups as tiles
+	// 2^group tiles are a group, near the root of their number: a block sums up about as many
+	// groups as tiles
+	group := bits.Len64(uint64(tiles)) / 2
 	r := newRings(w, tiles, (tiles-1)>>group+1, c, "coordinates_emit")
 	if w.err != nil {
 		return nil, errors.Join(w.done(), r.Free(s))
@@ -49,9 +60,14 @@ func (k *Set) QueueCoordinates(s *gpu.Stream, text gpu.Buffer[byte], x *Structur
 	}
 	first, counts := r.tile.Slice(0, int(tiles)+1), r.tile.Slice(int(tiles)+1, int(4*tiles)+1)
 	r.begins = give[uint64](w, 3*block*tiles)
-	w.launch("coordinates_count", tiles, block, text.Arg(), x.planes.Arg(), gpu.Int(n), x.tile.Arg(), gpu.Int(deep), c.Starts.Arg(), c.Ends.Arg(), c.Kinds.Arg(),
-		gpu.Int(r.coordinates), before.Arg(), gpu.Int(blocks(n, tileBytes)), r.begins.Arg(), first.Arg(), counts.Arg(), gpu.Int(group), r.found.Arg())
-	r.args = []gpu.Arg{r.begins.Arg(), c.Starts.Arg(), gpu.Int(r.coordinates), first.Arg(), counts.Arg(), gpu.Int(group), r.found.Arg()}
+	w.launch("coordinates_count", tiles, block, text.Arg(), x.planes.Arg(), gpu.Int(n), x.tile.Arg(),
+		gpu.Int(deep), c.Starts.Arg(), c.Ends.Arg(), c.Kinds.Arg(),
+		gpu.Int(r.coordinates), before.Arg(), gpu.Int(blocks(n, tileBytes)), r.begins.Arg(), first.Arg(),
+		counts.Arg(), gpu.Int(group), r.found.Arg())
+	r.args = []gpu.Arg{
+		r.begins.Arg(), c.Starts.Arg(), gpu.Int(r.coordinates), first.Arg(), counts.Arg(),
+		gpu.Int(group), r.found.Arg(),
+	}
 	if err := w.done(); err != nil {
 		return nil, errors.Join(err, r.Free(s))
 	}

@@ -18,7 +18,8 @@ type shapeRecords struct {
 	want         geometries
 }
 
-// randomShapeRecords gives so many, of which one in `rare` has a geometry, with up to so many blanks in front.
+// randomShapeRecords gives so many, of which one in `rare` has a geometry, with up to so many
+// blanks in front.
 func randomShapeRecords(rng *rand.Rand, count, rare, blanks int) (x shapeRecords) {
 	shapes := randomShapes(rng.Uint64(), count, 9, false)
 	for _, g := range shapes {
@@ -35,7 +36,8 @@ func randomShapeRecords(rng *rand.Rand, count, rare, blanks int) (x shapeRecords
 		}
 		at := int64(len(x.text) + len(`{"g":`))
 		x.text = fmt.Appendf(x.text, `{"g":%s},`, g.coord)
-		x.starts, x.ends, x.kinds = append(x.starts, at), append(x.ends, at+int64(len(g.coord))), append(x.kinds, g.kind)
+		x.starts, x.ends, x.kinds = append(x.starts, at), append(x.ends, at+int64(len(g.coord))),
+			append(x.kinds, g.kind)
 		x.want.read(x.text[:at+int64(len(g.coord))], int(at), g.kind)
 	}
 	x.want.end()
@@ -47,7 +49,15 @@ func TestCoordinatesOfRecords(t *testing.T) {
 	r := open(t)
 	rng := rand.New(rand.NewPCG(11, 26))
 	var before *kernels.Records
-	for _, tt := range []struct{ count, rare, blanks int }{{1, 1, 0}, {40, 1, 0}, {700, 1, 20}, {2000, 2, 0}, {9000, 40, 0}, {300, 3, 900}, {20_000, 1 << 20, 0}} {
+	for _, tt := range []struct{ count, rare, blanks int }{
+		{1, 1, 0},
+		{40, 1, 0},
+		{700, 1, 20},
+		{2000, 2, 0},
+		{9000, 40, 0},
+		{300, 3, 900},
+		{20_000, 1 << 20, 0},
+	} {
 		x := randomShapeRecords(rng, tt.count, tt.rare, tt.blanks)
 		text := upload(r, x.text)
 		structure, err := kernels.AllocStructure(r.s, len(x.text))
@@ -59,7 +69,10 @@ func TestCoordinatesOfRecords(t *testing.T) {
 			t.Fatalf("%+v: %d records, fault at %d", tt, records.Count, records.Fault)
 		}
 		c := kernels.Coordinates{Starts: upload(r, x.starts), Ends: upload(r, x.ends), Kinds: upload(r, x.kinds)}
-		for what, of := range map[string]*kernels.Records{"no records": nil, "its records": records, "records of another text": before} {
+		for what, of := range map[string]*kernels.Records{
+			"no records": nil, "its records": records,
+			"records of another text": before,
+		} {
 			c.Records = of
 			rings, err := r.k.CountCoordinates(r.s, text, structure, 2, c)
 			r.ok(err)

@@ -13,10 +13,12 @@ import (
 
 // bracketsAround is how many brackets stand around the positions of a kind.
 var bracketsAround = map[kernels.TypeKind]int{
-	kernels.KindPoint: 0, kernels.KindLineString: 1, kernels.KindPolygon: 2, kernels.KindMultiPoint: 1, kernels.KindMultiLineString: 2, kernels.KindMultiPolygon: 3,
+	kernels.KindPoint: 0, kernels.KindLineString: 1, kernels.KindPolygon: 2, kernels.KindMultiPoint: 1,
+	kernels.KindMultiLineString: 2, kernels.KindMultiPolygon: 3,
 }
 
-// areCoordinates says whether text is brackets as a kind has them; what is in a position does not matter.
+// areCoordinates says whether text is brackets as a kind has them; what is in a position does not
+// matter.
 func areCoordinates(text string, kind kernels.TypeKind) bool {
 	trim := func(s string) string { return strings.TrimLeft(s, " \t\r\n") }
 	var array func(s string, outer int) (rest string, ok bool)
@@ -57,11 +59,20 @@ func TestCoordinatesFaults(t *testing.T) {
 		{"a ring in a line", "[[1,2],[¦[3,4]]]", kernels.KindLineString, kernels.RingsDeep},
 		{"a number in a polygon", "[[[1,2]],[[1,2]],¦[3,4]]", kernels.KindPolygon, kernels.RingsStray},
 		{"null in a line", "¦[null,[1,2]]", kernels.KindLineString, kernels.RingsStray},
-		{"blanks without end", "¦[" + strings.Repeat(" ", 4097) + "[1,2]]", kernels.KindLineString, kernels.RingsUndecided},
-		{"blanks without end behind a comma", "[[1,2¦]," + strings.Repeat(" ", 4097) + "[1,2]]", kernels.KindLineString, kernels.RingsUndecided},
+		{
+			"blanks without end", "¦[" + strings.Repeat(" ", 4097) + "[1,2]]", kernels.KindLineString,
+			kernels.RingsUndecided,
+		},
+		{
+			"blanks without end behind a comma", "[[1,2¦]," + strings.Repeat(" ", 4097) + "[1,2]]",
+			kernels.KindLineString, kernels.RingsUndecided,
+		},
 		{"the text ends", "¦[", kernels.KindLineString, kernels.RingsDeep},
 		{"the text ends in a point", "¦[", kernels.KindPoint, kernels.RingsDeep},
-		{"the first fault counts", "[[1,2¦];" + strings.Repeat("[1,2];[[", 3000) + "]", kernels.KindLineString, kernels.RingsStray},
+		{
+			"the first fault counts", "[[1,2¦];" + strings.Repeat("[1,2];[[", 3000) + "]", kernels.KindLineString,
+			kernels.RingsStray,
+		},
 		{"a closing bracket too many", "[1,2¦]]", kernels.KindPoint, kernels.RingsDeep},
 		{"two points", "[1,2¦],[1,2]", kernels.KindPoint, kernels.RingsDeep},
 		{"one too few", "[[1,2¦]", kernels.KindLineString, kernels.RingsDeep},
@@ -76,27 +87,36 @@ func TestCoordinatesFaults(t *testing.T) {
 		{"two commas", "[[1,2¦],,[3,4]]", kernels.KindLineString, kernels.RingsStray},
 		{"no comma", "[[1,2¦][3,4]]", kernels.KindLineString, kernels.RingsStray},
 		{"a colon", "[[1,2¦]:[3,4]]", kernels.KindLineString, kernels.RingsStray},
-		{"eight levels", "[" + "¦[" + strings.Repeat("[", 7) + strings.Repeat("]", 9), kernels.KindPoint, kernels.RingsDeep},
+		{
+			"eight levels", "[" + "¦[" + strings.Repeat("[", 7) + strings.Repeat("]", 9), kernels.KindPoint,
+			kernels.RingsDeep,
+		},
 	} {
 		before, after, _ := strings.Cut(tt.text, "¦")
 		text := before + after
-		for _, pad := range []int{0, 58, 59, 60, 61, 62, 63, 64, 16381, 16382, 16384} { // at places of a word, and over the end of a tile
+		// at places of a word, and over the end of a tile
+		for _, pad := range []int{0, 58, 59, 60, 61, 62, 63, 64, 16381, 16382, 16384} {
 			padded := strings.Repeat(" ", pad) + text
-			rings, err := countCoordinates(r, []byte(padded), []int64{int64(pad)}, []int64{int64(len(padded))}, []kernels.TypeKind{tt.kind})
+			rings, err := countCoordinates(r, []byte(padded), []int64{int64(pad)}, []int64{int64(len(padded))},
+				[]kernels.TypeKind{tt.kind})
 			r.ok(err)
 			if want := int64(pad + len(before)); rings.Fault != tt.fault || rings.Offset != want {
-				t.Fatalf("%s: fault %d at byte %d, want %d at byte %d", tt.name, rings.Fault, rings.Offset, tt.fault, want)
+				t.Fatalf("%s: fault %d at byte %d, want %d at byte %d", tt.name, rings.Fault, rings.Offset,
+					tt.fault, want)
 			}
 		}
 	}
 }
 
 // placedText lays geometries out in n bytes of blanks, each where it is said, and reads them.
-func placedText(n int, at []int, shapes []shape) (text []byte, starts, ends []int64, kinds []kernels.TypeKind, want geometries) {
+func placedText(n int, at []int, shapes []shape) (text []byte, starts, ends []int64, kinds []kernels.TypeKind,
+	want geometries,
+) {
 	text = bytes.Repeat([]byte{' '}, n)
 	for i, g := range shapes {
 		copy(text[at[i]:], g.coord)
-		starts, ends, kinds = append(starts, int64(at[i])), append(ends, int64(at[i]+len(g.coord))), append(kinds, g.kind)
+		starts, ends, kinds = append(starts, int64(at[i])), append(ends, int64(at[i]+len(g.coord))),
+			append(kinds, g.kind)
 		want.geometry()
 		want.read(text[:at[i]+len(g.coord)], at[i], g.kind)
 	}
@@ -104,7 +124,8 @@ func placedText(n int, at []int, shapes []shape) (text []byte, starts, ends []in
 	return text, starts, ends, kinds, want
 }
 
-// Tiles are summed up in groups: of one, of 2 from 2 tiles on, of 4 from 8 tiles on, of 8 from 32 on.
+// Tiles are summed up in groups: of one, of 2 from 2 tiles on, of 4 from 8 tiles on, of 8 from 32
+// on.
 func TestCoordinatesTiles(t *testing.T) {
 	const tile = 16384
 	r := open(t)
@@ -170,7 +191,8 @@ func TestCoordinatesMutated(t *testing.T) {
 			r.ok(err)
 			if (rings.Offset < 0) != want {
 				// What stands around a span changes no depth before it.
-				t.Fatalf("fault %d at byte %d of %q, a %d; want a fault: %v", rings.Fault, rings.Offset-starts[i], span, kinds[i], !want)
+				t.Fatalf("fault %d at byte %d of %q, a %d; want a fault: %v", rings.Fault, rings.Offset-starts[i],
+					span, kinds[i], !want)
 			}
 			if want {
 				sound++

@@ -12,8 +12,9 @@ type written struct {
 	power    int
 }
 
-// readNumber reads the number that b begins with, of any length: what decimal.cuh leaves undecided. length counts its bytes; if there is none, those
-// before the first that can't continue one. Beyond float64 the value is an infinity.
+// readNumber reads the number that b begins with, of any length: what decimal.cuh leaves undecided.
+// length counts its bytes; if there is none, those before the first that can't continue one. Beyond
+// float64 the value is an infinity.
 func readNumber(b []byte, g Grammar) (v float64, length int, ok bool) {
 	d, i, ok := scanNumber(b, g)
 	if !ok {
@@ -104,7 +105,8 @@ func (d written) float64() float64 {
 		text = append(text, '-')
 	}
 	text = append(append(text, "0."...), d.digits...)
-	// Beyond these powers the number is 0 or an infinity, and strconv cuts exponents of more than five digits.
+	// Beyond these powers the number is 0 or an infinity, and strconv cuts exponents of more than
+	// five digits.
 	text = strconv.AppendInt(append(text, '0', 'e'), int64(min(max(d.power, -9999), 9999)), 10)
 	v, _ := strconv.ParseFloat(string(text), 64) // the one error is that of an infinity
 	return v

@@ -35,7 +35,8 @@ func sameFloat(a, b float64) bool {
 	return math.Float64bits(a) == math.Float64bits(b) || math.IsNaN(a) && math.IsNaN(b)
 }
 
-// knownDecimals are numbers on which parsers are known to fail; N1 to N13 are the names of such traps, the others were found in fast_float's tests.
+// knownDecimals are numbers on which parsers are known to fail; N1 to N13 are the names of such
+// traps, the others were found in fast_float's tests.
 var knownDecimals = []struct{ name, token string }{
 	{"N1 shortest, 14 decimals", "90.81246689931749"},
 	{"N1 shortest, 15 decimals", "-122.419415500000012"},
@@ -110,8 +111,10 @@ var knownDecimals = []struct{ name, token string }{
 	{"N10 below middle above 1", "1.00000000000000011102230246251565404236316680908203124"},
 	{"N10 above middle above 1", "1.00000000000000011102230246251565404236316680908203126"},
 	{"N10 800 digits, tie", "1.00000000000000011102230246251565404236316680908203125" + strings.Repeat("0", 746)},
-	{"N10 800 digits, above tie", "1.00000000000000011102230246251565404236316680908203125" + strings.Repeat("0", 745) + "1"},
-	{"N10 2000 digits, above tie", "1.00000000000000011102230246251565404236316680908203125" + strings.Repeat("0", 1945) + "1"},
+	{"N10 800 digits, above tie", "1.00000000000000011102230246251565404236316680908203125" +
+		strings.Repeat("0", 745) + "1"},
+	{"N10 2000 digits, above tie", "1.00000000000000011102230246251565404236316680908203125" +
+		strings.Repeat("0", 1945) + "1"},
 	{"N10 integer tie with exponent", "9007199254740993" + strings.Repeat("0", 60) + "e-60"},
 	{"N10 integer above tie with exponent", "9007199254740993" + strings.Repeat("0", 59) + "1E-60"},
 	{"N11 huge exponent", "1e99999999999"},
@@ -177,12 +180,15 @@ var longExponents = []struct {
 	{"zeros behind digits", "-125" + strings.Repeat("0", 200000) + "e-200000", -125},
 	{"tie", "9007199254740993" + strings.Repeat("0", 200000) + "e-200000", 9007199254740992},
 	{"above tie", "9007199254740993" + strings.Repeat("0", 199999) + "1e-200000", 9007199254740994},
-	{"above tie, fraction", "-0." + strings.Repeat("0", 200000) + "90071992547409930000000001e200016", -9007199254740994},
+	{
+		"above tie, fraction", "-0." + strings.Repeat("0", 200000) + "90071992547409930000000001e200016",
+		-9007199254740994,
+	},
 	{"a million zeros and nothing", "0." + strings.Repeat("0", 1000000) + "e999999999999999999999", 0},
 }
 
-// appendDecimal appends a random JSON number: coordinates, any digits with any exponent, float64 of all sizes as they are printed, and what lies at, next
-// to and near the middle of two of them.
+// appendDecimal appends a random JSON number: coordinates, any digits with any exponent, float64 of
+// all sizes as they are printed, and what lies at, next to and near the middle of two of them.
 func appendDecimal(b []byte, rng *rand.Rand) []byte {
 	switch rng.IntN(16) {
 	case 0, 1, 2, 3:
@@ -240,7 +246,8 @@ func appendDigits(b []byte, rng *rand.Rand) []byte {
 	return strconv.AppendInt(b, int64(exponent), 10)
 }
 
-// appendMiddle appends the middle between a float64 and the next one: all digits, or only some, or with another digit at the end.
+// appendMiddle appends the middle between a float64 and the next one: all digits, or only some, or
+// with another digit at the end.
 func appendMiddle(b []byte, rng *rand.Rand) []byte {
 	mantissa, exponent := 1<<52|rng.Uint64()>>12, rng.IntN(120)-110
 	if rng.IntN(4) == 0 {

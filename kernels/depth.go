@@ -49,16 +49,19 @@ type DepthCarry struct {
 	Depth int64 // brackets open before it
 }
 
-// Depth is the bracket structure of a chunk of text: where brackets are, how deep each byte lies, and an index in which the bracket that matches
-// another is found in a time that does not depend on how far away it is. BracketDepth fills it in.
+// Depth is the bracket structure of a chunk of text: where brackets are, how deep each byte lies,
+// and an index in which the bracket that matches another is found in a time that does not depend on
+// how far away it is. BracketDepth fills it in.
 //
 // Depth is inclusive: an opener counts at itself, a closer no longer does.
 //
 //	text   {"a": [1, 2]}
 //	depth  1111112222210
 type Depth struct {
-	Open, Close Mask              // brackets outside strings
-	Base        gpu.Buffer[int32] // Words(n) elements: the depth before a word's first byte; it stays at ±(2^31-1) once it gets there
+	Open, Close Mask // brackets outside strings
+	// Words(n) elements: the depth before a word's first byte; it stays at ±(2^31-1) once it gets
+	// there
+	Base gpu.Buffer[int32]
 
 	brackets Brackets
 	n        int64              // bytes of the text
@@ -71,7 +74,8 @@ type Depth struct {
 	base  gpu.Buffer[int32]  // and of Base, for as many words as were asked for
 }
 
-// AllocDepth takes the memory for up to n bytes of text and these brackets, half the text's size for two pairs; Free gives it back.
+// AllocDepth takes the memory for up to n bytes of text and these brackets, half the text's size
+// for two pairs; Free gives it back.
 func AllocDepth(s *gpu.Stream, n int, b Brackets) (*Depth, error) {
 	if err := b.check(); err != nil {
 		return nil, fmt.Errorf("bracket depth: %w", err)
@@ -107,11 +111,13 @@ func (d *Depth) Free(s *gpu.Stream) error {
 func (d *Depth) cut(n int64) {
 	words := Words(int(n))
 	d.n = n
-	d.Open, d.Close, d.types = d.masks.Slice(0, words), d.masks.Slice(words, 2*words), d.masks.Slice(2*words, (2+d.brackets.planes())*words)
+	d.Open, d.Close, d.types = d.masks.Slice(0, words), d.masks.Slice(words, 2*words),
+		d.masks.Slice(2*words, (2+d.brackets.planes())*words)
 	d.Base = d.base.Slice(0, words)
 }
 
-// treeNodes is how many nodes a level of the tree has, and treeRoom how many all levels take up, with level 0 and without.
+// treeNodes is how many nodes a level of the tree has, and treeRoom how many all levels take up,
+// with level 0 and without.
 func treeNodes(words int64, level int) int64 { return (words + 1<<(5*level) - 1) >> (5 * level) }
 
 func treeRoom(words int64) (low, some int64) {
@@ -127,16 +133,19 @@ func treeRoom(words int64) (low, some int64) {
 	}
 }
 
-// BracketDepth finds the brackets of text outside strings, the depth of every byte, and what matches brackets.
+// BracketDepth finds the brackets of text outside strings, the depth of every byte, and what
+// matches brackets.
 //
 //	text    n bytes
 //	inside  Words(n) words, or none: nothing is in strings
 //	d       overwritten; allocated for as much text at least, and for the brackets that count
 //	carry   one element or none
 //
-// Four launches, of which the first reads text, the third its masks, and the last makes the levels of the tree from the second on.
-// Brackets are compiled in where there is a compiler.
-func (k *Set) BracketDepth(s *gpu.Stream, text gpu.Buffer[byte], inside Mask, d *Depth, carries gpu.Buffer[DepthCarry]) error {
+// Four launches, of which the first reads text, the third its masks, and the last makes the levels
+// of the tree from the second on. Brackets are compiled in where there is a compiler.
+func (k *Set) BracketDepth(s *gpu.Stream, text gpu.Buffer[byte], inside Mask, d *Depth,
+	carries gpu.Buffer[DepthCarry],
+) error {
 	w := k.begin(s, "bracket depth")
 	n := w.text(text)
 	words := int64(Words(int(n)))
@@ -153,14 +162,17 @@ func (k *Set) BracketDepth(s *gpu.Stream, text gpu.Buffer[byte], inside Mask, d 
 	tile := take[int64](w, int(tiles)+1)
 	b := d.brackets
 	openers, closers := packed(b.Open), packed(b.Close)
-	f, _, err := k.generated("brackets_tiles", fmt.Sprintf("PAIRS=%d", len(b.Open)), fmt.Sprintf("OPENERS=%#xull", openers), fmt.Sprintf("CLOSERS=%#xull", closers))
+	f, _, err := k.generated("brackets_tiles", fmt.Sprintf("PAIRS=%d", len(b.Open)),
+		fmt.Sprintf("OPENERS=%#xull", openers), fmt.Sprintf("CLOSERS=%#xull", closers))
 	w.fail(err)
-	w.run(f, tiles, block, text.Arg(), gpu.Int(n), inside.Arg(), gpu.Int(len(b.Open)), gpu.Int(openers), gpu.Int(closers), gpu.Int(b.planes()),
+	w.run(f, tiles, block, text.Arg(), gpu.Int(n), inside.Arg(), gpu.Int(len(b.Open)), gpu.Int(openers),
+		gpu.Int(closers), gpu.Int(b.planes()),
 		d.Open.Arg(), d.Close.Arg(), d.types.Arg(), tile.Arg(), carries.Arg(), d.span.Arg())
 	if w.err == nil {
 		scan(w, tile.Slice(0, int(tiles)), tile, gpu.Buffer[int64]{})
 	}
-	w.launch("depth_words", tiles, block, d.Open.Arg(), d.Close.Arg(), gpu.Int(words), tile.Arg(), d.span.Arg(), carries.Arg(), d.Base.Arg(), d.low.Arg(), d.some.Arg())
+	w.launch("depth_words", tiles, block, d.Open.Arg(), d.Close.Arg(), gpu.Int(words), tile.Arg(),
+		d.span.Arg(), carries.Arg(), d.Base.Arg(), d.low.Arg(), d.some.Arg())
 	w.depthLevels(d)
 	return w.done()
 }
@@ -180,6 +192,7 @@ func (k *Set) DepthAt(s *gpu.Stream, d *Depth, positions gpu.Buffer[int64], dept
 	w := k.begin(s, "depth at positions")
 	m := int64(positions.Len())
 	w.need(int64(depths.Len()) == m, "%d depths for %d positions", depths.Len(), m)
-	w.launch("depth_positions", blocks(m, block), block, d.Open.Arg(), d.Close.Arg(), d.Base.Arg(), gpu.Int(d.n), positions.Arg(), gpu.Int(m), depths.Arg())
+	w.launch("depth_positions", blocks(m, block), block, d.Open.Arg(), d.Close.Arg(), d.Base.Arg(),
+		gpu.Int(d.n), positions.Arg(), gpu.Int(m), depths.Arg())
 	return w.done()
 }

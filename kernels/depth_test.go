@@ -57,7 +57,9 @@ func (x *bracketed) end() int64 {
 }
 
 // depthOf runs BracketDepth; the memory is freed at the end of the test.
-func depthOf(r *rig, text []byte, inside []uint64, b kernels.Brackets, carry gpu.Buffer[kernels.DepthCarry]) *kernels.Depth {
+func depthOf(r *rig, text []byte, inside []uint64, b kernels.Brackets,
+	carry gpu.Buffer[kernels.DepthCarry],
+) *kernels.Depth {
 	r.Helper()
 	d, err := kernels.AllocDepth(r.s, len(text), b)
 	r.ok(err)
@@ -137,7 +139,8 @@ func TestBracketDepthInChunks(t *testing.T) {
 	}
 }
 
-// A tree with more nodes in a level than one block takes in at a time: brackets close far behind where they open.
+// A tree with more nodes in a level than one block takes in at a time: brackets close far behind
+// where they open.
 func TestDepthOfALargeText(t *testing.T) {
 	r := open(t)
 	const n = 9 << 20
@@ -175,8 +178,10 @@ func TestDepthSaturates(t *testing.T) {
 		d := depthOf(r, []byte(tt.text), nil, jsonBrackets, c)
 		at := poisoned[int32](r, 1)
 		r.ok(r.k.DepthAt(r.s, d, upload(r, []int64{2}), at))
-		if base, at, behind := read(r, d.Base)[0], read(r, at)[0], read(r, c)[0].Depth; base != tt.base || at != tt.at || behind != tt.behind {
-			t.Errorf("%s: depth %d, at byte 2 %d, behind %d; want %d, %d, %d", tt.name, base, at, behind, tt.base, tt.at, tt.behind)
+		if base, at, behind := read(r, d.Base)[0], read(r, at)[0], read(r, c)[0].Depth; base != tt.base ||
+			at != tt.at || behind != tt.behind {
+			t.Errorf("%s: depth %d, at byte 2 %d, behind %d; want %d, %d, %d", tt.name, base, at, behind,
+				tt.base, tt.at, tt.behind)
 		}
 	}
 }

@@ -14,8 +14,9 @@ type pairTile struct {
 	Events, FirstEnd uint32
 }
 
-// ExtractNumbers pairs the starts and ends that NumberBoundaries found: an end with the nearest start before it or at the same byte, if neither another
-// end nor a byte outside region lies between them. So no list gets out of step with the other, whatever the text is.
+// ExtractNumbers pairs the starts and ends that NumberBoundaries found: an end with the nearest
+// start before it or at the same byte, if neither another end nor a byte outside region lies
+// between them. So no list gets out of step with the other, whatever the text is.
 //
 //	start, end    masks of as many words
 //	region        of as many words: only its bytes count; or none
@@ -29,7 +30,9 @@ type pairTile struct {
 //	ends    2                 10
 //
 // Three launches; reads the masks twice and writes 16 bytes a number.
-func (k *Set) ExtractNumbers(s *gpu.Stream, start, end, region Mask, starts, ends gpu.Buffer[int64], found gpu.Buffer[Extracted]) error {
+func (k *Set) ExtractNumbers(s *gpu.Stream, start, end, region Mask, starts, ends gpu.Buffer[int64],
+	found gpu.Buffer[Extracted],
+) error {
 	w := k.begin(s, "extract numbers")
 	countSpans(w, starts, ends)
 	w.need(found.Len() <= 1, "%d counts", found.Len())
@@ -37,8 +40,11 @@ func (k *Set) ExtractNumbers(s *gpu.Stream, start, end, region Mask, starts, end
 	return w.done()
 }
 
-// AllocNumbers is ExtractNumbers into buffers of the right length, which the caller frees. It waits for the device to count.
-func (k *Set) AllocNumbers(s *gpu.Stream, start, end, region Mask) (starts, ends gpu.Buffer[int64], found Extracted, err error) {
+// AllocNumbers is ExtractNumbers into buffers of the right length, which the caller frees. It waits
+// for the device to count.
+func (k *Set) AllocNumbers(s *gpu.Stream, start, end, region Mask) (starts, ends gpu.Buffer[int64],
+	found Extracted, err error,
+) {
 	w := k.begin(s, "extract numbers")
 	count := take[Extracted](w, 1)
 	tile := extractTiles(w, start, end, region, count)
@@ -66,5 +72,6 @@ func extractTiles(w *work, start, end, region Mask, found gpu.Buffer[Extracted])
 
 // extractPairs lists the pairs.
 func extractPairs(w *work, start, end, region Mask, tile gpu.Buffer[pairTile], starts, ends gpu.Buffer[int64]) {
-	w.launch("extract_pairs", tilesOf(start), block, start.Arg(), end.Arg(), region.Arg(), gpu.Int(start.Len()), tile.Arg(), starts.Arg(), ends.Arg(), gpu.Int(starts.Len()))
+	w.launch("extract_pairs", tilesOf(start), block, start.Arg(), end.Arg(), region.Arg(), gpu.Int(start.Len()),
+		tile.Arg(), starts.Arg(), ends.Arg(), gpu.Int(starts.Len()))
 }

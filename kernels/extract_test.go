@@ -125,7 +125,10 @@ func TestExtractNumbersOfText(t *testing.T) {
 	for _, tt := range tests {
 		text := []byte(tt.text)
 		start, end := poisoned[uint64](r, 1), poisoned[uint64](r, 1)
-		r.ok(r.k.NumberBoundaries(r.s, upload(r, text), gpu.Buffer[uint64]{}, kernels.Separators{Before: -1, Behind: -1}, start, end))
+		r.ok(r.k.NumberBoundaries(r.s, upload(r, text), gpu.Buffer[uint64]{}, kernels.Separators{
+			Before: -1,
+			Behind: -1,
+		}, start, end))
 		starts, ends, found, err := r.k.AllocNumbers(r.s, start, end, gpu.Buffer[uint64]{})
 		r.ok(err)
 		from, to := read(r, starts), read(r, ends)

@@ -23,11 +23,13 @@ func (p Piece) Bytes() int64 { return p.bytes }
 const (
 	fetchPieces = 8       // of a launch
 	fetchBytes  = 8 << 10 // that a block copies at least
-	fetchBlocks = 16      // of a piece at most: more of them would be in the way of other work, and the link is no faster
+	// of a piece at most: more of them would be in the way of other work, and the link is no faster
+	fetchBlocks = 16
 )
 
-// Fetch copies short results to the host, as Download does each of them: they are there once s has come that far. One launch takes eight. A copy of the driver's waits for
-// those that other streams have under way in its direction, which may be megabytes; this does not.
+// Fetch copies short results to the host, as Download does each of them: they are there once s has
+// come that far. One launch takes eight. A copy of the driver's waits for those that other streams
+// have under way in its direction, which may be megabytes; this does not.
 //
 //	pieces  in any number, of page-locked memory, none upon another
 //

@@ -16,7 +16,8 @@ const (
 	LongestFieldName = 1024    // bytes
 )
 
-// ErrFieldNames says that names from outside make no dictionary: too many, too long, one twice, or chosen to collide. A reader then does without.
+// ErrFieldNames says that names from outside make no dictionary: too many, too long, one twice, or
+// chosen to collide. A reader then does without.
 var ErrFieldNames = errors.New("no dictionary of field names")
 
 // Fields is a dictionary of names on the device.
@@ -44,8 +45,9 @@ type fieldTable struct {
 	reach int
 }
 
-// AllocFields takes a dictionary of up to MostFields names to the device; Free gives it back. names[i] is field i. No name may come twice, and none may be
-// longer than LongestFieldName: the error then wraps ErrFieldNames.
+// AllocFields takes a dictionary of up to MostFields names to the device; Free gives it back.
+// names[i] is field i. No name may come twice, and none may be longer than LongestFieldName: the
+// error then wraps ErrFieldNames.
 func AllocFields(s *gpu.Stream, names []string) (*Fields, error) {
 	numbers := make([]int32, len(names))
 	for i := range numbers {
@@ -54,7 +56,8 @@ func AllocFields(s *gpu.Stream, names []string) (*Fields, error) {
 	return AllocSpellings(s, names, numbers)
 }
 
-// AllocSpellings is AllocFields for names that stand for fields in several spellings: names[i] is field numbers[i], which is 0 at least.
+// AllocSpellings is AllocFields for names that stand for fields in several spellings: names[i] is
+// field numbers[i], which is 0 at least.
 func AllocSpellings(s *gpu.Stream, names []string, numbers []int32) (*Fields, error) {
 	if len(numbers) != len(names) {
 		return nil, fmt.Errorf("kernels: %d numbers for %d names", len(numbers), len(names))
@@ -90,7 +93,8 @@ func (f *Fields) Free(s *gpu.Stream) error {
 	return errors.Join(f.slots.Free(s), f.names.Free(s))
 }
 
-// packNames gives the bytes of all names, each filled up with 0 to whole words, and the word that each begins at.
+// packNames gives the bytes of all names, each filled up with 0 to whole words, and the word that
+// each begins at.
 func packNames(names []string) (words []uint64, at []uint32, longest int, err error) {
 	if len(names) > MostFields {
 		return nil, nil, 0, fmt.Errorf("%d names, at most %d", len(names), MostFields)
@@ -115,12 +119,15 @@ func nameWord(name string) uint64 {
 	return binary.LittleEndian.Uint64(b[:])
 }
 
-// hashNames makes the table. A quarter of the slots are taken at most, so few names share a neighbourhood unless someone chose them to; under another seed
-// these part as well.
+// hashNames makes the table. A quarter of the slots are taken at most, so few names share a
+// neighbourhood unless someone chose them to; under another seed these part as well.
 func hashNames(names []string, at []uint32) (fieldTable, error) {
 	const seeds, longestReach = 16, 64
 	for seed := range uint64(seeds) {
-		t := fieldTable{slots: make([]fieldSlot, 4<<bits.Len(uint(max(1, len(names))-1))), seed: seed * 0xd6e8feb86659fd93}
+		t := fieldTable{
+			slots: make([]fieldSlot, 4<<bits.Len(uint(max(1, len(names))-1))),
+			seed:  seed * 0xd6e8feb86659fd93,
+		}
 		for i := range t.slots {
 			t.slots[i].Field = -1
 		}
@@ -136,15 +143,18 @@ func hashNames(names []string, at []uint32) (fieldTable, error) {
 	return fieldTable{}, fmt.Errorf("%d names have the same hashes under %d seeds", len(names), seeds)
 }
 
-// insert puts name i into the first slot free for it, and gives i, or the name that is the same and already there. It looks at no more than most slots:
-// behind them reach is beyond most.
+// insert puts name i into the first slot free for it, and gives i, or the name that is the same and
+// already there. It looks at no more than most slots: behind them reach is beyond most.
 func (t *fieldTable) insert(names []string, i int, at uint32, most int) int {
 	name := names[i]
 	hash := t.hash(name)
 	for probe := range most {
 		s := &t.slots[(hash+uint64(probe))%uint64(len(t.slots))]
 		if s.Field < 0 {
-			*s = fieldSlot{Hash: uint32(hash >> 32), Field: int32(i), At: at, Length: uint32(len(name)), First: [2]uint64{nameWord(name), nameWord(name[min(8, len(name)):])}}
+			*s = fieldSlot{
+				Hash: uint32(hash >> 32), Field: int32(i), At: at, Length: uint32(len(name)),
+				First: [2]uint64{nameWord(name), nameWord(name[min(8, len(name)):])},
+			}
 			t.reach = max(t.reach, probe+1)
 			return i
 		}
@@ -182,18 +192,23 @@ func fieldHash(hash, word uint64) uint64 {
 //	text    { " n a m e " : 1 , " i d " : 2 , " I D " : 3 }
 //	field       1               0             -1
 //
-// Escapes are not read: a key with a backslash is the name only that has it, too. A span that does not lie in the text is -1, and so is, without being read,
-// a key longer than the longest name.
+// Escapes are not read: a key with a backslash is the name only that has it, too. A span that does
+// not lie in the text is -1, and so is, without being read, a key longer than the longest name.
 //
-// One launch; reads 16 bytes and a slot of 32 bytes a key, and its text, that of more than 16 bytes twice and with its name; writes 4 bytes.
-func (k *Set) MatchKeys(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], f *Fields, field gpu.Buffer[int32]) error {
+// One launch; reads 16 bytes and a slot of 32 bytes a key, and its text, that of more than 16 bytes
+// twice and with its name; writes 4 bytes.
+func (k *Set) MatchKeys(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], f *Fields,
+	field gpu.Buffer[int32],
+) error {
 	return k.MatchAllKeys(s, text, starts, ends, f, field, gpu.Buffer[uint32]{})
 }
 
 // MatchAllKeys is MatchKeys, and says whether it found all of them.
 //
 //	missed  one element, overwritten: the first key that is none of the names, or math.MaxUint32; or no element
-func (k *Set) MatchAllKeys(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], f *Fields, field gpu.Buffer[int32], missed gpu.Buffer[uint32]) error {
+func (k *Set) MatchAllKeys(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], f *Fields,
+	field gpu.Buffer[int32], missed gpu.Buffer[uint32],
+) error {
 	const each = 2 // MATCHED of fields.cu
 	w := k.begin(s, "match keys")
 	n := w.text(text)
@@ -203,7 +218,9 @@ func (k *Set) MatchAllKeys(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gp
 	if w.err == nil {
 		w.err = gpu.Fill(s, missed, 0xff)
 	}
-	w.launch("fields_match", blocks(count, block*each), block, text.Arg(), gpu.Int(n), starts.Arg(), ends.Arg(), gpu.Int(count),
-		f.slots.Arg(), gpu.Int(f.slots.Len()-1), gpu.Int(f.reach), gpu.Int(f.seed), f.names.Arg(), gpu.Int(f.longest), field.Arg(), missed.Arg())
+	w.launch("fields_match", blocks(count, block*each), block, text.Arg(), gpu.Int(n), starts.Arg(),
+		ends.Arg(), gpu.Int(count),
+		f.slots.Arg(), gpu.Int(f.slots.Len()-1), gpu.Int(f.reach), gpu.Int(f.seed), f.names.Arg(),
+		gpu.Int(f.longest), field.Arg(), missed.Arg())
 	return w.done()
 }

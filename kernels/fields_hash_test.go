@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// SameHashes are names of 24 bytes that have the same hash under seed: their first word is what the hash is before it, the third what it is behind the
-// second, and each makes it 0.
+// SameHashes are names of 24 bytes that have the same hash under seed: their first word is what the
+// hash is before it, the third what it is behind the second, and each makes it 0.
 func SameHashes(seed uint64, n int) []string {
 	names := make([]string, n)
 	for i := range names {

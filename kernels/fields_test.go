@@ -60,11 +60,16 @@ func TestMatchKeysOfSpellings(t *testing.T) {
 
 // nearNames are names that differ little: by case, length, one byte, the bytes behind them.
 func nearNames() []string {
-	names := []string{"", "id", "ID", "Id", "name", "name ", " name", "name\x00", "name\x00\x00", "\x00", "\x00\x00", `na\u006de`, `"`, "größe", "gro\u0308ße", "\xff", "populatio", "population", "populations"}
-	for n := range 40 {
-		names = append(names, strings.Repeat("x", n+1), strings.Repeat("x", n)+"y", "y"+strings.Repeat("x", n+1), strings.Repeat("z", n)+"\x00z")
+	names := []string{
+		"", "id", "ID", "Id", "name", "name ", " name", "name\x00", "name\x00\x00", "\x00",
+		"\x00\x00", `na\u006de`, `"`, "größe", "gro\u0308ße", "\xff", "populatio", "population", "populations",
 	}
-	return append(names, strings.Repeat("n", kernels.LongestFieldName), strings.Repeat("n", kernels.LongestFieldName-1)+"m", strings.Repeat("n", kernels.LongestFieldName-1))
+	for n := range 40 {
+		names = append(names, strings.Repeat("x", n+1), strings.Repeat("x", n)+"y", "y"+strings.Repeat("x", n+1),
+			strings.Repeat("z", n)+"\x00z")
+	}
+	return append(names, strings.Repeat("n", kernels.LongestFieldName), strings.Repeat("n", kernels.LongestFieldName-1)+
+		"m", strings.Repeat("n", kernels.LongestFieldName-1))
 }
 
 // keysOf are the names as they are, cut, made longer and changed, each followed by follow.
@@ -125,7 +130,10 @@ func TestMatchKeysAtTheEndOfText(t *testing.T) {
 			var x tokens
 			x.add("", strings.Repeat("p", pad))
 			x.add(name[:length], "")
-			checkFields(r, fmt.Sprintf("%d bytes behind %d", length, pad), []string{name, name[:7], name[:8], name[:9]}, &x)
+			checkFields(r, fmt.Sprintf("%d bytes behind %d", length, pad), []string{
+				name, name[:7],
+				name[:8], name[:9],
+			}, &x)
 		}
 	}
 }
@@ -158,7 +166,8 @@ func TestMatchKeysOfMostNames(t *testing.T) {
 	checkFields(r, "65536 names", names, &x)
 }
 
-// A key that is longer than all names is not read: many of 1 MiB over the same bytes would take too long.
+// A key that is longer than all names is not read: many of 1 MiB over the same bytes would take too
+// long.
 func TestMatchKeysOfLongKeys(t *testing.T) {
 	r := open(t)
 	x := tokens{text: make([]byte, 1<<20)}

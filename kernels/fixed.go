@@ -19,7 +19,8 @@ type FixedField struct {
 // maxFixedWidth is the widest field, in bytes. DBF's are of 255 at most.
 const maxFixedWidth = longestNumber
 
-// FixedFloat64 reads a field of decimal numbers, as ParseFloat64 reads tokens in the lenient grammar.
+// FixedFloat64 reads a field of decimal numbers, as ParseFloat64 reads tokens in the lenient
+// grammar.
 //
 //	to         overwritten; ResolveFloat64, with the spans of FixedSpans, reads what stays undecided
 //	malformed  Words(records) words, overwritten: fields that are neither a number within the range of float64 nor null
@@ -29,8 +30,9 @@ const maxFixedWidth = longestNumber
 //	valid      1           .            .            .       .
 //	malformed  .           .            .            1       1
 //
-// A field of blanks (spaces, NULs) is null, and so is one of asterisks alone. One launch; reads a record's 32-byte sectors that the field lies in, one or two
-// for a field of up to 32 bytes, and writes 8 bytes and 3 bits.
+// A field of blanks (spaces, NULs) is null, and so is one of asterisks alone. One launch; reads a
+// record's 32-byte sectors that the field lies in, one or two for a field of up to 32 bytes, and
+// writes 8 bytes and 3 bits.
 func (k *Set) FixedFloat64(s *gpu.Stream, text gpu.Buffer[byte], f FixedField, to Float64s, malformed Mask) error {
 	w := k.begin(s, "fixed float64")
 	to.check(w, int64(f.Records))
@@ -40,16 +42,19 @@ func (k *Set) FixedFloat64(s *gpu.Stream, text gpu.Buffer[byte], f FixedField, t
 	return w.done()
 }
 
-// FixedSpans gives the field of each record without the blanks around it; a field of blanks is an empty span in the text.
+// FixedSpans gives the field of each record without the blanks around it; a field of blanks is an
+// empty span in the text.
 func (k *Set) FixedSpans(s *gpu.Stream, text gpu.Buffer[byte], f FixedField, starts, ends gpu.Buffer[int64]) error {
 	w := k.begin(s, "fixed spans")
-	w.need(starts.Len() == f.Records && ends.Len() == f.Records, "%d starts and %d ends for %d records", starts.Len(), ends.Len(), f.Records)
+	w.need(starts.Len() == f.Records && ends.Len() == f.Records, "%d starts and %d ends for %d records",
+		starts.Len(), ends.Len(), f.Records)
 	args := f.args(w, text)
 	w.fixed("fixed_spans", f, join(args, starts.Arg(), ends.Arg())...)
 	return w.done()
 }
 
-// FixedInt64s are the results of FixedInt64. Masks have Words(records) words. A field that is in no mask is null.
+// FixedInt64s are the results of FixedInt64. Masks have Words(records) words. A field that is in no
+// mask is null.
 type FixedInt64s struct {
 	Out       gpu.Buffer[int64] // one element a record, 0 where it is not valid
 	Valid     Mask
@@ -58,7 +63,8 @@ type FixedInt64s struct {
 	Fraction  Mask // a number with digits behind a point, or with an exponent: for FixedFloat64
 }
 
-// FixedInt64 reads a field of whole numbers, nulls as in FixedFloat64. A point with nothing behind it is allowed.
+// FixedInt64 reads a field of whole numbers, nulls as in FixedFloat64. A point with nothing behind
+// it is allowed.
 //
 //	field     "   12"   " +7."   "1.5"      "9223372036854775808"   "12 3"
 //	          12        7        fraction   overflow                malformed
@@ -72,7 +78,8 @@ func (k *Set) FixedInt64(s *gpu.Stream, text gpu.Buffer[byte], f FixedField, to 
 	w.bits("overflow", to.Overflow, int64(f.Records))
 	w.bits("fraction", to.Fraction, int64(f.Records))
 	args := f.args(w, text)
-	w.fixed("fixed_int64", f, join(args, to.Out.Arg(), to.Valid.Arg(), to.Malformed.Arg(), to.Overflow.Arg(), to.Fraction.Arg())...)
+	w.fixed("fixed_int64", f, join(args, to.Out.Arg(), to.Valid.Arg(), to.Malformed.Arg(), to.Overflow.Arg(),
+		to.Fraction.Arg())...)
 	return w.done()
 }
 
@@ -87,7 +94,9 @@ func (k *Set) FixedInt64(s *gpu.Stream, text gpu.Buffer[byte], f FixedField, to 
 //	malformed  .            .            .            1            1
 //
 // One launch; reads as FixedFloat64, writes 4 bytes and 2 bits a record.
-func (k *Set) FixedDate(s *gpu.Stream, text gpu.Buffer[byte], f FixedField, days gpu.Buffer[int32], valid, malformed Mask) error {
+func (k *Set) FixedDate(s *gpu.Stream, text gpu.Buffer[byte], f FixedField, days gpu.Buffer[int32], valid,
+	malformed Mask,
+) error {
 	w := k.begin(s, "fixed date")
 	w.need(f.Width == 8, "dates of %d bytes", f.Width)
 	w.need(days.Len() == f.Records, "%d days for %d records", days.Len(), f.Records)
@@ -98,7 +107,8 @@ func (k *Set) FixedDate(s *gpu.Stream, text gpu.Buffer[byte], f FixedField, days
 	return w.done()
 }
 
-// FixedLogical reads a field of one byte: T, t, Y and y are true, F, f, N and n false, and ?, * and blanks null.
+// FixedLogical reads a field of one byte: T, t, Y and y are true, F, f, N and n false, and ?, * and
+// blanks null.
 //
 //	out        Words(records) words, overwritten: a bit a record, 0 where it is not valid
 //	valid      likewise
@@ -130,19 +140,25 @@ func (k *Set) FixedDeleted(s *gpu.Stream, text gpu.Buffer[byte], f FixedField, d
 	return w.done()
 }
 
-// args checks that every record's field lies in text and gives what kernels take: text, n, the first field, stride, width, records.
+// args checks that every record's field lies in text and gives what kernels take: text, n, the
+// first field, stride, width, records.
 func (f FixedField) args(w *work, text gpu.Buffer[byte]) []gpu.Arg {
 	n := w.text(text)
 	w.need(f.Records >= 0, "%d records", f.Records)
 	w.need(f.Width >= 1 && f.Width <= maxFixedWidth, "a field of %d bytes", f.Width)
-	w.need(f.Offset >= 0 && f.Offset <= f.Stride-int64(f.Width), "a field of %d bytes at %d in records of %d", f.Width, f.Offset, f.Stride)
+	w.need(f.Offset >= 0 && f.Offset <= f.Stride-int64(f.Width), "a field of %d bytes at %d in records of %d",
+		f.Width, f.Offset, f.Stride)
 	w.need(f.First >= 0, "records from byte %d on", f.First)
 	// The last record may end with this field. Quotients, since a header's numbers may be anything.
 	if w.err == nil && f.Records > 0 {
 		room := n - f.First - f.Offset - int64(f.Width)
-		w.need(f.First <= n && f.Offset <= n && room >= 0 && int64(f.Records-1) <= room/f.Stride, "%d records of %d bytes from byte %d on in %d bytes of text", f.Records, f.Stride, f.First, n)
+		w.need(f.First <= n && f.Offset <= n && room >= 0 && int64(f.Records-1) <= room/f.Stride,
+			"%d records of %d bytes from byte %d on in %d bytes of text", f.Records, f.Stride, f.First, n)
 	}
-	return []gpu.Arg{text.Arg(), gpu.Int(n), gpu.Int(f.First + f.Offset), gpu.Int(f.Stride), gpu.Int(f.Width), gpu.Int(f.Records)}
+	return []gpu.Arg{
+		text.Arg(), gpu.Int(n), gpu.Int(f.First + f.Offset), gpu.Int(f.Stride), gpu.Int(f.Width),
+		gpu.Int(f.Records),
+	}
 }
 
 // fixed launches a thread a record.

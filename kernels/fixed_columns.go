@@ -2,13 +2,16 @@ package kernels
 
 import "github.com/vibeflight/vibeflight/gpu"
 
-// FixedRecords are records of a fixed length that lie in a text from its first byte on, such as those of a DBF table, and which of them are rows.
+// FixedRecords are records of a fixed length that lie in a text from its first byte on, such as
+// those of a DBF table, and which of them are rows.
 type FixedRecords struct {
 	Length  int // bytes of a record, of which the first one is the deletion flag
 	Records int
 	Flags   int // offset in a record of the field whose bits are flags of other fields, if there is one
 
-	Rows gpu.Buffer[int64] // an element for each record, of which Live ones are overwritten: the numbers of those that are rows, ascending
+	// an element for each record, of which Live ones are overwritten: the numbers of those that are
+	// rows, ascending
+	Rows gpu.Buffer[int64]
 	Live gpu.Buffer[int64] // one element: how many rows there are
 }
 
@@ -27,17 +30,19 @@ type FixedType uint8
 
 // As COLUMN_* of fixed_columns.cu. The last two are for FixedTexts, the others for FixedValues.
 const (
-	FixedAsInt32         FixedType = iota // text, whole numbers
-	FixedAsInt64                          // likewise
-	FixedAsFloat64                        // text in the lenient grammar, nan, inf and infinity in any case
-	FixedAsDate                           // text, YYYYMMDD
-	FixedAsLogical                        // a letter among blanks: a mask
-	FixedBinaryInt32                      // four bytes, little-endian
-	FixedBinaryFloat64                    // eight bytes; any NaN becomes one
-	FixedBinaryMoney                      // an int64, which becomes a decimal128
-	FixedBinaryTimestamp                  // two int32, a Julian day and milliseconds of the day, which become an int64 of milliseconds since 1970-01-01
-	FixedText                             // without the blanks around it
-	FixedVariable                         // as long as its last byte says, if a flag says so
+	FixedAsInt32       FixedType = iota // text, whole numbers
+	FixedAsInt64                        // likewise
+	FixedAsFloat64                      // text in the lenient grammar, nan, inf and infinity in any case
+	FixedAsDate                         // text, YYYYMMDD
+	FixedAsLogical                      // a letter among blanks: a mask
+	FixedBinaryInt32                    // four bytes, little-endian
+	FixedBinaryFloat64                  // eight bytes; any NaN becomes one
+	FixedBinaryMoney                    // an int64, which becomes a decimal128
+	// two int32, a Julian day and milliseconds of the day, which become an int64 of milliseconds
+	// since 1970-01-01
+	FixedBinaryTimestamp
+	FixedText     // without the blanks around it
+	FixedVariable // as long as its last byte says, if a flag says so
 )
 
 // FixedNoFlag is the number of no flag.
@@ -47,7 +52,9 @@ const FixedNoFlag = 1<<12 - 1
 type FixedColumn struct {
 	Type          FixedType
 	Offset, Width int // in a record, in bytes
-	Null, Size    int // numbers of flags, or FixedNoFlag: that a value is null, and that the last byte of a text is its length
+	// numbers of flags, or FixedNoFlag: that a value is null, and that the last byte of a text is
+	// its length
+	Null, Size int
 }
 
 // Words is how many elements the values of so many rows have in the buffer that FixedValues takes.
@@ -84,7 +91,9 @@ func (t FixedType) least() int {
 //	rows   0         2         4      not deleted
 //
 // One launch that reads a 32-byte sector a record, and those of Positions; writes 8 bytes a row.
-func (k *Set) FixedRows(s *gpu.Stream, text gpu.Buffer[byte], x *FixedRecords, deleted bool, odd gpu.Buffer[uint32]) error {
+func (k *Set) FixedRows(s *gpu.Stream, text gpu.Buffer[byte], x *FixedRecords, deleted bool,
+	odd gpu.Buffer[uint32],
+) error {
 	w := k.begin(s, "fixed rows")
 	x.check(w, text, odd)
 	live := take[uint64](w, Words(x.Records))
@@ -92,7 +101,8 @@ func (k *Set) FixedRows(s *gpu.Stream, text gpu.Buffer[byte], x *FixedRecords, d
 	if deleted {
 		with = 1
 	}
-	w.launch("fixed_live", blocks(int64(x.Records), block), block, text.Arg(), gpu.Int(x.Length), gpu.Int(x.Records), gpu.Int(with), live.Arg(), odd.Arg())
+	w.launch("fixed_live", blocks(int64(x.Records), block), block, text.Arg(), gpu.Int(x.Length),
+		gpu.Int(x.Records), gpu.Int(with), live.Arg(), odd.Arg())
 	if w.err == nil {
 		positions(w, live, countTiles(w, live, x.Live), 0, x.Rows)
 	}
@@ -107,14 +117,19 @@ func (k *Set) FixedRows(s *gpu.Stream, text gpu.Buffer[byte], x *FixedRecords, d
 //	valid    Words(records) words a column, overwritten; bits from the number of rows on are 0
 //	odd      one element, to which is added what is odd. Fields that are have no value
 //
-// A field of blanks (spaces, NULs) is null, and so are a number or a date of asterisks alone, a date of zeros, a question mark for a logical, binary times of zeros.
+// A field of blanks (spaces, NULs) is null, and so are a number or a date of asterisks alone, a
+// date of zeros, a question mark for a logical, binary times of zeros.
 //
-// One launch; reads the 32-byte sectors that fields lie in, once from memory where they lie beside each other, and 8 bytes a field.
-func (k *Set) FixedValues(s *gpu.Stream, text gpu.Buffer[byte], x *FixedRecords, columns []FixedColumn, values gpu.Buffer[uint64], valid Mask, odd gpu.Buffer[uint32]) error {
+// One launch; reads the 32-byte sectors that fields lie in, once from memory where they lie beside
+// each other, and 8 bytes a field.
+func (k *Set) FixedValues(s *gpu.Stream, text gpu.Buffer[byte], x *FixedRecords, columns []FixedColumn,
+	values gpu.Buffer[uint64], valid Mask, odd gpu.Buffer[uint32],
+) error {
 	w := k.begin(s, "fixed values")
 	x.check(w, text, odd)
 	w.need(len(columns) >= 1 && len(columns) <= columnsAtOnce, "%d columns", len(columns))
-	w.need(valid.Len() == Words(x.Records)*len(columns), "a mask of %d words for %d columns of %d records", valid.Len(), len(columns), x.Records)
+	w.need(valid.Len() == Words(x.Records)*len(columns), "a mask of %d words for %d columns of %d records",
+		valid.Len(), len(columns), x.Records)
 	words := 0
 	for _, c := range columns {
 		w.need(c.Type < FixedText, "a column of texts")
@@ -125,7 +140,8 @@ func (k *Set) FixedValues(s *gpu.Stream, text gpu.Buffer[byte], x *FixedRecords,
 		return w.done()
 	}
 	args := join(x.args(w, text), x.picked(w, columns)...)
-	w.launch("fixed_values", blocks(int64(x.Records), block)*int64(len(columns)), block, join(args, values.Arg(), valid.Arg(), odd.Arg())...)
+	w.launch("fixed_values", blocks(int64(x.Records), block)*int64(len(columns)), block,
+		join(args, values.Arg(), valid.Arg(), odd.Arg())...)
 	return w.done()
 }
 
@@ -139,13 +155,18 @@ func (k *Set) FixedValues(s *gpu.Stream, text gpu.Buffer[byte], x *FixedRecords,
 //	valid    Words(records) words a column, overwritten: the text is not null, as one of blanks is
 //	odd      one element, to which is added what is odd
 //
-// One launch for up to 8 columns; reads the blanks around the texts, or all of them for ascii, and writes 16 bytes a field.
-func (k *Set) FixedTexts(s *gpu.Stream, text gpu.Buffer[byte], x *FixedRecords, columns []FixedColumn, ascii bool, starts, ends gpu.Buffer[int64], valid Mask, odd gpu.Buffer[uint32]) error {
+// One launch for up to 8 columns; reads the blanks around the texts, or all of them for ascii, and
+// writes 16 bytes a field.
+func (k *Set) FixedTexts(s *gpu.Stream, text gpu.Buffer[byte], x *FixedRecords, columns []FixedColumn,
+	ascii bool, starts, ends gpu.Buffer[int64], valid Mask, odd gpu.Buffer[uint32],
+) error {
 	w := k.begin(s, "fixed texts")
 	x.check(w, text, odd)
 	words, all, plain := Words(x.Records), x.Records*len(columns), 0
-	w.need(starts.Len() == all && ends.Len() == all, "%d starts and %d ends for %d fields", starts.Len(), ends.Len(), all)
-	w.need(valid.Len() == words*len(columns), "a mask of %d words for %d columns of %d records", valid.Len(), len(columns), x.Records)
+	w.need(starts.Len() == all && ends.Len() == all, "%d starts and %d ends for %d fields", starts.Len(),
+		ends.Len(), all)
+	w.need(valid.Len() == words*len(columns), "a mask of %d words for %d columns of %d records", valid.Len(),
+		len(columns), x.Records)
 	if ascii {
 		plain = 1
 	}
@@ -157,7 +178,8 @@ func (k *Set) FixedTexts(s *gpu.Stream, text gpu.Buffer[byte], x *FixedRecords, 
 		}
 		args := join(join(x.args(w, text), gpu.Int(plain)), x.picked(w, some)...)
 		w.launch("fixed_texts", blocks(int64(x.Records), block)*int64(len(some)), block, join(args,
-			starts.Slice(from*x.Records, end*x.Records).Arg(), ends.Slice(from*x.Records, end*x.Records).Arg(), valid.Slice(from*words, end*words).Arg(), odd.Arg())...)
+			starts.Slice(from*x.Records, end*x.Records).Arg(), ends.Slice(from*x.Records, end*x.Records).Arg(),
+			valid.Slice(from*words, end*words).Arg(), odd.Arg())...)
 	}
 	return w.done()
 }
@@ -165,24 +187,32 @@ func (k *Set) FixedTexts(s *gpu.Stream, text gpu.Buffer[byte], x *FixedRecords, 
 // check checks that all records lie in text and that there is room for rows.
 func (x *FixedRecords) check(w *work, text gpu.Buffer[byte], odd gpu.Buffer[uint32]) {
 	n := w.text(text)
-	w.need(x.Length >= 1 && x.Records >= 1 && int64(x.Records) <= n/int64(max(1, x.Length)), "%d records of %d bytes in %d bytes of text", x.Records, x.Length, n)
-	w.need(x.Rows.Len() == x.Records && x.Live.Len() == 1, "room for %d rows of %d records, and %d numbers of them", x.Rows.Len(), x.Records, x.Live.Len())
+	w.need(x.Length >= 1 && x.Records >= 1 && int64(x.Records) <= n/int64(max(1, x.Length)),
+		"%d records of %d bytes in %d bytes of text", x.Records, x.Length, n)
+	w.need(x.Rows.Len() == x.Records && x.Live.Len() == 1, "room for %d rows of %d records, and %d numbers of them",
+		x.Rows.Len(), x.Records, x.Live.Len())
 	w.need(odd.Len() == 1, "%d elements for what is odd", odd.Len())
 }
 
 // args are what kernels know the rows by.
 func (x *FixedRecords) args(w *work, text gpu.Buffer[byte]) []gpu.Arg {
-	return []gpu.Arg{text.Arg(), gpu.Int(w.text(text)), gpu.Int(x.Length), gpu.Int(x.Records), x.Rows.Arg(), x.Live.Arg(), gpu.Int(x.Flags)}
+	return []gpu.Arg{
+		text.Arg(), gpu.Int(w.text(text)), gpu.Int(x.Length), gpu.Int(x.Records), x.Rows.Arg(),
+		x.Live.Arg(), gpu.Int(x.Flags),
+	}
 }
 
-// picked are the columns of a launch as pick_column of fixed_columns.cu takes them, with their number in front.
+// picked are the columns of a launch as pick_column of fixed_columns.cu takes them, with their
+// number in front.
 func (x *FixedRecords) picked(w *work, columns []FixedColumn) []gpu.Arg {
 	const most = 1<<16 - 1 // of an offset and a width
 	var words [columnsAtOnce]uint64
 	for i, c := range columns {
-		w.need(c.Offset >= 0 && c.Offset <= most && c.Width >= c.Type.least() && c.Width <= most && c.Offset+c.Width <= x.Length, "a field of %d bytes at %d in records of %d", c.Width, c.Offset, x.Length)
+		w.need(c.Offset >= 0 && c.Offset <= most && c.Width >= c.Type.least() && c.Width <= most &&
+			c.Offset+c.Width <= x.Length, "a field of %d bytes at %d in records of %d", c.Width, c.Offset, x.Length)
 		for _, flag := range []int{c.Null, c.Size} {
-			w.need(flag == FixedNoFlag || x.Flags >= 0 && flag >= 0 && flag < FixedNoFlag && x.Flags+flag/8 < x.Length, "flag %d at %d in records of %d bytes", flag, x.Flags, x.Length)
+			w.need(flag == FixedNoFlag || x.Flags >= 0 && flag >= 0 && flag < FixedNoFlag && x.Flags+
+				flag/8 < x.Length, "flag %d at %d in records of %d bytes", flag, x.Flags, x.Length)
 		}
 		words[i] = uint64(c.Offset) | uint64(c.Width)<<16 | uint64(c.Type)<<32 | uint64(c.Null)<<40 | uint64(c.Size)<<52
 	}

@@ -14,7 +14,8 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// fixedTable is records that a test makes: a deletion flag, the fields one behind the other, three bytes of flags, and some bytes of nobody.
+// fixedTable is records that a test makes: a deletion flag, the fields one behind the other, three
+// bytes of flags, and some bytes of nobody.
 type fixedTable struct {
 	text    []byte
 	x       kernels.FixedRecords
@@ -63,7 +64,8 @@ func (t *fixedTable) field(record int64, c kernels.FixedColumn) string {
 	return string(t.text[at : at+c.Width])
 }
 
-// plainValue is what a field says: its value as words, and FixedMalformed and the like, or 0 with ok false for a null.
+// plainValue is what a field says: its value as words, and FixedMalformed and the like, or 0 with
+// ok false for a null.
 func plainValue(kind kernels.FixedType, field string) (words []uint64, ok bool, odd uint32) {
 	text, null := plainField(field)
 	le := func() uint64 { return binary.LittleEndian.Uint64([]byte(field)) }
@@ -106,7 +108,8 @@ func plainValue(kind kernels.FixedType, field string) (words []uint64, ok bool, 
 			return nil, false, kernels.FixedMalformed
 		}
 		v, state := plainDate(text)
-		return []uint64{uint64(uint32(v))}, state == fixedValid, map[int]uint32{fixedMalformed: kernels.FixedMalformed}[state]
+		return []uint64{uint64(uint32(v))}, state == fixedValid,
+			map[int]uint32{fixedMalformed: kernels.FixedMalformed}[state]
 	case kernels.FixedAsLogical:
 		switch {
 		case text == "" || text == "?":
@@ -169,10 +172,13 @@ func (t *fixedTable) sameValues(r *rig, name string, deleted bool) {
 				want = make([]uint64, max(1, len(want)))
 			}
 			if has := mask[i/64]>>(i%64)&1 == 1; has != ok {
-				r.Fatalf("%s: column %d, type %d, record %d %q has a value: %t, want %t", name, k, c.Type, record, field, has, ok)
+				r.Fatalf("%s: column %d, type %d, record %d %q has a value: %t, want %t", name, k, c.Type,
+					record, field, has, ok)
 			}
-			if have := valueAt(c.Type, got, i); have != want[0] || c.Type == kernels.FixedBinaryMoney && got[2*i+1] != want[len(want)-1] {
-				r.Fatalf("%s: column %d, type %d, record %d %q is %#x, want %#x", name, k, c.Type, record, field, have, want)
+			if have := valueAt(c.Type, got, i); have != want[0] || c.Type == kernels.FixedBinaryMoney &&
+				got[2*i+1] != want[len(want)-1] {
+				r.Fatalf("%s: column %d, type %d, record %d %q is %#x, want %#x", name, k, c.Type, record,
+					field, have, want)
 			}
 		}
 		got = got[c.Type.Words(n):]
@@ -198,27 +204,50 @@ func valueAt(kind kernels.FixedType, values []uint64, row int) uint64 {
 // fixedFields are fields of every type but texts: those that are no odd, and all.
 func fixedFields() (columns []kernels.FixedColumn, plain, all [][]string) {
 	wide, dates := numberFields(), []string{
-		"20261121", "  20261121", "20261121  ", "00000000", "", "\x00", "********", "***", "19700101", "99991231", "00000301", // plain
+		// plain
+		"20261121", "  20261121", "20261121  ", "00000000", "", "\x00", "********", "***", "19700101",
+		"99991231", "00000301",
 		"20230229", "2026112", "202611211", " 2026 11 21", "0000000", "1*", "abcdefgh",
 	}
-	logicals := []string{"T", " t", "y ", "Y", "F", "f", "n", "N", "?", "", "\x00", " ? ", "*", "X", "TT", "T F", "??", "1"}
+	logicals := []string{
+		"T", " t", "y ", "Y", "F", "f", "n", "N", "?", "", "\x00", " ? ", "*", "X", "TT",
+		"T F", "??", "1",
+	}
 	rng := rand.New(rand.NewPCG(8, 4))
 	little := func(v uint64) string { return string(binary.LittleEndian.AppendUint64(nil, v)) }
-	moments := []string{little(0), strings.Repeat(" ", 8), little(2440588), little(1721426), little(5373484 | 86399999<<32), little(1721425), little(5373485), little(2440588 | 86400000<<32), little(2440588 | 1<<63)}
-	kinds := []kernels.FixedType{kernels.FixedAsInt32, kernels.FixedAsInt64, kernels.FixedAsFloat64, kernels.FixedAsDate, kernels.FixedAsLogical, kernels.FixedBinaryInt32, kernels.FixedBinaryMoney, kernels.FixedBinaryTimestamp}
+	moments := []string{
+		little(0), strings.Repeat(" ", 8), little(2440588), little(1721426),
+		little(5373484 | 86399999<<32), little(1721425), little(5373485), little(2440588 | 86400000<<32),
+		little(2440588 | 1<<63),
+	}
+	kinds := []kernels.FixedType{
+		kernels.FixedAsInt32, kernels.FixedAsInt64, kernels.FixedAsFloat64,
+		kernels.FixedAsDate, kernels.FixedAsLogical, kernels.FixedBinaryInt32, kernels.FixedBinaryMoney,
+		kernels.FixedBinaryTimestamp,
+	}
 	widths := []int{24, 24, 24, 11, 3, 4, 8, 8}
 	for k, kind := range kinds {
-		columns = append(columns, kernels.FixedColumn{Type: kind, Width: widths[k], Null: kernels.FixedNoFlag, Size: kernels.FixedNoFlag})
+		columns = append(columns, kernels.FixedColumn{
+			Type: kind, Width: widths[k], Null: kernels.FixedNoFlag,
+			Size: kernels.FixedNoFlag,
+		})
 		if k%2 == 1 {
 			columns[k].Null = 3 * k
 		}
 	}
-	wide = append(wide, "nan", "-NaN", "+inf", "-Infinity", "INFINITY", "infinit", "++inf", "inf1", "7.", "2147483648", "-2147483648", "-2147483649")
+	wide = append(wide, "nan", "-NaN", "+inf", "-Infinity", "INFINITY", "infinit", "++inf", "inf1", "7.",
+		"2147483648", "-2147483648", "-2147483649")
 	for i, number := range wide {
 		binaryField := little(rng.Uint64())
-		all = append(all, []string{number, number, number, dates[i%len(dates)], logicals[i%len(logicals)], binaryField[:4], binaryField, moments[i%len(moments)]})
+		all = append(all, []string{
+			number, number, number, dates[i%len(dates)], logicals[i%len(logicals)],
+			binaryField[:4], binaryField, moments[i%len(moments)],
+		})
 		whole := fmt.Sprint(int32(rng.Uint32()))
-		plain = append(plain, []string{whole, fmt.Sprint(int64(rng.Uint64())), fmt.Sprint(rng.NormFloat64()), dates[i%11], logicals[i%11], binaryField[:4], binaryField, moments[i%5]})
+		plain = append(plain, []string{
+			whole, fmt.Sprint(int64(rng.Uint64())), fmt.Sprint(rng.NormFloat64()),
+			dates[i%11], logicals[i%11], binaryField[:4], binaryField, moments[i%5],
+		})
 	}
 	return columns, plain, all
 }
@@ -245,9 +274,15 @@ func TestFixedValues(t *testing.T) {
 			x.sameValues(r, fmt.Sprintf("%s, %d records", c.name, n), n%2 == 0)
 		}
 	}
-	doubles := []kernels.FixedColumn{{Type: kernels.FixedBinaryFloat64, Width: 8, Null: kernels.FixedNoFlag, Size: kernels.FixedNoFlag}}
+	doubles := []kernels.FixedColumn{{
+		Type: kernels.FixedBinaryFloat64, Width: 8, Null: kernels.FixedNoFlag,
+		Size: kernels.FixedNoFlag,
+	}}
 	var values [][]string
-	for _, v := range []uint64{0, 1 << 63, 0x7ff0000000000000, 0xfff0000000000000, 0x7ff0000000000001, 0xffffffffffffffff, 1, math.Float64bits(1.5)} {
+	for _, v := range []uint64{
+		0, 1 << 63, 0x7ff0000000000000, 0xfff0000000000000, 0x7ff0000000000001,
+		0xffffffffffffffff, 1, math.Float64bits(1.5),
+	} {
 		values = append(values, []string{string(binary.LittleEndian.AppendUint64(nil, v))})
 	}
 	newFixedTable(r, " ", doubles, values, none).sameValues(r, "doubles", false)
@@ -256,9 +291,13 @@ func TestFixedValues(t *testing.T) {
 // TestFixedValuesUndecided has a number that a host must look at.
 func TestFixedValuesUndecided(t *testing.T) {
 	r := open(t)
-	column := []kernels.FixedColumn{{Type: kernels.FixedAsFloat64, Width: 40, Null: kernels.FixedNoFlag, Size: kernels.FixedNoFlag}}
+	column := []kernels.FixedColumn{{
+		Type: kernels.FixedAsFloat64, Width: 40, Null: kernels.FixedNoFlag,
+		Size: kernels.FixedNoFlag,
+	}}
 	x := newFixedTable(r, " ", column, [][]string{{"1"}, {"1.00000000000000011102230246251565404"}}, []uint32{0})
-	text, odd, values, valid := upload(r, x.text), upload(r, []uint32{0}), poisoned[uint64](r, 2), poisoned[uint64](r, 1)
+	text, odd, values, valid := upload(r, x.text), upload(r, []uint32{0}), poisoned[uint64](r, 2),
+		poisoned[uint64](r, 1)
 	r.ok(r.k.FixedRows(r.s, text, &x.x, false, odd))
 	r.ok(r.k.FixedValues(r.s, text, &x.x, x.columns, values, valid, odd))
 	if got, mask := read(r, odd)[0], read(r, valid)[0]; got != kernels.FixedUndecided || mask != 1 {
@@ -270,7 +309,10 @@ func TestFixedValuesUndecided(t *testing.T) {
 func TestFixedColumnsRefuse(t *testing.T) {
 	r := open(t)
 	text, odd := upload(r, bytes.Repeat([]byte{' '}, 160)), upload(r, []uint32{0})
-	x := kernels.FixedRecords{Length: 16, Records: 10, Flags: 14, Rows: poisoned[int64](r, 10), Live: poisoned[int64](r, 1)}
+	x := kernels.FixedRecords{
+		Length: 16, Records: 10, Flags: 14, Rows: poisoned[int64](r, 10),
+		Live: poisoned[int64](r, 1),
+	}
 	longer, more, none := x, x, x
 	longer.Length, more.Records, none.Records = 17, 9, 0
 	column := func(c kernels.FixedColumn) []kernels.FixedColumn {
@@ -289,26 +331,49 @@ func TestFixedColumnsRefuse(t *testing.T) {
 	r.ok(r.k.FixedRows(r.s, text, &x, false, odd))
 	r.ok(value(good))
 	for name, err := range map[string]error{
-		"records longer than text":       r.k.FixedRows(r.s, text, &longer, false, odd),
-		"room for other records":         r.k.FixedRows(r.s, text, &more, false, odd),
-		"no record":                      r.k.FixedRows(r.s, text, &none, false, odd),
-		"no odd":                         r.k.FixedRows(r.s, text, &x, false, gpu.Buffer[uint32]{}),
-		"a field over the end":           value(kernels.FixedColumn{Type: kernels.FixedAsFloat64, Offset: 9, Width: 8}),
-		"a field before its record":      value(kernels.FixedColumn{Type: kernels.FixedAsFloat64, Offset: -1, Width: 8}),
-		"seven bytes of a double":        value(kernels.FixedColumn{Type: kernels.FixedBinaryFloat64, Offset: 1, Width: 7}),
-		"three bytes of an integer":      value(kernels.FixedColumn{Type: kernels.FixedBinaryInt32, Offset: 1, Width: 3}),
-		"a flag behind the record":       value(kernels.FixedColumn{Type: kernels.FixedAsFloat64, Offset: 1, Width: 8, Null: 16}),
-		"a flag before the first":        value(kernels.FixedColumn{Type: kernels.FixedAsFloat64, Offset: 1, Width: 8, Null: -1}),
-		"a text among values":            value(kernels.FixedColumn{Type: kernels.FixedText, Offset: 1, Width: 8}),
-		"no room for values":             r.k.FixedValues(r.s, text, &x, column(good), values.Slice(0, 9), mask, odd),
-		"no room for a mask":             r.k.FixedValues(r.s, text, &x, column(good), values, gpu.Buffer[uint64]{}, odd),
-		"no column":                      r.k.FixedValues(r.s, text, &x, nil, gpu.Buffer[uint64]{}, gpu.Buffer[uint64]{}, odd),
-		"nine columns":                   r.k.FixedValues(r.s, text, &x, slices.Repeat(column(good), 9), poisoned[uint64](r, 90), poisoned[uint64](r, 9), odd),
-		"a number among texts":           r.k.FixedTexts(r.s, text, &x, column(good), true, spans, spans, mask, odd),
-		"no room for spans":              r.k.FixedTexts(r.s, text, &x, column(kernels.FixedColumn{Type: kernels.FixedText, Width: 8}), true, spans.Slice(0, 9), spans, mask, odd),
-		"no room for a mask of texts":    r.k.FixedTexts(r.s, text, &x, column(kernels.FixedColumn{Type: kernels.FixedText, Width: 8}), true, spans, spans, gpu.Buffer[uint64]{}, odd),
-		"a text over the end":            r.k.FixedTexts(r.s, text, &x, column(kernels.FixedColumn{Type: kernels.FixedText, Offset: 10, Width: 8}), true, spans, spans, mask, odd),
-		"records longer than the buffer": r.k.FixedTexts(r.s, text, &longer, column(kernels.FixedColumn{Type: kernels.FixedText, Width: 8}), true, spans, spans, mask, odd),
+		"records longer than text": r.k.FixedRows(r.s, text, &longer, false, odd),
+		"room for other records":   r.k.FixedRows(r.s, text, &more, false, odd),
+		"no record":                r.k.FixedRows(r.s, text, &none, false, odd),
+		"no odd":                   r.k.FixedRows(r.s, text, &x, false, gpu.Buffer[uint32]{}),
+		"a field over the end":     value(kernels.FixedColumn{Type: kernels.FixedAsFloat64, Offset: 9, Width: 8}),
+		"a field before its record": value(kernels.FixedColumn{
+			Type: kernels.FixedAsFloat64, Offset: -1,
+			Width: 8,
+		}),
+		"seven bytes of a double": value(kernels.FixedColumn{
+			Type:   kernels.FixedBinaryFloat64,
+			Offset: 1, Width: 7,
+		}),
+		"three bytes of an integer": value(kernels.FixedColumn{
+			Type:   kernels.FixedBinaryInt32,
+			Offset: 1, Width: 3,
+		}),
+		"a flag behind the record": value(kernels.FixedColumn{
+			Type: kernels.FixedAsFloat64, Offset: 1,
+			Width: 8, Null: 16,
+		}),
+		"a flag before the first": value(kernels.FixedColumn{
+			Type: kernels.FixedAsFloat64, Offset: 1,
+			Width: 8, Null: -1,
+		}),
+		"a text among values": value(kernels.FixedColumn{Type: kernels.FixedText, Offset: 1, Width: 8}),
+		"no room for values":  r.k.FixedValues(r.s, text, &x, column(good), values.Slice(0, 9), mask, odd),
+		"no room for a mask": r.k.FixedValues(r.s, text, &x, column(good), values,
+			gpu.Buffer[uint64]{}, odd),
+		"no column": r.k.FixedValues(r.s, text, &x, nil, gpu.Buffer[uint64]{},
+			gpu.Buffer[uint64]{}, odd),
+		"nine columns": r.k.FixedValues(r.s, text, &x, slices.Repeat(column(good), 9),
+			poisoned[uint64](r, 90), poisoned[uint64](r, 9), odd),
+		"a number among texts": r.k.FixedTexts(r.s, text, &x, column(good), true, spans, spans, mask, odd),
+		"no room for spans": r.k.FixedTexts(r.s, text, &x,
+			column(kernels.FixedColumn{Type: kernels.FixedText, Width: 8}), true, spans.Slice(0, 9), spans, mask, odd),
+		"no room for a mask of texts": r.k.FixedTexts(r.s, text, &x,
+			column(kernels.FixedColumn{Type: kernels.FixedText, Width: 8}), true, spans, spans,
+			gpu.Buffer[uint64]{}, odd),
+		"a text over the end": r.k.FixedTexts(r.s, text, &x,
+			column(kernels.FixedColumn{Type: kernels.FixedText, Offset: 10, Width: 8}), true, spans, spans, mask, odd),
+		"records longer than the buffer": r.k.FixedTexts(r.s, text, &longer,
+			column(kernels.FixedColumn{Type: kernels.FixedText, Width: 8}), true, spans, spans, mask, odd),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", name)

@@ -15,7 +15,8 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// records lays values out as the field at offset of records of stride bytes, behind a header; the rest is what other fields may hold.
+// records lays values out as the field at offset of records of stride bytes, behind a header; the
+// rest is what other fields may hold.
 func records(values []string, width, offset, stride, header int) ([]byte, kernels.FixedField) {
 	text := bytes.Repeat([]byte{'9'}, header)
 	for _, v := range values {
@@ -25,7 +26,10 @@ func records(values []string, width, offset, stride, header int) ([]byte, kernel
 	}
 	// The last record ends with the field.
 	text = text[:max(0, len(text)-(stride-offset-width))]
-	return text, kernels.FixedField{First: int64(header), Stride: int64(stride), Offset: int64(offset), Width: width, Records: len(values)}
+	return text, kernels.FixedField{
+		First: int64(header), Stride: int64(stride), Offset: int64(offset),
+		Width: width, Records: len(values),
+	}
 }
 
 // layouts are offsets, lengths of records and of headers around every alignment.
@@ -93,10 +97,14 @@ func plainDate(field string) (int32, int) {
 // numberFields are fields of numbers of up to 24 bytes.
 func numberFields() []string {
 	fields := []string{
-		"", "0", "-0", "+0", " 12", "12 ", "  -12.50  ", "\x0012\x00", "12\x00\x00\x00", "\x00 \x00", "*", "**********", " *** ", "1*", "*1", "***1***",
-		"N/A", "#VALUE", "-", "+", ".", "-.", "12 34", "1,5", "1.5", "1.", ".5", "-.5", "+.5", "00012", "1e5", "1E-3", "1e", "1e+", "0x10", "1.2.3", "--1", "1-2",
-		"nan", "inf", "Infinity", "1_000", "9223372036854775807", "9223372036854775808", "-9223372036854775808", "-9223372036854775809", "99999999999999999999",
-		"000000000000000000000012", "999999999999999999999999", "0.1234567890123456789012", "-1234567.123456789012345", "9007199254740993.", "1e308", "1e309", "-1e400", "4.9e-324", "1e-400",
+		"", "0", "-0", "+0", " 12", "12 ", "  -12.50  ", "\x0012\x00", "12\x00\x00\x00", "\x00 \x00", "*",
+		"**********", " *** ", "1*", "*1", "***1***",
+		"N/A", "#VALUE", "-", "+", ".", "-.", "12 34", "1,5", "1.5", "1.", ".5", "-.5", "+.5", "00012",
+		"1e5", "1E-3", "1e", "1e+", "0x10", "1.2.3", "--1", "1-2",
+		"nan", "inf", "Infinity", "1_000", "9223372036854775807", "9223372036854775808", "-9223372036854775808",
+		"-9223372036854775809", "99999999999999999999",
+		"000000000000000000000012", "999999999999999999999999", "0.1234567890123456789012",
+		"-1234567.123456789012345", "9007199254740993.", "1e308", "1e309", "-1e400", "4.9e-324", "1e-400",
 		"123456789012345678901234", "1               2", "                       1", "1                      .",
 	}
 	rng := rand.New(rand.NewPCG(4, 4))
@@ -121,7 +129,8 @@ func sameStates(r *rig, name string, fields []string, states []int, masks map[in
 		for w := range want {
 			if d := got[w] ^ want[w]; d != 0 {
 				i := w*64 + bitsTrailing(d)
-				r.Fatalf("%s: record %d %q is %d, want %d, in the mask of state %d", name, i, append(fields, "behind the last")[min(i, len(fields))], got[w]>>(i%64)&1, want[w]>>(i%64)&1, state)
+				r.Fatalf("%s: record %d %q is %d, want %d, in the mask of state %d", name, i,
+					append(fields, "behind the last")[min(i, len(fields))], got[w]>>(i%64)&1, want[w]>>(i%64)&1, state)
 			}
 		}
 	}
@@ -136,7 +145,10 @@ func TestFixedNumbers(t *testing.T) {
 			text, f := records(fields, 24, l.offset, l.offset+24+l.more, l.header)
 			name := fmt.Sprintf("%d records, %+v", n, l)
 			textDev, words := upload(r, text), kernels.Words(n)
-			to := kernels.Float64s{Out: poisoned[float64](r, n), Valid: poisoned[uint64](r, words), Undecided: poisoned[uint64](r, words)}
+			to := kernels.Float64s{
+				Out: poisoned[float64](r, n), Valid: poisoned[uint64](r, words),
+				Undecided: poisoned[uint64](r, words),
+			}
 			malformed, starts, ends := poisoned[uint64](r, words), poisoned[int64](r, n), poisoned[int64](r, n)
 			r.ok(r.k.FixedFloat64(r.s, textDev, f, to, malformed))
 			r.ok(r.k.FixedSpans(r.s, textDev, f, starts, ends))
@@ -148,7 +160,8 @@ func TestFixedNumbers(t *testing.T) {
 			}
 			r.ok(r.k.FixedInt64(r.s, textDev, f, ints))
 
-			floats, floatStates, wholes, wholeStates := make([]uint64, n), make([]int, n), make([]int64, n), make([]int, n)
+			floats, floatStates, wholes, wholeStates := make([]uint64, n), make([]int, n), make([]int64, n),
+				make([]int, n)
 			from, to64 := read(r, starts), read(r, ends)
 			for i, field := range fields {
 				var v float64
@@ -163,9 +176,15 @@ func TestFixedNumbers(t *testing.T) {
 			for i, v := range read(r, to.Out) {
 				got[i] = math.Float64bits(v)
 			}
-			sameStates(r, name+", float64", fields, floatStates, map[int]kernels.Mask{fixedValid: to.Valid, fixedMalformed: malformed})
+			sameStates(r, name+", float64", fields, floatStates, map[int]kernels.Mask{
+				fixedValid:     to.Valid,
+				fixedMalformed: malformed,
+			})
 			sameItems(r, name+", float64", got, floats)
-			sameStates(r, name+", int64", fields, wholeStates, map[int]kernels.Mask{fixedValid: ints.Valid, fixedMalformed: ints.Malformed, fixedOverflow: ints.Overflow, fixedFraction: ints.Fraction})
+			sameStates(r, name+", int64", fields, wholeStates, map[int]kernels.Mask{
+				fixedValid:     ints.Valid,
+				fixedMalformed: ints.Malformed, fixedOverflow: ints.Overflow, fixedFraction: ints.Fraction,
+			})
 			sameItems(r, name+", int64", read(r, ints.Out), wholes)
 		}
 	}
@@ -174,8 +193,10 @@ func TestFixedNumbers(t *testing.T) {
 func TestFixedDates(t *testing.T) {
 	r := open(t)
 	fields := []string{
-		"20261121", "19700101", "19691231", "00000000", "        ", "", "\x00\x00\x00\x00\x00\x00\x00\x00", "********", "2026-3-6", "20261399", "20260230", "20260229", "20240229", "19000229",
-		"20000229", "00010101", "00000101", "00000301", "99991231", "20260100", "20261301", "2026 1 1", "2026112", " 2026112", "2026112 ", "+2026112", "2026112\xff", "abcdefgh", "*******1", "2026112/", "2026112:",
+		"20261121", "19700101", "19691231", "00000000", "        ", "", "\x00\x00\x00\x00\x00\x00\x00\x00",
+		"********", "2026-3-6", "20261399", "20260230", "20260229", "20240229", "19000229",
+		"20000229", "00010101", "00000101", "00000301", "99991231", "20260100", "20261301", "2026 1 1",
+		"2026112", " 2026112", "2026112 ", "+2026112", "2026112\xff", "abcdefgh", "*******1", "2026112/", "2026112:",
 	}
 	rng := rand.New(rand.NewPCG(5, 4))
 	for day := 0; day < 3652059; day += 1 + rng.IntN(5000) {
@@ -187,7 +208,8 @@ func TestFixedDates(t *testing.T) {
 	for _, l := range layouts {
 		text, f := records(fields, 8, l.offset, l.offset+8+l.more, l.header)
 		n := len(fields)
-		days, valid, malformed := poisoned[int32](r, n), poisoned[uint64](r, kernels.Words(n)), poisoned[uint64](r, kernels.Words(n))
+		days, valid, malformed := poisoned[int32](r, n), poisoned[uint64](r, kernels.Words(n)),
+			poisoned[uint64](r, kernels.Words(n))
 		r.ok(r.k.FixedDate(r.s, upload(r, text), f, days, valid, malformed))
 		want, states := make([]int32, n), make([]int, n)
 		for i, field := range fields {
@@ -222,11 +244,15 @@ func TestFixedBytes(t *testing.T) {
 		for _, n := range []int{0, 1, 33, 70, 256} {
 			text, f := records(fields[:n], 1, l.offset, l.offset+1+l.more, l.header)
 			textDev, words := upload(r, text), kernels.Words(n)
-			out, valid, malformed, gone := poisoned[uint64](r, words), poisoned[uint64](r, words), poisoned[uint64](r, words), poisoned[uint64](r, words)
+			out, valid, malformed, gone := poisoned[uint64](r, words), poisoned[uint64](r, words),
+				poisoned[uint64](r, words), poisoned[uint64](r, words)
 			r.ok(r.k.FixedLogical(r.s, textDev, f, out, valid, malformed))
 			r.ok(r.k.FixedDeleted(r.s, textDev, f, gone))
 			name := fmt.Sprintf("%d records, %+v", n, l)
-			sameStates(r, name, fields[:n], states[:n], map[int]kernels.Mask{fixedValid: valid, fixedMalformed: malformed})
+			sameStates(r, name, fields[:n], states[:n], map[int]kernels.Mask{
+				fixedValid:     valid,
+				fixedMalformed: malformed,
+			})
 			sameStates(r, name+", value", fields[:n], on[:n], map[int]kernels.Mask{1: out})
 			sameStates(r, name+", deleted", fields[:n], deleted[:n], map[int]kernels.Mask{1: gone})
 		}
@@ -250,8 +276,14 @@ func TestFixedRefuses(t *testing.T) {
 		{"a field over the end of its record", kernels.FixedField{Stride: 10, Offset: 5, Width: 6, Records: 2}},
 		{"a field before its record", kernels.FixedField{Stride: 10, Offset: -1, Width: 6, Records: 2}},
 		{"a first record before the text", kernels.FixedField{First: -1, Stride: 10, Width: 6, Records: 2}},
-		{"a first record far behind the text", kernels.FixedField{First: math.MaxInt64, Stride: 10, Width: 6, Records: 2}},
-		{"a field far behind the text", kernels.FixedField{Stride: math.MaxInt64, Offset: math.MaxInt64 - 6, Width: 6, Records: 1}},
+		{"a first record far behind the text", kernels.FixedField{
+			First: math.MaxInt64, Stride: 10,
+			Width: 6, Records: 2,
+		}},
+		{"a field far behind the text", kernels.FixedField{
+			Stride: math.MaxInt64, Offset: math.MaxInt64 - 6,
+			Width: 6, Records: 1,
+		}},
 		{"a very wide field", kernels.FixedField{Stride: 100000, Width: 100000, Records: 0}},
 	}
 	for _, tt := range tests {
@@ -274,10 +306,14 @@ func TestFixedRefuses(t *testing.T) {
 		"a short mask of flags":     r.k.FixedDeleted(r.s, text, one, short),
 		"a short mask of logicals":  r.k.FixedLogical(r.s, text, one, mask, mask, short),
 		"a short mask of fractions": r.k.FixedInt64(r.s, text, f, ints),
-		"a short mask of numbers":   r.k.FixedFloat64(r.s, text, f, kernels.Float64s{Out: floats, Valid: mask, Undecided: mask}, short),
-		"text at an odd address":    r.k.FixedSpans(r.s, text.Slice(1, 1000), f, values, values),
-		"no room for days":          r.k.FixedDate(r.s, text, kernels.FixedField{Stride: 10, Width: 8, Records: 71}, days, mask, mask),
-		"no text":                   r.k.FixedSpans(r.s, gpu.Buffer[byte]{}, f, values, values),
+		"a short mask of numbers": r.k.FixedFloat64(r.s, text, f, kernels.Float64s{
+			Out: floats, Valid: mask,
+			Undecided: mask,
+		}, short),
+		"text at an odd address": r.k.FixedSpans(r.s, text.Slice(1, 1000), f, values, values),
+		"no room for days": r.k.FixedDate(r.s, text, kernels.FixedField{Stride: 10, Width: 8, Records: 71},
+			days, mask, mask),
+		"no text": r.k.FixedSpans(r.s, gpu.Buffer[byte]{}, f, values, values),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", name)

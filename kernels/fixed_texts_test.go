@@ -11,10 +11,16 @@ import (
 
 func TestFixedTexts(t *testing.T) {
 	r := open(t)
-	words := []string{"", "a", "  two words ", "\x00\x00", "\x00 x \x00", "é", "123456789 123456789 1234", strings.Repeat("é", 12), "\xff", "                       x", "x                      x", "12345678é"}
+	words := []string{
+		"", "a", "  two words ", "\x00\x00", "\x00 x \x00", "é", "123456789 123456789 1234",
+		strings.Repeat("é", 12), "\xff", "                       x", "x                      x", "12345678é",
+	}
 	columns := make([]kernels.FixedColumn, 11) // more than a launch takes
 	for k := range columns {
-		columns[k] = kernels.FixedColumn{Type: kernels.FixedText, Width: 24 + k, Null: kernels.FixedNoFlag, Size: kernels.FixedNoFlag}
+		columns[k] = kernels.FixedColumn{
+			Type: kernels.FixedText, Width: 24 + k, Null: kernels.FixedNoFlag,
+			Size: kernels.FixedNoFlag,
+		}
 		switch k % 4 {
 		case 1:
 			columns[k].Null = 2 * k
@@ -70,8 +76,10 @@ func (t *fixedTable) sameTexts(r *rig, name string, ascii bool) {
 				ok, bad = false, kernels.FixedHigh
 			}
 			wantOdd |= bad
-			if got, has := string(t.text[from[k*n+i]:to[k*n+i]]), masks[k*words+i/64]>>(i%64)&1 == 1; has != ok || ok && got != want {
-				r.Fatalf("%s: column %d, record %d %q is %q, %t, want %q, %t", name, k, rows[i], t.field(rows[i], c), got, has, want, ok)
+			if got, has := string(t.text[from[k*n+i]:to[k*n+i]]), masks[k*words+i/64]>>(i%64)&1 == 1; has != ok ||
+				ok && got != want {
+				r.Fatalf("%s: column %d, record %d %q is %q, %t, want %q, %t", name, k, rows[i],
+					t.field(rows[i], c), got, has, want, ok)
 			}
 		}
 	}

@@ -2,7 +2,8 @@ package kernels
 
 import "github.com/vibeflight/vibeflight/gpu"
 
-// LongestGap gives how many bytes the longest of spans has, each of which ends where the next one begins.
+// LongestGap gives how many bytes the longest of spans has, each of which ends where the next one
+// begins.
 //
 //	starts   n elements, ascending
 //	end      of the last span

@@ -22,11 +22,13 @@ func Gather[T Element](k *Set, s *gpu.Stream, from gpu.Buffer[T], index gpu.Buff
 	w := k.begin(s, "gather")
 	m := int64(index.Len())
 	w.need(int64(out.Len()) == m, "%d elements for %d indexes", out.Len(), m)
-	w.launch("gather_"+bitsOf[T](), blocks(m, block), block, from.Arg(), gpu.Int(from.Len()), index.Arg(), gpu.Int(m), out.Arg())
+	w.launch("gather_"+bitsOf[T](), blocks(m, block), block, from.Arg(), gpu.Int(from.Len()), index.Arg(),
+		gpu.Int(m), out.Arg())
 	return w.done()
 }
 
-// NarrowInt32 makes integers of 32 bits of such of 64. One that they do not hold becomes the nearest one that they do.
+// NarrowInt32 makes integers of 32 bits of such of 64. One that they do not hold becomes the
+// nearest one that they do.
 //
 //	in   n elements
 //	out  n elements, overwritten
@@ -40,7 +42,8 @@ func (k *Set) NarrowInt32(s *gpu.Stream, in gpu.Buffer[int64], out gpu.Buffer[in
 	return w.done()
 }
 
-// ZeroInvalid sets the elements to 0 whose bit of valid is 0: what Arrow leaves open is then the same on every run.
+// ZeroInvalid sets the elements to 0 whose bit of valid is 0: what Arrow leaves open is then the
+// same on every run.
 //
 //	values  n elements
 //	valid   Words(n) words

@@ -8,7 +8,8 @@ import (
 	"github.com/vibeflight/vibeflight/gpu"
 )
 
-// maxVariants bounds the programs that texts from outside (patterns, sets of brackets) may have compiled; whatever comes later runs the generic form.
+// maxVariants bounds the programs that texts from outside (patterns, sets of brackets) may have
+// compiled; whatever comes later runs the generic form.
 const maxVariants = 256
 
 // variants are kernels compiled anew with some of their arguments as constants.
@@ -23,9 +24,10 @@ type variant struct {
 	build func() (*gpu.Kernel, error)
 }
 
-// generated gives a kernel of the .cu files compiled with defines ("NAME=VALUE") that stand for some of its arguments: the same kernel with the same
-// arguments, of which it reads fewer. Where nothing can be compiled, and for those that come after maxVariants others, it gives the kernel as it is in
-// the .cu file, which reads all of them, and constant is false.
+// generated gives a kernel of the .cu files compiled with defines ("NAME=VALUE") that stand for
+// some of its arguments: the same kernel with the same arguments, of which it reads fewer. Where
+// nothing can be compiled, and for those that come after maxVariants others, it gives the kernel as
+// it is in the .cu file, which reads all of them, and constant is false.
 func (k *Set) generated(name string, defines ...string) (f *gpu.Kernel, constant bool, err error) {
 	v := k.variant(name, defines)
 	if v == nil {

@@ -48,7 +48,9 @@ func TestGenerated(t *testing.T) {
 	}
 
 	missing := onePattern('y')
-	k.variants.byKey[variantKey("pattern_match", missing)] = &variant{build: func() (*gpu.Kernel, error) { return nil, fmt.Errorf("test: %w", gpu.ErrNoCompiler) }}
+	k.variants.byKey[variantKey("pattern_match", missing)] = &variant{build: func() (*gpu.Kernel, error) {
+		return nil, fmt.Errorf("test: %w", gpu.ErrNoCompiler)
+	}}
 	if f, constant, err := k.generated("pattern_match", missing...); f != generic || constant || err != nil {
 		t.Errorf("without a compiler: constant %t, %v", constant, err)
 	}

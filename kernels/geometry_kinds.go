@@ -2,10 +2,12 @@ package kernels
 
 import "github.com/vibeflight/vibeflight/gpu"
 
-// GeometryKind is what a geometry is by itself: 0 for none, else a TypeKind from KindPoint to KindGeometryCollection, and GeometryZ and GeometryM with it.
+// GeometryKind is what a geometry is by itself: 0 for none, else a TypeKind from KindPoint to
+// KindGeometryCollection, and GeometryZ and GeometryM with it.
 type GeometryKind uint8
 
-// GeometryZ and GeometryM say that positions of the geometry have a z and an m. In GeoJSON, where no ordinate has a name, the third one is z.
+// GeometryZ and GeometryM say that positions of the geometry have a z and an m. In GeoJSON, where
+// no ordinate has a name, the third one is z.
 const (
 	GeometryZ GeometryKind = 8
 	GeometryM GeometryKind = 16
@@ -16,9 +18,12 @@ type GeometryOddity uint32
 
 // As GEOMETRY_* of geometry_kinds.cu and tagged_dims.cu.
 const (
-	GeometryUnlike GeometryOddity = 1 << iota // a row of no known type, or without the member that its type has, or with the one that it has not
-	GeometryHollow                            // a position without numbers in a geometry that is no Point
-	GeometryRagged                            // positions of several lengths in a geometry, or of others than its tag says
+	// a row of no known type, or without the member that its type has, or with the one that it has
+	// not
+	GeometryUnlike GeometryOddity = 1 << iota
+	GeometryHollow                // a position without numbers in a geometry that is no Point
+	// positions of several lengths in a geometry, or of others than its tag says
+	GeometryRagged
 )
 
 // GeometryReport says what there is among geometries.
@@ -28,7 +33,8 @@ type GeometryReport struct {
 	Named uint32 // of ReadMembers: the types that Record names, as GeoJSONTypesFound has them
 }
 
-// GeometryDims looks at the positions of geometries: which rows have a third ordinate, and whether a position without numbers stands where none may.
+// GeometryDims looks at the positions of geometries: which rows have a third ordinate, and whether
+// a position without numbers stands where none may.
 //
 //	x       positions; NaN says that it has no numbers
 //	z       positions, NaN where there is none; or none of them at all
@@ -41,13 +47,16 @@ type GeometryReport struct {
 //	kinds   LineString|GeometryZ  Point  Polygon
 //
 // Two launches; reads 16 bytes a position and a byte a row.
-func (k *Set) GeometryDims(s *gpu.Stream, x, z gpu.Buffer[float64], first gpu.Buffer[int64], kinds gpu.Buffer[GeometryKind], report gpu.Buffer[GeometryReport]) error {
+func (k *Set) GeometryDims(s *gpu.Stream, x, z gpu.Buffer[float64], first gpu.Buffer[int64],
+	kinds gpu.Buffer[GeometryKind], report gpu.Buffer[GeometryReport],
+) error {
 	w := k.begin(s, "geometry dims")
 	n, positions := int64(kinds.Len()), int64(x.Len())
 	w.need(int64(first.Len()) == n+1, "%d offsets for %d rows", first.Len(), n)
 	w.need(z.Len() == x.Len() || z.Len() == 0, "%d and %d ordinates", x.Len(), z.Len())
 	w.geometryReport(report)
-	w.launch("geometry_kinds_dims", blocks(positions, block), block, x.Arg(), z.Arg(), gpu.Int(positions), first.Arg(), gpu.Int(n), kinds.Arg(), report.Arg())
+	w.launch("geometry_kinds_dims", blocks(positions, block), block, x.Arg(), z.Arg(), gpu.Int(positions),
+		first.Arg(), gpu.Int(n), kinds.Arg(), report.Arg())
 	w.launch("geometry_kinds_totals", blocks(n, block), block, kinds.Arg(), gpu.Int(n), report.Arg())
 	return w.done()
 }

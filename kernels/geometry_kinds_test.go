@@ -18,7 +18,9 @@ type rowGeometry struct {
 }
 
 // geometryKinds runs both, and gives the kinds and what each reports.
-func geometryKinds(r *rig, rows []rowGeometry, collections, withZ bool) (kinds []kernels.GeometryKind, first, second kernels.GeometryReport) {
+func geometryKinds(r *rig, rows []rowGeometry, collections, withZ bool) (kinds []kernels.GeometryKind,
+	first, second kernels.GeometryReport,
+) {
 	r.Helper()
 	n := len(rows)
 	m := geometryMembers(rows, collections)
@@ -32,17 +34,27 @@ func geometryKinds(r *rig, rows []rowGeometry, collections, withZ bool) (kinds [
 		z = nil
 	}
 	out, report := poisoned[kernels.GeometryKind](r, n), poisoned[kernels.GeometryReport](r, 1)
-	to := kernels.Coordinates{Starts: poisoned[int64](r, n), Ends: poisoned[int64](r, n), Kinds: poisoned[kernels.TypeKind](r, n)}
+	to := kernels.Coordinates{
+		Starts: poisoned[int64](r, n), Ends: poisoned[int64](r, n),
+		Kinds: poisoned[kernels.TypeKind](r, n),
+	}
 	valid := poisoned[uint64](r, kernels.Words(n))
-	of := kernels.GeometryMembers{Type: upload(r, m.slots[0]), Coordinates: upload(r, m.slots[1]), Geometries: upload(r, m.slots[2]), Base: upload(r, m.base)}
+	of := kernels.GeometryMembers{
+		Type: upload(r, m.slots[0]), Coordinates: upload(r, m.slots[1]),
+		Geometries: upload(r, m.slots[2]), Base: upload(r, m.base),
+	}
 	if slices.ContainsFunc(rows, func(row rowGeometry) bool { return !row.valid }) {
 		of.Geometry = upload(r, m.slots[3])
 	}
 	if n%2 == 0 {
 		of.Record = of.Type // whose names are as good as others
 	}
-	values := kernels.MemberValues{Start: uploadShort(r, m.starts), End: uploadShort(r, m.ends), Kind: upload(r, m.kinds)}
-	_, err := r.k.ReadMembers(r.s, upload(r, m.text), values, kernels.ScalarColumns{}, &kernels.GeometryRows{GeometryMembers: of, To: to, Kinds: out, Valid: valid, Report: report})
+	values := kernels.MemberValues{
+		Start: uploadShort(r, m.starts), End: uploadShort(r, m.ends),
+		Kind: upload(r, m.kinds),
+	}
+	_, err := r.k.ReadMembers(r.s, upload(r, m.text), values, kernels.ScalarColumns{},
+		&kernels.GeometryRows{GeometryMembers: of, To: to, Kinds: out, Valid: valid, Report: report})
 	r.ok(err)
 	first = read(r, report)[0]
 	m.checkNamed(r, of, first.Named)
@@ -58,7 +70,8 @@ func (m *rowMembers) checkNamed(r *rig, of kernels.GeometryMembers, got uint32) 
 	want := uint32(0)
 	if of.Record.Len() > 0 {
 		found := poisoned[uint32](r, 1)
-		r.ok(r.k.GeoJSONTypesFound(r.s, upload(r, m.text), of.Record, uploadShort(r, m.starts), upload(r, m.kinds), found))
+		r.ok(r.k.GeoJSONTypesFound(r.s, upload(r, m.text), of.Record, uploadShort(r, m.starts),
+			upload(r, m.kinds), found))
 		want = read(r, found)[0]
 	}
 	if got != want {
@@ -77,8 +90,10 @@ type rowMembers struct {
 
 // geometryNames are the names of types as text; KindUndecided is written with an escape.
 var geometryNames = map[kernels.TypeKind]string{
-	kernels.KindPoint: "Point", kernels.KindLineString: "LineString", kernels.KindPolygon: "Polygon", kernels.KindMultiPoint: "MultiPoint", kernels.KindMultiLineString: "MultiLineString",
-	kernels.KindMultiPolygon: "MultiPolygon", kernels.KindGeometryCollection: "GeometryCollection", kernels.KindFeature: "Feature", kernels.KindUndecided: `P\u006fint`,
+	kernels.KindPoint: "Point", kernels.KindLineString: "LineString", kernels.KindPolygon: "Polygon",
+	kernels.KindMultiPoint: "MultiPoint", kernels.KindMultiLineString: "MultiLineString",
+	kernels.KindMultiPolygon: "MultiPolygon", kernels.KindGeometryCollection: "GeometryCollection",
+	kernels.KindFeature: "Feature", kernels.KindUndecided: `P\u006fint`,
 }
 
 // geometryMembers writes the members of rows, those that a row does not have as null or not at all.
@@ -92,7 +107,8 @@ func geometryMembers(rows []rowGeometry, collections bool) (m rowMembers) {
 			member = int32(len(m.kinds))
 			start := int64(len(m.text))
 			m.text = append(append(m.text, text...), ',')
-			m.starts, m.ends, m.kinds = append(m.starts, start), append(m.ends, start+int64(len(text))), append(m.kinds, kind)
+			m.starts, m.ends, m.kinds = append(m.starts, start), append(m.ends, start+int64(len(text))),
+				append(m.kinds, kind)
 		}
 		m.slots[slot] = append(m.slots[slot], member)
 	}
@@ -116,7 +132,8 @@ func (m rowMembers) check(r *rig, rows []rowGeometry, starts, ends []int64, type
 			start, end = m.starts[m.slots[1][i]], m.ends[m.slots[1][i]]
 		}
 		if starts[i] != start || ends[i] != end || types[i] != row.kind || bit(valid, i) != row.valid {
-			r.Fatalf("row %d: coordinates [%d, %d), type %d, valid %v; want [%d, %d) of %+v", i, starts[i], ends[i], types[i], bit(valid, i), start, end, row)
+			r.Fatalf("row %d: coordinates [%d, %d), type %d, valid %v; want [%d, %d) of %+v", i, starts[i],
+				ends[i], types[i], bit(valid, i), start, end, row)
 		}
 	}
 	for i := len(rows); i < 64*len(valid); i++ {
@@ -157,7 +174,8 @@ func checkGeometryKinds(r *rig, what string, rows []rowGeometry, collections, wi
 	}
 	kinds, gotFirst, gotSecond := geometryKinds(r, rows, collections, withZ)
 	if !slices.Equal(kinds, want) || gotFirst != first || gotSecond != second {
-		r.Fatalf("%s: kinds %d, reports %+v and %+v; want %d, %+v and %+v, of %+v", what, kinds, gotFirst, gotSecond, want, first, second, rows)
+		r.Fatalf("%s: kinds %d, reports %+v and %+v; want %d, %+v and %+v, of %+v", what, kinds, gotFirst,
+			gotSecond, want, first, second, rows)
 	}
 }
 
@@ -222,13 +240,21 @@ func TestGeometryKinds(t *testing.T) {
 
 func TestGeometryKindsArguments(t *testing.T) {
 	r := open(t)
-	text, kinds, report := poisoned[byte](r, 100), poisoned[kernels.GeometryKind](r, 65), poisoned[kernels.GeometryReport](r, 1)
+	text, kinds, report := poisoned[byte](r, 100), poisoned[kernels.GeometryKind](r, 65),
+		poisoned[kernels.GeometryReport](r, 1)
 	valid, x, first := poisoned[uint64](r, 2), poisoned[float64](r, 9), poisoned[int64](r, 66)
-	slots, base, values, of := poisoned[int32](r, 65), poisoned[int64](r, 65), poisoned[uint32](r, 9), poisoned[kernels.ValueKind](r, 9)
+	slots, base, values, of := poisoned[int32](r, 65), poisoned[int64](r, 65), poisoned[uint32](r, 9),
+		poisoned[kernels.ValueKind](r, 9)
 	rows := kernels.GeometryMembers{Type: slots, Coordinates: slots, Geometries: slots, Base: base}
 	to := kernels.Coordinates{Starts: base, Ends: base, Kinds: poisoned[kernels.TypeKind](r, 65)}
-	readGeometries := func(m kernels.GeometryMembers, of gpu.Buffer[kernels.ValueKind], to kernels.Coordinates, valid kernels.Mask, report gpu.Buffer[kernels.GeometryReport]) error {
-		_, err := r.k.ReadMembers(r.s, text, kernels.MemberValues{Start: values, End: values, Kind: of}, kernels.ScalarColumns{}, &kernels.GeometryRows{GeometryMembers: m, To: to, Kinds: kinds, Valid: valid, Report: report})
+	readGeometries := func(m kernels.GeometryMembers, of gpu.Buffer[kernels.ValueKind], to kernels.Coordinates,
+		valid kernels.Mask, report gpu.Buffer[kernels.GeometryReport],
+	) error {
+		_, err := r.k.ReadMembers(r.s, text, kernels.MemberValues{Start: values, End: values, Kind: of},
+			kernels.ScalarColumns{}, &kernels.GeometryRows{
+				GeometryMembers: m, To: to, Kinds: kinds,
+				Valid: valid, Report: report,
+			})
 		return err
 	}
 	call := func(change func(m *kernels.GeometryMembers, to *kernels.Coordinates)) error {
@@ -238,19 +264,27 @@ func TestGeometryKindsArguments(t *testing.T) {
 	}
 	same := func(*kernels.GeometryMembers, *kernels.Coordinates) {}
 	for name, err := range map[string]error{
-		"types":       call(func(m *kernels.GeometryMembers, _ *kernels.Coordinates) { m.Type = slots.Slice(0, 64) }),
-		"geometry":    call(func(m *kernels.GeometryMembers, _ *kernels.Coordinates) { m.Geometry = slots.Slice(0, 64) }),
-		"coordinates": call(func(m *kernels.GeometryMembers, _ *kernels.Coordinates) { m.Coordinates = slots.Slice(0, 0) }),
-		"geometries":  call(func(m *kernels.GeometryMembers, _ *kernels.Coordinates) { m.Geometries = slots.Slice(0, 1) }),
-		"base":        call(func(m *kernels.GeometryMembers, _ *kernels.Coordinates) { m.Base = base.Slice(0, 64) }),
-		"ends":        call(func(_ *kernels.GeometryMembers, to *kernels.Coordinates) { to.Ends = base.Slice(0, 64) }),
-		"names":       call(func(_ *kernels.GeometryMembers, to *kernels.Coordinates) { to.Kinds = to.Kinds.Slice(0, 64) }),
-		"members":     readGeometries(rows, of.Slice(0, 8), to, valid, report),
-		"valid":       readGeometries(rows, of, to, valid.Slice(0, 1), report),
-		"no report":   readGeometries(rows, of, to, valid, report.Slice(0, 0)),
-		"offsets":     r.k.GeometryDims(r.s, x, x, first.Slice(0, 65), kinds, report),
-		"z":           r.k.GeometryDims(r.s, x, x.Slice(0, 8), first, kinds, report),
-		"no reports":  r.k.GeometryDims(r.s, x, gpu.Buffer[float64]{}, first, kinds, report.Slice(0, 0)),
+		"types": call(func(m *kernels.GeometryMembers, _ *kernels.Coordinates) { m.Type = slots.Slice(0, 64) }),
+		"geometry": call(func(m *kernels.GeometryMembers, _ *kernels.Coordinates) {
+			m.Geometry = slots.Slice(0, 64)
+		}),
+		"coordinates": call(func(m *kernels.GeometryMembers, _ *kernels.Coordinates) {
+			m.Coordinates = slots.Slice(0, 0)
+		}),
+		"geometries": call(func(m *kernels.GeometryMembers, _ *kernels.Coordinates) {
+			m.Geometries = slots.Slice(0, 1)
+		}),
+		"base": call(func(m *kernels.GeometryMembers, _ *kernels.Coordinates) { m.Base = base.Slice(0, 64) }),
+		"ends": call(func(_ *kernels.GeometryMembers, to *kernels.Coordinates) { to.Ends = base.Slice(0, 64) }),
+		"names": call(func(_ *kernels.GeometryMembers, to *kernels.Coordinates) {
+			to.Kinds = to.Kinds.Slice(0, 64)
+		}),
+		"members":    readGeometries(rows, of.Slice(0, 8), to, valid, report),
+		"valid":      readGeometries(rows, of, to, valid.Slice(0, 1), report),
+		"no report":  readGeometries(rows, of, to, valid, report.Slice(0, 0)),
+		"offsets":    r.k.GeometryDims(r.s, x, x, first.Slice(0, 65), kinds, report),
+		"z":          r.k.GeometryDims(r.s, x, x.Slice(0, 8), first, kinds, report),
+		"no reports": r.k.GeometryDims(r.s, x, gpu.Buffer[float64]{}, first, kinds, report.Slice(0, 0)),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", name)

@@ -16,12 +16,16 @@ import "github.com/vibeflight/vibeflight/gpu"
 //	offsets  0 2 3
 //
 // Reads 16 bytes a span, writes and scans 8.
-func (k *Set) HexOffsets(s *gpu.Stream, text gpu.Buffer[byte], starts, ends, offsets gpu.Buffer[int64], bad Mask) error {
+func (k *Set) HexOffsets(s *gpu.Stream, text gpu.Buffer[byte], starts, ends, offsets gpu.Buffer[int64],
+	bad Mask,
+) error {
 	w := k.begin(s, "hex offsets")
 	n, spans := w.text(text), starts.Len()
-	w.need(ends.Len() == spans && offsets.Len() == spans+1, "%d starts, %d ends and %d offsets", spans, ends.Len(), offsets.Len())
+	w.need(ends.Len() == spans && offsets.Len() == spans+1, "%d starts, %d ends and %d offsets", spans,
+		ends.Len(), offsets.Len())
 	w.bits("bad", bad, int64(spans))
-	w.launch("hex_sizes", blocks(int64(spans), block), block, gpu.Int(n), starts.Arg(), ends.Arg(), gpu.Int(spans), offsets.Arg(), bad.Arg())
+	w.launch("hex_sizes", blocks(int64(spans), block), block, gpu.Int(n), starts.Arg(), ends.Arg(),
+		gpu.Int(spans), offsets.Arg(), bad.Arg())
 	if w.err == nil {
 		scan(w, offsets.Slice(0, spans), offsets, gpu.Buffer[int64]{})
 	}
@@ -33,16 +37,19 @@ func (k *Set) HexOffsets(s *gpu.Stream, text gpu.Buffer[byte], starts, ends, off
 //	out  as many bytes as the last offset says; n/2, for n bytes of text, suffice for spans that do not overlap. Bytes behind its end are left out
 //	bad  spans with a byte that is no digit are added; such a span has its bytes, of no meaning
 //
-// One thread writes 8 bytes, so that the time depends on their number and not on the length of a span. Reads 2 bytes and writes 1 for each byte of
-// the result, and reads 16 bytes a span.
-func (k *Set) HexBytes(s *gpu.Stream, text gpu.Buffer[byte], starts, offsets gpu.Buffer[int64], out gpu.Buffer[byte], bad Mask) error {
+// One thread writes 8 bytes, so that the time depends on their number and not on the length of a
+// span. Reads 2 bytes and writes 1 for each byte of the result, and reads 16 bytes a span.
+func (k *Set) HexBytes(s *gpu.Stream, text gpu.Buffer[byte], starts, offsets gpu.Buffer[int64],
+	out gpu.Buffer[byte], bad Mask,
+) error {
 	const threadBytes = 8 // HEX_BYTES of hex.cu
 	w := k.begin(s, "hex bytes")
 	n, spans := w.text(text), starts.Len()
 	w.need(offsets.Len() == spans+1, "%d offsets for %d spans", offsets.Len(), spans)
 	w.bits("bad", bad, int64(spans))
 	if spans > 0 {
-		w.launch("hex_decode", blocks(int64(out.Len()), block*threadBytes), block, text.Arg(), gpu.Int(n), starts.Arg(), gpu.Int(spans), offsets.Arg(), out.Arg(), gpu.Int(out.Len()), bad.Arg())
+		w.launch("hex_decode", blocks(int64(out.Len()), block*threadBytes), block, text.Arg(), gpu.Int(n),
+			starts.Arg(), gpu.Int(spans), offsets.Arg(), out.Arg(), gpu.Int(out.Len()), bad.Arg())
 	}
 	return w.done()
 }

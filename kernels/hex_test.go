@@ -11,7 +11,8 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// sameHex decodes spans of digits on the device and with package hex. What the bytes of a bad span are is not compared.
+// sameHex decodes spans of digits on the device and with package hex. What the bytes of a bad span
+// are is not compared.
 func sameHex(r *rig, name string, digits []string, gap string) {
 	r.Helper()
 	var text, want []byte
@@ -55,7 +56,8 @@ func TestHex(t *testing.T) {
 	digits := func(n int) string { return string(random(rng.Uint64(), n, "0123456789abcdefABCDEF")) }
 	var every, lengths, points []string
 	for c := range 256 {
-		every = append(every, string([]byte{byte(c), '0'}), string([]byte{'f', byte(c)}), "0011223344556677"+string([]byte{byte(c)})+"899aabbccddeeff")
+		every = append(every, string([]byte{byte(c), '0'}), string([]byte{'f', byte(c)}), "0011223344556677"+
+			string([]byte{byte(c)})+"899aabbccddeeff")
 	}
 	for n := range 140 {
 		lengths = append(lengths, digits(n))
@@ -76,7 +78,8 @@ func TestHex(t *testing.T) {
 		{"points", points},
 		{"one long span", []string{long}},
 		{"a long span that is bad everywhere", []string{"00", string(bytes.Repeat([]byte{'g'}, 40000)), "11"}},
-		{"many empty spans between two", append(append([]string{"0a0b0c"}, slices.Repeat([]string{""}, 5000)...), "0d0e0f")},
+		{"many empty spans between two", append(append([]string{"0a0b0c"}, slices.Repeat([]string{""}, 5000)...),
+			"0d0e0f")},
 		{"around a long span", []string{"01", "2", "", long, "", "03"}},
 	}
 	for _, tt := range tests {
@@ -102,7 +105,8 @@ func TestHexOfBadSpans(t *testing.T) {
 
 func TestHexRefuses(t *testing.T) {
 	r := open(t)
-	text, spans, offsets, bad := upload(r, make([]byte, 64)), upload(r, make([]int64, 65)), poisoned[int64](r, 66), poisoned[uint64](r, 2)
+	text, spans, offsets, bad := upload(r, make([]byte, 64)), upload(r, make([]int64, 65)), poisoned[int64](r, 66),
+		poisoned[uint64](r, 2)
 	tests := []struct {
 		name string
 		err  error

@@ -12,7 +12,8 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// A hundred million random decimals on a card, a fifth of a million on the emulation: each has the bits that strconv gives it.
+// A hundred million random decimals on a card, a fifth of a million on the emulation: each has the
+// bits that strconv gives it.
 func TestHundredMillionDecimals(t *testing.T) {
 	r := open(t)
 	total, slice := 100_000_000, 4_000_000
@@ -26,7 +27,8 @@ func TestHundredMillionDecimals(t *testing.T) {
 			undecided += comparedFloats(&rig{TB: t, k: r.k, s: r.s}, x, want)
 		})
 	}
-	t.Logf("%d decimals on %s: none differs from strconv, %d were undecided", total, r.k.Device().Info().Name, undecided)
+	t.Logf("%d decimals on %s: none differs from strconv, %d were undecided", total,
+		r.k.Device().Info().Name, undecided)
 }
 
 // randomDecimals gives count random decimals between commas, and their values.

@@ -13,7 +13,8 @@ import (
 //go:embed images.zip
 var archive []byte
 
-// CompiledIn are the images that this build has of its kernels, for the architectures of compile.Release.
+// CompiledIn are the images that this build has of its kernels, for the architectures of
+// compile.Release.
 func CompiledIn() gpu.Images {
 	images, err := gpu.ReadImages(archive)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/compile"
 )
 
-// TestImagesAreOfTheseSources finds an archive that was made before a source changed: such a build would look for NVRTC.
+// TestImagesAreOfTheseSources finds an archive that was made before a source changed: such a build
+// would look for NVRTC.
 func TestImagesAreOfTheseSources(t *testing.T) {
 	sources, err := Sources()
 	if err != nil {

@@ -6,20 +6,25 @@ import (
 	"github.com/vibeflight/vibeflight/gpu"
 )
 
-// MembersOfKinds marks the members of one level whose value is of one of some kinds, as PlaceMembers takes members.
+// MembersOfKinds marks the members of one level whose value is of one of some kinds, as
+// PlaceMembers takes members.
 //
 //	owner, ownerField, want, kind  as in Placing
 //	kinds                          the kinds
 //	marked                         Words(members) words, overwritten
 //
 // One launch; reads a byte a member, and 8 for each of these kinds, and writes a bit.
-func (k *Set) MembersOfKinds(s *gpu.Stream, owner, ownerField gpu.Buffer[int32], want int32, kind gpu.Buffer[ValueKind], kinds KindSet, marked Mask) error {
+func (k *Set) MembersOfKinds(s *gpu.Stream, owner, ownerField gpu.Buffer[int32], want int32,
+	kind gpu.Buffer[ValueKind], kinds KindSet, marked Mask,
+) error {
 	w := k.begin(s, "members of kinds")
 	members := int64(kind.Len())
 	w.need(int64(owner.Len()) == members, "%d owners for %d members", owner.Len(), members)
-	w.need(int64(ownerField.Len()) == members || want < 0 && ownerField.Len() == 0, "%d fields of owners for %d members", ownerField.Len(), members)
+	w.need(int64(ownerField.Len()) == members || want < 0 && ownerField.Len() == 0,
+		"%d fields of owners for %d members", ownerField.Len(), members)
 	w.bits("marked", marked, members)
-	w.launch("json_text_members", blocks(members, block), block, owner.Arg(), ownerField.Arg(), gpu.Int(want), kind.Arg(), gpu.Int(kinds), gpu.Int(members), marked.Arg())
+	w.launch("json_text_members", blocks(members, block), block, owner.Arg(), ownerField.Arg(), gpu.Int(want),
+		kind.Arg(), gpu.Int(kinds), gpu.Int(members), marked.Arg())
 	return w.done()
 }
 
@@ -29,7 +34,8 @@ type Ranks struct {
 	before gpu.Buffer[int64] // a word more than the mask has: set bits before it
 }
 
-// Rank counts the bits of mask, which must live as long as the result; Free gives that back. It takes as much memory as the mask.
+// Rank counts the bits of mask, which must live as long as the result; Free gives that back. It
+// takes as much memory as the mask.
 //
 // Four launches; reads n/8 bytes and writes and scans as many.
 func (k *Set) Rank(s *gpu.Stream, mask Mask) (*Ranks, error) {
@@ -65,11 +71,13 @@ func (r *Ranks) Free(s *gpu.Stream) error { return r.before.Free(s) }
 func (k *Set) RankSpans(s *gpu.Stream, r *Ranks, starts, ends gpu.Buffer[int64]) error {
 	w := k.begin(s, "rank spans")
 	count := countSpans(w, starts, ends)
-	w.launch("json_text_spans", blocks(count, block), block, r.mask.Arg(), gpu.Int(r.mask.Len()), r.before.Arg(), gpu.Int(count), starts.Arg(), ends.Arg())
+	w.launch("json_text_spans", blocks(count, block), block, r.mask.Arg(), gpu.Int(r.mask.Len()),
+		r.before.Arg(), gpu.Int(count), starts.Arg(), ends.Arg())
 	return w.done()
 }
 
-// AddOffsets adds the offsets of one column of strings to those of another one, so that the strings of both, of which one is empty in each row, are one column.
+// AddOffsets adds the offsets of one column of strings to those of another one, so that the strings
+// of both, of which one is empty in each row, are one column.
 //
 //	offsets  n elements, overwritten: the sums
 //	more     n elements

@@ -47,13 +47,15 @@ func TestMembersOfKinds(t *testing.T) {
 		owner, field, kind := upload(r, m.owner), upload(r, m.ownerField), upload(r, m.kind)
 		for want := int32(-1); want < 2; want++ {
 			marked := poisoned[uint64](r, kernels.Words(len(m.kind)))
-			r.ok(r.k.MembersOfKinds(r.s, owner, field, want, kind, kernels.Kinds(kernels.ValueObject, kernels.ValueArray), marked))
-			sameMask(t, fmt.Sprintf("%d rows, owner %d", rows, want), make([]byte, len(m.kind)), read(r, marked), bitmap(len(m.kind), func(i int) bool {
-				if o := m.owner[i]; want < 0 && o >= 0 || want >= 0 && (o < 0 || m.ownerField[o] != want) {
-					return false
-				}
-				return m.kind[i] == kernels.ValueObject || m.kind[i] == kernels.ValueArray
-			}))
+			r.ok(r.k.MembersOfKinds(r.s, owner, field, want, kind, kernels.Kinds(kernels.ValueObject,
+				kernels.ValueArray), marked))
+			sameMask(t, fmt.Sprintf("%d rows, owner %d", rows, want), make([]byte, len(m.kind)),
+				read(r, marked), bitmap(len(m.kind), func(i int) bool {
+					if o := m.owner[i]; want < 0 && o >= 0 || want >= 0 && (o < 0 || m.ownerField[o] != want) {
+						return false
+					}
+					return m.kind[i] == kernels.ValueObject || m.kind[i] == kernels.ValueArray
+				}))
 		}
 	}
 }
@@ -84,7 +86,8 @@ func TestStringsOfTwoTexts(t *testing.T) {
 	for i := range texts {
 		offsets[i] = poisoned[int64](r, len(wantOffsets))
 		var err error
-		columns[i], err = r.k.MeasureStrings(r.s, upload(r, texts[i]), upload(r, starts[i]), upload(r, ends[i]), kernels.StringMode(i), offsets[i])
+		columns[i], err = r.k.MeasureStrings(r.s, upload(r, texts[i]), upload(r, starts[i]), upload(r, ends[i]),
+			kernels.StringMode(i), offsets[i])
 		r.ok(err)
 		r.Cleanup(func() { r.ok(columns[i].Free(r.s)) })
 	}

@@ -1,16 +1,19 @@
-// Package kernels holds the primitives that GPU readers are made of: one .cu file, one .go file with its launchers, and one test each. It knows
-// bytes, masks and numbers, and no format.
+// Package kernels holds the primitives that GPU readers are made of: one .cu file, one .go file
+// with its launchers, and one test each. It knows bytes, masks and numbers, and no format.
 //
-// A primitive is a method of Set. It checks the lengths of its buffers, chooses grid, block and scratch, and queues its kernels on the caller's
-// stream; nothing waits for the device unless it says so. Text and masks stay on the device:
+// A primitive is a method of Set. It checks the lengths of its buffers, chooses grid, block and
+// scratch, and queues its kernels on the caller's stream; nothing waits for the device unless it
+// says so. Text and masks stay on the device:
 //
 //	text    n bytes, 16-byte aligned
 //	Mask    one bit per byte of text: bit i%64 of word i/64 belongs to byte i; bits at n and behind it are 0
 //
-// Files come in chunks. What one chunk must know of those before it is a carry: a buffer of one element on the device, zeroed before the first
-// chunk, read and overwritten by each. The zero Buffer in its place says that the text is whole.
+// Files come in chunks. What one chunk must know of those before it is a carry: a buffer of one
+// element on the device, zeroed before the first chunk, read and overwritten by each. The zero
+// Buffer in its place says that the text is whole.
 //
-// The same bytes give the same result on every run: no kernel waits for another block, and no atomic decides an order.
+// The same bytes give the same result on every run: no kernel waits for another block, and no
+// atomic decides an order.
 package kernels
 
 import (
@@ -41,7 +44,8 @@ var files embed.FS
 // Words is the number of mask words for n bytes of text.
 func Words(n int) int { return (n + wordBytes - 1) / wordBytes }
 
-// A Set is the primitives on one device. Its methods may be called from any goroutine, each with a stream of its own.
+// A Set is the primitives on one device. Its methods may be called from any goroutine, each with a
+// stream of its own.
 type Set struct {
 	d        *gpu.Device
 	programs map[string]*program // by name of a __global__ function
@@ -127,7 +131,8 @@ func includes(text string) []string {
 	return names
 }
 
-// entries are the names of the __global__ functions in text: what stands before the bracket of their arguments.
+// entries are the names of the __global__ functions in text: what stands before the bracket of
+// their arguments.
 func entries(text string) []string {
 	var names []string
 	for line := range strings.Lines(text) {
@@ -153,7 +158,8 @@ func (k *Set) Names() []string {
 	return names
 }
 
-// Launches says how often each kernel of the .cu files was queued; what was compiled anew with constants counts as the kernel that it stands for.
+// Launches says how often each kernel of the .cu files was queued; what was compiled anew with
+// constants counts as the kernel that it stands for.
 func (k *Set) Launches() map[string]int64 {
 	n := make(map[string]int64, len(k.programs))
 	for name, p := range k.programs {
@@ -170,7 +176,8 @@ func (k *Set) Launches() map[string]int64 {
 // Device is where the kernels run.
 func (k *Set) Device() *gpu.Device { return k.d }
 
-// Warm compiles and loads every kernel, several at once, and gives the first error by the kernels' names.
+// Warm compiles and loads every kernel, several at once, and gives the first error by the kernels'
+// names.
 func (k *Set) Warm() error {
 	var all sync.WaitGroup
 	for _, p := range k.programs {
@@ -185,7 +192,8 @@ func (k *Set) Warm() error {
 	return nil
 }
 
-// load gives the program's kernels. The first who asks compiles them, others wait; what went wrong is tried again for the next who asks.
+// load gives the program's kernels. The first who asks compiles them, others wait; what went wrong
+// is tried again for the next who asks.
 func (p *program) load(d *gpu.Device) (map[string]*gpu.Kernel, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

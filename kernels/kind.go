@@ -18,7 +18,8 @@ const (
 	KindFeature
 	KindFeatureCollection
 
-	// KindUndecided is a JSON name with an escape, or a WKT tag with 64 blanks and more between two words: a parser that reads byte by byte is to say.
+	// KindUndecided is a JSON name with an escape, or a WKT tag with 64 blanks and more between two
+	// words: a parser that reads byte by byte is to say.
 	KindUndecided TypeKind = 255
 )
 
@@ -31,8 +32,9 @@ const (
 	DimsEmpty                     // EMPTY stands where the coordinates would
 )
 
-// GeoJSONTypes says which type each name is: one of the nine of RFC 7946 section 1.4, letter by letter, with an end behind it. Whatever only begins with
-// one ("Polyx", "PointZ"), a name in another case, and one that the text cuts off, is unknown.
+// GeoJSONTypes says which type each name is: one of the nine of RFC 7946 section 1.4, letter by
+// letter, with an end behind it. Whatever only begins with one ("Polyx", "PointZ"), a name in
+// another case, and one that the text cuts off, is unknown.
 //
 //	text       n bytes
 //	positions  m byte offsets: of the first letter, behind the quote
@@ -40,14 +42,18 @@ const (
 //	kinds      m elements, overwritten
 //
 // One launch that reads 24 bytes of text a name.
-func (k *Set) GeoJSONTypes(s *gpu.Stream, text gpu.Buffer[byte], positions gpu.Buffer[int64], ends string, kinds gpu.Buffer[TypeKind]) error {
+func (k *Set) GeoJSONTypes(s *gpu.Stream, text gpu.Buffer[byte], positions gpu.Buffer[int64], ends string,
+	kinds gpu.Buffer[TypeKind],
+) error {
 	w := k.begin(s, "GeoJSON types")
 	n, m := w.names(text, positions, ends, kinds)
-	w.launch("kind_geojson", blocks(m, block), block, text.Arg(), gpu.Int(n), positions.Arg(), gpu.Int(m), gpu.Int(packed(ends)), gpu.Int(len(ends)), kinds.Arg())
+	w.launch("kind_geojson", blocks(m, block), block, text.Arg(), gpu.Int(n), positions.Arg(), gpu.Int(m),
+		gpu.Int(packed(ends)), gpu.Int(len(ends)), kinds.Arg())
 	return w.done()
 }
 
-// GeoJSONTypesFound says which types the strings name that are values of a member, as GeoJSONTypes does: whether all rows are of one, say.
+// GeoJSONTypesFound says which types the strings name that are values of a member, as GeoJSONTypes
+// does: whether all rows are of one, say.
 //
 //	text        n bytes
 //	slots       of each row: the member, or -1
@@ -56,7 +62,9 @@ func (k *Set) GeoJSONTypes(s *gpu.Stream, text gpu.Buffer[byte], positions gpu.B
 //	found       one element, overwritten: bit 1<<kind for each TypeKind there is, KindUnknown of rows without a string, and bit 31 for KindUndecided
 //
 // One launch that reads 9 bytes a row and 24 of text.
-func (k *Set) GeoJSONTypesFound(s *gpu.Stream, text gpu.Buffer[byte], slots gpu.Buffer[int32], valueStart gpu.Buffer[uint32], kind gpu.Buffer[ValueKind], found gpu.Buffer[uint32]) error {
+func (k *Set) GeoJSONTypesFound(s *gpu.Stream, text gpu.Buffer[byte], slots gpu.Buffer[int32],
+	valueStart gpu.Buffer[uint32], kind gpu.Buffer[ValueKind], found gpu.Buffer[uint32],
+) error {
 	w := k.begin(s, "GeoJSON types found")
 	n, rows, members := w.text(text), int64(slots.Len()), int64(valueStart.Len())
 	w.need(int64(kind.Len()) == members, "%d kinds for %d members", kind.Len(), members)
@@ -64,12 +72,14 @@ func (k *Set) GeoJSONTypesFound(s *gpu.Stream, text gpu.Buffer[byte], slots gpu.
 	if w.err == nil {
 		w.err = gpu.Fill(s, found, 0)
 	}
-	w.launch("kind_found", blocks(rows, block), block, text.Arg(), gpu.Int(n), slots.Arg(), gpu.Int(rows), valueStart.Arg(), kind.Arg(), gpu.Int(members), found.Arg())
+	w.launch("kind_found", blocks(rows, block), block, text.Arg(), gpu.Int(n), slots.Arg(), gpu.Int(rows),
+		valueStart.Arg(), kind.Arg(), gpu.Int(members), found.Arg())
 	return w.done()
 }
 
-// WKTTypes says which type each tag is, in any case: one of the seven geometries, then Z, M or ZM if there is one, attached or behind blanks, then a bracket or
-// EMPTY. Whatever else stands there makes it unknown, "POINT 1 2" and "POLYGONX (" as well.
+// WKTTypes says which type each tag is, in any case: one of the seven geometries, then Z, M or ZM
+// if there is one, attached or behind blanks, then a bracket or EMPTY. Whatever else stands there
+// makes it unknown, "POINT 1 2" and "POLYGONX (" as well.
 //
 //	text       n bytes
 //	positions  m byte offsets: of the tag's first letter
@@ -81,16 +91,21 @@ func (k *Set) GeoJSONTypesFound(s *gpu.Stream, text gpu.Buffer[byte], slots gpu.
 //	POINT (1 2)  point z(1 2 3)  PolygonZM ((…))  MULTIPOINT M EMPTY
 //
 // One launch that reads 24 bytes of text a tag and some more.
-func (k *Set) WKTTypes(s *gpu.Stream, text gpu.Buffer[byte], positions gpu.Buffer[int64], ends string, kinds gpu.Buffer[TypeKind], dims gpu.Buffer[TagDims]) error {
+func (k *Set) WKTTypes(s *gpu.Stream, text gpu.Buffer[byte], positions gpu.Buffer[int64], ends string,
+	kinds gpu.Buffer[TypeKind], dims gpu.Buffer[TagDims],
+) error {
 	w := k.begin(s, "WKT types")
 	n, m := w.names(text, positions, ends, kinds)
 	w.need(int64(dims.Len()) == m, "%d dims for %d positions", dims.Len(), m)
-	w.launch("kind_wkt", blocks(m, block), block, text.Arg(), gpu.Int(n), positions.Arg(), gpu.Int(m), gpu.Int(packed(ends)), gpu.Int(len(ends)), kinds.Arg(), dims.Arg())
+	w.launch("kind_wkt", blocks(m, block), block, text.Arg(), gpu.Int(n), positions.Arg(), gpu.Int(m),
+		gpu.Int(packed(ends)), gpu.Int(len(ends)), kinds.Arg(), dims.Arg())
 	return w.done()
 }
 
 // names checks what both take, and gives the lengths of text and positions.
-func (w *work) names(text gpu.Buffer[byte], positions gpu.Buffer[int64], ends string, kinds gpu.Buffer[TypeKind]) (n, m int64) {
+func (w *work) names(text gpu.Buffer[byte], positions gpu.Buffer[int64], ends string,
+	kinds gpu.Buffer[TypeKind],
+) (n, m int64) {
 	n, m = w.text(text), int64(positions.Len())
 	w.need(int64(kinds.Len()) == m, "%d kinds for %d positions", kinds.Len(), m)
 	w.need(len(ends) >= 1 && len(ends) <= 8, "%d bytes that end a name, 1 to 8", len(ends))

@@ -11,7 +11,8 @@ import (
 )
 
 // typeNames are the names of RFC 7946, in the order of their kinds.
-var typeNames = strings.Fields("Point LineString Polygon MultiPoint MultiLineString MultiPolygon GeometryCollection Feature FeatureCollection")
+var typeNames = strings.Fields("Point LineString Polygon MultiPoint MultiLineString MultiPolygon GeometryCollection " +
+	"Feature FeatureCollection")
 
 // geojsonType is GeoJSONTypes for the name that begins text.
 func geojsonType(text []byte) kernels.TypeKind {
@@ -28,8 +29,10 @@ func geojsonType(text []byte) kernels.TypeKind {
 // likeTypeNames are the names of types, and others that begin or end like them.
 func likeTypeNames() []string {
 	return append([]string{
-		"", "P", "Poin", "Polyx", "Polyline", "Line", "Linestring", "POINT", "point", "PointZ", "MultiPolygons", "GeometryCollectio", "FeatureCollections",
-		`Pol\u0079gon`, `GeometryCollectio\u006e`, `\u0050oint`, `Point\`, "Point\x00", "\xffoint", "GeometryCollectionGeometryCollection", `x"\u0050`,
+		"", "P", "Poin", "Polyx", "Polyline", "Line", "Linestring", "POINT", "point", "PointZ", "MultiPolygons",
+		"GeometryCollectio", "FeatureCollections",
+		`Pol\u0079gon`, `GeometryCollectio\u006e`, `\u0050oint`, `Point\`, "Point\x00", "\xffoint",
+		"GeometryCollectionGeometryCollection", `x"\u0050`,
 	}, typeNames...)
 }
 
@@ -70,7 +73,8 @@ func TestGeoJSONTypes(t *testing.T) {
 				want = geojsonType(tt.text[tt.at[i]:])
 			}
 			if got != want {
-				t.Fatalf("%s: kind %d at byte %d, want %d in %.40q", tt.name, got, tt.at[i], want, tt.text[max(0, min(tt.at[i], int64(len(tt.text)))):])
+				t.Fatalf("%s: kind %d at byte %d, want %d in %.40q", tt.name, got, tt.at[i], want,
+					tt.text[max(0, min(tt.at[i], int64(len(tt.text)))):])
 			}
 		}
 	}
@@ -97,7 +101,8 @@ func TestGeoJSONTypesFound(t *testing.T) {
 			rows := slices.Clone(all)
 			rows[at].kind = tt.odd
 			m, found := geometryMembers(rows, false), poisoned[uint32](r, 1)
-			r.ok(r.k.GeoJSONTypesFound(r.s, upload(r, m.text), upload(r, m.slots[0]), uploadShort(r, m.starts), upload(r, m.kinds), found))
+			r.ok(r.k.GeoJSONTypesFound(r.s, upload(r, m.text), upload(r, m.slots[0]), uploadShort(r, m.starts),
+				upload(r, m.kinds), found))
 			if got := read(r, found)[0]; got != tt.want {
 				t.Errorf("%s in row %d: found %b, want %b", tt.name, at, got, tt.want)
 			}
@@ -105,8 +110,10 @@ func TestGeoJSONTypesFound(t *testing.T) {
 	}
 	m, found := geometryMembers(all, false), poisoned[uint32](r, 1)
 	for name, err := range map[string]error{
-		"kinds": r.k.GeoJSONTypesFound(r.s, upload(r, m.text), upload(r, m.slots[0]), uploadShort(r, m.starts), upload(r, m.kinds[1:]), found),
-		"found": r.k.GeoJSONTypesFound(r.s, upload(r, m.text), upload(r, m.slots[0]), uploadShort(r, m.starts), upload(r, m.kinds), found.Slice(0, 0)),
+		"kinds": r.k.GeoJSONTypesFound(r.s, upload(r, m.text), upload(r, m.slots[0]), uploadShort(r, m.starts),
+			upload(r, m.kinds[1:]), found),
+		"found": r.k.GeoJSONTypesFound(r.s, upload(r, m.text), upload(r, m.slots[0]), uploadShort(r, m.starts),
+			upload(r, m.kinds), found.Slice(0, 0)),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", name)
@@ -116,7 +123,10 @@ func TestGeoJSONTypesFound(t *testing.T) {
 
 func TestGeoJSONTypesCutOff(t *testing.T) {
 	r := open(t)
-	for text, want := range map[string]kernels.TypeKind{"Point": kernels.KindUnknown, "Point\x00": kernels.KindPoint, "Point;": kernels.KindPoint} {
+	for text, want := range map[string]kernels.TypeKind{
+		"Point": kernels.KindUnknown, "Point\x00": kernels.KindPoint,
+		"Point;": kernels.KindPoint,
+	} {
 		kinds := poisoned[kernels.TypeKind](r, 1)
 		r.ok(r.k.GeoJSONTypes(r.s, upload(r, []byte(text)), upload(r, []int64{0}), "\"';\x00", kinds))
 		if got := read(r, kinds)[0]; got != want {
@@ -153,9 +163,18 @@ func wktType(text []byte) (kernels.TypeKind, kernels.TagDims) {
 func TestWKTTypes(t *testing.T) {
 	var rows []string
 	for _, name := range typeNames {
-		for _, name := range []string{name, strings.ToUpper(name), strings.ToLower(name), name[:len(name)-1], name + "x", "x" + name} {
-			for _, dims := range []string{"", " ", "Z", " Z", "\tm ", "ZM", " zM  ", " ZMM", "MZ", " Z M", "25D", "Z\r"} {
-				for _, rest := range []string{"(1 2)", "EMPTY", " EMPTY", " empty;", " EMPTYX", " EMPT", "", " 1 2", "\n(1 2)", " EMPTY)"} {
+		for _, name := range []string{
+			name, strings.ToUpper(name), strings.ToLower(name), name[:len(name)-1],
+			name + "x", "x" + name,
+		} {
+			for _, dims := range []string{
+				"", " ", "Z", " Z", "\tm ", "ZM", " zM  ", " ZMM", "MZ", " Z M",
+				"25D", "Z\r",
+			} {
+				for _, rest := range []string{
+					"(1 2)", "EMPTY", " EMPTY", " empty;", " EMPTYX", " EMPT",
+					"", " 1 2", "\n(1 2)", " EMPTY)",
+				} {
 					rows = append(rows, name+dims+rest)
 				}
 			}
@@ -192,7 +211,8 @@ func TestWKTTypes(t *testing.T) {
 				want, wantDims = wktType(tt.text[tt.at[i]:])
 			}
 			if got != want || gotDims[i] != wantDims {
-				t.Fatalf("%s: kind %d, dims %d, want %d, %d in %.40q", tt.name, got, gotDims[i], want, wantDims, tt.text[max(0, min(tt.at[i], int64(len(tt.text)))):])
+				t.Fatalf("%s: kind %d, dims %d, want %d, %d in %.40q", tt.name, got, gotDims[i], want,
+					wantDims, tt.text[max(0, min(tt.at[i], int64(len(tt.text)))):])
 			}
 		}
 	}

@@ -39,7 +39,8 @@ const (
 	KMLRefused
 )
 
-// Columns that every Placemark may have. Those from KMLColumns on, up to MostKMLColumns, are extended data; a SchemaData element has such a number, too, and no cells.
+// Columns that every Placemark may have. Those from KMLColumns on, up to MostKMLColumns, are
+// extended data; a SchemaData element has such a number, too, and no cells.
 const (
 	KMLColumnID = iota
 	KMLColumnName
@@ -60,13 +61,14 @@ type KMLOdd uint32
 
 // As ODD_* of kml.cuh.
 const (
-	KMLNesting    KMLOdd = 1 << iota // tags that do not match, or the text ends in a Placemark
-	KMLElements                      // an element that a card does not read
-	KMLText                          // elements, or a CDATA section beside other text, in a value; one that is not as most are
-	KMLTwice                         // extended data of a name twice
-	KMLCoordinate                    // coordinates that are missing, or not as most are
-	KMLLong                          // more than 65,536 tags, or more than 16 elements in each other
-	KMLBetween                       // something else between Placemarks
+	KMLNesting  KMLOdd = 1 << iota // tags that do not match, or the text ends in a Placemark
+	KMLElements                    // an element that a card does not read
+	// elements, or a CDATA section beside other text, in a value; one that is not as most are
+	KMLText
+	KMLTwice      // extended data of a name twice
+	KMLCoordinate // coordinates that are missing, or not as most are
+	KMLLong       // more than 65,536 tags, or more than 16 elements in each other
+	KMLBetween    // something else between Placemarks
 )
 
 // KMLTag is what a tag of a dictionary is.
@@ -103,7 +105,8 @@ func AllocKMLTags(s *gpu.Stream, tags []KMLTag) (gpu.Buffer[uint64], error) {
 	return gpu.Of(s, packed)
 }
 
-// KMLKeys gives the texts by which tags are looked up in a dictionary: what stands between their brackets, up to the value of an id if that is all that a tag has.
+// KMLKeys gives the texts by which tags are looked up in a dictionary: what stands between their
+// brackets, up to the value of an id if that is all that a tag has.
 //
 //	text    n bytes
 //	starts  of each tag: its '<'
@@ -118,8 +121,10 @@ func AllocKMLTags(s *gpu.Stream, tags []KMLTag) (gpu.Buffer[uint64], error) {
 func (k *Set) KMLKeys(s *gpu.Stream, text gpu.Buffer[byte], starts, ends, from, to gpu.Buffer[int64]) error {
 	w := k.begin(s, "KML keys")
 	n, tags := w.text(text), countSpans(w, starts, ends)
-	w.need(int64(from.Len()) == tags && int64(to.Len()) == tags, "%d and %d keys for %d tags", from.Len(), to.Len(), tags)
-	w.launch("kml_keys", blocks(tags, block), block, text.Arg(), gpu.Int(n), starts.Arg(), ends.Arg(), gpu.Int(tags), from.Arg(), to.Arg())
+	w.need(int64(from.Len()) == tags && int64(to.Len()) == tags, "%d and %d keys for %d tags", from.Len(),
+		to.Len(), tags)
+	w.launch("kml_keys", blocks(tags, block), block, text.Arg(), gpu.Int(n), starts.Arg(), ends.Arg(),
+		gpu.Int(tags), from.Arg(), to.Arg())
 	return w.done()
 }
 
@@ -138,22 +143,28 @@ type KMLSource struct {
 func (x *KMLSource) check(w *work) []gpu.Arg {
 	w.text(x.Text)
 	tags := countSpans(w, x.XML.Starts, x.XML.Ends)
-	w.need(int64(x.KeyEnds.Len()) == tags && int64(x.Fields.Len()) == tags, "%d keys and %d fields for %d tags", x.KeyEnds.Len(), x.Fields.Len(), tags)
+	w.need(int64(x.KeyEnds.Len()) == tags && int64(x.Fields.Len()) == tags, "%d keys and %d fields for %d tags",
+		x.KeyEnds.Len(), x.Fields.Len(), tags)
 	w.need(tags < math.MaxUint32, "%d tags", tags)
 	return []gpu.Arg{
-		x.Text.Arg(), x.XML.Starts.Arg(), x.XML.Ends.Arg(), x.XML.Sections.Arg(), x.KeyEnds.Arg(), x.Fields.Arg(), gpu.Int(tags), x.Table.Arg(), x.Rows.Arg(), gpu.Int(x.Rows.Len()),
+		x.Text.Arg(), x.XML.Starts.Arg(), x.XML.Ends.Arg(), x.XML.Sections.Arg(), x.KeyEnds.Arg(),
+		x.Fields.Arg(), gpu.Int(tags), x.Table.Arg(), x.Rows.Arg(), gpu.Int(x.Rows.Len()),
 		gpu.Int(x.Numbers),
 	}
 }
 
-// AllocKMLRows lists the tags that begin Placemarks. The caller frees the list. It waits for the device.
+// AllocKMLRows lists the tags that begin Placemarks. The caller frees the list. It waits for the
+// device.
 //
 // Reads 4 bytes a tag and its entry in the table.
-func (k *Set) AllocKMLRows(s *gpu.Stream, fields gpu.Buffer[int32], table gpu.Buffer[uint64]) (gpu.Buffer[int64], error) {
+func (k *Set) AllocKMLRows(s *gpu.Stream, fields gpu.Buffer[int32], table gpu.Buffer[uint64]) (gpu.Buffer[int64],
+	error,
+) {
 	w := k.begin(s, "KML rows")
 	tags := int64(fields.Len())
 	rows := take[uint64](w, Words(int(tags)))
-	w.launch("kml_marks", blocks(tags, block), block, fields.Arg(), gpu.Int(tags), table.Arg(), gpu.Int(table.Len()), rows.Arg())
+	w.launch("kml_marks", blocks(tags, block), block, fields.Arg(), gpu.Int(tags), table.Arg(),
+		gpu.Int(table.Len()), rows.Arg())
 	total := take[int64](w, 1)
 	before := countTiles(w, rows, total)
 	out := give[int64](w, only(w, total))
@@ -178,19 +189,22 @@ type KMLCounts struct {
 
 // CountKML checks Placemarks, and counts what WriteKML writes. Every tag has a number.
 //
-// One launch and a scan; reads 4 bytes a tag and its entry in the table, and 16 bytes for each text. A thread reads a Placemark.
+// One launch and a scan; reads 4 bytes a tag and its entry in the table, and 16 bytes for each
+// text. A thread reads a Placemark.
 func (k *Set) CountKML(s *gpu.Stream, x *KMLSource, to KMLCounts) error {
 	w := k.begin(s, "count KML")
 	args, rows := x.check(w), x.Rows.Len()
 	w.need(to.Pieces.Len() == rows+1, "%d counts for %d rows", to.Pieces.Len(), rows)
 	w.bits("mixed", to.Mixed, int64(rows))
-	w.need(to.First.Len() == MostKMLColumns && to.Odd.Len() == 1, "%d columns and %d elements for what is odd", to.First.Len(), to.Odd.Len())
+	w.need(to.First.Len() == MostKMLColumns && to.Odd.Len() == 1, "%d columns and %d elements for what is odd",
+		to.First.Len(), to.Odd.Len())
 	if w.err == nil {
 		w.fail(gpu.Fill(s, to.First, 0xff))
 		w.fail(gpu.Fill(s, to.Foreign, 0))
 		w.fail(gpu.Fill(s, to.Odd, 0))
 	}
-	w.launch("kml_count", blocks(int64(rows), block), block, join(args, to.Pieces.Arg(), to.Mixed.Arg(), to.First.Arg(), to.Foreign.Arg(), to.Odd.Arg())...)
+	w.launch("kml_count", blocks(int64(rows), block), block, join(args, to.Pieces.Arg(), to.Mixed.Arg(),
+		to.First.Arg(), to.Foreign.Arg(), to.Odd.Arg())...)
 	if w.err == nil {
 		scan(w, to.Pieces.Slice(0, rows), to.Pieces, gpu.Buffer[int64]{})
 	}
@@ -203,7 +217,8 @@ type KMLPiece struct {
 	Size, Code uint32
 }
 
-// KMLCells are the texts of Placemarks in columns, one behind the other, those of numbers behind the others. All of it is overwritten.
+// KMLCells are the texts of Placemarks in columns, one behind the other, those of numbers behind
+// the others. All of it is overwritten.
 //
 //	Used      columns, a bit each, that CountKML says to be there; the texts of others are left out
 //	From, To  rows elements a column: of each text; 0 and 0 without
@@ -226,14 +241,17 @@ func (k *Set) WriteKML(s *gpu.Stream, x *KMLSource, counts KMLCounts, to KMLCell
 	args, rows, columns, pieces := x.check(w), x.Rows.Len(), bits.OnesCount64(to.Used), to.Pieces.Len()
 	w.need(counts.Pieces.Len() == rows+1, "%d counts for %d rows", counts.Pieces.Len(), rows)
 	w.bits("mixed", counts.Mixed, int64(rows))
-	w.need(to.From.Len() == rows*columns && to.To.Len() == rows*columns && to.Valid.Len() == Words(rows)*columns, "%d and %d texts and %d words for %d columns of %d rows", to.From.Len(), to.To.Len(), to.Valid.Len(), columns, rows)
+	w.need(to.From.Len() == rows*columns && to.To.Len() == rows*columns && to.Valid.Len() == Words(rows)*columns,
+		"%d and %d texts and %d words for %d columns of %d rows", to.From.Len(), to.To.Len(), to.Valid.Len(),
+		columns, rows)
 	w.need(to.Offsets.Len() == pieces+1, "%d offsets for %d pieces", to.Offsets.Len(), pieces)
 	if w.err == nil {
 		w.fail(gpu.Fill(s, to.From, 0))
 		w.fail(gpu.Fill(s, to.To, 0))
 		w.fail(gpu.Fill(s, to.Valid, 0))
 	}
-	w.launch("kml_write", blocks(int64(rows), block), block, join(args, counts.Pieces.Arg(), counts.Mixed.Arg(), gpu.Int(to.Used), to.From.Arg(), to.To.Arg(), to.Valid.Arg(), to.Pieces.Arg(), to.Offsets.Arg())...)
+	w.launch("kml_write", blocks(int64(rows), block), block, join(args, counts.Pieces.Arg(), counts.Mixed.Arg(),
+		gpu.Int(to.Used), to.From.Arg(), to.To.Arg(), to.Valid.Arg(), to.Pieces.Arg(), to.Offsets.Arg())...)
 	if w.err == nil {
 		scan(w, to.Offsets.Slice(0, pieces), to.Offsets, gpu.Buffer[int64]{})
 	}
@@ -248,12 +266,15 @@ func (k *Set) WriteKML(s *gpu.Stream, x *KMLSource, counts KMLCounts, to KMLCell
 //	odd    one element, to which KMLCoordinate is added where coordinates have other bytes than tuples do, or a Point has more than one
 //
 // One launch; reads the coordinates and 24 bytes a piece, and writes the lines.
-func (k *Set) KMLLines(s *gpu.Stream, text gpu.Buffer[byte], x KMLCells, lines gpu.Buffer[byte], odd gpu.Buffer[uint32]) error {
+func (k *Set) KMLLines(s *gpu.Stream, text gpu.Buffer[byte], x KMLCells, lines gpu.Buffer[byte],
+	odd gpu.Buffer[uint32],
+) error {
 	const each = 8 // EACH of kml_lines.cu
 	w := k.begin(s, "KML lines")
 	w.text(text)
 	room := w.text(lines)
 	w.need(odd.Len() == 1, "%d elements for what is odd", odd.Len())
-	w.launch("kml_lines", blocks(room, block*each), block, text.Arg(), x.Pieces.Arg(), x.Offsets.Arg(), gpu.Int(x.Pieces.Len()), lines.Arg(), gpu.Int(room), odd.Arg())
+	w.launch("kml_lines", blocks(room, block*each), block, text.Arg(), x.Pieces.Arg(), x.Offsets.Arg(),
+		gpu.Int(x.Pieces.Len()), lines.Arg(), gpu.Int(room), odd.Arg())
 	return w.done()
 }

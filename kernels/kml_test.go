@@ -14,7 +14,8 @@ import (
 // kmlKey is the text by which a tag is looked up, as KMLKeys has it.
 func kmlKey(tag string) string {
 	name, id, _ := strings.Cut(tag, " ")
-	if value, ok := strings.CutPrefix(id, `id="`); ok && len(name) < 64 && len(tag)-len(name) < 256 && strings.HasSuffix(value, `"`) {
+	if value, ok := strings.CutPrefix(id, `id="`); ok && len(name) < 64 && len(tag)-len(name) < 256 &&
+		strings.HasSuffix(value, `"`) {
 		if value = value[:len(value)-1]; !strings.ContainsAny(value, "\"&\t\r\n") {
 			return name + ` id="`
 		}
@@ -22,12 +23,17 @@ func kmlKey(tag string) string {
 	return tag
 }
 
-// kmlElements are the elements of the tests. Data of the name "n" is column KMLColumns, "i" the one behind, a number.
+// kmlElements are the elements of the tests. Data of the name "n" is column KMLColumns, "i" the one
+// behind, a number.
 var kmlElements = map[string]kernels.KMLElement{
-	"Placemark": kernels.KMLPlacemark, "name": kernels.KMLName, "description": kernels.KMLDescription, "visibility": kernels.KMLVisibility, "TimeStamp": kernels.KMLTimeStamp,
-	"when": kernels.KMLWhen, "ExtendedData": kernels.KMLExtendedData, "Data": kernels.KMLData, "value": kernels.KMLValue, "SchemaData": kernels.KMLSchemaData,
-	"SimpleData": kernels.KMLSimpleData, "Point": kernels.KMLPoint, "LineString": kernels.KMLLineString, "LinearRing": kernels.KMLLinearRing, "Polygon": kernels.KMLPolygon,
-	"MultiGeometry": kernels.KMLMultiGeometry, "outerBoundaryIs": kernels.KMLOuterBoundary, "innerBoundaryIs": kernels.KMLInnerBoundary, "coordinates": kernels.KMLCoordinates,
+	"Placemark": kernels.KMLPlacemark, "name": kernels.KMLName, "description": kernels.KMLDescription,
+	"visibility": kernels.KMLVisibility, "TimeStamp": kernels.KMLTimeStamp,
+	"when": kernels.KMLWhen, "ExtendedData": kernels.KMLExtendedData, "Data": kernels.KMLData,
+	"value": kernels.KMLValue, "SchemaData": kernels.KMLSchemaData,
+	"SimpleData": kernels.KMLSimpleData, "Point": kernels.KMLPoint, "LineString": kernels.KMLLineString,
+	"LinearRing": kernels.KMLLinearRing, "Polygon": kernels.KMLPolygon,
+	"MultiGeometry": kernels.KMLMultiGeometry, "outerBoundaryIs": kernels.KMLOuterBoundary,
+	"innerBoundaryIs": kernels.KMLInnerBoundary, "coordinates": kernels.KMLCoordinates,
 	"altitudeMode": kernels.KMLAltitudeMode, "tessellate": kernels.KMLTessellate, "Track": kernels.KMLRefused,
 }
 
@@ -45,7 +51,10 @@ func kmlTags(keys []string) (texts []string, tags []kernels.KMLTag, locals []str
 			number[name] = n
 			locals = append(locals, name)
 		}
-		t := kernels.KMLTag{End: key[0] == '/', Empty: strings.HasSuffix(key, "/"), OpenID: strings.HasSuffix(key, ` id="`), Element: kmlElements[name], Local: n, Name: n}
+		t := kernels.KMLTag{
+			End: key[0] == '/', Empty: strings.HasSuffix(key, "/"),
+			OpenID: strings.HasSuffix(key, ` id="`), Element: kmlElements[name], Local: n, Name: n,
+		}
 		switch attributes {
 		case `name="n"`:
 			t.Column = kernels.KMLColumns
@@ -61,7 +70,8 @@ func kmlTags(keys []string) (texts []string, tags []kernels.KMLTag, locals []str
 
 const kmlNumbers = uint64(1<<kernels.KMLColumnVisibility | 1<<kernels.KMLColumnTessellate | 1<<(kernels.KMLColumns+1))
 
-// readKML reads a text on the device: its lines, and its cells column by column, with "-" for none; or what is odd.
+// readKML reads a text on the device: its lines, and its cells column by column, with "-" for none;
+// or what is odd.
 func readKML(r *rig, text string) (lines string, cells [][]string, foreign map[string]uint32, odd kernels.KMLOdd) {
 	r.Helper()
 	dev := upload(r, []byte(text))
@@ -88,14 +98,18 @@ func readKML(r *rig, text string) (lines string, cells [][]string, foreign map[s
 	table, err := kernels.AllocKMLTags(r.s, tags)
 	r.ok(err)
 	r.Cleanup(func() { freed(r, table) })
-	source := kernels.KMLSource{Text: dev, XML: x, KeyEnds: to, Fields: poisoned[int32](r, x.Tags), Table: table, Numbers: kmlNumbers}
+	source := kernels.KMLSource{
+		Text: dev, XML: x, KeyEnds: to, Fields: poisoned[int32](r, x.Tags),
+		Table: table, Numbers: kmlNumbers,
+	}
 	r.ok(r.k.MatchKeys(r.s, dev, from, to, fields, source.Fields))
 	source.Rows, err = r.k.AllocKMLRows(r.s, source.Fields, table)
 	r.ok(err)
 	r.Cleanup(func() { freed(r, source.Rows) })
 	rows := source.Rows.Len()
 	counts := kernels.KMLCounts{
-		Pieces: poisoned[int64](r, rows+1), Mixed: poisoned[uint64](r, kernels.Words(rows)), First: poisoned[uint32](r, kernels.MostKMLColumns),
+		Pieces: poisoned[int64](r, rows+1), Mixed: poisoned[uint64](r, kernels.Words(rows)),
+		First:   poisoned[uint32](r, kernels.MostKMLColumns),
 		Foreign: poisoned[uint32](r, len(locals)), Odd: poisoned[uint32](r, 1),
 	}
 	r.ok(r.k.CountKML(r.s, &source, counts))
@@ -113,7 +127,9 @@ func readKML(r *rig, text string) (lines string, cells [][]string, foreign map[s
 }
 
 // writeKML writes what was counted.
-func writeKML(r *rig, text string, source *kernels.KMLSource, counts kernels.KMLCounts) (lines string, cells [][]string, odd kernels.KMLOdd) {
+func writeKML(r *rig, text string, source *kernels.KMLSource, counts kernels.KMLCounts) (lines string,
+	cells [][]string, odd kernels.KMLOdd,
+) {
 	r.Helper()
 	rows := source.Rows.Len()
 	to := kernels.KMLCells{}
@@ -123,7 +139,8 @@ func writeKML(r *rig, text string, source *kernels.KMLSource, counts kernels.KML
 		}
 	}
 	columns, pieces := bits.OnesCount64(to.Used), int(read(r, counts.Pieces)[rows])
-	to.From, to.To, to.Valid = poisoned[int64](r, columns*rows), poisoned[int64](r, columns*rows), poisoned[uint64](r, columns*kernels.Words(rows))
+	to.From, to.To, to.Valid = poisoned[int64](r, columns*rows), poisoned[int64](r, columns*rows),
+		poisoned[uint64](r, columns*kernels.Words(rows))
 	to.Pieces, to.Offsets = poisoned[kernels.KMLPiece](r, pieces), poisoned[int64](r, pieces+1)
 	r.ok(r.k.WriteKML(r.s, source, counts, to))
 	from, end, valid := read(r, to.From), read(r, to.To), read(r, to.Valid)
@@ -177,13 +194,20 @@ func TestKMLLines(t *testing.T) {
 		{"polygon", kmlRow(kmlPolygon("0,0 9,0 9,9", "1,1 2,2", "3,3")), "POLYGON((0 0,9 0,9 9),(1 1,2 2),(3 3))\n"},
 		{"multipoint", kmlRow(kmlMulti(kmlPoint("1,2"), kmlPoint("3,4"))), "MULTIPOINT(1 2,3 4)\n"},
 		{"multiline", kmlRow(kmlMulti(kmlLine("1,2 3,4"), kmlLine("5,6"))), "MULTILINESTRING((1 2,3 4),(5 6))\n"},
-		{"multipolygon", kmlRow(kmlMulti(kmlPolygon("1,1", "2,2"), kmlPolygon("3,3"))), "MULTIPOLYGON(((1 1),(2 2)),((3 3)))\n"},
+		{
+			"multipolygon", kmlRow(kmlMulti(kmlPolygon("1,1", "2,2"), kmlPolygon("3,3"))),
+			"MULTIPOLYGON(((1 1),(2 2)),((3 3)))\n",
+		},
 		{
 			"collection", kmlRow(kmlMulti(kmlPoint("1,2"), kmlPolygon("3,3", "4,4"), kmlLine("5,6"))),
 			"GEOMETRYCOLLECTION(POINT(1 2),POLYGON((3 3),(4 4)),LINESTRING(5 6))\n",
 		},
-		{"many rows", strings.Repeat(kmlRow(kmlPoint("1.5,-2e3"))+kmlRow(), 300), strings.Repeat("POINT(1.5 -2e3)\nNULL\n", 300)},
-		{"a long line", kmlRow(kmlLine(strings.Repeat("1,2\n", 5000) + "3,4")), "LINESTRING(" + strings.Repeat("1 2,", 5000) + "3 4)\n"},
+		{
+			"many rows", strings.Repeat(kmlRow(kmlPoint("1.5,-2e3"))+kmlRow(), 300),
+			strings.Repeat("POINT(1.5 -2e3)\nNULL\n", 300),
+		},
+		{"a long line", kmlRow(kmlLine(strings.Repeat("1,2\n", 5000) + "3,4")), "LINESTRING(" +
+			strings.Repeat("1 2,", 5000) + "3 4)\n"},
 	} {
 		if got, _, _, odd := readKML(r, c.text); got != c.want || odd != 0 {
 			t.Errorf("%s: %.400q\ngot  %.400q, odd %b\nwant %.400q", c.name, c.text, got, odd, c.want)
@@ -194,10 +218,13 @@ func TestKMLLines(t *testing.T) {
 func TestKMLCells(t *testing.T) {
 	r := open(t)
 	text := `<Placemark id="p1">x<name>a</name><name>b&amp;</name><a><Data/></a></Placemark>` +
-		kmlRow("<visibility>1</visibility><name/>", `<ExtendedData><Data name="n"><b/><value><![CDATA[<c>]]></value></Data><d/></ExtendedData>`) +
+		kmlRow("<visibility>1</visibility><name/>",
+			`<ExtendedData><Data name="n"><b/><value><![CDATA[<c>]]></value></Data><d/></ExtendedData>`) +
 		kmlRow(`<ExtendedData><SchemaData schema><SimpleData name="i">7</SimpleData><SimpleData name="n"></SimpleData></SchemaData></ExtendedData>`) +
-		kmlRow(`<ExtendedData><SchemaData schema><SimpleData name="i"></SimpleData></SchemaData></ExtendedData>`, "<TimeStamp><when>2020-01-01</when></TimeStamp>") +
-		kmlRow("<Point><altitudeMode>m</altitudeMode><tessellate>1</tessellate><tessellate>0</tessellate><e/><coordinates>1,2</coordinates></Point>")
+		kmlRow(`<ExtendedData><SchemaData schema><SimpleData name="i"></SimpleData></SchemaData></ExtendedData>`,
+			"<TimeStamp><when>2020-01-01</when></TimeStamp>") +
+		kmlRow("<Point><altitudeMode>m</altitudeMode><tessellate>1</tessellate><tessellate>0</tessellate><e/>"+
+			"<coordinates>1,2</coordinates></Point>")
 	_, cells, foreign, odd := readKML(r, text)
 	want := [][]string{
 		{"p1", "-", "-", "-", "-"},
@@ -229,7 +256,8 @@ func TestKMLOdd(t *testing.T) {
 		{"a track", kmlRow("<Track></Track>"), kernels.KMLElements},
 		{"two geometries", kmlRow(kmlPoint("1,2"), kmlPoint("1,2")), kernels.KMLElements},
 		{"a hole first", kmlRow("<Polygon><innerBoundaryIs></innerBoundaryIs></Polygon>"), kernels.KMLElements},
-		{"two shells", kmlRow("<Polygon><outerBoundaryIs></outerBoundaryIs><outerBoundaryIs></outerBoundaryIs></Polygon>"), kernels.KMLElements},
+		{"two shells", kmlRow("<Polygon><outerBoundaryIs></outerBoundaryIs><outerBoundaryIs></outerBoundaryIs>" +
+			"</Polygon>"), kernels.KMLElements},
 		{"collections in each other", kmlRow(kmlMulti(kmlMulti(kmlPoint("1,2")))), kernels.KMLElements},
 		{"a row in a row", kmlRow(kmlRow()), kernels.KMLElements | kernels.KMLBetween},
 		{"elements in a value", kmlRow("<name><b></b></name>"), kernels.KMLText},
@@ -239,10 +267,16 @@ func TestKMLOdd(t *testing.T) {
 		{"a month", kmlRow("<TimeStamp><when>2020-05</when></TimeStamp>"), kernels.KMLText},
 		{"blanks around a time", kmlRow("<TimeStamp><when> 2020-05-01</when></TimeStamp>"), kernels.KMLText},
 		{"a section of a number", kmlRow(`<ExtendedData><Data name="i"><value><![CDATA[1]]></value></Data></ExtendedData>`), kernels.KMLText},
-		{"twice", kmlRow(`<ExtendedData><Data name="n"><value>1</value><value>2</value></Data></ExtendedData>`), kernels.KMLTwice},
+		{
+			"twice", kmlRow(`<ExtendedData><Data name="n"><value>1</value><value>2</value></Data></ExtendedData>`),
+			kernels.KMLTwice,
+		},
 		{"no coordinates", kmlRow("<Point></Point>"), kernels.KMLCoordinate},
 		{"blank coordinates", kmlRow(kmlPoint("\n ")), kernels.KMLCoordinate},
-		{"coordinates twice", kmlRow("<Point><coordinates>1,2</coordinates><coordinates>1,2</coordinates></Point>"), kernels.KMLCoordinate},
+		{
+			"coordinates twice", kmlRow("<Point><coordinates>1,2</coordinates><coordinates>1,2</coordinates></Point>"),
+			kernels.KMLCoordinate,
+		},
 		{"no ring", kmlRow("<Polygon></Polygon>"), kernels.KMLCoordinate},
 		{"no member", kmlRow(kmlMulti()), kernels.KMLCoordinate},
 		{"many blanks", kmlRow(kmlLine(strings.Repeat(" ", 300) + "1,2")), kernels.KMLCoordinate},

@@ -6,7 +6,8 @@ import (
 	"github.com/vibeflight/vibeflight/gpu"
 )
 
-// ListFlags say of which kinds the elements of arrays are. Below are the kinds of their numbers, Number*.
+// ListFlags say of which kinds the elements of arrays are. Below are the kinds of their numbers,
+// Number*.
 type ListFlags uint32
 
 // As LIST_* of lists.cu.
@@ -14,11 +15,13 @@ const (
 	ListBool   ListFlags = 1 << (16 + iota) // true or false
 	ListString                              // a string
 	ListNumber                              // a number, and what number
-	ListOdd                                 // null, an object or an array; of a column, an array of elements of several kinds, too
-	ListEmpty                               // of a column, an array without elements
+	// null, an object or an array; of a column, an array of elements of several kinds, too
+	ListOdd
+	ListEmpty // of a column, an array without elements
 )
 
-// Lists are the elements of arrays that are values of members, in text order: those that are scalars.
+// Lists are the elements of arrays that are values of members, in text order: those that are
+// scalars.
 type Lists struct {
 	First, Last   Mask // the first byte and the last byte of each element
 	ranks         *Ranks
@@ -43,8 +46,11 @@ type Lists struct {
 //
 // ReadElements goes on, once Total is known. The caller frees the result.
 //
-// Five launches; reads n/8 bytes, and where there are arrays 11/8 bytes for each byte of text; writes and scans 3/8.
-func (k *Set) FindElements(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, within Mask, level int, valueStart gpu.Buffer[uint32]) (*Lists, error) {
+// Five launches; reads n/8 bytes, and where there are arrays 11/8 bytes for each byte of text;
+// writes and scans 3/8.
+func (k *Set) FindElements(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, within Mask, level int,
+	valueStart gpu.Buffer[uint32],
+) (*Lists, error) {
 	w := k.begin(s, "find elements")
 	n, members := w.text(text), int64(valueStart.Len())
 	w.need(x.n == n, "the structure of %d bytes for %d bytes of text", x.n, n)
@@ -55,7 +61,8 @@ func (k *Set) FindElements(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, w
 	if w.err == nil {
 		w.err = gpu.Fill(s, l.flags, 0)
 	}
-	w.launch("lists_elements", blocks(n, tileBytes), block, text.Arg(), x.planes.Arg(), gpu.Int(n), x.tile.Arg(), within.Arg(), gpu.Int(level), valueStart.Arg(), gpu.Int(members),
+	w.launch("lists_elements", blocks(n, tileBytes), block, text.Arg(), x.planes.Arg(), gpu.Int(n),
+		x.tile.Arg(), within.Arg(), gpu.Int(level), valueStart.Arg(), gpu.Int(members),
 		l.First.Arg(), l.Last.Arg(), l.flags.Arg())
 	if w.err == nil {
 		if r, err := k.Rank(s, l.First); err == nil {
@@ -75,7 +82,8 @@ func (l *Lists) Total() gpu.Buffer[int64] { return l.ranks.Total() }
 
 // Free gives the memory back once the work that s was given before is done.
 func (l *Lists) Free(s *gpu.Stream) error {
-	return errors.Join(l.First.Free(s), l.Last.Free(s), l.flags.Free(s), l.starts.Free(s), l.lasts.Free(s), l.ranks.Free(s))
+	return errors.Join(l.First.Free(s), l.Last.Free(s), l.flags.Free(s), l.starts.Free(s), l.lasts.Free(s),
+		l.ranks.Free(s))
 }
 
 // ReadElements finds out what the elements are, of which there are total.
@@ -93,11 +101,13 @@ func (k *Set) ReadElements(s *gpu.Stream, l *Lists, total int64) error {
 			positions(w, at.mask, countTiles(w, at.mask, gpu.Buffer[int64]{}), 0, at.out)
 		}
 	}
-	w.launch("lists_kinds", blocks(total, block), block, l.text.Arg(), gpu.Int(l.text.Len()), l.starts.Arg(), l.lasts.Arg(), gpu.Int(total), l.valueStart.Arg(), gpu.Int(l.valueStart.Len()), l.flags.Arg())
+	w.launch("lists_kinds", blocks(total, block), block, l.text.Arg(), gpu.Int(l.text.Len()), l.starts.Arg(),
+		l.lasts.Arg(), gpu.Int(total), l.valueStart.Arg(), gpu.Int(l.valueStart.Len()), l.flags.Arg())
 	return w.done()
 }
 
-// MeasureLists says of which kinds the arrays of a column are, and how many elements each row has. A row with a string, a number, true or false has one, itself.
+// MeasureLists says of which kinds the arrays of a column are, and how many elements each row has.
+// A row with a string, a number, true or false has one, itself.
 //
 //	slots         n elements: the column's members, or -1
 //	kind          of all members
@@ -109,16 +119,20 @@ func (k *Set) ReadElements(s *gpu.Stream, l *Lists, total int64) error {
 //	report   ListNumber NumberInt32 NumberReal, ListString, ListEmpty, ListOdd
 //
 // Three launches; reads 29 bytes a row and writes and scans 24.
-func (k *Set) MeasureLists(s *gpu.Stream, l *Lists, slots gpu.Buffer[int32], kind gpu.Buffer[ValueKind], starts, ends, offsets gpu.Buffer[int64], report gpu.Buffer[uint32]) error {
+func (k *Set) MeasureLists(s *gpu.Stream, l *Lists, slots gpu.Buffer[int32], kind gpu.Buffer[ValueKind],
+	starts, ends, offsets gpu.Buffer[int64], report gpu.Buffer[uint32],
+) error {
 	w := k.begin(s, "measure lists")
 	rows := int64(slots.Len())
-	w.need(countSpans(w, starts, ends) == rows && int64(offsets.Len()) == rows+1, "%d starts and %d offsets for %d rows", starts.Len(), offsets.Len(), rows)
+	w.need(countSpans(w, starts, ends) == rows && int64(offsets.Len()) == rows+1,
+		"%d starts and %d offsets for %d rows", starts.Len(), offsets.Len(), rows)
 	w.need(kind.Len() == l.valueStart.Len(), "%d kinds for %d members", kind.Len(), l.valueStart.Len())
 	w.need(report.Len() == 1, "%d reports", report.Len())
 	if w.err == nil {
 		w.err = errors.Join(gpu.Fill(s, report, 0), k.RankSpans(s, l.ranks, starts, ends))
 	}
-	w.launch("lists_rows", blocks(rows, block), block, slots.Arg(), gpu.Int(rows), kind.Arg(), gpu.Int(kind.Len()), l.flags.Arg(), starts.Arg(), ends.Arg(), offsets.Arg(), report.Arg())
+	w.launch("lists_rows", blocks(rows, block), block, slots.Arg(), gpu.Int(rows), kind.Arg(),
+		gpu.Int(kind.Len()), l.flags.Arg(), starts.Arg(), ends.Arg(), offsets.Arg(), report.Arg())
 	if w.err == nil {
 		scan(w, offsets.Slice(0, int(rows)), offsets, gpu.Buffer[int64]{})
 	}
@@ -136,14 +150,19 @@ func (k *Set) MeasureLists(s *gpu.Stream, l *Lists, slots gpu.Buffer[int32], kin
 //	trues    a bit for each, overwritten: it is true
 //
 // One launch; reads some 40 bytes an element and writes 16.
-func (k *Set) GatherElements(s *gpu.Stream, l *Lists, slots gpu.Buffer[int32], kind gpu.Buffer[ValueKind], valueEnd gpu.Buffer[uint32], ranks, offsets, starts, ends gpu.Buffer[int64], trues Mask) error {
+func (k *Set) GatherElements(s *gpu.Stream, l *Lists, slots gpu.Buffer[int32], kind gpu.Buffer[ValueKind],
+	valueEnd gpu.Buffer[uint32], ranks, offsets, starts, ends gpu.Buffer[int64], trues Mask,
+) error {
 	w := k.begin(s, "gather elements")
 	rows, count := int64(ranks.Len()), countSpans(w, starts, ends)
 	w.need(int64(offsets.Len()) == rows+1, "%d offsets for %d rows", offsets.Len(), rows)
 	w.need(int64(slots.Len()) == rows, "%d slots for %d rows", slots.Len(), rows)
-	w.need(kind.Len() == l.valueStart.Len() && valueEnd.Len() == kind.Len(), "%d kinds and %d ends for %d members", kind.Len(), valueEnd.Len(), l.valueStart.Len())
+	w.need(kind.Len() == l.valueStart.Len() && valueEnd.Len() == kind.Len(), "%d kinds and %d ends for %d members",
+		kind.Len(), valueEnd.Len(), l.valueStart.Len())
 	w.bits("trues", trues, count)
-	w.launch("lists_gather", blocks(count, block), block, l.text.Arg(), gpu.Int(l.text.Len()), slots.Arg(), kind.Arg(), l.valueStart.Arg(), valueEnd.Arg(), gpu.Int(kind.Len()), offsets.Arg(), ranks.Arg(), gpu.Int(rows), l.starts.Arg(), l.lasts.Arg(), gpu.Int(l.starts.Len()),
+	w.launch("lists_gather", blocks(count, block), block, l.text.Arg(), gpu.Int(l.text.Len()), slots.Arg(),
+		kind.Arg(), l.valueStart.Arg(), valueEnd.Arg(), gpu.Int(kind.Len()), offsets.Arg(), ranks.Arg(),
+		gpu.Int(rows), l.starts.Arg(), l.lasts.Arg(), gpu.Int(l.starts.Len()),
 		gpu.Int(count), starts.Arg(), ends.Arg(), trues.Arg())
 	return w.done()
 }

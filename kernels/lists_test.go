@@ -37,7 +37,8 @@ var listElements = []struct {
 	{`{"a": [2]}`, uint32(kernels.ListOdd)},
 }
 
-// randomLists gives rows arrays. few is from how many kinds of elements those of an array are drawn.
+// randomLists gives rows arrays. few is from how many kinds of elements those of an array are
+// drawn.
 func randomLists(rng *rand.Rand, rows, few, most int) *listText {
 	l := &listText{}
 	blank := func() string { return strings.Repeat(" ", max(0, rng.IntN(5)-3)*rng.IntN(90)) }
@@ -84,7 +85,14 @@ func reportOf(flags []uint32) (report uint32) {
 func TestLists(t *testing.T) {
 	r := open(t)
 	rng := rand.New(rand.NewPCG(3, 14))
-	for _, test := range []struct{ rows, few, most int }{{0, 1, 1}, {1, 1, 1}, {1, 3, 3000}, {70, 1, 3}, {300, 3, 40}, {500, 12, 6}} {
+	for _, test := range []struct{ rows, few, most int }{
+		{0, 1, 1},
+		{1, 1, 1},
+		{1, 3, 3000},
+		{70, 1, 3},
+		{300, 3, 40},
+		{500, 12, 6},
+	} {
 		t.Run(fmt.Sprint(test), func(t *testing.T) {
 			r := &rig{TB: t, k: r.k, s: r.s}
 			checkLists(r, randomLists(rng, test.rows, test.few, test.most), rng)
@@ -140,7 +148,8 @@ func checkLists(r *rig, l *listText, rng *rand.Rand) {
 	if got := read(r, offsets); !slices.Equal(got, wantOffsets) {
 		r.Fatalf("offsets %d, want %d", got, wantOffsets)
 	}
-	first, last, trues := poisoned[int64](r, len(want)), poisoned[int64](r, len(want)), poisoned[uint64](r, kernels.Words(len(want)))
+	first, last, trues := poisoned[int64](r, len(want)), poisoned[int64](r, len(want)),
+		poisoned[uint64](r, kernels.Words(len(want)))
 	r.ok(r.k.GatherElements(r.s, lists, members, kind, uploadShort(r, l.ends), from, offsets, first, last, trues))
 	gotFirst, gotLast := read(r, first), read(r, last)
 	for i, w := range want {
@@ -151,5 +160,7 @@ func checkLists(r *rig, l *listText, rng *rand.Rand) {
 			r.Fatalf("element %d of %d is %.100q, want %.100q", i, len(want), got, w)
 		}
 	}
-	sameMask(r, "trues", make([]byte, len(want)), read(r, trues), bitmap(len(want), func(i int) bool { return want[i] == "true" }))
+	sameMask(r, "trues", make([]byte, len(want)), read(r, trues), bitmap(len(want), func(i int) bool {
+		return want[i] == "true"
+	}))
 }

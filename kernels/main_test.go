@@ -40,8 +40,10 @@ func TestMain(m *testing.M) {
 			unused = append(unused, name)
 		}
 	}
-	fmt.Printf("kernels: %d of %d launched, %d launches\n", len(launched.kernels)-len(unused), len(launched.kernels), total)
-	all := flag.Lookup("test.run").Value.String() == "" && flag.Lookup("test.skip").Value.String() == "" && flag.Lookup("test.list").Value.String() == ""
+	fmt.Printf("kernels: %d of %d launched, %d launches\n", len(launched.kernels)-len(unused),
+		len(launched.kernels), total)
+	all := flag.Lookup("test.run").Value.String() == "" && flag.Lookup("test.skip").Value.String() == "" &&
+		flag.Lookup("test.list").Value.String() == ""
 	if all && len(launched.kernels) > 0 && len(unused) > 0 && code == 0 {
 		fmt.Printf("kernels: no test launches %v\n", unused)
 		code = 1

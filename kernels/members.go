@@ -20,7 +20,8 @@ type MemberLevel struct {
 // placeLevels is LEVELS of members.cu.
 const placeLevels = 3
 
-// LevelPlacing is what PlaceLevels takes and gives: tables for the members of the records, and for those of the objects that are values of two fields.
+// LevelPlacing is what PlaceLevels takes and gives: tables for the members of the records, and for
+// those of the objects that are values of two fields.
 //
 //	Row, Kind  m elements: members' records, and the kinds of their values
 //	Owner      m elements: as in MemberLevel
@@ -45,12 +46,14 @@ type LevelPlacing struct {
 
 // PlaceLevels is PlaceMembers for three levels at a time: members are read once.
 //
-// Two launches; reads 17 bytes a member, writes 4 bytes a slot and updates one for each member that is placed.
+// Two launches; reads 17 bytes a member, writes 4 bytes a slot and updates one for each member that
+// is placed.
 func (k *Set) PlaceLevels(s *gpu.Stream, p LevelPlacing) error {
 	const each = 6 // PLACED of members.cu
 	w := k.begin(s, "place levels")
 	members := w.level(MemberLevel{Owner: p.Owner, Field: p.Field})
-	w.need(int64(p.Row.Len()) == members && int64(p.Kind.Len()) == members, "%d records and %d kinds for %d members", p.Row.Len(), p.Kind.Len(), members)
+	w.need(int64(p.Row.Len()) == members && int64(p.Kind.Len()) == members, "%d records and %d kinds for %d members",
+		p.Row.Len(), p.Kind.Len(), members)
 	fields := 0
 	for _, n := range p.Fields {
 		w.need(n >= 0 && n <= MostFields, "%d fields", n)
@@ -58,13 +61,16 @@ func (k *Set) PlaceLevels(s *gpu.Stream, p LevelPlacing) error {
 	}
 	w.need(p.Rows >= 0 && p.Rows <= math.MaxInt32, "%d rows", p.Rows)
 	w.need(p.Slots.Len() == p.Rows*fields, "%d slots for %d rows of %d fields", p.Slots.Len(), p.Rows, fields)
-	w.need(p.Report.Len() == fields && p.Odd.Len() == placeLevels, "%d and %d reports for %d fields of %d levels", p.Report.Len(), p.Odd.Len(), fields, placeLevels)
+	w.need(p.Report.Len() == fields && p.Odd.Len() == placeLevels, "%d and %d reports for %d fields of %d levels",
+		p.Report.Len(), p.Odd.Len(), fields, placeLevels)
 	if w.err == nil {
 		w.err = gpu.Fill(s, p.Slots, 0xff)
 	}
 	w.launch("members_clear", max(1, blocks(int64(fields), block)), block, p.Report.Arg(), gpu.Int(fields), p.Odd.Arg())
-	w.launch("members_place", blocks(members, block*each), block, p.Row.Arg(), p.Owner.Arg(), p.Field.Arg(), p.Kind.Arg(), gpu.Int(members), gpu.Int(p.Rows),
-		gpu.Int(p.Wants[0]), gpu.Int(p.Wants[1]), gpu.Int(p.Fields[0]), gpu.Int(p.Fields[1]), gpu.Int(p.Fields[2]), p.Columns.Arg(), gpu.Int(p.Columns.Len()), p.Slots.Arg(), p.Report.Arg(), p.Odd.Arg())
+	w.launch("members_place", blocks(members, block*each), block, p.Row.Arg(), p.Owner.Arg(), p.Field.Arg(),
+		p.Kind.Arg(), gpu.Int(members), gpu.Int(p.Rows),
+		gpu.Int(p.Wants[0]), gpu.Int(p.Wants[1]), gpu.Int(p.Fields[0]), gpu.Int(p.Fields[1]),
+		gpu.Int(p.Fields[2]), p.Columns.Arg(), gpu.Int(p.Columns.Len()), p.Slots.Arg(), p.Report.Arg(), p.Odd.Arg())
 	return w.done()
 }
 
@@ -87,12 +93,16 @@ func (w *work) level(l MemberLevel) int64 {
 //	seed    of the hash by which keys are sorted into spans
 //	spans   a power of two of elements, overwritten
 //
-// Keys are sorted by their text, and each element gets the first member of those that came there: if there is an unknown key, there is a span at least, and
-// fewer unknown names than spans are all found within some rounds, each with another seed. The result does not depend on the order in which members are
-// looked at. A key that does not lie in the text or is longer than LongestFieldName is not found.
+// Keys are sorted by their text, and each element gets the first member of those that came there:
+// if there is an unknown key, there is a span at least, and fewer unknown names than spans are all
+// found within some rounds, each with another seed. The result does not depend on the order in
+// which members are looked at. A key that does not lie in the text or is longer than
+// LongestFieldName is not found.
 //
 // Two launches; reads 8 to 28 bytes a member, and the keys that are unknown.
-func (k *Set) UnknownKeys(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], l MemberLevel, seed uint64, spans gpu.Buffer[KeySpan]) error {
+func (k *Set) UnknownKeys(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], l MemberLevel,
+	seed uint64, spans gpu.Buffer[KeySpan],
+) error {
 	w := k.begin(s, "unknown keys")
 	n, m, buckets := w.text(text), w.level(l), spans.Len()
 	w.need(countSpans(w, starts, ends) == m, "%d keys for %d members", starts.Len(), m)
@@ -101,13 +111,16 @@ func (k *Set) UnknownKeys(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu
 	if w.err == nil {
 		w.err = gpu.Fill(s, bucket, 0xff)
 	}
-	w.launch("members_find", blocks(m, block), block, text.Arg(), gpu.Int(n), starts.Arg(), ends.Arg(), l.Owner.Arg(), l.Field.Arg(), gpu.Int(l.Want),
+	w.launch("members_find", blocks(m, block), block, text.Arg(), gpu.Int(n), starts.Arg(), ends.Arg(),
+		l.Owner.Arg(), l.Field.Arg(), gpu.Int(l.Want),
 		gpu.Int(m), gpu.Int(LongestFieldName), gpu.Int(seed), gpu.Int(buckets-1), bucket.Arg())
-	w.launch("members_spell", blocks(int64(buckets), block), block, bucket.Arg(), gpu.Int(buckets), starts.Arg(), ends.Arg(), spans.Arg())
+	w.launch("members_spell", blocks(int64(buckets), block), block, bucket.Arg(), gpu.Int(buckets),
+		starts.Arg(), ends.Arg(), spans.Arg())
 	return w.done()
 }
 
-// CountMembers says how often each field comes among the members of a level, and which of these have brackets around their values.
+// CountMembers says how often each field comes among the members of a level, and which of these
+// have brackets around their values.
 //
 //	kind    m elements: of the members' values
 //	skip    fields whose values are nothing to nested: bit f is set for field f
@@ -119,7 +132,9 @@ func (k *Set) UnknownKeys(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu
 //	nested   . 1 1 .
 //
 // One launch; reads 9 to 13 bytes a member.
-func (k *Set) CountMembers(s *gpu.Stream, l MemberLevel, kind gpu.Buffer[ValueKind], skip uint64, counts gpu.Buffer[int64], nested Mask) error {
+func (k *Set) CountMembers(s *gpu.Stream, l MemberLevel, kind gpu.Buffer[ValueKind], skip uint64,
+	counts gpu.Buffer[int64], nested Mask,
+) error {
 	const each = 16
 	w := k.begin(s, "count members")
 	m := w.level(l)
@@ -130,7 +145,8 @@ func (k *Set) CountMembers(s *gpu.Stream, l MemberLevel, kind gpu.Buffer[ValueKi
 	if w.err == nil {
 		w.err = gpu.Fill(s, counts, 0)
 	}
-	w.launch("members_count", blocks(m, block*each), block, l.Owner.Arg(), l.Field.Arg(), gpu.Int(l.Want), kind.Arg(), gpu.Int(m), gpu.Int(each),
+	w.launch("members_count", blocks(m, block*each), block, l.Owner.Arg(), l.Field.Arg(), gpu.Int(l.Want),
+		kind.Arg(), gpu.Int(m), gpu.Int(each),
 		gpu.Int(counts.Len()), gpu.Int(skip), counts.Arg(), nested.Arg())
 	return w.done()
 }

@@ -21,8 +21,9 @@ type MemberValues struct {
 //	Texts      columns whose single values are measured as texts, ascending: as MeasureShortStrings does it with StringsJSON
 //	Offsets    rows + 1 elements for each of Texts, overwritten. They are for GatherStrings and MeasureLongStrings; what these need not know is left out until then
 //
-// The values of expected columns are made in passing. They are those of ParseNumbers, bit for bit, if Kinds then says that their type holds all numbers; if it does not,
-// they are overwritten with what means nothing.
+// The values of expected columns are made in passing. They are those of ParseNumbers, bit for bit,
+// if Kinds then says that their type holds all numbers; if it does not, they are overwritten with
+// what means nothing.
 //
 //	text     {"a":"x y"} {"a":1} {"a":null} {"a":true} {"a":[2]}
 //	Starts        6          16  0              38         0
@@ -53,7 +54,8 @@ type GeometryMembers struct {
 	Base                                            gpu.Buffer[int64]
 }
 
-// GeometryRows are rows whose geometries' types are to be read, where coordinates are checked to stand with the types that have them.
+// GeometryRows are rows whose geometries' types are to be read, where coordinates are checked to
+// stand with the types that have them.
 //
 //	To      overwritten: of the coordinates of each row, and what its type names, whether it has a geometry or not
 //	Kinds   an element a row, overwritten: none has GeometryZ
@@ -73,13 +75,18 @@ type GeometryRows struct {
 	Report gpu.Buffer[GeometryReport]
 }
 
-// ReadMembers reads the single values of columns, says which kinds of numbers there are and how long texts are, and reads the types of geometries. geometry may be nil,
-// and there may be no columns; with both they are of the same rows. The caller frees the texts.
+// ReadMembers reads the single values of columns, says which kinds of numbers there are and how
+// long texts are, and reads the types of geometries. geometry may be nil, and there may be no
+// columns; with both they are of the same rows. The caller frees the texts.
 //
-// One launch, another one for each 8 columns beyond the first, and beyond a million rows two for each column of texts. It reads 13 bytes a row of each column and up to 51 for the geometry,
-// and the text under numbers, texts and names; it writes 16 bytes and three bits a column, 4 or 8 bytes where a type is expected, 8 bytes and 5 bits for a text, and 18
-// for the geometry. What columns and geometries both read is, most of it, fetched from memory once.
-func (k *Set) ReadMembers(s *gpu.Stream, text gpu.Buffer[byte], values MemberValues, columns ScalarColumns, geometry *GeometryRows) (*Texts, error) {
+// One launch, another one for each 8 columns beyond the first, and beyond a million rows two for
+// each column of texts. It reads 13 bytes a row of each column and up to 51 for the geometry, and
+// the text under numbers, texts and names; it writes 16 bytes and three bits a column, 4 or 8 bytes
+// where a type is expected, 8 bytes and 5 bits for a text, and 18 for the geometry. What columns
+// and geometries both read is, most of it, fetched from memory once.
+func (k *Set) ReadMembers(s *gpu.Stream, text gpu.Buffer[byte], values MemberValues, columns ScalarColumns,
+	geometry *GeometryRows,
+) (*Texts, error) {
 	w := k.begin(s, "read members")
 	n, members, count := w.text(text), countSpans(w, values.Start, values.End), len(columns.Slots)
 	w.need(int64(values.Kind.Len()) == members, "%d kinds for %d members", values.Kind.Len(), members)
@@ -115,9 +122,13 @@ func (k *Set) ReadMembers(s *gpu.Stream, text gpu.Buffer[byte], values MemberVal
 		if geometry != nil && from == 0 {
 			parts++
 		}
-		args := []gpu.Arg{text.Arg(), gpu.Int(n), values.Start.Arg(), values.End.Arg(), values.Kind.Arg(), gpu.Int(members), gpu.Int(rows), gpu.Int(end - from)}
+		args := []gpu.Arg{
+			text.Arg(), gpu.Int(n), values.Start.Arg(), values.End.Arg(), values.Kind.Arg(),
+			gpu.Int(members), gpu.Int(rows), gpu.Int(end - from),
+		}
 		args = append(args, each[:]...)
-		args = append(args, some.Starts.Arg(), some.Ends.Arg(), some.Valid.Arg(), some.Numbers.Arg(), some.Trues.Arg(), some.Kinds.Arg(), gpu.Int(outs.types))
+		args = append(args, some.Starts.Arg(), some.Ends.Arg(), some.Valid.Arg(), some.Numbers.Arg(),
+			some.Trues.Arg(), some.Kinds.Arg(), gpu.Int(outs.types))
 		args = append(append(args, outs.to[:]...), undecided.Arg(), gpu.Int(mask))
 		ofTexts := texts.args(first)
 		args = append(append(args, ofTexts[:]...), ofGeometry[:]...)
@@ -146,9 +157,11 @@ func (c *ScalarColumns) check(w *work) (rows int) {
 		w.need(i == 0 || column.Len() == rows, "a column of %d rows, and one of %d", rows, column.Len())
 		rows = column.Len()
 	}
-	w.need(to.Starts.Len() == columns*rows && to.Ends.Len() == columns*rows, "%d starts and %d ends for %d columns of %d rows", to.Starts.Len(), to.Ends.Len(), columns, rows)
+	w.need(to.Starts.Len() == columns*rows && to.Ends.Len() == columns*rows,
+		"%d starts and %d ends for %d columns of %d rows", to.Starts.Len(), to.Ends.Len(), columns, rows)
 	for _, mask := range []Mask{to.Valid, to.Numbers, to.Trues} {
-		w.need(mask.Len() == columns*Words(rows), "a mask of %d words for %d columns of %d rows", mask.Len(), columns, rows)
+		w.need(mask.Len() == columns*Words(rows), "a mask of %d words for %d columns of %d rows", mask.Len(),
+			columns, rows)
 	}
 	w.need(to.Kinds.Len() == columns, "kinds of %d columns, of %d", to.Kinds.Len(), columns)
 	if w.err == nil && columns > 0 {
@@ -164,9 +177,12 @@ func (g *GeometryRows) args(w *work) [12]gpu.Arg {
 		w.need(int64(slots.Len()) == count, "members of %d rows, of %d", slots.Len(), count)
 	}
 	for _, slots := range []gpu.Buffer[int32]{g.Record, g.Geometry} {
-		w.need(int64(slots.Len()) == count || slots.Len() == 0, "types or geometries of %d rows, of %d", slots.Len(), count)
+		w.need(int64(slots.Len()) == count || slots.Len() == 0, "types or geometries of %d rows, of %d",
+			slots.Len(), count)
 	}
-	w.need(int64(g.Base.Len()) == count && countSpans(w, g.To.Starts, g.To.Ends) == count && int64(g.To.Kinds.Len()) == count, "%d bases, %d starts and %d types for %d rows", g.Base.Len(), g.To.Starts.Len(), g.To.Kinds.Len(), count)
+	w.need(int64(g.Base.Len()) == count && countSpans(w, g.To.Starts, g.To.Ends) == count &&
+		int64(g.To.Kinds.Len()) == count, "%d bases, %d starts and %d types for %d rows", g.Base.Len(),
+		g.To.Starts.Len(), g.To.Kinds.Len(), count)
 	w.bits("valid", g.Valid, count)
 	w.geometryReport(g.Report)
 	return [...]gpu.Arg{

@@ -12,7 +12,8 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// textValues are values of columns of texts: short and long strings, what is odd in them, and other values among them.
+// textValues are values of columns of texts: short and long strings, what is odd in them, and other
+// values among them.
 var textValues = [...][]string{
 	{`"x y"`, `""`, `"\u00e9"`, `"\ud83c\udfe0 \ud83c"`, `"tab\t\\"`, `"\x"`, "\"a\x01b\"", "\"\xff\"", "null"},
 	{`"Elm St"`, "12", "-1.5e3", "true", "false", "null", `"` + strings.Repeat("a", 256) + `"`},
@@ -20,11 +21,13 @@ var textValues = [...][]string{
 	{"7", "null", "[1]", `{"a":1}`},
 }
 
-// TestReadMembersTexts measures some columns of a table as texts while they are read, and holds what comes out against MeasureShortStrings.
+// TestReadMembersTexts measures some columns of a table as texts while they are read, and holds
+// what comes out against MeasureShortStrings.
 func TestReadMembersTexts(t *testing.T) {
 	r := open(t)
 	rng := rand.New(rand.NewPCG(7, 5))
-	for _, rows := range []int{0, 1, 65, 257, 512, 700, 1<<20 + 1} { // the last ones are more than blocks add up by themselves
+	// the last ones are more than blocks add up by themselves
+	for _, rows := range []int{0, 1, 65, 257, 512, 700, 1<<20 + 1} {
 		for _, columns := range []int{1, 3, 8, 9, 17} {
 			if rows > 1<<20 && (columns > 1 || testing.Short()) {
 				continue
@@ -49,7 +52,8 @@ func TestReadMembersTexts(t *testing.T) {
 				offsets := poisoned[int64](r, rows+1)
 				want, err := r.k.MeasureShortStrings(r.s, text, starts, ends, kernels.StringsJSON, offsets)
 				r.ok(err)
-				sameTexts(r, fmt.Sprintf("%s: column %d", what, c), texts.Of[i], want, members.Offsets.Slice(i*(rows+1), (i+1)*(rows+1)), offsets)
+				sameTexts(r, fmt.Sprintf("%s: column %d", what, c), texts.Of[i], want,
+					members.Offsets.Slice(i*(rows+1), (i+1)*(rows+1)), offsets)
 				r.ok(want.Free(r.s))
 			}
 			r.ok(texts.Free(r.s))
@@ -70,7 +74,8 @@ func sameTexts(r *rig, what string, got, want *kernels.Strings, offsets, wantOff
 			sameItems(r, fmt.Sprintf("%s: flag %d of %s", what, i, step), read(r, mask), read(r, masks[i]))
 		}
 		room := 1<<20 + 64*offsets.Len()
-		out, wantOut, narrow, wantNarrow := poisoned[byte](r, room), poisoned[byte](r, room), poisoned[int32](r, offsets.Len()), poisoned[int32](r, offsets.Len())
+		out, wantOut, narrow, wantNarrow := poisoned[byte](r, room), poisoned[byte](r, room),
+			poisoned[int32](r, offsets.Len()), poisoned[int32](r, offsets.Len())
 		r.ok(r.k.GatherStrings(r.s, got, out, narrow))
 		r.ok(r.k.GatherStrings(r.s, want, wantOut, wantNarrow))
 		sameItems(r, what+": narrow offsets of "+step, read(r, narrow), read(r, wantNarrow))
@@ -99,16 +104,25 @@ func TestReadMembersTextsRefuses(t *testing.T) {
 		texts   []int
 		offsets int
 	}{
-		{"beyond the columns", []int{2}, 71}, {"before them", []int{-1}, 71}, {"twice", []int{1, 1}, 142}, {"out of order", []int{1, 0}, 142}, {"few offsets", []int{0, 1}, 141}, {"offsets of nothing", nil, 71},
+		{"beyond the columns", []int{2}, 71},
+		{"before them", []int{-1}, 71},
+		{"twice", []int{1, 1}, 142},
+		{"out of order", []int{1, 0}, 142},
+		{"few offsets", []int{0, 1}, 141},
+		{"offsets of nothing", nil, 71},
 	} {
-		members, text := x.columns(r, 70, kernels.ScalarColumns{Texts: tt.texts, Offsets: poisoned[int64](r, tt.offsets)})
+		members, text := x.columns(r, 70, kernels.ScalarColumns{
+			Texts:   tt.texts,
+			Offsets: poisoned[int64](r, tt.offsets),
+		})
 		if texts, err := r.k.ReadMembers(r.s, text, x.values(r), members, nil); err == nil || texts != nil {
 			t.Errorf("%s: no error", tt.name)
 		}
 	}
 }
 
-// The types of geometries and of records, each in a launch of its own, at every alignment, far from the text's end and at it.
+// The types of geometries and of records, each in a launch of its own, at every alignment, far from
+// the text's end and at it.
 func TestReadMembersNames(t *testing.T) {
 	r := open(t)
 	for i, name := range likeTypeNames() {
@@ -117,15 +131,24 @@ func TestReadMembersNames(t *testing.T) {
 		}
 		for shift := range 16 {
 			for _, behind := range []int{0, 1, 15, 40} {
-				text := slices.Concat(bytes.Repeat([]byte{'"'}, shift+1), []byte(name), []byte{'"'}, bytes.Repeat([]byte{'x'}, behind))
-				x := scalarTable{tokens: tokens{text: text, starts: []int64{int64(shift)}, ends: []int64{int64(shift + len(name) + 2)}}, kinds: []kernels.ValueKind{kernels.ValueString}}
+				text := slices.Concat(bytes.Repeat([]byte{'"'}, shift+1), []byte(name), []byte{'"'},
+					bytes.Repeat([]byte{'x'}, behind))
+				x := scalarTable{tokens: tokens{
+					text: text, starts: []int64{int64(shift)},
+					ends: []int64{int64(shift + len(name) + 2)},
+				}, kinds: []kernels.ValueKind{kernels.ValueString}}
 				one, none := upload(r, []int32{0}), upload(r, []int32{-1})
-				g := newGeometryRows(r, kernels.GeometryMembers{Record: one, Type: one, Coordinates: none, Geometries: none, Base: upload(r, []int64{0})})
+				g := newGeometryRows(r, kernels.GeometryMembers{
+					Record: one, Type: one, Coordinates: none,
+					Geometries: none, Base: upload(r, []int64{0}),
+				})
 				_, err := r.k.ReadMembers(r.s, upload(r, text), x.values(r), kernels.ScalarColumns{}, g)
 				r.ok(err)
 				want := geojsonType(text[shift+1:])
-				if got, named := read(r, g.To.Kinds)[0], read(r, g.Report)[0].Named; got != want || named != 1<<min(want, 31) {
-					t.Fatalf("name %d, %q, at byte %d with %d bytes behind it: type %d, named %#x; want %d", i, name, shift+1, behind, got, named, want)
+				if got, named := read(r, g.To.Kinds)[0], read(r, g.Report)[0].Named; got != want ||
+					named != 1<<min(want, 31) {
+					t.Fatalf("name %d, %q, at byte %d with %d bytes behind it: type %d, named %#x; want %d",
+						i, name, shift+1, behind, got, named, want)
 				}
 			}
 		}
@@ -138,8 +161,12 @@ func newGeometryRows(r *rig, of kernels.GeometryMembers) *kernels.GeometryRows {
 	n := of.Type.Len()
 	return &kernels.GeometryRows{
 		GeometryMembers: of,
-		To:              kernels.Coordinates{Starts: poisoned[int64](r, n), Ends: poisoned[int64](r, n), Kinds: poisoned[kernels.TypeKind](r, n)},
-		Kinds:           poisoned[kernels.GeometryKind](r, n), Valid: poisoned[uint64](r, kernels.Words(n)), Report: poisoned[kernels.GeometryReport](r, 1),
+		To: kernels.Coordinates{
+			Starts: poisoned[int64](r, n), Ends: poisoned[int64](r, n),
+			Kinds: poisoned[kernels.TypeKind](r, n),
+		},
+		Kinds: poisoned[kernels.GeometryKind](r, n), Valid: poisoned[uint64](r, kernels.Words(n)),
+		Report: poisoned[kernels.GeometryReport](r, 1),
 	}
 }
 
@@ -150,17 +177,26 @@ func TestReadMembersTogether(t *testing.T) {
 		rng := rand.New(rand.NewPCG(7, uint64(rows)))
 		var all []rowGeometry
 		for range rows {
-			all = append(all, rowGeometry{kind: kernels.TypeKind(1 + rng.IntN(8)), valid: rng.IntN(4) > 0, coordinates: rng.IntN(4) > 0, geometries: rng.IntN(2) > 0})
+			all = append(all, rowGeometry{
+				kind: kernels.TypeKind(1 + rng.IntN(8)), valid: rng.IntN(4) > 0,
+				coordinates: rng.IntN(4) > 0, geometries: rng.IntN(2) > 0,
+			})
 		}
 		m := geometryMembers(all, true)
 		x := scalarTable{tokens: tokens{text: m.text, starts: m.starts, ends: m.ends}, kinds: m.kinds}
-		of := kernels.GeometryMembers{Type: upload(r, m.slots[0]), Geometry: upload(r, m.slots[3]), Coordinates: upload(r, m.slots[1]), Geometries: upload(r, m.slots[2]), Base: upload(r, m.base)}
+		of := kernels.GeometryMembers{
+			Type: upload(r, m.slots[0]), Geometry: upload(r, m.slots[3]),
+			Coordinates: upload(r, m.slots[1]), Geometries: upload(r, m.slots[2]), Base: upload(r, m.base),
+		}
 		for _, columns := range []int{1, 7, 8, 9} {
 			what := fmt.Sprintf("%d rows, %d columns", rows, columns)
 			x.slots = slices.Repeat([][]int32{m.slots[0]}, columns)
 			texts := []int{columns - 1}
 			run := func(g *kernels.GeometryRows) (kernels.Scalars, gpu.Buffer[int64]) {
-				some, text := x.columns(r, rows, kernels.ScalarColumns{Texts: texts, Offsets: poisoned[int64](r, rows+1)})
+				some, text := x.columns(r, rows, kernels.ScalarColumns{
+					Texts:   texts,
+					Offsets: poisoned[int64](r, rows+1),
+				})
 				got, err := r.k.ReadMembers(r.s, text, x.values(r), some, g)
 				r.ok(err)
 				r.ok(got.Free(r.s))
@@ -181,7 +217,9 @@ func TestReadMembersTogether(t *testing.T) {
 			sameItems(r, what+": geometries", read(r, together.Valid), read(r, alone.Valid))
 			sameItems(r, what+": report", read(r, together.Report), read(r, alone.Report))
 		}
-		if _, err := r.k.ReadMembers(r.s, upload(r, m.text), x.values(r), kernels.ScalarColumns{Slots: []gpu.Buffer[int32]{upload(r, m.slots[0][1:])}}, newGeometryRows(r, of)); rows > 1 && err == nil {
+		if _, err := r.k.ReadMembers(r.s, upload(r, m.text), x.values(r),
+			kernels.ScalarColumns{Slots: []gpu.Buffer[int32]{upload(r, m.slots[0][1:])}},
+			newGeometryRows(r, of)); rows > 1 && err == nil {
 			t.Errorf("%d rows: no error for columns of fewer", rows)
 		}
 	}

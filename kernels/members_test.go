@@ -73,7 +73,8 @@ func TestUnknownKeys(t *testing.T) {
 					}
 					name := string(x.keys.text[s.Start:s.End])
 					if at, ok := unknown[name]; !ok || x.keys.starts[at] != s.Start {
-						t.Fatalf("%d members, level %d: %q at byte %d, want %d", n, want, name, s.Start, x.keys.starts[at])
+						t.Fatalf("%d members, level %d: %q at byte %d, want %d", n, want, name, s.Start,
+							x.keys.starts[at])
 					}
 					found[name] = true
 				}
@@ -81,7 +82,8 @@ func TestUnknownKeys(t *testing.T) {
 					t.Fatalf("%d members, level %d: nothing of %d names", n, want, len(unknown))
 				}
 			}
-			if got, want := slices.Sorted(maps.Keys(found)), slices.Sorted(maps.Keys(unknown)); !slices.Equal(got, want) {
+			if got, want := slices.Sorted(maps.Keys(found)),
+				slices.Sorted(maps.Keys(unknown)); !slices.Equal(got, want) {
 				t.Errorf("%d members: names %q, want %q", n, got, want)
 			}
 		}
@@ -94,7 +96,10 @@ func TestUnknownKeysOfWrongSpans(t *testing.T) {
 	starts := []int64{-1, 3, 5, 2, 0, 4}
 	ends := []int64{0, 2000, 5, 1, 1025, 8}
 	n := len(starts)
-	level := kernels.MemberLevel{Owner: upload(r, slices.Repeat([]int32{-1}, n)), Field: upload(r, slices.Repeat([]int32{-1}, n)), Want: -1}
+	level := kernels.MemberLevel{
+		Owner: upload(r, slices.Repeat([]int32{-1}, n)),
+		Field: upload(r, slices.Repeat([]int32{-1}, n)), Want: -1,
+	}
 	spans := poisoned[kernels.KeySpan](r, 256)
 	r.ok(r.k.UnknownKeys(r.s, upload(r, make([]byte, 1500)), upload(r, starts), upload(r, ends), level, 1, spans))
 	got := slices.DeleteFunc(read(r, spans), func(s kernels.KeySpan) bool { return s.Start < 0 })
@@ -117,7 +122,8 @@ func TestPlaceLevels(t *testing.T) {
 				x.row[7], x.row[8] = -1, int32(rows)
 			}
 			p := kernels.LevelPlacing{
-				Row: upload(r, x.row), Owner: upload(r, x.owner), Field: upload(r, x.field), Kind: upload(r, x.kind), Wants: [2]int32{0, 3}, Rows: rows, Fields: [3]int{3, few, 1 + few/3},
+				Row: upload(r, x.row), Owner: upload(r, x.owner), Field: upload(r, x.field),
+				Kind: upload(r, x.kind), Wants: [2]int32{0, 3}, Rows: rows, Fields: [3]int{3, few, 1 + few/3},
 			}
 			columns := make([]int32, 0, few)
 			for f := range max(0, few-3) {
@@ -133,7 +139,8 @@ func TestPlaceLevels(t *testing.T) {
 				}
 			}
 			fields := p.Fields[0] + p.Fields[1] + p.Fields[2]
-			p.Slots, p.Report, p.Odd = poisoned[int32](r, fields*rows), poisoned[kernels.FieldReport](r, fields), poisoned[kernels.PlaceReport](r, 3)
+			p.Slots, p.Report, p.Odd = poisoned[int32](r, fields*rows), poisoned[kernels.FieldReport](r, fields),
+				poisoned[kernels.PlaceReport](r, 3)
 			r.ok(r.k.PlaceLevels(r.s, p))
 			slots, report, odd := read(r, p.Slots), read(r, p.Report), read(r, p.Odd)
 			at := 0
@@ -143,7 +150,10 @@ func TestPlaceLevels(t *testing.T) {
 				if level == 2 {
 					field = last
 				}
-				want := placePlainly(&memberList{row: x.row, owner: x.owner, field: field, ownerField: x.field, kind: x.kind}, of, rows, fields)
+				want := placePlainly(&memberList{
+					row: x.row, owner: x.owner, field: field, ownerField: x.field,
+					kind: x.kind,
+				}, of, rows, fields)
 				what := fmt.Sprintf("%d members, %d fields, level %d", n, few, level)
 				sameItems(t, what, slots[at*rows:(at+fields)*rows], want.slots)
 				sameItems(t, what, report[at:at+fields], want.report)
@@ -185,17 +195,31 @@ func TestCountMembers(t *testing.T) {
 
 func TestMembersRefuse(t *testing.T) {
 	r := open(t)
-	at, level := upload(r, make([]int64, 3)), kernels.MemberLevel{Owner: upload(r, make([]int32, 3)), Field: upload(r, make([]int32, 3))}
+	at, level := upload(r, make([]int64, 3)), kernels.MemberLevel{
+		Owner: upload(r, make([]int32, 3)),
+		Field: upload(r, make([]int32, 3)),
+	}
 	text, kind := upload(r, make([]byte, 9)), upload(r, make([]kernels.ValueKind, 3))
 	for what, err := range map[string]error{
-		"three spans":       r.k.UnknownKeys(r.s, text, at, at, level, 0, poisoned[kernels.KeySpan](r, 3)),
-		"no spans":          r.k.UnknownKeys(r.s, text, at, at, level, 0, gpu.Buffer[kernels.KeySpan]{}),
-		"a key too few":     r.k.UnknownKeys(r.s, text, at.Slice(0, 2), at.Slice(0, 2), level, 0, poisoned[kernels.KeySpan](r, 4)),
+		"three spans": r.k.UnknownKeys(r.s, text, at, at, level, 0, poisoned[kernels.KeySpan](r, 3)),
+		"no spans":    r.k.UnknownKeys(r.s, text, at, at, level, 0, gpu.Buffer[kernels.KeySpan]{}),
+		"a key too few": r.k.UnknownKeys(r.s, text, at.Slice(0, 2), at.Slice(0, 2), level, 0,
+			poisoned[kernels.KeySpan](r, 4)),
 		"a kind too few":    r.k.CountMembers(r.s, level, kind.Slice(0, 2), 0, poisoned[int64](r, 4), kernels.Mask{}),
 		"two words of mask": r.k.CountMembers(r.s, level, kind, 0, poisoned[int64](r, 4), poisoned[uint64](r, 2)),
-		"no slots":          r.k.PlaceLevels(r.s, kernels.LevelPlacing{Row: level.Owner, Owner: level.Owner, Field: level.Field, Kind: kind, Rows: 3, Fields: [3]int{1, 0, 0}, Report: poisoned[kernels.FieldReport](r, 1), Odd: poisoned[kernels.PlaceReport](r, 3)}),
-		"two levels":        r.k.PlaceLevels(r.s, kernels.LevelPlacing{Row: level.Owner, Owner: level.Owner, Field: level.Field, Kind: kind, Odd: poisoned[kernels.PlaceReport](r, 2)}),
-		"an owner too few":  r.k.CountMembers(r.s, kernels.MemberLevel{Owner: level.Owner.Slice(0, 2), Field: level.Field}, kind, 0, poisoned[int64](r, 4), kernels.Mask{}),
+		"no slots": r.k.PlaceLevels(r.s, kernels.LevelPlacing{
+			Row: level.Owner, Owner: level.Owner,
+			Field: level.Field, Kind: kind, Rows: 3, Fields: [3]int{1, 0, 0},
+			Report: poisoned[kernels.FieldReport](r, 1), Odd: poisoned[kernels.PlaceReport](r, 3),
+		}),
+		"two levels": r.k.PlaceLevels(r.s, kernels.LevelPlacing{
+			Row: level.Owner, Owner: level.Owner,
+			Field: level.Field, Kind: kind, Odd: poisoned[kernels.PlaceReport](r, 2),
+		}),
+		"an owner too few": r.k.CountMembers(r.s, kernels.MemberLevel{
+			Owner: level.Owner.Slice(0, 2),
+			Field: level.Field,
+		}, kind, 0, poisoned[int64](r, 4), kernels.Mask{}),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", what)

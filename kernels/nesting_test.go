@@ -10,7 +10,8 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// checkNesting is CheckBrackets with a stack: pairs that are open, the outermost first. It gives that at the end, too.
+// checkNesting is CheckBrackets with a stack: pairs that are open, the outermost first. It gives
+// that at the end, too.
 func checkNesting(text []byte, b kernels.Brackets, open []byte) (kernels.BracketReport, []byte) {
 	report := kernels.BracketReport{Offset: -1}
 	open = bytes.Clone(open)
@@ -35,7 +36,8 @@ func checkNesting(text []byte, b kernels.Brackets, open []byte) (kernels.Bracket
 	return report, open
 }
 
-// sameNesting compares CheckBrackets on a chunk with the plain reading; open are the pairs open before it.
+// sameNesting compares CheckBrackets on a chunk with the plain reading; open are the pairs open
+// before it.
 func sameNesting(r *rig, name string, text []byte, b kernels.Brackets, open []byte) {
 	r.Helper()
 	want, after := checkNesting(text, b, open)
@@ -55,7 +57,8 @@ func sameNesting(r *rig, name string, text []byte, b kernels.Brackets, open []by
 	}
 }
 
-// nested is text whose brackets match, with runs of other bytes, and as many brackets open at its end.
+// nested is text whose brackets match, with runs of other bytes, and as many brackets open at its
+// end.
 func nested(seed uint64, n, open, most int, b kernels.Brackets) []byte {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	var text, stack []byte
@@ -98,11 +101,20 @@ func TestCheckBrackets(t *testing.T) {
 		{"too many closers for what came before", "]}]", jsonBrackets, "\x00\x01"},
 		{"a curly for a square", `{"a":[1}`, jsonBrackets, ""},
 		{"crossed", "[{]}", jsonBrackets, ""},
-		{"crossed far apart", "[" + strings.Repeat(" ", 5000) + "{" + strings.Repeat(" ", 5000) + "]", jsonBrackets, ""},
+		{
+			"crossed far apart", "[" + strings.Repeat(" ", 5000) + "{" + strings.Repeat(" ", 5000) + "]",
+			jsonBrackets, "",
+		},
 		{"a far opener", "[" + strings.Repeat("{}", 40000) + "]", jsonBrackets, ""},
 		{"a far opener of another pair", "{" + strings.Repeat("{}", 40000) + "]", jsonBrackets, ""},
-		{"an opener that ends a word", strings.Repeat(" ", 63) + "[]" + strings.Repeat(" ", 62) + "{\n}", jsonBrackets, ""},
-		{"the first wrong one counts", strings.Repeat(" ", 100) + "[}" + strings.Repeat(" ", 100) + "]]]]", jsonBrackets, ""},
+		{
+			"an opener that ends a word", strings.Repeat(" ", 63) + "[]" + strings.Repeat(" ", 62) + "{\n}",
+			jsonBrackets, "",
+		},
+		{
+			"the first wrong one counts", strings.Repeat(" ", 100) + "[}" + strings.Repeat(" ", 100) + "]]]]",
+			jsonBrackets, "",
+		},
 		{"deep", string(deep), jsonBrackets, ""},
 		{"deep and wrong near the end", string(wrong), jsonBrackets, ""},
 		{"deep and open", string(half), jsonBrackets, "\x01\x01"},

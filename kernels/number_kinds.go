@@ -2,7 +2,8 @@ package kernels
 
 import "github.com/vibeflight/vibeflight/gpu"
 
-// What NumberKinds says of numbers by their text: one of the first five of each number, and what else is so.
+// What NumberKinds says of numbers by their text: one of the first five of each number, and what
+// else is so.
 const (
 	NumberInt32  uint32 = 1 << iota // an integer from -2^31 to 2^31-1
 	NumberInt64                     // one from -2^63 to 2^63-1, beyond int32
@@ -28,11 +29,15 @@ const (
 //	token   -0      -12              2147483648   18446744073709551615   9007199254740993    1e3    1e400
 //	kinds   Int32   Int32 Negative   Int64        Uint64 Inexact         Int64 Inexact       Real   Real Range
 //
-// Undecided are tokens of more than 1 KiB; an integer of 39 digits and more that is a multiple of 2^74 with fewer than 23 zeros at its end, of which it is not
-// said whether a float64 is exactly it; and a number of more than 19 digits so near to the end of float64's range that it is not said whether it is in.
+// Undecided are tokens of more than 1 KiB; an integer of 39 digits and more that is a multiple of
+// 2^74 with fewer than 23 zeros at its end, of which it is not said whether a float64 is exactly
+// it; and a number of more than 19 digits so near to the end of float64's range that it is not said
+// whether it is in.
 //
 // One launch; reads 16 bytes a token and the text under it.
-func (k *Set) NumberKinds(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], valid Mask, kinds gpu.Buffer[uint32]) error {
+func (k *Set) NumberKinds(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], valid Mask,
+	kinds gpu.Buffer[uint32],
+) error {
 	w := k.begin(s, "number kinds")
 	n := w.text(text)
 	count := countSpans(w, starts, ends)
@@ -43,17 +48,21 @@ func (k *Set) NumberKinds(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu
 	if w.err == nil {
 		w.err = gpu.Fill(s, kinds, 0)
 	}
-	w.launch("number_kinds", blocks(count, block), block, text.Arg(), gpu.Int(n), starts.Arg(), ends.Arg(), gpu.Int(count), valid.Arg(), kinds.Arg())
+	w.launch("number_kinds", blocks(count, block), block, text.Arg(), gpu.Int(n), starts.Arg(), ends.Arg(),
+		gpu.Int(count), valid.Arg(), kinds.Arg())
 	return w.done()
 }
 
-// CountNumberKinds says how many of the tokens are of one of some kinds, with the arguments of NumberKinds.
+// CountNumberKinds says how many of the tokens are of one of some kinds, with the arguments of
+// NumberKinds.
 //
 //	want   bits of kinds
 //	count  one element, overwritten
 //
 // One launch that reads what NumberKinds reads.
-func (k *Set) CountNumberKinds(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], valid Mask, want uint32, count gpu.Buffer[int64]) error {
+func (k *Set) CountNumberKinds(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64],
+	valid Mask, want uint32, count gpu.Buffer[int64],
+) error {
 	w := k.begin(s, "count number kinds")
 	n := w.text(text)
 	tokens := countSpans(w, starts, ends)
@@ -64,6 +73,7 @@ func (k *Set) CountNumberKinds(s *gpu.Stream, text gpu.Buffer[byte], starts, end
 	if w.err == nil {
 		w.err = gpu.Fill(s, count, 0)
 	}
-	w.launch("number_kinds_count", blocks(tokens, block), block, text.Arg(), gpu.Int(n), starts.Arg(), ends.Arg(), gpu.Int(tokens), valid.Arg(), gpu.Int(want), count.Arg())
+	w.launch("number_kinds_count", blocks(tokens, block), block, text.Arg(), gpu.Int(n), starts.Arg(),
+		ends.Arg(), gpu.Int(tokens), valid.Arg(), gpu.Int(want), count.Arg())
 	return w.done()
 }

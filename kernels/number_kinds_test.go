@@ -50,7 +50,8 @@ func numberKindsOf(token string) uint32 {
 	return kinds
 }
 
-// rangeOf says whether a number is beyond float64: undecided where its first 19 digits are on one side, and on the other with one more in the last.
+// rangeOf says whether a number is beyond float64: undecided where its first 19 digits are on one
+// side, and on the other with one more in the last.
 func rangeOf(token string) uint32 {
 	over := func(text string) bool {
 		v, _ := strconv.ParseFloat(text, 64)
@@ -110,11 +111,15 @@ func checkEachKind(r *rig, what string, x *tokens) {
 	}
 }
 
-// knownIntegers are those around every bound: of int32, int64, uint64, 2^53, float64's range and 128 bits.
+// knownIntegers are those around every bound: of int32, int64, uint64, 2^53, float64's range and
+// 128 bits.
 func knownIntegers() []string {
 	var list []string
 	add := func(v *big.Int) { list = append(list, v.String(), new(big.Int).Neg(v).String()) }
-	for _, power := range []uint{0, 1, 31, 32, 52, 53, 54, 63, 64, 65, 74, 75, 100, 116, 117, 118, 126, 127, 128, 129, 200, 970, 971, 1023, 1024} {
+	for _, power := range []uint{
+		0, 1, 31, 32, 52, 53, 54, 63, 64, 65, 74, 75, 100, 116, 117, 118, 126,
+		127, 128, 129, 200, 970, 971, 1023, 1024,
+	} {
 		v := new(big.Int).Lsh(big.NewInt(1), power)
 		for d := int64(-2); d <= 2; d++ {
 			add(new(big.Int).Add(v, big.NewInt(d)))
@@ -127,8 +132,12 @@ func knownIntegers() []string {
 			}
 		}
 	}
-	for _, digits := range []int{1, 9, 10, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 37, 38, 39, 40, 60, 308, 309, 310, 400, 1023, 1024, 1025} {
-		list = append(list, "1"+strings.Repeat("0", digits-1), "-"+strings.Repeat("9", digits), "9007199254740993"+strings.Repeat("0", digits-1))
+	for _, digits := range []int{
+		1, 9, 10, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 37, 38, 39, 40, 60,
+		308, 309, 310, 400, 1023, 1024, 1025,
+	} {
+		list = append(list, "1"+strings.Repeat("0", digits-1), "-"+strings.Repeat("9", digits),
+			"9007199254740993"+strings.Repeat("0", digits-1))
 	}
 	largest, _ := new(big.Float).SetFloat64(math.MaxFloat64).Int(nil)
 	half := new(big.Int).Lsh(big.NewInt(1), 970)
@@ -136,7 +145,8 @@ func knownIntegers() []string {
 		add(new(big.Int).Add(largest, big.NewInt(d)))
 		add(new(big.Int).Add(new(big.Int).Add(largest, half), big.NewInt(d)))
 	}
-	return append(list, "-0", "-00", "01", "-01", "00", "-", "", "+1", "--1", "1-", "12345678x", "x", "123456789012345678901234567890123456789x", "0x10", " 1", "1 ", "1\xb1", "\x00")
+	return append(list, "-0", "-00", "01", "-01", "00", "-", "", "+1", "--1", "1-", "12345678x", "x",
+		"123456789012345678901234567890123456789x", "0x10", " 1", "1 ", "1\xb1", "\x00")
 }
 
 func TestNumberKinds(t *testing.T) {
@@ -150,8 +160,11 @@ func TestNumberKinds(t *testing.T) {
 			x.add(c.token, follow)
 		}
 		for _, token := range []string{
-			"1.0", "-1.0", "1e3", "1E400", "-1e400", "1e-400", "17976931348623157e292", "17976931348623159e292", "0e400", "0.0e999999999999",
-			"1" + strings.Repeat("0", 400) + "e-100", "0." + strings.Repeat("0", 400) + "1e800", "1797693134862315807.9e290", "179769313486231580793728971405303415e273", "1.5e", "1.e5", ".5", "1.5e+", "1e400x",
+			"1.0", "-1.0", "1e3", "1E400", "-1e400", "1e-400", "17976931348623157e292", "17976931348623159e292",
+			"0e400", "0.0e999999999999",
+			"1" + strings.Repeat("0", 400) + "e-100", "0." + strings.Repeat("0", 400) + "1e800",
+			"1797693134862315807.9e290", "179769313486231580793728971405303415e273", "1.5e", "1.e5", ".5",
+			"1.5e+", "1e400x",
 		} {
 			x.add(token, follow)
 		}
@@ -173,7 +186,8 @@ func TestNumberKindsOfRandom(t *testing.T) {
 			token = strconv.AppendInt(nil, int64(rng.Uint64())>>rng.IntN(64), 10)
 		case 2: // exact or nearly so
 			v := new(big.Int).Lsh(new(big.Int).SetUint64(rng.Uint64()>>rng.IntN(64)), uint(rng.IntN(200)))
-			token = new(big.Int).Mul(v, new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(rng.IntN(30))), nil)).Append(nil, 10)
+			token = new(big.Int).Mul(v, new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(rng.IntN(30))),
+				nil)).Append(nil, 10)
 		default:
 			token = random(rng.Uint64(), 1+rng.IntN(60), "0123456789")
 		}
@@ -199,7 +213,9 @@ func TestNumberKindsTogether(t *testing.T) {
 				copy(x.text[x.starts[odd]:x.ends[odd]], "-.e")
 			}
 		}
-		mask := bitmap(n, func(i int) bool { return numberKindsOf(x.token(i)) != kernels.NumberMalformed || rng.IntN(3) == 0 })
+		mask := bitmap(n, func(i int) bool {
+			return numberKindsOf(x.token(i)) != kernels.NumberMalformed || rng.IntN(3) == 0
+		})
 		for _, valid := range []kernels.Mask{{}, upload(r, mask), upload(r, make([]uint64, len(mask)))} {
 			want := uint32(0)
 			for i := range n {
@@ -234,14 +250,16 @@ func TestNumberKindsOfWrongSpans(t *testing.T) {
 	starts, ends := []int64{-1, 8, 1 << 50, 5, 4, -1 << 63}, []int64{3, 11, 1<<50 + 2, 3, 4, 1<<63 - 1}
 	for i := range starts {
 		kinds := poisoned[uint32](r, 1)
-		r.ok(r.k.NumberKinds(r.s, upload(r, []byte("1234567890")), upload(r, starts[i:i+1]), upload(r, ends[i:i+1]), kernels.Mask{}, kinds))
+		r.ok(r.k.NumberKinds(r.s, upload(r, []byte("1234567890")), upload(r, starts[i:i+1]),
+			upload(r, ends[i:i+1]), kernels.Mask{}, kinds))
 		sameItems(t, fmt.Sprint("span ", i), read(r, kinds), []uint32{kernels.NumberMalformed})
 	}
 }
 
 func TestNumberKindsRefuses(t *testing.T) {
 	r := open(t)
-	text, at, mask, kinds := upload(r, make([]byte, 100)), upload(r, make([]int64, 65)), poisoned[uint64](r, 2), poisoned[uint32](r, 2)
+	text, at, mask, kinds := upload(r, make([]byte, 100)), upload(r, make([]int64, 65)), poisoned[uint64](r, 2),
+		poisoned[uint32](r, 2)
 	if r.k.NumberKinds(r.s, text, at, at.Slice(0, 64), mask, kinds.Slice(0, 1)) == nil {
 		t.Error("an end too few: no error")
 	}
@@ -269,7 +287,8 @@ func TestCountNumberKinds(t *testing.T) {
 	}
 	count := poisoned[int64](r, 1)
 	valid := upload(r, bitmap(1000, func(i int) bool { return i%5 > 0 }))
-	r.ok(r.k.CountNumberKinds(r.s, upload(r, text), upload(r, starts), upload(r, ends), valid, kernels.NumberInexact, count))
+	r.ok(r.k.CountNumberKinds(r.s, upload(r, text), upload(r, starts), upload(r, ends), valid,
+		kernels.NumberInexact, count))
 	if got := read(r, count)[0]; got != inexact {
 		t.Errorf("%d inexact, want %d", got, inexact)
 	}

@@ -74,7 +74,9 @@ func TestOffsets(t *testing.T) {
 
 			bitmapDev := poisoned[uint64](r, kernels.Words(n))
 			r.ok(r.k.ValidityFromRows(r.s, upload(r, wild), n, bitmapDev))
-			sameItems(r, name+", validity", read(r, bitmapDev), bitmap(n, func(row int) bool { return slices.Contains(wild, int64(row)) }))
+			sameItems(r, name+", validity", read(r, bitmapDev), bitmap(n, func(row int) bool {
+				return slices.Contains(wild, int64(row))
+			}))
 
 			slices.Sort(rows)
 			lists := poisoned[int64](r, n+1)
@@ -132,7 +134,8 @@ func TestNarrowOffsets(t *testing.T) {
 
 func TestOffsetsRefuse(t *testing.T) {
 	r := open(t)
-	rows, counts, offsets, mask := upload(r, make([]int64, 9)), upload(r, make([]int32, 9)), poisoned[int64](r, 9), poisoned[uint64](r, 2)
+	rows, counts, offsets, mask := upload(r, make([]int64, 9)), upload(r, make([]int32, 9)), poisoned[int64](r, 9),
+		poisoned[uint64](r, 2)
 	narrow, one := poisoned[int32](r, 9), poisoned[uint32](r, 1)
 	tests := []struct {
 		name string

@@ -12,7 +12,8 @@ import (
 type Grammar uint32
 
 const (
-	// GrammarJSON is RFC 8259 section 6: no plus, no leading zeros, digits on both sides of a point.
+	// GrammarJSON is RFC 8259 section 6: no plus, no leading zeros, digits on both sides of a
+	// point.
 	GrammarJSON Grammar = iota
 	// GrammarLenient is what CSV, WKT and DBF hold: also a plus, leading zeros, and ".5" and "5.".
 	GrammarLenient
@@ -28,7 +29,8 @@ type Float64s struct {
 	Undecided Mask                // Words(tokens) words: bit i says that ResolveFloat64 is to read token i
 }
 
-// ParseFloat64 reads the tokens text[starts[i]:ends[i]], each of which is one number and nothing else.
+// ParseFloat64 reads the tokens text[starts[i]:ends[i]], each of which is one number and nothing
+// else.
 //
 //	text    n bytes
 //	starts  one element a token
@@ -40,27 +42,34 @@ type Float64s struct {
 //	valid      1        .      .       .         .
 //	undecided  .        .      .       .         1
 //
-// A value is the float64 next to the number, ties to even, bit for bit what strconv.ParseFloat gives; what is too small is rounded to a subnormal or
-// to zero, whose sign stays. A token that is no number gives NaN, as does one that does not lie in the text; one beyond the range of float64 gives
-// an infinity; neither is valid. Undecided, and not valid yet, are numbers of more than 19 digits that lie next to the middle of two float64, and
-// numbers of more than 1 KiB.
+// A value is the float64 next to the number, ties to even, bit for bit what strconv.ParseFloat
+// gives; what is too small is rounded to a subnormal or to zero, whose sign stays. A token that is
+// no number gives NaN, as does one that does not lie in the text; one beyond the range of float64
+// gives an infinity; neither is valid. Undecided, and not valid yet, are numbers of more than 19
+// digits that lie next to the middle of two float64, and numbers of more than 1 KiB.
 //
 // One launch; reads 16 bytes a token and the text under it, writes 8 and a quarter.
-func (k *Set) ParseFloat64(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], g Grammar, to Float64s) error {
+func (k *Set) ParseFloat64(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], g Grammar,
+	to Float64s,
+) error {
 	w := k.begin(s, "parse float64")
 	n := w.text(text)
 	count := countSpans(w, starts, ends)
 	w.grammar(g)
 	to.check(w, count)
-	w.launch("parse_float64", blocks(count, block), block, text.Arg(), gpu.Int(n), starts.Arg(), ends.Arg(), gpu.Int(count), gpu.Int(g), to.Out.Arg(), to.Valid.Arg(), to.Undecided.Arg())
+	w.launch("parse_float64", blocks(count, block), block, text.Arg(), gpu.Int(n), starts.Arg(), ends.Arg(),
+		gpu.Int(count), gpu.Int(g), to.Out.Arg(), to.Valid.Arg(), to.Undecided.Arg())
 	return w.done()
 }
 
-// ResolveFloat64 reads what ParseFloat64 left undecided on the host, sets its values and valid bits, and says how many tokens that were. The arguments
-// are those of ParseFloat64, and the bits of Undecided stay. It waits for the device; without undecided tokens that is all it does.
+// ResolveFloat64 reads what ParseFloat64 left undecided on the host, sets its values and valid
+// bits, and says how many tokens that were. The arguments are those of ParseFloat64, and the bits
+// of Undecided stay. It waits for the device; without undecided tokens that is all it does.
 //
 // The host reads about as many bytes as these tokens have.
-func (k *Set) ResolveFloat64(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], g Grammar, to Float64s) (resolved int, err error) {
+func (k *Set) ResolveFloat64(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], g Grammar,
+	to Float64s,
+) (resolved int, err error) {
 	w := k.begin(s, "resolve float64")
 	w.text(text)
 	count := countSpans(w, starts, ends)
@@ -81,7 +90,8 @@ func (k *Set) ResolveFloat64(s *gpu.Stream, text gpu.Buffer[byte], starts, ends 
 		}
 		values := take[float64](w, some.Len())
 		upload(w, values, numbers)
-		w.launch("parse_float64_settle", blocks(int64(some.Len()), block), block, some.Arg(), values.Arg(), gpu.Int(some.Len()), to.Out.Arg(), to.Valid.Arg())
+		w.launch("parse_float64_settle", blocks(int64(some.Len()), block), block, some.Arg(), values.Arg(),
+			gpu.Int(some.Len()), to.Out.Arg(), to.Valid.Arg())
 	}
 	return resolved, w.done()
 }

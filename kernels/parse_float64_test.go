@@ -38,7 +38,10 @@ func parseFloats(r *rig, x *tokens, g kernels.Grammar) (before, after parsed) {
 	r.Helper()
 	n := len(x.starts)
 	text, starts, ends := upload(r, x.text), upload(r, x.starts), upload(r, x.ends)
-	to := kernels.Float64s{Out: poisoned[float64](r, n), Valid: poisoned[uint64](r, kernels.Words(n)), Undecided: poisoned[uint64](r, kernels.Words(n))}
+	to := kernels.Float64s{
+		Out: poisoned[float64](r, n), Valid: poisoned[uint64](r, kernels.Words(n)),
+		Undecided: poisoned[uint64](r, kernels.Words(n)),
+	}
 	r.ok(r.k.ParseFloat64(r.s, text, starts, ends, g, to))
 	results := func() parsed {
 		return parsed{out: read(r, to.Out), valid: read(r, to.Valid), undecided: read(r, to.Undecided)}
@@ -69,12 +72,14 @@ func checkFloats(r *rig, what string, x *tokens, g kernels.Grammar) (undecided i
 		token := x.token(i)
 		want, valid := floatOf(token, g)
 		if got := after.out[i]; !sameFloat(got, want) || bit(after.valid, i) != valid {
-			r.Fatalf("%s: token %d, %.60q: got %v, valid %v, want %v, %v", what, i, token, got, bit(after.valid, i), want, valid)
+			r.Fatalf("%s: token %d, %.60q: got %v, valid %v, want %v, %v", what, i, token, got,
+				bit(after.valid, i), want, valid)
 		}
 		switch got := before.out[i]; {
 		case !bit(before.undecided, i):
 			if !sameFloat(got, want) || bit(before.valid, i) != valid {
-				r.Fatalf("%s: token %d, %.60q: got %v, valid %v before it was resolved, want %v, %v", what, i, token, got, bit(before.valid, i), want, valid)
+				r.Fatalf("%s: token %d, %.60q: got %v, valid %v before it was resolved, want %v, %v",
+					what, i, token, got, bit(before.valid, i), want, valid)
 			}
 			if len(token) > 1024 && valid {
 				r.Fatalf("%s: token %d of %d bytes is decided", what, i, len(token))
@@ -124,10 +129,14 @@ func TestParseFloat64OfLongExponents(t *testing.T) {
 	}
 }
 
-// Every prefix of a number, at every alignment, with the end of the text behind it, where nothing may be read.
+// Every prefix of a number, at every alignment, with the end of the text behind it, where nothing
+// may be read.
 func TestParseFloat64AtTheEndOfText(t *testing.T) {
 	r := open(t)
-	for _, number := range []string{"-12345678.9012345678901234567e-123", "1234567890123456789012345678901", "0.000000000000000001e+5"} {
+	for _, number := range []string{
+		"-12345678.9012345678901234567e-123", "1234567890123456789012345678901",
+		"0.000000000000000001e+5",
+	} {
 		for length := range len(number) + 1 {
 			for pad := range 8 {
 				var x tokens
@@ -139,7 +148,8 @@ func TestParseFloat64AtTheEndOfText(t *testing.T) {
 	}
 }
 
-// The widest number that is read by windows, with so little text behind it that the last of them just fits, at every alignment.
+// The widest number that is read by windows, with so little text behind it that the last of them
+// just fits, at every alignment.
 func TestParseFloat64InTheLastWindow(t *testing.T) {
 	r := open(t)
 	for behind := range 13 {
@@ -203,7 +213,10 @@ func TestParseFloat64OfWrongTokens(t *testing.T) {
 	for _, tt := range tests {
 		starts, ends = append(starts, tt.start), append(ends, tt.end)
 	}
-	to := kernels.Float64s{Out: poisoned[float64](r, len(tests)), Valid: poisoned[uint64](r, 1), Undecided: poisoned[uint64](r, 1)}
+	to := kernels.Float64s{
+		Out: poisoned[float64](r, len(tests)), Valid: poisoned[uint64](r, 1),
+		Undecided: poisoned[uint64](r, 1),
+	}
 	r.ok(r.k.ParseFloat64(r.s, upload(r, []byte(text)), upload(r, starts), upload(r, ends), kernels.GrammarJSON, to))
 	sameItems(t, "valid", read(r, to.Valid), []uint64{0})
 	sameItems(t, "undecided", read(r, to.Undecided), []uint64{0})
@@ -232,7 +245,10 @@ func TestResolveFloat64InBatches(t *testing.T) {
 func TestParseFloat64Refuses(t *testing.T) {
 	r := open(t)
 	text, at := upload(r, make([]byte, 100)), upload(r, make([]int64, 65))
-	to := kernels.Float64s{Out: poisoned[float64](r, 65), Valid: poisoned[uint64](r, 2), Undecided: poisoned[uint64](r, 2)}
+	to := kernels.Float64s{
+		Out: poisoned[float64](r, 65), Valid: poisoned[uint64](r, 2),
+		Undecided: poisoned[uint64](r, 2),
+	}
 	short, one := to.Out.Slice(0, 64), to.Valid.Slice(0, 1)
 	tests := []struct {
 		name         string
@@ -244,9 +260,18 @@ func TestParseFloat64Refuses(t *testing.T) {
 		{"text at an odd address", text.Slice(1, 100), at, at, kernels.GrammarJSON, to},
 		{"an end too few", text, at, at.Slice(0, 64), kernels.GrammarJSON, to},
 		{"no grammar", text, at, at, 2, to},
-		{"few values", text, at, at, kernels.GrammarJSON, kernels.Float64s{Out: short, Valid: to.Valid, Undecided: to.Undecided}},
-		{"a short valid mask", text, at, at, kernels.GrammarJSON, kernels.Float64s{Out: to.Out, Valid: one, Undecided: to.Undecided}},
-		{"a short undecided mask", text, at, at, kernels.GrammarJSON, kernels.Float64s{Out: to.Out, Valid: to.Valid, Undecided: one}},
+		{"few values", text, at, at, kernels.GrammarJSON, kernels.Float64s{
+			Out: short, Valid: to.Valid,
+			Undecided: to.Undecided,
+		}},
+		{"a short valid mask", text, at, at, kernels.GrammarJSON, kernels.Float64s{
+			Out: to.Out, Valid: one,
+			Undecided: to.Undecided,
+		}},
+		{"a short undecided mask", text, at, at, kernels.GrammarJSON, kernels.Float64s{
+			Out:   to.Out,
+			Valid: to.Valid, Undecided: one,
+		}},
 	}
 	for _, tt := range tests {
 		if r.k.ParseFloat64(r.s, tt.text, tt.starts, tt.ends, tt.g, tt.to) == nil {

@@ -2,7 +2,8 @@ package kernels
 
 import "github.com/vibeflight/vibeflight/gpu"
 
-// ParseInt64 reads the tokens text[starts[i]:ends[i]], each of which is one integer and nothing else: no point and no exponent.
+// ParseInt64 reads the tokens text[starts[i]:ends[i]], each of which is one integer and nothing
+// else: no point and no exponent.
 //
 //	text      n bytes
 //	starts    one element a token
@@ -16,11 +17,13 @@ import "github.com/vibeflight/vibeflight/gpu"
 //	valid     1       .    .       1                        .
 //	overflow  .       .    .       .                        1
 //
-// Where a token overflows, a reader makes its column wider: ParseFloat64 tells what it is. Tokens of more than 1 KiB are not looked at and count as
-// overflow too.
+// Where a token overflows, a reader makes its column wider: ParseFloat64 tells what it is. Tokens
+// of more than 1 KiB are not looked at and count as overflow too.
 //
 // One launch; reads 16 bytes a token and the text under it, writes 8 and a quarter.
-func (k *Set) ParseInt64(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], g Grammar, out gpu.Buffer[int64], valid, overflow Mask) error {
+func (k *Set) ParseInt64(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], g Grammar,
+	out gpu.Buffer[int64], valid, overflow Mask,
+) error {
 	w := k.begin(s, "parse int64")
 	n := w.text(text)
 	count := countSpans(w, starts, ends)
@@ -28,6 +31,7 @@ func (k *Set) ParseInt64(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.
 	w.need(int64(out.Len()) == count, "%d values for %d tokens", out.Len(), count)
 	w.bits("valid", valid, count)
 	w.bits("overflow", overflow, count)
-	w.launch("parse_int64", blocks(count, block), block, text.Arg(), gpu.Int(n), starts.Arg(), ends.Arg(), gpu.Int(count), gpu.Int(g), out.Arg(), valid.Arg(), overflow.Arg())
+	w.launch("parse_int64", blocks(count, block), block, text.Arg(), gpu.Int(n), starts.Arg(), ends.Arg(),
+		gpu.Int(count), gpu.Int(g), out.Arg(), valid.Arg(), overflow.Arg())
 	return w.done()
 }

@@ -38,13 +38,15 @@ func integerOf(token string, g kernels.Grammar) (v int64, valid, overflow bool) 
 func checkIntegers(r *rig, what string, x *tokens, g kernels.Grammar) {
 	r.Helper()
 	n := len(x.starts)
-	out, valid, overflow := poisoned[int64](r, n), poisoned[uint64](r, kernels.Words(n)), poisoned[uint64](r, kernels.Words(n))
+	out, valid, overflow := poisoned[int64](r, n), poisoned[uint64](r, kernels.Words(n)),
+		poisoned[uint64](r, kernels.Words(n))
 	r.ok(r.k.ParseInt64(r.s, upload(r, x.text), upload(r, x.starts), upload(r, x.ends), g, out, valid, overflow))
 	values, v, o := read(r, out), read(r, valid), read(r, overflow)
 	for i := range n {
 		value, isValid, isOver := integerOf(x.token(i), g)
 		if values[i] != value || bit(v, i) != isValid || bit(o, i) != isOver {
-			r.Fatalf("%s: token %d, %.60q: got %d, valid %v, overflow %v, want %d, %v, %v", what, i, x.token(i), values[i], bit(v, i), bit(o, i), value, isValid, isOver)
+			r.Fatalf("%s: token %d, %.60q: got %d, valid %v, overflow %v, want %d, %v, %v", what, i,
+				x.token(i), values[i], bit(v, i), bit(o, i), value, isValid, isOver)
 		}
 	}
 	for i := n; i < 64*len(v); i++ {
@@ -156,7 +158,8 @@ func TestParseInt64OfWrongTokens(t *testing.T) {
 	r := open(t)
 	starts, ends := []int64{-1, 8, 1 << 50, 5, 4}, []int64{3, 11, 1<<50 + 2, 3, 4}
 	out, valid, overflow := poisoned[int64](r, 5), poisoned[uint64](r, 1), poisoned[uint64](r, 1)
-	r.ok(r.k.ParseInt64(r.s, upload(r, []byte("1234567890")), upload(r, starts), upload(r, ends), kernels.GrammarJSON, out, valid, overflow))
+	r.ok(r.k.ParseInt64(r.s, upload(r, []byte("1234567890")), upload(r, starts), upload(r, ends),
+		kernels.GrammarJSON, out, valid, overflow))
 	sameItems(t, "values", read(r, out), make([]int64, 5))
 	sameItems(t, "valid", read(r, valid), []uint64{0})
 	sameItems(t, "overflow", read(r, overflow), []uint64{0})

@@ -11,7 +11,8 @@ import (
 // MaxPattern is the length of the longest pattern.
 const MaxPattern = 256
 
-// PatternMatch sets bit i of hits if pattern stands at byte i of text, all of it within the text. Occurrences may overlap, and all count.
+// PatternMatch sets bit i of hits if pattern stands at byte i of text, all of it within the text.
+// Occurrences may overlap, and all count.
 //
 //	text     n bytes
 //	pattern  1 to MaxPattern bytes
@@ -22,9 +23,12 @@ const MaxPattern = 256
 //	text     { " a " : " \ " a \ " : " }     pattern "a":  (the second is part of a string)
 //	hits     . 1 . . . . . . . . . . . .
 //
-// Of a chunk's last len(pattern)-1 bytes no occurrence begins: the next chunk is to begin with them, and nothing is found twice.
-// One launch that reads text once. Patterns are compiled in where there is a compiler.
-func (k *Set) PatternMatch(s *gpu.Stream, text gpu.Buffer[byte], pattern []byte, inside Mask, check int, hits Mask) error {
+// Of a chunk's last len(pattern)-1 bytes no occurrence begins: the next chunk is to begin with
+// them, and nothing is found twice. One launch that reads text once. Patterns are compiled in where
+// there is a compiler.
+func (k *Set) PatternMatch(s *gpu.Stream, text gpu.Buffer[byte], pattern []byte, inside Mask, check int,
+	hits Mask,
+) error {
 	w := k.begin(s, "pattern match")
 	n := w.text(text)
 	w.mask("hits", hits, n)
@@ -32,7 +36,8 @@ func (k *Set) PatternMatch(s *gpu.Stream, text gpu.Buffer[byte], pattern []byte,
 		w.mask("inside", inside, n)
 	}
 	w.need(len(pattern) > 0 && len(pattern) <= MaxPattern, "a pattern of %d bytes", len(pattern))
-	w.need(check >= -1 && check < len(pattern), "byte %d of a pattern of %d is to be outside of strings", check, len(pattern))
+	w.need(check >= -1 && check < len(pattern), "byte %d of a pattern of %d is to be outside of strings",
+		check, len(pattern))
 	if w.err != nil {
 		return w.done()
 	}
@@ -50,7 +55,8 @@ func (k *Set) PatternMatch(s *gpu.Stream, text gpu.Buffer[byte], pattern []byte,
 			w.err = gpu.Upload(s, bytes, words)
 		}
 	}
-	w.run(f, blocks(blocks(n, wordBytes), block-1), block, text.Arg(), gpu.Int(n), inside.Arg(), bytes.Arg(), gpu.Int(len(pattern)),
+	w.run(f, blocks(blocks(n, wordBytes), block-1), block, text.Arg(), gpu.Int(n), inside.Arg(), bytes.Arg(),
+		gpu.Int(len(pattern)),
 		gpu.Int(probes), gpu.Int(places), gpu.Int(check), hits.Arg())
 	return w.done()
 }
@@ -83,8 +89,9 @@ func patternDefines(words []uint64, length int, probes, places uint32, check int
 	}
 }
 
-// probesOf chooses up to 4 bytes of pattern that tell it from other text best, all of them if it is no longer. They lie in its first 64 bytes.
-// The first is the lowest byte of probes, its place the lowest of places.
+// probesOf chooses up to 4 bytes of pattern that tell it from other text best, all of them if it is
+// no longer. They lie in its first 64 bytes. The first is the lowest byte of probes, its place the
+// lowest of places.
 func probesOf(pattern []byte) (probes, places uint32) {
 	pattern = pattern[:min(len(pattern), 64)]
 	var taken [64]bool
@@ -107,7 +114,8 @@ func probesOf(pattern []byte) (probes, places uint32) {
 	return probes, places
 }
 
-// commonness says, roughly, how often a byte is met in geospatial text, which is made of numbers and of a few names over and over.
+// commonness says, roughly, how often a byte is met in geospatial text, which is made of numbers
+// and of a few names over and over.
 func commonness(b byte) int {
 	switch {
 	case b >= '0' && b <= '9' || strings.IndexByte(".,", b) >= 0:

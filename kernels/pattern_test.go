@@ -66,7 +66,8 @@ func TestPatternMatch(t *testing.T) {
 		text, pattern string
 	}{
 		{"all candidates, all hits", strings.Repeat("a", 20000), strings.Repeat("a", 256)},
-		{"all candidates, no hits", strings.Repeat("a", 20000), strings.Repeat("a", 100) + "b" + strings.Repeat("a", 100)},
+		{"all candidates, no hits", strings.Repeat("a", 20000), strings.Repeat("a", 100) + "b" +
+			strings.Repeat("a", 100)},
 		{"NULs", strings.Repeat("\x00", 1000), "\x00\x00\x00"},
 		{"bytes from 128 on", strings.Repeat("\xff\x80\xfe", 1000), "\xfe\xff\x80\xfe\xff"},
 		{"the text is the pattern", "POLYGON", "POLYGON"},

@@ -11,15 +11,18 @@ import (
 type PositionStyle uint32
 
 const (
-	// PositionJSON is `[ x , y ]`, with numbers of GrammarJSON: GeoJSON (RFC 7946 section 3.1.1). A position begins with its bracket.
+	// PositionJSON is `[ x , y ]`, with numbers of GrammarJSON: GeoJSON (RFC 7946 section 3.1.1). A
+	// position begins with its bracket.
 	PositionJSON PositionStyle = iota
-	// PositionWKT is `x y` up to a comma or a closing bracket, with numbers of GrammarLenient, or EMPTY in any case, whatever follows but a letter. A position begins
-	// with its first byte, or with blanks.
+	// PositionWKT is `x y` up to a comma or a closing bracket, with numbers of GrammarLenient, or
+	// EMPTY in any case, whatever follows but a letter. A position begins with its first byte, or
+	// with blanks.
 	PositionWKT
 )
 
-// Ordinates are where ParsePositions puts what it reads: each of X and Y has one element a position, and so have Z and M or they are left out. An ordinate
-// that a position does not have is the NaN 0x7ff8000000000000, as are those of an empty, a malformed or an undecided one.
+// Ordinates are where ParsePositions puts what it reads: each of X and Y has one element a
+// position, and so have Z and M or they are left out. An ordinate that a position does not have is
+// the NaN 0x7ff8000000000000, as are those of an empty, a malformed or an undecided one.
 type Ordinates struct {
 	X, Y, Z, M gpu.Buffer[float64]
 	Undecided  Mask                       // bit i says that ResolvePositions is to read position i
@@ -36,7 +39,8 @@ type PositionsFound struct {
 	Undecided uint32 // positions that ResolvePositions is to read; 0 behind it
 }
 
-// ParsePositions reads the positions that begin at the bytes at of text, with two to four ordinates each, or none.
+// ParsePositions reads the positions that begin at the bytes at of text, with two to four ordinates
+// each, or none.
 //
 //	text    n bytes
 //	blanks  of the same text; or nil: what has more than 256 blanks between two tokens may be undecided
@@ -49,12 +53,16 @@ type PositionsFound struct {
 //	y         2               4
 //	z         NaN             5               Dims 1<<2 | 1<<3
 //
-// Numbers are as ParseFloat64 reads them. One beyond float64 is malformed, and so is a position of one ordinate, or one that does not end in the text.
-// Undecided are positions with a number that ParseFloat64 leaves undecided, and such of more than four ordinates. Most files have no long runs of blanks, and finding
-// them costs a third of what ParsePositions does.
+// Numbers are as ParseFloat64 reads them. One beyond float64 is malformed, and so is a position of
+// one ordinate, or one that does not end in the text. Undecided are positions with a number that
+// ParseFloat64 leaves undecided, and such of more than four ordinates. Most files have no long runs
+// of blanks, and finding them costs a third of what ParsePositions does.
 //
-// One launch, two unless Found is begun; reads 8 bytes a position and the text under it, and writes 8 bytes for each column and an eighth.
-func (k *Set) ParsePositions(s *gpu.Stream, text gpu.Buffer[byte], blanks *Blanks, at gpu.Buffer[int64], style PositionStyle, to Ordinates) error {
+// One launch, two unless Found is begun; reads 8 bytes a position and the text under it, and writes
+// 8 bytes for each column and an eighth.
+func (k *Set) ParsePositions(s *gpu.Stream, text gpu.Buffer[byte], blanks *Blanks, at gpu.Buffer[int64],
+	style PositionStyle, to Ordinates,
+) error {
 	w := k.begin(s, "parse positions")
 	n := w.text(text)
 	w.need(blanks == nil || blanks.n == n, "blanks of another text than the %d bytes", n)
@@ -64,7 +72,8 @@ func (k *Set) ParsePositions(s *gpu.Stream, text gpu.Buffer[byte], blanks *Blank
 	if !to.Begun {
 		w.launch("positions_begin", 1, 32, to.Found.Arg())
 	}
-	w.launch("positions", blocks(count, each), each, text.Arg(), gpu.Int(n), level, words, at.Arg(), gpu.Int(count), gpu.Int(style), to.X.Arg(), to.Y.Arg(), to.Z.Arg(), to.M.Arg(),
+	w.launch("positions", blocks(count, each), each, text.Arg(), gpu.Int(n), level, words, at.Arg(),
+		gpu.Int(count), gpu.Int(style), to.X.Arg(), to.Y.Arg(), to.Z.Arg(), to.M.Arg(),
 		to.Undecided.Arg(), to.Found.Arg())
 	return w.done()
 }
@@ -73,7 +82,8 @@ func (k *Set) ParsePositions(s *gpu.Stream, text gpu.Buffer[byte], blanks *Blank
 func (to Ordinates) check(w *work, at gpu.Buffer[int64], style PositionStyle) int64 {
 	count := at.Len()
 	w.need(style <= PositionWKT, "position style %d", style)
-	w.need(to.X.Len() == count && to.Y.Len() == count, "%d and %d ordinates for %d positions", to.X.Len(), to.Y.Len(), count)
+	w.need(to.X.Len() == count && to.Y.Len() == count, "%d and %d ordinates for %d positions", to.X.Len(),
+		to.Y.Len(), count)
 	for _, more := range []gpu.Buffer[float64]{to.Z, to.M} {
 		w.need(more.Len() == count || more.Len() == 0, "%d ordinates for %d positions", more.Len(), count)
 	}
@@ -82,12 +92,15 @@ func (to Ordinates) check(w *work, at gpu.Buffer[int64], style PositionStyle) in
 	return int64(count)
 }
 
-// ResolvePositions reads what ParsePositions left undecided on the host, sets its ordinates, and gives what was found of all positions and how many were
-// undecided. The arguments are those of ParsePositions; the bits of Undecided stay. It waits for the device; without undecided positions that
-// is all it does.
+// ResolvePositions reads what ParsePositions left undecided on the host, sets its ordinates, and
+// gives what was found of all positions and how many were undecided. The arguments are those of
+// ParsePositions; the bits of Undecided stay. It waits for the device; without undecided positions
+// that is all it does.
 //
 // The host reads the text of these positions and some 1 KiB behind each.
-func (k *Set) ResolvePositions(s *gpu.Stream, text gpu.Buffer[byte], at gpu.Buffer[int64], style PositionStyle, to Ordinates) (found PositionsFound, resolved int, err error) {
+func (k *Set) ResolvePositions(s *gpu.Stream, text gpu.Buffer[byte], at gpu.Buffer[int64], style PositionStyle,
+	to Ordinates,
+) (found PositionsFound, resolved int, err error) {
 	w := k.begin(s, "resolve positions")
 	w.text(text)
 	to.check(w, at, style)
@@ -109,7 +122,8 @@ func (k *Set) ResolvePositions(s *gpu.Stream, text gpu.Buffer[byte], at gpu.Buff
 		}
 		values := take[float64](w, len(ordinates))
 		upload(w, values, ordinates)
-		w.launch("positions_settle", blocks(int64(some.Len()), block), block, some.Arg(), values.Arg(), gpu.Int(some.Len()), to.X.Arg(), to.Y.Arg(), to.Z.Arg(), to.M.Arg())
+		w.launch("positions_settle", blocks(int64(some.Len()), block), block, some.Arg(), values.Arg(),
+			gpu.Int(some.Len()), to.X.Arg(), to.Y.Arg(), to.Z.Arg(), to.M.Arg())
 	}
 	upload(w, to.Found, []PositionsFound{found})
 	return found, resolved, w.done()
@@ -130,7 +144,8 @@ func (f *PositionsFound) add(start int, p position) {
 	}
 }
 
-// position reads the position that an item's text begins with, bringing as much more of the text as it takes.
+// position reads the position that an item's text begins with, bringing as much more of the text as
+// it takes.
 func (b *resolving) position(x item, style PositionStyle) position {
 	for {
 		p, whole := readPosition(x.text, style)
@@ -150,10 +165,12 @@ type position struct {
 	end       int // the first byte that can't go on, if it is malformed
 }
 
-// noOrdinate is NO_ORDINATE of positions.cu: the NaN for an ordinate that there is not. Go's own is another one.
+// noOrdinate is NO_ORDINATE of positions.cu: the NaN for an ordinate that there is not. Go's own is
+// another one.
 const noOrdinate = 0x7ff8000000000000
 
-// readPosition reads the position that b begins with. whole says that nothing behind b can change it.
+// readPosition reads the position that b begins with. whole says that nothing behind b can change
+// it.
 func readPosition(b []byte, style PositionStyle) (p position, whole bool) {
 	json, g := style == PositionJSON, GrammarLenient
 	if json {
@@ -187,7 +204,8 @@ func readPosition(b []byte, style PositionStyle) (p position, whole bool) {
 	if json && at(i) == ']' {
 		return p, true
 	}
-	if behind := i + len("EMPTY"); !json && len(b) >= behind && strings.EqualFold(string(b[i:behind]), "EMPTY") && !isLetter(at(behind)) {
+	if behind := i + len("EMPTY"); !json && len(b) >= behind && strings.EqualFold(string(b[i:behind]), "EMPTY") &&
+		!isLetter(at(behind)) {
 		return p, behind < len(b)
 	}
 	for {

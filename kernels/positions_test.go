@@ -28,7 +28,10 @@ func parsePositions(r *rig, text []byte, at []int64, style kernels.PositionStyle
 	blanks, err := kernels.AllocBlanks(r.s, len(text))
 	r.ok(err)
 	r.ok(r.k.FindBlanks(r.s, b, blanks))
-	to := kernels.Ordinates{X: poisoned[float64](r, n), Y: poisoned[float64](r, n), Undecided: poisoned[uint64](r, kernels.Words(n)), Found: poisoned[kernels.PositionsFound](r, 1)}
+	to := kernels.Ordinates{
+		X: poisoned[float64](r, n), Y: poisoned[float64](r, n),
+		Undecided: poisoned[uint64](r, kernels.Words(n)), Found: poisoned[kernels.PositionsFound](r, 1),
+	}
 	if dims > 2 {
 		to.Z = poisoned[float64](r, n)
 	}
@@ -54,8 +57,11 @@ func parsePositions(r *rig, text []byte, at []int64, style kernels.PositionStyle
 	return before, after
 }
 
-// checkPositions compares ParsePositions with the plain reading; it says how many positions were undecided.
-func checkPositions(r *rig, what string, text []byte, at []int64, style kernels.PositionStyle, dims int) (undecided int) {
+// checkPositions compares ParsePositions with the plain reading; it says how many positions were
+// undecided.
+func checkPositions(r *rig, what string, text []byte, at []int64, style kernels.PositionStyle,
+	dims int,
+) (undecided int) {
 	r.Helper()
 	before, after := parsePositions(r, text, at, style, dims)
 	wantBefore, wantAfter := kernels.PositionsFound{Malformed: -1}, kernels.PositionsFound{Malformed: -1}
@@ -127,7 +133,8 @@ var positionTexts = []struct {
 	{"G5 empty", kernels.PositionJSON, "[]"},
 	{"G5 empty, blanks", kernels.PositionJSON, "[ \n ]"},
 	{"blanks", kernels.PositionJSON, "[ \t1\r\n,\n\n 2 ]"},
-	{"indented", kernels.PositionJSON, "[\n                        -81.5,\n                        27.25\n                    ]"},
+	{"indented", kernels.PositionJSON, "[\n                        -81.5,\n                        27.25\n          " +
+		"          ]"},
 	{"tabs", kernels.PositionJSON, "[\n" + strings.Repeat("\t", 40) + "1,\n" + strings.Repeat("\t", 40) + "2]"},
 	{"1000 blanks", kernels.PositionJSON, "[" + strings.Repeat(" ", 1000) + "1," + strings.Repeat("\n", 1000) + "2]"},
 	{"form feed", kernels.PositionJSON, "[1,\f2]"},
@@ -156,7 +163,8 @@ var positionTexts = []struct {
 	{"middle", kernels.PositionJSON, "[1.00000000000000011102230246251565404,1.0000000000000001110223024625156541]"},
 	{"middle, then malformed", kernels.PositionJSON, "[1.00000000000000011102230246251565404,x]"},
 	{"2000 digits", kernels.PositionJSON, "[0." + strings.Repeat("1", 2000) + ",2]"},
-	{"2000 digits, then 3000 blanks", kernels.PositionJSON, "[0." + strings.Repeat("1", 2000) + strings.Repeat(" ", 3000) + ",2]"},
+	{"2000 digits, then 3000 blanks", kernels.PositionJSON, "[0." + strings.Repeat("1", 2000) +
+		strings.Repeat(" ", 3000) + ",2]"},
 	{"2000 digits, cut", kernels.PositionJSON, "[0." + strings.Repeat("1", 2000)},
 	{"beyond float64, 2000 digits", kernels.PositionJSON, "[" + strings.Repeat("9", 2000) + ",2]"},
 	{"40000 digits", kernels.PositionJSON, "[1," + strings.Repeat("7", 300) + "." + strings.Repeat("7", 40000) + "]"},
@@ -179,8 +187,14 @@ var positionTexts = []struct {
 	{"more than empty", kernels.PositionWKT, "EMPTYY)"},
 	{"empty, and a digit", kernels.PositionWKT, "empty1)"},
 	{"as most are written", kernels.PositionWKT, "-12.5 47.123456789, 1.5 2.5 -3.25,"},
-	{"three as most are written", kernels.PositionWKT, "-12.5 47.123456789 3.25) and more than thirty-two bytes behind"},
-	{"four as most are written", kernels.PositionWKT, "-12.5 47.123456789 3.25 4.5, and more than thirty-two bytes behind"},
+	{
+		"three as most are written", kernels.PositionWKT,
+		"-12.5 47.123456789 3.25) and more than thirty-two bytes behind",
+	},
+	{
+		"four as most are written", kernels.PositionWKT,
+		"-12.5 47.123456789 3.25 4.5, and more than thirty-two bytes behind",
+	},
 	{"a blank behind", kernels.PositionWKT, "12.5 47.5 , and more than thirty-two bytes behind it"},
 	{"a closing bracket of JSON", kernels.PositionWKT, "12.5 47.5], and more than thirty-two bytes behind it"},
 	{"commas", kernels.PositionWKT, "12.5,47.5), and more than thirty-two bytes behind it"},
@@ -284,7 +298,8 @@ func TestParsePositionsOfRandom(t *testing.T) {
 	}
 }
 
-// Runs of blanks that end just before and behind the bounds of words, of 64 words and of 4096 words.
+// Runs of blanks that end just before and behind the bounds of words, of 64 words and of 4096
+// words.
 func TestParsePositionsOverBlanks(t *testing.T) {
 	r := open(t)
 	const n = 300000
@@ -297,7 +312,8 @@ func TestParsePositionsOverBlanks(t *testing.T) {
 			checkPositions(r, fmt.Sprintf("7 at %d", second), text, []int64{int64(first)}, kernels.PositionJSON, 2)
 		}
 	}
-	checkPositions(r, "blanks to the end", append([]byte("[5,"), bytes.Repeat([]byte{'\n'}, n)...), []int64{0}, kernels.PositionJSON, 2)
+	checkPositions(r, "blanks to the end", append([]byte("[5,"), bytes.Repeat([]byte{'\n'}, n)...),
+		[]int64{0}, kernels.PositionJSON, 2)
 }
 
 // Without blanks looked for, the host reads positions with many of them, and no others.
@@ -309,7 +325,11 @@ func TestParsePositionsWithoutBlanks(t *testing.T) {
 			runs[place] = strings.Repeat("\n\t ", run/3+1)[:run]
 			text := []byte(fmt.Sprintf("[%s1.5%s,%s2.5%s,%s3]", runs[0], runs[1], runs[2], runs[3], runs[4]))
 			b, at := upload(r, text), upload(r, []int64{0})
-			to := kernels.Ordinates{X: poisoned[float64](r, 1), Y: poisoned[float64](r, 1), Z: poisoned[float64](r, 1), Undecided: poisoned[uint64](r, 1), Found: poisoned[kernels.PositionsFound](r, 1)}
+			to := kernels.Ordinates{
+				X: poisoned[float64](r, 1), Y: poisoned[float64](r, 1),
+				Z: poisoned[float64](r, 1), Undecided: poisoned[uint64](r, 1),
+				Found: poisoned[kernels.PositionsFound](r, 1),
+			}
 			r.ok(r.k.ParsePositions(r.s, b, nil, at, kernels.PositionJSON, to))
 			found, resolved, err := r.k.ResolvePositions(r.s, b, at, kernels.PositionJSON, to)
 			r.ok(err)
@@ -366,7 +386,8 @@ func TestParsePositionsShortOrdinates(t *testing.T) {
 	checkPositions(r, "short", text, at, kernels.PositionJSON, 4)
 }
 
-// Ordinates of up to 15 digits behind the point that lie as close to the middle of two float64 as they can, and beside it.
+// Ordinates of up to 15 digits behind the point that lie as close to the middle of two float64 as
+// they can, and beside it.
 func TestParsePositionsNearMiddles(t *testing.T) {
 	r := open(t)
 	rng := rand.New(rand.NewPCG(8, 15))

@@ -6,9 +6,11 @@ import "github.com/vibeflight/vibeflight/gpu"
 type QuoteStyle uint32
 
 const (
-	// QuoteEscaped is JSON's way: a backslash takes the next byte's meaning, another backslash's too (RFC 8259 section 7).
+	// QuoteEscaped is JSON's way: a backslash takes the next byte's meaning, another backslash's
+	// too (RFC 8259 section 7).
 	QuoteEscaped QuoteStyle = iota
-	// QuoteDoubled is CSV's way: two quotes in a row (RFC 4180). They end the string and start it again, so that the first of them is not inside.
+	// QuoteDoubled is CSV's way: two quotes in a row (RFC 4180). They end the string and start it
+	// again, so that the first of them is not inside.
 	QuoteDoubled
 )
 
@@ -24,7 +26,8 @@ type quoteTile struct {
 	Change [2]int16 // or the depth
 }
 
-// QuoteParity sets bit i of inside if byte i of text is inside a string, the opening quote included, the closing quote not.
+// QuoteParity sets bit i of inside if byte i of text is inside a string, the opening quote
+// included, the closing quote not.
 //
 //	text    n bytes
 //	inside  Words(n) words, overwritten
@@ -33,8 +36,11 @@ type quoteTile struct {
 //	text    { " a \ " b " : "
 //	inside  . 1 1 1 1 1 . . 1
 //
-// Three launches, of which two read the text and the mask once each. A run of backslashes costs no more than other text.
-func (k *Set) QuoteParity(s *gpu.Stream, text gpu.Buffer[byte], quote byte, style QuoteStyle, inside Mask, carries gpu.Buffer[QuoteCarry]) error {
+// Three launches, of which two read the text and the mask once each. A run of backslashes costs no
+// more than other text.
+func (k *Set) QuoteParity(s *gpu.Stream, text gpu.Buffer[byte], quote byte, style QuoteStyle, inside Mask,
+	carries gpu.Buffer[QuoteCarry],
+) error {
 	w := k.begin(s, "quote parity")
 	n := w.text(text)
 	w.mask("inside", inside, n)
@@ -42,13 +48,15 @@ func (k *Set) QuoteParity(s *gpu.Stream, text gpu.Buffer[byte], quote byte, styl
 	carry(w, carries)
 	tiles := blocks(n, tileBytes)
 	tile := take[quoteTile](w, int(tiles))
-	w.launch("quote_tiles", tiles, block, text.Arg(), gpu.Int(n), gpu.Int(quote), gpu.Int(style), inside.Arg(), tile.Arg())
+	w.launch("quote_tiles", tiles, block, text.Arg(), gpu.Int(n), gpu.Int(quote), gpu.Int(style),
+		inside.Arg(), tile.Arg())
 	w.joinQuotes(tile, tiles, carries.Arg(), 0, 0, 0)
 	w.launch("quote_inside", tiles, block, inside.Arg(), gpu.Int(n), tile.Arg())
 	return w.done()
 }
 
-// joinQuotes tells each tile what lies before it; quotes and depth are the addresses of the carries, or 0. sound and unsound are those of a structure, or 0.
+// joinQuotes tells each tile what lies before it; quotes and depth are the addresses of the
+// carries, or 0. sound and unsound are those of a structure, or 0.
 func (w *work) joinQuotes(tile gpu.Buffer[quoteTile], tiles int64, quotes, depth, sound, unsound gpu.Arg) {
 	w.launch("quote_join", 1, scanBlock, tile.Arg(), gpu.Int(tiles), quotes, depth, sound, unsound)
 }

@@ -39,12 +39,18 @@ func TestQuoteParity(t *testing.T) {
 			test{name: "random", text: text, quote: '"'},
 			test{name: "from inside a string", text: text, quote: '"', carry: kernels.QuoteCarry{Inside: 1}},
 			test{name: "from an escape", text: text, quote: '"', carry: kernels.QuoteCarry{Inside: 1, Escaped: 1}},
-			test{name: "doubled", text: text, quote: '"', style: kernels.QuoteDoubled, carry: kernels.QuoteCarry{Inside: 1}},
+			test{
+				name: "doubled", text: text, quote: '"', style: kernels.QuoteDoubled,
+				carry: kernels.QuoteCarry{Inside: 1},
+			},
 			test{name: "another quote", text: text, quote: 'a', style: kernels.QuoteDoubled},
 		)
 	}
 	for name, text := range hostileTexts() {
-		tests = append(tests, test{name: name, text: text, quote: '"'}, test{name: name + ", escaped", text: text, quote: '"', carry: kernels.QuoteCarry{Escaped: 1}})
+		tests = append(tests, test{name: name, text: text, quote: '"'}, test{
+			name: name + ", escaped",
+			text: text, quote: '"', carry: kernels.QuoteCarry{Escaped: 1},
+		})
 	}
 	r := open(t)
 	for _, tt := range tests {
@@ -77,7 +83,8 @@ func TestQuoteParityInChunks(t *testing.T) {
 	}
 }
 
-// chunked compares the masks of the chunks between each set of places with those of the plain reading.
+// chunked compares the masks of the chunks between each set of places with those of the plain
+// reading.
 func chunked(r *rig, text []byte, splits [][]int) {
 	r.Helper()
 	for _, places := range splits {
@@ -102,10 +109,14 @@ func TestQuoteParityRefuses(t *testing.T) {
 		name string
 		err  error
 	}{
-		{"a short mask", r.k.QuoteParity(r.s, text, '"', kernels.QuoteEscaped, mask.Slice(0, 1), gpu.Buffer[kernels.QuoteCarry]{})},
-		{"a backslash as quote", r.k.QuoteParity(r.s, text, '\\', kernels.QuoteEscaped, mask, gpu.Buffer[kernels.QuoteCarry]{})},
-		{"text at an odd address", r.k.QuoteParity(r.s, text.Slice(1, 100), '"', kernels.QuoteEscaped, mask, gpu.Buffer[kernels.QuoteCarry]{})},
-		{"two carries", r.k.QuoteParity(r.s, text, '"', kernels.QuoteEscaped, mask, poisoned[kernels.QuoteCarry](r, 2))},
+		{"a short mask", r.k.QuoteParity(r.s, text, '"', kernels.QuoteEscaped, mask.Slice(0, 1),
+			gpu.Buffer[kernels.QuoteCarry]{})},
+		{"a backslash as quote", r.k.QuoteParity(r.s, text, '\\', kernels.QuoteEscaped, mask,
+			gpu.Buffer[kernels.QuoteCarry]{})},
+		{"text at an odd address", r.k.QuoteParity(r.s, text.Slice(1, 100), '"', kernels.QuoteEscaped,
+			mask, gpu.Buffer[kernels.QuoteCarry]{})},
+		{"two carries", r.k.QuoteParity(r.s, text, '"', kernels.QuoteEscaped, mask,
+			poisoned[kernels.QuoteCarry](r, 2))},
 	}
 	for _, tt := range tests {
 		if tt.err == nil {

@@ -5,8 +5,9 @@ import "github.com/vibeflight/vibeflight/gpu"
 // RecodedBytes is how many bytes a text may have that MeasureRecoded reads.
 const RecodedBytes = 256
 
-// CodePage is a code page of one byte a character, of whose bytes those below 0x80 are ASCII: for each byte from 0x80 on its UTF-8 of up to three bytes, the first one
-// lowest, and from bit 24 on how many they are. 0 is no character.
+// CodePage is a code page of one byte a character, of whose bytes those below 0x80 are ASCII: for
+// each byte from 0x80 on its UTF-8 of up to three bytes, the first one lowest, and from bit 24 on
+// how many they are. 0 is no character.
 //
 //	byte  0xFC of ISO-8859-1, ü    0x02 00 BC C3
 type CodePage [128]uint32
@@ -21,7 +22,9 @@ type CodePage [128]uint32
 //	odd      one element, to which FixedHigh is added if a byte is no character
 //
 // Two launches and a scan; reads the texts and 16 bytes each, writes 8.
-func (k *Set) MeasureRecoded(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], page gpu.Buffer[uint32], offsets gpu.Buffer[int64], odd gpu.Buffer[uint32]) error {
+func (k *Set) MeasureRecoded(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64],
+	page gpu.Buffer[uint32], offsets gpu.Buffer[int64], odd gpu.Buffer[uint32],
+) error {
 	w := k.begin(s, "measure recoded")
 	args := recoded(w, text, starts, ends, page, offsets)
 	w.need(odd.Len() == 1, "%d elements for what is odd", odd.Len())
@@ -32,22 +35,29 @@ func (k *Set) MeasureRecoded(s *gpu.Stream, text gpu.Buffer[byte], starts, ends 
 	return w.done()
 }
 
-// GatherRecoded writes texts as UTF-8, one behind the other, as MeasureRecoded has found their offsets.
+// GatherRecoded writes texts as UTF-8, one behind the other, as MeasureRecoded has found their
+// offsets.
 //
 //	out  the bytes; a text that does not fit whole is left out
 //
 // One launch; reads the texts and 24 bytes each, writes what they become.
-func (k *Set) GatherRecoded(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], page gpu.Buffer[uint32], offsets gpu.Buffer[int64], out gpu.Buffer[byte]) error {
+func (k *Set) GatherRecoded(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64],
+	page gpu.Buffer[uint32], offsets gpu.Buffer[int64], out gpu.Buffer[byte],
+) error {
 	w := k.begin(s, "gather recoded")
 	args := recoded(w, text, starts, ends, page, offsets)
-	w.launch("recode_bytes", blocks(int64(starts.Len()), block), block, join(args, offsets.Arg(), out.Arg(), gpu.Int(out.Len()))...)
+	w.launch("recode_bytes", blocks(int64(starts.Len()), block), block, join(args, offsets.Arg(), out.Arg(),
+		gpu.Int(out.Len()))...)
 	return w.done()
 }
 
 // recoded checks the texts and gives what kernels know them by.
-func recoded(w *work, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], page gpu.Buffer[uint32], offsets gpu.Buffer[int64]) []gpu.Arg {
+func recoded(w *work, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], page gpu.Buffer[uint32],
+	offsets gpu.Buffer[int64],
+) []gpu.Arg {
 	n, texts := w.text(text), starts.Len()
-	w.need(ends.Len() == texts && offsets.Len() == texts+1, "%d starts, %d ends and %d offsets", texts, ends.Len(), offsets.Len())
+	w.need(ends.Len() == texts && offsets.Len() == texts+1, "%d starts, %d ends and %d offsets", texts,
+		ends.Len(), offsets.Len())
 	w.need(page.Len() == len(CodePage{}), "a code page of %d bytes", page.Len())
 	return []gpu.Arg{text.Arg(), gpu.Int(n), starts.Arg(), ends.Arg(), gpu.Int(texts), page.Arg()}
 }

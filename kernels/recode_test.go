@@ -30,7 +30,10 @@ func codePage(page *charmap.Charmap) (out kernels.CodePage) {
 // TestRecode holds texts of several code pages against what x/text makes of them.
 func TestRecode(t *testing.T) {
 	r := open(t)
-	for _, page := range []*charmap.Charmap{charmap.ISO8859_1, charmap.CodePage437, charmap.Windows1252, charmap.Windows1251} {
+	for _, page := range []*charmap.Charmap{
+		charmap.ISO8859_1, charmap.CodePage437, charmap.Windows1252,
+		charmap.Windows1251,
+	} {
 		upper, rng := codePage(page), rand.New(rand.NewPCG(3, 6))
 		for _, n := range []int{1, 33, 256, 257, 700} {
 			var texts []string
@@ -82,7 +85,8 @@ func sameRecoded(r *rig, name string, texts []string, page *charmap.Charmap, upp
 		total += int64(b.Len())
 	}
 	offsets = append(offsets, total)
-	text, from, to, table, found := upload(r, all), upload(r, starts), upload(r, ends), upload(r, upper[:]), upload(r, []uint32{0})
+	text, from, to, table, found := upload(r, all), upload(r, starts), upload(r, ends), upload(r, upper[:]),
+		upload(r, []uint32{0})
 	sums := poisoned[int64](r, len(offsets))
 	r.ok(r.k.MeasureRecoded(r.s, text, from, to, table, sums, found))
 	sameItems(r, name, read(r, sums), offsets)
@@ -112,7 +116,8 @@ func sameRecoded(r *rig, name string, texts []string, page *charmap.Charmap, upp
 
 func TestRecodeRefuses(t *testing.T) {
 	r := open(t)
-	text, spans, offsets, odd := upload(r, make([]byte, 64)), poisoned[int64](r, 3), poisoned[int64](r, 4), upload(r, []uint32{0})
+	text, spans, offsets, odd := upload(r, make([]byte, 64)), poisoned[int64](r, 3), poisoned[int64](r, 4),
+		upload(r, []uint32{0})
 	page := upload(r, make([]uint32, 128))
 	for name, err := range map[string]error{
 		"half a page":     r.k.MeasureRecoded(r.s, text, spans, spans, page.Slice(0, 64), offsets, odd),

@@ -27,30 +27,40 @@ type RecordSeparator uint32
 
 // As SEPARATOR_* of records.cuh.
 const (
-	// RecordsComma is one comma behind each record, with blanks before and behind it, as in an array. The last record has one, too: the text ends before the next.
+	// RecordsComma is one comma behind each record, with blanks before and behind it, as in an
+	// array. The last record has one, too: the text ends before the next.
 	RecordsComma RecordSeparator = iota
 	// RecordsLine is blanks behind each record, the last one too, with a line feed among them.
 	RecordsLine
 )
 
-// Records are the objects at depth 1 of a JSON text, their members, and the members of the objects that are values of these: two levels. Free gives the
-// lists back. All offsets are bytes of the text.
+// Records are the objects at depth 1 of a JSON text, their members, and the members of the objects
+// that are values of these: two levels. Free gives the lists back. All offsets are bytes of the
+// text.
 type Records struct {
 	Count       int               // records
 	Open, Close gpu.Buffer[int64] // Count elements: the '{' and the '}' of each record
 	Members     int               // of both levels
-	Row         gpu.Buffer[int32] // Members elements, as all that follow, in the order of the colons: the record that the member belongs to
-	Owner       gpu.Buffer[int32] // -1 for a member of a record itself, or else the member whose value is the object that holds it
+	// Members elements, as all that follow, in the order of the colons: the record that the member
+	// belongs to
+	Row gpu.Buffer[int32]
+	// -1 for a member of a record itself, or else the member whose value is the object that holds
+	// it
+	Owner gpu.Buffer[int32]
 	// Raw text of the value, with its quotes or brackets.
 	ValueStart, ValueEnd gpu.Buffer[uint32]
 	Kind                 gpu.Buffer[ValueKind]
 
-	Field  gpu.Buffer[int32]  // with a dictionary: the name that the key is, as MatchKeys has it
-	Missed gpu.Buffer[uint32] // with a dictionary, one element: the first member whose key is none of the names, or math.MaxUint32
+	Field gpu.Buffer[int32] // with a dictionary: the name that the key is, as MatchKeys has it
+	// with a dictionary, one element: the first member whose key is none of the names, or
+	// math.MaxUint32
+	Missed gpu.Buffer[uint32]
 
 	KeyStart, KeyEnd gpu.Buffer[int64] // behind ListKeys: raw text of the key, without its quotes
 
-	Fault int64                    // where the text is no run of records, or holds what is not known; -1 if it does not. With a fault the lists are of no use
+	// where the text is no run of records, or holds what is not known; -1 if it does not. With a
+	// fault the lists are of no use
+	Fault int64
 	Found gpu.Buffer[RecordsFound] // one element: the same, on the device
 
 	Unsound bool // CheckStrings has something to look at: without it, all strings are sound
@@ -66,7 +76,8 @@ type RecordsFound struct {
 	Unsound                 int64 // not 0 if CheckStrings has something to look at: without it, all strings are sound
 }
 
-// As in records.cuh: how many threads join tiles, at most, how many tiles each of them takes at a time, and how many columns say what lies before a tile.
+// As in records.cuh: how many threads join tiles, at most, how many tiles each of them takes at a
+// time, and how many columns say what lies before a tile.
 const (
 	joinRuns   = 512
 	joinEach   = 6
@@ -77,9 +88,10 @@ const (
 // tileRun is TileRun of records.cuh.
 type tileRun [8]uint16
 
-// ListRecords lists the records of text and two levels of members, and checks all of the text that lies outside of strings and of values that are listed whole:
-// arrays, and the objects at the second level. Of these it checks that they are closed by their own kind of bracket. It waits for the device twice: for
-// the counts, and for the fault.
+// ListRecords lists the records of text and two levels of members, and checks all of the text that
+// lies outside of strings and of values that are listed whole: arrays, and the objects at the
+// second level. Of these it checks that they are closed by their own kind of bracket. It waits for
+// the device twice: for the counts, and for the fault.
 //
 //	text   n bytes, less than 4 GiB: records, each with its separator, from the first '{' on; no record at all if n is 0
 //	x      parsed from text without a carry
@@ -90,12 +102,16 @@ type tileRun [8]uint16
 //	owner    -1        -1       1              1
 //	kind     number    object   array          string
 //
-// A fault is, too: more than 4 KiB of blanks between a colon and its value or behind a scalar, or between a line feed and the next record, and a key or number of more
-// than 1 KiB. Numbers are checked by their grammar, not by their range.
+// A fault is, too: more than 4 KiB of blanks between a colon and its value or behind a scalar, or
+// between a line feed and the next record, and a key or number of more than 1 KiB. Numbers are
+// checked by their grammar, not by their range.
 //
-// Three launches. One reads 3/8 byte for each byte of text and writes as much; one joins tiles; one reads both, the text of scalars, of keys that are looked up and of
-// blanks, and writes 17 bytes a member, and 4 for its name.
-func (k *Set) ListRecords(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, sep RecordSeparator, names *Fields) (*Records, error) {
+// Three launches. One reads 3/8 byte for each byte of text and writes as much; one joins tiles; one
+// reads both, the text of scalars, of keys that are looked up and of blanks, and writes 17 bytes a
+// member, and 4 for its name.
+func (k *Set) ListRecords(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, sep RecordSeparator,
+	names *Fields,
+) (*Records, error) {
 	r, err := k.QueueRecords(s, text, x, sep, names)
 	if err != nil {
 		return nil, err
@@ -108,9 +124,11 @@ func (k *Set) ListRecords(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, se
 	return r, nil
 }
 
-// QueueRecords is ListRecords that waits for the counts only: Fault is left out, the caller is to read it in Found, with what else it waits for.
-// Until then the lists may hold anything.
-func (k *Set) QueueRecords(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, sep RecordSeparator, names *Fields) (*Records, error) {
+// QueueRecords is ListRecords that waits for the counts only: Fault is left out, the caller is to
+// read it in Found, with what else it waits for. Until then the lists may hold anything.
+func (k *Set) QueueRecords(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, sep RecordSeparator,
+	names *Fields,
+) (*Records, error) {
 	w := k.begin(s, "list records")
 	n := w.text(text)
 	w.need(n == x.n, "%d bytes of text, and the structure of %d", n, x.n)
@@ -119,16 +137,24 @@ func (k *Set) QueueRecords(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, s
 	tiles := blocks(n, tileBytes)
 	room := joinRound * blocks(tiles, joinRound)
 	run, result := take[tileRun](w, int(room)), give[RecordsFound](w, 1)
-	r := &Records{Found: result, sep: sep, levels: give[uint64](w, 3*block*tiles), before: give[int64](w, runColumns*room)}
+	r := &Records{
+		Found: result, sep: sep, levels: give[uint64](w, 3*block*tiles),
+		before: give[int64](w, runColumns*room),
+	}
 	if w.err == nil {
-		w.err = gpu.Fill(s, result, 0xff) // Fault is -1; what it takes to copy that would wait behind the text of other chunks
+		// Fault is -1; what it takes to copy that would wait behind the text of other chunks
+		w.err = gpu.Fill(s, result, 0xff)
 	}
 	told := noted[RecordsFound](w)
-	w.launch("records_count", tiles, block, x.planes.Arg(), gpu.Int(n), x.tile.Arg(), r.levels.Arg(), run.Arg(), result.Arg())
-	w.launch("records_join", 1, int(min(joinRuns, blocks(max(tiles, 1), 32*joinEach)*32)), text.Arg(), gpu.Int(n), gpu.Int(sep), run.Arg(), gpu.Int(tiles), r.before.Arg(), x.unsound.Arg(), result.Arg(), gpu.HostArg(told))
+	w.launch("records_count", tiles, block, x.planes.Arg(), gpu.Int(n), x.tile.Arg(), r.levels.Arg(),
+		run.Arg(), result.Arg())
+	w.launch("records_join", 1, int(min(joinRuns, blocks(max(tiles, 1), 32*joinEach)*32)), text.Arg(),
+		gpu.Int(n), gpu.Int(sep), run.Arg(), gpu.Int(tiles), r.before.Arg(), x.unsound.Arg(), result.Arg(),
+		gpu.HostArg(told))
 	w.wait()
 	found := told[0]
-	w.need(found.Records <= math.MaxInt32 && found.Members <= math.MaxInt32, "%d records with %d members in one text", found.Records, found.Members)
+	w.need(found.Records <= math.MaxInt32 && found.Members <= math.MaxInt32, "%d records with %d members in one text",
+		found.Records, found.Members)
 	r.Count, r.Members, r.Unsound = int(found.Records), int(found.Members), found.Unsound != 0
 	r.alloc(w)
 	if names != nil {
@@ -144,18 +170,21 @@ func (k *Set) QueueRecords(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, s
 	return r, nil
 }
 
-// ListKeys lists the keys of the members of r, which comes from the same text and structure: few texts have keys that anyone asks for. All other lists are written once more.
+// ListKeys lists the keys of the members of r, which comes from the same text and structure: few
+// texts have keys that anyone asks for. All other lists are written once more.
 func (k *Set) ListKeys(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, r *Records) error {
 	w := k.begin(s, "list keys")
 	n := w.text(text)
-	w.need(n == x.n && r.levels.Len() == int(3*block*blocks(n, tileBytes)), "%d bytes of text, the structure of %d and records of another text", n, x.n)
+	w.need(n == x.n && r.levels.Len() == int(3*block*blocks(n, tileBytes)),
+		"%d bytes of text, the structure of %d and records of another text", n, x.n)
 	w.need(r.KeyStart.Len() == 0, "keys that are listed")
 	r.KeyStart, r.KeyEnd = give[int64](w, int64(r.Members)), give[int64](w, int64(r.Members))
 	r.emit(w, text, x, nil)
 	return w.done()
 }
 
-// recordsBefore is how many records lie before each tile of n bytes of text, in the order of run_place.
+// recordsBefore is how many records lie before each tile of n bytes of text, in the order of
+// run_place.
 func (r *Records) recordsBefore(w *work, n int64) gpu.Buffer[int64] {
 	room := joinRound * blocks(blocks(n, tileBytes), joinRound)
 	if int64(r.before.Len()) != runColumns*room {
@@ -171,9 +200,11 @@ func (r *Records) emit(w *work, text gpu.Buffer[byte], x *Structure, names *Fiel
 	if names == nil {
 		names, field = &Fields{}, gpu.Buffer[int32]{}
 	}
-	w.launch("records_emit", blocks(x.n, tileBytes), block, text.Arg(), x.planes.Arg(), gpu.Int(x.n), gpu.Int(r.sep), x.tile.Arg(), r.levels.Arg(), r.before.Arg(), r.Found.Arg(), r.Open.Arg(), r.Close.Arg(),
+	w.launch("records_emit", blocks(x.n, tileBytes), block, text.Arg(), x.planes.Arg(), gpu.Int(x.n),
+		gpu.Int(r.sep), x.tile.Arg(), r.levels.Arg(), r.before.Arg(), r.Found.Arg(), r.Open.Arg(), r.Close.Arg(),
 		r.Row.Arg(), r.Owner.Arg(), r.ValueStart.Arg(), r.ValueEnd.Arg(), r.Kind.Arg(),
-		names.slots.Arg(), gpu.Int(names.slots.Len()-1), gpu.Int(names.reach), gpu.Int(names.seed), names.names.Arg(), gpu.Int(names.longest), field.Arg(), r.Missed.Arg(), r.KeyStart.Arg(), r.KeyEnd.Arg())
+		names.slots.Arg(), gpu.Int(names.slots.Len()-1), gpu.Int(names.reach), gpu.Int(names.seed),
+		names.names.Arg(), gpu.Int(names.longest), field.Arg(), r.Missed.Arg(), r.KeyStart.Arg(), r.KeyEnd.Arg())
 }
 
 // alloc takes the memory for the lists.
@@ -192,6 +223,7 @@ func (r *Records) alloc(w *work) {
 
 // Free gives the lists back once the work that s was given before is done.
 func (r *Records) Free(s *gpu.Stream) error {
-	return errors.Join(r.Open.Free(s), r.Close.Free(s), r.Row.Free(s), r.Owner.Free(s), r.ValueStart.Free(s), r.ValueEnd.Free(s), r.Kind.Free(s), r.Found.Free(s),
+	return errors.Join(r.Open.Free(s), r.Close.Free(s), r.Row.Free(s), r.Owner.Free(s), r.ValueStart.Free(s),
+		r.ValueEnd.Free(s), r.Kind.Free(s), r.Found.Free(s),
 		r.Field.Free(s), r.Missed.Free(s), r.KeyStart.Free(s), r.KeyEnd.Free(s), r.levels.Free(s), r.before.Free(s))
 }

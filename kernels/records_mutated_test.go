@@ -52,7 +52,8 @@ func (w *recordWriter) value(depth int) {
 	case k < 7:
 		w.string()
 	default:
-		w.pick("null", "true", "false", "0", "-0", "12", "-1.5", "0.25e-7", "1E+3", "10e0", "123456789012345678901234567890")
+		w.pick("null", "true", "false", "0", "-0", "12", "-1.5", "0.25e-7", "1E+3", "10e0",
+			"123456789012345678901234567890")
 	}
 }
 
@@ -90,17 +91,23 @@ func randomRecords(seed uint64, n, depth, blanks int, sep kernels.RecordSeparato
 	return w.Bytes()
 }
 
-// One byte too few, too many or another one: what encoding/json refuses outside of strings and nested values is a fault, and nothing else is.
+// One byte too few, too many or another one: what encoding/json refuses outside of strings and
+// nested values is a fault, and nothing else is.
 func TestListRecordsMutated(t *testing.T) {
 	r := open(t)
-	const every = 11 // of the mutations go to the kernels, and all to the plain reading: the emulation takes milliseconds for each
+	// of the mutations go to the kernels, and all to the plain reading: the emulation takes
+	// milliseconds for each
+	const every = 11
 	const bytesIn = "{}[]:,\"\\\x00a1- \n."
 	tests := []struct {
 		name, text string
 		sep        kernels.RecordSeparator
 		with       string
 	}{
-		{"all kinds", `{"a":{"b":[1],"c":{}},"d":-0.5e1,"e":null} ,{"f":"x","g":true} , `, kernels.RecordsComma, bytesIn},
+		{
+			"all kinds", `{"a":{"b":[1],"c":{}},"d":-0.5e1,"e":null} ,{"f":"x","g":true} , `,
+			kernels.RecordsComma, bytesIn,
+		},
 		{"nested", `{"a":{"b":{"c":[{}]},"d":"]","e":[[],{}]} , "k":[ [ ] ] },`, kernels.RecordsComma, bytesIn},
 		{"empty", `{ }, {"":{ }},{"a" : [] } ,`, kernels.RecordsComma, bytesIn},
 		{"literals", `{"a":{"a":false},"b":0,"c":10.5E+10},`, kernels.RecordsComma, bytesIn + "0eEtfnu+"},
@@ -122,7 +129,8 @@ func TestListRecordsMutated(t *testing.T) {
 	}
 }
 
-// mutations are text cut off, with a byte less, and with each byte of with put in or in another's place, at every byte.
+// mutations are text cut off, with a byte less, and with each byte of with put in or in another's
+// place, at every byte.
 func mutations(text, with string) (all []string) {
 	for i := range len(text) + 1 {
 		head, tail, rest := text[:i], text[i:], text[min(i+1, len(text)):]
@@ -149,18 +157,24 @@ func checkOracle(t testing.TB, text string, sep kernels.RecordSeparator) {
 	}
 }
 
-// validRecords says whether encoding/json takes text, records with commas, as the elements of an array.
+// validRecords says whether encoding/json takes text, records with commas, as the elements of an
+// array.
 func validRecords(text string) bool {
 	var all []map[string]json.RawMessage
 	head, ok := strings.CutSuffix(strings.TrimRight(text, " \t\r\n"), ",")
 	if text == "" {
 		return true
 	}
-	// A comma too many, and a null in the place of an object, are taken by Unmarshal or by the brackets around.
-	return ok && strings.HasPrefix(text, "{") && json.Unmarshal([]byte("["+head+"]"), &all) == nil && !slices.ContainsFunc(all, func(m map[string]json.RawMessage) bool { return m == nil })
+	// A comma too many, and a null in the place of an object, are taken by Unmarshal or by the
+	// brackets around.
+	return ok && strings.HasPrefix(text, "{") && json.Unmarshal([]byte("["+head+"]"), &all) == nil &&
+		!slices.ContainsFunc(all, func(m map[string]json.RawMessage) bool {
+			return m == nil
+		})
 }
 
-// skeleton is text without what stands in strings, arrays and nested objects, and with a comma behind each record.
+// skeleton is text without what stands in strings, arrays and nested objects, and with a comma
+// behind each record.
 func skeleton(text string, x *recordList, sep kernels.RecordSeparator) string {
 	bare := []byte(text)
 	clear := func(from, length int64) {
@@ -168,7 +182,8 @@ func skeleton(text string, x *recordList, sep kernels.RecordSeparator) string {
 	}
 	for _, m := range x.members {
 		clear(m.keyAt, int64(len(m.key)))
-		if m.kind == kernels.ValueString || m.kind == kernels.ValueArray || m.kind == kernels.ValueObject && m.owner >= 0 {
+		if m.kind == kernels.ValueString || m.kind == kernels.ValueArray || m.kind == kernels.ValueObject &&
+			m.owner >= 0 {
 			clear(m.at+1, int64(len(m.value))-2)
 		}
 	}

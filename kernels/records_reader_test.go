@@ -68,7 +68,8 @@ func (r *recordReader) string() string {
 	return string(raw)
 }
 
-// skip passes an array or object whatever stands in it: brackets of any kind are counted. A backslash escapes a quote outside of strings, too.
+// skip passes an array or object whatever stands in it: brackets of any kind are counted. A
+// backslash escapes a quote outside of strings, too.
 func (r *recordReader) skip(colon bool) {
 	closer := r.text[r.at] + 2
 	for depth := 0; ; {

@@ -35,7 +35,8 @@ func recordsList(r *rig, text []byte, sep kernels.RecordSeparator) (x *recordLis
 	r.ok(r.k.ListKeys(r.s, b, parsed, got))
 	x = &recordList{open: read(r, got.Open), close: read(r, got.Close)}
 	row, owner, kind := read(r, got.Row), read(r, got.Owner), read(r, got.Kind)
-	keyStart, keyEnd, start, end := read(r, got.KeyStart), read(r, got.KeyEnd), read(r, got.ValueStart), read(r, got.ValueEnd)
+	keyStart, keyEnd, start, end := read(r, got.KeyStart), read(r, got.KeyEnd), read(r, got.ValueStart),
+		read(r, got.ValueEnd)
 	if got.Count != len(x.open) || got.Members != len(row) {
 		r.Fatalf("%d records and %d members in lists of %d and %d", got.Count, got.Members, len(x.open), len(row))
 	}
@@ -69,7 +70,8 @@ func checkRecordFields(r *rig, x *recordList, field []int32, missed uint32) {
 	}
 }
 
-// checkRecords compares what the kernels say of text with a plain reading, and gives whether it is a run of records.
+// checkRecords compares what the kernels say of text with a plain reading, and gives whether it is
+// a run of records.
 func checkRecords(r *rig, name string, text []byte, sep kernels.RecordSeparator) bool {
 	r.Helper()
 	want := recordsOf(text, sep)
@@ -78,7 +80,8 @@ func checkRecords(r *rig, name string, text []byte, sep kernels.RecordSeparator)
 	case fault > int64(len(text)):
 		r.Fatalf("%s: a fault at %d in %q", name, fault, text)
 	case (want == nil) != (fault >= 0):
-		r.Fatalf("%s: fault at %d, want a fault: %v; text around it %s", name, fault, want == nil, around(text, int(max(fault, 0))))
+		r.Fatalf("%s: fault at %d, want a fault: %v; text around it %s", name, fault, want == nil,
+			around(text, int(max(fault, 0))))
 	case want == nil:
 		return false
 	}
@@ -88,7 +91,8 @@ func checkRecords(r *rig, name string, text []byte, sep kernels.RecordSeparator)
 				r.Fatalf("%s: member %d is %+.200v, want %+.200v", name, i, got.members[i], want.members[i])
 			}
 		}
-		r.Fatalf("%s: %d records, %d members; want %d, %d", name, len(got.open), len(got.members), len(want.open), len(want.members))
+		r.Fatalf("%s: %d records, %d members; want %d, %d", name, len(got.open), len(got.members),
+			len(want.open), len(want.members))
 	}
 	return true
 }
@@ -118,7 +122,8 @@ func TestListRecords(t *testing.T) {
 	}
 }
 
-// Tokens over the bounds of words and tiles: blanks before a text of every kind of token move it over them.
+// Tokens over the bounds of words and tiles: blanks before a text of every kind of token move it
+// over them.
 func TestListRecordsOverTiles(t *testing.T) {
 	r := open(t)
 	const tile = 16384
@@ -127,34 +132,40 @@ func TestListRecordsOverTiles(t *testing.T) {
 		filler := []byte(`{"filler":"` + strings.Repeat("[", tile-shift-14) + `"},`)
 		checkRecords(r, "over a tile", slices.Concat(filler, text, text), kernels.RecordsComma)
 		for i := max(0, shift-2); i < min(shift+2, len(text)); i++ {
-			checkRecords(r, "over a tile, with a byte less", slices.Concat(filler, text[:i], text[i+1:]), kernels.RecordsComma)
+			checkRecords(r, "over a tile, with a byte less", slices.Concat(filler, text[:i], text[i+1:]),
+				kernels.RecordsComma)
 		}
 	}
 	// Tiles of one, two and three tokens, between strings and arrays that are longer than a tile.
 	long := strings.Repeat("[", tile+10)
 	for shift := range 16 {
 		filler := `{"filler":"` + strings.Repeat("x", tile-shift-14) + `"},`
-		checkRecords(r, "long strings", []byte(filler+`{"k" : "`+long+`" , "l":{"m":"`+long[shift:]+`"},"n":[["`+long+`"]]},`), kernels.RecordsComma)
+		checkRecords(r, "long strings", []byte(filler+`{"k" : "`+long+`" , "l":{"m":"`+long[shift:]+
+			`"},"n":[["`+long+`"]]},`), kernels.RecordsComma)
 		checkRecords(r, "a string of a tile", []byte(filler+`{"k" : "`+long[:tile-2]+`"},`), kernels.RecordsComma)
 		checkRecords(r, "a colon too many", []byte(filler+`{"k" : "`+long+`" : "l"},`), kernels.RecordsComma)
 	}
-	// Arrays, strings, objects and blanks that fill several tiles, which so have no token or only tokens of an array.
+	// Arrays, strings, objects and blanks that fill several tiles, which so have no token or only
+	// tokens of an array.
 	for _, fill := range []string{"[1,2],", "1,", `"a",`, `{"a":[]},`, "[[[", " ", `"\\":1,`} {
 		long = strings.Repeat(fill, 50000/len(fill))
 		for _, form := range []string{
-			`{"a":[%s0]},{"b":7},`, `{"a":{"b":[%s0],"c":1},"d":"e"},`, `{"a":1,"b":{"c":{%s"d":0}}},`, `{"a":{"b":"x","c":"%s"},"d":[]},`, `{"a":{%s"b":1},"c":2},`, `{%s"b":1},`,
+			`{"a":[%s0]},{"b":7},`, `{"a":{"b":[%s0],"c":1},"d":"e"},`, `{"a":1,"b":{"c":{%s"d":0}}},`,
+			`{"a":{"b":"x","c":"%s"},"d":[]},`, `{"a":{%s"b":1},"c":2},`, `{%s"b":1},`,
 		} {
 			checkRecords(r, form+" with "+fill, []byte(fmt.Sprintf(form, long)), kernels.RecordsComma)
 		}
 	}
 }
 
-// Any bytes at all are refused or listed as the plain reading does.
-// TestListRecordsOfManyTiles has more tiles than the block that joins them takes at a time, with records in the first ones and in the last ones.
+// Any bytes at all are refused or listed as the plain reading does. TestListRecordsOfManyTiles has
+// more tiles than the block that joins them takes at a time, with records in the first ones and in
+// the last ones.
 func TestListRecordsOfManyTiles(t *testing.T) {
 	r := open(t)
 	some := randomRecords(7, 40<<10, 2, 3, kernels.RecordsComma)
-	text := slices.Concat(some, []byte(`{"p":{"long":"`), bytes.Repeat([]byte("a ,:{"), 33<<20/5), []byte(`"},"q":1},`), some)
+	text := slices.Concat(some, []byte(`{"p":{"long":"`), bytes.Repeat([]byte("a ,:{"), 33<<20/5),
+		[]byte(`"},"q":1},`), some)
 	checkRecords(r, "many tiles", text, kernels.RecordsComma)
 }
 
@@ -224,7 +235,8 @@ func TestListRecordsFaults(t *testing.T) {
 		{"a backslash", `{"a":1\\},`},
 		{"an escaped quote outside of strings", `{\"a":1,"b":2},`},
 	}
-	more := strings.Repeat(`{"a":1,"b":""},`, 300) // so that a thread looks at several members, the first one's fault among them
+	// so that a thread looks at several members, the first one's fault among them
+	more := strings.Repeat(`{"a":1,"b":""},`, 300)
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			for _, text := range []string{test.text, test.text + more} {
@@ -244,7 +256,11 @@ func TestListRecordsFaults(t *testing.T) {
 // Scalars are read in one step up to 8 bytes, and in many beyond.
 func TestListRecordsScalars(t *testing.T) {
 	r := open(t)
-	all := []string{"null", "false", "true", "nulla", "fals", "truee", "1234567", "12345678", "123456789", "-1234567", "0.123456", "0.1234567", "-0.12345", "1.23456.", "1.2345.6", "01234567", "-0123456", "1234567.", "1e5", "1.5E-10"}
+	all := []string{
+		"null", "false", "true", "nulla", "fals", "truee", "1234567", "12345678", "123456789",
+		"-1234567", "0.123456", "0.1234567", "-0.12345", "1.23456.", "1.2345.6", "01234567", "-0123456",
+		"1234567.", "1e5", "1.5E-10",
+	}
 	words := []string{""}
 	for range 4 {
 		var longer []string
@@ -308,7 +324,8 @@ func TestListRecordsLimits(t *testing.T) {
 	}
 }
 
-// TestRecordsUnsound looks whether the records say that CheckStrings has something to look at: always where it finds something, and not for what most texts are.
+// TestRecordsUnsound looks whether the records say that CheckStrings has something to look at:
+// always where it finds something, and not for what most texts are.
 func TestRecordsUnsound(t *testing.T) {
 	r := open(t)
 	long := strings.Repeat("x", 3*16<<10)

@@ -2,7 +2,8 @@ package kernels
 
 import "github.com/vibeflight/vibeflight/gpu"
 
-// resolveBatch is how many undecided items the host reads at a time: what it holds of them is bounded by that and by the longest.
+// resolveBatch is how many undecided items the host reads at a time: what it holds of them is
+// bounded by that and by the longest.
 const resolveBatch = 1 << 16
 
 // undecided lists the set bits of a mask. It waits for the device.
@@ -31,8 +32,8 @@ func download[T any](w *work, dst []T, src gpu.Buffer[T]) {
 	}
 }
 
-// resolving brings the text of undecided items to the host, a batch at a time. Short ones are copied to one place on the device first, so that a batch
-// is two downloads and not one for each.
+// resolving brings the text of undecided items to the host, a batch at a time. Short ones are
+// copied to one place on the device first, so that a batch is two downloads and not one for each.
 type resolving struct {
 	w    *work
 	text gpu.Buffer[byte]
@@ -45,7 +46,10 @@ type resolving struct {
 // newResolving takes the memory for batches of up to count items.
 func newResolving(w *work, text gpu.Buffer[byte], count int) *resolving {
 	most := min(count, resolveBatch)
-	return &resolving{w: w, text: text, token: take[int64](w, 2*most), at: take[int64](w, most), copy: take[byte](w, most*longestNumber)}
+	return &resolving{
+		w: w, text: text, token: take[int64](w, 2*most), at: take[int64](w, most),
+		copy: take[byte](w, most*longestNumber),
+	}
 }
 
 // item is an undecided item's text, from its byte start of the text on.
@@ -54,16 +58,19 @@ type item struct {
 	text  []byte
 }
 
-// load brings the items that index names to the host. Without ends an item is the first longestNumber bytes from its start on.
+// load brings the items that index names to the host. Without ends an item is the first
+// longestNumber bytes from its start on.
 func (b *resolving) load(starts, ends, index gpu.Buffer[int64]) []item {
 	w, n := b.w, index.Len()
-	w.launch("settle_tokens", blocks(int64(n), block), block, starts.Arg(), ends.Arg(), index.Arg(), gpu.Int(n), gpu.Int(b.text.Len()), gpu.Int(longestNumber), b.token.Arg())
+	w.launch("settle_tokens", blocks(int64(n), block), block, starts.Arg(), ends.Arg(), index.Arg(),
+		gpu.Int(n), gpu.Int(b.text.Len()), gpu.Int(longestNumber), b.token.Arg())
 	token, at := make([]int64, 2*n), make([]int64, n)
 	download(w, token, b.token)
 	short := 0
 	for i := range n {
 		start, length := token[2*i], token[2*i+1]
-		w.need(start >= 0 && length >= 0 && length <= int64(b.text.Len())-start, "an undecided item of %d bytes at byte %d of %d", length, start, b.text.Len())
+		w.need(start >= 0 && length >= 0 && length <= int64(b.text.Len())-start,
+			"an undecided item of %d bytes at byte %d of %d", length, start, b.text.Len())
 		at[i] = -1
 		if length <= longestNumber {
 			at[i] = int64(short)
@@ -74,7 +81,8 @@ func (b *resolving) load(starts, ends, index gpu.Buffer[int64]) []item {
 		return nil
 	}
 	upload(w, b.at, at)
-	w.launch("settle_copy", blocks(int64(n)*32, block), block, b.text.Arg(), b.token.Arg(), b.at.Arg(), gpu.Int(n), b.copy.Arg())
+	w.launch("settle_copy", blocks(int64(n)*32, block), block, b.text.Arg(), b.token.Arg(), b.at.Arg(),
+		gpu.Int(n), b.copy.Arg())
 	text := make([]byte, short)
 	download(w, text, b.copy)
 	items := make([]item, n)

@@ -2,14 +2,18 @@ package kernels
 
 import "github.com/vibeflight/vibeflight/gpu"
 
-// RingFact counts rings that are not as RFC 7946 section 3.1.6 wants them, or lines that are not as section 3.1.4 does. A ring may count as several.
+// RingFact counts rings that are not as RFC 7946 section 3.1.6 wants them, or lines that are not as
+// section 3.1.4 does. A ring may count as several.
 type RingFact struct {
-	Unclosed int64 // rings whose first position is not their last one, by x and y. One of no position is none of these, one of a NaN is
+	// rings whose first position is not their last one, by x and y. One of no position is none of
+	// these, one of a NaN is
+	Unclosed int64
 	Short    int64 // of fewer than 4 positions, or of none
 	Single   int64 // of one position
 }
 
-// RingFacts counts odd rings, or lines. Where they are written as WKB of several kinds, WriteWKB does, by their kinds.
+// RingFacts counts odd rings, or lines. Where they are written as WKB of several kinds, WriteWKB
+// does, by their kinds.
 //
 //	x, y   of positions
 //	rings  m+1 offsets: ring i is the positions from rings[i] to rings[i+1]
@@ -18,8 +22,11 @@ type RingFact struct {
 //	x      0 1 1 0 | 5 6 | 7      y all 0
 //	rings  0 4 6 7                Unclosed 1, Short 2, Single 1
 //
-// Numbers are compared as Go compares them: 0 is -0. Reads 8 bytes and two positions a ring. A ring whose positions are not there is not unclosed.
-func (k *Set) RingFacts(s *gpu.Stream, x, y gpu.Buffer[float64], rings gpu.Buffer[int64], facts gpu.Buffer[RingFact]) error {
+// Numbers are compared as Go compares them: 0 is -0. Reads 8 bytes and two positions a ring. A ring
+// whose positions are not there is not unclosed.
+func (k *Set) RingFacts(s *gpu.Stream, x, y gpu.Buffer[float64], rings gpu.Buffer[int64],
+	facts gpu.Buffer[RingFact],
+) error {
 	w := k.begin(s, "ring facts")
 	m := int64(rings.Len()) - 1
 	w.need(x.Len() == y.Len(), "%d and %d ordinates", x.Len(), y.Len())
@@ -28,6 +35,7 @@ func (k *Set) RingFacts(s *gpu.Stream, x, y gpu.Buffer[float64], rings gpu.Buffe
 	if w.err == nil {
 		w.err = gpu.Fill(s, facts, 0)
 	}
-	w.launch("ring_facts", blocks(m, block), block, x.Arg(), y.Arg(), gpu.Int(x.Len()), rings.Arg(), gpu.Int(m), facts.Arg())
+	w.launch("ring_facts", blocks(m, block), block, x.Arg(), y.Arg(), gpu.Int(x.Len()), rings.Arg(),
+		gpu.Int(m), facts.Arg())
 	return w.done()
 }

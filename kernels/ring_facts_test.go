@@ -69,7 +69,8 @@ func TestRingFacts(t *testing.T) {
 	}
 	x, facts := upload(r, make([]float64, 4)), poisoned[kernels.RingFact](r, 1)
 	rings := upload(r, []int64{0, 4})
-	r.ok(r.k.RingFacts(r.s, x, x, upload(r, []int64{-5, 2, 9, 1, math.MaxInt64}), facts)) // nothing outside of the buffers is touched
+	// nothing outside of the buffers is touched
+	r.ok(r.k.RingFacts(r.s, x, x, upload(r, []int64{-5, 2, 9, 1, math.MaxInt64}), facts))
 	for name, err := range map[string]error{
 		"lengths":   r.k.RingFacts(r.s, x, x.Slice(0, 3), rings, facts),
 		"no offset": r.k.RingFacts(r.s, x, x, rings.Slice(0, 0), facts),

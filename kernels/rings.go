@@ -9,10 +9,13 @@ import (
 	"github.com/vibeflight/vibeflight/gpu"
 )
 
-// Coordinates are the coordinates of geometries in a text: m spans [Starts[i], Ends[i]) in ascending order that don't overlap, each from where the first bracket
-// stands, or from before it, to behind the last one, with the kind of its geometry. Spans of other kinds than KindPoint to KindMultiPolygon have no parts.
+// Coordinates are the coordinates of geometries in a text: m spans [Starts[i], Ends[i]) in
+// ascending order that don't overlap, each from where the first bracket stands, or from before it,
+// to behind the last one, with the kind of its geometry. Spans of other kinds than KindPoint to
+// KindMultiPolygon have no parts.
 //
-// Records are those of the text, where span i lies in record i, or none: CountCoordinates looks first where they say that a tile's spans are.
+// Records are those of the text, where span i lies in record i, or none: CountCoordinates looks
+// first where they say that a tile's spans are.
 type Coordinates struct {
 	Starts, Ends gpu.Buffer[int64]
 	Kinds        gpu.Buffer[TypeKind]
@@ -30,7 +33,8 @@ const (
 	RingsUndecided           // more than 256 blanks stand where one is expected
 )
 
-// Rings are counted parts, rings and positions, and what is needed to list them. Free gives its memory back.
+// Rings are counted parts, rings and positions, and what is needed to list them. Free gives its
+// memory back.
 //
 // Every geometry consists of parts, a part of rings, a ring of positions, whatever its kind:
 //
@@ -39,7 +43,8 @@ const (
 //	Polygon, MultiLineString  a part, its rings or lines
 //	MultiPolygon              a part for each polygon
 //
-// Empty brackets have no members, and EMPTY stands for such: LineString [] is a part of a ring of none, MultiPolygon [] has no part, Point [] is a position without numbers.
+// Empty brackets have no members, and EMPTY stands for such: LineString [] is a part of a ring of
+// none, MultiPolygon [] has no part, Point [] is a position without numbers.
 type Rings struct {
 	Parts, Rings, Positions int64
 	Offset                  int64     // the byte of the first fault, or -1; what is at fault begins nothing
@@ -50,21 +55,24 @@ type Rings struct {
 	args        []gpu.Arg
 	span        gpu.Buffer[ringSpan]
 	tiles       int64
-	tile        gpu.Buffer[int64]      // the first span of each tile, then counts
-	begins      gpu.Buffer[uint64]     // bytes at which parts, rings and positions begin, where they are known before they are listed
-	found       gpu.Buffer[RingsFound] // Found, and behind it sums of groups of tiles
+	tile        gpu.Buffer[int64] // the first span of each tile, then counts
+	// bytes at which parts, rings and positions begin, where they are known before they are listed
+	begins gpu.Buffer[uint64]
+	found  gpu.Buffer[RingsFound] // Found, and behind it sums of groups of tiles
 
 	Found gpu.Buffer[RingsFound] // one element: the counts and the fault, on the device
 }
 
-// RingOffsets list what Rings counted. All offsets are exclusive sums, so that the members of i are those from offset i to offset i+1.
+// RingOffsets list what Rings counted. All offsets are exclusive sums, so that the members of i are
+// those from offset i to offset i+1.
 //
 //	Spans      m+1            the first part of each span
 //	Parts      Parts+1        the first ring of each part
 //	Rings      Rings+1        the first position of each ring
 //	Positions  Positions      bytes of the text: of the bracket around a position, or, where commas stand between positions, of what stands first in it
 //
-// Two of them are had in 32 bits as well, each if it has elements. What these do not hold becomes 2^31-1:
+// Two of them are had in 32 bits as well, each if it has elements. What these do not hold becomes
+// 2^31-1:
 //
 //	SpanRings   m+1        the first ring of each span
 //	ShortRings  Rings+1    as Rings
@@ -82,7 +90,8 @@ type ringSpan struct {
 	Depth, Kind int32
 }
 
-// RingsFound is RingResult of rings_result.cuh: what the device says of coordinates, for Counted. It has one part, ring and position less than there are.
+// RingsFound is RingResult of rings_result.cuh: what the device says of coordinates, for Counted.
+// It has one part, ring and position less than there are.
 type RingsFound struct {
 	First, Disorder         uint64
 	Parts, Rings, Positions int64
@@ -96,8 +105,9 @@ type RingsFound struct {
 //	commas  none where every position has a bracket of its own, as in GeoJSON. Words(n) words where commas stand between them, as in WKT: the commas
 //	        outside of strings
 //
-// The text is read only behind brackets and commas that have brackets inside. The time is linear in the bytes, whatever a geometry's size.
-// An error says that the spans are not as Coordinates wants them, too.
+// The text is read only behind brackets and commas that have brackets inside. The time is linear in
+// the bytes, whatever a geometry's size. An error says that the spans are not as Coordinates wants
+// them, too.
 func (k *Set) CountRings(s *gpu.Stream, text gpu.Buffer[byte], d *Depth, commas Mask, c Coordinates) (*Rings, error) {
 	w := k.begin(s, "count rings")
 	n, m := w.text(text), c.Starts.Len()
@@ -112,10 +122,12 @@ func (k *Set) CountRings(s *gpu.Stream, text gpu.Buffer[byte], d *Depth, commas 
 	}
 	tiles := r.tiles
 	first, counts := r.tile.Slice(0, int(tiles)+1), r.tile.Slice(int(tiles)+1, int(4*tiles)+1)
-	w.launch("rings_spans", blocks(max(int64(m), 32*(tiles+1)), block), block, d.Open.Arg(), d.Close.Arg(), d.Base.Arg(), gpu.Int(n), c.Starts.Arg(), c.Ends.Arg(), c.Kinds.Arg(),
+	w.launch("rings_spans", blocks(max(int64(m), 32*(tiles+1)), block), block, d.Open.Arg(), d.Close.Arg(),
+		d.Base.Arg(), gpu.Int(n), c.Starts.Arg(), c.Ends.Arg(), c.Kinds.Arg(),
 		gpu.Int(m), r.span.Arg(), first.Arg(), r.Found.Arg())
 	r.args = []gpu.Arg{
-		text.Arg(), d.Open.Arg(), d.Close.Arg(), commas.Arg(), d.Base.Arg(), gpu.Int(n), c.Starts.Arg(), r.span.Arg(), first.Arg(), counts.Arg(), r.Found.Arg(),
+		text.Arg(), d.Open.Arg(), d.Close.Arg(), commas.Arg(), d.Base.Arg(), gpu.Int(n), c.Starts.Arg(),
+		r.span.Arg(), first.Arg(), counts.Arg(), r.Found.Arg(),
 	}
 	w.launch("rings_count", tiles, block, r.args...)
 	r.args = append(r.args, gpu.Int(m))
@@ -123,14 +135,19 @@ func (k *Set) CountRings(s *gpu.Stream, text gpu.Buffer[byte], d *Depth, commas 
 	return r.counted(w)
 }
 
-// tilesBehind is how many tiles n bytes of text have with the byte behind them, where a span may begin.
+// tilesBehind is how many tiles n bytes of text have with the byte behind them, where a span may
+// begin.
 func tilesBehind(n int64) int64 { return n/tileBytes + 1 }
 
-// newRings takes the memory for what counts coordinates in tiles of text, with sums of groups of tiles, and lists them with a kernel.
+// newRings takes the memory for what counts coordinates in tiles of text, with sums of groups of
+// tiles, and lists them with a kernel.
 func newRings(w *work, tiles, groups int64, c Coordinates, emit string) *Rings {
 	m := c.Starts.Len()
 	w.need(c.Ends.Len() == m && c.Kinds.Len() == m, "%d starts, %d ends and %d kinds", m, c.Ends.Len(), c.Kinds.Len())
-	r := &Rings{coordinates: m, emit: emit, tiles: tiles, tile: give[int64](w, 4*tiles+1), found: give[RingsFound](w, 1+groups)}
+	r := &Rings{
+		coordinates: m, emit: emit, tiles: tiles, tile: give[int64](w, 4*tiles+1),
+		found: give[RingsFound](w, 1+groups),
+	}
 	if w.err == nil {
 		r.Found, w.err = r.found.Slice(0, 1), gpu.Fill(w.s, r.found, 0xff)
 	}
@@ -150,7 +167,8 @@ func (r *Rings) counted(w *work) (*Rings, error) {
 // Counted takes what Found holds.
 func (r *Rings) Counted(found RingsFound) error {
 	if found.Disorder != math.MaxUint64 {
-		return fmt.Errorf("span %d lies outside of the text, ends before it starts, or overlaps the next", found.Disorder)
+		return fmt.Errorf("span %d lies outside of the text, ends before it starts, or overlaps the next",
+			found.Disorder)
 	}
 	r.Parts, r.Rings, r.Positions, r.Offset = found.Parts+1, found.Rings+1, found.Positions+1, -1
 	if found.First != math.MaxUint64 {
@@ -164,7 +182,8 @@ func (r *Rings) Free(s *gpu.Stream) error {
 	return errors.Join(r.span.Free(s), r.tile.Free(s), r.begins.Free(s), r.found.Free(s))
 }
 
-// ListRings writes what r counted. The buffers that CountRings or CountCoordinates was given must hold what they held then.
+// ListRings writes what r counted. The buffers that CountRings or CountCoordinates was given must
+// hold what they held then.
 //
 //	out  overwritten, of the lengths that RingOffsets says
 func (k *Set) ListRings(s *gpu.Stream, r *Rings, out RingOffsets) error {
@@ -181,10 +200,13 @@ func (k *Set) ListRings(s *gpu.Stream, r *Rings, out RingOffsets) error {
 	} {
 		w.need(int64(b.got) == b.want, "a buffer of %d for %s, want %d", b.got, b.what, b.want)
 	}
-	w.need(out.SpanRings.Len() == 0 || out.SpanRings.Len() == out.Spans.Len(), "%d short offsets of %d spans", out.SpanRings.Len(), r.coordinates)
-	w.need(out.ShortRings.Len() == 0 || out.ShortRings.Len() == out.Rings.Len(), "%d short offsets of %d rings", out.ShortRings.Len(), r.Rings)
+	w.need(out.SpanRings.Len() == 0 || out.SpanRings.Len() == out.Spans.Len(), "%d short offsets of %d spans",
+		out.SpanRings.Len(), r.coordinates)
+	w.need(out.ShortRings.Len() == 0 || out.ShortRings.Len() == out.Rings.Len(), "%d short offsets of %d rings",
+		out.ShortRings.Len(), r.Rings)
 	w.need(out.Found.Len() <= 1, "%d elements for what is found of positions", out.Found.Len())
-	args := append(slices.Clone(r.args), out.Spans.Arg(), out.Parts.Arg(), out.Rings.Arg(), out.Positions.Arg(), out.SpanRings.Arg(), out.ShortRings.Arg(), out.Found.Arg())
+	args := append(slices.Clone(r.args), out.Spans.Arg(), out.Parts.Arg(), out.Rings.Arg(), out.Positions.Arg(),
+		out.SpanRings.Arg(), out.ShortRings.Arg(), out.Found.Arg())
 	w.launch(r.emit, r.tiles, block, args...)
 	return w.done()
 }

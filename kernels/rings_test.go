@@ -181,7 +181,9 @@ func randomShapes(seed uint64, count, most int, wkt bool) []shape {
 }
 
 // coordinatesText lays geometries out in a text, with other brackets around them, and reads them.
-func coordinatesText(seed uint64, shapes []shape) (text []byte, starts, ends []int64, kinds []kernels.TypeKind, want geometries) {
+func coordinatesText(seed uint64, shapes []shape) (text []byte, starts, ends []int64, kinds []kernels.TypeKind,
+	want geometries,
+) {
 	rng := rand.New(rand.NewPCG(seed, 22))
 	for _, g := range shapes {
 		text = append(text, strings.Repeat("[(x)],", rng.IntN(3))...)
@@ -237,7 +239,10 @@ func countRings(r *rig, text []byte, wkt bool, starts, ends []int64, kinds []ker
 		commas = upload(r, commasOf(text))
 		openEmpties(r, text, d)
 	}
-	rings, err := r.k.CountRings(r.s, upload(r, text), d, commas, kernels.Coordinates{Starts: upload(r, starts), Ends: upload(r, ends), Kinds: upload(r, kinds)})
+	rings, err := r.k.CountRings(r.s, upload(r, text), d, commas, kernels.Coordinates{
+		Starts: upload(r, starts),
+		Ends:   upload(r, ends), Kinds: upload(r, kinds),
+	})
 	if err == nil {
 		r.Cleanup(func() { r.ok(rings.Free(r.s)) })
 	}
@@ -252,7 +257,10 @@ func countCoordinates(r *rig, text []byte, starts, ends []int64, kinds []kernels
 	r.ok(err)
 	r.Cleanup(func() { r.ok(x.Free(r.s)) })
 	r.ok(r.k.ParseStructure(r.s, b, x, upload(r, []kernels.StructureCarry{{Depth: 4}})))
-	rings, err := r.k.CountCoordinates(r.s, b, x, 5, kernels.Coordinates{Starts: upload(r, starts), Ends: upload(r, ends), Kinds: upload(r, kinds)})
+	rings, err := r.k.CountCoordinates(r.s, b, x, 5, kernels.Coordinates{
+		Starts: upload(r, starts),
+		Ends:   upload(r, ends), Kinds: upload(r, kinds),
+	})
 	if err == nil {
 		r.Cleanup(func() { r.ok(rings.Free(r.s)) })
 	}
@@ -260,7 +268,9 @@ func countCoordinates(r *rig, text []byte, starts, ends []int64, kinds []kernels
 }
 
 // checkRings compares what CountRings and ListRings give, and CountCoordinates likewise.
-func checkRings(r *rig, name string, text []byte, wkt bool, starts, ends []int64, kinds []kernels.TypeKind, want geometries) {
+func checkRings(r *rig, name string, text []byte, wkt bool, starts, ends []int64, kinds []kernels.TypeKind,
+	want geometries,
+) {
 	r.Helper()
 	rings, err := countRings(r, text, wkt, starts, ends, kinds)
 	r.ok(err)
@@ -278,7 +288,8 @@ func checkListed(r *rig, name string, text []byte, rings *kernels.Rings, spans i
 	if rings.Offset >= 0 {
 		r.Fatalf("%s: fault %d at byte %d: %s", name, rings.Fault, rings.Offset, around(text, int(rings.Offset)))
 	}
-	if rings.Parts != int64(len(want.parts)-1) || rings.Rings != int64(len(want.rings)-1) || rings.Positions != int64(len(want.positions)) {
+	if rings.Parts != int64(len(want.parts)-1) || rings.Rings != int64(len(want.rings)-1) ||
+		rings.Positions != int64(len(want.positions)) {
 		r.Fatalf("%s: %d parts, %d rings, %d positions; want %d, %d, %d", name,
 			rings.Parts, rings.Rings, rings.Positions, len(want.parts)-1, len(want.rings)-1, len(want.positions))
 	}
@@ -287,7 +298,8 @@ func checkListed(r *rig, name string, text []byte, rings *kernels.Rings, spans i
 		Rings: poisoned[int64](r, int(rings.Rings)+1), Positions: poisoned[int64](r, int(rings.Positions)),
 	}
 	if len(want.positions)%2 == 0 { // they may be left out
-		out.SpanRings, out.ShortRings, out.Found = poisoned[int32](r, spans+1), poisoned[int32](r, int(rings.Rings)+1), poisoned[kernels.PositionsFound](r, 1)
+		out.SpanRings, out.ShortRings, out.Found = poisoned[int32](r, spans+1), poisoned[int32](r, int(rings.Rings)+1),
+			poisoned[kernels.PositionsFound](r, 1)
 	}
 	r.ok(r.k.ListRings(r.s, rings, out))
 	for _, found := range read(r, out.Found) {
@@ -297,12 +309,14 @@ func checkListed(r *rig, name string, text []byte, rings *kernels.Rings, spans i
 	}
 	for i, ring := range read(r, out.SpanRings) {
 		if int64(ring) != want.parts[want.spans[i]] {
-			r.Fatalf("%s: the first ring of span %d is %d, want %d in %.300q", name, i, ring, want.parts[want.spans[i]], text)
+			r.Fatalf("%s: the first ring of span %d is %d, want %d in %.300q", name, i, ring,
+				want.parts[want.spans[i]], text)
 		}
 	}
 	for i, position := range read(r, out.ShortRings) {
 		if int64(position) != want.rings[i] {
-			r.Fatalf("%s: the first position of ring %d is %d in 32 bits, want %d in %.300q", name, i, position, want.rings[i], text)
+			r.Fatalf("%s: the first position of ring %d is %d in 32 bits, want %d in %.300q", name, i,
+				position, want.rings[i], text)
 		}
 	}
 	for _, list := range []struct {
@@ -358,7 +372,8 @@ func TestRings(t *testing.T) {
 		checkRings(r, name+", none", text, wkt, starts, ends, kinds, want)
 		checkRings(r, name+", no text", nil, wkt, nil, nil, nil, want)
 		for seed := range uint64(6) {
-			text, starts, ends, kinds, want = coordinatesText(seed, randomShapes(seed, 1+int(seed)*60, 3+int(seed%4)*2, wkt))
+			text, starts, ends, kinds, want = coordinatesText(seed, randomShapes(seed, 1+int(seed)*60,
+				3+int(seed%4)*2, wkt))
 			checkRings(r, name+", random", text, wkt, starts, ends, kinds, want)
 		}
 		text, starts, ends, kinds, want = coordinatesText(9, randomShapes(12, 2, 600, wkt))
@@ -367,10 +382,12 @@ func TestRings(t *testing.T) {
 		if wkt {
 			point.coord = "(1 2)"
 		}
-		text, starts, ends, kinds, want = coordinatesText(10, slices.Repeat([]shape{point}, 1000)) // more spans in a tile than threads
+		// more spans in a tile than threads
+		text, starts, ends, kinds, want = coordinatesText(10, slices.Repeat([]shape{point}, 1000))
 		checkRings(r, name+", points", text, wkt, starts, ends, kinds, want)
 		if !wkt { // more positions in a tile than coordinates have
-			text, starts, ends, kinds, want = coordinatesText(11, []shape{{kernels.KindLineString, "[" + strings.Repeat("[],", 9000) + "[]]"}})
+			text, starts, ends, kinds, want = coordinatesText(11,
+				[]shape{{kernels.KindLineString, "[" + strings.Repeat("[],", 9000) + "[]]"}})
 			checkRings(r, name+", crowded", text, wkt, starts, ends, kinds, want)
 		}
 		for n := 16384 - 4; n < 16384+4; n++ { // over a tile's bound
@@ -396,7 +413,12 @@ func TestRingsOfEmptySpans(t *testing.T) {
 			starts = []int64{0, 1}
 		}
 		kinds := slices.Repeat([]kernels.TypeKind{kernels.KindPoint}, len(starts))
-		checkRings(r, "empty", text, false, starts, starts, kinds, geometries{make([]int64, len(starts)+1), []int64{0}, []int64{0}, nil})
+		checkRings(r, "empty", text, false, starts, starts, kinds, geometries{
+			make([]int64, len(starts)+1),
+			[]int64{0},
+			[]int64{0},
+			nil,
+		})
 	}
 }
 
@@ -411,9 +433,15 @@ func TestRingFaults(t *testing.T) {
 		{"a ring in a line", "[[1,2],[¦[3,4]]]", kernels.KindLineString, kernels.RingsDeep},
 		{"a number in a polygon", "[[[1,2]],[[1,2]],¦[3,4]]", kernels.KindPolygon, kernels.RingsStray},
 		{"null in a line", "¦[null,[1,2]]", kernels.KindLineString, kernels.RingsStray},
-		{"blanks without end", "¦[" + strings.Repeat(" ", 257) + "[1,2]]", kernels.KindLineString, kernels.RingsUndecided},
+		{
+			"blanks without end", "¦[" + strings.Repeat(" ", 257) + "[1,2]]", kernels.KindLineString,
+			kernels.RingsUndecided,
+		},
 		{"the text ends", "¦[", kernels.KindLineString, kernels.RingsStray},
-		{"the first fault counts", strings.Repeat("[1,2],", 100) + "[¦[" + strings.Repeat("[1,2],", 10000), kernels.KindPoint, kernels.RingsDeep},
+		{
+			"the first fault counts", strings.Repeat("[1,2],", 100) + "[¦[" + strings.Repeat("[1,2],", 10000),
+			kernels.KindPoint, kernels.RingsDeep,
+		},
 		{"a word in a polygon", "((1 2)¦,EMPTYX)", kernels.KindPolygon, kernels.RingsStray},
 		{"a word in a multipolygon", "¦(X, ((1 2)))", kernels.KindMultiPolygon, kernels.RingsStray},
 		{"EMPTY in a point", "(¦EMPTY)", kernels.KindPoint, kernels.RingsDeep},
@@ -428,10 +456,12 @@ func TestRingFaults(t *testing.T) {
 	} {
 		before, after, _ := strings.Cut(tt.text, "¦")
 		text := []byte(before + after)
-		rings, err := countRings(r, text, text[0] == '(', []int64{0}, []int64{int64(len(text))}, []kernels.TypeKind{tt.kind})
+		rings, err := countRings(r, text, text[0] == '(', []int64{0}, []int64{int64(len(text))},
+			[]kernels.TypeKind{tt.kind})
 		r.ok(err)
 		if rings.Fault != tt.fault || rings.Offset != int64(len(before)) {
-			t.Errorf("%s: fault %d at byte %d, want %d at byte %d", tt.name, rings.Fault, rings.Offset, tt.fault, len(before))
+			t.Errorf("%s: fault %d at byte %d, want %d at byte %d", tt.name, rings.Fault, rings.Offset,
+				tt.fault, len(before))
 		}
 	}
 }
@@ -451,11 +481,13 @@ func TestRingsRefused(t *testing.T) {
 		{"an end behind the text", []int64{0}, []int64{12}},
 		{"fewer ends", []int64{0, 6}, []int64{5}},
 	} {
-		if _, err := countRings(r, text, false, tt.starts, tt.ends, slices.Repeat([]kernels.TypeKind{kernels.KindPoint}, len(tt.starts))); err == nil {
+		if _, err := countRings(r, text, false, tt.starts, tt.ends,
+			slices.Repeat([]kernels.TypeKind{kernels.KindPoint}, len(tt.starts))); err == nil {
 			t.Errorf("%s: no error", tt.name)
 		}
 	}
-	rings, err := countRings(r, text, false, []int64{0, 6}, []int64{5, 11}, []kernels.TypeKind{kernels.KindPoint, kernels.KindPoint})
+	rings, err := countRings(r, text, false, []int64{0, 6}, []int64{5, 11},
+		[]kernels.TypeKind{kernels.KindPoint, kernels.KindPoint})
 	r.ok(err)
 	three, two := poisoned[int64](r, 3), poisoned[int64](r, 2)
 	for _, out := range []kernels.RingOffsets{

@@ -12,7 +12,8 @@ type Dialect struct {
 	Quote     byte // 0: none
 }
 
-// RowCarry is what the text before a chunk says of its first byte. The zero value is the start of a file.
+// RowCarry is what the text before a chunk says of its first byte. The zero value is the start of a
+// file.
 type RowCarry struct {
 	Bits uint32 // 1: no field starts there; 2: the byte before closes a quote
 }
@@ -41,13 +42,17 @@ const EndOfFile = -1
 //	Delimiters  . 1 . . . . . .  .  . . . .
 //	Stray       . . . . . . . .  .  . 1 . .
 //
-// A quote is stray in a field that did not start with one (5"), and behind the closing quote of a field that goes on ("5"x). From the first stray
-// quote on, inside and what follows of it may not mean what the writer meant: the rows from there on are for a reader that goes byte by byte.
+// A quote is stray in a field that did not start with one (5"), and behind the closing quote of a
+// field that goes on ("5"x). From the first stray quote on, inside and what follows of it may not
+// mean what the writer meant: the rows from there on are for a reader that goes byte by byte.
 //
-// A reader that does not know next puts what stands behind the last line end in front of the next chunk, and gives '\n'.
+// A reader that does not know next puts what stands behind the last line end in front of the next
+// chunk, and gives '\n'.
 //
 // Reads text and an eighth of it, and writes an eighth of it for each mask.
-func (k *Set) Rows(s *gpu.Stream, text gpu.Buffer[byte], inside Mask, d Dialect, next int, m RowMasks, carries gpu.Buffer[RowCarry]) error {
+func (k *Set) Rows(s *gpu.Stream, text gpu.Buffer[byte], inside Mask, d Dialect, next int, m RowMasks,
+	carries gpu.Buffer[RowCarry],
+) error {
 	w := k.begin(s, "rows")
 	n := w.text(text)
 	w.mask("ends", m.Ends, n)
@@ -65,9 +70,12 @@ func (k *Set) Rows(s *gpu.Stream, text gpu.Buffer[byte], inside Mask, d Dialect,
 	w.need(d.Quote != '\r' && d.Quote != '\n', "the quote %q", d.Quote)
 	w.need(next >= EndOfFile && next < 256, "a byte of %d behind the text", next)
 	carry(w, carries)
-	w.launch("rows_masks", blocks(n, tileBytes), block, text.Arg(), gpu.Int(n), inside.Arg(), gpu.Int(d.Delimiter), gpu.Int(d.Quote), gpu.Int(next), carries.Arg(), m.Ends.Arg(), m.Delimiters.Arg(), m.Stray.Arg())
+	w.launch("rows_masks", blocks(n, tileBytes), block, text.Arg(), gpu.Int(n), inside.Arg(),
+		gpu.Int(d.Delimiter), gpu.Int(d.Quote), gpu.Int(next), carries.Arg(), m.Ends.Arg(), m.Delimiters.Arg(),
+		m.Stray.Arg())
 	if n > 0 && carries.Len() > 0 {
-		w.launch("rows_carry", 1, 1, text.Arg(), gpu.Int(n), inside.Arg(), gpu.Int(d.Delimiter), gpu.Int(d.Quote), carries.Arg())
+		w.launch("rows_carry", 1, 1, text.Arg(), gpu.Int(n), inside.Arg(), gpu.Int(d.Delimiter),
+			gpu.Int(d.Quote), carries.Arg())
 	}
 	return w.done()
 }
@@ -80,7 +88,8 @@ type RowSpans struct {
 	Fields gpu.Buffer[int32] // of each row; a blank line has 0. Saturates at 2^31-1
 }
 
-// AllocRowSpans lists the rows of a chunk that starts where a row does. It waits for the device to count them.
+// AllocRowSpans lists the rows of a chunk that starts where a row does. It waits for the device to
+// count them.
 //
 //	text   n bytes
 //	m      Ends and Delimiters
@@ -92,7 +101,8 @@ type RowSpans struct {
 //	First       0        1       2  2 2
 //	Fields      2        2       0  1
 //
-// The caller frees the result. The time depends on the bytes and the rows, not on the length of one. Reads the masks twice, writes 28 bytes a row.
+// The caller frees the result. The time depends on the bytes and the rows, not on the length of
+// one. Reads the masks twice, writes 28 bytes a row.
 func (k *Set) AllocRowSpans(s *gpu.Stream, text gpu.Buffer[byte], m RowMasks, final bool) (*RowSpans, error) {
 	w := k.begin(s, "row spans")
 	n := w.text(text)
@@ -117,7 +127,8 @@ func (x *RowSpans) find(w *work, text gpu.Buffer[byte], m RowMasks, final bool) 
 		return
 	}
 	ends, delimiters := before.Slice(0, int(tiles+1)), before.Slice(int(tiles+1), before.Len())
-	w.launch("rows_counts", tiles, block, m.Ends.Arg(), m.Delimiters.Arg(), gpu.Int(m.Ends.Len()), counts.Arg(), counts.Slice(int(tiles), counts.Len()).Arg())
+	w.launch("rows_counts", tiles, block, m.Ends.Arg(), m.Delimiters.Arg(), gpu.Int(m.Ends.Len()),
+		counts.Arg(), counts.Slice(int(tiles), counts.Len()).Arg())
 	scan(w, counts.Slice(0, int(tiles)), ends, gpu.Buffer[int64]{})
 	scan(w, counts.Slice(int(tiles), counts.Len()), delimiters, gpu.Buffer[int64]{})
 	rows := only(w, ends.Slice(int(tiles), int(tiles+1)))
@@ -129,8 +140,10 @@ func (x *RowSpans) find(w *work, text gpu.Buffer[byte], m RowMasks, final bool) 
 	}
 	x.Starts, x.Stops, x.First = give[int64](w, rows), give[int64](w, rows), give[int64](w, rows+1)
 	x.Fields = give[int32](w, rows)
-	w.launch("rows_spans", tiles, block, text.Arg(), gpu.Int(n), m.Ends.Arg(), m.Delimiters.Arg(), ends.Arg(), delimiters.Arg(), gpu.Int(rest), gpu.Int(rows), x.Starts.Arg(), x.Stops.Arg(), x.First.Arg())
-	w.launch("rows_fields", blocks(rows, block), block, x.Starts.Arg(), x.Stops.Arg(), x.First.Arg(), gpu.Int(rows), x.Fields.Arg())
+	w.launch("rows_spans", tiles, block, text.Arg(), gpu.Int(n), m.Ends.Arg(), m.Delimiters.Arg(),
+		ends.Arg(), delimiters.Arg(), gpu.Int(rest), gpu.Int(rows), x.Starts.Arg(), x.Stops.Arg(), x.First.Arg())
+	w.launch("rows_fields", blocks(rows, block), block, x.Starts.Arg(), x.Stops.Arg(), x.First.Arg(),
+		gpu.Int(rows), x.Fields.Arg())
 }
 
 // Free gives the memory back once the work that s was given before is done.
@@ -155,18 +168,23 @@ type Column struct {
 //	out         as many elements as rows, and Words(rows) words; overwritten
 //
 // Reads 28 bytes, a delimiter or two and two bytes of text a row, writes 16 bytes and 2 bits.
-func (k *Set) FieldSpans(s *gpu.Stream, text gpu.Buffer[byte], x *RowSpans, delimiters gpu.Buffer[int64], column int, quote byte, out Column) error {
+func (k *Set) FieldSpans(s *gpu.Stream, text gpu.Buffer[byte], x *RowSpans, delimiters gpu.Buffer[int64],
+	column int, quote byte, out Column,
+) error {
 	const none = 256
 	w := k.begin(s, "field spans")
 	rows := int64(x.Starts.Len())
 	w.need(column >= 0 && column < 1<<31, "column %d", column)
-	w.need(int64(out.Starts.Len()) == rows && int64(out.Ends.Len()) == rows, "%d starts and %d ends for %d rows", out.Starts.Len(), out.Ends.Len(), rows)
+	w.need(int64(out.Starts.Len()) == rows && int64(out.Ends.Len()) == rows, "%d starts and %d ends for %d rows",
+		out.Starts.Len(), out.Ends.Len(), rows)
 	w.bits("present", out.Present, rows)
 	w.bits("quoted", out.Quoted, rows)
 	around := uint32(quote)
 	if quote == 0 {
 		around = none
 	}
-	w.launch("rows_column", blocks(rows, block), block, text.Arg(), x.Starts.Arg(), x.Stops.Arg(), x.First.Arg(), x.Fields.Arg(), gpu.Int(rows), delimiters.Arg(), gpu.Int(delimiters.Len()), gpu.Int(column), gpu.Int(around), out.Starts.Arg(), out.Ends.Arg(), out.Present.Arg(), out.Quoted.Arg())
+	w.launch("rows_column", blocks(rows, block), block, text.Arg(), x.Starts.Arg(), x.Stops.Arg(),
+		x.First.Arg(), x.Fields.Arg(), gpu.Int(rows), delimiters.Arg(), gpu.Int(delimiters.Len()),
+		gpu.Int(column), gpu.Int(around), out.Starts.Arg(), out.Ends.Arg(), out.Present.Arg(), out.Quoted.Arg())
 	return w.done()
 }

@@ -57,7 +57,10 @@ func flagged(flags []bool) []uint64 { return bitmap(len(flags), func(i int) bool
 // rowMasks takes the memory of the masks of n bytes.
 func rowMasks(r *rig, n int) kernels.RowMasks {
 	words := kernels.Words(n)
-	return kernels.RowMasks{Ends: poisoned[uint64](r, words), Delimiters: poisoned[uint64](r, words), Stray: poisoned[uint64](r, words)}
+	return kernels.RowMasks{
+		Ends: poisoned[uint64](r, words), Delimiters: poisoned[uint64](r, words),
+		Stray: poisoned[uint64](r, words),
+	}
 }
 
 // sameRows compares the masks of text, cut at the places, with the plain reading.
@@ -233,16 +236,25 @@ func TestRowSpans(t *testing.T) {
 		{name: "no text"},
 		{name: "one byte", text: "a", want: table{{"a"}}},
 		{name: "one line end", text: "\n", want: table{nil}},
-		{name: "C5 a stray quote", text: "a,b\n5 10\",1,2\n3,4,5\n", want: table{{"a", "b"}, {"5 10\",1,2\n3,4,5\n"}}, stray: 1},
+		{name: "C5 a stray quote", text: "a,b\n5 10\",1,2\n3,4,5\n", want: table{
+			{"a", "b"},
+			{"5 10\",1,2\n3,4,5\n"},
+		}, stray: 1},
 		{name: "C6 two of them in two rows", text: "1\",2\n3\",4\n", want: table{{"1\",2\n3\"", "4"}}, stray: 1},
 		{name: "C7 doubled in a field without quotes", text: "A\"\"B,1\n", want: table{{"A\"\"B", "1"}}, stray: 2},
 		{name: "C8 lone CR", text: "a,b\rc,d\r", want: table{{"a", "b"}, {"c", "d"}}},
 		{name: "C9 a BOM is text", text: "\uFEFFlat,lon\n", want: table{{"\uFEFFlat", "lon"}}},
-		{name: "C10 a header with a comma in quotes", text: "\"name, full\",lat\n", want: table{{"'name, full'", "lat"}}},
+		{
+			name: "C10 a header with a comma in quotes", text: "\"name, full\",lat\n",
+			want: table{{"'name, full'", "lat"}},
+		},
 		{name: "C11 blank lines", text: "\na\n\r\n\r\rb\n\n", want: table{nil, {"a"}, nil, nil, nil, {"b"}, nil}},
 		{name: "C12 no last line end", text: "1,2\n3,4,", want: table{{"1", "2"}, {"3", "4", ""}}},
 		{name: "C13 ragged rows", text: "1\n2,3,4\n,\n", want: table{{"1"}, {"2", "3", "4"}, {"", ""}}},
-		{name: "C17 line ends in quotes", text: "\"a\r\nb\",\"c\"\"d\"\r\n\"\",e", want: table{{"'a\r\nb'", "'c\"\"d'"}, {"''", "e"}}},
+		{
+			name: "C17 line ends in quotes", text: "\"a\r\nb\",\"c\"\"d\"\r\n\"\",e",
+			want: table{{"'a\r\nb'", "'c\"\"d'"}, {"''", "e"}},
+		},
 		{name: "C19 a blank before a quote", text: "1, \"a,b\",2\n", want: table{{"1", " \"a,b\"", "2"}}, stray: 1},
 		{name: "text behind a closing quote", text: "\"a\"b,c\n", want: table{{"\"a\"b", "c"}}, stray: 1},
 		{name: "a quote that nothing closes", text: "a,\"b\nc,d\n", want: table{{"a", "\"b\nc,d\n"}}},
@@ -261,12 +273,13 @@ func TestRowSpans(t *testing.T) {
 func TestRowSpansOfLargeTexts(t *testing.T) {
 	r := open(t)
 	texts := map[string][]byte{
-		"line ends":              bytes.Repeat([]byte("\n"), 40000),
-		"CRLF":                   bytes.Repeat([]byte("\r\n"), 20000),
-		"one row":                bytes.Repeat([]byte("x"), 40000),
-		"delimiters and a row":   []byte(strings.Repeat("a,b,c\r\n", 6000) + "1,2"),
-		"one long field":         []byte("a,\"" + strings.Repeat("\r\n,", 13000) + "\",b\nc,d"),
-		"around the end of tile": []byte(strings.Repeat("x", 16382) + "\r\n,\r\n" + strings.Repeat("y", 16379) + "\r\nz"),
+		"line ends":            bytes.Repeat([]byte("\n"), 40000),
+		"CRLF":                 bytes.Repeat([]byte("\r\n"), 20000),
+		"one row":              bytes.Repeat([]byte("x"), 40000),
+		"delimiters and a row": []byte(strings.Repeat("a,b,c\r\n", 6000) + "1,2"),
+		"one long field":       []byte("a,\"" + strings.Repeat("\r\n,", 13000) + "\",b\nc,d"),
+		"around the end of tile": []byte(strings.Repeat("x", 16382) + "\r\n,\r\n" + strings.Repeat("y",
+			16379) + "\r\nz"),
 	}
 	for _, n := range sizes {
 		texts[fmt.Sprintf("%d random bytes", n)] = random(uint64(n), n, "\r\n,,,\"\"abcdefghijklmno")
@@ -313,7 +326,10 @@ func TestRowsRefuse(t *testing.T) {
 		change(&other)
 		return other
 	}
-	spans := &kernels.RowSpans{Starts: poisoned[int64](r, 70), Stops: poisoned[int64](r, 70), First: poisoned[int64](r, 71), Fields: poisoned[int32](r, 70)}
+	spans := &kernels.RowSpans{
+		Starts: poisoned[int64](r, 70), Stops: poisoned[int64](r, 70),
+		First: poisoned[int64](r, 71), Fields: poisoned[int32](r, 70),
+	}
 	column := kernels.Column{Starts: poisoned[int64](r, 70), Ends: poisoned[int64](r, 70), Present: mask, Quoted: mask}
 	narrow := column
 	narrow.Present = short
@@ -323,11 +339,16 @@ func TestRowsRefuse(t *testing.T) {
 		err  error
 	}{
 		{"short ends", r.k.Rows(r.s, text, mask, commas, -1, with(func(m *kernels.RowMasks) { m.Ends = short }), none)},
-		{"short delimiters", r.k.Rows(r.s, text, mask, commas, -1, with(func(m *kernels.RowMasks) { m.Delimiters = short }), none)},
-		{"short stray quotes", r.k.Rows(r.s, text, mask, commas, -1, with(func(m *kernels.RowMasks) { m.Stray = short }), none)},
+		{"short delimiters", r.k.Rows(r.s, text, mask, commas, -1, with(func(m *kernels.RowMasks) {
+			m.Delimiters = short
+		}), none)},
+		{"short stray quotes", r.k.Rows(r.s, text, mask, commas, -1, with(func(m *kernels.RowMasks) {
+			m.Stray = short
+		}), none)},
 		{"stray quotes without quotes", r.k.Rows(r.s, text, kernels.Mask{}, commas, -1, m, none)},
 		{"a quote as delimiter", r.k.Rows(r.s, text, mask, kernels.Dialect{Delimiter: '"', Quote: '"'}, -1, m, none)},
-		{"a line feed as delimiter", r.k.Rows(r.s, text, mask, kernels.Dialect{Delimiter: '\n', Quote: '"'}, -1, m, none)},
+		{"a line feed as delimiter", r.k.Rows(r.s, text, mask, kernels.Dialect{Delimiter: '\n', Quote: '"'},
+			-1, m, none)},
 		{"no delimiter", r.k.Rows(r.s, text, mask, kernels.Dialect{Quote: '"'}, -1, m, none)},
 		{"a line feed as quote", r.k.Rows(r.s, text, mask, kernels.Dialect{Delimiter: ',', Quote: '\n'}, -1, m, none)},
 		{"no byte behind", r.k.Rows(r.s, text, mask, commas, 256, m, none)},

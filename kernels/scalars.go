@@ -9,7 +9,8 @@ import (
 // columnsAtOnce is how many columns a launch takes: as many as scalars.cu has arguments for.
 const columnsAtOnce = 8
 
-// Scalars are the single values of a table's columns: strings, numbers, true and false. One column lies behind the other, each with an element, or a bit, for each row.
+// Scalars are the single values of a table's columns: strings, numbers, true and false. One column
+// lies behind the other, each with an element, or a bit, for each row.
 //
 //	Starts   of the text of each row's value, quotes of strings left out. A row without a value, with null, an object or an array has an empty span at 0
 //	Ends     likewise
@@ -28,12 +29,14 @@ func (x Scalars) some(from, to, rows int) Scalars {
 	words := Words(rows)
 	return Scalars{
 		Starts: x.Starts.Slice(from*rows, to*rows), Ends: x.Ends.Slice(from*rows, to*rows),
-		Valid: x.Valid.Slice(from*words, to*words), Numbers: x.Numbers.Slice(from*words, to*words), Trues: x.Trues.Slice(from*words, to*words),
+		Valid: x.Valid.Slice(from*words, to*words), Numbers: x.Numbers.Slice(from*words, to*words),
+		Trues: x.Trues.Slice(from*words, to*words),
 		Kinds: x.Kinds.Slice(from, to),
 	}
 }
 
-// NumberColumn is a column of numbers to be made: one of Int32, Int64 and Float64 has an element for each row, and says of which type the column is.
+// NumberColumn is a column of numbers to be made: one of Int32, Int64 and Float64 has an element
+// for each row, and says of which type the column is.
 type NumberColumn struct {
 	Column  int // its number among the Scalars
 	Int32   gpu.Buffer[int32]
@@ -49,7 +52,8 @@ const (
 	columnNone
 )
 
-// A launch's columns have typeBits bits each for their types, the first one's lowest. noTypes makes none of them.
+// A launch's columns have typeBits bits each for their types, the first one's lowest. noTypes makes
+// none of them.
 const (
 	typeBits = 4
 	noTypes  = columnNone * 0x11111111
@@ -93,8 +97,9 @@ func (o *outputs) add(w *work, i int, c *NumberColumn, rows int) {
 	o.types ^= (columnNone ^ kind) << (typeBits * i)
 }
 
-// ParseNumbers makes columns of numbers. ReadMembers, or NumberKinds, has said that their type holds all of them and that none is malformed; what a number that it
-// does not hold becomes is left open.
+// ParseNumbers makes columns of numbers. ReadMembers, or NumberKinds, has said that their type
+// holds all of them and that none is malformed; what a number that it does not hold becomes is left
+// open.
 //
 //	text       n bytes
 //	x          Starts and Ends of the columns; Numbers, or none, and all values are numbers; Trues, or none. The others are not read
@@ -105,16 +110,21 @@ func (o *outputs) add(w *work, i int, c *NumberColumn, rows int) {
 //	Int64      7   0    1      0      -1
 //	Float64    7   0    1      0      18446744073709551616   -0.0   1500
 //
-// A row without a number is 1 for true and else 0. Float64 is bit for bit what ParseFloat64 gives, but for the integer -0, which is 0, and for integers of 20 digits,
-// of which none below 2^64 is undecided.
+// A row without a number is 1 for true and else 0. Float64 is bit for bit what ParseFloat64 gives,
+// but for the integer -0, which is 0, and for integers of 20 digits, of which none below 2^64 is
+// undecided.
 //
-// One launch for up to 8 columns; reads 16 bytes a row of each and the text under it, and writes 4 or 8.
-func (k *Set) ParseNumbers(s *gpu.Stream, text gpu.Buffer[byte], x Scalars, columns []NumberColumn, undecided Mask) error {
+// One launch for up to 8 columns; reads 16 bytes a row of each and the text under it, and writes 4
+// or 8.
+func (k *Set) ParseNumbers(s *gpu.Stream, text gpu.Buffer[byte], x Scalars, columns []NumberColumn,
+	undecided Mask,
+) error {
 	w := k.begin(s, "parse numbers")
 	n, all := w.text(text), countSpans(w, x.Starts, x.Ends)
 	for len(columns) > 0 && w.err == nil {
 		some := columns[:min(columnsAtOnce, len(columns))]
-		// The columns of a launch are those whose number is near the first one's: the kernel takes it in 4 bits.
+		// The columns of a launch are those whose number is near the first one's: the kernel takes
+		// it in 4 bits.
 		first := some[0].Column
 		for i := range some {
 			if some[i].Column < first || some[i].Column >= first+1<<4 {
@@ -129,17 +139,22 @@ func (k *Set) ParseNumbers(s *gpu.Stream, text gpu.Buffer[byte], x Scalars, colu
 	return w.done()
 }
 
-// parseNumbers is one launch of ParseNumbers, of a text of n bytes and all values in all columns. It gives the part of undecided that is left.
-func (k *Set) parseNumbers(w *work, text gpu.Buffer[byte], n int64, x Scalars, all int64, columns []NumberColumn, undecided Mask) (left Mask) {
+// parseNumbers is one launch of ParseNumbers, of a text of n bytes and all values in all columns.
+// It gives the part of undecided that is left.
+func (k *Set) parseNumbers(w *work, text gpu.Buffer[byte], n int64, x Scalars, all int64, columns []NumberColumn,
+	undecided Mask,
+) (left Mask) {
 	outs, which, first := outputs{types: noTypes}, uint32(0), columns[0].Column
 	_, rows, _, _ := columns[0].out()
 	words := Words(rows)
 	for i := range columns {
 		c := &columns[i]
 		outs.add(w, i, c, rows)
-		w.need(c.Column >= 0 && int64(c.Column+1)*int64(rows) <= all, "column %d of %d rows of %d values", c.Column, rows, all)
+		w.need(c.Column >= 0 && int64(c.Column+1)*int64(rows) <= all, "column %d of %d rows of %d values",
+			c.Column, rows, all)
 		for _, mask := range []Mask{x.Numbers, x.Trues} {
-			w.need(mask.Len() == 0 || (c.Column+1)*words <= mask.Len(), "a mask of %d words for column %d of %d rows", mask.Len(), c.Column, rows)
+			w.need(mask.Len() == 0 || (c.Column+1)*words <= mask.Len(), "a mask of %d words for column %d of %d rows",
+				mask.Len(), c.Column, rows)
 		}
 		which |= uint32(c.Column-first) << (typeBits * i)
 	}
@@ -154,7 +169,8 @@ func (k *Set) parseNumbers(w *work, text gpu.Buffer[byte], n int64, x Scalars, a
 		return mask.Slice(first*words, mask.Len()).Arg()
 	}
 	args := []gpu.Arg{
-		text.Arg(), gpu.Int(n), gpu.Int(rows), x.Starts.Slice(first*rows, int(all)).Arg(), x.Ends.Slice(first*rows, int(all)).Arg(),
+		text.Arg(), gpu.Int(n), gpu.Int(rows), x.Starts.Slice(first*rows, int(all)).Arg(),
+		x.Ends.Slice(first*rows, int(all)).Arg(),
 		behind(x.Numbers), behind(x.Trues), gpu.Int(which), gpu.Int(outs.types), gpu.Int(len(columns)),
 	}
 	args = append(append(args, outs.to[:]...), undecided.Arg())

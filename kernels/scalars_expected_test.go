@@ -15,8 +15,14 @@ import (
 func expectedValues() [][]string {
 	long := strings.Repeat("1", 1030)
 	return append(scalarValues[:len(scalarValues):len(scalarValues)],
-		[]string{"18446744073709551616", "-9223372036854775809", "9007199254740993", "123456789012345678901234567890", "-1" + strings.Repeat("0", 40), "340282366920938463463374607431768211456"},
-		[]string{long[:308], long[:309], "9" + long[:308], long[:310], "1e400", "-1e400", "1.7976931348623158e308", "2.4703282292062327208299493696434e-324", "1E5", "0e0", "-0e0"},
+		[]string{
+			"18446744073709551616", "-9223372036854775809", "9007199254740993", "123456789012345678901234567890",
+			"-1" + strings.Repeat("0", 40), "340282366920938463463374607431768211456",
+		},
+		[]string{
+			long[:308], long[:309], "9" + long[:308], long[:310], "1e400", "-1e400", "1.7976931348623158e308",
+			"2.4703282292062327208299493696434e-324", "1E5", "0e0", "-0e0",
+		},
 		[]string{long, "-" + long, "0." + long, long[:1024], "7"},
 		[]string{"1", "01", "-", "-x", "1.", "1e", "1x", "-0x", "12345678x", "00", "-00"},
 		[]string{"true", "false", "null"},
@@ -37,8 +43,9 @@ var numberTypes = [...]func(r *rig, column, rows int) kernels.NumberColumn{
 	},
 }
 
-// TestReadScalarsExpected has columns of all kinds of values expected to be of each type, and of none, and holds what is made of them against ParseNumbers,
-// which must see the same even where the type is wrong.
+// TestReadScalarsExpected has columns of all kinds of values expected to be of each type, and of
+// none, and holds what is made of them against ParseNumbers, which must see the same even where the
+// type is wrong.
 func TestReadScalarsExpected(t *testing.T) {
 	r := open(t)
 	rng := rand.New(rand.NewPCG(7, 3))

@@ -22,7 +22,10 @@ type scalarTable struct {
 // randomTable has values drawn from those of each column, and rows without.
 func randomTable(rng *rand.Rand, rows int, columns [][]string) *scalarTable {
 	x := &scalarTable{slots: make([][]int32, len(columns))}
-	kinds := map[byte]kernels.ValueKind{'n': kernels.ValueNull, 'f': kernels.ValueFalse, 't': kernels.ValueTrue, '"': kernels.ValueString, '{': kernels.ValueObject, '[': kernels.ValueArray}
+	kinds := map[byte]kernels.ValueKind{
+		'n': kernels.ValueNull, 'f': kernels.ValueFalse, 't': kernels.ValueTrue,
+		'"': kernels.ValueString, '{': kernels.ValueObject, '[': kernels.ValueArray,
+	}
 	for range rows {
 		for c, values := range columns {
 			if rng.IntN(5) == 0 {
@@ -52,14 +55,18 @@ func (x *scalarTable) value(column, row int) (text string, kind kernels.ValueKin
 }
 
 // readScalars runs ReadMembers on a table, some columns of which are expected to be numbers.
-func readScalars(r *rig, x *scalarTable, rows int, expected []kernels.NumberColumn, undecided kernels.Mask) (text gpu.Buffer[byte], to kernels.Scalars) {
+func readScalars(r *rig, x *scalarTable, rows int, expected []kernels.NumberColumn,
+	undecided kernels.Mask,
+) (text gpu.Buffer[byte], to kernels.Scalars) {
 	r.Helper()
 	text, to, _ = readMembers(r, x, rows, kernels.ScalarColumns{Expected: expected, Undecided: undecided})
 	return text, to
 }
 
 // readMembers runs ReadMembers on a table. some says what is expected and measured.
-func readMembers(r *rig, x *scalarTable, rows int, some kernels.ScalarColumns) (text gpu.Buffer[byte], to kernels.Scalars, texts *kernels.Texts) {
+func readMembers(r *rig, x *scalarTable, rows int, some kernels.ScalarColumns) (text gpu.Buffer[byte],
+	to kernels.Scalars, texts *kernels.Texts,
+) {
 	r.Helper()
 	some, text = x.columns(r, rows, some)
 	texts, err := r.k.ReadMembers(r.s, text, x.values(r), some, nil)
@@ -68,7 +75,9 @@ func readMembers(r *rig, x *scalarTable, rows int, some kernels.ScalarColumns) (
 }
 
 // columns uploads a table and takes memory for its single values.
-func (x *scalarTable) columns(r *rig, rows int, some kernels.ScalarColumns) (_ kernels.ScalarColumns, text gpu.Buffer[byte]) {
+func (x *scalarTable) columns(r *rig, rows int, some kernels.ScalarColumns) (_ kernels.ScalarColumns,
+	text gpu.Buffer[byte],
+) {
 	r.Helper()
 	columns := len(x.slots)
 	values, words := columns*rows, columns*kernels.Words(rows)
@@ -88,12 +97,16 @@ func (x *scalarTable) values(r *rig) kernels.MemberValues {
 	return kernels.MemberValues{Start: uploadShort(r, x.starts), End: uploadShort(r, x.ends), Kind: upload(r, x.kinds)}
 }
 
-// scalarValues are values of columns of several types: those that a column of int32, of int64, of uint64 or of float64 has, and others that have no number.
+// scalarValues are values of columns of several types: those that a column of int32, of int64, of
+// uint64 or of float64 has, and others that have no number.
 var scalarValues = [...][]string{
 	{"0", "-0", "7", "-12", "2147483647", "-2147483648", "null", "true"},
 	{"0", "-0", "123456789", "-9223372036854775808", "9223372036854775807", "false", "true"},
 	{"0", "18446744073709551615", "9223372036854775808", "-0", "12345678"},
-	{"-0", "-0.0", "0.0", "1.5", "-1e3", "9007199254740993", "1e-400", "1.00000000000000011102230246251565404", "true", "null", `"text"`, "[1]"},
+	{
+		"-0", "-0.0", "0.0", "1.5", "-1e3", "9007199254740993", "1e-400", "1.00000000000000011102230246251565404",
+		"true", "null", `"text"`, "[1]",
+	},
 	{`"x y"`, `""`, `{"a":1}`, "[2]", "null", "17"},
 	{"null"},
 }
@@ -127,7 +140,8 @@ func TestReadScalars(t *testing.T) {
 						want |= numberKindsOf(v)
 					}
 					if i := c*rows + row; starts[i] != start || ends[i] != end {
-						t.Fatalf("%s, row %d, %s: [%d, %d), want [%d, %d)", what, row, v, starts[i], ends[i], start, end)
+						t.Fatalf("%s, row %d, %s: [%d, %d), want [%d, %d)", what, row, v, starts[i],
+							ends[i], start, end)
 					}
 				}
 				is := func(wants ...kernels.ValueKind) []uint64 {
@@ -137,7 +151,9 @@ func TestReadScalars(t *testing.T) {
 					})
 				}
 				none := make([]byte, rows)
-				sameMask(t, what+": valid", none, valid[c*words:(c+1)*words], is(kernels.ValueFalse, kernels.ValueTrue, kernels.ValueNumber, kernels.ValueString, kernels.ValueObject, kernels.ValueArray))
+				sameMask(t, what+": valid", none, valid[c*words:(c+1)*words], is(kernels.ValueFalse,
+					kernels.ValueTrue, kernels.ValueNumber, kernels.ValueString, kernels.ValueObject,
+					kernels.ValueArray))
 				sameMask(t, what+": numbers", none, numbers[c*words:(c+1)*words], is(kernels.ValueNumber))
 				sameMask(t, what+": trues", none, trues[c*words:(c+1)*words], is(kernels.ValueTrue))
 				if kinds[c] != want {
@@ -238,7 +254,8 @@ func TestParseNumbersWithoutMasks(t *testing.T) {
 			want = append(want, bits)
 		}
 	}
-	x.starts, x.ends, want = append(x.starts, 0, -1, 5, 0), append(x.ends, 0, 3, 1<<40, 30), append(want, 0, 0, 0, 0) // none
+	// none
+	x.starts, x.ends, want = append(x.starts, 0, -1, 5, 0), append(x.ends, 0, 3, 1<<40, 30), append(want, 0, 0, 0, 0)
 	text := upload(r, x.text)
 	from := kernels.Scalars{Starts: upload(r, x.starts), Ends: upload(r, x.ends)}
 	wide := poisoned[int64](r, len(want))
@@ -254,9 +271,12 @@ func TestParseNumbersWithoutMasks(t *testing.T) {
 	out, undecided := poisoned[float64](r, n), poisoned[uint64](r, kernels.Words(n))
 	r.ok(r.k.ParseNumbers(r.s, text, from, []kernels.NumberColumn{{Float64: out}}, undecided))
 	before, _ := parseFloats(r, &x, kernels.GrammarJSON)
-	sameItems(r, "undecided", read(r, undecided), bitmap(n, func(i int) bool { return bit(before.undecided, i) || len(x.token(i)) > 1024 }))
+	sameItems(r, "undecided", read(r, undecided), bitmap(n, func(i int) bool {
+		return bit(before.undecided, i) || len(x.token(i)) > 1024
+	}))
 	for i, v := range read(r, out) {
-		if want := before.out[i]; math.Float64bits(v) != math.Float64bits(want) && x.token(i) != "-0" && !math.IsNaN(want) {
+		if want := before.out[i]; math.Float64bits(v) != math.Float64bits(want) && x.token(i) != "-0" &&
+			!math.IsNaN(want) {
 			t.Errorf("%.60q: %v, want %v", x.token(i), v, want)
 		}
 	}
@@ -264,9 +284,13 @@ func TestParseNumbersWithoutMasks(t *testing.T) {
 
 func TestScalarsRefuses(t *testing.T) {
 	r := open(t)
-	text, at, kinds, slots, mask := upload(r, make([]byte, 99)), upload(r, make([]uint32, 70)), upload(r, make([]kernels.ValueKind, 70)), upload(r, make([]int32, 70)), poisoned[uint64](r, 2)
+	text, at, kinds, slots, mask := upload(r, make([]byte, 99)), upload(r, make([]uint32, 70)),
+		upload(r, make([]kernels.ValueKind, 70)), upload(r, make([]int32, 70)), poisoned[uint64](r, 2)
 	spans := poisoned[int64](r, 70)
-	sound := kernels.Scalars{Starts: spans, Ends: spans, Valid: mask, Numbers: mask, Trues: mask, Kinds: poisoned[uint32](r, 1)}
+	sound := kernels.Scalars{
+		Starts: spans, Ends: spans, Valid: mask, Numbers: mask, Trues: mask,
+		Kinds: poisoned[uint32](r, 1),
+	}
 	two := []gpu.Buffer[int32]{slots, slots.Slice(0, 69)}
 	for _, tt := range []struct {
 		name   string
@@ -282,12 +306,17 @@ func TestScalarsRefuses(t *testing.T) {
 	} {
 		to := sound
 		tt.change(&to)
-		if _, err := r.k.ReadMembers(r.s, text, kernels.MemberValues{Start: at, End: at, Kind: tt.kind}, kernels.ScalarColumns{Slots: tt.slots, To: to}, nil); err == nil {
+		if _, err := r.k.ReadMembers(r.s, text, kernels.MemberValues{Start: at, End: at, Kind: tt.kind},
+			kernels.ScalarColumns{Slots: tt.slots, To: to}, nil); err == nil {
 			t.Errorf("%s: no error", tt.name)
 		}
 	}
 	narrow, wide, float := poisoned[int32](r, 70), poisoned[int64](r, 70), poisoned[float64](r, 70)
-	pair := kernels.Scalars{Starts: poisoned[int64](r, 140), Ends: poisoned[int64](r, 140), Valid: poisoned[uint64](r, 4), Numbers: poisoned[uint64](r, 4), Trues: poisoned[uint64](r, 4), Kinds: poisoned[uint32](r, 2)}
+	pair := kernels.Scalars{
+		Starts: poisoned[int64](r, 140), Ends: poisoned[int64](r, 140),
+		Valid: poisoned[uint64](r, 4), Numbers: poisoned[uint64](r, 4), Trues: poisoned[uint64](r, 4),
+		Kinds: poisoned[uint32](r, 2),
+	}
 	for _, tt := range []struct {
 		name      string
 		expected  []kernels.NumberColumn
@@ -303,7 +332,11 @@ func TestScalarsRefuses(t *testing.T) {
 		{"nothing for what is expected and undecided", []kernels.NumberColumn{{Float64: float}}, kernels.Mask{}},
 		{"too much for what is expected and undecided", []kernels.NumberColumn{{Int32: narrow}}, mask},
 	} {
-		if _, err := r.k.ReadMembers(r.s, text, kernels.MemberValues{Start: at, End: at, Kind: kinds}, kernels.ScalarColumns{Slots: []gpu.Buffer[int32]{slots, slots}, To: pair, Expected: tt.expected, Undecided: tt.undecided}, nil); err == nil {
+		if _, err := r.k.ReadMembers(r.s, text, kernels.MemberValues{Start: at, End: at, Kind: kinds},
+			kernels.ScalarColumns{
+				Slots: []gpu.Buffer[int32]{slots, slots}, To: pair, Expected: tt.expected,
+				Undecided: tt.undecided,
+			}, nil); err == nil {
 			t.Errorf("%s: no error", tt.name)
 		}
 	}
@@ -315,7 +348,11 @@ func TestScalarsRefuses(t *testing.T) {
 		{"two types", []kernels.NumberColumn{{Int32: narrow, Int64: wide}}, kernels.Mask{}},
 		{"no such column", []kernels.NumberColumn{{Column: 1, Int32: narrow}}, kernels.Mask{}},
 		{"a column below 0", []kernels.NumberColumn{{Column: -1, Int32: narrow}}, kernels.Mask{}},
-		{"columns of several lengths", []kernels.NumberColumn{{Int32: narrow}, {Int64: wide.Slice(0, 69)}}, kernels.Mask{}},
+		{
+			"columns of several lengths",
+			[]kernels.NumberColumn{{Int32: narrow}, {Int64: wide.Slice(0, 69)}},
+			kernels.Mask{},
+		},
 		{"nothing for what is undecided", []kernels.NumberColumn{{Float64: float}}, kernels.Mask{}},
 		{"too much for what is undecided", []kernels.NumberColumn{{Int32: narrow}}, mask},
 	} {

@@ -21,9 +21,11 @@ type Count interface{ int32 | uint32 | int64 }
 //	in   3 0 2 5
 //	out  0 3 3 5 10
 //
-// in and out may be the same memory. Nothing overflows: what is summed are counts and sizes of things in memory, whose sum is below 2^63.
+// in and out may be the same memory. Nothing overflows: what is summed are counts and sizes of
+// things in memory, whose sum is below 2^63.
 //
-// One launch for up to 65,536 elements, two for up to 4 million, and one more for each further factor of 4096 or so; reads in twice and writes out once.
+// One launch for up to 65,536 elements, two for up to 4 million, and one more for each further
+// factor of 4096 or so; reads in twice and writes out once.
 func ExclusiveScan[T Count](k *Set, s *gpu.Stream, in gpu.Buffer[T], out, total gpu.Buffer[int64]) error {
 	w := k.begin(s, "exclusive scan")
 	scan(w, in, out, total)
@@ -56,5 +58,6 @@ func scan[T Count](w *work, in gpu.Buffer[T], out, total gpu.Buffer[int64]) {
 		scan(w, sums, sums, gpu.Buffer[int64]{})
 		scanned = 1
 	}
-	w.launch("scan_apply_"+kind, tiles, block, in.Arg(), gpu.Int(n), sums.Arg(), gpu.Int(scanned), out.Arg(), gpu.Int(out.Len()), total.Arg())
+	w.launch("scan_apply_"+kind, tiles, block, in.Arg(), gpu.Int(n), sums.Arg(), gpu.Int(scanned), out.Arg(),
+		gpu.Int(out.Len()), total.Arg())
 }

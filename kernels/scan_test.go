@@ -11,8 +11,12 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// scanSizes are lengths around rows (128), warps (512), tiles (4096), what one block takes (65536), and what is a row for each of its warps.
-var scanSizes = []int{0, 1, 3, 4, 5, 31, 32, 33, 63, 64, 65, 127, 128, 129, 511, 512, 513, 4095, 4096, 4097, 8193, 40000, 65535, 65536, 65537, 70001}
+// scanSizes are lengths around rows (128), warps (512), tiles (4096), what one block takes (65536),
+// and what is a row for each of its warps.
+var scanSizes = []int{
+	0, 1, 3, 4, 5, 31, 32, 33, 63, 64, 65, 127, 128, 129, 511, 512, 513, 4095, 4096,
+	4097, 8193, 40000, 65535, 65536, 65537, 70001,
+}
 
 // exclusiveSums is ExclusiveScan; the sum of all comes last.
 func exclusiveSums[T kernels.Count](in []T) []int64 {

@@ -26,10 +26,11 @@ type ShapeOddity uint32
 
 // As ODD_* of shapes.cu.
 const (
-	ShapeRecords  ShapeOddity = 1 << iota // a record of another number, place or length than the index says
-	ShapeTooLong                          // a record that is longer than it may be
-	ShapeUnlike                           // a shape of another type, or one whose length is not that of its parts and points
-	ShapeBadParts                         // a part without points, or not behind the one before it
+	ShapeRecords ShapeOddity = 1 << iota // a record of another number, place or length than the index says
+	ShapeTooLong                         // a record that is longer than it may be
+	// a shape of another type, or one whose length is not that of its parts and points
+	ShapeUnlike
+	ShapeBadParts // a part without points, or not behind the one before it
 )
 
 // ShapeReport says what there is among shapes.
@@ -44,7 +45,8 @@ const (
 	ShapeHasMeasures             // a record with room for measures, which need not be some
 )
 
-// Shapes are the records of a .shp that lie in a text, one behind the other. The caller sets and allocates all of it.
+// Shapes are the records of a .shp that lie in a text, one behind the other. The caller sets and
+// allocates all of it.
 type Shapes struct {
 	Type    ShapeType
 	Records int
@@ -56,7 +58,8 @@ type Shapes struct {
 	Rows  gpu.Buffer[int64] // as those of FixedRecords, or none: every record is a row
 	Live  gpu.Buffer[int64] // likewise
 
-	// Of each row, overwritten; there is an element for each record. Behind the last row Starts hold anything, and the others 0.
+	// Of each row, overwritten; there is an element for each record. Behind the last row Starts
+	// hold anything, and the others 0.
 	Starts gpu.Buffer[int64]       // where its record begins in the text
 	Flags  gpu.Buffer[byte]        // for the methods of Set
 	Valid  Mask                    // it has a shape
@@ -73,13 +76,16 @@ type Shapes struct {
 //	text    1 20 shape 2 20 shape
 //	Starts  0 48
 //
-// One launch and a scan each for points and for parts; reads a sector or two a record, and writes up to 41 bytes.
+// One launch and a scan each for points and for parts; reads a sector or two a record, and writes
+// up to 41 bytes.
 func (k *Set) FindShapes(s *gpu.Stream, text gpu.Buffer[byte], x *Shapes) error {
 	w := k.begin(s, "find shapes")
 	n := w.text(text)
 	x.check(w)
-	w.need(x.Index.Len() == 8*x.Records && x.Index.Address()%8 == 0, "an index of %d bytes for %d records", x.Index.Len(), x.Records)
-	w.need(x.Rows.Len() == 0 || x.Rows.Len() == x.Records && x.Live.Len() == 1, "room for %d rows of %d records", x.Rows.Len(), x.Records)
+	w.need(x.Index.Len() == 8*x.Records && x.Index.Address()%8 == 0, "an index of %d bytes for %d records",
+		x.Index.Len(), x.Records)
+	w.need(x.Rows.Len() == 0 || x.Rows.Len() == x.Records && x.Live.Len() == 1, "room for %d rows of %d records",
+		x.Rows.Len(), x.Records)
 	w.need(x.Report.Len() == 1, "%d elements for the report", x.Report.Len())
 	if w.err == nil {
 		w.err = gpu.Fill(s, x.Report, 0)
@@ -91,8 +97,10 @@ func (k *Set) FindShapes(s *gpu.Stream, text gpu.Buffer[byte], x *Shapes) error 
 	if x.Parts.Len() > 0 {
 		parts = take[int32](w, x.Records)
 	}
-	w.launch("shape_records", blocks(int64(x.Records), block), block, text.Arg(), gpu.Int(n), x.Index.Arg(), gpu.Int(x.Base), gpu.Int(x.First), gpu.Int(x.Records), gpu.Int(x.Longest),
-		x.Rows.Arg(), x.Live.Arg(), gpu.Int(x.Type), x.Starts.Arg(), x.Flags.Arg(), points.Arg(), parts.Arg(), x.Valid.Arg(), x.Report.Arg())
+	w.launch("shape_records", blocks(int64(x.Records), block), block, text.Arg(), gpu.Int(n), x.Index.Arg(),
+		gpu.Int(x.Base), gpu.Int(x.First), gpu.Int(x.Records), gpu.Int(x.Longest),
+		x.Rows.Arg(), x.Live.Arg(), gpu.Int(x.Type), x.Starts.Arg(), x.Flags.Arg(), points.Arg(), parts.Arg(),
+		x.Valid.Arg(), x.Report.Arg())
 	if points.Len() > 0 && w.err == nil {
 		scan(w, points, x.Points, gpu.Buffer[int64]{})
 	}
@@ -113,11 +121,13 @@ func (k *Set) ShapeParts(s *gpu.Stream, text gpu.Buffer[byte], x *Shapes, rings 
 	x.check(w)
 	w.need(x.Type.HasParts() && rings.Len() > 0, "%d offsets of the parts of shapes of type %d", rings.Len(), x.Type)
 	count := int64(rings.Len()) - 1
-	w.launch("shape_parts", blocks(count+1, block), block, text.Arg(), gpu.Int(n), x.Starts.Arg(), x.Points.Arg(), x.Parts.Arg(), gpu.Int(x.Records), gpu.Int(count), rings.Arg(), x.Report.Arg())
+	w.launch("shape_parts", blocks(count+1, block), block, text.Arg(), gpu.Int(n), x.Starts.Arg(),
+		x.Points.Arg(), x.Parts.Arg(), gpu.Int(x.Records), gpu.Int(count), rings.Arg(), x.Report.Arg())
 	return w.done()
 }
 
-// ShapePositions are the positions of shapes. Every NaN becomes one, and so does a measure below -10^38, or one that a record has no room for.
+// ShapePositions are the positions of shapes. Every NaN becomes one, and so does a measure below
+// -10^38, or one that a record has no room for.
 //
 //	X, Y, Z, M  positions, overwritten: of points one a row, 0 where there is no shape. Z and M may be none
 //	Measured    an element for each record, 0 before and 1 where a measure of the row is one; none without M
@@ -133,8 +143,11 @@ func (k *Set) ReadShapes(s *gpu.Stream, text gpu.Buffer[byte], x *Shapes, to Sha
 	w := k.begin(s, "read shapes")
 	n, count := w.text(text), to.X.Len()
 	x.check(w)
-	w.need(to.Y.Len() == count && (to.Z.Len() == 0 || to.Z.Len() == count && x.Type.HasZ()) && (to.M.Len() == 0 || to.M.Len() == count), "%d, %d, %d and %d ordinates", count, to.Y.Len(), to.Z.Len(), to.M.Len())
-	w.need(to.M.Len() == 0 || to.Measured.Len() == x.Records, "%d elements for which of %d rows have measures", to.Measured.Len(), x.Records)
+	w.need(to.Y.Len() == count && (to.Z.Len() == 0 || to.Z.Len() == count && x.Type.HasZ()) &&
+		(to.M.Len() == 0 || to.M.Len() == count), "%d, %d, %d and %d ordinates", count, to.Y.Len(),
+		to.Z.Len(), to.M.Len())
+	w.need(to.M.Len() == 0 || to.Measured.Len() == x.Records, "%d elements for which of %d rows have measures",
+		to.Measured.Len(), x.Records)
 	args := []gpu.Arg{text.Arg(), gpu.Int(n), gpu.Int(x.Type), x.Starts.Arg(), x.Flags.Arg()}
 	out := []gpu.Arg{to.X.Arg(), to.Y.Arg(), to.Z.Arg(), to.M.Arg(), to.Measured.Arg()}
 	if x.Type.family() == ShapePoint {
@@ -147,30 +160,37 @@ func (k *Set) ReadShapes(s *gpu.Stream, text gpu.Buffer[byte], x *Shapes, to Sha
 	return w.done()
 }
 
-// ShapeKinds says which geometries rows are. A PolyLine of more than one part is a MultiLineString; a Polygon is one whatever its parts are.
+// ShapeKinds says which geometries rows are. A PolyLine of more than one part is a MultiLineString;
+// a Polygon is one whatever its parts are.
 //
 //	measured  as ReadShapes gives it, or none: no row has measures
 //	kinds     an element a row, overwritten
 //	all       one element, overwritten: bit 1<<kind for each of them but 0
 //
 // One launch; reads up to 18 bytes a row, and writes one.
-func (k *Set) ShapeKinds(s *gpu.Stream, x *Shapes, measured gpu.Buffer[byte], kinds gpu.Buffer[GeometryKind], all gpu.Buffer[uint32]) error {
+func (k *Set) ShapeKinds(s *gpu.Stream, x *Shapes, measured gpu.Buffer[byte], kinds gpu.Buffer[GeometryKind],
+	all gpu.Buffer[uint32],
+) error {
 	w := k.begin(s, "shape kinds")
 	x.check(w)
-	w.need(kinds.Len() <= x.Records && (measured.Len() == 0 || measured.Len() == x.Records), "%d kinds of %d records, %d of which may have measures", kinds.Len(), x.Records, measured.Len())
+	w.need(kinds.Len() <= x.Records && (measured.Len() == 0 || measured.Len() == x.Records),
+		"%d kinds of %d records, %d of which may have measures", kinds.Len(), x.Records, measured.Len())
 	w.need(all.Len() == 1, "%d elements for all kinds", all.Len())
 	if w.err == nil {
 		w.err = gpu.Fill(s, all, 0)
 	}
-	w.launch("shape_kinds", blocks(int64(kinds.Len()), block), block, gpu.Int(x.Type), x.Flags.Arg(), x.Parts.Arg(), measured.Arg(), gpu.Int(kinds.Len()), kinds.Arg(), all.Arg())
+	w.launch("shape_kinds", blocks(int64(kinds.Len()), block), block, gpu.Int(x.Type), x.Flags.Arg(),
+		x.Parts.Arg(), measured.Arg(), gpu.Int(kinds.Len()), kinds.Arg(), all.Arg())
 	return w.done()
 }
 
 // check checks that there is room for what each row has.
 func (x *Shapes) check(w *work) {
 	f := x.Type.family()
-	w.need(x.Type < 30 && (f == ShapePoint || f == ShapePolyLine || f == ShapePolygon || f == ShapeMultiPoint), "shapes of type %d", x.Type)
-	w.need(x.Records >= 1 && x.Starts.Len() == x.Records && x.Flags.Len() == x.Records, "room for %d starts and %d flags of %d records", x.Starts.Len(), x.Flags.Len(), x.Records)
+	w.need(x.Type < 30 && (f == ShapePoint || f == ShapePolyLine || f == ShapePolygon || f == ShapeMultiPoint),
+		"shapes of type %d", x.Type)
+	w.need(x.Records >= 1 && x.Starts.Len() == x.Records && x.Flags.Len() == x.Records,
+		"room for %d starts and %d flags of %d records", x.Starts.Len(), x.Flags.Len(), x.Records)
 	w.bits("valid", x.Valid, int64(x.Records))
 	points, parts := 0, 0
 	if f != ShapePoint {
@@ -179,5 +199,6 @@ func (x *Shapes) check(w *work) {
 	if x.Type.HasParts() {
 		parts = x.Records + 1
 	}
-	w.need(x.Points.Len() == points && x.Parts.Len() == parts, "offsets of %d points and %d parts of %d records", x.Points.Len(), x.Parts.Len(), x.Records)
+	w.need(x.Points.Len() == points && x.Parts.Len() == parts, "offsets of %d points and %d parts of %d records",
+		x.Points.Len(), x.Parts.Len(), x.Records)
 }

@@ -38,8 +38,10 @@ type shapefile struct {
 func (f *shapefile) add(content []byte, row shapeRow) {
 	at := int64(len(f.text))
 	f.starts, f.rows = append(f.starts, at), append(f.rows, row)
-	f.index = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(f.index, uint32((f.base+at)/2)), uint32(len(content)/2))
-	f.text = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(f.text, uint32(f.first+int64(len(f.rows))-1)), uint32(len(content)/2))
+	f.index = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(f.index, uint32((f.base+at)/2)),
+		uint32(len(content)/2))
+	f.text = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(f.text, uint32(f.first+int64(len(f.rows))-1)),
+		uint32(len(content)/2))
 	f.text = append(f.text, content...)
 }
 
@@ -85,7 +87,8 @@ func (f *shapefile) shape(rng *rand.Rand, most int) {
 	}
 	pair := func() {
 		row.x, row.y = append(row.x, ordinate()), append(row.y, ordinate())
-		content = little.AppendUint64(little.AppendUint64(content, math.Float64bits(row.x[len(row.x)-1])), math.Float64bits(row.y[len(row.y)-1]))
+		content = little.AppendUint64(little.AppendUint64(content, math.Float64bits(row.x[len(row.x)-1])),
+			math.Float64bits(row.y[len(row.y)-1]))
 	}
 	several := func(of func() float64) (out []float64) {
 		if f.kind%10 != 1 {
@@ -130,7 +133,8 @@ func (f *shapefile) shape(rng *rand.Rand, most int) {
 func (f *shapefile) found(r *rig, live []int64) *kernels.Shapes {
 	n := len(f.index) / 8
 	x := &kernels.Shapes{
-		Type: f.kind, Records: n, First: f.first, Base: f.base, Longest: 1 << 20, Index: upload(r, f.index), Starts: poisoned[int64](r, n), Flags: poisoned[byte](r, n),
+		Type: f.kind, Records: n, First: f.first, Base: f.base, Longest: 1 << 20, Index: upload(r, f.index),
+		Starts: poisoned[int64](r, n), Flags: poisoned[byte](r, n),
 		Valid: poisoned[uint64](r, kernels.Words(n)), Report: poisoned[kernels.ShapeReport](r, 1),
 	}
 	if f.kind%10 != 1 {
@@ -165,7 +169,8 @@ func (f *shapefile) check(r *rig, live []int64) {
 	}
 	for _, i := range live {
 		row := f.rows[i]
-		starts, points, parts, kinds = append(starts, f.starts[i]), append(points, int64(len(want.x))), append(parts, int64(len(want.parts))), append(kinds, row.kind)
+		starts, points, parts, kinds = append(starts, f.starts[i]), append(points, int64(len(want.x))),
+			append(parts, int64(len(want.parts))), append(kinds, row.kind)
 		for _, at := range row.parts {
 			want.parts = append(want.parts, int64(len(want.x))+at)
 		}
@@ -217,7 +222,8 @@ func (f *shapefile) check(r *rig, live []int64) {
 		sameBits(r, "m", read(r, to.M), want.m)
 	}
 	if x.Parts.Len() > 0 {
-		same(r, "parts", read(r, x.Parts), append(parts, slices.Repeat([]int64{int64(len(want.parts))}, x.Records+1-n)...))
+		same(r, "parts", read(r, x.Parts), append(parts, slices.Repeat([]int64{int64(len(want.parts))},
+			x.Records+1-n)...))
 		rings := poisoned[int64](r, len(want.parts)+1)
 		r.ok(r.k.ShapeParts(r.s, text, x, rings))
 		same(r, "rings", read(r, rings), append(want.parts, int64(count)))
@@ -399,19 +405,39 @@ func TestShapesRefuse(t *testing.T) {
 	kinds, all := poisoned[kernels.GeometryKind](r, 1), poisoned[uint32](r, 1)
 	for name, err := range map[string]error{
 		"a type that is none": r.k.FindShapes(r.s, text, with(func(x *kernels.Shapes) { x.Type = 31 })),
-		"index":               r.k.FindShapes(r.s, text, with(func(x *kernels.Shapes) { x.Index = x.Index.Slice(0, 4) })),
-		"starts":              r.k.FindShapes(r.s, text, with(func(x *kernels.Shapes) { x.Starts = x.Starts.Slice(0, 0) })),
-		"no points":           r.k.FindShapes(r.s, text, with(func(x *kernels.Shapes) { x.Points = x.Points.Slice(0, 0) })),
-		"no parts":            r.k.FindShapes(r.s, text, with(func(x *kernels.Shapes) { x.Parts = gpu.Buffer[int64]{} })),
-		"parts of points":     r.k.FindShapes(r.s, text, with(func(x *kernels.Shapes) { x.Type = 8 })),
-		"no report":           r.k.FindShapes(r.s, text, with(func(x *kernels.Shapes) { x.Report = x.Report.Slice(0, 0) })),
-		"no number of rows":   r.k.FindShapes(r.s, text, with(func(x *kernels.Shapes) { x.Rows = x.Starts })),
-		"no ring":             r.k.ShapeParts(r.s, text, right, gpu.Buffer[int64]{}),
-		"ordinates":           r.k.ReadShapes(r.s, text, right, kernels.ShapePositions{X: floats, Y: floats.Slice(0, 2)}),
-		"a z":                 r.k.ReadShapes(r.s, text, right, kernels.ShapePositions{X: floats, Y: floats, Z: floats}),
-		"no measured":         r.k.ReadShapes(r.s, text, right, kernels.ShapePositions{X: floats, Y: floats, M: floats}),
-		"kinds":               r.k.ShapeKinds(r.s, right, gpu.Buffer[byte]{}, poisoned[kernels.GeometryKind](r, 2), all),
-		"no kinds":            r.k.ShapeKinds(r.s, right, gpu.Buffer[byte]{}, kinds, all.Slice(0, 0)),
+		"index": r.k.FindShapes(r.s, text, with(func(x *kernels.Shapes) {
+			x.Index = x.Index.Slice(0, 4)
+		})),
+		"starts": r.k.FindShapes(r.s, text, with(func(x *kernels.Shapes) {
+			x.Starts = x.Starts.Slice(0, 0)
+		})),
+		"no points": r.k.FindShapes(r.s, text, with(func(x *kernels.Shapes) {
+			x.Points = x.Points.Slice(0, 0)
+		})),
+		"no parts": r.k.FindShapes(r.s, text, with(func(x *kernels.Shapes) {
+			x.Parts = gpu.Buffer[int64]{}
+		})),
+		"parts of points": r.k.FindShapes(r.s, text, with(func(x *kernels.Shapes) { x.Type = 8 })),
+		"no report": r.k.FindShapes(r.s, text, with(func(x *kernels.Shapes) {
+			x.Report = x.Report.Slice(0, 0)
+		})),
+		"no number of rows": r.k.FindShapes(r.s, text, with(func(x *kernels.Shapes) { x.Rows = x.Starts })),
+		"no ring":           r.k.ShapeParts(r.s, text, right, gpu.Buffer[int64]{}),
+		"ordinates": r.k.ReadShapes(r.s, text, right, kernels.ShapePositions{
+			X: floats,
+			Y: floats.Slice(0, 2),
+		}),
+		"a z": r.k.ReadShapes(r.s, text, right, kernels.ShapePositions{
+			X: floats, Y: floats,
+			Z: floats,
+		}),
+		"no measured": r.k.ReadShapes(r.s, text, right, kernels.ShapePositions{
+			X: floats, Y: floats,
+			M: floats,
+		}),
+		"kinds": r.k.ShapeKinds(r.s, right, gpu.Buffer[byte]{},
+			poisoned[kernels.GeometryKind](r, 2), all),
+		"no kinds": r.k.ShapeKinds(r.s, right, gpu.Buffer[byte]{}, kinds, all.Slice(0, 0)),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", name)

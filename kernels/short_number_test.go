@@ -9,7 +9,8 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// shortNumbers are all tokens of up to four bytes that a number may begin with, and random ones around the 16 bytes that are read at a time.
+// shortNumbers are all tokens of up to four bytes that a number may begin with, and random ones
+// around the 16 bytes that are read at a time.
 func shortNumbers() (list []string) {
 	const alphabet = "05.-e"
 	for from := []string{""}; len(from[0]) < 4; {
@@ -57,7 +58,8 @@ func TestShortNumbers(t *testing.T) {
 	looks := read(r, undecided)
 	for i, v := range read(r, got) {
 		if want := floats[i]; math.Float64bits(v) != math.Float64bits(want) || bit(looks, i) {
-			t.Fatalf("%s: %s, undecided %v; want %s", numbers.token(i), strconv.FormatFloat(v, 'g', -1, 64), bit(looks, i), strconv.FormatFloat(want, 'g', -1, 64))
+			t.Fatalf("%s: %s, undecided %v; want %s", numbers.token(i), strconv.FormatFloat(v, 'g', -1, 64),
+				bit(looks, i), strconv.FormatFloat(want, 'g', -1, 64))
 		}
 	}
 }

@@ -39,7 +39,8 @@ func checkSpans(r *rig, name string, text []byte, starts []int64, skip int) {
 	r.ok(r.k.SpanBoundaries(r.s, d, upload(r, starts), skip, ends))
 	for i, got := range read(r, ends) {
 		if want := spanEnd(&x, starts[i], skip); got != want {
-			r.Fatalf("%s: the span from %d, %d skipped, ends at %d, want %d of %d", name, starts[i], skip, got, want, len(text))
+			r.Fatalf("%s: the span from %d, %d skipped, ends at %d, want %d of %d", name, starts[i], skip,
+				got, want, len(text))
 		}
 	}
 }

@@ -26,9 +26,11 @@ const (
 	StringEscaped StringFlags = 1 << iota
 	// StringControl is a string with a byte below 0x20 that is not escaped, which JSON forbids.
 	StringControl
-	// StringNotUTF8 is a string that is not UTF-8 as RFC 3629 has it: an overlong form, a surrogate, more than U+10FFFF, a part of a character.
+	// StringNotUTF8 is a string that is not UTF-8 as RFC 3629 has it: an overlong form, a
+	// surrogate, more than U+10FFFF, a part of a character.
 	StringNotUTF8
-	// StringMalformed is a string with a backslash that starts no escape, a quote that is not doubled, or a span that does not lie in the text.
+	// StringMalformed is a string with a backslash that starts no escape, a quote that is not
+	// doubled, or a span that does not lie in the text.
 	StringMalformed
 	// StringReplaced is a string with half a surrogate pair, now U+FFFD.
 	StringReplaced
@@ -53,7 +55,8 @@ type stringPiece struct {
 	Before, Escaped uint32
 }
 
-// Strings is what MeasureStrings learned of a column of strings. Bit i of a mask is set if string i has that flag.
+// Strings is what MeasureStrings learned of a column of strings. Bit i of a mask is set if string i
+// has that flag.
 type Strings struct {
 	Escaped, Control, NotUTF8, Malformed, Replaced Mask
 	stringLists
@@ -61,8 +64,10 @@ type Strings struct {
 	text         gpu.Buffer[byte]
 	starts, ends gpu.Buffer[int64]
 	offsets      gpu.Buffer[int64]
-	sums         gpu.Buffer[int64] // where offsets count from the first string of each block on: bytes of each block's strings, and one element more
-	mode         StringMode
+	// where offsets count from the first string of each block on: bytes of each block's strings,
+	// and one element more
+	sums gpu.Buffer[int64]
+	mode StringMode
 
 	// Of long strings; none until they were measured.
 	piece gpu.Buffer[stringPiece]
@@ -70,7 +75,8 @@ type Strings struct {
 	bytes gpu.Buffer[int64]
 }
 
-// stringLists are what is learned of short strings: see strings.cu. Those of several columns lie one behind the other.
+// stringLists are what is learned of short strings: see strings.cu. Those of several columns lie
+// one behind the other.
 type stringLists struct {
 	Summary gpu.Buffer[StringSummary] // one element
 
@@ -106,7 +112,8 @@ func (l *stringLists) free(s *gpu.Stream) error {
 	return errors.Join(l.Summary.Free(s), l.flags.Free(s), l.before.Free(s), l.first.Free(s))
 }
 
-// MeasureStrings reads a column of strings once: how many bytes each has with its escapes read, and what is wrong with it.
+// MeasureStrings reads a column of strings once: how many bytes each has with its escapes read, and
+// what is wrong with it.
 //
 //	text     n bytes
 //	starts   of the raw text of each string, quotes left out
@@ -118,15 +125,20 @@ func (l *stringLists) free(s *gpu.Stream) error {
 //	ends                         10            17
 //	offsets  0 3 3
 //
-// GatherStrings then writes the bytes, which are never more than the raw text. Several columns cost less in one call, one behind the other, than in
-// one call each. A malformed string still has the bytes that a plain reading gives it: what starts no escape stands for itself, less the backslash.
+// GatherStrings then writes the bytes, which are never more than the raw text. Several columns cost
+// less in one call, one behind the other, than in one call each. A malformed string still has the
+// bytes that a plain reading gives it: what starts no escape stands for itself, less the backslash.
 //
-// The caller frees the result; text, starts, ends and offsets must live until GatherStrings. The time depends on the bytes of the strings and on
-// their number, not on the length of one: strings of more than 256 bytes are read in pieces. Where long spans overlap so much that their pieces
-// are more than text has, all long strings are empty and malformed.
+// The caller frees the result; text, starts, ends and offsets must live until GatherStrings. The
+// time depends on the bytes of the strings and on their number, not on the length of one: strings
+// of more than 256 bytes are read in pieces. Where long spans overlap so much that their pieces are
+// more than text has, all long strings are empty and malformed.
 //
-// About a dozen launches; reads the strings' bytes and 16 bytes each, writes and scans 8 bytes and writes 5 bits each. MeasureShortStrings does with two of them.
-func (k *Set) MeasureStrings(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], mode StringMode, offsets gpu.Buffer[int64]) (*Strings, error) {
+// About a dozen launches; reads the strings' bytes and 16 bytes each, writes and scans 8 bytes and
+// writes 5 bits each. MeasureShortStrings does with two of them.
+func (k *Set) MeasureStrings(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64],
+	mode StringMode, offsets gpu.Buffer[int64],
+) (*Strings, error) {
 	x, err := k.MeasureShortStrings(s, text, starts, ends, mode, offsets)
 	if err != nil {
 		return nil, err
@@ -140,22 +152,28 @@ func (k *Set) MeasureStrings(s *gpu.Stream, text gpu.Buffer[byte], starts, ends 
 // offsetBlocks is how many blocks of strings or rows each block adds up by itself.
 const offsetBlocks = 4096
 
-// MeasureShortStrings is MeasureStrings where no string has more than 256 bytes of raw text. Where one has, the summary says so: all of these are empty, and nothing is
-// known of them, until MeasureLongStrings adds them. Whoever looks at the summary anyway so spares their launches when there are none.
+// MeasureShortStrings is MeasureStrings where no string has more than 256 bytes of raw text. Where
+// one has, the summary says so: all of these are empty, and nothing is known of them, until
+// MeasureLongStrings adds them. Whoever looks at the summary anyway so spares their launches when
+// there are none.
 //
 // Two launches, three beyond a million strings.
-func (k *Set) MeasureShortStrings(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], mode StringMode, offsets gpu.Buffer[int64]) (*Strings, error) {
+func (k *Set) MeasureShortStrings(s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64],
+	mode StringMode, offsets gpu.Buffer[int64],
+) (*Strings, error) {
 	w := k.begin(s, "measure strings")
 	w.text(text)
 	strings := starts.Len()
-	w.need(ends.Len() == strings && offsets.Len() == strings+1, "%d starts, %d ends and %d offsets", strings, ends.Len(), offsets.Len())
+	w.need(ends.Len() == strings && offsets.Len() == strings+1, "%d starts, %d ends and %d offsets",
+		strings, ends.Len(), offsets.Len())
 	w.need(mode <= StringsDoubled, "string mode %d", mode)
 	x := &Strings{text: text, starts: starts, ends: ends, mode: mode, offsets: offsets}
 	x.stringLists = allocStrings(w, 1, strings)
 	x.split(w)
 	grid := blocks(int64(strings), block)
 	sums := take[int64](w, int(grid)+1)
-	w.launch("strings_measure", grid, block, join(x.source(), offsets.Arg(), sums.Arg(), x.flags.Arg(), x.before.Arg(), x.first.Arg(), x.Summary.Arg())...)
+	w.launch("strings_measure", grid, block, join(x.source(), offsets.Arg(), sums.Arg(), x.flags.Arg(),
+		x.before.Arg(), x.first.Arg(), x.Summary.Arg())...)
 	w.offsetStrings(sums, offsets)
 	if err := w.done(); err != nil {
 		return nil, errors.Join(err, x.Free(s))
@@ -163,14 +181,16 @@ func (k *Set) MeasureShortStrings(s *gpu.Stream, text gpu.Buffer[byte], starts, 
 	return x, nil
 }
 
-// offsetStrings adds the bytes of the blocks before to offsets that count from the first string of each block on. sums are those of the blocks, and one element more.
+// offsetStrings adds the bytes of the blocks before to offsets that count from the first string of
+// each block on. sums are those of the blocks, and one element more.
 func (w *work) offsetStrings(sums, offsets gpu.Buffer[int64]) {
 	grid, scanned := sums.Len()-1, 0
 	if grid > offsetBlocks && w.err == nil {
 		scan(w, sums.Slice(0, grid), sums, gpu.Buffer[int64]{})
 		scanned = 1
 	}
-	w.launch("strings_offsets", blocks(int64(offsets.Len()), block), block, sums.Arg(), gpu.Int(scanned), gpu.Int(offsets.Len()-1), offsets.Arg())
+	w.launch("strings_offsets", blocks(int64(offsets.Len()), block), block, sums.Arg(), gpu.Int(scanned),
+		gpu.Int(offsets.Len()-1), offsets.Arg())
 }
 
 // rebaseOffsets has offsets count from the first of all strings on, if they do not.
@@ -181,7 +201,8 @@ func (x *Strings) rebaseOffsets(w *work) {
 	}
 }
 
-// MeasureLongStrings measures the strings that MeasureShortStrings left out, if there are any, and adds their bytes to offsets, once.
+// MeasureLongStrings measures the strings that MeasureShortStrings left out, if there are any, and
+// adds their bytes to offsets, once.
 //
 //	offsets  as many as MeasureShortStrings took: those, or the sums of AddOffsets that they are part of
 //
@@ -206,12 +227,14 @@ func (k *Set) MeasureLongStrings(s *gpu.Stream, x *Strings, offsets gpu.Buffer[i
 	}
 	w.launch("strings_tails", groups, block, join(join(source, pieces...), x.piece.Arg(), x.group.Arg())...)
 	w.launch("strings_states", 1, scanBlock, x.group.Arg(), x.first.Arg(), gpu.Int(strings), gpu.Int(room))
-	w.launch("strings_pieces", groups, block, join(join(source, pieces...), x.piece.Arg(), x.group.Arg(), x.bytes.Arg(), x.flags.Arg(), x.Summary.Arg())...)
+	w.launch("strings_pieces", groups, block, join(join(source, pieces...), x.piece.Arg(), x.group.Arg(),
+		x.bytes.Arg(), x.flags.Arg(), x.Summary.Arg())...)
 	if w.err == nil {
 		scan(w, x.bytes.Slice(0, int(groups)), x.bytes, gpu.Buffer[int64]{})
 	}
 	spans := []gpu.Arg{gpu.Int(n), x.starts.Arg(), x.ends.Arg(), gpu.Int(strings)}
-	w.launch("strings_long_sizes", grid, block, join(join(spans, pieces...), x.piece.Arg(), x.bytes.Arg(), sizes.Arg(), x.flags.Arg(), x.Summary.Arg())...)
+	w.launch("strings_long_sizes", grid, block, join(join(spans, pieces...), x.piece.Arg(), x.bytes.Arg(),
+		sizes.Arg(), x.flags.Arg(), x.Summary.Arg())...)
 	if w.err == nil {
 		scan(w, sizes.Slice(0, strings), sizes, gpu.Buffer[int64]{})
 	}
@@ -233,7 +256,10 @@ func (x *Strings) split(w *work) {
 
 // source is what the kernels know the strings by.
 func (x *Strings) source() []gpu.Arg {
-	return []gpu.Arg{x.text.Arg(), gpu.Int(x.text.Len()), gpu.Int(x.mode), x.starts.Arg(), x.ends.Arg(), gpu.Int(x.starts.Len())}
+	return []gpu.Arg{
+		x.text.Arg(), gpu.Int(x.text.Len()), gpu.Int(x.mode), x.starts.Arg(), x.ends.Arg(),
+		gpu.Int(x.starts.Len()),
+	}
 }
 
 // join is a list with more behind it; the list keeps its elements.
@@ -246,7 +272,8 @@ func (x *Strings) Free(s *gpu.Stream) error {
 	return errors.Join(x.free(s), x.piece.Free(s), x.group.Free(s), x.bytes.Free(s))
 }
 
-// At has GatherStrings write the strings to other places: offsets are as many as MeasureStrings took, and none of the strings has less room than it needs.
+// At has GatherStrings write the strings to other places: offsets are as many as MeasureStrings
+// took, and none of the strings has less room than it needs.
 func (x *Strings) At(offsets gpu.Buffer[int64]) *Strings {
 	moved := *x
 	moved.offsets, moved.sums = offsets, gpu.Buffer[int64]{}
@@ -265,7 +292,9 @@ func (k *Set) GatherStrings(s *gpu.Stream, x *Strings, out gpu.Buffer[byte], nar
 	w.need(x.offsets.Len() == strings+1, "%d offsets for %d strings", x.offsets.Len(), strings)
 	w.need(narrow.Len() == 0 || narrow.Len() == strings+1, "%d narrow offsets for %d strings", narrow.Len(), strings)
 	w.launch("strings_bytes", max(blocks(int64(strings)+1, block), int64(x.group.Len())), block,
-		x.text.Arg(), gpu.Int(x.text.Len()), gpu.Int(x.mode), x.starts.Arg(), x.ends.Arg(), gpu.Int(strings), x.offsets.Arg(), x.sums.Arg(),
-		x.before.Arg(), x.first.Arg(), gpu.Int(x.piece.Len()), x.piece.Arg(), x.bytes.Arg(), out.Arg(), gpu.Int(out.Len()), narrow.Arg())
+		x.text.Arg(), gpu.Int(x.text.Len()), gpu.Int(x.mode), x.starts.Arg(), x.ends.Arg(), gpu.Int(strings),
+		x.offsets.Arg(), x.sums.Arg(),
+		x.before.Arg(), x.first.Arg(), gpu.Int(x.piece.Len()), x.piece.Arg(), x.bytes.Arg(), out.Arg(),
+		gpu.Int(out.Len()), narrow.Arg())
 	return w.done()
 }

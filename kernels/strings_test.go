@@ -95,7 +95,8 @@ func (c *stringColumn) plainJSON(text []byte, flags *kernels.StringFlags) []byte
 	return text
 }
 
-// sameStrings reads strings on the device and compares every output with the plain reading. gap stands between two strings.
+// sameStrings reads strings on the device and compares every output with the plain reading. gap
+// stands between two strings.
 func sameStrings(r *rig, name string, raw [][]byte, gap string, mode kernels.StringMode) {
 	r.Helper()
 	var text []byte
@@ -135,12 +136,14 @@ func sameStrings(r *rig, name string, raw [][]byte, gap string, mode kernels.Str
 			r.Fatalf("%s: narrow offset %d is %d, want %d", name, i, offset, want.offsets[i])
 		}
 	}
-	if got := read(r, out); !bytes.Equal(got[:len(want.bytes)], want.bytes) || string(got[len(want.bytes):]) != "\xa5\xa5\xa5" {
+	if got := read(r, out); !bytes.Equal(got[:len(want.bytes)], want.bytes) ||
+		string(got[len(want.bytes):]) != "\xa5\xa5\xa5" {
 		i := 0
 		for i < len(want.bytes) && got[i] == want.bytes[i] {
 			i++
 		}
-		r.Fatalf("%s: byte %d of %d is %q, want %q", name, i, len(want.bytes), got[max(0, i-20):min(len(got), i+20)], want.bytes[max(0, i-20):min(len(want.bytes), i+20)])
+		r.Fatalf("%s: byte %d of %d is %q, want %q", name, i, len(want.bytes), got[max(0, i-20):min(len(got), i+20)],
+			want.bytes[max(0, i-20):min(len(want.bytes), i+20)])
 	}
 }
 
@@ -230,7 +233,10 @@ func TestStringsOverPieces(t *testing.T) {
 func TestStringsOfTheWholeText(t *testing.T) {
 	r := open(t)
 	rng := rand.New(rand.NewPCG(9, 9))
-	for _, s := range [][]byte{bytes.Repeat([]byte{'\\'}, 200001), bytes.Repeat([]byte{'"'}, 200001), randomString(rng, 300000, 0, len(fragments))} {
+	for _, s := range [][]byte{
+		bytes.Repeat([]byte{'\\'}, 200001), bytes.Repeat([]byte{'"'}, 200001),
+		randomString(rng, 300000, 0, len(fragments)),
+	} {
 		for _, mode := range stringModes {
 			sameStrings(r, "one long string", [][]byte{s}, "", mode)
 		}
@@ -261,7 +267,8 @@ func TestShortStringsFirst(t *testing.T) {
 		}
 		want := plainStrings(raw, kernels.StringsJSON)
 		offsets := poisoned[int64](r, len(raw)+1)
-		x, err := r.k.MeasureShortStrings(r.s, upload(r, text), upload(r, starts), upload(r, ends), kernels.StringsJSON, offsets)
+		x, err := r.k.MeasureShortStrings(r.s, upload(r, text), upload(r, starts), upload(r, ends),
+			kernels.StringsJSON, offsets)
 		r.ok(err)
 		what := fmt.Sprintf("up to %d bytes", longest)
 		sameItems(r, what+": offsets of short strings", read(r, offsets), short)
@@ -294,13 +301,15 @@ func TestManyStrings(t *testing.T) {
 		starts[i], want[i+1] = want[i], want[i]+int64(i%3)/2
 	}
 	offsets := poisoned[int64](r, strings+1)
-	x, err := r.k.MeasureShortStrings(r.s, upload(r, bytes.Repeat([]byte{'x'}, int(want[strings]))), upload(r, starts), upload(r, want[1:]), kernels.StringsRaw, offsets)
+	x, err := r.k.MeasureShortStrings(r.s, upload(r, bytes.Repeat([]byte{'x'}, int(want[strings]))),
+		upload(r, starts), upload(r, want[1:]), kernels.StringsRaw, offsets)
 	r.ok(err)
 	sameItems(r, "offsets", read(r, offsets), want)
 	r.ok(x.Free(r.s))
 }
 
-// Spans that no sound caller gives: outside of the text, backwards, over one another. Nothing is touched outside of the buffers.
+// Spans that no sound caller gives: outside of the text, backwards, over one another. Nothing is
+// touched outside of the buffers.
 func TestStringsOfBadSpans(t *testing.T) {
 	r := open(t)
 	text := upload(r, bytes.Repeat([]byte{'x'}, 1000))

@@ -6,8 +6,9 @@ import (
 	"github.com/vibeflight/vibeflight/gpu"
 )
 
-// Structure is the structure of a chunk of JSON text: a class for each byte, with quotes inside strings told from those that bound them, and the
-// state at the start of each 16 KiB tile. It takes 3/8 of the text's size; kernels read it with quote.cuh, StructureMasks spells it out.
+// Structure is the structure of a chunk of JSON text: a class for each byte, with quotes inside
+// strings told from those that bound them, and the state at the start of each 16 KiB tile. It takes
+// 3/8 of the text's size; kernels read it with quote.cuh, StructureMasks spells it out.
 type Structure struct {
 	n      int64
 	planes gpu.Buffer[uint64]
@@ -49,17 +50,22 @@ func (x *Structure) Free(s *gpu.Stream) error {
 	return errors.Join(x.planes.Free(s), x.tile.Free(s), x.sound.Free(s), x.unsound.Free(s))
 }
 
-// ParseStructure finds the structure of text: two launches, of which the first reads the text once and the second its tiles' summaries.
-// It does what QuoteParity and BracketDepth do, for quotes and brackets of JSON, in a quarter of their traffic. A depth beyond 2^31-1 at the start of a tile stays there.
+// ParseStructure finds the structure of text: two launches, of which the first reads the text once
+// and the second its tiles' summaries. It does what QuoteParity and BracketDepth do, for quotes and
+// brackets of JSON, in a quarter of their traffic. A depth beyond 2^31-1 at the start of a tile
+// stays there.
 //
 //	text    n bytes, at most what x was allocated for
 //	x       overwritten
 //	carry   one element or none
-func (k *Set) ParseStructure(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, carries gpu.Buffer[StructureCarry]) error {
+func (k *Set) ParseStructure(s *gpu.Stream, text gpu.Buffer[byte], x *Structure,
+	carries gpu.Buffer[StructureCarry],
+) error {
 	w := k.begin(s, "structure")
 	x.n = w.text(text)
 	tiles := blocks(x.n, tileBytes)
-	w.need(tiles <= int64(x.tile.Len()) && 3*Words(int(x.n)) <= x.planes.Len(), "%d bytes of text for a structure of %d words", x.n, x.planes.Len()/3)
+	w.need(tiles <= int64(x.tile.Len()) && 3*Words(int(x.n)) <= x.planes.Len(),
+		"%d bytes of text for a structure of %d words", x.n, x.planes.Len()/3)
 	carry(w, carries)
 	quote, depth := carries.Arg(), carries.Arg()
 	if depth != 0 {
@@ -70,7 +76,8 @@ func (k *Set) ParseStructure(s *gpu.Stream, text gpu.Buffer[byte], x *Structure,
 	return w.done()
 }
 
-// StructureMasks are the masks of a structure, and the bracket depth before each word. Open, Close, Colon and Comma are bytes outside strings.
+// StructureMasks are the masks of a structure, and the bracket depth before each word. Open, Close,
+// Colon and Comma are bytes outside strings.
 type StructureMasks struct {
 	Inside, Open, Close, Colon, Comma Mask
 	Depth                             gpu.Buffer[int32] // saturates at 2^31-1
@@ -106,10 +113,12 @@ func (m *StructureMasks) Free(s *gpu.Stream) error {
 	return err
 }
 
-// StructureMasks spells x out: one launch that reads 3/8 byte and writes 11/16 byte for each byte of text. m was allocated for as much text as x was parsed from.
+// StructureMasks spells x out: one launch that reads 3/8 byte and writes 11/16 byte for each byte
+// of text. m was allocated for as much text as x was parsed from.
 func (k *Set) StructureMasks(s *gpu.Stream, x *Structure, m *StructureMasks) error {
 	w := k.begin(s, "structure masks")
 	w.mask("inside", m.Inside, x.n)
-	w.launch("structure_masks", blocks(x.n, tileBytes), block, x.planes.Arg(), gpu.Int(x.n), x.tile.Arg(), m.all.Arg(), m.Depth.Arg())
+	w.launch("structure_masks", blocks(x.n, tileBytes), block, x.planes.Arg(), gpu.Int(x.n), x.tile.Arg(),
+		m.all.Arg(), m.Depth.Arg())
 	return w.done()
 }

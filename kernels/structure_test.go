@@ -16,7 +16,10 @@ type structure struct {
 
 // structureOf reads text from a carry, which it leaves as it is at the end.
 func structureOf(text []byte, c *kernels.StructureCarry) structure {
-	x := structure{inside: quoteParity(text, '"', kernels.QuoteEscaped, &c.Quote), depth: make([]int32, kernels.Words(len(text)))}
+	x := structure{
+		inside: quoteParity(text, '"', kernels.QuoteEscaped, &c.Quote),
+		depth:  make([]int32, kernels.Words(len(text))),
+	}
 	outside := func(set string) []uint64 {
 		return bitmap(len(text), func(i int) bool {
 			if x.inside[i/64]>>(i%64)&1 != 0 {
@@ -113,5 +116,8 @@ func TestStructureOfManyTiles(t *testing.T) {
 	copy(text[100*tile:], bytes.Repeat([]byte{'\\'}, 200*tile+1))
 	copy(text[310*tile:], `"`)
 	copy(text[310*tile+1:], bytes.Repeat([]byte{'['}, 210*tile))
-	checkStructure(r, "many tiles", text, kernels.StructureCarry{Depth: 7, Quote: kernels.QuoteCarry{Inside: 1, Escaped: 1}})
+	checkStructure(r, "many tiles", text, kernels.StructureCarry{Depth: 7, Quote: kernels.QuoteCarry{
+		Inside:  1,
+		Escaped: 1,
+	}})
 }

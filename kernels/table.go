@@ -38,7 +38,8 @@ const (
 	tableReport
 )
 
-// AllocTable lists the fields of a text that begins where a row does, or with line ends. It waits for the device to count them.
+// AllocTable lists the fields of a text that begins where a row does, or with line ends. It waits
+// for the device to count them.
 //
 //	text     n bytes, fewer than 2^31
 //	d        what separates fields, and what is around them; rows end with any number of \n and \r, so that blank lines are no rows
@@ -48,10 +49,11 @@ const (
 //	Starts   0                    8
 //	Stops      1         6          9  11      columns: 1 9, 6 11
 //
-// Where the text holds what a Table does not, nothing is listed, and Odd says why. Of rows that have more and fewer fields by turns only StillOdd knows.
+// Where the text holds what a Table does not, nothing is listed, and Odd says why. Of rows that
+// have more and fewer fields by turns only StillOdd knows.
 //
-// The caller frees the result. The time depends on the bytes and the fields, not on the length of a row. Reads text once and three eighths of it twice; writes 4
-// bytes a field and 8 a row.
+// The caller frees the result. The time depends on the bytes and the fields, not on the length of a
+// row. Reads text once and three eighths of it twice; writes 4 bytes a field and 8 a row.
 func (k *Set) AllocTable(s *gpu.Stream, text gpu.Buffer[byte], d Dialect, columns int) (*Table, error) {
 	w := k.begin(s, "table")
 	n := w.text(text)
@@ -85,9 +87,11 @@ func (x *Table) find(w *work, text gpu.Buffer[byte], d Dialect) {
 	of := func(i int) gpu.Arg { return masks.Slice(i*words, (i+1)*words).Arg() }
 	stops, rows := before.Slice(0, int(tiles)), before.Slice(int(tiles), before.Len())
 	source := []gpu.Arg{of(0), of(1), of(2), gpu.Int(n), tile.Arg()}
-	w.launch("table_tiles", tiles, block, text.Arg(), gpu.Int(n), gpu.Int(d.Delimiter), gpu.Int(d.Quote), of(0), of(1), of(2), tile.Arg())
+	w.launch("table_tiles", tiles, block, text.Arg(), gpu.Int(n), gpu.Int(d.Delimiter), gpu.Int(d.Quote),
+		of(0), of(1), of(2), tile.Arg())
 	w.joinQuotes(tile, tiles, 0, 0, 0, 0)
-	w.launch("table_counts", tiles, block, join(source, counts.Slice(0, int(tiles)).Arg(), counts.Slice(int(tiles), counts.Len()).Arg(), x.report.Arg())...)
+	w.launch("table_counts", tiles, block, join(source, counts.Slice(0, int(tiles)).Arg(),
+		counts.Slice(int(tiles), counts.Len()).Arg(), x.report.Arg())...)
 	scan(w, counts.Slice(0, int(tiles)), stops, x.report.Slice(tableStops, tableStops+1))
 	scan(w, counts.Slice(int(tiles), counts.Len()), rows, x.report.Slice(tableRows, tableRows+1))
 	if !x.counted(w) {
@@ -98,7 +102,8 @@ func (x *Table) find(w *work, text gpu.Buffer[byte], d Dialect) {
 	if x.Closed {
 		closed = 1
 	}
-	w.launch("table_spans", tiles, block, join(source, stops.Arg(), rows.Arg(), gpu.Int(x.Rows), gpu.Int(x.Columns), gpu.Int(closed), x.Starts.Arg(), x.Stops.Arg(), x.report.Arg())...)
+	w.launch("table_spans", tiles, block, join(source, stops.Arg(), rows.Arg(), gpu.Int(x.Rows),
+		gpu.Int(x.Columns), gpu.Int(closed), x.Starts.Arg(), x.Stops.Arg(), x.report.Arg())...)
 }
 
 // counted waits for the counts, and reports whether there are rows.
@@ -125,8 +130,9 @@ func (x *Table) counted(w *work) bool {
 	return rows > 0
 }
 
-// StillOdd is one element that is not 0 if a row has more or fewer fields than it should: then what Starts and Stops hold is of no use, although
-// all of it lies in the text. It is there once AllocTable's work is done.
+// StillOdd is one element that is not 0 if a row has more or fewer fields than it should: then what
+// Starts and Stops hold is of no use, although all of it lies in the text. It is there once
+// AllocTable's work is done.
 func (x *Table) StillOdd() gpu.Buffer[int64] { return x.report.Slice(tableOdd, tableOdd+1) }
 
 // Free gives the memory back once the work that s was given before is done.

@@ -10,7 +10,8 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// plainFields reads the rows of text byte by byte, as spans of fields with their quotes. ok: it is a Table of so many columns.
+// plainFields reads the rows of text byte by byte, as spans of fields with their quotes. ok: it is
+// a Table of so many columns.
 func plainFields(text []byte, d kernels.Dialect, columns int) (rows [][][2]int, closed, ok bool) {
 	lineEnd := func(i int) bool { return text[i] == '\n' || text[i] == '\r' }
 	ends := func(i int) bool { return i == len(text) || lineEnd(i) || text[i] == d.Delimiter }
@@ -74,7 +75,8 @@ func checkTable(r *rig, name string, text []byte, d kernels.Dialect, columns int
 		return
 	}
 	if x.Rows != len(want) || x.Closed != closed {
-		r.Fatalf("%s, %d columns: %d rows, closed %v, want %d, %v; text %.400q", name, columns, x.Rows, x.Closed, len(want), closed, text)
+		r.Fatalf("%s, %d columns: %d rows, closed %v, want %d, %v; text %.400q", name, columns, x.Rows,
+			x.Closed, len(want), closed, text)
 	}
 	starts, stops := read(r, x.Starts), read(r, x.Stops)
 	for i, row := range want {
@@ -131,15 +133,20 @@ func TestTableOfRandomTexts(t *testing.T) {
 	for _, n := range sizes {
 		for seed, alphabet := range []string{"\r\n,\"a", "\n,ab", "\r\n", "a\n", ",", "\"\"\"\n,", "\x00ab\n,"} {
 			for _, columns := range []int{1, 2, 3} {
-				checkTable(r, fmt.Sprintf("%d bytes of %q", n, alphabet), random(uint64(n*9+seed), n, alphabet), commas, columns)
+				checkTable(r, fmt.Sprintf("%d bytes of %q", n, alphabet), random(uint64(n*9+seed), n, alphabet),
+					commas, columns)
 			}
 		}
 	}
 }
 
-// randomFields is text of rows that all have as many fields, in all the ways that fields are written.
+// randomFields is text of rows that all have as many fields, in all the ways that fields are
+// written.
 func randomFields(seed uint64, bytesLeast, columns int) []byte {
-	pieces := [][]byte{[]byte("a"), nil, []byte("\"\""), []byte("\"b\"\"c\""), []byte("\"d,\n\r\ne\""), []byte("12.5"), []byte("\"\"\"\""), bytes.Repeat([]byte("f"), 70)}
+	pieces := [][]byte{
+		[]byte("a"), nil, []byte("\"\""), []byte("\"b\"\"c\""), []byte("\"d,\n\r\ne\""),
+		[]byte("12.5"), []byte("\"\"\"\""), bytes.Repeat([]byte("f"), 70),
+	}
 	ends := []string{"\n", "\r\n", "\r", "\n\n", "\r\n\r\n\n"}
 	choice := random(seed, 2*bytesLeast+2*columns, "\x00\x01\x02\x03\x04\x05\x06\x07\x08\x09")
 	var text []byte
@@ -186,7 +193,8 @@ func TestTableOfManyRows(t *testing.T) {
 	} {
 		checkTable(r, name, []byte(text), commas, 1)
 	}
-	checkTable(r, "a row of many fields", []byte(strings.Repeat(",", 49999)+"\n"+strings.Repeat(",", 49999)), commas, 50000)
+	checkTable(r, "a row of many fields", []byte(strings.Repeat(",", 49999)+"\n"+strings.Repeat(",", 49999)),
+		commas, 50000)
 }
 
 func TestTableRefuses(t *testing.T) {
@@ -210,16 +218,23 @@ func TestTableRefuses(t *testing.T) {
 		{"the quote as delimiter", alloc(kernels.Dialect{Delimiter: '"', Quote: '"'}, 2)},
 		{"a line feed as quote", alloc(kernels.Dialect{Delimiter: ',', Quote: '\r'}, 2)},
 		{"kinds of other columns", r.k.TableKinds(r.s, text, x, odd)},
-		{"a column of other rows", r.k.ParseTable(r.s, text, x, []kernels.TableColumn{{Type: kernels.TableFloat64, Float64: one}}, mask, odd)},
-		{"no such column", r.k.ParseTable(r.s, text, x, []kernels.TableColumn{{Column: 2, Type: kernels.TableFloat64, Float64: two}}, mask, odd)},
+		{"a column of other rows", r.k.ParseTable(r.s, text, x,
+			[]kernels.TableColumn{{Type: kernels.TableFloat64, Float64: one}}, mask, odd)},
+		{"no such column", r.k.ParseTable(r.s, text, x,
+			[]kernels.TableColumn{{Column: 2, Type: kernels.TableFloat64, Float64: two}}, mask, odd)},
 		{"a long mask", r.k.ParseTable(r.s, text, x, nil, mask, odd)},
 		{"no such ordinates", r.k.TablePoints(r.s, text, x, 0, 2, two, two, mask, odd)},
 		{"ordinates of other rows", r.k.TablePoints(r.s, text, x, 0, 1, two, one, mask, odd)},
-		{"days of other rows", r.k.TableDates(r.s, text, x, []int{0}, poisoned[int32](r, 3), mask, poisoned[int32](r, 1), poisoned[int32](r, 1))},
-		{"first days of other columns", r.k.TableDates(r.s, text, x, []int{0}, poisoned[int32](r, 2), mask, poisoned[int32](r, 2), poisoned[int32](r, 1))},
-		{"last days of other columns", r.k.TableDates(r.s, text, x, []int{0}, poisoned[int32](r, 2), mask, poisoned[int32](r, 1), poisoned[int32](r, 2))},
-		{"no such dates", r.k.TableDates(r.s, text, x, []int{2}, poisoned[int32](r, 2), mask, poisoned[int32](r, 1), poisoned[int32](r, 1))},
-		{"spans of other rows", r.k.TableTexts(r.s, text, x, []int{0}, poisoned[int64](r, 1), poisoned[int64](r, 2), mask)},
+		{"days of other rows", r.k.TableDates(r.s, text, x, []int{0}, poisoned[int32](r, 3), mask,
+			poisoned[int32](r, 1), poisoned[int32](r, 1))},
+		{"first days of other columns", r.k.TableDates(r.s, text, x, []int{0}, poisoned[int32](r, 2),
+			mask, poisoned[int32](r, 2), poisoned[int32](r, 1))},
+		{"last days of other columns", r.k.TableDates(r.s, text, x, []int{0}, poisoned[int32](r, 2), mask,
+			poisoned[int32](r, 1), poisoned[int32](r, 2))},
+		{"no such dates", r.k.TableDates(r.s, text, x, []int{2}, poisoned[int32](r, 2), mask,
+			poisoned[int32](r, 1), poisoned[int32](r, 1))},
+		{"spans of other rows", r.k.TableTexts(r.s, text, x, []int{0}, poisoned[int64](r, 1),
+			poisoned[int64](r, 2), mask)},
 		{"no such text", r.k.TableTexts(r.s, text, x, []int{2}, poisoned[int64](r, 2), poisoned[int64](r, 2), mask)},
 		{"offsets of other rows", r.k.TableOffsets(r.s, poisoned[int64](r, 5), 2, poisoned[int32](r, 5))},
 	} {

@@ -7,8 +7,9 @@ import (
 	"github.com/vibeflight/vibeflight/gpu"
 )
 
-// What TableKinds says of fields, beside NumberInt32, NumberInt64 with NumberNegative and NumberInexact, NumberReal, and NumberUndecided: a field so long, or a
-// number so near to another, that a host is to look.
+// What TableKinds says of fields, beside NumberInt32, NumberInt64 with NumberNegative and
+// NumberInexact, NumberReal, and NumberUndecided: a field so long, or a number so near to another,
+// that a host is to look.
 const (
 	FieldText  uint32 = 1 << (iota + 10)
 	FieldBool         // true and false, in any case
@@ -28,7 +29,8 @@ const (
 	TableBool
 )
 
-// TableColumn is a column to be parsed: the buffer of its type has an element for each row, or a bit.
+// TableColumn is a column to be parsed: the buffer of its type has an element for each row, or a
+// bit.
 type TableColumn struct {
 	Column  int
 	Type    TableType
@@ -52,8 +54,9 @@ func (x *Table) source(w *work, text gpu.Buffer[byte]) []gpu.Arg {
 //	field  5       -7                .5     2.   -0     true   007    1e999   "a"    ""      (nothing)   nan    2024-02-29   2023-02-29
 //	kinds  Int32   Int32 Negative    Real   Real Real   Bool   Text   Text    Text   Empty   0           Real   Date         Text
 //
-// A number may have blanks around it, and quotes. It is one of GrammarLenient, or nan, inf or -inf in any case; but zeros in front, integers beyond int64 and numbers beyond
-// float64 are text, as identifiers have them.
+// A number may have blanks around it, and quotes. It is one of GrammarLenient, or nan, inf or -inf
+// in any case; but zeros in front, integers beyond int64 and numbers beyond float64 are text, as
+// identifiers have them.
 //
 // One launch; reads 8 bytes and the text of each field.
 func (k *Set) TableKinds(s *gpu.Stream, text gpu.Buffer[byte], x *Table, kinds gpu.Buffer[uint32]) error {
@@ -63,12 +66,14 @@ func (k *Set) TableKinds(s *gpu.Stream, text gpu.Buffer[byte], x *Table, kinds g
 		w.err = gpu.Fill(s, kinds, 0)
 	}
 	if x.Rows > 0 {
-		w.launch("table_kinds", blocks(int64(x.Rows), block)*int64(x.Columns), block, join(x.source(w, text), gpu.Int(x.Columns), kinds.Arg())...)
+		w.launch("table_kinds", blocks(int64(x.Rows), block)*int64(x.Columns), block,
+			join(x.source(w, text), gpu.Int(x.Columns), kinds.Arg())...)
 	}
 	return w.done()
 }
 
-// ParseTable makes columns of numbers and booleans, of which TableKinds has said that their type holds all fields.
+// ParseTable makes columns of numbers and booleans, of which TableKinds has said that their type
+// holds all fields.
 //
 //	text     of the table
 //	columns  where to: overwritten. A field without a value is 0
@@ -76,10 +81,13 @@ func (k *Set) TableKinds(s *gpu.Stream, text gpu.Buffer[byte], x *Table, kinds g
 //	odd      one element, to which NumberUndecided is added if some float64 is to be found by a host
 //
 // One launch for up to 8 columns; reads 8 bytes and the text of each field.
-func (k *Set) ParseTable(s *gpu.Stream, text gpu.Buffer[byte], x *Table, columns []TableColumn, valid Mask, odd gpu.Buffer[uint32]) error {
+func (k *Set) ParseTable(s *gpu.Stream, text gpu.Buffer[byte], x *Table, columns []TableColumn, valid Mask,
+	odd gpu.Buffer[uint32],
+) error {
 	w := k.begin(s, "parse table")
 	words := Words(x.Rows)
-	w.need(valid.Len() == words*len(columns), "a mask of %d words for %d columns of %d rows", valid.Len(), len(columns), x.Rows)
+	w.need(valid.Len() == words*len(columns), "a mask of %d words for %d columns of %d rows", valid.Len(),
+		len(columns), x.Rows)
 	w.need(odd.Len() == 1, "%d elements for what is odd", odd.Len())
 	for from := 0; from < len(columns) && x.Rows > 0 && w.err == nil; from += columnsAtOnce {
 		some := columns[from:min(from+columnsAtOnce, len(columns))]
@@ -90,7 +98,8 @@ func (k *Set) ParseTable(s *gpu.Stream, text gpu.Buffer[byte], x *Table, columns
 			which[i] = uint32(some[i].Column)<<2 | uint32(some[i].Type)
 		}
 		args := join(join(x.source(w, text), picked(which)...), out[:]...)
-		w.launch("table_parse", blocks(int64(x.Rows), block)*int64(len(some)), block, join(args, valid.Slice(from*words, (from+len(some))*words).Arg(), odd.Arg())...)
+		w.launch("table_parse", blocks(int64(x.Rows), block)*int64(len(some)), block,
+			join(args, valid.Slice(from*words, (from+len(some))*words).Arg(), odd.Arg())...)
 	}
 	return w.done()
 }
@@ -115,7 +124,8 @@ func (c *TableColumn) out(w *work, x *Table) gpu.Arg {
 	return arg
 }
 
-// picked are the columns of a launch as pick_column of table_values.cu takes them, with their number in front.
+// picked are the columns of a launch as pick_column of table_values.cu takes them, with their
+// number in front.
 func picked(which []uint32) []gpu.Arg {
 	var words [columnsAtOnce / 2]uint64
 	for i, v := range which {
@@ -138,17 +148,24 @@ func picked(which []uint32) []gpu.Arg {
 //	last     likewise
 //
 // One launch for up to 8 columns; reads 8 bytes and 10 of text a field, and writes 4.
-func (k *Set) TableDates(s *gpu.Stream, text gpu.Buffer[byte], x *Table, columns []int, days gpu.Buffer[int32], valid Mask, first, last gpu.Buffer[int32]) error {
+func (k *Set) TableDates(s *gpu.Stream, text gpu.Buffer[byte], x *Table, columns []int, days gpu.Buffer[int32],
+	valid Mask, first, last gpu.Buffer[int32],
+) error {
 	w := k.begin(s, "table dates")
 	words, all := Words(x.Rows), x.Rows*len(columns)
 	w.need(days.Len() == all, "%d days for %d fields", days.Len(), all)
-	w.need(valid.Len() == words*len(columns), "a mask of %d words for %d columns of %d rows", valid.Len(), len(columns), x.Rows)
-	w.need(first.Len() == len(columns) && last.Len() == len(columns), "%d first and %d last days of %d columns", first.Len(), last.Len(), len(columns))
+	w.need(valid.Len() == words*len(columns), "a mask of %d words for %d columns of %d rows", valid.Len(),
+		len(columns), x.Rows)
+	w.need(first.Len() == len(columns) && last.Len() == len(columns), "%d first and %d last days of %d columns",
+		first.Len(), last.Len(), len(columns))
 	if w.err == nil {
 		w.err = errors.Join(gpu.Fill(s, first, 0x7f), gpu.Fill(s, last, 0x80))
 	}
 	x.launchPicked(w, "table_dates", text, columns, func(from, end int) []gpu.Arg {
-		return []gpu.Arg{days.Slice(from*x.Rows, end*x.Rows).Arg(), valid.Slice(from*words, end*words).Arg(), first.Slice(from, end).Arg(), last.Slice(from, end).Arg()}
+		return []gpu.Arg{
+			days.Slice(from*x.Rows, end*x.Rows).Arg(), valid.Slice(from*words, end*words).Arg(),
+			first.Slice(from, end).Arg(), last.Slice(from, end).Arg(),
+		}
 	})
 	return w.done()
 }
@@ -162,19 +179,29 @@ func (k *Set) TableDates(s *gpu.Stream, text gpu.Buffer[byte], x *Table, columns
 //	valid    Words(rows) words a column, overwritten: the field has bytes, or stands in quotes
 //
 // One launch for up to 8 columns; reads 8 bytes and two bytes of text a field, and writes 16.
-func (k *Set) TableTexts(s *gpu.Stream, text gpu.Buffer[byte], x *Table, columns []int, starts, ends gpu.Buffer[int64], valid Mask) error {
+func (k *Set) TableTexts(s *gpu.Stream, text gpu.Buffer[byte], x *Table, columns []int, starts,
+	ends gpu.Buffer[int64], valid Mask,
+) error {
 	w := k.begin(s, "table texts")
 	words, all := Words(x.Rows), x.Rows*len(columns)
-	w.need(starts.Len() == all && ends.Len() == all, "%d starts and %d ends for %d fields", starts.Len(), ends.Len(), all)
-	w.need(valid.Len() == words*len(columns), "a mask of %d words for %d columns of %d rows", valid.Len(), len(columns), x.Rows)
+	w.need(starts.Len() == all && ends.Len() == all, "%d starts and %d ends for %d fields", starts.Len(),
+		ends.Len(), all)
+	w.need(valid.Len() == words*len(columns), "a mask of %d words for %d columns of %d rows", valid.Len(),
+		len(columns), x.Rows)
 	x.launchPicked(w, "table_texts", text, columns, func(from, end int) []gpu.Arg {
-		return []gpu.Arg{starts.Slice(from*x.Rows, end*x.Rows).Arg(), ends.Slice(from*x.Rows, end*x.Rows).Arg(), valid.Slice(from*words, end*words).Arg()}
+		return []gpu.Arg{
+			starts.Slice(from*x.Rows, end*x.Rows).Arg(), ends.Slice(from*x.Rows, end*x.Rows).Arg(),
+			valid.Slice(from*words, end*words).Arg(),
+		}
 	})
 	return w.done()
 }
 
-// launchPicked launches a kernel for columns, as many at a time as a launch takes. out is where those of columns[from:end] go.
-func (x *Table) launchPicked(w *work, kernel string, text gpu.Buffer[byte], columns []int, out func(from, end int) []gpu.Arg) {
+// launchPicked launches a kernel for columns, as many at a time as a launch takes. out is where
+// those of columns[from:end] go.
+func (x *Table) launchPicked(w *work, kernel string, text gpu.Buffer[byte], columns []int,
+	out func(from, end int) []gpu.Arg,
+) {
 	for from := 0; from < len(columns) && x.Rows > 0 && w.err == nil; from += columnsAtOnce {
 		end := min(from+columnsAtOnce, len(columns))
 		which := make([]uint32, end-from)
@@ -182,7 +209,8 @@ func (x *Table) launchPicked(w *work, kernel string, text gpu.Buffer[byte], colu
 			w.need(column >= 0 && column < x.Columns, "column %d of %d", column, x.Columns)
 			which[i] = uint32(column) << 2
 		}
-		w.launch(kernel, blocks(int64(x.Rows), block)*int64(len(which)), block, join(join(x.source(w, text), picked(which)...), out(from, end)...)...)
+		w.launch(kernel, blocks(int64(x.Rows), block)*int64(len(which)), block,
+			join(join(x.source(w, text), picked(which)...), out(from, end)...)...)
 	}
 }
 
@@ -198,9 +226,11 @@ func (x *Table) launchPicked(w *work, kernel string, text gpu.Buffer[byte], colu
 func (k *Set) TableOffsets(s *gpu.Stream, offsets gpu.Buffer[int64], rows int, narrow gpu.Buffer[int32]) error {
 	w := k.begin(s, "table offsets")
 	columns := narrow.Len() / (rows + 1)
-	w.need(columns*(rows+1) == narrow.Len() && columns*rows+1 == offsets.Len(), "%d offsets of %d rows to %d", offsets.Len(), rows, narrow.Len())
+	w.need(columns*(rows+1) == narrow.Len() && columns*rows+1 == offsets.Len(), "%d offsets of %d rows to %d",
+		offsets.Len(), rows, narrow.Len())
 	w.need(offsets.Len() <= math.MaxInt32, "%d offsets", offsets.Len())
-	w.launch("table_offsets", blocks(int64(narrow.Len()), block), block, offsets.Arg(), gpu.Int(rows), gpu.Int(columns), narrow.Arg())
+	w.launch("table_offsets", blocks(int64(narrow.Len()), block), block, offsets.Arg(), gpu.Int(rows),
+		gpu.Int(columns), narrow.Arg())
 	return w.done()
 }
 
@@ -214,12 +244,16 @@ func (k *Set) TableOffsets(s *gpu.Stream, offsets gpu.Buffer[int64], rows int, n
 //	odd    one element, to which FieldWrong is added if an ordinate is neither, and NumberUndecided if a host is to look
 //
 // One launch; reads 16 bytes and the text of two fields a row, and writes 16.
-func (k *Set) TablePoints(s *gpu.Stream, text gpu.Buffer[byte], t *Table, x, y int, outX, outY gpu.Buffer[float64], valid Mask, odd gpu.Buffer[uint32]) error {
+func (k *Set) TablePoints(s *gpu.Stream, text gpu.Buffer[byte], t *Table, x, y int, outX, outY gpu.Buffer[float64],
+	valid Mask, odd gpu.Buffer[uint32],
+) error {
 	w := k.begin(s, "table points")
 	w.need(x >= 0 && x < t.Columns && y >= 0 && y < t.Columns, "columns %d and %d of %d", x, y, t.Columns)
-	w.need(outX.Len() == t.Rows && outY.Len() == t.Rows, "%d and %d ordinates for %d rows", outX.Len(), outY.Len(), t.Rows)
+	w.need(outX.Len() == t.Rows && outY.Len() == t.Rows, "%d and %d ordinates for %d rows", outX.Len(),
+		outY.Len(), t.Rows)
 	w.bits("valid", valid, int64(t.Rows))
 	w.need(odd.Len() == 1, "%d elements for what is odd", odd.Len())
-	w.launch("table_points", blocks(int64(t.Rows), block), block, join(t.source(w, text), gpu.Int(x), gpu.Int(y), outX.Arg(), outY.Arg(), valid.Arg(), odd.Arg())...)
+	w.launch("table_points", blocks(int64(t.Rows), block), block, join(t.source(w, text), gpu.Int(x),
+		gpu.Int(y), outX.Arg(), outY.Arg(), valid.Arg(), odd.Arg())...)
 	return w.done()
 }

@@ -19,7 +19,8 @@ import (
 // csvNumber is a number of a field: no zeros in front of others.
 var csvNumber = regexp.MustCompile(`^[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$`)
 
-// fieldKindsOf is what TableKinds says of one field, by regexp, math/big and strconv. The field is without quotes around it.
+// fieldKindsOf is what TableKinds says of one field, by regexp, math/big and strconv. The field is
+// without quotes around it.
 func fieldKindsOf(field string, quoted bool) uint32 {
 	token := strings.Trim(field, " \t")
 	lower := strings.ToLower(token)
@@ -71,8 +72,10 @@ func isDate(field string) bool {
 // dateFields are fields around every bound of a date.
 func dateFields() []string {
 	list := []string{
-		"2024-02-29", "2023-02-29", "2000-02-29", "1900-02-29", "0000-02-29", "0000-01-01", "0000-00-00", "9999-12-31", "1970-01-01", "1969-12-31", "2024/06/30", "2024/06/31",
-		"2024-06/30", "2024/06-30", "2024.06.30", "2024-6-30", "2024-06-3", "2024-06-300", " 2024-06-30", "2024-06-30 ", "2024-06-30Z", "2024-06-30T10:00", "+024-06-30", "20240630", "2024-06-3é",
+		"2024-02-29", "2023-02-29", "2000-02-29", "1900-02-29", "0000-02-29", "0000-01-01", "0000-00-00",
+		"9999-12-31", "1970-01-01", "1969-12-31", "2024/06/30", "2024/06/31",
+		"2024-06/30", "2024/06-30", "2024.06.30", "2024-6-30", "2024-06-3", "2024-06-300", " 2024-06-30",
+		"2024-06-30 ", "2024-06-30Z", "2024-06-30T10:00", "+024-06-30", "20240630", "2024-06-3é",
 		"2O24-06-30", "2024-O6-30", "2024-06-3\x00", "\"024-06-3", "2024-06-0:", "2024-06-3/", "1:24-06-30",
 	}
 	for month := range 14 {
@@ -86,14 +89,22 @@ func dateFields() []string {
 // fieldValues are fields around every bound of their rules.
 func fieldValues() []string {
 	list := []string{
-		"", "0", "-0", "+0", "00", "-00", "007", "+007", "-01", "00.5", "0.5", ".5", "-.5", "+.5", "5.", "-5.", "5.e3", ".e3", ".", "-", "+", "+-5", "-+5", "--5",
-		"1e5", "1E+5", "1e-5", "1e", "1e+", "e5", "1e5.5", "1_0", "0x10", "1,5", "1 5", "5\"", " 5", "5\t", " \t5 \t", " ", "\t\t", "  x", "12 Main Street",
-		"true", "TRUE", "t", "Y", "yes", "no", "N", "false", "F", " true", "true ", "truer", "on", "off", "fals", "tr", "t\x00", "\x00", "\x00t",
-		"nan", "NaN", "NAN", "inf", "-inf", "+inf", "-INF", "infinity", "nano", " nan ", "null", "na", "n/a", "N/A", "none", "None", `\N`, "#N/A", "-", "#n/b", `\`,
-		"1e308", "1e309", "-1e309", "1e400", "1e-400", "1.7976931348623157e308", "1.7976931348623159e308", "4.9e-324", "0.1", "123456789.123456789",
-		"9007199254740992", "9007199254740993", "-9007199254740993", "1.00000000000000000000000000001", "12345678901234567890", "é", "5é", "\xff",
-		"0.1234567890123456789012345", "100000000000000000000000", "2147483647.0", "1" + strings.Repeat("0", 400), strings.Repeat("0", 30) + "1",
-		strings.Repeat("x", 2000), "2024 " + strings.Repeat("x", 2000), strings.Repeat("9", 500) + "x", strings.Repeat(" ", 900) + "7",
+		"", "0", "-0", "+0", "00", "-00", "007", "+007", "-01", "00.5", "0.5", ".5", "-.5", "+.5", "5.",
+		"-5.", "5.e3", ".e3", ".", "-", "+", "+-5", "-+5", "--5",
+		"1e5", "1E+5", "1e-5", "1e", "1e+", "e5", "1e5.5", "1_0", "0x10", "1,5", "1 5", "5\"", " 5", "5\t",
+		" \t5 \t", " ", "\t\t", "  x", "12 Main Street",
+		"true", "TRUE", "t", "Y", "yes", "no", "N", "false", "F", " true", "true ", "truer", "on", "off",
+		"fals", "tr", "t\x00", "\x00", "\x00t",
+		"nan", "NaN", "NAN", "inf", "-inf", "+inf", "-INF", "infinity", "nano", " nan ", "null", "na",
+		"n/a", "N/A", "none", "None", `\N`, "#N/A", "-", "#n/b", `\`,
+		"1e308", "1e309", "-1e309", "1e400", "1e-400", "1.7976931348623157e308", "1.7976931348623159e308",
+		"4.9e-324", "0.1", "123456789.123456789",
+		"9007199254740992", "9007199254740993", "-9007199254740993", "1.00000000000000000000000000001",
+		"12345678901234567890", "é", "5é", "\xff",
+		"0.1234567890123456789012345", "100000000000000000000000", "2147483647.0", "1" + strings.Repeat("0", 400),
+		strings.Repeat("0", 30) + "1",
+		strings.Repeat("x", 2000), "2024 " + strings.Repeat("x", 2000), strings.Repeat("9", 500) + "x",
+		strings.Repeat(" ", 900) + "7",
 	}
 	for _, power := range []uint{7, 15, 31, 32, 52, 53, 54, 62, 63, 64, 65} {
 		v := new(big.Int).Lsh(big.NewInt(1), power)
@@ -105,7 +116,8 @@ func fieldValues() []string {
 	return append(list, dateFields()...)
 }
 
-// asTable writes fields as rows of columns, quoted where they must be or where their number is odd, and says which are.
+// asTable writes fields as rows of columns, quoted where they must be or where their number is odd,
+// and says which are.
 func asTable(fields []string, columns int) (text []byte, quoted []bool) {
 	for i, f := range fields {
 		q := i%2 == 1 || strings.ContainsAny(f, ",\r\n\"") || f == "" && columns == 1
@@ -157,7 +169,8 @@ func TestTableKinds(t *testing.T) {
 	kinds := poisoned[uint32](r, 5)
 	r.ok(r.k.TableKinds(r.s, upload(r, text), tableOf(r, text, 5), kinds))
 	sameItems(r, "kinds", read(r, kinds), []uint32{
-		kernels.NumberInt32 | kernels.NumberNegative | kernels.NumberReal, kernels.FieldText | kernels.NumberInt32, kernels.FieldEmpty, kernels.FieldText, kernels.FieldDate | kernels.FieldEmpty,
+		kernels.NumberInt32 | kernels.NumberNegative | kernels.NumberReal, kernels.FieldText | kernels.NumberInt32,
+		kernels.FieldEmpty, kernels.FieldText, kernels.FieldDate | kernels.FieldEmpty,
 	})
 }
 
@@ -172,7 +185,8 @@ func TestTableUnsure(t *testing.T) {
 	} {
 		kinds := poisoned[uint32](r, 1)
 		r.ok(r.k.TableKinds(r.s, upload(r, []byte(field)), tableOf(r, []byte(field), 1), kinds))
-		if got := read(r, kinds)[0]; got != kernels.NumberUndecided && name != "a long number" || got&kernels.NumberUndecided == 0 {
+		if got := read(r, kinds)[0]; got != kernels.NumberUndecided && name != "a long number" ||
+			got&kernels.NumberUndecided == 0 {
 			t.Errorf("%s: got %#x, want %#x", name, got, kernels.NumberUndecided)
 		}
 	}
@@ -220,17 +234,27 @@ func TestParseTable(t *testing.T) {
 	field := func(row, column int) string { return strings.TrimSpace(fields[row*columns+column]) }
 	for i, c := range list {
 		name := fmt.Sprintf("column %d", c.Column)
-		sameItems(r, name+": valid", read(r, valid.Slice(i*words, (i+1)*words)), bitmap(rows, func(row int) bool { return field(row, c.Column) != "" }))
+		sameItems(r, name+": valid", read(r, valid.Slice(i*words, (i+1)*words)), bitmap(rows, func(row int) bool {
+			return field(row, c.Column) != ""
+		}))
 		switch c.Type {
 		case kernels.TableInt32:
-			sameItems(r, name, read(r, c.Int32), mapRows(rows, func(row int) int32 { v, _ := strconv.ParseInt(field(row, c.Column), 10, 32); return int32(v) }))
+			sameItems(r, name, read(r, c.Int32), mapRows(rows, func(row int) int32 {
+				v, _ := strconv.ParseInt(field(row, c.Column), 10, 32)
+				return int32(v)
+			}))
 		case kernels.TableInt64:
-			sameItems(r, name, read(r, c.Int64), mapRows(rows, func(row int) int64 { v, _ := strconv.ParseInt(field(row, c.Column), 10, 64); return v }))
+			sameItems(r, name, read(r, c.Int64), mapRows(rows, func(row int) int64 {
+				v, _ := strconv.ParseInt(field(row, c.Column), 10, 64)
+				return v
+			}))
 		case kernels.TableFloat64:
 			got := mapRows(rows, func(row int) uint64 { return math.Float64bits(read(r, c.Float64)[row]) })
 			sameItems(r, name, got, mapRows(rows, func(row int) uint64 { return floatBits(field(row, c.Column)) }))
 		default:
-			sameItems(r, name, read(r, c.Bool), bitmap(rows, func(row int) bool { return strings.ContainsAny(field(row, c.Column), "tTyY") }))
+			sameItems(r, name, read(r, c.Bool), bitmap(rows, func(row int) bool {
+				return strings.ContainsAny(field(row, c.Column), "tTyY")
+			}))
 		}
 	}
 	// A number that lies next to the middle of two.
@@ -262,7 +286,10 @@ func mapRows[T any](rows int, f func(row int) T) []T {
 
 func TestTablePoints(t *testing.T) {
 	r := open(t)
-	values := []string{"1.5", "", "007", "-0", "NULL", "nan", "N/A", "na", "None", `\N`, "#n/A", " - ", " +7. ", "1e-400", "123456789012345678901234567890", ".25"}
+	values := []string{
+		"1.5", "", "007", "-0", "NULL", "nan", "N/A", "na", "None", `\N`, "#n/A", " - ",
+		" +7. ", "1e-400", "123456789012345678901234567890", ".25",
+	}
 	var fields []string
 	for _, x := range values {
 		for _, y := range values {
@@ -271,7 +298,8 @@ func TestTablePoints(t *testing.T) {
 	}
 	text, _ := asTable(fields, 3)
 	x := tableOf(r, text, 3)
-	outX, outY, valid, odd := poisoned[float64](r, x.Rows), poisoned[float64](r, x.Rows), poisoned[uint64](r, kernels.Words(x.Rows)), upload(r, []uint32{0})
+	outX, outY, valid, odd := poisoned[float64](r, x.Rows), poisoned[float64](r, x.Rows),
+		poisoned[uint64](r, kernels.Words(x.Rows)), upload(r, []uint32{0})
 	r.ok(r.k.TablePoints(r.s, upload(r, text), x, 2, 0, outX, outY, valid, odd))
 	ordinate := func(i int) (uint64, bool) {
 		v, err := strconv.ParseFloat(strings.TrimSpace(fields[i]), 64)
@@ -315,7 +343,8 @@ func TestTablePoints(t *testing.T) {
 	} {
 		text := []byte("1," + c.field + "\n")
 		odd := upload(r, []uint32{0})
-		r.ok(r.k.TablePoints(r.s, upload(r, text), tableOf(r, text, 2), 0, 1, poisoned[float64](r, 1), poisoned[float64](r, 1), poisoned[uint64](r, 1), odd))
+		r.ok(r.k.TablePoints(r.s, upload(r, text), tableOf(r, text, 2), 0, 1, poisoned[float64](r, 1),
+			poisoned[float64](r, 1), poisoned[uint64](r, 1), odd))
 		if got := read(r, odd)[0]; got != c.want {
 			t.Errorf("%.50q: odd %#x, want %#x", c.field, got, c.want)
 		}
@@ -346,7 +375,9 @@ func TestTableDates(t *testing.T) {
 	for i, column := range list {
 		name := fmt.Sprintf("column %d", column)
 		field := func(row int) string { return fields[row*columns+column] }
-		sameItems(r, name+": valid", read(r, valid.Slice(i*words, (i+1)*words)), bitmap(rows, func(row int) bool { return field(row) != "" }))
+		sameItems(r, name+": valid", read(r, valid.Slice(i*words, (i+1)*words)), bitmap(rows, func(row int) bool {
+			return field(row) != ""
+		}))
 		low, high := int32(math.MaxInt32), int32(math.MinInt32)
 		want := mapRows(rows, func(row int) int32 {
 			at, err := time.Parse(time.DateOnly, strings.ReplaceAll(field(row), "/", "-"))
@@ -375,7 +406,8 @@ func TestTableTexts(t *testing.T) {
 	x := tableOf(r, text, columns)
 	list := []int{9, 0, 1, 2, 3, 8, 7, 5, 4}
 	textDev, words := upload(r, text), kernels.Words(rows)
-	starts, ends, valid := poisoned[int64](r, rows*len(list)), poisoned[int64](r, rows*len(list)), poisoned[uint64](r, words*len(list))
+	starts, ends, valid := poisoned[int64](r, rows*len(list)), poisoned[int64](r, rows*len(list)),
+		poisoned[uint64](r, words*len(list))
 	r.ok(r.k.TableTexts(r.s, textDev, x, list, starts, ends, valid))
 	offsets, narrow := poisoned[int64](r, rows*len(list)+1), poisoned[int32](r, (rows+1)*len(list))
 	s, err := r.k.MeasureStrings(r.s, textDev, starts, ends, kernels.StringsDoubled, offsets)

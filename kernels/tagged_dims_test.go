@@ -11,7 +11,8 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// taggedRow is a geometry with the numbers of ordinates of its positions, 0 for one without numbers.
+// taggedRow is a geometry with the numbers of ordinates of its positions, 0 for one without
+// numbers.
 type taggedRow struct {
 	kind  kernels.GeometryKind
 	tag   kernels.TagDims
@@ -106,12 +107,29 @@ func TestTaggedDims(t *testing.T) {
 	}{
 		{"none", nil, 2},
 		{"two ordinates", []taggedRow{{1, 0, []int{2}}, {2, 0, []int{2, 2}}, {}, {3, 0, nil}}, 2},
-		{"tags without positions", []taggedRow{{1, kernels.DimsZ, []int{0}}, {2, kernels.DimsM, nil}, {6, kernels.DimsZ | kernels.DimsM, nil}}, 2},
-		{"EMPTY", []taggedRow{{1, kernels.DimsZ | kernels.DimsEmpty, []int{0}}, {4, kernels.DimsEmpty, []int{0, 3}}}, 4},
+		{"tags without positions", []taggedRow{
+			{1, kernels.DimsZ, []int{0}},
+			{2, kernels.DimsM, nil},
+			{6, kernels.DimsZ | kernels.DimsM, nil},
+		}, 2},
+		{
+			"EMPTY",
+			[]taggedRow{{1, kernels.DimsZ | kernels.DimsEmpty, []int{0}}, {4, kernels.DimsEmpty, []int{0, 3}}},
+			4,
+		},
 		{"Z without positions of three", []taggedRow{{2, kernels.DimsZ, []int{2, 2}}}, 2},
-		{"three", []taggedRow{{2, 0, []int{3, 3}}, {2, kernels.DimsZ, []int{3}}, {2, kernels.DimsM, []int{3, 3}}, {1, 0, []int{2}}}, 4},
+		{"three", []taggedRow{
+			{2, 0, []int{3, 3}},
+			{2, kernels.DimsZ, []int{3}},
+			{2, kernels.DimsM, []int{3, 3}},
+			{1, 0, []int{2}},
+		}, 4},
 		{"three alone", []taggedRow{{2, 0, []int{3, 3}}, {2, kernels.DimsZ, []int{3}}}, 3},
-		{"four", []taggedRow{{2, 0, []int{4, 4}}, {2, kernels.DimsZ | kernels.DimsM, []int{4}}, {2, kernels.DimsM, []int{3}}}, 4},
+		{"four", []taggedRow{
+			{2, 0, []int{4, 4}},
+			{2, kernels.DimsZ | kernels.DimsM, []int{4}},
+			{2, kernels.DimsM, []int{3}},
+		}, 4},
 		{"ragged", []taggedRow{{2, 0, []int{2, 3}}}, 4},
 		{"fewer than the tag", []taggedRow{{2, kernels.DimsZ | kernels.DimsM, []int{3}}}, 4},
 		{"more than the tag", []taggedRow{{2, kernels.DimsZ, []int{4}}}, 4},
@@ -122,7 +140,10 @@ func TestTaggedDims(t *testing.T) {
 	for run := range 60 {
 		var rows []taggedRow
 		for range rng.IntN(400) {
-			row := taggedRow{kernels.GeometryKind(rng.IntN(7)), kernels.TagDims(rng.IntN(4)), make([]int, rng.IntN(3)*rng.IntN(1+run*4))}
+			row := taggedRow{
+				kernels.GeometryKind(rng.IntN(7)), kernels.TagDims(rng.IntN(4)),
+				make([]int, rng.IntN(3)*rng.IntN(1+run*4)),
+			}
 			if row.kind == 0 {
 				row.sizes = nil
 			}
@@ -154,7 +175,10 @@ func TestTaggedKinds(t *testing.T) {
 			for i := range types {
 				types[i] = kernels.TypeKind(1 + rng.IntN(7))
 				if rng.IntN(9) == 0 && (odd || !bit(valid, i)) {
-					types[i] = []kernels.TypeKind{kernels.KindUnknown, kernels.KindFeature, kernels.KindUndecided}[rng.IntN(3)]
+					types[i] = []kernels.TypeKind{
+						kernels.KindUnknown, kernels.KindFeature,
+						kernels.KindUndecided,
+					}[rng.IntN(3)]
 				}
 				switch {
 				case !bit(valid, i):
@@ -165,12 +189,15 @@ func TestTaggedKinds(t *testing.T) {
 					want.Kinds |= 1 << types[i]
 				}
 			}
-			got, collects, report := poisoned[kernels.GeometryKind](r, n), poisoned[uint64](r, kernels.Words(n)), poisoned[kernels.GeometryReport](r, 1)
+			got, collects, report := poisoned[kernels.GeometryKind](r, n), poisoned[uint64](r, kernels.Words(n)),
+				poisoned[kernels.GeometryReport](r, 1)
 			r.ok(r.k.TaggedKinds(r.s, upload(r, types), upload(r, valid), got, collects, report))
 			if all := read(r, got); !slices.Equal(all, kinds) {
 				t.Fatalf("%d types %d: kinds %d, want %d", n, types, all, kinds)
 			}
-			if mask, want := read(r, collects), bitmap(n, func(i int) bool { return kinds[i] == 7 }); !slices.Equal(mask, want) {
+			if mask, want := read(r, collects), bitmap(n, func(i int) bool {
+				return kinds[i] == 7
+			}); !slices.Equal(mask, want) {
 				t.Fatalf("%d types: collections %x, want %x", n, mask, want)
 			}
 			if report := read(r, report)[0]; report != want {

@@ -5,8 +5,9 @@ import "github.com/vibeflight/vibeflight/gpu"
 // TallyValues is how many counts Tally gives.
 const TallyValues = 256
 
-// Tally counts how often each value comes. What must hold for all rows, such as that each has a value and all are of one kind, is then read from the counts: a
-// few bytes, that a parser downloads with others when it waits anyway.
+// Tally counts how often each value comes. What must hold for all rows, such as that each has a
+// value and all are of one kind, is then read from the counts: a few bytes, that a parser downloads
+// with others when it waits anyway.
 //
 //	values  n bytes
 //	among   Words(n) words: bit i says that element i counts; or none, then all do

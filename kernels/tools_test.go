@@ -11,7 +11,8 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// rig is what a test of a primitive works with: the kernels on a device and a stream. Whatever it is asked to free is freed at the end.
+// rig is what a test of a primitive works with: the kernels on a device and a stream. Whatever it
+// is asked to free is freed at the end.
 type rig struct {
 	testing.TB
 	k *kernels.Set
@@ -103,7 +104,8 @@ func sameMask(t testing.TB, what string, text []byte, got, want []uint64) {
 	for w := range want {
 		if d := got[w] ^ want[w]; d != 0 {
 			i := w*64 + bitsTrailing(d)
-			t.Fatalf("%s: byte %d of %d is %d, want %d; text around it %s", what, i, len(text), got[w]>>(i%64)&1, want[w]>>(i%64)&1, around(text, i))
+			t.Fatalf("%s: byte %d of %d is %d, want %d; text around it %s", what, i, len(text),
+				got[w]>>(i%64)&1, want[w]>>(i%64)&1, around(text, i))
 		}
 	}
 }
@@ -117,11 +119,15 @@ func bitsTrailing(v uint64) (n int) {
 
 // around shows some bytes before and behind i.
 func around(text []byte, i int) string {
-	return fmt.Sprintf("%q ¦ %q", text[max(0, min(i, len(text))-20):min(i, len(text))], text[min(i, len(text)):min(i+20, len(text))])
+	return fmt.Sprintf("%q ¦ %q", text[max(0, min(i, len(text))-20):min(i, len(text))],
+		text[min(i, len(text)):min(i+20, len(text))])
 }
 
 // sizes are lengths around every bound a kernel may have: warps, words, tiles.
-var sizes = []int{0, 1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 2047, 2048, 2049, 16383, 16384, 16385, 32768, 32769, 50000}
+var sizes = []int{
+	0, 1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 2047, 2048,
+	2049, 16383, 16384, 16385, 32768, 32769, 50000,
+}
 
 // random gives n bytes drawn from alphabet, the same for the same seed.
 func random(seed uint64, n int, alphabet string) []byte {

@@ -16,7 +16,8 @@ type tuple struct {
 	hard      bool
 }
 
-// numberStep is the automaton of the numbers of both grammars: the state behind c, or 0 if no number goes on with it. The states are
+// numberStep is the automaton of the numbers of both grammars: the state behind c, or 0 if no
+// number goes on with it. The states are
 //
 //	s sign   0 a leading zero   i integer   . point behind digits   , point behind none   f fraction   e letter   x sign of the exponent   d its digits
 func numberStep(state, c byte, lenient bool) byte {
@@ -86,7 +87,9 @@ func tupleAt(text []byte, at int, style kernels.PositionStyle) tuple {
 		}
 	}
 	blanks()
-	if !wkt && i < len(text) && text[i] == ']' || wkt && strings.EqualFold(string(text[min(i, len(text)):min(i+5, len(text))]), "EMPTY") && (i+5 == len(text) || (text[i+5]|0x20)-'a' > 25) {
+	if !wkt && i < len(text) && text[i] == ']' || wkt &&
+		strings.EqualFold(string(text[min(i, len(text)):min(i+5, len(text))]), "EMPTY") &&
+		(i+5 == len(text) || (text[i+5]|0x20)-'a' > 25) {
 		return t
 	}
 	for {

@@ -6,16 +6,19 @@ import (
 	"github.com/vibeflight/vibeflight/gpu"
 )
 
-// WKBShapes are n geometries in rows, as ListRings, ParsePositions and GeometryDims give them. Rows without a geometry and collections have no parts, a Point has one
-// position, and rows of KindPoint to KindMultiPolygon have the parts that Rings says.
+// WKBShapes are n geometries in rows, as ListRings, ParsePositions and GeometryDims give them. Rows
+// without a geometry and collections have no parts, a Point has one position, and rows of KindPoint
+// to KindMultiPolygon have the parts that Rings says.
 type WKBShapes struct {
-	Kinds       gpu.Buffer[GeometryKind]
-	At          RingOffsets         // without Positions
-	X, Y, Z, M  gpu.Buffer[float64] // of all positions; Z may be left out if no row has GeometryZ, and M if none has GeometryM
+	Kinds gpu.Buffer[GeometryKind]
+	At    RingOffsets // without Positions
+	// of all positions; Z may be left out if no row has GeometryZ, and M if none has GeometryM
+	X, Y, Z, M  gpu.Buffer[float64]
 	Collections WKBCollections
 }
 
-// WKBCollections are those of the rows that are collections, all of them, and their members: c collections of rows that are geometries without members themselves.
+// WKBCollections are those of the rows that are collections, all of them, and their members: c
+// collections of rows that are geometries without members themselves.
 type WKBCollections struct {
 	Rows   gpu.Buffer[int64] // c rows, ascending
 	First  gpu.Buffer[int64] // c+1 elements: the members of collection i are those from First[i] to First[i+1]
@@ -23,7 +26,8 @@ type WKBCollections struct {
 	WKB    gpu.Buffer[byte]  // of all members, one behind the other
 }
 
-// WKB is what WriteWKB needs to know of geometries. Free gives its memory back; Shapes and Offsets must live until then.
+// WKB is what WriteWKB needs to know of geometries. Free gives its memory back; Shapes and Offsets
+// must live until then.
 type WKB struct {
 	shapes  WKBShapes
 	offsets gpu.Buffer[int64]
@@ -34,39 +38,52 @@ type WKB struct {
 	rings   gpu.Buffer[GeometryKind] // likewise
 }
 
-// mostPlaces is how many positions WKB is written of at once: a block counts those between any two of them in 32 bits.
+// mostPlaces is how many positions WKB is written of at once: a block counts those between any two
+// of them in 32 bits.
 const mostPlaces = 1 << 30
 
-// MeasureWKB says how many bytes each geometry has as ISO WKB (OGC 06-103r4 section 8.2), little-endian, of its own kind and dimension. A row without a geometry
-// has none, a Point of a position without numbers has its NaN.
+// MeasureWKB says how many bytes each geometry has as ISO WKB (OGC 06-103r4 section 8.2),
+// little-endian, of its own kind and dimension. A row without a geometry has none, a Point of a
+// position without numbers has its NaN.
 //
 //	offsets  n+1 elements, overwritten: bytes of the rows before each row, and of all
 //	narrow   likewise; an offset beyond 2^31-1 becomes that
 //
-// Three launches, four beyond a million rows; reads 57 bytes a row and 24 a part or ring, and writes 36 bytes a row and 9 a part or ring.
-func (k *Set) MeasureWKB(s *gpu.Stream, shapes WKBShapes, offsets gpu.Buffer[int64], narrow gpu.Buffer[int32]) (*WKB, error) {
+// Three launches, four beyond a million rows; reads 57 bytes a row and 24 a part or ring, and
+// writes 36 bytes a row and 9 a part or ring.
+func (k *Set) MeasureWKB(s *gpu.Stream, shapes WKBShapes, offsets gpu.Buffer[int64],
+	narrow gpu.Buffer[int32],
+) (*WKB, error) {
 	w := k.begin(s, "measure WKB")
 	n, at, c := int64(shapes.Kinds.Len()), shapes.At, shapes.Collections
 	parts, rings := int64(at.Parts.Len())-1, int64(at.Rings.Len())-1
-	w.need(int64(offsets.Len()) == n+1 && narrow.Len() == offsets.Len() && int64(at.Spans.Len()) == n+1 && parts >= 0 && rings >= 0, "%d and %d offsets for %d rows, with %d, %d and %d of parts, rings and positions", offsets.Len(), narrow.Len(), n, at.Spans.Len(), at.Parts.Len(), at.Rings.Len())
+	w.need(int64(offsets.Len()) == n+1 && narrow.Len() == offsets.Len() && int64(at.Spans.Len()) == n+1 &&
+		parts >= 0 && rings >= 0, "%d and %d offsets for %d rows, with %d, %d and %d of parts, rings and positions",
+		offsets.Len(), narrow.Len(), n, at.Spans.Len(), at.Parts.Len(), at.Rings.Len())
 	positions := shapes.X.Len()
 	for _, b := range []gpu.Buffer[float64]{shapes.Z, shapes.M} {
-		w.need(positions == shapes.Y.Len() && (b.Len() == 0 || b.Len() == positions), "%d, %d and %d ordinates", positions, shapes.Y.Len(), b.Len())
+		w.need(positions == shapes.Y.Len() && (b.Len() == 0 || b.Len() == positions), "%d, %d and %d ordinates",
+			positions, shapes.Y.Len(), b.Len())
 	}
 	w.need(positions <= mostPlaces, "%d positions", positions)
 	c.check(w)
-	x := &WKB{shapes: shapes, offsets: offsets, heads: give[uint64](w, n), partAt: give[int64](w, parts), parts: give[GeometryKind](w, parts), ringAt: give[int64](w, rings), rings: give[GeometryKind](w, rings)}
+	x := &WKB{
+		shapes: shapes, offsets: offsets, heads: give[uint64](w, n), partAt: give[int64](w, parts),
+		parts: give[GeometryKind](w, parts), ringAt: give[int64](w, rings), rings: give[GeometryKind](w, rings),
+	}
 	lists := []gpu.Arg{shapes.Kinds.Arg(), at.Spans.Arg(), at.Parts.Arg(), at.Rings.Arg(), gpu.Int(n)}
 	grid := blocks(n+1, block)
 	rowRing, sums := take[int64](w, int(n)+1), take[int64](w, int(grid))
-	w.launch("wkb_sizes", grid, block, join(lists, c.Rows.Arg(), c.First.Arg(), c.Starts.Arg(), gpu.Int(c.Rows.Len()), rowRing.Arg(), x.heads.Arg(), offsets.Arg(), sums.Arg())...)
+	w.launch("wkb_sizes", grid, block, join(lists, c.Rows.Arg(), c.First.Arg(), c.Starts.Arg(),
+		gpu.Int(c.Rows.Len()), rowRing.Arg(), x.heads.Arg(), offsets.Arg(), sums.Arg())...)
 	scanned := 0
 	if grid > offsetBlocks && w.err == nil {
 		scan(w, sums, sums, gpu.Buffer[int64]{})
 		scanned = 1
 	}
 	w.launch("wkb_offsets", grid, block, sums.Arg(), gpu.Int(scanned), gpu.Int(n), offsets.Arg(), narrow.Arg())
-	w.launch("wkb_starts", blocks(max(parts, rings), block), block, join(lists, gpu.Int(parts), gpu.Int(rings), rowRing.Arg(), offsets.Arg(), x.partAt.Arg(), x.parts.Arg(),
+	w.launch("wkb_starts", blocks(max(parts, rings), block), block, join(lists, gpu.Int(parts), gpu.Int(rings),
+		rowRing.Arg(), offsets.Arg(), x.partAt.Arg(), x.parts.Arg(),
 		x.ringAt.Arg(), x.rings.Arg())...)
 	if err := w.done(); err != nil {
 		return nil, errors.Join(err, x.Free(s))
@@ -77,7 +94,8 @@ func (k *Set) MeasureWKB(s *gpu.Stream, shapes WKBShapes, offsets gpu.Buffer[int
 // check refuses collections that do not fit each other.
 func (c WKBCollections) check(w *work) {
 	n := c.Rows.Len()
-	w.need(n == 0 && c.First.Len() == 0 && c.Starts.Len() == 0 || c.First.Len() == n+1 && c.Starts.Len() == n+1, "%d members and %d starts for %d collections", c.First.Len(), c.Starts.Len(), n)
+	w.need(n == 0 && c.First.Len() == 0 && c.Starts.Len() == 0 || c.First.Len() == n+1 && c.Starts.Len() == n+1,
+		"%d members and %d starts for %d collections", c.First.Len(), c.Starts.Len(), n)
 }
 
 // Free gives the memory back once the work that s was given before is done.
@@ -85,7 +103,8 @@ func (x *WKB) Free(s *gpu.Stream) error {
 	return errors.Join(x.heads.Free(s), x.partAt.Free(s), x.parts.Free(s), x.ringAt.Free(s), x.rings.Free(s))
 }
 
-// WriteWKB writes the bytes of the geometries that x was measured of, and counts the rings of polygons and the lines among them that are odd.
+// WriteWKB writes the bytes of the geometries that x was measured of, and counts the rings of
+// polygons and the lines among them that are odd.
 //
 //	out    as many bytes as the last offset says, 16-byte aligned; what does not fit is left out
 //	facts  one element, overwritten: Unclosed and Short of the rings of polygons, Single of lines; as RingFacts, which looks at all rings alike
@@ -94,7 +113,9 @@ func (x *WKB) Free(s *gpu.Stream) error {
 //	ring                           04000000
 //	position                                │ 3ff0… 4000… │ …
 //
-// One launch; reads 16 to 32 bytes a position, 16 a row, 17 a part or ring, the ends of rings once more, and the members' bytes, and writes the output. The time is linear in its bytes and in the rows.
+// One launch; reads 16 to 32 bytes a position, 16 a row, 17 a part or ring, the ends of rings once
+// more, and the members' bytes, and writes the output. The time is linear in its bytes and in the
+// rows.
 func (k *Set) WriteWKB(s *gpu.Stream, x *WKB, out gpu.Buffer[byte], facts gpu.Buffer[RingFact]) error {
 	w := k.begin(s, "write WKB")
 	room := w.text(out)
@@ -103,13 +124,16 @@ func (k *Set) WriteWKB(s *gpu.Stream, x *WKB, out gpu.Buffer[byte], facts gpu.Bu
 		w.err = gpu.Fill(s, facts, 0)
 	}
 	sh, c := x.shapes, x.shapes.Collections
-	w.launch("wkb_bytes", blocks(room, tileBytes), block, x.offsets.Arg(), x.heads.Arg(), gpu.Int(sh.Kinds.Len()), sh.At.Parts.Arg(), x.partAt.Arg(), x.parts.Arg(), gpu.Int(x.parts.Len()),
-		sh.At.Rings.Arg(), x.ringAt.Arg(), x.rings.Arg(), gpu.Int(x.rings.Len()), sh.X.Arg(), sh.Y.Arg(), sh.Z.Arg(), sh.M.Arg(),
+	w.launch("wkb_bytes", blocks(room, tileBytes), block, x.offsets.Arg(), x.heads.Arg(), gpu.Int(sh.Kinds.Len()),
+		sh.At.Parts.Arg(), x.partAt.Arg(), x.parts.Arg(), gpu.Int(x.parts.Len()),
+		sh.At.Rings.Arg(), x.ringAt.Arg(), x.rings.Arg(), gpu.Int(x.rings.Len()), sh.X.Arg(), sh.Y.Arg(),
+		sh.Z.Arg(), sh.M.Arg(),
 		c.Rows.Arg(), c.Starts.Arg(), gpu.Int(c.Rows.Len()), c.WKB.Arg(), out.Arg(), gpu.Int(room), facts.Arg())
 	return w.done()
 }
 
-// WKBCollectionDims gives a collection the z and the m that it has itself or one of its members, and then all of its members.
+// WKBCollectionDims gives a collection the z and the m that it has itself or one of its members,
+// and then all of its members.
 //
 //	rows     c rows that are collections
 //	first    c+1 offsets: the members of collection i are those from first[i] to first[i+1]
@@ -117,15 +141,19 @@ func (k *Set) WriteWKB(s *gpu.Stream, x *WKB, out gpu.Buffer[byte], facts gpu.Bu
 //	members  of the members, updated
 //
 // Three launches; read two bytes a member and write one.
-func (k *Set) WKBCollectionDims(s *gpu.Stream, rows, first gpu.Buffer[int64], kinds, members gpu.Buffer[GeometryKind]) error {
+func (k *Set) WKBCollectionDims(s *gpu.Stream, rows, first gpu.Buffer[int64], kinds,
+	members gpu.Buffer[GeometryKind],
+) error {
 	w := k.begin(s, "dims of collections")
 	n, m := int64(rows.Len()), int64(members.Len())
 	w.need(int64(first.Len()) == n+1, "%d offsets for %d collections", first.Len(), n)
 	if n > 0 {
 		dims := zeros[uint32](w, int(n))
-		w.launch("wkb_dims_join", blocks(m, block), block, first.Arg(), gpu.Int(n), members.Arg(), gpu.Int(m), dims.Arg())
+		w.launch("wkb_dims_join", blocks(m, block), block, first.Arg(), gpu.Int(n), members.Arg(),
+			gpu.Int(m), dims.Arg())
 		w.launch("wkb_dims_rows", blocks(n, block), block, rows.Arg(), gpu.Int(n), kinds.Arg(), dims.Arg())
-		w.launch("wkb_dims_members", blocks(m, block), block, first.Arg(), gpu.Int(n), dims.Arg(), members.Arg(), gpu.Int(m))
+		w.launch("wkb_dims_members", blocks(m, block), block, first.Arg(), gpu.Int(n), dims.Arg(),
+			members.Arg(), gpu.Int(m))
 	}
 	return w.done()
 }

@@ -14,7 +14,10 @@ func equalShapes(r *rig, rows, positions int) kernels.WKBShapes {
 		offsets[i+1], places[i+1] = int64(i+1), int64((i+1)*positions)
 	}
 	each, xy := upload(r, offsets), upload(r, make([]float64, rows*positions))
-	return kernels.WKBShapes{Kinds: upload(r, kinds), At: kernels.RingOffsets{Spans: each, Parts: each, Rings: upload(r, places)}, X: xy, Y: xy}
+	return kernels.WKBShapes{Kinds: upload(r, kinds), At: kernels.RingOffsets{
+		Spans: each, Parts: each,
+		Rings: upload(r, places),
+	}, X: xy, Y: xy}
 }
 
 // wkbOf prepares the WKB of such polygons.
@@ -49,7 +52,8 @@ func arraysOf(r *rig, arrays, length int) measured {
 		starts[i], ends[i] = int64(i*length), int64((i+1)*length)
 	}
 	text, from, to := upload(r, bytes.Repeat([]byte{'x'}, arrays*length)), upload(r, starts), upload(r, ends)
-	firsts, offsets, out := poisoned[int64](r, arrays), poisoned[int64](r, arrays+1), poisoned[byte](r, arrays*(length-1))
+	firsts, offsets, out := poisoned[int64](r, arrays), poisoned[int64](r, arrays+1),
+		poisoned[byte](r, arrays*(length-1))
 	return measured{launch: func() error {
 		if err := r.k.MeasureArrays(r.s, text, from, to, firsts, offsets); err != nil {
 			return err

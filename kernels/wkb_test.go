@@ -106,13 +106,19 @@ func shapesOf(r *rig, all []geometry) kernels.WKBShapes {
 		spans = append(spans, int64(len(parts)-1))
 	}
 	return kernels.WKBShapes{
-		Kinds: upload(r, kinds), At: kernels.RingOffsets{Spans: upload(r, spans), Parts: upload(r, parts), Rings: upload(r, rings)},
+		Kinds: upload(r, kinds), At: kernels.RingOffsets{
+			Spans: upload(r, spans), Parts: upload(r, parts),
+			Rings: upload(r, rings),
+		},
 		X: upload(r, xyz[0]), Y: upload(r, xyz[1]), Z: upload(r, xyz[2]), M: upload(r, xyz[3]),
 	}
 }
 
-// writeWKB measures and writes geometries, and compares with wkb. short: bytes of the output that there is no room for.
-func writeWKB(r *rig, what string, all []geometry, shapes kernels.WKBShapes, short int) (offsets []int64, out gpu.Buffer[byte]) {
+// writeWKB measures and writes geometries, and compares with wkb. short: bytes of the output that
+// there is no room for.
+func writeWKB(r *rig, what string, all []geometry, shapes kernels.WKBShapes, short int) (offsets []int64,
+	out gpu.Buffer[byte],
+) {
 	r.Helper()
 	var want []byte
 	wantOffsets := []int64{0}
@@ -140,7 +146,8 @@ func writeWKB(r *rig, what string, all []geometry, shapes kernels.WKBShapes, sho
 		for got[i] == want[i] {
 			i++
 		}
-		r.Fatalf("%s: byte %d of %d is %x, want %x", what, i, len(want), got[i:min(i+40, room)], want[i:min(i+40, room)])
+		r.Fatalf("%s: byte %d of %d is %x, want %x", what, i, len(want), got[i:min(i+40, room)],
+			want[i:min(i+40, room)])
 	}
 	if got, want := read(r, facts)[0], oddOf(all); short == 0 && got != want {
 		r.Fatalf("%s: odd rings %+v, want %+v", what, got, want)
@@ -153,7 +160,8 @@ func writeWKB(r *rig, what string, all []geometry, shapes kernels.WKBShapes, sho
 func oddOf(all []geometry) (f kernels.RingFact) {
 	for _, g := range all {
 		kind := kernels.TypeKind(g.kind & 7)
-		polygon, line := kind == kernels.KindPolygon || kind == kernels.KindMultiPolygon, kind == kernels.KindLineString || kind == kernels.KindMultiLineString
+		polygon, line := kind == kernels.KindPolygon || kind == kernels.KindMultiPolygon,
+			kind == kernels.KindLineString || kind == kernels.KindMultiLineString
 		for _, part := range g.parts {
 			for _, ring := range part {
 				n := len(ring)
@@ -213,7 +221,8 @@ func TestWriteWKB(t *testing.T) {
 	writeWKB(r, "none", nil, shapesOf(r, nil), 0)
 	writeWKB(r, "nulls", make([]geometry, 1000), shapesOf(r, make([]geometry, 1000)), 0)
 	for kind := kernels.GeometryKind(1); kind < 7; kind++ {
-		for _, z := range []kernels.GeometryKind{0, kernels.GeometryZ, kernels.GeometryM, kernels.GeometryZ | kernels.GeometryM} {
+		for _, z := range []kernels.GeometryKind{0, kernels.GeometryZ, kernels.GeometryM, kernels.GeometryZ |
+			kernels.GeometryM} {
 			for _, n := range []int{1, 2, 255, 257, 700} {
 				var all []geometry
 				for range n {
@@ -221,7 +230,11 @@ func TestWriteWKB(t *testing.T) {
 				}
 				writeWKB(r, fmt.Sprintf("%d of kind %d", n, kind|z), all, shapesOf(r, all), 0)
 			}
-			all := []geometry{randomGeometry(rng, kind|z, 2), randomGeometry(rng, kind|z, 40), {}, randomGeometry(rng, kind|z, 2)}
+			all := []geometry{
+				randomGeometry(rng, kind|z, 2), randomGeometry(rng, kind|z, 40),
+				{},
+				randomGeometry(rng, kind|z, 2),
+			}
 			writeWKB(r, fmt.Sprintf("large ones of kind %d", kind|z), all, shapesOf(r, all), 7)
 		}
 	}
@@ -243,23 +256,28 @@ func TestWriteWKBOverTiles(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 2))
 	for before := range 24 {
 		all := make([]geometry, 0, 20)
-		line := geometry{kind: 2, parts: [][][][4]float64{{make([][4]float64, 1020+before)}}} // 16384 bytes are 1023 positions and a rest
+		// 16384 bytes are 1023 positions and a rest
+		line := geometry{kind: 2, parts: [][][][4]float64{{make([][4]float64, 1020+before)}}}
 		for i := range line.parts[0][0] {
 			line.parts[0][0][i] = [4]float64{float64(i), float64(-i)}
 		}
 		for range before {
 			all = append(all, geometry{kind: 5, parts: [][][][4]float64{{}}}) // 9 bytes
 		}
-		all = append(all, line, geometry{}, geometry{kind: 6}, geometry{kind: 6, parts: [][][][4]float64{{}, {nil, nil}}}, line, randomGeometry(rng, 6, 9), line, randomGeometry(rng, 4, 2000))
+		all = append(all, line, geometry{}, geometry{kind: 6},
+			geometry{kind: 6, parts: [][][][4]float64{{}, {nil, nil}}}, line, randomGeometry(rng, 6, 9),
+			line, randomGeometry(rng, 4, 2000))
 		writeWKB(r, "over tiles", all, shapesOf(r, all), 0)
 	}
 }
 
-// Tiles of more rings than a block has threads, and geometries of many kinds of positions that reach over several tiles.
+// Tiles of more rings than a block has threads, and geometries of many kinds of positions that
+// reach over several tiles.
 func TestWriteWKBOfManyRings(t *testing.T) {
 	r := open(t)
 	rng := rand.New(rand.NewPCG(3, 5))
-	for _, dims := range []kernels.GeometryKind{0, kernels.GeometryZ, kernels.GeometryM, kernels.GeometryZ | kernels.GeometryM} {
+	for _, dims := range []kernels.GeometryKind{0, kernels.GeometryZ, kernels.GeometryM, kernels.GeometryZ |
+		kernels.GeometryM} {
 		for _, kind := range []kernels.GeometryKind{3, 5, 6} {
 			short := geometry{kind: kind | dims}
 			for range 1 + 40*int(kind/6) {
@@ -273,7 +291,11 @@ func TestWriteWKBOfManyRings(t *testing.T) {
 				}
 				short.parts = append(short.parts, part)
 			}
-			all := []geometry{randomGeometry(rng, 4|dims, 3000), short, randomGeometry(rng, 2|dims, 3000), {}, randomGeometry(rng, 1|dims, 2), short}
+			all := []geometry{
+				randomGeometry(rng, 4|dims, 3000), short, randomGeometry(rng, 2|dims, 3000),
+				{},
+				randomGeometry(rng, 1|dims, 2), short,
+			}
 			writeWKB(r, fmt.Sprintf("many rings of kind %d", kind|dims), all, shapesOf(r, all), rng.IntN(40))
 		}
 	}
@@ -295,7 +317,10 @@ func TestMeasureWKBBeyondNarrowOffsets(t *testing.T) {
 	r := open(t)
 	each, offsets, narrow := upload(r, []int64{0, 1, 2}), poisoned[int64](r, 3), poisoned[int32](r, 3)
 	x, err := r.k.MeasureWKB(r.s, kernels.WKBShapes{
-		Kinds: upload(r, []kernels.GeometryKind{2, 2}), At: kernels.RingOffsets{Spans: each, Parts: each, Rings: upload(r, []int64{0, 1<<27 - 1, 1 << 28})},
+		Kinds: upload(r, []kernels.GeometryKind{2, 2}), At: kernels.RingOffsets{
+			Spans: each, Parts: each,
+			Rings: upload(r, []int64{0, 1<<27 - 1, 1 << 28}),
+		},
 	}, offsets, narrow)
 	r.ok(err)
 	if got, want := read(r, offsets), []int64{0, 1<<31 - 7, 1<<32 + 18}; !slices.Equal(got, want) {
@@ -322,7 +347,8 @@ func TestWriteWKBOfCollections(t *testing.T) {
 				own := kernels.GeometryKind(8 * (i % 4) * rng.IntN(2) * rng.IntN(2)) // of its tag
 				dims := own
 				for range rng.IntN(5) {
-					m := randomGeometry(rng, kernels.GeometryKind(1+rng.IntN(6)+8*rng.IntN(1+i%4)), 1+rng.IntN(200/(i+1)+3))
+					m := randomGeometry(rng, kernels.GeometryKind(1+rng.IntN(6)+8*rng.IntN(1+i%4)),
+						1+rng.IntN(200/(i+1)+3))
 					dims |= m.kind &^ 7
 					g.members = append(g.members, m)
 				}

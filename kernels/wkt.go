@@ -12,15 +12,20 @@ type WKTStyle uint32
 const (
 	// WKTLines is a file: rows end with line ends or ";", and may begin with an SRID or be NULL.
 	WKTLines WKTStyle = iota
-	// WKTMembers is the inside of collections: geometries with commas between them, and one behind the last of them or not. A comma with nothing before it is a fault.
+	// WKTMembers is the inside of collections: geometries with commas between them, and one behind
+	// the last of them or not. A comma with nothing before it is a fault.
 	WKTMembers
 )
 
 // WKT is text of WKT with its rows and its brackets. Free gives its memory back.
 type WKT struct {
-	Rows     int
-	Fault    int64 // the lowest byte that is not as WKT has it, or that a reader byte by byte is to look at; -1: none. Then there are no lists
-	Brackets Depth // of ( and ), and of each EMPTY, whose first letter opens and whose last one closes. Only for CountRings and DepthAt
+	Rows int
+	// the lowest byte that is not as WKT has it, or that a reader byte by byte is to look at; -1:
+	// none. Then there are no lists
+	Fault int64
+	// of ( and ), and of each EMPTY, whose first letter opens and whose last one closes. Only for
+	// CountRings and DepthAt
+	Brackets Depth
 	Commas   Mask
 
 	// Of each row:
@@ -30,7 +35,8 @@ type WKT struct {
 	Valid    Mask              // a bit a row: it is no NULL
 	Body     Mask              // a bit a row: it has a bracket or EMPTY
 
-	// Found has one element, or none where Rows is 0: what the beginnings of rows say, which ParseWKT does not wait for.
+	// Found has one element, or none where Rows is 0: what the beginnings of rows say, which
+	// ParseWKT does not wait for.
 	Found gpu.Buffer[WKTFound]
 
 	masks gpu.Buffer[uint64]
@@ -50,10 +56,11 @@ type WKTFound struct {
 // Most is the greatest SRID, or 0.
 func (f WKTFound) Most() int64 { return ^f.notMost }
 
-// ParseWKT finds the rows of a text that begins and ends between two of them, and checks all that stands outside of names and positions: what is not found at
-// fault is, for each row, blanks, an SRID, a name, one pair of outermost brackets and what ends the row; behind each closing bracket comes another one or a comma, and something
-// stands between each pair of them.
-// It waits for the device.
+// ParseWKT finds the rows of a text that begins and ends between two of them, and checks all that
+// stands outside of names and positions: what is not found at fault is, for each row, blanks, an
+// SRID, a name, one pair of outermost brackets and what ends the row; behind each closing bracket
+// comes another one or a comma, and something stands between each pair of them. It waits for the
+// device.
 //
 //	text   n bytes
 //
@@ -64,10 +71,11 @@ func (f WKTFound) Most() int64 { return ^f.notMost }
 //	to                                       17 17
 //	valid  1                                    0
 //
-// A fault is also a byte that is no printable ASCII, a line end before a row's first bracket, more than 256 blanks where something has to follow on a bracket or a row, and 64 of
-// them in an SRID.
+// A fault is also a byte that is no printable ASCII, a line end before a row's first bracket, more
+// than 256 blanks where something has to follow on a bracket or a row, and 64 of them in an SRID.
 //
-// Three launches and a scan, then two launches; reads the text and 12/8 of it, and writes 8/8 of it and 49 bytes a row.
+// Three launches and a scan, then two launches; reads the text and 12/8 of it, and writes 8/8 of it
+// and 49 bytes a row.
 func (k *Set) ParseWKT(s *gpu.Stream, text gpu.Buffer[byte], style WKTStyle) (*WKT, error) {
 	w := k.begin(s, "parse WKT")
 	n := w.text(text)
@@ -98,12 +106,15 @@ func (x *WKT) find(w *work, text gpu.Buffer[byte], style WKTStyle) {
 	x.Brackets = Depth{Open: mask(x.masks, 0), Close: mask(x.masks, 1), Base: x.base, n: n}
 	x.Commas = mask(x.masks, 2)
 	open, closing, comma := x.Brackets.Open.Arg(), x.Brackets.Close.Arg(), x.Commas.Arg()
-	blank, stop, begin, enter, leave := mask(more, 0).Arg(), mask(more, 1).Arg(), mask(more, 2).Arg(), mask(more, 3).Arg(), mask(more, 4).Arg()
-	w.launch("wkt_masks", tiles, block, text.Arg(), gpu.Int(n), gpu.Int(style), open, closing, comma, blank, stop, tile.Arg(), x.Found.Arg())
+	blank, stop, begin, enter, leave := mask(more, 0).Arg(), mask(more, 1).Arg(), mask(more, 2).Arg(),
+		mask(more, 3).Arg(), mask(more, 4).Arg()
+	w.launch("wkt_masks", tiles, block, text.Arg(), gpu.Int(n), gpu.Int(style), open, closing, comma,
+		blank, stop, tile.Arg(), x.Found.Arg())
 	if w.err == nil {
 		scan(w, tile.Slice(0, int(tiles)), tile, gpu.Buffer[int64]{})
 	}
-	w.launch("wkt_rows", tiles, block, text.Arg(), gpu.Int(n), gpu.Int(style), open, closing, comma, blank, stop, tile.Arg(), x.base.Arg(), begin, enter, leave, count.Arg(), x.Found.Arg())
+	w.launch("wkt_rows", tiles, block, text.Arg(), gpu.Int(n), gpu.Int(style), open, closing, comma, blank,
+		stop, tile.Arg(), x.base.Arg(), begin, enter, leave, count.Arg(), x.Found.Arg())
 	w.launch("wkt_join", 1, scanBlock, count.Arg(), gpu.Int(tiles), tile.Arg(), x.Found.Arg())
 	found := only(w, x.Found)
 	switch {
@@ -119,8 +130,10 @@ func (x *WKT) find(w *work, text gpu.Buffer[byte], style WKTStyle) {
 	x.Rows = int(found.rows)
 	x.alloc(w)
 	first, entered, left := take[int64](w, x.Rows+1), take[int64](w, int(found.open)), take[int64](w, int(found.shut))
-	w.launch("wkt_emit", tiles, block, begin, enter, leave, gpu.Int(words), count.Arg(), x.Found.Arg(), x.Starts.Arg(), first.Arg(), entered.Arg(), left.Arg())
-	w.launch("wkt_heads", blocks(int64(x.Rows), block), block, text.Arg(), gpu.Int(n), gpu.Int(style), x.Starts.Arg(), first.Arg(), entered.Arg(), left.Arg(), gpu.Int(x.Rows),
+	w.launch("wkt_emit", tiles, block, begin, enter, leave, gpu.Int(words), count.Arg(), x.Found.Arg(),
+		x.Starts.Arg(), first.Arg(), entered.Arg(), left.Arg())
+	w.launch("wkt_heads", blocks(int64(x.Rows), block), block, text.Arg(), gpu.Int(n), gpu.Int(style),
+		x.Starts.Arg(), first.Arg(), entered.Arg(), left.Arg(), gpu.Int(x.Rows),
 		x.Tags.Arg(), x.From.Arg(), x.To.Arg(), x.Valid.Arg(), x.Body.Arg(), x.Found.Arg())
 }
 

@@ -11,7 +11,8 @@ import (
 
 // wktPolygons is a text of polygons, one a line.
 func wktPolygons(rows, positions int) []byte {
-	return bytes.Repeat([]byte("POLYGON ((-81.4154211 29.5651491"+strings.Repeat(", -81.4154211 29.5651491", positions-1)+"))\n"), rows)
+	return bytes.Repeat([]byte("POLYGON ((-81.4154211 29.5651491"+strings.Repeat(", -81.4154211 29.5651491",
+		positions-1)+"))\n"), rows)
 }
 
 // wktOf measures ParseWKT, with its wait for the number of rows.
@@ -39,9 +40,14 @@ func wktPositionsOf(r *rig, rows, positions int) measured {
 			at = append(at, int64(i))
 		}
 	}
-	to := kernels.Ordinates{X: poisoned[float64](r, n), Y: poisoned[float64](r, n), Undecided: poisoned[uint64](r, kernels.Words(n)), Found: poisoned[kernels.PositionsFound](r, 1)}
+	to := kernels.Ordinates{
+		X: poisoned[float64](r, n), Y: poisoned[float64](r, n),
+		Undecided: poisoned[uint64](r, kernels.Words(n)), Found: poisoned[kernels.PositionsFound](r, 1),
+	}
 	places := upload(r, at)
-	return measured{launch: func() error { return r.k.ParsePositions(r.s, text, nil, places, kernels.PositionWKT, to) }, moved: int64(len(host) + 24*n), items: 2 * int64(n)}
+	return measured{launch: func() error {
+		return r.k.ParsePositions(r.s, text, nil, places, kernels.PositionWKT, to)
+	}, moved: int64(len(host) + 24*n), items: 2 * int64(n)}
 }
 
 // taggedOf measures TaggedDims of lines of three ordinates.
@@ -54,7 +60,10 @@ func taggedOf(r *rig, rows, positions int) measured {
 	for i := range first {
 		first[i] = int64(i * positions)
 	}
-	firstDev, tags, report := upload(r, first), upload(r, make([]kernels.TagDims, rows)), poisoned[kernels.GeometryReport](r, 1)
+	firstDev, tags, report := upload(r, first), upload(r, make([]kernels.TagDims, rows)),
+		poisoned[kernels.GeometryReport](r, 1)
 	kindsDev := upload(r, kinds)
-	return measured{launch: func() error { return r.k.TaggedDims(r.s, x, x, m, firstDev, tags, kindsDev, report) }, moved: 24*int64(n) + 14*int64(rows), items: int64(n)}
+	return measured{launch: func() error {
+		return r.k.TaggedDims(r.s, x, x, m, firstDev, tags, kindsDev, report)
+	}, moved: 24*int64(n) + 14*int64(rows), items: int64(n)}
 }

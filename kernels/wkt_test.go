@@ -198,11 +198,16 @@ func checkWKT(r *rig, name string, text []byte, style kernels.WKTStyle) (found k
 		r.Fatalf("%s: %d rows, want %d in %.300q", name, x.Rows, len(all), text)
 	}
 	if len(text) > 0 {
-		sameMask(r, name+": open", text, read(r, x.Brackets.Open), bitmap(len(text), func(i int) bool { return want.open[i] }))
-		sameMask(r, name+": close", text, read(r, x.Brackets.Close), bitmap(len(text), func(i int) bool { return want.close[i] }))
+		sameMask(r, name+": open", text, read(r, x.Brackets.Open), bitmap(len(text), func(i int) bool {
+			return want.open[i]
+		}))
+		sameMask(r, name+": close", text, read(r, x.Brackets.Close), bitmap(len(text), func(i int) bool {
+			return want.close[i]
+		}))
 		sameMask(r, name+": commas", text, read(r, x.Commas), commasOf(text))
 	}
-	starts, tags, from, to, valid, body := read(r, x.Starts), read(r, x.Tags), read(r, x.From), read(r, x.To), read(r, x.Valid), read(r, x.Body)
+	starts, tags, from, to, valid, body := read(r, x.Starts), read(r, x.Tags), read(r, x.From), read(r, x.To),
+		read(r, x.Valid), read(r, x.Body)
 	for i, w := range all {
 		got := wktRow{int(starts[i]), int(tags[i]), int(from[i]), int(to[i]), bit(valid, i), bit(body, i)}
 		if got != w {
@@ -245,7 +250,8 @@ func randomWKT(rng *rand.Rand, rows, most int, members bool) []byte {
 		case rng.IntN(9) == 0:
 			b.WriteString(pick("NULL", "null", " Null\t"))
 		default:
-			b.WriteString(strings.Repeat(" ", rng.IntN(3)*rng.IntN(2)) + pick("", "", "SRID=4326;", "srid = 0031 ; ") + pick("POINT", "POLYGON ", "multipoint z") + " " + list(rng.IntN(4)))
+			b.WriteString(strings.Repeat(" ", rng.IntN(3)*rng.IntN(2)) + pick("", "", "SRID=4326;", "srid = 0031 ; ") +
+				pick("POINT", "POLYGON ", "multipoint z") + " " + list(rng.IntN(4)))
 		}
 		b.WriteString(pick("\n", "\n", "\r\n", ";", " ;; ", "\r", "\n\n \n"))
 	}
@@ -293,7 +299,8 @@ func TestParseWKT(t *testing.T) {
 		{"a zero", "POINT(1 2)\n\x00"},
 		{"not ASCII", "POINT(1 2)\xc3\xa9"},
 		{"a form feed", "POINT(1\f2)"},
-		{"blanks that are near", "POINT" + "(1 2)" + long + "\n" + long + "POINT(1 2)\nPOLYGON((1 2)" + long + ",(3 4)" + long + ")"},
+		{"blanks that are near", "POINT" + "(1 2)" + long + "\n" + long + "POINT(1 2)\nPOLYGON((1 2)" +
+			long + ",(3 4)" + long + ")"},
 		{"a collection", "GEOMETRYCOLLECTION(POINT(1 2),LINESTRING EMPTY,\nPOLYGON((1 2)))\n"},
 		{"nothing in brackets", "POINT()"},
 		{"nothing in inner brackets", "POLYGON((1 2),( \n))"},
@@ -307,7 +314,8 @@ func TestParseWKT(t *testing.T) {
 			for _, pad := range []int{0, 50, 64, 16384 - 7} { // over bounds of words and tiles
 				text := append(bytes.Repeat([]byte("POINT(1 2)\n      "), pad/17+1)[:pad], tt.text...)
 				if style == kernels.WKTMembers {
-					text = append(bytes.Repeat([]byte("POINT(1 2),      "), pad/17+1)[:pad], strings.ReplaceAll(tt.text, ";", ",")...)
+					text = append(bytes.Repeat([]byte("POINT(1 2),      "), pad/17+1)[:pad],
+						strings.ReplaceAll(tt.text, ";", ",")...)
 				}
 				if pad%17 != 0 {
 					text = append(bytes.Repeat([]byte(" "), pad%200), tt.text...)
@@ -354,14 +362,16 @@ func TestParseLongWKT(t *testing.T) {
 		{"closing brackets", "POINT" + strings.Repeat(")", 40000) + "\n"},
 		{"deep", "POINT" + strings.Repeat("(", 40000) + strings.Repeat(")", 40000) + "\nPOINT(1 2)"},
 		{"semicolons", strings.Repeat(";", 50000) + "POINT(1 2)"},
-		{"empties", "MULTIPOINT(" + strings.Repeat("EMPTY,", 9000) + "EMPTY)\n" + strings.Repeat("POINT EMPTY\n", 3000)},
+		{"empties", "MULTIPOINT(" + strings.Repeat("EMPTY,", 9000) + "EMPTY)\n" +
+			strings.Repeat("POINT EMPTY\n", 3000)},
 		{"lines without rows", strings.Repeat("\n", 50000)},
 	} {
 		checkWKT(r, tt.name, []byte(tt.text), kernels.WKTLines)
 	}
 	// A run of blanks that is too long to be looked over is a fault, although there is none.
 	for _, text := range []string{
-		"POINT(1 2)" + strings.Repeat(" ", 500) + "\n", "POINT(1 2)\n" + strings.Repeat(" ", 500) + "POINT(1 2)", "POLYGON((1 2)" + strings.Repeat(" ", 500) + ",(1 2))",
+		"POINT(1 2)" + strings.Repeat(" ", 500) + "\n", "POINT(1 2)\n" + strings.Repeat(" ", 500) + "POINT(1 2)",
+		"POLYGON((1 2)" + strings.Repeat(" ", 500) + ",(1 2))",
 		"SRID" + strings.Repeat(" ", 500) + "=1;POINT(1 2)",
 	} {
 		x, err := r.k.ParseWKT(r.s, upload(r, []byte(text)), kernels.WKTLines)
@@ -385,9 +395,13 @@ func TestWKTFound(t *testing.T) {
 	}{
 		{"none", "POINT(1 2)\nSRID=0;POINT(1 2)", -1, 0},
 		{"one", "POINT(1 2)\nSRID=5;POINT(1 2)\nSRID=0;POINT(1 2)", 5, 5},
-		{"several", strings.Repeat("SRID=7;POINT(1 2)\n", 1000) + "SRID=2147483647;POINT(1 2);SRID=3;POINT(1 2)", 3, 2147483647},
+		{
+			"several", strings.Repeat("SRID=7;POINT(1 2)\n", 1000) + "SRID=2147483647;POINT(1 2);SRID=3;POINT(1 2)",
+			3, 2147483647,
+		},
 	} {
-		if found, _ := checkWKT(r, tt.name, []byte(tt.text), kernels.WKTLines); found.Least != tt.least || found.Most() != tt.most {
+		if found, _ := checkWKT(r, tt.name, []byte(tt.text), kernels.WKTLines); found.Least != tt.least ||
+			found.Most() != tt.most {
 			t.Errorf("%s: SRIDs from %d to %d, want %d to %d", tt.name, found.Least, found.Most(), tt.least, tt.most)
 		}
 	}

@@ -7,7 +7,8 @@ import (
 	"github.com/vibeflight/vibeflight/gpu"
 )
 
-// work is one primitive on its way to the device: what it launches and the scratch it takes. The first error sticks and later steps do nothing.
+// work is one primitive on its way to the device: what it launches and the scratch it takes. The
+// first error sticks and later steps do nothing.
 type work struct {
 	k    *Set
 	s    *gpu.Stream

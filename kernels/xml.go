@@ -15,7 +15,8 @@ type XML struct {
 	Starts, Ends gpu.Buffer[int64] // the "<" of each tag, and its ">"
 	Sections     Mask              // a bit for each tag: the text behind it has a CDATA section, and no second one
 
-	// Found has one element, or none where there is no text: what all that the device was given for the text has found.
+	// Found has one element, or none where there is no text: what all that the device was given for
+	// the text has found.
 	Found gpu.Buffer[XMLFound]
 
 	n                           int64
@@ -37,7 +38,8 @@ type XMLFound struct {
 	coded, sections, _ uint32
 }
 
-// AllocXML lists the tags of a text that begins and ends outside of them, and checks that all of it is UTF-8 and characters of XML 1.0. It waits for the device.
+// AllocXML lists the tags of a text that begins and ends outside of them, and checks that all of it
+// is UTF-8 and characters of XML 1.0. It waits for the device.
 //
 //	text  n bytes, fewer than 2^31
 //
@@ -45,10 +47,13 @@ type XMLFound struct {
 //	Starts  0                 18   23
 //	Ends    8                 21   26
 //
-// A fault is also a ">" outside of tags, a second CDATA section in a text between two tags, or one before the first of them, a text that ends beyond ASCII, and a reference that is none of the five that XML predefines. What stands in tags is for MatchXML to know; to that comments are tags, and
+// A fault is also a ">" outside of tags, a second CDATA section in a text between two tags, or one
+// before the first of them, a text that ends beyond ASCII, and a reference that is none of the five
+// that XML predefines. What stands in tags is for MatchXML to know; to that comments are tags, and
 // processing instructions. CDATA sections are text.
 //
-// Three launches and two scans, then one launch; reads the text and 13/8 of it, and writes 9/8 of it and 16 bytes a tag.
+// Three launches and two scans, then one launch; reads the text and 13/8 of it, and writes 9/8 of
+// it and 16 bytes a tag.
 func (k *Set) AllocXML(s *gpu.Stream, text gpu.Buffer[byte]) (*XML, error) {
 	w := k.begin(s, "list XML tags")
 	x := &XML{Fault: -1, n: w.text(text)}
@@ -66,7 +71,8 @@ func (k *Set) AllocXML(s *gpu.Stream, text gpu.Buffer[byte]) (*XML, error) {
 func (x *XML) find(w *work, text gpu.Buffer[byte]) {
 	words, tiles := Words(text.Len()), blocks(x.n, tileBytes)
 	x.masks, x.before, x.Found = give[uint64](w, int64(4*words)), give[int64](w, 2*tiles), give[XMLFound](w, 1)
-	amp, state, count, total := take[uint64](w, words), take[uint32](w, int(tiles)), take[uint32](w, int(2*tiles)), take[int64](w, 2)
+	amp, state, count, total := take[uint64](w, words), take[uint32](w, int(tiles)), take[uint32](w, int(2*tiles)),
+		take[int64](w, 2)
 	if w.err != nil {
 		return
 	}
@@ -76,7 +82,8 @@ func (x *XML) find(w *work, text gpu.Buffer[byte]) {
 	w.launch("xml_begin", 1, 32, x.Found.Arg())
 	w.launch("xml_masks", tiles, block, join([]gpu.Arg{text.Arg(), gpu.Int(x.n)}, append(masks, x.Found.Arg())...)...)
 	w.launch("xml_settle", 1, scanBlock, state.Arg(), gpu.Int(tiles), gpu.Int(x.n), x.Found.Arg())
-	w.launch("xml_counts", tiles, block, join([]gpu.Arg{text.Arg(), gpu.Int(x.n)}, append(masks, count.Arg(), gpu.Int(tiles), x.Found.Arg())...)...)
+	w.launch("xml_counts", tiles, block, join([]gpu.Arg{text.Arg(), gpu.Int(x.n)},
+		append(masks, count.Arg(), gpu.Int(tiles), x.Found.Arg())...)...)
 	for i := range 2 {
 		from, to := i*int(tiles), (i+1)*int(tiles)
 		if w.err == nil {
@@ -106,14 +113,17 @@ func (x *XML) list(w *work, total gpu.Buffer[int64], words int, tiles int64) {
 		return
 	}
 	x.Tags = int(counts[0])
-	x.Starts, x.Ends, x.Sections = give[int64](w, counts[0]), give[int64](w, counts[0]), give[uint64](w, int64(Words(x.Tags)))
+	x.Starts, x.Ends, x.Sections = give[int64](w, counts[0]), give[int64](w, counts[0]),
+		give[uint64](w, int64(Words(x.Tags)))
 	if w.err == nil {
 		w.err = gpu.Fill(w.s, x.Sections, 0)
 	}
-	w.launch("xml_list", tiles, block, x.less.Arg(), x.greater.Arg(), x.open.Arg(), gpu.Int(words), x.before.Arg(), gpu.Int(tiles), x.Starts.Arg(), x.Ends.Arg(), x.Sections.Arg(), x.Found.Arg())
+	w.launch("xml_list", tiles, block, x.less.Arg(), x.greater.Arg(), x.open.Arg(), gpu.Int(words),
+		x.before.Arg(), gpu.Int(tiles), x.Starts.Arg(), x.Ends.Arg(), x.Sections.Arg(), x.Found.Arg())
 }
 
 // Free gives the memory back once the work that s was given before is done.
 func (x *XML) Free(s *gpu.Stream) error {
-	return errors.Join(x.masks.Free(s), x.before.Free(s), x.Found.Free(s), x.Starts.Free(s), x.Ends.Free(s), x.Sections.Free(s), x.kinds.Free(s), x.rows.Free(s))
+	return errors.Join(x.masks.Free(s), x.before.Free(s), x.Found.Free(s), x.Starts.Free(s), x.Ends.Free(s),
+		x.Sections.Free(s), x.kinds.Free(s), x.rows.Free(s))
 }

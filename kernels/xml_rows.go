@@ -11,7 +11,8 @@ type XMLRows struct {
 	Rows, Columns int
 	Starts        gpu.Buffer[int64] // the first byte of each row
 
-	// The text of values, one column behind the other, with the blanks around it. It begins where it ends if it is empty, and at -1 where a row has no such element.
+	// The text of values, one column behind the other, with the blanks around it. It begins where
+	// it ends if it is empty, and at -1 where a row has no such element.
 	From, To gpu.Buffer[int64]
 
 	First gpu.Buffer[uint32] // the tag at which a column first appears, of each; all ones where it never does
@@ -20,8 +21,9 @@ type XMLRows struct {
 	gap, patch gpu.Buffer[uint8]
 }
 
-// AllocXMLRows finds the rows of a text whose tags were matched, which begins where a row does and ends before one, or behind all that is around its last one.
-// It waits for the device to count them.
+// AllocXMLRows finds the rows of a text whose tags were matched, which begins where a row does and
+// ends before one, or behind all that is around its last one. It waits for the device to count
+// them.
 //
 //	text     of x
 //	d        the dictionary
@@ -32,11 +34,16 @@ type XMLRows struct {
 //	From      6   |  -1 ; 0 |  26
 //	To        7   |  -1 ; 0 |  27
 //
-// Faults are: a tag in a place where its class may not stand; an end tag of another element; more than one value of a column, or geometry, in a row; text at the beginning of a geometry; shapes in another order than their
-// roles say; a CDATA section that is part of a text; rows of more than 15 elements in each other, or of more than 1024 tags; a shape whose tag is shorter than its word and two bytes.
+// Faults are: a tag in a place where its class may not stand; an end tag of another element; more
+// than one value of a column, or geometry, in a row; text at the beginning of a geometry; shapes in
+// another order than their roles say; a CDATA section that is part of a text; rows of more than 15
+// elements in each other, or of more than 1024 tags; a shape whose tag is shorter than its word and
+// two bytes.
 //
 // A few launches; reads 18 bytes a tag, and writes 2 of them and 16 a value.
-func (k *Set) AllocXMLRows(s *gpu.Stream, text gpu.Buffer[byte], x *XML, d *XMLDictionary, columns int) (*XMLRows, error) {
+func (k *Set) AllocXMLRows(s *gpu.Stream, text gpu.Buffer[byte], x *XML, d *XMLDictionary,
+	columns int,
+) (*XMLRows, error) {
 	w := k.begin(s, "XML rows")
 	r := &XMLRows{Columns: columns}
 	w.need(w.text(text) == x.n, "%d bytes of text for tags of %d", text.Len(), x.n)
@@ -63,20 +70,25 @@ func (r *XMLRows) walk(w *work, text gpu.Buffer[byte], x *XML, d *XMLDictionary)
 	}
 	cells := int64(r.Rows) * int64(r.Columns)
 	r.Starts, r.From, r.To = give[int64](w, int64(r.Rows)), give[int64](w, cells), give[int64](w, cells)
-	r.First, r.gap, r.patch = give[uint32](w, int64(r.Columns)), give[uint8](w, int64(x.Tags)), give[uint8](w, int64(x.Tags))
+	r.First, r.gap, r.patch = give[uint32](w, int64(r.Columns)), give[uint8](w, int64(x.Tags)),
+		give[uint8](w, int64(x.Tags))
 	if w.err == nil {
 		w.err = errors.Join(gpu.Fill(w.s, r.First, 0xff), gpu.Fill(w.s, r.gap, 0), gpu.Fill(w.s, r.patch, 0))
 	}
-	w.launch("xml_rows", blocks(int64(r.Rows), block), block, text.Arg(), gpu.Int(x.n), x.Starts.Arg(), x.Ends.Arg(), gpu.Int(x.Tags), x.kinds.Arg(), d.entry.Arg(), gpu.Int(d.tags), d.texts.Arg(),
-		x.Sections.Arg(), r.rows.Arg(), gpu.Int(r.Rows), gpu.Int(r.Columns), r.Starts.Arg(), r.From.Arg(), r.To.Arg(), r.First.Arg(), r.gap.Arg(), r.patch.Arg(), x.Found.Arg())
+	w.launch("xml_rows", blocks(int64(r.Rows), block), block, text.Arg(), gpu.Int(x.n), x.Starts.Arg(),
+		x.Ends.Arg(), gpu.Int(x.Tags), x.kinds.Arg(), d.entry.Arg(), gpu.Int(d.tags), d.texts.Arg(),
+		x.Sections.Arg(), r.rows.Arg(), gpu.Int(r.Rows), gpu.Int(r.Columns), r.Starts.Arg(), r.From.Arg(),
+		r.To.Arg(), r.First.Arg(), r.gap.Arg(), r.patch.Arg(), x.Found.Arg())
 }
 
 // Free gives the memory back once the work that s was given before is done.
 func (r *XMLRows) Free(s *gpu.Stream) error {
-	return errors.Join(r.Starts.Free(s), r.From.Free(s), r.To.Free(s), r.First.Free(s), r.rows.Free(s), r.gap.Free(s), r.patch.Free(s))
+	return errors.Join(r.Starts.Free(s), r.From.Free(s), r.To.Free(s), r.First.Free(s), r.rows.Free(s),
+		r.gap.Free(s), r.patch.Free(s))
 }
 
-// XMLLines writes the geometries of rows as well-known text, a line each: NULL where there is none. Lines without anything stand between them.
+// XMLLines writes the geometries of rows as well-known text, a line each: NULL where there is none.
+// Lines without anything stand between them.
 //
 //	text       of x
 //	ordinates  how many a position has where blanks alone part all of them: XMLPositions
@@ -85,21 +97,31 @@ func (r *XMLRows) Free(s *gpu.Stream) error {
 //	text   <f><Point><pos>1 2</pos></Point><n>x</n></f>
 //	lines  ···  POINT(     1 2      )··················      a dot is a line feed
 //
-// Faults are bytes that are no part of numbers, list of positions that end in the middle of one, and commas with blanks beside them.
+// Faults are bytes that are no part of numbers, list of positions that end in the middle of one,
+// and commas with blanks beside them.
 //
-// Two launches and a scan, then one; reads 3/8 of the text and that of positions twice, and writes all of it.
-func (k *Set) XMLLines(s *gpu.Stream, text gpu.Buffer[byte], x *XML, r *XMLRows, ordinates int, lines gpu.Buffer[byte]) error {
+// Two launches and a scan, then one; reads 3/8 of the text and that of positions twice, and writes
+// all of it.
+func (k *Set) XMLLines(s *gpu.Stream, text gpu.Buffer[byte], x *XML, r *XMLRows, ordinates int,
+	lines gpu.Buffer[byte],
+) error {
 	w := k.begin(s, "XML lines")
-	w.need(w.text(text) == x.n && lines.Len() == text.Len(), "%d bytes of text and %d of lines for tags of %d", text.Len(), lines.Len(), x.n)
+	w.need(w.text(text) == x.n && lines.Len() == text.Len(), "%d bytes of text and %d of lines for tags of %d",
+		text.Len(), lines.Len(), x.n)
 	w.need(ordinates >= 2, "positions of %d ordinates", ordinates)
 	words, tiles := Words(text.Len()), blocks(x.n, tileBytes)
 	count, before := take[uint32](w, int(tiles)), take[int64](w, int(tiles))
-	source := []gpu.Arg{text.Arg(), gpu.Int(x.n), x.less.Arg(), x.greater.Arg(), gpu.Int(words), x.before.Arg(), gpu.Int(tiles), gpu.Int(x.Tags), r.gap.Arg()}
+	source := []gpu.Arg{
+		text.Arg(), gpu.Int(x.n), x.less.Arg(), x.greater.Arg(), gpu.Int(words),
+		x.before.Arg(), gpu.Int(tiles), gpu.Int(x.Tags), r.gap.Arg(),
+	}
 	w.launch("xml_line_counts", tiles, block, join(source, count.Arg())...)
 	if w.err == nil {
 		scan(w, count, before, gpu.Buffer[int64]{})
 	}
-	w.launch("xml_line_write", tiles, block, join(source, before.Arg(), gpu.Int(ordinates), lines.Arg(), x.Found.Arg())...)
-	w.launch("xml_line_patches", blocks(int64(x.Tags), block), block, gpu.Int(x.n), x.Starts.Arg(), x.Ends.Arg(), gpu.Int(x.Tags), r.patch.Arg(), lines.Arg())
+	w.launch("xml_line_write", tiles, block, join(source, before.Arg(), gpu.Int(ordinates), lines.Arg(),
+		x.Found.Arg())...)
+	w.launch("xml_line_patches", blocks(int64(x.Tags), block), block, gpu.Int(x.n), x.Starts.Arg(),
+		x.Ends.Arg(), gpu.Int(x.Tags), r.patch.Arg(), lines.Arg())
 	return w.done()
 }

@@ -20,7 +20,8 @@ const (
 	xmlPositions
 )
 
-// xmlTags is a dictionary of features with two values, of which one may stand in a holder, and a geometry.
+// xmlTags is a dictionary of features with two values, of which one may stand in a holder, and a
+// geometry.
 func xmlTags() (tags []kernels.XMLTag) {
 	inside := uint64(1<<xmlRow | 1<<xmlHolder)
 	add := func(name, text string, t kernels.XMLTag) {
@@ -33,17 +34,35 @@ func xmlTags() (tags []kernels.XMLTag) {
 	add("a", "a", kernels.XMLTag{Role: kernels.XMLValue, Class: xmlLeaf, Parents: inside, Column: 1})
 	add("b", "b", kernels.XMLTag{Role: kernels.XMLValue, Class: xmlLeaf, Parents: inside, Column: 2})
 	add("p", "p", kernels.XMLTag{Role: kernels.XMLPassed, Class: xmlLeaf, Parents: inside, Column: -1})
-	add("Point", "Point", kernels.XMLTag{Role: kernels.XMLShape, Class: xmlShape, Parents: inside, Column: -1, Word: kernels.XMLPoint})
-	add("Multi", "Multi x='1234567890'", kernels.XMLTag{Role: kernels.XMLShape, Class: xmlHolder, Parents: inside, Column: -1, Word: kernels.XMLCollection})
-	add("Polygon", "Polygon", kernels.XMLTag{Role: kernels.XMLShape, Class: xmlShape, Parents: inside, Column: -1, Word: kernels.XMLPolygon})
-	add("exterior", "exterior", kernels.XMLTag{Role: kernels.XMLFirst, Class: xmlBoundary, Parents: 1 << xmlShape, Column: -1})
-	add("interior", "interior", kernels.XMLTag{Role: kernels.XMLMore, Class: xmlBoundary, Parents: 1 << xmlShape, Column: -1})
+	add("Point", "Point", kernels.XMLTag{
+		Role: kernels.XMLShape, Class: xmlShape, Parents: inside,
+		Column: -1, Word: kernels.XMLPoint,
+	})
+	add("Multi", "Multi x='1234567890'", kernels.XMLTag{
+		Role: kernels.XMLShape, Class: xmlHolder,
+		Parents: inside, Column: -1, Word: kernels.XMLCollection,
+	})
+	add("Polygon", "Polygon", kernels.XMLTag{
+		Role: kernels.XMLShape, Class: xmlShape, Parents: inside,
+		Column: -1, Word: kernels.XMLPolygon,
+	})
+	add("exterior", "exterior", kernels.XMLTag{
+		Role: kernels.XMLFirst, Class: xmlBoundary, Parents: 1 << xmlShape,
+		Column: -1,
+	})
+	add("interior", "interior", kernels.XMLTag{
+		Role: kernels.XMLMore, Class: xmlBoundary, Parents: 1 << xmlShape,
+		Column: -1,
+	})
 	add("r", "r", kernels.XMLTag{Role: kernels.XMLShape, Class: xmlRing, Parents: 1 << xmlBoundary, Column: -1})
 	within := uint64(1<<xmlShape | 1<<xmlRing)
 	add("list", "list", kernels.XMLTag{Role: kernels.XMLPositions, Class: xmlPositions, Parents: within, Column: -1})
 	add("pos", "pos", kernels.XMLTag{Role: kernels.XMLPosition, Class: xmlPositions, Parents: within, Column: -1})
 	add("xy", "xy", kernels.XMLTag{Role: kernels.XMLTuples, Class: xmlPositions, Parents: within, Column: -1})
-	return append(tags, kernels.XMLTag{Text: []byte("a/"), Name: 6, Role: kernels.XMLValue, Class: xmlLeaf, Parents: inside, Column: 1})
+	return append(tags, kernels.XMLTag{
+		Text: []byte("a/"), Name: 6, Role: kernels.XMLValue, Class: xmlLeaf,
+		Parents: inside, Column: 1,
+	})
 }
 
 // xmlRead is what the device makes of a text.
@@ -105,7 +124,8 @@ func readXML(r *rig, text []byte, ordinates int) (out xmlRead) {
 	}
 	words := columns * kernels.Words(rows.Rows)
 	to := kernels.Scalars{
-		Starts: rows.From, Ends: rows.To, Valid: poisoned[uint64](r, words), Numbers: poisoned[uint64](r, words), Trues: poisoned[uint64](r, words), Kinds: poisoned[uint32](r, columns),
+		Starts: rows.From, Ends: rows.To, Valid: poisoned[uint64](r, words), Numbers: poisoned[uint64](r, words),
+		Trues: poisoned[uint64](r, words), Kinds: poisoned[uint32](r, columns),
 	}
 	r.ok(r.k.XMLValues(r.s, plain, rows.Rows, to))
 	from, ends, valid, meant := read(r, to.Starts), read(r, to.Ends), read(r, to.Valid), read(r, plain)
@@ -133,12 +153,26 @@ func TestXMLRows(t *testing.T) {
 	}{
 		{"values", `<f id="1"><a>x</a><b> 2 </b></f>`, []string{"1|x|2"}, []string{"NULL"}},
 		{"holder, passed", `<f id="1">t<h>t<b>x</b></h><p>y</p><a/></f>`, []string{"1|-|x"}, []string{"NULL"}},
-		{"several rows", `<f id="1"><a></a></f><f id="2"><b>x</b></f></m> <m><f id="3"><a>y</a></f></m><m>`, []string{"1|-|-", "2|-|x", "3|y|-"}, []string{"NULL", "NULL", "NULL"}},
-		{"references, sections", "<f id=\"1\"><a>x &lt;&amp;&gt;\r\ny</a><b>\n<![CDATA[&amp;<\r>]]> </b></f>", []string{"1|x <&>\ny|&amp;<\n>"}, []string{"NULL"}},
-		{"point", `<f id="1"><Point><pos> 1 2 </pos></Point><a>x</a></f>`, []string{"1|x|-"}, []string{"POINT( 1 2 )"}},
-		{"point of a list", `<f id="1"><h><Point><list>1 2</list></Point></h></f>`, []string{"1|-|-"}, []string{"POINT( 1 2 )"}},
 		{
-			"polygon", "<f id=\"1\"><Polygon><exterior><r><list>\n1 2  3 4\t5 6 1 2\n</list></r></exterior><interior><r><xy> 1,2 3,4\n5,6</xy></r><r><pos>1 2</pos><pos>3 4</pos></r></interior></Polygon></f>",
+			"several rows", `<f id="1"><a></a></f><f id="2"><b>x</b></f></m> <m><f id="3"><a>y</a></f></m><m>`,
+			[]string{"1|-|-", "2|-|x", "3|y|-"},
+			[]string{"NULL", "NULL", "NULL"},
+		},
+		{
+			"references, sections", "<f id=\"1\"><a>x &lt;&amp;&gt;\r\ny</a><b>\n<![CDATA[&amp;<\r>]]> </b></f>",
+			[]string{"1|x <&>\ny|&amp;<\n>"},
+			[]string{"NULL"},
+		},
+		{"point", `<f id="1"><Point><pos> 1 2 </pos></Point><a>x</a></f>`, []string{"1|x|-"}, []string{"POINT( 1 2 )"}},
+		{
+			"point of a list", `<f id="1"><h><Point><list>1 2</list></Point></h></f>`,
+			[]string{"1|-|-"},
+			[]string{"POINT( 1 2 )"},
+		},
+		{
+			"polygon", "<f id=\"1\"><Polygon><exterior><r><list>\n1 2  3 4\t5 6 1 " +
+				"2\n</list></r></exterior><interior><r><xy> 1,2 3,4\n5,6</xy></r><r><pos>1 2</pos><pos>3 " +
+				"4</pos></r></interior></Polygon></f>",
 			[]string{"1|-|-"},
 			[]string{"POLYGON( ( 1 2 ,3 4,5 6,1 2 ) ,( 1 2,3 4,5 6 ) ,( 1 2 , 3 4 ) )"},
 		},
@@ -182,7 +216,8 @@ func TestXMLRows(t *testing.T) {
 				text = bytes.Replace(text, []byte("¦"), nil, 1)
 				got := readXML(r, text, 2)
 				if got.fault != fault || !slices.Equal(got.rows, c.rows) || !slices.Equal(got.lines, c.lines) {
-					t.Fatalf("%d blanks before %s\ngot  %d %q %q\nwant %d %q %q", before, c.text, got.fault, got.rows, got.lines, fault, c.rows, c.lines)
+					t.Fatalf("%d blanks before %s\ngot  %d %q %q\nwant %d %q %q", before, c.text, got.fault,
+						got.rows, got.lines, fault, c.rows, c.lines)
 				}
 			}
 		})
@@ -194,13 +229,18 @@ func TestXMLValues(t *testing.T) {
 	r := open(t)
 	const number, real = kernels.NumberInt32, kernels.NumberReal
 	for text, want := range map[string]uint32{
-		"12": number, "-3": number | kernels.NumberNegative, "0": number, "3000000000": kernels.NumberInt64, "1.5": real, "1e3": real, "true": kernels.FieldBool, "false": kernels.FieldBool,
-		"007": kernels.FieldText, "+5": kernels.FieldText, "1e999": kernels.FieldText, "18446744073709551616": kernels.FieldText, "9223372036854775808": kernels.FieldText, "NaN": kernels.FieldText,
-		"True": kernels.FieldText, "tru": kernels.FieldText, "truer": kernels.FieldText, "-": kernels.FieldText, ".": kernels.FieldText, "1.2.3": kernels.FieldText, "x": kernels.FieldText,
-		".5": kernels.FieldOdd, "5.": kernels.FieldOdd, "  ": 0, "": 0, " 7\r\n": number, strings.Repeat(" ", 1100) + "1": kernels.FieldOdd, "1" + strings.Repeat("\t", 1100): kernels.FieldOdd,
+		"12": number, "-3": number | kernels.NumberNegative, "0": number, "3000000000": kernels.NumberInt64,
+		"1.5": real, "1e3": real, "true": kernels.FieldBool, "false": kernels.FieldBool,
+		"007": kernels.FieldText, "+5": kernels.FieldText, "1e999": kernels.FieldText,
+		"18446744073709551616": kernels.FieldText, "9223372036854775808": kernels.FieldText, "NaN": kernels.FieldText,
+		"True": kernels.FieldText, "tru": kernels.FieldText, "truer": kernels.FieldText, "-": kernels.FieldText,
+		".": kernels.FieldText, "1.2.3": kernels.FieldText, "x": kernels.FieldText,
+		".5": kernels.FieldOdd, "5.": kernels.FieldOdd, "  ": 0, "": 0, " 7\r\n": number,
+		strings.Repeat(" ", 1100) + "1": kernels.FieldOdd, "1" + strings.Repeat("\t", 1100): kernels.FieldOdd,
 	} {
 		got := readXML(r, []byte(`<f id="1"><a>`+text+`</a></f>`), 2)
-		if got.fault >= 0 || got.kinds[1]&^kernels.NumberInexact != want && want != kernels.FieldOdd || got.kinds[1]&kernels.FieldOdd != want&kernels.FieldOdd {
+		if got.fault >= 0 || got.kinds[1]&^kernels.NumberInexact != want && want != kernels.FieldOdd ||
+			got.kinds[1]&kernels.FieldOdd != want&kernels.FieldOdd {
 			t.Errorf("%.40q: fault %d, kinds %b, want %b", text, got.fault, got.kinds[1], want)
 		}
 	}
@@ -211,8 +251,10 @@ func TestXMLManyRows(t *testing.T) {
 	r := open(t)
 	row := `<f id="7"><b>x &amp; y</b><Polygon><exterior><r><list>1 2 3.25 4 5 6 1 2</list></r></exterior></Polygon><a>12</a></f></m><m>`
 	got := readXML(r, []byte(strings.Repeat(row, 700)), 2)
-	if got.fault >= 0 || len(got.rows) != 700 || len(got.lines) != 700 || got.deep != 5 || got.outers != 1 || !slices.Equal(got.order, []uint32{0, 11, 1}) {
-		t.Fatalf("fault %d, %d rows, %d lines, %d deep, %d words of shapes, order %v", got.fault, len(got.rows), len(got.lines), got.deep, got.outers, got.order)
+	if got.fault >= 0 || len(got.rows) != 700 || len(got.lines) != 700 || got.deep != 5 || got.outers != 1 ||
+		!slices.Equal(got.order, []uint32{0, 11, 1}) {
+		t.Fatalf("fault %d, %d rows, %d lines, %d deep, %d words of shapes, order %v", got.fault,
+			len(got.rows), len(got.lines), got.deep, got.outers, got.order)
 	}
 	for i := range got.rows {
 		if got.rows[i] != "7|12|x & y" || got.lines[i] != "POLYGON( ( 1 2,3.25 4,5 6,1 2 ) )" {

@@ -8,7 +8,8 @@ import (
 	"github.com/vibeflight/vibeflight/gpu"
 )
 
-// XMLAny is the byte of a tag in a dictionary that stands for any value of an attribute without references, tabs and line ends, up to the quote behind it.
+// XMLAny is the byte of a tag in a dictionary that stands for any value of an attribute without
+// references, tabs and line ends, up to the quote behind it.
 const XMLAny = 1
 
 // XMLRole is what a start tag begins.
@@ -16,18 +17,22 @@ type XMLRole uint8
 
 // As XML_* of xml_tags.cuh.
 const (
-	XMLEnd       XMLRole = iota // nothing: it is an end tag
-	XMLRow                      // a row
-	XMLAround                   // what stands around rows. Between two of them is either nothing or the end of one and the beginning of another
-	XMLHolder                   // what holds elements, one at least. Text beside them is passed, as it is in all that is no value
-	XMLValue                    // a value: no element, but text, a CDATA section, or nothing
-	XMLPassed                   // what says nothing
-	XMLShape                    // a geometry, or a ring or the like in one
-	XMLFirst                    // what holds the first shapes of the shape around it: an exterior
-	XMLMore                     // what holds others: an interior
-	XMLPositions                // text of positions: "x y x y"
-	XMLPosition                 // text of one position: "x y"
-	XMLTuples                   // text of positions: "x,y x,y"
+	XMLEnd XMLRole = iota // nothing: it is an end tag
+	XMLRow                // a row
+	// what stands around rows. Between two of them is either nothing or the end of one and the
+	// beginning of another
+	XMLAround
+	// what holds elements, one at least. Text beside them is passed, as it is in all that is no
+	// value
+	XMLHolder
+	XMLValue     // a value: no element, but text, a CDATA section, or nothing
+	XMLPassed    // what says nothing
+	XMLShape     // a geometry, or a ring or the like in one
+	XMLFirst     // what holds the first shapes of the shape around it: an exterior
+	XMLMore      // what holds others: an interior
+	XMLPositions // text of positions: "x y x y"
+	XMLPosition  // text of one position: "x y"
+	XMLTuples    // text of positions: "x,y x,y"
 )
 
 // XMLTag is a tag of a dictionary.
@@ -56,7 +61,8 @@ const (
 	XMLCollection
 )
 
-// MostXMLTags is how many tags a dictionary has at most, and MostXMLColumns how many columns its values make.
+// MostXMLTags is how many tags a dictionary has at most, and MostXMLColumns how many columns its
+// values make.
 const (
 	MostXMLTags    = 255
 	MostXMLColumns = 64
@@ -80,15 +86,18 @@ type xmlEntry struct {
 	Name, Role, Class, Column, Word, Empty uint8
 }
 
-// AllocXMLDictionary takes a dictionary to the device; Free gives it back. What stands in several of its tags is the first of them.
+// AllocXMLDictionary takes a dictionary to the device; Free gives it back. What stands in several
+// of its tags is the first of them.
 func AllocXMLDictionary(s *gpu.Stream, tags []XMLTag) (*XMLDictionary, error) {
 	if len(tags) == 0 || len(tags) > MostXMLTags {
 		return nil, fmt.Errorf("kernels: a dictionary of %d XML tags, at most %d", len(tags), MostXMLTags)
 	}
 	d, entries, texts := &XMLDictionary{tags: len(tags)}, make([]xmlEntry, len(tags)), []byte{}
 	for i, t := range tags {
-		if len(t.Text) == 0 || len(t.Text) > longestXMLTag || t.Name < 0 || t.Name >= MostXMLTags || t.Column >= MostXMLColumns || t.Class > 63 || !quotedAny(t.Text) {
-			return nil, fmt.Errorf("kernels: XML tag %q, name %d, column %d, class %d", t.Text, t.Name, t.Column, t.Class)
+		if len(t.Text) == 0 || len(t.Text) > longestXMLTag || t.Name < 0 || t.Name >= MostXMLTags ||
+			t.Column >= MostXMLColumns || t.Class > 63 || !quotedAny(t.Text) {
+			return nil, fmt.Errorf("kernels: XML tag %q, name %d, column %d, class %d", t.Text, t.Name,
+				t.Column, t.Class)
 		}
 		e := &entries[i]
 		*e = xmlEntry{
@@ -140,18 +149,21 @@ func (d *XMLDictionary) Free(s *gpu.Stream) error {
 	return errors.Join(d.entry.Free(s), d.texts.Free(s))
 }
 
-// MatchXML finds out which tag of a dictionary each tag of a text is. One that is none of them is a fault. Once only for each text.
+// MatchXML finds out which tag of a dictionary each tag of a text is. One that is none of them is a
+// fault. Once only for each text.
 //
 //	text  of x
 //
-// One launch; reads the text of tags, which is compared with that of the dictionary, and 16 bytes a tag, and writes a byte and a bit.
+// One launch; reads the text of tags, which is compared with that of the dictionary, and 16 bytes a
+// tag, and writes a byte and a bit.
 func (k *Set) MatchXML(s *gpu.Stream, text gpu.Buffer[byte], x *XML, d *XMLDictionary) error {
 	w := k.begin(s, "match XML tags")
 	w.need(w.text(text) == x.n, "%d bytes of text for tags of %d", text.Len(), x.n)
 	w.need(x.kinds.Len() == 0, "tags that were matched before")
 	w.need(x.Tags > 0, "no tag")
 	x.kinds, x.rows = give[uint8](w, int64(x.Tags)), give[uint64](w, int64(Words(x.Tags)))
-	w.launch("xml_match", blocks(int64(x.Tags), block), block, text.Arg(), gpu.Int(x.n), x.Starts.Arg(), x.Ends.Arg(), gpu.Int(x.Tags), d.entry.Arg(), gpu.Int(d.tags), d.texts.Arg(),
+	w.launch("xml_match", blocks(int64(x.Tags), block), block, text.Arg(), gpu.Int(x.n), x.Starts.Arg(),
+		x.Ends.Arg(), gpu.Int(x.Tags), d.entry.Arg(), gpu.Int(d.tags), d.texts.Arg(),
 		x.kinds.Arg(), x.rows.Arg(), x.Found.Arg())
 	return w.done()
 }

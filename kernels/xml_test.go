@@ -11,7 +11,8 @@ import (
 // plainTags reads text byte by byte, as AllocXML does.
 func plainTags(text []byte) (starts, ends []int64, ok bool) {
 	for i, r := range string(text) {
-		if r < 0x20 && r != '\t' && r != '\n' && r != '\r' || r == 0xfffe || r == 0xffff || r == utf8.RuneError && !bytes.HasPrefix(text[i:], []byte("\xef\xbf\xbd")) {
+		if r < 0x20 && r != '\t' && r != '\n' && r != '\r' || r == 0xfffe || r == 0xffff || r == utf8.RuneError &&
+			!bytes.HasPrefix(text[i:], []byte("\xef\xbf\xbd")) {
 			return nil, nil, false
 		}
 	}
@@ -43,7 +44,9 @@ func plainTags(text []byte) (starts, ends []int64, ok bool) {
 				ends = append(ends, int64(p))
 			}
 		case c == '&':
-			if !slices.ContainsFunc([]string{"lt;", "gt;", "amp;", "quot;", "apos;"}, func(s string) bool { return bytes.HasPrefix(text[p+1:], []byte(s)) }) {
+			if !slices.ContainsFunc([]string{"lt;", "gt;", "amp;", "quot;", "apos;"}, func(s string) bool {
+				return bytes.HasPrefix(text[p+1:], []byte(s))
+			}) {
 				return nil, nil, false
 			}
 		}
@@ -75,8 +78,10 @@ func checkTags(r *rig, text []byte) {
 func TestXMLTags(t *testing.T) {
 	r := open(t)
 	for _, text := range []string{
-		"", "x", "<", ">", "<>", "><", "<a>", "<a><b/></a>", "<a>>", "<a<b>", "<![CDATA[]]>", "<![CDATA[]>", "<![CDATA[<x>]]>", "<![CDATA[<![CDATA[]]>", "]]>", "<a>]]></a>",
-		"<![CDATA[", "<a>&amp;&lt;&gt;&quot;&apos;</a>", "&", "&amp", "&#65;", "&nbsp;", "<![CDATA[&]]>", "\r", "\x00", "\x1f", "\x7f", "é", "\xc3", "\xc3<a>", "\xef\xbf\xbf", "\xef\xbf\xbd", "\xef\xbf",
+		"", "x", "<", ">", "<>", "><", "<a>", "<a><b/></a>", "<a>>", "<a<b>", "<![CDATA[]]>", "<![CDATA[]>",
+		"<![CDATA[<x>]]>", "<![CDATA[<![CDATA[]]>", "]]>", "<a>]]></a>",
+		"<![CDATA[", "<a>&amp;&lt;&gt;&quot;&apos;</a>", "&", "&amp", "&#65;", "&nbsp;", "<![CDATA[&]]>",
+		"\r", "\x00", "\x1f", "\x7f", "é", "\xc3", "\xc3<a>", "\xef\xbf\xbf", "\xef\xbf\xbd", "\xef\xbf",
 		"\xed\xa0\x80", "😀", "<!-- x -->", "<?x?>",
 	} {
 		checkTags(r, []byte(text))
@@ -86,7 +91,10 @@ func TestXMLTags(t *testing.T) {
 		}
 	}
 	rng := rand.New(rand.NewPCG(7, 2))
-	pieces := []string{"<a>", "</a>", "<b c=\"1\"/>", "<![CDATA[", "]]>", "x", "&amp;", "\r\n", "é", "日本", "long text without anything, which takes a word or two of the mask", "<", ">", "&", "\xff"}
+	pieces := []string{
+		"<a>", "</a>", "<b c=\"1\"/>", "<![CDATA[", "]]>", "x", "&amp;", "\r\n", "é", "日本",
+		"long text without anything, which takes a word or two of the mask", "<", ">", "&", "\xff",
+	}
 	for range 150 {
 		var text []byte
 		kinds := len(pieces)

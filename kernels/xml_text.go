@@ -6,8 +6,9 @@ import (
 	"github.com/vibeflight/vibeflight/gpu"
 )
 
-// FieldOdd is what XMLValues says of a value that a host is to look at: a number without digits on one side of its point, one so long or so near to another that a host is to say,
-// more than 1 KiB of blanks around it.
+// FieldOdd is what XMLValues says of a value that a host is to look at: a number without digits on
+// one side of its point, one so long or so near to another that a host is to say, more than 1 KiB
+// of blanks around it.
 const FieldOdd = FieldWrong
 
 // PlainXML is a text of XML as it is meant. Free gives its memory back.
@@ -17,8 +18,9 @@ type PlainXML struct {
 	ranks *Ranks
 }
 
-// AllocPlainXML makes references to entities the characters that they mean, and line ends line feeds (XML 1.0 section 2.11): in all of the text, whatever it is, but that "&" means itself in CDATA
-// sections. Needed only where x is Coded.
+// AllocPlainXML makes references to entities the characters that they mean, and line ends line
+// feeds (XML 1.0 section 2.11): in all of the text, whatever it is, but that "&" means itself in
+// CDATA sections. Needed only where x is Coded.
 //
 //	text  of x
 //
@@ -32,7 +34,8 @@ func (k *Set) AllocPlainXML(s *gpu.Stream, text gpu.Buffer[byte], x *XML) (*Plai
 	p := &PlainXML{ranks: &Ranks{}}
 	p.Text, p.keep = give[byte](w, x.n), give[uint64](w, int64(Words(text.Len())))
 	plain := take[byte](w, text.Len())
-	w.launch("xml_plain", blocks(int64(p.keep.Len()), block), block, text.Arg(), gpu.Int(x.n), x.within.Arg(), p.keep.Arg(), plain.Arg())
+	w.launch("xml_plain", blocks(int64(p.keep.Len()), block), block, text.Arg(), gpu.Int(x.n), x.within.Arg(),
+		p.keep.Arg(), plain.Arg())
 	if w.err == nil {
 		w.err = Compact(k, s, plain, p.keep, p.Text, gpu.Buffer[int64]{})
 	}
@@ -49,7 +52,8 @@ func (k *Set) AllocPlainXML(s *gpu.Stream, text gpu.Buffer[byte], x *XML) (*Plai
 	return p, nil
 }
 
-// Spans makes spans of the text of XML spans of the plain one. One that begins before the text becomes empty.
+// Spans makes spans of the text of XML spans of the plain one. One that begins before the text
+// becomes empty.
 func (p *PlainXML) Spans(k *Set, s *gpu.Stream, from, to gpu.Buffer[int64]) error {
 	return k.RankSpans(s, p.ranks, from, to)
 }
@@ -74,13 +78,15 @@ func (p *PlainXML) Free(s *gpu.Stream) error {
 func (k *Set) XMLValues(s *gpu.Stream, text gpu.Buffer[byte], rows int, to Scalars) error {
 	w := k.begin(s, "XML values")
 	n, columns, words := w.text(text), to.Kinds.Len(), Words(rows)
-	w.need(rows > 0 && countSpans(w, to.Starts, to.Ends) == int64(columns)*int64(rows), "%d values in %d columns of %d rows", to.Starts.Len(), columns, rows)
+	w.need(rows > 0 && countSpans(w, to.Starts, to.Ends) == int64(columns)*int64(rows),
+		"%d values in %d columns of %d rows", to.Starts.Len(), columns, rows)
 	for _, mask := range []Mask{to.Valid, to.Numbers, to.Trues} {
 		w.need(mask.Len() == columns*words, "a mask of %d words for %d columns of %d rows", mask.Len(), columns, rows)
 	}
 	if w.err == nil && columns > 0 {
 		w.err = gpu.Fill(s, to.Kinds, 0)
-		w.launch("xml_values", blocks(int64(rows), block)*int64(columns), block, text.Arg(), gpu.Int(n), gpu.Int(rows), gpu.Int(columns),
+		w.launch("xml_values", blocks(int64(rows), block)*int64(columns), block, text.Arg(), gpu.Int(n),
+			gpu.Int(rows), gpu.Int(columns),
 			to.Starts.Arg(), to.Ends.Arg(), to.Valid.Arg(), to.Numbers.Arg(), to.Trues.Arg(), to.Kinds.Arg())
 	}
 	return w.done()

@@ -7,13 +7,18 @@ import (
 	"testing"
 )
 
-// TestPlainXML holds text against what a replacer makes of it, with references over the bounds of words.
+// TestPlainXML holds text against what a replacer makes of it, with references over the bounds of
+// words.
 func TestPlainXML(t *testing.T) {
 	r := open(t)
-	meant := strings.NewReplacer("&amp;", "&", "&lt;", "<", "&gt;", ">", "&quot;", `"`, "&apos;", "'", "\r\n", "\n", "\r", "\n")
+	meant := strings.NewReplacer("&amp;", "&", "&lt;", "<", "&gt;", ">", "&quot;", `"`, "&apos;", "'",
+		"\r\n", "\n", "\r", "\n")
 	section := strings.NewReplacer("\r\n", "\n", "\r", "\n")
 	rng := rand.New(rand.NewPCG(7, 3))
-	pieces := []string{"a", "b", "&amp;", "&lt;", "&gt;", "&quot;", "&apos;", "\r\n", "\r", "\n", "amp;", "é", "eight by"}
+	pieces := []string{
+		"a", "b", "&amp;", "&lt;", "&gt;", "&quot;", "&apos;", "\r\n", "\r", "\n", "amp;",
+		"é", "eight by",
+	}
 	for range 60 {
 		var text, want bytes.Buffer
 		for range rng.IntN(60) {
@@ -22,7 +27,8 @@ func TestPlainXML(t *testing.T) {
 				run.WriteString(pieces[rng.IntN(len(pieces))])
 			}
 			text.WriteString("<a>" + run.String() + "</a><b><![CDATA[" + run.String() + "]]></b>")
-			want.WriteString("<a>" + meant.Replace(run.String()) + "</a><b><![CDATA[" + section.Replace(run.String()) + "]]></b>")
+			want.WriteString("<a>" + meant.Replace(run.String()) + "</a><b><![CDATA[" +
+				section.Replace(run.String()) + "]]></b>")
 		}
 		if text.Len() == 0 {
 			continue
@@ -37,7 +43,8 @@ func TestPlainXML(t *testing.T) {
 		}
 		from, to := upload(r, []int64{0, int64(text.Len()) - 4, -1}), upload(r, []int64{3, int64(text.Len()), -1})
 		r.ok(p.Spans(r.k, r.s, from, to))
-		if starts, ends := read(r, from), read(r, to); starts[1] != int64(want.Len())-4 || ends[1] != int64(want.Len()) || starts[2] != ends[2] || ends[0] != 3 {
+		if starts, ends := read(r, from), read(r, to); starts[1] != int64(want.Len())-4 ||
+			ends[1] != int64(want.Len()) || starts[2] != ends[2] || ends[0] != 3 {
 			t.Fatalf("spans %v %v of %d bytes", starts, ends, want.Len())
 		}
 		r.ok(p.Free(r.s))

@@ -49,8 +49,9 @@ func (c *batch) finish() {
 	c.copied = assembly{}
 }
 
-// assembly is the rows of one chunk. Most often all parts have the same columns of the same types, and their rows make one piece; else a piece
-// ends where that changes, and the pieces are widened to one another in the end.
+// assembly is the rows of one chunk. Most often all parts have the same columns of the same types,
+// and their rows make one piece; else a piece ends where that changes, and the pieces are widened
+// to one another in the end.
 type assembly struct {
 	*Batcher
 	memory *geoarrow.Arena
@@ -86,7 +87,8 @@ func (a *assembly) add(r run) error {
 	return a.rows.Append(columns, from, to)
 }
 
-// expected is how many rows the chunk will have if they go on as those of its first run, within the limits.
+// expected is how many rows the chunk will have if they go on as those of its first run, within the
+// limits.
 func (a *assembly) expected(r run, columns int) float64 {
 	from := r.part.Starts[r.from]
 	rows := float64(r.to - r.from)

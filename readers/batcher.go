@@ -10,11 +10,13 @@ import (
 	"github.com/vibeflight/vibeflight/readers/timeline"
 )
 
-// Batcher makes the chunks of a Parser out of parts that end anywhere: the same chunks as one worker gives, since a chunk ends where Limits.BatchRows
-// and Limits.BatchBytes say. The rows are copied as soon as they come, so that the memory of the parts serves again.
+// Batcher makes the chunks of a Parser out of parts that end anywhere: the same chunks as one
+// worker gives, since a chunk ends where Limits.BatchRows and Limits.BatchBytes say. The rows are
+// copied as soon as they come, so that the memory of the parts serves again.
 type Batcher struct {
-	// Inline has Add copy the rows itself: they are in the caches of who parsed them, and parts are short. Else each chunk is copied by a goroutine of its own:
-	// parts are as long as chunks, and there are cores for several. It is set before the first Add.
+	// Inline has Add copy the rows itself: they are in the caches of who parsed them, and parts are
+	// short. Else each chunk is copied by a goroutine of its own: parts are as long as chunks, and
+	// there are cores for several. It is set before the first Add.
 	Inline bool
 
 	ctx    context.Context
@@ -33,7 +35,8 @@ type Batcher struct {
 	waiting []*batch // chunks on their way, in order, the open one last
 }
 
-// firstHelpers are how many goroutines help to copy a chunk that somebody waits for, while nobody parses: four of a host's threads move what its memory can.
+// firstHelpers are how many goroutines help to copy a chunk that somebody waits for, while nobody
+// parses: four of a host's threads move what its memory can.
 const firstHelpers = 3
 
 // batch is a chunk on its way.
@@ -75,11 +78,14 @@ func (p *heldPart) done() {
 	}
 }
 
-// NewBatcher begins with row number row of a file that ends at to. emit gets the chunks in order, from within Add and Finish. The caller calls Close
-// in any case.
-func NewBatcher(ctx context.Context, p Parser, src *source.File, row, to int64, limits Limits, emit func(Chunk) error) *Batcher {
+// NewBatcher begins with row number row of a file that ends at to. emit gets the chunks in order,
+// from within Add and Finish. The caller calls Close in any case.
+func NewBatcher(ctx context.Context, p Parser, src *source.File, row, to int64, limits Limits,
+	emit func(Chunk) error,
+) *Batcher {
 	return &Batcher{
-		ctx: ctx, parser: p, src: src, limits: limits.WithDefaults(), to: to, emit: emit, row: row, first: firstOf(ctx) != nil,
+		ctx: ctx, parser: p, src: src, limits: limits.WithDefaults(), to: to, emit: emit, row: row,
+		first:   firstOf(ctx) != nil,
 		columns: NewColumnSet(limits),
 	}
 }
@@ -137,7 +143,8 @@ func (b *Batcher) mostWaiting() int {
 	return b.limits.Workers + 1
 }
 
-// place is where row i of a part begins, or where its rows end, with all bytes beside the file's in front of it.
+// place is where row i of a part begins, or where its rows end, with all bytes beside the file's in
+// front of it.
 func (b *Batcher) place(p *Part, i int) int64 {
 	at := p.To + b.beside
 	if i < len(p.Starts) {
@@ -155,8 +162,9 @@ func (b *Batcher) begin(p Part, i int) error {
 		return err
 	}
 	b.open = &batch{
-		span: Span{From: p.Starts[i], Row: b.row, Inside: true, State: p.State, CRS: p.CRS}, from: b.place(&p, i), names: NewColumnSet(b.limits),
-		done: make(chan struct{}), copied: assembly{Batcher: b, memory: &geoarrow.Arena{Late: !b.first}},
+		span: Span{From: p.Starts[i], Row: b.row, Inside: true, State: p.State, CRS: p.CRS}, from: b.place(&p, i),
+		names: NewColumnSet(b.limits),
+		done:  make(chan struct{}), copied: assembly{Batcher: b, memory: &geoarrow.Arena{Late: !b.first}},
 	}
 	if b.first && !b.Inline {
 		b.open.copied.memory.Helpers = min(firstHelpers, b.limits.Workers-1)
@@ -169,7 +177,8 @@ func (b *Batcher) begin(p Part, i int) error {
 	return nil
 }
 
-// bound is where the rows of the open chunk end among those of a part from row from on, and whether the chunk is full with them.
+// bound is where the rows of the open chunk end among those of a part from row from on, and whether
+// the chunk is full with them.
 func (b *Batcher) bound(p *Part, from int) (to int, full bool) {
 	left := len(p.Starts) - from
 	byText := sort.Search(left, func(k int) bool { return b.place(p, from+k)-b.open.from >= b.limits.BatchBytes })
@@ -236,7 +245,8 @@ func (b *Batcher) Close() {
 	}
 }
 
-// deliver emits the chunks that are ready, and waits for the first ones until no more than left are on their way.
+// deliver emits the chunks that are ready, and waits for the first ones until no more than left are
+// on their way.
 func (b *Batcher) deliver(left int) error {
 	for len(b.waiting) > 0 && b.waiting[0] != b.open {
 		c := b.waiting[0]

@@ -36,7 +36,8 @@ type sheet struct {
 	inline  bool            // the Batcher's Inline
 }
 
-// randomSheet has rows whose kinds of values change now and then, so that parts differ in types, columns and kinds of geometry.
+// randomSheet has rows whose kinds of values change now and then, so that parts differ in types,
+// columns and kinds of geometry.
 func randomSheet(r *rand.Rand, rows int) *sheet {
 	s := &sheet{names: []string{"a", "b", "c"}[:1+r.IntN(3)], end: r.Int64N(100)}
 	values := []func() any{
@@ -48,8 +49,10 @@ func randomSheet(r *rand.Rand, rows int) *sheet {
 		func() any { return strings.Repeat("é", r.IntN(5)) },
 	}
 	kinds := []geoarrow.RowKind{
-		0, geoarrow.MakeRowKind(geoarrow.Point, geoarrow.XY), geoarrow.MakeRowKind(geoarrow.Point, geoarrow.XYZ), geoarrow.MakeRowKind(geoarrow.MultiPoint, geoarrow.XY),
-		geoarrow.MakeRowKind(geoarrow.LineString, geoarrow.XY), geoarrow.MakeRowKind(geoarrow.Polygon, geoarrow.XYZ), geoarrow.MakeRowKind(geoarrow.MultiPolygon, geoarrow.XY),
+		0, geoarrow.MakeRowKind(geoarrow.Point, geoarrow.XY), geoarrow.MakeRowKind(geoarrow.Point, geoarrow.XYZ),
+		geoarrow.MakeRowKind(geoarrow.MultiPoint, geoarrow.XY),
+		geoarrow.MakeRowKind(geoarrow.LineString, geoarrow.XY), geoarrow.MakeRowKind(geoarrow.Polygon, geoarrow.XYZ),
+		geoarrow.MakeRowKind(geoarrow.MultiPolygon, geoarrow.XY),
 	}
 	phase, wild := 1+r.IntN(20), 1+r.IntN(len(values))
 	var now [3]int
@@ -67,7 +70,8 @@ func randomSheet(r *rand.Rand, rows int) *sheet {
 		for c := range columns {
 			row = append(row, values[r.IntN(1+now[c])]())
 		}
-		s.rows, s.starts, s.shapes = append(s.rows, row), append(s.starts, s.end), append(s.shapes, kinds[shape[r.IntN(2)]])
+		s.rows, s.starts, s.shapes = append(s.rows, row), append(s.starts, s.end),
+			append(s.shapes, kinds[shape[r.IntN(2)]])
 		s.end += 1 + r.Int64N(30)
 	}
 	return s
@@ -86,7 +90,10 @@ func (s *sheet) cut(r *rand.Rand, most int) {
 
 // part is the rows from one to another, with the narrowest types, where text is not asked for.
 func (s *sheet) part(from, to int, text []geoarrow.ColumnID) Part {
-	p := Part{Start: s.start(from), Next: s.start(to), To: s.start(to), Starts: slices.Clone(s.starts[from:to]), Text: slices.Clone(text), Columns: &geoarrow.Columns{Rows: to - from}}
+	p := Part{
+		Start: s.start(from), Next: s.start(to), To: s.start(to), Starts: slices.Clone(s.starts[from:to]),
+		Text: slices.Clone(text), Columns: &geoarrow.Columns{Rows: to - from},
+	}
 	for _, c := range s.order(from, to) {
 		id := geoarrow.ColumnID{Name: s.names[c]}
 		column, needed := s.column(c, from, to, slices.Contains(text, id))
@@ -383,17 +390,20 @@ func tableText(t *Table) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d rows, starts %d, facts %+v\n", t.Rows, t.Starts, t.Facts)
 	for i, batch := range t.Batches {
-		fmt.Fprintf(&b, "batch %d: %d rows, bytes %d to %d, row %d\n", i, batch.Rows, t.Spans[i].From, t.Spans[i].To, t.Spans[i].Row)
+		fmt.Fprintf(&b, "batch %d: %d rows, bytes %d to %d, row %d\n", i, batch.Rows, t.Spans[i].From,
+			t.Spans[i].To, t.Spans[i].Row)
 		for _, c := range batch.Attributes {
-			fmt.Fprintf(&b, "%q %s %v %v nulls %d valid %x offsets %d values %x\n", c.Name, c.Type, c.JSON, c.Mixed, c.Nulls, c.Valid, c.Offsets, c.Values)
+			fmt.Fprintf(&b, "%q %s %v %v nulls %d valid %x offsets %d values %x\n", c.Name, c.Type, c.JSON,
+				c.Mixed, c.Nulls, c.Valid, c.Offsets, c.Values)
 		}
 		fmt.Fprintf(&b, "%+v\n", *batch.Geometry)
 	}
 	return b.String()
 }
 
-// TestBatcher cuts random rows at random places: the table is that of a single part, and its batches and values are those of the rows.
-// Batches that end by their bytes keep every offset within 32 bits, however long the file (J26).
+// TestBatcher cuts random rows at random places: the table is that of a single part, and its
+// batches and values are those of the rows. Batches that end by their bytes keep every offset
+// within 32 bits, however long the file (J26).
 func TestBatcher(t *testing.T) {
 	runs := 1500
 	if testing.Short() {
@@ -441,7 +451,8 @@ func (s *sheet) check(table *Table, limits Limits) {
 		s.t.Fatalf("batches start at rows %d, want %d", table.Starts, bounds)
 	}
 	for i, span := range table.Spans {
-		if from, to := s.start(int(bounds[i])), s.start(int(bounds[i+1])); span.From != from || span.To != to || span.Row != bounds[i] || !span.Inside {
+		if from, to := s.start(int(bounds[i])), s.start(int(bounds[i+1])); span.From != from || span.To != to ||
+			span.Row != bounds[i] || !span.Inside {
 			s.t.Fatalf("batch %d is %+v, want bytes %d to %d", i, span, from, to)
 		}
 	}
@@ -458,7 +469,8 @@ func (s *sheet) check(table *Table, limits Limits) {
 			for k := range batch.Rows {
 				v := s.value(int(bounds[b])+k, id)
 				if got, want := cell(col, k), wantedCell(v, col.Type); got != want {
-					s.t.Fatalf("column %q %s, row %d: got %s, want %s", s.names[id], col.Type, int(bounds[b])+k, got, want)
+					s.t.Fatalf("column %q %s, row %d: got %s, want %s", s.names[id], col.Type,
+						int(bounds[b])+k, got, want)
 				}
 			}
 		}
@@ -502,7 +514,8 @@ func wantedCell(v any, t arrow.DataType) string {
 	return fmt.Sprint(whole)
 }
 
-// TestBatcherRounded: integers that a float64 had to round are counted if the column of the table is float64, wherever parts and batches end.
+// TestBatcherRounded: integers that a float64 had to round are counted if the column of the table
+// is float64, wherever parts and batches end.
 func TestBatcherRounded(t *testing.T) {
 	const big = int64(1)<<53 + 1
 	for _, c := range []struct {
@@ -528,7 +541,8 @@ func TestBatcherRounded(t *testing.T) {
 					t.Fatal(err)
 				}
 				if table.RoundedIntegers != c.want {
-					t.Errorf("%v, parts %d, batches of %d rows: %d integers rounded, want %d", c.values, c.bounds, rows, table.RoundedIntegers, c.want)
+					t.Errorf("%v, parts %d, batches of %d rows: %d integers rounded, want %d", c.values,
+						c.bounds, rows, table.RoundedIntegers, c.want)
 				}
 			}
 		})
@@ -552,7 +566,8 @@ func mixedSheet(t *testing.T) *sheet {
 	return s
 }
 
-// TestBatcherEnds has the chunks' own work, and who takes them, go wrong: the error comes out, every part is released, no goroutine is left.
+// TestBatcherEnds has the chunks' own work, and who takes them, go wrong: the error comes out,
+// every part is released, no goroutine is left.
 func TestBatcherEnds(t *testing.T) {
 	errTake, errRead := errors.New("enough"), errors.New("unreadable")
 	for _, c := range []struct {
@@ -591,10 +606,12 @@ func TestBatcherEnds(t *testing.T) {
 								}
 								panicked, err := caughtParse(s, Limits{BatchRows: rows, Workers: workers}, emit)
 								switch {
-								case c.panics != (panicked != nil) || c.panics && !strings.HasPrefix(fmt.Sprint(panicked), "a reader"):
+								case c.panics != (panicked != nil) || c.panics &&
+									!strings.HasPrefix(fmt.Sprint(panicked), "a reader"):
 									t.Errorf("%d workers, batches of %d rows: panic %v", workers, rows, panicked)
 								case !errors.Is(err, want):
-									t.Errorf("%d workers, batches of %d rows: error %v, want %v", workers, rows, err, want)
+									t.Errorf("%d workers, batches of %d rows: error %v, want %v", workers,
+										rows, err, want)
 								}
 								s.checkReleased()
 							})

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// OptionFormat is the option that names the format of a file, whatever its name and its bytes say. It
-// is no option of a Format: Choose takes it out.
+// OptionFormat is the option that names the format of a file, whatever its name and its bytes say.
+// It is no option of a Format: Choose takes it out.
 const OptionFormat = "format"
 
 // FormatNamed is the name of the format that options give, or "".
@@ -16,8 +16,8 @@ func FormatNamed(options map[string]any) string {
 	return name
 }
 
-// Choose gives the format of a file that was taken for one of f: the one that the options name, else f. The
-// other options are those for it. A name of no format is an *OptionError.
+// Choose gives the format of a file that was taken for one of f: the one that the options name,
+// else f. The other options are those for it. A name of no format is an *OptionError.
 func (r Registry) Choose(f Format, options map[string]any) (Format, map[string]any, error) {
 	value, given := options[OptionFormat]
 	if !given {

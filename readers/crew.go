@@ -6,7 +6,8 @@ import (
 	"sync"
 )
 
-// inParallel runs f in n goroutines, or in this one where n is 1, and waits for them. A panic of one is a panic here, where somebody may recover.
+// inParallel runs f in n goroutines, or in this one where n is 1, and waits for them. A panic of
+// one is a panic here, where somebody may recover.
 func inParallel(n int, f func()) {
 	if n <= 1 {
 		f()

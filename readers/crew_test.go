@@ -16,7 +16,8 @@ func TestInParallel(t *testing.T) {
 	}
 }
 
-// TestInParallelPanics: the panic of a goroutine comes out where they were waited for, with the place it came from.
+// TestInParallelPanics: the panic of a goroutine comes out where they were waited for, with the
+// place it came from.
 func TestInParallelPanics(t *testing.T) {
 	var calls atomic.Int32
 	defer func() {

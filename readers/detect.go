@@ -11,8 +11,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// MainsOf gives the names of the files that the one called name belongs to if one of them lies there: those of which a format says that its extension is
-// among its Siblings.
+// MainsOf gives the names of the files that the one called name belongs to if one of them lies
+// there: those of which a format says that its extension is among its Siblings.
 func (r Registry) MainsOf(name string) []string {
 	var mains []string
 	for _, f := range r {
@@ -31,8 +31,9 @@ var undecided = []string{"", ".json", ".txt", ".xml"}
 // SniffBytes is how much of a file Sniff gets to see.
 const SniffBytes = 4096
 
-// Detect finds the format of a file by its name's extension or, where that says nothing, by its first bytes; open opens it, and Detect closes it. It reports
-// false for a file that is none of ours.
+// Detect finds the format of a file by its name's extension or, where that says nothing, by its
+// first bytes; open opens it, and Detect closes it. It reports false for a file that is none of
+// ours.
 //
 //	roads.geojson.gz   a compressed file is of the format of what is in it, by the inner extension or its first bytes, unless that is Binary
 //	parcels.zip        an archive is of the format of the first table in it, the member that Unpack gives
@@ -42,7 +43,8 @@ func (r Registry) Detect(name string, open func() (*source.File, error)) (Format
 	return f, ok, err
 }
 
-// Inspect is Detect that also gives the tables of an archive, in the order of its directory, if it has several: the first one is of the format.
+// Inspect is Detect that also gives the tables of an archive, in the order of its directory, if it
+// has several: the first one is of the format.
 func (r Registry) Inspect(name string, open func() (*source.File, error)) (Format, []Member, bool, error) {
 	packing, inner := source.PackingOf(name)
 	switch packing {
@@ -113,18 +115,22 @@ func kmlMember(members []string) (string, bool) {
 	return members[i], true
 }
 
-// Unpack gives the file that a parser of the format reads: src itself or, if that is packed as Detect
-// knows it, what is in it, as UTF-8 where Format.Recode says so. The caller closes the answer if it is
-// another one, and src after it. What is wrong with the packed file is a *ParseError that counts its
-// bytes; contents beyond their limits are a *LimitError.
-func (r Registry) Unpack(ctx context.Context, f Format, src *source.File, u source.Unpacking) (content *source.File, err error) {
+// Unpack gives the file that a parser of the format reads: src itself or, if that is packed as
+// Detect knows it, what is in it, as UTF-8 where Format.Recode says so. The caller closes the
+// answer if it is another one, and src after it. What is wrong with the packed file is a
+// *ParseError that counts its bytes; contents beyond their limits are a *LimitError.
+func (r Registry) Unpack(ctx context.Context, f Format, src *source.File, u source.Unpacking) (content *source.File,
+	err error,
+) {
 	return r.UnpackLayer(ctx, f, src, "", u)
 }
 
-// UnpackLayer is Unpack of the table that is a layer of the file, "" being the first one. In an archive
-// of several tables that is one of Inspect, else the table that has the layer. A layer that an archive
-// of several tables does not have is a *NoLayerError.
-func (r Registry) UnpackLayer(ctx context.Context, f Format, src *source.File, layer string, u source.Unpacking) (*source.File, error) {
+// UnpackLayer is Unpack of the table that is a layer of the file, "" being the first one. In an
+// archive of several tables that is one of Inspect, else the table that has the layer. A layer that
+// an archive of several tables does not have is a *NoLayerError.
+func (r Registry) UnpackLayer(ctx context.Context, f Format, src *source.File, layer string,
+	u source.Unpacking,
+) (*source.File, error) {
 	content, err := r.unpack(ctx, f, src, layer, u)
 	if err != nil || f.Recode == nil {
 		return content, err
@@ -136,7 +142,9 @@ func (r Registry) UnpackLayer(ctx context.Context, f Format, src *source.File, l
 	return recoded, err
 }
 
-func (r Registry) unpack(ctx context.Context, f Format, src *source.File, layer string, u source.Unpacking) (content *source.File, err error) {
+func (r Registry) unpack(ctx context.Context, f Format, src *source.File, layer string,
+	u source.Unpacking,
+) (content *source.File, err error) {
 	switch packing, _ := source.PackingOf(src.Name); packing {
 	case source.Plain:
 		return src, nil
@@ -177,12 +185,17 @@ func (f *Format) recode(ctx context.Context, src *source.File, u source.Unpackin
 	recoded, err := src.Recode(ctx, recoding, u)
 	var bad *source.RecodeError
 	if errors.As(err, &bad) {
-		return nil, &ParseError{Name: src.Name, Format: f.Name, Offset: bad.Offset, Row: -1, Unit: f.Unit, Rule: bad.Rule, Err: bad.Err}
+		return nil, &ParseError{
+			Name: src.Name, Format: f.Name, Offset: bad.Offset, Row: -1, Unit: f.Unit,
+			Rule: bad.Rule, Err: bad.Err,
+		}
 	}
 	return recoded, roomError(src.Name+", as UTF-8,", err)
 }
 
-func (r Registry) extract(ctx context.Context, f Format, src *source.File, packing source.Packing, layer string, u source.Unpacking) (*source.File, error) {
+func (r Registry) extract(ctx context.Context, f Format, src *source.File, packing source.Packing,
+	layer string, u source.Unpacking,
+) (*source.File, error) {
 	members, err := src.Members()
 	if err != nil {
 		return nil, err
@@ -204,7 +217,10 @@ func (r Registry) extract(ctx context.Context, f Format, src *source.File, packi
 		m, ok = tables[i], true
 	}
 	if !ok || m.Format.Name != f.Name {
-		return nil, &source.PackError{Name: src.Name, Packing: packing, Offset: src.Size, Err: fmt.Errorf("no member of the archive is a %s file", f.Name)}
+		return nil, &source.PackError{
+			Name: src.Name, Packing: packing, Offset: src.Size,
+			Err: fmt.Errorf("no member of the archive is a %s file", f.Name),
+		}
 	}
 	content, err := src.Extract(ctx, m.Name, f.Siblings, u)
 	if err == nil {

@@ -19,8 +19,15 @@ import (
 // registry has a text format, a shapefile's and a KML's.
 func registry() Registry {
 	return Registry{
-		{Name: "text", Extensions: []string{".geojson"}, Siblings: []string{".xsd"}, Sniff: func(head []byte) bool { return bytes.HasPrefix(head, []byte("TEXT")) }},
-		{Name: "shapes", Extensions: []string{".shp"}, Siblings: []string{".dbf", ".prj"}, Binary: true, Sniff: func([]byte) bool { return true }},
+		{Name: "text", Extensions: []string{".geojson"}, Siblings: []string{".xsd"}, Sniff: func(head []byte) bool {
+			return bytes.HasPrefix(head, []byte("TEXT"))
+		}},
+		{
+			Name: "shapes", Extensions: []string{".shp"}, Siblings: []string{".dbf", ".prj"}, Binary: true,
+			Sniff: func([]byte) bool {
+				return true
+			},
+		},
 		{Name: "records", Extensions: []string{".dbf"}, Siblings: []string{".cpg"}},
 		{Name: "kml", Extensions: []string{".kml"}},
 	}
@@ -76,7 +83,10 @@ func TestDetectAndUnpack(t *testing.T) {
 		{"plain", "a.geojson", "x", "text", "a.geojson", "x", ""},
 		{"gzip", "a.geojson.gz", gz(t, "x"), "text", "a.geojson.gz/a.geojson", "x", ""},
 		{"zstd, upper case", "a.GEOJSON.ZST", zst(t, "x"), "text", "a.GEOJSON.ZST/a.GEOJSON", "x", ""},
-		{"gzip that is none", "a.geojson.gz", "some text, not gzip", "text", "", "", "a.geojson.gz: gzip: byte 10: no gzip member begins here"},
+		{
+			"gzip that is none", "a.geojson.gz", "some text, not gzip", "text", "", "",
+			"a.geojson.gz: gzip: byte 10: no gzip member begins here",
+		},
 		{"by content", "a.json.gz", gz(t, "TEXT"), "text", "a.json.gz/a.json", "TEXT", ""},
 		{"by content, no extension", "a.zst", zst(t, "TEXT"), "text", "a.zst/a", "TEXT", ""},
 		{"unknown content", "a.json.gz", gz(t, "other"), "", "", "", ""},
@@ -84,15 +94,24 @@ func TestDetectAndUnpack(t *testing.T) {
 		{"unknown extension", "a.pdf.gz", gz(t, "TEXT"), "", "", "", ""},
 		{"packed twice", "a.geojson.gz.gz", gz(t, gz(t, "x")), "", "", "", ""},
 		{"a binary format", "a.shp.gz", gz(t, "x"), "", "", "", ""},
-		{"zip of a shapefile", "a.zip", zipped(t, "readme.txt", "gis/a.dbf", "gis/a.prj", "gis/a.shp"), "shapes", "a.zip/gis/a.shp", "gis/a.shp", ""},
+		{
+			"zip of a shapefile", "a.zip", zipped(t, "readme.txt", "gis/a.dbf", "gis/a.prj", "gis/a.shp"),
+			"shapes", "a.zip/gis/a.shp", "gis/a.shp", "",
+		},
 		{"zip of a dbf", "a.zip", zipped(t, "gis/a.dbf", "other/a.shx"), "records", "a.zip/gis/a.dbf", "gis/a.dbf", ""},
 		{"zip of several", "a.zip", zipped(t, "b.kml", "a.geojson"), "kml", "a.zip/b.kml", "b.kml", ""},
 		{"zip of nothing that we know", "a.zip", zipped(t, "a.txt", "b.zip"), "", "", "", ""},
 		{"empty zip", "a.zip", zipped(t), "", "", "", ""},
 		{"zip that is none", "a.zip", "text", "", "", "", ""},
 		{"kmz", "a.kmz", zipped(t, "files/z.kml", "doc.kml"), "kml", "a.kmz/doc.kml", "doc.kml", ""},
-		{"kmz without doc.kml", "a.KMZ", zipped(t, "image.png", "files/z.KML", "b.kml"), "kml", "a.KMZ/files/z.KML", "files/z.KML", ""},
-		{"kmz without kml", "a.kmz", zipped(t, "a.geojson"), "kml", "", "", "a.kmz: kmz: byte 147: no member of the archive is a kml file"},
+		{
+			"kmz without doc.kml", "a.KMZ", zipped(t, "image.png", "files/z.KML", "b.kml"), "kml",
+			"a.KMZ/files/z.KML", "files/z.KML", "",
+		},
+		{
+			"kmz without kml", "a.kmz", zipped(t, "a.geojson"), "kml", "", "",
+			"a.kmz: kmz: byte 147: no member of the archive is a kml file",
+		},
 		{"kmz that is none", "a.kmz", "text", "kml", "", "", "a.kmz: kmz: byte 4: not a zip archive"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -100,7 +119,9 @@ func TestDetectAndUnpack(t *testing.T) {
 			if err := os.WriteFile(path, []byte(tt.content), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			f, ok, err := registry().Detect("folder/"+tt.file, func() (*source.File, error) { return source.Open(tt.file, path) })
+			f, ok, err := registry().Detect("folder/"+tt.file, func() (*source.File, error) {
+				return source.Open(tt.file, path)
+			})
 			if err != nil || ok != (tt.format != "") || ok && f.Name != tt.format {
 				t.Fatalf("%s, %v, %v, want %q", f.Name, ok, err, tt.format)
 			}
@@ -133,7 +154,10 @@ func TestDetectAndUnpack(t *testing.T) {
 }
 
 func TestUnpackBeyondLimits(t *testing.T) {
-	for file, text := range map[string]string{"a.geojson.gz": gz(t, "some text"), "a.geojson.zst": zst(t, "some text"), "a.zip": zipped(t, "name.geojson")} {
+	for file, text := range map[string]string{
+		"a.geojson.gz": gz(t, "some text"), "a.geojson.zst": zst(t, "some text"),
+		"a.zip": zipped(t, "name.geojson"),
+	} {
 		path := filepath.Join(t.TempDir(), "file")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -153,7 +177,9 @@ func TestUnpackBeyondLimits(t *testing.T) {
 
 func TestDetectOfAFileThatCannotBeOpened(t *testing.T) {
 	for _, name := range []string{"a.json", "a.zip", "a.json.gz"} {
-		if _, ok, err := registry().Detect(name, func() (*source.File, error) { return nil, os.ErrPermission }); ok || !errors.Is(err, os.ErrPermission) {
+		if _, ok, err := registry().Detect(name, func() (*source.File, error) {
+			return nil, os.ErrPermission
+		}); ok || !errors.Is(err, os.ErrPermission) {
 			t.Errorf("%s: %v, %v", name, ok, err)
 		}
 	}

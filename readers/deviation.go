@@ -58,8 +58,8 @@ func (d *Deviations) Merge(more *Deviations) {
 	d.First = first[:min(len(first), MaxDeviations)]
 }
 
-// Shift adds a number of rows to the row of each deviation. Deviations of a Part count rows from its
-// first one, since a guess does not know how many rows come before.
+// Shift adds a number of rows to the row of each deviation. Deviations of a Part count rows from
+// its first one, since a guess does not know how many rows come before.
 func (d *Deviations) Shift(rows int64) {
 	for i := range d.First {
 		d.First[i].Row += rows

@@ -7,8 +7,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// TestDeviations appends the deviations of a part, whose rows count from its first one, to those of the
-// rows before it.
+// TestDeviations appends the deviations of a part, whose rows count from its first one, to those of
+// the rows before it.
 func TestDeviations(t *testing.T) {
 	at := func(row int64) readers.Deviation { return readers.Deviation{Offset: 10 * row, Row: row, Rule: "r"} }
 	var all, part readers.Deviations

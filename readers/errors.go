@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// ParseError says what is wrong with a file and where. Every parser of every engine returns it for bad input.
+// ParseError says what is wrong with a file and where. Every parser of every engine returns it for
+// bad input.
 type ParseError struct {
 	Name   string // the catalog's name of the file
 	Format string // the format's name
@@ -20,8 +21,8 @@ type ParseError struct {
 	Err    error  // what was expected and what was found; nil inside of a LimitError, which says it
 }
 
-// Error is "name: format: byte 18734, line 213, feature 212, geometry: what (rule); on_error: null reads
-// the rest".
+// Error is "name: format: byte 18734, line 213, feature 212, geometry: what (rule); on_error: null
+// reads the rest".
 func (e *ParseError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s: byte %d", e.Name, e.Format, e.Offset)
@@ -51,7 +52,8 @@ func (e *ParseError) Error() string {
 
 func (e *ParseError) Unwrap() error { return e.Err }
 
-// LimitError says that input, although it may be well formed, is beyond a limit that the operator can move.
+// LimitError says that input, although it may be well formed, is beyond a limit that the operator
+// can move.
 type LimitError struct {
 	What  string // what is too large: "feature 7 of roads.geojson"
 	Flag  string // the flag that moves the limit: "--max-depth"
@@ -82,5 +84,8 @@ func (e *OptionError) Unwrap() error { return e.Err }
 
 // tooLarge says that a batch, whose first row is given, does not fit the offsets of its encoding.
 func tooLarge(name string, row int64, err error, limits Limits) error {
-	return &LimitError{What: fmt.Sprintf("%s: the rows from %d on (%v)", name, row, err), Flag: "--batch-rows", Limit: int64(limits.BatchRows)}
+	return &LimitError{
+		What: fmt.Sprintf("%s: the rows from %d on (%v)", name, row, err), Flag: "--batch-rows",
+		Limit: int64(limits.BatchRows),
+	}
 }

@@ -11,9 +11,13 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// Extend gives the table of a file that has grown since old was read from it: the same as Read gives, but only the last batch of old and what came behind it are
-// parsed. The caller knows that the file begins with all bytes that it had. Batches may share the slices of old. ok is false for a table that has to be read anew.
-func Extend(ctx context.Context, f Format, p Parser, src *source.File, limits Limits, old *Table, keep Keeper) (t *Table, ok bool, err error) {
+// Extend gives the table of a file that has grown since old was read from it: the same as Read
+// gives, but only the last batch of old and what came behind it are parsed. The caller knows that
+// the file begins with all bytes that it had. Batches may share the slices of old. ok is false for
+// a table that has to be read anew.
+func Extend(ctx context.Context, f Format, p Parser, src *source.File, limits Limits, old *Table,
+	keep Keeper,
+) (t *Table, ok bool, err error) {
 	if !extends(old) {
 		return nil, false, nil
 	}
@@ -39,7 +43,10 @@ func Extend(ctx context.Context, f Format, p Parser, src *source.File, limits Li
 		}
 	}
 	j.keep = keep
-	sum, err := p.Parse(ctx, src, Request{Span: Span{From: span.From, To: -1, Row: span.Row, State: span.State}, Limits: limits}, j.add)
+	sum, err := p.Parse(ctx, src, Request{
+		Span:   Span{From: span.From, To: -1, Row: span.Row, State: span.State},
+		Limits: limits,
+	}, j.add)
 	if err != nil {
 		if wide := (*LimitError)(nil); errors.As(err, &wide) && wide.Flag == columnsFlag {
 			return nil, false, nil // whoever reads all rows says which one has a column too many
@@ -62,8 +69,8 @@ func Extend(ctx context.Context, f Format, p Parser, src *source.File, limits Li
 	return t, true, nil
 }
 
-// lacksGuessed reports whether a column that was guessed to hold the geometry is text in the rows that
-// came, while the old table has no such column.
+// lacksGuessed reports whether a column that was guessed to hold the geometry is text in the rows
+// that came, while the old table has no such column.
 func (j *joiner) lacksGuessed(old *Table) bool {
 	return slices.ContainsFunc(j.order, func(id geoarrow.ColumnID) bool {
 		f := j.facts[id]
@@ -71,13 +78,16 @@ func (j *joiner) lacksGuessed(old *Table) bool {
 	})
 }
 
-// extends reports whether the table says enough of the rows that it has: numbers of rows that were left out are in no batch.
+// extends reports whether the table says enough of the rows that it has: numbers of rows that were
+// left out are in no batch.
 func extends(t *Table) bool {
-	return t.Summary.Appendable && t.Summary.Skipped.Count == 0 && t.Summary.Deviations.IsEmpty() && t.Rows > 0 && len(t.Spans) == len(t.Batches) &&
+	return t.Summary.Appendable && t.Summary.Skipped.Count == 0 && t.Summary.Deviations.IsEmpty() &&
+		t.Rows > 0 && len(t.Spans) == len(t.Batches) &&
 		len(t.IDs) == len(t.Batches[0].Attributes) && len(t.Facts) == len(t.IDs)
 }
 
-// raw gives batch i as the chunk that it was, but that its columns have the types of the table and the facts of all its rows.
+// raw gives batch i as the chunk that it was, but that its columns have the types of the table and
+// the facts of all its rows.
 func raw(t *Table, i int) *geoarrow.Columns {
 	c := *t.Batches[i]
 	c.Attributes = slices.Clone(c.Attributes)

@@ -5,9 +5,10 @@ import (
 	"time"
 )
 
-// First has the rows at the beginning of a file come before all others, for somebody who waits for them: those of the first batch, of which it is known where they end.
-// Nothing behind them is begun before Rest is closed, so that processors, memory and cards are there for what is waited for, and for sending it; but they wait for no
-// longer than firstLease behind the first batch.
+// First has the rows at the beginning of a file come before all others, for somebody who waits for
+// them: those of the first batch, of which it is known where they end. Nothing behind them is begun
+// before Rest is closed, so that processors, memory and cards are there for what is waited for, and
+// for sending it; but they wait for no longer than firstLease behind the first batch.
 type First struct {
 	End  int64 // offset behind the rows
 	Rest <-chan struct{}
@@ -18,7 +19,8 @@ const firstLease = 20 * time.Millisecond
 
 type firstKey struct{}
 
-// With has a parse under ctx read f first. It changes when rows come, and nothing else; a parser that reads a file in one go may take no notice of it.
+// With has a parse under ctx read f first. It changes when rows come, and nothing else; a parser
+// that reads a file in one go may take no notice of it.
 func (f *First) With(ctx context.Context) context.Context {
 	return context.WithValue(ctx, firstKey{}, f)
 }

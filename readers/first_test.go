@@ -39,7 +39,8 @@ func (r notedGuesses) noted() [][2]int64 {
 	return spans
 }
 
-// TestFirst: parts end where the first rows do, and those behind them wait for Rest, for the lease or for the end of the parse.
+// TestFirst: parts end where the first rows do, and those behind them wait for Rest, for the lease
+// or for the end of the parse.
 func TestFirst(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -86,7 +87,8 @@ func TestFirst(t *testing.T) {
 	}
 }
 
-// TestFirstChunk: a chunk that somebody waits for is emitted by the Add that completes it, others by one that comes later.
+// TestFirstChunk: a chunk that somebody waits for is emitted by the Add that completes it, others
+// by one that comes later.
 func TestFirstChunk(t *testing.T) {
 	rows := func(from, n int) Part {
 		p := Part{Columns: &geoarrow.Columns{Rows: n}, To: int64(from + n)}
@@ -113,7 +115,8 @@ func TestFirstChunk(t *testing.T) {
 				t.Errorf("chunks %d behind the first part", at)
 			}
 			synctest.Wait()
-			if err := errors.Join(b.Add(rows(25, 15)), b.Finish()); err != nil || !slices.Equal(at, []int64{0, 10, 20, 30}) {
+			if err := errors.Join(b.Add(rows(25, 15)), b.Finish()); err != nil ||
+				!slices.Equal(at, []int64{0, 10, 20, 30}) {
 				t.Errorf("chunks %d, %v", at, err)
 			}
 		})

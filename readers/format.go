@@ -1,7 +1,8 @@
-// Package readers is the contract between file formats and the rest: a file becomes one table, exactly, on every engine.
+// Package readers is the contract between file formats and the rest: a file becomes one table,
+// exactly, on every engine.
 //
-// It knows what a format is, how chunks of parsed rows join to one schema, and what an error of a file says. It knows no format:
-// readers/all lists them.
+// It knows what a format is, how chunks of parsed rows join to one schema, and what an error of a
+// file says. It knows no format: readers/all lists them.
 package readers
 
 import (
@@ -21,33 +22,41 @@ type Format struct {
 	Extensions []string // lower case, with dot: a file that ends so is of this format
 	Unit       string   // what the format calls a row: "feature", "record"
 	Version    int      // of the parser; raised when the same file would give another table
-	Siblings   []string // extensions, lower case, with dot, of the files that belong to a file of the format if they lie beside it: source.File.Sibling gives them
-	Binary     bool     // files are no text: they are not read from .gz and .zst, where not all siblings would be found
-	Layered    bool     // a file may hold several layers, each of which is a table of its own
-	Series     bool     // a part of a file is not read without all that lies before it
+	// extensions, lower case, with dot, of the files that belong to a file of the format if they
+	// lie beside it: source.File.Sibling gives them
+	Siblings []string
+	Binary   bool // files are no text: they are not read from .gz and .zst, where not all siblings would be found
+	Layered  bool // a file may hold several layers, each of which is a table of its own
+	Series   bool // a part of a file is not read without all that lies before it
 
-	// Sniff tells from the first bytes of a file whose extension says nothing (.json, .txt, none) that it is of this format.
+	// Sniff tells from the first bytes of a file whose extension says nothing (.json, .txt, none)
+	// that it is of this format.
 	Sniff func(head []byte) bool
 
-	// Recode says how a file that begins with head becomes text that the parsers read. ok is false where it is that already. nil: so it always is.
+	// Recode says how a file that begins with head becomes text that the parsers read. ok is false
+	// where it is that already. nil: so it always is.
 	Recode func(head []byte) (r source.Recoding, ok bool)
 
-	// Options are the keys that a ticket's "options" may have beside the common ones (CommonOptions).
+	// Options are the keys that a ticket's "options" may have beside the common ones
+	// (CommonOptions).
 	Options []Option
 
 	// Open reads what must be known before any row: header, dialect.
 	Open func(ctx context.Context, src *source.File, opts Options) (Layout, error)
 
-	// CPU is the engine that every format has. It decides: every other engine gives its tables and its errors.
+	// CPU is the engine that every format has. It decides: every other engine gives its tables and
+	// its errors.
 	CPU func(Layout) Parser
 
-	// GPU gives the engine on the lanes of cards, which formats share. It is nil where the format has none. The lanes stay the caller's.
+	// GPU gives the engine on the lanes of cards, which formats share. It is nil where the format
+	// has none. The lanes stay the caller's.
 	GPU func(*lanes.Pool) Engine
 }
 
 // Engine is a format's parser on cards. Several files may be parsed at once.
 type Engine interface {
-	// Parser gives the tables and errors of Format.CPU. It leaves to that what the cards do not accept.
+	// Parser gives the tables and errors of Format.CPU. It leaves to that what the cards do not
+	// accept.
 	Parser(Layout) Parser
 	// Counts says what the engine did since it was made. It may be called at any time.
 	Counts() EngineCounts
@@ -63,7 +72,8 @@ type EngineCounts struct {
 	Reason      string `json:"last_refusal,omitempty"` // why the last one of Refused was left; empty: none was
 }
 
-// Stages are where chunks spent their time, summed over all of them. Several are on their way at a time, so the sum is longer than the parse.
+// Stages are where chunks spent their time, summed over all of them. Several are on their way at a
+// time, so the sum is longer than the parse.
 type Stages struct {
 	ReadSeconds   float64 `json:"read_seconds"`   // text, from the file to page-locked memory
 	UploadSeconds float64 `json:"upload_seconds"` // from there to the card, behind the last byte that was read
@@ -89,12 +99,14 @@ type Layout struct {
 	Dialect any        // the format's own findings
 }
 
-// Parser is one engine's code for one format. Equal files give equal columns in equal order, or an equal error, on every engine.
-// A Parser keeps nothing between calls and may be used by several goroutines.
+// Parser is one engine's code for one format. Equal files give equal columns in equal order, or an
+// equal error, on every engine. A Parser keeps nothing between calls and may be used by several
+// goroutines.
 type Parser interface {
-	// Parse reads the rows of a span in file order and hands them to emit in chunks, each with the narrowest types that its own
-	// rows allow; a file without rows is one empty chunk. emit owns the chunk; an error of emit ends the parse and is returned as it is. On cancellation of ctx it
-	// returns ctx.Err() soon. Bad input gives a *ParseError, a limit a *LimitError.
+	// Parse reads the rows of a span in file order and hands them to emit in chunks, each with the
+	// narrowest types that its own rows allow; a file without rows is one empty chunk. emit owns
+	// the chunk; an error of emit ends the parse and is returned as it is. On cancellation of ctx
+	// it returns ctx.Err() soon. Bad input gives a *ParseError, a limit a *LimitError.
 	Parse(ctx context.Context, src *source.File, req Request, emit func(Chunk) error) (Summary, error)
 }
 
@@ -104,19 +116,22 @@ type Request struct {
 	Limits Limits
 }
 
-// Span is a run of whole rows. One that is not Inside and does not begin at 0 goes on behind rows that are known: it begins where a chunk of an
-// Appendable file began.
+// Span is a run of whole rows. One that is not Inside and does not begin at 0 goes on behind rows
+// that are known: it begins where a chunk of an Appendable file began.
 type Span struct {
-	From, To int64               // bytes [From, To); To < 0: to the end of the file
-	Row      int64               // number of the first row
-	Inside   bool                // the span is a chunk that an earlier Parse of this file emitted: From and To lie between rows
-	Text     []geoarrow.ColumnID // columns to be read as text
-	State    uint64              // what the format needs to know to start at From; from the Chunk
-	CRS      *geoarrow.CRS       `json:"-"` // of the table, where that decides which geometries are null; nil: not known yet. Again has it from the Shape
+	From, To int64 // bytes [From, To); To < 0: to the end of the file
+	Row      int64 // number of the first row
+	// the span is a chunk that an earlier Parse of this file emitted: From and To lie between rows
+	Inside bool
+	Text   []geoarrow.ColumnID // columns to be read as text
+	State  uint64              // what the format needs to know to start at From; from the Chunk
+	// of the table, where that decides which geometries are null; nil: not known yet. Again has it
+	// from the Shape
+	CRS *geoarrow.CRS `json:"-"`
 }
 
-// Chunk is a run of parsed rows and where they stand in the file. Every chunk but the last of a file has Limits.BatchRows rows, or fewer where
-// Limits.BatchBytes ended it.
+// Chunk is a run of parsed rows and where they stand in the file. Every chunk but the last of a
+// file has Limits.BatchRows rows, or fewer where Limits.BatchBytes ended it.
 type Chunk struct {
 	Columns *geoarrow.Columns
 	Span    Span // parsing it again gives this chunk again
@@ -124,8 +139,10 @@ type Chunk struct {
 
 // Summary is what a parse learned beside the rows.
 type Summary struct {
-	CRS              geoarrow.CRS
-	Layers           []string `json:",omitempty"` // every layer of the file in order of appearance, whichever was read; of Layered formats. None is "", no two are equal
+	CRS geoarrow.CRS
+	// every layer of the file in order of appearance, whichever was read; of Layered formats. None
+	// is "", no two are equal
+	Layers           []string `json:",omitempty"`
 	BytesRead        int64
 	Skipped          Skipped
 	Links            Links            // to other files
@@ -135,7 +152,9 @@ type Summary struct {
 	ShortRings       int64            // rings of fewer than 4 positions
 	ShortLines       int64            // lines of one position
 	Foreign          map[string]int64 // members that no column holds, by name
-	Appendable       bool             // rows may follow behind the end of the file: if it grows, the rows that it had stay what they are. None of them has a CRS
+	// rows may follow behind the end of the file: if it grows, the rows that it had stay what they
+	// are. None of them has a CRS
+	Appendable bool
 }
 
 // Skipped counts the rows left out under on_error: skip.

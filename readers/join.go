@@ -14,7 +14,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// joiner turns chunks, each with the narrowest types of its own rows, into batches of one schema. Only the columns that differ are touched.
+// joiner turns chunks, each with the narrowest types of its own rows, into batches of one schema.
+// Only the columns that differ are touched.
 type joiner struct {
 	ctx    context.Context
 	parser Parser
@@ -27,8 +28,9 @@ type joiner struct {
 	chunks []Chunk
 	order  []geoarrow.ColumnID // of first appearance
 	facts  map[geoarrow.ColumnID]geoarrow.Facts
-	text   map[geoarrow.ColumnID]bool // columns that some chunk has as text although its own rows would allow more: other rows do not
-	kind   geoarrow.Kind              // of all geometries so far; meaningful if typed
+	// columns that some chunk has as text although its own rows would allow more: other rows do not
+	text   map[geoarrow.ColumnID]bool
+	kind   geoarrow.Kind // of all geometries so far; meaningful if typed
 	dim    geoarrow.Dim
 	typed  bool // a geometry that is not null was seen
 	shapes bool // the format has geometries
@@ -93,7 +95,8 @@ func (j *joiner) resolve(id geoarrow.ColumnID) geoarrow.Resolved {
 	return to
 }
 
-// joinGeometry widens the kind of all geometries: a kind and its Multi kind give the Multi kind, anything else gives NoKind, which is WKB.
+// joinGeometry widens the kind of all geometries: a kind and its Multi kind give the Multi kind,
+// anything else gives NoKind, which is WKB.
 func (j *joiner) joinGeometry(g *geoarrow.Geometry) {
 	j.dim |= g.Dim
 	switch {
@@ -144,7 +147,8 @@ func (j *joiner) fill(t *Table, batches []*geoarrow.Columns, order []geoarrow.Co
 	t.Batches, t.Starts, t.IDs = batches, append(t.Starts, t.Rows), order
 }
 
-// unify gives all chunks the same columns with the same types, several chunks at a time. Of several errors that of the first chunk counts.
+// unify gives all chunks the same columns with the same types, several chunks at a time. Of several
+// errors that of the first chunk counts.
 func (j *joiner) unify(order []geoarrow.ColumnID) ([]*geoarrow.Columns, error) {
 	batches, errs := make([]*geoarrow.Columns, len(j.chunks)), make([]error, len(j.chunks))
 	workers, err := j.crowd(order)
@@ -174,7 +178,8 @@ func (j *joiner) unify(order []geoarrow.ColumnID) ([]*geoarrow.Columns, error) {
 	return batches, nil
 }
 
-// crowd is how many chunks may be widened at a time: columns that only some chunks have are rows of nulls in all the others.
+// crowd is how many chunks may be widened at a time: columns that only some chunks have are rows of
+// nulls in all the others.
 func (j *joiner) crowd(order []geoarrow.ColumnID) (workers int, err error) {
 	most := 1
 	for _, c := range j.chunks {
@@ -231,7 +236,8 @@ func (j *joiner) columnOrder() []geoarrow.ColumnID {
 // GeometryColumn is what the column of geometries is called.
 const GeometryColumn = "geometry"
 
-// finalNames makes the names unique: an attribute called geometry beside a geometry column, or as a leading column, an id beside an attribute called id.
+// finalNames makes the names unique: an attribute called geometry beside a geometry column, or as a
+// leading column, an id beside an attribute called id.
 func finalNames(order []geoarrow.ColumnID, geometry bool) []string {
 	wanted := wantedNames(order)
 	taken, leading := map[string]bool{}, map[string]bool{GeometryColumn: geometry}
@@ -251,7 +257,8 @@ func finalNames(order []geoarrow.ColumnID, geometry bool) []string {
 	for i, id := range order {
 		names[i] = wanted[i]
 		switch {
-		case id.Role != geoarrow.RoleFeatureID && !id.Role.Leads() && leading[names[i]], id.Role.IsPath() && given[names[i]]:
+		case id.Role != geoarrow.RoleFeatureID && !id.Role.Leads() && leading[names[i]], id.Role.IsPath() &&
+			given[names[i]]:
 			names[i] = numbered.free(names[i])
 		case id.Role == geoarrow.RoleFeatureID && taken[id.Name]:
 			names[i] = featureIDs
@@ -287,7 +294,8 @@ func (n *numbering) free(name string) string {
 	}
 }
 
-// wantedNames are what columns would be called if no name was taken: a path is called by its last step, or by all of them where another path ends so.
+// wantedNames are what columns would be called if no name was taken: a path is called by its last
+// step, or by all of them where another path ends so.
 func wantedNames(order []geoarrow.ColumnID) []string {
 	ends := map[string]int{}
 	for _, id := range order {

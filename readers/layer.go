@@ -8,8 +8,8 @@ import (
 // ErrNoLayer is the cause of the error when a file does not have the layer that is asked for.
 var ErrNoLayer = errors.New("there is no such layer")
 
-// NoLayerError is what a parse for a layer that the file does not have gives, after it has read the whole file: what is malformed is a *ParseError
-// first. It wraps ErrNoLayer.
+// NoLayerError is what a parse for a layer that the file does not have gives, after it has read the
+// whole file: what is malformed is a *ParseError first. It wraps ErrNoLayer.
 type NoLayerError struct {
 	Name   string   // the catalog's name of the file
 	Layer  string   // that was asked for

@@ -14,13 +14,16 @@ type Limits struct {
 	MaxColumns      int   // of a table, its geometry aside; default 16,384 (--max-columns)
 	Workers         int   // goroutines that parse one file; default: one a core (--workers)
 
-	// BatchBytes bounds the text of a batch: it ends before the first row that starts so many bytes behind its own first row, so that every offset of
-	// a batch fits 32 bits. What rows have in another file (Part.Beside) counts too. PartBytes is how much text a worker reads in one go. Only tests set them.
+	// BatchBytes bounds the text of a batch: it ends before the first row that starts so many bytes
+	// behind its own first row, so that every offset of a batch fits 32 bits. What rows have in
+	// another file (Part.Beside) counts too. PartBytes is how much text a worker reads in one go.
+	// Only tests set them.
 	BatchBytes int64
 	PartBytes  int64
 
-	// Memory bounds what the cells of a batch take: half of it, at CellBytes for each row of each column, whether the text has them or not. Two bytes of
-	// text may be a row of 65,536 columns. Default 2 GiB (--memory).
+	// Memory bounds what the cells of a batch take: half of it, at CellBytes for each row of each
+	// column, whether the text has them or not. Two bytes of text may be a row of 65,536 columns.
+	// Default 2 GiB (--memory).
 	Memory int64
 }
 
@@ -64,8 +67,9 @@ func (l Limits) WithDefaults() Limits {
 	return l
 }
 
-// Guessed gives the limits of rows that are read before they are known to be rows, by several workers at a time: what seems to be a row may have
-// no end. A longer one is read where it is known to be one.
+// Guessed gives the limits of rows that are read before they are known to be rows, by several
+// workers at a time: what seems to be a row may have no end. A longer one is read where it is known
+// to be one.
 func (l Limits) Guessed() Limits {
 	l.MaxFeatureBytes = min(l.MaxFeatureBytes, max(l.MaxFeatureBytes/8, 1<<20), 16<<20)
 	return l
@@ -77,19 +81,23 @@ func (l Limits) Unbatched() Limits {
 	return l
 }
 
-// CellBytes is what a cell counts for Limits.Memory, whatever its type: an int32, or the end of an empty text.
+// CellBytes is what a cell counts for Limits.Memory, whatever its type: an int32, or the end of an
+// empty text.
 const CellBytes = 4
 
-// Fits reports whether a batch may have so many rows and columns, as far as Memory goes. l has no zero field.
+// Fits reports whether a batch may have so many rows and columns, as far as Memory goes. l has no
+// zero field.
 func (l *Limits) Fits(rows, columns int) bool {
 	return int64(rows)*int64(columns) <= l.Memory/2/CellBytes
 }
 
-// CheckCells gives a *LimitError if a batch whose first row is given, of so many rows and columns so far, does not fit.
+// CheckCells gives a *LimitError if a batch whose first row is given, of so many rows and columns
+// so far, does not fit.
 func (l Limits) CheckCells(name string, row int64, rows, columns int) error {
 	if l.Fits(rows, columns) {
 		return nil
 	}
-	what := fmt.Sprintf("%s: what it takes to parse a batch of all columns of the rows from %d on (fewer --batch-rows take less)", name, row)
+	what := fmt.Sprintf("%s: what it takes to parse a batch of all columns of the rows from %d on (fewer "+
+		"--batch-rows take less)", name, row)
 	return &LimitError{What: what, Flag: "--memory", Limit: l.Memory}
 }

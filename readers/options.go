@@ -33,8 +33,8 @@ type Options struct {
 	values map[string]string
 }
 
-// ParseOptions checks what a ticket or a configuration says. Text, booleans and numbers are taken; anything else, an unknown
-// key and a value out of range give an *OptionError.
+// ParseOptions checks what a ticket or a configuration says. Text, booleans and numbers are taken;
+// anything else, an unknown key and a value out of range give an *OptionError.
 func (f Format) ParseOptions(given map[string]any) (Options, error) {
 	o := Options{values: map[string]string{}}
 	known := slices.Concat(CommonOptions, f.Options)
@@ -44,7 +44,8 @@ func (f Format) ParseOptions(given map[string]any) (Options, error) {
 	for _, key := range slices.Sorted(maps.Keys(given)) {
 		i := slices.IndexFunc(known, func(opt Option) bool { return opt.Name == key })
 		if i < 0 {
-			return Options{}, &OptionError{key, fmt.Errorf("format %s has no such option; it has %s", f.Name, optionNames(known))}
+			return Options{}, &OptionError{key, fmt.Errorf("format %s has no such option; it has %s",
+				f.Name, optionNames(known))}
 		}
 		text, err := optionText(given[key])
 		if err != nil {
@@ -84,8 +85,8 @@ func (o Options) Get(name string) string { return o.values[name] }
 // SkipErrors reports on_error: skip.
 func (o Options) SkipErrors() bool { return o.values["on_error"] == "skip" }
 
-// NullErrors reports on_error: null or repair. A value that cannot be read is null, its row stays, and
-// the parse counts a Deviation.
+// NullErrors reports on_error: null or repair. A value that cannot be read is null, its row stays,
+// and the parse counts a Deviation.
 func (o Options) NullErrors() bool { return o.values["on_error"] == "null" || o.Repairs() }
 
 // Repairs reports on_error: repair. A defect that has one obvious reading is read so, and the parse

@@ -31,19 +31,21 @@ type Part struct {
 
 // PartReader reads parts of one file, for one goroutine.
 type PartReader interface {
-	// Guess looks for the first row that begins at or behind from, without knowing what stands before, and reads the rows that begin before
-	// stop. What it takes for a row may be none.
+	// Guess looks for the first row that begins at or behind from, without knowing what stands
+	// before, and reads the rows that begin before stop. What it takes for a row may be none.
 	Guess(from, stop int64) Part
-	// Read reads the rows from the one at from, which is row number row, to the first that begins at or behind stop. Its error is the one that reading
-	// the file from its first byte gives.
+	// Read reads the rows from the one at from, which is row number row, to the first that begins
+	// at or behind stop. Its error is the one that reading the file from its first byte gives.
 	Read(from, stop, row int64) (Part, error)
 }
 
 // Parts reads the rows of a file from one row on with several workers.
 //
-// A worker begins where a row seems to begin: bytes that look so may stand inside of a string, or in a member that nobody reads. So a part counts
-// only if it begins at the very byte at which the part before it ended, which is known to be right from the first part on. Else these rows are read
-// again from that byte. What is given is thus what a single worker gives from the first row to the last, and so is the error.
+// A worker begins where a row seems to begin: bytes that look so may stand inside of a string, or
+// in a member that nobody reads. So a part counts only if it begins at the very byte at which the
+// part before it ended, which is known to be right from the first part on. Else these rows are read
+// again from that byte. What is given is thus what a single worker gives from the first row to the
+// last, and so is the error.
 //
 //	rows      ....|...row..|..row...|...row..|.....row......|..row..|..
 //	parts         from               +Size               +2*Size
@@ -57,8 +59,9 @@ type Parts struct {
 	Columns  *ColumnSet // of the rows before; nil: any part may follow
 }
 
-// Parts may be guessed before their turn, so that a worker whose core is taken away for a while keeps few others waiting: as many as these are bytes, and no more than
-// so many for each worker, or else one for each.
+// Parts may be guessed before their turn, so that a worker whose core is taken away for a while
+// keeps few others waiting: as many as these are bytes, and no more than so many for each worker,
+// or else one for each.
 const (
 	aheadBytes = 32 << 20
 	aheadEach  = 4
@@ -69,10 +72,12 @@ func (p *Parts) ahead() int64 {
 	return max(workers, min(aheadEach*workers, aheadBytes/max(1, p.Size)))
 }
 
-// mostMisses is after how many wrong guesses in a row nobody guesses any more: such a file costs twice the work.
+// mostMisses is after how many wrong guesses in a row nobody guesses any more: such a file costs
+// twice the work.
 const mostMisses = 8
 
-// Read hands the parts to take, in order, and gives where the rows end and the number of the row that would follow. An error of take ends it.
+// Read hands the parts to take, in order, and gives where the rows end and the number of the row
+// that would follow. An error of take ends it.
 func (p *Parts) Read(ctx context.Context, take func(Part) error) (end, row int64, err error) {
 	r := partsRun{Parts: p, ctx: ctx, take: take, at: p.From, row: p.Row}
 	r.changed.L = &r.mu
@@ -80,8 +85,9 @@ func (p *Parts) Read(ctx context.Context, take func(Part) error) (end, row int64
 	return r.run()
 }
 
-// partsRun is one Read. Who has guessed a part and finds that its turn has come commits it, and those behind it that are there, while the others go on guessing: what is
-// taken then is still in the caches of the core that made it, and nobody waits for a goroutine that only hands on.
+// partsRun is one Read. Who has guessed a part and finds that its turn has come commits it, and
+// those behind it that are there, while the others go on guessing: what is taken then is still in
+// the caches of the core that made it, and nobody waits for a goroutine that only hands on.
 type partsRun struct {
 	*Parts
 	ctx  context.Context
@@ -125,7 +131,8 @@ func (r *partsRun) run() (end, row int64, err error) {
 	return r.at, r.row, nil
 }
 
-// lead has parts end where f does, and holds back those behind them. The caller calls stop behind the last part.
+// lead has parts end where f does, and holds back those behind them. The caller calls stop behind
+// the last part.
 func (r *partsRun) lead(f *First) (stop func()) {
 	if f == nil || f.End <= r.From || f.End >= r.To {
 		return func() {}
@@ -189,7 +196,8 @@ func (r *partsRun) work(reader PartReader) {
 // guessable reports whether there is a part that somebody should guess.
 func (r *partsRun) guessable() bool { return !r.blind && r.bound(r.begun) < r.To }
 
-// due reports whether a part is to be committed and nobody does: one that is there, or that nobody will guess.
+// due reports whether a part is to be committed and nobody does: one that is there, or that nobody
+// will guess.
 func (r *partsRun) due() bool {
 	if r.committing {
 		return false
@@ -208,7 +216,8 @@ func (r *partsRun) guessNext(reader PartReader) {
 	r.guessed[k] = part
 }
 
-// guarded is a Guess that took nothing if it panics: then the part is read again where a panic can be dealt with.
+// guarded is a Guess that took nothing if it panics: then the part is read again where a panic can
+// be dealt with.
 func guarded(reader PartReader, from, stop int64) (part Part) {
 	defer func() {
 		if recover() != nil {
@@ -242,8 +251,8 @@ func (r *partsRun) commitNext() {
 	failed = r.err != nil
 }
 
-// commit takes the part up to stop: as it was guessed, if that is right, else read again. One that ended early, because its rows grew too large, is followed by
-// others up to there.
+// commit takes the part up to stop: as it was guessed, if that is right, else read again. One that
+// ended early, because its rows grew too large, is followed by others up to there.
 func (r *partsRun) commit(part Part, stop int64) error {
 	switch {
 	case r.at >= stop: // one row is longer than the part

@@ -77,7 +77,10 @@ func (p *paper) part(i int, stop int64) (Part, error) {
 			return Part{Failed: true}, brokenError{p.rows[to]}
 		}
 	}
-	part := Part{Start: p.end, Next: p.end, End: to == len(p.rows), Starts: slices.Clone(p.rows[i:to]), Rows: int64(to - i)}
+	part := Part{
+		Start: p.end, Next: p.end, End: to == len(p.rows), Starts: slices.Clone(p.rows[i:to]),
+		Rows: int64(to - i),
+	}
 	if i < len(p.rows) {
 		part.Start = p.rows[i]
 	}
@@ -224,7 +227,12 @@ func (c *partsTest) run(ctx context.Context) partsOutcome {
 			o.panicked = recover()
 			done <- o
 		}()
-		parts := Parts{From: c.from(), To: c.to, Row: c.row, Size: c.size, Workers: c.workers, Reader: func() PartReader { return paperReader{c} }}
+		parts := Parts{
+			From: c.from(), To: c.to, Row: c.row, Size: c.size, Workers: c.workers,
+			Reader: func() PartReader {
+				return paperReader{c}
+			},
+		}
 		if c.first != nil {
 			ctx = c.first.With(ctx)
 		}
@@ -264,7 +272,8 @@ func (c *partsTest) run(ctx context.Context) partsOutcome {
 	}
 }
 
-// check asks for the rows before the one that ended the reading, each once and in order, and for the Release of what nobody took.
+// check asks for the rows before the one that ended the reading, each once and in order, and for
+// the Release of what nobody took.
 func (c *partsTest) check(o partsOutcome) {
 	c.t.Helper()
 	var got []int64
@@ -278,7 +287,8 @@ func (c *partsTest) check(o partsOutcome) {
 	case len(got) > len(c.rows) || !slices.Equal(got, c.rows[:len(got)]):
 		c.t.Errorf("%+v, %d workers, %+v\ngot rows %d\nwant the first ones of %d", c.paper, c.workers, o, got, c.rows)
 	case whole && (o.end != c.end || o.row != c.row+int64(len(c.rows))):
-		c.t.Errorf("%+v, %d workers: ends at %d with row %d, want %d and %d", c.paper, c.workers, o.end, o.row, c.end, c.row+int64(len(c.rows)))
+		c.t.Errorf("%+v, %d workers: ends at %d with row %d, want %d and %d", c.paper, c.workers, o.end,
+			o.row, c.end, c.row+int64(len(c.rows)))
 	case o.err != nil && (o.end != 0 || o.row != 0):
 		c.t.Errorf("%+v, %d workers: %+v", c.paper, c.workers, o)
 	}
@@ -288,7 +298,8 @@ func (c *partsTest) check(o partsOutcome) {
 			want = 0
 		}
 		if p.released != want {
-			c.t.Errorf("%+v, %d workers, %+v: %s was released %d times, want %d", c.paper, c.workers, o, p.what, p.released, want)
+			c.t.Errorf("%+v, %d workers, %+v: %s was released %d times, want %d", c.paper, c.workers, o,
+				p.what, p.released, want)
 		}
 	}
 }
@@ -301,11 +312,26 @@ func TestPartsInEveryOrder(t *testing.T) {
 		workers int
 		orders  int // 0: they depend on what the others showed
 	}{
-		{"five parts", paper{rows: []int64{0, 6, 12, 18, 24, 30, 36, 42}, end: 50, to: 50, size: 10, panics: -1}, 5, 120},
-		{"a decoy in each", paper{rows: []int64{0, 6, 12, 18, 24, 30, 36}, decoys: []int64{1, 11, 20, 31}, end: 40, to: 40, size: 10, panics: -1}, 4, 24},
-		{"a long row", paper{rows: []int64{0, 5, 38}, decoys: []int64{14, 25}, end: 41, to: 50, size: 10, panics: -1}, 5, 120},
-		{"two broken rows", paper{rows: []int64{0, 6, 12, 18, 24, 30, 36}, broken: []int{2, 5}, end: 40, to: 40, size: 10, panics: -1}, 4, 0},
-		{"two workers", paper{rows: []int64{0, 6, 12, 18, 24, 30, 36, 42}, decoys: []int64{31}, end: 50, to: 60, size: 10, panics: -1}, 2, 0},
+		{"five parts", paper{
+			rows: []int64{0, 6, 12, 18, 24, 30, 36, 42}, end: 50, to: 50, size: 10,
+			panics: -1,
+		}, 5, 120},
+		{"a decoy in each", paper{
+			rows: []int64{0, 6, 12, 18, 24, 30, 36}, decoys: []int64{1, 11, 20, 31},
+			end: 40, to: 40, size: 10, panics: -1,
+		}, 4, 24},
+		{"a long row", paper{
+			rows: []int64{0, 5, 38}, decoys: []int64{14, 25}, end: 41, to: 50, size: 10,
+			panics: -1,
+		}, 5, 120},
+		{"two broken rows", paper{
+			rows: []int64{0, 6, 12, 18, 24, 30, 36}, broken: []int{2, 5}, end: 40,
+			to: 40, size: 10, panics: -1,
+		}, 4, 0},
+		{"two workers", paper{
+			rows: []int64{0, 6, 12, 18, 24, 30, 36, 42}, decoys: []int64{31}, end: 50,
+			to: 60, size: 10, panics: -1,
+		}, 2, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var choices, among []int // of the last run
@@ -320,7 +346,10 @@ func TestPartsInEveryOrder(t *testing.T) {
 						step++
 						return choices[step-1]
 					}
-					test := partsTest{paper: &c.paper, t: t, workers: c.workers, choose: choose, random: rand.New(rand.NewPCG(1, 1))}
+					test := partsTest{
+						paper: &c.paper, t: t, workers: c.workers, choose: choose,
+						random: rand.New(rand.NewPCG(1, 1)),
+					}
 					o := test.run(t.Context())
 					test.check(o)
 					if len(c.paper.broken) > 0 {
@@ -341,7 +370,8 @@ func TestPartsInEveryOrder(t *testing.T) {
 	}
 }
 
-// slowFirst guesses parts of one row each, of which there are a hundred. Its first guess ends when somebody says so.
+// slowFirst guesses parts of one row each, of which there are a hundred. Its first guess ends when
+// somebody says so.
 type slowFirst struct {
 	size    int64
 	guesses *atomic.Int64
@@ -359,7 +389,8 @@ func (r slowFirst) Guess(from, _ int64) Part {
 
 func (r slowFirst) Read(int64, int64, int64) (Part, error) { panic("every guess is right") }
 
-// TestPartsAhead has the first part take long: how many the others guess meanwhile depends on their size.
+// TestPartsAhead has the first part take long: how many the others guess meanwhile depends on their
+// size.
 func TestPartsAhead(t *testing.T) {
 	for _, tt := range []struct {
 		workers int
@@ -382,7 +413,9 @@ func TestPartsAhead(t *testing.T) {
 				}
 				close(r.first)
 			}()
-			if end, row, err := p.Read(t.Context(), func(Part) error { return nil }); end != p.To || row != 100 || err != nil {
+			if end, row, err := p.Read(t.Context(), func(Part) error {
+				return nil
+			}); end != p.To || row != 100 || err != nil {
 				t.Errorf("%d, %d, %v", end, row, err)
 			}
 		})
@@ -396,7 +429,8 @@ func (c *partsTest) wantError(o partsOutcome, want error) {
 	}
 }
 
-// TestPartsAtRandom reads random papers with 1 to 16 workers, whose guesses are wrong, fail and panic, and end in a random order, all at once or some rows first.
+// TestPartsAtRandom reads random papers with 1 to 16 workers, whose guesses are wrong, fail and
+// panic, and end in a random order, all at once or some rows first.
 func TestPartsAtRandom(t *testing.T) {
 	runs := 1500
 	if testing.Short() {
@@ -408,7 +442,10 @@ func TestPartsAtRandom(t *testing.T) {
 			r := rand.New(rand.NewPCG(7, uint64(seed)))
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			test := partsTest{paper: randomPaper(r, r.IntN(120)), t: t, workers: 1 + r.IntN(16), choose: r.IntN, random: rand.New(rand.NewPCG(8, uint64(seed)))}
+			test := partsTest{
+				paper: randomPaper(r, r.IntN(120)), t: t, workers: 1 + r.IntN(16),
+				choose: r.IntN, random: rand.New(rand.NewPCG(8, uint64(seed))),
+			}
 			p := test.paper
 			p.failing, p.panicking = []float64{0, 0.1, 1}[r.IntN(3)], []float64{0, 0, 0.2, 1}[r.IntN(4)]
 			if r.IntN(2) == 0 {
@@ -448,7 +485,8 @@ func TestPartsAtRandom(t *testing.T) {
 					}
 					cancel()
 					clear(test.waiting)
-					if n := len(test.taken); n == 0 || !test.taken[n-1].End { // else guesses behind the end were waited for
+					// else guesses behind the end were waited for
+					if n := len(test.taken); n == 0 || !test.taken[n-1].End {
 						want = context.Canceled
 					}
 				}
@@ -484,7 +522,8 @@ func TestPartsAtRandom(t *testing.T) {
 	}
 }
 
-// TestPartsGiveUp: in a file whose rows cannot be guessed nobody goes on guessing; one guess in so many that is right keeps the workers at work.
+// TestPartsGiveUp: in a file whose rows cannot be guessed nobody goes on guessing; one guess in so
+// many that is right keeps the workers at work.
 func TestPartsGiveUp(t *testing.T) {
 	for _, c := range []struct {
 		name            string
@@ -506,7 +545,9 @@ func TestPartsGiveUp(t *testing.T) {
 					p.rows = append(p.rows, at)
 				}
 				p.rows[0] = 0
-				test := partsTest{paper: p, t: t, workers: 3, choose: func(n int) int { return n - 1 }, random: rand.New(rand.NewPCG(1, 1))}
+				test := partsTest{paper: p, t: t, workers: 3, choose: func(n int) int {
+					return n - 1
+				}, random: rand.New(rand.NewPCG(1, 1))}
 				o := test.run(t.Context())
 				test.check(o)
 				if o.err != nil || test.guesses < c.atLeast || test.guesses > c.atMost {

@@ -11,15 +11,17 @@ import (
 
 // Projection is the columns of a table that somebody asks for. The zero value is all of them.
 //
-// A parser checks every byte of a file all the same, so that a file is malformed whoever reads it, and its tables have every column of the file, with its name
-// and in its place. A column that is not asked for has the type null, and a geometry that is not asked for no value.
+// A parser checks every byte of a file all the same, so that a file is malformed whoever reads it,
+// and its tables have every column of the file, with its name and in its place. A column that is
+// not asked for has the type null, and a geometry that is not asked for no value.
 type Projection struct {
 	names map[string]bool // nil: all
 	bases map[string]bool // what they may have been called before the table made names unique: a for a_1
 	id    bool            // one of them may be that of the features' ids
 }
 
-// featureIDs is what the column of the features' ids is called, or begins with, where an attribute is called id.
+// featureIDs is what the column of the features' ids is called, or begins with, where an attribute
+// is called id.
 const featureIDs = "feature_id"
 
 // Project asks for columns by the names that they have in the table; nil asks for all.
@@ -56,7 +58,8 @@ func (p Projection) All() bool { return p.names == nil }
 // Geometry reports whether the geometry is asked for.
 func (p Projection) Geometry() bool { return p.All() || p.names[GeometryColumn] }
 
-// Has reports whether a column is asked for, or may be: what the table will call it is known at the end of the file.
+// Has reports whether a column is asked for, or may be: what the table will call it is known at the
+// end of the file.
 func (p Projection) Has(id geoarrow.ColumnID) bool {
 	if p.All() || p.names[id.Name] || p.bases[id.Name] || p.id && id.Role == geoarrow.RoleFeatureID {
 		return true

@@ -13,8 +13,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// Shape is what the batches of a table have in common, and where they end: enough to give each batch as soon as its rows are parsed when the file
-// is read once more.
+// Shape is what the batches of a table have in common, and where they end: enough to give each
+// batch as soon as its rows are parsed when the file is read once more.
 type Shape struct {
 	IDs       []geoarrow.ColumnID `json:"ids"`
 	Facts     []geoarrow.Facts    `json:"facts"`
@@ -35,14 +35,17 @@ func (t *Table) Shape(limits Limits) Shape {
 	return s
 }
 
-// Fits reports whether a parse within the limits gives batches that end where the shape says. A shape that was never one of a table does not.
+// Fits reports whether a parse within the limits gives batches that end where the shape says. A
+// shape that was never one of a table does not.
 func (s *Shape) Fits(limits Limits) bool {
 	n := len(s.Starts)
-	return n > 1 && s.Starts[0] == 0 && slices.IsSorted(s.Starts) && len(s.IDs) == len(s.Facts) && s.BatchRows == limits.WithDefaults().BatchRows &&
+	return n > 1 && s.Starts[0] == 0 && slices.IsSorted(s.Starts) && len(s.IDs) == len(s.Facts) &&
+		s.BatchRows == limits.WithDefaults().BatchRows &&
 		s.Kind <= geoarrow.GeometryCollection && s.Dim <= geoarrow.XYZM
 }
 
-// Table is the table without the rows: its batches are nil, but for the first one, which has the types.
+// Table is the table without the rows: its batches are nil, but for the first one, which has the
+// types.
 func (s *Shape) Table() *Table {
 	types := &geoarrow.Columns{Attributes: make([]geoarrow.Column, len(s.IDs))}
 	names := finalNames(s.IDs, s.Shapes)
@@ -53,14 +56,20 @@ func (s *Shape) Table() *Table {
 	if s.Shapes {
 		types.Geometry = geoarrow.NullGeometry(0, s.Kind, s.Dim)
 	}
-	t := &Table{Batches: make([]*geoarrow.Columns, len(s.Starts)-1), Starts: s.Starts, Rows: s.Starts[len(s.Starts)-1], CRS: s.CRS, IDs: s.IDs, Facts: s.Facts}
+	t := &Table{
+		Batches: make([]*geoarrow.Columns, len(s.Starts)-1), Starts: s.Starts, Rows: s.Starts[len(s.Starts)-1],
+		CRS: s.CRS, IDs: s.IDs, Facts: s.Facts,
+	}
 	t.Batches[0] = types
 	return t
 }
 
-// ReadAs is Read of a file whose table has a known shape. Each batch is handed to each as soon as its rows are parsed; its slices stay on the Go heap
-// as long as somebody has them. If the file turns out to give another table, the error wraps source.ErrChanged.
-func ReadAs(ctx context.Context, f Format, p Parser, src *source.File, limits Limits, shape *Shape, keep Keeper, each func(i int, b *geoarrow.Columns)) (*Table, error) {
+// ReadAs is Read of a file whose table has a known shape. Each batch is handed to each as soon as
+// its rows are parsed; its slices stay on the Go heap as long as somebody has them. If the file
+// turns out to give another table, the error wraps source.ErrChanged.
+func ReadAs(ctx context.Context, f Format, p Parser, src *source.File, limits Limits, shape *Shape,
+	keep Keeper, each func(i int, b *geoarrow.Columns),
+) (*Table, error) {
 	began := time.Now()
 	limits = limits.WithDefaults()
 	k := newKnown(ctx, p, src, limits, shape)
@@ -98,8 +107,11 @@ type known struct {
 
 func newKnown(ctx context.Context, p Parser, src *source.File, limits Limits, shape *Shape) *known {
 	k := &known{
-		joiner: joiner{ctx: ctx, parser: p, src: src, limits: limits, kind: shape.Kind, dim: shape.Dim, typed: true, shapes: shape.Shapes},
-		shape:  shape, names: finalNames(shape.IDs, shape.Shapes),
+		joiner: joiner{
+			ctx: ctx, parser: p, src: src, limits: limits, kind: shape.Kind, dim: shape.Dim,
+			typed: true, shapes: shape.Shapes,
+		},
+		shape: shape, names: finalNames(shape.IDs, shape.Shapes),
 	}
 	k.facts, k.text = map[geoarrow.ColumnID]geoarrow.Facts{}, map[geoarrow.ColumnID]bool{}
 	for i, id := range shape.IDs {
@@ -110,7 +122,8 @@ func newKnown(ctx context.Context, p Parser, src *source.File, limits Limits, sh
 
 // add widens a chunk at once.
 func (k *known) add(c Chunk) error {
-	if i := len(k.chunks); i+1 >= len(k.shape.Starts) || int64(c.Columns.Rows) != k.shape.Starts[i+1]-k.shape.Starts[i] {
+	if i := len(k.chunks); i+1 >= len(k.shape.Starts) || int64(c.Columns.Rows) != k.shape.Starts[i+
+		1]-k.shape.Starts[i] {
 		return k.changed(fmt.Sprintf("batch %d has %d rows", i, c.Columns.Rows))
 	}
 	b, err := k.fit(c)

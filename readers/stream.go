@@ -55,14 +55,19 @@ type ShapeError struct {
 	What string // does not fit
 }
 
-// Error is "exchange: the rows from 65536 on do not fit the shape: column "height" takes float64, where int32 is known".
+// Error is "exchange: the rows from 65536 on do not fit the shape: column "height" takes float64,
+// where int32 is known".
 func (e *ShapeError) Error() string {
 	return fmt.Sprintf("%s: the rows from %d on do not fit the shape: %s", e.Name, e.Row, e.What)
 }
 
-// Stream parses a file whose rows are said to be of an open shape. Each batch is handed to each as soon as its rows are parsed, and nothing is kept. The answer is the
-// table without rows. What does not fit gives a *ShapeError, behind the batches that do: each has the reference system of the shape, which a file may say at its end.
-func Stream(ctx context.Context, f Format, p Parser, src *source.File, limits Limits, shape *Shape, each func(b *geoarrow.Columns) error) (*Table, error) {
+// Stream parses a file whose rows are said to be of an open shape. Each batch is handed to each as
+// soon as its rows are parsed, and nothing is kept. The answer is the table without rows. What does
+// not fit gives a *ShapeError, behind the batches that do: each has the reference system of the
+// shape, which a file may say at its end.
+func Stream(ctx context.Context, f Format, p Parser, src *source.File, limits Limits, shape *Shape,
+	each func(b *geoarrow.Columns) error,
+) (*Table, error) {
 	began := time.Now()
 	limits = limits.WithDefaults()
 	k := newKnown(ctx, p, src, limits, shape)
@@ -91,7 +96,8 @@ func Stream(ctx context.Context, f Format, p Parser, src *source.File, limits Li
 		return nil, err
 	}
 	if sum.CRS != shape.CRS {
-		what := fmt.Sprintf("the reference system is %s, where %s is known", cmp.Or(sum.CRS.String(), "none"), cmp.Or(shape.CRS.String(), "none"))
+		what := fmt.Sprintf("the reference system is %s, where %s is known", cmp.Or(sum.CRS.String(), "none"),
+			cmp.Or(shape.CRS.String(), "none"))
 		return nil, &ShapeError{Name: src.Name, What: what}
 	}
 	for kind := range types {

@@ -17,9 +17,10 @@ import (
 
 // Table is a whole parsed file. It is immutable and may be read by any number of goroutines.
 //
-// It is canonical: equal files and options give equal slices on every engine, with any number of workers. Every batch has the same
-// columns of the same types and names; every batch but the last has Limits.BatchRows rows, or fewer where Limits.BatchBytes ended it. A table without
-// rows has one batch of 0 rows, which carries the types.
+// It is canonical: equal files and options give equal slices on every engine, with any number of
+// workers. Every batch has the same columns of the same types and names; every batch but the last
+// has Limits.BatchRows rows, or fewer where Limits.BatchBytes ended it. A table without rows has
+// one batch of 0 rows, which carries the types.
 type Table struct {
 	Format  string // the format's name
 	Engine  string // "cpu" or "cuda"
@@ -32,8 +33,9 @@ type Table struct {
 	Rows    int64
 	Bytes   int64 // size of all slices
 
-	// Of a table whose batches lie in a file. Whoever reads the slices of batch i asks Check(i) first, whose error wraps ErrDamaged if they are
-	// not what was written. Search gives the rows of batch i whose bounding box meets a box, ascending. Both are nil for a table in memory.
+	// Of a table whose batches lie in a file. Whoever reads the slices of batch i asks Check(i)
+	// first, whose error wraps ErrDamaged if they are not what was written. Search gives the rows
+	// of batch i whose bounding box meets a box, ascending. Both are nil for a table in memory.
 	Check  func(i int) error
 	Search func(i int, box [4]float64) (rows []int32, err error)
 
@@ -49,17 +51,19 @@ type Table struct {
 	ParseTime          time.Duration
 }
 
-// Keeper takes chunks off the hands of Read as they come: a large table need not be in memory as a whole. It is not called by two goroutines at a time.
+// Keeper takes chunks off the hands of Read as they come: a large table need not be in memory as a
+// whole. It is not called by two goroutines at a time.
 type Keeper interface {
 	// Keep gives the rows back, the same in another place or as they are.
 	Keep(c *geoarrow.Columns) (*geoarrow.Columns, error)
-	// Reserve is called before so many bytes of chunks are kept in place of others, because the types of the table are not those of the
-	// chunks.
+	// Reserve is called before so many bytes of chunks are kept in place of others, because the
+	// types of the table are not those of the chunks.
 	Reserve(bytes int64) error
 }
 
-// Read parses the whole file with a parser of the format. keep may be nil: then the table is in memory. Errors are those of the parser, a *ParseError for bad
-// input or a *LimitError, and those of keep.
+// Read parses the whole file with a parser of the format. keep may be nil: then the table is in
+// memory. Errors are those of the parser, a *ParseError for bad input or a *LimitError, and those
+// of keep.
 func Read(ctx context.Context, f Format, p Parser, src *source.File, limits Limits, keep Keeper) (*Table, error) {
 	began := time.Now()
 	limits = limits.WithDefaults()
@@ -77,7 +81,8 @@ func Read(ctx context.Context, f Format, p Parser, src *source.File, limits Limi
 	return t, nil
 }
 
-// Measure fills in Boxes, BBox, GeometryTypes and Positions, which no row needs, with a pass over all geometries, on all cores. Its error is that of ctx.
+// Measure fills in Boxes, BBox, GeometryTypes and Positions, which no row needs, with a pass over
+// all geometries, on all cores. Its error is that of ctx.
 func (t *Table) Measure(ctx context.Context) error {
 	found := make([]measure, len(t.Batches))
 	var next atomic.Int64
@@ -141,7 +146,8 @@ type Box = [4]float64
 // NoBox is the box of no position: it meets no box.
 var NoBox = Box{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
 
-// ErrDamaged is the cause of the error when the file of a table does not hold what was written to it.
+// ErrDamaged is the cause of the error when the file of a table does not hold what was written to
+// it.
 var ErrDamaged = errors.New("the file of the parsed table is damaged")
 
 func union(a *[4]float64, b [4]float64) *[4]float64 {

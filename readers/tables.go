@@ -15,12 +15,13 @@ type Member struct {
 	Format Format
 }
 
-// maxTables bounds the layers of an archive: members of known formats that come later in its directory are none.
+// maxTables bounds the layers of an archive: members of known formats that come later in its
+// directory are none.
 const maxTables = 1 << 14
 
-// tables gives the members of an archive that are of a known format and belong to no other one, in the order of its
-// directory, which is also that of layers. A layer is called by its file's stem if no other table has that, else
-// by its path in the archive:
+// tables gives the members of an archive that are of a known format and belong to no other one, in
+// the order of its directory, which is also that of layers. A layer is called by its file's stem if
+// no other table has that, else by its path in the archive:
 //
 //	gis_osm_roads_free_1.shp    gis_osm_roads_free_1
 //	north/roads.shp             north/roads.shp
@@ -66,7 +67,8 @@ func stemOf(name string) string {
 	return source.Stem(name[strings.LastIndexByte(name, '/')+1:])
 }
 
-// Layers gives the layers that tables of an archive are, nil for one table: that is no layer, but may have some.
+// Layers gives the layers that tables of an archive are, nil for one table: that is no layer, but
+// may have some.
 func layersOf(tables []Member) []string {
 	if len(tables) < 2 {
 		return nil
@@ -78,8 +80,8 @@ func layersOf(tables []Member) []string {
 	return layers
 }
 
-// LayerIn is the layer that a parser of src is asked for, where layer is that of the whole file: none if src is itself
-// a layer of an archive.
+// LayerIn is the layer that a parser of src is asked for, where layer is that of the whole file:
+// none if src is itself a layer of an archive.
 func LayerIn(src *source.File, layer string) string {
 	if src.Layers != nil {
 		return ""

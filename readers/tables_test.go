@@ -20,13 +20,29 @@ func TestTablesOfAnArchive(t *testing.T) {
 	}{
 		{"shapefiles at the top", []string{"README", "b.dbf", "b.shp", "b.shx", "a.dbf", "a.shp"}, "b=b.shp a=a.shp"},
 		{"folders", []string{"x/b.shp", "x/b.dbf", "y/z/a.shp"}, "b=x/b.shp a=y/z/a.shp"},
-		{"the same stem in folders", []string{"x/a.shp", "y/a.shp", "y/b.shp"}, "x/a.shp=x/a.shp y/a.shp=y/a.shp b=y/b.shp"},
+		{
+			"the same stem in folders",
+			[]string{"x/a.shp", "y/a.shp", "y/b.shp"},
+			"x/a.shp=x/a.shp y/a.shp=y/a.shp b=y/b.shp",
+		},
 		{"the same stem, other formats", []string{"a.kml", "a.csv"}, "a.kml=a.kml a.csv=a.csv"},
-		{"a stem that is another's name", []string{"a.kml", "a.csv", "a.csv.kml"}, "a.kml=a.kml a.csv=a.csv a.csv.kml=a.csv.kml"},
-		{"a table of its own beside a shapefile's", []string{"a.shp", "a.dbf", "codes.dbf", "list.csv"}, "a=a.shp codes=codes.dbf list=list.csv"},
+		{
+			"a stem that is another's name",
+			[]string{"a.kml", "a.csv", "a.csv.kml"},
+			"a.kml=a.kml a.csv=a.csv a.csv.kml=a.csv.kml",
+		},
+		{
+			"a table of its own beside a shapefile's",
+			[]string{"a.shp", "a.dbf", "codes.dbf", "list.csv"},
+			"a=a.shp codes=codes.dbf list=list.csv",
+		},
 		{"a sign that separates layers", []string{"a#1.csv", "a#2.csv"}, "a#1=a#1.csv a#2=a#2.csv"},
 		{"twice", []string{"a.csv", "a.csv", "b.csv"}, "a=a.csv b=b.csv"},
-		{"no UTF-8", []string{"caf\xe9.csv", "caf\xe8.csv", "b.csv"}, "caf\uFFFD=caf\xe9.csv caf\uFFFD_(2)=caf\xe8.csv b=b.csv"},
+		{
+			"no UTF-8",
+			[]string{"caf\xe9.csv", "caf\xe8.csv", "b.csv"},
+			"caf\uFFFD=caf\xe9.csv caf\uFFFD_(2)=caf\xe8.csv b=b.csv",
+		},
 		{"none", []string{"README", "a.prj"}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -19,7 +19,8 @@ func (j *joiner) widenKept(chunk Chunk, order []geoarrow.ColumnID) (*geoarrow.Co
 	return j.keep.Keep(out)
 }
 
-// widen gives a chunk all columns in order, with their final types. One that has them already stays what and where it is.
+// widen gives a chunk all columns in order, with their final types. One that has them already stays
+// what and where it is.
 func (j *joiner) widen(chunk Chunk, order []geoarrow.ColumnID) (*geoarrow.Columns, error) {
 	in := chunk.Columns
 	if j.fits(in, order) {
@@ -80,7 +81,8 @@ func (j *joiner) reread(chunk Chunk, text []int, order []geoarrow.ColumnID, out 
 	limits := j.limits
 	_, err := j.parser.Parse(j.ctx, j.src, Request{Span: span, Limits: limits}, func(again Chunk) error {
 		if again.Columns.Rows != out.Rows {
-			return fmt.Errorf("%s: %w: rows %d to %d are %d now", j.src.Name, source.ErrChanged, span.Row, span.Row+int64(out.Rows), again.Columns.Rows)
+			return fmt.Errorf("%s: %w: rows %d to %d are %d now", j.src.Name, source.ErrChanged, span.Row,
+				span.Row+int64(out.Rows), again.Columns.Rows)
 		}
 		before, places := placesOf(chunk.Columns), placesOf(again.Columns)
 		for _, i := range text {
@@ -88,7 +90,8 @@ func (j *joiner) reread(chunk Chunk, text []int, order []geoarrow.ColumnID, out 
 			col := geoarrow.Column{Role: id.Role, Name: id.Name, Nulls: out.Rows}
 			if k, ok := places[id]; ok {
 				col = again.Columns.Attributes[k]
-			} else if k, ok := before[id]; !ok || chunk.Columns.Attributes[k].Nulls != out.Rows { // else other rows of their part have it, and none of these
+			} else if k, ok := before[id]; !ok || chunk.Columns.Attributes[k].Nulls != out.Rows {
+				// else other rows of their part have it, and none of these
 				return fmt.Errorf("%s: %w: column %s is gone", j.src.Name, source.ErrChanged, id.Name)
 			}
 			wide, ok := col.Widen(j.resolve(id), out.Rows)

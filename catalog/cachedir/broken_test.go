@@ -154,7 +154,8 @@ func TestReadOnlyFolder(t *testing.T) {
 	}
 }
 
-// TestEachOperationFails lets each operation of writing a table fail with each error. Commit then says so, or has done it all.
+// TestEachOperationFails lets each operation of writing a table fail with each error. Commit then
+// says so, or has done it all.
 func TestEachOperationFails(t *testing.T) {
 	for _, fault := range []faulty.Fault{
 		{Ops: faulty.All, Err: syscall.ENOSPC, Short: true},

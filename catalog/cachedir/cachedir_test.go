@@ -30,7 +30,8 @@ func TestCommitThenGet(t *testing.T) {
 	l.must(whole(got, sized(number(1), 100)))
 	got.Release()
 	got.Release()
-	if s := l.Stats(); s.HeldTables != 1 || s.HeldBytes != 100 || s.Tables != 1 || s.Bytes != 100 || s.Hits != 1 || s.Misses != 1 || s.Commits != 1 || s.Writing != 0 {
+	if s := l.Stats(); s.HeldTables != 1 || s.HeldBytes != 100 || s.Tables != 1 || s.Bytes != 100 ||
+		s.Hits != 1 || s.Misses != 1 || s.Commits != 1 || s.Writing != 0 {
 		t.Errorf("stats %+v", s)
 	}
 	h.Release()
@@ -228,7 +229,8 @@ func TestHugeNeeds(t *testing.T) {
 	for _, budget := range []int64{-5, 0, 1000, 1<<63 - 1} {
 		l := newLab(t, budget)
 		var full *FullError
-		if _, err := l.Create(1<<63 - 1); !errors.As(err, &full) || !strings.Contains(err.Error(), "9223372036854775807") {
+		if _, err := l.Create(1<<63 - 1); !errors.As(err, &full) || !strings.Contains(err.Error(),
+			"9223372036854775807") {
 			t.Errorf("budget %d: Create: %v", budget, err)
 		}
 		temp, err := l.Create(-1)

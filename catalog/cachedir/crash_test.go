@@ -36,11 +36,13 @@ func newLife(t *testing.T, seed uint64) *life {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return &life{
-		fs: faulty.New(&disk{files.OS{}, 1 << 40}, seed), dir: dir, path: filepath.Join(dir, "cache"), committed: map[Key]bool{}, dropped: map[Key]bool{},
+		fs: faulty.New(&disk{files.OS{}, 1 << 40}, seed), dir: dir, path: filepath.Join(dir, "cache"),
+		committed: map[Key]bool{}, dropped: map[Key]bool{},
 	}
 }
 
-// do does n things, drawn from random, as well as the disk lets it. It gives an error if it sees a table that is not what was committed.
+// do does n things, drawn from random, as well as the disk lets it. It gives an error if it sees a
+// table that is not what was committed.
 func (l *life) do(random *rand.Rand, n int) error {
 	d, err := Open(l.fs, l.path, crashBudget, zerolog.Nop())
 	if err != nil {
@@ -197,7 +199,8 @@ func TestFaultsThenCrash(t *testing.T) {
 		l := newLife(t, seed)
 		for range random.IntN(3) {
 			l.fs.Inject(faulty.Fault{
-				Ops: faulty.Op(random.Uint32()) & faulty.All, Probability: 0.3 * random.Float64(), Err: errs[random.IntN(3)], Short: true,
+				Ops: faulty.Op(random.Uint32()) & faulty.All, Probability: 0.3 * random.Float64(),
+				Err: errs[random.IntN(3)], Short: true,
 			})
 		}
 		if random.IntN(2) == 0 {

@@ -1,17 +1,21 @@
-// Package cachedir keeps the cache's folder: one immutable file per parsed table, named by the table's key.
+// Package cachedir keeps the cache's folder: one immutable file per parsed table, named by the
+// table's key.
 //
 //	<path>/<64 hex digits of the key>.arrow   a table: whole, and on the disk before it got this name
 //	<path>/.tmp-<pid>-<16 hex digits>         a table being written, by whoever has the file's lock (flock)
 //
-// It knows names, sizes, times of use and a budget, and nothing of what is in a file. Whatever else lies in the folder is left alone and not
-// counted, be it a folder or a link that has the name of a table.
+// It knows names, sizes, times of use and a budget, and nothing of what is in a file. Whatever else
+// lies in the folder is left alone and not counted, be it a folder or a link that has the name of a
+// table.
 //
-// Any number of servers may use one folder. They share no lock: a name appears by one rename and goes by one unlink, and whoever has the file
-// open then keeps it. So the index in memory is a hint. Get asks the folder itself; sizes are read again before anything is evicted.
+// Any number of servers may use one folder. They share no lock: a name appears by one rename and
+// goes by one unlink, and whoever has the file open then keeps it. So the index in memory is a
+// hint. Get asks the folder itself; sizes are read again before anything is evicted.
 //
-// A file's time of modification is the time of its last use, to a minute, so that the order of eviction outlives a restart. The folder can be
-// removed at any time: tables in use stay readable, and the next Create makes it again. On a disk that cannot be written, Get works and
-// Create says why it does not.
+// A file's time of modification is the time of its last use, to a minute, so that the order of
+// eviction outlives a restart. The folder can be removed at any time: tables in use stay readable,
+// and the next Create makes it again. On a disk that cannot be written, Get works and Create says
+// why it does not.
 package cachedir
 
 import (
@@ -46,8 +50,9 @@ type Dir struct {
 	log    zerolog.Logger
 	now    func() time.Time
 
-	// room is held while names of tables come or go through this Dir, and while the folder is listed, so that a listing is never older
-	// than the index it is merged into. It is locked before mu, and Get does without it: an unlink of many gigabytes takes its time.
+	// room is held while names of tables come or go through this Dir, and while the folder is
+	// listed, so that a listing is never older than the index it is merged into. It is locked
+	// before mu, and Get does without it: an unlink of many gigabytes takes its time.
 	room sync.Mutex
 
 	mu       sync.Mutex
@@ -60,7 +65,8 @@ type Dir struct {
 	count    counters
 }
 
-// entry is what is known of the file of a key. It is in the index as long as there is the file, or somebody who holds one.
+// entry is what is known of the file of a key. It is in the index as long as there is the file, or
+// somebody who holds one.
 type entry struct {
 	bytes   int64
 	used    int64     // in ns since 1970, as tick gave it
@@ -72,8 +78,9 @@ type entry struct {
 
 type counters struct{ hits, misses, commits, evictions, evicted int64 }
 
-// Open makes the folder if there is none, removes what writers that died left in it, and evicts what is beyond the budget, in bytes.
-// It gives an error if there is no folder that can be listed; that it cannot be changed is logged.
+// Open makes the folder if there is none, removes what writers that died left in it, and evicts
+// what is beyond the budget, in bytes. It gives an error if there is no folder that can be listed;
+// that it cannot be changed is logged.
 func Open(fsys files.FS, path string, budget int64, log zerolog.Logger) (*Dir, error) {
 	return open(fsys, path, budget, log, time.Now)
 }
@@ -95,7 +102,8 @@ func open(fsys files.FS, path string, budget int64, log zerolog.Logger, now func
 	return d, nil
 }
 
-// Close removes the files that are still being written. Files that are held stay readable until they are released.
+// Close removes the files that are still being written. Files that are held stay readable until
+// they are released.
 func (d *Dir) Close() error {
 	d.mu.Lock()
 	d.closed = true
@@ -113,7 +121,8 @@ func (d *Dir) Close() error {
 	return errors.Join(errs...)
 }
 
-// tick gives the time of a use: now, or just after the last one if the clock was set back. d.mu is held.
+// tick gives the time of a use: now, or just after the last one if the clock was set back. d.mu is
+// held.
 func (d *Dir) tick() int64 {
 	d.lastTick = max(d.lastTick+1, d.now().UnixNano())
 	return d.lastTick
@@ -146,5 +155,6 @@ func tableKey(name string) (k Key, ok bool) {
 func isTemp(name string) bool {
 	rest, ok := strings.CutPrefix(name, tempPrefix)
 	pid, random, cut := strings.Cut(rest, "-")
-	return ok && cut && pid != "" && strings.Trim(pid, "0123456789") == "" && len(random) == 16 && strings.Trim(random, "0123456789abcdef") == ""
+	return ok && cut && pid != "" && strings.Trim(pid, "0123456789") == "" && len(random) == 16 &&
+		strings.Trim(random, "0123456789abcdef") == ""
 }

@@ -17,9 +17,11 @@ const touchInterval = time.Minute
 // errForeign says that something has the name of a table and is not one of ours. It is left alone.
 var errForeign = errors.New("not a regular file")
 
-// Held is a table's file that somebody uses, which keeps this Dir from evicting it. It is for reading.
+// Held is a table's file that somebody uses, which keeps this Dir from evicting it. It is for
+// reading.
 //
-// Another server may evict it nevertheless, and Drop removes it: then it stays readable, and its bytes stay on the disk, until it is released.
+// Another server may evict it nevertheless, and Drop removes it: then it stays readable, and its
+// bytes stay on the disk, until it is released.
 type Held struct {
 	files.File
 	dir      *Dir
@@ -43,7 +45,8 @@ func (h *Held) Close() error {
 	return h.File.Close()
 }
 
-// Get opens the file of a key, if there is one, and counts as a use. Something else of that name is an error.
+// Get opens the file of a key, if there is one, and counts as a use. Something else of that name is
+// an error.
 func (d *Dir) Get(k Key) (*Held, bool, error) {
 	d.mu.Lock()
 	closed := d.closed
@@ -105,7 +108,8 @@ func (d *Dir) openTable(k Key) (files.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// pin keeps whatever there is of a key from being evicted, before it is opened. It gives false if it is being evicted already.
+// pin keeps whatever there is of a key from being evicted, before it is opened. It gives false if
+// it is being evicted already.
 func (d *Dir) pin(k Key) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

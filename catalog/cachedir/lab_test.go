@@ -22,7 +22,8 @@ import (
 // number gives a key for each number.
 func number(i int) Key { return sha256.Sum256(binary.AppendVarint(nil, int64(i))) }
 
-// content is what the tests write for a key: up to 2,303 bytes that follow from the key, and so does their number.
+// content is what the tests write for a key: up to 2,303 bytes that follow from the key, and so
+// does their number.
 func content(k Key) []byte { return sized(k, int(k[0])*9+8) }
 
 // sized gives so many bytes that follow from the key.
@@ -80,7 +81,8 @@ func (l *lab) must(err error) {
 // later moves the clock.
 func (l *lab) later(d time.Duration) { l.clock.at = l.clock.at.Add(d) }
 
-// hold writes a table of n bytes and gives it held. The clock moves on a minute, so that each table has its own.
+// hold writes a table of n bytes and gives it held. The clock moves on a minute, so that each table
+// has its own.
 func (l *lab) hold(d *Dir, i, n int) *Held {
 	l.t.Helper()
 	h, err := put(d, number(i), sized(number(i), n))

@@ -53,7 +53,8 @@ func (d *Dir) Stats() Stats {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s := Stats{
-		Writing: len(d.temps), WritingBytes: d.others, BudgetBytes: d.budget, Hits: d.count.hits, Misses: d.count.misses,
+		Writing: len(d.temps), WritingBytes: d.others, BudgetBytes: d.budget, Hits: d.count.hits,
+		Misses:  d.count.misses,
 		Commits: d.count.commits, Evictions: d.count.evictions, EvictedBytes: d.count.evicted,
 	}
 	for _, e := range d.index {
@@ -72,7 +73,8 @@ func (d *Dir) Stats() Stats {
 	return s
 }
 
-// refresh lists the folder if that was not done for a while. Numbers of a while ago are better than none, so an error is only logged.
+// refresh lists the folder if that was not done for a while. Numbers of a while ago are better than
+// none, so an error is only logged.
 func (d *Dir) refresh() {
 	d.mu.Lock()
 	known := d.closed || d.fresh()

@@ -21,7 +21,8 @@ type FullError struct {
 }
 
 func (e *FullError) Error() string {
-	text := fmt.Sprintf("no room for a table of %d bytes: %d of the cache's %d are in use, and the disk has %d free", e.Need, e.InUse, e.Budget, e.Free)
+	text := fmt.Sprintf("no room for a table of %d bytes: %d of the cache's %d are in use, and the disk has %d free",
+		e.Need, e.InUse, e.Budget, e.Free)
 	if e.Cause != nil {
 		text += "; " + e.Cause.Error()
 	}
@@ -56,7 +57,8 @@ func (d *Dir) account(t *Temp) account {
 	return a
 }
 
-// reserve lets t grow to so many bytes, and evicts for it what was used longest ago. It evicts nothing if that would not be enough.
+// reserve lets t grow to so many bytes, and evicts for it what was used longest ago. It evicts
+// nothing if that would not be enough.
 func (d *Dir) reserve(t *Temp, to int64) error {
 	free, err := d.free()
 	if err != nil {
@@ -78,7 +80,8 @@ func (d *Dir) reserve(t *Temp, to int64) error {
 	if !possible {
 		return full
 	}
-	// How much of the disk an eviction frees is not known: another server may have the file open. So it is asked again each time.
+	// How much of the disk an eviction frees is not known: another server may have the file open.
+	// So it is asked again each time.
 	for idle := d.idle(); ; idle = idle[1:] {
 		if full.Free, err = d.free(); err != nil {
 			return err
@@ -95,7 +98,8 @@ func (d *Dir) reserve(t *Temp, to int64) error {
 	}
 }
 
-// book reserves if there is room now, as far as the index knows; if fresh, only if it knows from a short time ago.
+// book reserves if there is room now, as far as the index knows; if fresh, only if it knows from a
+// short time ago.
 func (d *Dir) book(t *Temp, to, free int64, fresh bool) (bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -199,7 +203,8 @@ func (d *Dir) remove(k Key) (bytes int64, removed bool, err error) {
 	return e.bytes, err == nil, nil
 }
 
-// Clear removes all tables that nobody here uses, and says how many and of how many bytes in all. It goes on after an error.
+// Clear removes all tables that nobody here uses, and says how many and of how many bytes in all.
+// It goes on after an error.
 func (d *Dir) Clear() (tables int, bytes int64, err error) {
 	d.room.Lock()
 	defer d.room.Unlock()

@@ -26,7 +26,8 @@ type file struct {
 	mtime time.Time
 }
 
-// scan lists the folder, removes temporary files whose writers died, and brings the index up to date. d.room is held.
+// scan lists the folder, removes temporary files whose writers died, and brings the index up to
+// date. d.room is held.
 func (d *Dir) scan() error {
 	at := d.now()
 	names, err := d.fs.ReadDir(d.path)
@@ -71,7 +72,8 @@ func (d *Dir) owns(name string) bool {
 
 // sweep removes a temporary file that nobody has locked, and reports whether it is gone.
 //
-// Its writer may be between creating and locking it. That writer then finds it locked or gone, and makes another: see Dir.create.
+// Its writer may be between creating and locking it. That writer then finds it locked or gone, and
+// makes another: see Dir.create.
 func (d *Dir) sweep(name string) bool {
 	path := filepath.Join(d.path, name)
 	f, err := d.fs.Open(path)
@@ -92,8 +94,9 @@ func (d *Dir) sweep(name string) bool {
 
 // merge brings the index up to date with a listing.
 //
-// A time of modification that changed since it was last seen is a use by another server, or by us in an earlier life. One that is in the future
-// counts as now; merge gives these files, with the time to be set on the disk, so that they do not count as now at every start.
+// A time of modification that changed since it was last seen is a use by another server, or by us
+// in an earlier life. One that is in the future counts as now; merge gives these files, with the
+// time to be set on the disk, so that they do not count as now at every start.
 func (d *Dir) merge(tables []file, others int64, at time.Time) (future []file) {
 	slices.SortFunc(tables, func(a, b file) int { // so that files from the future keep their order
 		return cmp.Or(a.mtime.Compare(b.mtime), slices.Compare(a.key[:], b.key[:]))
@@ -130,7 +133,8 @@ func (d *Dir) merge(tables []file, others int64, at time.Time) (future []file) {
 	return future
 }
 
-// lose notes that there is no file of the key. While somebody holds the one there was, its bytes still are on the disk. d.mu is held.
+// lose notes that there is no file of the key. While somebody holds the one there was, its bytes
+// still are on the disk. d.mu is held.
 func (d *Dir) lose(k Key, e *entry) {
 	e.missing = true
 	if e.holds == 0 {
@@ -138,7 +142,8 @@ func (d *Dir) lose(k Key, e *entry) {
 	}
 }
 
-// touch notes a time of use on the disk, if it can: the next start would only evict in another order.
+// touch notes a time of use on the disk, if it can: the next start would only evict in another
+// order.
 func (d *Dir) touch(k Key, at time.Time) {
 	if err := d.fs.Touch(d.tablePath(k), at); err != nil {
 		d.log.Debug().Err(err).Msg("the time of a use is not kept")

@@ -89,7 +89,8 @@ func total[T any](list []T, of func(T) int) (sum int) {
 	return sum
 }
 
-// serve does n random things as one of several servers on a folder, and looks at all it gets. It calls done after each.
+// serve does n random things as one of several servers on a folder, and looks at all it gets. It
+// calls done after each.
 func serve(d *Dir, random *rand.Rand, n int, done func(i int)) error {
 	for i := range n {
 		k := number(random.IntN(12))

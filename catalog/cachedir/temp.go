@@ -10,7 +10,8 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/internal/files"
 )
 
-// Temp is a table's file while it is written. Whoever has it calls Commit or Abort; several goroutines may write.
+// Temp is a table's file while it is written. Whoever has it calls Commit or Abort; several
+// goroutines may write.
 type Temp struct {
 	files.File
 	dir *Dir
@@ -21,10 +22,12 @@ type Temp struct {
 	ended    bool  // by Commit or Abort
 }
 
-// createAttempts is how often a new file may fall to a server that is looking for files without a writer.
+// createAttempts is how often a new file may fall to a server that is looking for files without a
+// writer.
 const createAttempts = 16
 
-// Create makes a temporary file that is expected to have so many bytes, and evicts for it. A *FullError says that there is no room.
+// Create makes a temporary file that is expected to have so many bytes, and evicts for it. A
+// *FullError says that there is no room.
 func (d *Dir) Create(need int64) (*Temp, error) {
 	t := &Temp{dir: d}
 	if err := d.reserve(t, max(0, need)); err != nil {
@@ -65,7 +68,8 @@ func (d *Dir) create() (files.File, error) {
 	return nil, fmt.Errorf("make a file of the cache: others removed %d of them", createAttempts)
 }
 
-// lock locks a file just made. It gives false if sweep, here or in another server, came first and has locked or even removed it.
+// lock locks a file just made. It gives false if sweep, here or in another server, came first and
+// has locked or even removed it.
 func (d *Dir) lock(f files.File) (bool, error) {
 	if mine, err := f.Lock(); err != nil || !mine {
 		return false, err
@@ -81,8 +85,8 @@ func (d *Dir) lock(f files.File) (bool, error) {
 	return err == nil && os.SameFile(info, named), err
 }
 
-// Reserve says that the file will grow to so many bytes, and evicts for them. A *FullError says that there is no room; the file may still
-// have what was reserved before.
+// Reserve says that the file will grow to so many bytes, and evicts for them. A *FullError says
+// that there is no room; the file may still have what was reserved before.
 func (t *Temp) Reserve(bytes int64) error {
 	t.dir.mu.Lock()
 	ended, reserved := t.ended, t.reserved
@@ -122,10 +126,12 @@ func (t *Temp) Truncate(size int64) error {
 	return nil
 }
 
-// Commit makes the file the table of a key, on the disk for good, and gives it as Get does, to be released. t's own writing ends.
+// Commit makes the file the table of a key, on the disk for good, and gives it as Get does, to be
+// released. t's own writing ends.
 //
-// If another server has written the table meanwhile, that file is given and ours is removed. After an error ours is gone too, and the folder is
-// as it was, as far as the disk allows: what cannot be removed is either a whole table or removed by a later Open.
+// If another server has written the table meanwhile, that file is given and ours is removed. After
+// an error ours is gone too, and the folder is as it was, as far as the disk allows: what cannot be
+// removed is either a whole table or removed by a later Open.
 func (t *Temp) Commit(k Key) (*Held, error) {
 	if !t.end() {
 		return nil, &fs.PathError{Op: "commit", Path: t.Name(), Err: fs.ErrClosed}
@@ -149,8 +155,9 @@ func (t *Temp) Commit(k Key) (*Held, error) {
 	return nil, errors.Join(fmt.Errorf("commit a table: %w", err), h.Close())
 }
 
-// rename syncs the file and gives it the name of a table, unless there is one of this name: then it gives that one.
-// In between another server may have renamed its own. Then ours replaces an equal one.
+// rename syncs the file and gives it the name of a table, unless there is one of this name: then it
+// gives that one. In between another server may have renamed its own. Then ours replaces an equal
+// one.
 func (t *Temp) rename(k Key) (h *Held, mine bool, err error) {
 	if err := t.Sync(); err != nil {
 		return nil, false, err

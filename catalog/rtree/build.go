@@ -5,14 +5,15 @@ import (
 	"slices"
 )
 
-// Builder builds trees, one after the other, and keeps its memory for the next: 16 bytes for each item of the largest. The zero value is ready
-// for use. It is for one goroutine.
+// Builder builds trees, one after the other, and keeps its memory for the next: 16 bytes for each
+// item of the largest. The zero value is ready for use. It is for one goroutine.
 type Builder struct {
 	keys, spare []uint64
 }
 
-// Build gives the tree of boxes, where boxes[i] is that of row rows[i], in new memory. Rows are ascending. It panics if a box has a NaN or a
-// min beyond its max, or if there are not as many boxes as rows.
+// Build gives the tree of boxes, where boxes[i] is that of row rows[i], in new memory. Rows are
+// ascending. It panics if a box has a NaN or a min beyond its max, or if there are not as many
+// boxes as rows.
 func Build(boxes [][4]float64, rows []int32) []byte {
 	return new(Builder).Append(nil, boxes, rows)
 }
@@ -58,7 +59,8 @@ func bound(tree []byte, children level, up int) {
 	}
 }
 
-// sorted gives a key for each box, in the order of the leaves. The index of the box makes all keys different.
+// sorted gives a key for each box, in the order of the leaves. The index of the box makes all keys
+// different.
 //
 //	63            32 31            0
 //	┌───────────────┬───────────────┐
@@ -85,7 +87,8 @@ func (b *Builder) sorted(boxes [][4]float64) []uint64 {
 
 const radixBits = 11 // three passes for 32 bits, with counts that fit in the first cache
 
-// scatter puts keys into out, ordered by radixBits bits from shift up. Equal ones keep their order: a pass of a radix sort.
+// scatter puts keys into out, ordered by radixBits bits from shift up. Equal ones keep their order:
+// a pass of a radix sort.
 func scatter(out, keys []uint64, shift int) {
 	var at [1 << radixBits]uint32
 	for _, k := range keys {

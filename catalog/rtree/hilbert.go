@@ -2,10 +2,12 @@ package rtree
 
 import "math"
 
-// hilbert is the place of a cell along the Hilbert curve that goes through all 65536 x 65536 cells, from (0, 0) to (65535, 0).
+// hilbert is the place of a cell along the Hilbert curve that goes through all 65536 x 65536 cells,
+// from (0, 0) to (65535, 0).
 //
-// From the highest bits down, a bit of x and one of y choose a quadrant, and how the curve runs through the four of them gives the next two
-// bits of its place. It runs in one of four ways, and which way it runs inside of a quadrant follows from both:
+// From the highest bits down, a bit of x and one of y choose a quadrant, and how the curve runs
+// through the four of them gives the next two bits of its place. It runs in one of four ways, and
+// which way it runs inside of a quadrant follows from both:
 //
 //	  way 0    way 1    way 2    way 3
 //	y  1 2      3 2      1 0      3 0      the quadrant's two bits of the place
@@ -14,7 +16,8 @@ import "math"
 //	   0 0      3 1      2 3      1 2      the way inside of it
 //	   1 2      0 1      2 0      3 3
 func hilbert(x, y uint32) uint32 {
-	// Four bits for each way (2 bits), x and y: the lower two are the quadrant's bits of the place, the upper two the way inside of it.
+	// Four bits for each way (2 bits), x and y: the lower two are the quadrant's bits of the place,
+	// the upper two the way inside of it.
 	const curve uint64 = 0x8d7ec39a65f02b14
 	var place, step uint64
 	for bit := 15; bit >= 0; bit-- {
@@ -25,7 +28,8 @@ func hilbert(x, y uint32) uint32 {
 	return uint32(place)
 }
 
-// extent is the box that the cells of the curve lie in: around all boxes, or around what is finite of them.
+// extent is the box that the cells of the curve lie in: around all boxes, or around what is finite
+// of them.
 type extent struct{ x, y interval }
 
 type interval struct{ lo, hi float64 }
@@ -70,8 +74,9 @@ func (e extent) place(b [4]float64) uint32 {
 	return hilbert(e.x.cell(b[0], b[2]), e.y.cell(b[1], b[3]))
 }
 
-// cell is the cell, 0 to 65535, of the middle between lo and hi. What is outside of the interval, which is infinite, counts as its end. The
-// steps are FlatGeobuf's: another order of them would round to other cells.
+// cell is the cell, 0 to 65535, of the middle between lo and hi. What is outside of the interval,
+// which is infinite, counts as its end. The steps are FlatGeobuf's: another order of them would
+// round to other cells.
 func (i interval) cell(lo, hi float64) uint32 {
 	const last = 1<<16 - 1
 	lo, hi = max(i.lo, lo), min(i.hi, hi) // two infinities of one sign leave one; of two signs, none

@@ -50,14 +50,15 @@ func TestLayoutOfThreeLevels(t *testing.T) {
 	}
 	for i, want := range want {
 		it := itemAt(b, i)
-		if got := fmt.Sprintf("%v,%v,%v,%v:%d", it.float(0), it.float(1), it.float(2), it.float(3), it.offset()); got != want {
+		if got := fmt.Sprintf("%v,%v,%v,%v:%d", it.float(0), it.float(1), it.float(2), it.float(3),
+			it.offset()); got != want {
 			t.Errorf("item %d: %s, want %s", i, got, want)
 		}
 	}
 }
 
-// TestLayoutAsGDAL builds the index of a FlatGeobuf file again. testdata/gdal.index is that of 300 random rectangles which GDAL 3.12.4 wrote
-// (SPATIAL_INDEX=YES).
+// TestLayoutAsGDAL builds the index of a FlatGeobuf file again. testdata/gdal.index is that of 300
+// random rectangles which GDAL 3.12.4 wrote (SPATIAL_INDEX=YES).
 func TestLayoutAsGDAL(t *testing.T) {
 	want, err := os.ReadFile("testdata/gdal.index")
 	if err != nil {

@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// Search appends the rows whose box meets box to rows, in ascending order. The memory behind rows is scratch up to its capacity. Of two boxes
-// that touch, each meets the other; a box with a NaN or a min beyond its max meets none. read is how many bytes of the tree were looked at.
+// Search appends the rows whose box meets box to rows, in ascending order. The memory behind rows
+// is scratch up to its capacity. Of two boxes that touch, each meets the other; a box with a NaN or
+// a min beyond its max meets none. read is how many bytes of the tree were looked at.
 //
 // An error says that the tree is not as it was built. Then rows come back as they were.
 func (t *Tree) Search(box [4]float64, rows []int32) (found []int32, read int64, err error) {
@@ -16,7 +17,8 @@ func (t *Tree) Search(box [4]float64, rows []int32) (found []int32, read int64, 
 	}
 	found = rows
 	visited := 0
-	// A walk along the leaves that goes up where a node ends and down where a box meets: no stack, and every level is read forwards.
+	// A walk along the leaves that goes up where a node ends and down where a box meets: no stack,
+	// and every level is read forwards.
 	top := t.shape.height - 1
 	for l, i := top, 0; l <= top; {
 		if l == 0 {
@@ -36,7 +38,8 @@ func (t *Tree) Search(box [4]float64, rows []int32) (found []int32, read int64, 
 		}
 		child := t.shape.levels[l-1].first + (i-t.shape.levels[l].first)*nodeItems
 		if it.offset() != uint64(child) {
-			return rows, int64(visited) * itemBytes, fmt.Errorf("r-tree: item %d has children at %d, not %d", i, it.offset(), child)
+			return rows, int64(visited) * itemBytes, fmt.Errorf("r-tree: item %d has children at %d, not %d",
+				i, it.offset(), child)
 		}
 		l, i = l-1, child
 	}
@@ -48,7 +51,8 @@ func (t *Tree) Search(box [4]float64, rows []int32) (found []int32, read int64, 
 	return found, read, nil
 }
 
-// next is the item after item i of level l: its neighbour in the same node, or the one after its parent. Behind the root it is above all levels.
+// next is the item after item i of level l: its neighbour in the same node, or the one after its
+// parent. Behind the root it is above all levels.
 func (t *Tree) next(l, i int) (int, int) {
 	i++
 	for {

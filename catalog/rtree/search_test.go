@@ -37,7 +37,12 @@ var kinds = []struct {
 	{"infinite", func(r *rand.Rand, i, _ int) [4]float64 {
 		x, y := r.Float64()*100, r.Float64()*100
 		return [...][4]float64{
-			{-inf, y, x, y}, {x, -inf, x, inf}, {-inf, -inf, inf, inf}, {inf, inf, inf, inf}, {-inf, y, -inf, y}, point(x, y),
+			{-inf, y, x, y},
+			{x, -inf, x, inf},
+			{-inf, -inf, inf, inf},
+			{inf, inf, inf, inf},
+			{-inf, y, -inf, y},
+			point(x, y),
 		}[i%6]
 	}},
 	{"nothing finite", func(*rand.Rand, int, int) [4]float64 { return [4]float64{-inf, -inf, inf, inf} }},
@@ -72,7 +77,8 @@ func TestSearchFindsWhatAScanFinds(t *testing.T) {
 				for _, q := range queries(r, boxes) {
 					got, read, err := tree.Search(q, []int32{-1})
 					if want := append([]int32{-1}, scan(boxes, rows, q)...); err != nil || !slices.Equal(got, want) {
-						t.Errorf("%v: %d rows, %v, want %d; they begin with %v, want %v", q, len(got), err, len(want), got[:min(5, len(got))], want[:min(5, len(want))])
+						t.Errorf("%v: %d rows, %v, want %d; they begin with %v, want %v", q, len(got),
+							err, len(want), got[:min(5, len(got))], want[:min(5, len(want))])
 					}
 					if read < 0 || read > int64(Size(n)) {
 						t.Errorf("%v: read %d bytes of %d", q, read, Size(n))
@@ -123,7 +129,8 @@ func queries(r *rand.Rand, boxes [][4]float64) [][4]float64 {
 	return q
 }
 
-// TestSearchReadsLittle: of a grid of 256 x 256 points, a point is found in one node of each level, and where the nodes touch in some more.
+// TestSearchReadsLittle: of a grid of 256 x 256 points, a point is found in one node of each level,
+// and where the nodes touch in some more.
 func TestSearchReadsLittle(t *testing.T) {
 	var boxes [][4]float64
 	var rows []int32
@@ -137,7 +144,8 @@ func TestSearchReadsLittle(t *testing.T) {
 	for i := 0; i < len(rows); i += 77 {
 		const height = 5
 		found, read, err := tree.Search(boxes[i], nil)
-		if err != nil || !slices.Equal(found, rows[i:i+1]) || read < height*itemBytes || read > 2*height*nodeItems*itemBytes {
+		if err != nil || !slices.Equal(found, rows[i:i+1]) || read < height*itemBytes ||
+			read > 2*height*nodeItems*itemBytes {
 			t.Fatalf("row %d: found %d, read %d bytes, %v", i, found, read, err)
 		}
 	}
@@ -229,7 +237,8 @@ func TestSearchRefuses(t *testing.T) {
 	})
 }
 
-// FuzzSearch has trees of any bytes: what is found is in the batch, ascending, and comes after a walk over no more than the tree.
+// FuzzSearch has trees of any bytes: what is found is in the batch, ascending, and comes after a
+// walk over no more than the tree.
 func FuzzSearch(f *testing.F) {
 	for _, n := range []int{0, 1, 17, 257} {
 		boxes, rows := random(rand.New(rand.NewPCG(8, 9)), n)

@@ -11,7 +11,8 @@ import (
 	"syscall"
 )
 
-// Beside a database at <path> lie, while it is open or after a crash, files of SQLite, and always one of ours:
+// Beside a database at <path> lie, while it is open or after a crash, files of SQLite, and always
+// one of ours:
 //
 //	<path>-wal      what was written lately
 //	<path>-shm      where that is, shared by the processes
@@ -31,7 +32,8 @@ func removeSidecars(path string) error {
 	return nil
 }
 
-// lock waits until no other process, and no other store of this one, opens or sets aside the database at path. A crash ends it.
+// lock waits until no other process, and no other store of this one, opens or sets aside the
+// database at path. A crash ends it.
 func lock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE, fileMode)
 	if err != nil {
@@ -49,8 +51,9 @@ func lock(path string) (*os.File, error) {
 	return f, nil
 }
 
-// setAside renames the database at path and what belongs to it, gives its new name, and removes what was set aside before. The caller holds
-// the lock. The database goes first: if this is where it ends, the next one to open the path makes a new file and removes what is left.
+// setAside renames the database at path and what belongs to it, gives its new name, and removes
+// what was set aside before. The caller holds the lock. The database goes first: if this is where
+// it ends, the next one to open the path makes a new file and removes what is left.
 func setAside(path string) (string, error) {
 	older, last, err := broken(path)
 	if err != nil {
@@ -75,7 +78,8 @@ func setAside(path string) (string, error) {
 
 func brokenName(path string, n int) string { return fmt.Sprintf("%s.broken-%d", path, n) }
 
-// broken finds all files that were set aside from path, and the largest number among them, 0 if there is none.
+// broken finds all files that were set aside from path, and the largest number among them, 0 if
+// there is none.
 func broken(path string) (names []string, last int, err error) {
 	dir := filepath.Dir(path)
 	entries, err := os.ReadDir(dir)

@@ -99,11 +99,24 @@ func TestUnusableFilesAreSetAside(t *testing.T) {
 		{"zeros after the first page", func(t *testing.T, path string) {
 			write(t, path, append(bytes.Clone(good[:4096]), make([]byte, len(good)-4096)...))
 		}, ""},
-		{"of another application", func(t *testing.T, path string) { alter(t, path, `PRAGMA application_id = 7; CREATE TABLE a (b)`) }, "another application, 0x00000007"},
-		{"of an unnamed application", func(t *testing.T, path string) { alter(t, path, `CREATE TABLE a (b)`) }, "another application, 0x00000000"},
-		{"newer", func(t *testing.T, path string) { write(t, path, good); alter(t, path, `PRAGMA user_version = 99`) }, "version 99"},
-		{"version 0", func(t *testing.T, path string) { write(t, path, good); alter(t, path, `PRAGMA user_version = 0`) }, "version 0"},
-		{"no table", func(t *testing.T, path string) { write(t, path, good); alter(t, path, `DROP TABLE record`) }, "no such table"},
+		{"of another application", func(t *testing.T, path string) {
+			alter(t, path, `PRAGMA application_id = 7; CREATE TABLE a (b)`)
+		}, "another application, 0x00000007"},
+		{"of an unnamed application", func(t *testing.T, path string) {
+			alter(t, path, `CREATE TABLE a (b)`)
+		}, "another application, 0x00000000"},
+		{"newer", func(t *testing.T, path string) {
+			write(t, path, good)
+			alter(t, path, `PRAGMA user_version = 99`)
+		}, "version 99"},
+		{"version 0", func(t *testing.T, path string) {
+			write(t, path, good)
+			alter(t, path, `PRAGMA user_version = 0`)
+		}, "version 0"},
+		{"no table", func(t *testing.T, path string) {
+			write(t, path, good)
+			alter(t, path, `DROP TABLE record`)
+		}, "no such table"},
 		{"no column", func(t *testing.T, path string) {
 			write(t, path, good)
 			alter(t, path, `ALTER TABLE record DROP COLUMN crs`)
@@ -118,7 +131,8 @@ func TestUnusableFilesAreSetAside(t *testing.T) {
 				t.Errorf("%d records", len(got))
 			}
 			works(t, s)
-			if aside := beside(t, path); !slices.Contains(aside, ".broken-1") || !bytes.Equal(read(t, path+".broken-1"), was) {
+			if aside := beside(t, path); !slices.Contains(aside, ".broken-1") ||
+				!bytes.Equal(read(t, path+".broken-1"), was) {
 				t.Errorf("set aside %q, not the file as it was", aside)
 			}
 			if got := log.String(); strings.Count(got, `"level":"warn"`) != 1 || !strings.Contains(got, tt.want) {
@@ -292,7 +306,8 @@ func TestDamageAtRunTime(t *testing.T) {
 			}
 			tt.use(t, s)
 			works(t, s)
-			if aside := beside(t, path); !slices.Contains(aside, ".broken-1") || strings.Count(log.String(), `"level":"warn"`) != 1 {
+			if aside := beside(t, path); !slices.Contains(aside, ".broken-1") ||
+				strings.Count(log.String(), `"level":"warn"`) != 1 {
 				t.Errorf("set aside %q, log %s", aside, log)
 			}
 		})
@@ -362,8 +377,10 @@ func TestRowsThatDoNotDecode(t *testing.T) {
 				t.Errorf("%d records, want a and c", len(got))
 			}
 			var rows int
-			// A row without a name has no place in a listing: it is never asked for, and Prune need not know it.
-			if err := s.db.write.QueryRow(`SELECT count(*) FROM record WHERE name <> ''`).Scan(&rows); err != nil || rows != 2 {
+			// A row without a name has no place in a listing: it is never asked for, and Prune need
+			// not know it.
+			if err := s.db.write.QueryRow(`SELECT count(*) FROM record WHERE name <> ''`).Scan(&rows); err != nil ||
+				rows != 2 {
 				t.Errorf("%d rows, %v, want 2", rows, err)
 			}
 			if n := strings.Count(log.String(), `"level":"warn"`); n != 1 && tt.name != "empty name" {

@@ -19,7 +19,8 @@ import (
 // childVar holds "<job> <path>" in the processes that these tests start.
 const childVar = "VIBEFLIGHT_STORE_TEST_CHILD"
 
-// child does a job on the store at a path and says a line after each step. It gives its exit status.
+// child does a job on the store at a path and says a line after each step. It gives its exit
+// status.
 //
 //	loop   puts new versions of 50 records until it is killed, and deletes and prunes some
 //	count  puts ownRecords of its own
@@ -80,7 +81,8 @@ func count(s *SQLite) error {
 
 const fullBytes = 1 << 20
 
-// noFileAbove lets no file of this process grow above a size: writes give an error, as on a full disk.
+// noFileAbove lets no file of this process grow above a size: writes give an error, as on a full
+// disk.
 func noFileAbove(size uint64) error {
 	signal.Ignore(syscall.SIGXFSZ)
 	return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: size, Max: size})
@@ -142,7 +144,8 @@ func TestKilledWriter(t *testing.T) {
 	path := fresh(t)
 	for round := range rounds {
 		cmd, said := start(t, "loop", path)
-		// Round 0 is killed as soon as it has begun, the others after up to some thousand writes: in a write, a checkpoint, a prune.
+		// Round 0 is killed as soon as it has begun, the others after up to some thousand writes:
+		// in a write, a checkpoint, a prune.
 		for range rand.IntN(1+min(round*50, 3000)) + 1 {
 			if !said.Scan() {
 				t.Fatal("the writer ended by itself")
@@ -222,7 +225,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// Two stores of this process and one of another write at once; none loses a record, none sees half of one.
+// Two stores of this process and one of another write at once; none loses a record, none sees half
+// of one.
 func TestWritersAtOnce(t *testing.T) {
 	path := fresh(t)
 	a, logA := open(t, path)

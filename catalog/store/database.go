@@ -17,15 +17,17 @@ import (
 )
 
 const (
-	busyTimeout   = 5 * time.Second // how long a writer waits for one of another process
-	maxValueBytes = 64 << 20        // of one text or blob: what a damaged length can make us allocate, and the largest that Put takes
-	readers       = 2               // connections for Get, All and Prune, each some MiB of memory
+	busyTimeout = 5 * time.Second // how long a writer waits for one of another process
+	// of one text or blob: what a damaged length can make us allocate, and the largest that Put
+	// takes
+	maxValueBytes = 64 << 20
+	readers       = 2 // connections for Get, All and Prune, each some MiB of memory
 )
 
 // database is one open database file, of the current version.
 //
-// Writes go through a connection of their own, so that they queue here and not in SQLite's busy handler, and so that a Get does not wait for
-// the fsync of a checkpoint.
+// Writes go through a connection of their own, so that they queue here and not in SQLite's busy
+// handler, and so that a Get does not wait for the fsync of a checkpoint.
 type database struct {
 	path  string
 	file  fs.FileInfo // of the file when it was opened
@@ -33,12 +35,16 @@ type database struct {
 	read  *sql.DB
 }
 
-// errUnusable is the cause of the error when a file is no database of ours: damaged, another program's, of a newer version.
+// errUnusable is the cause of the error when a file is no database of ours: damaged, another
+// program's, of a newer version.
 var errUnusable = errors.New("not a usable store")
 
 // damaged says whether an error means that the file does not hold what was written to it.
 func damaged(err error) bool {
-	for _, code := range []error{errUnusable, sqlite3.CORRUPT, sqlite3.NOTADB, sqlite3.IOERR_DATA, sqlite3.IOERR_CORRUPTFS} {
+	for _, code := range []error{
+		errUnusable, sqlite3.CORRUPT, sqlite3.NOTADB, sqlite3.IOERR_DATA,
+		sqlite3.IOERR_CORRUPTFS,
+	} {
 		if errors.Is(err, code) {
 			return true
 		}
@@ -46,7 +52,8 @@ func damaged(err error) bool {
 	return false
 }
 
-// openDatabase opens the database at path, makes it if there is none, and brings it to the version of the steps. The caller holds the lock.
+// openDatabase opens the database at path, makes it if there is none, and brings it to the version
+// of the steps. The caller holds the lock.
 func openDatabase(ctx context.Context, path string, steps []string) (*database, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -72,14 +79,16 @@ func openDatabase(ctx context.Context, path string, steps []string) (*database, 
 // fileMode keeps what is known of files as private as they may be.
 const fileMode = 0o600
 
-// touch makes the file if there is none, and looks at it. A file that we could not write gives an error here; SQLite would open it for reading.
+// touch makes the file if there is none, and looks at it. A file that we could not write gives an
+// error here; SQLite would open it for reading.
 //
 //	0                     16    20         21
 //	| SQLite format 3 \0  | …   | reserved | …
 //
-// A database of ours reserves no bytes of its pages. One with 8 has SQLite's checksums of pages, which would tell a flipped bit, but with which
-// the driver panics in v0.35.6 (the code of v0.36.0 reads the same), when a connection checkpoints what another one wrote: vfsUnfetch calls a mapper that is nil. So
-// rows have checksums of their own, and such a file is not even opened.
+// A database of ours reserves no bytes of its pages. One with 8 has SQLite's checksums of pages,
+// which would tell a flipped bit, but with which the driver panics in v0.35.6 (the code of v0.36.0
+// reads the same), when a connection checkpoints what another one wrote: vfsUnfetch calls a mapper
+// that is nil. So rows have checksums of their own, and such a file is not even opened.
 func touch(path string) (fs.FileInfo, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, fileMode)
 	if err != nil {
@@ -94,7 +103,8 @@ func touch(path string) (fs.FileInfo, error) {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
 	}
 	if info.Size() == 0 {
-		// What lies beside belonged to a file that was removed. Its log must not be replayed into this one.
+		// What lies beside belonged to a file that was removed. Its log must not be replayed into
+		// this one.
 		return info, removeSidecars(path)
 	}
 	var reserved [1]byte
@@ -111,7 +121,8 @@ func touch(path string) (fs.FileInfo, error) {
 func connect(path string, most int, pragmas string) (*sql.DB, error) {
 	name := url.URL{
 		Scheme: "file", Path: path,
-		RawQuery: url.Values{"modeof": {path}, "_txlock": {"immediate"}}.Encode(), // modeof: the log is as private as the database
+		// modeof: the log is as private as the database
+		RawQuery: url.Values{"modeof": {path}, "_txlock": {"immediate"}}.Encode(),
 	}
 	db, err := driver.Open(name.String(), func(c *sqlite3.Conn) error {
 		if err := c.BusyTimeout(busyTimeout); err != nil {
@@ -128,7 +139,8 @@ func connect(path string, most int, pragmas string) (*sql.DB, error) {
 	return db, nil
 }
 
-// prepare looks whether the file is ours, of a version that we know and whole, and brings it to the current one.
+// prepare looks whether the file is ours, of a version that we know and whole, and brings it to the
+// current one.
 func (d *database) prepare(ctx context.Context, steps []string) error {
 	version, err := d.version(ctx, len(steps))
 	if err != nil {
@@ -150,12 +162,14 @@ func (d *database) prepare(ctx context.Context, steps []string) error {
 	if mode != "wal" {
 		return fmt.Errorf("the file system lets SQLite keep no write-ahead log, journal mode is %s", mode)
 	}
-	// A header may forbid to write. Nothing tells but a write; this one changes nothing, and so costs no place.
+	// A header may forbid to write. Nothing tells but a write; this one changes nothing, and so
+	// costs no place.
 	_, err = d.write.ExecContext(ctx, `DELETE FROM record WHERE id IS NULL`)
 	return refused(err)
 }
 
-// version gives how many steps lead to the database as it is: 0 for an empty one. One that no first steps of known ones lead to gives an error.
+// version gives how many steps lead to the database as it is: 0 for an empty one. One that no first
+// steps of known ones lead to gives an error.
 func (d *database) version(ctx context.Context, known int) (int, error) {
 	var owner, version, tables int
 	err := d.write.QueryRowContext(ctx, `SELECT a.application_id, v.user_version, (SELECT count(*) FROM sqlite_schema)
@@ -173,8 +187,8 @@ func (d *database) version(ctx context.Context, known int) (int, error) {
 	return version, nil
 }
 
-// refused says of an error that the database, as it was found, does not take a statement of ours, if that is so. Read-only is one whose header
-// says so, since the file was opened for writing.
+// refused says of an error that the database, as it was found, does not take a statement of ours,
+// if that is so. Read-only is one whose header says so, since the file was opened for writing.
 func refused(err error) error {
 	for _, code := range []error{sqlite3.ERROR, sqlite3.CONSTRAINT, sqlite3.READONLY} {
 		if errors.Is(err, code) {
@@ -184,7 +198,8 @@ func refused(err error) error {
 	return err
 }
 
-// check reads the whole database and looks whether its pages fit each other. Whether a row has the values that were put is seen when it is read.
+// check reads the whole database and looks whether its pages fit each other. Whether a row has the
+// values that were put is seen when it is read.
 func (d *database) check(ctx context.Context) error {
 	var verdict string
 	if err := d.write.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&verdict); err != nil {
@@ -196,7 +211,8 @@ func (d *database) check(ctx context.Context) error {
 	return nil
 }
 
-// moved says whether another file, or none, is now at the path: another process set ours aside, or somebody cleaned up.
+// moved says whether another file, or none, is now at the path: another process set ours aside, or
+// somebody cleaned up.
 func (d *database) moved() bool {
 	info, err := os.Stat(d.path)
 	if err != nil {
@@ -205,5 +221,6 @@ func (d *database) moved() bool {
 	return !os.SameFile(info, d.file)
 }
 
-// close waits for what is under way. The last one to close a database that did not move writes its log into it.
+// close waits for what is under way. The last one to close a database that did not move writes its
+// log into it.
 func (d *database) close() error { return errors.Join(d.read.Close(), d.write.Close()) }

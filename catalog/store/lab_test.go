@@ -75,7 +75,10 @@ func put(t testing.TB, s Store, records ...Record) {
 func all(t testing.TB, s Store) []Record {
 	t.Helper()
 	var records []Record
-	if err := s.All(context.Background(), func(r Record) error { records = append(records, r); return nil }); err != nil {
+	if err := s.All(context.Background(), func(r Record) error {
+		records = append(records, r)
+		return nil
+	}); err != nil {
 		t.Fatal(err)
 	}
 	return records
@@ -103,19 +106,25 @@ func bits(r Record) any {
 	}{r, box}
 }
 
-// sample is a record all of whose fields follow from the name and a version, so that one made of two of them shows.
+// sample is a record all of whose fields follow from the name and a version, so that one made of
+// two of them shows.
 func sample(name string, version int) Record {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", name, version))
 	n := binary.LittleEndian.Uint64(sum[:])
 	text := fmt.Sprintf("%x", sum)
 	low := "0" + text
 	return Record{
-		Key:      Key{Name: name, Options: [32]byte{1}},
-		Identity: source.Identity{Size: int64(version), Mtime: int64(n >> 1), Ctime: -int64(n >> 2), Device: n, Inode: ^n},
-		Content:  sum[:], Format: "geojson", FormatVersion: version, OptionsJSON: `{"a":"` + text + `"}`,
-		Schema: bytes.Repeat(sum[:], 20), Rows: int64(n >> 3), TableBytes: int64(n >> 4), BBox: &[4]float64{float64(n), 1, 2, 3},
-		GeometryTypes: []string{"Point", text}, CRS: `"` + text + `"`, Columns: []ColumnStats{{text, "int64", int64(n >> 5), &low, &text}},
-		Engine: "cpu", ParseTime: time.Duration(n >> 6), ParsedAt: time.Unix(0, int64(n>>2)).UTC(), LastError: text,
+		Key: Key{Name: name, Options: [32]byte{1}},
+		Identity: source.Identity{
+			Size: int64(version), Mtime: int64(n >> 1), Ctime: -int64(n >> 2),
+			Device: n, Inode: ^n,
+		},
+		Content: sum[:], Format: "geojson", FormatVersion: version, OptionsJSON: `{"a":"` + text + `"}`,
+		Schema: bytes.Repeat(sum[:], 20), Rows: int64(n >> 3), TableBytes: int64(n >> 4),
+		BBox:          &[4]float64{float64(n), 1, 2, 3},
+		GeometryTypes: []string{"Point", text}, CRS: `"` + text + `"`,
+		Columns: []ColumnStats{{text, "int64", int64(n >> 5), &low, &text}},
+		Engine:  "cpu", ParseTime: time.Duration(n >> 6), ParsedAt: time.Unix(0, int64(n>>2)).UTC(), LastError: text,
 		Blocks: bytes.Repeat(sum[:], version%300), // up to two pages of the database
 	}
 }

@@ -9,13 +9,16 @@ import (
 // applicationID is in the file's header, so that file(1) and we know whose database it is: "vflt".
 const applicationID = 0x76666c74
 
-// migrations gives the steps from an empty database to the one of this version. Step i leads from version i to i+1, which SQLite keeps as
-// user_version. Steps that were released do not change: a new version is a new step at the end, and a new file in testdata. A step adds columns
-// that may be NULL and indexes; where a stored value would have to change, it deletes the rows, whose checksums would not fit.
+// migrations gives the steps from an empty database to the one of this version. Step i leads from
+// version i to i+1, which SQLite keeps as user_version. Steps that were released do not change: a
+// new version is a new step at the end, and a new file in testdata. A step adds columns that may be
+// NULL and indexes; where a stored value would have to change, it deletes the rows, whose checksums
+// would not fit.
 func migrations() []string {
 	return []string{
-		// Nothing in a row is of one byte order or word size: a database may be copied to another host. Times are nanoseconds, of parsed_at
-		// since the epoch. device and inode are uint64 of the same bits.
+		// Nothing in a row is of one byte order or word size: a database may be copied to another
+		// host. Times are nanoseconds, of parsed_at since the epoch. device and inode are uint64 of
+		// the same bits.
 		`CREATE TABLE record (
 			id             INTEGER PRIMARY KEY,
 			name           TEXT NOT NULL,

@@ -14,7 +14,8 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/v<n>.db of the current version, if there is none")
 
-// Every version that was released still opens. testdata/v<n>.db was written by the code of version n with -update: three samples.
+// Every version that was released still opens. testdata/v<n>.db was written by the code of version
+// n with -update: three samples.
 func TestOlderVersions(t *testing.T) {
 	for version := 1; version <= len(migrations()); version++ {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
@@ -59,7 +60,8 @@ func TestMigrations(t *testing.T) {
 					}
 				}
 				var version int
-				if err := s.db.write.QueryRow(`PRAGMA user_version`).Scan(&version); err != nil || version != len(steps) {
+				if err := s.db.write.QueryRow(`PRAGMA user_version`).Scan(&version); err != nil ||
+					version != len(steps) {
 					t.Errorf("version %d, %v, want %d", version, err, len(steps))
 				}
 				if err := s.Close(); err != nil {
@@ -73,7 +75,8 @@ func TestMigrations(t *testing.T) {
 	}
 }
 
-// A step that does not go through changes nothing, not even half of it. Here it sets aside the old and cannot make a new database either.
+// A step that does not go through changes nothing, not even half of it. Here it sets aside the old
+// and cannot make a new database either.
 func TestMigrationThatDoesNotGoThrough(t *testing.T) {
 	path := fresh(t)
 	s, _ := open(t, path)
@@ -81,7 +84,8 @@ func TestMigrationThatDoesNotGoThrough(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s, err := openSQLite(path, zerolog.Nop(), append(migrations(), `UPDATE record SET crs = 'half'; INSERT INTO none VALUES (1)`))
+	s, err := openSQLite(path, zerolog.Nop(),
+		append(migrations(), `UPDATE record SET crs = 'half'; INSERT INTO none VALUES (1)`))
 	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("migration to version %d", len(migrations())+1)) {
 		t.Fatalf("opened %v, error %v", s, err)
 	}

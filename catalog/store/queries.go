@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// A page is what a listing reads at once. It ends its transaction after each, so that the log does not grow behind a slow reader.
+// A page is what a listing reads at once. It ends its transaction after each, so that the log does
+// not grow behind a slow reader.
 const (
 	pageRows  = 256
 	pageBytes = 4 << 20 // ends a page after the row that passes it
@@ -60,12 +61,14 @@ func (s *SQLite) Delete(ctx context.Context, key Key) error {
 		return err
 	}
 	return s.do(func(d *database) error {
-		_, err := d.write.ExecContext(ctx, `DELETE FROM record WHERE name = ? AND options = ?`, key.Name, key.Options[:])
+		_, err := d.write.ExecContext(ctx, `DELETE FROM record WHERE name = ? AND options = ?`, key.Name,
+			key.Options[:])
 		return err
 	})
 }
 
-// All calls yield for each record. Where the database is found damaged on the way, the listing goes on in the empty one: it ends.
+// All calls yield for each record. Where the database is found damaged on the way, the listing goes
+// on in the empty one: it ends.
 func (s *SQLite) All(ctx context.Context, yield func(Record) error) error {
 	return s.list(ctx, yield, `TRUE`)
 }
@@ -89,7 +92,8 @@ func (s *SQLite) list(ctx context.Context, yield func(Record) error, condition s
 	for {
 		var page page
 		err := s.do(func(d *database) (err error) {
-			page, err = s.page(ctx, d, `WHERE `+condition+` AND (name, options) > (?, ?) ORDER BY name, options`, slices.Concat(args, []any{after, options})...)
+			page, err = s.page(ctx, d, `WHERE `+condition+` AND (name, options) > (?, ?) ORDER BY name, options`,
+				slices.Concat(args, []any{after, options})...)
 			return err
 		})
 		if err != nil {
@@ -150,7 +154,8 @@ type page struct {
 // page reads rows, of which where holds with its arguments, and deletes those that do not decode.
 func (s *SQLite) page(ctx context.Context, d *database, where string, args ...any) (page, error) {
 	var p page
-	rows, err := d.read.QueryContext(ctx, `SELECT id, sum, `+columns+` FROM record `+where+` LIMIT ?`, append(args, pageRows)...)
+	rows, err := d.read.QueryContext(ctx, `SELECT id, sum, `+columns+` FROM record `+where+` LIMIT ?`,
+		append(args, pageRows)...)
 	if err != nil {
 		return p, err
 	}
@@ -184,7 +189,8 @@ func (s *SQLite) page(ctx context.Context, d *database, where string, args ...an
 	return p, d.deleteRows(ctx, bad)
 }
 
-// deleteRows deletes rows that were read. One that another process made good meanwhile goes too: that costs a parse.
+// deleteRows deletes rows that were read. One that another process made good meanwhile goes too:
+// that costs a parse.
 func (d *database) deleteRows(ctx context.Context, ids []int64) error {
 	for _, id := range ids {
 		if _, err := d.write.ExecContext(ctx, `DELETE FROM record WHERE id = ?`, id); err != nil {
@@ -196,7 +202,8 @@ func (d *database) deleteRows(ctx context.Context, ids []int64) error {
 
 // names gives the first names that follow after, in order.
 func (d *database) names(ctx context.Context, after string) ([]string, error) {
-	rows, err := d.read.QueryContext(ctx, `SELECT DISTINCT name FROM record WHERE name > ? ORDER BY name LIMIT ?`, after, pageRows)
+	rows, err := d.read.QueryContext(ctx, `SELECT DISTINCT name FROM record WHERE name > ? ORDER BY name LIMIT ?`,
+		after, pageRows)
 	if err != nil {
 		return nil, err
 	}

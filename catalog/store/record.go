@@ -19,7 +19,8 @@ type Key struct {
 	Options [32]byte // digest of the format's options
 }
 
-// Record is what is known of one file, read in one way. Slices and texts that are empty read back as nil or "".
+// Record is what is known of one file, read in one way. Slices and texts that are empty read back
+// as nil or "".
 type Record struct {
 	Key
 	Identity source.Identity // of the file when it was parsed
@@ -43,7 +44,9 @@ type Record struct {
 	LastError string        // "" if the last parse went well
 	Blocks    []byte        // digests of the content's blocks, for files that grow; opaque here
 	Layers    []string      // of the file, in order; nil for a format without layers
-	Shape     []byte        // what all batches of the table have in common, so that they can be given while the file is parsed; opaque here
+	// what all batches of the table have in common, so that they can be given while the file is
+	// parsed; opaque here
+	Shape []byte
 }
 
 // ColumnStats is what is known of the values of one column.
@@ -82,7 +85,11 @@ func (r *Record) checkFields() error {
 		return fmt.Errorf("parsed at: year %d is out of range", r.ParsedAt.Year())
 	}
 	for _, text := range [...]struct{ field, s string }{
-		{"format", r.Format}, {"options", r.OptionsJSON}, {"crs", r.CRS}, {"engine", r.Engine}, {"last error", r.LastError},
+		{"format", r.Format},
+		{"options", r.OptionsJSON},
+		{"crs", r.CRS},
+		{"engine", r.Engine},
+		{"last error", r.LastError},
 	} {
 		if err := checkText(text.field, text.s); err != nil {
 			return err

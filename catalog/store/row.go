@@ -14,7 +14,8 @@ import (
 	"unicode/utf8"
 )
 
-// The columns of a row in the order of values and targets. A new one comes last and is NULL in older rows, so that their checksums hold.
+// The columns of a row in the order of values and targets. A new one comes last and is NULL in
+// older rows, so that their checksums hold.
 const columns = `name, options,
 	size, mtime, ctime, device, inode, content,
 	format, format_version, rows, table_bytes, bbox, engine, parse_time, parsed_at,
@@ -60,8 +61,10 @@ func (r *Record) values() ([]any, error) {
 	return []any{
 		r.Name, r.Options[:],
 		id.Size, id.Mtime, id.Ctime, int64(id.Device), int64(id.Inode), blob(r.Content),
-		r.Format, int64(r.FormatVersion), r.Rows, r.TableBytes, blob(appendBox(nil, r.BBox)), r.Engine, int64(r.ParseTime), parsedAt,
-		string(types), r.OptionsJSON, r.CRS, r.LastError, blob(r.Schema), string(stats), blob(r.Blocks), blob(r.Shape), siblings, layers,
+		r.Format, int64(r.FormatVersion), r.Rows, r.TableBytes, blob(appendBox(nil, r.BBox)), r.Engine,
+		int64(r.ParseTime), parsedAt,
+		string(types), r.OptionsJSON, r.CRS, r.LastError, blob(r.Schema), string(stats), blob(r.Blocks),
+		blob(r.Shape), siblings, layers,
 	}, nil
 }
 
@@ -75,8 +78,8 @@ func blob(b []byte) any {
 
 const sumBytes = 16
 
-// checksum tells a row that was put from one with a flipped bit, or with the values of two: the first bytes of SHA-256 of each value that is
-// not nil, as
+// checksum tells a row that was put from one with a flipped bit, or with the values of two: the
+// first bytes of SHA-256 of each value that is not nil, as
 //
 //	0         4         12
 //	| column  | length  | bytes, or an int64 in place of the length |
@@ -129,7 +132,8 @@ func (w *row) targets() []any {
 		&w.id, &w.sum, &w.name, &w.options,
 		&r.Identity.Size, &r.Identity.Mtime, &r.Identity.Ctime, &w.device, &w.inode, &r.Content,
 		&r.Format, &r.FormatVersion, &r.Rows, &r.TableBytes, &w.bbox, &r.Engine, &w.parseTime, &w.parsedAt,
-		&w.types, &r.OptionsJSON, &r.CRS, &r.LastError, &r.Schema, &w.stats, &r.Blocks, &r.Shape, &w.siblings, &w.layers,
+		&w.types, &r.OptionsJSON, &r.CRS, &r.LastError, &r.Schema, &w.stats, &r.Blocks, &r.Shape,
+		&w.siblings, &w.layers,
 	}
 }
 
@@ -143,7 +147,8 @@ func (w *row) key() Key {
 // bytes is about what the row takes in memory.
 func (w *row) bytes() int {
 	r := &w.record
-	return len(w.name) + len(w.layers) + len(w.types) + len(w.stats) + len(r.OptionsJSON) + len(r.CRS) + len(r.LastError) + len(r.Schema) + len(r.Blocks) + len(r.Shape)
+	return len(w.name) + len(w.layers) + len(w.types) + len(w.stats) + len(r.OptionsJSON) + len(r.CRS) +
+		len(r.LastError) + len(r.Schema) + len(r.Blocks) + len(r.Shape)
 }
 
 // decode gives the record of a scanned row, or says why it is none.

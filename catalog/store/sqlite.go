@@ -9,12 +9,14 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// SQLite is a store in one SQLite database. Several processes of one host may have it open; not of several, since a network's file system
-// shares no memory.
+// SQLite is a store in one SQLite database. Several processes of one host may have it open; not of
+// several, since a network's file system shares no memory.
 //
-// The database is a cache of what can be learned again, so it is never repaired. One that turns out to be damaged, whenever that is, is set
-// aside as <path>.broken-<n>, the one before it is removed, and an empty one takes its place, with a warning in the log. So it goes with a
-// database of another application or of a newer version. A row that does not decode is deleted, with a warning too.
+// The database is a cache of what can be learned again, so it is never repaired. One that turns out
+// to be damaged, whenever that is, is set aside as <path>.broken-<n>, the one before it is removed,
+// and an empty one takes its place, with a warning in the log. So it goes with a database of
+// another application or of a newer version. A row that does not decode is deleted, with a warning
+// too.
 type SQLite struct {
 	path  string
 	steps []string
@@ -27,8 +29,9 @@ type SQLite struct {
 
 var _ Store = (*SQLite)(nil)
 
-// OpenSQLite opens the store at path in a folder that exists. It reads the whole database once, to know that it is whole. The error says that
-// there is no store to be had there, on a full or read-only disk for instance. The caller closes it.
+// OpenSQLite opens the store at path in a folder that exists. It reads the whole database once, to
+// know that it is whole. The error says that there is no store to be had there, on a full or
+// read-only disk for instance. The caller closes it.
 func OpenSQLite(path string, log zerolog.Logger) (*SQLite, error) {
 	return openSQLite(path, log, migrations())
 }
@@ -56,7 +59,8 @@ func (s *SQLite) Close() error {
 // errMoved says that the open database is not the one at the path.
 var errMoved = errors.New("another file took the place of the database")
 
-// do runs op on the open database, and once more on a new one if the database has moved or op finds it damaged.
+// do runs op on the open database, and once more on a new one if the database has moved or op finds
+// it damaged.
 func (s *SQLite) do(op func(*database) error) error {
 	db, err := s.attempt(op)
 	if !errors.Is(err, errMoved) && !damaged(err) {
@@ -81,7 +85,8 @@ func (s *SQLite) attempt(op func(*database) error) (*database, error) {
 	return s.db, op(s.db)
 }
 
-// replace opens the database at the path in place of old, which gave an error. It does nothing if another goroutine did it.
+// replace opens the database at the path in place of old, which gave an error. It does nothing if
+// another goroutine did it.
 func (s *SQLite) replace(old *database, cause error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,7 +104,8 @@ func (s *SQLite) replace(old *database, cause error) error {
 				return err
 			}
 		}
-		// Closed after it was renamed, SQLite leaves alone what is beside it, which may be another's by now.
+		// Closed after it was renamed, SQLite leaves alone what is beside it, which may be
+		// another's by now.
 		if err := old.close(); err != nil {
 			s.log.Warn().Err(err).Msg("closed the store's former database")
 		}
@@ -109,7 +115,8 @@ func (s *SQLite) replace(old *database, cause error) error {
 	return err
 }
 
-// open opens the database at the path. What lies there and is not usable is set aside. The lock is held.
+// open opens the database at the path. What lies there and is not usable is set aside. The lock is
+// held.
 func (s *SQLite) open() (*database, error) {
 	ctx := context.Background() // a database half made is of no use to whoever comes next
 	db, err := openDatabase(ctx, s.path, s.steps)

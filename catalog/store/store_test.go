@@ -24,15 +24,26 @@ func TestRecordsComeBack(t *testing.T) {
 		{"nothing known", Record{}},
 		{"all", sample("x", 7)},
 		{"largest", Record{
-			Identity:      source.Identity{Size: math.MaxInt64, Mtime: math.MinInt64, Ctime: math.MaxInt64, Device: math.MaxUint64, Inode: 1 << 63},
-			FormatVersion: math.MaxInt, Rows: math.MaxInt64, TableBytes: math.MinInt64, ParseTime: math.MaxInt64, ParsedAt: time.Unix(0, math.MaxInt64).UTC(),
+			Identity: source.Identity{
+				Size: math.MaxInt64, Mtime: math.MinInt64, Ctime: math.MaxInt64,
+				Device: math.MaxUint64, Inode: 1 << 63,
+			},
+			FormatVersion: math.MaxInt, Rows: math.MaxInt64, TableBytes: math.MinInt64, ParseTime: math.MaxInt64,
+			ParsedAt: time.Unix(0, math.MaxInt64).UTC(),
 		}},
 		{"earliest", Record{ParsedAt: time.Unix(0, math.MinInt64).UTC()}},
 		{"epoch", Record{ParsedAt: time.Unix(0, 0).UTC()}},
 		{"box of nothing", Record{BBox: &[4]float64{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}}},
-		{"box of odd bits", Record{BBox: &[4]float64{math.Copysign(0, -1), nan, math.SmallestNonzeroFloat64, math.MaxFloat64}}},
+		{"box of odd bits", Record{BBox: &[4]float64{
+			math.Copysign(0, -1), nan, math.SmallestNonzeroFloat64,
+			math.MaxFloat64,
+		}}},
 		{"texts like times", Record{LastError: "2020-01-01T00:00:00Z", Engine: "2451545.0", CRS: "1"}},
-		{"statistics", Record{Columns: []ColumnStats{{Name: "a"}, {"b<>&", "list<item: utf8>", 1, &low, &empty}, {Name: nul, Type: nul, Min: &nul}}}},
+		{"statistics", Record{Columns: []ColumnStats{
+			{Name: "a"},
+			{"b<>&", "list<item: utf8>", 1, &low, &empty},
+			{Name: nul, Type: nul, Min: &nul},
+		}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			path := fresh(t)
@@ -98,7 +109,8 @@ func TestSiblingsAndLayers(t *testing.T) {
 func TestHostileNames(t *testing.T) {
 	s, _ := open(t, fresh(t))
 	names := []string{
-		`'`, `"`, `'; DROP TABLE record; --`, `%`, `_`, `?`, `:a`, `\`, "a\nb", " ", "\u202e", "é", "e\u0301", "2020-01-01T00:00:00Z", "1", "0x1",
+		`'`, `"`, `'; DROP TABLE record; --`, `%`, `_`, `?`, `:a`, `\`, "a\nb", " ", "\u202e", "é",
+		"e\u0301", "2020-01-01T00:00:00Z", "1", "0x1",
 		"null", "\U0010ffff", "a/b", "A/b", strings.Repeat("n", 70000),
 	}
 	for i, name := range names {
@@ -120,7 +132,10 @@ func TestHostileNames(t *testing.T) {
 	}
 	for _, name := range []string{"", "\x00", "a\x00b", "\xff", "a\xc3", "\xed\xa0\x80"} {
 		_, _, err := s.Get(context.Background(), Key{Name: name})
-		for what, err := range map[string]error{"get": err, "put": s.Put(context.Background(), sample(name, 1)), "delete": s.Delete(context.Background(), Key{Name: name})} {
+		for what, err := range map[string]error{
+			"get": err, "put": s.Put(context.Background(), sample(name, 1)),
+			"delete": s.Delete(context.Background(), Key{Name: name}),
+		} {
 			if err == nil {
 				t.Errorf("%s %q: no error", what, name)
 			}
@@ -183,13 +198,16 @@ func TestReplaceDeletePrune(t *testing.T) {
 		}
 	}
 	check()
-	if n, err := s.Prune(ctx, func(name string) bool { return strings.ToLower(name) == name && name != "b" }); n != 3 || err != nil {
+	if n, err := s.Prune(ctx, func(name string) bool {
+		return strings.ToLower(name) == name && name != "b"
+	}); n != 3 || err != nil {
 		t.Errorf("pruned %d, %v, want 3", n, err)
 	}
 	want = []string{"a 1", "c 1"}
 	check()
 	for range 2 {
-		if err := errors.Join(s.Delete(ctx, Key{Name: "c"}), s.Delete(ctx, sample("a", 0).Key)); err != nil { // c has other options
+		// c has other options
+		if err := errors.Join(s.Delete(ctx, Key{Name: "c"}), s.Delete(ctx, sample("a", 0).Key)); err != nil {
 			t.Error(err)
 		}
 	}
@@ -221,7 +239,9 @@ func TestRecordsOfAName(t *testing.T) {
 	if i != n || err != nil {
 		t.Errorf("%d records, %v, want %d", i, err, n)
 	}
-	if err := s.Of(context.Background(), "none", func(Record) error { return errors.New("there is none") }); err != nil {
+	if err := s.Of(context.Background(), "none", func(Record) error {
+		return errors.New("there is none")
+	}); err != nil {
 		t.Error(err)
 	}
 	if err := s.Of(context.Background(), "", nil); err == nil {
@@ -256,7 +276,12 @@ func TestPages(t *testing.T) {
 	for _, tt := range []struct {
 		name              string
 		records, bytesMin int
-	}{{"one page", pageRows, 0}, {"one more", pageRows + 1, 0}, {"by bytes", 5, pageBytes/2 + 1}, {"each its page", 3, pageBytes}} {
+	}{
+		{"one page", pageRows, 0},
+		{"one more", pageRows + 1, 0},
+		{"by bytes", 5, pageBytes/2 + 1},
+		{"each its page", 3, pageBytes},
+	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, _ := open(t, fresh(t))
 			ctx := context.Background()
@@ -273,7 +298,8 @@ func TestPages(t *testing.T) {
 				if seen++; seen%16 != 1 {
 					return nil
 				}
-				return errors.Join(s.Put(ctx, sample("a", seen)), s.Delete(ctx, r.Key), s.Delete(ctx, sample("a", 0).Key))
+				return errors.Join(s.Put(ctx, sample("a", seen)), s.Delete(ctx, r.Key),
+					s.Delete(ctx, sample("a", 0).Key))
 			})
 			if seen != tt.records || err != nil {
 				t.Errorf("saw %d, %v, want %d", seen, err, tt.records)
@@ -291,7 +317,10 @@ func TestPruneOfManyPages(t *testing.T) {
 		put(t, s, Record{Key: Key{Name: fmt.Sprintf("%05d", i)}})
 	}
 	asked := 0
-	if n, err := s.Prune(context.Background(), func(name string) bool { asked++; return name >= "00500" }); n != 500 || err != nil || asked != 2*pageRows+1 {
+	if n, err := s.Prune(context.Background(), func(name string) bool {
+		asked++
+		return name >= "00500"
+	}); n != 500 || err != nil || asked != 2*pageRows+1 {
 		t.Errorf("pruned %d of %d, %v, want 500 of %d", n, asked, err, 2*pageRows+1)
 	}
 	if left := len(all(t, s)); left != 2*pageRows+1-500 {
@@ -304,7 +333,10 @@ func TestListingEnds(t *testing.T) {
 	put(t, s, sample("a", 1), sample("b", 1))
 	stop := errors.New("enough")
 	seen := 0
-	if err := s.All(context.Background(), func(Record) error { seen++; return stop }); !errors.Is(err, stop) || seen != 1 {
+	if err := s.All(context.Background(), func(Record) error {
+		seen++
+		return stop
+	}); !errors.Is(err, stop) || seen != 1 {
 		t.Errorf("saw %d, error %v, want 1 and %v", seen, err, stop)
 	}
 }
@@ -319,8 +351,9 @@ func TestCanceledAndClosed(t *testing.T) {
 		_, prune := s.Prune(ctx, func(string) bool { return false })
 		_, newest := s.Newest(ctx, 1)
 		return map[string]error{
-			"get": get, "prune": prune, "newest": newest, "put": s.Put(ctx, sample("a", 2)), "delete": s.Delete(ctx, sample("a", 0).Key),
-			"all": s.All(ctx, func(Record) error { return nil }),
+			"get": get, "prune": prune, "newest": newest, "put": s.Put(ctx, sample("a", 2)),
+			"delete": s.Delete(ctx, sample("a", 0).Key),
+			"all":    s.All(ctx, func(Record) error { return nil }),
 		}
 	}
 	for what, err := range calls(canceled) {
@@ -354,7 +387,8 @@ func TestSettings(t *testing.T) {
 	s, _ := open(t, path)
 	put(t, s, sample("a", 1))
 	for pragma, want := range map[string]string{
-		"synchronous": "1", "journal_mode": "wal", "busy_timeout": "5000", "user_version": fmt.Sprint(len(migrations())),
+		"synchronous": "1", "journal_mode": "wal", "busy_timeout": "5000",
+		"user_version":   fmt.Sprint(len(migrations())),
 		"application_id": fmt.Sprint(applicationID),
 	} {
 		var got string

@@ -22,8 +22,8 @@ func (c *countdown) Err() error {
 	return nil
 }
 
-// TestFinishEndsWithItsContext ends the context at each place at which Finish asks for it: there are
-// several for each batch, those that Append wrote among them, and nothing is written after it.
+// TestFinishEndsWithItsContext ends the context at each place at which Finish asks for it: there
+// are several for each batch, those that Append wrote among them, and nothing is written after it.
 func TestFinishEndsWithItsContext(t *testing.T) {
 	for _, appended := range []bool{false, true} {
 		asked := int64(0)

@@ -63,7 +63,8 @@ func sameColumns(a, b *geoarrow.Columns) bool {
 	return true
 }
 
-// texts are all texts of a table that stand in Arrow's schema or in the description, which are UTF-8.
+// texts are all texts of a table that stand in Arrow's schema or in the description, which are
+// UTF-8.
 func texts(t *readers.Table) []string {
 	all := append([]string{t.Format, t.Engine}, t.GeometryTypes...)
 	for _, crs := range []geoarrow.CRS{t.CRS, t.Summary.CRS} {

@@ -23,15 +23,20 @@ import (
 func small(t testing.TB) *readers.Table {
 	t.Helper()
 	r := rand.New(rand.NewPCG(5, 6))
-	table := randomTable(t, r, mix{[]geoarrow.Kind{geoarrow.Polygon, geoarrow.MultiPolygon}, []geoarrow.Dim{geoarrow.XY}}, 5, 3)
+	table := randomTable(t, r, mix{
+		[]geoarrow.Kind{geoarrow.Polygon, geoarrow.MultiPolygon},
+		[]geoarrow.Dim{geoarrow.XY},
+	}, 5, 3)
 	for _, b := range table.Batches {
 		b.Attributes = append(b.Attributes[:1:1], b.Attributes[5], b.Attributes[22])
 	}
-	table.IDs, table.Facts = append(table.IDs[:1:1], table.IDs[5], table.IDs[22]), append(table.Facts[:1:1], table.Facts[5], table.Facts[22])
+	table.IDs, table.Facts = append(table.IDs[:1:1], table.IDs[5], table.IDs[22]),
+		append(table.Facts[:1:1], table.Facts[5], table.Facts[22])
 	return table
 }
 
-// survives opens a file that may be damaged. It gives the error of any step, after making sure that it is the right one, or compares the table.
+// survives opens a file that may be damaged. It gives the error of any step, after making sure that
+// it is the right one, or compares the table.
 func survives(t testing.TB, f files.File, want *readers.Table) error {
 	t.Helper()
 	err := func() error {
@@ -86,7 +91,8 @@ func TestEveryFlip(t *testing.T) {
 	noMappings(t)
 }
 
-// guards says of each byte of a file whether it has to be as it was: all but the head, the end of the stream and what lies between the regions.
+// guards says of each byte of a file whether it has to be as it was: all but the head, the end of
+// the stream and what lies between the regions.
 func guards(t testing.TB, f files.File) []bool {
 	t.Helper()
 	all := make([]bool, len(content(t, f)))
@@ -333,7 +339,8 @@ func TestEveryErrorOfTheFile(t *testing.T) {
 			}
 			return
 		}
-		if !errors.Is(err, syscall.ENOSPC) || !strings.HasPrefix(err.Error(), f.Name()) && !strings.HasPrefix(err.Error(), "batch ") {
+		if !errors.Is(err, syscall.ENOSPC) || !strings.HasPrefix(err.Error(), f.Name()) &&
+			!strings.HasPrefix(err.Error(), "batch ") {
 			t.Fatalf("operation %d: %v", n, err)
 		}
 		if survives(t, f.File, table) == nil && n < 5 {
@@ -342,7 +349,8 @@ func TestEveryErrorOfTheFile(t *testing.T) {
 	}
 }
 
-// unreadable fails to read, with an error of the system or as a file does that is shorter than it says.
+// unreadable fails to read, with an error of the system or as a file does that is shorter than it
+// says.
 type unreadable struct {
 	files.File
 	err error
@@ -361,7 +369,8 @@ func TestReadErrors(t *testing.T) {
 		{"the system's", syscall.EIO, false},
 		{"shorter", io.EOF, true},
 	} {
-		if _, err := Open(unreadable{f, c.err}); err == nil || errors.Is(err, readers.ErrDamaged) != c.damage || !strings.HasPrefix(err.Error(), f.Name()) {
+		if _, err := Open(unreadable{f, c.err}); err == nil || errors.Is(err, readers.ErrDamaged) != c.damage ||
+			!strings.HasPrefix(err.Error(), f.Name()) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
@@ -376,7 +385,9 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"no batch", func(t *readers.Table) { t.Batches = nil }, "no batch"},
 		{"other columns", func(t *readers.Table) { t.Batches[1].Attributes = nil }, "batch 1 has other columns"},
-		{"another type", func(t *readers.Table) { t.Batches[1].Attributes[1].Type = arrow.PrimitiveTypes.Int64 }, "other columns"},
+		{"another type", func(t *readers.Table) {
+			t.Batches[1].Attributes[1].Type = arrow.PrimitiveTypes.Int64
+		}, "other columns"},
 		{"another kind", func(t *readers.Table) { t.Batches[1].Geometry.Kind = geoarrow.Polygon }, "other columns"},
 		{"an unknown type", func(t *readers.Table) {
 			for _, b := range t.Batches {
@@ -391,10 +402,17 @@ func TestRefusals(t *testing.T) {
 		{"a foreign member that is not UTF-8", func(t *readers.Table) { t.Summary.Foreign["\xff"] = 1 }, "not UTF-8"},
 		{"short values", func(t *readers.Table) { t.Batches[0].Attributes[0].Values = nil }, "another length"},
 		{"short offsets", func(t *readers.Table) { t.Batches[0].Attributes[1].Offsets = nil }, "another length"},
-		{"nulls without validity", func(t *readers.Table) { t.Batches[0].Attributes[0].Nulls++; t.Batches[0].Attributes[0].Valid = nil }, "another length"},
+		{"nulls without validity", func(t *readers.Table) {
+			t.Batches[0].Attributes[0].Nulls++
+			t.Batches[0].Attributes[0].Valid = nil
+		}, "another length"},
 		{"values of a list", func(t *readers.Table) { t.Batches[0].Attributes[2].Values = []byte{1} }, "no use for"},
-		{"a list without a child", func(t *readers.Table) { t.Batches[0].Attributes[2].Child = nil }, "more than their values"},
-		{"a child with a name", func(t *readers.Table) { t.Batches[0].Attributes[2].Child.Name = "x" }, "more than their values"},
+		{"a list without a child", func(t *readers.Table) {
+			t.Batches[0].Attributes[2].Child = nil
+		}, "more than their values"},
+		{"a child with a name", func(t *readers.Table) {
+			t.Batches[0].Attributes[2].Child.Name = "x"
+		}, "more than their values"},
 		{"other rows", func(t *readers.Table) { t.Batches[0].Rows++ }, "another length"},
 		{"geometry of other rows", func(t *readers.Table) { t.Batches[0].Geometry.Rows-- }, "another length"},
 		{"a collection column", func(t *readers.Table) {

@@ -17,8 +17,9 @@ import (
 // descriptionKey is the key of the footer's custom metadata under which the description stands.
 const descriptionKey = "vibeflight"
 
-// description is all of a table but the slices of its batches, as it stands in the file. What belongs to one batch stands in series, a number
-// for each batch, so that a thousand batches of many columns are still short. Another field, another version of the layout.
+// description is all of a table but the slices of its batches, as it stands in the file. What
+// belongs to one batch stands in series, a number for each batch, so that a thousand batches of
+// many columns are still short. Another field, another version of the layout.
 type description struct {
 	Format        string               `json:"format"`
 	Engine        string               `json:"engine"`
@@ -126,8 +127,10 @@ type geometryDescription struct {
 // describe describes a table that check has passed. indices is nil for a table without geometry.
 func describe(t *readers.Table, messages []message, indices []index) *description {
 	d := &description{
-		Format: t.Format, Engine: t.Engine, CRS: t.CRS, Rows: t.Rows, Bytes: t.Bytes, Starts: t.Starts, Spans: t.Spans, Facts: t.Facts,
-		GeometryTypes: t.GeometryTypes, Positions: t.Positions, Summary: t.Summary, Rounded: t.RoundedIntegers, Replaced: t.ReplacedCharacters,
+		Format: t.Format, Engine: t.Engine, CRS: t.CRS, Rows: t.Rows, Bytes: t.Bytes, Starts: t.Starts,
+		Spans: t.Spans, Facts: t.Facts,
+		GeometryTypes: t.GeometryTypes, Positions: t.Positions, Summary: t.Summary, Rounded: t.RoundedIntegers,
+		Replaced:  t.ReplacedCharacters,
 		ParseTime: t.ParseTime,
 	}
 	if t.Boxes != nil {
@@ -168,7 +171,10 @@ func (d *description) describeColumns(c *geoarrow.Columns) {
 	for k := range d.Columns {
 		a := &c.Attributes[k]
 		name, _ := geoarrow.TypeName(a.Type) // check asked
-		d.Columns[k] = columnDescription{Name: a.Name, Role: a.Role, Type: name, Declared: a.Facts.Declared, JSON: a.JSON, Mixed: a.Mixed}
+		d.Columns[k] = columnDescription{
+			Name: a.Name, Role: a.Role, Type: name, Declared: a.Facts.Declared,
+			JSON: a.JSON, Mixed: a.Mixed,
+		}
 	}
 	if g := c.Geometry; g != nil {
 		d.Geometry = &geometryDescription{Kind: g.Kind, Dim: g.Dim}
@@ -220,9 +226,11 @@ func (d *description) encode() ([]byte, error) {
 // table gives the table without its batches.
 func (d *description) table() *readers.Table {
 	t := &readers.Table{
-		Format: d.Format, Engine: d.Engine, CRS: d.CRS, Rows: d.Rows, Bytes: d.Bytes, Starts: d.Starts, Spans: d.Spans, Facts: d.Facts,
-		GeometryTypes: d.GeometryTypes, Positions: d.Positions, Summary: d.Summary, RoundedIntegers: d.Rounded, ReplacedCharacters: d.Replaced,
-		ParseTime: d.ParseTime,
+		Format: d.Format, Engine: d.Engine, CRS: d.CRS, Rows: d.Rows, Bytes: d.Bytes, Starts: d.Starts,
+		Spans: d.Spans, Facts: d.Facts,
+		GeometryTypes: d.GeometryTypes, Positions: d.Positions, Summary: d.Summary, RoundedIntegers: d.Rounded,
+		ReplacedCharacters: d.Replaced,
+		ParseTime:          d.ParseTime,
 	}
 	for _, c := range d.Columns {
 		if c.ID != nil {
@@ -256,8 +264,10 @@ func (d *description) batch(i int, types []arrow.DataType) (*geoarrow.Columns, c
 			Name: from.Name, Role: from.Role, Type: types[j], JSON: from.JSON, Mixed: from.Mixed,
 			Rounded: from.Rounded.at(i), Replaced: from.Replaced.at(i), Nulls: int(from.Nulls.at(i)),
 			Facts: geoarrow.Facts{
-				Kinds: geoarrow.FactKinds(from.Kinds.at(i)), Digits: uint8(from.Digits.at(i)), Zones: geoarrow.Zones(from.Zones.at(i)),
-				Offset: int32(from.Offset.at(i)), MinSec: from.MinSec.at(i), MaxSec: from.MaxSec.at(i), Declared: from.Declared,
+				Kinds: geoarrow.FactKinds(from.Kinds.at(i)), Digits: uint8(from.Digits.at(i)),
+				Zones:  geoarrow.Zones(from.Zones.at(i)),
+				Offset: int32(from.Offset.at(i)), MinSec: from.MinSec.at(i), MaxSec: from.MaxSec.at(i),
+				Declared: from.Declared,
 			},
 		}
 		if l, ok := types[j].(*arrow.ListType); ok {
@@ -267,7 +277,10 @@ func (d *description) batch(i int, types []arrow.DataType) (*geoarrow.Columns, c
 	}
 	if from := d.Geometry; from != nil {
 		c.Geometry = &geoarrow.Geometry{Rows: c.Rows, Kind: from.Kind, Dim: from.Dim, Nulls: int(from.Nulls.at(i))}
-		k.geometry = geometryCounts{from.Kinds.at(i) != 0, from.Parts.at(i), from.Rings.at(i), from.Positions.at(i), from.Bytes.at(i)}
+		k.geometry = geometryCounts{
+			from.Kinds.at(i) != 0, from.Parts.at(i), from.Rings.at(i),
+			from.Positions.at(i), from.Bytes.at(i),
+		}
 	}
 	return c, k
 }

@@ -18,8 +18,9 @@ import (
 
 // File is a mapped table. It is safe for use by several goroutines.
 //
-// The slices of its table are views of the mapping, which the garbage collector does not see: whoever reads them holds a reference (Retain) and,
-// since a *File that nothing points to is unmapped too, the *File or its *readers.Table.
+// The slices of its table are views of the mapping, which the garbage collector does not see:
+// whoever reads them holds a reference (Retain) and, since a *File that nothing points to is
+// unmapped too, the *File or its *readers.Table.
 type File struct {
 	name    string
 	table   *readers.Table
@@ -40,8 +41,9 @@ type region struct {
 	good atomic.Bool
 }
 
-// Open maps a finished file and reads its footer: time and memory go with the number of batches and columns, and no message is touched. The
-// caller owns the first reference, and may close f. The error wraps readers.ErrDamaged if f does not end as a file of ours does, is of another version of
+// Open maps a finished file and reads its footer: time and memory go with the number of batches and
+// columns, and no message is touched. The caller owns the first reference, and may close f. The
+// error wraps readers.ErrDamaged if f does not end as a file of ours does, is of another version of
 // the layout, or has a footer whose sum is wrong.
 func Open(f files.File) (*File, error) {
 	text, size, err := readDescription(f)
@@ -92,20 +94,24 @@ func (f *File) addBatches(d *description, types []arrow.DataType) error {
 			return fmt.Errorf("batch %d: %d bytes of %d", i, carver.at, body.length)
 		}
 		f.table.Batches[i] = c
-		f.bodies[i].extent, f.bodies[i].sum = extent{b.Offset.at(i), b.Metadata.at(i) + body.length}, uint32(b.Sum.at(i))
+		f.bodies[i].extent, f.bodies[i].sum = extent{b.Offset.at(i), b.Metadata.at(i) + body.length},
+			uint32(b.Sum.at(i))
 		f.items[i] = int(b.TreeItems.at(i))
-		f.trees[i].extent, f.trees[i].sum = extent{b.TreeOffset.at(i), int64(rtree.Size(f.items[i]))}, uint32(b.TreeSum.at(i))
+		f.trees[i].extent, f.trees[i].sum = extent{b.TreeOffset.at(i), int64(rtree.Size(f.items[i]))},
+			uint32(b.TreeSum.at(i))
 	}
 	return nil
 }
 
 func (f *File) at(e extent) []byte { return f.mapped.part(e.offset, e.offset+e.length) }
 
-// Table is the table, the same one each time. Its Check and Search are set; Search is nil without a geometry. It is valid until the last Release.
+// Table is the table, the same one each time. Its Check and Search are set; Search is nil without a
+// geometry. It is valid until the last Release.
 func (f *File) Table() *readers.Table { return f.table }
 
-// BytesChecked is how many bytes were read beside the footer: those of a message when Check verifies it, those of an index when Search
-// verifies it, and the items that each search visits. What others read of the batches they know themselves.
+// BytesChecked is how many bytes were read beside the footer: those of a message when Check
+// verifies it, those of an index when Search verifies it, and the items that each search visits.
+// What others read of the batches they know themselves.
 func (f *File) BytesChecked() int64 { return f.read.Load() }
 
 // Retain adds a reference.
@@ -158,7 +164,8 @@ func (f *File) search(i int, box [4]float64) ([]int32, error) {
 	return rows, nil
 }
 
-// matchesAll reports whether each row of batch i has a box, and all of them lie in the box asked for: then the index has nothing to tell.
+// matchesAll reports whether each row of batch i has a box, and all of them lie in the box asked
+// for: then the index has nothing to tell.
 func (f *File) matchesAll(i int, box [4]float64) bool {
 	t := f.table
 	if f.items[i] < t.Batches[i].Rows || len(t.Boxes) != len(t.Batches) {

@@ -222,7 +222,8 @@ func checkArrow(t testing.TB, f files.File, want *readers.Table) {
 			t.Fatal(err)
 		}
 		for k := range got.Columns() {
-			if !array.ApproxEqual(got.Column(k), wanted.Column(k), array.WithNaNsEqual(true), array.WithAbsTolerance(0)) {
+			if !array.ApproxEqual(got.Column(k), wanted.Column(k), array.WithNaNsEqual(true),
+				array.WithAbsTolerance(0)) {
 				t.Fatalf("batch %d, column %d: %v, want %v", i, k, got.Column(k), wanted.Column(k))
 			}
 		}
@@ -257,7 +258,10 @@ func TestLargeBatches(t *testing.T) {
 	defer noMappings(t)
 	values := bytes.Repeat([]byte("0123456789abcdef"), (windowBytes+bufferBytes)/16)
 	text := func(n int) *geoarrow.Columns {
-		return &geoarrow.Columns{Rows: 1, Attributes: []geoarrow.Column{{Name: "s", Type: arrow.BinaryTypes.String, Offsets: []int32{0, int32(n)}, Values: values[:n]}}}
+		return &geoarrow.Columns{Rows: 1, Attributes: []geoarrow.Column{{
+			Name: "s", Type: arrow.BinaryTypes.String,
+			Offsets: []int32{0, int32(n)}, Values: values[:n],
+		}}}
 	}
 	table := &readers.Table{Rows: 3, Batches: []*geoarrow.Columns{text(directBytes), text(len(values)), text(1)}}
 	f := create(t)
@@ -381,15 +385,18 @@ func mustPanic(t *testing.T, f func()) {
 	f()
 }
 
-// TestLayoutKnowsFields fails when a table gets a field that its file does not keep, or one under another name: then version and description change.
+// TestLayoutKnowsFields fails when a table gets a field that its file does not keep, or one under
+// another name: then version and description change.
 func TestLayoutKnowsFields(t *testing.T) {
 	for _, c := range []struct {
 		of   any
 		want string
 	}{
-		{readers.Table{}, "Format Engine CRS Batches Starts Spans IDs Facts Rows Bytes Check Search Boxes BBox GeometryTypes Positions Summary RoundedIntegers ReplacedCharacters ParseTime"},
+		{readers.Table{}, "Format Engine CRS Batches Starts Spans IDs Facts Rows Bytes Check Search Boxes BBox " +
+			"GeometryTypes Positions Summary RoundedIntegers ReplacedCharacters ParseTime"},
 		{readers.Span{}, "From To Row Inside Text State CRS"}, // CRS is not written: Again has it from the Shape
-		{readers.Summary{}, "CRS Layers BytesRead Skipped Links Deviations IgnoredOrdinates UnclosedRings ShortRings ShortLines Foreign Appendable"},
+		{readers.Summary{}, "CRS Layers BytesRead Skipped Links Deviations IgnoredOrdinates UnclosedRings " +
+			"ShortRings ShortLines Foreign Appendable"},
 		{readers.Skipped{}, "Count First"},
 		{readers.Deviations{}, "Count Rules First"},
 		{readers.Deviation{}, "Offset Row Field Rule Done"},

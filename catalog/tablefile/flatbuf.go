@@ -8,8 +8,8 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 )
 
-// Numbers of format/Message.fbs, format/Schema.fbs and format/File.fbs of Arrow's columnar format 1.5. Arrow's own code for them can't be
-// imported. A slot is the place of a field in its table.
+// Numbers of format/Message.fbs, format/Schema.fbs and format/File.fbs of Arrow's columnar format
+// 1.5. Arrow's own code for them can't be imported. A slot is the place of a field in its table.
 const (
 	metadataV5        = 4
 	headerRecordBatch = 3
@@ -243,7 +243,8 @@ func typeTable(b *flatbuffers.Builder, t arrow.DataType) (byte, flatbuffers.UOff
 	return kind, table, nil
 }
 
-// temporalTable writes the fields of a date, a time or a span of time, and gives the number of its type: 0 for anything else.
+// temporalTable writes the fields of a date, a time or a span of time, and gives the number of its
+// type: 0 for anything else.
 func temporalTable(b *flatbuffers.Builder, t arrow.DataType, zone flatbuffers.UOffsetT) byte {
 	switch t := t.(type) {
 	case *arrow.Date32Type:

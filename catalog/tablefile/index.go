@@ -7,7 +7,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// index is where the spatial index of one batch lies, how many rows it has, and its CRC-32C. A batch without a box has none: items is 0.
+// index is where the spatial index of one batch lies, how many rows it has, and its CRC-32C. A
+// batch without a box has none: items is 0.
 type index struct {
 	offset int64
 	items  int

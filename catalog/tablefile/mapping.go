@@ -10,8 +10,8 @@ import (
 // live counts the mappings that are not ended.
 var live atomic.Int64
 
-// Mappings is how many mappings of table files this process has: of writers that were not closed and of files that were not released. A test
-// that held none is right to find 0.
+// Mappings is how many mappings of table files this process has: of writers that were not closed
+// and of files that were not released. A test that held none is right to find 0.
 func Mappings() int64 { return live.Load() }
 
 // mapping is a mapped part of a file.
@@ -43,8 +43,9 @@ func (m mapping) end() error {
 	return files.Unmap(m.bytes)
 }
 
-// windowBytes is how much is mapped at once of a file that grows: batches of some rows share a mapping, of which a process may have 65,530
-// (vm.max_map_count). It costs addresses, no memory; what lies behind the end of the file is there once the file has grown.
+// windowBytes is how much is mapped at once of a file that grows: batches of some rows share a
+// mapping, of which a process may have 65,530 (vm.max_map_count). It costs addresses, no memory;
+// what lies behind the end of the file is there once the file has grown.
 const windowBytes = 64 << 20
 
 // windows are the mappings of a file that grows.

@@ -73,7 +73,9 @@ func displace(m mapping) {
 	from := address(m.bytes)
 	mapped.mu.Lock()
 	defer mapped.mu.Unlock()
-	if i, found := slices.BinarySearchFunc(mapped.of, from, func(p span, a uintptr) int { return cmp.Compare(p.from, a) }); found {
+	if i, found := slices.BinarySearchFunc(mapped.of, from, func(p span, a uintptr) int {
+		return cmp.Compare(p.from, a)
+	}); found {
 		mapped.of = slices.Delete(mapped.of, i, i+1)
 	}
 }

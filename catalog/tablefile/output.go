@@ -14,7 +14,8 @@ const (
 
 func aligned(n int64) int64 { return (n + alignment - 1) &^ (alignment - 1) }
 
-// output appends to a file. Small pieces are gathered. The first error is kept, and nothing is written after it.
+// output appends to a file. Small pieces are gathered. The first error is kept, and nothing is
+// written after it.
 type output struct {
 	file    files.File
 	flushed int64 // bytes that are in the file

@@ -20,9 +20,11 @@ import (
 func everyType() []arrow.DataType {
 	all := []arrow.DataType{ // of text formats: some tests take them by their numbers
 		arrow.FixedWidthTypes.Boolean,
-		arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Uint64, arrow.PrimitiveTypes.Float64,
+		arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Uint64,
+		arrow.PrimitiveTypes.Float64,
 		arrow.BinaryTypes.String,
-		arrow.FixedWidthTypes.Date32, arrow.FixedWidthTypes.Time32ms, arrow.FixedWidthTypes.Time64us, arrow.FixedWidthTypes.Time64ns,
+		arrow.FixedWidthTypes.Date32, arrow.FixedWidthTypes.Time32ms, arrow.FixedWidthTypes.Time64us,
+		arrow.FixedWidthTypes.Time64ns,
 		&arrow.Decimal128Type{Precision: 38}, &arrow.Decimal128Type{Precision: 19, Scale: 4},
 	}
 	for u := arrow.Millisecond; u <= arrow.Nanosecond; u++ {
@@ -39,11 +41,18 @@ func everyType() []arrow.DataType {
 		}
 	}
 	return append(all, // of formats that declare any type
-		arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Int16, arrow.PrimitiveTypes.Uint8, arrow.PrimitiveTypes.Uint16, arrow.PrimitiveTypes.Uint32,
-		arrow.FixedWidthTypes.Float16, arrow.PrimitiveTypes.Float32, arrow.BinaryTypes.Binary, &arrow.FixedSizeBinaryType{ByteWidth: 17},
-		arrow.FixedWidthTypes.Date64, arrow.FixedWidthTypes.Time32s, &arrow.TimestampType{Unit: arrow.Second, TimeZone: "Europe/Berlin"},
-		arrow.FixedWidthTypes.Duration_s, arrow.FixedWidthTypes.Duration_ms, arrow.FixedWidthTypes.Duration_us, arrow.FixedWidthTypes.Duration_ns,
-		arrow.FixedWidthTypes.MonthInterval, arrow.FixedWidthTypes.DayTimeInterval, arrow.FixedWidthTypes.MonthDayNanoInterval,
+		arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Int16, arrow.PrimitiveTypes.Uint8,
+		arrow.PrimitiveTypes.Uint16, arrow.PrimitiveTypes.Uint32,
+		arrow.FixedWidthTypes.Float16, arrow.PrimitiveTypes.Float32, arrow.BinaryTypes.Binary,
+		&arrow.FixedSizeBinaryType{ByteWidth: 17},
+		arrow.FixedWidthTypes.Date64, arrow.FixedWidthTypes.Time32s, &arrow.TimestampType{
+			Unit:     arrow.Second,
+			TimeZone: "Europe/Berlin",
+		},
+		arrow.FixedWidthTypes.Duration_s, arrow.FixedWidthTypes.Duration_ms, arrow.FixedWidthTypes.Duration_us,
+		arrow.FixedWidthTypes.Duration_ns,
+		arrow.FixedWidthTypes.MonthInterval, arrow.FixedWidthTypes.DayTimeInterval,
+		arrow.FixedWidthTypes.MonthDayNanoInterval,
 		&arrow.Decimal256Type{Precision: 70, Scale: -3}, geoarrow.ListOf(arrow.BinaryTypes.Binary, true),
 	)
 }
@@ -99,7 +108,10 @@ func randomColumn(r *rand.Rand, t arrow.DataType, n int, nulls float64) geoarrow
 		for i := range n {
 			word := make([]byte, 40)
 			if has(i) {
-				binary.LittleEndian.PutUint64(word, math.Float64bits([]float64{1.5, -2, math.Inf(1), math.NaN(), 1e300}[r.IntN(5)]))
+				binary.LittleEndian.PutUint64(word, math.Float64bits([]float64{
+					1.5, -2, math.Inf(1),
+					math.NaN(), 1e300,
+				}[r.IntN(5)]))
 				if t.ID() != arrow.FLOAT64 {
 					binary.LittleEndian.PutUint64(word, uint64(r.IntN(1000)))
 				} else if math.IsNaN(math.Float64frombits(binary.LittleEndian.Uint64(word))) {
@@ -124,7 +136,8 @@ func mixes() []mix {
 		for k := geoarrow.Point; k <= geoarrow.MultiPolygon; k++ {
 			all = append(all, mix{[]geoarrow.Kind{k}, dims})
 		}
-		all = append(all, mix{[]geoarrow.Kind{geoarrow.Polygon, geoarrow.MultiPolygon}, dims}, mix{[]geoarrow.Kind{geoarrow.Point, geoarrow.MultiPoint}, dims},
+		all = append(all, mix{[]geoarrow.Kind{geoarrow.Polygon, geoarrow.MultiPolygon}, dims},
+			mix{[]geoarrow.Kind{geoarrow.Point, geoarrow.MultiPoint}, dims},
 			mix{[]geoarrow.Kind{geoarrow.Point, geoarrow.Polygon, geoarrow.GeometryCollection}, dims})
 	}
 	return all
@@ -189,7 +202,8 @@ func feed(b *geoarrow.GeometryBuilder, r *rand.Rand, k geoarrow.Kind, d geoarrow
 	b.End(k)
 }
 
-// randomTable gives a canonical table of rows rows in batches of size rows, with a column of each type.
+// randomTable gives a canonical table of rows rows in batches of size rows, with a column of each
+// type.
 func randomTable(t testing.TB, r *rand.Rand, m mix, rows, size int) *readers.Table {
 	t.Helper()
 	all := &geoarrow.Columns{Rows: rows, Geometry: m.geometry(t, r, rows, 0.2)}
@@ -206,11 +220,14 @@ func randomTable(t testing.TB, r *rand.Rand, m mix, rows, size int) *readers.Tab
 	mixed.Mixed = true // and its name is empty
 	all.Attributes = append(all.Attributes, json, id, mixed)
 	table := &readers.Table{
-		Format: "geojson", Engine: "cpu", CRS: geoarrow.CRS{Authority: "EPSG", Code: "3857", Text: `a "b"`}, Rows: int64(rows), Starts: []int64{},
+		Format: "geojson", Engine: "cpu", CRS: geoarrow.CRS{Authority: "EPSG", Code: "3857", Text: `a "b"`},
+		Rows: int64(rows), Starts: []int64{},
 		RoundedIntegers: 1 << 62, ReplacedCharacters: 4, ParseTime: time.Second + 1,
 		Summary: readers.Summary{
-			CRS: geoarrow.CRS84, Layers: []string{"a \"b\"", "c"}, BytesRead: 5, Skipped: readers.Skipped{Count: 2, First: []int64{7, 9}},
-			IgnoredOrdinates: 6, UnclosedRings: 7, ShortRings: 8, ShortLines: 9, Foreign: map[string]int64{"bbox": 1, "": 3},
+			CRS: geoarrow.CRS84, Layers: []string{"a \"b\"", "c"}, BytesRead: 5,
+			Skipped:          readers.Skipped{Count: 2, First: []int64{7, 9}},
+			IgnoredOrdinates: 6, UnclosedRings: 7, ShortRings: 8, ShortLines: 9,
+			Foreign: map[string]int64{"bbox": 1, "": 3},
 		},
 	}
 	for from := 0; from == 0 || from < rows; from += size {
@@ -221,13 +238,17 @@ func randomTable(t testing.TB, r *rand.Rand, m mix, rows, size int) *readers.Tab
 		}
 		table.Starts = append(table.Starts, int64(from))
 		table.Batches = append(table.Batches, b)
-		table.Spans = append(table.Spans, readers.Span{From: int64(from), To: -1, Row: int64(from), Inside: true, State: math.MaxUint64})
+		table.Spans = append(table.Spans, readers.Span{
+			From: int64(from), To: -1, Row: int64(from),
+			Inside: true, State: math.MaxUint64,
+		})
 		table.Bytes += b.Bytes()
 	}
 	table.Starts = append(table.Starts, int64(rows))
 	for i := range all.Attributes {
 		table.Facts = append(table.Facts, randomFacts(r))
-		table.IDs = append(table.IDs, geoarrow.ColumnID{Role: all.Attributes[i].Role, Name: all.Attributes[i].Name + "_before"})
+		table.IDs = append(table.IDs, geoarrow.ColumnID{Role: all.Attributes[i].Role, Name: all.Attributes[i].Name +
+			"_before"})
 	}
 	_ = table.Measure(context.Background())
 	if err := readertest.Canonical(table); err != nil {
@@ -241,7 +262,8 @@ func randomFacts(r *rand.Rand) geoarrow.Facts {
 		return geoarrow.Facts{}
 	}
 	return geoarrow.Facts{
-		Kinds: geoarrow.FactKinds(r.Uint32()), Digits: uint8(r.IntN(256)), Zones: geoarrow.SeveralZones, Offset: -int32(r.IntN(1e5)),
+		Kinds: geoarrow.FactKinds(r.Uint32()), Digits: uint8(r.IntN(256)), Zones: geoarrow.SeveralZones,
+		Offset: -int32(r.IntN(1e5)),
 		MinSec: math.MinInt64, MaxSec: r.Int64(),
 	}
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// same compares two tables, every field of them, floats by their bits; a slice of no elements is as good as nil. It says where they differ.
+// same compares two tables, every field of them, floats by their bits; a slice of no elements is as
+// good as nil. It says where they differ.
 func same(got, want *readers.Table) error {
 	g, w := *got, *want
 	g.Check, g.Search, w.Check, w.Search = nil, nil, nil, nil
@@ -30,7 +31,8 @@ func differ(path string, a, b reflect.Value) error {
 		if a.Len() != b.Len() {
 			return fmt.Errorf("%s: %d elements, want %d", path, a.Len(), b.Len())
 		}
-		if k := a.Type().Elem().Kind(); a.Len() == 0 || a.Kind() == reflect.Slice && (k == reflect.Uint8 || k == reflect.Int32) && reflect.DeepEqual(a.Interface(), b.Interface()) {
+		if k := a.Type().Elem().Kind(); a.Len() == 0 || a.Kind() == reflect.Slice &&
+			(k == reflect.Uint8 || k == reflect.Int32) && reflect.DeepEqual(a.Interface(), b.Interface()) {
 			return nil
 		}
 		for i := range a.Len() {

@@ -39,7 +39,8 @@ const (
 	arrowMark     = "ARROW1"
 	layoutVersion = 2
 
-	// maxFooterBytes keeps the footer well below 2 GiB, what a flatbuffer and Arrow's length can hold.
+	// maxFooterBytes keeps the footer well below 2 GiB, what a flatbuffer and Arrow's length can
+	// hold.
 	maxFooterBytes = 1 << 30
 )
 
@@ -115,7 +116,8 @@ func readDescription(f files.File) (text []byte, size int64, err error) {
 	return all[t.description.offset:][:t.description.length], size, nil
 }
 
-// readAt fills b. A file that ends before is damaged; any other error is the system's, and says nothing about what was written.
+// readAt fills b. A file that ends before is damaged; any other error is the system's, and says
+// nothing about what was written.
 func readAt(f files.File, b []byte, at int64) error {
 	n, err := f.ReadAt(b, at)
 	switch {

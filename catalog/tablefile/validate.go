@@ -11,8 +11,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// validate checks all numbers of a description against the size of the file, and gives the columns' types. What lies in the file then bounds
-// what the batches take in memory: each message has 16 bytes or more for each column.
+// validate checks all numbers of a description against the size of the file, and gives the columns'
+// types. What lies in the file then bounds what the batches take in memory: each message has 16
+// bytes or more for each column.
 func (d *description) validate(size int64) ([]arrow.DataType, error) {
 	types := make([]arrow.DataType, len(d.Columns))
 	for i := range d.Columns {
@@ -38,7 +39,8 @@ func (d *description) validate(size int64) ([]arrow.DataType, error) {
 	for i := range n {
 		b := &d.Batches
 		at, metadata, body, rows := b.Offset.at(i), b.Metadata.at(i), b.Body.at(i), b.Rows.at(i)
-		metadataFits := at%alignment == 0 && metadata%alignment == 0 && metadata >= pairBytes*int64(len(types)) && within(extent{at, metadata}, size)
+		metadataFits := at%alignment == 0 && metadata%alignment == 0 && metadata >= pairBytes*int64(len(types)) &&
+			within(extent{at, metadata}, size)
 		if !metadataFits || !within(extent{at + metadata, body}, size) || rows < 0 || rows > math.MaxInt32 {
 			return nil, fmt.Errorf("batch %d of %d rows at byte %d, %d and %d bytes", i, rows, at, metadata, body)
 		}
@@ -59,7 +61,8 @@ func (d *description) series() []series {
 	all := []series{b.Rows, b.Offset, b.Metadata, b.Body, b.Sum, b.TreeOffset, b.TreeItems, b.TreeSum}
 	for i := range d.Columns {
 		c := &d.Columns[i]
-		all = append(all, c.Nulls, c.Rounded, c.Replaced, c.Elements, c.Bytes, c.Empty, c.Kinds, c.Digits, c.Zones, c.Offset, c.MinSec, c.MaxSec)
+		all = append(all, c.Nulls, c.Rounded, c.Replaced, c.Elements, c.Bytes, c.Empty, c.Kinds, c.Digits,
+			c.Zones, c.Offset, c.MinSec, c.MaxSec)
 	}
 	if g := d.Geometry; g != nil {
 		all = append(all, g.Nulls, g.Kinds, g.Parts, g.Rings, g.Positions, g.Bytes)

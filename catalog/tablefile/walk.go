@@ -10,10 +10,12 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// walk goes through the slices of a batch in the order in which its message holds them: Arrow's order of buffers, then Kinds. What a column
-// has and how long it is follows from types, rows, nulls and counts alone, so that one walk writes batches and another one gives them back.
+// walk goes through the slices of a batch in the order in which its message holds them: Arrow's
+// order of buffers, then Kinds. What a column has and how long it is follows from types, rows,
+// nulls and counts alone, so that one walk writes batches and another one gives them back.
 type walk struct {
-	// step gets a slice and how many bytes it has to have, and gives the slice that the batch shall have from now on.
+	// step gets a slice and how many bytes it has to have, and gives the slice that the batch shall
+	// have from now on.
 	step  func(have []byte, bytes int64) ([]byte, error)
 	nodes []node // Arrow's arrays, from the outside in
 	steps int
@@ -117,9 +119,11 @@ func (w *walk) column(c *geoarrow.Column, n int64, k columnCounts) {
 	}
 }
 
-// bare reports whether a list's child is type, nulls and slices alone: the file keeps no more of it.
+// bare reports whether a list's child is type, nulls and slices alone: the file keeps no more of
+// it.
 func bare(c *geoarrow.Column) bool {
-	return c.Name == "" && c.Role == 0 && !c.JSON && !c.Mixed && c.Facts == geoarrow.Facts{} && c.Rounded == 0 && c.Replaced == 0 && c.Child == nil
+	return c.Name == "" && c.Role == 0 && !c.JSON && !c.Mixed && c.Facts == geoarrow.Facts{} &&
+		c.Rounded == 0 && c.Replaced == 0 && c.Child == nil
 }
 
 // array begins an array with its validity.
@@ -199,7 +203,8 @@ func measure(c *geoarrow.Columns) counts {
 	}
 	if g := c.Geometry; g != nil {
 		k.geometry = geometryCounts{
-			kinds: g.Kinds != nil, parts: lists(g.Parts), rings: lists(g.Rings), positions: int64(len(g.X)), bytes: int64(len(g.WKB)),
+			kinds: g.Kinds != nil, parts: lists(g.Parts), rings: lists(g.Rings), positions: int64(len(g.X)),
+			bytes: int64(len(g.WKB)),
 		}
 	}
 	return k

@@ -11,8 +11,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// Writer writes the file of one table. Batches come one by one, with the types that their own rows allow; at the end Finish says which batches
-// the table has. After an error of the file every method but Close gives that error. It is for one goroutine.
+// Writer writes the file of one table. Batches come one by one, with the types that their own rows
+// allow; at the end Finish says which batches the table has. After an error of the file every
+// method but Close gives that error. It is for one goroutine.
 type Writer struct {
 	out      output
 	views    windows
@@ -20,7 +21,8 @@ type Writer struct {
 	finished bool
 }
 
-// message is where one batch lies in the file, and the CRC-32C of these bytes: those of the metadata, then those of the body.
+// message is where one batch lies in the file, and the CRC-32C of these bytes: those of the
+// metadata, then those of the body.
 type message struct {
 	offset, metadata, body int64
 	sum                    uint32
@@ -56,8 +58,8 @@ func NewWriter(f files.File) *Writer {
 // Bytes is the length of the file so far.
 func (w *Writer) Bytes() int64 { return w.out.at() }
 
-// Append writes a batch and gives it back as views of the file's mapping, valid until Close: the caller may forget c. It refuses slices that are
-// not as geoarrow.Columns promises.
+// Append writes a batch and gives it back as views of the file's mapping, valid until Close: the
+// caller may forget c. It refuses slices that are not as geoarrow.Columns promises.
 func (w *Writer) Append(c *geoarrow.Columns) (*geoarrow.Columns, error) {
 	if w.finished {
 		return nil, w.error(errFinished)
@@ -80,9 +82,11 @@ func (w *Writer) Append(c *geoarrow.Columns) (*geoarrow.Columns, error) {
 	return mapped, nil
 }
 
-// Finish completes the file of t: the batches, a spatial index of each, the footer. It does not sync. A batch that is one of Append's, slice by slice,
-// stays where it is, every other one is written now. All batches have the columns of the first one, of its types; more is not asked of t, and
-// everything in it but Check and Search is kept. After that the file is immutable. It ends with the error of ctx soon after that ends.
+// Finish completes the file of t: the batches, a spatial index of each, the footer. It does not
+// sync. A batch that is one of Append's, slice by slice, stays where it is, every other one is
+// written now. All batches have the columns of the first one, of its types; more is not asked of t,
+// and everything in it but Check and Search is kept. After that the file is immutable. It ends with
+// the error of ctx soon after that ends.
 func (w *Writer) Finish(ctx context.Context, t *readers.Table) error {
 	if w.finished {
 		return w.error(errFinished)
@@ -215,7 +219,8 @@ func (k *carver) step(_ []byte, n int64) ([]byte, error) {
 // writeFooter writes footer and tail.
 func (w *Writer) writeFooter(t *readers.Table, messages []message, description []byte) error {
 	if len(description)+blockBytes*len(messages) > maxFooterBytes {
-		return fmt.Errorf("%d batches of %d columns need a footer of more than %d bytes", len(t.Batches), len(t.Batches[0].Attributes), maxFooterBytes)
+		return fmt.Errorf("%d batches of %d columns need a footer of more than %d bytes", len(t.Batches),
+			len(t.Batches[0].Attributes), maxFooterBytes)
 	}
 	text, at, err := footer(geoarrow.Schema(t.Batches[0], t.CRS, geoarrow.Encoding{}), messages, description)
 	if err != nil {

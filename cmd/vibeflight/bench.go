@@ -123,7 +123,11 @@ func newBench(std stdio) *cobra.Command {
 			for _, file := range files {
 				for run := range runs {
 					for _, name := range names {
-						r, err := bench(trace.begin(cmd.Context()), file, opts, reading{formats: all.Formats(), columns: readers.Project(columns), limits: limits, unpack: parse.unpacking()}, name, onCards)
+						r, err := bench(trace.begin(cmd.Context()), file, opts,
+							reading{
+								formats: all.Formats(), columns: readers.Project(columns), limits: limits,
+								unpack: parse.unpacking(),
+							}, name, onCards)
 						if err != nil {
 							return err
 						}
@@ -142,12 +146,15 @@ func newBench(std stdio) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&engineList, "engine", "cpu", "engines to measure in turns, separated by commas: cpu, cuda")
-	f.StringSliceVar(&columns, "columns", nil, "`COLUMNS` to read, separated by commas, as for a ticket with them where there is no cache; all if it is left out")
+	f.StringSliceVar(&columns, "columns", nil,
+		"`COLUMNS` to read, separated by commas, as for a ticket with them where there is no cache; all if it is "+
+			"left out")
 	f.IntVar(&runs, "runs", 3, "runs for each file and engine")
 	optionFlag(f, &options)
 	settings(f, parse.flags, cards.flags)
 	f.BoolVar(&asJSON, "json", false, "print a JSON object a line")
-	f.StringVar(&trace.path, "trace", "", "write when each stage of the last run began and ended to this `FILE`, for ui.perfetto.dev, and sum the stages of each run up on stderr")
+	f.StringVar(&trace.path, "trace", "", "write when each stage of the last run began and ended to this `FILE`, "+
+		"for ui.perfetto.dev, and sum the stages of each run up on stderr")
 	f.StringVar(&profile, "cpu-profile", "", "profile the CPU over all runs into this `FILE`, for go tool pprof")
 	return cmd
 }
@@ -181,7 +188,9 @@ func (c *gpuConfig) openBench(names []string, limits readers.Limits, std stdio) 
 }
 
 // bench measures one run.
-func bench(ctx context.Context, path string, options map[string]any, how reading, name string, cards *engines.Engines) (benchRun, error) {
+func bench(ctx context.Context, path string, options map[string]any, how reading, name string,
+	cards *engines.Engines,
+) (benchRun, error) {
 	format, opts, err := chosen(path, "", options)
 	if err != nil {
 		return benchRun{}, err
@@ -231,8 +240,9 @@ func bench(ctx context.Context, path string, options map[string]any, how reading
 // since are the counts of what happened between two looks.
 func since(before, after readers.EngineCounts) *readers.EngineCounts {
 	n := readers.EngineCounts{
-		Chunks: after.Chunks - before.Chunks, Refused: after.Refused - before.Refused, RefusedRows: after.RefusedRows - before.RefusedRows,
-		Faults: after.Faults - before.Faults,
+		Chunks: after.Chunks - before.Chunks, Refused: after.Refused - before.Refused,
+		RefusedRows: after.RefusedRows - before.RefusedRows,
+		Faults:      after.Faults - before.Faults,
 		Stages: readers.Stages{
 			ReadSeconds:   after.Stages.ReadSeconds - before.Stages.ReadSeconds,
 			UploadSeconds: after.Stages.UploadSeconds - before.Stages.UploadSeconds,
@@ -267,7 +277,8 @@ type reading struct {
 	opened  func(content *source.File) // is told what is parsed; may be nil
 }
 
-// read parses the file at path from its opening to the complete table. The source it gives is closed: its size remains.
+// read parses the file at path from its opening to the complete table. The source it gives is
+// closed: its size remains.
 func read(ctx context.Context, path string, how reading) (*source.File, *readers.Table, error) {
 	src, err := source.Open(path, path, how.format.Siblings...)
 	if err != nil {
@@ -312,20 +323,25 @@ func benchTable(w io.Writer) func(benchRun) error {
 	return func(r benchRun) error {
 		if first {
 			first = false
-			if _, err := fmt.Fprintf(w, line, "FILE", "ENGINE", "RUN", "SIZE", "ROWS", "SECONDS", "CPU s", "MB/s", "PEAK RSS"); err != nil {
+			if _, err := fmt.Fprintf(w, line, "FILE", "ENGINE", "RUN", "SIZE", "ROWS", "SECONDS", "CPU s",
+				"MB/s", "PEAK RSS"); err != nil {
 				return err
 			}
 		}
-		_, err := fmt.Fprintf(w, line, oneLine(r.File), r.Engine, strconv.Itoa(r.Run), humanBytes(r.Bytes), humanCount(r.Rows),
-			fmt.Sprintf("%.3f", r.Seconds), fmt.Sprintf("%.3f", r.CPUSeconds), fmt.Sprintf("%.1f", float64(r.Bytes)/1e6/r.Seconds),
+		_, err := fmt.Fprintf(w, line, oneLine(r.File), r.Engine, strconv.Itoa(r.Run), humanBytes(r.Bytes),
+			humanCount(r.Rows),
+			fmt.Sprintf("%.3f", r.Seconds), fmt.Sprintf("%.3f", r.CPUSeconds),
+			fmt.Sprintf("%.1f", float64(r.Bytes)/1e6/r.Seconds),
 			humanBytes(r.RSSAnonPeak))
 		n := r.EngineCounts
 		if err == nil && n != nil {
-			_, err = fmt.Fprintf(w, "  %s chunks, summed: read %.3f s, upload %.3f s, kernels and columns %.3f s\n", humanCount(n.Chunks), n.Stages.ReadSeconds,
+			_, err = fmt.Fprintf(w, "  %s chunks, summed: read %.3f s, upload %.3f s, kernels and columns %.3f s\n",
+				humanCount(n.Chunks), n.Stages.ReadSeconds,
 				n.Stages.UploadSeconds, n.Stages.WorkSeconds)
 		}
 		if err == nil && n != nil && n.Refused > 0 {
-			_, err = fmt.Fprintf(w, "  %s of %s chunks, %s rows, were read by the CPU engine: %s\n", humanCount(n.Refused), humanCount(n.Chunks+n.Refused),
+			_, err = fmt.Fprintf(w, "  %s of %s chunks, %s rows, were read by the CPU engine: %s\n",
+				humanCount(n.Refused), humanCount(n.Chunks+n.Refused),
 				humanCount(n.RefusedRows), oneLine(n.Reason))
 		}
 		return err

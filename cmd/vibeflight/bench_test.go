@@ -9,7 +9,10 @@ import (
 )
 
 func TestBenchSaysWhatWasRefused(t *testing.T) {
-	before := readers.EngineCounts{Chunks: 10, Refused: 1, RefusedRows: 5, Reason: "before", Stages: readers.Stages{ReadSeconds: 1, UploadSeconds: 2, WorkSeconds: 3}}
+	before := readers.EngineCounts{
+		Chunks: 10, Refused: 1, RefusedRows: 5, Reason: "before",
+		Stages: readers.Stages{ReadSeconds: 1, UploadSeconds: 2, WorkSeconds: 3},
+	}
 	stages := readers.Stages{ReadSeconds: 1.5, UploadSeconds: 2.25, WorkSeconds: 4}
 	tests := []struct {
 		name       string
@@ -24,7 +27,10 @@ func TestBenchSaysWhatWasRefused(t *testing.T) {
 		},
 		{
 			"two chunks",
-			readers.EngineCounts{Chunks: 78, Refused: 3, RefusedRows: 131_077, Faults: 1, Reason: "out of\nmemory", Stages: stages},
+			readers.EngineCounts{
+				Chunks: 78, Refused: 3, RefusedRows: 131_077, Faults: 1, Reason: "out of\nmemory",
+				Stages: stages,
+			},
 			`"chunks":68,"refused":2,"refused_rows":131072,"faults":1,"stages":{"read_seconds":0.5,"upload_seconds":0.25,"work_seconds":1},"last_refusal":"out of\nmemory"}`,
 			"  68 chunks, summed: read 0.500 s, upload 0.250 s, kernels and columns 1.000 s\n" +
 				"  2 of 70 chunks, 131,072 rows, were read by the CPU engine: out of memory\n",

@@ -31,12 +31,14 @@ func (t *benchTrace) sums(w io.Writer) error {
 		return nil
 	}
 	stages, whole := t.line.Stages()
-	if _, err := fmt.Fprintf(w, "  %-30s %7s %9s %10s %8s %9s\n", "STAGE", "TIMES", "SUMMED s", "AT A TIME", "AT MOST", "NOBODY s"); err != nil {
+	if _, err := fmt.Fprintf(w, "  %-30s %7s %9s %10s %8s %9s\n", "STAGE", "TIMES", "SUMMED s", "AT A TIME",
+		"AT MOST", "NOBODY s"); err != nil {
 		return err
 	}
 	for _, s := range stages {
 		_, err := fmt.Fprintf(w, "  %-30s %7s %9.4f %10.2f %8d %9.4f\n",
-			s.Name, humanCount(int64(s.Times)), s.Sum.Seconds(), float64(s.Sum)/float64(max(1, whole)), s.Most, s.Idle.Seconds())
+			s.Name, humanCount(int64(s.Times)), s.Sum.Seconds(), float64(s.Sum)/float64(max(1, whole)),
+			s.Most, s.Idle.Seconds())
 		if err != nil {
 			return err
 		}

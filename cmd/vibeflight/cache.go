@@ -24,7 +24,10 @@ const cacheLong = `Look at the folder where servers keep parsed tables, or empty
 Servers may be running: a table that one of them uses stays readable for it. Nothing is lost by clearing but the time of parsing again.`
 
 func newCache(std stdio) *cobra.Command {
-	cmd := &cobra.Command{Use: "cache", Short: "List or clear the tables that servers have parsed", Long: cacheLong, Args: noArguments}
+	cmd := &cobra.Command{
+		Use: "cache", Short: "List or clear the tables that servers have parsed",
+		Long: cacheLong, Args: noArguments,
+	}
 	cmd.AddCommand(newCacheLs(std), newCacheClear(std))
 	for _, sub := range cmd.Commands() {
 		sub.PreRunE = func(cmd *cobra.Command, _ []string) error { return cacheFolder(cmd.Flags()) }
@@ -33,7 +36,8 @@ func newCache(std stdio) *cobra.Command {
 	return cmd
 }
 
-// cacheDirFlag adds --cache-dir. Its help says where the default is in words: the folder itself is another one for each user.
+// cacheDirFlag adds --cache-dir. Its help says where the default is in words: the folder itself is
+// another one for each user.
 func cacheDirFlag(f *pflag.FlagSet, dir *string, usage string) {
 	f.StringVar(dir, "cache-dir", defaultCacheDir(), usage+" (default: vibeflight in $XDG_CACHE_HOME or ~/.cache)")
 	f.Lookup("cache-dir").DefValue = ""
@@ -58,7 +62,8 @@ func newCacheLs(std stdio) *cobra.Command {
 	var dir string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "ls", Short: "List the parsed tables of the cache, those used last first", Long: cacheLsLong, Args: noArguments,
+		Use: "ls", Short: "List the parsed tables of the cache, those used last first", Long: cacheLsLong,
+		Args:    noArguments,
 		Example: "  vibeflight cache ls --cache-dir /var/cache/vibeflight",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			log, err := newLog(std.err, "warn", "auto")
@@ -77,7 +82,10 @@ func newCacheLs(std stdio) *cobra.Command {
 				}
 				return nil
 			}
-			g := &grid{header: []string{"TABLE", "USED", "ROWS", "SIZE", "FILE"}, right: []bool{false, false, true, true, false}}
+			g := &grid{
+				header: []string{"TABLE", "USED", "ROWS", "SIZE", "FILE"},
+				right:  []bool{false, false, true, true, false},
+			}
 			var bytes int64
 			for _, t := range tables {
 				bytes += t.Bytes
@@ -89,7 +97,10 @@ func newCacheLs(std stdio) *cobra.Command {
 				if t.Layer != "" {
 					file += "#" + t.Layer
 				}
-				g.rows = append(g.rows, []string{t.Key[:12], t.Used.Format(time.DateTime), rows, humanBytes(t.Bytes), oneLine(file)})
+				g.rows = append(g.rows, []string{
+					t.Key[:12], t.Used.Format(time.DateTime), rows,
+					humanBytes(t.Bytes), oneLine(file),
+				})
 			}
 			if _, err = g.write(std.out, 0); err != nil {
 				return err

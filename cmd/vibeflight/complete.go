@@ -26,8 +26,10 @@ type completer struct {
 
 // fixed are the flags with a few values.
 var fixed = map[string][]string{
-	"compression": {"none", "lz4", "zstd"}, "geometry-encoding": {"native", "wkb", "wkt"}, "coords": {"separated", "interleaved"},
-	"log-level": {"trace", "debug", "info", "warn", "error"}, "log-format": {"auto", "console", "json"}, "on-error": {"fail", "skip", "null", "repair"},
+	"compression": {"none", "lz4", "zstd"}, "geometry-encoding": {"native", "wkb", "wkt"},
+	"coords":    {"separated", "interleaved"},
+	"log-level": {"trace", "debug", "info", "warn", "error"}, "log-format": {"auto", "console", "json"},
+	"on-error": {"fail", "skip", "null", "repair"},
 }
 
 // folders are the flags that want a folder.
@@ -37,7 +39,8 @@ var folders = []string{"data", "cache-dir", "sql-spill-dir", "duckdb-extensions"
 func complete(root *cobra.Command, lookup func(string) (string, bool)) {
 	c := &completer{lookup}
 	arguments := map[string]cobra.CompletionFunc{
-		"ls": c.paths, "get": c.name, "info": c.name, "sql": c.afterQuery, "gen": kinds, "bench": files, "completion": nil, "man": files,
+		"ls": c.paths, "get": c.name, "info": c.name, "sql": c.afterQuery, "gen": kinds, "bench": files,
+		"completion": nil, "man": files,
 	}
 	for _, cmd := range root.Commands() {
 		known, ok := arguments[cmd.Name()]
@@ -53,7 +56,8 @@ func complete(root *cobra.Command, lookup func(string) (string, bool)) {
 	}
 }
 
-// flag sets what the value of a flag may be. A text of which nothing is known may be a file: that is what shells do by themselves.
+// flag sets what the value of a flag may be. A text of which nothing is known may be a file: that
+// is what shells do by themselves.
 func (c *completer) flag(cmd *cobra.Command, f *pflag.Flag) {
 	var values cobra.CompletionFunc
 	switch {
@@ -140,7 +144,9 @@ func (c *completer) paths(cmd *cobra.Command, _ []string, _ string) ([]cobra.Com
 }
 
 // name completes NAME|FILE.
-func (c *completer) name(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (c *completer) name(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion,
+	cobra.ShellCompDirective,
+) {
 	server := c.server(cmd)
 	switch {
 	case len(args) > 0:
@@ -156,7 +162,9 @@ func (c *completer) name(cmd *cobra.Command, args []string, typed string) ([]cob
 }
 
 // prefix completes the folders of a server's names, one level at a time.
-func (c *completer) prefix(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (c *completer) prefix(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion,
+	cobra.ShellCompDirective,
+) {
 	server := c.server(cmd)
 	if server.address == "" {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -171,7 +179,9 @@ func (c *completer) prefix(cmd *cobra.Command, _ []string, typed string) ([]cobr
 }
 
 // afterQuery completes the folders behind a query.
-func (c *completer) afterQuery(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (c *completer) afterQuery(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion,
+	cobra.ShellCompDirective,
+) {
 	if len(args) == 0 || c.server(cmd).address != "" {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -179,7 +189,9 @@ func (c *completer) afterQuery(cmd *cobra.Command, args []string, _ string) ([]c
 }
 
 // columns completes the last of some columns, by what is in the file that is named.
-func (c *completer) columns(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (c *completer) columns(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion,
+	cobra.ShellCompDirective,
+) {
 	const no = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	if len(args) == 0 {
 		return nil, no
@@ -197,7 +209,8 @@ func (c *completer) columns(cmd *cobra.Command, args []string, typed string) ([]
 	for _, column := range d.Columns {
 		// A name with a comma or a quote would have to stand in quotes.
 		if !slices.Contains(chosen, column.Name) && !strings.ContainsAny(column.Name, ",\"\t\n") {
-			names = append(names, cobra.CompletionWithDesc(strings.Join(append(slices.Clone(chosen), column.Name), ","), column.typeName()))
+			names = append(names, cobra.CompletionWithDesc(strings.Join(append(slices.Clone(chosen), column.Name), ","),
+				column.typeName()))
 		}
 	}
 	return names, no
@@ -222,8 +235,11 @@ func (c *completer) describe(ctx context.Context, cmd *cobra.Command, name strin
 	return from.describe(ctx, name, options, &progress{})
 }
 
-// options completes KEY=VALUE by the format of the file that is named, or by all formats where none is known.
-func (c *completer) options(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+// options completes KEY=VALUE by the format of the file that is named, or by all formats where none
+// is known.
+func (c *completer) options(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion,
+	cobra.ShellCompDirective,
+) {
 	known := append(slices.Clone(readers.CommonOptions), formatOption())
 	for _, f := range c.formatsOf(cmd, args) {
 		for _, o := range f.Options {

@@ -19,7 +19,8 @@ var shells = []string{"bash", "zsh", "fish", "powershell"}
 
 func newCompletion(std stdio) *cobra.Command {
 	return &cobra.Command{
-		Use: "completion bash|zsh|fish|powershell", Short: "Print the completion script of a shell", Long: completionLong,
+		Use: "completion bash|zsh|fish|powershell", Short: "Print the completion script of a shell",
+		Long:      completionLong,
 		Example:   "  # complete in this shell, from now on\n  source <(vibeflight completion bash)",
 		ValidArgs: shells,
 		Args: func(_ *cobra.Command, args []string) error {

@@ -33,7 +33,8 @@ type fileOptions struct {
 	options map[string]any
 }
 
-// matches reports whether a pattern has a file's name. "*" stops at "/", "**" does not; a pattern without "/" is held against the last part of the name.
+// matches reports whether a pattern has a file's name. "*" stops at "/", "**" does not; a pattern
+// without "/" is held against the last part of the name.
 func (o fileOptions) matches(name string) bool {
 	if !strings.Contains(o.match, "/") {
 		name = path.Base(name)
@@ -42,7 +43,8 @@ func (o fileOptions) matches(name string) bool {
 	return ok && err == nil // the pattern was checked
 }
 
-// optionsOf gives what an operator says of a file: what holds for all of them, then each pattern that has it, the later ones over the earlier ones.
+// optionsOf gives what an operator says of a file: what holds for all of them, then each pattern
+// that has it, the later ones over the earlier ones.
 func optionsOf(files []fileOptions, all map[string]any) func(name string) map[string]any {
 	return func(name string) map[string]any {
 		options := maps.Clone(all)
@@ -55,7 +57,8 @@ func optionsOf(files []fileOptions, all map[string]any) func(name string) map[st
 	}
 }
 
-// fromConfig sets the settings of a file that neither the command line nor the environment has, and gives its options for files.
+// fromConfig sets the settings of a file that neither the command line nor the environment has, and
+// gives its options for files.
 func fromConfig(flags *pflag.FlagSet, file string, formats readers.Registry) ([]fileOptions, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -192,7 +195,8 @@ func fileOptionsOf(table map[string]any, formats readers.Registry) (fileOptions,
 	return f, nil
 }
 
-// knownOption reports what is wrong with an option that no format takes: which one a file is of is known when it is read.
+// knownOption reports what is wrong with an option that no format takes: which one a file is of is
+// known when it is read.
 func knownOption(formats readers.Registry, name, value string) error {
 	if name == readers.OptionFormat {
 		_, _, err := formats.Choose(readers.Format{}, map[string]any{name: value})
@@ -208,7 +212,9 @@ func knownOption(formats readers.Registry, name, value string) error {
 		if err == nil {
 			return nil
 		}
-		known := slices.ContainsFunc(slices.Concat(readers.CommonOptions, f.Options), func(o readers.Option) bool { return o.Name == name })
+		known := slices.ContainsFunc(slices.Concat(readers.CommonOptions, f.Options), func(o readers.Option) bool {
+			return o.Name == name
+		})
 		var wrong *readers.OptionError
 		if known && errors.As(err, &wrong) {
 			last = wrong.Err

@@ -38,7 +38,10 @@ workers = 3
 	if err := f.Parse([]string{"--max-depth", "9"}); err != nil {
 		t.Fatal(err)
 	}
-	environment := map[string]string{"VIBEFLIGHT_MAX_DEPTH": "8", "VIBEFLIGHT_WORKERS": "5", "VIBEFLIGHT_LISTEN": "unix:///y.sock"}
+	environment := map[string]string{
+		"VIBEFLIGHT_MAX_DEPTH": "8", "VIBEFLIGHT_WORKERS": "5",
+		"VIBEFLIGHT_LISTEN": "unix:///y.sock",
+	}
 	lookup := func(name string) (string, bool) { v, ok := environment[name]; return v, ok }
 	if err := fromEnvironment(f, lookup); err != nil {
 		t.Fatal(err)
@@ -46,7 +49,10 @@ workers = 3
 	if _, err := fromConfig(f, path, all.Formats()); err != nil {
 		t.Fatal(err)
 	}
-	got := []any{c.Data, c.Listen, c.Memory, c.Parse.depth, c.Parse.workers, c.Drain.String(), c.NoSQL, c.OnError, c.BatchRows}
+	got := []any{
+		c.Data, c.Listen, c.Memory, c.Parse.depth, c.Parse.workers, c.Drain.String(), c.NoSQL,
+		c.OnError, c.BatchRows,
+	}
 	want := []any{[]string{"a", "w=b"}, []string{"unix:///y.sock"}, byteSize(2 << 30), 9, 5, "3s", true, "skip", 65536}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)
@@ -86,10 +92,22 @@ func TestConfigErrors(t *testing.T) {
 		{"files", `files = "x"`, "files: want tables, each behind a line [[files]]"},
 		{"no pattern", "[[files]]\noptions = {}", `files, number 1: match: "" is no pattern`},
 		{"pattern", "[[files]]\nmatch = \"a[\"", `files, number 1: match: "a[" is no pattern of file names`},
-		{"key", "[[files]]\nmatch = \"a\"\n[[files]]\nmatches = \"b\"", "files, number 2: matches: want match and options"},
-		{"options", "[[files]]\nmatch = \"a\"\noptions = 7", "files, number 1: options: want a pattern as text, and options as a table"},
-		{"no option", "[[files]]\nmatch = \"a\"\noptions = {delimeter = \";\"}", "options.delimeter: no format has such an option"},
-		{"value of an option", "[[files]]\nmatch = \"a\"\noptions = {on_error = \"ignore\"}", `options.on_error: "ignore" is none of fail, skip`},
+		{
+			"key", "[[files]]\nmatch = \"a\"\n[[files]]\nmatches = \"b\"",
+			"files, number 2: matches: want match and options",
+		},
+		{
+			"options", "[[files]]\nmatch = \"a\"\noptions = 7",
+			"files, number 1: options: want a pattern as text, and options as a table",
+		},
+		{
+			"no option", "[[files]]\nmatch = \"a\"\noptions = {delimeter = \";\"}",
+			"options.delimeter: no format has such an option",
+		},
+		{
+			"value of an option", "[[files]]\nmatch = \"a\"\noptions = {on_error = \"ignore\"}",
+			`options.on_error: "ignore" is none of fail, skip`,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -23,12 +23,15 @@ type serverConfig struct {
 }
 
 func (c *serverConfig) flags(f *pflag.FlagSet) {
-	f.StringVar(&c.address, "server", "", "ask a server at this `address`, grpc://HOST:PORT, grpc+tls://HOST:PORT or unix:///PATH, instead of reading files")
+	f.StringVar(&c.address, "server", "", "ask a server at this `address`, grpc://HOST:PORT, grpc+tls://HOST:PORT "+
+		"or unix:///PATH, instead of reading files")
 	f.StringVar(&c.ca, "tls-ca", "", "`file`, PEM, of the certificates to trust at grpc+tls://, instead of the system's")
-	f.BoolVar(&c.unverified, "tls-insecure", false, "take any certificate at grpc+tls://: whoever is in between can read and answer")
+	f.BoolVar(&c.unverified, "tls-insecure", false,
+		"take any certificate at grpc+tls://: whoever is in between can read and answer")
 }
 
-// check refuses flags that say nothing about the server. The environment may say it: that is for other calls.
+// check refuses flags that say nothing about the server. The environment may say it: that is for
+// other calls.
 func (c *serverConfig) check(f *pflag.FlagSet) error {
 	_, encrypted, err := c.target()
 	if err == nil && !encrypted && (told(f, "tls-ca") || told(f, "tls-insecure")) {
@@ -50,7 +53,8 @@ func (c *serverConfig) dial() (*remote, error) {
 		}
 	}
 	conn, err := grpc.NewClient(where, grpc.WithTransportCredentials(creds),
-		// The server bounds its messages itself; the default of 4 MiB is less than one of its batches.
+		// The server bounds its messages itself; the default of 4 MiB is less than one of its
+		// batches.
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32)))
 	if err != nil {
 		return nil, wrongUsage("--server: %q: %w", c.address, err)
@@ -71,7 +75,8 @@ func (c *serverConfig) target() (where string, encrypted bool, err error) {
 	case scheme == "grpc+tls" || scheme == "grpcs":
 		return rest, true, nil
 	}
-	return "", false, wrongUsage("--server: %q is none of grpc://HOST:PORT, grpc+tls://HOST:PORT, unix:///PATH", c.address)
+	return "", false, wrongUsage("--server: %q is none of grpc://HOST:PORT, grpc+tls://HOST:PORT, unix:///PATH",
+		c.address)
 }
 
 func (c *serverConfig) credentials() (credentials.TransportCredentials, error) {

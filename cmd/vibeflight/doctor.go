@@ -46,8 +46,10 @@ func newDoctor(std stdio) *cobra.Command {
 	var c doctor
 	all := pflag.NewFlagSet("", pflag.ContinueOnError)
 	cmd := &cobra.Command{
-		Use: "doctor", Short: "Say what this machine has for the server, and what is missing", Long: doctorLong, Args: noArguments,
-		Example: "  vibeflight doctor\n  # for what serve is started with; for a script\n  vibeflight doctor --config vibeflight.toml --json",
+		Use: "doctor", Short: "Say what this machine has for the server, and what is missing", Long: doctorLong,
+		Args: noArguments,
+		Example: "  vibeflight doctor\n  # for what serve is started with; for a script\n  vibeflight doctor " +
+			"--config vibeflight.toml --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := c.configure(all); err != nil {
 				return err
@@ -60,13 +62,18 @@ func newDoctor(std stdio) *cobra.Command {
 		},
 	}
 	settings(all, c.serve.flags)
-	for _, name := range []string{"config", "data", "listen", "tls-cert", "tls-key", "engine", "cache-dir", "cache-bytes", "duckdb-extensions"} {
+	for _, name := range []string{
+		"config", "data", "listen", "tls-cert", "tls-key", "engine", "cache-dir",
+		"cache-bytes", "duckdb-extensions",
+	} {
 		cmd.Flags().AddFlag(all.Lookup(name))
 	}
 	settings(cmd.Flags(), func(f *pflag.FlagSet) {
-		f.StringVar(&c.nvrtc, "nvrtc", "", "`library` of the run-time compiler (default: where the loader and CUDA's installers put it)")
+		f.StringVar(&c.nvrtc, "nvrtc", "", "`library` of the run-time compiler (default: where the loader and "+
+			"CUDA's installers put it)")
 	})
-	cmd.Flags().BoolVar(&c.compile, "compile", false, "compile every kernel for each GPU now, into the cache folder, so that the first start finds them")
+	cmd.Flags().BoolVar(&c.compile, "compile", false,
+		"compile every kernel for each GPU now, into the cache folder, so that the first start finds them")
 	cmd.Flags().BoolVar(&c.asJSON, "json", false, "print a JSON object a line")
 	return cmd
 }
@@ -141,7 +148,10 @@ func (c *doctor) examine(ctx context.Context) []finding {
 func (c *doctor) examineSQL() []finding {
 	db, err := duck.Open(duck.Config{}, nil)
 	if err != nil {
-		return []finding{{Name: "SQL", Found: err.Error(), Advice: "files are served all the same; SQL wants a build with a C compiler at hand (make build)"}}
+		return []finding{{
+			Name: "SQL", Found: err.Error(),
+			Advice: "files are served all the same; SQL wants a build with a C compiler at hand (make build)",
+		}}
 	}
 	found := []finding{{Name: "SQL", OK: true, Found: "DuckDB " + strings.TrimPrefix(duck.LibraryVersion(), "v")}}
 	if err := db.Close(); err != nil {
@@ -158,7 +168,8 @@ func examineWorkers() finding {
 	}
 	return finding{
 		Name: "SQL workers", Found: "without " + strings.Join(missing, "; "),
-		Advice: "SQL works all the same; a kernel of Linux 5.13 or later, with Landlock and seccomp, confines its processes",
+		Advice: "SQL works all the same; a kernel of Linux 5.13 or later, with Landlock and seccomp, confines its " +
+			"processes",
 	}
 }
 
@@ -166,7 +177,8 @@ func examineWorkers() finding {
 func (c *doctor) examineSpatial() finding {
 	f := finding{
 		Name: "spatial", Found: "not looked for",
-		Advice: "SQL has no ST_Area and the like, but for what DuckDB itself has; make spatial fetches them, --duckdb-extensions says where " + spatialFile + " is",
+		Advice: "SQL has no ST_Area and the like, but for what DuckDB itself has; make spatial fetches them, " +
+			"--duckdb-extensions says where " + spatialFile + " is",
 	}
 	if c.serve.SQL.extensions == "" {
 		return f

@@ -17,13 +17,17 @@ func (c *doctor) examineGPUs() []finding {
 	if err != nil {
 		return []finding{{
 			Name: "GPU", Found: err.Error(), Fatal: c.serve.Engine == "cuda",
-			Advice: "files are parsed on the processor; a GPU wants a build with CUDA (make build), NVIDIA's driver and a card of compute capability 8.0 or newer",
+			Advice: "files are parsed on the processor; a GPU wants a build with CUDA (make build), NVIDIA's driver " +
+				"and a card of compute capability 8.0 or newer",
 		}, {Name: "engine", OK: true, Found: engines.Known(nil, nil, "")}}
 	}
 	findings := []finding{c.examineCompiler()}
 	meter, err := gpu.OpenMeter()
 	if err != nil {
-		findings = append(findings, finding{Name: "NVML", Found: err.Error(), Advice: "cards work without it; their load is not shown"})
+		findings = append(findings, finding{
+			Name: "NVML", Found: err.Error(),
+			Advice: "cards work without it; their load is not shown",
+		})
 	} else {
 		defer func() { _ = meter.Close() }() // nothing more is asked of it
 	}
@@ -35,7 +39,8 @@ func (c *doctor) examineGPUs() []finding {
 			cards = append(cards, *info)
 		}
 	}
-	return append(findings, finding{Name: "engine", OK: true, Found: engines.Known(all.Formats(), cards, folder(c.serve.CacheDir))})
+	return append(findings, finding{Name: "engine", OK: true, Found: engines.Known(all.Formats(), cards,
+		folder(c.serve.CacheDir))})
 }
 
 func (c *doctor) examineCompiler() finding {
@@ -43,24 +48,34 @@ func (c *doctor) examineCompiler() finding {
 	if err != nil {
 		return finding{
 			Name: "NVRTC", Found: err.Error(),
-			Advice: "kernels must come compiled, in the binary or in the cache folder; the packages nvidia-cuda-nvrtc-cu12 and -cu13 hold the library (--nvrtc PATH)",
+			Advice: "kernels must come compiled, in the binary or in the cache folder; the packages " +
+				"nvidia-cuda-nvrtc-cu12 and -cu13 hold the library (--nvrtc PATH)",
 		}
 	}
 	return finding{Name: "NVRTC", OK: true, Found: version}
 }
 
-// examineCard opens a card, so that what keeps the server from using it is found here; then it has no info.
+// examineCard opens a card, so that what keeps the server from using it is found here; then it has
+// no info.
 func (c *doctor) examineCard(ordinal int, meter *gpu.Meter) (*gpu.Info, []finding) {
 	name := fmt.Sprintf("GPU %d", ordinal)
-	d, err := gpu.Open(gpu.Options{Ordinal: ordinal, NVRTC: c.nvrtc, CacheDir: engines.KernelCache(folder(c.serve.CacheDir)), Images: kernels.CompiledIn()})
+	d, err := gpu.Open(gpu.Options{
+		Ordinal: ordinal, NVRTC: c.nvrtc,
+		CacheDir: engines.KernelCache(folder(c.serve.CacheDir)), Images: kernels.CompiledIn(),
+	})
 	if err != nil {
-		return nil, []finding{{Name: name, Found: err.Error(), Advice: "files are parsed on the processor, or by the other GPUs"}}
+		return nil, []finding{{
+			Name: name, Found: err.Error(),
+			Advice: "files are parsed on the processor, or by the other GPUs",
+		}}
 	}
 	info := d.Info()
-	f := finding{Name: name, OK: true, Found: fmt.Sprintf("%s, %s, %s, %d multiprocessors, %s", info.Name, info.Arch, humanBytes(info.MemoryBytes), info.Multiprocessors, info.Driver)}
+	f := finding{Name: name, OK: true, Found: fmt.Sprintf("%s, %s, %s, %d multiprocessors, %s", info.Name,
+		info.Arch, humanBytes(info.MemoryBytes), info.Multiprocessors, info.Driver)}
 	if meter != nil {
 		if u, err := meter.Read(info.PCI); err == nil {
-			f.Found += fmt.Sprintf(", driver %v, %v (of %v), %v %% busy, %v °C", u.Driver, u.Link, u.LinkMax, u.BusyPercent, u.Celsius)
+			f.Found += fmt.Sprintf(", driver %v, %v (of %v), %v %% busy, %v °C", u.Driver, u.Link, u.LinkMax,
+				u.BusyPercent, u.Celsius)
 			if u.MemoryUsedBytes.OK {
 				f.Found += ", " + humanBytes(u.MemoryUsedBytes.Value) + " in use"
 			}
@@ -92,7 +107,8 @@ func compileKernels(d *gpu.Device) finding {
 		from[p.Origin]++
 		warnings = errors.Join(warnings, p.Warning)
 	}
-	f := finding{Name: "kernels", OK: true, Found: fmt.Sprintf("%d kernels ready in %.3f s; of %d programs", len(k.Names()), time.Since(start).Seconds(), len(d.Programs()))}
+	f := finding{Name: "kernels", OK: true, Found: fmt.Sprintf("%d kernels ready in %.3f s; of %d programs",
+		len(k.Names()), time.Since(start).Seconds(), len(d.Programs()))}
 	for _, origin := range []gpu.Origin{gpu.FromImages, gpu.FromCache, gpu.FromCompiler, gpu.FromPTX} {
 		if from[origin] > 0 {
 			f.Found += fmt.Sprintf(", %d from %s", from[origin], origin)

@@ -17,32 +17,39 @@ func examineHost() finding {
 	if err != nil {
 		return finding{Name: "host", Found: err.Error()}
 	}
-	f.Found += fmt.Sprintf(", %s of memory, of which parsed tables may take %s (--memory)", humanBytes(memory), humanBytes(memory/4))
+	f.Found += fmt.Sprintf(", %s of memory, of which parsed tables may take %s (--memory)", humanBytes(memory),
+		humanBytes(memory/4))
 	return f
 }
 
-// enoughFiles is how many open files are many enough: one for each connection, for each table that is mapped and for each file that is parsed.
+// enoughFiles is how many open files are many enough: one for each connection, for each table that
+// is mapped and for each file that is parsed.
 const enoughFiles = 4096
 
-// examineOpenFiles says how many files the process may have open. Go has raised that to the most that it may ask for.
+// examineOpenFiles says how many files the process may have open. Go has raised that to the most
+// that it may ask for.
 func examineOpenFiles() finding {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		return finding{Name: "files", Found: os.NewSyscallError("getrlimit", err).Error()}
 	}
-	f := finding{Name: "files", OK: limit.Cur >= enoughFiles, Found: humanCount(int64(min(limit.Cur, 1<<62))) + " may be open at once"}
+	f := finding{Name: "files", OK: limit.Cur >= enoughFiles, Found: humanCount(int64(min(limit.Cur, 1<<62))) +
+		" may be open at once"}
 	if limit.Cur == unix.RLIM_INFINITY {
 		f.Found = "any number may be open at once"
 	}
 	if !f.OK {
-		f.Advice = "each connection and each table of the cache takes one: ulimit -Hn, LimitNOFILE= of systemd or --ulimit nofile= of Docker gives more"
+		f.Advice = "each connection and each table of the cache takes one: ulimit -Hn, LimitNOFILE= of systemd or " +
+			"--ulimit nofile= of Docker gives more"
 	}
 	return f
 }
 
-// examineWatches says how many folders can be watched, and whether that is enough for those below --data.
+// examineWatches says how many folders can be watched, and whether that is enough for those below
+// --data.
 func examineWatches(folders int64) finding {
-	f := finding{Name: "watches", Advice: "folders that can't be watched are looked at every so often: sysctl fs.inotify.max_user_watches and max_user_instances say how many can be"}
+	f := finding{Name: "watches", Advice: "folders that can't be watched are looked at every so often: sysctl " +
+		"fs.inotify.max_user_watches and max_user_instances say how many can be"}
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
 	if err != nil {
 		f.Found = os.NewSyscallError("inotify", err).Error()
@@ -72,7 +79,11 @@ func examineWatches(folders int64) finding {
 func examineTemporary() finding {
 	free, err := roomIn(os.TempDir())
 	if err != nil {
-		return finding{Name: "temporary", Found: reason(err), Advice: "packed files (.gz, .zst, .zip, .kmz) can't be read without it: TMPDIR names a folder that can be written"}
+		return finding{
+			Name: "temporary", Found: reason(err),
+			Advice: "packed files (.gz, .zst, .zip, .kmz) can't be read without it: TMPDIR names a folder that can " +
+				"be written",
+		}
 	}
 	return finding{Name: "temporary", OK: true, Found: fmt.Sprintf("%s, %s free", os.TempDir(), humanBytes(free))}
 }

@@ -27,7 +27,10 @@ import (
 // examineData looks below the data folders. It gives the number of all folders there.
 func (c *doctor) examineData(ctx context.Context) (folders int64, findings []finding) {
 	if len(c.serve.Data) == 0 {
-		return 0, []finding{{Name: "data", Found: "not looked for", Advice: "serve wants --data, or VIBEFLIGHT_DATA; doctor looks below it"}}
+		return 0, []finding{{
+			Name: "data", Found: "not looked for",
+			Advice: "serve wants --data, or VIBEFLIGHT_DATA; doctor looks below it",
+		}}
 	}
 	for _, data := range c.serve.Data {
 		n, f := examineRoot(ctx, data)
@@ -59,7 +62,8 @@ func examineRoot(ctx context.Context, data string) (folders int64, f finding) {
 		formats[e.Format] = true
 	}
 	f = finding{Name: "data", OK: len(entries) > 0}
-	f.Found = fmt.Sprintf("%s: %s (%s), %s", data, counted(int64(len(entries)), "file"), strings.Join(slices.Sorted(maps.Keys(formats)), ", "), humanBytes(bytes))
+	f.Found = fmt.Sprintf("%s: %s (%s), %s", data, counted(int64(len(entries)), "file"),
+		strings.Join(slices.Sorted(maps.Keys(formats)), ", "), humanBytes(bytes))
 	if !f.OK {
 		f.Found, f.Advice = data+": no file that is read", "formats are "+formatNames(all.Formats())
 	}
@@ -91,14 +95,18 @@ func (c *doctor) examineListen(ctx context.Context) []finding {
 		case err != nil && c.answers(ctx, address):
 			f.Found = address + ": a vibeflight server answers there"
 		case err != nil:
-			f = finding{Name: "listen", Fatal: true, Found: address + ": " + err.Error(), Advice: "--listen names another address; ss -ltnp says who has one"}
+			f = finding{
+				Name: "listen", Fatal: true, Found: address + ": " + err.Error(),
+				Advice: "--listen names another address; ss -ltnp says who has one",
+			}
 		}
 		findings = append(findings, f)
 	}
 	return findings
 }
 
-// tryListen takes an address for a moment. Of a unix socket it looks at its folder only: to take one would change what is there.
+// tryListen takes an address for a moment. Of a unix socket it looks at its folder only: to take
+// one would change what is there.
 func tryListen(address string) error {
 	path, unixSocket := strings.CutPrefix(address, "unix://")
 	if !unixSocket {
@@ -129,21 +137,27 @@ func (c *doctor) examineTLS() []finding {
 	}
 	pair, err := tls.LoadX509KeyPair(c.serve.TLSCert, c.serve.TLSKey)
 	if err != nil {
-		return []finding{{Name: "TLS", Fatal: true, Found: reason(err), Advice: "--tls-cert and --tls-key name PEM files that belong together, and that can be read"}}
+		return []finding{{
+			Name: "TLS", Fatal: true, Found: reason(err),
+			Advice: "--tls-cert and --tls-key name PEM files that belong together, and that can be read",
+		}}
 	}
 	leaf := pair.Leaf
 	names := slices.Clone(leaf.DNSNames)
 	for _, ip := range leaf.IPAddresses {
 		names = append(names, ip.String())
 	}
-	f := finding{Name: "TLS", OK: true, Found: fmt.Sprintf("%s, valid to %s", strings.Join(names, ", "), leaf.NotAfter.Format(time.DateOnly))}
+	f := finding{Name: "TLS", OK: true, Found: fmt.Sprintf("%s, valid to %s", strings.Join(names, ", "),
+		leaf.NotAfter.Format(time.DateOnly))}
 	if now := time.Now(); now.After(leaf.NotAfter) || now.Before(leaf.NotBefore) {
-		f.OK, f.Advice = false, "clients refuse a certificate whose time is over, or has not come (from "+leaf.NotBefore.Format(time.DateOnly)+")"
+		f.OK, f.Advice = false, "clients refuse a certificate whose time is over, or has not come (from "+
+			leaf.NotBefore.Format(time.DateOnly)+")"
 	}
 	return []finding{f}
 }
 
-// answers reports whether a vibeflight server answers at an address. Whose certificate it has is no matter here.
+// answers reports whether a vibeflight server answers at an address. Whose certificate it has is no
+// matter here.
 func (c *doctor) answers(ctx context.Context, address string) bool {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -171,9 +185,11 @@ func (c *doctor) answers(ctx context.Context, address string) bool {
 	}
 }
 
-// examineCache says whether the cache folder can be written, what is in it, and how much room its disk has.
+// examineCache says whether the cache folder can be written, what is in it, and how much room its
+// disk has.
 func (c *doctor) examineCache(ctx context.Context) finding {
-	f := finding{Name: "cache", Advice: "tables are parsed again after each start, and kernels compiled; --cache-dir names a folder that can be written"}
+	f := finding{Name: "cache", Advice: "tables are parsed again after each start, and kernels compiled; " +
+		"--cache-dir names a folder that can be written"}
 	dir := folder(c.serve.CacheDir)
 	if dir == "" {
 		f.Found = "none"
@@ -202,7 +218,8 @@ func (c *doctor) examineCache(ctx context.Context) finding {
 	}
 	f.Found += ", " + humanBytes(free) + " free"
 	if most := int64(c.serve.CacheBytes); used+free < most {
-		f.Advice = fmt.Sprintf("it may grow to %s (--cache-bytes), for which there is no room on its disk", humanBytes(most))
+		f.Advice = fmt.Sprintf("it may grow to %s (--cache-bytes), for which there is no room on its disk",
+			humanBytes(most))
 	}
 	return f
 }

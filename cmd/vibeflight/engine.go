@@ -22,8 +22,10 @@ type gpuConfig struct {
 const allCards = "all"
 
 func (c *gpuConfig) flags(f *pflag.FlagSet) {
-	f.Var(&c.memory, "gpu-memory", "device memory for parsing on each GPU, as 2GiB; 0 is 1GiB or a quarter of the card's, whichever is less")
-	f.StringVar(&c.cards, "gpus", allCards, "GPUs to parse on: all, or their numbers as doctor shows them, separated by commas")
+	f.Var(&c.memory, "gpu-memory", "device memory for parsing on each GPU, as 2GiB; 0 is 1GiB or a quarter of the "+
+		"card's, whichever is less")
+	f.StringVar(&c.cards, "gpus", allCards, "GPUs to parse on: all, or their numbers as doctor shows them, "+
+		"separated by commas")
 }
 
 // ordinals are the cards by number; nil: all.
@@ -46,12 +48,15 @@ func (c *gpuConfig) ordinals() ([]int, error) {
 }
 
 // openEngines opens the engines of all formats.
-func (c *gpuConfig) openEngines(engine, cacheDir string, limits readers.Limits, log zerolog.Logger) (*engines.Engines, error) {
+func (c *gpuConfig) openEngines(engine, cacheDir string, limits readers.Limits,
+	log zerolog.Logger,
+) (*engines.Engines, error) {
 	ordinals, err := c.ordinals()
 	if err != nil {
 		return nil, err
 	}
 	return engines.Open(engines.Config{
-		Formats: all.Formats(), Engine: engine, Cards: ordinals, Memory: int64(c.memory), CacheDir: cacheDir, Limits: limits, Log: log,
+		Formats: all.Formats(), Engine: engine, Cards: ordinals, Memory: int64(c.memory), CacheDir: cacheDir,
+		Limits: limits, Log: log,
 	})
 }

@@ -19,7 +19,8 @@ type exchangeConfig struct {
 func (c *exchangeConfig) flags(f *pflag.FlagSet) {
 	c.bytes = flightsrv.DefaultMaxExchangeBytes
 	f.Var(&c.bytes, "max-exchange-bytes", "largest file that a client may send to have it parsed (DoExchange)")
-	f.IntVar(&c.most, "max-exchanges", catalog.DefaultMaxSent, "how many such files are taken at the same time; others wait, and they share the memory")
+	f.IntVar(&c.most, "max-exchanges", catalog.DefaultMaxSent,
+		"how many such files are taken at the same time; others wait, and they share the memory")
 	f.DurationVar(&c.timeout, "exchange-timeout", flightsrv.DefaultExchangeTimeout, "how long such a call may take")
 }
 

@@ -11,14 +11,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// newFile is a file that is there whole or not at all: it is written under another name beside its own, and renamed when it is
-// complete and on the disk.
+// newFile is a file that is there whole or not at all: it is written under another name beside its
+// own, and renamed when it is complete and on the disk.
 type newFile struct {
 	*os.File
 	path string
 }
 
-// createFile starts the file that will replace path. The caller calls keep, and discard in any case.
+// createFile starts the file that will replace path. The caller calls keep, and discard in any
+// case.
 func createFile(path string) (*newFile, error) {
 	if info, err := os.Stat(path); err == nil {
 		if !info.Mode().IsRegular() {
@@ -63,7 +64,8 @@ func (f *newFile) keep() error {
 	return dir.Sync()
 }
 
-// problem is an error of writing the file in words for a person: with the name that the file was to have, and what to do where there is no room for it.
+// problem is an error of writing the file in words for a person: with the name that the file was to
+// have, and what to do where there is no room for it.
 func (f *newFile) problem(err error) error {
 	var p *fs.PathError
 	if f.File == nil || !errors.As(err, &p) || filepath.Dir(p.Path) != filepath.Dir(f.Name()) {

@@ -101,7 +101,8 @@ func generateTo(ctx context.Context, w io.Writer, spec gen.Spec) error {
 	return b.Flush()
 }
 
-// generateShapefile writes the files of a shapefile. They get their names when all are complete, the .shp last: where it is, its others are.
+// generateShapefile writes the files of a shapefile. They get their names when all are complete,
+// the .shp last: where it is, its others are.
 func generateShapefile(ctx context.Context, path string, spec gen.Spec) error {
 	stem := strings.TrimSuffix(path, filepath.Ext(path))
 	var files []*newFile

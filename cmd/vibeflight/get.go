@@ -91,9 +91,12 @@ func (c *getConfig) flags(f *pflag.FlagSet) {
 	f.Int64Var(&c.limit, "limit", headRows, "at most so many rows; with --json, --csv and -o all, unless it is given")
 	f.BoolVar(&c.asJSON, "json", false, "print a JSON object a line")
 	f.BoolVar(&c.asCSV, "csv", false, "print CSV (RFC 4180) with a header; nothing is null, and \"\" an empty text")
-	f.StringVar(&c.encoding, "geometry-encoding", "native", "geometries as native (GeoArrow), wkb or wkt; shown as wkt unless given")
+	f.StringVar(&c.encoding, "geometry-encoding", "native",
+		"geometries as native (GeoArrow), wkb or wkt; shown as wkt unless given")
 	f.StringVar(&c.coords, "coords", "separated", "native coordinates: separated or interleaved")
-	f.StringVar(&c.packed, "compression", "none", "of what is written (Arrow IPC; GeoParquet, which has zstd unless told) and of what a server sends: none, lz4 or zstd")
+	f.StringVar(&c.packed, "compression", "none",
+		"of what is written (Arrow IPC; GeoParquet, which has zstd unless told) and of what a server sends: none, "+
+			"lz4 or zstd")
 	c.from.flags(f)
 }
 
@@ -124,13 +127,17 @@ func several(are ...bool) bool {
 	return n > 1
 }
 
-// ticket is what the flags ask for. A ticket's own reader checks it, so that a file and a server refuse the same.
+// ticket is what the flags ask for. A ticket's own reader checks it, so that a file and a server
+// refuse the same.
 func (c *getConfig) ticket(f *pflag.FlagSet, name string) (flightsrv.Ticket, error) {
 	options, err := parseOptions(c.from.options)
 	if err != nil {
 		return flightsrv.Ticket{}, err
 	}
-	fields := map[string]any{"name": "-", "geometry_encoding": c.encoding, "coords": c.coords, "compression": c.packed, "options": options}
+	fields := map[string]any{
+		"name": "-", "geometry_encoding": c.encoding, "coords": c.coords,
+		"compression": c.packed, "options": options,
+	}
 	switch chosen := f.Changed("geometry-encoding") || f.Changed("coords"); {
 	case c.asJSON || c.asCSV:
 		fields["geometry_encoding"] = "wkb"
@@ -142,7 +149,10 @@ func (c *getConfig) ticket(f *pflag.FlagSet, name string) (flightsrv.Ticket, err
 			return flightsrv.Ticket{}, err
 		}
 		if format.WKB && chosen {
-			return flightsrv.Ticket{}, wrongUsage("-o %s: %s has geometries in its own way; --geometry-encoding and --coords are for Arrow IPC", c.out, format.Name)
+			return flightsrv.Ticket{}, wrongUsage(
+				"-o %s: %s has geometries in its own way; --geometry-encoding and --coords are for Arrow IPC",
+				c.out, format.Name,
+			)
 		}
 		if format.WKB {
 			fields["geometry_encoding"] = "wkb"
@@ -180,7 +190,8 @@ func (c *getConfig) ticket(f *pflag.FlagSet, name string) (flightsrv.Ticket, err
 	return t, nil
 }
 
-// parseBBox reads "xmin,ymin,xmax,ymax". What they may be is the ticket's business, except that JSON has no NaN and no infinity.
+// parseBBox reads "xmin,ymin,xmax,ymax". What they may be is the ticket's business, except that
+// JSON has no NaN and no infinity.
 func parseBBox(text string) ([]float64, error) {
 	var box []float64
 	for _, part := range strings.Split(text, ",") {

@@ -7,7 +7,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// limitConfig is what a file may ask for, wherever it is parsed: an error that names one of these flags names one that is there.
+// limitConfig is what a file may ask for, wherever it is parsed: an error that names one of these
+// flags names one that is there.
 type limitConfig struct {
 	depth        int      // open brackets; default readers.DefaultMaxDepth
 	featureBytes byteSize // text of one row; default readers.DefaultMaxFeatureBytes, which is also the most
@@ -23,7 +24,8 @@ func (c *limitConfig) flags(f *pflag.FlagSet) {
 	f.IntVar(&c.columns, "max-columns", readers.DefaultMaxColumns, "most columns of a table, its geometry aside")
 	f.IntVar(&c.workers, "workers", 0, "goroutines that parse one file; 0 is one a core")
 	f.Var(&c.unpackedBytes, "max-unpacked-bytes", "what a .gz, .zst, .zip or .kmz file may hold, unpacked")
-	f.Var(&c.featureBytes, "max-feature-bytes", "longest text of one feature or record; the default is the most, and a sixteenth of a server's --memory")
+	f.Var(&c.featureBytes, "max-feature-bytes",
+		"longest text of one feature or record; the default is the most, and a sixteenth of a server's --memory")
 }
 
 func (c *limitConfig) limits() (readers.Limits, error) {
@@ -41,7 +43,8 @@ func (c *limitConfig) limits() (readers.Limits, error) {
 	}
 	const most = readers.DefaultMaxFeatureBytes
 	if c.featureBytes < 1 || c.featureBytes > most {
-		return readers.Limits{}, wrongUsage("--max-feature-bytes: %v is not between 1 byte and %v", c.featureBytes, byteSize(most))
+		return readers.Limits{}, wrongUsage("--max-feature-bytes: %v is not between 1 byte and %v",
+			c.featureBytes, byteSize(most))
 	}
 	return readers.Limits{
 		MaxDepth: c.depth, MaxFeatureBytes: int64(c.featureBytes), MaxColumns: c.columns, Workers: c.workers,
@@ -50,5 +53,8 @@ func (c *limitConfig) limits() (readers.Limits, error) {
 
 // unpacking is how packed files are unpacked, in the system's folder for temporary files.
 func (c *limitConfig) unpacking() source.Unpacking {
-	return source.Unpacking{MaxBytes: int64(c.unpackedBytes), Workers: readers.Limits{Workers: c.workers}.WithDefaults().Workers}
+	return source.Unpacking{
+		MaxBytes: int64(c.unpackedBytes),
+		Workers:  readers.Limits{Workers: c.workers}.WithDefaults().Workers,
+	}
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// local is the files of this machine; an entry's name is its path. It keeps the last table that it parsed: one command
-// describes and reads the same file with the same options.
+// local is the files of this machine; an entry's name is its path. It keeps the last table that it
+// parsed: one command describes and reads the same file with the same options.
 type local struct {
 	formats readers.Registry
 	limits  readers.Limits
@@ -40,9 +40,10 @@ func newLocal(limits readers.Limits, unpack source.Unpacking) *local {
 
 func (l *local) close() {}
 
-// walk gives the files below a folder, or the file at path, that are of a known format. A prefix is compared with paths below the
-// folder, as a server would name them. It follows no link to a folder and looks into no hidden one.
-// A folder below root that may not be read has no entries; leftOut hears of it.
+// walk gives the files below a folder, or the file at path, that are of a known format. A prefix is
+// compared with paths below the folder, as a server would name them. It follows no link to a folder
+// and looks into no hidden one. A folder below root that may not be read has no entries; leftOut
+// hears of it.
 func (l *local) walk(ctx context.Context, root, prefix, format string) ([]entry, error) {
 	if _, known := l.formats.ByName(format); format != "" && !known {
 		return nil, wrongUsage("--format: no format %q; known are %s", format, formatNames(l.formats))
@@ -89,7 +90,8 @@ func (l *local) walk(ctx context.Context, root, prefix, format string) ([]entry,
 			return errNoFormat(l.formats, path)
 		}
 		below, err := filepath.Rel(root, path)
-		if !ok || err != nil || format != "" && f.Name != format || !strings.HasPrefix(filepath.ToSlash(below), prefix) {
+		if !ok || err != nil || format != "" && f.Name != format ||
+			!strings.HasPrefix(filepath.ToSlash(below), prefix) {
 			return err
 		}
 		size, modified := info.Size(), info.ModTime()
@@ -107,7 +109,8 @@ func belongs(formats readers.Registry, path string) bool {
 	})
 }
 
-// splitLayer gives the file and the layer that a name means: FILE#LAYER, unless there is a file of the whole name.
+// splitLayer gives the file and the layer that a name means: FILE#LAYER, unless there is a file of
+// the whole name.
 func splitLayer(name string) (path, layer string) {
 	if _, err := os.Stat(name); err == nil {
 		return name, ""
@@ -136,7 +139,8 @@ func detect(path string) (readers.Format, error) {
 	return f, err
 }
 
-// detectLayer is detect of the layer of a file, "" being the first one: those of an archive may be of different formats.
+// detectLayer is detect of the layer of a file, "" being the first one: those of an archive may be
+// of different formats.
 func detectLayer(path, layer string) (readers.Format, error) {
 	f, err := detect(path)
 	if err != nil || layer == "" {
@@ -162,8 +166,8 @@ func detectLayer(path, layer string) (readers.Format, error) {
 	return f, err
 }
 
-// chosen is the format of a layer of the file at path and its options: the format that these name, or else
-// the one that the layer is of.
+// chosen is the format of a layer of the file at path and its options: the format that these name,
+// or else the one that the layer is of.
 func chosen(path, layer string, options map[string]any) (f readers.Format, opts readers.Options, err error) {
 	if _, named := options[readers.OptionFormat]; named {
 		_, err = os.Stat(path)
@@ -188,7 +192,8 @@ func detectIn(formats readers.Registry, path string) (readers.Format, bool, erro
 }
 
 func errNoFormat(formats readers.Registry, path string) error {
-	return fmt.Errorf("%s: is of no format that vibeflight reads; it reads %s. --option format=csv reads it as one of them", path, formatNames(formats))
+	return fmt.Errorf("%s: is of no format that vibeflight reads; it reads %s. --option format=csv reads it as one "+
+		"of them", path, formatNames(formats))
 }
 
 func formatNames(formats readers.Registry) string {
@@ -212,9 +217,12 @@ func (l *local) open(ctx context.Context, name string, options map[string]any, p
 	if err != nil {
 		return nil, err
 	}
-	src, table, err := read(ctx, path, reading{formats: l.formats, format: format, options: opts, layer: layer, limits: l.limits, unpack: l.unpack, opened: func(src *source.File) {
-		p.parsing(func() float64 { return float64(src.BytesRead()) / float64(max(1, src.Size)) })
-	}})
+	src, table, err := read(ctx, path, reading{
+		formats: l.formats, format: format, options: opts,
+		layer: layer, limits: l.limits, unpack: l.unpack, opened: func(src *source.File) {
+			p.parsing(func() float64 { return float64(src.BytesRead()) / float64(max(1, src.Size)) })
+		},
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -269,7 +277,10 @@ func (l *local) scan(ctx context.Context, t flightsrv.Ticket, p *progress) (rowS
 	if err != nil {
 		return nil, err
 	}
-	scan, err := catalog.NewScan(table, catalog.Selection{Columns: t.Columns, BBox: t.BBox, Rows: t.Rows, Limit: t.Limit, Encoding: t.Encoding})
+	scan, err := catalog.NewScan(table, catalog.Selection{
+		Columns: t.Columns, BBox: t.BBox, Rows: t.Rows,
+		Limit: t.Limit, Encoding: t.Encoding,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Name, err)
 	}

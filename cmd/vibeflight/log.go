@@ -7,7 +7,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// newLog is the log of serve on out: lines for people on a terminal, JSON objects elsewhere, unless format says which.
+// newLog is the log of serve on out: lines for people on a terminal, JSON objects elsewhere, unless
+// format says which.
 func newLog(out *os.File, level, format string) (zerolog.Logger, error) {
 	if err := oneOf("log-level", level, "trace", "debug", "info", "warn", "error"); err != nil {
 		return zerolog.Logger{}, err

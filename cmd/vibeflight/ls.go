@@ -64,8 +64,8 @@ Nothing is parsed: the rows of a server's entry are known once somebody has aske
 	return cmd
 }
 
-// ls lists a server, or files, in the order of their names. leftOut hears of folders that may not be
-// read.
+// ls lists a server, or files, in the order of their names. leftOut hears of folders that may not
+// be read.
 func ls(
 	ctx context.Context, server serverConfig, paths []string, prefix, format string,
 	leftOut func(path string, err error),

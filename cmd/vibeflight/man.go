@@ -31,7 +31,10 @@ func writeManual(std stdio, dir string) error {
 	root.DisableAutoGenTag = true
 	forMarkdown(root)
 	b := thisBuild()
-	header := &doc.GenManHeader{Title: "VIBEFLIGHT", Section: "1", Source: "vibeflight " + b.Version, Manual: "vibeflight"}
+	header := &doc.GenManHeader{
+		Title: "VIBEFLIGHT", Section: "1", Source: "vibeflight " + b.Version,
+		Manual: "vibeflight",
+	}
 	if made, err := time.Parse(time.RFC3339, b.Time); err == nil { // else today's date
 		header.Date = &made
 	}

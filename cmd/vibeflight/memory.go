@@ -7,8 +7,9 @@ import (
 	"syscall"
 )
 
-// machineMemory is how many bytes this process may have: the machine's memory, or less where its control group allows less
-// (memory.max of cgroup v2, memory.limit_in_bytes of v1, as a container sees its own).
+// machineMemory is how many bytes this process may have: the machine's memory, or less where its
+// control group allows less (memory.max of cgroup v2, memory.limit_in_bytes of v1, as a container
+// sees its own).
 func machineMemory() (int64, error) {
 	var info syscall.Sysinfo_t
 	if err := syscall.Sysinfo(&info); err != nil {

@@ -19,7 +19,8 @@ func cpuTime() (time.Duration, error) {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano()), nil
 }
 
-// rssAnon is this process's anonymous resident memory in bytes: heaps and stacks, without the pages of files (proc(5), RssAnon).
+// rssAnon is this process's anonymous resident memory in bytes: heaps and stacks, without the pages
+// of files (proc(5), RssAnon).
 func rssAnon() (int64, error) {
 	const path = "/proc/self/status"
 	status, err := os.ReadFile(path)
@@ -38,7 +39,8 @@ func rssAnon() (int64, error) {
 	return kib << 10, nil
 }
 
-// peakEvery is how far apart rssPeak looks: a peak shorter than this may be missed. One look costs some 20 µs.
+// peakEvery is how far apart rssPeak looks: a peak shorter than this may be missed. One look costs
+// some 20 µs.
 const peakEvery = 20 * time.Millisecond
 
 // rssPeak follows rssAnon.

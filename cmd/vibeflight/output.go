@@ -31,7 +31,8 @@ func writeJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// oneLine makes text safe to print: text of files and servers may hold line ends, and sequences that steer a terminal.
+// oneLine makes text safe to print: text of files and servers may hold line ends, and sequences
+// that steer a terminal.
 func oneLine(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -79,8 +80,8 @@ func (g *grid) widths() []int {
 	return w
 }
 
-// write writes the first columns that fit a line of width characters, 0 meaning all, and gives their number. The first one
-// always fits.
+// write writes the first columns that fit a line of width characters, 0 meaning all, and gives
+// their number. The first one always fits.
 func (g *grid) write(w io.Writer, width int) (columns int, err error) {
 	widths := g.widths()
 	used := 0

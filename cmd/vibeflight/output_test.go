@@ -21,7 +21,10 @@ func TestOneLine(t *testing.T) {
 }
 
 func TestClip(t *testing.T) {
-	for text, want := range map[string]string{"": "", "abc": "abc", "abcd": "ab…", "äöüß": "äö…", "äöü": "äöü", "a\xff\xff\xff": "a\xff…"} {
+	for text, want := range map[string]string{
+		"": "", "abc": "abc", "abcd": "ab…", "äöüß": "äö…",
+		"äöü": "äöü", "a\xff\xff\xff": "a\xff…",
+	} {
 		if got := clip(text, 3); got != want {
 			t.Errorf("clip(%q, 3): got %q, want %q", text, got, want)
 		}
@@ -29,7 +32,10 @@ func TestClip(t *testing.T) {
 }
 
 func TestGrid(t *testing.T) {
-	g := &grid{header: []string{"NAME", "N", "LAST"}, right: []bool{false, true, false}, rows: [][]string{{"a", "10", "x"}, {"é", "7", ""}}}
+	g := &grid{
+		header: []string{"NAME", "N", "LAST"}, right: []bool{false, true, false},
+		rows: [][]string{{"a", "10", "x"}, {"é", "7", ""}},
+	}
 	tests := []struct {
 		name    string
 		width   int
@@ -46,7 +52,8 @@ func TestGrid(t *testing.T) {
 			var b strings.Builder
 			columns, err := g.write(&b, tt.width)
 			if err != nil || columns != tt.columns || b.String() != tt.want {
-				t.Errorf("write(width %d): got %d columns, %v\n%s\nwant %d\n%s", tt.width, columns, err, b.String(), tt.columns, tt.want)
+				t.Errorf("write(width %d): got %d columns, %v\n%s\nwant %d\n%s", tt.width, columns, err,
+					b.String(), tt.columns, tt.want)
 			}
 		})
 	}
@@ -62,7 +69,8 @@ func TestProgressLine(t *testing.T) {
 		{"nothing known", 0, 0, "x  2s"},
 		{"no total", 4e6, -1, "x  4,000,000 rows  2,000,000/s  2s"},
 		{"a quarter", 1e6, 4e6, "x  ██████··················  25%  1,000,000 of 4,000,000 rows  500,000/s  6s left"},
-		{"more than all", 5e6, 4e6, "x  ████████████████████████ 100%  5,000,000 of 4,000,000 rows  2,500,000/s  0s left"},
+		{"more than all", 5e6, 4e6, "x  ████████████████████████ 100%  5,000,000 of 4,000,000 rows  2,500,000/s  " +
+			"0s left"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -74,7 +82,8 @@ func TestProgressLine(t *testing.T) {
 	}
 }
 
-// A parse shows its part of the file; the first row ends that, and the rate is that of the rows alone.
+// A parse shows its part of the file; the first row ends that, and the rate is that of the rows
+// alone.
 func TestProgressOfAParse(t *testing.T) {
 	p := &progress{label: "x", unit: " rows", start: time.Now().Add(-4 * time.Second)}
 	part := 0.0

@@ -33,22 +33,24 @@ One program is both the server and the tool for files. ` + "`vibeflight COMMAND 
 `
 
 const pageGround = `
-**Files or a server.** ` + "`ls`, `info`, `get` and `sql`" + ` read files on this machine without a server, or query the server that ` + "`--server`" + ` names.
-The tables are the same.
+**Files or a server.** ` + "`ls`, `info`, `get` and `sql`" + ` read files on this machine without a server, or query the
+server that ` + "`--server`" + ` names. The tables are the same.
 
-**Settings.** A flag that describes the machine or the server also has an environment variable, which the tables below name. The command line
-takes precedence. A flag for a single call, such as rows or an output, has no variable. ` + "`serve`" + ` also reads [a file](configuration.md).
+**Settings.** A flag that describes the machine or the server also has an environment variable, which the tables below
+name. The command line takes precedence. A flag for a single call, such as rows or an output, has no variable.
+` + "`serve`" + ` also reads [a file](configuration.md).
 
 **Sizes** are in bytes or have a unit: ` + "`512MiB`, `2GB`" + `. **Durations** need a unit: ` + "`10s`, `2m`" + `.
 
-**Errors** are one line on stderr that says what failed, where, and what to do. The exit status is 0 for success, 1 for a failure, 2 for wrong
-usage, and 141 when nothing reads stdout any more, as after ` + "`| head`" + `. Progress is shown on stderr if that is a terminal.
+**Errors** are one line on stderr that says what failed, where, and what to do. The exit status is 0 for success, 1 for
+a failure, 2 for wrong usage, and 141 when nothing reads stdout any more, as after ` + "`| head`" + `. Progress is shown
+on stderr if that is a terminal.
 
-**Outputs.** An output file appears under its name when it is complete and on disk, and replaces an earlier file of that name. A command that
-is interrupted or runs out of space leaves nothing.
+**Outputs.** An output file appears under its name when it is complete and on disk, and replaces an earlier file of that
+name. A command that is interrupted or runs out of space leaves nothing.
 
-**Completion.** ` + "`source <(vibeflight completion bash)`" + ` completes commands, flags, a server's names and a file's columns. There are scripts for
-zsh, fish and PowerShell [too](#completion).
+**Completion.** ` + "`source <(vibeflight completion bash)`" + ` completes commands, flags, a server's names and a
+file's columns. There are scripts for zsh, fish and PowerShell [too](#completion).
 
 **Manual pages.** ` + "`vibeflight man DIR`" + ` writes them for a package.
 `
@@ -141,7 +143,10 @@ func flagTable(b *strings.Builder, flags *pflag.FlagSet) {
 		if annotated(f, isSetting) {
 			environment, variables = "`"+variable(f.Name)+"`", true
 		}
-		rows = append(rows, strings.Join([]string{"`" + strings.TrimSpace(name+" "+valueName(value)) + "`", defaultOf(f), environment, strings.ReplaceAll(usage, "|", "\\|")}, " | "))
+		rows = append(rows, strings.Join([]string{
+			"`" + strings.TrimSpace(name+" "+valueName(value)) + "`",
+			defaultOf(f), environment, strings.ReplaceAll(usage, "|", "\\|"),
+		}, " | "))
 	})
 	if len(rows) == 0 {
 		return
@@ -166,12 +171,13 @@ func writeRow(b *strings.Builder, row string) {
 	line := "| " + row + " |"
 	if text := []rune(line); len(text) > columns {
 		head := string(text[:columns-len(" |")])
-		cut := max(strings.LastIndex(head, ", ")+1, strings.LastIndex(head, "; ")+1, strings.LastIndex(head, ": ")+1)
+		cut := 1 + max(strings.LastIndex(head, ", "), strings.LastIndex(head, "; "), strings.LastIndex(head, ": "))
 		if cut <= strings.LastIndex(head, " | ")+len(" | ") {
 			cut = strings.LastIndex(head, " ")
 		}
 		fmt.Fprintf(b, "%s |\n", line[:cut])
-		writeRow(b, strings.Repeat(" | ", strings.Count(line[:cut], " | "))+strings.TrimSuffix(strings.TrimSpace(line[cut:]), " |"))
+		rest := strings.TrimSuffix(strings.TrimSpace(line[cut:]), " |")
+		writeRow(b, strings.Repeat(" | ", strings.Count(line[:cut], " | "))+rest)
 		return
 	}
 	b.WriteString(line + "\n")
@@ -214,11 +220,13 @@ func TestCommandPage(t *testing.T) {
 				t.Fatalf("docs/reference/cli.md is stale, make cli-docs writes it again: line %d is\n%s\nand the commands say\n%s", i+1, old[i], now[i])
 			}
 		}
-		t.Fatalf("docs/reference/cli.md is stale, make cli-docs writes it again: it has %d lines, and the commands say %d", len(old), len(now))
+		t.Fatalf("docs/reference/cli.md is stale, make cli-docs writes it again: it has %d lines, and the commands say %d",
+			len(old), len(now))
 	}
 }
 
-// TestExamples runs the examples of every command, in a folder that has what they name, beside a server.
+// TestExamples runs the examples of every command, in a folder that has what they name, beside a
+// server.
 func TestExamples(t *testing.T) {
 	var script strings.Builder
 	script.WriteString(`env VIBEFLIGHT_CACHE_DIR=$WORK/cache
@@ -234,7 +242,8 @@ exec vibeflight serve --data data --listen unix://$WORK/s.sock &server&
 answers unix://$WORK/s.sock
 env VIBEFLIGHT_LISTEN=unix://$WORK/example.sock
 `)
-	here := strings.NewReplacer("grpc://127.0.0.1:8815", "unix://$WORK/s.sock", "/srv/west", "$WORK/west", "/run/vibeflight.sock", "$WORK/example.sock", "/var/cache/vibeflight", "$WORK/cache")
+	here := strings.NewReplacer("grpc://127.0.0.1:8815", "unix://$WORK/s.sock", "/srv/west", "$WORK/west",
+		"/run/vibeflight.sock", "$WORK/example.sock", "/var/cache/vibeflight", "$WORK/cache")
 	ran := 0
 	for _, cmd := range shown(newRoot(stdio{}, os.LookupEnv)) {
 		if cmd.Example == "" {
@@ -247,7 +256,8 @@ env VIBEFLIGHT_LISTEN=unix://$WORK/example.sock
 			case strings.HasPrefix(line, "#"):
 				continue
 			case strings.Contains(line, "vibeflight serve"):
-				fmt.Fprintf(&script, "exec sh -c 'exec env %s' &example&\nanswers unix://$WORK/example.sock\nkill -INT example\nwait example\n", quoted)
+				fmt.Fprintf(&script, "exec sh -c 'exec env %s' &example&\nanswers unix://$WORK/example.sock\nkill "+
+					"-INT example\nwait example\n", quoted)
 			case strings.Contains(line, "<("):
 				fmt.Fprintf(&script, "[exec:bash] exec bash -c '%s && complete -p vibeflight'\n", quoted)
 			default:
@@ -259,7 +269,8 @@ env VIBEFLIGHT_LISTEN=unix://$WORK/example.sock
 			ran++
 		}
 	}
-	script.WriteString("kill -INT server\nwait server\n-- west.sql --\nSELECT count(*) AS n FROM roads\n-- west.toml --\ndata = \"data\"\n")
+	script.WriteString("kill -INT server\nwait server\n-- west.sql --\nSELECT count(*) AS n FROM roads\n-- " +
+		"west.toml --\ndata = \"data\"\n")
 	if ran < 15 {
 		t.Fatalf("only %d examples", ran)
 	}

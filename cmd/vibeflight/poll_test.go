@@ -59,7 +59,8 @@ func TestPoll(t *testing.T) {
 	if part := shown.parsed.Load(); part == nil || (*part)() != 0.5 {
 		t.Errorf("the last part that was shown is not 0.5")
 	}
-	if _, err := r.poll(t.Context(), flightsrv.Ticket{Name: "b.geojson"}, shown); err == nil || err.Error() != `no entry "b.geojson"` {
+	if _, err := r.poll(t.Context(), flightsrv.Ticket{Name: "b.geojson"}, shown); err == nil ||
+		err.Error() != `no entry "b.geojson"` {
 		t.Errorf("got %v", err)
 	}
 }

@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// progress draws one line on a terminal about work that lasts: how much is done, how fast, how long it will take. Work of
-// less than half a second shows nothing, and so does a stderr that is no terminal. A file may be parsed first; then its rows come.
+// progress draws one line on a terminal about work that lasts: how much is done, how fast, how long
+// it will take. Work of less than half a second shows nothing, and so does a stderr that is no
+// terminal. A file may be parsed first; then its rows come.
 type progress struct {
 	out    *os.File
 	label  string
@@ -42,10 +43,12 @@ func newProgress(out *os.File, label, unit string) *progress {
 // seen reports whether somebody may look.
 func (p *progress) seen() bool { return p.out != nil && isTerminal(p.out) }
 
-// parsing says that a file is parsed, and how to ask for the part that is, from 0 to 1. It may be called from any goroutine.
+// parsing says that a file is parsed, and how to ask for the part that is, from 0 to 1. It may be
+// called from any goroutine.
 func (p *progress) parsing(part func() float64) { p.parsed.Store(&part) }
 
-// set says how much is done, of how much; a total of 0 or less is unknown. It may be called from any goroutine.
+// set says how much is done, of how much; a total of 0 or less is unknown. It may be called from
+// any goroutine.
 func (p *progress) set(done, total int64) {
 	if p.first.Load() == nil {
 		since := time.Since(p.start)
@@ -111,7 +114,8 @@ func (p *progress) line(since time.Duration) string {
 	}
 	rate := float64(done) / work.Seconds()
 	if total <= 0 {
-		return fmt.Sprintf("%s  %s%s  %s/s  %s", p.label, humanCount(done), p.unit, humanCount(int64(rate)), since.Round(time.Second))
+		return fmt.Sprintf("%s  %s%s  %s/s  %s", p.label, humanCount(done), p.unit, humanCount(int64(rate)),
+			since.Round(time.Second))
 	}
 	part := min(1, float64(done)/float64(total))
 	left := time.Duration(float64(max(0, total-done)) / rate * float64(time.Second))

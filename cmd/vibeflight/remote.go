@@ -66,7 +66,10 @@ func (r *remote) describe(ctx context.Context, name string, options map[string]a
 			return nil, err
 		}
 	}
-	stream, err := r.client.DoAction(ctx, &flight.Action{Type: "describe", Body: flightsrv.Ticket{Name: name, Options: options}.Encode()})
+	stream, err := r.client.DoAction(ctx, &flight.Action{Type: "describe", Body: flightsrv.Ticket{
+		Name:    name,
+		Options: options,
+	}.Encode()})
 	if err != nil {
 		return nil, r.problem(err)
 	}
@@ -84,8 +87,8 @@ func (r *remote) describe(ctx context.Context, name string, options map[string]a
 	return d, nil
 }
 
-// info asks for the FlightInfo of a ticket without rows. Where somebody looks at p it polls, to show how far the parse is; where nobody does, a client that
-// goes away ends the parse at once.
+// info asks for the FlightInfo of a ticket without rows. Where somebody looks at p it polls, to
+// show how far the parse is; where nobody does, a client that goes away ends the parse at once.
 func (r *remote) info(ctx context.Context, t flightsrv.Ticket, p *progress) (*flight.FlightInfo, error) {
 	if p.seen() {
 		return r.poll(ctx, t, p)
@@ -94,7 +97,8 @@ func (r *remote) info(ctx context.Context, t flightsrv.Ticket, p *progress) (*fl
 	return info, r.problem(err)
 }
 
-// poll asks until there is a FlightInfo. The server answers when it knows more, so that there is nothing to wait for here.
+// poll asks until there is a FlightInfo. The server answers when it knows more, so that there is
+// nothing to wait for here.
 func (r *remote) poll(ctx context.Context, t flightsrv.Ticket, p *progress) (*flight.FlightInfo, error) {
 	next := &flight.FlightDescriptor{Type: flight.DescriptorCMD, Cmd: t.Encode()}
 	for {
@@ -110,8 +114,8 @@ func (r *remote) poll(ctx context.Context, t flightsrv.Ticket, p *progress) (*fl
 	}
 }
 
-// scan pulls the endpoints of the ticket's FlightInfo one after the other. A ticket with rows goes to the server as it is: a
-// FlightInfo has no place for rows.
+// scan pulls the endpoints of the ticket's FlightInfo one after the other. A ticket with rows goes
+// to the server as it is: a FlightInfo has no place for rows.
 func (r *remote) scan(ctx context.Context, t flightsrv.Ticket, p *progress) (rowStream, error) {
 	s := &remoteRows{remote: r, total: -1}
 	if t.Rows != nil {
@@ -193,7 +197,8 @@ func (s *remoteRows) close() {
 	}
 }
 
-// problem is the error of a call in words for a person: the server's message, or that it can't be reached.
+// problem is the error of a call in words for a person: the server's message, or that it can't be
+// reached.
 func (r *remote) problem(err error) error {
 	var rpc interface{ GRPCStatus() *status.Status }
 	if err == nil || !errors.As(err, &rpc) {
@@ -204,10 +209,12 @@ func (r *remote) problem(err error) error {
 	case codes.Canceled:
 		return context.Canceled
 	case codes.Unavailable:
-		// connection error: desc = "transport: Error while dialing: dial tcp 127.0.0.1:1: connect: connection refused"
+		// connection error: desc = "transport: Error while dialing: dial tcp 127.0.0.1:1: connect:
+		// connection refused"
 		message := s.Message()
 		if _, cause, ok := strings.Cut(message, "authentication handshake failed: "); ok {
-			return fmt.Errorf("%s: no TLS connection: %s; --tls-ca names certificates to trust, and grpc:// asks without TLS", r.address, strings.TrimSuffix(cause, `"`))
+			return fmt.Errorf("%s: no TLS connection: %s; --tls-ca names certificates to trust, and grpc:// asks "+
+				"without TLS", r.address, strings.TrimSuffix(cause, `"`))
 		}
 		if _, cause, ok := strings.Cut(message, "Error while dialing: "); ok {
 			message = strings.TrimSuffix(cause, `"`)

@@ -14,7 +14,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// stdio is the process's three files: commands ask them whether they are a terminal, so they are no plain readers and writers.
+// stdio is the process's three files: commands ask them whether they are a terminal, so they are no
+// plain readers and writers.
 type stdio struct{ in, out, err *os.File }
 
 // usageError is wrong usage: exit status 2 instead of 1.
@@ -25,7 +26,8 @@ func (e *usageError) Unwrap() error { return e.err }
 
 func wrongUsage(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
-// closedPipe is the exit status where nobody reads stdout any more: the one that a shell shows for a program that SIGPIPE ends.
+// closedPipe is the exit status where nobody reads stdout any more: the one that a shell shows for
+// a program that SIGPIPE ends.
 const closedPipe = 128 + int(syscall.SIGPIPE)
 
 // run is the whole program: it gives the exit status.
@@ -35,10 +37,12 @@ func run(ctx context.Context, args []string, std stdio, lookup func(string) (str
 	root.SetOut(std.out)
 	root.SetErr(std.err)
 
-	// A reader that went away is an error of the write, so that what was begun is undone before the end: vibeflight sql … --csv | head.
+	// A reader that went away is an error of the write, so that what was begun is undone before the
+	// end: vibeflight sql … --csv | head.
 	signal.Ignore(syscall.SIGPIPE)
 
-	// The first signal ends the work in order; the second one finds no handler any more and ends the process.
+	// The first signal ends the work in order; the second one finds no handler any more and ends
+	// the process.
 	ctx, stop := signal.NotifyContext(ctx, ending()...)
 	defer stop()
 	context.AfterFunc(ctx, stop)
@@ -62,7 +66,8 @@ func run(ctx context.Context, args []string, std stdio, lookup func(string) (str
 	return 1
 }
 
-// ending are the signals that end a command in order. A terminal that is closed is one, unless nohup said that it is not.
+// ending are the signals that end a command in order. A terminal that is closed is one, unless
+// nohup said that it is not.
 func ending() []os.Signal {
 	signals := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -71,7 +76,8 @@ func ending() []os.Signal {
 	return signals
 }
 
-// reason is an error's text. An error of the file system about a single path loses its system call: "x: no such file or directory".
+// reason is an error's text. An error of the file system about a single path loses its system call:
+// "x: no such file or directory".
 func reason(err error) string {
 	var path *fs.PathError
 	if errors.As(err, &path) && errors.Is(err, path) {
@@ -113,7 +119,9 @@ func newRoot(std stdio, lookup func(string) (string, bool)) *cobra.Command {
 		}
 		return &usageError{err}
 	})
-	root.AddCommand(newServe(std), newLs(std), newInfo(std), newGet(std), newSQL(std), newGen(std), newBench(std), newCache(std), newDoctor(std), newVersion(std), newCompletion(std), newMan(std), newSQLWorkerCommand())
+	root.AddCommand(newServe(std), newLs(std), newInfo(std), newGet(std), newSQL(std), newGen(std),
+		newBench(std), newCache(std), newDoctor(std), newVersion(std), newCompletion(std), newMan(std),
+		newSQLWorkerCommand())
 	complete(root, lookup)
 	return root
 }
@@ -129,7 +137,9 @@ func noCommand(root *cobra.Command, name string) error {
 func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use: "help [COMMAND]", Short: "Say what a command does",
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion,
+			cobra.ShellCompDirective,
+		) {
 			about, _, err := cmd.Root().Find(args)
 			if err != nil {
 				return nil, cobra.ShellCompDirectiveNoFileComp

@@ -29,7 +29,8 @@ func TestMain(m *testing.M) {
 //	certificate CERT KEY     writes a certificate for 127.0.0.1, signed by itself, and its key
 //	arrow file|stream NAME   reads a file of Arrow IPC and prints its schema and rows on stdout
 func TestScripts(t *testing.T) {
-	// What nohup, or a shell in the background, has the tests ignore, the commands of scripts would ignore too; a signal that somebody is told of they don't.
+	// What nohup, or a shell in the background, has the tests ignore, the commands of scripts would
+	// ignore too; a signal that somebody is told of they don't.
 	for _, ignored := range []os.Signal{syscall.SIGHUP, syscall.SIGINT} {
 		if signal.Ignored(ignored) {
 			signal.Notify(make(chan os.Signal, 1), ignored)
@@ -89,7 +90,10 @@ func certificate(ts *testscript.TestScript, _ bool, args []string) {
 	pair := server.TLS.Certificates[0]
 	key, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
 	ts.Check(err)
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: pair.Certificate[0]}), 0o600))
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), pem.EncodeToMemory(&pem.Block{
+		Type:  "CERTIFICATE",
+		Bytes: pair.Certificate[0],
+	}), 0o600))
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}), 0o600))
 }
 

@@ -26,7 +26,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// serveConfig is all that an operator can say about the server. Each field is a flag, and the environment variable of its name.
+// serveConfig is all that an operator can say about the server. Each field is a flag, and the
+// environment variable of its name.
 type serveConfig struct {
 	Config          string   // a file with what follows, by the names of the flags; empty: none
 	Data            []string // roots as DIR or ALIAS=DIR; at least one
@@ -60,13 +61,19 @@ type serveConfig struct {
 }
 
 func (c *serveConfig) flags(f *pflag.FlagSet) {
-	f.StringVar(&c.Config, "config", "", "`file` with settings by the names of these flags, and options for files, in TOML")
+	f.StringVar(&c.Config, "config", "", "`file` with settings by the names of these flags, and options for files, "+
+		"in TOML")
 	c.MaxMessageBytes = flightsrv.DefaultMaxMessageBytes
 	f.StringArrayVar(&c.Data, "data", nil, "folder to serve, as `DIR` or ALIAS=DIR; may repeat")
-	f.StringArrayVar(&c.Listen, "listen", []string{flightsrv.DefaultListen}, "`address`, as HOST:PORT or unix:///PATH; may repeat")
-	f.StringArrayVar(&c.Advertise, "advertise", nil, "location that clients are sent to for rows, as HOST:PORT, grpc://HOST:PORT, grpc+tls://HOST:PORT or unix:///PATH; may repeat")
-	f.BoolVar(&c.Insecure, "insecure", false, "listen on addresses beyond this machine although there is no login, and no TLS unless --tls-cert is given")
-	f.StringVar(&c.TLSCert, "tls-cert", "", "`file`, PEM, of the server's certificate and those that sign it: HOST:PORT is served by TLS; read again when it changes")
+	f.StringArrayVar(&c.Listen, "listen", []string{flightsrv.DefaultListen},
+		"`address`, as HOST:PORT or unix:///PATH; may repeat")
+	f.StringArrayVar(&c.Advertise, "advertise", nil,
+		"location that clients are sent to for rows, as HOST:PORT, grpc://HOST:PORT, grpc+tls://HOST:PORT or "+
+			"unix:///PATH; may repeat")
+	f.BoolVar(&c.Insecure, "insecure", false,
+		"listen on addresses beyond this machine although there is no login, and no TLS unless --tls-cert is given")
+	f.StringVar(&c.TLSCert, "tls-cert", "", "`file`, PEM, of the server's certificate and those that sign it: "+
+		"HOST:PORT is served by TLS; read again when it changes")
 	f.StringVar(&c.TLSKey, "tls-key", "", "`file`, PEM, of the certificate's key")
 	f.Var(&c.Memory, "memory", "memory for parsed tables, as 4GiB; 0 is a quarter of the machine's")
 	cacheDirFlag(f, &c.CacheDir, "`folder` where parsed tables outlive the server; none is for no cache")
@@ -74,25 +81,35 @@ func (c *serveConfig) flags(f *pflag.FlagSet) {
 	f.Var(&c.CacheBytes, "cache-bytes", "how much that folder may hold")
 	f.Var(&c.MaxFileBytes, "max-file-bytes", "largest file that is parsed, as 10GiB; 0 is no limit")
 	f.Var(&c.MaxMessageBytes, "max-message-bytes", "largest message for a row that is wider than the usual 15 MiB")
-	f.IntVar(&c.MaxConnections, "max-connections", flightsrv.DefaultMaxConnections, "how many connections may be open; those beyond are closed at once")
-	f.IntVar(&c.MaxStreams, "max-streams", flightsrv.DefaultMaxStreams, "how many calls may be open, over all connections; those beyond are ResourceExhausted")
+	f.IntVar(&c.MaxConnections, "max-connections", flightsrv.DefaultMaxConnections,
+		"how many connections may be open; those beyond are closed at once")
+	f.IntVar(&c.MaxStreams, "max-streams", flightsrv.DefaultMaxStreams,
+		"how many calls may be open, over all connections; those beyond are ResourceExhausted")
 	c.Exchange.flags(f)
-	f.StringVar(&c.Writable, "writable", "", "folder in which clients may store tables (DoPut, bulk ingestion), as DIR or ALIAS=DIR; it is made if need be, and served as those of --data are")
+	f.StringVar(&c.Writable, "writable", "",
+		"folder in which clients may store tables (DoPut, bulk ingestion), as DIR or ALIAS=DIR; it is made if need "+
+			"be, and served as those of --data are")
 	c.MaxPutBytes = catalog.DefaultMaxStoredBytes
 	f.Var(&c.MaxPutBytes, "max-put-bytes", "largest table that a client may store")
-	f.DurationVar(&c.Drain, "drain", flightsrv.DefaultDrain, "how long calls that are under way may take when the server is to stop, and then the cache to be written")
+	f.DurationVar(&c.Drain, "drain", flightsrv.DefaultDrain,
+		"how long calls that are under way may take when the server is to stop, and then the cache to be written")
 	c.Parse.flags(f)
 	f.IntVar(&c.BatchRows, "batch-rows", readers.DefaultBatchRows, "rows of a record batch")
-	f.StringVar(&c.Engine, "engine", "auto", "who parses: cpu; cuda (GPUs, for the formats that they read); or auto: GPUs, if there are any, files from a size on that is measured on this machine")
+	f.StringVar(&c.Engine, "engine", "auto",
+		"who parses: cpu; cuda (GPUs, for the formats that they read); or auto: GPUs, if there are any, files from "+
+			"a size on that is measured on this machine")
 	c.GPU.flags(f)
 	c.SQL.flags(f)
-	f.IntVar(&c.SQL.workers, "sql-workers", 0, "processes for SQL, each for one statement at a time; 0 is two a core, at least 8")
+	f.IntVar(&c.SQL.workers, "sql-workers", 0,
+		"processes for SQL, each for one statement at a time; 0 is two a core, at least 8")
 	f.BoolVar(&c.NoSQL, "no-sql", false, "answer no SQL")
 	f.StringVar(&c.OnError, "on-error", "fail",
-		"what a malformed feature does: fail the file, be left out (skip), keep its row with the bad value null (null), "+
+		"what a malformed feature does: fail the file, be left out (skip), keep its row with the bad value null "+
+			"(null), "+
 			"or be repaired where one reading is obvious (repair); all but fail are counted")
 	f.StringVar(&c.CRS84As, "crs84-as", geoarrow.CRS84.String(),
-		"what the reference system of GeoJSON and KML is called, unless a ticket says: OGC:CRS84 or EPSG:4326; longitude is first in both")
+		"what the reference system of GeoJSON and KML is called, unless a ticket says: OGC:CRS84 or EPSG:4326; "+
+			"longitude is first in both")
 	f.StringVar(&c.LogLevel, "log-level", "info", "least level that is logged: trace, debug, info, warn, error")
 	f.StringVar(&c.LogFormat, "log-format", "auto", "auto, console or json; auto is console on a terminal, else json")
 }
@@ -223,8 +240,10 @@ func serve(ctx context.Context, c *serveConfig, log zerolog.Logger) error {
 	log.Info().Str("engine", who.Choice()).Strs("cards", who.Cards()).Msg("the engine is chosen")
 	started := time.Now()
 	files, err := catalog.Open(ctx, catalog.Config{
-		Roots: roots, Writable: writable, MaxStoredBytes: int64(c.MaxPutBytes), Formats: all.Formats(), Engines: who, Parsing: newSpare().parsing, MemoryBytes: memory, MaxFileBytes: int64(c.MaxFileBytes), MaxUnpacked: int64(c.Parse.unpackedBytes),
-		CacheDir: c.CacheDir, CacheBytes: int64(c.CacheBytes), MaxSent: c.Exchange.most,
+		Roots: roots, Writable: writable, MaxStoredBytes: int64(c.MaxPutBytes), Formats: all.Formats(),
+		Engines: who, Parsing: newSpare().parsing, MemoryBytes: memory, MaxFileBytes: int64(c.MaxFileBytes),
+		MaxUnpacked: int64(c.Parse.unpackedBytes),
+		CacheDir:    c.CacheDir, CacheBytes: int64(c.CacheBytes), MaxSent: c.Exchange.most,
 		Limits:  limits,
 		Options: optionsOf(c.files, map[string]any{"on_error": c.OnError}),
 		Log:     log,
@@ -232,7 +251,8 @@ func serve(ctx context.Context, c *serveConfig, log zerolog.Logger) error {
 	if err != nil {
 		return errors.Join(err, who.Close())
 	}
-	log.Info().Int("entries", len(files.List("", ""))).Int64("memory_bytes", memory).Dur("took_ms", time.Since(started)).
+	log.Info().Int("entries", len(files.List("", ""))).Int64("memory_bytes", memory).Dur("took_ms",
+		time.Since(started)).
 		Msg("the catalog is read")
 	var preparing sync.WaitGroup
 	preparing.Go(func() {
@@ -269,10 +289,12 @@ func (c *serveConfig) writableRoot() (*catalog.Root, error) {
 	return &root, nil
 }
 
-// noCache is what --cache-dir says for no cache; an empty value says it too, but an empty environment variable is as good as none.
+// noCache is what --cache-dir says for no cache; an empty value says it too, but an empty
+// environment variable is as good as none.
 const noCache = "none"
 
-// defaultCacheDir is the user's folder for caches ($XDG_CACHE_HOME, or .cache of the home), empty where there is none.
+// defaultCacheDir is the user's folder for caches ($XDG_CACHE_HOME, or .cache of the home), empty
+// where there is none.
 func defaultCacheDir() string {
 	dir, err := os.UserCacheDir()
 	if err != nil {
@@ -284,20 +306,23 @@ func defaultCacheDir() string {
 // workingMemory is what parses and calls under way need beside the tables that are kept.
 const workingMemory = 192 << 20
 
-// A row takes up to nine times the bytes of its text while it is parsed, besides what the garbage collector has not found yet.
+// A row takes up to nine times the bytes of its text while it is parsed, besides what the garbage
+// collector has not found yet.
 const (
 	featureShare = 16      // of --memory, for the text of one row
 	leastFeature = 1 << 20 // bytes
 )
 
-// boundHeap has the garbage collector work harder before the process takes more memory than the tables' budget and what work takes. GOMEMLIMIT wins.
+// boundHeap has the garbage collector work harder before the process takes more memory than the
+// tables' budget and what work takes. GOMEMLIMIT wins.
 func boundHeap(tables int64) {
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
 		debug.SetMemoryLimit(tables + workingMemory)
 	}
 }
 
-// listenWithSQL serves a catalog, with an engine for SQL unless there is to be none, or the build has none.
+// listenWithSQL serves a catalog, with an engine for SQL unless there is to be none, or the build
+// has none.
 func (c *serveConfig) listenWithSQL(ctx context.Context, files *catalog.Catalog, log zerolog.Logger) error {
 	if c.NoSQL {
 		return c.listen(ctx, files, nil, log)
@@ -311,7 +336,8 @@ func (c *serveConfig) listenWithSQL(ctx context.Context, files *catalog.Catalog,
 		return fmt.Errorf("SQL: %w; --no-sql serves without", err)
 	}
 	info := queries.Info()
-	log.Info().Str("engine", "DuckDB "+info.Version).Bool("spatial", info.Spatial).Str("spills_to", queries.spillsTo()).Msg("SQL is ready")
+	log.Info().Str("engine", "DuckDB "+info.Version).Bool("spatial", info.Spatial).Str("spills_to",
+		queries.spillsTo()).Msg("SQL is ready")
 	return errors.Join(c.listen(ctx, files, queries.Engine, log), queries.close())
 }
 
@@ -324,10 +350,13 @@ func (c *serveConfig) scheme() string {
 }
 
 // listen serves a catalog, and SQL over it where there is an engine.
-func (c *serveConfig) listen(ctx context.Context, files *catalog.Catalog, queries *engine.Engine, log zerolog.Logger) error {
+func (c *serveConfig) listen(ctx context.Context, files *catalog.Catalog, queries *engine.Engine,
+	log zerolog.Logger,
+) error {
 	crs84, _ := geoarrow.ParseCRS(c.CRS84As) // one that check let pass
 	server, err := flightsrv.New(flightsrv.Config{
-		Listen: c.Listen, Catalog: files, SQL: sql.Of(queries), Advertise: c.Advertise, Insecure: c.Insecure, TLSCert: c.TLSCert, TLSKey: c.TLSKey,
+		Listen: c.Listen, Catalog: files, SQL: sql.Of(queries), Advertise: c.Advertise, Insecure: c.Insecure,
+		TLSCert: c.TLSCert, TLSKey: c.TLSKey,
 		MaxMessageBytes: int(c.MaxMessageBytes), Drain: c.Drain, Log: log, CRS84As: crs84,
 		MaxConnections: c.MaxConnections, MaxStreams: c.MaxStreams,
 		MaxExchangeBytes: int64(c.Exchange.bytes), ExchangeTimeout: c.Exchange.timeout,
@@ -341,7 +370,8 @@ func (c *serveConfig) listen(ctx context.Context, files *catalog.Catalog, querie
 		}
 		log.Info().Msg("listening on " + address)
 	}
-	// The context's end can reach Serve first, and Serve can return before the function runs: whoever is first says it, once.
+	// The context's end can reach Serve first, and Serve can return before the function runs:
+	// whoever is first says it, once.
 	stopping := sync.OnceFunc(func() {
 		log.Info().Msg("stopping after the calls under way; a second signal stops at once")
 	})

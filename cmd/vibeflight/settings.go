@@ -7,8 +7,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A setting is a flag that says how this machine or this server is, and so may hold from one call to the next: it has an environment variable too. What a
-// single call asks for, as rows, a format or an output, has none: a variable that is left over must not change what a command gives.
+// A setting is a flag that says how this machine or this server is, and so may hold from one call
+// to the next: it has an environment variable too. What a single call asks for, as rows, a format
+// or an output, has none: a variable that is left over must not change what a command gives.
 
 // Keys of a flag's annotations.
 const (
@@ -45,9 +46,9 @@ func told(f *pflag.FlagSet, name string) bool {
 	return flag != nil && flag.Changed && !annotated(flag, fromVariable)
 }
 
-// fromEnvironment sets each setting that the command line leaves out from VIBEFLIGHT_<FLAG>, in upper case and with "_" for "-".
-// The values of a flag that may repeat are separated by commas. An empty variable is as good as none: that is what a compose file
-// makes of one that is not set.
+// fromEnvironment sets each setting that the command line leaves out from VIBEFLIGHT_<FLAG>, in
+// upper case and with "_" for "-". The values of a flag that may repeat are separated by commas. An
+// empty variable is as good as none: that is what a compose file makes of one that is not set.
 func fromEnvironment(flags *pflag.FlagSet, lookup func(string) (string, bool)) error {
 	var err error
 	flags.VisitAll(func(f *pflag.Flag) {

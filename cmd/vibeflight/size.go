@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// byteSize is a number of bytes as people write it: "512MiB", "2GB", "1.5GiB", "4096". It is a pflag.Value.
+// byteSize is a number of bytes as people write it: "512MiB", "2GB", "1.5GiB", "4096". It is a
+// pflag.Value.
 type byteSize int64
 
 // units of byteSize; two letters are powers of 1000, three are powers of 1024 (IEC 80000-13).
@@ -27,7 +28,8 @@ var units = [...]struct {
 	{"B", 1},
 }
 
-// Set reads a size. The case of a unit's letters means nothing; a lone K, M or G, which some read as 1000 and some as 1024, is refused.
+// Set reads a size. The case of a unit's letters means nothing; a lone K, M or G, which some read
+// as 1000 and some as 1024, is refused.
 func (s *byteSize) Set(text string) error {
 	number, unit := text, int64(1)
 	for _, u := range units {
@@ -50,7 +52,8 @@ func (s *byteSize) Set(text string) error {
 	return nil
 }
 
-// String is the size in the largest binary unit that gives a whole number: what Set reads back as the same size.
+// String is the size in the largest binary unit that gives a whole number: what Set reads back as
+// the same size.
 func (s byteSize) String() string {
 	for _, u := range [...]int{3, 2, 1, 0} {
 		if b := units[u].bytes; s != 0 && int64(s)%b == 0 {

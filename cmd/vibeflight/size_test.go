@@ -56,7 +56,8 @@ func TestByteSize(t *testing.T) {
 
 func TestHumanBytes(t *testing.T) {
 	for n, want := range map[int64]string{
-		0: "0 B", 999: "999 B", 1000: "1.00 kB", 12_345: "12.3 kB", 999_499: "999 kB", 999_500: "1.00 MB", 9_994_999: "9.99 MB", 9_995_000: "10.0 MB", 99_950_000: "100 MB", 2_000_000_000: "2.00 GB",
+		0: "0 B", 999: "999 B", 1000: "1.00 kB", 12_345: "12.3 kB", 999_499: "999 kB", 999_500: "1.00 MB",
+		9_994_999: "9.99 MB", 9_995_000: "10.0 MB", 99_950_000: "100 MB", 2_000_000_000: "2.00 GB",
 		math.MaxInt64: "9.22 EB",
 	} {
 		if got := humanBytes(n); got != want {

@@ -6,9 +6,12 @@ import (
 	"time"
 )
 
-// spare gives Go's scheduler one processor more than there are cores as long as files are parsed. A worker computes on each core then, without a pause, and with no
-// processor to spare the scheduler looks every 10 ms only which connections can be written to or have something to say. With one, the system shares the cores out, and whoever waits for rows that
-// are there, or for a table that has long been parsed, gets them. Without a parse it is in the way: more threads than cores send rows no faster, and wait for each other.
+// spare gives Go's scheduler one processor more than there are cores as long as files are parsed. A
+// worker computes on each core then, without a pause, and with no processor to spare the scheduler
+// looks every 10 ms only which connections can be written to or have something to say. With one,
+// the system shares the cores out, and whoever waits for rows that are there, or for a table that
+// has long been parsed, gets them. Without a parse it is in the way: more threads than cores send
+// rows no faster, and wait for each other.
 type spare struct {
 	cores  int
 	linger time.Duration // behind the last parse: a change stops all goroutines for a moment

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// TestSpare has two parses overlap: there is a processor more from the first one's beginning on, until some time after the last one's end.
+// TestSpare has two parses overlap: there is a processor more from the first one's beginning on,
+// until some time after the last one's end.
 func TestSpare(t *testing.T) {
 	cores := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(cores)

@@ -10,22 +10,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// spillDir is a folder that this process alone spills to: two DuckDBs in one folder would write to each other's files. It is locked as long as the process
-// lives, so that the next one knows what a crash has left.
+// spillDir is a folder that this process alone spills to: two DuckDBs in one folder would write to
+// each other's files. It is locked as long as the process lives, so that the next one knows what a
+// crash has left.
 type spillDir struct {
 	path string
 	lock *os.File
 }
 
-// spillPrefix begins the names of folders that may be removed: --sql-spill-dir may hold what is not ours.
+// spillPrefix begins the names of folders that may be removed: --sql-spill-dir may hold what is not
+// ours.
 const spillPrefix = "vibeflight-sql-"
 
-// newSpillDir makes a folder below parent, and removes those whose processes are gone. The caller closes it.
+// newSpillDir makes a folder below parent, and removes those whose processes are gone. The caller
+// closes it.
 func newSpillDir(parent string) (*spillDir, error) {
 	if err := os.MkdirAll(parent, 0o700); err != nil {
 		return nil, err
 	}
-	// One process at a time: a folder that was made and is not locked yet would look as if it were nobody's.
+	// One process at a time: a folder that was made and is not locked yet would look as if it were
+	// nobody's.
 	door, err := lockFolder(parent, unix.LOCK_EX)
 	if err != nil {
 		return nil, err

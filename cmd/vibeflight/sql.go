@@ -83,7 +83,8 @@ func (c *sqlConfig) flags(f *pflag.FlagSet) {
 	f.BoolVar(&c.asJSON, "json", false, "print a JSON object a line")
 	f.BoolVar(&c.asCSV, "csv", false, "print CSV (RFC 4180) with a header; nothing is null, and \"\" an empty text")
 	f.Int64Var(&c.limit, "limit", tableRows, "at most so many rows; with --json, --csv and -o all, unless it is given")
-	f.StringVar(&c.packing, "compression", "none", "of what -o writes: none, lz4 (Arrow IPC) or zstd (Arrow IPC and GeoParquet, of which it is the default)")
+	f.StringVar(&c.packing, "compression", "none",
+		"of what -o writes: none, lz4 (Arrow IPC) or zstd (Arrow IPC and GeoParquet, of which it is the default)")
 	c.from.flags(f)
 }
 

@@ -74,7 +74,8 @@ func (c *sqlConfig) openLocal(ctx context.Context, paths []string) (*localSQL, e
 	}
 	l := &localSQL{}
 	l.files, err = catalog.Open(ctx, catalog.Config{
-		Roots: roots, Formats: all.Formats(), MemoryBytes: memory / 2, MaxUnpacked: int64(c.from.parse.unpackedBytes), Limits: limits,
+		Roots: roots, Formats: all.Formats(), MemoryBytes: memory / 2, MaxUnpacked: int64(c.from.parse.unpackedBytes),
+		Limits:  limits,
 		Options: optionsOfNamed(paths, options), Log: zerolog.Nop(),
 	})
 	if err != nil {
@@ -87,8 +88,8 @@ func (c *sqlConfig) openLocal(ctx context.Context, paths []string) (*localSQL, e
 	return l, nil
 }
 
-// optionsOfNamed gives the options of files below folders. The format is that of the files alone that
-// paths name, since a file stands for its folder.
+// optionsOfNamed gives the options of files below folders. The format is that of the files alone
+// that paths name, since a file stands for its folder.
 func optionsOfNamed(paths []string, options map[string]any) func(name string) map[string]any {
 	others := maps.Clone(options)
 	delete(others, readers.OptionFormat)
@@ -110,7 +111,8 @@ func (l *localSQL) close() {
 	_ = l.files.Close()
 }
 
-// rootsOf are the folders that paths name as DIR or ALIAS=DIR; a file stands for its folder, and nothing for the current one.
+// rootsOf are the folders that paths name as DIR or ALIAS=DIR; a file stands for its folder, and
+// nothing for the current one.
 func rootsOf(paths []string) ([]catalog.Root, error) {
 	if len(paths) == 0 {
 		paths = []string{"."}

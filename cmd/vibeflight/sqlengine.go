@@ -17,9 +17,11 @@ import (
 
 // engineConfig is what queries may use of the machine, on a server and without one.
 type engineConfig struct {
-	memory     byteSize // of all queries together; default engine.DefaultMemoryBytes
-	threads    int      // of all queries together; 0: one a core
-	spillDir   string   // where results that do not fit are written for the time of a query; empty: where who opens the engine says; none: nowhere
+	memory  byteSize // of all queries together; default engine.DefaultMemoryBytes
+	threads int      // of all queries together; 0: one a core
+	// where results that do not fit are written for the time of a query; empty: where who opens the
+	// engine says; none: nowhere
+	spillDir   string
 	spillBytes byteSize // the most that may lie there; 0: nine tenths of the room
 	workers    int      // processes of a server, each for one statement at a time; 0: two a core, at least 8
 	extensions string   // folder with spatial.duckdb_extension; empty: core functions only
@@ -27,9 +29,11 @@ type engineConfig struct {
 
 func (c *engineConfig) flags(f *pflag.FlagSet) {
 	c.memory = engine.DefaultMemoryBytes
-	f.Var(&c.memory, "sql-memory", "memory for SQL queries, all together; half as much again for geometries as they read them")
+	f.Var(&c.memory, "sql-memory", "memory for SQL queries, all together; half as much again for geometries as they "+
+		"read them")
 	f.IntVar(&c.threads, "sql-threads", 0, "threads of a SQL query; 0 is one a core")
-	f.StringVar(&c.spillDir, "sql-spill-dir", "", "`folder` for what a query can't hold in memory; none is for none (default: below the cache folder)")
+	f.StringVar(&c.spillDir, "sql-spill-dir", "",
+		"`folder` for what a query can't hold in memory; none is for none (default: below the cache folder)")
 	f.Var(&c.spillBytes, "sql-spill-bytes", "how much of that may lie there; 0 is nine tenths of the free room")
 	extensionsFlag(f, &c.extensions)
 }
@@ -62,11 +66,18 @@ type sqlEngine struct {
 	spill *spillDir // nil: there is none
 }
 
-// open starts the engine over a catalog. What does not fit is written to the flag's folder or, unless the flag says one, below the folder spill: nowhere if that
-// is empty or can't be made. With workers, each statement runs in a process of its own. The caller closes the engine before the catalog. A build without SQL gives engine.ErrNoSQL.
-func (c *engineConfig) open(files *catalog.Catalog, spill string, workers bool, log zerolog.Logger) (*sqlEngine, error) {
+// open starts the engine over a catalog. What does not fit is written to the flag's folder or,
+// unless the flag says one, below the folder spill: nowhere if that is empty or can't be made. With
+// workers, each statement runs in a process of its own. The caller closes the engine before the
+// catalog. A build without SQL gives engine.ErrNoSQL.
+func (c *engineConfig) open(files *catalog.Catalog, spill string, workers bool,
+	log zerolog.Logger,
+) (*sqlEngine, error) {
 	e := &sqlEngine{}
-	cfg := engine.Config{Catalog: files, MemoryBytes: int64(c.memory), Threads: c.threads, SpillBytes: int64(c.spillBytes), Extensions: c.extensions, Log: log}
+	cfg := engine.Config{
+		Catalog: files, MemoryBytes: int64(c.memory), Threads: c.threads,
+		SpillBytes: int64(c.spillBytes), Extensions: c.extensions, Log: log,
+	}
 	if c.spillDir != "" {
 		spill = folder(c.spillDir)
 	}
@@ -77,7 +88,8 @@ func (c *engineConfig) open(files *catalog.Catalog, spill string, workers bool, 
 			return nil, fmt.Errorf("--sql-spill-dir: %w", err)
 		}
 		if err != nil {
-			log.Warn().Err(err).Msg("SQL queries can't spill: one that needs more than --sql-memory fails; --sql-spill-dir names another folder")
+			log.Warn().Err(err).Msg("SQL queries can't spill: one that needs more than --sql-memory fails; " +
+				"--sql-spill-dir names another folder")
 		}
 	}
 	cfg.SpillDir = e.spillsTo()

@@ -48,7 +48,9 @@ func (r *firstRows) next(ctx context.Context) (arrow.Record, error) {
 }
 
 // writeAnswer writes the rows of a query to a file, or to stdout.
-func writeAnswer(ctx context.Context, std stdio, ask asking, path string, format export.Format, packed flightsrv.Compression) error {
+func writeAnswer(ctx context.Context, std stdio, ask asking, path string, format export.Format,
+	packed flightsrv.Compression,
+) error {
 	p := newProgress(std.err, "sql", " rows")
 	defer p.close()
 	return writeTo(std, path, func(file *os.File) error {
@@ -62,7 +64,9 @@ func writeAnswer(ctx context.Context, std stdio, ask asking, path string, format
 }
 
 // printAnswer prints rows as they come; label says in the progress what they are of.
-func printAnswer(ctx context.Context, std stdio, label string, ask asking, format func(io.Writer, *arrow.Schema) (export.Writer, error)) error {
+func printAnswer(ctx context.Context, std stdio, label string, ask asking, format func(io.Writer,
+	*arrow.Schema) (export.Writer, error),
+) error {
 	p := newProgress(std.err, label, " rows")
 	rows, err := ask(p)
 	p.close() // it would come between the rows where both are a terminal

@@ -39,7 +39,8 @@ func showAnswer(ctx context.Context, std stdio, ask asking, limit int64) error {
 	return w.Flush()
 }
 
-// answerGrid reads the first rows; the first row of the grid holds the columns' types. It says whether there are more.
+// answerGrid reads the first rows; the first row of the grid holds the columns' types. It says
+// whether there are more.
 func answerGrid(ctx context.Context, ask asking, limit int64, p *progress) (g *grid, more bool, err error) {
 	rows, err := ask(p)
 	if err != nil {

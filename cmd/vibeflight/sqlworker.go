@@ -11,7 +11,8 @@ const workerCommand = "sql-worker"
 
 func newSQLWorkerCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: workerCommand, Short: "Run SQL statements for the server that started this process", Hidden: true, Args: cobra.NoArgs,
+		Use: workerCommand, Short: "Run SQL statements for the server that started this process",
+		Hidden: true, Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return engine.ServeWorker() },
 	}
 }

@@ -24,7 +24,8 @@ type target interface {
 // rowStream is a run of record batches of one schema.
 type rowStream interface {
 	schema() *arrow.Schema
-	// rows is how many there will be, or -1 where that is not known; it is asked before the first batch.
+	// rows is how many there will be, or -1 where that is not known; it is asked before the first
+	// batch.
 	rows() int64
 	// next gives a batch, which the caller releases, or io.EOF.
 	next(ctx context.Context) (arrow.Record, error)
@@ -40,7 +41,8 @@ type entry struct {
 	Rows     *int64     `json:"rows,omitempty"`     // once a server has parsed the file
 }
 
-// description is what info prints: the answer of the server's action describe, which is made of a local file in the same form.
+// description is what info prints: the answer of the server's action describe, which is made of a
+// local file in the same form.
 type description struct {
 	Name      string       `json:"name"`
 	Version   string       `json:"version,omitempty"` // a server's
@@ -131,9 +133,11 @@ func (c *targetConfig) open(f *pflag.FlagSet) (target, error) {
 	return c.server.dial()
 }
 
-// refuseFileFlags refuses what says how files are read, and more flags like it, where a server is asked. The environment may say it: that is for other calls.
+// refuseFileFlags refuses what says how files are read, and more flags like it, where a server is
+// asked. The environment may say it: that is for other calls.
 func refuseFileFlags(f *pflag.FlagSet, more ...string) error {
-	for _, name := range append([]string{"max-depth", "max-columns", "max-feature-bytes", "max-unpacked-bytes"}, more...) {
+	for _, name := range append([]string{"max-depth", "max-columns", "max-feature-bytes", "max-unpacked-bytes"},
+		more...) {
 		if told(f, name) {
 			return wrongUsage("--%s: is for files; a server has its own", name)
 		}
@@ -144,7 +148,8 @@ func refuseFileFlags(f *pflag.FlagSet, more ...string) error {
 // serverOrPaths refuses paths where a server is asked. hint says what a server has in their place.
 func serverOrPaths(f *pflag.FlagSet, hint string) error {
 	if !told(f, "server") {
-		return wrongUsage("want either a server or paths: %s names a server; --server= reads files all the same", variable("server"))
+		return wrongUsage("want either a server or paths: %s names a server; --server= reads files all the same",
+			variable("server"))
 	}
 	return wrongUsage("want either --server or paths; %s", hint)
 }

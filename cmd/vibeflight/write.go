@@ -48,7 +48,10 @@ func filePacking(f export.Format, path, name string, told bool) (flightsrv.Compr
 }
 
 // packings are the values of --compression.
-var packings = map[string]flightsrv.Compression{"none": flightsrv.NoCompression, "lz4": flightsrv.LZ4, "zstd": flightsrv.Zstd}
+var packings = map[string]flightsrv.Compression{
+	"none": flightsrv.NoCompression, "lz4": flightsrv.LZ4,
+	"zstd": flightsrv.Zstd,
+}
 
 // writeTo has write fill a file that appears when it is complete, or stdout for "-".
 func writeTo(std stdio, path string, write func(*os.File) error) error {
@@ -73,7 +76,9 @@ func writeTo(std stdio, path string, write func(*os.File) error) error {
 }
 
 // writeRows writes rows as a format has them.
-func writeRows(ctx context.Context, rows rowStream, file *os.File, path string, format export.Format, packed flightsrv.Compression, p *progress) error {
+func writeRows(ctx context.Context, rows rowStream, file *os.File, path string, format export.Format,
+	packed flightsrv.Compression, p *progress,
+) error {
 	w, err := format.Create(file, rows.schema(), packed)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)

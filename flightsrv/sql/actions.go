@@ -12,27 +12,38 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// action is one of Flight SQL's own actions, or of Flight's about sessions: a message in, a message out.
+// action is one of Flight SQL's own actions, or of Flight's about sessions: a message in, a message
+// out.
 type action struct {
 	name, doc string
 	run       func(s *Server, ctx context.Context, body []byte) ([]byte, error)
 }
 
-// actions gives them all. Requests and results of Flight SQL travel in an Any, those of Flight as they are.
+// actions gives them all. Requests and results of Flight SQL travel in an Any, those of Flight as
+// they are.
 func actions() []action {
 	const none = "refused: this server has no transactions"
 	return []action{
 		{flightsql.CreatePreparedStatementActionType, "prepares a query", (*Server).createPrepared},
 		{flightsql.ClosePreparedStatementActionType, "gives up a prepared statement", (*Server).closePrepared},
 		{flightsql.CancelQueryActionType, "ends a query; CancelFlightInfo has taken its place", (*Server).cancelQuery},
-		{flight.SetSessionOptionsActionType, "sets the catalog and the schema in which names are looked up", plain((*Server).setSessionOptions)},
+		{
+			flight.SetSessionOptionsActionType, "sets the catalog and the schema in which names are looked up",
+			plain((*Server).setSessionOptions),
+		},
 		{flight.GetSessionOptionsActionType, "gives the options of the session", plain((*Server).getSessionOptions)},
 		{flight.CloseSessionActionType, "forgets the options of the session", plain((*Server).closeSession)},
-		{flightsql.BeginTransactionActionType, none, refuse("transactions: this server has none; every query sees the files as they are")},
+		{
+			flightsql.BeginTransactionActionType, none,
+			refuse("transactions: this server has none; every query sees the files as they are"),
+		},
 		{flightsql.EndTransactionActionType, none, refuse("transactions: this server has none")},
 		{flightsql.BeginSavepointActionType, none, refuse("savepoints: this server has none")},
 		{flightsql.EndSavepointActionType, none, refuse("savepoints: this server has none")},
-		{flightsql.CreatePreparedSubstraitPlanActionType, "refused: this server reads SQL only", refuse("Substrait plans: this server reads SQL only")},
+		{
+			flightsql.CreatePreparedSubstraitPlanActionType, "refused: this server reads SQL only",
+			refuse("Substrait plans: this server reads SQL only"),
+		},
 	}
 }
 
@@ -69,7 +80,8 @@ func (s *Server) Action(ctx context.Context, name string, body []byte) ([]byte, 
 func plain[In any, PIn interface {
 	*In
 	proto.Message
-}, Out proto.Message](run func(*Server, context.Context, PIn) (Out, error)) func(*Server, context.Context, []byte) ([]byte, error) {
+}, Out proto.Message](run func(*Server, context.Context, PIn) (Out, error)) func(*Server, context.Context,
+	[]byte) ([]byte, error) {
 	return func(s *Server, ctx context.Context, body []byte) ([]byte, error) {
 		in := PIn(new(In))
 		if err := proto.Unmarshal(body, in); err != nil {
@@ -87,7 +99,8 @@ func refuse(why string) func(*Server, context.Context, []byte) ([]byte, error) {
 	return func(*Server, context.Context, []byte) ([]byte, error) { return nil, &UnsupportedError{why} }
 }
 
-// createPrepared gives both schemas: without that of the result JDBC takes a query for an update, without that of the parameters it has none to set.
+// createPrepared gives both schemas: without that of the result JDBC takes a query for an update,
+// without that of the parameters it has none to set.
 func (s *Server) createPrepared(ctx context.Context, body []byte) ([]byte, error) {
 	var m pb.ActionCreatePreparedStatementRequest
 	if err := into(body, &m); err != nil {
@@ -103,7 +116,8 @@ func (s *Server) createPrepared(ctx context.Context, body []byte) ([]byte, error
 		return nil, err
 	}
 	return pack(&pb.ActionCreatePreparedStatementResult{
-		PreparedStatementHandle: []byte(p.id), DatasetSchema: encoded(stmt.Schema()), ParameterSchema: encoded(announced(stmt.Parameters())),
+		PreparedStatementHandle: []byte(p.id), DatasetSchema: encoded(stmt.Schema()),
+		ParameterSchema: encoded(announced(stmt.Parameters())),
 	})
 }
 
@@ -124,7 +138,8 @@ func (s *Server) addPrepared(p *prepared) error {
 	return nil
 }
 
-// closePrepared leaves results that were begun as they are. A handle that expired, or was closed, is closed.
+// closePrepared leaves results that were begun as they are. A handle that expired, or was closed,
+// is closed.
 func (s *Server) closePrepared(_ context.Context, body []byte) ([]byte, error) {
 	var m pb.ActionClosePreparedStatementRequest
 	if err := into(body, &m); err != nil {

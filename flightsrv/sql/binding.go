@@ -21,7 +21,8 @@ func (b *binding) release() {
 	b.records = nil
 }
 
-// bind gives a prepared statement its parameters in place of those that it had, and takes b over. A statement that has none stays without.
+// bind gives a prepared statement its parameters in place of those that it had, and takes b over. A
+// statement that has none stays without.
 func (s *Server) bind(p *prepared, b *binding) error {
 	var closing []Statement
 	defer func() { closeAll(closing) }()
@@ -35,7 +36,8 @@ func (s *Server) bind(p *prepared, b *binding) error {
 		h, ok := loser(s.bindings(p.bound), p.client, b.bytes)
 		if !ok {
 			b.release()
-			return &LimitError{fmt.Sprintf("parameters: all clients together have more than %d bytes bound: close prepared statements", maxBoundBytes)}
+			return &LimitError{fmt.Sprintf("parameters: all clients together have more than %d bytes bound: close "+
+				"prepared statements", maxBoundBytes)}
 		}
 		closing = append(closing, s.loseBinding(h.binding)...)
 	}
@@ -62,7 +64,8 @@ func (s *Server) unbind(b *binding) {
 	}
 }
 
-// family is a set of Arrow types whose values DuckDB takes for each other, exactly or with an error.
+// family is a set of Arrow types whose values DuckDB takes for each other, exactly or with an
+// error.
 type family int
 
 const (
@@ -77,7 +80,10 @@ const (
 )
 
 func (f family) String() string {
-	return [...]string{"any value", "a number", "a boolean", "a text", "bytes", "a date or a time", "an interval", "a value"}[f]
+	return [...]string{
+		"any value", "a number", "a boolean", "a text", "bytes", "a date or a time",
+		"an interval", "a value",
+	}[f]
 }
 
 func familyOf(t arrow.DataType) family {
@@ -101,8 +107,9 @@ func familyOf(t arrow.DataType) family {
 	return unfit
 }
 
-// announced is the schema of the parameters as clients are told it. Apache's JDBC driver writes the milliseconds of a Timestamp or a Time whatever the unit is
-// (apache/arrow-java#838), so that is the one to announce. A client may send any other: each is taken for what it says.
+// announced is the schema of the parameters as clients are told it. Apache's JDBC driver writes the
+// milliseconds of a Timestamp or a Time whatever the unit is (apache/arrow-java#838), so that is
+// the one to announce. A client may send any other: each is taken for what it says.
 func announced(parameters *arrow.Schema) *arrow.Schema {
 	fields := parameters.Fields()
 	for i := range fields {
@@ -116,11 +123,12 @@ func announced(parameters *arrow.Schema) *arrow.Schema {
 	return arrow.NewSchema(fields, nil)
 }
 
-// accept checks the columns of a binding against the parameters of a statement, by position. A text is taken for everything: DuckDB reads it as the type that
-// is wanted, or says that it can't.
+// accept checks the columns of a binding against the parameters of a statement, by position. A text
+// is taken for everything: DuckDB reads it as the type that is wanted, or says that it can't.
 func accept(want, have *arrow.Schema) error {
 	if want.NumFields() != have.NumFields() {
-		return malformed("parameters: the statement has %s, and %s came", count(want.NumFields(), "parameter"), count(have.NumFields(), "column"))
+		return malformed("parameters: the statement has %s, and %s came", count(want.NumFields(), "parameter"),
+			count(have.NumFields(), "column"))
 	}
 	for i, f := range have.Fields() {
 		w := want.Field(i)
@@ -130,7 +138,8 @@ func accept(want, have *arrow.Schema) error {
 			return malformed("parameter %d (%q): a value of type %v can't be bound", i+1, w.Name, f.Type)
 		case is == wants, is == anything, is == text, wants == anything, wants == unfit:
 		default:
-			return malformed("parameter %d (%q): the statement wants %v, %v, and %v came", i+1, w.Name, wants, w.Type, f.Type)
+			return malformed("parameter %d (%q): the statement wants %v, %v, and %v came", i+1, w.Name,
+				wants, w.Type, f.Type)
 		}
 	}
 	return nil

@@ -7,8 +7,9 @@ import (
 	pb "github.com/apache/arrow/go/v17/arrow/flight/gen/flight"
 )
 
-// Cancel ends the queries that the tickets of a FlightInfo stand for, fetched or not, and what is prepared for the poll whose descriptor it has. It reports false if
-// there was nothing to end: a query that is over can't be cancelled, and what is no query neither.
+// Cancel ends the queries that the tickets of a FlightInfo stand for, fetched or not, and what is
+// prepared for the poll whose descriptor it has. It reports false if there was nothing to end: a
+// query that is over can't be cancelled, and what is no query neither.
 func (s *Server) Cancel(info *flight.FlightInfo) (cancelled bool, err error) {
 	handles := [][]byte{info.GetFlightDescriptor().GetCmd()}
 	for _, e := range info.GetEndpoint() {
@@ -26,7 +27,8 @@ func (s *Server) Cancel(info *flight.FlightInfo) (cancelled bool, err error) {
 	return cancelled, nil
 }
 
-// statementTicket reads a ticket of a query, or the descriptor of a poll, which is one too; nil: b is something else.
+// statementTicket reads a ticket of a query, or the descriptor of a poll, which is one too; nil: b
+// is something else.
 func statementTicket(b []byte) (*pb.TicketStatementQuery, error) {
 	if Name(b) != "TicketStatementQuery" {
 		return nil, nil //nolint:nilnil // that is no error
@@ -72,7 +74,8 @@ func (s *Server) cancelPrepared(p *poll) {
 	}
 }
 
-// Renew keeps the result of a ticket for another while. A ticket that stands for no result always holds.
+// Renew keeps the result of a ticket for another while. A ticket that stands for no result always
+// holds.
 func (s *Server) Renew(ticket []byte) error {
 	t, err := statementTicket(ticket)
 	if err != nil || t == nil {

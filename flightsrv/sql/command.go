@@ -12,8 +12,9 @@ import (
 // messages is the package of the Flight SQL messages.
 const messages = "arrow.flight.protocol.sql."
 
-// Name gives the name of the Flight SQL message that b, a descriptor's command or a ticket, holds in a google.protobuf.Any: "CommandStatementQuery".
-// It gives "" for everything else: the names and the JSON objects of the other commands do not begin with a tag of Any.
+// Name gives the name of the Flight SQL message that b, a descriptor's command or a ticket, holds
+// in a google.protobuf.Any: "CommandStatementQuery". It gives "" for everything else: the names and
+// the JSON objects of the other commands do not begin with a tag of Any.
 func Name(b []byte) string {
 	a, ok := anyOf(b)
 	if !ok {
@@ -79,7 +80,8 @@ func pack(m proto.Message) ([]byte, error) {
 func refused(m proto.Message) error {
 	switch m.(type) {
 	case *pb.CommandStatementUpdate, *pb.CommandPreparedStatementUpdate:
-		return &UnsupportedError{"updates: this server is read-only; send queries with CommandStatementQuery or as prepared statements"}
+		return &UnsupportedError{"updates: this server is read-only; send queries with CommandStatementQuery or as " +
+			"prepared statements"}
 	case *pb.CommandStatementIngest:
 		return &UnsupportedError{"CommandStatementIngest: storing tables needs a server that is writable (--writable)"}
 	case *pb.CommandStatementSubstraitPlan:

@@ -25,8 +25,9 @@ type Statement interface {
 	Close()
 }
 
-// Rows is the result of a query, for one goroutine. Next gives records that the caller releases, and io.EOF behind the last one. Retain keeps the memory of
-// the last record readable until release is called, once, also behind Close; it gives nil where the garbage collector keeps it.
+// Rows is the result of a query, for one goroutine. Next gives records that the caller releases,
+// and io.EOF behind the last one. Retain keeps the memory of the last record readable until release
+// is called, once, also behind Close; it gives nil where the garbage collector keeps it.
 type Rows interface {
 	Schema() *arrow.Schema
 	Next(ctx context.Context) (arrow.Record, error)

@@ -34,9 +34,11 @@ type HandleError struct {
 
 func (e *HandleError) Error() string {
 	if e.Lost {
-		return fmt.Sprintf("%s: the handle was given up: its client held more of them than its share of what this server keeps, and this was its oldest", e.Of)
+		return fmt.Sprintf("%s: the handle was given up: its client held more of them than its share of what this "+
+			"server keeps, and this was its oldest", e.Of)
 	}
-	return fmt.Sprintf("%s: the handle is unknown: it was closed, it expired, its rows were fetched, or another server gave it", e.Of)
+	return fmt.Sprintf("%s: the handle is unknown: it was closed, it expired, its rows were fetched, or another "+
+		"server gave it", e.Of)
 }
 
 // LimitError says that a client, or all of them, have more open than the server keeps.

@@ -28,8 +28,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// fake is an engine that runs recipes instead of SQL: words such as "rows=3 pad=10 params=2 fail=next". The columns are n (int64, the row's number), s (text)
-// and a column for each parameter. It counts what is open.
+// fake is an engine that runs recipes instead of SQL: words such as "rows=3 pad=10 params=2
+// fail=next". The columns are n (int64, the row's number), s (text) and a column for each
+// parameter. It counts what is open.
 type fake struct {
 	statements, rows atomic.Int64
 	schemas          chan string // the default schema of each Prepare, where a test reads it
@@ -56,7 +57,10 @@ func (f *fake) Prepare(ctx context.Context, query, schema string) (sql.Statement
 		case "block":
 			r.block = value
 		default:
-			return nil, &engine.Error{Kind: duck.Syntax, Message: fmt.Sprintf("syntax error at or near %q", word), Position: strings.Index(query, word)}
+			return nil, &engine.Error{
+				Kind: duck.Syntax, Message: fmt.Sprintf("syntax error at or near %q", word),
+				Position: strings.Index(query, word),
+			}
 		}
 	}
 	if f.schemas != nil {
@@ -89,9 +93,13 @@ func (f *fake) Tables() []engine.Table {
 
 func (f *fake) TableSchema(_ context.Context, t engine.Table) (*arrow.Schema, error) {
 	if t.Name == "broken.geojson" {
-		return nil, &readers.ParseError{Name: t.Entry, Format: "geojson", Offset: 17, Line: 1, Row: -1, Err: errors.New("unexpected }")}
+		return nil, &readers.ParseError{
+			Name: t.Entry, Format: "geojson", Offset: 17, Line: 1, Row: -1,
+			Err: errors.New("unexpected }"),
+		}
 	}
-	wkb := arrow.NewMetadata([]string{"ARROW:extension:name", "ARROW:extension:metadata"}, []string{"geoarrow.wkb", `{"crs":"EPSG:4326"}`})
+	wkb := arrow.NewMetadata([]string{"ARROW:extension:name", "ARROW:extension:metadata"},
+		[]string{"geoarrow.wkb", `{"crs":"EPSG:4326"}`})
 	return arrow.NewSchema([]arrow.Field{
 		{Name: "n", Type: arrow.PrimitiveTypes.Int64, Nullable: true},
 		{Name: "price", Type: &arrow.Decimal128Type{Precision: 9, Scale: 2}, Nullable: true},
@@ -101,8 +109,9 @@ func (f *fake) TableSchema(_ context.Context, t engine.Table) (*arrow.Schema, er
 
 func (f *fake) Info() engine.Info {
 	return engine.Info{
-		Version: "v1.5.5", Keywords: []string{"SELECT", "WITH"}, Numeric: []string{"abs"}, String: []string{"upper"}, DateTime: []string{"age"},
-		System: []string{"version"},
+		Version: "v1.5.5", Keywords: []string{"SELECT", "WITH"}, Numeric: []string{"abs"}, String: []string{"upper"},
+		DateTime: []string{"age"},
+		System:   []string{"version"},
 	}
 }
 
@@ -116,7 +125,10 @@ type fakeStatement struct {
 func (s *fakeStatement) Schema() *arrow.Schema { return s.schema(nil) }
 
 func (s *fakeStatement) schema(args arrow.Record) *arrow.Schema {
-	fields := []arrow.Field{{Name: "n", Type: arrow.PrimitiveTypes.Int64, Nullable: true}, {Name: "s", Type: arrow.BinaryTypes.String, Nullable: true}}
+	fields := []arrow.Field{
+		{Name: "n", Type: arrow.PrimitiveTypes.Int64, Nullable: true},
+		{Name: "s", Type: arrow.BinaryTypes.String, Nullable: true},
+	}
 	for i := range s.params {
 		f := arrow.Field{Name: fmt.Sprintf("p%d", i+1), Type: arrow.Null, Nullable: true}
 		if args != nil {

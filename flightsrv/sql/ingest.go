@@ -66,11 +66,13 @@ func modeOf(o *pb.CommandStatementIngest_TableDefinitionOptions) (catalog.Mode, 
 		replace = pb.CommandStatementIngest_TableDefinitionOptions_TABLE_EXISTS_OPTION_REPLACE
 	)
 	modes := map[wish]catalog.Mode{
-		{create, fail}: catalog.Create, {create, replace}: catalog.Replace, {absent, extend}: catalog.Append, {create, extend}: catalog.CreateAppend,
+		{create, fail}: catalog.Create, {create, replace}: catalog.Replace, {absent, extend}: catalog.Append,
+		{create, extend}: catalog.CreateAppend,
 	}
 	mode, ok := modes[wish{o.GetIfNotExist(), o.GetIfExists()}]
 	if !ok {
-		return 0, malformed("table_definition_options: %v with %v is no mode of this server; create, append, replace and create_append are", o.GetIfNotExist(), o.GetIfExists())
+		return 0, malformed("table_definition_options: %v with %v is no mode of this server; create, append, "+
+			"replace and create_append are", o.GetIfNotExist(), o.GetIfExists())
 	}
 	return mode, nil
 }

@@ -68,7 +68,10 @@ func TestName(t *testing.T) {
 		{"object", `{"name":"a"}`, ""},
 		{"name that begins with a tag", "\x0aflorida", ""},
 		{"other message", "\x0a\x2ctype.googleapis.com/google.protobuf.Duration", ""},
-		{"other prefix", "\x0a\x3bexample.com/arrow.flight.protocol.sql.CommandStatementQuery", "CommandStatementQuery"},
+		{
+			"other prefix", "\x0a\x3bexample.com/arrow.flight.protocol.sql.CommandStatementQuery",
+			"CommandStatementQuery",
+		},
 		{"value in front", "\x12\x00" + string(query[:len(query)-12]), "CommandStatementQuery"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -90,7 +93,10 @@ func TestTypeNames(t *testing.T) {
 		{"VARCHAR[]", arrow.Field{Type: arrow.ListOf(arrow.BinaryTypes.String)}},
 		{"DOUBLE[2]", arrow.Field{Type: arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Float64)}},
 		{`STRUCT("a" INTEGER, "b" DATE[])`, arrow.Field{Type: arrow.StructOf(
-			arrow.Field{Name: "a", Type: arrow.PrimitiveTypes.Int32}, arrow.Field{Name: "b", Type: arrow.ListOf(arrow.FixedWidthTypes.Date32)})}},
+			arrow.Field{Name: "a", Type: arrow.PrimitiveTypes.Int32}, arrow.Field{
+				Name: "b",
+				Type: arrow.ListOf(arrow.FixedWidthTypes.Date32),
+			})}},
 		{"MAP(VARCHAR, BIGINT)", arrow.Field{Type: arrow.MapOf(arrow.BinaryTypes.String, arrow.PrimitiveTypes.Int64)}},
 		{"TIMESTAMP", arrow.Field{Type: &arrow.TimestampType{Unit: arrow.Microsecond}}},
 		{"TIMESTAMP_S", arrow.Field{Type: &arrow.TimestampType{Unit: arrow.Second}}},
@@ -170,7 +176,8 @@ func TestHandlesExpire(t *testing.T) {
 		{preparedIdle + time.Minute, 0, 0, 0},
 	} {
 		s.expire(now.Add(c.after))
-		if len(s.results) != c.results || len(s.prepared) != c.prepared || len(s.sessions) != c.sessions || e.open != c.results+c.prepared {
+		if len(s.results) != c.results || len(s.prepared) != c.prepared || len(s.sessions) != c.sessions ||
+			e.open != c.results+c.prepared {
 			t.Errorf("after %v: %d results, %d prepared, %d sessions, %d statements; want %+v",
 				c.after, len(s.results), len(s.prepared), len(s.sessions), e.open, c)
 		}
@@ -212,7 +219,8 @@ type nothing struct{}
 
 func (nothing) Recv() (*flight.FlightData, error) { return nil, io.EOF }
 
-// FuzzCommands gives bytes to everything that reads them. Nothing may panic, and what is no Flight SQL is an error.
+// FuzzCommands gives bytes to everything that reads them. Nothing may panic, and what is no Flight
+// SQL is an error.
 func FuzzCommands(f *testing.F) {
 	query, err := pack(&pb.CommandStatementQuery{Query: "SELECT 1"})
 	if err != nil {
@@ -223,7 +231,10 @@ func FuzzCommands(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, seed := range [][]byte{query, tables, nil, []byte("a.csv"), []byte("\x0a\x7fshort"), []byte(`{"name":"a"}`)} {
+	for _, seed := range [][]byte{
+		query, tables, nil, []byte("a.csv"), []byte("\x0a\x7fshort"),
+		[]byte(`{"name":"a"}`),
+	} {
 		f.Add(seed)
 	}
 	s := New(&still{}, false)
@@ -239,7 +250,8 @@ func FuzzCommands(f *testing.F) {
 		if r, err := s.Get(ctx, b); err == nil {
 			r.Close()
 		}
-		_, _ = s.Put(ctx, &flight.FlightData{FlightDescriptor: d, DataHeader: b, DataBody: b}, nothing{}) // it needs a handle, which no bytes have
+		// it needs a handle, which no bytes have
+		_, _ = s.Put(ctx, &flight.FlightData{FlightDescriptor: d, DataHeader: b, DataBody: b}, nothing{})
 		_, _ = checkMessage(&uploads.Checker{Rules: parameterRules}, &flight.FlightData{DataHeader: b, DataBody: b})
 		for _, a := range actions() {
 			_, _ = s.Action(ctx, a.name, b)
@@ -252,7 +264,8 @@ func FuzzCommands(f *testing.F) {
 func TestFactsOfIngestion(t *testing.T) {
 	for _, writable := range []bool{false, true} {
 		f := facts(engine.Info{}, writable)
-		if f[pb.SqlInfo_FLIGHT_SQL_SERVER_BULK_INGESTION] != writable || f[pb.SqlInfo_FLIGHT_SQL_SERVER_READ_ONLY] != !writable {
+		if f[pb.SqlInfo_FLIGHT_SQL_SERVER_BULK_INGESTION] != writable ||
+			f[pb.SqlInfo_FLIGHT_SQL_SERVER_READ_ONLY] != !writable {
 			t.Errorf("writable %v: %v", writable, f)
 		}
 	}

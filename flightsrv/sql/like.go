@@ -2,11 +2,12 @@ package sql
 
 import "unicode/utf8"
 
-// like reports that name matches a search pattern of Flight SQL: % stands for any text, _ for one character, and \ takes either as it is.
-// Case matters. A pattern that ends in \ means that character.
+// like reports that name matches a search pattern of Flight SQL: % stands for any text, _ for one
+// character, and \ takes either as it is. Case matters. A pattern that ends in \ means that
+// character.
 func like(pattern, name string) bool {
-	// Where a % was met last, and how much of name it has taken. No more than the last one need ever be tried again: so this ends within
-	// len(pattern) * len(name) steps.
+	// Where a % was met last, and how much of name it has taken. No more than the last one need
+	// ever be tried again: so this ends within len(pattern) * len(name) steps.
 	back, taken := -1, 0
 	p, n := 0, 0
 	for n < len(name) {
@@ -33,7 +34,8 @@ func like(pattern, name string) bool {
 	return p == len(pattern)
 }
 
-// next gives the first character of a pattern and its bytes, and whether it stands for itself whatever it is.
+// next gives the first character of a pattern and its bytes, and whether it stands for itself
+// whatever it is.
 func next(pattern string) (c rune, size int, literal bool) {
 	c, size = utf8.DecodeRuneInString(pattern)
 	if c != '\\' || size == len(pattern) {

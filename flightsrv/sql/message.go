@@ -6,8 +6,12 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/uploads"
 )
 
-// parameterRules are what messages of parameters may be. Unions are how flightsql-dbapi, and SQLAlchemy with it, sends values.
-var parameterRules = uploads.Rules{Flat: true, Unions: true, Rows: maxParameterRows, SchemaBytes: maxSchemaBytes, Fields: maxParameters}
+// parameterRules are what messages of parameters may be. Unions are how flightsql-dbapi, and
+// SQLAlchemy with it, sends values.
+var parameterRules = uploads.Rules{
+	Flat: true, Unions: true, Rows: maxParameterRows, SchemaBytes: maxSchemaBytes,
+	Fields: maxParameters,
+}
 
 // What a schema of parameters may have.
 const (
@@ -15,7 +19,8 @@ const (
 	maxParameters  = 1024
 )
 
-// checkMessage checks the next IPC message of parameters before Arrow's reader gets it, and gives a batch's rows.
+// checkMessage checks the next IPC message of parameters before Arrow's reader gets it, and gives a
+// batch's rows.
 func checkMessage(c *uploads.Checker, d *flight.FlightData) (n int64, err error) {
 	if _, n, err = c.Check(d); err != nil {
 		return 0, &RequestError{"parameters", err}

@@ -64,7 +64,10 @@ func TestCatalogsAndSchemas(t *testing.T) {
 		want []string
 	}{
 		{"all", &flightsql.GetDBSchemasOpts{}, []string{"vibeflight|counties", "vibeflight|main"}},
-		{"of the catalog", &flightsql.GetDBSchemasOpts{Catalog: ptr("vibeflight")}, []string{"vibeflight|counties", "vibeflight|main"}},
+		{
+			"of the catalog", &flightsql.GetDBSchemasOpts{Catalog: ptr("vibeflight")},
+			[]string{"vibeflight|counties", "vibeflight|main"},
+		},
 		{"of none", &flightsql.GetDBSchemasOpts{Catalog: ptr("")}, nil},
 		{"of another", &flightsql.GetDBSchemasOpts{Catalog: ptr("vibe%")}, nil},
 		{"pattern", &flightsql.GetDBSchemasOpts{DbSchemaFilterPattern: ptr("c%")}, []string{"vibeflight|counties"}},
@@ -93,15 +96,27 @@ func TestTables(t *testing.T) {
 	}{
 		{"all", &flightsql.GetTablesOpts{}, []string{florida, mine, a, broken}},
 		{"of none", &flightsql.GetTablesOpts{Catalog: ptr("")}, nil},
-		{"of the catalog", &flightsql.GetTablesOpts{Catalog: ptr("vibeflight"), DbSchemaFilterPattern: ptr("main")}, []string{a, broken}},
+		{
+			"of the catalog", &flightsql.GetTablesOpts{Catalog: ptr("vibeflight"), DbSchemaFilterPattern: ptr("main")},
+			[]string{a, broken},
+		},
 		{"percent", &flightsql.GetTablesOpts{TableNameFilterPattern: ptr("%geo%")}, []string{florida, broken}},
 		{"underscore", &flightsql.GetTablesOpts{TableNameFilterPattern: ptr("_.csv")}, []string{a}},
 		{"escaped", &flightsql.GetTablesOpts{TableNameFilterPattern: ptr(`my\_file\%.csv`)}, []string{mine}},
 		{"escape excludes", &flightsql.GetTablesOpts{TableNameFilterPattern: ptr(`\_.csv`)}, nil},
 		{"case", &flightsql.GetTablesOpts{TableNameFilterPattern: ptr("FLORIDA%")}, nil},
-		{"stem", &flightsql.GetTablesOpts{TableNameFilterPattern: ptr("florida")}, []string{"vibeflight|counties|florida|TABLE"}},
-		{"stem in its schema", &flightsql.GetTablesOpts{DbSchemaFilterPattern: ptr("counties"), TableNameFilterPattern: ptr("florida")}, []string{"vibeflight|counties|florida|TABLE"}},
-		{"stem in another schema", &flightsql.GetTablesOpts{DbSchemaFilterPattern: ptr("main"), TableNameFilterPattern: ptr("florida")}, nil},
+		{
+			"stem", &flightsql.GetTablesOpts{TableNameFilterPattern: ptr("florida")},
+			[]string{"vibeflight|counties|florida|TABLE"},
+		},
+		{"stem in its schema", &flightsql.GetTablesOpts{
+			DbSchemaFilterPattern:  ptr("counties"),
+			TableNameFilterPattern: ptr("florida"),
+		}, []string{"vibeflight|counties|florida|TABLE"}},
+		{"stem in another schema", &flightsql.GetTablesOpts{
+			DbSchemaFilterPattern:  ptr("main"),
+			TableNameFilterPattern: ptr("florida"),
+		}, nil},
 		{"type", &flightsql.GetTablesOpts{TableTypes: []string{"VIEW", "TABLE"}}, []string{florida, mine, a, broken}},
 		{"other type", &flightsql.GetTablesOpts{TableTypes: []string{"VIEW"}}, nil},
 	} {
@@ -155,7 +170,8 @@ func TestTablesWithSchema(t *testing.T) {
 		}
 	}
 	metadata := schemaOf(3).Metadata()
-	if why, _ := metadata.GetValue("vibeflight:error"); schemaOf(3).NumFields() != 0 || !strings.Contains(why, "byte 17") {
+	if why, _ := metadata.GetValue("vibeflight:error"); schemaOf(3).NumFields() != 0 ||
+		!strings.Contains(why, "byte 17") {
 		t.Errorf("of a broken file: %v", schemaOf(3))
 	}
 }
@@ -191,7 +207,10 @@ func TestSchemasOfListings(t *testing.T) {
 		{of(f.client.GetCatalogsSchema(ctx)), schema_ref.Catalogs},
 		{of(f.client.GetDBSchemasSchema(ctx)), schema_ref.DBSchemas},
 		{of(f.client.GetTablesSchema(ctx, &flightsql.GetTablesOpts{})), schema_ref.Tables},
-		{of(f.client.GetTablesSchema(ctx, &flightsql.GetTablesOpts{IncludeSchema: true})), schema_ref.TablesWithIncludedSchema},
+		{
+			of(f.client.GetTablesSchema(ctx, &flightsql.GetTablesOpts{IncludeSchema: true})),
+			schema_ref.TablesWithIncludedSchema,
+		},
 		{of(f.client.GetTableTypesSchema(ctx)), schema_ref.TableTypes},
 		{of(f.client.GetSqlInfoSchema(ctx)), schema_ref.SqlInfo},
 		{of(f.client.GetXdbcTypeInfoSchema(ctx)), schema_ref.XdbcTypeInfo},
@@ -249,9 +268,12 @@ func TestSqlInfo(t *testing.T) {
 		}
 	}
 	for id, want := range map[pb.SqlInfo]string{
-		0: "utf8 vibeflight", 3: "bool true", 4: "bool true", 5: "bool false", 8: "int32 0", 9: "bool true", 10: "bool false", 11: "bool false", 100: "int32 3600000", 101: "int32 0",
-		500: "bool false", 503: "int64 1", 504: `utf8 "`, 505: "int64 1", 507: "int64 3", 508: `list ["SELECT","WITH"]`, 509: `list ["abs"]`, 510: `list ["upper"]`,
-		511: `list ["version"]`, 512: `list ["age"]`, 513: `utf8 \`, 528: "int32 6", 531: "utf8 catalog", 532: "bool true", 557: "int64 65536", 562: "int64 0", 563: "bool false",
+		0: "utf8 vibeflight", 3: "bool true", 4: "bool true", 5: "bool false", 8: "int32 0", 9: "bool true",
+		10: "bool false", 11: "bool false", 100: "int32 3600000", 101: "int32 0",
+		500: "bool false", 503: "int64 1", 504: `utf8 "`, 505: "int64 1", 507: "int64 3",
+		508: `list ["SELECT","WITH"]`, 509: `list ["abs"]`, 510: `list ["upper"]`,
+		511: `list ["version"]`, 512: `list ["age"]`, 513: `utf8 \`, 528: "int32 6", 531: "utf8 catalog",
+		532: "bool true", 557: "int64 65536", 562: "int64 0", 563: "bool false",
 	} {
 		if got := all[uint32(id)]; got != want {
 			t.Errorf("%v: got %q, want %q", id, got, want)
@@ -288,7 +310,8 @@ func TestXdbcTypeInfo(t *testing.T) {
 		`BIGINT|-5|19|(null)|(null)|[]|1|false|2|false|false|false|BIGINT|0|0|-5|(null)|10|(null)`,
 		`UBIGINT|-5|20|(null)|(null)|[]|1|false|2|true|false|false|UBIGINT|0|0|-5|(null)|10|(null)`)
 	info, err = f.client.GetXdbcTypeInfo(ctx, ptr(int32(pb.XdbcDataType_XDBC_TIME)))
-	wantLines(t, f.list(t, info, err, schema_ref.XdbcTypeInfo), `TIME|92|15|'|'|[]|1|false|2|false|false|false|TIME|0|6|9|2|(null)|(null)`)
+	wantLines(t, f.list(t, info, err, schema_ref.XdbcTypeInfo),
+		`TIME|92|15|'|'|[]|1|false|2|false|false|false|TIME|0|6|9|2|(null)|(null)`)
 	info, err = f.client.GetXdbcTypeInfo(ctx, ptr(int32(0)))
 	wantLines(t, f.list(t, info, err, schema_ref.XdbcTypeInfo))
 }

@@ -52,7 +52,8 @@ func (f *fixture) act(t testing.TB, name string, body []byte) ([]byte, error) {
 
 func (f *fixture) close(t testing.TB, handle []byte) error {
 	t.Helper()
-	_, err := f.act(t, flightsql.ClosePreparedStatementActionType, commandBytes(t, &pb.ActionClosePreparedStatementRequest{PreparedStatementHandle: handle}))
+	_, err := f.act(t, flightsql.ClosePreparedStatementActionType,
+		commandBytes(t, &pb.ActionClosePreparedStatementRequest{PreparedStatementHandle: handle}))
 	return err
 }
 
@@ -71,7 +72,8 @@ func (f *fixture) lives(t testing.TB) {
 
 const urlPrefix = "type.googleapis.com/arrow.flight.protocol.sql."
 
-// TestOddCommands sends commands, tickets and bodies of actions that no client sends. Each is an error that says so.
+// TestOddCommands sends commands, tickets and bodies of actions that no client sends. Each is an
+// error that says so.
 func TestOddCommands(t *testing.T) {
 	f := serveFake(t)
 	long := strings.Repeat("x", 2<<20)
@@ -89,12 +91,27 @@ func TestOddCommands(t *testing.T) {
 		get  codes.Code
 	}{
 		{"unknown message", any(urlPrefix+"CommandDance", nil), codes.InvalidArgument, codes.InvalidArgument},
-		{"message that does not parse", any(urlPrefix+"CommandStatementQuery", []byte("\x0a\x7fshort")), codes.InvalidArgument, codes.InvalidArgument},
-		{"text that is not UTF-8", any(urlPrefix+"CommandStatementQuery", []byte("\x0a\x01\xff")), codes.InvalidArgument, codes.InvalidArgument},
-		{"query in a ticket", commandBytes(t, &pb.CommandStatementQuery{Query: "rows=1"}), codes.OK, codes.InvalidArgument},
+		{
+			"message that does not parse", any(urlPrefix+"CommandStatementQuery", []byte("\x0a\x7fshort")),
+			codes.InvalidArgument, codes.InvalidArgument,
+		},
+		{
+			"text that is not UTF-8", any(urlPrefix+"CommandStatementQuery", []byte("\x0a\x01\xff")),
+			codes.InvalidArgument, codes.InvalidArgument,
+		},
+		{
+			"query in a ticket", commandBytes(t, &pb.CommandStatementQuery{Query: "rows=1"}), codes.OK,
+			codes.InvalidArgument,
+		},
 		{"empty query", commandBytes(t, &pb.CommandStatementQuery{}), codes.OK, codes.InvalidArgument},
-		{"long query", commandBytes(t, &pb.CommandStatementQuery{Query: long}), codes.InvalidArgument, codes.InvalidArgument},
-		{"transaction", commandBytes(t, &pb.CommandStatementQuery{Query: "rows=1", TransactionId: []byte("t")}), codes.InvalidArgument, codes.InvalidArgument},
+		{
+			"long query", commandBytes(t, &pb.CommandStatementQuery{Query: long}), codes.InvalidArgument,
+			codes.InvalidArgument,
+		},
+		{
+			"transaction", commandBytes(t, &pb.CommandStatementQuery{Query: "rows=1", TransactionId: []byte("t")}),
+			codes.InvalidArgument, codes.InvalidArgument,
+		},
 		{"update", commandBytes(t, &pb.CommandStatementUpdate{Query: "x"}), codes.Unimplemented, codes.Unimplemented},
 		{"ingest", commandBytes(t, &pb.CommandStatementIngest{Table: "x"}), codes.Unimplemented, codes.Unimplemented},
 		{"substrait", commandBytes(t, &pb.CommandStatementSubstraitPlan{}), codes.Unimplemented, codes.Unimplemented},
@@ -102,7 +119,10 @@ func TestOddCommands(t *testing.T) {
 		{"enormous handle", commandBytes(t, preparedQuery([]byte(long))), codes.NotFound, codes.NotFound},
 		{"ticket of nothing", commandBytes(t, statementTicket(nil)), codes.InvalidArgument, codes.NotFound},
 		{"enormous ticket", commandBytes(t, statementTicket([]byte(long))), codes.InvalidArgument, codes.NotFound},
-		{"an action's message", commandBytes(t, &pb.ActionBeginTransactionRequest{}), codes.InvalidArgument, codes.InvalidArgument},
+		{
+			"an action's message", commandBytes(t, &pb.ActionBeginTransactionRequest{}), codes.InvalidArgument,
+			codes.InvalidArgument,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := &flight.FlightDescriptor{Type: flight.DescriptorCMD, Cmd: c.b}
@@ -118,10 +138,14 @@ func TestOddCommands(t *testing.T) {
 		})
 	}
 	for _, name := range []string{
-		"CreatePreparedStatement", "ClosePreparedStatement", "CancelQuery", "CancelFlightInfo", "SetSessionOptions", "GetSessionOptions", "CloseSession",
+		"CreatePreparedStatement", "ClosePreparedStatement", "CancelQuery", "CancelFlightInfo",
+		"SetSessionOptions", "GetSessionOptions", "CloseSession",
 		"BeginTransaction", "EndTransaction", "BeginSavepoint", "EndSavepoint", "CreatePreparedSubstraitPlan",
 	} {
-		for _, body := range []string{"\xff\xff\xff", "\x0a\x7fshort", "{}", "\x0a\x02\xff\xff", string(any(urlPrefix+"CommandDance", []byte("x")))} {
+		for _, body := range []string{
+			"\xff\xff\xff", "\x0a\x7fshort", "{}", "\x0a\x02\xff\xff",
+			string(any(urlPrefix+"CommandDance", []byte("x"))),
+		} {
 			_, err := f.act(t, name, []byte(body))
 			code := status.Code(err)
 			if code != codes.InvalidArgument && code != codes.Unimplemented && err != nil {
@@ -141,13 +165,17 @@ func TestRefused(t *testing.T) {
 	wantStatus(t, err, codes.Unimplemented, "read-only")
 	for name, m := range map[string]proto.Message{
 		"EndTransaction": &pb.ActionEndTransactionRequest{}, "BeginSavepoint": &pb.ActionBeginSavepointRequest{},
-		"EndSavepoint": &pb.ActionEndSavepointRequest{}, "CreatePreparedSubstraitPlan": &pb.ActionCreatePreparedSubstraitPlanRequest{},
+		"EndSavepoint":                &pb.ActionEndSavepointRequest{},
+		"CreatePreparedSubstraitPlan": &pb.ActionCreatePreparedSubstraitPlanRequest{},
 	} {
 		_, err := f.act(t, name, commandBytes(t, m))
 		wantStatus(t, err, codes.Unimplemented, "this server")
 	}
 	rec := args(t, `[{"a":1}]`, arrow.PrimitiveTypes.Int64)
-	err = f.put(t, &flight.FlightDescriptor{Type: flight.DescriptorCMD, Cmd: commandBytes(t, &pb.CommandStatementIngest{Table: "x"})}, messages(t, rec)...)
+	err = f.put(t, &flight.FlightDescriptor{
+		Type: flight.DescriptorCMD,
+		Cmd:  commandBytes(t, &pb.CommandStatementIngest{Table: "x"}),
+	}, messages(t, rec)...)
 	wantStatus(t, err, codes.Unimplemented, "writable")
 }
 
@@ -194,7 +222,8 @@ func messages(t testing.TB, rec arrow.Record, opts ...ipc.Option) []*flight.Flig
 	return c.data
 }
 
-// TestOddUploads sends parameters that are cut, damaged or enormous. Arrow's own Flight SQL server ends its process at the first of them.
+// TestOddUploads sends parameters that are cut, damaged or enormous. Arrow's own Flight SQL server
+// ends its process at the first of them.
 func TestOddUploads(t *testing.T) {
 	f := serveFake(t)
 	p, err := f.client.Prepare(t.Context(), "rows=1 params=2")
@@ -209,28 +238,35 @@ func TestOddUploads(t *testing.T) {
 	}
 	t.Run("no message", func(t *testing.T) { wantStatus(t, f.put(t, nil), codes.Unimplemented, "DoPut") })
 	t.Run("no descriptor", func(t *testing.T) { wantStatus(t, f.put(t, nil, good...), codes.Unimplemented, "DoPut") })
-	t.Run("descriptor alone", func(t *testing.T) { wantStatus(t, f.put(t, d, &flight.FlightData{}), codes.InvalidArgument, "schema") })
+	t.Run("descriptor alone", func(t *testing.T) {
+		wantStatus(t, f.put(t, d, &flight.FlightData{}), codes.InvalidArgument, "schema")
+	})
 	t.Run("batch first", func(t *testing.T) { wantStatus(t, f.put(t, d, good[1:]...), codes.InvalidArgument) })
 	t.Run("nonsense", func(t *testing.T) {
 		wantStatus(t, f.put(t, d, &flight.FlightData{DataHeader: []byte("nonsense")}), codes.InvalidArgument)
 	})
 	t.Run("schema twice", func(t *testing.T) { wantStatus(t, f.put(t, d, good[0], good[0]), codes.InvalidArgument) })
 	t.Run("unknown handle", func(t *testing.T) {
-		other := &flight.FlightDescriptor{Type: flight.DescriptorCMD, Cmd: commandBytes(t, preparedQuery(make([]byte, 16)))}
+		other := &flight.FlightDescriptor{
+			Type: flight.DescriptorCMD,
+			Cmd:  commandBytes(t, preparedQuery(make([]byte, 16))),
+		}
 		wantStatus(t, f.put(t, other, good...), codes.NotFound)
 	})
 	t.Run("compressed", func(t *testing.T) {
 		wantStatus(t, f.put(t, d, messages(t, rec, ipc.WithLZ4())...), codes.InvalidArgument, "compressed")
 	})
 	t.Run("too many bytes", func(t *testing.T) {
-		big := args(t, `[{"a":1,"b":"`+strings.Repeat("x", 1<<20)+`"}]`, arrow.PrimitiveTypes.Int64, arrow.BinaryTypes.String)
+		big := args(t, `[{"a":1,"b":"`+strings.Repeat("x", 1<<20)+`"}]`, arrow.PrimitiveTypes.Int64,
+			arrow.BinaryTypes.String)
 		data := messages(t, big)
 		for range 5 {
 			data = append(data, data[1])
 		}
 		wantStatus(t, f.put(t, d, data...), codes.ResourceExhausted, "bytes in one binding")
 	})
-	// Cut anywhere, and with any byte of the headers changed, the answer is a status, and mostly an error.
+	// Cut anywhere, and with any byte of the headers changed, the answer is a status, and mostly an
+	// error.
 	for which := range good {
 		header := good[which].DataHeader
 		for i := range header {
@@ -240,7 +276,8 @@ func TestOddUploads(t *testing.T) {
 			for _, m := range []*flight.FlightData{cut, changed} {
 				data := []*flight.FlightData{good[0], good[1]}
 				data[which] = m
-				if err := f.put(t, d, data...); status.Code(err) == codes.Internal || status.Code(err) == codes.Unavailable {
+				if err := f.put(t, d, data...); status.Code(err) == codes.Internal ||
+					status.Code(err) == codes.Unavailable {
 					t.Errorf("message %d, byte %d: %v", which, i, err)
 				}
 			}

@@ -10,7 +10,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// Parameters that are times are announced in milliseconds, which JDBC's driver writes whatever it is told, and taken in every unit for what they say.
+// Parameters that are times are announced in milliseconds, which JDBC's driver writes whatever it
+// is told, and taken in every unit for what they say.
 func TestTimeParameters(t *testing.T) {
 	const types = "ts,tz,t,s\n" +
 		"2024-02-29T12:34:56.123456,2024-02-29T12:34:56Z,12:34:56,2024-02-29T12:34:56\n" +
@@ -38,7 +39,10 @@ func TestTimeParameters(t *testing.T) {
 		{"zone", "tz > ?", utc, utc, `"2024-02-29 13:00:00"`, "1"},
 		{"zone in us", "tz = ?", utc, of(arrow.Microsecond, "UTC"), `"2024-02-29 22:00:00"`, "1"},
 		{"time in ms", "t > ?", arrow.FixedWidthTypes.Time32ms, arrow.FixedWidthTypes.Time32ms, `"12:40:00"`, "0"},
-		{"time in us", "t < ?", arrow.FixedWidthTypes.Time32ms, arrow.FixedWidthTypes.Time64us, `"00:00:01.000001"`, "1"},
+		{
+			"time in us", "t < ?", arrow.FixedWidthTypes.Time32ms, arrow.FixedWidthTypes.Time64us,
+			`"00:00:01.000001"`, "1",
+		},
 		{"cast", "epoch_ms(?::TIMESTAMP) = 1709211600000", ms, ms, `"2024-02-29 13:00:00"`, "2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -77,7 +81,8 @@ func TestUnionParameters(t *testing.T) {
 	builders := make([]*array.DenseUnionBuilder, 2)
 	columns := make([]arrow.Array, 2)
 	for i := range builders {
-		builders[i] = array.NewDenseUnionBuilder(memory.DefaultAllocator, arrow.DenseUnionOf(fields, []arrow.UnionTypeCode{0, 1}))
+		builders[i] = array.NewDenseUnionBuilder(memory.DefaultAllocator, arrow.DenseUnionOf(fields,
+			[]arrow.UnionTypeCode{0, 1}))
 	}
 	builders[0].Append(1)
 	builders[0].Child(1).(*array.StringBuilder).Append("p3")
@@ -86,7 +91,10 @@ func TestUnionParameters(t *testing.T) {
 	for i, b := range builders {
 		columns[i] = b.NewArray()
 	}
-	p.SetParameters(array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "a", Type: columns[0].DataType()}, {Name: "b", Type: columns[1].DataType()}}, nil), columns, 1))
+	p.SetParameters(array.NewRecord(arrow.NewSchema([]arrow.Field{
+		{Name: "a", Type: columns[0].DataType()},
+		{Name: "b", Type: columns[1].DataType()},
+	}, nil), columns, 1))
 	info, err := p.Execute(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -12,13 +12,15 @@ import (
 )
 
 const (
-	// pollWait is how long a poll waits for a query to be prepared: most are by then, and the others have to parse a file first.
+	// pollWait is how long a poll waits for a query to be prepared: most are by then, and the
+	// others have to parse a file first.
 	pollWait = time.Second
 	// pollLease is how long that goes on though nobody polls any more.
 	pollLease = time.Minute
 )
 
-// poll is a query that is being prepared for a client that asks again. info and err are set when done is closed.
+// poll is a query that is being prepared for a client that asks again. info and err are set when
+// done is closed.
 type poll struct {
 	done   chan struct{} // closed under Server.mu
 	client string
@@ -29,7 +31,8 @@ type poll struct {
 	used   time.Time // under Server.mu
 }
 
-// Poll is Info for queries over files that take long to parse: it answers soon, and while there is nothing to fetch it gives the descriptor to ask with again.
+// Poll is Info for queries over files that take long to parse: it answers soon, and while there is
+// nothing to fetch it gives the descriptor to ask with again.
 func (s *Server) Poll(ctx context.Context, d *flight.FlightDescriptor) (*flight.PollInfo, error) {
 	m, err := commandOf(d.GetCmd())
 	if err != nil {
@@ -84,13 +87,15 @@ func (s *Server) wait(ctx context.Context, id string, p *poll) (*flight.PollInfo
 	}
 	again := &flight.FlightDescriptor{Type: flight.DescriptorCMD, Cmd: ticket}
 	return &flight.PollInfo{
-		Info:             &flight.FlightInfo{FlightDescriptor: again, TotalRecords: -1, TotalBytes: -1, Ordered: true}, // CancelFlightInfo finds the poll by it
+		// CancelFlightInfo finds the poll by it
+		Info:             &flight.FlightInfo{FlightDescriptor: again, TotalRecords: -1, TotalBytes: -1, Ordered: true},
 		FlightDescriptor: again,
 		ExpirationTime:   timestamppb.New(time.Now().Add(pollLease)),
 	}, nil
 }
 
-// addPoll begins to prepare a query, with what the call says of its session. The end of the call does not end it.
+// addPoll begins to prepare a query, with what the call says of its session. The end of the call
+// does not end it.
 func (s *Server) addPoll(ctx context.Context, d *flight.FlightDescriptor) (string, *poll, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,7 +125,8 @@ func (s *Server) addPoll(ctx context.Context, d *flight.FlightDescriptor) (strin
 	return id, p, nil
 }
 
-// endPoll tells who polls that the query is prepared. A poll that was cancelled or expired meanwhile leaves no result.
+// endPoll tells who polls that the query is prepared. A poll that was cancelled or expired
+// meanwhile leaves no result.
 func (s *Server) endPoll(id string, p *poll) {
 	s.mu.Lock()
 	wanted := s.polls[id] == p
@@ -142,7 +148,8 @@ func (s *Server) findPoll(id string) (*poll, error) {
 	return p, nil
 }
 
-// dropPoll forgets a poll, and ends what it began if that still goes on. What it has prepared is a result like others.
+// dropPoll forgets a poll, and ends what it began if that still goes on. What it has prepared is a
+// result like others.
 func (s *Server) dropPoll(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

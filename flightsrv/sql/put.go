@@ -22,8 +22,8 @@ type Messages interface {
 	Recv() (*flight.FlightData, error)
 }
 
-// Put does what the descriptor of the first message says, which is a Flight SQL command: it binds parameters, and refuses the rest. It gives what the client
-// gets as the metadata of the upload.
+// Put does what the descriptor of the first message says, which is a Flight SQL command: it binds
+// parameters, and refuses the rest. It gives what the client gets as the metadata of the upload.
 func (s *Server) Put(ctx context.Context, first *flight.FlightData, more Messages) (_ []byte, err error) {
 	defer func() {
 		if err != nil {
@@ -54,8 +54,8 @@ func (s *Server) Put(ctx context.Context, first *flight.FlightData, more Message
 	return proto.Marshal(&pb.DoPutPreparedStatementResult{PreparedStatementHandle: c.GetPreparedStatementHandle()})
 }
 
-// Drain takes what a client has still to send, up to a limit. Arrow's client for Go, which is ADBC's, gives an EOF in place of the answer if the call ends
-// while it sends.
+// Drain takes what a client has still to send, up to a limit. Arrow's client for Go, which is
+// ADBC's, gives an EOF in place of the answer if the call ends while it sends.
 func Drain(more Messages) {
 	const messages = 64 // of at most 4 MiB
 	for range messages {
@@ -102,7 +102,10 @@ func (c *checked) next() (*flight.FlightData, error) {
 	c.rows += n
 	c.bytes += int64(len(d.GetDataHeader()) + len(d.GetDataBody()))
 	if c.rows > maxParameterRows || c.bytes > maxParameterBytes {
-		return nil, &LimitError{fmt.Sprintf("parameters: %d rows, %d bytes: more than %d rows or %d bytes in one binding", c.rows, c.bytes, maxParameterRows, maxParameterBytes)}
+		return nil, &LimitError{fmt.Sprintf(
+			"parameters: %d rows, %d bytes: more than %d rows or %d bytes in one binding", c.rows, c.bytes,
+			maxParameterRows, maxParameterBytes,
+		)}
 	}
 	return d, nil
 }
@@ -157,7 +160,8 @@ func read(ctx context.Context, first *flight.FlightData, more Messages, want *ar
 	return b, nil
 }
 
-// whole checks that the buffers of a flat array that a client sent hold all of its values, and that its texts are UTF-8.
+// whole checks that the buffers of a flat array that a client sent hold all of its values, and that
+// its texts are UTF-8.
 func whole(a arrow.Array) error {
 	d, n := a.Data(), a.Len()
 	buffers := d.Buffers()
@@ -169,7 +173,8 @@ func whole(a arrow.Array) error {
 		return short
 	}
 	if fixed, ok := a.DataType().(arrow.FixedWidthDataType); ok {
-		if bits := int64(n) * int64(fixed.BitWidth()); n > 0 && (buffers[1] == nil || int64(buffers[1].Len()) < bitutil.BytesForBits(bits)) {
+		if bits := int64(n) * int64(fixed.BitWidth()); n > 0 &&
+			(buffers[1] == nil || int64(buffers[1].Len()) < bitutil.BytesForBits(bits)) {
 			return short
 		}
 		return nil

@@ -98,7 +98,10 @@ func (r *realServer) lines(t testing.TB, info *flight.FlightInfo) (lines []strin
 }
 
 func TestRealQueries(t *testing.T) {
-	r := serveReal(t, map[string]string{"a.geojson": points(1000), "sub/b.csv": "k,v\n1,2\n3,4\n", "broken.geojson": `{"type":"FeatureCollection","features":[}`})
+	r := serveReal(t, map[string]string{
+		"a.geojson": points(1000), "sub/b.csv": "k,v\n1,2\n3,4\n",
+		"broken.geojson": `{"type":"FeatureCollection","features":[}`,
+	})
 	for _, c := range []struct {
 		name, query string
 		want        []string
@@ -107,7 +110,10 @@ func TestRealQueries(t *testing.T) {
 	}{
 		{name: "constant", query: "SELECT 1", want: []string{"1"}},
 		{name: "count", query: `SELECT count(*) FROM "a.geojson"`, want: []string{"1000"}},
-		{name: "group", query: `SELECT name, count(*) FROM a GROUP BY 1 ORDER BY 1 LIMIT 2`, want: []string{"p0|143", "p1|143"}},
+		{
+			name: "group", query: `SELECT name, count(*) FROM a GROUP BY 1 ORDER BY 1 LIMIT 2`,
+			want: []string{"p0|143", "p1|143"},
+		},
 		{name: "join", query: `SELECT a.i FROM a JOIN "sub/b.csv" b ON a.i = b.v ORDER BY 1`, want: []string{"2", "4"}},
 		{name: "enum", query: `SELECT 'a'::ENUM('a', 'b') AS e`, want: []string{"a"}},
 		{name: "bits", query: `SELECT '101'::BIT AS b`, code: codes.Unimplemented, words: "VARCHAR"},
@@ -134,7 +140,9 @@ func TestRealQueries(t *testing.T) {
 // nothingHeld waits until no statement is open and no table is in use.
 func (r *realServer) nothingHeld(t testing.TB) {
 	t.Helper()
-	eventually(t, "nothing is held", func() bool { return r.engine.Stats().Statements == 0 && r.catalog.Stats().HeldTables == 0 })
+	eventually(t, "nothing is held", func() bool {
+		return r.engine.Stats().Statements == 0 && r.catalog.Stats().HeldTables == 0
+	})
 }
 
 func TestRealPrepared(t *testing.T) {
@@ -152,14 +160,27 @@ func TestRealPrepared(t *testing.T) {
 		{"double", `SELECT ? * 2`, arrow.PrimitiveTypes.Float64, `[{"a":0.25}]`, []string{"0.5"}},
 		{"text", `SELECT upper(?)`, arrow.BinaryTypes.String, `[{"a":"xé"}]`, []string{"XÉ"}},
 		{"large text", `SELECT upper(?)`, arrow.BinaryTypes.LargeString, `[{"a":"x"}]`, []string{"X"}},
-		{"text for a number", `SELECT count(*) FROM a WHERE i < ?`, arrow.BinaryTypes.String, `[{"a":"8"}]`, []string{"8"}},
+		{
+			"text for a number", `SELECT count(*) FROM a WHERE i < ?`, arrow.BinaryTypes.String, `[{"a":"8"}]`,
+			[]string{"8"},
+		},
 		{"boolean", `SELECT NOT ?`, arrow.FixedWidthTypes.Boolean, `[{"a":false}]`, []string{"true"}},
 		{"bytes", `SELECT octet_length(?)`, arrow.BinaryTypes.Binary, `[{"a":"AAEC"}]`, []string{"3"}},
 		{"date", `SELECT year(?::DATE)`, arrow.FixedWidthTypes.Date32, `[{"a":"2024-02-29"}]`, []string{"2024"}},
-		{"timestamp", `SELECT hour(?::TIMESTAMP)`, &arrow.TimestampType{Unit: arrow.Microsecond}, `[{"a":"2024-02-29 13:00:00"}]`, []string{"13"}},
+		{
+			"timestamp", `SELECT hour(?::TIMESTAMP)`, &arrow.TimestampType{Unit: arrow.Microsecond},
+			`[{"a":"2024-02-29 13:00:00"}]`,
+			[]string{"13"},
+		},
 		{"null", `SELECT ? IS NULL`, arrow.PrimitiveTypes.Int64, `[{"a":null}]`, []string{"true"}},
-		{"typed by its value", `SELECT ? AS x`, arrow.PrimitiveTypes.Int16, `[{"a":7},{"a":null},{"a":9}]`, []string{"7", "(null)", "9"}},
-		{"rows", `SELECT count(*) FROM a WHERE i < $1`, arrow.PrimitiveTypes.Int64, `[{"a":1},{"a":10}]`, []string{"1", "10"}},
+		{
+			"typed by its value", `SELECT ? AS x`, arrow.PrimitiveTypes.Int16, `[{"a":7},{"a":null},{"a":9}]`,
+			[]string{"7", "(null)", "9"},
+		},
+		{
+			"rows", `SELECT count(*) FROM a WHERE i < $1`, arrow.PrimitiveTypes.Int64, `[{"a":1},{"a":10}]`,
+			[]string{"1", "10"},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p, err := r.client.Prepare(ctx, c.query)
@@ -205,13 +226,15 @@ func TestRealPrepared(t *testing.T) {
 func TestRealMetadata(t *testing.T) {
 	r := serveReal(t, map[string]string{"a.geojson": points(10), "sub/b.csv": "k,v\n1,2\n"})
 	info, err := r.client.GetTables(t.Context(), &flightsql.GetTablesOpts{})
-	wantLines(t, r.list(t, info, err, schema_ref.Tables), "vibeflight|main|a.geojson|TABLE", "vibeflight|sub|b.csv|TABLE")
+	wantLines(t, r.list(t, info, err, schema_ref.Tables), "vibeflight|main|a.geojson|TABLE",
+		"vibeflight|sub|b.csv|TABLE")
 	lines, err := r.ask(t, `SELECT v FROM vibeflight.sub."b.csv"`)
 	if err != nil {
 		t.Error(err)
 	}
 	wantLines(t, lines, "2")
-	if got := r.sqlInfo(t, 508, 509, 510, 511, 512); len(got) != 5 || !strings.Contains(strings.ToUpper(got[508]), `"SELECT"`) || !strings.Contains(got[510], `"upper"`) {
+	if got := r.sqlInfo(t, 508, 509, 510, 511, 512); len(got) != 5 || !strings.Contains(strings.ToUpper(got[508]),
+		`"SELECT"`) || !strings.Contains(got[510], `"upper"`) {
 		t.Errorf("keywords and functions: %v", got)
 	}
 }

@@ -15,7 +15,8 @@ import (
 var errCancelled = &CancelledError{}
 
 var errStale = &StaleError{
-	"the columns of the result are not those that were announced: a file changed, or a later row of the parameters gives others; send the query again",
+	"the columns of the result are not those that were announced: a file changed, or a later row of the parameters " +
+		"gives others; send the query again",
 }
 
 // CancelledError says that another call ended the query.
@@ -25,7 +26,8 @@ func (*CancelledError) Error() string {
 	return "the query was cancelled, by CancelQuery or because its handle was closed"
 }
 
-// rows is a query that runs: once, or once for each row of its parameters, the results one behind another. One goroutine uses it.
+// rows is a query that runs: once, or once for each row of its parameters, the results one behind
+// another. One goroutine uses it.
 type rows struct {
 	server *Server
 	query  query
@@ -65,7 +67,8 @@ func (r *rows) Next() (arrow.Record, error) {
 	return nil, io.EOF
 }
 
-// Retain keeps the memory of the last rows readable until release is called, once, also behind Close. It gives nil where nobody has to.
+// Retain keeps the memory of the last rows readable until release is called, once, also behind
+// Close. It gives nil where nobody has to.
 func (r *rows) Retain() (release func()) {
 	if r.now == nil {
 		return nil
@@ -108,12 +111,14 @@ func (r *rows) step() (arrow.Record, error) {
 	return nil, nil
 }
 
-// fits reports that the columns of have are called as those of want: the types of nulls alone may differ, which the parameters of a row decide.
+// fits reports that the columns of have are called as those of want: the types of nulls alone may
+// differ, which the parameters of a row decide.
 func fits(have, want *arrow.Schema) bool {
 	return slices.EqualFunc(have.Fields(), want.Fields(), func(h, w arrow.Field) bool { return h.Name == w.Name })
 }
 
-// fit gives rec, which it takes over, the schema want. A column of another type has to hold nulls alone.
+// fit gives rec, which it takes over, the schema want. A column of another type has to hold nulls
+// alone.
 func fit(rec arrow.Record, want *arrow.Schema) (arrow.Record, error) {
 	if rec.Schema().Equal(want) {
 		return rec, nil

@@ -15,9 +15,12 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
 )
 
-// Limits of what clients may leave on the server, all of them together. At the limit the client that holds the most gives up its oldest for the next.
+// Limits of what clients may leave on the server, all of them together. At the limit the client
+// that holds the most gives up its oldest for the next.
 const (
-	maxQueryBytes     = 64 << 10 // of the text of one query: DuckDB takes seconds to plan some of them, and can't be interrupted meanwhile
+	// of the text of one query: DuckDB takes seconds to plan some of them, and can't be interrupted
+	// meanwhile
+	maxQueryBytes     = 64 << 10
 	maxPrepared       = 1024     // prepared statements that are open
 	maxResults        = 1024     // results that wait to be fetched or are being fetched
 	maxPolls          = 256      // queries that are being prepared for who polls
@@ -54,18 +57,21 @@ type Server struct {
 	lost     lost
 }
 
-// New gives a server on an engine, which stays the caller's, and says of itself that tables can be stored if writable. The caller closes the server, then the engine.
+// New gives a server on an engine, which stays the caller's, and says of itself that tables can be
+// stored if writable. The caller closes the server, then the engine.
 func New(e Engine, writable bool) *Server {
 	ctx, stop := context.WithCancel(context.Background())
 	s := &Server{
 		engine: e, writable: writable, pollWait: pollWait, ctx: ctx, stop: stop,
-		prepared: map[string]*prepared{}, results: map[string]*result{}, polls: map[string]*poll{}, sessions: map[string]*session{},
+		prepared: map[string]*prepared{}, results: map[string]*result{}, polls: map[string]*poll{},
+		sessions: map[string]*session{},
 	}
 	s.wg.Go(s.sweep)
 	return s
 }
 
-// Close forgets all handles and ends the queries under way. It waits for what the server itself does, and not for the calls that fetch rows.
+// Close forgets all handles and ends the queries under way. It waits for what the server itself
+// does, and not for the calls that fetch rows.
 func (s *Server) Close() {
 	s.mu.Lock()
 	s.stop() // nothing is added from here on
@@ -143,7 +149,8 @@ func (s *Server) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return Stats{
-		Stats: of, Prepared: len(s.prepared), Results: len(s.results), Polls: len(s.polls), Sessions: len(s.sessions), BoundBytes: s.bound,
+		Stats: of, Prepared: len(s.prepared), Results: len(s.results), Polls: len(s.polls),
+		Sessions: len(s.sessions), BoundBytes: s.bound,
 	}
 }
 
@@ -174,17 +181,21 @@ func (s *Server) Info(ctx context.Context, d *flight.FlightDescriptor) (*flight.
 	return infoOf(l.schema, d, d.GetCmd()), nil
 }
 
-// infoOf describes rows of which only the schema is known. The endpoint has no location: a handle is this server's, so the client keeps the connection it has.
+// infoOf describes rows of which only the schema is known. The endpoint has no location: a handle
+// is this server's, so the client keeps the connection it has.
 func infoOf(schema *arrow.Schema, d *flight.FlightDescriptor, ticket []byte) *flight.FlightInfo {
 	return &flight.FlightInfo{
-		Schema: encoded(schema), FlightDescriptor: d, Endpoint: []*flight.FlightEndpoint{{Ticket: &flight.Ticket{Ticket: ticket}}},
+		Schema: encoded(schema), FlightDescriptor: d,
+		Endpoint:     []*flight.FlightEndpoint{{Ticket: &flight.Ticket{Ticket: ticket}}},
 		TotalRecords: -1, TotalBytes: -1, Ordered: true,
 	}
 }
 
-// encoded is the message of a schema as the stream of its rows begins with it, in the form that FlightInfo wants: without the mark of a stream's end.
+// encoded is the message of a schema as the stream of its rows begins with it, in the form that
+// FlightInfo wants: without the mark of a stream's end.
 func encoded(schema *arrow.Schema) []byte {
-	return bytes.TrimSuffix(flight.SerializeSchema(schema, memory.DefaultAllocator), []byte{0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0})
+	return bytes.TrimSuffix(flight.SerializeSchema(schema, memory.DefaultAllocator),
+		[]byte{0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0})
 }
 
 // Schema gives the schema of what a command asks for.
@@ -221,7 +232,9 @@ func (s *Server) Schema(ctx context.Context, d *flight.FlightDescriptor) (*arrow
 type Result interface {
 	Schema() *arrow.Schema
 	Next() (arrow.Record, error) // the caller releases the record; io.EOF behind the last one
-	Retain() (release func())    // keeps the memory of the last record readable until release is called, once; nil: nobody has to
+	// keeps the memory of the last record readable until release is called, once; nil: nobody has
+	// to
+	Retain() (release func())
 	Close()
 }
 

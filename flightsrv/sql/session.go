@@ -18,7 +18,8 @@ import (
 // sessionCookie is the name that other Flight servers use too.
 const sessionCookie = "arrow_flight_session_id"
 
-// session is the options that a client has set. It begins with the first of them, and the client names it by a cookie. Both are under Server.mu.
+// session is the options that a client has set. It begins with the first of them, and the client
+// names it by a cookie. Both are under Server.mu.
 type session struct {
 	schema string // engine.MainSchema unless it was set
 	client string // that began it
@@ -69,7 +70,9 @@ func (s *Server) defaultSchema(ctx context.Context) (string, error) {
 	return c.schema, nil
 }
 
-func (s *Server) setSessionOptions(ctx context.Context, m *flight.SetSessionOptionsRequest) (*flight.SetSessionOptionsResult, error) {
+func (s *Server) setSessionOptions(ctx context.Context, m *flight.SetSessionOptionsRequest) (
+	*flight.SetSessionOptionsResult, error,
+) {
 	out := &flight.SetSessionOptionsResult{}
 	refuse := func(name string, why pb.SetSessionOptionsResult_ErrorValue) {
 		if out.Errors == nil {
@@ -88,7 +91,8 @@ func (s *Server) setSessionOptions(ctx context.Context, m *flight.SetSessionOpti
 			main := engine.MainSchema
 			set = &main
 		case unset:
-		case !isText, name == optionCatalog && text.StringValue != engine.CatalogName, name == optionSchema && !s.hasSchema(text.StringValue):
+		case !isText, name == optionCatalog && text.StringValue != engine.CatalogName, name == optionSchema &&
+			!s.hasSchema(text.StringValue):
 			refuse(name, pb.SetSessionOptionsResult_INVALID_VALUE)
 		case name == optionSchema:
 			set = &text.StringValue
@@ -124,7 +128,9 @@ func (s *Server) setSchema(client, token, schema string) (string, error) {
 	return token, nil
 }
 
-func (s *Server) getSessionOptions(ctx context.Context, _ *flight.GetSessionOptionsRequest) (*flight.GetSessionOptionsResult, error) {
+func (s *Server) getSessionOptions(ctx context.Context, _ *flight.GetSessionOptionsRequest) (
+	*flight.GetSessionOptionsResult, error,
+) {
 	schema, err := s.defaultSchema(ctx)
 	if err != nil {
 		return nil, err
@@ -140,7 +146,8 @@ func (s *Server) getSessionOptions(ctx context.Context, _ *flight.GetSessionOpti
 	}}, nil
 }
 
-// closeSession forgets the options. A client without a session has nothing to close, and is told that it is closed.
+// closeSession forgets the options. A client without a session has nothing to close, and is told
+// that it is closed.
 func (s *Server) closeSession(ctx context.Context, _ *flight.CloseSessionRequest) (*flight.CloseSessionResult, error) {
 	out := &flight.CloseSessionResult{Status: pb.CloseSessionResult_CLOSED}
 	token := tokenOf(ctx)

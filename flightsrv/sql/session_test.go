@@ -37,7 +37,8 @@ func TestSession(t *testing.T) {
 	has := func(schema string) {
 		t.Helper()
 		got, err := c.GetSessionOptions(ctx, &flight.GetSessionOptionsRequest{})
-		if err != nil || got.SessionOptions["schema"].GetStringValue() != schema || got.SessionOptions["catalog"].GetStringValue() != "vibeflight" {
+		if err != nil || got.SessionOptions["schema"].GetStringValue() != schema ||
+			got.SessionOptions["catalog"].GetStringValue() != "vibeflight" {
 			t.Errorf("got %v, %v; want %s", got, err, schema)
 		}
 	}
@@ -55,7 +56,10 @@ func TestSession(t *testing.T) {
 	}
 	uses(c, "")
 	has("main")
-	errs := set(map[string]*flight.SessionOptionValue{"schema": option("counties"), "catalog": option("vibeflight"), "speed": option("high")})
+	errs := set(map[string]*flight.SessionOptionValue{
+		"schema": option("counties"), "catalog": option("vibeflight"),
+		"speed": option("high"),
+	})
 	if len(errs) != 1 || errs["speed"] != pb.SetSessionOptionsResult_INVALID_NAME {
 		t.Errorf("errors %v", errs)
 	}
@@ -64,7 +68,9 @@ func TestSession(t *testing.T) {
 	uses(f.client, "") // another client's
 	number := &flight.SessionOptionValue{OptionValue: &pb.SessionOptionValue_Int64Value{Int64Value: 1}}
 	for name, v := range map[string]*flight.SessionOptionValue{"schema": option("nowhere"), "catalog": number} {
-		if errs := set(map[string]*flight.SessionOptionValue{name: v}); errs[name] != pb.SetSessionOptionsResult_INVALID_VALUE {
+		if errs := set(map[string]*flight.SessionOptionValue{
+			name: v,
+		}); errs[name] != pb.SetSessionOptionsResult_INVALID_VALUE {
 			t.Errorf("%s: errors %v", name, errs)
 		}
 	}

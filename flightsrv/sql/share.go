@@ -11,7 +11,8 @@ import (
 	"google.golang.org/grpc/peer"
 )
 
-// holding is something that a client has left on the server: a result, a prepared statement, a session, a poll or parameters.
+// holding is something that a client has left on the server: a result, a prepared statement, a
+// session, a poll or parameters.
 type holding struct {
 	id      string
 	binding *binding // of parameters, which have no id
@@ -22,8 +23,9 @@ type holding struct {
 	stays   bool // it can't be given up
 }
 
-// loser chooses what is given up so that a client can have size more. It is of the client that holds the most, counting that; of several
-// the one that asks goes first. Of that client it is the oldest that is not being fetched. A fetch ends only for a client that has less.
+// loser chooses what is given up so that a client can have size more. It is of the client that
+// holds the most, counting that; of several the one that asks goes first. Of that client it is the
+// oldest that is not being fetched. A fetch ends only for a client that has less.
 func loser(all iter.Seq[holding], client string, size int64) (worst holding, ok bool) {
 	sums := map[string]int64{client: size}
 	for h := range all {
@@ -54,8 +56,9 @@ func goesFirst(a, b holding, sums map[string]int64, client string) bool {
 	return a.used.Before(b.used)
 }
 
-// clientOf names the client of a call: its address without the port. IPv6 gives a client a network of 64 bits, so the name is that. Clients
-// over a unix socket are one: all of them are the server's user.
+// clientOf names the client of a call: its address without the port. IPv6 gives a client a network
+// of 64 bits, so the name is that. Clients over a unix socket are one: all of them are the server's
+// user.
 func clientOf(ctx context.Context) string {
 	p, ok := peer.FromContext(ctx)
 	if !ok {
@@ -104,7 +107,8 @@ func (s *Server) unknown(of, id string) error {
 }
 
 // errLost ends the fetch of a result that is given up.
-var errLost = &LimitError{"the fetch was ended: its client has more results open than its share of what this server keeps, and others need room"}
+var errLost = &LimitError{"the fetch was ended: its client has more results open than its share of what this server " +
+	"keeps, and others need room"}
 
 func (s *Server) heldResults(yield func(holding) bool) {
 	for id, r := range s.results {
@@ -138,7 +142,8 @@ func (s *Server) heldPolls(yield func(holding) bool) {
 	}
 }
 
-// loseResult gives up a result. The caller closes what it gives, without Server.mu, which is held; likewise losePrepared and loseBinding.
+// loseResult gives up a result. The caller closes what it gives, without Server.mu, which is held;
+// likewise losePrepared and loseBinding.
 func (s *Server) loseResult(r *result) []Statement {
 	s.lost.add(r.id)
 	return s.giveUp(s.dropResult(r, errLost))
@@ -160,7 +165,8 @@ func (s *Server) losePoll(id string) {
 	delete(s.polls, id)
 }
 
-// bindings gives the parameters that are bound, with their bytes. Those of kept, and those of a result that is being fetched, stay.
+// bindings gives the parameters that are bound, with their bytes. Those of kept, and those of a
+// result that is being fetched, stay.
 func (s *Server) bindings(kept *binding) iter.Seq[holding] {
 	of := map[*binding]holding{}
 	note := func(b *binding, used time.Time, stays bool) {

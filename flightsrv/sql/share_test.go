@@ -51,7 +51,8 @@ func wantLost(t *testing.T, what string, err error, lost bool) {
 	}
 }
 
-// TestShareOfResults fills the server from one client. Others get results all the same, and the client loses its oldest ones.
+// TestShareOfResults fills the server from one client. Others get results all the same, and the
+// client loses its oldest ones.
 func TestShareOfResults(t *testing.T) {
 	e := &still{}
 	s := New(e, false)
@@ -91,7 +92,8 @@ func TestShareOfResults(t *testing.T) {
 	wantLost(t, "fetch", err, true)
 }
 
-// TestShareOfFetches fills the server with results that are being fetched. The client that has them all gets no more, and others do.
+// TestShareOfFetches fills the server with results that are being fetched. The client that has them
+// all gets no more, and others do.
 func TestShareOfFetches(t *testing.T) {
 	e := &still{}
 	s := New(e, false)
@@ -257,7 +259,8 @@ func TestShareOfParameters(t *testing.T) {
 	other := add("other")
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.prepared[first.id] != nil || s.results[r.id] != nil || s.prepared[second.id] == nil || s.prepared[other.id] == nil {
+	if s.prepared[first.id] != nil || s.results[r.id] != nil || s.prepared[second.id] == nil ||
+		s.prepared[other.id] == nil {
 		t.Error("the oldest parameters are not those that went")
 	}
 	if s.bound != maxBoundBytes {
@@ -267,7 +270,8 @@ func TestShareOfParameters(t *testing.T) {
 	wantLost(t, "result", s.unknown("result", r.id), true)
 }
 
-// TestLostIsBounded checks that the memory of lost handles has an end, and that the last ones are known.
+// TestLostIsBounded checks that the memory of lost handles has an end, and that the last ones are
+// known.
 func TestLostIsBounded(t *testing.T) {
 	var l lost
 	for i := range 3 * maxLost {

@@ -14,11 +14,13 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
 )
 
-// facts gives what the server says of itself, by the ids of FlightSql.proto: all that the protocol names, and none else. JDBC has a null pointer where one is
-// missing, and where there is one that it does not know.
+// facts gives what the server says of itself, by the ids of FlightSql.proto: all that the protocol
+// names, and none else. JDBC has a null pointer where one is missing, and where there is one that
+// it does not know.
 //
-// The Go type of a value is the branch of the union in which clients look for it: Arrow's JDBC and ODBC drivers want the int32 and int64 that stand here. They
-// read the support of outer joins, an ordinal in the protocol, as a set of bits.
+// The Go type of a value is the branch of the union in which clients look for it: Arrow's JDBC and
+// ODBC drivers want the int32 and int64 that stand here. They read the support of outer joins, an
+// ordinal in the protocol, as a set of bits.
 func facts(i engine.Info, writable bool) map[pb.SqlInfo]any {
 	out := serverFacts(writable)
 	maps.Copy(out, languageFacts(i))
@@ -45,15 +47,17 @@ func bits(set ...int32) int32 {
 
 func serverFacts(writable bool) map[pb.SqlInfo]any {
 	return map[pb.SqlInfo]any{
-		pb.SqlInfo_FLIGHT_SQL_SERVER_NAME:                          "vibeflight",
-		pb.SqlInfo_FLIGHT_SQL_SERVER_VERSION:                       version(),
-		pb.SqlInfo_FLIGHT_SQL_SERVER_ARROW_VERSION:                 arrow.PkgVersion,
-		pb.SqlInfo_FLIGHT_SQL_SERVER_READ_ONLY:                     !writable,
-		pb.SqlInfo_FLIGHT_SQL_SERVER_SQL:                           true,
-		pb.SqlInfo_FLIGHT_SQL_SERVER_SUBSTRAIT:                     false,
-		pb.SqlInfo_FLIGHT_SQL_SERVER_SUBSTRAIT_MIN_VERSION:         "",
-		pb.SqlInfo_FLIGHT_SQL_SERVER_SUBSTRAIT_MAX_VERSION:         "",
-		pb.SqlInfo_FLIGHT_SQL_SERVER_TRANSACTION:                   int32(pb.SqlSupportedTransaction_SQL_SUPPORTED_TRANSACTION_NONE),
+		pb.SqlInfo_FLIGHT_SQL_SERVER_NAME:                  "vibeflight",
+		pb.SqlInfo_FLIGHT_SQL_SERVER_VERSION:               version(),
+		pb.SqlInfo_FLIGHT_SQL_SERVER_ARROW_VERSION:         arrow.PkgVersion,
+		pb.SqlInfo_FLIGHT_SQL_SERVER_READ_ONLY:             !writable,
+		pb.SqlInfo_FLIGHT_SQL_SERVER_SQL:                   true,
+		pb.SqlInfo_FLIGHT_SQL_SERVER_SUBSTRAIT:             false,
+		pb.SqlInfo_FLIGHT_SQL_SERVER_SUBSTRAIT_MIN_VERSION: "",
+		pb.SqlInfo_FLIGHT_SQL_SERVER_SUBSTRAIT_MAX_VERSION: "",
+		pb.SqlInfo_FLIGHT_SQL_SERVER_TRANSACTION: int32(
+			pb.SqlSupportedTransaction_SQL_SUPPORTED_TRANSACTION_NONE,
+		),
 		pb.SqlInfo_FLIGHT_SQL_SERVER_CANCEL:                        true,
 		pb.SqlInfo_FLIGHT_SQL_SERVER_BULK_INGESTION:                writable,
 		pb.SqlInfo_FLIGHT_SQL_SERVER_INGEST_TRANSACTIONS_SUPPORTED: false,
@@ -65,12 +69,16 @@ func serverFacts(writable bool) map[pb.SqlInfo]any {
 // languageFacts is what DuckDB's SQL can do.
 func languageFacts(i engine.Info) map[pb.SqlInfo]any {
 	return map[pb.SqlInfo]any{
-		pb.SqlInfo_SQL_DDL_CATALOG:                                false,
-		pb.SqlInfo_SQL_DDL_SCHEMA:                                 false,
-		pb.SqlInfo_SQL_DDL_TABLE:                                  false,
-		pb.SqlInfo_SQL_IDENTIFIER_CASE:                            int64(pb.SqlSupportedCaseSensitivity_SQL_CASE_SENSITIVITY_CASE_INSENSITIVE),
-		pb.SqlInfo_SQL_IDENTIFIER_QUOTE_CHAR:                      `"`,
-		pb.SqlInfo_SQL_QUOTED_IDENTIFIER_CASE:                     int64(pb.SqlSupportedCaseSensitivity_SQL_CASE_SENSITIVITY_CASE_INSENSITIVE),
+		pb.SqlInfo_SQL_DDL_CATALOG: false,
+		pb.SqlInfo_SQL_DDL_SCHEMA:  false,
+		pb.SqlInfo_SQL_DDL_TABLE:   false,
+		pb.SqlInfo_SQL_IDENTIFIER_CASE: int64(
+			pb.SqlSupportedCaseSensitivity_SQL_CASE_SENSITIVITY_CASE_INSENSITIVE,
+		),
+		pb.SqlInfo_SQL_IDENTIFIER_QUOTE_CHAR: `"`,
+		pb.SqlInfo_SQL_QUOTED_IDENTIFIER_CASE: int64(
+			pb.SqlSupportedCaseSensitivity_SQL_CASE_SENSITIVITY_CASE_INSENSITIVE,
+		),
 		pb.SqlInfo_SQL_ALL_TABLES_ARE_SELECTABLE:                  true,
 		pb.SqlInfo_SQL_NULL_ORDERING:                              int64(pb.SqlNullOrdering_SQL_NULLS_SORTED_AT_END),
 		pb.SqlInfo_SQL_KEYWORDS:                                   i.Keywords,
@@ -112,8 +120,10 @@ func languageFacts(i engine.Info) map[pb.SqlInfo]any {
 // transactionFacts is what a result set and a transaction can do.
 func transactionFacts() map[pb.SqlInfo]any {
 	return map[pb.SqlInfo]any{
-		pb.SqlInfo_SQL_MAX_ROW_SIZE_INCLUDES_BLOBS:                               true,
-		pb.SqlInfo_SQL_DEFAULT_TRANSACTION_ISOLATION:                             int64(pb.SqlTransactionIsolationLevel_SQL_TRANSACTION_NONE),
+		pb.SqlInfo_SQL_MAX_ROW_SIZE_INCLUDES_BLOBS: true,
+		pb.SqlInfo_SQL_DEFAULT_TRANSACTION_ISOLATION: int64(
+			pb.SqlTransactionIsolationLevel_SQL_TRANSACTION_NONE,
+		),
 		pb.SqlInfo_SQL_TRANSACTIONS_SUPPORTED:                                    false,
 		pb.SqlInfo_SQL_SUPPORTED_TRANSACTIONS_ISOLATION_LEVELS:                   bits(0),
 		pb.SqlInfo_SQL_DATA_DEFINITION_CAUSES_TRANSACTION_COMMIT:                 false,
@@ -139,20 +149,29 @@ func version() string {
 	return "(devel)"
 }
 
-// conversions says what CAST can do, in groups of types that can all be made of each other. A text can be made of each, and read as each.
+// conversions says what CAST can do, in groups of types that can all be made of each other. A text
+// can be made of each, and read as each.
 func conversions() map[int32][]int32 {
 	texts := []pb.SqlSupportsConvert{
-		pb.SqlSupportsConvert_SQL_CONVERT_CHAR, pb.SqlSupportsConvert_SQL_CONVERT_VARCHAR, pb.SqlSupportsConvert_SQL_CONVERT_LONGVARCHAR,
+		pb.SqlSupportsConvert_SQL_CONVERT_CHAR, pb.SqlSupportsConvert_SQL_CONVERT_VARCHAR,
+		pb.SqlSupportsConvert_SQL_CONVERT_LONGVARCHAR,
 	}
 	numbers := []pb.SqlSupportsConvert{
-		pb.SqlSupportsConvert_SQL_CONVERT_BIGINT, pb.SqlSupportsConvert_SQL_CONVERT_BIT, pb.SqlSupportsConvert_SQL_CONVERT_DECIMAL,
-		pb.SqlSupportsConvert_SQL_CONVERT_FLOAT, pb.SqlSupportsConvert_SQL_CONVERT_INTEGER, pb.SqlSupportsConvert_SQL_CONVERT_NUMERIC,
-		pb.SqlSupportsConvert_SQL_CONVERT_REAL, pb.SqlSupportsConvert_SQL_CONVERT_SMALLINT, pb.SqlSupportsConvert_SQL_CONVERT_TINYINT,
+		pb.SqlSupportsConvert_SQL_CONVERT_BIGINT, pb.SqlSupportsConvert_SQL_CONVERT_BIT,
+		pb.SqlSupportsConvert_SQL_CONVERT_DECIMAL,
+		pb.SqlSupportsConvert_SQL_CONVERT_FLOAT, pb.SqlSupportsConvert_SQL_CONVERT_INTEGER,
+		pb.SqlSupportsConvert_SQL_CONVERT_NUMERIC,
+		pb.SqlSupportsConvert_SQL_CONVERT_REAL, pb.SqlSupportsConvert_SQL_CONVERT_SMALLINT,
+		pb.SqlSupportsConvert_SQL_CONVERT_TINYINT,
 	}
 	binaries := []pb.SqlSupportsConvert{
-		pb.SqlSupportsConvert_SQL_CONVERT_BINARY, pb.SqlSupportsConvert_SQL_CONVERT_VARBINARY, pb.SqlSupportsConvert_SQL_CONVERT_LONGVARBINARY,
+		pb.SqlSupportsConvert_SQL_CONVERT_BINARY, pb.SqlSupportsConvert_SQL_CONVERT_VARBINARY,
+		pb.SqlSupportsConvert_SQL_CONVERT_LONGVARBINARY,
 	}
-	dates := []pb.SqlSupportsConvert{pb.SqlSupportsConvert_SQL_CONVERT_DATE, pb.SqlSupportsConvert_SQL_CONVERT_TIMESTAMP}
+	dates := []pb.SqlSupportsConvert{
+		pb.SqlSupportsConvert_SQL_CONVERT_DATE,
+		pb.SqlSupportsConvert_SQL_CONVERT_TIMESTAMP,
+	}
 	times := []pb.SqlSupportsConvert{pb.SqlSupportsConvert_SQL_CONVERT_TIME}
 	groups := [][]pb.SqlSupportsConvert{numbers, binaries, dates, times}
 
@@ -177,7 +196,8 @@ func conversions() map[int32][]int32 {
 	return out
 }
 
-// sqlInfo gives the facts of the wanted ids, or all: sorted, each once. An id that the protocol does not name has none.
+// sqlInfo gives the facts of the wanted ids, or all: sorted, each once. An id that the protocol
+// does not name has none.
 func sqlInfo(m *pb.CommandGetSqlInfo) listing {
 	return listing{schema_ref.SqlInfo, func(_ context.Context, s *Server) (arrow.Record, error) {
 		known := facts(s.engine.Info(), s.writable)

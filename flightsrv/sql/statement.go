@@ -12,20 +12,23 @@ import (
 	pb "github.com/apache/arrow/go/v17/arrow/flight/gen/flight"
 )
 
-// plan is a query that the engine has prepared. A prepared statement, its results and their fetches share it; the last one closes it.
+// plan is a query that the engine has prepared. A prepared statement, its results and their fetches
+// share it; the last one closes it.
 type plan struct {
 	stmt Statement
 	uses int // under Server.mu
 }
 
-// query is a plan with the parameters that it runs with, nil where none are bound. Whoever has one releases it.
+// query is a plan with the parameters that it runs with, nil where none are bound. Whoever has one
+// releases it.
 type query struct {
 	plan   *plan
 	bound  *binding
 	schema *arrow.Schema // of the rows
 }
 
-// prepared is what the handle of a prepared statement stands for. All but id, client and plan is under Server.mu.
+// prepared is what the handle of a prepared statement stands for. All but id, client and plan is
+// under Server.mu.
 type prepared struct {
 	id     string
 	client string
@@ -34,7 +37,8 @@ type prepared struct {
 	used   time.Time
 }
 
-// result is what the handle in a ticket stands for: rows that can be fetched once. All but id, client and query is under Server.mu.
+// result is what the handle in a ticket stands for: rows that can be fetched once. All but id,
+// client and query is under Server.mu.
 type result struct {
 	id     string
 	client string
@@ -75,7 +79,8 @@ func (s *Server) query(ctx context.Context, text string, transaction []byte) (qu
 	}
 	if n := stmt.Parameters().NumFields(); n > 0 {
 		stmt.Close()
-		return query{}, malformed("the query has %s: prepare it (CreatePreparedStatement) and bind values", count(n, "parameter"))
+		return query{}, malformed("the query has %s: prepare it (CreatePreparedStatement) and bind values",
+			count(n, "parameter"))
 	}
 	return query{plan: &plan{stmt: stmt, uses: 1}, schema: stmt.Schema()}, nil
 }
@@ -107,7 +112,8 @@ func (s *Server) release(q query) {
 	closeAll(closing)
 }
 
-// giveUp is release of a query, but for the statement that it gives: the caller closes it without Server.mu, which is held.
+// giveUp is release of a query, but for the statement that it gives: the caller closes it without
+// Server.mu, which is held.
 func (s *Server) giveUp(q query) []Statement {
 	if q.plan == nil {
 		return nil
@@ -156,7 +162,9 @@ func (s *Server) addResult(client string, q query) (_ *result, err error) {
 	if len(s.results) >= maxResults {
 		h, ok := loser(s.heldResults, client, 1)
 		if !ok {
-			return nil, &LimitError{fmt.Sprintf("%d results are being fetched, the most that this server keeps: end some of them", maxResults)}
+			return nil, &LimitError{fmt.Sprintf(
+				"%d results are being fetched, the most that this server keeps: end some of them", maxResults,
+			)}
 		}
 		closing = s.loseResult(s.results[h.id])
 	}
@@ -165,7 +173,8 @@ func (s *Server) addResult(client string, q query) (_ *result, err error) {
 	return r, nil
 }
 
-// dropResult forgets a result and ends its fetch, with the error why. The caller releases what it gives. Server.mu is held.
+// dropResult forgets a result and ends its fetch, with the error why. The caller releases what it
+// gives. Server.mu is held.
 func (s *Server) dropResult(r *result, why error) query {
 	delete(s.results, r.id)
 	if r.run != nil {
@@ -175,7 +184,8 @@ func (s *Server) dropResult(r *result, why error) query {
 	return r.query
 }
 
-// dropPrepared forgets a prepared statement; its results stay. The caller releases what it gives. Server.mu is held.
+// dropPrepared forgets a prepared statement; its results stay. The caller releases what it gives.
+// Server.mu is held.
 func (s *Server) dropPrepared(p *prepared) query {
 	delete(s.prepared, p.id)
 	q := query{plan: p.plan, bound: p.bound}
@@ -214,12 +224,14 @@ func (s *Server) boundNow(handle []byte) (query, error) {
 		return query{}, err
 	}
 	if n := p.plan.stmt.Parameters().NumFields(); n > 0 && p.bound == nil {
-		return query{}, malformed("the statement has %s, and no values are bound: send them with DoPut", count(n, "parameter"))
+		return query{}, malformed("the statement has %s, and no values are bound: send them with DoPut",
+			count(n, "parameter"))
 	}
 	return query{plan: p.plan, bound: p.bound}.hold(), nil
 }
 
-// schemaOf is the schema of the rows of q. A column that is made of a parameter has no type before there is a value: then the query is begun, to see.
+// schemaOf is the schema of the rows of q. A column that is made of a parameter has no type before
+// there is a value: then the query is begun, to see.
 func (s *Server) schemaOf(ctx context.Context, q query) (*arrow.Schema, error) {
 	schema := q.plan.stmt.Schema()
 	if q.bound == nil || len(q.bound.records) == 0 || !slices.ContainsFunc(schema.Fields(), untyped) {

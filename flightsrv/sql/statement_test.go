@@ -126,7 +126,8 @@ func TestPrepared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.DatasetSchema() == nil || p.DatasetSchema().NumFields() != 4 || p.ParameterSchema() == nil || p.ParameterSchema().NumFields() != 2 {
+	if p.DatasetSchema() == nil || p.DatasetSchema().NumFields() != 4 || p.ParameterSchema() == nil ||
+		p.ParameterSchema().NumFields() != 2 {
 		t.Fatalf("schemas %v, %v", p.DatasetSchema(), p.ParameterSchema())
 	}
 	if len(p.Handle()) != 16 {
@@ -135,7 +136,8 @@ func TestPrepared(t *testing.T) {
 	_, err = p.Execute(ctx)
 	wantStatus(t, err, codes.InvalidArgument, "2 parameters", "DoPut")
 
-	p.SetParameters(args(t, `[{"a":7,"b":"x"},{"a":8,"b":"y"},{"a":9,"b":null}]`, arrow.PrimitiveTypes.Int32, arrow.BinaryTypes.String))
+	p.SetParameters(args(t, `[{"a":7,"b":"x"},{"a":8,"b":"y"},{"a":9,"b":null}]`, arrow.PrimitiveTypes.Int32,
+		arrow.BinaryTypes.String))
 	info, err := p.Execute(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -222,9 +224,16 @@ func TestBindingIsChecked(t *testing.T) {
 		words []string
 	}{
 		{"too few", args(t, `[{"a":1}]`, arrow.PrimitiveTypes.Int64), []string{"2 parameters", "1 column"}},
-		{"too many", args(t, `[{"a":1,"b":2,"c":3}]`, arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Int64), []string{"3 columns"}},
-		{"wrong type", args(t, `[{"a":true,"b":2}]`, arrow.FixedWidthTypes.Boolean, arrow.PrimitiveTypes.Int64), []string{"parameter 1", "a number"}},
-		{"nested", args(t, `[{"a":1,"b":[2]}]`, arrow.PrimitiveTypes.Int64, arrow.ListOf(arrow.PrimitiveTypes.Int64)), []string{"nested"}},
+		{"too many", args(t, `[{"a":1,"b":2,"c":3}]`, arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Int64,
+			arrow.PrimitiveTypes.Int64), []string{"3 columns"}},
+		{
+			"wrong type", args(t, `[{"a":true,"b":2}]`, arrow.FixedWidthTypes.Boolean, arrow.PrimitiveTypes.Int64),
+			[]string{"parameter 1", "a number"},
+		},
+		{
+			"nested", args(t, `[{"a":1,"b":[2]}]`, arrow.PrimitiveTypes.Int64, arrow.ListOf(arrow.PrimitiveTypes.Int64)),
+			[]string{"nested"},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p.SetParameters(c.rec)
@@ -233,7 +242,10 @@ func TestBindingIsChecked(t *testing.T) {
 		})
 	}
 	// No row is no run.
-	schema := arrow.NewSchema([]arrow.Field{{Name: "a", Type: arrow.PrimitiveTypes.Int64}, {Name: "b", Type: arrow.PrimitiveTypes.Int64}}, nil)
+	schema := arrow.NewSchema([]arrow.Field{
+		{Name: "a", Type: arrow.PrimitiveTypes.Int64},
+		{Name: "b", Type: arrow.PrimitiveTypes.Int64},
+	}, nil)
 	empty, err := array.NewRecordReader(schema, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -313,7 +325,8 @@ func TestCancel(t *testing.T) {
 	f.nothingOpen(t)
 }
 
-// TestLeaveMidStream has 200 clients leave in the middle of a result, by a word or by cutting the connection. Nothing may stay behind.
+// TestLeaveMidStream has 200 clients leave in the middle of a result, by a word or by cutting the
+// connection. Nothing may stay behind.
 func TestLeaveMidStream(t *testing.T) {
 	f := serveFake(t)
 	leave := func(n int) {
@@ -449,7 +462,10 @@ func TestPoll(t *testing.T) {
 		_, err = f.client.ExecutePoll(ctx, query, nil)
 		wantStatus(t, err, code)
 	}
-	again := &flight.FlightDescriptor{Type: flight.DescriptorCMD, Cmd: commandBytes(t, statementTicket(make([]byte, 16)))}
+	again := &flight.FlightDescriptor{
+		Type: flight.DescriptorCMD,
+		Cmd:  commandBytes(t, statementTicket(make([]byte, 16))),
+	}
 	_, err = f.client.Client.PollFlightInfo(ctx, again)
 	wantStatus(t, err, codes.NotFound, "poll")
 	p, err := f.client.Prepare(ctx, "rows=3")

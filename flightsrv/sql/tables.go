@@ -19,7 +19,8 @@ import (
 // tableType is what all tables are: nobody made them of others, and clients look for this type.
 const tableType = "TABLE"
 
-// errorKey is the key of the metadata of a table's schema that says why it has no columns: its file can't be read.
+// errorKey is the key of the metadata of a table's schema that says why it has no columns: its file
+// can't be read.
 const errorKey = "vibeflight:error"
 
 // texts appends to columns from the first on.
@@ -44,7 +45,8 @@ func catalogs() listing { return column(schema_ref.Catalogs, engine.CatalogName)
 
 func tableTypes() listing { return column(schema_ref.TableTypes, tableType) }
 
-// inCatalog reports that a filter lets the one catalog pass. It is a name, no pattern; the empty one means what is in no catalog, which is nothing.
+// inCatalog reports that a filter lets the one catalog pass. It is a name, no pattern; the empty
+// one means what is in no catalog, which is nothing.
 func inCatalog(filter *string) bool { return filter == nil || *filter == engine.CatalogName }
 
 // schemaNames gives all schemas, sorted: those that have tables, and the root's.
@@ -61,7 +63,8 @@ func schemas(m *pb.CommandGetDbSchemas) listing {
 	return listing{schema_ref.DBSchemas, func(_ context.Context, s *Server) (arrow.Record, error) {
 		return record(schema_ref.DBSchemas, func(b *array.RecordBuilder) {
 			for _, name := range s.schemaNames() {
-				if inCatalog(m.Catalog) && matches(m.DbSchemaFilterPattern, name) { //nolint:protogetter // no pattern is not the empty one
+				if inCatalog(m.Catalog) && matches(m.DbSchemaFilterPattern,
+					name) { //nolint:protogetter // no pattern is not the empty one
 					texts(b, engine.CatalogName, name)
 				}
 			}
@@ -92,12 +95,15 @@ func tables(m *pb.CommandGetTables) listing {
 	}}
 }
 
-// wantedTables gives the tables that a command asks for. Where none has such a name, those are meant whose stem is such a name, and they are called by it: a
-// client that asks for the columns of countries means what countries is in a query. A stem of several tables in a schema is none of theirs.
+// wantedTables gives the tables that a command asks for. Where none has such a name, those are
+// meant whose stem is such a name, and they are called by it: a client that asks for the columns of
+// countries means what countries is in a query. A stem of several tables in a schema is none of
+// theirs.
 func wantedTables(m *pb.CommandGetTables, all []engine.Table) []engine.Table {
 	var in, named, stems []engine.Table
 	for _, t := range all {
-		if inCatalog(m.Catalog) && matches(m.DbSchemaFilterPattern, t.Schema) && (len(m.GetTableTypes()) == 0 || slices.Contains(m.GetTableTypes(), tableType)) {
+		if inCatalog(m.Catalog) && matches(m.DbSchemaFilterPattern, t.Schema) &&
+			(len(m.GetTableTypes()) == 0 || slices.Contains(m.GetTableTypes(), tableType)) {
 			in = append(in, t)
 		}
 	}
@@ -112,7 +118,8 @@ func wantedTables(m *pb.CommandGetTables, all []engine.Table) []engine.Table {
 		return named
 	}
 	for _, t := range in {
-		if matches(m.TableNameFilterPattern, t.Stem()) && times[[2]string{t.Schema, t.Stem()}] == 1 { //nolint:protogetter // as above
+		if matches(m.TableNameFilterPattern, t.Stem()) &&
+			times[[2]string{t.Schema, t.Stem()}] == 1 { //nolint:protogetter // as above
 			t.Name = t.Stem()
 			stems = append(stems, t)
 		}
@@ -120,8 +127,8 @@ func wantedTables(m *pb.CommandGetTables, all []engine.Table) []engine.Table {
 	return stems
 }
 
-// columns gives the schema of a table with what clients want to know of its columns. A file that can't be read has none, and the schema says why: the other
-// tables are wanted all the same.
+// columns gives the schema of a table with what clients want to know of its columns. A file that
+// can't be read has none, and the schema says why: the other tables are wanted all the same.
 func (s *Server) columns(ctx context.Context, t engine.Table) (*arrow.Schema, error) {
 	schema, err := s.engine.TableSchema(ctx, t)
 	if ctx.Err() != nil || errors.Is(err, engine.ErrClosed) {
@@ -142,13 +149,16 @@ func (s *Server) columns(ctx context.Context, t engine.Table) (*arrow.Schema, er
 
 // describe adds Flight SQL's keys to the metadata of a column.
 func describe(f arrow.Field, t engine.Table) arrow.Metadata {
-	m := flightsql.NewColumnMetadataBuilder().CatalogName(engine.CatalogName).SchemaName(t.Schema).TableName(t.Name).TypeName(engine.TypeName(f)).
+	m := flightsql.NewColumnMetadataBuilder().CatalogName(engine.CatalogName).SchemaName(t.Schema).TableName(
+		t.Name,
+	).TypeName(engine.TypeName(f)).
 		IsAutoIncrement(false).IsCaseSensitive(familyOf(f.Type) == text).IsReadOnly(true).IsSearchable(true)
 	if precision, scale, ok := engine.Digits(f.Type); ok {
 		m.Precision(precision).Scale(scale)
 	}
 	sql := m.Metadata()
-	return arrow.NewMetadata(append(slices.Clone(f.Metadata.Keys()), sql.Keys()...), append(slices.Clone(f.Metadata.Values()), sql.Values()...))
+	return arrow.NewMetadata(append(slices.Clone(f.Metadata.Keys()), sql.Keys()...),
+		append(slices.Clone(f.Metadata.Values()), sql.Values()...))
 }
 
 // keys gives the listings of keys, which no table has.

@@ -21,7 +21,8 @@ type sqlType struct {
 	radix    int32 // 0: it is no number
 }
 
-// sqlTypes is sorted by code, and for each code the type that comes nearest to it stands first, as XDBC wants it.
+// sqlTypes is sorted by code, and for each code the type that comes nearest to it stands first, as
+// XDBC wants it.
 var sqlTypes = []sqlType{
 	{name: "BOOLEAN", code: pb.XdbcDataType_XDBC_BIT, size: 1, maxScale: -1},
 	{name: "TINYINT", code: pb.XdbcDataType_XDBC_TINYINT, size: 3, radix: 10},
@@ -30,7 +31,10 @@ var sqlTypes = []sqlType{
 	{name: "UBIGINT", code: pb.XdbcDataType_XDBC_BIGINT, size: 20, radix: 10, unsigned: true},
 	{name: "BLOB", code: pb.XdbcDataType_XDBC_VARBINARY, quote: "'", maxScale: -1},
 	{name: "GEOMETRY", code: pb.XdbcDataType_XDBC_VARBINARY, quote: "'", maxScale: -1},
-	{name: "DECIMAL", code: pb.XdbcDataType_XDBC_DECIMAL, size: 38, radix: 10, params: []string{"precision", "scale"}, maxScale: 38},
+	{
+		name: "DECIMAL", code: pb.XdbcDataType_XDBC_DECIMAL, size: 38, radix: 10, params: []string{"precision", "scale"},
+		maxScale: 38,
+	},
 	{name: "HUGEINT", code: pb.XdbcDataType_XDBC_DECIMAL, size: 39, radix: 10},
 	{name: "UHUGEINT", code: pb.XdbcDataType_XDBC_DECIMAL, size: 39, radix: 10, unsigned: true},
 	{name: "INTEGER", code: pb.XdbcDataType_XDBC_INTEGER, size: 10, radix: 10},

@@ -7,16 +7,19 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/flight"
 )
 
-// byteRules are what messages of raw bytes may be: a column, and whatever metadata a client gives it.
+// byteRules are what messages of raw bytes may be: a column, and whatever metadata a client gives
+// it.
 var byteRules = Rules{Flat: true, Rows: 1 << 31, SchemaBytes: 64 << 10, Fields: 1024}
 
-// Bytes reads the rows of one column of the type binary or large_binary as bytes, one behind another.
+// Bytes reads the rows of one column of the type binary or large_binary as bytes, one behind
+// another.
 type Bytes struct {
 	check Checker
 	width int // of an offset
 }
 
-// Next gives the bytes of the next message, which belong to it. A descriptor or metadata alone, the schema and a batch without rows have none.
+// Next gives the bytes of the next message, which belong to it. A descriptor or metadata alone, the
+// schema and a batch without rows have none.
 func (b *Bytes) Next(d *flight.FlightData) ([]byte, error) {
 	b.check.Rules = byteRules
 	kind, rows, err := b.check.Check(d)
@@ -30,7 +33,8 @@ func (b *Bytes) Next(d *flight.FlightData) ([]byte, error) {
 	return b.values(d, int(rows))
 }
 
-// byteWidth is how many bytes the offsets of the one column have that a schema names. Check has passed it.
+// byteWidth is how many bytes the offsets of the one column have that a schema names. Check has
+// passed it.
 func byteWidth(header []byte) (int, error) {
 	s, _ := root(header).child(messageHeader)
 	fields, err := s.vector(schemaFields, 4)
@@ -45,7 +49,8 @@ func byteWidth(header []byte) (int, error) {
 			return 8, nil
 		}
 	}
-	return 0, fmt.Errorf("want one column of the type binary or large_binary, which holds the bytes of the file; have %d columns, or another type", fields.n)
+	return 0, fmt.Errorf("want one column of the type binary or large_binary, which holds the bytes of the file; "+
+		"have %d columns, or another type", fields.n)
 }
 
 // values are the bytes of a batch that Check has passed:

@@ -8,7 +8,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/flight"
 )
 
-// Rules are what messages may be. A damaged schema may name one text many times, and one field: so SchemaBytes and Fields bound what reading it takes.
+// Rules are what messages may be. A damaged schema may name one text many times, and one field: so
+// SchemaBytes and Fields bound what reading it takes.
 type Rules struct {
 	Flat        bool  // no nested types, no dictionaries
 	Unions      bool  // unions of flat types all the same
@@ -39,8 +40,9 @@ type Checker struct {
 	dictionaries map[int64]layout
 }
 
-// Check checks the next message: what passes is a schema, then batches and dictionaries that have as many arrays and buffers as it takes, which lie in the body side by
-// side. Arrow's reader looks for them where they should be, whether they are there or not. Check gives the rows of a batch.
+// Check checks the next message: what passes is a schema, then batches and dictionaries that have
+// as many arrays and buffers as it takes, which lie in the body side by side. Arrow's reader looks
+// for them where they should be, whether they are there or not. Check gives the rows of a batch.
 func (c *Checker) Check(d *flight.FlightData) (kind Kind, rows int64, err error) {
 	if len(d.GetDataHeader()) == 0 {
 		return Nothing, 0, nil
@@ -105,7 +107,8 @@ func (c *Checker) batch(b table, bytes []byte, want layout) (int64, error) {
 		return 0, err
 	}
 	if nodes.n != want.arrays || int64(buffers.n) != int64(want.buffers)+views {
-		return 0, fmt.Errorf("a batch has %d arrays and %d buffers, where its schema wants %d and %d", nodes.n, buffers.n, want.arrays, int64(want.buffers)+views)
+		return 0, fmt.Errorf("a batch has %d arrays and %d buffers, where its schema wants %d and %d",
+			nodes.n, buffers.n, want.arrays, int64(want.buffers)+views)
 	}
 	for i := range nodes.n {
 		length, nulls := b.pair(nodes, i)

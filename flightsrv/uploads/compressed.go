@@ -18,15 +18,18 @@ const (
 	codecLZ4, codecZstd byte = 0, 1
 )
 
-// mostWindow bounds what a frame of Zstandard may have its decoder look back to, which that one allocates ahead of all else. Frames that are compressed in one go, as
-// Arrow's libraries do, look back to their own beginning.
+// mostWindow bounds what a frame of Zstandard may have its decoder look back to, which that one
+// allocates ahead of all else. Frames that are compressed in one go, as Arrow's libraries do, look
+// back to their own beginning.
 const mostWindow = 64 << 20
 
-// prefixBytes is the length of what stands in front of each compressed buffer: its own length when it is unpacked, or -1 if it is not packed.
+// prefixBytes is the length of what stands in front of each compressed buffer: its own length when
+// it is unpacked, or -1 if it is not packed.
 const prefixBytes = 8
 
-// unpacker unpacks the buffers of a body, to see that they are as long as they say, and drops them. Arrow's reader, which unpacks them once more, allocates what they say,
-// and takes the beginning of those that are longer.
+// unpacker unpacks the buffers of a body, to see that they are as long as they say, and drops them.
+// Arrow's reader, which unpacks them once more, allocates what they say, and takes the beginning of
+// those that are longer.
 type unpacker struct {
 	body []byte
 	left int64 // bytes that may still be unpacked
@@ -35,7 +38,8 @@ type unpacker struct {
 }
 
 // ErrUnpacked says that a compressed batch is larger than it may be when it is unpacked.
-var ErrUnpacked = errors.New("the batch takes more than --max-message-bytes when it is unpacked: send fewer rows at a time")
+var ErrUnpacked = errors.New("the batch takes more than --max-message-bytes when it is unpacked: send fewer rows at " +
+	"a time")
 
 // newUnpacker reads what a batch says of its compression.
 func newUnpacker(compression table, body []byte, most int64) (*unpacker, error) {
@@ -48,7 +52,8 @@ func newUnpacker(compression table, body []byte, most int64) (*unpacker, error) 
 		u.lz4 = lz4.NewReader(nil)
 	case codec == codecZstd:
 		var err error
-		if u.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(mostWindow)); err != nil {
+		if u.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1),
+			zstd.WithDecoderMaxWindow(mostWindow)); err != nil {
 			return nil, err
 		}
 	default:

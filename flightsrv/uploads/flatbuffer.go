@@ -6,7 +6,8 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 )
 
-// The numbers below are those of Message.fbs and Schema.fbs of Arrow 17: fields by their place in the table's list, members of unions by their value.
+// The numbers below are those of Message.fbs and Schema.fbs of Arrow 17: fields by their place in
+// the table's list, members of unions by their value.
 const (
 	messageVersion, messageType, messageHeader                                           = 0, 1, 2
 	headerSchema, headerDictionary, headerBatch                                     byte = 1, 2, 3

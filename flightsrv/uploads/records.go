@@ -35,8 +35,9 @@ type Records struct {
 	rec    arrow.Record // that Next gave; nil: none
 }
 
-// NewRecords reads the schema; first is the first message, which was taken already. A message that is compressed may unpack to so many bytes. The caller releases the
-// reader. Errors are *MessageError, or those of more.
+// NewRecords reads the schema; first is the first message, which was taken already. A message that
+// is compressed may unpack to so many bytes. The caller releases the reader. Errors are
+// *MessageError, or those of more.
 func NewRecords(first *flight.FlightData, more Messages, unpacked int64) (*Records, error) {
 	in := &checked{first: first, more: more, check: Checker{Rules: recordRules(unpacked)}}
 	// A descriptor may come alone.
@@ -86,7 +87,8 @@ func (r *Records) Next() (arrow.Record, error) {
 	}()
 	for i, c := range rec.Columns() {
 		if c.Len() != int(rec.NumRows()) {
-			return nil, &MessageError{fmt.Errorf("column %q has %d rows of %d", rec.ColumnName(i), c.Len(), rec.NumRows())}
+			return nil, &MessageError{fmt.Errorf("column %q has %d rows of %d", rec.ColumnName(i), c.Len(),
+				rec.NumRows())}
 		}
 		err := safely(func() error {
 			d, err := plain(c.Data())
@@ -139,7 +141,8 @@ type checked struct {
 	err   error // the first one that was given; Arrow's reader wraps it in words of its own
 }
 
-// Recv gives the next message. Those that hold nothing, which Arrow's reader does not take, are left out.
+// Recv gives the next message. Those that hold nothing, which Arrow's reader does not take, are
+// left out.
 func (c *checked) Recv() (*flight.FlightData, error) {
 	for {
 		d := c.first

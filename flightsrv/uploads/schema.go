@@ -17,14 +17,19 @@ type fieldType byte
 
 const (
 	typeBinary, typeUtf8, typeLargeBinary, typeLargeUtf8                                 fieldType = 4, 5, 19, 20
-	typeNull, typeList, typeStruct, typeUnion, typeFixedSizeList, typeMap, typeLargeList fieldType = 1, 12, 13, 14, 16, 17, 21
-	typeRunEndEncoded, typeBinaryView, typeUtf8View, typeListView, typeLargeListView     fieldType = 22, 23, 24, 25, 26
-	typeMost                                                                             fieldType = 26
+	typeNull, typeList, typeStruct, typeUnion, typeFixedSizeList, typeMap, typeLargeList fieldType = 1,
+		12, 13, 14, 16, 17, 21
+	typeRunEndEncoded, typeBinaryView, typeUtf8View, typeListView, typeLargeListView fieldType = 22, 23, 24, 25, 26
+	typeMost                                                                         fieldType = 26
 )
 
-var refusedTypes = map[fieldType]string{typeRunEndEncoded: "run-end encoded", typeListView: "list_view", typeLargeListView: "large_list_view"}
+var refusedTypes = map[fieldType]string{
+	typeRunEndEncoded: "run-end encoded", typeListView: "list_view",
+	typeLargeListView: "large_list_view",
+}
 
-// own is what an array of a type has beside its children. Unions have no validity since version 5, before which nobody reads them here.
+// own is what an array of a type has beside its children. Unions have no validity since version 5,
+// before which nobody reads them here.
 func (k fieldType) own(dense bool) layout {
 	switch k {
 	case typeNull:
@@ -71,7 +76,8 @@ func (c *Checker) schema(s table) error {
 		return err
 	}
 	if fields.n > c.Fields || len(s.Bytes) > c.SchemaBytes {
-		return fmt.Errorf("%d columns in a schema of %d bytes: more than %d, or than %d bytes", fields.n, len(s.Bytes), c.Fields, c.SchemaBytes)
+		return fmt.Errorf("%d columns in a schema of %d bytes: more than %d, or than %d bytes", fields.n,
+			len(s.Bytes), c.Fields, c.SchemaBytes)
 	}
 	check := schemaCheck{Checker: c}
 	for _, k := range []int{schemaMetadata, schemaFeatures} {
@@ -97,7 +103,8 @@ func (c *Checker) schema(s table) error {
 	return nil
 }
 
-// field checks a field of a column and those inside of it, and gives what their arrays have in a batch.
+// field checks a field of a column and those inside of it, and gives what their arrays have in a
+// batch.
 func (c *schemaCheck) field(f table, column, depth int) (l layout, err error) {
 	children, err := f.vector(fieldChildren, 4)
 	if err != nil {
@@ -110,7 +117,8 @@ func (c *schemaCheck) field(f table, column, depth int) (l layout, err error) {
 	c.text += f.textBytes(fieldName)
 	c.fields++
 	if c.fields > c.Fields || depth > mostNested {
-		return l, fmt.Errorf("the schema has more than %d fields, or some %d inside of each other", c.Fields, mostNested)
+		return l, fmt.Errorf("the schema has more than %d fields, or some %d inside of each other",
+			c.Fields, mostNested)
 	}
 	if c.pairs += metadata.n; c.pairs > c.Fields {
 		return l, fmt.Errorf("the schema has more than %d pairs of metadata", c.Fields)
@@ -120,7 +128,8 @@ func (c *schemaCheck) field(f table, column, depth int) (l layout, err error) {
 	dense := false
 	switch {
 	case kind == 0 || kind > typeMost || refusedTypes[kind] != "":
-		return l, fmt.Errorf("column %d: %s is a type that is not read: send its values as they are", column, orNumber(refusedTypes[kind], byte(kind)))
+		return l, fmt.Errorf("column %d: %s is a type that is not read: send its values as they are",
+			column, orNumber(refusedTypes[kind], byte(kind)))
 	case c.Flat && (kind.nested() || children.n > 0) && !(c.Unions && kind == typeUnion && depth == 0):
 		return l, fmt.Errorf("column %d: a nested type can't stand here", column)
 	case !kind.nested() && children.n > 0:
@@ -146,7 +155,8 @@ func (c *schemaCheck) field(f table, column, depth int) (l layout, err error) {
 	return c.coded(f, column, l)
 }
 
-// coded gives what the array of a field has in a batch if its values, which have a layout, are in a dictionary.
+// coded gives what the array of a field has in a batch if its values, which have a layout, are in a
+// dictionary.
 func (c *schemaCheck) coded(f table, column int, values layout) (layout, error) {
 	of, ok := f.child(fieldDictionary)
 	if !ok {

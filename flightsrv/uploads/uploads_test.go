@@ -53,7 +53,8 @@ func oneColumn(t testing.TB, typ arrow.DataType, values string) arrow.Record {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "c", Type: typ, Nullable: true}}, nil), []arrow.Array{a}, int64(a.Len()))
+	return array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "c", Type: typ, Nullable: true}}, nil),
+		[]arrow.Array{a}, int64(a.Len()))
 }
 
 // of is an array of a type over buffers that hold anything.
@@ -81,7 +82,8 @@ func TestWhole(t *testing.T) {
 	dictionary := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.PrimitiveTypes.Int32}
 	coded := func(indices ...byte) arrow.ArrayData {
 		values := array.NewData(arrow.PrimitiveTypes.Int32, 2, flat.Buffers(), nil, 0, 0)
-		return array.NewDataWithDictionary(dictionary, len(indices), []*memory.Buffer{nil, memory.NewBufferBytes(indices)}, 0, 0, values)
+		return array.NewDataWithDictionary(dictionary, len(indices),
+			[]*memory.Buffer{nil, memory.NewBufferBytes(indices)}, 0, 0, values)
 	}
 	union := arrow.DenseUnionOf([]arrow.Field{{Name: "a", Type: arrow.PrimitiveTypes.Int32}}, []arrow.UnionTypeCode{5})
 	tests := []struct {
@@ -94,29 +96,53 @@ func TestWhole(t *testing.T) {
 		{"bits", of(arrow.FixedWidthTypes.Boolean, 9, 0, nil, nil, []byte{1, 1}), ""},
 		{"bits, short", of(arrow.FixedWidthTypes.Boolean, 9, 0, nil, nil, []byte{1}), "too short"},
 		{"nulls", of(arrow.PrimitiveTypes.Int32, 2, 1, nil, []byte{1}, int32s(1, 2)), ""},
-		{"nulls, miscounted", of(arrow.PrimitiveTypes.Int32, 2, 2, nil, []byte{1}, int32s(1, 2)), "1 rows are null, and 2"},
+		{
+			"nulls, miscounted", of(arrow.PrimitiveTypes.Int32, 2, 2, nil, []byte{1}, int32s(1, 2)),
+			"1 rows are null, and 2",
+		},
 		{"nulls, nowhere", of(arrow.PrimitiveTypes.Int32, 2, 1, nil, nil, int32s(1, 2)), "nothing says which"},
 		{"nulls, short", of(arrow.PrimitiveTypes.Int8, 9, 1, nil, []byte{1}, make([]byte, 9)), "too short"},
 		{"text", of(arrow.BinaryTypes.String, 2, 0, nil, nil, int32s(0, 1, 3), []byte("aü")), ""},
 		{"no text", of(arrow.BinaryTypes.String, 0, 0, nil, nil, nil, nil), ""},
-		{"text, not UTF-8", of(arrow.BinaryTypes.String, 2, 0, nil, nil, int32s(0, 1, 3), []byte("a\xff\xfe")), "row 1 is not UTF-8"},
-		{"text, cut in a character", of(arrow.BinaryTypes.String, 2, 0, nil, nil, int32s(0, 2, 3), []byte("aü")), "row 1 is not UTF-8"},
+		{
+			"text, not UTF-8", of(arrow.BinaryTypes.String, 2, 0, nil, nil, int32s(0, 1, 3), []byte("a\xff\xfe")),
+			"row 1 is not UTF-8",
+		},
+		{
+			"text, cut in a character", of(arrow.BinaryTypes.String, 2, 0, nil, nil, int32s(0, 2, 3), []byte("aü")),
+			"row 1 is not UTF-8",
+		},
 		{"bytes, not UTF-8", of(arrow.BinaryTypes.Binary, 1, 0, nil, nil, int32s(0, 1), []byte("\xff")), ""},
 		{"text, beyond its end", of(arrow.BinaryTypes.String, 1, 0, nil, nil, int32s(0, 9), []byte("a")), "too short"},
-		{"offsets, falling", of(arrow.BinaryTypes.String, 2, 0, nil, nil, int32s(0, 3, 1), []byte("abc")), "offset 2 is 1, behind 3"},
+		{
+			"offsets, falling", of(arrow.BinaryTypes.String, 2, 0, nil, nil, int32s(0, 3, 1), []byte("abc")),
+			"offset 2 is 1, behind 3",
+		},
 		{"offsets, negative", of(arrow.BinaryTypes.String, 1, 0, nil, nil, int32s(0, -1), []byte("abc")), "behind"},
-		{"offsets, not from 0", of(arrow.BinaryTypes.String, 1, 0, nil, nil, int32s(1, 2), []byte("abc")), "first offset is 1"},
+		{
+			"offsets, not from 0", of(arrow.BinaryTypes.String, 1, 0, nil, nil, int32s(1, 2), []byte("abc")),
+			"first offset is 1",
+		},
 		{"offsets, short", of(arrow.BinaryTypes.String, 2, 0, nil, nil, int32s(0, 1), []byte("abc")), "too short"},
 		{"list", of(arrow.ListOf(arrow.PrimitiveTypes.Int32), 1, 0, []arrow.ArrayData{flat}, nil, int32s(0, 2)), ""},
-		{"list, beyond its end", of(arrow.ListOf(arrow.PrimitiveTypes.Int32), 1, 0, []arrow.ArrayData{flat}, nil, int32s(0, 3)), "2 values, not 3"},
-		{"fixed list, beyond its end", of(arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Int32), 2, 0, []arrow.ArrayData{flat}, nil), "2 values, not 4"},
-		{"struct, beyond its end", of(arrow.StructOf(arrow.Field{Name: "a", Type: arrow.PrimitiveTypes.Int32}), 3, 0, []arrow.ArrayData{flat}, nil), "2 values, not 3"},
+		{"list, beyond its end", of(arrow.ListOf(arrow.PrimitiveTypes.Int32), 1, 0, []arrow.ArrayData{flat},
+			nil, int32s(0, 3)), "2 values, not 3"},
+		{"fixed list, beyond its end", of(arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Int32), 2, 0,
+			[]arrow.ArrayData{flat}, nil), "2 values, not 4"},
+		{"struct, beyond its end", of(arrow.StructOf(arrow.Field{Name: "a", Type: arrow.PrimitiveTypes.Int32}),
+			3, 0, []arrow.ArrayData{flat}, nil), "2 values, not 3"},
 		{"dictionary", coded(0, 1, 1), ""},
 		{"dictionary, beyond its end", coded(0, 2), "row 1 is value 2 of a dictionary of 2"},
 		{"dictionary, negative", coded(0xff), "value -1"},
 		{"union", of(union, 2, 0, []arrow.ArrayData{flat}, nil, []byte{5, 5}, int32s(0, 1)), ""},
-		{"union, no such member", of(union, 2, 0, []arrow.ArrayData{flat}, nil, []byte{5, 4}, int32s(0, 1)), "row 1 is of member 4"},
-		{"union, beyond its end", of(union, 2, 0, []arrow.ArrayData{flat}, nil, []byte{5, 5}, int32s(0, 2)), "row 1 is value 2"},
+		{
+			"union, no such member", of(union, 2, 0, []arrow.ArrayData{flat}, nil, []byte{5, 4}, int32s(0, 1)),
+			"row 1 is of member 4",
+		},
+		{
+			"union, beyond its end", of(union, 2, 0, []arrow.ArrayData{flat}, nil, []byte{5, 5}, int32s(0, 2)),
+			"row 1 is value 2",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -141,17 +167,30 @@ func TestRecords(t *testing.T) {
 		{"text", arrow.BinaryTypes.String, `["a",null,"ü"]`, nil},
 		{"large text", arrow.BinaryTypes.LargeString, `["a",null]`, nil},
 		{"list", arrow.ListOf(arrow.BinaryTypes.String), `[["a"],null,[]]`, nil},
-		{"struct", arrow.StructOf(arrow.Field{Name: "a", Type: arrow.PrimitiveTypes.Int8, Nullable: true}), `[{"a":1},null]`, nil},
-		{"map", arrow.MapOf(arrow.BinaryTypes.String, arrow.PrimitiveTypes.Int8), `[[{"key":"a","value":1}],null]`, nil},
-		{"dictionary", &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}, `["a",null,"a","b"]`, nil},
-		{"view", arrow.BinaryTypes.StringView, `["a",null,"longer than the twelve bytes inside"]`, arrow.BinaryTypes.String},
+		{
+			"struct", arrow.StructOf(arrow.Field{Name: "a", Type: arrow.PrimitiveTypes.Int8, Nullable: true}),
+			`[{"a":1},null]`, nil,
+		},
+		{
+			"map", arrow.MapOf(arrow.BinaryTypes.String, arrow.PrimitiveTypes.Int8),
+			`[[{"key":"a","value":1}],null]`, nil,
+		},
+		{
+			"dictionary", &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String},
+			`["a",null,"a","b"]`, nil,
+		},
+		{
+			"view", arrow.BinaryTypes.StringView, `["a",null,"longer than the twelve bytes inside"]`,
+			arrow.BinaryTypes.String,
+		},
 	}
 	for i, tt := range slices.Repeat(tests, 3) {
 		codec := i / len(tests)
 		t.Run(tt.name+[]string{"", ", LZ4", ", Zstandard"}[codec], func(t *testing.T) {
 			rec := oneColumn(t, tt.typ, tt.values)
 			q := sent(t, rec, [][]ipc.Option{nil, {ipc.WithLZ4()}, {ipc.WithZstd()}}[codec]...)
-			r, err := NewRecords(&flight.FlightData{FlightDescriptor: &flight.FlightDescriptor{}}, &q, 1<<20) // a descriptor may come alone
+			// a descriptor may come alone
+			r, err := NewRecords(&flight.FlightData{FlightDescriptor: &flight.FlightDescriptor{}}, &q, 1<<20)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -164,7 +203,8 @@ func TestRecords(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !arrow.TypeEqual(r.Schema().Field(0).Type, want) || got.NumRows() != rec.NumRows() || got.Column(0).NullN() != rec.Column(0).NullN() {
+			if !arrow.TypeEqual(r.Schema().Field(0).Type, want) || got.NumRows() != rec.NumRows() ||
+				got.Column(0).NullN() != rec.Column(0).NullN() {
 				t.Errorf("got %v", got)
 			}
 			for i := range int(rec.NumRows()) {
@@ -181,7 +221,8 @@ func TestRecords(t *testing.T) {
 
 // TestViewsInside copies views in lists and structs.
 func TestViewsInside(t *testing.T) {
-	views := oneColumn(t, arrow.BinaryTypes.StringView, `["a","longer than the twelve bytes inside",null]`).Column(0).Data()
+	views := oneColumn(t, arrow.BinaryTypes.StringView,
+		`["a","longer than the twelve bytes inside",null]`).Column(0).Data()
 	list := of(arrow.ListOf(arrow.BinaryTypes.StringView), 2, 0, []arrow.ArrayData{views}, nil, int32s(0, 2, 3))
 	got, err := plain(list)
 	if err != nil {
@@ -210,7 +251,9 @@ func TestRefused(t *testing.T) {
 		{"cut header", queue{good[0], {DataHeader: header[:20], DataBody: good[1].DataBody}}, "damaged"},
 		{"cut body", queue{good[0], {DataHeader: header, DataBody: good[1].DataBody[:8]}}, "of a body of 8"},
 		{"no message", queue{{DataHeader: []byte("nonsense, and then some")}}, ""},
-		{"run-end encoded", sent(t, array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "r", Type: runs}}, nil), []arrow.Array{array.NewRunEndEncodedBuilder(memory.DefaultAllocator, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int32).NewArray()}, 0)), "run-end"},
+		{"run-end encoded", sent(t, array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "r", Type: runs}}, nil),
+			[]arrow.Array{array.NewRunEndEncodedBuilder(memory.DefaultAllocator, arrow.PrimitiveTypes.Int32,
+				arrow.PrimitiveTypes.Int32).NewArray()}, 0)), "run-end"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -223,7 +266,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestCompressedRefused sends buffers that are not what they say: another codec's, cut, longer, shorter, larger than what may be unpacked.
+// TestCompressedRefused sends buffers that are not what they say: another codec's, cut, longer,
+// shorter, larger than what may be unpacked.
 func TestCompressedRefused(t *testing.T) {
 	many := "[" + strings.Repeat("7,", 50_000) + "7]"
 	for name, option := range map[string]ipc.Option{"lz4": ipc.WithLZ4(), "zstd": ipc.WithZstd()} {
@@ -258,7 +302,8 @@ func TestCompressedRefused(t *testing.T) {
 		}
 		changed := bytes.Clone(body)
 		changed[at+prefixBytes] ^= 0xff
-		if err := readAll(queue{q[0], {DataHeader: q[1].DataHeader, DataBody: changed}}); err == nil || !strings.Contains(err.Error(), "does not unpack") {
+		if err := readAll(queue{q[0], {DataHeader: q[1].DataHeader, DataBody: changed}}); err == nil ||
+			!strings.Contains(err.Error(), "does not unpack") {
 			t.Errorf("%s, damaged: %v", name, err)
 		}
 		as := bytes.Clone(body) // not packed, it says
@@ -301,7 +346,10 @@ func readAll(q queue) error {
 func TestBytes(t *testing.T) {
 	rows := func(typ arrow.DataType, values string) queue { return sent(t, oneColumn(t, typ, values)) }
 	one := oneColumn(t, arrow.BinaryTypes.Binary, `["AQID"]`).Column(0)
-	two := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "a", Type: one.DataType()}, {Name: "b", Type: one.DataType()}}, nil), []arrow.Array{one, one}, 1)
+	two := array.NewRecord(arrow.NewSchema([]arrow.Field{
+		{Name: "a", Type: one.DataType()},
+		{Name: "b", Type: one.DataType()},
+	}, nil), []arrow.Array{one, one}, 1)
 	b := rows(arrow.BinaryTypes.Binary, `["AQID","","BA=="]`) // base64
 	tests := []struct {
 		name string
@@ -311,7 +359,11 @@ func TestBytes(t *testing.T) {
 	}{
 		{"binary", b, "\x01\x02\x03\x04", ""},
 		{"large binary", rows(arrow.BinaryTypes.LargeBinary, `["AQID","BA=="]`), "\x01\x02\x03\x04", ""},
-		{"several batches", queue{b[0], b[1], {AppMetadata: []byte("x")}, b[1]}, "\x01\x02\x03\x04\x01\x02\x03\x04", ""},
+		{
+			"several batches",
+			queue{b[0], b[1], {AppMetadata: []byte("x")}, b[1]},
+			"\x01\x02\x03\x04\x01\x02\x03\x04", "",
+		},
 		{"no rows", rows(arrow.BinaryTypes.Binary, `[]`), "", ""},
 		{"nothing", nil, "", ""},
 		{"null", rows(arrow.BinaryTypes.Binary, `["AQID",null]`), "", "null"},
@@ -334,20 +386,23 @@ func TestBytes(t *testing.T) {
 				}
 				got = append(got, part...)
 			}
-			if tt.err == "" && (failed != nil || string(got) != tt.want) || tt.err != "" && (failed == nil || !strings.Contains(failed.Error(), tt.err)) {
+			if tt.err == "" && (failed != nil || string(got) != tt.want) || tt.err != "" &&
+				(failed == nil || !strings.Contains(failed.Error(), tt.err)) {
 				t.Errorf("got %q, %v, want %q, %q", got, failed, tt.want, tt.err)
 			}
 		})
 	}
 }
 
-// FuzzUploads sends anything behind a schema, or in its place. No reader may panic, or take what nobody sent.
+// FuzzUploads sends anything behind a schema, or in its place. No reader may panic, or take what
+// nobody sent.
 func FuzzUploads(f *testing.F) {
 	for _, rec := range []arrow.Record{
 		oneColumn(f, arrow.BinaryTypes.Binary, `["AQID","BA=="]`),
 		oneColumn(f, arrow.ListOf(arrow.BinaryTypes.String), `[["a"],null]`),
 		oneColumn(f, arrow.BinaryTypes.StringView, `["a","longer than the twelve bytes inside"]`),
-		oneColumn(f, &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}, `["a","b"]`),
+		oneColumn(f, &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String},
+			`["a","b"]`),
 	} {
 		for _, opts := range [][]ipc.Option{nil, {ipc.WithLZ4()}, {ipc.WithZstd()}} {
 			q := sent(f, rec, opts...)

@@ -9,9 +9,11 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// Columns of string_view and binary_view, which Polars sends, become string and binary, in lists and structs too: Arrow's writer for Go writes views wrongly.
+// Columns of string_view and binary_view, which Polars sends, become string and binary, in lists
+// and structs too: Arrow's writer for Go writes views wrongly.
 
-// mostViewed bounds the bytes that the views of an array amount to: any number of them may be of the same bytes.
+// mostViewed bounds the bytes that the views of an array amount to: any number of them may be of
+// the same bytes.
 const mostViewed = 512 << 20
 
 // withoutViews is the type that takes the place of one.

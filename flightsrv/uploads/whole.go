@@ -18,8 +18,9 @@ func Whole(a arrow.Array) error {
 	return safely(func() error { return whole(a.Data()) })
 }
 
-// whole checks that an array as Arrow's reader gives it holds all of its values and no others: buffers are long enough, offsets ascend from 0 to the end of what
-// they count, texts are UTF-8, and numbers of values in dictionaries and unions name some.
+// whole checks that an array as Arrow's reader gives it holds all of its values and no others:
+// buffers are long enough, offsets ascend from 0 to the end of what they count, texts are UTF-8,
+// and numbers of values in dictionaries and unions name some.
 func whole(d arrow.ArrayData) error {
 	n := d.Len()
 	if d.Offset() != 0 {
@@ -139,7 +140,8 @@ func texts(d arrow.ArrayData, width int, text bool) error {
 	whole := utf8.Valid(values)
 	for i := range d.Len() {
 		// Where all is UTF-8, a text is if it does not begin inside of a character.
-		if from, to := at(i), at(i+1); from < to && (!whole && !utf8.Valid(values[from:to]) || whole && !utf8.RuneStart(values[from])) {
+		if from, to := at(i), at(i+1); from < to && (!whole && !utf8.Valid(values[from:to]) || whole &&
+			!utf8.RuneStart(values[from])) {
 			return fmt.Errorf("row %d is not UTF-8", i)
 		}
 	}
@@ -189,7 +191,8 @@ func members(d arrow.ArrayData, u arrow.UnionType) error {
 		}
 		at := int32(binary.LittleEndian.Uint32(d.Buffers()[2].Bytes()[4*i:]))
 		if at < 0 || int(at) >= d.Children()[ids[code]].Len() {
-			return fmt.Errorf("row %d is value %d of member %d, which has %d", i, at, code, d.Children()[ids[code]].Len())
+			return fmt.Errorf("row %d is value %d of member %d, which has %d", i, at, code,
+				d.Children()[ids[code]].Len())
 		}
 	}
 	return nil

@@ -2,7 +2,8 @@ package wire
 
 import "net"
 
-// batch is a sequence of frames that are sent together. It keeps its room from one time to the next.
+// batch is a sequence of frames that are sent together. It keeps its room from one time to the
+// next.
 type batch struct {
 	runs   []run
 	now    int    // the run that payload is added to

@@ -1,9 +1,12 @@
-// Package wire sits between gRPC and the socket of a connection. gRPC for Go writes HTTP/2 frames of 16 KiB, whatever the client would take, and copies them into a
-// buffer, so that not each is a system call. Here they are gathered, without that copy as far as their memory is lent (Conn.Lend); DATA frames of one stream
-// are joined up to what the client takes (SETTINGS_MAX_FRAME_SIZE, RFC 9113, 6.5.2); and the lot goes out with one writev.
+// Package wire sits between gRPC and the socket of a connection. gRPC for Go writes HTTP/2 frames
+// of 16 KiB, whatever the client would take, and copies them into a buffer, so that not each is a
+// system call. Here they are gathered, without that copy as far as their memory is lent
+// (Conn.Lend); DATA frames of one stream are joined up to what the client takes
+// (SETTINGS_MAX_FRAME_SIZE, RFC 9113, 6.5.2); and the lot goes out with one writev.
 //
-// What a client reads is what gRPC wrote, but for where its DATA frames begin and end, and for the order of DATA frames of different streams between two
-// frames of another kind. Neither means anything in HTTP/2: flow control counts payload, and streams are independent.
+// What a client reads is what gRPC wrote, but for where its DATA frames begin and end, and for the
+// order of DATA frames of different streams between two frames of another kind. Neither means
+// anything in HTTP/2: flow control counts payload, and streams are independent.
 package wire
 
 import (
@@ -12,24 +15,28 @@ import (
 	"sync"
 )
 
-// Limits of a batch. While one is sent another is gathered, so that twice as much may go ahead of what comes later on the connection; a client that reads slowly
-// bounds it with its windows. Measured over TCP, CPU-seconds per GB of a server with 256 KiB, 1, 2, 4 MiB a time: 0.32, 0.26, 0.25, 0.23.
+// Limits of a batch. While one is sent another is gathered, so that twice as much may go ahead of
+// what comes later on the connection; a client that reads slowly bounds it with its windows.
+// Measured over TCP, CPU-seconds per GB of a server with 256 KiB, 1, 2, 4 MiB a time: 0.32, 0.26,
+// 0.25, 0.23.
 const (
 	gatherBytes = 4 << 20   // a batch with so many bytes is sent,
 	copyBytes   = 128 << 10 // or with so many of them copied
-	// maxOwed is the most frames of other kinds than DATA in a batch. A client that reads has caused no more: it has at most 1024 calls
-	// open, each with a header and a trailer that it has not seen.
+	// maxOwed is the most frames of other kinds than DATA in a batch. A client that reads has
+	// caused no more: it has at most 1024 calls open, each with a header and a trailer that it has
+	// not seen.
 	maxOwed = 4096
-	// heldPerFrame is the memory of a frame without its payload: a run, its list of parts, and its entries
-	// in the buffers to send.
+	// heldPerFrame is the memory of a frame without its payload: a run, its list of parts, and its
+	// entries in the buffers to send.
 	heldPerFrame = 160
 )
 
-// ErrUnread is the error of a connection that is closed because its client makes the server send frames, and reads none of them.
+// ErrUnread is the error of a connection that is closed because its client makes the server send
+// frames, and reads none of them.
 var ErrUnread = errors.New("the client does not read the frames that it causes (acknowledgements, resets, trailers)")
 
-// Conn is a connection of a gRPC server that has no write buffer of its own (grpc.WriteBufferSize(0)). An error of the socket closes it, and is that of the
-// next Write.
+// Conn is a connection of a gRPC server that has no write buffer of its own
+// (grpc.WriteBufferSize(0)). An error of the socket closes it, and is that of the next Write.
 type Conn struct {
 	net.Conn
 	send     func(*net.Buffers) error // all of them
@@ -62,8 +69,9 @@ func (c *Conn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Write keeps b if it is lent, or else a copy. gRPC doesn't say when it has no more to write, so a batch that isn't full is sent by a goroutine: it runs as soon
-// as gRPC's waits, or before if another core has nothing to do.
+// Write keeps b if it is lent, or else a copy. gRPC doesn't say when it has no more to write, so a
+// batch that isn't full is sent by a goroutine: it runs as soon as gRPC's waits, or before if
+// another core has nothing to do.
 func (c *Conn) Write(b []byte) (int, error) {
 	full, err := c.gather(b)
 	if full {
@@ -117,8 +125,8 @@ func (c *Conn) wake() {
 	}
 }
 
-// pass has a goroutine send the batch, which is full of frames that the client has to read. It gives ErrUnread if the batch ahead of it is
-// not sent yet. Conn.mu is held.
+// pass has a goroutine send the batch, which is full of frames that the client has to read. It
+// gives ErrUnread if the batch ahead of it is not sent yet. Conn.mu is held.
 func (c *Conn) pass() error {
 	if c.busy {
 		return ErrUnread
@@ -139,7 +147,8 @@ func (c *Conn) put(b []byte) {
 	c.batch.addCopy(b)
 }
 
-// flush sends the batch if it ends where a frame does. If not, the Write that ends the frame has it sent.
+// flush sends the batch if it ends where a frame does. If not, the Write that ends the frame has it
+// sent.
 func (c *Conn) flush() error {
 	c.mu.Lock()
 	for c.busy {
@@ -155,7 +164,8 @@ func (c *Conn) flush() error {
 	return c.transmit(b)
 }
 
-// take begins a new batch, and gives the old one for transmit. Conn.mu is held, and nothing is being sent.
+// take begins a new batch, and gives the old one for transmit. Conn.mu is held, and nothing is
+// being sent.
 func (c *Conn) take() *batch {
 	b := c.batch
 	c.batch, c.busy = c.spare, true
@@ -184,7 +194,8 @@ func (c *Conn) Close() error {
 	return err
 }
 
-// fail has each Write from now on give err, and gives back what is lent, but for what is being sent: that is given back when the socket has returned.
+// fail has each Write from now on give err, and gives back what is lent, but for what is being
+// sent: that is given back when the socket has returned.
 func (c *Conn) fail(err error) {
 	c.mu.Lock()
 	b, first := c.batch, c.err == nil

@@ -39,7 +39,8 @@ func frame(kind, flags byte, stream uint32, payload ...[]byte) [][]byte {
 	return append([][]byte{h[:]}, payload...)
 }
 
-// told is what a client makes of frames: payloads of DATA by stream, up to each frame of another kind, and that frame.
+// told is what a client makes of frames: payloads of DATA by stream, up to each frame of another
+// kind, and that frame.
 func told(t *testing.T, wire []byte, most int) (out []string) {
 	t.Helper()
 	f := http2.NewFramer(nil, bytes.NewReader(wire))
@@ -110,7 +111,8 @@ func TestFrames(t *testing.T) {
 			var parts [][]byte
 			switch k := random.IntN(12); k {
 			case 0:
-				parts = frame(byte(http2.FrameHeaders), byte(http2.FlagHeadersEndHeaders), id, bytesOf(random.IntN(300)))
+				parts = frame(byte(http2.FrameHeaders), byte(http2.FlagHeadersEndHeaders), id,
+					bytesOf(random.IntN(300)))
 			case 1:
 				parts = frame(byte(http2.FramePing), byte(http2.FlagPingAck), 0, bytesOf(8))
 			case 2:
@@ -157,7 +159,8 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-// TestLent checks that lent memory is sent from where it lies, in one frame as large as the client takes it, and held until then.
+// TestLent checks that lent memory is sent from where it lies, in one frame as large as the client
+// takes it, and held until then.
 func TestLent(t *testing.T) {
 	body := make([]byte, 100<<10)
 	var released atomic.Bool
@@ -214,7 +217,8 @@ func TestUnsaid(t *testing.T) {
 	}
 }
 
-// TestDropped has gRPC forget a message without freeing it: its memory is garbage although the connection lives.
+// TestDropped has gRPC forget a message without freeing it: its memory is garbage although the
+// connection lives.
 func TestDropped(t *testing.T) {
 	c := newConn(&sink{}, func(*net.Buffers) error { return nil })
 	gone := make(chan bool)
@@ -240,7 +244,8 @@ func TestDropped(t *testing.T) {
 	}
 }
 
-// TestBroken checks that an error of the socket closes it, is that of the next Write, and releases what was sent, what waits and what comes.
+// TestBroken checks that an error of the socket closes it, is that of the next Write, and releases
+// what was sent, what waits and what comes.
 func TestBroken(t *testing.T) {
 	broken := errors.New("broken")
 	for _, how := range []string{"socket", "close"} {
@@ -330,7 +335,8 @@ func TestSettings(t *testing.T) {
 	add := func(n uint32) { want, ends = append(want, n), append(ends, b.Len()) }
 	write(f.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 1 << 20}, size(1<<22)))
 	add(1 << 22)
-	write(f.WriteData(1, false, []byte{0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 5, 0, 1, 0, 0})) // a payload that looks like settings
+	// a payload that looks like settings
+	write(f.WriteData(1, false, []byte{0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 5, 0, 1, 0, 0}))
 	add(1 << 22)
 	write(f.WriteSettingsAck())
 	add(1 << 22)

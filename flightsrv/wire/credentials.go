@@ -9,8 +9,11 @@ import (
 	"google.golang.org/grpc/peer"
 )
 
-// Credentials are c, on whose connections a Conn is: above TLS, if c has TLS. refused is told of a connection that a Conn closes, and why; it may be nil.
-func Credentials(c credentials.TransportCredentials, refused func(client net.Addr, why error)) credentials.TransportCredentials {
+// Credentials are c, on whose connections a Conn is: above TLS, if c has TLS. refused is told of a
+// connection that a Conn closes, and why; it may be nil.
+func Credentials(c credentials.TransportCredentials, refused func(client net.Addr,
+	why error),
+) credentials.TransportCredentials {
 	return gathering{c, newRooms(), refused}
 }
 

@@ -72,8 +72,8 @@ type settings struct {
 	has     int     // bytes of pair
 }
 
-// see looks at the next bytes of the client. A larger frame is allowed from then on that it is asked for; a smaller one rules once it is acknowledged, which
-// gRPC does later.
+// see looks at the next bytes of the client. A larger frame is allowed from then on that it is
+// asked for; a smaller one rules once it is acknowledged, which gRPC does later.
 func (s *settings) see(b []byte) {
 	n := min(prefaceBytes-s.preface, len(b))
 	s.preface += n

@@ -55,8 +55,9 @@ func (s spied) ServerHandshake(conn net.Conn) (net.Conn, credentials.AuthInfo, e
 	return conn, info, err
 }
 
-// TestGRPC sends lent messages from a server of gRPC to its client: as they are, without a copy, and released at the end. It fails if gRPC no longer writes as Conn
-// expects, which would only be slower.
+// TestGRPC sends lent messages from a server of gRPC to its client: as they are, without a copy,
+// and released at the end. It fails if gRPC no longer writes as Conn expects, which would only be
+// slower.
 func TestGRPC(t *testing.T) {
 	body := make([]byte, 3<<20+5)
 	for i := range body {
@@ -65,7 +66,8 @@ func TestGRPC(t *testing.T) {
 	const messages = 20
 	var released, inPlace atomic.Int64
 	look := func(p []byte) {
-		// What is left behind p, up to the end of what p is a slice of, tells where in body it begins.
+		// What is left behind p, up to the end of what p is a slice of, tells where in body it
+		// begins.
 		if at := len(body) - cap(p); at >= 0 && &body[at] == &p[0] {
 			inPlace.Add(int64(len(p)))
 		}

@@ -7,7 +7,8 @@ import (
 	"google.golang.org/grpc/mem"
 )
 
-// lease counts those who still read lent memory: the buffers that gRPC has, and the batches that are not sent. To gRPC it is the pool that the buffers came from.
+// lease counts those who still read lent memory: the buffers that gRPC has, and the batches that
+// are not sent. To gRPC it is the pool that the buffers came from.
 type lease struct {
 	uses    atomic.Int32
 	release func() // nil: nothing to release
@@ -39,14 +40,17 @@ func (l *lease) take() bool {
 	}
 }
 
-// loan is what gRPC is going to write of a lease. gRPC drops buffers without a word when a stream or the connection is lost: so a loan doesn't keep its lease.
+// loan is what gRPC is going to write of a lease. gRPC drops buffers without a word when a stream
+// or the connection is lost: so a loan doesn't keep its lease.
 type loan struct {
 	rest  [][]byte // in the order in which they are written
 	lease weak.Pointer[lease]
 }
 
-// Lend gives gRPC's buffers of a message that is sent over c: of head, which is the garbage collector's, and of parts, which nobody changes until release is called,
-// once. If gRPC drops them without a word, it isn't called, and all that they are is garbage. nil is a Conn to which every Write is a copy.
+// Lend gives gRPC's buffers of a message that is sent over c: of head, which is the garbage
+// collector's, and of parts, which nobody changes until release is called, once. If gRPC drops them
+// without a word, it isn't called, and all that they are is garbage. nil is a Conn to which every
+// Write is a copy.
 func (c *Conn) Lend(head []byte, parts [][]byte, release func()) mem.BufferSlice {
 	large, smallBytes := 0, 0
 	for _, b := range parts {
@@ -97,8 +101,9 @@ func (c *Conn) expect(n *loan) {
 	c.loans = append(going, n)
 }
 
-// lender gives the lease of b, which gRPC writes, or nil if b is not what any loan goes on with. Two loans may be of the same memory: it doesn't matter which
-// of them is taken, since neither lease ends before gRPC has returned from writing its last byte.
+// lender gives the lease of b, which gRPC writes, or nil if b is not what any loan goes on with.
+// Two loans may be of the same memory: it doesn't matter which of them is taken, since neither
+// lease ends before gRPC has returned from writing its last byte.
 func (c *Conn) lender(b []byte) *lease {
 	for _, l := range c.loans {
 		if len(l.rest) == 0 || &l.rest[0][0] != &b[0] || len(l.rest[0]) < len(b) {

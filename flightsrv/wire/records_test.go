@@ -51,7 +51,9 @@ func TestRecords(t *testing.T) {
 			return
 		}
 		defer c.Close()
-		b, _ := io.ReadAll(tls.Client(c, &tls.Config{InsecureSkipVerify: true})) //nolint:gosec // a test's own certificate
+		b, _ := io.ReadAll(tls.Client(c, &tls.Config{
+			InsecureSkipVerify: true,
+		})) //nolint:gosec // a test's own certificate
 		got <- b
 	}()
 	raw, err := l.Accept()
@@ -66,7 +68,14 @@ func TestRecords(t *testing.T) {
 	}
 	var want []byte
 	before := socket.writes
-	for _, sizes := range [][]int{{9, 5, 300_000, 9, 20_000, 1}, {17}, {16384}, {9, 16384, 9, 16384}, {5 << 20, 3, 1 << 20}, {0, 16383, 2, 16383, 0}} {
+	for _, sizes := range [][]int{
+		{9, 5, 300_000, 9, 20_000, 1},
+		{17},
+		{16384},
+		{9, 16384, 9, 16384},
+		{5 << 20, 3, 1 << 20},
+		{0, 16383, 2, 16383, 0},
+	} {
 		var parts [][]byte
 		for i, n := range sizes {
 			p := bytes.Repeat([]byte{byte(len(want) + i)}, n)

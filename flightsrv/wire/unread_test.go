@@ -8,7 +8,8 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// TestUnread has a client cause acknowledgements and read none. What the connection holds of them is bounded, and then it is closed.
+// TestUnread has a client cause acknowledgements and read none. What the connection holds of them
+// is bounded, and then it is closed.
 func TestUnread(t *testing.T) {
 	for _, size := range []int{0, 8} {
 		s := &sink{}
@@ -44,7 +45,8 @@ func TestUnread(t *testing.T) {
 	}
 }
 
-// TestMuchRead sends more frames than a batch takes to a client that reads them: nothing is refused or lost.
+// TestMuchRead sends more frames than a batch takes to a client that reads them: nothing is refused
+// or lost.
 func TestMuchRead(t *testing.T) {
 	sent := 0
 	c := newConn(&sink{}, func(b *net.Buffers) error {

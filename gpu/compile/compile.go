@@ -1,5 +1,6 @@
-// Package compile compiles kernels for cards that need not be here: the images of a release, and the proof that every source compiles for every
-// architecture. It knows sources and architectures, and no kernel. What runs a kernel is package gpu.
+// Package compile compiles kernels for cards that need not be here: the images of a release, and
+// the proof that every source compiles for every architecture. It knows sources and architectures,
+// and no kernel. What runs a kernel is package gpu.
 package compile
 
 import (
@@ -15,7 +16,8 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/internal/driver"
 )
 
-// Release lists what a release has images for: the architectures of cards that are sold or rented, and PTX for those to come, which their driver compiles.
+// Release lists what a release has images for: the architectures of cards that are sold or rented,
+// and PTX for those to come, which their driver compiles.
 func Release() []string {
 	return []string{"sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120", "compute_80"}
 }
@@ -25,8 +27,9 @@ type Compiler struct {
 	compiler driver.Compiler
 }
 
-// NVRTC loads CUDA's run-time compiler from path, or where path is empty from where the loader and CUDA's installers put it. It needs no card and no driver.
-// The error says where it was looked for, or that this build has no CUDA.
+// NVRTC loads CUDA's run-time compiler from path, or where path is empty from where the loader and
+// CUDA's installers put it. It needs no card and no driver. The error says where it was looked for,
+// or that this build has no CUDA.
 func NVRTC(path string) (*Compiler, error) {
 	compiler, err := cuda.NVRTC(path)
 	if err != nil {
@@ -48,8 +51,9 @@ type Result struct {
 	Duration time.Duration // of this compilation, beside the others
 }
 
-// All compiles every source for every architecture, on all cores, and gives the results in that order: of the first source for each architecture, then of
-// the second. It stops early when ctx ends; what was not compiled then has its error.
+// All compiles every source for every architecture, on all cores, and gives the results in that
+// order: of the first source for each architecture, then of the second. It stops early when ctx
+// ends; what was not compiled then has its error.
 func (c *Compiler) All(ctx context.Context, sources []gpu.Source, archs []string) []Result {
 	results := make([]Result, len(sources)*len(archs))
 	jobs := make(chan *Result)

@@ -29,7 +29,8 @@ const (
 
 // Kernels reads what a CUBIN says of its kernels, in the order of their names.
 //
-// A CUBIN is an ELF file. Its section .nv.info is a list of attributes of functions, which are named by their place in the symbol table:
+// A CUBIN is an ELF file. Its section .nv.info is a list of attributes of functions, which are
+// named by their place in the symbol table:
 //
 //	04 2f 0800  0c000000 20000000   function 12 takes 32 registers
 //	04 11 0800  0c000000 00010000   function 12 has a frame of 256 bytes
@@ -42,7 +43,8 @@ func Kernels(cubin []byte) ([]Kernel, error) {
 		return nil, fmt.Errorf("cubin: %d bytes", len(cubin))
 	}
 	cubin = bytes.Clone(cubin)
-	binary.LittleEndian.PutUint32(cubin[elfVersionAt:], uint32(elf.EV_CURRENT)) // it is CUDA's own for some architectures, which package elf refuses
+	// it is CUDA's own for some architectures, which package elf refuses
+	binary.LittleEndian.PutUint32(cubin[elfVersionAt:], uint32(elf.EV_CURRENT))
 	f, err := elf.NewFile(bytes.NewReader(cubin))
 	if err != nil {
 		return nil, fmt.Errorf("cubin: %w", err)
@@ -65,7 +67,8 @@ func Kernels(cubin []byte) ([]Kernel, error) {
 			return
 		}
 		i, n := binary.LittleEndian.Uint32(value), int(binary.LittleEndian.Uint32(value[4:]))
-		if i == 0 || i > uint32(len(symbols)) || symbols[i-1].Other&kernelSymbol == 0 { // the first symbol is none, and is left out
+		// the first symbol is none, and is left out
+		if i == 0 || i > uint32(len(symbols)) || symbols[i-1].Other&kernelSymbol == 0 {
 			return
 		}
 		if kernels[i] == nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/internal/driver"
 )
 
-// OpenCounted gives the emulation as a device, until the test ends, and counts the bytes that come back from it.
+// OpenCounted gives the emulation as a device, until the test ends, and counts the bytes that come
+// back from it.
 func OpenCounted(t testing.TB, o gpu.Options, toHost *atomic.Int64) *gpu.Device {
 	t.Helper()
 	drv, c := emulation(t)
@@ -28,8 +29,9 @@ type counted struct {
 	driver.Driver
 	toHost *atomic.Int64
 
-	mu      sync.Mutex
-	fetches map[driver.Function]bool // kernels that store to the host: from, to and bytes of each piece are their arguments
+	mu sync.Mutex
+	// kernels that store to the host: from, to and bytes of each piece are their arguments
+	fetches map[driver.Function]bool
 }
 
 func (d *counted) ToHost(s driver.Stream, dst unsafe.Pointer, src driver.Ptr, bytes int64) error {

@@ -1,7 +1,7 @@
 // Package gputest gives tests a device: the emulation on this machine's processor, or a card.
 //
-// The environment variable VIBEFLIGHT_GPU says which: nothing asks for the emulation, "auto" for a card if there is one, "require" for a card or a
-// failed test.
+// The environment variable VIBEFLIGHT_GPU says which: nothing asks for the emulation, "auto" for a
+// card if there is one, "require" for a card or a failed test.
 package gputest
 
 import (
@@ -16,20 +16,24 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/internal/emu"
 )
 
-// compiler is made once: it asks the C++ compiler for its version. Overflows, bad shifts and indexes out of shared arrays are errors of the launch.
-var compiler = sync.OnceValues(func() (driver.Compiler, error) { return emu.NewCompiler(emu.CompilerOptions{Undefined: true}) })
+// compiler is made once: it asks the C++ compiler for its version. Overflows, bad shifts and
+// indexes out of shared arrays are errors of the launch.
+var compiler = sync.OnceValues(func() (driver.Compiler, error) {
+	return emu.NewCompiler(emu.CompilerOptions{Undefined: true})
+})
 
 // order is that of blocks and threads: one that no kernel can count on.
 var order = emu.Shuffled(1)
 
-// Open gives the device for a test. The test ends with an error if memory, streams or events are still open then. Without a C++ compiler there is no
-// emulation, and the test is skipped.
+// Open gives the device for a test. The test ends with an error if memory, streams or events are
+// still open then. Without a C++ compiler there is no emulation, and the test is skipped.
 func Open(t testing.TB) *gpu.Device {
 	t.Helper()
 	return OpenWith(t, gpu.Options{CacheDir: CacheDir()})
 }
 
-// OpenWith is Open with options. NVRTC is what the environment variable VIBEFLIGHT_NVRTC names, if it is set: a path where there is nothing is no NVRTC.
+// OpenWith is Open with options. NVRTC is what the environment variable VIBEFLIGHT_NVRTC names, if
+// it is set: a path where there is nothing is no NVRTC.
 func OpenWith(t testing.TB, o gpu.Options) *gpu.Device {
 	t.Helper()
 	o.NVRTC = os.Getenv("VIBEFLIGHT_NVRTC")
@@ -102,7 +106,8 @@ func Stream(t testing.TB, d *gpu.Device) *gpu.Stream {
 	return s
 }
 
-// CacheDir is where tests keep compiled kernels from run to run; empty where there is no place for them.
+// CacheDir is where tests keep compiled kernels from run to run; empty where there is no place for
+// them.
 func CacheDir() string {
 	dir, err := os.UserCacheDir()
 	if err != nil {

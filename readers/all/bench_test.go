@@ -10,7 +10,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// BenchmarkColumns reads files of 1,000 to 16,000 columns, half of which change their type behind the first batch: ns/column should stay what it is.
+// BenchmarkColumns reads files of 1,000 to 16,000 columns, half of which change their type behind
+// the first batch: ns/column should stay what it is.
 func BenchmarkColumns(b *testing.B) {
 	for _, w := range wides {
 		for _, columns := range []int{1000, 4000, 16000} {
@@ -28,7 +29,8 @@ func BenchmarkColumns(b *testing.B) {
 	}
 }
 
-// changing is a file whose first record has all columns, the second the even ones as text, the third none.
+// changing is a file whose first record has all columns, the second the even ones as text, the
+// third none.
 func (w wide) changing(columns int) (readers.Format, readertest.Input) {
 	in := readertest.Input{Name: w.name, Options: w.options, Limits: readers.Limits{BatchRows: 1, Workers: 1}}
 	f, _ := all.Formats().ByExtension(w.name)
@@ -37,7 +39,8 @@ func (w wide) changing(columns int) (readers.Format, readertest.Input) {
 		for i := range columns {
 			header[i], ints[i], texts[i] = fmt.Sprintf("n%d", i), "7", strings.Repeat("x", 1-i%2)
 		}
-		in.Text = []byte(strings.Join(header, ",") + "\n" + strings.Join(ints, ",") + "\n" + strings.Join(texts, ",") + "\n7\n")
+		in.Text = []byte(strings.Join(header, ",") + "\n" + strings.Join(ints, ",") + "\n" +
+			strings.Join(texts, ",") + "\n7\n")
 		return f, in
 	}
 	var all, even strings.Builder
@@ -56,11 +59,15 @@ func (w wide) changing(columns int) (readers.Format, readertest.Input) {
 	return f, in
 }
 
-// BenchmarkLayers reads the first layer of files of 1,000 to 16,000 layers: ns/layer should stay what it is.
+// BenchmarkLayers reads the first layer of files of 1,000 to 16,000 layers: ns/layer should stay
+// what it is.
 func BenchmarkLayers(b *testing.B) {
 	for _, w := range []struct{ name, head, layer, tail string }{
 		{"a.kml", "<kml><Document>", "<Folder><name>n%d</name><Placemark/></Folder>", "</Document></kml>"},
-		{"a.gml", `<c xmlns:gml="http://www.opengis.net/gml">`, "<gml:featureMember><n%d/></gml:featureMember>", "</c>"},
+		{
+			"a.gml", `<c xmlns:gml="http://www.opengis.net/gml">`, "<gml:featureMember><n%d/></gml:featureMember>",
+			"</c>",
+		},
 	} {
 		for _, layers := range []int{1000, 4000, 16000} {
 			b.Run(fmt.Sprintf("%s/%d", w.name, layers), func(b *testing.B) {

@@ -37,7 +37,8 @@ var growings = []growing{
 	},
 	{
 		name: "a.gml", head: `<c xmlns:gml="http://www.opengis.net/gml">`, tail: "</c>",
-		row: "<gml:featureMember><f><g><gml:Point><gml:pos>1 2</gml:pos></gml:Point></g><n>1</n><n%d>2</n%[1]d></f></gml:featureMember>",
+		row: "<gml:featureMember><f><g><gml:Point><gml:pos>1 " +
+			"2</gml:pos></gml:Point></g><n>1</n><n%d>2</n%[1]d></f></gml:featureMember>",
 		bad: "<gml:featureMember><f><gml:Point><gml:pos>x</gml:pos></gml:Point></f></gml:featureMember>",
 	},
 }
@@ -69,8 +70,8 @@ func (g growing) text(rows, bad, at int) (string, int64) {
 	return b.String(), offset
 }
 
-// TestMaxColumns: the row with the first column too many is named, however a file is divided, unless
-// a malformed row comes first.
+// TestMaxColumns: the row with the first column too many is named, however a file is divided,
+// unless a malformed row comes first.
 func TestMaxColumns(t *testing.T) {
 	const rows, full = 400, 250 // full is the first row whose column is one too many
 	divisions := []readers.Limits{

@@ -8,24 +8,37 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// damages are texts that the damage of a format may put in, beside bits and bytes of the file itself.
+// damages are texts that the damage of a format may put in, beside bits and bytes of the file
+// itself.
 var damages = map[string][]string{
-	"geojson": {`"`, `{`, `}`, `[`, `]`, `,`, `:`, `NaN`, `-Infinity`, `null`, `true`, `[1]`, `"x"`, `1e999`, `\`, "\n", `[[1,2],[3,4]]`, `"coordinates":`},
-	"csv":     {`"`, `""`, ",", ";", "\t", "\n", "\r\n", "x", "NULL", "POINT (1", "nan", "1e999", "1,5", "\x00", "\xff", ",,,", "POINT (1 2)"},
-	"wkt":     {"(", ")", ",", " ", "\n", "EMPTY", "nan", "POINT (1 2)", "SRID=4326;", "x", "1e999", "Z", "POLYGON ((0 0, 1 1))"},
+	"geojson": {
+		`"`, `{`, `}`, `[`, `]`, `,`, `:`, `NaN`, `-Infinity`, `null`, `true`, `[1]`, `"x"`,
+		`1e999`, `\`, "\n", `[[1,2],[3,4]]`, `"coordinates":`,
+	},
+	"csv": {
+		`"`, `""`, ",", ";", "\t", "\n", "\r\n", "x", "NULL", "POINT (1", "nan", "1e999", "1,5",
+		"\x00", "\xff", ",,,", "POINT (1 2)",
+	},
+	"wkt": {
+		"(", ")", ",", " ", "\n", "EMPTY", "nan", "POINT (1 2)", "SRID=4326;", "x", "1e999", "Z",
+		"POLYGON ((0 0, 1 1))",
+	},
 	"kml": {
-		"<", ">", "/", "&", "&amp;", "<x>", "</x>", "<x/>", ",", " ", "\n", "nan", "1,2 3,4", "1,2,3,4,5", "x", "<!--", "]]>",
+		"<", ">", "/", "&", "&amp;", "<x>", "</x>", "<x/>", ",", " ", "\n", "nan", "1,2 3,4", "1,2,3,4,5",
+		"x", "<!--", "]]>",
 		"<Point/>", "<coordinates>1,2</coordinates>", "<LINEARRING>",
 	},
 	"gml": {
-		"<", ">", "/", "&", "&lt;", "<x>", "</x>", "<x/>", ",", " ", "\n", "nan", "1,2 3,4", "1 2 3", "x", "<!--", "]]>",
+		"<", ">", "/", "&", "&lt;", "<x>", "</x>", "<x/>", ",", " ", "\n", "nan", "1,2 3,4", "1 2 3", "x",
+		"<!--", "]]>",
 		`srsDimension="3"`, `srsName="x"`, "<gml:pos>1 2</gml:pos>", "<gml:Arc>",
 	},
 }
 
 // binary is what the damage of formats of bytes may put in.
 var binary = []string{
-	"\x00", "\x00\x00\x00\x00", "\xff\xff\xff\xff", "\x01\x00\x00\x00", "\xff\xff\xff\x7f", "*", "     ", "N/A", "1,5", "1.#QNAN",
+	"\x00", "\x00\x00\x00\x00", "\xff\xff\xff\xff", "\x01\x00\x00\x00", "\xff\xff\xff\x7f", "*", "     ",
+	"N/A", "1,5", "1.#QNAN",
 	"\x00\x00\x00\x00\x00\x00\xf8\x7f", "\x05\x00\x00\x00", "\xff",
 }
 

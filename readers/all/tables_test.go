@@ -10,7 +10,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// extract-free.shp.zip has the layout of an extract of Geofabrik: three shapefiles at the top (issue 28).
+// extract-free.shp.zip has the layout of an extract of Geofabrik: three shapefiles at the top
+// (issue 28).
 func TestTablesOfAnArchive(t *testing.T) {
 	const path = "testdata/extract-free.shp.zip"
 	open := func() (*source.File, error) { return source.Open("extract-free.shp.zip", path) }
@@ -56,7 +57,8 @@ func TestTablesOfAnArchive(t *testing.T) {
 	}
 	defer src.Close()
 	var none *readers.NoLayerError
-	if _, err := formats.UnpackLayer(t.Context(), format, src, "roads", source.Unpacking{}); !errors.As(err, &none) || !slices.Equal(none.Layers, want) {
+	if _, err := formats.UnpackLayer(t.Context(), format, src, "roads", source.Unpacking{}); !errors.As(err, &none) ||
+		!slices.Equal(none.Layers, want) {
 		t.Errorf("a layer that is not there: got %v", err)
 	}
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// wide is a file of one record of many columns and many short ones, whose text says nothing of the columns that they do not have.
+// wide is a file of one record of many columns and many short ones, whose text says nothing of the
+// columns that they do not have.
 type wide struct {
 	name               string
 	options            map[string]any
@@ -31,21 +32,25 @@ var wides = []wide{
 	},
 	{
 		name: "a.geojson", head: `{"type":"FeatureCollection","features":[{"type":"Feature","geometry":null,"properties":{`,
-		field: `"n%d":%d,`, behind: `"n":1}}`, short: `,{"type":"Feature","geometry":null,"properties":null}`, tail: "]}",
+		field: `"n%d":%d,`, behind: `"n":1}}`, short: `,{"type":"Feature","geometry":null,"properties":null}`,
+		tail:    "]}",
 		opening: `,{"type":"Feature","geometry":null,"properties":{`, text: `"x"`,
 	},
 	{
 		name: "a.geojsonl", head: `{"type":"Feature","geometry":null,"properties":{`,
-		field: `"n%d":"%d",`, behind: `"n":1}}` + "\n", short: `{"type":"Feature","geometry":null,"properties":null}` + "\n",
+		field: `"n%d":"%d",`, behind: `"n":1}}` + "\n", short: `{"type":"Feature","geometry":null,"properties":null}` +
+			"\n",
 		opening: `{"type":"Feature","geometry":null,"properties":{`, text: `"x"`,
 	},
 	{
-		name: "a.kml", head: "<kml><Document><Placemark><ExtendedData>", field: `<Data name="n%d"><value>%d</value></Data>`,
+		name: "a.kml", head: "<kml><Document><Placemark><ExtendedData>",
+		field:  `<Data name="n%d"><value>%d</value></Data>`,
 		behind: "</ExtendedData></Placemark>", short: "<Placemark/>", tail: "</Document></kml>",
 		opening: "<Placemark><ExtendedData>", text: "x",
 	},
 	{
-		name: "a.gml", head: `<c xmlns:gml="http://www.opengis.net/gml"><gml:featureMember><f>`, field: "<n%d>%d</n%[1]d>",
+		name: "a.gml", head: `<c xmlns:gml="http://www.opengis.net/gml"><gml:featureMember><f>`,
+		field:  "<n%d>%d</n%[1]d>",
 		behind: "</f></gml:featureMember>", short: "<gml:featureMember><f/></gml:featureMember>", tail: "</c>",
 		opening: "<gml:featureMember><f>", text: "x",
 	},
@@ -64,7 +69,8 @@ func (w wide) input(columns, rows int, limits readers.Limits) (readers.Format, r
 	return f, readertest.Input{Name: w.name, Text: []byte(text.String()), Options: w.options, Limits: limits}
 }
 
-// TestWideBatches: a batch whose cells are beyond what the parse may take is refused before they take it, whoever reads.
+// TestWideBatches: a batch whose cells are beyond what the parse may take is refused before they
+// take it, whoever reads.
 func TestWideBatches(t *testing.T) {
 	const columns, rows, memory = 8000, 60_000, 64 << 20 // 2 GB of cells
 	for _, w := range wides {
@@ -75,7 +81,8 @@ func TestWideBatches(t *testing.T) {
 				runtime.ReadMemStats(&before)
 				_, err := readertest.Parse(t, f, in)
 				runtime.ReadMemStats(&after)
-				if limit := (*readers.LimitError)(nil); !errors.As(err, &limit) || limit.Flag != "--memory" || limit.Limit != memory {
+				if limit := (*readers.LimitError)(nil); !errors.As(err, &limit) || limit.Flag != "--memory" ||
+					limit.Limit != memory {
 					t.Errorf("got %v, want a limit of --memory", err)
 				}
 				if got, want := after.TotalAlloc-before.TotalAlloc, uint64(16*memory); got > want {
@@ -86,7 +93,8 @@ func TestWideBatches(t *testing.T) {
 	}
 }
 
-// TestWideParts: parts that end early, because their rows have many columns, give the table of one worker, and so does one whose columns most batches do not have.
+// TestWideParts: parts that end early, because their rows have many columns, give the table of one
+// worker, and so does one whose columns most batches do not have.
 func TestWideParts(t *testing.T) {
 	for _, w := range wides {
 		t.Run(w.name, func(t *testing.T) {

@@ -57,7 +57,10 @@ func TestMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = readertest.Parse(t, arrowipc.Format(), readertest.Input{Name: "a.arrow", Text: text, Limits: readers.Limits{BatchRows: 1, Memory: 600}})
+	_, err = readertest.Parse(t, arrowipc.Format(), readertest.Input{
+		Name: "a.arrow", Text: text,
+		Limits: readers.Limits{BatchRows: 1, Memory: 600},
+	})
 	var limit *readers.LimitError
 	if !errors.As(err, &limit) || limit.Flag != "--memory" {
 		t.Errorf("got %v, want a limit of --memory", err)

@@ -60,11 +60,14 @@ func (f *file) open(src *source.File) (at int64, err error) {
 
 // reader is Arrow's, behind the schema.
 func (f *file) reader(src *source.File, room *records.Room, messages ...message) (*ipc.Reader, error) {
-	return ipc.NewReaderFromMessageReader(&queue{src: src, rest: append([]message{f.schema}, messages...)}, ipc.WithAllocator(room))
+	return ipc.NewReaderFromMessageReader(&queue{src: src, rest: append([]message{f.schema}, messages...)},
+		ipc.WithAllocator(room))
 }
 
 // loads gives the record batches.
-func (f *file) loads(_ context.Context, src *source.File, limits readers.Limits, _ records.Rows, put func(records.Load) error) error {
+func (f *file) loads(_ context.Context, src *source.File, limits readers.Limits, _ records.Rows,
+	put func(records.Load) error,
+) error {
 	parser := records.Parser{Format: formatName}
 	var series *series // once there is a dictionary
 	for at := f.schema.end(); ; {
@@ -77,7 +80,8 @@ func (f *file) loads(_ context.Context, src *source.File, limits readers.Limits,
 		}
 		at = m.end()
 		if m.length+m.body > limits.Memory/2 {
-			return &readers.LimitError{What: fmt.Sprintf("%s: what the message at byte %d takes in memory", src.Name, m.at), Flag: "--memory", Limit: limits.Memory}
+			return &readers.LimitError{What: fmt.Sprintf("%s: what the message at byte %d takes in memory",
+				src.Name, m.at), Flag: "--memory", Limit: limits.Memory}
 		}
 		switch m.kind {
 		case ipc.MessageDictionaryBatch:
@@ -101,7 +105,8 @@ func (f *file) loads(_ context.Context, src *source.File, limits readers.Limits,
 				return err
 			}
 		default:
-			return parser.Fault(src, limits, m.at, fmt.Errorf("a message of the kind %d: want a dictionary or a record batch", m.kind))
+			return parser.Fault(src, limits, m.at,
+				fmt.Errorf("a message of the kind %d: want a dictionary or a record batch", m.kind))
 		}
 	}
 }

@@ -6,8 +6,10 @@
 //	stream   schema | dictionary or record batch … | [00000000]
 //	message  ffffffff | length, 4 bytes | Message, a flatbuffer, padded | body
 //
-// The first 4 bytes of a message may be missing, as writers before Arrow 0.15 left them out. Bodies may be compressed with LZ4 or Zstandard. Which columns a table gets
-// is for readers/internal/records to say. Feather 1, tensors and files of other schemas behind the first one are refused. docs/formats/arrow.md has the whole list.
+// The first 4 bytes of a message may be missing, as writers before Arrow 0.15 left them out. Bodies
+// may be compressed with LZ4 or Zstandard. Which columns a table gets is for
+// readers/internal/records to say. Feather 1, tensors and files of other schemas behind the first
+// one are refused. docs/formats/arrow.md has the whole list.
 package arrowipc
 
 import (
@@ -34,7 +36,10 @@ func Format() readers.Format {
 		Open:       open,
 		CPU: func(l readers.Layout) readers.Parser {
 			f := l.Dialect.(*file)
-			return records.Parser{Format: formatName, Plan: f.plan, Columns: l.Columns, Null: l.Options.NullErrors(), Check: true, Loads: f.loads}
+			return records.Parser{
+				Format: formatName, Plan: f.plan, Columns: l.Columns, Null: l.Options.NullErrors(),
+				Check: true, Loads: f.loads,
+			}
 		},
 	}
 }

@@ -37,14 +37,16 @@ type message struct {
 
 func (m message) end() int64 { return m.metadata + m.length + m.body }
 
-// bounds gives where the stream of a file begins and where it ends at the latest. The offset is that of an error.
+// bounds gives where the stream of a file begins and where it ends at the latest. The offset is
+// that of an error.
 func bounds(src *source.File) (from, to, at int64, err error) {
 	head, err := src.Head(headBytes)
 	if err != nil {
 		return 0, 0, 0, err
 	}
 	if bytes.HasPrefix(head, feather) {
-		return 0, 0, 0, errors.New("a file of Feather 1, which is no Arrow: write it again as Feather 2 (pyarrow.feather.write_feather)")
+		return 0, 0, 0, errors.New("a file of Feather 1, which is no Arrow: write it again as Feather 2 " +
+			"(pyarrow.feather.write_feather)")
 	}
 	if !bytes.HasPrefix(head, magic) {
 		return 0, src.Size, 0, nil
@@ -78,7 +80,8 @@ func read(src *source.File, p []byte, at int64) error {
 	return err
 }
 
-// next reads the head of the message at an offset of a stream that ends at to. ok is false at the end of the stream.
+// next reads the head of the message at an offset of a stream that ends at to. ok is false at the
+// end of the stream.
 //
 // A stream that ends between two messages is whole: writers of pipes leave the mark of the end out.
 func next(src *source.File, at, to int64) (m message, ok bool, err error) {

@@ -50,7 +50,10 @@ func define(text string) (d *definition, ok bool) {
 	if !ok || len(nodes) > 2 || height.kind != Vertical {
 		return nil, false
 	}
-	return &definition{kind: Compound, dimensions: first.dimensions + 1, name: first.name + " + " + height.name, parts: []*definition{first, height}}, true
+	return &definition{
+		kind: Compound, dimensions: first.dimensions + 1, name: first.name + " + " + height.name,
+		parts: []*definition{first, height},
+	}, true
 }
 
 func defineNode(n *node) (*definition, bool) {

@@ -69,10 +69,10 @@ func (d *definition) agrees(s *System) bool {
 	return s.isCalled(canonical(d.name)) || d.equals(s)
 }
 
-// best is the system among some that a definition defines: EPSG's before others, one in use before a
-// deprecated one, one of exactly this name before one of another spelling, one of the axes that the
-// text states. Of equal ones PROJ takes that of the shortest name, which is that of the usual axes:
-// "ETRS89 / UTM zone 32N" and "ETRS89 / UTM zone 32N (N-E)".
+// best is the system among some that a definition defines: EPSG's before others, one in use before
+// a deprecated one, one of exactly this name before one of another spelling, one of the axes that
+// the text states. Of equal ones PROJ takes that of the shortest name, which is that of the usual
+// axes: "ETRS89 / UTM zone 32N" and "ETRS89 / UTM zone 32N (N-E)".
 func best(d *definition, candidates []int) (ID, bool) {
 	type ranked struct {
 		System
@@ -182,7 +182,8 @@ func (d *definition) sameProjection(o *definition) bool {
 	return true
 }
 
-// namesOfDatums are the datums and ellipsoids by their names in canonical form. Several may have one.
+// namesOfDatums are the datums and ellipsoids by their names in canonical form. Several may have
+// one.
 var namesOfDatums = sync.OnceValue(func() *keys {
 	k := newKeys(func(add func(key string, number int)) {
 		for i := range len(registry().datums) - 1 {
@@ -212,7 +213,10 @@ func datumsOf(key string) []int {
 // which is compared for itself: D_MGI with Ferro is "Militar-Geographische Institut (Ferro)".
 func canonicalDatum(name string) string {
 	key := strings.TrimSuffix(canonical(strings.TrimPrefix(name, "D_")), "ensemble")
-	for _, meridian := range []string{"paris", "ferro", "oslo", "lisbon", "jakarta", "rome", "bern", "bogota", "madrid", "athens", "brussels", "stockholm"} {
+	for _, meridian := range []string{
+		"paris", "ferro", "oslo", "lisbon", "jakarta", "rome", "bern",
+		"bogota", "madrid", "athens", "brussels", "stockholm",
+	} {
 		if rest, ok := strings.CutSuffix(key, meridian); ok && rest != "" {
 			return rest
 		}

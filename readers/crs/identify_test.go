@@ -21,8 +21,8 @@ func TestIdentify(t *testing.T) {
 	}
 }
 
-// TestIdentifyUnnamed has texts without a name and a code that define two systems of EPSG, which differ by
-// their axes. The codes are those that PROJ 9.5 gives.
+// TestIdentifyUnnamed has texts without a name and a code that define two systems of EPSG, which
+// differ by their axes. The codes are those that PROJ 9.5 gives.
 func TestIdentifyUnnamed(t *testing.T) {
 	const method = `,PROJECTION["Transverse_Mercator"],PARAMETER["latitude_of_origin",0],PARAMETER["central_meridian",`
 	const etrs89 = `PROJCS["unnamed",GEOGCS["ETRS89",DATUM["European_Terrestrial_Reference_System_1989",SPHEROID["GRS 1980",6378137,298.257222101]],` +
@@ -62,7 +62,8 @@ func TestIdentifyAll(t *testing.T) {
 			d.id = ID{}
 			n++
 			got, ok := d.identify()
-			if of, _ := Lookup(got.Authority, got.Code); !ok || got != s.ID() && canonical(of.Name) != canonical(s.Name) {
+			if of, _ := Lookup(got.Authority, got.Code); !ok || got != s.ID() &&
+				canonical(of.Name) != canonical(s.Name) {
 				if wrong++; wrong < 20 {
 					t.Logf("%s %q: got %s %q", s.ID(), s.Name, got, of.Name)
 				}

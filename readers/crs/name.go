@@ -173,7 +173,8 @@ func shortName(lower string) (Name, bool) {
 	return compound([]ID{first, second}, false)
 }
 
-// join finds the system of an authority, a version, which may be missing, and a code, in lower case.
+// join finds the system of an authority, a version, which may be missing, and a code, in lower
+// case.
 func join(parts []string) (ID, bool) {
 	if len(parts) == 2 { // urn:ogc:def:crs:EPSG:4326
 		parts = []string{parts[0], "", parts[1]}
@@ -220,7 +221,8 @@ func official(id ID, ok bool) (Name, bool) {
 	return n, ok
 }
 
-// compound is a horizontal system with a vertical one: the registered system of both, if there is one.
+// compound is a horizontal system with a vertical one: the registered system of both, if there is
+// one.
 func compound(members []ID, isOfficial bool) (Name, bool) {
 	if len(members) != mostMembers {
 		return Name{}, false

@@ -38,7 +38,8 @@ func TestPRJ(t *testing.T) {
 		t.Fatal(err)
 	}
 	if *update {
-		if err := os.WriteFile("testdata/prj.want", append(got, '\n'), 0o644); err != nil { //nolint:gosec // as other test data
+		if err := os.WriteFile("testdata/prj.want", append(got, '\n'),
+			0o644); err != nil { //nolint:gosec // as other test data
 			t.Fatal(err)
 		}
 	}

@@ -154,8 +154,8 @@ func Dimensions(authority, code string) int {
 	return 0
 }
 
-// index is the registry without the definitions. It has next to no pointers: it stays in memory for as
-// long as the process does, and every garbage collection would follow them.
+// index is the registry without the definitions. It has next to no pointers: it stays in memory for
+// as long as the process does, and every garbage collection would follow them.
 type index struct {
 	text               string   // the lines that index.zst has
 	systems, datums    []uint32 // where the line of each begins in text, and where the last one ends
@@ -184,8 +184,8 @@ var registry = sync.OnceValue(func() *index {
 	return r
 })
 
-// lineStarts is where each line of text from an offset on begins, and where the last one ends. Each ends
-// with a line feed.
+// lineStarts is where each line of text from an offset on begins, and where the last one ends. Each
+// ends with a line feed.
 func lineStarts(text string, at int) []uint32 {
 	starts := []uint32{uint32(at)}
 	for at < len(text) {

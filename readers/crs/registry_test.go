@@ -31,7 +31,8 @@ func TestLookup(t *testing.T) {
 	} {
 		got, ok := Lookup(c.authority, c.code)
 		if ok != (c.want.Name != "") || got.Name != c.want.Name || got.Kind != c.want.Kind ||
-			got.Dimensions != c.want.Dimensions || got.NorthFirst != c.want.NorthFirst || got.Deprecated != c.want.Deprecated {
+			got.Dimensions != c.want.Dimensions || got.NorthFirst != c.want.NorthFirst ||
+			got.Deprecated != c.want.Deprecated {
 			t.Errorf("%s: %s:%s: got %+v, want %+v", c.name, c.authority, c.code, got, c.want)
 		}
 	}

@@ -30,7 +30,8 @@ type wktReader struct {
 	nodes int
 }
 
-// parseWKT reads a text of one node; the nodes that ESRI has after it, joined by commas, are others.
+// parseWKT reads a text of one node; the nodes that ESRI has after it, joined by commas, are
+// others.
 func parseWKT(text string) ([]node, error) {
 	if len(text) > mostWKTBytes {
 		return nil, errWKT

@@ -26,7 +26,9 @@ func BenchmarkPeers(b *testing.B) {
 					b.Fatal(err)
 				}
 				req := readers.Request{Span: readers.Span{To: -1}, Limits: readers.Limits{Workers: 1}}
-				if _, err := f.CPU(layout).Parse(context.Background(), src, req, func(readers.Chunk) error { return nil }); err != nil {
+				if _, err := f.CPU(layout).Parse(context.Background(), src, req, func(readers.Chunk) error {
+					return nil
+				}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -12,14 +12,17 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
-// A block is some records whose fields package fields has found. It is read a column at a time: where a field ends is known, and nothing depends on the column
-// beside it. What can go wrong with a record is looked at first, so that no row of a block is ever taken back: the number of its fields and its quotes when the block is
-// found, then its encoding, then its geometry. A record that is not in a block is read by itself, and says what is wrong with it.
+// A block is some records whose fields package fields has found. It is read a column at a time:
+// where a field ends is known, and nothing depends on the column beside it. What can go wrong with
+// a record is looked at first, so that no row of a block is ever taken back: the number of its
+// fields and its quotes when the block is found, then its encoding, then its geometry. A record
+// that is not in a block is read by itself, and says what is wrong with it.
 
 // mostMisses bounds how many records are read by themselves before a block is tried again.
 const mostMisses = 64
 
-// block reads the records at p that make a block, and gives the index behind them: p where there are none.
+// block reads the records at p that make a block, and gives the index behind them: p where there
+// are none.
 func (s *scanner) block(p int) int {
 	if s.single > 0 {
 		s.single--
@@ -56,7 +59,8 @@ func (s *scanner) block(p int) int {
 	return p + int(x.Starts[int(x.Records[n-1])+len(s.fields)])
 }
 
-// find finds the records of the block at p that may be read into the chunk at hand, and gives how many they are.
+// find finds the records of the block at p that may be read into the chunk at hand, and gives how
+// many they are.
 func (s *scanner) find(p int) int {
 	at := s.Base + int64(p)
 	room := min(int64(s.N-p), s.stop-at, s.Most, fields.Most)
@@ -86,7 +90,8 @@ func (s *scanner) span(p, r, i int) (from, end int) {
 	return p + int(x.Starts[k]), p + int(x.Starts[k+1]) - 1
 }
 
-// geometries reads those of the first n records of the block at p, and gives how many are right, up to the first that is not.
+// geometries reads those of the first n records of the block at p, and gives how many are right, up
+// to the first that is not.
 func (s *scanner) geometries(p, n int) int {
 	switch s.geometry {
 	case noGeometry:
@@ -158,7 +163,8 @@ func (s *scanner) points(p, n int) int {
 	return n
 }
 
-// ordinates reads field i of so many records from r on, up to the first that is none, and gives how many they are, with a bit for each that is not null.
+// ordinates reads field i of so many records from r on, up to the first that is none, and gives how
+// many they are, with a bit for each that is not null.
 func (s *scanner) ordinates(v *[group]float64, i, p, r, want int) (n int, valid uint64) {
 	for n < want {
 		if !s.comma && !s.commaPoints {
@@ -213,7 +219,8 @@ func (s *scanner) column(c *rows.Column, i, p, n int) {
 	}
 }
 
-// integers reads values of a column of integers up to one that is something else, or an integer of another kind than those before, and gives how many they are.
+// integers reads values of a column of integers up to one that is something else, or an integer of
+// another kind than those before, and gives how many they are.
 func (s *scanner) integers(c *rows.Column, i, p, r, most int) int {
 	before := len(c.Ints)
 	c.Ints = slices.Grow(c.Ints, most)[:before+most]
@@ -225,7 +232,8 @@ func (s *scanner) integers(c *rows.Column, i, p, r, most int) int {
 	return n
 }
 
-// kindsRange is a range of integers all of which are of kinds that a column has already. Where it has wide ones only, that of the positive ones.
+// kindsRange is a range of integers all of which are of kinds that a column has already. Where it
+// has wide ones only, that of the positive ones.
 func kindsRange(k geoarrow.FactKinds) (low, high int64) {
 	switch k & (geoarrow.FactInt32 | geoarrow.FactInt64) {
 	case geoarrow.FactInt32:

@@ -11,8 +11,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// TestBlocks reads files of many records whose columns change their kinds in the middle of a block, or hold nulls, quotes, other letters, numbers that are not plain:
-// in blocks, in windows, by several workers and one by one, and in batches that end in a block.
+// TestBlocks reads files of many records whose columns change their kinds in the middle of a block,
+// or hold nulls, quotes, other letters, numbers that are not plain: in blocks, in windows, by
+// several workers and one by one, and in batches that end in a block.
 func TestBlocks(t *testing.T) {
 	kinds := []func(*rand.Rand) string{
 		func(r *rand.Rand) string { return fmt.Sprint(r.IntN(1000)) },
@@ -61,7 +62,10 @@ func TestBlocks(t *testing.T) {
 			b.WriteString([]string{"\n", "\r\n"}[seed/2%2])
 		}
 		f := csv.Format()
-		in := readertest.Input{Name: "a.csv", Text: []byte(b.String()), Limits: readers.Limits{BatchRows: []int{0, 100, 777}[seed%3], Workers: 1}}
+		in := readertest.Input{
+			Name: "a.csv", Text: []byte(b.String()),
+			Limits: readers.Limits{BatchRows: []int{0, 100, 777}[seed%3], Workers: 1},
+		}
 		readertest.Same(t, f, in, []int{0, 5000}, variants[0])
 		readertest.Same(t, f, in, []int{3000, 20_000}, variants[1])
 		readertest.Same(t, f, in, []int{0}, variants[2])

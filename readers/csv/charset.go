@@ -10,8 +10,9 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 )
 
-// charset is an encoding in which the bytes of ASCII stand for themselves, wherever a field, a quote or a line may end. So files are cut into fields as they
-// are, offsets are those of the file, and only texts that are not ASCII are decoded.
+// charset is an encoding in which the bytes of ASCII stand for themselves, wherever a field, a
+// quote or a line may end. So files are cut into fields as they are, offsets are those of the file,
+// and only texts that are not ASCII are decoded.
 type charset struct {
 	name     string
 	encoding encoding.Encoding
@@ -32,7 +33,8 @@ func charsetOf(label string) (*charset, error) {
 	case "utf-8":
 		return nil, nil
 	case "utf-16le", "utf-16be", "iso-2022-jp", "replacement":
-		return nil, fmt.Errorf("in %s a comma or a line end may be a part of another character: such a file must be converted to utf-8 first", name)
+		return nil, fmt.Errorf("in %s a comma or a line end may be a part of another character: such a file must be "+
+			"converted to utf-8 first", name)
 	}
 	trails := strings.HasPrefix(name, "gb") || name == "big5" || name == "shift_jis" || name == "euc-kr"
 	return &charset{name: name, encoding: e, trails: trails}, nil
@@ -55,8 +57,9 @@ func newDecoder(c *charset) decoder {
 	return decoder{charset: c, decode: c.encoding.NewDecoder()}
 }
 
-// utf8 gives a text, which has bytes that are no ASCII, as UTF-8: itself if that is the encoding, else what is valid until the next call. If it is malformed, bad
-// is the index of the first byte that is, else -1.
+// utf8 gives a text, which has bytes that are no ASCII, as UTF-8: itself if that is the encoding,
+// else what is valid until the next call. If it is malformed, bad is the index of the first byte
+// that is, else -1.
 func (d *decoder) utf8(text []byte) (out []byte, bad int) {
 	if d.charset == nil {
 		if utf8.Valid(text) {
@@ -79,7 +82,8 @@ func (d *decoder) utf8(text []byte) (out []byte, bad int) {
 // replacement is what decoders give for bytes that mean nothing.
 var replacement = []byte("\uFFFD")
 
-// firstMalformed looks for the shortest beginning of a malformed text that cannot be completed. Errors are rare: it may take its time.
+// firstMalformed looks for the shortest beginning of a malformed text that cannot be completed.
+// Errors are rare: it may take its time.
 func (d *decoder) firstMalformed(text []byte) int {
 	for at := 0; at < len(text); {
 		size := d.character(text[at:])

@@ -37,8 +37,9 @@ func (t *text) begin(ctx context.Context, src *source.File) (p int, err error) {
 // mostColumns bounds what a file may ask for: a column takes far more memory than its comma.
 const mostColumns = 1 << 16
 
-// record reads the record at p, of any number of fields, and hands each to field with its number. Those from extra on are passed without a look at them, unless
-// extra is 0. It gives the index of the next record and the number of fields that it looked at, or -1 with Err set or a fault.
+// record reads the record at p, of any number of fields, and hands each to field with its number.
+// Those from extra on are passed without a look at them, unless extra is 0. It gives the index of
+// the next record and the number of fields that it looked at, or -1 with Err set or a fault.
 func (t *text) record(p int, field func(i int, c cell)) (next, n int) {
 	for at := p; ; {
 		if n == mostColumns {
@@ -168,8 +169,9 @@ func unique(header [][]byte) [][]byte {
 	return names
 }
 
-// findDelimiter takes the candidate that cuts the first two records into most fields, of those that cut both into as many; if there is none, the one that cuts the
-// first record into most. No record behind these counts, so that a file that grows stays what it is.
+// findDelimiter takes the candidate that cuts the first two records into most fields, of those that
+// cut both into as many; if there is none, the one that cuts the first record into most. No record
+// behind these counts, so that a file that grows stays what it is.
 func (d *dialect) findDelimiter(ctx context.Context, src *source.File) error {
 	best, bestScore := byte(','), -1
 	for _, c := range []byte(candidates) {
@@ -195,7 +197,8 @@ func (d *dialect) findDelimiter(ctx context.Context, src *source.File) error {
 // mostScored bounds the text that the choice of a delimiter looks at.
 const mostScored = 1 << 20
 
-// score is how well the delimiter fits the first two records. Those that are malformed or very long count as far as they were read.
+// score is how well the delimiter fits the first two records. Those that are malformed or very long
+// count as far as they were read.
 func (t *text) score(ctx context.Context, src *source.File) (int, error) {
 	p, err := t.begin(ctx, src)
 	if err != nil {

@@ -22,9 +22,12 @@ type parser struct {
 	device    *device.Engine // that has cards read chunks of records, or nil
 }
 
-// Parse reads the whole file, records behind those that are known, or again a span of records that an earlier Parse emitted. A Span's State is not needed: an SRID
-// in the records before makes a file that is not Appendable.
-func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
+// Parse reads the whole file, records behind those that are known, or again a span of records that
+// an earlier Parse emitted. A Span's State is not needed: an SRID in the records before makes a
+// file that is not Appendable.
+func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request,
+	emit func(readers.Chunk) error,
+) (readers.Summary, error) {
 	if req.Span.To < 0 {
 		req.Span.To = src.Size
 	}
@@ -47,7 +50,8 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 		empty = false
 		return emit(chunk)
 	}
-	if !s.open(ctx, src, req.Span.From, req.Span.To, req.Span.Row, cmp.Or(c.readBytes, window.Bytes)) || !s.file(ctx, c, req) {
+	if !s.open(ctx, src, req.Span.From, req.Span.To, req.Span.Row, cmp.Or(c.readBytes, window.Bytes)) ||
+		!s.file(ctx, c, req) {
 		return readers.Summary{}, s.failure()
 	}
 	if empty && !req.Span.Inside {
@@ -66,7 +70,8 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 	return s.sum, nil
 }
 
-// decodedBytes is how many bytes of UTF-8 a byte of another encoding takes at most, with one to spare.
+// decodedBytes is how many bytes of UTF-8 a byte of another encoding takes at most, with one to
+// spare.
 const decodedBytes = 4
 
 // scanner makes one that has read nothing, and has no sink.

@@ -41,7 +41,10 @@ func (w *crew) read() error {
 	if w.cards != nil {
 		reader = w.deviceReader
 	}
-	parts := readers.Parts{From: w.from, To: s.End, Row: s.row, Size: s.limits.PartBytes, Workers: s.limits.Workers, Reader: reader}
+	parts := readers.Parts{
+		From: w.from, To: s.End, Row: s.row, Size: s.limits.PartBytes, Workers: s.limits.Workers,
+		Reader: reader,
+	}
 	if _, _, err := parts.Read(w.ctx, w.take); err != nil {
 		return err
 	}
@@ -68,7 +71,8 @@ func (w *crew) take(p readers.Part) error {
 	return w.batcher.Add(p)
 }
 
-// pack is what a part found, as its State carries it to take: the SRID of its records, and whether more than the end of the file ends the last one.
+// pack is what a part found, as its State carries it to take: the SRID of its records, and whether
+// more than the end of the file ends the last one.
 func pack(srid int32, closed bool) uint64 {
 	state := uint64(uint32(srid)) << 1
 	if closed {
@@ -96,19 +100,22 @@ func (w *crew) reader() readers.PartReader {
 	return r
 }
 
-// mostTries is how many lines a guess looks at for one that is a record: inside of a text of many lines none is. It reads no more than patience times the bytes of
-// a part: what seems to be a record may have no end.
+// mostTries is how many lines a guess looks at for one that is a record: inside of a text of many
+// lines none is. It reads no more than patience times the bytes of a part: what seems to be a
+// record may have no end.
 const (
 	mostTries = 64
 	patience  = 4
 )
 
-// guessBytes is how long a record of a guess may be. A longer one is read where it is known to be one.
+// guessBytes is how long a record of a guess may be. A longer one is read where it is known to be
+// one.
 func (r *partReader) guessBytes() int64 {
 	return min(r.s.limits.MaxFeatureBytes, patience*r.s.limits.PartBytes+window.Bytes)
 }
 
-// Guess reads the records between two offsets, from the first line on that is a record. Whether it stands inside of quotes is not known.
+// Guess reads the records between two offsets, from the first line on that is a record. Whether it
+// stands inside of quotes is not known.
 func (r *partReader) Guess(from, stop int64) readers.Part {
 	first := from == r.from
 	if !first {
@@ -124,8 +131,8 @@ func (r *partReader) Guess(from, stop int64) readers.Part {
 	return r.read(r.find(0), 0)
 }
 
-// Read reads the records between two offsets; at the first one a record begins, or should. It is called where parts are taken, so what the lead knows is what
-// stands before.
+// Read reads the records between two offsets; at the first one a record begins, or should. It is
+// called where parts are taken, so what the lead knows is what stands before.
 func (r *partReader) Read(from, stop, row int64) (readers.Part, error) {
 	p := -1
 	if r.open(from, stop, row, r.lead.srid) {
@@ -138,7 +145,8 @@ func (r *partReader) Read(from, stop, row int64) (readers.Part, error) {
 	return part, nil
 }
 
-// open has the reader begin at an offset, with record number row, behind records of an SRID, 0 where they have none or nobody knows.
+// open has the reader begin at an offset, with record number row, behind records of an SRID, 0
+// where they have none or nobody knows.
 func (r *partReader) open(from, stop, row int64, srid int32) bool {
 	s := r.s
 	s.sink = r.sinks.Take()
@@ -148,7 +156,8 @@ func (r *partReader) open(from, stop, row int64, srid int32) bool {
 	return s.open(r.ctx, r.lead.Src, from, r.lead.End, row, cmp.Or(r.cpu.readBytes, window.Bytes))
 }
 
-// find gives the index of the first line behind one that ends at p or behind, of which the first record can be read; or -1.
+// find gives the index of the first line behind one that ends at p or behind, of which the first
+// record can be read; or -1.
 func (r *partReader) find(p int) int {
 	s := r.s
 	for range mostTries {
@@ -190,7 +199,8 @@ func (s *scanner) line(p int) int {
 	}
 }
 
-// read reads the part from the record at p on, which is record number row; p < 0 is a part that failed.
+// read reads the part from the record at p on, which is record number row; p < 0 is a part that
+// failed.
 func (r *partReader) read(p int, row int64) readers.Part {
 	s := r.s
 	start := s.Base + int64(p)

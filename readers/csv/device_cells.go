@@ -11,14 +11,19 @@ import (
 	"github.com/vibeflight/vibeflight/readers/wkt"
 )
 
-// longRecord is how many bytes records have on average of which some will have a geometry of more than 256.
+// longRecord is how many bytes records have on average of which some will have a geometry of more
+// than 256.
 const longRecord = 128
 
-// cells makes the column of geometries of one of WKT: a text of lines, one for each field, which the WKT engine reads.
+// cells makes the column of geometries of one of WKT: a text of lines, one for each field, which
+// the WKT engine reads.
 func (d *deviceRows) cells(part *readers.Part, r *device.Room) *geoarrow.Geometry {
 	n := d.table.Rows
 	d.Accept(n <= d.Text.Len()/8, shortRecords)
-	t := deviceTexts{starts: device.RoomFor[int64](r, n), ends: device.RoomFor[int64](r, n), offsets: device.RoomFor[int64](r, n+1), valid: device.RoomFor[uint64](r, kernels.Words(n))}
+	t := deviceTexts{
+		starts: device.RoomFor[int64](r, n), ends: device.RoomFor[int64](r, n),
+		offsets: device.RoomFor[int64](r, n+1), valid: device.RoomFor[uint64](r, kernels.Words(n)),
+	}
 	moved := device.RoomFor[int64](r, n+1)
 	if d.Stopped() {
 		return nil
@@ -51,7 +56,9 @@ func (d *deviceRows) cells(part *readers.Part, r *device.Room) *geoarrow.Geometr
 const oddCells = "a geometry with quotes, or with a semicolon or a line end around it"
 
 // checkCells has each line hold one row, and no semicolon but that of its SRID.
-func (d *deviceRows) checkCells(found *wkt.DeviceCells, lines gpu.Buffer[byte], moved gpu.Buffer[int64], r *device.Room) {
+func (d *deviceRows) checkCells(found *wkt.DeviceCells, lines gpu.Buffer[byte], moved gpu.Buffer[int64],
+	r *device.Room,
+) {
 	report := device.RoomFor[kernels.CellsReport](r, 1)
 	if d.Stopped() {
 		return

@@ -25,7 +25,8 @@ func cellFile(r *rand.Rand, records int, srid string, geometries ...string) []by
 	return []byte(b.String())
 }
 
-// TestDeviceReadsGeometries holds geometries in cells that a card reads against those of the CPU engine, and has it refuse nothing.
+// TestDeviceReadsGeometries holds geometries in cells that a card reads against those of the CPU
+// engine, and has it refuse nothing.
 func TestDeviceReadsGeometries(t *testing.T) {
 	polygon, line := "POLYGON((# #,# 1,2 #,# #))", "LINESTRING(# #,# #,# #)"
 	for _, c := range []struct {
@@ -35,7 +36,10 @@ func TestDeviceReadsGeometries(t *testing.T) {
 		{"points", "", []string{"POINT(# #)", "point (# #)", "POINT EMPTY"}},
 		{"points, some null", "", []string{"POINT(# #)", "", "NULL", " n/a ", `""`}},
 		{"polygons", "", []string{polygon, "POLYGON((# #,# 1,2 #,# #),(1 1,2 2,3 1,1 1))", ""}},
-		{"polygons and several", "SRID=4326;", []string{polygon, "MULTIPOLYGON(((# #,# 1,2 #,# #)),((1 1,2 2,3 1,1 1)))", "POLYGON EMPTY"}},
+		{
+			"polygons and several", "SRID=4326;",
+			[]string{polygon, "MULTIPOLYGON(((# #,# 1,2 #,# #)),((1 1,2 2,3 1,1 1)))", "POLYGON EMPTY"},
+		},
 		{"lines", "SRID=3857;", []string{line, "LINESTRING EMPTY"}},
 		{"with z", "", []string{"POINT Z (# # #)", "POINTZ(# # 1)"}},
 		{"several kinds", "", []string{polygon, line, "POINT(# #)", "MULTIPOINT(# #,# #)", ""}},
@@ -60,13 +64,17 @@ func TestDeviceReadsGeometries(t *testing.T) {
 	}
 }
 
-// TestDeviceOddGeometries has a cell of a text of lines that is not what the line says: each of these would be taken for something else if it were not looked at.
+// TestDeviceOddGeometries has a cell of a text of lines that is not what the line says: each of
+// these would be taken for something else if it were not looked at.
 func TestDeviceOddGeometries(t *testing.T) {
 	r, d := rand.New(rand.NewPCG(7, 4)), readertest.Device(t, csv.Format(), 1<<10)
 	for i, odd := range []string{
-		"POINT(1 2);", ";POINT(1 2)", "POINT(1 2);POINT(3 4)", ";", ";;", "POINT(1 2)\nPOINT(3 4)", "\n", "NULL\nPOINT(1 2)", "POINT(1 2)\nNULL", "SRID=5;NULL", "SRID=4326;POINT(1 2);",
-		"SRID=4326;SRID=4326;POINT(1 2)", "SRID=5;POINT(1 2)", "SRID=0;POINT(1 2)", "SRID=4326 POINT(1 2)", "s;", "POINT(1 \"\"2)", "\"\"POINT(1 2)", "POINT\n(1 2)", "\n\nPOINT(1 2)", "POINT(1 2) x",
-		"GEOMETRYCOLLECTION(POINT(1 2))", "CIRCLE(1 2)", "POINT(1)", "POINT(nan nan)", "POINT(1e999 2)", "POINT(1 2", "POINT 1 2)", strings.Repeat(" ", 400) + "POINT(1 2)",
+		"POINT(1 2);", ";POINT(1 2)", "POINT(1 2);POINT(3 4)", ";", ";;", "POINT(1 2)\nPOINT(3 4)", "\n",
+		"NULL\nPOINT(1 2)", "POINT(1 2)\nNULL", "SRID=5;NULL", "SRID=4326;POINT(1 2);",
+		"SRID=4326;SRID=4326;POINT(1 2)", "SRID=5;POINT(1 2)", "SRID=0;POINT(1 2)", "SRID=4326 POINT(1 2)",
+		"s;", "POINT(1 \"\"2)", "\"\"POINT(1 2)", "POINT\n(1 2)", "\n\nPOINT(1 2)", "POINT(1 2) x",
+		"GEOMETRYCOLLECTION(POINT(1 2))", "CIRCLE(1 2)", "POINT(1)", "POINT(nan nan)", "POINT(1e999 2)",
+		"POINT(1 2", "POINT 1 2)", strings.Repeat(" ", 400) + "POINT(1 2)",
 		strings.Repeat(" ", 1500), "é", "\x00", "NULLS", "EMPTY", "POINT EMPTY EMPTY", "-", "POINT(1 2)\r\n\t ",
 	} {
 		if testing.Short() && i%4 > 0 {
@@ -77,7 +85,10 @@ func TestDeviceOddGeometries(t *testing.T) {
 			text := cellFile(r, 120, "SRID=4326;", "POINT(# #)", "")
 			cut := strings.LastIndex(string(text[:len(text)/2]), "\n") + 1
 			text = fmt.Appendf(text[:cut:cut], "7,\"%s\",x\n8,\"%s\",x\n%s", odd, other, text[cut:])
-			in := readertest.Input{Name: "a.csv", Text: text, Options: map[string]any{"on_error": []string{"fail", "skip"}[(i+k)%2]}}
+			in := readertest.Input{
+				Name: "a.csv", Text: text,
+				Options: map[string]any{"on_error": []string{"fail", "skip"}[(i+k)%2]},
+			}
 			readertest.Same(t, csv.Format(), in, []int{0}, readertest.OnDevice(d))
 		}
 		if d.Counts().Chunks == before {

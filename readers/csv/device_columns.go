@@ -117,7 +117,8 @@ func (d *deviceRows) resolve(c deviceColumn) {
 	if c.Type.ID() == arrow.STRING && c.Facts.Kinds&^(geoarrow.FactString|geoarrow.FactField) != 0 && !c.forced {
 		d.mixed = append(d.mixed, c.ID())
 	}
-	d.Accept(c.Type.ID() != arrow.FLOAT64 || kinds&kernels.NumberInexact == 0, "an integer that no float64 is, among numbers with a point")
+	d.Accept(c.Type.ID() != arrow.FLOAT64 || kinds&kernels.NumberInexact == 0,
+		"an integer that no float64 is, among numbers with a point")
 }
 
 // empty is a column without a value.
@@ -176,7 +177,8 @@ func (d *deviceRows) dates(list []deviceColumn, r *device.Room) {
 		return
 	}
 	d.Try(d.K.TableDates(d.S, d.Text, d.table, fieldsOf(list), days, valid, first, last))
-	values, masks, low, high := device.Result(d.Work, days), device.Result(d.Work, valid), device.Result(d.Work, first), device.Result(d.Work, last)
+	values, masks, low, high := device.Result(d.Work, days), device.Result(d.Work, valid),
+		device.Result(d.Work, first), device.Result(d.Work, last)
 	if d.Stopped() {
 		return
 	}

@@ -12,8 +12,10 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// TestDeviceLarge reads the files that VIBEFLIGHT_SWEEP_FILES names, between colons, with cards as the server has them and with the CPU engine. The cards may leave none of
-// their chunks: generated files have nothing odd. Without files it reads some of its own. Small ones are read in chunks of 1 MiB, with as much memory as these take.
+// TestDeviceLarge reads the files that VIBEFLIGHT_SWEEP_FILES names, between colons, with cards as
+// the server has them and with the CPU engine. The cards may leave none of their chunks: generated
+// files have nothing odd. Without files it reads some of its own. Small ones are read in chunks of
+// 1 MiB, with as much memory as these take.
 func TestDeviceLarge(t *testing.T) {
 	files := map[string][]byte{}
 	for _, path := range filepath.SplitList(os.Getenv("VIBEFLIGHT_SWEEP_FILES")) {
@@ -26,7 +28,8 @@ func TestDeviceLarge(t *testing.T) {
 	if len(files) == 0 {
 		r := rand.New(rand.NewPCG(7, 5))
 		files["values.csv"] = deviceFile(r, 20000, ",", "\n")
-		files["wkt.csv"] = cellFile(r, 25000, "", "POLYGON((# #,# 1,2 #,# #))", "POLYGON((# #,# 1,2 #,# #),(1 1,2 2,3 1,1 1))")
+		files["wkt.csv"] = cellFile(r, 25000, "", "POLYGON((# #,# 1,2 #,# #))",
+			"POLYGON((# #,# 1,2 #,# #),(1 1,2 2,3 1,1 1))")
 		if !testing.Short() {
 			files["codes.csv"] = []byte("a,b,c,d\n" + strings.Repeat("A1,B22,,C\n", 300000))
 			files["digits.csv"] = []byte("a,b,c,d\n" + strings.Repeat("1,2,3,4\n", 400000))

@@ -7,9 +7,11 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// onCards reports whether cards know the dialect: text in UTF-8, numbers with a point, the usual quote or none, and geometries that are points or WKT, if any.
+// onCards reports whether cards know the dialect: text in UTF-8, numbers with a point, the usual
+// quote or none, and geometries that are points or WKT, if any.
 func (d *dialect) onCards() bool {
-	return d.charset == nil && !d.comma && !d.commaPoints && (d.quote == '"' || d.quote == 0) && d.geometry != wkbCells && d.geometry != latLonCells
+	return d.charset == nil && !d.comma && !d.commaPoints && (d.quote == '"' || d.quote == 0) &&
+		d.geometry != wkbCells && d.geometry != latLonCells
 }
 
 // deviceChunks has a card read chunks of records that all have as many fields as the header.
@@ -19,15 +21,19 @@ type deviceChunks struct {
 	probe device.Probe
 }
 
-// deviceReader makes a reader for one goroutine. A card reads to the end of the file, so that the last place where a record may begin is behind all of them.
+// deviceReader makes a reader for one goroutine. A card reads to the end of the file, so that the
+// last place where a record may begin is behind all of them.
 func (w *crew) deviceReader() readers.PartReader {
 	c := &deviceChunks{partReader: w.reader().(*partReader), dialect: w.cpu.dialect}
-	c.probe = device.Probe{Src: w.lead.Src, End: w.lead.End, Back: 1, First: c.begins, Last: func(text []byte) int { return len(text) }}
+	c.probe = device.Probe{Src: w.lead.Src, End: w.lead.End, Back: 1, First: c.begins, Last: func(text []byte) int {
+		return len(text)
+	}}
 	return w.cards.Reader(c.partReader, c)
 }
 
-// Bounds finds the records that begin between two offsets. Whether a line begins outside of quotes is a guess: if it was wrong, the text of the chunk ends
-// inside of them, or the chunk does not begin where the one before ended.
+// Bounds finds the records that begin between two offsets. Whether a line begins outside of quotes
+// is a guess: if it was wrong, the text of the chunk ends inside of them, or the chunk does not
+// begin where the one before ended.
 func (c *deviceChunks) Bounds(from, stop int64) (start, end int64, why string) {
 	first := from == c.from // where a record begins, whatever stands before
 	if first {
@@ -51,12 +57,16 @@ func (c *deviceChunks) Bounds(from, stop int64) (start, end int64, why string) {
 // Read reads records on a card.
 func (c *deviceChunks) Read(w *device.Work, part *readers.Part) {
 	forced := c.sinks.Forced()
-	r := deviceRows{Work: w, dialect: c.dialect, longest: c.s.limits.MaxFeatureBytes, asked: c.cpu.columns, forced: forced}
+	r := deviceRows{
+		Work: w, dialect: c.dialect, longest: c.s.limits.MaxFeatureBytes, asked: c.cpu.columns,
+		forced: forced,
+	}
 	r.read(part)
 	part.End, part.Text = w.At+int64(w.Text.Len()) == c.probe.End, append(slices.Clone(forced), r.mixed...)
 }
 
-// mostLikely is how many records a line is held against: one inside of a text may look like one, hardly like several.
+// mostLikely is how many records a line is held against: one inside of a text may look like one,
+// hardly like several.
 const mostLikely = 8
 
 // begins is where the first line behind a line end of text begins that looks like a record, or -1.
@@ -76,7 +86,8 @@ func (c *deviceChunks) begins(text []byte) int {
 	return -1
 }
 
-// passLineEnds gives the index of the first byte from p on that is no line end, or the end of the text.
+// passLineEnds gives the index of the first byte from p on that is no line end, or the end of the
+// text.
 func (c *deviceChunks) passLineEnds(text []byte, p int) int {
 	for p < len(text) && c.class[text[p]] == classLineEnd {
 		p++
@@ -84,7 +95,8 @@ func (c *deviceChunks) passLineEnds(text []byte, p int) int {
 	return p
 }
 
-// likely reports whether records seem to begin at p: the first one is there whole, and it and those behind have as many fields as the header.
+// likely reports whether records seem to begin at p: the first one is there whole, and it and those
+// behind have as many fields as the header.
 func (c *deviceChunks) likely(text []byte, p int) bool {
 	for i := range mostLikely {
 		fields, end := c.count(text, p)
@@ -104,7 +116,8 @@ func (c *deviceChunks) likely(text []byte, p int) bool {
 	return true
 }
 
-// count gives the number of fields of the record at p, and the index of its line end or of the end of the text. A quote where none may be gives -1.
+// count gives the number of fields of the record at p, and the index of its line end or of the end
+// of the text. A quote where none may be gives -1.
 func (c *deviceChunks) count(text []byte, p int) (fields, end int) {
 	for {
 		fields++

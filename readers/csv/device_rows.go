@@ -70,7 +70,8 @@ const (
 // fields finds all fields.
 func (d *deviceRows) fields() {
 	columns := len(d.dialect.names)
-	x, err := d.K.AllocTable(d.S, d.Text, kernels.Dialect{Delimiter: d.dialect.delimiter, Quote: d.dialect.quote}, columns)
+	x, err := d.K.AllocTable(d.S, d.Text, kernels.Dialect{Delimiter: d.dialect.delimiter, Quote: d.dialect.quote},
+		columns)
 	if d.Try(err); err != nil {
 		return
 	}
@@ -88,7 +89,8 @@ func (d *deviceRows) fields() {
 	d.Accept(x.Rows*columns <= d.Text.Len()/2, "fields of hardly any text")
 }
 
-// checkLengths looks for records of which the CPU engine would say that they are too long: each ends before the next one begins.
+// checkLengths looks for records of which the CPU engine would say that they are too long: each
+// ends before the next one begins.
 func (d *deviceRows) checkLengths() {
 	longest := device.Alloc[int64](d.Work, 1)
 	if d.Stopped() {
@@ -102,7 +104,8 @@ func (d *deviceRows) checkLengths() {
 // points makes the column of geometries.
 func (d *deviceRows) points() *geoarrow.Geometry {
 	n := d.table.Rows
-	x, y, valid := device.Alloc[float64](d.Work, n), device.Alloc[float64](d.Work, n), device.Alloc[uint64](d.Work, kernels.Words(n))
+	x, y, valid := device.Alloc[float64](d.Work, n), device.Alloc[float64](d.Work, n),
+		device.Alloc[uint64](d.Work, kernels.Words(n))
 	if d.Stopped() {
 		return nil
 	}

@@ -24,7 +24,8 @@ import (
 // deviceChunks are so small that most files are several chunks, down to a record or two.
 var deviceChunks = []int64{60, 200, 700, 2000}
 
-// TestDeviceGolden reads the files of testdata in chunks of every size, and again with their records ten times.
+// TestDeviceGolden reads the files of testdata in chunks of every size, and again with their
+// records ten times.
 func TestDeviceGolden(t *testing.T) {
 	list := readertest.Devices(t, csv.Format(), deviceChunks)
 	var names []string
@@ -49,7 +50,10 @@ func TestDeviceGolden(t *testing.T) {
 		}
 		for _, d := range list {
 			for i, text := range texts {
-				in := readertest.Input{Name: filepath.Base(name), Text: text, Options: goldenOptions(t, name), Limits: readers.Limits{BatchRows: 1 + 7*i}}
+				in := readertest.Input{
+					Name: filepath.Base(name), Text: text, Options: goldenOptions(t, name),
+					Limits: readers.Limits{BatchRows: 1 + 7*i},
+				}
 				readertest.Same(t, csv.Format(), in, []int{0}, readertest.OnDevice(d))
 			}
 		}
@@ -67,16 +71,21 @@ func TestDeviceSplits(t *testing.T) {
 			continue
 		}
 		t.Run(fmt.Sprint(chunk+1), func(t *testing.T) { // a card's memory is free again afterwards
-			d := readertest.DeviceOn(t, csv.Format(), lanes.Config{Plan: lanes.Plan{ChunkBytes: chunk + 1, Lanes: 2, Work: 2}}, k)
+			d := readertest.DeviceOn(t, csv.Format(), lanes.Config{Plan: lanes.Plan{
+				ChunkBytes: chunk + 1,
+				Lanes:      2, Work: 2,
+			}}, k)
 			for cut := range 3 {
-				readertest.Same(t, csv.Format(), readertest.Input{Name: "a.csv", Text: text[:len(text)-cut]}, []int{0}, readertest.OnDevice(d))
+				readertest.Same(t, csv.Format(), readertest.Input{Name: "a.csv", Text: text[:len(text)-cut]},
+					[]int{0}, readertest.OnDevice(d))
 			}
 		})
 	}
 }
 
-// TestDeviceSweep holds what cards make of random files against what the CPU engine makes of them: tables, counts and errors, to the letter. Half of the files are those of
-// TestSweep, of which half are broken; the others are ordinary, some of them with one mistake.
+// TestDeviceSweep holds what cards make of random files against what the CPU engine makes of them:
+// tables, counts and errors, to the letter. Half of the files are those of TestSweep, of which half
+// are broken; the others are ordinary, some of them with one mistake.
 func TestDeviceSweep(t *testing.T) {
 	documents, first := readertest.SweepRange(t, 2000)
 	list := readertest.Devices(t, csv.Format(), deviceChunks)
@@ -91,7 +100,8 @@ func TestDeviceSweep(t *testing.T) {
 				if i >= documents {
 					return
 				}
-				if in := sweepOnDevice(uint64(first + i)); hasOptions(t, csv.Format(), in) { // a column of that name may not be there
+				// a column of that name may not be there
+				if in := sweepOnDevice(uint64(first + i)); hasOptions(t, csv.Format(), in) {
 					tables.Add(sameOnDevice(t, in, list[i/2%len(list)], first+i))
 				}
 			}
@@ -102,12 +112,14 @@ func TestDeviceSweep(t *testing.T) {
 	readertest.Accepted(t, list, deviceChunks, int64(documents), 0.4)
 }
 
-// sameOnDevice reads the file of a seed by a card and by the CPU engine. It gives 1 if it is a table, else 0.
+// sameOnDevice reads the file of a seed by a card and by the CPU engine. It gives 1 if it is a
+// table, else 0.
 func sameOnDevice(t *testing.T, in readertest.Input, d readers.Engine, seed int) int64 {
 	silent := &silent{TB: t}
 	if readertest.Same(silent, csv.Format(), in, []int{0}, readertest.OnDevice(d)); silent.failed {
 		readertest.Same(t, csv.Format(), in, []int{0}, readertest.OnDevice(d))
-		t.Errorf("options %v, limits %+v: VIBEFLIGHT_SWEEP=1 VIBEFLIGHT_SWEEP_SEED=%d reads it again", in.Options, in.Limits, seed)
+		t.Errorf("options %v, limits %+v: VIBEFLIGHT_SWEEP=1 VIBEFLIGHT_SWEEP_SEED=%d reads it again",
+			in.Options, in.Limits, seed)
 	}
 	readertest.Projected(t, csv.Format(), in, readertest.Some(uint64(seed)), readertest.OnDevice(d))
 	if _, err := readertest.Parse(t, csv.Format(), in); err != nil {
@@ -127,14 +139,27 @@ func sweepOnDevice(seed uint64) readertest.Input {
 	text := deviceFile(r, 1+r.IntN(40), delimiter, []string{"\n", "\r\n", "\r", "\n\n"}[r.IntN(4)])
 	if r.IntN(3) == 0 {
 		at := r.IntN(len(text))
-		odd := []string{`"`, `""`, delimiter, "\n", "\r", "\x00", "\xff", "x", " ", "-", "1e999", "9007199254740993", "nan", "inf"}
+		odd := []string{
+			`"`, `""`, delimiter, "\n", "\r", "\x00", "\xff", "x", " ", "-", "1e999",
+			"9007199254740993", "nan", "inf",
+		}
 		text = slices.Concat(text[:at], []byte(odd[r.IntN(len(odd))]), text[at+r.IntN(min(3, len(text)-at)):])
 	}
-	in := readertest.Input{Name: "a.csv", Text: text, Limits: readers.Limits{BatchRows: 1 + r.IntN(50)}, Options: map[string]any{}}
+	in := readertest.Input{
+		Name: "a.csv", Text: text, Limits: readers.Limits{BatchRows: 1 + r.IntN(50)},
+		Options: map[string]any{},
+	}
 	for _, o := range []struct {
 		name  string
 		value any
-	}{{"on_error", []string{"skip", "null", "repair"}[r.IntN(3)]}, {"ragged", "pad"}, {"types", "string"}, {"keep_geometry_columns", true}, {"geometry", "none"}, {"header", r.IntN(2) == 0}} {
+	}{
+		{"on_error", []string{"skip", "null", "repair"}[r.IntN(3)]},
+		{"ragged", "pad"},
+		{"types", "string"},
+		{"keep_geometry_columns", true},
+		{"geometry", "none"},
+		{"header", r.IntN(2) == 0},
+	} {
 		if r.IntN(6) == 0 {
 			in.Options[o.name] = o.value
 		}
@@ -161,7 +186,10 @@ func goldenOptions(t *testing.T, name string) (options map[string]any) {
 // TestDeviceMutants has one mistake, at each byte.
 func TestDeviceMutants(t *testing.T) {
 	for _, c := range []struct{ name, head, rows string }{
-		{"points", "id,name,lon,lat,v,d,b\n", "1,\"a \"\"b\"\", c\",1.5,-2.25,7,2024-01-02,true\r\n-2,é,,,1e3,,false\n3,\"x\n,y\",-0,.5,.25,2024-12-31,\n"},
+		{
+			"points", "id,name,lon,lat,v,d,b\n",
+			"1,\"a \"\"b\"\", c\",1.5,-2.25,7,2024-01-02,true\r\n-2,é,,,1e3,,false\n3,\"x\n,y\",-0,.5,.25,2024-12-31,\n",
+		},
 		{"WKT", "a;geom\n", "1;\"POLYGON((0 0,1 0, 1 1,0 0))\"\n;POINT(1 2)\n3;\n4;MULTIPOINT((1 2),EMPTY)\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -18,12 +18,17 @@ func deviceFile(r *rand.Rand, records int, delimiter, end string) []byte {
 	var b strings.Builder
 	names := []string{"id", "wide", "f", "ok", "s", "none", "day", "at", "lon", "lat", "code", "mixed"}
 	b.WriteString(strings.Join(names, delimiter) + end)
-	words := []string{"plain", "é ü", `"in ""quotes"""`, `"a` + delimiter + `b"`, "\"two\r\nlines\"", `""`, "", "😀", strings.Repeat("long ", 90)}
+	words := []string{
+		"plain", "é ü", `"in ""quotes"""`, `"a` + delimiter + `b"`, "\"two\r\nlines\"",
+		`""`, "", "😀", strings.Repeat("long ", 90),
+	}
 	for i := range records {
 		fields := []string{
-			fmt.Sprint(i - 400), fmt.Sprint(i * i * i * 1000), fmt.Sprintf(" %g", r.NormFloat64()), fmt.Sprint(i%3 == 0), words[r.IntN(len(words))], "",
+			fmt.Sprint(i - 400), fmt.Sprint(i * i * i * 1000), fmt.Sprintf(" %g", r.NormFloat64()),
+			fmt.Sprint(i%3 == 0), words[r.IntN(len(words))], "",
 			fmt.Sprintf("2024-02-%02d", 1+i%29), fmt.Sprintf("2024-03-01T10:%02d:00.25Z", i%60),
-			fmt.Sprintf("%.*f", r.IntN(15), r.Float64()*360-180), fmt.Sprintf("%.*f", r.IntN(15), r.Float64()*180-90), fmt.Sprintf("%05d", i%1000), fmt.Sprint(i),
+			fmt.Sprintf("%.*f", r.IntN(15), r.Float64()*360-180), fmt.Sprintf("%.*f", r.IntN(15), r.Float64()*180-90),
+			fmt.Sprintf("%05d", i%1000), fmt.Sprint(i),
 		}
 		if i%7 == 0 {
 			for _, k := range []int{0, 2, 3, 6, 8} {
@@ -38,7 +43,8 @@ func deviceFile(r *rand.Rand, records int, delimiter, end string) []byte {
 	return []byte(b.String())
 }
 
-// TestDeviceAcceptsOrdinaryFiles holds the tables of the card against those of the CPU engine, and has it refuse nothing.
+// TestDeviceAcceptsOrdinaryFiles holds the tables of the card against those of the CPU engine, and
+// has it refuse nothing.
 func TestDeviceAcceptsOrdinaryFiles(t *testing.T) {
 	for _, c := range []struct {
 		name, file, delimiter, end string
@@ -58,7 +64,10 @@ func TestDeviceAcceptsOrdinaryFiles(t *testing.T) {
 			r := rand.New(rand.NewPCG(7, 1))
 			for _, cut := range []int{0, len(c.end)} {
 				text := deviceFile(r, 400, c.delimiter, c.end)
-				in := readertest.Input{Name: c.file, Text: text[:len(text)-cut], Options: c.options, Limits: readers.Limits{BatchRows: 100}}
+				in := readertest.Input{
+					Name: c.file, Text: text[:len(text)-cut], Options: c.options,
+					Limits: readers.Limits{BatchRows: 100},
+				}
 				d := readertest.Device(t, csv.Format(), 9<<10)
 				readertest.Same(t, csv.Format(), in, []int{0}, readertest.OnDevice(d))
 				if n := d.Counts(); n.Chunks < 3 || n.Refused > 0 {
@@ -69,7 +78,8 @@ func TestDeviceAcceptsOrdinaryFiles(t *testing.T) {
 	}
 }
 
-// TestDeviceReadsDates holds columns of dates against those of the CPU engine, on every chunk of which a card reads them, and has it refuse nothing.
+// TestDeviceReadsDates holds columns of dates against those of the CPU engine, on every chunk of
+// which a card reads them, and has it refuse nothing.
 func TestDeviceReadsDates(t *testing.T) {
 	const nano = "2024-02-29 10:30:00.123456789"
 	columns := map[string]func(r *rand.Rand, i int) string{
@@ -79,12 +89,19 @@ func TestDeviceReadsDates(t *testing.T) {
 		"slashes": func(_ *rand.Rand, i int) string { return fmt.Sprintf("2024/%02d/29", 1+i%12) },
 		"some":    func(_ *rand.Rand, i int) string { return []string{"", `""`, `"2024-02-29"`, "1969-12-31"}[i%4] },
 		"none":    func(_ *rand.Rand, i int) string { return []string{"", `""`}[i%2] },
-		"times":   func(_ *rand.Rand, i int) string { return []string{"2024-02-29", "2024-02-29T10:30Z"}[i/200%2] }, // in turns of a chunk and more
-		"both":    func(_ *rand.Rand, i int) string { return []string{"0001-01-01", nano}[i%2] },
-		"early":   func(_ *rand.Rand, i int) string { return []string{"0001-01-01", "2024-02-29", nano}[min(i, 1)+i/350] }, // text, since nanoseconds do not reach so far
-		"late":    func(_ *rand.Rand, i int) string { return []string{"9999-12-31", "2024-02-29", nano}[min(i, 1)+i/350] },
-		"leap":    func(_ *rand.Rand, i int) string { return fmt.Sprintf("%d-02-29", 1600+i%2*400+i/300*3) }, // text from some chunk on
-		"number":  func(_ *rand.Rand, i int) string { return []string{"2024-02-29", "2024"}[i/350%2] },
+		// in turns of a chunk and more
+		"times": func(_ *rand.Rand, i int) string { return []string{"2024-02-29", "2024-02-29T10:30Z"}[i/200%2] },
+		"both":  func(_ *rand.Rand, i int) string { return []string{"0001-01-01", nano}[i%2] },
+		// text, since nanoseconds do not reach so far
+		"early": func(_ *rand.Rand, i int) string {
+			return []string{"0001-01-01", "2024-02-29", nano}[min(i, 1)+i/350]
+		},
+		"late": func(_ *rand.Rand, i int) string {
+			return []string{"9999-12-31", "2024-02-29", nano}[min(i, 1)+i/350]
+		},
+		// text from some chunk on
+		"leap":   func(_ *rand.Rand, i int) string { return fmt.Sprintf("%d-02-29", 1600+i%2*400+i/300*3) },
+		"number": func(_ *rand.Rand, i int) string { return []string{"2024-02-29", "2024"}[i/350%2] },
 	}
 	r := rand.New(rand.NewPCG(7, 3))
 	names := slices.Sorted(maps.Keys(columns))
@@ -96,7 +113,10 @@ func TestDeviceReadsDates(t *testing.T) {
 	}
 	for _, types := range []string{"auto", "string"} {
 		d := readertest.Device(t, csv.Format(), 9<<10)
-		in := readertest.Input{Name: "a.csv", Text: text, Limits: readers.Limits{BatchRows: 100}, Options: map[string]any{"types": types}}
+		in := readertest.Input{
+			Name: "a.csv", Text: text, Limits: readers.Limits{BatchRows: 100},
+			Options: map[string]any{"types": types},
+		}
 		readertest.Same(t, csv.Format(), in, []int{0}, readertest.OnDevice(d))
 		if n := d.Counts(); n.Chunks < 3 || n.Refused > 0 {
 			t.Errorf("types %s: %d chunks accepted, %d refused: %s", types, n.Chunks, n.Refused, n.Reason)
@@ -107,10 +127,14 @@ func TestDeviceReadsDates(t *testing.T) {
 // TestDeviceFaults has calls of the card fail.
 func TestDeviceFaults(t *testing.T) {
 	text := deviceFile(rand.New(rand.NewPCG(7, 9)), 900, ",", "\n")
-	readertest.DeviceFaults(t, csv.Format(), readertest.Input{Name: "a.csv", Text: text, Limits: readers.Limits{BatchRows: 100}})
+	readertest.DeviceFaults(t, csv.Format(), readertest.Input{
+		Name: "a.csv", Text: text,
+		Limits: readers.Limits{BatchRows: 100},
+	})
 }
 
-// TestDeviceLeavesTheRest has files that cards do not read, or not all of: the tables and errors are those of the CPU engine.
+// TestDeviceLeavesTheRest has files that cards do not read, or not all of: the tables and errors
+// are those of the CPU engine.
 func TestDeviceLeavesTheRest(t *testing.T) {
 	plain := strings.Repeat("1,2.5,word,3\n", 600)
 	for _, c := range []struct {
@@ -127,7 +151,10 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 		{"an infinite ordinate", "inf,1,3,4\n", "no finite number"},
 		{"not UTF-8", "1,2,\xff,4\n", "not UTF-8"},
 		{"an integer that is rounded", "1,2,3,9007199254740993\n1,2,3,.5\n", "an integer that no float64 is"},
-		{"a number near the middle of two", "1,2,3,1.00000000000000011102230246251565404\n", "a number that is very long"},
+		{
+			"a number near the middle of two", "1,2,3,1.00000000000000011102230246251565404\n",
+			"a number that is very long",
+		},
 		{"a long number", "1,2,3,0." + strings.Repeat("1", 1100) + "\n", "a number that is very long"},
 		{"fields of nothing", strings.Repeat(",,,\n", 5000), "fields of hardly any text"},
 		{"NUL", "1,2,\x00,4\n", ""},
@@ -138,7 +165,10 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			d := readertest.Device(t, csv.Format(), 3<<10)
 			for _, mode := range []string{"fail", "skip", "null", "repair"} {
-				in := readertest.Input{Name: "a.csv", Text: []byte("x,y,s,n\n" + plain + c.odd + plain), Options: map[string]any{"on_error": mode}}
+				in := readertest.Input{
+					Name: "a.csv", Text: []byte("x,y,s,n\n" + plain + c.odd + plain),
+					Options: map[string]any{"on_error": mode},
+				}
 				readertest.Same(t, csv.Format(), in, []int{0}, readertest.OnDevice(d))
 			}
 			n := d.Counts()
@@ -167,14 +197,16 @@ func TestDeviceHostile(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := readertest.Device(t, csv.Format(), 48<<10)
-			readertest.Same(t, csv.Format(), readertest.Input{Name: "a.csv", Text: []byte(c.text)}, []int{0}, readertest.OnDevice(d))
+			readertest.Same(t, csv.Format(), readertest.Input{Name: "a.csv", Text: []byte(c.text)},
+				[]int{0}, readertest.OnDevice(d))
 			n := d.Counts()
 			t.Logf("%d chunks accepted, %d refused: %s", n.Chunks, n.Refused, n.Reason)
 		})
 	}
 }
 
-// TestDeviceBringsBackWhatIsAskedFor compares the bytes that come back from a card for a column with those for all.
+// TestDeviceBringsBackWhatIsAskedFor compares the bytes that come back from a card for a column
+// with those for all.
 func TestDeviceBringsBackWhatIsAskedFor(t *testing.T) {
 	in := readertest.Input{Name: "a.csv", Text: deviceFile(rand.New(rand.NewPCG(7, 9)), 400, ",", "\n")}
 	back := readertest.BytesBack(t, csv.Format(), in)

@@ -57,10 +57,12 @@ func (d *deviceRows) check(list []deviceColumn, r *device.Room) {
 // shortRecords is why cards leave texts that take too much of their memory.
 const shortRecords = "records of hardly any text"
 
-// measure finds the texts and how long they are, and waits for it. The quotes around them are left out, those in them counted once.
+// measure finds the texts and how long they are, and waits for it. The quotes around them are left
+// out, those in them counted once.
 func (d *deviceRows) measure(list []deviceColumn, r *device.Room) (t deviceTexts, bytes int64) {
 	n, all := d.table.Rows, d.table.Rows*len(list)
-	t.starts, t.ends, t.offsets = device.RoomFor[int64](r, all), device.RoomFor[int64](r, all), device.RoomFor[int64](r, all+1)
+	t.starts, t.ends, t.offsets = device.RoomFor[int64](r, all), device.RoomFor[int64](r, all),
+		device.RoomFor[int64](r, all+1)
 	t.valid = device.RoomFor[uint64](r, kernels.Words(n)*len(list))
 	if d.Stopped() {
 		return t, 0
@@ -74,7 +76,8 @@ func (d *deviceRows) measure(list []deviceColumn, r *device.Room) (t deviceTexts
 	return t, bytes
 }
 
-// measureText finds how long the texts of spans are, and waits for it, once more where some are long and that was not expected.
+// measureText finds how long the texts of spans are, and waits for it, once more where some are
+// long and that was not expected.
 func (d *deviceRows) measureText(t *deviceTexts, mode kernels.StringMode, long bool, r *device.Room) (bytes int64) {
 	var err error
 	if t.strings, err = d.K.MeasureShortStrings(d.S, d.Text, t.starts, t.ends, mode, t.offsets); err != nil {

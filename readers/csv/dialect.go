@@ -10,7 +10,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// dialect is how a file is written and what its columns are: what every parser must know before the first record. It does not change once it is found.
+// dialect is how a file is written and what its columns are: what every parser must know before the
+// first record. It does not change once it is found.
 type dialect struct {
 	delimiter  byte // 0: to be found
 	quote      byte // 0: none
@@ -91,12 +92,18 @@ func newDialect(name string, opts readers.Options) (*dialect, error) {
 		d.quote = quote[0]
 		d.class[quote[0]] = classQuote
 	default:
-		return nil, &readers.OptionError{Option: optQuote, Err: fmt.Errorf("%q: want one byte of ASCII that no number and no name is made of, or none", quote)}
+		return nil, &readers.OptionError{
+			Option: optQuote,
+			Err:    fmt.Errorf("%q: want one byte of ASCII that no number and no name is made of, or none", quote),
+		}
 	}
 	if crs := opts.Get(optCRS); crs != "" {
 		var ok bool
 		if d.crs, ok = geoarrow.ParseCRS(crs); !ok {
-			return nil, &readers.OptionError{Option: optCRS, Err: fmt.Errorf("%q names no coordinate reference system; want one as EPSG:3857 or OGC:CRS84", crs)}
+			return nil, &readers.OptionError{
+				Option: optCRS,
+				Err:    fmt.Errorf("%q names no coordinate reference system; want one as EPSG:3857 or OGC:CRS84", crs),
+			}
 		}
 	}
 	return d, d.readDelimiter(name, opts.Get(optDelimiter))
@@ -104,7 +111,8 @@ func newDialect(name string, opts readers.Options) (*dialect, error) {
 
 // separates reports whether a byte may be a delimiter or a quote.
 func separates(c byte) bool {
-	return c > 0 && c < 0x80 && c != '\r' && c != '\n' && !strings.ContainsRune("+-._", rune(c)) && c-'0' > 9 && (c|0x20)-'a' > 25
+	return c > 0 && c < 0x80 && c != '\r' && c != '\n' && !strings.ContainsRune("+-._", rune(c)) &&
+		c-'0' > 9 && (c|0x20)-'a' > 25
 }
 
 // readDelimiter sets the delimiter if the option or the extension says it.
@@ -121,7 +129,10 @@ func (d *dialect) readDelimiter(name, option string) error {
 		d.setDelimiter('\t')
 	case len(option) != 1 || !separates(option[0]) || d.class[option[0]] != classPlain:
 		return &readers.OptionError{
-			Option: optDelimiter, Err: fmt.Errorf("%q: want one byte of ASCII that is not the quote, and that no number and no name is made of; tab; or auto", option),
+			Option: optDelimiter, Err: fmt.Errorf(
+				"%q: want one byte of ASCII that is not the quote, and that no number and no name is made of; tab; "+
+					"or auto", option,
+			),
 		}
 	default:
 		d.setDelimiter(option[0])
@@ -130,7 +141,8 @@ func (d *dialect) readDelimiter(name, option string) error {
 	case d.delimiter == ',' && d.comma:
 		return &readers.OptionError{Option: optDecimal, Err: errors.New(`"," is the delimiter`)}
 	case d.charset != nil && !d.charset.allows(d.delimiter):
-		return &readers.OptionError{Option: optDelimiter, Err: fmt.Errorf("%q may be a part of another character in %s", string(d.delimiter), d.charset.name)}
+		return &readers.OptionError{Option: optDelimiter, Err: fmt.Errorf("%q may be a part of another character in %s",
+			string(d.delimiter), d.charset.name)}
 	}
 	return nil
 }

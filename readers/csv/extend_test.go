@@ -14,7 +14,9 @@ import (
 )
 
 // readOn reads a text, or goes on behind old. ok is false if that can't be.
-func readOn(t *testing.T, text string, old *readers.Table, limits readers.Limits) (table *readers.Table, ok bool, err error) {
+func readOn(t *testing.T, text string, old *readers.Table, limits readers.Limits) (table *readers.Table,
+	ok bool, err error,
+) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.csv")
 	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
@@ -47,13 +49,15 @@ func readOn(t *testing.T, text string, old *readers.Table, limits readers.Limits
 	return table, ok, err
 }
 
-// TestExtend lets random files grow at the end of any line: the table must be that of the whole file, and so must the error.
+// TestExtend lets random files grow at the end of any line: the table must be that of the whole
+// file, and so must the error.
 func TestExtend(t *testing.T) {
 	extended := 0
 	for seed := range uint64(100) {
 		whole, _ := random(seed)
 		if seed%3 == 0 {
-			whole = "id,lat,lon\n" + strings.Repeat("1,2,3\n,,\n\"\",4.5,6\n", int(seed%5)) + "x,7,8\n" + []string{"", "9,,\n", "9,x,1\n", "9,1\n"}[seed%4]
+			whole = "id,lat,lon\n" + strings.Repeat("1,2,3\n,,\n\"\",4.5,6\n", int(seed%5)) + "x,7,8\n" +
+				[]string{"", "9,,\n", "9,x,1\n", "9,1\n"}[seed%4]
 		}
 		limits := readers.Limits{BatchRows: 1 + int(seed%7), Workers: 1 + int(seed%2), PartBytes: 20 + int64(seed%90)}
 		want, _, wantErr := readOn(t, whole, nil, limits)
@@ -74,7 +78,8 @@ func TestExtend(t *testing.T) {
 			case (gotErr == nil) != (wantErr == nil) || gotErr != nil && gotErr.Error() != wantErr.Error():
 				t.Fatalf("%q, grown from byte %d\ngot  %v\nwant %v", whole, cut, gotErr, wantErr)
 			case gotErr == nil && readertest.Rows(got) != readertest.Rows(want):
-				t.Fatalf("%q, grown from byte %d\ngot\n%s\nwant\n%s", whole, cut, readertest.Rows(got), readertest.Rows(want))
+				t.Fatalf("%q, grown from byte %d\ngot\n%s\nwant\n%s", whole, cut, readertest.Rows(got),
+					readertest.Rows(want))
 			}
 		}
 	}

@@ -54,7 +54,10 @@ func (t *text) error(row int64, limits readers.Limits) error {
 	}
 	switch {
 	case f.depth:
-		return &readers.LimitError{What: "the nesting of brackets", Flag: "--max-depth", Limit: int64(limits.MaxDepth), Err: e}
+		return &readers.LimitError{
+			What: "the nesting of brackets", Flag: "--max-depth",
+			Limit: int64(limits.MaxDepth), Err: e,
+		}
 	case f.bare:
 		e.Err = errors.New(f.want)
 	default:

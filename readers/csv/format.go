@@ -1,4 +1,5 @@
-// Package csv reads files of delimited text: RFC 4180, and what spreadsheets, databases and GDAL write.
+// Package csv reads files of delimited text: RFC 4180, and what spreadsheets, databases and GDAL
+// write.
 //
 //	file      = [BOM] [ header ] *record
 //	header    = record
@@ -8,12 +9,14 @@
 //	delimiter = the first of "," tab ";" "|" that gives the first two records most fields, or by option
 //	line end  = LF | CRLF | CR
 //
-// Where the standard is silent: lines of no bytes are no records; a quote inside of a field that does not begin with one is a byte like any other, and blanks
-// belong to the field, in front of a quote too; behind a closing quote a delimiter or a line end must follow; line ends inside of quotes stay what they are; a
-// record of more or fewer fields than the first one is an error (or padded, by option); an empty field is null, a quoted one the empty text.
+// Where the standard is silent: lines of no bytes are no records; a quote inside of a field that
+// does not begin with one is a byte like any other, and blanks belong to the field, in front of a
+// quote too; behind a closing quote a delimiter or a line end must follow; line ends inside of
+// quotes stay what they are; a record of more or fewer fields than the first one is an error (or
+// padded, by option); an empty field is null, a quoted one the empty text.
 //
-// What a column holds is found over the whole file. A geometry column is found by the names of columns and by their first values.
-// docs/formats/csv.md has the whole list, and what GDAL does.
+// What a column holds is found over the whole file. A geometry column is found by the names of
+// columns and by their first values. docs/formats/csv.md has the whole list, and what GDAL does.
 package csv
 
 import (
@@ -37,19 +40,50 @@ func Format() readers.Format {
 		Siblings:   []string{".prj"},
 		Version:    2,
 		Options: []readers.Option{
-			{Name: optDelimiter, Default: auto, Doc: "the byte between fields, or tab; auto takes that of the file's first records"},
+			{
+				Name: optDelimiter, Default: auto,
+				Doc: "the byte between fields, or tab; auto takes that of the file's first records",
+			},
 			{Name: optQuote, Default: `"`, Doc: "the byte around fields that hold delimiters or line ends, or none"},
-			{Name: optHeader, Default: auto, Values: []string{auto, "true", "false"}, Doc: "whether the first record names the columns; auto: unless one of its fields is a number without quotes"},
-			{Name: optEncoding, Default: "utf-8", Doc: "the encoding of the text, as the WHATWG names it: windows-1252, shift_jis"},
-			{Name: optDecimal, Default: auto, Values: []string{auto, ".", ","}, Doc: "what stands before the fraction of a number; auto: a point, and for coordinates what their first values have"},
-			{Name: optRagged, Default: "error", Values: []string{"error", "pad"}, Doc: "what a record of fewer or more fields does: error, or pad it with nulls and drop what is too much"},
-			{Name: optTypes, Default: auto, Values: []string{auto, "string"}, Doc: "whether columns get the types of their values, or all are text"},
+			{
+				Name: optHeader, Default: auto, Values: []string{auto, "true", "false"},
+				Doc: "whether the first record names the columns; auto: unless one of its fields is a number " +
+					"without quotes",
+			},
+			{
+				Name: optEncoding, Default: "utf-8",
+				Doc: "the encoding of the text, as the WHATWG names it: windows-1252, shift_jis",
+			},
+			{
+				Name: optDecimal, Default: auto, Values: []string{auto, ".", ","},
+				Doc: "what stands before the fraction of a number; auto: a point, and for coordinates what their " +
+					"first values have",
+			},
+			{
+				Name: optRagged, Default: "error", Values: []string{"error", "pad"},
+				Doc: "what a record of fewer or more fields does: error, or pad it with nulls and drop what is too much",
+			},
+			{
+				Name: optTypes, Default: auto, Values: []string{auto, "string"},
+				Doc: "whether columns get the types of their values, or all are text",
+			},
 			{Name: optLatitude, Doc: "the column with the y of points; with longitude"},
 			{Name: optLongitude, Doc: "the column with the x of points; with latitude"},
-			{Name: optGeometry, Default: auto, Doc: "the column with geometries; auto looks for one, or for a pair of coordinates; none: a table without geometry"},
-			{Name: optGeometryFormat, Default: auto, Values: []string{auto, "wkt", "wkb"}, Doc: "how geometries are written: as WKT or EWKT, or as hexadecimal WKB or EWKB"},
-			{Name: optKeep, Default: "false", Values: []string{"true", "false"}, Doc: "whether columns of which geometries are made are attributes too"},
-			{Name: optCRS, Doc: "the coordinate reference system, as EPSG:3857; that of the geometries' SRID if empty, else it stands in its place"},
+			{
+				Name: optGeometry, Default: auto,
+				Doc: "the column with geometries; auto looks for one, or for a pair of coordinates; none: a table " +
+					"without geometry",
+			},
+			{
+				Name: optGeometryFormat, Default: auto, Values: []string{auto, "wkt", "wkb"},
+				Doc: "how geometries are written: as WKT or EWKT, or as hexadecimal WKB or EWKB",
+			},
+			{
+				Name: optKeep, Default: "false", Values: []string{"true", "false"},
+				Doc: "whether columns of which geometries are made are attributes too",
+			},
+			{Name: optCRS, Doc: "the coordinate reference system, as EPSG:3857; that of the geometries' SRID if " +
+				"empty, else it stands in its place"},
 		},
 		Open: open,
 		CPU: func(l readers.Layout) readers.Parser {
@@ -100,8 +134,9 @@ func (d *dialect) readPRJ(src *source.File) (err error) {
 	return err
 }
 
-// open finds the dialect, the columns and the geometry. It reads the first two records, and as many as it takes until each column that may be the geometry
-// has shown a value, which may be all of them.
+// open finds the dialect, the columns and the geometry. It reads the first two records, and as many
+// as it takes until each column that may be the geometry has shown a value, which may be all of
+// them.
 func open(ctx context.Context, src *source.File, opts readers.Options) (readers.Layout, error) {
 	d, err := newDialect(src.Name, opts)
 	if err != nil {

@@ -81,7 +81,8 @@ func (s *scanner) geometryCell(i, p int) int {
 	return end
 }
 
-// readGeometry reads a field into the geometry at hand, which stays open. It reports false with a fault.
+// readGeometry reads a field into the geometry at hand, which stays open. It reports false with a
+// fault.
 func (s *scanner) readGeometry(field cell) bool {
 	s.kind, s.own = geoarrow.NoKind, 0
 	b := s.raw(field)
@@ -108,7 +109,10 @@ func (s *scanner) readGeometry(field cell) bool {
 	if err != nil {
 		e := (*wkt.CellError)(nil)
 		errors.As(err, &e) // there is no other
-		s.fault = fault{pos: s.inFile(field, e.Offset), want: e.Err.Error(), bare: true, depth: e.Depth, value: !e.Depth}
+		s.fault = fault{
+			pos: s.inFile(field, e.Offset), want: e.Err.Error(), bare: true, depth: e.Depth,
+			value: !e.Depth,
+		}
 		return false
 	}
 	s.own, s.ownAt = srid, field.from
@@ -183,13 +187,16 @@ func (s *scanner) inFile(c cell, at int) int {
 	return p
 }
 
-// endShape ends the geometry of the record, of which everything else is right. It reports false with a fault if its SRID is another one than that of the records
-// before, which is one of the file: what on_error: skip leaves out has no say.
+// endShape ends the geometry of the record, of which everything else is right. It reports false
+// with a fault if its SRID is another one than that of the records before, which is one of the
+// file: what on_error: skip leaves out has no say.
 func (s *scanner) endShape() bool {
 	g := &s.sink.Geom
 	if s.own != 0 {
 		if s.srid != 0 && s.own != s.srid {
-			s.fault = fault{pos: s.ownAt, want: fmt.Sprintf("SRID %d, after records of SRID %d: a column has one coordinate reference system", s.own, s.srid), bare: true, file: true}
+			s.fault = fault{pos: s.ownAt, want: fmt.Sprintf(
+				"SRID %d, after records of SRID %d: a column has one coordinate reference system", s.own, s.srid,
+			), bare: true, file: true}
 			s.fault.field = s.shape[0] + 1
 			if s.guessed {
 				s.fault.want += "; the option geometry=none reads the table without it"

@@ -17,7 +17,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// TestSkippedHasNoSay: under on_error: skip a record that is left out does not decide what the geometry is.
+// TestSkippedHasNoSay: under on_error: skip a record that is left out does not decide what the
+// geometry is.
 func TestSkippedHasNoSay(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"too few fields", "wkt,v\nfoo\nPOINT(1 2),1\n", "v: int32, geometry: geoarrow.point xy"},
@@ -39,7 +40,8 @@ func TestSkippedHasNoSay(t *testing.T) {
 	}
 }
 
-// TestPaddedCell: a geometry that a short record does not have is null, whatever the record before had.
+// TestPaddedCell: a geometry that a short record does not have is null, whatever the record before
+// had.
 func TestPaddedCell(t *testing.T) {
 	for _, cell := range []string{"POINT(1 2)", "SRID=4326;LINESTRING(1 2,3 4)", "GEOMETRYCOLLECTION(POINT(1 2))", ""} {
 		text := "a,wkt\n0,POINT(0 0)\n1,\"" + cell + "\"\n2\n3,\n4\n"
@@ -54,7 +56,8 @@ func TestPaddedCell(t *testing.T) {
 	}
 }
 
-// TestTooLongAndMalformed: which of the two a record is does not depend on windows. A field is read as a whole before it is found wrong.
+// TestTooLongAndMalformed: which of the two a record is does not depend on windows. A field is read
+// as a whole before it is found wrong.
 func TestTooLongAndMalformed(t *testing.T) {
 	for _, text := range []string{
 		"v,geom\n1,POINT(1 2)\n1,POINT(x" + strings.Repeat(" ", 100) + ")\n",
@@ -103,7 +106,8 @@ func TestNegativeZero(t *testing.T) {
 		}
 	}
 	table, err := readertest.Parse(t, csv.Format(), readertest.Input{Name: "a.csv", Text: []byte("a,x,y\n1,-0, -00\n")})
-	if err != nil || math.Signbit(table.Batches[0].Geometry.X[0]) != true || math.Signbit(table.Batches[0].Geometry.Y[0]) != true {
+	if err != nil || math.Signbit(table.Batches[0].Geometry.X[0]) != true ||
+		math.Signbit(table.Batches[0].Geometry.Y[0]) != true {
 		t.Errorf("%v: ordinates lost their sign", err)
 	}
 }
@@ -113,14 +117,19 @@ func TestManyColumns(t *testing.T) {
 	const n = 1 << 14
 	text := strings.Repeat("a,", n-1) + "a\n" + strings.Repeat("1,", n-1) + "1\n" + strings.Repeat("2,", n-1) + "2\n"
 	for _, opts := range []options{{}, {"types": "string"}, {"types": "string", "on_error": "skip"}} {
-		table, err := readertest.Parse(t, csv.Format(), readertest.Input{Name: "a.csv", Text: []byte(text), Options: opts})
-		if err != nil || table.Rows != 2 || len(table.Batches[0].Attributes) != n || table.Batches[0].Attributes[n-1].Name != "a_16383" {
+		table, err := readertest.Parse(t, csv.Format(), readertest.Input{
+			Name: "a.csv", Text: []byte(text),
+			Options: opts,
+		})
+		if err != nil || table.Rows != 2 || len(table.Batches[0].Attributes) != n ||
+			table.Batches[0].Attributes[n-1].Name != "a_16383" {
 			t.Fatalf("%v: %v", opts, err)
 		}
 	}
 }
 
-// TestGrownDialect: a quote that is open under another delimiter may be closed behind the end of the file, and show that one to be right.
+// TestGrownDialect: a quote that is open under another delimiter may be closed behind the end of
+// the file, and show that one to be right.
 func TestGrownDialect(t *testing.T) {
 	before := "a;b;c,d\n1;2;\"x,2\n"
 	old, _, err := readOn(t, before, nil, readers.Limits{})
@@ -160,7 +169,10 @@ func TestCutInBlankLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, workers := range []int{1, 2} {
-		req := readers.Request{Span: readers.Span{From: 4, To: -1}, Limits: readers.Limits{Workers: workers, PartBytes: 1000}}
+		req := readers.Request{Span: readers.Span{From: 4, To: -1}, Limits: readers.Limits{
+			Workers:   workers,
+			PartBytes: 1000,
+		}}
 		_, err = csv.Format().CPU(layout).Parse(t.Context(), src, req, func(readers.Chunk) error { return nil })
 		if !errors.Is(err, source.ErrChanged) {
 			t.Errorf("%d workers: %v", workers, err)

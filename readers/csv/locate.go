@@ -23,7 +23,8 @@ type candidate struct {
 	latLon  bool // the cell may hold a latitude and a longitude
 }
 
-// findGeometry decides which columns are the geometry: those of the options, else those of the first candidate whose first values are geometries or ordinates.
+// findGeometry decides which columns are the geometry: those of the options, else those of the
+// first candidate whose first values are geometries or ordinates.
 func (d *dialect) findGeometry(ctx context.Context, src *source.File, opts readers.Options) error {
 	d.fields = make([]use, len(d.names))
 	for i := range d.fields {
@@ -37,14 +38,18 @@ func (d *dialect) findGeometry(ctx context.Context, src *source.File, opts reade
 		list = d.candidates(formOf(opts))
 	}
 	d.guessed = !given
-	if len(list) == 1 && given && (list[0].cell < 0 && !d.eitherPoint || list[0].cell >= 0 && list[0].form != noGeometry) {
+	if len(list) == 1 && given && (list[0].cell < 0 && !d.eitherPoint || list[0].cell >= 0 &&
+		list[0].form != noGeometry) {
 		d.take(list[0], list[0].form)
 		return nil
 	}
 	if len(list) == 0 {
 		return nil
 	}
-	l := locator{text: text{dialect: d, decoder: newDecoder(d.charset)}, list: list, seen: make([]finding, len(d.names))}
+	l := locator{
+		text: text{dialect: d, decoder: newDecoder(d.charset)}, list: list,
+		seen: make([]finding, len(d.names)),
+	}
 	if d.pad || d.repair { // as the parser reads it
 		l.extra = len(d.names)
 	}
@@ -92,9 +97,15 @@ func (d *dialect) given(opts readers.Options) (list []candidate, ok bool, err er
 	named := cell != auto && cell != "none"
 	switch {
 	case (lat == "") != (lon == ""):
-		return nil, false, &readers.OptionError{Option: optLatitude, Err: fmt.Errorf("%s and %s are given together or not at all", optLatitude, optLongitude)}
+		return nil, false, &readers.OptionError{
+			Option: optLatitude,
+			Err:    fmt.Errorf("%s and %s are given together or not at all", optLatitude, optLongitude),
+		}
 	case lat != "" && cell != auto:
-		return nil, false, &readers.OptionError{Option: optGeometry, Err: fmt.Errorf("%s and %s say where the geometry is", optLatitude, optLongitude)}
+		return nil, false, &readers.OptionError{
+			Option: optGeometry,
+			Err:    fmt.Errorf("%s and %s say where the geometry is", optLatitude, optLongitude),
+		}
 	case lat != "":
 		c := candidate{cell: -1, degrees: true}
 		if c.y, err = d.column(optLatitude, lat); err == nil {
@@ -129,11 +140,13 @@ func (d *dialect) column(option, name string) (int, error) {
 			return i, nil
 		}
 	}
-	return 0, &readers.OptionError{Option: option, Err: fmt.Errorf("the file has no column %q; it has %q", name, bytes.Join(d.names, []byte(", ")))}
+	return 0, &readers.OptionError{Option: option, Err: fmt.Errorf("the file has no column %q; it has %q",
+		name, bytes.Join(d.names, []byte(", ")))}
 }
 
-// candidates are the columns whose names say that they may be the geometry: cells in the order of cellNames; then pairs without a prefix in the order of the names; then
-// x and y; then pairs with a prefix in the order of the columns.
+// candidates are the columns whose names say that they may be the geometry: cells in the order of
+// cellNames; then pairs without a prefix in the order of the names; then x and y; then pairs with a
+// prefix in the order of the columns.
 func (d *dialect) candidates(form geometryForm) (list []candidate) {
 	lower := make([]string, len(d.names))
 	first := map[string]int{}

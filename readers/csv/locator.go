@@ -25,8 +25,8 @@ type shown struct {
 	before finding
 }
 
-// mostLooked is how far from the first record the values of a candidate may be that is not one of the
-// plain names, and the separator that tells how fractions are written.
+// mostLooked is how far from the first record the values of a candidate may be that is not one of
+// the plain names, and the separator that tells how fractions are written.
 const mostLooked = 1 << 20
 
 // finding is what the first value of a column that is not null is.
@@ -51,7 +51,8 @@ const (
 	isLatLon
 )
 
-// look gives the candidate that is the geometry, or nil. A malformed record ends the search, as it ends the parse; where records are skipped it has no say.
+// look gives the candidate that is the geometry, or nil. A malformed record ends the search, as it
+// ends the parse; where records are skipped it has no say.
 func (l *locator) look(ctx context.Context, src *source.File) (*candidate, geometryForm, error) {
 	if _, err := l.begin(ctx, src); err != nil {
 		return nil, noGeometry, err
@@ -102,7 +103,8 @@ func (l *locator) forget() {
 	}
 }
 
-// field looks at a field, if it is the first value of its column, or all before it were whole numbers.
+// field looks at a field, if it is the first value of its column, or all before it were whole
+// numbers.
 func (l *locator) field(i int, c cell) {
 	if i == 0 { // a record that the window cut begins anew
 		l.fresh, l.bad = l.fresh[:0], false
@@ -161,11 +163,12 @@ func (l *locator) find(b []byte) finding {
 // "(40.7, -73.9)".
 func (l *locator) isLatLon(b []byte) bool {
 	lat, lon, ok := l.latLon(b)
-	return ok && math.Abs(lat) <= 90 && math.Abs(lon) <= 180 && (b[0] == '(' || lat != math.Trunc(lat) && lon != math.Trunc(lon))
+	return ok && math.Abs(lat) <= 90 && math.Abs(lon) <= 180 && (b[0] == '(' || lat != math.Trunc(lat) &&
+		lon != math.Trunc(lon))
 }
 
-// decide goes through the candidates up to one that has shown too little, unless nothing more comes or
-// the records are far behind the first one. Those before it are none, and not looked at again.
+// decide goes through the candidates up to one that has shown too little, unless nothing more comes
+// or the records are far behind the first one. Those before it are none, and not looked at again.
 func (l *locator) decide(last, far bool) (found *candidate, form geometryForm, done bool) {
 	for i := range l.list {
 		c := &l.list[i]

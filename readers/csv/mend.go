@@ -19,8 +19,8 @@ const (
 	ruleMSVC   = "msvc-nan"
 )
 
-// deviates notes that field i, of which the fault at hand says why it is no geometry, gives none. It
-// reports false where that is an error.
+// deviates notes that field i, of which the fault at hand says why it is no geometry, gives none.
+// It reports false where that is an error.
 func (s *scanner) deviates(i int) bool {
 	switch {
 	case s.guessed && s.keep:
@@ -45,8 +45,8 @@ func (s *scanner) deviate(pos, i int, rule, done string) {
 	s.sink.Deviate(d)
 }
 
-// nullText reads the field at p, whose text is not in the encoding, as null. It gives -1 where that is
-// an error.
+// nullText reads the field at p, whose text is not in the encoding, as null. It gives -1 where that
+// is an error.
 func (s *scanner) nullText(i, p int) int {
 	if !s.fault.text || !s.nullErrors {
 		return -1
@@ -78,15 +78,15 @@ func isMSVC(b []byte) bool {
 	return found && (equalFold(rest, "qnan") || equalFold(rest, "snan") || equalFold(rest, "ind"))
 }
 
-// mendedCell reads on a quoted field c in which the quote at q is followed by neither a delimiter nor a
-// line end nor a quote:
+// mendedCell reads on a quoted field c in which the quote at q is followed by neither a delimiter
+// nor a line end nor a quote:
 //
 //	"a "b" c",1    a "b" c    another quote ends the field before one begins
 //	"a"b,1         ab         no quote follows in the field
 //	"a" ,1         a          blanks
 //
-// All is in the line of the quote. Where neither is so the fault at hand stays, as it does where the
-// record then has too many fields or too few.
+// All is in the line of the quote. Where neither is so the fault at hand stays, as it does where
+// the record then has too many fields or too few.
 func (t *text) mendedCell(c cell, q int) (cell, int) {
 	quotes, plain := 0, -1
 	for p := q + 1; ; p++ {

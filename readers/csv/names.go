@@ -13,8 +13,8 @@ var (
 	yNames    = [...]string{"lat", "latitude"}
 )
 
-// axisWords say which ordinate a column holds, as a word of its name. A name with an x word goes with the
-// name that has the y word of the same number in its place.
+// axisWords say which ordinate a column holds, as a word of its name. A name with an x word goes
+// with the name that has the y word of the same number in its place.
 var axisWords = [...]struct {
 	x, y   string
 	metres bool // may be metres: any number will do
@@ -46,25 +46,31 @@ var axisWords = [...]struct {
 
 // xyNames are names of columns with x; those of y have a y in place of each x.
 var xyNames = [...]string{
-	"x coord", "coord x", "x coordinate", "coordinate x", "xcoord", "xcoordinate", "coordx", "point x", "x wgs 84", "wgs 84 x",
+	"x coord", "coord x", "x coordinate", "coordinate x", "xcoord", "xcoordinate", "coordx", "point x",
+	"x wgs 84", "wgs 84 x",
 	"coordonnee x", "coordonnée x", "coordenada x", "koordinate x", "x koordinate", "geo x", "gps x",
 }
 
 // neutralWords say of an ordinate what does not matter: its unit, its datum, that it is one.
 var neutralWords = []string{
-	"deg", "degree", "degrees", "grad", "d", "dd", "dec", "decimal", "wgs", "84", "wgs84", "epsg", "4326", "4258", "etrs", "89", "gps", "coord", "coordinate", "x", "y",
+	"deg", "degree", "degrees", "grad", "d", "dd", "dec", "decimal", "wgs", "84", "wgs84", "epsg", "4326",
+	"4258", "etrs", "89", "gps", "coord", "coordinate", "x", "y",
 }
 
-// otherWords make something else of a name that has the word of an axis: a corner, a part, an error.
+// otherWords make something else of a name that has the word of an axis: a corner, a part, an
+// error.
 var otherWords = []string{
-	"min", "max", "minute", "minutes", "minuten", "sec", "second", "seconds", "sekunden", "error", "err", "accuracy", "acc", "std", "sd", "rmse", "uncertainty",
-	"precision", "delta", "diff", "dir", "direction", "hemisphere", "count", "index", "id", "code", "zone", "rad", "radian", "radians", "dms", "verbatim",
+	"min", "max", "minute", "minutes", "minuten", "sec", "second", "seconds", "sekunden", "error", "err",
+	"accuracy", "acc", "std", "sd", "rmse", "uncertainty",
+	"precision", "delta", "diff", "dir", "direction", "hemisphere", "count", "index", "id", "code", "zone",
+	"rad", "radian", "radians", "dms", "verbatim",
 }
 
-// cellWords make a column a candidate for a geometry in one cell, as words of its name; what its values
-// are decides. Those in front are preferred.
+// cellWords make a column a candidate for a geometry in one cell, as words of its name; what its
+// values are decides. Those in front are preferred.
 var cellWords = [...]string{
-	"geometry", "geom", "wkt", "location", "georeference", "geocoded", "geography", "geog", "shape", "coordinates", "point", "points", "polygon", "multipolygon", "linestring",
+	"geometry", "geom", "wkt", "location", "georeference", "geocoded", "geography", "geog", "shape",
+	"coordinates", "point", "points", "polygon", "multipolygon", "linestring",
 	"geometrie", "geometria", "wkb", "geopoint", "latlon", "latlng", "latlong",
 }
 
@@ -141,9 +147,9 @@ func axisNameOf(column int, list []string, isAxis func(string) bool) (axisName, 
 	return a, a.word != ""
 }
 
-// moreCandidates are the candidates that candidates does not know: cells by the words of their names;
-// then pairs, those of decimal degrees first, those with nothing but the word of an axis next, each in the
-// order of axisWords and of the columns.
+// moreCandidates are the candidates that candidates does not know: cells by the words of their
+// names; then pairs, those of decimal degrees first, those with nothing but the word of an axis
+// next, each in the order of axisWords and of the columns.
 func (d *dialect) moreCandidates(form geometryForm) (list []candidate) {
 	all := make([][]string, len(d.names))
 	for i, name := range d.names {
@@ -152,7 +158,8 @@ func (d *dialect) moreCandidates(form geometryForm) (list []candidate) {
 		}
 	}
 	list = append(list, cellCandidates(all, form)...)
-	parts, bodies := hasWord(all, "min", "minute", "minutes", "minuten"), hasWord(all, "höhe", "hoehe", "tiefe", "dicke")
+	parts, bodies := hasWord(all, "min", "minute", "minutes", "minuten"), hasWord(all, "höhe", "hoehe",
+		"tiefe", "dicke")
 	xs, ys := map[string][]axisName{}, map[string][]axisName{}
 	for i, w := range all {
 		if a, ok := axisNameOf(i, w, isXWord); ok {
@@ -185,7 +192,10 @@ func (d *dialect) moreCandidates(form geometryForm) (list []candidate) {
 			case x.rest == "*":
 				rank = 1
 			}
-			ranks[rank] = append(ranks[rank], candidate{cell: -1, x: x.column, y: y.column, degrees: !pair.metres, widths: pair.widths, fresh: true})
+			ranks[rank] = append(ranks[rank], candidate{
+				cell: -1, x: x.column, y: y.column, degrees: !pair.metres,
+				widths: pair.widths, fresh: true,
+			})
 		}
 	}
 	return append(slices.Concat(list, ranks[0], ranks[1], ranks[2]), xyCandidates(all)...)
@@ -224,7 +234,10 @@ func cellCandidates(names [][]string, form geometryForm) (list []candidate) {
 	for _, want := range cellWords {
 		for i, words := range names {
 			if slices.Contains(words, want) || want == "geopoint" && strings.HasPrefix(strings.Join(words, ""), want) {
-				list = append(list, candidate{cell: i, form: form, fresh: true, latLon: slices.Contains(latLonWords, want)})
+				list = append(list, candidate{
+					cell: i, form: form, fresh: true,
+					latLon: slices.Contains(latLonWords, want),
+				})
 			}
 		}
 	}

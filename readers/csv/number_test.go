@@ -13,12 +13,16 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// TestNumbers is traps N1 to N13: attributes and ordinates are the float64 that strconv.ParseFloat gives, bit for bit, with points and with commas.
+// TestNumbers is traps N1 to N13: attributes and ordinates are the float64 that strconv.ParseFloat
+// gives, bit for bit, with points and with commas.
 func TestNumbers(t *testing.T) {
 	texts := []string{
-		"90.81246689931749", "4.9e-324", "2.2250738585072014e-308", "1.7976931348623157e308", "-0.0", "5.", ".5", "-.25", "+1.5", "1e5", "1E-5", "1.e2",
-		"0." + strings.Repeat("0", 400) + "1e401", "9007199254740993.0", "9007199254740992.99999999999999999999999", "1.00000000000000011102230246251565404236316680908203125",
-		"1.00000000000000011102230246251565404236316680908203124", "1e-99999999999", strings.Repeat("1", 300) + ".5", "179769313486231570000000000000000000000.25",
+		"90.81246689931749", "4.9e-324", "2.2250738585072014e-308", "1.7976931348623157e308", "-0.0",
+		"5.", ".5", "-.25", "+1.5", "1e5", "1E-5", "1.e2",
+		"0." + strings.Repeat("0", 400) + "1e401", "9007199254740993.0", "9007199254740992.99999999999999999999999",
+		"1.00000000000000011102230246251565404236316680908203125",
+		"1.00000000000000011102230246251565404236316680908203124", "1e-99999999999", strings.Repeat("1", 300) +
+			".5", "179769313486231570000000000000000000000.25",
 	}
 	r := rand.New(rand.NewPCG(5, 5))
 	for len(texts) < 3000 {
@@ -36,7 +40,10 @@ func TestNumbers(t *testing.T) {
 			s = strings.ReplaceAll(s, ".", decimal)
 			text += fmt.Sprintf("%s;%s;\" %s \"\n", s, s, s)
 		}
-		in := readertest.Input{Name: "a.csv", Text: []byte(text), Options: options{"decimal": decimal, "delimiter": ";"}}
+		in := readertest.Input{Name: "a.csv", Text: []byte(text), Options: options{
+			"decimal":   decimal,
+			"delimiter": ";",
+		}}
 		table, err := readertest.Parse(t, csv.Format(), in)
 		if err != nil {
 			t.Fatal(err)
@@ -47,7 +54,10 @@ func TestNumbers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for k, v := range []float64{geoarrow.View[float64](b.Attributes[0].Values)[i], b.Geometry.X[i], b.Geometry.Y[i]} {
+			for k, v := range []float64{
+				geoarrow.View[float64](b.Attributes[0].Values)[i], b.Geometry.X[i],
+				b.Geometry.Y[i],
+			} {
 				if math.Float64bits(v) != math.Float64bits(want) {
 					t.Errorf("field %d, %s: got %v, want %v", k, s, v, want)
 				}

@@ -180,10 +180,16 @@ type document struct {
 var words = [][]string{
 	{"", "1", "-2", "+3", "0", "2147483647", "-2147483648"},
 	{"2147483648", "-9223372036854775808", "9223372036854775807", " 5", "6\t", "-0"},
-	{"1.5", ".5", "5.", "1e3", "-0.0", "1e-400", "NaN", "-inf", "inf", "9007199254740993", "0.1", "123456789.123456789", "-0", "4.9e-324"},
+	{
+		"1.5", ".5", "5.", "1e3", "-0.0", "1e-400", "NaN", "-inf", "inf", "9007199254740993", "0.1",
+		"123456789.123456789", "-0", "4.9e-324",
+	},
 	{"true", "F", "yes", "No", "t", "N"},
 	{"2024-02-29", "1999/12/31", "0001-01-01", "9999-12-31", "1969-07-20"},
-	{"x", "007", "0x10", "1e400", "99999999999999999999", "on", "2024-02-30", "1 2", "é€", "a longer text than sixteen bytes", "infinity", "--1", "1.2.3", ".", "+", "e5", "\x00", "tab\there"},
+	{
+		"x", "007", "0x10", "1e400", "99999999999999999999", "on", "2024-02-30", "1 2", "é€",
+		"a longer text than sixteen bytes", "infinity", "--1", "1.2.3", ".", "+", "e5", "\x00", "tab\there",
+	},
 	{"a,b;c|d", "say \"so\"", "\"", "line\nend", "line\r\nend", "\n", ",", "\"\"", "é,\"ü\"\n"},
 }
 
@@ -247,7 +253,10 @@ func TestOracle(t *testing.T) {
 	}
 	for seed := range n {
 		text, delimiter := random(seed)
-		in := readertest.Input{Name: "random.csv", Text: []byte(text), Options: map[string]any{"delimiter": string(rune(delimiter)), "header": true}}
+		in := readertest.Input{
+			Name: "random.csv", Text: []byte(text),
+			Options: map[string]any{"delimiter": string(rune(delimiter)), "header": true},
+		}
 		in.Limits = readers.Limits{BatchRows: 1 + int(seed%40)}
 		records := split(text, delimiter)
 		table, err := readertest.Parse(t, csv.Format(), in)
@@ -291,13 +300,17 @@ func compare(t *testing.T, seed uint64, text string, table *readers.Table, recor
 	}
 }
 
-// TestMalformed breaks random files at random bytes: whatever comes of it, windows, workers and options agree on it.
+// TestMalformed breaks random files at random bytes: whatever comes of it, windows, workers and
+// options agree on it.
 func TestMalformed(t *testing.T) {
 	n := uint64(90)
 	if testing.Short() {
 		n = 60
 	}
-	shapes := []string{"1,2", ",", "NA,3", "x,1", "inf,1", "POINT(1 2),", "\"POINT(1 x)\",1", "SRID=1;POINT(1 2),2", "SRID=2;POINT(1 2),2", "\"LINESTRING(1 2,3 4)\",\"\"", "\xff,\xff"}
+	shapes := []string{
+		"1,2", ",", "NA,3", "x,1", "inf,1", "POINT(1 2),", "\"POINT(1 x)\",1",
+		"SRID=1;POINT(1 2),2", "SRID=2;POINT(1 2),2", "\"LINESTRING(1 2,3 4)\",\"\"", "\xff,\xff",
+	}
 	for seed := range n {
 		r := rand.New(rand.NewPCG(seed, 2))
 		text, _ := random(seed)
@@ -307,7 +320,10 @@ func TestMalformed(t *testing.T) {
 			b.WriteString(head)
 			for range r.IntN(40) {
 				few := 1 + r.IntN(len(shapes))
-				b.WriteString(shapes[r.IntN(few)] + "," + []string{"", "a", "1", "\"q\nq\"", "2024-01-01"}[r.IntN(5)] + "\n")
+				b.WriteString(shapes[r.IntN(few)] + "," + []string{
+					"", "a", "1", "\"q\nq\"",
+					"2024-01-01",
+				}[r.IntN(5)] + "\n")
 			}
 			text = b.String()
 		}
@@ -326,7 +342,8 @@ func TestMalformed(t *testing.T) {
 			in.Options["keep_geometry_columns"] = true
 		}
 		in.Limits.BatchRows = 1 + r.IntN(40)
-		if _, err := readertest.Check(t, csv.Format(), in); err != nil && in.Options["on_error"] == nil && seed%2 == 1 && bytes.Equal(broken, []byte(text)) {
+		if _, err := readertest.Check(t, csv.Format(), in); err != nil && in.Options["on_error"] == nil &&
+			seed%2 == 1 && bytes.Equal(broken, []byte(text)) {
 			t.Errorf("seed %d: %v", seed, err)
 		}
 		readertest.Same(t, csv.Format(), in, []int{1 + r.IntN(9), 1 + r.IntN(60), 1 + r.IntN(300)}, variants...)

@@ -71,7 +71,8 @@ func (s *scanner) parse(p int) int {
 	}
 }
 
-// failField says that the fault is in field i, which begins at p. All of a field was read before it was found wrong.
+// failField says that the fault is in field i, which begins at p. All of a field was read before it
+// was found wrong.
 func (s *scanner) failField(i, p int) int {
 	f := s.fault
 	s.reached = i + 1
@@ -89,7 +90,8 @@ func (s *scanner) tooMany(p int) {
 	s.fault = fault{pos: p, want: fmt.Sprintf("a field behind the last of %d", len(s.fields)), bare: true, shape: true}
 }
 
-// absent is what padding gives for the fields from one on. It looks at those of the geometry only: a record may lack very many.
+// absent is what padding gives for the fields from one on. It looks at those of the geometry only:
+// a record may lack very many.
 func (s *scanner) absent(from int) {
 	for _, i := range s.shape {
 		switch u := s.fields[i]; {
@@ -120,7 +122,8 @@ func (s *scanner) geometryField(u use, i, p int) int {
 	return s.geometryCell(i, p)
 }
 
-// attribute reads the field at p as the value of a column in a row. What the values of the column so far were is tried first, straight from the window.
+// attribute reads the field at p as the value of a column in a row. What the values of the column
+// so far were is tried first, straight from the window.
 func (s *scanner) attribute(c *rows.Column, row, p int) int {
 	if s.class[s.At(p)]&endsField != 0 {
 		return p

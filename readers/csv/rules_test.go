@@ -36,9 +36,18 @@ func TestColumns(t *testing.T) {
 		want       string
 	}{
 		{"C14 latitude before y", "y,x,lat,lon\n1,2,3,4\n", nil, "y: int32, x: int32, geometry: geoarrow.point xy"},
-		{"cell before a pair", "lat,lon,geom\n1,2,POINT(3 4)\n", nil, "lat: int32, lon: int32, geometry: geoarrow.point xy"},
-		{"names of cells have an order", "geometry,wkt\nPOINT(1 2),POINT(3 4)\n", nil, "geometry_1: string, geometry: geoarrow.point xy"},
-		{"a cell that is none, then a pair", "geom,lat,lon\ncircle,1,2\n", nil, "geom: string, geometry: geoarrow.point xy"},
+		{
+			"cell before a pair", "lat,lon,geom\n1,2,POINT(3 4)\n", nil,
+			"lat: int32, lon: int32, geometry: geoarrow.point xy",
+		},
+		{
+			"names of cells have an order", "geometry,wkt\nPOINT(1 2),POINT(3 4)\n", nil,
+			"geometry_1: string, geometry: geoarrow.point xy",
+		},
+		{
+			"a cell that is none, then a pair", "geom,lat,lon\ncircle,1,2\n", nil,
+			"geom: string, geometry: geoarrow.point xy",
+		},
 		{"any case, blanks around", " LAT ,LoNgItUdE\n1,2\n", nil, "geometry: geoarrow.point xy"},
 		{"prefix", "a,pickup.lng,pickup.lat\n1,2,3\n", nil, "a: int32, geometry: geoarrow.point xy"},
 		{"two prefixes", "a_lat,b_lon\n1,2\n", nil, "a_lat: int32, b_lon: int32"},
@@ -49,40 +58,75 @@ func TestColumns(t *testing.T) {
 		{"no value at all", "lat,lon,v\n,,1\n", nil, "lat: string, lon: string, v: int32"},
 		{"an infinite first value", "lat,lon\ninf,1\n", nil, "lat: float64, lon: int32"},
 		{"C15", "shape,lat,lon\ncircle,1,2\n", nil, "shape: string, geometry: geoarrow.point xy"},
-		{"hexadecimal digits that are no WKB", "wkb\n0102030405060708090a0b0c0d0e0f101112131415161718\n", nil, "wkb: string"},
+		{
+			"hexadecimal digits that are no WKB", "wkb\n0102030405060708090a0b0c0d0e0f101112131415161718\n",
+			nil, "wkb: string",
+		},
 		{"the format is given, WKT is there", "wkb\nPOINT(1 2)\n", options{"geometry_format": "wkb"}, "wkb: string"},
-		{"latitude and longitude", "n,e,lat,lon\n1,2,x,y\n", options{"latitude": "n", "longitude": "e"}, "lat: string, lon: string, geometry: geoarrow.point xy"},
+		{
+			"latitude and longitude", "n,e,lat,lon\n1,2,x,y\n",
+			options{"latitude": "n", "longitude": "e"},
+			"lat: string, lon: string, geometry: geoarrow.point xy",
+		},
 		{"a cell", "a,wkt\nPOINT(1 2),x\n", options{"geometry": "a"}, "wkt: string, geometry: geoarrow.point xy"},
 		{"a cell without values", "a,b\n,1\n", options{"geometry": "a"}, "b: int32, geometry: geoarrow.wkb xy"},
 		{"letters", "a,b,c,d\nT,Y,no,f\nT,Y,no,f\n", nil, "a: string, b: string, c: string, d: string"},
 		{
-			"Darwin Core beside what was written", "verbatimLatitude,verbatimLongitude,decimalLatitude,decimalLongitude\n5,6,1,2\n", nil,
+			"Darwin Core beside what was written",
+			"verbatimLatitude,verbatimLongitude,decimalLatitude,decimalLongitude\n5,6,1,2\n", nil,
 			"verbatimLatitude: int32, verbatimLongitude: int32, geometry: geoarrow.point xy",
 		},
-		{"decimal degrees before others", "lat_va,long_va,dec_lat_va,dec_long_va\n403015,735000,40.5,-73.8\n", nil, "lat_va: int32, long_va: int32, geometry: geoarrow.point xy"},
-		{"degrees out of range", "latitude_deg,longitude_deg\n91,2\n", nil, "latitude_deg: int32, longitude_deg: int32"},
+		{
+			"decimal degrees before others", "lat_va,long_va,dec_lat_va,dec_long_va\n403015,735000,40.5,-73.8\n",
+			nil, "lat_va: int32, long_va: int32, geometry: geoarrow.point xy",
+		},
+		{
+			"degrees out of range", "latitude_deg,longitude_deg\n91,2\n", nil,
+			"latitude_deg: int32, longitude_deg: int32",
+		},
 		{"one word for both", "lat lon\n\"52.5, 13.4\"\n", nil, "geometry: geoarrow.point xy"},
 		{"whole numbers are no pair", "lat lon\n\"52, 13\"\n", nil, "lat lon: string"},
 		{"a place is none", "location\nParis\n", nil, "location: string"},
 		{"units and punctuation", "LATITUDE [°];Long. (WGS84)\n1.5;2.5\n", nil, "geometry: geoarrow.point xy"},
 		{"words of two languages", "Latitude;Longitud\n1.5;2.5\n", nil, "Latitude: float64, Longitud: float64"},
-		{"plain names first", "decimalLatitude,decimalLongitude,lat,lon\n1,2,3,4\n", nil, "decimalLatitude: int32, decimalLongitude: int32, geometry: geoarrow.point xy"},
+		{
+			"plain names first", "decimalLatitude,decimalLongitude,lat,lon\n1,2,3,4\n", nil,
+			"decimalLatitude: int32, decimalLongitude: int32, geometry: geoarrow.point xy",
+		},
 		{"easting", "Easting,Northing\n530000,180000\n", nil, "geometry: geoarrow.point xy"},
 		{"coordinates of a point", "POINT_X,POINT_Y\n1,2\n", nil, "geometry: geoarrow.point xy"},
 		{"thousands are no fractions", "x;y\n456,789;5\n", nil, "x: string, y: int32"},
 		{"commas of metres", "x;y\n456789,5;5712345,25\n", nil, "geometry: geoarrow.point xy"},
 		{"commas behind whole numbers", "lat;lon\n52;13\n52,5;13\n", nil, "geometry: geoarrow.point xy"},
 		{"a point by option", "lat;lon\n52,5;13,5\n", options{"decimal": "."}, "lat: string, lon: string"},
-		{"named columns have commas", "a;b\n52,5;13,5\n", options{"latitude": "a", "longitude": "b"}, "geometry: geoarrow.point xy"},
-		{"a guess that is wrong", "lat,lon,v\n1,2,3\nx,2,3\n", nil, "lat: string, lon: string, v: int32, geometry: geoarrow.point xy"},
-		{"a wrong guess of text", "lat,lon\n1,2\nx,2\n", options{"types": "string"}, "lat: string, lon: string, geometry: geoarrow.point xy"},
+		{
+			"named columns have commas", "a;b\n52,5;13,5\n",
+			options{"latitude": "a", "longitude": "b"},
+			"geometry: geoarrow.point xy",
+		},
+		{
+			"a guess that is wrong", "lat,lon,v\n1,2,3\nx,2,3\n", nil,
+			"lat: string, lon: string, v: int32, geometry: geoarrow.point xy",
+		},
+		{
+			"a wrong guess of text", "lat,lon\n1,2\nx,2\n",
+			options{"types": "string"},
+			"lat: string, lon: string, geometry: geoarrow.point xy",
+		},
 		{"none", "lat,lon\n1,2\n", options{"geometry": "none"}, "lat: int32, lon: int32"},
-		{"kept", "lat,lon\n1,2.5\n", options{"keep_geometry_columns": "true"}, "lat: int32, lon: float64, geometry: geoarrow.point xy"},
+		{
+			"kept", "lat,lon\n1,2.5\n",
+			options{"keep_geometry_columns": "true"},
+			"lat: int32, lon: float64, geometry: geoarrow.point xy",
+		},
 		{"C16 a number in the first record", "a,1\nb,2\n", nil, "col_0: string, col_1: int32"},
 		{"a number in quotes is a name", "a,\"1\"\nb,2\n", nil, "a: string, 1: int32"},
 		{"nan is a name", "a,nan\nb,2\n", nil, "a: string, nan: int32"},
 		{"no header has names that are taken", "1,2\n", nil, "col_0: int32, col_1: int32"},
-		{"names that are taken", "col_1,,a,a,a_1\n1,2,3,4,5\n", nil, "col_1: int32, col_1_1: int32, a: int32, a_2: int32, a_1: int32"},
+		{
+			"names that are taken", "col_1,,a,a,a_1\n1,2,3,4,5\n", nil,
+			"col_1: int32, col_1_1: int32, a: int32, a_2: int32, a_1: int32",
+		},
 		{"all empty", "a,b\n,\n,\"\"\n", nil, "a: string, b: string"},
 		{"bool with 0 and 1", "a\ntrue\n0\n", nil, "a: string"},
 		{"date with int", "a\n2024-01-01\n5\n", nil, "a: string"},
@@ -90,7 +134,10 @@ func TestColumns(t *testing.T) {
 		{"zone and none", "a\n2024-01-01T00:00Z\n2024-01-01T00:00\n", nil, "a: string"},
 		{"nanoseconds far away", "a\n1000-01-01\n2024-01-01T00:00:00.123456789\n", nil, "a: string"},
 		{"microseconds far away", "a\n1000-01-01\n2024-01-01T00:00:00.123456\n", nil, "a: timestamp[us]"},
-		{"N6", "a,b,c,d,e,f,g\n1.2.3,1-2,--1,0x10,\"1,5\",1e,1_000\n", nil, "a: string, b: string, c: string, d: string, e: string, f: string, g: string"},
+		{
+			"N6", "a,b,c,d,e,f,g\n1.2.3,1-2,--1,0x10,\"1,5\",1e,1_000\n", nil,
+			"a: string, b: string, c: string, d: string, e: string, f: string, g: string",
+		},
 		{"N8", "a,b\n9223372036854775807,9223372036854775808\n", nil, "a: int64, b: string"},
 		{"beyond float64", "a\n1.5\n1e400\n", nil, "a: string"},
 	} {
@@ -106,8 +153,8 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// TestPassedFields is a record with fields behind the last column, which nobody reads: they have no say
-// in what is the geometry, whatever they hold and in every mode.
+// TestPassedFields is a record with fields behind the last column, which nobody reads: they have no
+// say in what is the geometry, whatever they hold and in every mode.
 func TestPassedFields(t *testing.T) {
 	for _, extra := range []string{`""6`, "\xff", `"a` + "\n" + `b"`, `"" ,""x`} {
 		text := "a,x,y\n1,2\n3,\n3,4,5," + extra + "\n7\n"
@@ -183,7 +230,11 @@ func TestErrors(t *testing.T) {
 		{"the other ordinate is null", "lat,lon\n1,2\n,¦x\n", named, 1, "lon"},
 		{"WKT", "id,wkt\n1,POINT(1 2)\n2,\"POINT(1 ¦x)\"\n", options{"geometry": "wkt"}, 1, "wkt"},
 		{"WKT with quotes", "wkt\nPOINT(1 2)\n\"POINT(1 ¦\"\"x)\"\n", options{"geometry": "wkt"}, 1, "wkt"},
-		{"WKB", "wkb\n0101000000000000000000F03F0000000000000040\n0101000000000000000000F03F000000000000004¦Z\n", options{"geometry": "wkb"}, 1, "wkb"},
+		{
+			"WKB", "wkb\n0101000000000000000000F03F0000000000000040\n0101000000000000000000F03F000000000000004¦Z\n",
+			options{"geometry": "wkb"},
+			1, "wkb",
+		},
 		{"T3", "wkt\nSRID=3857;POINT(1 2)\nPOINT(1 2)\n¦SRID=4326;POINT(1 2)\n", nil, 2, "wkt"},
 		{"the first of two", "wkt,b\nPOINT(1 2),1\nPOINT(¦x 2)\n", options{"geometry": "wkt"}, 1, "wkt"},
 		{"the first of two, behind", "b,wkt\n1,POINT(1 2)\n¦\xff,POINT(x 2)\n", options{"geometry": "wkt"}, 1, "b"},
@@ -203,7 +254,8 @@ func TestErrors(t *testing.T) {
 				t.Fatalf("%q: %v, want a ParseError", text, err)
 			}
 			if e.Offset != at || e.Row != c.row || e.Field != c.field {
-				t.Errorf("%q\ngot  byte %d, row %d, field %q (%v)\nwant byte %d, row %d, field %q", text, e.Offset, e.Row, e.Field, e, at, c.row, c.field)
+				t.Errorf("%q\ngot  byte %d, row %d, field %q (%v)\nwant byte %d, row %d, field %q", text,
+					e.Offset, e.Row, e.Field, e, at, c.row, c.field)
 			}
 		})
 	}
@@ -234,7 +286,10 @@ func TestOptions(t *testing.T) {
 		{"a CRS that nobody knows", options{"crs": "EPSG"}, "crs"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := readertest.Parse(t, csv.Format(), readertest.Input{Name: "a.csv", Text: []byte("a,b\n1,2\n"), Options: c.opts})
+			_, err := readertest.Parse(t, csv.Format(), readertest.Input{
+				Name: "a.csv", Text: []byte("a,b\n1,2\n"),
+				Options: c.opts,
+			})
 			e := (*readers.OptionError)(nil)
 			if !errors.As(err, &e) || e.Option != c.option {
 				t.Errorf("%v: %v, want an OptionError of %s", c.opts, err, c.option)
@@ -252,7 +307,10 @@ func TestCRS(t *testing.T) {
 		{"none", "lat,lon\n1,2\n", nil, geoarrow.CRS{}},
 		{"an SRID", "wkt\n\nPOINT(1 2)\nSRID=3857;POINT(1 2)\n", nil, geoarrow.CRS{Authority: "EPSG", Code: "3857"}},
 		{"an option", "lat,lon\n1,2\n", options{"crs": "epsg:4326"}, geoarrow.CRS{Authority: "EPSG", Code: "4326"}},
-		{"both", "wkt\nSRID=3857;POINT(1 2)\n", options{"crs": "EPSG:4326"}, geoarrow.CRS{Authority: "EPSG", Code: "4326"}},
+		{"both", "wkt\nSRID=3857;POINT(1 2)\n", options{"crs": "EPSG:4326"}, geoarrow.CRS{
+			Authority: "EPSG",
+			Code:      "4326",
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			table, err := parse(t, "a.csv", c.text, c.opts)
@@ -289,7 +347,8 @@ func TestAppendable(t *testing.T) {
 // TestLimits: a record that is too long is refused alike wherever windows and parts end.
 func TestLimits(t *testing.T) {
 	long := strings.Repeat("x", 3000)
-	for _, text := range []string{"a,b\n1,2\n" + long + ",3\n", "a,b\n1,2\n3,\"" + long, "a,b\n1,2\n3,\"" + long + "\n\"\n"} {
+	for _, text := range []string{"a,b\n1,2\n" + long + ",3\n", "a,b\n1,2\n3,\"" + long, "a,b\n1,2\n3,\"" +
+		long + "\n\"\n"} {
 		in := readertest.Input{Name: "a.csv", Text: []byte(text), Limits: readers.Limits{MaxFeatureBytes: 1000}}
 		readertest.Same(t, csv.Format(), in, []int{1, 7, 100, 999, 1001, 5000}, variants...)
 		_, err := readertest.Parse(t, csv.Format(), in)
@@ -298,8 +357,12 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%.40q: %v", text, err)
 		}
 	}
-	nested := "wkt\nPOINT(1 2)\n\"" + strings.Repeat("GEOMETRYCOLLECTION(", 30) + "POINT(1 2)" + strings.Repeat(")", 30) + "\"\n"
-	_, err := readertest.Parse(t, csv.Format(), readertest.Input{Name: "a.csv", Text: []byte(nested), Limits: readers.Limits{MaxDepth: 20}})
+	nested := "wkt\nPOINT(1 2)\n\"" + strings.Repeat("GEOMETRYCOLLECTION(", 30) + "POINT(1 2)" +
+		strings.Repeat(")", 30) + "\"\n"
+	_, err := readertest.Parse(t, csv.Format(), readertest.Input{
+		Name: "a.csv", Text: []byte(nested),
+		Limits: readers.Limits{MaxDepth: 20},
+	})
 	if e := (*readers.LimitError)(nil); !errors.As(err, &e) || e.Flag != "--max-depth" {
 		t.Errorf("%v", err)
 	}
@@ -318,7 +381,8 @@ func TestWindowEdges(t *testing.T) {
 			t.Fatalf("shift %d: %v", shift, err)
 		}
 		row := `| null | null | null | null | null`
-		want := fmt.Sprintf("1: | %q | 12.5 | 2024-02-29 | true | \"é€\"\n2: %s\n3: | %[1]q | 12.5 | 2024-02-29 | true | \"é€\"\n4: %[2]s\n", "a \"b\"\n", row)
+		want := fmt.Sprintf("1: | %q | 12.5 | 2024-02-29 | true | \"é€\"\n2: %s\n3: | %[1]q | 12.5 | 2024-02-29 | "+
+			"true | \"é€\"\n4: %[2]s\n", "a \"b\"\n", row)
 		want = strings.ReplaceAll(want, `"a \"b\"\n"`, `"a \"b\"\n"`)
 		if got := readertest.Rows(table); !strings.HasSuffix(got, want) {
 			t.Fatalf("shift %d: got %q\nwant the end %q", shift, got[len(got)-200:], want)

@@ -66,7 +66,8 @@ func (s *scanner) failure() error {
 	return s.error(s.row, s.limits)
 }
 
-// refill brings more of the file behind index p, which becomes index 0. It gives -1 with err set if it can't.
+// refill brings more of the file behind index p, which becomes index 0. It gives -1 with err set if
+// it can't.
 func (s *scanner) refill(p int) int {
 	if !s.Fill(p) {
 		s.err = s.Err
@@ -75,7 +76,8 @@ func (s *scanner) refill(p int) int {
 	return 0
 }
 
-// records reads the records from index p on, up to the first that begins at stop or behind, or all. It reports false with err or fault set.
+// records reads the records from index p on, up to the first that begins at stop or behind, or all.
+// It reports false with err or fault set.
 func (s *scanner) records(p int) bool {
 	for {
 		if p = s.lineEnds(p); p < 0 {
@@ -87,7 +89,8 @@ func (s *scanner) records(p int) bool {
 			s.stop = min(s.stop, at)
 		}
 		s.stopped = at >= s.stop
-		if over := p == s.N; over || s.stopped || s.sink.Rows > 0 && (s.sink.Rows >= s.limits.BatchRows || at-s.chunk.From >= s.limits.BatchBytes) {
+		if over := p == s.N; over || s.stopped || s.sink.Rows > 0 && (s.sink.Rows >= s.limits.BatchRows ||
+			at-s.chunk.From >= s.limits.BatchBytes) {
 			next, again := s.end(p)
 			if next < 0 {
 				return false
@@ -147,7 +150,8 @@ func (s *scanner) record(p int) int {
 	}
 }
 
-// tooLong refuses a record at p that is longer than --max-feature-bytes, wherever windows end: one that ends at end, or that has a fault if end < 0.
+// tooLong refuses a record at p that is longer than --max-feature-bytes, wherever windows end: one
+// that ends at end, or that has a fault if end < 0.
 func (s *scanner) tooLong(p, end int) bool {
 	if end < 0 {
 		end = max(s.fault.pos, s.fault.seen)
@@ -159,7 +163,8 @@ func (s *scanner) tooLong(p, end int) bool {
 	return true
 }
 
-// try reads the record at p, or leaves no trace of it. Under on_error: skip it reads it twice: a malformed one must leave none in the types of columns either.
+// try reads the record at p, or leaves no trace of it. Under on_error: skip it reads it twice: a
+// malformed one must leave none in the types of columns either.
 func (s *scanner) try(p int) int {
 	if s.skipErrors {
 		srid, real := s.srid, s.sink
@@ -201,8 +206,8 @@ func (s *scanner) skip(p int) int {
 	}
 }
 
-// end finishes the chunk whose last record ended before p. If some columns must be read again as text, it goes back: again is true, and the index is that of its
-// first record.
+// end finishes the chunk whose last record ended before p. If some columns must be read again as
+// text, it goes back: again is true, and the index is that of its first record.
 func (s *scanner) end(p int) (next int, again bool) {
 	if text := s.sink.NeedText(); len(text) > 0 {
 		s.sink.Text = append(slices.Clip(s.sink.Text), text...)

@@ -52,8 +52,8 @@ func (k *sink) Reset() {
 	}
 }
 
-// reveal has the columns of a guessed geometry read as text too, since one of their values turned out to
-// be no geometry.
+// reveal has the columns of a guessed geometry read as text too, since one of their values turned
+// out to be no geometry.
 func (k *sink) reveal() {
 	for _, i := range k.dialect.shape {
 		if k.uses[i]&useAttribute == 0 {

@@ -155,17 +155,22 @@ func (w *sweeper) quoted(s string) string {
 
 func (w *sweeper) ordinate() string {
 	if w.isOdd() {
-		return w.pick("x", "inf", "1e400", "1 2", "N/A", "NULL", "nan", "--1", "-", "None", `\N`, "#N/A", "1.#QNAN", "-1.#IND00", "1.5,2")
+		return w.pick("x", "inf", "1e400", "1 2", "N/A", "NULL", "nan", "--1", "-", "None", `\N`, "#N/A",
+			"1.#QNAN", "-1.#IND00", "1.5,2")
 	}
-	return w.pick("1", "-0", "0.5", " 2", "+3", "007", "1e2", "90.81246689931749", "-73.98", "12345678901234567890", ".5", "-0.0", "1,5")
+	return w.pick("1", "-0", "0.5", " 2", "+3", "007", "1e2", "90.81246689931749", "-73.98",
+		"12345678901234567890", ".5", "-0.0", "1,5")
 }
 
 func (w *sweeper) wkt() string {
 	if w.isOdd() {
-		return w.pick("circle", "NA", "POINT(1)", "POINT(1 x)", "SRID=3;POINT(1 2)", "POINT(1 2", "LINESTRING(1 2,3)", "POINT((1 2))", "GEOMETRYCOLLECTION(POINT(1 2),x)")
+		return w.pick("circle", "NA", "POINT(1)", "POINT(1 x)", "SRID=3;POINT(1 2)", "POINT(1 2",
+			"LINESTRING(1 2,3)", "POINT((1 2))", "GEOMETRYCOLLECTION(POINT(1 2),x)")
 	}
-	return w.pick("", w.pick("", "", "SRID=4326;")) + w.pick("POINT(1 2)", "point z (1 2 3)", "POINT EMPTY", "LINESTRING(1 2,3 4)", "POLYGON((0 0,1 0,1 1,0 0))",
-		"MULTIPOINT(1 2,3 4)", "POLYGON((0 0,1 0,1 1))", "GEOMETRYCOLLECTION(POINT(1 2),LINESTRING(1 2,3 4))", "GEOMETRYCOLLECTION(GEOMETRYCOLLECTION(POINT M (1 2 3)))",
+	return w.pick("", w.pick("", "", "SRID=4326;")) + w.pick("POINT(1 2)", "point z (1 2 3)", "POINT EMPTY",
+		"LINESTRING(1 2,3 4)", "POLYGON((0 0,1 0,1 1,0 0))",
+		"MULTIPOINT(1 2,3 4)", "POLYGON((0 0,1 0,1 1))", "GEOMETRYCOLLECTION(POINT(1 2),LINESTRING(1 2,3 4))",
+		"GEOMETRYCOLLECTION(GEOMETRYCOLLECTION(POINT M (1 2 3)))",
 		"MULTIPOLYGON(((0 0,1 0,1 1,0 0)),((5 5,6 5,6 6,5 5)))", " POINT ( 1.5 2e1 ) ", "MULTILINESTRING((1 2,3 4))")
 }
 
@@ -227,7 +232,8 @@ func (w *sweeper) mutate(text []byte) []byte {
 			w.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
 			text = []byte(strings.Join(lines, ""))
 		default:
-			text = slices.Concat(text[:from], []byte(w.pick(`"`, `""`, "\"\n", ",", ";", "\n", "\r", "\x00", "\x80", "é", "\xEF\xBB\xBF", "'", " ", "-0", "(", ")")), text[from:])
+			text = slices.Concat(text[:from], []byte(w.pick(`"`, `""`, "\"\n", ",", ";", "\n", "\r",
+				"\x00", "\x80", "é", "\xEF\xBB\xBF", "'", " ", "-0", "(", ")")), text[from:])
 		}
 		if len(text) == 0 {
 			break
@@ -237,5 +243,6 @@ func (w *sweeper) mutate(text []byte) []byte {
 }
 
 func (d sweepDocument) String() string {
-	return fmt.Sprintf("options %v, limits %+v, windows %d, parts %d:\n%q", d.options, d.limits, d.windows, d.parts, d.text)
+	return fmt.Sprintf("options %v, limits %+v, windows %d, parts %d:\n%q", d.options, d.limits, d.windows,
+		d.parts, d.text)
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// TestSweep reads random files, half of them broken, in windows, parts and batches of random sizes, and its chunks again: tables, counts and errors must be the
-// same.
+// TestSweep reads random files, half of them broken, in windows, parts and batches of random sizes,
+// and its chunks again: tables, counts and errors must be the same.
 func TestSweep(t *testing.T) {
 	readertest.Sweep(t, 1000, func(seed uint64) bool {
 		d := newSweepDocument(seed)
@@ -50,10 +50,14 @@ func sweepOne(t testing.TB, d sweepDocument) bool {
 		if table.Summary.Skipped.Count == 0 && onlyGuesses(table) {
 			other := in
 			other.Options = maps.Clone(in.Options)
-			other.Options["on_error"] = map[any]any{nil: "skip", "skip": "fail", "null": "fail", "repair": "skip"}[in.Options["on_error"]]
+			other.Options["on_error"] = map[any]any{
+				nil: "skip", "skip": "fail", "null": "fail",
+				"repair": "skip",
+			}[in.Options["on_error"]]
 			again, err := readertest.Parse(t, f, other)
 			if err != nil || readertest.Rows(again) != readertest.Rows(table) {
-				t.Errorf("%v\non_error: %v, got: %v\nwant:\n%s", d, other.Options["on_error"], err, readertest.Rows(table))
+				t.Errorf("%v\non_error: %v, got: %v\nwant:\n%s", d, other.Options["on_error"], err,
+					readertest.Rows(table))
 				return true
 			}
 		}
@@ -70,7 +74,8 @@ func onlyGuesses(t *readers.Table) bool {
 	return t.Summary.Deviations.Count == t.Summary.Deviations.Rules["guessed-geometry"]
 }
 
-// parseSweep is readertest.Parse with a look at what comes: a canonical table or an error of the contract.
+// parseSweep is readertest.Parse with a look at what comes: a canonical table or an error of the
+// contract.
 func parseSweep(t testing.TB, f readers.Format, in readertest.Input) (*readers.Table, error) {
 	t.Helper()
 	table, err := readertest.Parse(t, f, in)
@@ -113,7 +118,8 @@ func openSweep(t testing.TB, f readers.Format, in readertest.Input) (*source.Fil
 	return src, opts
 }
 
-// checkSpans reads each chunk again by its span, and all columns as text too: the rows must be those of the first time.
+// checkSpans reads each chunk again by its span, and all columns as text too: the rows must be
+// those of the first time.
 func checkSpans(t testing.TB, f readers.Format, in readertest.Input) {
 	t.Helper()
 	src, opts := openSweep(t, f, in)
@@ -125,10 +131,11 @@ func checkSpans(t testing.TB, f readers.Format, in readertest.Input) {
 	}
 	p := f.CPU(layout)
 	read := func(span readers.Span, limits readers.Limits) (chunks []readers.Chunk) {
-		_, err := p.Parse(context.Background(), src, readers.Request{Span: span, Limits: limits}, func(c readers.Chunk) error {
-			chunks = append(chunks, c)
-			return nil
-		})
+		_, err := p.Parse(context.Background(), src, readers.Request{Span: span, Limits: limits},
+			func(c readers.Chunk) error {
+				chunks = append(chunks, c)
+				return nil
+			})
 		if err != nil {
 			t.Errorf("%q\n%+v: %v", in.Text, span, err)
 		}
@@ -136,7 +143,10 @@ func checkSpans(t testing.TB, f readers.Format, in readertest.Input) {
 	}
 	text := func(c readers.Chunk) string {
 		rows := int64(c.Columns.Rows)
-		return readertest.Rows(&readers.Table{Format: f.Name, Rows: rows, Starts: []int64{0, rows}, Batches: []*geoarrow.Columns{c.Columns}})
+		return readertest.Rows(&readers.Table{
+			Format: f.Name, Rows: rows, Starts: []int64{0, rows},
+			Batches: []*geoarrow.Columns{c.Columns},
+		})
 	}
 	for _, c := range read(readers.Span{To: -1}, in.Limits) {
 		if c.Columns.Rows == 0 {

@@ -8,7 +8,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/window"
 )
 
-// text is a file cut into fields. Its methods read one thing at an index of the window and give the index behind it, or -1: then fault says why.
+// text is a file cut into fields. Its methods read one thing at an index of the window and give the
+// index behind it, or -1: then fault says why.
 type text struct {
 	window.Window
 	*dialect
@@ -52,10 +53,12 @@ const (
 // zeros sets the high bit of each byte of w that is 0, up to the first one at least.
 func zeros(w uint64) uint64 { return (w - ones) & ^w & highs }
 
-// controls sets the high bit of each byte of w that is below 0x0E, up to the first one at least: line ends are among them.
+// controls sets the high bit of each byte of w that is below 0x0E, up to the first one at least:
+// line ends are among them.
 func controls(w uint64) uint64 { return (w - 0x0E*ones) & ^w & highs }
 
-// fieldEnd finds the first delimiter or line end from p on, or N, and says whether a byte before it is no ASCII.
+// fieldEnd finds the first delimiter or line end from p on, or N, and says whether a byte before it
+// is no ASCII.
 //
 //	text    n , m a i n LF
 //	mask    . 1 . . . . 1     the lowest bit is right; those above may be wrong, and are looked at anew
@@ -83,7 +86,8 @@ func (t *text) fieldEnd(p int) (end int, high bool) {
 	}
 }
 
-// shortQuoted finds the first quote from p on, if all before it is ASCII; else it gives 0. It looks a little farther than N, where no byte ends a field.
+// shortQuoted finds the first quote from p on, if all before it is ASCII; else it gives 0. It looks
+// a little farther than N, where no byte ends a field.
 func (t *text) shortQuoted(p int) int {
 	quotes := uint64(t.quote) * ones
 	for {
@@ -169,7 +173,8 @@ func (t *text) pass(p int) int {
 // raw is the text of a cell as it stands in the file. Behind it number.Padding bytes can be read.
 func (t *text) raw(c cell) []byte { return t.Text(c.from, c.to+number.Padding)[:c.to-c.from] }
 
-// bytes is the text of a cell in UTF-8, its quotes undone: valid until the next call or until the window moves. If it is malformed, it gives false with a fault.
+// bytes is the text of a cell in UTF-8, its quotes undone: valid until the next call or until the
+// window moves. If it is malformed, it gives false with a fault.
 func (t *text) bytes(c cell) (b []byte, ok bool) {
 	b = t.raw(c)
 	if c.high {
@@ -209,7 +214,8 @@ func (t *text) undouble(b []byte) []byte {
 	return t.padded(t.scratch)
 }
 
-// lineEnds passes line ends over any number of windows, which makes lines of no bytes no records. It gives N at the end of the span, or -1 with Err set.
+// lineEnds passes line ends over any number of windows, which makes lines of no bytes no records.
+// It gives N at the end of the span, or -1 with Err set.
 func (t *text) lineEnds(p int) int {
 	for {
 		for t.class[t.At(p)] == classLineEnd {

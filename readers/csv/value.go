@@ -28,9 +28,10 @@ func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 //	number  = [ "+" | "-" ] ( digits [ point [ digits ] ] | point digits ) [ "e" [ "+" | "-" ] digits ] | "nan" | [ "-" ] "inf"
 //	point   = "." | "," by option; letters in any case
 //
-// -0 is no integer, since no integer has its sign: programs that write it print a float.
-// An attribute is none if it has zeros in front, which identifiers have, or is beyond int64 or float64. An ordinate is no identifier: it may have zeros in
-// front, and an integer of any size is its float64.
+// -0 is no integer, since no integer has its sign: programs that write it print a float. An
+// attribute is none if it has zeros in front, which identifiers have, or is beyond int64 or
+// float64. An ordinate is no identifier: it may have zeros in front, and an integer of any size is
+// its float64.
 func (t *text) number(b []byte, ordinate bool) (n number.Num, ok bool) {
 	if t.comma || ordinate && t.commaPoints {
 		return t.numberWith(b, ordinate, ',')
@@ -134,7 +135,8 @@ func boolean(b []byte) (v, ok bool) {
 	return false, false
 }
 
-// nullWords say that there is no geometry or no ordinate, in any case: those of spreadsheets (NA, N/A,
+// nullWords say that there is no geometry or no ordinate, in any case: those of spreadsheets (NA,
+// N/A,
 // #N/A, -), of Python (None, nan) and of databases (null, \N).
 var nullWords = [...]string{"null", "nan", "na", "n/a", "none", `\n`, "#n/a", "-"}
 

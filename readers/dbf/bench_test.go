@@ -14,13 +14,16 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// parcels is a table like the attributes of a land register: texts of a half, numbers and dates of the other.
+// parcels is a table like the attributes of a land register: texts of a half, numbers and dates of
+// the other.
 func parcels(records int) []byte {
 	var b bytes.Buffer
 	for i := range records {
 		k := i * 2654435761 % 1000003
-		fmt.Fprintf(&b, " %-16s%-30s%-40s%-20s%5d%14.3f%12d%4d%8d%s", fmt.Sprint("P-", k*811), fmt.Sprintf("Owner %d, LLC", k%5000), fmt.Sprintf("%d Ocean Dr", k%9999),
-			[]string{"Miami", "Tampa", "Orlando"}[k%3], 32000+k%999, float64(k)*1.377, k*7919, 1950+k%75, 20050101+k%28, []string{"T", "F"}[k&1])
+		fmt.Fprintf(&b, " %-16s%-30s%-40s%-20s%5d%14.3f%12d%4d%8d%s", fmt.Sprint("P-", k*811),
+			fmt.Sprintf("Owner %d, LLC", k%5000), fmt.Sprintf("%d Ocean Dr", k%9999),
+			[]string{"Miami", "Tampa", "Orlando"}[k%3], 32000+k%999, float64(k)*1.377, k*7919, 1950+k%75,
+			20050101+k%28, []string{"T", "F"}[k&1])
 	}
 	return table{fields: []field{
 		{"PARCEL_ID", 'C', 16, 0},
@@ -36,7 +39,8 @@ func parcels(records int) []byte {
 	}, raw: b.Bytes(), count: records}.bytes()
 }
 
-// BenchmarkRead reads a table with one worker: MB/s is MB per CPU-second. VIBEFLIGHT_BENCH_DBF names another file.
+// BenchmarkRead reads a table with one worker: MB/s is MB per CPU-second. VIBEFLIGHT_BENCH_DBF
+// names another file.
 func BenchmarkRead(b *testing.B) {
 	path := os.Getenv("VIBEFLIGHT_BENCH_DBF")
 	if path == "" {
@@ -63,7 +67,8 @@ func BenchmarkRead(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err := readers.Read(context.Background(), f, f.CPU(layout), src, readers.Limits{Workers: workers}, nil); err != nil {
+				if _, err := readers.Read(context.Background(), f, f.CPU(layout), src, readers.Limits{Workers: workers},
+					nil); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -7,12 +7,14 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// block is some records in memory, few enough to stay in a core's own cache while one field after the other is read from them.
+// block is some records in memory, few enough to stay in a core's own cache while one field after
+// the other is read from them.
 //
 //	buf   frontBytes of anything | record | record | … | number.Padding of anything
 //	live            ^                 ^ offsets in buf of those that are rows
 //
-// Words of eight bytes are loaded without a check where they end in a field or begin in one: what lies before and behind keeps them inside.
+// Words of eight bytes are loaded without a check where they end in a field or begin in one: what
+// lies before and behind keeps them inside.
 type block struct {
 	buf  []byte
 	most int // records
@@ -61,7 +63,8 @@ func trim(text []byte) []byte {
 	return text
 }
 
-// unset reports whether a trimmed number or date is none: blank, or full of the stars that stand for a value that was too wide.
+// unset reports whether a trimmed number or date is none: blank, or full of the stars that stand
+// for a value that was too wide.
 func unset(text []byte) bool {
 	for _, c := range text {
 		if c != '*' {

@@ -21,7 +21,8 @@ const (
 	storeText
 )
 
-// column collects the values of one field over a run. Of its slices only the one of its store holds anything, a value a row, whatever it is below a null.
+// column collects the values of one field over a run. Of its slices only the one of its store holds
+// anything, a value a row, whatever it is below a null.
 type column struct {
 	field *Field
 	h     *Header
@@ -107,8 +108,9 @@ func (c *column) become(s store) {
 	}
 }
 
-// parse reads the field of all rows of a block, the first of which is number row of the run, unless it is one of memos, which were read before. Malformed ones are
-// in bad. The error is one of a limit or of reading.
+// parse reads the field of all rows of a block, the first of which is number row of the run, unless
+// it is one of memos, which were read before. Malformed ones are in bad. The error is one of a
+// limit or of reading.
 func (c *column) parse(b *block, row int) error {
 	if c.field.kind.isMemo() {
 		return nil
@@ -173,7 +175,10 @@ func (c *column) finish(rows int) geoarrow.Column {
 	if c.unread {
 		return geoarrow.Unread(c.field.id())
 	}
-	out := geoarrow.Column{Name: c.field.Name, Facts: c.facts, Type: c.facts.Resolve(geoarrow.RoleAttribute).Type, Rounded: c.rounded, Nulls: len(c.nulls)}
+	out := geoarrow.Column{
+		Name: c.field.Name, Facts: c.facts, Type: c.facts.Resolve(geoarrow.RoleAttribute).Type,
+		Rounded: c.rounded, Nulls: len(c.nulls),
+	}
 	if len(c.nulls) > 0 {
 		out.Valid = c.validity(rows)
 	}
@@ -270,7 +275,8 @@ type textColumn struct {
 	replaced int64
 }
 
-// mostKept is how many bytes of memory, of one column or of memos, are kept for the next run: a run of long memos needs far more than most.
+// mostKept is how many bytes of memory, of one column or of memos, are kept for the next run: a run
+// of long memos needs far more than most.
 const mostKept = 16 << 20
 
 func (t *textColumn) reset(rows int) {
@@ -282,7 +288,8 @@ func (t *textColumn) reset(rows int) {
 	t.values, t.replaced = t.values[:0], 0
 }
 
-// room makes room for n bytes and the seven behind that a copy by words may write, if offsets can count what they become.
+// room makes room for n bytes and the seven behind that a copy by words may write, if offsets can
+// count what they become.
 func (t *textColumn) room(n int) error {
 	const most = 3 // bytes of UTF-8 that a byte of any page becomes
 	if len(t.values)+most*n > math.MaxInt32 {

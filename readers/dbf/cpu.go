@@ -16,7 +16,9 @@ type parser struct {
 }
 
 // Parse reads all records, or again those of a span that an earlier Parse emitted.
-func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
+func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request,
+	emit func(readers.Chunk) error,
+) (readers.Summary, error) {
 	if err := req.Limits.CheckColumns(src.Name, len(c.header.Fields)); err != nil {
 		return readers.Summary{}, err
 	}
@@ -27,10 +29,11 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 	sum := readers.Summary{BytesRead: c.header.Start, Skipped: c.header.Missing()}
 	sum.Deviations.Append(c.header.Deviations())
 	rows := false
-	batcher := readers.NewBatcher(ctx, c, src, req.Span.Row, c.header.offset(c.header.Records), req.Limits, func(chunk readers.Chunk) error {
-		rows = true
-		return emit(chunk)
-	})
+	batcher := readers.NewBatcher(ctx, c, src, req.Span.Row, c.header.offset(c.header.Records), req.Limits,
+		func(chunk readers.Chunk) error {
+			rows = true
+			return emit(chunk)
+		})
 	batcher.Inline = c.device == nil
 	defer batcher.Close()
 	if c.header.Records > 0 {
@@ -64,7 +67,9 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 }
 
 // again reads the records of one chunk. Its memory is the chunk's alone.
-func (c parser) again(ctx context.Context, pool *pool, span readers.Span, emit func(readers.Chunk) error) (readers.Summary, error) {
+func (c parser) again(ctx context.Context, pool *pool, span readers.Span,
+	emit func(readers.Chunk) error,
+) (readers.Summary, error) {
 	r, err := pool.take()
 	if err != nil {
 		return readers.Summary{}, err
@@ -74,7 +79,8 @@ func (c parser) again(ctx context.Context, pool *pool, span readers.Span, emit f
 	if err != nil {
 		return readers.Summary{}, err
 	}
-	return readers.Summary{BytesRead: run.Bytes, Skipped: run.Skipped, Deviations: run.Deviations}, emit(readers.Chunk{Columns: run.Columns, Span: span})
+	return readers.Summary{BytesRead: run.Bytes, Skipped: run.Skipped, Deviations: run.Deviations},
+		emit(readers.Chunk{Columns: run.Columns, Span: span})
 }
 
 // recordAt is the first record that begins at or behind an offset, or the number of records.
@@ -150,7 +156,8 @@ func (r partReader) Read(from, stop, _ int64) (readers.Part, error) {
 	}
 	end = run.To
 	return readers.Part{
-		Start: r.header.offset(first), Next: r.header.offset(end), To: r.header.offset(end), End: end == r.header.Records,
+		Start: r.header.offset(first), Next: r.header.offset(end), To: r.header.offset(end),
+		End:     end == r.header.Records,
 		Columns: run.Columns, Starts: run.Starts, Beside: run.Beside, Rows: end - first,
 		Summary: readers.Summary{BytesRead: run.Bytes, Skipped: run.Skipped, Deviations: run.Deviations},
 		Release: func() { r.pool.give(reader) },

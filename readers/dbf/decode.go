@@ -25,7 +25,8 @@ func (p *codePage) decoder() textDecoder {
 
 const replacement = "\uFFFD"
 
-// append appends the UTF-8 of a text. What is no character of the page becomes U+FFFD; replaced says how many did.
+// append appends the UTF-8 of a text. What is no character of the page becomes U+FFFD; replaced
+// says how many did.
 func (d *textDecoder) append(dst, text []byte) (out []byte, replaced int64) {
 	switch {
 	case ascii(text), d.page.utf8 && utf8.Valid(text):

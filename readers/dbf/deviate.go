@@ -50,7 +50,8 @@ type defect struct {
 	mended bool
 }
 
-// deviate counts the defects of the block, which begins with record first, of a run that begins with record from.
+// deviate counts the defects of the block, which begins with record first, of a run that begins
+// with record from.
 func (r *Reader) deviate(first, from int64) {
 	if !r.h.options.nulls {
 		return
@@ -72,7 +73,10 @@ func (r *Reader) deviate(first, from int64) {
 	})
 	for _, d := range found {
 		record := first + int64(int(d.place)-frontBytes)/int64(r.h.RecordLength)
-		v := readers.Deviation{Offset: r.h.offset(record), Row: record - from, Rule: ruleFlag, Done: "the record is a row"}
+		v := readers.Deviation{
+			Offset: r.h.offset(record), Row: record - from, Rule: ruleFlag,
+			Done: "the record is a row",
+		}
 		if d.column >= 0 {
 			f := r.columns[d.column].field
 			v.Offset, v.Field, v.Rule, v.Done = v.Offset+int64(f.Offset), f.Name, f.rule(), "value is null"

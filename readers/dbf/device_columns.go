@@ -25,7 +25,10 @@ func newDeviceColumn(f *Field, c *geoarrow.Column) *deviceColumn {
 		}
 		return bit
 	}
-	return &deviceColumn{Column: c, field: kernels.FixedColumn{Type: f.onCard(), Offset: f.Offset, Width: f.Length, Null: flag(f.nullBit), Size: flag(f.sizeBit)}}
+	return &deviceColumn{Column: c, field: kernels.FixedColumn{
+		Type: f.onCard(), Offset: f.Offset,
+		Width: f.Length, Null: flag(f.nullBit), Size: flag(f.sizeBit),
+	}}
 }
 
 // onCard is how a card reads the field.
@@ -81,8 +84,11 @@ func (d *deviceRecords) check(list []*deviceColumn) {
 	d.inGroups(list, func([]*deviceColumn, gpu.Buffer[uint64], gpu.Buffer[uint64]) {})
 }
 
-// inGroups makes columns, some at a time, in memory that those behind them take again, and calls do for each group.
-func (d *deviceRecords) inGroups(list []*deviceColumn, do func(group []*deviceColumn, values, valid gpu.Buffer[uint64])) {
+// inGroups makes columns, some at a time, in memory that those behind them take again, and calls do
+// for each group.
+func (d *deviceRecords) inGroups(list []*deviceColumn, do func(group []*deviceColumn, values,
+	valid gpu.Buffer[uint64]),
+) {
 	n, groups := d.records.Records, slices.Collect(slices.Chunk(list, columnsAtOnce))
 	if len(groups) == 0 {
 		return

@@ -12,8 +12,10 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// TestDeviceLarge reads the files that VIBEFLIGHT_SWEEP_FILES names, between colons, with cards as the server has them and with the CPU engine. The cards may leave none of
-// their chunks: generated files have nothing odd. Without files it reads some of its own in chunks of 1 MiB, with as much memory as these take.
+// TestDeviceLarge reads the files that VIBEFLIGHT_SWEEP_FILES names, between colons, with cards as
+// the server has them and with the CPU engine. The cards may leave none of their chunks: generated
+// files have nothing odd. Without files it reads some of its own in chunks of 1 MiB, with as much
+// memory as these take.
 func TestDeviceLarge(t *testing.T) {
 	files, config := map[string][]byte{}, lanes.Config{}
 	for _, path := range filepath.SplitList(os.Getenv("VIBEFLIGHT_SWEEP_FILES")) {
@@ -29,7 +31,8 @@ func TestDeviceLarge(t *testing.T) {
 		if !testing.Short() {
 			letters, digits := table{}, table{}
 			for _, name := range strings.Split("ABCDEFGHIJ", "") {
-				letters.fields, digits.fields = append(letters.fields, field{name, 'C', 1, 0}), append(digits.fields, field{name, 'N', 1, 0})
+				letters.fields, digits.fields = append(letters.fields, field{name, 'C', 1, 0}),
+					append(digits.fields, field{name, 'N', 1, 0})
 			}
 			letters.records, digits.records = []string{" abcdefghij"}, []string{" 1234567890"}
 			files["letters.dbf"], files["digits.dbf"] = longer(letters, 300_000), longer(digits, 300_000)

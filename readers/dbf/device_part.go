@@ -9,7 +9,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// What cards read: shorter records need more memory than they have bytes, and wider fields would keep one thread busy with what others wait for.
+// What cards read: shorter records need more memory than they have bytes, and wider fields would
+// keep one thread busy with what others wait for.
 const (
 	leastRecord = 8   // bytes
 	widestField = 256 // bytes: what package kernels calls a short string
@@ -17,12 +18,13 @@ const (
 
 // OnCards reports whether cards know the types of all fields, and how their numbers are written.
 func (h *Header) OnCards() bool {
-	return h.RecordLength >= leastRecord && !h.options.comma && !h.page.unknown && !slices.ContainsFunc(h.Fields, func(f Field) bool {
-		if f.kind.isMemo() {
-			return !h.options.withoutMemo
-		}
-		return f.kind == kindHex || f.Length == 0 || f.Length > widestField
-	})
+	return h.RecordLength >= leastRecord && !h.options.comma && !h.page.unknown &&
+		!slices.ContainsFunc(h.Fields, func(f Field) bool {
+			if f.kind.isMemo() {
+				return !h.options.withoutMemo
+			}
+			return f.kind == kindHex || f.Length == 0 || f.Length > widestField
+		})
 }
 
 // span is where the records are.
@@ -30,11 +32,14 @@ func (h *Header) span() readers.Span {
 	return readers.Span{From: h.Start, To: h.offset(h.Records)}
 }
 
-// deviceChunks has a card read chunks of records, which begin where arithmetic says. So nothing about a chunk is a guess.
+// deviceChunks has a card read chunks of records, which begin where arithmetic says. So nothing
+// about a chunk is a guess.
 type deviceChunks struct{ header *Header }
 
 // deviceReader gives what makes readers, each for one goroutine.
-func deviceReader(ctx context.Context, e *device.Engine, h *Header, src *source.File, cpu func() readers.PartReader) func() readers.PartReader {
+func deviceReader(ctx context.Context, e *device.Engine, h *Header, src *source.File,
+	cpu func() readers.PartReader,
+) func() readers.PartReader {
 	file := e.File(ctx, src)
 	return func() readers.PartReader { return file.Reader(cpu(), deviceChunks{h}) }
 }

@@ -8,8 +8,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// deviceRecords reads a chunk of records on a card. There is room for as many rows as records until the host knows how many are deleted, for which it waits
-// once: then it has everything but the bytes of texts.
+// deviceRecords reads a chunk of records on a card. There is room for as many rows as records until
+// the host knows how many are deleted, for which it waits once: then it has everything but the
+// bytes of texts.
 //
 //	text -> rows -> numbers, dates, logicals, binary values
 //	             -> spans of texts -> offsets -> texts
@@ -68,7 +69,8 @@ func (d *deviceRecords) queue() {
 	d.values, d.oddity = values, device.Result(d.Work, d.odd)
 }
 
-// finish makes the columns of what is there behind an Await, but for the bytes of texts: these are there behind the next one.
+// finish makes the columns of what is there behind an Await, but for the bytes of texts: these are
+// there behind the next one.
 func (d *deviceRecords) finish() {
 	if d.accept(d.oddity[0]); d.Stopped() {
 		return
@@ -108,7 +110,8 @@ func (d *deviceRecords) accept(odd uint32) {
 	}
 }
 
-// fields gives each field that a card reads its column, and each that it only checks one that nobody sees.
+// fields gives each field that a card reads its column, and each that it only checks one that
+// nobody sees.
 func (d *deviceRecords) fields() (values, texts, unread []*deviceColumn) {
 	for i := range d.h.Fields {
 		f, c := &d.h.Fields[i], &d.columns.Attributes[i]

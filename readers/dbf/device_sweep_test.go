@@ -21,7 +21,8 @@ import (
 // deviceChunks are so small that most tables are several chunks, down to a record.
 var deviceChunks = []int64{60, 200, 700, 2000}
 
-// TestDeviceGolden reads the files of testdata in chunks of every size, and again with their records several times, if they are few.
+// TestDeviceGolden reads the files of testdata in chunks of every size, and again with their
+// records several times, if they are few.
 func TestDeviceGolden(t *testing.T) {
 	list := readertest.Devices(t, dbf.Format(), deviceChunks)
 	names, err := filepath.Glob(filepath.Join("testdata", "*.dbf"))
@@ -70,7 +71,8 @@ func repeated(text []byte, times int) []byte {
 	if len(text) < 32 {
 		return text
 	}
-	count, start, length := int(binary.LittleEndian.Uint32(text[4:])), int(binary.LittleEndian.Uint16(text[8:])), int(binary.LittleEndian.Uint16(text[10:]))
+	count, start, length := int(binary.LittleEndian.Uint32(text[4:])), int(binary.LittleEndian.Uint16(text[8:])),
+		int(binary.LittleEndian.Uint16(text[10:]))
 	if start+count*length > len(text) {
 		return text
 	}
@@ -79,24 +81,38 @@ func repeated(text []byte, times int) []byte {
 	return out
 }
 
-// TestDeviceSplits has chunks begin and end at every byte of a small table, which is cut off at some.
+// TestDeviceSplits has chunks begin and end at every byte of a small table, which is cut off at
+// some.
 func TestDeviceSplits(t *testing.T) {
 	k := readertest.Kernels(t)
-	text := table{fields: []field{{"N", 'N', 4, 1}, {"C", 'C', 5, 0}, {"L", 'L', 1, 0}}, records: []string{"  1.5ab   T", "*xxxx     ?", " -2.0 c d F", "     12345?", " ****     t", " 1e1     xY"}}.bytes()
+	text := table{
+		fields: []field{{"N", 'N', 4, 1}, {"C", 'C', 5, 0}, {"L", 'L', 1, 0}},
+		records: []string{
+			"  1.5ab   T", "*xxxx     ?", " -2.0 c d F", "     12345?", " ****     t",
+			" 1e1     xY",
+		},
+	}.bytes()
 	records := len(text) - int(binary.LittleEndian.Uint16(text[8:]))
 	for chunk := int64(1); chunk <= int64(records/2); chunk++ {
 		t.Run(fmt.Sprint(chunk), func(t *testing.T) { // a card's memory is free again afterwards
-			d := readertest.DeviceOn(t, dbf.Format(), lanes.Config{Plan: lanes.Plan{ChunkBytes: chunk, Lanes: 2, Work: 2}}, k)
+			d := readertest.DeviceOn(t, dbf.Format(), lanes.Config{Plan: lanes.Plan{
+				ChunkBytes: chunk,
+				Lanes:      2, Work: 2,
+			}}, k)
 			for cut := range 2 {
-				in := readertest.Input{Name: "a.dbf", Text: text[:len(text)-cut], Options: map[string]any{"on_error": "skip"}}
+				in := readertest.Input{
+					Name: "a.dbf", Text: text[:len(text)-cut],
+					Options: map[string]any{"on_error": "skip"},
+				}
 				readertest.Same(t, dbf.Format(), in, []int{0}, readertest.OnDevice(d))
 			}
 		})
 	}
 }
 
-// TestDeviceSweep holds what cards make of random tables against what the CPU engine makes of them: tables, counts and errors, to the letter. Some have
-// fields that cards leave alone, some are broken.
+// TestDeviceSweep holds what cards make of random tables against what the CPU engine makes of them:
+// tables, counts and errors, to the letter. Some have fields that cards leave alone, some are
+// broken.
 func TestDeviceSweep(t *testing.T) {
 	list := readertest.Devices(t, dbf.Format(), deviceChunks)
 	documents := int64(0)
@@ -119,10 +135,12 @@ func TestDeviceSweep(t *testing.T) {
 	readertest.Accepted(t, list, deviceChunks, documents, 0.5)
 }
 
-// TestDeviceMutants has one mistake, at each byte. Left out or put in, a byte moves all that follows.
+// TestDeviceMutants has one mistake, at each byte. Left out or put in, a byte moves all that
+// follows.
 func TestDeviceMutants(t *testing.T) {
 	text := longer(everyType(rand.New(rand.NewPCG(7, 3)), 2, "ab", " c "), 8)
 	head, length := int(binary.LittleEndian.Uint16(text[8:])), int(binary.LittleEndian.Uint16(text[10:]))
 	d := readertest.Device(t, dbf.Format(), int64(2*length))
-	readertest.Mutants(t, dbf.Format(), readertest.Input{Name: "a.dbf", Text: text}, head+2*length, head+4*length, " *.-+1e9T\x00\xff", d)
+	readertest.Mutants(t, dbf.Format(), readertest.Input{Name: "a.dbf", Text: text}, head+2*length,
+		head+4*length, " *.-+1e9T\x00\xff", d)
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// everyType is a table of Visual FoxPro with columns of all types that cards read, texts of some words, and nulls of every kind.
+// everyType is a table of Visual FoxPro with columns of all types that cards read, texts of some
+// words, and nulls of every kind.
 func everyType(r *rand.Rand, records int, words ...string) table {
 	tab := table{version: 0x30, fields: []field{
 		{"ID", 'N', 9, 0},
@@ -45,9 +46,12 @@ func everyType(r *rand.Rand, records int, words ...string) table {
 	for i := range records {
 		word := words[r.IntN(len(words))]
 		values := []string{
-			fmt.Sprint(i - 99), fmt.Sprint(int64(r.Uint64()) >> r.IntN(64)), fmt.Sprintf("%.15f", r.NormFloat64()*1e3), fmt.Sprintf("%.11e", r.NormFloat64()),
-			fmt.Sprintf("2024%02d%02d", 1+i%12, 1+i%29), " 19991231 ", string("TFyn? "[i%6]), " " + string("TFyn? "[i%6]), word, string("ab"[i%2]), fmt.Sprintf("%-19s%c", "a  variable", r.IntN(20)),
-			le(4, r.Uint64()), le(4, uint64(i)), le(8, math.Float64bits(r.NormFloat64())), le(8, r.Uint64()), le(8, r.Uint64()), moment(), moment(), le(3, r.Uint64()&r.Uint64()),
+			fmt.Sprint(i - 99), fmt.Sprint(int64(r.Uint64()) >> r.IntN(64)), fmt.Sprintf("%.15f", r.NormFloat64()*1e3),
+			fmt.Sprintf("%.11e", r.NormFloat64()),
+			fmt.Sprintf("2024%02d%02d", 1+i%12, 1+i%29), " 19991231 ", string("TFyn? "[i%6]),
+			" " + string("TFyn? "[i%6]), word, string("ab"[i%2]), fmt.Sprintf("%-19s%c", "a  variable", r.IntN(20)),
+			le(4, r.Uint64()), le(4, uint64(i)), le(8, math.Float64bits(r.NormFloat64())), le(8, r.Uint64()),
+			le(8, r.Uint64()), moment(), moment(), le(3, r.Uint64()&r.Uint64()),
 		}
 		if i%7 == 0 {
 			values[0], values[1], values[2], values[4], values[8] = "", "*******************", "nan", "00000000", "\x00"
@@ -76,9 +80,11 @@ func longer(tab table, records int) []byte {
 	return tab.bytes()
 }
 
-// TestDeviceAcceptsOrdinaryTables holds the tables of the card against those of the CPU engine, and has it refuse nothing.
+// TestDeviceAcceptsOrdinaryTables holds the tables of the card against those of the CPU engine, and
+// has it refuse nothing.
 func TestDeviceAcceptsOrdinaryTables(t *testing.T) {
-	ascii, utf8 := []string{"", "plain", "  two  words ", "a\x00b", strings.Repeat("x", 30)}, []string{"é ü", "😀", "", strings.Repeat("ä", 15), "中文"}
+	ascii, utf8 := []string{"", "plain", "  two  words ", "a\x00b", strings.Repeat("x", 30)},
+		[]string{"é ü", "😀", "", strings.Repeat("ä", 15), "中文"}
 	random := func() *rand.Rand { return rand.New(rand.NewPCG(7, 1)) }
 	for _, c := range []struct {
 		name     string
@@ -92,17 +98,33 @@ func TestDeviceAcceptsOrdinaryTables(t *testing.T) {
 		{"UTF-8", everyType(random(), 400, utf8...).bytes(), nil, map[string][]byte{".cpg": []byte("UTF-8")}},
 		{"GBK, ASCII", everyType(random(), 400, ascii...).bytes(), map[string]any{"encoding": "GBK"}, nil},
 		{"Latin-1", everyType(random(), 400, "M\xfcnchen", "", "\xe9\xe8\xea", "plain").bytes(), nil, nil},
-		{"CP437", everyType(random(), 400, "\xc9\xcd\xbb", "", "plain", "\xff").bytes(), map[string]any{"encoding": "437"}, nil},
-		{"1251", everyType(random(), 400, "\xcc\xee\xf1\xea\xe2\xe0", "", "plain").bytes(), map[string]any{"encoding": "1251"}, nil},
+		{
+			"CP437", everyType(random(), 400, "\xc9\xcd\xbb", "", "plain", "\xff").bytes(),
+			map[string]any{"encoding": "437"},
+			nil,
+		},
+		{
+			"1251", everyType(random(), 400, "\xcc\xee\xf1\xea\xe2\xe0", "", "plain").bytes(),
+			map[string]any{"encoding": "1251"},
+			nil,
+		},
 		{"parcels", parcels(500), nil, nil},
 		{"parcels and what is behind them", append(parcels(500), "\x1A and more"...), nil, nil},
-		{"ignored memos", longer(column("M", 'M', 10, 0, "         1", "", "        99"), 3000), map[string]any{"memo": "ignore"}, nil},
-		{"all deleted", bytes.ReplaceAll(longer(column("N", 'N', 9, 0, "      123"), 3000), []byte("       123"), []byte("*      123")), nil, nil},
+		{
+			"ignored memos", longer(column("M", 'M', 10, 0, "         1", "", "        99"), 3000),
+			map[string]any{"memo": "ignore"},
+			nil,
+		},
+		{"all deleted", bytes.ReplaceAll(longer(column("N", 'N', 9, 0, "      123"), 3000), []byte("       123"),
+			[]byte("*      123")), nil, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := readertest.Device(t, dbf.Format(), 9<<10)
 			for _, rows := range []int{0, 100, 7} {
-				in := readertest.Input{Name: "a.dbf", Text: c.text, Options: c.options, Siblings: c.siblings, Limits: readers.Limits{BatchRows: rows}}
+				in := readertest.Input{
+					Name: "a.dbf", Text: c.text, Options: c.options, Siblings: c.siblings,
+					Limits: readers.Limits{BatchRows: rows},
+				}
 				readertest.Same(t, dbf.Format(), in, []int{0}, readertest.OnDevice(d))
 			}
 			if n := d.Counts(); n.Chunks < 3 || n.Refused > 0 {
@@ -112,9 +134,17 @@ func TestDeviceAcceptsOrdinaryTables(t *testing.T) {
 	}
 }
 
-// TestDeviceLeavesTheRest has tables that cards do not read, or not all of: the tables and errors are those of the CPU engine.
+// TestDeviceLeavesTheRest has tables that cards do not read, or not all of: the tables and errors
+// are those of the CPU engine.
 func TestDeviceLeavesTheRest(t *testing.T) {
-	fields := []field{{"ID", 'N', 9, 0}, {"WIDE", 'N', 20, 0}, {"F", 'N', 40, 3}, {"D", 'D', 8, 0}, {"L", 'L', 1, 0}, {"T", 'C', 10, 0}}
+	fields := []field{
+		{"ID", 'N', 9, 0},
+		{"WIDE", 'N', 20, 0},
+		{"F", 'N', 40, 3},
+		{"D", 'D', 8, 0},
+		{"L", 'L', 1, 0},
+		{"T", 'C', 10, 0},
+	}
 	record := func(values ...string) string {
 		text := " "
 		for i, f := range fields {
@@ -141,7 +171,10 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 		{"a point", record("1."), "UTF-8", "whole numbers"},
 		{"an exponent", record("", "1e3"), "UTF-8", "whole numbers"},
 		{"beyond int64", record("", "9223372036854775808"), "UTF-8", "beyond int64"},
-		{"a number near the middle of two", record("", "", "1.00000000000000011102230246251565404"), "UTF-8", "of many digits"},
+		{
+			"a number near the middle of two", record("", "", "1.00000000000000011102230246251565404"),
+			"UTF-8", "of many digits",
+		},
 		{"Latin-1", record("", "", "", "", "", "M\xfcnchen"), "88591", ""},
 		{"UTF-8 that says it is Latin-1", record("", "", "", "", "", "é"), "88591", ""},
 		{"a byte that is no character", record("", "", "", "", "", "\x81"), "1252", "is no character"},
@@ -166,7 +199,10 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 			}
 			d := readertest.Device(t, dbf.Format(), 3<<10)
 			for _, mode := range []string{"fail", "skip", "null", "repair"} {
-				in := readertest.Input{Name: "a.dbf", Text: tab.bytes(), Options: map[string]any{"on_error": mode, "encoding": c.page}}
+				in := readertest.Input{
+					Name: "a.dbf", Text: tab.bytes(),
+					Options: map[string]any{"on_error": mode, "encoding": c.page},
+				}
 				readertest.Same(t, dbf.Format(), in, []int{0}, readertest.OnDevice(d))
 			}
 			n := d.Counts()
@@ -177,7 +213,8 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 	}
 }
 
-// TestDeviceTextsThatGrow has fields that are full of characters which take two bytes as UTF-8: they do not fit into the room that other texts leave.
+// TestDeviceTextsThatGrow has fields that are full of characters which take two bytes as UTF-8:
+// they do not fit into the room that other texts leave.
 func TestDeviceTextsThatGrow(t *testing.T) {
 	for _, c := range []struct {
 		name, value string
@@ -185,9 +222,13 @@ func TestDeviceTextsThatGrow(t *testing.T) {
 	}{{"full", strings.Repeat("\xec", 20), true}, {"half full", strings.Repeat("\xec", 10), false}} {
 		t.Run(c.name, func(t *testing.T) {
 			d := readertest.Device(t, dbf.Format(), 3<<10)
-			in := readertest.Input{Name: "a.dbf", Text: longer(column("C", 'C', 20, 0, c.value), 600), Options: map[string]any{"encoding": "1251"}}
+			in := readertest.Input{
+				Name: "a.dbf", Text: longer(column("C", 'C', 20, 0, c.value), 600),
+				Options: map[string]any{"encoding": "1251"},
+			}
 			readertest.Same(t, dbf.Format(), in, []int{0}, readertest.OnDevice(d))
-			if n := d.Counts(); (n.Refused > 0) != c.refused || n.Refused+n.Chunks == 0 || c.refused && !strings.Contains(n.Reason, "far longer as UTF-8") {
+			if n := d.Counts(); (n.Refused > 0) != c.refused || n.Refused+n.Chunks == 0 || c.refused &&
+				!strings.Contains(n.Reason, "far longer as UTF-8") {
 				t.Errorf("%d chunks accepted, %d refused: %q", n.Chunks, n.Refused, n.Reason)
 			}
 		})
@@ -204,7 +245,10 @@ func TestDeviceIsNotAsked(t *testing.T) {
 		{"bytes", readertest.Input{Text: longer(column("Q", 'Q', 10, 0, "0123456789"), 2000)}},
 		{"short records", readertest.Input{Text: longer(column("N", 'N', 6, 0, "123456"), 4000)}},
 		{"wide fields", readertest.Input{Text: longer(column("C", 'C', 300, 0, strings.Repeat("x", 300)), 100)}},
-		{"a field without bytes", readertest.Input{Text: longer(table{fields: []field{{"C", 'C', 0, 0}, {"N", 'N', 9, 0}}, records: []string{" 123456789"}}, 2000)}},
+		{"a field without bytes", readertest.Input{Text: longer(table{fields: []field{
+			{"C", 'C', 0, 0},
+			{"N", 'N', 9, 0},
+		}, records: []string{" 123456789"}}, 2000)}},
 		{"two chunks", readertest.Input{Text: longer(column("N", 'N', 9, 0, "123456789"), 600)}},
 		{"no record", readertest.Input{Text: table{fields: []field{{"N", 'N', 9, 0}}}.bytes()}},
 	} {
@@ -234,17 +278,24 @@ func TestDeviceHostile(t *testing.T) {
 		text []byte
 	}{
 		{"tiny records", longer(column("N", 'N', 7, 0, "1234567"), 1<<17)},
-		{"tiny texts", longer(table{fields: []field{{"A", 'C', 1, 0}, {"B", 'C', 1, 0}, {"C", 'C', 1, 0}, {"D", 'C', 4, 0}}, records: []string{" abcdefg", "*      x"}}, 1<<16)},
+		{"tiny texts", longer(table{fields: []field{
+			{"A", 'C', 1, 0},
+			{"B", 'C', 1, 0},
+			{"C", 'C', 1, 0},
+			{"D", 'C', 4, 0},
+		}, records: []string{" abcdefg", "*      x"}}, 1<<16)},
 		{"blanks", longer(column("C", 'C', 250, 0, strings.Repeat(" ", 250)), 4000)},
 		{"stars", longer(column("N", 'N', 250, 0, strings.Repeat("*", 250)), 2000)},
 		{"long numbers", longer(column("N", 'N', 250, 240, strings.Repeat("0", 9)+"."+strings.Repeat("3", 240)), 500)},
 		{"many columns", longer(table{fields: many, records: []string{" " + strings.Repeat("T?F ", 500)}}, 100)},
-		{"many columns of text", longer(table{fields: texts, records: []string{" " + strings.Repeat("x", 240*255)}}, 9)},
+		{"many columns of text", longer(table{fields: texts, records: []string{" " + strings.Repeat("x", 240*255)}},
+			9)},
 		{"NULs", longer(column("C", 'C', 20, 0, strings.Repeat("\x00", 20)), 20000)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := readertest.Device(t, dbf.Format(), 48<<10)
-			readertest.Same(t, dbf.Format(), readertest.Input{Name: "a.dbf", Text: c.text}, []int{0}, readertest.OnDevice(d))
+			readertest.Same(t, dbf.Format(), readertest.Input{Name: "a.dbf", Text: c.text}, []int{0},
+				readertest.OnDevice(d))
 			n := d.Counts()
 			t.Logf("%d chunks accepted, %d refused: %s", n.Chunks, n.Refused, n.Reason)
 		})
@@ -254,10 +305,14 @@ func TestDeviceHostile(t *testing.T) {
 // TestDeviceFaults has calls of the card fail.
 func TestDeviceFaults(t *testing.T) {
 	text := everyType(rand.New(rand.NewPCG(7, 9)), 700, "abc", "", "é").bytes()
-	readertest.DeviceFaults(t, dbf.Format(), readertest.Input{Name: "a.dbf", Text: text, Options: map[string]any{"encoding": "UTF-8"}, Limits: readers.Limits{BatchRows: 100}})
+	readertest.DeviceFaults(t, dbf.Format(), readertest.Input{
+		Name: "a.dbf", Text: text,
+		Options: map[string]any{"encoding": "UTF-8"}, Limits: readers.Limits{BatchRows: 100},
+	})
 }
 
-// TestDeviceBringsBackWhatIsAskedFor compares the bytes that come back from a card for a column with those for all.
+// TestDeviceBringsBackWhatIsAskedFor compares the bytes that come back from a card for a column
+// with those for all.
 func TestDeviceBringsBackWhatIsAskedFor(t *testing.T) {
 	table := everyType(rand.New(rand.NewPCG(7, 9)), 400, "plain", "text", "")
 	in := readertest.Input{Name: "a.dbf", Text: table.bytes()}

@@ -8,13 +8,16 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// textShare is of how many bytes of records a card makes one text at a time: a text takes some 45 bytes of its memory on its way.
+// textShare is of how many bytes of records a card makes one text at a time: a text takes some 45
+// bytes of its memory on its way.
 const textShare = 16
 
 // textGroup is columns of text that are made at once, one behind the other.
 type textGroup struct {
 	columns []*deviceColumn
-	text    gpu.Buffer[byte]        // of all of them, and room behind it: texts have blanks around them, so that even those that become longer fit into little more than their fields
+	// of all of them, and room behind it: texts have blanks around them, so that even those that
+	// become longer fit into little more than their fields
+	text    gpu.Buffer[byte]
 	total   []int64                 // one element: bytes of it
 	summary []kernels.StringSummary // of texts that are not recoded
 }
@@ -27,7 +30,8 @@ type textRoom struct {
 	page                  gpu.Buffer[uint32] // of one byte a character
 }
 
-// texts makes columns of texts. Their bytes stay on the card until the host knows how many they are.
+// texts makes columns of texts. Their bytes stay on the card until the host knows how many they
+// are.
 func (d *deviceRecords) texts(list []*deviceColumn) {
 	if len(list) == 0 {
 		return
@@ -35,8 +39,9 @@ func (d *deviceRecords) texts(list []*deviceColumn) {
 	n, words := d.records.Records, kernels.Words(d.records.Records)
 	most := min(len(list), max(1, d.text.Len()/textShare/n))
 	room := textRoom{
-		starts: device.Alloc[int64](d.Work, most*n), ends: device.Alloc[int64](d.Work, most*n), offsets: device.Alloc[int64](d.Work, most*n+1),
-		valid: device.Alloc[uint64](d.Work, most*words), narrow: device.Alloc[int32](d.Work, most*(n+1)),
+		starts: device.Alloc[int64](d.Work, most*n), ends: device.Alloc[int64](d.Work, most*n),
+		offsets: device.Alloc[int64](d.Work, most*n+1),
+		valid:   device.Alloc[uint64](d.Work, most*words), narrow: device.Alloc[int32](d.Work, most*(n+1)),
 	}
 	if d.h.page.upper != nil {
 		page := d.h.page.onCard()

@@ -10,10 +10,12 @@ import (
 
 // Field is a field of a table: a column.
 type Field struct {
-	Name     string // unique: a repeated one has _1, _2, … behind it, an empty one is called field_ and its number from 1
-	Type     byte   // the letter
-	Offset   int    // in a record, whose byte 0 is the deletion flag
-	Length   int    // in bytes
+	// unique: a repeated one has _1, _2, … behind it, an empty one is called field_ and its number
+	// from 1
+	Name     string
+	Type     byte // the letter
+	Offset   int  // in a record, whose byte 0 is the deletion flag
+	Length   int  // in bytes
 	Decimals int
 
 	kind    kind
@@ -58,13 +60,15 @@ func (f *Field) takesAll() bool {
 	return f.kind == kindText && f.sizeBit == noBit
 }
 
-// wideDigits is how many bytes an integer takes that may be beyond int64, narrowDigits how many one that may be beyond int32.
+// wideDigits is how many bytes an integer takes that may be beyond int64, narrowDigits how many one
+// that may be beyond int32.
 const (
 	narrowDigits = 10
 	wideDigits   = 19
 )
 
-// decide finds the kind by the letter, and checks the length of binary values. Letters that nobody knows are texts, as with GDAL.
+// decide finds the kind by the letter, and checks the length of binary values. Letters that nobody
+// knows are texts, as with GDAL.
 func (f *Field) decide(version byte) error {
 	binary := 0 // bytes that it must have
 	switch f.Type {
@@ -136,8 +140,9 @@ func (f *Field) facts() geoarrow.Facts {
 // Flags of a field of Visual FoxPro.
 const flagNullable = 0x02
 
-// takeBits gives a field its bits among the null flags, of which so many are taken: texts of variable length have one for that, then whatever may be null
-// has one. It gives how many are taken now.
+// takeBits gives a field its bits among the null flags, of which so many are taken: texts of
+// variable length have one for that, then whatever may be null has one. It gives how many are taken
+// now.
 func (f *Field) takeBits(taken int, flags byte) int {
 	if f.Type == 'V' || f.Type == 'Q' {
 		f.sizeBit = taken
@@ -163,7 +168,8 @@ func fieldNames(raw [][]byte, page *codePage) []string {
 		}
 		taken[names[i]] = true
 	}
-	seen, last := map[string]bool{}, map[string]int{} // last: the number that a name was given last, so that 2,000 equal ones take no time
+	// last: the number that a name was given last, so that 2,000 equal ones take no time
+	seen, last := map[string]bool{}, map[string]int{}
 	for i, name := range names {
 		for seen[names[i]] {
 			last[name]++
@@ -177,7 +183,8 @@ func fieldNames(raw [][]byte, page *codePage) []string {
 	return names
 }
 
-// quoted writes bytes of a file so that its owner finds them: texts in quotes, others in hexadecimal.
+// quoted writes bytes of a file so that its owner finds them: texts in quotes, others in
+// hexadecimal.
 func quoted(b []byte) string {
 	const most = 32
 	more := ""

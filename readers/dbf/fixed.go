@@ -44,7 +44,8 @@ func (c *column) dates(b *block, row int) {
 
 const dateBytes = 8
 
-// months remembers where the months that occurred begin, each at 12 * year + month, so that package temporal is asked once for each.
+// months remembers where the months that occurred begin, each at 12 * year + month, so that package
+// temporal is asked once for each.
 type months [1024]month
 
 type month struct {
@@ -163,7 +164,8 @@ const (
 	dayMillis = 86_400_000
 )
 
-// timestamp gives the milliseconds since 1970-01-01 of a Julian day and the milliseconds of that day.
+// timestamp gives the milliseconds since 1970-01-01 of a Julian day and the milliseconds of that
+// day.
 func timestamp(value []byte) (ms int64, ok bool) {
 	day, clock := int64(int32(binary.LittleEndian.Uint32(value))), int64(int32(binary.LittleEndian.Uint32(value[4:])))
 	if day < firstDay || day > lastDay || clock < 0 || clock >= dayMillis {

@@ -1,17 +1,22 @@
-// Package dbf reads tables of dBASE III, IV and 5, FoxPro and Visual FoxPro, and the attributes of shapefiles.
+// Package dbf reads tables of dBASE III, IV and 5, FoxPro and Visual FoxPro, and the attributes of
+// shapefiles.
 //
-// There is no standard. What is known of the layout is in Borland's "Table File Format" of dBASE IV and 5, Microsoft's "Table File Structure" of Visual
-// FoxPro 9, and ESRI's use of both:
+// There is no standard. What is known of the layout is in Borland's "Table File Format" of dBASE IV
+// and 5, Microsoft's "Table File Structure" of Visual FoxPro 9, and ESRI's use of both:
 //
 //	file    header | record … | [0x1A]
 //	record  deletion flag | field …          all records of a table are equally long, all fields of a name too
 //	flag    blank: a record; *: a deleted one
 //
-// Numbers and dates are text, right- or left-aligned among blanks; NULs count as blanks. A blank value is null. Every value must be one of its field's type: what is
-// none is a *readers.ParseError with its record, and null under on_error: null or repair. Records behind the number that the header promises are none. A header whose lengths contradict one another or
-// the file, one that promises more records than there are, an encrypted table, one of dBASE II or 7, a memo that lies in no memo file are refused.
+// Numbers and dates are text, right- or left-aligned among blanks; NULs count as blanks. A blank
+// value is null. Every value must be one of its field's type: what is none is a *readers.ParseError
+// with its record, and null under on_error: null or repair. Records behind the number that the
+// header promises are none. A header whose lengths contradict one another or the file, one that
+// promises more records than there are, an encrypted table, one of dBASE II or 7, a memo that lies
+// in no memo file are refused.
 //
-// The records of a table lie at known places, so any number of workers may read them. docs/formats/dbf.md has the whole list, and what GDAL does.
+// The records of a table lie at known places, so any number of workers may read them.
+// docs/formats/dbf.md has the whole list, and what GDAL does.
 package dbf
 
 import (
@@ -53,10 +58,20 @@ func Format() readers.Format {
 // Options are those of a table, which the formats that hold one have too.
 func Options() []readers.Option {
 	return []readers.Option{
-		{Name: "encoding", Doc: "code page of texts, as UTF-8, 1252, CP437, ISO-8859-2, GBK; by default that of the .cpg file, then of the header, then ISO-8859-1"},
-		{Name: "include_deleted", Default: "false", Values: []string{"false", "true"}, Doc: "whether records that are marked as deleted are rows"},
-		{Name: "decimal", Default: ".", Values: []string{".", ","}, Doc: "the decimal separator of numbers that are text"},
-		{Name: "memo", Default: "read", Values: []string{"read", "ignore"}, Doc: "read memo fields, or ignore them: then they are null, and the memo file may be missing"},
+		{Name: "encoding", Doc: "code page of texts, as UTF-8, 1252, CP437, ISO-8859-2, GBK; by default that of the " +
+			".cpg file, then of the header, then ISO-8859-1"},
+		{
+			Name: "include_deleted", Default: "false", Values: []string{"false", "true"},
+			Doc: "whether records that are marked as deleted are rows",
+		},
+		{
+			Name: "decimal", Default: ".", Values: []string{".", ","},
+			Doc: "the decimal separator of numbers that are text",
+		},
+		{
+			Name: "memo", Default: "read", Values: []string{"read", "ignore"},
+			Doc: "read memo fields, or ignore them: then they are null, and the memo file may be missing",
+		},
 	}
 }
 

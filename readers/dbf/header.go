@@ -26,8 +26,10 @@ import (
 //
 // All numbers are little-endian.
 type Header struct {
-	Version      byte
-	Records      int64 // that the table has, deleted ones included: under on_error: skip, where the header promises more, those that the file holds
+	Version byte
+	// that the table has, deleted ones included: under on_error: skip, where the header promises
+	// more, those that the file holds
+	Records      int64
 	Start        int64 // offset of the first record
 	RecordLength int
 	Fields       []Field // in their order; without the hidden one in which Visual FoxPro keeps nulls
@@ -58,8 +60,10 @@ func visualFoxPro(version byte) bool { return version >= 0x30 && version <= 0x32
 // foxPro reports whether memos of the version lie in an .fpt file.
 func foxPro(version byte) bool { return visualFoxPro(version) || version == 0xF5 || version == 0xFB }
 
-// ReadHeader reads the header of the table in a file and finds its code page, for which it looks at the .cpg file beside it. opts are checked options that have
-// those of Options. Errors: a *readers.ParseError for a file that is no table, a *readers.OptionError for an encoding that nobody knows, those of reading.
+// ReadHeader reads the header of the table in a file and finds its code page, for which it looks at
+// the .cpg file beside it. opts are checked options that have those of Options. Errors: a
+// *readers.ParseError for a file that is no table, a *readers.OptionError for an encoding that
+// nobody knows, those of reading.
 func ReadHeader(ctx context.Context, src *source.File, opts readers.Options) (*Header, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -105,13 +109,18 @@ func (h *Header) read(src *source.File) ([]byte, error) {
 	h.RecordLength = int(binary.LittleEndian.Uint16(fixed[10:]))
 	switch {
 	case h.Start <= headBytes:
-		return nil, h.errorAt(src, 8, noRecord, "", "", fmt.Errorf("the header says that it is %d bytes long, which leaves no room for a field%s", h.Start, h.otherLayout()))
+		return nil, h.errorAt(src, 8, noRecord, "", "",
+			fmt.Errorf("the header says that it is %d bytes long, which leaves no room for a field%s",
+				h.Start, h.otherLayout()))
 	case h.Start > src.Size:
-		return nil, h.errorAt(src, 8, noRecord, "", "", fmt.Errorf("the header says that it is %d bytes long, the file has %d%s", h.Start, src.Size, h.otherLayout()))
+		return nil, h.errorAt(src, 8, noRecord, "", "",
+			fmt.Errorf("the header says that it is %d bytes long, the file has %d%s", h.Start, src.Size,
+				h.otherLayout()))
 	case h.RecordLength == 0:
 		return nil, h.errorAt(src, 10, noRecord, "", "", errors.New("the header says that a record has no bytes"))
 	case fixed[15] != 0:
-		return nil, h.errorAt(src, 15, noRecord, "", "", errors.New("the table is encrypted; save it without encryption"))
+		return nil, h.errorAt(src, 15, noRecord, "", "",
+			errors.New("the table is encrypted; save it without encryption"))
 	}
 	text := make([]byte, h.Start)
 	if n, err := src.ReadAt(text, 0); n < len(text) {
@@ -120,7 +129,8 @@ func (h *Header) read(src *source.File) ([]byte, error) {
 	return text, nil
 }
 
-// otherLayout is what to say where the header makes no sense and the version promises one of another layout.
+// otherLayout is what to say where the header makes no sense and the version promises one of
+// another layout.
 func (h *Header) otherLayout() string {
 	switch h.Version {
 	case 0x02:
@@ -150,7 +160,9 @@ func (h *Header) count(src *source.File, promised int64) error {
 		if whole {
 			mode = modeRepair
 		}
-		return h.errorAt(src, 4, noRecord, "", mode, fmt.Errorf("the header promises %d records of %d bytes, the file has room for %d", promised, h.RecordLength, there))
+		return h.errorAt(src, 4, noRecord, "", mode,
+			fmt.Errorf("the header promises %d records of %d bytes, the file has room for %d", promised,
+				h.RecordLength, there))
 	}
 	h.Records = there
 	h.missing = readers.Skipped{Count: promised - there, First: []int64{h.offset(there)}}
@@ -176,10 +188,12 @@ func (h *Header) deviate(offset int64, rule, done string) {
 	h.deviations.Add(readers.Deviation{Offset: offset, Row: noRecord, Rule: rule, Done: done})
 }
 
-// Missing are the records that the header promises and the file does not have, under on_error: skip. The first offset is where they would begin.
+// Missing are the records that the header promises and the file does not have, under on_error:
+// skip. The first offset is where they would begin.
 func (h *Header) Missing() readers.Skipped { return h.missing }
 
-// Project is the header for who asks for some columns. The fields of the others are checked, and give columns without values.
+// Project is the header for who asks for some columns. The fields of the others are checked, and
+// give columns without values.
 func (h *Header) Project(columns readers.Projection) *Header {
 	projected := *h
 	projected.columns = columns
@@ -219,7 +233,10 @@ func (h *Header) fields(src *source.File, text []byte) error {
 	names := fieldNames(raw, h.page)
 	at, bits := 1, 0
 	for i, d := range raw {
-		f := Field{Name: names[i], Type: d[11], Offset: at, Length: int(d[16]), Decimals: int(d[17]), nullBit: noBit, sizeBit: noBit}
+		f := Field{
+			Name: names[i], Type: d[11], Offset: at, Length: int(d[16]), Decimals: int(d[17]),
+			nullBit: noBit, sizeBit: noBit,
+		}
 		if f.Type == 'C' && long {
 			f.Length += f.Decimals << 8
 		}
@@ -237,10 +254,13 @@ func (h *Header) fields(src *source.File, text []byte) error {
 		h.Fields = append(h.Fields, f)
 	}
 	if empty := h.emptyFields(); empty > h.RecordLength {
-		return h.errorAt(src, 10, noRecord, "", "", fmt.Errorf("%d fields have no bytes, more than records of %d bytes may have", empty, h.RecordLength))
+		return h.errorAt(src, 10, noRecord, "", "",
+			fmt.Errorf("%d fields have no bytes, more than records of %d bytes may have", empty, h.RecordLength))
 	}
 	if at > h.RecordLength {
-		return h.errorAt(src, 10, noRecord, "", "", fmt.Errorf("the fields take %d bytes with the deletion flag, the header says that a record has %d%s", at, h.RecordLength, h.otherLayout()))
+		return h.errorAt(src, 10, noRecord, "", "",
+			fmt.Errorf("the fields take %d bytes with the deletion flag, the header says that a record has %d%s",
+				at, h.RecordLength, h.otherLayout()))
 	}
 	if bits > h.nullBits {
 		h.forgetBits()
@@ -248,12 +268,14 @@ func (h *Header) fields(src *source.File, text []byte) error {
 	return nil
 }
 
-// noField is the error of a table without fields. Beside a shapefile it says which records are deleted, and nothing else; alone it is none.
+// noField is the error of a table without fields. Beside a shapefile it says which records are
+// deleted, and nothing else; alone it is none.
 func (h *Header) noField(src *source.File) error {
 	return h.errorAt(src, headBytes, noRecord, "", "", fmt.Errorf("the header has no field%s", h.otherLayout()))
 }
 
-// longTexts reports whether the second byte of a C field's length counts: only then do the fields fill a record. Elsewhere it means nothing.
+// longTexts reports whether the second byte of a C field's length counts: only then do the fields
+// fill a record. Elsewhere it means nothing.
 func (h *Header) longTexts(raw [][]byte) bool {
 	sum, high := 1, 0
 	for _, d := range raw {
@@ -265,7 +287,8 @@ func (h *Header) longTexts(raw [][]byte) bool {
 	return high > 0 && sum+high == h.RecordLength
 }
 
-// emptyFields counts the fields without bytes. Each is a column of nulls, so that many of them would make a large table of a small file.
+// emptyFields counts the fields without bytes. Each is a column of nulls, so that many of them
+// would make a large table of a small file.
 func (h *Header) emptyFields() int {
 	n := 0
 	for i := range h.Fields {
@@ -276,17 +299,21 @@ func (h *Header) emptyFields() int {
 	return n
 }
 
-// forgetBits is for a table whose fields may be null and whose hidden field has no room to say which are.
+// forgetBits is for a table whose fields may be null and whose hidden field has no room to say
+// which are.
 func (h *Header) forgetBits() {
 	for i := range h.Fields {
 		h.Fields[i].nullBit, h.Fields[i].sizeBit = noBit, noBit
 	}
 }
 
-// errorAt says what is wrong at an offset of the table. The record is noRecord where none is concerned.
-// mode is the value of on_error that would read the rest, or empty.
+// errorAt says what is wrong at an offset of the table. The record is noRecord where none is
+// concerned. mode is the value of on_error that would read the rest, or empty.
 func (h *Header) errorAt(src *source.File, offset, record int64, field, mode string, what error) error {
-	return &readers.ParseError{Name: src.Name, Format: formatName, Offset: offset, Row: record, Unit: unit, Field: field, Mode: mode, Err: what}
+	return &readers.ParseError{
+		Name: src.Name, Format: formatName, Offset: offset, Row: record, Unit: unit,
+		Field: field, Mode: mode, Err: what,
+	}
 }
 
 // cutShort is the error where a file ends before its size.

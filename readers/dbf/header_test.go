@@ -38,32 +38,80 @@ func TestHeader(t *testing.T) {
 		{"as it should be", two.bytes(), nil, values},
 		{"an end mark", change(func(t *table) { t.rest = []byte{0x1A} }).bytes(), nil, values},
 		{"B14: no 0x0D", change(func(t *table) { t.behind = []byte{} }).bytes(), nil, values},
-		{"B14: a backlink", change(func(t *table) { t.version, t.behind = 0x30, append([]byte{0x0D}, make([]byte, 263)...) }).bytes(), nil, values},
-		{"B14: a backlink and no 0x0D", change(func(t *table) { t.version, t.behind = 0x30, []byte(strings.Repeat("x", 263)) }).bytes(), nil, values},
-		{"bytes behind the fields", change(func(t *table) { t.behind = []byte("\x0dC\x00 what else") }).bytes(), nil, values},
+		{"B14: a backlink", change(func(t *table) {
+			t.version, t.behind = 0x30, append([]byte{0x0D}, make([]byte, 263)...)
+		}).bytes(), nil, values},
+		{"B14: a backlink and no 0x0D", change(func(t *table) {
+			t.version, t.behind = 0x30, []byte(strings.Repeat("x", 263))
+		}).bytes(), nil, values},
+		{"bytes behind the fields", change(func(t *table) {
+			t.behind = []byte("\x0dC\x00 what else")
+		}).bytes(), nil, values},
 		{"zeros behind the fields", change(func(t *table) { t.behind = make([]byte, 33) }).bytes(), nil, values},
-		{"bytes behind the last field of a record", change(func(t *table) { t.records, t.length = []string{" 01axy", " 02bxy"}, 6 }).bytes(), nil, values},
-		{"fewer records in the header", change(func(t *table) { t.promised = 1 }).bytes(), nil, "N: int32: 1\nC: string: \"a\"\n"},
-		{"B11: more records in the header", change(func(t *table) { t.promised = 5 }).bytes(), nil, "error: a.dbf: dbf: byte 4: the header promises 5 records of 4 bytes, the file has room for 2"},
+		{"bytes behind the last field of a record", change(func(t *table) {
+			t.records, t.length = []string{" 01axy", " 02bxy"}, 6
+		}).bytes(), nil, values},
+		{"fewer records in the header", change(func(t *table) {
+			t.promised = 1
+		}).bytes(), nil, "N: int32: 1\nC: string: \"a\"\n"},
+		{"B11: more records in the header", change(func(t *table) {
+			t.promised = 5
+		}).bytes(), nil, "error: a.dbf: dbf: byte 4: the header promises 5 records of 4 bytes, the file has room for 2"},
 		{"B11: skipped", change(func(t *table) { t.promised = 5 }).bytes(), skip, values + "skipped: 3 at [105]\n"},
-		{"B11: skipped behind a malformed one", change(func(t *table) { t.promised = 5; t.records = []string{" 01a", " x1a", " 02b"} }).bytes(), skip, values + "skipped: 3 at [101 109]\n"},
-		{"B11: all records there are", with(two.bytes(), 4, 0xff, 0xff, 0xff, 0xff), nil, "error: the header promises 4294967295 records"},
-		{"a cut record", two.bytes()[:97+7], nil, "error: byte 4: the header promises 2 records of 4 bytes, the file has room for 1"},
+		{"B11: skipped behind a malformed one", change(func(t *table) {
+			t.promised = 5
+			t.records = []string{" 01a", " x1a", " 02b"}
+		}).bytes(), skip, values + "skipped: 3 at [101 109]\n"},
+		{
+			"B11: all records there are", with(two.bytes(), 4, 0xff, 0xff, 0xff, 0xff), nil,
+			"error: the header promises 4294967295 records",
+		},
+		{
+			"a cut record", two.bytes()[:97+7], nil,
+			"error: byte 4: the header promises 2 records of 4 bytes, the file has room for 1",
+		},
 		{"empty", nil, nil, "error: byte 0: the file ends inside of the header"},
 		{"31 bytes", two.bytes()[:31], nil, "error: byte 31: the file ends inside of the header"},
 		{"no field", table{}.bytes(), nil, "error: byte 32: the header has no field"},
-		{"a header of 32 bytes", table{behind: []byte{}}.bytes(), nil, "error: byte 8: the header says that it is 32 bytes long, which leaves no room for a field"},
-		{"a header beyond the file", with(two.bytes(), 8, 0xff, 0x7f), nil, "error: byte 8: the header says that it is 32767 bytes long, the file has 105"},
-		{"records of 0 bytes", with(two.bytes(), 10, 0, 0), nil, "error: byte 10: the header says that a record has no bytes"},
-		{"records shorter than their fields", with(two.bytes(), 10, 3, 0), nil, "error: byte 10: the fields take 4 bytes with the deletion flag, the header says that a record has 3"},
 		{
-			"more empty fields than bytes", table{fields: []field{{"A", 'C', 0, 0}, {"B", 'N', 0, 0}}, records: []string{" "}}.bytes(), nil,
+			"a header of 32 bytes", table{behind: []byte{}}.bytes(), nil,
+			"error: byte 8: the header says that it is 32 bytes long, which leaves no room for a field",
+		},
+		{
+			"a header beyond the file", with(two.bytes(), 8, 0xff, 0x7f), nil,
+			"error: byte 8: the header says that it is 32767 bytes long, the file has 105",
+		},
+		{
+			"records of 0 bytes", with(two.bytes(), 10, 0, 0), nil,
+			"error: byte 10: the header says that a record has no bytes",
+		},
+		{
+			"records shorter than their fields", with(two.bytes(), 10, 3, 0), nil,
+			"error: byte 10: the fields take 4 bytes with the deletion flag, the header says that a record has 3",
+		},
+		{
+			"more empty fields than bytes", table{
+				fields:  []field{{"A", 'C', 0, 0}, {"B", 'N', 0, 0}},
+				records: []string{" "},
+			}.bytes(), nil,
 			"error: byte 10: 2 fields have no bytes, more than records of 1 bytes may have",
 		},
-		{"encrypted", with(two.bytes(), 15, 1), nil, "error: byte 15: the table is encrypted; save it without encryption"},
-		{"dBASE 7", with(two.bytes(), 0, 4, 0, 0, 0, 0, 0, 0, 0, 0xff, 0x7f), nil, "tables of dBASE 7 are not read, save it as dBASE 5"},
-		{"dBASE II", with(two.bytes(), 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0), nil, "tables of dBASE II and FoxBASE are not read, save it as dBASE III"},
-		{"text", []byte(strings.Repeat("id,name\n", 20)), nil, "error: byte 8: the header says that it is 25705 bytes long"},
+		{
+			"encrypted", with(two.bytes(), 15, 1), nil,
+			"error: byte 15: the table is encrypted; save it without encryption",
+		},
+		{
+			"dBASE 7", with(two.bytes(), 0, 4, 0, 0, 0, 0, 0, 0, 0, 0xff, 0x7f), nil,
+			"tables of dBASE 7 are not read, save it as dBASE 5",
+		},
+		{
+			"dBASE II", with(two.bytes(), 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0), nil,
+			"tables of dBASE II and FoxBASE are not read, save it as dBASE III",
+		},
+		{
+			"text", []byte(strings.Repeat("id,name\n", 20)), nil,
+			"error: byte 8: the header says that it is 25705 bytes long",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if strings.HasPrefix(tt.want, "tables") {
@@ -115,7 +163,10 @@ func TestLongTexts(t *testing.T) {
 	long := strings.Repeat("abcdefgh", 75)
 	check(t, readertest.Input{Text: column("C", 'C', 600, 0, long).bytes()}, `C: string: "`+long+"\"\n")
 	check(t, readertest.Input{Text: column("C", 'C', 5, 3, "abcde").bytes()}, "C: string: \"abcde\"\n")
-	both := table{fields: []field{{"C", 'C', 300, 0}, {"N", 'N', 2, 1}}, records: []string{" " + strings.Repeat("x", 299) + "y.5"}}
+	both := table{
+		fields:  []field{{"C", 'C', 300, 0}, {"N", 'N', 2, 1}},
+		records: []string{" " + strings.Repeat("x", 299) + "y.5"},
+	}
 	both.records[0] = " " + strings.Repeat("x", 300) + ".5"
 	check(t, readertest.Input{Text: both.bytes()}, `C: string: "`+strings.Repeat("x", 300)+"\"\nN: float64: 0.5\n")
 }
@@ -162,7 +213,8 @@ func TestBeyond2GiB(t *testing.T) {
 		t.Fatal(err)
 	}
 	n, c := &run.Columns.Attributes[0], &run.Columns.Attributes[1]
-	if run.Columns.Rows != 2 || n.Nulls != 1 || geoarrow.View[int64](n.Values)[1] != 123456789012 || string(c.Values) != "end" || run.Starts[1] != int64(len(head))+last*length {
+	if run.Columns.Rows != 2 || n.Nulls != 1 || geoarrow.View[int64](n.Values)[1] != 123456789012 ||
+		string(c.Values) != "end" || run.Starts[1] != int64(len(head))+last*length {
 		t.Errorf("got %d rows, %d, %q at %d", run.Columns.Rows, geoarrow.View[int64](n.Values), c.Values, run.Starts)
 	}
 }

@@ -24,7 +24,8 @@ func nondigits(d uint64) uint64 {
 	return (d&^highBits + 0x7676767676767676 | d) & highBits
 }
 
-// eight is the number that eight digits spell, the first one lowest: after Johnny Lee and Daniel Lemire, "Quickly parsing eight digits" (2018).
+// eight is the number that eight digits spell, the first one lowest: after Johnny Lee and Daniel
+// Lemire, "Quickly parsing eight digits" (2018).
 //
 //	digits  1 2 3 4 5 6 7 8    pairs  12 . 34 . 56 . 78 .    value  12345678
 func eight(d uint64) uint64 {
@@ -32,7 +33,8 @@ func eight(d uint64) uint64 {
 	return (d&0x000000FF000000FF*(100+1000000<<32) + d>>16&0x000000FF000000FF*(1+10000<<32)) >> 32
 }
 
-// word is the number in a word of blanks, a minus or none, and digits. Of a word without digits it is 0.
+// word is the number in a word of blanks, a minus or none, and digits. Of a word without digits it
+// is 0.
 //
 //	word  "    -123"    skip  5 bytes: blanks and the minus    digits  00000123
 func word(w uint64) (v uint64, negative, ok bool) {
@@ -54,8 +56,9 @@ const (
 	foundOther // to be read byte by byte
 )
 
-// rightAligned reads an integer that ends where its field of width bytes does, which is before the byte at end. It takes what most fields hold: digits after blanks,
-// and a minus between them. Anything else is foundOther.
+// rightAligned reads an integer that ends where its field of width bytes does, which is before the
+// byte at end. It takes what most fields hold: digits after blanks, and a minus between them.
+// Anything else is foundOther.
 func rightAligned(end unsafe.Pointer, width int) (v uint64, negative bool, f found) {
 	const mostTop = 922 // and sixteen digits are below 2^63
 	w := load(unsafe.Add(end, -8))
@@ -143,8 +146,8 @@ func (c *column) setInteger(row int, n decimal128.Num) {
 	}
 }
 
-// integerText reads any text. A column that was declared to hold integers holds floats if one of them has a point or an exponent, or more than 38 digits,
-// or is infinite or no number.
+// integerText reads any text. A column that was declared to hold integers holds floats if one of
+// them has a point or an exponent, or more than 38 digits, or is infinite or no number.
 func (c *column) integerText(b *block, place, row int) {
 	text := c.numeral(b, place)
 	if unset(text) {

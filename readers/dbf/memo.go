@@ -14,7 +14,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// memoFile is the file of long texts beside a table. It consists of blocks, which records know by number.
+// memoFile is the file of long texts beside a table. It consists of blocks, which records know by
+// number.
 //
 //	.fpt, FoxPro    header: byte 6, 2 bytes: size of a block, big-endian
 //	                memo:   kind, 4 bytes | length, 4 bytes, big-endian | text
@@ -65,7 +66,8 @@ func openMemo(src *source.File, h *Header, most int64) (*memoFile, error) {
 	}
 	const least = 24
 	if len(head) < least {
-		return nil, h.errorAt(src, 0, noRecord, "", "", fmt.Errorf("the memo file %s ends inside of its header", file.Name))
+		return nil, h.errorAt(src, 0, noRecord, "", "", fmt.Errorf("the memo file %s ends inside of its header",
+			file.Name))
 	}
 	switch {
 	case m.foxPro:
@@ -76,13 +78,15 @@ func openMemo(src *source.File, h *Header, most int64) (*memoFile, error) {
 		}
 	}
 	if m.size == 0 {
-		return nil, h.errorAt(src, 0, noRecord, "", "", fmt.Errorf("the memo file %s says that its blocks have no bytes", file.Name))
+		return nil, h.errorAt(src, 0, noRecord, "", "",
+			fmt.Errorf("the memo file %s says that its blocks have no bytes", file.Name))
 	}
 	return m, nil
 }
 
-// memosOf reads the memos of the block, record after record. It ends before a row, whose place it gives as cut, where those before have many bytes of memos, and
-// behind the first one that is beyond a limit. Malformed ones are in bad.
+// memosOf reads the memos of the block, record after record. It ends before a row, whose place it
+// gives as cut, where those before have many bytes of memos, and behind the first one that is
+// beyond a limit. Malformed ones are in bad.
 func (r *Reader) memosOf(ctx context.Context) (cut int32, limit beyond, err error) {
 	if len(r.memos) == 0 {
 		return 0, limit, nil
@@ -114,7 +118,8 @@ func (r *Reader) memosOf(ctx context.Context) (cut int32, limit beyond, err erro
 	return 0, limit, nil
 }
 
-// memosAt reads the memos of the record at a place, which is a row of the run, and gives how many bytes they became.
+// memosAt reads the memos of the record at a place, which is a row of the run, and gives how many
+// bytes they became.
 func (r *Reader) memosAt(place int32, row int) (bytes int64, limit beyond, err error) {
 	left := r.limits.MaxFeatureBytes
 	for _, c := range r.memos {
@@ -128,7 +133,10 @@ func (r *Reader) memosAt(place int32, row int) (bytes int64, limit beyond, err e
 		}
 		if left -= int64(n); left < 0 {
 			what := fmt.Sprintf("%s: the memos of one record, %s the last of them,", r.memo.src.Name, c.field.Name)
-			return 0, beyond{place, &readers.LimitError{What: what, Flag: "--max-feature-bytes", Limit: r.limits.MaxFeatureBytes}}, nil
+			return 0, beyond{place, &readers.LimitError{
+				What: what, Flag: "--max-feature-bytes",
+				Limit: r.limits.MaxFeatureBytes,
+			}}, nil
 		}
 		bytes += int64(len(c.text.values) - before)
 	}
@@ -162,7 +170,8 @@ func (c *column) addMemo(b *block, place int32, row int) (int, error) {
 	return len(memo), nil
 }
 
-// memoOf gives the memo of a field, nil if it has none, until the next call. It is a *memoError if there is none where the field says.
+// memoOf gives the memo of a field, nil if it has none, until the next call. It is a *memoError if
+// there is none where the field says.
 func (c *column) memoOf(value []byte) ([]byte, error) {
 	if c.h.options.withoutMemo {
 		return nil, nil
@@ -172,12 +181,14 @@ func (c *column) memoOf(value []byte) ([]byte, error) {
 		return nil, err
 	}
 	if c.memo == nil {
-		return nil, memoErrorf("the memo is in block %d of a memo file, and there is none beside the table (option memo: ignore reads it without)", number)
+		return nil, memoErrorf("the memo is in block %d of a memo file, and there is none beside the table (option "+
+			"memo: ignore reads it without)", number)
 	}
 	return c.memo.read(number)
 }
 
-// blockNumber reads where a memo lies: ten digits, or four bytes in Visual FoxPro, which must not be trimmed: 32 is a blank and three NULs. 0 is no memo.
+// blockNumber reads where a memo lies: ten digits, or four bytes in Visual FoxPro, which must not
+// be trimmed: 32 is a blank and three NULs. 0 is no memo.
 func blockNumber(value []byte) (int64, error) {
 	if len(value) == 4 && string(value) != "    " {
 		return int64(binary.LittleEndian.Uint32(value)), nil
@@ -197,7 +208,8 @@ func blockNumber(value []byte) (int64, error) {
 func (m *memoFile) read(block int64) ([]byte, error) {
 	at := block * m.size
 	if at >= m.src.Size || at < memoHead {
-		return nil, memoErrorf("the memo is in block %d of %s, which has %d bytes in blocks of %d", block, m.src.Name, m.src.Size, m.size)
+		return nil, memoErrorf("the memo is in block %d of %s, which has %d bytes in blocks of %d", block,
+			m.src.Name, m.src.Size, m.size)
 	}
 	head, err := m.bytes(at, min(memoHead, m.src.Size-at))
 	if err != nil {
@@ -215,7 +227,8 @@ func (m *memoFile) read(block int64) ([]byte, error) {
 		return m.terminated(at)
 	}
 	if length < 0 || length > m.src.Size-at-memoHead {
-		return nil, memoErrorf("the memo in block %d of %s says that it has %d bytes, the file has %d behind it", block, m.src.Name, length, m.src.Size-at-memoHead)
+		return nil, memoErrorf("the memo in block %d of %s says that it has %d bytes, the file has %d behind it",
+			block, m.src.Name, length, m.src.Size-at-memoHead)
 	}
 	if length > m.most {
 		return nil, m.tooLong(block)
@@ -224,7 +237,10 @@ func (m *memoFile) read(block int64) ([]byte, error) {
 }
 
 func (m *memoFile) tooLong(block int64) error {
-	return &readers.LimitError{What: fmt.Sprintf("%s: the memo in block %d", m.src.Name, block), Flag: "--max-feature-bytes", Limit: m.most}
+	return &readers.LimitError{
+		What: fmt.Sprintf("%s: the memo in block %d", m.src.Name, block),
+		Flag: "--max-feature-bytes", Limit: m.most,
+	}
 }
 
 // terminated gives the memo at an offset that has no length.

@@ -30,8 +30,9 @@ func (c *column) numbers(b *block, row int) {
 	}
 }
 
-// fixedPoint reads a right-aligned number that has its point where its field says, and at most 53 bits without it: then one division rounds it
-// correctly, since both operands are exact (Clinger 1990).
+// fixedPoint reads a right-aligned number that has its point where its field says, and at most 53
+// bits without it: then one division rounds it correctly, since both operands are exact (Clinger
+// 1990).
 //
 //	field  "   -1234.567", 3 decimals    -1234567 / 10^3
 func fixedPoint(end unsafe.Pointer, width, decimals int) (v float64, ok bool) {
@@ -89,8 +90,8 @@ func (c *column) numberText(b *block, place, row int) {
 	c.floats[row] = v
 }
 
-// numeral gives the text of a number, with a decimal point in place of the comma that the option has. A point
-// is no separator then and becomes a comma, which no number has.
+// numeral gives the text of a number, with a decimal point in place of the comma that the option
+// has. A point is no separator then and becomes a comma, which no number has.
 func (c *column) numeral(b *block, place int) []byte {
 	text := trim(b.bytes(c.field, place))
 	if !c.h.options.comma || !bytes.ContainsAny(text, ".,") {
@@ -110,8 +111,8 @@ func (c *column) numeral(b *block, place int) []byte {
 	return c.scratch[:n]
 }
 
-// parseFloat gives the correctly rounded value of a number, which a zero may be written behind: the byte there is put back. Behind that number.Padding
-// bytes can be read.
+// parseFloat gives the correctly rounded value of a number, which a zero may be written behind: the
+// byte there is put back. Behind that number.Padding bytes can be read.
 func parseFloat(text []byte) (v float64, ok bool) {
 	behind := (*byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(text)), len(text)))
 	was := *behind

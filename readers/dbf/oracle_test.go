@@ -13,8 +13,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// slow is the other reader of these tests: it reads a value of a field as text, with the standard library, and gives it as readertest writes it, or false
-// for one that is malformed. Integers of N(w,0) are given with all digits.
+// slow is the other reader of these tests: it reads a value of a field as text, with the standard
+// library, and gives it as readertest writes it, or false for one that is malformed. Integers of
+// N(w,0) are given with all digits.
 func slow(f field, value string) (string, bool) {
 	text := strings.Trim(value, " \x00")
 	if f.kind == 'C' {
@@ -57,7 +58,8 @@ func slow(f field, value string) (string, bool) {
 	return strconv.FormatFloat(v, 'g', -1, 64), true
 }
 
-// typeOf is the type of a column of values that slow gave, and rewrites integers that become floats, of which it counts those that are rounded.
+// typeOf is the type of a column of values that slow gave, and rewrites integers that become
+// floats, of which it counts those that are rounded.
 func typeOf(f field, values []string) (name string, rounded int) {
 	switch {
 	case f.kind == 'C':
@@ -120,7 +122,10 @@ func randomValue(r *rand.Rand, f field) string {
 			text = strconv.Itoa(19000000 + r.IntN(2000000))
 		}
 	case r.IntN(60) == 0:
-		text = []string{"*", "1e5", ".", "-", "1.5", "+7", "007", ".5", "-0", "1 2", "1,5", "x", "5.", "-.0"}[r.IntN(14)]
+		text = []string{
+			"*", "1e5", ".", "-", "1.5", "+7", "007", ".5", "-0", "1 2", "1,5", "x", "5.",
+			"-.0",
+		}[r.IntN(14)]
 	default:
 		for range digits {
 			text += string(rune('0' + r.IntN(10)))

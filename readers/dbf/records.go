@@ -12,7 +12,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// Reader reads runs of records of one table, for one goroutine. Its memory serves one run after the other. It needs no Close: the files are the caller's.
+// Reader reads runs of records of one table, for one goroutine. Its memory serves one run after the
+// other. It needs no Close: the files are the caller's.
 type Reader struct {
 	h       *Header
 	src     *source.File
@@ -35,26 +36,35 @@ type Reader struct {
 
 // Run is what a Reader read. All of it belongs to the Reader and is overwritten by its next Read.
 type Run struct {
-	// Columns are the fields of the records that are rows, in their order, without geometry. Types are those that the header declares; only N without
-	// decimals may be wider: decimal128 or float64, which geoarrow widens to one another. No column is ever needed as text.
-	Columns    *geoarrow.Columns
-	Starts     []int64 // offset of each row's record
-	Left       []int64 // numbers of the records that are no rows, ascending: deleted ones, and malformed ones under on_error: skip
+	// Columns are the fields of the records that are rows, in their order, without geometry. Types
+	// are those that the header declares; only N without decimals may be wider: decimal128 or
+	// float64, which geoarrow widens to one another. No column is ever needed as text.
+	Columns *geoarrow.Columns
+	Starts  []int64 // offset of each row's record
+	// numbers of the records that are no rows, ascending: deleted ones, and malformed ones under
+	// on_error: skip
+	Left       []int64
 	Skipped    readers.Skipped
 	Deviations readers.Deviations // rows count from the first record
 	Bytes      int64              // read from the table, not from its memo file
 	To         int64              // the record behind the last one that was read
-	Beside     []int64            // bytes of memos, as UTF-8, of all rows up to each one and with it; nil: the table has no memo field
+	// bytes of memos, as UTF-8, of all rows up to each one and with it; nil: the table has no memo
+	// field
+	Beside []int64
 }
 
-// NewReader gives a Reader of the table that the header is of. src is the table's file, or the one that the table belongs to as a sibling.
-// An error is one of opening the memo file, or of a memo file that is none.
+// NewReader gives a Reader of the table that the header is of. src is the table's file, or the one
+// that the table belongs to as a sibling. An error is one of opening the memo file, or of a memo
+// file that is none.
 func (h *Header) NewReader(src *source.File, limits readers.Limits) (*Reader, error) {
 	return h.newReader(src, limits, blockBytes)
 }
 
 func (h *Header) newReader(src *source.File, limits readers.Limits, blockBytes int) (*Reader, error) {
-	r := &Reader{h: h, src: src, limits: limits.WithDefaults(), columns: make([]column, len(h.Fields)), text: h.page.decoder()}
+	r := &Reader{
+		h: h, src: src, limits: limits.WithDefaults(), columns: make([]column, len(h.Fields)),
+		text: h.page.decoder(),
+	}
 	r.block.most = max(1, blockBytes/h.RecordLength)
 	if slices.ContainsFunc(h.Fields, func(f Field) bool { return f.kind.isMemo() }) && !h.options.withoutMemo {
 		var err error
@@ -63,7 +73,10 @@ func (h *Header) newReader(src *source.File, limits readers.Limits, blockBytes i
 		}
 	}
 	for i := range r.columns {
-		r.columns[i] = column{field: &h.Fields[i], h: h, unread: !h.reads(&h.Fields[i]), text: textColumn{decoder: &r.text}, memo: r.memo}
+		r.columns[i] = column{
+			field: &h.Fields[i], h: h, unread: !h.reads(&h.Fields[i]),
+			text: textColumn{decoder: &r.text}, memo: r.memo,
+		}
 		switch kind := h.Fields[i].kind; {
 		case kind == kindDate:
 			r.columns[i].months = new(months)
@@ -74,13 +87,15 @@ func (h *Header) newReader(src *source.File, limits readers.Limits, blockBytes i
 	return r, nil
 }
 
-// Read reads the records from (inclusive) to to (exclusive), of which the first of the table is 0, and which the table has. Errors: a *readers.ParseError
-// for the malformed record that comes first, unless on_error is skip; a *readers.LimitError; the error of ctx; source.ErrChanged.
+// Read reads the records from (inclusive) to to (exclusive), of which the first of the table is 0,
+// and which the table has. Errors: a *readers.ParseError for the malformed record that comes first,
+// unless on_error is skip; a *readers.LimitError; the error of ctx; source.ErrChanged.
 func (r *Reader) Read(ctx context.Context, from, to int64) (Run, error) {
 	return r.read(ctx, from, to, math.MaxInt64)
 }
 
-// ReadSome is Read that ends early, behind a record at least, where the memos of the run pass some megabytes: any number of records may have the same long one.
+// ReadSome is Read that ends early, behind a record at least, where the memos of the run pass some
+// megabytes: any number of records may have the same long one.
 func (r *Reader) ReadSome(ctx context.Context, from, to int64) (Run, error) {
 	const times = 4 // how much more than is usual, so that few runs end early
 	return r.read(ctx, from, to, times*r.limits.PartBytes)
@@ -90,7 +105,8 @@ func (r *Reader) read(ctx context.Context, from, to, most int64) (Run, error) {
 	r.refuse, r.most = r.refuse[:0], most
 	to, bad, err := r.pass(ctx, from, to)
 	if err == nil && len(bad) > 0 {
-		// What malformed records hold must not decide about types, so the others are read as if these were not there.
+		// What malformed records hold must not decide about types, so the others are read as if
+		// these were not there.
 		r.refuse, r.most = bad, math.MaxInt64
 		_, _, err = r.pass(ctx, from, to)
 	}
@@ -167,7 +183,8 @@ func (r *Reader) pass(ctx context.Context, from, to int64) (end int64, bad []int
 	return at, bad, nil
 }
 
-// cut ends the block, which begins with record first, before the row at a place, and gives how many records that leaves.
+// cut ends the block, which begins with record first, before the row at a place, and gives how many
+// records that leaves.
 func (r *Reader) cut(first int64, place int32) int64 {
 	n := int64(int(place)-frontBytes) / int64(r.h.RecordLength)
 	b := &r.block
@@ -203,7 +220,8 @@ func refused(list []int64, record int64) bool {
 	return found
 }
 
-// numbers turns places in the block, which begins with record first, into numbers of records, each once.
+// numbers turns places in the block, which begins with record first, into numbers of records, each
+// once.
 func (r *Reader) numbers(first int64, places []int32) []int64 {
 	records := make([]int64, len(places))
 	for i, p := range places {
@@ -213,15 +231,18 @@ func (r *Reader) numbers(first int64, places []int32) []int64 {
 	return slices.Compact(records)
 }
 
-// complain says what is wrong with the record at a place in the block, which begins with record first.
+// complain says what is wrong with the record at a place in the block, which begins with record
+// first.
 func (r *Reader) complain(first int64, place int32) error {
 	record := first + int64(int(place)-frontBytes)/int64(r.h.RecordLength)
 	if flag := r.block.buf[place]; flag != ' ' && flag != 0 && flag != '*' {
-		return r.h.errorAt(r.src, r.h.offset(record), record, "", modeRepair, fmt.Errorf("the deletion flag is %s, expected a blank or *", quoted([]byte{flag})))
+		return r.h.errorAt(r.src, r.h.offset(record), record, "", modeRepair,
+			fmt.Errorf("the deletion flag is %s, expected a blank or *", quoted([]byte{flag})))
 	}
 	for i := range r.columns {
 		if c := &r.columns[i]; slices.Contains(c.bad, place) {
-			return r.h.errorAt(r.src, r.h.offset(record)+int64(c.field.Offset), record, c.field.Name, modeNull, c.wrong(&r.block, int(place)))
+			return r.h.errorAt(r.src, r.h.offset(record)+int64(c.field.Offset), record, c.field.Name,
+				modeNull, c.wrong(&r.block, int(place)))
 		}
 	}
 	panic("dbf: a malformed record without a malformed field")

@@ -67,13 +67,16 @@ func TestRead(t *testing.T) {
 				float = float || i == 5
 			}
 			c := &run.Columns.Attributes[0]
-			if !slices.Equal(run.Left, without) || !slices.Equal(run.Starts, starts) || run.Columns.Rows != len(starts) || run.Bytes != (to-from)*length {
-				t.Errorf("records %d to %d: without %d, starts %d, %d rows, %d bytes; want %d, %d", from, to, run.Left, run.Starts, run.Columns.Rows, run.Bytes, without, starts)
+			if !slices.Equal(run.Left, without) || !slices.Equal(run.Starts, starts) ||
+				run.Columns.Rows != len(starts) || run.Bytes != (to-from)*length {
+				t.Errorf("records %d to %d: without %d, starts %d, %d rows, %d bytes; want %d, %d", from,
+					to, run.Left, run.Starts, run.Columns.Rows, run.Bytes, without, starts)
 			}
 			if want := map[bool]string{true: "float64", false: "int32"}[float]; c.Type.String() != want {
 				t.Errorf("records %d to %d: %s, want %s", from, to, c.Type, want)
 			}
-			if n := int64(len(run.Skipped.First)); n != run.Skipped.Count || (n == 1) != (from <= 2 && to > 2) || n == 1 && run.Skipped.First[0] != start+2*length {
+			if n := int64(len(run.Skipped.First)); n != run.Skipped.Count || (n == 1) != (from <= 2 && to > 2) ||
+				n == 1 && run.Skipped.First[0] != start+2*length {
 				t.Errorf("records %d to %d: skipped %v", from, to, run.Skipped)
 			}
 		}
@@ -108,10 +111,19 @@ func TestAllocations(t *testing.T) {
 	if few, many := allocations(100), allocations(20_000); many > few {
 		t.Errorf("%v allocations for 100 records, %v for 20000", few, many)
 	}
-	for _, f := range []field{{"N", 'N', 12, 0}, {"N", 'N', 20, 6}, {"F", 'F', 19, 11}, {"C", 'C', 12, 0}, {"D", 'D', 8, 0}} {
+	for _, f := range []field{
+		{"N", 'N', 12, 0},
+		{"N", 'N', 20, 6},
+		{"F", 'F', 19, 11},
+		{"C", 'C', 12, 0},
+		{"D", 'D', 8, 0},
+	} {
 		values := make([]string, 5000)
 		for i := range values {
-			values[i] = map[byte]string{'N': "+0012", 'F': "1.25000000000e-010", 'C': "M\xfcnchen", 'D': fmt.Sprint(19700101 + i%28)}[f.kind]
+			values[i] = map[byte]string{
+				'N': "+0012", 'F': "1.25000000000e-010", 'C': "M\xfcnchen",
+				'D': fmt.Sprint(19700101 + i%28),
+			}[f.kind]
 		}
 		r, _ = open(t, column(f.name, f.kind, f.length, f.decimals, values...).bytes(), nil)
 		if few, many := allocations(100), allocations(5000); many > few {
@@ -120,7 +132,8 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// TestManySkipped asks that offsets of the first malformed records are kept, not all, whatever the workers.
+// TestManySkipped asks that offsets of the first malformed records are kept, not all, whatever the
+// workers.
 func TestManySkipped(t *testing.T) {
 	tab := column("N", 'N', 4, 0)
 	for i := range 1000 {
@@ -145,15 +158,21 @@ func TestManySkipped(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, part := range []int64{50, 700, 1 << 20} {
-		read, err := readers.Read(context.Background(), f, f.CPU(layout), src, readers.Limits{Workers: 3, PartBytes: part}, nil)
+		read, err := readers.Read(context.Background(), f, f.CPU(layout), src, readers.Limits{
+			Workers:   3,
+			PartBytes: part,
+		}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		s := read.Summary.Skipped
-		if s.Count != 500 || len(s.First) != readers.MaxSkippedOffsets || s.First[99] != 65+2*99*5 || read.Rows != 500 || read.Summary.BytesRead != 65+1000*5 {
-			t.Errorf("parts of %d: %d skipped, %d offsets, %d rows, %d bytes", part, s.Count, len(s.First), read.Rows, read.Summary.BytesRead)
+		if s.Count != 500 || len(s.First) != readers.MaxSkippedOffsets || s.First[99] != 65+2*99*5 ||
+			read.Rows != 500 || read.Summary.BytesRead != 65+1000*5 {
+			t.Errorf("parts of %d: %d skipped, %d offsets, %d rows, %d bytes", part, s.Count, len(s.First),
+				read.Rows, read.Summary.BytesRead)
 		}
-		if got := geoarrow.View[int32](read.Batches[0].Attributes[0].Values)[:3]; !slices.Equal(got, []int32{101, 103, 105}) {
+		if got := geoarrow.View[int32](read.Batches[0].Attributes[0].Values)[:3]; !slices.Equal(got,
+			[]int32{101, 103, 105}) {
 			t.Errorf("got %d", got)
 		}
 	}

@@ -15,8 +15,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// TestSweep reads random tables of every type of field, most of them with mistakes, in blocks, parts and batches of random sizes, and its chunks again:
-// tables, counts and errors must be the same.
+// TestSweep reads random tables of every type of field, most of them with mistakes, in blocks,
+// parts and batches of random sizes, and its chunks again: tables, counts and errors must be the
+// same.
 func TestSweep(t *testing.T) {
 	readertest.Sweep(t, 500, func(seed uint64) bool { return sweepOne(t, rand.New(rand.NewPCG(seed, 7))) })
 }
@@ -51,10 +52,11 @@ func checkSpans(t *testing.T, in readertest.Input) {
 	defer func() { _ = src.Close() }()
 	parser := dbf.Sized(layout, 100, 3, 50)
 	read := func(span readers.Span) (chunks []readers.Chunk) {
-		_, err := parser.Parse(t.Context(), src, readers.Request{Span: span, Limits: in.Limits}, func(c readers.Chunk) error {
-			chunks = append(chunks, c)
-			return nil
-		})
+		_, err := parser.Parse(t.Context(), src, readers.Request{Span: span, Limits: in.Limits},
+			func(c readers.Chunk) error {
+				chunks = append(chunks, c)
+				return nil
+			})
 		if err != nil {
 			t.Errorf("%+v: %v", span, err)
 		}
@@ -69,14 +71,16 @@ func checkSpans(t *testing.T, in readertest.Input) {
 			t.Errorf("%q\n%+v again, got %d chunks", in.Text, c.Span, len(again))
 			return
 		}
-		if got, want := columnsText(again[0].Columns, c.Columns), columnsText(c.Columns, again[0].Columns); got != want {
+		if got, want := columnsText(again[0].Columns, c.Columns), columnsText(c.Columns,
+			again[0].Columns); got != want {
 			t.Errorf("%q\n%+v again, got\n%s\nwant:\n%s", in.Text, c.Span, got, want)
 			return
 		}
 	}
 }
 
-// columnsText is everything of columns that counts, with types that hold those of others too: a chunk may be as wide as the part that its rows were of.
+// columnsText is everything of columns that counts, with types that hold those of others too: a
+// chunk may be as wide as the part that its rows were of.
 func columnsText(columns, others *geoarrow.Columns) string {
 	var b strings.Builder
 	for i := range columns.Attributes {
@@ -85,7 +89,8 @@ func columnsText(columns, others *geoarrow.Columns) string {
 		if !ok {
 			return fmt.Sprintf("%s is needed as text", c.Name)
 		}
-		fmt.Fprintf(&b, "%q %v rounded %d replaced %d nulls %d valid %x offsets %d values %x\n", c.Name, c.Type, c.Rounded, c.Replaced, c.Nulls, c.Valid, c.Offsets, c.Values)
+		fmt.Fprintf(&b, "%q %v rounded %d replaced %d nulls %d valid %x offsets %d values %x\n", c.Name,
+			c.Type, c.Rounded, c.Replaced, c.Nulls, c.Valid, c.Offsets, c.Values)
 	}
 	return b.String()
 }
@@ -121,7 +126,8 @@ func openBeside(t *testing.T, in readertest.Input) (*source.File, readers.Layout
 	return src, layout
 }
 
-// sweepInput is a random table with its siblings and options, of some types of fields, or of others if it is one of Visual FoxPro, and fewer records than most.
+// sweepInput is a random table with its siblings and options, of some types of fields, or of others
+// if it is one of Visual FoxPro, and fewer records than most.
 func sweepInput(r *rand.Rand, kinds, foxKinds string, most int) readertest.Input {
 	tab := table{version: []byte{3, 0x83, 0x8B, 0x30, 0x32, 0xF5}[r.IntN(6)]}
 	fox := tab.version == 0x30 || tab.version == 0x32
@@ -222,7 +228,10 @@ func sweepValue(r *rand.Rand, f field, careless bool) string {
 		return string([]byte{byte(number), 0, 0, 0})
 	case 'T', '@':
 		day, clock := 2440588+r.IntN(20000), r.IntN(86_400_000)
-		return string([]byte{byte(day), byte(day >> 8), byte(day >> 16), 0, byte(clock), byte(clock >> 8), byte(clock >> 16), byte(clock >> 24)})
+		return string([]byte{
+			byte(day), byte(day >> 8), byte(day >> 16), 0, byte(clock), byte(clock >> 8),
+			byte(clock >> 16), byte(clock >> 24),
+		})
 	case 'I', '+', 'B', 'Y', 'O', '0':
 		b := make([]byte, f.length)
 		for i := range b {

@@ -53,7 +53,8 @@ func (c *column) decoded(b *block, row int) {
 // unreadable reports whether a text has a character of a code page that is not known.
 func (c *column) unreadable(text []byte) bool { return c.h.page.unknown && !ascii(text) }
 
-// isUTF8 reports whether the texts of some rows, which begin at byte from of the values, are UTF-8 in a table that says so.
+// isUTF8 reports whether the texts of some rows, which begin at byte from of the values, are UTF-8
+// in a table that says so.
 func (c *column) isUTF8(from, row, rows int) bool {
 	t := &c.text
 	if !t.decoder.page.utf8 || !utf8.Valid(t.values[from:]) {
@@ -109,7 +110,8 @@ func ascii(text []byte) bool {
 	return all&highBits == 0
 }
 
-// varTexts reads fields of type V: the text is the whole field, or as long as the field's last byte says where a bit of the hidden field says so.
+// varTexts reads fields of type V: the text is the whole field, or as long as the field's last byte
+// says where a bit of the hidden field says so.
 func (c *column) varTexts(b *block, row int) error {
 	if err := c.text.room(c.field.Length * len(b.live)); err != nil {
 		return err
@@ -144,7 +146,8 @@ func (c *column) variable(b *block, place int32) (value []byte, ok bool) {
 	return value[:n], true
 }
 
-// hexTexts reads fields of type Q, whose bytes are given as hexadecimal text: no column of the table's types holds bytes.
+// hexTexts reads fields of type Q, whose bytes are given as hexadecimal text: no column of the
+// table's types holds bytes.
 func (c *column) hexTexts(b *block, row int) error {
 	if err := c.text.room(2 * c.field.Length * len(b.live)); err != nil {
 		return err

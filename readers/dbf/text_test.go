@@ -67,15 +67,24 @@ func TestBytesThatAreNoText(t *testing.T) {
 		values []string
 		want   string
 	}{
-		{"no UTF-8", "UTF-8", []string{"a\xffb\xc3", "ok", "\xfc"}, "\"a�b�\" | \"ok\" | \"�\"\nreplaced characters: 3\n"},
-		{"UTF-8 that is cut between two values", "UTF-8", []string{"abcdefg\xc3", "\xbcx"}, "\"abcdefg�\" | \"�x\"\nreplaced characters: 2\n"},
+		{
+			"no UTF-8", "UTF-8",
+			[]string{"a\xffb\xc3", "ok", "\xfc"},
+			"\"a�b�\" | \"ok\" | \"�\"\nreplaced characters: 3\n",
+		},
+		{
+			"UTF-8 that is cut between two values", "UTF-8",
+			[]string{"abcdefg\xc3", "\xbcx"},
+			"\"abcdefg�\" | \"�x\"\nreplaced characters: 2\n",
+		},
 		{"U+FFFD itself", "UTF-8", []string{"�"}, "\"�\"\n"},
 		{"nothing at that byte of cp857", "857", []string{"\xd5\xe7a"}, "\"��a\"\nreplaced characters: 2\n"},
 		{"half a character of cp936", "936", []string{"\xb1\xb1\xbe"}, "\"北�\"\nreplaced characters: 1\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tab := column("C", 'C', 8, 0, tt.values...)
-			check(t, readertest.Input{Text: tab.bytes(), Siblings: map[string][]byte{".cpg": []byte(tt.cpg)}}, "C: string: "+tt.want)
+			check(t, readertest.Input{Text: tab.bytes(), Siblings: map[string][]byte{".cpg": []byte(tt.cpg)}},
+				"C: string: "+tt.want)
 		})
 	}
 }
@@ -85,7 +94,8 @@ func TestUnknownPages(t *testing.T) {
 	check(t, readertest.Input{Text: tab.bytes(), Siblings: map[string][]byte{".cpg": []byte("UTF-16")}},
 		`error: a.dbf: dbf: byte 29: a.cpg names "UTF-16": the code page is none that is known here; name the right one with the option encoding`)
 	tab.driver = 0x68
-	check(t, readertest.Input{Text: tab.bytes()}, "error: byte 29: the language driver is 0x68, code page 895: the code page is none")
+	check(t, readertest.Input{Text: tab.bytes()},
+		"error: byte 29: the language driver is 0x68, code page 895: the code page is none")
 	check(t, readertest.Input{Text: tab.bytes(), Options: map[string]any{"encoding": "1252"}}, "C: string: \"a\"\n")
 }
 

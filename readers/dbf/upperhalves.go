@@ -1,7 +1,9 @@
 package dbf
 
-// upperHalves are the bytes 0x80 to 0xFF of the code pages that golang.org/x/text does not have, from the tables of the Unicode Consortium
-// (https://www.unicode.org/Public/MAPPINGS/VENDORS/MICSFT/PC and APPLE). U+FFFD stands where a page has nothing.
+// upperHalves are the bytes 0x80 to 0xFF of the code pages that golang.org/x/text does not have,
+// from the tables of the Unicode Consortium
+// (https://www.unicode.org/Public/MAPPINGS/VENDORS/MICSFT/PC and APPLE). U+FFFD stands where a page
+// has nothing.
 var upperHalves = map[string]string{
 	"737":// Greek, DOS
 	"ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩαβγδεζηθικλμνξοπρσςτυφχψ░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀ωάέήϊίόύϋώΆΈΉΊΌΎΏ±≥≤ΪΫ÷≈°∙·√ⁿ²■\u00a0",

@@ -25,9 +25,11 @@ func (c *column) wrong(b *block, place int) error {
 		return fmt.Errorf("expected T, F, Y, N, ? or a blank, found %s", text)
 	case kindTimestamp:
 		day, clock := int32(binary.LittleEndian.Uint32(value)), int32(binary.LittleEndian.Uint32(value[4:]))
-		return fmt.Errorf("expected a Julian day from %d to %d and the milliseconds of a day, found %d and %d", firstDay, lastDay, day, clock)
+		return fmt.Errorf("expected a Julian day from %d to %d and the milliseconds of a day, found %d and %d",
+			firstDay, lastDay, day, clock)
 	case kindText, kindHex:
-		return fmt.Errorf("the last byte says that the value has %d bytes, expected less than the field's %d", value[len(value)-1], len(value))
+		return fmt.Errorf("the last byte says that the value has %d bytes, expected less than the field's %d",
+			value[len(value)-1], len(value))
 	}
 	var wrong *memoError
 	if _, err := c.memoOf(value); errors.As(err, &wrong) {

@@ -135,7 +135,8 @@ func (s shape) write(b *flatbuffers.Builder) flatbuffers.UOffsetT {
 	}
 	flat.GeometryStart(b)
 	for i, add := range []func(*flatbuffers.Builder, flatbuffers.UOffsetT){
-		flat.GeometryAddEnds, flat.GeometryAddXy, flat.GeometryAddZ, flat.GeometryAddM, flat.GeometryAddT, flat.GeometryAddTm, flat.GeometryAddParts,
+		flat.GeometryAddEnds, flat.GeometryAddXy, flat.GeometryAddZ, flat.GeometryAddM, flat.GeometryAddT,
+		flat.GeometryAddTm, flat.GeometryAddParts,
 	} {
 		add(b, vectors[i])
 	}

@@ -17,8 +17,8 @@ type columnKind struct {
 	store store
 	bytes int // of a value; 0: it has a length of its own
 
-	// kinds are those of every value, whatever it is, so that a column has the header's type in every part of a file, without any value too. Times are what
-	// their texts say.
+	// kinds are those of every value, whatever it is, so that a column has the header's type in
+	// every part of a file, without any value too. Times are what their texts say.
 	kinds geoarrow.FactKinds
 }
 

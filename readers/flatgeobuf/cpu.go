@@ -19,7 +19,9 @@ type parser struct {
 }
 
 // Parse reads the whole file, or again a span of features that an earlier Parse emitted.
-func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
+func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request,
+	emit func(readers.Chunk) error,
+) (readers.Summary, error) {
 	h := c.layout.Dialect.(*header)
 	if err := req.Limits.CheckColumns(src.Name, len(h.columns)); err != nil {
 		return readers.Summary{}, err
@@ -39,7 +41,8 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 	s.sink.Text = slices.Clone(req.Span.Text)
 	s.sink.Reset()
 	s.guess = req.Span.Inside // features that were left out have numbers too
-	if !s.open(ctx, src, from, end, req.Span.Row, cmp.Or(c.readBytes, window.Bytes)) || !s.file(ctx, c, req, from, end) {
+	if !s.open(ctx, src, from, end, req.Span.Row, cmp.Or(c.readBytes, window.Bytes)) ||
+		!s.file(ctx, c, req, from, end) {
 		return readers.Summary{}, s.err
 	}
 	if !req.Span.Inside {
@@ -67,7 +70,10 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 // scanner makes one that has read nothing, and has no sink.
 func (c parser) scanner(req readers.Request) *scanner {
 	opts := c.layout.Options
-	s := &scanner{header: c.layout.Dialect.(*header), limits: req.Limits.WithDefaults(), skip: opts.SkipErrors(), nulls: opts.NullErrors(), stop: math.MaxInt64}
+	s := &scanner{
+		header: c.layout.Dialect.(*header), limits: req.Limits.WithDefaults(), skip: opts.SkipErrors(),
+		nulls: opts.NullErrors(), stop: math.MaxInt64,
+	}
 	s.most = s.limits.MaxFeatureBytes
 	return s
 }
@@ -90,7 +96,9 @@ func (s *scanner) complete() error {
 	case s.header.count == 0 || missing == 0:
 		return nil
 	case !s.skip:
-		return errorAt(s.Src, s.End, s.row, fmt.Errorf("the file ends behind %d features, expected %d, as the header says", s.row, s.header.count))
+		return errorAt(s.Src, s.End, s.row, fmt.Errorf(
+			"the file ends behind %d features, expected %d, as the header says", s.row, s.header.count,
+		))
 	}
 	s.sum.Add(&readers.Summary{Skipped: readers.Skipped{Count: missing, First: []int64{s.End}}})
 	return nil

@@ -32,7 +32,10 @@ func newCrew(ctx context.Context, c parser, req readers.Request, lead *scanner, 
 // read reads the features, and waits for all chunks.
 func (w *crew) read() error {
 	s := w.lead
-	parts := readers.Parts{From: w.from, To: s.End, Row: s.row, Size: s.limits.PartBytes, Workers: s.limits.Workers, Reader: w.reader}
+	parts := readers.Parts{
+		From: w.from, To: s.End, Row: s.row, Size: s.limits.PartBytes, Workers: s.limits.Workers,
+		Reader: w.reader,
+	}
 	if _, _, err := parts.Read(w.ctx, w.take); err != nil {
 		return err
 	}
@@ -84,7 +87,8 @@ func (r *partReader) Guess(from, stop int64) readers.Part {
 	return r.read(p, 0)
 }
 
-// Read reads the features between two offsets; at the first one feature number row begins, or should.
+// Read reads the features between two offsets; at the first one feature number row begins, or
+// should.
 func (r *partReader) Read(from, stop, row int64) (readers.Part, error) {
 	s := r.s
 	s.guess, s.most = false, r.lead.most
@@ -123,7 +127,8 @@ func (r *partReader) read(p int, row int64) readers.Part {
 	return part
 }
 
-// frontBytes is in how many bytes of a feature's flatbuffer the root and its vtable are found: writers put both in front of everything else.
+// frontBytes is in how many bytes of a feature's flatbuffer the root and its vtable are found:
+// writers put both in front of everything else.
 const frontBytes = 64
 
 // find gives the index of the first bytes at p or behind that look like a feature, or -1.
@@ -142,7 +147,8 @@ func (r *partReader) find(p int) int {
 	}
 }
 
-// looks reports whether what stands at p looks like a feature with so many more behind it, as far as the window shows them.
+// looks reports whether what stands at p looks like a feature with so many more behind it, as far
+// as the window shows them.
 func (s *scanner) looks(p, more int) bool {
 	w := s.Word(p)
 	n, at := int64(uint32(w)), int(w>>32)

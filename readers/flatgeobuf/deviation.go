@@ -56,7 +56,10 @@ func (s *scanner) passed(at int64) {
 
 // deviate counts a deviation of the feature at an offset.
 func (s *scanner) deviate(at int64, d deviation) {
-	s.sink.Deviate(readers.Deviation{Offset: at + lengthBytes + int64(d.at), Row: s.row, Field: d.field, Rule: d.rule, Done: d.done})
+	s.sink.Deviate(readers.Deviation{
+		Offset: at + lengthBytes + int64(d.at), Row: s.row, Field: d.field,
+		Rule: d.rule, Done: d.done,
+	})
 }
 
 func isLimit(f *fault) bool {

@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// table is a table of a flatbuffer ("FlatBuffers Internals"), whose place and vtable were checked. Everything that is read of it is checked when it is.
+// table is a table of a flatbuffer ("FlatBuffers Internals"), whose place and vtable were checked.
+// Everything that is read of it is checked when it is.
 //
 //	table   offset back to the vtable (4), fields
 //	vtable  its bytes (2), bytes of the table (2), for each field where it stands in the table, 0: nowhere (2)
@@ -46,7 +47,8 @@ func root(buf []byte) (table, *fault) {
 func tableAt(buf []byte, from int, place int64) (table, *fault) {
 	n := int64(len(buf))
 	if place < 4 || place > n-4 {
-		return table{}, faultf(from, "the offset leads to byte %d of a flatbuffer of %d bytes, expected a table", place, n)
+		return table{}, faultf(from, "the offset leads to byte %d of a flatbuffer of %d bytes, expected a table",
+			place, n)
 	}
 	at := int(place)
 	vtable := place - int64(int32(binary.LittleEndian.Uint32(buf[at:])))
@@ -55,7 +57,8 @@ func tableAt(buf []byte, from int, place int64) (table, *fault) {
 	}
 	length, size := int(binary.LittleEndian.Uint16(buf[vtable:])), int(binary.LittleEndian.Uint16(buf[vtable+2:]))
 	if length < 4 || length&1 != 0 || int64(length) > n-vtable {
-		return table{}, faultf(int(vtable), "the vtable has %d bytes, expected an even number from 4 to %d", length, n-vtable)
+		return table{}, faultf(int(vtable), "the vtable has %d bytes, expected an even number from 4 to %d",
+			length, n-vtable)
 	}
 	if size < 4 || int64(size) > n-place {
 		return table{}, faultf(int(vtable)+2, "the table has %d bytes, expected 4 to %d", size, n-place)
@@ -63,7 +66,8 @@ func tableAt(buf []byte, from int, place int64) (table, *fault) {
 	return table{buf: buf, at: at, vtable: int(vtable), fields: length/2 - 2, size: size}, nil
 }
 
-// has reports whether field i is there. Most are not: to ask first is quicker than to look for them.
+// has reports whether field i is there. Most are not: to ask first is quicker than to look for
+// them.
 func (t *table) has(i int) bool {
 	if i >= t.fields {
 		return false
@@ -85,7 +89,8 @@ func (t *table) place(i, bytes int) (int, *fault) {
 	return t.at + offset, nil
 }
 
-// number is the unsigned integer of so many bytes that field i holds, or what it is where it is absent.
+// number is the unsigned integer of so many bytes that field i holds, or what it is where it is
+// absent.
 func (t *table) number(i, bytes int, absent uint64) (uint64, *fault) {
 	at, err := t.place(i, bytes)
 	if at == 0 {
@@ -103,7 +108,8 @@ func (t *table) number(i, bytes int, absent uint64) (uint64, *fault) {
 	}
 }
 
-// vector is the elements of field i, each of so many bytes, and where they stand; at is 0 where the field is absent.
+// vector is the elements of field i, each of so many bytes, and where they stand; at is 0 where the
+// field is absent.
 func (t *table) vector(i, bytes int) (v []byte, at int, err *fault) {
 	field, err := t.place(i, 4)
 	if field == 0 {
@@ -112,11 +118,13 @@ func (t *table) vector(i, bytes int) (v []byte, at int, err *fault) {
 	place := int64(field) + int64(binary.LittleEndian.Uint32(t.buf[field:]))
 	left := int64(len(t.buf)) - place - 4
 	if left < 0 {
-		return nil, 0, faultf(field, "the offset leads to byte %d of a flatbuffer of %d bytes, expected an array", place, len(t.buf))
+		return nil, 0, faultf(field, "the offset leads to byte %d of a flatbuffer of %d bytes, expected an array",
+			place, len(t.buf))
 	}
 	n := int64(binary.LittleEndian.Uint32(t.buf[place:]))
 	if n > left/int64(bytes) {
-		return nil, 0, faultf(int(place), "an array of %d elements of %d bytes, of which %d bytes are there", n, bytes, left)
+		return nil, 0, faultf(int(place), "an array of %d elements of %d bytes, of which %d bytes are there",
+			n, bytes, left)
 	}
 	at = int(place) + 4
 	return t.buf[at : at+int(n)*bytes], at, nil

@@ -19,7 +19,8 @@ func TestFormat(t *testing.T) { readertest.Run(t, flatgeobuf.Format(), windows, 
 
 func FuzzFormat(f *testing.F) { readertest.Fuzz(f, flatgeobuf.Format(), windows, parallel) }
 
-// fgbCase is a file and the table that it becomes, as readertest.Columns writes it, or a part of the error.
+// fgbCase is a file and the table that it becomes, as readertest.Columns writes it, or a part of
+// the error.
 type fgbCase struct {
 	name string
 	file []byte
@@ -32,7 +33,8 @@ type with struct {
 	limits  readers.Limits
 }
 
-// check reads each case whole, in windows and parts of every size, in small batches and by some columns. One that wants no geometry is an error.
+// check reads each case whole, in windows and parts of every size, in small batches and by some
+// columns. One that wants no geometry is an error.
 func check(t *testing.T, with with, cases []fgbCase) {
 	t.Helper()
 	for _, c := range cases {
@@ -53,7 +55,8 @@ func check(t *testing.T, with with, cases []fgbCase) {
 				in.Limits.BatchRows = rows
 				again, err := readertest.Check(t, flatgeobuf.Format(), in)
 				if (err != nil) != fails || err == nil && columns(again) != c.want {
-					t.Errorf("%q\nbatches of %d rows\ngot:\n%s\n%v\nwant:\n%s", c.file, rows, columns(again), err, c.want)
+					t.Errorf("%q\nbatches of %d rows\ngot:\n%s\n%v\nwant:\n%s", c.file, rows, columns(again),
+						err, c.want)
 				}
 				readertest.Same(t, flatgeobuf.Format(), in, []int{1, 50, 150}, windows, parallel)
 				readertest.Projected(t, flatgeobuf.Format(), in, readertest.Some(uint64(rows)), windows, parallel)

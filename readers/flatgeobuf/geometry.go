@@ -22,7 +22,8 @@ const (
 
 // typeNames are those of the geometry types that have no kind in a table.
 var typeNames = [...]string{
-	8: "CircularString", 9: "CompoundCurve", 10: "CurvePolygon", 11: "MultiCurve", 12: "MultiSurface", 13: "Curve", 14: "Surface", 15: "PolyhedralSurface",
+	8: "CircularString", 9: "CompoundCurve", 10: "CurvePolygon", 11: "MultiCurve", 12: "MultiSurface",
+	13: "Curve", 14: "Surface", 15: "PolyhedralSurface",
 	16: "TIN", 17: "Triangle",
 }
 
@@ -32,7 +33,8 @@ func kindOf(at int, number uint64) (geoarrow.Kind, *fault) {
 	case number <= uint64(geoarrow.GeometryCollection):
 		return geoarrow.Kind(number), nil
 	case number < uint64(len(typeNames)):
-		return 0, faultf(at, "geometries of type %s are not read: convert curves to lines and surfaces to polygons first", typeNames[number])
+		return 0, faultf(at, "geometries of type %s are not read: convert curves to lines and surfaces to "+
+			"polygons first", typeNames[number])
 	}
 	return 0, faultf(at, "the geometry type is %d, which is none", number)
 }
@@ -42,10 +44,13 @@ type decoder struct {
 	geom     *geoarrow.GeometryBuilder
 	odd      *rows.Shapes
 	maxDepth int
-	left     int // bytes that the arrays of the feature at hand may have, all together: a flatbuffer may use the same ones for several geometries
+	// bytes that the arrays of the feature at hand may have, all together: a flatbuffer may use the
+	// same ones for several geometries
+	left int
 }
 
-// feature adds the geometry of a feature, which has the header's kind, or its own where the header has none.
+// feature adds the geometry of a feature, which has the header's kind, or its own where the header
+// has none.
 func (d *decoder) feature(t *table, of geoarrow.Kind) *fault {
 	d.left = len(t.buf)
 	if f := d.geometry(t, of, false, 1); f != nil {
@@ -79,7 +84,8 @@ func (d *decoder) kind(t *table, of geoarrow.Kind) (geoarrow.Kind, *fault) {
 	return own, nil
 }
 
-// geometry adds a geometry: a row, a member of a collection, or, as part, a polygon of a MultiPolygon.
+// geometry adds a geometry: a row, a member of a collection, or, as part, a polygon of a
+// MultiPolygon.
 func (d *decoder) geometry(t *table, of geoarrow.Kind, part bool, depth int) *fault {
 	k, f := d.kind(t, of)
 	if f != nil {
@@ -114,7 +120,10 @@ func (d *decoder) geometry(t *table, of geoarrow.Kind, part bool, depth int) *fa
 // parts adds a MultiPolygon or a GeometryCollection.
 func (d *decoder) parts(t *table, k geoarrow.Kind, depth int) *fault {
 	if depth > d.maxDepth {
-		return &fault{at: t.at, err: &readers.LimitError{What: "the nesting of collections", Flag: "--max-depth", Limit: int64(d.maxDepth)}}
+		return &fault{at: t.at, err: &readers.LimitError{
+			What: "the nesting of collections", Flag: "--max-depth",
+			Limit: int64(d.maxDepth),
+		}}
 	}
 	if v, at, f := t.vector(geometryXY, 8); f != nil {
 		return f
@@ -180,7 +189,8 @@ func (d *decoder) run(t *table, k geoarrow.Kind, b *body) *fault {
 	return nil
 }
 
-// rings adds the rings of a polygon or the lines of a MultiLineString. Without ends all positions are one.
+// rings adds the rings of a polygon or the lines of a MultiLineString. Without ends all positions
+// are one.
 func (d *decoder) rings(t *table, k geoarrow.Kind, b *body) *fault {
 	ends, at, f := t.vector(geometryEnds, 4)
 	if f != nil {

@@ -40,48 +40,94 @@ func ring(at float64) []float64 {
 func TestGeometries(t *testing.T) {
 	two := append(ring(0), ring(5)...)
 	check(t, with{}, []fgbCase{
-		{"point", file(point, &shape{xy: []float64{1, 2}}, nil, &shape{}, &shape{xy: []float64{nan, nan}}), "geometry: geoarrow.point xy: POINT (1 2) | null | POINT EMPTY | POINT EMPTY"},
-		{"line", file(lineString, &shape{xy: []float64{1, 2, 3, 4}}, &shape{xy: []float64{}}), "geometry: geoarrow.linestring xy: LINESTRING (1 2, 3 4) | LINESTRING EMPTY"},
+		{
+			"point", file(point, &shape{xy: []float64{1, 2}}, nil, &shape{}, &shape{xy: []float64{nan, nan}}),
+			"geometry: geoarrow.point xy: POINT (1 2) | null | POINT EMPTY | POINT EMPTY",
+		},
+		{
+			"line", file(lineString, &shape{xy: []float64{1, 2, 3, 4}}, &shape{xy: []float64{}}),
+			"geometry: geoarrow.linestring xy: LINESTRING (1 2, 3 4) | LINESTRING EMPTY",
+		},
 		{
 			"polygon", file(polygon, &shape{xy: ring(0)}, &shape{xy: two, ends: []uint32{4, 8}}, &shape{}),
-			"geometry: geoarrow.polygon xy: POLYGON ((0 0, 1 0, 1 1, 0 0)) | POLYGON ((0 0, 1 0, 1 1, 0 0), (5 5, 6 5, 6 6, 5 5)) | POLYGON EMPTY",
-		},
-		{"multipoint", file(multiPoint, &shape{xy: []float64{1, 2, 3, 4}}), "geometry: geoarrow.multipoint xy: MULTIPOINT ((1 2), (3 4))"},
-		{
-			"multilinestring", file(multiLineString, &shape{xy: []float64{1, 2, 3, 4}}, &shape{xy: []float64{1, 2, 3, 4, 5, 6, 7, 8}, ends: []uint32{2, 4}}),
-			"geometry: geoarrow.multilinestring xy: MULTILINESTRING ((1 2, 3 4)) | MULTILINESTRING ((1 2, 3 4), (5 6, 7 8))",
+			"geometry: geoarrow.polygon xy: POLYGON ((0 0, 1 0, 1 1, 0 0)) | POLYGON ((0 0, 1 0, 1 1, 0 0), (5 5, 6 " +
+				"5, 6 6, 5 5)) | POLYGON EMPTY",
 		},
 		{
-			"multipolygon", file(multiPolygon, &shape{parts: []shape{{xy: ring(0)}, {kind: polygon, xy: two, ends: []uint32{4, 8}}}}, &shape{}),
-			"geometry: geoarrow.multipolygon xy: MULTIPOLYGON (((0 0, 1 0, 1 1, 0 0)), ((0 0, 1 0, 1 1, 0 0), (5 5, 6 5, 6 6, 5 5))) | MULTIPOLYGON EMPTY",
+			"multipoint", file(multiPoint, &shape{xy: []float64{1, 2, 3, 4}}),
+			"geometry: geoarrow.multipoint xy: MULTIPOINT ((1 2), (3 4))",
 		},
 		{
-			"each its own kind", file(unknown, &shape{kind: point, xy: []float64{1, 2}}, &shape{kind: lineString, xy: []float64{1, 2, 3, 4}}),
+			"multilinestring", file(multiLineString, &shape{xy: []float64{1, 2, 3, 4}},
+				&shape{xy: []float64{1, 2, 3, 4, 5, 6, 7, 8}, ends: []uint32{2, 4}}),
+			"geometry: geoarrow.multilinestring xy: MULTILINESTRING ((1 2, 3 4)) | MULTILINESTRING ((1 2, 3 4), (5 " +
+				"6, 7 8))",
+		},
+		{
+			"multipolygon", file(multiPolygon,
+				&shape{parts: []shape{{xy: ring(0)}, {kind: polygon, xy: two, ends: []uint32{4, 8}}}}, &shape{}),
+			"geometry: geoarrow.multipolygon xy: MULTIPOLYGON (((0 0, 1 0, 1 1, 0 0)), ((0 0, 1 0, 1 1, 0 0), (5 5, " +
+				"6 5, 6 6, 5 5))) | MULTIPOLYGON EMPTY",
+		},
+		{
+			"each its own kind", file(unknown, &shape{kind: point, xy: []float64{1, 2}},
+				&shape{kind: lineString, xy: []float64{1, 2, 3, 4}}),
 			"geometry: geoarrow.wkb xy: POINT (1 2) | LINESTRING (1 2, 3 4)",
 		},
 		{
-			"a kind and its Multi kind", file(unknown, &shape{kind: polygon, xy: ring(0)}, &shape{kind: multiPolygon, parts: []shape{{xy: ring(1)}}}),
+			"a kind and its Multi kind", file(unknown, &shape{kind: polygon, xy: ring(0)},
+				&shape{kind: multiPolygon, parts: []shape{{xy: ring(1)}}}),
 			"geometry: geoarrow.multipolygon xy: POLYGON ((0 0, 1 0, 1 1, 0 0)) | MULTIPOLYGON (((1 1, 2 1, 2 2, 1 1)))",
 		},
 		{
-			"collections", file(collection, &shape{parts: []shape{{kind: point, xy: []float64{1, 2}}, {kind: collection, parts: []shape{{kind: multiPolygon, parts: []shape{{xy: ring(0)}}}}}, {kind: collection}}}),
-			"geometry: geoarrow.wkb xy: GEOMETRYCOLLECTION (POINT (1 2), GEOMETRYCOLLECTION (MULTIPOLYGON (((0 0, 1 0, 1 1, 0 0)))), GEOMETRYCOLLECTION EMPTY)",
+			"collections", file(collection, &shape{parts: []shape{
+				{kind: point, xy: []float64{1, 2}},
+				{kind: collection, parts: []shape{{kind: multiPolygon, parts: []shape{{xy: ring(0)}}}}},
+				{kind: collection},
+			}}),
+			"geometry: geoarrow.wkb xy: GEOMETRYCOLLECTION (POINT (1 2), GEOMETRYCOLLECTION (MULTIPOLYGON (((0 0, 1 " +
+				"0, 1 1, 0 0)))), GEOMETRYCOLLECTION EMPTY)",
 		},
-		{"z", file(point, &shape{xy: []float64{1, 2}, z: []float64{3}}, &shape{xy: []float64{1, 2}}), "geometry: geoarrow.point xyz: POINT Z (1 2 3) | POINT (1 2)"},
-		{"m", file(lineString, &shape{xy: []float64{1, 2, 3, 4}, m: []float64{5, nan}}), "geometry: geoarrow.linestring xym: LINESTRING M (1 2 5, 3 4 nan)"},
-		{"z and m", file(multiPoint, &shape{xy: []float64{1, 2}, z: []float64{3}, m: []float64{4}}), "geometry: geoarrow.multipoint xyzm: MULTIPOINT ZM ((1 2 3 4))"},
-		{"z that is none", file(point, &shape{xy: []float64{1, 2}, z: []float64{nan}}), "geometry: geoarrow.point xy: POINT (1 2)"},
 		{
-			"z of one part", file(multiPolygon, &shape{parts: []shape{{xy: ring(0)}, {xy: ring(1), z: []float64{1, 2, 3, 4}}}}),
-			"geometry: geoarrow.multipolygon xyz: MULTIPOLYGON Z (((0 0 nan, 1 0 nan, 1 1 nan, 0 0 nan)), ((1 1 1, 2 1 2, 2 2 3, 1 1 4)))",
+			"z", file(point, &shape{xy: []float64{1, 2}, z: []float64{3}}, &shape{xy: []float64{1, 2}}),
+			"geometry: geoarrow.point xyz: POINT Z (1 2 3) | POINT (1 2)",
 		},
-		{"times", file(lineString, &shape{xy: []float64{1, 2, 3, 4}, t: []float64{7, 8}, tm: []uint64{7, 8}}), "geometry: geoarrow.linestring xy: LINESTRING (1 2, 3 4)\ncrs: none\nignored ordinates: 4"},
 		{
-			"odd rings and lines", file(unknown, &shape{kind: polygon, xy: []float64{0, 0, 1, 1}}, &shape{kind: lineString, xy: []float64{1, 2}}, &shape{kind: multiLineString, xy: []float64{1, 2}}),
-			"geometry: geoarrow.wkb xy: POLYGON ((0 0, 1 1)) | LINESTRING (1 2) | MULTILINESTRING ((1 2))\ncrs: none\nunclosed rings: 1\nshort rings: 1\nshort lines: 2",
+			"m", file(lineString, &shape{xy: []float64{1, 2, 3, 4}, m: []float64{5, nan}}),
+			"geometry: geoarrow.linestring xym: LINESTRING M (1 2 5, 3 4 nan)",
 		},
-		{"a line without positions", file(multiLineString, &shape{xy: []float64{1, 2, 3, 4}, ends: []uint32{0, 2}}), "geometry: geoarrow.multilinestring xy: MULTILINESTRING (EMPTY, (1 2, 3 4))"},
-		{"one end of one line", file(lineString, &shape{xy: []float64{1, 2, 3, 4}, ends: []uint32{2}}), "geometry: geoarrow.linestring xy: LINESTRING (1 2, 3 4)"},
+		{
+			"z and m", file(multiPoint, &shape{xy: []float64{1, 2}, z: []float64{3}, m: []float64{4}}),
+			"geometry: geoarrow.multipoint xyzm: MULTIPOINT ZM ((1 2 3 4))",
+		},
+		{
+			"z that is none", file(point, &shape{xy: []float64{1, 2}, z: []float64{nan}}),
+			"geometry: geoarrow.point xy: POINT (1 2)",
+		},
+		{
+			"z of one part", file(multiPolygon,
+				&shape{parts: []shape{{xy: ring(0)}, {xy: ring(1), z: []float64{1, 2, 3, 4}}}}),
+			"geometry: geoarrow.multipolygon xyz: MULTIPOLYGON Z (((0 0 nan, 1 0 nan, 1 1 nan, 0 0 nan)), ((1 1 1, " +
+				"2 1 2, 2 2 3, 1 1 4)))",
+		},
+		{
+			"times", file(lineString, &shape{xy: []float64{1, 2, 3, 4}, t: []float64{7, 8}, tm: []uint64{7, 8}}),
+			"geometry: geoarrow.linestring xy: LINESTRING (1 2, 3 4)\ncrs: none\nignored ordinates: 4",
+		},
+		{
+			"odd rings and lines", file(unknown, &shape{kind: polygon, xy: []float64{0, 0, 1, 1}},
+				&shape{kind: lineString, xy: []float64{1, 2}}, &shape{kind: multiLineString, xy: []float64{1, 2}}),
+			"geometry: geoarrow.wkb xy: POLYGON ((0 0, 1 1)) | LINESTRING (1 2) | MULTILINESTRING ((1 2))\ncrs: " +
+				"none\nunclosed rings: 1\nshort rings: 1\nshort lines: 2",
+		},
+		{
+			"a line without positions", file(multiLineString, &shape{xy: []float64{1, 2, 3, 4}, ends: []uint32{0, 2}}),
+			"geometry: geoarrow.multilinestring xy: MULTILINESTRING (EMPTY, (1 2, 3 4))",
+		},
+		{
+			"one end of one line", file(lineString, &shape{xy: []float64{1, 2, 3, 4}, ends: []uint32{2}}),
+			"geometry: geoarrow.linestring xy: LINESTRING (1 2, 3 4)",
+		},
 	})
 }
 
@@ -92,31 +138,82 @@ func TestMalformedGeometries(t *testing.T) {
 		bad  shape
 		want string
 	}{
-		{"no type", unknown, shape{xy: []float64{1, 2}}, "the geometry has no type, and neither the header nor the geometry around it says one"},
+		{
+			"no type", unknown,
+			shape{xy: []float64{1, 2}},
+			"the geometry has no type, and neither the header nor the geometry around it says one",
+		},
 		{"another type", point, shape{kind: polygon, xy: ring(0)}, "a Polygon, expected a Point"},
-		{"a curve", unknown, shape{kind: flat.GeometryTypeCircularString, xy: ring(0)}, "geometries of type CircularString are not read: convert curves to lines"},
-		{"a triangle", unknown, shape{kind: flat.GeometryTypeTriangle, xy: ring(0)}, "geometries of type Triangle are not read"},
+		{
+			"a curve", unknown,
+			shape{kind: flat.GeometryTypeCircularString, xy: ring(0)},
+			"geometries of type CircularString are not read: convert curves to lines",
+		},
+		{
+			"a triangle", unknown,
+			shape{kind: flat.GeometryTypeTriangle, xy: ring(0)},
+			"geometries of type Triangle are not read",
+		},
 		{"no such type", unknown, shape{kind: 18}, "the geometry type is 18, which is none"},
 		{"an odd ordinate", lineString, shape{xy: []float64{1, 2, 3}}, "3 ordinates x and y, expected an even number"},
 		{"two positions in a point", point, shape{xy: []float64{1, 2, 3, 4}}, "a Point has 2 positions, expected 1"},
 		{"fewer z", lineString, shape{xy: []float64{1, 2, 3, 4}, z: []float64{1}}, "1 ordinates z for 2 positions"},
-		{"more m", lineString, shape{xy: []float64{1, 2, 3, 4}, m: []float64{1, 2, 3}}, "3 ordinates m for 2 positions"},
+		{
+			"more m", lineString,
+			shape{xy: []float64{1, 2, 3, 4}, m: []float64{1, 2, 3}},
+			"3 ordinates m for 2 positions",
+		},
 		{"fewer t", lineString, shape{xy: []float64{1, 2, 3, 4}, t: []float64{1}}, "1 ordinates t for 2 positions"},
 		{"fewer tm", lineString, shape{xy: []float64{1, 2, 3, 4}, tm: []uint64{1}}, "1 ordinates tm for 2 positions"},
-		{"ends of a line", lineString, shape{xy: []float64{1, 2, 3, 4}, ends: []uint32{1, 2}}, "the positions of a LineString are divided"},
-		{"ends that go back", polygon, shape{xy: append(ring(0), ring(5)...), ends: []uint32{5, 4, 8}}, "part 1 ends behind position 4, expected 5 to 8"},
-		{"an end behind all positions", polygon, shape{xy: ring(0), ends: []uint32{5}}, "part 0 ends behind position 5, expected 0 to 4"},
-		{"positions behind the last end", polygon, shape{xy: ring(0), ends: []uint32{3}}, "the last part ends behind position 3 of 4"},
+		{
+			"ends of a line", lineString,
+			shape{xy: []float64{1, 2, 3, 4}, ends: []uint32{1, 2}},
+			"the positions of a LineString are divided",
+		},
+		{
+			"ends that go back", polygon,
+			shape{xy: append(ring(0), ring(5)...), ends: []uint32{5, 4, 8}},
+			"part 1 ends behind position 4, expected 5 to 8",
+		},
+		{
+			"an end behind all positions", polygon,
+			shape{xy: ring(0), ends: []uint32{5}},
+			"part 0 ends behind position 5, expected 0 to 4",
+		},
+		{
+			"positions behind the last end", polygon,
+			shape{xy: ring(0), ends: []uint32{3}},
+			"the last part ends behind position 3 of 4",
+		},
 		{"parts of a polygon", polygon, shape{parts: []shape{{xy: ring(0)}}}, "a Polygon has 1 parts, expected none"},
-		{"positions of a multipolygon", multiPolygon, shape{xy: ring(0)}, "a MultiPolygon has positions of its own, expected parts"},
-		{"a line in a multipolygon", multiPolygon, shape{parts: []shape{{kind: lineString, xy: ring(0)}}}, "a LineString, expected a Polygon"},
+		{
+			"positions of a multipolygon", multiPolygon,
+			shape{xy: ring(0)},
+			"a MultiPolygon has positions of its own, expected parts",
+		},
+		{
+			"a line in a multipolygon", multiPolygon,
+			shape{parts: []shape{{kind: lineString, xy: ring(0)}}},
+			"a LineString, expected a Polygon",
+		},
 		{"a member without type", collection, shape{parts: []shape{{xy: ring(0)}}}, "the geometry has no type"},
-		{"a malformed member behind a good one", collection, shape{parts: []shape{{kind: collection, parts: []shape{{kind: point, xy: []float64{1, 2}}, {kind: point, xy: ring(0)}}}}}, "a Point has 4 positions"},
+		{
+			"a malformed member behind a good one", collection,
+			shape{parts: []shape{{kind: collection, parts: []shape{
+				{kind: point, xy: []float64{1, 2}},
+				{kind: point, xy: ring(0)},
+			}}}},
+			"a Point has 4 positions",
+		},
 	} {
 		bad := file(c.kind, nil, &c.bad, nil)
-		check(t, with{}, []fgbCase{{c.name, bad, "a.fgb: flatgeobuf: byte "}, {c.name, bad, ", feature 1, geometry: " + c.want}})
+		check(t, with{}, []fgbCase{
+			{c.name, bad, "a.fgb: flatgeobuf: byte "},
+			{c.name, bad, ", feature 1, geometry: " + c.want},
+		})
 		first := len(file(c.kind))
-		want := fmt.Sprintf("geometry: geoarrow.wkb xy: null | null\ncrs: none\nskipped: 1 at [%d]", first+len(feature(nil)))
+		want := fmt.Sprintf("geometry: geoarrow.wkb xy: null | null\ncrs: none\nskipped: 1 at [%d]",
+			first+len(feature(nil)))
 		check(t, with{options: map[string]any{"on_error": "skip"}}, []fgbCase{{c.name + ", skipped", bad, want}})
 	}
 }
@@ -137,7 +234,10 @@ func TestSharedParts(t *testing.T) {
 	flat.FeatureAddGeometry(b, member)
 	b.FinishSizePrefixed(flat.FeatureEnd(b))
 	text := fgbFile{kind: collection, features: [][]byte{b.FinishedBytes()}}.bytes()
-	check(t, with{}, []fgbCase{{"2^30 members", text, "byte "}, {"2^30 members", text, "several of its parts share them"}})
+	check(t, with{}, []fgbCase{{"2^30 members", text, "byte "}, {
+		"2^30 members", text,
+		"several of its parts share them",
+	}})
 }
 
 func TestDepth(t *testing.T) {
@@ -147,7 +247,8 @@ func TestDepth(t *testing.T) {
 	}
 	text := file(unknown, &deep)
 	check(t, with{limits: readers.Limits{MaxDepth: 4}}, []fgbCase{
-		{"as deep as may be", text, "geometry: geoarrow.wkb xy: GEOMETRYCOLLECTION (GEOMETRYCOLLECTION (GEOMETRYCOLLECTION (GEOMETRYCOLLECTION (POINT (1 2)))))"},
+		{"as deep as may be", text, "geometry: geoarrow.wkb xy: GEOMETRYCOLLECTION (GEOMETRYCOLLECTION " +
+			"(GEOMETRYCOLLECTION (GEOMETRYCOLLECTION (POINT (1 2)))))"},
 	})
 	for _, options := range []map[string]any{nil, {"on_error": "skip"}} {
 		check(t, with{options: options, limits: readers.Limits{MaxDepth: 3}}, []fgbCase{

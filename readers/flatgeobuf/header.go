@@ -19,7 +19,8 @@ const (
 	magicBytes  = len(magic) + 1
 	headerStart = magicBytes + 4 // behind the header's length
 
-	// mostHeaderBytes bounds the header, which is read at once: 65,536 columns with their names take some 8 MB.
+	// mostHeaderBytes bounds the header, which is read at once: 65,536 columns with their names
+	// take some 8 MB.
 	mostHeaderBytes = 16 << 20
 	// mostColumns is how many columns properties can name.
 	mostColumns = 1 << 16
@@ -82,7 +83,8 @@ func headerLength(src *source.File) (int64, error) {
 		if len(have) >= len(magic) && string(have[:3]) == magic[:3] && string(have[4:7]) == magic[4:7] {
 			return 0, errorAt(src, 3, -1, fmt.Errorf("the file is FlatGeobuf of version %d, expected 3", have[3]))
 		}
-		return 0, errorAt(src, 0, -1, fmt.Errorf("no FlatGeobuf: the file begins with %q, expected %q", have[:n], magic[:n]))
+		return 0, errorAt(src, 0, -1, fmt.Errorf("no FlatGeobuf: the file begins with %q, expected %q",
+			have[:n], magic[:n]))
 	}
 	if len(have) < headerStart {
 		return 0, errorAt(src, src.Size, -1, errors.New("the file ends in front of the header"))
@@ -90,9 +92,11 @@ func headerLength(src *source.File) (int64, error) {
 	length, left := int64(binary.LittleEndian.Uint32(b[magicBytes:])), src.Size-int64(headerStart)
 	switch {
 	case length > left:
-		return 0, errorAt(src, int64(magicBytes), -1, fmt.Errorf("the file ends inside of the header: it has %d bytes, of which %d are there", length, left))
+		return 0, errorAt(src, int64(magicBytes), -1,
+			fmt.Errorf("the file ends inside of the header: it has %d bytes, of which %d are there", length, left))
 	case length > mostHeaderBytes:
-		return 0, errorAt(src, int64(magicBytes), -1, fmt.Errorf("the header has %d bytes, expected %d at most", length, mostHeaderBytes))
+		return 0, errorAt(src, int64(magicBytes), -1, fmt.Errorf("the header has %d bytes, expected %d at most",
+			length, mostHeaderBytes))
 	}
 	return length, nil
 }

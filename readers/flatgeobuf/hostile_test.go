@@ -10,12 +10,20 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// TestFlippedBits flips each bit of a file, and sets each of its bytes to its least and greatest: what comes is a table or an error with a place in the file.
+// TestFlippedBits flips each bit of a file, and sets each of its bytes to its least and greatest:
+// what comes is a table or an error with a place in the file.
 func TestFlippedBits(t *testing.T) {
 	text := fgbFile{
-		kind: unknown, columns: []fgbColumn{{"n", flat.ColumnTypeInt}, {"s", flat.ColumnTypeString}}, count: 2, nodes: 16, crs: &fgbCRS{org: "EPSG", code: 4326},
+		kind: unknown, columns: []fgbColumn{{"n", flat.ColumnTypeInt}, {"s", flat.ColumnTypeString}},
+		count: 2, nodes: 16, crs: &fgbCRS{org: "EPSG", code: 4326},
 		features: [][]byte{
-			feature(&shape{kind: collection, parts: []shape{{kind: multiPolygon, parts: []shape{{xy: ring(0), ends: []uint32{4}}}}, {kind: point, xy: []float64{1, 2}, z: []float64{3}}}}, value(0, int32(1)), value(1, "a")),
+			feature(&shape{
+				kind: collection,
+				parts: []shape{
+					{kind: multiPolygon, parts: []shape{{xy: ring(0), ends: []uint32{4}}}},
+					{kind: point, xy: []float64{1, 2}, z: []float64{3}},
+				},
+			}, value(0, int32(1)), value(1, "a")),
 			feature(&shape{kind: multiLineString, xy: append(ring(0), ring(5)...), ends: []uint32{4, 8}}),
 		},
 	}.bytes()

@@ -18,20 +18,27 @@ func (h *header) behindIndex(src *source.File) (int64, error) {
 		return h.index, nil
 	}
 	if h.nodeSize < 2 {
-		return 0, errorAt(src, int64(headerStart), -1, fmt.Errorf("the index has %d entry a node, expected 2 at least", h.nodeSize))
+		return 0, errorAt(src, int64(headerStart), -1, fmt.Errorf("the index has %d entry a node, expected 2 at least",
+			h.nodeSize))
 	}
 	left := src.Size - h.index
 	if h.count > left/indexItemBytes {
-		return 0, errorAt(src, h.index, -1, fmt.Errorf("the file ends inside of the index: %d features need %d bytes, of which %d are there", h.count, indexItemBytes*h.count, left))
+		return 0, errorAt(src, h.index, -1, fmt.Errorf(
+			"the file ends inside of the index: %d features need %d bytes, of which %d are there", h.count,
+			indexItemBytes*h.count, left,
+		))
 	}
 	bytes := indexItemBytes * h.indexNodes()
 	if bytes > left {
-		return 0, errorAt(src, h.index, -1, fmt.Errorf("the file ends inside of the index: it has %d bytes, of which %d are there", bytes, left))
+		return 0, errorAt(src, h.index, -1, fmt.Errorf(
+			"the file ends inside of the index: it has %d bytes, of which %d are there", bytes, left,
+		))
 	}
 	return h.index + bytes, nil
 }
 
-// indexNodes is how many nodes the index has: one for each feature, and level by level one for each node's worth, up to a single one.
+// indexNodes is how many nodes the index has: one for each feature, and level by level one for each
+// node's worth, up to a single one.
 func (h *header) indexNodes() int64 {
 	nodes := h.count
 	for n := h.count; ; {

@@ -14,8 +14,8 @@ type body struct {
 	xy, z, m []byte // z and m are only looked at where dim has them
 }
 
-// body finds the positions of a geometry. z and m that are NaN everywhere are none: that is how a geometry without them is written in a file that has them. Times
-// are counted.
+// body finds the positions of a geometry. z and m that are NaN everywhere are none: that is how a
+// geometry without them is written in a file that has them. Times are counted.
 func (d *decoder) body(t *table) (b body, f *fault) {
 	xy, at, f := t.vector(geometryXY, 8)
 	if f != nil {
@@ -69,7 +69,10 @@ func (d *decoder) ordinates(t *table, field, n int) ([]byte, *fault) {
 		return nil, f
 	}
 	if len(v) != 0 && len(v) != 8*n {
-		return nil, faultf(at, "%d ordinates %s for %d positions", len(v)/8, [...]string{geometryZ: "z", geometryM: "m", geometryT: "t", geometryTM: "tm"}[field], n)
+		return nil, faultf(at, "%d ordinates %s for %d positions", len(v)/8, [...]string{
+			geometryZ: "z",
+			geometryM: "m", geometryT: "t", geometryTM: "tm",
+		}[field], n)
 	}
 	return v, d.take(at, len(v))
 }

@@ -17,8 +17,8 @@ import (
 //	value  number of the column (2), the bytes that its type has
 //	       number of the column (2), length (4), bytes         String, Json, DateTime, Binary
 //
-// A column that is not there is null. Under on_error: null a value that is malformed is null too, and so are those
-// behind one whose length is not known.
+// A column that is not there is null. Under on_error: null a value that is malformed is null too,
+// and so are those behind one whose length is not known.
 func (k *sink) properties(b []byte, at int) *fault {
 	for p := 0; p < len(b); {
 		if len(b)-p < 2 { // some writers count a byte too many, which GDAL and others do not look at
@@ -71,7 +71,8 @@ func (f *fault) in(field string) *fault {
 func (h *column) length(b []byte) (int, *fault) {
 	if h.bytes > 0 {
 		if len(b) < h.bytes {
-			return 0, faultf(0, "the properties end inside of a value: it has %d bytes, of which %d are there", h.bytes, len(b))
+			return 0, faultf(0, "the properties end inside of a value: it has %d bytes, of which %d are there",
+				h.bytes, len(b))
 		}
 		return h.bytes, nil
 	}

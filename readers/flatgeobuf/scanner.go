@@ -62,7 +62,8 @@ func (s *scanner) open(ctx context.Context, src *source.File, from, end, row int
 	return s.err == nil
 }
 
-// hold has n bytes from index p on be in the window, if the file has them, and gives p's index then; or -1 with err set.
+// hold has n bytes from index p on be in the window, if the file has them, and gives p's index
+// then; or -1 with err set.
 func (s *scanner) hold(p, n int) int {
 	for p+n > s.N && !s.EOF {
 		s.sink.Foresee(s.Base+int64(p)-s.chunk.From, min(s.End, s.stop)-s.chunk.From, s.limits.BatchRows)
@@ -75,7 +76,8 @@ func (s *scanner) hold(p, n int) int {
 	return p
 }
 
-// features reads the features from index p on, up to the first that begins at stop or behind, or all. It reports false with err set.
+// features reads the features from index p on, up to the first that begins at stop or behind, or
+// all. It reports false with err set.
 func (s *scanner) features(p int) bool {
 	for {
 		if p = s.hold(p, 1); p < 0 {
@@ -86,7 +88,8 @@ func (s *scanner) features(p int) bool {
 			s.stop = min(s.stop, at)
 		}
 		s.stopped = at >= s.stop
-		if over := p == s.N; over || s.stopped || s.sink.Rows > 0 && (s.sink.Rows >= s.limits.BatchRows || at-s.chunk.From >= s.limits.BatchBytes) {
+		if over := p == s.N; over || s.stopped || s.sink.Rows > 0 && (s.sink.Rows >= s.limits.BatchRows ||
+			at-s.chunk.From >= s.limits.BatchBytes) {
 			if !s.end(at) {
 				return false
 			}
@@ -137,21 +140,31 @@ func (s *scanner) feature(p int) int {
 	return p + lengthBytes + n
 }
 
-// length is the number of bytes of the feature at p, behind its length. What is wrong with it is wrong with the file: nobody knows where the next feature begins.
+// length is the number of bytes of the feature at p, behind its length. What is wrong with it is
+// wrong with the file: nobody knows where the next feature begins.
 func (s *scanner) length(p int, at int64) (int, error) {
 	left := s.End - at
 	if count := s.header.count; count > 0 && s.row >= count && !s.guess {
-		return 0, errorAt(s.Src, at, -1, fmt.Errorf("%d bytes behind the last of the %d features that the header says there are", left, count))
+		return 0, errorAt(s.Src, at, -1, fmt.Errorf(
+			"%d bytes behind the last of the %d features that the header says there are", left, count,
+		))
 	}
 	if left < lengthBytes {
-		return 0, errorAt(s.Src, at, s.row, fmt.Errorf("the file ends inside of a feature's length: %d bytes are left, expected %d", left, lengthBytes))
+		return 0, errorAt(s.Src, at, s.row, fmt.Errorf(
+			"the file ends inside of a feature's length: %d bytes are left, expected %d", left, lengthBytes,
+		))
 	}
 	n := int64(binary.LittleEndian.Uint32(s.Text(p, p+lengthBytes)))
 	switch {
 	case n > left-lengthBytes:
-		return 0, errorAt(s.Src, at, s.row, fmt.Errorf("the file ends inside of a feature: it has %d bytes, of which %d are there", n, left-lengthBytes))
+		return 0, errorAt(s.Src, at, s.row, fmt.Errorf(
+			"the file ends inside of a feature: it has %d bytes, of which %d are there", n, left-lengthBytes,
+		))
 	case n > s.most:
-		return 0, &readers.LimitError{What: fmt.Sprintf("%s: feature %d, of %d bytes,", s.Src.Name, s.row, n), Flag: "--max-feature-bytes", Limit: s.most}
+		return 0, &readers.LimitError{
+			What: fmt.Sprintf("%s: feature %d, of %d bytes,", s.Src.Name, s.row, n),
+			Flag: "--max-feature-bytes", Limit: s.most,
+		}
 	}
 	return int(n), nil
 }
@@ -177,7 +190,8 @@ func (s *scanner) properties(t *table) *fault {
 		if v, at, f := t.vector(featureColumns, 4); f != nil {
 			return f
 		} else if len(v) > 0 {
-			return faultf(at, "the feature has columns of its own, which are not read: the header says what columns there are")
+			return faultf(at, "the feature has columns of its own, which are not read: the header says what columns "+
+				"there are")
 		}
 	}
 	v, at, f := t.vector(featureProperties, 1)
@@ -200,7 +214,8 @@ func (s *scanner) geometry(t *table) *fault {
 	return nil
 }
 
-// malformed takes the feature at an offset back. It gives an error unless the feature may be skipped.
+// malformed takes the feature at an offset back. It gives an error unless the feature may be
+// skipped.
 func (s *scanner) malformed(at int64, f *fault) error {
 	s.sink.Rollback()
 	e := errorAt(s.Src, at+lengthBytes+int64(f.at), s.row, f)

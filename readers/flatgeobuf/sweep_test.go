@@ -17,8 +17,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// TestSweep reads random files of every kind and type, many of them with mistakes and flipped bits, in windows, parts and batches of random sizes, some of their
-// columns, and their chunks again: tables, counts and errors must be the same.
+// TestSweep reads random files of every kind and type, many of them with mistakes and flipped bits,
+// in windows, parts and batches of random sizes, some of their columns, and their chunks again:
+// tables, counts and errors must be the same.
 func TestSweep(t *testing.T) {
 	readertest.Sweep(t, 600, func(seed uint64) bool { return sweepOne(t, rand.New(rand.NewPCG(seed, 9)), seed) })
 }
@@ -45,17 +46,19 @@ func sweepOne(t *testing.T, r *rand.Rand, seed uint64) bool {
 	return err == nil
 }
 
-// checkSpans reads each chunk again by its span: it has as many rows as the first time, and the same ones, as far as their geometries tell.
+// checkSpans reads each chunk again by its span: it has as many rows as the first time, and the
+// same ones, as far as their geometries tell.
 func checkSpans(t *testing.T, in readertest.Input) {
 	t.Helper()
 	src, layout := openFile(t, in)
 	defer func() { _ = src.Close() }()
 	parser := flatgeobuf.Parallel(layout, 50)
 	read := func(span readers.Span) (chunks []readers.Chunk) {
-		_, err := parser.Parse(t.Context(), src, readers.Request{Span: span, Limits: in.Limits}, func(c readers.Chunk) error {
-			chunks = append(chunks, c)
-			return nil
-		})
+		_, err := parser.Parse(t.Context(), src, readers.Request{Span: span, Limits: in.Limits},
+			func(c readers.Chunk) error {
+				chunks = append(chunks, c)
+				return nil
+			})
 		if err != nil {
 			t.Errorf("%+v: %v", span, err)
 		}
@@ -102,7 +105,10 @@ func openFile(t *testing.T, in readertest.Input) (*source.File, readers.Layout) 
 
 // sweepFile is a random file. Of three, one has flipped bits or is cut.
 func sweepFile(r *rand.Rand) []byte {
-	kinds := []flat.GeometryType{unknown, point, lineString, polygon, multiPoint, multiLineString, multiPolygon, collection}
+	kinds := []flat.GeometryType{
+		unknown, point, lineString, polygon, multiPoint, multiLineString,
+		multiPolygon, collection,
+	}
 	f := fgbFile{kind: kinds[r.IntN(len(kinds))]}
 	for i := range r.IntN(6) {
 		f.columns = append(f.columns, fgbColumn{fmt.Sprint("c", i%4), flat.ColumnType(r.IntN(15))})
@@ -189,7 +195,10 @@ func sweepOrdinates(r *rand.Rand, n int) []float64 {
 }
 
 func sweepValues(r *rand.Rand, columns []fgbColumn, careless bool) (values [][]byte) {
-	times := []string{"2020-01-31", "2020-01-31T10:11:12", "2020-01-31T10:11:12.123456", "2020-01-31T10:11:12Z", "2020-01-31T10:11:12+02:00", "10:11", "never"}
+	times := []string{
+		"2020-01-31", "2020-01-31T10:11:12", "2020-01-31T10:11:12.123456", "2020-01-31T10:11:12Z",
+		"2020-01-31T10:11:12+02:00", "10:11", "never",
+	}
 	some := times[r.IntN(len(times))]
 	widths := []int{1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8}
 	for i, c := range columns {

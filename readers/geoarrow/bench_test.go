@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// benchColumn gives rows of the kind whose rings have n positions: 5 is a building of gen_buildings.c.
+// benchColumn gives rows of the kind whose rings have n positions: 5 is a building of
+// gen_buildings.c.
 func benchColumn(k Kind, d Dim, rows, n int) *Geometry {
 	r := rand.New(rand.NewPCG(1, 1))
 	var b GeometryBuilder

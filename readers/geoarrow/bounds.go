@@ -7,8 +7,9 @@ type box struct{ xmin, ymin, xmax, ymax float64 }
 
 var emptyBox = box{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
 
-// Bounds gives the bounding box of row i in x and y. Positions whose x or y is NaN don't count; ok is false if none counts: a null or an empty
-// geometry. For a WKB column it walks the bytes; malformed ones count as far as they were read.
+// Bounds gives the bounding box of row i in x and y. Positions whose x or y is NaN don't count; ok
+// is false if none counts: a null or an empty geometry. For a WKB column it walks the bytes;
+// malformed ones count as far as they were read.
 func (g *Geometry) Bounds(i int) (xmin, ymin, xmax, ymax float64, ok bool) {
 	if !g.valid(i) {
 		return 0, 0, 0, 0, false
@@ -82,7 +83,8 @@ func (b *box) addPosition(x, y float64) {
 }
 
 func (b *box) addWKB(wkb []byte) {
-	_ = wkbRuns(wkb, func(h wkbHead, p []byte) { // our own bytes: an error would be a broken invariant, and the box is what was read
+	// our own bytes: an error would be a broken invariant, and the box is what was read
+	_ = wkbRuns(wkb, func(h wkbHead, p []byte) {
 		n := h.dim.Size()
 		for i := 0; i < len(p)/8; i += n {
 			b.addPosition(h.ordinate(p, i), h.ordinate(p, i+1))
@@ -141,7 +143,8 @@ func (g *Geometry) AppendTypes(set map[RowKind]struct{}) {
 	}
 }
 
-// String is the kind and the dimension as GeoParquet's geometry_types write them: "Polygon", "Point Z", "Point M", "Point ZM"; "null" for a null geometry.
+// String is the kind and the dimension as GeoParquet's geometry_types write them: "Polygon", "Point
+// Z", "Point M", "Point ZM"; "null" for a null geometry.
 func (r RowKind) String() string {
 	return r.Kind().String() + [...]string{XY: "", XYZ: " Z", XYM: " M", XYZM: " ZM"}[r.Dim()]
 }

@@ -85,7 +85,10 @@ func TestBoundsNaN(t *testing.T) {
 
 func TestRowKindString(t *testing.T) {
 	var got []string
-	for _, k := range []RowKind{0, MakeRowKind(Polygon, XY), MakeRowKind(Point, XYZ), MakeRowKind(Point, XYM), MakeRowKind(GeometryCollection, XYZM)} {
+	for _, k := range []RowKind{
+		0, MakeRowKind(Polygon, XY), MakeRowKind(Point, XYZ), MakeRowKind(Point, XYM),
+		MakeRowKind(GeometryCollection, XYZM),
+	} {
 		got = append(got, k.String())
 	}
 	if want := []string{"null", "Polygon", "Point Z", "Point M", "GeometryCollection ZM"}; !slices.Equal(got, want) {

@@ -7,14 +7,16 @@ import (
 	"slices"
 )
 
-// ErrBatchTooLarge says that a batch of geometries needs more than 2^31-1 bytes in the encoding asked for.
+// ErrBatchTooLarge says that a batch of geometries needs more than 2^31-1 bytes in the encoding
+// asked for.
 var ErrBatchTooLarge = errors.New("the geometries of a batch need more than 2 GiB")
 
-// GeometryBuilder collects the geometries of a chunk as a parser meets them, whatever their kinds, and gives them the narrowest column
-// at the end. Its slices are reused from chunk to chunk.
+// GeometryBuilder collects the geometries of a chunk as a parser meets them, whatever their kinds,
+// and gives them the narrowest column at the end. Its slices are reused from chunk to chunk.
 //
-// A parser appends positions to X and Y, and to Z or M through AddZ and AddM; it closes a ring (or a line of a MultiLineString) with EndRing, a part
-// of a MultiPolygon with EndPart, and the geometry with End. Between two Ends everything belongs to one row. Collections are told by
+// A parser appends positions to X and Y, and to Z or M through AddZ and AddM; it closes a ring (or
+// a line of a MultiLineString) with EndRing, a part of a MultiPolygon with EndPart, and the
+// geometry with End. Between two Ends everything belongs to one row. Collections are told by
 // BeginCollection and EndCollection around their members, each closed with End.
 type GeometryBuilder struct {
 	Memory     *Arena    // of the columns; of its own unless set before the first Reset
@@ -36,7 +38,8 @@ type GeometryBuilder struct {
 
 type builderMark struct{ x, rings, parts, wkb int }
 
-// collectionNode is a member of a collection, in the order of the text; a collection stands before its members.
+// collectionNode is a member of a collection, in the order of the text; a collection stands before
+// its members.
 type collectionNode struct {
 	kind    Kind
 	members uint32 // of a collection
@@ -111,7 +114,8 @@ func (b *GeometryBuilder) Prepare(s Sizes) {
 	b.Reset()
 }
 
-// endRow sets the mark behind the last row, field by field: a copy of what was written a moment ago would wait for it.
+// endRow sets the mark behind the last row, field by field: a copy of what was written a moment ago
+// would wait for it.
 func (b *GeometryBuilder) endRow() {
 	b.mark.x, b.mark.rings, b.mark.parts, b.mark.wkb = len(b.X), len(b.rings), len(b.parts), len(b.wkb)
 }
@@ -131,7 +135,8 @@ func (b *GeometryBuilder) AddM(m float64) {
 	b.dim |= HasM
 }
 
-// Extend adds n positions, whose ordinates the caller sets: the last n of X and Y, and those of Z and M that d has. The geometry at hand has them even if n is 0.
+// Extend adds n positions, whose ordinates the caller sets: the last n of X and Y, and those of Z
+// and M that d has. The geometry at hand has them even if n is 0.
 func (b *GeometryBuilder) Extend(n int, d Dim) {
 	if d&HasZ != 0 {
 		b.Z = longer(padNaN(b.Z, len(b.X)), n)
@@ -219,7 +224,8 @@ func (b *GeometryBuilder) Points(x, y []float64) {
 	}
 }
 
-// Undo forgets what was added since the last End of a row: the geometry at hand, with all open collections.
+// Undo forgets what was added since the last End of a row: the geometry at hand, with all open
+// collections.
 func (b *GeometryBuilder) Undo() {
 	m := b.mark
 	b.X, b.Y = b.X[:m.x], b.Y[:m.x]
@@ -229,7 +235,8 @@ func (b *GeometryBuilder) Undo() {
 	b.nodes, b.open = b.nodes[:0], b.open[:0]
 }
 
-// Mark is a place inside the geometry at hand, so that Rewind can forget what came behind it: a guess at its kind that failed, members given twice.
+// Mark is a place inside the geometry at hand, so that Rewind can forget what came behind it: a
+// guess at its kind that failed, members given twice.
 type Mark struct {
 	x, rings, parts, nodes, depth int
 	members                       uint32 // of the innermost open collection
@@ -242,9 +249,11 @@ func (b *GeometryBuilder) Mark() (m Mark) {
 	return m
 }
 
-// SetMark is Mark for a place that is seldom gone back to: to copy it would take longer than to find it.
+// SetMark is Mark for a place that is seldom gone back to: to copy it would take longer than to
+// find it.
 func (b *GeometryBuilder) SetMark(m *Mark) {
-	m.x, m.rings, m.parts, m.nodes, m.depth, m.dim = len(b.X), len(b.rings), len(b.parts), len(b.nodes), len(b.open), b.dim
+	m.x, m.rings, m.parts, m.nodes, m.depth, m.dim = len(b.X), len(b.rings), len(b.parts), len(b.nodes),
+		len(b.open), b.dim
 	if m.depth > 0 {
 		m.members = b.nodes[b.open[m.depth-1]].members
 	}
@@ -254,7 +263,8 @@ func (b *GeometryBuilder) SetMark(m *Mark) {
 func (b *GeometryBuilder) Rewind(m Mark) {
 	b.X, b.Y = b.X[:m.x], b.Y[:m.x]
 	b.Z, b.M = b.Z[:min(len(b.Z), m.x)], b.M[:min(len(b.M), m.x)]
-	b.rings, b.parts, b.nodes, b.open, b.dim = b.rings[:m.rings], b.parts[:m.parts], b.nodes[:m.nodes], b.open[:m.depth], m.dim
+	b.rings, b.parts, b.nodes, b.open, b.dim = b.rings[:m.rings], b.parts[:m.parts], b.nodes[:m.nodes],
+		b.open[:m.depth], m.dim
 	if m.depth > 0 {
 		b.nodes[b.open[m.depth-1]].members = m.members
 	}
@@ -270,8 +280,8 @@ func (b *GeometryBuilder) cursor() *cursor {
 	return &cursor{shape: Shape{X: b.X, Y: b.Y, Z: b.Z, M: b.M, Rings: b.rings, Parts: b.parts}}
 }
 
-// step gives the view of row i, which must be the one after the last step's, until the next step. A collection gives a Shape of that kind whose C0
-// and C1 are bytes of wkb; a null one of NoKind.
+// step gives the view of row i, which must be the one after the last step's, until the next step. A
+// collection gives a Shape of that kind whose C0 and C1 are bytes of wkb; a null one of NoKind.
 func (c *cursor) step(b *GeometryBuilder, i int) *Shape {
 	k, end := b.kinds[i], b.ends[i-b.early.rows+1]
 	s := &c.shape

@@ -44,7 +44,8 @@ func checkGeometry(t *testing.T, g *Geometry) {
 		case g.valid(i):
 		case g.Kind != Point && g.Geoms[i] != g.Geoms[i+1]:
 			t.Fatalf("null row %d has positions", i)
-		case g.Kind == Point && (math.Float64bits(g.X[i]) != 0 || math.Float64bits(g.Y[i]) != 0 || g.Z != nil && g.Z[i] != 0 || g.M != nil && g.M[i] != 0):
+		case g.Kind == Point && (math.Float64bits(g.X[i]) != 0 || math.Float64bits(g.Y[i]) != 0 ||
+			g.Z != nil && g.Z[i] != 0 || g.M != nil && g.M[i] != 0):
 			t.Fatalf("null row %d is not zero", i)
 		}
 	}
@@ -75,7 +76,8 @@ func checkBits(t *testing.T, valid []byte, rows, nulls int) {
 	switch {
 	case (valid == nil) != (nulls == 0):
 		t.Fatalf("validity %x with %d nulls", valid, nulls)
-	case valid != nil && (len(valid) != (rows+7)/8 || rows-countBits(valid) != nulls || rows&7 != 0 && valid[rows/8]>>(rows&7) != 0):
+	case valid != nil && (len(valid) != (rows+7)/8 || rows-countBits(valid) != nulls || rows&7 != 0 &&
+		valid[rows/8]>>(rows&7) != 0):
 		t.Fatalf("validity %x of %d rows with %d nulls", valid, rows, nulls)
 	}
 }

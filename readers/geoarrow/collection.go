@@ -2,8 +2,8 @@ package geoarrow
 
 import "math"
 
-// A GeometryCollection has no native encoding: it is written as WKB as soon as its last member is known. Until then its members' positions
-// stand behind those of the rows, and are dropped then.
+// A GeometryCollection has no native encoding: it is written as WKB as soon as its last member is
+// known. Until then its members' positions stand behind those of the rows, and are dropped then.
 
 // BeginCollection starts a GeometryCollection, as a row or as a member of an open one.
 func (b *GeometryBuilder) BeginCollection() {
@@ -43,8 +43,9 @@ func (b *GeometryBuilder) collectionSize(dim Dim) (bytes int64) {
 	return bytes
 }
 
-// EndCollection ends the innermost open collection. The outermost one ends the row, whose dimension is the union of its members'. If
-// the collections of the chunk need more than 2^31-1 bytes, Finish says so.
+// EndCollection ends the innermost open collection. The outermost one ends the row, whose dimension
+// is the union of its members'. If the collections of the chunk need more than 2^31-1 bytes, Finish
+// says so.
 func (b *GeometryBuilder) EndCollection() {
 	b.open = b.open[:len(b.open)-1]
 	if n := len(b.open); n > 0 {
@@ -73,7 +74,8 @@ func (b *GeometryBuilder) EndCollection() {
 			b.wkb = AppendWKBHeader(b.wkb, GeometryCollection, dim, n.members)
 			continue
 		}
-		n.shape.X, n.shape.Y, n.shape.Z, n.shape.M, n.shape.Rings, n.shape.Parts, n.shape.Dim = b.X, b.Y, b.Z, b.M, b.rings, b.parts, dim
+		n.shape.X, n.shape.Y, n.shape.Z, n.shape.M, n.shape.Rings, n.shape.Parts, n.shape.Dim = b.X, b.Y,
+			b.Z, b.M, b.rings, b.parts, dim
 		b.wkb = AppendWKB(b.wkb, n.shape)
 	}
 	b.mark.wkb = len(b.wkb)

@@ -14,16 +14,22 @@ type Role uint8
 
 const (
 	RoleAttribute Role = iota // a property of a feature, a field of a record
-	RoleFeatureID             // the id member of a GeoJSON Feature: first column, renamed where an attribute is called id
-	RolePlain                 // an attribute whose text is never taken for a date or a time. A format has these or RoleAttribute
-	RoleShape                 // a geometry that is not the row's own, as WKB. Its name is a path, as for RolePath
-	RolePath                  // an attribute inside of other elements: its name is the way there, with "/" between steps
+	// the id member of a GeoJSON Feature: first column, renamed where an attribute is called id
+	RoleFeatureID
+	// an attribute whose text is never taken for a date or a time. A format has these or
+	// RoleAttribute
+	RolePlain
+	RoleShape // a geometry that is not the row's own, as WKB. Its name is a path, as for RolePath
+	// an attribute inside of other elements: its name is the way there, with "/" between steps
+	RolePath
 
 	roleLeading Role = 64
 )
 
-// LeadingRole is that of a column of the format's own, which stands before the attributes: the higher the rank, 0 to 63, the farther in front. An attribute of
-// the same name is renamed. Text is taken for dates and times only where times is set; without a value such a column is one of timestamps.
+// LeadingRole is that of a column of the format's own, which stands before the attributes: the
+// higher the rank, 0 to 63, the farther in front. An attribute of the same name is renamed. Text is
+// taken for dates and times only where times is set; without a value such a column is one of
+// timestamps.
 func LeadingRole(rank uint8, times bool) Role {
 	r := roleLeading + Role(rank)<<1
 	if times {
@@ -35,7 +41,8 @@ func LeadingRole(rank uint8, times bool) Role {
 // Leads reports whether the role is a LeadingRole.
 func (r Role) Leads() bool { return r >= roleLeading }
 
-// IsPath reports whether the name of a column is a path. The table calls it by its last step where no other column ends so, else by all of them.
+// IsPath reports whether the name of a column is a path. The table calls it by its last step where
+// no other column ends so, else by all of them.
 func (r Role) IsPath() bool { return r == RolePath || r == RoleShape }
 
 // Times reports whether texts of a column that are all dates or times become such.
@@ -53,10 +60,11 @@ func (r Role) Times() bool {
 //	list     ceil(n/8)    n+1, from 0    -                               Offsets[n] elements; nulls only if the type says so
 //	null     -            -              -                               -
 //
-// A column of the type null, whose Nulls are 0, is one that nobody asked for: only its name and its place are known.
+// A column of the type null, whose Nulls are 0, is one that nobody asked for: only its name and its
+// place are known.
 //
-// Bits are numbered from the least significant one. Valid is nil if and only if Nulls is 0. Under a null Values hold zeros and
-// Offsets do not advance; unused bits of the last byte are zero.
+// Bits are numbered from the least significant one. Valid is nil if and only if Nulls is 0. Under a
+// null Values hold zeros and Offsets do not advance; unused bits of the last byte are zero.
 type Column struct {
 	Name     string
 	Role     Role
@@ -78,9 +86,9 @@ func Unread(id ColumnID) Column {
 	return Column{Name: id.Name, Role: id.Role, Type: arrow.Null, Facts: Facts{Kinds: FactUnread}}
 }
 
-// Guessed is a column of a chunk whose values are all in the geometry, as far as the chunk goes. The
-// table has no such column unless a value in some chunk turns out not to be one: then the column is
-// text in the whole table, and each chunk that left it out is read again for it.
+// Guessed is a column of a chunk whose values are all in the geometry, as far as the chunk goes.
+// The table has no such column unless a value in some chunk turns out not to be one: then the
+// column is text in the whole table, and each chunk that left it out is read again for it.
 func Guessed(id ColumnID) Column {
 	return Column{Name: id.Name, Role: id.Role, Type: arrow.Null, Facts: Facts{Kinds: FactGuess}}
 }

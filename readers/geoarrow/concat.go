@@ -11,14 +11,16 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/bulk"
 )
 
-// Concat gives the rows of the parts one behind the other, copied to memory of the arena. All parts have the same columns of the same types,
-// and geometries of one Kind and Dim (Widen and Promote before). More than 2^31-1 bytes of text or WKB, or positions, are ErrBatchTooLarge.
+// Concat gives the rows of the parts one behind the other, copied to memory of the arena. All parts
+// have the same columns of the same types, and geometries of one Kind and Dim (Widen and Promote
+// before). More than 2^31-1 bytes of text or WKB, or positions, are ErrBatchTooLarge.
 func Concat(mem *Arena, parts []*Columns) (*Columns, error) {
 	j := Joined{Memory: mem}
 	return j.all(parts)
 }
 
-// Extend is Concat with the first part's own memory where that has room: nobody else may append to its slices.
+// Extend is Concat with the first part's own memory where that has room: nobody else may append to
+// its slices.
 func Extend(mem *Arena, parts []*Columns) (*Columns, error) {
 	j := Joined{Memory: mem, c: parts[0]}
 	return j.all(parts[1:])
@@ -48,8 +50,8 @@ func (j *Joined) Rows() int {
 	return j.c.Rows
 }
 
-// Fits reports whether Append takes the rows of c: the columns are the same, in the same order, of the same types, and geometries are of the same Kind and
-// Dim. Whatever is empty takes everything.
+// Fits reports whether Append takes the rows of c: the columns are the same, in the same order, of
+// the same types, and geometries are of the same Kind and Dim. Whatever is empty takes everything.
 func (j *Joined) Fits(c *Columns) bool {
 	if j.c == nil {
 		return true
@@ -88,10 +90,12 @@ func (j *Joined) Append(c *Columns, from, to int) error {
 	return nil
 }
 
-// Reserve makes room for rows rows that are like those of a Columns that fits, and a sixteenth more, in one block of memory. It comes before the first Append.
+// Reserve makes room for rows rows that are like those of a Columns that fits, and a sixteenth
+// more, in one block of memory. It comes before the first Append.
 func (j *Joined) Reserve(like *Columns, rows float64) {
 	times := rows / float64(like.Rows) * 17 / 16
-	const slices, between = 10, 64 // of a geometry, more than a column has; from the end of one to the start of the next
+	// of a geometry, more than a column has; from the end of one to the start of the next
+	const slices, between = 10, 64
 	j.Memory.Expect(int(float64(like.Bytes())*times) + between*slices*(1+len(like.Attributes)))
 	j.c = emptyLike(like)
 	for i := range like.Attributes {
@@ -104,7 +108,8 @@ func (j *Joined) Reserve(like *Columns, rows float64) {
 }
 
 func (g *Geometry) reserve(mem *Arena, like *Geometry, times float64) {
-	g.Geoms, g.Parts, g.Rings = roomLike(mem, like.Geoms, times), roomLike(mem, like.Parts, times), roomLike(mem, like.Rings, times)
+	g.Geoms, g.Parts, g.Rings = roomLike(mem, like.Geoms, times), roomLike(mem, like.Parts, times),
+		roomLike(mem, like.Rings, times)
 	g.X, g.Y = roomLike(mem, like.X, times), roomLike(mem, like.Y, times)
 	g.Z, g.M = roomLike(mem, like.Z, times), roomLike(mem, like.M, times)
 	g.Offsets, g.WKB = roomLike(mem, like.Offsets, times), roomLike(mem, like.WKB, times)
@@ -118,7 +123,8 @@ func (c *Column) reserve(mem *Arena, like *Column, times float64) {
 	}
 }
 
-// roomLike is an empty slice with room for times as many elements as another has; nil if that has none.
+// roomLike is an empty slice with room for times as many elements as another has; nil if that has
+// none.
 func roomLike[T Fixed | ~uint8](mem *Arena, like []T, times float64) []T {
 	if len(like) == 0 {
 		return nil
@@ -250,7 +256,8 @@ func room[T Fixed | ~uint8](mem *Arena, v []T, n int) []T {
 	return v
 }
 
-// appendOffsets appends the offsets of rows [from, to) of p so that they go on where v ends, and gives what they point at.
+// appendOffsets appends the offsets of rows [from, to) of p so that they go on where v ends, and
+// gives what they point at.
 func appendOffsets(mem *Arena, v, p []int32, from, to int) ([]int32, span, error) {
 	below := span{p[from], p[to]}
 	v = room(mem, v, 1+to-from)

@@ -5,13 +5,17 @@ import (
 	"slices"
 )
 
-// ToWKB gives the column as ISO WKB, each row of the kind and dimension that the file says. A WKB column gives itself. More than
-// 2^31-1 bytes are ErrBatchTooLarge, found before anything is allocated.
+// ToWKB gives the column as ISO WKB, each row of the kind and dimension that the file says. A WKB
+// column gives itself. More than 2^31-1 bytes are ErrBatchTooLarge, found before anything is
+// allocated.
 func (g *Geometry) ToWKB() (*Geometry, error) {
 	if g.Kind == NoKind {
 		return g, nil
 	}
-	out := &Geometry{Rows: g.Rows, Dim: g.Dim, Nulls: g.Nulls, Valid: g.Valid, Kinds: g.rowKinds(), Offsets: make([]int32, g.Rows+1)}
+	out := &Geometry{
+		Rows: g.Rows, Dim: g.Dim, Nulls: g.Nulls, Valid: g.Valid, Kinds: g.rowKinds(),
+		Offsets: make([]int32, g.Rows+1),
+	}
 	var size int64
 	s := g.view()
 	for i := range g.Rows {
@@ -47,8 +51,9 @@ func (g *Geometry) rowKinds() []RowKind {
 	return kinds
 }
 
-// ToWKT gives the rows as WKT, each of the kind and dimension that the file says; null rows are empty. offsets has Rows+1 elements and starts
-// at 0. More than 2^31-1 bytes are ErrBatchTooLarge; malformed bytes in a WKB column a *WKBError.
+// ToWKT gives the rows as WKT, each of the kind and dimension that the file says; null rows are
+// empty. offsets has Rows+1 elements and starts at 0. More than 2^31-1 bytes are ErrBatchTooLarge;
+// malformed bytes in a WKB column a *WKBError.
 func (g *Geometry) ToWKT() (offsets []int32, text []byte, err error) {
 	const digits = 18 // of a usual number with its separator: a first guess at the size, no limit
 	text = make([]byte, 0, min(int64(len(g.X))*int64(digits*g.Dim.Size())+int64(len(g.WKB))*2, math.MaxInt32))

@@ -64,7 +64,8 @@ func TestRowsSurviveEveryEncoding(t *testing.T) {
 	})
 }
 
-// A chunk of single geometries that is promoted is what a chunk with a Multi geometry in it would have given.
+// A chunk of single geometries that is promoted is what a chunk with a Multi geometry in it would
+// have given.
 func TestPromoteIsWhatTheBuilderGives(t *testing.T) {
 	for k := Point; k <= Polygon; k++ {
 		for n := range 40 {
@@ -116,8 +117,14 @@ func TestWKBOverflow(t *testing.T) {
 	if _, err := g.ToWKB(); !errors.Is(err, ErrBatchTooLarge) {
 		t.Errorf("got %v, want %v", err, ErrBatchTooLarge)
 	}
-	line := &Columns{Rows: 1, Geometry: &Geometry{Rows: 1, Kind: LineString, Geoms: []int32{0, 2}, X: make([]float64, 2), Y: make([]float64, 2)}}
-	j := Joined{Memory: &Arena{}, c: &Columns{Rows: 1, Geometry: &Geometry{Rows: 1, Kind: LineString, Geoms: []int32{0, math.MaxInt32 - 1}}}}
+	line := &Columns{Rows: 1, Geometry: &Geometry{
+		Rows: 1, Kind: LineString, Geoms: []int32{0, 2},
+		X: make([]float64, 2), Y: make([]float64, 2),
+	}}
+	j := Joined{Memory: &Arena{}, c: &Columns{Rows: 1, Geometry: &Geometry{
+		Rows: 1, Kind: LineString,
+		Geoms: []int32{0, math.MaxInt32 - 1},
+	}}}
 	if err := j.Append(line, 0, 1); !errors.Is(err, ErrBatchTooLarge) {
 		t.Errorf("Append: got %v, want %v", err, ErrBatchTooLarge)
 	}

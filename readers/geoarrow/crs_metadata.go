@@ -8,7 +8,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/crs"
 )
 
-// PROJJSON gives the definition of a registered system, or a text that is one itself. The bytes are shared.
+// PROJJSON gives the definition of a registered system, or a text that is one itself. The bytes are
+// shared.
 func (c CRS) PROJJSON() (json.RawMessage, bool) {
 	if strings.HasPrefix(c.Text, "{") {
 		return json.RawMessage(c.Text), crs.Readable(c.Text)
@@ -16,7 +17,8 @@ func (c CRS) PROJJSON() (json.RawMessage, bool) {
 	return crs.PROJJSON(c.Authority, c.Code)
 }
 
-// Unread is what the file says of a system that is neither registered nor a definition which PROJ could read: clients would fail with it, so they do not get it.
+// Unread is what the file says of a system that is neither registered nor a definition which PROJ
+// could read: clients would fail with it, so they do not get it.
 func (c CRS) Unread() string {
 	if _, ok := c.PROJJSON(); ok || crs.Readable(c.Text) {
 		return ""

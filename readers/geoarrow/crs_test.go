@@ -53,7 +53,11 @@ func TestCRSMetadata(t *testing.T) {
 		{"none", CRS{}, `{}`},
 		{"unknown code", CRS{Authority: "EPSG", Code: "99999"}, `{}`},
 		{"text", CRS{Text: `LOCAL_CS["a < b"]`}, `{"crs":"LOCAL_CS[\"a < b\"]"}`},
-		{"PROJJSON", CRS{Text: `{"type":"EngineeringCRS","name":"a","datum":{"name":"b"}}`}, `{"crs":{"type":"EngineeringCRS","name":"a","datum":{"name":"b"}},"crs_type":"projjson"}`},
+		{
+			"PROJJSON",
+			CRS{Text: `{"type":"EngineeringCRS","name":"a","datum":{"name":"b"}}`},
+			`{"crs":{"type":"EngineeringCRS","name":"a","datum":{"name":"b"}},"crs_type":"projjson"}`,
+		},
 		{"not to be read", CRS{Text: `GEOGCS["a"]`}, `{}`},
 	} {
 		if got := c.crs.Metadata(); got != c.want {
@@ -73,7 +77,8 @@ func TestCRSMetadata(t *testing.T) {
 		if err := json.Unmarshal([]byte(crs.Metadata()), &m); err != nil {
 			t.Fatal(err)
 		}
-		if got := m.CRS.ID.Authority + ":" + strings.Trim(string(m.CRS.ID.Code), `"`); got != crs.String() || m.CRSType != "projjson" {
+		if got := m.CRS.ID.Authority + ":" + strings.Trim(string(m.CRS.ID.Code), `"`); got != crs.String() ||
+			m.CRSType != "projjson" {
 			t.Errorf("%s: got %s, %s", crs, got, m.CRSType)
 		}
 	}

@@ -12,7 +12,8 @@ import (
 // decimalBytes is the size of a decimal128: two words, the lower one first, in two's complement.
 const decimalBytes = 16
 
-// DecimalView gives the bytes of a buffer of decimal128 as values, without a copy. The buffer must be aligned to 8 bytes, as those of AsBytes are.
+// DecimalView gives the bytes of a buffer of decimal128 as values, without a copy. The buffer must
+// be aligned to 8 bytes, as those of AsBytes are.
 func DecimalView(b []byte) []decimal128.Num {
 	if len(b) == 0 {
 		return nil
@@ -35,7 +36,8 @@ func Int128Float(n decimal128.Num) (v float64, exact bool) {
 		n, sign = n.Negate(), -1
 	}
 	high, low := uint64(n.HighBits()), n.LowBits()
-	// The top 64 bits, the last of which says whether a bit below is set: a float64 has 53, so that this bit only decides ties.
+	// The top 64 bits, the last of which says whether a bit below is set: a float64 has 53, so that
+	// this bit only decides ties.
 	//
 	//	high  0000001xxxxxxxxx   low  xxxxxxyyyyyyyyyy
 	//	top         1xxxxxxxxxxxxxxx, and whether any y is set

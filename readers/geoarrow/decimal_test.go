@@ -58,7 +58,10 @@ func TestDecimalFacts(t *testing.T) {
 
 func TestDecimalColumns(t *testing.T) {
 	decimals := Facts{Kinds: FactInt64 | FactDecimal}.Resolve(RoleAttribute)
-	ints := Column{Type: arrow.PrimitiveTypes.Int64, Values: AsBytes([]int64{-1, 0, 1<<53 + 1}), Valid: []byte{5}, Nulls: 1}
+	ints := Column{
+		Type: arrow.PrimitiveTypes.Int64, Values: AsBytes([]int64{-1, 0, 1<<53 + 1}),
+		Valid: []byte{5}, Nulls: 1,
+	}
 	wide, ok := ints.Widen(decimals, 3)
 	if !ok || !arrow.TypeEqual(wide.Type, decimalType) {
 		t.Fatalf("got %s, %t", wide.Type, ok)

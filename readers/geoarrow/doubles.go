@@ -5,12 +5,14 @@ import (
 	"math"
 )
 
-// FillXY fills x and y, equally long, from pairs of little-endian doubles, as files of positions in binary have them. Every NaN becomes the canonical one.
+// FillXY fills x and y, equally long, from pairs of little-endian doubles, as files of positions in
+// binary have them. Every NaN becomes the canonical one.
 func FillXY(x, y []float64, pairs []byte) {
 	y = y[:len(x)]
 	for i := range x {
 		p := pairs[16*i:][:16]
-		a, b := math.Float64frombits(binary.LittleEndian.Uint64(p)), math.Float64frombits(binary.LittleEndian.Uint64(p[8:]))
+		a, b := math.Float64frombits(binary.LittleEndian.Uint64(p)),
+			math.Float64frombits(binary.LittleEndian.Uint64(p[8:]))
 		if a != a {
 			a = nan
 		}

@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// Rows of several kinds will be a column of WKB whatever follows. Once they are seen to be, they are written at every earlyPositions positions: while these are
-// still in the processor's cache, and in memory that serves again and again.
+// Rows of several kinds will be a column of WKB whatever follows. Once they are seen to be, they
+// are written at every earlyPositions positions: while these are still in the processor's cache,
+// and in memory that serves again and again.
 const earlyPositions = 16 << 10
 
 // earlyWKB is the WKB of the first rows of a chunk.
@@ -19,7 +20,8 @@ type earlyWKB struct {
 	err  error
 }
 
-// writeEarly writes the rows at hand as WKB and forgets their positions, if the kinds so far have no native encoding.
+// writeEarly writes the rows at hand as WKB and forgets their positions, if the kinds so far have
+// no native encoding.
 func (b *GeometryBuilder) writeEarly() {
 	if b.early.rows == 0 {
 		if kind, _, _, nulls := b.survey(); kind != NoKind || nulls == len(b.kinds) {

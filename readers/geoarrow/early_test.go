@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestEarlyWKB collects the same rows in a builder that writes WKB at its end and in one that writes it every few positions.
+// TestEarlyWKB collects the same rows in a builder that writes WKB at its end and in one that
+// writes it every few positions.
 func TestEarlyWKB(t *testing.T) {
 	for seed := range uint64(300) {
 		step := 1 + int(seed%9)

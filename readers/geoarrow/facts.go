@@ -1,7 +1,7 @@
 package geoarrow
 
-// Facts are what the text of a column's values showed: a set that grows, so that joining it over chunks is associative,
-// commutative and independent of where chunks end.
+// Facts are what the text of a column's values showed: a set that grows, so that joining it over
+// chunks is associative, commutative and independent of where chunks end.
 type Facts struct {
 	Kinds FactKinds
 	// Of the texts that are times. Undefined where Kinds has none of them.
@@ -10,7 +10,8 @@ type Facts struct {
 	Offset         int32 // the offset, in seconds east, where Zones is OneZone
 	MinSec, MaxSec int64 // range of the seconds since the epoch, as written
 
-	Declared string `json:",omitempty"` // with FactDeclared: the name (TypeName) of the type that the file says, whatever the values
+	// with FactDeclared: the name (TypeName) of the type that the file says, whatever the values
+	Declared string `json:",omitempty"`
 }
 
 // FactKinds is a set of the kinds of values that occurred.
@@ -48,8 +49,9 @@ const (
 	FactGuess    // the column was guessed to hold the geometry: see Guessed
 )
 
-// FactField is set on every value of a column whose values are texts without quotes that tell kinds apart, as the fields of a CSV record and the elements of GML
-// are: Resolve joins their kinds with less trust.
+// FactField is set on every value of a column whose values are texts without quotes that tell kinds
+// apart, as the fields of a CSV record and the elements of GML are: Resolve joins their kinds with
+// less trust.
 const FactField FactKinds = 1 << 31
 
 // Zones counts the different offsets from UTC.

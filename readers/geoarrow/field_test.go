@@ -41,7 +41,8 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// TestWidenEmptyTexts: what is an empty text in a column of text is a null in any other, and can't be told from a null afterwards.
+// TestWidenEmptyTexts: what is an empty text in a column of text is a null in any other, and can't
+// be told from a null afterwards.
 func TestWidenEmptyTexts(t *testing.T) {
 	text := Facts{Kinds: FactString | FactField}.Resolve(RoleAttribute)
 	ints := Facts{Kinds: FactInt32 | FactField}.Resolve(RoleAttribute)
@@ -49,7 +50,10 @@ func TestWidenEmptyTexts(t *testing.T) {
 	if wide, ok := empty.Widen(ints, 2); !ok || wide.Nulls != 2 {
 		t.Errorf("texts of no bytes as integers: %+v, %t", wide, ok)
 	}
-	nulls := Column{Type: ints.Type, Facts: Facts{Kinds: FactInt32 | FactField}, Nulls: 1, Valid: []byte{0}, Values: make([]byte, 4)}
+	nulls := Column{
+		Type: ints.Type, Facts: Facts{Kinds: FactInt32 | FactField}, Nulls: 1, Valid: []byte{0},
+		Values: make([]byte, 4),
+	}
 	if _, ok := nulls.Widen(text, 1); ok {
 		t.Error("a null among integers may be an empty text")
 	}

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Finish gives the rows since Reset as a column of its own memory: in a native encoding where all kinds are one kind or it and its Multi
-// kind, as WKB where not.
+// Finish gives the rows since Reset as a column of its own memory: in a native encoding where all
+// kinds are one kind or it and its Multi kind, as WKB where not.
 func (b *GeometryBuilder) Finish() (*Geometry, error) {
 	if b.err != nil {
 		return nil, b.err
@@ -43,7 +43,8 @@ func (b *GeometryBuilder) Finish() (*Geometry, error) {
 	return g, nil
 }
 
-// survey finds the column's kind and dimension, and whether every row that is not null has just these.
+// survey finds the column's kind and dimension, and whether every row that is not null has just
+// these.
 func (b *GeometryBuilder) survey() (kind Kind, dim Dim, uniform bool, nulls int) {
 	var count [256]int
 	for _, k := range b.kinds {
@@ -139,7 +140,8 @@ func (b *GeometryBuilder) finishOffsets(g *Geometry) {
 	b.promote(g)
 }
 
-// promote walks rows of a kind and of its Multi kind. A single geometry becomes a Multi of one part, an empty one a Multi of none.
+// promote walks rows of a kind and of its Multi kind. A single geometry becomes a Multi of one
+// part, an empty one a Multi of none.
 func (b *GeometryBuilder) promote(g *Geometry) {
 	c := b.cursor()
 	g.Geoms = append(make([]int32, 0, len(b.ends)), 0)

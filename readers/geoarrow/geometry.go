@@ -14,7 +14,8 @@ const (
 	GeometryCollection
 )
 
-// Multi is the kind that holds several of k: Point gives MultiPoint; a Multi kind and GeometryCollection give themselves.
+// Multi is the kind that holds several of k: Point gives MultiPoint; a Multi kind and
+// GeometryCollection give themselves.
 func (k Kind) Multi() Kind {
 	if k >= Point && k <= Polygon {
 		return k + 3
@@ -27,7 +28,10 @@ func (k Kind) IsMulti() bool { return k >= MultiPoint && k <= MultiPolygon }
 
 // String is the name of the kind as in RFC 7946, section 1.4.
 func (k Kind) String() string {
-	return [...]string{"null", "Point", "LineString", "Polygon", "MultiPoint", "MultiLineString", "MultiPolygon", "GeometryCollection"}[k]
+	return [...]string{
+		"null", "Point", "LineString", "Polygon", "MultiPoint", "MultiLineString",
+		"MultiPolygon", "GeometryCollection",
+	}[k]
 }
 
 // Dim is the set of ordinates beside x and y.
@@ -45,7 +49,8 @@ const (
 // Size is the number of ordinates of a position, 2 to 4.
 func (d Dim) Size() int { return 2 + int(d&1) + int(d>>1&1) }
 
-// RowKind is what the file says of one geometry: its kind and its own dimension; 0 for a null geometry.
+// RowKind is what the file says of one geometry: its kind and its own dimension; 0 for a null
+// geometry.
 type RowKind uint8
 
 // MakeRowKind packs a kind and a dimension.
@@ -67,15 +72,17 @@ func (r RowKind) Dim() Dim { return Dim(r >> 3) }
 //	Polygon, MultiLineString    n+1, rings      -                  rings+1, positions
 //	MultiPolygon                n+1, parts      parts+1, rings     rings+1, positions
 //
-// ("rings" are the lines of a MultiLineString.) All offsets start at 0. Z and M are nil where Dim lacks them, and as long as X
-// where it has them; a position without that ordinate holds NaN there. Every NaN is 0x7ff8000000000000. A null row that
-// is no Point has no positions.
+// ("rings" are the lines of a MultiLineString.) All offsets start at 0. Z and M are nil where Dim
+// lacks them, and as long as X where it has them; a position without that ordinate holds NaN there.
+// Every NaN is 0x7ff8000000000000. A null row that is no Point has no positions.
 //
-// WKB: Kind is NoKind, Dim the union of the rows' dimensions; Offsets (n+1, bytes) and WKB hold the rows, each little-endian, of
-// the kind and the dimension that the file says. Null rows are empty byte strings.
+// WKB: Kind is NoKind, Dim the union of the rows' dimensions; Offsets (n+1, bytes) and WKB hold the
+// rows, each little-endian, of the kind and the dimension that the file says. Null rows are empty
+// byte strings.
 //
-// Kinds holds what the file says of each row, or is nil where every row that is not null has the column's Kind and Dim (native only: a WKB
-// column always has Kinds). It is what lets WKB and WKT undo promotion and padding.
+// Kinds holds what the file says of each row, or is nil where every row that is not null has the
+// column's Kind and Dim (native only: a WKB column always has Kinds). It is what lets WKB and WKT
+// undo promotion and padding.
 type Geometry struct {
 	Rows  int
 	Kind  Kind
@@ -97,14 +104,15 @@ func (g *Geometry) Bytes() int64 {
 		8*int64(len(g.X)+len(g.Y)+len(g.Z)+len(g.M)) + int64(len(g.WKB))
 }
 
-// Shape is a view of one geometry that is no collection: ranges of the coordinate and offset slices that hold it, of every level
-// that its kind has.
+// Shape is a view of one geometry that is no collection: ranges of the coordinate and offset slices
+// that hold it, of every level that its kind has.
 //
 //	positions [C0, C1)    every kind; an empty Point has C0 == C1
 //	rings     [R0, R1)    Polygon, MultiLineString, MultiPolygon: ring i ends at Rings[i+1] and starts where the one before ends, the first at C0
 //	parts     [P0, P1)    MultiPolygon: part i ends at Parts[i+1] and starts where the one before ends, the first at R0
 //
-// Only ends are read, because in a builder positions of other kinds may stand between the rings of two rows.
+// Only ends are read, because in a builder positions of other kinds may stand between the rings of
+// two rows.
 type Shape struct {
 	Kind           Kind
 	Dim            Dim // ordinates to write; X, Y, and Z, M where Dim has them

@@ -10,14 +10,16 @@ import (
 	"unsafe"
 )
 
-// Arena gives a table its memory, from few large blocks of the Go heap. A block lives as long as any slice of it. Blocks are not cleared: a table is
-// written once, from end to end, and to clear its memory before takes as long again. The zero value is ready; an Arena serves one goroutine.
+// Arena gives a table its memory, from few large blocks of the Go heap. A block lives as long as
+// any slice of it. Blocks are not cleared: a table is written once, from end to end, and to clear
+// its memory before takes as long again. The zero value is ready; an Arena serves one goroutine.
 type Arena struct {
 	Next float64 // size of the chunk that follows the one that is finished, as a part of it; 0 if none does
 	Lend bool    // HandOver gives what the collector goes on with: the chunk is read before the next one begins
 	Late bool    // pages are mapped in as they are written, and not by Alloc
 
-	// Helpers are goroutines that share large work on its memory with whoever does it: mapping pages in, and copying. For a chunk that somebody waits for.
+	// Helpers are goroutines that share large work on its memory with whoever does it: mapping
+	// pages in, and copying. For a chunk that somebody waits for.
 	Helpers int
 
 	rest  []byte // of the newest block
@@ -31,11 +33,12 @@ const (
 	ownSlice   = 32 << 10
 )
 
-// Alloc gives a slice of length 0 and capacity n, at an address that is a multiple of 64 if it is large. Behind its length there may be anything.
+// Alloc gives a slice of length 0 and capacity n, at an address that is a multiple of 64 if it is
+// large. Behind its length there may be anything.
 func Alloc[T Fixed | ~uint8](a *Arena, n int) []T { return alloc[T](a, n, 0) }
 
-// alloc is Alloc with room for spare elements more, whose pages are mapped in if they are written to: an estimate that was too low costs a fault a page, and one
-// that was too high costs nothing.
+// alloc is Alloc with room for spare elements more, whose pages are mapped in if they are written
+// to: an estimate that was too low costs a fault a page, and one that was too high costs nothing.
 func alloc[T Fixed | ~uint8](a *Arena, expected, spare int) []T {
 	n := expected + spare
 	size := n * int(unsafe.Sizeof(*new(T)))
@@ -53,8 +56,9 @@ func alloc[T Fixed | ~uint8](a *Arena, expected, spare int) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)[:0]
 }
 
-// sharedBytes is how much one goroutine does at a time of work that is shared. The kernel, which maps pages in, lets nobody else change the process's mappings meanwhile: no
-// thread begins, and no heap grows.
+// sharedBytes is how much one goroutine does at a time of work that is shared. The kernel, which
+// maps pages in, lets nobody else change the process's mappings meanwhile: no thread begins, and no
+// heap grows.
 const sharedBytes = 512 << 10
 
 // share has something done with so many bytes: all at once, or in pieces, by the helpers too.
@@ -92,7 +96,8 @@ func (a *Arena) Expect(bytes int) {
 	}
 }
 
-// uncleared gives n bytes of the heap that hold anything. strings.Builder is the way to such memory that Go has.
+// uncleared gives n bytes of the heap that hold anything. strings.Builder is the way to such memory
+// that Go has.
 func uncleared(n int) []byte {
 	var b strings.Builder
 	b.Grow(n)
@@ -109,9 +114,10 @@ func uncleared(n int) []byte {
 // madvPopulateWrite is MADV_POPULATE_WRITE of Linux's madvise(2), from Linux 5.14 on.
 const madvPopulateWrite = 23
 
-// populate has the kernel map in the pages of b that will be written, all at once: one fault a page takes longer than to zero it. (Huge pages take fewer faults,
-// but on a virtual machine that gives free memory back to its host, they are the pages that the host has taken: half of all runs took twice the time.)
-// Where the kernel does not know the call, pages come one by one as ever.
+// populate has the kernel map in the pages of b that will be written, all at once: one fault a page
+// takes longer than to zero it. (Huge pages take fewer faults, but on a virtual machine that gives
+// free memory back to its host, they are the pages that the host has taken: half of all runs took
+// twice the time.) Where the kernel does not know the call, pages come one by one as ever.
 func (a *Arena) populate(b []byte) {
 	const worthACall = 128 << 10
 	if len(b) < worthACall {
@@ -124,13 +130,14 @@ func (a *Arena) populate(b []byte) {
 	a.share(len(missing), func(from, to int) { _ = syscall.Madvise(missing[from:to], madvPopulateWrite) })
 }
 
-// resident is how many bytes of b lie in pages that are there, up to the first that is not. To ask costs a hundredth of populating what is there, which takes as long
-// as to copy it.
+// resident is how many bytes of b lie in pages that are there, up to the first that is not. To ask
+// costs a hundredth of populating what is there, which takes as long as to copy it.
 func resident(b []byte, page int) int {
 	var there [1024]byte // for each page
 	for from := 0; from < len(b); from += len(there) * page {
 		piece := b[from:min(len(b), from+len(there)*page)]
-		_, _, failed := syscall.Syscall(syscall.SYS_MINCORE, uintptr(unsafe.Pointer(unsafe.SliceData(piece))), uintptr(len(piece)), uintptr(unsafe.Pointer(&there)))
+		_, _, failed := syscall.Syscall(syscall.SYS_MINCORE, uintptr(unsafe.Pointer(unsafe.SliceData(piece))),
+			uintptr(len(piece)), uintptr(unsafe.Pointer(&there)))
 		if failed != 0 {
 			return from
 		}
@@ -141,8 +148,9 @@ func resident(b []byte, page int) int {
 	return len(b)
 }
 
-// HandOver gives a finished chunk the slice that collected it, and the collector a new one of the size that the next chunk will need if it is like
-// this one. A slice that is much too large is copied instead.
+// HandOver gives a finished chunk the slice that collected it, and the collector a new one of the
+// size that the next chunk will need if it is like this one. A slice that is much too large is
+// copied instead.
 func HandOver[T Fixed | ~uint8](a *Arena, collected *[]T) []T {
 	s := *collected
 	if len(s) == 0 {
@@ -163,7 +171,8 @@ func HandOver[T Fixed | ~uint8](a *Arena, collected *[]T) []T {
 	return slices.Clip(s)
 }
 
-// Reserve makes room for times as many elements as the slice has, and a little more: what a whole chunk will need if it goes on like its first part.
+// Reserve makes room for times as many elements as the slice has, and a little more: what a whole
+// chunk will need if it goes on like its first part.
 func Reserve[T Fixed | ~uint8](a *Arena, collected *[]T, times float64) {
 	s := *collected
 	n := int(float64(len(s)) * times)

@@ -11,7 +11,8 @@ import (
 func mapped(t testing.TB, pages int) (b []byte, page int) {
 	t.Helper()
 	page = syscall.Getpagesize()
-	b, err := syscall.Mmap(-1, 0, pages*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	b, err := syscall.Mmap(-1, 0, pages*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|
+		syscall.MAP_PRIVATE)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -19,7 +20,8 @@ func mapped(t testing.TB, pages int) (b []byte, page int) {
 	return b, page
 }
 
-// TestPopulate has memory of which some pages are there: then all are, but for those at the ends of which not every byte is asked for.
+// TestPopulate has memory of which some pages are there: then all are, but for those at the ends of
+// which not every byte is asked for.
 func TestPopulate(t *testing.T) {
 	const pages = 2500 // more than are looked at in one go
 	for _, written := range []struct {
@@ -27,7 +29,13 @@ func TestPopulate(t *testing.T) {
 		there   []int
 		first   int // that is not
 		helpers int
-	}{{"none", nil, 0, 0}, {"the first one", []int{0}, 1, 0}, {"a later one", []int{1}, 0, 0}, {"the first ones", []int{0, 1, 2}, 3, 0}, {"the first ones, with helpers", []int{0, 1, 2}, 3, 3}} {
+	}{
+		{"none", nil, 0, 0},
+		{"the first one", []int{0}, 1, 0},
+		{"a later one", []int{1}, 0, 0},
+		{"the first ones", []int{0, 1, 2}, 3, 0},
+		{"the first ones, with helpers", []int{0, 1, 2}, 3, 3},
+	} {
 		t.Run(written.name, func(t *testing.T) {
 			b, page := mapped(t, pages)
 			for _, i := range written.there {
@@ -70,7 +78,10 @@ func TestShare(t *testing.T) {
 // TestAppendWithHelpers appends columns that are copied in pieces.
 func TestAppendWithHelpers(t *testing.T) {
 	const rows = 3*sharedBytes/8 + 7
-	c := &Columns{Rows: rows, Geometry: &Geometry{Rows: rows, Kind: Point, X: make([]float64, rows), Y: make([]float64, rows)}}
+	c := &Columns{Rows: rows, Geometry: &Geometry{
+		Rows: rows, Kind: Point, X: make([]float64, rows),
+		Y: make([]float64, rows),
+	}}
 	for i := range rows {
 		c.Geometry.X[i], c.Geometry.Y[i] = float64(i), float64(-i)
 	}
@@ -81,7 +92,8 @@ func TestAppendWithHelpers(t *testing.T) {
 		}
 	}
 	want := slices.Concat(c.Geometry.X, c.Geometry.X[1:], c.Geometry.X[5:9])
-	if got := j.Columns().Geometry; !slices.Equal(got.X, want) || !slices.Equal(got.Y[rows:2*rows-1], c.Geometry.Y[1:]) {
+	if got := j.Columns().Geometry; !slices.Equal(got.X, want) || !slices.Equal(got.Y[rows:2*rows-1],
+		c.Geometry.Y[1:]) {
 		t.Error("rows that were appended are others")
 	}
 }

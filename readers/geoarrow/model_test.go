@@ -199,7 +199,8 @@ type mix struct {
 	dims  []Dim
 }
 
-// mixes covers each kind alone and with its Multi kind, in one dimension and in several, and columns that only WKB can hold.
+// mixes covers each kind alone and with its Multi kind, in one dimension and in several, and
+// columns that only WKB can hold.
 func mixes() []mix {
 	var all []mix
 	for _, dims := range [][]Dim{{XY}, {XYZ}, {XYM}, {XYZM}, {XY, XYZ}, {XYZ, XYM}, {XY, XYZ, XYM, XYZM}} {
@@ -209,8 +210,14 @@ func mixes() []mix {
 		for k := Point; k <= Polygon; k++ {
 			all = append(all, mix{kinds: []Kind{k, k.Multi()}, dims: dims})
 		}
-		all = append(all, mix{kinds: []Kind{Point, Polygon}, dims: dims}, mix{kinds: []Kind{GeometryCollection}, dims: dims},
-			mix{kinds: []Kind{Point, LineString, Polygon, MultiPoint, MultiLineString, MultiPolygon, GeometryCollection}, dims: dims})
+		all = append(all, mix{kinds: []Kind{Point, Polygon}, dims: dims}, mix{
+			kinds: []Kind{GeometryCollection},
+			dims:  dims,
+		},
+			mix{kinds: []Kind{
+				Point, LineString, Polygon, MultiPoint, MultiLineString, MultiPolygon,
+				GeometryCollection,
+			}, dims: dims})
 	}
 	for i := range all {
 		all[i].name = fmt.Sprint(all[i].kinds, all[i].dims)
@@ -237,7 +244,8 @@ func (x mix) column(t testing.TB, r *rand.Rand, n int, nulls float64) ([]model, 
 	return rows, g
 }
 
-// eachColumn runs f on random columns of all mixes, of sizes around a byte of validity and with no, some and only nulls.
+// eachColumn runs f on random columns of all mixes, of sizes around a byte of validity and with no,
+// some and only nulls.
 func eachColumn(t *testing.T, f func(t *testing.T, r *rand.Rand, rows []model, g *Geometry)) {
 	for k, x := range mixes() {
 		t.Run(x.name, func(t *testing.T) {

@@ -1,9 +1,11 @@
 package geoarrow
 
-// Promote gives the column a kind that holds its own, and a dimension that holds its own: a single kind its Multi kind, where an empty
-// geometry gets no parts; missing ordinates as NaN. Kinds remembers what the rows were, so that WKB and WKT undo it. Slices that stay
-// as they are are shared. The column's own kind and dimension give the column itself. A column of nulls only, which is WKB because it has no
-// kind, gets any kind; any other WKB column can only be widened, Promote(NoKind, dim). Other wishes are a broken invariant and panic.
+// Promote gives the column a kind that holds its own, and a dimension that holds its own: a single
+// kind its Multi kind, where an empty geometry gets no parts; missing ordinates as NaN. Kinds
+// remembers what the rows were, so that WKB and WKT undo it. Slices that stay as they are are
+// shared. The column's own kind and dimension give the column itself. A column of nulls only, which
+// is WKB because it has no kind, gets any kind; any other WKB column can only be widened,
+// Promote(NoKind, dim). Other wishes are a broken invariant and panic.
 func (g *Geometry) Promote(kind Kind, dim Dim) *Geometry {
 	if g.Kind == kind && g.Dim == dim {
 		return g
@@ -96,7 +98,8 @@ func (g *Geometry) promotePoints(out *Geometry) {
 	out.pickPositions(g, kept)
 }
 
-// pad gives a column whose dimension was widened its missing ordinates: NaN, but zeros under null Points.
+// pad gives a column whose dimension was widened its missing ordinates: NaN, but zeros under null
+// Points.
 func (g *Geometry) pad(missing Dim) {
 	pad := make([]float64, len(g.X))
 	for i := range pad {

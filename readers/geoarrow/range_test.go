@@ -23,24 +23,27 @@ var (
 
 // rangeTypes are all types of which a column has a range.
 var rangeTypes = []arrow.DataType{
-	arrow.FixedWidthTypes.Boolean, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Uint64, float64s,
+	arrow.FixedWidthTypes.Boolean, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64,
+	arrow.PrimitiveTypes.Uint64, float64s,
 	textsType, arrow.FixedWidthTypes.Date32, arrow.FixedWidthTypes.Time32ms, timeNs, naiveMs, zonedNs,
 }
 
-// rangeColumn gives n values, a share of them null, that are few enough to meet again and hard to compare: of all signs, and texts that share their
-// beginnings.
+// rangeColumn gives n values, a share of them null, that are few enough to meet again and hard to
+// compare: of all signs, and texts that share their beginnings.
 func rangeColumn(r *rand.Rand, t arrow.DataType, n int, nulls float64) Column {
 	c := randomColumn(r, "", t, n, nulls)
 	switch t.ID() {
 	case arrow.INT32, arrow.DATE32, arrow.TIME32:
 		c.Values = hardValues(r, &c, n, math.MinInt32, -1, 0, 1, 9, 10, math.MaxInt32, int32(r.Uint32()))
 	case arrow.INT64, arrow.TIME64, arrow.TIMESTAMP:
-		c.Values = hardValues(r, &c, n, math.MinInt64, -1, 0, 1, 9, 10, math.MaxInt64, math.MaxInt64-1, int64(r.Uint64()))
+		c.Values = hardValues(r, &c, n, math.MinInt64, -1, 0, 1, 9, 10, math.MaxInt64, math.MaxInt64-1,
+			int64(r.Uint64()))
 	case arrow.UINT64:
 		c.Values = hardValues(r, &c, n, 0, 1, 9, 10, 1<<63, math.MaxUint64, math.MaxUint64-1, r.Uint64())
 	case arrow.FLOAT64:
 		all := []float64{
-			math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1), 0, 5e-324, -5e-324, math.MaxFloat64, -math.MaxFloat64, 1 << 53, r.NormFloat64(),
+			math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1), 0, 5e-324, -5e-324, math.MaxFloat64,
+			-math.MaxFloat64, 1 << 53, r.NormFloat64(),
 		}
 		k := r.IntN(len(all))
 		c.Values = hardValues(r, &c, n, all[k:min(k+1+r.IntN(4), len(all))]...)
@@ -67,7 +70,8 @@ func hardValues[T Fixed](r *rand.Rand, c *Column, n int, pool ...T) []byte {
 	return AsBytes(v)
 }
 
-// plain is a value of an Arrow array as something that has an order: a text, or a number of any size. It is nil for what does not count.
+// plain is a value of an Arrow array as something that has an order: a text, or a number of any
+// size. It is nil for what does not count.
 func plain(a arrow.Array, i int) any {
 	number := func(v int64) any { return new(big.Float).SetInt64(v) }
 	switch a := a.(type) {
@@ -192,7 +196,11 @@ func TestValueText(t *testing.T) {
 		{"empty text", textsType, Value{}, ""},
 		{"date", arrow.FixedWidthTypes.Date32, Value{Int: -1}, "1969-12-31"},
 		{"time of milliseconds", arrow.FixedWidthTypes.Time32ms, Value{Int: noon*1e3 + 5}, "12:00:00.005"},
-		{"time of microseconds", &arrow.Time64Type{Unit: arrow.Microsecond}, Value{Int: noon*1e6 + 5}, "12:00:00.000005"},
+		{
+			"time of microseconds", &arrow.Time64Type{Unit: arrow.Microsecond},
+			Value{Int: noon*1e6 + 5},
+			"12:00:00.000005",
+		},
 		{"time of nanoseconds", timeNs, Value{Int: noon*1e9 + 5}, "12:00:00.000000005"},
 		{"naive", naiveMs, Value{Int: noon * 1e3}, "1970-01-01T12:00:00"},
 		{"naive before 1970", naiveMs, Value{Int: -1}, "1969-12-31T23:59:59.999"},

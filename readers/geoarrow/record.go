@@ -8,11 +8,13 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// Record wraps the rows as an Arrow record of the schema, which the caller releases. columns are numbers of the fields of Schema (the
-// geometry is number len(Attributes)), nil means all; schema has just these fields, in this order.
+// Record wraps the rows as an Arrow record of the schema, which the caller releases. columns are
+// numbers of the fields of Schema (the geometry is number len(Attributes)), nil means all; schema
+// has just these fields, in this order.
 //
-// The record's buffers are the columns' slices, or the encoding's own where it asks for another layout (interleaved, WKB, WKT): both
-// belong to the Go heap, and Release frees nothing. More than 2^31-1 bytes of WKB or WKT are ErrBatchTooLarge.
+// The record's buffers are the columns' slices, or the encoding's own where it asks for another
+// layout (interleaved, WKB, WKT): both belong to the Go heap, and Release frees nothing. More than
+// 2^31-1 bytes of WKB or WKT are ErrBatchTooLarge.
 func (c *Columns) Record(schema *arrow.Schema, columns []int, enc Encoding) (arrow.Record, error) {
 	if columns == nil {
 		columns = make([]int, schema.NumFields())

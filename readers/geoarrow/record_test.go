@@ -19,7 +19,8 @@ var update = flag.Bool("update", false, "rewrite testdata/*.want")
 
 var encodings = []Encoding{{Native, Separated}, {Native, Interleaved}, {AsWKB, Separated}, {AsWKT, Separated}}
 
-// Every encoding of random columns, whole and cut from the middle, is what comes back from an IPC stream, and its values are those of the rows.
+// Every encoding of random columns, whole and cut from the middle, is what comes back from an IPC
+// stream, and its values are those of the rows.
 func TestRecordThroughIPC(t *testing.T) {
 	for k, x := range mixes() {
 		t.Run(x.name, func(t *testing.T) {
@@ -147,7 +148,8 @@ func TestRecordOfChosenColumns(t *testing.T) {
 	}
 }
 
-// testdata/schema.want holds the geometry field of each kind, dimension and encoding, as GeoArrow 0.2 prescribes them, and of each attribute.
+// testdata/schema.want holds the geometry field of each kind, dimension and encoding, as GeoArrow
+// 0.2 prescribes them, and of each attribute.
 func TestSchema(t *testing.T) {
 	var b strings.Builder
 	c := &Columns{Attributes: []Column{
@@ -164,7 +166,8 @@ func TestSchema(t *testing.T) {
 					continue // the dimension changes the innermost level only
 				}
 				f := Schema(c, CRS{Authority: "EPSG", Code: "99999"}, enc).Field(0)
-				fmt.Fprintf(&b, "\n%s %d %d %d\n%s nullable=%t %s\n%v\n", k, d, enc.Geometry, enc.Coords, f.Name, f.Nullable, f.Metadata, f.Type)
+				fmt.Fprintf(&b, "\n%s %d %d %d\n%s nullable=%t %s\n%v\n", k, d, enc.Geometry, enc.Coords,
+					f.Name, f.Nullable, f.Metadata, f.Type)
 			}
 		}
 	}

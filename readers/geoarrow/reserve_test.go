@@ -6,7 +6,8 @@ import (
 	"unsafe"
 )
 
-// TestReserve foresees four times the elements: a ninth more fit in the same memory, but its pages are not there before they are written.
+// TestReserve foresees four times the elements: a ninth more fit in the same memory, but its pages
+// are not there before they are written.
 func TestReserve(t *testing.T) {
 	const n = 1 << 17
 	var a Arena

@@ -16,7 +16,8 @@ const (
 	factListNumber = FactListInt32 | FactListInt64 | FactListNegative | FactListUint64 | FactListHuge | FactListFloat
 	factList       = FactListBool | factListNumber | FactListString
 
-	// A number in a list has the bit of the scalar, shifted: the list bits repeat the order of the scalars.
+	// A number in a list has the bit of the scalar, shifted: the list bits repeat the order of the
+	// scalars.
 	listShift = 14
 )
 
@@ -66,7 +67,8 @@ var (
 	moneyType   = &arrow.Decimal128Type{Precision: 19, Scale: 4}
 )
 
-// Resolve gives the narrowest type that holds every value of the facts without loss, docs/formats/geojson.md:
+// Resolve gives the narrowest type that holds every value of the facts without loss,
+// docs/formats/geojson.md:
 //
 //	                      scalars of one kind   several kinds   none
 //	no list               that kind             text, mixed     text (all null)
@@ -75,7 +77,8 @@ var (
 //	lists of several      text, mixed           text, mixed     JSON
 //	objects, other arrays text, mixed           text, mixed     JSON
 //
-// Booleans count as numbers where numbers are, dates and times are texts unless all of a column fit one type. What nobody asked for has no type but null.
+// Booleans count as numbers where numbers are, dates and times are texts unless all of a column fit
+// one type. What nobody asked for has no type but null.
 func (f Facts) Resolve(role Role) Resolved {
 	k := f.Kinds &^ FactField
 	if k&FactUnread != 0 || k == FactGuess {
@@ -124,7 +127,8 @@ func orMixed(scalars FactKinds) Resolved {
 	return mixedType
 }
 
-// listItem is the type of the elements where lists of one kind, or [] alone, meet scalars of that kind.
+// listItem is the type of the elements where lists of one kind, or [] alone, meet scalars of that
+// kind.
 func listItem(lists, scalars FactKinds) (arrow.DataType, bool) {
 	switch both := lists | scalars; {
 	case both != 0 && both&^(FactListBool|FactBool) == 0:
@@ -155,8 +159,9 @@ func (f Facts) resolveScalars(k FactKinds) Resolved {
 	return Resolved{Type: f.temporalType()}
 }
 
-// resolveField is resolveScalars for FactField. What such a text means is a guess, so a column is of a type only if every value is of it, and whatever a type
-// does not hold stays the text that it is.
+// resolveField is resolveScalars for FactField. What such a text means is a guess, so a column is
+// of a type only if every value is of it, and whatever a type does not hold stays the text that it
+// is.
 //
 //	booleans   bool; with any number: text
 //	integers   int32, int64; beyond: text
@@ -229,7 +234,8 @@ func (f Facts) zone() string {
 	return fmt.Sprintf("%c%02d:%02d", sign, off/3600, off/60%60)
 }
 
-// resolveID: int64, then uint64, if all are such integers, else as written. Never float64: an id is no quantity.
+// resolveID: int64, then uint64, if all are such integers, else as written. Never float64: an id is
+// no quantity.
 func resolveID(k FactKinds) Resolved {
 	switch {
 	case k == 0, k&^(FactInt32|FactInt64|FactNegative|FactUint64) != 0, k&FactUint64 != 0 && k&FactNegative != 0:

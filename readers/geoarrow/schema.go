@@ -16,8 +16,8 @@ const (
 	mixedKey          = "vibeflight.mixed"
 )
 
-// Schema gives the schema of a table whose rows have the columns of proto: attributes in their order, then geometry, all nullable. Only names,
-// types, kind and dimension of proto are read.
+// Schema gives the schema of a table whose rows have the columns of proto: attributes in their
+// order, then geometry, all nullable. Only names, types, kind and dimension of proto are read.
 func Schema(proto *Columns, crs CRS, enc Encoding) *arrow.Schema {
 	fields := make([]arrow.Field, 0, len(proto.Attributes)+1)
 	for i := range proto.Attributes {
@@ -33,7 +33,8 @@ func (c *Column) field(crs CRS) arrow.Field {
 	f := arrow.Field{Name: c.Name, Type: c.Type, Nullable: true}
 	switch {
 	case c.Role == RoleShape && c.Type.ID() == arrow.BINARY:
-		f.Metadata = arrow.NewMetadata([]string{extensionName, extensionMetadata}, []string{"geoarrow.wkb", crs.Metadata()})
+		f.Metadata = arrow.NewMetadata([]string{extensionName, extensionMetadata},
+			[]string{"geoarrow.wkb", crs.Metadata()})
 	case c.JSON:
 		f.Metadata = arrow.NewMetadata([]string{extensionName, extensionMetadata}, []string{"arrow.json", ""})
 	case c.Mixed:
@@ -45,7 +46,10 @@ func (c *Column) field(crs CRS) arrow.Field {
 func (g *Geometry) field(crs CRS, enc Encoding) arrow.Field {
 	return arrow.Field{
 		Name: GeometryName, Type: g.storage(enc), Nullable: true,
-		Metadata: arrow.NewMetadata([]string{extensionName, extensionMetadata}, []string{g.extension(enc), crs.Metadata()}),
+		Metadata: arrow.NewMetadata([]string{extensionName, extensionMetadata}, []string{
+			g.extension(enc),
+			crs.Metadata(),
+		}),
 	}
 }
 
@@ -60,7 +64,8 @@ func (g *Geometry) extension(enc Encoding) string {
 	return "geoarrow." + strings.ToLower(g.Kind.String())
 }
 
-// storage is the type under the extension, GeoArrow 0.2 "Memory layouts". Only the outermost level may hold nulls.
+// storage is the type under the extension, GeoArrow 0.2 "Memory layouts". Only the outermost level
+// may hold nulls.
 func (g *Geometry) storage(enc Encoding) arrow.DataType {
 	switch {
 	case enc.Geometry == AsWKT:
@@ -86,12 +91,14 @@ var levelNames = [...][]string{
 	MultiPolygon:    {"polygons", "rings", "vertices"},
 }
 
-// ordinateNames are the children of a separated coordinate and, run together, the name of those of an interleaved one.
+// ordinateNames are the children of a separated coordinate and, run together, the name of those of
+// an interleaved one.
 func (d Dim) ordinateNames() string {
 	return [...]string{XY: "xy", XYZ: "xyz", XYM: "xym", XYZM: "xyzm"}[d]
 }
 
-// coordTypes are the types of positions, by dimension and layout: they are asked for with every batch.
+// coordTypes are the types of positions, by dimension and layout: they are asked for with every
+// batch.
 var coordTypes = func() (t [4][2]arrow.DataType) {
 	for _, d := range []Dim{XY, XYZ, XYM, XYZM} {
 		for _, layout := range []CoordLayout{Separated, Interleaved} {
@@ -106,7 +113,10 @@ func coordType(d Dim, layout CoordLayout) arrow.DataType { return coordTypes[d][
 func makeCoordType(d Dim, layout CoordLayout) arrow.DataType {
 	names := d.ordinateNames()
 	if layout == Interleaved {
-		return arrow.FixedSizeListOfField(int32(len(names)), arrow.Field{Name: names, Type: arrow.PrimitiveTypes.Float64})
+		return arrow.FixedSizeListOfField(int32(len(names)), arrow.Field{
+			Name: names,
+			Type: arrow.PrimitiveTypes.Float64,
+		})
 	}
 	fields := make([]arrow.Field, len(names))
 	for i := range names {

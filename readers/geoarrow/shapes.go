@@ -1,7 +1,8 @@
 package geoarrow
 
-// Shape gives a view of row i of a native column, of the kind and the dimension that the file says: promotion is undone. A Point in a column of
-// MultiPoint has 0 or 1 positions, a Polygon in one of MultiPolygon its rings; a promoted empty geometry has none. ok is false for a null row.
+// Shape gives a view of row i of a native column, of the kind and the dimension that the file says:
+// promotion is undone. A Point in a column of MultiPoint has 0 or 1 positions, a Polygon in one of
+// MultiPolygon its rings; a promoted empty geometry has none. ok is false for a null row.
 func (g *Geometry) Shape(i int) (s Shape, ok bool) {
 	s = g.view()
 	return s, g.moveTo(&s, i)

@@ -2,10 +2,12 @@ package geoarrow
 
 import "github.com/apache/arrow/go/v17/arrow"
 
-// Slice gives the rows from (inclusive) to to (exclusive). Values are shared; offsets start at 0 again, because the IPC writer of
-// arrow v17 writes others as they are (fixed in v18, apache/arrow#43176), and bits at bit 0.
+// Slice gives the rows from (inclusive) to to (exclusive). Values are shared; offsets start at 0
+// again, because the IPC writer of arrow v17 writes others as they are (fixed in v18,
+// apache/arrow#43176), and bits at bit 0.
 //
-// What a column counts over its rows without saying where, Rounded and Replaced, stays with the slice that has row 0, so that slices of all rows add up.
+// What a column counts over its rows without saying where, Rounded and Replaced, stays with the
+// slice that has row 0, so that slices of all rows add up.
 func (c *Columns) Slice(from, to int) *Columns {
 	if from == 0 && to == c.Rows {
 		return c
@@ -13,8 +15,9 @@ func (c *Columns) Slice(from, to int) *Columns {
 	return c.pick(oneSpan(from, to), to-from)
 }
 
-// Take gives the rows whose numbers are listed, in that order; none may be listed twice. Runs of consecutive rows are copied at once,
-// and shared if they are all there is. Rounded and Replaced are 0, unless row 0 comes first.
+// Take gives the rows whose numbers are listed, in that order; none may be listed twice. Runs of
+// consecutive rows are copied at once, and shared if they are all there is. Rounded and Replaced
+// are 0, unless row 0 comes first.
 func (c *Columns) Take(rows []int32) *Columns { return c.pick(rowSpans(rows), len(rows)) }
 
 // Slice is that of Columns, for one column.
@@ -29,7 +32,8 @@ func (c *Column) Take(rows []int32) *Column {
 	return &out
 }
 
-// Slice is that of Columns, for the geometry. Positions, rings and parts outside the rows are cut off.
+// Slice is that of Columns, for the geometry. Positions, rings and parts outside the rows are cut
+// off.
 func (g *Geometry) Slice(from, to int) *Geometry { return g.pick(oneSpan(from, to)) }
 
 // Take is that of Columns, for the geometry.

@@ -37,7 +37,10 @@ func dump(v any) string {
 
 var attributeTypes = []arrow.DataType{
 	arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Float64, arrow.FixedWidthTypes.Boolean, arrow.BinaryTypes.String,
-	arrow.PrimitiveTypes.Uint64, arrow.FixedWidthTypes.Date32, &arrow.TimestampType{Unit: arrow.Millisecond, TimeZone: "UTC"},
+	arrow.PrimitiveTypes.Uint64, arrow.FixedWidthTypes.Date32, &arrow.TimestampType{
+		Unit:     arrow.Millisecond,
+		TimeZone: "UTC",
+	},
 	arrow.ListOfField(arrow.Field{Name: "item", Type: arrow.PrimitiveTypes.Int64}),
 	arrow.ListOfField(arrow.Field{Name: "item", Type: arrow.FixedWidthTypes.Boolean}),
 	arrow.ListOfField(arrow.Field{Name: "item", Type: arrow.BinaryTypes.String}),

@@ -5,14 +5,16 @@ type Tree struct {
 	Kind Kind
 	Dim  Dim
 
-	// Runs are positions one behind the other, Dim.Size() ordinates each: one run of a Point, which has one position, or none if it is empty, and of a
-	// LineString; a run for each ring of a Polygon. Other kinds have none.
+	// Runs are positions one behind the other, Dim.Size() ordinates each: one run of a Point, which
+	// has one position, or none if it is empty, and of a LineString; a run for each ring of a
+	// Polygon. Other kinds have none.
 	Runs [][]float64
 	// Members are those of a Multi kind and of a GeometryCollection.
 	Members []Tree
 }
 
-// ParseWKB reads one geometry, which is all of wkb: ISO WKB of either byte order. A Point that is NaN in every ordinate is empty. Malformed bytes give a *WKBError.
+// ParseWKB reads one geometry, which is all of wkb: ISO WKB of either byte order. A Point that is
+// NaN in every ordinate is empty. Malformed bytes give a *WKBError.
 func ParseWKB(wkb []byte) (Tree, error) {
 	r := wkbReader{b: wkb}
 	h, err := r.head()
@@ -66,7 +68,8 @@ func (r *wkbReader) eachTree(h wkbHead, depth int, f func(Tree)) error {
 	return nil
 }
 
-// Bounds gives the bounding box in x and y. Positions whose x or y is NaN don't count; ok is false if none counts.
+// Bounds gives the bounding box in x and y. Positions whose x or y is NaN don't count; ok is false
+// if none counts.
 func (t *Tree) Bounds() (box [4]float64, ok bool) {
 	b := emptyBox
 	t.addTo(&b)

@@ -22,8 +22,14 @@ func TestParseWKB(t *testing.T) {
 		{little(2).n(2).at(one, two, three, nan), "{LineString 0 [[1 2 3 NaN]] []}", "[1 2 1 2] true"},
 		{little(3).n(2).n(1).at(one, two).n(1).at(two, three), "{Polygon 0 [[1 2] [2 3]] []}", "[1 2 2 3] true"},
 		{little(3).n(0), "{Polygon 0 [] []}", "[+Inf +Inf -Inf -Inf] false"},
-		{little(4).n(2).and(point).and(little(1).at(three, one)), "{MultiPoint 0 [] [{Point 0 [[1 2]] []} {Point 0 [[3 1]] []}]}", "[1 1 3 2] true"},
-		{little(7).n(2).and(little(7).n(0)).and(point), "{GeometryCollection 0 [] [{GeometryCollection 0 [] []} {Point 0 [[1 2]] []}]}", "[1 2 1 2] true"},
+		{
+			little(4).n(2).and(point).and(little(1).at(three, one)),
+			"{MultiPoint 0 [] [{Point 0 [[1 2]] []} {Point 0 [[3 1]] []}]}", "[1 1 3 2] true",
+		},
+		{
+			little(7).n(2).and(little(7).n(0)).and(point),
+			"{GeometryCollection 0 [] [{GeometryCollection 0 [] []} {Point 0 [[1 2]] []}]}", "[1 2 1 2] true",
+		},
 	} {
 		got, err := ParseWKB(test.wkb.b)
 		if text := fmt.Sprint(got); err != nil || text != test.want {

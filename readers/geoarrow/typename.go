@@ -8,19 +8,25 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 )
 
-// plainTypes are the types of columns that have no parameters, with those of decimals that formats of text give. Their names are those of arrow.
+// plainTypes are the types of columns that have no parameters, with those of decimals that formats
+// of text give. Their names are those of arrow.
 func plainTypes() []arrow.DataType {
 	return []arrow.DataType{
 		arrow.FixedWidthTypes.Boolean,
-		arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Uint64, arrow.PrimitiveTypes.Float64,
+		arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Uint64,
+		arrow.PrimitiveTypes.Float64,
 		arrow.BinaryTypes.String,
-		arrow.FixedWidthTypes.Date32, arrow.FixedWidthTypes.Time32ms, arrow.FixedWidthTypes.Time64us, arrow.FixedWidthTypes.Time64ns,
-		arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Int16, arrow.PrimitiveTypes.Uint8, arrow.PrimitiveTypes.Uint16, arrow.PrimitiveTypes.Uint32,
+		arrow.FixedWidthTypes.Date32, arrow.FixedWidthTypes.Time32ms, arrow.FixedWidthTypes.Time64us,
+		arrow.FixedWidthTypes.Time64ns,
+		arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Int16, arrow.PrimitiveTypes.Uint8,
+		arrow.PrimitiveTypes.Uint16, arrow.PrimitiveTypes.Uint32,
 		arrow.FixedWidthTypes.Float16, arrow.PrimitiveTypes.Float32,
 		arrow.BinaryTypes.Binary,
 		arrow.FixedWidthTypes.Date64, arrow.FixedWidthTypes.Time32s,
-		arrow.FixedWidthTypes.Duration_s, arrow.FixedWidthTypes.Duration_ms, arrow.FixedWidthTypes.Duration_us, arrow.FixedWidthTypes.Duration_ns,
-		arrow.FixedWidthTypes.MonthInterval, arrow.FixedWidthTypes.DayTimeInterval, arrow.FixedWidthTypes.MonthDayNanoInterval,
+		arrow.FixedWidthTypes.Duration_s, arrow.FixedWidthTypes.Duration_ms, arrow.FixedWidthTypes.Duration_us,
+		arrow.FixedWidthTypes.Duration_ns,
+		arrow.FixedWidthTypes.MonthInterval, arrow.FixedWidthTypes.DayTimeInterval,
+		arrow.FixedWidthTypes.MonthDayNanoInterval,
 	}
 }
 

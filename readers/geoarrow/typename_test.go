@@ -7,7 +7,8 @@ import (
 )
 
 func TestTypeNames(t *testing.T) {
-	all := append(plainTypes(), &arrow.Decimal128Type{Precision: 19, Scale: 4}, &arrow.Decimal256Type{Precision: 70, Scale: -3}, &arrow.FixedSizeBinaryType{ByteWidth: 16})
+	all := append(plainTypes(), &arrow.Decimal128Type{Precision: 19, Scale: 4},
+		&arrow.Decimal256Type{Precision: 70, Scale: -3}, &arrow.FixedSizeBinaryType{ByteWidth: 16})
 	for u := arrow.Second; u <= arrow.Nanosecond; u++ {
 		for _, zone := range []string{"", "UTC", "-05:30", "America/New_York"} {
 			all = append(all, &arrow.TimestampType{Unit: u, TimeZone: zone})
@@ -22,13 +23,17 @@ func TestTypeNames(t *testing.T) {
 			}
 		}
 	}
-	for _, typ := range []arrow.DataType{arrow.BinaryTypes.LargeString, ListOf(ListOf(arrow.PrimitiveTypes.Int32, false), true), arrow.Null, arrow.StructOf()} {
+	for _, typ := range []arrow.DataType{
+		arrow.BinaryTypes.LargeString,
+		ListOf(ListOf(arrow.PrimitiveTypes.Int32, false), true), arrow.Null, arrow.StructOf(),
+	} {
 		if name, ok := TypeName(typ); ok {
 			t.Errorf("%v has the name %q", typ, name)
 		}
 	}
 	for _, name := range []string{
-		"", "int7", "list[", "list[]", "list[list[int32]]", "list[list_of_nullable[int32]]", "timestamp[]", "timestamp[fs]", "list[int32", "decimal(", "decimal(0, 1)",
+		"", "int7", "list[", "list[]", "list[list[int32]]", "list[list_of_nullable[int32]]", "timestamp[]",
+		"timestamp[fs]", "list[int32", "decimal(", "decimal(0, 1)",
 		"decimal(x, 1)", "fixed_size_binary[]", "fixed_size_binary[0]", "null",
 	} {
 		if typ, ok := TypeNamed(name); ok {

@@ -12,7 +12,8 @@ type Fixed interface {
 	~int32 | ~int64 | ~uint64 | ~float64
 }
 
-// View gives the bytes of a fixed-width buffer as values, without a copy. The buffer must be aligned, as those of AsBytes are.
+// View gives the bytes of a fixed-width buffer as values, without a copy. The buffer must be
+// aligned, as those of AsBytes are.
 func View[T Fixed](b []byte) []T {
 	if len(b) == 0 {
 		return nil
@@ -28,16 +29,17 @@ func AsBytes[T Fixed](v []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(v[0])))
 }
 
-// Widen gives a column of rows rows the type that the facts of the whole table ask for. It never changes c. It reports
-// false where the values are not enough and their text is needed: a number or a date that turns out to be text, a list that
-// turns out to be JSON.
+// Widen gives a column of rows rows the type that the facts of the whole table ask for. It never
+// changes c. It reports false where the values are not enough and their text is needed: a number or
+// a date that turns out to be text, a list that turns out to be JSON.
 func (c *Column) Widen(to Resolved, rows int) (Column, bool) {
 	out := *c
 	out.Type, out.JSON, out.Mixed = to.Type, to.JSON, to.Mixed
 	if c.Facts.Kinds&FactField != 0 && rows > 0 && c.Type.ID() != arrow.STRING && to.Type.ID() == arrow.STRING {
 		return Column{}, false // a null may be an empty text
 	}
-	if c.Nulls == rows || c.emptyTexts() && to.Type.ID() != arrow.STRING { // its facts may be those of rows that were cut off
+	// its facts may be those of rows that were cut off
+	if c.Nulls == rows || c.emptyTexts() && to.Type.ID() != arrow.STRING {
 		return nullColumn(out, rows), true
 	}
 	if l, isList := to.Type.(*arrow.ListType); isList {
@@ -55,7 +57,8 @@ func (c *Column) Widen(to Resolved, rows int) (Column, bool) {
 	return out, true
 }
 
-// emptyTexts reports whether the column holds texts of no bytes, which show no kind, and nulls: a field of a record that is "".
+// emptyTexts reports whether the column holds texts of no bytes, which show no kind, and nulls: a
+// field of a record that is "".
 func (c *Column) emptyTexts() bool {
 	return c.Facts.Kinds == 0 && c.Type.ID() == arrow.STRING
 }
@@ -161,7 +164,8 @@ func (c *Column) wrap(out Column, elem arrow.DataType, rows int) (Column, bool) 
 
 func (c *Column) valid(i int) bool { return c.Valid == nil || c.Valid[i>>3]>>(i&7)&1 == 1 }
 
-// widenValues converts n values between types of one width class, and counts the integers that a float64 can't hold.
+// widenValues converts n values between types of one width class, and counts the integers that a
+// float64 can't hold.
 func widenValues(b []byte, from, to arrow.DataType, n int) ([]byte, int64, bool) {
 	if arrow.TypeEqual(from, to) {
 		return b, 0, true

@@ -18,8 +18,8 @@ const (
 	wkbCountBytes  = 4
 )
 
-// AppendWKB appends the ISO WKB of a geometry that is no collection. NaN ordinates are written as the shape has them, which is
-// 0x7ff8000000000000 everywhere in this package.
+// AppendWKB appends the ISO WKB of a geometry that is no collection. NaN ordinates are written as
+// the shape has them, which is 0x7ff8000000000000 everywhere in this package.
 func AppendWKB(dst []byte, s Shape) []byte {
 	start := len(dst)
 	end := start + s.wkbSize()
@@ -28,7 +28,8 @@ func AppendWKB(dst []byte, s Shape) []byte {
 	return dst
 }
 
-// AppendWKBHeader appends the byte order, the type and the number of members of a geometry that has them.
+// AppendWKBHeader appends the byte order, the type and the number of members of a geometry that has
+// them.
 func AppendWKBHeader(dst []byte, k Kind, d Dim, count uint32) []byte {
 	dst = append(dst, 1)
 	dst = binary.LittleEndian.AppendUint32(dst, wkbType(k, d))
@@ -60,7 +61,8 @@ func (s *Shape) wkbSize() int {
 	return 0
 }
 
-// putWKB stores the shape's WKB in b, which is wkbSize long. It and what it calls give what of b is left.
+// putWKB stores the shape's WKB in b, which is wkbSize long. It and what it calls give what of b is
+// left.
 func (s *Shape) putWKB(b []byte) []byte {
 	switch s.Kind {
 	case Point:

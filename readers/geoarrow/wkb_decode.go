@@ -7,7 +7,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/number"
 )
 
-// WKBDecoder reads geometries from binary text: ISO WKB (OGC 06-103r4 section 8), and the EWKB of PostGIS, of either byte order. The zero value is ready.
+// WKBDecoder reads geometries from binary text: ISO WKB (OGC 06-103r4 section 8), and the EWKB of
+// PostGIS, of either byte order. The zero value is ready.
 //
 //	order  1    0 big-endian, 1 little-endian
 //	type   4    kind + 1000 z + 2000 m (ISO); kind | 0x80000000 z | 0x40000000 m | 0x20000000 srid (EWKB)
@@ -33,8 +34,10 @@ const (
 	ewkbSRID = 0x20000000
 )
 
-// Read reads one geometry, which is all of wkb, into b. The row stays open: the caller ends it with End, a GeometryCollection with EndCollection, or takes it back
-// with Undo. srid is 0 where it has none. Malformed bytes give a *WKBError and leave b as it was behind its last row. A Point that is NaN in every ordinate is empty.
+// Read reads one geometry, which is all of wkb, into b. The row stays open: the caller ends it with
+// End, a GeometryCollection with EndCollection, or takes it back with Undo. srid is 0 where it has
+// none. Malformed bytes give a *WKBError and leave b as it was behind its last row. A Point that is
+// NaN in every ordinate is empty.
 func (d *WKBDecoder) Read(b *GeometryBuilder, wkb []byte) (k Kind, srid uint32, err error) {
 	d.b, d.srid, d.known = b, 0, false
 	r := wkbReader{b: wkb}
@@ -50,7 +53,8 @@ func (d *WKBDecoder) Read(b *GeometryBuilder, wkb []byte) (k Kind, srid uint32, 
 	return k, d.srid, nil
 }
 
-// IsHexWKB reports whether a text begins as hexadecimal WKB or EWKB does: the type is a geometry's, and the digits are pairs. It looks no further.
+// IsHexWKB reports whether a text begins as hexadecimal WKB or EWKB does: the type is a geometry's,
+// and the digits are pairs. It looks no further.
 func IsHexWKB(text []byte) bool {
 	var head [wkbHeaderBytes]byte
 	if len(text) < 2*(wkbHeaderBytes+wkbCountBytes) || len(text)%2 != 0 {
@@ -68,8 +72,8 @@ func IsHexWKB(text []byte) bool {
 	return err == nil
 }
 
-// AppendHex appends the bytes that hexadecimal digits spell. bad is the index of the first character that is none, or the length of a text of an odd number of
-// them; else -1.
+// AppendHex appends the bytes that hexadecimal digits spell. bad is the index of the first
+// character that is none, or the length of a text of an odd number of them; else -1.
 func AppendHex(dst, text []byte) (out []byte, bad int) {
 	for i := 0; i+1 < len(text); i += 2 {
 		v, ok := hexByte(text[i:])
@@ -126,7 +130,8 @@ func (r *wkbReader) typed() (h wkbHead, flags uint32, err error) {
 	return h, flags, nil
 }
 
-// geometry reads a geometry that is a member of another one, or of nothing where that is the zero value, and leaves it open.
+// geometry reads a geometry that is a member of another one, or of nothing where that is the zero
+// value, and leaves it open.
 func (d *WKBDecoder) geometry(r *wkbReader, of wkbHead, depth int) (Kind, error) {
 	start := r.at
 	h, flags, err := r.typed()
@@ -194,7 +199,8 @@ func (d *WKBDecoder) members(r *wkbReader, h wkbHead, depth int) error {
 	return nil
 }
 
-// point reads the position of a Point. An empty one is no position, but among those of a MultiPoint.
+// point reads the position of a Point. An empty one is no position, but among those of a
+// MultiPoint.
 func (d *WKBDecoder) point(r *wkbReader, h wkbHead, of Kind) error {
 	p, err := r.positions(h, 1)
 	if err != nil {

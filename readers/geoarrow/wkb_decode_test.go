@@ -57,14 +57,23 @@ func TestWKBDecoder(t *testing.T) {
 		{"empty point", little(1001).at(nanBits, nanBits, nanBits), "POINT Z EMPTY", 0},
 		{"line", little(2).n(2).at(one, two, three, one), "LINESTRING (1 2, 3 1)", 0},
 		{"empty line", little(1002).n(0), "LINESTRING Z EMPTY", 0},
-		{"polygon", little(3).n(1).n(4).at(one, one, two, one, two, two, one, one), "POLYGON ((1 1, 2 1, 2 2, 1 1))", 0},
+		{
+			"polygon", little(3).n(1).n(4).at(one, one, two, one, two, two, one, one),
+			"POLYGON ((1 1, 2 1, 2 2, 1 1))", 0,
+		},
 		{"empty polygon", little(3).n(0), "POLYGON EMPTY", 0},
-		{"multipoint, orders mixed", little(4).n(2).and(wide(1).at(one, two)).and(little(1).at(two, one)), "MULTIPOINT ((1 2), (2 1))", 0},
+		{
+			"multipoint, orders mixed", little(4).n(2).and(wide(1).at(one, two)).and(little(1).at(two, one)),
+			"MULTIPOINT ((1 2), (2 1))", 0,
+		},
 		{"multiline", little(5).n(1).and(little(2).n(2).at(one, two, two, one)), "MULTILINESTRING ((1 2, 2 1))", 0},
 		{"multipolygon", little(6).n(1).and(little(3).n(1).n(1).at(one, two)), "MULTIPOLYGON (((1 2)))", 0},
 		{"empty multipolygon", little(6).n(0), "MULTIPOLYGON EMPTY", 0},
 		{
-			"collection with an SRID in a member", little(0x20000007).n(9).n(2).and(little(0x20000001).n(9).at(one, two)).and(little(7).n(1).and(little(2).n(0))),
+			"collection with an SRID in a member",
+			little(0x20000007).n(9).n(2).and(little(0x20000001).n(9).at(one, two)).and(
+				little(7).n(1).and(little(2).n(0)),
+			),
 			"GEOMETRYCOLLECTION (POINT (1 2), GEOMETRYCOLLECTION (LINESTRING EMPTY))", 9,
 		},
 	} {

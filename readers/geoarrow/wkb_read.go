@@ -17,7 +17,8 @@ type WKBError struct {
 
 func (e *WKBError) Error() string { return fmt.Sprintf("wkb: byte %d: %s", e.Offset, e.What) }
 
-// wkbReader walks ISO WKB of either byte order. It trusts no length: a count is compared with the bytes left before it is used.
+// wkbReader walks ISO WKB of either byte order. It trusts no length: a count is compared with the
+// bytes left before it is used.
 type wkbReader struct {
 	b  []byte
 	at int
@@ -81,8 +82,8 @@ func (r *wkbReader) positions(h wkbHead, n int) ([]byte, error) {
 	return p, nil
 }
 
-// member reads the header of a member of a geometry: a Multi kind has members of its single kind and its own dimension, a collection
-// of any kind but in its own dimension.
+// member reads the header of a member of a geometry: a Multi kind has members of its single kind
+// and its own dimension, a collection of any kind but in its own dimension.
 func (r *wkbReader) member(of wkbHead) (wkbHead, error) {
 	start := r.at
 	h, err := r.head()
@@ -96,10 +97,12 @@ func (r *wkbReader) member(of wkbHead) (wkbHead, error) {
 	return h, nil
 }
 
-// leastMemberBytes is the length of the shortest member of a geometry: a Point is never shorter than an empty LineString.
+// leastMemberBytes is the length of the shortest member of a geometry: a Point is never shorter
+// than an empty LineString.
 const leastMemberBytes = wkbHeaderBytes + wkbCountBytes
 
-// eachRun calls f with every run of positions in the geometry, with bytes of a whole number of positions.
+// eachRun calls f with every run of positions in the geometry, with bytes of a whole number of
+// positions.
 func (r *wkbReader) eachRun(h wkbHead, depth int, f func(h wkbHead, positions []byte)) error {
 	n, rings := 1, 0
 	var err error

@@ -5,8 +5,9 @@ import (
 	"strconv"
 )
 
-// WKT as OGC 06-103r4 section 7 has it and GDAL, GEOS and shapely read it: "POINT Z (1 2 3)", "MULTIPOINT ((1 2), (3 4))",
-// "POLYGON EMPTY". An empty member is EMPTY too, and so is a Point or a member of a MultiPoint whose ordinates are all NaN, as in WKB.
+// WKT as OGC 06-103r4 section 7 has it and GDAL, GEOS and shapely read it: "POINT Z (1 2 3)",
+// "MULTIPOINT ((1 2), (3 4))", "POLYGON EMPTY". An empty member is EMPTY too, and so is a Point or
+// a member of a MultiPoint whose ordinates are all NaN, as in WKB.
 
 var wktNames = [...]string{
 	"", "POINT", "LINESTRING", "POLYGON", "MULTIPOINT", "MULTILINESTRING", "MULTIPOLYGON", "GEOMETRYCOLLECTION",
@@ -16,8 +17,8 @@ var wktDims = [...]string{XY: " ", XYZ: " Z ", XYM: " M ", XYZM: " ZM "}
 
 const wktEmpty = "EMPTY"
 
-// AppendWKT appends the WKT of a geometry that is no collection, with the fewest digits that give the same float64 back; a NaN
-// ordinate is nan.
+// AppendWKT appends the WKT of a geometry that is no collection, with the fewest digits that give
+// the same float64 back; a NaN ordinate is nan.
 func AppendWKT(dst []byte, s Shape) []byte {
 	dst = append(dst, wktNames[s.Kind]...)
 	dst = append(dst, wktDims[s.Dim]...)
@@ -94,7 +95,8 @@ func (s *Shape) allNaN(c int32) bool {
 		(s.Dim&HasZ == 0 || s.Z[c] != s.Z[c]) && (s.Dim&HasM == 0 || s.M[c] != s.M[c])
 }
 
-// appendNumber writes an exponent only where JavaScript does: from 1e21 and below 1e-6 (ECMA-262, Number::toString).
+// appendNumber writes an exponent only where JavaScript does: from 1e21 and below 1e-6 (ECMA-262,
+// Number::toString).
 func appendNumber(dst []byte, v float64) []byte {
 	switch abs := math.Abs(v); {
 	case v != v:
@@ -109,8 +111,9 @@ func appendNumber(dst []byte, v float64) []byte {
 	return strconv.AppendFloat(dst, v, 'f', -1, 64)
 }
 
-// WKBToWKT appends the WKT of any ISO WKB geometry, of either byte order and with collections in collections. Bytes that are none,
-// that end too early, that go on behind the geometry or nest deeper than 1,024 give a *WKBError, and dst as it was.
+// WKBToWKT appends the WKT of any ISO WKB geometry, of either byte order and with collections in
+// collections. Bytes that are none, that end too early, that go on behind the geometry or nest
+// deeper than 1,024 give a *WKBError, and dst as it was.
 func WKBToWKT(dst, wkb []byte) ([]byte, error) {
 	r := wkbReader{b: wkb}
 	start := len(dst)
@@ -167,7 +170,9 @@ func (r *wkbReader) appendText(dst []byte, h wkbHead, depth int) ([]byte, error)
 }
 
 // appendCounted appends "(…, …)" of a counted run of elements that take least bytes each, or more.
-func (r *wkbReader) appendCounted(dst []byte, h wkbHead, least int, element func(dst []byte) ([]byte, error)) ([]byte, error) {
+func (r *wkbReader) appendCounted(dst []byte, h wkbHead, least int, element func(dst []byte) ([]byte,
+	error),
+) ([]byte, error) {
 	n, err := r.count(h, least)
 	if err != nil {
 		return dst, err

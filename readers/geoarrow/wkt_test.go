@@ -16,15 +16,23 @@ func TestWKBToWKT(t *testing.T) {
 		{"point", "0101000000" + one + two, "POINT (1 2)"},
 		{"empty point", "0101000000" + none + none, "POINT EMPTY"},
 		{"half a point", "0101000000" + one + none, "POINT (1 nan)"},
-		{"big-endian point z", "00000003e9" + "3ff0000000000000" + "4000000000000000" + "3ff0000000000000", "POINT Z (1 2 1)"},
+		{
+			"big-endian point z", "00000003e9" + "3ff0000000000000" + "4000000000000000" + "3ff0000000000000",
+			"POINT Z (1 2 1)",
+		},
 		{"point m", "01d1070000" + one + two + two, "POINT M (1 2 2)"},
 		{"point zm", "01b90b0000" + one + two + two + one, "POINT ZM (1 2 2 1)"},
 		{"empty line", "010200000000000000", "LINESTRING EMPTY"},
 		{"empty polygon", "010300000000000000", "POLYGON EMPTY"},
 		{"polygon of an empty ring", "01030000000100000000000000", "POLYGON (EMPTY)"},
-		{"multipoint with an empty point", "010400000002000000" + "0101000000" + none + none + "0101000000" + one + two, "MULTIPOINT (EMPTY, (1 2))"},
-		{"members of both byte orders", "000000000700000001" + "0101000000" + one + two, "GEOMETRYCOLLECTION (POINT (1 2))"},
-		{"collections in collections", "010700000001000000" + "010700000002000000" + "010700000000000000" + "010200000000000000", "GEOMETRYCOLLECTION (GEOMETRYCOLLECTION (GEOMETRYCOLLECTION EMPTY, LINESTRING EMPTY))"},
+		{"multipoint with an empty point", "010400000002000000" + "0101000000" + none + none + "0101000000" +
+			one + two, "MULTIPOINT (EMPTY, (1 2))"},
+		{
+			"members of both byte orders", "000000000700000001" + "0101000000" + one + two,
+			"GEOMETRYCOLLECTION (POINT (1 2))",
+		},
+		{"collections in collections", "010700000001000000" + "010700000002000000" + "010700000000000000" +
+			"010200000000000000", "GEOMETRYCOLLECTION (GEOMETRYCOLLECTION (GEOMETRYCOLLECTION EMPTY, LINESTRING EMPTY))"},
 	} {
 		wkb, err := hex.DecodeString(c.wkb)
 		if err != nil {
@@ -66,7 +74,8 @@ func TestWKBToWKTErrors(t *testing.T) {
 		}
 		got, err := WKBToWKT([]byte(">"), wkb)
 		var e *WKBError
-		if !errors.As(err, &e) || e.Offset != len(before)/2 || !strings.Contains(err.Error(), c.want) || string(got) != ">" {
+		if !errors.As(err, &e) || e.Offset != len(before)/2 || !strings.Contains(err.Error(), c.want) ||
+			string(got) != ">" {
 			t.Errorf("%s: %s\n got %q, %v\nwant %s", c.name, c.wkb, got, err, c.want)
 		}
 	}

@@ -12,8 +12,8 @@ type column struct {
 	after prediction // what followed this column's value in the last feature
 }
 
-// prediction is the bytes that stood between one value and the next one's, all of them: `,"name": `. Where they stand again, the next value
-// belongs to the same column, with nothing left to check.
+// prediction is the bytes that stood between one value and the next one's, all of them: `,"name":
+// `. Where they stand again, the next value belongs to the same column, with nothing left to check.
 type prediction struct {
 	next   *column
 	lo, hi uint64 // the first 16 bytes

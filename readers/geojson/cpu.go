@@ -21,7 +21,9 @@ type parser struct {
 }
 
 // Parse reads the whole file, or again a span of rows that an earlier Parse emitted.
-func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
+func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request,
+	emit func(readers.Chunk) error,
+) (readers.Summary, error) {
 	if req.Span.To < 0 {
 		req.Span.To = src.Size
 	}
@@ -68,7 +70,8 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 		}
 	}
 	s.sum.BytesRead += s.Read
-	s.sum.Appendable = s.sequence && s.inSequence && s.sum.CRS == geoarrow.CRS84 // another one stands in a row that may not be read again
+	// another one stands in a row that may not be read again
+	s.sum.Appendable = s.sequence && s.inSequence && s.sum.CRS == geoarrow.CRS84
 	return s.sum, nil
 }
 

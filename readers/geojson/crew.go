@@ -9,8 +9,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// crew reads one file with several workers. The lead, which began with the file, reads the first rows, learns from them what features look like,
-// and reads what stands behind the rows in the end.
+// crew reads one file with several workers. The lead, which began with the file, reads the first
+// rows, learns from them what features look like, and reads what stands behind the rows in the end.
 type crew struct {
 	cpu     parser
 	ctx     context.Context
@@ -51,8 +51,8 @@ func (c parser) crew(ctx context.Context, src *source.File, req readers.Request,
 	return w
 }
 
-// leadBytes is how much of the rows the lead reads at most before others help. A card needs to know how features begin, and which members most of them have: everybody
-// waits until it does.
+// leadBytes is how much of the rows the lead reads at most before others help. A card needs to know
+// how features begin, and which members most of them have: everybody waits until it does.
 func leadBytes(card bool) int64 {
 	if card {
 		return rows.LeadBytes / 4
@@ -83,7 +83,10 @@ func (w *crew) rest() int {
 	if w.cards != nil {
 		reader = w.deviceReader
 	}
-	parts := readers.Parts{From: s.next, To: s.Window.End, Row: s.feature, Size: s.limits.PartBytes, Workers: s.limits.Workers, Reader: reader, Columns: w.batcher.Columns()}
+	parts := readers.Parts{
+		From: s.next, To: s.Window.End, Row: s.feature, Size: s.limits.PartBytes,
+		Workers: s.limits.Workers, Reader: reader, Columns: w.batcher.Columns(),
+	}
 	end, row, err := parts.Read(w.ctx, w.take)
 	if err != nil {
 		s.err = err
@@ -97,7 +100,8 @@ func (w *crew) rest() int {
 	return p
 }
 
-// shortestPrefix is how many bytes a feature must begin with so that who looks for them finds features and little else.
+// shortestPrefix is how many bytes a feature must begin with so that who looks for them finds
+// features and little else.
 const shortestPrefix = 8
 
 // prefix is what the last features began with, if that is enough.

@@ -14,8 +14,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// BenchmarkDevice reads the file that VIBEFLIGHT_BENCH_FILE names on a card, with chunks of several sizes and several of them on their way. The memory of a table
-// serves the next one.
+// BenchmarkDevice reads the file that VIBEFLIGHT_BENCH_FILE names on a card, with chunks of several
+// sizes and several of them on their way. The memory of a table serves the next one.
 func BenchmarkDevice(b *testing.B) {
 	name := os.Getenv("VIBEFLIGHT_BENCH_FILE")
 	if name == "" {
@@ -27,7 +27,11 @@ func BenchmarkDevice(b *testing.B) {
 		lanes, work int
 	}{{32, 8, 3}, {32, 8, 1}, {32, 8, 5}, {16, 12, 4}, {64, 6, 3}} {
 		b.Run(fmt.Sprintf("%dMiB/%dLanes/%dWork", p.mib, p.lanes, p.work), func(b *testing.B) {
-			d := readertest.DeviceOn(b, geojson.Format(), lanes.Config{Plan: lanes.Plan{ChunkBytes: p.mib << 20, Lanes: p.lanes, Work: p.work, ArenaBytes: 7 * p.mib << 20}}, k)
+			d := readertest.DeviceOn(b, geojson.Format(),
+				lanes.Config{Plan: lanes.Plan{
+					ChunkBytes: p.mib << 20, Lanes: p.lanes, Work: p.work,
+					ArenaBytes: 7 * p.mib << 20,
+				}}, k)
 			readOnDevice(b, d, name)
 			for b.Loop() {
 				b.StopTimer()

@@ -13,8 +13,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
-// deviceColumn is a column on its way. All columns of a chunk go through each step together, so that the device is waited for once a step and not once a
-// column:
+// deviceColumn is a column on its way. All columns of a chunk go through each step together, so
+// that the device is waited for once a step and not once a column:
 //
 //	inspect   which rows have values, which kinds of numbers there are, how long texts are
 //	convert   what that says of the type; values into their final type
@@ -27,7 +27,9 @@ type deviceColumn struct {
 	number int             // among the columns with values
 	kinds  kernels.KindSet // without null
 	forced bool            // to be text whatever it holds
-	unread bool            // nobody asked for it: its numbers are checked, as all strings are, and nothing of it leaves the device
+	// nobody asked for it: its numbers are checked, as all strings are, and nothing of it leaves
+	// the device
+	unread bool
 
 	valid []uint64 // bit per row: it has a value that is not null
 
@@ -98,14 +100,19 @@ func (d *deviceRows) each(list []*deviceColumn, step func(*deviceColumn)) {
 	}
 }
 
-// columns are those that the chunk has: of properties, in the order in which they first appear, behind that of the features' ids.
+// columns are those that the chunk has: of properties, in the order in which they first appear,
+// behind that of the features' ids.
 func (d *deviceRows) columns(top *placed) (list []*deviceColumn) {
 	names, properties := d.properties()
 	if d.Stopped() {
 		return nil
 	}
 	add := func(id geoarrow.ColumnID, slots gpu.Buffer[int32], kinds uint32) {
-		c := &deviceColumn{n: d.records.Count, slots: slots, kinds: kernels.KindSet(kinds &^ kindBit(kernels.ValueNull)), forced: slices.Contains(d.texts, id), unread: !d.asked.Has(id)}
+		c := &deviceColumn{
+			n: d.records.Count, slots: slots,
+			kinds: kernels.KindSet(kinds &^ kindBit(kernels.ValueNull)), forced: slices.Contains(d.texts, id),
+			unread: !d.asked.Has(id),
+		}
 		c.Name, c.Role = id.Name, id.Role
 		list = append(list, c)
 	}
@@ -139,7 +146,8 @@ func (d *deviceRows) awaitColumns(list []*deviceColumn) {
 
 // asks reports whether the host is to look at something that is on its way.
 func (c *deviceColumn) asks() bool {
-	return c.kinds != 0 && c.Type == nil || c.undecided != nil && !c.looked || c.text != nil && !c.text.arrived || c.list != nil && c.list.items != nil && c.list.items.asks()
+	return c.kinds != 0 && c.Type == nil || c.undecided != nil && !c.looked || c.text != nil &&
+		!c.text.arrived || c.list != nil && c.list.items != nil && c.list.items.asks()
 }
 
 // arrived notes that all that was asked for is there.
@@ -160,7 +168,8 @@ type deviceScalars struct {
 	expected []*deviceColumn // those of them whose numbers are made as they were in the rows before
 }
 
-// scalars takes memory for the single values of columns. Numbers of columns that had some in the rows before are to be made, too, of the type that they had there.
+// scalars takes memory for the single values of columns. Numbers of columns that had some in the
+// rows before are to be made, too, of the type that they had there.
 func (d *deviceRows) scalars(list []*deviceColumn) *deviceScalars {
 	x := &deviceScalars{}
 	for _, c := range list {
@@ -178,8 +187,10 @@ func (d *deviceRows) scalars(list []*deviceColumn) *deviceScalars {
 	x.expected, x.Undecided = d.expect(x.of)
 	x.Expected = numbersOf(x.expected)
 	x.To = kernels.Scalars{
-		Starts: device.Alloc[int64](d.Work, count*n), Ends: device.Alloc[int64](d.Work, count*n), Kinds: device.Alloc[uint32](d.Work, count),
-		Valid: device.Alloc[uint64](d.Work, count*words), Numbers: device.Alloc[uint64](d.Work, count*words), Trues: device.Alloc[uint64](d.Work, count*words),
+		Starts: device.Alloc[int64](d.Work, count*n), Ends: device.Alloc[int64](d.Work, count*n),
+		Kinds: device.Alloc[uint32](d.Work, count),
+		Valid: device.Alloc[uint64](d.Work, count*words), Numbers: device.Alloc[uint64](d.Work, count*words),
+		Trues: device.Alloc[uint64](d.Work, count*words),
 	}
 	return x
 }
@@ -226,19 +237,22 @@ func (d *deviceRows) pick(c *deviceColumn, want kernels.KindSet) (starts, ends g
 	n := d.records.Count
 	starts, ends = device.Alloc[int64](d.Work, n), device.Alloc[int64](d.Work, n)
 	if !d.Stopped() {
-		d.Try(d.K.PickTokens(d.S, c.slots, d.records.ValueStart, d.records.ValueEnd, d.records.Kind, want, starts, ends, kernels.Mask{}))
+		d.Try(d.K.PickTokens(d.S, c.slots, d.records.ValueStart, d.records.ValueEnd, d.records.Kind, want,
+			starts, ends, kernels.Mask{}))
 	}
 	return starts, ends
 }
 
 // factsOfNumbers are the facts for the bits of NumberKinds.
 var factsOfNumbers = [...]geoarrow.FactKinds{
-	geoarrow.FactInt32, geoarrow.FactInt64, geoarrow.FactUint64, geoarrow.FactHuge, geoarrow.FactFloat, geoarrow.FactNegative,
+	geoarrow.FactInt32, geoarrow.FactInt64, geoarrow.FactUint64, geoarrow.FactHuge, geoarrow.FactFloat,
+	geoarrow.FactNegative,
 }
 
 // numberFacts are the facts for what NumberKinds said.
 func (d *deviceRows) numberFacts(found uint32) (facts geoarrow.FactKinds) {
-	d.Accept(found&(kernels.NumberMalformed|kernels.NumberRange|kernels.NumberUndecided) == 0, "a number that is none, or beyond float64")
+	d.Accept(found&(kernels.NumberMalformed|kernels.NumberRange|kernels.NumberUndecided) == 0,
+		"a number that is none, or beyond float64")
 	for i, fact := range factsOfNumbers {
 		if found>>i&1 != 0 {
 			facts |= fact

@@ -18,10 +18,12 @@ type deviceList struct {
 	items   *deviceColumn // nil until the arrays turned out to be lists
 }
 
-// valuesDepth is how deep the bracket of a property's value stands in a Feature: { "properties": { "name": [
+// valuesDepth is how deep the bracket of a property's value stands in a Feature: { "properties": {
+// "name": [
 const valuesDepth = 3
 
-// lists finds the elements of all arrays among the properties; their number is there behind the next await.
+// lists finds the elements of all arrays among the properties; their number is there behind the
+// next await.
 func (d *deviceRows) lists() (lists *kernels.Lists, elements []int64) {
 	within := d.within(kindArray)
 	if d.Stopped() {
@@ -44,7 +46,10 @@ func (d *deviceRows) measureLists(c *deviceColumn, nested *deviceNested) {
 		return
 	}
 	d.Try(d.K.MeasureLists(d.S, nested.lists, c.slots, d.records.Kind, starts, ends, offsets, report))
-	c.list = &deviceList{ranks: starts, offsets: offsets, report: device.Result(d.Work, report), count: device.Result(d.Work, offsets.Slice(c.n, c.n+1))}
+	c.list = &deviceList{
+		ranks: starts, offsets: offsets, report: device.Result(d.Work, report),
+		count: device.Result(d.Work, offsets.Slice(c.n, c.n+1)),
+	}
 }
 
 // listFacts are the facts for what MeasureLists said.
@@ -53,7 +58,10 @@ func (d *deviceRows) listFacts(report uint32) (facts geoarrow.FactKinds) {
 		flag kernels.ListFlags
 		fact geoarrow.FactKinds
 	}{
-		{kernels.ListBool, geoarrow.FactListBool}, {kernels.ListString, geoarrow.FactListString}, {kernels.ListEmpty, geoarrow.FactEmptyList}, {kernels.ListOdd, geoarrow.FactJSON},
+		{kernels.ListBool, geoarrow.FactListBool},
+		{kernels.ListString, geoarrow.FactListString},
+		{kernels.ListEmpty, geoarrow.FactEmptyList},
+		{kernels.ListOdd, geoarrow.FactJSON},
 	} {
 		if report&uint32(has.flag) != 0 {
 			facts |= has.fact
@@ -65,7 +73,10 @@ func (d *deviceRows) listFacts(report uint32) (facts geoarrow.FactKinds) {
 // items begins a column of lists, in which single values of the same kind are lists of one element.
 func (d *deviceRows) items(c *deviceColumn, nested *deviceNested) {
 	n := int(c.list.count[0])
-	i := &deviceColumn{n: n, numberKinds: []uint32{c.list.report[0]}, starts: device.Alloc[int64](d.Work, n), ends: device.Alloc[int64](d.Work, n)}
+	i := &deviceColumn{
+		n: n, numberKinds: []uint32{c.list.report[0]}, starts: device.Alloc[int64](d.Work, n),
+		ends: device.Alloc[int64](d.Work, n),
+	}
 	i.Type = c.Type.(*arrow.ListType).Elem()
 	if c.numberKinds != nil {
 		i.numberKinds[0] |= c.numberKinds[0]
@@ -75,7 +86,8 @@ func (d *deviceRows) items(c *deviceColumn, nested *deviceNested) {
 		return
 	}
 	c.list.items = i
-	d.Try(d.K.GatherElements(d.S, nested.lists, c.slots, d.records.Kind, d.records.ValueEnd, c.list.ranks, c.list.offsets, i.starts, i.ends, trues))
+	d.Try(d.K.GatherElements(d.S, nested.lists, c.slots, d.records.Kind, d.records.ValueEnd, c.list.ranks,
+		c.list.offsets, i.starts, i.ends, trues))
 	switch i.Type.ID() {
 	case arrow.BOOL:
 		i.Values = geoarrow.AsBytes(device.Result(d.Work, trues))

@@ -19,7 +19,8 @@ func (d *deviceRows) parseNumbers(x kernels.Scalars, list []*deviceColumn) {
 	d.parse(x, numbers)
 }
 
-// deviceNumbers are the values of a column of numbers, made in the type that it has or is expected to have.
+// deviceNumbers are the values of a column of numbers, made in the type that it has or is expected
+// to have.
 type deviceNumbers struct {
 	kernels.NumberColumn
 	kind      arrow.Type   // as heldAs has it
@@ -27,7 +28,8 @@ type deviceNumbers struct {
 	looks     []uint64     // the same on the host, once it was waited for
 }
 
-// heldAs is the type as which the numbers of a column are made; arrow.NULL if it is none of numbers.
+// heldAs is the type as which the numbers of a column are made; arrow.NULL if it is none of
+// numbers.
 func heldAs(t arrow.Type) arrow.Type {
 	switch {
 	case t == arrow.INT32 || t == arrow.FLOAT64:
@@ -53,11 +55,13 @@ func (d *deviceRows) numbers(c *deviceColumn, kind arrow.Type) *deviceNumbers {
 	return x
 }
 
-// expect takes memory for columns that seem to be what they were in the rows before, and for which of their values are undecided.
+// expect takes memory for columns that seem to be what they were in the rows before, and for which
+// of their values are undecided.
 func (d *deviceRows) expect(list []*deviceColumn) (expected []*deviceColumn, undecided kernels.Mask) {
 	for _, c := range list {
 		kind := d.expected[c.ID()]
-		if kind != arrow.NULL && !c.unread && !c.forced && c.kinds&kindNumber != 0 && c.kinds&^(kindNumber|kindBool) == 0 {
+		if kind != arrow.NULL && !c.unread && !c.forced && c.kinds&kindNumber != 0 &&
+			c.kinds&^(kindNumber|kindBool) == 0 {
 			c.made = d.numbers(c, kind)
 			expected = append(expected, c)
 		}
@@ -65,7 +69,8 @@ func (d *deviceRows) expect(list []*deviceColumn) (expected []*deviceColumn, und
 	return expected, d.undecided(expected)
 }
 
-// undecided takes memory for which values of columns of float64 are undecided. All have as many rows.
+// undecided takes memory for which values of columns of float64 are undecided. All have as many
+// rows.
 func (d *deviceRows) undecided(list []*deviceColumn) kernels.Mask {
 	words := 0
 	for _, c := range list {
@@ -99,8 +104,8 @@ func (d *deviceRows) note(list []*deviceColumn, undecided kernels.Mask) {
 	}
 }
 
-// parse fills columns of numbers, and of true and false among them. Of those of float64 it asks which of them are to be resolved and how many integers were rounded,
-// as far as that is not known.
+// parse fills columns of numbers, and of true and false among them. Of those of float64 it asks
+// which of them are to be resolved and how many integers were rounded, as far as that is not known.
 func (d *deviceRows) parse(x kernels.Scalars, list []*deviceColumn) {
 	var others []*deviceColumn // than those that are what was expected
 	for _, c := range list {

@@ -18,19 +18,35 @@ var columnTests = []struct {
 	refused bool // the last value is wrong
 }{
 	{name: "objects", values: []string{`{"a": [1, 2, {"b": null}]}`, `null`}},
-	{name: "objects with everything", values: []string{`{}`, `{ "a" :"x\\\" y" , "b\u0041": [ true,false , null ,1e400, -0.5e-7 ] }`, `{"a":{"a":{"a":{}}}}`, `{"é":"\ud800","a":1,"a":2}`}},
-	{name: "objects and strings", values: []string{`{"a": 1}`, `"{\"a\": 1}"`, `"\ud800 \\ é"`, `""`, `null`, `"[1, 2]"`}},
+	{name: "objects with everything", values: []string{
+		`{}`,
+		`{ "a" :"x\\\" y" , "b\u0041": [ true,false , null ,1e400, -0.5e-7 ] }`, `{"a":{"a":{"a":{}}}}`,
+		`{"é":"\ud800","a":1,"a":2}`,
+	}},
+	{name: "objects and strings", values: []string{
+		`{"a": 1}`, `"{\"a\": 1}"`, `"\ud800 \\ é"`, `""`,
+		`null`, `"[1, 2]"`,
+	}},
 	{name: "objects and numbers", values: []string{`{"a": 1}`, `12`, `-1.50`, `1e3`, `18446744073709551616`}},
 	{name: "objects and booleans", values: []string{`{"a" : "}"}`, `true`, `false`}},
-	{name: "objects, rare", values: []string{`null`, `null`, `null`, `null`, `null`, `null`, `null`, `null`, `null`, `{"a": [1, 2, {"b": null}]}`}},
+	{name: "objects, rare", values: []string{
+		`null`, `null`, `null`, `null`, `null`, `null`, `null`,
+		`null`, `null`, `{"a": [1, 2, {"b": null}]}`,
+	}},
 	{name: "objects that are none", values: []string{`{"a": 1}`, `{"a": 01}`}, refused: true},
 	{name: "objects that lack a comma", values: []string{`{"a": 1}`, `{"a": [1 2]}`}, refused: true},
 	{name: "objects with other brackets", values: []string{`{"a": 1}`, `{"a": [{]}}`}, refused: true},
 	{name: "objects of 60 brackets", values: []string{strings.Repeat(`{"a":[`, 30) + strings.Repeat(`]}`, 30)}},
-	{name: "objects of 70 brackets", values: []string{`{}`, strings.Repeat(`{"a":[`, 35) + strings.Repeat(`]}`, 35)}, refused: true},
+	{
+		name: "objects of 70 brackets", values: []string{`{}`, strings.Repeat(`{"a":[`, 35) + strings.Repeat(`]}`, 35)},
+		refused: true,
+	},
 	{name: "strings and numbers", values: []string{`"a"`, `1`, `1.0`, `-0`, `null`, `1e5`}},
 	{name: "strings and booleans", values: []string{`"a"`, `true`, `false`}},
-	{name: "strings, booleans and numbers", values: []string{`"a"`, `true`, `false`, `9007199254740993`, `0.1`, `1e-400`}},
+	{name: "strings, booleans and numbers", values: []string{
+		`"a"`, `true`, `false`, `9007199254740993`,
+		`0.1`, `1e-400`,
+	}},
 	{name: "strings and a number beyond float64", values: []string{`"a"`, `1e400`}, refused: true},
 	{name: "booleans", values: []string{`true`, `false`, `null`}},
 	{name: "false", values: []string{`false`}},
@@ -38,13 +54,22 @@ var columnTests = []struct {
 	{name: "booleans and wide integers", values: []string{`true`, `false`, `-70000000000`, `null`}},
 	{name: "booleans and floats", values: []string{`true`, `false`, `0.5`, `-0`, `-0.0`, `null`}},
 	{name: "booleans and huge integers", values: []string{`true`, `false`, `18446744073709551616`}},
-	{name: "integers and floats", values: []string{`1`, `-0`, `-0.0`, `1.5`, `9007199254740992`, `9007199254740993`, `null`}},
-	{name: "floats", values: []string{`1.5`, `-0.0`, `0e0`, `1e-400`, `1.7976931348623157e308`, `2.4703282292062327208299493696434e-324`}},
+	{name: "integers and floats", values: []string{
+		`1`, `-0`, `-0.0`, `1.5`, `9007199254740992`,
+		`9007199254740993`, `null`,
+	}},
+	{name: "floats", values: []string{
+		`1.5`, `-0.0`, `0e0`, `1e-400`, `1.7976931348623157e308`,
+		`2.4703282292062327208299493696434e-324`,
+	}},
 	{name: "floats to be resolved", values: []string{`1.00000000000000011102230246251565404`, `1.5`}},
 	{name: "uint64", values: []string{`0`, `18446744073709551615`, `9223372036854775808`, `-0`, `null`}},
 	{name: "uint64 and booleans", values: []string{`true`, `18446744073709551615`}},
 	{name: "uint64 and negative", values: []string{`-1`, `18446744073709551615`, `18446744073709551614`}},
-	{name: "huge integers", values: []string{`-1`, `18446744073709551616`, `123456789012345678901234567890`, `-9223372036854775809`}},
+	{name: "huge integers", values: []string{
+		`-1`, `18446744073709551616`, `123456789012345678901234567890`,
+		`-9223372036854775809`,
+	}},
 	{name: "huge integers, rounded", values: []string{`9007199254740993`, `123456789012345678901234567890`, `1`}},
 	{name: "int64", values: []string{`-9223372036854775808`, `9223372036854775807`}},
 	{name: "a number beyond float64", values: []string{`1`, `1e400`}, refused: true},
@@ -90,9 +115,12 @@ var columnTests = []struct {
 // longText is a string of more bytes than one thread reads.
 var longText = `"` + strings.Repeat(`0123456789\\\"\u00e9\n`, 40) + `"`
 
-// columnFile is features of which the property v has these values, drawn; where one is wrong, the last one, and only far from the start.
+// columnFile is features of which the property v has these values, drawn; where one is wrong, the
+// last one, and only far from the start.
 func columnFile(r *rand.Rand, features int, sequence bool, values []string, wrong bool) string {
-	return deviceFile(r, features, sequence, func() string { return `{"type":"Point","coordinates":[1.5,2]}` }, func(i int) string {
+	return deviceFile(r, features, sequence, func() string {
+		return `{"type":"Point","coordinates":[1.5,2]}`
+	}, func(i int) string {
 		v := values[r.IntN(len(values))]
 		if wrong {
 			v = values[r.IntN(len(values)-1)]
@@ -107,7 +135,8 @@ func columnFile(r *rand.Rand, features int, sequence bool, values []string, wron
 	})
 }
 
-// columnsAccepted fails unless the device read chunks since it had counted before, and refused none of them.
+// columnsAccepted fails unless the device read chunks since it had counted before, and refused none
+// of them.
 func columnsAccepted(t *testing.T, d readers.Engine, before readers.EngineCounts, least int64) {
 	t.Helper()
 	c := d.Counts()
@@ -117,7 +146,8 @@ func columnsAccepted(t *testing.T, d readers.Engine, before readers.EngineCounts
 	}
 }
 
-// TestDeviceColumns holds columns of all kinds of values against those of the CPU engine, and has the device refuse none but those that are said to be.
+// TestDeviceColumns holds columns of all kinds of values against those of the CPU engine, and has
+// the device refuse none but those that are said to be.
 func TestDeviceColumns(t *testing.T) {
 	d := readertest.Device(t, geojson.Format(), 7<<10)
 	for i, test := range columnTests {
@@ -145,7 +175,8 @@ func TestDeviceDepth(t *testing.T) {
 	d := readertest.Device(t, geojson.Format(), 3<<10)
 	for _, name := range []string{"a.geojson", "a.geojsonl"} {
 		for depth := 3; depth < 9; depth++ {
-			text := columnFile(rand.New(rand.NewPCG(9, 5)), 150, name == "a.geojsonl", []string{`"x"`, `{"a": [1, {"b": null}]}`}, true)
+			text := columnFile(rand.New(rand.NewPCG(9, 5)), 150, name == "a.geojsonl",
+				[]string{`"x"`, `{"a": [1, {"b": null}]}`}, true)
 			in := readertest.Input{Name: name, Text: []byte(text), Limits: readers.Limits{MaxDepth: depth}}
 			readertest.Same(t, geojson.Format(), in, []int{0}, readertest.OnDevice(d))
 		}
@@ -171,7 +202,8 @@ func TestDeviceIDs(t *testing.T) {
 			r, before := rand.New(rand.NewPCG(9, 99)), d.Counts()
 			var b strings.Builder
 			for i := range 300 {
-				fmt.Fprintf(&b, `{"type":"Feature","properties":{"n":%d},"geometry":null,"id":%s}`+"\n", i, test.values[r.IntN(len(test.values))])
+				fmt.Fprintf(&b, `{"type":"Feature","properties":{"n":%d},"geometry":null,"id":%s}`+"\n",
+					i, test.values[r.IntN(len(test.values))])
 			}
 			in := readertest.Input{Name: "a.geojsonl", Text: []byte(b.String()), Limits: readers.Limits{BatchRows: 100}}
 			readertest.Same(t, geojson.Format(), in, []int{0}, readertest.OnDevice(d))
@@ -180,7 +212,8 @@ func TestDeviceIDs(t *testing.T) {
 	}
 }
 
-// TestDeviceRandomColumns has several columns whose kinds of values change in the course of the file.
+// TestDeviceRandomColumns has several columns whose kinds of values change in the course of the
+// file.
 func TestDeviceRandomColumns(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 3))
 	var pool []string
@@ -214,7 +247,8 @@ func TestDeviceRandomColumns(t *testing.T) {
 			}
 			return strings.Join(members, ", ")
 		})
-		in := readertest.Input{Name: "a.geojsonl", Text: []byte(text), Limits: readers.Limits{BatchRows: 1 + r.IntN(300)}}
+		in := readertest.Input{Name: "a.geojsonl", Text: []byte(text), Limits: readers.Limits{BatchRows: 1 +
+			r.IntN(300)}}
 		readertest.Same(t, geojson.Format(), in, []int{0}, readertest.OnDevice(d))
 	}
 	c := d.Counts()
@@ -224,11 +258,16 @@ func TestDeviceRandomColumns(t *testing.T) {
 	}
 }
 
-// TestDeviceColumnsChange has the type of columns change in the course of the file, so that what the chunks before had is wrong for those behind.
+// TestDeviceColumnsChange has the type of columns change in the course of the file, so that what
+// the chunks before had is wrong for those behind.
 func TestDeviceColumnsChange(t *testing.T) {
-	narrow, wide, unsigned := []string{`1`, `-0`, `2147483647`, `-2147483648`}, []string{`2147483648`, `-7`, `-9223372036854775808`}, []string{`18446744073709551615`, `0`}
+	narrow, wide, unsigned := []string{`1`, `-0`, `2147483647`, `-2147483648`}, []string{
+		`2147483648`,
+		`-7`, `-9223372036854775808`,
+	}, []string{`18446744073709551615`, `0`}
 	float := []string{`1.5`, `-0.0`, `-0`, `1.00000000000000011102230246251565404`, `9007199254740993`, `1e-400`}
-	huge, text, logical := []string{`123456789012345678901234567890`, `-1`}, []string{`"a"`, `"17"`}, []string{`true`, `false`}
+	huge, text, logical := []string{`123456789012345678901234567890`, `-1`}, []string{`"a"`, `"17"`},
+		[]string{`true`, `false`}
 	mixed, none, lists := []string{`1`, `null`, `true`, `2.5`}, []string{`null`}, []string{`[1,2]`, `3`, `[2.5]`}
 	d := readertest.Device(t, geojson.Format(), 2<<10)
 	for i, test := range []struct {
@@ -246,7 +285,9 @@ func TestDeviceColumnsChange(t *testing.T) {
 			t.Run(test.name+" "+name, func(t *testing.T) {
 				const features, columns = 500, 9 // more than a launch takes
 				r, before := rand.New(rand.NewPCG(9, uint64(100+i))), d.Counts()
-				text := deviceFile(r, features, name == "a.geojsonl", func() string { return `null` }, func(i int) string {
+				text := deviceFile(r, features, name == "a.geojsonl", func() string {
+					return `null`
+				}, func(i int) string {
 					members := []string{fmt.Sprintf(`"n":%d,"x":%d.25`, i, i)}
 					for c := range columns {
 						v := test.phases[min((i+13*c)*len(test.phases)/features, len(test.phases)-1)]

@@ -8,14 +8,16 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// deviceNested is the objects and arrays among the properties of a chunk as compact JSON text, one behind the other.
+// deviceNested is the objects and arrays among the properties of a chunk as compact JSON text, one
+// behind the other.
 type deviceNested struct {
 	text  gpu.Buffer[byte]
 	ranks *kernels.Ranks // of the bytes that text keeps
 	lists *kernels.Lists // of the arrays; nil if there is none
 }
 
-// elementBytes is how much text a chunk must have for each element of a list: one takes 40 bytes of the device's memory.
+// elementBytes is how much text a chunk must have for each element of a list: one takes 40 bytes of
+// the device's memory.
 const elementBytes = 6
 
 // nested checks and compacts the objects and arrays of all columns together.
@@ -47,7 +49,8 @@ func (d *deviceRows) nested(kinds kernels.KindSet) *deviceNested {
 		return nil
 	}
 	d.Accept(at[0] < 0, "a nested value that is not as JSON has it, or too deep")
-	d.Accept(lists == nil || d.Stopped() || elements[0] <= int64(d.dev.Len()/elementBytes), "lists of very short elements")
+	d.Accept(lists == nil || d.Stopped() || elements[0] <= int64(d.dev.Len()/elementBytes),
+		"lists of very short elements")
 	x := &deviceNested{text: device.Alloc[byte](d.Work, int(bytes[0])), ranks: ranks, lists: lists}
 	if d.Stopped() {
 		return nil
@@ -62,9 +65,11 @@ func (d *deviceRows) nested(kinds kernels.KindSet) *deviceNested {
 // within marks the bytes of properties of some kinds.
 func (d *deviceRows) within(kinds kernels.KindSet) kernels.Mask {
 	n := d.dev.Len()
-	members, within := device.Alloc[uint64](d.Work, kernels.Words(d.records.Members)), device.Alloc[uint64](d.Work, kernels.Words(n))
+	members, within := device.Alloc[uint64](d.Work, kernels.Words(d.records.Members)),
+		device.Alloc[uint64](d.Work, kernels.Words(n))
 	if !d.Stopped() {
-		d.Try(d.K.MembersOfKinds(d.S, d.records.Owner, d.records.Field, fieldProperties, d.records.Kind, kinds, members))
+		d.Try(d.K.MembersOfKinds(d.S, d.records.Owner, d.records.Field, fieldProperties, d.records.Kind,
+			kinds, members))
 		d.Try(d.K.MarkSomeSpans(d.S, d.records.ValueStart, d.records.ValueEnd, members, n, within))
 	}
 	return within
@@ -88,7 +93,8 @@ func (t *deviceText) size() int64 {
 	return t.bytes[0]
 }
 
-// measure finds how long the texts of a column are: strings without their quotes and escapes, other scalars as they are, nested values as compact JSON.
+// measure finds how long the texts of a column are: strings without their quotes and escapes, other
+// scalars as they are, nested values as compact JSON.
 func (d *deviceRows) measure(c *deviceColumn, nested *deviceNested) {
 	c.text = &deviceText{}
 	if c.kinds&^kindNested != 0 {
@@ -113,7 +119,9 @@ func (d *deviceRows) measured(c *deviceColumn) {
 }
 
 // measurePart adds strings of one text.
-func (d *deviceRows) measurePart(t *deviceText, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], mode kernels.StringMode) {
+func (d *deviceRows) measurePart(t *deviceText, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64],
+	mode kernels.StringMode,
+) {
 	offsets := device.Alloc[int64](d.Work, starts.Len()+1)
 	if d.Stopped() {
 		return
@@ -162,7 +170,8 @@ func (d *deviceRows) lengthen(c *deviceColumn) {
 func (d *deviceRows) gather(c *deviceColumn) {
 	t := c.text
 	for _, s := range t.summary {
-		d.Accept(s[0].Flags&(kernels.StringMalformed|kernels.StringControl|kernels.StringNotUTF8) == 0, "a string that is not as JSON has it")
+		d.Accept(s[0].Flags&(kernels.StringMalformed|kernels.StringControl|kernels.StringNotUTF8) == 0,
+			"a string that is not as JSON has it")
 		c.Replaced += s[0].Replaced
 	}
 	size := t.size()

@@ -13,6 +13,11 @@ import (
 // TestDeviceFaults has calls of the card fail.
 func TestDeviceFaults(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 9))
-	text := deviceFile(r, 500, false, shapeOf(r, "Polygon"), func(i int) string { return fmt.Sprintf(`"n":%d,"s":"a"`, i) })
-	readertest.DeviceFaults(t, geojson.Format(), readertest.Input{Name: "a.geojson", Text: []byte(text), Limits: readers.Limits{BatchRows: 100}})
+	text := deviceFile(r, 500, false, shapeOf(r, "Polygon"), func(i int) string {
+		return fmt.Sprintf(`"n":%d,"s":"a"`, i)
+	})
+	readertest.DeviceFaults(t, geojson.Format(), readertest.Input{
+		Name: "a.geojson", Text: []byte(text),
+		Limits: readers.Limits{BatchRows: 100},
+	})
 }

@@ -6,10 +6,12 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// coordinatesDepth is how deep the bracket of coordinates stands in a Feature: { "geometry": { "coordinates": [
+// coordinatesDepth is how deep the bracket of coordinates stands in a Feature: { "geometry": {
+// "coordinates": [
 const coordinatesDepth = 3
 
-// geometry makes the column of geometries as GeometryBuilder does: native where all are of one kind or of it and its Multi kind, of WKB where not.
+// geometry makes the column of geometries as GeometryBuilder does: native where all are of one kind
+// or of it and its Multi kind, of WKB where not.
 //
 //	kinds, spans of coordinates -> parts, rings, positions -> ordinates ─┬─> offsets            native
 //	                                                                     └─> sizes -> bytes     WKB
@@ -39,7 +41,10 @@ func (d *deviceRows) geometry(top *placed, sh *deviceShapes, sum *readers.Summar
 	if d.Stopped() {
 		return nil
 	}
-	g := &geoarrow.Geometry{Rows: n, Nulls: n - device.CountBits(mask), Kind: nativeKind(sh.report.Kinds), Dim: sh.dim()}
+	g := &geoarrow.Geometry{
+		Rows: n, Nulls: n - device.CountBits(mask), Kind: nativeKind(sh.report.Kinds),
+		Dim: sh.dim(),
+	}
 	if g.Nulls > 0 {
 		g.Valid = maskBytes(mask, n)
 	}
@@ -67,7 +72,8 @@ func (d *deviceRows) geometry(top *placed, sh *deviceShapes, sum *readers.Summar
 	return g
 }
 
-// nativeKind is the kind of a column that has geometries of these kinds, or NoKind: no native encoding holds them.
+// nativeKind is the kind of a column that has geometries of these kinds, or NoKind: no native
+// encoding holds them.
 func nativeKind(kinds uint32) (kind geoarrow.Kind) {
 	for k := geoarrow.Point; k <= geoarrow.GeometryCollection; k++ {
 		switch {

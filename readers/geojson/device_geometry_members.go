@@ -10,13 +10,15 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// memberDepth is how many brackets are open inside of a collection's member, whose own brackets then are at depth 1: { "geometry": { "geometries": [
+// memberDepth is how many brackets are open inside of a collection's member, whose own brackets
+// then are at depth 1: { "geometry": { "geometries": [
 const memberDepth = 3
 
 // positionDepth is how deep the positions of a MultiPolygon stand in its coordinates: [ [ [ [
 const positionDepth = 3
 
-// collectionTexts say where the members of each row's collection are in the text, and where they are to be in one of their own.
+// collectionTexts say where the members of each row's collection are in the text, and where they
+// are to be in one of their own.
 type collectionTexts struct {
 	collects        kernels.Mask      // rows that have members, even if none
 	firsts, offsets gpu.Buffer[int64] // of each row; empty spans of those that have none
@@ -24,14 +26,18 @@ type collectionTexts struct {
 	size            []int64           // one element: of the text
 }
 
-// measureCollections looks for GeometryCollections among the rows, whose members are placed. What it asks for is there behind the next await; nil if there is none.
+// measureCollections looks for GeometryCollections among the rows, whose members are placed. What
+// it asks for is there behind the next await; nil if there is none.
 func (d *deviceRows) measureCollections(members *placed) *collectionTexts {
 	if d.Stopped() || members.kinds(fieldGeometries)&^kindBit(kernels.ValueNull) == 0 {
 		return nil
 	}
 	n := members.rows
 	starts, ends, collects := d.tokens(members.of(fieldGeometries))
-	x := &collectionTexts{collects: collects, firsts: device.Alloc[int64](d.Work, n), offsets: device.Alloc[int64](d.Work, n+1)}
+	x := &collectionTexts{
+		collects: collects, firsts: device.Alloc[int64](d.Work, n),
+		offsets: device.Alloc[int64](d.Work, n+1),
+	}
 	if d.Stopped() {
 		return nil
 	}
@@ -57,7 +63,8 @@ func (d *deviceRows) collections(sh *deviceShapes, x *collectionTexts) *deviceCo
 	if d.Stopped() || x == nil || !sh.some(geoarrow.GeometryCollection) {
 		return nil
 	}
-	// The CPU engine counts the brackets of coordinates too where a collection says its type behind its members.
+	// The CPU engine counts the brackets of coordinates too where a collection says its type behind
+	// its members.
 	d.Accept(d.deep >= memberDepth+coordinatesDepth-1+positionDepth, "collections too deep")
 	n, size := device.CountBits(x.mask), x.size[0]
 	c := &deviceCollections{rows: device.Alloc[int64](d.Work, n), offsets: device.Alloc[int64](d.Work, n+1)}
@@ -72,13 +79,17 @@ func (d *deviceRows) collections(sh *deviceShapes, x *collectionTexts) *deviceCo
 		return c
 	}
 	d.Try(d.K.JoinArrays(d.S, d.dev, x.firsts, x.offsets, text))
-	c.text = &deviceRows{Work: d.Work, turns: d.turns, dev: text, dict: d.dict, names: d.names, sep: kernels.RecordsComma, deep: d.deep - memberDepth, foreign: d.foreign}
+	c.text = &deviceRows{
+		Work: d.Work, turns: d.turns, dev: text, dict: d.dict, names: d.names,
+		sep: kernels.RecordsComma, deep: d.deep - memberDepth, foreign: d.foreign,
+	}
 	c.shapes = c.text.memberShapes(d.third)
 	d.third = d.third || c.text.third
 	return c
 }
 
-// memberShapes reads members of collections. z guesses whether a position of them has a third ordinate.
+// memberShapes reads members of collections. z guesses whether a position of them has a third
+// ordinate.
 func (d *deviceRows) memberShapes(z bool) *deviceShapes {
 	p := d.listMembers()
 	if d.Stopped() {
@@ -95,14 +106,20 @@ func (d *deviceRows) memberShapes(z bool) *deviceShapes {
 	return sh
 }
 
-// writeCollections writes the members of collections as WKB of their own, which that of the rows then holds in pieces, and gives what they add to the rows' dimension. of
-// are the rows that the collections are among.
-func (d *deviceRows) writeCollections(c *deviceCollections, of *deviceShapes, sum *readers.Summary) (to kernels.WKBCollections, dim geoarrow.Dim) {
+// writeCollections writes the members of collections as WKB of their own, which that of the rows
+// then holds in pieces, and gives what they add to the rows' dimension. of are the rows that the
+// collections are among.
+func (d *deviceRows) writeCollections(c *deviceCollections, of *deviceShapes,
+	sum *readers.Summary,
+) (to kernels.WKBCollections, dim geoarrow.Dim) {
 	if c == nil || d.Stopped() {
 		return to, dim
 	}
 	n := c.rows.Len()
-	to = kernels.WKBCollections{Rows: c.rows, First: device.Alloc[int64](d.Work, n+1), Starts: device.Alloc[int64](d.Work, n+1)}
+	to = kernels.WKBCollections{
+		Rows: c.rows, First: device.Alloc[int64](d.Work, n+1),
+		Starts: device.Alloc[int64](d.Work, n+1),
+	}
 	if d.Stopped() {
 		return to, dim
 	}
@@ -156,7 +173,8 @@ func (d *deviceRows) listMembers() *placed {
 	return p
 }
 
-// countForeignOfMembers counts the members of members that nobody reads, and checks what their values are made of.
+// countForeignOfMembers counts the members of members that nobody reads, and checks what their
+// values are made of.
 func (d *deviceRows) countForeignOfMembers() {
 	counts, fault := d.queueForeign(level{-1, ofGeometry.known})
 	d.Await()

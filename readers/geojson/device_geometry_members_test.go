@@ -23,15 +23,25 @@ var collectionShapes = []struct {
 }{
 	{"point and line", []string{collection(shapeText("Point", "[1,2]"), shapeText("LineString", "[[1,2],[3,4]]"))}},
 	{"empty", []string{collection()}},
-	{"empty, and others", []string{collection(), "null", shapeText("Point", "[1,2]"), "{\"geometries\":[ \t],\"type\":\"GeometryCollection\"}", collection(shapeText("Point", "[1,2]"))}},
-	{"z in a member", []string{collection(shapeText("Point", "[1,2,3]"), shapeText("LineString", "[[1,2],[3,4]]")), collection(shapeText("Point", "[1,2]")), "null"}},
+	{"empty, and others", []string{
+		collection(), "null", shapeText("Point", "[1,2]"),
+		"{\"geometries\":[ \t],\"type\":\"GeometryCollection\"}", collection(shapeText("Point", "[1,2]")),
+	}},
+	{"z in a member", []string{
+		collection(shapeText("Point", "[1,2,3]"), shapeText("LineString", "[[1,2],[3,4]]")),
+		collection(shapeText("Point", "[1,2]")), "null",
+	}},
 	{"z in a row", []string{collection(shapeText("Point", "[1,2]")), shapeText("Point", "[1,2,3]"), collection()}},
-	{"z in both", []string{collection(shapeText("Point", "[]"), shapeText("Point", "[1,2,3,4]"), shapeText("MultiPoint", "[[1,2]]")), shapeText("Point", "[1,2,3]")}},
+	{"z in both", []string{collection(shapeText("Point", "[]"), shapeText("Point", "[1,2,3,4]"),
+		shapeText("MultiPoint", "[[1,2]]")), shapeText("Point", "[1,2,3]")}},
 	{"bbox", []string{`{"type":"GeometryCollection","bbox":[1,[{"a":[]}],2],"geometries":[{"bbox":[1,{"b":null}],"type":"Point","coordinates":[1,2]}]}`, shapeText("Point", "[1,2]")}},
 	{"all kinds", []string{
-		collection(shapeText("Polygon", "[[[0,0],[1,0],[1,1]],[]]"), shapeText("MultiPolygon", "[[[[0,0],[1,0],[1,1],[0,0]]],[]]"), shapeText("MultiLineString", "[[[1,2]],[]]")),
-		collection(shapeText("LineString", "[]"), shapeText("LineString", "[[1,2,3]]"), shapeText("Polygon", "[]"), shapeText("MultiPoint", "[[1,2],[3,4]]"), shapeText("MultiPoint", "[]")),
-		shapeText("Polygon", "[[[0,0],[1,0],[1,1],[0,0]]]"), shapeText("LineString", "[[1,2]]"), shapeText("Point", "[]"), "null", collection(),
+		collection(shapeText("Polygon", "[[[0,0],[1,0],[1,1]],[]]"), shapeText("MultiPolygon",
+			"[[[[0,0],[1,0],[1,1],[0,0]]],[]]"), shapeText("MultiLineString", "[[[1,2]],[]]")),
+		collection(shapeText("LineString", "[]"), shapeText("LineString", "[[1,2,3]]"), shapeText("Polygon", "[]"),
+			shapeText("MultiPoint", "[[1,2],[3,4]]"), shapeText("MultiPoint", "[]")),
+		shapeText("Polygon", "[[[0,0],[1,0],[1,1],[0,0]]]"), shapeText("LineString", "[[1,2]]"),
+		shapeText("Point", "[]"), "null", collection(),
 	}},
 }
 
@@ -55,16 +65,22 @@ func TestDeviceCollections(t *testing.T) {
 	}
 }
 
-// Collections that the device leaves to the CPU engine, which takes some of them and says what is wrong with others.
+// Collections that the device leaves to the CPU engine, which takes some of them and says what is
+// wrong with others.
 func TestDeviceRefusesCollections(t *testing.T) {
 	d := readertest.Device(t, geojson.Format(), 2<<10)
 	point := shapeText("Point", "[1,2]")
 	for _, odd := range []string{
-		collection(collection(point)), collection(point, ""), collection("", point), collection(point + " " + point), collection("null"), collection("1"), collection("[]"),
-		`{"type":"GeometryCollection","geometries":{}}`, `{"type":"GeometryCollection","geometries":null}`, `{"type":"GeometryCollection"}`, `{"type":"Point","geometries":[],"coordinates":[1,2]}`,
-		collection(shapeText("LineString", "[[]]")), collection(shapeText("Point", "[1]")), collection("{}"), collection(`{"type":"Point"}`), collection(`{"type":"Poin\u0074","coordinates":[1,2]}`),
-		collection(`{"type":"Point","coordinates":[1,2],"type":"Point"}`), collection(`{"type":"Point","coordinates":[1,2],"odd":7}`), collection(shapeText("Feature", "[1,2]")),
-		collection(shapeText("Point", `[1,"2"]`)), collection(`{"type":"Point","coordinates":[1,2],"bbox":[1,]}`), `{"type":"GeometryCollection","geometries":[],"coordinates":[1,2]}`,
+		collection(collection(point)), collection(point, ""), collection("", point), collection(point + " " + point),
+		collection("null"), collection("1"), collection("[]"),
+		`{"type":"GeometryCollection","geometries":{}}`, `{"type":"GeometryCollection","geometries":null}`,
+		`{"type":"GeometryCollection"}`, `{"type":"Point","geometries":[],"coordinates":[1,2]}`,
+		collection(shapeText("LineString", "[[]]")), collection(shapeText("Point", "[1]")), collection("{}"),
+		collection(`{"type":"Point"}`), collection(`{"type":"Poin\u0074","coordinates":[1,2]}`),
+		collection(`{"type":"Point","coordinates":[1,2],"type":"Point"}`),
+		collection(`{"type":"Point","coordinates":[1,2],"odd":7}`), collection(shapeText("Feature", "[1,2]")),
+		collection(shapeText("Point", `[1,"2"]`)), collection(`{"type":"Point","coordinates":[1,2],"bbox":[1,]}`),
+		`{"type":"GeometryCollection","geometries":[],"coordinates":[1,2]}`,
 	} {
 		text := geometryFile(80, false, func(i int) string {
 			if i == 50 {
@@ -73,7 +89,8 @@ func TestDeviceRefusesCollections(t *testing.T) {
 			return []string{collection(point, point), point}[i%2]
 		})
 		t.Run(odd, func(t *testing.T) {
-			if accepted, refused, _ := sameGeometries(t, d, "a.geojson", readers.Limits{}, text); accepted == 0 || refused == 0 {
+			if accepted, refused, _ := sameGeometries(t, d, "a.geojson", readers.Limits{}, text); accepted == 0 ||
+				refused == 0 {
 				t.Errorf("%d chunks accepted, %d refused, want some of both", accepted, refused)
 			}
 		})
@@ -86,7 +103,8 @@ func TestDeviceCollectionsDepth(t *testing.T) {
 	member := shapeText("MultiPolygon", "[[[[1,2],[1,2]]]]")
 	for _, shape := range []string{
 		collection(member),
-		`{"geometries":[` + member + `],"type":"GeometryCollection"}`, // passed by the CPU engine before it is read, with the brackets of its coordinates
+		// passed by the CPU engine before it is read, with the brackets of its coordinates
+		`{"geometries":[` + member + `],"type":"GeometryCollection"}`,
 	} {
 		text := geometryFile(80, false, func(int) string { return shape })
 		for depth := 3; depth < 13; depth++ {
@@ -119,7 +137,8 @@ func generatedGeometry(r *rand.Rand, i int) string {
 	}
 	switch percent := r.IntN(100); {
 	case percent < 30 && i%3 == 0:
-		return shapeText("Point", fmt.Sprintf("[%.7f,%.7f,%.2f]", r.Float64()*350-175, r.Float64()*170-85, r.Float64()*100))
+		return shapeText("Point", fmt.Sprintf("[%.7f,%.7f,%.2f]", r.Float64()*350-175, r.Float64()*170-85,
+			r.Float64()*100))
 	case percent < 30:
 		return shapeText("Point", fmt.Sprintf("[%.7g,%.7g]", r.Float64()*350-175, r.Float64()*170-85))
 	case percent < 50:
@@ -163,7 +182,8 @@ func TestDeviceGeometryErrors(t *testing.T) {
 	}
 	for range runs {
 		name := []string{"a.geojson", "a.geojsonl"}[r.IntN(2)]
-		list := append(append(oddShapes, mixedShapes...), collectionShapes...)[r.IntN(len(oddShapes)+len(mixedShapes)+len(collectionShapes))].shapes
+		list := append(append(oddShapes, mixedShapes...), collectionShapes...)[r.IntN(len(oddShapes)+
+			len(mixedShapes)+len(collectionShapes))].shapes
 		text := []byte(geometryFile(60, name == "a.geojsonl", func(int) string { return list[r.IntN(len(list))] }))
 		for range 1 + r.IntN(2) {
 			text[len(text)/4+r.IntN(len(text)*3/4)] = "{}[]\",:x0 -\\\x01\xff\n1e."[r.IntN(18)]

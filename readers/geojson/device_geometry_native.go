@@ -6,8 +6,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// native fills a column of g.Kind, whose rows are of this kind or of its single kind. Rows have their own number of levels, but for the device each has parts,
-// a part rings and a ring positions.
+// native fills a column of g.Kind, whose rows are of this kind or of its single kind. Rows have
+// their own number of levels, but for the device each has parts, a part rings and a ring positions.
 func (d *deviceRows) native(g *geoarrow.Geometry, sh *deviceShapes) {
 	g.X, g.Y, g.Z = device.Result(d.Work, sh.x), device.Result(d.Work, sh.y), device.Result(d.Work, sh.z)
 	switch g.Kind {
@@ -18,7 +18,8 @@ func (d *deviceRows) native(g *geoarrow.Geometry, sh *deviceShapes) {
 	case geoarrow.Polygon, geoarrow.MultiLineString:
 		g.Geoms, g.Rings = device.Result(d.Work, sh.at.SpanRings), device.Result(d.Work, sh.at.ShortRings)
 	case geoarrow.MultiPolygon:
-		g.Geoms, g.Parts, g.Rings = device.Offsets(d.Work, sh.at.Spans), device.Offsets(d.Work, sh.at.Parts), device.Offsets(d.Work, sh.at.Rings)
+		g.Geoms, g.Parts, g.Rings = device.Offsets(d.Work, sh.at.Spans), device.Offsets(d.Work, sh.at.Parts),
+			device.Offsets(d.Work, sh.at.Rings)
 	}
 	var kinds []kernels.GeometryKind
 	promoted := sh.report.Kinds&(sh.report.Kinds-1) != 0

@@ -9,7 +9,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// deviceShapes are the geometries of the rows of a text: those that have coordinates, read. A row without has no parts.
+// deviceShapes are the geometries of the rows of a text: those that have coordinates, read. A row
+// without has no parts.
 type deviceShapes struct {
 	rows    int
 	read    kernels.GeometryRows // members, and what readMembers says of them
@@ -24,30 +25,39 @@ type deviceShapes struct {
 	wkb     *deviceWKB               // measured with the positions; nil: it is not
 }
 
-// featureShapes prepares to find the geometries of features, of which top has the members; nil: none has one.
+// featureShapes prepares to find the geometries of features, of which top has the members; nil:
+// none has one.
 func (d *deviceRows) featureShapes(top *placed) *deviceShapes {
 	if d.Stopped() || top.kinds(fieldGeometry)&kindBit(kernels.ValueObject) == 0 {
 		return nil
 	}
 	members := d.shapes
-	d.Accept(members.odd.Unknown < 0 && members.kinds(fieldGeometry)|members.kinds(fieldProperties)|members.kinds(fieldID) == 0, "a member of a geometry that no column holds")
+	d.Accept(members.odd.Unknown < 0 && members.kinds(fieldGeometry)|members.kinds(fieldProperties)|
+		members.kinds(fieldID) == 0, "a member of a geometry that no column holds")
 	return d.shapesOf(members, top)
 }
 
-// shapesOf prepares to find the geometries of rows whose members are placed: those of features, of which top has the members and which must name themselves Feature, or
-// those that are rows themselves, where top is nil. Their kinds are to be read first: see readMembers.
+// shapesOf prepares to find the geometries of rows whose members are placed: those of features, of
+// which top has the members and which must name themselves Feature, or those that are rows
+// themselves, where top is nil. Their kinds are to be read first: see readMembers.
 func (d *deviceRows) shapesOf(members, top *placed) *deviceShapes {
 	n := members.rows
 	d.Accept(members.kinds(fieldType) == kindBit(kernels.ValueString), "a geometry without a type")
 	array := kindBit(kernels.ValueArray)
-	d.Accept(members.kinds(fieldCoordinates)&^array == 0 && members.kinds(fieldGeometries)&^array == 0, "coordinates that are no array")
+	d.Accept(members.kinds(fieldCoordinates)&^array == 0 && members.kinds(fieldGeometries)&^array == 0,
+		"coordinates that are no array")
 	sh := &deviceShapes{rows: n, kinds: device.Alloc[kernels.GeometryKind](d.Work, n)}
 	sh.read = kernels.GeometryRows{
 		GeometryMembers: kernels.GeometryMembers{
-			Type: members.of(fieldType), Coordinates: members.of(fieldCoordinates), Geometries: members.of(fieldGeometries), Base: d.records.Open,
+			Type: members.of(fieldType), Coordinates: members.of(fieldCoordinates),
+			Geometries: members.of(fieldGeometries), Base: d.records.Open,
 		},
-		To:    kernels.Coordinates{Starts: device.Alloc[int64](d.Work, n), Ends: device.Alloc[int64](d.Work, n), Kinds: device.Alloc[kernels.TypeKind](d.Work, n)},
-		Kinds: sh.kinds, Valid: device.Alloc[uint64](d.Work, kernels.Words(n)), Report: device.Alloc[kernels.GeometryReport](d.Work, 1),
+		To: kernels.Coordinates{
+			Starts: device.Alloc[int64](d.Work, n), Ends: device.Alloc[int64](d.Work, n),
+			Kinds: device.Alloc[kernels.TypeKind](d.Work, n),
+		},
+		Kinds: sh.kinds, Valid: device.Alloc[uint64](d.Work, kernels.Words(n)),
+		Report: device.Alloc[kernels.GeometryReport](d.Work, 1),
 	}
 	if top != nil {
 		sh.read.Record, sh.read.Geometry = top.of(fieldType), top.of(fieldGeometry)
@@ -55,8 +65,8 @@ func (d *deviceRows) shapesOf(members, top *placed) *deviceShapes {
 	return sh
 }
 
-// find finds the geometries whose kinds are read, of features if there is top. Brackets of coordinates stand at depth deep. It waits for the device; the positions are left to
-// be read.
+// find finds the geometries whose kinds are read, of features if there is top. Brackets of
+// coordinates stand at depth deep. It waits for the device; the positions are left to be read.
 func (d *deviceRows) find(sh *deviceShapes, top *placed, deep int) {
 	if d.Stopped() {
 		return
@@ -73,7 +83,8 @@ func (d *deviceRows) find(sh *deviceShapes, top *placed, deep int) {
 	d.list(sh, rings, top != nil && d.asked.Geometry())
 }
 
-// rings counts the parts, rings and positions of coordinates, and checks what stands between them. It waits for the device.
+// rings counts the parts, rings and positions of coordinates, and checks what stands between them.
+// It waits for the device.
 func (d *deviceRows) rings(c kernels.Coordinates, deep int) *kernels.Rings {
 	if d.Stopped() {
 		return nil
@@ -101,19 +112,22 @@ func (d *deviceRows) list(sh *deviceShapes, rings *kernels.Rings, native bool) {
 	}
 	sh.at = kernels.RingOffsets{
 		Spans: device.Alloc[int64](d.Work, sh.rows+1), Parts: device.Alloc[int64](d.Work, int(rings.Parts)+1),
-		Rings: device.Alloc[int64](d.Work, int(rings.Rings)+1), Positions: device.Alloc[int64](d.Work, int(rings.Positions)),
+		Rings: device.Alloc[int64](d.Work, int(rings.Rings)+1), Positions: device.Alloc[int64](d.Work,
+			int(rings.Positions)),
 		Found: device.Alloc[kernels.PositionsFound](d.Work, 1),
 	}
 	if kind := nativeKind(sh.report.Kinds); native && (kind == geoarrow.Polygon || kind == geoarrow.MultiLineString) {
 		d.Accept(d.dev.Len() < math.MaxInt32, device.BeyondOffsets)
-		sh.at.SpanRings, sh.at.ShortRings = device.Alloc[int32](d.Work, sh.rows+1), device.Alloc[int32](d.Work, int(rings.Rings)+1)
+		sh.at.SpanRings, sh.at.ShortRings = device.Alloc[int32](d.Work, sh.rows+1),
+			device.Alloc[int32](d.Work, int(rings.Rings)+1)
 	}
 	if !d.Stopped() {
 		d.Try(d.K.ListRings(d.S, rings, sh.at))
 	}
 }
 
-// ordinates reads the positions, of which z guesses whether one has a third ordinate. Where they turn out to have a third ordinate that was not expected, all are read again.
+// ordinates reads the positions, of which z guesses whether one has a third ordinate. Where they
+// turn out to have a third ordinate that was not expected, all are read again.
 func (d *deviceRows) ordinates(sh *deviceShapes, z bool) {
 	n := sh.at.Positions.Len()
 	to := kernels.Ordinates{
@@ -186,12 +200,16 @@ func (sh *deviceShapes) some(kinds ...geoarrow.Kind) bool {
 
 // odd says which geometries may be odd.
 func (sh *deviceShapes) odd() device.Odd {
-	return device.Odd{Polygons: sh.some(geoarrow.Polygon, geoarrow.MultiPolygon), Lines: sh.some(geoarrow.LineString, geoarrow.MultiLineString)}
+	return device.Odd{
+		Polygons: sh.some(geoarrow.Polygon, geoarrow.MultiPolygon),
+		Lines:    sh.some(geoarrow.LineString, geoarrow.MultiLineString),
+	}
 }
 
 // becomesWKB reports whether geometries of several kinds, but no collections, are a column of WKB.
 func (sh *deviceShapes) becomesWKB() bool {
-	return sh.report.Kinds != 0 && nativeKind(sh.report.Kinds) == geoarrow.NoKind && !sh.some(geoarrow.GeometryCollection)
+	return sh.report.Kinds != 0 && nativeKind(sh.report.Kinds) == geoarrow.NoKind &&
+		!sh.some(geoarrow.GeometryCollection)
 }
 
 // dim is the union of the rows' dimensions.

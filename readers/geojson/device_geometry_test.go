@@ -24,11 +24,15 @@ func geometryFile(features int, sequence bool, shape func(i int) string) string 
 	return open + strings.Join(all, separator) + end
 }
 
-// sameGeometries holds the device's table against the CPU engine's, and gives how many chunks the device read and refused.
-func sameGeometries(t *testing.T, d readers.Engine, name string, limits readers.Limits, text string) (accepted, refused int64, why string) {
+// sameGeometries holds the device's table against the CPU engine's, and gives how many chunks the
+// device read and refused.
+func sameGeometries(t *testing.T, d readers.Engine, name string, limits readers.Limits, text string) (accepted,
+	refused int64, why string,
+) {
 	t.Helper()
 	before := d.Counts()
-	readertest.Same(t, geojson.Format(), readertest.Input{Name: name, Text: []byte(text), Limits: limits}, []int{0}, readertest.OnDevice(d))
+	readertest.Same(t, geojson.Format(), readertest.Input{Name: name, Text: []byte(text), Limits: limits},
+		[]int{0}, readertest.OnDevice(d))
 	c := d.Counts()
 	return c.Chunks - before.Chunks, c.Refused - before.Refused, c.Reason
 }
@@ -41,7 +45,8 @@ func geometriesAccepted(t *testing.T, d readers.Engine, features int, shape func
 		names = names[features%2:][:1]
 	}
 	for _, name := range names {
-		accepted, refused, why := sameGeometries(t, d, name, readers.Limits{BatchRows: 100}, geometryFile(features, name == "a.geojsonl", shape))
+		accepted, refused, why := sameGeometries(t, d, name, readers.Limits{BatchRows: 100},
+			geometryFile(features, name == "a.geojsonl", shape))
 		if refused == 1 && why == "no feature that begins as those before" { // the last one, by itself
 			refused = 0
 		}
@@ -75,20 +80,47 @@ var oddShapes = []struct {
 }{
 	{"points with z", []string{shapeText("Point", "[1,2,3]")}},
 	{"points with and without z", []string{shapeText("Point", "[1,2]"), shapeText("Point", "[1,2,-0]"), "null"}},
-	{"points of four and more ordinates", []string{shapeText("Point", "[1,2,3,4]"), shapeText("Point", "[1,2,3,4,5,6]"), shapeText("Point", "[-0.0,2]")}},
-	{"empty points", []string{shapeText("Point", "[]"), shapeText("Point", "[1,2]"), shapeText("Point", "[ \n]"), "null"}},
+	{"points of four and more ordinates", []string{
+		shapeText("Point", "[1,2,3,4]"), shapeText("Point", "[1,2,3,4,5,6]"),
+		shapeText("Point", "[-0.0,2]"),
+	}},
+	{"empty points", []string{
+		shapeText("Point", "[]"), shapeText("Point", "[1,2]"),
+		shapeText("Point", "[ \n]"), "null",
+	}},
 	{"empty points and z", []string{shapeText("Point", "[]"), shapeText("Point", "[1,2,3]"), "null"}},
 	{"only empty points", []string{shapeText("Point", "[]")}},
 	{"empty points and nulls", []string{shapeText("Point", "[]"), "null", "null"}},
 	{"nulls", []string{"null"}},
-	{"hard numbers", []string{shapeText("Point", "[9007199254740993.00000000000000000001,0.1]"), shapeText("Point", "[1.00000000000000011102230246251565404236316680908203125,1,1]")}},
+	{"hard numbers", []string{
+		shapeText("Point", "[9007199254740993.00000000000000000001,0.1]"),
+		shapeText("Point", "[1.00000000000000011102230246251565404236316680908203125,1,1]"),
+	}},
 	{"lines with z", []string{shapeText("LineString", "[[1,2,3],[4,5,6]]")}},
-	{"lines with z here and there", []string{shapeText("LineString", "[[1,2,3],[4,5]]"), shapeText("LineString", "[[1,2],[4,5]]"), shapeText("LineString", "[]"), "null"}},
-	{"lines of no or of one position", []string{shapeText("LineString", "[]"), shapeText("LineString", "[[1,2]]"), shapeText("LineString", "[[1,2,3]]")}},
-	{"polygons with z", []string{shapeText("Polygon", "[[[0,0,1],[1,0,1],[1,1,1],[0,0,2]]]"), shapeText("Polygon", "[[[0,0],[1,0],[1,1],[0,1]],[]]"), shapeText("Polygon", "[]")}},
-	{"multis", []string{shapeText("MultiLineString", "[[[1,2,3,4]],[]]"), shapeText("MultiLineString", "[]"), shapeText("MultiLineString", "[[]]")}},
-	{"points of several", []string{shapeText("MultiPoint", "[[1,2,3],[1,2]]"), shapeText("MultiPoint", "[]"), shapeText("MultiPoint", "[[1,2]]")}},
-	{"polygons of several", []string{shapeText("MultiPolygon", "[[[[0,0],[1,0],[1,1,9],[0,0]]],[],[[]]]"), shapeText("MultiPolygon", "[]"), "null", shapeText("MultiPolygon", "[[[[1,1]]]]")}},
+	{"lines with z here and there", []string{
+		shapeText("LineString", "[[1,2,3],[4,5]]"),
+		shapeText("LineString", "[[1,2],[4,5]]"), shapeText("LineString", "[]"), "null",
+	}},
+	{"lines of no or of one position", []string{
+		shapeText("LineString", "[]"), shapeText("LineString", "[[1,2]]"),
+		shapeText("LineString", "[[1,2,3]]"),
+	}},
+	{"polygons with z", []string{
+		shapeText("Polygon", "[[[0,0,1],[1,0,1],[1,1,1],[0,0,2]]]"),
+		shapeText("Polygon", "[[[0,0],[1,0],[1,1],[0,1]],[]]"), shapeText("Polygon", "[]"),
+	}},
+	{"multis", []string{
+		shapeText("MultiLineString", "[[[1,2,3,4]],[]]"), shapeText("MultiLineString", "[]"),
+		shapeText("MultiLineString", "[[]]"),
+	}},
+	{"points of several", []string{
+		shapeText("MultiPoint", "[[1,2,3],[1,2]]"), shapeText("MultiPoint", "[]"),
+		shapeText("MultiPoint", "[[1,2]]"),
+	}},
+	{"polygons of several", []string{
+		shapeText("MultiPolygon", "[[[[0,0],[1,0],[1,1,9],[0,0]]],[],[[]]]"),
+		shapeText("MultiPolygon", "[]"), "null", shapeText("MultiPolygon", "[[[[1,1]]]]"),
+	}},
 }
 
 // TestDeviceDimensions has geometries of one kind with more ordinates, fewer positions, and blanks.
@@ -111,7 +143,8 @@ func TestDeviceDimensions(t *testing.T) {
 	}
 }
 
-// A third ordinate that comes late, or only in the first feature: what was guessed of a chunk was wrong, of the length of its WKB too.
+// A third ordinate that comes late, or only in the first feature: what was guessed of a chunk was
+// wrong, of the length of its WKB too.
 func TestDeviceLateZ(t *testing.T) {
 	d := readertest.Device(t, geojson.Format(), 2<<10)
 	line, withZ := shapeText("LineString", "[[1,2],[4,5]]"), shapeText("LineString", "[[1,2],[4,5,6]]")
@@ -133,11 +166,16 @@ func TestDeviceLateZ(t *testing.T) {
 func TestDeviceRefusesCoordinates(t *testing.T) {
 	d := readertest.Device(t, geojson.Format(), 2<<10)
 	for _, bad := range []string{
-		shapeText("LineString", "[[]]"), shapeText("LineString", "[[1,2],[ ]]"), shapeText("MultiPoint", "[[]]"), shapeText("Polygon", "[[[]]]"),
-		shapeText("Point", "[1]"), shapeText("Point", "[1,2,3,]"), shapeText("Point", `[1,2,3,"4"]`), shapeText("Point", "[1,2,3,null]"),
-		shapeText("LineString", "[[1,2],3]"), shapeText("Point", "[[1,2]]"), shapeText("Point", "[NaN,1]"), shapeText("Pt", "[1,2]"), shapeText("Feature", "[1,2]"),
-		`{"type":"Point"}`, `{"coordinates":[1,2]}`, `{}`, `{"type":"Point","geometries":[]}`, `{"type":"GeometryCollection","coordinates":[]}`,
-		`{"type":null,"coordinates":[1,2]}`, shapeText("Point", "null"), shapeText("Point", "{}"), shapeText("Point", "[1,2,1e400]"),
+		shapeText("LineString", "[[]]"), shapeText("LineString", "[[1,2],[ ]]"), shapeText("MultiPoint", "[[]]"),
+		shapeText("Polygon", "[[[]]]"),
+		shapeText("Point", "[1]"), shapeText("Point", "[1,2,3,]"), shapeText("Point", `[1,2,3,"4"]`),
+		shapeText("Point", "[1,2,3,null]"),
+		shapeText("LineString", "[[1,2],3]"), shapeText("Point", "[[1,2]]"), shapeText("Point", "[NaN,1]"),
+		shapeText("Pt", "[1,2]"), shapeText("Feature", "[1,2]"),
+		`{"type":"Point"}`, `{"coordinates":[1,2]}`, `{}`, `{"type":"Point","geometries":[]}`,
+		`{"type":"GeometryCollection","coordinates":[]}`,
+		`{"type":null,"coordinates":[1,2]}`, shapeText("Point", "null"), shapeText("Point", "{}"),
+		shapeText("Point", "[1,2,1e400]"),
 	} {
 		good := shapeText("Point", "[1,2,3]")
 		if strings.Contains(bad, "LineString") {
@@ -150,7 +188,8 @@ func TestDeviceRefusesCoordinates(t *testing.T) {
 			return good
 		})
 		t.Run(bad, func(t *testing.T) {
-			if accepted, refused, _ := sameGeometries(t, d, "a.geojson", readers.Limits{}, text); accepted == 0 || refused == 0 {
+			if accepted, refused, _ := sameGeometries(t, d, "a.geojson", readers.Limits{}, text); accepted == 0 ||
+				refused == 0 {
 				t.Errorf("%d chunks accepted, %d refused, want some of both", accepted, refused)
 			}
 		})
@@ -162,20 +201,41 @@ var mixedShapes = []struct {
 	name   string
 	shapes []string
 }{
-	{"points", []string{shapeText("Point", "[1,2]"), shapeText("MultiPoint", "[[1,2],[3,4]]"), "null", shapeText("MultiPoint", "[]")}},
-	{"points, some empty", []string{shapeText("Point", "[]"), shapeText("Point", "[5,6]"), shapeText("MultiPoint", "[[1,2,3],[3,4]]")}},
+	{"points", []string{
+		shapeText("Point", "[1,2]"), shapeText("MultiPoint", "[[1,2],[3,4]]"), "null",
+		shapeText("MultiPoint", "[]"),
+	}},
+	{"points, some empty", []string{
+		shapeText("Point", "[]"), shapeText("Point", "[5,6]"),
+		shapeText("MultiPoint", "[[1,2,3],[3,4]]"),
+	}},
 	{"empty points", []string{shapeText("Point", "[]"), shapeText("MultiPoint", "[]")}},
-	{"lines", []string{shapeText("LineString", "[[1,2],[3,4]]"), shapeText("MultiLineString", "[[[1,2]],[],[[5,6],[7,8]]]"), "null"}},
-	{"lines, some empty", []string{shapeText("LineString", "[]"), shapeText("MultiLineString", "[[]]"), shapeText("LineString", "[[1,2,3],[3,4]]"), shapeText("MultiLineString", "[]")}},
-	{"polygons", []string{shapeText("Polygon", "[[[0,0],[1,0],[1,1],[0,0]]]"), shapeText("MultiPolygon", "[[[[0,0],[1,0]],[]],[]]"), "null"}},
-	{"polygons, some empty", []string{shapeText("Polygon", "[]"), shapeText("MultiPolygon", "[[],[[]]]"), shapeText("Polygon", "[[[0,0,1],[1,0]]]"), shapeText("MultiPolygon", "[]"), shapeText("Polygon", "[[]]")}},
+	{"lines", []string{shapeText("LineString", "[[1,2],[3,4]]"), shapeText("MultiLineString",
+		"[[[1,2]],[],[[5,6],[7,8]]]"), "null"}},
+	{"lines, some empty", []string{
+		shapeText("LineString", "[]"), shapeText("MultiLineString", "[[]]"),
+		shapeText("LineString", "[[1,2,3],[3,4]]"), shapeText("MultiLineString", "[]"),
+	}},
+	{"polygons", []string{shapeText("Polygon", "[[[0,0],[1,0],[1,1],[0,0]]]"), shapeText("MultiPolygon",
+		"[[[[0,0],[1,0]],[]],[]]"), "null"}},
+	{"polygons, some empty", []string{
+		shapeText("Polygon", "[]"), shapeText("MultiPolygon", "[[],[[]]]"),
+		shapeText("Polygon", "[[[0,0,1],[1,0]]]"), shapeText("MultiPolygon", "[]"), shapeText("Polygon", "[[]]"),
+	}},
 	{"points and lines", []string{shapeText("Point", "[1,2]"), shapeText("LineString", "[[1,2],[3,4]]")}},
-	{"points and lines, one z", []string{shapeText("Point", "[1,2,3]"), shapeText("LineString", "[[1,2],[3,4]]"), "null"}},
+	{"points and lines, one z", []string{
+		shapeText("Point", "[1,2,3]"), shapeText("LineString", "[[1,2],[3,4]]"),
+		"null",
+	}},
 	{"all kinds", []string{
-		shapeText("Point", "[1,2]"), shapeText("Point", "[1,2,3]"), shapeText("Point", "[]"), shapeText("LineString", "[[1,2]]"), shapeText("LineString", "[[1,2,3,4],[5,6]]"),
-		shapeText("Polygon", "[[[0,0],[1,0],[1,1],[0,0]],[[0,0],[1,0]]]"), shapeText("Polygon", "[[[0,0,5],[1,0],[1,1],[0,0]]]"), shapeText("Polygon", "[]"), "null",
-		shapeText("MultiPoint", "[[1,2],[3,4]]"), shapeText("MultiPoint", "[[1,2,3],[3,4]]"), shapeText("MultiPoint", "[]"), shapeText("MultiLineString", "[[[1,2]],[],[[5,6],[7,8,9]]]"),
-		shapeText("MultiPolygon", "[[[[0,0],[1,0]],[]],[]]"), shapeText("MultiPolygon", "[[[[0,0],[1,0],[1,1],[-0,0]],[[1,1,1]]],[[[5,5]]]]"), shapeText("MultiPolygon", "[]"),
+		shapeText("Point", "[1,2]"), shapeText("Point", "[1,2,3]"), shapeText("Point", "[]"),
+		shapeText("LineString", "[[1,2]]"), shapeText("LineString", "[[1,2,3,4],[5,6]]"),
+		shapeText("Polygon", "[[[0,0],[1,0],[1,1],[0,0]],[[0,0],[1,0]]]"),
+		shapeText("Polygon", "[[[0,0,5],[1,0],[1,1],[0,0]]]"), shapeText("Polygon", "[]"), "null",
+		shapeText("MultiPoint", "[[1,2],[3,4]]"), shapeText("MultiPoint", "[[1,2,3],[3,4]]"),
+		shapeText("MultiPoint", "[]"), shapeText("MultiLineString", "[[[1,2]],[],[[5,6],[7,8,9]]]"),
+		shapeText("MultiPolygon", "[[[[0,0],[1,0]],[]],[]]"), shapeText("MultiPolygon",
+			"[[[[0,0],[1,0],[1,1],[-0,0]],[[1,1,1]]],[[[5,5]]]]"), shapeText("MultiPolygon", "[]"),
 	}},
 }
 
@@ -200,7 +260,8 @@ func TestDeviceSeveralKinds(t *testing.T) {
 	}
 }
 
-// Geometries larger than a tile of WKB between small ones, and enough of them for the CPU engine to turn to WKB early.
+// Geometries larger than a tile of WKB between small ones, and enough of them for the CPU engine to
+// turn to WKB early.
 func TestDeviceLargeGeometries(t *testing.T) {
 	d := readertest.Device(t, geojson.Format(), 256<<10)
 	r := rand.New(rand.NewPCG(6, 32))

@@ -11,8 +11,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// dictionary is the names that members are looked up by. A name has one spelling in JSON text without an escape, and any number with escapes. Those that
-// properties have are columns, too.
+// dictionary is the names that members are looked up by. A name has one spelling in JSON text
+// without an escape, and any number with escapes. Those that properties have are columns, too.
 type dictionary struct {
 	names   []string         // by number; the first are structuralNames
 	number  map[string]int32 // of a name
@@ -38,7 +38,8 @@ func newDictionary(properties, foreign []string) *dictionary {
 	return t
 }
 
-// add gives a name a number and its spelling without escapes, unless it has them, and a column if it is to have one.
+// add gives a name a number and its spelling without escapes, unless it has them, and a column if
+// it is to have one.
 func (t *dictionary) add(name string, column bool) int32 {
 	n, ok := t.number[name]
 	if !ok {
@@ -79,8 +80,8 @@ func (t *dictionary) widen() bool {
 	return len(t.columns) > before
 }
 
-// uploaded is a dictionary on the device. It stays there from chunk to chunk: small copies to the device wait for the large ones that bring text, and most
-// chunks have the names of the one before.
+// uploaded is a dictionary on the device. It stays there from chunk to chunk: small copies to the
+// device wait for the large ones that bring text, and most chunks have the names of the one before.
 type uploaded struct {
 	dictionary
 	fields *kernels.Fields
@@ -89,7 +90,8 @@ type uploaded struct {
 
 // upload brings a dictionary that is not there yet.
 func (u *uploaded) upload(s *gpu.Stream, t *dictionary) error {
-	if u.fields != nil && slices.Equal(u.spelled, t.spelled) && slices.Equal(u.means, t.means) && slices.Equal(u.dictionary.column, t.column) {
+	if u.fields != nil && slices.Equal(u.spelled, t.spelled) && slices.Equal(u.means, t.means) &&
+		slices.Equal(u.dictionary.column, t.column) {
 		return nil
 	}
 	defer s.Use(s.Use(nil)) // it outlives the chunk
@@ -118,7 +120,8 @@ func (u *uploaded) Free(s *gpu.Stream) error {
 	return err
 }
 
-// What one chunk may teach. Who chooses names so that they share buckets in every round is not waited for.
+// What one chunk may teach. Who chooses names so that they share buckets in every round is not
+// waited for.
 const (
 	mostNewNames = 256 // beside those of the chunks before
 	newNames     = 256 // per round and level: a power of two
@@ -146,10 +149,12 @@ var (
 	readElsewhere = nameBits(fieldType, fieldGeometry, fieldProperties, fieldID, fieldCoordinates, fieldGeometries)
 )
 
-// features finds out which members there are and checks that every record is a Feature with geometry and properties. It gives the members of features.
+// features finds out which members there are and checks that every record is a Feature with
+// geometry and properties. It gives the members of features.
 //
-// One wait is enough where the rows before had all names, and no feature or geometry has members that nobody reads. Otherwise a second wait follows, and where
-// there are new names they are learned, and all is matched again.
+// One wait is enough where the rows before had all names, and no feature or geometry has members
+// that nobody reads. Otherwise a second wait follows, and where there are new names they are
+// learned, and all is matched again.
 func (d *deviceRows) features() *placed {
 	records, bad := device.Result(d.Work, d.records.Found), device.Result(d.Work, d.badString)
 	first := len(d.dict.names)
@@ -168,7 +173,8 @@ func (d *deviceRows) features() *placed {
 			d.Accept(p.odd.Repeated < 0, repeatedName)
 			named = named && p.odd.Unknown < 0
 		}
-		if !named && (missed[0] != math.MaxUint32 && d.learn(round) || !d.Stopped() && levels[2].odd.Unknown >= 0 && d.dict.widen()) {
+		if !named && (missed[0] != math.MaxUint32 && d.learn(round) || !d.Stopped() && levels[2].odd.Unknown >= 0 &&
+			d.dict.widen()) {
 			d.Accept(len(d.dict.names)-first <= mostNewNames, "many new names")
 			d.Accept(round < mostRounds, "new names that hide")
 			continue
@@ -183,21 +189,25 @@ func (d *deviceRows) features() *placed {
 	}
 }
 
-// mostSlots is how many places for members a chunk may have, each 4 bytes: a table of many columns that few rows have is mostly empty.
+// mostSlots is how many places for members a chunk may have, each 4 bytes: a table of many columns
+// that few rows have is mostly empty.
 func (d *deviceRows) mostSlots() int { return max(d.dev.Len()/2, 1<<16) }
 
-// placeLevels puts members in columns: those of features, of geometries and of properties. What it says of them is there behind the next await.
+// placeLevels puts members in columns: those of features, of geometries and of properties. What it
+// says of them is there behind the next await.
 func (d *deviceRows) placeLevels() (levels [3]*placed, odd []kernels.PlaceReport) {
 	fields := [3]int{len(structuralNames), len(structuralNames), len(d.dict.columns)}
 	all, rows := fields[0]+fields[1]+fields[2], d.records.Count
 	d.Accept(all <= d.mostSlots()/max(1, rows), "more columns than rows have text for")
 	columns := d.names.column
-	slots, report, odds := device.Alloc[int32](d.Work, all*rows), device.Alloc[kernels.FieldReport](d.Work, all), device.Alloc[kernels.PlaceReport](d.Work, len(levels))
+	slots, report, odds := device.Alloc[int32](d.Work, all*rows), device.Alloc[kernels.FieldReport](d.Work, all),
+		device.Alloc[kernels.PlaceReport](d.Work, len(levels))
 	if d.Stopped() {
 		return levels, nil
 	}
 	d.Try(d.K.PlaceLevels(d.S, kernels.LevelPlacing{
-		Row: d.records.Row, Owner: d.records.Owner, Field: d.records.Field, Kind: d.records.Kind, Wants: [2]int32{fieldGeometry, fieldProperties},
+		Row: d.records.Row, Owner: d.records.Owner, Field: d.records.Field, Kind: d.records.Kind,
+		Wants:   [2]int32{fieldGeometry, fieldProperties},
 		Columns: columns, Rows: rows, Fields: fields, Slots: slots, Report: report, Odd: odds,
 	}))
 	reports, from := device.Result(d.Work, report), 0
@@ -223,7 +233,8 @@ func (d *deviceRows) upload() {
 	d.Try(err)
 }
 
-// missed gets the first member whose key is none of the dictionary's names, behind the next await. again: the dictionary has changed since the records were listed.
+// missed gets the first member whose key is none of the dictionary's names, behind the next await.
+// again: the dictionary has changed since the records were listed.
 func (d *deviceRows) missed(again bool) []uint32 {
 	if again {
 		d.upload()
@@ -231,7 +242,8 @@ func (d *deviceRows) missed(again bool) []uint32 {
 		if d.Stopped() {
 			return nil
 		}
-		d.Try(d.K.MatchAllKeys(d.S, d.dev, d.records.KeyStart, d.records.KeyEnd, d.names.fields, d.records.Field, d.records.Missed))
+		d.Try(d.K.MatchAllKeys(d.S, d.dev, d.records.KeyStart, d.records.KeyEnd, d.names.fields,
+			d.records.Field, d.records.Missed))
 	}
 	if d.Stopped() {
 		return nil
@@ -263,7 +275,8 @@ func (d *deviceRows) acceptTypes(named uint32) {
 	d.Accept(named == 1<<kernels.KindFeature, "a Feature without a type, or with another one")
 }
 
-// checkFeatures checks what every record must have, but for its type: that is seen where its geometry's is.
+// checkFeatures checks what every record must have, but for its type: that is seen where its
+// geometry's is.
 func (d *deviceRows) checkFeatures(top *placed) {
 	object, null := kindBit(kernels.ValueObject), kindBit(kernels.ValueNull)
 	d.Accept(top.kinds(fieldType) == kindBit(kernels.ValueString), "a Feature without a type")
@@ -271,7 +284,8 @@ func (d *deviceRows) checkFeatures(top *placed) {
 	d.Accept(top.kinds(fieldProperties)&^(object|null) == 0, "properties that are no object")
 }
 
-// learn asks for names that the dictionary does not have, and reports whether there were any. It waits for the device, for where they are and for their text.
+// learn asks for names that the dictionary does not have, and reports whether there were any. It
+// waits for the device, for where they are and for their text.
 func (d *deviceRows) learn(seed uint64) bool {
 	wants := [...]int32{-1, fieldGeometry, fieldProperties}
 	var found [len(wants)][]kernels.KeySpan
@@ -316,8 +330,8 @@ func (d *deviceRows) level(want int32) kernels.MemberLevel {
 	return kernels.MemberLevel{Owner: d.records.Owner, Field: d.records.Field, Want: want}
 }
 
-// countForeign counts the members of features and geometries that nobody reads, by their names, and checks what their values are made of. Then they are no
-// members any more.
+// countForeign counts the members of features and geometries that nobody reads, by their names, and
+// checks what their values are made of. Then they are no members any more.
 func (d *deviceRows) countForeign(top *placed) {
 	d.foreign = map[string]int64{}
 	type counted struct {
@@ -355,13 +369,15 @@ func (d *deviceRows) countForeign(top *placed) {
 		for f, n := range l.counts {
 			if n > 0 && (f >= len(structuralNames) || l.known>>f&1 == 0) {
 				d.foreign[d.dict.names[f]] += n
-				d.Accept(l.want >= 0 || d.sep != kernels.RecordsLine || d.dict.names[f] != "crs", "a Feature with a crs")
+				d.Accept(l.want >= 0 || d.sep != kernels.RecordsLine || d.dict.names[f] != "crs",
+					"a Feature with a crs")
 			}
 		}
 	}
 }
 
-// queueForeign counts the members of a level, and checks the values of those that nobody reads, behind the next await.
+// queueForeign counts the members of a level, and checks the values of those that nobody reads,
+// behind the next await.
 func (d *deviceRows) queueForeign(l level) (counts, fault []int64) {
 	count, at := device.Alloc[int64](d.Work, len(d.dict.names)), device.Alloc[int64](d.Work, 1)
 	nested := device.Alloc[uint64](d.Work, kernels.Words(d.records.Members))

@@ -8,7 +8,8 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/gputest"
 )
 
-// TestUploadAfterFault has each call of an upload fail once: the next upload brings all of the dictionary.
+// TestUploadAfterFault has each call of an upload fail once: the next upload brings all of the
+// dictionary.
 func TestUploadAfterFault(t *testing.T) {
 	errInjected := errors.New("injected")
 	left := -1

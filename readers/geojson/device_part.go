@@ -31,8 +31,9 @@ func (w *crew) deviceReader() readers.PartReader {
 	return w.cards.Reader(c.partReader, c)
 }
 
-// Bounds finds the features that begin between two offsets. A chunk of nothing but the last feature, or of a piece of it, is nobody's to refuse: the CPU engine
-// reads what is behind all features.
+// Bounds finds the features that begin between two offsets. A chunk of nothing but the last
+// feature, or of a piece of it, is nobody's to refuse: the CPU engine reads what is behind all
+// features.
 func (c *deviceChunks) Bounds(from, stop int64) (start, end int64, why string) {
 	switch {
 	case len(c.prefix) == 0:
@@ -54,7 +55,10 @@ func (c *deviceChunks) Bounds(from, stop int64) (start, end int64, why string) {
 
 // Read reads features on a card.
 func (c *deviceChunks) Read(w *device.Work, part *readers.Part) {
-	rows := deviceRows{Work: w, turns: &turns{}, dev: w.Text, dict: c.seen.dictionary(), names: device.Keep[uploaded](w), sep: c.sep, longest: c.s.limits.MaxFeatureBytes}
+	rows := deviceRows{
+		Work: w, turns: &turns{}, dev: w.Text, dict: c.seen.dictionary(),
+		names: device.Keep[uploaded](w), sep: c.sep, longest: c.s.limits.MaxFeatureBytes,
+	}
 	rows.asked = c.cpu.layout.Columns
 	rows.deep, rows.texts = c.s.limits.MaxDepth-c.lead.state.brackets, c.sinks.Forced()
 	rows.third, rows.expected = c.seen.hasThird(), c.seen.types()
@@ -104,13 +108,16 @@ func startsLine(buf []byte, p int) bool {
 	return len(before) > 0 && before[len(before)-1] == '\n'
 }
 
-// seen are the members of rows that were read: properties in the order in which they were met, and foreign ones. The device looks for them in the rows behind.
+// seen are the members of rows that were read: properties in the order in which they were met, and
+// foreign ones. The device looks for them in the rows behind.
 type seen struct {
 	mu      sync.Mutex
 	list    []string
 	foreign []string
-	third   bool                             // some position has a third ordinate
-	numbers map[geoarrow.ColumnID]arrow.Type // of columns of numbers, as heldAs has it, where they last had values; others are NULL. Replaced, not changed
+	third   bool // some position has a third ordinate
+	// of columns of numbers, as heldAs has it, where they last had values; others are NULL.
+	// Replaced, not changed
+	numbers map[geoarrow.ColumnID]arrow.Type
 }
 
 // mostForeign is how many names of foreign members are kept: of more, a chunk finds out itself.
@@ -155,7 +162,8 @@ func (s *seen) learnForeign(count map[string]int64) {
 	}
 }
 
-// learn keeps the names of a part of the file, which columns are of which numbers, and whether a position has a third ordinate.
+// learn keeps the names of a part of the file, which columns are of which numbers, and whether a
+// position has a third ordinate.
 func (s *seen) learn(c *geoarrow.Columns) {
 	if c == nil {
 		return

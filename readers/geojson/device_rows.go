@@ -10,7 +10,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// deviceRows reads a text of whole features on a device: that of a chunk, or the members of its collections.
+// deviceRows reads a text of whole features on a device: that of a chunk, or the members of its
+// collections.
 //
 //	text -> structure -> records -> members in their columns -> kinds, coordinates -> positions
 //	                                                         -> single values      -> texts, lists
@@ -23,10 +24,12 @@ type deviceRows struct {
 	sep   kernels.RecordSeparator
 	deep  int // how many brackets of the text may be open at a time
 
-	asked    readers.Projection               // columns whose values are to be had
-	expected map[geoarrow.ColumnID]arrow.Type // of columns of numbers, as they were in the rows before; as heldAs has it
-	texts    []geoarrow.ColumnID              // columns that are to be text
-	mixed    []geoarrow.ColumnID              // columns of these rows that are text because they hold several kinds of values
+	asked readers.Projection // columns whose values are to be had
+	// of columns of numbers, as they were in the rows before; as heldAs has it
+	expected map[geoarrow.ColumnID]arrow.Type
+	texts    []geoarrow.ColumnID // columns that are to be text
+	// columns of these rows that are text because they hold several kinds of values
+	mixed []geoarrow.ColumnID
 
 	x         *kernels.Structure
 	records   *kernels.Records
@@ -39,7 +42,8 @@ type deviceRows struct {
 	longest int64 // that the text of a feature may be
 }
 
-// structuralNames are the members that say what a Feature and its geometry are. They begin each dictionary.
+// structuralNames are the members that say what a Feature and its geometry are. They begin each
+// dictionary.
 var structuralNames = []string{"type", "geometry", "properties", "id", "coordinates", "geometries", "bbox"}
 
 const (
@@ -79,7 +83,8 @@ func (d *deviceRows) read(part *readers.Part) {
 	})
 }
 
-// checkLengths looks for features of which the CPU engine would say that they are too long: each ends before the next one begins.
+// checkLengths looks for features of which the CPU engine would say that they are too long: each
+// ends before the next one begins.
 func (d *deviceRows) checkLengths(part *readers.Part) {
 	for i, open := range part.Starts {
 		next := part.To
@@ -90,7 +95,8 @@ func (d *deviceRows) checkLengths(part *readers.Part) {
 	}
 }
 
-// structure finds features and members, and checks all text between values and inside strings. What that finds is seen when the members are.
+// structure finds features and members, and checks all text between values and inside strings. What
+// that finds is seen when the members are.
 func (d *deviceRows) structure() {
 	var err error
 	if d.x, err = kernels.AllocStructure(d.S, d.dev.Len()); err != nil {
@@ -115,7 +121,8 @@ func (d *deviceRows) structure() {
 	d.checkStrings()
 }
 
-// checkStrings looks at strings, if ParseStructure did not find all of them sound. badString gets what it finds.
+// checkStrings looks at strings, if ParseStructure did not find all of them sound. badString gets
+// what it finds.
 func (d *deviceRows) checkStrings() {
 	if d.Stopped() || !d.records.Unsound {
 		return
@@ -155,7 +162,8 @@ func (d *deviceRows) place() *placed {
 		return nil
 	}
 	d.Try(d.K.PlaceMembers(d.S, kernels.Placing{
-		Row: d.records.Row, Owner: d.records.Owner, Field: d.records.Field, OwnerField: d.records.Field, Want: -1, Kind: d.records.Kind,
+		Row: d.records.Row, Owner: d.records.Owner, Field: d.records.Field, OwnerField: d.records.Field,
+		Want: -1, Kind: d.records.Kind,
 		Rows: d.records.Count, Fields: fields, Slots: p.slots, Report: report, Odd: odd,
 	}))
 	odds := device.Result(d.Work, odd)
@@ -169,7 +177,8 @@ func (d *deviceRows) place() *placed {
 	return p
 }
 
-// readMembers reads the single values of columns, measures their texts, and reads the kinds of geometries, which may be nil. It asks what there is.
+// readMembers reads the single values of columns, measures their texts, and reads the kinds of
+// geometries, which may be nil. It asks what there is.
 func (d *deviceRows) readMembers(list []*deviceColumn, shapes *deviceShapes) kernels.Scalars {
 	scalars := d.scalars(list)
 	if d.Stopped() || len(scalars.of) == 0 && shapes == nil {
@@ -195,13 +204,16 @@ func (d *deviceRows) readMembers(list []*deviceColumn, shapes *deviceShapes) ker
 
 const repeatedName = "a name that comes twice"
 
-// tokens gives the text of each row's value in one column, and for which rows there is one that is not null.
+// tokens gives the text of each row's value in one column, and for which rows there is one that is
+// not null.
 func (d *deviceRows) tokens(slots gpu.Buffer[int32]) (starts, ends gpu.Buffer[int64], valid kernels.Mask) {
 	n := d.records.Count
-	starts, ends, valid = device.Alloc[int64](d.Work, n), device.Alloc[int64](d.Work, n), device.Alloc[uint64](d.Work, kernels.Words(n))
+	starts, ends, valid = device.Alloc[int64](d.Work, n), device.Alloc[int64](d.Work, n),
+		device.Alloc[uint64](d.Work, kernels.Words(n))
 	if d.Stopped() {
 		return starts, ends, valid
 	}
-	d.Try(d.K.ColumnTokens(d.S, slots, d.records.ValueStart, d.records.ValueEnd, d.records.Kind, gpu.Buffer[int64]{}, starts, ends, valid, kernels.Mask{}))
+	d.Try(d.K.ColumnTokens(d.S, slots, d.records.ValueStart, d.records.ValueEnd, d.records.Kind,
+		gpu.Buffer[int64]{}, starts, ends, valid, kernels.Mask{}))
 	return starts, ends, valid
 }

@@ -23,12 +23,15 @@ func featureFile(features int, sequence bool, feature func(i int) string) string
 	return `{"type":"FeatureCollection","features":[` + strings.Join(list, " ,\n") + "]}"
 }
 
-// featureWith is a Feature with these properties and, behind a comma each, further members of it and of its geometry.
+// featureWith is a Feature with these properties and, behind a comma each, further members of it
+// and of its geometry.
 func featureWith(properties, members, geometry string) string {
-	return fmt.Sprintf(`{"type":"Feature","properties":{%s},"geometry":{"type":"Point","coordinates":[1.5,-2]%s}%s}`, properties, geometry, members)
+	return fmt.Sprintf(`{"type":"Feature","properties":{%s},"geometry":{"type":"Point","coordinates":[1.5,-2]%s}%s}`,
+		properties, geometry, members)
 }
 
-// seldom gives one of texts about every n-th time, from feature 100 on: none of the rows that are read first have it.
+// seldom gives one of texts about every n-th time, from feature 100 on: none of the rows that are
+// read first have it.
 func seldom(i, n int, texts ...string) string {
 	if i < 100 || i%n != 0 {
 		return ""
@@ -46,31 +49,40 @@ var memberTests = []struct {
 		return featureWith(fmt.Sprintf(`"n":%d`, i), fmt.Sprintf(`,"bbox" : [1, %d ,-3.5e1 ,4]`, i), "")
 	}, ""},
 	{"bbox of geometries", func(i int) string {
-		return featureWith(fmt.Sprintf(`"n":%d`, i), "", seldom(i, 3, `,"bbox":[1,2,3,4]`, `,"bbox":null`, `,"bbox":"none"`))
+		return featureWith(fmt.Sprintf(`"n":%d`, i), "", seldom(i, 3, `,"bbox":[1,2,3,4]`, `,"bbox":null`,
+			`,"bbox":"none"`))
 	}, ""},
 	{"bbox of any value", func(i int) string {
-		return featureWith(fmt.Sprintf(`"n":%d`, i), seldom(i, 3, `,"bbox":{"a":[{}, "]"],"b":null}`, `,"bbox":[]`, `,"bbox":7`, `,"bbox":[[["x"]]]`, `,"bbox":"\""`), "")
+		return featureWith(fmt.Sprintf(`"n":%d`, i), seldom(i, 3, `,"bbox":{"a":[{}, "]"],"b":null}`,
+			`,"bbox":[]`, `,"bbox":7`, `,"bbox":[[["x"]]]`, `,"bbox":"\""`), "")
 	}, ""},
 	{"foreign members of features", func(i int) string {
-		return featureWith(fmt.Sprintf(`"n":%d`, i), fmt.Sprintf(`,"source":"s%d","version" : %d,"coordinates":[[1],{}],"geometries":0`, i, i), "")
+		return featureWith(fmt.Sprintf(`"n":%d`, i),
+			fmt.Sprintf(`,"source":"s%d","version" : %d,"coordinates":[[1],{}],"geometries":0`, i, i), "")
 	}, ""},
 	{"foreign members of some", func(i int) string {
-		return featureWith(fmt.Sprintf(`"n":%d`, i), seldom(i, 7, `,"a":{"type":[1,2],"b":{}}`, `,"b":null,"c":[]`, `,"":""`, `,"geometri":{"type":"x","geometry":{"type":7}}`), "")
+		return featureWith(fmt.Sprintf(`"n":%d`, i), seldom(i, 7, `,"a":{"type":[1,2],"b":{}}`,
+			`,"b":null,"c":[]`, `,"":""`, `,"geometri":{"type":"x","geometry":{"type":7}}`), "")
 	}, ""},
 	{"foreign members of geometries", func(i int) string {
-		return featureWith(fmt.Sprintf(`"n":%d`, i), seldom(i, 5, `,"a":1`), seldom(i, 3, `,"a":1,"properties":null`, `,"geometry":"x","id":7`, `,"crs":true`))
+		return featureWith(fmt.Sprintf(`"n":%d`, i), seldom(i, 5, `,"a":1`),
+			seldom(i, 3, `,"a":1,"properties":null`, `,"geometry":"x","id":7`, `,"crs":true`))
 	}, ""},
 	{"foreign members that come twice", func(i int) string {
-		return featureWith(fmt.Sprintf(`"n":%d`, i), seldom(i, 7, `,"a":1,"b":[2],"a":3`), seldom(i, 11, `,"a":1,"a":2`))
+		return featureWith(fmt.Sprintf(`"n":%d`, i), seldom(i, 7, `,"a":1,"b":[2],"a":3`),
+			seldom(i, 11, `,"a":1,"a":2`))
 	}, ""},
 	{"foreign members with properties", func(i int) string {
-		return featureWith(fmt.Sprintf(`"n":%d,"a":%d`, i, i)+seldom(i, 3, `,"late":1`), seldom(i, 7, `,"a":1,"late":[]`), "")
+		return featureWith(fmt.Sprintf(`"n":%d,"a":%d`, i, i)+seldom(i, 3, `,"late":1`),
+			seldom(i, 7, `,"a":1,"late":[]`), "")
 	}, ""},
 	{"properties named as members", func(i int) string {
-		return featureWith(fmt.Sprintf(`"type":%d,"id":"x","bbox":true,"coordinates":1.5`, i)+seldom(i, 3, `,"geometry":1`, `,"properties":2`), seldom(i, 4, `,"id":7`), "")
+		return featureWith(fmt.Sprintf(`"type":%d,"id":"x","bbox":true,"coordinates":1.5`, i)+
+			seldom(i, 3, `,"geometry":1`, `,"properties":2`), seldom(i, 4, `,"id":7`), "")
 	}, ""},
 	{"new properties", func(i int) string {
-		return featureWith(fmt.Sprintf(`"n":%d`, i)+seldom(i, 3, `,"c":1`, `,"b":2,"a":"x"`, `,"a":null`, `,"é":1.5`), "", "")
+		return featureWith(fmt.Sprintf(`"n":%d`, i)+seldom(i, 3, `,"c":1`, `,"b":2,"a":"x"`, `,"a":null`,
+			`,"é":1.5`), "", "")
 	}, ""},
 	{"many new properties", func(i int) string {
 		late := ""
@@ -83,10 +95,13 @@ var memberTests = []struct {
 	}, ""},
 	{"no properties first", func(i int) string { return featureWith(seldom(i, 3, `"a":1`, `"b":"x"`), "", "") }, ""},
 	{"names with escapes", func(i int) string {
-		return featureWith(fmt.Sprintf(`"n\u00e4me":%d`, i)+seldom(i, 3, `,"\u006eew":1`, `,"new":2`, `,"\"\\\n":3`, `,"\ud800":4`, `,"\ud801":5`), seldom(i, 7, `,"f\u006f":1`, `,"fo":[1]`, `,"b\u0062ox":[{}]`), "")
+		return featureWith(fmt.Sprintf(`"n\u00e4me":%d`, i)+seldom(i, 3, `,"\u006eew":1`, `,"new":2`,
+			`,"\"\\\n":3`, `,"\ud800":4`, `,"\ud801":5`), seldom(i, 7, `,"f\u006f":1`, `,"fo":[1]`,
+			`,"b\u0062ox":[{}]`), "")
 	}, ""},
 	{"names with backslashes", func(i int) string {
-		return featureWith(`"a\\b":1`+seldom(i, 3, `,"a\b":"x"`, `,"a\\\\b":1.5`), seldom(i, 7, `,"a\b":1`, `,"a\\b":1`), "")
+		return featureWith(`"a\\b":1`+seldom(i, 3, `,"a\b":"x"`, `,"a\\\\b":1.5`),
+			seldom(i, 7, `,"a\b":1`, `,"a\\b":1`), "")
 	}, ""},
 	{"members that every feature has, with escapes", func(i int) string {
 		if i%5 == 3 && i > 100 {
@@ -97,7 +112,9 @@ var memberTests = []struct {
 	{"one name, two spellings", func(i int) string {
 		return featureWith(`"a":1`+seldom(i, 60, `,"\u0061":2`), "", "")
 	}, "a name that comes twice"},
-	{"a name twice", func(i int) string { return featureWith(`"a":1`+seldom(i, 60, `,"a":2`), "", "") }, "a name that comes twice"},
+	{"a name twice", func(i int) string {
+		return featureWith(`"a":1`+seldom(i, 60, `,"a":2`), "", "")
+	}, "a name that comes twice"},
 	{"a name each", func(i int) string {
 		late := ""
 		if i > 100 {
@@ -124,7 +141,8 @@ var memberTests = []struct {
 	}, "a value that nobody reads, and that is not as JSON has it, or too deep"},
 }
 
-// TestDeviceMembers holds the tables, and the counts of foreign members, against those of the CPU engine.
+// TestDeviceMembers holds the tables, and the counts of foreign members, against those of the CPU
+// engine.
 func TestDeviceMembers(t *testing.T) {
 	d := readertest.Device(t, geojson.Format(), 7<<10)
 	for _, tt := range memberTests {
@@ -140,7 +158,10 @@ func TestDeviceMembers(t *testing.T) {
 // checkMembers has the device read all chunks, or refuse some for a reason.
 func checkMembers(t *testing.T, d readers.Engine, name string, feature func(i int) string, refused string) {
 	before := d.Counts()
-	in := readertest.Input{Name: name, Text: []byte(featureFile(320, name == "a.geojsonl", feature)), Limits: readers.Limits{BatchRows: 100}}
+	in := readertest.Input{
+		Name: name, Text: []byte(featureFile(320, name == "a.geojsonl", feature)),
+		Limits: readers.Limits{BatchRows: 100},
+	}
 	readertest.Same(t, geojson.Format(), in, []int{0}, readertest.OnDevice(d))
 	c := d.Counts()
 	accepted, left := c.Chunks-before.Chunks, c.Refused-before.Refused
@@ -161,7 +182,8 @@ func TestDeviceMembersErrors(t *testing.T) {
 	for range runs {
 		name := []string{"a.geojson", "a.geojsonl"}[r.IntN(2)]
 		text := []byte(featureFile(90, name == "a.geojsonl", func(i int) string {
-			return featureWith(fmt.Sprintf(`"n":%d`, i), `,"bbox":[1,2]`+seldom(i, 1, `,"f":`+values[r.IntN(len(values))]), "")
+			return featureWith(fmt.Sprintf(`"n":%d`, i), `,"bbox":[1,2]`+
+				seldom(i, 1, `,"f":`+values[r.IntN(len(values))]), "")
 		}))
 		for range 1 + r.IntN(2) {
 			text[r.IntN(len(text))] = "{}[]\",:x0 -\\\x01\xff\n1e."[r.IntN(18)]
@@ -178,7 +200,10 @@ func TestDeviceMembersErrors(t *testing.T) {
 func TestDeviceRandomMembers(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 4))
 	d := readertest.Device(t, geojson.Format(), 4<<10)
-	names := []string{"a", `\u0061`, "b", "type", "id", "bbox", "crs", "geometries", "coordinates", "", `\"`, "name", `na\u006de`, "properties"}
+	names := []string{
+		"a", `\u0061`, "b", "type", "id", "bbox", "crs", "geometries", "coordinates", "",
+		`\"`, "name", `na\u006de`, "properties",
+	}
 	values := []string{`1`, `"x"`, `null`, `[1,[2]]`, `{"a":{"a":[]}}`, `{"type":1,"a":2}`, `true`, `[{"id":[0.5]}]`}
 	some := func(n int, values []string) string {
 		var b strings.Builder
@@ -197,7 +222,8 @@ func TestDeviceRandomMembers(t *testing.T) {
 			if r.IntN(often) > 0 {
 				return featureWith(`"n":1`, "", "")
 			}
-			return featureWith(`"n":1`+some(r.IntN(3), values[:1]), some(r.IntN(3), values), some(r.IntN(2), values[:3]))
+			return featureWith(`"n":1`+some(r.IntN(3), values[:1]), some(r.IntN(3), values),
+				some(r.IntN(2), values[:3]))
 		})
 		in := readertest.Input{Name: name, Text: []byte(text), Limits: readers.Limits{BatchRows: 1 + r.IntN(300)}}
 		readertest.Same(t, geojson.Format(), in, []int{0}, readertest.OnDevice(d))

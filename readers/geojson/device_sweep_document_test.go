@@ -19,8 +19,9 @@ type sweepDocument struct {
 	device int // of sweepChunks
 }
 
-// sweeper writes documents of several chunks whose features begin alike, so that a device reads most of them: what a document has little of stands in all of
-// its chunks, and nothing is odd in every document.
+// sweeper writes documents of several chunks whose features begin alike, so that a device reads
+// most of them: what a document has little of stands in all of its chunks, and nothing is odd in
+// every document.
 type sweeper struct {
 	*generator
 	order    []string // of the members of features
@@ -144,7 +145,8 @@ func (w *sweeper) document(size int) (text string, sequence bool) {
 		if w.one(8) {
 			fmt.Fprintf(&b, `"crs":%s,`, w.crs())
 		}
-		b.WriteString(w.pick(`"type":"FeatureCollection","features":[`, `"type": "FeatureCollection",`+"\n"+`"features": [`+"\n", `"features":[`))
+		b.WriteString(w.pick(`"type":"FeatureCollection","features":[`, `"type": "FeatureCollection",`+
+			"\n"+`"features": [`+"\n", `"features":[`))
 		end = w.pick("]}", "]\n}\n", `],"x":{"type":"Feature"}}`)
 		if !strings.Contains(b.String(), "FeatureCollection") {
 			end = `],"type":"FeatureCollection"}`
@@ -214,7 +216,8 @@ func (w *sweeper) oneFeature() string {
 			add(name, value)
 		}
 		if w.odd() && w.one(2) {
-			add(w.pick("foreign", "meta", "links", "coordinates", "features", "é", `\u0066oreign`, "geometries", strings.Repeat("x", 300)), w.anyValue(3))
+			add(w.pick("foreign", "meta", "links", "coordinates", "features", "é", `\u0066oreign`,
+				"geometries", strings.Repeat("x", 300)), w.anyValue(3))
 		}
 	}
 	return b.String() + w.blank() + "}"
@@ -274,8 +277,11 @@ func (w *sweeper) someProperties() string {
 
 // longNumber is one that few digits do not decide.
 func (w *sweeper) longNumber() string {
-	return w.pick("1."+strings.Repeat("0", 30+w.IntN(800))+"1", "9007199254740993."+strings.Repeat("0", w.IntN(60))+w.pick("", "1"), strings.Repeat("9", 17+w.IntN(300)), "0."+strings.Repeat("0", w.IntN(340))+"123",
-		"1e-"+strings.Repeat("0", w.IntN(30))+"9", "-"+strings.Repeat("7", 20)+"e-20", "5e-324", "2.4703282292062327e-324", "1.7976931348623158e308", "89255.37219374799999e0", "100000000000000016777215.99999999999999999999")
+	return w.pick("1."+strings.Repeat("0", 30+w.IntN(800))+"1", "9007199254740993."+strings.Repeat("0", w.IntN(60))+
+		w.pick("", "1"), strings.Repeat("9", 17+w.IntN(300)), "0."+strings.Repeat("0", w.IntN(340))+"123",
+		"1e-"+strings.Repeat("0", w.IntN(30))+"9", "-"+strings.Repeat("7", 20)+"e-20", "5e-324",
+		"2.4703282292062327e-324", "1.7976931348623158e308", "89255.37219374799999e0",
+		"100000000000000016777215.99999999999999999999")
 }
 
 // shape is a geometry.
@@ -338,8 +344,11 @@ func (w *sweeper) coordinates(level int) string {
 }
 
 var sweepTokens = append([]string{
-	`\ud800`, `\udc00`, `\u0000`, `\ud83d\ude00`, `\`, `\\`, `\"`, `"`, `""`, "\x01", "\x1f", "\x7f", "\x80", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "é", "\u2028", "0", "9", "-", "+", ".", "e", "E5", "-0", "1e400", "00",
-	"\n", "\r", "\v", "\f", "\x1e\n", "\xc2\xa0", `{"type":"Feature",`, `,"a":1`, `"a":1,`, `,"type":"Feature"`, `,"id":2`, `]}`, `}}`, `]]`, `[[`, `[]`, `null`, `nul`, `true`, "[1,2]", `"coordinates":[]`, `"bbox":[1]`,
+	`\ud800`, `\udc00`, `\u0000`, `\ud83d\ude00`, `\`, `\\`, `\"`, `"`, `""`, "\x01", "\x1f", "\x7f",
+	"\x80", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "é", "\u2028", "0", "9", "-", "+", ".", "e",
+	"E5", "-0", "1e400", "00",
+	"\n", "\r", "\v", "\f", "\x1e\n", "\xc2\xa0", `{"type":"Feature",`, `,"a":1`, `"a":1,`, `,"type":"Feature"`,
+	`,"id":2`, `]}`, `}}`, `]]`, `[[`, `[]`, `null`, `nul`, `true`, "[1,2]", `"coordinates":[]`, `"bbox":[1]`,
 }, oracleTokens...)
 
 // mutateSome makes up to three mistakes, most of them behind the first chunk.
@@ -373,7 +382,9 @@ func (w *sweeper) mutateAt(text []byte, at int) []byte {
 		if colon := strings.IndexByte(string(text[at:]), ':'); colon > 0 {
 			end := at + len(strings.TrimRight(string(text[at:at+colon]), " \t\r\n")) - 1
 			if from := strings.LastIndexByte(string(text[:max(0, end)]), '"'); from >= 0 && end > from {
-				return spliced(from+1, end, w.pick("type", "geometry", "properties", "id", "coordinates", "geometries", "bbox", "crs", "features", "a", `t\u0079pe`, `\u0061`, `\ud800`, `\udfff`, "\ufffd", "", "new"))
+				return spliced(from+1, end, w.pick("type", "geometry", "properties", "id", "coordinates",
+					"geometries", "bbox", "crs", "features", "a", `t\u0079pe`, `\u0061`, `\ud800`, `\udfff`,
+					"\ufffd", "", "new"))
 			}
 		}
 		return text
@@ -409,9 +420,13 @@ func (w *sweeper) mutateAt(text []byte, at int) []byte {
 
 // otherValue is one that may stand for any other.
 func (w *sweeper) otherValue() string {
-	return w.pick("null", "true", "1", "-1.5", `"x"`, `""`, "[]", "{}", "[1,2]", "[[1,2],[3,4]]", "[[[1,2],[3,4],[5,6],[1,2]]]", "[null]", `["1","2"]`, `{"type":"Point","coordinates":[1,2]}`, `{"type":"X"}`,
-		`{"coordinates":[1,2]}`, `"Point"`, `"LineString"`, `"MultiPolygon"`, `"GeometryCollection"`, `"Feature"`, "1e400", "01", "9223372036854775808", `"2024-02-29"`, w.anyValue(2), w.shape(), "["+w.shape()+"]", w.text(), w.integer(),
-		strings.Repeat("[", 9)+strings.Repeat("]", 9), `{"a":[1e400]}`, "[1e400]", "[1,01]", `{"a":1,"a":2}`, `{"a" 1}`, "[1,]", `["\x"]`, "[tru]")
+	return w.pick("null", "true", "1", "-1.5", `"x"`, `""`, "[]", "{}", "[1,2]", "[[1,2],[3,4]]",
+		"[[[1,2],[3,4],[5,6],[1,2]]]", "[null]", `["1","2"]`, `{"type":"Point","coordinates":[1,2]}`, `{"type":"X"}`,
+		`{"coordinates":[1,2]}`, `"Point"`, `"LineString"`, `"MultiPolygon"`, `"GeometryCollection"`,
+		`"Feature"`, "1e400", "01", "9223372036854775808", `"2024-02-29"`, w.anyValue(2), w.shape(),
+		"["+w.shape()+"]", w.text(), w.integer(),
+		strings.Repeat("[", 9)+strings.Repeat("]", 9), `{"a":[1e400]}`, "[1e400]", "[1,01]", `{"a":1,"a":2}`,
+		`{"a" 1}`, "[1,]", `["\x"]`, "[tru]")
 }
 
 // valueBehind is where the value of the first member at or behind a byte stands, more or less.

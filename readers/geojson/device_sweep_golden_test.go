@@ -16,8 +16,8 @@ import (
 // goldenChunks are as small as a feature or two, and as large as most of the files.
 var goldenChunks = []int64{200, 1000, 5000}
 
-// TestDeviceGolden reads the files of testdata, and what went wrong in the CPU engine once, with chunks so small that a device is asked; and again with
-// features before them and behind them.
+// TestDeviceGolden reads the files of testdata, and what went wrong in the CPU engine once, with
+// chunks so small that a device is asked; and again with features before them and behind them.
 func TestDeviceGolden(t *testing.T) {
 	s := newSweep(t, goldenChunks)
 	var names []string
@@ -48,7 +48,8 @@ func TestDeviceGolden(t *testing.T) {
 	s.check(t, len(names))
 }
 
-// golden reads a file in chunks of every size: as it is, and amid features like those of most files.
+// golden reads a file in chunks of every size: as it is, and amid features like those of most
+// files.
 func (s *sweep) golden(t *testing.T, name string, text []byte) {
 	t.Helper()
 	texts := [][]byte{text}
@@ -61,17 +62,25 @@ func (s *sweep) golden(t *testing.T, name string, text []byte) {
 				if testing.Short() && (i+device+len(text))%2 != k { // one of the two
 					continue
 				}
-				d := sweepDocument{Input: readertest.Input{Name: name, Text: text, Limits: readers.Limits{BatchRows: 1 + 6*device}, Options: map[string]any{"on_error": mode}}, device: device}
+				d := sweepDocument{
+					Input: readertest.Input{
+						Name: name, Text: text,
+						Limits: readers.Limits{BatchRows: 1 + 6*device}, Options: map[string]any{"on_error": mode},
+					},
+					device: device,
+				}
 				if s.differs(d) != "" {
 					small := d.shrink(200, func(d sweepDocument) bool { return s.differs(d) != "" })
-					t.Errorf("%s, text %d, on_error %s, chunks of %d bytes, shrunk to %q\n%s", name, i, mode, goldenChunks[device], small.Text, s.differs(small))
+					t.Errorf("%s, text %d, on_error %s, chunks of %d bytes, shrunk to %q\n%s", name, i,
+						mode, goldenChunks[device], small.Text, s.differs(small))
 				}
 			}
 		}
 	}
 }
 
-// amidFeatures puts what an array of features has, or the lines of a sequence, ten times between features without anything odd; nil: there is no such array.
+// amidFeatures puts what an array of features has, or the lines of a sequence, ten times between
+// features without anything odd; nil: there is no such array.
 func amidFeatures(text []byte, collection bool) []byte {
 	plain := slices.Repeat([]string{`{"type":"Feature","properties":{"n":1},"geometry":null}`}, 30)
 	if !collection {
@@ -91,5 +100,6 @@ func amidFeatures(text []byte, collection bool) []byte {
 	if strings.TrimSpace(inside) == "" {
 		return nil
 	}
-	return slices.Concat(text[:at], []byte(strings.Join(slices.Concat(plain, slices.Repeat([]string{inside}, 10), plain), ",")), text[end:])
+	return slices.Concat(text[:at], []byte(strings.Join(slices.Concat(plain, slices.Repeat([]string{inside}, 10),
+		plain), ",")), text[end:])
 }

@@ -19,8 +19,10 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// TestDeviceLarge reads the files that VIBEFLIGHT_SWEEP_FILES names, between colons, with a device as the server has it and with the CPU engine, and compares
-// the tables whole. The device may leave none of their chunks: generated files have nothing odd. Without files it reads a small one of its own.
+// TestDeviceLarge reads the files that VIBEFLIGHT_SWEEP_FILES names, between colons, with a device
+// as the server has it and with the CPU engine, and compares the tables whole. The device may leave
+// none of their chunks: generated files have nothing odd. Without files it reads a small one of its
+// own.
 func TestDeviceLarge(t *testing.T) {
 	files := filepath.SplitList(os.Getenv("VIBEFLIGHT_SWEEP_FILES"))
 	var config lanes.Config
@@ -71,8 +73,11 @@ func largeOwn(t *testing.T) string {
 	return path
 }
 
-// digest reads a file and gives a line for each slice of the table, with its hash, and for all that is beside them.
-func digest(t *testing.T, seed maphash.Seed, file string, parser func(readers.Layout) readers.Parser) (lines []string, rows int64) {
+// digest reads a file and gives a line for each slice of the table, with its hash, and for all that
+// is beside them.
+func digest(t *testing.T, seed maphash.Seed, file string, parser func(readers.Layout) readers.Parser) (lines []string,
+	rows int64,
+) {
 	t.Helper()
 	ctx := context.Background()
 	src, err := source.Open(filepath.Base(file), file)
@@ -90,7 +95,8 @@ func digest(t *testing.T, seed maphash.Seed, file string, parser func(readers.La
 	}
 	_ = table.Measure(context.Background())
 	table.Summary.BytesRead = 0 // some bytes are read twice, by engines and workers in their own way
-	lines = append(lines, fmt.Sprintf("%s of %d rows, %d bytes, starts %v, spans %s, crs %+v", table.Format, table.Rows, table.Bytes, table.Starts, placesOf(table), table.CRS),
+	lines = append(lines, fmt.Sprintf("%s of %d rows, %d bytes, starts %v, spans %s, crs %+v", table.Format,
+		table.Rows, table.Bytes, table.Starts, placesOf(table), table.CRS),
 		fmt.Sprintf("types %q, %d positions", table.GeometryTypes, table.Positions),
 		fmt.Sprintf("%+v, %d rounded, %d replaced", table.Summary, table.RoundedIntegers, table.ReplacedCharacters))
 	of, slots := make([][]string, len(table.Batches)), make(chan struct{}, runtime.GOMAXPROCS(0))
@@ -106,7 +112,8 @@ func digest(t *testing.T, seed maphash.Seed, file string, parser func(readers.La
 	return append(lines, slices.Concat(of...)...), table.Rows
 }
 
-// placesOf says where the batches of a table stand. The last one's end depends on who read what stands behind all rows.
+// placesOf says where the batches of a table stand. The last one's end depends on who read what
+// stands behind all rows.
 func placesOf(t *readers.Table) string {
 	spans := slices.Clone(t.Spans)
 	if n := len(spans); n > 0 {
@@ -127,7 +134,8 @@ func hashes(seed maphash.Seed, batch string, c *geoarrow.Columns) (lines []strin
 	}
 	var column func(a *geoarrow.Column, name string)
 	column = func(a *geoarrow.Column, name string) {
-		lines = append(lines, fmt.Sprintf("%s %s: role %d, %s, JSON %t, mixed %t, %d nulls, %d rounded, %d replaced", batch, name, a.Role, a.Type, a.JSON, a.Mixed, a.Nulls, a.Rounded, a.Replaced))
+		lines = append(lines, fmt.Sprintf("%s %s: role %d, %s, JSON %t, mixed %t, %d nulls, %d rounded, %d replaced",
+			batch, name, a.Role, a.Type, a.JSON, a.Mixed, a.Nulls, a.Rounded, a.Replaced))
 		add(name+" valid", len(a.Valid), a.Valid)
 		add(name+" offsets", len(a.Offsets), raw(a.Offsets))
 		add(name+" values", len(a.Values), a.Values)
@@ -139,7 +147,8 @@ func hashes(seed maphash.Seed, batch string, c *geoarrow.Columns) (lines []strin
 		column(&c.Attributes[i], c.Attributes[i].Name)
 	}
 	if g := c.Geometry; g != nil {
-		lines = append(lines, fmt.Sprintf("%s geometry: %d rows, kind %v, dim %v, %d nulls", batch, g.Rows, g.Kind, g.Dim, g.Nulls))
+		lines = append(lines, fmt.Sprintf("%s geometry: %d rows, kind %v, dim %v, %d nulls", batch, g.Rows,
+			g.Kind, g.Dim, g.Nulls))
 		add("valid", len(g.Valid), g.Valid)
 		add("kinds", len(g.Kinds), raw(g.Kinds))
 		add("geoms", len(g.Geoms), raw(g.Geoms))

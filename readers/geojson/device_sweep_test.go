@@ -18,13 +18,14 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// TestDeviceSweep holds what a device makes of random documents, most of them with mistakes, against what the CPU engine makes of them: tables, counts
-// and errors, to the letter. It reads
+// TestDeviceSweep holds what a device makes of random documents, most of them with mistakes,
+// against what the CPU engine makes of them: tables, counts and errors, to the letter. It reads
 //
 //	VIBEFLIGHT_SWEEP       so many documents; else 2,000, and 100 under -short
 //	VIBEFLIGHT_SWEEP_SEED  from this seed on; each document has its own
 //
-// A document that differs is written to a file, whole and shrunk, and its seed printed: VIBEFLIGHT_SWEEP=1 with that seed reads it again.
+// A document that differs is written to a file, whole and shrunk, and its seed printed:
+// VIBEFLIGHT_SWEEP=1 with that seed reads it again.
 func TestDeviceSweep(t *testing.T) {
 	documents, first := readertest.SweepRange(t, 2000)
 	s := newSweep(t, sweepChunks)
@@ -98,7 +99,8 @@ type told struct {
 
 func (t *told) Errorf(format string, args ...any) { t.text += fmt.Sprintf(format, args...) + "\n" }
 
-// differs says how what the device makes of a document differs from what the CPU engine makes of it, or "".
+// differs says how what the device makes of a document differs from what the CPU engine makes of
+// it, or "".
 func (s *sweep) differs(d sweepDocument) string {
 	t := told{TB: s.t}
 	device := s.devices[d.device]
@@ -119,7 +121,8 @@ func (s *sweep) differs(d sweepDocument) string {
 	return t.text
 }
 
-// placesDiffer says how the places and the names of rows and columns differ, which no reader of a table sees.
+// placesDiffer says how the places and the names of rows and columns differ, which no reader of a
+// table sees.
 func placesDiffer(t testing.TB, in readertest.Input, device readers.Engine) string {
 	want, err := readertest.Parse(t, Format(), in)
 	if err != nil {
@@ -148,7 +151,8 @@ func (s *sweep) tell(seed int, d sweepDocument) {
 			s.t.Error(err)
 		}
 	}
-	s.t.Errorf("seed %d, %s, shrunk: %s.small\nchunks of %d bytes, %v, %+v\n%q\n%s", seed, path, path, sweepChunks[d.device], small.Options, small.Limits, small.Text, s.differs(small))
+	s.t.Errorf("seed %d, %s, shrunk: %s.small\nchunks of %d bytes, %v, %+v\n%q\n%s", seed, path, path,
+		sweepChunks[d.device], small.Options, small.Limits, small.Text, s.differs(small))
 }
 
 // counts says what the devices did.

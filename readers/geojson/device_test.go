@@ -31,7 +31,8 @@ func deviceFile(r *rand.Rand, features int, sequence bool, shape func() string, 
 		case r.IntN(9) == 0:
 			id = `,"id":null`
 		}
-		fmt.Fprintf(&b, `{"type":"Feature","properties":{%s},%s"geometry":%s%s%s}`, properties(i), space, space, shape(), id)
+		fmt.Fprintf(&b, `{"type":"Feature","properties":{%s},%s"geometry":%s%s%s}`, properties(i), space,
+			space, shape(), id)
 	}
 	if !sequence {
 		b.WriteString("]}")
@@ -72,7 +73,8 @@ func shapeOf(r *rand.Rand, kind string) func() string {
 	}
 }
 
-// TestDeviceAcceptsOrdinaryFiles holds the tables of the device against those of the CPU engine, and has it refuse nothing.
+// TestDeviceAcceptsOrdinaryFiles holds the tables of the device against those of the CPU engine,
+// and has it refuse nothing.
 func TestDeviceAcceptsOrdinaryFiles(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 1))
 	for _, kind := range []string{"Point", "LineString", "MultiPoint", "Polygon", "MultiLineString", "MultiPolygon"} {
@@ -96,14 +98,20 @@ func TestDeviceAcceptsOrdinaryFiles(t *testing.T) {
 	}
 }
 
-// TestDeviceLeavesTheRest has files that the device refuses in part: the tables and errors are those of the CPU engine.
+// TestDeviceLeavesTheRest has files that the device refuses in part: the tables and errors are
+// those of the CPU engine.
 func TestDeviceLeavesTheRest(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 2))
 	d := readertest.Device(t, geojson.Format(), 3<<10)
-	values := []string{`1`, `2.5`, `"00501"`, `true`, `"2024-02-29"`, `[1,2]`, `{"a":1}`, `null`, `9007199254740993`, `1e400`, `"\ud800"`, `18446744073709551615`, `-0`, `1,"n":2`}
+	values := []string{
+		`1`, `2.5`, `"00501"`, `true`, `"2024-02-29"`, `[1,2]`, `{"a":1}`, `null`,
+		`9007199254740993`, `1e400`, `"\ud800"`, `18446744073709551615`, `-0`, `1,"n":2`,
+	}
 	shapes := []string{
-		`{"type":"Polygon","coordinates":[[[0,0],[1,1],[0,0]]]}`, `null`, `{"type":"Polygon","coordinates":[[[0,0,0],[1,1,1],[0,0]]]}`,
-		`{"type":"MultiPolygon","coordinates":[[[]]]}`, `{"type":"Point","coordinates":[]}`, `{"type":"GeometryCollection","geometries":[]}`,
+		`{"type":"Polygon","coordinates":[[[0,0],[1,1],[0,0]]]}`, `null`,
+		`{"type":"Polygon","coordinates":[[[0,0,0],[1,1,1],[0,0]]]}`,
+		`{"type":"MultiPolygon","coordinates":[[[]]]}`, `{"type":"Point","coordinates":[]}`,
+		`{"type":"GeometryCollection","geometries":[]}`,
 	}
 	runs := 60
 	if testing.Short() {
@@ -115,14 +123,17 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 			few, kinds = 1, 1
 		}
 		name := []string{"a.geojson", "a.geojsonl"}[r.IntN(2)]
-		text := deviceFile(r, 250, name == "a.geojsonl", func() string { return shapes[r.IntN(kinds)] }, func(i int) string {
+		text := deviceFile(r, 250, name == "a.geojsonl", func() string {
+			return shapes[r.IntN(kinds)]
+		}, func(i int) string {
 			if i > 150 && r.IntN(50) == 0 {
 				return `"late":1`
 			}
 			return fmt.Sprintf(`"n":%d,"v":%s`, i, values[r.IntN(few)])
 		})
 		in := readertest.Input{Name: name, Text: []byte(text), Limits: readers.Limits{BatchRows: 1 + r.IntN(300)}}
-		readertest.Same(t, geojson.Format(), in, []int{0}, readertest.OnDevice(d), readertest.First(readertest.OnDevice(d), int64(len(text)*(1+run%6)/8), run%4 > 0))
+		readertest.Same(t, geojson.Format(), in, []int{0}, readertest.OnDevice(d),
+			readertest.First(readertest.OnDevice(d), int64(len(text)*(1+run%6)/8), run%4 > 0))
 	}
 	c := d.Counts()
 	accepted, refused, why := c.Chunks, c.Refused, c.Reason
@@ -156,7 +167,8 @@ func TestDeviceErrors(t *testing.T) {
 	}
 }
 
-// TestDeviceBringsBackWhatIsAskedFor compares the bytes that come back from a card for a column with those for all.
+// TestDeviceBringsBackWhatIsAskedFor compares the bytes that come back from a card for a column
+// with those for all.
 func TestDeviceBringsBackWhatIsAskedFor(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 9))
 	text := deviceFile(r, 401, false, shapeOf(r, "Polygon"), func(i int) string {

@@ -8,7 +8,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// turns has tasks on one chunk go side by side: while one waits for the device the others give it more to do, so that one wait serves them all.
+// turns has tasks on one chunk go side by side: while one waits for the device the others give it
+// more to do, so that one wait serves them all.
 //
 //	one     launch, ask ·      look, launch, ask ·      look
 //	other   ·       launch, ask ·                launch, ask ·   look

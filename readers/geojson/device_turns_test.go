@@ -50,7 +50,11 @@ func TestTogether(t *testing.T) {
 		{"one that does not wait", []func(){task("a", 0)}, "a!"},
 		{"one", []func(){task("a", 2)}, "a0 wait a1 wait a!"},
 		{"two", []func(){task("a", 1), task("b", 3)}, "a0 b0 wait a! b1 wait b2 wait b!"},
-		{"some in one", []func(){task("a", 2), func() { d.together(task("b", 1), task("c", 2)); task("d", 1)() }}, "a0 b0 c0 wait a1 b! c1 wait a! c! d0 wait d!"},
+		{
+			"some in one",
+			[]func(){task("a", 2), func() { d.together(task("b", 1), task("c", 2)); task("d", 1)() }},
+			"a0 b0 c0 wait a1 b! c1 wait a! c! d0 wait d!",
+		},
 	} {
 		log = nil
 		d.together(tt.tasks...)
@@ -72,8 +76,9 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// TestDeviceCalls bounds how often a chunk is waited for, and what is copied to the device beside its text, which would wait behind that of others. Numbers of the types
-// before are made when they are read.
+// TestDeviceCalls bounds how often a chunk is waited for, and what is copied to the device beside
+// its text, which would wait behind that of others. Numbers of the types before are made when they
+// are read.
 func TestDeviceCalls(t *testing.T) {
 	polygon := `{"type":"Polygon","coordinates":[[[1.5,2],[3,4.25],[5,6],[1.5,2]]]}`
 	collection := `{"type":"GeometryCollection","geometries":[{"type":"Point","coordinates":[1,2.5]},` + polygon + `]}`
@@ -84,47 +89,61 @@ func TestDeviceCalls(t *testing.T) {
 		waits      int
 	}{
 		{"polygons", []string{polygon}, `"rel":4,"height":0.1,"name":"Ocean Dr"`, 6},
-		{"several kinds", []string{polygon, `{"type":"Point","coordinates":[1,2.5]}`, `null`}, `"rel":4,"height":0.1,"name":"Ocean Dr"`, 6},
-		{"collections", []string{polygon, collection, `null`, `{"type":"MultiPoint","coordinates":[[1,2,3]]}`}, `"n":1,"x":2.5,"name":"a\n","tags":{"a":[1]}`, 10},
+		{
+			"several kinds",
+			[]string{polygon, `{"type":"Point","coordinates":[1,2.5]}`, `null`},
+			`"rel":4,"height":0.1,"name":"Ocean Dr"`, 6,
+		},
+		{
+			"collections",
+			[]string{polygon, collection, `null`, `{"type":"MultiPoint","coordinates":[[1,2,3]]}`},
+			`"n":1,"x":2.5,"name":"a\n","tags":{"a":[1]}`, 10,
+		},
 	} {
 		var mu sync.Mutex
 		calls := map[string]int{}
-		dev := gputest.OpenFaulty(t, gpu.Options{CacheDir: gputest.CacheDir(), Images: kernels.CompiledIn()}, func(call string) error {
-			mu.Lock()
-			defer mu.Unlock()
-			calls[call]++
-			return nil
-		})
+		dev := gputest.OpenFaulty(t, gpu.Options{CacheDir: gputest.CacheDir(), Images: kernels.CompiledIn()},
+			func(call string) error {
+				mu.Lock()
+				defer mu.Unlock()
+				calls[call]++
+				return nil
+			})
 		k, err := kernels.Load(dev)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var b strings.Builder
 		for i := 0; b.Len() < 160<<10; i++ {
-			fmt.Fprintf(&b, `{"type":"Feature","properties":{%s},"geometry":%s}`+"\n", tt.properties, tt.geometries[i%len(tt.geometries)])
+			fmt.Fprintf(&b, `{"type":"Feature","properties":{%s},"geometry":%s}`+"\n", tt.properties,
+				tt.geometries[i%len(tt.geometries)])
 		}
 		file := filepath.Join(t.TempDir(), "a.geojsonl")
 		if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		d := readertest.DeviceOn(t, Format(), lanes.Config{Plan: lanes.Plan{ChunkBytes: 16 << 10, Lanes: 1, Work: 1}}, k)
+		d := readertest.DeviceOn(t, Format(), lanes.Config{Plan: lanes.Plan{ChunkBytes: 16 << 10, Lanes: 1, Work: 1}},
+			k)
 		digest(t, maphash.MakeSeed(), file, d.Parser)
 		chunks := int(d.Counts().Chunks)
 		if chunks < 8 || d.Counts().Refused > 0 {
 			t.Fatalf("%s: %d chunks, %d refused: %s", tt.name, chunks, d.Counts().Refused, d.Counts().Reason)
 		}
 		mu.Lock()
-		t.Logf("%s: %d chunks, %d waits, %d copies to the device", tt.name, chunks, calls["Synchronize"], calls["ToDevice"])
+		t.Logf("%s: %d chunks, %d waits, %d copies to the device", tt.name, chunks, calls["Synchronize"],
+			calls["ToDevice"])
 		// The first chunk learns names, and that there are third ordinates.
 		if waits := calls["Synchronize"]; waits > tt.waits*chunks+8 {
 			t.Errorf("%s: %d waits for %d chunks, want at most %d each", tt.name, waits, chunks, tt.waits)
 		}
 		if copies := calls["ToDevice"]; copies >= 2*chunks {
-			t.Errorf("%s: %d copies to the device for %d chunks, want one each and those of names", tt.name, copies, chunks)
+			t.Errorf("%s: %d copies to the device for %d chunks, want one each and those of names", tt.name,
+				copies, chunks)
 		}
 		mu.Unlock()
 		if n := k.Launches(); n["members_read"] < int64(chunks) || n["scalars_parse"] > 0 {
-			t.Errorf("%s: numbers read %d times and made %d times again for %d chunks, which are of the types before", tt.name, n["members_read"], n["scalars_parse"], chunks)
+			t.Errorf("%s: numbers read %d times and made %d times again for %d chunks, which are of the types before",
+				tt.name, n["members_read"], n["scalars_parse"], chunks)
 		}
 	}
 }

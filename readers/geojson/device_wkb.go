@@ -19,14 +19,20 @@ type deviceWKB struct {
 	facts    gpu.Buffer[kernels.RingFact]
 }
 
-// measureWKB finds where geometries lie in their WKB, those of collections too, and asks how long it is. Their positions are in x, y and z, or will be.
-func (d *deviceRows) measureWKB(sh *deviceShapes, x, y, z gpu.Buffer[float64], collections kernels.WKBCollections) *deviceWKB {
+// measureWKB finds where geometries lie in their WKB, those of collections too, and asks how long
+// it is. Their positions are in x, y and z, or will be.
+func (d *deviceRows) measureWKB(sh *deviceShapes, x, y, z gpu.Buffer[float64],
+	collections kernels.WKBCollections,
+) *deviceWKB {
 	to := &deviceWKB{offsets: device.Alloc[int64](d.Work, sh.rows+1), narrow: device.Alloc[int32](d.Work, sh.rows+1)}
 	if d.Stopped() {
 		return to
 	}
 	var err error
-	if to.measured, err = d.K.MeasureWKB(d.S, kernels.WKBShapes{Kinds: sh.kinds, At: sh.at, X: x, Y: y, Z: z, Collections: collections}, to.offsets, to.narrow); err != nil {
+	if to.measured, err = d.K.MeasureWKB(d.S, kernels.WKBShapes{
+		Kinds: sh.kinds, At: sh.at, X: x, Y: y,
+		Z: z, Collections: collections,
+	}, to.offsets, to.narrow); err != nil {
 		d.Try(err)
 		return to
 	}
@@ -35,8 +41,9 @@ func (d *deviceRows) measureWKB(sh *deviceShapes, x, y, z gpu.Buffer[float64], c
 	return to
 }
 
-// writeWKB writes geometries, those of collections too. Unless there may be room for more behind them, it waits until the device has said how long they are, if that was not asked for
-// with the positions.
+// writeWKB writes geometries, those of collections too. Unless there may be room for more behind
+// them, it waits until the device has said how long they are, if that was not asked for with the
+// positions.
 func (d *deviceRows) writeWKB(sh *deviceShapes, collections kernels.WKBCollections, roomy bool) *deviceWKB {
 	to := sh.wkb
 	if to == nil {
@@ -60,7 +67,8 @@ func (d *deviceRows) writeWKB(sh *deviceShapes, collections kernels.WKBCollectio
 	return to
 }
 
-// mostWKB is how many bytes the geometries have as WKB at most, without collections: nine for each header, and an ordinate's eight.
+// mostWKB is how many bytes the geometries have as WKB at most, without collections: nine for each
+// header, and an ordinate's eight.
 func (sh *deviceShapes) mostWKB() int64 {
 	headers, position := sh.rows+sh.at.Parts.Len()+sh.at.Rings.Len(), 2*8
 	if sh.z.Len() > 0 {

@@ -87,7 +87,8 @@ const (
 	arrayComma          // before a comma, or the end
 )
 
-// array reads features from p on, which is behind the opening bracket, up to and with the closing one.
+// array reads features from p on, which is behind the opening bracket, up to and with the closing
+// one.
 func (s *scanner) array(p int) int {
 	if p = s.features(p, arrayStart); s.stopped {
 		return s.rest()
@@ -95,7 +96,8 @@ func (s *scanner) array(p int) int {
 	return p
 }
 
-// features reads features from p on, up to and with the closing bracket of their array, or to a feature at which to stop.
+// features reads features from p on, up to and with the closing bracket of their array, or to a
+// feature at which to stop.
 func (s *scanner) features(p, state int) int {
 	for {
 		if p = s.blank(p); p < 0 {
@@ -117,7 +119,10 @@ func (s *scanner) features(p, state int) int {
 				return -1
 			case closed:
 				if state == arrayFeature {
-					s.sum.Deviations.Add(readers.Deviation{Offset: s.Base + int64(p), Row: s.feature, Rule: ruleComma, Done: "left out"})
+					s.sum.Deviations.Add(readers.Deviation{
+						Offset: s.Base + int64(p), Row: s.feature,
+						Rule: ruleComma, Done: "left out",
+					})
 				}
 				return p + 1
 			case s.stops(p) || s.spanEnds(p):
@@ -147,7 +152,8 @@ func (s *scanner) features(p, state int) int {
 // spanEnds reports the end of a span that is read for a second time.
 func (s *scanner) spanEnds(p int) bool { return s.inside && p >= s.N && s.EOF }
 
-// rootValue starts over with the Feature or geometry at off, which is the whole file or the first value of a sequence.
+// rootValue starts over with the Feature or geometry at off, which is the whole file or the first
+// value of a sequence.
 func (s *scanner) rootValue(off int64) bool {
 	p := s.MoveTo(off)
 	if p < 0 {
@@ -169,8 +175,9 @@ func (s *scanner) sequenceFrom(p int, sequence bool) bool {
 	return ok
 }
 
-// values reads Features and geometries from p on to the end of the file, or to one at which to stop. Unless sequence is set a second one must stand
-// on a line of its own, or behind a record separator.
+// values reads Features and geometries from p on to the end of the file, or to one at which to
+// stop. Unless sequence is set a second one must stand on a line of its own, or behind a record
+// separator.
 func (s *scanner) values(p int, sequence bool) bool {
 	for {
 		before := s.Base + int64(p)
@@ -214,7 +221,8 @@ func (s *scanner) values(p int, sequence bool) bool {
 	}
 }
 
-// separated reports a line feed, a carriage return or a record separator in the blanks of the file from offset a to b.
+// separated reports a line feed, a carriage return or a record separator in the blanks of the file
+// from offset a to b.
 func (s *scanner) separated(a, b int64) bool {
 	buf := make([]byte, min(b-a, window.Bytes))
 	for ; a < b; a += int64(len(buf)) {
@@ -241,7 +249,8 @@ func (s *scanner) sequenceRow(p int) int {
 	kind, at, end := s.typeOf(p)
 	switch {
 	case end < 0:
-		// What is wrong may be no fault of the JSON alone: the reader of the value says it with its place.
+		// What is wrong may be no fault of the JSON alone: the reader of the value says it with its
+		// place.
 		first := s.fault
 		if s.cut() || kind != "Feature" && kindOfName([]byte(kind)) == geoarrow.NoKind {
 			return -1
@@ -270,7 +279,8 @@ func (s *scanner) readValue(kind string, p int) int {
 	return end
 }
 
-// typeOf finds the type member of the object at p: its text, where it stands, and the end of the object.
+// typeOf finds the type member of the object at p: its text, where it stands, and the end of the
+// object.
 func (s *scanner) typeOf(p int) (kind string, at, end int) {
 	at = -1
 	p = s.space(p + 1)
@@ -297,7 +307,8 @@ func (s *scanner) typeOf(p int) (kind string, at, end int) {
 	return kind, at, p + 1
 }
 
-// crs reads the crs member of the 2008 specification. A later one counts, but in a sequence all must agree.
+// crs reads the crs member of the 2008 specification. A later one counts, but in a sequence all
+// must agree.
 func (s *scanner) crs(p, open int) int {
 	end := s.skip(p, open)
 	if end < 0 {

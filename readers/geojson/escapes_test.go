@@ -11,7 +11,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// TestUnicodeEscapes has every character of the basic plane, and some beyond, by their escapes, in digits of either case.
+// TestUnicodeEscapes has every character of the basic plane, and some beyond, by their escapes, in
+// digits of either case.
 func TestUnicodeEscapes(t *testing.T) {
 	r := rand.New(rand.NewPCG(26, 11))
 	escape := func(unit uint16) string {
@@ -46,26 +47,35 @@ func TestUnicodeEscapes(t *testing.T) {
 	}
 }
 
-// TestBrokenUnicodeEscapes has each byte that is no hexadecimal digit at each of the four places, and says which.
+// TestBrokenUnicodeEscapes has each byte that is no hexadecimal digit at each of the four places,
+// and says which.
 func TestBrokenUnicodeEscapes(t *testing.T) {
 	var cases []textCase
 	for place := range 4 {
 		for _, c := range "/:@G`g xé\\\"\x00\x7f" {
 			digits := "1aF0"[:place] + "¦" + string(c) + "000"
-			cases = append(cases, textCase{fmt.Sprintf("%q at place %d", c, place), props(`{"a":"x\u` + digits + `"}`), "four hexadecimal digits"})
+			cases = append(cases, textCase{
+				fmt.Sprintf("%q at place %d", c, place), props(`{"a":"x\u` + digits + `"}`),
+				"four hexadecimal digits",
+			})
 		}
 	}
 	check(t, plain, cases)
 }
 
-// TestEscapesBehindRuns has each kind of escape behind texts of every length that are copied in one way or the other, and at the end of one.
+// TestEscapesBehindRuns has each kind of escape behind texts of every length that are copied in one
+// way or the other, and at the end of one.
 func TestEscapesBehindRuns(t *testing.T) {
-	for _, escape := range []string{`\"`, `\\`, `\/`, `\b`, `\f`, `\n`, `\r`, `\t`, `\u00e9`, `\ud83d\ude00`, `\\\\`, `\"\n`} {
+	for _, escape := range []string{
+		`\"`, `\\`, `\/`, `\b`, `\f`, `\n`, `\r`, `\t`, `\u00e9`, `\ud83d\ude00`,
+		`\\\\`, `\"\n`,
+	} {
 		var text strings.Builder
 		for n := range 80 {
 			text.WriteString(strings.Repeat("a", n) + escape + strings.Repeat("é", n%3))
 		}
-		for _, text := range []string{text.String(), text.String() + "the end", text.String() + strings.Repeat("z", 100)} {
+		for _, text := range []string{text.String(), text.String() + "the end", text.String() +
+			strings.Repeat("z", 100)} {
 			var want string
 			if err := json.Unmarshal([]byte(`"`+text+`"`), &want); err != nil {
 				t.Fatal(err)

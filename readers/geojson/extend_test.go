@@ -16,7 +16,9 @@ import (
 )
 
 // readOn reads a text as a sequence, or goes on behind old. ok is false if that can't be.
-func readOn(t *testing.T, text string, old *readers.Table, limits readers.Limits) (table *readers.Table, ok bool, err error) {
+func readOn(t *testing.T, text string, old *readers.Table, limits readers.Limits) (table *readers.Table,
+	ok bool, err error,
+) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.geojsonl")
 	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
@@ -49,10 +51,18 @@ func readOn(t *testing.T, text string, old *readers.Table, limits readers.Limits
 	return table, ok, err
 }
 
-// TestExtend lets files grow, at the end of a line or with more to the last line's blanks: the table must be that of the whole file, and so must the error.
+// TestExtend lets files grow, at the end of a line or with more to the last line's blanks: the
+// table must be that of the whole file, and so must the error.
 func TestExtend(t *testing.T) {
-	values := []string{`1`, `2`, `2.5`, `"00501"`, `true`, `"2024-02-29"`, `[1,2]`, `{"a":1}`, `null`, `9007199254740993`, `"\ud800"`}
-	shapes := []string{`null`, `{"type":"Point","coordinates":[1,2]}`, `{"type":"MultiPoint","coordinates":[[1,2,3,4]]}`, `{"type":"LineString","coordinates":[[0,0]]}`, `{"type":"Polygon","coordinates":[[[0,0],[1,1]]]}`}
+	values := []string{
+		`1`, `2`, `2.5`, `"00501"`, `true`, `"2024-02-29"`, `[1,2]`, `{"a":1}`, `null`,
+		`9007199254740993`, `"\ud800"`,
+	}
+	shapes := []string{
+		`null`, `{"type":"Point","coordinates":[1,2]}`,
+		`{"type":"MultiPoint","coordinates":[[1,2,3,4]]}`, `{"type":"LineString","coordinates":[[0,0]]}`,
+		`{"type":"Polygon","coordinates":[[[0,0],[1,1]]]}`,
+	}
 	r := rand.New(rand.NewPCG(4, 4))
 	extended := 0
 	for range 400 {
@@ -61,7 +71,8 @@ func TestExtend(t *testing.T) {
 		rows := func(n int) string {
 			var b strings.Builder
 			for i := range n {
-				fmt.Fprintf(&b, `{"type":"Feature","properties":{"c%d":%s},"geometry":%s`, r.IntN(names), values[r.IntN(few)], shapes[r.IntN(kinds)])
+				fmt.Fprintf(&b, `{"type":"Feature","properties":{"c%d":%s},"geometry":%s`, r.IntN(names),
+					values[r.IntN(few)], shapes[r.IntN(kinds)])
 				if r.IntN(5) == 0 {
 					fmt.Fprintf(&b, `,"id":%d,"note":1`, i)
 				}
@@ -103,7 +114,8 @@ func TestExtend(t *testing.T) {
 			t.Fatal(err)
 		}
 		if fmt.Sprint(got.Starts, got.Spans, got.Bytes) != fmt.Sprint(want.Starts, want.Spans, want.Bytes) {
-			t.Fatalf("%s\nbehind\n%s\ngot\n%v %v\nwant\n%v %v", after, before, got.Starts, got.Spans, want.Starts, want.Spans)
+			t.Fatalf("%s\nbehind\n%s\ngot\n%v %v\nwant\n%v %v", after, before, got.Starts, got.Spans,
+				want.Starts, want.Spans)
 		}
 	}
 	if extended < 300 {

@@ -73,7 +73,10 @@ func (s *scanner) error() error {
 	}
 	e.Line = line
 	if f.depth {
-		return &readers.LimitError{What: "the nesting of brackets", Flag: "--max-depth", Limit: int64(s.limits.MaxDepth), Err: e}
+		return &readers.LimitError{
+			What: "the nesting of brackets", Flag: "--max-depth",
+			Limit: int64(s.limits.MaxDepth), Err: e,
+		}
 	}
 	if f.wide {
 		return readers.TooManyColumns(s.limits.MaxColumns, e)
@@ -93,8 +96,9 @@ func (s *scanner) error() error {
 	return e
 }
 
-// cutAt is the index of the line feed at which the row of a sequence seems to be cut off, whose fault shows at pos, or -1: where a
-// value is missing, what is found in its place is the next record.
+// cutAt is the index of the line feed at which the row of a sequence seems to be cut off, whose
+// fault shows at pos, or -1: where a value is missing, what is found in its place is the next
+// record.
 func (s *scanner) cutAt(pos int) int {
 	why, row := s.fault, int(s.rowOffset-s.Base)
 	if !s.inSequence || !s.inRow || row < 0 || row > pos || why.depth || why.file {
@@ -117,8 +121,8 @@ func (s *scanner) cutAt(pos int) int {
 	return -1
 }
 
-// mode is the value of on_error that would read the rest of the row at hand, "" if none would: a row beyond
-// --max-feature-bytes is an error under all of them.
+// mode is the value of on_error that would read the rest of the row at hand, "" if none would: a
+// row beyond --max-feature-bytes is an error under all of them.
 func (s *scanner) mode() string {
 	why := s.fault
 	defer func() { s.fault, s.err = why, nil }()

@@ -51,8 +51,9 @@ func (s *scanner) readFeature(p int) int {
 
 // featureMembers reads a Feature up to and with its closing bracket.
 //
-// Most writers put the same bytes between the values of every feature. What stood before an id, a geometry or properties in the last
-// features is compared as a whole; where it stands again, its grammar holds again.
+// Most writers put the same bytes between the values of every feature. What stood before an id, a
+// geometry or properties in the last features is compared as a whole; where it stands again, its
+// grammar holds again.
 func (s *scanner) featureMembers(f *featureState, p int) int {
 	open := s.brackets + 1
 	guess, from := &s.gaps[gapStart], p
@@ -109,7 +110,8 @@ func (s *scanner) featureMembers(f *featureState, p int) int {
 	}
 }
 
-// gap is what stood between two values of a Feature: from its start or the end of the value before, to the value of member.
+// gap is what stood between two values of a Feature: from its start or the end of the value before,
+// to the value of member.
 type gap struct {
 	text    string
 	member  byte
@@ -322,7 +324,8 @@ func (s *scanner) passed(p int) bool {
 	return s.passes && s.replaced[s.Base+int64(p)]
 }
 
-// findReplaced fills replaced with the values of the Feature at p that a later one of the same name replaces. The fault stays.
+// findReplaced fills replaced with the values of the Feature at p that a later one of the same name
+// replaces. The fault stays.
 func (s *scanner) findReplaced(p int) {
 	why := s.fault
 	s.replaced = map[int64]bool{}

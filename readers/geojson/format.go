@@ -1,5 +1,5 @@
-// Package geojson reads GeoJSON (RFC 7946, with the crs member of the 2008 specification) and GeoJSON text sequences (RFC 8142, and newline-delimited
-// features without record separators).
+// Package geojson reads GeoJSON (RFC 7946, with the crs member of the 2008 specification) and
+// GeoJSON text sequences (RFC 8142, and newline-delimited features without record separators).
 //
 // Accepted, strictly as RFC 8259 has it, with any blanks and any order of members:
 //
@@ -7,9 +7,11 @@
 //	sequence  Features and geometries, each after any blanks and record separators; a file whose name does not promise a sequence is one if its
 //	          second value stands on a line of its own
 //
-// Repeated names: the last one counts, but a FeatureCollection has features once. Members that no column holds are counted by name
-// and dropped. A fourth and later ordinate is ignored and counted. Everything else that breaks a rule is a *readers.ParseError; what is
-// valid but unusual (open rings, short lines) is kept and counted. docs/formats/geojson.md has the whole list, and what GDAL does.
+// Repeated names: the last one counts, but a FeatureCollection has features once. Members that no
+// column holds are counted by name and dropped. A fourth and later ordinate is ignored and counted.
+// Everything else that breaks a rule is a *readers.ParseError; what is valid but unusual (open
+// rings, short lines) is kept and counted. docs/formats/geojson.md has the whole list, and what
+// GDAL does.
 package geojson
 
 import (
@@ -38,7 +40,9 @@ func Format() readers.Format {
 		Open:       open,
 		CPU:        func(l readers.Layout) readers.Parser { return parser{layout: l} },
 		GPU: func(pool *lanes.Pool) readers.Engine {
-			return device.New(pool, func(l readers.Layout, e *device.Engine) readers.Parser { return parser{layout: l, device: e} })
+			return device.New(pool, func(l readers.Layout, e *device.Engine) readers.Parser {
+				return parser{layout: l, device: e}
+			})
 		},
 	}
 }
@@ -48,7 +52,8 @@ func open(_ context.Context, src *source.File, opts readers.Options) (readers.La
 	return readers.Layout{Options: opts, Dialect: slices.Contains(sequenceExtensions, ext)}, nil
 }
 
-// sniff accepts what begins as JSON and says a type that GeoJSON knows, or has a member that only GeoJSON has.
+// sniff accepts what begins as JSON and says a type that GeoJSON knows, or has a member that only
+// GeoJSON has.
 func sniff(head []byte) bool {
 	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xEF\xBB\xBF")), " \t\r\n\x1e")
 	if len(head) == 0 || head[0] != '{' && head[0] != '[' {

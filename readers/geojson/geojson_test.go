@@ -33,8 +33,9 @@ func FuzzFormat(f *testing.F) {
 	readertest.Fuzz(f, geojson.Format(), windows, portable, parallel)
 }
 
-// textCase is a text and the table that it becomes, as readertest.Columns writes it, without a geometry column of nulls only; or, where the input has the
-// mark ¦, a part of the error that stands there.
+// textCase is a text and the table that it becomes, as readertest.Columns writes it, without a
+// geometry column of nulls only; or, where the input has the mark ¦, a part of the error that
+// stands there.
 type textCase struct{ name, input, want string }
 
 // reading is how the cases of a table are read.
@@ -88,7 +89,8 @@ func sizes(n int) []int {
 	return all
 }
 
-// partSizes are parts of 1 byte to half of n, beyond which one worker reads it all; under -short every third one.
+// partSizes are parts of 1 byte to half of n, beyond which one worker reads it all; under -short
+// every third one.
 func partSizes(n int) []int {
 	all := sizes(n / 2)
 	if !testing.Short() {
@@ -153,7 +155,8 @@ func props(properties ...string) string {
 	return fc(features...)
 }
 
-// values is a FeatureCollection whose features have a property a with these values, each; "" leaves it out.
+// values is a FeatureCollection whose features have a property a with these values, each; "" leaves
+// it out.
 func values(texts ...string) string {
 	var rows []string
 	for _, v := range texts {

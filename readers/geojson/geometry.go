@@ -31,7 +31,8 @@ func kindOfName(name []byte) geoarrow.Kind {
 	return geoarrow.NoKind
 }
 
-// openings are how writers begin a geometry: after these bytes its coordinates follow, and nothing is left to check.
+// openings are how writers begin a geometry: after these bytes its coordinates follow, and nothing
+// is left to check.
 var openings = [...]string{
 	geoarrow.Point:           `{"type":"Point","coordinates":`,
 	geoarrow.LineString:      `{"type":"LineString","coordinates":`,
@@ -68,7 +69,8 @@ func (s *scanner) opening(p int) (k geoarrow.Kind, end int) {
 	return geoarrow.NoKind, p
 }
 
-// likelyKind is the only kind whose name may stand at p, as far as the letters that tell the names apart say, or NoKind.
+// likelyKind is the only kind whose name may stand at p, as far as the letters that tell the names
+// apart say, or NoKind.
 func (s *scanner) likelyKind(p int) geoarrow.Kind {
 	switch s.At(p) {
 	case 'P':
@@ -101,7 +103,9 @@ type members struct {
 	parsedAt int
 	foreign  [2]int // which foreign members of the row the value has
 
-	refused     fault // why coordinates or geometries could not be read as the kind known then; want is empty if nothing was refused
+	// why coordinates or geometries could not be read as the kind known then; want is empty if
+	// nothing was refused
+	refused     fault
 	refusedKind geoarrow.Kind
 	refusedAt   int
 }
@@ -112,7 +116,8 @@ type geometryMark struct {
 	shapes rows.Shapes
 }
 
-// geometry reads the geometry object at p into the builder, up to but without End. open is the number of brackets around it.
+// geometry reads the geometry object at p into the builder, up to but without End. open is the
+// number of brackets around it.
 func (s *scanner) geometry(p, open int) (k geoarrow.Kind, end int) {
 	if s.At(p) != '{' {
 		s.fault = fault{pos: p, want: "a geometry object", field: "geometry", rule: geometryRule}
@@ -144,7 +149,8 @@ func (s *scanner) geometry(p, open int) (k geoarrow.Kind, end int) {
 	return s.geometryObject(&m, s.space(p+1), open+1, mark)
 }
 
-// geometryObject reads the members from p on, which is behind the bracket or behind the members that m has.
+// geometryObject reads the members from p on, which is behind the bracket or behind the members
+// that m has.
 func (s *scanner) geometryObject(m *members, p, open int, mark geometryMark) (k geoarrow.Kind, end int) {
 	if end = s.geometryMembers(m, p, open, mark); end < 0 {
 		return 0, s.earlier(s.memberFault(m))
@@ -152,7 +158,8 @@ func (s *scanner) geometryObject(m *members, p, open int, mark geometryMark) (k 
 	return s.resolveMembers(m, end, open, mark)
 }
 
-// tryValue reads coordinates or geometries as those of kind k. Where they are not, it passes them: a later member may replace them or their type.
+// tryValue reads coordinates or geometries as those of kind k. Where they are not, it passes them:
+// a later member may replace them or their type.
 func (s *scanner) tryValue(m *members, k geoarrow.Kind, p, open int, mark geometryMark) int {
 	foreign := len(s.sink.foreign)
 	end := s.shape(k, p, open)
@@ -186,7 +193,8 @@ func (s *scanner) shape(k geoarrow.Kind, p, open int) int {
 	return s.coordinates(k, p)
 }
 
-// earlier keeps the fault that stands first in the file, unless the window is to be filled. It gives -1.
+// earlier keeps the fault that stands first in the file, unless the window is to be filled. It
+// gives -1.
 func (s *scanner) earlier(f fault) int {
 	if f.want != "" && f.pos <= s.fault.pos && !s.cut() {
 		s.fault = f
@@ -194,8 +202,9 @@ func (s *scanner) earlier(f fault) int {
 	return -1
 }
 
-// memberFault is what is wrong with the members so far, if nothing follows that replaces them. Whether coordinates before their type were read as the right
-// kind depends on the geometry before, and so on where a worker began: they are read again.
+// memberFault is what is wrong with the members so far, if nothing follows that replaces them.
+// Whether coordinates before their type were read as the right kind depends on the geometry before,
+// and so on where a worker began: they are read again.
 func (s *scanner) memberFault(m *members) fault {
 	switch {
 	case m.typePos < 0:
@@ -252,7 +261,8 @@ func (s *scanner) geometryMember(m *members, name []byte, p, open int, mark geom
 		if m.typePos < 0 {
 			k = s.lastKind
 		}
-		if m.parsed == geoarrow.NoKind && m.coordinates < 0 && k != geoarrow.NoKind && k != geoarrow.GeometryCollection {
+		if m.parsed == geoarrow.NoKind && m.coordinates < 0 && k != geoarrow.NoKind &&
+			k != geoarrow.GeometryCollection {
 			m.coordinates = p
 			return s.tryValue(m, k, p, open, mark)
 		}
@@ -322,7 +332,8 @@ func (s *scanner) rewind(mark geometryMark) {
 	s.sink.Shapes = mark.shapes
 }
 
-// resolveMembers sees to it that the builder holds what the last of repeated members said, once all members are known. end is behind the object.
+// resolveMembers sees to it that the builder holds what the last of repeated members said, once all
+// members are known. end is behind the object.
 func (s *scanner) resolveMembers(m *members, end, open int, mark geometryMark) (geoarrow.Kind, int) {
 	if m.typePos < 0 {
 		return 0, s.wrong(end-1, "geometry", geometryRule, `a geometry without "type"`)
@@ -342,7 +353,8 @@ func (s *scanner) resolveMembers(m *members, end, open int, mark geometryMark) (
 	if m.parsed == m.kind && m.parsedAt == at {
 		return m.kind, end
 	}
-	if m.refusedKind == m.kind && m.refusedAt == at { // and not again: collections inside of collections would take exponential time
+	// and not again: collections inside of collections would take exponential time
+	if m.refusedKind == m.kind && m.refusedAt == at {
 		s.fault = m.refused
 		return 0, -1
 	}

@@ -11,8 +11,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/number"
 )
 
-// This file knows RFC 8259: blanks, strings, literals, and values of which only the grammar matters. Every function takes an index and gives
-// the index behind what it read, or -1 with the fault set.
+// This file knows RFC 8259: blanks, strings, literals, and values of which only the grammar
+// matters. Every function takes an index and gives the index behind what it read, or -1 with the
+// fault set.
 
 const blanks = 1<<' ' | 1<<'\t' | 1<<'\n' | 1<<'\r'
 
@@ -31,7 +32,8 @@ const (
 	highs = 0x8080808080808080
 )
 
-// str reads the rest of a string whose opening quote stands before p. It gives the index of the closing quote, and whether there is an escape.
+// str reads the rest of a string whose opening quote stands before p. It gives the index of the
+// closing quote, and whether there is an escape.
 func (s *scanner) str(p int) (end int, escaped bool) {
 	start := p
 	var high uint64 // bytes beyond ASCII, all words together
@@ -87,7 +89,8 @@ func (s *scanner) escape(p int) int {
 	return s.failRule(p+1, "RFC 8259 section 7", `one of "\/bfnrtu after a backslash`)
 }
 
-// badText sets the fault at the first byte of a string that is not UTF-8, if there is one before p or before a fault that is set already.
+// badText sets the fault at the first byte of a string that is not UTF-8, if there is one before p
+// or before a fault that is set already.
 func (s *scanner) badText(start, p int) int {
 	if p < 0 {
 		p = s.fault.pos
@@ -106,10 +109,12 @@ func (s *scanner) badText(start, p int) int {
 	return -1
 }
 
-// shortRun is up to how many bytes without an escape are copied one by one, in less time than it takes to begin to do so at once.
+// shortRun is up to how many bytes without an escape are copied one by one, in less time than it
+// takes to begin to do so at once.
 const shortRun = 24
 
-// unescape appends the text that a valid string with escapes means, and counts the lone surrogates that became U+FFFD.
+// unescape appends the text that a valid string with escapes means, and counts the lone surrogates
+// that became U+FFFD.
 func unescape(dst, src []byte) (out []byte, replaced int64) {
 	for i := 0; i < len(src); i++ {
 		for end := min(i+shortRun, len(src)); i < end && src[i] != '\\'; i++ {
@@ -161,7 +166,8 @@ func unescape(dst, src []byte) (out []byte, replaced int64) {
 	return dst, replaced
 }
 
-// hex4 is what four hexadecimal digits mean, the first one lowest. No branch waits for whether one is a letter.
+// hex4 is what four hexadecimal digits mean, the first one lowest. No branch waits for whether one
+// is a letter.
 func hex4(w uint32) (r rune, ok bool) {
 	t := &number.HexDigits
 	a, b, c, d := t[byte(w)], t[byte(w>>8)], t[byte(w>>16)], t[byte(w>>24)]
@@ -211,7 +217,8 @@ func (s *scanner) number(p int) int {
 // anyDepth is an open for skip that lets any nesting pass.
 const anyDepth = -readers.DefaultMaxFeatureBytes
 
-// skip reads any value; open is the number of brackets around it. Its time is linear and its memory one byte an open bracket.
+// skip reads any value; open is the number of brackets around it. Its time is linear and its memory
+// one byte an open bracket.
 func (s *scanner) skip(p, open int) int {
 	stack := s.stack[:0]
 	for {
@@ -297,7 +304,8 @@ func (s *scanner) colon(p int) int {
 	return p
 }
 
-// key reads a key, its colon and the blanks around them. The name is decoded; it is valid until the next key.
+// key reads a key, its colon and the blanks around them. The name is decoded; it is valid until the
+// next key.
 func (s *scanner) key(p int) (name []byte, end int) {
 	if s.At(p) != '"' {
 		return nil, s.fail(p, "a key in quotes")

@@ -7,8 +7,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// This file reads malformed rows under on_error: null and repair, as far as their brackets and quotes are sound. Only
-// rows that the strict reading refuses come here.
+// This file reads malformed rows under on_error: null and repair, as far as their brackets and
+// quotes are sound. Only rows that the strict reading refuses come here.
 
 // Rules of deviations.
 const (
@@ -26,8 +26,9 @@ const (
 	ruleComma        = "trailing-comma"    // repair: a comma before a closing bracket
 )
 
-// lenientRow reads the row at p once more, with null for each value that is malformed. What the strict reading left in the
-// types of columns is to go: the chunk is read again, each of its rows first by the probe.
+// lenientRow reads the row at p once more, with null for each value that is malformed. What the
+// strict reading left in the types of columns is to go: the chunk is read again, each of its rows
+// first by the probe.
 func (s *scanner) lenientRow(p int) int {
 	if !s.sink.careful {
 		s.sink.restart = true
@@ -117,8 +118,9 @@ func (s *scanner) deviate(p int, field, rule, done string) {
 	s.sink.Deviate(readers.Deviation{Offset: s.Base + int64(p), Row: s.feature, Field: field, Rule: rule, Done: done})
 }
 
-// object calls each with the members of the object at p, which looseSkip passed. name is nil where the key is malformed, and
-// valid until the next key. each gives the index behind the value, or -1. A comma behind the last member is counted.
+// object calls each with the members of the object at p, which looseSkip passed. name is nil where
+// the key is malformed, and valid until the next key. each gives the index behind the value, or -1.
+// A comma behind the last member is counted.
 func (s *scanner) object(p int, counted bool, each func(name []byte, at int) int) int {
 	p = s.space(p + 1)
 	for s.At(p) != '}' {
@@ -140,7 +142,8 @@ func (s *scanner) object(p int, counted bool, each func(name []byte, at int) int
 	return p + 1
 }
 
-// lastMembers gives where the values of the object at p stand; of a name that is repeated, the last one.
+// lastMembers gives where the values of the object at p stand; of a name that is repeated, the last
+// one.
 func (s *scanner) lastMembers(p int) map[string]int {
 	last := map[string]int{}
 	s.object(p, false, func(name []byte, at int) int {

@@ -4,13 +4,15 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/number"
 )
 
-// This file knows where values end whose tokens are no JSON, as long as their brackets, quotes, commas and colons are.
+// This file knows where values end whose tokens are no JSON, as long as their brackets, quotes,
+// commas and colons are.
 //
 //	NaN  -Infinity  01  True        any run of bytes that is no blank, quote, bracket, comma or colon
 //	"a\x"  "bytes that are no UTF-8"  "control characters"    up to the next quote without a backslash
 
-// looseSkip passes any value, and sets loosened to the first token that is no JSON, or -1. Under on_error: repair a
-// comma may stand before a closing bracket. Nesting is not limited: what reads the value limits it.
+// looseSkip passes any value, and sets loosened to the first token that is no JSON, or -1. Under
+// on_error: repair a comma may stand before a closing bracket. Nesting is not limited: what reads
+// the value limits it.
 func (s *scanner) looseSkip(p int) int {
 	s.loosened = -1
 	stack := s.stack[:0]

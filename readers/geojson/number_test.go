@@ -17,7 +17,10 @@ import (
 func TestNumbersInProperties(t *testing.T) {
 	check(t, plain, []textCase{
 		{"N1 shortest", values("90.81246689931749"), "a: float64: 90.81246689931749"},
-		{"N2 subnormals", values("4.9e-324", "2.2250738585072014e-308"), "a: float64: 5e-324 | 2.2250738585072014e-308"},
+		{
+			"N2 subnormals", values("4.9e-324", "2.2250738585072014e-308"),
+			"a: float64: 5e-324 | 2.2250738585072014e-308",
+		},
 		{"N3 largest", values("1.7976931348623157e308"), "a: float64: 1.7976931348623157e+308"},
 		{"N5 empty text", values(`""`), `a: string: ""`},
 		{"N5 abc", values("¦abc"), "want a value"},
@@ -42,11 +45,15 @@ func TestNumbersInProperties(t *testing.T) {
 		{"N8 beyond int64", values("9223372036854775808"), "a: uint64: 9223372036854775808"},
 		{"N8 largest uint64", values("18446744073709551615", "0"), "a: uint64: 18446744073709551615 | 0"},
 		{"N8 beyond uint64", values("99999999999999999999", "1"), "a: float64: 1e+20 | 1\nrounded integers: 1"},
-		{"N8 beyond uint64, rounded", values("18446744073709551617"), "a: float64: 1.8446744073709552e+19\nrounded integers: 1"},
+		{
+			"N8 beyond uint64, rounded", values("18446744073709551617"),
+			"a: float64: 1.8446744073709552e+19\nrounded integers: 1",
+		},
 		{"N9 fraction", values("1.9", "2"), "a: float64: 1.9 | 2"},
 		{"N9 minus inside", values("12¦-3"), ""},
 		{
-			"N10 beyond a tie", values("9007199254740993."+strings.Repeat("0", 800)+"1", "9007199254740993."+strings.Repeat("0", 800)),
+			"N10 beyond a tie", values("9007199254740993."+strings.Repeat("0", 800)+"1", "9007199254740993."+
+				strings.Repeat("0", 800)),
 			"a: float64: 9.007199254740994e+15 | 9.007199254740992e+15",
 		},
 		{"N11 huge exponent", values("¦1e99999999999"), "float64"},
@@ -75,7 +82,8 @@ func TestNumbersInCoordinates(t *testing.T) {
 	} {
 		check(t, plain, []textCase{
 			{c.name + ", Point", point(c.x), "geometry: geoarrow.point xy: POINT (" + c.want + " 2)"},
-			{c.name + ", LineString", line(c.x), "geometry: geoarrow.linestring xy: LINESTRING (0 0, " + c.want + " 2)"},
+			{c.name + ", LineString", line(c.x), "geometry: geoarrow.linestring xy: LINESTRING (0 0, " +
+				c.want + " 2)"},
 		})
 	}
 	for _, c := range []struct{ name, x string }{
@@ -113,8 +121,10 @@ func TestNumbersInCoordinates(t *testing.T) {
 func TestNumbersExactly(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	texts := []string{
-		"4.9e-324", "2.4703282292062327e-324", "2.4703282292062328e-324", "2.2250738585072011e-308", "2.2250738585072014e-308",
-		"1.7976931348623157e308", "1.7976931348623158e308", "9007199254740993.0", "0.500000000000000166533453693773481063544750213623046875",
+		"4.9e-324", "2.4703282292062327e-324", "2.4703282292062328e-324", "2.2250738585072011e-308",
+		"2.2250738585072014e-308",
+		"1.7976931348623157e308", "1.7976931348623158e308", "9007199254740993.0",
+		"0.500000000000000166533453693773481063544750213623046875",
 	}
 	for range 5000 {
 		texts = append(texts,
@@ -134,9 +144,13 @@ func TestNumbersExactly(t *testing.T) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		fmt.Fprintf(&b, `{"type":"Feature","geometry":{"type":"Point","coordinates":[%s,%s]},"properties":{"a":%s}}`, x, x, floatLike(x))
+		fmt.Fprintf(&b, `{"type":"Feature","geometry":{"type":"Point","coordinates":[%s,%s]},"properties":{"a":%s}}`,
+			x, x, floatLike(x))
 	}
-	table, err := readertest.Check(t, geojson.Format(), readertest.Input{Name: "a.geojson", Text: []byte(fc(b.String()))})
+	table, err := readertest.Check(t, geojson.Format(), readertest.Input{
+		Name: "a.geojson",
+		Text: []byte(fc(b.String())),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/number"
 )
 
-// TestOpening: each usual beginning of a geometry is known as a whole, and nothing else is, wherever the text ends or differs.
+// TestOpening: each usual beginning of a geometry is known as a whole, and nothing else is,
+// wherever the text ends or differs.
 func TestOpening(t *testing.T) {
 	for k := geoarrow.Point; k <= geoarrow.GeometryCollection; k++ {
 		for _, text := range []string{openings[k], spacedOpenings[k]} {

@@ -14,12 +14,15 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// The oracle is a second parser of GeoJSON, slow and obvious: it reads the whole file into a tree with encoding/json, then makes the table that
-// docs/formats/geojson.md describes, column by column. It shares no code with the parser but the names of CRS (geoarrow.ParseCRS).
+// The oracle is a second parser of GeoJSON, slow and obvious: it reads the whole file into a tree
+// with encoding/json, then makes the table that docs/formats/geojson.md describes, column by
+// column. It shares no code with the parser but the names of CRS (geoarrow.ParseCRS).
 //
-// Where the specification leaves a choice, a comment that starts with "Choice:" says which one the parser made.
+// Where the specification leaves a choice, a comment that starts with "Choice:" says which one the
+// parser made.
 
-// neutral is a table in a form that does not depend on how it was made: texts, and bits of floats in hexadecimal.
+// neutral is a table in a form that does not depend on how it was made: texts, and bits of floats
+// in hexadecimal.
 type neutral struct {
 	crs     string
 	columns []neutralColumn
@@ -268,8 +271,9 @@ func (o *oracle) file(data []byte, sequenceName bool) error {
 
 // rootIsValue tells a Feature or geometry from a FeatureCollection.
 //
-// Choice: a FeatureCollection is read from front to back, so features stand before or behind the type, but once; and an object is a Feature or a
-// geometry as soon as a type says so, whatever a second type says.
+// Choice: a FeatureCollection is read from front to back, so features stand before or behind the
+// type, but once; and an object is a Feature or a geometry as soon as a type says so, whatever a
+// second type says.
 func rootIsValue(root *tree) (bool, error) {
 	features := 0
 	for i, name := range root.keys {
@@ -328,7 +332,8 @@ func (o *oracle) rows(array *tree, open int) error {
 
 // values reads a sequence.
 //
-// Choice: in a file whose name or first byte promises a sequence, values need nothing between them; in another the second one stands on its own line.
+// Choice: in a file whose name or first byte promises a sequence, values need nothing between them;
+// in another the second one stands on its own line.
 func (o *oracle) values(data []byte, promised bool) error {
 	for n := 0; ; n++ {
 		rest := skipBlanks(data, true)
@@ -415,7 +420,8 @@ func (o *oracle) feature(v *tree, open int) error {
 
 // setRowCRS takes the crs member of a value of a sequence.
 //
-// Choice: the first value decides. A later one without the member follows it, one with another CRS is an error.
+// Choice: the first value decides. A later one without the member follows it, one with another CRS
+// is an error.
 func (o *oracle) setRowCRS(value, crs *tree) {
 	if value.last("crs") != crs || o.crsInRows || len(o.features) > 0 {
 		o.oddCRS = true // more than one: not compared
@@ -424,19 +430,22 @@ func (o *oracle) setRowCRS(value, crs *tree) {
 	o.setCRS(crs)
 }
 
-// setCRS takes a crs member of the GeoJSON specification of 2008, section 3: null, a name, or, of its drafts, an EPSG code.
+// setCRS takes a crs member of the GeoJSON specification of 2008, section 3: null, a name, or, of
+// its drafts, an EPSG code.
 func (o *oracle) setCRS(v *tree) {
 	o.crs = geoarrow.CRS{}
 	if v.kind == 'n' {
 		return
 	}
 	var name string
-	if v.kind == '{' && len(v.keys) == 2 && v.keys[0] == "type" && v.keys[1] == "properties" && v.values[0].kind == '"' && len(v.values[1].keys) == 1 {
+	if v.kind == '{' && len(v.keys) == 2 && v.keys[0] == "type" && v.keys[1] == "properties" &&
+		v.values[0].kind == '"' && len(v.values[1].keys) == 1 {
 		p := v.values[1]
 		switch value := p.values[0]; {
 		case v.values[0].text == "name" && p.keys[0] == "name" && value.kind == '"':
 			name = value.text
-		case v.values[0].text == "EPSG" && p.keys[0] == "code" && value.kind == '0' && len(value.raw) < 6 && value.raw[0] > '0' &&
+		case v.values[0].text == "EPSG" && p.keys[0] == "code" && value.kind == '0' && len(value.raw) < 6 &&
+			value.raw[0] > '0' &&
 			!bytes.ContainsAny(value.raw, ".eE"):
 			name = "EPSG:" + string(value.raw)
 		}

@@ -20,8 +20,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// This file knows the oracle's types: which column a list of values becomes, which column a list of geometries, and how the parser's table is
-// brought into the same form.
+// This file knows the oracle's types: which column a list of values becomes, which column a list of
+// geometries, and how the parser's table is brought into the same form.
 
 // oracleColumn is every value of a name, nil where the row has none or null.
 type oracleColumn struct {
@@ -69,7 +69,8 @@ func (o *oracle) attributes() ([]neutralColumn, error) {
 	return out, nil
 }
 
-// renameColumns makes room for geometry and for the id. Every table of GeoJSON has a geometry column.
+// renameColumns makes room for geometry and for the id. Every table of GeoJSON has a geometry
+// column.
 func renameColumns(columns []neutralColumn, hasID bool) {
 	taken := map[string]bool{"geometry": true}
 	for i, c := range columns {
@@ -98,7 +99,8 @@ func renameColumns(columns []neutralColumn, hasID bool) {
 	}
 }
 
-// family is a kind of values that go together: "bool", "number", "text"; in a list "[bool" and so on, "[" for an empty one; "json" for the others.
+// family is a kind of values that go together: "bool", "number", "text"; in a list "[bool" and so
+// on, "[" for an empty one; "json" for the others.
 func family(v *tree) string {
 	switch v.kind {
 	case 't', 'f':
@@ -278,7 +280,8 @@ var (
 	clockText  = regexp.MustCompile(`^(\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?$`)
 )
 
-// parseMoment reads a date or time. The instant of at is that of the text; for a time of day it is one of 1970-01-01.
+// parseMoment reads a date or time. The instant of at is that of the text; for a time of day it is
+// one of 1970-01-01.
 func parseMoment(text string) (m moment, ok bool) {
 	year, month, day := "1970", "01", "01"
 	var clock []string
@@ -316,7 +319,8 @@ func parseMoment(text string) (m moment, ok bool) {
 		m.zone = "+00:00"
 	}
 	var err error
-	m.at, err = time.Parse("2006-01-02 15:04:05 -07:00", fmt.Sprintf("%s-%s-%s %s:%s:%s %s", year, month, day, clock[0], clock[1], clock[2], m.zone))
+	m.at, err = time.Parse("2006-01-02 15:04:05 -07:00", fmt.Sprintf("%s-%s-%s %s:%s:%s %s", year, month,
+		day, clock[0], clock[1], clock[2], m.zone))
 	return m, err == nil
 }
 
@@ -404,7 +408,8 @@ func (o *oracle) render(v *tree, typ string) string {
 	return strconv.Quote(o.asText(v))
 }
 
-// asText is a value as text: a string without quotes, anything else as it is written, nested values without blanks.
+// asText is a value as text: a string without quotes, anything else as it is written, nested values
+// without blanks.
 func (o *oracle) asText(v *tree) string {
 	switch v.kind {
 	case '"':
@@ -711,7 +716,8 @@ func appendOracleWKB(b []byte, s *oracleShape, dim geoarrow.Dim) []byte {
 	return b
 }
 
-// neutralTable brings the parser's table into the neutral form, through the records that a client gets.
+// neutralTable brings the parser's table into the neutral form, through the records that a client
+// gets.
 func neutralTable(t *readers.Table) (*neutral, error) {
 	sum := &t.Summary
 	out := &neutral{crs: t.CRS.String(), counts: neutralCounts{
@@ -741,7 +747,8 @@ func neutralTable(t *readers.Table) (*neutral, error) {
 		}
 		for i := range n {
 			c := &out.columns[i]
-			if b.Attributes[i].Name != c.name || b.Attributes[i].JSON != first.Attributes[i].JSON || b.Attributes[i].Mixed != first.Attributes[i].Mixed {
+			if b.Attributes[i].Name != c.name || b.Attributes[i].JSON != first.Attributes[i].JSON ||
+				b.Attributes[i].Mixed != first.Attributes[i].Mixed {
 				return nil, fmt.Errorf("column %s differs between batches", c.name)
 			}
 			for row := range b.Rows {

@@ -68,7 +68,8 @@ func (r *partReader) open(from, stop, row int64) bool {
 	return s.open(r.ctx, r.src, from, r.lead.Window.End, row, cmp.Or(r.cpu.readBytes, window.Bytes))
 }
 
-// find gives the index of the first bytes that look like the beginning of a feature, in a sequence at that of a line, or -1.
+// find gives the index of the first bytes that look like the beginning of a feature, in a sequence
+// at that of a line, or -1.
 func (r *partReader) find() int {
 	s := r.s
 	for p := 0; ; {
@@ -93,7 +94,8 @@ func (r *partReader) find() int {
 	}
 }
 
-// opensLine reports whether only blanks stand between the row at p and the line feed or record separator before it, which is in the window.
+// opensLine reports whether only blanks stand between the row at p and the line feed or record
+// separator before it, which is in the window.
 func (s *scanner) opensLine(p int) bool {
 	for p--; p >= 0; p-- {
 		switch s.At(p) {

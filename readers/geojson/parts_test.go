@@ -45,7 +45,8 @@ func decoyFile(r *rand.Rand, features int, sequence bool) string {
 	return b.String()
 }
 
-// TestDecoys reads files in which most of what looks like a feature is none, in parts of many sizes.
+// TestDecoys reads files in which most of what looks like a feature is none, in parts of many
+// sizes.
 func TestDecoys(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 1))
 	for _, name := range []string{"decoys.geojson", "decoys.geojsonl"} {
@@ -64,7 +65,8 @@ func TestDecoys(t *testing.T) {
 	}
 }
 
-// TestLowestError breaks a file at random places: of several errors the first one counts, with any number of workers.
+// TestLowestError breaks a file at random places: of several errors the first one counts, with any
+// number of workers.
 func TestLowestError(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 2))
 	for range 200 {
@@ -83,8 +85,14 @@ func TestLowestError(t *testing.T) {
 
 // TestColumnsAcrossParts has types, names and kinds change in the middle of batches and parts.
 func TestColumnsAcrossParts(t *testing.T) {
-	values := []string{`1`, `2.5`, `"00501"`, `true`, `"2024-02-29"`, `"2024-02-29T10:00:00Z"`, `[1,2]`, `["a"]`, `[]`, `{"a":1}`, `null`, `9007199254740993`, `1e400`, `"\ud800"`}
-	shapes := []string{`null`, `{"type":"Point","coordinates":[1,2]}`, `{"type":"MultiPoint","coordinates":[[1,2,3]]}`, `{"type":"LineString","coordinates":[[0,0],[1,1]]}`, `{"type":"Polygon","coordinates":[]}`}
+	values := []string{
+		`1`, `2.5`, `"00501"`, `true`, `"2024-02-29"`, `"2024-02-29T10:00:00Z"`, `[1,2]`,
+		`["a"]`, `[]`, `{"a":1}`, `null`, `9007199254740993`, `1e400`, `"\ud800"`,
+	}
+	shapes := []string{
+		`null`, `{"type":"Point","coordinates":[1,2]}`, `{"type":"MultiPoint","coordinates":[[1,2,3]]}`,
+		`{"type":"LineString","coordinates":[[0,0],[1,1]]}`, `{"type":"Polygon","coordinates":[]}`,
+	}
 	r := rand.New(rand.NewPCG(4, 3))
 	runs := 150
 	if testing.Short() {
@@ -106,7 +114,10 @@ func TestColumnsAcrossParts(t *testing.T) {
 			}
 			rows = append(rows, row+`},"geometry":`+shapes[r.IntN(kinds)]+"}")
 		}
-		in := readertest.Input{Name: "a.geojsonl", Text: []byte(strings.Join(rows, "\n")), Limits: readers.Limits{BatchRows: 1 + r.IntN(12)}}
+		in := readertest.Input{
+			Name: "a.geojsonl", Text: []byte(strings.Join(rows, "\n")),
+			Limits: readers.Limits{BatchRows: 1 + r.IntN(12)},
+		}
 		readertest.Same(t, geojson.Format(), in, []int{1, 90 + r.IntN(100), 200 + r.IntN(400)}, parallel)
 	}
 }
@@ -120,8 +131,10 @@ func TestPartsOfOddFiles(t *testing.T) {
 		options          map[string]any
 		rows             int // of a batch
 	}{
-		{name: "the first row that is not skipped has the crs", file: "a.geojsonl", text: `{"type":"Feature"` + "\n" + `{"type":"Feature",` + crs + `}`, options: skip},
-		{name: "two roots on one line behind a byte order mark", file: "a.geojson", text: "\ufeff" + `{"type":"Feature"}{"type":"Feature"}`},
+		{name: "the first row that is not skipped has the crs", file: "a.geojsonl", text: `{"type":"Feature"` +
+			"\n" + `{"type":"Feature",` + crs + `}`, options: skip},
+		{name: "two roots on one line behind a byte order mark", file: "a.geojson", text: "\ufeff" +
+			`{"type":"Feature"}{"type":"Feature"}`},
 		{
 			name: "an error in coordinates before their type", file: "a.geojson",
 			text: `[{"type":"Feature","geometry":{"type":"LineString","coordinates":[]}},{"geometry":{"coordinates":[`,
@@ -132,30 +145,40 @@ func TestPartsOfOddFiles(t *testing.T) {
 		},
 		{
 			name: "a number is rounded, then the column becomes text", file: "a.geojson", rows: 1,
-			text: fc(f("null", "null"), f("null", `{"a":[72036854775805313821]}`), f("null", "{}"), f("null", `{"a":false}`), f("null", `{"a":"a"}`)),
+			text: fc(f("null", "null"), f("null", `{"a":[72036854775805313821]}`), f("null", "{}"),
+				f("null", `{"a":false}`), f("null", `{"a":"a"}`)),
 		},
 		{
 			name: "half a surrogate is replaced, then the column becomes JSON", file: "a.geojson", rows: 1,
-			text: fc(f("null", "null"), f("null", "{}"), f("null", `{"a":["\ud800"]}`), f("null", `{"a":4}`), f("null", "{}")),
+			text: fc(f("null", "null"), f("null", "{}"), f("null", `{"a":["\ud800"]}`), f("null", `{"a":4}`),
+				f("null", "{}")),
 		},
 		{
 			name: "half a surrogate is replaced in the second batch of a part", file: "a.geojson", rows: 2,
-			text: fc(f("null", `{"a":1}`), f("null", `{"a":2}`), f("null", `{"a":["`+strings.Repeat("y", 140)+`"]}`), f("null", `{"a":"x"}`), f("null", `{"a":"\ud800"}`), f("null", "{}")),
+			text: fc(f("null", `{"a":1}`), f("null", `{"a":2}`), f("null", `{"a":["`+strings.Repeat("y", 140)+`"]}`),
+				f("null", `{"a":"x"}`), f("null", `{"a":"\ud800"}`), f("null", "{}")),
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			in := readertest.Input{Name: c.file, Text: []byte(c.text), Options: c.options, Limits: readers.Limits{BatchRows: c.rows}}
+			in := readertest.Input{
+				Name: c.file, Text: []byte(c.text), Options: c.options,
+				Limits: readers.Limits{BatchRows: c.rows},
+			}
 			readertest.Same(t, geojson.Format(), in, sizes(len(c.text)/2), parallel)
 		})
 	}
 }
 
-// TestSpansOfParts: where the batches of a table stand does not depend on how many workers read it, and each stands behind the one before.
+// TestSpansOfParts: where the batches of a table stand does not depend on how many workers read it,
+// and each stands behind the one before.
 func TestSpansOfParts(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	for range 100 {
 		name := []string{"a.geojson", "a.geojsonl"}[r.IntN(2)]
-		in := readertest.Input{Name: name, Text: []byte(decoyFile(r, 1+r.IntN(40), name == "a.geojsonl")), Limits: readers.Limits{BatchRows: 1 + r.IntN(10)}}
+		in := readertest.Input{
+			Name: name, Text: []byte(decoyFile(r, 1+r.IntN(40), name == "a.geojsonl")),
+			Limits: readers.Limits{BatchRows: 1 + r.IntN(10)},
+		}
 		if r.IntN(2) == 0 {
 			in.Text[r.IntN(len(in.Text))] = ':'
 			in.Options = map[string]any{"on_error": "skip"}
@@ -174,18 +197,21 @@ func TestSpansOfParts(t *testing.T) {
 			several.Spans[len(several.Spans)-1].To = one.Spans[len(one.Spans)-1].To
 		}
 		if got, want := fmt.Sprint(several.Spans), fmt.Sprint(one.Spans); got != want {
-			t.Fatalf("%s\nparts of %d bytes, batches of %d rows, %+v\ngot:  %s\nwant: %s", in.Text, size, in.Limits.BatchRows, one.Summary.Skipped, got, want)
+			t.Fatalf("%s\nparts of %d bytes, batches of %d rows, %+v\ngot:  %s\nwant: %s", in.Text, size,
+				in.Limits.BatchRows, one.Summary.Skipped, got, want)
 		}
 		for i, span := range several.Spans[1:] {
-			if before := several.Spans[i]; before.To > span.From || before.Row+int64(several.Batches[i].Rows) != span.Row {
+			if before := several.Spans[i]; before.To > span.From || before.Row+
+				int64(several.Batches[i].Rows) != span.Row {
 				t.Fatalf("%s\nparts of %d bytes: batch %d is %+v, the one before %+v", in.Text, size, i+1, span, before)
 			}
 		}
 	}
 }
 
-// TestSkippedCRS: a sequence of two CRSs is an error, also under on_error: skip, whatever the size of batches and however many of its rows are skipped or
-// read again; the crs of a row that is skipped is none.
+// TestSkippedCRS: a sequence of two CRSs is an error, also under on_error: skip, whatever the size
+// of batches and however many of its rows are skipped or read again; the crs of a row that is
+// skipped is none.
 func TestSkippedCRS(t *testing.T) {
 	const crs = `"crs":{"type":"name","properties":{"name":"EPSG:3857"}}`
 	row := func(members, value string) string {
@@ -197,16 +223,27 @@ func TestSkippedCRS(t *testing.T) {
 		offset int // of the second CRS; 0: none
 	}{
 		{"second row", []string{row("", "1"), row(crs+",", "2"), row("", "3")}, 64},
-		{"late and read again", []string{row("", "1"), row("", "1"), row("", "1"), row(crs+",", "2"), row("", "3"), row("", `"x"`)}, 144},
-		{"the first row is skipped", []string{`{"type":"Feature"`, row(crs+",", "1"), row("", "2"), row(crs+",", `"x"`)}, 0},
+		{"late and read again", []string{
+			row("", "1"), row("", "1"), row("", "1"), row(crs+",", "2"),
+			row("", "3"), row("", `"x"`),
+		}, 144},
+		{"the first row is skipped", []string{
+			`{"type":"Feature"`, row(crs+",", "1"), row("", "2"),
+			row(crs+",", `"x"`),
+		}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			in := readertest.Input{Name: "a.geojsonl", Text: []byte(strings.Join(c.rows, "\n")), Options: map[string]any{"on_error": "skip"}}
+			in := readertest.Input{
+				Name: "a.geojsonl", Text: []byte(strings.Join(c.rows, "\n")),
+				Options: map[string]any{"on_error": "skip"},
+			}
 			for rows := 1; rows <= len(c.rows); rows++ {
 				in.Limits.BatchRows = rows
 				_, err := readertest.Check(t, geojson.Format(), in)
-				if c.offset == 0 && err != nil || c.offset > 0 && (err == nil || !strings.Contains(err.Error(), fmt.Sprintf("byte %d,", c.offset))) {
-					t.Errorf("%s\nbatches of %d rows: %v, want an error at byte %d (0: none)", in.Text, rows, err, c.offset)
+				if c.offset == 0 && err != nil || c.offset > 0 &&
+					(err == nil || !strings.Contains(err.Error(), fmt.Sprintf("byte %d,", c.offset))) {
+					t.Errorf("%s\nbatches of %d rows: %v, want an error at byte %d (0: none)", in.Text,
+						rows, err, c.offset)
 				}
 				readertest.Same(t, geojson.Format(), in, sizes(len(in.Text)/2), parallel)
 			}
@@ -214,7 +251,8 @@ func TestSkippedCRS(t *testing.T) {
 	}
 }
 
-// TestMissingComma: a member behind a missing comma is no member. It must not hide the error of the member before, whatever the window shows of it.
+// TestMissingComma: a member behind a missing comma is no member. It must not hide the error of the
+// member before, whatever the window shows of it.
 func TestMissingComma(t *testing.T) {
 	in := readertest.Input{Name: "a.geojson", Text: []byte(`{"type":"Feature","geometry":"""geometry":0`)}
 	readertest.Same(t, geojson.Format(), in, sizes(len(in.Text)), windows)

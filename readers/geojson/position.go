@@ -95,7 +95,8 @@ func (s *scanner) polygonOfMulti(p int) int {
 	return p
 }
 
-// rings reads the rings of a polygon. Rings that break the rules of section 3.1.6 are kept, and counted.
+// rings reads the rings of a polygon. Rings that break the rules of section 3.1.6 are kept, and
+// counted.
 func (s *scanner) rings(p int) int { return s.arrays(p, (*scanner).ring) }
 
 func (s *scanner) ring(p int) int {
@@ -115,8 +116,9 @@ func (s *scanner) ring(p int) int {
 	return p
 }
 
-// positions reads an array of positions: nearly all bytes of most files. Plain ones are read in a row where the processor can, two numbers with at
-// most one blank at each place are read here, anything else by position.
+// positions reads an array of positions: nearly all bytes of most files. Plain ones are read in a
+// row where the processor can, two numbers with at most one blank at each place are read here,
+// anything else by position.
 func (s *scanner) positions(p int) int {
 	p++
 	if isBlank(s.At(p)) {
@@ -183,7 +185,8 @@ func (s *scanner) pair(p int) int {
 	return end + 1
 }
 
-// position reads any position: two ordinates, a third, which is z, and more, which RFC 7946 lets us ignore.
+// position reads any position: two ordinates, a third, which is z, and more, which RFC 7946 lets us
+// ignore.
 func (s *scanner) position(p int) int {
 	if s.At(p) != '[' {
 		return s.failCoordinates(p, `"[" of a position`)

@@ -15,8 +15,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// TestCoordinates reads lines of random decimals of 1 to 30 digits, with and without exponents, blanks and third ordinates, and compares every
-// coordinate with strconv.ParseFloat, bit for bit: 300,000 of them, or 12 million without -short; with assembly and without.
+// TestCoordinates reads lines of random decimals of 1 to 30 digits, with and without exponents,
+// blanks and third ordinates, and compares every coordinate with strconv.ParseFloat, bit for bit:
+// 300,000 of them, or 12 million without -short; with assembly and without.
 func TestCoordinates(t *testing.T) {
 	lines := 3_000
 	if !testing.Short() {

@@ -10,12 +10,14 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/window"
 )
 
-// This file reads values that have one obvious reading, under on_error: repair: their text is written anew as JSON, and
-// that is read. What cannot be written so, or cannot be read then, is left to be null.
+// This file reads values that have one obvious reading, under on_error: repair: their text is
+// written anew as JSON, and that is read. What cannot be written so, or cannot be read then, is
+// left to be null.
 
 var nan = math.Float64frombits(0x7ff8000000000000) // the one that every table has
 
-// numberNames are what writers of other languages have for numbers that JSON does not have: Python's json first.
+// numberNames are what writers of other languages have for numbers that JSON does not have:
+// Python's json first.
 var numberNames = map[string]float64{
 	"nan": nan, "-nan": nan, "infinity": math.Inf(1), "+infinity": math.Inf(1), "-infinity": math.Inf(-1),
 	"inf": math.Inf(1), "+inf": math.Inf(1), "-inf": math.Inf(-1),

@@ -19,8 +19,9 @@ type root struct {
 // isRow reports a type whose object is a row, and not a collection of rows.
 func isRow(kind string) bool { return kind == "Feature" || kindOfName([]byte(kind)) != geoarrow.NoKind }
 
-// rootObject reads the first object of the file. A FeatureCollection may be of any size, so its features are read as they come, even before its type
-// is known; a Feature or a geometry is a row, and the first value of a sequence if more follow.
+// rootObject reads the first object of the file. A FeatureCollection may be of any size, so its
+// features are read as they come, even before its type is known; a Feature or a geometry is a row,
+// and the first value of a sequence if more follow.
 func (s *scanner) rootObject(p int) bool {
 	r := root{start: s.Base + int64(p), typeOff: -1}
 	s.brackets = 2
@@ -50,7 +51,8 @@ func (s *scanner) rootObject(p int) bool {
 	}
 }
 
-// rootComma passes the comma before all members but the first, and gives the index of the next key or of the closing bracket.
+// rootComma passes the comma before all members but the first, and gives the index of the next key
+// or of the closing bracket.
 func (s *scanner) rootComma(p int, first bool) int {
 	if p = s.blank(p); p < 0 || first || s.At(p) == '}' {
 		return p

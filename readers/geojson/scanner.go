@@ -13,8 +13,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// scanner is one run of the CPU parser. Its methods read one thing of the grammar at an index of the window and give the index behind it, or -1:
-// then fault, or err, says why.
+// scanner is one run of the CPU parser. Its methods read one thing of the grammar at an index of
+// the window and give the index behind it, or -1: then fault, or err, says why.
 type scanner struct {
 	window.Window
 	limits readers.Limits
@@ -78,7 +78,10 @@ func unpackState(v uint64) state { return state{inSequence: v&1 != 0, brackets: 
 
 // scanner makes one that has read nothing.
 func (c parser) scanner(req readers.Request) *scanner {
-	s := &scanner{limits: req.Limits.WithDefaults(), sink: newSink(c.layout.Columns), lastKind: geoarrow.Point, stop: math.MaxInt64}
+	s := &scanner{
+		limits: req.Limits.WithDefaults(), sink: newSink(c.layout.Columns), lastKind: geoarrow.Point,
+		stop: math.MaxInt64,
+	}
 	s.sum = readers.Summary{CRS: geoarrow.CRS84, Foreign: map[string]int64{}}
 	s.sequence, _ = c.layout.Dialect.(bool)
 	s.plainRuns = positions.Have && !c.portable
@@ -111,7 +114,8 @@ func (s *scanner) open(ctx context.Context, src *source.File, from, end, row int
 	return s.err == nil
 }
 
-// refill brings more of the file behind index p, which becomes index 0. It gives -1 with err set if it can't.
+// refill brings more of the file behind index p, which becomes index 0. It gives -1 with err set if
+// it can't.
 func (s *scanner) refill(p int) int {
 	if !s.Fill(p) {
 		s.err = s.Window.Err
@@ -162,7 +166,8 @@ func (s *scanner) unit(p int, do func(p int) int) int {
 	}
 }
 
-// textAt is the decoded text of the string value from p to end, nil for any other value. It is valid until the next one.
+// textAt is the decoded text of the string value from p to end, nil for any other value. It is
+// valid until the next one.
 func (s *scanner) textAt(p, end int) []byte {
 	if s.At(p) != '"' {
 		return nil
@@ -245,7 +250,8 @@ func (s *scanner) commit(end int) int {
 	return end
 }
 
-// tooLong refuses a text at p that is longer than --max-feature-bytes, wherever windows end: of one that ends at end, or that has a fault if end < 0.
+// tooLong refuses a text at p that is longer than --max-feature-bytes, wherever windows end: of one
+// that ends at end, or that has a fault if end < 0.
 func (s *scanner) tooLong(p, end int) bool {
 	if end < 0 {
 		end = min(s.fault.pos, s.N)
@@ -257,7 +263,8 @@ func (s *scanner) tooLong(p, end int) bool {
 	return true
 }
 
-// whole brings all of the row at p into the window, as far as its JSON is well-formed, and gives its index there. The fault stays what it is.
+// whole brings all of the row at p into the window, as far as its JSON is well-formed, and gives
+// its index there. The fault stays what it is.
 func (s *scanner) whole(p int) int {
 	why, row, at := s.fault, s.Base+int64(p), s.Base+int64(s.fault.pos)
 	s.unit(p, func(p int) int { return s.skip(p, s.brackets) })
@@ -269,8 +276,9 @@ func (s *scanner) whole(p int) int {
 	return int(row - s.Base)
 }
 
-// try reads the row at p, or leaves no trace of it. Under on_error: skip, and where a chunk has a row that is to be read leniently, it
-// reads it twice: a malformed one must leave none in the types of columns either.
+// try reads the row at p, or leaves no trace of it. Under on_error: skip, and where a chunk has a
+// row that is to be read leniently, it reads it twice: a malformed one must leave none in the types
+// of columns either.
 func (s *scanner) try(p int) int {
 	if s.skipErrors || s.sink.careful {
 		real := s.sink
@@ -296,7 +304,8 @@ func (s *scanner) parse(p int) int {
 	return s.readFeature(p)
 }
 
-// skipRow passes a malformed row: to its end if its JSON at least is well-formed, else in a sequence to the end of its first line.
+// skipRow passes a malformed row: to its end if its JSON at least is well-formed, else in a
+// sequence to the end of its first line.
 func (s *scanner) skipRow(p int) int {
 	why := s.fault
 	off, at := s.Base+int64(p), s.Base+int64(why.pos)
@@ -341,16 +350,19 @@ func (s *scanner) lineEnd(p int) int {
 	}
 }
 
-// chunkEnds reports whether the chunk at hand ends before the row at p, or before what looks like one.
+// chunkEnds reports whether the chunk at hand ends before the row at p, or before what looks like
+// one.
 func (s *scanner) chunkEnds(p int) bool {
 	at := s.Base + int64(p)
 	if s.sink.Full(&s.limits) {
 		s.stop = min(s.stop, at)
 	}
-	return s.pastStop(p) || s.sink.Rows > 0 && (s.sink.Rows >= s.limits.BatchRows || at-s.chunk.From >= s.limits.BatchBytes)
+	return s.pastStop(p) || s.sink.Rows > 0 && (s.sink.Rows >= s.limits.BatchRows ||
+		at-s.chunk.From >= s.limits.BatchBytes)
 }
 
-// pastStop reports whether the row at p is for others to read. Who leads hands over behind a row, which tells what the others must know.
+// pastStop reports whether the row at p is for others to read. Who leads hands over behind a row,
+// which tells what the others must know.
 func (s *scanner) pastStop(p int) bool {
 	return s.Base+int64(p) >= s.stop && (s.rest == nil || s.counted)
 }
@@ -368,8 +380,8 @@ func (s *scanner) begin(p int) {
 	}
 }
 
-// end finishes the chunk whose last row ended before p. If its rows showed that some of them must be read another way, it goes back:
-// again is true, and the index is that of its first row.
+// end finishes the chunk whose last row ended before p. If its rows showed that some of them must
+// be read another way, it goes back: again is true, and the index is that of its first row.
 func (s *scanner) end(p int) (next int, again bool) {
 	if again, next := s.again(); again {
 		return next, true
@@ -384,7 +396,8 @@ func (s *scanner) end(p int) (next int, again bool) {
 	return p, false
 }
 
-// again goes back to the start of the chunk if this pass over it found names given twice or columns that must be text.
+// again goes back to the start of the chunk if this pass over it found names given twice or columns
+// that must be text.
 func (s *scanner) again() (bool, int) {
 	k := s.sink
 	repeats := slices.Clone(k.repeats)

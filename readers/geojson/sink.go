@@ -6,7 +6,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
-// sink holds the rows of the chunk at hand, with what GeoJSON must know of them beside their values.
+// sink holds the rows of the chunk at hand, with what GeoJSON must know of them beside their
+// values.
 type sink struct {
 	rows.Sink
 	columns []*column // by their Index

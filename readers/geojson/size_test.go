@@ -15,7 +15,10 @@ import (
 // read reads a large text, which no failure should print.
 func read(t *testing.T, text string, limits readers.Limits) *readers.Table {
 	t.Helper()
-	table, err := readertest.Check(t, geojson.Format(), readertest.Input{Name: "a.geojson", Text: []byte(text), Limits: limits})
+	table, err := readertest.Check(t, geojson.Format(), readertest.Input{
+		Name: "a.geojson", Text: []byte(text),
+		Limits: limits,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +31,8 @@ func text0(table *readers.Table) string {
 	return string(c.Values[:c.Offsets[1]])
 }
 
-// TestBackslashes is J21: runs of backslashes before a quote, over the edges of windows of many sizes.
+// TestBackslashes is J21: runs of backslashes before a quote, over the edges of windows of many
+// sizes.
 func TestBackslashes(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 63, 64, 65, 255, 256, 257, 1023, 1024, 1025} {
 		for _, before := range []int{0, 1, 7, 31} {
@@ -42,7 +46,10 @@ func TestBackslashes(t *testing.T) {
 			if got := text0(read(t, string(in.Text), readers.Limits{})); got != want {
 				t.Errorf("%d backslashes: got %q, want %q", n, got, want)
 			}
-			readertest.Same(t, geojson.Format(), in, []int{1, 8, 31, 32, 33, 63, 64, 65, 97, 98, 99, 100, 128, 256, 1024, 1120, 1121, 1122, 1123, 1124, 1125}, windows, parallel)
+			readertest.Same(t, geojson.Format(), in, []int{
+				1, 8, 31, 32, 33, 63, 64, 65, 97, 98, 99, 100,
+				128, 256, 1024, 1120, 1121, 1122, 1123, 1124, 1125,
+			}, windows, parallel)
 		}
 	}
 }
@@ -70,7 +77,10 @@ func TestManyBackslashes(t *testing.T) {
 		size = 4 << 20
 	}
 	began := time.Now()
-	table, err := readertest.Parse(t, geojson.Format(), readertest.Input{Name: "a.geojson", Text: []byte(props(`{"a":"` + strings.Repeat(`\`, size) + `"}`))})
+	table, err := readertest.Parse(t, geojson.Format(), readertest.Input{
+		Name: "a.geojson",
+		Text: []byte(props(`{"a":"` + strings.Repeat(`\`, size) + `"}`)),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +97,8 @@ func TestDepth(t *testing.T) {
 	nested := func(n int) string { return values(strings.Repeat("[", n) + strings.Repeat("]", n)) }
 	objects := func(n int) string { return values(strings.Repeat(`{"b":`, n) + "1" + strings.Repeat("}", n)) }
 	collections := func(n int) string {
-		return geom(strings.Repeat(`{"type":"GeometryCollection","geometries":[`, n) + shape("MultiPolygon", "[[[[1,2]]]]") + strings.Repeat("]}", n))
+		return geom(strings.Repeat(`{"type":"GeometryCollection","geometries":[`, n) +
+			shape("MultiPolygon", "[[[[1,2]]]]") + strings.Repeat("]}", n))
 	}
 	const around = 4 // root, features, Feature, properties
 	for _, c := range []struct {
@@ -103,14 +114,19 @@ func TestDepth(t *testing.T) {
 		{"1025, objects", objects(1025 - around), 0, true},
 		{"32768", nested(32768), 0, true},
 		{"32768, --max-depth", nested(32768 - around), 32768, false},
-		{"foreign member of the root", `{"x":` + strings.Repeat("[", 1023) + strings.Repeat("]", 1023) + `,"type":"FeatureCollection","features":[]}`, 0, false},
-		{"foreign member of the root, deeper", `{"x":` + strings.Repeat("[", 1024) + strings.Repeat("]", 1024) + `,"type":"FeatureCollection","features":[]}`, 0, true},
+		{"foreign member of the root", `{"x":` + strings.Repeat("[", 1023) + strings.Repeat("]", 1023) +
+			`,"type":"FeatureCollection","features":[]}`, 0, false},
+		{"foreign member of the root, deeper", `{"x":` + strings.Repeat("[", 1024) + strings.Repeat("]", 1024) +
+			`,"type":"FeatureCollection","features":[]}`, 0, true},
 		{"Feature at the root", `{"type":"Feature","geometry":null,"properties":{"a":[[1]]}}`, 4, false},
 		{"Feature at the root, deeper", `{"type":"Feature","geometry":null,"properties":{"a":[[1]]}}`, 3, true},
 		{"collections", collections(510), 0, false},
 		{"collections, deeper", collections(511), 0, true},
 		{"coordinates do not count", geom(shape("MultiPolygon", "[[[[1,2]]]]")), 4, false},
-		{"coordinates before the type do not count", geom(`{"coordinates":[[[[1,2]]]],"type":"MultiPolygon"}`), 4, false},
+		{
+			"coordinates before the type do not count", geom(`{"coordinates":[[[[1,2]]]],"type":"MultiPolygon"}`),
+			4, false,
+		},
 		{"geometry", geom(shape("Point", "[1,2]")), 3, true},
 		{"properties", props("{}"), 3, true},
 		{"Feature", fc(`{"type":"Feature","geometry":null}`), 2, true},
@@ -148,7 +164,10 @@ func TestLargeFeature(t *testing.T) {
 	if len(g.X) != n || g.X[n-1] != float64((n-1)%180)+0.25 || g.Y[n-1] != float64((n-1)%90)+0.5 {
 		t.Errorf("got %d positions, the last is %v %v, want %d", len(g.X), g.X[len(g.X)-1], g.Y[len(g.Y)-1], n)
 	}
-	_, err = readertest.Parse(t, geojson.Format(), readertest.Input{Name: "a.geojson", Text: []byte(text), Limits: readers.Limits{MaxFeatureBytes: 4 << 20}})
+	_, err = readertest.Parse(t, geojson.Format(), readertest.Input{
+		Name: "a.geojson", Text: []byte(text),
+		Limits: readers.Limits{MaxFeatureBytes: 4 << 20},
+	})
 	var limit *readers.LimitError
 	if !errors.As(err, &limit) || limit.Flag != "--max-feature-bytes" {
 		t.Errorf("got %v, want a *LimitError of --max-feature-bytes", err)
@@ -198,7 +217,8 @@ func TestManyEmptyFeatures(t *testing.T) {
 	}
 }
 
-// TestTypeChanges has columns whose type changes in the middle of a chunk, and over chunks: texts stay as written.
+// TestTypeChanges has columns whose type changes in the middle of a chunk, and over chunks: texts
+// stay as written.
 func TestTypeChanges(t *testing.T) {
 	ten := func(v string) (all []string) {
 		for range 10 {
@@ -208,32 +228,55 @@ func TestTypeChanges(t *testing.T) {
 	}
 	repeat := func(v string) string { return strings.Repeat(v+" | ", 10) }
 	check(t, plain, []textCase{
-		{"float, then text", values(append(ten("1.0"), `"x"`, "2.50")...), `a: string mixed: ` + repeat(`"1.0"`) + `"x" | "2.50"`},
-		{"text of digits stays", values(append(ten(`"00501"`), "501", "5e2")...), `a: string mixed: ` + repeat(`"00501"`) + `"501" | "5e2"`},
+		{"float, then text", values(append(ten("1.0"), `"x"`, "2.50")...), `a: string mixed: ` +
+			repeat(`"1.0"`) + `"x" | "2.50"`},
+		{"text of digits stays", values(append(ten(`"00501"`), "501", "5e2")...), `a: string mixed: ` +
+			repeat(`"00501"`) + `"501" | "5e2"`},
 		{"int, then float", values(append(ten("7"), "0.5")...), `a: float64: ` + repeat("7") + "0.5"},
 		{"int, then wide int", values(append(ten("7"), "5000000000")...), `a: int64: ` + repeat("7") + "5000000000"},
 		{"int, then object", values(append(ten("-0"), "{ }")...), `a: string mixed: ` + repeat(`"-0"`) + `"{}"`},
-		{"int, then lists, then text", values(append(ten("7"), "[ 1 ]", `"x"`)...), `a: string mixed: ` + repeat(`"7"`) + `"[1]" | "x"`},
-		{"list, then object", values(append(ten("[ 1, 2.0 ]"), `{}`)...), `a: string json: ` + repeat(`"[1,2.0]"`) + `"{}"`},
-		{"date, then text", values(append(ten(`"2020/01/02"`), `"x"`)...), `a: string: ` + repeat(`"2020/01/02"`) + `"x"`},
-		{"date, then int", values(append(ten(`"2020-01-02"`), `5`)...), `a: string mixed: ` + repeat(`"2020-01-02"`) + `"5"`},
-		{"date, then time", values(append(ten(`"2020-01-02"`), `"2020-01-02T03:04:05.123456"`)...), `a: timestamp[us]: ` + repeat(`2020-01-02T00:00:00`) + `2020-01-02T03:04:05.123456`},
-		{"ms, then ns", values(append(ten(`"2020-01-02T03:04:05.1Z"`), `"2020-01-02T03:04:05.1234567Z"`)...), `a: timestamp[ns, tz=UTC]: ` + repeat(`2020-01-02T03:04:05.1`) + `2020-01-02T03:04:05.1234567`},
-		{"time, then finer", values(append(ten(`"03:04"`), `"03:04:05.1234567"`)...), `a: time64[ns]: ` + repeat(`03:04:00`) + `03:04:05.1234567`},
+		{"int, then lists, then text", values(append(ten("7"), "[ 1 ]", `"x"`)...), `a: string mixed: ` +
+			repeat(`"7"`) + `"[1]" | "x"`},
+		{"list, then object", values(append(ten("[ 1, 2.0 ]"), `{}`)...), `a: string json: ` +
+			repeat(`"[1,2.0]"`) + `"{}"`},
+		{"date, then text", values(append(ten(`"2020/01/02"`), `"x"`)...), `a: string: ` +
+			repeat(`"2020/01/02"`) + `"x"`},
+		{"date, then int", values(append(ten(`"2020-01-02"`), `5`)...), `a: string mixed: ` +
+			repeat(`"2020-01-02"`) + `"5"`},
+		{
+			"date, then time", values(append(ten(`"2020-01-02"`), `"2020-01-02T03:04:05.123456"`)...),
+			`a: timestamp[us]: ` + repeat(`2020-01-02T00:00:00`) + `2020-01-02T03:04:05.123456`,
+		},
+		{
+			"ms, then ns", values(append(ten(`"2020-01-02T03:04:05.1Z"`), `"2020-01-02T03:04:05.1234567Z"`)...),
+			`a: timestamp[ns, tz=UTC]: ` + repeat(`2020-01-02T03:04:05.1`) + `2020-01-02T03:04:05.1234567`,
+		},
+		{"time, then finer", values(append(ten(`"03:04"`), `"03:04:05.1234567"`)...), `a: time64[ns]: ` +
+			repeat(`03:04:00`) + `03:04:05.1234567`},
 		{"null, then list", values(append(ten("null"), "[1]")...), `a: list<int32>: ` + repeat("null") + "[1]"},
 		{"null, then text", values(append(ten(""), `"x"`)...), `a: string: ` + repeat("null") + `"x"`},
 		{"bool, then float", values(append(ten("true"), "0.5")...), `a: float64: ` + repeat("1") + "0.5"},
-		{"bool, then list of bools", values(append(ten("true"), "[false]")...), `a: list<bool>: ` + repeat("[true]") + "[false]"},
+		{"bool, then list of bools", values(append(ten("true"), "[false]")...), `a: list<bool>: ` +
+			repeat("[true]") + "[false]"},
 		{"[], then list of texts", values(append(ten("[]"), `["x"]`)...), `a: list<string>: ` + repeat("[]") + `["x"]`},
 		{"[], then bool", values(append(ten("[]"), `true`)...), `a: list<bool>: ` + repeat("[]") + `[true]`},
-		{"two columns", props(append(ten(`{"a":1.0,"b":"2020-01-01"}`), `{"b":1}`, `{"a":"x"}`)...), `a: string mixed: ` + repeat(`"1.0"`) + `null | "x"` + "\n" + `b: string mixed: ` + repeat(`"2020-01-01"`) + `"1" | null`},
-		{"point, then line", geom(append(ten(shape("Point", "[1,2]")), shape("LineString", "[[1,2,3]]"))...), `geometry: geoarrow.wkb xyz: ` + repeat("POINT (1 2)") + "LINESTRING Z (1 2 3)\nshort lines: 1"},
-		{"point, then MultiPoint", geom(append(ten(shape("Point", "[1,2]")), "null", shape("MultiPoint", "[[1,2,3]]"))...), `geometry: geoarrow.multipoint xyz: ` + repeat("POINT (1 2)") + "null | MULTIPOINT Z ((1 2 3))"},
+		{
+			"two columns", props(append(ten(`{"a":1.0,"b":"2020-01-01"}`), `{"b":1}`, `{"a":"x"}`)...),
+			`a: string mixed: ` + repeat(`"1.0"`) + `null | "x"` + "\n" + `b: string mixed: ` +
+				repeat(`"2020-01-01"`) + `"1" | null`,
+		},
+		{
+			"point, then line", geom(append(ten(shape("Point", "[1,2]")), shape("LineString", "[[1,2,3]]"))...),
+			`geometry: geoarrow.wkb xyz: ` + repeat("POINT (1 2)") + "LINESTRING Z (1 2 3)\nshort lines: 1",
+		},
+		{"point, then MultiPoint", geom(append(ten(shape("Point", "[1,2]")), "null",
+			shape("MultiPoint", "[[1,2,3]]"))...), `geometry: geoarrow.multipoint xyz: ` + repeat("POINT (1 2)") +
+			"null | MULTIPOINT Z ((1 2 3))"},
 	})
 }
 
-// TestModeOfLongFeature has a malformed value in a feature beyond --max-feature-bytes, which no mode reads: the error
-// names none, wherever windows end.
+// TestModeOfLongFeature has a malformed value in a feature beyond --max-feature-bytes, which no
+// mode reads: the error names none, wherever windows end.
 func TestModeOfLongFeature(t *testing.T) {
 	row := `{"type":"Feature","geometry":null,"properties":{"a":.5,"b":"` + strings.Repeat("x", 200) + `"}}`
 	for most, mode := range map[int]string{len(row): "null", len(row) - 1: "", 100: ""} {

@@ -17,7 +17,8 @@ func TestStructure(t *testing.T) {
 			"a: int32: 1\n" + point12,
 		},
 		{
-			"J1 blank before one colon of two features", fc(f(p12, "{}"), `{"type":"Feature","geometry" : {"type" : "Point","coordinates":[3,4]},"properties":{}}`),
+			"J1 blank before one colon of two features",
+			fc(f(p12, "{}"), `{"type":"Feature","geometry" : {"type" : "Point","coordinates":[3,4]},"properties":{}}`),
 			"geometry: geoarrow.point xy: POINT (1 2) | POINT (3 4)",
 		},
 		{
@@ -30,9 +31,12 @@ func TestStructure(t *testing.T) {
 		},
 		{"J4 property type", fc(f(p12, `{"type":"shop"}`)), "type: string: \"shop\"\n" + point12},
 		{"J5 property coordinates", fc(f(p12, `{"coordinates":[9,9]}`)), "coordinates: list<int32>: [9 9]\n" + point12},
-		{"J6 foreign member with a type", fc(`{"type":"Feature","meta":{"type":"x"},"geometry":` + p12 + `,"properties":{}}`), point12 + "\nforeign: \"meta\" 1"},
+		{"J6 foreign member with a type", fc(`{"type":"Feature","meta":{"type":"x"},"geometry":` + p12 +
+			`,"properties":{}}`), point12 + "\nforeign: \"meta\" 1"},
 		{
-			"J7 property geometry before the geometry", fc(`{"type":"Feature","properties":{"geometry":{"type":"Point","coordinates":[9,9]}},"geometry":` + p12 + `}`),
+			"J7 property geometry before the geometry",
+			fc(`{"type":"Feature","properties":{"geometry":{"type":"Point","coordinates":[9,9]}},"geometry":` +
+				p12 + `}`),
 			"geometry_1: string json: '{\"type\":\"Point\",\"coordinates\":[9,9]}'\n" + point12,
 		},
 		{"J8 coordinates twice", geom(`{"type":"Point","coordinates":[3,4],"coordinates":[1,2]}`), point12},
@@ -41,11 +45,16 @@ func TestStructure(t *testing.T) {
 			"id: int64: 7\na: int32: 1\n" + point12,
 		},
 		{"J10 coordinates before type", geom(`{"coordinates":[1,2],"type":"Point"}`), point12},
-		{"J10 coordinates before type, line after point", geom(p34, `{"coordinates":[[1,2],[3,4]],"type":"LineString"}`), "geometry: geoarrow.wkb xy: POINT (3 4) | LINESTRING (1 2, 3 4)"},
+		{
+			"J10 coordinates before type, line after point",
+			geom(p34, `{"coordinates":[[1,2],[3,4]],"type":"LineString"}`),
+			"geometry: geoarrow.wkb xy: POINT (3 4) | LINESTRING (1 2, 3 4)",
+		},
 		{"J10 newline and tab after colon", geom("{\"type\":\n\"Point\",\"coordinates\":\t[1,2]}"), point12},
 		{"J10 tabs in arrays", geom("{\"type\":\"Point\",\"coordinates\":[\t1\t,\t2\t]}"), point12},
 		{"J10 bbox in geometry", geom(`{"type":"Point","bbox":[1,2,1,2],"coordinates":[1,2]}`), point12},
-		{"J10 type last", `{"features":[{"properties":{"a":1},"geometry":` + p12 + `,"type":"Feature"}],"type":"FeatureCollection"}`, "a: int32: 1\n" + point12},
+		{"J10 type last", `{"features":[{"properties":{"a":1},"geometry":` + p12 +
+			`,"type":"Feature"}],"type":"FeatureCollection"}`, "a: int32: 1\n" + point12},
 		{"J11 Polyline", geom(`{"type":¦"Polyline","coordinates":[[1,2]]}`), `found "Polyline"`},
 		{"J11 Line", geom(`{"type":¦"Line","coordinates":[[1,2]]}`), "RFC 7946 section 1.4"},
 		{"J11 Polyx", geom(`{"type":¦"Polyx","coordinates":[]}`), "geometry"},
@@ -54,11 +63,20 @@ func TestStructure(t *testing.T) {
 		{"J11 type of Feature", fc(`{"type":¦"feature","geometry":null,"properties":{}}`), `"Feature"`},
 		{"J12 Feature", f(p12, `{"a":1}`), "a: int32: 1\n" + point12},
 		{"J12 geometry", p12, point12},
-		{"J12 array of features", "[" + f(p12, `{"a":1}`) + "," + f(p34, "{}") + "]", "a: int32: 1 | null\ngeometry: geoarrow.point xy: POINT (1 2) | POINT (3 4)"},
-		{"J12 GeometryCollection", `{"type":"GeometryCollection","geometries":[` + p12 + `]}`, "geometry: geoarrow.wkb xy: GEOMETRYCOLLECTION (POINT (1 2))"},
+		{
+			"J12 array of features", "[" + f(p12, `{"a":1}`) + "," + f(p34, "{}") + "]",
+			"a: int32: 1 | null\ngeometry: geoarrow.point xy: POINT (1 2) | POINT (3 4)",
+		},
+		{
+			"J12 GeometryCollection", `{"type":"GeometryCollection","geometries":[` + p12 + `]}`,
+			"geometry: geoarrow.wkb xy: GEOMETRYCOLLECTION (POINT (1 2))",
+		},
 		{"J13 wrapped", `{"data":` + fc() + `¦}`, `without "type"`},
 		{"J13 array of FeatureCollection", `[{"type":¦"FeatureCollection","features":[]}]`, `"Feature"`},
-		{"J13 ESRI", `{"displayFieldName":"","features":[{"attributes":{},"geometry":{"x":1,"y":2¦}}]}`, `without "type"`},
+		{
+			"J13 ESRI", `{"displayFieldName":"","features":[{"attributes":{},"geometry":{"x":1,"y":2¦}}]}`,
+			`without "type"`,
+		},
 		{"J14 byte order mark", "\xEF\xBB\xBF" + p12, point12},
 		{"J15 UTF-16 with mark", "¦\xFF\xFE{\x00}\x00", "UTF-16"},
 		{"J15 UTF-16, big endian with mark", "¦\xFE\xFF\x00{\x00}", "UTF-16"},
@@ -72,21 +90,40 @@ func TestStructure(t *testing.T) {
 		{"J16 features null", `{"type":"FeatureCollection","features":¦null}`, "an array"},
 		{"J16 empty collection", fc(), ""},
 		{"J16 number", "¦1", "a GeoJSON object"},
-		{"J17 cut", `{"type":"FeatureCollection","features":[` + f(p12, "{}") + `,{"type":"Feature","geometry":{"type":"Point","coordinates":[3,4¦`, "feature 1"},
-		{"J17 cut between features", `{"type":"FeatureCollection","features":[` + f(p12, "{}") + "¦", "the end of the file"},
-		{"J17 cut in a string", `{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"a":"b¦`, "the end of the file"},
-		{"J17 cut in an escape", `{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"a":"b\u00¦`, "the end of the file"},
-		{"J17 cut in a character", `{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"a":"` + "\xC3¦", "the end of the file"},
-		{"J17 cut in a literal", `{"type":"FeatureCollection","features":[{"type":"Feature","geometry":nul¦`, "the end of the file"},
+		{"J17 cut", `{"type":"FeatureCollection","features":[` + f(p12, "{}") +
+			`,{"type":"Feature","geometry":{"type":"Point","coordinates":[3,4¦`, "feature 1"},
+		{
+			"J17 cut between features", `{"type":"FeatureCollection","features":[` + f(p12, "{}") + "¦",
+			"the end of the file",
+		},
+		{
+			"J17 cut in a string", `{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"a":"b¦`,
+			"the end of the file",
+		},
+		{
+			"J17 cut in an escape", `{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"a":"b\u00¦`,
+			"the end of the file",
+		},
+		{"J17 cut in a character", `{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"a":"` +
+			"\xC3¦", "the end of the file"},
+		{
+			"J17 cut in a literal", `{"type":"FeatureCollection","features":[{"type":"Feature","geometry":nul¦`,
+			"the end of the file",
+		},
 		{"J18 brace for bracket", geom(`{"type":"Point","coordinates":[1,2¦}`), `"]"`},
 		{"J18 bracket for brace", fc(f("null", `{"a":1¦]`)), `"}"`},
 		{"J18 no bracket of features", `{"type":"FeatureCollection","features":[` + f(p12, "{}") + "¦}", `"]"`},
 		{"J18 extra brace", fc(f(p12, "{}")) + "¦}", "behind"},
 		{"J18 extra brace of the feature", fc(f(p12, "{}") + "¦}"), `"]"`},
 		{"J18 mismatch in JSON text", values(`{"b":[1¦}}`), `"]"`},
-		{"J18 feature in a feature", fc(f(p12, "{}"), `{"type":"Feature"¦{"type":"Feature","geometry":`+p12+`,"properties":{}}`), `","`},
-		{"J18 feature behind an id", fc(f(p12, "{}"), `{"id":1¦{"type":"Feature","geometry":`+p12+`,"properties":{}}`), `","`},
-		{"J19 unterminated string", fc(f(p12, `{"a":"x}`), `{"¦type":"Feature","geometry":null,"properties":{}}`), "feature 0"},
+		{"J18 feature in a feature", fc(f(p12, "{}"), `{"type":"Feature"¦{"type":"Feature","geometry":`+
+			p12+`,"properties":{}}`), `","`},
+		{"J18 feature behind an id", fc(f(p12, "{}"), `{"id":1¦{"type":"Feature","geometry":`+p12+
+			`,"properties":{}}`), `","`},
+		{
+			"J19 unterminated string", fc(f(p12, `{"a":"x}`), `{"¦type":"Feature","geometry":null,"properties":{}}`),
+			"feature 0",
+		},
 		{"J20 escaped quotes", values(`"\"coordinates\":[9,9]"`), `a: string: '"coordinates":[9,9]'`},
 		{"J20 brackets", values(`"]}{["`), `a: string: "]}{["`},
 		{"J20 backslash", values(`"c:\\"`), `a: string: "c:\\"`},
@@ -104,12 +141,17 @@ func TestStructure(t *testing.T) {
 		{"J24 invalid UTF-8 behind an escape", values("\"\\n¦\xFF\""), "UTF-8"},
 		{"J24 invalid UTF-8 before a bad escape", values("\"¦\xFF\\x\""), "UTF-8"},
 		{"J24 invalid UTF-8 in JSON text", values("{\"b\":\"¦\xFF\"}"), "UTF-8"},
-		{"J24 invalid UTF-8 in a foreign member", `{"type":"FeatureCollection","x":"` + "¦\xFF" + `","features":[]}`, "UTF-8"},
-		{"J24 lone surrogates", values(`"a\ud800b\udc00\ud800\ud800"`, `"\uD83D\uDE00"`), "a: string: \"a\ufffdb\ufffd\ufffd\ufffd\" | \"😀\"\nreplaced characters: 4"},
+		{"J24 invalid UTF-8 in a foreign member", `{"type":"FeatureCollection","x":"` + "¦\xFF" +
+			`","features":[]}`, "UTF-8"},
+		{
+			"J24 lone surrogates", values(`"a\ud800b\udc00\ud800\ud800"`, `"\uD83D\uDE00"`),
+			"a: string: \"a\ufffdb\ufffd\ufffd\ufffd\" | \"😀\"\nreplaced characters: 4",
+		},
 		{"J24 escapes", values(`"\"\\\/\b\f\n\r\t\u0041\u0000é"`), `a: string: "\"\\/\b\f\n\r\tA\x00é"`},
 		{"J24 unknown escape", values(`"\¦x"`), "after a backslash"},
 		{"J24 escape of three digits", values(`"\u12¦"`), "hexadecimal"},
-		{"J27 CRLF", strings.ReplaceAll("{\r\"type\":\r\"FeatureCollection\",\r\"features\":[\r"+f(p12, "{\r\"a\":1\r}")+"\r]\r}\r", "\r", "\r\n"), "a: int32: 1\n" + point12},
+		{"J27 CRLF", strings.ReplaceAll("{\r\"type\":\r\"FeatureCollection\",\r\"features\":[\r"+
+			f(p12, "{\r\"a\":1\r}")+"\r]\r}\r", "\r", "\r\n"), "a: int32: 1\n" + point12},
 		{"J27 line separator", values("\"a\u2028b\\u2028\""), `a: string: "a\u2028b\u2028"`},
 		{
 			"J28 crs of 2008", `{"type":"FeatureCollection","crs":{"type":"name","properties":{"name":"urn:ogc:def:crs:EPSG::3857"}},"features":[` + f(p12, "{}") + `]}`,

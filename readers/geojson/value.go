@@ -9,7 +9,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
-// value reads the value of property c at p into the row at hand. open is the number of brackets around it.
+// value reads the value of property c at p into the row at hand. open is the number of brackets
+// around it.
 func (s *scanner) value(c *rows.Column, p, open int) int {
 	row := s.sink.Rows
 	if c.N != row {
@@ -60,7 +61,8 @@ func (s *scanner) value(c *rows.Column, p, open int) int {
 	return end
 }
 
-// pass checks the value of a property that nobody asked for: it is malformed where value finds it so.
+// pass checks the value of a property that nobody asked for: it is malformed where value finds it
+// so.
 func (s *scanner) pass(c *rows.Column, p, open int) (end int) {
 	switch first := s.At(p); first {
 	case 'n':
@@ -80,13 +82,15 @@ func (s *scanner) pass(c *rows.Column, p, open int) (end int) {
 	return end
 }
 
-// mostPlain is how many digits a number has at most that is in the range of float64 whatever they are.
+// mostPlain is how many digits a number has at most that is in the range of float64 whatever they
+// are.
 const mostPlain = 308
 
 // passNumber checks a number. What has no exponent and few digits need not be converted for that.
 func (s *scanner) passNumber(p int) int {
 	end := number.Skip(s.Q, p)
-	if end >= 0 && end < s.N && end-p <= mostPlain && bytes.IndexByte(s.Text(p, end), 'e') < 0 && bytes.IndexByte(s.Text(p, end), 'E') < 0 {
+	if end >= 0 && end < s.N && end-p <= mostPlain && bytes.IndexByte(s.Text(p, end), 'e') < 0 &&
+		bytes.IndexByte(s.Text(p, end), 'E') < 0 {
 		return end
 	}
 	n, end := number.Number(s.Q, p)
@@ -96,7 +100,8 @@ func (s *scanner) passNumber(p int) int {
 	return end
 }
 
-// repeated passes the value of a name that this feature gave before. The last one counts, so the chunk is read again without the others.
+// repeated passes the value of a name that this feature gave before. The last one counts, so the
+// chunk is read again without the others.
 func (s *scanner) repeated(p, open int) int {
 	if !s.passes { // else the value itself is missing
 		s.sink.repeats = append(s.sink.repeats, s.rowOffset)
@@ -123,7 +128,8 @@ func (s *scanner) textValue(c *rows.Column, p int) int {
 	return end + 1
 }
 
-// appendText appends the bytes from p to end. Most texts are short, and to copy 16 bytes whatever their length is takes no guess at it.
+// appendText appends the bytes from p to end. Most texts are short, and to copy 16 bytes whatever
+// their length is takes no guess at it.
 func (s *scanner) appendText(text []byte, p, end int) []byte {
 	n := len(text)
 	if end-p > 16 || cap(text)-n < 16 {
@@ -159,7 +165,8 @@ func (s *scanner) boolValue(c *rows.Column, p int) int {
 	return end
 }
 
-// failNumber sets the fault of a number that number.Number or number.Float refused, or that the window may have cut.
+// failNumber sets the fault of a number that number.Number or number.Float refused, or that the
+// window may have cut.
 func (s *scanner) failNumber(p, end int, v float64, want string) int {
 	switch {
 	case end >= s.N:

@@ -10,13 +10,15 @@ import (
 
 const arcRule = "OGC 07-036 section 10.4.7"
 
-// Arcs become lines as GDAL makes them: a position every stepDegrees, all steps of an arc alike, with the positions that the file gives exactly as it gives them.
+// Arcs become lines as GDAL makes them: a position every stepDegrees, all steps of an arc alike,
+// with the positions that the file gives exactly as it gives them.
 const (
 	stepDegrees = 4
 	stepAngle   = stepDegrees * math.Pi / 180
 )
 
-// mostComputed bounds how many positions of a feature are computed: a few bytes of an arc become up to 90 positions.
+// mostComputed bounds how many positions of a feature are computed: a few bytes of an arc become up
+// to 90 positions.
 const mostComputed = 1 << 20
 
 // isArc reports the name of a segment that is made of arcs of circles.
@@ -112,8 +114,9 @@ func (c circle) at(angle float64) (x, y float64) {
 	return c.x + float64(c.radius*cos), c.y + float64(c.radius*sin) // not fused: the same on every processor
 }
 
-// circleThrough is the circle through three positions, and the angles at which it meets them, one after the other. Positions in a line have none. If the first one
-// is the last one, too, the circle is the whole one, whose diameter leads to the second.
+// circleThrough is the circle through three positions, and the angles at which it meets them, one
+// after the other. Positions in a line have none. If the first one is the last one, too, the circle
+// is the whole one, whose diameter leads to the second.
 func circleThrough(a, b, c position) (o circle, at [3]float64, ok bool) {
 	if a.x == c.x && a.y == c.y {
 		o = circle{(a.x + b.x) / 2, (a.y + b.y) / 2, math.Hypot(a.x-b.x, a.y-b.y) / 2}
@@ -182,7 +185,8 @@ func (s *scanner) closeCircle(a, b, c position) bool {
 	return true
 }
 
-// between adds the positions of a circle between two angles, without those at either end. z goes evenly from one end to the other.
+// between adds the positions of a circle between two angles, without those at either end. z goes
+// evenly from one end to the other.
 func (s *scanner) between(o circle, from, to, z0, z1 float64) bool {
 	n := int(math.Abs(to-from)/stepAngle + 0.5)
 	if s.row.computed += n; s.row.computed > mostComputed {
@@ -196,7 +200,8 @@ func (s *scanner) between(o circle, from, to, z0, z1 float64) bool {
 	return true
 }
 
-// centered is what an arc or a circle around a position says of itself. Angles are counted from the first axis of the system towards the second, in radians.
+// centered is what an arc or a circle around a position says of itself. Angles are counted from the
+// first axis of the system towards the second, in radians.
 type centered struct {
 	radius   float64
 	unit     string // of the radius, as written
@@ -210,7 +215,8 @@ const (
 	hasEnd
 )
 
-// aroundCenter reads an ArcByCenterPoint or a CircleByCenterPoint, whose start tag was read, up to its end.
+// aroundCenter reads an ArcByCenterPoint or a CircleByCenterPoint, whose start tag was read, up to
+// its end.
 func (s *scanner) aroundCenter(c frame, whole bool) bool {
 	first := len(s.sink.Geom.X)
 	var e centered

@@ -8,17 +8,20 @@ import (
 
 // metres are the lengths of units of a radius, by what uom calls them.
 var metres = map[string]float64{
-	"m": 1, "metre": 1, "meter": 1, "metres": 1, "meters": 1, "urn:ogc:def:uom:epsg::9001": 1, "urn:ogc:def:uom:ucum::m": 1,
-	"km": 1000, "kilometre": 1000, "urn:ogc:def:uom:epsg::9036": 1000,
+	"m": 1, "metre": 1, "meter": 1, "metres": 1, "meters": 1, "urn:ogc:def:uom:epsg::9001": 1,
+	"urn:ogc:def:uom:ucum::m": 1,
+	"km":                      1000, "kilometre": 1000, "urn:ogc:def:uom:epsg::9036": 1000,
 	"nm": 1852, "nmi": 1852, "[nmi_i]": 1852, "m*1852": 1852, "urn:ogc:def:uom:epsg::9030": 1852,
 	"mi": 1609.344, "[mi_i]": 1609.344, "urn:ogc:def:uom:epsg::9093": 1609.344,
 	"ft": 0.3048, "[ft_i]": 0.3048, "urn:ogc:def:uom:epsg::9002": 0.3048,
 }
 
-// earthRadius is that of the sphere on which a minute of arc is a nautical mile, as GDAL has it for such circles.
+// earthRadius is that of the sphere on which a minute of arc is a nautical mile, as GDAL has it for
+// such circles.
 const earthRadius = 1852 * 60 * 180 / math.Pi
 
-// nearShare is by how much of its radius a computed end of an arc may miss the position where the line goes on.
+// nearShare is by how much of its radius a computed end of an arc may miss the position where the
+// line goes on.
 const nearShare = 1.0 / 500
 
 // addAround puts an arc in place of its center, which is the position first.
@@ -59,8 +62,8 @@ func (s *scanner) addAround(c frame, first int, e centered, whole bool) bool {
 	return true
 }
 
-// placer gives positions around a center by their angle, and the radius in the units of the system. In a geographic system a radius in units of length is one on
-// the sphere.
+// placer gives positions around a center by their angle, and the radius in the units of the system.
+// In a geographic system a radius in units of length is one on the sphere.
 func (s *scanner) placer(c frame, center position, e centered) (at func(angle float64) (x, y float64), radius float64) {
 	radius = e.radius
 	unit, isLength := metres[strings.ToLower(e.unit)]
@@ -79,7 +82,8 @@ func (s *scanner) placer(c frame, center position, e centered) (at func(angle fl
 	}, radius
 }
 
-// onSphere gives longitudes and latitudes in degrees at a distance from a center, which is one on a sphere of radius 1.
+// onSphere gives longitudes and latitudes in degrees at a distance from a center, which is one on a
+// sphere of radius 1.
 func onSphere(center position, distance float64, northFirst bool) func(angle float64) (x, y float64) {
 	lat, lon := center.y*math.Pi/180, center.x*math.Pi/180
 	sinLat, cosLat := math.Sincos(lat)
@@ -95,7 +99,8 @@ func onSphere(center position, distance float64, northFirst bool) func(angle flo
 	}
 }
 
-// curveEnds says how near the ends of the curve that was read last must be to those beside them: 0, the same, where the file gives them.
+// curveEnds says how near the ends of the curve that was read last must be to those beside them: 0,
+// the same, where the file gives them.
 type curveEnds struct{ start, end float64 }
 
 // near reports whether two neighbouring positions are within a distance.

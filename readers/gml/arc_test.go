@@ -20,7 +20,10 @@ func segments(s ...string) string {
 // TestArcsAreNamed asks of errors that they name the option that reads the file.
 func TestArcsAreNamed(t *testing.T) {
 	check(t, reading{}, []textCase{
-		{"arc", segments("¦<Arc><posList>0 0 1 1 2 0</posList></Arc>"), "<Arc> is not read as a line: only straight segments are; the option linearize reads it as one"},
+		{
+			"arc", segments("¦<Arc><posList>0 0 1 1 2 0</posList></Arc>"),
+			"<Arc> is not read as a line: only straight segments are; the option linearize reads it as one",
+		},
 		{"circle", segments("¦<Circle/>"), "the option linearize"},
 		{"spline", segments("¦<BSpline/>"), "<BSpline> is not read as a line: only straight segments are;"},
 	})
@@ -28,15 +31,30 @@ func TestArcsAreNamed(t *testing.T) {
 		{"positions", segments("<Arc><posList>0 0 1 1</posList>¦</Arc>"), "<Arc> with 2 positions: want 3"},
 		{"even", segments("<ArcString><posList>0 0 1 1 2 0 3 1</posList>¦</ArcString>"), "an ArcString of 4 positions"},
 		{"spline", segments("¦<BSpline/>"), "<BSpline> is not read as a line"},
-		{"no radius", segments("<CircleByCenterPoint><pos>1 2</pos>¦</CircleByCenterPoint>"), "without a radius above 0"},
-		{"no angles", segments("<ArcByCenterPoint><pos>1 2</pos><radius>1</radius>¦</ArcByCenterPoint>"), "without startAngle and endAngle"},
-		{"gap", segments("<Arc><posList>0 0 1 1 2 0</posList></Arc>", "¦<LineStringSegment><posList>3 0 4 0</posList></LineStringSegment>"), "does not begin where"},
-		{"computed", segments(strings.Repeat("<ArcByCenterPoint><pos>0 0</pos><radius>1</radius><startAngle>0</startAngle><endAngle>720</endAngle></ArcByCenterPoint>", 5826) +
-			"<ArcByCenterPoint><pos>0 0</pos><radius>1</radius><startAngle>0</startAngle><endAngle>720</endAngle>¦</ArcByCenterPoint>"), "arcs of more than 1048576 computed positions"},
+		{
+			"no radius", segments("<CircleByCenterPoint><pos>1 2</pos>¦</CircleByCenterPoint>"),
+			"without a radius above 0",
+		},
+		{
+			"no angles", segments("<ArcByCenterPoint><pos>1 2</pos><radius>1</radius>¦</ArcByCenterPoint>"),
+			"without startAngle and endAngle",
+		},
+		{"gap", segments("<Arc><posList>0 0 1 1 2 0</posList></Arc>",
+			"¦<LineStringSegment><posList>3 0 4 0</posList></LineStringSegment>"), "does not begin where"},
+		{
+			"computed", segments(strings.Repeat(
+				"<ArcByCenterPoint><pos>0 "+
+					"0</pos><radius>1</radius><startAngle>0</startAngle><endAngle>720</endAngle></ArcByCenterPoint>", 5826,
+			) +
+				"<ArcByCenterPoint><pos>0 " +
+				"0</pos><radius>1</radius><startAngle>0</startAngle><endAngle>720</endAngle>¦</ArcByCenterPoint>"),
+			"arcs of more than 1048576 computed positions",
+		},
 	}[:6])
 }
 
-// TestArcs looks at the positions of arcs: how many there are, that those of the file are exact, and where the others lie.
+// TestArcs looks at the positions of arcs: how many there are, that those of the file are exact,
+// and where the others lie.
 func TestArcs(t *testing.T) {
 	const half = "<Arc><posList>0 0 1 1 2 0</posList></Arc>"
 	cases := []struct {
@@ -45,23 +63,54 @@ func TestArcs(t *testing.T) {
 		given       []string // that the text of the geometry has, in this order
 	}{
 		{"arc", segments(half), 47, []string{"(0 0,", ",1 1,", ",2 0)"}},
-		{"arc and line", segments(half, "<LineStringSegment><posList>2 0 3 0</posList></LineStringSegment>"), 48, []string{"(0 0,", ",1 1,", ",2 0,3 0)"}},
-		{"string", segments("<ArcString><posList>0 0 1 1 2 0 3 -1 4 0</posList></ArcString>"), 93, []string{"(0 0,", ",1 1,", ",2 0,", ",3 -1,", ",4 0)"}},
+		{
+			"arc and line", segments(half, "<LineStringSegment><posList>2 0 3 0</posList></LineStringSegment>"),
+			48,
+			[]string{"(0 0,", ",1 1,", ",2 0,3 0)"},
+		},
+		{
+			"string", segments("<ArcString><posList>0 0 1 1 2 0 3 -1 4 0</posList></ArcString>"), 93,
+			[]string{"(0 0,", ",1 1,", ",2 0,", ",3 -1,", ",4 0)"},
+		},
 		{"in a line", segments("<Arc><posList>0 0 1 1 2 2</posList></Arc>"), 3, []string{"(0 0,1 1,2 2)"}},
-		{"circle", segments("<Circle><posList>0 0 1 1 2 0</posList></Circle>"), 93, []string{"(0 0,", ",1 1,", ",2 0,", ",0 0)"}},
-		{"around", segments(`<CircleByCenterPoint><pos>5 6</pos><radius uom="m">2</radius></CircleByCenterPoint>`), 91, []string{"(3 6,"}},
+		{
+			"circle", segments("<Circle><posList>0 0 1 1 2 0</posList></Circle>"), 93,
+			[]string{"(0 0,", ",1 1,", ",2 0,", ",0 0)"},
+		},
+		{
+			"around", segments(`<CircleByCenterPoint><pos>5 6</pos><radius uom="m">2</radius></CircleByCenterPoint>`),
+			91,
+			[]string{"(3 6,"},
+		},
 		{"part", segments(`<ArcByCenterPoint><pos>5 6</pos><radius uom="m">2</radius><startAngle uom="deg">0</startAngle><endAngle uom="deg">90</endAngle></ArcByCenterPoint>`), 24, []string{"(7 6,"}},
-		{"snapped", segments(`<LineStringSegment><posList>9 6 7 6</posList></LineStringSegment>`,
-			`<ArcByCenterPoint><pos>5 6</pos><radius uom="m">2.0001</radius><startAngle uom="deg">0</startAngle><endAngle uom="deg">90</endAngle></ArcByCenterPoint>`,
-			`<LineStringSegment><posList>5 8 5 9</posList></LineStringSegment>`), 26, []string{"(9 6,7 6,", ",5 8,5 9)"}},
-		{"geodesic", segments("<GeodesicString><posList>0 0 1 1 2 0</posList></GeodesicString>"), 3, []string{"(0 0,1 1,2 0)"}},
-		{"height", segments(`<Arc><posList srsDimension="3">0 0 0 1 1 9 2 0 18</posList></Arc>`), 47, []string{"(0 0 0,", ",1 1 9,", ",2 0 18)"}},
-		{"ring", geom("<Polygon><exterior><Ring><curveMember><Curve><segments>" + half +
-			"<LineStringSegment><posList>2 0 0 0</posList></LineStringSegment></segments></Curve></curveMember></Ring></exterior></Polygon>"), 48, []string{"((0 0,", ",1 1,", ",2 0,0 0))"}},
+		{
+			"snapped", segments(`<LineStringSegment><posList>9 6 7 6</posList></LineStringSegment>`,
+				`<ArcByCenterPoint><pos>5 6</pos><radius uom="m">2.0001</radius><startAngle uom="deg">0</startAngle><endAngle uom="deg">90</endAngle></ArcByCenterPoint>`,
+				`<LineStringSegment><posList>5 8 5 9</posList></LineStringSegment>`), 26,
+			[]string{"(9 6,7 6,", ",5 8,5 9)"},
+		},
+		{
+			"geodesic", segments("<GeodesicString><posList>0 0 1 1 2 0</posList></GeodesicString>"), 3,
+			[]string{"(0 0,1 1,2 0)"},
+		},
+		{
+			"height", segments(`<Arc><posList srsDimension="3">0 0 0 1 1 9 2 0 18</posList></Arc>`), 47,
+			[]string{"(0 0 0,", ",1 1 9,", ",2 0 18)"},
+		},
+		{
+			"ring", geom("<Polygon><exterior><Ring><curveMember><Curve><segments>" + half +
+				"<LineStringSegment><posList>2 0 0 " +
+				"0</posList></LineStringSegment></segments></Curve></curveMember></Ring></exterior></Polygon>"),
+			48,
+			[]string{"((0 0,", ",1 1,", ",2 0,0 0))"},
+		},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			table, err := readertest.Check(t, gml.Format(), readertest.Input{Name: "a.gml", Text: []byte(c.input), Options: linear.options})
+			table, err := readertest.Check(t, gml.Format(), readertest.Input{
+				Name: "a.gml", Text: []byte(c.input),
+				Options: linear.options,
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,15 +126,22 @@ func TestArcs(t *testing.T) {
 				}
 				rest = given[len(given)-1:] + after
 			}
-			readertest.Same(t, gml.Format(), readertest.Input{Name: "a.gml", Text: []byte(c.input), Options: linear.options}, []int{1, 7, 50}, windows, parallel)
+			readertest.Same(t, gml.Format(), readertest.Input{
+				Name: "a.gml", Text: []byte(c.input),
+				Options: linear.options,
+			}, []int{1, 7, 50}, windows, parallel)
 		})
 	}
 }
 
-// TestCirclesOnTheSphere holds a circle of 60 nautical miles around a place on the equator against its extent, which is a degree to each side.
+// TestCirclesOnTheSphere holds a circle of 60 nautical miles around a place on the equator against
+// its extent, which is a degree to each side.
 func TestCirclesOnTheSphere(t *testing.T) {
 	input := geom(`<Curve srsName="urn:ogc:def:crs:EPSG::4326"><segments><CircleByCenterPoint><pos>0 10</pos><radius uom="[nmi_i]">60</radius></CircleByCenterPoint></segments></Curve>`)
-	table, err := readertest.Check(t, gml.Format(), readertest.Input{Name: "a.gml", Text: []byte(input), Options: linear.options})
+	table, err := readertest.Check(t, gml.Format(), readertest.Input{
+		Name: "a.gml", Text: []byte(input),
+		Options: linear.options,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

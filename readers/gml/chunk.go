@@ -54,7 +54,8 @@ func unpackState(v uint64) state {
 // pack is the state of the rows that are read.
 func (s *scanner) pack() uint64 {
 	return state{
-		encoding: s.X.Encoding, swapped: s.frame.system.swapped, size: uint8(s.frame.listSize()), wraps: s.wraps, fme: s.names.fme, named: s.frame.system.crs != geoarrow.CRS{},
+		encoding: s.X.Encoding, swapped: s.frame.system.swapped, size: uint8(s.frame.listSize()),
+		wraps: s.wraps, fme: s.names.fme, named: s.frame.system.crs != geoarrow.CRS{},
 	}.pack()
 }
 
@@ -63,7 +64,8 @@ func (s *scanner) chunkEnds(off int64) bool {
 	if s.sink.Full(&s.limits) {
 		s.stop = min(s.stop, off)
 	}
-	return off >= s.stop || s.sink.Rows > 0 && (s.sink.Rows >= s.limits.BatchRows || off-s.chunk.From >= s.limits.BatchBytes)
+	return off >= s.stop || s.sink.Rows > 0 && (s.sink.Rows >= s.limits.BatchRows ||
+		off-s.chunk.From >= s.limits.BatchBytes)
 }
 
 // begin starts a chunk with the row at offset off, whose start tag was read, unless one is begun.
@@ -74,7 +76,8 @@ func (s *scanner) begin(off int64) {
 	}
 }
 
-// end finishes the chunk whose last row ended before offset off. If its rows showed that a column must be read as text, it goes back, and again is true.
+// end finishes the chunk whose last row ended before offset off. If its rows showed that a column
+// must be read as text, it goes back, and again is true.
 func (s *scanner) end(off int64) (again, ok bool) {
 	if text := s.sink.NeedText(); len(text) > 0 {
 		s.sink.Text = append(s.sink.Text, text...)

@@ -33,7 +33,8 @@ func (s *scanner) tuples() bool {
 		}
 		value := s.X.AttrValue(i)
 		if len(value) != 1 || bytes.IndexByte([]byte("0123456789+-eE"), value[0]) >= 0 {
-			return s.Expect(int(s.X.AttrOffset(i)-s.Base), fieldGeometry, coordinatesRule, "one character that is no part of a number")
+			return s.Expect(int(s.X.AttrOffset(i)-s.Base), fieldGeometry, coordinatesRule,
+				"one character that is no part of a number")
 		}
 		*to = value[0]
 	}
@@ -62,7 +63,8 @@ func (s *scanner) tuples() bool {
 	return s.closes()
 }
 
-// tuple reads the tuple at p of a text, and gives the index of the next one. bad is what is expected at end where it is malformed.
+// tuple reads the tuple at p of a text, and gives the index of the next one. bad is what is
+// expected at end where it is malformed.
 func (s *scanner) tuple(text plainText, p int, sep separators) (end int, bad string) {
 	for i, spaced := 0, -1; ; i++ {
 		v, after := number.Float(text.q, p)
@@ -100,7 +102,8 @@ func (s *scanner) tuple(text plainText, p int, sep separators) (end int, bad str
 // ends reports a byte that may stand behind a number.
 func (sep separators) ends(c byte) bool { return isBlank(c) || c == sep.cs || c == sep.ts }
 
-// foreign reads an ordinate at p that is not as package number has it: a decimal comma, a plus. It gives the index behind it, or a complement as ordinate does.
+// foreign reads an ordinate at p that is not as package number has it: a decimal comma, a plus. It
+// gives the index behind it, or a complement as ordinate does.
 func (s *scanner) foreign(t plainText, p int, sep separators) (v float64, end int) {
 	last := p
 	for last < t.n && !sep.ends(byteAt(t.q, last)) {

@@ -18,8 +18,11 @@ type parser struct {
 	device    *device.Engine // that has cards read chunks of features, or nil
 }
 
-// Parse reads the features of a layer of the whole file, or again a span of them that an earlier Parse emitted.
-func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
+// Parse reads the features of a layer of the whole file, or again a span of them that an earlier
+// Parse emitted.
+func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request,
+	emit func(readers.Chunk) error,
+) (readers.Summary, error) {
 	if req.Span.To < 0 {
 		req.Span.To = src.Size
 	}
@@ -91,8 +94,8 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 // headBytes are read at a time of what stands in front of all features.
 const headBytes = 16 << 10
 
-// frame is what boundedBy of the root says of the rows of a span that is read again. Where it names a system, that is
-// read again, too: the span does not carry names.
+// frame is what boundedBy of the root says of the rows of a span that is read again. Where it names
+// a system, that is read again, too: the span does not carry names.
 func (c parser) frame(ctx context.Context, src *source.File, req readers.Request) (frame, error) {
 	st := unpackState(req.Span.State)
 	if !st.named {

@@ -11,9 +11,11 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// crew reads one file with several workers. The lead, which began with the file, reads the first rows; then all of them read parts of the rest, up to the end of
-// the file. A guess takes for a row whatever begins as the rows before did, and takes it to stand in the elements in which the row behind those of the lead does. If
-// a part ends before a row that stands in others, the ones behind are read from there with a new guess at what rows stand in.
+// crew reads one file with several workers. The lead, which began with the file, reads the first
+// rows; then all of them read parts of the rest, up to the end of the file. A guess takes for a row
+// whatever begins as the rows before did, and takes it to stand in the elements in which the row
+// behind those of the lead does. If a part ends before a row that stands in others, the ones behind
+// are read from there with a new guess at what rows stand in.
 type crew struct {
 	cpu     parser
 	ctx     context.Context
@@ -95,7 +97,8 @@ func (w *crew) take(p readers.Part) error {
 	return w.batcher.Add(p)
 }
 
-// again reads a part once more that was guessed before what the rows in front of it showed was known.
+// again reads a part once more that was guessed before what the rows in front of it showed was
+// known.
 func (w *crew) again(p readers.Part) (readers.Part, error) {
 	p.Release()
 	p, err := w.reader().Read(p.Start, p.Next, w.row)

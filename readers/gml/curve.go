@@ -21,8 +21,9 @@ func (s *scanner) line(c frame) bool {
 	return true
 }
 
-// curve reads an element that is one line, whose start tag was read, up to its end: LineString, LinearRing and LineStringSegment hold positions; Curve, Ring and
-// CompositeCurve pieces, each of which begins where the one before ends; an OrientableCurve a curve, which it may turn round.
+// curve reads an element that is one line, whose start tag was read, up to its end: LineString,
+// LinearRing and LineStringSegment hold positions; Curve, Ring and CompositeCurve pieces, each of
+// which begins where the one before ends; an OrientableCurve a curve, which it may turn round.
 func (s *scanner) curve(c frame) bool {
 	s.ends = curveEnds{}
 	switch name := s.X.Local(); {
@@ -55,7 +56,8 @@ func (s *scanner) curve(c frame) bool {
 	}
 }
 
-// pieces reads the curves in the element whose start tag was read, up to its end, as the continuation of the line that begins with position first.
+// pieces reads the curves in the element whose start tag was read, up to its end, as the
+// continuation of the line that begins with position first.
 func (s *scanner) pieces(around frame, first int) bool {
 	if !s.inline() {
 		return false
@@ -89,13 +91,14 @@ func (s *scanner) pieces(around frame, first int) bool {
 	}
 }
 
-// isPiece reports the name of a curve, or of a segment of one, that is read as part of a line or could be.
+// isPiece reports the name of a curve, or of a segment of one, that is read as part of a line or
+// could be.
 func isPiece(local []byte) bool {
 	return string(local) == "LineStringSegment" || shapeOf(local) == aCurve || isArc(local) || isGeodesic(local)
 }
 
-// join drops position piece, with which a curve begins, if the line before ends there. An end that was computed, which is exact within a distance, gives way to
-// one that the file gives.
+// join drops position piece, with which a curve begins, if the line before ends there. An end that
+// was computed, which is exact within a distance, gives way to one that the file gives.
 func (s *scanner) join(piece int, within float64) bool {
 	g := &s.sink.Geom
 	if piece == len(g.X) {
@@ -116,12 +119,14 @@ func (s *scanner) join(piece int, within float64) bool {
 	return true
 }
 
-// equalOrdinate compares an ordinate with the one before it; those that are missing are equal to any.
+// equalOrdinate compares an ordinate with the one before it; those that are missing are equal to
+// any.
 func equalOrdinate(z []float64, i int) bool {
 	return i >= len(z) || z[i] == z[i-1] || math.IsNaN(z[i]) || math.IsNaN(z[i-1])
 }
 
-// orientable reads an OrientableCurve, whose start tag was read, up to its end. With orientation "-" it is its curve from the end to the beginning.
+// orientable reads an OrientableCurve, whose start tag was read, up to its end. With orientation
+// "-" it is its curve from the end to the beginning.
 func (s *scanner) orientable(c frame) bool {
 	sign, _ := s.X.Attr("orientation")
 	turned := string(sign) == "-"

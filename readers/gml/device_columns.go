@@ -28,7 +28,8 @@ type deviceColumn struct {
 	size    []int64
 }
 
-// attributes makes the columns of values: leading ones first, then those of elements in the order in which they first appear. first: at which tag they do.
+// attributes makes the columns of values: leading ones first, then those of elements in the order
+// in which they first appear. first: at which tag they do.
 func (d *deviceRows) attributes(columns *geoarrow.Columns, first []uint32) {
 	words := d.chunks.words
 	var order []int
@@ -56,7 +57,10 @@ func (d *deviceRows) attributes(columns *geoarrow.Columns, first []uint32) {
 	n, maskWords := d.rows.Rows, kernels.Words(d.rows.Rows)
 	var numbers, texts []*deviceColumn
 	for i, number := range order {
-		c := &deviceColumn{Column: &all[i], number: number, kinds: kinds[number], valid: valid[number*maskWords : (number+1)*maskWords]}
+		c := &deviceColumn{
+			Column: &all[i], number: number, kinds: kinds[number],
+			valid: valid[number*maskWords : (number+1)*maskWords],
+		}
 		c.Name, c.Role = words.columns[number].Name, words.columns[number].Role
 		if !d.asked.Has(c.ID()) {
 			*c.Column = geoarrow.Unread(c.ID())
@@ -95,7 +99,10 @@ func (d *deviceRows) values() (text gpu.Buffer[byte], values kernels.Scalars) {
 		text = p.Text
 	}
 	mask := func() kernels.Mask { return device.Alloc[uint64](d.Work, columns*kernels.Words(n)) }
-	values = kernels.Scalars{Starts: d.rows.From, Ends: d.rows.To, Valid: mask(), Numbers: mask(), Trues: mask(), Kinds: device.Alloc[uint32](d.Work, columns)}
+	values = kernels.Scalars{
+		Starts: d.rows.From, Ends: d.rows.To, Valid: mask(), Numbers: mask(),
+		Trues: mask(), Kinds: device.Alloc[uint32](d.Work, columns),
+	}
 	if !d.Stopped() {
 		d.Try(d.K.XMLValues(d.S, text, n, values))
 	}
@@ -133,7 +140,8 @@ func (d *deviceRows) resolve(c *deviceColumn) {
 	if c.Type.ID() == arrow.STRING && c.Facts.Kinds&^(geoarrow.FactString|geoarrow.FactField) != 0 && !c.forced {
 		d.mixed = append(d.mixed, c.ID())
 	}
-	d.Accept(c.Type.ID() != arrow.FLOAT64 || c.kinds&kernels.NumberInexact == 0, "an integer that no float64 is, among numbers with a point")
+	d.Accept(c.Type.ID() != arrow.FLOAT64 || c.kinds&kernels.NumberInexact == 0,
+		"an integer that no float64 is, among numbers with a point")
 }
 
 // parse makes columns of numbers.
@@ -170,7 +178,8 @@ func (d *deviceRows) parse(list []*deviceColumn, text gpu.Buffer[byte], values k
 	}
 }
 
-// gather makes columns of texts, and of dates and times if all of their texts are such. It waits once for how long they all are, and once more if there are long ones.
+// gather makes columns of texts, and of dates and times if all of their texts are such. It waits
+// once for how long they all are, and once more if there are long ones.
 func (d *deviceRows) gather(list []*deviceColumn, text gpu.Buffer[byte], values kernels.Scalars) {
 	n := d.rows.Rows
 	for _, c := range list {
@@ -179,7 +188,8 @@ func (d *deviceRows) gather(list []*deviceColumn, text gpu.Buffer[byte], values 
 		if d.Stopped() {
 			return
 		}
-		x, err := d.K.MeasureShortStrings(d.S, text, values.Starts.Slice(from, to), values.Ends.Slice(from, to), kernels.StringsRaw, c.offsets)
+		x, err := d.K.MeasureShortStrings(d.S, text, values.Starts.Slice(from, to), values.Ends.Slice(from, to),
+			kernels.StringsRaw, c.offsets)
 		if d.Try(err); err != nil {
 			return
 		}

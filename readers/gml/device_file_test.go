@@ -29,7 +29,10 @@ type deviceStyle struct {
 // deviceFile is a collection of features of everything that columns are made of.
 func deviceFile(r *rand.Rand, features int) []byte {
 	all := []string{"Point", "LineString", "Polygon", "MultiPoint", "MultiLineString", "MultiPolygon", "MultiGeometry"}
-	s := deviceStyle{Rand: r, size: 2, kinds: []string{all[r.IntN(len(all))]}, bounded: r.IntN(3) == 0, ids: r.IntN(4) > 0}
+	s := deviceStyle{
+		Rand: r, size: 2, kinds: []string{all[r.IntN(len(all))]}, bounded: r.IntN(3) == 0,
+		ids: r.IntN(4) > 0,
+	}
 	s.system = []string{"", ` srsName="urn:ogc:def:crs:EPSG::4326"`, ` srsName="EPSG:25832"`}[r.IntN(3)]
 	switch r.IntN(4) {
 	case 0:
@@ -37,7 +40,11 @@ func deviceFile(r *rand.Rand, features int) []byte {
 	case 1:
 		s.kinds = []string{"Polygon", "MultiPolygon"}
 	}
-	s.around = [][2]string{{"<gml:featureMember>", "</gml:featureMember>\n"}, {"\n<wfs:member>\n", "\r\n</wfs:member>"}, {"", "\n"}}[r.IntN(3)]
+	s.around = [][2]string{
+		{"<gml:featureMember>", "</gml:featureMember>\n"},
+		{"\n<wfs:member>\n", "\r\n</wfs:member>"},
+		{"", "\n"},
+	}[r.IntN(3)]
 	if r.IntN(3) == 0 {
 		s.size = 3
 	}
@@ -58,7 +65,10 @@ func deviceFile(r *rand.Rand, features int) []byte {
 
 // feature is one feature.
 func (s *deviceStyle) feature(i int) string {
-	words := []string{"plain", "é ü 😀", "A &amp; B &lt;c&gt;", "  blanks around ", "two\r\nlines", "", "true", "<![CDATA[<b>a & b</b>\r\n]]>", " <![CDATA[x]]>\n", strings.Repeat("long ", 90), "&quot;&apos;"}
+	words := []string{
+		"plain", "é ü 😀", "A &amp; B &lt;c&gt;", "  blanks around ", "two\r\nlines", "",
+		"true", "<![CDATA[<b>a & b</b>\r\n]]>", " <![CDATA[x]]>\n", strings.Repeat("long ", 90), "&quot;&apos;",
+	}
 	var b strings.Builder
 	if s.ids {
 		fmt.Fprintf(&b, `<t:f gml:id="f.%d">`, i)
@@ -66,7 +76,8 @@ func (s *deviceStyle) feature(i int) string {
 		b.WriteString("<t:f>")
 	}
 	if s.bounded {
-		b.WriteString(`<gml:boundedBy><gml:Envelope` + s.system + `><gml:lowerCorner>1 2</gml:lowerCorner></gml:Envelope></gml:boundedBy>`)
+		b.WriteString(`<gml:boundedBy><gml:Envelope` + s.system +
+			`><gml:lowerCorner>1 2</gml:lowerCorner></gml:Envelope></gml:boundedBy>`)
 	}
 	value := func(name, text string) {
 		if s.IntN(8) > 0 {
@@ -125,7 +136,10 @@ func (s *deviceStyle) geometry(kind, system string) string {
 	case "MultiPolygon":
 		return tag("MultiSurface", system, several("surfaceMember", "Polygon")...)
 	}
-	return tag("MultiGeometry", system, several("geometryMember", []string{"Point", "LineString", "Polygon"}[s.IntN(3)])...)
+	return tag("MultiGeometry", system, several("geometryMember", []string{
+		"Point", "LineString",
+		"Polygon",
+	}[s.IntN(3)])...)
 }
 
 func (s *deviceStyle) position(between string) string {
@@ -158,7 +172,8 @@ func (s *deviceStyle) positions(n int) string {
 	return "<gml:posList" + dimension + ">" + blank + list(" ", blank) + "</gml:posList>"
 }
 
-// TestDeviceAcceptsOrdinaryFiles holds the tables of the card against those of the CPU engine, and has it refuse nothing.
+// TestDeviceAcceptsOrdinaryFiles holds the tables of the card against those of the CPU engine, and
+// has it refuse nothing.
 func TestDeviceAcceptsOrdinaryFiles(t *testing.T) {
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -167,7 +182,8 @@ func TestDeviceAcceptsOrdinaryFiles(t *testing.T) {
 			d := readertest.Device(t, gml.Format(), 10<<10)
 			readertest.Same(t, gml.Format(), in, []int{0}, readertest.OnDevice(d))
 			if n := d.Counts(); n.Chunks < 2 || n.Refused > 0 {
-				t.Errorf("%d bytes: %d chunks accepted, %d refused: %s\n%.600s", len(text), n.Chunks, n.Refused, n.Reason, text)
+				t.Errorf("%d bytes: %d chunks accepted, %d refused: %s\n%.600s", len(text), n.Chunks,
+					n.Refused, n.Reason, text)
 			}
 		})
 	}
@@ -176,11 +192,16 @@ func TestDeviceAcceptsOrdinaryFiles(t *testing.T) {
 // TestDeviceFaults has calls of the card fail.
 func TestDeviceFaults(t *testing.T) {
 	text := deviceFile(rand.New(rand.NewPCG(7, 9)), 120)
-	readertest.DeviceFaults(t, gml.Format(), readertest.Input{Name: "a.gml", Text: text, Limits: readers.Limits{BatchRows: 100}})
+	readertest.DeviceFaults(t, gml.Format(), readertest.Input{
+		Name: "a.gml", Text: text,
+		Limits: readers.Limits{BatchRows: 100},
+	})
 }
 
-// TestDeviceLarge reads the files that VIBEFLIGHT_SWEEP_FILES names, between colons, with cards as the server has them and with the CPU engine. The cards may leave none of
-// their chunks: generated files have nothing odd. Without files it reads one of its own in chunks of 1 MiB, with as much memory as these take.
+// TestDeviceLarge reads the files that VIBEFLIGHT_SWEEP_FILES names, between colons, with cards as
+// the server has them and with the CPU engine. The cards may leave none of their chunks: generated
+// files have nothing odd. Without files it reads one of its own in chunks of 1 MiB, with as much
+// memory as these take.
 func TestDeviceLarge(t *testing.T) {
 	files, config := map[string][]byte{}, lanes.Config{}
 	for _, path := range filepath.SplitList(os.Getenv("VIBEFLIGHT_SWEEP_FILES")) {
@@ -214,5 +235,8 @@ func TestDeviceMutants(t *testing.T) {
 		`<m:member><f gml:id="f.2"><a>2.5</a><g><Polygon srsName="EPSG:4326"><exterior><LinearRing><posList>0 0 0 1 -1e0 1 0 0</posList></LinearRing></exterior></Polygon></g><b/></f></m:member>`
 	d := readertest.Device(t, gml.Format(), int64(len(rows)))
 	from := len(head) + len(rows)
-	readertest.Mutants(t, gml.Format(), readertest.Input{Name: "a.gml", Text: []byte(head + strings.Repeat(rows, 4) + tail)}, from, from+len(rows), "<>/&;\" ,1-e:", d)
+	readertest.Mutants(t, gml.Format(), readertest.Input{
+		Name: "a.gml",
+		Text: []byte(head + strings.Repeat(rows, 4) + tail),
+	}, from, from+len(rows), "<>/&;\" ,1-e:", d)
 }

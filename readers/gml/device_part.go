@@ -9,7 +9,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
 )
 
-// deviceChunks has a card read chunks of features of one layer, which are like those that the vocabulary was learnt from.
+// deviceChunks has a card read chunks of features of one layer, which are like those that the
+// vocabulary was learnt from.
 type deviceChunks struct {
 	*partReader // which reads what the card refuses
 	words       *vocabulary
@@ -23,7 +24,8 @@ func (w *crew) deviceReader() readers.PartReader {
 	return w.cards.Reader(c.partReader, c)
 }
 
-// forCards learns the tags of rows from those that begin at an offset, and reports whether cards know them.
+// forCards learns the tags of rows from those that begin at an offset, and reports whether cards
+// know them.
 func (w *crew) forCards(at int64) bool {
 	s := w.lead
 	if w.cards == nil || s.X.Encoding != xmltext.UTF8 || s.schema != nil || s.main != "" {
@@ -33,12 +35,14 @@ func (w *crew) forCards(at int64) bool {
 	if n, _ := w.src.ReadAt(text, at); n < len(text) {
 		return false // whoever reads the rows says why
 	}
-	w.words = learn(text, &w.home.x, s.layer, s.opening, systems{axes: s.names.axes, fme: s.names.fme}, s.limits.MaxDepth)
+	w.words = learn(text, &w.home.x, s.layer, s.opening, systems{axes: s.names.axes, fme: s.names.fme},
+		s.limits.MaxDepth)
 	return w.words != nil
 }
 
-// Bounds finds the features that begin between two offsets: what looks like the beginning of one may stand in a comment or a CDATA section. Then the chunk does not begin where the one
-// before ended, or it is refused.
+// Bounds finds the features that begin between two offsets: what looks like the beginning of one
+// may stand in a comment or a CDATA section. Then the chunk does not begin where the one before
+// ended, or it is refused.
 func (c *deviceChunks) Bounds(from, stop int64) (start, end int64, why string) {
 	start, end, err := c.probe.Chunk(from, stop)
 	switch none := start < 0 || start >= stop; {

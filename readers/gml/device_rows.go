@@ -88,10 +88,12 @@ func (d *deviceRows) find(words *vocabulary) {
 	d.Later(func() error { return rows.Free(d.S) })
 	d.rows = rows
 	d.Accept(rows.Rows > 0, oddTags)
-	d.Accept(rows.Rows*max(1, len(words.columns)) <= d.Text.Len()/leastValue, "more columns than features have text for")
+	d.Accept(rows.Rows*max(1, len(words.columns)) <= d.Text.Len()/leastValue,
+		"more columns than features have text for")
 }
 
-// leastTag and leastValue are how many bytes of text stand for a tag, and for a column of a feature: a card has so much room for them.
+// leastTag and leastValue are how many bytes of text stand for a tag, and for a column of a
+// feature: a card has so much room for them.
 const (
 	leastTag   = 3
 	leastValue = 4
@@ -138,7 +140,8 @@ func (d *deviceRows) check(found *kernels.XMLFound) (frame, string) {
 	return c.words.uses(found, c.lead.frame)
 }
 
-// checkLengths looks for features of which the CPU engine would say that they are too long: each ends before the next one begins.
+// checkLengths looks for features of which the CPU engine would say that they are too long: each
+// ends before the next one begins.
 func (d *deviceRows) checkLengths(starts []int64) {
 	for i, start := range starts {
 		next := int64(d.Text.Len())
@@ -176,7 +179,8 @@ func (d *deviceRows) geometry(columns *geoarrow.Columns, found *kernels.XMLFound
 		return
 	}
 	d.After(func() {
-		d.Accept(g.Dim&geoarrow.HasM == 0 && !(f.system.swapped && g.Kind == geoarrow.NoKind && g.Nulls < n), oddGeometry)
+		d.Accept(g.Dim&geoarrow.HasM == 0 && !(f.system.swapped && g.Kind == geoarrow.NoKind && g.Nulls < n),
+			oddGeometry)
 		if f.system.swapped {
 			g.X, g.Y = g.Y, g.X
 		}

@@ -14,8 +14,11 @@ import (
 // learnBytes are looked at to learn the tags of a file.
 const learnBytes = 256 << 10
 
-// learn reads rows of a layer from text, which begins with one that stands in elements that another scanner has open. opening is what rows begin with. It is nil if these are not for cards.
-func learn(text []byte, around *xmltext.Scanner, layer string, opening []byte, names systems, maxDepth int) *vocabulary {
+// learn reads rows of a layer from text, which begins with one that stands in elements that another
+// scanner has open. opening is what rows begin with. It is nil if these are not for cards.
+func learn(text []byte, around *xmltext.Scanner, layer string, opening []byte, names systems,
+	maxDepth int,
+) *vocabulary {
 	v := &vocabulary{systems: names, at: map[string]int{}, names: map[string]int{}}
 	text = append(text, make([]byte, max(number.Padding, xmltext.Padding))...)
 	l := &lesson{vocabulary: v, layer: layer, opening: opening}
@@ -29,7 +32,8 @@ func learn(text []byte, around *xmltext.Scanner, layer string, opening []byte, n
 			v.tags[i].Text = []byte{0} // no tag
 		}
 	}
-	if len(v.tags) == 0 || len(v.tags) > kernels.MostXMLTags || len(v.columns) > kernels.MostXMLColumns || len(v.names) >= kernels.MostXMLTags {
+	if len(v.tags) == 0 || len(v.tags) > kernels.MostXMLTags || len(v.columns) > kernels.MostXMLColumns ||
+		len(v.names) >= kernels.MostXMLTags {
 		return nil
 	}
 	return v
@@ -128,7 +132,10 @@ func (l *lesson) element() bool {
 	case around == inPolygon && (local == "interior" || local == "innerBoundaryIs"):
 		l.start(kernels.XMLMore, inBoundary, bit(inPolygon), none, -1)
 	case around == inPoint || around == inLine || around == inRing:
-		role := map[string]kernels.XMLRole{"posList": kernels.XMLPositions, "pos": kernels.XMLPosition, "coordinates": kernels.XMLTuples}[local]
+		role := map[string]kernels.XMLRole{
+			"posList": kernels.XMLPositions, "pos": kernels.XMLPosition,
+			"coordinates": kernels.XMLTuples,
+		}[local]
 		l.start(role, inPositions, bit(inPoint, inLine, inRing), none, -1)
 	case around == inRow && local == "boundedBy":
 		l.start(kernels.XMLPassed, inBounds, bit(inRow), none, -1)
@@ -140,8 +147,8 @@ func (l *lesson) element() bool {
 	return true
 }
 
-// property learns an element that is a value, or holds elements, unless the text ends before it says which. Each holder has a class of its own, so that a value is
-// known by the way to it.
+// property learns an element that is a value, or holds elements, unless the text ends before it
+// says which. Each holder has a class of its own, so that a value is known by the way to it.
 func (l *lesson) property(local string, around uint8) bool {
 	way := local
 	if around != inRow {
@@ -164,7 +171,8 @@ func (l *lesson) property(local string, around uint8) bool {
 	case token == xmltext.Start:
 		l.start(kernels.XMLHolder, class, bit(around), kernels.XMLNoWord, -1)
 	default:
-		l.start(kernels.XMLValue, inValue, bit(around), kernels.XMLNoWord, l.column(geoarrow.ColumnID{Role: geoarrow.RolePath, Name: way}))
+		l.start(kernels.XMLValue, inValue, bit(around), kernels.XMLNoWord,
+			l.column(geoarrow.ColumnID{Role: geoarrow.RolePath, Name: way}))
 	}
 	return true
 }
@@ -185,13 +193,18 @@ func (l *lesson) holder(way string) (class uint8, ok bool) {
 // start learns a start tag, or an empty one. An end tag's role says that no card knows what it is.
 func (l *lesson) start(role kernels.XMLRole, class uint8, parents uint64, word kernels.XMLWord, column int) {
 	text, note, ok := l.template(role)
-	note.shape, note.list, note.one = role == kernels.XMLShape, role == kernels.XMLPositions, role == kernels.XMLPosition
+	note.shape, note.list, note.one = role == kernels.XMLShape, role == kernels.XMLPositions,
+		role == kernels.XMLPosition
 	note.bad = !ok || role == kernels.XMLEnd
-	i := l.add(kernels.XMLTag{Text: text, Name: l.number(l.x.Name()), Role: role, Class: class, Parents: parents, Column: column, Word: word}, note)
+	i := l.add(kernels.XMLTag{
+		Text: text, Name: l.number(l.x.Name()), Role: role, Class: class,
+		Parents: parents, Column: column, Word: word,
+	}, note)
 	l.open = append(l.open, i)
 }
 
-// template is the tag at hand as the dictionary has it: with values of identifiers left open. ok: cards know all that its attributes say.
+// template is the tag at hand as the dictionary has it: with values of identifiers left open. ok:
+// cards know all that its attributes say.
 func (l *lesson) template(role kernels.XMLRole) (text []byte, note tagNote, ok bool) {
 	raw := unsafe.Slice((*byte)(unsafe.Add(l.x.Q, l.x.At+1)), l.x.P-l.x.At-2)
 	ok = len(raw) <= longestTag
@@ -257,7 +270,8 @@ func (l *lesson) end() {
 		return
 	}
 	name := bytes.TrimRight(raw[1:], " \t\r\n")
-	l.add(kernels.XMLTag{Text: raw, Name: l.number(name), Role: kernels.XMLEnd, Class: inNothing, Column: -1}, tagNote{bad: len(raw) > longestTag})
+	l.add(kernels.XMLTag{Text: raw, Name: l.number(name), Role: kernels.XMLEnd, Class: inNothing, Column: -1},
+		tagNote{bad: len(raw) > longestTag})
 }
 
 // leadingRole is the role of a leading column.

@@ -23,7 +23,8 @@ import (
 // deviceChunks are so small that most files are several chunks, down to a feature or two.
 var deviceChunks = []int64{700, 1500, 4000}
 
-// TestDeviceGolden reads the files of testdata, without their schemas, in chunks of every size, and again with their members ten times.
+// TestDeviceGolden reads the files of testdata, without their schemas, in chunks of every size, and
+// again with their members ten times.
 func TestDeviceGolden(t *testing.T) {
 	list := readertest.Devices(t, gml.Format(), deviceChunks)
 	names, err := filepath.Glob(filepath.Join("testdata", "*.gml"))
@@ -77,16 +78,21 @@ func TestDeviceSplits(t *testing.T) {
 			continue
 		}
 		t.Run(fmt.Sprint(chunk+1), func(t *testing.T) { // a card's memory is free again afterwards
-			d := readertest.DeviceOn(t, gml.Format(), lanes.Config{Plan: lanes.Plan{ChunkBytes: chunk + 1, Lanes: 2, Work: 2}}, k)
+			d := readertest.DeviceOn(t, gml.Format(), lanes.Config{Plan: lanes.Plan{
+				ChunkBytes: chunk + 1,
+				Lanes:      2, Work: 2,
+			}}, k)
 			for cut := range 3 {
-				readertest.Same(t, gml.Format(), readertest.Input{Name: "a.gml", Text: text[:len(text)-cut*40]}, []int{0}, readertest.OnDevice(d))
+				readertest.Same(t, gml.Format(), readertest.Input{Name: "a.gml", Text: text[:len(text)-cut*40]},
+					[]int{0}, readertest.OnDevice(d))
 			}
 		})
 	}
 }
 
-// TestDeviceSweep holds what cards make of random files against what the CPU engine makes of them: tables, counts and errors, to the letter. A third of the files are those of
-// TestSweep, of which half are broken; the others are ordinary, some of them with one mistake.
+// TestDeviceSweep holds what cards make of random files against what the CPU engine makes of them:
+// tables, counts and errors, to the letter. A third of the files are those of TestSweep, of which
+// half are broken; the others are ordinary, some of them with one mistake.
 func TestDeviceSweep(t *testing.T) {
 	documents, first := readertest.SweepRange(t, 400)
 	list := readertest.Devices(t, gml.Format(), deviceChunks)
@@ -111,13 +117,15 @@ func TestDeviceSweep(t *testing.T) {
 	readertest.Accepted(t, list, deviceChunks, int64(documents), 0.4)
 }
 
-// sameOnDevice reads the file of a seed by a card and by the CPU engine. It gives 1 if it is a table, else 0.
+// sameOnDevice reads the file of a seed by a card and by the CPU engine. It gives 1 if it is a
+// table, else 0.
 func sameOnDevice(t *testing.T, how reading, in readertest.Input, d readers.Engine, seed int) int64 {
 	f, silent := how.format(), &silent{TB: t}
 	onDevice := how.variant(readertest.OnDevice(d))
 	if readertest.Same(silent, f, in, []int{0}, onDevice); silent.failed {
 		readertest.Same(t, f, in, []int{0}, onDevice)
-		t.Errorf("options %v, limits %+v: VIBEFLIGHT_SWEEP=1 VIBEFLIGHT_SWEEP_SEED=%d reads it again", in.Options, in.Limits, seed)
+		t.Errorf("options %v, limits %+v: VIBEFLIGHT_SWEEP=1 VIBEFLIGHT_SWEEP_SEED=%d reads it again",
+			in.Options, in.Limits, seed)
 	}
 	readertest.Projected(t, f, in, readertest.Some(uint64(seed)), onDevice)
 	if _, err := readertest.Parse(t, f, in); err != nil {
@@ -136,10 +144,16 @@ func sweepOnDevice(seed uint64) (reading, readertest.Input) {
 	text := deviceFile(r, 1+r.IntN(30))
 	if r.IntN(2) == 0 {
 		at := r.IntN(len(text))
-		odd := []string{"<", ">", "&", "\"", "\x00", "</f>", "/>", "]]>", "<!---->", "<![CDATA[x]]>", "<a>", "\xff", ",", " ", "1", "-", "x", "<f>", "1e999", "9007199254740993", "&lt;", "é", "\r"}
+		odd := []string{
+			"<", ">", "&", "\"", "\x00", "</f>", "/>", "]]>", "<!---->", "<![CDATA[x]]>",
+			"<a>", "\xff", ",", " ", "1", "-", "x", "<f>", "1e999", "9007199254740993", "&lt;", "é", "\r",
+		}
 		text = slices.Concat(text[:at], []byte(odd[r.IntN(len(odd))]), text[at+r.IntN(min(3, len(text)-at)):])
 	}
-	in := readertest.Input{Name: "dir/a.gml", Text: text, Limits: readers.Limits{BatchRows: 1 + r.IntN(50)}, Options: map[string]any{}}
+	in := readertest.Input{
+		Name: "dir/a.gml", Text: text, Limits: readers.Limits{BatchRows: 1 + r.IntN(50)},
+		Options: map[string]any{},
+	}
 	if r.IntN(2) == 0 {
 		in.Options["on_error"] = []string{"skip", "null", "repair"}[r.IntN(3)]
 	}

@@ -65,7 +65,10 @@ var shapeTags = map[string]shapeTag{
 }
 
 // memberClasses are the classes of what holds the members of shapes.
-var memberClasses = map[uint8]uint8{inPoints: inPointMember, inLines: inLineMember, inPolygons: inPolygonMember, inGeometries: inGeometryMember}
+var memberClasses = map[uint8]uint8{
+	inPoints: inPointMember, inLines: inLineMember, inPolygons: inPolygonMember,
+	inGeometries: inGeometryMember,
+}
 
 // tagNote is what is known of a tag of the dictionary beside what cards know.
 type tagNote struct {
@@ -92,7 +95,8 @@ type vocabulary struct {
 // oddFrames is why cards leave chunks whose geometries do not all say the same of their positions.
 const oddFrames = "geometries of several systems, or dimensions, in a chunk"
 
-// uses gives what a chunk's geometries are in: their system, and how many ordinates a position of a posList has, by the tags that the chunk has. around is what the file says of all. why says why a
+// uses gives what a chunk's geometries are in: their system, and how many ordinates a position of a
+// posList has, by the tags that the chunk has. around is what the file says of all. why says why a
 // card does not know.
 func (v *vocabulary) uses(found *kernels.XMLFound, around frame) (f frame, why string) {
 	f = around // of a chunk that has no geometry
@@ -137,7 +141,8 @@ func (v *vocabulary) uses(found *kernels.XMLFound, around frame) (f frame, why s
 	return f, ""
 }
 
-// agree reports whether what tags inside of geometries and around them say of positions is what the geometries say. named: they name their system, so that nothing around counts.
+// agree reports whether what tags inside of geometries and around them say of positions is what the
+// geometries say. named: they name their system, so that nothing around counts.
 func (v *vocabulary) agree(found *kernels.XMLFound, f frame, named bool) bool {
 	for i := range v.notes {
 		note := &v.notes[i]
@@ -151,7 +156,8 @@ func (v *vocabulary) agree(found *kernels.XMLFound, f frame, named bool) bool {
 	return true
 }
 
-// listSize is what the lists of positions say of their size, or 0, whether there are any, and whether all say the same. What a pos says counts for a list behind it.
+// listSize is what the lists of positions say of their size, or 0, whether there are any, and
+// whether all say the same. What a pos says counts for a list behind it.
 func (v *vocabulary) listSize(found *kernels.XMLFound) (size int, some, ok bool) {
 	for i := range v.notes {
 		note := &v.notes[i]

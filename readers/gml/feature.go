@@ -8,7 +8,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
 )
 
-// row is what the feature at hand said so far. Its values go to their columns once all of it is known to be well-formed.
+// row is what the feature at hand said so far. Its values go to their columns once all of it is
+// known to be well-formed.
 type row struct {
 	ids      [leadingColumns][]byte // nil: it has no such attribute
 	values   []value
@@ -68,7 +69,8 @@ func (s *scanner) readRow(off int64) bool {
 			s.active = true
 			s.X.Rewind(m)
 			s.X.Next()
-		case s.skipErrors && (!s.OfFile || s.inside) && !s.X.Fault.Depth: // what was read before was no error of the file
+		case s.skipErrors && (!s.OfFile || s.inside) && !s.X.Fault.Depth:
+			// what was read before was no error of the file
 			s.dropped = s.dropped || dropped
 			return s.skipRow(m, off)
 		default:
@@ -124,8 +126,9 @@ func (s *scanner) properties(inside bool) bool {
 	}
 }
 
-// property reads an element of a feature whose start tag was read, up to its end: a value, a geometry, or what holds such. Geometries stand inside of elements
-// that name them, but not all writers know.
+// property reads an element of a feature whose start tag was read, up to its end: a value, a
+// geometry, or what holds such. Geometries stand inside of elements that name them, but not all
+// writers know.
 func (s *scanner) property(inside bool) bool {
 	name := s.X.Local()
 	if k := shapeOf(name); k != noShape && s.holds(inside) {
@@ -145,7 +148,8 @@ func (s *scanner) property(inside bool) bool {
 	return ok
 }
 
-// holds reports whether the element whose start tag was read holds an element; or, inside of another, nothing at all.
+// holds reports whether the element whose start tag was read holds an element; or, inside of
+// another, nothing at all.
 func (s *scanner) holds(inside bool) bool {
 	p := s.X.P
 	for isBlank(s.At(p)) {
@@ -222,7 +226,8 @@ func (r *row) add(e *element) *value {
 	return &r.values[e.place]
 }
 
-// attributes keeps the attributes of an element that columns hold: the unit of a measure, where a reference leads.
+// attributes keeps the attributes of an element that columns hold: the unit of a measure, where a
+// reference leads.
 func (s *scanner) attributes(e *element, n int) {
 	for i := range n {
 		full, local := s.X.AttrName(i)
@@ -250,7 +255,8 @@ func (s *scanner) suffixed(e *element, suffix string, text []byte) {
 	s.row.values = append(s.row.values, v)
 }
 
-// keep is a text that the XML scanner gave, as one that holds until the row ends. Padding of package number is readable behind it.
+// keep is a text that the XML scanner gave, as one that holds until the row ends. Padding of
+// package number is readable behind it.
 func (s *scanner) keep(b []byte) []byte {
 	if s.X.InWindow(b) {
 		return b

@@ -1,5 +1,7 @@
-// Package gml reads features in GML: GML 2 (OGC 02-069), GML 3.1 (OGC 03-105r1) and GML 3.2 (OGC 07-036, ISO 19136), as the simple features profile
-// (OGC 10-100r3) has them, in the collections of WFS 1.0, 1.1 and 2.0 or of anybody. The XML is read by package xmltext, strictly; any prefix will do.
+// Package gml reads features in GML: GML 2 (OGC 02-069), GML 3.1 (OGC 03-105r1) and GML 3.2 (OGC
+// 07-036, ISO 19136), as the simple features profile (OGC 10-100r3) has them, in the collections of
+// WFS 1.0, 1.1 and 2.0 or of anybody. The XML is read by package xmltext, strictly; any prefix will
+// do.
 //
 //	file        a collection; a WFS ExceptionReport is an error that quotes its text
 //	collection  members, each of which holds features or another collection; boundedBy; what else it holds is passed
@@ -7,11 +9,13 @@
 //	feature     a row, of the layer that its name is; its leaf elements are its values, however deep they stand
 //	geometry    the first one in the feature is the row's own, others are columns of WKB: Point, LineString, Polygon, Multi…, Curve and Surface of linear parts
 //
-// A parse reads the features of one layer; the rest of the file must be well-formed XML. An .xsd beside the file gives columns their types. Nothing else is ever
-// opened: no schema that the file names, no xlink:href, no entity.
+// A parse reads the features of one layer; the rest of the file must be well-formed XML. An .xsd
+// beside the file gives columns their types. Nothing else is ever opened: no schema that the file
+// names, no xlink:href, no entity.
 //
-// Where the standard is silent, or forbids what is common, docs/formats/gml.md says what is done, and what GDAL does. Refused: splines and, without
-// the option linearize, arcs; solids; two coordinate reference systems in one layer.
+// Where the standard is silent, or forbids what is common, docs/formats/gml.md says what is done,
+// and what GDAL does. Refused: splines and, without the option linearize, arcs; solids; two
+// coordinate reference systems in one layer.
 package gml
 
 import (
@@ -27,7 +31,8 @@ import (
 
 const formatName = "gml"
 
-// The option that says what is done about coordinates whose first axis may be north, and what it can be.
+// The option that says what is done about coordinates whose first axis may be north, and what it
+// can be.
 const (
 	optionAxes  = "axis_order"
 	namedAxes   = "auto"
@@ -56,19 +61,23 @@ func Format() readers.Format {
 		Sniff:      sniff,
 		Options: []readers.Option{{
 			Name: optionAxes, Default: namedAxes, Values: []string{namedAxes, plainAxes, swappedAxes},
-			Doc: "the order of coordinates in the file: auto is as srsName says, xy is easting or longitude first, yx is northing or latitude first",
+			Doc: "the order of coordinates in the file: auto is as srsName says, xy is easting or longitude first, " +
+				"yx is northing or latitude first",
 		}, {
 			Name: optionLinearize, Default: no, Values: []string{no, yes},
 			Doc: "read arcs and circles as lines with a position every 4 degrees; else they are errors",
 		}, {
 			Name: optionGeometry,
-			Doc:  "the element that holds the geometry of the rows, as area or lot.area; empty is the first geometry of each feature. Others are columns of WKB",
+			Doc: "the element that holds the geometry of the rows, as area or lot.area; empty is the first " +
+				"geometry of each feature. Others are columns of WKB",
 		}},
 		Recode: xmltext.Recode,
 		Open:   open,
 		CPU:    func(l readers.Layout) readers.Parser { return parser{layout: l} },
 		GPU: func(pool *lanes.Pool) readers.Engine {
-			return device.New(pool, func(l readers.Layout, e *device.Engine) readers.Parser { return parser{layout: l, device: e} })
+			return device.New(pool, func(l readers.Layout, e *device.Engine) readers.Parser {
+				return parser{layout: l, device: e}
+			})
 		},
 	}
 }
@@ -78,15 +87,20 @@ func open(_ context.Context, src *source.File, opts readers.Options) (readers.La
 	return readers.Layout{Options: opts, Dialect: s}, err
 }
 
-// sniff accepts a root element that is a collection, or a feature with an identifier, of which the first bytes name GML or WFS.
+// sniff accepts a root element that is a collection, or a feature with an identifier, of which the
+// first bytes name GML or WFS.
 func sniff(head []byte) bool {
 	root := xmltext.Root(head)
 	if len(root) == 0 {
 		return false
 	}
-	for _, namespace := range []string{"http://www.opengis.net/gml", "http://www.opengis.net/wfs", "http://ogr.maptools.org/"} {
+	for _, namespace := range []string{
+		"http://www.opengis.net/gml", "http://www.opengis.net/wfs",
+		"http://ogr.maptools.org/",
+	} {
 		if bytes.Contains(head, []byte(namespace)) {
-			return isCollection(root) || bytes.Contains(head, []byte("ember>")) || bytes.Contains(head, []byte("embers>")) || bytes.Contains(head, []byte("gml:id="))
+			return isCollection(root) || bytes.Contains(head, []byte("ember>")) ||
+				bytes.Contains(head, []byte("embers>")) || bytes.Contains(head, []byte("gml:id="))
 		}
 	}
 	return false

@@ -36,7 +36,8 @@ func shapeOf(local []byte) shape {
 		return aPolygon
 	case "Surface":
 		return aSurface
-	case "CompositeSurface", "OrientableSurface", "PolyhedralSurface", "TriangulatedSurface", "Tin", "MultiSurface", "MultiPolygon":
+	case "CompositeSurface", "OrientableSurface", "PolyhedralSurface", "TriangulatedSurface", "Tin",
+		"MultiSurface", "MultiPolygon":
 		return manySurfaces
 	case "MultiPoint":
 		return manyPoints
@@ -44,13 +45,15 @@ func shapeOf(local []byte) shape {
 		return manyCurves
 	case "MultiGeometry":
 		return manyGeometries
-	case "Solid", "CompositeSolid", "MultiSolid", "GeometricComplex", "TopoCurve", "TopoSurface", "TopoVolume", "TopoPoint", "Shell":
+	case "Solid", "CompositeSolid", "MultiSolid", "GeometricComplex", "TopoCurve", "TopoSurface",
+		"TopoVolume", "TopoPoint", "Shell":
 		return notRead
 	}
 	return noShape
 }
 
-// geometry reads the geometry whose start tag was read into the builder, up to its end. The caller ends it.
+// geometry reads the geometry whose start tag was read into the builder, up to its end. The caller
+// ends it.
 func (s *scanner) geometry(k shape, c frame) (geoarrow.Kind, bool) {
 	if !s.named(&c) {
 		return 0, false
@@ -93,13 +96,15 @@ func (s *scanner) refuse(as string) bool {
 func (s *scanner) inline() bool {
 	for i := range s.X.Attrs() {
 		if _, local := s.X.AttrName(i); string(local) == "href" {
-			return s.Wrong(s.X.At, fieldGeometry, "", fmt.Sprintf("<%s> refers to another element by xlink:href, which is not followed", s.X.Local()))
+			return s.Wrong(s.X.At, fieldGeometry, "",
+				fmt.Sprintf("<%s> refers to another element by xlink:href, which is not followed", s.X.Local()))
 		}
 	}
 	return true
 }
 
-// members reads the members of a geometry whose start tag was read, up to its end: each of its children holds geometries that one reads.
+// members reads the members of a geometry whose start tag was read, up to its end: each of its
+// children holds geometries that one reads.
 func (s *scanner) members(c frame, one func(*scanner, frame) bool) bool {
 	for {
 		switch s.X.Next() {
@@ -140,7 +145,8 @@ func (s *scanner) each(c frame, one func(*scanner, frame) bool) bool {
 	}
 }
 
-// aside passes an element that says something of a geometry and nothing of its shape, whose start tag was read; any other is refused.
+// aside passes an element that says something of a geometry and nothing of its shape, whose start
+// tag was read; any other is refused.
 func (s *scanner) aside() bool {
 	switch string(s.X.Local()) {
 	case "name", "description", "descriptionReference", "identifier", "metaDataProperty", "boundedBy":
@@ -203,8 +209,8 @@ func (s *scanner) surfaces(k shape, c frame) (geoarrow.Kind, bool) {
 	return geoarrow.MultiPolygon, true
 }
 
-// parts reads the polygons of the element whose start tag was read, up to its end. n polygons are before them, the last of which is still to be ended as a part; it
-// gives how many there are then.
+// parts reads the polygons of the element whose start tag was read, up to its end. n polygons are
+// before them, the last of which is still to be ended as a part; it gives how many there are then.
 func (s *scanner) parts(c frame, n int) (int, bool) {
 	for {
 		switch s.X.Next() {
@@ -216,7 +222,8 @@ func (s *scanner) parts(c frame, n int) (int, bool) {
 		}
 		var ok bool
 		switch name := s.X.Local(); {
-		case isMember(name), string(name) == "patches", string(name) == "polygonPatches", string(name) == "trianglePatches", string(name) == "baseSurface":
+		case isMember(name), string(name) == "patches", string(name) == "polygonPatches",
+			string(name) == "trianglePatches", string(name) == "baseSurface":
 			n, ok = s.partsIn(c, n)
 		default:
 			ok = s.aside()
@@ -236,7 +243,8 @@ func isPatch(local []byte) bool {
 	return false
 }
 
-// partsIn reads the children of the element whose start tag was read, which are surfaces or patches of one.
+// partsIn reads the children of the element whose start tag was read, which are surfaces or patches
+// of one.
 func (s *scanner) partsIn(around frame, n int) (int, bool) {
 	if !s.inline() {
 		return 0, false

@@ -19,7 +19,8 @@ func TestFormat(t *testing.T) { readertest.Run(t, gml.Format(), windows, paralle
 
 func FuzzFormat(f *testing.F) { readertest.Fuzz(f, gml.Format(), windows, parallel) }
 
-// textCase is a text and the table that it becomes, as readertest.Columns writes it; or, where the input has the mark ¦, a part of the error that stands there.
+// textCase is a text and the table that it becomes, as readertest.Columns writes it; or, where the
+// input has the mark ¦, a part of the error that stands there.
 type textCase struct{ name, input, want string }
 
 // reading is how the cases of a table are read.
@@ -51,7 +52,8 @@ func (how reading) variant(v readertest.Variant) readertest.Variant {
 	}}
 }
 
-// check reads each case whole, in windows of every size, in parts of every size, and in small batches.
+// check reads each case whole, in windows of every size, in parts of every size, and in small
+// batches.
 func check(t *testing.T, how reading, cases []textCase) {
 	t.Helper()
 	for _, c := range cases {
@@ -109,7 +111,8 @@ func checkFault(t *testing.T, text string, err error, offset int64, want string)
 	}
 }
 
-// columns writes a table in lines, without a geometry column of nulls only and without the places of deviations.
+// columns writes a table in lines, without a geometry column of nulls only and without the places
+// of deviations.
 func columns(table *readers.Table) string {
 	if table == nil {
 		return ""
@@ -117,7 +120,8 @@ func columns(table *readers.Table) string {
 	var kept []string
 	for _, line := range strings.Split(strings.TrimSpace(readertest.Columns(table)), "\n") {
 		rest, isGeometry := strings.CutPrefix(line, "geometry: geoarrow.wkb xy:")
-		if line != "crs: none" && !strings.HasPrefix(line, "deviation: ") && (!isGeometry || strings.Trim(rest, "nul |") != "") {
+		if line != "crs: none" && !strings.HasPrefix(line, "deviation: ") &&
+			(!isGeometry || strings.Trim(rest, "nul |") != "") {
 			kept = append(kept, line)
 		}
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
-// addList appends the values that begin with the one at i, which have one name, as a list. One whose values are of several kinds is a list of their texts.
+// addList appends the values that begin with the one at i, which have one name, as a list. One
+// whose values are of several kinds is a list of their texts.
 func (s *scanner) addList(c *rows.Column, i int) {
 	if c.Unread {
 		c.Pass()

@@ -14,9 +14,13 @@ import (
 // TestNumbers compares ordinates and attributes with strconv.ParseFloat, bit for bit.
 func TestNumbers(t *testing.T) {
 	texts := []string{
-		"90.81246689931749", "4.9e-324", "2.2250738585072014e-308", "1.7976931348623157e308", "-0.0", "-0", "1e-400", "123456789012345678901234567890",
-		"9007199254740993", "0.1000000000000000055511151231257827021181583404541015625", "2.22507385850720113605740979670913197593481954635164564e-308",
-		"1.00000000000000011102230246251565404236316680908203125", "1.00000000000000011102230246251565404236316680908203124", "1.00000000000000011102230246251565404236316680908203126",
+		"90.81246689931749", "4.9e-324", "2.2250738585072014e-308", "1.7976931348623157e308", "-0.0",
+		"-0", "1e-400", "123456789012345678901234567890",
+		"9007199254740993", "0.1000000000000000055511151231257827021181583404541015625",
+		"2.22507385850720113605740979670913197593481954635164564e-308",
+		"1.00000000000000011102230246251565404236316680908203125",
+		"1.00000000000000011102230246251565404236316680908203124",
+		"1.00000000000000011102230246251565404236316680908203126",
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
@@ -36,7 +40,8 @@ func TestNumbers(t *testing.T) {
 	list := strings.Join(texts, " ")
 	for _, c := range []struct{ name, text string }{
 		{"posList", geom("<LineString><posList>" + list + "</posList></LineString>")},
-		{"posList that is decoded", geom("<LineString><posList><![CDATA[" + list + "]]>\n<!-- --></posList></LineString>")},
+		{"posList that is decoded", geom("<LineString><posList><![CDATA[" + list +
+			"]]>\n<!-- --></posList></LineString>")},
 		{"coordinates", geom("<LineString><coordinates>" + strings.Join(tuples, " ") + "</coordinates></LineString>")},
 	} {
 		table, err := readertest.Parse(t, reading{}.format(), readertest.Input{Name: "a.gml", Text: []byte(c.text)})

@@ -28,8 +28,9 @@ func wantNumber(why int) string {
 	return "an ordinate, which is a number"
 }
 
-// ordinate reads the number at p of the text of n bytes at q, up to a blank or the end of the text: a double of XML Schema (part 2, section 3.2.5) that is finite.
-// A negative end is the complement of why there is none.
+// ordinate reads the number at p of the text of n bytes at q, up to a blank or the end of the text:
+// a double of XML Schema (part 2, section 3.2.5) that is finite. A negative end is the complement
+// of why there is none.
 func (s *scanner) ordinate(q unsafe.Pointer, p, n int) (v float64, end int) {
 	v, end = number.Float(q, p)
 	if end >= 0 && (end == n || end < n && isBlank(byteAt(q, end))) {
@@ -46,8 +47,9 @@ func (s *scanner) ordinate(q unsafe.Pointer, p, n int) (v float64, end int) {
 	return v, last
 }
 
-// double reads a whole text as a finite double of XML Schema: beside what JSON has, a plus, zeros in front, no digit before or none behind the point. It writes
-// the number as JSON has it, so that one package decides how numbers are rounded. why is -1, or why there is none.
+// double reads a whole text as a finite double of XML Schema: beside what JSON has, a plus, zeros
+// in front, no digit before or none behind the point. It writes the number as JSON has it, so that
+// one package decides how numbers are rounded. why is -1, or why there is none.
 func (s *scanner) double(text []byte) (v float64, why int) {
 	out, rest := s.digits[:0], text
 	if len(rest) > 0 && (rest[0] == '-' || rest[0] == '+') {

@@ -15,8 +15,9 @@ type other struct {
 	crs      established
 }
 
-// propertyGeometry reads a geometry of the feature, whose start tag was read, up to its end. The row's own is the first one, or that of the property which the
-// option names. The first one of every other property has a column of WKB; those behind are passed and counted.
+// propertyGeometry reads a geometry of the feature, whose start tag was read, up to its end. The
+// row's own is the first one, or that of the property which the option names. The first one of
+// every other property has a column of WKB; those behind are passed and counted.
 func (s *scanner) propertyGeometry(k shape) bool {
 	in, name := s.row.in, s.row.property
 	if in == nil {
@@ -46,7 +47,8 @@ func (o *other) path() []byte {
 	return []byte(o.in.way)
 }
 
-// otherGeometry reads a geometry that is not the row's own. One that can't be read is passed and counted: nobody asked for it.
+// otherGeometry reads a geometry that is not the row's own. One that can't be read is passed and
+// counted: nobody asked for it.
 func (s *scanner) otherGeometry(k shape, in *step, name []byte) bool {
 	start, shapes, crs := s.X.TagMark(), s.sink.Shapes, s.crs
 	o := other{in: in, name: name, from: len(s.row.wkb)}
@@ -71,7 +73,8 @@ func (s *scanner) otherGeometry(k shape, in *step, name []byte) bool {
 	return s.X.Next() == xmltext.Start && s.X.Skip()
 }
 
-// addOther puts a geometry into its column, unless its system is not that of the layer. Where nobody said yet which that is, it is this one.
+// addOther puts a geometry into its column, unless its system is not that of the layer. Where
+// nobody said yet which that is, it is this one.
 func (s *scanner) addOther(o *other) {
 	k := s.sink
 	if !s.crs.set && o.crs.set {

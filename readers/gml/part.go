@@ -65,7 +65,8 @@ func (r *partReader) open(from, stop, row int64) bool {
 	return s.open(r.ctx, r.src, from, r.lead.End, row, cmp.Or(r.cpu.readBytes, window.Bytes))
 }
 
-// read reads the part from the row at hand on, which is row number row; unless ok, it failed already.
+// read reads the part from the row at hand on, which is row number row; unless ok, it failed
+// already.
 func (r *partReader) read(ok bool, row int64) readers.Part {
 	s := r.s
 	start := s.Base + int64(s.X.P)

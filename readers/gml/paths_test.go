@@ -11,13 +11,25 @@ import (
 // TestPaths has values of one name in different elements, each of which has a column of its own.
 func TestPaths(t *testing.T) {
 	check(t, reading{}, []textCase{
-		{"two parents", values("<s><d>1</d></s><e><d>2</d></e>", "<e><d>3</d></e>"), "s.d: int32: 1 | null\ne.d: int32: 2 | 3"},
+		{
+			"two parents", values("<s><d>1</d></s><e><d>2</d></e>", "<e><d>3</d></e>"),
+			"s.d: int32: 1 | null\ne.d: int32: 2 | 3",
+		},
 		{"one at a time", values("<s><d>1</d></s>", "<e><d>3</d></e>"), "s.d: int32: 1 | null\ne.d: int32: null | 3"},
 		{"one parent", values("<s><d>1</d></s>", "<s><d>3</d></s>"), "d: int32: 1 | 3"},
-		{"a list in one parent", values("<s><d>1</d></s><s><d>2</d></s>", "<e><d>3</d></e>"), "s.d: list<int32>: [1 2] | null\ne.d: int32: null | 3"},
+		{
+			"a list in one parent", values("<s><d>1</d></s><s><d>2</d></s>", "<e><d>3</d></e>"),
+			"s.d: list<int32>: [1 2] | null\ne.d: int32: null | 3",
+		},
 		{"the feature is one", values("<d>1</d><e><d>2</d><x>3</x></e>"), "d: int32: 1\ne.d: int32: 2\nx: int32: 3"},
-		{"units", values(`<s><d uom="m">1</d></s><e><d uom="ft">2</d></e>`), "s.d: int32: 1\ns.d_uom: string: \"m\"\ne.d: int32: 2\ne.d_uom: string: \"ft\""},
-		{"a name with a dot", values("<s><d>1</d></s><e><d>2</d></e><s.d>3</s.d>"), "s.d: int32: 1\ne.d: int32: 2\ns.d_1: int32: 3"},
+		{
+			"units", values(`<s><d uom="m">1</d></s><e><d uom="ft">2</d></e>`),
+			"s.d: int32: 1\ns.d_uom: string: \"m\"\ne.d: int32: 2\ne.d_uom: string: \"ft\"",
+		},
+		{
+			"a name with a dot", values("<s><d>1</d></s><e><d>2</d></e><s.d>3</s.d>"),
+			"s.d: int32: 1\ne.d: int32: 2\ns.d_1: int32: 3",
+		},
 		{"called as the geometry", values("<s><geometry>1</geometry></s>"), "geometry_1: int32: 1"},
 	})
 	typed := reading{xsd: `<schema xmlns="http://www.w3.org/2001/XMLSchema"><complexType name="P"><sequence><element name="d" type="T"/></sequence></complexType>` +
@@ -41,26 +53,36 @@ const (
 func TestSecondGeometries(t *testing.T) {
 	check(t, reading{}, []textCase{
 		{"both", values(label + area), "area: binary: " + areaWKB + "\n" + pointKind + "POINT (1 2)" + inUTM},
-		{"nested", values("<x>" + label + "</x><y>" + area + "</y>"), "area: binary: " + areaWKB + "\n" + pointKind + "POINT (1 2)" + inUTM},
+		{"nested", values("<x>" + label + "</x><y>" + area + "</y>"), "area: binary: " + areaWKB + "\n" +
+			pointKind + "POINT (1 2)" + inUTM},
 		{
 			"of one name", values("<x>" + label + "</x><y>" + label + "</y><z>" + label + "</z>"),
-			"y.label: binary: " + labelWKB + "\nz.label: binary: " + labelWKB + "\n" + pointKind + "POINT (1 2)" + inUTM,
+			"y.label: binary: " + labelWKB + "\nz.label: binary: " + labelWKB + "\n" + pointKind +
+				"POINT (1 2)" + inUTM,
 		},
 		{"repeated", values(label + label), pointKind + "POINT (1 2)" + inUTM + "\nforeign: \"label\" 1"},
-		{"malformed", values(label + "<area><Point><pos>1 x</pos></Point></area>"), pointKind + "POINT (1 2)" + inUTM + "\nforeign: \"area\" 1"},
-		{"another system", values(label + `<area><Point srsName="EPSG:25833"><pos>1 2</pos></Point></area>`), pointKind + "POINT (1 2)" + inUTM + "\nforeign: \"area\" 1"},
+		{"malformed", values(label + "<area><Point><pos>1 x</pos></Point></area>"), pointKind + "POINT (1 2)" +
+			inUTM + "\nforeign: \"area\" 1"},
 		{
-			"north first", values(`<a>` + point("urn:ogc:def:crs:EPSG::4326", "2 1") + `</a><label>` + point("urn:ogc:def:crs:EPSG::4326", "2 1") + `</label>`),
+			"another system", values(label + `<area><Point srsName="EPSG:25833"><pos>1 2</pos></Point></area>`),
+			pointKind + "POINT (1 2)" + inUTM + "\nforeign: \"area\" 1",
+		},
+		{
+			"north first", values(`<a>` + point("urn:ogc:def:crs:EPSG::4326", "2 1") + `</a><label>` +
+				point("urn:ogc:def:crs:EPSG::4326", "2 1") + `</label>`),
 			"label: binary: " + labelWKB + "\n" + pointKind + "POINT (1 2)\ncrs: EPSG:4326",
 		},
 	})
 	check(t, reading{options: map[string]any{"geometry": "area"}}, []textCase{
-		{"named", values(label+area, label, area), "label: binary: " + labelWKB + " | " + labelWKB + " | null\n" + areaKind + areaText + " | null | " + areaText + inUTM},
-		{"nested", values("<x>"+label+area+"</x>", "<x>"+label+"</x>"), "label: binary: " + labelWKB + " | " + labelWKB + "\n" + areaKind + areaText + " | null" + inUTM},
+		{"named", values(label+area, label, area), "label: binary: " + labelWKB + " | " + labelWKB +
+			" | null\n" + areaKind + areaText + " | null | " + areaText + inUTM},
+		{"nested", values("<x>"+label+area+"</x>", "<x>"+label+"</x>"), "label: binary: " + labelWKB +
+			" | " + labelWKB + "\n" + areaKind + areaText + " | null" + inUTM},
 		{"malformed", values(label + "<area><Point><pos>1 ¦x</pos></Point></area>"), "want an ordinate"},
 	})
 	check(t, reading{options: map[string]any{"geometry": "y.label"}}, []textCase{
-		{"by its way", values("<x>" + label + "</x><y>" + label + "</y>"), "label: binary: " + labelWKB + "\n" + pointKind + "POINT (1 2)" + inUTM},
+		{"by its way", values("<x>" + label + "</x><y>" + label + "</y>"), "label: binary: " + labelWKB +
+			"\n" + pointKind + "POINT (1 2)" + inUTM},
 	})
 }
 

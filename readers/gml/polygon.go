@@ -13,7 +13,8 @@ const (
 	interiorsOnly
 )
 
-// polygon reads a Polygon, a PolygonPatch and the like, whose start tag was read, up to its end: the exterior first, wherever it stands.
+// polygon reads a Polygon, a PolygonPatch and the like, whose start tag was read, up to its end:
+// the exterior first, wherever it stands.
 func (s *scanner) polygon(c frame) bool {
 	start, mark, shapes := s.X.Mark(), s.sink.Geom.Mark(), s.sink.Shapes
 	exteriors, interiors, late, ok := s.rings(c, allRings)
@@ -36,7 +37,8 @@ func (s *scanner) polygon(c frame) bool {
 	return true
 }
 
-// rings reads rings of a polygon up to its end tag, and counts them. late says that the exterior stands behind an interior.
+// rings reads rings of a polygon up to its end tag, and counts them. late says that the exterior
+// stands behind an interior.
 func (s *scanner) rings(c frame, which int) (exteriors, interiors int, late, ok bool) {
 	for {
 		switch s.X.Next() {
@@ -70,8 +72,8 @@ func (s *scanner) rings(c frame, which int) (exteriors, interiors int, late, ok 
 	}
 }
 
-// boundary reads the rings in the exterior or interior whose start tag was read, up to its end. GML 3 allows one, GML 2 one too, but several interiors in one
-// innerBoundaryIs are common.
+// boundary reads the rings in the exterior or interior whose start tag was read, up to its end. GML
+// 3 allows one, GML 2 one too, but several interiors in one innerBoundaryIs are common.
 func (s *scanner) boundary(c frame) bool { return s.each(c, (*scanner).ring) }
 
 // ring reads a LinearRing, or a Ring of curves. Rings that are open or short are kept, and counted.

@@ -27,7 +27,8 @@ func (s *scanner) point(c frame) bool {
 	return true
 }
 
-// positions reads the positions that the element whose start tag was read holds, up to its end, in all the ways that GML has to write them.
+// positions reads the positions that the element whose start tag was read holds, up to its end, in
+// all the ways that GML has to write them.
 func (s *scanner) positions(c frame) bool {
 	first := len(s.sink.Geom.X)
 	for {
@@ -44,7 +45,8 @@ func (s *scanner) positions(c frame) bool {
 	}
 }
 
-// somePositions reads an element with positions, whose start tag was read, up to its end. Those from first on are in the order of the file's axes.
+// somePositions reads an element with positions, whose start tag was read, up to its end. Those
+// from first on are in the order of the file's axes.
 func (s *scanner) somePositions(c *frame, first *int) bool {
 	switch string(s.X.Local()) {
 	case "posList":
@@ -71,7 +73,8 @@ func (s *scanner) controlPoint(c frame) bool {
 	return s.named(&c) && s.point(c)
 }
 
-// applyAxes gives the positions from first on, which were read in the order of the file's axes, x and y.
+// applyAxes gives the positions from first on, which were read in the order of the file's axes, x
+// and y.
 func (s *scanner) applyAxes(c frame, first int) bool {
 	g := &s.sink.Geom
 	if first == len(g.X) {
@@ -87,7 +90,8 @@ func (s *scanner) applyAxes(c frame, first int) bool {
 	return c.system == s.crs.last || s.establish(c.system, s.X.At)
 }
 
-// list reads the text of a posList, of positions of so many ordinates, or of a pos, which is one position, up to its end. 0: it is not known how many.
+// list reads the text of a posList, of positions of so many ordinates, or of a pos, which is one
+// position, up to its end. 0: it is not known how many.
 func (s *scanner) list(size int, one bool) bool {
 	g := &s.sink.Geom
 	if size == 2 || one && size < 2 {
@@ -129,8 +133,9 @@ func (s *scanner) list(size int, one bool) bool {
 	return s.closes()
 }
 
-// sizeOf is how many ordinates a position of the list in numbers has, which ends at a place: size, if that is known. Else the numbers may allow only 2 or only 3, or
-// only one of them closes a ring. 0: neither, and the fault is told.
+// sizeOf is how many ordinates a position of the list in numbers has, which ends at a place: size,
+// if that is known. Else the numbers may allow only 2 or only 3, or only one of them closes a ring.
+// 0: neither, and the fault is told.
 func (s *scanner) sizeOf(at, size int) int {
 	n := len(s.numbers)
 	two, three := n%2 == 0, n%3 == 0
@@ -138,7 +143,9 @@ func (s *scanner) sizeOf(at, size int) int {
 	case size > 0 && n%size == 0, n == 0:
 		return max(size, 2)
 	case size > 0:
-		s.Wrong(at, fieldGeometry, positionRule, fmt.Sprintf("%d ordinates, which are no positions of %d, as srsDimension or the reference system says, or 2 where neither does", n, size))
+		s.Wrong(at, fieldGeometry, positionRule,
+			fmt.Sprintf("%d ordinates, which are no positions of %d, as srsDimension or the reference system says, "+
+				"or 2 where neither does", n, size))
 	case two && three && s.inRing && s.closesBy(2) != s.closesBy(3):
 		two = s.closesBy(2)
 		fallthrough
@@ -148,7 +155,9 @@ func (s *scanner) sizeOf(at, size int) int {
 		}
 		return 3
 	case two:
-		s.Wrong(at, fieldGeometry, positionRule, fmt.Sprintf("%d ordinates, which are positions of 2 or of 3: no srsDimension says which, and the reference system is not known", n))
+		s.Wrong(at, fieldGeometry, positionRule,
+			fmt.Sprintf("%d ordinates, which are positions of 2 or of 3: no srsDimension says which, and the "+
+				"reference system is not known", n))
 	default:
 		s.Wrong(at, fieldGeometry, positionRule, fmt.Sprintf("%d ordinates, which are no positions of 2 or 3", n))
 		return 0
@@ -165,7 +174,8 @@ func (s *scanner) sizeOf(at, size int) int {
 	return 2
 }
 
-// closesBy reports whether the list in numbers, of positions of so many ordinates, ends where it begins.
+// closesBy reports whether the list in numbers, of positions of so many ordinates, ends where it
+// begins.
 func (s *scanner) closesBy(size int) bool {
 	n := len(s.numbers)
 	return n > size && slices.Equal(s.numbers[:size], s.numbers[n-size:])
@@ -197,8 +207,8 @@ func (s *scanner) closes() bool {
 	return false
 }
 
-// pairs reads positions of two ordinates from the content of the element at hand, and goes to the '<' behind. It gives false, with nothing read, for what is not
-// written as nearly all are.
+// pairs reads positions of two ordinates from the content of the element at hand, and goes to the
+// '<' behind. It gives false, with nothing read, for what is not written as nearly all are.
 func (s *scanner) pairs() bool {
 	if s.At(s.X.P-2) == '/' { // <posList/>
 		return false
@@ -318,7 +328,8 @@ func (s *scanner) coord() bool {
 	}
 }
 
-// sized puts what srsDimension of the start tag says into the context. Drafts of GML 3 call it dimension.
+// sized puts what srsDimension of the start tag says into the context. Drafts of GML 3 call it
+// dimension.
 func (s *scanner) sized(c *frame) bool {
 	for i := range s.X.Attrs() {
 		_, local := s.X.AttrName(i)
@@ -327,7 +338,8 @@ func (s *scanner) sized(c *frame) bool {
 		}
 		n, err := strconv.Atoi(string(trim(s.X.AttrValue(i))))
 		if err != nil || n < 2 || n > mostSize {
-			return s.Expect(int(s.X.AttrOffset(i)-s.Base), fieldGeometry, positionRule, fmt.Sprintf("a number of ordinates from 2 to %d", mostSize))
+			return s.Expect(int(s.X.AttrOffset(i)-s.Base), fieldGeometry, positionRule,
+				fmt.Sprintf("a number of ordinates from 2 to %d", mostSize))
 		}
 		c.size = n
 	}

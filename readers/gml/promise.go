@@ -28,7 +28,9 @@ type promise struct {
 	want  string             // what was expected
 	kinds geoarrow.FactKinds // that the column has without any value
 	list  geoarrow.FactKinds // the same where the element may be repeated
-	empty geoarrow.FactKinds // what a column without any value has. None of xs:dateTime: it would be with or without zone, which is for values to say
+	// what a column without any value has. None of xs:dateTime: it would be with or without zone,
+	// which is for values to say
+	empty geoarrow.FactKinds
 	read  func(*scanner, *value) bool
 }
 
@@ -63,7 +65,10 @@ func anyIntegerPromise(name string, low, high float64) *promise {
 }
 
 func doublePromise(name string, read func(*scanner, *value) bool) *promise {
-	return &promise{want: "a number, as the type is xs:" + name, kinds: geoarrow.FactFloat, list: geoarrow.FactListFloat, read: read}
+	return &promise{
+		want: "a number, as the type is xs:" + name, kinds: geoarrow.FactFloat,
+		list: geoarrow.FactListFloat, read: read,
+	}
 }
 
 func timePromise(name, want string, empty geoarrow.FactKinds, kinds ...temporal.Kind) *promise {
@@ -74,11 +79,17 @@ var textPromise = &promise{kinds: textKinds, list: textInList, read: readText}
 
 // promises are the types by their names.
 var promises = map[string]*promise{
-	"string": textPromise, "normalizedString": textPromise, "token": textPromise, "language": textPromise, "Name": textPromise, "NCName": textPromise,
-	"NMTOKEN": textPromise, "ID": textPromise, "IDREF": textPromise, "anyURI": textPromise, "QName": textPromise, "duration": textPromise, "gYear": textPromise,
-	"gYearMonth": textPromise, "gMonth": textPromise, "gMonthDay": textPromise, "gDay": textPromise, "hexBinary": textPromise, "base64Binary": textPromise,
+	"string": textPromise, "normalizedString": textPromise, "token": textPromise, "language": textPromise,
+	"Name": textPromise, "NCName": textPromise,
+	"NMTOKEN": textPromise, "ID": textPromise, "IDREF": textPromise, "anyURI": textPromise, "QName": textPromise,
+	"duration": textPromise, "gYear": textPromise,
+	"gYearMonth": textPromise, "gMonth": textPromise, "gMonthDay": textPromise, "gDay": textPromise,
+	"hexBinary": textPromise, "base64Binary": textPromise,
 
-	"boolean": {want: "true, false, 1 or 0, as the type is xs:boolean", kinds: geoarrow.FactBool, list: geoarrow.FactListBool, read: readBoolean},
+	"boolean": {
+		want: "true, false, 1 or 0, as the type is xs:boolean", kinds: geoarrow.FactBool,
+		list: geoarrow.FactListBool, read: readBoolean,
+	},
 
 	"byte":          int32Promise("byte", math.MinInt8, math.MaxInt8),
 	"unsignedByte":  int32Promise("unsignedByte", 0, math.MaxUint8),
@@ -181,7 +192,8 @@ func readDecimal(s *scanner, v *value) bool {
 	return true
 }
 
-// readTime takes a date or a time of one of the kinds. XML Schema lets dates and times of day have a zone, which their columns have not.
+// readTime takes a date or a time of one of the kinds. XML Schema lets dates and times of day have
+// a zone, which their columns have not.
 func readTime(kinds []temporal.Kind) func(*scanner, *value) bool {
 	return func(_ *scanner, v *value) bool {
 		v.kind = isText

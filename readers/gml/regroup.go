@@ -7,12 +7,14 @@ import (
 	"unsafe"
 )
 
-// regroup reads coordinates whose separators are not as the standard has them, if they have one obvious reading:
+// regroup reads coordinates whose separators are not as the standard has them, if they have one
+// obvious reading:
 //
 //	1,2, 3,4, 5,6    tuples between blanks, with a comma before or behind
 //	1 2,3 4          tuples between commas, with blanks inside
 //
-// All tuples have two ordinates, or all have three. It gives false, with the last fault as it was, where there is no such reading or on_error allows none.
+// All tuples have two ordinates, or all have three. It gives false, with the last fault as it was,
+// where there is no such reading or on_error allows none.
 func (s *scanner) regroup(text plainText, sep separators) bool {
 	if sep.cs != ',' || !isBlank(sep.ts) {
 		return false

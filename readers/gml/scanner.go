@@ -12,7 +12,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// scanner is one run of the CPU parser. Its methods read one thing of the grammar and give false where they can't: then X.Fault, or Failed, says why.
+// scanner is one run of the CPU parser. Its methods read one thing of the grammar and give false
+// where they can't: then X.Fault, or Failed, says why.
 type scanner struct {
 	xmlfile.Scanner
 	limits     readers.Limits
@@ -28,12 +29,13 @@ type scanner struct {
 	sink    *sink
 	chunk   readers.Span
 	sum     readers.Summary
-	row     row                      // the feature at hand
-	crs     established              // the system of the layer
-	dropped bool                     // a row had established it and was then found to be malformed
-	names   systems                  // what srsName says
-	steps   steps                    // elements that hold elements
-	main    string                   // the option geometry: where the row's own geometry stands; "": that is the first one
+	row     row         // the feature at hand
+	crs     established // the system of the layer
+	dropped bool        // a row had established it and was then found to be malformed
+	names   systems     // what srsName says
+	steps   steps       // elements that hold elements
+	// the option geometry: where the row's own geometry stands; "": that is the first one
+	main    string
 	second  geoarrow.GeometryBuilder // of a geometry that is not the row's own
 	ends    curveEnds                // of the curve that was read last
 	given   givenPositions

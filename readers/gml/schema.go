@@ -7,7 +7,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// schema is what an .xsd promises of the feature types of a file. It is not what XML Schema is: only names, types and what may be repeated count.
+// schema is what an .xsd promises of the feature types of a file. It is not what XML Schema is:
+// only names, types and what may be repeated count.
 type schema struct {
 	layers map[string]*featureType
 }
@@ -66,7 +67,10 @@ type types struct {
 
 // newSchema reads the definitions in the root element of an .xsd.
 func newSchema(root *node) *schema {
-	t := types{prefix: root.prefix, simple: map[string]*node{}, complex: map[string]*node{}, elements: map[string]*node{}}
+	t := types{
+		prefix: root.prefix, simple: map[string]*node{}, complex: map[string]*node{},
+		elements: map[string]*node{},
+	}
 	for _, n := range root.children {
 		switch n.local {
 		case "simpleType":
@@ -96,7 +100,8 @@ func (t *types) contentOf(element *node) *node {
 	return t.complex[local(element.attribute("type"))]
 }
 
-// collect adds the leaf elements of a complex type, which stand in the elements of way, to a feature type: those of the type that it extends first.
+// collect adds the leaf elements of a complex type, which stand in the elements of way, to a
+// feature type: those of the type that it extends first.
 func (t *types) collect(f *featureType, content *node, way string, many bool, depth int) {
 	if depth > mostNested {
 		return
@@ -190,14 +195,17 @@ func (t *types) simpleContent(content *node) *promise {
 
 // gmlTypes are the types of GML that are simple ones with attributes.
 var gmlTypes = map[string]string{
-	"MeasureType": "double", "LengthType": "double", "AreaType": "double", "VolumeType": "double", "SpeedType": "double", "AngleType": "double",
-	"TimeType": "double", "ScaleType": "double", "CodeType": "string", "CodeWithAuthorityType": "string", "StringOrRefType": "string",
+	"MeasureType": "double", "LengthType": "double", "AreaType": "double", "VolumeType": "double",
+	"SpeedType": "double", "AngleType": "double",
+	"TimeType": "double", "ScaleType": "double", "CodeType": "string", "CodeWithAuthorityType": "string",
+	"StringOrRefType": "string",
 }
 
 // isGeometryProperty reports the name of a type of GML whose elements hold geometries.
 func isGeometryProperty(name string) bool {
 	rest, ok := strings.CutSuffix(name, "PropertyType")
-	return ok && (shapeOf([]byte(rest)) != noShape || slices.Contains([]string{"Geometry", "GeometricPrimitive", "GeometricAggregate", "MultiGeometry"}, rest))
+	return ok && (shapeOf([]byte(rest)) != noShape ||
+		slices.Contains([]string{"Geometry", "GeometricPrimitive", "GeometricAggregate", "MultiGeometry"}, rest))
 }
 
 // repeats reports an element or a group that may stand several times.

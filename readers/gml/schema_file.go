@@ -48,14 +48,18 @@ func (n *node) child(local string) *node {
 	return nil
 }
 
-// readSchema reads the .xsd beside the file, if there is one. Files that it includes or imports are not read.
+// readSchema reads the .xsd beside the file, if there is one. Files that it includes or imports are
+// not read.
 func readSchema(src *source.File) (*schema, error) {
 	xsd, err := src.Sibling(".xsd")
 	if xsd == nil || err != nil {
 		return nil, err
 	}
 	wrong := func(offset int64, rule string, what error) *readers.ParseError {
-		return &readers.ParseError{Name: xsd.Name, Format: formatName, Offset: offset, Row: -1, Unit: "feature", Rule: rule, Err: what}
+		return &readers.ParseError{
+			Name: xsd.Name, Format: formatName, Offset: offset, Row: -1, Unit: "feature",
+			Rule: rule, Err: what,
+		}
 	}
 	if xsd.Size > mostSchemaBytes {
 		return nil, wrong(mostSchemaBytes, "", fmt.Errorf("a schema of more than %d bytes", mostSchemaBytes))
@@ -87,7 +91,8 @@ func readSchema(src *source.File) (*schema, error) {
 	return nil, e
 }
 
-// schemaText is the text of a schema as UTF-8, and the encoding that it was recoded from, if it was.
+// schemaText is the text of a schema as UTF-8, and the encoding that it was recoded from, if it
+// was.
 func schemaText(xsd *source.File) (text []byte, encoding string, err error) {
 	text = make([]byte, xsd.Size)
 	if n, err := xsd.ReadAt(text, 0); int64(n) < xsd.Size {

@@ -90,7 +90,8 @@ func (k *sink) shape(path []byte) *column { return k.all[k.Column(geoarrow.RoleS
 // lead is a leading column.
 func (k *sink) lead(i int) *column {
 	if k.leading[i] == nil {
-		k.leading[i] = k.all[k.Column(geoarrow.LeadingRole(uint8(leadingColumns-i), false), []byte(leadingNames[i])).Index]
+		k.leading[i] = k.all[k.Column(geoarrow.LeadingRole(uint8(leadingColumns-i), false),
+			[]byte(leadingNames[i])).Index]
 	}
 	return k.leading[i]
 }

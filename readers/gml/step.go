@@ -2,7 +2,8 @@ package gml
 
 import "strings"
 
-// step is an element in a feature that holds elements. Values in different ones are told apart by it.
+// step is an element in a feature that holds elements. Values in different ones are told apart by
+// it.
 type step struct {
 	way      string // the names of the elements around, and its own, with "/" between
 	name     string
@@ -10,7 +11,8 @@ type step struct {
 	last     *step // the child that was looked for last
 }
 
-// longestWay bounds the names in a way. An element that is nested so deep that they are longer begins a new one.
+// longestWay bounds the names in a way. An element that is nested so deep that they are longer
+// begins a new one.
 const longestWay = 512
 
 // mostSteps bounds how many are kept: a hostile file has one for each element.
@@ -56,7 +58,8 @@ func (in *step) path(name []byte) []byte {
 	return append(append(append(make([]byte, 0, len(in.way)+1+len(name)), in.way...), '/'), name...)
 }
 
-// isNamed reports whether the element is the one that the option geometry names: by its own name, or with those of the elements around it.
+// isNamed reports whether the element is the one that the option geometry names: by its own name,
+// or with those of the elements around it.
 func (in *step) isNamed(option string) bool {
 	return in != nil && (in.name == option || in.way == strings.ReplaceAll(option, ".", "/"))
 }

@@ -39,11 +39,15 @@ type sweeper struct {
 
 func newSweepDocument(seed uint64) sweepDocument {
 	r := rand.New(rand.NewPCG(seed, 11))
-	w := &sweeper{Rand: r, odd: []int{10, 200, 1000, 1 << 40}[r.IntN(4)], columns: 1 + r.IntN(5), types: r.IntN(2) == 0, size: 2 + r.IntN(2)}
+	w := &sweeper{
+		Rand: r, odd: []int{10, 200, 1000, 1 << 40}[r.IntN(4)], columns: 1 + r.IntN(5),
+		types: r.IntN(2) == 0, size: 2 + r.IntN(2),
+	}
 	w.prefix = w.pick("", "gml:", "gml:", "a.b-c:")
 	w.systems = []string{""}
 	if r.IntN(2) == 0 {
-		w.systems = []string{w.pick("urn:ogc:def:crs:EPSG::4326", "EPSG:4326", "http://www.opengis.net/def/crs/EPSG/0/25832", "of our own", "EPSG:7415", "urn:ogc:def:crs:EPSG::x")}
+		w.systems = []string{w.pick("urn:ogc:def:crs:EPSG::4326", "EPSG:4326",
+			"http://www.opengis.net/def/crs/EPSG/0/25832", "of our own", "EPSG:7415", "urn:ogc:def:crs:EPSG::x")}
 	}
 	if r.IntN(6) == 0 {
 		w.systems = append(w.systems, "EPSG:3857", "")
@@ -51,7 +55,8 @@ func newSweepDocument(seed uint64) sweepDocument {
 	w.gap = func() string { return "" }
 	if r.IntN(2) == 0 {
 		w.gap = func() string {
-			return w.pick("", "\n", "\r\n\t", " ", " ", "<!-- <featureMember> -->", "<?a <featureMember>?>", "\n<!---->\n")
+			return w.pick("", "\n", "\r\n\t", " ", " ", "<!-- <featureMember> -->", "<?a <featureMember>?>",
+				"\n<!---->\n")
 		}
 	}
 	var d sweepDocument
@@ -174,7 +179,8 @@ func (w *sweeper) bounds() string {
 	if w.one(3) {
 		srs += w.pick(` srsDimension="2"`, ` srsDimension="3"`)
 	}
-	return w.element(w.prefix+"boundedBy", "", w.element(w.prefix+"Envelope", srs, corner("lowerCorner"), corner("upperCorner")))
+	return w.element(w.prefix+"boundedBy", "", w.element(w.prefix+"Envelope", srs, corner("lowerCorner"),
+		corner("upperCorner")))
 }
 
 func (w *sweeper) member() string {
@@ -199,7 +205,8 @@ func (w *sweeper) feature() string {
 		bounds = w.bounds()
 	}
 	geometry := func() string { return w.element(w.pick("geom", "the_geom"), "", w.some(1, w.geometry)) }
-	return w.element(w.pick("f", "f", "f", "ns:g", "h"), id, bounds, w.some(4, w.value), w.some(1, geometry), w.some(2, w.value))
+	return w.element(w.pick("f", "f", "f", "ns:g", "h"), id, bounds, w.some(4, w.value), w.some(1, geometry),
+		w.some(2, w.value))
 }
 
 func (w *sweeper) name() string { return string(rune('a' + w.IntN(w.columns))) }
@@ -218,23 +225,27 @@ func (w *sweeper) value() string {
 
 func (w *sweeper) scalar() string {
 	if w.types {
-		return w.pick("1", "007", "", " 2 ", "3000000000", "1.5", "99999999999999999999", "-0", "+5", "true", "9007199254740993", "2020-01-01", "2020-01-01T00:00:00Z", "12:00:00", "NaN", w.words())
+		return w.pick("1", "007", "", " 2 ", "3000000000", "1.5", "99999999999999999999", "-0", "+5",
+			"true", "9007199254740993", "2020-01-01", "2020-01-01T00:00:00Z", "12:00:00", "NaN", w.words())
 	}
 	return w.pick("1", "0", "", "1 ")
 }
 
 func (w *sweeper) words() string {
 	if w.isOdd() {
-		return w.pick("<b>x</b>", "&nbsp;", "a<", "]]>", "\x01", "</featureMember>", "<![CDATA[", "<!-- -- -->", "&#0;", "\xff\xfe", "<b></c>")
+		return w.pick("<b>x</b>", "&nbsp;", "a<", "]]>", "\x01", "</featureMember>", "<![CDATA[",
+			"<!-- -- -->", "&#0;", "\xff\xfe", "<b></c>")
 	}
-	return w.pick("", "a", "é", "&amp;&#65;", "<![CDATA[<f>]]>", "x<!-- y -->z", "a\r\nb", " b ", "日本", "a]]b", strings.Repeat("long ", 1+w.IntN(30)))
+	return w.pick("", "a", "é", "&amp;&#65;", "<![CDATA[<f>]]>", "x<!-- y -->z", "a\r\nb", " b ", "日本",
+		"a]]b", strings.Repeat("long ", 1+w.IntN(30)))
 }
 
 func (w *sweeper) number() string {
 	if w.isOdd() {
 		return w.pick("x", "nan", "1e999", "--1", "1.2.3", "", "1e")
 	}
-	return w.pick("0", "-1.5", "+2", "007", ".5", "5.", "1e2", fmt.Sprint(w.NormFloat64()), fmt.Sprintf("%.17g", w.Float64()*360-180), "-0", "1.7976931348623157e308",
+	return w.pick("0", "-1.5", "+2", "007", ".5", "5.", "1e2", fmt.Sprint(w.NormFloat64()),
+		fmt.Sprintf("%.17g", w.Float64()*360-180), "-0", "1.7976931348623157e308",
 		"4.9e-324", "123456789012345678901234567890.123456789012345678901234567890")
 }
 
@@ -284,7 +295,9 @@ func (w *sweeper) ring() string { return w.tag("LinearRing", w.positions(5)) }
 
 func (w *sweeper) polygon() string {
 	if w.one(2) {
-		return w.tag("Polygon", w.tag("outerBoundaryIs", w.ring()), w.some(2, func() string { return w.tag("innerBoundaryIs", w.ring()) }))
+		return w.tag("Polygon", w.tag("outerBoundaryIs", w.ring()), w.some(2, func() string {
+			return w.tag("innerBoundaryIs", w.ring())
+		}))
 	}
 	inner := func() string { return w.tag("interior", w.ring()) }
 	return w.tag("Polygon", w.some(1, inner), w.tag("exterior", w.ring()), w.some(2, inner))
@@ -307,13 +320,19 @@ func (w *sweeper) geometry() string {
 	case 3:
 		return w.tag("MultiGeometry", w.some(3, func() string { return w.tag("geometryMember", w.geometry()) }))
 	case 4:
-		return w.tag("MultiPoint", w.some(3, func() string { return w.tag("pointMember", w.point()) }), w.some(1, func() string { return w.tag("pointMembers", w.some(2, w.point)) }))
+		return w.tag("MultiPoint", w.some(3, func() string {
+			return w.tag("pointMember", w.point())
+		}), w.some(1, func() string { return w.tag("pointMembers", w.some(2, w.point)) }))
 	case 5:
 		return w.tag("MultiSurface", w.some(3, func() string { return w.tag("surfaceMember", w.polygon()) }))
 	case 6:
-		return w.tag("Curve", w.tag("segments", w.some(2, func() string { return w.tag("LineStringSegment", w.positions(4)) })))
+		return w.tag("Curve", w.tag("segments", w.some(2, func() string {
+			return w.tag("LineStringSegment", w.positions(4))
+		})))
 	case 7:
-		return w.tag("Surface", w.tag("patches", w.some(2, func() string { return w.tag("PolygonPatch", w.tag("exterior", w.ring())) })))
+		return w.tag("Surface", w.tag("patches", w.some(2, func() string {
+			return w.tag("PolygonPatch", w.tag("exterior", w.ring()))
+		})))
 	}
 	return w.point()
 }
@@ -325,7 +344,8 @@ func (w *sweeper) point() string {
 // schema is an .xsd that says the types of some values.
 func (w *sweeper) schema() string {
 	element := func() string {
-		return fmt.Sprintf(`<xs:element name="%s" type="xs:%s" minOccurs="0"%s/>`, w.name(), w.pick("string", "int", "long", "integer", "double", "boolean", "date", "dateTime"),
+		return fmt.Sprintf(`<xs:element name="%s" type="xs:%s" minOccurs="0"%s/>`, w.name(),
+			w.pick("string", "int", "long", "integer", "double", "boolean", "date", "dateTime"),
 			w.pick("", "", "", ` maxOccurs="unbounded"`))
 	}
 	return `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="f" type="T"/><xs:complexType name="T"><xs:sequence>` + w.some(4, element) +
@@ -351,7 +371,9 @@ func (w *sweeper) mutate(text []byte) []byte {
 		case 2:
 			text = bytes.Clone(text[:at])
 		case 3, 4:
-			odd := w.pick("<", ">", "&", "\"", "\x00", "</", "/>", "]]>", "<!--", "-->", "<![CDATA[", "<a>", "</a>", "<f>", "</f>", "<featureMember>", "</featureMember>", ",", " ", "1", "\xc3", "<?x?>", "<a b='1' b='2'/>", "<!DOCTYPE x>")
+			odd := w.pick("<", ">", "&", "\"", "\x00", "</", "/>", "]]>", "<!--", "-->", "<![CDATA[",
+				"<a>", "</a>", "<f>", "</f>", "<featureMember>", "</featureMember>", ",", " ", "1", "\xc3",
+				"<?x?>", "<a b='1' b='2'/>", "<!DOCTYPE x>")
 			text = bytes.Join([][]byte{text[:at], text[at:]}, []byte(odd))
 		case 5:
 			text = bytes.Join([][]byte{text[:at], text[at:to], text[at:]}, nil)

@@ -16,8 +16,8 @@ type frame struct {
 	size   int // ordinates of a position: srsDimension; 0: nobody says
 }
 
-// listSize is how many ordinates a position of a posList has: what srsDimension says, else what the system has (OGC 07-036 section 10.1.3.2), 2 where no system is
-// named. 0: the system is not known.
+// listSize is how many ordinates a position of a posList has: what srsDimension says, else what the
+// system has (OGC 07-036 section 10.1.3.2), 2 where no system is named. 0: the system is not known.
 func (c *frame) listSize() int {
 	switch {
 	case c.size > 0:
@@ -73,7 +73,8 @@ func (n *systems) of(name []byte) *system {
 	return found
 }
 
-// newSystem reads a name. One that obliges its file to have the axes in the order of the authority has its coordinates swapped if that is north, then east:
+// newSystem reads a name. One that obliges its file to have the axes in the order of the authority
+// has its coordinates swapped if that is north, then east:
 //
 //	urn:ogc:def:crs:EPSG::4326                           latitude first
 //	urn:ogc:def:crs,crs:EPSG::4258,crs:EPSG::5621        latitude first
@@ -104,7 +105,8 @@ func isShort(name string) bool {
 	return len(name) > len(short) && strings.EqualFold(name[:len(short)], short)
 }
 
-// fmeNamespace is that of FME's files, which have their axes in the order of the authority whatever the form of the name. GDAL knows them by it, too.
+// fmeNamespace is that of FME's files, which have their axes in the order of the authority whatever
+// the form of the name. GDAL knows them by it, too.
 const fmeNamespace = "http://www.safe.com/gml/fme"
 
 // isFME reports whether the root element, whose start tag was read, is one of FME's.
@@ -118,7 +120,8 @@ func (s *scanner) isFME() bool {
 	return false
 }
 
-// warn counts the feature at hand if its positions are in a system whose name looks like one that obliges to an order of axes, and is not known.
+// warn counts the feature at hand if its positions are in a system whose name looks like one that
+// obliges to an order of axes, and is not known.
 func (s *scanner) warn(c *system) {
 	if c.unknown && !s.row.warned {
 		s.row.warned = true
@@ -162,20 +165,23 @@ func (e established) span() *geoarrow.CRS {
 	return &e.crs
 }
 
-// establish makes a system, which something at p has, the one of the layer, or says that the layer has another.
+// establish makes a system, which something at p has, the one of the layer, or says that the layer
+// has another.
 func (s *scanner) establish(system *system, p int) bool {
 	if !s.crs.set {
 		s.crs.crs, s.crs.set = system.crs, true
 	}
 	if s.crs.crs != system.crs {
 		return s.wrongFile(p, fieldGeometry, "",
-			fmt.Sprintf("a second coordinate reference system in layer %s: %s beside %s", s.layer, crsName(system.crs), crsName(s.crs.crs)))
+			fmt.Sprintf("a second coordinate reference system in layer %s: %s beside %s", s.layer,
+				crsName(system.crs), crsName(s.crs.crs)))
 	}
 	s.crs.last = system
 	return true
 }
 
-// restore takes back what was established since crs was the system of the layer, and reports whether that was one.
+// restore takes back what was established since crs was the system of the layer, and reports
+// whether that was one.
 func (s *scanner) restore(crs established) bool {
 	some := s.crs.set && !crs.set
 	s.crs = crs
@@ -189,7 +195,8 @@ func crsName(c geoarrow.CRS) string {
 	return strconv.Quote(c.String())
 }
 
-// boundedBy reads what a boundedBy, whose start tag was read, says of the positions around it: srsName and srsDimension of an Envelope or a Box.
+// boundedBy reads what a boundedBy, whose start tag was read, says of the positions around it:
+// srsName and srsDimension of an Envelope or a Box.
 func (s *scanner) boundedBy(c *frame) bool {
 	for {
 		switch s.X.Next() {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestSystems is what names do to coordinates 1 2. The expectations are those of GDAL 3.12, but for the last four.
+// TestSystems is what names do to coordinates 1 2. The expectations are those of GDAL 3.12, but for
+// the last four.
 func TestSystems(t *testing.T) {
 	var cases []textCase
 	for _, c := range []struct{ name, want string }{
@@ -49,7 +50,8 @@ const urn = "urn:ogc:def:crs:EPSG::4326"
 
 // envelope is a boundedBy in a system.
 func envelope(srs string) string {
-	return `<boundedBy><Envelope srsName="` + srs + `"><lowerCorner>1 2</lowerCorner><upperCorner>3 4</upperCorner></Envelope></boundedBy>`
+	return `<boundedBy><Envelope srsName="` + srs +
+		`"><lowerCorner>1 2</lowerCorner><upperCorner>3 4</upperCorner></Envelope></boundedBy>`
 }
 
 func TestSystemLevels(t *testing.T) {
@@ -63,30 +65,53 @@ func TestSystemLevels(t *testing.T) {
 		{"collection", root(bare), want},
 		{"GML 2 box", strings.Replace(root(bare), "Envelope", "Box", 2), want},
 		{"feature", values(envelope(urn) + "<g>" + bare + "</g>"), want},
-		{"the geometry's own before the collection's", root(point("EPSG:4326", "1 2")), "geometry: geoarrow.point xy: POINT (1 2)\ncrs: EPSG:4326"},
-		{"part", geom(`<MultiPoint><pointMember>` + point(urn, "1 2") + `</pointMember></MultiPoint>`), "geometry: geoarrow.multipoint xy: MULTIPOINT ((2 1))\ncrs: EPSG:4326"},
 		{
-			"ring", geom(`<Polygon srsName="EPSG:4326"><exterior><LinearRing srsName="` + urn + `"><posList>1 2 3 4 5 6 1 2</posList></LinearRing></exterior></Polygon>`),
+			"the geometry's own before the collection's", root(point("EPSG:4326", "1 2")),
+			"geometry: geoarrow.point xy: POINT (1 2)\ncrs: EPSG:4326",
+		},
+		{
+			"part", geom(`<MultiPoint><pointMember>` + point(urn, "1 2") + `</pointMember></MultiPoint>`),
+			"geometry: geoarrow.multipoint xy: MULTIPOINT ((2 1))\ncrs: EPSG:4326",
+		},
+		{
+			"ring", geom(`<Polygon srsName="EPSG:4326"><exterior><LinearRing srsName="` + urn +
+				`"><posList>1 2 3 4 5 6 1 2</posList></LinearRing></exterior></Polygon>`),
 			"geometry: geoarrow.polygon xy: POLYGON ((2 1, 4 3, 6 5, 2 1))\ncrs: EPSG:4326",
 		},
-		{"dimension of the collection", strings.Replace(geom(`<LineString><posList>1 2 9 3 4 9</posList></LineString>`), "<FeatureCollection>",
-			`<FeatureCollection><boundedBy><Envelope srsName="`+urn+`" srsDimension="3"/></boundedBy>`, 1), "geometry: geoarrow.linestring xyz: LINESTRING Z (2 1 9, 4 3 9)\ncrs: EPSG:4326"},
-		{"two spellings", geom(point(urn, "1 2"), point("EPSG:4326", "1 2")), "geometry: geoarrow.point xy: POINT (2 1) | POINT (1 2)\ncrs: EPSG:4326"},
 		{
-			"two systems", geom(point(urn, "1 2"), point(urn, "1 2"), `<Point srsName="¦EPSG:3857"><pos>1 2</pos></Point>`),
+			"dimension of the collection", strings.Replace(geom(`<LineString><posList>1 2 9 3 4 9</posList></LineString>`),
+				"<FeatureCollection>",
+				`<FeatureCollection><boundedBy><Envelope srsName="`+urn+`" srsDimension="3"/></boundedBy>`, 1),
+			"geometry: geoarrow.linestring xyz: LINESTRING Z (2 1 9, 4 3 9)\ncrs: EPSG:4326",
+		},
+		{
+			"two spellings", geom(point(urn, "1 2"), point("EPSG:4326", "1 2")),
+			"geometry: geoarrow.point xy: POINT (2 1) | POINT (1 2)\ncrs: EPSG:4326",
+		},
+		{
+			"two systems", geom(point(urn, "1 2"), point(urn, "1 2"),
+				`<Point srsName="¦EPSG:3857"><pos>1 2</pos></Point>`),
 			`feature 2, geometry: a second coordinate reference system in layer f: "EPSG:3857" beside "EPSG:4326"`,
 		},
 		{"a system and none", geom(point(urn, "1 2"), `<Point><pos>1 2</pos>¦</Point>`), `none beside "EPSG:4326"`},
-		{"none and a system", geom(bare, `<Point srsName="¦EPSG:3857"><pos>1 2</pos></Point>`), `"EPSG:3857" beside none`},
-		{"T3: two systems in a geometry", geom(`<MultiPoint srsName="EPSG:4326"><pointMember><Point srsName="¦EPSG:3857"><pos>1 2</pos></Point></pointMember></MultiPoint>`), "a second coordinate reference system"},
-		{"another layer's", fc("<f><g>"+point(urn, "1 2")+"</g></f>", "<h><g>"+point("EPSG:3857", "1 2")+"</g></h>"), want},
+		{
+			"none and a system", geom(bare, `<Point srsName="¦EPSG:3857"><pos>1 2</pos></Point>`),
+			`"EPSG:3857" beside none`,
+		},
+		{"T3: two systems in a geometry", geom(
+			`<MultiPoint srsName="EPSG:4326"><pointMember><Point srsName="¦EPSG:3857"><pos>1 2</pos></Point></pointMember></MultiPoint>`,
+		), "a second coordinate reference system"},
+		{"another layer's", fc("<f><g>"+point(urn, "1 2")+"</g></f>", "<h><g>"+point("EPSG:3857", "1 2")+
+			"</g></h>"), want},
 	})
 	check(t, skipping, []textCase{
-		{"two systems are no fault of a feature", geom(point(urn, "1 2"), `<Point srsName="¦EPSG:3857"><pos>1 2</pos></Point>`), "a second coordinate reference system"},
+		{"two systems are no fault of a feature", geom(point(urn, "1 2"),
+			`<Point srsName="¦EPSG:3857"><pos>1 2</pos></Point>`), "a second coordinate reference system"},
 	})
 	check(t, skipping, []textCase{
 		{
-			"a feature that is left out has no system", geom(`<LineString srsName="EPSG:3857"><posList>1 2 3</posList></LineString>`, point(urn, "1 2")),
+			"a feature that is left out has no system",
+			geom(`<LineString srsName="EPSG:3857"><posList>1 2 3</posList></LineString>`, point(urn, "1 2")),
 			"geometry: geoarrow.point xy: POINT (2 1)\ncrs: EPSG:4326\nskipped: 1 at [34]",
 		},
 	})

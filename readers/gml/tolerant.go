@@ -19,7 +19,8 @@ const (
 	ruleUnknownName       = "unknown-crs-name"
 )
 
-// tolerance is what on_error says of bad values. A feature is read as strictly as ever first; only one that fails is read again with active set.
+// tolerance is what on_error says of bad values. A feature is read as strictly as ever first; only
+// one that fails is read again with active set.
 type tolerance struct {
 	nulls   bool // a bad value is null
 	repairs bool // a defect with one obvious reading is read so
@@ -37,7 +38,8 @@ const (
 	modeRepair = "repair"
 )
 
-// isValueFault reports whether the last fault is one of a value of the feature, not of the file's XML.
+// isValueFault reports whether the last fault is one of a value of the feature, not of the file's
+// XML.
 func (s *scanner) isValueFault() bool {
 	return s.Failed == nil && s.Field != "" && !s.X.Fault.Depth && !s.X.Fault.Long && !s.X.Cut()
 }
@@ -55,7 +57,8 @@ func (s *scanner) deviateAt(offset int64, field, rule, done string) {
 // tolerate forgets the last fault.
 func (s *scanner) tolerate() { s.Field, s.OfFile, s.mode = "", false, "" }
 
-// mainGeometry reads the geometry of the row, whose start tag was read, up to its end. Where on_error says so, one that is malformed is null.
+// mainGeometry reads the geometry of the row, whose start tag was read, up to its end. Where
+// on_error says so, one that is malformed is null.
 func (s *scanner) mainGeometry(k shape) bool {
 	var start xmltext.Mark
 	var crs established
@@ -77,7 +80,8 @@ func (s *scanner) mainGeometry(k shape) bool {
 	return s.X.Next() == xmltext.Start && s.X.Skip()
 }
 
-// rowBounds reads a boundedBy of the feature, whose start tag was read, up to its end. Where on_error says so, one that is malformed says nothing.
+// rowBounds reads a boundedBy of the feature, whose start tag was read, up to its end. Where
+// on_error says so, one that is malformed says nothing.
 func (s *scanner) rowBounds() bool {
 	start := s.X.TagMark()
 	if s.boundedBy(&s.row.frame) {

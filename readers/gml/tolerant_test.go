@@ -15,13 +15,17 @@ var (
 	repairs = reading{options: map[string]any{"on_error": "repair"}}
 )
 
-// TestCoordinatesSeparators has coordinates whose commas and blanks are not where the standard has them.
+// TestCoordinatesSeparators has coordinates whose commas and blanks are not where the standard has
+// them.
 func TestCoordinatesSeparators(t *testing.T) {
 	line := func(text string) string {
 		return geom("<LineString><coordinates>" + text + "</coordinates></LineString>")
 	}
 	check(t, reading{}, []textCase{
-		{"stray comma", line("1,2¦, 3,4, 5,6"), "want a blank and no separator of ordinates, as a tuple has three at most, found"},
+		{
+			"stray comma", line("1,2¦, 3,4, 5,6"),
+			"want a blank and no separator of ordinates, as a tuple has three at most, found",
+		},
 		{"stray comma after a blank", line("1,2 ¦,3,4"), "on_error: repair reads the rest"},
 		{"comma at the end", line("1,2 3,4,¦"), "on_error: repair reads the rest"},
 		{"blanks", line("1 ¦2,3 4"), "on_error: repair reads the rest"},
@@ -30,13 +34,30 @@ func TestCoordinatesSeparators(t *testing.T) {
 		{"pairs and blanks", line("1, 2 3 ,4"), "geometry: geoarrow.linestring xy: LINESTRING (1 2, 3 4)"},
 	})
 	check(t, repairs, []textCase{
-		{"stray comma", line("1,2, 3,4, 5,6"), "geometry: geoarrow.linestring xy: LINESTRING (1 2, 3 4, 5 6)\ndeviations: coordinates-separators 1"},
-		{"stray comma after a blank", line("1,2 ,3,4"), "geometry: geoarrow.linestring xy: LINESTRING (1 2, 3 4)\ndeviations: coordinates-separators 1"},
-		{"comma at the end", line("1,2 3,4,"), "geometry: geoarrow.linestring xy: LINESTRING (1 2, 3 4)\ndeviations: coordinates-separators 1"},
-		{"three", line("1,2,3, 4,5,6"), "geometry: geoarrow.linestring xyz: LINESTRING Z (1 2 3, 4 5 6)\ndeviations: coordinates-separators 1"},
-		{"blanks", line("1 2,3 4"), "geometry: geoarrow.linestring xy: LINESTRING (1 2, 3 4)\ndeviations: coordinates-separators 1"},
-		{"blanks and a comma", line(" 1 2, 3 4 , "), "geometry: geoarrow.linestring xy: LINESTRING (1 2, 3 4)\ndeviations: coordinates-separators 1"},
-		{"a point", geom("<Point><coordinates>1 2</coordinates></Point>"), "geometry: geoarrow.point xy: POINT (1 2)\ndeviations: coordinates-separators 1"},
+		{
+			"stray comma", line("1,2, 3,4, 5,6"),
+			"geometry: geoarrow.linestring xy: LINESTRING (1 2, 3 4, 5 6)\ndeviations: coordinates-separators 1",
+		},
+		{
+			"stray comma after a blank", line("1,2 ,3,4"),
+			"geometry: geoarrow.linestring xy: LINESTRING (1 2, 3 4)\ndeviations: coordinates-separators 1",
+		},
+		{
+			"comma at the end", line("1,2 3,4,"),
+			"geometry: geoarrow.linestring xy: LINESTRING (1 2, 3 4)\ndeviations: coordinates-separators 1",
+		},
+		{"three", line("1,2,3, 4,5,6"), "geometry: geoarrow.linestring xyz: LINESTRING Z (1 2 3, 4 5 " +
+			"6)\ndeviations: coordinates-separators 1"},
+		{"blanks", line("1 2,3 4"), "geometry: geoarrow.linestring xy: LINESTRING (1 2, 3 4)\ndeviations: " +
+			"coordinates-separators 1"},
+		{
+			"blanks and a comma", line(" 1 2, 3 4 , "),
+			"geometry: geoarrow.linestring xy: LINESTRING (1 2, 3 4)\ndeviations: coordinates-separators 1",
+		},
+		{
+			"a point", geom("<Point><coordinates>1 2</coordinates></Point>"),
+			"geometry: geoarrow.point xy: POINT (1 2)\ndeviations: coordinates-separators 1",
+		},
 		{"no reading", line("1 2,3 4 5 6"), "deviations: malformed-geometry 1"},
 		{"all commas", line("1, 2, 3, 4"), "deviations: malformed-geometry 1"},
 	})
@@ -49,24 +70,38 @@ func TestNulls(t *testing.T) {
 		`<element name="n" type="int"/></sequence></complexType></element></schema>`
 	for _, how := range []reading{nulls, repairs} {
 		check(t, how, []textCase{
-			{"number", values("<n>1</n><g><Point><pos>1 x</pos></Point></g>", good), "n: int32: 1 | 2\ngeometry: geoarrow.point xy: null | POINT (1 2)\ndeviations: malformed-geometry 1"},
 			{
-				"arc", values("<n>1</n><g><Curve><segments><Arc/></segments></Curve></g><m>3</m>", good),
-				"n: int32: 1 | 2\nm: int32: 3 | null\ngeometry: geoarrow.point xy: null | POINT (1 2)\ndeviations: geometry-not-read 1",
+				"number", values("<n>1</n><g><Point><pos>1 x</pos></Point></g>", good),
+				"n: int32: 1 | 2\ngeometry: geoarrow.point xy: null | POINT (1 2)\ndeviations: malformed-geometry 1",
 			},
 			{
-				"member", values("<g><MultiPoint><pointMember><Point><pos>5 6</pos></Point></pointMember><pointMember><Point><pos>5</pos></Point></pointMember></MultiPoint></g>", good),
+				"arc", values("<n>1</n><g><Curve><segments><Arc/></segments></Curve></g><m>3</m>", good),
+				"n: int32: 1 | 2\nm: int32: 3 | null\ngeometry: geoarrow.point xy: null | POINT (1 2)\ndeviations: " +
+					"geometry-not-read 1",
+			},
+			{
+				"member", values("<g><MultiPoint><pointMember><Point><pos>5 "+
+					"6</pos></Point></pointMember><pointMember><Point><pos>5</pos></Point></pointMember>"+
+					"</MultiPoint></g>", good),
 				"n: int32: null | 2\ngeometry: geoarrow.point xy: null | POINT (1 2)\ndeviations: malformed-geometry 1",
 			},
 			{
-				"second system", geom(point("EPSG:25832", "1 2"), point("EPSG:25833", "3 4"), point("EPSG:25832", "5 6")),
-				"geometry: geoarrow.point xy: POINT (1 2) | null | POINT (5 6)\ncrs: EPSG:25832\ndeviations: other-crs 1",
+				"second system", geom(point("EPSG:25832", "1 2"), point("EPSG:25833", "3 4"),
+					point("EPSG:25832", "5 6")),
+				"geometry: geoarrow.point xy: POINT (1 2) | null | POINT (5 6)\ncrs: EPSG:25832\ndeviations: " +
+					"other-crs 1",
 			},
-			{"bounds", values(`<boundedBy><Envelope srsDimension="x"/></boundedBy><n>1</n>`), "n: int32: 1\ndeviations: malformed-geometry 1"},
+			{
+				"bounds", values(`<boundedBy><Envelope srsDimension="x"/></boundedBy><n>1</n>`),
+				"n: int32: 1\ndeviations: malformed-geometry 1",
+			},
 			{"XML", values("<n>1</n><g><Point><pos>1 2</pos>¦</Pint></Point></g>"), "want"},
 		})
 		how.xsd = typed
-		check(t, how, []textCase{{"type", values("<n>1</n>", "<n>one</n>"), "n: int32: 1 | null\ndeviations: value-of-type 1"}})
+		check(t, how, []textCase{{
+			"type", values("<n>1</n>", "<n>one</n>"),
+			"n: int32: 1 | null\ndeviations: value-of-type 1",
+		}})
 	}
 }
 
@@ -74,8 +109,12 @@ func TestNulls(t *testing.T) {
 func TestDeviations(t *testing.T) {
 	var features []string
 	for i := range 40 {
-		features = append(features, fmt.Sprintf("<n>%d</n><g><LineString><coordinates>1,2, 3,4</coordinates></LineString></g>", i))
-		features = append(features, fmt.Sprintf("<n>%d</n><g><LineString><coordinates>1,2 3,x</coordinates></LineString></g>", i))
+		features = append(features, fmt.Sprintf(
+			"<n>%d</n><g><LineString><coordinates>1,2, 3,4</coordinates></LineString></g>", i,
+		))
+		features = append(features, fmt.Sprintf(
+			"<n>%d</n><g><LineString><coordinates>1,2 3,x</coordinates></LineString></g>", i,
+		))
 	}
 	text := values(features...)
 	in := readertest.Input{Name: "a.gml", Text: []byte(text), Options: repairs.options}
@@ -84,15 +123,19 @@ func TestDeviations(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := table.Summary.Deviations
-	want := readers.Deviation{Offset: int64(strings.Index(text, ", 3")), Field: "geometry", Rule: "coordinates-separators", Done: "read as 2 tuples"}
-	if d.Count != 80 || d.Rules["coordinates-separators"] != 40 || d.Rules["malformed-geometry"] != 40 || d.First[0] != want || d.First[79].Row != 79 {
+	want := readers.Deviation{
+		Offset: int64(strings.Index(text, ", 3")), Field: "geometry",
+		Rule: "coordinates-separators", Done: "read as 2 tuples",
+	}
+	if d.Count != 80 || d.Rules["coordinates-separators"] != 40 || d.Rules["malformed-geometry"] != 40 ||
+		d.First[0] != want || d.First[79].Row != 79 {
 		t.Errorf("got %+v", d)
 	}
 	readertest.Same(t, gml.Format(), in, []int{1, 50, 300}, windows, parallel)
 }
 
-// TestSystemOfLayer has rows of several systems in front of one that establishes that of the layer, where a column
-// turns out to be text: the chunk is read twice, unless nobody asks for that column.
+// TestSystemOfLayer has rows of several systems in front of one that establishes that of the layer,
+// where a column turns out to be text: the chunk is read twice, unless nobody asks for that column.
 func TestSystemOfLayer(t *testing.T) {
 	several := "<MultiPoint><pointMember>" + point("EPSG:25832", "1 2") + "</pointMember><pointMember>" +
 		point("¦EPSG:25833", "1 2") + "</pointMember></MultiPoint>"

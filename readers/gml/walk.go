@@ -14,22 +14,26 @@ type place struct {
 	wrapper    bool // it is inside of a root that is no collection, which may hold one somewhere
 }
 
-// isCollection reports the name of a collection: wfs:FeatureCollection, wfs:SimpleFeatureCollection, wfs:Tuple.
+// isCollection reports the name of a collection: wfs:FeatureCollection,
+// wfs:SimpleFeatureCollection, wfs:Tuple.
 func isCollection(local []byte) bool {
 	return bytes.HasSuffix(local, []byte("FeatureCollection")) || string(local) == "Tuple"
 }
 
-// isMember reports the name of an element that holds features or a collection: gml:featureMember, gml:featureMembers, wfs:member, wfs:additionalObjects.
+// isMember reports the name of an element that holds features or a collection: gml:featureMember,
+// gml:featureMembers, wfs:member, wfs:additionalObjects.
 func isMember(local []byte) bool {
 	const member = "member"
 	name := local
 	if n := len(local); n > 0 && local[n-1]|0x20 == 's' {
 		name = local[:n-1]
 	}
-	return len(name) >= len(member) && bytes.EqualFold(name[len(name)-len(member):], []byte(member)) || string(local) == "additionalObjects"
+	return len(name) >= len(member) && bytes.EqualFold(name[len(name)-len(member):], []byte(member)) ||
+		string(local) == "additionalObjects"
 }
 
-// isReport reports the root of what a server sends in place of features: OGC 06-121r9 section 8, OGC 02-058 section 7.7.
+// isReport reports the root of what a server sends in place of features: OGC 06-121r9 section 8,
+// OGC 02-058 section 7.7.
 func isReport(local []byte) bool {
 	return string(local) == "ExceptionReport" || string(local) == "ServiceExceptionReport"
 }
@@ -69,8 +73,9 @@ func (s *scanner) document() bool {
 	return s.walk()
 }
 
-// isFeature reports whether the root, which stands at an offset, is a feature, as the answer to the stored query GetFeatureById is (OGC 09-025r2 section 7.9.3.6): it
-// has an identifier, or it holds a geometry. Then it is the next element to be read.
+// isFeature reports whether the root, which stands at an offset, is a feature, as the answer to the
+// stored query GetFeatureById is (OGC 09-025r2 section 7.9.3.6): it has an identifier, or it holds
+// a geometry. Then it is the next element to be read.
 func (s *scanner) isFeature(at int64) (is, ok bool) {
 	if s.Base+int64(s.N)-at > s.limits.MaxFeatureBytes || !s.restart(at) {
 		return false, s.Failed == nil
@@ -107,10 +112,13 @@ func (s *scanner) none(at int64, root string) bool {
 		return false
 	}
 	s.Show()
-	return s.Wrong(int(at-s.Base), "", "", fmt.Sprintf("no features: <%s> is no FeatureCollection and has no featureMember, featureMembers or member", root))
+	return s.Wrong(int(at-s.Base), "", "", fmt.Sprintf(
+		"no features: <%s> is no FeatureCollection and has no featureMember, featureMembers or member", root,
+	))
 }
 
-// report is the error of an ExceptionReport, whose start tag was read: it quotes what the server says.
+// report is the error of an ExceptionReport, whose start tag was read: it quotes what the server
+// says.
 func (s *scanner) report() bool {
 	const mostQuoted = 300
 	m := s.X.TagMark()
@@ -145,7 +153,8 @@ func (s *scanner) report() bool {
 	return s.wrongFile(m.Index(&s.X), "", "", "the server sent an exception in place of features: "+text)
 }
 
-// walk reads what collections and members hold, from the place at hand on, to the end of the file or of the rows that are to be read.
+// walk reads what collections and members hold, from the place at hand on, to the end of the file
+// or of the rows that are to be read.
 func (s *scanner) walk() bool {
 	for {
 		switch s.Token() {
@@ -173,7 +182,8 @@ func (s *scanner) walk() bool {
 	}
 }
 
-// leave ends the innermost place, whose end tag was read. Of a span that is read again the outer ones are not known, but that members and collections take turns.
+// leave ends the innermost place, whose end tag was read. Of a span that is read again the outer
+// ones are not known, but that members and collections take turns.
 func (s *scanner) leave() {
 	n := len(s.places) - 1
 	if s.inside && n == 0 {

@@ -14,11 +14,13 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// places is a text like places.kml of the comparison with other readers (tools/peers/gen.py): points, lines and polygons with extended data.
+// places is a text like places.kml of the comparison with other readers (tools/peers/gen.py):
+// points, lines and polygons with extended data.
 func places(features int) string {
 	r := rand.New(rand.NewPCG(8, 4))
 	var b strings.Builder
-	b.WriteString("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<kml xmlns=\"http://www.opengis.net/kml/2.2\"><Document><name>places</name><Folder><name>places</name>\n")
+	b.WriteString("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<kml " +
+		"xmlns=\"http://www.opengis.net/kml/2.2\"><Document><name>places</name><Folder><name>places</name>\n")
 	for i := range features {
 		x, y := -87+7*r.Float64(), 25+6*r.Float64()
 		tuples := func(n int) string {
@@ -36,7 +38,8 @@ func places(features int) string {
 			geometry = "<Polygon><outerBoundaryIs>" + ring(tuples(5+r.IntN(6))) + "</outerBoundaryIs></Polygon>"
 		}
 		fmt.Fprintf(&b, `<Placemark id="p%d"><name>Palm Bay Blvd &amp; Co</name><description><![CDATA[<b>no. %d</b>]]></description><ExtendedData><Data name="code"><value>%d</value></Data>`+
-			"<Data name=\"kind\"><value>Palm</value></Data></ExtendedData>%s</Placemark>\n", i, i, r.IntN(1e6), geometry)
+			"<Data name=\"kind\"><value>Palm</value></Data></ExtendedData>%s</Placemark>\n", i, i,
+			r.IntN(1e6), geometry)
 	}
 	b.WriteString("</Folder></Document></kml>\n")
 	return b.String()
@@ -56,7 +59,8 @@ func BenchmarkParse(b *testing.B) {
 		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
 			b.SetBytes(src.Size)
 			for b.Loop() {
-				if _, err := readers.Read(context.Background(), kml.Format(), kml.Format().CPU(readers.Layout{}), src, readers.Limits{Workers: workers}, nil); err != nil {
+				if _, err := readers.Read(context.Background(), kml.Format(), kml.Format().CPU(readers.Layout{}),
+					src, readers.Limits{Workers: workers}, nil); err != nil {
 					b.Fatal(err)
 				}
 			}

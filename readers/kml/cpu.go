@@ -18,8 +18,11 @@ type parser struct {
 	device    *device.Engine // that has cards read chunks of Placemarks, or nil
 }
 
-// Parse reads the features of a layer of the whole file, or again a span of them that an earlier Parse emitted.
-func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
+// Parse reads the features of a layer of the whole file, or again a span of them that an earlier
+// Parse emitted.
+func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request,
+	emit func(readers.Chunk) error,
+) (readers.Summary, error) {
 	if req.Span.To < 0 {
 		req.Span.To = src.Size
 	}
@@ -84,7 +87,8 @@ func (s *scanner) span(ctx context.Context, c parser, req readers.Request) bool 
 	if st.header > 0 {
 		t := c.scanner(s.Src, req)
 		t.headerOnly = true
-		if !t.open(ctx, s.Src, 0, st.header, 0, cmp.Or(c.readBytes, window.Bytes)) || !t.document() && (t.Failed != nil || t.X.Fault.Pos < t.N) {
+		if !t.open(ctx, s.Src, 0, st.header, 0, cmp.Or(c.readBytes, window.Bytes)) || !t.document() &&
+			(t.Failed != nil || t.X.Fault.Pos < t.N) {
 			s.Failed = t.error()
 			return false
 		}

@@ -13,11 +13,13 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// crew reads one file with several workers. The lead, which began with the file, goes to the layer and reads its first rows; then all of them read
-// parts of its container, inner ones passed; then the lead reads on behind it.
+// crew reads one file with several workers. The lead, which began with the file, goes to the layer
+// and reads its first rows; then all of them read parts of its container, inner ones passed; then
+// the lead reads on behind it.
 //
-// A guess takes any "<Placemark" for a row. One in a comment, in another container or in a CDATA section is none, and does not begin where the part before
-// ended: that is where a row of the container begins, as all bytes before were read to say so.
+// A guess takes any "<Placemark" for a row. One in a comment, in another container or in a CDATA
+// section is none, and does not begin where the part before ended: that is where a row of the
+// container begins, as all bytes before were read to say so.
 type crew struct {
 	cpu     parser
 	ctx     context.Context
@@ -144,7 +146,8 @@ func (r *partReader) open(from, stop, row int64) bool {
 	return s.open(r.ctx, r.src, from, r.lead.End, row, cmp.Or(r.cpu.readBytes, window.Bytes))
 }
 
-// read reads the part from the row at hand on, which is row number row; unless ok, it failed already.
+// read reads the part from the row at hand on, which is row number row; unless ok, it failed
+// already.
 func (r *partReader) read(ok bool, row int64) readers.Part {
 	s := r.s
 	start := s.Base + int64(s.X.P)

@@ -43,12 +43,14 @@ func (s *scanner) deviateAt(off int64, field, rule, done string) {
 	}
 }
 
-// absorbs reports whether what the last call met is a fault that a null or another reading can take the place of, if the XML is well-formed.
+// absorbs reports whether what the last call met is a fault that a null or another reading can take
+// the place of, if the XML is well-formed.
 func (s *scanner) absorbs() bool {
 	return s.nulls && s.Failed == nil && !s.X.Cut() && !s.X.Fault.Depth && !s.X.Fault.Long
 }
 
-// stray passes an element that no column holds, and counts it. One that says a geometry is never passed in silence.
+// stray passes an element that no column holds, and counts it. One that says a geometry is never
+// passed in silence.
 func (s *scanner) stray() bool {
 	if i := s.count(); i >= 0 && s.sink.foreign[i].rule != "" {
 		s.deviate(s.X.At, fieldGeometry, s.sink.foreign[i].rule, doneNotRead)
@@ -64,7 +66,8 @@ func (s *scanner) passed(name []byte) bool {
 	return s.X.Skip()
 }
 
-// nullGeometry makes the geometry of the row null, of which the element at tag has the fault at hand, and passes that element.
+// nullGeometry makes the geometry of the row null, of which the element at tag has the fault at
+// hand, and passes that element.
 func (s *scanner) nullGeometry(tag xmltext.Mark) bool {
 	off := s.Base + int64(s.X.Fault.Pos)
 	s.undo(s.row.start)

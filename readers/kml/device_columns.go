@@ -16,9 +16,11 @@ import (
 
 // leadingOf are the leading columns that cards read.
 var leadingOf = [kernels.KMLColumns]int{
-	kernels.KMLColumnID: columnID, kernels.KMLColumnName: columnName, kernels.KMLColumnDescription: columnDescription, kernels.KMLColumnTimestamp: columnTimestamp,
-	kernels.KMLColumnAltitudeMode: columnAltitudeMode, kernels.KMLColumnSnippet: columnSnippet, kernels.KMLColumnTessellate: columnTessellate,
-	kernels.KMLColumnExtrude: columnExtrude, kernels.KMLColumnVisibility: columnVisibility,
+	kernels.KMLColumnID: columnID, kernels.KMLColumnName: columnName, kernels.KMLColumnDescription: columnDescription,
+	kernels.KMLColumnTimestamp:    columnTimestamp,
+	kernels.KMLColumnAltitudeMode: columnAltitudeMode, kernels.KMLColumnSnippet: columnSnippet,
+	kernels.KMLColumnTessellate: columnTessellate,
+	kernels.KMLColumnExtrude:    columnExtrude, kernels.KMLColumnVisibility: columnVisibility,
 }
 
 // deviceColumn is a column of attributes on its way.
@@ -27,7 +29,8 @@ type deviceColumn struct {
 	forced bool // to be text
 }
 
-// list gives the columns a sink, as the CPU engine's rows do, and says which of them cells are needed of.
+// list gives the columns a sink, as the CPU engine's rows do, and says which of them cells are
+// needed of.
 func (d *deviceRows) list() (k *sink, made [kernels.MostKMLColumns]*rows.Column) {
 	k = newSink(d.asked)
 	k.Bare, k.Text = true, d.forced
@@ -54,8 +57,11 @@ func (d *deviceRows) list() (k *sink, made [kernels.MostKMLColumns]*rows.Column)
 	return k, made
 }
 
-// columns makes the columns of attributes without values, as the sink makes them of rows without, and gives those that have cells, in their order.
-func (d *deviceRows) columns(k *sink, made [kernels.MostKMLColumns]*rows.Column) (columns *geoarrow.Columns, texts, numbers []deviceColumn) {
+// columns makes the columns of attributes without values, as the sink makes them of rows without,
+// and gives those that have cells, in their order.
+func (d *deviceRows) columns(k *sink, made [kernels.MostKMLColumns]*rows.Column) (columns *geoarrow.Columns,
+	texts, numbers []deviceColumn,
+) {
 	columns, err := k.Columns(0)
 	d.Try(err)
 	for c := range made {
@@ -64,7 +70,9 @@ func (d *deviceRows) columns(k *sink, made [kernels.MostKMLColumns]*rows.Column)
 		}
 		id := made[c].ID
 		x := deviceColumn{forced: slices.Contains(d.forced, id)}
-		x.Column = &columns.Attributes[slices.IndexFunc(columns.Attributes, func(a geoarrow.Column) bool { return a.ID() == id })]
+		x.Column = &columns.Attributes[slices.IndexFunc(columns.Attributes, func(a geoarrow.Column) bool {
+			return a.ID() == id
+		})]
 		if d.source.Numbers>>c&1 == 0 {
 			texts = append(texts, x)
 		} else {
@@ -98,10 +106,12 @@ func (d *deviceRows) listFields(k *sink, schema int) {
 // some are columns of cells, from one to another.
 func (d *deviceRows) some(from, to int) (starts, ends gpu.Buffer[int64], valid kernels.Mask) {
 	words := kernels.Words(d.rows)
-	return d.cells.From.Slice(from*d.rows, to*d.rows), d.cells.To.Slice(from*d.rows, to*d.rows), d.cells.Valid.Slice(from*words, to*words)
+	return d.cells.From.Slice(from*d.rows, to*d.rows), d.cells.To.Slice(from*d.rows, to*d.rows),
+		d.cells.Valid.Slice(from*words, to*words)
 }
 
-// textShare is of how many bytes of Placemarks a card makes one text at a time: a text takes some 45 bytes of its memory on its way.
+// textShare is of how many bytes of Placemarks a card makes one text at a time: a text takes some
+// 45 bytes of its memory on its way.
 const textShare = 16
 
 // gather makes columns of texts, and of times. They are the first columns of cells.
@@ -158,7 +168,10 @@ func (d *deviceRows) gatherSome(r *device.Room, text gpu.Buffer[byte], list []de
 			if device.CountBits(mask) == 0 {
 				continue // as it is
 			}
-			*c.Column = geoarrow.Column{Name: c.Name, Role: c.Role, Type: arrow.BinaryTypes.String, Facts: geoarrow.Facts{Kinds: geoarrow.FactString}}
+			*c.Column = geoarrow.Column{
+				Name: c.Name, Role: c.Role, Type: arrow.BinaryTypes.String,
+				Facts: geoarrow.Facts{Kinds: geoarrow.FactString},
+			}
 			c.Offsets = each[i*(n+1) : (i+1)*(n+1)]
 			c.Values, values = values[:c.Offsets[n]], values[c.Offsets[n]:]
 			c.Nulls, c.Valid = device.Validity(mask, n)
@@ -171,14 +184,16 @@ func (d *deviceRows) gatherSome(r *device.Room, text gpu.Buffer[byte], list []de
 
 // measured waits for whether there are long texts, and how many bytes all have.
 func (d *deviceRows) measured(x *kernels.Strings, offsets gpu.Buffer[int64]) (long bool, bytes int64) {
-	summary, total := device.Result(d.Work, x.Summary), device.Result(d.Work, offsets.Slice(offsets.Len()-1, offsets.Len()))
+	summary, total := device.Result(d.Work, x.Summary), device.Result(d.Work, offsets.Slice(offsets.Len()-1,
+		offsets.Len()))
 	if d.Await(); d.Stopped() {
 		return false, 0
 	}
 	return summary[0].Long != 0, total[0]
 }
 
-// factsOfNumbers are the facts for the bits of NumberKinds. Numbers of other kinds are left to the CPU engine.
+// factsOfNumbers are the facts for the bits of NumberKinds. Numbers of other kinds are left to the
+// CPU engine.
 var factsOfNumbers = [...]struct {
 	kind uint32
 	fact geoarrow.FactKinds
@@ -194,7 +209,8 @@ const (
 	unsureNumber = "a number that is very long, or very near to the middle of two"
 )
 
-// parse makes columns of numbers, the first of which is that of cells at. It waits for the device, which says what kinds of numbers there are.
+// parse makes columns of numbers, the first of which is that of cells at. It waits for the device,
+// which says what kinds of numbers there are.
 func (d *deviceRows) parse(r *device.Room, list []deviceColumn, at int) {
 	if len(list) == 0 || d.Stopped() {
 		return
@@ -206,7 +222,8 @@ func (d *deviceRows) parse(r *device.Room, list []deviceColumn, at int) {
 		return
 	}
 	for i := range list {
-		d.Try(d.K.NumberKinds(d.S, d.Text, from.Slice(i*n, (i+1)*n), to.Slice(i*n, (i+1)*n), valid.Slice(i*words, (i+1)*words), each.Slice(i, i+1)))
+		d.Try(d.K.NumberKinds(d.S, d.Text, from.Slice(i*n, (i+1)*n), to.Slice(i*n, (i+1)*n),
+			valid.Slice(i*words, (i+1)*words), each.Slice(i, i+1)))
 	}
 	kinds, masks := device.Read(d.Work, each), device.Result(d.Work, valid)
 	if d.Stopped() {
@@ -266,5 +283,6 @@ func (d *deviceRows) resolve(c deviceColumn, kinds uint32) {
 		return
 	}
 	*c.Column = geoarrow.Column{Name: c.Name, Role: c.Role, Type: facts.Resolve(c.Role).Type, Facts: facts}
-	d.Accept(left == 0 || c.Type.ID() != arrow.FLOAT64, "an integer that no float64 is, in a column of numbers with a point")
+	d.Accept(left == 0 || c.Type.ID() != arrow.FLOAT64,
+		"an integer that no float64 is, in a column of numbers with a point")
 }

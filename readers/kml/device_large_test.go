@@ -11,8 +11,10 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// TestDeviceLarge reads the files that VIBEFLIGHT_SWEEP_FILES names, between colons, with cards as the server has them and with the CPU engine. The cards may leave none of
-// their chunks: generated files have nothing odd. Without files it reads one of its own. Small ones are read in chunks of 1 MiB, with as much memory as these take.
+// TestDeviceLarge reads the files that VIBEFLIGHT_SWEEP_FILES names, between colons, with cards as
+// the server has them and with the CPU engine. The cards may leave none of their chunks: generated
+// files have nothing odd. Without files it reads one of its own. Small ones are read in chunks of 1
+// MiB, with as much memory as these take.
 func TestDeviceLarge(t *testing.T) {
 	files := map[string][]byte{}
 	for _, path := range filepath.SplitList(os.Getenv("VIBEFLIGHT_SWEEP_FILES")) {
@@ -23,7 +25,10 @@ func TestDeviceLarge(t *testing.T) {
 		files[filepath.Base(path)] = text
 	}
 	if len(files) == 0 {
-		o := ordinary{Rand: rand.New(rand.NewPCG(7, 5)), geometries: []func(*ordinary) string{points, lines, polygons}, data: untyped}
+		o := ordinary{
+			Rand: rand.New(rand.NewPCG(7, 5)), geometries: []func(*ordinary) string{points, lines, polygons},
+			data: untyped,
+		}
 		files["places.kml"] = o.file(10000)
 	}
 	k := readertest.Kernels(t)

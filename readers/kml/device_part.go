@@ -30,8 +30,9 @@ func (w *crew) deviceReader() readers.PartReader {
 	return w.cards.Reader(c.partReader, c)
 }
 
-// Bounds finds the Placemarks that begin between two offsets. One in a comment, in a CDATA section or in another container begins a chunk that is refused, or that does not
-// begin where the one before ended.
+// Bounds finds the Placemarks that begin between two offsets. One in a comment, in a CDATA section
+// or in another container begins a chunk that is refused, or that does not begin where the one
+// before ended.
 func (c *deviceChunks) Bounds(from, stop int64) (start, end int64, why string) {
 	start, end, err := c.probe.Chunk(from, stop)
 	switch none := start < 0 || start >= stop; {
@@ -48,7 +49,10 @@ func (c *deviceChunks) Bounds(from, stop int64) (start, end int64, why string) {
 // Read reads Placemarks on a card.
 func (c *deviceChunks) Read(w *device.Work, part *readers.Part) {
 	forced := c.sinks.Forced()
-	r := deviceRows{Work: w, texts: c.tags, card: device.Keep[uploaded](w), longest: c.s.limits.MaxFeatureBytes, asked: c.cpu.layout.Columns, forced: forced}
+	r := deviceRows{
+		Work: w, texts: c.tags, card: device.Keep[uploaded](w), longest: c.s.limits.MaxFeatureBytes,
+		asked: c.cpu.layout.Columns, forced: forced,
+	}
 	r.read(part)
 	part.State, part.Text = c.lead.pack(), forced
 }

@@ -56,7 +56,8 @@ const (
 	fewRows  = 1 << 12
 )
 
-// read reads the rows into a part. What cells and coordinates are found by is gone before geometries are read, which takes as much memory again.
+// read reads the rows into a part. What cells and coordinates are found by is gone before
+// geometries are read, which takes as much memory again.
 func (d *deviceRows) read(part *readers.Part) {
 	var (
 		columns *geoarrow.Columns
@@ -184,14 +185,16 @@ func (d *deviceRows) match(from, to gpu.Buffer[int64]) (missed []uint32) {
 	return device.Result(d.Work, first)
 }
 
-// learn adds tags that are not known. It waits for the device, for where they are and for their text.
+// learn adds tags that are not known. It waits for the device, for where they are and for their
+// text.
 func (d *deviceRows) learn(from, to gpu.Buffer[int64], seed uint64) {
 	nobody, spans := device.Alloc[int32](d.Work, d.xml.Tags), device.Alloc[kernels.KeySpan](d.Work, newTags)
 	if d.Stopped() {
 		return
 	}
 	d.Try(gpu.Fill(d.S, nobody, 0xff))
-	d.Try(d.K.UnknownKeys(d.S, d.Text, from, to, kernels.MemberLevel{Owner: nobody, Field: d.source.Fields, Want: -1}, seed, spans))
+	d.Try(d.K.UnknownKeys(d.S, d.Text, from, to, kernels.MemberLevel{Owner: nobody, Field: d.source.Fields, Want: -1},
+		seed, spans))
 	found := device.Read(d.Work, spans)
 	var texts [][]byte
 	for _, s := range found {
@@ -219,7 +222,8 @@ func (d *deviceRows) count(r, keys *device.Room) (foreign []uint32, pieces int) 
 	d.Accept(d.rows > 0, "no Placemark")
 	d.Accept(d.rows <= max(fewRows, d.Text.Len()/leastRow), "Placemarks of hardly any text")
 	d.counts = kernels.KMLCounts{
-		Pieces: device.RoomFor[int64](keys, d.rows+1), Mixed: device.RoomFor[uint64](keys, kernels.Words(d.rows)), First: device.RoomFor[uint32](keys, kernels.MostKMLColumns),
+		Pieces: device.RoomFor[int64](keys, d.rows+1), Mixed: device.RoomFor[uint64](keys, kernels.Words(d.rows)),
+		First:   device.RoomFor[uint32](keys, kernels.MostKMLColumns),
 		Foreign: device.RoomFor[uint32](keys, len(d.known.locals)), Odd: device.Alloc[uint32](d.Work, 1),
 	}
 	if d.Stopped() {
@@ -247,7 +251,8 @@ func (d *deviceRows) write(r *device.Room, pieces int) {
 	}
 }
 
-// lines gives the coordinates as lines of WKT, and says what is odd about them once all is done. It waits for the device, which says how long they are.
+// lines gives the coordinates as lines of WKT, and says what is odd about them once all is done. It
+// waits for the device, which says how long they are.
 func (d *deviceRows) lines() (lines gpu.Buffer[byte], odd []uint32) {
 	pieces := d.cells.Pieces.Len()
 	size := device.Read(d.Work, d.cells.Offsets.Slice(pieces, pieces+1))
@@ -272,7 +277,8 @@ func (d *deviceRows) starts(r *device.Room) []int64 {
 	return device.Result(d.Work, at)
 }
 
-// checkLengths looks for Placemarks of which the CPU engine would say that they are too long: each ends before the next one begins.
+// checkLengths looks for Placemarks of which the CPU engine would say that they are too long: each
+// ends before the next one begins.
 func (d *deviceRows) checkLengths(starts []int64) {
 	next := int64(d.Text.Len())
 	for i := len(starts) - 1; i >= 0; i-- {

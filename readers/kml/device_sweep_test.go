@@ -22,7 +22,8 @@ import (
 // deviceChunks are so small that most files are several chunks, down to some Placemarks.
 var deviceChunks = []int64{500, 1200, 3000}
 
-// TestDeviceGolden reads the files of testdata in chunks of every size, and again with their Placemarks ten times.
+// TestDeviceGolden reads the files of testdata in chunks of every size, and again with their
+// Placemarks ten times.
 func TestDeviceGolden(t *testing.T) {
 	list := readertest.Devices(t, kml.Format(), deviceChunks)
 	names, err := filepath.Glob(filepath.Join("testdata", "*.kml"))
@@ -35,13 +36,17 @@ func TestDeviceGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 		texts := [][]byte{text}
-		if from, to := bytes.Index(text, []byte("<Placemark")), bytes.LastIndex(text, []byte("</Placemark>")); from >= 0 && to > from {
+		if from, to := bytes.Index(text, []byte("<Placemark")),
+			bytes.LastIndex(text, []byte("</Placemark>")); from >= 0 && to > from {
 			to += len("</Placemark>")
 			texts = append(texts, slices.Concat(text[:from], bytes.Repeat(text[from:to], 10), text[to:]))
 		}
 		for _, d := range list {
 			for i, text := range texts {
-				in := readertest.Input{Name: filepath.Base(name), Text: text, Limits: readers.Limits{BatchRows: 1 + 7*i}}
+				in := readertest.Input{
+					Name: filepath.Base(name), Text: text,
+					Limits: readers.Limits{BatchRows: 1 + 7*i},
+				}
 				readertest.Same(t, kml.Format(), in, []int{0}, readertest.OnDevice(d))
 			}
 		}
@@ -52,7 +57,8 @@ func TestDeviceGolden(t *testing.T) {
 // TestDeviceSplits has chunks begin and end at every byte of a small file.
 func TestDeviceSplits(t *testing.T) {
 	k := readertest.Kernels(t)
-	rows := pm("<name>a &amp; b</name>", point("1.5,2")) + "\r\n<Placemark id=\"p\"><description><![CDATA[<Placemark>]]></description></Placemark>" +
+	rows := pm("<name>a &amp; b</name>", point("1.5,2")) +
+		"\r\n<Placemark id=\"p\"><description><![CDATA[<Placemark>]]></description></Placemark>" +
 		pm(`<ExtendedData><Data name="é"><value></value></Data></ExtendedData>`, line(" 1,2,3\n4,5 ")) + "<Placemark/>"
 	text := []byte(doc(rows, rows, rows))
 	for chunk := range int64(len(text) / 2) {
@@ -60,16 +66,21 @@ func TestDeviceSplits(t *testing.T) {
 			continue
 		}
 		t.Run(fmt.Sprint(chunk+1), func(t *testing.T) { // a card's memory is free again afterwards
-			d := readertest.DeviceOn(t, kml.Format(), lanes.Config{Plan: lanes.Plan{ChunkBytes: chunk + 1, Lanes: 2, Work: 2}}, k)
+			d := readertest.DeviceOn(t, kml.Format(), lanes.Config{Plan: lanes.Plan{
+				ChunkBytes: chunk + 1,
+				Lanes:      2, Work: 2,
+			}}, k)
 			for cut := range 3 {
-				readertest.Same(t, kml.Format(), readertest.Input{Name: "a.kml", Text: text[:len(text)-cut*40]}, []int{0}, readertest.OnDevice(d))
+				readertest.Same(t, kml.Format(), readertest.Input{Name: "a.kml", Text: text[:len(text)-cut*40]},
+					[]int{0}, readertest.OnDevice(d))
 			}
 		})
 	}
 }
 
-// TestDeviceSweep holds what cards make of random files against what the CPU engine makes of them: tables, counts and errors, to the letter. A third of the files are those of
-// TestSweep, of which half are broken; the others are ordinary, some of them with one mistake.
+// TestDeviceSweep holds what cards make of random files against what the CPU engine makes of them:
+// tables, counts and errors, to the letter. A third of the files are those of TestSweep, of which
+// half are broken; the others are ordinary, some of them with one mistake.
 func TestDeviceSweep(t *testing.T) {
 	documents, first := readertest.SweepRange(t, 100)
 	list := readertest.Devices(t, kml.Format(), deviceChunks)
@@ -93,7 +104,8 @@ func TestDeviceSweep(t *testing.T) {
 	readertest.Accepted(t, list, deviceChunks, int64(documents), 0.1)
 }
 
-// sameOnDevice reads the file of a seed by a card and by the CPU engine. It gives 1 if it is a table, else 0.
+// sameOnDevice reads the file of a seed by a card and by the CPU engine. It gives 1 if it is a
+// table, else 0.
 func sameOnDevice(t *testing.T, d readers.Engine, seed int) int64 {
 	how, text := sweepOnDevice(uint64(seed))
 	in := readertest.Input{Name: "dir/a.kml", Text: text, Options: how.options, Limits: how.limits}
@@ -120,7 +132,10 @@ func sweepOnDevice(seed uint64) (how reading, text []byte) {
 	}
 	r := rand.New(rand.NewPCG(seed, 12))
 	o := ordinary{Rand: r, prefix: []string{"", "", "kml:"}[r.IntN(3)], pretty: r.IntN(2) == 0, data: untyped}
-	shapes := []func(*ordinary) string{points, lines, polygons, many(points), many(lines), many(polygons), many(points, lines, polygons), func(*ordinary) string { return "" }}
+	shapes := []func(*ordinary) string{
+		points, lines, polygons, many(points), many(lines), many(polygons),
+		many(points, lines, polygons), func(*ordinary) string { return "" },
+	}
 	for range 1 + r.IntN(3) {
 		o.geometries = append(o.geometries, shapes[r.IntN(len(shapes))])
 	}
@@ -161,7 +176,11 @@ func sweepOnDevice(seed uint64) (how reading, text []byte) {
 	}
 	if r.IntN(3) == 0 {
 		at := r.IntN(len(text))
-		odd := []string{"<", ">", "&", "&amp;", "\"", "\x00", "\xff", "</", "/>", "]]>", "<![CDATA[", "<!--", "<a>", "<a/>", "</a>", "<Placemark>", "</Placemark>", ",", " ", "\n", "1", "-", "1e999", "é", "\xef\xbf\xbe", "<name/>", "e", "nan"}
+		odd := []string{
+			"<", ">", "&", "&amp;", "\"", "\x00", "\xff", "</", "/>", "]]>", "<![CDATA[",
+			"<!--", "<a>", "<a/>", "</a>", "<Placemark>", "</Placemark>", ",", " ", "\n", "1", "-", "1e999",
+			"é", "\xef\xbf\xbe", "<name/>", "e", "nan",
+		}
 		text = slices.Concat(text[:at], []byte(odd[r.IntN(len(odd))]), text[at+r.IntN(min(3, len(text)-at)):])
 	}
 	how.limits.BatchRows = 1 + r.IntN(50)
@@ -179,10 +198,12 @@ func sweepOnDevice(seed uint64) (how reading, text []byte) {
 
 // TestDeviceMutants has one mistake, at each byte.
 func TestDeviceMutants(t *testing.T) {
-	rows := pm("<name>a &amp; b</name>", point("1.5,2,-3e1")) + "\n" + pm(`<ExtendedData><Data name="é"><value>7</value></Data></ExtendedData>`, line(" 1,2,3\n4,5,6 "))
+	rows := pm("<name>a &amp; b</name>", point("1.5,2,-3e1")) + "\n" +
+		pm(`<ExtendedData><Data name="é"><value>7</value></Data></ExtendedData>`, line(" 1,2,3\n4,5,6 "))
 	text := []byte(doc(rows, rows, rows, rows))
 	from := bytes.Index(text, []byte(rows)) + len(rows)
 	from += bytes.Index(text[from:], []byte(rows))
 	d := readertest.Device(t, kml.Format(), int64(len(rows)))
-	readertest.Mutants(t, kml.Format(), readertest.Input{Name: "a.kml", Text: text}, from, from+len(rows), "<>/&;\" ,1-e\n", d)
+	readertest.Mutants(t, kml.Format(), readertest.Input{Name: "a.kml", Text: text}, from, from+len(rows),
+		"<>/&;\" ,1-e\n", d)
 }

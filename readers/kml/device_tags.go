@@ -13,8 +13,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
 )
 
-// tagTexts are the tags of a file that cards know, by the text between their brackets: a card compares bytes, and what they mean was found here, by the scanner of the CPU
-// engine. Most files have some dozens of them. Several goroutines use it.
+// tagTexts are the tags of a file that cards know, by the text between their brackets: a card
+// compares bytes, and what they mean was found here, by the scanner of the CPU engine. Most files
+// have some dozens of them. Several goroutines use it.
 type tagTexts struct {
 	mu      sync.Mutex
 	schemas *schemas
@@ -43,7 +44,10 @@ type dataColumn struct {
 }
 
 func newTagTexts(s *schemas, repairs bool) *tagTexts {
-	return &tagTexts{schemas: s, repairs: repairs, numbers: map[string]int{}, names: map[string]uint16{}, locals: map[string]uint16{}, columns: map[dataColumn]int{}}
+	return &tagTexts{
+		schemas: s, repairs: repairs, numbers: map[string]int{}, names: map[string]uint16{},
+		locals: map[string]uint16{}, columns: map[dataColumn]int{},
+	}
 }
 
 // snapshot gives the tags so far.
@@ -107,7 +111,8 @@ func (t *tagTexts) mean(text []byte) (tag kernels.KMLTag, ok bool) {
 	tag.Empty = whole[n-2] == '/'
 	tag.Name, tag.Local = numbered(t.names, nil, string(x.Name())), numbered(t.locals, &t.known.locals, local)
 	tag.Element = elements[local]
-	if rule := strayRule([]byte(local)); rule == ruleCase || rule == ruleUnknown || t.repairs && allNames.spelled([]byte(local)) != "" {
+	if rule := strayRule([]byte(local)); rule == ruleCase || rule == ruleUnknown || t.repairs &&
+		allNames.spelled([]byte(local)) != "" {
 		tag.Element = kernels.KMLRefused // the CPU engine counts it, or reads it in another way
 	}
 	switch tag.Element {
@@ -125,13 +130,20 @@ func (t *tagTexts) mean(text []byte) (tag kernels.KMLTag, ok bool) {
 
 // elements are those that cards know, by their local names.
 var elements = map[string]kernels.KMLElement{
-	"Placemark": kernels.KMLPlacemark, "name": kernels.KMLName, "description": kernels.KMLDescription, "Snippet": kernels.KMLSnippet, "snippet": kernels.KMLSnippet,
-	"visibility": kernels.KMLVisibility, "TimeStamp": kernels.KMLTimeStamp, "when": kernels.KMLWhen, "ExtendedData": kernels.KMLExtendedData, "Data": kernels.KMLData,
-	"value": kernels.KMLValue, "SchemaData": kernels.KMLSchemaData, "SimpleData": kernels.KMLSimpleData, "Point": kernels.KMLPoint, "LineString": kernels.KMLLineString,
-	"LinearRing": kernels.KMLLinearRing, "Polygon": kernels.KMLPolygon, "MultiGeometry": kernels.KMLMultiGeometry, "outerBoundaryIs": kernels.KMLOuterBoundary,
-	"innerBoundaryIs": kernels.KMLInnerBoundary, "coordinates": kernels.KMLCoordinates, "altitudeMode": kernels.KMLAltitudeMode, "extrude": kernels.KMLExtrude,
-	"tessellate": kernels.KMLTessellate, "TimeSpan": kernels.KMLRefused, "Track": kernels.KMLRefused, "MultiTrack": kernels.KMLRefused, "Model": kernels.KMLRefused,
-	"drawOrder": kernels.KMLRefused, "MultiPoint": kernels.KMLRefused, "MultiLineString": kernels.KMLRefused, "MultiPolygon": kernels.KMLRefused,
+	"Placemark": kernels.KMLPlacemark, "name": kernels.KMLName, "description": kernels.KMLDescription,
+	"Snippet": kernels.KMLSnippet, "snippet": kernels.KMLSnippet,
+	"visibility": kernels.KMLVisibility, "TimeStamp": kernels.KMLTimeStamp, "when": kernels.KMLWhen,
+	"ExtendedData": kernels.KMLExtendedData, "Data": kernels.KMLData,
+	"value": kernels.KMLValue, "SchemaData": kernels.KMLSchemaData, "SimpleData": kernels.KMLSimpleData,
+	"Point": kernels.KMLPoint, "LineString": kernels.KMLLineString,
+	"LinearRing": kernels.KMLLinearRing, "Polygon": kernels.KMLPolygon, "MultiGeometry": kernels.KMLMultiGeometry,
+	"outerBoundaryIs": kernels.KMLOuterBoundary,
+	"innerBoundaryIs": kernels.KMLInnerBoundary, "coordinates": kernels.KMLCoordinates,
+	"altitudeMode": kernels.KMLAltitudeMode, "extrude": kernels.KMLExtrude,
+	"tessellate": kernels.KMLTessellate, "TimeSpan": kernels.KMLRefused, "Track": kernels.KMLRefused,
+	"MultiTrack": kernels.KMLRefused, "Model": kernels.KMLRefused,
+	"drawOrder": kernels.KMLRefused, "MultiPoint": kernels.KMLRefused, "MultiLineString": kernels.KMLRefused,
+	"MultiPolygon":       kernels.KMLRefused,
 	"GeometryCollection": kernels.KMLRefused,
 }
 
@@ -148,7 +160,8 @@ func numbered(of map[string]uint16, list *[]string, name string) uint16 {
 	return n
 }
 
-// column is the column of the tag that was read. Values of a field of booleans, of several schemas, and columns beyond those that cards have, are not for cards.
+// column is the column of the tag that was read. Values of a field of booleans, of several schemas,
+// and columns beyond those that cards have, are not for cards.
 func (t *tagTexts) column(x *xmltext.Scanner, e kernels.KMLElement) (int, bool) {
 	var c dataColumn
 	name, named := x.Attr("name")
@@ -194,7 +207,8 @@ func (k *knownTags) numeric() uint64 {
 	return bits
 }
 
-// uploaded are tags on the card. They stay there from chunk to chunk: small copies to the card wait for the large ones that bring text.
+// uploaded are tags on the card. They stay there from chunk to chunk: small copies to the card wait
+// for the large ones that bring text.
 type uploaded struct {
 	of     *tagTexts
 	fields *kernels.Fields

@@ -47,7 +47,8 @@ func (o *ordinary) tuples(n int) string {
 func (o *ordinary) point() string { return o.tag("Point", o.tag("coordinates", o.tuples(1))) }
 
 func (o *ordinary) line() string {
-	return o.tag("LineString", o.tag("tessellate", "1"), o.tag("altitudeMode", "absolute"), o.tag("coordinates", o.tuples(1+o.IntN(5))))
+	return o.tag("LineString", o.tag("tessellate", "1"), o.tag("altitudeMode", "absolute"),
+		o.tag("coordinates", o.tuples(1+o.IntN(5))))
 }
 
 func (o *ordinary) polygon() string {
@@ -69,7 +70,8 @@ func (o *ordinary) multi(members ...func(*ordinary) string) string {
 }
 
 func (o *ordinary) placemark(i int) string {
-	text := o.tag("name", fmt.Sprintf("Palm Blvd %d é", i)) + o.tag("styleUrl", "#s") + o.tag("description", "<![CDATA[<b>no. "+fmt.Sprint(i)+"</b> & more]]>")
+	text := o.tag("name", fmt.Sprintf("Palm Blvd %d é", i)) + o.tag("styleUrl", "#s") +
+		o.tag("description", "<![CDATA[<b>no. "+fmt.Sprint(i)+"</b> & more]]>")
 	if o.IntN(3) == 0 {
 		text += o.tag("visibility", fmt.Sprint(o.IntN(2)))
 	}
@@ -94,23 +96,27 @@ func untyped(o *ordinary, i int) string {
 
 // typed is SimpleData of the schema that file writes.
 func typed(o *ordinary, i int) string {
-	text := o.tag(`SimpleData name="i"`, fmt.Sprint(i)) + o.tag(`SimpleData name="f"`, fmt.Sprint(o.Float64())) + o.tag(`SimpleData name="s"`, "text & more"[:4])
+	text := o.tag(`SimpleData name="i"`, fmt.Sprint(i)) + o.tag(`SimpleData name="f"`, fmt.Sprint(o.Float64())) +
+		o.tag(`SimpleData name="s"`, "text & more"[:4])
 	if i%3 == 0 {
 		text += o.tag(`SimpleData name="wide"`, fmt.Sprint(i*1e7))
 	}
 	if i%4 == 0 {
 		text += o.tag(`SimpleData name="null"`, "")
 	}
-	return o.tag("TimeStamp", o.tag("when", fmt.Sprintf("2024-03-%02dT10:00:00Z", 1+i%30))) + o.tag("ExtendedData", o.tag(`SchemaData schemaUrl="#s"`, text))
+	return o.tag("TimeStamp", o.tag("when", fmt.Sprintf("2024-03-%02dT10:00:00Z", 1+i%30))) +
+		o.tag("ExtendedData", o.tag(`SchemaData schemaUrl="#s"`, text))
 }
 
 func (o *ordinary) file(placemarks int) []byte {
 	var b strings.Builder
-	b.WriteString("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<" + o.prefix + "kml xmlns=\"http://www.opengis.net/kml/2.2\">\n")
+	b.WriteString("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<" + o.prefix +
+		"kml xmlns=\"http://www.opengis.net/kml/2.2\">\n")
 	field := func(name, kind string) string {
 		return fmt.Sprintf(`<%sSimpleField name="%s" type="%s"/>`, o.prefix, name, kind)
 	}
-	content := o.tag(`Schema id="s" name="n"`, field("i", "int"), field("wide", "int"), field("f", "double"), field("s", "string"), field("null", "float"), field("none", "string"))
+	content := o.tag(`Schema id="s" name="n"`, field("i", "int"), field("wide", "int"), field("f", "double"),
+		field("s", "string"), field("null", "float"), field("none", "string"))
 	var rows strings.Builder
 	rows.WriteString(o.tag("name", "rows"))
 	for i := range placemarks {
@@ -132,7 +138,8 @@ func many(members ...func(*ordinary) string) func(*ordinary) string {
 	return func(o *ordinary) string { return o.multi(members...) }
 }
 
-// TestDeviceAcceptsOrdinaryFiles holds the tables of the card against those of the CPU engine, and has it refuse nothing.
+// TestDeviceAcceptsOrdinaryFiles holds the tables of the card against those of the CPU engine, and
+// has it refuse nothing.
 func TestDeviceAcceptsOrdinaryFiles(t *testing.T) {
 	type shapes = []func(*ordinary) string
 	for _, c := range []struct {
@@ -142,7 +149,10 @@ func TestDeviceAcceptsOrdinaryFiles(t *testing.T) {
 		{"points", ordinary{geometries: shapes{points}, data: untyped}},
 		{"lines, pretty", ordinary{geometries: shapes{lines}, data: untyped, pretty: true}},
 		{"polygons", ordinary{geometries: shapes{polygons}, data: typed}},
-		{"any kind, with prefix", ordinary{geometries: shapes{points, lines, polygons}, data: typed, prefix: "kml:", pretty: true}},
+		{"any kind, with prefix", ordinary{
+			geometries: shapes{points, lines, polygons}, data: typed,
+			prefix: "kml:", pretty: true,
+		}},
 		{"multipoints", ordinary{geometries: shapes{many(points)}, data: untyped}},
 		{"lines and multilines", ordinary{geometries: shapes{lines, many(lines)}, data: untyped}},
 		{"multipolygons", ordinary{geometries: shapes{many(polygons)}, data: untyped}},
@@ -153,7 +163,10 @@ func TestDeviceAcceptsOrdinaryFiles(t *testing.T) {
 			c.file.Rand = rand.New(rand.NewPCG(7, 1))
 			text := c.file.file(120)
 			d := readertest.Device(t, kml.Format(), 9<<10)
-			readertest.Same(t, kml.Format(), readertest.Input{Name: "a.kml", Text: text, Limits: readers.Limits{BatchRows: 100}}, []int{0}, readertest.OnDevice(d))
+			readertest.Same(t, kml.Format(), readertest.Input{
+				Name: "a.kml", Text: text,
+				Limits: readers.Limits{BatchRows: 100},
+			}, []int{0}, readertest.OnDevice(d))
 			if n := d.Counts(); n.Chunks < 3 || n.Refused > 0 {
 				t.Errorf("%d bytes: %d chunks accepted, %d refused: %s", len(text), n.Chunks, n.Refused, n.Reason)
 			}
@@ -163,11 +176,18 @@ func TestDeviceAcceptsOrdinaryFiles(t *testing.T) {
 
 // TestDeviceFaults has calls of the card fail.
 func TestDeviceFaults(t *testing.T) {
-	o := ordinary{Rand: rand.New(rand.NewPCG(7, 9)), geometries: []func(*ordinary) string{points, lines, polygons}, data: typed}
-	readertest.DeviceFaults(t, kml.Format(), readertest.Input{Name: "a.kml", Text: o.file(150), Limits: readers.Limits{BatchRows: 100}})
+	o := ordinary{
+		Rand: rand.New(rand.NewPCG(7, 9)), geometries: []func(*ordinary) string{points, lines, polygons},
+		data: typed,
+	}
+	readertest.DeviceFaults(t, kml.Format(), readertest.Input{
+		Name: "a.kml", Text: o.file(150),
+		Limits: readers.Limits{BatchRows: 100},
+	})
 }
 
-// TestDeviceLeavesTheRest has files that cards do not read, or not all of: the tables and errors are those of the CPU engine.
+// TestDeviceLeavesTheRest has files that cards do not read, or not all of: the tables and errors
+// are those of the CPU engine.
 func TestDeviceLeavesTheRest(t *testing.T) {
 	k := readertest.Kernels(t)
 	plain := strings.Repeat(pm("<name>a</name>", point("1.5,2"))+"\n", 30)
@@ -178,7 +198,8 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 		{"nothing", "", ""},
 		{"references", pm("<name>a &amp; &lt;b&gt;\r\n</name>"), ""},
 		{"a CDATA section", pm("<name><![CDATA[a & <b> ]]]></name>"), ""},
-		{"all kinds", pm(line("1,2 3,4")) + pm("<MultiGeometry>", point("1,2"), line("5,6 7,8"), "</MultiGeometry>"), ""},
+		{"all kinds", pm(line("1,2 3,4")) + pm("<MultiGeometry>", point("1,2"), line("5,6 7,8"),
+			"</MultiGeometry>"), ""},
 		{"foreign elements", pm("<Style><a><b/></a></Style>", point("1,2")), ""},
 		{"an empty Placemark", "<Placemark/>", ""},
 		{"name twice", pm("<name>a</name><name>b</name>"), ""},
@@ -192,7 +213,11 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 		{"a track", pm("<gx:Track><gx:coord>1 2</gx:coord></gx:Track>"), "an element that cards do not read"},
 		{"a TimeSpan", pm("<TimeSpan><begin>2020</begin></TimeSpan>"), "an element that cards do not read"},
 		{"two geometries", pm(point("1,2"), point("3,4")), "an element that cards do not read"},
-		{"a hole first", pm("<Polygon><innerBoundaryIs>", ring("1,1 2,1 2,2 1,1"), "</innerBoundaryIs><outerBoundaryIs>", ring("0,0 9,0 9,9 0,0"), "</outerBoundaryIs></Polygon>"), "an element"},
+		{
+			"a hole first", pm("<Polygon><innerBoundaryIs>", ring("1,1 2,1 2,2 1,1"),
+				"</innerBoundaryIs><outerBoundaryIs>", ring("0,0 9,0 9,9 0,0"), "</outerBoundaryIs></Polygon>"),
+			"an element",
+		},
 		{"a flag in words", pm("<visibility>true</visibility>"), "not as most are"},
 		{"a year", pm("<TimeStamp><when>2020</when></TimeStamp>"), "not as most are"},
 		{"a name twice in the data", pm(`<ExtendedData><Data name="a"><value>1</value></Data><Data name="a"><value>2</value></Data></ExtendedData>`), "of one name twice"},
@@ -211,9 +236,15 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 		{"deep elements", pm(strings.Repeat("<a>", 20) + strings.Repeat("</a>", 20)), "very many elements"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := readertest.DeviceOn(t, kml.Format(), lanes.Config{Plan: lanes.Plan{ChunkBytes: 1 << 10, Lanes: 2, Work: 2}}, k)
+			d := readertest.DeviceOn(t, kml.Format(), lanes.Config{Plan: lanes.Plan{
+				ChunkBytes: 1 << 10,
+				Lanes:      2, Work: 2,
+			}}, k)
 			for _, mode := range []string{"fail", "skip"} {
-				in := readertest.Input{Name: "a.kml", Text: []byte(doc(plain, c.odd, plain)), Options: map[string]any{"on_error": mode}}
+				in := readertest.Input{
+					Name: "a.kml", Text: []byte(doc(plain, c.odd, plain)),
+					Options: map[string]any{"on_error": mode},
+				}
 				readertest.Same(t, kml.Format(), in, []int{0}, readertest.OnDevice(d))
 			}
 			n := d.Counts()

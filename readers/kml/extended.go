@@ -196,7 +196,8 @@ func (s *scanner) schemaData() bool {
 	}
 }
 
-// commitData gives the extended data of the row to their columns, which stand in the order of the text. Of equal names the last one counts.
+// commitData gives the extended data of the row to their columns, which stand in the order of the
+// text. Of equal names the last one counts.
 func (s *scanner) commitData() {
 	k, data := s.sink, s.row.data
 	n := 0

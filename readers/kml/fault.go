@@ -7,7 +7,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// error makes what went wrong an error with its place in the file. One of a value says that on_error: null passes it.
+// error makes what went wrong an error with its place in the file. One of a value says that
+// on_error: null passes it.
 func (s *scanner) error() error {
 	feature := int64(-1)
 	if s.inRow {

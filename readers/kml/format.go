@@ -1,5 +1,6 @@
-// Package kml reads KML: OGC 07-147r2 (KML 2.2) and OGC 12-007r2 (KML 2.3), Google's extensions in the namespace gx, and the KML 2.0 and 2.1 of Google
-// Earth as far as it is the same. The XML is read by package xmltext, strictly; namespaces do not matter, any prefix will do.
+// Package kml reads KML: OGC 07-147r2 (KML 2.2) and OGC 12-007r2 (KML 2.3), Google's extensions in
+// the namespace gx, and the KML 2.0 and 2.1 of Google Earth as far as it is the same. The XML is
+// read by package xmltext, strictly; namespaces do not matter, any prefix will do.
 //
 //	file       kml, which holds features and containers
 //	container  Document | Folder: name, Schemas, features and containers; what else it holds is passed
@@ -7,11 +8,13 @@
 //	geometry   Point | LineString | LinearRing | Polygon | MultiGeometry | gx:Track | gx:MultiTrack; a Model is none
 //	tuple      number "," number ["," number], blanks around commas allowed, blanks between tuples
 //
-// Each container with features of its own is a layer, in the order of their first features, called what the name before that feature says. A parse reads the
-// features of one layer; the rest of the file must be well-formed XML.
+// Each container with features of its own is a layer, in the order of their first features, called
+// what the name before that feature says. A parse reads the features of one layer; the rest of the
+// file must be well-formed XML.
 //
-// Where the standard is silent, or forbids what is common, docs/formats/kml.md says what is done, and what GDAL does. NetworkLinks, PhotoOverlays,
-// ScreenOverlays and Updates are no rows, styles no columns.
+// Where the standard is silent, or forbids what is common, docs/formats/kml.md says what is done,
+// and what GDAL does. NetworkLinks, PhotoOverlays, ScreenOverlays and Updates are no rows, styles
+// no columns.
 package kml
 
 import (
@@ -41,7 +44,9 @@ func Format() readers.Format {
 		},
 		CPU: func(l readers.Layout) readers.Parser { return parser{layout: l} },
 		GPU: func(pool *lanes.Pool) readers.Engine {
-			return device.New(pool, func(l readers.Layout, e *device.Engine) readers.Parser { return parser{layout: l, device: e} })
+			return device.New(pool, func(l readers.Layout, e *device.Engine) readers.Parser {
+				return parser{layout: l, device: e}
+			})
 		},
 	}
 }

@@ -11,7 +11,8 @@ const (
 	geometryRule  = "KML 2.3, geometry"
 )
 
-// rowGeometry reads the geometry of the row, whose start tag was read. It is ended with the row, which may turn out to be cut or malformed.
+// rowGeometry reads the geometry of the row, whose start tag was read. It is ended with the row,
+// which may turn out to be cut or malformed.
 func (s *scanner) rowGeometry(name []byte) bool {
 	if !s.nulls {
 		return s.onlyGeometry(name)
@@ -42,7 +43,8 @@ func (s *scanner) endGeometry(kind geoarrow.Kind) {
 	}
 }
 
-// kindOf is the kind of what an element holds; NoKind: it is no geometry, or its kind is not known before its end.
+// kindOf is the kind of what an element holds; NoKind: it is no geometry, or its kind is not known
+// before its end.
 func kindOf(name []byte) geoarrow.Kind {
 	switch string(name) {
 	case "Point":
@@ -57,7 +59,8 @@ func kindOf(name []byte) geoarrow.Kind {
 	return geoarrow.NoKind
 }
 
-// geometry reads the geometry whose start tag was read into the builder, up to but without End. A Model is no geometry.
+// geometry reads the geometry whose start tag was read into the builder, up to but without End. A
+// Model is no geometry.
 func (s *scanner) geometry(name []byte) (kind geoarrow.Kind, ok bool) {
 	switch string(name) {
 	case "Point":
@@ -164,7 +167,8 @@ const (
 	innerBoundaries
 )
 
-// polygon reads a Polygon. If a hole stands before the shell, all is read in the order of the text first, so that the first fault is the one reported.
+// polygon reads a Polygon. If a hole stands before the shell, all is read in the order of the text
+// first, so that the first fault is the one reported.
 func (s *scanner) polygon() bool {
 	m := s.mark()
 	shell, early, ok := s.boundaries(everyBoundary)
@@ -186,7 +190,8 @@ func (s *scanner) polygon() bool {
 	return ok
 }
 
-// boundaries reads which ones of a polygon's boundaries, up to its end. early says that a hole came before the shell.
+// boundaries reads which ones of a polygon's boundaries, up to its end. early says that a hole came
+// before the shell.
 func (s *scanner) boundaries(which int) (shell, early, ok bool) {
 	ok = s.children(polygonNames, func(name []byte) bool {
 		direct := s.repairs && (string(name) == "LinearRing" || string(name) == "coordinates")
@@ -254,8 +259,8 @@ func (s *scanner) ringMember(name []byte) bool {
 	return s.passed(name)
 }
 
-// multi reads a MultiGeometry. Its kind is that of all members, made Multi: the first one tells which, and if another is of another kind, all are read
-// again as a collection.
+// multi reads a MultiGeometry. Its kind is that of all members, made Multi: the first one tells
+// which, and if another is of another kind, all are read again as a collection.
 func (s *scanner) multi() (kind geoarrow.Kind, ok bool) {
 	m := s.mark()
 	kind, uniform, ok := s.uniform()
@@ -276,7 +281,8 @@ func (s *scanner) multi() (kind geoarrow.Kind, ok bool) {
 	})
 }
 
-// uniform reads members as those of one Multi kind, as long as they are. An empty point is no part of a MultiPoint.
+// uniform reads members as those of one Multi kind, as long as they are. An empty point is no part
+// of a MultiPoint.
 func (s *scanner) uniform() (kind geoarrow.Kind, uniform, ok bool) {
 	g := &s.sink.Geom
 	for {

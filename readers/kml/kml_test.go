@@ -19,8 +19,9 @@ func TestFormat(t *testing.T) { readertest.Run(t, kml.Format(), windows, paralle
 
 func FuzzFormat(f *testing.F) { readertest.Fuzz(f, kml.Format(), windows, parallel) }
 
-// textCase is a text and the table that it becomes, as readertest.Columns writes it, without leading columns of nulls only; or, where the input has the
-// mark ¦, a part of the error that stands there.
+// textCase is a text and the table that it becomes, as readertest.Columns writes it, without
+// leading columns of nulls only; or, where the input has the mark ¦, a part of the error that
+// stands there.
 type textCase struct{ name, input, want string }
 
 // reading is how the cases of a table are read.
@@ -51,7 +52,8 @@ func (how reading) variant(v readertest.Variant) readertest.Variant {
 	}}
 }
 
-// check reads each case whole, in windows of every size, in parts of every size, and in small batches.
+// check reads each case whole, in windows of every size, in parts of every size, and in small
+// batches.
 func check(t *testing.T, how reading, cases []textCase) {
 	t.Helper()
 	for _, c := range cases {

@@ -17,8 +17,8 @@ type layers struct {
 	taken map[string]int // the number that the next layer of a name tries; 0: it is free
 }
 
-// add names the next layer, whose container is called name; an empty one makes it "Layer0", "Layer1", … by its place. Of equal names all but the first get "_2",
-// "_3", ….
+// add names the next layer, whose container is called name; an empty one makes it "Layer0",
+// "Layer1", … by its place. Of equal names all but the first get "_2", "_3", ….
 func (l *layers) add(name string) string {
 	l.raw = append(l.raw, name)
 	if name == "" {

@@ -29,13 +29,15 @@ func folder(name string, content ...string) string {
 }
 
 // manyLayers has features before, between and behind those of inner folders, equal names and none.
-var manyLayers = doc(named("d1"), folder("A", folder("B", named("b1")), named("a1"), named("a2")), folder("empty"), folder("A", named("x1")), named("d2"),
+var manyLayers = doc(named("d1"), folder("A", folder("B", named("b1")), named("a1"), named("a2")),
+	folder("empty"), folder("A", named("x1")), named("d2"),
 	folder("", named("n1")), folder("A_2", named("y1")), "<Document>"+named("i1")+"</Document>", named("d3"))
 
 func TestLayers(t *testing.T) {
 	names := []string{"d", "B", "A", "A_2", "Layer4", "A_2_2", "a"}
 	for layer, want := range map[string]string{
-		"": `"d1" | "d2" | "d3"`, "d": `"d1" | "d2" | "d3"`, "B": `"b1"`, "A": `"a1" | "a2"`, "A_2": `"x1"`, "Layer4": `"n1"`, "A_2_2": `"y1"`, "a": `"i1"`,
+		"": `"d1" | "d2" | "d3"`, "d": `"d1" | "d2" | "d3"`, "B": `"b1"`, "A": `"a1" | "a2"`, "A_2": `"x1"`,
+		"Layer4": `"n1"`, "A_2_2": `"y1"`, "a": `"i1"`,
 	} {
 		how := reading{layer: layer}
 		check(t, how, []textCase{{"layer " + layer, manyLayers, "Name: string: " + want}})
@@ -44,7 +46,8 @@ func TestLayers(t *testing.T) {
 			in.Parser = func(l readers.Layout) readers.Parser { return how.variant(parallel).Parser(l, bytes) }
 			table, err := readertest.Check(t, kml.Format(), in)
 			if err != nil || !slices.Equal(table.Summary.Layers, names) {
-				t.Errorf("layer %q in parts of %d bytes: got the layers %q, %v, want %q", layer, bytes, table.Summary.Layers, err, names)
+				t.Errorf("layer %q in parts of %d bytes: got the layers %q, %v, want %q", layer, bytes,
+					table.Summary.Layers, err, names)
 			}
 		}
 	}
@@ -53,7 +56,10 @@ func TestLayers(t *testing.T) {
 // TestOtherLayers: what is malformed anywhere in the file is an error of every layer, if it is XML.
 func TestOtherLayers(t *testing.T) {
 	check(t, reading{layer: "B"}, []textCase{
-		{"other values", doc(folder("A", pm(point("x"))), folder("B", named("b")), folder("C", pm(point("y")))), `Name: string: "b"`},
+		{
+			"other values", doc(folder("A", pm(point("x"))), folder("B", named("b")), folder("C", pm(point("y")))),
+			`Name: string: "b"`,
+		},
 		{"XML before", doc(folder("A", pm("<name>¦</nam>")), folder("B", named("b"))), `"</name>"`},
 		{"XML behind", doc(folder("B", named("b")), folder("A", pm("<name>¦</nam>"))), `"</name>"`},
 		{"XML inside", doc(folder("B", named("b"), folder("A", pm("<name>¦</nam>")), named("c"))), `"</name>"`},
@@ -70,18 +76,20 @@ func TestNoLayer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = src.Close() }()
-	_, err = readers.Read(context.Background(), kml.Format(), kml.Format().CPU(readers.Layout{Layer: "Stop"}), src, readers.Limits{}, nil)
+	_, err = readers.Read(context.Background(), kml.Format(), kml.Format().CPU(readers.Layout{Layer: "Stop"}),
+		src, readers.Limits{}, nil)
 	var missing *readers.NoLayerError
 	if !errors.As(err, &missing) || missing.Layer != "Stop" || len(missing.Layers) != 7 {
 		t.Errorf("got %v", err)
 	}
 }
 
-// TestLateSchema: a Schema counts if it stands before the first feature of the layer, though features of others stand before it; rows that are read again
-// know it too.
+// TestLateSchema: a Schema counts if it stands before the first feature of the layer, though
+// features of others stand before it; rows that are read again know it too.
 func TestLateSchema(t *testing.T) {
 	value := func(v string) string {
-		return pm(`<ExtendedData><SchemaData schemaUrl="#s"><SimpleData name="f">` + v + `</SimpleData></SchemaData></ExtendedData>`)
+		return pm(`<ExtendedData><SchemaData schemaUrl="#s"><SimpleData name="f">` + v +
+			`</SimpleData></SchemaData></ExtendedData>`)
 	}
 	schema := `<Schema id="s"><SimpleField name="f" type="int"/></Schema>`
 	text := func(tail ...string) string {
@@ -90,13 +98,17 @@ func TestLateSchema(t *testing.T) {
 	check(t, reading{layer: "A"}, []textCase{{"behind the rows", text(), `f: string: "1"`}})
 	check(t, reading{layer: "B"}, []textCase{
 		{"before the rows", text(), "f: int32: 1 | 2"},
-		{"read again", text(pm(`<ExtendedData><Data name="f"><value>x</value></Data></ExtendedData>`)), `f: string mixed: "1" | "02" | "x"`},
+		{
+			"read again", text(pm(`<ExtendedData><Data name="f"><value>x</value></Data></ExtendedData>`)),
+			`f: string mixed: "1" | "02" | "x"`,
+		},
 	})
 }
 
 // decoys look like features, or ends of them, where there are none.
 var decoys = []string{
-	"<!-- <Placemark><name>no</name></Placemark> -->", "<description><![CDATA[</Placemark><Placemark><name>no</name></Placemark>]]></description>",
+	"<!-- <Placemark><name>no</name></Placemark> -->",
+	"<description><![CDATA[</Placemark><Placemark><name>no</name></Placemark>]]></description>",
 	"<Style><Placemark/></Style>", "<?php <Placemark> ?>", "<Placemarks>1</Placemarks>", "",
 }
 
@@ -104,7 +116,8 @@ var decoys = []string{
 func TestDecoys(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 3))
 	feature := func(i int) string {
-		return pm(fmt.Sprintf("<name>%d</name>", i), decoys[r.IntN(len(decoys))], point(fmt.Sprintf("%d,%g", i, r.NormFloat64())))
+		return pm(fmt.Sprintf("<name>%d</name>", i), decoys[r.IntN(len(decoys))],
+			point(fmt.Sprintf("%d,%g", i, r.NormFloat64())))
 	}
 	for range 10 {
 		var b strings.Builder

@@ -9,7 +9,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
 )
 
-// This file reads coordinates that are no tuples as KML has them, but have one obvious reading. Google Earth and GDAL read most of them too.
+// This file reads coordinates that are no tuples as KML has them, but have one obvious reading.
+// Google Earth and GDAL read most of them too.
 //
 //	1,2,0,3,4,0      two tuples of three: numbers of tuples between commas only
 //	1,2, 3,4, 5,6    three of two: a blank behind each second comma
@@ -33,7 +34,8 @@ type looseTuples struct {
 	rule    string
 }
 
-// looseCoordinates reads the tuples of the element at tag, of which the tidy reading met the fault at hand. geom is the builder before it.
+// looseCoordinates reads the tuples of the element at tag, of which the tidy reading met the fault
+// at hand. geom is the builder before it.
 func (s *scanner) looseCoordinates(tag xmltext.Mark, geom geoarrow.Mark, most int) bool {
 	fault, field := s.X.Fault, s.Field
 	s.sink.Geom.Rewind(geom)
@@ -127,7 +129,10 @@ func (s *scanner) looseRun(t *looseTuples, text []byte) (rest []byte, ok bool) {
 func isLooseBlank(r rune) bool { return unicode.IsSpace(r) || r == '\uFEFF' || r == '\u200B' }
 
 // noNumbers are the words that programs write for a height that they do not have.
-var noNumbers = [...]string{"", "-", "nan", "-nan", "none", "null", "undefined", "1.#qnan", "-1.#qnan", "1.#ind", "-1.#ind"}
+var noNumbers = [...]string{
+	"", "-", "nan", "-nan", "none", "null", "undefined", "1.#qnan", "-1.#qnan",
+	"1.#ind", "-1.#ind",
+}
 
 func (s *scanner) looseNumber(text []byte) (ordinate, bool) {
 	for _, word := range noNumbers {
@@ -139,7 +144,8 @@ func (s *scanner) looseNumber(text []byte) (ordinate, bool) {
 	return ordinate{value: n.Float}, ok
 }
 
-// cut cuts runs, which end at indices of numbers, into tuples. It gives false where there are several ways to, or none.
+// cut cuts runs, which end at indices of numbers, into tuples. It gives false where there are
+// several ways to, or none.
 func (t *looseTuples) cut(ends []int, most int) bool {
 	t.rule = ruleNumbers
 	pairs, triples, fours := false, false, len(ends) > 1 || most == 1
@@ -188,7 +194,8 @@ func (t *looseTuples) cutRun(run []ordinate, pairs, triples, fours bool) int {
 	return 0
 }
 
-// tuples adds tuples of a size that make up a run; what is left of it, a comma behind the last one, belongs to that.
+// tuples adds tuples of a size that make up a run; what is left of it, a comma behind the last one,
+// belongs to that.
 func (t *looseTuples) tuples(run, size int) int {
 	n := run / size
 	for range n {
@@ -200,7 +207,8 @@ func (t *looseTuples) tuples(run, size int) int {
 	return n
 }
 
-// spaced is how many numbers a tuple has in a run whose tuples are told by blanks beside the commas between them; 0: they are not.
+// spaced is how many numbers a tuple has in a run whose tuples are told by blanks beside the commas
+// between them; 0: they are not.
 func spaced(run []ordinate) int {
 	size, last := 0, 0
 	for i := range run {

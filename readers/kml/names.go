@@ -2,7 +2,8 @@ package kml
 
 import "maps"
 
-// vocabulary is the names of the elements that are read in some element, by their letters in lower case.
+// vocabulary is the names of the elements that are read in some element, by their letters in lower
+// case.
 type vocabulary map[string]string
 
 func words(names ...string) vocabulary {
@@ -38,12 +39,14 @@ var (
 	linkNames      = words("Link", "Url", "href")
 
 	geometryNames = []string{
-		"Point", "LineString", "LinearRing", "Polygon", "MultiGeometry", "Track", "MultiTrack", "Model", "MultiPoint", "MultiLineString", "MultiPolygon",
+		"Point", "LineString", "LinearRing", "Polygon", "MultiGeometry", "Track", "MultiTrack", "Model",
+		"MultiPoint", "MultiLineString", "MultiPolygon",
 		"GeometryCollection",
 	}
 	featureNames   = []string{"name", "description", "visibility", "TimeStamp", "TimeSpan", "ExtendedData"}
 	placemarkNames = words(append(featureNames[:len(featureNames):len(featureNames)], geometryNames...)...)
-	overlayNames   = words(append(featureNames[:len(featureNames):len(featureNames)], "drawOrder", "altitudeMode", "Icon", "LatLonBox", "LatLonQuad")...)
+	overlayNames   = words(append(featureNames[:len(featureNames):len(featureNames)], "drawOrder",
+		"altitudeMode", "Icon", "LatLonBox", "LatLonQuad")...)
 
 	timeStampNames  = words("when")
 	timeSpanNames   = words("begin", "end")
@@ -53,8 +56,9 @@ var (
 	iconNames       = words("href")
 	boxNames        = words(sides[:]...)
 
-	simpleNames     = words("coordinates", "altitudeMode", "extrude", "tessellate", "drawOrder")
-	polygonNames    = words("outerBoundaryIs", "innerBoundaryIs", "altitudeMode", "extrude", "tessellate", "LinearRing", "coordinates")
+	simpleNames  = words("coordinates", "altitudeMode", "extrude", "tessellate", "drawOrder")
+	polygonNames = words("outerBoundaryIs", "innerBoundaryIs", "altitudeMode", "extrude", "tessellate",
+		"LinearRing", "coordinates")
 	boundaryNames   = words("LinearRing", "coordinates")
 	ringNames       = words("coordinates")
 	multiNames      = words(geometryNames...)
@@ -66,7 +70,8 @@ var (
 var allNames = func() vocabulary {
 	all := vocabulary{}
 	for _, v := range []vocabulary{
-		containerNames, placemarkNames, overlayNames, timeStampNames, timeSpanNames, extendedNames, dataNames, schemaDataNames, iconNames, boxNames, simpleNames,
+		containerNames, placemarkNames, overlayNames, timeStampNames, timeSpanNames, extendedNames,
+		dataNames, schemaDataNames, iconNames, boxNames, simpleNames,
 		polygonNames, trackNames,
 	} {
 		maps.Copy(all, v)
@@ -74,9 +79,11 @@ var allNames = func() vocabulary {
 	return all
 }()
 
-// strays are names that say a geometry, or a part of one, by their letters in lower case: the element as KML spells it, or "" where KML has none.
+// strays are names that say a geometry, or a part of one, by their letters in lower case: the
+// element as KML spells it, or "" where KML has none.
 var strays = func() vocabulary {
-	v := words(append(geometryNames[:len(geometryNames):len(geometryNames)], "coordinates", "outerBoundaryIs", "innerBoundaryIs")...)
+	v := words(append(geometryNames[:len(geometryNames):len(geometryNames)], "coordinates", "outerBoundaryIs",
+		"innerBoundaryIs")...)
 	delete(v, "model")
 	for _, name := range []string{"multisurface", "multicurve", "surface", "curve", "polyline", "multipolyline"} {
 		v[name] = ""
@@ -84,7 +91,8 @@ var strays = func() vocabulary {
 	return v
 }()
 
-// strayRule is the rule of an element that is not read although its name says a geometry; "" for any other.
+// strayRule is the rule of an element that is not read although its name says a geometry; "" for
+// any other.
 func strayRule(name []byte) string {
 	var b [mostName]byte
 	switch right, known := strays[string(lower(&b, name))]; {
@@ -98,7 +106,8 @@ func strayRule(name []byte) string {
 	return ruleCase
 }
 
-// local is the local name of the tag that was read. Where defects are repaired, one of the vocabulary in other letters is the one that it means.
+// local is the local name of the tag that was read. Where defects are repaired, one of the
+// vocabulary in other letters is the one that it means.
 func (s *scanner) local(names vocabulary) []byte {
 	name := s.X.Local()
 	if s.repairs {
@@ -110,7 +119,8 @@ func (s *scanner) local(names vocabulary) []byte {
 	return name
 }
 
-// spelled is the name of the vocabulary that has the letters of name, some of them in another case; "" if none has, and for that name itself.
+// spelled is the name of the vocabulary that has the letters of name, some of them in another case;
+// "" if none has, and for that name itself.
 func (v vocabulary) spelled(name []byte) string {
 	var b [mostName]byte
 	if right := v[string(lower(&b, name))]; right != string(name) {

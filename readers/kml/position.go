@@ -26,8 +26,9 @@ func space(q unsafe.Pointer, p int) int {
 	return p
 }
 
-// coordinates reads the tuples of the element whose start tag was read, so many at most, into the builder, up to its end. They are read where they stand;
-// only if there are comments, CDATA sections or references among them, as text that was decoded.
+// coordinates reads the tuples of the element whose start tag was read, so many at most, into the
+// builder, up to its end. They are read where they stand; only if there are comments, CDATA
+// sections or references among them, as text that was decoded.
 func (s *scanner) coordinates(most int) bool {
 	if !s.repairs {
 		return s.tidyCoordinates(most)
@@ -59,18 +60,21 @@ func (s *scanner) tidyCoordinates(most int) bool {
 	s.text = append(append(s.text[:0], text...), make([]byte, number.Padding)...)
 	q := unsafe.Pointer(unsafe.SliceData(s.text))
 	if p = s.tuples(q, 0, most); p < 0 || p < len(text) {
-		return s.Wrong(start, fieldGeometry, tupleRule, "no coordinates, once comments, references and CDATA sections are taken for what they mean")
+		return s.Wrong(start, fieldGeometry, tupleRule,
+			"no coordinates, once comments, references and CDATA sections are taken for what they mean")
 	}
 	return true
 }
 
-// interrupted reports whether tuples are interrupted at p by what must be decoded: what follows may go on with them.
+// interrupted reports whether tuples are interrupted at p by what must be decoded: what follows may
+// go on with them.
 func (s *scanner) interrupted(p int) bool {
 	c, next := s.At(p), s.At(p+1)
 	return c == '&' || c == '<' && (next == '!' || next == '?' || p+1 >= s.N)
 }
 
-// tuples reads tuples of the text at q from p on, so many at most, and gives the index of what is none: "<", "&", or the zero behind the text.
+// tuples reads tuples of the text at q from p on, so many at most, and gives the index of what is
+// none: "<", "&", or the zero behind the text.
 func (s *scanner) tuples(q unsafe.Pointer, p, most int) int {
 	for n := 0; ; n++ {
 		p = space(q, p)
@@ -91,8 +95,8 @@ func (s *scanner) tuples(q unsafe.Pointer, p, most int) int {
 	}
 }
 
-// plain reads a tuple of two or three numbers without a blank between, as nearly all are, and gives the index of what stands behind the blanks behind it; or
-// -1 where it is another.
+// plain reads a tuple of two or three numbers without a blank between, as nearly all are, and gives
+// the index of what stands behind the blanks behind it; or -1 where it is another.
 func (s *scanner) plain(q unsafe.Pointer, p int) int {
 	x, end := number.Float(q, p)
 	if end < 0 || byteAt(q, end) != ',' {

@@ -10,7 +10,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
 )
 
-// row is what the feature at hand said so far. Its values go to their columns once all of it is known to be well-formed.
+// row is what the feature at hand said so far. Its values go to their columns once all of it is
+// known to be well-formed.
 type row struct {
 	leading  [leadingColumns]value
 	present  uint32 // which of them are set, a bit each
@@ -180,7 +181,8 @@ func (s *scanner) member(overlay bool) bool {
 		return s.children(timeSpanNames, s.spanMember)
 	case "ExtendedData":
 		return s.children(extendedNames, s.extended)
-	case "Point", "LineString", "LinearRing", "Polygon", "MultiGeometry", "Track", "MultiTrack", "Model", "MultiPoint", "MultiLineString", "MultiPolygon", "GeometryCollection":
+	case "Point", "LineString", "LinearRing", "Polygon", "MultiGeometry", "Track", "MultiTrack", "Model",
+		"MultiPoint", "MultiLineString", "MultiPolygon", "GeometryCollection":
 		if !overlay {
 			return s.rowGeometry(name)
 		}
@@ -192,8 +194,9 @@ func (s *scanner) member(overlay bool) bool {
 	return s.stray()
 }
 
-// children reads the children of the element whose start tag was read with do, which is given their local names, up to the end of the element. Where defects are
-// repaired, names of the vocabulary count in any case.
+// children reads the children of the element whose start tag was read with do, which is given their
+// local names, up to the end of the element. Where defects are repaired, names of the vocabulary
+// count in any case.
 func (s *scanner) children(names vocabulary, do func(name []byte) bool) bool {
 	for {
 		switch s.X.Next() {
@@ -215,7 +218,8 @@ func (s *scanner) foreign() bool {
 	return s.X.Skip()
 }
 
-// count counts the element whose start tag was read as one that no column holds, and gives which one of the sink's list it is; -1: it is counted already.
+// count counts the element whose start tag was read as one that no column holds, and gives which
+// one of the sink's list it is; -1: it is counted already.
 func (s *scanner) count() int {
 	if s.quiet {
 		return -1
@@ -242,7 +246,8 @@ func (s *scanner) spanMember(name []byte) bool {
 	return s.foreign()
 }
 
-// time reads a time into a leading column. A year or a month is no time, and goes to the column behind.
+// time reads a time into a leading column. A year or a month is no time, and goes to the column
+// behind.
 func (s *scanner) time(column int) bool {
 	b, _, ok := s.X.Value()
 	if ok {

@@ -14,7 +14,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// scanner is one run of the CPU parser. Its methods read one thing of the grammar and give false where they can't: then X.Fault, or Failed, says why.
+// scanner is one run of the CPU parser. Its methods read one thing of the grammar and give false
+// where they can't: then X.Fault, or Failed, says why.
 type scanner struct {
 	xmlfile.Scanner
 	limits     readers.Limits
@@ -71,9 +72,11 @@ const (
 	depthBits    = 20
 )
 
-// pack gives the state as a Span carries it: header, depth and encoding from the highest bit to the lowest.
+// pack gives the state as a Span carries it: header, depth and encoding from the highest bit to the
+// lowest.
 func (t state) pack() uint64 {
-	return uint64(t.header)<<(depthBits+encodingBits) | uint64(min(t.depth, 1<<depthBits-1))<<encodingBits | uint64(t.encoding)
+	return uint64(t.header)<<(depthBits+encodingBits) | uint64(min(t.depth, 1<<depthBits-1))<<encodingBits |
+		uint64(t.encoding)
 }
 
 func unpackState(v uint64) state {
@@ -86,7 +89,10 @@ func unpackState(v uint64) state {
 
 // scanner makes one that has read nothing.
 func (c parser) scanner(src *source.File, req readers.Request) *scanner {
-	s := &scanner{limits: req.Limits.WithDefaults(), wanted: c.layout.Layer, sink: newSink(c.layout.Columns), stop: math.MaxInt64}
+	s := &scanner{
+		limits: req.Limits.WithDefaults(), wanted: c.layout.Layer, sink: newSink(c.layout.Columns),
+		stop: math.MaxInt64,
+	}
 	s.sum = readers.Summary{CRS: geoarrow.CRS84, Foreign: map[string]int64{}}
 	o := c.layout.Options
 	s.skipErrors, s.nulls, s.repairs = o.SkipErrors(), o.NullErrors(), o.Repairs()
@@ -112,7 +118,8 @@ func (s *scanner) chunkEnds(off int64) bool {
 	if s.sink.Full(&s.limits) {
 		s.stop = min(s.stop, off)
 	}
-	return off >= s.stop || s.sink.Rows > 0 && (s.sink.Rows >= s.limits.BatchRows || off-s.chunk.From >= s.limits.BatchBytes)
+	return off >= s.stop || s.sink.Rows > 0 && (s.sink.Rows >= s.limits.BatchRows ||
+		off-s.chunk.From >= s.limits.BatchBytes)
 }
 
 // begin starts a chunk with the row at offset off, unless one is begun.
@@ -122,7 +129,8 @@ func (s *scanner) begin(off int64) {
 	}
 }
 
-// end finishes the chunk whose last row ended before offset off. If its rows showed that a column must be read as text, it goes back, and again is true.
+// end finishes the chunk whose last row ended before offset off. If its rows showed that a column
+// must be read as text, it goes back, and again is true.
 func (s *scanner) end(off int64) (again, ok bool) {
 	if text := s.sink.NeedText(); len(text) > 0 {
 		s.sink.Text = append(s.sink.Text, text...)

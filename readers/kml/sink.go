@@ -6,7 +6,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
-// Leading columns, in the order of GDAL's driver LIBKML. Those that a row may do without only stand in a table in which some row has them.
+// Leading columns, in the order of GDAL's driver LIBKML. Those that a row may do without only stand
+// in a table in which some row has them.
 const (
 	columnID = iota
 	columnName
@@ -126,7 +127,8 @@ func (k *sink) attribute(i int, name []byte) *rows.Column {
 	return n.column
 }
 
-// count counts an element of the row at hand that no column holds, and gives which one of foreign it is.
+// count counts an element of the row at hand that no column holds, and gives which one of foreign
+// it is.
 func (k *sink) count(name []byte) int {
 	i, ok := k.foreignAt[string(name)]
 	if !ok {

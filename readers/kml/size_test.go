@@ -19,7 +19,8 @@ func repeated(n int, f func(i int) string) string {
 	return b.String()
 }
 
-// TestHostile reads files made to be slow: time that grows with the square of their size would be minutes.
+// TestHostile reads files made to be slow: time that grows with the square of their size would be
+// minutes.
 func TestHostile(t *testing.T) {
 	n := 30_000
 	data := func(name string) string { return `<Data name="` + name + `"><value>1</value></Data>` }
@@ -30,12 +31,17 @@ func TestHostile(t *testing.T) {
 		{"sections", doc(pm("<name>" + strings.Repeat("<![CDATA[]]]>x", n) + "</name>"))},
 		{"comment", doc("<!--"+strings.Repeat("- ", 10*n)+"-->", pm())},
 		{"style", doc("<Style>"+strings.Repeat("<a/>x", n)+"</Style>", pm())},
-		{"attributes", doc(pm("<Point " + repeated(n, func(i int) string { return fmt.Sprintf("a%d='' ", i) }) + "/>"))},
+		{"attributes", doc(pm("<Point " + repeated(n, func(i int) string {
+			return fmt.Sprintf("a%d='' ", i)
+		}) + "/>"))},
 		{"foreign", doc(pm(repeated(n/10, func(i int) string { return fmt.Sprintf("<a%d/>", i) })))},
 		{"one name", doc(pm("<ExtendedData>" + strings.Repeat(data("a"), n) + "</ExtendedData>"))},
-		{"names", doc(pm("<ExtendedData>" + repeated(n/50, func(i int) string { return data(fmt.Sprint("a", i)) }) + "</ExtendedData>"))},
+		{"names", doc(pm("<ExtendedData>" + repeated(n/50, func(i int) string {
+			return data(fmt.Sprint("a", i))
+		}) + "</ExtendedData>"))},
 		{"members", doc(pm("<MultiGeometry>" + line("1,2") + strings.Repeat(point("1,2"), n) + "</MultiGeometry>"))},
-		{"collections", doc(pm(strings.Repeat("<MultiGeometry>"+point("1,2"), 900) + strings.Repeat("</MultiGeometry>", 900)))},
+		{"collections", doc(pm(strings.Repeat("<MultiGeometry>"+point("1,2"), 900) +
+			strings.Repeat("</MultiGeometry>", 900)))},
 		{"layers", doc(strings.Repeat(folder("A", pm()), n/2))},
 		{"tiny", doc(strings.Repeat("<Placemark/>", n))},
 	} {

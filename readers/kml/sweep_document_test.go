@@ -149,7 +149,8 @@ func (w *sweeper) document(encoding string) string {
 
 func (w *sweeper) schema() string {
 	field := func() string {
-		return fmt.Sprintf(`<%sSimpleField name="%s" type="%s"/>`, w.prefix, w.name(), w.pick("int", "float", "bool", "string", "uint", "short", "what"))
+		return fmt.Sprintf(`<%sSimpleField name="%s" type="%s"/>`, w.prefix, w.name(),
+			w.pick("int", "float", "bool", "string", "uint", "short", "what"))
 	}
 	return fmt.Sprintf(`<%sSchema id="%s" name="n">%s</%[1]sSchema>`, w.prefix, w.pick("s", "s", "t"), w.some(5, field))
 }
@@ -175,9 +176,11 @@ func (w *sweeper) child() string {
 	case 3:
 		return w.tag(w.pick("Style", "NetworkLink", "Placemarks", "LookAt"), w.some(2, w.child), w.words())
 	case 4:
-		return w.tag("GroundOverlay", w.some(2, w.member), w.tag("LatLonBox", w.tag("north", w.number()), w.tag("south", w.number()), w.tag("east", w.number()), w.tag("west", "1")))
+		return w.tag("GroundOverlay", w.some(2, w.member), w.tag("LatLonBox", w.tag("north", w.number()),
+			w.tag("south", w.number()), w.tag("east", w.number()), w.tag("west", "1")))
 	case 5:
-		return w.tag("GroundOverlay", w.some(2, w.member), w.tag("drawOrder", w.pick("1", "-2", "3000000000", "1.5", "")), w.tag("LatLonQuad", w.coordinates(4)))
+		return w.tag("GroundOverlay", w.some(2, w.member),
+			w.tag("drawOrder", w.pick("1", "-2", "3000000000", "1.5", "")), w.tag("LatLonQuad", w.coordinates(4)))
 	case 6:
 		return w.tag("name", w.words())
 	}
@@ -189,16 +192,19 @@ func (w *sweeper) child() string {
 
 func (w *sweeper) words() string {
 	if w.isOdd() {
-		return w.pick("<b>x</b>", "&nbsp;", "a<", "]]>", "\x01", "</Placemark>", "<![CDATA[", "<!-- -- -->", "&#0;", "&#x110000;", "\xff\xfe", "<b></c>")
+		return w.pick("<b>x</b>", "&nbsp;", "a<", "]]>", "\x01", "</Placemark>", "<![CDATA[", "<!-- -- -->",
+			"&#0;", "&#x110000;", "\xff\xfe", "<b></c>")
 	}
-	return w.pick("", "a", "é", "&amp;&#65;", "<![CDATA[<Placemark>]]>", "x<!-- y -->z", "a\r\nb", " b ", "1", "2020-01-01", "日本", "a]]b", strings.Repeat("long ", 1+w.IntN(30)))
+	return w.pick("", "a", "é", "&amp;&#65;", "<![CDATA[<Placemark>]]>", "x<!-- y -->z", "a\r\nb", " b ",
+		"1", "2020-01-01", "日本", "a]]b", strings.Repeat("long ", 1+w.IntN(30)))
 }
 
 func (w *sweeper) when() string {
 	if !w.types {
 		return w.pick("2020-01-01T00:00:00Z", "2021-01-01T00:00:00.5Z")
 	}
-	return w.pick("2020-01-01T00:00:00Z", "2020-01-01", "2020", "2020-05", "spring", "", "2020-01-01T00:00:00+02:00", "2020-01-01T00:00:00", "2020-13")
+	return w.pick("2020-01-01T00:00:00Z", "2020-01-01", "2020", "2020-05", "spring", "", "2020-01-01T00:00:00+02:00",
+		"2020-01-01T00:00:00", "2020-13")
 }
 
 func (w *sweeper) member() string {
@@ -217,17 +223,21 @@ func (w *sweeper) member() string {
 		return w.tag(w.pick("Snippet", "styleUrl", "Style", "address"), w.words())
 	case 6:
 		return w.tag("ExtendedData", w.some(3, func() string {
-			return fmt.Sprintf(`<%sData name="%s">%s</%[1]sData>`, w.prefix, w.name(), w.some(1, func() string { return w.tag("value", w.words()) }))
+			return fmt.Sprintf(`<%sData name="%s">%s</%[1]sData>`, w.prefix, w.name(), w.some(1, func() string {
+				return w.tag("value", w.words())
+			}))
 		}))
 	}
-	return w.tag("ExtendedData", fmt.Sprintf(`<%sSchemaData schemaUrl="#%s">%s</%[1]sSchemaData>`, w.prefix, w.pick("s", "t", "n", "u"), w.some(4, func() string {
-		return fmt.Sprintf(`<%sSimpleData name='%s'>%s</%[1]sSimpleData>`, w.prefix, w.name(), w.value())
-	})))
+	return w.tag("ExtendedData", fmt.Sprintf(`<%sSchemaData schemaUrl="#%s">%s</%[1]sSchemaData>`, w.prefix,
+		w.pick("s", "t", "n", "u"), w.some(4, func() string {
+			return fmt.Sprintf(`<%sSimpleData name='%s'>%s</%[1]sSimpleData>`, w.prefix, w.name(), w.value())
+		})))
 }
 
 func (w *sweeper) value() string {
 	if w.types {
-		return w.pick("1", "007", "", " 2 ", "3000000000", "1.5", "99999999999999999999", "-0", "true", "9007199254740993", w.words())
+		return w.pick("1", "007", "", " 2 ", "3000000000", "1.5", "99999999999999999999", "-0", "true",
+			"9007199254740993", w.words())
 	}
 	return w.pick("1", "0", "", "1 ")
 }
@@ -243,7 +253,8 @@ func (w *sweeper) number() string {
 	if w.isOdd() {
 		return w.pick("x", "nan", "1e999", "--1", "1.2.3", "", "1e")
 	}
-	return w.pick("0", "-1.5", "+2", "007", ".5", "5.", "1e2", fmt.Sprint(w.NormFloat64()), fmt.Sprintf("%.17g", w.Float64()*360-180), "-0", "1.7976931348623157e308",
+	return w.pick("0", "-1.5", "+2", "007", ".5", "5.", "1e2", fmt.Sprint(w.NormFloat64()),
+		fmt.Sprintf("%.17g", w.Float64()*360-180), "-0", "1.7976931348623157e308",
 		"4.9e-324", "123456789012345678901234567890.123456789012345678901234567890")
 }
 
@@ -280,7 +291,9 @@ func (w *sweeper) coordinates(most int) string {
 // drawn is what may stand beside coordinates.
 func (w *sweeper) drawn() string {
 	return w.some(1, func() string {
-		return w.tag(w.pick("extrude", "tessellate"), w.flag()) + w.some(1, func() string { return w.tag("altitudeMode", w.words()) })
+		return w.tag(w.pick("extrude", "tessellate"), w.flag()) + w.some(1, func() string {
+			return w.tag("altitudeMode", w.words())
+		})
 	})
 }
 
@@ -301,7 +314,9 @@ func (w *sweeper) geometry() string {
 	case 1:
 		return w.tag("LinearRing", w.coordinates(6))
 	case 2, 3:
-		outer, inner := w.tag("outerBoundaryIs", w.ring()), func() string { return w.tag("innerBoundaryIs", w.ring(), w.some(1, w.ring)) }
+		outer, inner := w.tag("outerBoundaryIs", w.ring()), func() string {
+			return w.tag("innerBoundaryIs", w.ring(), w.some(1, w.ring))
+		}
 		return w.tag("Polygon", w.drawn(), w.some(1, inner), outer, w.some(2, inner))
 	case 4:
 		return w.tag("MultiGeometry", w.some(4, w.geometry), w.drawn())
@@ -317,7 +332,9 @@ func (w *sweeper) geometry() string {
 }
 
 func (w *sweeper) track() string {
-	return w.tag("Track", w.some(3, func() string { return w.tag("when", w.when()) }), w.some(3, func() string { return w.tag("coord", w.tuple(" ")) }))
+	return w.tag("Track", w.some(3, func() string {
+		return w.tag("when", w.when())
+	}), w.some(3, func() string { return w.tag("coord", w.tuple(" ")) }))
 }
 
 // mutate breaks most documents in one to three places.
@@ -339,7 +356,9 @@ func (w *sweeper) mutate(text []byte) []byte {
 		case 2:
 			text = bytes.Clone(text[:at])
 		case 3, 4:
-			odd := w.pick("<", ">", "&", "\"", "\x00", "</", "/>", "]]>", "<!--", "-->", "<![CDATA[", "<a>", "</a>", "<Placemark>", "</Placemark>", "</Folder>", "<Folder>", ",", " ", "1", "\xc3", "<?x?>", "<a b='1' b='2'/>", "<!DOCTYPE x>")
+			odd := w.pick("<", ">", "&", "\"", "\x00", "</", "/>", "]]>", "<!--", "-->", "<![CDATA[",
+				"<a>", "</a>", "<Placemark>", "</Placemark>", "</Folder>", "<Folder>", ",", " ", "1",
+				"\xc3", "<?x?>", "<a b='1' b='2'/>", "<!DOCTYPE x>")
 			text = bytes.Join([][]byte{text[:at], text[at:]}, []byte(odd))
 		case 5:
 			text = bytes.Join([][]byte{text[:at], text[at:to], text[at:]}, nil)

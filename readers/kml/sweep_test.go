@@ -15,8 +15,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// TestSweep reads random documents, most of them with mistakes, in windows, parts and batches of random sizes, and its chunks again: tables, counts and
-// errors must be the same.
+// TestSweep reads random documents, most of them with mistakes, in windows, parts and batches of
+// random sizes, and its chunks again: tables, counts and errors must be the same.
 func TestSweep(t *testing.T) {
 	readertest.Sweep(t, 1000, func(seed uint64) bool {
 		d := newSweepDocument(seed)
@@ -40,7 +40,8 @@ func sweepOne(t testing.TB, d sweepDocument) bool {
 		bare.Limits.BatchRows, bare.Limits.BatchBytes = 0, 0
 		whole, err := parseSweep(t, f, bare)
 		if err != nil || readertest.Rows(whole) != readertest.Rows(table) {
-			t.Errorf("%s\nin batches, got:\n%s\nwant:\n%s\n%v", d.text, readertest.Rows(table), readertest.Rows(whole), err)
+			t.Errorf("%s\nin batches, got:\n%s\nwant:\n%s\n%v", d.text, readertest.Rows(table),
+				readertest.Rows(whole), err)
 			return true
 		}
 		checkSpans(t, f, in)
@@ -66,7 +67,8 @@ func parseSweep(t testing.TB, f readers.Format, in readertest.Input) (*readers.T
 	return table, nil
 }
 
-// checkSpans reads each chunk again by its span, and all columns as text too: the rows must be those of the first time.
+// checkSpans reads each chunk again by its span, and all columns as text too: the rows must be
+// those of the first time.
 func checkSpans(t testing.TB, f readers.Format, in readertest.Input) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.kml")
@@ -84,17 +86,21 @@ func checkSpans(t testing.TB, f readers.Format, in readertest.Input) {
 	}
 	p := f.CPU(readers.Layout{Options: opts})
 	read := func(span readers.Span, limits readers.Limits) (chunks []readers.Chunk) {
-		_, err := p.Parse(context.Background(), src, readers.Request{Span: span, Limits: limits}, func(c readers.Chunk) error {
-			chunks = append(chunks, c)
-			return nil
-		})
+		_, err := p.Parse(context.Background(), src, readers.Request{Span: span, Limits: limits},
+			func(c readers.Chunk) error {
+				chunks = append(chunks, c)
+				return nil
+			})
 		if err != nil {
 			t.Errorf("%s\n%+v: %v", in.Text, span, err)
 		}
 		return chunks
 	}
 	text := func(c readers.Chunk) string {
-		return readertest.Rows(&readers.Table{Format: f.Name, Rows: int64(c.Columns.Rows), Starts: []int64{0, int64(c.Columns.Rows)}, Batches: []*geoarrow.Columns{c.Columns}})
+		return readertest.Rows(&readers.Table{
+			Format: f.Name, Rows: int64(c.Columns.Rows),
+			Starts: []int64{0, int64(c.Columns.Rows)}, Batches: []*geoarrow.Columns{c.Columns},
+		})
 	}
 	for _, c := range read(readers.Span{To: -1}, in.Limits) {
 		if c.Columns.Rows == 0 {
@@ -102,7 +108,8 @@ func checkSpans(t testing.TB, f readers.Format, in readertest.Input) {
 		}
 		again := read(c.Span, in.Limits)
 		if len(again) != 1 || text(again[0]) != text(c) {
-			t.Errorf("%s\n%+v again, got %d chunks:\n%s\nwant:\n%s", in.Text, c.Span, len(again), text(again[0]), text(c))
+			t.Errorf("%s\n%+v again, got %d chunks:\n%s\nwant:\n%s", in.Text, c.Span, len(again),
+				text(again[0]), text(c))
 			return
 		}
 		span := c.Span

@@ -9,8 +9,9 @@ import (
 
 const trackRule = "KML 2.3, gx:Track"
 
-// track reads a gx:Track: a line of the positions of its coord elements. The times of its when elements are kept as a list; the first and the last of them are
-// begin and end, unless a TimeSpan says these.
+// track reads a gx:Track: a line of the positions of its coord elements. The times of its when
+// elements are kept as a list; the first and the last of them are begin and end, unless a TimeSpan
+// says these.
 func (s *scanner) track() bool {
 	before, whens := len(s.sink.Geom.X), len(s.row.whens)
 	ok := s.children(trackNames, func(name []byte) bool {
@@ -38,7 +39,8 @@ func (s *scanner) track() bool {
 	return ok
 }
 
-// coord reads one position: two or three numbers between blanks. An empty one is a time at which the place was not known, a position of NaN.
+// coord reads one position: two or three numbers between blanks. An empty one is a time at which
+// the place was not known, a position of NaN.
 func (s *scanner) coord() bool {
 	start := s.X.P
 	b, _, ok := s.X.Value()

@@ -9,7 +9,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/number"
 )
 
-// flag reads an xsd:boolean into a leading column of integers. Of several the last one counts, or the first one.
+// flag reads an xsd:boolean into a leading column of integers. Of several the last one counts, or
+// the first one.
 func (s *scanner) flag(column int, first bool) bool {
 	p := s.X.P
 	b, _, ok := s.X.Value()
@@ -52,7 +53,8 @@ func (s *scanner) integer(column int, first bool) bool {
 	return ok
 }
 
-// typed reads the text of an element as a value of some kind; blanks are null. Without kinds it is text.
+// typed reads the text of an element as a value of some kind; blanks are null. Without kinds it is
+// text.
 func (s *scanner) typed(kinds geoarrow.FactKinds, field []byte) (value, bool) {
 	p := s.X.P
 	b, _, ok := s.X.Value()
@@ -67,7 +69,8 @@ func (s *scanner) typed(kinds geoarrow.FactKinds, field []byte) (value, bool) {
 	if kinds == geoarrow.FactBool {
 		one, ok := booleanOf(v.text)
 		if !ok {
-			return value{}, s.Expect(p, string(field), dataRule, "true or false, which the schema says") || s.nullValue()
+			return value{}, s.Expect(p, string(field), dataRule, "true or false, which the schema says") ||
+				s.nullValue()
 		}
 		v.kind, v.num.Int = boolean, one
 		return v, true
@@ -81,7 +84,8 @@ func (s *scanner) typed(kinds geoarrow.FactKinds, field []byte) (value, bool) {
 			return v, true
 		}
 	}
-	return value{}, s.Expect(p, string(field), dataRule, "a number within the range of float64, which the schema says") || s.nullValue()
+	return value{}, s.Expect(p, string(field), dataRule,
+		"a number within the range of float64, which the schema says") || s.nullValue()
 }
 
 // nullValue makes a value null that has the fault at hand, where that is asked for.
@@ -112,8 +116,8 @@ func unmeasured(b []byte) (number.Num, bool) {
 	return n, true
 }
 
-// numberOf reads a text that is a number from its first byte to its last, as XML Schema allows it: with a plus, zeros in front, no digit on one side of
-// the point.
+// numberOf reads a text that is a number from its first byte to its last, as XML Schema allows it:
+// with a plus, zeros in front, no digit on one side of the point.
 func (s *scanner) numberOf(b []byte) (number.Num, bool) {
 	end := 0
 	s.digits, end = strict(s.digits[:0], b)
@@ -126,7 +130,8 @@ func (s *scanner) numberOf(b []byte) (number.Num, bool) {
 	return v, end == n
 }
 
-// strict appends the number that b begins with as JSON writes it, and gives its length in b, 0 if there is none.
+// strict appends the number that b begins with as JSON writes it, and gives its length in b, 0 if
+// there is none.
 func strict(dst, b []byte) (out []byte, end int) {
 	i := 0
 	if i < len(b) && (b[i] == '-' || b[i] == '+') {

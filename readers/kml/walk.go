@@ -24,7 +24,8 @@ func (s *scanner) document() bool {
 	return s.walk()
 }
 
-// walk reads what containers hold, from the place at hand on, to the end of the file or of the rows that are to be read.
+// walk reads what containers hold, from the place at hand on, to the end of the file or of the rows
+// that are to be read.
 func (s *scanner) walk() bool {
 	for {
 		switch s.Token() {
@@ -108,7 +109,8 @@ func (s *scanner) element() bool {
 	return s.Pass(s.X.Depth() - 1)
 }
 
-// containerName is the right spelling of the name of a container's child. That of a feature is counted with its row.
+// containerName is the right spelling of the name of a container's child. That of a feature is
+// counted with its row.
 func (s *scanner) containerName(name []byte) []byte {
 	right := containerNames.spelled(name)
 	if right == "" {
@@ -120,7 +122,8 @@ func (s *scanner) containerName(name []byte) []byte {
 	return []byte(right)
 }
 
-// passedOver notes an element of a container whose rows nobody sees, since its name is in other letters than that of a container or a feature.
+// passedOver notes an element of a container whose rows nobody sees, since its name is in other
+// letters than that of a container or a feature.
 func (s *scanner) passedOver(name []byte) {
 	for _, right := range [...]string{"Placemark", "Folder", "Document", "GroundOverlay"} {
 		if len(name) == len(right) && bytes.EqualFold(name, []byte(right)) {
@@ -187,7 +190,8 @@ func (s *scanner) child(c *container) bool {
 	return s.readRow(off)
 }
 
-// number makes a container whose first feature begins a layer. A part gives only what the container is called: how many layers are before it, it does not know.
+// number makes a container whose first feature begins a layer. A part gives only what the container
+// is called: how many layers are before it, it does not know.
 func (s *scanner) number(c *container) {
 	c.numbered = true
 	name := c.name

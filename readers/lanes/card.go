@@ -18,7 +18,9 @@ type card struct {
 }
 
 const (
-	readersAtOnce = 10      // eight keep the link busy where nothing else moves; columns that come back and are copied slow each of them by a third
+	// eight keep the link busy where nothing else moves; columns that come back and are copied slow
+	// each of them by a third
+	readersAtOnce = 10
 	readerSlots   = 2       // one is read into while the other is copied: a reader has the same memory again and again
 	slotBytes     = 4 << 20 // each costs two calls to the driver, of which there is one at a time
 	resultPieces  = 10      // of a chunk's size each, for columns on their way into batches
@@ -61,7 +63,8 @@ func openCard(k *kernels.Set, p Plan) (_ *card, err error) {
 	return c, nil
 }
 
-// openArena takes the memory for the work on a chunk; without bytes it will come from the device as it is needed.
+// openArena takes the memory for the work on a chunk; without bytes it will come from the device as
+// it is needed.
 func (c *card) openArena(bytes int64) error {
 	if bytes == 0 {
 		c.work.give(nil)

@@ -13,11 +13,13 @@ import (
 	"github.com/vibeflight/vibeflight/readers/timeline"
 )
 
-// Filling is how long it took to bring a chunk's text: to page-locked memory, and from there to the card behind the last byte that was read.
+// Filling is how long it took to bring a chunk's text: to page-locked memory, and from there to the
+// card behind the last byte that was read.
 type Filling struct{ Read, Upload time.Duration }
 
-// Fill brings n bytes of a file, from an offset on, to the lane's text, and waits for them. It waits for its turn first, as Pool.Take does; that is not
-// counted. filled is an error of src or of ctx, err one of the card.
+// Fill brings n bytes of a file, from an offset on, to the lane's text, and waits for them. It
+// waits for its turn first, as Pool.Take does; that is not counted. filled is an error of src or of
+// ctx, err one of the card.
 func (l *Lane) Fill(ctx context.Context, file any, src io.ReaderAt, at int64, n int) (t Filling, filled, err error) {
 	f := &fill{place: place{file, at}, lane: l, ctx: ctx, line: timeline.Of(ctx), src: src, n: n}
 	l.card.pieces.read(f)
@@ -54,8 +56,10 @@ func (f *fill) begin() {
 	f.began, f.read = time.Now(), f.line.Begin("read", f.at)
 }
 
-// pieces are what texts are read in, each into a slot. There is a reader for each ring: a goroutine, as long as there is something to read. All of them read the
-// chunk that is next (see foremost) until none of its pieces is left, so that kernels get to work on it while they read another one.
+// pieces are what texts are read in, each into a slot. There is a reader for each ring: a
+// goroutine, as long as there is something to read. All of them read the chunk that is next (see
+// foremost) until none of its pieces is left, so that kernels get to work on it while they read
+// another one.
 type pieces struct {
 	slot    int // in bytes
 	readers int
@@ -65,7 +69,8 @@ type pieces struct {
 	fills []*fill // with pieces that nobody reads yet, in the order in which they were asked for
 }
 
-// read has a text read and copied, and waits until it is read. It is there once the lane's stream is done.
+// read has a text read and copied, and waits until it is read. It is there once the lane's stream
+// is done.
 func (p *pieces) read(f *fill) {
 	f.turn, f.read = f.line.Begin("wait for a turn", f.at), func() {}
 	f.began, f.each = time.Now(), p.each(f.n)
@@ -83,7 +88,8 @@ const (
 	pageBytes  = 4 << 10
 )
 
-// each is how long the pieces of a text of n bytes are: there is one for each reader, none is longer than a slot, and a short text is left to few.
+// each is how long the pieces of a text of n bytes are: there is one for each reader, none is
+// longer than a slot, and a short text is left to few.
 func (p *pieces) each(n int) int {
 	return min(p.slot, max(leastPiece, (n/p.readers+pageBytes)&^(pageBytes-1)))
 }
@@ -116,7 +122,8 @@ func (p *pieces) serve(ring *gpu.Ring) {
 	}
 }
 
-// take gives the piece that is read next and where it begins in its text. If there is none, the ring is free.
+// take gives the piece that is read next and where it begins in its text. If there is none, the
+// ring is free.
 func (p *pieces) take(ring *gpu.Ring) (f *fill, at int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

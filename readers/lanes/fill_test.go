@@ -6,11 +6,16 @@ import (
 	"testing"
 )
 
-// TestPiecesInOrder has readers ask for pieces of three chunks of one file and one of another: files
-// take turns by chunks, and of a file the chunk that stands first is read, whole unless one turns up that stands before it.
+// TestPiecesInOrder has readers ask for pieces of three chunks of one file and one of another:
+// files take turns by chunks, and of a file the chunk that stands first is read, whole unless one
+// turns up that stands before it.
 func TestPiecesInOrder(t *testing.T) {
 	var p pieces
-	for _, f := range []*fill{{place: place{"a", 30}, n: 8, each: 4}, {place: place{"b", 5}, n: 4, each: 4}, {place: place{"a", 10}, n: 9, each: 4}} {
+	for _, f := range []*fill{
+		{place: place{"a", 30}, n: 8, each: 4},
+		{place: place{"b", 5}, n: 4, each: 4},
+		{place: place{"a", 10}, n: 9, each: 4},
+	} {
 		if rings := p.add(f, 1); rings != nil {
 			t.Fatalf("%d rings of none", len(rings))
 		}
@@ -38,11 +43,17 @@ func TestPiecesInOrder(t *testing.T) {
 	}
 }
 
-// TestPieceLengths has a piece for each reader, but none longer than a slot and few of a short text.
+// TestPieceLengths has a piece for each reader, but none longer than a slot and few of a short
+// text.
 func TestPieceLengths(t *testing.T) {
 	p := pieces{slot: 4 << 20, readers: 10}
 	for _, tt := range []struct{ n, each, pieces int }{
-		{0, leastPiece, 0}, {1, leastPiece, 1}, {1 << 20, leastPiece, 4}, {20 << 20, 2<<20 + 4<<10, 10}, {40 << 20, 4 << 20, 10}, {41 << 20, 4 << 20, 11},
+		{0, leastPiece, 0},
+		{1, leastPiece, 1},
+		{1 << 20, leastPiece, 4},
+		{20 << 20, 2<<20 + 4<<10, 10},
+		{40 << 20, 4 << 20, 10},
+		{41 << 20, 4 << 20, 11},
 	} {
 		if each := p.each(tt.n); each != tt.each || (tt.n+each-1)/each != tt.pieces {
 			t.Errorf("%d bytes: %d pieces of %d, want %d of %d", tt.n, (tt.n+each-1)/each, each, tt.pieces, tt.each)

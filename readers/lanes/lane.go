@@ -27,11 +27,13 @@ func (l *Lane) Stream() *gpu.Stream { return l.s }
 // Text is the lane's memory for text. Behind what Fill brought it holds whatever it held.
 func (l *Lane) Text() gpu.Buffer[byte] { return l.text }
 
-// Result gives page-locked memory for the columns of a chunk. The caller gives it back, which may be long after the lane.
+// Result gives page-locked memory for the columns of a chunk. The caller gives it back, which may
+// be long after the lane.
 func (l *Lane) Result() *Result { return &Result{from: &l.card.results} }
 
-// Keep gives what a format keeps on the lane from chunk to chunk, of which there is one for each type: a zero T at first. It outlives the arena, so it is
-// allocated while the stream uses none (gpu.Stream.Use). Pool.Close calls its Free.
+// Keep gives what a format keeps on the lane from chunk to chunk, of which there is one for each
+// type: a zero T at first. It outlives the arena, so it is allocated while the stream uses none
+// (gpu.Stream.Use). Pool.Close calls its Free.
 func Keep[T any, P interface {
 	*T
 	Free(*gpu.Stream) error
@@ -55,8 +57,9 @@ func (l *Lane) close() error {
 	return errors.Join(err, l.text.Free(l.s))
 }
 
-// Work waits for memory for the work of kernels on the lane's chunk, as Pool.Take does, and has buffers of the lane's stream come from it while do runs. do
-// frees them and waits for the stream, or knows that nobody writes to them.
+// Work waits for memory for the work of kernels on the lane's chunk, as Pool.Take does, and has
+// buffers of the lane's stream come from it while do runs. do frees them and waits for the stream,
+// or knows that nobody writes to them.
 func (l *Lane) Work(file any, at int64, do func()) {
 	arena, _ := l.card.work.take(file, at)
 	l.s.Use(arena)

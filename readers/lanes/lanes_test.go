@@ -35,7 +35,8 @@ func openPool(t *testing.T, cfg lanes.Config) *lanes.Pool {
 	return p
 }
 
-// TestFill has several lanes filled at once, with texts around the sizes of the ring's slots: each holds its own.
+// TestFill has several lanes filled at once, with texts around the sizes of the ring's slots: each
+// holds its own.
 func TestFill(t *testing.T) {
 	p := openPool(t, lanes.Config{Plan: lanes.Plan{ChunkBytes: 5 << 20, Lanes: 3, Work: 1}})
 	text := make([]byte, 6<<20)
@@ -82,14 +83,16 @@ func TestFillThatFails(t *testing.T) {
 	} {
 		l, _ := p.Take(t.Name(), 0)
 		_, filled, err := l.Fill(tt.ctx, t.Name(), strings.NewReader("0123456789"), 0, tt.n)
-		if err != nil || tt.want == "" && filled != nil || tt.want != "" && (filled == nil || filled.Error() != tt.want) {
+		if err != nil || tt.want == "" && filled != nil || tt.want != "" &&
+			(filled == nil || filled.Error() != tt.want) {
 			t.Errorf("%s: %v, %v, want %q", tt.name, filled, err, tt.want)
 		}
 		p.Give(l, nil)
 	}
 }
 
-// TestCut takes slices of a result until there is no page-locked memory left: what comes then lies on the heap.
+// TestCut takes slices of a result until there is no page-locked memory left: what comes then lies
+// on the heap.
 func TestCut(t *testing.T) {
 	p := openPool(t, lanes.Config{Plan: lanes.Plan{ChunkBytes: 1000, Lanes: 1, Work: 1}})
 	l, _ := p.Take(t.Name(), 0)

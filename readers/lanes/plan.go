@@ -11,15 +11,22 @@ type Plan struct {
 }
 
 const (
-	largeChunkBytes = 40 << 20 // where so many are worked on as largeAtOnce: a twentieth less of kernels' time than of the next size
+	// where so many are worked on as largeAtOnce: a twentieth less of kernels' time than of the
+	// next size
+	largeChunkBytes = 40 << 20
 	chunkBytes      = 32 << 20 // elsewhere, and a half, a quarter, ... of it where that does not fit
 	leastChunkBytes = 1 << 20
 	slackBytes      = 1 << 20 // behind a chunk, for the rest of its last row
-	spareBytes      = 1 << 18 // at least, for what formats keep on the card from chunk to chunk: without any, no chunk is read
-	workAtOnce      = 4       // chunks that kernels work on at the same time, at most: two wait for the host or for a copy
-	largeAtOnce     = 3
-	lanesAhead      = 4  // beside them, whose text comes
-	workQuarters    = 23 // quarters of a byte that kernels take for each byte of text: 22 in GML files, 20 of points in GeoJSON, 13 of polygons
+	// at least, for what formats keep on the card from chunk to chunk: without any, no chunk is
+	// read
+	spareBytes = 1 << 18
+	// chunks that kernels work on at the same time, at most: two wait for the host or for a copy
+	workAtOnce  = 4
+	largeAtOnce = 3
+	lanesAhead  = 4 // beside them, whose text comes
+	// quarters of a byte that kernels take for each byte of text: 22 in GML files, 20 of points in
+	// GeoJSON, 13 of polygons
+	workQuarters = 23
 )
 
 // text is the device memory of a lane.
@@ -37,7 +44,8 @@ func planFor(memory int64) (Plan, error) {
 	}
 	for ; memory < 2*p.text()+p.work(); p.ChunkBytes /= 2 {
 		if p.ChunkBytes == leastChunkBytes {
-			return p, fmt.Errorf("%d bytes of device memory are too few; %d would do", memory+spareBytes, 2*p.text()+p.work()+spareBytes)
+			return p, fmt.Errorf("%d bytes of device memory are too few; %d would do", memory+spareBytes,
+				2*p.text()+p.work()+spareBytes)
 		}
 	}
 	p.ArenaBytes = p.work()

@@ -10,8 +10,9 @@ type place struct {
 
 func (p place) stands() place { return p }
 
-// foremost is who is next of those who wait with chunks of files, in the order in which they asked. Files take turns in that order; of one file it is the chunk that
-// stands first, since all others are of no use before it.
+// foremost is who is next of those who wait with chunks of files, in the order in which they asked.
+// Files take turns in that order; of one file it is the chunk that stands first, since all others
+// are of no use before it.
 func foremost[W interface{ stands() place }](waiting []W) int {
 	next, first := 0, waiting[0].stands()
 	for i, w := range waiting {
@@ -22,7 +23,8 @@ func foremost[W interface{ stands() place }](waiting []W) int {
 	return next
 }
 
-// without is the list without the one who is next: who asked first for that file waits on in its place.
+// without is the list without the one who is next: who asked first for that file waits on in its
+// place.
 func without[W any](waiting []W, next int) []W {
 	waiting[next] = waiting[0]
 	return waiting[1:]
@@ -42,7 +44,8 @@ type turn[T any] struct {
 	got chan T // closed without one when the queue is shut
 }
 
-// take waits for one of the things, for a chunk at an offset of a file. Not ok: there will be none any more.
+// take waits for one of the things, for a chunk at an offset of a file. Not ok: there will be none
+// any more.
 func (q *queue[T]) take(file any, at int64) (v T, ok bool) {
 	q.mu.Lock()
 	n := len(q.free)

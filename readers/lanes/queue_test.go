@@ -7,7 +7,8 @@ import (
 	"testing/synctest"
 )
 
-// TestQueueTakesTurns has chunks of two files wait for one thing: files take turns as they asked, and of a file the chunk that stands first comes first.
+// TestQueueTakesTurns has chunks of two files wait for one thing: files take turns as they asked,
+// and of a file the chunk that stands first comes first.
 func TestQueueTakesTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var q queue[int]

@@ -7,7 +7,8 @@ import (
 	"github.com/vibeflight/vibeflight/gpu"
 )
 
-// pinnedStack is free page-locked memory. What was given back last is lent first: it is still in the processor's cache.
+// pinnedStack is free page-locked memory. What was given back last is lent first: it is still in
+// the processor's cache.
 type pinnedStack struct {
 	mu   sync.Mutex
 	free []*gpu.Pinned
@@ -19,7 +20,8 @@ func (p *pinnedStack) push(m ...*gpu.Pinned) {
 	p.free = append(p.free, m...)
 }
 
-// pop gives nil where there is none. Nobody may wait for some: those who have it may be waiting for whoever asks.
+// pop gives nil where there is none. Nobody may wait for some: those who have it may be waiting for
+// whoever asks.
 func (p *pinnedStack) pop() *gpu.Pinned {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -32,7 +34,8 @@ func (p *pinnedStack) pop() *gpu.Pinned {
 	return m
 }
 
-// Result is page-locked memory for the columns of one chunk, from which slices are cut one behind the other. What does not fit lies on the heap.
+// Result is page-locked memory for the columns of one chunk, from which slices are cut one behind
+// the other. What does not fit lies on the heap.
 type Result struct {
 	from *pinnedStack
 	held []*gpu.Pinned
@@ -45,7 +48,8 @@ func (r *Result) Give() {
 	r.held, r.rest = nil, nil
 }
 
-// Cut takes n elements, at a multiple of 64 bytes. They hold anything. Not locked: they lie on the heap.
+// Cut takes n elements, at a multiple of 64 bytes. They hold anything. Not locked: they lie on the
+// heap.
 func Cut[T any](r *Result, n int) (out []T, locked bool) {
 	bytes := n * int(unsafe.Sizeof(*new(T)))
 	if bytes > len(r.rest) {

@@ -15,11 +15,13 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// lz4Raw is LZ4_RAW of parquet-format, "Compression": one block of LZ4 without a frame, which is what "lz4" means to most writers. Arrow v17 knows its number alone.
+// lz4Raw is LZ4_RAW of parquet-format, "Compression": one block of LZ4 without a frame, which is
+// what "lz4" means to most writers. Arrow v17 knows its number alone.
 const lz4Raw = compress.Compression(7)
 
-// registerCodecs has Arrow's own code unpack a page to as many bytes as its header says. By itself it believes what the packed bytes say: a page of Snappy or Zstandard that
-// promises gigabytes takes them. It is called before any file is read.
+// registerCodecs has Arrow's own code unpack a page to as many bytes as its header says. By itself
+// it believes what the packed bytes say: a page of Snappy or Zstandard that promises gigabytes
+// takes them. It is called before any file is read.
 var registerCodecs = sync.OnceFunc(func() {
 	for packing, unpack := range map[compress.Compression]func(dst, src []byte) ([]byte, error){
 		compress.Codecs.Snappy: unpackSnappy, compress.Codecs.Zstd: unpackZstd,
@@ -64,7 +66,9 @@ func unpackSnappy(dst, src []byte) ([]byte, error) {
 }
 
 // unpacker serves all goroutines.
-var unpacker = sync.OnceValues(func() (*zstd.Decoder, error) { return zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true)) })
+var unpacker = sync.OnceValues(func() (*zstd.Decoder, error) {
+	return zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true))
+})
 
 func unpackZstd(dst, src []byte) ([]byte, error) {
 	d, err := unpacker()

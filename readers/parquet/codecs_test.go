@@ -13,7 +13,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/records"
 )
 
-// TestCodecs unpacks a page to as many bytes as it has, to more and to fewer, and what is no page at all.
+// TestCodecs unpacks a page to as many bytes as it has, to more and to fewer, and what is no page
+// at all.
 func TestCodecs(t *testing.T) {
 	registerCodecs()
 	text := bytes.Repeat([]byte("a page of values, "), 1000)
@@ -28,7 +29,10 @@ func TestCodecs(t *testing.T) {
 		n    int
 		want string
 	}
-	for _, packing := range []compress.Compression{compress.Codecs.Snappy, compress.Codecs.Gzip, compress.Codecs.Brotli, compress.Codecs.Zstd, lz4Raw} {
+	for _, packing := range []compress.Compression{
+		compress.Codecs.Snappy, compress.Codecs.Gzip,
+		compress.Codecs.Brotli, compress.Codecs.Zstd, lz4Raw,
+	} {
 		codec, err := compress.GetCodec(packing)
 		if err != nil {
 			t.Fatal(err)
@@ -58,7 +62,10 @@ func TestCodecs(t *testing.T) {
 		case compress.Codecs.Gzip:
 			pages = append(pages, page{"a wrong checksum", flipped(packed), len(text), "packed bytes"})
 		case compress.Codecs.Snappy:
-			pages = append(pages, page{"a promise of 4 GB", append(binary.AppendUvarint(nil, 1<<32-1), packed[2:]...), len(text), "another length"})
+			pages = append(pages, page{
+				"a promise of 4 GB", append(binary.AppendUvarint(nil, 1<<32-1), packed[2:]...),
+				len(text), "another length",
+			})
 		case compress.Codecs.Zstd: // a frame of one segment that says its size in 8 bytes
 			huge := append([]byte{0x28, 0xb5, 0x2f, 0xfd, 0xe0}, binary.LittleEndian.AppendUint64(nil, 1<<40)...)
 			pages = append(pages, page{"a promise of 1 TB", append(huge, 1, 0, 0), len(text), "packed bytes"})

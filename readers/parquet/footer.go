@@ -53,7 +53,8 @@ func (f *footer) open(src *source.File) (at int64, err error) {
 		return src.Size - 4, errors.New("the footer is encrypted, which is not read")
 	}
 	if !bytes.Equal(tail[4:], magic) {
-		return src.Size - 4, fmt.Errorf("the file ends with %q instead of %q: it is not complete, or no Parquet", tail[4:], magic)
+		return src.Size - 4, fmt.Errorf("the file ends with %q instead of %q: it is not complete, or no Parquet",
+			tail[4:], magic)
 	}
 	length := int64(binary.LittleEndian.Uint32(tail))
 	at = src.Size - tailBytes - length
@@ -90,7 +91,8 @@ func (f *footer) parse(text []byte) error {
 	if meta.IsSetEncryptionAlgorithm() {
 		return errors.New("columns are encrypted, which is not read")
 	}
-	// Arrow's own code would read the schema that is kept here without a look at it, and refuse a file for what it does not know of it.
+	// Arrow's own code would read the schema that is kept here without a look at it, and refuse a
+	// file for what it does not know of it.
 	kept, origin := meta.FileMetaData.KeyValueMetadata[:0], ""
 	var keys, values []string
 	for _, kv := range meta.FileMetaData.KeyValueMetadata {
@@ -132,8 +134,8 @@ func (f *footer) parse(text []byte) error {
 	return err
 }
 
-// applyLogical gives columns of GEOMETRY and GEOGRAPHY the metadata of GeoArrow. What these types say of the
-// reference system counts, whatever the writer's Arrow schema has.
+// applyLogical gives columns of GEOMETRY and GEOGRAPHY the metadata of GeoArrow. What these types
+// say of the reference system counts, whatever the writer's Arrow schema has.
 func (f *footer) applyLogical(fields []arrow.Field, property func(name string) (string, bool)) {
 	for i := range fields {
 		s := &f.manifest.Fields[i]
@@ -148,8 +150,9 @@ func (f *footer) applyLogical(fields []arrow.Field, property func(name string) (
 	}
 }
 
-// applyOrigin gives fields what the Arrow schema that their writer kept says beside Parquet's own: extension types and other metadata, zones of time, durations. One
-// that does not fit, or can't be read, says nothing.
+// applyOrigin gives fields what the Arrow schema that their writer kept says beside Parquet's own:
+// extension types and other metadata, zones of time, durations. One that does not fit, or can't be
+// read, says nothing.
 func applyOrigin(fields []arrow.Field, text string) {
 	message, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
@@ -158,7 +161,8 @@ func applyOrigin(fields []arrow.Field, text string) {
 		}
 	}
 	const mark, head = math.MaxUint32, 8 // a mark and the length of what follows, which is believed
-	if len(message) <= head || binary.LittleEndian.Uint32(message) != mark || uint64(binary.LittleEndian.Uint32(message[4:])) > uint64(len(message)-head) {
+	if len(message) <= head || binary.LittleEndian.Uint32(message) != mark ||
+		uint64(binary.LittleEndian.Uint32(message[4:])) > uint64(len(message)-head) {
 		return
 	}
 	var origin *arrow.Schema

@@ -5,9 +5,10 @@
 //	file    "PAR1" | row group … | footer | length of the footer, 4 bytes | "PAR1"
 //	footer  FileMetaData, in Thrift's compact protocol: schema, row groups, key-value metadata, "geo" among it
 //
-// Pages are decoded by Arrow's own code, a column of a row group at a time; it believes what files say of lengths, which is looked at here before. What lists and structs
-// are made of is put together here too. Which columns a table gets is for readers/internal/records to say. Encrypted files are refused.
-// docs/formats/parquet.md has the whole list.
+// Pages are decoded by Arrow's own code, a column of a row group at a time; it believes what files
+// say of lengths, which is looked at here before. What lists and structs are made of is put
+// together here too. Which columns a table gets is for readers/internal/records to say. Encrypted
+// files are refused. docs/formats/parquet.md has the whole list.
 package parquet
 
 import (
@@ -35,7 +36,10 @@ func Format() readers.Format {
 		CPU: func(l readers.Layout) readers.Parser {
 			f := l.Dialect.(*footer)
 			p := project{f, f.plan.Needs(l.Columns), mostGroupRows}
-			return records.Parser{Format: formatName, Plan: f.plan, Columns: l.Columns, Null: l.Options.NullErrors(), Loads: p.loads}
+			return records.Parser{
+				Format: formatName, Plan: f.plan, Columns: l.Columns, Null: l.Options.NullErrors(),
+				Loads: p.loads,
+			}
 		},
 	}
 }

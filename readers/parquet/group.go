@@ -33,8 +33,8 @@ type group struct {
 	from, to int64 // where they lie in the file
 }
 
-// A row group that is not larger is one piece of work. A larger one is read a batch at a time: what its values take where few of them are repeated by their numbers, it
-// does not say.
+// A row group that is not larger is one piece of work. A larger one is read a batch at a time: what
+// its values take where few of them are repeated by their numbers, it does not say.
 const (
 	mostGroupRows  = 1 << 20
 	groupShare     = 16        // of the memory
@@ -42,7 +42,9 @@ const (
 )
 
 // loads gives the row groups that have a row of want.
-func (p project) loads(ctx context.Context, src *source.File, limits readers.Limits, want records.Rows, put func(records.Load) error) error {
+func (p project) loads(ctx context.Context, src *source.File, limits readers.Limits, want records.Rows,
+	put func(records.Load) error,
+) error {
 	fault := records.Parser{Format: formatName}
 	row := int64(0)
 	for number := range len(p.meta.RowGroups) {
@@ -83,7 +85,9 @@ func (p project) loads(ctx context.Context, src *source.File, limits readers.Lim
 }
 
 // stream gives the rows of a large group, one batch behind the other.
-func (p project) stream(ctx context.Context, src *source.File, g group, limits readers.Limits, want records.Rows, put func(records.Load) error) error {
+func (p project) stream(ctx context.Context, src *source.File, g group, limits readers.Limits, want records.Rows,
+	put func(records.Load) error,
+) error {
 	r, err := p.open(src, g, limits, limits.Workers, true)
 	if err != nil {
 		return err
@@ -98,7 +102,9 @@ func (p project) stream(ctx context.Context, src *source.File, g group, limits r
 		if err != nil {
 			return err
 		}
-		load := records.Load{From: g.from, Row: g.row + at, Bytes: r.room.Used(), Do: func() (records.Batch, error) { return b, nil }}
+		load := records.Load{From: g.from, Row: g.row + at, Bytes: r.room.Used(), Do: func() (records.Batch, error) {
+			return b, nil
+		}}
 		if err := put(load); err != nil {
 			return err
 		}
@@ -125,7 +131,8 @@ func (p project) group(src *source.File, number int) (group, error) {
 			if from < 0 || length < 0 || size < 0 || from > src.Size || length > src.Size-from {
 				return g, &records.FieldError{
 					Field: p.path(leaf.ColIndex),
-					Err:   fmt.Errorf("row group %d has its column at byte %d, %d bytes long, in a file of %d", number, from, length, src.Size),
+					Err: fmt.Errorf("row group %d has its column at byte %d, %d bytes long, in a file of %d",
+						number, from, length, src.Size),
 				}
 			}
 			g.bytes += min(size, math.MaxInt32)
@@ -165,8 +172,11 @@ type leafReader struct {
 	column column // the rows at hand
 }
 
-// open begins with the rows of a group. streamed: its columns are read from the file as they are needed.
-func (p project) open(src *source.File, g group, limits readers.Limits, workers int, streamed bool) (*groupReader, error) {
+// open begins with the rows of a group. streamed: its columns are read from the file as they are
+// needed.
+func (p project) open(src *source.File, g group, limits readers.Limits, workers int,
+	streamed bool,
+) (*groupReader, error) {
 	r := &groupReader{project: p, group: g, room: &records.Room{Most: limits.Memory / 2}, workers: workers}
 	props := parquet.NewReaderProperties(r.room)
 	if streamed {
@@ -190,7 +200,8 @@ func (p project) open(src *source.File, g group, limits readers.Limits, workers 
 			r.columns = append(r.columns, &leafReader{leaf: leaf, nested: !isLeaf(field)})
 		}
 	}
-	// A column by itself: for structs Arrow's own code starts goroutines, and what panics there can't be dealt with.
+	// A column by itself: for structs Arrow's own code starts goroutines, and what panics there
+	// can't be dealt with.
 	manifest := &pqarrow.SchemaManifest{}
 	for _, c := range r.columns {
 		manifest.Fields = append(manifest.Fields, *c.leaf)
@@ -212,7 +223,8 @@ func (p project) open(src *source.File, g group, limits readers.Limits, workers 
 	})
 }
 
-// each calls f with all columns, several at a time. Of several errors that of the first column counts.
+// each calls f with all columns, several at a time. Of several errors that of the first column
+// counts.
 func (r *groupReader) each(f func(i int, c *leafReader) error) error {
 	errs := make([]error, len(r.columns))
 	var wait sync.WaitGroup

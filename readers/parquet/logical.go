@@ -10,8 +10,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/records"
 )
 
-// This file knows the logical types of parquet-format 2.11 that Arrow's own code does not: GEOMETRY and
-// GEOGRAPHY are read here, and every other member of the union is left out, as LogicalTypes.md has it.
+// This file knows the logical types of parquet-format 2.11 that Arrow's own code does not: GEOMETRY
+// and GEOGRAPHY are read here, and every other member of the union is left out, as LogicalTypes.md
+// has it.
 
 // Fields of parquet.thrift.
 const (
@@ -41,8 +42,8 @@ type elements struct {
 	logical map[int]*logical // by the number of the column
 }
 
-// element reads a SchemaElement. Where its logical type is one that Arrow's own code refuses, the field gets
-// a number that this code skips.
+// element reads a SchemaElement. Where its logical type is one that Arrow's own code refuses, the
+// field gets a number that this code skips.
 func (w *thrift) element(into *elements) (children int64, err error) {
 	var found *logical
 	head := w.at
@@ -72,8 +73,8 @@ func (w *thrift) element(into *elements) (children int64, err error) {
 	return children, err
 }
 
-// hide adds 1 to the number of the field whose head is at an offset: field 11 of SchemaElement, of which
-// there is none.
+// hide adds 1 to the number of the field whose head is at an offset: field 11 of SchemaElement, of
+// which there is none.
 //
 //	short head  delta (4 bits), type (4 bits)
 //	long head   0 (4 bits), type (4 bits), number in zigzag
@@ -124,7 +125,8 @@ func (w *thrift) geospatial(geography bool) (*logical, error) {
 	})
 }
 
-// metadata is that of a GeoArrow column for the logical type. property gives the file's key-value metadata.
+// metadata is that of a GeoArrow column for the logical type. property gives the file's key-value
+// metadata.
 //
 //	srid:32632, EPSG:32632, OGC:CRS84    the code of an authority, EPSG where none is named
 //	srid:0                               no reference system

@@ -10,7 +10,8 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 )
 
-// column is the rows at hand of a column. In a list or a struct it has levels beside its values (Dremel, Melnik et al. 2010; parquet-format, "Nested Encoding"):
+// column is the rows at hand of a column. In a list or a struct it has levels beside its values
+// (Dremel, Melnik et al. 2010; parquet-format, "Nested Encoding"):
 //
 //	rep  how many of the lists around it go on with an entry; 0: a new row
 //	def  how much of what may be null or empty around it is there
@@ -60,7 +61,8 @@ func assemble(s *pqarrow.SchemaField, t arrow.DataType, columns map[int]*column)
 		if elements := arrow.Int32Traits.CastFromBytes(offsets)[n]; int(elements) != child.Len() {
 			return nil, errLevels
 		}
-		return array.NewData(t, n, []*memory.Buffer{valid, memory.NewBufferBytes(offsets)}, []arrow.ArrayData{child}, nulls, 0), nil
+		return array.NewData(t, n, []*memory.Buffer{valid, memory.NewBufferBytes(offsets)},
+			[]arrow.ArrayData{child}, nulls, 0), nil
 	}
 	return nil, fmt.Errorf("%s is a type that is not read", t)
 }

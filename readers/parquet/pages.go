@@ -40,9 +40,11 @@ type contents struct {
 	plain  bool                 // the values of a page of the second version are not packed
 }
 
-// checkPages walks from page to page of a column of a row group, up to its last value, before Arrow's own code does: where pages end too early that goes on with whatever
-// its buffer holds, again and again, and a page of a kind that it does not know is to it one without content. It makes room for what encodings say they hold, too
-// (values.go). most is how many bytes may be asked for.
+// checkPages walks from page to page of a column of a row group, up to its last value, before
+// Arrow's own code does: where pages end too early that goes on with whatever its buffer holds,
+// again and again, and a page of a kind that it does not know is to it one without content. It
+// makes room for what encodings say they hold, too (values.go). most is how many bytes may be asked
+// for.
 func (f *footer) checkPages(src *source.File, column int, chunk *metadata.ColumnChunkMetaData, most int64) error {
 	at, end := chunkBytes(chunk)
 	if f.meta.WriterVersion().LessThan(metadata.Parquet816FixedVersion) {
@@ -72,7 +74,8 @@ func chunkBytes(chunk *metadata.ColumnChunkMetaData) (from, to int64) {
 	return from, from + chunk.TotalCompressedSize()
 }
 
-// readPage reads the header of the page at an offset, and gives the bytes of header and page, which end at end or before.
+// readPage reads the header of the page at an offset, and gives the bytes of header and page, which
+// end at end or before.
 func readPage(src *source.File, at, end int64) (p page, size int64, err error) {
 	for n := int64(firstHeaderBytes); ; n *= 2 {
 		head := make([]byte, min(n, mostHeaderBytes, end-at))
@@ -160,13 +163,15 @@ func (p *page) levelBytes() int64 {
 	return c.fields[fieldDefinitionBytes] + c.fields[fieldRepetitionBytes]
 }
 
-// check refuses what Arrow's own code does not read as it stands. left is how many bytes of the column follow the header.
+// check refuses what Arrow's own code does not read as it stands. left is how many bytes of the
+// column follow the header.
 func (p *page) check(left int64) error {
 	c := p.of()
 	switch {
 	case c == nil:
 		return fmt.Errorf("kind %d", p.kind)
-	case min(p.packed, p.unpacked, c.fields[fieldValues]) < 0, p.kind == pageDataV2 && min(c.fields[fieldDefinitionBytes], c.fields[fieldRepetitionBytes]) < 0:
+	case min(p.packed, p.unpacked, c.fields[fieldValues]) < 0, p.kind == pageDataV2 &&
+		min(c.fields[fieldDefinitionBytes], c.fields[fieldRepetitionBytes]) < 0:
 		return errors.New("a negative length")
 	case p.packed > left:
 		return fmt.Errorf("%d bytes where the column has %d", p.packed, left)

@@ -11,7 +11,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// pageHeader is a PageHeader of small numbers, 0 to 63, in Thrift's compact protocol; contents are its fields behind those of the sizes.
+// pageHeader is a PageHeader of small numbers, 0 to 63, in Thrift's compact protocol; contents are
+// its fields behind those of the sizes.
 func pageHeader(kind, unpacked, packed byte, contents ...byte) []byte {
 	return slices.Concat([]byte{0x15, 2 * kind, 0x15, 2 * unpacked, 0x15, 2 * packed}, contents, []byte{0})
 }
@@ -29,8 +30,9 @@ func dataPageV2(values, definitions, repetitions byte, packed bool) []byte {
 }
 
 func TestReadPage(t *testing.T) {
-	const content = 20                                           // bytes that follow the header
-	long := append([]byte{0x88, 0xe8, 7}, make([]byte, 1000)...) // a text in field 11, behind field 3: more than is looked at first
+	const content = 20 // bytes that follow the header
+	// a text in field 11, behind field 3: more than is looked at first
+	long := append([]byte{0x88, 0xe8, 7}, make([]byte, 1000)...)
 	for _, c := range []struct {
 		name   string
 		head   []byte
@@ -42,14 +44,25 @@ func TestReadPage(t *testing.T) {
 		{"a dictionary", pageHeader(2, 9, 9, dictionaryPage(3)...), 0, ""},
 		{"second version", pageHeader(3, 63, 20, dataPageV2(9, 3, 4, true)...), 9, ""},
 		{"second version, not packed", pageHeader(3, 20, 20, dataPageV2(9, 3, 4, false)...), 9, ""},
-		{"a long header", pageHeader(0, 20, 20, append(long, 0x0c, 10, 0x15, 8, 0)...), 4, ""},                               // field 5, by its number
-		{"what headers of other kinds say", pageHeader(0, 1, 1, append(dataPage(2), 0x3c, 0x15, 60, 0x45, 60, 0)...), 2, ""}, // field 8 behind field 5
+		// field 5, by its number
+		{"a long header", pageHeader(0, 20, 20, append(long, 0x0c, 10, 0x15, 8, 0)...), 4, ""},
+		// field 8 behind field 5
+		{
+			"what headers of other kinds say", pageHeader(0, 1, 1, append(dataPage(2), 0x3c, 0x15, 60, 0x45, 60, 0)...),
+			2, "",
+		},
 		{"an index", pageHeader(1, 9, 9), 0, "kind 1"},
 		{"no kind", []byte{0x25, 2, 0x15, 2, 0}, 0, "kind -1"},
 		{"more than there is", pageHeader(0, 9, 21, dataPage(9)...), 0, "21 bytes where the column has 20"},
 		{"a negative length", []byte{0x15, 0, 0x15, 1, 0x15, 0, 0}, 0, "a negative length"},
-		{"levels longer than the page", pageHeader(3, 6, 20, dataPageV2(9, 3, 4, true)...), 0, "7 bytes of levels among 6"},
-		{"not packed, of another length", pageHeader(3, 19, 20, dataPageV2(9, 3, 4, false)...), 0, "20 bytes that are not packed, and 19 unpacked"},
+		{
+			"levels longer than the page", pageHeader(3, 6, 20, dataPageV2(9, 3, 4, true)...), 0,
+			"7 bytes of levels among 6",
+		},
+		{
+			"not packed, of another length", pageHeader(3, 19, 20, dataPageV2(9, 3, 4, false)...), 0,
+			"20 bytes that are not packed, and 19 unpacked",
+		},
 		{"a number of 33 bits", []byte{0x15, 0xff, 0xff, 0xff, 0xff, 0x1f, 0}, 0, "more than 32 bits"},
 		{"no end", bytes.Repeat([]byte{0x15, 2}, 10), 0, "no end of its header"},
 		{"nothing", nil, 0, "no end of its header"},
@@ -79,7 +92,8 @@ func TestReadPage(t *testing.T) {
 		case err != nil:
 			t.Errorf("%s: %v", c.name, err)
 		case p.values() != c.values || size != int64(len(c.head))+p.packed:
-			t.Errorf("%s: %d values, %d bytes; want %d, %d", c.name, p.values(), size, c.values, int64(len(c.head))+p.packed)
+			t.Errorf("%s: %d values, %d bytes; want %d, %d", c.name, p.values(), size, c.values,
+				int64(len(c.head))+p.packed)
 		}
 	}
 }

@@ -23,7 +23,8 @@ func TestFiles(t *testing.T) { readertest.Run(t, parquet.Format()) }
 func TestRows(t *testing.T) {
 	for _, c := range []struct{ name, column, want string }{
 		{"text", "s", "a.parquet: parquet: byte 4, row 0, s: a string that is not UTF-8"},
-		{"wkb", "geometry", "a.parquet: parquet: byte 4, row 0, geometry: wkb: byte 5: the geometry ends within its positions; on_error: null reads the rest"},
+		{"wkb", "geometry", "a.parquet: parquet: byte 4, row 0, geometry: wkb: byte 5: the geometry ends within its " +
+			"positions; on_error: null reads the rest"},
 	} {
 		text, err := os.ReadFile("testdata/rows/" + c.name + ".parquet")
 		if err != nil {
@@ -45,14 +46,18 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestNullRows has a geometry that is null under on_error: null, and no deviation where nobody asks for it.
+// TestNullRows has a geometry that is null under on_error: null, and no deviation where nobody asks
+// for it.
 func TestNullRows(t *testing.T) {
 	text, err := os.ReadFile("testdata/rows/wkb.parquet")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, mode := range []string{"null", "repair"} {
-		table, err := readertest.Check(t, parquet.Format(), readertest.Input{Name: "a.parquet", Text: text, Options: map[string]any{"on_error": mode}})
+		table, err := readertest.Check(t, parquet.Format(), readertest.Input{
+			Name: "a.parquet", Text: text,
+			Options: map[string]any{"on_error": mode},
+		})
 		if err != nil {
 			t.Fatalf("%s: %v", mode, err)
 		}
@@ -63,7 +68,8 @@ func TestNullRows(t *testing.T) {
 	}
 }
 
-// TestWorkers reads the files with several workers, other batches than they have, and as if their row groups were large.
+// TestWorkers reads the files with several workers, other batches than they have, and as if their
+// row groups were large.
 func TestWorkers(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.*")
 	if err != nil {

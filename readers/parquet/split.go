@@ -20,8 +20,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// This file reads BYTE_STREAM_SPLIT (parquet-format, Encodings.md), which Arrow's own code does not: columns that have it are
-// written anew with plain values, not packed, and stand behind the end of the file for that code.
+// This file reads BYTE_STREAM_SPLIT (parquet-format, Encodings.md), which Arrow's own code does
+// not: columns that have it are written anew with plain values, not packed, and stand behind the
+// end of the file for that code.
 //
 //	values             a0 a1 a2 a3  b0 b1 b2 b3
 //	BYTE_STREAM_SPLIT  a0 b0  a1 b1  a2 b2  a3 b3
@@ -67,7 +68,10 @@ func (p project) plain(src *source.File, number int, room *records.Room) (*splic
 				continue
 			}
 			at := src.Size + int64(len(in.more))
-			s := splitColumn{values: values{src: src, column: p.meta.Schema.Column(leaf.ColIndex), packing: chunk.Compression(), most: room.Most}}
+			s := splitColumn{values: values{
+				src: src, column: p.meta.Schema.Column(leaf.ColIndex),
+				packing: chunk.Compression(), most: room.Most,
+			}}
 			if err := s.rewrite(chunk, &in.more); err != nil {
 				return nil, &records.FieldError{Field: p.path(leaf.ColIndex), Err: err}
 			}
@@ -199,8 +203,14 @@ func appendHeader(dst []byte, p *page, size int) []byte {
 	number(p.kind)
 	number(int64(size))
 	number(int64(size))
-	field := map[int64]byte{pageData: fieldDataHeader, pageDictionary: fieldDictionaryHeader, pageDataV2: fieldHeaderV2}[p.kind]
-	last := map[int64]int{pageData: fieldRepetitionEncoding, pageDictionary: fieldEncoding, pageDataV2: fieldRepetitionBytes}[p.kind]
+	field := map[int64]byte{
+		pageData: fieldDataHeader, pageDictionary: fieldDictionaryHeader,
+		pageDataV2: fieldHeaderV2,
+	}[p.kind]
+	last := map[int64]int{
+		pageData: fieldRepetitionEncoding, pageDictionary: fieldEncoding,
+		pageDataV2: fieldRepetitionBytes,
+	}[p.kind]
 	dst = append(dst, (field-fieldPacked)<<4|thriftStruct)
 	for id := 1; id <= last; id++ {
 		number(p.of().fields[id])

@@ -11,10 +11,12 @@ func element(children byte) []byte { return []byte{0x55, 2 * children, 0} }
 
 func TestCheckFooter(t *testing.T) {
 	schema := func(n int, elements ...[]byte) []byte { // field 2, a list of structs
-		return append(append([]byte{0x29, 0xfc, byte(n&127 | 128), byte(n >> 7 & 127)}, bytes.Join(elements, nil)...), 0)
+		return append(append([]byte{0x29, 0xfc, byte(n&127 | 128), byte(n >> 7 & 127)}, bytes.Join(elements, nil)...),
+			0)
 	}
 	chain := func(n int) []byte {
-		return schema(n, append(bytes.Split(bytes.Repeat(append(element(1), '|'), n-1), []byte("|"))[:n-1], element(0))...)
+		return schema(n, append(bytes.Split(bytes.Repeat(append(element(1), '|'), n-1), []byte("|"))[:n-1],
+			element(0))...)
 	}
 	for _, c := range []struct {
 		name   string
@@ -24,8 +26,13 @@ func TestCheckFooter(t *testing.T) {
 		{"no field", []byte{0}, ""},
 		{"groups in groups", chain(64), ""},
 		{"deeper", chain(67), "groups are nested deeper than 64"},
-		{"many side by side", schema(100, append([][]byte{element(63)}, bytes.Split(bytes.Repeat(append(element(0), '|'), 99), []byte("|"))[:99]...)...), ""},
-		{"a list longer than the footer", []byte{0x49, 0xfc, 0xff, 0xff, 0xff, 0xff, 7, 0}, "a list of 2147483647 elements"},
+		{"many side by side", schema(100, append([][]byte{element(63)},
+			bytes.Split(bytes.Repeat(append(element(0), '|'), 99), []byte("|"))[:99]...)...), ""},
+		{
+			"a list longer than the footer",
+			[]byte{0x49, 0xfc, 0xff, 0xff, 0xff, 0xff, 7, 0},
+			"a list of 2147483647 elements",
+		},
 		{"lists in lists", bytes.Repeat([]byte{0x49, 0x19}, 100), "nested deeper"},
 		{"structs in structs", bytes.Repeat([]byte{0x1c}, 100), "structs are nested deeper"},
 		{"a text beyond the end", []byte{0x68, 100, 0}, "ends within a value"},

@@ -62,5 +62,6 @@ func (f *footer) leafType(s *pqarrow.SchemaField) (arrow.DataType, error) {
 	return s.Field.Type, nil
 }
 
-// isLeaf reports whether a field is one column. The IsLeaf that fields have takes every group for one.
+// isLeaf reports whether a field is one column. The IsLeaf that fields have takes every group for
+// one.
 func isLeaf(s *pqarrow.SchemaField) bool { return len(s.Children) == 0 }

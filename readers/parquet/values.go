@@ -18,9 +18,12 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// Limits of encodings. Arrow's own code makes room for as many values as an index of a dictionary, or the head of packed differences, says that there are.
+// Limits of encodings. Arrow's own code makes room for as many values as an index of a dictionary,
+// or the head of packed differences, says that there are.
 const (
-	anyIndexBits  = 16      // of indices into a dictionary, however short that is: some writers take a whole number of bytes
+	// of indices into a dictionary, however short that is: some writers take a whole number of
+	// bytes
+	anyIndexBits  = 16
 	mostBlock     = 1 << 16 // values of a block of differences; writers take 128 to 1,024
 	mostIndexBits = 32
 	bitPacked     = 4  // for levels alone
@@ -44,7 +47,8 @@ func (v *values) check(p *page, at int64) error {
 		return fmt.Errorf("%d bytes that are not packed, and %d unpacked", p.packed, p.unpacked)
 	}
 	if p.kind == pageDictionary {
-		v.dictionary = min(p.of().fields[fieldValues], p.unpacked) // a value takes a byte at least, whatever the header says
+		// a value takes a byte at least, whatever the header says
+		v.dictionary = min(p.of().fields[fieldValues], p.unpacked)
 		return nil
 	}
 	encoding := parquet.Encoding(p.of().fields[encodingField(p)])
@@ -108,7 +112,8 @@ func (v *values) open(p *page, at int64) (*bufio.Reader, error) {
 		switch {
 		case err != nil:
 			return nil, err
-		case v.packing == compress.Codecs.Gzip || v.packing == compress.Codecs.Brotli: // slow ones, of which the first bytes come first
+		case v.packing == compress.Codecs.Gzip || v.packing == compress.Codecs.Brotli:
+			// slow ones, of which the first bytes come first
 			in = codec.NewReader(in)
 		case v.packing != compress.Codecs.Uncompressed:
 			v.unpacked = room(v.unpacked, p.unpacked-levels)

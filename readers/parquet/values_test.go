@@ -28,7 +28,8 @@ func dataOf(kind, encoding, values int64, levels ...int64) page {
 	return p
 }
 
-// TestDictionary has pages of indices behind dictionaries that say how many values they have, in so many bytes.
+// TestDictionary has pages of indices behind dictionaries that say how many values they have, in so
+// many bytes.
 func TestDictionary(t *testing.T) {
 	for _, c := range []struct {
 		says, bytes int64
@@ -76,7 +77,11 @@ func TestValues(t *testing.T) {
 		{"indices of 10 bits", dataOf(pageData, dictionary, 9), []byte{10}, ""},
 		{"of the older name", dataOf(pageData, plainDictionary, 9), []byte{10}, ""},
 		{"of 16 bits, for a short dictionary", dataOf(pageData, dictionary, 9), []byte{16}, ""},
-		{"of 17 bits", dataOf(pageData, dictionary, 9), []byte{17}, "indices of 17 bits into a dictionary of 1000 values"},
+		{
+			"of 17 bits", dataOf(pageData, dictionary, 9),
+			[]byte{17},
+			"indices of 17 bits into a dictionary of 1000 values",
+		},
 		{"of 31 bits", dataOf(pageData, plainDictionary, 9), []byte{31}, "indices of 31 bits"},
 		{"of 64 bits", dataOf(pageData, dictionary, 9), []byte{64}, "indices of 64 bits"},
 		{"second version", dataOf(pageDataV2, dictionary, 9, 6), []byte{10}, ""},
@@ -85,20 +90,45 @@ func TestValues(t *testing.T) {
 		{"nulls, and no index", dataOf(pageData, dictionary, 9), nil, ""},
 		{"no value at all", dataOf(pageData, dictionary, 0), nil, ""},
 		{"differences", dataOf(pageData, packed, 9), []byte{0x80, 1, 4, 9, 0}, ""},
-		{"of more values than the page has", dataOf(pageData, packed, 9), huge, "differences of 2147483647 values where the page has 9"},
-		{"lengths of more texts than the page has", dataOf(pageData, lengths, 9), huge, "differences of 2147483647 values"},
-		{"differences in huge blocks", dataOf(pageData, packed, 9), []byte{0xff, 0xff, 0xff, 0xff, 7, 1, 9, 0}, "differences in blocks of 2147483647"},
-		{"in small blocks of nothing", dataOf(pageData, packed, 9), []byte{4, 8, 9, 0}, "differences in blocks of 4, of 8 each"},
+		{
+			"of more values than the page has", dataOf(pageData, packed, 9), huge,
+			"differences of 2147483647 values where the page has 9",
+		},
+		{
+			"lengths of more texts than the page has", dataOf(pageData, lengths, 9), huge,
+			"differences of 2147483647 values",
+		},
+		{
+			"differences in huge blocks", dataOf(pageData, packed, 9),
+			[]byte{0xff, 0xff, 0xff, 0xff, 7, 1, 9, 0},
+			"differences in blocks of 2147483647",
+		},
+		{
+			"in small blocks of nothing", dataOf(pageData, packed, 9),
+			[]byte{4, 8, 9, 0},
+			"differences in blocks of 4, of 8 each",
+		},
 		{"in no small blocks", dataOf(pageData, packed, 9), []byte{4, 0, 9, 0}, "differences in blocks"},
 		{"no head", dataOf(pageData, packed, 9), []byte{0x80}, "ends within"},
-		{"more values than there is room for", dataOf(pageData, packed, 1<<30), []byte{0x80, 1, 4, 9, 0}, "bytes of memory where 1048576 are allowed"},
+		{
+			"more values than there is room for", dataOf(pageData, packed, 1<<30),
+			[]byte{0x80, 1, 4, 9, 0},
+			"bytes of memory where 1048576 are allowed",
+		},
 		{"prefixes", dataOf(pageData, prefixes, 9), slices.Concat(block(3, 0, 0, 0), []byte{0x80, 1, 4, 9, 0}), ""},
-		{"prefixes, in one small block", dataOf(pageData, prefixes, 9), slices.Concat(block(3), []byte{0x80, 1, 4, 9, 0}), ""},
-		{"prefixes and far more texts", dataOf(pageData, prefixes, 9), slices.Concat(block(3, 0, 0, 0), huge), "differences of 2147483647 values"},
+		{"prefixes, in one small block", dataOf(pageData, prefixes, 9), slices.Concat(block(3),
+			[]byte{0x80, 1, 4, 9, 0}), ""},
+		{
+			"prefixes and far more texts", dataOf(pageData, prefixes, 9), slices.Concat(block(3, 0, 0, 0), huge),
+			"differences of 2147483647 values",
+		},
 		{"prefixes and no texts", dataOf(pageData, prefixes, 9), block(3, 0, 0, 0), "ends within"},
 		{"prefixes that are cut", dataOf(pageData, prefixes, 9), []byte{0x80, 1, 1, 9, 0, 0, 8, 0}, "ends within"},
 	} {
-		for _, packing := range []compress.Compression{compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip, compress.Codecs.Brotli, compress.Codecs.Zstd} {
+		for _, packing := range []compress.Compression{
+			compress.Codecs.Uncompressed, compress.Codecs.Snappy,
+			compress.Codecs.Gzip, compress.Codecs.Brotli, compress.Codecs.Zstd,
+		} {
 			levels := levels
 			if c.page.of().fields[fieldDefinitionEncoding] == bitPacked && c.page.kind == pageData {
 				levels = []byte{0xff, 1}

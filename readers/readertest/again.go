@@ -9,7 +9,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// checkAgain reads each batch of a file by itself, as one whose shape is known, of all columns and of some.
+// checkAgain reads each batch of a file by itself, as one whose shape is known, of all columns and
+// of some.
 func checkAgain(t *testing.T, f readers.Format, in Input) {
 	t.Helper()
 	r := openInput(t, f, in)
@@ -33,7 +34,8 @@ func checkAgain(t *testing.T, f readers.Format, in Input) {
 					return
 				}
 				if got, want := dumpSome(b, asked), dumpSome(table.Batches[i], asked); !bytes.Equal(got, want) {
-					t.Errorf("%s\nbatch %d of %d rows, columns %s\ngot:\n%s\nwant:\n%s", clip(in.Text), i, rows, asked.Key(), clip(got), clip(want))
+					t.Errorf("%s\nbatch %d of %d rows, columns %s\ngot:\n%s\nwant:\n%s", clip(in.Text),
+						i, rows, asked.Key(), clip(got), clip(want))
 					return
 				}
 			}
@@ -42,7 +44,9 @@ func checkAgain(t *testing.T, f readers.Format, in Input) {
 }
 
 // again reads some columns of batch i of a table.
-func (r input) again(table *readers.Table, limits readers.Limits, asked readers.Projection, i int) (*geoarrow.Columns, error) {
+func (r input) again(table *readers.Table, limits readers.Limits, asked readers.Projection,
+	i int,
+) (*geoarrow.Columns, error) {
 	ctx := context.Background()
 	layout, err := r.format.Open(ctx, r.src, r.opts)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// BenchFile opens one of the files that `make bench` writes, for a benchmark of a package two folders below the root; without them it skips. It is closed
-// when the benchmark ends.
+// BenchFile opens one of the files that `make bench` writes, for a benchmark of a package two
+// folders below the root; without them it skips. It is closed when the benchmark ends.
 func BenchFile(b *testing.B, name string) *source.File {
 	b.Helper()
 	path := filepath.Join("..", "..", ".bench", name)

@@ -14,8 +14,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// Canonical checks that a table has the form that the comments of geoarrow.Column, geoarrow.Geometry and readers.Table promise, so that equal tables
-// are equal bytes. It gives all that is wrong.
+// Canonical checks that a table has the form that the comments of geoarrow.Column,
+// geoarrow.Geometry and readers.Table promise, so that equal tables are equal bytes. It gives all
+// that is wrong.
 func Canonical(t *readers.Table) error {
 	var errs []error
 	var rows int64
@@ -43,9 +44,15 @@ func Canonical(t *readers.Table) error {
 	return errors.Join(errs...)
 }
 
-// records checks that a batch becomes an Arrow record of the first batch's schema in every encoding.
+// records checks that a batch becomes an Arrow record of the first batch's schema in every
+// encoding.
 func records(t *readers.Table, b *geoarrow.Columns) (errs []error) {
-	for _, enc := range []geoarrow.Encoding{{}, {Coords: geoarrow.Interleaved}, {Geometry: geoarrow.AsWKB}, {Geometry: geoarrow.AsWKT}} {
+	for _, enc := range []geoarrow.Encoding{
+		{},
+		{Coords: geoarrow.Interleaved},
+		{Geometry: geoarrow.AsWKB},
+		{Geometry: geoarrow.AsWKT},
+	} {
 		schema := geoarrow.Schema(t.Batches[0], t.CRS, enc)
 		if own := geoarrow.Schema(b, t.CRS, enc); !own.Equal(schema) {
 			errs = append(errs, fmt.Errorf("schema of a batch: got %v, want that of the first one, %v", own, schema))
@@ -215,7 +222,10 @@ func geometry(g *geoarrow.Geometry) error {
 		return err
 	}
 	positions := len(g.X)
-	want := [...]int{geoarrow.Point: 0, geoarrow.LineString: 1, geoarrow.MultiPoint: 1, geoarrow.Polygon: 2, geoarrow.MultiLineString: 2, geoarrow.MultiPolygon: 3}
+	want := [...]int{
+		geoarrow.Point: 0, geoarrow.LineString: 1, geoarrow.MultiPoint: 1, geoarrow.Polygon: 2,
+		geoarrow.MultiLineString: 2, geoarrow.MultiPolygon: 3,
+	}
 	if got := levels(g.Geoms) + levels(g.Rings) + levels(g.Parts); got != want[g.Kind] {
 		return fmt.Errorf("%d levels of offsets for %s", got, g.Kind)
 	}
@@ -225,9 +235,11 @@ func geometry(g *geoarrow.Geometry) error {
 	case geoarrow.LineString, geoarrow.MultiPoint:
 		return offsets(g.Geoms, g.Rows, positions, g.Valid)
 	case geoarrow.Polygon, geoarrow.MultiLineString:
-		return errors.Join(offsets(g.Geoms, g.Rows, len(g.Rings)-1, g.Valid), offsets(g.Rings, len(g.Rings)-1, positions, nil))
+		return errors.Join(offsets(g.Geoms, g.Rows, len(g.Rings)-1, g.Valid),
+			offsets(g.Rings, len(g.Rings)-1, positions, nil))
 	}
-	return errors.Join(offsets(g.Geoms, g.Rows, len(g.Parts)-1, g.Valid), offsets(g.Parts, len(g.Parts)-1, len(g.Rings)-1, nil),
+	return errors.Join(offsets(g.Geoms, g.Rows, len(g.Parts)-1, g.Valid), offsets(g.Parts, len(g.Parts)-1,
+		len(g.Rings)-1, nil),
 		offsets(g.Rings, len(g.Rings)-1, positions, nil))
 }
 
@@ -238,7 +250,8 @@ func levels(o []int32) int {
 	return 1
 }
 
-// kinds checks Kinds: nil if and only if the column is native and all its rows are of its kind and dimension.
+// kinds checks Kinds: nil if and only if the column is native and all its rows are of its kind and
+// dimension.
 func kinds(g *geoarrow.Geometry) error {
 	if g.Kinds == nil {
 		if g.Kind == geoarrow.NoKind && g.Rows > 0 {
@@ -308,7 +321,8 @@ func wkb(g *geoarrow.Geometry) error {
 		if _, err := geoarrow.WKBToWKT(nil, row); err != nil {
 			return fmt.Errorf("row %d: %w", i, err)
 		}
-		if code := uint32(row[1]) | uint32(row[2])<<8; row[0] != 1 || code != uint32(g.Kinds[i].Kind())+1000*uint32(g.Kinds[i].Dim()) {
+		if code := uint32(row[1]) | uint32(row[2])<<8; row[0] != 1 || code != uint32(g.Kinds[i].Kind())+
+			1000*uint32(g.Kinds[i].Dim()) {
 			return fmt.Errorf("row %d: WKB of code %d, byte order %d, for %s", i, code, row[0], g.Kinds[i])
 		}
 	}

@@ -80,9 +80,10 @@ type result struct {
 	err   error
 }
 
-// readsMore reports a table of repair that differs from that of fail as it may: repair reads what fail
-// passes, as a KML element in the wrong case. So the first deviation that only repair has says "read as";
-// others may lie in what was read. One that only fail has says "not read", or repair reads its place.
+// readsMore reports a table of repair that differs from that of fail as it may: repair reads what
+// fail passes, as a KML element in the wrong case. So the first deviation that only repair has says
+// "read as"; others may lie in what was read. One that only fail has says "not read", or repair
+// reads its place.
 func (r *result) readsMore(fail *result) bool {
 	if r.err != nil {
 		return false
@@ -111,8 +112,8 @@ func beyond(table, other *readers.Table) (list []readers.Deviation) {
 	return list
 }
 
-// secondCRS is in the error of a file whose rows have two reference systems. repair may read a row with
-// the second one that null passes.
+// secondCRS is in the error of a file whose rows have two reference systems. repair may read a row
+// with the second one that null passes.
 const secondCRS = "a table has one coordinate reference system"
 
 // compareModes says what is wrong about the outcomes of fail, null and repair.
@@ -155,7 +156,8 @@ func (d *Damaged) read(t testing.TB, in Input, r *rand.Rand) result {
 		case err != nil:
 			t.Errorf("options %v, limits %+v: %v\n%s\n%s", in.Options, small.Limits, err, in.Name, clip(in.Text))
 		case Rows(again) != want:
-			t.Errorf("options %v, limits %+v\ngot:\n%s\nwant:\n%s\n%s\n%s", in.Options, small.Limits, Rows(again), want, in.Name, clip(in.Text))
+			t.Errorf("options %v, limits %+v\ngot:\n%s\nwant:\n%s\n%s\n%s", in.Options, small.Limits,
+				Rows(again), want, in.Name, clip(in.Text))
 		}
 	}
 	if d.engine != nil {

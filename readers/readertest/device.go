@@ -21,14 +21,16 @@ func Kernels(t testing.TB) *kernels.Set {
 	return k
 }
 
-// Device gives the GPU engine of a format with chunks of so many bytes, two on their way at a time, on the device of this test run. Buffers come from the
-// device, which watches the bounds of each. A fault is one of the test.
+// Device gives the GPU engine of a format with chunks of so many bytes, two on their way at a time,
+// on the device of this test run. Buffers come from the device, which watches the bounds of each. A
+// fault is one of the test.
 func Device(t testing.TB, f readers.Format, chunkBytes int64) readers.Engine {
 	t.Helper()
 	return DeviceOn(t, f, lanes.Config{Plan: lanes.Plan{ChunkBytes: chunkBytes, Lanes: 2, Work: 2}}, Kernels(t))
 }
 
-// DeviceOn gives the GPU engine of a format on cards, until the test ends. Where cfg tells nobody of faults, they are errors of the test.
+// DeviceOn gives the GPU engine of a format on cards, until the test ends. Where cfg tells nobody
+// of faults, they are errors of the test.
 func DeviceOn(t testing.TB, f readers.Format, cfg lanes.Config, cards ...*kernels.Set) readers.Engine {
 	t.Helper()
 	if cfg.Fault == nil {
@@ -51,7 +53,8 @@ func OnDevice(e readers.Engine) Variant {
 	return Variant{Name: "device", Parser: func(l readers.Layout, _ int) readers.Parser { return e.Parser(l) }}
 }
 
-// BytesBack gives what says how many bytes the GPU engine of a format brings back from the emulation for some columns of an input; nil: all.
+// BytesBack gives what says how many bytes the GPU engine of a format brings back from the
+// emulation for some columns of an input; nil: all.
 func BytesBack(t testing.TB, f readers.Format, in Input) func(columns []string) int64 {
 	t.Helper()
 	var toHost atomic.Int64

@@ -21,14 +21,16 @@ func Devices(t testing.TB, f readers.Format, chunkBytes []int64) (list []readers
 	return list
 }
 
-// Accepted asks that the engines of Devices, made with these sizes, read at least so many chunks, and a share of those that they were asked for.
+// Accepted asks that the engines of Devices, made with these sizes, read at least so many chunks,
+// and a share of those that they were asked for.
 func Accepted(t testing.TB, list []readers.Engine, chunkBytes []int64, least int64, share float64) {
 	t.Helper()
 	var chunks, refused int64
 	for i, d := range list {
 		c := d.Counts()
 		chunks, refused = chunks+c.Chunks, refused+c.Refused
-		t.Logf("chunks of %d bytes: %d accepted, %d refused, the last because of %q", chunkBytes[i], c.Chunks, c.Refused, c.Reason)
+		t.Logf("chunks of %d bytes: %d accepted, %d refused, the last because of %q", chunkBytes[i],
+			c.Chunks, c.Refused, c.Reason)
 	}
 	if chunks < least || float64(chunks) < share*float64(chunks+refused) {
 		t.Errorf("%d chunks accepted and %d refused: want %d at least, and %.0f%%", chunks, refused, least, 100*share)

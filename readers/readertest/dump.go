@@ -10,10 +10,12 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// dump writes every slice of a table that users can see, byte by byte, with what the parse counted: equal tables, equal dumps.
+// dump writes every slice of a table that users can see, byte by byte, with what the parse counted:
+// equal tables, equal dumps.
 func dump(t *readers.Table) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s %d rows, starts %d, crs %+v, bbox %v, types %q, positions %d, bytes %d\n", t.Format, t.Rows, t.Starts, t.CRS, bbox(t), t.GeometryTypes, t.Positions, t.Bytes)
+	fmt.Fprintf(&b, "%s %d rows, starts %d, crs %+v, bbox %v, types %q, positions %d, bytes %d\n", t.Format,
+		t.Rows, t.Starts, t.CRS, bbox(t), t.GeometryTypes, t.Positions, t.Bytes)
 	b.WriteString(counters(t))
 	for _, batch := range t.Batches {
 		fmt.Fprintf(&b, "batch of %d rows\n", batch.Rows)
@@ -39,14 +41,16 @@ func bbox(t *readers.Table) []uint64 {
 }
 
 func dumpColumn(b *bytes.Buffer, c *geoarrow.Column) {
-	fmt.Fprintf(b, "column %q role %d %s nulls %d valid %x offsets %d values %x\n", c.Name, c.Role, typeText(c), c.Nulls, c.Valid, c.Offsets, c.Values)
+	fmt.Fprintf(b, "column %q role %d %s nulls %d valid %x offsets %d values %x\n", c.Name, c.Role,
+		typeText(c), c.Nulls, c.Valid, c.Offsets, c.Values)
 	if c.Child != nil {
 		dumpColumn(b, c.Child)
 	}
 }
 
 func dumpGeometry(b *bytes.Buffer, g *geoarrow.Geometry) {
-	fmt.Fprintf(b, "%s nulls %d valid %x kinds %x, geoms %d parts %d rings %d offsets %d wkb %x\n", geometryText(g), g.Nulls, g.Valid, g.Kinds,
+	fmt.Fprintf(b, "%s nulls %d valid %x kinds %x, geoms %d parts %d rings %d offsets %d wkb %x\n",
+		geometryText(g), g.Nulls, g.Valid, g.Kinds,
 		g.Geoms, g.Parts, g.Rings, g.Offsets, g.WKB)
 	for _, v := range [][]float64{g.X, g.Y, g.Z, g.M} {
 		b.WriteString("ordinates")

@@ -19,7 +19,8 @@ import (
 // faultyChunk is the size of chunks on a card that fails.
 const faultyChunk = 4 << 10
 
-// DeviceFaults has calls of cards fail while a format's GPU engine reads a file, of which it would refuse nothing. The file is some dozen chunks of 4 KiB.
+// DeviceFaults has calls of cards fail while a format's GPU engine reads a file, of which it would
+// refuse nothing. The file is some dozen chunks of 4 KiB.
 //
 //	now and then  each call sooner or later: the table is that of the CPU engine, and the card goes on
 //	lost          a card, at some call: the CPU engine reads the rest, and every file after it, without asking the card
@@ -47,7 +48,8 @@ func DeviceFaults(t *testing.T, f readers.Format, in Input) {
 		Same(t, f, in, []int{0}, OnDevice(e))
 		before := e.Counts()
 		Same(t, f, in, []int{0}, OnDevice(e))
-		if after := e.Counts(); before.Faults == 0 || after.Chunks-before.Chunks < 5 || after.Refused > before.Refused+2 {
+		if after := e.Counts(); before.Faults == 0 || after.Chunks-before.Chunks < 5 ||
+			after.Refused > before.Refused+2 {
 			t.Errorf("%+v, then %+v", before, after)
 		}
 	})
@@ -93,7 +95,8 @@ func checkFaults(t *testing.T, f readers.Format, in Input, injected error) {
 	}
 }
 
-// faulty gives the GPU engine on cards of which calls fail. The test ends with an error if somebody was told of more or fewer faults than the engine counts.
+// faulty gives the GPU engine on cards of which calls fail. The test ends with an error if somebody
+// was told of more or fewer faults than the engine counts.
 func faulty(t *testing.T, f readers.Format, faults ...func(call string) error) readers.Engine {
 	t.Helper()
 	var cards []*kernels.Set

@@ -9,7 +9,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// First is a variant that reads the rows before an offset first. letOn: the others are let on at once; else they wait as long as they do for somebody who never comes.
+// First is a variant that reads the rows before an offset first. letOn: the others are let on at
+// once; else they wait as long as they do for somebody who never comes.
 func First(v Variant, end int64, letOn bool) Variant {
 	rest := make(chan struct{})
 	if letOn {
@@ -28,7 +29,9 @@ type first struct {
 	what *readers.First
 }
 
-func (p first) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
+func (p first) Parse(ctx context.Context, src *source.File, req readers.Request,
+	emit func(readers.Chunk) error,
+) (readers.Summary, error) {
 	return p.Parser.Parse(p.what.With(ctx), src, req, emit)
 }
 
@@ -45,8 +48,11 @@ func checkFirst(t *testing.T, f readers.Format, in Input, variants []Variant) {
 	for _, v := range variants {
 		for part := range 4 {
 			v := First(v, int64(len(in.Text)*(part+1)/5), part > 0)
-			if got := outcome(r.read(func(l readers.Layout) readers.Parser { return v.Parser(l, 16) }, in.Limits)); !bytes.Equal(got, want) {
-				t.Errorf("%s\n%s, %d of 5 parts\ngot:\n%s\nwant:\n%s", clip(in.Text), v.Name, part+1, clip(got), clip(want))
+			if got := outcome(r.read(func(l readers.Layout) readers.Parser {
+				return v.Parser(l, 16)
+			}, in.Limits)); !bytes.Equal(got, want) {
+				t.Errorf("%s\n%s, %d of 5 parts\ngot:\n%s\nwant:\n%s", clip(in.Text), v.Name, part+1,
+					clip(got), clip(want))
 				return
 			}
 		}

@@ -73,7 +73,9 @@ func (r input) read(parser func(readers.Layout) readers.Parser, limits readers.L
 	}
 	ctx := context.Background()
 	// A panic is what the fuzzer takes for a failure and keeps the input of.
-	watch := time.AfterFunc(endless, func() { panic(fmt.Sprintf("%s is still being read after %v", r.src.Name, endless)) })
+	watch := time.AfterFunc(endless, func() {
+		panic(fmt.Sprintf("%s is still being read after %v", r.src.Name, endless))
+	})
 	defer watch.Stop()
 	layout, err := r.format.Open(ctx, r.src, r.opts)
 	if err != nil {
@@ -89,7 +91,8 @@ func (r input) read(parser func(readers.Layout) readers.Parser, limits readers.L
 	return table, table.Measure(ctx)
 }
 
-// openText gives the text as a file that has no name any more, so that nothing stays behind, and its siblings too.
+// openText gives the text as a file that has no name any more, so that nothing stays behind, and
+// its siblings too.
 func openText(t testing.TB, in Input) *source.File {
 	t.Helper()
 	if len(in.Siblings) > 0 {
@@ -138,7 +141,8 @@ const endless = 40 * time.Second
 
 const mark = "¦"
 
-// Mark takes the mark ¦ out of an input and says where it stood: where an error is expected. Without a mark offset is -1.
+// Mark takes the mark ¦ out of an input and says where it stood: where an error is expected.
+// Without a mark offset is -1.
 func Mark(input string) (text string, offset int64) {
 	before, after, found := strings.Cut(input, mark)
 	if !found {
@@ -147,7 +151,8 @@ func Mark(input string) (text string, offset int64) {
 	return before + after, int64(len(before))
 }
 
-// Place gives the offset, the line and the row that an error of a file says, or an error if it is none of the contract's.
+// Place gives the offset, the line and the row that an error of a file says, or an error if it is
+// none of the contract's.
 func Place(err error) (*readers.ParseError, error) {
 	var parse *readers.ParseError
 	if errors.As(err, &parse) {

@@ -7,7 +7,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// Limited is a parser with so many workers, each of which reads partBytes in one go, or as many as usual where that is 0, whatever Limits say.
+// Limited is a parser with so many workers, each of which reads partBytes in one go, or as many as
+// usual where that is 0, whatever Limits say.
 func Limited(p readers.Parser, workers, partBytes int) readers.Parser {
 	return limited{p, workers, int64(partBytes)}
 }
@@ -18,7 +19,9 @@ type limited struct {
 	partBytes int64
 }
 
-func (p limited) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
+func (p limited) Parse(ctx context.Context, src *source.File, req readers.Request,
+	emit func(readers.Chunk) error,
+) (readers.Summary, error) {
 	req.Limits.Workers, req.Limits.PartBytes = p.workers, p.partBytes
 	return p.Parser.Parse(ctx, src, req, emit)
 }

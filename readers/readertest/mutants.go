@@ -7,9 +7,10 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// Mutants reads a file with one mistake, again and again: each byte of text[from:to] is left out or stands twice, or a byte of an alphabet stands before it or in its place.
-// A GPU engine has to give the outcome of the CPU engine. It has to read an eighth of as many chunks as there are files, at least, or it was hardly asked; those with the
-// mistake it may refuse.
+// Mutants reads a file with one mistake, again and again: each byte of text[from:to] is left out or
+// stands twice, or a byte of an alphabet stands before it or in its place. A GPU engine has to give
+// the outcome of the CPU engine. It has to read an eighth of as many chunks as there are files, at
+// least, or it was hardly asked; those with the mistake it may refuse.
 //
 // Under -short each 61st is read.
 func Mutants(t *testing.T, f readers.Format, in Input, from, to int, alphabet string, e readers.Engine) {

@@ -16,8 +16,10 @@ import (
 // projectedBytes is what variants read at a time here: several parts of most golden files.
 const projectedBytes = 197
 
-// Projected reads some columns of an input by the CPU engine and by the variants, and asks for the same columns of the whole table, byte for byte, under the
-// same names, or for the same error. Of the others nothing may be kept, unless the geometry is the only column. pick says which of the table's columns are asked for, the geometry among them.
+// Projected reads some columns of an input by the CPU engine and by the variants, and asks for the
+// same columns of the whole table, byte for byte, under the same names, or for the same error. Of
+// the others nothing may be kept, unless the geometry is the only column. pick says which of the
+// table's columns are asked for, the geometry among them.
 func Projected(t testing.TB, f readers.Format, in Input, pick func(columns []string) []string, variants ...Variant) {
 	t.Helper()
 	r := openInput(t, f, in)
@@ -29,13 +31,16 @@ func Projected(t testing.TB, f readers.Format, in Input, pick func(columns []str
 	}
 	asked := readers.Project(append([]string{}, pick(names)...))
 	want := projectedOutcome(whole, err, asked)
-	for _, v := range append([]Variant{{Name: "cpu", Parser: func(l readers.Layout, _ int) readers.Parser { return f.CPU(l) }}}, variants...) {
+	for _, v := range append([]Variant{{Name: "cpu", Parser: func(l readers.Layout, _ int) readers.Parser {
+		return f.CPU(l)
+	}}}, variants...) {
 		table, err := r.read(func(l readers.Layout) readers.Parser {
 			l.Columns = asked
 			return v.Parser(l, projectedBytes)
 		}, in.Limits)
 		if got := projectedOutcome(table, err, asked); !bytes.Equal(got, want) {
-			t.Errorf("%s\n%s, columns %s\ngot:\n%s\nwant:\n%s", clip(in.Text), v.Name, asked.Key(), clip(got), clip(want))
+			t.Errorf("%s\n%s, columns %s\ngot:\n%s\nwant:\n%s", clip(in.Text), v.Name, asked.Key(),
+				clip(got), clip(want))
 			return
 		}
 		if err != nil {
@@ -56,7 +61,8 @@ func Some(seed uint64) func(columns []string) []string {
 	}
 }
 
-// checkProjections asks for no column, the geometry, all attributes and each of the first few by itself, with the default batches and with small ones.
+// checkProjections asks for no column, the geometry, all attributes and each of the first few by
+// itself, with the default batches and with small ones.
 func checkProjections(t *testing.T, f readers.Format, in Input, variants []Variant) {
 	picks := []func(columns []string) []string{
 		func([]string) []string { return nil },
@@ -67,7 +73,9 @@ func checkProjections(t *testing.T, f readers.Format, in Input, variants []Varia
 	}
 	const most = 12
 	for i := range most {
-		picks = append(picks, func(columns []string) []string { return columns[min(i, len(columns)):min(i+1, len(columns))] })
+		picks = append(picks, func(columns []string) []string {
+			return columns[min(i, len(columns)):min(i+1, len(columns))]
+		})
 	}
 	for _, pick := range picks {
 		for _, rows := range []int{0, 2} {
@@ -86,7 +94,8 @@ func columnNames(t *readers.Table) []string {
 	return names
 }
 
-// projectedOutcome is the outcome of a parse as far as some columns go: the names of all of them, and the values of those.
+// projectedOutcome is the outcome of a parse as far as some columns go: the names of all of them,
+// and the values of those.
 func projectedOutcome(t *readers.Table, err error, asked readers.Projection) []byte {
 	if err != nil {
 		return outcome(t, err)
@@ -125,11 +134,13 @@ func kept(t *readers.Table, asked readers.Projection) error {
 			a := &b.Attributes[i]
 			if null := a.Type.ID() == arrow.NULL; null == asked.Has(t.IDs[i]) {
 				return fmt.Errorf("column %q is %v", a.Name, a.Type)
-			} else if null && (a.Nulls != 0 || a.Valid != nil || a.Offsets != nil || a.Values != nil || a.Child != nil) {
+			} else if null && (a.Nulls != 0 || a.Valid != nil || a.Offsets != nil || a.Values != nil ||
+				a.Child != nil) {
 				return fmt.Errorf("column %q has %d nulls and slices", a.Name, a.Nulls)
 			}
 		}
-		if g := b.Geometry; g != nil && len(b.Attributes) > 0 && !asked.Geometry() && (g.Nulls != g.Rows || len(g.X)+len(g.WKB) > 0) {
+		if g := b.Geometry; g != nil && len(b.Attributes) > 0 && !asked.Geometry() &&
+			(g.Nulls != g.Rows || len(g.X)+len(g.WKB) > 0) {
 			return fmt.Errorf("the geometry has %d nulls of %d rows", g.Nulls, g.Rows)
 		}
 	}

@@ -23,8 +23,8 @@ import (
 //	crs: EPSG:3857
 //	ignored ordinates: 1
 //
-// Floats have the fewest digits that give them back, NaN its bits. Geometries are of the kind and dimension that the file says. The CRS stands
-// there unless it is OGC:CRS84.
+// Floats have the fewest digits that give them back, NaN its bits. Geometries are of the kind and
+// dimension that the file says. The CRS stands there unless it is OGC:CRS84.
 func Columns(t *readers.Table) string {
 	var b strings.Builder
 	names, cells := rendered(t)
@@ -49,7 +49,8 @@ func Rows(t *readers.Table) string {
 	if t.BBox != nil {
 		fmt.Fprintf(&b, "bbox: %v\n", *t.BBox)
 	}
-	fmt.Fprintf(&b, "geometry types: %s\npositions: %d\n%s\n", strings.Join(t.GeometryTypes, ", "), t.Positions, counters(t))
+	fmt.Fprintf(&b, "geometry types: %s\npositions: %d\n%s\n", strings.Join(t.GeometryTypes, ", "),
+		t.Positions, counters(t))
 	for i := range int(t.Rows) {
 		fmt.Fprintf(&b, "%d:", i)
 		for k := range cells {
@@ -161,7 +162,10 @@ func geometryText(g *geoarrow.Geometry) string {
 	if g.Kind != geoarrow.NoKind {
 		kind = strings.ToLower(g.Kind.String())
 	}
-	return "geoarrow." + kind + " " + [...]string{geoarrow.XY: "xy", geoarrow.XYZ: "xyz", geoarrow.XYM: "xym", geoarrow.XYZM: "xyzm"}[g.Dim]
+	return "geoarrow." + kind + " " + [...]string{
+		geoarrow.XY: "xy", geoarrow.XYZ: "xyz", geoarrow.XYM: "xym",
+		geoarrow.XYZM: "xyzm",
+	}[g.Dim]
 }
 
 func wktRows(g *geoarrow.Geometry) []string {

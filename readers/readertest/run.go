@@ -15,7 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/*.want again")
 
-// Variant is another parser of the format, or the same one in another mood: it must give the tables and errors of Format.CPU, byte for byte.
+// Variant is another parser of the format, or the same one in another mood: it must give the tables
+// and errors of Format.CPU, byte for byte.
 type Variant struct {
 	Name string
 	// Parser reads the file readBytes at a time, or as many as it likes where that is 0.
@@ -176,7 +177,8 @@ func checkTruncated(t *testing.T, f readers.Format, in Input) {
 	}
 }
 
-// Check reads any text and asks for a canonical table or an error with a place in it. It gives what came.
+// Check reads any text and asks for a canonical table or an error with a place in it. It gives what
+// came.
 func Check(t testing.TB, f readers.Format, in Input) (*readers.Table, error) {
 	t.Helper()
 	table, err := Parse(t, f, in)
@@ -209,7 +211,8 @@ func checkVariant(t *testing.T, f readers.Format, in Input, v Variant) {
 	}
 }
 
-// Same reads an input with the variants, readBytes at a time, and asks for the outcome of the CPU engine. It stops at the first difference.
+// Same reads an input with the variants, readBytes at a time, and asks for the outcome of the CPU
+// engine. It stops at the first difference.
 func Same(t testing.TB, f readers.Format, in Input, readBytes []int, variants ...Variant) {
 	t.Helper()
 	r := openInput(t, f, in)
@@ -219,7 +222,8 @@ func Same(t testing.TB, f readers.Format, in Input, readBytes []int, variants ..
 		for _, size := range readBytes {
 			got := outcome(r.read(func(l readers.Layout) readers.Parser { return v.Parser(l, size) }, in.Limits))
 			if !bytes.Equal(got, want) {
-				t.Errorf("%s\n%s, reads of %d bytes, batches of %d rows (0: default)\ngot:\n%s\nwant:\n%s", clip(in.Text), v.Name, size, in.Limits.BatchRows, clip(got), clip(want))
+				t.Errorf("%s\n%s, reads of %d bytes, batches of %d rows (0: default)\ngot:\n%s\nwant:\n%s",
+					clip(in.Text), v.Name, size, in.Limits.BatchRows, clip(got), clip(want))
 				return
 			}
 		}
@@ -238,8 +242,8 @@ func clip(text []byte) []byte {
 // errorModes are the values of on_error.
 var errorModes = [4]string{"fail", "skip", "null", "repair"}
 
-// Fuzz reads what the fuzzer makes of the files of testdata: any text is a canonical table or an error with a place, the same one for every variant,
-// size of reads and size of batches.
+// Fuzz reads what the fuzzer makes of the files of testdata: any text is a canonical table or an
+// error with a place, the same one for every variant, size of reads and size of batches.
 func Fuzz(f *testing.F, format readers.Format, variants ...Variant) {
 	var files []golden
 	for _, g := range goldens(f, format) {
@@ -266,6 +270,7 @@ func Fuzz(f *testing.F, format readers.Format, variants ...Variant) {
 			}
 			in.Limits = readers.Limits{}
 		}
-		Same(t, format, in, []int{(1 + int(size)) * (1 + len(text)/4096)}, variants...) // a megabyte, byte by byte, would take a minute
+		// a megabyte, byte by byte, would take a minute
+		Same(t, format, in, []int{(1 + int(size)) * (1 + len(text)/4096)}, variants...)
 	})
 }

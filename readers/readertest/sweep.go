@@ -11,7 +11,8 @@ import (
 //	VIBEFLIGHT_SWEEP       so many documents; else most, and a twentieth of them under -short
 //	VIBEFLIGHT_SWEEP_SEED  from this seed on; else from 0
 //
-// read fails the test if a document differs, and reports whether it is a table. Of a hundred documents and more some have to be tables, or nothing was compared.
+// read fails the test if a document differs, and reports whether it is a table. Of a hundred
+// documents and more some have to be tables, or nothing was compared.
 func Sweep(t *testing.T, most int, read func(seed uint64) bool) {
 	t.Helper()
 	documents, first := SweepRange(t, most)

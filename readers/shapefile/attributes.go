@@ -26,15 +26,17 @@ func (m *malformed) error(r *partReader) error {
 	return e
 }
 
-// attributesOf reads the attributes of the records whose shapes were decoded, from row on, and decides which records are no rows: s.without, with what is
-// skipped of them. Its error is that of the first record that has one, in it that of the shape.
+// attributesOf reads the attributes of the records whose shapes were decoded, from row on, and
+// decides which records are no rows: s.without, with what is skipped of them. Its error is that of
+// the first record that has one, in it that of the shape.
 func (r *partReader) attributesOf(s *sink, row int64) (*geoarrow.Columns, error) {
 	end := row + int64(len(s.offsets))
 	all := end
 	if r.table != nil && r.attributes.Records < end {
 		end = max(row, r.attributes.Records)
 		if !r.nulls {
-			s.lack(row, end, fmt.Errorf("the shape has no attributes: %s has %d records", r.table.Name, r.attributes.Records))
+			s.lack(row, end, fmt.Errorf("the shape has no attributes: %s has %d records", r.table.Name,
+				r.attributes.Records))
 		}
 	}
 	columns, err := r.attributesFrom(s, row, end)
@@ -70,14 +72,16 @@ func isIn(rows []int64, row int64) bool {
 	return found
 }
 
-// endedEarly says that the attributes of the records before one have so many bytes of memos that the part ends there.
+// endedEarly says that the attributes of the records before one have so many bytes of memos that
+// the part ends there.
 type endedEarly struct{ row int64 }
 
 func (e *endedEarly) Error() string {
 	return fmt.Sprintf("the memos of the records before %d are long", e.row)
 }
 
-// attributesFrom reads the attributes of the records [from, to), and adds those that are no rows to s.without.
+// attributesFrom reads the attributes of the records [from, to), and adds those that are no rows to
+// s.without.
 func (r *partReader) attributesFrom(s *sink, from, to int64) (*geoarrow.Columns, error) {
 	if r.table == nil {
 		return &geoarrow.Columns{Rows: int(to - from)}, nil
@@ -110,7 +114,8 @@ func (r *partReader) attributesFrom(s *sink, from, to int64) (*geoarrow.Columns,
 	return run.Columns, nil
 }
 
-// first is the error of the first record that has one, where the attributes have err. In a record that of the shape comes first.
+// first is the error of the first record that has one, where the attributes have err. In a record
+// that of the shape comes first.
 func (r *partReader) first(s *sink, row int64, err error) error {
 	from := row
 	for _, m := range s.malformed {
@@ -121,7 +126,8 @@ func (r *partReader) first(s *sink, row int64, err error) error {
 			err = before
 			break
 		}
-		_, here := r.attributesFrom(s, m.row, m.row+1) // says whether it is deleted, or has an error itself, which only a row has
+		// says whether it is deleted, or has an error itself, which only a row has
+		_, here := r.attributesFrom(s, m.row, m.row+1)
 		if (here == nil || ofRecord(here)) && !isIn(s.without, m.row) {
 			return m.error(r)
 		}
@@ -141,7 +147,8 @@ func ofRecord(err error) bool {
 	return errors.As(err, &parse) || errors.As(err, &limit)
 }
 
-// attributesAround reads the attributes of the records [from, to) that have proper shapes: what the others have must not decide about types.
+// attributesAround reads the attributes of the records [from, to) that have proper shapes: what the
+// others have must not decide about types.
 func (r *partReader) attributesAround(s *sink, from, to int64) (*geoarrow.Columns, error) {
 	s.without, s.beside, s.badRows, s.bad = s.without[:0], s.beside[:0], s.badRows[:0], int64(len(s.malformed))
 	var pieces []*geoarrow.Columns

@@ -38,23 +38,31 @@ func TestAttributes(t *testing.T) {
 	})
 	check(t, beside{siblings: number("   1", "*  2", "   3")}, []shpCase{
 		{"B10: deleted", three, "N: int32: 1 | 3" + geometry + "POINT (1 2) | POINT (5 6)", 0},
-		{"B10: deleted with a malformed shape", shp(point, p, broken, p), "N: int32: 1 | 3" + geometry + "POINT (1 2) | POINT (1 2)", 0},
+		{"B10: deleted with a malformed shape", shp(point, p, broken, p), "N: int32: 1 | 3" + geometry +
+			"POINT (1 2) | POINT (1 2)", 0},
 		{"a malformed shape behind", shp(point, p, broken, broken), "record 2, geometry: a Point has 8 bytes", 156},
 	})
 	check(t, beside{siblings: number("*  1", "*  2", "*  3")}, []shpCase{
 		{"all deleted", three, "N: int32:\ngeometry: geoarrow.wkb xy:", 0},
 	})
-	check(t, beside{siblings: number("   1", "*  2", "   3"), options: map[string]any{"include_deleted": "true"}}, []shpCase{
-		{"deleted ones included", three, "N: int32: 1 | 2 | 3" + geometry + "POINT (1 2) | null | POINT (5 6)", 0},
-	})
+	check(t, beside{siblings: number("   1", "*  2", "   3"), options: map[string]any{"include_deleted": "true"}},
+		[]shpCase{
+			{"deleted ones included", three, "N: int32: 1 | 2 | 3" + geometry + "POINT (1 2) | null | POINT (5 6)", 0},
+		})
 	check(t, beside{siblings: number("   1", " 1,5", "   3")}, []shpCase{
 		{"a malformed attribute", three, "record 1, N: attributes: a.dbf: dbf: byte 70, record 1, N: ", 128},
 		{"a malformed shape before it", shp(point, broken, p, p), "record 0, geometry: a Point has 8 bytes", 112},
-		{"a malformed shape of the same record", shp(point, p, broken, p), "record 1, geometry: a Point has 8 bytes", 140},
+		{
+			"a malformed shape of the same record", shp(point, p, broken, p),
+			"record 1, geometry: a Point has 8 bytes", 140,
+		},
 		{"a malformed shape behind it", shp(point, p, p, broken), "record 1, N: attributes: ", 128},
 	})
 	check(t, beside{siblings: number("*  1", " 1,5", "   3")}, []shpCase{
-		{"a malformed attribute behind a deleted record with a malformed shape", shp(point, broken, p, p), "record 1, N: attributes: ", 116},
+		{
+			"a malformed attribute behind a deleted record with a malformed shape", shp(point, broken, p, p),
+			"record 1, N: attributes: ", 116,
+		},
 	})
 }
 
@@ -62,34 +70,47 @@ func TestSkippedAttributes(t *testing.T) {
 	p := at(point, 1, 2)
 	const geometry = "\ngeometry: geoarrow.point xy: "
 	check(t, skipping(number("   1", " 1,5", "   3")), []shpCase{
-		{"a malformed attribute", shp(point, p, p, p), "N: int32: 1 | 3" + geometry + "POINT (1 2) | POINT (1 2)\ncrs: none\nskipped: 1 at [128]", 0},
-		{"with a malformed shape", shp(point, p, broken, p), "N: int32: 1 | 3" + geometry + "POINT (1 2) | POINT (1 2)\ncrs: none\nskipped: 1 at [128]", 0},
-		{"behind a malformed shape", shp(point, broken, p, p), "N: int32: 3" + geometry + "POINT (1 2)\ncrs: none\nskipped: 2 at [100 116]", 0},
-		{"too few", shp(point, p, p, p, p, broken), "N: int32: 1 | 3" + geometry + "POINT (1 2) | POINT (1 2)\ncrs: none\nskipped: 3 at [128 184 212]", 0},
+		{"a malformed attribute", shp(point, p, p, p), "N: int32: 1 | 3" + geometry +
+			"POINT (1 2) | POINT (1 2)\ncrs: none\nskipped: 1 at [128]", 0},
+		{"with a malformed shape", shp(point, p, broken, p), "N: int32: 1 | 3" + geometry +
+			"POINT (1 2) | POINT (1 2)\ncrs: none\nskipped: 1 at [128]", 0},
+		{"behind a malformed shape", shp(point, broken, p, p), "N: int32: 3" + geometry +
+			"POINT (1 2)\ncrs: none\nskipped: 2 at [100 116]", 0},
+		{"too few", shp(point, p, p, p, p, broken), "N: int32: 1 | 3" + geometry +
+			"POINT (1 2) | POINT (1 2)\ncrs: none\nskipped: 3 at [128 184 212]", 0},
 		{"too many", shp(point, p), "N: int32: 1" + geometry + "POINT (1 2)\ncrs: none\nskipped: 2 at [128]", 0},
 	})
 	check(t, skipping(number("   1", " 2.5", "   3", "*  4")), []shpCase{
-		{"what is skipped has no say in types", shp(point, p, broken, p, p), "N: int32: 1 | 3" + geometry + "POINT (1 2) | POINT (1 2)\ncrs: none\nskipped: 1 at [128]", 0},
-		{"types before and behind differ", shp(point, broken, p, broken, p), "N: float64: 2.5" + geometry + "POINT (1 2)\ncrs: none\nskipped: 2 at [100 144]", 0},
-		{"nothing is left", shp(point, broken, broken, broken, p), "N: int32:\ngeometry: geoarrow.wkb xy:\ncrs: none\nskipped: 3 at [100 116 132]", 0},
+		{"what is skipped has no say in types", shp(point, p, broken, p, p), "N: int32: 1 | 3" + geometry +
+			"POINT (1 2) | POINT (1 2)\ncrs: none\nskipped: 1 at [128]", 0},
+		{"types before and behind differ", shp(point, broken, p, broken, p), "N: float64: 2.5" + geometry +
+			"POINT (1 2)\ncrs: none\nskipped: 2 at [100 144]", 0},
+		{
+			"nothing is left", shp(point, broken, broken, broken, p),
+			"N: int32:\ngeometry: geoarrow.wkb xy:\ncrs: none\nskipped: 3 at [100 116 132]", 0,
+		},
 	})
 	check(t, skipping(number("   1", "   2", " 3.5")), []shpCase{
-		{"integers and fractions around it", shp(point, p, broken, p), "N: float64: 1 | 3.5" + geometry + "POINT (1 2) | POINT (1 2)\ncrs: none\nskipped: 1 at [128]", 0},
+		{"integers and fractions around it", shp(point, p, broken, p), "N: float64: 1 | 3.5" + geometry +
+			"POINT (1 2) | POINT (1 2)\ncrs: none\nskipped: 1 at [128]", 0},
 	})
 	promised := number("   1", "   2")
 	promised[".dbf"][4] = 5
 	check(t, skipping(promised), []shpCase{
-		{"a cut .dbf", shp(point, p, p, p), "N: int32: 1 | 2" + geometry + "POINT (1 2) | POINT (1 2)\ncrs: none\nskipped: 3 at [156 184]", 0},
+		{"a cut .dbf", shp(point, p, p, p), "N: int32: 1 | 2" + geometry +
+			"POINT (1 2) | POINT (1 2)\ncrs: none\nskipped: 3 at [156 184]", 0},
 	})
 }
 
-// What a part counts does not say in which of its rows, so batches that end inside of parts read their rows again.
+// What a part counts does not say in which of its rows, so batches that end inside of parts read
+// their rows again.
 func TestReplacedCharacters(t *testing.T) {
 	table := dbf([]field{{"C", 'C', 2, 0}}, " a\xff", "*d ", " b ", " \xffc")
 	check(t, beside{siblings: map[string][]byte{".dbf": table, ".cpg": []byte("UTF-8")}}, []shpCase{
 		{
 			"replaced", shp(point, at(point, 1, 2), nothing, nothing, at(point, 3, 4)),
-			"C: string: \"a\ufffd\" | \"b\" | \"\ufffdc\"\ngeometry: geoarrow.point xy: POINT (1 2) | null | POINT (3 4)\ncrs: none\nreplaced characters: 2", 0,
+			"C: string: \"a\ufffd\" | \"b\" | \"\ufffdc\"\ngeometry: geoarrow.point xy: POINT (1 2) | null | POINT " +
+				"(3 4)\ncrs: none\nreplaced characters: 2", 0,
 		},
 	})
 }
@@ -98,7 +119,10 @@ func TestReplacedCharacters(t *testing.T) {
 func TestAttributeCalledGeometry(t *testing.T) {
 	siblings := map[string][]byte{".dbf": dbf([]field{{"geometry", 'C', 2, 0}}, " ab")}
 	check(t, beside{siblings: siblings}, []shpCase{
-		{"geometry", shp(point, at(point, 1, 2)), "geometry_1: string: \"ab\"\ngeometry: geoarrow.point xy: POINT (1 2)", 0},
+		{
+			"geometry", shp(point, at(point, 1, 2)),
+			"geometry_1: string: \"ab\"\ngeometry: geoarrow.point xy: POINT (1 2)", 0,
+		},
 	})
 }
 
@@ -108,7 +132,10 @@ func TestMalformedTable(t *testing.T) {
 	if err == nil || !strings.HasPrefix(err.Error(), "a.shp: shapefile: byte 0: attributes: a.dbf: dbf: byte ") {
 		t.Errorf("got %v, want an error of a.dbf", err)
 	}
-	in = readertest.Input{Name: "a.shp", Text: shp(point), Siblings: number(), Options: map[string]any{"encoding": "klingon"}}
+	in = readertest.Input{
+		Name: "a.shp", Text: shp(point), Siblings: number(),
+		Options: map[string]any{"encoding": "klingon"},
+	}
 	_, err = readertest.Parse(t, shapefile.Format(), in)
 	var option *readers.OptionError
 	if !errors.As(err, &option) || option.Option != "encoding" {
@@ -118,7 +145,10 @@ func TestMalformedTable(t *testing.T) {
 
 func TestSpellings(t *testing.T) {
 	for _, ext := range []string{".dbf", ".DBF", ".Dbf"} {
-		in := readertest.Input{Name: "a.shp", Text: shp(point, nothing), Siblings: map[string][]byte{ext: number("   7")[".dbf"], ".PRJ": []byte("EPSG:1")}}
+		in := readertest.Input{
+			Name: "a.shp", Text: shp(point, nothing),
+			Siblings: map[string][]byte{ext: number("   7")[".dbf"], ".PRJ": []byte("EPSG:1")},
+		}
 		table, err := readertest.Check(t, shapefile.Format(), in)
 		if err != nil {
 			t.Fatal(err)
@@ -142,7 +172,8 @@ func TestCRS(t *testing.T) {
 		})
 	}
 	in := readertest.Input{Name: "a.shp", Text: shp(point), Siblings: map[string][]byte{".prj": make([]byte, 1<<20+1)}}
-	if _, err := readertest.Check(t, shapefile.Format(), in); err == nil || !strings.Contains(err.Error(), "a.prj has 1048577 bytes") {
+	if _, err := readertest.Check(t, shapefile.Format(), in); err == nil || !strings.Contains(err.Error(),
+		"a.prj has 1048577 bytes") {
 		t.Errorf("got %v, want an error of a.prj", err)
 	}
 }
@@ -177,7 +208,8 @@ func TestManyRecords(t *testing.T) {
 	readertest.Same(t, shapefile.Format(), in, []int{5000}, windows, parallel)
 }
 
-// A memo that is too long is met where it stands: what is malformed before it, or in its record, comes first.
+// A memo that is too long is met where it stands: what is malformed before it, or in its record,
+// comes first.
 func TestMemoLimitAndErrors(t *testing.T) {
 	memos := append(make([]byte, 512), bytes.Repeat([]byte{'x'}, 2000)...)
 	good, bad := at(point, 1, 2), at(point, 1)
@@ -188,11 +220,36 @@ func TestMemoLimitAndErrors(t *testing.T) {
 		want     string
 		offset   int64
 	}{
-		{"the shape first", [][]byte{good, bad, good, good}, []string{"  ", "  ", "  ", " 1"}, "record 1, geometry: a Point has 12 bytes, expected 20", 140},
-		{"the memo first", [][]byte{good, good, bad}, []string{"  ", " 1", "  "}, "beyond the limit 1000 of --max-feature-bytes", 0},
-		{"both in one record", [][]byte{good, bad, good}, []string{"  ", " 1", "  "}, "record 1, geometry: a Point has 12 bytes, expected 20", 140},
-		{"the shape first, of a deleted record", [][]byte{good, bad, good}, []string{"  ", "* ", " 1"}, "beyond the limit 1000 of --max-feature-bytes", 0},
-		{"two shapes, the first of a deleted record", [][]byte{bad, bad, good}, []string{"* ", "  ", " 1"}, "record 1, geometry: a Point has 12 bytes, expected 20", 132},
+		{
+			"the shape first",
+			[][]byte{good, bad, good, good},
+			[]string{"  ", "  ", "  ", " 1"},
+			"record 1, geometry: a Point has 12 bytes, expected 20", 140,
+		},
+		{
+			"the memo first",
+			[][]byte{good, good, bad},
+			[]string{"  ", " 1", "  "},
+			"beyond the limit 1000 of --max-feature-bytes", 0,
+		},
+		{
+			"both in one record",
+			[][]byte{good, bad, good},
+			[]string{"  ", " 1", "  "},
+			"record 1, geometry: a Point has 12 bytes, expected 20", 140,
+		},
+		{
+			"the shape first, of a deleted record",
+			[][]byte{good, bad, good},
+			[]string{"  ", "* ", " 1"},
+			"beyond the limit 1000 of --max-feature-bytes", 0,
+		},
+		{
+			"two shapes, the first of a deleted record",
+			[][]byte{bad, bad, good},
+			[]string{"* ", "  ", " 1"},
+			"record 1, geometry: a Point has 12 bytes, expected 20", 132,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in := readertest.Input{
@@ -210,7 +267,8 @@ func TestMemoLimitAndErrors(t *testing.T) {
 	}
 }
 
-// TestSharedMemos: a part ends where the memos of its records pass some parts' worth, and a batch counts them, whatever else is wrong with the records.
+// TestSharedMemos: a part ends where the memos of its records pass some parts' worth, and a batch
+// counts them, whatever else is wrong with the records.
 func TestSharedMemos(t *testing.T) {
 	memos := append(make([]byte, 512), bytes.Repeat([]byte{'x'}, 3000)...)
 	for _, bad := range []bool{false, true} {
@@ -228,7 +286,8 @@ func TestSharedMemos(t *testing.T) {
 			}
 		}
 		in := readertest.Input{
-			Name: "a.shp", Text: shp(point, contents...), Limits: readers.Limits{BatchBytes: 20_000, PartBytes: 4000}, Options: map[string]any{"on_error": "skip"},
+			Name: "a.shp", Text: shp(point, contents...), Limits: readers.Limits{BatchBytes: 20_000, PartBytes: 4000},
+			Options:  map[string]any{"on_error": "skip"},
 			Siblings: map[string][]byte{".dbf": dbf([]field{{"M", 'M', 1, 0}}, records...), ".dbt": memos},
 		}
 		table, err := readertest.Check(t, shapefile.Format(), in)
@@ -244,7 +303,8 @@ func TestSharedMemos(t *testing.T) {
 	}
 }
 
-// A table without fields, as programs write it that have no attributes, says which records are deleted, and how many there are.
+// A table without fields, as programs write it that have no attributes, says which records are
+// deleted, and how many there are.
 func TestNoFields(t *testing.T) {
 	siblings := map[string][]byte{".dbf": dbf(nil, " ", "*", " ")}
 	p := at(point, 1, 2)
@@ -253,12 +313,21 @@ func TestNoFields(t *testing.T) {
 		{"too few", shp(point, p, p, p, p), "record 3: the shape has no attributes: a.dbf has 3 records", 184},
 	})
 	check(t, skipping(siblings), []shpCase{
-		{"a malformed shape", shp(point, broken, p, p), "geometry: geoarrow.point xy: POINT (1 2)\ncrs: none\nskipped: 1 at [100]", 0},
-		{"between others", shp(point, p, p, p, broken, p), "geometry: geoarrow.point xy: POINT (1 2) | POINT (1 2)\ncrs: none\nskipped: 2 at [184 200]", 0},
+		{
+			"a malformed shape", shp(point, broken, p, p),
+			"geometry: geoarrow.point xy: POINT (1 2)\ncrs: none\nskipped: 1 at [100]", 0,
+		},
+		{
+			"between others", shp(point, p, p, p, broken, p),
+			"geometry: geoarrow.point xy: POINT (1 2) | POINT (1 2)\ncrs: none\nskipped: 2 at [184 200]", 0,
+		},
 	})
 	siblings[".dbf"] = dbf(nil, " ", " ", " ")
 	check(t, skipping(siblings), []shpCase{
-		{"a malformed shape between others", shp(point, p, broken, p), "geometry: geoarrow.point xy: POINT (1 2) | POINT (1 2)\ncrs: none\nskipped: 1 at [128]", 0},
+		{
+			"a malformed shape between others", shp(point, p, broken, p),
+			"geometry: geoarrow.point xy: POINT (1 2) | POINT (1 2)\ncrs: none\nskipped: 1 at [128]", 0,
+		},
 	})
 	siblings[".dbf"] = dbf(nil)
 	check(t, beside{siblings: siblings}, []shpCase{{"no record", shp(point), "geometry: geoarrow.wkb xy:", 0}})

@@ -13,7 +13,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// BenchmarkParcels reads polygons of 5 to 16 positions with and without four attributes, with one worker.
+// BenchmarkParcels reads polygons of 5 to 16 positions with and without four attributes, with one
+// worker.
 func BenchmarkParcels(b *testing.B) {
 	const n = 100_000
 	dir := b.TempDir()
@@ -27,9 +28,11 @@ func BenchmarkParcels(b *testing.B) {
 			ring = append(ring, -80+float64(i%1000)*1e-3+1e-4*math.Sin(at), 25+float64(i/1000)*1e-3+1e-4*math.Cos(at))
 		}
 		contents = append(contents, parts(polygon, []xy{ring}))
-		records = append(records, fmt.Sprintf(" %-20s%12.3f%-100s%4d", fmt.Sprint("P-", i), float64(i)*0.37, "Main Street", 1950+i%75))
+		records = append(records, fmt.Sprintf(" %-20s%12.3f%-100s%4d", fmt.Sprint("P-", i), float64(i)*0.37,
+			"Main Street", 1950+i%75))
 	}
-	table := dbf([]field{{"PARCEL_ID", 'C', 20, 0}, {"AREA", 'N', 12, 3}, {"OWNER", 'C', 100, 0}, {"YEAR", 'N', 4, 0}}, records...)
+	table := dbf([]field{{"PARCEL_ID", 'C', 20, 0}, {"AREA", 'N', 12, 3}, {"OWNER", 'C', 100, 0}, {"YEAR", 'N', 4, 0}},
+		records...)
 	for _, f := range []struct {
 		name string
 		text []byte
@@ -68,7 +71,8 @@ func benchmark(b *testing.B, path string) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := readers.Read(context.Background(), f, f.CPU(layout), src, readers.Limits{Workers: 1}, nil); err != nil {
+		if _, err := readers.Read(context.Background(), f, f.CPU(layout), src, readers.Limits{Workers: 1},
+			nil); err != nil {
 			b.Fatal(err)
 		}
 	}

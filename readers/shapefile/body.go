@@ -33,8 +33,8 @@ type body struct {
 // mostHead is how many bytes of a content say how long it is.
 const mostHead = 44
 
-// sizes says how many bytes the content of a shape has without and with measures, the same where the type has none. ok is false where the content ends
-// before it says so.
+// sizes says how many bytes the content of a shape has without and with measures, the same where
+// the type has none. ok is false where the content ends before it says so.
 func (t shapeType) sizes(c []byte) (need, measured int64, ok bool) {
 	measure := int64(0)
 	if t.mayHaveM() {
@@ -78,7 +78,8 @@ func (t shapeType) perPart() int64 {
 	return 4
 }
 
-// body finds the arrays of a shape that is no point, and checks that its record has them. Whether they have measures is for the length of the record to say.
+// body finds the arrays of a shape that is no point, and checks that its record has them. Whether
+// they have measures is for the length of the record to say.
 func (t shapeType) body(c []byte) (b body, at int, err error) {
 	need, measured, ok := t.sizes(c)
 	if !ok {
@@ -94,7 +95,8 @@ func (t shapeType) body(c []byte) (b body, at int, err error) {
 		if t.head() == mostHead {
 			what = fmt.Sprintf("%s of %d parts", t, parts)
 		}
-		return b, 36, fmt.Errorf("a %s with %d points has %d bytes, expected %s", what, points, n, either(need, measured))
+		return b, 36, fmt.Errorf("a %s with %d points has %d bytes, expected %s", what, points, n,
+			either(need, measured))
 	}
 	b.points, b.dim = int(points), t.dim()
 	if need < measured && measured <= n {
@@ -146,7 +148,8 @@ func (b *body) checkParts() (at int, err error) {
 		case first >= int64(b.points):
 			return 44 + i, fmt.Errorf("part %d begins at point %d of %d", i/4, first, b.points)
 		case first < int64(next):
-			return 44 + i, fmt.Errorf("part %d begins at point %d, expected %d or more, so that no part is empty", i/4, first, next)
+			return 44 + i, fmt.Errorf("part %d begins at point %d, expected %d or more, so that no part is empty",
+				i/4, first, next)
 		}
 		next = int(first) + 1
 	}

@@ -45,7 +45,8 @@ func (b box) meetsRay(p spot) bool { return b[1] <= p.y && p.y <= b[3] && b[2] >
 // blockItems is how many items, or blocks, a block has.
 const blockItems = 16
 
-// boxTree finds boxes among many that lie in a row, neighbours near each other: an R-tree that is packed in the order that there is.
+// boxTree finds boxes among many that lie in a row, neighbours near each other: an R-tree that is
+// packed in the order that there is.
 //
 //	level 1  [           ...           ]     boxes of 16 blocks
 //	level 0  [ 0..15 ][16..31][  ...   ]     boxes of 16 items
@@ -78,7 +79,8 @@ func newBoxTree(n int, boxOf func(i int) box) boxTree {
 	}
 }
 
-// visit calls leaf for the items [from, to) of every lowest block whose box, and those above it, the caller wants.
+// visit calls leaf for the items [from, to) of every lowest block whose box, and those above it,
+// the caller wants.
 func (t *boxTree) visit(want func(box) bool, leaf func(from, to int)) {
 	top := len(t.levels) - 1
 	for k := range t.levels[top] {

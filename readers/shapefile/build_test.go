@@ -75,7 +75,8 @@ func patch(kind uint32, kinds []uint32, of []xy, more ...[]byte) []byte {
 		firsts = append(firsts, uint32(len(all)/2))
 		all = append(all, p...)
 	}
-	head := join(words(kind), doubles(0, 0, 0, 0), words(uint32(len(of)), uint32(len(all)/2)), words(firsts...), words(kinds...), doubles(all...))
+	head := join(words(kind), doubles(0, 0, 0, 0), words(uint32(len(of)), uint32(len(all)/2)), words(firsts...),
+		words(kinds...), doubles(all...))
 	return join(append([][]byte{head}, more...)...)
 }
 

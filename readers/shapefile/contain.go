@@ -38,8 +38,8 @@ func (n *nesting) anyInside(a, b *nested, from int32) bool {
 	return false
 }
 
-// wholeInside reports whether no position of b from number from on is outside of a, and no edge of b
-// crosses one of a.
+// wholeInside reports whether no position of b from number from on is outside of a, and no edge of
+// b crosses one of a.
 func (n *nesting) wholeInside(a, b *nested, from int32) bool {
 	for i := from; i < b.to && n.steps >= 0; i++ {
 		if n.side(a, n.spot(i)) < 0 {
@@ -55,8 +55,8 @@ func (n *nesting) wholeInside(a, b *nested, from int32) bool {
 	return true
 }
 
-// crossed reports whether the line from p to q crosses an edge of r: the ends of each lie on different
-// sides of the other, and none on its line.
+// crossed reports whether the line from p to q crosses an edge of r: the ends of each lie on
+// different sides of the other, and none on its line.
 func (n *nesting) crossed(r *nested, p, q spot) bool {
 	around := nowhere
 	around.add(p.x, p.y)
@@ -99,8 +99,8 @@ func (n *nesting) edgesOf(r *nested, passes func(b box) bool, each func(from, to
 	r.edges.visit(func(b box) bool { n.steps--; return passes(b) }, each)
 }
 
-// upright reports whether a ring has next to no area seen from above, as a wall has: what lies in it cannot be told
-// from x and y.
+// upright reports whether a ring has next to no area seen from above, as a wall has: what lies in
+// it cannot be told from x and y.
 func (n *nesting) upright() bool {
 	const least = 1e-9 // of the square of its box's larger side
 	for i := range n.rings {

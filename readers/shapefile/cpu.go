@@ -44,9 +44,12 @@ type job struct {
 }
 
 // Parse reads the whole file, or again a span of records that an earlier Parse emitted.
-func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
+func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request,
+	emit func(readers.Chunk) error,
+) (readers.Summary, error) {
 	j := &job{
-		dialect: c.layout.Dialect.(dialect), cpu: c, ctx: ctx, src: src, limits: req.Limits.WithDefaults(), skip: c.layout.Options.SkipErrors(),
+		dialect: c.layout.Dialect.(dialect), cpu: c, ctx: ctx, src: src, limits: req.Limits.WithDefaults(),
+		skip: c.layout.Options.SkipErrors(),
 		step: cmp.Or(c.readBytes, windowBytes),
 	}
 	j.nulls, j.repair = c.layout.Options.NullErrors(), c.layout.Options.Repairs()
@@ -164,7 +167,8 @@ func (j *job) parts() (readers.Parts, error) {
 	return p, j.onLanes(&p)
 }
 
-// partBytes is how much of the records a worker reads in one go: as much as is a part together with what belongs to it, of the attributes and of beside bytes more.
+// partBytes is how much of the records a worker reads in one go: as much as is a part together with
+// what belongs to it, of the attributes and of beside bytes more.
 func (j *job) partBytes(part, beside int64) int64 {
 	all := j.src.Size + beside
 	if j.table != nil {
@@ -187,7 +191,8 @@ func (j *job) checkCount(rows int64, sum *readers.Summary) error {
 		j.noteLeft(&sum.Deviations, rows, promised-rows)
 		return nil
 	case !j.skip:
-		e := errorAt(j.src, j.src.Size, rows, fmt.Errorf("the file ends, but %s has %d records", j.table.Name, promised))
+		e := errorAt(j.src, j.src.Size, rows, fmt.Errorf("the file ends, but %s has %d records",
+			j.table.Name, promised))
 		e.Mode = modeNull
 		return e
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// Rules of deviations; docs/formats/shapefile.md says what each is. Attributes have those of package dbf.
+// Rules of deviations; docs/formats/shapefile.md says what each is. Attributes have those of
+// package dbf.
 const (
 	ruleLongRecord   = "long-record"
 	ruleShape        = "bad-shape"
@@ -45,8 +46,8 @@ func merged(shapes, attributes *readers.Deviations) readers.Deviations {
 	return all
 }
 
-// noteAttributes adds deviations of attributes, whose rows count from record from. Their places are those of
-// their records in the .shp.
+// noteAttributes adds deviations of attributes, whose rows count from record from. Their places are
+// those of their records in the .shp.
 func (s *sink) noteAttributes(d *readers.Deviations, from int64) {
 	if d.IsEmpty() {
 		return
@@ -59,8 +60,8 @@ func (s *sink) noteAttributes(d *readers.Deviations, from int64) {
 	s.ofTable.Append(&more)
 }
 
-// nullAttributes gives the records from end to all, which the .dbf does not have, attributes that are null. The
-// first of the records is row.
+// nullAttributes gives the records from end to all, which the .dbf does not have, attributes that
+// are null. The first of the records is row.
 func (s *sink) nullAttributes(columns *geoarrow.Columns, row, end, all int64) (*geoarrow.Columns, error) {
 	none := &geoarrow.Columns{Rows: int(all - end), Attributes: slices.Clone(columns.Attributes)}
 	for i := range none.Attributes {
@@ -68,7 +69,10 @@ func (s *sink) nullAttributes(columns *geoarrow.Columns, row, end, all int64) (*
 		a.Nulls, a.Rounded, a.Replaced = none.Rows, 0, 0
 	}
 	for i := end; i < all; i++ {
-		s.ofTable.Add(readers.Deviation{Offset: s.offsets[i-row], Row: i - row, Rule: ruleNoAttributes, Done: "attributes are null"})
+		s.ofTable.Add(readers.Deviation{
+			Offset: s.offsets[i-row], Row: i - row, Rule: ruleNoAttributes,
+			Done: "attributes are null",
+		})
 		if n := len(s.beside); n > 0 {
 			s.beside = append(s.beside, s.beside[n-1])
 		}

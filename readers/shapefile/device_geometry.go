@@ -9,7 +9,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// geometry makes the column of geometries as GeometryBuilder does, complete once the functions given to After have run.
+// geometry makes the column of geometries as GeometryBuilder does, complete once the functions
+// given to After have run.
 func (d *deviceShapes) geometry(valid []uint64, sum *readers.Summary) *geoarrow.Geometry {
 	if d.Stopped() {
 		return nil
@@ -56,7 +57,8 @@ func (d *deviceShapes) rowKinds() (kinds []geoarrow.RowKind, all []uint32) {
 
 // ordinates has ordinates copied.
 func (d *deviceShapes) ordinates(g *geoarrow.Geometry) {
-	g.X, g.Y, g.Z, g.M = device.Result(d.Work, d.to.X), device.Result(d.Work, d.to.Y), device.Result(d.Work, d.to.Z), device.Result(d.Work, d.to.M)
+	g.X, g.Y, g.Z, g.M = device.Result(d.Work, d.to.X), device.Result(d.Work, d.to.Y), device.Result(d.Work, d.to.Z),
+		device.Result(d.Work, d.to.M)
 }
 
 // finish makes the column of what is there now. nested: some polygons have several rings.

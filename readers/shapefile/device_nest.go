@@ -6,8 +6,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// nestAll puts the rings of polygons that have several in the order of GeoArrow: outer rings in the order of the file, each with its holes behind it. A row of several
-// outer rings becomes a MultiPolygon, and the column with it. It gives a bit for each kind of rows that there is then.
+// nestAll puts the rings of polygons that have several in the order of GeoArrow: outer rings in the
+// order of the file, each with its holes behind it. A row of several outer rings becomes a
+// MultiPolygon, and the column with it. It gives a bit for each kind of rows that there is then.
 func (d *deviceShapes) nestAll(g *geoarrow.Geometry, kinds []geoarrow.RowKind) (all uint32) {
 	var parts []int32 // of MultiPolygons: the rings up to each one and with it
 	for i := range g.Rows {
@@ -75,7 +76,8 @@ func (d *deviceShapes) endParts(parts []int32, from, to int32) []int32 {
 	return append(parts, to)
 }
 
-// promotePolygons makes a column of MultiPolygon of one whose rows have rings: each that is a Polygon becomes a part, one without rings none.
+// promotePolygons makes a column of MultiPolygon of one whose rows have rings: each that is a
+// Polygon becomes a part, one without rings none.
 func promotePolygons(g *geoarrow.Geometry, kinds []geoarrow.RowKind, parts []int32) {
 	g.Parts = make([]int32, 1, 1+g.Rows+len(parts))
 	for i, k := range kinds {

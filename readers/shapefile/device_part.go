@@ -9,12 +9,15 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// onCards reports whether cards know the file: shapes but MultiPatch, whose records lie where a .shx says, with attributes that cards read.
+// onCards reports whether cards know the file: shapes but MultiPatch, whose records lie where a
+// .shx says, with attributes that cards read.
 func (j *job) onCards() bool {
-	return j.order == indexed && j.kind != null && j.kind != multiPatch && (j.attributes == nil || j.attributes.OnCards())
+	return j.order == indexed && j.kind != null && j.kind != multiPatch && (j.attributes == nil ||
+		j.attributes.OnCards())
 }
 
-// laneShare is how much of a lane a chunk takes: rows here and there have more attributes for their shapes than those of the file on average.
+// laneShare is how much of a lane a chunk takes: rows here and there have more attributes for their
+// shapes than those of the file on average.
 const laneShare = 0.75
 
 // onLanes has parts be chunks for cards, if the file is worth one.
@@ -33,12 +36,16 @@ func (j *job) onLanes(p *readers.Parts) error {
 	p.Size, p.Workers = j.partBytes(int64(laneShare*float64(limits.PartBytes)), shx.Size), limits.Workers
 	file := j.cpu.device.File(j.ctx, j.src)
 	p.Reader = func() readers.PartReader {
-		return file.Reader(j.lending(), &deviceChunks{job: j, shx: shx, entries: (indexEnd(shx) - headerBytes) / indexEntry})
+		return file.Reader(j.lending(), &deviceChunks{
+			job: j, shx: shx,
+			entries: (indexEnd(shx) - headerBytes) / indexEntry,
+		})
 	}
 	return nil
 }
 
-// deviceChunks has a card read chunks of records. The .shx says where they begin, of which every word is checked on the card: so it may say anything.
+// deviceChunks has a card read chunks of records. The .shx says where they begin, of which every
+// word is checked on the card: so it may say anything.
 type deviceChunks struct {
 	*job
 	shx         *source.File
@@ -65,7 +72,8 @@ func (c *deviceChunks) Bounds(from, stop int64) (start, end int64, why string) {
 	return start, end, ""
 }
 
-// find gives the first record that begins at or behind an offset, and where that is; behind the last one the end of the file.
+// find gives the first record that begins at or behind an offset, and where that is; behind the
+// last one the end of the file.
 func (c *deviceChunks) find(offset int64) (record, place int64, err error) {
 	low, high, place := int64(0), c.entries, c.end
 	for low < high {

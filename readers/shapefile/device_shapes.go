@@ -9,12 +9,14 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// deviceShapes reads a chunk of records on a card, with their attributes. The host waits once for how many rows, parts and positions there are.
+// deviceShapes reads a chunk of records on a card, with their attributes. The host waits once for
+// how many rows, parts and positions there are.
 //
 //	.dbf -> rows -> columns
 //	.shx -> records -> shapes -> parts, positions -> kinds
 //
-// What lies in what is the host's to find out: it gets the rings of polygons as they stand in the file, and puts those of the few that have several in order.
+// What lies in what is the host's to find out: it gets the rings of polygons as they stand in the
+// file, and puts those of the few that have several in order.
 type deviceShapes struct {
 	*device.Work
 	*deviceChunks
@@ -33,7 +35,8 @@ func (d *deviceShapes) read(part *readers.Part) {
 		attributes = dbf.QueueAttributes(d.Work, d.attributes, d.Work.Pieces[1])
 	}
 	d.find(attributes)
-	starts, valid, report := device.Result(d.Work, d.shapes.Starts), device.Result(d.Work, d.shapes.Valid), device.Result(d.Work, d.shapes.Report)
+	starts, valid, report := device.Result(d.Work, d.shapes.Starts), device.Result(d.Work, d.shapes.Valid),
+		device.Result(d.Work, d.shapes.Report)
 	positions, parts := d.total(d.shapes.Points), d.total(d.shapes.Parts)
 	if d.Await(); d.Stopped() {
 		return
@@ -56,8 +59,10 @@ func (d *deviceShapes) read(part *readers.Part) {
 func (d *deviceShapes) find(attributes *dbf.DeviceAttributes) {
 	n := int(d.next - d.first)
 	x := kernels.Shapes{
-		Type: kernels.ShapeType(d.kind), Records: n, First: d.base + d.first, Base: d.At, Longest: d.limits.MaxFeatureBytes, Index: d.Work.Pieces[0],
-		Starts: device.Alloc[int64](d.Work, n), Flags: device.Alloc[byte](d.Work, n), Valid: device.Alloc[uint64](d.Work, kernels.Words(n)),
+		Type: kernels.ShapeType(d.kind), Records: n, First: d.base + d.first, Base: d.At,
+		Longest: d.limits.MaxFeatureBytes, Index: d.Work.Pieces[0],
+		Starts: device.Alloc[int64](d.Work, n), Flags: device.Alloc[byte](d.Work, n),
+		Valid:  device.Alloc[uint64](d.Work, kernels.Words(n)),
 		Report: device.Alloc[kernels.ShapeReport](d.Work, 1),
 	}
 	if d.kind.family() != point {

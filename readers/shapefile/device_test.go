@@ -84,7 +84,8 @@ func repeated(in readertest.Input, times int) readertest.Input {
 	}
 	in.Text = text
 	if table := in.Siblings[".dbf"]; table != nil {
-		start, length, count := int(little.Uint16(table[8:])), int(little.Uint16(table[10:])), int(little.Uint32(table[4:]))
+		start, length, count := int(little.Uint16(table[8:])), int(little.Uint16(table[10:])),
+			int(little.Uint32(table[4:]))
 		if start+count*length > len(table) {
 			return in
 		}
@@ -99,7 +100,8 @@ func repeated(in readertest.Input, times int) readertest.Input {
 	return withIndex(in)
 }
 
-// TestDeviceGolden reads the files of testdata in chunks of every size, and again with their records several times.
+// TestDeviceGolden reads the files of testdata in chunks of every size, and again with their
+// records several times.
 func TestDeviceGolden(t *testing.T) {
 	list := readertest.Devices(t, shapefile.Format(), deviceChunks)
 	names, err := filepath.Glob(filepath.Join("testdata", "*.shp"))
@@ -118,16 +120,22 @@ func TestDeviceGolden(t *testing.T) {
 	readertest.Accepted(t, list, deviceChunks, 150, 0.5)
 }
 
-// TestDeviceSplits has chunks begin and end at every byte of a small file, which is cut off at some.
+// TestDeviceSplits has chunks begin and end at every byte of a small file, which is cut off at
+// some.
 func TestDeviceSplits(t *testing.T) {
 	k := readertest.Kernels(t)
-	contents := [][]byte{parts(polygon, []xy{square(0, 0, 9), hole(1, 1, 1)}), nothing, parts(polygon, []xy{square(0, 0, 1), square(5, 5, 1)}), parts(polygon, nil), parts(polygon, []xy{square(3, 3, 3)})}
+	contents := [][]byte{
+		parts(polygon, []xy{square(0, 0, 9), hole(1, 1, 1)}), nothing,
+		parts(polygon, []xy{square(0, 0, 1), square(5, 5, 1)}), parts(polygon, nil),
+		parts(polygon, []xy{square(3, 3, 3)}),
+	}
 	numbers := []string{"   1", "*  2", "  -3", "   4", "   5"}
 	whole := many(len(contents), func(i int) ([]byte, string) { return contents[i], numbers[i] })
 	whole.Options = map[string]any{"on_error": "skip"}
 	for chunk := int64(1); chunk <= int64(len(whole.Text)/2); chunk += 1 + chunk/20 {
 		t.Run(fmt.Sprint(chunk), func(t *testing.T) { // a card's memory is free again afterwards
-			d := readertest.DeviceOn(t, shapefile.Format(), lanes.Config{Plan: lanes.Plan{ChunkBytes: chunk, Lanes: 2, Work: 2}}, k)
+			d := readertest.DeviceOn(t, shapefile.Format(),
+				lanes.Config{Plan: lanes.Plan{ChunkBytes: chunk, Lanes: 2, Work: 2}}, k)
 			for cut := range 2 {
 				in := withIndex(whole)
 				in.Text = in.Text[:len(in.Text)-cut]
@@ -140,8 +148,9 @@ func TestDeviceSplits(t *testing.T) {
 	}
 }
 
-// TestDeviceSweep holds what cards make of random shapefiles against what the CPU engine makes of them: tables, counts and errors, to the letter. Some have
-// attributes that cards leave alone, some are broken, and some have a .shx that says something else.
+// TestDeviceSweep holds what cards make of random shapefiles against what the CPU engine makes of
+// them: tables, counts and errors, to the letter. Some have attributes that cards leave alone, some
+// are broken, and some have a .shx that says something else.
 func TestDeviceSweep(t *testing.T) {
 	list := readertest.Devices(t, shapefile.Format(), deviceChunks)
 	documents := int64(0)
@@ -174,8 +183,10 @@ func TestDeviceSweep(t *testing.T) {
 	readertest.Accepted(t, list, deviceChunks, documents, 0.5)
 }
 
-// TestDeviceLarge reads the files that VIBEFLIGHT_SWEEP_FILES names, between colons, with cards as the server has them and with the CPU engine. The cards may leave none of
-// their chunks: generated files have nothing odd. Without files it reads some of its own in chunks of 1 MiB, with as much memory as these take.
+// TestDeviceLarge reads the files that VIBEFLIGHT_SWEEP_FILES names, between colons, with cards as
+// the server has them and with the CPU engine. The cards may leave none of their chunks: generated
+// files have nothing odd. Without files it reads some of its own in chunks of 1 MiB, with as much
+// memory as these take.
 func TestDeviceLarge(t *testing.T) {
 	files, config := map[string]readertest.Input{}, lanes.Config{}
 	for _, path := range filepath.SplitList(os.Getenv("VIBEFLIGHT_SWEEP_FILES")) {
@@ -184,14 +195,20 @@ func TestDeviceLarge(t *testing.T) {
 	}
 	if len(files) == 0 {
 		config.Memory = 16 << 20
-		files["points.shp"] = many(50000, func(i int) ([]byte, string) { return at(point, float64(i), 1), fmt.Sprintf("%4d", i%1000) })
+		files["points.shp"] = many(50000, func(i int) ([]byte, string) {
+			return at(point, float64(i), 1), fmt.Sprintf("%4d", i%1000)
+		})
 		if !testing.Short() {
-			files["alone.shp"] = many(60000, func(i int) ([]byte, string) { return at(pointZ, float64(i), 1, 2, 3), "" })
+			files["alone.shp"] = many(60000, func(i int) ([]byte, string) {
+				return at(pointZ, float64(i), 1, 2, 3), ""
+			})
 			files["lines.shp"] = many(30000, func(i int) ([]byte, string) {
-				return parts(polyLineM, []xy{square(float64(i), 1, 2), {1, 2}}, ordinates(1, 2, 3, 4, 5, float64(i))), ""
+				return parts(polyLineM, []xy{square(float64(i), 1, 2), {1, 2}}, ordinates(1, 2, 3, 4, 5, float64(i))),
+					""
 			})
 			files["islands.shp"] = many(12000, func(i int) ([]byte, string) {
-				return parts(polygon, []xy{hole(1, 1, 2), square(0, 0, 9), square(float64(20+i), 1, 2)}[:1+i%3]), fmt.Sprintf("%4d", i%1000)
+				return parts(polygon, []xy{hole(1, 1, 2), square(0, 0, 9), square(float64(20+i), 1, 2)}[:1+i%3]),
+					fmt.Sprintf("%4d", i%1000)
 			})
 		}
 	}
@@ -207,7 +224,8 @@ func TestDeviceLarge(t *testing.T) {
 	}
 }
 
-// many is a shapefile of n records, with attributes if they have some. The content of its first one says of which type it is.
+// many is a shapefile of n records, with attributes if they have some. The content of its first one
+// says of which type it is.
 func many(n int, record func(i int) (content []byte, attributes string)) readertest.Input {
 	var contents [][]byte
 	var table []string
@@ -233,7 +251,8 @@ func spaced(records []string) []string {
 	return records
 }
 
-// TestDeviceLeavesTheRest has files that cards do not read, or not all of: the tables and errors are those of the CPU engine.
+// TestDeviceLeavesTheRest has files that cards do not read, or not all of: the tables and errors
+// are those of the CPU engine.
 func TestDeviceLeavesTheRest(t *testing.T) {
 	good := func(i int) ([]byte, string) {
 		return parts(polygonZ, []xy{square(float64(i), 0, 3)}, ordinates(1, 2, 3, 4, 5)), fmt.Sprintf(" %3d", i%1000)
@@ -264,16 +283,28 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 		{"nothing", with(nil, ""), ""},
 		{"no shape", with(nothing, ""), ""},
 		{"no point", with(parts(polygonZ, nil, rangeOf, rangeOf), ""), ""},
-		{"measures", with(parts(polygonZ, []xy{square(0, 0, 3)}, ordinates(1, 2, 3, 4, 5), ordinates(1, -1e39, 3, 4, math.NaN())), ""), ""},
-		{"measures that are none", with(parts(polygonZ, []xy{square(0, 0, 3)}, ordinates(1, 2, 3, 4, 5), ordinates(-1e39, -1e39, -1e39, -1e39, math.NaN())), ""), ""},
-		{"a hole", with(parts(polygonZ, []xy{square(0, 0, 9), hole(1, 1, 2)}, ordinates(make([]float64, 10)...)), ""), ""},
-		{"a hole before its ring", with(parts(polygonZ, []xy{hole(1, 1, 2), square(0, 0, 9)}, ordinates(0, 1, 2, 3, 4, 5, 6, 7, 8, 9), ordinates(0, 1, 2, 3, 4, 5, 6, 7, 8, 9)), ""), ""},
-		{"islands", with(parts(polygonZ, []xy{square(0, 0, 9), square(20, 0, 9), hole(1, 1, 2)}, ordinates(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14)), ""), ""},
-		{"rings that are open or short", with(parts(polygonZ, []xy{{0, 0, 1, 1, 2, 0, 3, 3}, {0, 0}}, ordinates(0, 1, 2, 3, 4)), ""), ""},
+		{"measures", with(parts(polygonZ, []xy{square(0, 0, 3)}, ordinates(1, 2, 3, 4, 5),
+			ordinates(1, -1e39, 3, 4, math.NaN())), ""), ""},
+		{"measures that are none", with(parts(polygonZ, []xy{square(0, 0, 3)}, ordinates(1, 2, 3, 4, 5),
+			ordinates(-1e39, -1e39, -1e39, -1e39, math.NaN())), ""), ""},
+		{
+			"a hole", with(parts(polygonZ, []xy{square(0, 0, 9), hole(1, 1, 2)}, ordinates(make([]float64, 10)...)), ""),
+			"",
+		},
+		{"a hole before its ring", with(parts(polygonZ, []xy{hole(1, 1, 2), square(0, 0, 9)},
+			ordinates(0, 1, 2, 3, 4, 5, 6, 7, 8, 9), ordinates(0, 1, 2, 3, 4, 5, 6, 7, 8, 9)), ""), ""},
+		{"islands", with(parts(polygonZ, []xy{square(0, 0, 9), square(20, 0, 9), hole(1, 1, 2)},
+			ordinates(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14)), ""), ""},
+		{"rings that are open or short", with(parts(polygonZ, []xy{{0, 0, 1, 1, 2, 0, 3, 3}, {0, 0}},
+			ordinates(0, 1, 2, 3, 4)), ""), ""},
 		{"deleted, whatever it holds", with(words(99), "*xyz"), ""},
 		{"another type", with(parts(polygon, []xy{square(0, 0, 3)}), ""), "of another type"},
-		{"another length", with(append(parts(polygonZ, []xy{square(0, 0, 3)}, ordinates(1, 2, 3, 4, 5)), 0, 0), ""), "of another length"},
-		{"a part without points", with(put(parts(polygonZ, []xy{square(0, 0, 3), square(5, 0, 3)}, ordinates(make([]float64, 10)...)), 48, 0), ""), "begins where none may"},
+		{
+			"another length", with(append(parts(polygonZ, []xy{square(0, 0, 3)}, ordinates(1, 2, 3, 4, 5)), 0, 0), ""),
+			"of another length",
+		},
+		{"a part without points", with(put(parts(polygonZ, []xy{square(0, 0, 3), square(5, 0, 3)},
+			ordinates(make([]float64, 10)...)), 48, 0), ""), "begins where none may"},
 		{"no number", with(nil, " N/A"), "no value of its type"},
 		{"fewer attributes", cut, "shapes without attributes"},
 		{"a number out of sequence", stale, "of another number"},
@@ -284,7 +315,9 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 				c.in.Options = map[string]any{"on_error": mode}
 				readertest.Same(t, shapefile.Format(), c.in, []int{0}, readertest.OnDevice(d))
 			}
-			readertest.Projected(t, shapefile.Format(), c.in, func([]string) []string { return []string{"N"} }, readertest.OnDevice(d))
+			readertest.Projected(t, shapefile.Format(), c.in, func([]string) []string {
+				return []string{"N"}
+			}, readertest.OnDevice(d))
 			n := d.Counts()
 			if n.Chunks == 0 || (n.Refused > 0) != (c.why != "") || !strings.Contains(n.Reason, c.why) {
 				t.Errorf("%d chunks accepted, %d refused: %q, want %q", n.Chunks, n.Refused, n.Reason, c.why)
@@ -353,7 +386,8 @@ func TestDeviceGivesUp(t *testing.T) {
 	}
 }
 
-// TestDeviceUneven has shapes whose attributes are far more than those of the file on average: their chunks have no room on a lane.
+// TestDeviceUneven has shapes whose attributes are far more than those of the file on average:
+// their chunks have no room on a lane.
 func TestDeviceUneven(t *testing.T) {
 	var line xy
 	for i := range 4000 {
@@ -367,7 +401,10 @@ func TestDeviceUneven(t *testing.T) {
 		return nothing, ""
 	})
 	in.Siblings[".dbf"] = dbf([]field{{"C", 'C', 240, 0}}, slices.Repeat([]string{strings.Repeat(" ", 241)}, rows)...)
-	d := readertest.DeviceOn(t, shapefile.Format(), lanes.Config{Plan: lanes.Plan{ChunkBytes: 1 << 18, Lanes: 2, Work: 2}}, readertest.Kernels(t))
+	d := readertest.DeviceOn(t, shapefile.Format(), lanes.Config{Plan: lanes.Plan{
+		ChunkBytes: 1 << 18,
+		Lanes:      2, Work: 2,
+	}}, readertest.Kernels(t))
 	readertest.Same(t, shapefile.Format(), in, []int{0}, readertest.OnDevice(d))
 	if n := d.Counts(); n.Chunks == 0 || n.Refused == 0 || !strings.Contains(n.Reason, "far more beside them") {
 		t.Errorf("%+v", n)
@@ -377,13 +414,15 @@ func TestDeviceUneven(t *testing.T) {
 // TestDeviceFaults has calls of the card fail.
 func TestDeviceFaults(t *testing.T) {
 	in := many(700, func(i int) ([]byte, string) {
-		return parts(polygonM, []xy{square(0, 0, 9), square(float64(9*(i%2)), 0, 1)}, ordinates(0, 1, 2, 3, 4, 5, 6, 7, 8, 9)), fmt.Sprintf(" %3d", i%1000)
+		return parts(polygonM, []xy{square(0, 0, 9), square(float64(9*(i%2)), 0, 1)},
+			ordinates(0, 1, 2, 3, 4, 5, 6, 7, 8, 9)), fmt.Sprintf(" %3d", i%1000)
 	})
 	in.Limits.BatchRows = 100
 	readertest.DeviceFaults(t, shapefile.Format(), in)
 }
 
-// TestDeviceBringsBackWhatIsAskedFor compares the bytes that come back from a card for a column with those for all.
+// TestDeviceBringsBackWhatIsAskedFor compares the bytes that come back from a card for a column
+// with those for all.
 func TestDeviceBringsBackWhatIsAskedFor(t *testing.T) {
 	in := many(1500, func(i int) ([]byte, string) {
 		return parts(polygon, []xy{square(float64(i), 0, 9)}), fmt.Sprintf(" %3d", i%1000)
@@ -397,10 +436,15 @@ func TestDeviceBringsBackWhatIsAskedFor(t *testing.T) {
 	}
 }
 
-// TestDeviceMutants has one mistake, at each byte. Left out or put in, a byte moves all that follows.
+// TestDeviceMutants has one mistake, at each byte. Left out or put in, a byte moves all that
+// follows.
 func TestDeviceMutants(t *testing.T) {
-	contents := [][]byte{parts(polygon, []xy{square(0, 0, 9), hole(1, 1, 1)}), nothing, parts(polygon, []xy{square(0, 0, 1)})}
+	contents := [][]byte{
+		parts(polygon, []xy{square(0, 0, 9), hole(1, 1, 1)}), nothing,
+		parts(polygon, []xy{square(0, 0, 1)}),
+	}
 	in := many(12, func(i int) ([]byte, string) { return contents[i%3], fmt.Sprintf(" %3d", i) })
 	d := readertest.Device(t, shapefile.Format(), 500)
-	readertest.Mutants(t, shapefile.Format(), in, 100+len(in.Text)/3, 100+2*len(in.Text)/3, "\x00\x01\x03\x05\x7f\x80\xff", d)
+	readertest.Mutants(t, shapefile.Format(), in, 100+len(in.Text)/3, 100+2*len(in.Text)/3,
+		"\x00\x01\x03\x05\x7f\x80\xff", d)
 }

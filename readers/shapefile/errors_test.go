@@ -26,10 +26,22 @@ func TestStructure(t *testing.T) {
 		{"no shape type", put(two, 32, 2), "the shape type of the file is 2, which is none", 32},
 		{"no shape type with z", put(two, 32, 17), "the shape type of the file is 17, which is none", 32},
 		{"an unknown shape type", put(two, 32, 255, 255, 255, 255), "which is none", 32},
-		{"cut in the second record's header", two[:135], "record 1: the file ends inside of a record: 7 bytes are left, expected a header of 8", 128},
-		{"cut in the second record", two[:155], "record 1: the file ends inside of a record: its content has 20 bytes, of which 19 are there", 132},
-		{"bytes behind the last record", append(two[:len(two):len(two)], 0), "record 2: the file ends inside of a record: 1 bytes are left", 156},
-		{"a length beyond the file", put(two, 104, 0xff, 0xff, 0xff, 0xff), "record 0: the file ends inside of a record: its content has 8589934590 bytes", 104},
+		{
+			"cut in the second record's header", two[:135],
+			"record 1: the file ends inside of a record: 7 bytes are left, expected a header of 8", 128,
+		},
+		{
+			"cut in the second record", two[:155],
+			"record 1: the file ends inside of a record: its content has 20 bytes, of which 19 are there", 132,
+		},
+		{
+			"bytes behind the last record", append(two[:len(two):len(two)], 0),
+			"record 2: the file ends inside of a record: 1 bytes are left", 156,
+		},
+		{
+			"a length beyond the file", put(two, 104, 0xff, 0xff, 0xff, 0xff),
+			"record 0: the file ends inside of a record: its content has 8589934590 bytes", 104,
+		},
 		{"numbers out of sequence", put(two, 131, 7), "record 1: the record has the number 7, expected 2", 128},
 		{"the first number", put(two, 103, 2), "record 0: the record has the number 2, expected 1", 100},
 	})
@@ -38,7 +50,10 @@ func TestStructure(t *testing.T) {
 	} else if at, _ := readertest.Place(err); at == nil || at.Offset != 0 {
 		t.Errorf("empty file: got %v, want an error at byte 0", err)
 	}
-	if _, err := readertest.Check(t, shapefile.Format(), readertest.Input{Name: "a.shp", Text: []byte("PK\x03\x04 no shapefile")}); err == nil {
+	if _, err := readertest.Check(t, shapefile.Format(), readertest.Input{
+		Name: "a.shp",
+		Text: []byte("PK\x03\x04 no shapefile"),
+	}); err == nil {
 		t.Error("another file: got no error")
 	}
 }
@@ -61,25 +76,51 @@ func TestMalformedShapes(t *testing.T) {
 		{"a short point", point, good[:18], 4, "a Point has 18 bytes, expected 20"},
 		{"a short PointZ", pointZ, at(pointZ, 1, 2), 4, "a PointZ has 20 bytes, expected 28, or 36 with measures"},
 		{"a short polygon", polygon, one[:42], 0, "a Polygon has 42 bytes, expected 44 at least"},
-		{"a MultiPoint without count", multiPoint, several(multiPoint, nil)[:38], 0, "a MultiPoint has 38 bytes, expected 40 at least"},
-		{"2^32-1 points", polygon, put(one, 40, 255, 255, 255, 255), 36, "a Polygon of 1 parts with 4294967295 points has 128 bytes"},
-		{"2^32-1 parts", polygon, put(one, 36, 255, 255, 255, 255), 36, "a Polygon of 4294967295 parts with 5 points has 128 bytes"},
-		{"points in no part", polygon, join(words(polygon), doubles(0, 0, 0, 0), words(0, 1), doubles(1, 2)), 36, "1 points are in no part"},
+		{
+			"a MultiPoint without count", multiPoint, several(multiPoint, nil)[:38], 0,
+			"a MultiPoint has 38 bytes, expected 40 at least",
+		},
+		{
+			"2^32-1 points", polygon, put(one, 40, 255, 255, 255, 255), 36,
+			"a Polygon of 1 parts with 4294967295 points has 128 bytes",
+		},
+		{
+			"2^32-1 parts", polygon, put(one, 36, 255, 255, 255, 255), 36,
+			"a Polygon of 4294967295 parts with 5 points has 128 bytes",
+		},
+		{
+			"points in no part", polygon, join(words(polygon), doubles(0, 0, 0, 0), words(0, 1), doubles(1, 2)),
+			36, "1 points are in no part",
+		},
 		{"a part without points", polygon, put(ring, 48, 0), 48, "part 1 begins at point 0, expected 1 or more"},
 		{"a part behind all points", polygon, put(ring, 48, 10), 48, "part 1 begins at point 10 of 10"},
 		{"the first part", polygon, put(ring, 44, 1), 44, "part 0 begins at point 1, expected 0"},
-		{"a part of no points", polygon, join(words(polygon), doubles(0, 0, 0, 0), words(1, 0, 0)), 44, "part 0 begins at point 0 of 0"},
+		{
+			"a part of no points", polygon, join(words(polygon), doubles(0, 0, 0, 0), words(1, 0, 0)), 44,
+			"part 0 begins at point 0 of 0",
+		},
 		{"a negative part", polygon, put(ring, 48, 255, 255, 255, 255), 48, "part 1 begins at point 4294967295 of 10"},
 		{"an unknown kind of a part", multiPatch, put(strip, 48, 7), 48, "part 0 is of kind 7, which is none"},
-		{"a strip of two points", multiPatch, patch(multiPatch, []uint32{1}, []xy{{0, 0, 1, 1}}, ordinates(1, 2)), 48, "part 0 is a strip or fan of 2 points"},
-		{"four points for triangles", multiPatch, patch(multiPatch, []uint32{6}, []xy{{0, 0, 1, 1, 2, 2, 3, 3}}, ordinates(1, 2, 3, 4)), 48, "part 0 is triangles of 4 points"},
+		{
+			"a strip of two points", multiPatch, patch(multiPatch, []uint32{1}, []xy{{0, 0, 1, 1}}, ordinates(1, 2)),
+			48, "part 0 is a strip or fan of 2 points",
+		},
+		{"four points for triangles", multiPatch, patch(multiPatch, []uint32{6}, []xy{{0, 0, 1, 1, 2, 2, 3, 3}},
+			ordinates(1, 2, 3, 4)), 48, "part 0 is triangles of 4 points"},
 	} {
 		file := shp(c.kind, nothing, c.bad, nothing)
-		check(t, alone, []shpCase{{c.name, file, "a.shp: shapefile: byte ", 120 + c.offset}, {c.name, file, "record 1, geometry: " + c.want, 120 + c.offset}})
+		check(t, alone, []shpCase{
+			{c.name, file, "a.shp: shapefile: byte ", 120 + c.offset},
+			{c.name, file, "record 1, geometry: " + c.want, 120 + c.offset},
+		})
 		if testing.Short() {
 			continue
 		}
-		check(t, beside{options: map[string]any{"on_error": "skip"}}, []shpCase{{c.name + ", skipped", file, "geometry: geoarrow.wkb xy: null | null\ncrs: none\nskipped: 1 at [112]", 0}})
+		check(t, beside{options: map[string]any{"on_error": "skip"}},
+			[]shpCase{{
+				c.name + ", skipped", file,
+				"geometry: geoarrow.wkb xy: null | null\ncrs: none\nskipped: 1 at [112]", 0,
+			}})
 	}
 }
 

@@ -1,14 +1,19 @@
-// Package shapefile reads ESRI shapefiles (ESRI Shapefile Technical Description, July 1998): the shapes of a .shp, the attributes of the .dbf beside it, the
-// coordinate reference system of its .prj.
+// Package shapefile reads ESRI shapefiles (ESRI Shapefile Technical Description, July 1998): the
+// shapes of a .shp, the attributes of the .dbf beside it, the coordinate reference system of its
+// .prj.
 //
 //	file      header, then records, numbered from 1, or from 0 as some writers have it
 //	record    number, length, shape: Null or of the type that the header says
 //	shape     Point, PolyLine, Polygon, MultiPoint, each also with Z and with M; MultiPatch
 //
-// Record number n of the .dbf belongs to record number n of the .shp; without a .dbf there are no attributes. A record that is marked as deleted in the .dbf is
-// no row. Where a record ends says where the next one begins, which is also proved where several workers read the file; only a file whose records do not
-// follow each other, because shapes were changed in place, is read by its .shx. The length in the header, the boxes and the ranges of z and m are not looked at, since nothing depends on them; a record that is shorter than its shape, a part
-// without points, numbers out of sequence and whatever is cut are errors; a record that is longer is read and counted. docs/formats/shapefile.md has the whole list, and what GDAL does.
+// Record number n of the .dbf belongs to record number n of the .shp; without a .dbf there are no
+// attributes. A record that is marked as deleted in the .dbf is no row. Where a record ends says
+// where the next one begins, which is also proved where several workers read the file; only a file
+// whose records do not follow each other, because shapes were changed in place, is read by its
+// .shx. The length in the header, the boxes and the ranges of z and m are not looked at, since
+// nothing depends on them; a record that is shorter than its shape, a part without points, numbers
+// out of sequence and whatever is cut are errors; a record that is longer is read and counted.
+// docs/formats/shapefile.md has the whole list, and what GDAL does.
 package shapefile
 
 import (
@@ -40,14 +45,17 @@ func Format() readers.Format {
 		Version:    3,
 		Siblings: []string{
 			".dbf", ".dbt", ".fpt", ".cpg", ".prj", ".shx", // read
-			".qpj", ".sbn", ".sbx", ".qix", ".fbn", ".fbx", ".ain", ".aih", ".atx", ".ixs", ".mxs", ".cst", // indexes and notes of other programs
+			// indexes and notes of other programs
+			".qpj", ".sbn", ".sbx", ".qix", ".fbn", ".fbx", ".ain", ".aih", ".atx", ".ixs", ".mxs", ".cst",
 		},
 		Binary:  true,
 		Options: dbf.Options(),
 		Open:    open,
 		CPU:     func(l readers.Layout) readers.Parser { return parser{layout: l} },
 		GPU: func(pool *lanes.Pool) readers.Engine {
-			return device.New(pool, func(l readers.Layout, e *device.Engine) readers.Parser { return parser{layout: l, device: e} })
+			return device.New(pool, func(l readers.Layout, e *device.Engine) readers.Parser {
+				return parser{layout: l, device: e}
+			})
 		},
 	}
 }
@@ -124,7 +132,8 @@ func faultAt(src *source.File, offset, row int64, what error) *readers.ParseErro
 	return e
 }
 
-// ofAttributes is an error of the .dbf as one of the record at an offset of the .shp that has the attributes. Others than of malformed input stay what they are.
+// ofAttributes is an error of the .dbf as one of the record at an offset of the .shp that has the
+// attributes. Others than of malformed input stay what they are.
 func ofAttributes(src *source.File, offset, row int64, err error) error {
 	var parse *readers.ParseError
 	if !errors.As(err, &parse) {

@@ -10,7 +10,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// indexEntry is the size of an entry of a .shx, which has one for each record behind a header like that of the .shp:
+// indexEntry is the size of an entry of a .shx, which has one for each record behind a header like
+// that of the .shp:
 //
 //	byte 0  4  big-endian  offset of the record in 16-bit words
 //	byte 4  4  big-endian  length of its content in 16-bit words
@@ -30,9 +31,11 @@ const (
 	moved                   // where the .shx says
 )
 
-// orderOf finds out where the records of a file lie: whether they have to be looked for by its .shx. That is so where somebody changed shapes in place: a shape that no longer fits
-// is written behind all others, one that became shorter leaves a gap, and what was there before is still there. Elsewhere the records follow each other
-// in the order of their numbers, and the .shx, right or wrong, does not matter. Three questions, of which the first one decides nearly every file:
+// orderOf finds out where the records of a file lie: whether they have to be looked for by its
+// .shx. That is so where somebody changed shapes in place: a shape that no longer fits is written
+// behind all others, one that became shorter leaves a gap, and what was there before is still
+// there. Elsewhere the records follow each other in the order of their numbers, and the .shx, right
+// or wrong, does not matter. Three questions, of which the first one decides nearly every file:
 //
 //  1. Do the entries of the .shx follow each other to the end of the .shp?        no more to ask: in sequence, and if not as the .shx has it, an error
 //  2. Do the records of the .shp follow each other, numbered, to its end?         in sequence, the .shx is wrong
@@ -44,7 +47,10 @@ func orderOf(ctx context.Context, src *source.File, base int64) (order, error) {
 	}
 	w := walk{
 		src: src, base: base, entries: indexEnd(index),
-		records: window{ctx: ctx, src: src, step: windowBytes, stop: src.Size}, index: window{ctx: ctx, src: index, step: windowBytes, stop: index.Size},
+		records: window{ctx: ctx, src: src, step: windowBytes, stop: src.Size}, index: window{
+			ctx: ctx,
+			src: index, step: windowBytes, stop: index.Size,
+		},
 	}
 	if follow, err := w.entriesFollow(); follow || err != nil {
 		return indexed, err
@@ -81,7 +87,8 @@ type run struct {
 	err      error
 }
 
-// entriesFollow is question 1. Runs of entries are looked at side by side, as every file waits for the answer.
+// entriesFollow is question 1. Runs of entries are looked at side by side, as every file waits for
+// the answer.
 func (w *walk) entriesFollow() (bool, error) {
 	runs := make([]run, (w.entries-headerBytes+runBytes-1)/runBytes)
 	var next atomic.Int64
@@ -146,7 +153,8 @@ func (w *walk) recordsFollow() (bool, error) {
 	return true, nil
 }
 
-// entriesLead is question 3. Records that lie in one another have more bytes than the file: else a small file could hold any number of shapes.
+// entriesLead is question 3. Records that lie in one another have more bytes than the file: else a
+// small file could hold any number of shapes.
 func (w *walk) entriesLead() (bool, error) {
 	w.records.stop = 0 // no more is read at a time than is near
 	left := w.src.Size - headerBytes
@@ -164,7 +172,8 @@ func (w *walk) entriesLead() (bool, error) {
 	return true, nil
 }
 
-// contentOf is how long the content of the record at an offset is, or -1 if there is none of the number.
+// contentOf is how long the content of the record at an offset is, or -1 if there is none of the
+// number.
 func (w *walk) contentOf(at, number int64) (int64, error) {
 	if at < headerBytes || w.src.Size-at < recordHead {
 		return -1, nil

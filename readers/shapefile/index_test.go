@@ -21,22 +21,28 @@ func index(b []byte) map[string][]byte { return map[string][]byte{".shx": b} }
 
 // A file that somebody changed in place is read as the .shx says.
 func TestMovedShapes(t *testing.T) {
-	// Shape 1 was a MultiPoint of two points, as long as it was when the file was written; it has three now, and was moved behind the others. Shape 2
-	// has one where it had two.
-	one, two, three := several(multiPoint, xy{1, 1}), several(multiPoint, xy{1, 1, 2, 2}), several(multiPoint, xy{1, 1, 2, 2, 3, 3})
+	// Shape 1 was a MultiPoint of two points, as long as it was when the file was written; it has
+	// three now, and was moved behind the others. Shape 2 has one where it had two.
+	one, two, three := several(multiPoint, xy{1, 1}), several(multiPoint, xy{1, 1, 2, 2}),
+		several(multiPoint, xy{1, 1, 2, 2, 3, 3})
 	file := shp(multiPoint, two, two, one) // records at 100, 180, 260; contents of 72, 72, 56 bytes
 	moved := join(file, big.AppendUint32(big.AppendUint32(nil, 1), uint32(len(three)/2)), three)
 	shrunk := put(put(moved, 187, byte(len(one)/2)), 188+36, 1)
 	right := index(shx(324, 88, 180, 56, 260, 56))
-	const points = "geometry: geoarrow.multipoint xy: MULTIPOINT ((1 1), (2 2), (3 3)) | MULTIPOINT ((1 1)) | MULTIPOINT ((1 1))"
+	const points = "geometry: geoarrow.multipoint xy: MULTIPOINT ((1 1), (2 2), (3 3)) | MULTIPOINT ((1 1)) | " +
+		"MULTIPOINT ((1 1))"
 	check(t, beside{siblings: right}, []shpCase{
 		{"moved and shrunk", shrunk, points, 0},
-		{"a malformed shape", put(shrunk, 332, 9), "record 0, geometry: the shape is a type 9 in a file of MultiPoint", 332},
+		{
+			"a malformed shape", put(shrunk, 332, 9), "record 0, geometry: the shape is a type 9 in a file of MultiPoint",
+			332,
+		},
 		{"a gap with a wrong length", put(shrunk, 187, 30), "record 2: the record has the number 64, expected 3", 248},
 	})
 	right[".dbf"] = number("   1", "*  2", "   3")[".dbf"]
 	check(t, beside{siblings: right}, []shpCase{
-		{"with attributes", shrunk, "N: int32: 1 | 3\ngeometry: geoarrow.multipoint xy: MULTIPOINT ((1 1), (2 2), (3 3)) | MULTIPOINT ((1 1))", 0},
+		{"with attributes", shrunk, "N: int32: 1 | 3\ngeometry: geoarrow.multipoint xy: MULTIPOINT ((1 1), (2 2), " +
+			"(3 3)) | MULTIPOINT ((1 1))", 0},
 	})
 	right[".dbf"], right[".cpg"] = dbf([]field{{"C", 'C', 2, 0}}, " a\xff", " b ", " \xffc"), []byte("UTF-8")
 	check(t, beside{siblings: right}, []shpCase{
@@ -47,7 +53,11 @@ func TestMovedShapes(t *testing.T) {
 	})
 	right[".dbf"] = number("   1", "   2", "   3")[".dbf"]
 	check(t, skipping(right), []shpCase{
-		{"with a malformed shape", put(shrunk, 332, 9), "N: int32: 2 | 3\ngeometry: geoarrow.multipoint xy: MULTIPOINT ((1 1)) | MULTIPOINT ((1 1))\ncrs: none\nskipped: 1 at [324]", 0},
+		{
+			"with a malformed shape", put(shrunk, 332, 9),
+			"N: int32: 2 | 3\ngeometry: geoarrow.multipoint xy: MULTIPOINT ((1 1)) | MULTIPOINT ((1 1))\ncrs: " +
+				"none\nskipped: 1 at [324]", 0,
+		},
 	})
 	for _, c := range []struct {
 		name  string
@@ -65,7 +75,10 @@ func TestMovedShapes(t *testing.T) {
 		if c.index == nil {
 			delete(siblings, ".shx")
 		}
-		check(t, beside{siblings: siblings}, []shpCase{{"moved, and the .shx is of no use: " + c.name, moved, "record 3: the record has the number 1, expected 4", 324}})
+		check(t, beside{siblings: siblings}, []shpCase{{
+			"moved, and the .shx is of no use: " + c.name,
+			moved, "record 3: the record has the number 1, expected 4", 324,
+		}})
 	}
 }
 
@@ -99,7 +112,10 @@ func TestIndexDoesNotMatter(t *testing.T) {
 		}
 		for _, mode := range []string{"fail", "repair"} {
 			with := beside{siblings: siblings, options: map[string]any{"on_error": mode}}
-			check(t, with, []shpCase{{c.name + ", " + mode, file, "geometry: geoarrow.point xy: POINT (1 2) | null | POINT (3 4)", 0}})
+			check(t, with, []shpCase{{
+				c.name + ", " + mode, file,
+				"geometry: geoarrow.point xy: POINT (1 2) | null | POINT (3 4)", 0,
+			}})
 		}
 	}
 }
@@ -117,9 +133,12 @@ func FuzzIndex(f *testing.F) {
 	})
 }
 
-// Records that lie in one another are not what the .shx may lead to: each of n records would hold nearly the whole file.
+// Records that lie in one another are not what the .shx may lead to: each of n records would hold
+// nearly the whole file.
 func TestNestedRecords(t *testing.T) {
-	const n, head = 20, 48 // a MultiPoint of k points takes 40 + 16k bytes, so each of the inner ones is three points of the one around it
+	// a MultiPoint of k points takes 40 + 16k bytes, so each of the inner ones is three points of
+	// the one around it
+	const n, head = 20, 48
 	var file []byte
 	var entries []uint32
 	for i := range n {
@@ -131,6 +150,9 @@ func TestNestedRecords(t *testing.T) {
 	entries = append(entries, 100+head*n, 56)
 	file = append(big.AppendUint32(big.AppendUint32(file, n+1), 28), several(multiPoint, xy{1, 2})...)
 	check(t, beside{siblings: index(shx(entries...))}, []shpCase{
-		{"nested", join(shp(multiPoint), file), "record 1: the record has the number 21, expected 2; records must follow each other", 100 + head*n},
+		{
+			"nested", join(shp(multiPoint), file),
+			"record 1: the record has the number 21, expected 2; records must follow each other", 100 + head*n,
+		},
 	})
 }

@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// mend adds what on_error: null or repair makes of a malformed shape, and says which rule it breaks and what was done.
+// mend adds what on_error: null or repair makes of a malformed shape, and says which rule it breaks
+// and what was done.
 func (d *decoder) mend(content []byte, repair bool) (rule, done string) {
 	rule = ruleShape
 	kind := d.kind
@@ -31,8 +32,9 @@ func (d *decoder) mend(content []byte, repair bool) (rule, done string) {
 	return rule, "geometry is null"
 }
 
-// mendParts adds a shape whose first part does not begin at its first point. Three readings are possible, of which
-// that counts which closes all rings of a polygon, in this order. Lines have the last one, which leaves nothing out:
+// mendParts adds a shape whose first part does not begin at its first point. Three readings are
+// possible, of which that counts which closes all rings of a polygon, in this order. Lines have the
+// last one, which leaves nothing out:
 //
 //	parts 2 7 of 12 points
 //	0 5 of the points from 2 on     points that no part has

@@ -7,9 +7,11 @@ import (
 	"slices"
 )
 
-// nesting finds out which rings of a polygon are outer rings, and of which outer ring each other one is a hole.
+// nesting finds out which rings of a polygon are outer rings, and of which outer ring each other
+// one is a hole.
 //
-// The standard has outer rings clockwise and holes counterclockwise, but files are often wrong, so where rings lie counts first:
+// The standard has outer rings clockwise and holes counterclockwise, but files are often wrong, so
+// where rings lie counts first:
 //
 //	The parent of a ring is the smallest ring that contains it. A ring without parent is an outer ring, a ring whose parent is an outer ring is
 //	a hole of it, a ring whose parent is a hole is an outer ring again, an island.
@@ -17,8 +19,9 @@ import (
 //	Ring a contains ring b if the box of a contains that of b, a has the larger area (of equal ones, the one that comes first), and the whole of b lies
 //	inside of a; see contains.
 //
-// Signs of areas are exact, so nothing depends on rounding. Boxes are looked at first, those of rings and, in large rings, those of runs of edges: n positions
-// take about n log n steps. Rings that cross again and again can take more, up to a limit.
+// Signs of areas are exact, so nothing depends on rounding. Boxes are looked at first, those of
+// rings and, in large rings, those of runs of edges: n positions take about n log n steps. Rings
+// that cross again and again can take more, up to a limit.
 type nesting struct {
 	x, y   []float64 // the positions of the record
 	rings  []nested
@@ -65,7 +68,8 @@ func (n *nesting) add(from, to int) {
 	last := spot{}
 	for i := range x {
 		r.box.add(x[i], y[i])
-		// Relative to the first position, so that small rings far from the origin have areas too. Conversions keep products from being fused.
+		// Relative to the first position, so that small rings far from the origin have areas too.
+		// Conversions keep products from being fused.
 		at := spot{x[i] - x[0], y[i] - y[0]}
 		r.area += float64(last.x*at.y) - float64(last.y*at.x)
 		last = at
@@ -100,7 +104,8 @@ func (n *nesting) resolve() error {
 			r.depth = rings[r.parent].depth + 1
 		}
 		if n.steps < 0 {
-			return fmt.Errorf("the %d rings cross or touch so often that it takes too long to tell which lies in which", len(rings))
+			return fmt.Errorf("the %d rings cross or touch so often that it takes too long to tell which lies in which",
+				len(rings))
 		}
 	}
 	n.arrange()
@@ -132,7 +137,8 @@ func (n *nesting) parent(r *nested) int32 {
 	return -1
 }
 
-// side is 1 for a position inside of a ring, -1 outside, 0 on its line: the ray to the right of a position inside crosses the line an odd number of times.
+// side is 1 for a position inside of a ring, -1 outside, 0 on its line: the ray to the right of a
+// position inside crosses the line an odd number of times.
 func (n *nesting) side(r *nested, p spot) int {
 	inside, on := false, false
 	cross := func(from, to int) {

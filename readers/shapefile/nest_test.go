@@ -73,15 +73,32 @@ func TestNesting(t *testing.T) {
 		{"a hole", [][]spot{square(0, 0, 5), back(square(1, 1, 1))}, "0 1"},
 		{"the hole comes first", [][]spot{back(square(1, 1, 1)), square(0, 0, 5)}, "1 0"},
 		{"a hole that turns like its shell", [][]spot{square(0, 0, 5), square(1, 1, 1)}, "0 1"},
-		{"everything counterclockwise", [][]spot{back(square(0, 0, 5)), back(square(1, 1, 1)), back(square(9, 9, 1))}, "0 1 | 2"},
+		{
+			"everything counterclockwise",
+			[][]spot{back(square(0, 0, 5)), back(square(1, 1, 1)), back(square(9, 9, 1))},
+			"0 1 | 2",
+		},
 		{"a hole without shell", [][]spot{square(0, 0, 5), back(square(7, 7, 1))}, "0 | 1"},
 		{"an island in a hole", [][]spot{square(0, 0, 9), back(square(1, 1, 7)), square(2, 2, 5)}, "0 1 | 2"},
-		{"the smallest shell", [][]spot{square(0, 0, 9), back(square(1, 1, 7)), square(2, 2, 5), back(square(3, 3, 1))}, "0 1 | 2 3"},
-		{"holes of two shells, mixed", [][]spot{square(0, 0, 5), square(10, 0, 5), back(square(11, 1, 1)), back(square(1, 1, 1)), back(square(13, 3, 1))}, "0 3 | 1 2 4"},
+		{
+			"the smallest shell",
+			[][]spot{square(0, 0, 9), back(square(1, 1, 7)), square(2, 2, 5), back(square(3, 3, 1))},
+			"0 1 | 2 3",
+		},
+		{"holes of two shells, mixed", [][]spot{
+			square(0, 0, 5), square(10, 0, 5), back(square(11, 1, 1)),
+			back(square(1, 1, 1)), back(square(13, 3, 1)),
+		}, "0 3 | 1 2 4"},
 		{"a box in a box that does not contain it", [][]spot{u, square(2.5, 1, 1)}, "0 | 1"},
 		{"in the arm of it", [][]spot{u, back(square(0.5, 1, 1))}, "0 1"},
 		{"touching outside, all positions on the line", [][]spot{u, {{2, 0}, {2, 4}, {4, 4}, {4, 0}, {2, 0}}}, "0 | 1"},
-		{"touching inside, all positions on the line", [][]spot{square(0, 0, 4), {{2, 0}, {4, 2}, {2, 4}, {0, 2}, {2, 0}}}, "0 1"},
+		{"touching inside, all positions on the line", [][]spot{square(0, 0, 4), {
+			{2, 0},
+			{4, 2},
+			{2, 4},
+			{0, 2},
+			{2, 0},
+		}}, "0 1"},
 		{"touching inside at a position", [][]spot{square(0, 0, 4), {{0, 0}, {2, 1}, {1, 2}, {0, 0}}}, "0 1"},
 		{"the same ring twice", [][]spot{square(0, 0, 1), square(0, 0, 1)}, "0 | 1"},
 		{"there and back", [][]spot{square(0, 0, 1), back(square(0, 0, 1))}, "0 1"},
@@ -89,15 +106,31 @@ func TestNesting(t *testing.T) {
 		{"a position", [][]spot{square(0, 0, 5), {{1, 1}}}, "0 1"},
 		{"no number", [][]spot{square(0, 0, 5), {{math.NaN(), 1}, {1, 2}, {2, 1}}, square(7, 7, 1)}, "0 1 | 2"},
 		{"crosses the shell by a billionth, turns like it", [][]spot{notch, square(3-1e-9, 1, 4)}, "0 | 1"},
-		{"the same, its first position inside", [][]spot{notch, {{4, 1}, {3 - 1e-9, 1}, {3 - 1e-9, 5}, {4, 5}, {4, 1}}}, "0 | 1"},
+		{
+			"the same, its first position inside",
+			[][]spot{notch, {{4, 1}, {3 - 1e-9, 1}, {3 - 1e-9, 5}, {4, 5}, {4, 1}}},
+			"0 | 1",
+		},
 		{"crosses the shell by a billionth, turns like a hole", [][]spot{notch, back(square(3-1e-9, 1, 4))}, "0 1"},
 		{"a hole that sticks out, its first position inside", [][]spot{u, back(square(1, 1, 1.5))}, "0 1"},
-		{"a hole that sticks out, its first position outside", [][]spot{u, {{2.5, 1}, {2.5, 2}, {1, 2}, {1, 1}, {2.5, 1}}}, "0 1"},
+		{
+			"a hole that sticks out, its first position outside",
+			[][]spot{u, {{2.5, 1}, {2.5, 2}, {1, 2}, {1, 1}, {2.5, 1}}},
+			"0 1",
+		},
 		{"everything counterclockwise, and one crosses", [][]spot{back(u), back(square(1, 1, 1.5))}, "0 | 1"},
 		{"two holes that overlap", [][]spot{square(0, 0, 9), back(u), back(square(1, 1, 1.5))}, "0 1 2"},
-		{"all positions inside, edges across the notch", [][]spot{u, {{1, 1}, {1, 2}, {5, 2}, {5, 1}, {1, 1}}}, "0 | 1"},
+		{
+			"all positions inside, edges across the notch",
+			[][]spot{u, {{1, 1}, {1, 2}, {5, 2}, {5, 1}, {1, 1}}},
+			"0 | 1",
+		},
 		{"the same as a hole", [][]spot{u, {{1, 1}, {5, 1}, {5, 2}, {1, 2}, {1, 1}}}, "0 1"},
-		{"edges across the notch of a large ring", [][]spot{large, {{-5, 0}, {-5, 1}, {5, 1}, {5, 0}, {-5, 0}}}, "0 | 1"},
+		{
+			"edges across the notch of a large ring",
+			[][]spot{large, {{-5, 0}, {-5, 1}, {5, 1}, {5, 0}, {-5, 0}}},
+			"0 | 1",
+		},
 		{"large ring", [][]spot{circle(0, 0, 10, 1000), circle(5, 0, 4, 100), circle(-8, -8, 1, 10)}, "0 1 | 2"},
 		{"by the width of a bit", [][]spot{
 			{{0, 0}, {0, 1}, {1, 1}, {0, 0}},
@@ -194,7 +227,8 @@ func slowParents(rings [][]spot) []int32 {
 	for b := range rings {
 		parents[b] = -1
 		for a := range rings {
-			if a == b || !larger(a, b) || !boxOf(rings[a]).contains(boxOf(rings[b])) || !slowContains(rings[a], rings[b]) {
+			if a == b || !larger(a, b) || !boxOf(rings[a]).contains(boxOf(rings[b])) ||
+				!slowContains(rings[a], rings[b]) {
 				continue
 			}
 			if p := parents[b]; p < 0 || larger(int(p), a) {
@@ -237,7 +271,8 @@ func TestNestingOfRandomRings(t *testing.T) {
 	}
 }
 
-// checkArranged checks that order has every ring once: outer rings ascending, and behind each its holes, ascending.
+// checkArranged checks that order has every ring once: outer rings ascending, and behind each its
+// holes, ascending.
 func checkArranged(t *testing.T, n *nesting) {
 	t.Helper()
 	outer, hole, outers := int32(-1), int32(-1), 0

@@ -23,8 +23,9 @@ type recordDefect struct {
 	rule, done string
 }
 
-// findNumbers decides what says the numbers of records. Under on_error: repair those that they have need not be right
-// if the .shx, or the lengths of all records, lead from the first one to the end of the file.
+// findNumbers decides what says the numbers of records. Under on_error: repair those that they have
+// need not be right if the .shx, or the lengths of all records, lead from the first one to the end
+// of the file.
 func (j *job) findNumbers() error {
 	if !j.repair || j.order == moved {
 		return nil
@@ -37,7 +38,10 @@ func (j *job) findNumbers() error {
 		if shx == nil {
 			return fmt.Errorf("%s: %w: its .shx is gone", j.src.Name, source.ErrChanged)
 		}
-		j.numbers, j.shx, j.places = indexedNumbers, shx, &deviceChunks{job: j, shx: shx, entries: (indexEnd(shx) - headerBytes) / indexEntry}
+		j.numbers, j.shx, j.places = indexedNumbers, shx, &deviceChunks{
+			job: j, shx: shx,
+			entries: (indexEnd(shx) - headerBytes) / indexEntry,
+		}
 		return nil
 	}
 	w := j.walk()
@@ -71,7 +75,8 @@ func (w *walk) lengthsFollow() (bool, error) {
 	return at == w.src.Size, nil
 }
 
-// modeOfNumbers is the value of on_error that reads records whose numbers are out of sequence, or "" if none does.
+// modeOfNumbers is the value of on_error that reads records whose numbers are out of sequence, or
+// "" if none does.
 func (j *job) modeOfNumbers() string {
 	j.mode.Do(func() {
 		w := j.walk()
@@ -84,8 +89,9 @@ func (j *job) modeOfNumbers() string {
 
 var errNoRecord = errors.New("no record begins there")
 
-// inOrder reports whether the records follow each other by their own numbers and lengths. It goes along the whole file,
-// so it is asked only where a record is not what the .shx says: if they do, the .shx is wrong, as every mode has it.
+// inOrder reports whether the records follow each other by their own numbers and lengths. It goes
+// along the whole file, so it is asked only where a record is not what the .shx says: if they do,
+// the .shx is wrong, as every mode has it.
 func (j *job) inOrder() (bool, error) {
 	j.walked.Do(func() {
 		w := j.walk()
@@ -94,8 +100,9 @@ func (j *job) inOrder() (bool, error) {
 	return j.follow.ok, j.follow.err
 }
 
-// indexedLength is the length of the content of the record at an offset, whose head is given, where the .shx has
-// an entry of each record: that of the entry, unless the .shx is wrong; then strict is true.
+// indexedLength is the length of the content of the record at an offset, whose head is given, where
+// the .shx has an entry of each record: that of the entry, unless the .shx is wrong; then strict is
+// true.
 func (r *partReader) indexedLength(at, row int64, head []byte) (content int64, strict bool, err error) {
 	content, place, length := contentBytes(head), int64(-1), int64(0)
 	right := numberOf(head) == row+r.base
@@ -118,7 +125,8 @@ func (r *partReader) indexedLength(at, row int64, head []byte) (content int64, s
 	return length, false, nil
 }
 
-// indexedAt is the row of the record at an offset by the .shx, or by its number if the .shx is wrong.
+// indexedAt is the row of the record at an offset by the .shx, or by its number if the .shx is
+// wrong.
 func (r *partReader) indexedAt(at int64) (int64, error) {
 	head, err := r.window.bytes(at, recordHead)
 	if err != nil {
@@ -146,8 +154,9 @@ func (r *partReader) countedAt(at int64) (rows int64, err error) {
 	return rows, err
 }
 
-// decide gives the length of the content of the record at an offset: as the record says, unless no record of the next
-// number follows then, and one does behind as many bytes as the counts of the shape say.
+// decide gives the length of the content of the record at an offset: as the record says, unless no
+// record of the next number follows then, and one does behind as many bytes as the counts of the
+// shape say.
 func (r *partReader) decide(at, row, content int64) (int64, error) {
 	left := r.src.Size - at - recordHead
 	if content <= min(left, r.most) {
@@ -182,7 +191,8 @@ func (r *partReader) decide(at, row, content int64) (int64, error) {
 	return content, nil
 }
 
-// follows reports whether the file ends, or a record of the next number begins, behind a content of so many bytes.
+// follows reports whether the file ends, or a record of the next number begins, behind a content of
+// so many bytes.
 func (r *partReader) follows(at, content, row int64) (bool, error) {
 	next := at + recordHead + content
 	if next >= r.src.Size {

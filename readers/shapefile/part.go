@@ -25,7 +25,10 @@ type partReader struct {
 // reader is a reader whose parts keep their memory.
 func (j *job) reader() *partReader {
 	return &partReader{
-		job: j, window: window{ctx: j.ctx, src: j.src, step: j.step}, index: window{ctx: j.ctx, src: j.shx, step: j.step}, most: j.limits.MaxFeatureBytes,
+		job: j, window: window{ctx: j.ctx, src: j.src, step: j.step}, index: window{
+			ctx: j.ctx, src: j.shx,
+			step: j.step,
+		}, most: j.limits.MaxFeatureBytes,
 	}
 }
 
@@ -39,7 +42,8 @@ func (j *job) lending() *partReader {
 // mostGuessed is how long a record may be that is read before it is known to be one.
 const mostGuessed = 16 << 20
 
-// Guess reads the records between two offsets, from what looks like the first one on. What it takes for the number of that is State.
+// Guess reads the records between two offsets, from what looks like the first one on. What it takes
+// for the number of that is State.
 func (r *partReader) Guess(from, stop int64) readers.Part {
 	if r.numbers == countedNumbers {
 		return readers.Part{Failed: true} // only who comes from the beginning knows the number of a record
@@ -97,7 +101,8 @@ func (r *partReader) Read(from, stop, row int64) (readers.Part, error) {
 	return part, nil
 }
 
-// ahead lets the windows read on to an offset. Records that were moved may be anywhere, so no more of them is read at a time than is near.
+// ahead lets the windows read on to an offset. Records that were moved may be anywhere, so no more
+// of them is read at a time than is near.
 func (r *partReader) ahead(stop int64) {
 	r.window.stop, r.index.stop = stop, stop
 	switch {
@@ -108,7 +113,8 @@ func (r *partReader) ahead(stop int64) {
 	}
 }
 
-// fill reads the records between two offsets into a sink. Of several errors that of the first record counts, in it that of the shape.
+// fill reads the records between two offsets into a sink. Of several errors that of the first
+// record counts, in it that of the shape.
 func (r *partReader) fill(s *sink, from, stop, row int64) (readers.Part, error) {
 	r.ahead(stop)
 	before := r.window.read
@@ -136,18 +142,24 @@ func (r *partReader) fill(s *sink, from, stop, row int64) (readers.Part, error) 
 		return readers.Part{}, fmt.Errorf("%s: the records from %d on: %w", r.src.Name, row, err)
 	}
 	part := readers.Part{
-		Start: from, Next: next, To: next, End: next == r.end, Columns: columns, Starts: s.starts, Rows: int64(len(s.offsets)), State: uint64(row),
-		Summary: readers.Summary{BytesRead: r.window.read - before + s.tableBytes, Skipped: s.skipped, Deviations: merged(&s.ofShapes, &s.ofTable)},
+		Start: from, Next: next, To: next, End: next == r.end, Columns: columns, Starts: s.starts,
+		Rows: int64(len(s.offsets)), State: uint64(row),
+		Summary: readers.Summary{
+			BytesRead: r.window.read - before + s.tableBytes, Skipped: s.skipped,
+			Deviations: merged(&s.ofShapes, &s.ofTable),
+		},
 	}
 	if len(s.beside) > 0 {
 		part.Beside = s.beside
 	}
 	odd := &s.decoder.odd
-	part.Summary.UnclosedRings, part.Summary.ShortRings, part.Summary.ShortLines = odd.unclosedRings, odd.shortRings, odd.shortLines
+	part.Summary.UnclosedRings, part.Summary.ShortRings, part.Summary.ShortLines = odd.unclosedRings,
+		odd.shortRings, odd.shortLines
 	return part, nil
 }
 
-// shapes decodes the shapes of all records but those that s is without, and notes the malformed ones.
+// shapes decodes the shapes of all records but those that s is without, and notes the malformed
+// ones.
 func (r *partReader) shapes(s *sink, from, stop, row int64) (next int64, err error) {
 	s.geom.Reset()
 	s.decoder.odd = oddities{}
@@ -172,7 +184,10 @@ func (r *partReader) shapes(s *sink, from, stop, row int64) (next int64, err err
 		place := offset + recordHead + int64(at)
 		switch {
 		case err == nil && s.decoder.surplus > 0:
-			s.ofShapes.Add(readers.Deviation{Offset: offset, Row: i, Field: fieldGeometry, Rule: ruleLongRecord, Done: surplusText(s.decoder.surplus)})
+			s.ofShapes.Add(readers.Deviation{
+				Offset: offset, Row: i, Field: fieldGeometry, Rule: ruleLongRecord,
+				Done: surplusText(s.decoder.surplus),
+			})
 		case err == nil:
 		case r.nulls:
 			rule, done := s.decoder.mend(content, r.repair)
@@ -229,7 +244,8 @@ func (l *sinks) take(r *partReader) (*sink, error) {
 
 // reset forgets the part.
 func (s *sink) reset() {
-	s.without, s.beside, s.badRows, s.bad, s.skipped, s.tableBytes = s.without[:0], s.beside[:0], s.badRows[:0], 0, readers.Skipped{}, 0
+	s.without, s.beside, s.badRows, s.bad, s.skipped, s.tableBytes = s.without[:0], s.beside[:0],
+		s.badRows[:0], 0, readers.Skipped{}, 0
 }
 
 func (l *sinks) unused() *sink {

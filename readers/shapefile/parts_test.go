@@ -25,7 +25,8 @@ func TestDecoys(t *testing.T) {
 	for ; len(bait) > 0; bait = bait[8:] {
 		pairs = append(pairs, math.Float64frombits(little.Uint64(bait)))
 	}
-	file := shp(multiPoint, several(multiPoint, pairs), nothing, several(multiPoint, xy{1, 2}), several(multiPoint, pairs), several(multiPoint, nil))
+	file := shp(multiPoint, several(multiPoint, pairs), nothing, several(multiPoint, xy{1, 2}),
+		several(multiPoint, pairs), several(multiPoint, nil))
 	in := readertest.Input{Name: "a.shp", Text: file}
 	table, err := readertest.Check(t, shapefile.Format(), in)
 	if err != nil || table.Rows != 5 || table.Positions != 49 {
@@ -94,7 +95,8 @@ func TestShrunkFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := shapefile.Format()
-	if _, err := readers.Read(t.Context(), f, f.CPU(layout), src, readers.Limits{}, nil); !errors.Is(err, source.ErrChanged) {
+	if _, err := readers.Read(t.Context(), f, f.CPU(layout), src, readers.Limits{}, nil); !errors.Is(err,
+		source.ErrChanged) {
 		t.Errorf("got %v, want %v", err, source.ErrChanged)
 	}
 }
@@ -124,7 +126,8 @@ func TestBeyond4GiB(t *testing.T) {
 		t.Fatal(err)
 	}
 	src, layout := opens(t, path)
-	table, err := readers.Read(t.Context(), shapefile.Format(), shapefile.Format().CPU(layout), src, readers.Limits{}, nil)
+	table, err := readers.Read(t.Context(), shapefile.Format(), shapefile.Format().CPU(layout), src,
+		readers.Limits{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

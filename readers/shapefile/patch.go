@@ -10,16 +10,18 @@ import (
 // Kinds of the parts of a MultiPatch.
 const (
 	triangleStrip uint32 = iota // each point from the third one on makes a triangle with the two before it
-	triangleFan                 // each point from the third one on makes a triangle with the one before it and the first one
-	outerRing                   // begins a polygon
-	innerRing                   // a hole of the polygon at hand
-	firstRing                   // begins a polygon of which no one knows which ring is the outer one
-	ring                        // a further ring of it
-	triangles                   // every three points are a triangle; from ESRI's extended records of 2006
+	// each point from the third one on makes a triangle with the one before it and the first one
+	triangleFan
+	outerRing // begins a polygon
+	innerRing // a hole of the polygon at hand
+	firstRing // begins a polygon of which no one knows which ring is the outer one
+	ring      // a further ring of it
+	triangles // every three points are a triangle; from ESRI's extended records of 2006
 )
 
-// patches adds a MultiPatch as a MultiPolygon: a polygon of each triangle, and one of each outer or first ring and the rings behind it. A ring that the file
-// calls an inner one is a hole, unless it lies outside of the outer one; which one a further ring is in, nesting tells.
+// patches adds a MultiPatch as a MultiPolygon: a polygon of each triangle, and one of each outer or
+// first ring and the rings behind it. A ring that the file calls an inner one is a hole, unless it
+// lies outside of the outer one; which one a further ring is in, nesting tells.
 func (d *decoder) patches(b *body) (at int, err error) {
 	n := len(b.kinds) / 4
 	for i := range n {

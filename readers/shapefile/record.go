@@ -22,11 +22,15 @@ func numberOf(head []byte) int64 { return int64(binary.BigEndian.Uint32(head)) }
 // contentBytes is the length of the content in bytes.
 func contentBytes(head []byte) int64 { return 2 * int64(binary.BigEndian.Uint32(head[4:])) }
 
-// records hands the records [from, stop) to each, which are those from row on, and gives where the next one begins. Its error is one of the structure of the
-// file, which nothing is read behind: a record that is cut or that the numbers say is out of place; a limit; one of reading.
+// records hands the records [from, stop) to each, which are those from row on, and gives where the
+// next one begins. Its error is one of the structure of the file, which nothing is read behind: a
+// record that is cut or that the numbers say is out of place; a limit; one of reading.
 //
-// from, stop and at are offsets in the .shp or, if records were moved, in the .shx; place is one in the .shp.
-func (r *partReader) records(from, stop, row int64, each func(at, place int64, content []byte)) (next int64, err error) {
+// from, stop and at are offsets in the .shp or, if records were moved, in the .shx; place is one in
+// the .shp.
+func (r *partReader) records(from, stop, row int64, each func(at, place int64, content []byte)) (next int64,
+	err error,
+) {
 	for next = from; next < stop; row++ {
 		at, place := next, next
 		if r.order == moved {
@@ -53,7 +57,9 @@ func (r *partReader) records(from, stop, row int64, each func(at, place int64, c
 func (r *partReader) record(at, row int64) ([]byte, error) {
 	left := r.src.Size - at - recordHead
 	if left < 0 {
-		return nil, faultAt(r.src, at, row, fmt.Errorf("the file ends inside of a record: %d bytes are left, expected a header of %d", left+recordHead, recordHead))
+		return nil, faultAt(r.src, at, row, fmt.Errorf(
+			"the file ends inside of a record: %d bytes are left, expected a header of %d", left+recordHead, recordHead,
+		))
 	}
 	head, err := r.window.bytes(at, recordHead)
 	if err != nil {
@@ -69,14 +75,18 @@ func (r *partReader) record(at, row int64) ([]byte, error) {
 	}
 	if n, want := numberOf(head), row+r.base; n != want {
 		if strict {
-			e := faultAt(r.src, at, row, fmt.Errorf("the record has the number %d, expected %d; records must follow each other without gaps, "+
-				"or the .shx must say where they are", n, want))
+			e := faultAt(r.src, at, row, fmt.Errorf(
+				"the record has the number %d, expected %d; records must follow each other without gaps, "+
+					"or the .shx must say where they are", n, want))
 			if !r.guessing {
 				e.Mode = r.modeOfNumbers()
 			}
 			return nil, e
 		}
-		r.defects = append(r.defects, recordDefect{0, ruleRecordNumber, fmt.Sprintf("record %d is read as %d", n, want)})
+		r.defects = append(r.defects, recordDefect{
+			0, ruleRecordNumber,
+			fmt.Sprintf("record %d is read as %d", n, want),
+		})
 	}
 	switch {
 	case indexed != content:
@@ -90,7 +100,8 @@ func (r *partReader) record(at, row int64) ([]byte, error) {
 	}
 	switch n := content; {
 	case n > left:
-		return nil, faultAt(r.src, at+4, row, fmt.Errorf("the file ends inside of a record: its content has %d bytes, of which %d are there", n, left))
+		return nil, faultAt(r.src, at+4, row,
+			fmt.Errorf("the file ends inside of a record: its content has %d bytes, of which %d are there", n, left))
 	case n > r.most:
 		what := fmt.Sprintf("%s: record %d, of %d bytes,", r.src.Name, row, n)
 		return nil, &readers.LimitError{What: what, Flag: "--max-feature-bytes", Limit: r.most}
@@ -99,7 +110,8 @@ func (r *partReader) record(at, row int64) ([]byte, error) {
 	}
 }
 
-// find gives the offset of the first bytes in [from, stop) that look like a record, or -1. If records were moved, it is that of an entry of the .shx.
+// find gives the offset of the first bytes in [from, stop) that look like a record, or -1. If
+// records were moved, it is that of an entry of the .shx.
 func (r *partReader) find(from, stop int64) (int64, error) {
 	if r.order == moved {
 		return from + (headerBytes-from)&(indexEntry-1), nil
@@ -134,7 +146,8 @@ func (r *partReader) find(from, stop int64) (int64, error) {
 	return -1, nil
 }
 
-// mostSurplus is how many bytes may stand behind a shape for a record to look like one. One that has more is read all the same.
+// mostSurplus is how many bytes may stand behind a shape for a record to look like one. One that
+// has more is read all the same.
 const mostSurplus = 64
 
 // plausible reports whether what stands at an offset looks like a record that holds a shape.
@@ -154,7 +167,8 @@ func (r *partReader) plausible(at int64) (bool, error) {
 	return ok && (n == need || n >= measured && n <= measured+mostSurplus), nil
 }
 
-// nullsBefore goes from the record at an offset back over records that hold no shape, as far as the window reaches.
+// nullsBefore goes from the record at an offset back over records that hold no shape, as far as the
+// window reaches.
 func (r *partReader) nullsBefore(at, least int64) (int64, error) {
 	least = max(least, r.window.base)
 	for at-nullRecord >= least {

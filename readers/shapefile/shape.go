@@ -8,7 +8,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// decoder turns the contents of records into geometries. Nothing is added for a record that is malformed.
+// decoder turns the contents of records into geometries. Nothing is added for a record that is
+// malformed.
 type decoder struct {
 	kind shapeType // of the file
 	geom *geoarrow.GeometryBuilder
@@ -121,7 +122,8 @@ func (d *decoder) lines(b *body) {
 	d.geom.End(geoarrow.LineString)
 }
 
-// rings adds a polygon of several rings: outer rings in the order of the file, each with its holes behind it, in the order of the file.
+// rings adds a polygon of several rings: outer rings in the order of the file, each with its holes
+// behind it, in the order of the file.
 func (d *decoder) rings(b *body) error {
 	n := len(b.parts) / 4
 	d.nest.begin(b.points)

@@ -19,7 +19,8 @@ func TestFormat(t *testing.T) { readertest.Run(t, shapefile.Format(), windows, p
 
 func FuzzFormat(f *testing.F) { readertest.Fuzz(f, shapefile.Format(), windows, parallel) }
 
-// shpCase is a file and the table that it becomes, as readertest.Columns writes it, or a part of the error that stands at an offset.
+// shpCase is a file and the table that it becomes, as readertest.Columns writes it, or a part of
+// the error that stands at an offset.
 type shpCase struct {
 	name   string
 	file   []byte
@@ -41,7 +42,10 @@ func check(t *testing.T, with beside, cases []shpCase) {
 	t.Helper()
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			in := readertest.Input{Name: "a.shp", Text: c.file, Siblings: with.siblings, Options: with.options, Limits: with.limits}
+			in := readertest.Input{
+				Name: "a.shp", Text: c.file, Siblings: with.siblings, Options: with.options,
+				Limits: with.limits,
+			}
 			table, err := readertest.Check(t, shapefile.Format(), in)
 			switch {
 			case c.offset > 0:
@@ -58,7 +62,8 @@ func check(t *testing.T, with beside, cases []shpCase) {
 				in.Limits.BatchRows = rows
 				again, err := readertest.Check(t, shapefile.Format(), in)
 				if (err == nil) != (c.offset == 0) || err == nil && columns(again) != c.want {
-					t.Errorf("%x\nbatches of %d rows\ngot:\n%s\n%v\nwant:\n%s", c.file, rows, columns(again), err, c.want)
+					t.Errorf("%x\nbatches of %d rows\ngot:\n%s\n%v\nwant:\n%s", c.file, rows, columns(again),
+						err, c.want)
 				}
 				readertest.Same(t, shapefile.Format(), in, []int{1, 50, 150}, windows, parallel)
 			}

@@ -8,13 +8,15 @@ import (
 // spot is a position.
 type spot struct{ x, y float64 }
 
-// turn is the exact sign of the area of the triangle a, b, p: positive if p lies left of the line from a to b, 0 if on it. A position that is not
-// finite lies on every line.
+// turn is the exact sign of the area of the triangle a, b, p: positive if p lies left of the line
+// from a to b, 0 if on it. A position that is not finite lies on every line.
 //
-// Nearly always the sign of the rounded area is certain, by the bound of Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust
-// Geometric Predicates" (1997), section 4.3; else the area is computed without rounding, and exact is true.
+// Nearly always the sign of the rounded area is certain, by the bound of Shewchuk, "Adaptive
+// Precision Floating-Point Arithmetic and Fast Robust Geometric Predicates" (1997), section 4.3;
+// else the area is computed without rounding, and exact is true.
 func turn(a, b, p spot) (sign int, exact bool) {
-	// Conversions keep processors that can from fusing a product with the difference: the same sign everywhere.
+	// Conversions keep processors that can from fusing a product with the difference: the same sign
+	// everywhere.
 	left, right := float64((a.x-p.x)*(b.y-p.y)), float64((a.y-p.y)*(b.x-p.x))
 	area, size := left-right, math.Abs(left)+math.Abs(right)
 	if size > leastSize && size <= math.MaxFloat64 && math.Abs(area) > turnBound*size {

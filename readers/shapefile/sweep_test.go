@@ -17,8 +17,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// TestSweep reads random shapefiles of every type, most of them with mistakes, in windows, parts and batches of random sizes, and their chunks again: tables,
-// counts and errors must be the same.
+// TestSweep reads random shapefiles of every type, most of them with mistakes, in windows, parts
+// and batches of random sizes, and their chunks again: tables, counts and errors must be the same.
 func TestSweep(t *testing.T) {
 	readertest.Sweep(t, 500, func(seed uint64) bool { return sweepOne(t, rand.New(rand.NewPCG(seed, 8))) })
 }
@@ -53,10 +53,11 @@ func checkSpans(t *testing.T, in readertest.Input) {
 	defer func() { _ = src.Close() }()
 	parser := shapefile.Parallel(layout, 50)
 	read := func(span readers.Span) (chunks []readers.Chunk) {
-		_, err := parser.Parse(t.Context(), src, readers.Request{Span: span, Limits: in.Limits}, func(c readers.Chunk) error {
-			chunks = append(chunks, c)
-			return nil
-		})
+		_, err := parser.Parse(t.Context(), src, readers.Request{Span: span, Limits: in.Limits},
+			func(c readers.Chunk) error {
+				chunks = append(chunks, c)
+				return nil
+			})
 		if err != nil {
 			t.Errorf("%+v: %v", span, err)
 		}
@@ -71,14 +72,16 @@ func checkSpans(t *testing.T, in readertest.Input) {
 			t.Errorf("%q\n%+v again, got %d chunks", in.Text, c.Span, len(again))
 			return
 		}
-		if got, want := columnsText(again[0].Columns, c.Columns), columnsText(c.Columns, again[0].Columns); got != want {
+		if got, want := columnsText(again[0].Columns, c.Columns), columnsText(c.Columns,
+			again[0].Columns); got != want {
 			t.Errorf("%q\n%+v again, got\n%s\nwant:\n%s", in.Text, c.Span, got, want)
 			return
 		}
 	}
 }
 
-// columnsText is everything of columns that counts, with types that hold those of others too: a chunk may be as wide as the part that its rows were of.
+// columnsText is everything of columns that counts, with types that hold those of others too: a
+// chunk may be as wide as the part that its rows were of.
 func columnsText(columns, others *geoarrow.Columns) string {
 	var b strings.Builder
 	for i := range columns.Attributes {
@@ -87,9 +90,13 @@ func columnsText(columns, others *geoarrow.Columns) string {
 		if !ok {
 			return c.Name + " is needed as text"
 		}
-		fmt.Fprintf(&b, "%q %v rounded %d replaced %d nulls %d valid %x offsets %d values %x\n", c.Name, c.Type, c.Rounded, c.Replaced, c.Nulls, c.Valid, c.Offsets, c.Values)
+		fmt.Fprintf(&b, "%q %v rounded %d replaced %d nulls %d valid %x offsets %d values %x\n", c.Name,
+			c.Type, c.Rounded, c.Replaced, c.Nulls, c.Valid, c.Offsets, c.Values)
 	}
-	table := readers.Table{Rows: int64(columns.Rows), Starts: []int64{0, int64(columns.Rows)}, Batches: []*geoarrow.Columns{{Rows: columns.Rows, Geometry: columns.Geometry}}}
+	table := readers.Table{
+		Rows: int64(columns.Rows), Starts: []int64{0, int64(columns.Rows)},
+		Batches: []*geoarrow.Columns{{Rows: columns.Rows, Geometry: columns.Geometry}},
+	}
 	return b.String() + strings.SplitAfterN(readertest.Columns(&table), ":", 3)[2] // without the type
 }
 
@@ -126,7 +133,10 @@ func openBeside(t *testing.T, in readertest.Input) (*source.File, readers.Layout
 
 // sweepInput is a random shapefile with its siblings and options.
 func sweepInput(r *rand.Rand) readertest.Input {
-	kinds := []uint32{point, polyLine, polygon, multiPoint, pointZ, polyLineZ, polygonZ, multiPointZ, pointM, polyLineM, polygonM, multiPointM, multiPatch}
+	kinds := []uint32{
+		point, polyLine, polygon, multiPoint, pointZ, polyLineZ, polygonZ, multiPointZ,
+		pointM, polyLineM, polygonM, multiPointM, multiPatch,
+	}
 	kind := kinds[r.IntN(len(kinds))]
 	careless := r.IntN(4) == 0
 	var contents [][]byte
@@ -145,7 +155,10 @@ func sweepInput(r *rand.Rand) readertest.Input {
 			contents[n] = append(contents[n], 0)
 		}
 	}
-	in := readertest.Input{Name: "a.shp", Text: shpFrom(r.IntN(2), kind, contents...), Options: map[string]any{}, Siblings: map[string][]byte{}}
+	in := readertest.Input{
+		Name: "a.shp", Text: shpFrom(r.IntN(2), kind, contents...), Options: map[string]any{},
+		Siblings: map[string][]byte{},
+	}
 	in.Options["on_error"] = []string{"fail", "skip", "null", "repair"}[r.IntN(4)]
 	if r.IntN(3) > 0 {
 		in.Siblings[".dbf"] = sweepTable(r, len(contents), careless)
@@ -192,7 +205,8 @@ func sweepIndex(r *rand.Rand, in *readertest.Input, contents [][]byte) {
 			in.Text = append(in.Text, make([]byte, 2*r.IntN(20))...) // a gap
 		}
 		entries[2*i], entries[2*i+1] = uint32(len(in.Text)), uint32(len(contents[i]))
-		in.Text = append(big.AppendUint32(big.AppendUint32(in.Text, uint32(base+i)), uint32(len(contents[i])/2)), contents[i]...)
+		in.Text = append(big.AppendUint32(big.AppendUint32(in.Text, uint32(base+i)), uint32(len(contents[i])/2)),
+			contents[i]...)
 	}
 	in.Siblings[".shx"] = shx(entries...)
 	if r.IntN(4) == 0 {
@@ -225,7 +239,8 @@ func sweepTable(r *rand.Rand, rows int, careless bool) []byte {
 		case 2:
 			wide = "1.5"
 		}
-		v := fmt.Sprintf("%4d%20s%8.3f%6s", r.IntN(10000), wide, r.Float64()*100, []string{"", "abc", "caf\xe9", "é"}[r.IntN(4)]+"      ")
+		v := fmt.Sprintf("%4d%20s%8.3f%6s", r.IntN(10000), wide, r.Float64()*100,
+			[]string{"", "abc", "caf\xe9", "é"}[r.IntN(4)]+"      ")
 		if careless && r.IntN(20) == 0 {
 			v = "  x1" + v[4:]
 		}

@@ -9,8 +9,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// windowBytes is how much is read at a time: small enough to be parsed from the cache that read put it in. tailBytes is how much is read behind the part at
-// hand, of which only the end of a record is needed.
+// windowBytes is how much is read at a time: small enough to be parsed from the cache that read put
+// it in. tailBytes is how much is read behind the part at hand, of which only the end of a record
+// is needed.
 const windowBytes, tailBytes = 256 << 10, 4 << 10
 
 // window is the bytes of the file around the record at hand.
@@ -69,7 +70,8 @@ func (w *window) fill(at int64, n int) error {
 		return nil
 	}
 	if err == nil || errors.Is(err, io.EOF) {
-		err = fmt.Errorf("%s: %w: it ends at byte %d, not %d", w.src.Name, source.ErrChanged, at+int64(from+got), w.src.Size)
+		err = fmt.Errorf("%s: %w: it ends at byte %d, not %d", w.src.Name, source.ErrChanged, at+int64(from+got),
+			w.src.Size)
 	}
 	w.have = nil
 	return err

@@ -18,10 +18,12 @@ import (
 	"github.com/klauspost/compress/flate"
 )
 
-// maxDirectoryBytes bounds what is read for the directory of a zip archive, which has 46 bytes and a name for each member.
+// maxDirectoryBytes bounds what is read for the directory of a zip archive, which has 46 bytes and
+// a name for each member.
 const maxDirectoryBytes = 16 << 20
 
-// archive is what of a zip archive is read: a folder of its own, whose files are members that lie beside each other.
+// archive is what of a zip archive is read: a folder of its own, whose files are members that lie
+// beside each other.
 type archive struct {
 	members map[string]*member // by last component
 }
@@ -73,8 +75,9 @@ func (a *archive) open(name string) (content, string, error) {
 	return m, name, nil
 }
 
-// Members gives the names of the files in a zip archive, in the order of its directory; but for hidden ones and those that programs put there for
-// themselves, and names that lead out of a folder.
+// Members gives the names of the files in a zip archive, in the order of its directory; but for
+// hidden ones and those that programs put there for themselves, and names that lead out of a
+// folder.
 func (f *File) Members() ([]string, error) {
 	files, err := f.directory(maxDirectoryBytes)
 	if err != nil {
@@ -90,7 +93,8 @@ func (f *File) Members() ([]string, error) {
 }
 
 func visible(name string) bool {
-	return filepath.IsLocal(name) && !strings.HasSuffix(name, "/") && !strings.HasPrefix(path.Base(name), ".") && !strings.HasPrefix(name, "__MACOSX/")
+	return filepath.IsLocal(name) && !strings.HasSuffix(name, "/") && !strings.HasPrefix(path.Base(name), ".") &&
+		!strings.HasPrefix(name, "__MACOSX/")
 }
 
 // directory reads the directory of an archive, and not many more bytes than limit.
@@ -140,8 +144,9 @@ func (f *File) archiveError(at int64, err error) error {
 	return &PackError{Name: f.Name, Packing: packing, Offset: at, Err: err}
 }
 
-// Extract gives the member of a zip archive that is called name, and keeps at hand what lies beside it and has one of the extensions: Sibling of the
-// answer finds that. Stored members are read where they are, deflated ones are unpacked side by side. The name of the answer is that of f with the
+// Extract gives the member of a zip archive that is called name, and keeps at hand what lies beside
+// it and has one of the extensions: Sibling of the answer finds that. Stored members are read where
+// they are, deflated ones are unpacked side by side. The name of the answer is that of f with the
 // member's behind it; Unchanged of it is that of f. The caller closes it, and f after it.
 //
 // Errors: as of Unpack.
@@ -153,7 +158,8 @@ func (f *File) Extract(ctx context.Context, name string, siblings []string, u Un
 	}
 	var chosen []*extraction
 	for _, m := range files {
-		if m.Name == name || visible(m.Name) && path.Dir(m.Name) == path.Dir(name) && IsSibling(path.Base(name), path.Base(m.Name), siblings) {
+		if m.Name == name || visible(m.Name) && path.Dir(m.Name) == path.Dir(name) &&
+			IsSibling(path.Base(name), path.Base(m.Name), siblings) {
 			chosen = append(chosen, &extraction{File: m, f: f})
 		}
 	}
@@ -174,8 +180,9 @@ func (f *File) Extract(ctx context.Context, name string, siblings []string, u Un
 		return nil, err
 	}
 	return &File{
-		Name: f.Name + "/" + strings.ToValidUTF8(name, "\uFFFD"), Path: f.Path, Size: main.info.Size(), Identity: f.Identity,
-		content: whole{main, a}, folder: a, base: path.Base(name), packed: f,
+		Name: f.Name + "/" + strings.ToValidUTF8(name, "\uFFFD"), Path: f.Path, Size: main.info.Size(),
+		Identity: f.Identity,
+		content:  whole{main, a}, folder: a, base: path.Base(name), packed: f,
 	}, nil
 }
 
@@ -198,7 +205,8 @@ func (f *File) check(chosen []*extraction, limit int64) error {
 			return err
 		}
 		if err != nil {
-			return f.archiveError(f.Size, fmt.Errorf("member %q: its header is not where the directory at the end says", x.Name))
+			return f.archiveError(f.Size, fmt.Errorf("member %q: its header is not where the directory at the end says",
+				x.Name))
 		}
 		x.at = at
 		stored := x.Method == zip.Store
@@ -214,9 +222,11 @@ func (f *File) check(chosen []*extraction, limit int64) error {
 		case x.CompressedSize64 > uint64(f.Size) || uint64(at) > uint64(f.Size)-x.CompressedSize64:
 			return x.wrong(fmt.Errorf("its %d bytes go beyond the end of the archive", x.CompressedSize64))
 		case stored && x.CompressedSize64 != x.UncompressedSize64:
-			return x.wrong(fmt.Errorf("is stored, and has %d bytes and %d bytes", x.CompressedSize64, x.UncompressedSize64))
+			return x.wrong(fmt.Errorf("is stored, and has %d bytes and %d bytes", x.CompressedSize64,
+				x.UncompressedSize64))
 		case !stored && x.UncompressedSize64/1100 > x.CompressedSize64:
-			return x.wrong(fmt.Errorf("claims to hold %d bytes in %d, more than DEFLATE can", x.UncompressedSize64, x.CompressedSize64))
+			return x.wrong(fmt.Errorf("claims to hold %d bytes in %d, more than DEFLATE can",
+				x.UncompressedSize64, x.CompressedSize64))
 		}
 		if !stored {
 			total += x.UncompressedSize64
@@ -225,7 +235,9 @@ func (f *File) check(chosen []*extraction, limit int64) error {
 	if total > uint64(limit) {
 		return &RoomError{Name: f.Name, Limit: limit}
 	}
-	byPlace := slices.SortedFunc(slices.Values(chosen), func(a, b *extraction) int { return int(min(1, max(-1, a.at-b.at))) })
+	byPlace := slices.SortedFunc(slices.Values(chosen), func(a, b *extraction) int {
+		return int(min(1, max(-1, a.at-b.at)))
+	})
 	for i := 1; i < len(byPlace); i++ {
 		if before := byPlace[i-1]; before.at+int64(before.CompressedSize64) > byPlace[i].at {
 			return byPlace[i].wrong(fmt.Errorf("overlaps with member %q", before.Name))
@@ -239,7 +251,8 @@ func (x *extraction) wrong(err error) error {
 	return x.f.archiveError(min(x.at, x.f.Size), fmt.Errorf("member %q: %w", x.Name, err))
 }
 
-// extractAll extracts members, several at a time. Of several errors it gives the one of the first member.
+// extractAll extracts members, several at a time. Of several errors it gives the one of the first
+// member.
 func extractAll(ctx context.Context, chosen []*extraction, u Unpacking) error {
 	errs := make([]error, len(chosen))
 	next := make(chan int)

@@ -8,8 +8,9 @@ import (
 	"io"
 )
 
-// The end of a zip archive says how many members its directory has (APPNOTE.TXT 6.3, 4.3.14 to 4.3.16). Package zip makes room for as many as that, if the file is
-// large enough for their headers; but a hole of a terabyte costs nothing to make.
+// The end of a zip archive says how many members its directory has (APPNOTE.TXT 6.3, 4.3.14 to
+// 4.3.16). Package zip makes room for as many as that, if the file is large enough for their
+// headers; but a hole of a terabyte costs nothing to make.
 //
 //	0             8               24        32        40     48       56
 //	│ PK 6 6 │ …                  │ on disk │ members │ size │ offset │   ZIP64 record, anywhere
@@ -24,14 +25,16 @@ const (
 	maxMembers   = maxDirectoryBytes / memberBytes
 )
 
-// countMembers refuses a directory that claims to have more than maxMembers. What else may be wrong with it is left to package zip.
+// countMembers refuses a directory that claims to have more than maxMembers. What else may be wrong
+// with it is left to package zip.
 func (f *File) countMembers() error {
 	tail := make([]byte, min(f.Size, endSearched+locatorBytes))
 	if err := f.full(tail, f.Size-int64(len(tail))); err != nil {
 		return err
 	}
 	for i := len(tail) - endBytes; i >= locatorBytes; i-- {
-		if !bytes.HasPrefix(tail[i:], []byte("PK\x05\x06")) || !bytes.HasPrefix(tail[i-locatorBytes:], []byte("PK\x06\x07")) {
+		if !bytes.HasPrefix(tail[i:], []byte("PK\x05\x06")) || !bytes.HasPrefix(tail[i-locatorBytes:],
+			[]byte("PK\x06\x07")) {
 			continue
 		}
 		at := int64(binary.LittleEndian.Uint64(tail[i-locatorBytes+8:]))
@@ -42,8 +45,10 @@ func (f *File) countMembers() error {
 		if err := f.full(record[:], at); err != nil {
 			return err
 		}
-		if n := binary.LittleEndian.Uint64(record[32:]); n > maxMembers && bytes.HasPrefix(record[:], []byte("PK\x06\x06")) {
-			return f.archiveError(at, fmt.Errorf("the directory claims to have %d members, more than %d", n, maxMembers))
+		if n := binary.LittleEndian.Uint64(record[32:]); n > maxMembers && bytes.HasPrefix(record[:],
+			[]byte("PK\x06\x06")) {
+			return f.archiveError(at, fmt.Errorf("the directory claims to have %d members, more than %d",
+				n, maxMembers))
 		}
 	}
 	return nil

@@ -54,12 +54,16 @@ func TestExtract(t *testing.T) {
 		packedMember{"/gis/parcels.shx", zip.Store, "out"},
 	))
 	names, err := f.Members()
-	if want := []string{"readme.txt", "gis/parcels.shp", "gis/parcels.DBF", "gis/parcels.prj", "gis/parcels.cpg", "parcels.shx"}; err != nil || !slices.Equal(names, want) {
+	if want := []string{
+		"readme.txt", "gis/parcels.shp", "gis/parcels.DBF", "gis/parcels.prj", "gis/parcels.cpg",
+		"parcels.shx",
+	}; err != nil || !slices.Equal(names, want) {
 		t.Errorf("members %q, %v, want %q", names, err, want)
 	}
 	for workers := range 4 {
 		dir := t.TempDir()
-		main, err := f.Extract(t.Context(), "gis/parcels.shp", []string{".dbf", ".shx", ".prj", ".cpg"}, Unpacking{Dir: dir, Workers: workers})
+		main, err := f.Extract(t.Context(), "gis/parcels.shp", []string{".dbf", ".shx", ".prj", ".cpg"},
+			Unpacking{Dir: dir, Workers: workers})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +91,8 @@ func TestExtract(t *testing.T) {
 			t.Errorf("a closed one is read: %v", err)
 		}
 	}
-	stored, err := f.Extract(t.Context(), "gis/parcels.DBF", []string{".cpg"}, Unpacking{Dir: "/nowhere at all", MaxBytes: 1})
+	stored, err := f.Extract(t.Context(), "gis/parcels.DBF", []string{".cpg"},
+		Unpacking{Dir: "/nowhere at all", MaxBytes: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,24 +125,60 @@ func TestExtractMalformed(t *testing.T) {
 		{"no archive", func([]byte) []byte { return []byte("text") }, "not a zip archive"},
 		{"empty", func([]byte) []byte { return nil }, "not a zip archive"},
 		{"cut", func(b []byte) []byte { return b[:len(b)-30] }, "not a zip archive"},
-		{"encrypted", func(b []byte) []byte { put16(header(b, directory, 0)[8:], 1); return b }, `member "a.shp": is encrypted`},
-		{"unknown method", func(b []byte) []byte { put16(header(b, directory, 0)[10:], 14); return b }, `member "a.shp": is packed by method 14`},
-		{"wrong checksum", func(b []byte) []byte { put32(header(b, directory, 0)[16:], 7); return b }, `member "a.shp": does not have the checksum`},
-		{"wrong checksum of a stored one", func(b []byte) []byte { put32(header(b, directory, 1)[16:], 7); return b }, `member "a.dbf": does not have the checksum`},
-		{"more bytes than it says", func(b []byte) []byte { put32(header(b, directory, 0)[24:], 41); return b }, `member "a.shp": has 42 bytes or more, not the 41`},
-		{"fewer bytes than it says", func(b []byte) []byte { put32(header(b, directory, 0)[24:], 43); return b }, `member "a.shp": has 42 bytes or more, not the 43`},
-		{"a bogus size", func(b []byte) []byte { put32(header(b, directory, 0)[24:], 1<<31); return b }, `more than DEFLATE can`},
-		{"beyond the end", func(b []byte) []byte { put32(header(b, directory, 1)[20:], 1<<30); return b }, `member "a.dbf": its 1073741824 bytes go beyond`},
-		{"two sizes of a stored one", func(b []byte) []byte { put32(header(b, directory, 1)[24:], 5); return b }, `member "a.dbf": is stored, and has`},
+		{"encrypted", func(b []byte) []byte {
+			put16(header(b, directory, 0)[8:], 1)
+			return b
+		}, `member "a.shp": is encrypted`},
+		{"unknown method", func(b []byte) []byte {
+			put16(header(b, directory, 0)[10:], 14)
+			return b
+		}, `member "a.shp": is packed by method 14`},
+		{"wrong checksum", func(b []byte) []byte {
+			put32(header(b, directory, 0)[16:], 7)
+			return b
+		}, `member "a.shp": does not have the checksum`},
+		{"wrong checksum of a stored one", func(b []byte) []byte {
+			put32(header(b, directory, 1)[16:], 7)
+			return b
+		}, `member "a.dbf": does not have the checksum`},
+		{"more bytes than it says", func(b []byte) []byte {
+			put32(header(b, directory, 0)[24:], 41)
+			return b
+		}, `member "a.shp": has 42 bytes or more, not the 41`},
+		{"fewer bytes than it says", func(b []byte) []byte {
+			put32(header(b, directory, 0)[24:], 43)
+			return b
+		}, `member "a.shp": has 42 bytes or more, not the 43`},
+		{"a bogus size", func(b []byte) []byte {
+			put32(header(b, directory, 0)[24:], 1<<31)
+			return b
+		}, `more than DEFLATE can`},
+		{"beyond the end", func(b []byte) []byte {
+			put32(header(b, directory, 1)[20:], 1<<30)
+			return b
+		}, `member "a.dbf": its 1073741824 bytes go beyond`},
+		{"two sizes of a stored one", func(b []byte) []byte {
+			put32(header(b, directory, 1)[24:], 5)
+			return b
+		}, `member "a.dbf": is stored, and has`},
 		{"overlap", func(b []byte) []byte { put32(header(b, directory, 1)[42:], 0); return b }, `overlaps with member`},
-		{"no header there", func(b []byte) []byte { put32(header(b, directory, 0)[42:], 9); return b }, `its header is not where the directory at the end says`},
+		{"no header there", func(b []byte) []byte {
+			put32(header(b, directory, 0)[42:], 9)
+			return b
+		}, `its header is not where the directory at the end says`},
 		{"a link", func(b []byte) []byte {
 			put16(header(b, directory, 0)[4:], 3<<8)
 			put32(header(b, directory, 0)[38:], 0o120777<<16)
 			return b
 		}, `member "a.shp": is a link`},
-		{"corrupt data", func(b []byte) []byte { header(b, local, 0)[30+len("a.shp")] |= 7; return b }, `member "a.shp": corrupt DEFLATE data`},
-		{"two of a name", func(b []byte) []byte { copy(header(b, directory, 1)[46:], "a.shp"); return b }, `two members have this name`},
+		{"corrupt data", func(b []byte) []byte {
+			header(b, local, 0)[30+len("a.shp")] |= 7
+			return b
+		}, `member "a.shp": corrupt DEFLATE data`},
+		{"two of a name", func(b []byte) []byte {
+			copy(header(b, directory, 1)[46:], "a.shp")
+			return b
+		}, `two members have this name`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			b := tt.change(zipped(t, packedMember{"a.shp", zip.Deflate, text}, packedMember{"a.dbf", zip.Store, text}))
@@ -157,7 +198,8 @@ func TestExtractMalformed(t *testing.T) {
 
 func TestExtractLimits(t *testing.T) {
 	zeros := string(make([]byte, 1<<20))
-	f := packed(t, "a.zip", zipped(t, packedMember{"a.shp", zip.Deflate, zeros}, packedMember{"a.dbf", zip.Deflate, zeros}))
+	f := packed(t, "a.zip", zipped(t, packedMember{"a.shp", zip.Deflate, zeros},
+		packedMember{"a.dbf", zip.Deflate, zeros}))
 	for _, max := range []int64{2<<20 - 1, 2 << 20} {
 		var room *RoomError
 		main, err := f.Extract(t.Context(), "a.shp", []string{".dbf"}, Unpacking{Dir: t.TempDir(), MaxBytes: max})
@@ -168,24 +210,28 @@ func TestExtractLimits(t *testing.T) {
 			_ = main.Close()
 		}
 	}
-	if _, err := f.Extract(t.Context(), "b.shp", nil, Unpacking{}); err == nil || !strings.Contains(err.Error(), `no member "b.shp"`) {
+	if _, err := f.Extract(t.Context(), "b.shp", nil, Unpacking{}); err == nil ||
+		!strings.Contains(err.Error(), `no member "b.shp"`) {
 		t.Errorf("error %v", err)
 	}
 }
 
 func TestDirectoryThatIsTooLong(t *testing.T) {
-	f := packed(t, "a.zip", zipped(t, packedMember{strings.Repeat("n", 10_000), zip.Store, ""}, packedMember{strings.Repeat("m", 10_000), zip.Store, ""}))
+	f := packed(t, "a.zip", zipped(t, packedMember{strings.Repeat("n", 10_000), zip.Store, ""},
+		packedMember{strings.Repeat("m", 10_000), zip.Store, ""}))
 	if files, err := f.directory(maxDirectoryBytes); err != nil || len(files) != 2 {
 		t.Errorf("%d members, %v", len(files), err)
 	}
-	if files, err := f.directory(15_000); err == nil || !strings.Contains(err.Error(), "the directory of the archive has more than 15000 bytes") {
+	if files, err := f.directory(15_000); err == nil || !strings.Contains(err.Error(),
+		"the directory of the archive has more than 15000 bytes") {
 		t.Errorf("%d members, error %v", len(files), err)
 	}
 }
 
 // Whatever an archive holds, it is refused or read, and nothing is left.
 func FuzzExtract(f *testing.F) {
-	f.Add(zipped(f, packedMember{"a.shp", zip.Deflate, "some text, some text"}, packedMember{"a.dbf", zip.Store, "text"}), uint8(2))
+	f.Add(zipped(f, packedMember{"a.shp", zip.Deflate, "some text, some text"},
+		packedMember{"a.dbf", zip.Store, "text"}), uint8(2))
 	f.Add(gzipped(f, []byte("text"), []byte("text")), uint8(0))
 	f.Add(bgzipped(f, []byte("some text, some text"), 7), uint8(0))
 	f.Add(zstandard(f, []byte("text")), uint8(1))

@@ -13,7 +13,8 @@ import (
 	"sync/atomic"
 )
 
-// Digest is a collision-resistant digest of a file's whole content: SHA-256 over the digests of its blocks.
+// Digest is a collision-resistant digest of a file's whole content: SHA-256 over the digests of its
+// blocks.
 //
 //	content   │ 4 MiB  │ 4 MiB  │ … │ rest │
 //	              │        │           │        SHA-256 of each
@@ -21,8 +22,9 @@ import (
 //	              └────────┴───┬───────┘        SHA-256 with the size in front
 //	Digest                   32 B
 //
-// It is a tree of one level, because blocks can be hashed by several cores, and because whoever keeps the blocks can prove that a file that grew
-// begins with its old content: its whole old blocks are still there, and only the last one has to be hashed at its old length.
+// It is a tree of one level, because blocks can be hashed by several cores, and because whoever
+// keeps the blocks can prove that a file that grew begins with its old content: its whole old
+// blocks are still there, and only the last one has to be hashed at its old length.
 type Digest [sha256.Size]byte
 
 const (
@@ -54,12 +56,14 @@ func (d Digest) With(extension string, sibling Digest) Digest {
 	return sha256.Sum256(slices.Concat([]byte("vibeflight sibling 1\n"), d[:], sibling[:], []byte(extension)))
 }
 
-// Blocks are the SHA-256 digests of the blocks of bytes [from, to), 32 bytes each: of [from, from+BlockBytes) and so on, the last one
-// ending at to. from is a multiple of BlockBytes. The work is shared by at most so many goroutines (0: as many as there are processors), each with a
-// buffer of 256 KiB, which have ended when Blocks returns. The answer does not depend on how many there are.
+// Blocks are the SHA-256 digests of the blocks of bytes [from, to), 32 bytes each: of [from,
+// from+BlockBytes) and so on, the last one ending at to. from is a multiple of BlockBytes. The work
+// is shared by at most so many goroutines (0: as many as there are processors), each with a buffer
+// of 256 KiB, which have ended when Blocks returns. The answer does not depend on how many there
+// are.
 //
-// A file that ends before to gives an error that wraps ErrChanged; what is wrong with ctx is seen between two reads. BytesRead does not count
-// the bytes.
+// A file that ends before to gives an error that wraps ErrChanged; what is wrong with ctx is seen
+// between two reads. BytesRead does not count the bytes.
 func (f *File) Blocks(ctx context.Context, from, to int64, workers int) ([]byte, error) {
 	if from < 0 || from%BlockBytes != 0 || to < from {
 		return nil, fmt.Errorf("%s: no blocks are bytes %d to %d", f.Name, from, to)

@@ -141,7 +141,8 @@ func TestBlocksOfAFileThatWasCut(t *testing.T) {
 				t.Fatal(err)
 			}
 			if blocks, err := f.Blocks(t.Context(), 0, f.Size, workers); !errors.Is(err, ErrChanged) || blocks != nil {
-				t.Errorf("cut to %d bytes, %d workers: %x, error %v, want one that wraps ErrChanged", size, workers, blocks, err)
+				t.Errorf("cut to %d bytes, %d workers: %x, error %v, want one that wraps ErrChanged",
+					size, workers, blocks, err)
 			}
 		}
 	}

@@ -1,6 +1,8 @@
-// Package source gives the bytes of a data file and its siblings, and says whether they are still the same bytes.
+// Package source gives the bytes of a data file and its siblings, and says whether they are still
+// the same bytes.
 //
-// Users' files are read with pread and never mapped: a mapping of a file that somebody truncates kills the process.
+// Users' files are read with pread and never mapped: a mapping of a file that somebody truncates
+// kills the process.
 package source
 
 import (
@@ -42,13 +44,15 @@ type File struct {
 	opened map[string]*File     // of those, by extension
 }
 
-// Open opens the file that lies at a path under a catalog name. The caller closes it. Its identity covers the siblings that have one of the extensions.
+// Open opens the file that lies at a path under a catalog name. The caller closes it. Its identity
+// covers the siblings that have one of the extensions.
 func Open(name, at string, siblings ...string) (*File, error) {
 	return openWith(anywhere(filepath.Dir(at)), name, filepath.Base(at), siblings)
 }
 
-// OpenIn is Open of the file at rel below root. Links are followed as long as they stay below root, at any time: a file that a link out of it
-// replaced is an error, and so is every look at it after root was closed. The caller keeps root open until the file is closed.
+// OpenIn is Open of the file at rel below root. Links are followed as long as they stay below root,
+// at any time: a file that a link out of it replaced is an error, and so is every look at it after
+// root was closed. The caller keeps root open until the file is closed.
 func OpenIn(root *os.Root, name, rel string, siblings ...string) (*File, error) {
 	if !filepath.IsLocal(rel) {
 		return nil, &fs.PathError{Op: "open", Path: rel, Err: errors.New("not below the root")}
@@ -82,7 +86,10 @@ func open(dir folder, name, base string) (*File, error) {
 		_ = c.Close()
 		return nil, err
 	}
-	return &File{Name: name, Path: at, Size: info.Size(), Identity: IdentityOf(info), content: c, folder: dir, base: base}, nil
+	return &File{
+		Name: name, Path: at, Size: info.Size(), Identity: IdentityOf(info), content: c, folder: dir,
+		base: base,
+	}, nil
 }
 
 // ReadAt reads len(p) bytes from offset off, as io.ReaderAt says.
@@ -95,7 +102,8 @@ func (f *File) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// BytesRead is how many bytes ReadAt gave so far, of the file and its siblings, those that it gave twice counted twice: how far a parse is, while it runs.
+// BytesRead is how many bytes ReadAt gave so far, of the file and its siblings, those that it gave
+// twice counted twice: how far a parse is, while it runs.
 func (f *File) BytesRead() int64 { return f.read.Load() }
 
 // Head reads the first n bytes, or all of a shorter file.
@@ -108,8 +116,9 @@ func (f *File) Head(n int) ([]byte, error) {
 	return head[:got], err
 }
 
-// Unchanged gives an error that wraps ErrChanged if the open file or the file now at its path is another than when it was opened, or if that is so
-// of a sibling. A reader calls it after its last byte: a table is never made of two versions of a file.
+// Unchanged gives an error that wraps ErrChanged if the open file or the file now at its path is
+// another than when it was opened, or if that is so of a sibling. A reader calls it after its last
+// byte: a table is never made of two versions of a file.
 func (f *File) Unchanged() error {
 	switch {
 	case f.main != nil:
@@ -165,7 +174,8 @@ func (f *File) same() error {
 	return nil
 }
 
-// Close closes the file and its siblings. A sibling is closed with its file: Close of it does nothing.
+// Close closes the file and its siblings. A sibling is closed with its file: Close of it does
+// nothing.
 func (f *File) Close() error {
 	if f.main != nil {
 		return nil

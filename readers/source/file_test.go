@@ -12,7 +12,10 @@ func TestOpenInStaysBelowTheRoot(t *testing.T) {
 	base := t.TempDir()
 	write(t, filepath.Join(base, "outside"), "secret")
 	write(t, filepath.Join(base, "root/folder/inside"), "text")
-	for link, target := range map[string]string{"in": "folder/inside", "out": "../outside", "absolute": filepath.Join(base, "outside"), "ring": "ring"} {
+	for link, target := range map[string]string{
+		"in": "folder/inside", "out": "../outside",
+		"absolute": filepath.Join(base, "outside"), "ring": "ring",
+	} {
 		if err := os.Symlink(target, filepath.Join(base, "root", link)); err != nil {
 			t.Fatal(err)
 		}
@@ -39,7 +42,10 @@ func TestOpenInStaysBelowTheRoot(t *testing.T) {
 			t.Errorf("%s: %v", rel, err)
 		}
 	}
-	for _, rel := range []string{"out", "absolute", "ring", "../outside", filepath.Join(base, "outside"), "folder", "pipe", "none"} {
+	for _, rel := range []string{
+		"out", "absolute", "ring", "../outside", filepath.Join(base, "outside"),
+		"folder", "pipe", "none",
+	} {
 		if f, err := OpenIn(root, "name", rel); err == nil {
 			t.Errorf("%s: opened %v", rel, f.Identity)
 		}

@@ -13,7 +13,8 @@ import (
 
 // folder is where a file and its siblings lie.
 type folder interface {
-	// look gives what lies there now under each of the names, links followed, and nil for a name under which no regular file does.
+	// look gives what lies there now under each of the names, links followed, and nil for a name
+	// under which no regular file does.
 	look(names []string) ([]fs.FileInfo, error)
 	// open opens the file of a name, and says where it lies, for people.
 	open(name string) (content, string, error)
@@ -26,7 +27,8 @@ type content interface {
 	Stat() (fs.FileInfo, error)
 }
 
-// Without O_NONBLOCK, opening a named pipe waits for somebody to write to it. It changes nothing about regular files.
+// Without O_NONBLOCK, opening a named pipe waits for somebody to write to it. It changes nothing
+// about regular files.
 const openFlags = os.O_RDONLY | syscall.O_NONBLOCK
 
 // anywhere is a folder whose links may lead anywhere.
@@ -100,7 +102,8 @@ func looks(names []string, stat func(name string) (fs.FileInfo, error)) ([]fs.Fi
 	return infos, nil
 }
 
-// exhausted reports an error that says nothing of the file: the host is short of something, or a disk is ill.
+// exhausted reports an error that says nothing of the file: the host is short of something, or a
+// disk is ill.
 func exhausted(err error) bool {
 	for _, e := range []error{fs.ErrClosed, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EIO} {
 		if errors.Is(err, e) {
@@ -110,8 +113,9 @@ func exhausted(err error) bool {
 	return false
 }
 
-// IsGone reports that a file which was there a moment ago can't be opened since it, or a folder on the way, is gone or is something else now: a link that leads
-// out of the root or round in circles, a folder in place of a file. Other errors are of the host, or say that the file may not be read.
+// IsGone reports that a file which was there a moment ago can't be opened since it, or a folder on
+// the way, is gone or is something else now: a link that leads out of the root or round in circles,
+// a folder in place of a file. Other errors are of the host, or say that the file may not be read.
 func IsGone(err error) bool {
 	return err != nil && (errors.Is(err, fs.ErrClosed) || !exhausted(err) && !errors.Is(err, fs.ErrPermission))
 }
@@ -124,8 +128,9 @@ func gone(name string, err error) error {
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// Locate looks at rel below root, links followed, and says where it can be opened: at rel itself or, since os.Root refuses absolute links even if
-// they stay inside, where such a link leads. at is then opened through root like any other path, so a link swapped meanwhile leads nowhere.
+// Locate looks at rel below root, links followed, and says where it can be opened: at rel itself
+// or, since os.Root refuses absolute links even if they stay inside, where such a link leads. at is
+// then opened through root like any other path, so a link swapped meanwhile leads nowhere.
 func Locate(root *os.Root, rel string) (at string, info fs.FileInfo, err error) {
 	info, err = root.Stat(rel)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {

@@ -13,8 +13,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// gunzip writes the content of a gzip file to t. The members of a blocked one are decoded side by side; of any other, nothing says where a
-// member begins but the end of the one before.
+// gunzip writes the content of a gzip file to t. The members of a blocked one are decoded side by
+// side; of any other, nothing says where a member begins but the end of the one before.
 func (f *File) gunzip(ctx context.Context, t *temp, workers int) error {
 	if whole, err := f.inflateBlocks(ctx, t, workers); whole || err != nil {
 		return err
@@ -34,7 +34,8 @@ func (f *File) gunzip(ctx context.Context, t *temp, workers int) error {
 	return err
 }
 
-// A blocked gzip file (BGZF, SAMv1 4.1) is a run of members of at most 64 KiB, each of which says in an extra field how long it is:
+// A blocked gzip file (BGZF, SAMv1 4.1) is a run of members of at most 64 KiB, each of which says
+// in an extra field how long it is:
 //
 //	0                4         10     12          16      18            n-8     n-4
 //	│ 1f 8b 08 04    │ …       │ 6, 0 │ B C 2, 0  │ n-1   │ DEFLATE …   │ CRC-32 │ length │
@@ -54,7 +55,8 @@ type group struct {
 	bytes    int64 // of content
 }
 
-// inflateBlocks writes the content of a blocked gzip file to t. It reports false if the file is none, or malformed; then anything may be in t.
+// inflateBlocks writes the content of a blocked gzip file to t. It reports false if the file is
+// none, or malformed; then anything may be in t.
 func (f *File) inflateBlocks(ctx context.Context, t *temp, workers int) (whole bool, err error) {
 	work, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -127,7 +129,8 @@ func (f *File) eachGroup(ctx context.Context, groups chan<- group) error {
 	}
 }
 
-// glass looks at a few bytes of a file, here and there. Those that follow are read with them: blocks may be small, and many.
+// glass looks at a few bytes of a file, here and there. Those that follow are read with them:
+// blocks may be small, and many.
 type glass struct {
 	f    *File
 	at   int64

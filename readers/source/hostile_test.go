@@ -35,7 +35,8 @@ func sparse(t *testing.T, name string, size int64, tail []byte) *File {
 	return f
 }
 
-// directoryEnd is the end of an archive whose directory claims so many members and is empty, at an offset; with the records of ZIP64 or without.
+// directoryEnd is the end of an archive whose directory claims so many members and is empty, at an
+// offset; with the records of ZIP64 or without.
 func directoryEnd(members uint64, at uint64, wide bool) []byte {
 	var b []byte
 	if wide {
@@ -60,7 +61,8 @@ func directoryEnd(members uint64, at uint64, wide bool) []byte {
 	return append(b, 0, 0)
 }
 
-// What a directory claims to hold is not believed, however large the file is: a hole of 1 TiB costs nothing to make.
+// What a directory claims to hold is not believed, however large the file is: a hole of 1 TiB costs
+// nothing to make.
 func TestDirectoryThatClaimsManyMembers(t *testing.T) {
 	const size = 1 << 40
 	wide := len(directoryEnd(0, 0, true))
@@ -86,7 +88,8 @@ func TestDirectoryThatClaimsManyMembers(t *testing.T) {
 	}
 }
 
-// endless is a zstd file whose few bytes hold a run of zeros, behind as many bytes as a frame may skip.
+// endless is a zstd file whose few bytes hold a run of zeros, behind as many bytes as a frame may
+// skip.
 func endless(blocks int, skip []byte) []byte {
 	b := append([]byte{}, skip...)
 	b = append(b, 0x28, 0xb5, 0x2f, 0xfd, 0, 0x70) // no checksum, no size, a window of 16 MiB
@@ -132,7 +135,8 @@ func (c cancelled) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// What a file begins with is known from its first bytes: nobody reads gigabytes that are skipped, to list a folder.
+// What a file begins with is known from its first bytes: nobody reads gigabytes that are skipped,
+// to list a folder.
 func TestHeadBehindALongWay(t *testing.T) {
 	text := []byte("POINT(1 2)\n")
 	w, err := zstd.NewWriter(nil)

@@ -10,7 +10,8 @@ import (
 	"syscall"
 )
 
-// Identity tells, without reading a byte, that a file on this host may have changed. It does not tell what is in it.
+// Identity tells, without reading a byte, that a file on this host may have changed. It does not
+// tell what is in it.
 type Identity struct {
 	Size          int64
 	Mtime, Ctime  int64 // nanoseconds since the epoch

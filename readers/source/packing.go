@@ -18,8 +18,9 @@ const (
 	KMZ   Packing = "kmz"  // a zip archive of a KML file and what it shows
 )
 
-// PackingOf tells from the extension of a name how the file is packed, and what its content would be called: "roads.geojson" for "roads.geojson.gz". Of an archive that is for
-// its directory to say: inner is "".
+// PackingOf tells from the extension of a name how the file is packed, and what its content would
+// be called: "roads.geojson" for "roads.geojson.gz". Of an archive that is for its directory to
+// say: inner is "".
 func PackingOf(name string) (p Packing, inner string) {
 	ext := path.Ext(name)
 	switch lower(ext) {
@@ -62,7 +63,8 @@ type RoomError struct {
 
 func (e *RoomError) Error() string {
 	if e.Disk != "" {
-		return fmt.Sprintf("%s: unpacked, it takes more than the %d bytes that may be used in %s", e.Name, e.Limit, e.Disk)
+		return fmt.Sprintf("%s: unpacked, it takes more than the %d bytes that may be used in %s", e.Name,
+			e.Limit, e.Disk)
 	}
 	return fmt.Sprintf("%s: unpacked, it takes more than %d bytes", e.Name, e.Limit)
 }

@@ -26,8 +26,9 @@ func (e *RecodeError) Error() string { return fmt.Sprintf("byte %d: %v", e.Offse
 
 func (e *RecodeError) Unwrap() error { return e.Err }
 
-// Recode gives the text of f as UTF-8, in a temporary file that goes with the answer, under the name of f. Unchanged and siblings of it are those of f. The caller
-// closes the answer, and f after it; an f that Unpack gave is closed with the answer.
+// Recode gives the text of f as UTF-8, in a temporary file that goes with the answer, under the
+// name of f. Unchanged and siblings of it are those of f. The caller closes the answer, and f after
+// it; an f that Unpack gave is closed with the answer.
 //
 // Errors: *RecodeError for malformed text, *RoomError, those of reading and writing, that of ctx.
 func (f *File) Recode(ctx context.Context, r Recoding, u Unpacking) (*File, error) {

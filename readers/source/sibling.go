@@ -10,20 +10,24 @@ import (
 	"strings"
 )
 
-// Sibling is a file that lies beside another of the same stem and belongs to it, as roads.dbf to roads.shp.
+// Sibling is a file that lies beside another of the same stem and belongs to it, as roads.dbf to
+// roads.shp.
 type Sibling struct {
 	Name     string // its last component
 	Identity Identity
 }
 
-// With is the identity of a file together with its siblings, in any order: another one if any of them changes, appears or vanishes.
+// With is the identity of a file together with its siblings, in any order: another one if any of
+// them changes, appears or vanishes.
 func (id Identity) With(siblings []Sibling) Identity {
 	id.Siblings = [16]byte{}
 	if len(siblings) == 0 {
 		return id
 	}
 	h := sha256.New()
-	for _, s := range slices.SortedFunc(slices.Values(siblings), func(a, b Sibling) int { return strings.Compare(a.Name, b.Name) }) {
+	for _, s := range slices.SortedFunc(slices.Values(siblings), func(a, b Sibling) int {
+		return strings.Compare(a.Name, b.Name)
+	}) {
 		h.Write(binary.LittleEndian.AppendUint32(nil, uint32(len(s.Name))))
 		h.Write([]byte(s.Name))
 		h.Write(s.Identity.bytes())
@@ -32,8 +36,9 @@ func (id Identity) With(siblings []Sibling) Identity {
 	return id
 }
 
-// Spellings are the names that a file beside the one called name has if it has the same stem and the extension, in ASCII letters of any case: lower
-// case first, upper case last. What belongs to an archive is in it: beside one there is nothing.
+// Spellings are the names that a file beside the one called name has if it has the same stem and
+// the extension, in ASCII letters of any case: lower case first, upper case last. What belongs to
+// an archive is in it: beside one there is nothing.
 //
 //	Spellings("roads.shp", ".qi") = roads.qi roads.Qi roads.qI roads.QI
 func Spellings(name, extension string) []string {
@@ -56,9 +61,11 @@ func Spellings(name, extension string) []string {
 	return names
 }
 
-// IsSibling reports whether other is among the spellings of name with any of the extensions, which are in lower case and have one dot, at the front.
+// IsSibling reports whether other is among the spellings of name with any of the extensions, which
+// are in lower case and have one dot, at the front.
 func IsSibling(name, other string, extensions []string) bool {
-	return name != other && !archived(name) && Stem(name) == Stem(other) && slices.Contains(extensions, lower(path.Ext(other)))
+	return name != other && !archived(name) && Stem(name) == Stem(other) && slices.Contains(extensions,
+		lower(path.Ext(other)))
 }
 
 func archived(name string) bool {
@@ -66,7 +73,8 @@ func archived(name string) bool {
 	return p == Zip || p == KMZ
 }
 
-// Stem is what a file and its siblings have in common: "roads" of "roads.shp", and of "roads.gml.gz".
+// Stem is what a file and its siblings have in common: "roads" of "roads.shp", and of
+// "roads.gml.gz".
 func Stem(name string) string {
 	if p, inner := PackingOf(name); p == Gzip || p == Zstd {
 		name = inner
@@ -85,7 +93,8 @@ func lower(extension string) string {
 	return string(b)
 }
 
-// SiblingsIn gives the siblings of the file at rel below root that have one of the extensions, as OpenIn finds them.
+// SiblingsIn gives the siblings of the file at rel below root that have one of the extensions, as
+// OpenIn finds them.
 func SiblingsIn(root *os.Root, rel string, extensions ...string) ([]Sibling, error) {
 	f := File{folder: inside{root, path.Dir(rel)}, base: path.Base(rel)}
 	if err := f.sight(extensions...); err != nil {
@@ -106,10 +115,12 @@ func (f *File) Siblings() []Sibling {
 	return all
 }
 
-// Sibling gives the file beside f that has the same stem and one of the extensions, of which the first one found wins: ".dbf" of "roads.shp" is "roads.dbf" or
-// "roads.DBF", in this order. It is nil if there is none. The answer is the same each time, is closed with f alone, and what it reads counts as read by f too.
-// Which siblings there are, and that they stay what they are, is something that Unchanged looks at from then on. An error that wraps ErrChanged says that they
-// changed since f was opened.
+// Sibling gives the file beside f that has the same stem and one of the extensions, of which the
+// first one found wins: ".dbf" of "roads.shp" is "roads.dbf" or "roads.DBF", in this order. It is
+// nil if there is none. The answer is the same each time, is closed with f alone, and what it reads
+// counts as read by f too. Which siblings there are, and that they stay what they are, is something
+// that Unchanged looks at from then on. An error that wraps ErrChanged says that they changed since
+// f was opened.
 func (f *File) Sibling(extensions ...string) (*File, error) {
 	switch {
 	case f.main != nil:

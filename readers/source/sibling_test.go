@@ -44,7 +44,13 @@ func TestSibling(t *testing.T) {
 		{"upper case", []string{"roads.DBF"}, "roads.shp", []string{".dbf"}, "roads.DBF"},
 		{"mixed case", []string{"roads.dBf"}, "roads.SHP", []string{".DBF"}, "roads.dBf"},
 		{"both cases", []string{"roads.DBF", "roads.dbf"}, "roads.shp", []string{".dbf"}, "roads.dbf"},
-		{"first extension wins", []string{"roads.dbt", "roads.fpt"}, "roads.dbf", []string{".fpt", ".dbt"}, "roads.fpt"},
+		{
+			"first extension wins",
+			[]string{"roads.dbt", "roads.fpt"},
+			"roads.dbf",
+			[]string{".fpt", ".dbt"},
+			"roads.fpt",
+		},
 		{"second extension", []string{"roads.dbt"}, "roads.dbf", []string{".fpt", ".dbt"}, "roads.dbt"},
 		{"stem with dots", []string{"roads.dbf", "roads.v1.dbf"}, "roads.v1.shp", []string{".dbf"}, "roads.v1.dbf"},
 		{"another stem", []string{"Roads.dbf", "roads2.dbf", ".dbf"}, "roads.shp", []string{".dbf"}, ""},
@@ -67,8 +73,10 @@ func TestSibling(t *testing.T) {
 				}
 				if s != nil {
 					head, err := s.Head(100)
-					if string(head) != tt.want || err != nil || s.Name != "folder/"+tt.want || f.BytesRead() != int64(len(tt.want)) {
-						t.Errorf("%s: %s holds %q, %v, want %q; %d bytes read", how, s.Name, head, err, tt.want, f.BytesRead())
+					if string(head) != tt.want || err != nil || s.Name != "folder/"+tt.want ||
+						f.BytesRead() != int64(len(tt.want)) {
+						t.Errorf("%s: %s holds %q, %v, want %q; %d bytes read", how, s.Name, head, err,
+							tt.want, f.BytesRead())
 					}
 					if again, err := f.Sibling(tt.extensions...); again != s || err != nil {
 						t.Errorf("%s: another file the second time, %v", how, err)
@@ -119,13 +127,17 @@ func TestUnchangedLooksAtSiblings(t *testing.T) {
 		change func(t *testing.T, dir string)
 		asked  []string // without which nothing but an identity with siblings tells
 	}{
-		{"written", func(t *testing.T, dir string) { write(t, filepath.Join(dir, "a.dbf"), "longer text") }, []string{".dbf"}},
+		{"written", func(t *testing.T, dir string) {
+			write(t, filepath.Join(dir, "a.dbf"), "longer text")
+		}, []string{".dbf"}},
 		{"removed", func(t *testing.T, dir string) {
 			if err := os.Remove(filepath.Join(dir, "a.dbf")); err != nil {
 				t.Fatal(err)
 			}
 		}, []string{".dbf"}},
-		{"appeared", func(t *testing.T, dir string) { write(t, filepath.Join(dir, "a.CPG"), "UTF-8") }, []string{".cpg"}},
+		{"appeared", func(t *testing.T, dir string) {
+			write(t, filepath.Join(dir, "a.CPG"), "UTF-8")
+		}, []string{".cpg"}},
 		{"replaced by a link out of the root", func(t *testing.T, dir string) {
 			path := filepath.Join(dir, "a.dbf")
 			write(t, dir+"-outside", "text")
@@ -202,7 +214,14 @@ func TestIdentityWithSiblings(t *testing.T) {
 		t.Error("the order counts")
 	}
 	versions := []string{}
-	for _, siblings := range [][]Sibling{nil, {a}, {b}, {a, b}, {{"a.dbf", Identity{Size: 4}}}, {{"a.DBF", a.Identity}}} {
+	for _, siblings := range [][]Sibling{
+		nil,
+		{a},
+		{b},
+		{a, b},
+		{{"a.dbf", Identity{Size: 4}}},
+		{{"a.DBF", a.Identity}},
+	} {
 		versions = append(versions, id.With(siblings).Version())
 	}
 	slices.Sort(versions)

@@ -22,8 +22,9 @@ import (
 // sweepSeed is that of the first packed file; the others follow.
 const sweepSeed = 20261122
 
-// A packed file of random bytes, of which some were changed, gives what another decoder gives, or an error with a place in it: the same for any number of
-// workers, and nothing stays open or is left behind.
+// A packed file of random bytes, of which some were changed, gives what another decoder gives, or
+// an error with a place in it: the same for any number of workers, and nothing stays open or is
+// left behind.
 func TestSweep(t *testing.T) {
 	files := 500
 	if testing.Short() {
@@ -53,7 +54,8 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// sweepFile packs a content, changes a few bytes of the file or none, and says what another decoder makes of it; nil: an error.
+// sweepFile packs a content, changes a few bytes of the file or none, and says what another decoder
+// makes of it; nil: an error.
 func sweepFile(t *testing.T, r *rand.Rand, content []byte) (name string, text, want []byte) {
 	half := content[:r.IntN(len(content))]
 	switch r.IntN(4) {
@@ -124,7 +126,9 @@ func sweepOracle(name string, text []byte) ([]byte, error) {
 	}
 	for _, base := range []string{"a.shp", "a.DBF"} {
 		for _, m := range z.File {
-			if m.Name != base && (base == "a.shp" || !strings.HasPrefix(m.Name, "a.") || !strings.EqualFold(m.Name, base)) { // the stem is told by case
+			// the stem is told by case
+			if m.Name != base && (base == "a.shp" || !strings.HasPrefix(m.Name, "a.") ||
+				!strings.EqualFold(m.Name, base)) {
 				continue
 			}
 			in, err := m.Open()
@@ -132,7 +136,8 @@ func sweepOracle(name string, text []byte) ([]byte, error) {
 				return nil, err
 			}
 			content, err := io.ReadAll(in)
-			if errors.Is(err, zip.ErrChecksum) && crc32.ChecksumIEEE(content) == m.CRC32 && uint64(len(content)) == m.UncompressedSize64 {
+			if errors.Is(err, zip.ErrChecksum) && crc32.ChecksumIEEE(content) == m.CRC32 &&
+				uint64(len(content)) == m.UncompressedSize64 {
 				err = nil // what is behind the content says it again, and is not read
 			}
 			if err != nil {
@@ -165,7 +170,8 @@ func sweepRead(t *testing.T, name, at string, workers int) string {
 	}
 	var bad *PackError
 	if err != nil {
-		if room := new(RoomError); !errors.As(err, &room) && (!errors.As(err, &bad) || bad.Offset < 0 || bad.Offset > f.Size) {
+		if room := new(RoomError); !errors.As(err, &room) && (!errors.As(err, &bad) || bad.Offset < 0 ||
+			bad.Offset > f.Size) {
 			t.Errorf("%v: %T, of %d bytes", err, err, f.Size)
 		}
 		return fmt.Sprintf("error %v", err)

@@ -25,7 +25,8 @@ type Unpacking struct {
 	Workers  int    // goroutines; 0: one
 }
 
-// DefaultMaxUnpackedBytes bounds what a file unpacks to where nobody says: a gzip file may hold a thousand times its size.
+// DefaultMaxUnpackedBytes bounds what a file unpacks to where nobody says: a gzip file may hold a
+// thousand times its size.
 const DefaultMaxUnpackedBytes = 32 << 30
 
 const (
@@ -48,9 +49,11 @@ func (u Unpacking) withDefaults() Unpacking {
 	return u
 }
 
-// Unpack gives the content of a file of a packing that is Gzip or Zstd, in a temporary file that goes with the answer. Its name is that of f with the
-// inner name behind it, "roads.geojson.gz/roads.geojson", so that errors of its bytes say what they count. Unchanged of it is that of f. The caller
-// closes it, and f after it. Its siblings are those of f, closed with f, and not packed.
+// Unpack gives the content of a file of a packing that is Gzip or Zstd, in a temporary file that
+// goes with the answer. Its name is that of f with the inner name behind it,
+// "roads.geojson.gz/roads.geojson", so that errors of its bytes say what they count. Unchanged of
+// it is that of f. The caller closes it, and f after it. Its siblings are those of f, closed with
+// f, and not packed.
 //
 // Errors: *PackError for a malformed file, *RoomError, those of reading and writing, that of ctx.
 func (f *File) Unpack(ctx context.Context, u Unpacking) (*File, error) {
@@ -75,11 +78,13 @@ func (f *File) Unpack(ctx context.Context, u Unpacking) (*File, error) {
 	}, nil
 }
 
-// headBytes of a packed file are enough for the first bytes of its content, unless somebody has put something else in front.
+// headBytes of a packed file are enough for the first bytes of its content, unless somebody has put
+// something else in front.
 const headBytes = 1 << 20
 
-// UnpackedHead gives the first n bytes of the content of a file, or all of a shorter one. A content that does not begin within the first headBytes of the
-// packed file is a *PackError, as for one that is cut off.
+// UnpackedHead gives the first n bytes of the content of a file, or all of a shorter one. A content
+// that does not begin within the first headBytes of the packed file is a *PackError, as for one
+// that is cut off.
 func (f *File) UnpackedHead(n int) ([]byte, error) {
 	var content io.Reader
 	var err error
@@ -106,8 +111,8 @@ func (f *File) UnpackedHead(n int) ([]byte, error) {
 	return head[:got], nil
 }
 
-// drain copies a decoded content. bad is an error of the decoder, err one of writing or that of ctx, which is asked here too: the bytes that a decoder
-// has read ahead may hold gigabytes.
+// drain copies a decoded content. bad is an error of the decoder, err one of writing or that of
+// ctx, which is asked here too: the bytes that a decoder has read ahead may hold gigabytes.
 func drain(ctx context.Context, content io.Reader, t *temp) (bad, err error) {
 	piece := make([]byte, copyBytes)
 	for {
@@ -127,7 +132,8 @@ func drain(ctx context.Context, content io.Reader, t *temp) (bad, err error) {
 	}
 }
 
-// fill reads until p is full or there is an error, which it gives as it is: that of a cut content differs from the end of a whole one.
+// fill reads until p is full or there is an error, which it gives as it is: that of a cut content
+// differs from the end of a whole one.
 func fill(r io.Reader, p []byte) (n int, err error) {
 	for n < len(p) && err == nil {
 		var got int
@@ -178,7 +184,8 @@ func (r fileReader) Read(p []byte) (int, error) {
 	return 0, err
 }
 
-// wrong makes the error of a decoder one that says where; the file's own and the context's stay what they are. Nobody reads any more.
+// wrong makes the error of a decoder one that says where; the file's own and the context's stay
+// what they are. Nobody reads any more.
 func (s *stream) wrong(err error) error {
 	if s.err != nil {
 		return s.err
@@ -236,8 +243,8 @@ func newTemp(name string, u Unpacking) (*temp, error) {
 	return &temp{File: f, name: name, dir: filepath.Clean(u.Dir), limit: u.MaxBytes}, nil
 }
 
-// nameless makes a file in a folder that is gone when it is closed, whoever is killed meanwhile. Where the file system has no such files, it has a name for
-// a moment.
+// nameless makes a file in a folder that is gone when it is closed, whoever is killed meanwhile.
+// Where the file system has no such files, it has a name for a moment.
 func nameless(dir string) (*os.File, error) {
 	f, err := os.OpenFile(dir, os.O_RDWR|unix.O_TMPFILE, 0o600)
 	if err == nil || !errors.Is(err, unix.EOPNOTSUPP) && !errors.Is(err, unix.EISDIR) {

@@ -57,7 +57,8 @@ func gzipped(t testing.TB, members ...[]byte) []byte {
 	return b.Bytes()
 }
 
-// bgzipped is a blocked gzip file, as bgzip writes it: blocks of at most so many bytes, and an empty one.
+// bgzipped is a blocked gzip file, as bgzip writes it: blocks of at most so many bytes, and an
+// empty one.
 func bgzipped(t testing.TB, content []byte, size int) []byte {
 	t.Helper()
 	var out []byte
@@ -139,12 +140,14 @@ func TestUnpack(t *testing.T) {
 		{"blocked, noise", "a.csv.gz", bgzipped(t, noise, 40000), noise},
 		{"small blocks", "a.csv.gz", bgzipped(t, text[:20_000], 99), text[:20_000]},
 		{"blocked nothing", "a.csv.gz", bgzipped(t, nil, 1), nil},
-		{"blocks and another member", "a.csv.gz", append(bgzipped(t, text[:200_000], 65280), gzipped(t, text[200_000:])...), text},
+		{"blocks and another member", "a.csv.gz", append(bgzipped(t, text[:200_000], 65280),
+			gzipped(t, text[200_000:])...), text},
 		{"a block with a wrong length", "a.csv.gz", misled, text},
 		{"zstd", "a.csv.zst", zstandard(t, text), text},
 		{"zstd of nothing", "a.csv.zst", zstandard(t, nil), nil},
 		{"zstd, several frames", "a.csv.ZST", zstandard(t, text[:5], nil, text[5:]), text},
-		{"zstd, a frame to be skipped", "a.csv.zst", append([]byte{0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3}, zstandard(t, text)...), text},
+		{"zstd, a frame to be skipped", "a.csv.zst", append([]byte{0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3},
+			zstandard(t, text)...), text},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := packed(t, tt.file, tt.packed)
@@ -273,7 +276,10 @@ func TestUnpackLimits(t *testing.T) {
 		f := packed(t, name, content)
 		for _, workers := range []int{1, 3} {
 			var room *RoomError
-			u, err := f.Unpack(t.Context(), Unpacking{Dir: t.TempDir(), MaxBytes: int64(len(zeros)) - 1, Workers: workers})
+			u, err := f.Unpack(t.Context(), Unpacking{
+				Dir: t.TempDir(), MaxBytes: int64(len(zeros)) - 1,
+				Workers: workers,
+			})
 			if !errors.As(err, &room) || u != nil || room.Limit != int64(len(zeros))-1 {
 				t.Errorf("%s: %v, error %v, want *RoomError", name, u, err)
 			}
@@ -293,7 +299,10 @@ func TestUnpackLimits(t *testing.T) {
 
 func TestUnpackOfAFileThatChanges(t *testing.T) {
 	text := prose(300_000)
-	for name, content := range map[string][]byte{"a.gz": gzipped(t, text), "blocked.gz": bgzipped(t, text, 65280), "a.zst": zstandard(t, text)} {
+	for name, content := range map[string][]byte{
+		"a.gz": gzipped(t, text), "blocked.gz": bgzipped(t, text, 65280),
+		"a.zst": zstandard(t, text),
+	} {
 		f := packed(t, name, content)
 		if err := os.Truncate(f.Path, f.Size/2); err != nil {
 			t.Fatal(err)
@@ -309,7 +318,11 @@ func BenchmarkUnpack(b *testing.B) {
 	for _, bb := range []struct {
 		name   string
 		packed []byte
-	}{{"one member.gz", gzipped(b, text)}, {"blocked.gz", bgzipped(b, text, 65280)}, {"one frame.zst", zstandard(b, text)}} {
+	}{
+		{"one member.gz", gzipped(b, text)},
+		{"blocked.gz", bgzipped(b, text, 65280)},
+		{"one frame.zst", zstandard(b, text)},
+	} {
 		for _, workers := range []int{1, 2} {
 			b.Run(fmt.Sprintf("%s/%d", bb.name, workers), func(b *testing.B) {
 				f := packed(b, bb.name, bb.packed)

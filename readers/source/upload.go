@@ -10,9 +10,11 @@ import (
 	"sync"
 )
 
-// Upload is a file whose bytes come while it is read. It lies in a temporary file without a name, which goes with Close.
+// Upload is a file whose bytes come while it is read. It lies in a temporary file without a name,
+// which goes with Close.
 //
-// One goroutine writes, others read: who wants a byte that is not there yet waits for it, until somebody calls End or Fail.
+// One goroutine writes, others read: who wants a byte that is not there yet waits for it, until
+// somebody calls End or Fail.
 type Upload struct {
 	name string
 	size int64 // of the whole; < 0: nobody knows before End
@@ -25,8 +27,9 @@ type Upload struct {
 	err   error
 }
 
-// NewUpload makes a file of a name, for errors and for its packing, that will have so many bytes; size < 0 says that nobody knows. u.MaxBytes bounds it. The caller
-// closes it, when nobody reads or writes any more.
+// NewUpload makes a file of a name, for errors and for its packing, that will have so many bytes;
+// size < 0 says that nobody knows. u.MaxBytes bounds it. The caller closes it, when nobody reads or
+// writes any more.
 func NewUpload(name string, size int64, u Unpacking) (*Upload, error) {
 	t, err := newTemp(name, u.withDefaults())
 	if err != nil {
@@ -104,8 +107,8 @@ var magics = []struct {
 	{"PK\x03\x04", ".zip"},
 }
 
-// Open gives the file, once its size is known and its first bytes show how it is packed, where its name does not. Closing the answer does nothing; Unchanged of
-// it is nil.
+// Open gives the file, once its size is known and its first bytes show how it is packed, where its
+// name does not. Closing the answer does nothing; Unchanged of it is nil.
 func (u *Upload) Open() (*File, error) {
 	const head = 4
 	if u.size < 0 {
@@ -133,7 +136,10 @@ func (u *Upload) Open() (*File, error) {
 	if size < 0 {
 		size = have
 	}
-	return &File{Name: name, Path: name, Size: size, Identity: Identity{Size: size}, content: arriving{u}, folder: nowhere{}, base: path.Base(name), upload: u}, nil
+	return &File{
+		Name: name, Path: name, Size: size, Identity: Identity{Size: size}, content: arriving{u},
+		folder: nowhere{}, base: path.Base(name), upload: u,
+	}, nil
 }
 
 // Uploaded gives the upload that f is, or whose content it is; nil: it is a file of a folder.

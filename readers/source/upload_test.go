@@ -48,7 +48,8 @@ func TestUploadIsReadWhileItComes(t *testing.T) {
 			got := make([]byte, 40_000)
 			at := int64(k) * 37_000
 			n, err := f.ReadAt(got, at)
-			if end := min(len(want), int(at)+len(got)); err != nil && !errors.Is(err, io.EOF) || !bytes.Equal(got[:n], want[at:end]) {
+			if end := min(len(want), int(at)+len(got)); err != nil && !errors.Is(err, io.EOF) ||
+				!bytes.Equal(got[:n], want[at:end]) {
 				t.Errorf("reader %d: %d bytes, %v", k, n, err)
 			}
 			if err := f.Unchanged(); err != nil {

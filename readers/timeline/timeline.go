@@ -1,4 +1,5 @@
-// Package timeline notes when the stages of a parse begin and end, for whoever asks what a parse waits for. Where nobody asks, it costs next to nothing.
+// Package timeline notes when the stages of a parse begin and end, for whoever asks what a parse
+// waits for. Where nobody asks, it costs next to nothing.
 //
 // A parse asks its context for a Timeline and begins stages of it; of nil they are nothing.
 package timeline
@@ -42,7 +43,8 @@ func Of(ctx context.Context) *Timeline {
 	return t
 }
 
-// Begin begins a stage of what stands at an offset of the file, and gives what ends it, once, on any goroutine.
+// Begin begins a stage of what stands at an offset of the file, and gives what ends it, once, on
+// any goroutine.
 func (t *Timeline) Begin(stage string, at int64) (end func()) {
 	if t == nil {
 		return nothing
@@ -67,7 +69,8 @@ type Stage struct {
 	Idle  time.Duration // from the first span of the timeline to the last end, while this stage had nothing under way
 }
 
-// Stages sums the timeline up, in the order in which the stages first began, and gives from its first beginning to its last end.
+// Stages sums the timeline up, in the order in which the stages first began, and gives from its
+// first beginning to its last end.
 func (t *Timeline) Stages() (stages []Stage, whole time.Duration) {
 	began, ended, of := t.byStage()
 	for _, spans := range of {
@@ -130,8 +133,9 @@ type event struct {
 	Args  map[string]any `json:"args,omitempty"`
 }
 
-// Write writes the timeline as JSON of the Trace Event Format: a group of rows for each stage, as many as there were at a time. A span is called as what it is
-// about, so that a chunk has one colour in all stages.
+// Write writes the timeline as JSON of the Trace Event Format: a group of rows for each stage, as
+// many as there were at a time. A span is called as what it is about, so that a chunk has one
+// colour in all stages.
 func (t *Timeline) Write(w io.Writer) error {
 	_, _, of := t.byStage()
 	events := []event{}
@@ -142,7 +146,8 @@ func (t *Timeline) Write(w io.Writer) error {
 		for i, row := range rows(spans) {
 			s := spans[i]
 			events = append(events, event{
-				Name: fmt.Sprintf("byte %d", s.at), Phase: "X", PID: pid, TID: row, Begin: micros(s.from), Took: micros(s.to - s.from),
+				Name: fmt.Sprintf("byte %d", s.at), Phase: "X", PID: pid, TID: row, Begin: micros(s.from),
+				Took: micros(s.to - s.from),
 			})
 		}
 	}

@@ -39,7 +39,8 @@ func TestStages(t *testing.T) {
 	}
 }
 
-// TestWrite compares the rows that a viewer shows: spans of one stage that overlap lie in different ones.
+// TestWrite compares the rows that a viewer shows: spans of one stage that overlap lie in different
+// ones.
 func TestWrite(t *testing.T) {
 	var text strings.Builder
 	if err := drawn().Write(&text); err != nil {
@@ -69,7 +70,8 @@ func TestWrite(t *testing.T) {
 		{Name: "byte 0", Phase: "X", PID: 1, TID: 0, Begin: 8000, Took: 3000},
 	}
 	same := func(a, b event) bool {
-		return a.Name == b.Name && a.Phase == b.Phase && a.PID == b.PID && a.TID == b.TID && a.Begin == b.Begin && a.Took == b.Took
+		return a.Name == b.Name && a.Phase == b.Phase && a.PID == b.PID && a.TID == b.TID && a.Begin == b.Begin &&
+			a.Took == b.Took
 	}
 	if !slices.Equal(groups, []string{"read", "work"}) || !slices.EqualFunc(spans, want, same) {
 		t.Errorf("%q %+v", groups, spans)

@@ -71,7 +71,10 @@ func benchmark(b *testing.B, text []byte, parser func(readers.Layout, int) reade
 	}
 	b.SetBytes(src.Size)
 	for b.Loop() {
-		_, err := parser(layout, 0).Parse(context.Background(), src, readers.Request{Span: readers.Span{To: -1}}, func(readers.Chunk) error { return nil })
+		_, err := parser(layout, 0).Parse(context.Background(), src, readers.Request{Span: readers.Span{To: -1}},
+			func(readers.Chunk) error {
+				return nil
+			})
 		if err != nil {
 			b.Fatal(err)
 		}

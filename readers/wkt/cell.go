@@ -11,8 +11,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
-// Cell reads geometries that stand one by one in the cells of another format. The zero value is ready; it serves one goroutine, and allocates only where a
-// cell is malformed or its slice has no room behind it.
+// Cell reads geometries that stand one by one in the cells of another format. The zero value is
+// ready; it serves one goroutine, and allocates only where a cell is malformed or its slice has no
+// room behind it.
 type Cell struct {
 	MaxDepth int // open GeometryCollections; 0: readers.DefaultMaxDepth
 
@@ -37,9 +38,11 @@ type Geometry struct {
 	SRID int32         // of an EWKT, 0 where there is none
 }
 
-// Read reads the geometry that a text says, WKT or EWKT with any blanks and line ends around it, into b, and counts in shapes what is odd about it. The row stays
-// open: the caller ends it with End, or takes it back with b.Undo if other cells of its record are malformed. Text that is no geometry gives a *CellError, and
-// leaves b and shapes as they were behind the last row of b; empty text and NULL are no geometry: whether they are a null is the caller's to say.
+// Read reads the geometry that a text says, WKT or EWKT with any blanks and line ends around it,
+// into b, and counts in shapes what is odd about it. The row stays open: the caller ends it with
+// End, or takes it back with b.Undo if other cells of its record are malformed. Text that is no
+// geometry gives a *CellError, and leaves b and shapes as they were behind the last row of b; empty
+// text and NULL are no geometry: whether they are a null is the caller's to say.
 //
 //	text  the byte behind it is set to 0 while it is read, and put back. A slice with less than number.Padding bytes of capacity behind its
 //	      length is copied first; of a window it is w.Text(p, end+number.Padding)[:end-p]

@@ -15,7 +15,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/wkt"
 )
 
-// readCell gives the WKT of what a Cell makes of a text, with room behind it or not. Behind it stands what would go on with the text.
+// readCell gives the WKT of what a Cell makes of a text, with room behind it or not. Behind it
+// stands what would go on with the text.
 func readCell(t testing.TB, text string, room bool) (out string, srid int, err error) {
 	t.Helper()
 	var g geoarrow.GeometryBuilder
@@ -61,7 +62,8 @@ func same(t testing.TB, text string) {
 	for _, room := range []bool{true, false} {
 		got, n, err := readCell(t, text, room)
 		if (err == nil) != (wantErr == nil) || got != want || n != srid {
-			t.Fatalf("%q, room %v\ngot:  %s, SRID %d, %v\nwant: %s, SRID %d, %v", text, room, got, n, err, want, srid, wantErr)
+			t.Fatalf("%q, room %v\ngot:  %s, SRID %d, %v\nwant: %s, SRID %d, %v", text, room, got, n, err,
+				want, srid, wantErr)
 		}
 		var cell *wkt.CellError
 		if err != nil && (!errors.As(err, &cell) || cell.Offset < 0 || cell.Offset > len(text) || cell.Error() == "") {
@@ -73,7 +75,10 @@ func same(t testing.TB, text string) {
 // random is a text that is a geometry, or would be one but for a byte.
 func random(r *rand.Rand, depth int) string {
 	blank := func() string { return []string{"", "", "", " ", "\t", "\n", "\r\n"}[r.IntN(7)] }
-	kinds := []string{"POINT", "LineString", "POLYGON", "multipoint", "MULTILINESTRING", "MULTIPOLYGON", "GEOMETRYCOLLECTION"}
+	kinds := []string{
+		"POINT", "LineString", "POLYGON", "multipoint", "MULTILINESTRING", "MULTIPOLYGON",
+		"GEOMETRYCOLLECTION",
+	}
 	kind := kinds[r.IntN(len(kinds)-min(1, depth/3))]
 	tags := []string{"", "", " Z", "Z", " m", "M", " ZM", "zm"}
 	tag := tags[r.IntN(len(tags))]
@@ -123,7 +128,10 @@ func random(r *rand.Rand, depth int) string {
 func randomNumber(r *rand.Rand) string {
 	switch r.IntN(20) {
 	case 0:
-		return []string{"nan", "-NaN", "inf", "-Infinity", "+inf", "+5", ".5", "5.", "-.5", "00012", "-007.50", "1e5", "1.E-3", "1e400", "+.5e+2"}[r.IntN(15)]
+		return []string{
+			"nan", "-NaN", "inf", "-Infinity", "+inf", "+5", ".5", "5.", "-.5", "00012",
+			"-007.50", "1e5", "1.E-3", "1e400", "+.5e+2",
+		}[r.IntN(15)]
 	case 1:
 		return fmt.Sprint(r.IntN(2000) - 1000)
 	case 2:
@@ -190,7 +198,10 @@ func TestCellErrors(t *testing.T) {
 		{"G2 in several rings", "POLYGON((1 2,3 4),(1 2 ¦3))", `want "," or ")" behind 2 ordinates`},
 		{"two tags", "POINTZ ¦M(1 2 3 4)", `want "(" or EMPTY, found "M"`},
 		{"tag in two words", "POINT Z ¦M(1 2 3 4)", `want "(" or EMPTY, found "M"`},
-		{"curve", "¦CIRCULARSTRING(0 0,1 1,2 0)", "a CIRCULARSTRING: curves, triangles and surfaces have no place in a table of simple features"},
+		{
+			"curve", "¦CIRCULARSTRING(0 0,1 1,2 0)",
+			"a CIRCULARSTRING: curves, triangles and surfaces have no place in a table of simple features",
+		},
 		{"curve with tag", "¦TinZ (((0 0 0)))", "a TinZ: curves"},
 		{"curve in a collection", "GEOMETRYCOLLECTION(POINT(1 2),¦TRIANGLE((0 0)))", "a TRIANGLE: curves"},
 		{"SRID without number", "SRID=¦;POINT(1 2)", `want the number of a coordinate system behind SRID=, found ";"`},
@@ -219,7 +230,8 @@ func TestCellErrors(t *testing.T) {
 			for _, room := range []bool{true, false} {
 				_, _, err := readCell(t, text, room)
 				var cell *wkt.CellError
-				if !errors.As(err, &cell) || cell.Depth || int64(cell.Offset) != offset || !strings.Contains(err.Error(), c.want) {
+				if !errors.As(err, &cell) || cell.Depth || int64(cell.Offset) != offset ||
+					!strings.Contains(err.Error(), c.want) {
 					t.Fatalf("%q, room %v\ngot %+v\nwant %q at byte %d", text, room, err, c.want, offset)
 				}
 			}
@@ -254,7 +266,8 @@ func TestCellKeepsRows(t *testing.T) {
 	var shapes rows.Shapes
 	var cell wkt.Cell
 	for _, text := range []string{
-		"POLYGON((0 0,1 1,1 0))", "POLYGON Z((0 0 1,1 1 1,1 0", "LINESTRING(1 2)", "MULTILINESTRING((1 2),(3 4),EMPTY", "GEOMETRYCOLLECTION(POINT(1 2),POLYGON((1 2),(", "POINT(5 6)",
+		"POLYGON((0 0,1 1,1 0))", "POLYGON Z((0 0 1,1 1 1,1 0", "LINESTRING(1 2)", "MULTILINESTRING((1 2),(3 4),EMPTY",
+		"GEOMETRYCOLLECTION(POINT(1 2),POLYGON((1 2),(", "POINT(5 6)",
 	} {
 		found, err := cell.Read(&g, &shapes, []byte(text))
 		if err == nil {
@@ -280,7 +293,8 @@ func TestCellKeepsRows(t *testing.T) {
 func TestCellAllocatesNothing(t *testing.T) {
 	var texts [][]byte
 	for _, text := range []string{
-		"POINT(1 2)", "SRID=4326;POINT(1.5 2.5)", "POLYGON Z ((1 2 3,4 5 6,7 8 9,1 2 3))", "MULTIPOLYGON(((0.5 0.5,1.5 1.5)),EMPTY)", "MULTIPOINT(1 2,(3 4),EMPTY)", "POINT ZM EMPTY",
+		"POINT(1 2)", "SRID=4326;POINT(1.5 2.5)", "POLYGON Z ((1 2 3,4 5 6,7 8 9,1 2 3))",
+		"MULTIPOLYGON(((0.5 0.5,1.5 1.5)),EMPTY)", "MULTIPOINT(1 2,(3 4),EMPTY)", "POINT ZM EMPTY",
 		"LINESTRING(+1 .5,2. 007,nan inf)",
 	} {
 		texts = append(texts, append([]byte(text), make([]byte, number.Padding)...)[:len(text)])

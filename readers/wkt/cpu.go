@@ -22,9 +22,12 @@ type parser struct {
 	device    *device.Engine // that has cards read chunks of rows, or nil
 }
 
-// Parse reads the whole file, rows behind those that are known, or again a span of rows that an earlier Parse emitted. A Span's State is not needed: an SRID
-// in the rows before makes a file that is not Appendable.
-func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
+// Parse reads the whole file, rows behind those that are known, or again a span of rows that an
+// earlier Parse emitted. A Span's State is not needed: an SRID in the rows before makes a file that
+// is not Appendable.
+func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request,
+	emit func(readers.Chunk) error,
+) (readers.Summary, error) {
 	if req.Span.To < 0 {
 		req.Span.To = src.Size
 	}
@@ -38,7 +41,8 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 		empty = false
 		return emit(chunk)
 	}
-	if !s.open(ctx, src, req.Span.From, req.Span.To, req.Span.Row, cmp.Or(c.readBytes, window.Bytes)) || !s.file(ctx, c, req) {
+	if !s.open(ctx, src, req.Span.From, req.Span.To, req.Span.Row, cmp.Or(c.readBytes, window.Bytes)) ||
+		!s.file(ctx, c, req) {
 		return readers.Summary{}, s.error()
 	}
 	if empty && !req.Span.Inside {

@@ -41,7 +41,10 @@ func (w *crew) read() error {
 	if w.cards != nil {
 		reader = w.deviceReader
 	}
-	parts := readers.Parts{From: w.from, To: s.End, Row: s.row, Size: s.limits.PartBytes, Workers: s.limits.Workers, Reader: reader}
+	parts := readers.Parts{
+		From: w.from, To: s.End, Row: s.row, Size: s.limits.PartBytes, Workers: s.limits.Workers,
+		Reader: reader,
+	}
 	if _, _, err := parts.Read(w.ctx, w.take); err != nil {
 		return err
 	}
@@ -68,7 +71,8 @@ func (w *crew) take(p readers.Part) error {
 	return w.batcher.Add(p)
 }
 
-// pack is what a part found, as its State carries it to take: the SRID of its rows, and whether more than the end of the file ends the last one.
+// pack is what a part found, as its State carries it to take: the SRID of its rows, and whether
+// more than the end of the file ends the last one.
 func pack(srid int32, closed bool) uint64 {
 	state := uint64(srid) << 1
 	if closed {
@@ -137,8 +141,8 @@ func (r *partReader) open(from, stop, row int64) bool {
 	return s.open(r.ctx, r.lead.Src, from, r.lead.End, row, cmp.Or(r.cpu.readBytes, window.Bytes))
 }
 
-// find gives the index of the first letter behind something that stands at index first or further on and ends a row, or -1: there begins a row, or a line
-// inside of one.
+// find gives the index of the first letter behind something that stands at index first or further
+// on and ends a row, or -1: there begins a row, or a line inside of one.
 func (r *partReader) find(first int) int {
 	s := r.s
 	for p, digit := 0, false; ; { // whether the last byte that is not blank is a digit: then ";" ends an SRID

@@ -28,7 +28,8 @@ func (w *crew) deviceReader() readers.PartReader {
 	return w.cards.Reader(c.partReader, c)
 }
 
-// behind is a file from the first row on. What stands before it ended no row that a probe must know of: line feeds say the same.
+// behind is a file from the first row on. What stands before it ended no row that a probe must know
+// of: line feeds say the same.
 type behind struct {
 	src  io.ReaderAt
 	from int64
@@ -46,8 +47,8 @@ func (b behind) ReadAt(p []byte, at int64) (n int, err error) {
 	return n + m, err
 }
 
-// Bounds finds the rows that begin between two offsets. Now and then a line inside of a geometry may seem to begin one: such a chunk is refused, or begins where the one before does
-// not end.
+// Bounds finds the rows that begin between two offsets. Now and then a line inside of a geometry
+// may seem to begin one: such a chunk is refused, or begins where the one before does not end.
 func (c *deviceChunks) Bounds(from, stop int64) (start, end int64, why string) {
 	start, end, err := c.probe.Chunk(from, stop)
 	switch none := start < 0 || start >= stop; {
@@ -68,7 +69,8 @@ func (c *deviceChunks) Read(w *device.Work, part *readers.Part) {
 	d.read(part)
 }
 
-// firstRow is where the first row seems to begin in text behind something that stands at index first or further on and ends a row, or -1.
+// firstRow is where the first row seems to begin in text behind something that stands at index
+// first or further on and ends a row, or -1.
 func firstRow(text []byte, first int) int {
 	last := byte(0) // the last byte that is not blank
 	for p := 0; p < len(text); p++ {
@@ -111,8 +113,8 @@ func lastRow(text []byte) int {
 	return -1
 }
 
-// endsRow reports whether c seems to end a row behind a byte that is not blank: a line end does not behind a bracket or comma, and ";" not behind a digit, where it ends
-// an SRID.
+// endsRow reports whether c seems to end a row behind a byte that is not blank: a line end does not
+// behind a bracket or comma, and ";" not behind a digit, where it ends an SRID.
 func endsRow(c, before byte) bool {
 	switch c {
 	case '\n', '\r':
@@ -145,7 +147,8 @@ type deviceText struct {
 	x    *kernels.WKT
 }
 
-// A row takes some 110 bytes of device memory beside half a byte for each of text, and an arena has 7 for each (package lanes). Chunks of few rows have room in any case.
+// A row takes some 110 bytes of device memory beside half a byte for each of text, and an arena has
+// 7 for each (package lanes). Chunks of few rows have room in any case.
 const (
 	shortRow = 16 // bytes
 	fewRows  = 1 << 16
@@ -160,7 +163,8 @@ func (d *deviceRows) read(part *readers.Part) {
 	if d.parse(&d.deviceText, kernels.WKTLines); d.Stopped() {
 		return
 	}
-	d.Accept(d.x.Rows <= max(fewRows, d.Text.Len()/shortRow), "rows so short that a card has no room for what becomes of them")
+	d.Accept(d.x.Rows <= max(fewRows, d.Text.Len()/shortRow),
+		"rows so short that a card has no room for what becomes of them")
 	found := device.Result(d.Work, d.x.Found)
 	part.Rows, part.Columns = int64(d.x.Rows), &geoarrow.Columns{Rows: d.x.Rows}
 	part.Columns.Geometry = d.geometry(hasThird(peek), &part.Summary)

@@ -8,8 +8,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// native fills a column of g.Kind, whose rows are of this kind or of its single kind. Rows have their own number of levels, but for the device each has parts,
-// a part rings and a ring positions.
+// native fills a column of g.Kind, whose rows are of this kind or of its single kind. Rows have
+// their own number of levels, but for the device each has parts, a part rings and a ring positions.
 func (d *deviceRows) native(g *geoarrow.Geometry, sh *deviceShapes) {
 	g.X, g.Y = device.Result(d.Work, sh.x), device.Result(d.Work, sh.y)
 	if g.Dim&geoarrow.HasZ != 0 {
@@ -24,7 +24,8 @@ func (d *deviceRows) native(g *geoarrow.Geometry, sh *deviceShapes) {
 	case geoarrow.Polygon, geoarrow.MultiLineString:
 		g.Geoms, g.Rings = device.Offsets(d.Work, sh.lines), device.Offsets(d.Work, sh.at.Rings)
 	case geoarrow.MultiPolygon:
-		g.Geoms, g.Parts, g.Rings = device.Offsets(d.Work, sh.at.Spans), device.Offsets(d.Work, sh.at.Parts), device.Offsets(d.Work, sh.at.Rings)
+		g.Geoms, g.Parts, g.Rings = device.Offsets(d.Work, sh.at.Spans), device.Offsets(d.Work, sh.at.Parts),
+			device.Offsets(d.Work, sh.at.Rings)
 	}
 	var kinds []kernels.GeometryKind
 	if bits.OnesCount32(sh.all) > 1 {

@@ -24,8 +24,8 @@ type deviceShapes struct {
 	empty      bool // some positions have no numbers
 }
 
-// geometry makes the column of geometries as GeometryBuilder does: native where all are of one kind or of it and its Multi kind, of WKB where not. deep guesses: do
-// positions have a third ordinate?
+// geometry makes the column of geometries as GeometryBuilder does: native where all are of one kind
+// or of it and its Multi kind, of WKB where not. deep guesses: do positions have a third ordinate?
 func (d *deviceRows) geometry(deep bool, sum *readers.Summary) *geoarrow.Geometry {
 	if d.Stopped() {
 		return nil
@@ -53,13 +53,17 @@ func (d *deviceRows) geometry(deep bool, sum *readers.Summary) *geoarrow.Geometr
 	return g
 }
 
-// shapes reads the geometries of a text but those in collections. It waits for the device, and for what it was given before.
+// shapes reads the geometries of a text but those in collections. It waits for the device, and for
+// what it was given before.
 func (d *deviceRows) shapes(t deviceText, deep bool) *deviceShapes {
 	if d.Stopped() {
 		return nil
 	}
 	n := t.x.Rows
-	sh := &deviceShapes{rows: n, kinds: device.Alloc[kernels.GeometryKind](d.Work, n), collects: device.Alloc[uint64](d.Work, kernels.Words(n)), deep: deep}
+	sh := &deviceShapes{
+		rows: n, kinds: device.Alloc[kernels.GeometryKind](d.Work, n),
+		collects: device.Alloc[uint64](d.Work, kernels.Words(n)), deep: deep,
+	}
 	types, tags := device.Alloc[kernels.TypeKind](d.Work, n), device.Alloc[kernels.TagDims](d.Work, n)
 	report := device.Alloc[kernels.GeometryReport](d.Work, 1)
 	if d.Stopped() {
@@ -91,12 +95,16 @@ func (d *deviceRows) shapes(t deviceText, deep bool) *deviceShapes {
 	return sh
 }
 
-// rings finds the parts, rings and positions of rows, and checks what stands between them. It waits for the device.
+// rings finds the parts, rings and positions of rows, and checks what stands between them. It waits
+// for the device.
 func (d *deviceRows) rings(sh *deviceShapes, t deviceText, types gpu.Buffer[kernels.TypeKind]) {
 	if d.Stopped() {
 		return
 	}
-	rings, err := d.K.CountRings(d.S, t.text, &t.x.Brackets, t.x.Commas, kernels.Coordinates{Starts: t.x.From, Ends: t.x.To, Kinds: types})
+	rings, err := d.K.CountRings(d.S, t.text, &t.x.Brackets, t.x.Commas, kernels.Coordinates{
+		Starts: t.x.From,
+		Ends:   t.x.To, Kinds: types,
+	})
 	if err != nil {
 		d.Try(err)
 		return
@@ -105,7 +113,8 @@ func (d *deviceRows) rings(sh *deviceShapes, t deviceText, types gpu.Buffer[kern
 	d.Accept(rings.Offset < 0, "brackets that do not fit the kind of geometry")
 	sh.at = kernels.RingOffsets{
 		Spans: device.Alloc[int64](d.Work, sh.rows+1), Parts: device.Alloc[int64](d.Work, int(rings.Parts)+1),
-		Rings: device.Alloc[int64](d.Work, int(rings.Rings)+1), Positions: device.Alloc[int64](d.Work, int(rings.Positions)),
+		Rings: device.Alloc[int64](d.Work, int(rings.Rings)+1), Positions: device.Alloc[int64](d.Work,
+			int(rings.Positions)),
 		Found: device.Alloc[kernels.PositionsFound](d.Work, 1),
 	}
 	if !d.Stopped() {
@@ -113,7 +122,8 @@ func (d *deviceRows) rings(sh *deviceShapes, t deviceText, types gpu.Buffer[kern
 	}
 }
 
-// ordinates reads the positions. Where they turn out to have a third ordinate that was not expected, all are read again. It waits for the device.
+// ordinates reads the positions. Where they turn out to have a third ordinate that was not
+// expected, all are read again. It waits for the device.
 func (d *deviceRows) ordinates(sh *deviceShapes, text gpu.Buffer[byte]) {
 	n := sh.at.Positions.Len()
 	to := kernels.Ordinates{
@@ -191,7 +201,10 @@ func (sh *deviceShapes) dim() (dim geoarrow.Dim) {
 
 // odd says which geometries may be odd.
 func (sh *deviceShapes) odd() device.Odd {
-	return device.Odd{Polygons: sh.some(geoarrow.Polygon, geoarrow.MultiPolygon), Lines: sh.some(geoarrow.LineString, geoarrow.MultiLineString)}
+	return device.Odd{
+		Polygons: sh.some(geoarrow.Polygon, geoarrow.MultiPolygon),
+		Lines:    sh.some(geoarrow.LineString, geoarrow.MultiLineString),
+	}
 }
 
 // peekBytes are as much of a text as tells what its first position is like.

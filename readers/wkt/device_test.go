@@ -105,7 +105,8 @@ func (p plain) file(rows int, before, behind string) []byte {
 // allKinds are the kinds that are no collections.
 var allKinds = []string{"POINT", "LINESTRING", "POLYGON", "MULTIPOINT", "MULTILINESTRING", "MULTIPOLYGON"}
 
-// TestDeviceAcceptsOrdinaryFiles holds the tables of the device against those of the CPU engine, and has it refuse nothing.
+// TestDeviceAcceptsOrdinaryFiles holds the tables of the device against those of the CPU engine,
+// and has it refuse nothing.
 func TestDeviceAcceptsOrdinaryFiles(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 1))
 	xy := []string{""}
@@ -135,18 +136,39 @@ func TestDeviceAcceptsOrdinaryFiles(t *testing.T) {
 		{"ZM", plain{r, []string{"POLYGON"}, []string{" ZM"}, true}, "", "\n"},
 		{"of any dimension", plain{r, []string{"LINESTRING"}, []string{"", "Z", " m", " ZM", "?"}, true}, "", "\n"},
 		{"of any kind and dimension", plain{r, allKinds, []string{"", "Z", " m", " ZM", "?"}, true}, "", "\n"},
-		{"points of any dimension, nulls", plain{r, []string{"POINT"}, []string{"", "Z", " M", "?"}, true}, "NULL;", "\n"},
+		{
+			"points of any dimension, nulls",
+			plain{r, []string{"POINT"}, []string{"", "Z", " M", "?"}, true},
+			"NULL;", "\n",
+		},
 		{"collections", plain{r, []string{"GEOMETRYCOLLECTION"}, xy, true}, "", "\n"},
-		{"collections of any dimension", plain{r, []string{"GEOMETRYCOLLECTION"}, []string{"", "Z", " ZM", "?"}, true}, "", "\n"},
-		{"collections among others", plain{r, append([]string{"GEOMETRYCOLLECTION"}, allKinds...), []string{"", "Z", "?"}, true}, "SRID=4326;", "\n"},
+		{"collections of any dimension", plain{
+			r,
+			[]string{"GEOMETRYCOLLECTION"},
+			[]string{"", "Z", " ZM", "?"},
+			true,
+		}, "", "\n"},
+		{"collections among others", plain{
+			r, append([]string{"GEOMETRYCOLLECTION"}, allKinds...),
+			[]string{"", "Z", "?"},
+			true,
+		}, "SRID=4326;", "\n"},
 		{"collections and nulls", plain{r, []string{"GEOMETRYCOLLECTION", "POINT"}, xy, false}, "NULL\n", "\n"},
 		{"empty collections", plain{r, []string{"GEOMETRYCOLLECTION"}, xy, true}, "GEOMETRYCOLLECTION EMPTY;", "\n"},
-		{"promoted, of any dimension", plain{r, []string{"POINT", "MULTIPOINT"}, []string{"", "Z", " M", "?"}, true}, "", "\n"},
+		{"promoted, of any dimension", plain{
+			r,
+			[]string{"POINT", "MULTIPOINT"},
+			[]string{"", "Z", " M", "?"},
+			true,
+		}, "", "\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := readertest.Device(t, wkt.Format(), 2<<10)
 			text := c.plain.file(300, c.before, c.behind)
-			readertest.Same(t, wkt.Format(), readertest.Input{Name: "a.wkt", Text: text, Limits: readers.Limits{BatchRows: 100}}, []int{0}, readertest.OnDevice(d))
+			readertest.Same(t, wkt.Format(), readertest.Input{
+				Name: "a.wkt", Text: text,
+				Limits: readers.Limits{BatchRows: 100},
+			}, []int{0}, readertest.OnDevice(d))
 			if n := d.Counts(); n.Chunks < 3 || n.Refused > 0 {
 				t.Errorf("%d bytes: %d chunks accepted, %d refused: %s", len(text), n.Chunks, n.Refused, n.Reason)
 			}
@@ -154,7 +176,8 @@ func TestDeviceAcceptsOrdinaryFiles(t *testing.T) {
 	}
 }
 
-// TestDeviceLeavesTheRest has files that the device refuses in part, for what the documentation says.
+// TestDeviceLeavesTheRest has files that the device refuses in part, for what the documentation
+// says.
 func TestDeviceLeavesTheRest(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 2))
 	usual := plain{r, allKinds, []string{""}, true}
@@ -199,7 +222,10 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 			t.Run(c.name+", "+mode, func(t *testing.T) {
 				d := readertest.Device(t, wkt.Format(), 1<<10)
 				text := slices.Concat(usual.file(40, "", "\n"), []byte(c.row+"\n"), usual.file(40, "", "\n"))
-				in := readertest.Input{Name: "a.wkt", Text: text, Limits: readers.Limits{BatchRows: 70}, Options: map[string]any{"on_error": mode}}
+				in := readertest.Input{
+					Name: "a.wkt", Text: text, Limits: readers.Limits{BatchRows: 70},
+					Options: map[string]any{"on_error": mode},
+				}
 				readertest.Same(t, wkt.Format(), in, []int{0}, readertest.OnDevice(d))
 				if n := d.Counts(); n.Chunks == 0 || n.Refused == 0 {
 					t.Errorf("%d chunks accepted, %d refused: %s; want some of both", n.Chunks, n.Refused, n.Reason)
@@ -209,7 +235,8 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 	}
 }
 
-// TestDeviceGolden reads the files of testdata in chunks so small that a device is asked: as they are, and amid ordinary rows.
+// TestDeviceGolden reads the files of testdata in chunks so small that a device is asked: as they
+// are, and amid ordinary rows.
 func TestDeviceGolden(t *testing.T) {
 	names, err := filepath.Glob(filepath.Join("testdata", "*wkt"))
 	if err != nil || len(names) < 12 {
@@ -223,13 +250,17 @@ func TestDeviceGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			amid := slices.Concat(usual.file(20, "", "\n"), slices.Repeat(append(text, '\n'), 3), usual.file(20, "", "\n"))
+			amid := slices.Concat(usual.file(20, "", "\n"), slices.Repeat(append(text, '\n'), 3),
+				usual.file(20, "", "\n"))
 			for _, text := range [][]byte{text, amid} {
 				for i, mode := range []string{"fail", "skip", "null", "repair"} {
 					if testing.Short() && len(text)%4 != i { // one of the four
 						continue
 					}
-					in := readertest.Input{Name: filepath.Base(name), Text: text, Limits: readers.Limits{BatchRows: 7}, Options: map[string]any{"on_error": mode}}
+					in := readertest.Input{
+						Name: filepath.Base(name), Text: text, Limits: readers.Limits{BatchRows: 7},
+						Options: map[string]any{"on_error": mode},
+					}
 					readertest.Same(t, wkt.Format(), in, []int{0}, readertest.OnDevice(d))
 				}
 			}
@@ -242,7 +273,8 @@ func TestDeviceGolden(t *testing.T) {
 	}
 }
 
-// TestDeviceFindsRows marks where the first and the last row seem to begin, with ¦ and |, behind what ends one at the first byte or further on.
+// TestDeviceFindsRows marks where the first and the last row seem to begin, with ¦ and |, behind
+// what ends one at the first byte or further on.
 func TestDeviceFindsRows(t *testing.T) {
 	for _, c := range []struct{ name, marked string }{
 		{"nothing", ""},
@@ -279,7 +311,8 @@ func TestDeviceFindsRows(t *testing.T) {
 
 // TestDeviceBounds has chunks begin and end at every byte of a small file.
 func TestDeviceBounds(t *testing.T) {
-	text := []byte("\xEF\xBB\xBF\n POINT(1 2)\r\nSRID=7;LINESTRING(1 2,3 4)\n;NULL\nPOLYGON((0 0,\n1 0,1 1,0 0))\nMULTIPOINT EMPTY ; srid = 7 ; POINT(5 6)\rPOINT EMPTY\nPOINT(7.5 8.25)")
+	text := []byte("\xEF\xBB\xBF\n POINT(1 2)\r\nSRID=7;LINESTRING(1 2,3 4)\n;NULL\nPOLYGON((0 0,\n1 0,1 1,0 " +
+		"0))\nMULTIPOINT EMPTY ; srid = 7 ; POINT(5 6)\rPOINT EMPTY\nPOINT(7.5 8.25)")
 	for chunk := int64(1); chunk < int64(len(text))/2; chunk++ {
 		if testing.Short() && chunk%5 > 0 {
 			continue
@@ -287,7 +320,8 @@ func TestDeviceBounds(t *testing.T) {
 		t.Run(fmt.Sprint(chunk), func(t *testing.T) {
 			d := readertest.Device(t, wkt.Format(), chunk)
 			for cut := range 4 {
-				readertest.Same(t, wkt.Format(), readertest.Input{Name: "a.wkt", Text: text[:len(text)-2*cut]}, []int{0}, readertest.OnDevice(d))
+				readertest.Same(t, wkt.Format(), readertest.Input{Name: "a.wkt", Text: text[:len(text)-2*cut]},
+					[]int{0}, readertest.OnDevice(d))
 			}
 		})
 	}
@@ -304,13 +338,23 @@ func TestDeviceSweep(t *testing.T) {
 		text := document(r)
 		if r.IntN(3) > 0 {
 			tags := [][]string{{""}, {"?"}, {"", "Z"}, {"", " M", "ZM"}}[r.IntN(4)]
-			kinds := [][]string{allKinds, allKinds[:1], {"POINT", "MULTIPOINT"}, {"POLYGON", "MULTIPOLYGON"}, {"LINESTRING", "MULTILINESTRING"}, {"POINT", "GEOMETRYCOLLECTION"}}[r.IntN(6)]
-			text = plain{r, kinds, tags, true}.file(r.IntN(25), []string{"", "SRID=1;", "NULL;"}[r.IntN(3)], []string{"\n", ";", "\r\n"}[r.IntN(3)])
+			kinds := [][]string{
+				allKinds, allKinds[:1],
+				{"POINT", "MULTIPOINT"},
+				{"POLYGON", "MULTIPOLYGON"},
+				{"LINESTRING", "MULTILINESTRING"},
+				{"POINT", "GEOMETRYCOLLECTION"},
+			}[r.IntN(6)]
+			text = plain{r, kinds, tags, true}.file(r.IntN(25), []string{"", "SRID=1;", "NULL;"}[r.IntN(3)],
+				[]string{"\n", ";", "\r\n"}[r.IntN(3)])
 			for range r.IntN(2) * r.IntN(2) {
 				text = mutated(r, text)
 			}
 		}
-		in := readertest.Input{Name: "a.wkt", Text: text, Limits: readers.Limits{BatchRows: []int{0, 1, 3, 20}[r.IntN(4)]}}
+		in := readertest.Input{Name: "a.wkt", Text: text, Limits: readers.Limits{BatchRows: []int{
+			0, 1,
+			3, 20,
+		}[r.IntN(4)]}}
 		if r.IntN(2) == 0 {
 			in.Options = map[string]any{"on_error": []string{"skip", "null", "repair"}[seed%3]}
 		}
@@ -340,7 +384,8 @@ func TestDeviceHostile(t *testing.T) {
 		text string
 	}{
 		{"a long line", line},
-		{"a long line amid points", strings.Repeat("POINT(1 2)\n", 40000) + line + strings.Repeat("POINT(1 2)\n", 40000)},
+		{"a long line amid points", strings.Repeat("POINT(1 2)\n", 40000) + line +
+			strings.Repeat("POINT(1 2)\n", 40000)},
 		{"tiny rows", strings.Repeat("POINT(1 2)\n", tiny)},
 		{"nulls", strings.Repeat("NULL\n", tiny)},
 		{"opening brackets", "POINT(1 2)\nPOLYGON" + strings.Repeat("(", long)},
@@ -357,7 +402,8 @@ func TestDeviceHostile(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := readertest.Device(t, wkt.Format(), 64<<10)
-			readertest.Same(t, wkt.Format(), readertest.Input{Name: "a.wkt", Text: []byte(c.text)}, []int{0}, readertest.OnDevice(d))
+			readertest.Same(t, wkt.Format(), readertest.Input{Name: "a.wkt", Text: []byte(c.text)},
+				[]int{0}, readertest.OnDevice(d))
 			n := d.Counts()
 			t.Logf("%d chunks accepted, %d refused, the last for %s", n.Chunks, n.Refused, n.Reason)
 		})
@@ -372,14 +418,16 @@ func TestDeviceLongRows(t *testing.T) {
 		b.WriteString("MULTIPOINT(" + strings.Repeat(fmt.Sprintf("(%d.25 2.5),", i), 5000) + "(3 4))\n")
 		b.WriteString("MULTIPOLYGON(((" + strings.Repeat("1.25 2.5, ", 5000) + "3 4), EMPTY), EMPTY)\nPOINT EMPTY\n")
 	}
-	readertest.Same(t, wkt.Format(), readertest.Input{Name: "a.wkt", Text: []byte(b.String())}, []int{0}, readertest.OnDevice(d))
+	readertest.Same(t, wkt.Format(), readertest.Input{Name: "a.wkt", Text: []byte(b.String())}, []int{0},
+		readertest.OnDevice(d))
 	if n := d.Counts(); n.Chunks < 3 || n.Refused > 0 {
 		t.Errorf("%d bytes: %d chunks accepted, %d refused: %s", b.Len(), n.Chunks, n.Refused, n.Reason)
 	}
 }
 
-// TestDeviceLarge reads the files that VIBEFLIGHT_SWEEP_FILES names, between colons, with a device as the server has it, which may leave none of their chunks. Without files it
-// reads small ones of its own.
+// TestDeviceLarge reads the files that VIBEFLIGHT_SWEEP_FILES names, between colons, with a device
+// as the server has it, which may leave none of their chunks. Without files it reads small ones of
+// its own.
 func TestDeviceLarge(t *testing.T) {
 	files := filepath.SplitList(os.Getenv("VIBEFLIGHT_SWEEP_FILES"))
 	config, texts := lanes.Config{}, map[string][]byte{}
@@ -392,14 +440,20 @@ func TestDeviceLarge(t *testing.T) {
 	}
 	if len(files) == 0 {
 		config.Memory = 16 << 20 // for chunks of 1 MiB
-		texts["polygons"] = plain{rand.New(rand.NewPCG(7, 4)), []string{"POLYGON"}, []string{""}, false}.file(18_000, "", "\n")
+		texts["polygons"] = plain{
+			rand.New(rand.NewPCG(7, 4)),
+			[]string{"POLYGON"},
+			[]string{""},
+			false,
+		}.file(18_000, "", "\n")
 		texts["points"] = []byte(strings.Repeat("POINT(1.5 -2.25)\n", 180_000)) // as short as a card takes them
 	}
 	d := readertest.DeviceOn(t, wkt.Format(), config, readertest.Kernels(t))
 	for name, text := range texts {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			before := d.Counts()
-			readertest.Same(t, wkt.Format(), readertest.Input{Name: "a.wkt", Text: text}, []int{0}, readertest.OnDevice(d))
+			readertest.Same(t, wkt.Format(), readertest.Input{Name: "a.wkt", Text: text}, []int{0},
+				readertest.OnDevice(d))
 			after := d.Counts()
 			chunks, refused := after.Chunks-before.Chunks, after.Refused-before.Refused
 			t.Logf("%d bytes; %d chunks accepted, %d refused", len(text), chunks, refused)
@@ -413,18 +467,24 @@ func TestDeviceLarge(t *testing.T) {
 // TestDeviceFaults has calls of the card fail.
 func TestDeviceFaults(t *testing.T) {
 	text := plain{rand.New(rand.NewPCG(7, 9)), allKinds, []string{""}, true}.file(600, "", "\n")
-	readertest.DeviceFaults(t, wkt.Format(), readertest.Input{Name: "a.wkt", Text: text, Limits: readers.Limits{BatchRows: 100}})
+	readertest.DeviceFaults(t, wkt.Format(), readertest.Input{
+		Name: "a.wkt", Text: text,
+		Limits: readers.Limits{BatchRows: 100},
+	})
 }
 
 // TestDeviceMutants has one mistake, at each byte.
 func TestDeviceMutants(t *testing.T) {
 	for name, text := range map[string]string{
-		"rows": "POINT(1 2)\nLINESTRING Z(1 2 3,4 5 6)\nPOLYGON((0 0,1 0, 1 1,0 0),(.5 .5,.6 .5,.6 .6,.5 .5))\nMULTIPOINT(1 2,3 4)\nMULTIPOLYGON (((0 0,1 0,1 1,0 0)), EMPTY)\n",
-		"EWKT": "SRID=7;POINT (-1.5e3 2)\nNULL\nSRID=7;GEOMETRYCOLLECTION(POINT(1 2),LINESTRING(1 2,\n3 4))\nMULTIPOINT((1 2), (3 4))\n",
+		"rows": "POINT(1 2)\nLINESTRING Z(1 2 3,4 5 6)\nPOLYGON((0 0,1 0, 1 1,0 0),(.5 .5,.6 .5,.6 .6,.5 " +
+			".5))\nMULTIPOINT(1 2,3 4)\nMULTIPOLYGON (((0 0,1 0,1 1,0 0)), EMPTY)\n",
+		"EWKT": "SRID=7;POINT (-1.5e3 2)\nNULL\nSRID=7;GEOMETRYCOLLECTION(POINT(1 2),LINESTRING(1 2,\n3 " +
+			"4))\nMULTIPOINT((1 2), (3 4))\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := readertest.Device(t, wkt.Format(), int64(len(text)))
-			readertest.Mutants(t, wkt.Format(), readertest.Input{Name: "a.wkt", Text: []byte(strings.Repeat(text, 4))}, len(text), 2*len(text), "(),; \n1-eZ", d)
+			readertest.Mutants(t, wkt.Format(), readertest.Input{Name: "a.wkt", Text: []byte(strings.Repeat(text, 4))},
+				len(text), 2*len(text), "(),; \n1-eZ", d)
 		})
 	}
 }

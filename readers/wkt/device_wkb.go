@@ -18,7 +18,8 @@ type deviceWKB struct {
 	facts   gpu.Buffer[kernels.RingFact]
 }
 
-// writeWKB writes geometries, those of collections too. It waits for the device, which says how long they are.
+// writeWKB writes geometries, those of collections too. It waits for the device, which says how
+// long they are.
 func (d *deviceRows) writeWKB(sh *deviceShapes, collections kernels.WKBCollections) deviceWKB {
 	if d.Stopped() {
 		return deviceWKB{}
@@ -27,7 +28,10 @@ func (d *deviceRows) writeWKB(sh *deviceShapes, collections kernels.WKBCollectio
 	if d.Stopped() {
 		return to
 	}
-	x, err := d.K.MeasureWKB(d.S, kernels.WKBShapes{Kinds: sh.kinds, At: sh.at, X: sh.x, Y: sh.y, Z: sh.z, M: sh.m, Collections: collections}, to.offsets, to.narrow)
+	x, err := d.K.MeasureWKB(d.S, kernels.WKBShapes{
+		Kinds: sh.kinds, At: sh.at, X: sh.x, Y: sh.y, Z: sh.z,
+		M: sh.m, Collections: collections,
+	}, to.offsets, to.narrow)
 	if err != nil {
 		d.Try(err)
 		return to
@@ -57,12 +61,14 @@ func (d *deviceRows) wkb(g *geoarrow.Geometry, sh *deviceShapes, w deviceWKB) {
 //	members   m1 , m2 , m3 ,
 //	first     0 2 2 3                                                                 the first member of each collection
 //
-// Members are written as WKB of their own, which the rows' WKB then holds in pieces. dim is the union of their dimensions.
+// Members are written as WKB of their own, which the rows' WKB then holds in pieces. dim is the
+// union of their dimensions.
 func (d *deviceRows) collections(sh *deviceShapes, sum *readers.Summary) (c kernels.WKBCollections, dim geoarrow.Dim) {
 	if d.Stopped() || !sh.some(geoarrow.GeometryCollection) {
 		return c, dim
 	}
-	d.Accept(sh.all>>geoarrow.MakeRowKind(geoarrow.GeometryCollection, geoarrow.XYM)&1 == 0, "a collection with a tag M")
+	d.Accept(sh.all>>geoarrow.MakeRowKind(geoarrow.GeometryCollection, geoarrow.XYM)&1 == 0,
+		"a collection with a tag M")
 	rows, err := d.K.AllocPositions(d.S, sh.collects, 0)
 	if err != nil {
 		d.Try(err)
@@ -72,7 +78,10 @@ func (d *deviceRows) collections(sh *deviceShapes, sum *readers.Summary) (c kern
 	n := rows.Len()
 	from, to := device.Alloc[int64](d.Work, n), device.Alloc[int64](d.Work, n)
 	firsts, offsets := device.Alloc[int64](d.Work, n), device.Alloc[int64](d.Work, n+1)
-	c = kernels.WKBCollections{Rows: rows, First: device.Alloc[int64](d.Work, n+1), Starts: device.Alloc[int64](d.Work, n+1)}
+	c = kernels.WKBCollections{
+		Rows: rows, First: device.Alloc[int64](d.Work, n+1),
+		Starts: device.Alloc[int64](d.Work, n+1),
+	}
 	if d.Stopped() {
 		return c, dim
 	}
@@ -98,8 +107,11 @@ func (d *deviceRows) collections(sh *deviceShapes, sum *readers.Summary) (c kern
 	return c, dim
 }
 
-// members reads the members of collections, which begin at offsets of their text, and gives their WKB. of are the rows that the collections are among.
-func (d *deviceRows) members(t deviceText, c kernels.WKBCollections, offsets gpu.Buffer[int64], of *deviceShapes, sum *readers.Summary) (wkb gpu.Buffer[byte], dim geoarrow.Dim) {
+// members reads the members of collections, which begin at offsets of their text, and gives their
+// WKB. of are the rows that the collections are among.
+func (d *deviceRows) members(t deviceText, c kernels.WKBCollections, offsets gpu.Buffer[int64],
+	of *deviceShapes, sum *readers.Summary,
+) (wkb gpu.Buffer[byte], dim geoarrow.Dim) {
 	sh := d.shapes(t, of.dim() != geoarrow.XY || of.deep)
 	if d.Stopped() {
 		return wkb, dim

@@ -44,7 +44,8 @@ func (s *scanner) error() error {
 	}
 	f := s.fault
 	e := &readers.ParseError{
-		Name: s.Src.Name, Format: "wkt", Offset: s.Base + int64(min(f.pos, s.N)), Row: s.row, Unit: unit, Field: "geometry",
+		Name: s.Src.Name, Format: "wkt", Offset: s.Base + int64(min(f.pos, s.N)), Row: s.row, Unit: unit,
+		Field: "geometry",
 	}
 	var err error
 	if e.Line, err = s.LineAt(e.Offset); err != nil {
@@ -55,7 +56,10 @@ func (s *scanner) error() error {
 	}
 	switch {
 	case f.depth:
-		return &readers.LimitError{What: f.want + " of collections", Flag: "--max-depth", Limit: int64(s.limits.MaxDepth), Err: e}
+		return &readers.LimitError{
+			What: f.want + " of collections", Flag: "--max-depth",
+			Limit: int64(s.limits.MaxDepth), Err: e,
+		}
 	case f.bare:
 		e.Err = errors.New(f.want)
 		return e
@@ -72,7 +76,8 @@ func (s *scanner) error() error {
 // mostFound bounds the text that an error quotes.
 const mostFound = 40
 
-// found says what stands at the beginning of b for an error: a word, a character or a byte. whole is what ends with b.
+// found says what stands at the beginning of b for an error: a word, a character or a byte. whole
+// is what ends with b.
 func found(b []byte, whole string) string {
 	if len(b) == 0 {
 		return "the end of the " + whole

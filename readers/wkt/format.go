@@ -1,6 +1,7 @@
 // Package wkt reads files of well-known text, and gives other formats the parser of one geometry.
 //
-// A file is geometries one after the other, each ended by a line end (LF, CRLF, CR), by ";" or by the end of the file:
+// A file is geometries one after the other, each ended by a line end (LF, CRLF, CR), by ";" or by
+// the end of the file:
 //
 //	file        = [BOM] { separator } [ row { { blank } separator { separator } row } ] { separator }
 //	separator   = blank | line end | ";"
@@ -9,9 +10,10 @@
 //	name        = POINT | LINESTRING | POLYGON | MULTIPOINT | MULTILINESTRING | MULTIPOLYGON | GEOMETRYCOLLECTION
 //	position    = number number [ number [ number ] ]
 //
-// This is the text of OGC 06-103r4 section 7 (ISO 19125-1), and the EWKT of PostGIS. Words may be in any case, the tag of a dimension behind a blank or not,
-// and blanks and line ends between any two words, numbers and brackets of a row. EMPTY may stand for any bracket but that of a position. Where the standard is
-// silent or not what is written:
+// This is the text of OGC 06-103r4 section 7 (ISO 19125-1), and the EWKT of PostGIS. Words may be
+// in any case, the tag of a dimension behind a blank or not, and blanks and line ends between any
+// two words, numbers and brackets of a row. EMPTY may stand for any bracket but that of a position.
+// Where the standard is silent or not what is written:
 //
 //	no tag           the first position says the dimension: 3 numbers are XYZ, 4 are XYZM
 //	other numbers    a position of another length than its tag or the first one is an error
@@ -20,7 +22,8 @@
 //	numbers          as JSON, and +5, .5, 5., 007, nan, inf, infinity. Beyond float64: an error
 //	rings, lines     may be open and short, and are counted
 //
-// Curves, triangles and surfaces are refused by name. docs/formats/wkt.md has the whole list, and what GDAL does.
+// Curves, triangles and surfaces are refused by name. docs/formats/wkt.md has the whole list, and
+// what GDAL does.
 package wkt
 
 import (
@@ -43,12 +46,15 @@ func Format() readers.Format {
 		Version:    2,
 		Sniff:      Begins,
 		Options: []readers.Option{
-			{Name: "crs", Doc: "the coordinate reference system, as EPSG:3857; that of the SRIDs if empty, else it stands in their place"},
+			{Name: "crs", Doc: "the coordinate reference system, as EPSG:3857; that of the SRIDs if empty, else it " +
+				"stands in their place"},
 		},
 		Open: open,
 		CPU:  func(l readers.Layout) readers.Parser { return parser{layout: l} },
 		GPU: func(pool *lanes.Pool) readers.Engine {
-			return device.New(pool, func(l readers.Layout, e *device.Engine) readers.Parser { return parser{layout: l, device: e} })
+			return device.New(pool, func(l readers.Layout, e *device.Engine) readers.Parser {
+				return parser{layout: l, device: e}
+			})
 		},
 	}
 }
@@ -56,13 +62,17 @@ func Format() readers.Format {
 // unit is what errors call a row: it need not be a line.
 const unit = "row"
 
-// open reads the options: nothing stands in front of the rows. The Dialect is the geoarrow.CRS of the option.
+// open reads the options: nothing stands in front of the rows. The Dialect is the geoarrow.CRS of
+// the option.
 func open(_ context.Context, _ *source.File, opts readers.Options) (readers.Layout, error) {
 	var crs geoarrow.CRS
 	if name := opts.Get("crs"); name != "" {
 		var ok bool
 		if crs, ok = geoarrow.ParseCRS(name); !ok {
-			return readers.Layout{}, &readers.OptionError{Option: "crs", Err: fmt.Errorf("%q names no coordinate reference system; want one as EPSG:3857 or OGC:CRS84", name)}
+			return readers.Layout{}, &readers.OptionError{
+				Option: "crs",
+				Err:    fmt.Errorf("%q names no coordinate reference system; want one as EPSG:3857 or OGC:CRS84", name),
+			}
 		}
 	}
 	return readers.Layout{Options: opts, Dialect: crs}, nil

@@ -4,8 +4,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// tagged reads a geometry with its name at p, and leaves it open. outer is the dimension of the collection around it, which stands for its own if it has the
-// right number of ordinates and no tag.
+// tagged reads a geometry with its name at p, and leaves it open. outer is the dimension of the
+// collection around it, which stands for its own if it has the right number of ordinates and no
+// tag.
 func (t *text) tagged(p int, outer geoarrow.Dim) (k geoarrow.Kind, end int) {
 	h, p := t.head(p)
 	if p < 0 {
@@ -42,7 +43,8 @@ func (t *text) body(p int, k geoarrow.Kind) int {
 	return t.list(p, (*text).polygonOfMulti)
 }
 
-// collection reads a GeometryCollection from its bracket on. Its dimension is the union of its members', which may differ, and of its tag.
+// collection reads a GeometryCollection from its bracket on. Its dimension is the union of its
+// members', which may differ, and of its tag.
 func (t *text) collection(p int, h tag) int {
 	t.geom.BeginCollection()
 	t.geom.Extend(0, h.dim)
@@ -139,7 +141,8 @@ func (t *text) single(p int) int {
 	return p + 1
 }
 
-// pointOfMulti reads a member of a MultiPoint: a position with or without brackets, or EMPTY, which is NaN.
+// pointOfMulti reads a member of a MultiPoint: a position with or without brackets, or EMPTY, which
+// is NaN.
 func (t *text) pointOfMulti(p int) int {
 	if t.at(p) == '(' {
 		return t.single(p)
@@ -168,7 +171,8 @@ func (t *text) lineOfMulti(p int) int {
 	return p
 }
 
-// rings reads the rings of a polygon. Rings that break the rules of OGC 06-103r4 section 6.1.11 are kept, and counted.
+// rings reads the rings of a polygon. Rings that break the rules of OGC 06-103r4 section 6.1.11 are
+// kept, and counted.
 func (t *text) rings(p int) int { return t.list(p, (*text).ring) }
 
 func (t *text) ring(p int) int {

@@ -6,7 +6,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// head is what stands before the bracket of a geometry: its name and the tag of its dimension, with all blanks.
+// head is what stands before the bracket of a geometry: its name and the tag of its dimension, with
+// all blanks.
 type head struct {
 	text [mostHead]byte
 	n    int // bytes of text, 0 if there is none
@@ -20,10 +21,12 @@ type tag struct {
 	tagged bool // dim is written
 }
 
-// mostHead is how long a head is compared with the one before it: long enough for "GEOMETRYCOLLECTION ZM ".
+// mostHead is how long a head is compared with the one before it: long enough for
+// "GEOMETRYCOLLECTION ZM ".
 const mostHead = 24
 
-// head reads the head of a geometry at p, up to its bracket or EMPTY. Most heads are that of the geometry before.
+// head reads the head of a geometry at p, up to its bracket or EMPTY. Most heads are that of the
+// geometry before.
 func (t *text) head(p int) (h tag, end int) {
 	if n := t.last.n; n > 0 && string(t.slice(p, p+n)) == unsafe.String(&t.last.text[0], n) && t.at(p+n) == '(' {
 		return t.last.tag, p + n
@@ -49,7 +52,8 @@ func (t *text) anyHead(p int) (h tag, end int) {
 		h = tag{kind: kindOf(stem), dim: dim, tagged: dim != 0}
 		switch {
 		case isCurve(name) || isCurve(stem):
-			return h, t.wrong(p, end, "a "+string(name)+": curves, triangles and surfaces have no place in a table of simple features")
+			return h, t.wrong(p, end, "a "+string(name)+
+				": curves, triangles and surfaces have no place in a table of simple features")
 		case t.loose != nil && (is(name, linearRing) || is(stem, linearRing)):
 			h.kind = geoarrow.LineString
 			t.loose(p, ruleRing, "read as LineString")
@@ -74,8 +78,10 @@ const linearRing = "LINEARRING"
 const wantName = "the name of a geometry"
 
 var kindNames = [...]string{
-	geoarrow.Point: "POINT", geoarrow.LineString: "LINESTRING", geoarrow.Polygon: "POLYGON", geoarrow.MultiPoint: "MULTIPOINT",
-	geoarrow.MultiLineString: "MULTILINESTRING", geoarrow.MultiPolygon: "MULTIPOLYGON", geoarrow.GeometryCollection: "GEOMETRYCOLLECTION",
+	geoarrow.Point: "POINT", geoarrow.LineString: "LINESTRING", geoarrow.Polygon: "POLYGON",
+	geoarrow.MultiPoint:      "MULTIPOINT",
+	geoarrow.MultiLineString: "MULTILINESTRING", geoarrow.MultiPolygon: "MULTIPOLYGON",
+	geoarrow.GeometryCollection: "GEOMETRYCOLLECTION",
 }
 
 func kindOf(name []byte) geoarrow.Kind {
@@ -89,7 +95,8 @@ func kindOf(name []byte) geoarrow.Kind {
 
 // curveNames are the other geometries of SQL/MM and OGC 06-103r4.
 var curveNames = [...]string{
-	"CIRCULARSTRING", "COMPOUNDCURVE", "CURVEPOLYGON", "MULTICURVE", "MULTISURFACE", "CURVE", "SURFACE", "POLYHEDRALSURFACE", "TIN", "TRIANGLE",
+	"CIRCULARSTRING", "COMPOUNDCURVE", "CURVEPOLYGON", "MULTICURVE", "MULTISURFACE", "CURVE", "SURFACE",
+	"POLYHEDRALSURFACE", "TIN", "TRIANGLE",
 }
 
 func isCurve(name []byte) bool {

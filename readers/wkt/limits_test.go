@@ -18,14 +18,34 @@ func TestLimits(t *testing.T) {
 		limits     readers.Limits
 		want       string
 	}{
-		{"depth", "POINT(1 2)\nGEOMETRYCOLLECTION(GEOMETRYCOLLECTION(POINT(1 2)))", readers.Limits{MaxDepth: 1}, "a.wkt: wkt: byte 48, line 2, row 1, geometry: the nesting of collections is beyond the limit 1 of --max-depth"},
-		{"default depth", strings.Repeat("GEOMETRYCOLLECTION(", 1025), readers.Limits{}, "byte 19474, line 1, row 0, geometry: the nesting of collections is beyond the limit 1024 of --max-depth"},
-		{"feature", "POINT(1 2)\nLINESTRING(1 2,3 4,5 6)", readers.Limits{MaxFeatureBytes: 20}, "a.wkt: the text at byte 11 is beyond the limit 20 of --max-feature-bytes"},
-		{"blanks in a feature", "POINT(1 2" + strings.Repeat(" ", 30) + ")", readers.Limits{MaxFeatureBytes: 20}, "the text at byte 0 is beyond the limit 20 of --max-feature-bytes"},
+		{
+			"depth", "POINT(1 2)\nGEOMETRYCOLLECTION(GEOMETRYCOLLECTION(POINT(1 2)))",
+			readers.Limits{MaxDepth: 1},
+			"a.wkt: wkt: byte 48, line 2, row 1, geometry: the nesting of collections is beyond the limit 1 of " +
+				"--max-depth",
+		},
+		{
+			"default depth", strings.Repeat("GEOMETRYCOLLECTION(", 1025),
+			readers.Limits{},
+			"byte 19474, line 1, row 0, geometry: the nesting of collections is beyond the limit 1024 of --max-depth",
+		},
+		{
+			"feature", "POINT(1 2)\nLINESTRING(1 2,3 4,5 6)",
+			readers.Limits{MaxFeatureBytes: 20},
+			"a.wkt: the text at byte 11 is beyond the limit 20 of --max-feature-bytes",
+		},
+		{
+			"blanks in a feature", "POINT(1 2" + strings.Repeat(" ", 30) + ")",
+			readers.Limits{MaxFeatureBytes: 20},
+			"the text at byte 0 is beyond the limit 20 of --max-feature-bytes",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, skip := range []string{"fail", "skip"} {
-				in := readertest.Input{Name: "a.wkt", Text: []byte(c.text), Limits: c.limits, Options: map[string]any{"on_error": skip}}
+				in := readertest.Input{
+					Name: "a.wkt", Text: []byte(c.text), Limits: c.limits,
+					Options: map[string]any{"on_error": skip},
+				}
 				_, err := readertest.Parse(t, wkt.Format(), in)
 				var limit *readers.LimitError
 				if !errors.As(err, &limit) || !strings.Contains(err.Error(), c.want) {
@@ -41,7 +61,10 @@ func TestLimits(t *testing.T) {
 // Blanks between rows may be of any length.
 func TestLongGaps(t *testing.T) {
 	gap := strings.Repeat(" \n", 1000)
-	in := readertest.Input{Name: "a.wkt", Text: []byte(gap + "POINT(1 2)\n" + gap + "POINT(3 4)\n" + gap), Limits: readers.Limits{MaxFeatureBytes: 100}}
+	in := readertest.Input{
+		Name: "a.wkt", Text: []byte(gap + "POINT(1 2)\n" + gap + "POINT(3 4)\n" + gap),
+		Limits: readers.Limits{MaxFeatureBytes: 100},
+	}
 	table, err := readertest.Check(t, wkt.Format(), in)
 	if err != nil || table.Rows != 2 || !table.Summary.Appendable {
 		t.Fatalf("got %v, %v", table, err)
@@ -64,7 +87,9 @@ func TestAppendable(t *testing.T) {
 		{"SRID=4326;POINT(1 2)\n", false}, // who reads the rows behind does not know of it
 	} {
 		for _, part := range []int{0, 1, 5} {
-			in := readertest.Input{Name: "a.wkt", Text: []byte(c.text), Parser: func(l readers.Layout) readers.Parser { return wkt.Parallel(l, part) }}
+			in := readertest.Input{Name: "a.wkt", Text: []byte(c.text), Parser: func(l readers.Layout) readers.Parser {
+				return wkt.Parallel(l, part)
+			}}
 			table, err := readertest.Parse(t, wkt.Format(), in)
 			if err != nil || table.Summary.Appendable != c.want {
 				t.Errorf("%q, parts of %d: %v, want appendable %v", c.text, part, err, c.want)
@@ -101,7 +126,10 @@ func TestManyRows(t *testing.T) {
 			}
 			b.WriteString(text + end)
 		}
-		in := readertest.Input{Name: "a.wkt", Text: []byte(b.String()), Limits: readers.Limits{BatchRows: 120, Workers: 1}}
+		in := readertest.Input{Name: "a.wkt", Text: []byte(b.String()), Limits: readers.Limits{
+			BatchRows: 120,
+			Workers:   1,
+		}}
 		table, err := readertest.Check(t, wkt.Format(), in)
 		if err != nil || table.Rows != n || table.CRS.String() != "EPSG:4326" {
 			t.Fatalf("got %v", err)

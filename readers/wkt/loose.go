@@ -19,14 +19,18 @@ const (
 	ruleBracket  = "stray-bracket"    // behind the geometry
 )
 
-// repair reads the row at p, which began at an offset and is malformed, with its defects in their obvious ways. again says that more of the file is needed to tell;
-// end < 0 that there is no such reading: the fault is then the first one again, unless it is one of the file.
+// repair reads the row at p, which began at an offset and is malformed, with its defects in their
+// obvious ways. again says that more of the file is needed to tell; end < 0 that there is no such
+// reading: the fault is then the first one again, unless it is one of the file.
 func (s *scanner) repair(p int, at int64) (again bool, end int) {
 	first := s.fault
 	s.begin(s.Q, s.limits.MaxDepth)
 	s.geom, s.shapes = &s.sink.Geom, &s.sink.Shapes
 	s.loose = func(p int, rule, done string) {
-		s.sink.Deviate(readers.Deviation{Offset: s.Base + int64(p), Row: s.row, Field: "geometry", Rule: rule, Done: done})
+		s.sink.Deviate(readers.Deviation{
+			Offset: s.Base + int64(p), Row: s.row, Field: "geometry",
+			Rule: rule, Done: done,
+		})
 	}
 	g, end := s.wrapped(p)
 	s.loose = nil
@@ -62,7 +66,8 @@ func (s *scanner) wrapped(p int) (g Geometry, end int) {
 	return g, s.behind(end + 1)
 }
 
-// missing reports whether a bracket ends at p, where a member of it might begin: it is empty, or a comma stands behind its last member.
+// missing reports whether a bracket ends at p, where a member of it might begin: it is empty, or a
+// comma stands behind its last member.
 func (t *text) missing(p int) bool {
 	if t.at(p) != ')' {
 		return false
@@ -102,10 +107,12 @@ func (t *text) commas(p int) int {
 	return t.fail(p, `")" behind `+ordinates[4])
 }
 
-// growable reports whether the geometry at hand may get positions of more numbers than the ones before: it has no tag.
+// growable reports whether the geometry at hand may get positions of more numbers than the ones
+// before: it has no tag.
 func (t *text) growable() bool { return t.loose != nil && !t.hasTag }
 
-// uneven adds a position of n numbers to a geometry whose positions before have others. Those that are missing are NaN.
+// uneven adds a position of n numbers to a geometry whose positions before have others. Those that
+// are missing are NaN.
 func (t *text) uneven(p int, v [4]float64, n int) int {
 	switch {
 	case n > t.size && t.hasTag:
@@ -121,7 +128,8 @@ func (t *text) uneven(p int, v [4]float64, n int) int {
 	return p
 }
 
-// microsoft reads the letters, and zeros behind them, of a number that the libraries of Microsoft write, "1.#QNAN0": start is where it begins, p behind its "#".
+// microsoft reads the letters, and zeros behind them, of a number that the libraries of Microsoft
+// write, "1.#QNAN0": start is where it begins, p behind its "#".
 func (t *text) microsoft(start, p int) (v float64, end int) {
 	end = t.word(p)
 	switch word := t.slice(p, end); {

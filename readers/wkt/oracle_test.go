@@ -10,8 +10,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// oracle reads one geometry slowly and plainly, with regular expressions, a token at a time into a tree, and writes it again as geoarrow does. It shares no code with the
-// parser, and knows nothing of offsets.
+// oracle reads one geometry slowly and plainly, with regular expressions, a token at a time into a
+// tree, and writes it again as geoarrow does. It shares no code with the parser, and knows nothing
+// of offsets.
 func oracle(text string) (wkt string, srid int, err error) {
 	o := &oracleReader{}
 	for rest := text; ; {
@@ -227,7 +228,10 @@ func (s *shape) union() geoarrow.Dim {
 
 // text writes a geometry with its name; what is in a collection has the dimension of the row.
 func (s *shape) text(row geoarrow.Dim) string {
-	head := s.kind + map[geoarrow.Dim]string{geoarrow.XY: " ", geoarrow.XYZ: " Z ", geoarrow.XYM: " M ", geoarrow.XYZM: " ZM "}[row]
+	head := s.kind + map[geoarrow.Dim]string{
+		geoarrow.XY: " ", geoarrow.XYZ: " Z ", geoarrow.XYM: " M ",
+		geoarrow.XYZM: " ZM ",
+	}[row]
 	if s.kind == "GEOMETRYCOLLECTION" {
 		return head + commas(s.members, func(m *shape) string { return m.text(row) })
 	}

@@ -7,8 +7,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/number"
 )
 
-// Numbers are those of JSON and, as strtod(3) has it, with a plus, zeros in front, no digit before or none behind the point; nan, inf and infinity in any
-// case and with a sign, which a NaN does not keep. One beyond float64 is an error.
+// Numbers are those of JSON and, as strtod(3) has it, with a plus, zeros in front, no digit before
+// or none behind the point; nan, inf and infinity in any case and with a sign, which a NaN does not
+// keep. One beyond float64 is an error.
 
 var nan = math.Float64frombits(0x7ff8000000000000)
 
@@ -21,7 +22,8 @@ func (t *text) ordinate(p int) (v float64, end int) {
 	return v, end
 }
 
-// anyOrdinate is ordinate for what JSON has not. It writes the number as JSON has it, so that one package decides how numbers are rounded.
+// anyOrdinate is ordinate for what JSON has not. It writes the number as JSON has it, so that one
+// package decides how numbers are rounded.
 //
 //go:noinline
 func (t *text) anyOrdinate(p int) (v float64, end int) {

@@ -6,7 +6,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/positions"
 )
 
-// positions reads EMPTY, or positions in brackets: nearly all bytes of most files. Plain ones are read in a row where the processor can.
+// positions reads EMPTY, or positions in brackets: nearly all bytes of most files. Plain ones are
+// read in a row where the processor can.
 func (t *text) positions(p int) int {
 	if t.at(p) != '(' {
 		return t.nothing(p)
@@ -53,7 +54,8 @@ func (t *text) positions(p int) int {
 	}
 }
 
-// usual reads a position of two or three numbers with one blank between them, or passes it to position.
+// usual reads a position of two or three numbers with one blank between them, or passes it to
+// position.
 func (t *text) usual(p int) int {
 	x, end := number.Float(t.q, p)
 	if end < 0 || t.at(end) != ' ' {
@@ -81,7 +83,8 @@ func (t *text) usual(p int) int {
 	return end
 }
 
-// position reads any position, without brackets: numbers with blanks between them. The first one of a geometry that has no tag decides how many.
+// position reads any position, without brackets: numbers with blanks between them. The first one of
+// a geometry that has no tag decides how many.
 func (t *text) position(p int) int {
 	var v [4]float64
 	n := 0

@@ -11,7 +11,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// scanner is one run of the CPU parser over a file. Its methods give the index behind what they read, or -1: then fault, or err, says why.
+// scanner is one run of the CPU parser over a file. Its methods give the index behind what they
+// read, or -1: then fault, or err, says why.
 type scanner struct {
 	window.Window
 	text       // of the window
@@ -42,7 +43,8 @@ func (s *scanner) open(ctx context.Context, src *source.File, from, end, row int
 	return s.err == nil
 }
 
-// refill brings more of the file behind index p, which becomes index 0. It gives -1 with err set if it can't.
+// refill brings more of the file behind index p, which becomes index 0. It gives -1 with err set if
+// it can't.
 func (s *scanner) refill(p int) int {
 	if !s.Fill(p) {
 		s.err = s.Err
@@ -51,7 +53,8 @@ func (s *scanner) refill(p int) int {
 	return 0
 }
 
-// rows reads the rows from p on, behind which nothing but what stands between rows is passed, and emits them in chunks.
+// rows reads the rows from p on, behind which nothing but what stands between rows is passed, and
+// emits them in chunks.
 func (s *scanner) rows(p int) bool {
 	for {
 		if p = s.between(p); p < 0 {
@@ -141,17 +144,22 @@ func (s *scanner) malformed(p int, at int64) int {
 		s.row++
 		return p
 	}
-	s.sink.Deviate(readers.Deviation{Offset: fault, Row: s.row, Field: "geometry", Rule: ruleGeometry, Done: "value is null"})
+	s.sink.Deviate(readers.Deviation{
+		Offset: fault, Row: s.row, Field: "geometry", Rule: ruleGeometry,
+		Done: "value is null",
+	})
 	s.commit(Geometry{}, at)
 	return p
 }
 
-// conflict refuses the SRID of the row at p if the rows before have another one. A malformed row that is left out has none.
+// conflict refuses the SRID of the row at p if the rows before have another one. A malformed row
+// that is left out has none.
 func (s *scanner) conflict(p int, srid int32) bool {
 	if srid == 0 || s.known == 0 || srid == s.known {
 		return false
 	}
-	s.wrong(p, p, fmt.Sprintf("SRID %d, while the rows before have %d: a table has one coordinate reference system", srid, s.known))
+	s.wrong(p, p, fmt.Sprintf("SRID %d, while the rows before have %d: a table has one coordinate reference system",
+		srid, s.known))
 	s.fault.file = true
 	return true
 }
@@ -217,7 +225,8 @@ func (s *scanner) null(p int) int {
 	return end
 }
 
-// tooLong refuses a row at p that is longer than --max-feature-bytes, wherever windows end: one that ends at end, or that has a fault if end < 0.
+// tooLong refuses a row at p that is longer than --max-feature-bytes, wherever windows end: one
+// that ends at end, or that has a fault if end < 0.
 func (s *scanner) tooLong(p, end int) bool {
 	if end < 0 {
 		end = min(s.fault.pos, s.N)
@@ -229,7 +238,8 @@ func (s *scanner) tooLong(p, end int) bool {
 	return true
 }
 
-// rowEnd finds what ends a malformed row at p: the next line end or ";", but for that of its SRID, or the end of the file.
+// rowEnd finds what ends a malformed row at p: the next line end or ";", but for that of its SRID,
+// or the end of the file.
 func (s *scanner) rowEnd(p int) int {
 	srid := is(s.slice(p, s.word(p)), "SRID")
 	for {

@@ -60,7 +60,8 @@ func dump(c readers.Chunk) string {
 
 // A chunk is read again from its Span, and the rows from a chunk on.
 func TestSpans(t *testing.T) {
-	const text = "\xEF\xBB\xBFPOINT(1 2)\nLINESTRING Z(1 2 3,4 5 6);x\nSRID=4326;POLYGON((0 0,1 0,1 1,0 0))\n\nNULL\nSRID=4326;POINT EMPTY\r\nMULTIPOINT(1 2,\n3 4);GEOMETRYCOLLECTION(POINT(1 2))"
+	const text = "\xEF\xBB\xBFPOINT(1 2)\nLINESTRING Z(1 2 3,4 5 6);x\nSRID=4326;POLYGON((0 0,1 0,1 1,0 " +
+		"0))\n\nNULL\nSRID=4326;POINT EMPTY\r\nMULTIPOINT(1 2,\n3 4);GEOMETRYCOLLECTION(POINT(1 2))"
 	src, p := open(t, text, map[string]any{"on_error": "skip"})
 	for _, limits := range []readers.Limits{
 		{Workers: 1, BatchRows: 1},
@@ -73,12 +74,16 @@ func TestSpans(t *testing.T) {
 		for i, c := range chunks {
 			again := parse(t, p, src, c.Span, limits.Unbatched())
 			if len(again) != 1 || dump(again[0]) != dump(c) {
-				t.Errorf("%+v: chunk %d, %+v: got %d chunks again\n%s\nwant\n%s", limits, i, c.Span, len(again), dump(again[0]), dump(c))
+				t.Errorf("%+v: chunk %d, %+v: got %d chunks again\n%s\nwant\n%s", limits, i, c.Span,
+					len(again), dump(again[0]), dump(c))
 			}
-			rest := parse(t, p, src, readers.Span{From: c.Span.From, To: -1, Row: c.Span.Row, State: c.Span.State}, limits)
+			rest := parse(t, p, src, readers.Span{From: c.Span.From, To: -1, Row: c.Span.Row, State: c.Span.State},
+				limits)
 			for k := range rest {
-				if want := chunks[i+k]; dump(rest[k]) != dump(want) || rest[k].Span.From != want.Span.From || rest[k].Span.Row != want.Span.Row {
-					t.Errorf("%+v: from chunk %d on: chunk %d is %+v, want %+v", limits, i, i+k, rest[k].Span, want.Span)
+				if want := chunks[i+k]; dump(rest[k]) != dump(want) || rest[k].Span.From != want.Span.From ||
+					rest[k].Span.Row != want.Span.Row {
+					t.Errorf("%+v: from chunk %d on: chunk %d is %+v, want %+v", limits, i, i+k,
+						rest[k].Span, want.Span)
 				}
 			}
 			if i+len(rest) != len(chunks) {
@@ -92,13 +97,19 @@ func TestErrorsOfOthers(t *testing.T) {
 	src, p := open(t, strings.Repeat("POINT(1 2)\n", 100), nil)
 	for _, limits := range []readers.Limits{{Workers: 1, BatchRows: 10}, {Workers: 3, BatchRows: 10, PartBytes: 50}} {
 		stop := errors.New("stop")
-		_, err := p.Parse(t.Context(), src, readers.Request{Span: readers.Span{To: -1}, Limits: limits}, func(readers.Chunk) error { return stop })
+		_, err := p.Parse(t.Context(), src, readers.Request{Span: readers.Span{To: -1}, Limits: limits},
+			func(readers.Chunk) error {
+				return stop
+			})
 		if !errors.Is(err, stop) {
 			t.Errorf("%+v: got %v of emit", limits, err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, err = p.Parse(ctx, src, readers.Request{Span: readers.Span{To: -1}, Limits: limits}, func(readers.Chunk) error { return nil })
+		_, err = p.Parse(ctx, src, readers.Request{Span: readers.Span{To: -1}, Limits: limits},
+			func(readers.Chunk) error {
+				return nil
+			})
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%+v: got %v of a cancelled context", limits, err)
 		}

@@ -15,7 +15,8 @@ import (
 // sweepSeed is that of the first document; the others follow.
 const sweepSeed = 20261122
 
-// document is rows of random geometries with anything that may stand between them, and now and then of what may not.
+// document is rows of random geometries with anything that may stand between them, and now and then
+// of what may not.
 func document(r *rand.Rand) []byte {
 	var b strings.Builder
 	if r.IntN(5) == 0 {
@@ -29,7 +30,10 @@ func document(r *rand.Rand) []byte {
 		}
 		switch r.IntN(12) {
 		case 0:
-			row = []string{"NULL", "null", "nul", "x", "SRID=1", "POINT(x 1)", "POINT(1 2) x", "LINESTRING(1 2,", "TIN(0 0)", "SRID=7;POINT(x)"}[r.IntN(10)]
+			row = []string{
+				"NULL", "null", "nul", "x", "SRID=1", "POINT(x 1)", "POINT(1 2) x", "LINESTRING(1 2,",
+				"TIN(0 0)", "SRID=7;POINT(x)",
+			}[r.IntN(10)]
 		case 1:
 			row = fmt.Sprintf("SRID=%d;%s", r.IntN(3), row)
 		}
@@ -48,7 +52,8 @@ func document(r *rand.Rand) []byte {
 
 const mutations = "(),; \n\x000-eE.NS"
 
-// mutated is a text with a byte flipped, cut off, left out or put in, or with a run of bytes twice or moved.
+// mutated is a text with a byte flipped, cut off, left out or put in, or with a run of bytes twice
+// or moved.
 func mutated(r *rand.Rand, text []byte) []byte {
 	if len(text) == 0 {
 		return text
@@ -72,7 +77,8 @@ func mutated(r *rand.Rand, text []byte) []byte {
 	return []byte(z + m + a)
 }
 
-// Random documents give one table, or one error, whatever the windows, parts, workers and batches, and each chunk of them gives itself again.
+// Random documents give one table, or one error, whatever the windows, parts, workers and batches,
+// and each chunk of them gives itself again.
 func TestSweep(t *testing.T) {
 	documents := 1000
 	if testing.Short() {
@@ -104,10 +110,11 @@ func sweepSpans(t *testing.T, in readertest.Input) {
 	src, p := open(t, string(in.Text), in.Options)
 	defer src.Close()
 	var chunks []readers.Chunk
-	_, err := p.Parse(t.Context(), src, readers.Request{Span: readers.Span{To: -1}, Limits: in.Limits}, func(c readers.Chunk) error {
-		chunks = append(chunks, c)
-		return nil
-	})
+	_, err := p.Parse(t.Context(), src, readers.Request{Span: readers.Span{To: -1}, Limits: in.Limits},
+		func(c readers.Chunk) error {
+			chunks = append(chunks, c)
+			return nil
+		})
 	if bad := new(readers.ParseError); err != nil && !errors.As(err, &bad) {
 		t.Fatal(err)
 	}
@@ -117,7 +124,8 @@ func sweepSpans(t *testing.T, in readertest.Input) {
 		}
 		again := parse(t, p, src, c.Span, in.Limits.Unbatched())
 		if len(again) != 1 || dump(again[0]) != dump(c) {
-			t.Errorf("%q\nchunk %d, %+v, read again is %d chunks, %s\nwant\n%s", in.Text, i, c.Span, len(again), dump(again[0]), dump(c))
+			t.Errorf("%q\nchunk %d, %+v, read again is %d chunks, %s\nwant\n%s", in.Text, i, c.Span,
+				len(again), dump(again[0]), dump(c))
 		}
 	}
 }

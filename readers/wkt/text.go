@@ -9,10 +9,13 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
-// text is one run of the parser over bytes in memory. Its methods read one thing of the grammar at an index and give the index behind it, or -1: then fault
-// says why. They look at every byte once, from left to right, and none of them passes a zero: it stands behind the text.
+// text is one run of the parser over bytes in memory. Its methods read one thing of the grammar at
+// an index and give the index behind it, or -1: then fault says why. They look at every byte once,
+// from left to right, and none of them passes a zero: it stands behind the text.
 type text struct {
-	q         unsafe.Pointer // the first byte; loads are not checked, the zero and number.Padding bytes behind it keep them inside
+	// the first byte; loads are not checked, the zero and number.Padding bytes behind it keep them
+	// inside
+	q         unsafe.Pointer
 	geom      *geoarrow.GeometryBuilder
 	shapes    *rows.Shapes
 	maxDepth  int
@@ -106,7 +109,8 @@ func (t *text) begin(q unsafe.Pointer, maxDepth int) {
 	t.fault, t.depth = fault{}, 0
 }
 
-// geometry reads a geometry at p with the SRID before it, and leaves it open. The SRID is given for a malformed geometry too.
+// geometry reads a geometry at p with the SRID before it, and leaves it open. The SRID is given for
+// a malformed geometry too.
 func (t *text) geometry(p int) (g Geometry, end int) {
 	if t.at(p)|0x20 == 's' {
 		if g.SRID, end = t.srid(p); end < 0 {

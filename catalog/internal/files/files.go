@@ -1,5 +1,5 @@
-// Package files is what the cache asks of a file system, so that a test can have any of it fail, or be the last thing that happens
-// before a crash. It knows nothing of what is in a file.
+// Package files is what the cache asks of a file system, so that a test can have any of it fail, or
+// be the last thing that happens before a crash. It knows nothing of what is in a file.
 package files
 
 import (
@@ -11,13 +11,15 @@ import (
 	"unsafe"
 )
 
-// FS is a file system. Names are paths of the operating system. It is safe for use by several goroutines.
+// FS is a file system. Names are paths of the operating system. It is safe for use by several
+// goroutines.
 type FS interface {
 	MkdirAll(name string) error
 	Create(name string) (File, error) // for reading and writing; there must be none of this name
-	Open(name string) (File, error)   // for reading; follows no link and waits for no pipe, so what is opened may be no regular file
-	Rename(from, to string) error     // replaces what is called to
-	Remove(name string) error         // never a folder
+	// for reading; follows no link and waits for no pipe, so what is opened may be no regular file
+	Open(name string) (File, error)
+	Rename(from, to string) error // replaces what is called to
+	Remove(name string) error     // never a folder
 	ReadDir(name string) ([]fs.DirEntry, error)
 	Stat(name string) (fs.FileInfo, error) // of a link itself
 	Touch(name string, at time.Time) error // sets the time of modification
@@ -33,7 +35,8 @@ type File interface {
 	Stat() (fs.FileInfo, error)
 	Truncate(size int64) error
 	Sync() error
-	// Map gives bytes [from, to) in memory, read-only; from is a multiple of the page size. They stay valid after Close, until Unmap.
+	// Map gives bytes [from, to) in memory, read-only; from is a multiple of the page size. They
+	// stay valid after Close, until Unmap.
 	Map(from, to int64) ([]byte, error)
 	// Lock takes the file's lock for this open file, unless somebody has it: then it gives false.
 	Lock() (bool, error)
@@ -51,14 +54,17 @@ func Unmap(b []byte) error {
 // madvPopulateRead is MADV_POPULATE_READ of Linux's madvise(2), from Linux 5.14 on.
 const madvPopulateRead = 22
 
-// Populate maps in the pages of a part of a mapping that is about to be read as a whole: one call is quicker than a fault for every few pages. Where the
-// kernel does not know the call, they come one by one.
+// Populate maps in the pages of a part of a mapping that is about to be read as a whole: one call
+// is quicker than a fault for every few pages. Where the kernel does not know the call, they come
+// one by one.
 func Populate(b []byte) {
 	if len(b) == 0 {
 		return
 	}
-	before := int(uintptr(unsafe.Pointer(unsafe.SliceData(b))) & uintptr(os.Getpagesize()-1)) // madvise wants whole pages, and they are ours
-	_ = syscall.Madvise(unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), -before)), before+len(b)), madvPopulateRead)
+	// madvise wants whole pages, and they are ours
+	before := int(uintptr(unsafe.Pointer(unsafe.SliceData(b))) & uintptr(os.Getpagesize()-1))
+	_ = syscall.Madvise(unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), -before)), before+len(b)),
+		madvPopulateRead)
 }
 
 // OS is the operating system's file system.

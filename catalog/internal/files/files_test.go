@@ -26,7 +26,8 @@ func TestRemoveTakesNoFolder(t *testing.T) {
 func TestOpenFollowsNoLinkAndWaitsForNoPipe(t *testing.T) {
 	dir := t.TempDir()
 	target, link, pipe := filepath.Join(dir, "target"), filepath.Join(dir, "link"), filepath.Join(dir, "pipe")
-	if err := errors.Join(os.WriteFile(target, nil, 0o600), os.Symlink(target, link), syscall.Mkfifo(pipe, 0o600)); err != nil {
+	if err := errors.Join(os.WriteFile(target, nil, 0o600), os.Symlink(target, link),
+		syscall.Mkfifo(pipe, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := (OS{}).Open(link); !errors.Is(err, syscall.ELOOP) {

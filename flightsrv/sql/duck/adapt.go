@@ -10,19 +10,22 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
 )
 
-// An ENUM is a text to clients. DuckDB gives it as a dictionary of its values, which JDBC and others do not read everywhere, and which a stream would have to
-// send with each batch.
+// An ENUM is a text to clients. DuckDB gives it as a dictionary of its values, which JDBC and
+// others do not read everywhere, and which a stream would have to send with each batch.
 //
-// A HUGEINT is an int64 to clients, unless the query says HUGEINT itself: it is what DuckDB makes of a sum of integers, and a decimal of 38 digits is no number
-// to pandas. A value that does not fit is an error.
+// A HUGEINT is an int64 to clients, unless the query says HUGEINT itself: it is what DuckDB makes
+// of a sum of integers, and a decimal of 38 digits is no number to pandas. A value that does not
+// fit is an error.
 
-// withTexts gives a field, and the fields that it is made of, the type of a dictionary's values in place of the dictionary.
+// withTexts gives a field, and the fields that it is made of, the type of a dictionary's values in
+// place of the dictionary.
 func withTexts(f arrow.Field) arrow.Field {
 	switch t := f.Type.(type) {
 	case *arrow.DictionaryType:
 		f.Type = t.ValueType
 	case *arrow.MapType:
-		m := arrow.MapOfWithMetadata(withTexts(t.KeyField()).Type, t.KeyField().Metadata, withTexts(t.ItemField()).Type, t.ItemField().Metadata)
+		m := arrow.MapOfWithMetadata(withTexts(t.KeyField()).Type, t.KeyField().Metadata,
+			withTexts(t.ItemField()).Type, t.ItemField().Metadata)
 		m.SetItemNullable(t.ItemField().Nullable)
 		f.Type = m
 	case *arrow.FixedSizeListType:
@@ -55,7 +58,8 @@ func recordAs(rec arrow.Record, schema *arrow.Schema) (arrow.Record, error) {
 	return array.NewRecord(schema, columns, rec.NumRows()), nil
 }
 
-// dataAs gives the data of an array, or of a part of one, as the type that was made of its own. The caller releases it.
+// dataAs gives the data of an array, or of a part of one, as the type that was made of its own. The
+// caller releases it.
 func dataAs(data arrow.ArrayData, as arrow.DataType) (arrow.ArrayData, error) {
 	if arrow.TypeEqual(data.DataType(), as) {
 		data.Retain()
@@ -121,7 +125,8 @@ func integersOf(data arrow.ArrayData) (arrow.ArrayData, error) {
 		v := decimals.Value(i)
 		n := int64(v.LowBits())
 		if v != decimal128.FromI64(n) {
-			return nil, badValue("%s does not fit a BIGINT, which sums of integers come as: cast it to HUGEINT or DOUBLE", v.BigInt())
+			return nil, badValue("%s does not fit a BIGINT, which sums of integers come as: cast it to HUGEINT or "+
+				"DOUBLE", v.BigInt())
 		}
 		b.Append(n)
 	}

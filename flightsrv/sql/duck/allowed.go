@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// tableFunctions are those that a query may call in its FROM. The others read files, take pointers, run text as SQL, or change how DuckDB works: a list of
-// what is refused would miss those that DuckDB's next version adds.
+// tableFunctions are those that a query may call in its FROM. The others read files, take pointers,
+// run text as SQL, or change how DuckDB works: a list of what is refused would miss those that
+// DuckDB's next version adds.
 var tableFunctions = words(`
 	generate_series range repeat repeat_row unnest
 	json_each json_tree
@@ -20,12 +21,14 @@ var tableFunctions = words(`
 	pragma_collations pragma_platform pragma_user_agent pragma_version
 	test_all_types`)
 
-// deniedFunctions are the scalar functions that do something to the server, or nothing but keep it from its work, and those that take a query as text, which is
-// bound without a look at what it calls. Those that compute are left alone.
+// deniedFunctions are the scalar functions that do something to the server, or nothing but keep it
+// from its work, and those that take a query as text, which is bound without a look at what it
+// calls. Those that compute are left alone.
 var deniedFunctions = words(`currval getenv nextval pg_sleep sleep_ms write_log
 	json_deserialize_sql json_execute_serialized_sql json_serialize_plan json_serialize_sql`)
 
-// hostSettings are the names of settings that tell of the server's machine: its paths, its way to the network, its keys.
+// hostSettings are the names of settings that tell of the server's machine: its paths, its way to
+// the network, its keys.
 const hostSettings = `directory|directories|path|file|location|output|proxy|secret|repository|user|password|key|storage`
 
 // settingsMacro leaves their values out of the list of all settings.
@@ -34,7 +37,8 @@ SELECT * REPLACE (CASE WHEN NOT regexp_matches(name, '` + hostSettings + `') THE
 
 var hostSetting = regexp.MustCompile(`(?i)` + hostSettings)
 
-// crsFunctions are those that take the name of a reference system, or give one, with the place of the first name among their arguments.
+// crsFunctions are those that take the name of a reference system, or give one, with the place of
+// the first name among their arguments.
 var crsFunctions = map[string]int{"st_transform": 1, "st_setcrs": 1, "st_crs": 1}
 
 // crsFile finds what has PROJ open a file in the definition of a reference system, or may.
@@ -48,7 +52,8 @@ func words(s string) map[string]bool {
 	return set
 }
 
-// allowed looks for functions in a syntax tree that no query may call. offset is where the tree's text begins in the query's.
+// allowed looks for functions in a syntax tree that no query may call. offset is where the tree's
+// text begins in the query's.
 func allowed(node any, offset int) error {
 	switch n := node.(type) {
 	case []any:
@@ -95,8 +100,10 @@ func allowedCall(n map[string]any, offset int) error {
 func allowedArguments(call map[string]any) *Error {
 	name := functionName(call)
 	children, _ := call["children"].([]any)
-	if name == "current_setting" && (len(children) != 1 || hostSetting.MatchString(constantText(children[0])) || constantText(children[0]) == "") {
-		return denied("current_setting is allowed for a setting that is named, and tells nothing of the server's machine")
+	if name == "current_setting" && (len(children) != 1 || hostSetting.MatchString(constantText(children[0])) ||
+		constantText(children[0]) == "") {
+		return denied("current_setting is allowed for a setting that is named, and tells nothing of the server's " +
+			"machine")
 	}
 	first, ok := crsFunctions[name]
 	if !ok {
@@ -106,7 +113,8 @@ func allowedArguments(call map[string]any) *Error {
 		child, _ := children[i].(map[string]any)
 		value, _ := child["value"].(map[string]any)
 		switch of, isText := value["value"].(string); {
-		case child["class"] == "CONSTANT" && !isText, functionName(child) == "st_crs", child["type"] == "COMPARE_EQUAL": // always_xy, always_xy = true
+		case child["class"] == "CONSTANT" && !isText, functionName(child) == "st_crs", child["type"] == "COMPARE_EQUAL":
+			// always_xy, always_xy = true
 		case child["class"] == "CAST" && castType(child) == "BOOLEAN": // true is 't'::BOOLEAN
 		case child["class"] != "CONSTANT":
 			return denied("the reference systems of %s have to be written in the query, as texts", name)

@@ -50,7 +50,8 @@ func badValue(format string, args ...any) *Error {
 
 // value gives value i of an array as one of DuckDB, exactly, or an error. The caller destroys it.
 func value(a arrow.Array, i int) (duckdb.Value, error) {
-	if a.IsNull(i) || a.DataType().ID() == arrow.NULL { // an array of nulls has no bitmap, and says that none of them is
+	// an array of nulls has no bitmap, and says that none of them is
+	if a.IsNull(i) || a.DataType().ID() == arrow.NULL {
 		return duckdb.CreateNullValue(), nil
 	}
 	switch a := a.(type) {
@@ -137,7 +138,10 @@ func timeValue(a arrow.Array, i int) (duckdb.Value, error) {
 		us, err := microseconds(v.Nanoseconds, arrow.Nanosecond)
 		return duckdb.CreateInterval(duckdb.NewInterval(v.Months, v.Days, us)), err
 	}
-	return duckdb.Value{}, &Error{Kind: Unsupported, Message: fmt.Sprintf("a parameter of type %s", a.DataType()), Position: -1}
+	return duckdb.Value{}, &Error{
+		Kind: Unsupported, Message: fmt.Sprintf("a parameter of type %s", a.DataType()),
+		Position: -1,
+	}
 }
 
 func textValue(s string) (duckdb.Value, error) {
@@ -199,12 +203,15 @@ func microseconds(v int64, unit arrow.TimeUnit) (int64, error) {
 
 func decimalValue(n decimal128.Num, precision, scale int32) (duckdb.Value, error) {
 	if precision < 1 || precision > 38 || scale < 0 || scale > precision {
-		return duckdb.Value{}, badValue("decimal(%d, %d) is none of DuckDB's, which have up to 38 digits", precision, scale)
+		return duckdb.Value{}, badValue("decimal(%d, %d) is none of DuckDB's, which have up to 38 digits",
+			precision, scale)
 	}
-	if digits := len(new(big.Int).Abs(n.BigInt()).String()); digits > int(precision) { // DuckDB ends the process, or takes it for another type's value
+	// DuckDB ends the process, or takes it for another type's value
+	if digits := len(new(big.Int).Abs(n.BigInt()).String()); digits > int(precision) {
 		return duckdb.Value{}, badValue("decimal %s has more than %d digits", n.BigInt(), precision)
 	}
-	return duckdb.CreateDecimal(duckdb.NewDecimal(uint8(precision), uint8(scale), duckdb.NewHugeInt(n.LowBits(), n.HighBits()))), nil
+	return duckdb.CreateDecimal(duckdb.NewDecimal(uint8(precision), uint8(scale),
+		duckdb.NewHugeInt(n.LowBits(), n.HighBits()))), nil
 }
 
 func wideDecimalValue(n *big.Int, precision, scale int32) (duckdb.Value, error) {

@@ -67,21 +67,46 @@ func TestArguments(t *testing.T) {
 		{arrow.FixedWidthTypes.Time64us, `"23:59:59.999999"`, "TIME 23:59:59.999999"},
 		{arrow.FixedWidthTypes.Time64ns, `"23:59:59.999999999"`, "TIME_NS 23:59:59.999999999"},
 		{&arrow.TimestampType{Unit: arrow.Second}, `"1969-12-31 23:59:59"`, "TIMESTAMP_S 1969-12-31 23:59:59"},
-		{&arrow.TimestampType{Unit: arrow.Millisecond}, `"1969-12-31 23:59:59.999"`, "TIMESTAMP_MS 1969-12-31 23:59:59.999"},
-		{&arrow.TimestampType{Unit: arrow.Microsecond}, `"1969-12-31 23:59:59.999999"`, "TIMESTAMP 1969-12-31 23:59:59.999999"},
-		{&arrow.TimestampType{Unit: arrow.Nanosecond}, `"1969-12-31 23:59:59.999999999"`, "TIMESTAMP_NS 1969-12-31 23:59:59.999999999"},
-		{&arrow.TimestampType{Unit: arrow.Second, TimeZone: "Europe/Berlin"}, `"2020-01-01 00:00:00"`, "TIMESTAMP WITH TIME ZONE 2020-01-01 00:00:00+00"},
-		{&arrow.TimestampType{Unit: arrow.Nanosecond, TimeZone: "UTC"}, `"2020-01-01 00:00:00.000001"`, "TIMESTAMP WITH TIME ZONE 2020-01-01 00:00:00.000001+00"},
+		{
+			&arrow.TimestampType{Unit: arrow.Millisecond}, `"1969-12-31 23:59:59.999"`,
+			"TIMESTAMP_MS 1969-12-31 23:59:59.999",
+		},
+		{
+			&arrow.TimestampType{Unit: arrow.Microsecond}, `"1969-12-31 23:59:59.999999"`,
+			"TIMESTAMP 1969-12-31 23:59:59.999999",
+		},
+		{
+			&arrow.TimestampType{Unit: arrow.Nanosecond}, `"1969-12-31 23:59:59.999999999"`,
+			"TIMESTAMP_NS 1969-12-31 23:59:59.999999999",
+		},
+		{
+			&arrow.TimestampType{Unit: arrow.Second, TimeZone: "Europe/Berlin"}, `"2020-01-01 00:00:00"`,
+			"TIMESTAMP WITH TIME ZONE 2020-01-01 00:00:00+00",
+		},
+		{
+			&arrow.TimestampType{Unit: arrow.Nanosecond, TimeZone: "UTC"}, `"2020-01-01 00:00:00.000001"`,
+			"TIMESTAMP WITH TIME ZONE 2020-01-01 00:00:00.000001+00",
+		},
 		{&arrow.Decimal128Type{Precision: 4, Scale: 1}, `"-999.9"`, "DECIMAL(4,1) -999.9"},
-		{&arrow.Decimal128Type{Precision: 38, Scale: 10}, `"-1234567890123456789012345678.0123456789"`, "DECIMAL(38,10) -1234567890123456789012345678.0123456789"},
+		{
+			&arrow.Decimal128Type{Precision: 38, Scale: 10}, `"-1234567890123456789012345678.0123456789"`,
+			"DECIMAL(38,10) -1234567890123456789012345678.0123456789",
+		},
 		{&arrow.Decimal256Type{Precision: 50, Scale: 2}, `"-1.25"`, "DECIMAL(38,2) -1.25"},
 		{arrow.FixedWidthTypes.Duration_s, `"-90s"`, "INTERVAL -00:01:30"},
 		{arrow.FixedWidthTypes.MonthInterval, `{"months": 14}`, "INTERVAL 1 year 2 months"},
 		{arrow.FixedWidthTypes.DayTimeInterval, `{"days": 2, "milliseconds": 1500}`, "INTERVAL 2 days 00:00:01.5"},
-		{arrow.FixedWidthTypes.MonthDayNanoInterval, `{"months": 1, "days": 2, "nanoseconds": 3000000}`, "INTERVAL 1 month 2 days 00:00:00.003"},
-		{&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}, `"a"`, "VARCHAR a"},
+		{
+			arrow.FixedWidthTypes.MonthDayNanoInterval, `{"months": 1, "days": 2, "nanoseconds": 3000000}`,
+			"INTERVAL 1 month 2 days 00:00:00.003",
+		},
+		{
+			&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String},
+			`"a"`, "VARCHAR a",
+		},
 	} {
-		rows, _, err := query(c, "SELECT typeof(p) || ' ' || coalesce(CAST(p AS VARCHAR), '') FROM (SELECT $1 AS p)", arguments(t, []arrow.DataType{tc.typ}, tc.value))
+		rows, _, err := query(c, "SELECT typeof(p) || ' ' || coalesce(CAST(p AS VARCHAR), '') FROM (SELECT $1 AS p)",
+			arguments(t, []arrow.DataType{tc.typ}, tc.value))
 		if err != nil || rows[0] != tc.want {
 			t.Errorf("%s %s: got %q, %v, want %q", tc.typ, tc.value, rows, err, tc.want)
 		}
@@ -107,7 +132,8 @@ func TestBadArguments(t *testing.T) {
 	day.Append(1)
 	list := array.NewListBuilder(arrowMemory, arrow.PrimitiveTypes.Int64)
 	list.Append(true)
-	wide, _, err := array.FromJSON(arrowMemory, &arrow.Decimal256Type{Precision: 50, Scale: 0}, strings.NewReader(`["123456789012345678901234567890123456789"]`))
+	wide, _, err := array.FromJSON(arrowMemory, &arrow.Decimal256Type{Precision: 50, Scale: 0},
+		strings.NewReader(`["123456789012345678901234567890123456789"]`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +150,8 @@ func TestBadArguments(t *testing.T) {
 		{"39 digits", wide, Value},
 		{"list", list.NewArray(), Unsupported},
 	} {
-		rec := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "p", Type: tc.value.DataType()}}, nil), []arrow.Array{tc.value}, 1)
+		rec := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "p", Type: tc.value.DataType()}}, nil),
+			[]arrow.Array{tc.value}, 1)
 		rows, _, err := query(c, "SELECT $1::VARCHAR", rec)
 		var e *Error
 		if !errors.As(err, &e) || e.Kind != tc.kind || !strings.Contains(err.Error(), "parameter 1") {
@@ -196,7 +223,8 @@ func TestParameters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := r.Schema().Field(0).Type; !arrow.TypeEqual(got, tc.typ) || rec.Column(0).ValueStr(0) != strings.Trim(tc.value, `"`) {
+		if got := r.Schema().Field(0).Type; !arrow.TypeEqual(got, tc.typ) ||
+			rec.Column(0).ValueStr(0) != strings.Trim(tc.value, `"`) {
 			t.Errorf("%s %s came out as %s %s", tc.typ, tc.value, got, rec.Column(0).ValueStr(0))
 		}
 		rec.Release()

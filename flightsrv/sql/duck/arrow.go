@@ -77,9 +77,9 @@ func (c *Conn) logicalType(f arrow.Field) (duckdb.LogicalType, error) {
 	return duckdb.VectorGetColumnType(duckdb.DataChunkGetVector(chunk, 0)), nil
 }
 
-// schema gives DuckDB's types as Arrow's, and may exchange some of them: given is the one of DuckDB's own records, and schema has texts in place of dictionaries, and
-// int64 in place of HUGEINT unless huge.
-// Geometry has the extension metadata of the present statement's tables.
+// schema gives DuckDB's types as Arrow's, and may exchange some of them: given is the one of
+// DuckDB's own records, and schema has texts in place of dictionaries, and int64 in place of
+// HUGEINT unless huge. Geometry has the extension metadata of the present statement's tables.
 func (c *Conn) schema(types []duckdb.LogicalType, names []string, huge bool) (schema, given *arrow.Schema, err error) {
 	if len(types) == 0 {
 		none := arrow.NewSchema(nil, nil)
@@ -97,7 +97,8 @@ func (c *Conn) schema(types []duckdb.LogicalType, names []string, huge bool) (sc
 		texts[i] = C.CString(names[i])
 		defer C.free(unsafe.Pointer(texts[i]))
 	}
-	if err := takeError(C.duckdb_to_arrow_schema(c.options.Ptr, &pointers[0], &texts[0], C.uint64_t(len(types)), s)); err != nil {
+	if err := takeError(C.duckdb_to_arrow_schema(c.options.Ptr, &pointers[0], &texts[0], C.uint64_t(len(types)),
+		s)); err != nil {
 		return nil, nil, err
 	}
 	if given, err = cdata.ImportCArrowSchema(schemaOf(s)); err != nil {
@@ -107,7 +108,8 @@ func (c *Conn) schema(types []duckdb.LogicalType, names []string, huge bool) (sc
 	for i, t := range types {
 		if duckdb.GetTypeId(t) == duckdb.TypeGeometry {
 			metadata := c.call.crs.metadata(duckdb.GeometryTypeGetCRS(t))
-			fields[i].Metadata = arrow.NewMetadata([]string{extensionName, extensionMetadata}, []string{wkbExtension, metadata})
+			fields[i].Metadata = arrow.NewMetadata([]string{extensionName, extensionMetadata},
+				[]string{wkbExtension, metadata})
 		}
 	}
 	given = arrow.NewSchema(slices.Clone(fields), nil)

@@ -18,8 +18,9 @@ var bench = sync.OnceValue(func() *relation {
 	return w.tables["t"]
 })
 
-// BenchmarkScan compares a query over Arrow batches with the same query over a table of DuckDB's own that was made of them, in a database that nothing holds
-// back. SELECT * ends as Arrow records in both.
+// BenchmarkScan compares a query over Arrow batches with the same query over a table of DuckDB's
+// own that was made of them, in a database that nothing holds back. SELECT * ends as Arrow records
+// in both.
 func BenchmarkScan(b *testing.B) {
 	r := bench()
 	r.world.tables["t"] = r
@@ -28,7 +29,8 @@ func BenchmarkScan(b *testing.B) {
 	for _, q := range []struct{ name, text string }{
 		{"sum", "SELECT sum(x) FROM t"},
 		{"filter", "SELECT id, x FROM t WHERE id % 10 = 3"},
-		{"range", "SELECT id, x FROM t WHERE x BETWEEN 100000 AND 200000"}, // DuckDB's own table knows the least and the greatest of each row group
+		// DuckDB's own table knows the least and the greatest of each row group
+		{"range", "SELECT id, x FROM t WHERE x BETWEEN 100000 AND 200000"},
 		{"group", "SELECT id % 100, count(name) FROM t GROUP BY 1"},
 		{"all", "SELECT * FROM t"},
 	} {
@@ -76,7 +78,10 @@ func ownTable(b *testing.B, r *relation) *Database {
 	d := open(b, r.world, Config{})
 	c := connect(b, d)
 	c.begin(context.Background(), newCRSNames(Config{}))
-	for _, statement := range []string{"CREATE TABLE copied AS SELECT * FROM t", "DROP VIEW t", "ALTER TABLE copied RENAME TO t"} {
+	for _, statement := range []string{
+		"CREATE TABLE copied AS SELECT * FROM t", "DROP VIEW t",
+		"ALTER TABLE copied RENAME TO t",
+	} {
 		if err := c.run(statement); err != nil {
 			b.Fatal(err)
 		}

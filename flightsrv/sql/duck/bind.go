@@ -20,7 +20,8 @@ import (
 	duckdb "github.com/duckdb/duckdb-go-bindings"
 )
 
-// table is what one mention of a name in a statement is bound to. DuckDB holds it as long as the statement's plan.
+// table is what one mention of a name in a statement is bound to. DuckDB holds it as long as the
+// statement's plan.
 type table struct {
 	conn     *Conn
 	relation Relation
@@ -108,7 +109,8 @@ func bind(info duckdb.BindInfo, conn *Conn, call *call) error {
 // addColumn tells DuckDB of a column, and gives the field that it was told.
 func addColumn(info duckdb.BindInfo, conn *Conn, f arrow.Field) (arrow.Field, error) {
 	if structs(f.Type) > 1 {
-		return f, &Error{Kind: Unsupported, Message: fmt.Sprintf("DuckDB misreads structs inside of structs: %s", f.Type), Position: -1}
+		return f, &Error{Kind: Unsupported, Message: fmt.Sprintf("DuckDB misreads structs inside of structs: %s",
+			f.Type), Position: -1}
 	}
 	t, err := conn.logicalType(f)
 	if err != nil {
@@ -141,7 +143,8 @@ func start(info duckdb.InitInfo, t *table, call *call) error {
 	for i := range columns {
 		c := duckdb.InitGetColumnIndex(info, duckdb.IdxT(i))
 		if c >= duckdb.IdxT(len(t.fields)) {
-			return fmt.Errorf("column %d of %d", c, len(t.fields)) // a table function of the C API has no others, such as a row's number
+			// a table function of the C API has no others, such as a row's number
+			return fmt.Errorf("column %d of %d", c, len(t.fields))
 		}
 		columns[i], wanted[i] = int(c), t.fields[c]
 	}
@@ -193,7 +196,8 @@ func (r *run) fetch(i int, out *C.vf_batch) error {
 	}
 	for k, f := range r.schema.Fields() {
 		if !arrow.TypeEqual(f.Type, rec.Column(k).DataType()) {
-			return fmt.Errorf("batch %d, column %s: it is %s, the table says %s", i, f.Name, rec.Column(k).DataType(), f.Type)
+			return fmt.Errorf("batch %d, column %s: it is %s, the table says %s", i, f.Name,
+				rec.Column(k).DataType(), f.Type)
 		}
 	}
 	out.rows = C.int64_t(rec.NumRows())
@@ -208,8 +212,9 @@ func (r *run) fetch(i int, out *C.vf_batch) error {
 	return nil
 }
 
-// withStructsAtZero gives the batch with structs that begin at the start of their buffers, copied if need be: the export of this version of Arrow adds a
-// struct's offset to its fields and keeps it in the struct as well. The caller releases the batch.
+// withStructsAtZero gives the batch with structs that begin at the start of their buffers, copied
+// if need be: the export of this version of Arrow adds a struct's offset to its fields and keeps it
+// in the struct as well. The caller releases the batch.
 func withStructsAtZero(rec arrow.Record) (arrow.Record, error) {
 	columns := slices.Clone(rec.Columns())
 	copied := false

@@ -14,10 +14,12 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// The end of a context ends what runs under it, with the context's own error, and leaves the connection as it was.
+// The end of a context ends what runs under it, with the context's own error, and leaves the
+// connection as it was.
 func TestCancel(t *testing.T) {
 	cause := errors.New("the client has left")
-	const endless = "SELECT count(*) FROM range(1000000000) a(i), range(1000000000) b(i), t WHERE hash(a.i, b.i, t.id) = 1"
+	const endless = "SELECT count(*) FROM range(1000000000) a(i), range(1000000000) b(i), t WHERE hash(a.i, b.i, " +
+		"t.id) = 1"
 	for _, tc := range []struct {
 		name  string
 		query string
@@ -38,7 +40,9 @@ func TestCancel(t *testing.T) {
 			_, err := s.Query(ctx, nil, 0)
 			return err
 		}},
-		{"between two records, Query's", "SELECT * FROM t", func(ctx context.Context, cancel func(), _ *relation, s *Statement) error {
+		{"between two records, Query's", "SELECT * FROM t", func(ctx context.Context, cancel func(),
+			_ *relation, s *Statement,
+		) error {
 			r, err := s.Query(ctx, nil, 0)
 			if err != nil {
 				return err
@@ -47,7 +51,9 @@ func TestCancel(t *testing.T) {
 			cancel()
 			return drain(context.Background(), r)
 		}},
-		{"between two records, Next's", "SELECT * FROM t", func(ctx context.Context, cancel func(), _ *relation, s *Statement) error {
+		{"between two records, Next's", "SELECT * FROM t", func(ctx context.Context, cancel func(),
+			_ *relation, s *Statement,
+		) error {
 			r, err := s.Query(context.Background(), nil, 0)
 			if err != nil {
 				return err
@@ -56,15 +62,18 @@ func TestCancel(t *testing.T) {
 			cancel()
 			return drain(ctx, r)
 		}},
-		{"in Next", "SELECT * FROM t UNION ALL SELECT a.id, b.x, NULL FROM t a, t b WHERE hash(a.id, b.id) = 1", func(ctx context.Context, cancel func(), _ *relation, s *Statement) error {
-			rows, err := s.Query(context.Background(), nil, 0)
-			if err != nil {
-				return err
-			}
-			defer rows.Close()
-			time.AfterFunc(10*time.Millisecond, cancel)
-			return drain(ctx, rows)
-		}},
+		{
+			"in Next", "SELECT * FROM t UNION ALL SELECT a.id, b.x, NULL FROM t a, t b WHERE hash(a.id, b.id) = 1",
+			func(ctx context.Context, cancel func(), _ *relation, s *Statement) error {
+				rows, err := s.Query(context.Background(), nil, 0)
+				if err != nil {
+					return err
+				}
+				defer rows.Close()
+				time.AfterFunc(10*time.Millisecond, cancel)
+				return drain(ctx, rows)
+			},
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			w := &world{tables: map[string]*relation{}}
@@ -108,7 +117,8 @@ func TestPrepareCancelled(t *testing.T) {
 	}
 }
 
-// A thousand statements, ended in many ways, leave nothing behind: no relation, scan, batch, handle or goroutine.
+// A thousand statements, ended in many ways, leave nothing behind: no relation, scan, batch, handle
+// or goroutine.
 func TestNothingLeft(t *testing.T) {
 	memory := memory.NewCheckedAllocator(arrowMemory)
 	defer memory.AssertSize(t, 0)
@@ -130,8 +140,10 @@ func TestNothingLeft(t *testing.T) {
 	}
 	for i := range statements {
 		text := [...]string{
-			"SELECT * FROM t", "SELECT a.id, b.name FROM t a JOIN t b USING (id)", "SELECT * FROM geometries", "SELECT sum(x) FROM t",
-			"SELECT * FROM broken", "SELECT CAST(name AS INT) FROM t", "SELECT * FROM t WHERE id = ?", "SELECT nothing FROM t",
+			"SELECT * FROM t", "SELECT a.id, b.name FROM t a JOIN t b USING (id)", "SELECT * FROM geometries",
+			"SELECT sum(x) FROM t",
+			"SELECT * FROM broken", "SELECT CAST(name AS INT) FROM t", "SELECT * FROM t WHERE id = ?",
+			"SELECT nothing FROM t",
 		}[i%8]
 		ctx, cancel := context.WithCancel(context.Background())
 		s, err := prepare(ctx, c, text)

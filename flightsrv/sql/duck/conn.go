@@ -11,7 +11,8 @@ import (
 	duckdb "github.com/duckdb/duckdb-go-bindings"
 )
 
-// Conn is a connection to the database: statements are prepared on it, and one of them runs at a time. It is for one goroutine at a time.
+// Conn is a connection to the database: statements are prepared on it, and one of them runs at a
+// time. It is for one goroutine at a time.
 type Conn struct {
 	in      *instance
 	id      uint64
@@ -21,7 +22,8 @@ type Conn struct {
 	call    *call // under way; nil: there is none, and nothing of its context is held
 }
 
-// A call is a method of a connection or a statement while it runs: what DuckDB's threads call back belongs to it.
+// A call is a method of a connection or a statement while it runs: what DuckDB's threads call back
+// belongs to it.
 type call struct {
 	ctx       context.Context
 	declaring bool // a view is being made: nothing is resolved
@@ -41,7 +43,8 @@ func (c *call) fail(err error) string {
 	return err.Error()
 }
 
-// error prefers an error of Go code, which keeps its type, and the context's, to DuckDB's text of them.
+// error prefers an error of Go code, which keeps its type, and the context's, to DuckDB's text of
+// them.
 func (c *call) error(duck error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -57,7 +60,8 @@ func (c *call) error(duck error) error {
 // error is what a call returns for an error of DuckDB's.
 func (c *Conn) error(call *call, duck error) error { return call.error(c.in.note(duck)) }
 
-// begin makes ctx the one of all that follows on the connection, on behalf of a statement with these reference systems.
+// begin makes ctx the one of all that follows on the connection, on behalf of a statement with
+// these reference systems.
 func (c *Conn) begin(ctx context.Context, crs crsNames) *call {
 	c.call = &call{ctx: ctx, crs: crs}
 	return c.call
@@ -65,7 +69,8 @@ func (c *Conn) begin(ctx context.Context, crs crsNames) *call {
 
 func (c *Conn) end() { c.call = nil }
 
-// interruptAtEnd has the end of ctx end what runs on the connection. The caller calls what it gives before the connection does something else.
+// interruptAtEnd has the end of ctx end what runs on the connection. The caller calls what it gives
+// before the connection does something else.
 func (c *Conn) interruptAtEnd(ctx context.Context) (stop func()) {
 	done := make(chan struct{})
 	cancel := context.AfterFunc(ctx, func() {
@@ -79,15 +84,17 @@ func (c *Conn) interruptAtEnd(ctx context.Context) (stop func()) {
 	}
 }
 
-// letGo has DuckDB give up what it keeps of a query that has failed or was not read to its end: it does so when the connection does something else, and be it
-// to find that there is no statement in a text.
+// letGo has DuckDB give up what it keeps of a query that has failed or was not read to its end: it
+// does so when the connection does something else, and be it to find that there is no statement in
+// a text.
 func (c *Conn) letGo() {
 	var none duckdb.PreparedStatement
 	duckdb.Prepare(c.conn, "", &none)
 	duckdb.DestroyPrepare(&none)
 }
 
-// Usable reports whether the connection's DuckDB is of use: a mistake of its own makes one refuse all that follows.
+// Usable reports whether the connection's DuckDB is of use: a mistake of its own makes one refuse
+// all that follows.
 func (c *Conn) Usable() bool { return !c.in.broken.Load() }
 
 // Close ends the connection, and what runs on it. Its statements have to be closed before.
@@ -140,7 +147,8 @@ func (c *Conn) define(macros []string) error {
 	return nil
 }
 
-// note remembers that DuckDB is no longer of use, if that is what an error says, and gives the error.
+// note remembers that DuckDB is no longer of use, if that is what an error says, and gives the
+// error.
 func (in *instance) note(err error) error {
 	var e *Error
 	if errors.As(err, &e) && e.fatal {

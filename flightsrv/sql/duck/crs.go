@@ -20,8 +20,9 @@ const (
 	wkbExtension      = "geoarrow.wkb"
 )
 
-// The two names of longitude and latitude on WGS 84. x is the longitude here whichever of them a table has, so they are one reference system, and DuckDB gets
-// one name for both: the one that users write where the spatial extension is there, and else the one that DuckDB knows without it.
+// The two names of longitude and latitude on WGS 84. x is the longitude here whichever of them a
+// table has, so they are one reference system, and DuckDB gets one name for both: the one that
+// users write where the spatial extension is there, and else the one that DuckDB knows without it.
 const (
 	wgs84EPSG = "EPSG:4326"
 	wgs84OGC  = "OGC:CRS84"
@@ -39,8 +40,9 @@ func (c Config) wgs84() string {
 	return wgs84OGC
 }
 
-// crsNames is which extension metadata a coordinate reference system came with, for the tables of a statement. DuckDB keeps a column's reference system as
-// text in its type, which is the key here, and drops or spells anew what else the metadata says.
+// crsNames is which extension metadata a coordinate reference system came with, for the tables of a
+// statement. DuckDB keeps a column's reference system as text in its type, which is the key here,
+// and drops or spells anew what else the metadata says.
 type crsNames struct {
 	known map[string]string
 	of    func(crs string) string // Config.CRS
@@ -48,7 +50,8 @@ type crsNames struct {
 
 func newCRSNames(cfg Config) crsNames { return crsNames{map[string]string{}, cfg.CRS} }
 
-// add notes the metadata that a reference system came with. Where two tables say it differently, as OGC:CRS84 and EPSG:4326, neither is it.
+// add notes the metadata that a reference system came with. Where two tables say it differently, as
+// OGC:CRS84 and EPSG:4326, neither is it.
 func (n crsNames) add(crs, metadata string) {
 	if other, ok := n.known[crs]; ok && other != metadata {
 		metadata = n.made(crs)
@@ -56,7 +59,8 @@ func (n crsNames) add(crs, metadata string) {
 	n.known[crs] = metadata
 }
 
-// metadata gives the extension metadata of a result's column. That of a reference system which no table has, as ST_Transform gives it, is made of its text.
+// metadata gives the extension metadata of a result's column. That of a reference system which no
+// table has, as ST_Transform gives it, is made of its text.
 func (n crsNames) metadata(crs string) string {
 	if known, ok := n.known[crs]; ok {
 		return known
@@ -94,7 +98,8 @@ var code = regexp.MustCompile(`^[\w.-]+:[\w.-]+$`)
 // isCode reports whether a reference system is an authority and its code, "EPSG:25832".
 func isCode(crs string) bool { return code.MatchString(crs) }
 
-// crsOf gives the extension metadata of a geometry column, and the reference system in it: its text, "" where there is none, and its code, "" where it has none.
+// crsOf gives the extension metadata of a geometry column, and the reference system in it: its
+// text, "" where there is none, and its code, "" where it has none.
 func crsOf(f arrow.Field) (metadata, crs, code string) {
 	metadata, _ = f.Metadata.GetValue(extensionMetadata)
 	var m struct {
@@ -128,13 +133,17 @@ func withCRS(f arrow.Field, crs, kind string) arrow.Field {
 	return f
 }
 
-// standIn begins the reference system that DuckDB gets, because it keeps the text of PROJJSON, for one that it does not know and would drop. It has the name,
-// and nothing to compute with: the functions that do so say that they cannot.
+// standIn begins the reference system that DuckDB gets, because it keeps the text of PROJJSON, for
+// one that it does not know and would drop. It has the name, and nothing to compute with: the
+// functions that do so say that they cannot.
 const standIn = `{"type":"EngineeringCRS","name":`
 
 func withStandIn(f arrow.Field, crs string) arrow.Field {
 	name, _ := json.Marshal(crs)
-	f.Metadata = arrow.NewMetadata([]string{extensionName, extensionMetadata}, []string{wkbExtension, `{"crs":` + standIn + string(name) + `},"crs_type":"projjson"}`})
+	f.Metadata = arrow.NewMetadata([]string{extensionName, extensionMetadata}, []string{
+		wkbExtension,
+		`{"crs":` + standIn + string(name) + `},"crs_type":"projjson"}`,
+	})
 	return f
 }
 
@@ -145,8 +154,9 @@ WHEN starts_with(system.main.st_crs(geom), '{') THEN coalesce(json_extract_strin
   json_extract_string(system.main.st_crs(geom), '$.id.code'), system.main.st_crs(geom))
 ELSE system.main.st_crs(geom) END`
 
-// geometryType finds how DuckDB keeps the reference system of a geometry column: by its code, as the text that it is, or under a stand-in, the first of these that
-// it does not drop. It gives the field that DuckDB is told, and its type, which the caller destroys.
+// geometryType finds how DuckDB keeps the reference system of a geometry column: by its code, as
+// the text that it is, or under a stand-in, the first of these that it does not drop. It gives the
+// field that DuckDB is told, and its type, which the caller destroys.
 func (c *Conn) geometryType(f arrow.Field, given duckdb.LogicalType) (arrow.Field, duckdb.LogicalType, error) {
 	metadata, crs, code := crsOf(f)
 	if crs == "" {
@@ -181,13 +191,15 @@ func (c *Conn) geometryType(f arrow.Field, given duckdb.LogicalType) (arrow.Fiel
 	return f, t, &Error{Kind: Unsupported, Message: "DuckDB drops the coordinate reference system " + crs, Position: -1}
 }
 
-// withOneWGS84 gives the text of a query with the name of WGS 84 that DuckDB has in place of the other one, which is as long, wherever it stands for a
-// reference system: as an argument of crsFunctions, in a comparison with ST_CRS, in a cast.
+// withOneWGS84 gives the text of a query with the name of WGS 84 that DuckDB has in place of the
+// other one, which is as long, wherever it stands for a reference system: as an argument of
+// crsFunctions, in a comparison with ST_CRS, in a cast.
 func withOneWGS84(text string, tree any, offset int, name string) string {
 	b := []byte(text)
 	rename(b, tree, offset, name)
 	found := crsCast.FindAllIndex(b, -1)
-	if len(found) != wgs84Casts(tree) { // the tree does not say where they are, and one of those found may be a part of a text
+	// the tree does not say where they are, and one of those found may be a part of a text
+	if len(found) != wgs84Casts(tree) {
 		return string(b)
 	}
 	for _, at := range found {
@@ -248,7 +260,8 @@ func renameConstant(query []byte, node any, offset int, name string) {
 	n, _ := node.(map[string]any)
 	value, _ := n["value"].(map[string]any)
 	at, ok := n["query_location"].(float64)
-	if n["class"] != "CONSTANT" || !isWGS84(text(value["value"])) || !ok || at < 0 || int(at)+offset+len(name)+2 > len(query) {
+	if n["class"] != "CONSTANT" || !isWGS84(text(value["value"])) || !ok || at < 0 || int(at)+offset+
+		len(name)+2 > len(query) {
 		return
 	}
 	if literal := query[int(at)+offset:][:len(name)+2]; literal[0] == '\'' && isWGS84(string(literal[1:len(name)+1])) {

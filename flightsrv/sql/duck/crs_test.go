@@ -48,7 +48,8 @@ const (
 func crsWorld() *world {
 	w := &world{tables: map[string]*relation{}}
 	for name, metadata := range map[string]string{
-		"plain": noCRS, "wgs84": wgs84, "crs84": crs84, "grid": ukGrid, "unknown": unknown, "words": asWords, "json": asJSON, "wkt": asWKT,
+		"plain": noCRS, "wgs84": wgs84, "crs84": crs84, "grid": ukGrid, "unknown": unknown, "words": asWords,
+		"json": asJSON, "wkt": asWKT,
 		"projjson84": inJSON, "esri": esri, "wkt1": asWKT1,
 	} {
 		w.tables[name] = points(w, metadata)
@@ -56,8 +57,9 @@ func crsWorld() *world {
 	return w
 }
 
-// crsCases are queries with the extension metadata of their one column. What is computed has the reference system of what it is computed from, the one that
-// the query says, or none: never another one.
+// crsCases are queries with the extension metadata of their one column. What is computed has the
+// reference system of what it is computed from, the one that the query says, or none: never another
+// one.
 var crsCases = []struct{ query, want string }{
 	{"SELECT geometry FROM plain", noCRS},
 	{"SELECT geometry FROM wgs84", wgs84},
@@ -85,19 +87,20 @@ func TestCRS(t *testing.T) {
 
 func TestSpatialCRS(t *testing.T) {
 	const mercator = `{"crs":"EPSG:3857","crs_type":"authority_code"}`
-	checkCRS(t, Config{Threads: 1, Spatial: spatial(t)}, append(crsCases[:len(crsCases):len(crsCases)], []struct{ query, want string }{
-		{"SELECT ST_Transform(geometry, 'EPSG:3857') FROM grid", mercator},
-		{"SELECT ST_Transform(geometry, 'EPSG:27700', 'EPSG:3857') FROM grid", noCRS},
-		{"SELECT ST_SetCRS(geometry, 'EPSG:3857') FROM wgs84", mercator},
-		{"SELECT ST_SetCRS(geometry, 'OGC:CRS84') FROM grid", wgs84},
-		{"SELECT ST_Transform(geometry, 'EPSG:4326') FROM grid", wgs84},
-		{"SELECT geometry FROM wgs84 UNION ALL SELECT geometry FROM crs84", wgs84},
-		{"SELECT geometry FROM crs84 UNION ALL SELECT ST_Transform(geometry, 'EPSG:4326') FROM grid", crs84},
-		{"SELECT ST_Buffer(geometry, 1) FROM grid", ukGrid},
-		{"SELECT ST_Union_Agg(geometry) FROM words", asWords},
-		{"SELECT ST_Point(1, 2) FROM grid", noCRS},
-		{"SELECT ST_GeomFromText('POINT(1 2)') FROM grid", noCRS},
-	}...))
+	checkCRS(t, Config{Threads: 1, Spatial: spatial(t)}, append(crsCases[:len(crsCases):len(crsCases)],
+		[]struct{ query, want string }{
+			{"SELECT ST_Transform(geometry, 'EPSG:3857') FROM grid", mercator},
+			{"SELECT ST_Transform(geometry, 'EPSG:27700', 'EPSG:3857') FROM grid", noCRS},
+			{"SELECT ST_SetCRS(geometry, 'EPSG:3857') FROM wgs84", mercator},
+			{"SELECT ST_SetCRS(geometry, 'OGC:CRS84') FROM grid", wgs84},
+			{"SELECT ST_Transform(geometry, 'EPSG:4326') FROM grid", wgs84},
+			{"SELECT geometry FROM wgs84 UNION ALL SELECT geometry FROM crs84", wgs84},
+			{"SELECT geometry FROM crs84 UNION ALL SELECT ST_Transform(geometry, 'EPSG:4326') FROM grid", crs84},
+			{"SELECT ST_Buffer(geometry, 1) FROM grid", ukGrid},
+			{"SELECT ST_Union_Agg(geometry) FROM words", asWords},
+			{"SELECT ST_Point(1, 2) FROM grid", noCRS},
+			{"SELECT ST_GeomFromText('POINT(1 2)') FROM grid", noCRS},
+		}...))
 }
 
 func checkCRS(t *testing.T, cfg Config, cases []struct{ query, want string }) {
@@ -132,7 +135,8 @@ func checkCRS(t *testing.T, cfg Config, cases []struct{ query, want string }) {
 	}
 }
 
-// ST_CRS gives a code, or the text of the file. WGS 84 with x as longitude is one reference system, whatever a table or a query calls it.
+// ST_CRS gives a code, or the text of the file. WGS 84 with x as longitude is one reference system,
+// whatever a table or a query calls it.
 func TestCRSNames(t *testing.T) {
 	for _, cfg := range []Config{{Threads: 1}, {Threads: 1, Spatial: "yes"}} {
 		wgs84 := cfg.wgs84()
@@ -145,22 +149,31 @@ func TestCRSNames(t *testing.T) {
 			{"SELECT ST_CRS(geometry) FROM wkt1 LIMIT 1", `PROJCS["a grid"]`},
 			{"SELECT ST_CRS(geometry) FROM words LIMIT 1", `a grid of the town's "own"`},
 			{"SELECT ST_CRS(geometry) FROM plain LIMIT 1", "(null)"},
-			{"SELECT ST_CRS(geometry) = 'OGC:CRS84' AND ST_CRS(geometry) = 'EPSG:4326' AND 'epsg:4326' = ST_CRS(geometry) FROM crs84 LIMIT 1", "true"},
+			{"SELECT ST_CRS(geometry) = 'OGC:CRS84' AND ST_CRS(geometry) = 'EPSG:4326' AND 'epsg:4326' = " +
+				"ST_CRS(geometry) FROM crs84 LIMIT 1", "true"},
 			{"SELECT 'OGC:CRS84', 'EPSG:4326', 'GEOMETRY(''OGC:CRS84'')'", "OGC:CRS84|EPSG:4326|GEOMETRY('OGC:CRS84')"},
 			{"SELECT $$GEOMETRY('OGC:CRS84')$$", "GEOMETRY('OGC:CRS84')"},
-			{"SELECT count(*) FROM (SELECT geometry FROM wgs84 UNION ALL SELECT geometry FROM crs84 UNION ALL SELECT geometry FROM projjson84)", "9"},
+			{"SELECT count(*) FROM (SELECT geometry FROM wgs84 UNION ALL SELECT geometry FROM crs84 UNION ALL " +
+				"SELECT geometry FROM projjson84)", "9"},
 			{"SELECT count(*) FROM wgs84 a JOIN crs84 b ON a.geometry && b.geometry", "2"},
-			{"SELECT count(*) FROM crs84 WHERE geometry && 'POINT (1 1)'::GEOMETRY('OGC:CRS84') AND geometry && CAST('POINT (1 1)' AS geometry ( 'EPSG:4326' ))", "1"},
+			{"SELECT count(*) FROM crs84 WHERE geometry && 'POINT (1 1)'::GEOMETRY('OGC:CRS84') AND geometry && " +
+				"CAST('POINT (1 1)' AS geometry ( 'EPSG:4326' ))", "1"},
 			{"SELECT count(*) FROM wgs84 WHERE geometry && ST_SetCRS('POINT (1 1)'::GEOMETRY, 'OGC:CRS84')", "1"},
 			{"EXPLAIN SELECT ST_SetCRS(geometry, 'OGC:CRS84') && geometry FROM wgs84", ""},
 		}
 		if cfg.Spatial != "" {
 			cfg.Spatial = spatial(t)
 			cases = append(cases, []struct{ query, want string }{
-				{"SELECT count(*) FROM wgs84 a, crs84 b, projjson84 c WHERE ST_Intersects(a.geometry, b.geometry) AND ST_Intersects(b.geometry, c.geometry)", "2"},
-				{"SELECT count(*) FROM crs84 a JOIN wgs84 b ON ST_DWithin(a.geometry, ST_Transform(ST_Transform(b.geometry, 'EPSG:3857'), 'OGC:CRS84'), 1e-6)", "2"},
-				{"SELECT count(*) FROM crs84 a JOIN wgs84 b ON ST_DWithin(a.geometry, ST_Transform(ST_Transform(b.geometry, 'EPSG:3857'), 'EPSG:4326'), 1e-6)", "2"},
-				{"SELECT ST_AsText(ST_Transform(geometry, 'EPSG:3857')) FROM projjson84 WHERE ST_X(geometry) = 1", "POINT (111319.49079327357 111325.1428663851)"},
+				{"SELECT count(*) FROM wgs84 a, crs84 b, projjson84 c WHERE ST_Intersects(a.geometry, b.geometry) " +
+					"AND ST_Intersects(b.geometry, c.geometry)", "2"},
+				{"SELECT count(*) FROM crs84 a JOIN wgs84 b ON ST_DWithin(a.geometry, " +
+					"ST_Transform(ST_Transform(b.geometry, 'EPSG:3857'), 'OGC:CRS84'), 1e-6)", "2"},
+				{"SELECT count(*) FROM crs84 a JOIN wgs84 b ON ST_DWithin(a.geometry, " +
+					"ST_Transform(ST_Transform(b.geometry, 'EPSG:3857'), 'EPSG:4326'), 1e-6)", "2"},
+				{
+					"SELECT ST_AsText(ST_Transform(geometry, 'EPSG:3857')) FROM projjson84 WHERE ST_X(geometry) = 1",
+					"POINT (111319.49079327357 111325.1428663851)",
+				},
 			}...)
 		}
 		d := open(t, crsWorld(), cfg)
@@ -174,7 +187,8 @@ func TestCRSNames(t *testing.T) {
 	}
 }
 
-// A reference system that DuckDB does not know has a stand-in, with which it can compute no other one.
+// A reference system that DuckDB does not know has a stand-in, with which it can compute no other
+// one.
 func TestTransformUnknown(t *testing.T) {
 	c := connect(t, open(t, crsWorld(), Config{Threads: 1, Spatial: spatial(t)}))
 	for _, table := range []string{"unknown", "words", "plain"} {
@@ -185,19 +199,42 @@ func TestTransformUnknown(t *testing.T) {
 	}
 }
 
-// x is easting or longitude for every function that knows axes, whatever order an authority gives them.
+// x is easting or longitude for every function that knows axes, whatever order an authority gives
+// them.
 func TestSpatialAxes(t *testing.T) {
 	c := connect(t, open(t, crsWorld(), Config{Threads: 1, Spatial: spatial(t)}))
 	for _, tc := range []struct{ query, want string }{
-		{"ST_AsText(ST_Transform('POINT (10 50)'::GEOMETRY('EPSG:4326'), 'EPSG:3857'))", "POINT (1113194.9079327357 6446275.841017161)"},
-		{"ST_AsText(ST_Transform('POINT (10 50)'::GEOMETRY('OGC:CRS84'), 'EPSG:3857'))", "POINT (1113194.9079327357 6446275.841017161)"},
-		{"ST_AsText(ST_Transform('POINT (500000 5500000)'::GEOMETRY('EPSG:25832'), 'EPSG:4326'))", "POINT (9 49.65254292355683)"},
-		{"ST_AsText(ST_Transform(ST_Point(10, 50), 'EPSG:4326', 'EPSG:3857'))", "POINT (1113194.9079327357 6446275.841017161)"},
+		{
+			"ST_AsText(ST_Transform('POINT (10 50)'::GEOMETRY('EPSG:4326'), 'EPSG:3857'))",
+			"POINT (1113194.9079327357 6446275.841017161)",
+		},
+		{
+			"ST_AsText(ST_Transform('POINT (10 50)'::GEOMETRY('OGC:CRS84'), 'EPSG:3857'))",
+			"POINT (1113194.9079327357 6446275.841017161)",
+		},
+		{
+			"ST_AsText(ST_Transform('POINT (500000 5500000)'::GEOMETRY('EPSG:25832'), 'EPSG:4326'))",
+			"POINT (9 49.65254292355683)",
+		},
+		{
+			"ST_AsText(ST_Transform(ST_Point(10, 50), 'EPSG:4326', 'EPSG:3857'))",
+			"POINT (1113194.9079327357 6446275.841017161)",
+		},
 		{"round(ST_XMax(ST_Transform(ST_Extent(ST_Point(10, 50)), 'EPSG:4326', 'EPSG:3857')))", "1.113195e+06"},
-		{"ST_AsText(ST_Transform(ST_Point(10, 50), 'EPSG:4326', 'EPSG:3857', true))", "POINT (1113194.9079327357 6446275.841017161)"},
-		{"ST_AsText(ST_Transform(ST_Point(10, 50), 'EPSG:4326', 'EPSG:3857', always_xy := true))", "POINT (1113194.9079327357 6446275.841017161)"},
-		{"ST_AsText(ST_Transform(ST_Point(10, 50), '+proj=longlat +datum=WGS84', '+proj=utm +zone=32 +datum=WGS84'))[:13]", "POINT (571666"},
-		{"ST_AsText(ST_Transform(geometry, ST_CRS(geometry), 'EPSG:3857')) FROM crs84 WHERE ST_X(geometry) = 1", "POINT (111319.49079327357 111325.1428663851)"},
+		{
+			"ST_AsText(ST_Transform(ST_Point(10, 50), 'EPSG:4326', 'EPSG:3857', true))",
+			"POINT (1113194.9079327357 6446275.841017161)",
+		},
+		{
+			"ST_AsText(ST_Transform(ST_Point(10, 50), 'EPSG:4326', 'EPSG:3857', always_xy := true))",
+			"POINT (1113194.9079327357 6446275.841017161)",
+		},
+		{"ST_AsText(ST_Transform(ST_Point(10, 50), '+proj=longlat +datum=WGS84', '+proj=utm +zone=32 " +
+			"+datum=WGS84'))[:13]", "POINT (571666"},
+		{
+			"ST_AsText(ST_Transform(geometry, ST_CRS(geometry), 'EPSG:3857')) FROM crs84 WHERE ST_X(geometry) = 1",
+			"POINT (111319.49079327357 111325.1428663851)",
+		},
 		{"round(ST_Distance_Sphere(ST_Point(10, 50), ST_Point(11, 50)))", "71474"},
 		{"round(ST_Distance_Spheroid(ST_Point(10, 50), ST_Point(11, 50)))", "71695"},
 		{"ST_DWithin_Spheroid(ST_Point(10, 50)::POINT_2D, ST_Point(11, 50)::POINT_2D, 71700)", "true"},
@@ -233,17 +270,22 @@ func TestSpatial(t *testing.T) {
 		t.Error("Spatial is false")
 	}
 	c := connect(t, d)
-	rows, _, err := query(c, "SELECT ST_Area(ST_MakeEnvelope(0, 0, 2, 3)), (SELECT count(*) FROM grid WHERE ST_Intersects(geometry, ST_MakeEnvelope(0, 0, 2, 2)))")
+	rows, _, err := query(c, "SELECT ST_Area(ST_MakeEnvelope(0, 0, 2, 3)), (SELECT count(*) FROM grid WHERE "+
+		"ST_Intersects(geometry, ST_MakeEnvelope(0, 0, 2, 2)))")
 	if err != nil || rows[0] != "6|1" {
 		t.Errorf("%v, %v", rows, err)
 	}
-	for _, q := range []string{"SELECT * FROM ST_Read('/etc/hostname')", "SELECT * FROM ST_Read_Meta('/etc/hostname')", "SELECT * FROM ST_ReadOSM('/etc/hostname')", "SELECT * FROM ST_ReadSHP('/etc/hostname')"} {
+	for _, q := range []string{
+		"SELECT * FROM ST_Read('/etc/hostname')", "SELECT * FROM ST_Read_Meta('/etc/hostname')",
+		"SELECT * FROM ST_ReadOSM('/etc/hostname')", "SELECT * FROM ST_ReadSHP('/etc/hostname')",
+	} {
 		var e *Error
 		if _, _, err := query(c, q); !errors.As(err, &e) || e.Kind != Denied {
 			t.Errorf("%s: %v, want an error of kind Denied", q, err)
 		}
 	}
-	if _, err := Open(Config{Spatial: filepath.Join(t.TempDir(), "spatial.duckdb_extension")}, nil); err == nil || !strings.Contains(err.Error(), "spatial.duckdb_extension") {
+	if _, err := Open(Config{Spatial: filepath.Join(t.TempDir(), "spatial.duckdb_extension")}, nil); err == nil ||
+		!strings.Contains(err.Error(), "spatial.duckdb_extension") {
 		t.Errorf("an extension that is not there: %v", err)
 	}
 }

@@ -11,7 +11,8 @@ import (
 	duckdb "github.com/duckdb/duckdb-go-bindings"
 )
 
-// Database is one DuckDB in memory that holds views and no data. Its methods may be called by several goroutines.
+// Database is one DuckDB in memory that holds views and no data. Its methods may be called by
+// several goroutines.
 type Database struct {
 	cfg     Config
 	resolve Resolver
@@ -25,8 +26,9 @@ type Database struct {
 
 type viewName struct{ schema, name string }
 
-// Open starts DuckDB with what cfg allows, loads the spatial extension if cfg names its file, and locks the settings. The error of a spatial extension
-// that cannot be loaded says why. Close ends it.
+// Open starts DuckDB with what cfg allows, loads the spatial extension if cfg names its file, and
+// locks the settings. The error of a spatial extension that cannot be loaded says why. Close ends
+// it.
 func Open(cfg Config, resolve Resolver) (*Database, error) {
 	d := &Database{cfg: cfg, resolve: resolve, views: make(map[viewName]string)}
 	var err error
@@ -51,8 +53,9 @@ func (d *Database) Close() error {
 // Spatial says whether the spatial extension is loaded, with its ST_ functions.
 func (d *Database) Spatial() bool { return d.cfg.Spatial != "" }
 
-// View makes name in schema stand for what the resolver gives for key, from the next query on. The schema is made where it is missing, "" is DuckDB's
-// default one, main. The resolver is not asked yet.
+// View makes name in schema stand for what the resolver gives for key, from the next query on. The
+// schema is made where it is missing, "" is DuckDB's default one, main. The resolver is not asked
+// yet.
 func (d *Database) View(schema, name, key string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -79,7 +82,8 @@ func (d *Database) DropView(schema, name string) error {
 	return d.now.admin.declare("DROP VIEW IF EXISTS " + v.quoted())
 }
 
-// Connect gives a connection, for one goroutine at a time. One that gave an error of kind Internal may be of no more use: a new one is.
+// Connect gives a connection, for one goroutine at a time. One that gave an error of kind Internal
+// may be of no more use: a new one is.
 func (d *Database) Connect() (*Conn, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -89,7 +93,8 @@ func (d *Database) Connect() (*Conn, error) {
 	return d.now.connect()
 }
 
-// heal starts DuckDB anew if a mistake of its own has made it refuse everything that follows. What still runs on the old one ends with its connections.
+// heal starts DuckDB anew if a mistake of its own has made it refuse everything that follows. What
+// still runs on the old one ends with its connections.
 func (d *Database) heal() error {
 	if !d.now.broken.Load() {
 		return nil

@@ -23,7 +23,8 @@ const (
 	Unsupported             // DuckDB does not have it, or its answer has no Arrow type
 )
 
-// Error is an error in a query, or of running it, in DuckDB's words: without the class in front, and without the drawing of the line below.
+// Error is an error in a query, or of running it, in DuckDB's words: without the class in front,
+// and without the drawing of the line below.
 type Error struct {
 	Kind     Kind
 	Message  string
@@ -35,7 +36,8 @@ type Error struct {
 // Error gives the message.
 func (e *Error) Error() string { return e.Message }
 
-// newError makes an error of DuckDB's class of it, its message, and the position as DuckDB writes it.
+// newError makes an error of DuckDB's class of it, its message, and the position as DuckDB writes
+// it.
 func newError(class, message, position string) *Error {
 	message, _, _ = strings.Cut(message, "\n\nLINE ")
 	message = withoutAdvice(message)
@@ -43,7 +45,8 @@ func newError(class, message, position string) *Error {
 	if err != nil {
 		at = -1
 	}
-	// No function that opens a file gets as far as this. It is a table's name that looks like a file's to DuckDB, and is no table here.
+	// No function that opens a file gets as far as this. It is a table's name that looks like a
+	// file's to DuckDB, and is no table here.
 	if file, ok := strings.CutPrefix(message, "Cannot access file "); ok {
 		name, _, _ := strings.Cut(file, " - file system")
 		class, message = "Catalog", "Table with name "+strings.Trim(name, `"`)+" does not exist!"
@@ -52,9 +55,13 @@ func newError(class, message, position string) *Error {
 	return &Error{Kind: kindOf(class, message), Message: strings.TrimSpace(message), Position: at, fatal: fatal}
 }
 
-// advice is what DuckDB tells to do about an error, which is not allowed here: the extensions that there are it has, and settings are the server's.
+// advice is what DuckDB tells to do about an error, which is not allowed here: the extensions that
+// there are it has, and settings are the server's.
 var advice = []struct{ begins, instead string }{
-	{"\n\nPlease try installing and loading the spatial extension", " The server runs without it: --duckdb-extensions says where it is."},
+	{
+		"\n\nPlease try installing and loading the spatial extension",
+		" The server runs without it: --duckdb-extensions says where it is.",
+	},
 	{"\n\nPlease try installing and loading", " The server does not have it."},
 	{"\n\nPossible solutions:", ""},
 }
@@ -68,7 +75,8 @@ func withoutAdvice(message string) string {
 	return message
 }
 
-// parseError reads an error that DuckDB gives as JSON, with the class once more in front if it is one of the parser, or as text if it is one of the C API.
+// parseError reads an error that DuckDB gives as JSON, with the class once more in front if it is
+// one of the parser, or as text if it is one of the C API.
 func parseError(text string) *Error {
 	class, message, ok := strings.Cut(text, " Error: ")
 	if !ok || strings.HasPrefix(text, "{") {
@@ -85,7 +93,8 @@ func parseError(text string) *Error {
 	return newError(class, message, "")
 }
 
-// kindOf sorts DuckDB's classes of errors, those of its exceptions and, in lower case, those of its syntax trees.
+// kindOf sorts DuckDB's classes of errors, those of its exceptions and, in lower case, those of its
+// syntax trees.
 func kindOf(class, message string) Kind {
 	switch strings.ToLower(class) {
 	case "parser", "syntax":
@@ -94,9 +103,11 @@ func kindOf(class, message string) Kind {
 		return Name
 	case "binder":
 		return binderKind(message)
-	case "conversion", "out of range", "invalid input", "divide by zero", "decimal", "constraint", "object size", "invalid":
+	case "conversion", "out of range", "invalid input", "divide by zero", "decimal", "constraint",
+		"object size", "invalid":
 		return Value
-	case "mismatch type", "invalid type", "unknown type", "expression", "parameter not resolved", "parameter not allowed":
+	case "mismatch type", "invalid type", "unknown type", "expression", "parameter not resolved",
+		"parameter not allowed":
 		return Type
 	case "permission", "invalid configuration", "settings", "missing extension", "http", "autoload", "extension":
 		return Denied
@@ -112,7 +123,10 @@ func kindOf(class, message string) Kind {
 
 // The binder finds names, and it finds types: its class is one for both.
 func binderKind(message string) Kind {
-	for _, s := range []string{"Referenced ", "Catalog ", "Table ", "Schema ", "Ambiguous ", "Column ", "No function matches"} {
+	for _, s := range []string{
+		"Referenced ", "Catalog ", "Table ", "Schema ", "Ambiguous ", "Column ",
+		"No function matches",
+	} {
 		if strings.HasPrefix(message, s) {
 			if s == "No function matches" {
 				break

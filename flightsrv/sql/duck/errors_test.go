@@ -33,7 +33,8 @@ func TestErrors(t *testing.T) {
 		{"SELECT ¦nothing", Name, `"nothing" was not found`},
 		{"SELECT ¦u.id FROM t", Name, `table "u" not found`},
 		{"SELECT ¦foo(id) FROM t", Name, "foo does not exist"},
-		{"SELECT ST_Area(NULL)", Name, "exists in the spatial extension. The server runs without it: --duckdb-extensions says where it is."},
+		{"SELECT ST_Area(NULL)", Name, "exists in the spatial extension. The server runs without it: " +
+			"--duckdb-extensions says where it is."},
 		{"SELECT 'a'::INET", Name, "exists in the inet extension. The server does not have it."},
 		{"SELECT id FROM t a, t b", Name, "Ambiguous"},
 		{"SELECT 1::¦FOO", Name, "FOO does not exist"},
@@ -56,7 +57,8 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s: error %v, want an *Error", text, err)
 			continue
 		}
-		if e.Kind != tc.kind || !strings.Contains(e.Message, tc.message) || strings.Contains(e.Message, "LINE 1") || strings.Contains(e.Message, "Error:") || strings.Contains(e.Message, "INSTALL") {
+		if e.Kind != tc.kind || !strings.Contains(e.Message, tc.message) || strings.Contains(e.Message, "LINE 1") ||
+			strings.Contains(e.Message, "Error:") || strings.Contains(e.Message, "INSTALL") {
 			t.Errorf("%s: kind %d, %q, want kind %d with %q", text, e.Kind, e.Message, tc.kind, tc.message)
 		}
 		if at >= 0 && e.Position != at {
@@ -72,7 +74,8 @@ type readError struct{ at int }
 
 func (e *readError) Error() string { return "the file is broken" }
 
-// Errors of Go code come out as themselves, whatever DuckDB makes of them, and so do panics as errors.
+// Errors of Go code come out as themselves, whatever DuckDB makes of them, and so do panics as
+// errors.
 func TestGoErrors(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
@@ -102,7 +105,10 @@ func TestGoErrors(t *testing.T) {
 				w.failed["t"] = tc.resolve
 			}
 			c := connect(t, open(t, w, Config{Threads: 2}))
-			for _, q := range []string{"SELECT sum(x) FROM t", "SELECT * FROM t", "SELECT count(*) FROM t JOIN good USING (id)"} {
+			for _, q := range []string{
+				"SELECT sum(x) FROM t", "SELECT * FROM t",
+				"SELECT count(*) FROM t JOIN good USING (id)",
+			} {
 				_, _, err := query(c, q)
 				var broken *readError
 				var e *Error
@@ -124,7 +130,8 @@ func TestGoErrors(t *testing.T) {
 func TestMemoryLimit(t *testing.T) {
 	w := &world{tables: map[string]*relation{}}
 	w.tables["t"] = numbers(w, 1000, 1000)
-	const q = "SELECT count(*) FROM (SELECT list(a.id * b.id ORDER BY a.name) AS l FROM t a, t b, range(20) GROUP BY a.id + b.id) WHERE len(l) > 0"
+	const q = "SELECT count(*) FROM (SELECT list(a.id * b.id ORDER BY a.name) AS l FROM t a, t b, range(20) GROUP " +
+		"BY a.id + b.id) WHERE len(l) > 0"
 	c := connect(t, open(t, w, Config{Threads: 1, MemoryBytes: 32 << 20}))
 	_, _, err := query(c, q)
 	var e *Error
@@ -136,7 +143,8 @@ func TestMemoryLimit(t *testing.T) {
 	}
 }
 
-// What does not fit in memory goes to the folder that the configuration names. Without one the query ends.
+// What does not fit in memory goes to the folder that the configuration names. Without one the
+// query ends.
 func TestSpill(t *testing.T) {
 	const q = "SELECT count(DISTINCT s) FROM (SELECT repeat('x', 200) || i AS s FROM range(500000) t(i))"
 	for _, tc := range []struct {
@@ -146,7 +154,10 @@ func TestSpill(t *testing.T) {
 		{"no folder", "", false},
 		{"folder", t.TempDir(), true},
 	} {
-		c := connect(t, open(t, &world{}, Config{Threads: 1, MemoryBytes: 64 << 20, SpillDir: tc.dir, SpillBytes: 1 << 30}))
+		c := connect(t, open(t, &world{}, Config{
+			Threads: 1, MemoryBytes: 64 << 20, SpillDir: tc.dir,
+			SpillBytes: 1 << 30,
+		}))
 		rows, _, err := query(c, q)
 		var e *Error
 		if tc.spills && (err != nil || rows[0] != "500000") {

@@ -14,8 +14,9 @@ import (
 	duckdb "github.com/duckdb/duckdb-go-bindings"
 )
 
-// Where the columns of a result are numbers, texts and the like, the values of DuckDB's chunks are copied to where the record has them, once. A chunk may have few
-// rows, behind a filter, and making a record of each takes longer than that.
+// Where the columns of a result are numbers, texts and the like, the values of DuckDB's chunks are
+// copied to where the record has them, once. A chunk may have few rows, behind a filter, and making
+// a record of each takes longer than that.
 
 // gathering is a column of a record in the making.
 type gathering struct {
@@ -33,7 +34,8 @@ var asArrow = map[duckdb.Type]bool{
 	duckdb.TypeTinyInt: true, duckdb.TypeSmallInt: true, duckdb.TypeInteger: true, duckdb.TypeBigInt: true,
 	duckdb.TypeUTinyInt: true, duckdb.TypeUSmallInt: true, duckdb.TypeUInteger: true, duckdb.TypeUBigInt: true,
 	duckdb.TypeFloat: true, duckdb.TypeDouble: true, duckdb.TypeDate: true, duckdb.TypeTime: true,
-	duckdb.TypeTimestamp: true, duckdb.TypeTimestampS: true, duckdb.TypeTimestampMS: true, duckdb.TypeTimestampNS: true, duckdb.TypeTimestampTZ: true,
+	duckdb.TypeTimestamp: true, duckdb.TypeTimestampS: true, duckdb.TypeTimestampMS: true,
+	duckdb.TypeTimestampNS: true, duckdb.TypeTimestampTZ: true,
 }
 
 // gatherings are the columns of a result, or nil if DuckDB has to convert one of them.
@@ -163,7 +165,8 @@ func (g *gathering) addBits(values []byte) {
 	}
 }
 
-// addValid notes which of n more rows are null. valid is nil where none is; else it may have no null in it all the same.
+// addValid notes which of n more rows are null. valid is nil where none is; else it may have no
+// null in it all the same.
 func (g *gathering) addValid(valid *uint64, n int) {
 	before := g.nulls
 	if valid != nil {
@@ -206,7 +209,10 @@ func (g *gathering) array() arrow.Array {
 		buffers[0] = memory.NewBufferBytes(g.valid)
 	}
 	if g.width == 0 {
-		buffers = []*memory.Buffer{buffers[0], memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(g.offsets)), buffers[1]}
+		buffers = []*memory.Buffer{
+			buffers[0], memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(g.offsets)),
+			buffers[1],
+		}
 	}
 	data := array.NewData(g.of, g.rows, buffers, nil, g.nulls, 0)
 	defer data.Release()

@@ -18,23 +18,29 @@ func TestGathered(t *testing.T) {
 	w := &world{tables: map[string]*relation{}}
 	c := connect(t, open(t, w, Config{Threads: 2}))
 	for _, value := range []string{
-		"i % 3 = 0", "(i % 100)::TINYINT", "i::SMALLINT", "i::INTEGER", "-i::BIGINT", "(i % 200)::UTINYINT", "(i % 60000)::USMALLINT", "i::UINTEGER", "i::UBIGINT",
-		"i::FLOAT / 7", "i::DOUBLE / 7", "DATE '1969-12-30' + i::INTEGER", "TIME '01:02:03' + i * INTERVAL 1 MICROSECOND",
+		"i % 3 = 0", "(i % 100)::TINYINT", "i::SMALLINT", "i::INTEGER", "-i::BIGINT", "(i % 200)::UTINYINT",
+		"(i % 60000)::USMALLINT", "i::UINTEGER", "i::UBIGINT",
+		"i::FLOAT / 7", "i::DOUBLE / 7", "DATE '1969-12-30' + i::INTEGER",
+		"TIME '01:02:03' + i * INTERVAL 1 MICROSECOND",
 		"TIMESTAMP '1969-12-31' + i * INTERVAL 1 HOUR", "(TIMESTAMP '2000-01-01' + i * INTERVAL 1 HOUR)::TIMESTAMP_S",
-		"(TIMESTAMP '2000-01-01' + i * INTERVAL 1 HOUR)::TIMESTAMP_MS", "(TIMESTAMP '2000-01-01' + i * INTERVAL 1 HOUR)::TIMESTAMP_NS",
+		"(TIMESTAMP '2000-01-01' + i * INTERVAL 1 HOUR)::TIMESTAMP_MS",
+		"(TIMESTAMP '2000-01-01' + i * INTERVAL 1 HOUR)::TIMESTAMP_NS",
 		"(TIMESTAMP '2000-01-01' + i * INTERVAL 1 HOUR)::TIMESTAMPTZ",
-		"repeat('é', (i % 20)::INTEGER)", "'x'", "''", "repeat('ab', (i % 9)::INTEGER)::BLOB", "('POINT (' || i || ' 7)')::GEOMETRY", "('[' || i || ']')::JSON",
+		"repeat('é', (i % 20)::INTEGER)", "'x'", "''", "repeat('ab', (i % 9)::INTEGER)::BLOB",
+		"('POINT (' || i || ' 7)')::GEOMETRY", "('[' || i || ']')::JSON",
 	} {
 		for _, null := range []string{"false", "i % 7 = 0", "i = 5000", "i < 2100", "i > 2047", "true"} {
 			for _, rows := range []int{0, 1, 64, 2049, 5001} {
-				text := fmt.Sprintf("SELECT CASE WHEN %s THEN NULL ELSE %s END AS v, i FROM range(%d) t(i)", null, value, rows)
+				text := fmt.Sprintf("SELECT CASE WHEN %s THEN NULL ELSE %s END AS v, i FROM range(%d) t(i)",
+					null, value, rows)
 				got, gathered := joined(t, c, text, true)
 				want, _ := joined(t, c, text, false)
 				if !gathered {
 					t.Errorf("%s: it is not gathered", text)
 				}
 				if !array.RecordEqual(got, want) || got.Column(0).NullN() != want.Column(0).NullN() {
-					t.Errorf("%s: %d rows, %d nulls, which are not the %d rows, %d nulls that DuckDB converts", text, got.NumRows(), got.Column(0).NullN(), want.NumRows(), want.Column(0).NullN())
+					t.Errorf("%s: %d rows, %d nulls, which are not the %d rows, %d nulls that DuckDB converts",
+						text, got.NumRows(), got.Column(0).NullN(), want.NumRows(), want.Column(0).NullN())
 				}
 			}
 		}
@@ -95,7 +101,8 @@ func TestGatheredStays(t *testing.T) {
 	for _, rec := range recs {
 		ids, names := rec.Column(0).(*array.Int64), rec.Column(1).(*array.String)
 		for i := range ids.Len() {
-			if want := fmt.Sprintf("a name of some length %d", at); ids.Value(i) != at || names.IsNull(i) != (at%10 == 3) || names.IsValid(i) && names.Value(i) != want {
+			if want := fmt.Sprintf("a name of some length %d", at); ids.Value(i) != at ||
+				names.IsNull(i) != (at%10 == 3) || names.IsValid(i) && names.Value(i) != want {
 				t.Fatalf("row %d: %d, %s, want %d, %s", at, ids.Value(i), names.ValueStr(i), at, want)
 			}
 			at++
@@ -110,7 +117,8 @@ func TestGatheredStays(t *testing.T) {
 func TestLastingGeometries(t *testing.T) {
 	w := &world{tables: map[string]*relation{}}
 	schema := points(w, "{}").schema
-	b := array.NewRecordBuilder(arrowMemory, arrow.NewSchema([]arrow.Field{{Name: "i", Type: arrow.PrimitiveTypes.Int64}, schema.Field(0)}, nil))
+	b := array.NewRecordBuilder(arrowMemory,
+		arrow.NewSchema([]arrow.Field{{Name: "i", Type: arrow.PrimitiveTypes.Int64}, schema.Field(0)}, nil))
 	defer b.Release()
 	for i := range 10_000 {
 		b.Field(0).(*array.Int64Builder).Append(int64(i))
@@ -123,7 +131,8 @@ func TestLastingGeometries(t *testing.T) {
 	all := b.NewRecord()
 	for _, name := range []string{"converted", "lasting"} {
 		r := &relation{world: w, schema: all.Schema(), lasting: name == "lasting"}
-		for _, ends := range [][2]int64{{0, 3}, {3, 2052}, {2052, 2052}, {2052, 9_999}, {9_999, 10_000}} { // from other rows on than a byte of the nulls begins with
+		// from other rows on than a byte of the nulls begins with
+		for _, ends := range [][2]int64{{0, 3}, {3, 2052}, {2052, 2052}, {2052, 9_999}, {9_999, 10_000}} {
 			r.batches = append(r.batches, all.NewSlice(ends[0], ends[1]))
 		}
 		w.tables[name] = r
@@ -151,7 +160,8 @@ func TestLastingGeometries(t *testing.T) {
 		}
 		lasting, _, err := query(c, fmt.Sprintf(text, "lasting"))
 		if err != nil || fmt.Sprint(converted) != fmt.Sprint(lasting) {
-			t.Errorf("%s: %d rows, %v, which are not the %d of converted geometries", text, len(lasting), err, len(converted))
+			t.Errorf("%s: %d rows, %v, which are not the %d of converted geometries", text, len(lasting),
+				err, len(converted))
 		}
 	}
 }

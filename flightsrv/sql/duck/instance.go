@@ -15,7 +15,8 @@ import (
 	duckdb "github.com/duckdb/duckdb-go-bindings"
 )
 
-// instance is a DuckDB that runs. There is another one after a mistake in DuckDB's own code, which it does not survive.
+// instance is a DuckDB that runs. There is another one after a mistake in DuckDB's own code, which
+// it does not survive.
 type instance struct {
 	database *Database
 	db       duckdb.Database
@@ -47,7 +48,10 @@ func (in *instance) start(cfg Config) error {
 	defer duckdb.DestroyConfig(&config)
 	for _, s := range settings(cfg) {
 		if duckdb.SetConfig(config, s.name, s.value) == duckdb.StateError {
-			return &Error{Kind: Value, Message: fmt.Sprintf("DuckDB does not take %q for %s", s.value, s.name), Position: -1}
+			return &Error{
+				Kind: Value, Message: fmt.Sprintf("DuckDB does not take %q for %s", s.value, s.name),
+				Position: -1,
+			}
 		}
 	}
 	var text string

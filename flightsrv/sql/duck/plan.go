@@ -8,11 +8,13 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 )
 
-// Plan gives DuckDB's logical plan of a query, before and after it was optimized, as json_serialize_plan writes it: an answer may be an error, in JSON. Nothing
-// is run. It ends what an earlier Query on the connection gave.
+// Plan gives DuckDB's logical plan of a query, before and after it was optimized, as
+// json_serialize_plan writes it: an answer may be an error, in JSON. Nothing is run. It ends what
+// an earlier Query on the connection gave.
 func (c *Conn) Plan(ctx context.Context, query *Query) (written, optimized []byte, err error) {
 	text := quoteText(query.text)
-	s, err := c.Prepare(ctx, &Query{text: "SELECT json_serialize_plan(" + text + ")::VARCHAR, json_serialize_plan(" + text + ", optimize := true)::VARCHAR"})
+	s, err := c.Prepare(ctx, &Query{text: "SELECT json_serialize_plan(" + text + ")::VARCHAR, json_serialize_plan(" +
+		text + ", optimize := true)::VARCHAR"})
 	if err != nil {
 		return nil, nil, err
 	}

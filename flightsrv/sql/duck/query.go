@@ -55,7 +55,8 @@ func filters(node any) bool {
 	return false
 }
 
-// saysHuge reports whether the query itself names the type HUGEINT, in a cast or by a number that needs it. One without a tree is of this package's own.
+// saysHuge reports whether the query itself names the type HUGEINT, in a cast or by a number that
+// needs it. One without a tree is of this package's own.
 func (q *Query) saysHuge() bool { return q.tree == nil || saysHuge(q.tree) }
 
 func saysHuge(node any) bool {
@@ -64,7 +65,8 @@ func saysHuge(node any) bool {
 		return slices.ContainsFunc(n, saysHuge)
 	case map[string]any:
 		for key, v := range n {
-			name := (key == "id" || key == "name") && (strings.EqualFold(text(v), "HUGEINT") || strings.EqualFold(text(v), "INT128"))
+			name := (key == "id" || key == "name") && (strings.EqualFold(text(v), "HUGEINT") ||
+				strings.EqualFold(text(v), "INT128"))
 			if name || saysHuge(v) {
 				return true
 			}
@@ -73,12 +75,14 @@ func saysHuge(node any) bool {
 	return false
 }
 
-// Takes gives the names of the columns that the query takes of its one table, nil for all of them, if it does nothing else: no expression, condition, order
-// or limit. Whether the table has such columns is not known here.
+// Takes gives the names of the columns that the query takes of its one table, nil for all of them,
+// if it does nothing else: no expression, condition, order or limit. Whether the table has such
+// columns is not known here.
 func (q *Query) Takes() (columns []string, ok bool) {
 	node, _ := q.tree["node"].(map[string]any)
 	from, _ := node["from_table"].(map[string]any)
-	if q.explains || node["type"] != "SELECT_NODE" || node["aggregate_handling"] != "STANDARD_HANDLING" || from["type"] != "BASE_TABLE" ||
+	if q.explains || node["type"] != "SELECT_NODE" || node["aggregate_handling"] != "STANDARD_HANDLING" ||
+		from["type"] != "BASE_TABLE" ||
 		!bare(node, "type", "aggregate_handling", "select_list", "from_table") ||
 		!bare(from, "type", "alias", "query_location", "catalog_name", "schema_name", "table_name") {
 		return nil, false
@@ -93,7 +97,8 @@ func (q *Query) Takes() (columns []string, ok bool) {
 		switch n["type"] {
 		case "STAR":
 			of := text(n["relation_name"])
-			return nil, len(list) == 1 && (of == "" || strings.EqualFold(of, table)) && bare(n, "class", "type", "query_location", "relation_name")
+			return nil, len(list) == 1 && (of == "" || strings.EqualFold(of, table)) &&
+				bare(n, "class", "type", "query_location", "relation_name")
 		case "COLUMN_REF":
 			names, _ := n["column_names"].([]any)
 			qualified := len(names) == 2 && strings.EqualFold(text(names[0]), table)
@@ -108,7 +113,8 @@ func (q *Query) Takes() (columns []string, ok bool) {
 	return columns, len(columns) > 0
 }
 
-// bare reports that a node of the syntax tree has nothing but these members: what the next version of DuckDB adds to one is not overlooked.
+// bare reports that a node of the syntax tree has nothing but these members: what the next version
+// of DuckDB adds to one is not overlooked.
 func bare(node map[string]any, members ...string) bool {
 	for key, v := range node {
 		if !slices.Contains(members, key) && !empty(v) {

@@ -6,18 +6,20 @@ import (
 	"strings"
 )
 
-// References gives the tables that the query names, each once, sorted. Names of its own WITH are not among them. The names are
-// not looked up.
+// References gives the tables that the query names, each once, sorted. Names of its own WITH are
+// not among them. The names are not looked up.
 func (q *Query) References() []Reference {
 	var refs []Reference
 	collect(q.tree, nil, &refs)
 	slices.SortFunc(refs, func(a, b Reference) int {
-		return cmp.Or(strings.Compare(a.Catalog, b.Catalog), strings.Compare(a.Schema, b.Schema), strings.Compare(a.Name, b.Name))
+		return cmp.Or(strings.Compare(a.Catalog, b.Catalog), strings.Compare(a.Schema, b.Schema),
+			strings.Compare(a.Name, b.Name))
 	})
 	return refs
 }
 
-// collect adds the base tables below a node of the syntax tree. ctes are the names that a WITH above it has defined.
+// collect adds the base tables below a node of the syntax tree. ctes are the names that a WITH
+// above it has defined.
 func collect(node any, ctes []string, refs *[]Reference) {
 	switch n := node.(type) {
 	case []any:
@@ -28,7 +30,9 @@ func collect(node any, ctes []string, refs *[]Reference) {
 		ctes = collectCTEs(n, ctes, refs)
 		if n["type"] == "BASE_TABLE" {
 			r := Reference{text(n["catalog_name"]), text(n["schema_name"]), text(n["table_name"])}
-			own := r.Catalog == "" && r.Schema == "" && slices.ContainsFunc(ctes, func(s string) bool { return strings.EqualFold(s, r.Name) })
+			own := r.Catalog == "" && r.Schema == "" && slices.ContainsFunc(ctes, func(s string) bool {
+				return strings.EqualFold(s, r.Name)
+			})
 			if !own && !slices.Contains(*refs, r) {
 				*refs = append(*refs, r)
 			}
@@ -41,8 +45,8 @@ func collect(node any, ctes []string, refs *[]Reference) {
 	}
 }
 
-// collectCTEs adds the base tables of a node's WITH, and gives the names that are known below the node. A WITH's query sees those before it, and itself if
-// it is recursive.
+// collectCTEs adds the base tables of a node's WITH, and gives the names that are known below the
+// node. A WITH's query sees those before it, and itself if it is recursive.
 func collectCTEs(n map[string]any, ctes []string, refs *[]Reference) []string {
 	with, _ := n["cte_map"].(map[string]any)
 	entries, _ := with["map"].([]any)

@@ -73,8 +73,10 @@ func TestPlan(t *testing.T) {
 			t.Fatal(err)
 		}
 		written, optimized, err := c.Plan(t.Context(), q)
-		if err != nil || !strings.Contains(string(written), tc.written) || !strings.Contains(string(optimized), tc.optimized) {
-			t.Errorf("%s: %v\n%s\nwant %s in it\n%s\nwant %s in it", tc.query, err, written, tc.written, optimized, tc.optimized)
+		if err != nil || !strings.Contains(string(written), tc.written) || !strings.Contains(string(optimized),
+			tc.optimized) {
+			t.Errorf("%s: %v\n%s\nwant %s in it\n%s\nwant %s in it", tc.query, err, written, tc.written,
+				optimized, tc.optimized)
 		}
 	}
 }

@@ -74,15 +74,16 @@ func (r *Rows) start(ctx context.Context) (err error) {
 	return nil
 }
 
-// Pauses of who waits for DuckDB's threads, the first and the longest. The system's clock keeps them: time.Sleep takes a millisecond for each where nothing else
-// of the process is awake.
+// Pauses of who waits for DuckDB's threads, the first and the longest. The system's clock keeps
+// them: time.Sleep takes a millisecond for each where nothing else of the process is awake.
 const (
 	leastPause = 20 * time.Microsecond
 	mostPause  = 200 * time.Microsecond
 )
 
-// await takes part in the work until the first rows are there. DuckDB's own function for it keeps a core busy while others have all of the work, as they have
-// where the order of the rows matters, which takes a single thread.
+// await takes part in the work until the first rows are there. DuckDB's own function for it keeps a
+// core busy while others have all of the work, as they have where the order of the rows matters,
+// which takes a single thread.
 func (r *Rows) await() error {
 	pause := leastPause
 	for {
@@ -106,7 +107,9 @@ func (r *Rows) Schema() *arrow.Schema { return r.schema }
 // Ended reports whether it is known that there are no more records.
 func (r *Rows) Ended() bool { return r.ended }
 
-// Next gives the next record, of about 65,536 rows or 8 MiB, or of one chunk of DuckDB's where 2,048 rows are larger; io.EOF is the end. The end of ctx ends the query. The caller releases the record.
+// Next gives the next record, of about 65,536 rows or 8 MiB, or of one chunk of DuckDB's where
+// 2,048 rows are larger; io.EOF is the end. The end of ctx ends the query. The caller releases the
+// record.
 func (r *Rows) Next(ctx context.Context) (arrow.Record, error) {
 	if r.ended {
 		return nil, io.EOF
@@ -195,7 +198,8 @@ func (r *Rows) part() (arrow.Record, error) {
 	return recordAs(rec, r.schema)
 }
 
-// checkIntervals finds the intervals whose microseconds do not fit Arrow's nanoseconds: DuckDB would wrap them around.
+// checkIntervals finds the intervals whose microseconds do not fit Arrow's nanoseconds: DuckDB
+// would wrap them around.
 func (r *Rows) checkIntervals(chunk duckdb.DataChunk) error {
 	const most = math.MaxInt64 / 1000
 	for i, f := range r.schema.Fields() {
@@ -206,8 +210,10 @@ func (r *Rows) checkIntervals(chunk duckdb.DataChunk) error {
 		valid := duckdb.VectorGetValidity(vector)
 		values := unsafe.Slice((*duckdb.Interval)(duckdb.VectorGetData(vector)), duckdb.DataChunkGetSize(chunk))
 		for k := range values {
-			if _, _, us := duckdb.IntervalMembers(&values[k]); (us > most || us < -most) && duckdb.ValidityRowIsValid(valid, duckdb.IdxT(k)) {
-				return badValue("column %s: an interval of %d microseconds is out of range for Arrow, which counts nanoseconds", f.Name, us)
+			if _, _, us := duckdb.IntervalMembers(&values[k]); (us > most || us < -most) &&
+				duckdb.ValidityRowIsValid(valid, duckdb.IdxT(k)) {
+				return badValue("column %s: an interval of %d microseconds is out of range for Arrow, which counts "+
+					"nanoseconds", f.Name, us)
 			}
 		}
 	}
@@ -237,7 +243,8 @@ func sizeOf(rec arrow.Record) (n int64) {
 	return n
 }
 
-// join makes one record of several, and even of one: their memory is DuckDB's, and a text that somebody keeps of it would not outlive the record.
+// join makes one record of several, and even of one: their memory is DuckDB's, and a text that
+// somebody keeps of it would not outlive the record.
 func join(schema *arrow.Schema, parts []arrow.Record, rows int64) (arrow.Record, error) {
 	columns := make([]arrow.Array, schema.NumFields())
 	defer func() {

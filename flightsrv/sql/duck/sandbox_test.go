@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// Each way out of the sandbox, or to change something in it, is refused. Most are refused by their words, before DuckDB binds a name.
+// Each way out of the sandbox, or to change something in it, is refused. Most are refused by their
+// words, before DuckDB binds a name.
 func TestSandbox(t *testing.T) {
 	dir := t.TempDir()
 	csv := filepath.Join(dir, "secret.csv")
@@ -167,7 +168,8 @@ PIVOT t ON name USING sum(x)`, "\n")
 		t.Run(q, func(t *testing.T) {
 			rows, _, err := query(c, q)
 			var e *Error
-			if !errors.As(err, &e) || e.Kind != Denied && e.Kind != Syntax && !strings.HasPrefix(e.Message, "Table with name") {
+			if !errors.As(err, &e) || e.Kind != Denied && e.Kind != Syntax && !strings.HasPrefix(e.Message,
+				"Table with name") {
 				t.Fatalf("got %d rows and error %v, want one that it is denied", len(rows), err)
 			}
 		})
@@ -179,7 +181,8 @@ PIVOT t ON name USING sum(x)`, "\n")
 	if len(left) != 1 {
 		t.Errorf("the folder has %v, want the one file that the test wrote", left)
 	}
-	if rows, _, err := query(c, "SELECT count(*) FROM duckdb_tables() UNION ALL SELECT count(*) FROM duckdb_views() WHERE NOT internal"); err != nil || strings.Join(rows, " ") != "0 1" {
+	if rows, _, err := query(c, "SELECT count(*) FROM duckdb_tables() UNION ALL SELECT count(*) FROM duckdb_views() "+
+		"WHERE NOT internal"); err != nil || strings.Join(rows, " ") != "0 1" {
 		t.Errorf("tables and views: %v, %v, want none and one", rows, err)
 	}
 }

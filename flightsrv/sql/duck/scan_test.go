@@ -56,7 +56,8 @@ func TestScan(t *testing.T) {
 	}
 }
 
-// What a name stands for is looked up anew for each statement: the table may have become another one.
+// What a name stands for is looked up anew for each statement: the table may have become another
+// one.
 func TestViewFollows(t *testing.T) {
 	w := &world{tables: map[string]*relation{}}
 	w.tables["t"] = numbers(w, 10, 10)
@@ -78,7 +79,8 @@ func TestViewFollows(t *testing.T) {
 	if err := d.View("a folder", `b"c.geojson`, "t"); err != nil {
 		t.Fatal(err)
 	}
-	if rows, _, err := query(c, `SELECT count(*) FROM vibeflight."a folder"."b""c.geojson", t`); err != nil || rows[0] != "9" {
+	if rows, _, err := query(c, `SELECT count(*) FROM vibeflight."a folder"."b""c.geojson", t`); err != nil ||
+		rows[0] != "9" {
 		t.Errorf("names to be quoted: %v, %v, want 9", rows, err)
 	}
 	if err := d.DropView("", "t"); err != nil {
@@ -102,7 +104,11 @@ func TestUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := connect(t, d)
-	for _, step := range []struct{ schema, want string }{{"main", "10|20"}, {`a "folder"`, "20|20"}, {"main", "10|20"}} {
+	for _, step := range []struct{ schema, want string }{
+		{"main", "10|20"},
+		{`a "folder"`, "20|20"},
+		{"main", "10|20"},
+	} {
 		if err := c.Use(step.schema); err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +122,8 @@ func TestUse(t *testing.T) {
 	}
 }
 
-// A statement is of one version of its tables, however often it is run; DuckDB binds it anew only when something was declared in between.
+// A statement is of one version of its tables, however often it is run; DuckDB binds it anew only
+// when something was declared in between.
 func TestStatementAgain(t *testing.T) {
 	w := &world{tables: map[string]*relation{}}
 	w.tables["t"] = numbers(w, 100_000, 30_000)

@@ -27,7 +27,8 @@ func settings(cfg Config) []setting {
 	return s
 }
 
-// spillLimit is what DuckDB 1.5.5 takes at its start and does not obey then; set later it holds. It is "" where there is none.
+// spillLimit is what DuckDB 1.5.5 takes at its start and does not obey then; set later it holds. It
+// is "" where there is none.
 func spillLimit(cfg Config) string {
 	if cfg.SpillDir == "" || cfg.SpillBytes <= 0 {
 		return ""
@@ -35,15 +36,19 @@ func spillLimit(cfg Config) string {
 	return "SET GLOBAL max_temp_directory_size = '" + strconv.FormatInt(cfg.SpillBytes, 10) + "B'"
 }
 
-// eastingFirst has the functions of the spatial extension take and give x as easting or longitude, as every table here has it. Without it ST_Transform and the
-// functions on the spheroid take the axes in the order of the authority, which is latitude first for EPSG:4326.
+// eastingFirst has the functions of the spatial extension take and give x as easting or longitude,
+// as every table here has it. Without it ST_Transform and the functions on the spheroid take the
+// axes in the order of the authority, which is latitude first for EPSG:4326.
 const eastingFirst = "SET GLOBAL geometry_always_xy = true"
 
-// geometryType makes the type of what ST_GeometryType gives, which the extension names and does not make: ORDER BY looks for it.
-const geometryType = "CREATE TYPE main.geometry_type AS ENUM (SELECT unnest(enum_range(ST_GeometryType('POINT (0 0)'::GEOMETRY))))"
+// geometryType makes the type of what ST_GeometryType gives, which the extension names and does not
+// make: ORDER BY looks for it.
+const geometryType = "CREATE TYPE main.geometry_type AS ENUM (SELECT unnest(enum_range(ST_GeometryType('POINT (0 " +
+	"0)'::GEOMETRY))))"
 
-// lockdown is run once everything is in place. The database that clients see gets the server's name; points in time are written in UTC, whatever the
-// machine's zone is; from then on files are out of reach, and nothing can be set.
+// lockdown is run once everything is in place. The database that clients see gets the server's
+// name; points in time are written in UTC, whatever the machine's zone is; from then on files are
+// out of reach, and nothing can be set.
 var lockdown = []string{
 	"ATTACH ':memory:' AS " + catalogName,
 	"USE " + catalogName,

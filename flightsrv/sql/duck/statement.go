@@ -19,12 +19,15 @@ type Statement struct {
 	huge       bool // the query says HUGEINT, and its results are that
 }
 
-// Parse reads the one query that a text holds. Anything but a query is an [Error] of kind Syntax or Denied.
+// Parse reads the one query that a text holds. Anything but a query is an [Error] of kind Syntax or
+// Denied.
 func (c *Conn) Parse(text string) (*Query, error) { return c.in.parser.query(text) }
 
-// Prepare prepares a query. Names in it are resolved with ctx. The caller closes the statement. It ends what an earlier Query on the connection gave.
+// Prepare prepares a query. Names in it are resolved with ctx. The caller closes the statement. It
+// ends what an earlier Query on the connection gave.
 //
-// DuckDB can't be interrupted meanwhile: the end of ctx ends what its Resolver waits for, and nothing else.
+// DuckDB can't be interrupted meanwhile: the end of ctx ends what its Resolver waits for, and
+// nothing else.
 func (c *Conn) Prepare(ctx context.Context, query *Query) (*Statement, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -35,7 +38,8 @@ func (c *Conn) Prepare(ctx context.Context, query *Query) (*Statement, error) {
 	s := &Statement{conn: c, crs: newCRSNames(c.in.database.cfg), huge: query.saysHuge()}
 	call := c.begin(ctx, s.crs)
 	defer c.end()
-	// The lookup of a geometry's reference system, when its type becomes one of Arrow, needs a transaction.
+	// The lookup of a geometry's reference system, when its type becomes one of Arrow, needs a
+	// transaction.
 	err := c.run("BEGIN")
 	if err == nil {
 		err = s.prepare(query.text)
@@ -109,10 +113,12 @@ func destroyTypes(types []duckdb.LogicalType) {
 	}
 }
 
-// Schema gives the columns of the result, as far as they are known before the parameters are: a column that depends on one may have the null type.
+// Schema gives the columns of the result, as far as they are known before the parameters are: a
+// column that depends on one may have the null type.
 func (s *Statement) Schema() *arrow.Schema { return s.schema }
 
-// Parameters gives a field for each parameter, in the order of their numbers, of the null type where any type will do.
+// Parameters gives a field for each parameter, in the order of their numbers, of the null type
+// where any type will do.
 func (s *Statement) Parameters() *arrow.Schema { return s.parameters }
 
 // Close ends the statement, and its result if that is still being read.
@@ -123,8 +129,9 @@ func (s *Statement) Close() {
 	duckdb.DestroyPrepare(&s.prepared)
 }
 
-// Query runs the statement with the parameters of one row of args; args is nil for a statement without parameters. The first rows are there when it
-// returns. It ends what an earlier Query on the connection gave. The end of ctx ends the query. The caller closes the rows.
+// Query runs the statement with the parameters of one row of args; args is nil for a statement
+// without parameters. The first rows are there when it returns. It ends what an earlier Query on
+// the connection gave. The end of ctx ends the query. The caller closes the rows.
 func (s *Statement) Query(ctx context.Context, args arrow.Record, row int) (*Rows, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err

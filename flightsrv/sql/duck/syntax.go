@@ -14,7 +14,8 @@ import (
 	duckdb "github.com/duckdb/duckdb-go-bindings"
 )
 
-// parser asks DuckDB what a text says, without binding a name in it: its syntax tree as JSON, which DuckDB has for SELECT statements alone.
+// parser asks DuckDB what a text says, without binding a name in it: its syntax tree as JSON, which
+// DuckDB has for SELECT statements alone.
 type parser struct {
 	mu        sync.Mutex
 	conn      *Conn
@@ -50,12 +51,14 @@ type tree struct {
 	Statements []map[string]any `json:"statements"`
 }
 
-// explain is EXPLAIN with the words that may follow it, and nothing in between that could hide where the query begins.
+// explain is EXPLAIN with the words that may follow it, and nothing in between that could hide
+// where the query begins.
 var explain = regexp.MustCompile(`(?is)^\s*EXPLAIN\s+(?:ANALYZE\s+)?(?:\([a-z_,\s]*\)\s*)?`)
 
 var pivot = regexp.MustCompile(`(?i)\bPIVOT(_WIDER)?\b`)
 
-// query gives the one query that the text holds. Anything else is an [Error], of kind Syntax or Denied.
+// query gives the one query that the text holds. Anything else is an [Error], of kind Syntax or
+// Denied.
 func (p *parser) query(text string) (*Query, error) {
 	offset := 0
 	t, err := p.parse(text)
@@ -68,9 +71,11 @@ func (p *parser) query(text string) (*Query, error) {
 	case err != nil:
 		return nil, err
 	case t.notSelect() && pivot.MatchString(text):
-		return nil, denied("PIVOT is allowed with the values that become columns: PIVOT t ON kind IN ('a', 'b') USING sum(x)")
+		return nil, denied("PIVOT is allowed with the values that become columns: PIVOT t ON kind IN ('a', 'b') " +
+			"USING sum(x)")
 	case t.notSelect():
-		return nil, denied("only queries are allowed here: SELECT, WITH, VALUES, FROM, DESCRIBE, SHOW, SUMMARIZE and EXPLAIN of one of them")
+		return nil, denied("only queries are allowed here: SELECT, WITH, VALUES, FROM, DESCRIBE, SHOW, SUMMARIZE " +
+			"and EXPLAIN of one of them")
 	case t.Error:
 		e := newError(t.Type, t.Message, t.Position)
 		if e.Position >= 0 {
@@ -89,7 +94,8 @@ func (p *parser) query(text string) (*Query, error) {
 	return &Query{text: text, tree: t.Statements[0], explains: offset > 0}, nil
 }
 
-// byteOf gives the byte at which character n of a text begins: the syntax errors count characters, all others bytes.
+// byteOf gives the byte at which character n of a text begins: the syntax errors count characters,
+// all others bytes.
 func byteOf(text string, n int) int {
 	for i := range text {
 		if n == 0 {

@@ -8,8 +8,8 @@ import (
 	duckdb "github.com/duckdb/duckdb-go-bindings"
 )
 
-// lossy are DuckDB's types that have no Arrow type, or one that cannot hold all of their values, or one that some clients cannot read; with what it
-// would take to have them all the same.
+// lossy are DuckDB's types that have no Arrow type, or one that cannot hold all of their values, or
+// one that some clients cannot read; with what it would take to have them all the same.
 var lossy = map[duckdb.Type]string{
 	duckdb.TypeUHugeInt: "UHUGEINT: the values do not fit Arrow's decimals, cast it to VARCHAR or to a smaller type",
 	duckdb.TypeTimeTZ:   "TIME WITH TIME ZONE: Arrow has no zone for a time of day, cast it to VARCHAR or TIME",
@@ -38,7 +38,8 @@ func examine(t duckdb.LogicalType) knowledge {
 	k := knowledge{open: id == duckdb.TypeInvalid || id == duckdb.TypeAny, lossy: lossy[id]}
 	child := func(c duckdb.LogicalType) {
 		defer duckdb.DestroyLogicalType(&c)
-		if duckdb.GetTypeId(c) == duckdb.TypeInterval { // only those of a column of their own are looked at, see checkIntervals
+		// only those of a column of their own are looked at, see checkIntervals
+		if duckdb.GetTypeId(c) == duckdb.TypeInterval {
 			k.add(knowledge{lossy: "INTERVAL inside of another type: its range is not Arrow's, cast it to VARCHAR"})
 		}
 		k.add(examine(c))
@@ -59,12 +60,16 @@ func examine(t duckdb.LogicalType) knowledge {
 	return k
 }
 
-// resolveTypes makes the types of columns ones that Arrow has: one that depends on a parameter is the null type. Types that would lose something are an error.
+// resolveTypes makes the types of columns ones that Arrow has: one that depends on a parameter is
+// the null type. Types that would lose something are an error.
 func resolveTypes(types []duckdb.LogicalType, names []string) error {
 	for i, t := range types {
 		switch k := examine(t); {
 		case k.lossy != "":
-			return &Error{Kind: Unsupported, Message: fmt.Sprintf("column %s is of type %s", names[i], k.lossy), Position: -1}
+			return &Error{
+				Kind: Unsupported, Message: fmt.Sprintf("column %s is of type %s", names[i], k.lossy),
+				Position: -1,
+			}
 		case k.open:
 			duckdb.DestroyLogicalType(&types[i])
 			types[i] = duckdb.CreateLogicalType(duckdb.TypeSQLNull)

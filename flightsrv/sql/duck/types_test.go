@@ -34,41 +34,93 @@ var columns = []struct {
 	{"float32", arrow.PrimitiveTypes.Float32, `[-1.5, null, 3.4028235e38]`, nil},
 	{"float64", arrow.PrimitiveTypes.Float64, `[-0.1, null, 1.7976931348623157e308]`, nil},
 	{"utf8", arrow.BinaryTypes.String, `["", null, "a text of more than twelve bytes, é"]`, nil},
-	{"large utf8", arrow.BinaryTypes.LargeString, `["", null, "a text of more than twelve bytes, é"]`, arrow.BinaryTypes.String},
+	{
+		"large utf8", arrow.BinaryTypes.LargeString, `["", null, "a text of more than twelve bytes, é"]`,
+		arrow.BinaryTypes.String,
+	},
 	{"binary", arrow.BinaryTypes.Binary, `["", null, "AAECAwQFBgcICQoLDA0ODw=="]`, nil},
 	{"date32", arrow.FixedWidthTypes.Date32, `["1969-12-31", null, "9999-12-31"]`, nil},
 	{"time32 s", arrow.FixedWidthTypes.Time32s, `["00:00:00", null, "23:59:59"]`, arrow.FixedWidthTypes.Time64us},
-	{"time32 ms", arrow.FixedWidthTypes.Time32ms, `["00:00:00.001", null, "23:59:59.999"]`, arrow.FixedWidthTypes.Time64us},
+	{
+		"time32 ms", arrow.FixedWidthTypes.Time32ms, `["00:00:00.001", null, "23:59:59.999"]`,
+		arrow.FixedWidthTypes.Time64us,
+	},
 	{"time64 us", arrow.FixedWidthTypes.Time64us, `["00:00:00.000001", null, "23:59:59.999999"]`, nil},
-	{"timestamp s", &arrow.TimestampType{Unit: arrow.Second}, `["1900-01-01 00:00:00", null, "2262-04-11 23:47:16"]`, nil},
-	{"timestamp ms", &arrow.TimestampType{Unit: arrow.Millisecond}, `["1900-01-01 00:00:00.001", null, "2262-04-11 23:47:16.854"]`, nil},
-	{"timestamp us", &arrow.TimestampType{Unit: arrow.Microsecond}, `["1900-01-01 00:00:00.000001", null, "2262-04-11 23:47:16.854775"]`, nil},
-	{"timestamp ns", &arrow.TimestampType{Unit: arrow.Nanosecond}, `["1900-01-01 00:00:00.000000001", null, "2262-04-11 23:47:16.854775806"]`, nil},
-	{"timestamp s UTC", &arrow.TimestampType{Unit: arrow.Second, TimeZone: "UTC"}, `["1900-01-01 00:00:00", null, "2262-04-11 23:47:16"]`, arrow.FixedWidthTypes.Timestamp_us},
-	{"timestamp ms UTC", &arrow.TimestampType{Unit: arrow.Millisecond, TimeZone: "UTC"}, `["1900-01-01 00:00:00.001", null, "2262-04-11 23:47:16.854"]`, arrow.FixedWidthTypes.Timestamp_us},
-	{"timestamp us UTC", &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "UTC"}, `["1900-01-01 00:00:00.000001", null, "2262-04-11 23:47:16.854775"]`, arrow.FixedWidthTypes.Timestamp_us},
+	{
+		"timestamp s", &arrow.TimestampType{Unit: arrow.Second}, `["1900-01-01 00:00:00", null, "2262-04-11 23:47:16"]`,
+		nil,
+	},
+	{
+		"timestamp ms", &arrow.TimestampType{Unit: arrow.Millisecond},
+		`["1900-01-01 00:00:00.001", null, "2262-04-11 23:47:16.854"]`, nil,
+	},
+	{
+		"timestamp us", &arrow.TimestampType{Unit: arrow.Microsecond},
+		`["1900-01-01 00:00:00.000001", null, "2262-04-11 23:47:16.854775"]`, nil,
+	},
+	{
+		"timestamp ns", &arrow.TimestampType{Unit: arrow.Nanosecond},
+		`["1900-01-01 00:00:00.000000001", null, "2262-04-11 23:47:16.854775806"]`, nil,
+	},
+	{
+		"timestamp s UTC", &arrow.TimestampType{Unit: arrow.Second, TimeZone: "UTC"},
+		`["1900-01-01 00:00:00", null, "2262-04-11 23:47:16"]`, arrow.FixedWidthTypes.Timestamp_us,
+	},
+	{
+		"timestamp ms UTC", &arrow.TimestampType{Unit: arrow.Millisecond, TimeZone: "UTC"},
+		`["1900-01-01 00:00:00.001", null, "2262-04-11 23:47:16.854"]`, arrow.FixedWidthTypes.Timestamp_us,
+	},
+	{
+		"timestamp us UTC", &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "UTC"},
+		`["1900-01-01 00:00:00.000001", null, "2262-04-11 23:47:16.854775"]`, arrow.FixedWidthTypes.Timestamp_us,
+	},
 	{"decimal 4 1", &arrow.Decimal128Type{Precision: 4, Scale: 1}, `["-999.9", null, "0.1"]`, nil},
 	{"decimal 9 2", &arrow.Decimal128Type{Precision: 9, Scale: 2}, `["-1234567.89", null, "0.01"]`, nil},
 	{"decimal 18 3", &arrow.Decimal128Type{Precision: 18, Scale: 3}, `["-123456789012345.678", null, "0.001"]`, nil},
-	{"decimal 38 10", &arrow.Decimal128Type{Precision: 38, Scale: 10}, `["-1234567890123456789012345678.0123456789", null, "0.0000000001"]`, nil},
+	{
+		"decimal 38 10", &arrow.Decimal128Type{Precision: 38, Scale: 10},
+		`["-1234567890123456789012345678.0123456789", null, "0.0000000001"]`, nil,
+	},
 	{"list int64", arrow.ListOf(arrow.PrimitiveTypes.Int64), `[[1, null, 3], null, []]`, nil},
-	{"list utf8", arrow.ListOf(arrow.BinaryTypes.String), `[["a", null], [], ["a text of more than twelve bytes", ""]]`, nil},
+	{
+		"list utf8", arrow.ListOf(arrow.BinaryTypes.String), `[["a", null], [], ["a text of more than twelve bytes", ""]]`,
+		nil,
+	},
 	{"list date", arrow.ListOf(arrow.FixedWidthTypes.Date32), `[["2020-01-01"], null, ["2020-02-29", null]]`, nil},
-	{"list timestamp", arrow.ListOf(&arrow.TimestampType{Unit: arrow.Microsecond}), `[["2020-01-01 00:00:00"], null, []]`, nil},
-	{"list list", arrow.ListOf(arrow.ListOf(arrow.PrimitiveTypes.Float64)), `[[[1.5], null, []], null, [[2.5, 3.5]]]`, nil},
-	{"struct", arrow.StructOf(
-		arrow.Field{Name: "a", Type: arrow.PrimitiveTypes.Int32, Nullable: true},
-		arrow.Field{Name: "b", Type: arrow.BinaryTypes.String, Nullable: true},
-		arrow.Field{Name: "l", Type: arrow.ListOf(arrow.BinaryTypes.String), Nullable: true},
-	), `[{"a": 1, "b": "x", "l": ["y", null]}, null, {"a": null, "b": "a text of more than twelve bytes", "l": []}]`, nil},
-	{"list struct", arrow.ListOf(arrow.StructOf(arrow.Field{Name: "a", Type: arrow.PrimitiveTypes.Int32, Nullable: true})), `[[{"a": 1}, null], null, []]`, nil},
+	{
+		"list timestamp", arrow.ListOf(&arrow.TimestampType{Unit: arrow.Microsecond}),
+		`[["2020-01-01 00:00:00"], null, []]`, nil,
+	},
+	{
+		"list list", arrow.ListOf(arrow.ListOf(arrow.PrimitiveTypes.Float64)),
+		`[[[1.5], null, []], null, [[2.5, 3.5]]]`, nil,
+	},
+	{
+		"struct", arrow.StructOf(
+			arrow.Field{Name: "a", Type: arrow.PrimitiveTypes.Int32, Nullable: true},
+			arrow.Field{Name: "b", Type: arrow.BinaryTypes.String, Nullable: true},
+			arrow.Field{Name: "l", Type: arrow.ListOf(arrow.BinaryTypes.String), Nullable: true},
+		), `[{"a": 1, "b": "x", "l": ["y", null]}, null, {"a": null, "b": "a text of more than twelve bytes", "l": []}]`,
+		nil,
+	},
+	{"list struct", arrow.ListOf(arrow.StructOf(arrow.Field{
+		Name: "a", Type: arrow.PrimitiveTypes.Int32,
+		Nullable: true,
+	})), `[[{"a": 1}, null], null, []]`, nil},
 	{"null", arrow.Null, `[null, null, null]`, arrow.PrimitiveTypes.Int32},
-	{"map", arrow.MapOf(arrow.BinaryTypes.String, arrow.PrimitiveTypes.Int32), `[[{"key": "a", "value": 1}], null, []]`, nil},
+	{
+		"map", arrow.MapOf(arrow.BinaryTypes.String, arrow.PrimitiveTypes.Int32),
+		`[[{"key": "a", "value": 1}], null, []]`, nil,
+	},
 	{"fixed size list", arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Float64), `[[1, 2], null, [3, 4]]`, nil},
-	{"geometry", arrow.BinaryTypes.Binary, `["AQEAAAAAAAAAAADwPwAAAAAAAPA/", null, "AQEAAAAAAAAAAADwPwAAAAAAAABA"]`, nil},
+	{
+		"geometry", arrow.BinaryTypes.Binary, `["AQEAAAAAAAAAAADwPwAAAAAAAPA/", null, "AQEAAAAAAAAAAADwPwAAAAAAAABA"]`,
+		nil,
+	},
 }
 
-// column gives the three values n times over, as an array whose data begin in the middle of its buffers.
+// column gives the three values n times over, as an array whose data begin in the middle of its
+// buffers.
 func column(t *testing.T, typ arrow.DataType, values string, n int) arrow.Array {
 	t.Helper()
 	three := strings.TrimSuffix(strings.TrimPrefix(values, "["), "]")
@@ -155,7 +207,8 @@ func trimTime(s string) string {
 	return s
 }
 
-// checkOffsets fails if a list or a text does not begin at 0: the IPC writer of this version of Arrow would write a wrong file, without an error.
+// checkOffsets fails if a list or a text does not begin at 0: the IPC writer of this version of
+// Arrow would write a wrong file, without an error.
 func checkOffsets(t *testing.T, d arrow.ArrayData) {
 	t.Helper()
 	if d.Offset() != 0 {
@@ -190,7 +243,8 @@ func TestLossyTypes(t *testing.T) {
 	} {
 		_, err := prepare(context.Background(), c, "SELECT "+tc.expression+" AS v")
 		var e *Error
-		if !errors.As(err, &e) || e.Kind != Unsupported || !strings.Contains(e.Message, "column v is of type "+tc.want) {
+		if !errors.As(err, &e) || e.Kind != Unsupported || !strings.Contains(e.Message,
+			"column v is of type "+tc.want) {
 			t.Errorf("%s: error %v, want one of kind Unsupported about %s", tc.expression, err, tc.want)
 		}
 	}
@@ -210,7 +264,10 @@ func TestEnums(t *testing.T) {
 		{"e FROM (VALUES ('b'::ENUM('a', 'b')), (NULL), ('a')) t(e) ORDER BY e NULLS FIRST", "utf8", "(null),a,b"},
 		{"'v299'::ENUM(" + strings.Join(many, ", ") + ")", "utf8", "v299"},
 		{"[e, NULL] FROM (SELECT 'b'::ENUM('a', 'b') AS e)", "list<l: utf8, nullable>", `["b",null]`},
-		{"array_value(e, e) FROM (SELECT 'b'::ENUM('a', 'b') AS e)", "fixed_size_list<: utf8, nullable>[2]", `["b","b"]`},
+		{
+			"array_value(e, e) FROM (SELECT 'b'::ENUM('a', 'b') AS e)", "fixed_size_list<: utf8, nullable>[2]",
+			`["b","b"]`,
+		},
 		{"{'k': 'b'::ENUM('a', 'b'), 'n': 1}", "struct<k: utf8, n: int32>", `{"k":"b","n":1}`},
 		{"MAP {'b'::ENUM('a', 'b'): 1}", "map<utf8, int32, items_nullable>", `[{"key":"b","value":1}]`},
 		{"[{'k': ['b'::ENUM('a', 'b')]}]", "list<l: struct<k: list<l: utf8, nullable>>, nullable>", `[{"k":["b"]}]`},
@@ -235,7 +292,10 @@ func TestEnums(t *testing.T) {
 // A sum that does not fit is an error that says what to write.
 func TestSumsThatDoNotFit(t *testing.T) {
 	c := connect(t, open(t, &world{}, Config{Threads: 1}))
-	for _, expression := range []string{"sum(9223372036854775807) FROM range(2)", "sum(-9223372036854775807) FROM range(2)"} {
+	for _, expression := range []string{
+		"sum(9223372036854775807) FROM range(2)",
+		"sum(-9223372036854775807) FROM range(2)",
+	} {
 		_, _, err := query(c, "SELECT "+expression)
 		var e *Error
 		if !errors.As(err, &e) || e.Kind != Value || !strings.Contains(e.Message, "HUGEINT") {
@@ -248,10 +308,16 @@ func TestSumsThatDoNotFit(t *testing.T) {
 func TestComputedTypes(t *testing.T) {
 	c := connect(t, open(t, &world{}, Config{Threads: 1}))
 	for _, tc := range []struct{ expression, typ, want string }{
-		{"170141183460469231731687303715884105727::HUGEINT", "decimal(38, 0)", "170141183460469231731687303715884105727"},
+		{
+			"170141183460469231731687303715884105727::HUGEINT", "decimal(38, 0)",
+			"170141183460469231731687303715884105727",
+		},
 		{"'2020-01-02 03:04:05+02'::TIMESTAMPTZ", "timestamp[us, tz=UTC]", "2020-01-02 01:04:05Z"},
 		{"'47183823-2574-4bfd-b411-99ed177d3e43'::UUID", "utf8", "47183823-2574-4bfd-b411-99ed177d3e43"},
-		{"INTERVAL '1 month 2 days 3 seconds'", "month_day_nano_interval", `{"months":1,"days":2,"nanoseconds":3000000000}`},
+		{
+			"INTERVAL '1 month 2 days 3 seconds'", "month_day_nano_interval",
+			`{"months":1,"days":2,"nanoseconds":3000000000}`,
+		},
 		{"'{}'::JSON", "utf8", "{}"},
 		{"'01:02:03.123456789'::TIME_NS", "time64[ns]", "01:02:03.123456789"},
 		{"sum(x) FROM range(4) r(x)", "int64", "6"},
@@ -285,7 +351,10 @@ func TestEmpty(t *testing.T) {
 	w := &world{tables: map[string]*relation{}}
 	full := numbers(w, 10, 10)
 	w.tables["none"] = &relation{world: w, schema: full.schema}
-	w.tables["batch"] = &relation{world: w, schema: full.schema, batches: []arrow.Record{full.batches[0].NewSlice(3, 3)}}
+	w.tables["batch"] = &relation{
+		world: w, schema: full.schema,
+		batches: []arrow.Record{full.batches[0].NewSlice(3, 3)},
+	}
 	c := connect(t, open(t, w, Config{Threads: 2}))
 	for _, table := range []string{"none", "batch"} {
 		schema, recs := read(t, c, "SELECT * FROM "+table)
@@ -303,7 +372,8 @@ func TestRecordSize(t *testing.T) {
 	w := &world{tables: map[string]*relation{}}
 	w.tables["t"] = numbers(w, 200_000, 30_000)
 	c := connect(t, open(t, w, Config{Threads: 4}))
-	s, err := prepare(context.Background(), c, "SELECT id, repeat('x', 1000) AS wide FROM t UNION ALL SELECT id, NULL FROM t")
+	s, err := prepare(context.Background(), c,
+		"SELECT id, repeat('x', 1000) AS wide FROM t UNION ALL SELECT id, NULL FROM t")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -349,7 +419,10 @@ func TestStructInStruct(t *testing.T) {
 		arrow.ListOf(arrow.StructOf(arrow.Field{Name: "a", Type: inner})),
 	} {
 		w := &world{tables: map[string]*relation{}}
-		w.tables["t"] = &relation{world: w, schema: arrow.NewSchema([]arrow.Field{{Name: "v", Type: typ, Nullable: true}}, nil)}
+		w.tables["t"] = &relation{world: w, schema: arrow.NewSchema([]arrow.Field{{
+			Name: "v", Type: typ,
+			Nullable: true,
+		}}, nil)}
 		c := connect(t, open(t, w, Config{Threads: 1}))
 		_, err := prepare(context.Background(), c, "SELECT * FROM t")
 		var e *Error

@@ -4,7 +4,8 @@ package duck
 
 import "context"
 
-// Use has the names that a query does not qualify looked up in schema first, which has to be there, and in main after that.
+// Use has the names that a query does not qualify looked up in schema first, which has to be there,
+// and in main after that.
 func (c *Conn) Use(schema string) error {
 	c.begin(context.Background(), crsNames{})
 	defer c.end()

@@ -91,7 +91,8 @@ func (s *scan) Batch(i int) (arrow.Record, bool, error) {
 	return array.NewRecord(arrow.NewSchema(fields, nil), columns, b.NumRows()), s.relation.lasting, nil
 }
 
-// numbers are rows id 0..n-1, x = id/2, name "name <id>" with every tenth null, in batches of size rows.
+// numbers are rows id 0..n-1, x = id/2, name "name <id>" with every tenth null, in batches of size
+// rows.
 func numbers(w *world, n, size int) *relation { return numbersIn(arrowMemory, w, n, size) }
 
 func numbersIn(mem memory.Allocator, w *world, n, size int) *relation {

@@ -14,8 +14,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// BenchmarkStatement runs queries as a client of Flight SQL does, each prepared, read and closed, over a million rows of two columns: what a query costs
-// beside DuckDB's own work is most of the first.
+// BenchmarkStatement runs queries as a client of Flight SQL does, each prepared, read and closed,
+// over a million rows of two columns: what a query costs beside DuckDB's own work is most of the
+// first.
 func BenchmarkStatement(b *testing.B) {
 	var text strings.Builder
 	text.WriteString("i,x\n")
@@ -26,7 +27,10 @@ func BenchmarkStatement(b *testing.B) {
 		c.Limits = readers.Limits{}
 		c.MemoryBytes = 1 << 30
 	})
-	for _, query := range []string{"SELECT 1", "SELECT count(*) FROM grid", "SELECT sum(x) FROM grid", "SELECT sum(x) FROM grid WHERE i > 900000", "SELECT i FROM grid"} {
+	for _, query := range []string{
+		"SELECT 1", "SELECT count(*) FROM grid", "SELECT sum(x) FROM grid",
+		"SELECT sum(x) FROM grid WHERE i > 900000", "SELECT i FROM grid",
+	} {
 		b.Run(query, func(b *testing.B) {
 			for b.Loop() {
 				if err := ask(b.Context(), w.engine, query); err != nil {

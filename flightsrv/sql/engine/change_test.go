@@ -20,7 +20,8 @@ import (
 
 func TestChangedFile(t *testing.T) {
 	w := newWorld(t, map[string]string{"t.csv": "a,b\n1,x\n"})
-	s, err := w.engine.Prepare(t.Context(), `SELECT * FROM "t.csv"`, "") // a stem is looked up in the listing, which may be a moment old
+	// a stem is looked up in the listing, which may be a moment old
+	s, err := w.engine.Prepare(t.Context(), `SELECT * FROM "t.csv"`, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +66,8 @@ func TestChangedFile(t *testing.T) {
 	}
 }
 
-// A change while rows are read does not reach them, neither those of the table itself nor those that DuckDB makes, of geometries that it reads where they are.
+// A change while rows are read does not reach them, neither those of the table itself nor those
+// that DuckDB makes, of geometries that it reads where they are.
 func TestChangeDuringQuery(t *testing.T) {
 	const plain, made = "SELECT i, geometry FROM grid", "SELECT i, geometry FROM grid WHERE i >= 0"
 	for _, c := range []struct {
@@ -78,7 +80,10 @@ func TestChangeDuringQuery(t *testing.T) {
 		{"in files, by DuckDB", made, []func(*catalog.Config, *Config){cached(t)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t, map[string]string{"grid.csv": grid(60_000)}, append(c.change, func(c *catalog.Config, _ *Config) { c.Limits.BatchRows = 4096 })...)
+			w := newWorld(t, map[string]string{"grid.csv": grid(60_000)},
+				append(c.change, func(c *catalog.Config, _ *Config) {
+					c.Limits.BatchRows = 4096
+				})...)
 			w.want("SELECT count(*) FROM grid", "60000")
 			s, err := w.engine.Prepare(t.Context(), c.query, "")
 			if err != nil {
@@ -117,7 +122,10 @@ func TestErrors(t *testing.T) {
 	if _, err := w.ask("SELECT * FROM broken"); !errors.As(err, &parse) || parse.Offset != 116 {
 		t.Errorf("broken: %v, want a *readers.ParseError at byte 116", err)
 	}
-	if _, err := w.engine.TableSchema(t.Context(), Table{MainSchema, "broken.geojson", "broken.geojson"}); !errors.As(err, &parse) {
+	if _, err := w.engine.TableSchema(t.Context(), Table{
+		MainSchema, "broken.geojson",
+		"broken.geojson",
+	}); !errors.As(err, &parse) {
 		t.Errorf("schema of broken: %v, want a *readers.ParseError", err)
 	}
 	for _, c := range []struct {

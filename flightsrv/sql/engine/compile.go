@@ -8,7 +8,8 @@ type compiler struct {
 	through    []*operator    // between the scan, which comes first, and the expression at hand
 }
 
-// filter gives what the operators above the scan ask of its rows, the root of the plan first: as far up as there are filters and projections only.
+// filter gives what the operators above the scan ask of its rows, the root of the plan first: as
+// far up as there are filters and projections only.
 func (c *compiler) filter(above []*operator) filter {
 	var f filter
 	var conditions []condition
@@ -142,7 +143,8 @@ func (c *compiler) column(x *expression) int {
 	return k
 }
 
-// ordered gives the column that an expression is, and how its values compare there; nil if it is none, or is changed in a way that does not keep their order.
+// ordered gives the column that an expression is, and how its values compare there; nil if it is
+// none, or is changed in a way that does not keep their order.
 func (c *compiler) ordered(x *expression) (k int, as *scale) {
 	cast := x.Class == "BOUND_CAST" && x.Child != nil && !x.TryCast
 	ref := x
@@ -162,7 +164,8 @@ func (c *compiler) ordered(x *expression) (k int, as *scale) {
 	return k, as
 }
 
-// operand gives the constant that an expression is, on a scale; for a parameter, that is when the arguments are known.
+// operand gives the constant that an expression is, on a scale; for a parameter, that is when the
+// arguments are known.
 func (c *compiler) operand(x *expression, as *scale) func(args arguments) value {
 	if as == nil {
 		return nil

@@ -6,7 +6,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 )
 
-// condition is what is known of when an expression is true. nil is that of an expression that is not understood: it may be true for every row.
+// condition is what is known of when an expression is true. nil is that of an expression that is
+// not understood: it may be true for every row.
 type condition interface {
 	may(v *view) bool            // whether there may be a row of the batch that it is true for
 	narrow(v *view, rows rowSet) // takes out rows that it is not true for, not necessarily all of them
@@ -66,7 +67,8 @@ func (each disjunction) may(v *view) bool {
 	return slices.ContainsFunc(each, func(c condition) bool { return c.may(v) })
 }
 
-// maxNarrowing is up to how many alternatives rows are looked at for: DuckDB looks at the rows of a long list about as fast.
+// maxNarrowing is up to how many alternatives rows are looked at for: DuckDB looks at the rows of a
+// long list about as fast.
 const maxNarrowing = 4
 
 func (each disjunction) narrow(v *view, rows rowSet) {
@@ -134,7 +136,8 @@ func (b between) may(v *view) bool {
 	return !in.none && !before(in.high, low, b.low) && !before(high, in.low, b.high)
 }
 
-// before reports whether a value of a column and a bound leave no room: a is less than b, or is b where that is outside. nil is without end.
+// before reports whether a value of a column and a bound leave no room: a is less than b, or is b
+// where that is outside. nil is without end.
 func before(a, b value, at *bound) bool {
 	if a == nil || b == nil {
 		return false

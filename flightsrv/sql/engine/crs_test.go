@@ -51,7 +51,11 @@ func TestOneWGS84(t *testing.T) {
 		change    []func(*catalog.Config, *Config)
 	}{
 		{"core", "OGC:CRS84", nil},
-		{"spatial", "EPSG:4326", []func(*catalog.Config, *Config){func(_ *catalog.Config, c *Config) { c.Extensions = spatialDir() }}},
+		{"spatial", "EPSG:4326", []func(*catalog.Config, *Config){func(_ *catalog.Config,
+			c *Config,
+		) {
+			c.Extensions = spatialDir()
+		}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := crsWorld(t, c.change...)
@@ -64,15 +68,18 @@ func TestOneWGS84(t *testing.T) {
 				all = append(all, `SELECT geometry FROM "`+a+`"`)
 				w.want(`SELECT ST_CRS(geometry) FROM "`+a+`"`, c.crs)
 				for _, b := range files {
-					w.want(`SELECT geometry FROM "`+a+`" UNION ALL SELECT geometry FROM "`+b+`"`, "POINT (10 50)", "POINT (10 50)")
+					w.want(`SELECT geometry FROM "`+a+`" UNION ALL SELECT geometry FROM "`+b+`"`,
+						"POINT (10 50)", "POINT (10 50)")
 					w.want(`SELECT count(*) FROM "`+a+`" a JOIN "`+b+`" b ON a.geometry && b.geometry`, "1")
 					if c.change != nil {
 						w.want(`SELECT ST_Intersects(a.geometry, b.geometry) FROM "`+a+`" a, "`+b+`" b`, "true")
 					}
 				}
 				if c.change != nil {
-					w.want(`SELECT ST_AsText(ST_Transform(geometry, 'EPSG:3857')) FROM "`+a+`"`, "POINT (1113194.9079327357 6446275.841017161)")
-					w.want(`SELECT ST_Distance(a.geometry, ST_Transform(b.geometry, 'EPSG:4326')) < 1.1 FROM "`+a+`" a, "utm.parquet" b`, "true")
+					w.want(`SELECT ST_AsText(ST_Transform(geometry, 'EPSG:3857')) FROM "`+a+`"`,
+						"POINT (1113194.9079327357 6446275.841017161)")
+					w.want(`SELECT ST_Distance(a.geometry, ST_Transform(b.geometry, 'EPSG:4326')) < 1.1 FROM "`+
+						a+`" a, "utm.parquet" b`, "true")
 				}
 			}
 			w.want("SELECT count(*) FROM ("+strings.Join(all, " UNION ALL ")+")", strconv.Itoa(len(files)))
@@ -80,7 +87,8 @@ func TestOneWGS84(t *testing.T) {
 	}
 }
 
-// The reference system of a result is the table's own in its own words, and the common one where tables say it differently.
+// The reference system of a result is the table's own in its own words, and the common one where
+// tables say it differently.
 func TestCRSOfResults(t *testing.T) {
 	w := crsWorld(t, withSpatial(t))
 	for _, c := range []struct{ query, want string }{
@@ -96,9 +104,11 @@ func TestCRSOfResults(t *testing.T) {
 		}
 	}
 	w.want(`SELECT ST_AsText(ST_Transform(geometry, 'EPSG:4326')) FROM "utm.parquet"`, "POINT (9 49.65254292355683)")
-	w.want(`SELECT ST_AsText(ST_Transform(geometry, 'EPSG:3857')) FROM w`, "POINT (1113194.9079327357 6446275.841017161)")
+	w.want(`SELECT ST_AsText(ST_Transform(geometry, 'EPSG:3857')) FROM w`,
+		"POINT (1113194.9079327357 6446275.841017161)")
 	w.want(`SELECT ST_CRS(geometry) FROM "utm.parquet"`, "EPSG:25832")
-	if got, err := w.ask(`SELECT ST_CRS(geometry) FROM "utm32.shp"`); err != nil || len(got) != 1 || strings.HasPrefix(got[0], "{") {
+	if got, err := w.ask(`SELECT ST_CRS(geometry) FROM "utm32.shp"`); err != nil || len(got) != 1 ||
+		strings.HasPrefix(got[0], "{") {
 		t.Errorf("ST_CRS of a shapefile: %q, %v", got, err)
 	}
 }

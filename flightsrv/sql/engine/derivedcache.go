@@ -11,8 +11,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// derivedCache keeps what queries made of the batches of tables, as long as the batches are there: geometries as WKB, within a budget of bytes, and the ranges of
-// columns, which are small. What was made for one version of a file serves the next where the catalog shares the batches of both.
+// derivedCache keeps what queries made of the batches of tables, as long as the batches are there:
+// geometries as WKB, within a budget of bytes, and the ranges of columns, which are small. What was
+// made for one version of a file serves the next where the catalog shares the batches of both.
 type derivedCache struct {
 	mu     sync.Mutex
 	budget int64
@@ -39,7 +40,10 @@ type batchCache struct {
 }
 
 func newDerivedCache(budget int64, shares bool) *derivedCache {
-	return &derivedCache{budget: budget, shares: shares, recent: list.New(), of: map[weak.Pointer[geoarrow.Columns]]*batchCache{}}
+	return &derivedCache{
+		budget: budget, shares: shares, recent: list.New(),
+		of: map[weak.Pointer[geoarrow.Columns]]*batchCache{},
+	}
 }
 
 // derived gives the place for what is made of a batch. It goes when the batch does.
@@ -66,8 +70,8 @@ func (b *derivedCache) forget(batch weak.Pointer[geoarrow.Columns]) {
 	}
 }
 
-// wkb gives the geometries of a batch as WKB, which are made once and kept while there is room. The caller releases the
-// memory that they lie in, nil for the garbage collector's.
+// wkb gives the geometries of a batch as WKB, which are made once and kept while there is room. The
+// caller releases the memory that they lie in, nil for the garbage collector's.
 func (b *derivedCache) wkb(batch *geoarrow.Columns) (*geoarrow.Geometry, *worker.Shared, error) {
 	g, d, err := b.pin(batch)
 	if d == nil {
@@ -80,8 +84,8 @@ func (b *derivedCache) wkb(batch *geoarrow.Columns) (*geoarrow.Geometry, *worker
 	return g, d.shared, nil
 }
 
-// pin gives the geometries of a batch as WKB, and has them kept until d is unpinned. d is nil where there is no room, and where the batch has its
-// geometries as WKB itself.
+// pin gives the geometries of a batch as WKB, and has them kept until d is unpinned. d is nil where
+// there is no room, and where the batch has its geometries as WKB itself.
 func (b *derivedCache) pin(batch *geoarrow.Columns) (g *geoarrow.Geometry, d *batchCache, err error) {
 	if batch.Geometry.Kind == geoarrow.NoKind {
 		return batch.Geometry, nil, nil
@@ -133,7 +137,8 @@ func (b *derivedCache) use(d *batchCache) *geoarrow.Geometry {
 	return d.wkb
 }
 
-// reserve takes room for WKB, which is pinned, and reports whether there is some: not in the place of what is pinned.
+// reserve takes room for WKB, which is pinned, and reports whether there is some: not in the place
+// of what is pinned.
 func (b *derivedCache) reserve(d *batchCache, bytes int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

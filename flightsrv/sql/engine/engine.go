@@ -30,15 +30,20 @@ const DefaultMemoryBytes = 1 << 30
 
 // Config says over what, and with what, queries run. Catalog is needed.
 type Config struct {
-	Catalog     *catalog.Catalog
-	MemoryBytes int64  // of all queries together; 0: DefaultMemoryBytes; beside that, half as much for geometries as WKB (--sql-memory)
+	Catalog *catalog.Catalog
+	// of all queries together; 0: DefaultMemoryBytes; beside that, half as much for geometries as
+	// WKB (--sql-memory)
+	MemoryBytes int64
 	Threads     int    // of all queries together; 0: one a core (--sql-threads)
 	SpillDir    string // folder for what does not fit; "": none, such a query fails (--sql-spill-dir)
 	SpillBytes  int64  // the most that may lie in SpillDir; 0: 90 % of the room there (--sql-spill-bytes)
-	Extensions  string // folder in which spatial.duckdb_extension is looked for; "": core functions only (--duckdb-extensions)
-	Log         zerolog.Logger
+	// folder in which spatial.duckdb_extension is looked for; "": core functions only
+	// (--duckdb-extensions)
+	Extensions string
+	Log        zerolog.Logger
 
-	// Workers is how many processes DuckDB runs in, each for one statement at a time; 0: DuckDB runs in this process.
+	// Workers is how many processes DuckDB runs in, each for one statement at a time; 0: DuckDB
+	// runs in this process.
 	Workers int
 	Command []string // path of the program that calls ServeWorker, with its arguments; nil: none
 	Env     []string // of workers
@@ -76,15 +81,21 @@ type Stats struct {
 
 type counters struct{ queries, failed, read, leftOut atomic.Int64 }
 
-// Open starts DuckDB. The caller closes the engine, before the catalog. Without cgo it gives ErrNoSQL.
+// Open starts DuckDB. The caller closes the engine, before the catalog. Without cgo it gives
+// ErrNoSQL.
 func Open(cfg Config) (*Engine, error) {
 	cfg.MemoryBytes = cmp.Or(cfg.MemoryBytes, DefaultMemoryBytes)
-	e := &Engine{cfg: cfg, beside: newDerivedCache(cfg.MemoryBytes/2, cfg.Workers > 0), statements: map[*Statement]struct{}{}}
+	e := &Engine{
+		cfg: cfg, beside: newDerivedCache(cfg.MemoryBytes/2, cfg.Workers > 0),
+		statements: map[*Statement]struct{}{},
+	}
 	e.ctx, e.end = context.WithCancelCause(context.Background())
 	spatial := FindSpatial(cfg.Extensions)
 	source, err := e.open(spatial)
 	if err != nil && spatial != "" && !errors.Is(err, ErrNoSQL) {
-		cfg.Log.Warn().Err(err).Str("file", spatial).Msg("SQL has the core functions only, without those of the spatial extension")
+		cfg.Log.Warn().Err(err).Str("file", spatial).Msg(
+			"SQL has the core functions only, without those of the spatial extension",
+		)
 		source, err = e.open("")
 	}
 	if err != nil {
@@ -107,8 +118,9 @@ func (e *Engine) open(spatial string) (worker.Source, error) {
 	}
 	pool, err := worker.NewPool(worker.Config{
 		Command: cfg.Command, Env: cfg.Env, Max: cfg.Workers, Warm: warmWorkers,
-		MemoryBytes: cfg.MemoryBytes, Threads: cmp.Or(cfg.Threads, runtime.GOMAXPROCS(0)), SpillDir: cfg.SpillDir, SpillBytes: cfg.SpillBytes,
-		Spatial: spatial, Macros: declarations, Locate: locate, Log: cfg.Log,
+		MemoryBytes: cfg.MemoryBytes, Threads: cmp.Or(cfg.Threads, runtime.GOMAXPROCS(0)), SpillDir: cfg.SpillDir,
+		SpillBytes: cfg.SpillBytes,
+		Spatial:    spatial, Macros: declarations, Locate: locate, Log: cfg.Log,
 	}, e.resolve)
 	if err != nil {
 		return nil, err
@@ -125,13 +137,14 @@ func locate(buffer []byte) (worker.File, int64, bool) {
 	return worker.File(f), at, ok
 }
 
-// ServeWorker is what a worker process does: it answers the queries of the engine that has started it, until that one is
-// gone.
+// ServeWorker is what a worker process does: it answers the queries of the engine that has started
+// it, until that one is gone.
 func ServeWorker() error {
 	return worker.Serve(os.NewFile(worker.Socket, "server"), crsMetadata)
 }
 
-// Close interrupts the queries under way, waits until their rows are closed, closes all statements, and stops DuckDB.
+// Close interrupts the queries under way, waits until their rows are closed, closes all statements,
+// and stops DuckDB.
 func (e *Engine) Close() error {
 	e.mu.Lock()
 	if e.closed {
@@ -185,7 +198,8 @@ func (e *Engine) Stats() Stats {
 	}
 }
 
-// TableSchema gives the schema of a table, as SELECT * gives it. It parses the file where nobody did.
+// TableSchema gives the schema of a table, as SELECT * gives it. It parses the file where nobody
+// did.
 //
 // Errors: those of catalog.Catalog.Table, and what keeps DuckDB from having such a table.
 func (e *Engine) TableSchema(ctx context.Context, t Table) (*arrow.Schema, error) {

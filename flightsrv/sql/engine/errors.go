@@ -41,7 +41,8 @@ func newAmbiguousError(name string, found []*Table) *AmbiguousError {
 	return e
 }
 
-// Error is `"roads" may mean "a/roads.csv" or "b/roads.csv": write the one that is meant, in quotes`.
+// Error is `"roads" may mean "a/roads.csv" or "b/roads.csv": write the one that is meant, in
+// quotes`.
 func (e *AmbiguousError) Error() string {
 	quoted := make([]string, len(e.Candidates))
 	for i, name := range e.Candidates {
@@ -63,6 +64,7 @@ func isAmbiguous(err error) bool {
 func caseError(a, b mention) error {
 	return &Error{
 		Kind: duck.Name, Position: -1,
-		Message: fmt.Sprintf("%q and %q differ in case alone, which is no difference to SQL: one query reads one of them", a.name, b.name),
+		Message: fmt.Sprintf("%q and %q differ in case alone, which is no difference to SQL: one query reads one "+
+			"of them", a.name, b.name),
 	}
 }

@@ -23,7 +23,8 @@ type Info struct {
 // Info gives what is known of the engine. DuckDB is asked once.
 func (e *Engine) Info() Info { return e.info() }
 
-// functions are the scalar functions that are called by name, without those of geometry, by the type of their first parameter.
+// functions are the scalar functions that are called by name, without those of geometry, by the
+// type of their first parameter.
 const functions = `SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type IN ('scalar', 'macro')
 AND regexp_full_match(function_name, '[a-z][a-z0-9_]*') AND NOT starts_with(function_name, '__') AND CASE
 WHEN parameter_types[1] IN ('TINYINT', 'SMALLINT', 'INTEGER', 'BIGINT', 'HUGEINT', 'FLOAT', 'DOUBLE', 'DECIMAL') THEN 'numeric'
@@ -33,7 +34,8 @@ ELSE 'system' END = `
 
 func (e *Engine) learn() Info {
 	info := Info{Version: e.homes.source.Version(), Spatial: e.homes.source.Spatial()}
-	info.Keywords = e.words("SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category <> 'unreserved' ORDER BY 1")
+	info.Keywords = e.words("SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category <> 'unreserved' " +
+		"ORDER BY 1")
 	info.Numeric = e.words(functions + "'numeric' ORDER BY 1")
 	info.String = e.words(functions + "'string' ORDER BY 1")
 	info.DateTime = e.words(functions + "'datetime' ORDER BY 1")
@@ -41,7 +43,8 @@ func (e *Engine) learn() Info {
 	return info
 }
 
-// words gives the texts of a query's one column. A query of ours that fails is a defect, which is logged.
+// words gives the texts of a query's one column. A query of ours that fails is a defect, which is
+// logged.
 func (e *Engine) words(query string) []string {
 	words, err := e.texts(query)
 	if err != nil && e.ctx.Err() == nil {

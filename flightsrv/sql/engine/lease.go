@@ -11,8 +11,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// lease is the table of an entry while queries read it: the catalog does not drop it, and the slices of its batches stay readable, also where they lie in a
-// mapped file. It counts who reads.
+// lease is the table of an entry while queries read it: the catalog does not drop it, and the
+// slices of its batches stay readable, also where they lie in a mapped file. It counts who reads.
 type lease struct {
 	catalog *catalog.Catalog
 	version string
@@ -65,7 +65,8 @@ func (l *lease) drop() {
 	l.retained = nil
 }
 
-// retain keeps the slices of the table as it is now readable until release is called. It gives nil for a table that the garbage collector keeps.
+// retain keeps the slices of the table as it is now readable until release is called. It gives nil
+// for a table that the garbage collector keeps.
 func (l *lease) retain() (release func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -121,7 +122,8 @@ func inBox(g *geoarrow.Geometry, box [4]float64) []int32 {
 // meets reports whether two closed boxes have a point in common.
 func meets(a, b [4]float64) bool { return a[0] <= b[2] && b[0] <= a[2] && a[1] <= b[3] && b[1] <= a[3] }
 
-// mend has the catalog replace a table whose file is damaged by an equal one, parsed again, which its own scan of a row does. Any other error stays what it is.
+// mend has the catalog replace a table whose file is damaged by an equal one, parsed again, which
+// its own scan of a row does. Any other error stays what it is.
 func (l *lease) mend(ctx context.Context, t *readers.Table, i int, why error) error {
 	if !errors.Is(why, readers.ErrDamaged) {
 		return why

@@ -21,7 +21,8 @@ type limits struct {
 	highOpen  bool // high is a part of the greatest text
 }
 
-// limitsOf looks at all values of a column. Texts are copied, since the batch may lie in a mapped file.
+// limitsOf looks at all values of a column. Texts are copied, since the batch may lie in a mapped
+// file.
 func limitsOf(c *geoarrow.Column, rows int) *limits {
 	l := &limits{}
 	l.low, l.high, l.known = c.Range(rows)
@@ -35,7 +36,8 @@ func limitsOf(c *geoarrow.Column, rows int) *limits {
 	}
 	if c.Type.ID() == arrow.STRING && l.known {
 		l.highOpen = len(l.high.Bytes) > maxBoundBytes
-		l.low.Bytes = bytes.Clone(l.low.Bytes[:min(maxBoundBytes, len(l.low.Bytes))]) // a part of a text is less than it
+		// a part of a text is less than it
+		l.low.Bytes = bytes.Clone(l.low.Bytes[:min(maxBoundBytes, len(l.low.Bytes))])
 		l.high.Bytes = bytes.Clone(l.high.Bytes[:min(maxBoundBytes, len(l.high.Bytes))])
 	}
 	return l
@@ -100,13 +102,15 @@ func (v *view) nulls(k int) int {
 	return v.columns.Geometry.Nulls
 }
 
-// meets reports whether there may be a row whose geometry's bounding box, as DuckDB finds it, meets a box.
+// meets reports whether there may be a row whose geometry's bounding box, as DuckDB finds it, meets
+// a box.
 func (v *view) meets(box [4]float64) bool {
 	boxes := v.lease.table.Load().Boxes
 	return boxes == nil || meets(box, boxes[v.batch]) || !v.sound()
 }
 
-// sound reports whether each position of the batch is a number in x and y. Of others the catalog's boxes know nothing, and DuckDB's are what comes of them.
+// sound reports whether each position of the batch is a number in x and y. Of others the catalog's
+// boxes know nothing, and DuckDB's are what comes of them.
 func (v *view) sound() bool {
 	d := v.derived
 	d.found.Lock()

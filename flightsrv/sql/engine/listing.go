@@ -14,9 +14,10 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// DuckDB's own listings know the views that queries have left, which are some of the entries, under the names of those queries. So the functions that all of
-// them ask, SHOW TABLES and information_schema too, are macros here, over three tables that the engine fills when they are read. Unqualified names are looked
-// up in the database of the views before DuckDB's own.
+// DuckDB's own listings know the views that queries have left, which are some of the entries, under
+// the names of those queries. So the functions that all of them ask, SHOW TABLES and
+// information_schema too, are macros here, over three tables that the engine fills when they are
+// read. Unqualified names are looked up in the database of the views before DuckDB's own.
 
 // The keys of these tables. No entry has such a name, since none begins with a slash.
 const (
@@ -25,7 +26,8 @@ const (
 	columnsKey = "/columns"
 )
 
-// declarations make DuckDB's functions list the catalog, with the columns that they have in DuckDB 1.5.
+// declarations make DuckDB's functions list the catalog, with the columns that they have in DuckDB
+// 1.5.
 var declarations = []string{
 	`CREATE MACRO main.duckdb_schemas() AS TABLE
 SELECT oid, 'vibeflight' AS database_name, NULL::BIGINT AS database_oid, schema_name, NULL::VARCHAR AS "comment", MAP {}::MAP(VARCHAR, VARCHAR) AS tags,
@@ -46,12 +48,16 @@ FROM vibeflight_scan('/columns')`,
 var (
 	schemasSchema = listingSchema("oid int64, schema_name text")
 	tablesSchema  = listingSchema("schema_name text, table_name text, schema_oid int64, table_oid int64")
-	columnsSchema = listingSchema("schema_name text, table_name text, schema_oid int64, table_oid int64, column_name text, column_index int32, data_type text, " +
+	columnsSchema = listingSchema("schema_name text, table_name text, schema_oid int64, table_oid int64, " +
+		"column_name text, column_index int32, data_type text, " +
 		"numeric_precision int32, numeric_scale int32")
 )
 
 func listingSchema(columns string) *arrow.Schema {
-	types := map[string]arrow.DataType{"text": arrow.BinaryTypes.String, "int32": arrow.PrimitiveTypes.Int32, "int64": arrow.PrimitiveTypes.Int64}
+	types := map[string]arrow.DataType{
+		"text": arrow.BinaryTypes.String, "int32": arrow.PrimitiveTypes.Int32,
+		"int64": arrow.PrimitiveTypes.Int64,
+	}
 	var fields []arrow.Field
 	for _, column := range strings.Split(columns, ", ") {
 		name, typ, _ := strings.Cut(column, " ")
@@ -145,7 +151,8 @@ func (n *names) schemas() []string {
 	return slices.Compact(all)
 }
 
-// firstOID is where the numbers of schemas begin, and firstTableOID those of tables: beyond those of DuckDB's own catalog.
+// firstOID is where the numbers of schemas begin, and firstTableOID those of tables: beyond those
+// of DuckDB's own catalog.
 const (
 	firstOID      = 1 << 20
 	firstTableOID = 1 << 30
@@ -183,7 +190,8 @@ func appendRow(b *array.RecordBuilder, values ...any) {
 	}
 }
 
-// wanted gives the numbers of the tables whose columns a run asks for. Each is parsed for them, so that a condition on schema_name or table_name counts.
+// wanted gives the numbers of the tables whose columns a run asks for. Each is parsed for them, so
+// that a condition on schema_name or table_name counts.
 func (n *names) wanted(r *run) []int {
 	var is condition
 	var args arguments
@@ -199,7 +207,8 @@ func (n *names) wanted(r *run) []int {
 	return of
 }
 
-// viewOf is a table as conditions on its columns see it: one value of schema_name and of table_name, and anything in the others.
+// viewOf is a table as conditions on its columns see it: one value of schema_name and of
+// table_name, and anything in the others.
 func viewOf(t *Table, args arguments) *view {
 	columns := &geoarrow.Columns{Rows: 2, Attributes: make([]geoarrow.Column, columnsSchema.NumFields())}
 	ranges := map[int]*limits{}
@@ -215,7 +224,8 @@ func viewOf(t *Table, args arguments) *view {
 	return &view{args: args, columns: columns, derived: &batchCache{ranges: ranges}}
 }
 
-// listColumns adds the columns of a table. A file that can't be read has none: those of the others are wanted all the same.
+// listColumns adds the columns of a table. A file that can't be read has none: those of the others
+// are wanted all the same.
 func (b *listed) listColumns(r *array.RecordBuilder, n *names, i int) error {
 	l, err := take(b.ctx, b.engine.cfg.Catalog, n.tables[i].Entry, "")
 	if cause := context.Cause(b.ctx); cause != nil || errors.Is(err, ErrClosed) {

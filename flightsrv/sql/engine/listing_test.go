@@ -13,7 +13,8 @@ import (
 // What DuckDB lists is the catalog, whatever was asked before.
 func TestListings(t *testing.T) {
 	w := newWorld(t, map[string]string{
-		"roads.csv": "a,b\n1,x\n", "world/countries.csv": "name,pop\nFiji,1\n", "world/a/b.csv": "z\n1.5\n", "bad.geojson": `{"type":`,
+		"roads.csv": "a,b\n1,x\n", "world/countries.csv": "name,pop\nFiji,1\n", "world/a/b.csv": "z\n1.5\n",
+		"bad.geojson": `{"type":`,
 	})
 	for _, c := range []struct {
 		query string
@@ -21,32 +22,55 @@ func TestListings(t *testing.T) {
 	}{
 		{
 			"SELECT table_catalog, table_schema, table_name, table_type FROM information_schema.tables ORDER BY ALL",
-			[]string{"vibeflight|main|bad.geojson|BASE TABLE", "vibeflight|main|roads.csv|BASE TABLE", "vibeflight|world|countries.csv|BASE TABLE", "vibeflight|world/a|b.csv|BASE TABLE"},
+			[]string{
+				"vibeflight|main|bad.geojson|BASE TABLE", "vibeflight|main|roads.csv|BASE TABLE",
+				"vibeflight|world|countries.csv|BASE TABLE", "vibeflight|world/a|b.csv|BASE TABLE",
+			},
 		},
-		{"SELECT schema_name FROM information_schema.schemata WHERE catalog_name = 'vibeflight' ORDER BY 1", []string{"main", "world", "world/a"}},
+		{
+			"SELECT schema_name FROM information_schema.schemata WHERE catalog_name = 'vibeflight' ORDER BY 1",
+			[]string{"main", "world", "world/a"},
+		},
 		{"SHOW TABLES", []string{"bad.geojson", "roads.csv"}},
 		{"SHOW TABLES FROM world", []string{"countries.csv"}},
 		{"SELECT schema, name FROM (SHOW ALL TABLES) WHERE schema = 'world'", []string{"world|countries.csv"}},
-		{"SELECT table_name FROM duckdb_tables() ORDER BY 1", []string{"b.csv", "bad.geojson", "countries.csv", "roads.csv"}},
-		{"SELECT table_name FROM duckdb_tables ORDER BY 1", []string{"b.csv", "bad.geojson", "countries.csv", "roads.csv"}},
-		{"SELECT schema_name FROM duckdb_schemas() WHERE database_name = 'vibeflight' ORDER BY 1", []string{"main", "world", "world/a"}},
+		{"SELECT table_name FROM duckdb_tables() ORDER BY 1", []string{
+			"b.csv", "bad.geojson", "countries.csv",
+			"roads.csv",
+		}},
+		{"SELECT table_name FROM duckdb_tables ORDER BY 1", []string{
+			"b.csv", "bad.geojson", "countries.csv",
+			"roads.csv",
+		}},
+		{
+			"SELECT schema_name FROM duckdb_schemas() WHERE database_name = 'vibeflight' ORDER BY 1",
+			[]string{"main", "world", "world/a"},
+		},
 		{"SELECT count(*) FROM duckdb_views() WHERE NOT internal", []string{"0"}},
 		{"SELECT table_name FROM information_schema.views WHERE table_catalog = 'vibeflight'", nil},
 		{"SELECT name FROM sqlite_master ORDER BY 1", []string{"b.csv", "bad.geojson", "countries.csv", "roads.csv"}},
-		{"SELECT schemaname, tablename FROM pg_catalog.pg_tables ORDER BY ALL", []string{"main|bad.geojson", "main|roads.csv", "world|countries.csv", "world/a|b.csv"}},
 		{
-			"SELECT n.nspname, c.relname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON c.relnamespace = n.oid WHERE c.relname LIKE '%.csv' ORDER BY ALL",
+			"SELECT schemaname, tablename FROM pg_catalog.pg_tables ORDER BY ALL",
+			[]string{"main|bad.geojson", "main|roads.csv", "world|countries.csv", "world/a|b.csv"},
+		},
+		{
+			"SELECT n.nspname, c.relname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON " +
+				"c.relnamespace = n.oid WHERE c.relname LIKE '%.csv' ORDER BY ALL",
 			[]string{"main|roads.csv", "world|countries.csv", "world/a|b.csv"},
 		},
 		{
-			"SELECT column_name, data_type, ordinal_position, is_nullable, numeric_precision FROM information_schema.columns WHERE table_schema = 'world' AND table_name = 'countries.csv' ORDER BY 3",
+			"SELECT column_name, data_type, ordinal_position, is_nullable, numeric_precision FROM " +
+				"information_schema.columns WHERE table_schema = 'world' AND table_name = 'countries.csv' ORDER BY 3",
 			[]string{"name|VARCHAR|1|YES|null", "pop|INTEGER|2|YES|10"},
 		},
 		{
 			"SELECT table_name, column_name FROM information_schema.columns ORDER BY ALL",
 			[]string{"b.csv|z", "countries.csv|name", "countries.csv|pop", "roads.csv|a", "roads.csv|b"},
 		},
-		{"SELECT t.table_name, r.a FROM information_schema.tables t JOIN roads r ON t.table_name = 'roads.csv'", []string{"roads.csv|1"}},
+		{
+			"SELECT t.table_name, r.a FROM information_schema.tables t JOIN roads r ON t.table_name = 'roads.csv'",
+			[]string{"roads.csv|1"},
+		},
 	} {
 		w.want(c.query, c.want...)
 		w.want("SELECT count(*) FROM countries", "1") // leaves views of other names
@@ -58,7 +82,10 @@ func TestListings(t *testing.T) {
 // A listing parses no file, but one of columns those of the tables that its condition names.
 func TestListingsParse(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.csv": "x\n1\n", "b.csv": "y\n1\n", "c/d.csv": "z\n1\n", "c/e.csv": "z\n1\n"})
-	for _, query := range []string{"SELECT * FROM information_schema.tables", "SHOW TABLES", "SELECT * FROM information_schema.schemata", "SELECT * FROM duckdb_tables()"} {
+	for _, query := range []string{
+		"SELECT * FROM information_schema.tables", "SHOW TABLES",
+		"SELECT * FROM information_schema.schemata", "SELECT * FROM duckdb_tables()",
+	} {
 		if _, err := w.ask(query); err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +94,8 @@ func TestListingsParse(t *testing.T) {
 		t.Errorf("listing parsed %d files", n)
 	}
 	w.want("SELECT column_name FROM information_schema.columns WHERE table_name = 'b.csv'", "y")
-	w.want("SELECT column_name FROM information_schema.columns WHERE table_schema = 'c' AND table_name IN ('d.csv', 'b.csv')", "z")
+	w.want("SELECT column_name FROM information_schema.columns WHERE table_schema = 'c' AND table_name IN ('d.csv', "+
+		"'b.csv')", "z")
 	if n := w.catalog.Stats().Parses; n != 2 {
 		t.Errorf("%d files were parsed, want b.csv and c/d.csv", n)
 	}
@@ -107,7 +135,10 @@ func TestListingsFollowTheCatalog(t *testing.T) {
 
 // A file that is called like one of DuckDB's views does not take its place.
 func TestListingsOfAFileCalledLikeThem(t *testing.T) {
-	w := newWorld(t, map[string]string{"duckdb_tables": `{"type":"FeatureCollection","features":[]}`, "a.csv": "x\n1\n"})
+	w := newWorld(t, map[string]string{
+		"duckdb_tables": `{"type":"FeatureCollection","features":[]}`,
+		"a.csv":         "x\n1\n",
+	})
 	for range 2 {
 		w.want("SHOW TABLES", "a.csv", "duckdb_tables")
 		w.want("SELECT table_name FROM duckdb_tables ORDER BY 1", "a.csv", "duckdb_tables")

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// A number of the moment is another one in each run of a statement: here that of the transaction, which counts up.
+// A number of the moment is another one in each run of a statement: here that of the transaction,
+// which counts up.
 func TestFiltersOfTheMoment(t *testing.T) {
 	w := newWorld(t, map[string]string{"grid.csv": grid(5000)})
 	for _, where := range []string{"i < txid_current()::BIGINT", "i < 1000 AND i < txid_current()::BIGINT"} {
@@ -30,7 +31,8 @@ func TestFiltersOfTheMoment(t *testing.T) {
 // DuckDB's next version may have more of these functions.
 func TestMomentaryFunctionsAreKnown(t *testing.T) {
 	w := newWorld(t, map[string]string{"t.csv": "a\n1\n"})
-	names, err := w.ask("SELECT DISTINCT function_name FROM duckdb_functions() WHERE stability = 'CONSISTENT_WITHIN_QUERY' AND function_type = 'scalar'")
+	names, err := w.ask("SELECT DISTINCT function_name FROM duckdb_functions() WHERE stability = " +
+		"'CONSISTENT_WITHIN_QUERY' AND function_type = 'scalar'")
 	if err != nil || len(names) < 5 {
 		t.Fatalf("%q, %v", names, err)
 	}

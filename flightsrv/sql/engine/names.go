@@ -11,7 +11,8 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 )
 
-// How a name in a query finds its entry. The folder of a file is its schema, the root is MainSchema; in this order, the first that there is:
+// How a name in a query finds its entry. The folder of a file is its schema, the root is
+// MainSchema; in this order, the first that there is:
 //
 //	in its schema       by file name       counties."florida.geojson"
 //	                    by stem            counties.florida
@@ -19,10 +20,11 @@ import (
 //	                    anywhere           "florida.geojson"
 //	                    by stem anywhere   florida
 //
-// A stem that begins like a view of DuckDB's own, such as duckdb_tables, which it reads itself to list tables, does not name a file.
+// A stem that begins like a view of DuckDB's own, such as duckdb_tables, which it reads itself to
+// list tables, does not name a file.
 //
-// Letters of both cases are the same to DuckDB. A name that is exactly an entry's means that one; else all that differ in case alone are meant, and where
-// several are, the query has to say more.
+// Letters of both cases are the same to DuckDB. A name that is exactly an entry's means that one;
+// else all that differ in case alone are meant, and where several are, the query has to say more.
 
 // Table is an entry of the catalog as SQL names it.
 type Table struct {
@@ -54,11 +56,16 @@ type place struct{ schema, name string }
 func placeOf(schema, name string) place { return place{lower(schema), lower(name)} }
 
 func newNames(entries []*catalog.Entry) *names {
-	n := &names{of: entries, tables: make([]Table, len(entries)), files: map[place][]*Table{}, stems: map[place][]*Table{}, whole: map[string][]*Table{}, bare: map[string][]*Table{}}
+	n := &names{
+		of: entries, tables: make([]Table, len(entries)), files: map[place][]*Table{},
+		stems: map[place][]*Table{}, whole: map[string][]*Table{}, bare: map[string][]*Table{},
+	}
 	for i, e := range entries {
 		n.tables[i] = tableOf(e.Name)
 	}
-	slices.SortFunc(n.tables, func(a, b Table) int { return cmp.Or(cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(n.tables, func(a, b Table) int {
+		return cmp.Or(cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Name, b.Name))
+	})
 	for i := range n.tables {
 		t := &n.tables[i]
 		if end := strings.TrimPrefix(t.file(), stem(t.file())); len(n.ends) < maxEnds && !slices.Contains(n.ends, end) {
@@ -78,12 +85,14 @@ func newNames(entries []*catalog.Entry) *names {
 
 func add[K comparable](m map[K][]*Table, k K, t *Table) { m[k] = append(m[k], t) }
 
-// same reports whether n is made of these entries, which the catalog shares until one of them changes.
+// same reports whether n is made of these entries, which the catalog shares until one of them
+// changes.
 func (n *names) same(entries []*catalog.Entry) bool {
 	return n != nil && len(n.of) == len(entries) && (len(entries) == 0 || &n.of[0] == &entries[0])
 }
 
-// tableOf names an entry's table. Files in folders that are called as a schema of DuckDB's own are in the main schema, by their full names.
+// tableOf names an entry's table. Files in folders that are called as a schema of DuckDB's own are
+// in the main schema, by their full names.
 func tableOf(entry string) Table {
 	file, _, _ := strings.Cut(entry, "#")
 	folder, _ := path.Split(file)
@@ -112,7 +121,8 @@ func (t *Table) Stem() string { return stem(t.Name) }
 // layer is the rest of it.
 func (t *Table) layer() string { return strings.TrimPrefix(t.Entry, t.file()) }
 
-// stem is a file's name without its extension, and without that of its packing: "florida" of "florida.geojson.gz". A layer stays: "trips#Stops".
+// stem is a file's name without its extension, and without that of its packing: "florida" of
+// "florida.geojson.gz". A layer stays: "trips#Stops".
 func stem(name string) string {
 	file, layer, layered := strings.Cut(name, "#")
 	for _, packed := range []string{".gz", ".zst"} {
@@ -139,7 +149,9 @@ func cutSuffixFold(s, suffix string) (string, bool) {
 func (n *names) find(schema, name string) []*Table {
 	in := cmp.Or(schema, MainSchema)
 	if found := n.files[placeOf(in, name)]; len(found) > 0 {
-		return exactly(found, func(t *Table) bool { return t.Schema == in && t.Name == name || in == MainSchema && t.Entry == name })
+		return exactly(found, func(t *Table) bool {
+			return t.Schema == in && t.Name == name || in == MainSchema && t.Entry == name
+		})
 	}
 	own := isOwn(name)
 	if found := n.stems[placeOf(in, name)]; len(found) > 0 && !own {
@@ -162,7 +174,8 @@ func (n *names) find(schema, name string) []*Table {
 // isOwn reports whether a name is like those of DuckDB's views in its main schema.
 func isOwn(name string) bool {
 	name = lower(name)
-	return strings.HasPrefix(name, "duckdb_") || strings.HasPrefix(name, "sqlite_") || strings.HasPrefix(name, "pragma_")
+	return strings.HasPrefix(name, "duckdb_") || strings.HasPrefix(name, "sqlite_") ||
+		strings.HasPrefix(name, "pragma_")
 }
 
 // exactly leaves those that are called just so, or all where none is.
@@ -199,8 +212,8 @@ type mention struct {
 	entry        string // of the catalog
 }
 
-// mean finds the entry that a name in a query means. Unqualified names are looked up in schema first. It gives nil for a name of DuckDB's own, such as those
-// of information_schema.
+// mean finds the entry that a name in a query means. Unqualified names are looked up in schema
+// first. It gives nil for a name of DuckDB's own, such as those of information_schema.
 //
 // Errors: *catalog.NotFoundError, *AmbiguousError, and what keeps a file from being looked at.
 func (e *Engine) mean(ref duck.Reference, schema string) (*mention, error) {
@@ -212,7 +225,8 @@ func (e *Engine) mean(ref duck.Reference, schema string) (*mention, error) {
 	case "information_schema", "pg_catalog":
 		return nil, nil
 	case "", MainSchema:
-		if isOwn(ref.Name) && !strings.Contains(ref.Name, ".") { // the view of a file would stand before DuckDB's own, which list tables
+		// the view of a file would stand before DuckDB's own, which list tables
+		if isOwn(ref.Name) && !strings.Contains(ref.Name, ".") {
 			return nil, nil
 		}
 	case CatalogName:
@@ -233,7 +247,8 @@ func (e *Engine) mean(ref duck.Reference, schema string) (*mention, error) {
 	return &mention{cmp.Or(in, MainSchema), ref.Name, entry}, nil
 }
 
-// entry finds the entry that a name in a schema means. Its error is *AmbiguousError or that of catalog.Lookup.
+// entry finds the entry that a name in a schema means. Its error is *AmbiguousError or that of
+// catalog.Lookup.
 func (e *Engine) entry(schema, name string) (string, error) {
 	full := name
 	if schema != "" && !strings.EqualFold(schema, MainSchema) {

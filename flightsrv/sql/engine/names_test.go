@@ -40,8 +40,10 @@ const kml = `<kml xmlns="http://www.opengis.net/kml/2.2"><Document>` +
 func TestMean(t *testing.T) {
 	const one = "a\n1\n"
 	w := newWorld(t, map[string]string{
-		"florida.csv": one, "counties/florida.csv": one, "counties/texas.csv": one, "counties/a.csv": one, "counties/a.geojson": `{"type":"FeatureCollection","features":[]}`,
-		"Case.csv": one, "case.csv": one, "main/m.csv": one, "a/b/deep.csv": one, "trips.kml": kml, "plain": `{"type":"FeatureCollection","features":[]}`,
+		"florida.csv": one, "counties/florida.csv": one, "counties/texas.csv": one, "counties/a.csv": one,
+		"counties/a.geojson": `{"type":"FeatureCollection","features":[]}`,
+		"Case.csv":           one, "case.csv": one, "main/m.csv": one, "a/b/deep.csv": one, "trips.kml": kml,
+		"plain":           `{"type":"FeatureCollection","features":[]}`,
 		"upper/ROADS.CSV": one, "x/same.csv": one, "y/same.csv": one, "a%b.csv": one, "zipped.csv.csv": one,
 	})
 	if _, err := w.ask(`SELECT * FROM "trips.kml"`); err != nil { // now the layers are known
@@ -58,25 +60,55 @@ func TestMean(t *testing.T) {
 		{name: "full name", ref: duck.Reference{Name: "florida.csv"}, want: "florida.csv"},
 		{name: "stem", ref: duck.Reference{Name: "florida"}, want: "florida.csv"},
 		{name: "stem in another case", ref: duck.Reference{Name: "FLORIDA"}, want: "florida.csv"},
-		{name: "full name in a folder", ref: duck.Reference{Name: "counties/florida.csv"}, want: "counties/florida.csv"},
+		{
+			name: "full name in a folder", ref: duck.Reference{Name: "counties/florida.csv"},
+			want: "counties/florida.csv",
+		},
 		{name: "full stem in a folder", ref: duck.Reference{Name: "counties/florida"}, want: "counties/florida.csv"},
-		{name: "schema and name", ref: duck.Reference{Schema: "counties", Name: "florida.csv"}, want: "counties/florida.csv"},
-		{name: "schema and stem", ref: duck.Reference{Schema: "Counties", Name: "florida"}, want: "counties/florida.csv"},
-		{name: "catalog, schema and stem", ref: duck.Reference{Catalog: "vibeflight", Schema: "counties", Name: "florida"}, want: "counties/florida.csv"},
+		{
+			name: "schema and name", ref: duck.Reference{Schema: "counties", Name: "florida.csv"},
+			want: "counties/florida.csv",
+		},
+		{
+			name: "schema and stem", ref: duck.Reference{Schema: "Counties", Name: "florida"},
+			want: "counties/florida.csv",
+		},
+		{name: "catalog, schema and stem", ref: duck.Reference{
+			Catalog: "vibeflight", Schema: "counties",
+			Name: "florida",
+		}, want: "counties/florida.csv"},
 		{name: "catalog as a schema", ref: duck.Reference{Schema: "vibeflight", Name: "florida"}, want: "florida.csv"},
 		{name: "main schema", ref: duck.Reference{Schema: "main", Name: "florida"}, want: "florida.csv"},
-		{name: "full name in the main schema", ref: duck.Reference{Schema: "main", Name: "counties/texas.csv"}, want: "counties/texas.csv"},
+		{
+			name: "full name in the main schema", ref: duck.Reference{Schema: "main", Name: "counties/texas.csv"},
+			want: "counties/texas.csv",
+		},
 		{name: "stem anywhere", ref: duck.Reference{Name: "texas"}, want: "counties/texas.csv"},
 		{name: "file name anywhere", ref: duck.Reference{Name: "texas.csv"}, want: "counties/texas.csv"},
-		{name: "file name anywhere in another case", ref: duck.Reference{Name: "TEXAS.csv"}, want: "counties/texas.csv"},
-		{name: "file name of several folders", ref: duck.Reference{Name: "same.csv"}, many: []string{"x/same.csv", "y/same.csv"}},
+		{
+			name: "file name anywhere in another case", ref: duck.Reference{Name: "TEXAS.csv"},
+			want: "counties/texas.csv",
+		},
+		{
+			name: "file name of several folders", ref: duck.Reference{Name: "same.csv"},
+			many: []string{"x/same.csv", "y/same.csv"},
+		},
 		{name: "file name of another schema", ref: duck.Reference{Schema: "x", Name: "texas.csv"}, close: []string{}},
-		{name: "stem of several formats", ref: duck.Reference{Schema: "counties", Name: "a"}, many: []string{"counties/a.csv", "counties/a.geojson"}},
-		{name: "stem of several folders", ref: duck.Reference{Name: "same"}, many: []string{"x/same.csv", "y/same.csv"}},
+		{
+			name: "stem of several formats", ref: duck.Reference{Schema: "counties", Name: "a"},
+			many: []string{"counties/a.csv", "counties/a.geojson"},
+		},
+		{name: "stem of several folders", ref: duck.Reference{Name: "same"}, many: []string{
+			"x/same.csv",
+			"y/same.csv",
+		}},
 		{name: "exact case", ref: duck.Reference{Name: "Case.csv"}, want: "Case.csv"},
 		{name: "exact case of a stem", ref: duck.Reference{Name: "case"}, want: "case.csv"},
 		{name: "case of neither", ref: duck.Reference{Name: "CASE.csv"}, many: []string{"Case.csv", "case.csv"}},
-		{name: "other case of an extension", ref: duck.Reference{Schema: "upper", Name: "roads.csv"}, want: "upper/ROADS.CSV"},
+		{
+			name: "other case of an extension", ref: duck.Reference{Schema: "upper", Name: "roads.csv"},
+			want: "upper/ROADS.CSV",
+		},
 		{name: "folder called main", ref: duck.Reference{Name: "main/m.csv"}, want: "main/m.csv"},
 		{name: "nested folder", ref: duck.Reference{Schema: "a/b", Name: "deep"}, want: "a/b/deep.csv"},
 		{name: "layer", ref: duck.Reference{Name: "trips.kml#Tracks"}, want: "trips.kml#Tracks"},
@@ -85,11 +117,20 @@ func TestMean(t *testing.T) {
 		{name: "escaped", ref: duck.Reference{Name: "a%25b.csv"}, want: "a%25b.csv"},
 		{name: "no extension", ref: duck.Reference{Name: "plain"}, want: "plain"},
 		{name: "stem with an extension", ref: duck.Reference{Name: "zipped.csv"}, want: "zipped.csv.csv"},
-		{name: "in the session's schema", ref: duck.Reference{Name: "florida"}, schema: "counties", want: "counties/florida.csv"},
+		{
+			name: "in the session's schema", ref: duck.Reference{Name: "florida"}, schema: "counties",
+			want: "counties/florida.csv",
+		},
 		{name: "not in the session's schema", ref: duck.Reference{Name: "case"}, schema: "counties", want: "case.csv"},
-		{name: "ambiguous in the session's schema", ref: duck.Reference{Name: "a"}, schema: "counties", many: []string{"counties/a.csv", "counties/a.geojson"}},
+		{
+			name: "ambiguous in the session's schema", ref: duck.Reference{Name: "a"}, schema: "counties",
+			many: []string{"counties/a.csv", "counties/a.geojson"},
+		},
 		{name: "nobody's", ref: duck.Reference{Name: "floridda"}, close: []string{"florida.csv"}},
-		{name: "nobody's in a schema", ref: duck.Reference{Schema: "counties", Name: "texass.csv"}, close: []string{"counties/texas.csv"}},
+		{
+			name: "nobody's in a schema", ref: duck.Reference{Schema: "counties", Name: "texass.csv"},
+			close: []string{"counties/texas.csv"},
+		},
 		{name: "out of the root", ref: duck.Reference{Name: "../etc/passwd"}, close: []string{}},
 		{name: "system table", ref: duck.Reference{Schema: "information_schema", Name: "tables"}},
 		{name: "another catalog", ref: duck.Reference{Catalog: "system", Schema: "main", Name: "florida"}},
@@ -118,7 +159,10 @@ func TestMean(t *testing.T) {
 
 func TestTables(t *testing.T) {
 	const one = "a\n1\n"
-	w := newWorld(t, map[string]string{"b.csv": one, "counties/florida.csv": one, "a/b/deep.csv": one, "Main/m.csv": one, "trips.kml": kml})
+	w := newWorld(t, map[string]string{
+		"b.csv": one, "counties/florida.csv": one, "a/b/deep.csv": one,
+		"Main/m.csv": one, "trips.kml": kml,
+	})
 	want := []Table{
 		{"a/b", "deep.csv", "a/b/deep.csv"},
 		{"counties", "florida.csv", "counties/florida.csv"},
@@ -135,7 +179,10 @@ func TestTables(t *testing.T) {
 			t.Errorf("schema of %v: %v, %v", table, schema, err)
 		}
 	}
-	want = slices.Concat(want[:4], []Table{{MainSchema, "trips.kml#Stops", "trips.kml#Stops"}, {MainSchema, "trips.kml#Tracks", "trips.kml#Tracks"}})
+	want = slices.Concat(want[:4], []Table{
+		{MainSchema, "trips.kml#Stops", "trips.kml#Stops"},
+		{MainSchema, "trips.kml#Tracks", "trips.kml#Tracks"},
+	})
 	if got := w.engine.Tables(); !slices.Equal(got, want) {
 		t.Errorf("tables with layers %q, want %q", got, want)
 	}
@@ -146,7 +193,8 @@ func TestTables(t *testing.T) {
 
 func TestNamesInQueries(t *testing.T) {
 	w := newWorld(t, map[string]string{
-		"Case.csv": "a\n1\n", "case.csv": "a\n2\n", "roads.csv": "a\n3\n", "sub/roads.csv": "a\n4\n", "sub/only.csv": "a\n5\n", "duckdb_tables.csv": "a\n6\n",
+		"Case.csv": "a\n1\n", "case.csv": "a\n2\n", "roads.csv": "a\n3\n", "sub/roads.csv": "a\n4\n",
+		"sub/only.csv": "a\n5\n", "duckdb_tables.csv": "a\n6\n",
 		"trips.kml": kml, `we"ird.csv`: "a\n7\n",
 	})
 	w.want(`SELECT a FROM "Case.csv"`, "1")
@@ -177,8 +225,14 @@ func TestNamesInQueries(t *testing.T) {
 		})
 	}
 	for _, c := range []struct{ name, query, want string }{
-		{"two cases", `SELECT * FROM "Case.csv", "case.csv"`, `"Case.csv" and "case.csv" differ in case alone, which is no difference to SQL: one query reads one of them`},
-		{"ambiguous", `SELECT * FROM "CASE"`, `"CASE" may mean "Case.csv" or "case.csv": write the one that is meant, in quotes`},
+		{
+			"two cases", `SELECT * FROM "Case.csv", "case.csv"`,
+			`"Case.csv" and "case.csv" differ in case alone, which is no difference to SQL: one query reads one of them`,
+		},
+		{
+			"ambiguous", `SELECT * FROM "CASE"`,
+			`"CASE" may mean "Case.csv" or "case.csv": write the one that is meant, in quotes`,
+		},
 		{"nobody's", `SELECT * FROM raods`, `no entry "raods"; the closest are "roads.csv", "Case.csv", "case.csv"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -192,7 +246,10 @@ func TestNamesInQueries(t *testing.T) {
 
 // DuckDB reads views of its own to list tables: no file takes their names away.
 func TestFilesNamedAsDuckDBsViews(t *testing.T) {
-	w := newWorld(t, map[string]string{"duckdb_tables.csv": "a\n9\n", "sqlite_master.csv": "a\n10\n", "t.csv": "a\n1\n"})
+	w := newWorld(t, map[string]string{
+		"duckdb_tables.csv": "a\n9\n", "sqlite_master.csv": "a\n10\n",
+		"t.csv": "a\n1\n",
+	})
 	w.want(`SELECT a FROM "duckdb_tables.csv"`, "9")
 	w.want("SELECT count(*) FROM duckdb_tables", "3")
 	w.want(`SELECT a FROM "sqlite_master.csv"`, "10")

@@ -11,9 +11,10 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// DuckDB's C API tells a table function nothing of the condition on its rows, and DuckDB looks at the rows of a table function in one thread, if their order
-// matters. So where few rows of a batch can match, they alone are handed over. What is compared here is bounds of plain numbers; DuckDB decides on each row that is
-// left.
+// DuckDB's C API tells a table function nothing of the condition on its rows, and DuckDB looks at
+// the rows of a table function in one thread, if their order matters. So where few rows of a batch
+// can match, they alone are handed over. What is compared here is bounds of plain numbers; DuckDB
+// decides on each row that is left.
 
 // rowSet has a bit for each row of a batch, rows/64 rounded up words; bits behind the last row are 0.
 type rowSet []uint64
@@ -30,7 +31,8 @@ func wholeSet(rows int) rowSet {
 	return s
 }
 
-// keepValid takes out the rows that are null, where valid has a bit for each row that is not; nil is for all of them.
+// keepValid takes out the rows that are null, where valid has a bit for each row that is not; nil
+// is for all of them.
 func (s rowSet) keepValid(valid []byte) {
 	var word [8]byte
 	for i := 0; i < len(s) && valid != nil; i++ {
@@ -57,8 +59,9 @@ func (s rowSet) list(n int) []int32 {
 	return rows
 }
 
-// narrow takes out rows that are null in a column, or whose values are not between two points of the scale, bounds included; nil is without end. It keeps values
-// of types that are no plain numbers.
+// narrow takes out rows that are null in a column, or whose values are not between two points of
+// the scale, bounds included; nil is without end. It keeps values of types that are no plain
+// numbers.
 func (s *scale) narrow(c *geoarrow.Column, low, high value, rows rowSet) {
 	rows.keepValid(c.Valid)
 	switch {
@@ -90,8 +93,9 @@ func (s *scale) narrow(c *geoarrow.Column, low, high value, rows rowSet) {
 	}
 }
 
-// integers gives the least and the greatest integer of a column's type, from least to most, that are between two points of the scale, in the column's unit. Where
-// there is none the first is the greater one, or both are the end of the type that is nearest.
+// integers gives the least and the greatest integer of a column's type, from least to most, that
+// are between two points of the scale, in the column's unit. Where there is none the first is the
+// greater one, or both are the end of the type that is nearest.
 func (s *scale) integers(low, high value, least, most int64) (from, to int64) {
 	from, to = least, most
 	if low != nil {
@@ -103,7 +107,8 @@ func (s *scale) integers(low, high value, least, most int64) (from, to int64) {
 	return from, to
 }
 
-// integer64 rounds a point of the scale down, or up where up is 1, to an integer in the column's unit, between least and most.
+// integer64 rounds a point of the scale down, or up where up is 1, to an integer in the column's
+// unit, between least and most.
 func (s *scale) integer64(v value, up int64, least, most int64) int64 {
 	r := v.(exact).Rat
 	if s.unit > 1 {
@@ -141,7 +146,8 @@ func keepIntegers[T int32 | int64](rows rowSet, values []T, low, high T) {
 	}
 }
 
-// keepFloats takes out the rows whose value, as a float64, is less than low or greater than high: NaN stays.
+// keepFloats takes out the rows whose value, as a float64, is less than low or greater than high:
+// NaN stays.
 func keepFloats[T int32 | int64 | float64](rows rowSet, values []T, low, high float64) {
 	for i := range rows {
 		var out uint64

@@ -17,14 +17,22 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// Rows are picked bit by bit: every number of them around the words of a set, compared with one comparison a row.
+// Rows are picked bit by bit: every number of them around the words of a set, compared with one
+// comparison a row.
 func TestRowSets(t *testing.T) {
 	for _, rows := range []int{0, 1, 2, 63, 64, 65, 127, 128, 129, 1000} {
 		integers, floats := make([]int64, rows), make([]float64, rows)
 		for i := range rows {
 			integers[i], floats[i] = int64(i*7%31), float64(i*7%31)
 		}
-		for _, bounds := range [][2]int64{{5, 9}, {0, 30}, {9, 5}, {-5, 0}, {30, math.MaxInt64}, {math.MinInt64, math.MaxInt64}} {
+		for _, bounds := range [][2]int64{
+			{5, 9},
+			{0, 30},
+			{9, 5},
+			{-5, 0},
+			{30, math.MaxInt64},
+			{math.MinInt64, math.MaxInt64},
+		} {
 			var want []int32
 			for i, v := range integers {
 				if bounds[0] <= v && v <= bounds[1] {
@@ -62,17 +70,51 @@ func TestNarrow(t *testing.T) {
 		low, high value
 		want      string // rows that are left
 	}{
-		{"int32", arrow.PrimitiveTypes.Int32, geoarrow.AsBytes([]int32{1, 2, 3, 4}), nil, point("2"), point("3"), "1 2"},
-		{"int32 and fractions", arrow.PrimitiveTypes.Int32, geoarrow.AsBytes([]int32{-2, -1, 0, 1, 2}), nil, point("-3/2"), point("3/2"), "1 2 3"},
-		{"int32 and large numbers", arrow.PrimitiveTypes.Int32, geoarrow.AsBytes([]int32{math.MinInt32, 0, math.MaxInt32}), nil, point("-99999999999999999999"), point("9999999999"), "0 1 2"},
-		{"int64", arrow.PrimitiveTypes.Int64, geoarrow.AsBytes([]int64{math.MinInt64, 0, math.MaxInt64}), nil, point("1"), nil, "2"},
-		{"int64 as float", arrow.PrimitiveTypes.Int64, geoarrow.AsBytes([]int64{1<<53 - 1, 1<<53 + 1, 1<<53 + 2}), &scale{family: float, of: arrow.PrimitiveTypes.Int64}, number(1 << 53), number(1 << 53), "1"},
-		{"NaN is greatest", arrow.PrimitiveTypes.Float64, geoarrow.AsBytes([]float64{nan, 1, 2, inf}), nil, number(2), nil, "0 2 3"},
-		{"infinities", arrow.PrimitiveTypes.Float64, geoarrow.AsBytes([]float64{-inf, 1, inf}), nil, number(inf), number(inf), "2"},
-		{"zeros", arrow.PrimitiveTypes.Float64, geoarrow.AsBytes([]float64{math.Copysign(0, -1), 0, 1}), nil, number(0), number(math.Copysign(0, -1)), "0 1"},
-		{"dates", arrow.FixedWidthTypes.Date32, geoarrow.AsBytes([]int32{0, 1, 2}), nil, point(fmt.Sprint(day)), point(fmt.Sprint(day*2 - 1)), "1"},
-		{"milliseconds", arrow.FixedWidthTypes.Timestamp_ms, geoarrow.AsBytes([]int64{-1, 0, 1, 2}), nil, point("-1"), point("1500000"), "1 2"},
-		{"nanoseconds that DuckDB rounds", arrow.FixedWidthTypes.Timestamp_ns, geoarrow.AsBytes([]int64{1, 2}), nil, point("2"), point("2"), "0 1"},
+		{
+			"int32", arrow.PrimitiveTypes.Int32, geoarrow.AsBytes([]int32{1, 2, 3, 4}), nil, point("2"),
+			point("3"), "1 2",
+		},
+		{
+			"int32 and fractions", arrow.PrimitiveTypes.Int32, geoarrow.AsBytes([]int32{-2, -1, 0, 1, 2}),
+			nil, point("-3/2"), point("3/2"), "1 2 3",
+		},
+		{
+			"int32 and large numbers", arrow.PrimitiveTypes.Int32,
+			geoarrow.AsBytes([]int32{math.MinInt32, 0, math.MaxInt32}), nil, point("-99999999999999999999"),
+			point("9999999999"), "0 1 2",
+		},
+		{
+			"int64", arrow.PrimitiveTypes.Int64, geoarrow.AsBytes([]int64{math.MinInt64, 0, math.MaxInt64}),
+			nil, point("1"), nil, "2",
+		},
+		{
+			"int64 as float", arrow.PrimitiveTypes.Int64, geoarrow.AsBytes([]int64{1<<53 - 1, 1<<53 + 1, 1<<53 + 2}),
+			&scale{family: float, of: arrow.PrimitiveTypes.Int64}, number(1 << 53), number(1 << 53), "1",
+		},
+		{
+			"NaN is greatest", arrow.PrimitiveTypes.Float64, geoarrow.AsBytes([]float64{nan, 1, 2, inf}),
+			nil, number(2), nil, "0 2 3",
+		},
+		{
+			"infinities", arrow.PrimitiveTypes.Float64, geoarrow.AsBytes([]float64{-inf, 1, inf}), nil,
+			number(inf), number(inf), "2",
+		},
+		{
+			"zeros", arrow.PrimitiveTypes.Float64, geoarrow.AsBytes([]float64{math.Copysign(0, -1), 0, 1}),
+			nil, number(0), number(math.Copysign(0, -1)), "0 1",
+		},
+		{
+			"dates", arrow.FixedWidthTypes.Date32, geoarrow.AsBytes([]int32{0, 1, 2}), nil, point(fmt.Sprint(day)),
+			point(fmt.Sprint(day*2 - 1)), "1",
+		},
+		{
+			"milliseconds", arrow.FixedWidthTypes.Timestamp_ms, geoarrow.AsBytes([]int64{-1, 0, 1, 2}), nil,
+			point("-1"), point("1500000"), "1 2",
+		},
+		{
+			"nanoseconds that DuckDB rounds", arrow.FixedWidthTypes.Timestamp_ns, geoarrow.AsBytes([]int64{1, 2}),
+			nil, point("2"), point("2"), "0 1",
+		},
 		{"uint64", arrow.PrimitiveTypes.Uint64, geoarrow.AsBytes([]uint64{1, 2}), nil, point("2"), point("2"), "0 1"},
 	} {
 		as := c.as
@@ -113,13 +155,19 @@ func TestRowSetsWithoutNulls(t *testing.T) {
 
 // Batches are handed over without the rows that can't match, where that are many.
 func TestBatchesAreNarrowed(t *testing.T) {
-	w := newWorld(t, map[string]string{"grid.csv": grid(6400)}, func(c *catalog.Config, _ *Config) { c.Limits = readers.Limits{BatchRows: 640, Workers: 2} })
+	w := newWorld(t, map[string]string{"grid.csv": grid(6400)}, func(c *catalog.Config, _ *Config) {
+		c.Limits = readers.Limits{BatchRows: 640, Workers: 2}
+	})
 	for _, c := range []struct {
 		query   string
 		columns []int // of what is read
 		want    int   // rows that are handed over
 	}{
-		{"SELECT i FROM grid WHERE i % 10 = 3 AND t BETWEEN '2020-01-01 00:00:07' AND '2020-01-01 00:00:08'", []int{0}, 4},
+		{
+			"SELECT i FROM grid WHERE i % 10 = 3 AND t BETWEEN '2020-01-01 00:00:07' AND '2020-01-01 00:00:08'",
+			[]int{0},
+			4,
+		},
 		{"SELECT i FROM grid WHERE i BETWEEN 100 AND 199 OR i = 700", []int{0}, 101},
 		{"SELECT i FROM grid WHERE x < 20", []int{0}, 70}, // of 80 rows 11 have no x; NaN stays
 		{"SELECT i FROM grid WHERE x < 60", []int{0}, 640},

@@ -12,8 +12,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// A query that takes columns of one table as they are has the table's own batches for its result. They do not go through DuckDB, which would copy them three
-// times: DuckDB has prepared the query, and says which columns the result has, of which types.
+// A query that takes columns of one table as they are has the table's own batches for its result.
+// They do not go through DuckDB, which would copy them three times: DuckDB has prepared the query,
+// and says which columns the result has, of which types.
 
 // plainColumns are columns of a table that are the result of a query.
 type plainColumns struct {
@@ -21,8 +22,8 @@ type plainColumns struct {
 	columns  []int
 }
 
-// takes gives the columns that the result consists of, or nil where DuckDB has to make it: the query does more, or a type is another one in DuckDB, as a time
-// in nanoseconds is.
+// takes gives the columns that the result consists of, or nil where DuckDB has to make it: the
+// query does more, or a type is another one in DuckDB, as a time in nanoseconds is.
 func (p *prepared) takes(query *duck.Query) *plainColumns {
 	names, ok := query.Takes()
 	if !ok || len(p.relations) != 1 || p.engine.whole {
@@ -44,7 +45,8 @@ func (p *prepared) takes(query *duck.Query) *plainColumns {
 	return t
 }
 
-// numbers gives the numbers of the named columns, of all where names is nil. It gives nil if one is not there.
+// numbers gives the numbers of the named columns, of all where names is nil. It gives nil if one is
+// not there.
 func (r *relation) numbers(names []string) (columns []int) {
 	number := map[string]int{}
 	for i, f := range r.schema.Fields() {
@@ -83,7 +85,8 @@ func (t *plainColumns) rows(ctx context.Context, schema *arrow.Schema) (*plain, 
 // Schema gives the columns of the result.
 func (p *plain) Schema() *arrow.Schema { return p.schema }
 
-// Next gives the next batch, which the caller releases, or io.EOF. The end of ctx, or of the run's context, ends the rows.
+// Next gives the next batch, which the caller releases, or io.EOF. The end of ctx, or of the run's
+// context, ends the rows.
 func (p *plain) Next(ctx context.Context) (arrow.Record, error) {
 	if p.next == p.batches.Len() {
 		return nil, io.EOF
@@ -102,7 +105,8 @@ func (p *plain) Next(ctx context.Context) (arrow.Record, error) {
 	return array.NewRecord(p.schema, rec.Columns(), rec.NumRows()), nil
 }
 
-// wkb gives geometries that last until the next record is asked for, or longer if Retain was called.
+// wkb gives geometries that last until the next record is asked for, or longer if Retain was
+// called.
 func (p *plain) wkb(batch *geoarrow.Columns) (*geoarrow.Geometry, bool, error) {
 	g, shared, err := p.batches.beside.wkb(batch)
 	p.shared.Release()

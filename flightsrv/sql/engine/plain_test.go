@@ -67,7 +67,9 @@ func TestPlain(t *testing.T) {
 
 // What Next gave stays readable behind Close, and without the table, as long as it is retained.
 func TestPlainRetained(t *testing.T) {
-	w := newWorld(t, map[string]string{"grid.csv": grid(5000)}, cached(t), func(c *catalog.Config, _ *Config) { c.Limits.BatchRows = 4096 })
+	w := newWorld(t, map[string]string{"grid.csv": grid(5000)}, cached(t), func(c *catalog.Config, _ *Config) {
+		c.Limits.BatchRows = 4096
+	})
 	want, err := w.ask("SELECT x FROM grid LIMIT 4096")
 	if err != nil {
 		t.Fatal(err)
@@ -191,18 +193,22 @@ func TestPinned(t *testing.T) {
 		}
 		r.drop()
 		if _, d, err := b.pin(batches[2]); err != nil || d == nil || b.size() != 2*one {
-			t.Errorf("behind the run: %v, %v, %d bytes, want the third batch to be kept in place of one of the others", d, err, b.size())
+			t.Errorf("behind the run: %v, %v, %d bytes, want the third batch to be kept in place of one of the others",
+				d, err, b.size())
 		}
 	}
 }
 
-// With room for some of the geometries, for all, and for none, a query has the same rows, and leaves nothing pinned.
+// With room for some of the geometries, for all, and for none, a query has the same rows, and
+// leaves nothing pinned.
 func TestPinnedQuery(t *testing.T) {
 	w := newWorld(t, map[string]string{"squares.geojson": squares(320)})
 	for _, budget := range []int64{0, 5000, 1 << 20} {
 		w.engine.beside = newDerivedCache(budget, w.engine.cfg.Workers > 0)
-		w.want("SELECT count(*), count(DISTINCT a.geometry) FROM squares a JOIN squares b ON a.geometry = b.geometry", "320|320")
-		w.want("SELECT geometry FROM squares WHERE i = 300", "POLYGON ((300 300, 300.5 300, 300.5 300.5, 300 300.5, 300 300))")
+		w.want("SELECT count(*), count(DISTINCT a.geometry) FROM squares a JOIN squares b ON a.geometry = b.geometry",
+			"320|320")
+		w.want("SELECT geometry FROM squares WHERE i = 300",
+			"POLYGON ((300 300, 300.5 300, 300.5 300.5, 300 300.5, 300 300))")
 		for _, d := range w.engine.beside.of {
 			if d.pins != 0 {
 				t.Errorf("budget %d: %d pins are left", budget, d.pins)

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// What a query asks of a table is read from DuckDB's own plan of it, which json_serialize_plan gives after all rewriting: a filter stands above the
-// scan of its table, its constants are folded, and columns are numbers.
+// What a query asks of a table is read from DuckDB's own plan of it, which json_serialize_plan
+// gives after all rewriting: a filter stands above the scan of its table, its constants are folded,
+// and columns are numbers.
 //
 //	LOGICAL_FILTER           expressions: height > 10 AND (kind = 'a' OR kind = 'b'), each column a number among those of the operator below
 //	└ LOGICAL_PROJECTION     or several, or none: expressions that are such numbers again
@@ -20,7 +21,8 @@ type operator struct {
 	Type        string       `json:"type"`
 	Children    []operator   `json:"children"`
 	Expressions []expression `json:"expressions"`
-	Given       []int        `json:"projection_map"` // LOGICAL_FILTER: which columns it gives of those that it gets; empty: all
+	// LOGICAL_FILTER: which columns it gives of those that it gets; empty: all
+	Given []int `json:"projection_map"`
 
 	// LOGICAL_GET
 	Function      string     `json:"name"`
@@ -98,7 +100,8 @@ func (o *operator) scans() (key string, ok bool) {
 	return key, err == nil
 }
 
-// below gives the number that a column of a filter or a projection has in the operator below, or -1 if that has no such column.
+// below gives the number that a column of a filter or a projection has in the operator below, or -1
+// if that has no such column.
 func (o *operator) below(i int) int {
 	switch {
 	case i < 0:
@@ -107,7 +110,8 @@ func (o *operator) below(i int) int {
 		return i
 	case o.Type == "LOGICAL_FILTER" && i < len(o.Given):
 		return o.Given[i]
-	case o.Type == "LOGICAL_PROJECTION" && i < len(o.Expressions) && o.Expressions[i].Class == "BOUND_REF" && o.Expressions[i].Index != nil:
+	case o.Type == "LOGICAL_PROJECTION" && i < len(o.Expressions) && o.Expressions[i].Class == "BOUND_REF" &&
+		o.Expressions[i].Index != nil:
 		return *o.Expressions[i].Index
 	}
 	return -1
@@ -127,8 +131,9 @@ func (o *operator) column(i int) int {
 	return int(o.Columns[i].Index)
 }
 
-// filters gives, by the key of each table, what the rows that the query reads of it fulfil. A table that is scanned several times has to fulfil what one of
-// the scans asks; one of which all rows are read is not in the answer.
+// filters gives, by the key of each table, what the rows that the query reads of it fulfil. A table
+// that is scanned several times has to fulfil what one of the scans asks; one of which all rows are
+// read is not in the answer.
 func filters(plans []operator, of map[string]*relation, parameters map[string]int) map[string]filter {
 	found := map[string][]filter{}
 	var walk func(o *operator, above []*operator)

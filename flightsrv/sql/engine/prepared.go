@@ -29,10 +29,12 @@ type prepared struct {
 	statement     worker.Statement
 	relations     map[string]*relation // by entry
 	filters       func(ctx context.Context) map[string]filter
-	taken         *plainColumns     // nil: DuckDB makes the result
-	leases        map[string]*lease // of the time of preparing, until the first run has its own: what was parsed stays parsed; nil then
-	failed        bool              // a run did: nobody else gets it
-	lists         bool              // it reads one of the engine's listings
+	taken         *plainColumns // nil: DuckDB makes the result
+	// of the time of preparing, until the first run has its own: what was parsed stays parsed; nil
+	// then
+	leases map[string]*lease
+	failed bool // a run did: nobody else gets it
+	lists  bool // it reads one of the engine's listings
 }
 
 // run is what DuckDB's calls back find in their context: the tables of one run of a statement.
@@ -58,7 +60,8 @@ func runOf(ctx context.Context) *run {
 	return r
 }
 
-// wkb gives the geometries of a batch as WKB. Those that last stay where they are until the run is dropped.
+// wkb gives the geometries of a batch as WKB. Those that last stay where they are until the run is
+// dropped.
 func (r *run) wkb(batch *geoarrow.Columns) (g *geoarrow.Geometry, lasting bool, err error) {
 	g, d, err := r.engine.beside.pin(batch)
 	if d == nil {
@@ -107,7 +110,10 @@ func (e *Engine) prepare(ctx context.Context, query, schema string) (_ *prepared
 		}
 		p.close()
 	}
-	p := &prepared{engine: e, query: query, schema: schema, relations: map[string]*relation{}, leases: map[string]*lease{}}
+	p := &prepared{
+		engine: e, query: query, schema: schema, relations: map[string]*relation{},
+		leases: map[string]*lease{},
+	}
 	if p.home, err = e.homes.take(ctx); err != nil {
 		return nil, err
 	}
@@ -142,8 +148,8 @@ func (e *Engine) prepare(ctx context.Context, query, schema string) (_ *prepared
 	return p, nil
 }
 
-// renew takes the tables for a statement that was prepared before, and reports whether it is what its text would be prepared as now: its names mean the same
-// files, in the same versions.
+// renew takes the tables for a statement that was prepared before, and reports whether it is what
+// its text would be prepared as now: its names mean the same files, in the same versions.
 func (p *prepared) renew(ctx context.Context) bool {
 	found, hidden, _, err := p.engine.mentions(p.parsed.References(), p.schema)
 	if err != nil || !slices.Equal(found, p.found) || !slices.Equal(hidden, p.hidden) {
@@ -218,8 +224,8 @@ func (p *prepared) bind(ctx context.Context) error {
 	})
 }
 
-// planned finds what the query asks of its tables, with the first run: many statements are prepared for their schema alone. Where that can't be found, all
-// rows are read.
+// planned finds what the query asks of its tables, with the first run: many statements are prepared
+// for their schema alone. Where that can't be found, all rows are read.
 func (p *prepared) planned(query *duck.Query) func(ctx context.Context) map[string]filter {
 	var found map[string]filter
 	asked := len(p.relations) == 0 && !p.lists || p.engine.whole || !query.Filters()
@@ -235,9 +241,10 @@ func (p *prepared) planned(query *duck.Query) func(ctx context.Context) map[stri
 	}
 }
 
-// momentary are the functions that give one value throughout a run of a statement and another one in the next. The plan has the value of the moment it was
-// made at in their place, so that a query which asks for the time of day has to read all rows. Before it is optimized, the plan shows the functions that are
-// called, those in macros too.
+// momentary are the functions that give one value throughout a run of a statement and another one
+// in the next. The plan has the value of the moment it was made at in their place, so that a query
+// which asks for the time of day has to read all rows. Before it is optimized, the plan shows the
+// functions that are called, those in macros too.
 var momentary = regexp.MustCompile(`"name":"(age|current_date|current_database|current_schemas?|get_current_time(stamp)?|in_search_path|now|today|transaction_timestamp|txid_current)"`)
 
 func (p *prepared) plan(ctx context.Context, query *duck.Query) (map[string]filter, error) {
@@ -322,7 +329,8 @@ func (p *prepared) rest() {
 	}
 }
 
-// resume reports whether the DuckDB is the statement's own again: it is there, and nobody else uses it.
+// resume reports whether the DuckDB is the statement's own again: it is there, and nobody else uses
+// it.
 func (p *prepared) resume() bool {
 	if p.resting && p.conn.Usable() && p.home.Resume() {
 		p.resting = false

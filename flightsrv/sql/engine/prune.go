@@ -7,7 +7,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// choose finds what has to be read: the batches in which there may be rows that the query wants, and of those the rows by the spatial index.
+// choose finds what has to be read: the batches in which there may be rows that the query wants,
+// and of those the rows by the spatial index.
 func (b *batches) choose(f filter, args arguments) error {
 	table := b.lease.table.Load()
 	found := make([]*piece, len(table.Batches))
@@ -43,13 +44,15 @@ func (b *batches) choose(f filter, args arguments) error {
 	return nil
 }
 
-// The part of a batch up to which rows are picked out of it, one in so many. Copies of them have to be made, and WKB of geometries, which a whole batch has ready.
+// The part of a batch up to which rows are picked out of it, one in so many. Copies of them have to
+// be made, and WKB of geometries, which a whole batch has ready.
 const (
 	fewRows       = 4
 	fewGeometries = 32
 )
 
-// rows asks the spatial index which rows of a batch meet the first of the boxes. It gives nil where none does, and the whole batch where many do.
+// rows asks the spatial index which rows of a batch meet the first of the boxes. It gives nil where
+// none does, and the whole batch where many do.
 func (b *batches) rows(v *view, boxes []box) (*piece, error) {
 	all := &piece{batch: v.batch}
 	for _, of := range boxes {
@@ -71,10 +74,12 @@ func (b *batches) rows(v *view, boxes []box) (*piece, error) {
 	return all, nil
 }
 
-// maxWide is after how many batches of which most rows may match no more are looked at: in the others it will hardly be different.
+// maxWide is after how many batches of which most rows may match no more are looked at: in the
+// others it will hardly be different.
 const maxWide = 4
 
-// narrowed gives the rows of a batch that the condition may be true for, where they are few; nil: all of them.
+// narrowed gives the rows of a batch that the condition may be true for, where they are few; nil:
+// all of them.
 func (b *batches) narrowed(batch int) ([]int32, error) {
 	if b.is == nil || b.wide.Load() >= maxWide {
 		return nil, nil

@@ -23,7 +23,8 @@ func grid(n int) string {
 		case i == 200:
 			x = "nan"
 		}
-		fmt.Fprintf(&b, "%d,%s,%s,2020-%02d-%02d,2020-01-01T00:%02d:%02d,%t,%d,%d\n", i, x, s, 1+i/28%12, 1+i%28, i/60%60, i%60, i > n/2, i%180, i%90)
+		fmt.Fprintf(&b, "%d,%s,%s,2020-%02d-%02d,2020-01-01T00:%02d:%02d,%t,%d,%d\n", i, x, s, 1+i/28%12,
+			1+i%28, i/60%60, i%60, i > n/2, i%180, i%90)
 	}
 	return b.String()
 }
@@ -63,7 +64,10 @@ func TestPruning(t *testing.T) {
 		{"box, mirrored", "ST_Intersects_Extent('POINT(10 10)'::GEOMETRY, geometry)", nil, 2},
 		{"a line", "geometry && 'LINESTRING(10 10,20 20)'::GEOMETRY", nil, 4},
 		{"nowhere", "geometry && 'POINT(-1 -1)'::GEOMETRY", nil, 0},
-		{"a collection", "geometry && 'GEOMETRYCOLLECTION(POINT(1 1),MULTIPOLYGON(((2 2,3 2,3 3,2 2))))'::GEOMETRY", nil, 2},
+		{
+			"a collection", "geometry && 'GEOMETRYCOLLECTION(POINT(1 1),MULTIPOLYGON(((2 2,3 2,3 3,2 2))))'::GEOMETRY",
+			nil, 2,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			query := "SELECT i FROM grid WHERE " + c.where + " ORDER BY i"

@@ -23,8 +23,10 @@ func TestQuery(t *testing.T) {
 		"nested/deep/x.csv": "v\n1\n",
 	})
 	w.want(`SELECT count(*) FROM roads`, "3")
-	w.want(`SELECT * FROM roads ORDER BY name`, "A1|2|1.5|2020-01-02|POINT (1 2)", "A2|null|2.5|2021-03-04|POINT (3 4)", "A3|4|null|null|POINT (5 6)")
-	w.want(`SELECT r.name, o.owner FROM "roads.csv" r JOIN sub."owners.csv" o ON r.name = o.road ORDER BY 2`, "A1|Ann", "A3|Bob", "A3|Cid")
+	w.want(`SELECT * FROM roads ORDER BY name`, "A1|2|1.5|2020-01-02|POINT (1 2)", "A2|null|2.5|2021-03-04|POINT (3 4)",
+		"A3|4|null|null|POINT (5 6)")
+	w.want(`SELECT r.name, o.owner FROM "roads.csv" r JOIN sub."owners.csv" o ON r.name = o.road ORDER BY 2`,
+		"A1|Ann", "A3|Bob", "A3|Cid")
 	w.want(`SELECT sum(a.lanes) FROM roads a, roads b`, "18")
 	w.want(`SELECT n, d FROM lists ORDER BY d`, "[1,2]|2020-02-03", "[]|null")
 	w.want(`SELECT count(*), max(a) FROM empty`, "0|null")
@@ -52,7 +54,10 @@ func TestDecimals(t *testing.T) {
 		}
 		files = append(files, string(content))
 	}
-	w := newWorld(t, map[string]string{"wide.dbf": files[0], "fox.dbf": files[1], "fox.fpt": files[2]}, func(c *catalog.Config, _ *Config) { c.Limits.BatchRows = 1 })
+	w := newWorld(t, map[string]string{"wide.dbf": files[0], "fox.dbf": files[1], "fox.fpt": files[2]},
+		func(c *catalog.Config, _ *Config) {
+			c.Limits.BatchRows = 1
+		})
 	w.want(`SELECT N FROM wide WHERE N > 7 ORDER BY N`, "9223372036854775808")
 	w.want(`SELECT N FROM wide WHERE N <= 1 ORDER BY N`, "-99999999999999999", "1")
 	w.want(`SELECT N FROM wide WHERE N = 9223372036854775808`, "9223372036854775808")

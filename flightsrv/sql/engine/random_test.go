@@ -13,7 +13,8 @@ import (
 	"github.com/vibeflight/vibeflight/catalog"
 )
 
-// randomFile is a table of all types that batches are left out by, in order here and there so that batches differ, with nulls, NaN and long texts.
+// randomFile is a table of all types that batches are left out by, in order here and there so that
+// batches differ, with nulls, NaN and long texts.
 func randomFile(r *rand.Rand, n int) string {
 	var b strings.Builder
 	b.WriteString(`{"type":"FeatureCollection","features":[`)
@@ -38,16 +39,20 @@ func randomFile(r *rand.Rand, n int) string {
 			geometry = fmt.Sprintf(`{"type":"LineString","coordinates":[[%d,1],[%d,%d]]}`, m%60, m%50, m/10)
 		}
 		fmt.Fprintf(&b, `{"type":"Feature","properties":{"i":%s,"l":%s,"u":%s,"x":%s,"s":%s,"d":%s,"t":%s,"z":%s,"c":%s,"b":%s,"k":%s},"geometry":%s}`,
-			v(fmt.Sprint(m-100)), v(fmt.Sprint(int64(m)*10_000_000_000)), v(fmt.Sprint(uint64(1<<63)+uint64(m))), v(fmt.Sprintf("%.3f", float64(m-100)/8)),
-			v(fmt.Sprintf(`"%s%03d"`, strings.Repeat("x", i/64%3*150), m)), v(fmt.Sprintf(`"2020-%02d-%02d"`, 1+m/28%12, 1+m%28)),
-			v(fmt.Sprintf(`"2020-01-01T00:%02d:%02d.%d"`, m/60%60, m%60, r.IntN(10))), v(fmt.Sprintf(`"2020-01-01T00:%02d:%02d.%09dZ"`, m/60%60, m%60, r.IntN(1e9))),
+			v(fmt.Sprint(m-100)), v(fmt.Sprint(int64(m)*10_000_000_000)), v(fmt.Sprint(uint64(1<<63)+uint64(m))),
+			v(fmt.Sprintf("%.3f", float64(m-100)/8)),
+			v(fmt.Sprintf(`"%s%03d"`, strings.Repeat("x", i/64%3*150), m)),
+			v(fmt.Sprintf(`"2020-%02d-%02d"`, 1+m/28%12, 1+m%28)),
+			v(fmt.Sprintf(`"2020-01-01T00:%02d:%02d.%d"`, m/60%60, m%60, r.IntN(10))),
+			v(fmt.Sprintf(`"2020-01-01T00:%02d:%02d.%09dZ"`, m/60%60, m%60, r.IntN(1e9))),
 			v(fmt.Sprintf(`"%02d:%02d:00"`, m/60%24, m%60)), v(fmt.Sprint(m%2 == 0)), v(`[1,2]`), geometry)
 	}
 	b.WriteString("]}")
 	return b.String()
 }
 
-// predicate is a random one over the columns of randomFile. meeting are functions of two geometries.
+// predicate is a random one over the columns of randomFile. meeting are functions of two
+// geometries.
 func predicate(r *rand.Rand, depth int, meeting []string) string {
 	if depth > 0 && r.IntN(2) == 0 {
 		op := []string{" AND ", " OR ", " AND NOT "}[r.IntN(3)]
@@ -77,7 +82,10 @@ func predicate(r *rand.Rand, depth int, meeting []string) string {
 	case 9:
 		column, constant = "c", fmt.Sprintf("TIME '%02d:%02d:00'", max(0, m)/60%24, max(0, m)%60)
 	case 10:
-		column, constant = []string{"i::DOUBLE", "l::DOUBLE", "d::TIMESTAMP", "t::TIMESTAMP", "u::HUGEINT", "-i", "x::INT", "t::DATE"}[r.IntN(8)], ""
+		column, constant = []string{
+			"i::DOUBLE", "l::DOUBLE", "d::TIMESTAMP", "t::TIMESTAMP", "u::HUGEINT",
+			"-i", "x::INT", "t::DATE",
+		}[r.IntN(8)], ""
 		switch {
 		case strings.HasPrefix(column, "d:"), strings.HasPrefix(column, "t:"):
 			constant = fmt.Sprintf("TIMESTAMP '2020-01-01 00:%02d:%02d.25'", max(0, m)/60%60, max(0, m)%60)
@@ -85,10 +93,12 @@ func predicate(r *rand.Rand, depth int, meeting []string) string {
 			constant = fmt.Sprint(m - 100)
 		}
 	case 11:
-		return fmt.Sprintf("%s IS %s NULL", []string{"i", "s", "geometry", "k", "b"}[r.IntN(5)], []string{"", "NOT"}[r.IntN(2)])
+		return fmt.Sprintf("%s IS %s NULL", []string{"i", "s", "geometry", "k", "b"}[r.IntN(5)],
+			[]string{"", "NOT"}[r.IntN(2)])
 	case 12:
 		x, y := r.IntN(70)-5, r.IntN(50)-5
-		box := fmt.Sprintf("'POLYGON((%[1]d %[2]d,%[3]d %[2]d,%[3]d %[4]d,%[1]d %[4]d,%[1]d %[2]d))'::GEOMETRY", x, y, x+r.IntN(20), y+r.IntN(9))
+		box := fmt.Sprintf("'POLYGON((%[1]d %[2]d,%[3]d %[2]d,%[3]d %[4]d,%[1]d %[4]d,%[1]d %[2]d))'::GEOMETRY",
+			x, y, x+r.IntN(20), y+r.IntN(9))
 		function := meeting[r.IntN(len(meeting))]
 		if function == "&&" {
 			return "geometry && " + box
@@ -121,7 +131,8 @@ func TestRandomPredicates(t *testing.T) {
 	meeting := []string{"&&", "ST_Intersects_Extent"}
 	change := []func(*catalog.Config, *Config){cached(t)}
 	if dir := spatialDir(); dir != "" {
-		meeting = append(meeting, "ST_Intersects", "ST_Within", "ST_Contains", "ST_Covers", "ST_CoveredBy", "ST_Touches", "ST_Crosses", "ST_Overlaps", "ST_Disjoint")
+		meeting = append(meeting, "ST_Intersects", "ST_Within", "ST_Contains", "ST_Covers", "ST_CoveredBy",
+			"ST_Touches", "ST_Crosses", "ST_Overlaps", "ST_Disjoint")
 		change = append(change, func(_ *catalog.Config, c *Config) { c.Extensions = dir })
 	}
 	w := newWorld(t, files, change...)

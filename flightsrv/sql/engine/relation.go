@@ -13,7 +13,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// relation is one version of a table as a statement knows it. It holds no rows: each run of the statement has leases of its own.
+// relation is one version of a table as a statement knows it. It holds no rows: each run of the
+// statement has leases of its own.
 type relation struct {
 	entry    string // of the catalog; DuckDB's key too
 	version  string
@@ -37,7 +38,8 @@ func newRelation(entry string, l *lease) *relation {
 	return r
 }
 
-// queried is the type that a column has in SQL. Durations in nanoseconds are their number, since DuckDB's intervals are of microseconds and would cut them.
+// queried is the type that a column has in SQL. Durations in nanoseconds are their number, since
+// DuckDB's intervals are of microseconds and would cut them.
 func queried(t arrow.DataType) arrow.DataType {
 	if arrow.TypeEqual(t, arrow.FixedWidthTypes.Duration_ns) {
 		return arrow.PrimitiveTypes.Int64
@@ -45,8 +47,9 @@ func queried(t arrow.DataType) arrow.DataType {
 	return t
 }
 
-// distinct gives columns whose names differ in case alone names that differ for DuckDB too, as it does itself: "name", "Name" become "name", "Name_1".
-// A zero byte, which would end a name there, becomes the sign for it.
+// distinct gives columns whose names differ in case alone names that differ for DuckDB too, as it
+// does itself: "name", "Name" become "name", "Name_1". A zero byte, which would end a name there,
+// becomes the sign for it.
 func distinct(schema *arrow.Schema) *arrow.Schema {
 	fields := schema.Fields()
 	taken := make(map[string]bool, len(fields))
@@ -94,7 +97,10 @@ func (r *relation) scan(ctx context.Context, columns []int) (*batches, error) {
 	if run == nil || run.leases[r.entry] == nil {
 		return nil, stale(r.entry)
 	}
-	b := &batches{ctx: ctx, run: run, beside: run.engine.beside, relation: r, columns: columns, lease: run.leases[r.entry].share()}
+	b := &batches{
+		ctx: ctx, run: run, beside: run.engine.beside, relation: r, columns: columns,
+		lease: run.leases[r.entry].share(),
+	}
 	if err := b.choose(run.filters[r.entry], run.args); err != nil {
 		b.Release()
 		return nil, err
@@ -131,12 +137,15 @@ func (b *batches) Len() int { return len(b.pieces) }
 // Release ends the scan.
 func (b *batches) Release() { b.lease.drop() }
 
-// Batch gives a batch, which the caller releases. It lasts if nothing of it was made for this query: the table and its geometries are the run's.
+// Batch gives a batch, which the caller releases. It lasts if nothing of it was made for this
+// query: the table and its geometries are the run's.
 func (b *batches) Batch(i int) (rec arrow.Record, lasting bool, err error) {
 	return b.batch(i, b.run.wkb)
 }
 
-func (b *batches) batch(i int, wkb func(*geoarrow.Columns) (*geoarrow.Geometry, bool, error)) (rec arrow.Record, lasting bool, err error) {
+func (b *batches) batch(i int, wkb func(*geoarrow.Columns) (*geoarrow.Geometry, bool, error)) (rec arrow.Record,
+	lasting bool, err error,
+) {
 	p := b.pieces[i]
 	all, err := b.lease.batch(b.ctx, p.batch)
 	if err == nil && p.rows == nil {

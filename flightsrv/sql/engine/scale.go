@@ -27,12 +27,15 @@ const (
 	clock           // times of day, in nanoseconds
 )
 
-// scale is how DuckDB compares the values of a column with a constant: after a cast, where the query needs one that keeps the order of values.
+// scale is how DuckDB compares the values of a column with a constant: after a cast, where the
+// query needs one that keeps the order of values.
 type scale struct {
 	family family
 	of     arrow.DataType // of the column
 	unit   int64          // of the column, in nanoseconds: dates and times
-	blur   int64          // DuckDB's value differs from the column's by less than that: nanoseconds where it has microseconds only
+	// DuckDB's value differs from the column's by less than that: nanoseconds where it has
+	// microseconds only
+	blur int64
 }
 
 // A value is a point on a scale.
@@ -52,7 +55,8 @@ func whole(n int64) exact { return exact{new(big.Rat).SetInt64(n)} }
 
 const day = 86_400_000_000_000
 
-// scaleOf gives the scale of a column that is not cast, or nil for a type whose values have no order that is understood.
+// scaleOf gives the scale of a column that is not cast, or nil for a type whose values have no
+// order that is understood.
 func scaleOf(t arrow.DataType) *scale {
 	s := &scale{of: t}
 	switch t := t.(type) {
@@ -89,12 +93,16 @@ func (s *scale) round() {
 }
 
 // units of DuckDB's timestamps, in nanoseconds.
-var units = map[string]int64{"DATE": day, "TIMESTAMP_S": 1e9, "TIMESTAMP_MS": 1e6, "TIMESTAMP": 1e3, "TIMESTAMP_NS": 1, "TIMESTAMP WITH TIME ZONE": 1e3, "TIME": 1e3, "TIME_NS": 1}
+var units = map[string]int64{
+	"DATE": day, "TIMESTAMP_S": 1e9, "TIMESTAMP_MS": 1e6, "TIMESTAMP": 1e3,
+	"TIMESTAMP_NS": 1, "TIMESTAMP WITH TIME ZONE": 1e3, "TIME": 1e3, "TIME_NS": 1,
+}
 
 // familyOf is the family of a type of DuckDB's.
 func familyOf(t logicalType) family {
 	switch t.ID {
-	case "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT", "DECIMAL":
+	case "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER",
+		"UBIGINT", "UHUGEINT", "DECIMAL":
 		return number
 	case "DOUBLE":
 		return float
@@ -112,7 +120,8 @@ func familyOf(t logicalType) family {
 	return noFamily
 }
 
-// cast gives the scale of the column after a cast, or nil where that may change the order of values, or make equal ones of different ones.
+// cast gives the scale of the column after a cast, or nil where that may change the order of
+// values, or make equal ones of different ones.
 //
 //	integers     integers, decimals: the same numbers, or an error; float64: rounded, in order
 //	decimals     decimals of as many digits behind the point
@@ -226,7 +235,8 @@ func integer(text json.RawMessage) (*big.Int, bool) {
 	return upper.Add(upper.Lsh(upper, 64), lower), true
 }
 
-// argument gives a parameter's value, or nil for one whose comparison may need a cast of the column.
+// argument gives a parameter's value, or nil for one whose comparison may need a cast of the
+// column.
 func (s *scale) argument(a arrow.Array, row int) value {
 	if a == nil || row >= a.Len() || a.IsNull(row) {
 		return nil

@@ -81,8 +81,14 @@ func TestScaleConstant(t *testing.T) {
 		want string
 	}{
 		{"integer", arrow.PrimitiveTypes.Int64, logical("BIGINT"), "-5", "-5/1"},
-		{"128 bits", arrow.PrimitiveTypes.Uint64, logical("HUGEINT"), `{"upper":1,"lower":2}`, "18446744073709551618/1"},
-		{"128 bits, negative", arrow.PrimitiveTypes.Uint64, logical("HUGEINT"), `{"upper":-1,"lower":18446744073709551615}`, "-1/1"},
+		{
+			"128 bits", arrow.PrimitiveTypes.Uint64, logical("HUGEINT"), `{"upper":1,"lower":2}`,
+			"18446744073709551618/1",
+		},
+		{
+			"128 bits, negative", arrow.PrimitiveTypes.Uint64, logical("HUGEINT"),
+			`{"upper":-1,"lower":18446744073709551615}`, "-1/1",
+		},
 		{"decimal", money, logical("DECIMAL", 4), `{"upper":0,"lower":25}`, "1/400"},
 		{"narrow decimal", money, logical("DECIMAL", 1), `25`, "5/2"},
 		{"float64", arrow.PrimitiveTypes.Float64, logical("DOUBLE"), "2.5", "2.5"},
@@ -120,7 +126,11 @@ func TestScaleBounds(t *testing.T) {
 		want string
 	}{
 		{"decimal", scaleOf(money), geoarrow.Value{Decimal: decimal128.FromI64(25)}, "1/400 1/400"},
-		{"unsigned", scaleOf(arrow.PrimitiveTypes.Uint64), geoarrow.Value{Uint: 1 << 63}, "9223372036854775808/1 9223372036854775808/1"},
+		{
+			"unsigned", scaleOf(arrow.PrimitiveTypes.Uint64),
+			geoarrow.Value{Uint: 1 << 63},
+			"9223372036854775808/1 9223372036854775808/1",
+		},
 		{"seconds", scaleOf(seconds), geoarrow.Value{Int: 2}, "2000000000/1 2000000000/1"},
 		{"nanoseconds that DuckDB cuts", scaleOf(zoned), geoarrow.Value{Int: 1500}, "500/1 2500/1"},
 		{"nanoseconds of a day", scaleOf(nanosDay), geoarrow.Value{Int: 1500}, "500/1 2500/1"},

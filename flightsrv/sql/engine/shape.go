@@ -11,16 +11,21 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// box gives a bounding box, xmin ymin xmax ymax, that depends on the arguments at most; nil if there is none.
+// box gives a bounding box, xmin ymin xmax ymax, that depends on the arguments at most; nil if
+// there is none.
 type box func(args arguments) *[4]float64
 
-// meeting are the functions that are true only for geometries whose bounding boxes meet, whichever of the two comes first.
+// meeting are the functions that are true only for geometries whose bounding boxes meet, whichever
+// of the two comes first.
 var meeting = map[string]bool{
-	"&&": true, "st_intersects_extent": true, "st_intersects": true, "st_contains": true, "st_containsproperly": true, "st_within": true,
-	"st_withinproperly": true, "st_covers": true, "st_coveredby": true, "st_touches": true, "st_crosses": true, "st_overlaps": true,
+	"&&": true, "st_intersects_extent": true, "st_intersects": true, "st_contains": true, "st_containsproperly": true,
+	"st_within":         true,
+	"st_withinproperly": true, "st_covers": true, "st_coveredby": true, "st_touches": true, "st_crosses": true,
+	"st_overlaps": true,
 }
 
-// meets gives the box that the geometry of a row meets where the expression is true; nil if that is not understood.
+// meets gives the box that the geometry of a row meets where the expression is true; nil if that is
+// not understood.
 func (c *compiler) meets(x *expression) box {
 	if !meeting[x.function()] || len(x.Children) != 2 {
 		return nil
@@ -33,7 +38,8 @@ func (c *compiler) meets(x *expression) box {
 	return nil
 }
 
-// isGeometry reports whether an expression is the table's geometry, with or without a cast that says nothing.
+// isGeometry reports whether an expression is the table's geometry, with or without a cast that
+// says nothing.
 func (c *compiler) isGeometry(x *expression) bool {
 	if x.Class == "BOUND_CAST" && x.Child != nil && x.ReturnType.isGeometry() && x.Child.ReturnType.isGeometry() {
 		x = x.Child
@@ -91,7 +97,8 @@ func (c *compiler) envelope(bounds []expression) box {
 	}
 }
 
-// wkbBox is the box of a geometry as WKB; nil for bytes that are none, for an empty geometry, and where a position is not a number.
+// wkbBox is the box of a geometry as WKB; nil for bytes that are none, for an empty geometry, and
+// where a position is not a number.
 func wkbBox(wkb []byte) *[4]float64 {
 	var d geoarrow.WKBDecoder
 	var b geoarrow.GeometryBuilder
@@ -116,8 +123,9 @@ func boxAround(x, y []float64) *[4]float64 {
 	return &b
 }
 
-// storedBox is the box of a constant of type GEOMETRY, as plans write it: the older serialization of the spatial extension, printed as text in which bytes that
-// are no plain characters of ASCII stand as \xNN. Whatever it does not know has no box.
+// storedBox is the box of a constant of type GEOMETRY, as plans write it: the older serialization
+// of the spatial extension, printed as text in which bytes that are no plain characters of ASCII
+// stand as \xNN. Whatever it does not know has no box.
 //
 //	kind 1, properties 1 (1 z, 2 m, 4 bounds), 6 unused
 //	bounds, if there are: 2 float32 for each of the ordinates, twice

@@ -8,9 +8,10 @@ import (
 // maxSpares is how many statements are kept that nobody has open.
 const maxSpares = 32
 
-// spares are statements that nobody has open, each on its connection, for who prepares the same text next: dashboards ask the same again and again, and to connect,
-// to parse, to bind and to plan is most of what a short query takes. They hold no tables. A connection serves no other text, so nothing that a query leaves on
-// one, as the seed of random(), reaches another query.
+// spares are statements that nobody has open, each on its connection, for who prepares the same
+// text next: dashboards ask the same again and again, and to connect, to parse, to bind and to plan
+// is most of what a short query takes. They hold no tables. A connection serves no other text, so
+// nothing that a query leaves on one, as the seed of random(), reaches another query.
 type spares struct {
 	mu     sync.Mutex
 	of     []*prepared // the one used last at the end
@@ -22,7 +23,9 @@ func (s *spares) take(query, schema string) *prepared {
 	s.mu.Lock()
 	var p *prepared
 	dead := s.remove(func(p *prepared) bool { return !p.conn.Usable() })
-	if i := slices.IndexFunc(s.of, func(p *prepared) bool { return p.query == query && p.schema == schema && p.resume() }); i >= 0 {
+	if i := slices.IndexFunc(s.of, func(p *prepared) bool {
+		return p.query == query && p.schema == schema && p.resume()
+	}); i >= 0 {
 		p = s.of[i]
 		s.of = slices.Delete(s.of, i, i+1)
 	}
@@ -43,7 +46,8 @@ func (s *spares) remove(found func(*prepared) bool) (gone []*prepared) {
 	return gone
 }
 
-// put keeps a statement, or closes it: one that gave an error may have left its connection in any state.
+// put keeps a statement, or closes it: one that gave an error may have left its connection in any
+// state.
 func (s *spares) put(p *prepared) {
 	dropAll(p.leases)
 	p.leases = nil

@@ -112,7 +112,10 @@ func TestWhatIsNotKept(t *testing.T) {
 // What is another value in each run is so in a statement that serves again.
 func TestSparesTellTheTime(t *testing.T) {
 	w := newWorld(t, nil)
-	for _, query := range []string{"SELECT epoch_us(now())", "SELECT txid_current()", "SELECT random()", "SELECT uuid()"} {
+	for _, query := range []string{
+		"SELECT epoch_us(now())", "SELECT txid_current()", "SELECT random()",
+		"SELECT uuid()",
+	} {
 		seen := map[string]bool{}
 		for range 3 {
 			got, err := w.ask(query)

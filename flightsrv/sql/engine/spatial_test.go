@@ -17,7 +17,8 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 )
 
-// withSpatial opens the engine with the spatial extension, or skips the test where that is not there.
+// withSpatial opens the engine with the spatial extension, or skips the test where that is not
+// there.
 func withSpatial(t *testing.T) func(*catalog.Config, *Config) {
 	dir := spatialDir()
 	if dir == "" {
@@ -26,7 +27,8 @@ func withSpatial(t *testing.T) func(*catalog.Config, *Config) {
 	return func(_ *catalog.Config, c *Config) { c.Extensions = dir }
 }
 
-// squares is a GeoJSON of n squares along a line; square i has its lower left corner at (i, i) and the side 0.5.
+// squares is a GeoJSON of n squares along a line; square i has its lower left corner at (i, i) and
+// the side 0.5.
 func squares(n int) string {
 	var b strings.Builder
 	b.WriteString(`{"type":"FeatureCollection","features":[`)
@@ -62,7 +64,11 @@ func TestSpatial(t *testing.T) {
 		{"within", "ST_Within(geometry, ST_MakeEnvelope(9, 9, 11, 11))", nil, 2, 1},
 		{"a text", "ST_Intersects(geometry, ST_GeomFromText('LINESTRING(40 40, 41 41)'))", nil, 2, 1},
 		{"with height", "ST_Intersects(geometry, ST_GeomFromText('POINT Z (40.2 40.2 7)'))", nil, 1, 1},
-		{"parameters of a box", "ST_Intersects(geometry, ST_MakeEnvelope(?, ?, ?, ?))", []any{100.0, 100.0, 101.0, 101.0}, 2, 1},
+		{
+			"parameters of a box", "ST_Intersects(geometry, ST_MakeEnvelope(?, ?, ?, ?))",
+			[]any{100.0, 100.0, 101.0, 101.0},
+			2, 1,
+		},
 		{"not", "NOT ST_Intersects(geometry, ST_MakeEnvelope(100, 100, 101, 101))", nil, 318, 20},
 		{"apart", "ST_Disjoint(geometry, ST_MakeEnvelope(100, 100, 101, 101))", nil, 318, 20},
 		{"of something made of it", "ST_Intersects(ST_Buffer(geometry, 100), ST_Point(0, 0))", nil, 71, 20},
@@ -100,7 +106,8 @@ func crsOf(t *testing.T, w *world, query string) string {
 func TestCRS(t *testing.T) {
 	w := newWorld(t, map[string]string{
 		"a.geojson": squares(3), "b.wkt": "POINT (1 2)\n",
-		"c.geojson": strings.Replace(squares(3), `"features"`, `"crs":{"type":"name","properties":{"name":"EPSG:25832"}},"features"`, 1),
+		"c.geojson": strings.Replace(squares(3), `"features"`,
+			`"crs":{"type":"name","properties":{"name":"EPSG:25832"}},"features"`, 1),
 	})
 	held, err := w.catalog.Table(t.Context(), catalog.Request{Name: "a.geojson"})
 	if err != nil {
@@ -127,11 +134,18 @@ func TestCRS(t *testing.T) {
 // Positions that are no numbers count for DuckDB's boxes, and not for the catalog's.
 func TestNotANumberInGeometries(t *testing.T) {
 	lines := slices.Repeat([]string{"LINESTRING (50 50, 51 51)", "POINT EMPTY", "POINT (50 51)"}, 6)
-	lines = append(lines, "LINESTRING (0 1, nan nan)", "LINESTRING (nan 0, 0 1)", "POINT (nan 1)", "LINESTRING (0 0, 1 nan)", "MULTIPOINT ((nan nan), (3 3))")
+	lines = append(lines, "LINESTRING (0 1, nan nan)", "LINESTRING (nan 0, 0 1)", "POINT (nan 1)",
+		"LINESTRING (0 0, 1 nan)", "MULTIPOINT ((nan nan), (3 3))")
 	points := append(slices.Repeat([]string{"POINT (50 51)", "POINT EMPTY"}, 9), "POINT (nan 1)", "POINT (1 nan)")
-	w := newWorld(t, map[string]string{"mixed.wkt": strings.Join(lines, "\n"), "points.wkt": strings.Join(points, "\n")})
+	w := newWorld(t, map[string]string{
+		"mixed.wkt":  strings.Join(lines, "\n"),
+		"points.wkt": strings.Join(points, "\n"),
+	})
 	for _, table := range []string{"mixed", "points"} {
-		for _, box := range []string{"POLYGON((0 0,1 0,1 1,0 0))", "POLYGON((10 10,11 10,11 11,10 10))", "POLYGON((50 50,60 50,60 60,50 50))"} {
+		for _, box := range []string{
+			"POLYGON((0 0,1 0,1 1,0 0))", "POLYGON((10 10,11 10,11 11,10 10))",
+			"POLYGON((50 50,60 50,60 60,50 50))",
+		} {
 			query := "SELECT count(*) FROM " + table + " WHERE geometry && '" + box + "'::GEOMETRY"
 			got, err := w.ask(query)
 			if err != nil {
@@ -166,7 +180,9 @@ func TestFindSpatial(t *testing.T) {
 			continue
 		}
 		var log strings.Builder
-		w := newWorld(t, map[string]string{"t.csv": "a\n1\n"}, func(_ *catalog.Config, c *Config) { c.Extensions, c.Log = dir, zerolog.New(&log) })
+		w := newWorld(t, map[string]string{"t.csv": "a\n1\n"}, func(_ *catalog.Config, c *Config) {
+			c.Extensions, c.Log = dir, zerolog.New(&log)
+		})
 		w.want("SELECT a FROM t", "1")
 		if w.engine.Info().Spatial || !strings.Contains(log.String(), "core functions only") {
 			t.Errorf("a file that is no extension: %+v, log %s", w.engine.Info().Spatial, log.String())
@@ -179,9 +195,15 @@ func TestStoredBox(t *testing.T) {
 		{"no text", `7`, "none"},
 		{"too short", `"\\x00\\x00"`, "none"},
 		{"no such escape", `"\\y00aaaaaaaa"`, "none"},
-		{"more points than bytes", `"\\x01\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x01\\x00\\x00\\x00\\xFF\\xFF\\xFF\\xFF"`, "none"},
+		{
+			"more points than bytes", `"\\x01\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x01\\x00\\x00\\x00\\xFF\\xFF\\xFF\\xFF"`,
+			"none",
+		},
 		{"unknown kind", `"\\x09\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x09\\x00\\x00\\x00\\x00\\x00\\x00\\x00"`, "none"},
-		{"unknown property", `"\\x00\\x10\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00"`, "none"},
+		{
+			"unknown property", `"\\x00\\x10\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00"`,
+			"none",
+		},
 		{"empty point", `"\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00"`, "none"},
 		{"point", `"\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x01\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\xF0?\\x00\\x00\\x00\\x00\\x00\\x00\\x00@"`, "[1 2 1 2]"},
 		{"and a byte more", `"\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x01\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\xF0?\\x00\\x00\\x00\\x00\\x00\\x00\\x00@a"`, "none"},

@@ -12,7 +12,8 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 )
 
-// Statement is a prepared query. It is safe for use by several goroutines, and may be run several times at once.
+// Statement is a prepared query. It is safe for use by several goroutines, and may be run several
+// times at once.
 type Statement struct {
 	engine        *Engine
 	query, schema string
@@ -24,10 +25,11 @@ type Statement struct {
 	closed bool
 }
 
-// Prepare reads one query and finds its tables, parsing files that nobody did. Unqualified names are looked up in schema first, "" being the root. The caller
-// closes the statement.
+// Prepare reads one query and finds its tables, parsing files that nobody did. Unqualified names
+// are looked up in schema first, "" being the root. The caller closes the statement.
 //
-// Errors: *Error, *catalog.NotFoundError with the closest names, *AmbiguousError, and those of catalog.Catalog.Table, *readers.ParseError above all.
+// Errors: *Error, *catalog.NotFoundError with the closest names, *AmbiguousError, and those of
+// catalog.Catalog.Table, *readers.ParseError above all.
 func (e *Engine) Prepare(ctx context.Context, query, schema string) (*Statement, error) {
 	if err := e.enter(); err != nil {
 		return nil, err
@@ -40,14 +42,18 @@ func (e *Engine) Prepare(ctx context.Context, query, schema string) (*Statement,
 		return nil, err
 	}
 	p.rest()
-	s := &Statement{engine: e, query: query, schema: schema, result: p.statement.Schema(), parameters: p.statement.Parameters(), idle: p}
+	s := &Statement{
+		engine: e, query: query, schema: schema, result: p.statement.Schema(),
+		parameters: p.statement.Parameters(), idle: p,
+	}
 	e.mu.Lock()
 	e.statements[s] = struct{}{}
 	e.mu.Unlock()
 	return s, nil
 }
 
-// Schema is that of the result. A geometry is a column of geoarrow.wkb, with the CRS of the table that it comes from.
+// Schema is that of the result. A geometry is a column of geoarrow.wkb, with the CRS of the table
+// that it comes from.
 func (s *Statement) Schema() *arrow.Schema { return s.result }
 
 // Parameters has a field for each parameter, of null type where the query does not tell.
@@ -74,11 +80,13 @@ func (s *Statement) shut() {
 // maxPrepares is how often a statement is prepared for one run, while files change.
 const maxPrepares = 3
 
-// Query runs the statement; args holds the parameters in its columns, and row says in which of its rows; nil where there are none. The end of ctx interrupts
-// the query, until the rows are closed, which the caller does.
+// Query runs the statement; args holds the parameters in its columns, and row says in which of its
+// rows; nil where there are none. The end of ctx interrupts the query, until the rows are closed,
+// which the caller does.
 //
-// A file that changed since Prepare is read as it is now where that does not change the schema of the result; else there is a *catalog.ChangedError, and the
-// query has to be prepared again. Other errors are Prepare's.
+// A file that changed since Prepare is read as it is now where that does not change the schema of
+// the result; else there is a *catalog.ChangedError, and the query has to be prepared again. Other
+// errors are Prepare's.
 func (s *Statement) Query(ctx context.Context, args arrow.Record, row int) (*Rows, error) {
 	e := s.engine
 	if err := e.enter(); err != nil {
@@ -166,14 +174,16 @@ func sameSchema(a, b *arrow.Schema) bool {
 	return true
 }
 
-// outdated reports whether an error comes of files, or views of them, that are no longer what the statement was prepared for.
+// outdated reports whether an error comes of files, or views of them, that are no longer what the
+// statement was prepared for.
 func (p *prepared) outdated(err error) bool {
 	var changed *catalog.ChangedError
 	var wrong *Error
 	return errors.As(err, &changed) || errors.As(err, &wrong) && wrong.Kind == duck.Name
 }
 
-// changed is the error for a statement whose result is another one now; why is what had it prepared again.
+// changed is the error for a statement whose result is another one now; why is what had it prepared
+// again.
 func (p *prepared) changed(why error) error {
 	var changed *catalog.ChangedError
 	if errors.As(why, &changed) {
@@ -215,7 +225,8 @@ func (r *Rows) Next(ctx context.Context) (arrow.Record, error) {
 	return rec, err
 }
 
-// Retain keeps the memory of the last record readable until release is called, once, also behind Close. It gives nil where the garbage collector keeps it.
+// Retain keeps the memory of the last record readable until release is called, once, also behind
+// Close. It gives nil where the garbage collector keeps it.
 func (r *Rows) Retain() (release func()) {
 	return r.rows.Retain()
 }

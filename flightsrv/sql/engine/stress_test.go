@@ -19,7 +19,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// TestManySessions has sessions ask what they know the answer of, while tables are evicted, files change, and queries are cancelled.
+// TestManySessions has sessions ask what they know the answer of, while tables are evicted, files
+// change, and queries are cancelled.
 func TestManySessions(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -27,7 +28,8 @@ func TestManySessions(t *testing.T) {
 	}{
 		{"in memory", func(*catalog.Config, *Config) {}},
 		{"in files", cached(t)},
-		{"no memory for tables", func(c *catalog.Config, e *Config) { c.MemoryBytes, e.MemoryBytes = -1, 256<<20 }}, // for all sessions at a time: 64 MiB were too few now and then
+		// for all sessions at a time: 64 MiB were too few now and then
+		{"no memory for tables", func(c *catalog.Config, e *Config) { c.MemoryBytes, e.MemoryBytes = -1, 256<<20 }},
 	} {
 		t.Run(c.name, func(t *testing.T) { manySessions(t, c.change) })
 	}
@@ -36,7 +38,8 @@ func TestManySessions(t *testing.T) {
 func manySessions(t *testing.T, change func(*catalog.Config, *Config)) {
 	const rows = 2000
 	w := newWorld(t, map[string]string{
-		"grid.csv": grid(rows), "sub/grid.csv": grid(100), "squares.geojson": squares(300), "Case.csv": "a\n1\n", "case.csv": "a\n2\n", "moving.csv": "a\n1\n",
+		"grid.csv": grid(rows), "sub/grid.csv": grid(100), "squares.geojson": squares(300), "Case.csv": "a\n1\n",
+		"case.csv": "a\n2\n", "moving.csv": "a\n1\n",
 	}, change)
 	asked := []struct{ schema, query, want string }{
 		{"", "SELECT count(*) FROM grid", "2000"},
@@ -163,16 +166,21 @@ func TestIdleStatementHoldsNothing(t *testing.T) {
 	}
 }
 
-// A file of the cache that is damaged is seen, and the data file is parsed again, while the query goes on.
+// A file of the cache that is damaged is seen, and the data file is parsed again, while the query
+// goes on.
 func TestDamagedCache(t *testing.T) {
 	dir := t.TempDir()
-	w := newWorld(t, map[string]string{"squares.geojson": squares(600)}, func(c *catalog.Config, _ *Config) { c.CacheDir = dir })
+	w := newWorld(t, map[string]string{"squares.geojson": squares(600)}, func(c *catalog.Config, _ *Config) {
+		c.CacheDir = dir
+	})
 	w.want("SELECT count(*) FROM squares", "600")
 	w.catalog.Saved(t.Context())
 	other := newWorld(t, nil, func(c *catalog.Config, _ *Config) {
 		c.CacheDir, c.Roots[0].Dir = dir, w.dir
 	})
-	s, err := other.engine.Prepare(t.Context(), "SELECT sum(i), count(DISTINCT ST_AsText(geometry)) FROM squares WHERE geometry && 'POLYGON((-9 -9,999 -9,999 999,-9 999,-9 -9))'::GEOMETRY", "")
+	s, err := other.engine.Prepare(t.Context(),
+		"SELECT sum(i), count(DISTINCT ST_AsText(geometry)) FROM squares WHERE geometry && 'POLYGON((-9 -9,999 -9,"+
+			"999 999,-9 999,-9 -9))'::GEOMETRY", "")
 	if err != nil {
 		t.Fatal(err)
 	}

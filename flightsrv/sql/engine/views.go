@@ -11,9 +11,10 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/sql/worker"
 )
 
-// A name in a query is looked up by DuckDB, which knows views alone. So each name that a query has becomes a view first, called as the query calls it, of
-// the entry that is meant. A view holds no more than the entry's name, so it outlives the versions of the file; another one takes its place where a file that
-// came or went makes the name mean something else.
+// A name in a query is looked up by DuckDB, which knows views alone. So each name that a query has
+// becomes a view first, called as the query calls it, of the entry that is meant. A view holds no
+// more than the entry's name, so it outlives the versions of the file; another one takes its place
+// where a file that came or went makes the name mean something else.
 
 // maxViews is how many views are kept. Statements whose view went are prepared again.
 const maxViews = 4096
@@ -27,7 +28,8 @@ type views struct {
 
 func newViews() views { return views{of: map[place]string{}, most: maxViews} }
 
-// bound calls bind while the mentioned names stand for their entries, and none of the hidden ones for anything.
+// bound calls bind while the mentioned names stand for their entries, and none of the hidden ones
+// for anything.
 func (v *views) bound(db worker.Database, mentions []mention, hidden []mention, bind func() error) error {
 	v.mu.RLock()
 	if v.right(mentions, hidden) {
@@ -104,8 +106,9 @@ func (v *views) drop(db worker.Database, p place) error {
 	return db.DropView(p.schema, p.name)
 }
 
-// mentions finds what the names of a query mean: those that stand for entries, those of the session's schema that must not stand for anything, and the
-// error for the first one that nobody knows here. DuckDB may know that one: then the error is forgotten.
+// mentions finds what the names of a query mean: those that stand for entries, those of the
+// session's schema that must not stand for anything, and the error for the first one that nobody
+// knows here. DuckDB may know that one: then the error is forgotten.
 func (e *Engine) mentions(refs []duck.Reference, schema string) (found, hidden []mention, unknown, err error) {
 	seen := map[place]mention{}
 	for _, ref := range refs {
@@ -115,7 +118,8 @@ func (e *Engine) mentions(refs []duck.Reference, schema string) (found, hidden [
 			if unknown == nil {
 				unknown = err
 			}
-			hidden = append(hidden, mention{schema: cmp.Or(ref.Schema, schema, MainSchema), name: ref.Name}, mention{schema: cmp.Or(ref.Schema, MainSchema), name: ref.Name})
+			hidden = append(hidden, mention{schema: cmp.Or(ref.Schema, schema, MainSchema), name: ref.Name},
+				mention{schema: cmp.Or(ref.Schema, MainSchema), name: ref.Name})
 			continue
 		case err != nil:
 			return nil, nil, nil, err

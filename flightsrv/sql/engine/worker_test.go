@@ -82,8 +82,8 @@ func TestWorkerReadsTables(t *testing.T) {
 	}
 }
 
-// TestWorkerCrash has a statement end DuckDB's process by a stack overflow. Rows of another one that are
-// open go on, and the next statements have other workers.
+// TestWorkerCrash has a statement end DuckDB's process by a stack overflow. Rows of another one
+// that are open go on, and the next statements have other workers.
 func TestWorkerCrash(t *testing.T) {
 	w := newWorld(t, map[string]string{"p.geojson": twoPoints}, withWorkers(3))
 	s, err := w.engine.Prepare(t.Context(), "SELECT i::VARCHAR FROM range(300000) r(i)", "")
@@ -166,7 +166,8 @@ func TestWorkerSpatial(t *testing.T) {
 	if !w.engine.Info().Spatial {
 		t.Fatal("a worker does not load the spatial extension")
 	}
-	if got, err := one(t, w.engine, "SELECT ST_AsText(ST_Transform(geometry, 'EPSG:4326', 'EPSG:3857')) FROM p WHERE n = 1"); err != nil || !strings.HasPrefix(got, "POINT (111319.49") {
+	if got, err := one(t, w.engine, "SELECT ST_AsText(ST_Transform(geometry, 'EPSG:4326', 'EPSG:3857')) FROM p "+
+		"WHERE n = 1"); err != nil || !strings.HasPrefix(got, "POINT (111319.49") {
 		t.Error(got, err)
 	}
 }

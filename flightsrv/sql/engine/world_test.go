@@ -114,7 +114,8 @@ func (w *world) askIn(schema, query string, args ...any) ([]string, error) {
 func (w *world) askWhole(query string, args ...any) ([]string, error) {
 	w.engine.whole = true
 	defer func() { w.engine.whole = false }()
-	forget := func() { closeAll(w.engine.spares.remove(func(*prepared) bool { return true })) } // what others prepared, and what is prepared here
+	// what others prepared, and what is prepared here
+	forget := func() { closeAll(w.engine.spares.remove(func(*prepared) bool { return true })) }
 	forget()
 	defer forget()
 	return w.ask(query, args...)

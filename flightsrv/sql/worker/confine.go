@@ -9,10 +9,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readable are the folders and files that the dynamic linker and the C library read. A worker may read
-// them, its own binary and the spatial extension, and write to its spill folder. DuckDB looks for its share
-// of the machine in /proc/self/cgroup; Landlock keeps it from what is private to other processes there.
-var readable = []string{"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache", "/dev/null", "/dev/urandom", "/proc", "/sys/fs/cgroup"}
+// readable are the folders and files that the dynamic linker and the C library read. A worker may
+// read them, its own binary and the spatial extension, and write to its spill folder. DuckDB looks
+// for its share of the machine in /proc/self/cgroup; Landlock keeps it from what is private to
+// other processes there.
+var readable = []string{
+	"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache",
+	"/dev/null", "/dev/urandom", "/proc", "/sys/fs/cgroup",
+}
 
 // The rights of Landlock's first version, and what later ones added, by the version's number.
 const (
@@ -25,11 +29,12 @@ var addedFS = map[int]uint64{
 	2: unix.LANDLOCK_ACCESS_FS_REFER, 3: unix.LANDLOCK_ACCESS_FS_TRUNCATE, 5: unix.LANDLOCK_ACCESS_FS_IOCTL_DEV,
 }
 
-// restrictThread restricts the calling thread, and the processes that it starts, to the files of a worker. It
-// cannot be undone: the caller has locked the thread, and does not unlock it. Where the kernel has no
-// Landlock it restricts nothing and reports false.
+// restrictThread restricts the calling thread, and the processes that it starts, to the files of a
+// worker. It cannot be undone: the caller has locked the thread, and does not unlock it. Where the
+// kernel has no Landlock it restricts nothing and reports false.
 //
-// Libraries for Landlock restrict all threads of a process. Here it is one, of a process that goes on.
+// Libraries for Landlock restrict all threads of a process. Here it is one, of a process that goes
+// on.
 func restrictThread(files []string, spill string) (bool, error) {
 	version, _, no := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if no != 0 {
@@ -47,7 +52,8 @@ func restrictThread(files []string, spill string) (bool, error) {
 	if version >= 6 {
 		attr.Scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
 	}
-	rules, _, no := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
+	rules, _, no := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)),
+		unsafe.Sizeof(attr), 0)
 	if no != 0 {
 		return false, os.NewSyscallError("landlock_create_ruleset", no)
 	}
@@ -86,15 +92,16 @@ func allow(rules int, path string, access uint64) error {
 		access &= readFile | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE
 	}
 	attr := unix.LandlockPathBeneathAttr{Allowed_access: access, Parent_fd: int32(fd)}
-	_, _, no := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(rules), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&attr)), 0, 0, 0)
+	_, _, no := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(rules), unix.LANDLOCK_RULE_PATH_BENEATH,
+		uintptr(unsafe.Pointer(&attr)), 0, 0, 0)
 	if no != 0 {
 		return fmt.Errorf("%s: %w", path, os.NewSyscallError("landlock_add_rule", no))
 	}
 	return nil
 }
 
-// refused are the system calls that a worker has no use for: sockets, other programs, other processes,
-// and the kernel's own settings.
+// refused are the system calls that a worker has no use for: sockets, other programs, other
+// processes, and the kernel's own settings.
 var refused = []string{
 	"socket", "socketpair", "connect", "bind", "listen", "accept", "accept4",
 	"execve", "execveat", "ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd", "kcmp",
@@ -116,8 +123,8 @@ func Missing() (missing []string) {
 
 const noLandlock = "Landlock: workers may open what the server may"
 
-// confine has the kernel refuse this process, in all threads, the system calls of refused. It gives the
-// protections that the kernel does not have.
+// confine has the kernel refuse this process, in all threads, the system calls of refused. It gives
+// the protections that the kernel does not have.
 func confine() (missing []string) {
 	filter := seccomp.Filter{
 		NoNewPrivs: true,

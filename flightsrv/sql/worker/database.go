@@ -27,7 +27,8 @@ type Database interface {
 	Connect() (Conn, error)
 	// Rest ends the exclusive use. What was prepared stays.
 	Rest()
-	// Resume begins the exclusive use again. It reports whether the database is there and nobody uses it.
+	// Resume begins the exclusive use again. It reports whether the database is there and nobody
+	// uses it.
 	Resume() bool
 	// Alive reports whether the database is there.
 	Alive() bool

@@ -1,13 +1,16 @@
 // Package worker runs DuckDB in processes of their own.
 //
-// A [Pool] starts workers: processes of the server's own binary that call [Serve]. DuckDB is loaded only there. A statement
-// that crashes DuckDB, ignores its deadline or takes too much memory ends one worker, and no other statement.
+// A [Pool] starts workers: processes of the server's own binary that call [Serve]. DuckDB is loaded
+// only there. A statement that crashes DuckDB, ignores its deadline or takes too much memory ends
+// one worker, and no other statement.
 //
-// The server and a worker exchange messages over a Unix socket of type SOCK_SEQPACKET. A message has a head in JSON and a body
-// of Arrow buffers. Payloads of more than 64 KiB are sent as a descriptor of a memory file. Buffers that lie in a mapped file
-// of the cache are sent as a descriptor of that file, an offset and a length, and are not copied.
+// The server and a worker exchange messages over a Unix socket of type SOCK_SEQPACKET. A message
+// has a head in JSON and a body of Arrow buffers. Payloads of more than 64 KiB are sent as a
+// descriptor of a memory file. Buffers that lie in a mapped file of the cache are sent as a
+// descriptor of that file, an offset and a length, and are not copied.
 //
-// A [Database] is used by one statement at a time: [Pool.Take] gives the exclusive use of a worker, [Database.Rest] ends it.
-// Connections with prepared statements stay in the worker, and [Database.Resume] takes it again if it is free.
-// [Embedded] is DuckDB in this process, with the same interface.
+// A [Database] is used by one statement at a time: [Pool.Take] gives the exclusive use of a worker,
+// [Database.Rest] ends it. Connections with prepared statements stay in the worker, and
+// [Database.Resume] takes it again if it is free. [Embedded] is DuckDB in this process, with the
+// same interface.
 package worker

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An operation is what a message asks for. The server asks the first group of a worker, a worker asks
-// the second group of the server.
+// An operation is what a message asks for. The server asks the first group of a worker, a worker
+// asks the second group of the server.
 type operation byte
 
 const (
@@ -41,8 +41,8 @@ const (
 	opReleaseScan
 	opReleaseRelation
 
-	// Notices of the server's that a worker takes in the order of their sending, as the server takes the
-	// two above.
+	// Notices of the server's that a worker takes in the order of their sending, as the server
+	// takes the two above.
 	opFile
 	opForget
 )
@@ -119,8 +119,8 @@ func closeFDs(fds []int) {
 // read reads the head as JSON.
 func (m *message) read(v any) error { return json.Unmarshal(m.head, v) }
 
-// A handler answers a request: a head, the parts of a body, and descriptors, which the peer does not
-// close. done is called when the answer is sent; it may be nil.
+// A handler answers a request: a head, the parts of a body, and descriptors, which the peer does
+// not close. done is called when the answer is sent; it may be nil.
 type handler func(m *message) (head any, body *body, err error)
 
 // body is the Arrow buffers of a message.

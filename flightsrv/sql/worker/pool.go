@@ -175,8 +175,8 @@ func (p *Pool) Take(ctx context.Context) (Database, error) {
 	return nil, err
 }
 
-// find gives a worker that nobody uses, or the right to start one, or a place in the queue. A nil in the
-// queue's channel is the right to start one.
+// find gives a worker that nobody uses, or the right to start one, or a place in the queue. A nil
+// in the queue's channel is the right to start one.
 func (p *Pool) find() (w *process, start bool, wait chan *process, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -285,8 +285,9 @@ func (w *process) take() bool {
 // Resume begins the use of the worker again, if nobody else uses it.
 func (w *process) Resume() bool { return w.take() }
 
-// Rest ends the use of the worker, or gives it to the first that waits. A worker that holds much of the
-// memory that all may hold is ended: DuckDB does not give it back, and the next statement would be to blame.
+// Rest ends the use of the worker, or gives it to the first that waits. A worker that holds much of
+// the memory that all may hold is ended: DuckDB does not give it back, and the next statement would
+// be to blame.
 func (w *process) Rest() {
 	p := w.pool
 	if w.held() > max(restBytes, p.cfg.MemoryBytes/4) {
@@ -366,8 +367,8 @@ func (p *Pool) forgetFiles() {
 	}
 }
 
-// limitMemory ends a worker while all of them together hold more than they may: the largest of the unused
-// ones, else the largest.
+// limitMemory ends a worker while all of them together hold more than they may: the largest of the
+// unused ones, else the largest.
 func (p *Pool) limitMemory(all []*process) {
 	var total int64
 	held := make(map[*process]int64, len(all))
@@ -410,7 +411,8 @@ func (p *Pool) endStalled(all []*process) {
 		if w.stalled() {
 			w.kill(&duck.Error{
 				Kind: duck.Memory, Position: -1,
-				Message: fmt.Sprintf("the client took no rows for %v while other statements waited for a worker", stallTime),
+				Message: fmt.Sprintf("the client took no rows for %v while other statements waited for a worker",
+					stallTime),
 			})
 			return
 		}

@@ -38,7 +38,8 @@ func newPool(t *testing.T, resolve duck.Resolver) *Pool {
 		t.Fatal(err)
 	}
 	p, err := NewPool(Config{
-		Command: []string{exe}, Env: []string{workerEnv + "=1"}, Max: 1, MemoryBytes: 1 << 28, Threads: 1, Log: zerolog.Nop(),
+		Command: []string{exe}, Env: []string{workerEnv + "=1"}, Max: 1, MemoryBytes: 1 << 28, Threads: 1,
+		Log: zerolog.Nop(),
 	}, resolve)
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +52,8 @@ func newPool(t *testing.T, resolve duck.Resolver) *Pool {
 	return p
 }
 
-// TestPanicOfTheServer has the server panic when a worker asks for a table: the statement fails alone.
+// TestPanicOfTheServer has the server panic when a worker asks for a table: the statement fails
+// alone.
 func TestPanicOfTheServer(t *testing.T) {
 	p := newPool(t, func(context.Context, string) (duck.Relation, error) { panic("a defect") })
 	db, err := p.Take(t.Context())
@@ -82,7 +84,8 @@ func TestPanicOfTheServer(t *testing.T) {
 	}
 }
 
-// TestRequestThatCannotBeSent ends the worker, whose state is unknown then, and not the caller's wait.
+// TestRequestThatCannotBeSent ends the worker, whose state is unknown then, and not the caller's
+// wait.
 func TestRequestThatCannotBeSent(t *testing.T) {
 	p := newPool(t, nil)
 	for range 2 { // the second time with another worker
@@ -115,7 +118,8 @@ func (failingBatches) Batch(int) (arrow.Record, bool, error) {
 }
 func (b failingBatches) Release() { b.of.released.Add(1) }
 
-// TestScanOfAFailingTable checks that a scan is released whose first batch, which comes with the reply to it, is an error.
+// TestScanOfAFailingTable checks that a scan is released whose first batch, which comes with the
+// reply to it, is an error.
 func TestScanOfAFailingTable(t *testing.T) {
 	table := &failing{}
 	p := newPool(t, func(context.Context, string) (duck.Relation, error) { return table, nil })

@@ -93,8 +93,9 @@ func (t *opening) String() string {
 // start starts a worker, in use.
 func (p *Pool) start(ctx context.Context) (*process, error) {
 	w := &process{
-		pool: p, busy: true, dead: make(chan struct{}), calls: map[uint64]*call{}, relations: map[uint64]duck.Relation{},
-		scans: map[uint64]*scan{}, files: map[File]int64{},
+		pool: p, busy: true, dead: make(chan struct{}), calls: map[uint64]*call{},
+		relations: map[uint64]duck.Relation{},
+		scans:     map[uint64]*scan{}, files: map[File]int64{},
 	}
 	if p.cfg.SpillDir != "" {
 		var err error
@@ -179,8 +180,8 @@ func (w *process) spawn(socket *os.File) error {
 	return nil
 }
 
-// limit limits the memory of a worker that has started: DuckDB starts 80 threads for a moment, to check
-// the signature of the spatial extension.
+// limit limits the memory of a worker that has started: DuckDB starts 80 threads for a moment, to
+// check the signature of the spatial extension.
 func (w *process) limit() error {
 	cfg := &w.pool.cfg
 	data := uint64(cfg.MemoryBytes) + extraBytes + uint64(cfg.Threads+32)*stackBytes
@@ -215,7 +216,8 @@ func (w *process) finish() {
 	_ = w.removeSpill() // what is left is removed with the folder of the pool
 	w.pool.remove(w)
 	if unasked {
-		w.pool.cfg.Log.Warn().Err(why).Int("pid", w.cmd.Process.Pid).Str("stderr", w.said.String()).Msg("a worker for SQL has crashed")
+		w.pool.cfg.Log.Warn().Err(why).Int("pid", w.cmd.Process.Pid).Str("stderr",
+			w.said.String()).Msg("a worker for SQL has crashed")
 	}
 	close(w.dead)
 }
@@ -229,10 +231,15 @@ func (w *process) ending() error {
 	}
 	said := w.said.String()
 	short := func(words string) bool { return strings.Contains(said, words) }
-	if slices.ContainsFunc([]string{"out of memory", "bad_alloc", "annot allocate memory", "pthread_create failed"}, short) {
-		return &duck.Error{Kind: duck.Memory, Message: "the statement needs more memory than --sql-memory allows", Position: -1}
+	if slices.ContainsFunc([]string{"out of memory", "bad_alloc", "annot allocate memory", "pthread_create failed"},
+		short) {
+		return &duck.Error{
+			Kind: duck.Memory, Message: "the statement needs more memory than --sql-memory allows",
+			Position: -1,
+		}
 	}
-	return &duck.Error{Kind: duck.Internal, Message: "DuckDB crashed while it ran this statement (" + how + "); other statements go on", Position: -1}
+	return &duck.Error{Kind: duck.Internal, Message: "DuckDB crashed while it ran this statement (" +
+		how + "); other statements go on", Position: -1}
 }
 
 // kill ends the process.

@@ -16,7 +16,8 @@ import (
 func (w *process) handle(m *message) (head any, b *body, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			w.pool.cfg.Log.Error().Any("panic", v).Bytes("stack", debug.Stack()).Msg("a table for SQL could not be read")
+			w.pool.cfg.Log.Error().Any("panic", v).Bytes("stack",
+				debug.Stack()).Msg("a table for SQL could not be read")
 			err = fmt.Errorf("panic: %v", v)
 		}
 	}()
@@ -176,15 +177,16 @@ func (w *process) batches(c *call, s *scan, first int) (reply batchReply, b *bod
 	return reply, b, nil
 }
 
-// A reply has batches that were not asked for yet, as long as they take little time and few bytes are
-// copied: a few in the first reply, since a query may have a LIMIT, then more.
+// A reply has batches that were not asked for yet, as long as they take little time and few bytes
+// are copied: a few in the first reply, since a query may have a LIMIT, then more.
 const (
 	aheadFirst = 4
 	aheadTime  = time.Millisecond
 	aheadBytes = 1 << 20
 )
 
-// ahead gives the batch to send after batch i in the reply that begins with batch first, -1 for none.
+// ahead gives the batch to send after batch i in the reply that begins with batch first, -1 for
+// none.
 func (s *scan) ahead(first, i int, b *body, took time.Duration) int {
 	s.sending.Lock()
 	defer s.sending.Unlock()
@@ -258,7 +260,8 @@ func (w *process) locate(buffer []byte) (number, at int64, ok bool) {
 	return w.lastFile, at, true
 }
 
-// forget has the worker, if it is unused, give up files: those whose names are gone, or all if they are many.
+// forget has the worker, if it is unused, give up files: those whose names are gone, or all if they
+// are many.
 func (w *process) forget() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -410,4 +410,5 @@ func (w *worker) ask(op operation, head, reply any) (*message, error) {
 }
 
 // tell sends a notice.
-func (w *worker) tell(op operation, head any) { _ = w.peer.send(op, 0, head, nil) } // the end of the socket ends the process
+// the end of the socket ends the process
+func (w *worker) tell(op operation, head any) { _ = w.peer.send(op, 0, head, nil) }

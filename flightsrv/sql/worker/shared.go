@@ -79,8 +79,8 @@ func (s *Shared) Retain() {
 	}
 }
 
-// Release gives up a reference. The last one frees the memory, unless a worker maps it. It does nothing
-// for nil.
+// Release gives up a reference. The last one frees the memory, unless a worker maps it. It does
+// nothing for nil.
 func (s *Shared) Release() {
 	if s != nil {
 		s.mapping.release()

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestShare checks that shared buffers are found by their address until the last reference is released.
+// TestShare checks that shared buffers are found by their address until the last reference is
+// released.
 func TestShare(t *testing.T) {
 	one, two := bytes.Repeat([]byte{1}, 100), bytes.Repeat([]byte{2}, 100_000)
 	s, err := Share(one, nil, two)

@@ -54,7 +54,8 @@ func (r *remoteRelation) Scan(ctx context.Context, columns []int) (duck.Batches,
 		fields[i] = r.schema.Field(c)
 	}
 	b := &remoteBatches{
-		worker: r.worker, call: call, id: reply.Scan, n: reply.Batches, schema: arrow.NewSchema(fields, nil), ahead: map[int]receivedBatch{},
+		worker: r.worker, call: call, id: reply.Scan, n: reply.Batches, schema: arrow.NewSchema(fields, nil),
+		ahead: map[int]receivedBatch{},
 	}
 	if err := b.keep(m, reply.First); err != nil {
 		b.Release()
@@ -174,7 +175,8 @@ func (w *worker) file(number int64) *mapping {
 	return w.files[number]
 }
 
-// heldBytes is the most that rows hold of batches that were sent: what lies in mapped files costs nothing.
+// heldBytes is the most that rows hold of batches that were sent: what lies in mapped files costs
+// nothing.
 const heldBytes = 256 << 20
 
 // hold keeps a batch, of which these bytes were sent, until the rows of a request are closed. It

@@ -14,7 +14,8 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/internal/driver/drivertest"
 )
 
-// card opens the first card, or skips the test where there is none. VIBEFLIGHT_GPU=require makes that a failure.
+// card opens the first card, or skips the test where there is none. VIBEFLIGHT_GPU=require makes
+// that a failure.
 func card(t testing.TB) driver.Driver {
 	t.Helper()
 	d, err := Open(0)
@@ -86,8 +87,14 @@ func TestRefused(t *testing.T) {
 		{"no arguments", d.Launch(s, f, one, nil), "0 arguments for 2 parameters"},
 		{"an argument too many", d.Launch(s, f, one, []uint64{1, 2, 3}), "3 arguments for 2 parameters"},
 		{"no function", d.Launch(s, 0, one, nil), "CUDA_ERROR_INVALID_HANDLE"},
-		{"recording a copy from pageable memory", d.ToDevice(s, p, unsafe.Pointer(&text[0]), 8), "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"},
-		{"recording a copy to pageable memory", d.ToHost(s, unsafe.Pointer(&text[0]), p, 8), "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"},
+		{
+			"recording a copy from pageable memory", d.ToDevice(s, p, unsafe.Pointer(&text[0]), 8),
+			"CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
+		},
+		{
+			"recording a copy to pageable memory", d.ToHost(s, unsafe.Pointer(&text[0]), p, 8),
+			"CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
+		},
 		{"a negative copy", d.Copy(s, p, p, -1), "not positive"},
 	}
 	for _, tt := range tests {
@@ -141,7 +148,10 @@ func TestOpenTwice(t *testing.T) {
 func TestPTX(t *testing.T) {
 	d := card(t)
 	defer closeCard(t, d)
-	image, _, err := compilerOf(t).Compile(driver.Source{Name: "ptx.cu", Text: `extern "C" __global__ void from_ptx() {}`}, "compute_80")
+	image, _, err := compilerOf(t).Compile(driver.Source{
+		Name: "ptx.cu",
+		Text: `extern "C" __global__ void from_ptx() {}`,
+	}, "compute_80")
 	must(t, err)
 	m, err := d.Load(image)
 	must(t, err)

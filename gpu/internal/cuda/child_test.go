@@ -15,7 +15,8 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/internal/driver"
 )
 
-// actionVar says to the test binary, run as a child, which of actions to do instead of tests: what a process can do once only.
+// actionVar says to the test binary, run as a child, which of actions to do instead of tests: what
+// a process can do once only.
 const actionVar = "VIBEFLIGHT_TEST_ACTION"
 
 var actions = map[string]func() error{"open": openAtOnce, "alloc": allocWithoutPool, "fault": writeToNowhere}
@@ -90,7 +91,10 @@ func writeToNowhere() error {
 	if err != nil {
 		return err
 	}
-	image, _, err := c.Compile(driver.Source{Name: "fault.cu", Text: `extern "C" __global__ void fault(int* p) { *p = 1; }`}, d.Info().Arch)
+	image, _, err := c.Compile(driver.Source{
+		Name: "fault.cu",
+		Text: `extern "C" __global__ void fault(int* p) { *p = 1; }`,
+	}, d.Info().Arch)
 	if err != nil {
 		return err
 	}
@@ -116,7 +120,8 @@ func writeToNowhere() error {
 	return nil
 }
 
-// fakeDriver is a libcuda.so.1 of a few entry points. INIT, COUNT and CAPABILITY say what it answers, unless they are not defined.
+// fakeDriver is a libcuda.so.1 of a few entry points. INIT, COUNT and CAPABILITY say what it
+// answers, unless they are not defined.
 const fakeDriver = `
 #include <stddef.h>
 #include <string.h>
@@ -164,16 +169,27 @@ func TestDrivers(t *testing.T) {
 		{"no card", []string{"INIT=100", "COUNT=0"}, "open", "none=true no GPU: cuInit: CUDA_ERROR_NO_DEVICE\n"},
 		{"no card and no names of errors", []string{"INIT=100"}, "open", "none=true no GPU: cuInit: error 100\n"},
 		{"no card, found later", []string{"INIT=0", "COUNT=0"}, "open", "none=true no GPU: the driver finds no card\n"},
-		{"a broken driver", []string{"INIT=0", "COUNT=-1"}, "open", "none=true no GPU: cuDeviceGetCount: CUDA_ERROR_UNKNOWN\n"},
+		{
+			"a broken driver",
+			[]string{"INIT=0", "COUNT=-1"},
+			"open",
+			"none=true no GPU: cuDeviceGetCount: CUDA_ERROR_UNKNOWN\n",
+		},
 		{"nothing but cuInit", []string{"INIT=0"}, "open", "none=true no GPU: cuDeviceGetCount: error 801\n"},
 		{"nothing at all", nil, "open", "none=true no GPU: cuInit: error 801\n"},
-		{"an old card", []string{"INIT=0", "COUNT=1", "CAPABILITY=75"}, "open", "none=true no GPU: Sham 9000 has compute capability 7.5, 8.0 is the least\n"},
+		{
+			"an old card",
+			[]string{"INIT=0", "COUNT=1", "CAPABILITY=75"},
+			"open",
+			"none=true no GPU: Sham 9000 has compute capability 7.5, 8.0 is the least\n",
+		},
 		{"a card", []string{"INIT=0", "COUNT=1", "CAPABILITY=90"}, "open", "none=false <nil>\n"},
 		{
 			"a card without memory pools",
 			[]string{"INIT=0", "COUNT=1", "CAPABILITY=90"},
 			"alloc",
-			"alloc 0x7000 <nil>\nfree <nil>\ntrim <nil>\nmemory=true cuMemAllocAsync (1099511627776 bytes): CUDA_ERROR_OUT_OF_MEMORY\n",
+			"alloc 0x7000 <nil>\nfree <nil>\ntrim <nil>\nmemory=true cuMemAllocAsync (1099511627776 bytes): " +
+				"CUDA_ERROR_OUT_OF_MEMORY\n",
 		},
 	}
 	for _, tt := range tests {
@@ -206,7 +222,8 @@ func buildDriver(t *testing.T, defines []string) string {
 	return dir
 }
 
-// A file that is no library stands first on the loader's path, so there is no driver whatever the machine has.
+// A file that is no library stands first on the loader's path, so there is no driver whatever the
+// machine has.
 func TestNoDriver(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(dir, "libcuda.so.1"), []byte("no library"), 0o600))

@@ -22,7 +22,8 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/internal/driver"
 )
 
-// minCapability is the oldest compute capability that kernels are written for, 10 times major plus minor.
+// minCapability is the oldest compute capability that kernels are written for, 10 times major plus
+// minor.
 const minCapability = 80
 
 // device is an open card.
@@ -36,7 +37,8 @@ type device struct {
 	closed  atomic.Bool
 }
 
-// Count says how many cards the driver has. Where that is none, the error wraps driver.ErrNoDevice and says why.
+// Count says how many cards the driver has. Where that is none, the error wraps driver.ErrNoDevice
+// and says why.
 func Count() (int, error) {
 	if err := loader.Open(); err != nil {
 		var refused loader.InitError
@@ -55,8 +57,9 @@ func Count() (int, error) {
 	return n, nil
 }
 
-// Open opens a card, ordinal counted from 0 in the driver's order. The error wraps driver.ErrNoDevice and says why there is none to use.
-// Several open devices of one ordinal share the card's context and its memory pool.
+// Open opens a card, ordinal counted from 0 in the driver's order. The error wraps
+// driver.ErrNoDevice and says why there is none to use. Several open devices of one ordinal share
+// the card's context and its memory pool.
 func Open(ordinal int) (driver.Driver, error) {
 	n, err := Count()
 	if err != nil {
@@ -77,7 +80,8 @@ func Open(ordinal int) (driver.Driver, error) {
 		return nil, fmt.Errorf("%w: %s has compute capability %d.%d, 8.0 is the least",
 			driver.ErrNoDevice, d.info.Name, capability/10, capability%10)
 	}
-	// Whoever waits for the card lets others have the processor: those who read files and copy columns. A driver that does not know the flag waits as it sees fit.
+	// Whoever waits for the card lets others have the processor: those who read files and copy
+	// columns. A driver that does not know the flag waits as it sees fit.
 	_ = d.ordinal.SetPrimaryCtxFlags(cu.SchedYield)
 	if d.context, err = d.ordinal.RetainPrimaryCtx(); err != nil {
 		return nil, noDevice(wrapped(err, "cuDevicePrimaryCtxRetain", func() string { return d.info.Name }))
@@ -92,7 +96,8 @@ func Open(ordinal int) (driver.Driver, error) {
 
 func noDevice(reason error) error { return fmt.Errorf("%w: %w", driver.ErrNoDevice, reason) }
 
-// describe fills info, without a context, and gives the compute capability, 10 times major plus minor.
+// describe fills info, without a context, and gives the compute capability, 10 times major plus
+// minor.
 func (d *device) describe(ordinal int) (capability int, err error) {
 	d.info.Ordinal = ordinal
 	if d.info.Name, err = d.ordinal.Name(); err != nil {
@@ -113,7 +118,9 @@ func (d *device) describe(ordinal int) (capability int, err error) {
 		{C.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, &d.info.SharedBytes},
 	} {
 		if *a.value, err = d.ordinal.Attribute(a.attribute); err != nil {
-			return 0, wrapped(err, "cuDeviceGetAttribute", func() string { return fmt.Sprintf("attribute %d", a.attribute) })
+			return 0, wrapped(err, "cuDeviceGetAttribute", func() string {
+				return fmt.Sprintf("attribute %d", a.attribute)
+			})
 		}
 	}
 	d.info.L2Bytes = int64(l2)

@@ -12,7 +12,8 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/internal/driver"
 )
 
-// failed makes the error of a call that gave code, nil if that is success. detail is asked only of a call that failed.
+// failed makes the error of a call that gave code, nil if that is success. detail is asked only of
+// a call that failed.
 func failed(code C.int, call string, detail func() string) error {
 	if code == C.CUDA_SUCCESS {
 		return nil
@@ -32,8 +33,9 @@ func kind(code C.int) error {
 	switch code {
 	case C.CUDA_ERROR_OUT_OF_MEMORY:
 		return driver.ErrMemory
-	// After these the driver refuses all further work of the process, as their documentation in cuda.h says ("the process must be terminated
-	// and relaunched"), or the device itself is not to be had any more. An unknown error leaves nothing that can be trusted.
+	// After these the driver refuses all further work of the process, as their documentation in
+	// cuda.h says ("the process must be terminated and relaunched"), or the device itself is not to
+	// be had any more. An unknown error leaves nothing that can be trusted.
 	case C.CUDA_ERROR_DEINITIALIZED,
 		C.CUDA_ERROR_DEVICE_UNAVAILABLE,
 		C.CUDA_ERROR_INVALID_CONTEXT,
@@ -59,7 +61,8 @@ func kind(code C.int) error {
 	return nil
 }
 
-// wrapped makes the error of a call that went through gorgonia.org/cu, whose errors are the driver's codes in a type without a name.
+// wrapped makes the error of a call that went through gorgonia.org/cu, whose errors are the
+// driver's codes in a type without a name.
 func wrapped(err error, call string, detail func() string) error {
 	if err == nil {
 		return nil

@@ -34,7 +34,8 @@ func (d *device) pooled() C.int {
 	return 1
 }
 
-// Alloc takes memory from the card's pool in the order of s. A card without a pool allocates at once.
+// Alloc takes memory from the card's pool in the order of s. A card without a pool allocates at
+// once.
 func (d *device) Alloc(s driver.Stream, bytes int64) (driver.Ptr, error) {
 	if bytes <= 0 {
 		return 0, errSize
@@ -49,7 +50,8 @@ func (d *device) Free(s driver.Stream, p driver.Ptr) error {
 	return failed(C.vf_free(d.ctx(), C.uintptr_t(s), d.pooled(), C.uint64_t(p)), "cuMemFreeAsync", nil)
 }
 
-// Trim gives what lies unused in the pool back to the card. Memory whose Free has not been reached yet stays.
+// Trim gives what lies unused in the pool back to the card. Memory whose Free has not been reached
+// yet stays.
 func (d *device) Trim() error {
 	if d.pool == 0 {
 		return nil
@@ -120,7 +122,8 @@ func (d *device) Fill(s driver.Stream, dst driver.Ptr, value byte, bytes int64) 
 	return failed(code, "cuMemsetD8Async", inBytes(bytes))
 }
 
-// sized is the answer to a copy of bytes <= 0: none is nothing to do, fewer is the caller's mistake.
+// sized is the answer to a copy of bytes <= 0: none is nothing to do, fewer is the caller's
+// mistake.
 func sized(bytes int64) error {
 	if bytes < 0 {
 		return errSize

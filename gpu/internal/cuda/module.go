@@ -23,7 +23,8 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/internal/driver"
 )
 
-// kernel is what is known of a function. The driver can say neither its name nor, before CUDA 12.4, its parameters.
+// kernel is what is known of a function. The driver can say neither its name nor, before CUDA 12.4,
+// its parameters.
 type kernel struct {
 	name       string
 	module     driver.Module
@@ -148,8 +149,9 @@ func (d *device) Resources(f driver.Function) (driver.Resources, error) {
 	return r, err
 }
 
-// Launch queues f. A shape that no card takes, and a number of arguments that is not the function's, are refused before the driver sees them:
-// it has no other way to know how many arguments there are than to read them.
+// Launch queues f. A shape that no card takes, and a number of arguments that is not the
+// function's, are refused before the driver sees them: it has no other way to know how many
+// arguments there are than to read them.
 func (d *device) Launch(s driver.Stream, f driver.Function, dim driver.Dim, args []uint64) error {
 	k, known := d.kernels.get(f)
 	detail := func() string {
@@ -170,7 +172,8 @@ func (d *device) Launch(s driver.Stream, f driver.Function, dim driver.Dim, args
 		len(args) > C.VF_MAX_ARGUMENTS, k.parameters >= 0 && k.parameters != len(args):
 		return failed(C.CUDA_ERROR_INVALID_VALUE, "cuLaunchKernel", detail)
 	}
-	code := C.vf_launch(d.ctx(), C.uintptr_t(s), C.uintptr_t(f), C.uint(dim.Grid), C.uint(dim.Block), C.uint(dim.SharedBytes),
+	code := C.vf_launch(d.ctx(), C.uintptr_t(s), C.uintptr_t(f), C.uint(dim.Grid), C.uint(dim.Block),
+		C.uint(dim.SharedBytes),
 		(*C.uint64_t)(unsafe.SliceData(args)), C.int(len(args)))
 	return failed(code, "cuLaunchKernel", detail)
 }

@@ -25,8 +25,8 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/internal/driver"
 )
 
-// Options of every compilation. Multiplications and additions are fused only where a kernel says so: a processor that runs the same kernel must
-// come to the same bits.
+// Options of every compilation. Multiplications and additions are fused only where a kernel says
+// so: a processor that runs the same kernel must come to the same bits.
 var compileOptions = []string{"-std=c++17", "--fmad=false"}
 
 // compiler is a loaded NVRTC.
@@ -35,8 +35,9 @@ type compiler struct {
 	version string
 }
 
-// NVRTC loads the compiler's library from path, or where path is empty from where the dynamic loader and CUDA's installers put it: of several
-// versions one that the driver's loads. The error has the dynamic loader's words. A library stays loaded as long as the process lives.
+// NVRTC loads the compiler's library from path, or where path is empty from where the dynamic
+// loader and CUDA's installers put it: of several versions one that the driver's loads. The error
+// has the dynamic loader's words. A library stays loaded as long as the process lives.
 func NVRTC(path string) (driver.Compiler, error) {
 	candidates := []string{path}
 	if path == "" {
@@ -64,7 +65,8 @@ func openNVRTC(name string) (*C.struct_vf_nvrtc, error) {
 	return lib, nil
 }
 
-// versionOf names the library and the options. NVRTC does not tell its patch release, so the size of its file stands for it.
+// versionOf names the library and the options. NVRTC does not tell its patch release, so the size
+// of its file stands for it.
 func versionOf(lib *C.struct_vf_nvrtc) string {
 	version := fmt.Sprintf("nvrtc %d.%d", lib.major, lib.minor)
 	if file, err := os.Stat(C.GoString(&lib.path[0])); err == nil {
@@ -81,8 +83,9 @@ func driverMajor() int {
 	return max(cu.Version()/1000, 0)
 }
 
-// candidateLibraries lists names of NVRTC in the order to try. A driver refuses the CUBINs of a later major version than its own, so those
-// come last; the rest from new to old, each first by its name alone.
+// candidateLibraries lists names of NVRTC in the order to try. A driver refuses the CUBINs of a
+// later major version than its own, so those come last; the rest from new to old, each first by its
+// name alone.
 func candidateLibraries(major int) []string {
 	names := []string{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"}
 	later := func(name string) bool {

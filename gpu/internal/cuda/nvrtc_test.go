@@ -69,9 +69,15 @@ func TestCompileErrors(t *testing.T) {
 	}{
 		{
 			"syntax", "\n\nextern \"C\" __global__ void f() { nonsense; }\n", "sm_90",
-			[]string{"nvrtcCompileProgram (f.cu for sm_90): NVRTC_ERROR_COMPILATION\n", "f.cu(3): error:", `"nonsense" is undefined`},
+			[]string{
+				"nvrtcCompileProgram (f.cu for sm_90): NVRTC_ERROR_COMPILATION\n", "f.cu(3): error:",
+				`"nonsense" is undefined`,
+			},
 		},
-		{"no such architecture", "", "sm_1", []string{"f.cu for sm_1", "NVRTC_ERROR_INVALID_OPTION", "gpu-architecture"}},
+		{"no such architecture", "", "sm_1", []string{
+			"f.cu for sm_1", "NVRTC_ERROR_INVALID_OPTION",
+			"gpu-architecture",
+		}},
 		{"no architecture", "", "--help", []string{`"--help"`}},
 		{"a NUL", "int a;\x00int b;", "sm_90", []string{"f.cu: a NUL"}},
 	}
@@ -150,7 +156,9 @@ func TestCandidates(t *testing.T) {
 		{14, "[libnvrtc.so.13 libnvrtc.so.12 libnvrtc.so.11.2]"},
 	}
 	for _, tt := range tests {
-		names := slices.DeleteFunc(candidateLibraries(tt.driver), func(n string) bool { return strings.Contains(n, "/") })
+		names := slices.DeleteFunc(candidateLibraries(tt.driver), func(n string) bool {
+			return strings.Contains(n, "/")
+		})
 		if got := fmt.Sprint(names); got != tt.want {
 			t.Errorf("driver %d: got %s, want %s", tt.driver, got, tt.want)
 		}

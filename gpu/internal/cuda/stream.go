@@ -46,8 +46,9 @@ func (d *device) Synchronize(s driver.Stream) error {
 	return failed(C.vf_synchronize(d.ctx(), C.uintptr_t(s)), "cuStreamQuery", nil)
 }
 
-// NewEvent gives an event with a time stamp. Its Await yields, as all waits do (Open): one that sleeps takes an interrupt for each Record, and tens of microseconds to
-// wake up on a virtual machine.
+// NewEvent gives an event with a time stamp. Its Await yields, as all waits do (Open): one that
+// sleeps takes an interrupt for each Record, and tens of microseconds to wake up on a virtual
+// machine.
 func (d *device) NewEvent() (driver.Event, error) {
 	var e cu.Event
 	err := d.within(func() (err error) {

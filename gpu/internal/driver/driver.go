@@ -1,8 +1,10 @@
-// Package driver draws the line between package gpu and what executes kernels: a card behind the CUDA driver (package cuda), or this
-// machine's processor behind the same calls (package emu). It is a list of calls and nothing else: budgets, types and life times are gpu's.
+// Package driver draws the line between package gpu and what executes kernels: a card behind the
+// CUDA driver (package cuda), or this machine's processor behind the same calls (package emu). It
+// is a list of calls and nothing else: budgets, types and life times are gpu's.
 //
-// All copies, fills, launches and stream-ordered allocations of one Stream happen in the order they were given. A call may be made from any
-// goroutine; two calls on one Stream at once are the caller's mistake.
+// All copies, fills, launches and stream-ordered allocations of one Stream happen in the order they
+// were given. A call may be made from any goroutine; two calls on one Stream at once are the
+// caller's mistake.
 package driver
 
 import (
@@ -13,18 +15,21 @@ import (
 )
 
 var (
-	// ErrNoDevice says that there is nothing to execute kernels: no driver, no card, or a build without CUDA. The wrapping error says which.
+	// ErrNoDevice says that there is nothing to execute kernels: no driver, no card, or a build
+	// without CUDA. The wrapping error says which.
 	ErrNoDevice = errors.New("no GPU")
 	// ErrMemory says that the device, or the host's pinned memory, has no room for an allocation.
 	ErrMemory = errors.New("out of GPU memory")
-	// ErrLost says that the device, or this process's hold on it, is gone: every later call fails too.
+	// ErrLost says that the device, or this process's hold on it, is gone: every later call fails
+	// too.
 	ErrLost = errors.New("the GPU is lost")
 )
 
 // Ptr is an address in device memory, in bytes; 0 is none.
 type Ptr uint64
 
-// What a driver has made goes by handles; 0 is none. The zero Stream is no stream, not the default one.
+// What a driver has made goes by handles; 0 is none. The zero Stream is no stream, not the default
+// one.
 type (
 	// Stream orders work.
 	Stream uintptr
@@ -60,7 +65,8 @@ type Resources struct {
 	MaxThreads  int // a block
 }
 
-// Dim is the shape of a launch: blocks in a grid, threads in a block, both in one dimension, and bytes of dynamic shared memory a block.
+// Dim is the shape of a launch: blocks in a grid, threads in a block, both in one dimension, and
+// bytes of dynamic shared memory a block.
 type Dim struct {
 	Grid, Block int
 	SharedBytes int
@@ -72,17 +78,20 @@ type Driver interface {
 	// Close gives the device back. Every handle must have been closed before.
 	Close() error
 
-	// Alloc gives bytes > 0 of device memory with undefined contents, aligned to 16 bytes at least, usable by work given to s from now on.
+	// Alloc gives bytes > 0 of device memory with undefined contents, aligned to 16 bytes at least,
+	// usable by work given to s from now on.
 	Alloc(s Stream, bytes int64) (Ptr, error)
 	// Free takes memory back once the work that s was given before is done.
 	Free(s Stream, p Ptr) error
 	// Trim gives cached memory that nobody uses back to the system.
 	Trim() error
-	// AllocHost gives page-locked host memory, which copies run from and to without the host waiting.
+	// AllocHost gives page-locked host memory, which copies run from and to without the host
+	// waiting.
 	AllocHost(bytes int64) (unsafe.Pointer, error)
 	FreeHost(p unsafe.Pointer) error
 
-	// ToDevice copies host memory. Pageable memory may be changed when the call returns, page-locked memory when the copy is done.
+	// ToDevice copies host memory. Pageable memory may be changed when the call returns,
+	// page-locked memory when the copy is done.
 	ToDevice(s Stream, dst Ptr, src unsafe.Pointer, bytes int64) error
 	// ToHost copies to host memory. Into pageable memory the copy is done when the call returns.
 	ToHost(s Stream, dst unsafe.Pointer, src Ptr, bytes int64) error
@@ -111,10 +120,12 @@ type Driver interface {
 	// SharedMemory raises the dynamic shared memory that f may be launched with to bytes.
 	SharedMemory(f Function, bytes int) error
 	Resources(f Function) (Resources, error)
-	// Launch queues f. Each argument is an integer or an address in an 8-byte slot, of which a narrower parameter takes the low bytes.
+	// Launch queues f. Each argument is an integer or an address in an 8-byte slot, of which a
+	// narrower parameter takes the low bytes.
 	Launch(s Stream, f Function, d Dim, args []uint64) error
 
-	// Capture starts to record the work given to s instead of doing it, EndCapture stops and gives it as a graph to be replayed.
+	// Capture starts to record the work given to s instead of doing it, EndCapture stops and gives
+	// it as a graph to be replayed.
 	Capture(s Stream) error
 	EndCapture(s Stream) (Graph, error)
 	Replay(s Stream, g Graph) error
@@ -129,11 +140,14 @@ type Source struct {
 	Defines []string          // "NAME=VALUE"
 }
 
-// A Compiler turns a Source into an image that a Driver loads. Its methods may be called from several goroutines at once.
+// A Compiler turns a Source into an image that a Driver loads. Its methods may be called from
+// several goroutines at once.
 type Compiler interface {
-	// Version names the compiler and everything of it that images depend on: "nvrtc 12.9". It is part of the key of cached images.
+	// Version names the compiler and everything of it that images depend on: "nvrtc 12.9". It is
+	// part of the key of cached images.
 	Version() string
-	// Compile gives an image for arch, "sm_90" or "compute_90" (PTX) or "emulated", and what the compiler said. The error holds that too.
+	// Compile gives an image for arch, "sm_90" or "compute_90" (PTX) or "emulated", and what the
+	// compiler said. The error holds that too.
 	Compile(src Source, arch string) (image []byte, log string, err error)
 }
 

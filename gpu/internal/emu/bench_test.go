@@ -39,7 +39,8 @@ func eachVariant(t *testing.T, file string, f func(b *bench)) {
 	}
 }
 
-// bench is an open device with one stream and the kernels of one file. It is closed when the test ends, which fails if something is left.
+// bench is an open device with one stream and the kernels of one file. It is closed when the test
+// ends, which fails if something is left.
 type bench struct {
 	*testing.T
 	driver.Driver

@@ -68,7 +68,8 @@ func TestSharedMemoryIsPoisoned(t *testing.T) {
 		out := b.alloc(64 * grid)
 		for range 2 {
 			b.must(b.try("unwritten", grid, 1, 32, uint64(out)))
-			equal(b, "unwritten", download[uint32](b, uint64(out), 16*grid), slices.Repeat([]uint32{0xa5a5a5a5}, 16*grid))
+			equal(b, "unwritten", download[uint32](b, uint64(out), 16*grid),
+				slices.Repeat([]uint32{0xa5a5a5a5}, 16*grid))
 		}
 	})
 }

@@ -8,13 +8,15 @@ import (
 	"strings"
 )
 
-// launchBounds finds kernels that say of how many threads a block is at most: __launch_bounds__(most, blocks) name(
+// launchBounds finds kernels that say of how many threads a block is at most:
+// __launch_bounds__(most, blocks) name(
 var launchBounds = regexp.MustCompile(`__launch_bounds__\(\s*([^,()]+?)\s*(?:,[^()]*)?\)\s*(\w+)\s*\(`)
 
 // boundsPrefix begins the name of the number of threads that a kernel allows.
 const boundsPrefix = "cudaemu_most_"
 
-// withBounds adds these numbers to a source. A card refuses a launch beyond them, and so does the emulation.
+// withBounds adds these numbers to a source. A card refuses a launch beyond them, and so does the
+// emulation.
 func withBounds(text string) string {
 	var b strings.Builder
 	b.WriteString(text)

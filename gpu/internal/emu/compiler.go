@@ -22,7 +22,8 @@ type compiler struct {
 	options CompilerOptions
 }
 
-// NewCompiler gives a compiler of images for the devices of this package. driver.ErrNoDevice says that the machine has no C++ compiler.
+// NewCompiler gives a compiler of images for the devices of this package. driver.ErrNoDevice says
+// that the machine has no C++ compiler.
 func NewCompiler(o CompilerOptions) (driver.Compiler, error) {
 	command, err := findCompiler(o.Command)
 	if err != nil {
@@ -54,12 +55,14 @@ func findCompiler(command string) (string, error) {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("%w: the emulation needs a C++ compiler, none of %s is there", driver.ErrNoDevice, strings.Join(names, ", "))
+	return "", fmt.Errorf("%w: the emulation needs a C++ compiler, none of %s is there", driver.ErrNoDevice,
+		strings.Join(names, ", "))
 }
 
 func (c *compiler) Version() string { return c.version }
 
-// Compile gives a shared object. The log holds the compiler's warnings, of which a kernel should have none.
+// Compile gives a shared object. The log holds the compiler's warnings, of which a kernel should
+// have none.
 func (c *compiler) Compile(src driver.Source, arch string) (image []byte, log string, err error) {
 	if arch != Arch {
 		return nil, "", fmt.Errorf("compile %s: the emulation has no architecture %q", src.Name, arch)
@@ -75,7 +78,10 @@ func (c *compiler) Compile(src driver.Source, arch string) (image []byte, log st
 	out, err := c.run(folder, c.compileArguments(src))
 	log = out
 	if err == nil {
-		out, err = c.run(folder, []string{"-shared", "-Wl,--no-undefined", "-Wl,--as-needed", "-o", objectName, unitName})
+		out, err = c.run(folder, []string{
+			"-shared", "-Wl,--no-undefined", "-Wl,--as-needed", "-o",
+			objectName, unitName,
+		})
 		log += out
 	}
 	if err != nil {
@@ -88,7 +94,8 @@ func (c *compiler) Compile(src driver.Source, arch string) (image []byte, log st
 	return packImage(c.digest, object), log, nil
 }
 
-// Names in the folder of a compilation. Sources and their headers lie below source, so they can't be mistaken for these.
+// Names in the folder of a compilation. Sources and their headers lie below source, so they can't
+// be mistaken for these.
 const (
 	sourceFolder = "source"
 	headerFolder = "cudaemu"
@@ -142,7 +149,8 @@ func (c *compiler) compileArguments(src driver.Source) []string {
 		"-fmacro-prefix-map=" + sourceFolder + "/=",
 	}
 	if c.options.Undefined {
-		args = append(args, "-fsanitize=undefined", "-fno-sanitize=vptr", "-fno-sanitize-recover=undefined", "-DCUDAEMU_SANITIZE")
+		args = append(args, "-fsanitize=undefined", "-fno-sanitize=vptr", "-fno-sanitize-recover=undefined",
+			"-DCUDAEMU_SANITIZE")
 	}
 	for _, define := range src.Defines {
 		args = append(args, "-D"+define)

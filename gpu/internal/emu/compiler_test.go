@@ -31,19 +31,34 @@ func TestCompileErrors(t *testing.T) {
 		want string
 	}{
 		{"syntax", driver.Source{Name: "a.cu", Text: "\n__device__ int f( { }"}, Arch, "a.cu:2:"},
-		{"undeclared", driver.Source{Name: "a.cu", Text: "extern \"C\" __global__ void k() { __nowhere(); }"}, Arch, "__nowhere"},
-		{"undefined", driver.Source{Name: "a.cu", Text: "__device__ int f(); extern \"C\" __global__ void k(int *p) { *p = f(); }"}, Arch, "f()"},
-		{"in a header", driver.Source{Name: "a.cu", Text: "#include \"b/c.cuh\"\n", Headers: map[string]string{"b/c.cuh": "\n\n#error here"}}, Arch, "b/c.cuh:3:"},
+		{
+			"undeclared",
+			driver.Source{Name: "a.cu", Text: "extern \"C\" __global__ void k() { __nowhere(); }"},
+			Arch, "__nowhere",
+		},
+		{"undefined", driver.Source{
+			Name: "a.cu",
+			Text: "__device__ int f(); extern \"C\" __global__ void k(int *p) { *p = f(); }",
+		}, Arch, "f()"},
+		{"in a header", driver.Source{
+			Name: "a.cu", Text: "#include \"b/c.cuh\"\n",
+			Headers: map[string]string{"b/c.cuh": "\n\n#error here"},
+		}, Arch, "b/c.cuh:3:"},
 		{"standard library", driver.Source{Name: "a.cu", Text: "#include <vector>\n"}, Arch, "vector"},
 		{"other architecture", driver.Source{Name: "a.cu", Text: good}, "sm_90", "sm_90"},
 		{"name of the folder above", driver.Source{Name: "../a.cu", Text: good}, Arch, "leaves the folder"},
-		{"absolute header", driver.Source{Name: "a.cu", Text: good, Headers: map[string]string{"/tmp/b.h": ""}}, Arch, "leaves the folder"},
+		{
+			"absolute header",
+			driver.Source{Name: "a.cu", Text: good, Headers: map[string]string{"/tmp/b.h": ""}},
+			Arch, "leaves the folder",
+		},
 		{"no name", driver.Source{Text: good}, Arch, "leaves the folder"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			image, log, err := c.Compile(tt.src, tt.arch)
-			if err == nil || image != nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), log) {
+			if err == nil || image != nil || !strings.Contains(err.Error(), tt.want) ||
+				!strings.Contains(err.Error(), log) {
 				t.Errorf("got %d bytes, log %q and the error %v, want %q in it", len(image), log, err, tt.want)
 			}
 		})
@@ -52,7 +67,10 @@ func TestCompileErrors(t *testing.T) {
 
 func TestCompilerWarns(t *testing.T) {
 	c := newTestCompiler(t, CompilerOptions{})
-	_, log, err := c.Compile(driver.Source{Name: "warn.cu", Text: "\nextern \"C\" __global__ void k(int *p) { int unused; *p = 1; }\n"}, Arch)
+	_, log, err := c.Compile(driver.Source{
+		Name: "warn.cu",
+		Text: "\nextern \"C\" __global__ void k(int *p) { int unused; *p = 1; }\n",
+	}, Arch)
 	if err != nil || !strings.Contains(log, "warn.cu:2:") || !strings.Contains(log, "unused") {
 		t.Errorf("log %q, error %v", log, err)
 	}
@@ -61,9 +79,14 @@ func TestCompilerWarns(t *testing.T) {
 // Names of a source's headers are its own: they may be those of the emulation's.
 func TestHeaderNames(t *testing.T) {
 	c := newTestCompiler(t, CompilerOptions{})
-	headers := map[string]string{"block.h": "#define ANSWER 42\n", "warp.h": "", "kernel.o": "", "cudaemu/abi.h": "#error not this one\n"}
-	text := "#include \"block.h\"\nstatic_assert(ANSWER == 42);\nextern \"C\" __global__ void k(int *p) { *p = __any_sync(1, ANSWER); }\n"
-	if _, log, err := c.Compile(driver.Source{Name: "kernel.so", Text: text, Headers: headers}, Arch); err != nil || log != "" {
+	headers := map[string]string{
+		"block.h": "#define ANSWER 42\n", "warp.h": "", "kernel.o": "",
+		"cudaemu/abi.h": "#error not this one\n",
+	}
+	text := "#include \"block.h\"\nstatic_assert(ANSWER == 42);\nextern \"C\" __global__ void k(int *p) { *p = " +
+		"__any_sync(1, ANSWER); }\n"
+	if _, log, err := c.Compile(driver.Source{Name: "kernel.so", Text: text, Headers: headers}, Arch); err != nil ||
+		log != "" {
 		t.Errorf("log %q, error %v", log, err)
 	}
 }
@@ -84,7 +107,8 @@ func TestNoCompiler(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	t.Setenv("PATH", t.TempDir())
-	if _, err := NewCompiler(CompilerOptions{}); !errors.Is(err, driver.ErrNoDevice) || !strings.Contains(err.Error(), "g++, c++, clang++") {
+	if _, err := NewCompiler(CompilerOptions{}); !errors.Is(err, driver.ErrNoDevice) ||
+		!strings.Contains(err.Error(), "g++, c++, clang++") {
 		t.Errorf("got %v", err)
 	}
 }

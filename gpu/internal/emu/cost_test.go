@@ -9,9 +9,14 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/internal/driver"
 )
 
-// BenchmarkThread says what a CUDA thread costs on one OS thread, in nanoseconds, beside what it computes.
+// BenchmarkThread says what a CUDA thread costs on one OS thread, in nanoseconds, beside what it
+// computes.
 func BenchmarkThread(b *testing.B) {
-	for _, v := range []variant{{name: "switch"}, {name: "portable", options: Options{portable: true}}, {name: "undefined", undefined: true}} {
+	for _, v := range []variant{
+		{name: "switch"},
+		{name: "portable", options: Options{portable: true}},
+		{name: "undefined", undefined: true},
+	} {
 		for _, kernel := range []string{"empty", "shuffle", "barrier"} {
 			b.Run(v.name+"/"+kernel, func(b *testing.B) { benchmarkThread(b, v, kernel) })
 		}

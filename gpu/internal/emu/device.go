@@ -13,8 +13,8 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/internal/driver"
 )
 
-// Limits of a launch. Shared memory is that of the smallest of the cards we build for (sm_86 and sm_89: 99 KiB a block), so that what fits
-// here fits there.
+// Limits of a launch. Shared memory is that of the smallest of the cards we build for (sm_86 and
+// sm_89: 99 KiB a block), so that what fits here fits there.
 const (
 	defaultMemory = 2 << 30
 	maxGrid       = 1<<31 - 1
@@ -43,7 +43,8 @@ type device struct {
 	runners []*runner // that no launch uses
 }
 
-// Open gives an emulated device. It is as good as a process of its own: nothing is shared with other devices.
+// Open gives an emulated device. It is as good as a process of its own: nothing is shared with
+// other devices.
 func Open(o Options) (driver.Driver, error) {
 	if o.MemoryBytes < 0 || o.Threads < 0 {
 		return nil, fmt.Errorf("emulated device: %d bytes of memory, %d threads", o.MemoryBytes, o.Threads)

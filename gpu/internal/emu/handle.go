@@ -8,7 +8,8 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/internal/driver"
 )
 
-// Handles are numbers that are never used twice, so that one that was closed is always known as such.
+// Handles are numbers that are never used twice, so that one that was closed is always known as
+// such.
 
 func newHandle[H ~uintptr, T any](d *device, table map[H]*T, value *T) (H, error) {
 	d.mu.Lock()

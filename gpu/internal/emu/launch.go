@@ -93,7 +93,10 @@ func (d *device) Function(h driver.Module, name string) (driver.Function, error)
 		return 0, &driver.Error{Call: "function", Detail: name, Name: "the module has no such kernel"}
 	}
 	if static > sharedUnasked {
-		return 0, &driver.Error{Call: "function", Detail: name, Name: fmt.Sprintf("%d bytes of static shared memory, more than %d", static, sharedUnasked)}
+		return 0, &driver.Error{
+			Call: "function", Detail: name,
+			Name: fmt.Sprintf("%d bytes of static shared memory, more than %d", static, sharedUnasked),
+		}
 	}
 	text := C.CString(name)
 	defer C.free(unsafe.Pointer(text))
@@ -113,7 +116,10 @@ func (d *device) SharedMemory(f driver.Function, bytes int) error {
 		return err
 	}
 	if most := sharedBytes - k.static; bytes < 0 || bytes > most {
-		return &driver.Error{Call: "shared memory", Detail: fmt.Sprintf("%s, %d bytes", k.name, bytes), Name: fmt.Sprintf("not within %d", most)}
+		return &driver.Error{
+			Call: "shared memory", Detail: fmt.Sprintf("%s, %d bytes", k.name, bytes),
+			Name: fmt.Sprintf("not within %d", most),
+		}
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -121,7 +127,8 @@ func (d *device) SharedMemory(f driver.Function, bytes int) error {
 	return nil
 }
 
-// Resources knows neither registers nor local memory. Static shared memory counts each variable as a multiple of 16 bytes.
+// Resources knows neither registers nor local memory. Static shared memory counts each variable as
+// a multiple of 16 bytes.
 func (d *device) Resources(f driver.Function) (driver.Resources, error) {
 	k, err := lookUp(d, d.kernels, f, "function")
 	if err != nil {
@@ -159,7 +166,8 @@ func (d *device) checkLaunch(k *kernel, dim driver.Dim, arguments int) error {
 	case dim.Block < 1 || dim.Block > k.threads:
 		return launchError(k, dim, fmt.Sprintf("a block has 1 to %d threads", k.threads))
 	case dim.SharedBytes < 0 || dim.SharedBytes > dynamic:
-		return launchError(k, dim, fmt.Sprintf("more dynamic shared memory than %d bytes, which is what was asked for", dynamic))
+		return launchError(k, dim, fmt.Sprintf("more dynamic shared memory than %d bytes, which is what was asked for",
+			dynamic))
 	case arguments > maxArguments:
 		return launchError(k, dim, fmt.Sprintf("%d arguments, more than %d", arguments, maxArguments))
 	}

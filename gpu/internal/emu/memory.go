@@ -16,7 +16,8 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/internal/driver"
 )
 
-// poison fills memory that nobody has written: as a byte it is no ASCII, as an integer it is large or negative, as a double tiny.
+// poison fills memory that nobody has written: as a byte it is no ASCII, as an integer it is large
+// or negative, as a double tiny.
 const poison = 0xa5
 
 // Freed memory keeps its addresses, untouchable, until this much was freed after it.
@@ -62,11 +63,17 @@ func (m *memory) alloc(bytes int64) (*span, error) {
 	defer m.mu.Unlock()
 	if bytes > m.limit-m.used {
 		name := fmt.Sprintf("%s of %s are in use", sizeText(m.used), sizeText(m.limit))
-		return nil, &driver.Error{Call: "allocate " + m.what, Detail: sizeText(bytes), Name: name, Kind: driver.ErrMemory}
+		return nil, &driver.Error{
+			Call: "allocate " + m.what, Detail: sizeText(bytes), Name: name,
+			Kind: driver.ErrMemory,
+		}
 	}
 	s, err := mapSpan(bytes)
 	if err != nil {
-		return nil, &driver.Error{Call: "allocate " + m.what, Detail: sizeText(bytes), Name: err.Error(), Kind: driver.ErrMemory}
+		return nil, &driver.Error{
+			Call: "allocate " + m.what, Detail: sizeText(bytes), Name: err.Error(),
+			Kind: driver.ErrMemory,
+		}
 	}
 	m.used += bytes
 	i, _ := m.find(s.start)
@@ -124,7 +131,8 @@ func (m *memory) closeAll() (left string, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.ranges) > 0 {
-		left = fmt.Sprintf("%d allocations of %s, %s, the first of %s", len(m.ranges), m.what, sizeText(m.used), sizeText(m.ranges[0].bytes))
+		left = fmt.Sprintf("%d allocations of %s, %s, the first of %s", len(m.ranges), m.what, sizeText(m.used),
+			sizeText(m.ranges[0].bytes))
 	}
 	for _, s := range m.ranges {
 		if cerr := m.close(s); err == nil {
@@ -139,7 +147,9 @@ func (m *memory) closeAll() (left string, err error) {
 }
 
 func (m *memory) find(start uintptr) (int, bool) {
-	return slices.BinarySearchFunc(m.ranges, start, func(s *span, start uintptr) int { return cmp.Compare(s.start, start) })
+	return slices.BinarySearchFunc(m.ranges, start, func(s *span, start uintptr) int {
+		return cmp.Compare(s.start, start)
+	})
 }
 
 // close makes the range untouchable and gives its pages back.

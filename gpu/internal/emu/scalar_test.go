@@ -115,7 +115,10 @@ func TestAtomics(t *testing.T) {
 			v32 := uint32(v)
 			u = []uint32{u[0] + v32, u[1] & v32, u[2] | v32, u[3] ^ v32, min(u[4], v32), max(u[5], v32), u[6] - v32}
 			i32 := int32(v32)
-			s = []int32{s[0] + int32(v&0xffff) - 0x8000, s[1] & i32, s[2] | i32, s[3] ^ i32, min(s[4], i32), max(s[5], i32)}
+			s = []int32{
+				s[0] + int32(v&0xffff) - 0x8000, s[1] & i32, s[2] | i32, s[3] ^ i32, min(s[4], i32),
+				max(s[5], i32),
+			}
 			w = []uint64{w[0] + v, w[1] & v, w[2] | v, w[3] ^ v, min(w[4], v), max(w[5], v), w[6] + v, 0, w[8] + v}
 			l[4], l[5] = min(l[4], int64(v)), max(l[5], int64(v))
 		}

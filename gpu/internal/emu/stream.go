@@ -11,13 +11,15 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/internal/driver"
 )
 
-// work is what a stream is given: it is done at once, or recorded and done when the graph is replayed. With check it only says whether it
-// could be done.
+// work is what a stream is given: it is done at once, or recorded and done when the graph is
+// replayed. With check it only says whether it could be done.
 type work func(check bool) error
 
 // A stream does its work while the call that gives it lasts.
 type stream struct {
-	call      sync.Mutex // held by the call that uses the stream; a second one at once is the caller's mistake and is told so
+	// held by the call that uses the stream; a second one at once is the caller's mistake and is
+	// told so
+	call      sync.Mutex
 	capturing bool
 	captured  []work
 }
@@ -44,7 +46,10 @@ func (d *device) stream(s driver.Stream, call string) (*stream, error) {
 		return nil, fmt.Errorf("%s: %w", call, err)
 	}
 	if !st.call.TryLock() {
-		return nil, &driver.Error{Call: call, Detail: fmt.Sprintf("stream %d", s), Name: "another call uses the stream at the same time"}
+		return nil, &driver.Error{
+			Call: call, Detail: fmt.Sprintf("stream %d", s),
+			Name: "another call uses the stream at the same time",
+		}
 	}
 	return st, nil
 }
@@ -79,7 +84,8 @@ func (d *device) outside(s driver.Stream, call string, f func(*stream) error) er
 	return f(st)
 }
 
-// Synchronize has nothing to wait for, and nothing to report: what went wrong was the error of the call that gave the work.
+// Synchronize has nothing to wait for, and nothing to report: what went wrong was the error of the
+// call that gave the work.
 func (d *device) Synchronize(s driver.Stream) error {
 	return d.outside(s, "synchronize", func(*stream) error { return nil })
 }
@@ -157,7 +163,8 @@ func (d *device) Wait(s driver.Stream, h driver.Event) error {
 	return d.do(s, "wait", func(bool) error { return nil })
 }
 
-// Await has nothing to wait for, as Wait. An event that was never recorded has happened, as CUDA has it.
+// Await has nothing to wait for, as Wait. An event that was never recorded has happened, as CUDA
+// has it.
 func (d *device) Await(h driver.Event) error {
 	_, err := lookUp(d, d.events, h, "event")
 	return err

@@ -27,7 +27,8 @@ func TestHandles(t *testing.T) {
 	b.must(err)
 	for _, first := range []bool{true, false} {
 		for call, err := range map[string]error{
-			"CloseStream": b.CloseStream(s), "CloseEvent": b.CloseEvent(e), "CloseGraph": b.CloseGraph(g), "Unload": b.Unload(m),
+			"CloseStream": b.CloseStream(s), "CloseEvent": b.CloseEvent(e), "CloseGraph": b.CloseGraph(g),
+			"Unload": b.Unload(m),
 		} {
 			if (err == nil) != first {
 				t.Errorf("%s, the first time: %v: %v", call, first, err)
@@ -83,7 +84,10 @@ func TestCapture(t *testing.T) {
 	for _, first := range []byte{1, 9} { // host memory is read when the graph is replayed
 		host[0] = first
 		b.must(b.Replay(b.stream, g))
-		equal(b, "after", download[byte](b, uint64(p), 16), []byte{first, 2, 3, 4, first, 2, 3, 4, 7, 7, 7, 7, 0, 0, 0, 0})
+		equal(b, "after", download[byte](b, uint64(p), 16), []byte{
+			first, 2, 3, 4, first, 2, 3, 4, 7, 7,
+			7, 7, 0, 0, 0, 0,
+		})
 	}
 	if _, err := b.Elapsed(e, e); err != nil {
 		t.Errorf("the event of the graph was not recorded: %v", err)
@@ -153,7 +157,10 @@ func TestCloseNamesWhatIsOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = d.Close()
-	for _, part := range []string{"1 streams", "1 events", "1 graphs", "1 modules", "1 allocations of device memory, 1 MiB", "1 allocations of page-locked memory, 5 bytes"} {
+	for _, part := range []string{
+		"1 streams", "1 events", "1 graphs", "1 modules",
+		"1 allocations of device memory, 1 MiB", "1 allocations of page-locked memory, 5 bytes",
+	} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("the error lacks %q: %v", part, err)
 		}
@@ -184,7 +191,10 @@ func TestUnloadUnmaps(t *testing.T) {
 		b.must(err)
 		f, err := b.Function(m, "block_sum")
 		b.must(err)
-		b.must(b.Launch(b.stream, f, driver.Dim{Grid: 3, Block: 32}, []uint64{upload(b, make([]uint32, 96)), uint64(out)}))
+		b.must(b.Launch(b.stream, f, driver.Dim{Grid: 3, Block: 32}, []uint64{
+			upload(b, make([]uint32, 96)),
+			uint64(out),
+		}))
 		b.must(b.Unload(m))
 	}
 	if after := count(); after != before {

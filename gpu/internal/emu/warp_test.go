@@ -29,7 +29,8 @@ func random[T uint32 | uint64](r *rand.Rand, n int) []T {
 	return v
 }
 
-// warpOf gives the threads of the warp of thread i that exist, as numbers in the grid: lanes from first on.
+// warpOf gives the threads of the warp of thread i that exist, as numbers in the grid: lanes from
+// first on.
 func warpOf(i, block int) (first, lanes int) {
 	inBlock := i % block
 	first = i - inBlock%32
@@ -142,7 +143,8 @@ func TestShuffles(t *testing.T) {
 				}
 				out := b.alloc(48 * n)
 				b.launch("shuffles", grid, block, upload(b, in), upload(b, source), uint64(width), uint64(out))
-				equal(b, shape(fmt.Sprint("shuffles of width ", width), block), download[uint64](b, uint64(out), 6*n), want)
+				equal(b, shape(fmt.Sprint("shuffles of width ", width), block),
+					download[uint64](b, uint64(out), 6*n), want)
 			}
 		})
 	})

@@ -39,15 +39,33 @@ func TestWrongKernels(t *testing.T) {
 		want        []string // parts of the message, beside the places
 		undefined   bool     // only found where undefined behaviour is looked for
 	}{
-		{"deadlock", "deadlock", 1, 32, nil, []string{"deadlock in block 0", "thread 0 has exited", "threads 1-30 wait in __ballot_sync(0xffffffff)", "thread 31 waits in __syncthreads"}, false},
-		{"masks that differ", "masks", 1, 32, nil, []string{"deadlock in block 0", "thread 0 waits in __ballot_sync(0x55555557)", "thread 1 waits in __ballot_sync(0xffffffff)"}, false},
-		{"divergent barrier", "divergent", 1, 64, nil, []string{"divergent barrier in block 0", "in __syncthreads"}, false},
-		{"lane outside of its mask", "outside", 1, 32, nil, []string{"is not in the mask of its __shfl_sync(0x000000ff)"}, false},
+		{"deadlock", "deadlock", 1, 32, nil, []string{
+			"deadlock in block 0", "thread 0 has exited",
+			"threads 1-30 wait in __ballot_sync(0xffffffff)", "thread 31 waits in __syncthreads",
+		}, false},
+		{"masks that differ", "masks", 1, 32, nil, []string{
+			"deadlock in block 0",
+			"thread 0 waits in __ballot_sync(0x55555557)", "thread 1 waits in __ballot_sync(0xffffffff)",
+		}, false},
+		{"divergent barrier", "divergent", 1, 64, nil, []string{
+			"divergent barrier in block 0",
+			"in __syncthreads",
+		}, false},
+		{
+			"lane outside of its mask", "outside", 1, 32, nil,
+			[]string{"is not in the mask of its __shfl_sync(0x000000ff)"},
+			false,
+		},
 		{"width of 12", "width", 1, 32, nil, []string{"the width of a shuffle"}, false},
 		{"trap", "trap", 5, 64, nil, []string{"block 3, thread ", "__trap"}, false},
 		{"shift by 32", "shift", 1, 1, []uint64{32}, []string{"block 0, thread 0: undefined behaviour: a shift"}, true},
 		{"signed overflow", "overflow", 1, 1, []uint64{1<<31 - 1}, []string{"undefined behaviour: a signed sum"}, true},
-		{"index outside of shared memory", "bounds", 1, 1, []uint64{4}, []string{"undefined behaviour: an index"}, true},
+		{
+			"index outside of shared memory", "bounds", 1, 1,
+			[]uint64{4},
+			[]string{"undefined behaviour: an index"},
+			true,
+		},
 		{"division by zero", "divide", 1, 1, []uint64{0}, []string{"undefined behaviour: a division"}, true},
 	}
 	for _, tt := range tests {
@@ -60,7 +78,8 @@ func TestWrongKernels(t *testing.T) {
 				out := b.alloc(4 * 64)
 				err := b.try(tt.kernel, tt.grid, tt.block, 0, append([]uint64{uint64(out)}, tt.args...)...)
 				var refused *driver.Error
-				if !errors.As(err, &refused) || !strings.Contains(err.Error(), fmt.Sprintf("launch (%s, grid %d, block %d", tt.kernel, tt.grid, tt.block)) {
+				if !errors.As(err, &refused) || !strings.Contains(err.Error(),
+					fmt.Sprintf("launch (%s, grid %d, block %d", tt.kernel, tt.grid, tt.block)) {
 					t.Fatalf("got %v", err)
 				}
 				for _, part := range append(tt.want, places(t, tt.kernel)...) {
@@ -84,7 +103,8 @@ func TestMisalignedAddress(t *testing.T) {
 	b := newBench(t, "wrong.cu", variant{undefined: true})
 	out, in := b.alloc(16), b.alloc(32)
 	err := b.try("misaligned", 1, 1, 0, uint64(out), uint64(in))
-	if err == nil || !strings.Contains(err.Error(), "misaligned") || !strings.Contains(err.Error(), places(t, "misaligned")[0]) {
+	if err == nil || !strings.Contains(err.Error(), "misaligned") || !strings.Contains(err.Error(),
+		places(t, "misaligned")[0]) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,5 +1,5 @@
-// Command images compiles every kernel for the architectures of a release and writes the archive that a build with the tag images embeds. It needs NVRTC, and
-// neither a card nor a driver.
+// Command images compiles every kernel for the architectures of a release and writes the archive
+// that a build with the tag images embeds. It needs NVRTC, and neither a card nor a driver.
 //
 //	go run -tags cuda ./kernels/internal/images -o kernels/images.zip
 package main
@@ -24,7 +24,8 @@ import (
 func main() {
 	out := flag.String("o", "kernels/images.zip", "archive to write")
 	nvrtc := flag.String("nvrtc", "", "NVRTC's library; empty: where the loader and CUDA's installers put it")
-	archs := flag.String("arch", strings.Join(compile.Release(), ","), "architectures: sm_90 gives a CUBIN, compute_90 PTX")
+	archs := flag.String("arch", strings.Join(compile.Release(), ","),
+		"architectures: sm_90 gives a CUBIN, compute_90 PTX")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := write(ctx, os.Stdout, *out, *nvrtc, strings.Split(*archs, ","))
@@ -35,7 +36,8 @@ func main() {
 	}
 }
 
-// write compiles all kernels and writes the archive. Nothing is written if one does not compile, or not without a warning.
+// write compiles all kernels and writes the archive. Nothing is written if one does not compile, or
+// not without a warning.
 func write(ctx context.Context, log io.Writer, path, nvrtc string, archs []string) error {
 	compiler, err := compile.NVRTC(nvrtc)
 	if err != nil {
@@ -67,7 +69,8 @@ func write(ctx context.Context, log io.Writer, path, nvrtc string, archs []strin
 	if err := os.WriteFile(path, archive.Bytes(), 0o644); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(log, "%s: %d sources for %s with %s: %d images of %d bytes in %.1f s, archive of %d bytes\n", path, len(sources), strings.Join(archs, ", "),
+	_, err = fmt.Fprintf(log, "%s: %d sources for %s with %s: %d images of %d bytes in %.1f s, archive of %d bytes\n",
+		path, len(sources), strings.Join(archs, ", "),
 		compiler.Version(), len(images), size, time.Since(start).Seconds(), archive.Len())
 	return err
 }

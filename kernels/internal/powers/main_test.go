@@ -18,7 +18,8 @@ func TestTableIsCheckedIn(t *testing.T) {
 	}
 }
 
-// The definition of the entries, asked the other way round: an entry times a power of two is next to 5^power.
+// The definition of the entries, asked the other way round: an entry times a power of two is next
+// to 5^power.
 func TestFive(t *testing.T) {
 	one := big.NewInt(1)
 	for power := minPower; power <= maxPower; power++ {

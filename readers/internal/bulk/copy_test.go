@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestCopy copies around the sizes and addresses where it begins to do so in another way, with memory before and behind that stays as it is.
+// TestCopy copies around the sizes and addresses where it begins to do so in another way, with
+// memory before and behind that stays as it is.
 func TestCopy(t *testing.T) {
 	const most = enough + 4*stride
 	src, dst := make([]byte, most+2*align), make([]byte, most+2*align)
@@ -43,7 +44,8 @@ func TestCopyBytes(t *testing.T) {
 	}
 }
 
-// TestCopyElements copies elements of more than a byte, and as many as the shorter of two slices has.
+// TestCopyElements copies elements of more than a byte, and as many as the shorter of two slices
+// has.
 func TestCopyElements(t *testing.T) {
 	src := make([]float64, enough/8+3)
 	for i := range src {

@@ -16,15 +16,19 @@ type parser struct{ readers.Parser }
 func (parser) Engine() string { return "cuda" }
 
 // Parse parses as the format does. A batch that is read again is too little to be worth it.
-func (p parser) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
+func (p parser) Parse(ctx context.Context, src *source.File, req readers.Request,
+	emit func(readers.Chunk) error,
+) (readers.Summary, error) {
 	if !req.Span.Inside {
 		defer collector.pause()()
 	}
 	return p.Parser.Parse(ctx, src, req, emit)
 }
 
-// collector is Go's, which would run three times while a heap grows to a gigabyte in a twentieth of a second, find nothing, have whoever allocates wait for it, and
-// give memory back that the table is about to take: a tenth of the parse. Under way it runs only where memory gets short (debug.SetMemoryLimit).
+// collector is Go's, which would run three times while a heap grows to a gigabyte in a twentieth of
+// a second, find nothing, have whoever allocates wait for it, and give memory back that the table
+// is about to take: a tenth of the parse. Under way it runs only where memory gets short
+// (debug.SetMemoryLimit).
 var collector pauses
 
 // pauses are of all parses of the process, which has one collector.

@@ -16,7 +16,9 @@ import (
 // parserFunc is a parser of one function.
 type parserFunc func(req readers.Request) (readers.Summary, error)
 
-func (f parserFunc) Parse(_ context.Context, _ *source.File, req readers.Request, _ func(readers.Chunk) error) (readers.Summary, error) {
+func (f parserFunc) Parse(_ context.Context, _ *source.File, req readers.Request,
+	_ func(readers.Chunk) error,
+) (readers.Summary, error) {
 	return f(req)
 }
 
@@ -27,7 +29,8 @@ func collectorPercent() uint64 {
 	return s[0].Value.Uint64()
 }
 
-// TestCollectorPauses looks at GOGC during parses, one within the other, and behind them, when they fail and panic too.
+// TestCollectorPauses looks at GOGC during parses, one within the other, and behind them, when they
+// fail and panic too.
 func TestCollectorPauses(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(77))
 	var parse func(depth int, span readers.Span, end error) error

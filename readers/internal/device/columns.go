@@ -18,7 +18,8 @@ func CountBits(mask []uint64) (n int) {
 	return n
 }
 
-// Validity is how many of n rows have no value, by a mask of the device of those that have one, and the mask as Arrow has it: nil if every row has one.
+// Validity is how many of n rows have no value, by a mask of the device of those that have one, and
+// the mask as Arrow has it: nil if every row has one.
 func Validity(mask []uint64, n int) (nulls int, valid []byte) {
 	if nulls = n - CountBits(mask); nulls > 0 {
 		valid = geoarrow.AsBytes(mask)[:(n+7)/8]
@@ -26,7 +27,8 @@ func Validity(mask []uint64, n int) (nulls int, valid []byte) {
 	return nulls, valid
 }
 
-// BeyondOffsets is why a chunk is refused whose offsets may not fit 32 bits. Chunks are far smaller.
+// BeyondOffsets is why a chunk is refused whose offsets may not fit 32 bits. Chunks are far
+// smaller.
 const BeyondOffsets = "a chunk beyond 2 GiB"
 
 // Offsets has offsets of the rows of a chunk copied, in 32 bits.
@@ -62,10 +64,12 @@ func Spread(g *geoarrow.Geometry) {
 	}
 }
 
-// DropEmpty takes from a column of a Multi kind the members that are empty geometries of its single kind: these have none. empty says that there may be some among points,
-// whose numbers are NaN then; those of a MultiPoint stay.
+// DropEmpty takes from a column of a Multi kind the members that are empty geometries of its single
+// kind: these have none. empty says that there may be some among points, whose numbers are NaN
+// then; those of a MultiPoint stay.
 //
-// On the device each row has the levels of a MultiPolygon, so that an empty LineString among MultiLineStrings has one part, without positions.
+// On the device each row has the levels of a MultiPolygon, so that an empty LineString among
+// MultiLineStrings has one part, without positions.
 func DropEmpty(g *geoarrow.Geometry, empty bool) {
 	switch {
 	case g.Kind == geoarrow.MultiPoint && empty:

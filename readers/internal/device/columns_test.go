@@ -30,25 +30,34 @@ func TestValidity(t *testing.T) {
 }
 
 func TestSpread(t *testing.T) {
-	g := &geoarrow.Geometry{Kind: geoarrow.Point, Rows: 3, Nulls: 1, Valid: []byte{0b101}, X: []float64{1, 2}, Y: []float64{3, 4}, M: []float64{5, 6}}
+	g := &geoarrow.Geometry{
+		Kind: geoarrow.Point, Rows: 3, Nulls: 1, Valid: []byte{0b101}, X: []float64{1, 2},
+		Y: []float64{3, 4}, M: []float64{5, 6},
+	}
 	device.Spread(g)
-	if x, y, m := []float64{1, 0, 2}, []float64{3, 0, 4}, []float64{5, 0, 6}; !reflect.DeepEqual(g.X, x) || !reflect.DeepEqual(g.Y, y) || g.Z != nil || !reflect.DeepEqual(g.M, m) {
+	if x, y, m := []float64{1, 0, 2}, []float64{3, 0, 4}, []float64{5, 0, 6}; !reflect.DeepEqual(g.X, x) ||
+		!reflect.DeepEqual(g.Y, y) || g.Z != nil || !reflect.DeepEqual(g.M, m) {
 		t.Errorf("%v %v %v %v", g.X, g.Y, g.Z, g.M)
 	}
 }
 
-// TestDropEmpty has a row of a Multi kind with an empty member, one of the single kind that is empty, and one of each that has something.
+// TestDropEmpty has a row of a Multi kind with an empty member, one of the single kind that is
+// empty, and one of each that has something.
 func TestDropEmpty(t *testing.T) {
 	nan := math.NaN()
 	kinds := func(single, multi geoarrow.Kind) []geoarrow.RowKind {
-		return []geoarrow.RowKind{geoarrow.RowKind(multi), geoarrow.RowKind(single), geoarrow.RowKind(single), geoarrow.RowKind(multi)}
+		return []geoarrow.RowKind{
+			geoarrow.RowKind(multi), geoarrow.RowKind(single), geoarrow.RowKind(single),
+			geoarrow.RowKind(multi),
+		}
 	}
 	lines := &geoarrow.Geometry{
 		Kind: geoarrow.MultiLineString, Rows: 4, Kinds: kinds(geoarrow.LineString, geoarrow.MultiLineString),
 		Geoms: []int32{0, 2, 3, 4, 5}, Rings: []int32{0, 2, 2, 2, 4, 6},
 	}
 	device.DropEmpty(lines, false)
-	if geoms, rings := []int32{0, 2, 2, 3, 4}, []int32{0, 2, 2, 4, 6}; !reflect.DeepEqual(lines.Geoms, geoms) || !reflect.DeepEqual(lines.Rings, rings) {
+	if geoms, rings := []int32{0, 2, 2, 3, 4}, []int32{0, 2, 2, 4, 6}; !reflect.DeepEqual(lines.Geoms, geoms) ||
+		!reflect.DeepEqual(lines.Rings, rings) {
 		t.Errorf("lines: %v %v, want %v %v", lines.Geoms, lines.Rings, geoms, rings)
 	}
 	polygons := &geoarrow.Geometry{
@@ -56,18 +65,21 @@ func TestDropEmpty(t *testing.T) {
 		Geoms: []int32{0, 2, 3, 4, 5}, Parts: []int32{0, 1, 1, 1, 2, 3}, Rings: []int32{0, 4, 8, 12},
 	}
 	device.DropEmpty(polygons, false)
-	if geoms, parts := []int32{0, 2, 2, 3, 4}, []int32{0, 1, 1, 2, 3}; !reflect.DeepEqual(polygons.Geoms, geoms) || !reflect.DeepEqual(polygons.Parts, parts) {
+	if geoms, parts := []int32{0, 2, 2, 3, 4}, []int32{0, 1, 1, 2, 3}; !reflect.DeepEqual(polygons.Geoms, geoms) ||
+		!reflect.DeepEqual(polygons.Parts, parts) {
 		t.Errorf("polygons: %v %v, want %v %v", polygons.Geoms, polygons.Parts, geoms, parts)
 	}
 	points := func() *geoarrow.Geometry {
 		return &geoarrow.Geometry{
 			Kind: geoarrow.MultiPoint, Rows: 4, Kinds: kinds(geoarrow.Point, geoarrow.MultiPoint),
-			Geoms: []int32{0, 2, 3, 4, 5}, X: []float64{1, nan, nan, 4, 5}, Y: []float64{1, nan, nan, 4, 5}, Z: []float64{0, nan, nan, 6, 7},
+			Geoms: []int32{0, 2, 3, 4, 5}, X: []float64{1, nan, nan, 4, 5}, Y: []float64{1, nan, nan, 4, 5},
+			Z: []float64{0, nan, nan, 6, 7},
 		}
 	}
 	some := points()
 	device.DropEmpty(some, true)
-	if geoms := []int32{0, 2, 2, 3, 4}; !reflect.DeepEqual(some.Geoms, geoms) || len(some.X) != 4 || some.X[2] != 4 || some.Y[3] != 5 || some.Z[2] != 6 || !math.IsNaN(some.X[1]) {
+	if geoms := []int32{0, 2, 2, 3, 4}; !reflect.DeepEqual(some.Geoms, geoms) || len(some.X) != 4 ||
+		some.X[2] != 4 || some.Y[3] != 5 || some.Z[2] != 6 || !math.IsNaN(some.X[1]) {
 		t.Errorf("points: %v %v %v %v", some.Geoms, some.X, some.Y, some.Z)
 	}
 	none := points()

@@ -1,10 +1,13 @@
-// Package device is the frame of every GPU engine: it puts the parser of a format on the lanes of cards.
+// Package device is the frame of every GPU engine: it puts the parser of a format on the lanes of
+// cards.
 //
-// A GPU engine is the CPU engine with cards among its workers (ADR 18). A chunk of rows is guessed at, as any part of a file is; a card reads it whole or
-// refuses it, and what it refuses, the CPU engine reads from the byte on where the chunk before ended. So a card never decides what a file says: it only
-// accepts what it is sure of, and every error is worded by the CPU engine.
+// A GPU engine is the CPU engine with cards among its workers (ADR 18). A chunk of rows is guessed
+// at, as any part of a file is; a card reads it whole or refuses it, and what it refuses, the CPU
+// engine reads from the byte on where the chunk before ended. So a card never decides what a file
+// says: it only accepts what it is sure of, and every error is worded by the CPU engine.
 //
-// A format gives Chunks: where a chunk begins and ends, and what its text says. Everything else is here and in package lanes.
+// A format gives Chunks: where a chunk begins and ends, and what its text says. Everything else is
+// here and in package lanes.
 package device
 
 import (
@@ -15,7 +18,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/lanes"
 )
 
-// Engine is the GPU engine of a format, on lanes that it shares with those of other formats. It is a readers.Engine.
+// Engine is the GPU engine of a format, on lanes that it shares with those of other formats. It is
+// a readers.Engine.
 type Engine struct {
 	pool   *lanes.Pool
 	parser func(readers.Layout, *Engine) readers.Parser
@@ -35,8 +39,14 @@ func (e *Engine) Parser(l readers.Layout) readers.Parser { return parser{e.parse
 
 // Counts says what the cards did for the format.
 func (e *Engine) Counts() readers.EngineCounts {
-	c := readers.EngineCounts{Chunks: e.accepted.Load(), Refused: e.refused.Load(), RefusedRows: e.refusedRows.Load(), Faults: e.faults.Load()}
-	c.Stages = readers.Stages{ReadSeconds: seconds(&e.reading), UploadSeconds: seconds(&e.copying), WorkSeconds: seconds(&e.working)}
+	c := readers.EngineCounts{
+		Chunks: e.accepted.Load(), Refused: e.refused.Load(), RefusedRows: e.refusedRows.Load(),
+		Faults: e.faults.Load(),
+	}
+	c.Stages = readers.Stages{
+		ReadSeconds: seconds(&e.reading), UploadSeconds: seconds(&e.copying),
+		WorkSeconds: seconds(&e.working),
+	}
 	if p := e.last.Load(); p != nil {
 		c.Reason = *p
 	}
@@ -45,15 +55,17 @@ func (e *Engine) Counts() readers.EngineCounts {
 
 func seconds(n *atomic.Int64) float64 { return time.Duration(n.Load()).Seconds() }
 
-// Chunks of a short span are shorter than a lane has room for, so that there are some for everybody: to read and to copy, and for kernels. Below leastChunk
-// launches take longer than the work.
+// Chunks of a short span are shorter than a lane has room for, so that there are some for
+// everybody: to read and to copy, and for kernels. Below leastChunk launches take longer than the
+// work.
 const (
 	chunksOfSpan = 24
 	leastChunk   = 8 << 20
 )
 
-// Share has parts be chunks, one for each lane on its way and two that wait for one, if a span is worth a card: if it has more than two of them. If not, it is
-// false and nothing changes: all workers of the CPU engine read the span.
+// Share has parts be chunks, one for each lane on its way and two that wait for one, if a span is
+// worth a card: if it has more than two of them. If not, it is false and nothing changes: all
+// workers of the CPU engine read the span.
 func (e *Engine) Share(span readers.Span, limits *readers.Limits) bool {
 	bytes := span.To - span.From
 	chunk := min(max(leastChunk, bytes/chunksOfSpan), e.pool.ChunkBytes())

@@ -17,15 +17,18 @@ import (
 
 // Chunks is what a format knows of the chunks of one file. One goroutine uses it.
 type Chunks interface {
-	// Bounds finds the rows that begin between two offsets: start is that of the first one, and end that of the first one behind stop, or of what is behind all
-	// rows. The text between is for a card, which begins it with an empty state. why says why there is none, and the chunk counts as refused; without it, end
-	// <= start says that there is nothing to be refused either. In both cases the CPU engine reads. An error of the file is a reason like others: whoever reads
-	// the rows again comes upon it.
+	// Bounds finds the rows that begin between two offsets: start is that of the first one, and end
+	// that of the first one behind stop, or of what is behind all rows. The text between is for a
+	// card, which begins it with an empty state. why says why there is none, and the chunk counts
+	// as refused; without it, end <= start says that there is nothing to be refused either. In both
+	// cases the CPU engine reads. An error of the file is a reason like others: whoever reads the
+	// rows again comes upon it.
 	Bounds(from, stop int64) (start, end int64, why string)
 
-	// Read reads the text of w into part, as far as the host needs not wait: Columns, Starts (in the text), Rows, To (in the text, 0 being its end), and End,
-	// State, Text and Summary as the CPU engine has them. What is copied by Result is there when functions given to After run; they complete the part. What
-	// goes wrong it says to w; then part counts for nothing.
+	// Read reads the text of w into part, as far as the host needs not wait: Columns, Starts (in
+	// the text), Rows, To (in the text, 0 being its end), and End, State, Text and Summary as the
+	// CPU engine has them. What is copied by Result is there when functions given to After run;
+	// they complete the part. What goes wrong it says to w; then part counts for nothing.
 	Read(w *Work, part *readers.Part)
 }
 
@@ -43,8 +46,8 @@ func (e *Engine) File(ctx context.Context, src io.ReaderAt) *File {
 	return &File{engine: e, ctx: ctx, src: src, line: timeline.Of(ctx)}
 }
 
-// Reader makes a reader for one goroutine: chunks are guessed by a card, and what that leaves, and each part that is known to begin at a row, is read by the
-// CPU engine's reader.
+// Reader makes a reader for one goroutine: chunks are guessed by a card, and what that leaves, and
+// each part that is known to begin at a row, is read by the CPU engine's reader.
 func (f *File) Reader(cpu readers.PartReader, chunks Chunks) readers.PartReader {
 	return &reader{PartReader: cpu, File: f, chunks: chunks}
 }
@@ -56,7 +59,8 @@ type reader struct {
 	chunks Chunks
 }
 
-// mostRefused is after how many refused chunks in a row nobody asks a card any more: such a file costs twice the work.
+// mostRefused is after how many refused chunks in a row nobody asks a card any more: such a file
+// costs twice the work.
 const mostRefused = 8
 
 // Guess has a card read the rows that begin between two offsets.

@@ -19,7 +19,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/timeline"
 )
 
-// lines is a format whose rows are lines: the frame's tests need no more of one. A card reads no line that has one of the words below.
+// lines is a format whose rows are lines: the frame's tests need no more of one. A card reads no
+// line that has one of the words below.
 type lines struct {
 	probe device.Probe
 	kept  []*kept // what Keep gave, by chunk
@@ -154,7 +155,8 @@ func TestGuess(t *testing.T) {
 	r := newRig(t)
 	reader := r.reader(t, newLines("head\none\ntwo\n\nthree\nfour\n"))
 	part := reader.Guess(3, 12)
-	if part.Start != 5 || part.Next != 13 || part.To != 12 || part.Rows != 2 || !slices.Equal(part.Starts, []int64{5, 9}) || part.Failed || part.End || part.Summary.BytesRead != 8 {
+	if part.Start != 5 || part.Next != 13 || part.To != 12 || part.Rows != 2 || !slices.Equal(part.Starts,
+		[]int64{5, 9}) || part.Failed || part.End || part.Summary.BytesRead != 8 {
 		t.Fatalf("%+v, %+v", part, r.engine.Counts())
 	}
 	part.Release()
@@ -163,7 +165,8 @@ func TestGuess(t *testing.T) {
 		t.Errorf("the last line is the CPU engine's: %+v", part)
 	}
 	part.Release()
-	if c := r.engine.Counts(); c.Chunks != 2 || c.Refused != 0 || c.Stages.ReadSeconds <= 0 || c.Stages.UploadSeconds <= 0 || c.Stages.WorkSeconds <= 0 || len(r.cpu.guesses) != 0 {
+	if c := r.engine.Counts(); c.Chunks != 2 || c.Refused != 0 || c.Stages.ReadSeconds <= 0 ||
+		c.Stages.UploadSeconds <= 0 || c.Stages.WorkSeconds <= 0 || len(r.cpu.guesses) != 0 {
 		t.Errorf("%+v, the CPU engine was asked for %d", c, r.cpu.guesses)
 	}
 	if part := reader.Guess(20, 100); part.Rows != 100 || !slices.Equal(r.cpu.guesses, []int64{20}) {
@@ -177,7 +180,8 @@ func TestGuess(t *testing.T) {
 	}
 }
 
-// TestGuessThatIsRefused has lines that a card does not read: the CPU engine does, and the next chunk finds all as it was.
+// TestGuessThatIsRefused has lines that a card does not read: the CPU engine does, and the next
+// chunk finds all as it was.
 func TestGuessThatIsRefused(t *testing.T) {
 	for _, tt := range []struct {
 		name, word, reason string
@@ -204,7 +208,10 @@ func TestGuessThatIsRefused(t *testing.T) {
 				part.Release()
 			}
 			c := r.engine.Counts()
-			want := readers.EngineCounts{Chunks: 20, Refused: 20, RefusedRows: 2000, Stages: c.Stages, Reason: tt.reason}
+			want := readers.EngineCounts{
+				Chunks: 20, Refused: 20, RefusedRows: 2000, Stages: c.Stages,
+				Reason: tt.reason,
+			}
 			if tt.fault != "" {
 				want.Faults = 20
 			}
@@ -244,13 +251,15 @@ func TestPanicOfAParser(t *testing.T) {
 		}()
 	}
 	part := reader.Guess(12, 13)
-	if c := r.engine.Counts(); part.Start != 12 || c.Faults != 20 || len(r.told) != 20 || !strings.HasPrefix(r.told[0], "panic: of the parser\n") {
+	if c := r.engine.Counts(); part.Start != 12 || c.Faults != 20 || len(r.told) != 20 ||
+		!strings.HasPrefix(r.told[0], "panic: of the parser\n") {
 		t.Errorf("%+v, %+v, told %q", part, c, r.told)
 	}
 	part.Release()
 }
 
-// TestLostLanes has a card get lost with a chunk, on one lane and then on the other: nobody waits for a third.
+// TestLostLanes has a card get lost with a chunk, on one lane and then on the other: nobody waits
+// for a third.
 func TestLostLanes(t *testing.T) {
 	r := newRig(t)
 	reader := r.reader(t, newLines("head\nlost\nplain\nlast\n"))
@@ -296,25 +305,34 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// TestShareShortSpans asks how long the chunks of a span are: as long as lanes have room for, or less, so that there are some for everybody.
+// TestShareShortSpans asks how long the chunks of a span are: as long as lanes have room for, or
+// less, so that there are some for everybody.
 func TestShareShortSpans(t *testing.T) {
-	pool, err := lanes.Open([]*kernels.Set{readertest.Kernels(t)}, lanes.Config{Plan: lanes.Plan{ChunkBytes: 32 << 20, Lanes: 1, Work: 1}})
+	pool, err := lanes.Open([]*kernels.Set{readertest.Kernels(t)},
+		lanes.Config{Plan: lanes.Plan{ChunkBytes: 32 << 20, Lanes: 1, Work: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = pool.Close() }()
 	engine := device.New(pool, nil)
 	for _, tt := range []struct{ bytes, chunk int64 }{
-		{16 << 20, 0}, {16<<20 + 1, 8 << 20}, {192 << 20, 8 << 20}, {480 << 20, 20 << 20}, {768 << 20, 32 << 20}, {1 << 40, 32 << 20},
+		{16 << 20, 0},
+		{16<<20 + 1, 8 << 20},
+		{192 << 20, 8 << 20},
+		{480 << 20, 20 << 20},
+		{768 << 20, 32 << 20},
+		{1 << 40, 32 << 20},
 	} {
 		var limits readers.Limits
-		if ok := engine.Share(readers.Span{From: 7, To: 7 + tt.bytes}, &limits); ok != (tt.chunk > 0) || limits.PartBytes != tt.chunk {
+		if ok := engine.Share(readers.Span{From: 7, To: 7 + tt.bytes}, &limits); ok != (tt.chunk > 0) ||
+			limits.PartBytes != tt.chunk {
 			t.Errorf("%d bytes: %t, chunks of %d, want %d", tt.bytes, ok, limits.PartBytes, tt.chunk)
 		}
 	}
 }
 
-// TestFormatsShareLanes has two engines on the lanes of one card: each counts its own, and finds what it kept.
+// TestFormatsShareLanes has two engines on the lanes of one card: each counts its own, and finds
+// what it kept.
 func TestFormatsShareLanes(t *testing.T) {
 	r := newRig(t)
 	other := device.New(r.pool, nil)
@@ -373,7 +391,8 @@ func TestTimeline(t *testing.T) {
 		names = append(names, s.Name)
 	}
 	want := []string{
-		"look for rows", "wait for a lane", "wait for a turn", "read", "wait for a slot", "read a piece", "queue a piece", "upload", "wait for an arena",
+		"look for rows", "wait for a lane", "wait for a turn", "read", "wait for a slot", "read a piece",
+		"queue a piece", "upload", "wait for an arena",
 		"kernels and columns", "wait for kernels",
 	}
 	if !slices.Equal(names, want) {
@@ -391,7 +410,8 @@ func TestEndOfTheContext(t *testing.T) {
 	if part := reader.Guess(5, 6); part.Rows != 100 {
 		t.Errorf("%+v", part)
 	}
-	if c := r.engine.Counts(); c.Refused != 1 || c.Faults != 0 || c.Reason != "context canceled" || r.pool.Alive() != 2 {
+	if c := r.engine.Counts(); c.Refused != 1 || c.Faults != 0 || c.Reason != "context canceled" ||
+		r.pool.Alive() != 2 {
 		t.Errorf("%+v, %d lanes", c, r.pool.Alive())
 	}
 }

@@ -9,7 +9,8 @@ import (
 // Odd says which geometries there are that have rings or are lines, which may be odd and are kept.
 type Odd struct{ Polygons, Lines bool }
 
-// Look counts what is odd about rings, from rings[i] to rings[i+1] of the positions, which are all of polygons or all lines. It gives no element if they are neither.
+// Look counts what is odd about rings, from rings[i] to rings[i+1] of the positions, which are all
+// of polygons or all lines. It gives no element if they are neither.
 func (o Odd) Look(w *Work, x, y gpu.Buffer[float64], rings gpu.Buffer[int64]) (facts gpu.Buffer[kernels.RingFact]) {
 	if !o.Polygons && !o.Lines {
 		return facts

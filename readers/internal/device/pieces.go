@@ -6,7 +6,8 @@ import (
 	"github.com/vibeflight/vibeflight/gpu"
 )
 
-// Piece is bytes of another file that a chunk of rows needs: those of their attributes, or of an index.
+// Piece is bytes of another file that a chunk of rows needs: those of their attributes, or of an
+// index.
 type Piece struct {
 	Src   io.ReaderAt
 	At    int64

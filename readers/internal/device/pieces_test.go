@@ -13,7 +13,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// notes is a format whose rows are lines of 8 bytes, each with a note in another file, and one of a byte in a third one.
+// notes is a format whose rows are lines of 8 bytes, each with a note in another file, and one of a
+// byte in a third one.
 type notes struct {
 	*lines
 	pieces [2]io.ReaderAt
@@ -60,20 +61,26 @@ func TestPieces(t *testing.T) {
 		short.WriteByte(byte('A' + i%26))
 	}
 	r := newRig(t)
-	n := &notes{lines: newLines(text.String()), pieces: [2]io.ReaderAt{strings.NewReader(long.String()), strings.NewReader(short.String())}, sizes: [2]int64{301, 1}}
+	n := &notes{lines: newLines(text.String()), pieces: [2]io.ReaderAt{
+		strings.NewReader(long.String()),
+		strings.NewReader(short.String()),
+	}, sizes: [2]int64{301, 1}}
 	file := r.engine.File(t.Context(), strings.NewReader(text.String()))
 	reader := file.Reader(r.cpu, n)
 	var want []string
 	for first := 0; first < count; first += 8 {
 		part := reader.Guess(int64(first*lineBytes), int64((first+8)*lineBytes))
-		if part.Failed || part.Start != int64(first*lineBytes) || part.Next != int64((first+8)*lineBytes) || part.To != part.Next || part.Rows != 8 {
+		if part.Failed || part.Start != int64(first*lineBytes) || part.Next != int64((first+8)*lineBytes) ||
+			part.To != part.Next || part.Rows != 8 {
 			t.Fatalf("from line %d: %+v", first, part)
 		}
-		if least := int64(8 * (lineBytes + 301 + 1)); part.Summary.BytesRead < least || part.Summary.BytesRead > least+1024 {
+		if least := int64(8 * (lineBytes + 301 + 1)); part.Summary.BytesRead < least ||
+			part.Summary.BytesRead > least+1024 {
 			t.Errorf("%d bytes read, want %d and some", part.Summary.BytesRead, least)
 		}
 		part.Release()
-		want = append(want, text.String()[first*lineBytes:(first+8)*lineBytes]+"|"+long.String()[first*301:(first+8)*301]+"|"+short.String()[first:first+8])
+		want = append(want, text.String()[first*lineBytes:(first+8)*lineBytes]+"|"+
+			long.String()[first*301:(first+8)*301]+"|"+short.String()[first:first+8])
 	}
 	if !slices.Equal(n.got, want) || len(r.told) > 0 {
 		t.Errorf("got %q, want %q; faults %q", n.got, want, r.told)

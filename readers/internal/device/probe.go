@@ -9,21 +9,24 @@ type Probe struct {
 	End   int64 // of the rows, or of the file: nothing behind it is looked at
 	Back  int64 // bytes before an offset that First is given too, if a row is told by them: the line feed before it
 
-	// First and Last give the index in text, which is not empty, of the first and of the last place where a row seems to begin, or -1. Last leaves out index 0.
+	// First and Last give the index in text, which is not empty, of the first and of the last place
+	// where a row seems to begin, or -1. Last leaves out index 0.
 	First, Last func(text []byte) int
 
 	text []byte // memory of read
 }
 
-// A probe reads a little at first, and not more than mostBytes: who finds no row in that much leaves the chunk to the CPU engine.
+// A probe reads a little at first, and not more than mostBytes: who finds no row in that much
+// leaves the chunk to the CPU engine.
 const (
 	firstBytes = 16 << 10
 	mostBytes  = 1 << 20
 )
 
-// Chunk finds the span from the first row that seems to begin at or behind from, to the first one behind stop. start is -1 if none is near. Behind the last
-// place where a row seems to begin nothing is taken: the last row, and what is behind it, is for the CPU engine. So end is start where that one is the only
-// row.
+// Chunk finds the span from the first row that seems to begin at or behind from, to the first one
+// behind stop. start is -1 if none is near. Behind the last place where a row seems to begin
+// nothing is taken: the last row, and what is behind it, is for the CPU engine. So end is start
+// where that one is the only row.
 func (p *Probe) Chunk(from, stop int64) (start, end int64, err error) {
 	start, err = p.next(from)
 	if err != nil || start < 0 || start >= stop {
@@ -56,7 +59,8 @@ func (p *Probe) next(at int64) (int64, error) {
 	}
 }
 
-// last is where the last row seems to begin that begins behind an offset, or -1: there is none near the end.
+// last is where the last row seems to begin that begins behind an offset, or -1: there is none near
+// the end.
 func (p *Probe) last(behind int64) (int64, error) {
 	for size := int64(firstBytes); ; size *= 8 {
 		at := max(behind, p.End-size)

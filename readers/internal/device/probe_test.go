@@ -36,7 +36,12 @@ func TestProbeChunk(t *testing.T) {
 		{"a row as long as a piece", []int{10, 20, 20 + piece + 5, 100 + piece}, 5, 25, 10, 25 + piece},
 		{"a longer one", []int{10, 20, 20 + 9*piece, 100 + 9*piece}, 5, 25, 10, 20 + 9*piece},
 		{"one that is too long to see", []int{10, 20, 3 * most, 4 * most, 4*most + 9}, 30, 2 * most, -1, -1},
-		{"stop in one that is too long to see", []int{10, 20, 5 * most, 5*most + 10, 5*most + 20}, 5, 25, 10, 5*most + 10},
+		{
+			"stop in one that is too long to see",
+			[]int{10, 20, 5 * most, 5*most + 10, 5*most + 20},
+			5, 25,
+			10, 5*most + 10,
+		},
 		{"a long last row", []int{10, 20, 30, 30 + 2*piece}, 5, math.MaxInt64, 10, 30},
 		{"a last row that is too long to see", []int{10, 20, 30, 30 + 3*most}, 5, math.MaxInt64, 10, 10},
 	} {
@@ -45,7 +50,8 @@ func TestProbeChunk(t *testing.T) {
 			for range 2 { // the second time its memory is there
 				start, end, err := p.Chunk(tt.from, tt.stop)
 				if start != tt.start || end != tt.end || err != nil {
-					t.Errorf("[%d, %d) of lines that end at %d: %d, %d, %v, want %d, %d", tt.from, tt.stop, tt.ends, start, end, err, tt.start, tt.end)
+					t.Errorf("[%d, %d) of lines that end at %d: %d, %d, %v, want %d, %d", tt.from, tt.stop,
+						tt.ends, start, end, err, tt.start, tt.end)
 				}
 			}
 		})

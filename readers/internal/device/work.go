@@ -8,15 +8,19 @@ import (
 	"github.com/vibeflight/vibeflight/readers/timeline"
 )
 
-// Work is the work on one chunk of whole rows. Every step says what it does not accept; then the chunk is refused, and nothing of it counts. What goes wrong
-// first is what is told, and from then on the functions here do nothing: who queues work looks at Stopped before it reads what they gave.
+// Work is the work on one chunk of whole rows. Every step says what it does not accept; then the
+// chunk is refused, and nothing of it counts. What goes wrong first is what is told, and from then
+// on the functions here do nothing: who queues work looks at Stopped before it reads what they
+// gave.
 type Work struct {
 	K    *kernels.Set
 	S    *gpu.Stream
 	Text gpu.Buffer[byte] // of the chunk
 	At   int64            // its offset in the file
 
-	Pieces []gpu.Buffer[byte] // what belongs to it from other files; their addresses are multiples of 16 bytes, as that of Text
+	// what belongs to it from other files; their addresses are multiples of 16 bytes, as that of
+	// Text
+	Pieces []gpu.Buffer[byte]
 
 	lane  *lanes.Lane
 	out   *lanes.Result
@@ -28,7 +32,8 @@ type Work struct {
 	why   string // of the refusal
 }
 
-// read has the format read the chunk, and gives the part once it is whole, or says why there is none. An error is one of the device.
+// read has the format read the chunk, and gives the part once it is whole, or says why there is
+// none. An error is one of the device.
 func (w *Work) read(chunks Chunks) (part readers.Part, why string, err error) {
 	whole := false
 	defer func() {
@@ -85,7 +90,8 @@ func (w *Work) Await() {
 	}
 }
 
-// Bring has the results so far copied, all of them: what they lie in may serve something else behind it.
+// Bring has the results so far copied, all of them: what they lie in may serve something else
+// behind it.
 func (w *Work) Bring() { w.Try(w.bring()) }
 
 // bring has short results copied.
@@ -101,7 +107,8 @@ func (w *Work) bring() error {
 // Later has something freed at the end, whatever happens.
 func (w *Work) Later(free func() error) { w.free = append(w.free, free) }
 
-// After has something done, in the order of the calls, once all results are there. It may refuse the chunk, too.
+// After has something done, in the order of the calls, once all results are there. It may refuse
+// the chunk, too.
 func (w *Work) After(look func()) { w.after = append(w.after, look) }
 
 // Alloc takes memory of the device until the end of the work.
@@ -127,12 +134,13 @@ func Read[T any](w *Work, b gpu.Buffer[T]) []T {
 	return out
 }
 
-// shortBytes are as many as go together with other results to the host. A copy of the driver's costs 13 µs of a processor's time, a launch half of that; long ones are
-// better left to the card's copy engines.
+// shortBytes are as many as go together with other results to the host. A copy of the driver's
+// costs 13 µs of a processor's time, a launch half of that; long ones are better left to the card's
+// copy engines.
 const shortBytes = 64 << 10
 
-// Result has the elements of b copied into page-locked memory, which is the part's until its Release; they are there behind the next Await. Until
-// then, or until Bring, b stays as it is.
+// Result has the elements of b copied into page-locked memory, which is the part's until its
+// Release; they are there behind the next Await. Until then, or until Bring, b stays as it is.
 func Result[T any](w *Work, b gpu.Buffer[T]) []T {
 	if w.Stopped() || b.Len() == 0 {
 		return nil
@@ -147,8 +155,9 @@ func Result[T any](w *Work, b gpu.Buffer[T]) []T {
 	return out
 }
 
-// Keep gives what the format keeps on the lane from chunk to chunk, of which there is one for each type: a zero T at first. It is allocated from the device and
-// not from the chunk's arena: s.Use(nil) before, and what that gave after. Its Free is called when the lanes are closed.
+// Keep gives what the format keeps on the lane from chunk to chunk, of which there is one for each
+// type: a zero T at first. It is allocated from the device and not from the chunk's arena:
+// s.Use(nil) before, and what that gave after. Its Free is called when the lanes are closed.
 func Keep[T any, P interface {
 	*T
 	Free(*gpu.Stream) error

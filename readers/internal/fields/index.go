@@ -15,7 +15,8 @@ const Padding = block
 // block is how many bytes a word of a mask stands for.
 const block = 64
 
-// Index says where the records of some text and their fields begin. It serves one text after the other.
+// Index says where the records of some text and their fields begin. It serves one text after the
+// other.
 //
 //	text      1,"a,b"LF LF 2,LF
 //	Starts    0 2 8 9 11 12      of each field, and of what stands behind the last: a field ends one byte before the next begins
@@ -25,8 +26,10 @@ type Index struct {
 	Records []uint32 // of the first field of each
 	End     int      // of the last record, behind its line end
 
-	High    bool     // a byte of the text may be no ASCII
-	Doubled []uint32 // where, in quoted fields, stands the second of two quotes for one, and behind them one that no text reaches
+	High bool // a byte of the text may be no ASCII
+	// where, in quoted fields, stands the second of two quotes for one, and behind them one that no
+	// text reaches
+	Doubled []uint32
 
 	masks  [Most / block]masks
 	starts [Most + 1 + block]uint32 // a block's are written at a time
@@ -36,8 +39,9 @@ type Index struct {
 // masks say what 64 bytes are, the first one in the lowest bit.
 type masks struct{ delimiters, lineEnds, quotes, high uint64 }
 
-// Find finds the records of n bytes at text, Most at most, up to one that does not end in them, has another number of fields, or in which a quote stands where none may.
-// The first one begins at text. A quote of 0 is none.
+// Find finds the records of n bytes at text, Most at most, up to one that does not end in them, has
+// another number of fields, or in which a quote stands where none may. The first one begins at
+// text. A quote of 0 is none.
 func (x *Index) Find(text unsafe.Pointer, n int, delimiter, quote byte, fields int) {
 	x.find(haveWide, text, n, delimiter, quote, fields)
 }
@@ -121,7 +125,8 @@ type carry struct {
 	closing   uint64 // it is a quote that closes a field, or the first of two
 }
 
-// add finds what ends in a block, whose first byte is number at. It reports false where nothing more can be found.
+// add finds what ends in a block, whose first byte is number at. It reports false where nothing
+// more can be found.
 //
 //	text      , " a " " , " , b
 //	quotes    . 1 . 1 1 . 1 . .

@@ -9,8 +9,8 @@ import (
 	"unsafe"
 )
 
-// TestFind looks for records in random text, most of it well formed, with commas, quotes and line ends at all places of a block: what it finds is what a reader of one
-// byte after the other finds.
+// TestFind looks for records in random text, most of it well formed, with commas, quotes and line
+// ends at all places of a block: what it finds is what a reader of one byte after the other finds.
 func TestFind(t *testing.T) {
 	for _, wide := range []bool{false, true} {
 		t.Run(fmt.Sprintf("wide=%v", wide), func(t *testing.T) {
@@ -40,10 +40,12 @@ func testFind(t *testing.T, wide bool) {
 			got = append(got, x.Starts[first:int(first)+count+1])
 		}
 		if !slices.EqualFunc(got, want.records, slices.Equal) || x.End != want.end {
-			t.Fatalf("%q, quote %q, %d fields\ngot  %v, end %d\nwant %v, end %d", text, quote, count, got, x.End, want.records, want.end)
+			t.Fatalf("%q, quote %q, %d fields\ngot  %v, end %d\nwant %v, end %d", text, quote, count, got,
+				x.End, want.records, want.end)
 		}
 		known := slices.DeleteFunc(slices.Clone(x.Doubled), func(at uint32) bool { return int(at) >= want.end })
-		if !slices.Equal(known, want.doubled) || x.Doubled[len(x.Doubled)-1] != math.MaxUint32 || !slices.IsSorted(x.Doubled) {
+		if !slices.Equal(known, want.doubled) || x.Doubled[len(x.Doubled)-1] != math.MaxUint32 ||
+			!slices.IsSorted(x.Doubled) {
 			t.Fatalf("%q: doubled quotes at %v, want %v", text, x.Doubled, want.doubled)
 		}
 		for _, c := range text[:x.End] {
@@ -90,7 +92,10 @@ func TestMasks(t *testing.T) {
 	text := make([]byte, 5*block)
 	for range 20_000 {
 		for i := range text {
-			text[i] = []byte{',', '"', '\n', '\r', 0, 0x80, 0xFF, '-', '\v', '\f', '!', '#', 0x8A, 0xAC, 1, byte(r.Uint32())}[r.IntN(16)]
+			text[i] = []byte{
+				',', '"', '\n', '\r', 0, 0x80, 0xFF, '-', '\v', '\f', '!', '#', 0x8A, 0xAC,
+				1, byte(r.Uint32()),
+			}[r.IntN(16)]
 		}
 		delimiter, quote := []byte(",\t;|")[r.IntN(4)], []byte("\"'\x00")[r.IntN(3)]
 		at := r.IntN(block)

@@ -12,7 +12,8 @@ func decimals(out []float64, q unsafe.Pointer, starts, first []uint32) (n int, v
 	if !haveAVX2 {
 		return decimalsPlain(out, q, starts, first)
 	}
-	return decimalsAVX2(decimalConstants, unsafe.SliceData(out), len(out), q, unsafe.SliceData(starts), unsafe.SliceData(first))
+	return decimalsAVX2(decimalConstants, unsafe.SliceData(out), len(out), q, unsafe.SliceData(starts),
+		unsafe.SliceData(first))
 }
 
 // constants of decimalsAVX2, at the offsets that it knows.
@@ -23,7 +24,9 @@ type constants struct {
 	eights       [8]int16   // 10000, 1: eight digits, in two
 	edges        [20]uint32 // bits of the first and the last of so many bytes
 	powers       [16]float64
-	spread       [16][16][16]byte // for so many digits before the point and in all: which byte of the text is the k-th of 16 digits
+	// for so many digits before the point and in all: which byte of the text is the k-th of 16
+	// digits
+	spread [16][16][16]byte
 }
 
 var decimalConstants = makeConstants()
@@ -55,9 +58,11 @@ func makeConstants() *constants {
 	return c
 }
 
-// decimalsAVX2 is decimals with count numbers. Where a number begins and ends is known, so that one does not wait for the one before, and no branch depends on lengths or
-// on signs. Digits become integers two, four and eight at a time (after Muła and Lemire 2018), and one division rounds once: 15 digits fit the 53 bits of a
-// float64's significand, and their power of ten is exact.
+// decimalsAVX2 is decimals with count numbers. Where a number begins and ends is known, so that one
+// does not wait for the one before, and no branch depends on lengths or on signs. Digits become
+// integers two, four and eight at a time (after Muła and Lemire 2018), and one division rounds
+// once: 15 digits fit the 53 bits of a float64's significand, and their power of ten is exact.
 //
 //go:noescape
-func decimalsAVX2(c *constants, out *float64, count int, text unsafe.Pointer, starts, first *uint32) (n int, valid uint64)
+func decimalsAVX2(c *constants, out *float64, count int, text unsafe.Pointer, starts, first *uint32) (n int,
+	valid uint64)

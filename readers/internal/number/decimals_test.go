@@ -9,7 +9,8 @@ import (
 	"unsafe"
 )
 
-// TestDecimals reads columns of numbers and of what looks like them, with assembly and without: values are strconv's, and what is no number is not read.
+// TestDecimals reads columns of numbers and of what looks like them, with assembly and without:
+// values are strconv's, and what is no number is not read.
 func TestDecimals(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	plain := 0
@@ -19,7 +20,10 @@ func TestDecimals(t *testing.T) {
 			column[i] = randomField(r)
 		}
 		text, starts, first := fieldsOf(column)
-		for _, read := range []func([]float64, unsafe.Pointer, []uint32, []uint32) (int, uint64){Decimals, decimalsPlain} {
+		for _, read := range []func([]float64, unsafe.Pointer, []uint32, []uint32) (int, uint64){
+			Decimals,
+			decimalsPlain,
+		} {
 			out := make([]float64, min(len(column), 64))
 			n, valid := read(out, text, starts, first[:len(out)])
 			for k, got := range out[:n] {
@@ -63,7 +67,8 @@ func TestIntegers(t *testing.T) {
 		for k, field := range column[:min(n+1, len(column))] {
 			v, err := strconv.ParseInt(field, 10, 64)
 			digits := strings.TrimPrefix(field, "-")
-			good := field == "" || err == nil && len(digits) <= 16 && isNumber(field) && field != "-0" && v >= low && v <= high
+			good := field == "" || err == nil && len(digits) <= 16 && isNumber(field) && field != "-0" &&
+				v >= low && v <= high
 			if good != (k < n) && k < 64 {
 				t.Fatalf("%q: read: %t", field, k < n)
 			}

@@ -15,10 +15,12 @@ const (
 	infinity     = 0x7FF << fractionBits
 )
 
-// eiselLemire is the bit pattern of the float64 next to mantissa * 10^power, ties to even, for every mantissa and power.
+// eiselLemire is the bit pattern of the float64 next to mantissa * 10^power, ties to even, for
+// every mantissa and power.
 //
-// The product of the mantissa, shifted left to 64 bits, with the first 64 or 128 bits of the power of five is exact enough in
-// all cases: Lemire 2021, section 5, with the proof of Mushtak and Lemire 2022 that no case is left over.
+// The product of the mantissa, shifted left to 64 bits, with the first 64 or 128 bits of the power
+// of five is exact enough in all cases: Lemire 2021, section 5, with the proof of Mushtak and
+// Lemire 2022 that no case is left over.
 func eiselLemire(mantissa uint64, power int) uint64 {
 	if mantissa == 0 || power < minPower {
 		return 0
@@ -30,7 +32,8 @@ func eiselLemire(mantissa uint64, power int) uint64 {
 	mantissa <<= uint(zeros) & 63
 	five := &fives[power-minPower]
 	high, low := bits.Mul64(mantissa, five[0])
-	const spare = 64 - fractionBits - 3 // bits of high below those of the result, one for rounding, and one if the top bit is 0
+	// bits of high below those of the result, one for rounding, and one if the top bit is 0
+	const spare = 64 - fractionBits - 3
 	if high&(1<<spare-1) == 1<<spare-1 {
 		more, _ := bits.Mul64(mantissa, five[1])
 		var carry uint64
@@ -45,17 +48,20 @@ func eiselLemire(mantissa uint64, power int) uint64 {
 		if exponent <= -63 {
 			return 0
 		}
-		// Subnormal. No tie is possible: it would need a small power, which gives no value as small as this. A mantissa that
-		// rounds up to 2^52 is the smallest normal number, as its bits say by themselves.
+		// Subnormal. No tie is possible: it would need a small power, which gives no value as small
+		// as this. A mantissa that rounds up to 2^52 is the smallest normal number, as its bits say
+		// by themselves.
 		m >>= uint(1-exponent) & 63
 		return (m + m&1) >> 1
 	}
-	// A tie is possible only for these powers, where 5^power or its inverse divides a mantissa: Lemire 2021, section 9.
+	// A tie is possible only for these powers, where 5^power or its inverse divides a mantissa:
+	// Lemire 2021, section 9.
 	if low <= 1 && -4 <= power && power <= 23 && m&3 == 1 && m<<(uint(top+spare)&63) == high {
 		m--
 	}
 	m = (m + m&1) >> 1
-	// m has 53 bits, or is 2^53 after rounding: its top bit adds one to the exponent, and so does the carry.
+	// m has 53 bits, or is 2^53 after rounding: its top bit adds one to the exponent, and so does
+	// the carry.
 	b := uint64(exponent-1)<<fractionBits + m
 	if b >= infinity {
 		return infinity

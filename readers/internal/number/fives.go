@@ -2,8 +2,9 @@
 
 package number
 
-// fives are the first 128 bits of 5^power, top bit set, power from minPower to maxPower: cut for powers from 0 on, the inverse
-// of 5^-power rounded up below 0 (Lemire 2021, section 5). High word first.
+// fives are the first 128 bits of 5^power, top bit set, power from minPower to maxPower: cut for
+// powers from 0 on, the inverse of 5^-power rounded up below 0 (Lemire 2021, section 5). High word
+// first.
 var fives = [maxPower - minPower + 1][2]uint64{
 	{0xeef453d6923bd65a, 0x113faa2906a13b40}, // 5^-342
 	{0x9558b4661b6565f8, 0x4ac7ca59a424c508}, // 5^-341

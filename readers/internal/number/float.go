@@ -7,7 +7,8 @@ import (
 	"unsafe"
 )
 
-// Padding is how many zero bytes must be readable behind the last byte of a buffer. They also end a number that ends the text.
+// Padding is how many zero bytes must be readable behind the last byte of a buffer. They also end a
+// number that ends the text.
 const Padding = 64
 
 // Float reads the number that starts at byte p of the buffer at q.
@@ -17,10 +18,12 @@ const Padding = 64
 //	          first byte beyond it
 //	          v is an infinity: the number is beyond float64, ^end is p. [Skip] tells where such a number ends
 //
-// A number that ends where the text so far ends may go on in the text to come, an infinity too: "e-300" may follow 400 digits.
-// It allocates only for numbers of more than 19 digits that lie next to the middle of two float64.
+// A number that ends where the text so far ends may go on in the text to come, an infinity too:
+// "e-300" may follow 400 digits. It allocates only for numbers of more than 19 digits that lie next
+// to the middle of two float64.
 func Float(q unsafe.Pointer, p int) (v float64, end int) {
-	// Usual numbers have 1 to 8 digits, a point, and digits: up to 19 in all. Without the point the digits are
+	// Usual numbers have 1 to 8 digits, a point, and digits: up to 19 in all. Without the point the
+	// digits are
 	//
 	//	text    -122.4194155,    p is behind the sign, n = 3
 	//	head     122.4194        bytes p to p+8, the first n of them are the integer part
@@ -101,8 +104,9 @@ func floatRare(q unsafe.Pointer, p int) (v float64, end int) {
 	return v, end
 }
 
-// Skip finds the end of the number that starts at byte p of the buffer at q without its value. As with [Float], a negative
-// end is the complement of the index of the offending byte; a number beyond float64 is none.
+// Skip finds the end of the number that starts at byte p of the buffer at q without its value. As
+// with [Float], a negative end is the complement of the index of the offending byte; a number
+// beyond float64 is none.
 func Skip(q unsafe.Pointer, p int) (end int) {
 	_, end = scan(q, p)
 	return end
@@ -110,12 +114,14 @@ func Skip(q unsafe.Pointer, p int) (end int) {
 
 func byteAt(q unsafe.Pointer, p int) byte { return *(*byte)(unsafe.Add(q, p)) }
 
-// digits loads 8 bytes, the first one lowest. A digit becomes its value, 0 to 9, any other byte more.
+// digits loads 8 bytes, the first one lowest. A digit becomes its value, 0 to 9, any other byte
+// more.
 func digits(q unsafe.Pointer, p int) uint64 {
 	return binary.LittleEndian.Uint64((*[8]byte)(unsafe.Add(q, p))[:]) ^ 0x3030303030303030
 }
 
-// nondigits sets the high bit of each byte of w that is no digit, up to the first of these at least.
+// nondigits sets the high bit of each byte of w that is no digit, up to the first of these at
+// least.
 //
 //	w    0A 1E 05 02   of "25.:": ':' is 3A, '.' is 2E
 //	sum  80 94 7B 78   + 76: at least 80 where the byte is 0A to 89
@@ -128,8 +134,8 @@ func lowest(highBits uint64) uint64 { return uint64(bits.TrailingZeros64(highBit
 // leading counts the digits at the low end of w, 0 to 8.
 func leading(w uint64) uint64 { return lowest(nondigits(w)) }
 
-// value is the number that 8 digits spell, the first one in the lowest byte: pairs, then fours, then all, two at a time in
-// one multiplication. After Lemire 2021, section 7.
+// value is the number that 8 digits spell, the first one in the lowest byte: pairs, then fours,
+// then all, two at a time in one multiplication. After Lemire 2021, section 7.
 func value(w uint64) uint64 {
 	const mask = 0x000000FF000000FF
 	w = w*10 + w>>8

@@ -7,7 +7,8 @@ import (
 	"unsafe"
 )
 
-// Kind is the lexical class of a number: what its text says, whatever its value. 1.0 and 1e3 are Real.
+// Kind is the lexical class of a number: what its text says, whatever its value. 1.0 and 1e3 are
+// Real.
 type Kind uint8
 
 // Kinds of numbers. All but Real are integers: without fraction and exponent.
@@ -27,8 +28,8 @@ type Num struct {
 	Float    float64 // the correctly rounded value, of every kind: that of -0 is negative zero
 }
 
-// Number reads the number that starts at byte p of the buffer at q, with the same end and errors as [Float]: after an error
-// only n.Float means something.
+// Number reads the number that starts at byte p of the buffer at q, with the same end and errors as
+// [Float]: after an error only n.Float means something.
 func Number(q unsafe.Pointer, p int) (n Num, end int) {
 	start := p
 	if byteAt(q, p) == '-' {
@@ -40,7 +41,8 @@ func Number(q unsafe.Pointer, p int) (n Num, end int) {
 	end = p + int(k)
 	if byteAt(q, end) == '.' {
 		n.Kind = Real
-		// Up to 7 digits without the point, found as Float finds them: a quotient of two integers that a float64 holds is rounded once.
+		// Up to 7 digits without the point, found as Float finds them: a quotient of two integers
+		// that a float64 holds is rounded once.
 		integer := ^uint64(0) >> ((64 - 8*k) & 63)
 		first := w&integer | digits(q, p+1)&^integer
 		count := leading(first)
@@ -133,8 +135,8 @@ func ExactUint(u uint64) bool {
 	return bits.Len64(u)-bits.TrailingZeros64(u) <= 53
 }
 
-// Exact tells whether a float64 holds the integer that the decimal digits spell, of which there must be one or more. A minus
-// in front changes nothing.
+// Exact tells whether a float64 holds the integer that the decimal digits spell, of which there
+// must be one or more. A minus in front changes nothing.
 func Exact(integer []byte) bool {
 	const mostDigits = 309 // of the largest float64
 	if integer[0] == '-' {

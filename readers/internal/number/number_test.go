@@ -9,7 +9,8 @@ import (
 	"unsafe"
 )
 
-// padded is a buffer with text as its readers want it. Bytes behind the padding are such that a read of them would show.
+// padded is a buffer with text as its readers want it. Bytes behind the padding are such that a
+// read of them would show.
 func padded(text string) unsafe.Pointer {
 	b := make([]byte, 0, len(text)+Padding+1)
 	b = append(append(b, text...), make([]byte, Padding)...)
@@ -21,7 +22,8 @@ func floatOf(text string) (v float64, end int) { return Float(padded(text), 0) }
 
 func same(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }
 
-// accepted are numbers, each with the value that strconv gives; refused has the offending byte behind the mark.
+// accepted are numbers, each with the value that strconv gives; refused has the offending byte
+// behind the mark.
 var accepted = []struct{ name, text string }{
 	{"N1 shortest 14 decimals", "90.81246689931749"},
 	{"N1 shortest 15 decimals", "-122.419415500000012"},
@@ -40,7 +42,10 @@ var accepted = []struct{ name, text string }{
 	{"N3 largest", "1.7976931348623157e308"},
 	{"N3 largest, as an integer", "179769313486231570814527423731704356798070567525844996598917476803157260780028538760589558632766878171540458953514382464234321326889464182768467546703537516986049910576551282076245490090389328944075868508455133942304583236903222948165808559332123348274797826204144723168738177180919299881250404026184124858368"},
 	{"N3 rounds down to the largest", "1.7976931348623158e308"},
-	{"N3 below the middle to infinity, all digits", "179769313486231580793728971405303415079934132710037826936173778980444968292764750946649017977587207096330286416692887910946555547851940402630657488671505820681908902000708383676273854845817711531764475730270069855571366959622842914819860834936475292719074168444365510704342711559699508093042880177904174497791"},
+	{
+		"N3 below the middle to infinity, all digits",
+		"179769313486231580793728971405303415079934132710037826936173778980444968292764750946649017977587207096330286416692887910946555547851940402630657488671505820681908902000708383676273854845817711531764475730270069855571366959622842914819860834936475292719074168444365510704342711559699508093042880177904174497791",
+	},
 	{"N3 just below the middle to infinity", "1.797693134862315807e308"},
 	{"N4 bits printed", "3.0287461749226355e-193"},
 	{"N4 bits printed, large", "-8.510938476532019e+241"},
@@ -51,8 +56,10 @@ var accepted = []struct{ name, text string }{
 	{"N10 below middle above 1", "1.00000000000000011102230246251565404236316680908203124"},
 	{"N10 above middle above 1", "1.00000000000000011102230246251565404236316680908203126"},
 	{"N10 800 digits, tie", "1.00000000000000011102230246251565404236316680908203125" + strings.Repeat("0", 746)},
-	{"N10 800 digits, above tie", "1.00000000000000011102230246251565404236316680908203125" + strings.Repeat("0", 745) + "1"},
-	{"N10 2000 digits, above tie", "1.00000000000000011102230246251565404236316680908203125" + strings.Repeat("0", 1945) + "1"},
+	{"N10 800 digits, above tie", "1.00000000000000011102230246251565404236316680908203125" +
+		strings.Repeat("0", 745) + "1"},
+	{"N10 2000 digits, above tie", "1.00000000000000011102230246251565404236316680908203125" +
+		strings.Repeat("0", 1945) + "1"},
 	{"N10 integer tie with exponent", "9007199254740993" + strings.Repeat("0", 60) + "e-60"},
 	{"N10 integer above tie with exponent", "9007199254740993" + strings.Repeat("0", 59) + "1E-60"},
 	{"N11 tiny", "1e-400"},
@@ -148,7 +155,10 @@ func TestFloatExponentsOfLongTexts(t *testing.T) {
 		{"zeros behind digits", "-125" + strings.Repeat("0", 200000) + "e-200000", -125},
 		{"tie", "9007199254740993" + strings.Repeat("0", 200000) + "e-200000", 9007199254740992},
 		{"above tie", "9007199254740993" + strings.Repeat("0", 199999) + "1e-200000", 9007199254740994},
-		{"above tie, fraction", "-0." + strings.Repeat("0", 200000) + "90071992547409930000000001e200016", -9007199254740994},
+		{
+			"above tie, fraction", "-0." + strings.Repeat("0", 200000) + "90071992547409930000000001e200016",
+			-9007199254740994,
+		},
 	} {
 		if got, end := floatOf(c.text); got != c.want || end != len(c.text) {
 			t.Errorf("%s: got %v to %d, want %v to %d", c.name, got, end, c.want, len(c.text))
@@ -159,8 +169,10 @@ func TestFloatExponentsOfLongTexts(t *testing.T) {
 func TestFloatBeyondRange(t *testing.T) {
 	for _, text := range []string{
 		"1e309", "1.7976931348623159e308", "1e400", "1e99999999999", "1e" + strings.Repeat("9", 100), "123.456e+400",
-		"1.797693134862315808e308", strings.Repeat("9", 309), "1" + strings.Repeat("0", 309), strings.Repeat("8", 1000) + ".5",
-		// The middle between the largest number and the next one that there would be, and just below it.
+		"1.797693134862315808e308", strings.Repeat("9", 309), "1" + strings.Repeat("0", 309),
+		strings.Repeat("8", 1000) + ".5",
+		// The middle between the largest number and the next one that there would be, and just
+		// below it.
 		"179769313486231580793728971405303415079934132710037826936173778980444968292764750946649017977587207096330286416692887910946555547851940402630657488671505820681908902000708383676273854845817711531764475730270069855571366959622842914819860834936475292719074168444365510704342711559699508093042880177904174497792",
 	} {
 		for _, sign := range []int{1, -1} {
@@ -304,7 +316,8 @@ func TestNumber(t *testing.T) {
 	} {
 		got, end := Number(padded(c.text), 0)
 		want := c.want
-		if got.Kind != want.Kind || got.Int != want.Int || got.Negative != want.Negative || !same(got.Float, want.Float) || end != len(c.text) {
+		if got.Kind != want.Kind || got.Int != want.Int || got.Negative != want.Negative ||
+			!same(got.Float, want.Float) || end != len(c.text) {
 			t.Errorf("%s: got %+v to %d, want %+v to %d", c.text, got, end, want, len(c.text))
 		}
 	}
@@ -351,9 +364,13 @@ func TestExact(t *testing.T) {
 	}
 }
 
-// Every prefix of a number is a shorter number, or an error right behind it: a reader that has no more text yet waits there.
+// Every prefix of a number is a shorter number, or an error right behind it: a reader that has no
+// more text yet waits there.
 func TestPrefixes(t *testing.T) {
-	texts := []string{"-0.0e-0", "1234567.1234567890123456789e+123", "123456789012345678901234567890.5E-12", "0.00000000000000000000000001", "100e5"}
+	texts := []string{
+		"-0.0e-0", "1234567.1234567890123456789e+123", "123456789012345678901234567890.5E-12",
+		"0.00000000000000000000000001", "100e5",
+	}
 	for _, c := range accepted {
 		texts = append(texts, c.text)
 	}
@@ -398,7 +415,10 @@ func TestLinearTime(t *testing.T) {
 }
 
 func TestNoAllocation(t *testing.T) {
-	for _, text := range []string{"-122.4194155", "12345678901234567890123.5", "1e99999999999", "5e-324", "1.2345678901234567890123e-300", "1e"} {
+	for _, text := range []string{
+		"-122.4194155", "12345678901234567890123.5", "1e99999999999", "5e-324",
+		"1.2345678901234567890123e-300", "1e",
+	} {
 		q := padded(text)
 		if n := testing.AllocsPerRun(10, func() { Float(q, 0); Number(q, 0) }); n != 0 {
 			t.Errorf("%s: %v allocations", text, n)
@@ -424,7 +444,8 @@ func TestRandom(t *testing.T) {
 			wantEnd = ^0
 		}
 		if !same(got, want) || end != wantEnd {
-			t.Fatalf("%s: got %v (%x) to %d, want %v (%x) to %d", text, got, math.Float64bits(got), end, want, math.Float64bits(want), wantEnd)
+			t.Fatalf("%s: got %v (%x) to %d, want %v (%x) to %d", text, got, math.Float64bits(got), end,
+				want, math.Float64bits(want), wantEnd)
 		}
 		if n, end := Number(unsafe.Pointer(&text[0]), 0); !same(n.Float, want) || end != wantEnd {
 			t.Fatalf("%s: a Number is %v to %d, want %v to %d", text, n.Float, end, want, wantEnd)
@@ -432,7 +453,8 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// appendRandom writes a number: of random digits, of random bits as %g would, or the middle between two of these.
+// appendRandom writes a number: of random digits, of random bits as %g would, or the middle between
+// two of these.
 func appendRandom(b []byte, r *rand.Rand) []byte {
 	u := r.Uint64()
 	shape := u & 15

@@ -9,7 +9,8 @@ import (
 // maxDigits is how many decimal digits a uint64 holds, whatever they are.
 const maxDigits = 19
 
-// maxExponent is where a written exponent stops to grow. No text is long enough for its digits to make up for such a one.
+// maxExponent is where a written exponent stops to grow. No text is long enough for its digits to
+// make up for such a one.
 const maxExponent = 1 << 56
 
 // decimal is a number as written: mantissa * 10^exponent.
@@ -22,8 +23,8 @@ type decimal struct {
 	integer  bool // without fraction and exponent
 }
 
-// scan reads the number that starts at byte p of the buffer at q. A negative end is the complement of the index of the first
-// byte that cannot continue a number.
+// scan reads the number that starts at byte p of the buffer at q. A negative end is the complement
+// of the index of the first byte that cannot continue a number.
 func scan(q unsafe.Pointer, p int) (d decimal, end int) {
 	if byteAt(q, p) == '-' {
 		d.negative = true
@@ -79,7 +80,8 @@ func scan(q unsafe.Pointer, p int) (d decimal, end int) {
 	return d, p
 }
 
-// run appends the digits from byte p on to mantissa, which overflows if they are too many, and gives the index after them.
+// run appends the digits from byte p on to mantissa, which overflows if they are too many, and
+// gives the index after them.
 func run(q unsafe.Pointer, p int, mantissa uint64) (uint64, int) {
 	for {
 		w := digits(q, p)
@@ -92,7 +94,8 @@ func run(q unsafe.Pointer, p int, mantissa uint64) (uint64, int) {
 	}
 }
 
-// truncate reads the digits in [start, end), with or without a point, again: 19 of them, from the first that is not zero on.
+// truncate reads the digits in [start, end), with or without a point, again: 19 of them, from the
+// first that is not zero on.
 func (d *decimal) truncate(q unsafe.Pointer, start, end int) {
 	d.mantissa, d.exponent = 0, 0
 	significant, behind := 0, 0
@@ -138,14 +141,16 @@ func (d *decimal) float(q unsafe.Pointer, start, end int) float64 {
 	return math.Float64frombits(b | sign)
 }
 
-// undecided rounds d by all the digits of its text. The value tells of an infinity, so the error need not.
+// undecided rounds d by all the digits of its text. The value tells of an infinity, so the error
+// need not.
 func (d *decimal) undecided(text []byte) float64 {
 	const most = 10000 // strconv cuts exponents behind five digits, even where as many zeros make up for a longer one
 	if -most < d.written && d.written < most {
 		v, _ := strconv.ParseFloat(unsafe.String(&text[0], len(text)), 64)
 		return v
 	}
-	// mantissa * 10^exponent with the rest of the digits behind the point: the exponent is one that float64 has.
+	// mantissa * 10^exponent with the rest of the digits behind the point: the exponent is one that
+	// float64 has.
 	plain := make([]byte, 0, len(text)+24)
 	if d.negative {
 		plain = append(plain, '-')

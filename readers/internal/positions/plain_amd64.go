@@ -9,11 +9,13 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// Have reports whether this processor reads plain positions. Where it does not, nobody calls JSON and WKT.
+// Have reports whether this processor reads plain positions. Where it does not, nobody calls JSON
+// and WKT.
 var Have = processor.X86.HasAVX2 && processor.X86.HasBMI1 && processor.X86.HasBMI2
 
-// JSON adds to g up to most plain positions in square brackets from text[p] on: "[1.5,2.5],[3.5,4.5]". Between the two numbers and between positions is a
-// comma, and one blank at most is at each place.
+// JSON adds to g up to most plain positions in square brackets from text[p] on:
+// "[1.5,2.5],[3.5,4.5]". Between the two numbers and between positions is a comma, and one blank at
+// most is at each place.
 //
 //	end     with inside set the bracket of a position that is not plain, else the byte behind a position, with no plain position behind it
 func JSON(g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, most int) (end int, inside bool) {
@@ -35,8 +37,9 @@ func readJSON(wide bool, g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, mo
 	return p + read, inside
 }
 
-// WKT adds to g up to most plain positions from text[p] on, count of them: "1.5 2.5,3.5 4.5)". Between the two numbers is one blank, between positions a comma
-// and at most one blank, behind the last one a bracket. text[p-1] must be readable.
+// WKT adds to g up to most plain positions from text[p] on, count of them: "1.5 2.5,3.5 4.5)".
+// Between the two numbers is one blank, between positions a comma and at most one blank, behind the
+// last one a bracket. text[p-1] must be readable.
 //
 //	end     with inside set a position that is not plain, else the comma or bracket behind one
 func WKT(g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, most int) (end, count int, inside bool) {
@@ -50,7 +53,8 @@ func readWKT(wide bool, g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, mos
 	xs, ys := unsafe.Pointer(unsafe.SliceData(g.X)), unsafe.Pointer(unsafe.SliceData(g.Y))
 	var read int
 	if wide {
-		read, count, inside = wideWKT(wideConstants, unsafe.Add(text, p), unsafe.Add(xs, 8*n), unsafe.Add(ys, 8*n), most)
+		read, count, inside = wideWKT(wideConstants, unsafe.Add(text, p), unsafe.Add(xs, 8*n),
+			unsafe.Add(ys, 8*n), most)
 	} else {
 		read, count, inside = plainWKT(constants, unsafe.Add(text, p), unsafe.Add(xs, 8*n), unsafe.Add(ys, 8*n), most)
 	}
@@ -76,7 +80,8 @@ type tables struct {
 	fours  [8]int16 // 100, 1: four digits, in four 32-bit lanes
 	eights [8]int16 // 10000, 1: eight digits, in two
 	powers [16]float64
-	spread [8][16][16]byte // for l digits before the point and n in all: which byte of the text is the k-th of 16 digits
+	// for l digits before the point and n in all: which byte of the text is the k-th of 16 digits
+	spread [8][16][16]byte
 }
 
 // plain is made once, and only read.
@@ -117,8 +122,9 @@ func makeTables() *tables {
 	return t
 }
 
-// A number of 15 digits fits the 53 bits of a float64's significand, and its power of ten is exact: one division rounds once. Digits are found with a
-// mask of 64 bytes and turned to integers two, four and eight at a time (after Muła and Lemire 2018, with a shuffle that drops the point).
+// A number of 15 digits fits the 53 bits of a float64's significand, and its power of ten is exact:
+// one division rounds once. Digits are found with a mask of 64 bytes and turned to integers two,
+// four and eight at a time (after Muła and Lemire 2018, with a shuffle that drops the point).
 //
 // Both have room for room numbers at xs and at ys, of which count are set, and read so many bytes.
 

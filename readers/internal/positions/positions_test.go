@@ -11,8 +11,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/positions"
 )
 
-// TestPlain reads up to three positions of each text, as GeoJSON and as WKT. The mark ¦ is where they end, or before one that is not plain. How numbers
-// round is tested by the formats, against strconv.
+// TestPlain reads up to three positions of each text, as GeoJSON and as WKT. The mark ¦ is where
+// they end, or before one that is not plain. How numbers round is tested by the formats, against
+// strconv.
 func TestPlain(t *testing.T) {
 	if !positions.Have {
 		t.Skip("this processor reads no plain positions")
@@ -21,8 +22,14 @@ func TestPlain(t *testing.T) {
 		{"one", "[1.5,-2.25]¦]", "1.5 -2.25¦)", "1.5 -2.25"},
 		{"several", "[1.5,2.5],[3.5,4.5]¦]", "1.5 2.5,3.5 4.5¦)", "1.5 2.5 3.5 4.5"},
 		{"blanks", "[ 1.5, 2.5 ], [ 3.5, 4.5 ]¦ ]", "1.5 2.5, 3.5 4.5¦)", "1.5 2.5 3.5 4.5"},
-		{"no more than three", "[1.5,2.5],[3.5,4.5],[5.5,6.5]¦,[7.5,8.5]]", "1.5 2.5,3.5 4.5,5.5 6.5¦,7.5 8.5)", "1.5 2.5 3.5 4.5 5.5 6.5"},
-		{"lengths", "[0.5,2.25],[-123456.5,4.12345678901234]¦]", "0.5 2.25,-123456.5 4.12345678901234¦)", "0.5 2.25 -123456.5 4.12345678901234"},
+		{
+			"no more than three", "[1.5,2.5],[3.5,4.5],[5.5,6.5]¦,[7.5,8.5]]", "1.5 2.5,3.5 4.5,5.5 6.5¦,7.5 8.5)",
+			"1.5 2.5 3.5 4.5 5.5 6.5",
+		},
+		{
+			"lengths", "[0.5,2.25],[-123456.5,4.12345678901234]¦]", "0.5 2.25,-123456.5 4.12345678901234¦)",
+			"0.5 2.25 -123456.5 4.12345678901234",
+		},
 		{"an integer", "[1.5,2.5],¦[3,4.5]]", "1.5 2.5,¦3 4.5)", "1.5 2.5 inside"},
 		{"a zero in front", "¦[1.5,02.5]]", "¦1.5 02.5)", "inside"},
 		{"no digit behind the point", "¦[1.,2.5]]", "¦1. 2.5)", "inside"},

@@ -8,7 +8,8 @@ import (
 )
 
 // haveWide reports whether this processor reads two positions at a time.
-var haveWide = Have && processor.X86.HasAVX512F && processor.X86.HasAVX512BW && processor.X86.HasAVX512DQ && processor.X86.HasAVX512VL &&
+var haveWide = Have && processor.X86.HasAVX512F && processor.X86.HasAVX512BW && processor.X86.HasAVX512DQ &&
+	processor.X86.HasAVX512VL &&
 	processor.X86.HasAVX512VBMI2
 
 // wideTables are the constants of wideJSON and wideWKT, at the offsets that they know.
@@ -35,7 +36,8 @@ var wideConstants = makeWideTables()
 
 func makeWideTables() *wideTables {
 	t := &wideTables{
-		zero: '0', ten: 10, minus: '-', blank: ' ', point: '.', pairs: [2]int8{10, 1}, fours: [2]int16{100, 1}, eights: [2]int16{10000, 1}, eight: 1e8, sign: 1 << 63,
+		zero: '0', ten: 10, minus: '-', blank: ' ', point: '.', pairs: [2]int8{10, 1}, fours: [2]int16{100, 1},
+		eights: [2]int16{10000, 1}, eight: 1e8, sign: 1 << 63,
 		order: [8]int64{0, 2, 4, 6, 0, 2, 4, 6}, comma: ',',
 	}
 	copy(t.expected[:], "[.,.],[.,.],[")
@@ -53,15 +55,18 @@ func makeWideTables() *wideTables {
 	return t
 }
 
-// What of 64 bytes is a digit, a point, a sign or a blank is found for all of them at once, and whether they make numbers by arithmetic on these masks, so that
-// no branch depends on the lengths of numbers or on their signs. Digits are then moved together, and apart again to 16 bytes a number (VPCOMPRESSB and
-// VPEXPANDB), and all four numbers are made of them at once as plainJSON makes one. It takes what plainJSON takes, and more than 8 digits before the point, and any number
+// What of 64 bytes is a digit, a point, a sign or a blank is found for all of them at once, and
+// whether they make numbers by arithmetic on these masks, so that no branch depends on the lengths
+// of numbers or on their signs. Digits are then moved together, and apart again to 16 bytes a
+// number (VPCOMPRESSB and VPEXPANDB), and all four numbers are made of them at once as plainJSON
+// makes one. It takes what plainJSON takes, and more than 8 digits before the point, and any number
 // of blanks.
 //
 //go:noescape
 func wideJSON(t *wideTables, text, xs, ys unsafe.Pointer, room int) (read, count int, inside bool)
 
-// wideWKT is wideJSON for what plainWKT takes, with more than 8 digits before the point too. text[-1] must be readable.
+// wideWKT is wideJSON for what plainWKT takes, with more than 8 digits before the point too.
+// text[-1] must be readable.
 //
 //go:noescape
 func wideWKT(t *wideTables, text, xs, ys unsafe.Pointer, room int) (read, count int, inside bool)

@@ -18,7 +18,8 @@ var plainPosition = regexp.MustCompile(`^\[ *(-?(?:0|[1-9]\d*)\.\d+) *, *(-?(?:0
 
 var behindPosition = regexp.MustCompile(`^ *(\]|, *\[)`)
 
-// taken are the ordinates of the position that s begins with, if it is plain to processors that read two at a time, and its length.
+// taken are the ordinates of the position that s begins with, if it is plain to processors that
+// read two at a time, and its length.
 func taken(s string) (x, y float64, length int) {
 	m := plainPosition.FindStringSubmatch(s)
 	if m == nil || len(m[0]) > 64 {
@@ -34,7 +35,8 @@ func taken(s string) (x, y float64, length int) {
 	return x, y, len(m[0])
 }
 
-// TestReadJSON reads random positions, half of them with a byte that is wrong, and compares with strconv: what is taken, with its bits, and where it ends.
+// TestReadJSON reads random positions, half of them with a byte that is wrong, and compares with
+// strconv: what is taken, with its bits, and where it ends.
 func TestReadJSON(t *testing.T) {
 	for _, wide := range []bool{false, true} {
 		t.Run(fmt.Sprintf("wide=%v", wide), func(t *testing.T) {
@@ -64,7 +66,8 @@ func compareJSON(t *testing.T, wide bool, s string, most int) {
 			at += len(s[at:]) - len(strings.TrimLeft(strings.TrimPrefix(strings.TrimLeft(s[at:], " "), ","), " "))
 		}
 		x, y, length := taken(s[at:])
-		if length == 0 || math.Float64bits(g.X[i]) != math.Float64bits(x) || math.Float64bits(g.Y[i]) != math.Float64bits(y) {
+		if length == 0 || math.Float64bits(g.X[i]) != math.Float64bits(x) ||
+			math.Float64bits(g.Y[i]) != math.Float64bits(y) {
 			t.Fatalf("%s\nposition %d at byte %d is %v %v, want %v %v", s, i, at, g.X[i], g.Y[i], x, y)
 		}
 		at += length

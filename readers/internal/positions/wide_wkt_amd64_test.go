@@ -65,7 +65,8 @@ func compareWKT(t *testing.T, wide bool, s string, most int) (read int) {
 	at, next := 0, 0 // behind the last position; where another one begins
 	for i := range g.X {
 		x, y, length := takenWKT(s[next:], 15)
-		if length == 0 || math.Float64bits(g.X[i]) != math.Float64bits(x) || math.Float64bits(g.Y[i]) != math.Float64bits(y) {
+		if length == 0 || math.Float64bits(g.X[i]) != math.Float64bits(x) ||
+			math.Float64bits(g.Y[i]) != math.Float64bits(y) {
 			t.Fatalf("%s\nposition %d at byte %d is %v %v, want %v %v", s, i, next, g.X[i], g.Y[i], x, y)
 		}
 		at = next + length

@@ -1,5 +1,5 @@
-// Package prj reads the .prj that lies beside a file: the coordinate reference system of its geometries,
-// as ESRI and OGC write it.
+// Package prj reads the .prj that lies beside a file: the coordinate reference system of its
+// geometries, as ESRI and OGC write it.
 package prj
 
 import (

@@ -51,7 +51,8 @@ func target(t arrow.DataType, depth int) (arrow.DataType, error) {
 		}
 	case arrow.DecimalType:
 		if t.GetScale() < 0 || t.GetScale() > t.GetPrecision() {
-			return nil, fmt.Errorf("%s is a type that is not read: its digits behind the point are fewer than none, or more than all", t)
+			return nil, fmt.Errorf("%s is a type that is not read: its digits behind the point are fewer than none, "+
+				"or more than all", t)
 		}
 	case *arrow.DictionaryType:
 		return flat(t, t.ValueType, depth)
@@ -90,7 +91,8 @@ func target(t arrow.DataType, depth int) (arrow.DataType, error) {
 	return t, nil
 }
 
-// flat is the target of values that stand apart from their rows, which have to be no lists, structs or maps.
+// flat is the target of values that stand apart from their rows, which have to be no lists, structs
+// or maps.
 func flat(of, values arrow.DataType, depth int) (arrow.DataType, error) {
 	t, err := target(values, depth+1)
 	if err == nil && (t == nil || t.ID() == arrow.LIST) {
@@ -179,7 +181,8 @@ type typedData struct {
 
 func (d typedData) DataType() arrow.DataType { return d.as }
 
-// mostAtOnce is how many rows may be read at once of which none takes a byte in the file: a damaged number is not believed.
+// mostAtOnce is how many rows may be read at once of which none takes a byte in the file: a damaged
+// number is not believed.
 const mostAtOnce = 4 << 20
 
 // nulls gives values of the type null.
@@ -315,7 +318,8 @@ func (r rows) runs() (geoarrow.Column, error) {
 	return pick(&entries, numbers)
 }
 
-// elements gives where the elements of lists stand in their child: those of row i from ends[i] to ends[i+1].
+// elements gives where the elements of lists stand in their child: those of row i from ends[i] to
+// ends[i+1].
 func (r rows) elements() (child rows, ends []int64, err error) {
 	data := r.data.Children()[0]
 	if t, ok := r.data.DataType().(*arrow.FixedSizeListType); ok {
@@ -402,7 +406,8 @@ func upTo(n int) []int32 {
 	return v
 }
 
-// weigh is how many bytes the rows take, more or less, and 0 where their buffers are not what they should be: reading says so.
+// weigh is how many bytes the rows take, more or less, and 0 where their buffers are not what they
+// should be: reading says so.
 func (r rows) weigh() int64 {
 	n := int64(r.len())
 	switch t := r.data.DataType().(type) {

@@ -10,7 +10,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// crsOf reads the "crs" of GeoArrow or GeoParquet metadata: PROJJSON, a name or a definition as text, null.
+// crsOf reads the "crs" of GeoArrow or GeoParquet metadata: PROJJSON, a name or a definition as
+// text, null.
 func crsOf(said json.RawMessage) (geoarrow.CRS, error) {
 	said = bytes.TrimSpace(said)
 	if len(said) == 0 || string(said) == "null" {

@@ -20,10 +20,12 @@ type encoding struct {
 	text bool          // WKT
 }
 
-// nativeKinds are the native encodings by the ends of their extension names, which GeoParquet 1.1 calls them by, too.
+// nativeKinds are the native encodings by the ends of their extension names, which GeoParquet 1.1
+// calls them by, too.
 var nativeKinds = map[string]geoarrow.Kind{
 	"point": geoarrow.Point, "linestring": geoarrow.LineString, "polygon": geoarrow.Polygon,
-	"multipoint": geoarrow.MultiPoint, "multilinestring": geoarrow.MultiLineString, "multipolygon": geoarrow.MultiPolygon,
+	"multipoint": geoarrow.MultiPoint, "multilinestring": geoarrow.MultiLineString,
+	"multipolygon": geoarrow.MultiPolygon,
 }
 
 // encodingOf is that of a field whose encoding has a name: "wkb", "wkt", "point".
@@ -44,7 +46,8 @@ func encodingOf(name string, t arrow.DataType) (encoding, error) {
 	}
 	kind, ok := nativeKinds[name]
 	if !ok {
-		return encoding{}, fmt.Errorf("geometries encoded as %q: want WKB, WKT, or one of the native encodings of one kind", name)
+		return encoding{}, fmt.Errorf("geometries encoded as %q: want WKB, WKT, or one of the native encodings of "+
+			"one kind", name)
 	}
 	e := encoding{kind: kind}
 	storage := t
@@ -56,14 +59,16 @@ func encodingOf(name string, t arrow.DataType) (encoding, error) {
 		t = list.Elem()
 	}
 	if e.dim, ok = dimOf(t); !ok {
-		return e, fmt.Errorf("the coordinates of %s are %s: want float64 as struct<x, y[, z][, m]>, or as fixed_size_list of xy, xyz, xym or xyzm", name, t)
+		return e, fmt.Errorf("the coordinates of %s are %s: want float64 as struct<x, y[, z][, m]>, or as "+
+			"fixed_size_list of xy, xyz, xym or xyzm", name, t)
 	}
 	return e, nil
 }
 
 // levels is how many lists stand around the coordinates of a kind.
 var levels = [...]int{
-	geoarrow.Point: 0, geoarrow.LineString: 1, geoarrow.MultiPoint: 1, geoarrow.Polygon: 2, geoarrow.MultiLineString: 2, geoarrow.MultiPolygon: 3,
+	geoarrow.Point: 0, geoarrow.LineString: 1, geoarrow.MultiPoint: 1, geoarrow.Polygon: 2,
+	geoarrow.MultiLineString: 2, geoarrow.MultiPolygon: 3,
 }
 
 var dims = map[string]geoarrow.Dim{"xy": geoarrow.XY, "xyz": geoarrow.XYZ, "xym": geoarrow.XYM, "xyzm": geoarrow.XYZM}
@@ -273,8 +278,8 @@ func (g *reader) coordinates(r rows) (xyzm [][]float64, err error) {
 	return xyzm, nil
 }
 
-// nullOrdinates counts ordinates that are null in positions that are not. Each of n positions has a number
-// of them; a nil mask has no null.
+// nullOrdinates counts ordinates that are null in positions that are not. Each of n positions has a
+// number of them; a nil mask has no null.
 func nullOrdinates(positions, ordinates []byte, n, each int) int {
 	if ordinates == nil {
 		return 0

@@ -13,8 +13,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// Int96 is the type of Parquet's deprecated INT96, in which Spark, Hive and Impala write times. Its values become
-// timestamp[ns] of a zone:
+// Int96 is the type of Parquet's deprecated INT96, in which Spark, Hive and Impala write times. Its
+// values become timestamp[ns] of a zone:
 //
 //	nanoseconds of the day, 8 bytes | Julian day number, 4 bytes
 type Int96 struct {
@@ -101,7 +101,8 @@ func (r rows) times96(t *Int96) (geoarrow.Column, error) {
 	return c, nil
 }
 
-// withoutBadTimes is the data of a column, of whose rows those are null that times96 refuses; bad is called with each of them.
+// withoutBadTimes is the data of a column, of whose rows those are null that times96 refuses; bad
+// is called with each of them.
 func withoutBadTimes(r rows, bad func(row int)) arrow.ArrayData {
 	t, ok := r.data.DataType().(*Int96)
 	if !ok || r.check() != nil {

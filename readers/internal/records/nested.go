@@ -73,7 +73,8 @@ func isInt96(t arrow.DataType) bool {
 	return is
 }
 
-// json gives the rows as JSON texts: structs as objects, in the order of their fields; maps as lists of objects with key and value.
+// json gives the rows as JSON texts: structs as objects, in the order of their fields; maps as
+// lists of objects with key and value.
 func (r rows) json() (geoarrow.Column, error) {
 	c := geoarrow.Column{Type: arrow.BinaryTypes.String}
 	t, err := r.tree()
@@ -144,8 +145,9 @@ func (t *tree) append(dst []byte, i int) ([]byte, error) {
 
 var errNoJSON = errors.New("no JSON number")
 
-// appendValue appends a value that is no list: numbers as numbers of all their digits, NaN and infinities as texts, bytes in base64, dates and times as in RFC 3339,
-// spans of time as numbers of their unit.
+// appendValue appends a value that is no list: numbers as numbers of all their digits, NaN and
+// infinities as texts, bytes in base64, dates and times as in RFC 3339, spans of time as numbers of
+// their unit.
 func appendValue(dst []byte, c *geoarrow.Column, i int) ([]byte, error) {
 	if !has(c.Valid, i) {
 		return append(dst, "null"...), nil
@@ -170,7 +172,8 @@ func appendValue(dst []byte, c *geoarrow.Column, i int) ([]byte, error) {
 		return append(dst, decimal256.New(le64(p[24:]), le64(p[16:]), le64(p[8:]), le64(p)).ToString(t.Scale)...), nil
 	case *arrow.MonthDayNanoIntervalType:
 		p := c.Values[16*i:]
-		return fmt.Appendf(dst, `{"months":%d,"days":%d,"nanoseconds":%d}`, int32(le32(p)), int32(le32(p[4:])), int64(le64(p[8:]))), nil
+		return fmt.Appendf(dst, `{"months":%d,"days":%d,"nanoseconds":%d}`, int32(le32(p)), int32(le32(p[4:])),
+			int64(le64(p[8:]))), nil
 	case *arrow.MonthIntervalType:
 		return fmt.Appendf(dst, `{"months":%d}`, int32(le32(c.Values[4*i:]))), nil
 	case *arrow.DayTimeIntervalType:

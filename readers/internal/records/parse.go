@@ -43,8 +43,8 @@ type Parser struct {
 	Columns readers.Projection
 	Null    bool // on_error: null or repair: a row's malformed geometry or time is null
 	Check   bool // columns that nobody asked for are read all the same, so that what is wrong with them is an error
-	// Loads calls put with each batch of the file, in order. Batches are loaded side by side. Batches without a row of want may be left out, if Load.Row
-	// says so of those behind.
+	// Loads calls put with each batch of the file, in order. Batches are loaded side by side.
+	// Batches without a row of want may be left out, if Load.Row says so of those behind.
 	Loads func(ctx context.Context, src *source.File, limits readers.Limits, want Rows, put func(Load) error) error
 }
 
@@ -58,12 +58,17 @@ var allRows = Rows{-1, math.MaxInt64}
 func (r Rows) Meets(row, n int64) bool { return row < r.To && n > r.From-row }
 
 // Parse is that of readers.Parser.
-func (p Parser) Parse(ctx context.Context, src *source.File, req readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
+func (p Parser) Parse(ctx context.Context, src *source.File, req readers.Request,
+	emit func(readers.Chunk) error,
+) (readers.Summary, error) {
 	if err := req.Limits.CheckColumns(src.Name, len(p.Plan.fields)); err != nil {
 		return readers.Summary{}, err
 	}
 	limits := req.Limits.WithDefaults()
-	run := &parse{Parser: p, ctx: ctx, src: src, limits: limits, sum: readers.Summary{CRS: p.Plan.CRS}, emit: emit, want: allRows}
+	run := &parse{
+		Parser: p, ctx: ctx, src: src, limits: limits, sum: readers.Summary{CRS: p.Plan.CRS},
+		emit: emit, want: allRows,
+	}
 	if req.Span.Inside { // a chunk ends where its own rows say
 		run.want = Rows{req.Span.Row, req.Span.Row + int64(limits.BatchRows)}
 		run.emit = func(c readers.Chunk) error {
@@ -146,19 +151,27 @@ type panicError struct {
 
 func (e *panicError) Error() string { return "malformed: " + e.what }
 
-// Fault gives an error of a file its place: a *readers.ParseError, or a *readers.LimitError. What has one, and what is none of the file's, stays as it is.
+// Fault gives an error of a file its place: a *readers.ParseError, or a *readers.LimitError. What
+// has one, and what is none of the file's, stays as it is.
 func (p Parser) Fault(src *source.File, limits readers.Limits, offset int64, err error) error {
 	var parse *readers.ParseError
 	var limit *readers.LimitError
 	var room *RoomError
 	switch {
-	case err == nil, errors.As(err, &parse), errors.As(err, &limit), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded),
+	case err == nil, errors.As(err, &parse), errors.As(err, &limit), errors.Is(err, context.Canceled),
+		errors.Is(err, context.DeadlineExceeded),
 		errors.Is(err, source.ErrChanged):
 		return err
 	case errors.As(err, &room):
-		return &readers.LimitError{What: fmt.Sprintf("%s: what the rows at byte %d take in memory", src.Name, offset), Flag: "--memory", Limit: limits.Memory}
+		return &readers.LimitError{
+			What: fmt.Sprintf("%s: what the rows at byte %d take in memory", src.Name, offset),
+			Flag: "--memory", Limit: limits.Memory,
+		}
 	}
-	e := &readers.ParseError{Name: src.Name, Format: p.Format, Offset: min(offset, src.Size), Row: -1, Unit: Unit, Err: err}
+	e := &readers.ParseError{
+		Name: src.Name, Format: p.Format, Offset: min(offset, src.Size), Row: -1,
+		Unit: Unit, Err: err,
+	}
 	var field *FieldError
 	if errors.As(err, &field) {
 		e.Field, e.Err = field.Field, field.Err
@@ -200,7 +213,8 @@ type piece struct {
 	row      int64 // number of the first one
 }
 
-// add cuts a batch into pieces of chunks. The error of one comes behind those of the rows before it, as if there were one worker.
+// add cuts a batch into pieces of chunks. The error of one comes behind those of the rows before
+// it, as if there were one worker.
 func (p *parse) add(l loaded) error {
 	if l.err != nil {
 		return cmp.Or(p.check(), l.err)
@@ -216,7 +230,8 @@ func (p *parse) add(l loaded) error {
 		}
 		n := min(b.Rows-from, p.limits.BatchRows-p.open.rows)
 		room := p.limits.BatchBytes - p.bytes
-		fits := sort.Search(n, func(k int) bool { return p.weigh(b, from, from+k) >= room }) // rows of which the last one begins within the limit
+		// rows of which the last one begins within the limit
+		fits := sort.Search(n, func(k int) bool { return p.weigh(b, from, from+k) >= room })
 		full := fits < n
 		if n = min(n, fits); n == 0 && p.open.rows == 0 {
 			n = 1
@@ -434,7 +449,10 @@ func (p *parse) at(b *piece, column string, err error) error {
 	if errors.Is(err, geoarrow.ErrBatchTooLarge) {
 		return p.tooLarge(b.row, err)
 	}
-	e := &readers.ParseError{Name: p.src.Name, Format: p.Format, Offset: b.batch.From, Row: -1, Unit: Unit, Field: column, Err: err}
+	e := &readers.ParseError{
+		Name: p.src.Name, Format: p.Format, Offset: b.batch.From, Row: -1, Unit: Unit,
+		Field: column, Err: err,
+	}
 	var row *rowError
 	if errors.As(err, &row) {
 		e.Row, e.Err = b.row+int64(row.row), row.err
@@ -445,7 +463,10 @@ func (p *parse) at(b *piece, column string, err error) error {
 	var deep *wkt.CellError
 	if errors.As(err, &deep) && deep.Depth {
 		e.Err, e.Mode = nil, ""
-		return &readers.LimitError{What: deep.Error() + " of collections", Flag: "--max-depth", Limit: int64(p.limits.MaxDepth), Err: e}
+		return &readers.LimitError{
+			What: deep.Error() + " of collections", Flag: "--max-depth",
+			Limit: int64(p.limits.MaxDepth), Err: e,
+		}
 	}
 	return e
 }
@@ -472,5 +493,8 @@ func (p *parse) deviation(b *piece, row int, column, rule, done string) readers.
 }
 
 func (p *parse) tooLarge(row int64, err error) error {
-	return &readers.LimitError{What: fmt.Sprintf("%s: the rows from %d on (%v)", p.src.Name, row, err), Flag: "--batch-rows", Limit: int64(p.limits.BatchRows)}
+	return &readers.LimitError{
+		What: fmt.Sprintf("%s: the rows from %d on (%v)", p.src.Name, row, err),
+		Flag: "--batch-rows", Limit: int64(p.limits.BatchRows),
+	}
 }

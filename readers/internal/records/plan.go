@@ -74,7 +74,8 @@ type geoColumn struct {
 	} `json:"covering"`
 }
 
-// NewPlan makes the plan of a schema. A type that is not read, and metadata that says what can't be, are a *FieldError.
+// NewPlan makes the plan of a schema. A type that is not read, and metadata that says what can't
+// be, are a *FieldError.
 func NewPlan(schema *arrow.Schema) (*Plan, error) {
 	if schema.NumFields() == 0 {
 		return nil, &FieldError{"", errors.New("the schema has no field")}
@@ -171,8 +172,9 @@ func geoOf(schema *arrow.Schema) (*geo, error) {
 	return &g, nil
 }
 
-// encodingName is the part of an extension's name, or of an encoding of the metadata "geo", that says how geometries
-// are stored: "point" of "geoarrow.point", "wkb" of "ogc.wkb", which GDAL's Arrow driver writes.
+// encodingName is the part of an extension's name, or of an encoding of the metadata "geo", that
+// says how geometries are stored: "point" of "geoarrow.point", "wkb" of "ogc.wkb", which GDAL's
+// Arrow driver writes.
 func encodingName(name string) (encoded string, prefixed bool) {
 	for _, prefix := range []string{"geoarrow.", "ogc."} {
 		if encoded, prefixed = strings.CutPrefix(name, prefix); prefixed {
@@ -182,7 +184,8 @@ func encodingName(name string) (encoded string, prefixed bool) {
 	return name, false
 }
 
-// findGeometry finds the column that is the geometry: the primary one of GeoParquet; else, of those with a GeoArrow extension, the one called geometry, or the first.
+// findGeometry finds the column that is the geometry: the primary one of GeoParquet; else, of those
+// with a GeoArrow extension, the one called geometry, or the first.
 func (p *Plan) findGeometry(schema *arrow.Schema, said *geo) error {
 	index, name := -1, ""
 	for i, f := range schema.Fields() {
@@ -202,7 +205,8 @@ func (p *Plan) findGeometry(schema *arrow.Schema, said *geo) error {
 	}
 	if index < 0 {
 		if said != nil {
-			return &FieldError{said.Primary, fmt.Errorf("the metadata %q names it, and there is no such column", geoKey)}
+			return &FieldError{said.Primary, fmt.Errorf("the metadata %q names it, and there is no such column",
+				geoKey)}
 		}
 		return nil
 	}
@@ -224,8 +228,8 @@ func (g *geo) encoding() string {
 	return name
 }
 
-// isGDAL reports metadata of GDAL's Arrow driver, which is that of GeoParquet 0.1 with other encodings: the extension of
-// the field says the same, and says it first.
+// isGDAL reports metadata of GDAL's Arrow driver, which is that of GeoParquet 0.1 with other
+// encodings: the extension of the field says the same, and says it first.
 func (g *geo) isGDAL() bool {
 	_, prefixed := encodingName(g.Columns[g.Primary].Encoding)
 	return prefixed
@@ -281,7 +285,8 @@ func extensionCRS(f arrow.Field) (json.RawMessage, error) {
 	return own.CRS, nil
 }
 
-// covering is the column that has the bounding box of each row, GeoParquet 1.1 "Bounding box covering", if the columns that it names are members of one struct.
+// covering is the column that has the bounding box of each row, GeoParquet 1.1 "Bounding box
+// covering", if the columns that it names are members of one struct.
 func (g *geo) covering(schema *arrow.Schema) (name string, ok bool) {
 	if g == nil || g.Columns[g.Primary].Covering == nil {
 		return "", false

@@ -7,8 +7,9 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// Room is an allocator of the Go heap for Arrow's own code, which believes the lengths that a file says: one that asks for more than there is room for
-// panics with an error that Guard knows, before anything is allocated.
+// Room is an allocator of the Go heap for Arrow's own code, which believes the lengths that a file
+// says: one that asks for more than there is room for panics with an error that Guard knows, before
+// anything is allocated.
 type Room struct {
 	Most int64 // bytes of all allocations since it was made or reset; what is freed does not count
 	used atomic.Int64

@@ -17,17 +17,20 @@ const (
 	slotName, slotChildren, slotCustomMetadata = 0, 5, 6
 	slotKey, slotValue                         = 0, 1
 	mostDepth                                  = 64
-	mostTexts                                  = 256 << 20 // bytes of all names and metadata: those of a table that stands in several places count there
+	// bytes of all names and metadata: those of a table that stands in several places count there
+	mostTexts = 256 << 20
 )
 
-// Message gives the kind of a message, the number that format/Message.fbs has for it, and how long its body is. It panics where message is no flatbuffer.
+// Message gives the kind of a message, the number that format/Message.fbs has for it, and how long
+// its body is. It panics where message is no flatbuffer.
 func Message(message []byte) (kind byte, body int64) {
 	t := table{flatbuffers.Table{Bytes: message, Pos: flatbuffers.GetUOffsetT(message)}}
 	return t.byte(slotHeaderType), t.int64(slotBodyLength)
 }
 
-// CheckBatch looks at the buffers of the message of a record batch or a dictionary, of which Arrow's own code believes where they lie in the body, and how many of them
-// a column of views has. It panics where message is no flatbuffer.
+// CheckBatch looks at the buffers of the message of a record batch or a dictionary, of which
+// Arrow's own code believes where they lie in the body, and how many of them a column of views has.
+// It panics where message is no flatbuffer.
 func CheckBatch(message []byte) error {
 	t := table{flatbuffers.Table{Bytes: message, Pos: flatbuffers.GetUOffsetT(message)}}
 	body := t.int64(slotBodyLength)
@@ -119,8 +122,9 @@ func (t table) text(slot int) int64 {
 	return int64(len(t.ByteVector(at)))
 }
 
-// CheckSchema walks the schema of a message before Arrow's own code does, which would follow a table that stands in many places into each of them: a small message of
-// tables of tables may have more fields than there is memory for. A flatbuffer of a field has 16 bytes or more.
+// CheckSchema walks the schema of a message before Arrow's own code does, which would follow a
+// table that stands in many places into each of them: a small message of tables of tables may have
+// more fields than there is memory for. A flatbuffer of a field has 16 bytes or more.
 func CheckSchema(message []byte) error {
 	t := table{flatbuffers.Table{Bytes: message, Pos: flatbuffers.GetUOffsetT(message)}}
 	schema, ok := t.below(slotHeader)

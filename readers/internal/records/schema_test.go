@@ -7,7 +7,8 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 )
 
-// schemaMessage is a message with a schema of one field, whose type holds the one below it so many times, down to a depth.
+// schemaMessage is a message with a schema of one field, whose type holds the one below it so many
+// times, down to a depth.
 func schemaMessage(depth, times int) []byte {
 	b := flatbuffers.NewBuilder(0)
 	name := b.CreateString("f")
@@ -61,7 +62,12 @@ func TestRoom(t *testing.T) {
 	for _, c := range []struct {
 		n    int
 		want string
-	}{{60, ""}, {60, "120 bytes of memory where 100 are allowed"}, {-1, "malformed: a length of -1 bytes"}, {1 << 50, "are allowed"}} {
+	}{
+		{60, ""},
+		{60, "120 bytes of memory where 100 are allowed"},
+		{-1, "malformed: a length of -1 bytes"},
+		{1 << 50, "are allowed"},
+	} {
 		err := Guard(func() error {
 			r.Allocate(c.n)
 			return nil

@@ -67,7 +67,8 @@ func bitsOf(b []byte, at, n int) []byte {
 
 func has(valid []byte, i int) bool { return valid == nil || valid[i>>3]>>(i&7)&1 == 1 }
 
-// fixed gives values of a fixed width. Slices are shared with the array where nothing in them changes.
+// fixed gives values of a fixed width. Slices are shared with the array where nothing in them
+// changes.
 func (r rows) fixed(t arrow.FixedWidthDataType) (geoarrow.Column, error) {
 	c := geoarrow.Column{Type: t}
 	var err error
@@ -105,13 +106,20 @@ func (r rows) fixed(t arrow.FixedWidthDataType) (geoarrow.Column, error) {
 	return c, nil
 }
 
-// canonicalNaN makes every NaN the one that is positive and quiet and has no payload. own: the values may be written to.
+// canonicalNaN makes every NaN the one that is positive and quiet and has no payload. own: the
+// values may be written to.
 func canonicalNaN(b []byte, t arrow.DataType, own bool) []byte {
 	switch t.ID() {
 	case arrow.FLOAT64:
-		return setNaN(b, 8, own, func(p []byte) bool { v := math.Float64frombits(le64(p)); return v != v }, []byte{6: 0xf8, 7: 0x7f})
+		return setNaN(b, 8, own, func(p []byte) bool {
+			v := math.Float64frombits(le64(p))
+			return v != v
+		}, []byte{6: 0xf8, 7: 0x7f})
 	case arrow.FLOAT32:
-		return setNaN(b, 4, own, func(p []byte) bool { v := math.Float32frombits(le32(p)); return v != v }, []byte{2: 0xc0, 3: 0x7f})
+		return setNaN(b, 4, own, func(p []byte) bool {
+			v := math.Float32frombits(le32(p))
+			return v != v
+		}, []byte{2: 0xc0, 3: 0x7f})
 	}
 	return b
 }
@@ -144,7 +152,8 @@ func offset(b []byte, width, i int) int64 {
 	return int64(le64(b[8*i:]))
 }
 
-// spans gives where the elements of rows lie, of lists and texts: ends[i] and ends[i+1] bound those of row i. There are no more than most.
+// spans gives where the elements of rows lie, of lists and texts: ends[i] and ends[i+1] bound those
+// of row i. There are no more than most.
 func (r rows) spans(width int, most int64) (ends []int64, err error) {
 	b, n := r.buffer(1), r.len()
 	if n == 0 {
@@ -243,7 +252,8 @@ func checkText(c *geoarrow.Column, n int) error {
 	return nil
 }
 
-// pick gives rows of a column by their numbers, which may repeat; -1 is a null. Strings that grow beyond 2 GiB are geoarrow.ErrBatchTooLarge.
+// pick gives rows of a column by their numbers, which may repeat; -1 is a null. Strings that grow
+// beyond 2 GiB are geoarrow.ErrBatchTooLarge.
 func pick(c *geoarrow.Column, numbers []int) (geoarrow.Column, error) {
 	n := len(numbers)
 	out := geoarrow.Column{Type: c.Type}

@@ -18,7 +18,8 @@ func (c *Column) AddText(text []byte) {
 	c.EndText()
 }
 
-// AddEmpty ends the row with a text of no bytes, which is a null in a column of anything else: "" in a record.
+// AddEmpty ends the row with a text of no bytes, which is a null in a column of anything else: ""
+// in a record.
 func (c *Column) AddEmpty() {
 	if c.Unread {
 		c.Pass()

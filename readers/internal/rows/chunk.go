@@ -18,9 +18,12 @@ type Rows interface {
 
 func (k *Sink) base() *Sink { return k }
 
-// Emit emits the rows of a sink, if there are any, as the chunk that span begins and offset to ends, and empties the sink unless it is lent. Then span begins
-// the next one. An error is that of emit, or a *readers.LimitError.
-func Emit(k Rows, w *window.Window, span *readers.Span, to int64, limits readers.Limits, emit func(readers.Chunk) error) error {
+// Emit emits the rows of a sink, if there are any, as the chunk that span begins and offset to
+// ends, and empties the sink unless it is lent. Then span begins the next one. An error is that of
+// emit, or a *readers.LimitError.
+func Emit(k Rows, w *window.Window, span *readers.Span, to int64, limits readers.Limits,
+	emit func(readers.Chunk) error,
+) error {
 	sink := k.base()
 	if sink.Rows == 0 {
 		k.Reset()
@@ -36,7 +39,8 @@ func Emit(k Rows, w *window.Window, span *readers.Span, to int64, limits readers
 	columns, err := k.Columns(next)
 	if err != nil {
 		return &readers.LimitError{
-			What: fmt.Sprintf("%s: the rows from %d on (%v)", w.Src.Name, span.Row, err), Flag: "--batch-rows", Limit: int64(limits.BatchRows),
+			What: fmt.Sprintf("%s: the rows from %d on (%v)", w.Src.Name, span.Row, err), Flag: "--batch-rows",
+			Limit: int64(limits.BatchRows),
 		}
 	}
 	sink.known.Add(columns)
@@ -49,8 +53,8 @@ func Emit(k Rows, w *window.Window, span *readers.Span, to int64, limits readers
 	return emit(chunk)
 }
 
-// Foresee makes room for the whole first chunk, once the rows of the first window show how much that is: they are parsed of the bytes of what is read, and
-// the chunk ends with so many rows.
+// Foresee makes room for the whole first chunk, once the rows of the first window show how much
+// that is: they are parsed of the bytes of what is read, and the chunk ends with so many rows.
 func (k *Sink) Foresee(parsed, bytes int64, batchRows int) {
 	if k.foreseen || k.Rows == 0 {
 		return

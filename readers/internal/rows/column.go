@@ -7,7 +7,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/number"
 )
 
-// Store is how a column keeps the values of the chunk at hand, while their final type is still open.
+// Store is how a column keeps the values of the chunk at hand, while their final type is still
+// open.
 type Store uint8
 
 const (
@@ -24,9 +25,10 @@ const (
 
 // Column collects the values of one name.
 //
-// It keeps the narrowest store of what it met. A parser tells each value's kinds to Accept unless Kinds has them, appends the value as the Store then
-// says, and ends it with Filled, EndText or EndList. Where a value forces a store that the earlier values can't be turned into (their text would be
-// needed), NeedText is set and the chunk is read again with the column in Sink.Text.
+// It keeps the narrowest store of what it met. A parser tells each value's kinds to Accept unless
+// Kinds has them, appends the value as the Store then says, and ends it with Filled, EndText or
+// EndList. Where a value forces a store that the earlier values can't be turned into (their text
+// would be needed), NeedText is set and the chunk is read again with the column in Sink.Text.
 type Column struct {
 	ID     geoarrow.ColumnID
 	Index  int // among the columns that the Sink ever made
@@ -232,7 +234,8 @@ func Signed(n number.Num) int64 {
 	return int64(n.Int)
 }
 
-// Float is the number of this text as an element of Floats: an integer is counted if it is rounded, and -0 is 0 as in a column of integers.
+// Float is the number of this text as an element of Floats: an integer is counted if it is rounded,
+// and -0 is 0 as in a column of integers.
 func (c *Column) Float(n number.Num, text []byte) float64 {
 	if n.Kind == number.Real {
 		return n.Float

@@ -15,7 +15,8 @@ func (c *Column) become(to Store) {
 	}
 }
 
-// convert turns the rows so far, which have the kinds before, into another store. It gives false where that takes their text.
+// convert turns the rows so far, which have the kinds before, into another store. It gives false
+// where that takes their text.
 func (c *Column) convert(to Store, before geoarrow.FactKinds) bool {
 	from := c.Store
 	switch {
@@ -36,7 +37,8 @@ func (c *Column) convert(to Store, before geoarrow.FactKinds) bool {
 		c.Store = to
 	case from == StoreText && to >= StoreBools && before == geoarrow.FactEmptyList:
 		c.become(to)
-	case from == StoreBool && to == StoreBools, from == StoreInt && to == StoreInts, from == StoreFloat && to == StoreFloats,
+	case from == StoreBool && to == StoreBools, from == StoreInt && to == StoreInts, from == StoreFloat &&
+		to == StoreFloats,
 		from == StoreText && to == StoreTexts && before&^geoarrow.FactField == geoarrow.FactString:
 		c.wrap(to)
 	case from == StoreInt && to == StoreFloats:

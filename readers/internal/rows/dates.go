@@ -7,7 +7,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/temporal"
 )
 
-// dateFacts is temporalFacts of a column in which every text is a date; days is nil for any other, and for one without a value.
+// dateFacts is temporalFacts of a column in which every text is a date; days is nil for any other,
+// and for one without a value.
 func dateFacts(c *geoarrow.Column, n int, passEmpty bool) (f geoarrow.Facts, days []int32, empty int) {
 	var known months
 	low, high, any := int32(0), int32(0), false
@@ -34,7 +35,8 @@ func dateFacts(c *geoarrow.Column, n int, passEmpty bool) (f geoarrow.Facts, day
 	if !any {
 		return geoarrow.Facts{}, nil, 0
 	}
-	return geoarrow.Facts{Kinds: geoarrow.FactDate, MinSec: int64(low) * 86400, MaxSec: int64(high) * 86400}, days, empty
+	return geoarrow.Facts{Kinds: geoarrow.FactDate, MinSec: int64(low) * 86400, MaxSec: int64(high) * 86400},
+		days, empty
 }
 
 // months are some months that dates were in: the calendar is asked once a month, not once a date.

@@ -29,7 +29,10 @@ func (c *Column) finishRead(mem *geoarrow.Arena) geoarrow.Column {
 		}
 		return out
 	}
-	out := geoarrow.Column{Name: c.ID.Name, Role: c.ID.Role, Nulls: c.nulls, Facts: geoarrow.Facts{Kinds: c.Kinds}, Replaced: c.Replaced.total}
+	out := geoarrow.Column{
+		Name: c.ID.Name, Role: c.ID.Role, Nulls: c.nulls, Facts: geoarrow.Facts{Kinds: c.Kinds},
+		Replaced: c.Replaced.total,
+	}
 	if c.nulls > 0 {
 		out.Valid = slices.Clone(c.valid)
 	}

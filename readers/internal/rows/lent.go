@@ -9,11 +9,12 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// LeadBytes is how much of the rows is read at most before other workers help, who learn from them how large sinks will be.
+// LeadBytes is how much of the rows is read at most before other workers help, who learn from them
+// how large sinks will be.
 const LeadBytes = 256 << 10
 
-// Lent are sinks whose memory serves one part of a file after the other: a part's columns are copied into chunks before the next part fills them again.
-// It may be used by several goroutines.
+// Lent are sinks whose memory serves one part of a file after the other: a part's columns are
+// copied into chunks before the next part fills them again. It may be used by several goroutines.
 type Lent[S Rows] struct {
 	New func() S // makes an empty sink
 
@@ -50,8 +51,9 @@ func (l *Lent[S]) Give(k S) {
 	l.free = append(l.free, k)
 }
 
-// Part is what a sink of these holds, which then serves until the part is released: the rows of chunk, with what stands between start and next. A chunk without
-// columns is a part without rows, and gives the sink back.
+// Part is what a sink of these holds, which then serves until the part is released: the rows of
+// chunk, with what stands between start and next. A chunk without columns is a part without rows,
+// and gives the sink back.
 func (l *Lent[S]) Part(k S, chunk readers.Chunk, start, next int64) readers.Part {
 	part := readers.Part{Start: start, To: start, Next: next, Release: func() {}}
 	if chunk.Columns == nil {
@@ -64,7 +66,8 @@ func (l *Lent[S]) Part(k S, chunk readers.Chunk, start, next int64) readers.Part
 	return part
 }
 
-// Refuse is the error of a part that does not go with those before, which r reads again and knows: it was guessed before they were known.
+// Refuse is the error of a part that does not go with those before, which r reads again and knows:
+// it was guessed before they were known.
 func Refuse(r readers.PartReader, p readers.Part, row int64) error {
 	p.Release()
 	again, err := r.Read(p.Start, p.Next, row)
@@ -82,7 +85,8 @@ func (l *Lent[S]) Expect(s Sizes) {
 	l.want = s
 }
 
-// Learn keeps the columns that a part of the file showed to be text, so that the next ones need not be read twice.
+// Learn keeps the columns that a part of the file showed to be text, so that the next ones need not
+// be read twice.
 func (l *Lent[S]) Learn(text []geoarrow.ColumnID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -113,11 +117,13 @@ func (k *Sink) lend(want Sizes) {
 // Lent reports whether the chunk's memory is the sink's.
 func (k *Sink) Lent() bool { return k.memory.Lend }
 
-// lentCells is how many rows times columns a part has: a row of few bytes may be one of very many columns.
+// lentCells is how many rows times columns a part has: a row of few bytes may be one of very many
+// columns.
 const lentCells = 1 << 22
 
-// Full reports whether the rows so far have so many cells that no row may follow in the chunk at hand, wherever it was to end: a part is full early, and
-// a batch when it is beyond the limits, which Emit says then.
+// Full reports whether the rows so far have so many cells that no row may follow in the chunk at
+// hand, wherever it was to end: a part is full early, and a batch when it is beyond the limits,
+// which Emit says then.
 func (k *Sink) Full(limits *readers.Limits) bool { return k.full(limits, k.Rows) }
 
 // FullWith is Full behind so many rows more.
@@ -158,18 +164,23 @@ func (k *Sink) Expect(times float64) Sizes {
 	grown := func(n int) int { return int(float64(n) * times * 5 / 4) }
 	s := Sizes{geom: k.Geom.Expect(times)}
 	for _, c := range k.Order {
-		s.columns = append(s.columns, columnSizes{c.ID, grown(len(c.Ints)), grown(len(c.Floats)), grown(len(c.Ends)), grown(len(c.TextEnds)), grown(len(c.Text))})
+		s.columns = append(s.columns, columnSizes{
+			c.ID, grown(len(c.Ints)), grown(len(c.Floats)),
+			grown(len(c.Ends)), grown(len(c.TextEnds)), grown(len(c.Text)),
+		})
 	}
 	return s
 }
 
-// prepare makes a new sink so large: growing step by step, each one would touch twice the memory that it needs.
+// prepare makes a new sink so large: growing step by step, each one would touch twice the memory
+// that it needs.
 func (k *Sink) prepare(s Sizes) {
 	k.Geom.Prepare(s.geom)
 	for _, want := range s.columns {
 		c := k.add(want.id)
 		c.Ints, c.Floats = geoarrow.Alloc[int64](&k.memory, want.ints), geoarrow.Alloc[float64](&k.memory, want.floats)
-		c.Ends, c.TextEnds = geoarrow.Alloc[int32](&k.memory, want.ends), geoarrow.Alloc[int32](&k.memory, want.textEnds)
+		c.Ends, c.TextEnds = geoarrow.Alloc[int32](&k.memory, want.ends), geoarrow.Alloc[int32](&k.memory,
+			want.textEnds)
 		c.Text = geoarrow.Alloc[byte](&k.memory, want.text)
 		c.reset()
 	}

@@ -31,19 +31,24 @@ func part(t *testing.T, k *Sink, rows, first int) *geoarrow.Columns {
 	return c
 }
 
-// TestLentMemory: what one part held in int32 and as WKB, the next one holds in the same memory, and it is what a sink of its own gives.
+// TestLentMemory: what one part held in int32 and as WKB, the next one holds in the same memory,
+// and it is what a sink of its own gives.
 func TestLentMemory(t *testing.T) {
 	lent := Lent[*Sink]{New: NewSink}
 	var integers, wkb unsafe.Pointer
 	for i, rows := range []int{100, 100, 7, 99} {
 		k := lent.Take()
 		got, want := part(t, k, rows, 1000*i), part(t, NewSink(), rows, 1000*i)
-		if !bytes.Equal(got.Attributes[0].Values, want.Attributes[0].Values) || !bytes.Equal(got.Geometry.WKB, want.Geometry.WKB) {
-			t.Errorf("part %d\ngot  %d, %x\nwant %d, %x", i, got.Attributes[0].Values, got.Geometry.WKB, want.Attributes[0].Values, want.Geometry.WKB)
+		if !bytes.Equal(got.Attributes[0].Values, want.Attributes[0].Values) ||
+			!bytes.Equal(got.Geometry.WKB, want.Geometry.WKB) {
+			t.Errorf("part %d\ngot  %d, %x\nwant %d, %x", i, got.Attributes[0].Values, got.Geometry.WKB,
+				want.Attributes[0].Values, want.Geometry.WKB)
 		}
-		a, b := unsafe.Pointer(unsafe.SliceData(got.Attributes[0].Values)), unsafe.Pointer(unsafe.SliceData(got.Geometry.WKB))
+		a, b := unsafe.Pointer(unsafe.SliceData(got.Attributes[0].Values)),
+			unsafe.Pointer(unsafe.SliceData(got.Geometry.WKB))
 		if i > 0 && (a != integers || b != wkb) {
-			t.Errorf("part %d: its memory is at %p and %p, that of the part before at %p and %p", i, a, b, integers, wkb)
+			t.Errorf("part %d: its memory is at %p and %p, that of the part before at %p and %p", i, a,
+				b, integers, wkb)
 		}
 		integers, wkb = a, b
 		lent.Give(k)

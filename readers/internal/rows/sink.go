@@ -1,7 +1,9 @@
-// Package rows collects the rows of a chunk as a parser of text meets them, and gives them as columns of the narrowest types that they allow.
+// Package rows collects the rows of a chunk as a parser of text meets them, and gives them as
+// columns of the narrowest types that they allow.
 //
-// It knows how values of different kinds share a column, how a row is taken back, and how memory serves one chunk after the other. It knows no format:
-// which text is a number, a time or a null is the parser's to say.
+// It knows how values of different kinds share a column, how a row is taken back, and how memory
+// serves one chunk after the other. It knows no format: which text is a number, a time or a null is
+// the parser's to say.
 package rows
 
 import (
@@ -11,11 +13,11 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// Sink holds the rows of the chunk at hand. Its slices serve one chunk after the other; a finished chunk is a copy of just the right size, unless
-// the sink is lent.
+// Sink holds the rows of the chunk at hand. Its slices serve one chunk after the other; a finished
+// chunk is a copy of just the right size, unless the sink is lent.
 //
-// For each row the parser appends the geometry to Geom and each value to its column, and then calls Commit or Rollback. Columns that a row does not have
-// need nothing.
+// For each row the parser appends the geometry to Geom and each value to its column, and then calls
+// Commit or Rollback. Columns that a row does not have need nothing.
 type Sink struct {
 	Fields  bool // values are geoarrow.FactField; set before the first Column
 	Bare    bool // rows have no geometry; set before the first chunk ends
@@ -57,14 +59,16 @@ func NewSink() *Sink {
 	return k
 }
 
-// Init makes an empty sink of the zero value. Its columns are those that alloc gives, each the part of something larger that the parser knows by its Index.
+// Init makes an empty sink of the zero value. Its columns are those that alloc gives, each the part
+// of something larger that the parser knows by its Index.
 func (k *Sink) Init(alloc func() *Column) {
 	k.byID, k.alloc = map[geoarrow.ColumnID]*Column{}, alloc
 	k.Geom.Memory = &k.memory
 	k.Reset()
 }
 
-// Project says which columns are asked for, before there is any. It changes no row: what the others hold is to be checked all the same.
+// Project says which columns are asked for, before there is any. It changes no row: what the others
+// hold is to be checked all the same.
 func (k *Sink) Project(columns readers.Projection) {
 	k.read, k.Geom.Unread = columns, !columns.Geometry()
 }
@@ -84,7 +88,8 @@ func (k *Sink) Reset() {
 	k.Forget(0)
 }
 
-// forceText tells the columns which of them are wanted as text, where that changed. A file may have many thousands of columns, all of them text.
+// forceText tells the columns which of them are wanted as text, where that changed. A file may have
+// many thousands of columns, all of them text.
 func (k *Sink) forceText() {
 	if len(k.Text) == len(k.forced) && (len(k.Text) == 0 || &k.Text[0] == &k.forced[0]) {
 		return
@@ -122,7 +127,8 @@ func (k *Sink) Refused() bool {
 	return over
 }
 
-// Column finds or makes the column of a name, and puts it in order. It stays the same column over all chunks. One beyond MaxColumns is refused: it is in no chunk.
+// Column finds or makes the column of a name, and puts it in order. It stays the same column over
+// all chunks. One beyond MaxColumns is refused: it is in no chunk.
 func (k *Sink) Column(role geoarrow.Role, name []byte) *Column {
 	c, ok := k.byID[geoarrow.ColumnID{Role: role, Name: string(name)}]
 	if !ok {
@@ -182,7 +188,8 @@ func (k *Sink) Commit(at int64) {
 	}
 }
 
-// Deviate notes a deviation of the row at hand. Commit counts it, Rollback forgets it. A row may have one for every few bytes, so that most take one byte.
+// Deviate notes a deviation of the row at hand. Commit counts it, Rollback forgets it. A row may
+// have one for every few bytes, so that most take one byte.
 func (k *Sink) Deviate(d readers.Deviation) {
 	if len(k.pending) < readers.MaxDeviations {
 		k.pending = append(k.pending, d)
@@ -199,7 +206,8 @@ func (k *Sink) Deviate(d readers.Deviation) {
 // Deviating is how many deviations of the row at hand are noted.
 func (k *Sink) Deviating() int { return len(k.pending) + len(k.further) }
 
-// Forget forgets all deviations of the row at hand but the first n: what they concern is read again.
+// Forget forgets all deviations of the row at hand but the first n: what they concern is read
+// again.
 func (k *Sink) Forget(n int) {
 	k.further = k.further[:max(0, n-len(k.pending))]
 	k.pending = k.pending[:min(n, len(k.pending))]
@@ -238,8 +246,9 @@ func (k *Sink) AddTo(sum *readers.Summary) {
 	sum.Skipped.First = append(sum.Skipped.First, k.Skipped.First[:room]...)
 }
 
-// Columns is the chunk with the narrowest types that its values allow, leading columns first. The next chunk will be so much of it, 0 if none follows.
-// A chunk of more than 2^31-1 bytes of WKB is geoarrow.ErrBatchTooLarge.
+// Columns is the chunk with the narrowest types that its values allow, leading columns first. The
+// next chunk will be so much of it, 0 if none follows. A chunk of more than 2^31-1 bytes of WKB is
+// geoarrow.ErrBatchTooLarge.
 func (k *Sink) Columns(next float64) (*geoarrow.Columns, error) {
 	k.memory.Next = next
 	out := &geoarrow.Columns{Rows: k.Rows}

@@ -9,8 +9,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/temporal"
 )
 
-// Times makes a column of texts, which has n rows, one of dates or times if all of them are, and says whether it did. One that is forced stays text.
-// Its Facts are set in any case. Empty texts are nulls if Facts have FactField.
+// Times makes a column of texts, which has n rows, one of dates or times if all of them are, and
+// says whether it did. One that is forced stays text. Its Facts are set in any case. Empty texts
+// are nulls if Facts have FactField.
 func Times(c *geoarrow.Column, n int, forced bool) bool {
 	field := c.Facts.Kinds & geoarrow.FactField
 	facts, days, empty := dateFacts(c, n, field != 0)
@@ -49,8 +50,8 @@ func dropEmpty(c *geoarrow.Column, n int) {
 	}
 }
 
-// temporalFacts looks at every text of the column, until one is no date and no time. times has a value a row, zero for a null, and for an empty text where
-// these pass.
+// temporalFacts looks at every text of the column, until one is no date and no time. times has a
+// value a row, zero for a null, and for an empty text where these pass.
 func temporalFacts(c *geoarrow.Column, n int, passEmpty bool) (f geoarrow.Facts, times []temporal.Value, empty int) {
 	for i := range n {
 		if c.Nulls > 0 && c.Valid[i>>3]>>(i&7)&1 == 0 {

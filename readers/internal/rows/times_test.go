@@ -11,12 +11,17 @@ import (
 )
 
 var dateTexts = []string{
-	"2024-02-29", "2023/12/31", "0000-01-01", "9999-12-31", "1969-12-31", "1970-01-01", "2024-01-31", "2024-04-30", "2100-02-28", "2024-02-28", "2024-02-01",
+	"2024-02-29", "2023/12/31", "0000-01-01", "9999-12-31", "1969-12-31", "1970-01-01", "2024-01-31",
+	"2024-04-30", "2100-02-28", "2024-02-28", "2024-02-01",
 }
 
-// TestDates compares days found by months with those of every text by itself, in columns with nulls and empty texts.
+// TestDates compares days found by months with those of every text by itself, in columns with nulls
+// and empty texts.
 func TestDates(t *testing.T) {
-	bad := []string{"2024-02-30", "2023-02-29", "2024-13-01", "2024-00-10", "2024-01-00", "2024-04-31", "2024-01/01", "2024-01-1", "2024-01-01 ", "x", "12:34", "2024-01-01T00:00"}
+	bad := []string{
+		"2024-02-30", "2023-02-29", "2024-13-01", "2024-00-10", "2024-01-00", "2024-04-31",
+		"2024-01/01", "2024-01-1", "2024-01-01 ", "x", "12:34", "2024-01-01T00:00",
+	}
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		k := NewSink()
@@ -38,7 +43,10 @@ func TestDates(t *testing.T) {
 			continue
 		}
 		c.Pad(k.Rows)
-		column := geoarrow.Column{Facts: geoarrow.Facts{Kinds: c.Kinds}, Nulls: c.nulls, Valid: c.valid, Offsets: c.Ends, Values: c.Text}
+		column := geoarrow.Column{
+			Facts: geoarrow.Facts{Kinds: c.Kinds}, Nulls: c.nulls, Valid: c.valid,
+			Offsets: c.Ends, Values: c.Text,
+		}
 		facts, days, empty := dateFacts(&column, k.Rows, true)
 		want, times, wantEmpty := temporalFacts(&column, k.Rows, true)
 		if days == nil {
@@ -52,7 +60,8 @@ func TestDates(t *testing.T) {
 			plain[i] = int32(v.Seconds / 86400)
 		}
 		if facts != want || empty != wantEmpty || !reflect.DeepEqual(days, plain) {
-			t.Fatalf("seed %d: %q\ngot  %v %v, %d empty\nwant %v %v, %d empty", seed, c.Text, days, facts, empty, plain, want, wantEmpty)
+			t.Fatalf("seed %d: %q\ngot  %v %v, %d empty\nwant %v %v, %d empty", seed, c.Text, days, facts,
+				empty, plain, want, wantEmpty)
 		}
 	}
 }

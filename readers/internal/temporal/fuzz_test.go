@@ -11,7 +11,11 @@ var grammar = regexp.MustCompile(`^(?:(\d{4})([-/])(\d\d)([-/])(\d\d)(?:[T ](\d\
 
 // FuzzParse compares with a regular expression for the shape and package time for the ranges.
 func FuzzParse(f *testing.F) {
-	for _, text := range []string{"2020-02-29", "2020/02/29 12:34", "2020-02-29T12:34:56.789+01:30", "2020-02-29T12:34:56Z", "23:59:59.9", "2020-01/02", "12:34", "2020-01-02T12:34-0800", "2020-01-02T12:34+0060", "2020-01-02T12:34+24"} {
+	for _, text := range []string{
+		"2020-02-29", "2020/02/29 12:34", "2020-02-29T12:34:56.789+01:30",
+		"2020-02-29T12:34:56Z", "23:59:59.9", "2020-01/02", "12:34", "2020-01-02T12:34-0800",
+		"2020-01-02T12:34+0060", "2020-01-02T12:34+24",
+	} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -20,7 +24,8 @@ func FuzzParse(f *testing.F) {
 		if ok != wantOK {
 			t.Fatalf("%q: got %+v, %t, want %v, %t", text, got, ok, want, wantOK)
 		}
-		if ok && (got.Kind != kind || got.Seconds-int64(got.Offset) != want.Unix() || got.Fraction != uint64(want.Nanosecond())) {
+		if ok && (got.Kind != kind || got.Seconds-int64(got.Offset) != want.Unix() ||
+			got.Fraction != uint64(want.Nanosecond())) {
 			t.Fatalf("%q: got %+v, want %v of kind %d", text, got, want, kind)
 		}
 	})

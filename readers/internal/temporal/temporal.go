@@ -5,10 +5,11 @@
 //	time     = hour ":" minute [":" second ["." 1*digit]]
 //	zone     = "Z" / ("+" / "-") hour [[":"] minute]
 //
-// The grammar is that of RFC 3339 with the freedoms that files take: slashes, a blank, no seconds, no or short zones. It is
-// strict: years have four digits and all other fields two, letters are capitals, nothing stands around. Fields are in range,
-// so that 2020-02-30, 24:00 and 23:59:60 are no times: a leap second has no place among the seconds since the epoch. The
-// calendar is the proleptic Gregorian one, which has a year 0000. An offset of -00:00 is one of zero.
+// The grammar is that of RFC 3339 with the freedoms that files take: slashes, a blank, no seconds,
+// no or short zones. It is strict: years have four digits and all other fields two, letters are
+// capitals, nothing stands around. Fields are in range, so that 2020-02-30, 24:00 and 23:59:60 are
+// no times: a leap second has no place among the seconds since the epoch. The calendar is the
+// proleptic Gregorian one, which has a year 0000. An offset of -00:00 is one of zero.
 package temporal
 
 // Kind is what a text denotes.
@@ -180,8 +181,8 @@ func daysIn(year, month uint) uint {
 	return 31
 }
 
-// daysSince1970 counts in years that begin in March, so that a leap day is the last one of its year. After Howard Hinnant,
-// chrono-Compatible Low-Level Date Algorithms, days_from_civil.
+// daysSince1970 counts in years that begin in March, so that a leap day is the last one of its
+// year. After Howard Hinnant, chrono-Compatible Low-Level Date Algorithms, days_from_civil.
 func daysSince1970(year, month, day int64) int64 {
 	const march0000 = 719468 // days from 0000-03-01 to 1970-01-01
 	month -= 3

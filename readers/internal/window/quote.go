@@ -9,7 +9,8 @@ import (
 // mostFound bounds the text that an error quotes.
 const mostFound = 40
 
-// Found says what stands at offset off of the file, for an error. It reads the file again, because the window may end inside of it.
+// Found says what stands at offset off of the file, for an error. It reads the file again, because
+// the window may end inside of it.
 func (w *Window) Found(off int64) (string, error) {
 	b := make([]byte, min(mostFound, w.End-off))
 	if n, err := w.Src.ReadAt(b, off); n < len(b) {
@@ -35,7 +36,8 @@ func Quote(b []byte) string {
 	return fmt.Sprintf("byte 0x%02x", b[0])
 }
 
-// LineAt is the line of the byte at offset off, from 1: lines end with a line feed. It reads the file again: errors are rare.
+// LineAt is the line of the byte at offset off, from 1: lines end with a line feed. It reads the
+// file again: errors are rare.
 func (w *Window) LineAt(off int64) (int64, error) {
 	line := int64(1)
 	buf := make([]byte, min(Bytes, off))

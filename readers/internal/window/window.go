@@ -1,6 +1,7 @@
 // Package window lets a parser see a file of any size as text in memory, a piece at a time.
 //
-// It knows no format. What it promises is that loops need no bounds: behind the text stand zeros, enough of them for package number.
+// It knows no format. What it promises is that loops need no bounds: behind the text stand zeros,
+// enough of them for package number.
 package window
 
 import (
@@ -15,13 +16,15 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// Window is the part of the file that the parser sees: N bytes from offset Base, then number.Padding zeros, which stop every loop. A row that the window
-// cuts is given up at byte N and parsed again once Fill has brought the rest.
+// Window is the part of the file that the parser sees: N bytes from offset Base, then
+// number.Padding zeros, which stop every loop. A row that the window cuts is given up at byte N and
+// parsed again once Fill has brought the rest.
 //
 //	file    ........[row][row][row][row|row]....
 //	window          ^Base              ^Base+N, zeros behind
 //
-// The zero value is ready for Open. Slices and indices of the text hold until the next Open, MoveTo or Fill.
+// The zero value is ready for Open. Slices and indices of the text hold until the next Open, MoveTo
+// or Fill.
 type Window struct {
 	Src  *source.File
 	End  int64 // of the span, in the file
@@ -39,7 +42,8 @@ type Window struct {
 	Err  error // of the last Fill or MoveTo that failed
 }
 
-// Bytes is how much is read at a time: small enough to be parsed from the cache that read put it in.
+// Bytes is how much is read at a time: small enough to be parsed from the cache that read put it
+// in.
 const Bytes = 256 << 10
 
 // tailBytes is how much is read at a time behind the soft end: the rest of a row.
@@ -53,14 +57,16 @@ func Of(text []byte) Window {
 	return w
 }
 
-// Open starts the window at an offset of a file, in a span that ends at end. The rows that matter begin before soft, none is longer than most bytes, and
-// step bytes are read at a time, usually Bytes. It gives false with Err set if nothing could be read.
+// Open starts the window at an offset of a file, in a span that ends at end. The rows that matter
+// begin before soft, none is longer than most bytes, and step bytes are read at a time, usually
+// Bytes. It gives false with Err set if nothing could be read.
 func (w *Window) Open(ctx context.Context, src *source.File, from, soft, end, most int64, step int) bool {
 	*w = Window{ctx: ctx, Src: src, soft: soft, End: end, Most: most, step: step, buf: w.buf}
 	return w.MoveTo(from) >= 0
 }
 
-// MoveTo moves the window so that it holds the byte at off, and gives its index; or -1 with Err set.
+// MoveTo moves the window so that it holds the byte at off, and gives its index; or -1 with Err
+// set.
 func (w *Window) MoveTo(off int64) int {
 	if off >= w.Base && off < w.Base+int64(w.N) {
 		return int(off - w.Base)
@@ -72,8 +78,10 @@ func (w *Window) MoveTo(off int64) int {
 	return 0
 }
 
-// Fill drops the bytes before index keep, which becomes index 0, and reads more behind the rest: at least as many as are kept, so that a row
-// of any size is started over a few times only, but not twice the bytes that a row may have. It gives false with Err set if the read fails, the context ended or the row is too long.
+// Fill drops the bytes before index keep, which becomes index 0, and reads more behind the rest: at
+// least as many as are kept, so that a row of any size is started over a few times only, but not
+// twice the bytes that a row may have. It gives false with Err set if the read fails, the context
+// ended or the row is too long.
 func (w *Window) Fill(keep int) bool {
 	if w.Err = w.ctx.Err(); w.Err != nil {
 		return false
@@ -106,7 +114,8 @@ func (w *Window) Fill(keep int) bool {
 	w.Read += int64(got)
 	if got < want {
 		if err == nil || errors.Is(err, io.EOF) {
-			err = fmt.Errorf("%s: %w: it ends at byte %d, not %d", w.Src.Name, source.ErrChanged, w.Base+int64(w.N), w.End)
+			err = fmt.Errorf("%s: %w: it ends at byte %d, not %d", w.Src.Name, source.ErrChanged,
+				w.Base+int64(w.N), w.End)
 		}
 		w.Err = err
 		return false
@@ -119,7 +128,8 @@ func (w *Window) Fill(keep int) bool {
 // TooLong is a *readers.LimitError that says that the text at index p is longer than may be.
 func (w *Window) TooLong(p int) error {
 	return &readers.LimitError{
-		What: fmt.Sprintf("%s: the text at byte %d", w.Src.Name, w.Base+int64(p)), Flag: "--max-feature-bytes", Limit: w.Most,
+		What: fmt.Sprintf("%s: the text at byte %d", w.Src.Name, w.Base+int64(p)), Flag: "--max-feature-bytes",
+		Limit: w.Most,
 	}
 }
 

@@ -34,7 +34,8 @@ func openText(t *testing.T, text string) *source.File {
 	return src
 }
 
-// TestWindow moves windows about at random: what they show is what stands in the file, with zeros behind.
+// TestWindow moves windows about at random: what they show is what stands in the file, with zeros
+// behind.
 func TestWindow(t *testing.T) {
 	text := strings.Repeat("0123456789abcdefghijklmnopqrstuvwxyz\n", 300)
 	src := openText(t, text)
@@ -69,7 +70,8 @@ func TestWindow(t *testing.T) {
 				t.Fatal(w.Err)
 			}
 			if w.Base != at || w.Base+int64(w.N) <= shown && !w.EOF {
-				t.Fatalf("seed %d: a window from %d, want %d; it ends at %d, and did at %d", seed, w.Base, at, w.Base+int64(w.N), shown)
+				t.Fatalf("seed %d: a window from %d, want %d; it ends at %d, and did at %d", seed, w.Base,
+					at, w.Base+int64(w.N), shown)
 			}
 		}
 	}

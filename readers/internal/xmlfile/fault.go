@@ -15,7 +15,8 @@ func (s *Scanner) Expect(p int, field, rule, want string) bool {
 	return false
 }
 
-// Wrong says that what stands at p is well-formed XML but breaks a rule of the format. It gives false.
+// Wrong says that what stands at p is well-formed XML but breaks a rule of the format. It gives
+// false.
 func (s *Scanner) Wrong(p int, field, rule, what string) bool {
 	s.X.Fault = xmltext.FaultAt{Pos: p, Want: what, Bare: true, Rule: rule}
 	s.Field, s.OfFile = field, false
@@ -29,7 +30,8 @@ func (s *Scanner) Wide(off int64) bool {
 	return false
 }
 
-// Error makes what went wrong an error: a fault with its place in the file of a format, in the feature of a number, or -1 in none.
+// Error makes what went wrong an error: a fault with its place in the file of a format, in the
+// feature of a number, or -1 in none.
 func (s *Scanner) Error(format string, feature int64) error {
 	if s.Failed != nil {
 		return s.Failed
@@ -39,7 +41,8 @@ func (s *Scanner) Error(format string, feature int64) error {
 		return s.TooLong(f.Pos)
 	}
 	e := &readers.ParseError{
-		Name: s.Src.Name, Format: format, Offset: s.Base + int64(min(f.Pos, s.N)), Row: feature, Unit: "feature", Field: s.Field, Rule: f.Rule,
+		Name: s.Src.Name, Format: format, Offset: s.Base + int64(min(f.Pos, s.N)), Row: feature,
+		Unit: "feature", Field: s.Field, Rule: f.Rule,
 		Text: s.Src.Encoding,
 	}
 	var err error
@@ -47,7 +50,10 @@ func (s *Scanner) Error(format string, feature int64) error {
 		return err
 	}
 	if f.Depth {
-		return &readers.LimitError{What: "the nesting of elements", Flag: "--max-depth", Limit: int64(s.X.MaxDepth), Err: e}
+		return &readers.LimitError{
+			What: "the nesting of elements", Flag: "--max-depth",
+			Limit: int64(s.X.MaxDepth), Err: e,
+		}
 	}
 	if s.wide {
 		return readers.TooManyColumns(s.maxColumns, e)

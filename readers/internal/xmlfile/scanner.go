@@ -1,6 +1,8 @@
-// Package xmlfile reads an XML file of any size, tag by tag or an element at a time, through a window that moves over it. KML and GML are read with it.
+// Package xmlfile reads an XML file of any size, tag by tag or an element at a time, through a
+// window that moves over it. KML and GML are read with it.
 //
-// It knows windows and the markup of XML, and neither format: what an element means, and which of them are features, is the parser's to say.
+// It knows windows and the markup of XML, and neither format: what an element means, and which of
+// them are features, is the parser's to say.
 package xmlfile
 
 import (
@@ -14,8 +16,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// Scanner is an xmltext.Scanner over the windows of a file. Where its methods, and those of a parser that embeds it, give false, X.Fault says what is wrong in the
-// text, or Failed what else is.
+// Scanner is an xmltext.Scanner over the windows of a file. Where its methods, and those of a
+// parser that embeds it, give false, X.Fault says what is wrong in the text, or Failed what else
+// is.
 type Scanner struct {
 	window.Window
 	X      xmltext.Scanner
@@ -28,7 +31,9 @@ type Scanner struct {
 }
 
 // Begin reads from an offset on, as Window.Open says. Rows that matter begin before soft.
-func (s *Scanner) Begin(ctx context.Context, src *source.File, from, soft, end int64, limits *readers.Limits, step int) bool {
+func (s *Scanner) Begin(ctx context.Context, src *source.File, from, soft, end int64, limits *readers.Limits,
+	step int,
+) bool {
 	s.Failed = nil
 	if !s.Open(ctx, src, from, soft, end, limits.MaxFeatureBytes, step) {
 		s.Failed = s.Err
@@ -65,8 +70,10 @@ func (s *Scanner) GoTo(off int64) bool {
 	return true
 }
 
-// Find goes from the first byte of the window on to the next that look like the beginning of an element: opening, "<" with a name, and a byte that ends that name. What
-// they are, in a comment or a CDATA section, nobody knows. It gives false, perhaps with Failed set, if none begin before stop.
+// Find goes from the first byte of the window on to the next that look like the beginning of an
+// element: opening, "<" with a name, and a byte that ends that name. What they are, in a comment or
+// a CDATA section, nobody knows. It gives false, perhaps with Failed set, if none begin before
+// stop.
 func (s *Scanner) Find(opening []byte, stop int64) bool {
 	for p := 0; s.Base+int64(p) < stop; {
 		at := bytes.Index(s.Window.Text(p, s.N), opening)
@@ -138,7 +145,8 @@ func (s *Scanner) Again(m xmltext.Mark) bool {
 	return s.X.Next() == xmltext.Start || s.X.Cut() && s.Again(m)
 }
 
-// Exceeds refuses the element at m if it is longer than --max-feature-bytes, wherever windows end: one that do read, or in which it met a fault.
+// Exceeds refuses the element at m if it is longer than --max-feature-bytes, wherever windows end:
+// one that do read, or in which it met a fault.
 func (s *Scanner) Exceeds(m xmltext.Mark, read bool, do func() bool) bool {
 	at, end := m.Index(&s.X), s.X.P
 	if !read {
@@ -154,7 +162,8 @@ func (s *Scanner) Exceeds(m xmltext.Mark, read bool, do func() bool) bool {
 	return true
 }
 
-// withinMost reports whether a fault of the element at m, whose index is at, shows within the bytes that it may have: do meets it again in a window of no more.
+// withinMost reports whether a fault of the element at m, whose index is at, shows within the bytes
+// that it may have: do meets it again in a window of no more.
 func (s *Scanner) withinMost(at int, m xmltext.Mark, do func() bool) bool {
 	fault, field, ofFile, n, eof := s.X.Fault, s.Field, s.OfFile, s.N, s.EOF
 	s.N, s.EOF = at+int(s.Most), false
@@ -171,7 +180,8 @@ func (s *Scanner) withinMost(at int, m xmltext.Mark, do func() bool) bool {
 	return shows
 }
 
-// Skip passes the element at m, which begins at offset off and has a fault, if its XML at least is well-formed. If not, the first of both faults is told.
+// Skip passes the element at m, which begins at offset off and has a fault, if its XML at least is
+// well-formed. If not, the first of both faults is told.
 func (s *Scanner) Skip(m xmltext.Mark, off int64) bool {
 	why, field, at := s.X.Fault, s.Field, s.Base+int64(s.X.Fault.Pos)
 	s.Field = ""

@@ -13,8 +13,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// list reads the file <list><a>text</a>…</list>, so many bytes at a time, and gives what stands in each <a>, and what went wrong at last. skip passes an <a> in
-// which no text stands, or another element.
+// list reads the file <list><a>text</a>…</list>, so many bytes at a time, and gives what stands in
+// each <a>, and what went wrong at last. skip passes an <a> in which no text stands, or another
+// element.
 func list(t *testing.T, text string, step int, most int64, skip bool) (found []string, err error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "list.xml")
@@ -69,13 +70,42 @@ func TestScanner(t *testing.T) {
 		limit      bool   // the error is one of --max-feature-bytes
 		err        string // what the error holds; "": there is none
 	}{
-		{"one after the other", "<list> <a>1</a>\n<a>&lt;2</a><!-- > --><a>" + long[:200] + "</a></list>", false, []string{"1", "<2", long[:200]}, false, ""},
-		{"an empty one", "<list><a>1</a><a></a><a>3</a></list>", false, []string{"1"}, false, "list.xml: XML: byte 17, line 1, feature 1, a: no text stands in it (ours)"},
+		{
+			"one after the other", "<list> <a>1</a>\n<a>&lt;2</a><!-- > --><a>" + long[:200] + "</a></list>",
+			false,
+			[]string{"1", "<2", long[:200]},
+			false, "",
+		},
+		{
+			"an empty one", "<list><a>1</a><a></a><a>3</a></list>", false,
+			[]string{"1"},
+			false,
+			"list.xml: XML: byte 17, line 1, feature 1, a: no text stands in it (ours)",
+		},
 		{"an empty one, passed", "<list><a>1</a><a></a><a>3</a></list>", true, []string{"1", "-", "3"}, false, ""},
-		{"an element inside, passed", "<list><a>1</a><a>2<b>" + long[:100] + "</b></a><a>3</a></list>", true, []string{"1", "-", "3"}, false, ""},
-		{"a tag that does not match, nowhere to go on", "<list><a>1</a><a>2</b><a>3</a></list>", true, []string{"1"}, false, "byte 18"},
-		{"one that is too long", "<list><a>1</a><a>" + long + "</a></list>", false, []string{"1"}, true, "the text at byte 14"},
-		{"one that is too long, not to be passed either", "<list><a>1</a><a><b>" + long + "</b></a></list>", true, []string{"1"}, true, "the text at byte 14"},
+		{
+			"an element inside, passed", "<list><a>1</a><a>2<b>" + long[:100] + "</b></a><a>3</a></list>",
+			true,
+			[]string{"1", "-", "3"},
+			false, "",
+		},
+		{
+			"a tag that does not match, nowhere to go on", "<list><a>1</a><a>2</b><a>3</a></list>", true,
+			[]string{"1"},
+			false, "byte 18",
+		},
+		{
+			"one that is too long", "<list><a>1</a><a>" + long + "</a></list>", false,
+			[]string{"1"},
+			true,
+			"the text at byte 14",
+		},
+		{
+			"one that is too long, not to be passed either", "<list><a>1</a><a><b>" + long + "</b></a></list>",
+			true,
+			[]string{"1"},
+			true, "the text at byte 14",
+		},
 		{"cut", "<list><a>1</a><a>2", false, []string{"1"}, false, "byte 18"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -85,7 +115,8 @@ func TestScanner(t *testing.T) {
 				if fmt.Sprint(found) != fmt.Sprint(c.want) {
 					t.Fatalf("%d bytes at a time: %q, want %q", step, found, c.want)
 				}
-				if (err == nil) != (c.err == "") || err != nil && (!strings.Contains(err.Error(), c.err) || errors.As(err, new(*readers.LimitError)) != c.limit) {
+				if (err == nil) != (c.err == "") || err != nil && (!strings.Contains(err.Error(), c.err) ||
+					errors.As(err, new(*readers.LimitError)) != c.limit) {
 					t.Fatalf("%d bytes at a time: %v, want %q", step, err, c.err)
 				}
 				if step == 1 {
@@ -130,7 +161,8 @@ func TestFind(t *testing.T) {
 					got = int(s.Base) + s.X.P
 				}
 				if s.Failed != nil || got != want && stop > want || got != -1 && stop <= want {
-					t.Fatalf("%d bytes at a time, from %d to %d: %d, want %d (%v)", step, from, stop, got, want, s.Failed)
+					t.Fatalf("%d bytes at a time, from %d to %d: %d, want %d (%v)", step, from, stop, got,
+						want, s.Failed)
 				}
 			}
 		}

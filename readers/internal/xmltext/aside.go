@@ -2,7 +2,8 @@ package xmltext
 
 import "bytes"
 
-// This file knows what is neither a tag nor plain text: CDATA sections, comments and processing instructions.
+// This file knows what is neither a tag nor plain text: CDATA sections, comments and processing
+// instructions.
 
 const sectionStart = "<![CDATA["
 
@@ -29,7 +30,8 @@ func (x *Scanner) section(p int) (end int, plain bool) {
 	}
 }
 
-// aside passes what is no tag and no text: the comment, CDATA section or processing instruction at p. Anything else there is a fault.
+// aside passes what is no tag and no text: the comment, CDATA section or processing instruction at
+// p. Anything else there is a fault.
 func (x *Scanner) aside(p int) int {
 	switch c := x.at(p + 1); {
 	case c == '?':
@@ -49,7 +51,8 @@ func (x *Scanner) aside(p int) int {
 	case 'D':
 		if p = x.literal(p, "<!DOCTYPE", "XML 1.0 section 2.8", `a comment or a CDATA section`); p >= 0 {
 			x.wrong(p-len("<!DOCTYPE"), "XML 1.0 section 2.8",
-				"a document type declaration, which is not read: it could define entities and draw in other files. Take it out")
+				"a document type declaration, which is not read: it could define entities and draw in other files. "+
+					"Take it out")
 			return x.seen(p - 1)
 		}
 		return -1

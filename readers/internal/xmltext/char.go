@@ -35,7 +35,8 @@ func classes() (t [256]uint8) {
 	return t
 }
 
-// nameStarts are the characters beyond ASCII that begin a name, and with nameMore those that go on with one: XML 1.0 section 2.3.
+// nameStarts are the characters beyond ASCII that begin a name, and with nameMore those that go on
+// with one: XML 1.0 section 2.3.
 var (
 	nameStarts = &unicode.RangeTable{
 		R16: []unicode.Range16{
@@ -56,7 +57,8 @@ var (
 	nameMore = &unicode.RangeTable{R16: []unicode.Range16{{0xB7, 0xB7, 1}, {0x300, 0x36F, 1}, {0x203F, 0x2040, 1}}}
 )
 
-// properName checks the characters beyond ASCII of the name from p to end, behind which another byte stands. It gives end.
+// properName checks the characters beyond ASCII of the name from p to end, behind which another
+// byte stands. It gives end.
 func (x *Scanner) properName(p, end int) int {
 	const rule = "XML 1.0 section 2.3"
 	first := true
@@ -80,7 +82,8 @@ func (x *Scanner) properName(p, end int) int {
 	return end
 }
 
-// valid checks the bytes beyond ASCII of a text from p to end, behind which another byte stands, and says whether they are to be decoded.
+// valid checks the bytes beyond ASCII of a text from p to end, behind which another byte stands,
+// and says whether they are to be decoded.
 func (x *Scanner) valid(p, end int) (single, ok bool) {
 	if x.Encoding.single() {
 		ok = x.undefined(p, end) < 0
@@ -97,8 +100,8 @@ func (x *Scanner) valid(p, end int) (single, ok bool) {
 	return false, true
 }
 
-// badText is the index of the first byte from p on that is not UTF-8 or begins a character that XML does not have, or -1. Control characters
-// below space are for others to find.
+// badText is the index of the first byte from p on that is not UTF-8 or begins a character that XML
+// does not have, or -1. Control characters below space are for others to find.
 func (x *Scanner) badText(p, end int) int {
 	text := x.bytes(p, end)
 	if utf8.Valid(text) {
@@ -132,7 +135,8 @@ func (x *Scanner) faultText(p int) {
 	x.fail(p, charRule, "UTF-8, which the file is unless its first line says otherwise")
 }
 
-// earlier keeps a fault unless a text that began at start has an earlier one: bytes that are no characters.
+// earlier keeps a fault unless a text that began at start has an earlier one: bytes that are no
+// characters.
 func (x *Scanner) earlier(start int) {
 	if x.Cut() { // what the first fault is shows when all of the text is there
 		return
@@ -141,7 +145,8 @@ func (x *Scanner) earlier(start int) {
 	end := min(x.Fault.Pos, x.N)
 	if x.Encoding.single() {
 		x.undefined(start, end)
-	} else if bad := x.badText(start, end); bad >= 0 && (end < x.N || utf8.FullRune(x.bytes(bad, end))) { // else the file ends inside of a character
+	} else if bad := x.badText(start, end); bad >= 0 && (end < x.N || utf8.FullRune(x.bytes(bad, end))) {
+		// else the file ends inside of a character
 		x.faultText(bad)
 	}
 	x.seen(last)

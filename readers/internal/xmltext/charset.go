@@ -17,15 +17,16 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// charset is an encoding of documents that a Scanner does not read: a document is recoded to UTF-8 first.
+// charset is an encoding of documents that a Scanner does not read: a document is recoded to UTF-8
+// first.
 type charset struct {
 	name string
 	encoding.Encoding
 	mark int // bytes of the byte order mark
 }
 
-// unicodes are the encodings that the first bytes tell, with a byte order mark or by "<" without one: XML 1.0 appendix F. UTF-32LE comes
-// before UTF-16LE, whose mark it begins with.
+// unicodes are the encodings that the first bytes tell, with a byte order mark or by "<" without
+// one: XML 1.0 appendix F. UTF-32LE comes before UTF-16LE, whose mark it begins with.
 var unicodes = []struct {
 	head string
 	charset
@@ -40,10 +41,12 @@ var unicodes = []struct {
 	{"\x00<", charset{"UTF-16BE", unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM), 0}},
 }
 
-// Recode says how a document that begins with head becomes UTF-8, which a Scanner reads. ok is false where it needs no recoding, and where its encoding is none
-// that is known. A byte order mark decides, as RFC 7303 section 3 has it, then the XML declaration.
+// Recode says how a document that begins with head becomes UTF-8, which a Scanner reads. ok is
+// false where it needs no recoding, and where its encoding is none that is known. A byte order mark
+// decides, as RFC 7303 section 3 has it, then the XML declaration.
 //
-// The recoded document has no byte order mark and names UTF-8 in its declaration. Its bytes have other offsets than those of the file, its lines do not.
+// The recoded document has no byte order mark and names UTF-8 in its declaration. Its bytes have
+// other offsets than those of the file, its lines do not.
 func Recode(head []byte) (r source.Recoding, ok bool) {
 	c, ok := charsetOf(head)
 	if !ok {
@@ -81,7 +84,8 @@ func charsetOf(head []byte) (charset, bool) {
 
 const declarationStart = "<?xml"
 
-// declared is the encoding that the XML declaration names; "" where there is none, and behind a byte order mark of UTF-8.
+// declared is the encoding that the XML declaration names; "" where there is none, and behind a
+// byte order mark of UTF-8.
 func declared(text []byte) string {
 	from, to := declaredAt(text)
 	return string(text[from:to])

@@ -61,7 +61,10 @@ func TestRecode(t *testing.T) {
 		{"Shift_JIS", in(t, japanese.ShiftJIS, named("Shift_JIS", "東京")), named("UTF-8", "東京")},
 		{"GB2312", in(t, simplifiedchinese.GBK, named("GB2312", "北京")), named("UTF-8", "北京")},
 		{"GB18030", in(t, simplifiedchinese.GB18030, named("GB18030", "北京 \uFFFD 𝒳")), named("UTF-8", "北京 \uFFFD 𝒳")},
-		{"long", in(t, little, named("UTF-16", strings.Repeat("x€", 100_000))), named("UTF-8", strings.Repeat("x€", 100_000))},
+		{
+			"long", in(t, little, named("UTF-16", strings.Repeat("x€", 100_000))),
+			named("UTF-8", strings.Repeat("x€", 100_000)),
+		},
 	} {
 		r, ok := Recode([]byte(c.text))
 		if ok != (c.want != "") {

@@ -28,7 +28,8 @@ var encodings = map[string]Encoding{
 // windows1252 are the characters of the bytes 0x80 to 0x9F; 0: none.
 var windows1252 = [32]rune{
 	0x20AC, 0, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0, 0x017D, 0,
-	0, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0, 0x017E, 0x0178,
+	0, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0,
+	0x017E, 0x0178,
 }
 
 // single reports an encoding of one byte a character.
@@ -42,7 +43,8 @@ func (e Encoding) char(c byte) rune {
 	return rune(c)
 }
 
-// undefined is the index of the first byte from p to end that the single-byte encoding does not define, which is then the fault, or -1.
+// undefined is the index of the first byte from p to end that the single-byte encoding does not
+// define, which is then the fault, or -1.
 func (x *Scanner) undefined(p, end int) int {
 	for ; p < end; p++ {
 		if c := x.at(p); c >= 0x80 && x.Encoding.char(c) == 0 {
@@ -69,8 +71,9 @@ const (
 	encodingRule    = "XML 1.0 section 4.3.3"
 )
 
-// Prolog passes the byte order mark and the XML declaration that may begin a file, and sets Encoding. P is at the first byte of the file. It gives false
-// where they are malformed, the encoding is none that is read, or the window is too short to tell.
+// Prolog passes the byte order mark and the XML declaration that may begin a file, and sets
+// Encoding. P is at the first byte of the file. It gives false where they are malformed, the
+// encoding is none that is read, or the window is too short to tell.
 func (x *Scanner) Prolog() bool {
 	const mark = "\xEF\xBB\xBF"
 	if x.N < len(mark) && !x.last {
@@ -97,7 +100,8 @@ func (x *Scanner) Prolog() bool {
 	return true
 }
 
-// declaration reads version, encoding and standalone behind "<?xml", and gives the index behind "?>".
+// declaration reads version, encoding and standalone behind "<?xml", and gives the index behind
+// "?>".
 func (x *Scanner) declaration(p int, marked bool) int {
 	x.Encoding = UTF8
 	order := 0 // how many of the attributes are behind us, which come in one order, the first of them always
@@ -140,7 +144,8 @@ func (x *Scanner) declaration(p int, marked bool) int {
 	}
 }
 
-// encode sets the encoding of a name. Behind a byte order mark of UTF-8 the document is UTF-8, whatever the name is: RFC 7303 section 3.
+// encode sets the encoding of a name. Behind a byte order mark of UTF-8 the document is UTF-8,
+// whatever the name is: RFC 7303 section 3.
 func (x *Scanner) encode(name string, marked bool) bool {
 	if marked {
 		return true
@@ -150,7 +155,8 @@ func (x *Scanner) encode(name string, marked bool) bool {
 	return ok
 }
 
-// Root gives the local name of the root element of a file that begins with head, or nil where that does not begin as XML or ends too early.
+// Root gives the local name of the root element of a file that begins with head, or nil where that
+// does not begin as XML or ends too early.
 func Root(head []byte) []byte {
 	if r, ok := Recode(head); ok {
 		head, _ = io.ReadAll(r.Reader(bytes.NewReader(head))) // which may end inside of a character

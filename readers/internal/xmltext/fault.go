@@ -23,7 +23,8 @@ func (x *Scanner) wrong(p int, rule, what string) int {
 	return -1
 }
 
-// seen says how far bytes were looked at for the fault at hand, the last of them included. It gives -1.
+// seen says how far bytes were looked at for the fault at hand, the last of them included. It gives
+// -1.
 func (x *Scanner) seen(p int) int {
 	x.Fault.seen = p
 	return -1

@@ -8,7 +8,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
 )
 
-// TestResumeLoose reads text from the middle of a document: of the elements around it nothing is known but that their end tags are right.
+// TestResumeLoose reads text from the middle of a document: of the elements around it nothing is
+// known but that their end tags are right.
 func TestResumeLoose(t *testing.T) {
 	const text = "<b>1</b></a ><a><b/></x:c></c>"
 	var x xmltext.Scanner

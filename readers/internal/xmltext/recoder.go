@@ -18,7 +18,8 @@ const (
 	declarationBytes = 1 << 10  // of a recoded document are looked at for its declaration
 )
 
-// replacement is what a decoder gives for bytes that are no character. Few encodings have it as a character too.
+// replacement is what a decoder gives for bytes that are no character. Few encodings have it as a
+// character too.
 var replacement = []byte(string(utf8.RuneError))
 
 // recoder reads a document of another encoding as UTF-8.
@@ -46,7 +47,8 @@ func newRecoder(c charset, in io.Reader) *recoder {
 	return r
 }
 
-// Read gives UTF-8. Bytes that are no character of the encoding are a *source.RecodeError, behind all that comes before them.
+// Read gives UTF-8. Bytes that are no character of the encoding are a *source.RecodeError, behind
+// all that comes before them.
 func (r *recoder) Read(p []byte) (int, error) {
 	for len(r.text) == 0 && r.err == nil {
 		r.next()
@@ -126,8 +128,9 @@ func (r *recoder) wrong(at int, err error) {
 	r.err = &source.RecodeError{Offset: r.at + int64(at), Rule: encodingRule, Err: err}
 }
 
-// malformed finds the first bytes among the first taken ones of raw that are no character: text is what they were decoded to, a character at a time again if
-// there is a replacement character in it. It gives -1 where all are characters.
+// malformed finds the first bytes among the first taken ones of raw that are no character: text is
+// what they were decoded to, a character at a time again if there is a replacement character in it.
+// It gives -1 where all are characters.
 func (r *recoder) malformed(text []byte, taken int) (at, size int) {
 	if !bytes.Contains(text, replacement) {
 		return -1, 0

@@ -10,7 +10,8 @@ import (
 
 const referenceRule = "XML 1.0 section 4.1"
 
-// predefined is the character of the entity of section 4.6 that stands at p, and how long it is with "&" and ";"; 0 if none does.
+// predefined is the character of the entity of section 4.6 that stands at p, and how long it is
+// with "&" and ";"; 0 if none does.
 func (x *Scanner) predefined(p int) (char byte, size int) {
 	const three, four, five = 1<<24 - 1, 1<<32 - 1, 1<<40 - 1
 	w := x.word(p + 1)
@@ -32,7 +33,8 @@ func (x *Scanner) predefined(p int) (char byte, size int) {
 	return char, size
 }
 
-// mostReference bounds what is looked at of a reference: a name, or digits with any number of zeros before them.
+// mostReference bounds what is looked at of a reference: a name, or digits with any number of zeros
+// before them.
 const mostReference = 64
 
 // reference reads the reference at p, and gives the index behind it.
@@ -93,10 +95,12 @@ func (x *Scanner) character(p int) (r rune, end int) {
 
 // isChar reports a character of XML 1.0 section 2.2.
 func isChar(r rune) bool {
-	return r >= 0x20 && r < 0xD800 || r >= 0xE000 && r < 0xFFFE || r >= 0x10000 && r <= utf8.MaxRune || r == '\t' || r == '\n' || r == '\r'
+	return r >= 0x20 && r < 0xD800 || r >= 0xE000 && r < 0xFFFE || r >= 0x10000 && r <= utf8.MaxRune ||
+		r == '\t' || r == '\n' || r == '\r'
 }
 
-// quoted reads the value of an attribute from p on up to its quote, whose index it gives, and says whether it is to be decoded.
+// quoted reads the value of an attribute from p on up to its quote, whose index it gives, and says
+// whether it is to be decoded.
 func (x *Scanner) quoted(p int, quote byte) (end int, coded bool) {
 	start := p
 	all := uint8(0)
@@ -140,8 +144,9 @@ func (x *Scanner) quoted(p int, quote byte) (end int, coded bool) {
 	}
 }
 
-// decode appends what valid character data from p to end means: references become characters, line ends line feeds (section 2.11), and the value of an
-// attribute has blanks for all white space (section 3.3.3).
+// decode appends what valid character data from p to end means: references become characters, line
+// ends line feeds (section 2.11), and the value of an attribute has blanks for all white space
+// (section 3.3.3).
 func (x *Scanner) decode(dst []byte, p, end int, attribute bool) []byte {
 	from := p
 	for {
@@ -168,7 +173,8 @@ func (x *Scanner) decode(dst []byte, p, end int, attribute bool) []byte {
 	}
 }
 
-// itself passes what stands for itself, up to end. In each word the lowest byte that does not has its high bit in stop, and none below it has:
+// itself passes what stands for itself, up to end. In each word the lowest byte that does not has
+// its high bit in stop, and none below it has:
 //
 //	word    a b & c \r d e f
 //	stop    . . 1 . 1  . . .

@@ -19,12 +19,15 @@ const (
 	EOF                // the end of the document
 )
 
-// Scanner reads a document. The zero value with a MaxDepth, given a Window, begins at the first byte of a file with Prolog.
+// Scanner reads a document. The zero value with a MaxDepth, given a Window, begins at the first
+// byte of a file with Prolog.
 type Scanner struct {
 	Q    unsafe.Pointer // the window's first byte
 	N    int            // bytes in the window; zeros behind
 	Base int64          // offset of the window in the file
-	P    int            // index of what is read next. Who reads character data by other means moves it to the '<' behind
+	// index of what is read next. Who reads character data by other means moves it to the '<'
+	// behind
+	P int
 
 	At       int      // index of the '<' of the last tag
 	Fault    FaultAt  // why the last call gave nothing
@@ -47,8 +50,9 @@ type Scanner struct {
 	attr    []byte // of Attr
 }
 
-// Window gives n bytes of the file from offset base on, at q, of which those from P on must be among them; with the first window of a scanner P is its
-// first byte. Padding zeros are readable behind them. last says that the file, or the part of it to be read, ends with them.
+// Window gives n bytes of the file from offset base on, at q, of which those from P on must be
+// among them; with the first window of a scanner P is its first byte. Padding zeros are readable
+// behind them. last says that the file, or the part of it to be read, ends with them.
 func (x *Scanner) Window(q unsafe.Pointer, n int, base int64, last bool) {
 	if x.Q == nil {
 		x.Base = base
@@ -59,8 +63,9 @@ func (x *Scanner) Window(q unsafe.Pointer, n int, base int64, last bool) {
 	x.Q, x.N, x.Base, x.last = q, n, base, last
 }
 
-// Resume begins at the first byte of the window to come, in the content of an element that so many elements are around, itself included. Their names are not
-// known, so none of them may end before the bytes to be read do.
+// Resume begins at the first byte of the window to come, in the content of an element that so many
+// elements are around, itself included. Their names are not known, so none of them may end before
+// the bytes to be read do.
 func (x *Scanner) Resume(depth int) {
 	x.restart()
 	x.open, x.names, x.outer = x.open[:0], x.names[:0], depth
@@ -72,14 +77,15 @@ func (x *Scanner) ResumeIn(y *Scanner) {
 	x.open, x.names, x.outer = append(x.open[:0], y.open...), append(x.names[:0], y.names...), y.outer
 }
 
-// ResumeLoose is Resume in elements of which nobody knows how many end before the bytes to be read do: their end tags are believed, as these bytes were read
-// before by who knew them.
+// ResumeLoose is Resume in elements of which nobody knows how many end before the bytes to be read
+// do: their end tags are believed, as these bytes were read before by who knew them.
 func (x *Scanner) ResumeLoose() {
 	x.Resume(1)
 	x.loose = true
 }
 
-// SameElements reports whether the same elements, by their names as written, are open in both scanners.
+// SameElements reports whether the same elements, by their names as written, are open in both
+// scanners.
 func (x *Scanner) SameElements(y *Scanner) bool {
 	return x.outer == y.outer && slices.Equal(x.open, y.open) && bytes.Equal(x.names, y.names)
 }
@@ -90,7 +96,8 @@ func (x *Scanner) restart() {
 	x.attrs, x.Fault = x.attrs[:0], FaultAt{}
 }
 
-// Depth is the number of open elements: 1 in the content of the root. A Start counts, an End does not any more.
+// Depth is the number of open elements: 1 in the content of the root. A Start counts, an End does
+// not any more.
 func (x *Scanner) Depth() int { return x.outer + len(x.open) }
 
 // Offset is the offset in the file of the last tag.
@@ -135,7 +142,8 @@ func (x *Scanner) Rewind(m Mark) {
 	x.attrs = x.attrs[:0]
 }
 
-// Next passes character data, comments and processing instructions, and reads the tag behind them. Outside of the root there may only be blanks.
+// Next passes character data, comments and processing instructions, and reads the tag behind them.
+// Outside of the root there may only be blanks.
 func (x *Scanner) Next() Token {
 	if x.empty {
 		x.empty = false
@@ -175,8 +183,9 @@ func (x *Scanner) Next() Token {
 	}
 }
 
-// fits reports whether the piece at P, up to end, is well-formed, which a negative end says it is not, and no longer than Most. A piece that the window
-// cuts is too long once so much of it is there: windows must not matter.
+// fits reports whether the piece at P, up to end, is well-formed, which a negative end says it is
+// not, and no longer than Most. A piece that the window cuts is too long once so much of it is
+// there: windows must not matter.
 func (x *Scanner) fits(end int) bool {
 	to := end
 	if end < 0 {
@@ -189,7 +198,8 @@ func (x *Scanner) fits(end int) bool {
 	return end >= 0
 }
 
-// between passes what stands between two tags, up to the next '<' or, outside of the root, the end of the file.
+// between passes what stands between two tags, up to the next '<' or, outside of the root, the end
+// of the file.
 func (x *Scanner) between() int {
 	if x.Depth() > 0 {
 		end, _ := x.chars(x.P)
@@ -212,7 +222,8 @@ func (x *Scanner) between() int {
 	return p
 }
 
-// ends is the end of the window, outside of the root: between has looked whether it is the end of the file.
+// ends is the end of the window, outside of the root: between has looked whether it is the end of
+// the file.
 func (x *Scanner) ends() Token {
 	if x.closed {
 		return EOF
@@ -221,7 +232,8 @@ func (x *Scanner) ends() Token {
 	return Fault
 }
 
-// Skip passes the content of the element whose Start was read, and its end. If it gives false because the window ends, Pass goes on.
+// Skip passes the content of the element whose Start was read, and its end. If it gives false
+// because the window ends, Pass goes on.
 func (x *Scanner) Skip() bool { return x.Pass(x.Depth() - 1) }
 
 // Pass reads on until so many elements are open: those within end.

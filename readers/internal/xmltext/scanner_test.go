@@ -29,7 +29,8 @@ func newFeed(text string, step, depth int) *feed {
 	return f
 }
 
-// more gives the window that begins at index keep of the last one, in memory of its own, so that slices of the last one are found out.
+// more gives the window that begins at index keep of the last one, in memory of its own, so that
+// slices of the last one are found out.
 func (f *feed) more(keep int) {
 	base := int(f.x.Base) + keep
 	f.end = min(len(f.text), f.end+max(f.step, f.end-base))
@@ -50,7 +51,8 @@ func (f *feed) do(method func() bool) bool {
 	return true
 }
 
-// events lists what a scanner finds in a text: tags, attributes, character data, and the fault that ends it.
+// events lists what a scanner finds in a text: tags, attributes, character data, and the fault that
+// ends it.
 func events(text string, step int) string {
 	f := newFeed(text, step, 10)
 	var b strings.Builder
@@ -100,18 +102,33 @@ func TestEvents(t *testing.T) {
 		{"byte order mark", "\uFEFF<a/>", "<a>|a @3\n/ 0\nend\n"},
 		{"declaration", `<?xml version="1.0" encoding='UTF-8' standalone="no" ?><a/>`, "<a>|a @55\n/ 0\nend\n"},
 		{"prefix and attributes", "<k:a b='1' c:d = \"'\"\n/>", "<k:a>k|a b(b)=\"1\" c:d(d)=\"'\" @0\n/ 0\nend\n"},
-		{"references", "<a b='&lt;&#65;&#x42;&quot;'>&amp;&gt;&apos;&#x1F600;</a>", "<a>|a b(b)=\"<AB\\\"\" @0\n\"&>'😀\"\n/ 0\nend\n"},
+		{
+			"references", "<a b='&lt;&#65;&#x42;&quot;'>&amp;&gt;&apos;&#x1F600;</a>",
+			"<a>|a b(b)=\"<AB\\\"\" @0\n\"&>'😀\"\n/ 0\nend\n",
+		},
 		{"white space in values", "<a b=' 1\n\t2\r\n3&#10;'/>", "<a>|a b(b)=\" 1  2 3\\n\" @0\n/ 0\nend\n"},
-		{"line ends", "<a>1\r\n2\r3\n<![CDATA[4\r\n5\r]]>\r\n</a>", "<a>|a @0\n\"1\\n2\\n3\\n4\\n5\\n\\n\"\n/ 0\nend\n"},
+		{
+			"line ends", "<a>1\r\n2\r3\n<![CDATA[4\r\n5\r]]>\r\n</a>",
+			"<a>|a @0\n\"1\\n2\\n3\\n4\\n5\\n\\n\"\n/ 0\nend\n",
+		},
 		{"CDATA", "<a><![CDATA[<b>&amp;]]]]><![CDATA[>]]></a>", "<a>|a @0\n\"<b>&amp;]]>\"\n/ 0\nend\n"},
 		{"CDATA alone", "<a><![CDATA[x]]></a>", "<a>|a @0\n\"x\"\n/ 0\nend\n"},
 		{"comments", "<!-- < - > --><a>1<!--&-->2<!----></a><!--x-->", "<a>|a @14\n\"12\"\n/ 0\nend\n"},
 		{"instructions", "<?a b?><a>1<?b ? ??>2</a><?c?>", "<a>|a @7\n\"12\"\n/ 0\nend\n"},
-		{"nested", "<a>1<b>2</b>3<b/>4</a>", "<a>|a @0\n\"1\"\n<b>|b @4\n\"2\"\n/ 1\n\"3\"\n<b>|b @13\n/ 1\n\"4\"\n/ 0\nend\n"},
+		{
+			"nested", "<a>1<b>2</b>3<b/>4</a>",
+			"<a>|a @0\n\"1\"\n<b>|b @4\n\"2\"\n/ 1\n\"3\"\n<b>|b @13\n/ 1\n\"4\"\n/ 0\nend\n",
+		},
 		{"brackets", "<a>]] > ]>a]]</a>", "<a>|a @0\n\"]] > ]>a]]\"\n/ 0\nend\n"},
 		{"names beyond ASCII", "<é·/>", "<é·>|é· @0\n/ 0\nend\n"},
-		{"Latin-1", "<?xml version='1.0' encoding='ISO-8859-1'?><a b='\xE9'>\xFC&amp;\x80</a>", "<a>|a b(b)=\"é\" @43\n\"ü&\\u0080\"\n/ 0\nend\n"},
-		{"windows-1252", "<?xml version='1.0' encoding='Windows-1252'?><\xE9>\x80<![CDATA[\x96]]></\xE9>", "<é>|é @45\n\"€–\"\n/ 0\nend\n"},
+		{
+			"Latin-1", "<?xml version='1.0' encoding='ISO-8859-1'?><a b='\xE9'>\xFC&amp;\x80</a>",
+			"<a>|a b(b)=\"é\" @43\n\"ü&\\u0080\"\n/ 0\nend\n",
+		},
+		{
+			"windows-1252", "<?xml version='1.0' encoding='Windows-1252'?><\xE9>\x80<![CDATA[\x96]]></\xE9>",
+			"<é>|é @45\n\"€–\"\n/ 0\nend\n",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for step := range len(c.text) + 1 {
@@ -123,7 +140,8 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// TestDecodeAtEveryPlace has all that does not stand for itself at each place of the words that are looked at, with text of every length behind it.
+// TestDecodeAtEveryPlace has all that does not stand for itself at each place of the words that are
+// looked at, with text of every length behind it.
 func TestDecodeAtEveryPlace(t *testing.T) {
 	for _, c := range []struct{ coded, text, value, section string }{
 		{"&amp;", "&", "&", "&amp;"},
@@ -141,9 +159,12 @@ func TestDecodeAtEveryPlace(t *testing.T) {
 	} {
 		for before := range 18 {
 			for after := range 18 {
-				in := func(mark string) string { return strings.Repeat("a", before) + mark + strings.Repeat("é", after) }
+				in := func(mark string) string {
+					return strings.Repeat("a", before) + mark + strings.Repeat("é", after)
+				}
 				text := "<a b='" + in(c.coded) + "'>" + in(c.coded) + "<c/><![CDATA[" + in(c.coded) + "]]></a>"
-				want := fmt.Sprintf("<a>|a b(b)=%q\n%q\n<c>|c\n/ 1\n%q\n/ 0\nend\n", in(c.value), in(c.text), in(c.section))
+				want := fmt.Sprintf("<a>|a b(b)=%q\n%q\n<c>|c\n/ 1\n%q\n/ 0\nend\n", in(c.value), in(c.text),
+					in(c.section))
 				if got := withoutOffsets(events(text, len(text))); got != want {
 					t.Fatalf("%q\ngot:\n%s\nwant:\n%s", text, got, want)
 				}
@@ -226,18 +247,23 @@ func TestDepth(t *testing.T) {
 		t.Error(got)
 	}
 	f := newFeed(deep(11), 5, 10)
-	if f.do(func() bool { return f.x.Next() != xmltext.Fault && f.x.Pass(0) }) || !f.x.Fault.Depth || f.x.Base+int64(f.x.Fault.Pos) != 30 {
+	if f.do(func() bool {
+		return f.x.Next() != xmltext.Fault && f.x.Pass(0)
+	}) || !f.x.Fault.Depth || f.x.Base+int64(f.x.Fault.Pos) != 30 {
 		t.Errorf("got %+v in the window at %d, want the depth at byte 30", f.x.Fault, f.x.Base)
 	}
 }
 
-// TestValue reads the texts of elements, whole and again after the window was filled.
-// TestMost reads pieces longer than Most: whatever the windows, the same tags come before the same fault.
+// TestValue reads the texts of elements, whole and again after the window was filled. TestMost
+// reads pieces longer than Most: whatever the windows, the same tags come before the same fault.
 func TestMost(t *testing.T) {
 	for _, text := range []string{
-		"<?xml version='1.0' encoding='UTF-8'?> <a>1</a>", "<?xml version='1.0' encoding='x'?><a/>", "<?xml version='2.0'?><a/>", "<?xml version='1.0' x='yes'?><a/>",
-		"<a b='1' c='2'>text</a ><!-- c -->\n", "<a b='1' b='2'/>", "<abc></abd>", "<a></abc>", "<a>1 &nbsp; </a>", "<a>1 &amp </a>", "<a>&#x00000000;</a>", "<a>1]]>2</a>",
-		"<a>1\xFF2\x01 </a>", "<a>1\xFF2</a>", "<a><!-- \xFF --></a>", "<a><![CDATA[1234]]></a>", "<!DOCTYPE a>", "<a><?xml x?></a>", "<a1\u00D7z/>", "<a1\xFFz/>", "<a b='1\xFF2'/>",
+		"<?xml version='1.0' encoding='UTF-8'?> <a>1</a>", "<?xml version='1.0' encoding='x'?><a/>",
+		"<?xml version='2.0'?><a/>", "<?xml version='1.0' x='yes'?><a/>",
+		"<a b='1' c='2'>text</a ><!-- c -->\n", "<a b='1' b='2'/>", "<abc></abd>", "<a></abc>",
+		"<a>1 &nbsp; </a>", "<a>1 &amp </a>", "<a>&#x00000000;</a>", "<a>1]]>2</a>",
+		"<a>1\xFF2\x01 </a>", "<a>1\xFF2</a>", "<a><!-- \xFF --></a>", "<a><![CDATA[1234]]></a>",
+		"<!DOCTYPE a>", "<a><?xml x?></a>", "<a1\u00D7z/>", "<a1\xFFz/>", "<a b='1\xFF2'/>",
 		"<?xml version='1.0' encoding='cp1252'?><a>1\x812</a>", "<a><b/></a><c/>", "<a>1</a>2", "<a><b><c>", "  ",
 	} {
 		for most := range len(text) {
@@ -317,7 +343,8 @@ func TestValue(t *testing.T) {
 
 func TestRoot(t *testing.T) {
 	for text, want := range map[string]string{
-		"<?xml version='1.0'?>\n<!-- x --><k:kml a='b'><x>": "kml", "<a": "", "": "", "x": "", "{}": "", "\xEF\xBB\xBF<a>": "a",
+		"<?xml version='1.0'?>\n<!-- x --><k:kml a='b'><x>": "kml", "<a": "", "": "", "x": "", "{}": "",
+		"\xEF\xBB\xBF<a>": "a",
 	} {
 		if got := string(xmltext.Root([]byte(text))); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
@@ -337,7 +364,8 @@ func TestResume(t *testing.T) {
 	for _, x := range []*xmltext.Scanner{&known, &unknown} {
 		rest := []byte(text[3:] + strings.Repeat("\x00", xmltext.Padding))
 		x.Window(unsafe.Pointer(&rest[0]), len(text)-3, 3, true)
-		if x.Next() != xmltext.Start || string(x.Local()) != "b" || x.Offset() != 3 || x.Depth() != 2 || !x.Skip() || x.Next() != xmltext.Start || !x.Skip() {
+		if x.Next() != xmltext.Start || string(x.Local()) != "b" || x.Offset() != 3 || x.Depth() != 2 ||
+			!x.Skip() || x.Next() != xmltext.Start || !x.Skip() {
 			t.Fatalf("%+v", x.Fault)
 		}
 	}
@@ -351,7 +379,8 @@ func TestResume(t *testing.T) {
 
 // TestAllocations reads tags, attributes and text without any.
 func TestAllocations(t *testing.T) {
-	text := []byte("<a>" + strings.Repeat("<k:b id='1'>x &amp; y</k:b><c/>", 50) + "</a>" + strings.Repeat("\x00", xmltext.Padding))
+	text := []byte("<a>" + strings.Repeat("<k:b id='1'>x &amp; y</k:b><c/>", 50) + "</a>" +
+		strings.Repeat("\x00", xmltext.Padding))
 	var x xmltext.Scanner
 	read := func() {
 		x.Resume(0)
@@ -370,8 +399,9 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// oracle lists what encoding/xml finds, in the form of events, and its error, io.EOF where it accepts the text. It accepts more: it does not look for a root,
-// nor at everything that is no element.
+// oracle lists what encoding/xml finds, in the form of events, and its error, io.EOF where it
+// accepts the text. It accepts more: it does not look for a root, nor at everything that is no
+// element.
 func oracle(text string) (string, error) {
 	d := xml.NewDecoder(strings.NewReader(text))
 	var b strings.Builder
@@ -427,7 +457,8 @@ func withoutOffsets(events string) string {
 
 func FuzzScanner(f *testing.F) {
 	for _, text := range []string{
-		`<?xml version="1.0" encoding="UTF-8"?><a b="c&lt;">d&#65;<e/><![CDATA[f]]><!-- g --></a>`, "<k:a><k:b>\r\n</k:b>]]</k:a>", "<a>\uFEFF\u00e9</a>",
+		`<?xml version="1.0" encoding="UTF-8"?><a b="c&lt;">d&#65;<e/><![CDATA[f]]><!-- g --></a>`,
+		"<k:a><k:b>\r\n</k:b>]]</k:a>", "<a>\uFEFF\u00e9</a>",
 		"<\uFEE9/>",
 	} {
 		f.Add(text, uint8(3))
@@ -441,7 +472,9 @@ func FuzzScanner(f *testing.F) {
 			return // encoding/xml leaves white space in values as it is
 		}
 		want, err := oracle(text)
-		if strings.Contains(err.Error(), "invalid XML name") && strings.ContainsFunc(err.Error(), func(c rune) bool { return c >= utf8.RuneSelf }) {
+		if strings.Contains(err.Error(), "invalid XML name") && strings.ContainsFunc(err.Error(), func(c rune) bool {
+			return c >= utf8.RuneSelf
+		}) {
 			return // encoding/xml knows the letters of the fourth edition; the fifth has more
 		}
 		if !errors.Is(err, io.EOF) || withoutOffsets(got) != want {

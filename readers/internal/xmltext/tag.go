@@ -11,7 +11,8 @@ type attribute struct {
 	coded                bool // the value is not what stands there
 }
 
-// startTag reads the start tag at p, which is '<' and the first byte of a name, and gives the index behind it.
+// startTag reads the start tag at p, which is '<' and the first byte of a name, and gives the index
+// behind it.
 func (x *Scanner) startTag(p int) int {
 	x.At = p
 	switch {
@@ -52,7 +53,8 @@ func (x *Scanner) name(p int) int {
 		if x.at(p) != ':' {
 			break
 		}
-		const rule, what = "Namespaces in XML section 4", "a name has one colon at most, between a prefix and a local name"
+		const rule, what = "Namespaces in XML section 4",
+			"a name has one colon at most, between a prefix and a local name"
 		if x.colon >= 0 {
 			return x.wrong(p, rule, what)
 		}
@@ -180,7 +182,8 @@ func (x *Scanner) endTag(p int) int {
 	return end + 1
 }
 
-// looseEnd reads the end tag at p of an element whose name is not known, and gives the index behind it.
+// looseEnd reads the end tag at p of an element whose name is not known, and gives the index behind
+// it.
 func (x *Scanner) looseEnd(p int) int {
 	end := x.name(p + 2)
 	if end < 0 {
@@ -193,7 +196,8 @@ func (x *Scanner) looseEnd(p int) int {
 	return end + 1
 }
 
-// endTagRare reads the end tag at p that has blanks, is cut, or is none of the element called name. It gives the index of its '>'.
+// endTagRare reads the end tag at p that has blanks, is cut, or is none of the element called name.
+// It gives the index of its '>'.
 func (x *Scanner) endTagRare(p int, name []byte) int {
 	for i, c := range name {
 		if at := p + 2 + i; at >= x.N {
@@ -247,7 +251,8 @@ func (x *Scanner) named(p, end int) []byte {
 	return x.bytes(p, end)
 }
 
-// Attr is the value of the attribute of the last start tag that has a local name, whatever its prefix: the first one, if several have.
+// Attr is the value of the attribute of the last start tag that has a local name, whatever its
+// prefix: the first one, if several have.
 func (x *Scanner) Attr(local string) (value []byte, ok bool) {
 	for i := range x.attrs {
 		if a := &x.attrs[i]; string(x.bytes(a.colon, a.nameEnd)) == local {

@@ -15,8 +15,9 @@ const (
 	highs = 0x8080808080808080
 )
 
-// Text is the character data between the start tag that was read and the next tag, without comments and processing instructions, and passes it. It is
-// valid until the next call, at most until that of Window. It gives false where the data is malformed, or the window ends in it.
+// Text is the character data between the start tag that was read and the next tag, without comments
+// and processing instructions, and passes it. It is valid until the next call, at most until that
+// of Window. It gives false where the data is malformed, or the window ends in it.
 func (x *Scanner) Text() ([]byte, bool) {
 	if x.empty {
 		return nil, true
@@ -41,8 +42,10 @@ func (x *Scanner) Text() ([]byte, bool) {
 	return x.decoded, true
 }
 
-// Value is the text of the element whose Start was read, and passes its end. If elements stand in it, such as HTML in a description, it is its content as
-// written, and markup is true. It gives false where the content is malformed, or the window ends in it: the element is then read again from its start.
+// Value is the text of the element whose Start was read, and passes its end. If elements stand in
+// it, such as HTML in a description, it is its content as written, and markup is true. It gives
+// false where the content is malformed, or the window ends in it: the element is then read again
+// from its start.
 func (x *Scanner) Value() (text []byte, markup, ok bool) {
 	start, depth := x.P, x.Depth()
 	if text, ok = x.Text(); !ok {
@@ -66,7 +69,8 @@ func (x *Scanner) Value() (text []byte, markup, ok bool) {
 	return text, true, true
 }
 
-// chars reads character data from p up to the next '<', whose index it gives, and says whether something in it is to be decoded.
+// chars reads character data from p up to the next '<', whose index it gives, and says whether
+// something in it is to be decoded.
 func (x *Scanner) chars(p int) (end int, coded bool) {
 	start := p
 	var beyond uint64 // bytes beyond ASCII, all words together
@@ -122,7 +126,8 @@ func okOr(p int, ok bool) int {
 	return p
 }
 
-// badChar is the fault of a byte at p that is no character: a control character, or the end of the window where want should be.
+// badChar is the fault of a byte at p that is no character: a control character, or the end of the
+// window where want should be.
 func (x *Scanner) badChar(p int, want string) {
 	if p >= x.N {
 		x.fail(x.N, "", want)
@@ -131,7 +136,8 @@ func (x *Scanner) badChar(p int, want string) {
 	x.wrong(p, charRule, "a control character, which XML does not have")
 }
 
-// run reads from p up to the next byte c, whose index it gives: '-', ']' or '?', which end what is no text. plain says that there is nothing to decode.
+// run reads from p up to the next byte c, whose index it gives: '-', ']' or '?', which end what is
+// no text. plain says that there is nothing to decode.
 func (x *Scanner) run(p int, c byte, want string) (end int, plain bool) {
 	start := p
 	plain = true
@@ -166,7 +172,8 @@ func (x *Scanner) run(p int, c byte, want string) (end int, plain bool) {
 	}
 }
 
-// pieces is Text where comments, CDATA sections or processing instructions stand between: end is the first '<' behind P.
+// pieces is Text where comments, CDATA sections or processing instructions stand between: end is
+// the first '<' behind P.
 func (x *Scanner) pieces(end int, coded bool) ([]byte, bool) {
 	start := x.P
 	from, to := start, end // the only piece so far, if it is nothing but bytes
@@ -225,7 +232,8 @@ func (x *Scanner) pieces(end int, coded bool) ([]byte, bool) {
 	}
 }
 
-// InWindow reports whether a text that Text, Value or an attribute gave is part of the window, and thus holds until the next one.
+// InWindow reports whether a text that Text, Value or an attribute gave is part of the window, and
+// thus holds until the next one.
 func (x *Scanner) InWindow(text []byte) bool {
 	at := uintptr(unsafe.Pointer(unsafe.SliceData(text))) - uintptr(x.Q)
 	return at < uintptr(x.N)

@@ -136,8 +136,8 @@ func (f *FS) content(name string) ([]byte, error) {
 	return io.ReadAll(io.NewSectionReader(r, 0, info.Size()))
 }
 
-// Crash makes a folder of the operating system as the one at path may be found after a power loss now. There may be several such losses: each
-// time the dice are thrown anew.
+// Crash makes a folder of the operating system as the one at path may be found after a power loss
+// now. There may be several such losses: each time the dice are thrown anew.
 func (f *FS) Crash(path, to string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

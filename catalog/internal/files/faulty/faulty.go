@@ -1,15 +1,18 @@
-// Package faulty is a file system for tests that breaks as told: operations fail, and the power goes.
+// Package faulty is a file system for tests that breaks as told: operations fail, and the power
+// goes.
 //
-// It works on real files of another file system, so locks and mappings are real. Beside them it keeps what a disk would have: what a file
-// held when it was last synced, which names a folder had when it was last synced, and what happened since. Crash decides what happened since
-// as a power loss may:
+// It works on real files of another file system, so locks and mappings are real. Beside them it
+// keeps what a disk would have: what a file held when it was last synced, which names a folder had
+// when it was last synced, and what happened since. Crash decides what happened since as a power
+// loss may:
 //
 //	writes to a file      each on its own: kept, lost, or torn, which is some sectors of it kept
 //	names of a folder     created, renamed, removed, in order: some first ones kept, the others lost
 //	a Sync that failed    as if the power had gone, for this file: a later Sync does not bring back what the first one lost
 //
-// Folders themselves, and times of modification, are outside of it: the first last, the second are those of the copy. Links and whatever else
-// is no regular file do not survive. Sync and SyncDir are not passed on, since the disk is the one drawn here, so tests are fast.
+// Folders themselves, and times of modification, are outside of it: the first last, the second are
+// those of the copy. Links and whatever else is no regular file do not survive. Sync and SyncDir
+// are not passed on, since the disk is the one drawn here, so tests are fast.
 package faulty
 
 import (
@@ -46,8 +49,9 @@ const (
 	Lock
 	Close
 
-	All     = Close<<1 - 1
-	Changes = MkdirAll | Create | Rename | Remove | Touch | SyncDir | Write | Truncate | Sync // what a disk that is full or read-only refuses
+	All = Close<<1 - 1
+	// what a disk that is full or read-only refuses
+	Changes = MkdirAll | Create | Rename | Remove | Touch | SyncDir | Write | Truncate | Sync
 )
 
 // Fault makes operations fail.

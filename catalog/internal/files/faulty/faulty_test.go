@@ -99,7 +99,10 @@ func TestUnsyncedWritesAreKeptLostOrTorn(t *testing.T) {
 			t.Fatalf("%d bytes are left, want %d", len(got), len(old))
 		}
 		// The write has 5 bytes of one sector, two whole ones, and 5 bytes of another.
-		parts := []string{string(got[sector-5 : sector]), string(got[sector : 2*sector]), string(got[2*sector : 3*sector]), string(got[3*sector : 3*sector+5])}
+		parts := []string{
+			string(got[sector-5 : sector]), string(got[sector : 2*sector]),
+			string(got[2*sector : 3*sector]), string(got[3*sector : 3*sector+5]),
+		}
 		var shape strings.Builder
 		for _, p := range parts {
 			if strings.Trim(p, p[:1]) != "" {

@@ -42,8 +42,8 @@ func (m measured) check() error {
 	return nil
 }
 
-// worth is where the lines of the engines meet, rounded up to MiB, and nowhere if the card's is the steeper one. Below the small file nothing
-// was measured, so that nothing there is worth a card.
+// worth is where the lines of the engines meet, rounded up to MiB, and nowhere if the card's is the
+// steeper one. Below the small file nothing was measured, so that nothing there is worth a card.
 //
 //	seconds         cpu
 //	      │        ╱  ╭ cuda

@@ -1,7 +1,9 @@
-// Package engines opens the cards of this machine, keeps the formats' engines on them, and says which files they parse.
+// Package engines opens the cards of this machine, keeps the formats' engines on them, and says
+// which files they parse.
 //
-// It knows how many bytes a file must have to be worth a card here, which it measures once and keeps in the cache folder. It counts and logs what cards do
-// wrong. It parses nothing but what it measures with: whoever asks it for an engine does.
+// It knows how many bytes a file must have to be worth a card here, which it measures once and
+// keeps in the cache folder. It counts and logs what cards do wrong. It parses nothing but what it
+// measures with: whoever asks it for an engine does.
 package engines
 
 import (
@@ -69,8 +71,10 @@ type machine struct {
 	warm  func(*kernels.Set) error
 }
 
-// Open opens the cards. Kernels are compiled in the background, or found in the cache folder. A card that can't be opened is logged and left out; with none
-// left Auto is for the CPU engines, and CUDA an error, which wraps gpu.ErrNoDevice where there is no card at all. The caller closes the engines.
+// Open opens the cards. Kernels are compiled in the background, or found in the cache folder. A
+// card that can't be opened is logged and left out; with none left Auto is for the CPU engines, and
+// CUDA an error, which wraps gpu.ErrNoDevice where there is no card at all. The caller closes the
+// engines.
 func Open(cfg Config) (*Engines, error) {
 	return open(cfg, machine{count: gpu.Count, open: gpu.Open, lanes: lanes.Open, warm: (*kernels.Set).Warm})
 }
@@ -98,7 +102,8 @@ func open(cfg Config, m machine) (*Engines, error) {
 	for _, c := range e.cards {
 		e.warming.Go(func() {
 			if err := m.warm(c.set); err != nil {
-				cfg.Log.Warn().Err(err).Str("card", c.name).Msg("a kernel can't be had: files that need it are parsed on the processor")
+				cfg.Log.Warn().Err(err).Str("card",
+					c.name).Msg("a kernel can't be had: files that need it are parsed on the processor")
 			}
 		})
 	}
@@ -143,7 +148,10 @@ func (e *Engines) openCard(m machine, ordinal int) (card, error) {
 	if budget == 0 {
 		budget = lanes.DefaultMemory
 	}
-	d, err := m.open(gpu.Options{Ordinal: ordinal, MemoryBytes: budget, CacheDir: KernelCache(e.cfg.CacheDir), Images: kernels.CompiledIn()})
+	d, err := m.open(gpu.Options{
+		Ordinal: ordinal, MemoryBytes: budget, CacheDir: KernelCache(e.cfg.CacheDir),
+		Images: kernels.CompiledIn(),
+	})
 	if err != nil {
 		return card{}, err
 	}
@@ -181,7 +189,8 @@ func (e *Engines) openEngines(m machine) error {
 	return nil
 }
 
-// Close gives the cards back. No file may be under way, and Rehearse and Measure must have returned.
+// Close gives the cards back. No file may be under way, and Rehearse and Measure must have
+// returned.
 func (e *Engines) Close() error {
 	e.warming.Wait()
 	var err error
@@ -264,7 +273,10 @@ func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", ";
 
 // Stats gives the numbers of this moment.
 func (e *Engines) Stats() catalog.EngineStats {
-	s := catalog.EngineStats{Choice: e.Choice(), Devices: []catalog.DeviceStats{}, Formats: map[string]readers.EngineCounts{}}
+	s := catalog.EngineStats{
+		Choice: e.Choice(), Devices: []catalog.DeviceStats{},
+		Formats: map[string]readers.EngineCounts{},
+	}
 	for _, c := range e.cards {
 		d := catalog.DeviceStats{Name: c.name, Arch: c.device.Info().Arch, MemoryBytes: c.device.Info().MemoryBytes}
 		d.UsedBytes, d.PeakBytes, _ = c.device.MemoryBytes()

@@ -34,7 +34,10 @@ type bench struct {
 func (b *bench) open(engine string, cards ...int) (*Engines, error) {
 	format := readers.Format{Name: "geojson", GPU: func(*lanes.Pool) readers.Engine { return &b.engine }}
 	other := readers.Format{Name: "csv", GPU: func(*lanes.Pool) readers.Engine { return &fakeEngine{} }}
-	cfg := Config{Formats: readers.Registry{format, other, {Name: "plain"}}, Engine: engine, Cards: cards, Memory: 5 << 20, Log: b.out.log()}
+	cfg := Config{
+		Formats: readers.Registry{format, other, {Name: "plain"}}, Engine: engine, Cards: cards,
+		Memory: 5 << 20, Log: b.out.log(),
+	}
 	return open(cfg, machine{
 		count: func() (int, error) {
 			if len(b.broken) == 0 {
@@ -87,11 +90,13 @@ func TestCardsThatCanBeOpenedAreUsed(t *testing.T) {
 			if b.sets != tt.sets || len(e.Cards()) != tt.sets {
 				t.Errorf("%d cards, named %q, want %d", b.sets, e.Cards(), tt.sets)
 			}
-			if e.For("geojson", 0) == nil || e.Engine("geojson") == nil || e.For("csv", 0) == nil || e.For("plain", 1<<40) != nil {
+			if e.For("geojson", 0) == nil || e.Engine("geojson") == nil || e.For("csv", 0) == nil ||
+				e.For("plain", 1<<40) != nil {
 				t.Error("cuda is for each file of a format that has it")
 			}
 			if b.pools != 1 || b.config.Memory != 5<<20 {
-				t.Errorf("lanes were opened %d times with %d bytes, want one pool for all formats, of what the configuration says", b.pools, b.config.Memory)
+				t.Errorf("lanes were opened %d times with %d bytes, want one pool for all formats, of what the "+
+					"configuration says", b.pools, b.config.Memory)
 			}
 			for _, o := range b.opened {
 				if o.MemoryBytes != 5<<20 {
@@ -103,7 +108,8 @@ func TestCardsThatCanBeOpenedAreUsed(t *testing.T) {
 			}
 			got := b.out.entries(t)
 			for _, line := range got {
-				if line.Level != "warn" || line.Error != "broken" || line.Message != "a GPU can't be used and is left out" {
+				if line.Level != "warn" || line.Error != "broken" ||
+					line.Message != "a GPU can't be used and is left out" {
 					t.Errorf("logged %+v", line)
 				}
 			}
@@ -125,15 +131,34 @@ func TestWithoutACard(t *testing.T) {
 		logged []string
 	}{
 		{"no driver", nil, nil, nil, gpu.ErrNoDevice, "auto: cpu, because no GPU: no driver", nil},
-		{"a broken card", []bool{true}, nil, nil, errBroken, "auto: cpu, because broken", []string{"no GPU can be used"}},
+		{
+			"a broken card",
+			[]bool{true},
+			nil, nil, errBroken, "auto: cpu, because broken",
+			[]string{"no GPU can be used"},
+		},
 		{
 			"broken cards",
 			[]bool{true, true},
 			nil, nil, errBroken, "auto: cpu, because broken",
-			[]string{"a GPU can't be used and is left out", "a GPU can't be used and is left out", "no GPU can be used"},
+			[]string{
+				"a GPU can't be used and is left out", "a GPU can't be used and is left out",
+				"no GPU can be used",
+			},
 		},
-		{"not the one that works", []bool{true, false}, []int{0}, nil, errBroken, "auto: cpu, because broken", []string{"no GPU can be used"}},
-		{"a card without room", []bool{false}, nil, errNarrow, errNarrow, "auto: cpu, because too few bytes", []string{"no GPU can be used"}},
+		{
+			"not the one that works",
+			[]bool{true, false},
+			[]int{0},
+			nil, errBroken, "auto: cpu, because broken",
+			[]string{"no GPU can be used"},
+		},
+		{
+			"a card without room",
+			[]bool{false},
+			nil, errNarrow, errNarrow, "auto: cpu, because too few bytes",
+			[]string{"no GPU can be used"},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -153,7 +178,8 @@ func TestWithoutACard(t *testing.T) {
 				t.Error("there is an engine without a card")
 			}
 			e.Measure(t.Context()) // nothing
-			if s := e.Stats(); s.Choice != tt.choice || s.Devices == nil || s.Formats == nil || len(s.Devices)+len(s.Formats) > 0 {
+			if s := e.Stats(); s.Choice != tt.choice || s.Devices == nil || s.Formats == nil ||
+				len(s.Devices)+len(s.Formats) > 0 {
 				t.Errorf("%+v", s)
 			}
 			var logged []string
@@ -203,12 +229,16 @@ func TestStatsHaveWhatCardsDid(t *testing.T) {
 		b.config.Fault(card, errBroken)
 	}
 	s := e.Stats()
-	if want := (readers.EngineCounts{Chunks: 70, Faults: 2, Reason: "rows of several kinds"}); s.Choice != "cuda" || len(s.Formats) != 2 || s.Formats["geojson"] != want {
+	if want := (readers.EngineCounts{Chunks: 70, Faults: 2, Reason: "rows of several kinds"}); s.Choice != "cuda" ||
+		len(s.Formats) != 2 || s.Formats["geojson"] != want {
 		t.Errorf("%+v, want cuda and %+v", s, want)
 	}
 	info := e.cards[0].device.Info()
 	used, peak, _ := e.cards[0].device.MemoryBytes()
-	want := []catalog.DeviceStats{{Name: card, Arch: info.Arch, MemoryBytes: info.MemoryBytes, UsedBytes: used, PeakBytes: peak, Faults: 2, LastFault: "broken"}}
+	want := []catalog.DeviceStats{{
+		Name: card, Arch: info.Arch, MemoryBytes: info.MemoryBytes, UsedBytes: used,
+		PeakBytes: peak, Faults: 2, LastFault: "broken",
+	}}
 	if !slices.Equal(s.Devices, want) {
 		t.Errorf("devices %+v, want %+v", s.Devices, want)
 	}
@@ -216,7 +246,8 @@ func TestStatsHaveWhatCardsDid(t *testing.T) {
 		t.Error(err)
 	}
 	logged := b.out.entries(t)
-	if len(logged) != 2 || logged[0].Error != "no compiler" || logged[0].Card != card || logged[1].Error != "broken" || logged[1].Card != card {
+	if len(logged) != 2 || logged[0].Error != "no compiler" || logged[0].Card != card || logged[1].Error != "broken" ||
+		logged[1].Card != card {
 		t.Errorf("logged %+v, want the kernels and the first fault", logged)
 	}
 }
@@ -229,7 +260,10 @@ func TestKnown(t *testing.T) {
 	other.Name = "csv"
 	h := hostOf([]gpu.Info{card}, readers.Limits{}.WithDefaults().Workers)
 	dir := t.TempDir()
-	r := record{Machine: h, Formats: map[string]formatTime{"geojson": {3, measured{times{100 << 20, 1, 1}, times{200 << 20, 2, 1}}}}}
+	r := record{Machine: h, Formats: map[string]formatTime{"geojson": {3, measured{
+		times{100 << 20, 1, 1},
+		times{200 << 20, 2, 1},
+	}}}}
 	if err := r.write(dir); err != nil {
 		t.Fatal(err)
 	}

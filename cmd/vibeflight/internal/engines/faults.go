@@ -7,7 +7,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// faultInterval is the time between two lines of the log about one card: a broken one fails with every chunk.
+// faultInterval is the time between two lines of the log about one card: a broken one fails with
+// every chunk.
 const faultInterval = time.Second
 
 // faults counts what cards do wrong, and logs it.

@@ -49,7 +49,8 @@ func (l *lines) entries(t *testing.T) []entry {
 	return all
 }
 
-// TestFaultsAreCountedAndLogged has two cards fail: each gets a line a second at most, which says how many had none.
+// TestFaultsAreCountedAndLogged has two cards fail: each gets a line a second at most, which says
+// how many had none.
 func TestFaultsAreCountedAndLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out lines

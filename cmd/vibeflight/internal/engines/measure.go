@@ -15,14 +15,16 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// What is measured: files that have several chunks of a card each, and so often that a busy moment does not count.
+// What is measured: files that have several chunks of a card each, and so often that a busy moment
+// does not count.
 const (
 	smallBytes = 24 << 20
 	largeBytes = 240 << 20
 	rounds     = 3
 )
 
-// sampleOf is the kind of generated file that a format is measured with; empty: it is not measured, and Auto leaves its files to the CPU engine.
+// sampleOf is the kind of generated file that a format is measured with; empty: it is not measured,
+// and Auto leaves its files to the CPU engine.
 func sampleOf(format string) string {
 	switch format {
 	case "geojson":
@@ -43,8 +45,9 @@ func sampleOf(format string) string {
 	return ""
 }
 
-// Measure finds out from which size on files are worth a card, if Auto wants to know and does not: some seconds in which the machine should have little
-// else to do. It is for once in the life of a machine, if there is a cache folder. It returns early when ctx ends.
+// Measure finds out from which size on files are worth a card, if Auto wants to know and does not:
+// some seconds in which the machine should have little else to do. It is for once in the life of a
+// machine, if there is a cache folder. It returns early when ctx ends.
 func (e *Engines) Measure(ctx context.Context) { e.measure(ctx, smallBytes, largeBytes) }
 
 func (e *Engines) measure(ctx context.Context, small, large int64) {
@@ -65,7 +68,8 @@ func (e *Engines) measure(ctx context.Context, small, large int64) {
 		w := worth{}
 		if err != nil {
 			w.never = "its crossover can't be measured: " + oneLine(err)
-			e.cfg.Log.Warn().Err(err).Str("format", f.Name).Msg("the crossover can't be measured: the CPU engine parses all files")
+			e.cfg.Log.Warn().Err(err).Str("format",
+				f.Name).Msg("the crossover can't be measured: the CPU engine parses all files")
 		} else {
 			w = m.worth()
 			stored.Formats[f.Name], learned = formatTime{f.Version, m}, true
@@ -85,7 +89,9 @@ func (e *Engines) measure(ctx context.Context, small, large int64) {
 }
 
 // measureFormat measures a format with two generated files of a kind.
-func (e *Engines) measureFormat(ctx context.Context, f readers.Format, engine readers.Engine, kind string, small, large int64) (m measured, err error) {
+func (e *Engines) measureFormat(ctx context.Context, f readers.Format, engine readers.Engine, kind string,
+	small, large int64,
+) (m measured, err error) {
 	if m.Small, err = e.measureFile(ctx, f, engine, kind, small); err == nil {
 		m.Large, err = e.measureFile(ctx, f, engine, kind, large)
 	}
@@ -95,8 +101,11 @@ func (e *Engines) measureFormat(ctx context.Context, f readers.Format, engine re
 	return m, err
 }
 
-// measureFile measures a file of about so many bytes. The engines take turns; the best time of each counts.
-func (e *Engines) measureFile(ctx context.Context, f readers.Format, engine readers.Engine, kind string, bytes int64) (times, error) {
+// measureFile measures a file of about so many bytes. The engines take turns; the best time of each
+// counts.
+func (e *Engines) measureFile(ctx context.Context, f readers.Format, engine readers.Engine, kind string,
+	bytes int64,
+) (times, error) {
 	src, err := e.sample(ctx, f, kind, bytes)
 	if err != nil {
 		return times{}, err
@@ -128,7 +137,9 @@ func (e *Engines) measureFile(ctx context.Context, f readers.Format, engine read
 }
 
 // parse reads a file, from its header to the complete table.
-func (e *Engines) parse(ctx context.Context, f readers.Format, src *source.File, parser func(readers.Layout) readers.Parser) (took time.Duration, err error) {
+func (e *Engines) parse(ctx context.Context, f readers.Format, src *source.File,
+	parser func(readers.Layout) readers.Parser,
+) (took time.Duration, err error) {
 	began := time.Now()
 	opts, err := f.ParseOptions(nil)
 	if err != nil {
@@ -142,8 +153,9 @@ func (e *Engines) parse(ctx context.Context, f readers.Format, src *source.File,
 	return time.Since(began), err
 }
 
-// sample writes a file and opens it; then it has no name any more, and goes with the process. It lies beside the tables, where there is room for files. A
-// shapefile is a folder of files while it is written.
+// sample writes a file and opens it; then it has no name any more, and goes with the process. It
+// lies beside the tables, where there is room for files. A shapefile is a folder of files while it
+// is written.
 func (e *Engines) sample(ctx context.Context, f readers.Format, kind string, bytes int64) (*source.File, error) {
 	if e.cfg.CacheDir != "" {
 		if err := os.MkdirAll(e.cfg.CacheDir, 0o700); err != nil {
@@ -190,7 +202,10 @@ func (e *Engines) shapefile(ctx context.Context, f readers.Format, spec gen.Spec
 		}
 		files = append(files, file)
 	}
-	to := gen.ShapefileFiles{SHP: files[0], SHX: files[1], DBF: bufio.NewWriterSize(files[2], 1<<20), PRJ: files[3], CPG: files[4]}
+	to := gen.ShapefileFiles{
+		SHP: files[0], SHX: files[1], DBF: bufio.NewWriterSize(files[2], 1<<20),
+		PRJ: files[3], CPG: files[4],
+	}
 	if err := errors.Join(gen.WriteShapefile(ctx, to, spec), to.DBF.(*bufio.Writer).Flush()); err != nil {
 		return nil, err
 	}

@@ -29,7 +29,9 @@ type slow struct {
 	after func() error
 }
 
-func (s slow) Parse(ctx context.Context, src *source.File, _ readers.Request, emit func(readers.Chunk) error) (readers.Summary, error) {
+func (s slow) Parse(ctx context.Context, src *source.File, _ readers.Request,
+	emit func(readers.Chunk) error,
+) (readers.Summary, error) {
 	select {
 	case <-time.After(s.start + time.Duration(s.byte*float64(src.Size))):
 	case <-ctx.Done():
@@ -95,7 +97,10 @@ func newWorld(t *testing.T, dir string, engine *fakeEngine) *world {
 		GPU: func(*lanes.Pool) readers.Engine { return engine },
 	}
 	w.Engines = &Engines{
-		cfg:      Config{Formats: readers.Registry{format, {Name: "plain"}}, Engine: Auto, CacheDir: dir, Limits: readers.Limits{Workers: 4}, Log: w.out.log()},
+		cfg: Config{
+			Formats: readers.Registry{format, {Name: "plain"}}, Engine: Auto, CacheDir: dir,
+			Limits: readers.Limits{Workers: 4}, Log: w.out.log(),
+		},
 		byFormat: map[string]readers.Engine{}, worth: map[string]worth{},
 	}
 	none := func([]*kernels.Set, lanes.Config) (*lanes.Pool, error) { return &lanes.Pool{}, nil }
@@ -117,7 +122,8 @@ func (w *world) wantChoice(t *testing.T, want string) {
 
 const untilMeasured = "auto: cpu, because the crossover is not measured yet"
 
-// TestAutoTakesCardsFromTheCrossoverOn measures engines whose lines meet at 50 ms / 7.5 ns = 6.4 MiB.
+// TestAutoTakesCardsFromTheCrossoverOn measures engines whose lines meet at 50 ms / 7.5 ns = 6.4
+// MiB.
 func TestAutoTakesCardsFromTheCrossoverOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, t.TempDir(), &fakeEngine{slow: slow{start: 50 * time.Millisecond, byte: 2.5}})
@@ -171,7 +177,10 @@ func TestAutoStaysWithTheProcessor(t *testing.T) {
 		kept       bool
 	}{
 		{"a card that is slower", "the GPU is not faster here", &fakeEngine{slow: slow{byte: 2 * cpuByte}}, true},
-		{"a card that refuses all", "its crossover can't be measured: the GPU read nothing: no kernel", &fakeEngine{reason: "no kernel"}, false},
+		{
+			"a card that refuses all", "its crossover can't be measured: the GPU read nothing: no kernel",
+			&fakeEngine{reason: "no kernel"}, false,
+		},
 		{"a card that fails", "its crossover can't be measured: a GPU failed meanwhile", faulty, false},
 		{
 			"a parse that fails", "its crossover can't be measured: the disk; failed",
@@ -187,7 +196,8 @@ func TestAutoStaysWithTheProcessor(t *testing.T) {
 				if w.For("geojson", 1<<40) != nil {
 					t.Error("a card has a file")
 				}
-				if _, err := os.Stat(filepath.Join(w.dir, recordName)); (err == nil) != tt.kept || err != nil && !errors.Is(err, fs.ErrNotExist) {
+				if _, err := os.Stat(filepath.Join(w.dir, recordName)); (err == nil) != tt.kept ||
+					err != nil && !errors.Is(err, fs.ErrNotExist) {
 					t.Errorf("%s: %v, want it to be kept: %v", recordName, err, tt.kept)
 				}
 			})
@@ -276,7 +286,8 @@ func TestCrossoverThatCannotBeKept(t *testing.T) {
 		w.learn(t)
 		w.wantChoice(t, "auto: cuda from 7 MiB on")
 		got := w.out.entries(t)
-		if len(got) != 2 || got[1].Level != "warn" || got[1].Message != "the crossover can't be kept: it is measured again after the next start" {
+		if len(got) != 2 || got[1].Level != "warn" ||
+			got[1].Message != "the crossover can't be kept: it is measured again after the next start" {
 			t.Errorf("logged %+v", got)
 		}
 		if files, err := filepath.Glob(filepath.Join(dir, "*")); err != nil || len(files) != 1 {
@@ -285,21 +296,26 @@ func TestCrossoverThatCannotBeKept(t *testing.T) {
 	})
 }
 
-// TestAutoLeavesFormatsWithoutFilesToMeasureWith has a second format with an engine on cards: nothing is measured of it, and its files are the CPU engine's.
+// TestAutoLeavesFormatsWithoutFilesToMeasureWith has a second format with an engine on cards:
+// nothing is measured of it, and its files are the CPU engine's.
 func TestAutoLeavesFormatsWithoutFilesToMeasureWith(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, other := newWorld(t, t.TempDir(), &fakeEngine{slow: slow{start: 50 * time.Millisecond, byte: 2.5}}), &fakeEngine{}
+		w, other := newWorld(t, t.TempDir(), &fakeEngine{slow: slow{start: 50 * time.Millisecond, byte: 2.5}}),
+			&fakeEngine{}
 		w.cfg.Formats = append(w.cfg.Formats, readers.Format{Name: "other"})
 		w.byFormat["other"], w.worth["other"] = other, worth{never: notMeasured}
 		w.learn(t)
 		w.wantChoice(t, "auto: geojson: cuda from 7 MiB on; other: cpu, because the crossover is not measured yet")
-		if w.For("other", 1<<40) != nil || other.chunks.Load() > 0 || strings.Contains(w.out.text.String(), "can't be measured") {
-			t.Errorf("a card has the file, or was tried with %d chunks; logged: %s", other.chunks.Load(), w.out.text.String())
+		if w.For("other", 1<<40) != nil || other.chunks.Load() > 0 || strings.Contains(w.out.text.String(),
+			"can't be measured") {
+			t.Errorf("a card has the file, or was tried with %d chunks; logged: %s", other.chunks.Load(),
+				w.out.text.String())
 		}
 	})
 }
 
-// TestSamples has formats read what they are measured with, by the CPU engine and on the device of this test run: a file without a name, of which each chunk is for a card.
+// TestSamples has formats read what they are measured with, by the CPU engine and on the device of
+// this test run: a file without a name, of which each chunk is for a card.
 func TestSamples(t *testing.T) {
 	k := readertest.Kernels(t)
 	for _, name := range []string{"geojson", "csv", "wkt", "dbf", "shapefile", "kml", "gml"} {
@@ -309,7 +325,8 @@ func TestSamples(t *testing.T) {
 				t.Fatal("no such format")
 			}
 			e := &Engines{cfg: Config{CacheDir: t.TempDir()}}
-			engine := readertest.DeviceOn(t, f, lanes.Config{Plan: lanes.Plan{ChunkBytes: 8 << 10, Lanes: 2, Work: 2}}, k)
+			engine := readertest.DeviceOn(t, f, lanes.Config{Plan: lanes.Plan{ChunkBytes: 8 << 10, Lanes: 2, Work: 2}},
+				k)
 			m, err := e.measureFormat(t.Context(), f, engine, sampleOf(name), 24<<10, 48<<10)
 			if n := engine.Counts(); err != nil || n.Chunks == 0 || n.Refused > 0 {
 				t.Fatalf("%v; %d chunks accepted, %d refused: %s", err, n.Chunks, n.Refused, n.Reason)

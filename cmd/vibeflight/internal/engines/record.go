@@ -67,7 +67,8 @@ func processor() string {
 	return runtime.GOARCH
 }
 
-// readRecord gives what was measured on this host before. What can't be read, or is another host's, is as good as nothing.
+// readRecord gives what was measured on this host before. What can't be read, or is another host's,
+// is as good as nothing.
 func readRecord(cacheDir string, h host) record {
 	empty := record{Machine: h, Formats: map[string]formatTime{}}
 	if cacheDir == "" {
@@ -134,7 +135,8 @@ func (e *Engines) stored() record {
 	return readRecord(e.cfg.CacheDir, hostOf(infos, e.cfg.Limits.WithDefaults().Workers))
 }
 
-// Known says what Auto does on a machine with these cards, all with default limits, as far as the cache folder knows: "auto: cuda from 112 MiB on".
+// Known says what Auto does on a machine with these cards, all with default limits, as far as the
+// cache folder knows: "auto: cuda from 112 MiB on".
 func Known(formats readers.Registry, cards []gpu.Info, cacheDir string) string {
 	if len(cards) == 0 {
 		return "auto: " + worth{never: "there is no GPU"}.String()

@@ -8,9 +8,10 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// Rehearse has each card read a file of each format that is about as long as the text of a first batch, so that the first one that somebody waits for finds threads,
-// memory and a driver that have done so before: 4 ms of 20. It waits until the kernels are there, and returns early when ctx ends. What goes wrong is logged, and found
-// again when it matters.
+// Rehearse has each card read a file of each format that is about as long as the text of a first
+// batch, so that the first one that somebody waits for finds threads, memory and a driver that have
+// done so before: 4 ms of 20. It waits until the kernels are there, and returns early when ctx
+// ends. What goes wrong is logged, and found again when it matters.
 func (e *Engines) Rehearse(ctx context.Context) {
 	e.warming.Wait()
 	for _, f := range e.cfg.Formats {
@@ -23,12 +24,14 @@ func (e *Engines) Rehearse(ctx context.Context) {
 			return
 		}
 		if err != nil {
-			e.cfg.Log.Warn().Err(err).Str("format", f.Name).Msg("a small file can't be read on trial: the first one that is asked for takes a little longer")
+			e.cfg.Log.Warn().Err(err).Str("format",
+				f.Name).Msg("a small file can't be read on trial: the first one that is asked for takes a little longer")
 		}
 	}
 }
 
-// rehearse has a file read by as many parses at a time as there are cards: each gets a lane of another one.
+// rehearse has a file read by as many parses at a time as there are cards: each gets a lane of
+// another one.
 func (e *Engines) rehearse(ctx context.Context, f readers.Format, engine readers.Engine, kind string) error {
 	src, err := e.sample(ctx, f, kind, smallBytes)
 	if err != nil {

@@ -20,7 +20,9 @@ func TestRehearse(t *testing.T) {
 	}{
 		{"a card", 1, &fakeEngine{}, 1, ""},
 		{"three cards", 3, &fakeEngine{}, 3, ""},
-		{"a card that fails", 1, &fakeEngine{slow: slow{after: func() error { return errors.New("the disk failed") }}}, 1, "the disk failed"},
+		{"a card that fails", 1, &fakeEngine{slow: slow{after: func() error {
+			return errors.New("the disk failed")
+		}}}, 1, "the disk failed"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -28,7 +30,8 @@ func TestRehearse(t *testing.T) {
 				w.cards = make([]card, tt.cards)
 				w.Rehearse(t.Context())
 				if chunks := w.engine.chunks.Load(); chunks != tt.chunks || w.parses.Load() != 0 {
-					t.Errorf("%d parses on cards and %d by the CPU engine, want %d and none", chunks, w.parses.Load(), tt.chunks)
+					t.Errorf("%d parses on cards and %d by the CPU engine, want %d and none", chunks,
+						w.parses.Load(), tt.chunks)
 				}
 				if text := w.out.text.String(); !strings.Contains(text, tt.logged) || tt.logged == "" && text != "" {
 					t.Errorf("logged %q, want %q", text, tt.logged)

@@ -12,8 +12,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/lanes"
 )
 
-// TestArenasSuffice reads files of every kind: the work on a chunk takes nothing beside its arena but what formats keep on a lane, which does not grow with
-// chunks.
+// TestArenasSuffice reads files of every kind: the work on a chunk takes nothing beside its arena
+// but what formats keep on a lane, which does not grow with chunks.
 func TestArenasSuffice(t *testing.T) {
 	const memory, kept = 10 << 20, 100 << 10 // chunks of 1 MiB
 	card := gputest.OpenWith(t, gpu.Options{MemoryBytes: 2 * memory, CacheDir: gputest.CacheDir()})
@@ -29,7 +29,16 @@ func TestArenasSuffice(t *testing.T) {
 	taken, _, _ := card.MemoryBytes()
 	e := &Engines{cfg: Config{CacheDir: t.TempDir(), Limits: readers.Limits{Workers: 2}}}
 	for _, tt := range []struct{ kind, format string }{
-		{gen.Buildings, "geojson"}, {gen.Mixed, "geojson"}, {gen.Points, "geojson"}, {gen.PointsCSV, "csv"}, {gen.WKTCSV, "csv"}, {gen.WKT, "wkt"}, {gen.DBF, "dbf"}, {gen.Shapefile, "shapefile"}, {gen.KML, "kml"}, {gen.GML, "gml"},
+		{gen.Buildings, "geojson"},
+		{gen.Mixed, "geojson"},
+		{gen.Points, "geojson"},
+		{gen.PointsCSV, "csv"},
+		{gen.WKTCSV, "csv"},
+		{gen.WKT, "wkt"},
+		{gen.DBF, "dbf"},
+		{gen.Shapefile, "shapefile"},
+		{gen.KML, "kml"},
+		{gen.GML, "gml"},
 	} {
 		t.Run(tt.kind, func(t *testing.T) {
 			f, ok := all.Formats().ByName(tt.format)

@@ -18,7 +18,8 @@ func newCSVFile(out *os.File, schema *arrow.Schema, _ flightsrv.Compression) (Wr
 	return NewCSV(out, schema)
 }
 
-// csvLines writes CSV as RFC 4180 has it. A null is nothing at all, an empty text is "". Geometries are WKT.
+// csvLines writes CSV as RFC 4180 has it. A null is nothing at all, an empty text is "". Geometries
+// are WKT.
 type csvLines struct {
 	w          *bufio.Writer
 	line, cell []byte

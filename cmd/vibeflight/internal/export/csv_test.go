@@ -11,7 +11,10 @@ import (
 
 // Nothing is null, "" is an empty text, and what would break a line or a cell is in quotes.
 func TestCSV(t *testing.T) {
-	schema := arrow.NewSchema([]arrow.Field{{Name: "a,b", Type: arrow.BinaryTypes.String, Nullable: true}, {Name: "n", Type: arrow.PrimitiveTypes.Int32, Nullable: true}}, nil)
+	schema := arrow.NewSchema([]arrow.Field{
+		{Name: "a,b", Type: arrow.BinaryTypes.String, Nullable: true},
+		{Name: "n", Type: arrow.PrimitiveTypes.Int32, Nullable: true},
+	}, nil)
 	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
 	defer b.Release()
 	for _, v := range []string{"", "x", "two\nlines", `he said "so"`, " ; "} {

@@ -1,4 +1,5 @@
-// Package export writes record batches to files that other programs read: Arrow IPC, GeoParquet, GeoJSON, GeoJSONSeq, CSV with WKT and FlatGeobuf.
+// Package export writes record batches to files that other programs read: Arrow IPC, GeoParquet,
+// GeoJSON, GeoJSONSeq, CSV with WKT and FlatGeobuf.
 package export
 
 import (
@@ -13,7 +14,8 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv"
 )
 
-// Writer writes records of one schema. Nothing is complete before Close. What a format can't hold is an error, never left out.
+// Writer writes records of one schema. Nothing is complete before Close. What a format can't hold
+// is an error, never left out.
 type Writer interface {
 	Write(arrow.Record) error
 	Close() error
@@ -23,7 +25,8 @@ type Writer interface {
 type Format struct {
 	Name       string
 	Extensions []string // lower case, with the dot
-	// WKB says that geometries must come as geoarrow.wkb, of the kind and dimension that their file gave them.
+	// WKB says that geometries must come as geoarrow.wkb, of the kind and dimension that their file
+	// gave them.
 	WKB bool
 	// Packings are the compressions that the format has; the first one is its default.
 	Packings []flightsrv.Compression
@@ -33,8 +36,14 @@ type Format struct {
 
 // The formats whose writers are not told by a file's name alone.
 var (
-	ArrowStream = Format{Name: "an Arrow IPC stream", Extensions: []string{".arrows"}, Packings: arrowPackings, open: newArrowStream}
-	arrowFile   = Format{Name: "an Arrow IPC file", Extensions: []string{".arrow", ".feather"}, Packings: arrowPackings, open: newArrowFile}
+	ArrowStream = Format{
+		Name: "an Arrow IPC stream", Extensions: []string{".arrows"}, Packings: arrowPackings,
+		open: newArrowStream,
+	}
+	arrowFile = Format{
+		Name: "an Arrow IPC file", Extensions: []string{".arrow", ".feather"},
+		Packings: arrowPackings, open: newArrowFile,
+	}
 )
 
 var (
@@ -46,9 +55,15 @@ var (
 var formats = []Format{
 	arrowFile,
 	ArrowStream,
-	{Name: "GeoParquet", Extensions: []string{".parquet"}, WKB: true, Packings: []flightsrv.Compression{flightsrv.Zstd, flightsrv.NoCompression}, open: newParquet},
+	{
+		Name: "GeoParquet", Extensions: []string{".parquet"}, WKB: true,
+		Packings: []flightsrv.Compression{flightsrv.Zstd, flightsrv.NoCompression}, open: newParquet,
+	},
 	{Name: "GeoJSON", Extensions: []string{".geojson", ".json"}, WKB: true, Packings: notPacked, open: newGeoJSON},
-	{Name: "GeoJSONSeq", Extensions: []string{".geojsonl", ".geojsons", ".ndjson"}, WKB: true, Packings: notPacked, open: newGeoJSONSeq},
+	{
+		Name: "GeoJSONSeq", Extensions: []string{".geojsonl", ".geojsons", ".ndjson"}, WKB: true,
+		Packings: notPacked, open: newGeoJSONSeq,
+	},
 	{Name: "CSV", Extensions: []string{".csv"}, WKB: true, Packings: notPacked, open: newCSVFile},
 	{Name: "FlatGeobuf", Extensions: []string{".fgb"}, WKB: true, Packings: notPacked, open: newFlatGeobuf},
 }
@@ -66,7 +81,8 @@ func ForPath(path string) (Format, error) {
 	return Format{}, fmt.Errorf("can write %s only", strings.Join(known, ", "))
 }
 
-// Create starts a file of the format at the beginning of out, which the writer does not close. A compression that the format does not have is its default.
+// Create starts a file of the format at the beginning of out, which the writer does not close. A
+// compression that the format does not have is its default.
 func (f Format) Create(out *os.File, schema *arrow.Schema, packed flightsrv.Compression) (Writer, error) {
 	if !slices.Contains(f.Packings, packed) {
 		packed = f.Packings[0]

@@ -26,8 +26,9 @@ import (
 //	index    a packed Hilbert R-tree; none where a geometry is null or empty, which has no place in one
 //	features a flatbuffer each behind its length, in the order of the index, or that of the table
 //
-// Geometries have one kind where single ones and their Multi kind are all there is, as in the table.
-// What stands at the front is known last: rows wait in a file without a name beside the output, and 48 bytes of each in memory.
+// Geometries have one kind where single ones and their Multi kind are all there is, as in the
+// table. What stands at the front is known last: rows wait in a file without a name beside the
+// output, and 48 bytes of each in memory.
 type flatGeobuf struct {
 	out      *os.File
 	schema   *arrow.Schema
@@ -59,7 +60,8 @@ func newFlatGeobuf(out *os.File, schema *arrow.Schema, _ flightsrv.Compression) 
 		return nil, err
 	}
 	return &flatGeobuf{
-		out: out, schema: schema, geometry: geometryColumn(schema), spool: spool, waits: bufio.NewWriterSize(spool, bufferBytes), at: []int64{0},
+		out: out, schema: schema, geometry: geometryColumn(schema), spool: spool,
+		waits: bufio.NewWriterSize(spool, bufferBytes), at: []int64{0},
 		builds: flatbuffers.NewBuilder(64 << 10),
 	}, nil
 }
@@ -150,7 +152,8 @@ func (w *flatGeobuf) Close() error {
 	return err
 }
 
-// features writes the features in an order, and where each begins into the leaves of the index, if there is one.
+// features writes the features in an order, and where each begins into the leaves of the index, if
+// there is one.
 func (w *flatGeobuf) features(order []int32, leaves []byte) error {
 	out := bufio.NewWriterSize(w.out, bufferBytes)
 	var row []byte
@@ -231,7 +234,8 @@ func (w *flatGeobuf) header(rows int, indexed bool) []byte {
 	return b.FinishedBytes()
 }
 
-// layerName is the name of a file without its folder and extension, and without what a file has that is still being written.
+// layerName is the name of a file without its folder and extension, and without what a file has
+// that is still being written.
 func layerName(path string) string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(path), "."), ".fgb")
 	return name
@@ -262,7 +266,8 @@ const crs84WKT = `GEOGCRS["WGS 84 (CRS84)",DATUM["World Geodetic System 1984",EL
 	`AXIS["geodetic longitude (Lon)",east,ORDER[1],ANGLEUNIT["degree",0.0174532925199433]],` +
 	`AXIS["geodetic latitude (Lat)",north,ORDER[2],ANGLEUNIT["degree",0.0174532925199433]],ID["OGC","CRS84"]]`
 
-// crs writes the reference system: a registered one by its name, another one as the text that it is.
+// crs writes the reference system: a registered one by its name, another one as the text that it
+// is.
 func (w *flatGeobuf) crs(b *flatbuffers.Builder) flatbuffers.UOffsetT {
 	if w.geometry < 0 {
 		return 0
@@ -294,7 +299,8 @@ func (w *flatGeobuf) crs(b *flatbuffers.Builder) flatbuffers.UOffsetT {
 	return flat.CrsEnd(b)
 }
 
-// columnType is the type of a column. What FlatGeobuf has no type for is text, lists and structs are JSON.
+// columnType is the type of a column. What FlatGeobuf has no type for is text, lists and structs
+// are JSON.
 func columnType(f arrow.Field) flat.ColumnType {
 	if isJSON(f) {
 		return flat.ColumnTypeJson

@@ -9,7 +9,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// flatShape writes geometries of one dimension: an ordinate that a geometry lacks is NaN. So are all of an empty Point.
+// flatShape writes geometries of one dimension: an ordinate that a geometry lacks is NaN. So are
+// all of an empty Point.
 type flatShape struct {
 	b   *flatbuffers.Builder
 	dim geoarrow.Dim
@@ -63,7 +64,8 @@ func (s flatShape) runs(k geoarrow.Kind, d geoarrow.Dim, runs [][]float64) flatb
 		ends = append(ends, uint32(positions))
 	}
 	var endsAt, z, m flatbuffers.UOffsetT
-	if (k == geoarrow.Polygon || k == geoarrow.MultiLineString) && len(ends) != 1 { // one is the rule, and goes without saying
+	// one is the rule, and goes without saying
+	if (k == geoarrow.Polygon || k == geoarrow.MultiLineString) && len(ends) != 1 {
 		flat.GeometryStartEndsVector(s.b, len(ends))
 		for i := len(ends) - 1; i >= 0; i-- {
 			s.b.PrependUint32(ends[i])
@@ -86,7 +88,8 @@ func (s flatShape) runs(k geoarrow.Kind, d geoarrow.Dim, runs [][]float64) flatb
 	return flat.GeometryEnd(s.b)
 }
 
-// ordinates writes which ordinates of all positions, of size each; NaN for -1. A flatbuffer is written from its end.
+// ordinates writes which ordinates of all positions, of size each; NaN for -1. A flatbuffer is
+// written from its end.
 func (s flatShape) ordinates(runs [][]float64, positions, size int, which ...int) flatbuffers.UOffsetT {
 	s.b.StartVector(8, positions*len(which), 8)
 	for r := len(runs) - 1; r >= 0; r-- {

@@ -27,7 +27,8 @@ func pointWKB(ordinates ...float64) []byte {
 	return wkb
 }
 
-// readBack gives the ids of all features in their order, and of those in a box, by a reader that is not ours.
+// readBack gives the ids of all features in their order, and of those in a box, by a reader that is
+// not ours.
 func readBack(t *testing.T, path string, box packedrtree.Box) (header *flat.Header, all, found []int64) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -76,8 +77,10 @@ func TestFlatGeobufIndex(t *testing.T) {
 	}
 	box := packedrtree.Box{XMin: 100, YMin: 200, XMax: 300, YMax: 500}
 	header, all, found := readBack(t, path, box)
-	if header.FeaturesCount() != rows || header.GeometryType() != flat.GeometryTypePoint || string(header.Name()) != "x" {
-		t.Errorf("header: %d features of type %v, name %q", header.FeaturesCount(), header.GeometryType(), header.Name())
+	if header.FeaturesCount() != rows || header.GeometryType() != flat.GeometryTypePoint ||
+		string(header.Name()) != "x" {
+		t.Errorf("header: %d features of type %v, name %q", header.FeaturesCount(), header.GeometryType(),
+			header.Name())
 	}
 	seen := map[int64]bool{}
 	for _, id := range all {
@@ -88,7 +91,8 @@ func TestFlatGeobufIndex(t *testing.T) {
 	}
 	want := map[int64]bool{}
 	for i := range rows {
-		if x, y := float64(i*7919%rows), float64(i*104729%rows); x >= box.XMin && x <= box.XMax && y >= box.YMin && y <= box.YMax {
+		if x, y := float64(i*7919%rows), float64(i*104729%rows); x >= box.XMin && x <= box.XMax &&
+			y >= box.YMin && y <= box.YMax {
 			want[int64(i)] = true
 		}
 	}

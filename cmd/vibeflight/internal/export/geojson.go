@@ -15,7 +15,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// geoJSON writes a FeatureCollection (RFC 7946), or a Feature a line (GeoJSONSeq). A first column id or feature_id of the types that a Feature's id can have is that id.
+// geoJSON writes a FeatureCollection (RFC 7946), or a Feature a line (GeoJSONSeq). A first column
+// id or feature_id of the types that a Feature's id can have is that id.
 type geoJSON struct {
 	w         *bufio.Writer
 	text      []byte // of a feature
@@ -49,7 +50,8 @@ func newGeoJSONSeq(out *os.File, schema *arrow.Schema, _ flightsrv.Compression) 
 	case "", "OGC:CRS84", "EPSG:4326": // of which tables have the longitude first, as RFC 7946
 		return g, nil
 	default:
-		return nil, fmt.Errorf("GeoJSONSeq has longitudes and latitudes of WGS 84 only, and this is %.100s; .geojson can name it", crs)
+		return nil, fmt.Errorf("GeoJSONSeq has longitudes and latitudes of WGS 84 only, and this is %.100s; "+
+			".geojson can name it", crs)
 	}
 }
 
@@ -76,7 +78,8 @@ func isID(f arrow.Field) bool {
 	return false
 }
 
-// crsMember is the member "crs" of the GeoJSON of 2008, which RFC 7946 leaves to those who agree on it: nothing for OGC:CRS84, null where no system is known.
+// crsMember is the member "crs" of the GeoJSON of 2008, which RFC 7946 leaves to those who agree on
+// it: nothing for OGC:CRS84, null where no system is known.
 func crsMember(schema *arrow.Schema, geometry int) (string, error) {
 	if geometry < 0 {
 		return "", nil
@@ -88,13 +91,15 @@ func crsMember(schema *arrow.Schema, geometry int) (string, error) {
 	case crs == geoarrow.CRS{}:
 		return `"crs":null,`, nil
 	case crs.Authority == "":
-		return "", errors.New("GeoJSON can name a registered reference system only, and the table's has no name; .parquet, .fgb and .arrow keep it")
+		return "", errors.New("GeoJSON can name a registered reference system only, and the table's has no name; " +
+			".parquet, .fgb and .arrow keep it")
 	}
 	name := appendQuoted(nil, urn(crs))
 	return fmt.Sprintf(`"crs":{"type":"name","properties":{"name":%s}},`, name), nil
 }
 
-// urn is the name of a registered system, OGC 07-092r3; a compound one without a code has those of its parts.
+// urn is the name of a registered system, OGC 07-092r3; a compound one without a code has those of
+// its parts.
 func urn(crs geoarrow.CRS) string {
 	code := "crs:" + crs.Authority + "::"
 	if horizontal, vertical, ok := strings.Cut(crs.Code, "+"); ok {
@@ -201,7 +206,8 @@ func (g *geoJSON) shape(dst []byte, rec arrow.Record, i int) ([]byte, error) {
 	return appendGeoJSON(dst, &t)
 }
 
-// appendGeoJSON appends a geometry object. A z that is NaN is left out, as it was where the table got it.
+// appendGeoJSON appends a geometry object. A z that is NaN is left out, as it was where the table
+// got it.
 func appendGeoJSON(dst []byte, t *geoarrow.Tree) ([]byte, error) {
 	if t.Dim&geoarrow.HasM != 0 {
 		return dst, fmt.Errorf("a %s with M, which GeoJSON does not have", t.Kind)
@@ -213,7 +219,9 @@ func appendGeoJSON(dst []byte, t *geoarrow.Tree) ([]byte, error) {
 		return append(dst, '}'), err
 	}
 	dst = append(dst, `","geometries":`...)
-	dst, err := appendEach(dst, len(t.Members), func(dst []byte, i int) ([]byte, error) { return appendGeoJSON(dst, &t.Members[i]) })
+	dst, err := appendEach(dst, len(t.Members), func(dst []byte, i int) ([]byte, error) {
+		return appendGeoJSON(dst, &t.Members[i])
+	})
 	return append(dst, '}'), err
 }
 
@@ -221,7 +229,9 @@ func appendGeoJSON(dst []byte, t *geoarrow.Tree) ([]byte, error) {
 func appendCoordinates(dst []byte, t *geoarrow.Tree) ([]byte, error) {
 	n := t.Dim.Size()
 	run := func(dst []byte, r int) ([]byte, error) {
-		return appendEach(dst, len(t.Runs[r])/n, func(dst []byte, i int) ([]byte, error) { return appendPosition(dst, t.Runs[r][i*n:][:n]) })
+		return appendEach(dst, len(t.Runs[r])/n, func(dst []byte, i int) ([]byte, error) {
+			return appendPosition(dst, t.Runs[r][i*n:][:n])
+		})
 	}
 	switch {
 	case t.Kind.IsMulti():

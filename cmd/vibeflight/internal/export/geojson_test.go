@@ -57,9 +57,13 @@ func recordOf(t *testing.T, schema *arrow.Schema, fill func(*array.RecordBuilder
 	return rec
 }
 
-// features has a row for each geometry, an id and one property of each kind that JSON text needs care for.
+// features has a row for each geometry, an id and one property of each kind that JSON text needs
+// care for.
 func features(t *testing.T, field arrow.Field, wkbs ...[]byte) arrow.Record {
-	jsonText := arrow.Field{Name: "tags", Type: arrow.BinaryTypes.String, Nullable: true, Metadata: arrow.NewMetadata([]string{extensionName}, []string{"arrow.json"})}
+	jsonText := arrow.Field{
+		Name: "tags", Type: arrow.BinaryTypes.String, Nullable: true,
+		Metadata: arrow.NewMetadata([]string{extensionName}, []string{"arrow.json"}),
+	}
 	schema := arrow.NewSchema([]arrow.Field{
 		{Name: "id", Type: arrow.PrimitiveTypes.Int64, Nullable: true},
 		{Name: `na"me`, Type: arrow.BinaryTypes.String, Nullable: true},
@@ -117,18 +121,39 @@ func TestGeoJSONShapes(t *testing.T) {
 		want string // "": an error
 	}{
 		{geoarrow.Tree{Kind: geoarrow.Point}, `{"type":"Point","coordinates":[]}`},
-		{geoarrow.Tree{Kind: geoarrow.Point, Dim: geoarrow.XYZ, Runs: [][]float64{{1, 2, nan}}}, `{"type":"Point","coordinates":[1,2]}`},
-		{geoarrow.Tree{Kind: geoarrow.LineString, Dim: geoarrow.XYZ, Runs: [][]float64{{1, 2, 3, 4, 5, 6}}}, `{"type":"LineString","coordinates":[[1,2,3],[4,5,6]]}`},
+		{
+			geoarrow.Tree{Kind: geoarrow.Point, Dim: geoarrow.XYZ, Runs: [][]float64{{1, 2, nan}}},
+			`{"type":"Point","coordinates":[1,2]}`,
+		},
+		{
+			geoarrow.Tree{Kind: geoarrow.LineString, Dim: geoarrow.XYZ, Runs: [][]float64{{1, 2, 3, 4, 5, 6}}},
+			`{"type":"LineString","coordinates":[[1,2,3],[4,5,6]]}`,
+		},
 		{geoarrow.Tree{Kind: geoarrow.LineString, Runs: [][]float64{{}}}, `{"type":"LineString","coordinates":[]}`},
 		{geoarrow.Tree{Kind: geoarrow.Polygon}, `{"type":"Polygon","coordinates":[]}`},
-		{geoarrow.Tree{Kind: geoarrow.Polygon, Runs: [][]float64{{0, 0, 1, 0, 0, 0}, {5, 5}}}, `{"type":"Polygon","coordinates":[[[0,0],[1,0],[0,0]],[[5,5]]]}`},
-		{geoarrow.Tree{Kind: geoarrow.MultiPoint, Members: []geoarrow.Tree{{Kind: geoarrow.Point, Runs: [][]float64{{1, 2}}}}}, `{"type":"MultiPoint","coordinates":[[1,2]]}`},
 		{
-			geoarrow.Tree{Kind: geoarrow.MultiPolygon, Members: []geoarrow.Tree{{Kind: geoarrow.Polygon, Runs: [][]float64{{1, 2}}}, {Kind: geoarrow.Polygon}}},
+			geoarrow.Tree{Kind: geoarrow.Polygon, Runs: [][]float64{{0, 0, 1, 0, 0, 0}, {5, 5}}},
+			`{"type":"Polygon","coordinates":[[[0,0],[1,0],[0,0]],[[5,5]]]}`,
+		},
+		{geoarrow.Tree{Kind: geoarrow.MultiPoint, Members: []geoarrow.Tree{{
+			Kind: geoarrow.Point,
+			Runs: [][]float64{{1, 2}},
+		}}}, `{"type":"MultiPoint","coordinates":[[1,2]]}`},
+		{
+			geoarrow.Tree{Kind: geoarrow.MultiPolygon, Members: []geoarrow.Tree{{
+				Kind: geoarrow.Polygon,
+				Runs: [][]float64{{1, 2}},
+			}, {Kind: geoarrow.Polygon}}},
 			`{"type":"MultiPolygon","coordinates":[[[[1,2]]],[]]}`,
 		},
 		{
-			geoarrow.Tree{Kind: geoarrow.GeometryCollection, Members: []geoarrow.Tree{{Kind: geoarrow.GeometryCollection}, {Kind: geoarrow.Point, Runs: [][]float64{{1e21, -0.5}}}}},
+			geoarrow.Tree{
+				Kind: geoarrow.GeometryCollection,
+				Members: []geoarrow.Tree{{Kind: geoarrow.GeometryCollection}, {
+					Kind: geoarrow.Point,
+					Runs: [][]float64{{1e21, -0.5}},
+				}},
+			},
 			`{"type":"GeometryCollection","geometries":[{"type":"GeometryCollection","geometries":[]},{"type":"Point","coordinates":[1e+21,-0.5]}]}`,
 		},
 		{geoarrow.Tree{Kind: geoarrow.MultiPoint, Members: []geoarrow.Tree{{Kind: geoarrow.Point}}}, ""},
@@ -151,14 +176,18 @@ func TestGeoJSONReferenceSystems(t *testing.T) {
 	}{
 		{geoarrow.CRS84, `"FeatureCollection","features"`, "ok"},
 		{geoarrow.CRS{}, `"FeatureCollection","crs":null,`, "ok"},
-		{geoarrow.CRS{Authority: "EPSG", Code: "4326"}, `"crs":{"type":"name","properties":{"name":"urn:ogc:def:crs:EPSG::4326"}},`, "ok"},
+		{
+			geoarrow.CRS{Authority: "EPSG", Code: "4326"},
+			`"crs":{"type":"name","properties":{"name":"urn:ogc:def:crs:EPSG::4326"}},`, "ok",
+		},
 		{geoarrow.CRS{Authority: "EPSG", Code: "31370"}, `"urn:ogc:def:crs:EPSG::31370"`, ""},
 		{geoarrow.CRS{Text: `LOCAL_CS["site"]`}, "", ""},
 	} {
 		rec := features(t, geometry(test.crs.Metadata()), wkbPoint)
 		path, err := exported(t, "x.geojson", rec)
 		text, _ := os.ReadFile(path)
-		if test.want == "" && err == nil || test.want != "" && (err != nil || !strings.Contains(string(text), test.want)) {
+		if test.want == "" && err == nil || test.want != "" &&
+			(err != nil || !strings.Contains(string(text), test.want)) {
 			t.Errorf("%v: got %.120s, %v, want %s", test.crs, text, err, test.want)
 		}
 		if _, err := exported(t, "x.geojsonl", rec); (err == nil) != (test.line != "") {

@@ -30,7 +30,8 @@ func treeAt(column arrow.Array, i int) (t geoarrow.Tree, ok bool, err error) {
 	return t, err == nil, err
 }
 
-// crsOf is the reference system of a geometry column. definition is its PROJJSON, nil where that is not known.
+// crsOf is the reference system of a geometry column. definition is its PROJJSON, nil where that is
+// not known.
 func crsOf(f arrow.Field) (crs geoarrow.CRS, definition json.RawMessage) {
 	var said struct {
 		CRS json.RawMessage `json:"crs"`
@@ -123,7 +124,8 @@ func (f *facts) kind() geoarrow.Kind {
 	return one
 }
 
-// promoted is a geometry as one of the column's kind: a single one becomes a Multi of one member where others are of several.
+// promoted is a geometry as one of the column's kind: a single one becomes a Multi of one member
+// where others are of several.
 func (f *facts) promoted(t geoarrow.Tree) geoarrow.Tree {
 	kind := f.kind()
 	if kind == t.Kind || kind != t.Kind.Multi() {

@@ -14,7 +14,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// geoParquet writes Parquet with the metadata of GeoParquet 1.1 where a column is a geometry: a row group a record.
+// geoParquet writes Parquet with the metadata of GeoParquet 1.1 where a column is a geometry: a row
+// group a record.
 type geoParquet struct {
 	*pqarrow.FileWriter
 	schema *arrow.Schema
@@ -30,7 +31,8 @@ func newParquet(out *os.File, schema *arrow.Schema, packed flightsrv.Compression
 		codec = compress.Codecs.Zstd
 	}
 	hidden := struct{ io.Writer }{out} // the writer would close a file
-	w, err := pqarrow.NewFileWriter(schema, hidden, parquet.NewWriterProperties(parquet.WithCompression(codec)), pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
+	w, err := pqarrow.NewFileWriter(schema, hidden, parquet.NewWriterProperties(parquet.WithCompression(codec)),
+		pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
 	if err != nil {
 		return nil, err
 	}
@@ -74,8 +76,9 @@ type geoColumn struct {
 	BBox          []float64       `json:"bbox,omitempty"`
 }
 
-// geoMetadata is the value of the key "geo", empty where no column is a geometry. GeoParquet knows PROJJSON alone: a reference system that is none, and that names
-// no registered one, is null there, and stays in the file as Arrow's own metadata of the column.
+// geoMetadata is the value of the key "geo", empty where no column is a geometry. GeoParquet knows
+// PROJJSON alone: a reference system that is none, and that names no registered one, is null there,
+// and stays in the file as Arrow's own metadata of the column.
 func geoMetadata(schema *arrow.Schema, facts []facts) (string, error) {
 	columns := map[string]geoColumn{}
 	primary := ""
@@ -102,7 +105,8 @@ func geoMetadata(schema *arrow.Schema, facts []facts) (string, error) {
 	return string(text), err
 }
 
-// geometryTypes are the kinds as GeoParquet names them, none where one has M, which it has no name for.
+// geometryTypes are the kinds as GeoParquet names them, none where one has M, which it has no name
+// for.
 func (f *facts) geometryTypes() []string {
 	types := []string{}
 	for k, seen := range f.kinds {

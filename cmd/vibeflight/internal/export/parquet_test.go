@@ -12,7 +12,10 @@ import (
 
 func TestGeoMetadata(t *testing.T) {
 	field := func(crs string) arrow.Field {
-		return arrow.Field{Name: "g", Type: arrow.BinaryTypes.Binary, Metadata: arrow.NewMetadata([]string{extensionName, extensionMetadata}, []string{"geoarrow.wkb", crs})}
+		return arrow.Field{
+			Name: "g", Type: arrow.BinaryTypes.Binary,
+			Metadata: arrow.NewMetadata([]string{extensionName, extensionMetadata}, []string{"geoarrow.wkb", crs}),
+		}
 	}
 	for _, test := range []struct {
 		name  string
@@ -26,13 +29,17 @@ func TestGeoMetadata(t *testing.T) {
 		{"plain bytes", arrow.Field{Name: "g", Type: arrow.BinaryTypes.Binary}, "none"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			text, err := geoMetadata(arrow.NewSchema([]arrow.Field{{Name: "n", Type: arrow.PrimitiveTypes.Int32}, test.field}, nil), make([]facts, 2))
+			text, err := geoMetadata(arrow.NewSchema([]arrow.Field{
+				{Name: "n", Type: arrow.PrimitiveTypes.Int32},
+				test.field,
+			}, nil), make([]facts, 2))
 			if err != nil {
 				t.Fatal(err)
 			}
 			want := ""
 			if test.want != "none" {
-				want = `{"columns":{"g":{"encoding":"WKB","geometry_types":[],"crs":` + test.want + `}},"primary_column":"g","version":"1.1.0"}`
+				want = `{"columns":{"g":{"encoding":"WKB","geometry_types":[],"crs":` + test.want +
+					`}},"primary_column":"g","version":"1.1.0"}`
 			}
 			if text != want {
 				t.Errorf("geo of %v:\ngot  %s\nwant %s", test.field, text, want)
@@ -40,7 +47,8 @@ func TestGeoMetadata(t *testing.T) {
 		})
 	}
 	// A registered system by name becomes its definition.
-	if _, got := crsOf(field(`{"crs":"EPSG:4326"}`)); !bytes.Contains(got, []byte(`"code":4326`)) && !bytes.Contains(got, []byte(`"code": 4326`)) {
+	if _, got := crsOf(field(`{"crs":"EPSG:4326"}`)); !bytes.Contains(got, []byte(`"code":4326`)) &&
+		!bytes.Contains(got, []byte(`"code": 4326`)) {
 		t.Errorf("crsOf EPSG:4326: got %.200s, want its definition", got)
 	}
 }
@@ -54,7 +62,10 @@ func TestGeoMetadataOfRows(t *testing.T) {
 		rows []geoarrow.Tree
 		want string
 	}{
-		{[]geoarrow.Tree{tree(geoarrow.LineString, geoarrow.XY, 3, 4, 1, 9), tree(geoarrow.Point, geoarrow.XY, 2, 2)}, `"geometry_types":["Point","LineString"],"crs":null,"bbox":[1,2,3,9]}`},
+		{
+			[]geoarrow.Tree{tree(geoarrow.LineString, geoarrow.XY, 3, 4, 1, 9), tree(geoarrow.Point, geoarrow.XY, 2, 2)},
+			`"geometry_types":["Point","LineString"],"crs":null,"bbox":[1,2,3,9]}`,
+		},
 		{[]geoarrow.Tree{tree(geoarrow.Point, geoarrow.XYZ, 1, 2, 3)}, `"geometry_types":["Point Z"],"crs":null}`},
 		{[]geoarrow.Tree{tree(geoarrow.Point, geoarrow.XYM, 1, 2, 3)}, `"geometry_types":[],"crs":null}`},
 		{[]geoarrow.Tree{{Kind: geoarrow.Point}}, `"geometry_types":["Point"],"crs":null}`},

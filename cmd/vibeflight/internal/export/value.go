@@ -14,7 +14,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// extensionName and extensionMetadata are the keys that Arrow's extension types have in the metadata of a field.
+// extensionName and extensionMetadata are the keys that Arrow's extension types have in the
+// metadata of a field.
 const (
 	extensionName     = "ARROW:extension:name"
 	extensionMetadata = "ARROW:extension:metadata"
@@ -36,7 +37,8 @@ func isJSON(f arrow.Field) bool {
 	return metadata(f, extensionName) == "arrow.json" && f.Type.ID() == arrow.STRING
 }
 
-// IsNull reports whether a value is null. An array of nulls has no bitmap, and says itself that none of them is.
+// IsNull reports whether a value is null. An array of nulls has no bitmap, and says itself that
+// none of them is.
 func IsNull(column arrow.Array, i int) bool {
 	return column.IsNull(i) || column.DataType().ID() == arrow.NULL
 }
@@ -44,7 +46,8 @@ func IsNull(column arrow.Array, i int) bool {
 // texts are Arrow's three types of text.
 type texts interface{ Value(int) string }
 
-// AppendText appends a value of a column as a person or a CSV file has it, geometries as WKT, lists and structs as JSON. It must not be null.
+// AppendText appends a value of a column as a person or a CSV file has it, geometries as WKT, lists
+// and structs as JSON. It must not be null.
 func AppendText(dst []byte, f arrow.Field, column arrow.Array, i int) ([]byte, error) {
 	switch a := column.(type) {
 	case texts:
@@ -66,8 +69,9 @@ func AppendText(dst []byte, f arrow.Field, column arrow.Array, i int) ([]byte, e
 	return text, err
 }
 
-// appendJSON appends a value as JSON: numbers with all their digits, NaN and infinities, which JSON does not have, as text, geometries as WKT, other bytes in
-// base64, dates and times as in ISO 8601, a map as a list of objects, JSON text as what it says.
+// appendJSON appends a value as JSON: numbers with all their digits, NaN and infinities, which JSON
+// does not have, as text, geometries as WKT, other bytes in base64, dates and times as in ISO 8601,
+// a map as a list of objects, JSON text as what it says.
 func appendJSON(dst []byte, f arrow.Field, column arrow.Array, i int) ([]byte, error) {
 	if IsNull(column, i) {
 		return append(dst, "null"...), nil
@@ -80,7 +84,8 @@ func appendJSON(dst []byte, f arrow.Field, column arrow.Array, i int) ([]byte, e
 	case *array.Float64:
 		return appendFloat(dst, a.Value(i), 64), nil
 	case *array.Decimal128, *array.Decimal256,
-		*array.Int8, *array.Int16, *array.Int32, *array.Int64, *array.Uint8, *array.Uint16, *array.Uint32, *array.Uint64:
+		*array.Int8, *array.Int16, *array.Int32, *array.Int64, *array.Uint8, *array.Uint16, *array.Uint32,
+		*array.Uint64:
 		return append(dst, column.ValueStr(i)...), nil
 	case *array.Timestamp:
 		return appendTimestamp(dst, a, i)
@@ -116,7 +121,8 @@ func appendFloat(dst []byte, v float64, bits int) []byte {
 	return strconv.AppendFloat(dst, v, 'g', -1, bits)
 }
 
-// appendTimestamp appends "2026-05-01T06:30:12.5", with the zone's offset behind it where the column has a zone.
+// appendTimestamp appends "2026-05-01T06:30:12.5", with the zone's offset behind it where the
+// column has a zone.
 func appendTimestamp(dst []byte, a *array.Timestamp, i int) ([]byte, error) {
 	kind := a.DataType().(*arrow.TimestampType)
 	at, err := kind.GetToTimeFunc()
@@ -139,7 +145,8 @@ func appendQuoted(dst []byte, text string) []byte {
 	return w.bytes[:len(w.bytes)-1]
 }
 
-// appendCompact appends JSON text without white space between its parts: a line end there would end a line of GeoJSONSeq.
+// appendCompact appends JSON text without white space between its parts: a line end there would end
+// a line of GeoJSONSeq.
 func appendCompact(dst []byte, text string) ([]byte, error) {
 	w := bytes.NewBuffer(dst)
 	if err := json.Compact(w, []byte(text)); err != nil {

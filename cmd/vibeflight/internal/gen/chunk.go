@@ -5,7 +5,8 @@ import (
 	"strconv"
 )
 
-// chunkFeatures is how many features a chunk has, the last one excepted. Changing it changes all files.
+// chunkFeatures is how many features a chunk has, the last one excepted. Changing it changes all
+// files.
 const chunkFeatures = 4096
 
 // degree in the unit of all coordinates.
@@ -61,7 +62,8 @@ func (c *chunk) fixed(v int64, decimals int) {
 	c.text = append(append(b, '.'), f[:decimals]...)
 }
 
-// shortest writes v, in units of 1e-7, as programs print a float: without zeros at the end, but one decimal at least.
+// shortest writes v, in units of 1e-7, as programs print a float: without zeros at the end, but one
+// decimal at least.
 func (c *chunk) shortest(v int64) {
 	b := c.whole(v)
 	f := fraction(v)

@@ -7,7 +7,8 @@ const (
 	wktCSVHead    = "id,name,wkt\n"
 )
 
-// pointRecord writes a record of a point anywhere: text that needs quotes, doubled quotes, line ends inside of quotes, empty fields.
+// pointRecord writes a record of a point anywhere: text that needs quotes, doubled quotes, line
+// ends inside of quotes, empty fields.
 func (c *chunk) pointRecord(int64) {
 	id := c.below(1e6)
 	c.integer(id)

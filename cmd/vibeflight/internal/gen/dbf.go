@@ -92,7 +92,8 @@ func (c *chunk) padTo(end int) int {
 	return end
 }
 
-// flushRight moves what was written since start to the right end of a field of so many bytes, and gives where that is.
+// flushRight moves what was written since start to the right end of a field of so many bytes, and
+// gives where that is.
 func (c *chunk) flushRight(start, width int) int {
 	n := len(c.text) - start
 	c.padTo(start + width)

@@ -5,7 +5,10 @@ const mixedHead = `{"type":"FeatureCollection","name":"mixed","crs":{"type":"nam
 var (
 	streets = []string{"Main St", "NW 7th Ave", "Ocean Dr", "Calle Ocho", "County Rd 12", "Palm Bay Blvd"}
 	// odd holds what the insides of JSON strings may look like, as they are written.
-	odd = []string{`say \"hi\"`, `a\\b`, `caf\u00e9`, "Española Way", "東京", `tab\there`, `emoji \ud83d\ude00`, `line\nbreak`, `]}{[`, `\"type\":\"Point\"`, `c:\\`}
+	odd = []string{
+		`say \"hi\"`, `a\\b`, `caf\u00e9`, "Española Way", "東京", `tab\there`, `emoji \ud83d\ude00`,
+		`line\nbreak`, `]}{[`, `\"type\":\"Point\"`, `c:\\`,
+	}
 )
 
 // building writes a footprint somewhere in Florida.
@@ -83,14 +86,16 @@ func (c *chunk) point(int64) {
 	}
 }
 
-// bell gives a measurement of three decimals: four uniform ones make a bell, 50 in the mean, standard deviation 20.
+// bell gives a measurement of three decimals: four uniform ones make a bell, 50 in the mean,
+// standard deviation 20.
 func (c *chunk) bell() int64 {
 	const width = 34641
 	v := 50000 - 2*width + c.below(width) + c.below(width) + c.below(width) + c.below(width)
 	return v * (degree / 1000)
 }
 
-// mixed writes any geometry anywhere. Every second feature has its properties first, spaced as Python's json.dumps does.
+// mixed writes any geometry anywhere. Every second feature has its properties first, spaced as
+// Python's json.dumps does.
 func (c *chunk) mixed(i int64) {
 	c.string(`{"type":"Feature","id":`)
 	c.integer(i)

@@ -51,7 +51,10 @@ func writeFile(t *testing.T, path string, spec Spec) {
 	}
 	err := error(nil)
 	if spec.Kind == Shapefile {
-		err = WriteShapefile(t.Context(), ShapefileFiles{SHP: create(".shp"), SHX: create(".shx"), DBF: create(".dbf"), PRJ: create(".prj"), CPG: create(".cpg")}, spec)
+		err = WriteShapefile(t.Context(), ShapefileFiles{
+			SHP: create(".shp"), SHX: create(".shx"),
+			DBF: create(".dbf"), PRJ: create(".prj"), CPG: create(".cpg"),
+		}, spec)
 	} else {
 		err = Write(t.Context(), create(filepath.Ext(path)), spec)
 	}
@@ -116,7 +119,10 @@ func readRows(t *testing.T, format readers.Format, path string) int64 {
 
 func TestValidCSV(t *testing.T) {
 	for _, count := range counts {
-		records, err := csv.NewReader(bytes.NewReader(write(t, Spec{Kind: PointsCSV, Features: count, Seed: 9}))).ReadAll()
+		records, err := csv.NewReader(bytes.NewReader(write(t, Spec{
+			Kind: PointsCSV, Features: count,
+			Seed: 9,
+		}))).ReadAll()
 		if err != nil || int64(len(records)) != count+1 {
 			t.Fatalf("%d records: got %d, %v", count, len(records)-1, err)
 		}
@@ -187,7 +193,8 @@ func TestValidDBF(t *testing.T) {
 	for _, count := range counts {
 		b := write(t, Spec{Kind: DBF, Features: count, Seed: 9})
 		head, record := int64(binary.LittleEndian.Uint16(b[8:])), int64(binary.LittleEndian.Uint16(b[10:]))
-		if got := int64(binary.LittleEndian.Uint32(b[4:])); got != count || int64(len(b)) != head+count*record+1 || b[head-1] != '\r' || b[len(b)-1] != 0x1a {
+		if got := int64(binary.LittleEndian.Uint32(b[4:])); got != count || int64(len(b)) != head+count*record+1 ||
+			b[head-1] != '\r' || b[len(b)-1] != 0x1a {
 			t.Fatalf("%d records: header says %d of %d bytes in a file of %d", count, got, record, len(b))
 		}
 		for i := range count {
@@ -201,7 +208,8 @@ func TestValidDBF(t *testing.T) {
 			_, noDate := time.Parse("20060102", fields["SALEDATE"])
 			value := strings.TrimSpace(fields["VALUE"])
 			if int64(at) != record || r[0] != ' ' || noDate != nil || !strings.Contains("TF", fields["ACTIVE"]) ||
-				fields["AREA_SQM"][10] != '.' || !strings.HasPrefix(fields["PARCEL_ID"], "P-") || value != "" && number(t, value) < 1e6 {
+				fields["AREA_SQM"][10] != '.' || !strings.HasPrefix(fields["PARCEL_ID"], "P-") ||
+				value != "" && number(t, value) < 1e6 {
 				t.Fatalf("record %d: got %q", i, r)
 			}
 			number(t, fields["ZIP"])
@@ -253,7 +261,8 @@ func checkText(t *testing.T, kind, text string) {
 	words := strings.Fields(text)
 	if kind == KML {
 		for _, tuple := range words {
-			if ordinates := strings.Split(tuple, ","); len(ordinates) != 3 || ordinates[2] != "0" || number(t, ordinates[0]) > -79 || number(t, ordinates[1]) < 24 {
+			if ordinates := strings.Split(tuple, ","); len(ordinates) != 3 || ordinates[2] != "0" ||
+				number(t, ordinates[0]) > -79 || number(t, ordinates[1]) < 24 {
 				t.Fatalf("%q is no position", tuple)
 			}
 		}

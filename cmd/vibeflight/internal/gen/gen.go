@@ -1,4 +1,5 @@
-// Package gen writes synthetic files that are shaped like the field's: to measure with, and to test with.
+// Package gen writes synthetic files that are shaped like the field's: to measure with, and to test
+// with.
 //
 //	buildings   a FeatureCollection of building footprints, as Microsoft's: polygons of 7 decimals, three properties
 //	mixed       a FeatureCollection of all kinds of geometry, with holes, heights and nulls; nested and escaped properties
@@ -11,8 +12,9 @@
 //	kml         KML 2.2: points, lines and polygons in a folder, with descriptions and untyped values
 //	gml         GML 3.2: polygons with four attributes
 //
-// The same kind, seed and number of features give the same bytes on every machine: each chunk of features draws from its own
-// generator, and all arithmetic is that of integers, coordinates being multiples of 1e-7 degree.
+// The same kind, seed and number of features give the same bytes on every machine: each chunk of
+// features draws from its own generator, and all arithmetic is that of integers, coordinates being
+// multiples of 1e-7 degree.
 package gen
 
 import (
@@ -64,7 +66,10 @@ type shape struct {
 func shapeOf(kind string, features int64) (shape, bool) {
 	switch kind {
 	case Buildings:
-		return shape{`{"type":"FeatureCollection","features":[` + "\n", ",\n", "\n]}\n", (*chunk).building, 322_800}, true
+		return shape{
+			`{"type":"FeatureCollection","features":[` + "\n", ",\n", "\n]}\n", (*chunk).building,
+			322_800,
+		}, true
 	case Mixed:
 		return shape{mixedHead, ",\n", "\n]}\n", (*chunk).mixed, 395_500}, true
 	case Points:
@@ -87,7 +92,8 @@ func shapeOf(kind string, features int64) (shape, bool) {
 	return shape{}, false
 }
 
-// FeaturesFor is how many features a file of about so many bytes has, or a shapefile all together, at least one. It is 0 for a kind that is none.
+// FeaturesFor is how many features a file of about so many bytes has, or a shapefile all together,
+// at least one. It is 0 for a kind that is none.
 func FeaturesFor(kind string, bytes int64) int64 {
 	s, ok := shapeOf(kind, 0)
 	if !ok {
@@ -97,8 +103,9 @@ func FeaturesFor(kind string, bytes int64) int64 {
 	return max(1, 1000*whole+1000*rest/s.milliBytes)
 }
 
-// Write writes the file that spec says to w; of the kind Shapefile it writes nothing: WriteShapefile does. It honours ctx between
-// chunks, whose cause it then returns; an error of w is returned as it is.
+// Write writes the file that spec says to w; of the kind Shapefile it writes nothing:
+// WriteShapefile does. It honours ctx between chunks, whose cause it then returns; an error of w is
+// returned as it is.
 func Write(ctx context.Context, w io.Writer, spec Spec) error {
 	s, ok := shapeOf(spec.Kind, spec.Features)
 	switch {
@@ -121,8 +128,9 @@ func Write(ctx context.Context, w io.Writer, spec Spec) error {
 	return err
 }
 
-// writeChunks writes all features. Worker i makes the chunks i, i+workers, i+2*workers and so on, so that taking
-// one of each worker by turns gives the order of the file. Each has two buffers, and no channel is ever full.
+// writeChunks writes all features. Worker i makes the chunks i, i+workers, i+2*workers and so on,
+// so that taking one of each worker by turns gives the order of the file. Each has two buffers, and
+// no channel is ever full.
 func (s shape) writeChunks(ctx context.Context, w io.Writer, spec Spec) error {
 	chunks := (spec.Features + chunkFeatures - 1) / chunkFeatures
 	workers := min(int64(runtime.GOMAXPROCS(0)), chunks)

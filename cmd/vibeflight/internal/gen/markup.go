@@ -10,7 +10,8 @@ const (
 	gmlTail = "</ogr:FeatureCollection>\n"
 )
 
-// placemark writes a point, a line or a polygon in Florida, with markup in its description and untyped values.
+// placemark writes a point, a line or a polygon in Florida, with markup in its description and
+// untyped values.
 func (c *chunk) placemark(i int64) {
 	street := streets[c.below(int64(len(streets)))]
 	c.string(`<Placemark id="p`)
@@ -71,7 +72,8 @@ func (c *chunk) featureMember(i int64) {
 	c.string("</ogr:year></ogr:parcels></ogr:featureMember>\n")
 }
 
-// area of a parcel of land in square metres, three decimals: 1,000 in the mean, as a number of degrees is written.
+// area of a parcel of land in square metres, three decimals: 1,000 in the mean, as a number of
+// degrees is written.
 func (c *chunk) area() int64 {
 	return c.between(1, 2000) * c.between(1, 2_000_000) / 1000 * (degree / 1000)
 }

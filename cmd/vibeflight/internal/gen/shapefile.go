@@ -18,13 +18,15 @@ const (
 // shpHeadBytes is the length of the header of .shp and .shx.
 const shpHeadBytes = 100
 
-// shpMaxBytes is what a .shp can hold: its length, and where its records are, are counted in 16-bit words by an int32.
+// shpMaxBytes is what a .shp can hold: its length, and where its records are, are counted in 16-bit
+// words by an int32.
 const shpMaxBytes = 2 * math.MaxInt32
 
 // polygonShape is the code of shapes that are polygons without Z and M.
 const polygonShape = 5
 
-// ShapefileFiles are the files of one shapefile, all of them empty. Headers are written last, when what they say is known.
+// ShapefileFiles are the files of one shapefile, all of them empty. Headers are written last, when
+// what they say is known.
 type ShapefileFiles struct {
 	SHP, SHX interface {
 		io.Writer
@@ -33,8 +35,9 @@ type ShapefileFiles struct {
 	DBF, PRJ, CPG io.Writer
 }
 
-// WriteShapefile writes the shapefile that spec says, of the kind Shapefile: its .dbf is the file of the kind DBF. It honours ctx and
-// gives errors as Write does. A shapefile of more than 4 GiB is none.
+// WriteShapefile writes the shapefile that spec says, of the kind Shapefile: its .dbf is the file
+// of the kind DBF. It honours ctx and gives errors as Write does. A shapefile of more than 4 GiB is
+// none.
 func WriteShapefile(ctx context.Context, to ShapefileFiles, spec Spec) error {
 	s, _ := shapeOf(Shapefile, spec.Features)
 	report := spec.Progress
@@ -49,14 +52,19 @@ func WriteShapefile(ctx context.Context, to ShapefileFiles, spec Spec) error {
 		return err
 	}
 	spec.Progress = half(1)
-	shapes := shapeWriter{to: to, bytes: shpHeadBytes, minX: math.Inf(1), minY: math.Inf(1), maxX: math.Inf(-1), maxY: math.Inf(-1)}
-	if err := errors.Join(writeString(to.SHP, string(shapes.head(0))), writeString(to.SHX, string(shapes.head(0)))); err != nil {
+	shapes := shapeWriter{
+		to: to, bytes: shpHeadBytes, minX: math.Inf(1), minY: math.Inf(1), maxX: math.Inf(-1),
+		maxY: math.Inf(-1),
+	}
+	if err := errors.Join(writeString(to.SHP, string(shapes.head(0))),
+		writeString(to.SHX, string(shapes.head(0)))); err != nil {
 		return err
 	}
 	if err := s.writeChunks(ctx, &shapes, spec); err != nil {
 		return err
 	}
-	return errors.Join(shapes.finish(spec.Features), writeString(to.PRJ, shapefilePRJ), writeString(to.CPG, shapefileCPG))
+	return errors.Join(shapes.finish(spec.Features), writeString(to.PRJ, shapefilePRJ),
+		writeString(to.CPG, shapefileCPG))
 }
 
 func writeString(w io.Writer, s string) error {
@@ -64,7 +72,8 @@ func writeString(w io.Writer, s string) error {
 	return err
 }
 
-// shapeRecord writes a parcel of land as a record of a .shp, whose rings have their insides at the right:
+// shapeRecord writes a parcel of land as a record of a .shp, whose rings have their insides at the
+// right:
 //
 //	0   8   header, big-endian: number of the record from 1, length behind the header in 16-bit words
 //	8   4   5, a polygon; little-endian from here on
@@ -93,7 +102,8 @@ func (c *chunk) shapeRecord(i int64) {
 	c.text = b
 }
 
-// appendDegrees appends the float64 that are nearest to the decimals of p: a quotient of two exact ones is rounded once.
+// appendDegrees appends the float64 that are nearest to the decimals of p: a quotient of two exact
+// ones is rounded once.
 func appendDegrees(b []byte, p position) []byte {
 	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(float64(p.x)/degree))
 	return binary.LittleEndian.AppendUint64(b, math.Float64bits(float64(p.y)/degree))

@@ -24,11 +24,13 @@ func TestValidShapefile(t *testing.T) {
 		if spec.Kind = DBF; !bytes.Equal(readFile(t, base+".dbf"), write(t, spec)) {
 			t.Errorf("%d records: the .dbf is not that of the kind dbf", count)
 		}
-		if string(readFile(t, base+".cpg")) != "UTF-8" || !bytes.HasPrefix(readFile(t, base+".prj"), []byte("GEOGCS[")) {
+		if string(readFile(t, base+".cpg")) != "UTF-8" || !bytes.HasPrefix(readFile(t, base+".prj"),
+			[]byte("GEOGCS[")) {
 			t.Error("the .prj or .cpg says nothing")
 		}
 		for _, b := range [][]byte{shp, shx} {
-			if binary.BigEndian.Uint32(b) != 9994 || int(binary.BigEndian.Uint32(b[24:]))*2 != len(b) || !bytes.Equal(b[28:100], shp[28:100]) {
+			if binary.BigEndian.Uint32(b) != 9994 || int(binary.BigEndian.Uint32(b[24:]))*2 != len(b) ||
+				!bytes.Equal(b[28:100], shp[28:100]) {
 				t.Fatalf("%d records: got the header % x for %d bytes", count, b[:100], len(b))
 			}
 		}
@@ -50,11 +52,13 @@ func TestValidShapefile(t *testing.T) {
 func checkShape(t *testing.T, b, index []byte, i int64, at int, box *[4]float64) int {
 	t.Helper()
 	size := 2 * int(binary.BigEndian.Uint32(b[4:]))
-	if int64(binary.BigEndian.Uint32(b)) != i+1 || int(binary.BigEndian.Uint32(index))*2 != at || !bytes.Equal(index[4:8], b[4:8]) {
+	if int64(binary.BigEndian.Uint32(b)) != i+1 || int(binary.BigEndian.Uint32(index))*2 != at ||
+		!bytes.Equal(index[4:8], b[4:8]) {
 		t.Fatalf("record %d at byte %d: header % x, index % x", i, at, b[:8], index[:8])
 	}
 	n := int(binary.LittleEndian.Uint32(b[48:]))
-	if binary.LittleEndian.Uint32(b[8:]) != 5 || binary.LittleEndian.Uint32(b[44:]) != 1 || binary.LittleEndian.Uint32(b[52:]) != 0 || size != 48+16*n || n < 5 {
+	if binary.LittleEndian.Uint32(b[8:]) != 5 || binary.LittleEndian.Uint32(b[44:]) != 1 ||
+		binary.LittleEndian.Uint32(b[52:]) != 0 || size != 48+16*n || n < 5 {
 		t.Fatalf("record %d: % x", i, b[8:56])
 	}
 	own, positions, area := doubles(b[12:44]), doubles(b[56:56+16*n]), 0.0
@@ -117,7 +121,8 @@ func TestShapefileErrors(t *testing.T) {
 		}
 	}
 	w := shapeWriter{to: files(), bytes: shpMaxBytes - 10}
-	if _, err := w.Write(make([]byte, 136)); err == nil || !strings.Contains(err.Error(), "can't hold more than 4294967294 bytes") {
+	if _, err := w.Write(make([]byte, 136)); err == nil || !strings.Contains(err.Error(),
+		"can't hold more than 4294967294 bytes") {
 		t.Errorf("beyond 4 GiB: got %v", err)
 	}
 	for _, c := range []struct {

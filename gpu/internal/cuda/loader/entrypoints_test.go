@@ -19,15 +19,17 @@ import (
 
 var update = flag.Bool("update", false, "write entrypoints.h anew")
 
-// TestEntryPoints compares entrypoints.h with what the packages that call the driver refer to once they are compiled. A name that is missing
-// here would not always be a link error: go-nvml asks the linker to bear undefined symbols, and calling one of those is a jump to address 0.
+// TestEntryPoints compares entrypoints.h with what the packages that call the driver refer to once
+// they are compiled. A name that is missing here would not always be a link error: go-nvml asks the
+// linker to bear undefined symbols, and calling one of those is a jump to address 0.
 func TestEntryPoints(t *testing.T) {
 	wanted := referredTo(t, "gorgonia.org/cu", "github.com/vibeflight/vibeflight/gpu/internal/cuda")
 	if len(wanted) < 100 || !slices.Contains(wanted, "cuInit") {
 		t.Fatalf("the packages refer to %d entry points: %v", len(wanted), wanted)
 	}
 	var list strings.Builder
-	fmt.Fprint(&list, "// Entry points of libcuda.so.1 that gorgonia.org/cu and package cuda call. Written by go test -tags cuda -run EntryPoints -update.\n")
+	fmt.Fprint(&list, "// Entry points of libcuda.so.1 that gorgonia.org/cu and package cuda call. Written by go "+
+		"test -tags cuda -run EntryPoints -update.\n")
 	for _, name := range wanted {
 		if name == "cuInit" {
 			fmt.Fprintf(&list, "ENTRY_INIT(%s)\n", name)
@@ -63,8 +65,9 @@ func TestEntryPoints(t *testing.T) {
 	t.Errorf("entrypoints.h is not what it should be: run go test -tags cuda -run EntryPoints -update")
 }
 
-// referredTo gives the driver's entry points that the compiled packages leave undefined, sorted. One of them that another defines is not
-// among them: gorgonia.org/cu has C functions of its own that are named like the driver's.
+// referredTo gives the driver's entry points that the compiled packages leave undefined, sorted.
+// One of them that another defines is not among them: gorgonia.org/cu has C functions of its own
+// that are named like the driver's.
 func referredTo(t *testing.T, packages ...string) []string {
 	t.Helper()
 	tool, err := exec.LookPath("go")
@@ -108,7 +111,8 @@ func referredTo(t *testing.T, packages ...string) []string {
 	return names
 }
 
-// objects calls visit for each ELF object of an archive of the form that ar(5) and the Go compiler write:
+// objects calls visit for each ELF object of an archive of the form that ar(5) and the Go compiler
+// write:
 //
 //	"!<arch>\n", then for each member a header of 60 bytes with its size in decimal at 48, and its bytes, padded to an even length
 func objects(t *testing.T, archive io.ReadSeeker, visit func([]elf.Symbol)) {

@@ -14,16 +14,19 @@ import (
 	"sync"
 )
 
-// ErrNoLibrary says that there is no libcuda.so.1, or that it cannot be loaded. The wrapping error has the words of the dynamic loader.
+// ErrNoLibrary says that there is no libcuda.so.1, or that it cannot be loaded. The wrapping error
+// has the words of the dynamic loader.
 var ErrNoLibrary = errors.New("no CUDA driver library")
 
-// InitError is the code with which the driver's cuInit refused, as CUresult: 100 is a driver without a card.
+// InitError is the code with which the driver's cuInit refused, as CUresult: 100 is a driver
+// without a card.
 type InitError int
 
 func (e InitError) Error() string { return fmt.Sprintf("cuInit: error %d", int(e)) }
 
-// Open loads the driver's library and initializes it. It does so once for the process: every call gives the first one's answer. From then on
-// the entry points are the driver's. One that this driver lacks answers CUDA_ERROR_NOT_SUPPORTED.
+// Open loads the driver's library and initializes it. It does so once for the process: every call
+// gives the first one's answer. From then on the entry points are the driver's. One that this
+// driver lacks answers CUDA_ERROR_NOT_SUPPORTED.
 func Open() error { return open() }
 
 var open = sync.OnceValue(func() error {

@@ -1,6 +1,7 @@
-// Package drivertest is the contract of package driver as tests: every Driver and its Compiler must pass Run, on a card or without one.
-// It asks only for what driver.go promises, so it holds for drivers that do work at once and for those that queue it.
-// It refuses no speed and asserts no time.
+// Package drivertest is the contract of package driver as tests: every Driver and its Compiler must
+// pass Run, on a card or without one. It asks only for what driver.go promises, so it holds for
+// drivers that do work at once and for those that queue it. It refuses no speed and asserts no
+// time.
 package drivertest
 
 import (
@@ -11,9 +12,10 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/internal/driver"
 )
 
-// Run tests the driver that open gives, together with the compiler of its images. open is called once for each subtest, fails or skips it
-// where there is no device, and leaves closing to Run: a driver that counts what is still open at Close finds leaks. One subtest allocates
-// twice the device's memory in all, so where open may choose, 256 MiB are enough.
+// Run tests the driver that open gives, together with the compiler of its images. open is called
+// once for each subtest, fails or skips it where there is no device, and leaves closing to Run: a
+// driver that counts what is still open at Close finds leaks. One subtest allocates twice the
+// device's memory in all, so where open may choose, 256 MiB are enough.
 func Run(t *testing.T, open func(t *testing.T) driver.Driver, compiler driver.Compiler) {
 	tests := []struct {
 		name string
@@ -66,7 +68,8 @@ func Run(t *testing.T, open func(t *testing.T) driver.Driver, compiler driver.Co
 	}
 }
 
-// compileKernels makes the image of the contract's kernels for the architecture that open's device has.
+// compileKernels makes the image of the contract's kernels for the architecture that open's device
+// has.
 func compileKernels(t *testing.T, open func(t *testing.T) driver.Driver, compiler driver.Compiler) []byte {
 	t.Helper()
 	d := open(t)
@@ -84,7 +87,8 @@ func compileKernels(t *testing.T, open func(t *testing.T) driver.Driver, compile
 	return image
 }
 
-// bench is one open device with a stream and the contract's kernels. What its methods give is closed when the subtest ends.
+// bench is one open device with a stream and the contract's kernels. What its methods give is
+// closed when the subtest ends.
 type bench struct {
 	*testing.T
 	driver.Driver

@@ -1,7 +1,7 @@
 package drivertest
 
-// kernels is one translation unit. Its types are those of the language, since nothing else is there without headers:
-// unsigned int has 32 bits and unsigned long long 64 on every device.
+// kernels is one translation unit. Its types are those of the language, since nothing else is there
+// without headers: unsigned int has 32 bits and unsigned long long 64 on every device.
 const kernels = `
 #ifndef DYN_SHARED
 #define DYN_SHARED(T, name) extern __shared__ T name[]

@@ -73,7 +73,10 @@ func testArgumentWidths(b *bench) {
 		},
 		{
 			"dirty upper bytes",
-			[8]uint64{0xabababababababff, 0xabababababababfe, 0xabababababab1234, 0xabababababab8000, 0xababababfedcba98, 0xabababab12345678, 1, 2},
+			[8]uint64{
+				0xabababababababff, 0xabababababababfe, 0xabababababab1234, 0xabababababab8000,
+				0xababababfedcba98, 0xabababab12345678, 1, 2,
+			},
 			[8]uint64{0xff, ^uint64(1), 0x1234, ^uint64(0x7fff), 0xfedcba98, 0x12345678, 1, 2},
 		},
 	}
@@ -167,7 +170,8 @@ func testLaunchOrder(b *bench) {
 	}
 }
 
-// A launch that cannot be is refused by Launch or by the next Synchronize, does nothing, and harms no later one.
+// A launch that cannot be is refused by Launch or by the next Synchronize, does nothing, and harms
+// no later one.
 func testLaunchRefused(b *bench) {
 	f := b.kernel("ordinal")
 	out := b.alloc(4)

@@ -10,7 +10,8 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/internal/driver"
 )
 
-// sizes of copies and fills in bytes: around a vector, a warp, a page, and one that is no multiple of anything.
+// sizes of copies and fills in bytes: around a vector, a warp, a page, and one that is no multiple
+// of anything.
 var sizes = []int{1, 2, 3, 4, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 4095, 4096, 4097, 1<<20 + 13}
 
 func testInfo(b *bench) {
@@ -88,7 +89,8 @@ func testAllocTooMuch(b *bench) {
 	b.equal("a copy after ErrMemory", b.download(p, 100), pattern(100, 1))
 }
 
-// Pageable memory may be changed as soon as ToDevice returns, and holds the bytes as soon as ToHost returns.
+// Pageable memory may be changed as soon as ToDevice returns, and holds the bytes as soon as ToHost
+// returns.
 func testCopyPageable(b *bench) {
 	for _, n := range sizes {
 		want := pattern(n, n)

@@ -66,7 +66,8 @@ func testHeaders(b *bench) {
 		Text: "#include \"scale.h\"\n" +
 			"extern \"C\" __global__ void scaled(unsigned int* out) { *out = scale(ADDEND); }\n",
 		Headers: map[string]string{
-			"scale.h":  "#include \"factor.h\"\n__device__ inline unsigned int scale(unsigned int v) { return v * FACTOR; }\n",
+			"scale.h": "#include \"factor.h\"\n__device__ inline unsigned int scale(unsigned int v) { return v * " +
+				"FACTOR; }\n",
 			"factor.h": "#pragma once\n#define FACTOR 7\n",
 			"unused.h": "#error nobody includes this\n",
 		},

@@ -89,7 +89,8 @@ func concurrentRound(d driver.Driver, ordinal, step driver.Function, n int, term
 	return nil
 }
 
-// A second stream copies what a slow kernel of the first has written, then the first overwrites it when that copy is done:
+// A second stream copies what a slow kernel of the first has written, then the first overwrites it
+// when that copy is done:
 //
 //	first   slow_write ─ e1 ─────────────── wait e2 ─ fill
 //	second               wait e1 ─ copy ─ e2
@@ -126,7 +127,8 @@ func testElapsed(b *bench) {
 	}
 }
 
-// A graph of a copy from the host, a fill, two launches and a copy to the host. Nothing happens while it is recorded.
+// A graph of a copy from the host, a fill, two launches and a copy to the host. Nothing happens
+// while it is recorded.
 func testReplay(b *bench) {
 	in, out := b.pinned(8), b.pinned(16)
 	value, flags := b.alloc(8), b.alloc(8)
