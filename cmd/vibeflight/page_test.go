@@ -217,10 +217,11 @@ func TestCommandPage(t *testing.T) {
 		old, now := strings.Split(string(got), "\n"), strings.Split(string(want), "\n")
 		for i := range min(len(old), len(now)) {
 			if old[i] != now[i] {
-				t.Fatalf("docs/reference/cli.md is stale, make cli-docs writes it again: line %d is\n%s\nand the commands say\n%s", i+1, old[i], now[i])
+				t.Fatalf("cli.md is stale, make cli-docs writes it again: line %d is\n%s\nand the commands say\n%s",
+					i+1, old[i], now[i])
 			}
 		}
-		t.Fatalf("docs/reference/cli.md is stale, make cli-docs writes it again: it has %d lines, and the commands say %d",
+		t.Fatalf("cli.md is stale, make cli-docs writes it again: it has %d lines, and the commands say %d",
 			len(old), len(now))
 	}
 }
