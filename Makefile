@@ -62,7 +62,7 @@ release: images ## bin/vibeflight with the kernels compiled in, stripped
 	$(WITH_CUDA) $(GO) build -tags cuda,images -trimpath -buildvcs=$(BUILDVCS) -ldflags='-s -w' -o $(BIN) ./cmd/vibeflight
 
 ##@ Check
-.PHONY: test test-long test-go test-sweep test-clients lint vet fuzz nocgo cli-docs docs gpu-check gpu-check-build nvrtc
+.PHONY: test test-long test-go test-sweep test-clients lint vet fuzz nocgo cli-docs performance docs gpu-check gpu-check-build nvrtc
 test: lint docs nocgo fuzz test-go test-sweep test-clients ## everything below that needs no GPU, in some minutes
 
 test-long: build nvrtc spatial java $(VENV) ## the slow sweeps too: what go test -short leaves out, a minute of each fuzz target, two thousand cancelled clients
@@ -97,8 +97,11 @@ fuzz: ## every fuzz target for FUZZ_SECS=2 seconds
 nocgo: ## the server builds without C
 	CGO_ENABLED=0 $(GO) build $(PLAIN) -buildvcs=false -o /dev/null ./cmd/vibeflight
 
-cli-docs: ## write docs/cli.md again, from the commands
+cli-docs: ## write docs/reference/cli.md again, from the commands
 	$(GO) generate ./cmd/vibeflight
+
+performance: $(VENV) ## write docs/performance.md and the README's figures again, from integration/bench/results
+	$(PY) integration/bench/render.py
 
 docs: ## every link in the docs leads somewhere
 	$(PYTHON) .ci/links.py

@@ -157,14 +157,14 @@ options = { delimiter = "|", on_error = "skip" }
 
 // The page's own file is one.
 func TestConfigurationPage(t *testing.T) {
-	page, err := os.ReadFile("../../docs/configuration.md")
+	page, err := os.ReadFile("../../docs/reference/configuration.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, rest, _ := strings.Cut(string(page), "```toml\n")
 	text, _, ok := strings.Cut(rest, "```")
 	if !ok {
-		t.Fatal("docs/configuration.md has no block of TOML")
+		t.Fatal("docs/reference/configuration.md has no block of TOML")
 	}
 	var c server.Config
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)

@@ -20,35 +20,40 @@ import (
 
 //go:generate go test -run ^TestCommandPage$ -update .
 
-var update = flag.Bool("update", false, "write docs/cli.md again")
+var update = flag.Bool("update", false, "write docs/reference/cli.md again")
 
 // commandPage is made of the commands themselves.
-const commandPage = "../../docs/cli.md"
+const commandPage = "../../docs/reference/cli.md"
 
-const pageHead = `<!-- Made of the commands by make cli-docs: change them, not this page. -->
+const pageHead = `<!-- Generated from the commands by make cli-docs: change them, not this page. -->
 
 # The command line
 
-One program is the server and all that is done with files on the command line: ` + "`vibeflight COMMAND --help`" + ` says what stands here.
+One program is both the server and the tool for files. ` + "`vibeflight COMMAND --help`" + ` prints what this page says.
 
 | command | |
 | --- | --- |
 `
 
 const pageGround = `
-**Files or a server.** ` + "`ls`, `info`, `get` and `sql`" + ` read the files of this machine, with no server, or ask the one that ` + "`--server`" + ` names; the tables are the same.
+**Files or a server.** ` + "`ls`, `info`, `get` and `sql`" + ` read files on this machine without a server, or query the
+server that ` + "`--server`" + ` names. The tables are the same.
 
-**Settings.** A flag that says how the machine or the server is has an environment variable too, which the tables below name. The command line goes before it. What a
-single call asks for, as rows or an output, has none. ` + "`serve`" + ` takes them from [a file](configuration.md) too.
+**Settings.** A flag that describes the machine or the server also has an environment variable, which the tables below
+name. The command line takes precedence. A flag for a single call, such as rows or an output, has no variable.
+` + "`serve`" + ` also reads [a file](configuration.md).
 
-**Sizes** are bytes, or have a unit: ` + "`512MiB`, `2GB`" + `. **Durations** have one: ` + "`10s`, `2m`" + `.
+**Sizes** are in bytes or have a unit: ` + "`512MiB`, `2GB`" + `. **Durations** need a unit: ` + "`10s`, `2m`" + `.
 
-**Errors** are one line on stderr, which says what, where and what to do. The exit status is 0, 1 for what went wrong, 2 for wrong usage, and 141 where nobody reads
-stdout any more, as for ` + "`| head`" + `. Progress is drawn on stderr if that is a terminal, and nowhere else.
+**Errors** are one line on stderr that says what failed, where, and what to do. The exit status is 0 for success, 1 for
+a failure, 2 for wrong usage, and 141 when nothing reads stdout any more, as after ` + "`| head`" + `. Progress is shown
+on stderr if that is a terminal.
 
-**Outputs.** A file that a command writes appears under its name when it is complete and on the disk, and replaces one that was there. Interrupted, or without room, a command leaves nothing of it.
+**Outputs.** An output file appears under its name when it is complete and on disk, and replaces an earlier file of that
+name. A command that is interrupted or runs out of space leaves nothing.
 
-**Completion.** ` + "`source <(vibeflight completion bash)`" + ` completes commands, flags, a server's names and a file's columns; zsh, fish and PowerShell likewise, as [below](#completion).
+**Completion.** ` + "`source <(vibeflight completion bash)`" + ` completes commands, flags, a server's names and a
+file's columns. There are scripts for zsh, fish and PowerShell [too](#completion).
 
 **Manual pages.** ` + "`vibeflight man DIR`" + ` writes them for a package.
 `
@@ -95,13 +100,34 @@ func section(b *strings.Builder, cmd *cobra.Command) {
 		if p.table {
 			fmt.Fprintf(b, "```text\n%s\n```\n\n", p.text)
 		} else {
-			fmt.Fprintf(b, "%s\n\n", p.text)
+			fmt.Fprintf(b, "%s\n\n", wrapped(p.text))
 		}
 	}
 	if cmd.Example != "" {
 		fmt.Fprintf(b, "```sh\n%s\n```\n", strings.ReplaceAll("\n"+cmd.Example, "\n  ", "\n")[1:])
 	}
 	flagTable(b, cmd.LocalFlags())
+}
+
+// wrapped breaks lines of more than 140 columns between words.
+func wrapped(text string) string {
+	var b strings.Builder
+	column := 0
+	for word := range strings.FieldsSeq(text) {
+		width := len([]rune(word))
+		switch {
+		case b.Len() == 0:
+		case column+1+width > 140:
+			b.WriteString("\n")
+			column = 0
+		default:
+			b.WriteString(" ")
+			column++
+		}
+		b.WriteString(word)
+		column += width
+	}
+	return b.String()
 }
 
 func flagTable(b *strings.Builder, flags *pflag.FlagSet) {
@@ -138,8 +164,26 @@ func flagTable(b *strings.Builder, flags *pflag.FlagSet) {
 		if !variables {
 			row = strings.Replace(row, " |  | ", " | ", 1)
 		}
-		fmt.Fprintf(b, "| %s |\n", row)
+		writeRow(b, row)
 	}
+}
+
+// writeRow writes a row of a table. A row of more than 160 columns goes on in a row whose first cells are empty.
+func writeRow(b *strings.Builder, row string) {
+	const columns = 160
+	line := "| " + row + " |"
+	if text := []rune(line); len(text) > columns {
+		head := string(text[:columns-len(" |")])
+		cut := 1 + max(strings.LastIndex(head, ", "), strings.LastIndex(head, "; "), strings.LastIndex(head, ": "))
+		if cut <= strings.LastIndex(head, " | ")+len(" | ") {
+			cut = strings.LastIndex(head, " ")
+		}
+		fmt.Fprintf(b, "%s |\n", line[:cut])
+		rest := strings.TrimSuffix(strings.TrimSpace(line[cut:]), " |")
+		writeRow(b, strings.Repeat(" | ", strings.Count(line[:cut], " | "))+rest)
+		return
+	}
+	b.WriteString(line + "\n")
 }
 
 // valueName is what stands for a value whose flag does not say how to call it.
@@ -160,7 +204,7 @@ func defaultOf(f *pflag.Flag) string {
 	return "`" + strings.Trim(f.DefValue, "[]") + "`"
 }
 
-// TestCommandPage holds docs/cli.md against the commands. With -update it writes the page.
+// TestCommandPage holds docs/reference/cli.md against the commands. With -update it writes the page.
 func TestCommandPage(t *testing.T) {
 	want := []byte(page())
 	if *update {
@@ -176,10 +220,11 @@ func TestCommandPage(t *testing.T) {
 		old, now := strings.Split(string(got), "\n"), strings.Split(string(want), "\n")
 		for i := range min(len(old), len(now)) {
 			if old[i] != now[i] {
-				t.Fatalf("docs/cli.md is stale, make cli-docs writes it again: line %d is\n%s\nand the commands say\n%s", i+1, old[i], now[i])
+				t.Fatalf("cli.md is stale, make cli-docs writes it again: line %d is\n%s\nand the commands say\n%s",
+					i+1, old[i], now[i])
 			}
 		}
-		t.Fatalf("docs/cli.md is stale, make cli-docs writes it again: it has %d lines, and the commands say %d",
+		t.Fatalf("cli.md is stale, make cli-docs writes it again: it has %d lines, and the commands say %d",
 			len(old), len(now))
 	}
 }

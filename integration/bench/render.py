@@ -1,0 +1,187 @@
+"""Renders docs/performance.md, and the figures of the README, from results/*.json:   render.py [--condense RUNS]
+
+The page's text is performance.md.in; each {{ name }} there is a table or a figure made below. README.md has its table between two comments.
+--condense prints the medians of a file that `bench.py --json` wrote, in the shape of results/*-files.json; results/README.md describes it.
+"""
+import argparse
+import json
+import pathlib
+import re
+import statistics
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+PAGE = ROOT / "docs" / "performance.md"
+README = ROOT / "README.md"
+BETWEEN = re.compile(r"(<!-- figures: make performance -->\n).*?(<!-- end of figures -->\n)", re.S)
+OTHER_READERS = {"duckdb": "DuckDB", "polars": "Polars", "pandas": "pandas with GeoPandas", "geoarrow": "pyarrow with geoarrow-c", "shapely": "Shapely"}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--condense", help="print the medians of the runs in this file")
+    options = parser.parse_args()
+    if options.condense:
+        print(json.dumps(condense(options.condense), indent=1))
+        return
+    PAGE.write_text(page(), encoding="utf-8")
+    README.write_text(readme(), encoding="utf-8")
+
+
+def page():
+    """The text of docs/performance.md."""
+    values = figures()
+    return re.sub(r"\{\{ (\w+) \}\}", lambda found: values[found[1]], (HERE / "performance.md.in").read_text(encoding="utf-8"))
+
+
+def readme():
+    """The text of README.md with the figures of today's results."""
+    table = figures()["readme"] + "\n"
+    return BETWEEN.sub(lambda found: found[1] + table + found[2], README.read_text(encoding="utf-8"))
+
+
+def load(kind):
+    """The newest result of a kind, such as "wire"."""
+    (*_, newest) = sorted(HERE.glob(f"results/*-{kind}.json"))
+    return json.loads(newest.read_text(encoding="utf-8"))
+
+
+def figures():
+    results = {kind: load(kind) for kind in ["files", "gpu", "gpu-aims", "wire", "first-batch", "memory", "sql"]}
+    values = {
+        "parsing": parsing(results["files"]["runs"], results["gpu"]["runs"]),
+        "readers": readers(results["files"]["runs"]),
+        "aims": aims(results["gpu-aims"]["runs"]),
+        "wire": wire(results["wire"]["runs"]),
+        "first_batch": first_batch(results["first-batch"]["runs"]),
+        "memory_of_a_parse": memory_of_a_parse(results["files"]["runs"]),
+        "memory_of_a_server": memory_of_a_server(results["memory"]["runs"]),
+        "sql": sql(results["sql"]["runs"]),
+        "readme": highlights(results),
+    }
+    for kind, result in results.items():
+        for key in ["date", "machine", "versions", "command"]:
+            values[f"{kind.replace('-', '_')}_{key}"] = result.get(key, "")
+    return values
+
+
+def table(head, rows):
+    """A table in Markdown. Columns after the first one whose heading starts with > are aligned to the right."""
+    rule = ["--:" if cell.startswith(">") else "---" for cell in head]
+    lines = [[cell.removeprefix(">") for cell in head], rule, *rows]
+    return "\n".join(f"| {' | '.join(line)} |".replace("|  |", "| |") for line in lines)
+
+
+def pick(runs, **wanted):
+    """The first run that has these values, or None."""
+    return next((run for run in runs if all(run.get(key) == value for key, value in wanted.items())), None)
+
+
+def parsing(cpu, gpu):
+    rows = []
+    for name in dict.fromkeys(run["file"] for run in cpu):
+        ours, both = pick(cpu, file=name, peer="vibeflight", threads=1), pick(cpu, file=name, peer="vibeflight", threads=2)
+        many, device = (pick(gpu, file=name, engine=engine, again=False) for engine in ["cpu", "cuda"])
+        rows.append([
+            f"`{name}`", f"**{ours['mb_per_cpu_second']:,}**", per_cpu_second(pick(cpu, file=name, peer="duckdb", threads=1)),
+            per_cpu_second(pick(cpu, file=name, peer="pyogrio")), f"{both['megabytes'] / both['seconds']:,.0f}", gigabytes(many), gigabytes(device),
+        ])
+    return table(["file", ">one core", ">DuckDB", ">GDAL", ">two cores, MB/s", ">16 cores, GB/s", ">GPU, GB/s"], rows)
+
+
+def per_cpu_second(run):
+    return "–" if run is None else f"{run['mb_per_cpu_second']:,}" + ("" if run["geometry"] else " ¹")
+
+
+def gigabytes(run):
+    return "–" if run is None else f"{run['gb_per_second']}"
+
+
+def readers(cpu):
+    rows = []
+    for run in cpu:
+        if run["peer"] in OTHER_READERS and (run["peer"] != "duckdb" or run["threads"] > 1):
+            ours = pick(cpu, file=run["file"], peer="vibeflight", threads=run["threads"])
+            rows.append([
+                f"`{run['file']}`", OTHER_READERS[run["peer"]] + (", two cores" if run["threads"] > 1 else "") + ("" if run["geometry"] else " ¹"),
+                f"{run['mb_per_cpu_second']:,}", f"{run['seconds']:.3f}", f"{ours['seconds']:.3f}",
+            ])
+    return table(["file", "reader", ">MB per CPU-second", ">seconds", ">vibeflight on as many cores, seconds"], rows)
+
+
+def aims(runs):
+    return table(["file of `gen_buildings.c`", ">GB", ">seconds, three processes", ">aim"], [
+        [run["file"], f"{run['gigabytes']:.2f}", ", ".join(f"{seconds:.4f}" for seconds in run["seconds"]), f"{run['aim']:.4f}"] for run in runs
+    ])
+
+
+def wire(runs):
+    rows = []
+    for ours in runs:
+        if ours["server"] != "vibeflight":
+            continue
+        theirs = pick(runs, over=ours["over"], streams=ours["streams"], server="pyarrow")
+        rows.append([
+            f"{ours['over']}, {ours['streams']}", f"**{ours['mb_per_second']:,}**", f"{theirs['mb_per_second']:,}", f"{ours['wall_ratio']:.2f}",
+            f"{ours['server_cpu_s_per_gb']:.3f}", f"{theirs['server_cpu_s_per_gb']:.3f}", f"{ours['allocated_mb_per_gb']:.2f}",
+        ])
+    return table(["transport, streams", ">MB/s", ">pyarrow, MB/s", ">time to pyarrow's", ">server CPU s/GB", ">pyarrow, CPU s/GB", ">MB allocated per GB"], rows)
+
+
+def first_batch(runs):
+    return table(["table and connection", "machine", ">milliseconds"], [[run["case"], run["machine"], f"{run['ms']}"] for run in runs])
+
+
+def memory_of_a_parse(cpu):
+    rows = []
+    for name in dict.fromkeys(run["file"] for run in cpu):
+        of = [pick(cpu, file=name, peer=peer, threads=1) for peer in ["vibeflight", "duckdb", "pyogrio"]]
+        rows.append([f"`{name}`", f"{of[0]['megabytes']}", *("–" if run is None else f"{run['rss_anon_peak_mb']}" for run in of)])
+    return table(["file", ">MB", ">vibeflight", ">DuckDB", ">GDAL"], rows)
+
+
+def memory_of_a_server(runs):
+    return table([">file, GB", ">rows", ">table, GB", ">peak with the parse, MiB", ">peak after a restart, MiB"], [
+        [f"{run['gigabytes']}", f"{run['rows']:,}", f"{run['table_gb']:g}", f"{run['parse_mib']}", f"{run['after_restart_mib']}"] for run in runs
+    ])
+
+
+def sql(runs):
+    return table(["query", ">milliseconds, two runs", ">ratio to DuckDB's own table"], [
+        [run["query"], ", ".join(f"{ms}" for ms in run["ms"]), ", ".join(f"{ratio:.2f}" for ratio in run["ratio"])] for run in runs
+    ])
+
+
+def highlights(results):
+    """The four figures of the README."""
+    name = "buildings.geojson"
+    core, duckdb, gdal = (pick(results["files"]["runs"], file=name, peer=peer, threads=1)["mb_per_cpu_second"] for peer in ["vibeflight", "duckdb", "pyogrio"])
+    device = pick(results["gpu"]["runs"], file=name, engine="cuda", again=False)
+    tcp, theirs = (pick(results["wire"]["runs"], over="TCP", streams=1, server=server)["mb_per_second"] for server in ["vibeflight", "pyarrow"])
+    start = pick(results["first-batch"]["runs"], case="cached table, server restarted")
+    return table(["", ">vibeflight", "for comparison"], [
+        ["parse GeoJSON polygons, one core", f"{core:,} MB per CPU-second", f"DuckDB {duckdb:,}, GDAL {gdal:,}"],
+        ["the same on an NVIDIA H200", f"{device['gb_per_second']} GB/s", f"16 cores {pick(results['gpu']['runs'], file=name, engine='cpu')['gb_per_second']} GB/s"],
+        ["send a table over TCP, one stream", f"{tcp / 1000:.1f} GB/s", f"pyarrow's C++ server {theirs / 1000:.1f} GB/s"],
+        ["first batch of a cached 1 GB table after a restart", f"{start['ms']} ms", "the file is not parsed"],
+    ])
+
+
+def condense(path):
+    """Medians by file and reader of the runs of bench.py --json."""
+    runs = [json.loads(line) for line in pathlib.Path(path).read_text(encoding="utf-8").splitlines()]
+    condensed = []
+    for name, peer in dict.fromkeys((pathlib.Path(run["file"]).name, run["peer"]) for run in runs):
+        of = [run for run in runs if (pathlib.Path(run["file"]).name, run["peer"]) == (name, peer)]
+        rates = [run["bytes"] / 1e6 / run["cpu_seconds"] for run in of]
+        condensed.append({
+            "file": name, "megabytes": round(of[0]["bytes"] / 1e6), "peer": peer.removesuffix(", all cores"), "threads": 2 if peer.endswith(", all cores") else 1,
+            "seconds": round(statistics.median(run["seconds"] for run in of), 3), "mb_per_cpu_second": round(statistics.median(rates)),
+            "slowest": round(min(rates)), "fastest": round(max(rates)), "rss_anon_peak_mb": round(statistics.median(run["rss_anon_peak"] for run in of) / 1e6),
+            "geometry": of[0]["positions"] is not None,
+        })
+    return condensed
+
+
+if __name__ == "__main__":
+    main()
