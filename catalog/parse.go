@@ -149,11 +149,12 @@ func (c *Catalog) readAll(ctx context.Context, f *parseCall, j job, layout reade
 	shape := k.Project(j.columns)
 	l := newLive(&shape, k.bbox, keep.budget)
 	p := c.parser(j.format, layout, src.Size)
+	req := readers.Request{Limits: c.cfg.Limits}
 	if j.awaited && len(k.Spans) > 1 && readers.EngineOf(p) != readers.EngineCPU {
-		ctx = (&readers.First{End: k.Spans[0].To, Rest: l.rest}).With(ctx)
+		req.First = &readers.First{End: k.Spans[0].To, Rest: l.rest}
 	}
 	f.begin(l)
-	return readers.ReadAs(ctx, j.format, p, src, c.cfg.Limits, &shape, keep, l.put)
+	return readers.ReadAs(ctx, j.format, p, src, req, &shape, keep, l.put)
 }
 
 // readGrown reads only what was appended to a file, where the table of what it held before lies in

@@ -66,7 +66,7 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 	if req.Span.Inside {
 		return j.again(req.Span, emit)
 	}
-	return j.all(emit)
+	return j.all(req.First, emit)
 }
 
 // sequenceCheck is whether the records of a file follow each other by their own numbers and
@@ -116,7 +116,7 @@ func (j *job) again(span readers.Span, emit func(readers.Chunk) error) (readers.
 }
 
 // all reads the file.
-func (j *job) all(emit func(readers.Chunk) error) (readers.Summary, error) {
+func (j *job) all(first *readers.First, emit func(readers.Chunk) error) (readers.Summary, error) {
 	sum := readers.Summary{CRS: j.crs, BytesRead: headerBytes}
 	j.noteHeader(&sum)
 	parts, engine, chunks, err := j.parts()
@@ -126,8 +126,9 @@ func (j *job) all(emit func(readers.Chunk) error) (readers.Summary, error) {
 	row := int64(0) // of the next record
 	out := parallel.NewOutput(emit)
 	run := parallel.Start(j.ctx, parallel.Config{
-		Parser: j.parser, Source: j.src, Request: readers.Request{Span: readers.Span{To: j.end}, Limits: j.limits},
-		Engine: engine, Summary: &sum, Emit: out.Emit,
+		Parser: j.parser, Source: j.src,
+		Request: readers.Request{Span: readers.Span{To: j.end}, Limits: j.limits, First: first},
+		Engine:  engine, Summary: &sum, Emit: out.Emit,
 		Commit: func(p *readers.Part) error {
 			// A guess says in State which record it took its first one for.
 			if p.State != uint64(row) {

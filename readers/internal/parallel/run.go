@@ -40,8 +40,7 @@ func Start(ctx context.Context, c Config) *Run {
 	if c.Engine != nil {
 		r.Device = c.Engine.File(ctx, c.Source)
 	}
-	span := c.Request.Span
-	r.batcher = readers.NewBatcher(ctx, c.Parser, c.Source, span.Row, span.To, c.Request.Limits, c.Emit)
+	r.batcher = readers.NewBatcher(ctx, c.Parser, c.Source, c.Request, c.Emit)
 	r.batcher.Inline = r.Device == nil
 	return r
 }
@@ -55,6 +54,7 @@ func Worthwhile(span readers.Span, limits *readers.Limits) bool {
 // would follow. parts.Reader makes the CPU's readers; chunks makes what the device needs for one
 // goroutine. It is nil where the device does not know the rows.
 func (r *Run) Read(parts readers.Parts, chunks func() device.Chunks) (end, row int64, err error) {
+	parts.First = r.Request.First
 	if cpu := parts.Reader; r.Device != nil && chunks != nil {
 		parts.Reader = func() readers.PartReader { return r.Device.Reader(cpu(), chunks()) }
 	}
