@@ -212,11 +212,12 @@ func (c *parse) readAll(ctx context.Context, layout readers.Layout, src *source.
 	}
 	shape := k.Project(c.job.Columns)
 	l := tables.NewPartialTable(&shape, k.BBox, keep.Budget())
+	req := readers.Request{Limits: c.Limits}
 	if c.job.Streamed && len(k.Spans) > 1 && readers.EngineOf(p) != readers.EngineCPU {
-		ctx = (&readers.First{End: k.Spans[0].To, Rest: l.Rest()}).With(ctx)
+		req.First = &readers.First{End: k.Spans[0].To, Rest: l.Rest()}
 	}
 	c.call.Begin(l)
-	return readers.ReadAs(ctx, c.job.Format, p, src, c.Limits, &shape, keep, l.Put)
+	return readers.ReadAs(ctx, c.job.Format, p, src, req, &shape, keep, l.Put)
 }
 
 // readGrown reads only the rows that were appended to a file whose former table is in the archive.

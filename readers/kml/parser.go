@@ -6,7 +6,9 @@ import (
 	"slices"
 
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
+	"github.com/vibeflight/vibeflight/readers/internal/parallel"
 	"github.com/vibeflight/vibeflight/readers/internal/window"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
@@ -15,7 +17,7 @@ import (
 type parser struct {
 	layout    readers.Layout
 	readBytes int            // read at a time; 0: window.Bytes
-	device    *device.Engine // that has cards read chunks of Placemarks, or nil
+	device    *device.Engine // the GPU engine, or nil
 }
 
 // Parse reads the features of a layer of the whole file, or again a span of them that an earlier
@@ -26,9 +28,7 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 	if req.Span.To < 0 {
 		req.Span.To = src.Size
 	}
-	if c.device != nil && !c.device.Share(req.Span, &req.Limits) {
-		c.device = nil
-	}
+	c.device = c.device.For(req.Span, &req.Limits)
 	s := c.scanner(src, req)
 	s.sink.Text = slices.Clone(req.Span.Text)
 	if !req.Span.Inside { // else the rows are known to have no column too many
@@ -36,15 +36,12 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 		s.sink.Follow(readers.NewColumnSet(s.limits))
 	}
 	s.sink.Reset()
-	empty := true
-	s.emit = func(chunk readers.Chunk) error {
-		empty = false
-		return emit(chunk)
-	}
-	var crew *crew
-	if !req.Span.Inside && s.limits.Workers > 1 && req.Span.To-req.Span.From > 2*s.limits.PartBytes {
-		crew = c.crew(ctx, src, req, s)
-		defer crew.close()
+	out := parallel.NewOutput(emit)
+	s.emit = out.Emit
+	var w *workers
+	if parallel.Worthwhile(req.Span, &s.limits) {
+		w = newWorkers(ctx, c, src, req, s)
+		defer w.Close()
 	}
 	ok := s.open(ctx, src, req.Span.From, req.Span.To, req.Span.Row, cmp.Or(c.readBytes, window.Bytes))
 	switch {
@@ -57,8 +54,8 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 	if !ok {
 		return readers.Summary{}, s.error()
 	}
-	if crew != nil {
-		if err := crew.finish(); err != nil {
+	if w != nil {
+		if err := w.Finish(); err != nil {
 			return readers.Summary{}, err
 		}
 	}
@@ -68,15 +65,12 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 	if s.wanted != "" && !s.found && !req.Span.Inside {
 		return s.sum, &readers.NoLayerError{Name: src.Name, Layer: s.wanted, Layers: s.layers.names}
 	}
-	if empty && !req.Span.Inside {
+	empty := func() (*geoarrow.Columns, error) {
 		s.sink.Reset()
-		none, err := s.sink.Columns(0)
-		if err == nil {
-			err = emit(readers.Chunk{Columns: none})
-		}
-		if err != nil {
-			return readers.Summary{}, err
-		}
+		return s.sink.Columns(0)
+	}
+	if err := out.Finish(req.Span, empty); err != nil {
+		return readers.Summary{}, err
 	}
 	return s.sum, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
+	"github.com/vibeflight/vibeflight/readers/internal/parallel"
 	"github.com/vibeflight/vibeflight/readers/internal/positions"
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 	"github.com/vibeflight/vibeflight/readers/internal/window"
@@ -19,7 +20,7 @@ type parser struct {
 	layout    readers.Layout
 	readBytes int            // read at a time; 0: window.Bytes
 	portable  bool           // without what only some processors have
-	device    *device.Engine // that has cards read chunks of rows, or nil
+	device    *device.Engine // the GPU engine, or nil
 }
 
 // Parse reads the whole file, rows behind those that are known, or again a span of rows that an
@@ -32,24 +33,16 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 		req.Span.To = src.Size
 	}
 	s := c.scanner(req)
-	if c.device != nil && !c.device.Share(req.Span, &s.limits) {
-		c.device = nil
-	}
+	c.device = c.device.For(req.Span, &s.limits)
 	s.sink = rows.NewSink()
-	empty := true
-	s.emit = func(chunk readers.Chunk) error {
-		empty = false
-		return emit(chunk)
-	}
+	out := parallel.NewOutput(emit)
+	s.emit = out.Emit
 	if !s.open(ctx, src, req.Span.From, req.Span.To, req.Span.Row, cmp.Or(c.readBytes, window.Bytes)) ||
 		!s.file(ctx, c, req) {
 		return readers.Summary{}, s.error()
 	}
-	if empty && !req.Span.Inside {
-		none := &geoarrow.Columns{Geometry: geoarrow.NullGeometry(0, geoarrow.NoKind, geoarrow.XY)}
-		if err := emit(readers.Chunk{Columns: none}); err != nil {
-			return readers.Summary{}, err
-		}
+	if err := out.Finish(req.Span, parallel.NoGeometries); err != nil {
+		return readers.Summary{}, err
 	}
 	s.sum.BytesRead += s.Read
 	s.sum.Appendable = s.closed && s.known == 0
@@ -75,7 +68,7 @@ func (s *scanner) file(ctx context.Context, c parser, req readers.Request) bool 
 	if p < 0 {
 		return false
 	}
-	if req.Span.Inside || s.limits.Workers == 1 || req.Span.To-req.Span.From <= 2*s.limits.PartBytes {
+	if !parallel.Worthwhile(req.Span, &s.limits) {
 		return s.rows(p)
 	}
 	if p = s.between(p); p < 0 {
@@ -84,8 +77,8 @@ func (s *scanner) file(ctx context.Context, c parser, req readers.Request) bool 
 	if p == s.N {
 		return true
 	}
-	w := newCrew(ctx, c, req, s, s.Base+int64(p))
-	defer w.batcher.Close()
+	w := newWorkers(ctx, c, req, s, s.Base+int64(p))
+	defer w.Close()
 	s.err = w.read()
 	return s.err == nil
 }

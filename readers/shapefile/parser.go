@@ -9,6 +9,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
+	"github.com/vibeflight/vibeflight/readers/internal/parallel"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -16,13 +17,13 @@ import (
 type parser struct {
 	layout    readers.Layout
 	readBytes int            // read at a time; 0: windowBytes
-	device    *device.Engine // that has cards read chunks of records, or nil
+	device    *device.Engine // the GPU engine, or nil
 }
 
 // job is one Parse.
 type job struct {
 	dialect
-	cpu    parser
+	parser parser
 	ctx    context.Context
 	src    *source.File
 	table  *source.File // the .dbf, or nil
@@ -36,11 +37,11 @@ type job struct {
 
 	numbers numbers
 	walked  sync.Once // of inOrder
-	follow  followed
+	follow  sequenceCheck
 	mode    sync.Once // of what numbers out of sequence are
 	modeIs  string
 	step    int // of windows
-	sinks   sinks
+	sinks   parallel.FreeList[*sink]
 }
 
 // Parse reads the whole file, or again a span of records that an earlier Parse emitted.
@@ -48,7 +49,7 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 	emit func(readers.Chunk) error,
 ) (readers.Summary, error) {
 	j := &job{
-		dialect: c.layout.Dialect.(dialect), cpu: c, ctx: ctx, src: src, limits: req.Limits.WithDefaults(),
+		dialect: c.layout.Dialect.(dialect), parser: c, ctx: ctx, src: src, limits: req.Limits.WithDefaults(),
 		skip: c.layout.Options.SkipErrors(),
 		step: cmp.Or(c.readBytes, windowBytes),
 	}
@@ -65,11 +66,12 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 	if req.Span.Inside {
 		return j.again(req.Span, emit)
 	}
-	return j.all(emit)
+	return j.all(req.First, emit)
 }
 
-// followed is whether the records of a file follow each other by their own numbers and lengths.
-type followed struct {
+// sequenceCheck is whether the records of a file follow each other by their own numbers and
+// lengths.
+type sequenceCheck struct {
 	ok  bool
 	err error
 }
@@ -114,57 +116,63 @@ func (j *job) again(span readers.Span, emit func(readers.Chunk) error) (readers.
 }
 
 // all reads the file.
-func (j *job) all(emit func(readers.Chunk) error) (readers.Summary, error) {
+func (j *job) all(first *readers.First, emit func(readers.Chunk) error) (readers.Summary, error) {
 	sum := readers.Summary{CRS: j.crs, BytesRead: headerBytes}
 	j.noteHeader(&sum)
-	empty := true
-	batcher := readers.NewBatcher(j.ctx, j.cpu, j.src, 0, j.end, j.limits, func(c readers.Chunk) error {
-		empty = false
-		return emit(c)
-	})
-	batcher.Inline = j.cpu.device == nil
-	defer batcher.Close()
-	row := int64(0) // of the next record
-	parts, err := j.parts()
+	parts, engine, chunks, err := j.parts()
 	if err != nil {
 		return readers.Summary{}, err
 	}
-	_, rows, err := parts.Read(j.ctx, func(p readers.Part) error {
-		// A guess says in State which record it took its first one for.
-		if p.State != uint64(row) {
-			p.Release()
-			if _, err := j.reader().Read(p.Start, p.Start+1, row); err != nil {
-				return err
+	row := int64(0) // of the next record
+	out := parallel.NewOutput(emit)
+	run := parallel.Start(j.ctx, parallel.Config{
+		Parser: j.parser, Source: j.src,
+		Request: readers.Request{Span: readers.Span{To: j.end}, Limits: j.limits, First: first},
+		Engine:  engine, Summary: &sum, Emit: out.Emit,
+		Commit: func(p *readers.Part) error {
+			// A guess says in State which record it took its first one for.
+			if p.State != uint64(row) {
+				return j.refuse(p, row)
 			}
-			return fmt.Errorf("%s: %w: the record at byte %d", j.src.Name, source.ErrChanged, p.Start)
-		}
-		row += p.Rows
-		p.State = 0
-		sum.Add(&p.Summary)
-		return batcher.Add(p)
+			row += p.Rows
+			p.State = 0
+			return nil
+		},
 	})
+	defer run.Close()
+	_, rows, err := run.Read(parts, chunks)
 	if err == nil {
 		err = j.checkCount(rows, &sum)
 	}
 	if err == nil {
-		err = batcher.Finish()
+		err = run.Finish()
 	}
-	if err == nil && empty {
-		err = j.emitNone(emit)
+	if err == nil {
+		err = out.Finish(readers.Span{}, j.empty)
 	}
 	return sum, err
 }
 
-// parts are those of the file: of the CPU engine, or chunks for cards.
-func (j *job) parts() (readers.Parts, error) {
-	p := readers.Parts{
+// refuse returns the error of a part whose first record is not number row.
+func (j *job) refuse(p *readers.Part, row int64) error {
+	p.Release()
+	if _, err := j.reader().Read(p.Start, p.Start+1, row); err != nil {
+		return err
+	}
+	return fmt.Errorf("%s: %w: the record at byte %d", j.src.Name, source.ErrChanged, p.Start)
+}
+
+// parts returns the parts of the file. If devices read them, it returns the engine and their chunks
+// too.
+func (j *job) parts() (p readers.Parts, e *device.Engine, chunks func() device.Chunks, err error) {
+	p = readers.Parts{
 		From: headerBytes, To: j.end, Size: j.partBytes(j.limits.PartBytes, 0), Workers: j.limits.Workers,
-		Reader: func() readers.PartReader { return j.lending() },
+		Reader: func() readers.PartReader { return j.pooledReader() },
 	}
-	if j.cpu.device == nil || !j.onCards() {
-		return p, nil
+	if j.parser.device != nil && j.onDevice() {
+		e, chunks, err = j.deviceParts(&p)
 	}
-	return p, j.onLanes(&p)
+	return p, e, chunks, err
 }
 
 // partBytes is how much of the records a worker reads in one go: as much as is a part together with
@@ -200,20 +208,20 @@ func (j *job) checkCount(rows int64, sum *readers.Summary) error {
 	return nil
 }
 
-// emitNone emits the types of a file without rows.
-func (j *job) emitNone(emit func(readers.Chunk) error) error {
-	none := &geoarrow.Columns{}
+// empty returns the columns of a file without rows.
+func (j *job) empty() (*geoarrow.Columns, error) {
+	columns := &geoarrow.Columns{}
 	if j.attributes != nil {
 		table, err := j.attributes.NewReader(j.table, j.limits)
 		if err != nil {
-			return ofAttributes(j.src, 0, -1, err)
+			return nil, ofAttributes(j.src, 0, -1, err)
 		}
 		run, err := table.Read(j.ctx, 0, 0)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		none = run.Columns
+		columns = run.Columns
 	}
-	none.Geometry = geoarrow.NullGeometry(0, geoarrow.NoKind, geoarrow.XY)
-	return emit(readers.Chunk{Columns: none})
+	columns.Geometry = geoarrow.NullGeometry(0, geoarrow.NoKind, geoarrow.XY)
+	return columns, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
+	"github.com/vibeflight/vibeflight/readers/internal/parallel"
 	"github.com/vibeflight/vibeflight/readers/internal/window"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
@@ -17,7 +18,7 @@ type parser struct {
 	layout    readers.Layout
 	readBytes int            // read at a time; 0: window.Bytes
 	portable  bool           // without what only some processors have
-	device    *device.Engine // that has cards read chunks of features, or nil
+	device    *device.Engine // the GPU engine, or nil
 }
 
 // Parse reads the whole file, or again a span of rows that an earlier Parse emitted.
@@ -30,18 +31,13 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 	s := c.scanner(req)
 	s.sink.Text = slices.Clone(req.Span.Text)
 	s.sink.Reset()
-	empty := true
-	s.emit = func(chunk readers.Chunk) error {
-		empty = false
-		return emit(chunk)
-	}
-	var crew *crew
-	if c.device != nil && !c.device.Share(req.Span, &s.limits) {
-		c.device = nil
-	}
-	if !req.Span.Inside && s.limits.Workers > 1 && req.Span.To-req.Span.From > 2*s.limits.PartBytes {
-		crew = c.crew(ctx, src, req, s)
-		defer crew.close()
+	out := parallel.NewOutput(emit)
+	s.emit = out.Emit
+	c.device = c.device.For(req.Span, &s.limits)
+	var w *workers
+	if parallel.Worthwhile(req.Span, &s.limits) {
+		w = newWorkers(ctx, c, src, req, s)
+		defer w.Close()
 	}
 	ok := s.open(ctx, src, req.Span.From, req.Span.To, req.Span.Row, cmp.Or(c.readBytes, window.Bytes))
 	switch {
@@ -58,16 +54,13 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 	if !ok {
 		return readers.Summary{}, s.error()
 	}
-	if crew != nil {
-		if err := crew.finish(); err != nil {
+	if w != nil {
+		if err := w.Finish(); err != nil {
 			return readers.Summary{}, err
 		}
 	}
-	if empty && !req.Span.Inside {
-		none := &geoarrow.Columns{Geometry: geoarrow.NullGeometry(0, geoarrow.NoKind, geoarrow.XY)}
-		if err := emit(readers.Chunk{Columns: none}); err != nil {
-			return readers.Summary{}, err
-		}
+	if err := out.Finish(req.Span, parallel.NoGeometries); err != nil {
+		return readers.Summary{}, err
 	}
 	s.sum.BytesRead += s.Read
 	// another one stands in a row that may not be read again

@@ -9,6 +9,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
+	"github.com/vibeflight/vibeflight/readers/internal/parallel"
 	"github.com/vibeflight/vibeflight/readers/internal/window"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
@@ -19,12 +20,12 @@ type parser struct {
 	columns   readers.Projection
 	readBytes int            // read at a time; 0: window.Bytes
 	single    bool           // records are read one by one, none in blocks
-	device    *device.Engine // that has cards read chunks of records, or nil
+	device    *device.Engine // the GPU engine, or nil
 }
 
-// Parse reads the whole file, records behind those that are known, or again a span of records that
-// an earlier Parse emitted. A Span's State is not needed: an SRID in the records before makes a
-// file that is not Appendable.
+// Parse reads the whole file, or the records after those that are known, or again a span of records
+// that an earlier Parse emitted. It does not need the Span's State: a file that has an SRID is not
+// Appendable.
 func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request,
 	emit func(readers.Chunk) error,
 ) (readers.Summary, error) {
@@ -39,25 +40,23 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 		req.Limits.BatchBytes = max(1, req.Limits.WithDefaults().BatchBytes/decodedBytes)
 	}
 	s := c.scanner(req)
-	if c.device != nil && (!c.dialect.onCards() || !c.device.Share(req.Span, &s.limits)) {
+	if c.dialect.onDevice() {
+		c.device = c.device.For(req.Span, &s.limits)
+	} else {
 		c.device = nil
 	}
 	s.sink = newSink(c.dialect, c.columns)
 	s.sink.Text = slices.Concat(s.sink.Text, req.Span.Text)
 	s.sink.Reset()
-	empty := true
-	s.emit = func(chunk readers.Chunk) error {
-		empty = false
-		return emit(chunk)
-	}
+	out := parallel.NewOutput(emit)
+	s.emit = out.Emit
 	if !s.open(ctx, src, req.Span.From, req.Span.To, req.Span.Row, cmp.Or(c.readBytes, window.Bytes)) ||
 		!s.file(ctx, c, req) {
 		return readers.Summary{}, s.failure()
 	}
-	if empty && !req.Span.Inside {
-		if err := emit(readers.Chunk{Columns: c.dialect.none(c.columns)}); err != nil {
-			return readers.Summary{}, err
-		}
+	empty := func() (*geoarrow.Columns, error) { return newSink(c.dialect, c.columns).Columns(0) }
+	if err := out.Finish(req.Span, empty); err != nil {
+		return readers.Summary{}, err
 	}
 	s.sum.BytesRead += s.Read
 	s.sum.Appendable = c.dialect.final && s.closed && s.srid == 0
@@ -91,7 +90,7 @@ func (c parser) scanner(req readers.Request) *scanner {
 
 // file reads all records, with several workers if there is enough for them.
 func (s *scanner) file(ctx context.Context, c parser, req readers.Request) bool {
-	if req.Span.Inside || s.limits.Workers == 1 || req.Span.To-req.Span.From <= 2*s.limits.PartBytes {
+	if !parallel.Worthwhile(req.Span, &s.limits) {
 		return s.records(0)
 	}
 	p := s.lineEnds(0)
@@ -99,18 +98,8 @@ func (s *scanner) file(ctx context.Context, c parser, req readers.Request) bool 
 		s.err = s.Err
 		return p >= 0
 	}
-	w := newCrew(ctx, c, req, s, s.Base+int64(p))
-	defer w.batcher.Close()
+	w := newWorkers(ctx, c, req, s, s.Base+int64(p))
+	defer w.Close()
 	s.err = w.read()
 	return s.err == nil
-}
-
-// none is the chunk of a file without records.
-func (d *dialect) none(columns readers.Projection) *geoarrow.Columns {
-	k := newSink(d, columns)
-	c, err := k.Columns(0)
-	if err != nil {
-		panic(err) // of no geometry
-	}
-	return c
 }

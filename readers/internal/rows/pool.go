@@ -9,13 +9,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// LeadBytes is how much of the rows is read at most before other workers help, who learn from them
-// how large sinks will be.
-const LeadBytes = 256 << 10
-
-// Lent are sinks whose memory serves one part of a file after the other: a part's columns are
-// copied into chunks before the next part fills them again. It may be used by several goroutines.
-type Lent[S Rows] struct {
+// Pool lends sinks whose memory serves one part of a file after the other: a part's columns are
+// copied into batches before the next part fills the sink again. Several goroutines may use it.
+type Pool[S Rows] struct {
 	New func() S // makes an empty sink
 
 	mu   sync.Mutex
@@ -26,7 +22,7 @@ type Lent[S Rows] struct {
 }
 
 // Take gives an empty sink for one part. What its Columns gives is good until Give.
-func (l *Lent[S]) Take() S {
+func (l *Pool[S]) Take() S {
 	l.mu.Lock()
 	var k S
 	found := len(l.free) > 0
@@ -37,7 +33,7 @@ func (l *Lent[S]) Take() S {
 	l.mu.Unlock()
 	if !found {
 		k = l.New()
-		k.base().lend(want)
+		k.base().pooled(want)
 	}
 	k.base().Text, k.base().known = text, nil
 	k.Reset()
@@ -45,7 +41,7 @@ func (l *Lent[S]) Take() S {
 }
 
 // Give takes a sink back, of which nothing is read any more.
-func (l *Lent[S]) Give(k S) {
+func (l *Pool[S]) Give(k S) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.free = append(l.free, k)
@@ -54,7 +50,7 @@ func (l *Lent[S]) Give(k S) {
 // Part is what a sink of these holds, which then serves until the part is released: the rows of
 // chunk, with what stands between start and next. A chunk without columns is a part without rows,
 // and gives the sink back.
-func (l *Lent[S]) Part(k S, chunk readers.Chunk, start, next int64) readers.Part {
+func (l *Pool[S]) Part(k S, chunk readers.Chunk, start, next int64) readers.Part {
 	part := readers.Part{Start: start, To: start, Next: next, Release: func() {}}
 	if chunk.Columns == nil {
 		l.Give(k)
@@ -79,7 +75,7 @@ func Refuse(r readers.PartReader, p readers.Part, row int64) error {
 }
 
 // Expect says how large sinks will be.
-func (l *Lent[S]) Expect(s Sizes) {
+func (l *Pool[S]) Expect(s Sizes) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.want = s
@@ -87,7 +83,7 @@ func (l *Lent[S]) Expect(s Sizes) {
 
 // Learn keeps the columns that a part of the file showed to be text, so that the next ones need not
 // be read twice.
-func (l *Lent[S]) Learn(text []geoarrow.ColumnID) {
+func (l *Pool[S]) Learn(text []geoarrow.ColumnID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.has == nil {
@@ -102,24 +98,24 @@ func (l *Lent[S]) Learn(text []geoarrow.ColumnID) {
 }
 
 // Forced is the columns that are known to be text.
-func (l *Lent[S]) Forced() []geoarrow.ColumnID {
+func (l *Pool[S]) Forced() []geoarrow.ColumnID {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.text)
 }
 
-// lend makes a new sink one whose chunks are read before it serves again, and so large.
-func (k *Sink) lend(want Sizes) {
+// pooled makes a new sink one of a Pool, with room for chunks of the given sizes.
+func (k *Sink) pooled(want Sizes) {
 	k.memory.Lend = true
 	k.prepare(want)
 }
 
-// Lent reports whether the chunk's memory is the sink's.
-func (k *Sink) Lent() bool { return k.memory.Lend }
+// Pooled reports whether the sink is one of a Pool: the chunk's memory is the sink's.
+func (k *Sink) Pooled() bool { return k.memory.Lend }
 
-// lentCells is how many rows times columns a part has: a row of few bytes may be one of very many
+// pooledCells is how many rows times columns a part has: a row of few bytes may be one of very many
 // columns.
-const lentCells = 1 << 22
+const pooledCells = 1 << 22
 
 // Full reports whether the rows so far have so many cells that no row may follow in the chunk at
 // hand, wherever it was to end: a part is full early, and a batch when it is beyond the limits,
@@ -131,7 +127,7 @@ func (k *Sink) FullWith(limits *readers.Limits, more int) bool { return k.full(l
 
 func (k *Sink) full(limits *readers.Limits, rows int) bool {
 	if k.memory.Lend {
-		return rows > 0 && rows*len(k.Order) >= lentCells
+		return rows > 0 && rows*len(k.Order) >= pooledCells
 	}
 	return !limits.Fits(rows, len(k.Order))
 }
@@ -179,8 +175,8 @@ func (k *Sink) prepare(s Sizes) {
 	for _, want := range s.columns {
 		c := k.add(want.id)
 		c.Ints, c.Floats = geoarrow.Alloc[int64](&k.memory, want.ints), geoarrow.Alloc[float64](&k.memory, want.floats)
-		c.Ends, c.TextEnds = geoarrow.Alloc[int32](&k.memory, want.ends), geoarrow.Alloc[int32](&k.memory,
-			want.textEnds)
+		c.Ends = geoarrow.Alloc[int32](&k.memory, want.ends)
+		c.TextEnds = geoarrow.Alloc[int32](&k.memory, want.textEnds)
 		c.Text = geoarrow.Alloc[byte](&k.memory, want.text)
 		c.reset()
 	}

@@ -31,13 +31,13 @@ func part(t *testing.T, k *Sink, rows, first int) *geoarrow.Columns {
 	return c
 }
 
-// TestLentMemory: what one part held in int32 and as WKB, the next one holds in the same memory,
+// TestPoolMemory: what one part held in int32 and as WKB, the next one holds in the same memory,
 // and it is what a sink of its own gives.
-func TestLentMemory(t *testing.T) {
-	lent := Lent[*Sink]{New: NewSink}
+func TestPoolMemory(t *testing.T) {
+	pool := Pool[*Sink]{New: NewSink}
 	var integers, wkb unsafe.Pointer
 	for i, rows := range []int{100, 100, 7, 99} {
-		k := lent.Take()
+		k := pool.Take()
 		got, want := part(t, k, rows, 1000*i), part(t, NewSink(), rows, 1000*i)
 		if !bytes.Equal(got.Attributes[0].Values, want.Attributes[0].Values) ||
 			!bytes.Equal(got.Geometry.WKB, want.Geometry.WKB) {
@@ -51,6 +51,6 @@ func TestLentMemory(t *testing.T) {
 				b, integers, wkb)
 		}
 		integers, wkb = a, b
-		lent.Give(k)
+		pool.Give(k)
 	}
 }

@@ -6,7 +6,9 @@ import (
 	"slices"
 
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
+	"github.com/vibeflight/vibeflight/readers/internal/parallel"
 	"github.com/vibeflight/vibeflight/readers/internal/window"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
@@ -15,7 +17,7 @@ import (
 type parser struct {
 	layout    readers.Layout
 	readBytes int            // read at a time; 0: window.Bytes
-	device    *device.Engine // that has cards read chunks of features, or nil
+	device    *device.Engine // the GPU engine, or nil
 }
 
 // Parse reads the features of a layer of the whole file, or again a span of them that an earlier
@@ -27,9 +29,7 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 		req.Span.To = src.Size
 	}
 	s := c.scanner(req)
-	if c.device != nil && !c.device.Share(req.Span, &s.limits) {
-		c.device = nil
-	}
+	c.device = c.device.For(req.Span, &s.limits)
 	s.sink = newSink(s.schema, c.layout.Columns)
 	s.sink.Text = slices.Clone(req.Span.Text)
 	if !req.Span.Inside { // else the rows are known to have no column too many
@@ -37,15 +37,12 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 		s.sink.Follow(readers.NewColumnSet(s.limits))
 	}
 	s.sink.Reset()
-	empty := true
-	s.emit = func(chunk readers.Chunk) error {
-		empty = false
-		return emit(chunk)
-	}
-	var crew *crew
-	if !req.Span.Inside && s.limits.Workers > 1 && req.Span.To-req.Span.From > 2*s.limits.PartBytes {
-		crew = c.crew(ctx, src, req, s)
-		defer crew.close()
+	out := parallel.NewOutput(emit)
+	s.emit = out.Emit
+	var w *workers
+	if parallel.Worthwhile(req.Span, &s.limits) {
+		w = newWorkers(ctx, c, src, req, s)
+		defer w.Close()
 	}
 	ok := s.open(ctx, src, req.Span.From, req.Span.To, req.Span.Row, cmp.Or(c.readBytes, window.Bytes))
 	switch {
@@ -63,8 +60,8 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 	if !ok {
 		return readers.Summary{}, s.error()
 	}
-	if crew != nil {
-		if err := crew.finish(); err != nil {
+	if w != nil {
+		if err := w.Finish(); err != nil {
 			return readers.Summary{}, err
 		}
 	}
@@ -74,25 +71,23 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 	if s.wanted != "" && !s.layers.has(s.wanted) && !req.Span.Inside {
 		return s.sum, &readers.NoLayerError{Name: src.Name, Layer: s.wanted, Layers: s.layers.names}
 	}
-	if empty && !req.Span.Inside {
+	empty := func() (*geoarrow.Columns, error) {
 		s.sink.Text = nil
 		s.sink.Reset()
-		none, err := s.sink.Columns(0)
-		if s.sink.Refused() { // the schema promises too many
+		columns, err := s.sink.Columns(0)
+		if s.sink.Refused() { // the schema declares too many
 			err = req.Limits.CheckColumns(src.Name, len(s.sink.declared))
 		}
-		if err == nil {
-			err = emit(readers.Chunk{Columns: none})
-		}
-		if err != nil {
-			return readers.Summary{}, err
-		}
+		return columns, err
+	}
+	if err := out.Finish(req.Span, empty); err != nil {
+		return readers.Summary{}, err
 	}
 	return s.sum, nil
 }
 
-// headBytes are read at a time of what stands in front of all features.
-const headBytes = 16 << 10
+// rootBytes is how many bytes are read at a time of what precedes all features.
+const rootBytes = 16 << 10
 
 // frame is what boundedBy of the root says of the rows of a span that is read again. Where it names
 // a system, that is read again, too: the span does not carry names.
@@ -104,7 +99,7 @@ func (c parser) frame(ctx context.Context, src *source.File, req readers.Request
 	s := c.scanner(req)
 	s.sink = newSink(s.schema, c.layout.Columns)
 	s.onlyHead = true
-	if !s.open(ctx, src, 0, src.Size, 0, headBytes) || !s.document() {
+	if !s.open(ctx, src, 0, src.Size, 0, rootBytes) || !s.document() {
 		return frame{}, s.error()
 	}
 	return s.frame, nil
@@ -115,7 +110,7 @@ func (s *scanner) span(span readers.Span) bool {
 	st := unpackState(span.State)
 	s.inside = true
 	if span.CRS != nil {
-		s.crs = established{crs: *span.CRS, set: true}
+		s.crs = layerCRS{crs: *span.CRS, set: true}
 	}
 	s.X.ResumeLoose()
 	s.X.Encoding, s.wraps, s.names.fme = st.encoding, st.wraps, st.fme

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/parallel"
 	"github.com/vibeflight/vibeflight/readers/internal/window"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
@@ -31,12 +33,9 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 		end = req.Span.To
 	}
 	from := max(req.Span.From, h.first)
-	empty := true
 	s := c.scanner(req)
-	s.emit = func(chunk readers.Chunk) error {
-		empty = false
-		return emit(chunk)
-	}
+	out := parallel.NewOutput(emit)
+	s.emit = out.Emit
 	s.use(newSink(h, c.layout.Columns))
 	s.sink.Text = slices.Clone(req.Span.Text)
 	s.sink.Reset()
@@ -50,14 +49,9 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 			return readers.Summary{}, err
 		}
 	}
-	if empty && !req.Span.Inside {
-		none, err := newSink(h, c.layout.Columns).Columns(0)
-		if err != nil {
-			return readers.Summary{}, err
-		}
-		if err := emit(readers.Chunk{Columns: none}); err != nil {
-			return readers.Summary{}, err
-		}
+	empty := func() (*geoarrow.Columns, error) { return newSink(h, c.layout.Columns).Columns(0) }
+	if err := out.Finish(req.Span, empty); err != nil {
+		return readers.Summary{}, err
 	}
 	s.sum.BytesRead += s.Read
 	if !req.Span.Inside {
@@ -78,13 +72,15 @@ func (c parser) scanner(req readers.Request) *scanner {
 	return s
 }
 
-// file reads all features, with several workers if there is enough for them.
+// file reads all features, with several workers if there are enough of them.
 func (s *scanner) file(ctx context.Context, c parser, req readers.Request, from, end int64) bool {
-	if req.Span.Inside || s.limits.Workers == 1 || end-from <= 2*s.limits.PartBytes {
+	span := req.Span
+	span.From, span.To = from, end
+	if !parallel.Worthwhile(span, &s.limits) {
 		return s.features(0)
 	}
-	w := newCrew(ctx, c, req, s, from)
-	defer w.batcher.Close()
+	w := newWorkers(ctx, c, req, s, from)
+	defer w.Close()
 	s.err = w.read()
 	return s.err == nil
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
+	"github.com/vibeflight/vibeflight/readers/internal/parallel"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -12,7 +14,7 @@ import (
 type parser struct {
 	header     *Header
 	blockBytes int
-	device     *device.Engine // that has cards read chunks of records, or nil
+	device     *device.Engine // the GPU engine, or nil
 }
 
 // Parse reads all records, or again those of a span that an earlier Parse emitted.
@@ -22,52 +24,64 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 	if err := req.Limits.CheckColumns(src.Name, len(c.header.Fields)); err != nil {
 		return readers.Summary{}, err
 	}
-	pool := &pool{header: c.header, src: src, limits: req.Limits, blockBytes: c.blockBytes}
+	pool := &readerPool{header: c.header, src: src, limits: req.Limits, blockBytes: c.blockBytes}
 	if req.Span.Inside {
 		return c.again(ctx, pool, req.Span, emit)
 	}
-	sum := readers.Summary{BytesRead: c.header.Start, Skipped: c.header.Missing()}
+	sum := readers.Summary{BytesRead: c.header.Start}
 	sum.Deviations.Append(c.header.Deviations())
-	rows := false
-	batcher := readers.NewBatcher(ctx, c, src, req.Span.Row, c.header.offset(c.header.Records), req.Limits,
-		func(chunk readers.Chunk) error {
-			rows = true
-			return emit(chunk)
-		})
-	batcher.Inline = c.device == nil
-	defer batcher.Close()
-	if c.header.Records > 0 {
-		skipped := sum.Skipped
-		sum.Skipped = readers.Skipped{}
-		err := c.parts(ctx, pool, req, func(p readers.Part) error {
-			sum.Add(&p.Summary)
-			return batcher.Add(p)
-		})
+	out := parallel.NewOutput(emit)
+	if err := c.records(ctx, pool, req, &sum, out.Emit); err != nil {
+		return readers.Summary{}, err
+	}
+	sum.Add(&readers.Summary{Skipped: c.header.Missing()}) // they follow all others
+	empty := func() (*geoarrow.Columns, error) {           // the types that the header declares
+		r, err := pool.take()
 		if err != nil {
-			return readers.Summary{}, err
+			return nil, err
 		}
-		sum.Add(&readers.Summary{Skipped: skipped}) // behind all others
+		run, err := r.Read(ctx, 0, 0)
+		return run.Columns, err
 	}
-	if err := batcher.Finish(); err != nil {
+	if err := out.Finish(req.Span, empty); err != nil {
 		return readers.Summary{}, err
 	}
-	if rows {
-		return sum, nil
+	return sum, nil
+}
+
+// records reads all records with several workers. Their guesses are never wrong.
+func (c parser) records(ctx context.Context, pool *readerPool, req readers.Request, sum *readers.Summary,
+	emit func(readers.Chunk) error,
+) error {
+	limits, span := req.Limits.WithDefaults(), c.header.span()
+	var engine *device.Engine
+	if c.header.OnDevice() {
+		engine = c.device.For(span, &limits)
 	}
-	// No row: the columns have the types that the header declares.
-	r, err := pool.take()
-	if err != nil {
-		return readers.Summary{}, err
+	req.Span.To = span.To
+	r := parallel.Start(ctx, parallel.Config{
+		Parser: c, Source: pool.src, Request: req, Limits: limits, Engine: engine, Summary: sum, Emit: emit,
+	})
+	defer r.Close()
+	if c.header.Records > 0 {
+		size, err := c.partBytes(pool, limits.PartBytes)
+		if err != nil {
+			return err
+		}
+		parts := readers.Parts{
+			From: span.From, To: span.To, Size: size, Workers: limits.Workers,
+			Reader: func() readers.PartReader { return partReader{ctx, c.header, pool} },
+		}
+		chunks := func() device.Chunks { return deviceChunks{c.header} }
+		if _, _, err := r.Read(parts, chunks); err != nil {
+			return err
+		}
 	}
-	run, err := r.Read(ctx, 0, 0)
-	if err != nil {
-		return readers.Summary{}, err
-	}
-	return sum, emit(readers.Chunk{Columns: run.Columns})
+	return r.Finish()
 }
 
 // again reads the records of one chunk. Its memory is the chunk's alone.
-func (c parser) again(ctx context.Context, pool *pool, span readers.Span,
+func (c parser) again(ctx context.Context, pool *readerPool, span readers.Span,
 	emit func(readers.Chunk) error,
 ) (readers.Summary, error) {
 	r, err := pool.take()
@@ -83,7 +97,7 @@ func (c parser) again(ctx context.Context, pool *pool, span readers.Span,
 		emit(readers.Chunk{Columns: run.Columns, Span: span})
 }
 
-// recordAt is the first record that begins at or behind an offset, or the number of records.
+// recordAt returns the first record that begins at or after an offset, or the number of records.
 func (h *Header) recordAt(offset int64) int64 {
 	if offset <= h.Start {
 		return 0
@@ -95,27 +109,8 @@ func (h *Header) recordAt(offset int64) int64 {
 	return (offset - h.Start + length - 1) / length
 }
 
-// parts reads the records with several workers. Their guesses are never wrong.
-func (c parser) parts(ctx context.Context, pool *pool, req readers.Request, take func(readers.Part) error) error {
-	limits := req.Limits.WithDefaults()
-	reader := func() readers.PartReader { return partReader{ctx, c.header, pool} }
-	if c.device != nil && c.header.OnCards() && c.device.Share(c.header.span(), &limits) {
-		reader = deviceReader(ctx, c.device, c.header, pool.src, reader)
-	}
-	size, err := c.partBytes(pool, limits.PartBytes)
-	if err != nil {
-		return err
-	}
-	parts := readers.Parts{
-		From: c.header.Start, To: c.header.offset(c.header.Records), Size: size, Workers: limits.Workers,
-		Reader: reader,
-	}
-	_, _, err = parts.Read(ctx, take)
-	return err
-}
-
-// partBytes is how much of the table is about so many bytes of records and memos.
-func (c parser) partBytes(pool *pool, bytes int64) (int64, error) {
+// partBytes returns how many bytes of the table have that many bytes together with their memos.
+func (c parser) partBytes(pool *readerPool, bytes int64) (int64, error) {
 	r, err := pool.take()
 	if err != nil {
 		return 0, err
@@ -132,17 +127,17 @@ func (c parser) partBytes(pool *pool, bytes int64) (int64, error) {
 type partReader struct {
 	ctx    context.Context
 	header *Header
-	pool   *pool
+	pool   *readerPool
 }
 
-// Guess reads the records that begin from one offset on and before another.
+// Guess reads the records that begin between two offsets.
 func (r partReader) Guess(from, stop int64) readers.Part {
 	part, err := r.Read(from, stop, 0)
 	part.Failed = err != nil
 	return part
 }
 
-// Read is Guess that says what is wrong. Records know their numbers by where they are.
+// Read reads the records that begin between two offsets, whose numbers follow from these.
 func (r partReader) Read(from, stop, _ int64) (readers.Part, error) {
 	reader, err := r.pool.take()
 	if err != nil {
