@@ -1,4 +1,4 @@
-// json_text.cu: which members have nested values, and where their compact text lies.
+// ranks.cu: where a byte of a text is in what a mask keeps of the text.
 //
 // Compact text is the bytes that a mask keeps, one behind the other. Where a byte of the text lies in there is a count of bits: those of the words before, which a
 // scan has added up, and those before it in its own word. So a value of any length has its place with two looks.
@@ -8,25 +8,12 @@
 //   rank   0             6   7             14    of the first bytes of both values, and behind the last
 //
 // buffer   elements     written by   what
-// nested   members/64   members      bit per member: one that counts
 // ranks    n/64 + 1     words        bits of each word; a scan makes sums of them
 // starts   rows         spans        byte offsets; ranks of them afterwards
 // ends     rows         spans        likewise
-// sums     rows         add          offsets of two columns, added
 #include "vf.cuh"
 
-// One thread, one member.
-KERNEL __launch_bounds__(BLOCK) json_text_members(const i32 *__restrict__ owner, const i32 *__restrict__ owner_field, i32 want_owner, const u8 *__restrict__ kind, u32 want, i64 members, u64 *__restrict__ nested) {
-  const i64 i = thread_index();
-  bool is = false;
-  if (i < members && want >> (kind[i] & 31) & 1) {
-    const i64 o = owner[i];
-    is = want_owner < 0 ? o < 0 : o >= 0 && o < members && owner_field[o] == want_owner;
-  }
-  store_bits(nested, i, members, is);
-}
-
-KERNEL __launch_bounds__(BLOCK) json_text_words(const u64 *__restrict__ mask, i64 words, i64 *__restrict__ ranks) {
+KERNEL __launch_bounds__(BLOCK) ranks_words(const u64 *__restrict__ mask, i64 words, i64 *__restrict__ ranks) {
   const i64 word = thread_index();
   if (word <= words) ranks[word] = word < words ? __popcll(mask[word]) : 0;
 }
@@ -37,13 +24,8 @@ __device__ __forceinline__ i64 rank_of(const u64 *__restrict__ mask, const i64 *
   return ranks[word] + (word < words ? __popcll(mask[word] & low_bits(max(at, 0ll) % WORD)) : 0);
 }
 
-KERNEL __launch_bounds__(BLOCK) json_text_spans(const u64 *__restrict__ mask, i64 words, const i64 *__restrict__ ranks, i64 count, i64 *__restrict__ starts, i64 *__restrict__ ends) {
+KERNEL __launch_bounds__(BLOCK) ranks_spans(const u64 *__restrict__ mask, i64 words, const i64 *__restrict__ ranks, i64 count, i64 *__restrict__ starts, i64 *__restrict__ ends) {
   const i64 i = thread_index();
   if (i >= count) return;
   starts[i] = rank_of(mask, ranks, words, starts[i]), ends[i] = rank_of(mask, ranks, words, ends[i]);
-}
-
-KERNEL __launch_bounds__(BLOCK) json_text_add(i64 *__restrict__ sums, i64 count, const i64 *__restrict__ more) {
-  const i64 i = thread_index();
-  if (i < count) sums[i] += more[i];
 }
