@@ -58,9 +58,7 @@ func TestWritesEndWithTheirClients(t *testing.T) {
 					default:
 						cancel()
 						eventually(t, "the client has left", func() error {
-							c.tables.mu.Lock()
-							defer c.tables.mu.Unlock()
-							if len(c.tables.flights) > 0 {
+							if c.tables.Stats().Parsing > 0 {
 								return errors.New("a parse is waited for")
 							}
 							return nil

@@ -1,240 +1,214 @@
-// Package catalog knows which files lie below the roots, what they are called, whether they
-// changed, and which of them are parsed.
+// Package catalog serves the tables of the data files below some roots. It joins its parts:
 //
-// A name is a path relative to a root, '/'-separated, the root's alias in front; '#', '%' and bytes
-// that are no UTF-8 are written %XX. Hidden files and folders have no name, nor has what only a
-// link out of the root leads to. The catalog follows its roots by inotify and, because that misses
-// network file systems and is limited in number, by looking at all folders every so often; whoever
-// asks for a name gets the file as it is at that moment in any case.
+//	tree     which files there are, and whether they changed
+//	job      which table of a file is requested: format, options, columns
+//	load     the table of a file: from the archive, or parsed
+//	tables   one parse for all callers, and the cache of tables
+//	persist  what outlives the process: parsed tables, and a record of each file
+//	scan     which rows and columns of a table a caller receives
+//	poll     parses that clients wait for by asking again
+//	inbox    what clients send: files to parse, and tables to store
 //
-// Parsed tables are kept within a budget of bytes. They are immutable: what is dropped stays valid
-// for those who hold it.
+// Tables are immutable. A table that is evicted stays valid for its holders.
 package catalog
 
 import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
 
+	"github.com/vibeflight/vibeflight/catalog/inbox"
 	"github.com/vibeflight/vibeflight/catalog/internal/files"
+	"github.com/vibeflight/vibeflight/catalog/job"
+	"github.com/vibeflight/vibeflight/catalog/load"
+	"github.com/vibeflight/vibeflight/catalog/persist"
+	"github.com/vibeflight/vibeflight/catalog/poll"
+	"github.com/vibeflight/vibeflight/catalog/tables"
+	"github.com/vibeflight/vibeflight/catalog/tree"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// Config says what to serve. Roots and Formats are needed.
+// Config configures a Catalog. Roots and Formats are required.
 type Config struct {
 	Roots    []Root
-	Writable *Root // where clients store tables; served like the others; nil: nowhere (--writable)
+	Writable *Root // in which clients store tables; served like the others; nil: none (--writable)
 	Formats  readers.Registry
-	Engines  Engines             // who parses; nil: the CPU engines
-	Parsing  func() (end func()) // is told when a parse begins, and when it is over; may be nil
-	// of parsed tables kept, and what Limits.Memory is if it is 0; 0: DefaultMemoryBytes; < 0: none
-	// is kept (--memory)
+	Engines  Engines             // nil: the CPU engines
+	Parsing  func() (end func()) // called when a parse begins; may be nil
+	// MemoryBytes bounds the cached tables, and is Limits.Memory if that is 0. 0: DefaultMemoryBytes;
+	// < 0: no table is cached (--memory).
 	MemoryBytes int64
-	// bytes that a packed file unpacks to; 0: source.DefaultMaxUnpackedBytes (--max-unpacked-bytes)
+	// MaxUnpacked bounds the bytes that a packed file unpacks to. 0:
+	// source.DefaultMaxUnpackedBytes (--max-unpacked-bytes).
 	MaxUnpacked int64
-	// files that clients send and that are parsed at the same time, which share MemoryBytes; 0:
-	// DefaultMaxSent (--max-exchanges)
+	// MaxSent bounds the files that clients send and that are parsed at a time. They share
+	// MemoryBytes. 0: DefaultMaxSent (--max-exchanges).
 	MaxSent        int
 	MaxStoredBytes int64 // of a file that a client stores; 0: DefaultMaxStoredBytes (--max-put-bytes)
 	MaxFileBytes   int64 // larger files are not parsed; 0: no limit (--max-file-bytes)
 	Limits         readers.Limits
 	Options        func(name string) map[string]any // the operator's options for a file; a ticket's win; may be nil
 	Log            zerolog.Logger
-	CacheDir       string        // where parsed tables outlive the process; "": nowhere (--cache-dir)
+	CacheDir       string        // where parsed tables outlive the process; "": none (--cache-dir)
 	CacheBytes     int64         // of them on disk; 0: DefaultCacheBytes (--cache-bytes)
-	Rescan         time.Duration // between looks at all folders, which find what the watch can't see; default 10 s
-}
-
-// parsing says that a parse begins; end is called when it is over.
-func (c *Catalog) parsing() (end func()) {
-	if c.cfg.Parsing == nil {
-		return func() {}
-	}
-	return c.cfg.Parsing()
+	Rescan         time.Duration // between readings of all folders; 0: DefaultRescan
 }
 
 // Defaults of Config.
 const (
-	DefaultMemoryBytes = 1 << 30
-	DefaultCacheBytes  = 32 << 30
-	DefaultRescan      = 10 * time.Second
+	DefaultMemoryBytes    = 1 << 30
+	DefaultCacheBytes     = 32 << 30
+	DefaultRescan         = 10 * time.Second
+	DefaultMaxSent        = inbox.DefaultMaxSent
+	DefaultMaxStoredBytes = inbox.DefaultMaxStoredBytes
 )
 
-// leastMemory is what a parse may take in any case, beside the tables that are kept.
-const leastMemory = 512 << 20
+// minMemory is the smallest default of Limits.Memory.
+const minMemory = 512 << 20
 
-// Catalog is the entries below some roots and their parsed tables. It is safe for use by several
-// goroutines.
+// withDefaults fills in the defaults.
+func (cfg Config) withDefaults() Config {
+	if cfg.Writable != nil {
+		cfg.Roots = append(slices.Clone(cfg.Roots), *cfg.Writable)
+	}
+	cfg.MemoryBytes = cmp.Or(cfg.MemoryBytes, DefaultMemoryBytes)
+	if cfg.Rescan <= 0 {
+		cfg.Rescan = DefaultRescan
+	}
+	cfg.Limits.Memory = cmp.Or(cfg.Limits.Memory, max(cfg.MemoryBytes, minMemory))
+	return cfg
+}
+
+// Catalog is the entries below some roots and their parsed tables. It is safe for concurrent use.
 type Catalog struct {
-	cfg      Config
-	roots    []*root
-	writable *root // the last of roots; nil: none is
-	storing  turns // commits, by the name of the file
-	tables   *tables
-	archive  *archive      // nil: what is parsed ends with the process
-	recent   *recordCache  // that of archive if there is one
-	parts    atomic.Int64  // tickets for which a part of a file was parsed
-	saving   chan struct{} // tables that may be saved at the same time
-	sending  chan struct{} // files that clients may send at the same time
-	watch    *watch
-	index    atomic.Pointer[index]
+	cfg     Config
+	archive *persist.Archive
+	tables  *tables.Cache
+	tree    *tree.Tree
+	loader  *load.Loader
+	polls   *poll.Polls
+	inbox   *inbox.Inbox
 
-	ctx  context.Context // ends with the catalog
+	ctx  context.Context // canceled by Close
 	stop context.CancelFunc
 	wg   sync.WaitGroup
 	once sync.Once
-
-	saves sync.WaitGroup
-
-	pollWait, pollLease time.Duration // as the constants say; tests have less time
-
-	scanMu sync.Mutex // one walk at a time
-	tree   tree
-	// unreadable are the folders that the log warned of, so that each is told once.
-	unreadable map[place]bool
-	indexMu    sync.Mutex           // of changes of index
-	layers     map[string]layerList // by storeName
-	collided   map[string]bool      // names that were logged
-	scans      atomic.Int64
-	scanTime   atomic.Int64 // of the last walk over all folders, nanoseconds
-
-	// readers.Read; tests replace it
-	read func(context.Context, readers.Format, readers.Parser, *source.File, readers.Limits,
-		readers.Keeper) (*readers.Table, error)
 }
 
 // Open lists the files below the roots and begins to follow them. Two files of the same name below
 // different roots are an error. The caller closes the catalog; ctx bounds Open alone.
 func Open(ctx context.Context, cfg Config) (*Catalog, error) { return open(ctx, cfg, files.OS{}) }
 
-// open is Open with the file system that the tables of the cache lie in.
+// open is Open with the file system of the cache.
 func open(ctx context.Context, cfg Config, fsys files.FS) (*Catalog, error) {
-	if cfg.Writable != nil {
-		cfg.Roots = append(slices.Clone(cfg.Roots), *cfg.Writable)
-	}
+	cfg = cfg.withDefaults()
 	if len(cfg.Roots) == 0 {
 		return nil, errors.New("no folder to serve")
 	}
-	cfg.MaxStoredBytes = cmp.Or(cfg.MaxStoredBytes, DefaultMaxStoredBytes)
-	if cfg.MemoryBytes == 0 {
-		cfg.MemoryBytes = DefaultMemoryBytes
-	}
-	if cfg.MaxSent <= 0 {
-		cfg.MaxSent = DefaultMaxSent
-	}
-	if cfg.Rescan <= 0 {
-		cfg.Rescan = DefaultRescan
-	}
-	if cfg.Limits.Memory == 0 {
-		cfg.Limits.Memory = max(cfg.MemoryBytes, leastMemory)
-	}
-	roots, err := openRoots(cfg.Roots)
-	if err != nil {
-		return nil, err
-	}
-	writable, err := openWritable(cfg.Writable, roots)
-	if err != nil {
-		closeRoots(roots)
-		return nil, err
-	}
-	c := &Catalog{
-		cfg: cfg, roots: roots, writable: writable, tree: tree{}, unreadable: map[place]bool{},
-		layers: map[string]layerList{}, collided: map[string]bool{}, pollWait: pollWait, pollLease: pollLease,
-		read: readers.Read,
-	}
-	c.index.Store(&index{})
+	c := &Catalog{cfg: cfg, archive: openArchive(cfg, fsys)}
 	c.ctx, c.stop = context.WithCancel(context.Background())
-	c.tables = newTables(cfg.MemoryBytes)
-	c.recent = newRecent()
-	c.saving = make(chan struct{}, 1)
-	c.sending = make(chan struct{}, cfg.MaxSent)
-	if cfg.CacheDir != "" {
-		// Whatever is wrong with the cache costs time; the files are served all the same.
-		if c.archive, err = openArchive(fsys, cfg.CacheDir, cmp.Or(cfg.CacheBytes, DefaultCacheBytes),
-			cfg.Limits, cfg.Log); err != nil {
-			cfg.Log.Warn().Err(err).Str("folder",
-				cfg.CacheDir).Msg("there is no cache on disk: tables are parsed again after a restart")
-		} else {
-			c.archive.closeIdle, c.recent = c.tables.closeIdle, c.archive.recent
-		}
-	}
-	c.recall(ctx)
-	c.watch = newWatch(c)
-	var collision error
-	err = c.rescan(ctx, func(first, second Entry) {
-		if collision == nil {
-			collision = fmt.Errorf("two roots have an entry %q: %s and %s: give one an alias (ALIAS=DIR)",
-				first.Name, first.Path, second.Path)
-		}
+	c.tables = tables.New(c.ctx, tables.Config{
+		Budget: cfg.MemoryBytes, Archive: c.archive, Log: cfg.Log,
+		Load: func(ctx context.Context, f *tables.Call, j job.Job) (*persist.Data, bool, error) {
+			return c.loader.Load(ctx, f, j)
+		},
+		Loaded: c.setLayers,
+		Failed: func(k job.Key, err error) { c.polls.Failed(k, err) },
 	})
-	if err == nil {
-		err = collision
-	}
-	if err != nil {
+	c.loader = load.New(c.ctx, load.Config{
+		Formats: cfg.Formats, Engines: cfg.Engines, Parsing: cfg.Parsing, Limits: cfg.Limits,
+		MemoryBytes: cfg.MemoryBytes, MaxUnpacked: cfg.MaxUnpacked, Archive: c.archive,
+		Slot: c.tables.Slot, Begin: c.tables.Begin, Log: cfg.Log,
+	})
+	c.polls = poll.New(c.ctx, c.tables.Progress)
+	if err := c.openTree(ctx); err != nil {
 		_ = c.Close()
 		return nil, err
 	}
-	c.watch.start()
 	c.wg.Go(c.warm)
-	c.wg.Go(func() { c.tables.returnMemory(c.ctx) })
 	return c, nil
 }
 
-// warm does what the first call after a start would wait for: the definitions of CRSs are unpacked,
-// and the store is asked for what it was told last.
-func (c *Catalog) warm() {
-	geoarrow.CRS84.PROJJSON()
-	if c.archive != nil {
-		c.archive.remember(c.ctx, c.cfg.Formats)
+// openArchive opens the cache folder. If it cannot be used, tables are parsed again after a restart,
+// and the files are served all the same.
+func openArchive(cfg Config, fsys files.FS) *persist.Archive {
+	if cfg.CacheDir == "" {
+		return persist.InMemory(cfg.Limits)
 	}
+	budget := cmp.Or(cfg.CacheBytes, DefaultCacheBytes)
+	a, err := persist.Open(fsys, cfg.CacheDir, budget, cfg.Limits, cfg.Log)
+	if err != nil {
+		cfg.Log.Warn().Err(err).Str("folder", cfg.CacheDir).
+			Msg("there is no cache on disk: tables are parsed again after a restart")
+		return persist.InMemory(cfg.Limits)
+	}
+	return a
 }
 
-// Close ends the watch and every parse, and waits for them. Tables that are held stay valid.
+// openTree lists the files, and opens the inbox in the writable root.
+func (c *Catalog) openTree(ctx context.Context) (err error) {
+	cfg := c.cfg
+	c.tree, err = tree.Open(ctx, tree.Config{
+		Roots: cfg.Roots, Formats: cfg.Formats, Options: cfg.Options, Rescan: cfg.Rescan, Log: cfg.Log,
+		Layers: func(ctx context.Context, each func(string, source.Identity, []string)) error {
+			return c.archive.Layers(ctx, cfg.Formats, each)
+		},
+		Changed: c.tables.DropOthers,
+		Removed: func(name string) { c.tables.Evict(name, nil) },
+	})
+	if err != nil {
+		return err
+	}
+	var writable *tree.Mount
+	if mounts := c.tree.Mounts(); cfg.Writable != nil {
+		writable = mounts[len(mounts)-1]
+	}
+	c.inbox, err = inbox.New(c.ctx, inbox.Config{
+		Formats: cfg.Formats, Options: cfg.Options, Limits: cfg.Limits, MaxSent: cfg.MaxSent,
+		MaxStoredBytes: cfg.MaxStoredBytes, Loader: c.loader, Cache: c.tables, Tree: c.tree, Evict: c.Evict,
+	}, writable)
+	return err
+}
+
+// warm does in advance what the first call would wait for: it unpacks the definitions of CRSs, and
+// reads the newest records.
+func (c *Catalog) warm() {
+	geoarrow.CRS84.PROJJSON()
+	c.archive.Warm(c.ctx, c.cfg.Formats)
+}
+
+// Close ends all parses and waits for them. Tables with holders stay valid.
 func (c *Catalog) Close() error {
 	var err error
 	c.once.Do(func() {
-		c.tables.close()
 		c.stop()
-		err = c.watch.close()
-		c.wg.Wait()
-		c.tables.wg.Wait()
-		c.tables.drop()
-		closeRoots(c.roots)
-		if c.archive != nil {
-			err = errors.Join(err, c.archive.close())
+		c.tables.Close()
+		c.polls.Close()
+		if c.tree != nil {
+			err = c.tree.Close()
 		}
+		c.wg.Wait()
+		err = errors.Join(err, c.archive.Close())
 	})
 	return err
 }
 
-// Saved waits until every table that was parsed is in the cache, or could not be written, or ctx
-// ends: what Close would cut off. Nobody parses meanwhile.
-func (c *Catalog) Saved(ctx context.Context) {
-	done := make(chan struct{})
-	go func() {
-		c.saves.Wait()
-		close(done)
-	}()
-	select {
-	case <-done:
-	case <-ctx.Done():
-	}
-}
+// Saved waits until every parsed table is in the cache on disk, or could not be written, or ctx
+// ends. No table may be requested meanwhile. Close does not wait for that.
+func (c *Catalog) Saved(ctx context.Context) { c.tables.Saved(ctx) }
 
-// List gives the entries whose names begin with prefix and that are of the format, "" being any,
-// sorted by name, as the last walk saw them. It reads no file. The answer is shared by all who ask:
-// nobody writes to it.
+// List returns the entries whose names begin with prefix and that are of the format, "" being any,
+// sorted by name, as of the last walk. It reads no file. The slice is shared and must not be
+// modified.
 func (c *Catalog) List(prefix, format string) []*Entry {
-	found := c.index.Load().from(prefix)
+	found := c.tree.List(prefix)
 	if format == "" {
 		return found
 	}
@@ -247,73 +221,14 @@ func (c *Catalog) List(prefix, format string) []*Entry {
 	return out
 }
 
-// Refresh looks at all folders now.
-func (c *Catalog) Refresh(ctx context.Context) error {
-	if c.ctx.Err() != nil {
-		return ErrClosed
-	}
-	return c.rescan(ctx, c.logCollision)
-}
+// Refresh reads all folders now.
+func (c *Catalog) Refresh(ctx context.Context) error { return c.tree.Refresh(ctx) }
 
-// rescan reads all folders.
-func (c *Catalog) rescan(ctx context.Context, collide func(first, second Entry)) error {
-	c.scanMu.Lock()
-	defer c.scanMu.Unlock()
-	begin := time.Now()
-	t := tree{}
-	for _, r := range c.roots {
-		if err := c.walk(ctx, t, c.tree, place{r, "."}, nil, 0); err != nil {
-			return err
-		}
-	}
-	c.publish(t, true, collide)
-	c.scans.Add(1)
-	c.scanTime.Store(int64(time.Since(begin)))
-	return nil
-}
+// Lookup returns the entry of a name as its file is now, or a *NotFoundError.
+func (c *Catalog) Lookup(name string) (Entry, error) { return c.tree.Lookup(name) }
 
-// renewAll reads the folders at places, and those with links to files, whose changes do not show in
-// them.
-func (c *Catalog) renewAll(ctx context.Context, places map[place]bool) error {
-	c.scanMu.Lock()
-	defer c.scanMu.Unlock()
-	for p, f := range c.tree {
-		if f.hasLinks {
-			places[p] = true
-		}
-	}
-	for p := range places {
-		if err := c.renew(ctx, c.tree, p); err != nil {
-			return err
-		}
-	}
-	c.publish(c.tree, false, c.logCollision)
-	return nil
-}
-
-// publish makes t what the catalog knows, and drops the tables of files that changed or went.
-func (c *Catalog) publish(t tree, all bool, collide func(first, second Entry)) {
-	c.tree = t
-	c.watch.follow(t, all)
-	x := c.indexOf(t, collide)
-	c.indexMu.Lock()
-	c.expand(x)
-	old := c.index.Swap(x)
-	c.indexMu.Unlock()
-	for name, e := range old.files {
-		now, ok := x.files[name]
-		if !ok {
-			c.tables.evict(name, nil)
-		} else if now.Identity != e.Identity {
-			c.tables.dropOthers(name, now.Identity)
-		}
-	}
-}
-
-func (c *Catalog) logCollision(first, second Entry) {
-	if !c.collided[second.Path] {
-		c.collided[second.Path] = true
-		c.cfg.Log.Warn().Str("name", first.Name).Str("served", first.Path).Str("hidden",
-			second.Path).Msg("two roots have an entry of this name; the first root's is served")
-	}
+// FormatOf returns the name of the format that a file's name implies, or "".
+func (c *Catalog) FormatOf(name string) string {
+	f, _ := c.cfg.Formats.ByExtension(name)
+	return f.Name
 }

@@ -54,10 +54,10 @@ func TestRoots(t *testing.T) {
 		!strings.Contains(err.Error(), `"a.fake"`) {
 		t.Errorf("two roots with a.fake: error %v, want one that names it", err)
 	}
-	if _, err := Open(t.Context(), Config{Roots: []Root{{"x", one}, {"x", two}}, Formats: fakeFormats()}); err == nil {
+	if _, err := Open(t.Context(), Config{Roots: []Root{{Alias: "x", Dir: one}, {Alias: "x", Dir: two}}, Formats: fakeFormats()}); err == nil {
 		t.Error("one alias for two roots: no error")
 	}
-	l := newLab(t, one, sized, func(c *Config) { c.Roots = []Root{{Dir: one}, {"x", two}} })
+	l := newLab(t, one, sized, func(c *Config) { c.Roots = []Root{{Dir: one}, {Alias: "x", Dir: two}} })
 	l.wantNames("a.fake", "x/a.fake")
 	if e, err := l.Lookup("x/a.fake"); err != nil || e.Size != 2 {
 		t.Errorf("Lookup(x/a.fake) = %v, %v, want the file of 2 bytes", e, err)
@@ -131,7 +131,7 @@ func TestLinkSwappedAfterListing(t *testing.T) {
 	}
 	l.link(outside, "folder")
 	for name, e := range stale {
-		if src, err := e.read(nil); err == nil {
+		if src, err := e.Open(nil); err == nil {
 			t.Errorf("%s: opened %v through the swapped link", name, src.Identity)
 		}
 		if _, err := l.Table(t.Context(), Request{Name: name}); !errors.Is(err, fs.ErrNotExist) {
@@ -170,7 +170,7 @@ func TestLinkSwappedWhileOpened(t *testing.T) {
 		}
 	}()
 	for range 2000 {
-		src, err := e.read(nil)
+		src, err := e.Open(nil)
 		if err != nil {
 			continue
 		}
@@ -200,7 +200,7 @@ func TestFollowsItsRoots(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			l := newLab(t, "", sized, tt.change)
 			if tt.blind {
-				_ = l.watch.fs.Close()
+				_ = l.tree.StopInotify()
 			}
 			l.follow()
 		})
@@ -277,7 +277,7 @@ func (l *lab) follow() {
 
 func TestLookupIsAheadOfTheWatch(t *testing.T) {
 	l := newLab(t, "", sized)
-	if err := l.watch.fs.Close(); err != nil { // deaf
+	if err := l.tree.StopInotify(); err != nil { // deaf
 		t.Fatal(err)
 	}
 	l.write("deep/a.fake", "1")

@@ -145,7 +145,7 @@ func TestDamageWhileTheCatalogIsOpen(t *testing.T) {
 	text, err := os.ReadFile(path)
 	must(t, err)
 	for _, d := range damages(text) {
-		c.tables.drop()
+		c.tables.Drop()
 		d.befall(t, path, text)
 		w.wantAll(c, "a.rows")
 		c.awaitSaves()
@@ -326,7 +326,7 @@ func TestStoreDamage(t *testing.T) {
 				w.wantParses(1)
 				path := filepath.Join(w.cache, "catalog.sqlite")
 				if running {
-					c.tables.drop()
+					c.tables.Drop()
 				} else {
 					w.close(c)
 				}
@@ -370,7 +370,7 @@ func TestCacheFolderVanishes(t *testing.T) {
 		c.awaitSaves()
 		w.wantTables(1)
 		w.want(c, "a.rows")
-		c.tables.drop()
+		c.tables.Drop()
 		w.want(c, "a.rows")
 		w.want(c, "b.rows")
 		w.close(c)

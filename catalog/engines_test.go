@@ -42,7 +42,7 @@ func TestEngineIsChosenByTheSize(t *testing.T) {
 		engines := &fromTen{}
 		l := newLab(t, "", sized, func(c *Config) { c.Engines, c.CacheDir = engines, cache })
 		var parser readers.Parser // that the last file was read with
-		l.read = func(ctx context.Context, _ readers.Format, p readers.Parser, src *source.File,
+		l.loader.Read = func(ctx context.Context, _ readers.Format, p readers.Parser, src *source.File,
 			_ readers.Limits, _ readers.Keeper,
 		) (*readers.Table, error) {
 			parser = p

@@ -162,12 +162,12 @@ func survivors(t *testing.T, dir string, texts map[string]string) (loads int64, 
 // may be killed between the two. Records of what failed have no content.
 func complete(ctx context.Context, c *Catalog) (asks []Request, err error) {
 	lies := map[cachedir.Key]bool{}
-	for _, info := range c.archive.dir.List() {
+	for _, info := range c.archive.Dir().List() {
 		lies[info.Key] = true
 	}
-	err = c.archive.store.All(ctx, func(r store.Record) error {
+	err = c.archive.Store().All(ctx, func(r store.Record) error {
 		format, ok := c.cfg.Formats.ByName(r.Format)
-		if !ok || r.Content == nil || !lies[c.archive.recordKey(format, r.Name, r)] {
+		if !ok || r.Content == nil || !lies[c.archive.RecordKey(format, r.Name, r)] {
 			return nil
 		}
 		options := map[string]any{}

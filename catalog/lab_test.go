@@ -67,7 +67,7 @@ func newLab(t *testing.T, dir string, parse parseFunc, change ...func(*Config)) 
 		t.Fatal(err)
 	}
 	l := &lab{Catalog: c, t: t, dir: dir}
-	c.read = func(ctx context.Context, _ readers.Format, _ readers.Parser, src *source.File, _ readers.Limits,
+	c.loader.Read = func(ctx context.Context, _ readers.Format, _ readers.Parser, src *source.File, _ readers.Limits,
 		_ readers.Keeper,
 	) (*readers.Table, error) {
 		l.parses.Add(1)

@@ -70,11 +70,9 @@ func TestLargeTables(t *testing.T) {
 				}
 				h.Release()
 				c.awaitSaves()
-				c.tables.mu.Lock()
-				if c.tables.bytes > memoryBytes {
-					t.Errorf("tables of %d bytes are in memory, want %d at most", c.tables.bytes, memoryBytes)
+				if c.tables.Stats().Memory > memoryBytes {
+					t.Errorf("tables of %d bytes are in memory, want %d at most", c.tables.Stats().Memory, memoryBytes)
 				}
-				c.tables.mu.Unlock()
 				w.close(c)
 				w.wantParses(1)
 				c = w.open()

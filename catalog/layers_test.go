@@ -13,6 +13,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/vibeflight/vibeflight/catalog/tree"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/source"
@@ -229,7 +230,7 @@ func TestLayersOfAFileThatChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantNames(t, c, "trips.rows")
-	if n := len(c.layers); n != 0 {
+	if n := c.tree.Stats().Layered; n != 0 {
 		t.Errorf("%d files have layers", n)
 	}
 }
@@ -356,25 +357,16 @@ func TestManyLayers(t *testing.T) {
 		t.Fatalf("%d entries", len(list))
 	}
 	for _, e := range list {
-		if now, ok := c.ofLayer(*e, mustLayer(t, e.Name)); !ok || now.Name != e.Name || now.Layer != e.Layer {
-			t.Fatalf("%+v is %+v, %v", e, now, ok)
+		if now, err := c.Lookup(e.Name); err != nil || now.Name != e.Name || now.Layer != e.Layer {
+			t.Fatalf("%+v is %+v, %v", e, now, err)
 		}
 	}
 	w.close(c)
 }
 
-func mustLayer(t *testing.T, name string) string {
-	t.Helper()
-	_, layer, ok := splitName(name)
-	if !ok {
-		t.Fatal(name)
-	}
-	return layer
-}
-
 // A layer of a very long name is read, and not listed: the list must fit the messages of clients.
 func TestLongLayerNames(t *testing.T) {
-	long := strings.Repeat("n", maxNameBytes+1)
+	long := strings.Repeat("n", tree.MaxNameBytes+1)
 	w := newLayers(t)
 	c := w.open()
 	w.write("trips.layered", "@"+long+"\n1;a;\n@Stops\n2;b;\n")

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vibeflight/vibeflight/catalog/tables"
 	"github.com/vibeflight/vibeflight/readers"
 )
 
@@ -68,7 +69,7 @@ func TestSlowParsesDoNotStopTheCache(t *testing.T) {
 	w.want(c, "cached.rows")
 	w.close(c)
 	c = w.open()
-	parsing, open := make(chan struct{}, 2*maxParses), make(chan struct{})
+	parsing, open := make(chan struct{}, 2*tables.MaxParses), make(chan struct{})
 	pause := func(ctx context.Context, _ int64) error {
 		parsing <- struct{}{}
 		select {
@@ -79,7 +80,7 @@ func TestSlowParsesDoNotStopTheCache(t *testing.T) {
 	}
 	w.format.pause.Store(&pause)
 	var wg sync.WaitGroup
-	for i := range maxParses {
+	for i := range tables.MaxParses {
 		name := fmt.Sprintf("slow%d.rows", i)
 		w.write(name, textOf(2+i, 50))
 		wg.Go(func() {
@@ -90,7 +91,7 @@ func TestSlowParsesDoNotStopTheCache(t *testing.T) {
 			h.Release()
 		})
 	}
-	for range maxParses {
+	for range tables.MaxParses {
 		<-parsing
 	}
 	if a := w.want(c, "cached.rows"); !a.cached {
@@ -169,7 +170,7 @@ func (w *crowd) client(c *Catalog, random *rand.Rand, asks int) error {
 		case 2:
 			c.Peek(name)
 		case 3:
-			c.tables.drop() // so that some are looked for in the cache
+			c.tables.Drop() // so that some are looked for in the cache
 		}
 		for len(held) > random.IntN(4) {
 			old := held[0]
@@ -215,11 +216,9 @@ func (w *crowd) run(clients, asks int, meanwhile func(i int) error, catalogs ...
 	others.Wait()
 	for _, c := range catalogs {
 		c.awaitSaves()
-		c.tables.mu.Lock()
-		if c.tables.bytes > crowdMemory || len(c.tables.flights) > 0 {
-			w.t.Errorf("%d bytes are in memory, %d parses under way", c.tables.bytes, len(c.tables.flights))
+		if c.tables.Stats().Memory > crowdMemory || c.tables.Stats().Parsing > 0 {
+			w.t.Errorf("%d bytes are in memory, %d parses under way", c.tables.Stats().Memory, c.tables.Stats().Parsing)
 		}
-		c.tables.mu.Unlock()
 		s := c.Stats()
 		w.t.Logf("%d answers: %d parses, %d loads, %d saves, %d not, %d evictions of files, %d of tables",
 			w.n.Load(), s.Parses, s.Cache.Loads, s.Cache.Saves, s.Cache.SaveErrors, s.Cache.Evictions, s.Evictions)

@@ -10,6 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vibeflight/vibeflight/catalog/load"
+	"github.com/vibeflight/vibeflight/catalog/persist"
+	"github.com/vibeflight/vibeflight/catalog/poll"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
@@ -88,8 +91,8 @@ func TestDescribeHasNoRows(t *testing.T) {
 			if h.Cached || h.Retain() != nil {
 				t.Errorf("cached %t, or it can be retained, of a table that is not there", h.Cached)
 			}
-			if rec, err := s.Next(t.Context()); !errors.Is(err, errNotThere) {
-				t.Errorf("got %v, %v, want %v", rec, err, errNotThere)
+			if rec, err := s.Next(t.Context()); !errors.Is(err, load.ErrNoRows) {
+				t.Errorf("got %v, %v, want %v", rec, err, load.ErrNoRows)
 			}
 			w.close(c)
 		})
@@ -115,20 +118,14 @@ func TestDescribeParses(t *testing.T) {
 				}
 				h.Release()
 			}
-			c.tables.mu.Lock()
-			if n := len(c.tables.polls); n != 1 {
+			if n := c.polls.Len(); n != 1 {
 				t.Errorf("%d are expected, want 1", n)
 			}
-			c.tables.mu.Unlock()
 			eventually(t, "the parse is waited for", func() error { // else it ends with the first of those who read
-				c.tables.mu.Lock()
-				defer c.tables.mu.Unlock()
-				for _, f := range c.tables.flights {
-					if f.waiters > 0 {
-						return nil
-					}
+				if c.tables.Stats().Waiting == 0 {
+					return errors.New("no call waits")
 				}
-				return errors.New("nobody waits")
+				return nil
 			})
 			want := rowsOfText(text, 0)
 			for from := int64(0); from < 700; from += 100 {
@@ -193,21 +190,19 @@ func TestDescribeExpectsFew(t *testing.T) {
 			begun := func(want int) {
 				t.Helper()
 				eventually(t, "the parses", func() error {
-					c.tables.mu.Lock()
-					defer c.tables.mu.Unlock()
-					if n := len(c.tables.flights); n != want {
+					if n := c.tables.Stats().Parsing; n != want {
 						return fmt.Errorf("%d parses under way, want %d", n, want)
 					}
 					return nil
 				})
 			}
-			begun(mostExpected)
+			begun(poll.MaxPrefetched)
 			done := make(chan struct{})
 			go func() {
 				defer close(done)
 				w.want(c, "e.rows")
 			}()
-			begun(mostExpected + 1)
+			begun(poll.MaxPrefetched + 1)
 			letOn()
 			<-done
 			begun(0)
@@ -228,14 +223,12 @@ func TestDescribeExpects(t *testing.T) {
 			w := newWorld(t, small, change)
 			c, _ := lost(t, w, textOf(5, 700))
 			defer w.close(c)
-			c.pollLease = time.Millisecond
+			c.polls.Lease = time.Millisecond
 			h, _, err := c.Describe(t.Context(), Request{Name: "a.rows"}, Selection{}, true)
 			must(t, err)
 			h.Release()
 			eventually(t, "the end of the parse", func() error {
-				c.tables.mu.Lock()
-				defer c.tables.mu.Unlock()
-				if n := len(c.tables.polls) + len(c.tables.flights); n > 0 {
+				if n := c.polls.Len() + c.tables.Stats().Parsing; n > 0 {
 					return fmt.Errorf("%d polls and parses", n)
 				}
 				return nil
@@ -251,28 +244,28 @@ func TestDescribeOfAnotherStore(t *testing.T) {
 	few := Selection{BBox: &[4]float64{100, 0, 140, 9}}
 	for i, tt := range []struct {
 		sel    Selection
-		change func(k *tableMeta)
+		change func(k *persist.Meta)
 	}{
-		{Selection{}, func(k *tableMeta) { k.Outline = nil }},
-		{few, func(k *tableMeta) { k.Outline = nil }},
-		{Selection{}, func(k *tableMeta) { k.Outline.Columns = k.Outline.Columns[1:] }},
-		{Selection{}, func(k *tableMeta) { k.Outline.Batches = nil }},
+		{Selection{}, func(k *persist.Meta) { k.Outline = nil }},
+		{few, func(k *persist.Meta) { k.Outline = nil }},
+		{Selection{}, func(k *persist.Meta) { k.Outline.Columns = k.Outline.Columns[1:] }},
+		{Selection{}, func(k *persist.Meta) { k.Outline.Batches = nil }},
 	} {
 		w := newWorld(t, small)
 		w.write("a.rows", textOf(3, 2000))
 		c := without(t, w, "a.rows")
-		j, err := c.request(Request{Name: "a.rows"})
+		j, err := c.job(Request{Name: "a.rows"})
 		must(t, err)
-		r, ok, err := c.archive.store.Get(context.Background(), storeKey(j))
+		r, ok, err := c.archive.Store().Get(context.Background(), persist.StoreKey(j))
 		if must(t, err); !ok {
 			t.Fatal("nothing is stored")
 		}
-		k := &tableMeta{}
+		k := &persist.Meta{}
 		must(t, json.Unmarshal(r.Shape, k))
 		tt.change(k)
 		r.Shape, err = json.Marshal(k)
 		must(t, err)
-		c.archive.put(context.Background(), r)
+		c.archive.Put(context.Background(), r)
 		w.format.parses.Store(0)
 		told(t, c, tt.sel)
 		if n := w.format.parses.Load(); n != 1 {

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -197,43 +196,12 @@ func TestArchives(t *testing.T) {
 	}
 }
 
-// TestProgressOfPacked: a file that is unpacked is half read when all of it is, and nothing of its
-// content yet.
-func TestProgressOfPacked(t *testing.T) {
-	folder := t.TempDir()
-	open := func(name string, bytes int) *source.File {
-		path := filepath.Join(folder, name)
-		must(t, os.WriteFile(path, make([]byte, bytes), 0o600))
-		src, err := source.Open(name, path)
-		must(t, err)
-		t.Cleanup(func() { _ = src.Close() })
-		return src
-	}
-	packed, content := open("a.rows.gz", 100), open("a.rows", 1000)
-	var f parseCall
-	read := func(src *source.File, bytes int, want float64) {
-		t.Helper()
-		_, err := src.ReadAt(make([]byte, bytes), 0)
-		must(t, err)
-		if got := f.progress(); got != want {
-			t.Errorf("progress %v with %d bytes of %s, want %v", got, bytes, src.Name, want)
-		}
-	}
-	f.unpacks(packed)
-	read(packed, 50, 0.25)
-	read(packed, 50, 0.5)
-	f.reads(content)
-	read(content, 500, 0.75)
-	read(content, 500, 1)
-	read(content, 500, 1)
-}
-
 // TestPollOfPacked asks for the progress of a parse behind its unpacking.
 func TestPollOfPacked(t *testing.T) {
 	w := newWorld(t)
 	w.write("a.rows.gz", gzipped(t, largeText(1000, nil)))
 	c := w.open()
-	c.pollWait = time.Millisecond
+	c.polls.Wait = time.Millisecond
 	pause, step, _ := stepped()
 	w.format.pause.Store(&pause)
 	eventually(t, "half of the progress", func() error {

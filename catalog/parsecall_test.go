@@ -38,13 +38,7 @@ func gated() (parse parseFunc, open, started chan struct{}, ended chan error) {
 func (l *lab) wantWaiters(want int) {
 	l.t.Helper()
 	eventually(l.t, "waiters", func() error {
-		l.tables.mu.Lock()
-		defer l.tables.mu.Unlock()
-		n := 0
-		for _, f := range l.tables.flights {
-			n += f.waiters
-		}
-		if n != want {
+		if n := l.tables.Stats().Waiting; n != want {
 			return fmt.Errorf("%d wait, want %d", n, want)
 		}
 		return nil
@@ -267,7 +261,7 @@ func TestFileChangesDuringParse(t *testing.T) {
 		}{
 			{"", func(l *lab) (*TableRef, error) { return l.Table(t.Context(), Request{Name: "a.fake"}) }},
 			{", polled", func(l *lab) (*TableRef, error) {
-				l.pollWait = time.Minute
+				l.polls.Wait = time.Minute
 				h, _, err := l.Poll(t.Context(), Request{Name: "a.fake"}, "")
 				return h, err
 			}},

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/vibeflight/vibeflight/catalog/persist"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
@@ -32,9 +33,9 @@ func lost(t *testing.T, w *world, text string) (c *Catalog, gate chan struct{}) 
 // and c ends. Without a cache that is c, and the tables in memory go.
 func (w *world) lose(c *Catalog) *Catalog {
 	w.t.Helper()
-	if c.archive == nil {
+	if !c.archive.OnDisk() {
 		c.awaitSaves()
-		c.tables.drop()
+		c.tables.Drop()
 		return c
 	}
 	w.close(c)
@@ -147,37 +148,6 @@ func TestLive(t *testing.T) {
 }
 
 // TestLiveKeeps: what is in memory anyway can be had until the parse is over, of the rest the last
-// batches.
-func TestLiveKeeps(t *testing.T) {
-	batch := func() *geoarrow.Columns {
-		return &geoarrow.Columns{Attributes: []geoarrow.Column{{Values: make([]byte, 10)}}}
-	}
-	if n := batch().Bytes(); n != 10 {
-		t.Fatalf("a batch of %d bytes, want 10", n)
-	}
-	l := &partialTable{room: 35, changed: make(chan struct{})}
-	var put []*geoarrow.Columns
-	for i := range 9 {
-		put = append(put, batch())
-		l.put(i, put[i])
-	}
-	for i, b := range put {
-		want := b
-		if i == 3 || i == 4 { // three have room, and four are the last ones
-			want = nil
-		}
-		if got, err := l.batch(t.Context(), i); got != want || err != nil {
-			t.Errorf("batch %d: %p, %v, want %p", i, got, err, want)
-		}
-	}
-	l.end()
-	for i := range put {
-		if got, err := l.batch(t.Context(), i); got != nil || err != nil {
-			t.Errorf("batch %d behind the end: %p, %v, want none", i, got, err)
-		}
-	}
-}
-
 // TestLiveIsShared: those who read while the file is parsed and those who wait for the table share
 // one parse, which ends when the last of them leaves.
 func TestLiveIsShared(t *testing.T) {
@@ -291,12 +261,12 @@ func TestEvictWhileSaved(t *testing.T) {
 	w := newWorld(t, small)
 	w.write("a.rows", textOf(9, 100))
 	c := w.open()
-	c.saving <- struct{}{} // no save begins
+	resume := c.tables.HoldSaves()
 	w.want(c, "a.rows")
 	if n, err := c.Evict(t.Context(), "a.rows"); n != 1 || err != nil {
 		t.Errorf("evicted %d, %v, want 1", n, err)
 	}
-	<-c.saving
+	resume()
 	w.close(c)
 	w.wantTables(0)
 }
@@ -308,9 +278,9 @@ func TestLiveOfAnotherFile(t *testing.T) {
 	text := textOf(7, 500)
 	c, gate := lost(t, w, text)
 	defer w.close(c)
-	j, err := c.request(Request{Name: "a.rows"})
+	j, err := c.job(Request{Name: "a.rows"})
 	must(t, err)
-	r, ok, err := c.archive.store.Get(t.Context(), storeKey(j))
+	r, ok, err := c.archive.Store().Get(t.Context(), persist.StoreKey(j))
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
@@ -321,7 +291,7 @@ func TestLiveOfAnotherFile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r.Shape = []byte(shape)
-			c.archive.put(t.Context(), r)
+			c.archive.Put(t.Context(), r)
 			for range 500 {
 				gate <- struct{}{}
 			}

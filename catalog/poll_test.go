@@ -32,7 +32,7 @@ func (w *world) polled(lease time.Duration, text string) (c *Catalog, step chan 
 	w.t.Helper()
 	w.write("a.rows", text)
 	c = w.open()
-	c.pollWait, c.pollLease = time.Millisecond, lease
+	c.polls.Wait, c.polls.Lease = time.Millisecond, lease
 	pause, step, stopped := stepped()
 	w.format.pause.Store(&pause)
 	return c, step, stopped
@@ -133,7 +133,7 @@ func pollTellsAnErrorOnce(t *testing.T, again bool) {
 
 // poll2 polls for a table that is there.
 func poll2(c *Catalog) error {
-	c.pollWait = time.Hour
+	c.polls.Wait = time.Hour
 	h, _, err := c.Poll(context.Background(), Request{Name: "a.rows"}, "")
 	h.Release()
 	return err
@@ -159,7 +159,7 @@ func TestCancelPoll(t *testing.T) {
 	w := newWorld(t)
 	text := textOf(1, 1000)
 	c, step, stopped := w.polled(time.Hour, text)
-	poll := func(id string) Polled {
+	poll := func(id string) PollProgress {
 		t.Helper()
 		h, at, err := c.Poll(t.Context(), Request{Name: "a.rows"}, id)
 		if h != nil || err != nil {
@@ -234,7 +234,7 @@ func TestCloseWhileOthersPoll(t *testing.T) {
 		w := newWorld(t)
 		w.write("a.rows", textOf(1, 500))
 		c := w.open()
-		c.pollWait = 0
+		c.polls.Wait = 0
 		var wg sync.WaitGroup
 		for range 8 {
 			wg.Go(func() {

@@ -304,7 +304,7 @@ func TestEvictedIsNotKnown(t *testing.T) {
 				t.Error(err)
 			}
 			for name, want := range map[string]bool{"a.rows": false, "b.rows": true} {
-				h, s, err := c.Recall(t.Context(), Request{Name: name}, Selection{}, false)
+				h, s, _, err := c.Recall(t.Context(), Request{Name: name}, Selection{}, false)
 				if must(t, err); (s != nil) != want {
 					t.Errorf("%s: known %t, want %t", name, s != nil, want)
 				}

@@ -41,7 +41,7 @@ func TestSwapped(t *testing.T) {
 			l := newLab(t, "", sized)
 			l.write("sub/a.fake", "FAKE")
 			req := Request{Name: "sub/a.fake"}
-			j, err := l.request(req)
+			j, err := l.job(req)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -49,7 +49,7 @@ func TestSwapped(t *testing.T) {
 			if err := c.swap(folder, filepath.Join(folder, "a.fake")); err != nil {
 				t.Fatal(err)
 			}
-			if _, _, err := l.join(t.Context(), j); !errors.Is(err, source.ErrChanged) {
+			if _, err := l.tables.Get(t.Context(), j); !errors.Is(err, source.ErrChanged) {
 				t.Errorf("got %v, want one that wraps source.ErrChanged", err)
 			}
 			var none *NotFoundError
@@ -64,14 +64,14 @@ func TestSwapped(t *testing.T) {
 func TestClosedIsNoChange(t *testing.T) {
 	l := newLab(t, "", sized)
 	l.write("a.fake", "FAKE")
-	j, err := l.request(Request{Name: "a.fake"})
+	j, err := l.job(Request{Name: "a.fake"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := l.join(t.Context(), j); !errors.Is(err, ErrClosed) || errors.Is(err, source.ErrChanged) {
+	if _, err := l.tables.Get(t.Context(), j); !errors.Is(err, ErrClosed) || errors.Is(err, source.ErrChanged) {
 		t.Errorf("got %v, want ErrClosed", err)
 	}
 }

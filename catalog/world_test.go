@@ -362,7 +362,7 @@ func (w *world) close(c *Catalog) {
 
 // awaitSaves waits until what was parsed is in the cache. No other goroutine may be asking for
 // tables.
-func (c *Catalog) awaitSaves() { c.tables.wg.Wait() }
+func (c *Catalog) awaitSaves() { c.tables.Wait() }
 
 func (w *world) path(name string) string { return filepath.Join(w.data, name) }
 
@@ -508,5 +508,17 @@ func (w *world) wantTidy() {
 	}
 	if n := tablefile.Mappings(); n != 0 {
 		w.t.Errorf("%d mappings are left", n)
+	}
+}
+
+// setValid sets bit i of n of a validity bitmap, or counts a null.
+func setValid(valid *[]byte, nulls *int, n, i int, ok bool) {
+	if *valid == nil {
+		*valid = make([]byte, (n+7)/8)
+	}
+	if ok {
+		(*valid)[i/8] |= 1 << (i % 8)
+	} else {
+		*nulls++
 	}
 }

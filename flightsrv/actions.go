@@ -10,10 +10,13 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/flight"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/flightsrv/internal/excerpt"
+	"github.com/vibeflight/vibeflight/flightsrv/metadata"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
-// action is one of the server's own actions: a JSON body in, one JSON body out.
+// action is one of the server's own actions. Its body and its answer are JSON.
 type action struct {
 	name, doc string
 	run       func(s *service, ctx context.Context, body []byte) (any, error)
@@ -32,23 +35,23 @@ var actions = []action{
 	{"stats", `counts of the catalog, its cache, its engines, SQL and the process; body empty`, (*service).stats},
 }
 
-// writing is the actions that a server has of which a folder is writable.
-var writing = []action{
+// writeActions are the additional actions of a server with a writable folder.
+var writeActions = []action{
 	{
 		"drop", `removes a table that a client has stored; body {"name": "…"} or the name; gives {"dropped": "…"}`,
 		(*service).drop,
 	},
 }
 
-// actions gives those of this server.
+// actions returns the actions of this server.
 func (s *service) actions() []action {
 	if s.cfg.Catalog.Writable() {
-		return slices.Concat(actions, writing)
+		return slices.Concat(actions, writeActions)
 	}
 	return actions
 }
 
-// ListActions names the actions.
+// ListActions lists the actions of the server, of Flight and of Flight SQL.
 func (s *service) ListActions(_ *flight.Empty, stream flight.FlightService_ListActionsServer) error {
 	var all []*flight.ActionType
 	for _, a := range s.actions() {
@@ -68,25 +71,25 @@ func (s *service) ListActions(_ *flight.Empty, stream flight.FlightService_ListA
 	return nil
 }
 
-// DoAction runs one.
+// DoAction runs an action.
 func (s *service) DoAction(req *flight.Action, stream flight.FlightService_DoActionServer) error {
 	if sql.HasAction(req.GetType()) {
-		return s.actSQL(req, stream)
+		return s.runSQLAction(req, stream)
 	}
-	if known, err := s.actMessage(req, stream); known {
+	if known, err := s.runMessageAction(req, stream); known {
 		return err
 	}
 	actions := s.actions()
 	i := slices.IndexFunc(actions, func(a action) bool { return a.name == req.GetType() })
 	if i < 0 {
-		return &unservedError{fmt.Sprintf("action %q: unknown; known are %s", clip(req.GetType(), 100),
+		return &unimplementedError{fmt.Sprintf("action %q: unknown; known are %s", excerpt.Clip(req.GetType(), 100),
 			actionNames(actions))}
 	}
 	answer, err := runAction(stream.Context(), s, actions[i], req.GetBody())
 	if err != nil {
 		return err
 	}
-	body, err := jsonBody(answer)
+	body, err := metadata.Marshal(answer)
 	if err != nil {
 		return err
 	}
@@ -95,7 +98,7 @@ func (s *service) DoAction(req *flight.Action, stream flight.FlightService_DoAct
 
 func runAction(ctx context.Context, s *service, a action, body []byte) (any, error) {
 	answer, err := a.run(s, ctx, body)
-	var at *TicketError
+	var at *ticket.Error
 	if errors.As(err, &at) {
 		return nil, fmt.Errorf("action %s: %w", a.name, err)
 	}
@@ -114,7 +117,7 @@ func actionNames(actions []action) string {
 }
 
 func (s *service) refresh(ctx context.Context, body []byte) (any, error) {
-	if err := wantNothing(body); err != nil {
+	if err := ticket.ParseEmpty(body); err != nil {
 		return nil, err
 	}
 	if err := s.cfg.Catalog.Refresh(ctx); err != nil {
@@ -124,12 +127,12 @@ func (s *service) refresh(ctx context.Context, body []byte) (any, error) {
 }
 
 func (s *service) evict(ctx context.Context, body []byte) (any, error) {
-	t, err := nameOf(body, "name")
+	t, err := ticket.ParseName(body, "name")
 	if err != nil {
 		return nil, err
 	}
 	callOf(ctx).name = t.Name
-	// A file that is gone may still have tables.
+	// A file that was removed may still have tables.
 	n, err := s.cfg.Catalog.Evict(ctx, t.Name)
 	if err != nil {
 		return nil, err
@@ -143,7 +146,7 @@ func (s *service) evict(ctx context.Context, body []byte) (any, error) {
 }
 
 func (s *service) describe(ctx context.Context, body []byte) (any, error) {
-	t, err := nameOf(body, "name", "options", "version")
+	t, err := ticket.ParseName(body, "name", "options", "version")
 	if err != nil {
 		return nil, err
 	}
@@ -152,14 +155,16 @@ func (s *service) describe(ctx context.Context, body []byte) (any, error) {
 		return nil, err
 	}
 	defer o.Release()
-	return describe(o.TableRef, o.scan.Schema()), nil
+	d := metadata.Describe(o.Table, o.scan.Schema(), o.Cached)
+	d.Name, d.Version, d.FileBytes, d.Modified = o.Entry.Name, o.Version, o.Entry.Size, o.Entry.Modified
+	return d, nil
 }
 
 func (s *service) stats(_ context.Context, body []byte) (any, error) {
-	if err := wantNothing(body); err != nil {
+	if err := ticket.ParseEmpty(body); err != nil {
 		return nil, err
 	}
-	out := stats{Stats: s.cfg.Catalog.Stats(), Connections: s.load.now(), Process: processNow()}
+	out := stats{Stats: s.cfg.Catalog.Stats(), Connections: s.load.now(), Process: readProcess()}
 	if s.sql != nil {
 		of := s.sql.Stats()
 		out.SQL = &of
@@ -167,37 +172,10 @@ func (s *service) stats(_ context.Context, body []byte) (any, error) {
 	return out, nil
 }
 
-// stats is what the action stats answers.
+// stats is the answer of the action stats.
 type stats struct {
 	catalog.Stats
-	SQL         *sql.Stats  `json:"sql,omitempty"` // nil: there is none
+	SQL         *sql.Stats  `json:"sql,omitempty"` // nil: the server has no SQL
 	Connections connections `json:"connections"`
 	Process     process     `json:"process"`
-}
-
-// wantNothing accepts no body and the empty object.
-func wantNothing(body []byte) error {
-	if len(body) == 0 {
-		return nil
-	}
-	return readObject(body, nil)
-}
-
-// nameOf reads a body as a ticket of which only some fields make sense.
-func nameOf(body []byte, fields ...string) (Ticket, error) {
-	t, err := parseTicket(body)
-	if err != nil || body[0] != '{' {
-		return t, err
-	}
-	ms, err := members(body)
-	if err != nil {
-		return Ticket{}, err
-	}
-	for _, m := range ms {
-		if !slices.Contains(fields, m.key) {
-			return Ticket{}, &TicketError{m.key, fmt.Errorf("is unknown here; known are %s",
-				strings.Join(fields, ", "))}
-		}
-	}
-	return t, nil
 }

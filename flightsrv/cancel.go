@@ -10,9 +10,11 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
-// messageAction is one of Flight's own actions: a message of Flight.proto in, one out.
+// messageAction is an action that Flight defines. Its body and its answer are messages of
+// Flight.proto.
 type messageAction struct {
 	name, doc string
 	run       func(s *service, ctx context.Context, body []byte) (proto.Message, error)
@@ -25,8 +27,8 @@ var messageActions = []messageAction{
 		"results of Flight SQL, which are kept for longer", (*service).renewEndpoint},
 }
 
-// actMessage runs the action of a name. It reports false if there is none.
-func (s *service) actMessage(req *flight.Action, stream flight.FlightService_DoActionServer) (bool, error) {
+// runMessageAction runs an action that Flight defines. It reports false for any other action.
+func (s *service) runMessageAction(req *flight.Action, stream flight.FlightService_DoActionServer) (bool, error) {
 	i := slices.IndexFunc(messageActions, func(a messageAction) bool { return a.name == req.GetType() })
 	if i < 0 {
 		return false, nil
@@ -42,7 +44,7 @@ func (s *service) actMessage(req *flight.Action, stream flight.FlightService_DoA
 	return true, stream.Send(&flight.Result{Body: body})
 }
 
-// cancelInfo is CancelFlightInfo. What is over already can't be cancelled; a DoGet is cancelled as
+// cancelInfo is CancelFlightInfo. A call that has ended can't be cancelled. A DoGet is cancelled as
 // calls are.
 func (s *service) cancelInfo(ctx context.Context, body []byte) (proto.Message, error) {
 	var m flight.CancelFlightInfoRequest
@@ -50,7 +52,7 @@ func (s *service) cancelInfo(ctx context.Context, body []byte) (proto.Message, e
 		return nil, err
 	}
 	if m.GetInfo() == nil {
-		return nil, &TicketError{"info", errors.New("is missing")}
+		return nil, &ticket.Error{Field: "info", Err: errors.New("is missing")}
 	}
 	cancelled := false
 	if s.sql != nil {
@@ -60,7 +62,7 @@ func (s *service) cancelInfo(ctx context.Context, body []byte) (proto.Message, e
 		}
 	}
 	if d := m.GetInfo().GetFlightDescriptor(); d.GetType() == flight.DescriptorCMD && sql.Name(d.GetCmd()) == "" {
-		t, err := parsePolled(d.GetCmd())
+		t, err := ticket.ParsePollCommand(d.GetCmd())
 		if err != nil {
 			return nil, err
 		}
@@ -74,22 +76,22 @@ func (s *service) cancelInfo(ctx context.Context, body []byte) (proto.Message, e
 	return out, nil
 }
 
-// renewEndpoint is RenewFlightEndpoint. The ticket of an entry never expires: it is good until the
-// file changes or goes, which the answer tells.
+// renewEndpoint is RenewFlightEndpoint. The ticket of an entry has no expiration time: it is valid
+// until the file changes or is removed. The answer says so.
 func (s *service) renewEndpoint(ctx context.Context, body []byte) (proto.Message, error) {
 	var m flight.RenewFlightEndpointRequest
 	if err := readMessage(body, &m); err != nil {
 		return nil, err
 	}
 	ticket := m.GetEndpoint().GetTicket().GetTicket()
-	isSQL, err := s.forSQL(ctx, ticket)
+	isSQL, err := s.isSQL(ctx, ticket)
 	if err != nil {
 		return nil, err
 	}
 	if isSQL {
 		err = s.sql.Renew(ticket)
 	} else {
-		err = s.stands(ctx, ticket)
+		err = s.checkTicket(ctx, ticket)
 	}
 	if err != nil {
 		return nil, err
@@ -98,19 +100,20 @@ func (s *service) renewEndpoint(ctx context.Context, body []byte) (proto.Message
 	return m.GetEndpoint(), nil
 }
 
-// stands gives an error if a DoGet of the ticket would fail at once.
-func (s *service) stands(ctx context.Context, ticket []byte) error {
-	t, err := ParseTicket(ticket)
+// checkTicket returns an error if a DoGet of the ticket would fail at once.
+func (s *service) checkTicket(ctx context.Context, b []byte) error {
+	t, err := ticket.Parse(b)
 	if err != nil {
 		return err
 	}
 	callOf(ctx).name = t.Name
-	return s.cfg.Catalog.Check(t.request())
+	return s.cfg.Catalog.Check(t.Request())
 }
 
 func readMessage(body []byte, m proto.Message) error {
 	if err := proto.Unmarshal(body, m); err != nil {
-		return &TicketError{"", fmt.Errorf("the body is no %s: %w", m.ProtoReflect().Descriptor().FullName(), err)}
+		name := m.ProtoReflect().Descriptor().FullName()
+		return &ticket.Error{Err: fmt.Errorf("the body is no %s: %w", name, err)}
 	}
 	return nil
 }

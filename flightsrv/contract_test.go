@@ -14,11 +14,14 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/flight"
 	"google.golang.org/grpc/codes"
+
+	"github.com/vibeflight/vibeflight/flightsrv/frame"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
 func int32s(a arrow.Array) []int32 { return a.(*array.Int32).Int32Values() }
 
-// sameMessage reports that an encapsulated message (ff ff ff ff, length, message, padding) holds
+// sameMessage reports whether an encapsulated message (ff ff ff ff, length, message, padding) holds
 // just header.
 func sameMessage(encapsulated, header []byte) bool {
 	m, ok := bytes.CutPrefix(encapsulated[8:], header)
@@ -59,7 +62,7 @@ func TestListFlights(t *testing.T) {
 		if len(info.Endpoint) != 1 {
 			t.Errorf("%s: %d endpoints", name, len(info.Endpoint))
 		}
-		ticket, err := ParseTicket(info.Endpoint[0].Ticket.Ticket)
+		ticket, err := ticket.Parse(info.Endpoint[0].Ticket.Ticket)
 		if err != nil || ticket.Name != name {
 			t.Errorf("%s: ticket %q, %v", name, info.Endpoint[0].Ticket.Ticket, err)
 		}
@@ -281,17 +284,17 @@ func TestErrors(t *testing.T) {
 
 func TestChangedBetweenInfoAndGet(t *testing.T) {
 	f := serve(t, map[string]string{"a.fake": "rows=10"})
-	ticket := string(f.info(t, pathOf("a.fake")).Endpoint[0].Ticket.Ticket)
-	if g, err := f.get(t, ticket); err != nil || g.rows != 10 {
+	old := string(f.info(t, pathOf("a.fake")).Endpoint[0].Ticket.Ticket)
+	if g, err := f.get(t, old); err != nil || g.rows != 10 {
 		t.Fatal(err)
 	}
 	f.write(t, "a.fake", "rows=100")
-	parsed, err := ParseTicket([]byte(ticket))
+	parsed, err := ticket.Parse([]byte(old))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = f.get(t, ticket)
-	now, _ := ParseTicket(f.info(t, pathOf("a.fake")).Endpoint[0].Ticket.Ticket)
+	_, err = f.get(t, old)
+	now, _ := ticket.Parse(f.info(t, pathOf("a.fake")).Endpoint[0].Ticket.Ticket)
 	wantStatus(t, err, codes.FailedPrecondition, "a.fake", parsed.Version, now.Version)
 }
 
@@ -325,7 +328,7 @@ func TestEndpoints(t *testing.T) {
 					e.Location[1].Uri != "grpc+tls://b.example:1" {
 					t.Errorf("locations %v", e.Location)
 				}
-				ticket, err := ParseTicket(e.Ticket.Ticket)
+				ticket, err := ticket.Parse(e.Ticket.Ticket)
 				if err != nil || ticket.Version == "" {
 					t.Fatalf("%q: %v", e.Ticket.Ticket, err)
 				}
@@ -359,7 +362,7 @@ func TestMessagesStayUnder15MiB(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := []int64{8192, 8192, 8192, 8192, 8192, 8192, 8192, 8192}; !slices.Equal(g.batches, want) ||
-		slices.Max(g.sizes) >= wireBytes {
+		slices.Max(g.sizes) >= frame.MaxMessageBytes {
 		t.Errorf("batches %v of %v bytes", g.batches, g.sizes)
 	}
 	packed, err := f.get(t, `{"name":"pad.fake","compression":"zstd"}`)
@@ -371,7 +374,7 @@ func TestMessagesStayUnder15MiB(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, size := range g.sizes {
-		if size >= wireBytes && g.batches[i] != 1 {
+		if size >= frame.MaxMessageBytes && g.batches[i] != 1 {
 			t.Errorf("%d rows in a message of %d bytes", g.batches[i], size)
 		}
 	}

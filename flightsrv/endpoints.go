@@ -8,19 +8,20 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/flight"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// A table beyond one of these goes out over several endpoints, at least two and at most sixteen.
+// A table that exceeds one of these limits is sent over 2 to 16 endpoints.
 const (
 	endpointRows  = 262_144
 	endpointBytes = 64 << 20
-	mostEndpoints = 16
+	maxEndpoints  = 16
 )
 
-// endpoints gives the tickets that together are t's rows, in order. rows and bytes say how much t
-// selects of the table, which scan is of.
-func (s *service) endpoints(t Ticket, table *readers.Table, scan *catalog.Scan, rows,
+// endpoints returns the tickets that together select the rows of t, in order. rows and bytes are
+// the size of the selection of scan.
+func (s *service) endpoints(t ticket.Ticket, table *readers.Table, scan *catalog.Scan, rows,
 	bytes int64,
 ) []*flight.FlightEndpoint {
 	var out []*flight.FlightEndpoint
@@ -28,7 +29,7 @@ func (s *service) endpoints(t Ticket, table *readers.Table, scan *catalog.Scan, 
 	if t.Limit != nil || n == 1 || len(table.Batches) == 1 {
 		return append(out, s.endpoint(t))
 	}
-	bounds := split(scan.BatchBytes(), n)
+	bounds := splitBatches(scan.BatchBytes(), n)
 	for i := range bounds[1:] {
 		part := t
 		part.Rows = &[2]int64{table.Starts[bounds[i]], table.Starts[bounds[i+1]]}
@@ -37,30 +38,29 @@ func (s *service) endpoints(t Ticket, table *readers.Table, scan *catalog.Scan, 
 	return out
 }
 
-func (s *service) endpoint(t Ticket) *flight.FlightEndpoint {
+func (s *service) endpoint(t ticket.Ticket) *flight.FlightEndpoint {
 	return &flight.FlightEndpoint{Ticket: &flight.Ticket{Ticket: t.Encode()}, Location: s.locations}
 }
 
 func endpointCount(rows, bytes int64) int {
 	n := max((rows+endpointRows-1)/endpointRows, (bytes+endpointBytes-1)/endpointBytes, 1)
-	return int(min(n, mostEndpoints))
+	return int(min(n, maxEndpoints))
 }
 
-// split cuts the batches of these sizes into n runs of about equal size, or into runs of one batch
-// where there are fewer than n. It gives the runs' bounds: 0, …, len(sizes).
-func split(sizes []int64, n int) []int {
+// splitBatches cuts batches of the given sizes into n runs of about equal size, or into runs of one
+// batch if there are fewer than n. It returns the bounds of the runs: 0, …, len(sizes).
+func splitBatches(sizes []int64, n int) []int {
 	n = min(n, len(sizes))
 	var total int64
 	for _, s := range sizes {
 		total += s
 	}
 	bounds := []int{0}
-	var before int64 // bytes of the batches in front of batch i
+	var before int64 // bytes of the batches that precede batch i
 	for i, s := range sizes {
 		cuts := len(bounds)
-		// The bound before batch i is the nearest one to the wanted cut if the middle of the batch
-		// lies behind that cut. No run is empty, so a run must begin where the batches left are as
-		// many as the runs left.
+		// A bound precedes batch i if the wanted cut is nearer to its start than to its end. No run
+		// is empty: a run must begin when as many batches are left as runs.
 		wanted := total / int64(n) * int64(cuts)
 		must := len(sizes)-i == n-cuts
 		if cuts < n && i > bounds[cuts-1] && (must || before+s/2 >= wanted) {
@@ -71,13 +71,13 @@ func split(sizes []int64, n int) []int {
 	return append(bounds, len(sizes))
 }
 
-// sameConnection is the location that says: where you asked (Flight.proto,
+// sameConnection is the location of a client's own connection (Flight.proto,
 // FlightEndpoint.location).
 const sameConnection = "arrow-flight-reuse-connection://?"
 
-// locationsOf makes URIs, as Flight's clients know them, of what --advertise says. A host and port
-// alone are served like ours, by TLS or not.
-func locationsOf(advertise []string, encrypted bool) ([]*flight.Location, error) {
+// parseLocations converts the values of --advertise to the URIs of Flight. A host and port without
+// a scheme use TLS if this server does.
+func parseLocations(advertise []string, encrypted bool) ([]*flight.Location, error) {
 	var out []*flight.Location
 	for _, a := range advertise {
 		uri := a
@@ -86,7 +86,7 @@ func locationsOf(advertise []string, encrypted bool) ([]*flight.Location, error)
 			uri = "grpc+tls://" + a
 		case !ok:
 			uri = "grpc+tcp://" + a
-		case scheme == "unix": // as in --listen; Flight has another word
+		case scheme == "unix": // as in --listen; Flight has another scheme
 			uri = "grpc+unix://" + path
 		}
 		if !isLocation(uri) {

@@ -22,7 +22,7 @@ func TestSplit(t *testing.T) {
 		{"no bytes", []int64{0, 0, 0, 0}, 2, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := split(c.sizes, c.n)
+			got := splitBatches(c.sizes, c.n)
 			if c.want != nil && !slices.Equal(got, c.want) {
 				t.Errorf("split(%v, %d) = %v, want %v", c.sizes, c.n, got, c.want)
 			}
@@ -76,7 +76,7 @@ func TestLocations(t *testing.T) {
 		{"http://h:1", false, ""},
 		{"grpc://h:port", false, ""},
 	} {
-		got, err := locationsOf([]string{c.advertise}, c.encrypted)
+		got, err := parseLocations([]string{c.advertise}, c.encrypted)
 		switch {
 		case c.want == "" && err == nil:
 			t.Errorf("--advertise %q gives %v", c.advertise, got)

@@ -5,40 +5,42 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/flight"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/flightsrv/frame"
+	"github.com/vibeflight/vibeflight/flightsrv/metadata"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 	"github.com/vibeflight/vibeflight/flightsrv/uploads"
 	"github.com/vibeflight/vibeflight/flightsrv/wire"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// uploadIdle is how long a client may send nothing before its file or its table is whole.
+// uploadIdle is how long a client may send nothing before its upload ends.
 const uploadIdle = time.Minute
 
-// DoExchange parses the file that a client sends, and gives its table back. Nothing of either
-// stays.
+// DoExchange parses the file that a client sends, and returns its table. The server keeps neither.
 //
 //	client   command, schema, bytes, bytes, bytes, end
 //	server       without a shape                       schema, batches
 //	             with a shape        schema, batches, batches, batches
 //
-// With the size of the file the parse begins with the first bytes, else with the last one; that of
-// a packed file likewise. A table has no schema before its last row is known, so rows go out before
-// that only if the client says of which shape they are, as an earlier exchange has told it.
+// If the client states the file's size, the parse begins with the first bytes, otherwise with the
+// last ones. The same holds for the unpacked size of a packed file. The schema of a table is known
+// after its last row. Earlier, rows are sent only if the client passes the shape that an earlier
+// exchange returned.
 //
-// Three goroutines: this one waits; one takes what comes, since a client may send all before it
-// reads anything; one parses and answers. The first ends with the call at the latest, and so does
-// the third, if it waits for a client that does not read.
+// There are three goroutines. This one waits. One receives, since a client may send everything
+// before it reads. One parses and answers. The receiving one ends with the call at the latest. So
+// does the answering one if it waits for a client that does not read.
 func (s *service) DoExchange(stream flight.FlightService_DoExchangeServer) error {
 	first, err := stream.Recv()
 	if errors.Is(err, io.EOF) {
-		return fmt.Errorf("exchange: %w", &TicketError{Err: errors.New("no message came")})
+		return fmt.Errorf("exchange: %w", &ticket.Error{Err: errors.New("no message came")})
 	}
 	if err != nil {
 		return err
@@ -63,16 +65,16 @@ func (s *service) DoExchange(stream flight.FlightService_DoExchangeServer) error
 	}
 	up.FailAfter(ctx)
 	go func() {
-		if err := noPanic(func() error { return s.receive(x, up, first, stream) }); err != nil {
+		if err := catchPanic(func() error { return s.receive(x, up, first, stream) }); err != nil {
 			up.Fail(err)
 		}
 	}()
-	done := make(chan answered, 1)
+	done := make(chan exchangeResult, 1)
 	go func() {
-		a := &answer{service: s, exchange: x, stream: stream}
-		err := noPanic(func() error { return a.run(ctx, up) })
-		done <- answered{err, a.call}
-		_ = up.Close() // of a file without a name
+		a := &exchangeResponse{service: s, exchange: x, stream: stream}
+		err := catchPanic(func() error { return a.run(ctx, up) })
+		done <- exchangeResult{err, a.call}
+		_ = up.Close() // the file has no name
 		leave()
 	}()
 	select {
@@ -84,19 +86,19 @@ func (s *service) DoExchange(stream flight.FlightService_DoExchangeServer) error
 	}
 }
 
-// noPanic gives a panic, which nobody else would catch, as an error.
-func noPanic(do func() error) (err error) {
-	defer func() { err = caught(recover(), err) }()
+// catchPanic returns a panic as an error. No interceptor sees the panics of these goroutines.
+func catchPanic(do func() error) (err error) {
+	defer func() { err = panicOr(recover(), err) }()
 	return do()
 }
 
-// answered is how an answer ended.
-type answered struct {
+// exchangeResult is the end of an exchange.
+type exchangeResult struct {
 	err  error
 	call call
 }
 
-// timeoutError says that a call took longer than the operator allows.
+// timeoutError is the error of a call that took longer than the operator allows.
 type timeoutError struct {
 	what, flag string
 	limit      time.Duration
@@ -108,7 +110,7 @@ func (e *timeoutError) Error() string {
 
 func (e *timeoutError) Unwrap() error { return context.DeadlineExceeded }
 
-// idleError says that a client sends nothing although its file is not whole.
+// idleError is the error of a client that sends nothing although its upload is incomplete.
 type idleError struct {
 	name  string
 	limit time.Duration
@@ -121,9 +123,8 @@ func (e *idleError) Error() string {
 
 func (e *idleError) Unwrap() error { return context.DeadlineExceeded }
 
-// receive writes what a client sends to up, until it ends the file, the call ends, or something is
-// wrong.
-func (s *service) receive(x Exchange, up *source.Upload, d *flight.FlightData,
+// receive writes what a client sends to up, until the file or the call ends, or until an error.
+func (s *service) receive(x ticket.Exchange, up *source.Upload, d *flight.FlightData,
 	stream flight.FlightService_DoExchangeServer,
 ) error {
 	idle := time.AfterFunc(s.cfg.uploadIdle, func() { up.Fail(&idleError{x.Name, s.cfg.uploadIdle}) })
@@ -133,10 +134,10 @@ func (s *service) receive(x Exchange, up *source.Upload, d *flight.FlightData,
 	for {
 		b, err := in.Next(d)
 		if err != nil {
-			return fmt.Errorf("exchange: %w", &TicketError{Err: err})
+			return fmt.Errorf("exchange: %w", &ticket.Error{Err: err})
 		}
 		if n += int64(len(b)); x.Size >= 0 && n > x.Size {
-			return fmt.Errorf("exchange: %w", &TicketError{"size", fmt.Errorf("is %d, and more bytes came", x.Size)})
+			return sizeError("is %d, and more bytes came", x.Size)
 		}
 		if _, err := up.Write(b); err != nil {
 			return s.roomError(err)
@@ -145,7 +146,7 @@ func (s *service) receive(x Exchange, up *source.Upload, d *flight.FlightData,
 		idle.Reset(s.cfg.uploadIdle)
 		switch {
 		case errors.Is(err, io.EOF) && n < x.Size:
-			return fmt.Errorf("exchange: %w", &TicketError{"size", fmt.Errorf("is %d, and %d bytes came", x.Size, n)})
+			return sizeError("is %d, and %d bytes came", x.Size, n)
 		case errors.Is(err, io.EOF):
 			up.End()
 			return nil
@@ -155,7 +156,12 @@ func (s *service) receive(x Exchange, up *source.Upload, d *flight.FlightData,
 	}
 }
 
-// roomError says which limit a file passes that a client sends.
+// sizeError is the error of a file whose size differs from the one in its command.
+func sizeError(format string, args ...any) error {
+	return fmt.Errorf("exchange: %w", &ticket.Error{Field: "size", Err: fmt.Errorf(format, args...)})
+}
+
+// roomError names the limit that an uploaded file exceeds.
 func (s *service) roomError(err error) error {
 	var room *source.RoomError
 	switch {
@@ -173,62 +179,62 @@ func (s *service) roomError(err error) error {
 	return err
 }
 
-// answer sends the table of one exchange.
-type answer struct {
+// exchangeResponse sends the table of one exchange.
+type exchangeResponse struct {
 	*service
-	exchange Exchange
+	exchange ticket.Exchange
 	stream   flight.FlightService_DoExchangeServer
 	call     call
-	held     *catalog.TableRef // nil: rows are sent while they are parsed
-	last     *frame            // goes out with what is known at the end
+	table    *catalog.TableRef // nil: rows are sent while they are parsed
+	pending  *frame.Frame      // sent after the next frame, or with the metadata at the end
 }
 
-func (a *answer) run(ctx context.Context, up *source.Upload) error {
+func (a *exchangeResponse) run(ctx context.Context, up *source.Upload) error {
 	src, err := up.Open()
 	if err != nil {
 		return err
 	}
-	var facts answerFacts
+	var facts exchangeMetadata
 	if a.exchange.Shape != nil {
-		facts, err = a.streamed(ctx, src)
+		facts, err = a.sendWhileParsing(ctx, src)
 	} else {
-		facts, err = a.whole(ctx, src)
-		defer a.held.Release()
+		facts, err = a.sendParsed(ctx, src)
+		defer a.table.Release()
 	}
 	if err != nil {
 		return err
 	}
-	if err := up.Wait(); err != nil { // more bytes than the parse wanted may have come
+	if err := up.Wait(); err != nil { // the client may have sent more bytes than the parse needed
 		return err
 	}
 	facts.Rows = a.call.rows
-	metadata, err := jsonBody(facts)
+	metadata, err := metadata.Marshal(facts)
 	if err != nil {
 		return err
 	}
-	a.last.addMetadata(metadata)
-	return a.send(a.last)
+	a.pending.AddMetadata(metadata)
+	return a.send(a.pending)
 }
 
-// answerFacts is app_metadata of the last batch: what is known of the file beside its rows.
-type answerFacts struct {
-	facts
-	Rows   int64          `json:"rows"` // that were sent
+// exchangeMetadata is app_metadata of the last batch: the properties of the file.
+type exchangeMetadata struct {
+	metadata.Table
+	Rows   int64          `json:"rows"` // number of rows that were sent
 	Layers []string       `json:"layers,omitempty"`
 	Shape  *readers.Shape `json:"shape,omitempty"` // for later exchanges
 }
 
-// whole parses the file, then sends its rows.
-func (a *answer) whole(ctx context.Context, src *source.File) (f answerFacts, err error) {
-	a.held, err = a.cfg.Catalog.Parse(ctx, src, a.exchange.sent(), a.exchange.request().Columns)
+// sendParsed parses the file, then sends its rows.
+func (a *exchangeResponse) sendParsed(ctx context.Context, src *source.File) (f exchangeMetadata, err error) {
+	a.table, err = a.cfg.Catalog.Parse(ctx, src, a.exchange.Upload(), a.exchange.Request().Columns)
 	if err != nil {
 		return f, err
 	}
-	scan, err := catalog.NewScan(a.held.Table, a.cfg.selection(a.exchange.Ticket))
+	scan, err := catalog.NewScan(a.table.Table, a.cfg.selection(a.exchange.Ticket))
 	if err != nil {
 		return f, fmt.Errorf("%s: %w", src.Name, err)
 	}
-	enc, err := a.begin(scan.Schema())
+	enc, err := a.sendSchema(scan.Schema())
 	if err != nil {
 		return f, err
 	}
@@ -240,74 +246,107 @@ func (a *answer) whole(ctx context.Context, src *source.File) (f answerFacts, er
 		if err != nil {
 			return f, err
 		}
-		if err := sendRecord(enc, rec, &a.call, a.put); err != nil {
+		if err := sendRecord(enc, rec, &a.call, a.enqueue); err != nil {
 			return f, err
 		}
 	}
-	f = answerFacts{facts: factsOf(a.held.Table, false), Layers: a.held.Table.Summary.Layers}
-	if shape, ok := a.cfg.Catalog.OpenShape(a.held); ok {
+	f = exchangeMetadata{Table: metadata.OfTable(a.table.Table, false), Layers: a.table.Table.Summary.Layers}
+	if shape, ok := a.cfg.Catalog.OpenShape(a.table); ok {
 		f.Shape = &shape
 	}
-	return f, a.atLeastOne(scan.Schema(), enc)
+	return f, a.ensureBatch(scan.Schema(), enc)
 }
 
-// streamed sends rows as they are parsed.
-func (a *answer) streamed(ctx context.Context, src *source.File) (f answerFacts, err error) {
+// sendWhileParsing sends rows while the file is parsed.
+func (a *exchangeResponse) sendWhileParsing(ctx context.Context, src *source.File) (f exchangeMetadata, err error) {
 	schema, err := catalog.StreamSchema(a.exchange.Shape, a.cfg.selection(a.exchange.Ticket))
 	if err != nil {
 		return f, err
 	}
-	enc, err := a.begin(schema)
+	enc, err := a.sendSchema(schema)
 	if err != nil {
 		return f, err
 	}
-	t, err := a.cfg.Catalog.Stream(ctx, src, a.exchange.sent(), a.exchange.Shape, a.cfg.selection(a.exchange.Ticket),
+	t, err := a.cfg.Catalog.Stream(ctx, src, a.exchange.Upload(), a.exchange.Shape, a.cfg.selection(a.exchange.Ticket),
 		func(rec arrow.Record) error {
-			return sendRecord(enc, rec, &a.call, a.put)
+			return sendRecord(enc, rec, &a.call, a.enqueue)
 		})
 	if err != nil {
 		return f, err
 	}
-	return answerFacts{facts: factsOf(t, false), Layers: t.Summary.Layers}, a.atLeastOne(schema, enc)
+	return exchangeMetadata{Table: metadata.OfTable(t, false), Layers: t.Summary.Layers}, a.ensureBatch(schema, enc)
 }
 
-// begin sends the schema.
-func (a *answer) begin(schema *arrow.Schema) (*encoder, error) {
-	f, err := schemaFrame(schema)
+// sendSchema sends the schema.
+func (a *exchangeResponse) sendSchema(schema *arrow.Schema) (*frame.Encoder, error) {
+	f, err := frame.Schema(schema)
 	if err != nil {
 		return nil, err
 	}
-	return newEncoder(schema, a.exchange.Compression, a.exchange.rowName, a.cfg.MaxMessageBytes), a.send(f)
+	return frame.NewEncoder(schema, a.exchange.Compression, a.exchange.RowName, a.cfg.MaxMessageBytes), a.send(f)
 }
 
-// put sends a frame when the next one is there. The encoder uses the parts of its body again by
-// then.
-func (a *answer) put(f *frame) error {
-	before := a.last
-	f.body = slices.Clone(f.body)
-	a.last = f
+// enqueue sends the pending frame and keeps f in its place. By then the encoder reuses the parts of
+// f's body.
+func (a *exchangeResponse) enqueue(f *frame.Frame) error {
+	before := a.pending
+	f.Keep()
+	a.pending = f
 	if before == nil {
 		return nil
 	}
 	return a.send(before)
 }
 
-func (a *answer) send(f *frame) error {
-	a.call.bytes += int64(f.size())
-	f.over = wire.Of(a.stream.Context())
-	if a.held != nil {
-		f.release = a.held.Retain()
+func (a *exchangeResponse) send(f *frame.Frame) error {
+	a.call.bytes += int64(f.Size())
+	var release func()
+	if a.table != nil {
+		release = a.table.Retain()
 	}
+	f.Bind(wire.Of(a.stream.Context()), release)
 	return a.stream.SendMsg(f)
 }
 
-// atLeastOne makes a batch without rows the last one where there is no other: Arrow's reader for Go
-// takes no message of metadata alone.
-func (a *answer) atLeastOne(schema *arrow.Schema, enc *encoder) error {
-	if a.last != nil {
+// ensureBatch makes an empty batch the last one if there is no other: Arrow's reader for Go refuses
+// a message that has only metadata.
+func (a *exchangeResponse) ensureBatch(schema *arrow.Schema, enc *frame.Encoder) error {
+	if a.pending != nil {
 		return nil
 	}
-	rec := emptyRecord(schema)
+	rec := frame.EmptyRecord(schema)
 	defer rec.Release()
-	return enc.encode(rec, 0, a.put)
+	return enc.Encode(rec, 0, a.enqueue)
+}
+
+// exchangeOf reads the descriptor of a DoExchange and checks it against the formats.
+func (s *service) exchangeOf(d *flight.FlightDescriptor) (ticket.Exchange, error) {
+	x, err := ticket.ParseExchange(d)
+	if err != nil {
+		return ticket.Exchange{}, fmt.Errorf("exchange: %w", err)
+	}
+	if x.Format == "" {
+		packing, inner := source.PackingOf(x.Name)
+		if packing == source.KMZ {
+			inner = "doc.kml"
+		}
+		if x.Format = s.cfg.Catalog.FormatOf(inner); x.Format == "" {
+			return ticket.Exchange{}, fmt.Errorf("exchange: %w", &ticket.Error{
+				Field: "format",
+				Err:   errors.New("is missing, and no name tells it"),
+			})
+		}
+	}
+	var unknown *catalog.UnknownFormatError
+	var none *readers.NoLayerError
+	switch err := s.cfg.Catalog.CheckSent(x.Upload()); {
+	case errors.As(err, &unknown):
+		return ticket.Exchange{}, fmt.Errorf("exchange: %w", &ticket.Error{Field: "format", Err: err})
+	case errors.As(err, &none):
+		return ticket.Exchange{}, fmt.Errorf("exchange: %w",
+			&ticket.Error{Field: "layer", Err: fmt.Errorf("files of the format %s have none", x.Format)})
+	case err != nil:
+		return ticket.Exchange{}, err
+	}
+	return x, nil
 }

@@ -71,13 +71,13 @@ func TestExchangeIsAParse(t *testing.T) {
 }
 
 // exchanged is what a DoExchange gave.
-type exchanged struct {
+type exchangeAnswer struct {
 	table arrow.Table
 	facts map[string]any
 }
 
 // exchange sends a file in pieces, and takes what comes when all is sent.
-func (f *fixture) exchange(t testing.TB, command, file string, piece int) (*exchanged, error) {
+func (f *fixture) exchange(t testing.TB, command, file string, piece int) (*exchangeAnswer, error) {
 	t.Helper()
 	stream, err := f.client.DoExchange(t.Context())
 	if err != nil {
@@ -112,14 +112,14 @@ func send(stream flight.FlightService_DoExchangeClient, command string, as arrow
 	}
 }
 
-func answerOf(stream flight.FlightService_DoExchangeClient) (*exchanged, error) {
+func answerOf(stream flight.FlightService_DoExchangeClient) (*exchangeAnswer, error) {
 	r, err := flight.NewRecordReader(stream)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Release()
 	var recs []arrow.Record
-	x := &exchanged{}
+	x := &exchangeAnswer{}
 	for r.Next() {
 		rec := r.Record()
 		rec.Retain()
@@ -491,31 +491,6 @@ func leaveExchanges(t *testing.T, f *fixture, text string, n int) {
 		})
 	}
 	wg.Wait()
-}
-
-// FuzzExchangeCommand reads any command. A shape that is accepted has a schema, whoever made it up.
-func FuzzExchangeCommand(f *testing.F) {
-	for _, seed := range []string{
-		`{"format":"geojson","size":10,"columns":["a"],"bbox":[0,0,1,1],"options":{"on_error":"skip"}}`,
-		`{"format":"kml","layer":"a","shape":{"ids":[{"Role":0,"Name":"a"}],"facts":[{"Kinds":2}],"shapes":true,"kind":1,"dim":1,"crs":{"Authority":"EPSG","Code":"3857"},"batch_rows":0,"starts":[0,0]}}`,
-		`{"format":"arrow","shape":{"ids":[{"Role":0,"Name":"a"}],"facts":[{"Kinds":33554432,"Declared":"int8"}],"starts":[0,0]}}`,
-		`{"format":"arrow","shape":{"ids":[{"Role":200,"Name":"a"}],"facts":[{"Kinds":4294967295,"Declared":"no type"}],"kind":7,"dim":9,"starts":[0,0]}}`,
-	} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, cmd []byte) {
-		x, err := parseExchange(&flight.FlightDescriptor{Type: flight.DescriptorCMD, Cmd: cmd})
-		if err != nil || x.Shape == nil {
-			return
-		}
-		schema, err := catalog.StreamSchema(x.Shape, catalog.Selection{Encoding: x.Encoding})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := schemaFrame(schema); err != nil {
-			t.Fatal(err)
-		}
-	})
 }
 
 // TestExchangeOfTooManyColumns: the file is refused at the first name too many, by the code of

@@ -227,7 +227,7 @@ func (f *fixture) write(t testing.TB, name, text string) {
 }
 
 // got is what a DoGet gave.
-type got struct {
+type getAnswer struct {
 	schema  *arrow.Schema
 	header  []byte // data_header of the schema message
 	numbers []int32
@@ -238,13 +238,13 @@ type got struct {
 }
 
 // get reads a whole stream, through Arrow's reader and beside it as messages.
-func (f *fixture) get(t testing.TB, ticket string) (*got, error) {
+func (f *fixture) get(t testing.TB, ticket string) (*getAnswer, error) {
 	t.Helper()
 	stream, err := f.client.DoGet(t.Context(), &flight.Ticket{Ticket: []byte(ticket)})
 	if err != nil {
 		return nil, err
 	}
-	g := &got{}
+	g := &getAnswer{}
 	tap := &tap{FlightService_DoGetClient: stream, g: g}
 	r, err := flight.NewRecordReader(tap)
 	if err != nil {
@@ -266,7 +266,7 @@ func (f *fixture) get(t testing.TB, ticket string) (*got, error) {
 
 type tap struct {
 	flight.FlightService_DoGetClient
-	g *got
+	g *getAnswer
 }
 
 func (r *tap) Recv() (*flight.FlightData, error) {

@@ -2,53 +2,30 @@ package flightsrv
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/flight"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/flightsrv/frame"
+	"github.com/vibeflight/vibeflight/flightsrv/metadata"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// commandOf reads a descriptor. The components of a path are joined, so that one component may hold
-// the whole name.
-func commandOf(d *flight.FlightDescriptor) (Ticket, error) { return descriptorOf(d, ParseCommand) }
-
-// descriptorOf is commandOf with the parser of commands.
-func descriptorOf(d *flight.FlightDescriptor, parse func([]byte) (Ticket, error)) (Ticket, error) {
-	switch d.GetType() {
-	case flight.DescriptorPATH:
-		name := strings.Join(d.GetPath(), "/")
-		if name == "" {
-			return Ticket{}, fmt.Errorf("descriptor: %w", &TicketError{"path", errors.New("is empty")})
-		}
-		if err := checkSize([]byte(name)); err != nil {
-			return Ticket{}, fmt.Errorf("descriptor: path: %w", err)
-		}
-		return Ticket{Name: name}, nil
-	case flight.DescriptorCMD:
-		return parse(d.GetCmd())
-	}
-	return Ticket{}, fmt.Errorf("descriptor: %w", &TicketError{"type", fmt.Errorf("want PATH or CMD, have %v",
-		d.GetType())})
-}
-
-// GetFlightInfo describes what the descriptor selects. It parses the file unless that was done
-// once; if the table was lost since, it has a parse begin.
+// GetFlightInfo describes the table that the descriptor selects. It parses the file if that was
+// never done. If the table was evicted since, it starts a parse and does not wait.
 func (s *service) GetFlightInfo(ctx context.Context, d *flight.FlightDescriptor) (*flight.FlightInfo, error) {
-	if ok, err := s.forSQL(ctx, d.GetCmd()); err != nil {
+	if ok, err := s.isSQL(ctx, d.GetCmd()); err != nil {
 		return nil, err
 	} else if ok {
 		return s.sql.Info(ctx, d)
 	}
-	t, err := commandOf(d)
+	t, err := ticket.ParseDescriptor(d)
 	if err != nil {
 		return nil, err
 	}
-	o, err := s.outline(ctx, t, true)
+	o, err := s.openInfo(ctx, t, true)
 	if err != nil {
 		return nil, err
 	}
@@ -57,9 +34,9 @@ func (s *service) GetFlightInfo(ctx context.Context, d *flight.FlightDescriptor)
 	return s.info(ctx, d, t, o.Table, o.scan, o.Cached)
 }
 
-// GetSchema gives the schema that DoGet sends first, byte for byte.
+// GetSchema returns the schema that DoGet sends first, byte for byte.
 func (s *service) GetSchema(ctx context.Context, d *flight.FlightDescriptor) (*flight.SchemaResult, error) {
-	if ok, err := s.forSQL(ctx, d.GetCmd()); err != nil {
+	if ok, err := s.isSQL(ctx, d.GetCmd()); err != nil {
 		return nil, err
 	} else if ok {
 		schema, err := s.sql.Schema(ctx, d)
@@ -68,12 +45,12 @@ func (s *service) GetSchema(ctx context.Context, d *flight.FlightDescriptor) (*f
 		}
 		return schemaResult(schema)
 	}
-	t, err := commandOf(d)
+	t, err := ticket.ParseDescriptor(d)
 	if err != nil {
 		return nil, err
 	}
-	t.BBox, t.Limit = nil, nil // which rows there are is nothing to the schema
-	o, err := s.outline(ctx, t, false)
+	t.BBox, t.Limit = nil, nil // the schema does not depend on the rows
+	o, err := s.openInfo(ctx, t, false)
 	if err != nil {
 		return nil, err
 	}
@@ -82,26 +59,25 @@ func (s *service) GetSchema(ctx context.Context, d *flight.FlightDescriptor) (*f
 }
 
 func schemaResult(schema *arrow.Schema) (*flight.SchemaResult, error) {
-	b, err := encapsulatedSchema(schema)
+	b, err := frame.EncapsulatedSchema(schema)
 	if err != nil {
 		return nil, err
 	}
 	return &flight.SchemaResult{Schema: b}, nil
 }
 
-// info describes what t, with its version, selects of table through scan.
+// info describes the selection of scan from table. t has the version of the file.
 //
-// total_bytes counts the slices of the selected columns as the cache holds them: native geometries,
-// before any other encoding and before compression. It is -1 where a bbox or a limit leaves rows
-// out.
-func (s *service) info(ctx context.Context, d *flight.FlightDescriptor, t Ticket, table *readers.Table,
+// total_bytes counts the selected columns as the cache holds them: with native geometries, before
+// encoding and compression. It is -1 if a bbox or a limit excludes rows.
+func (s *service) info(ctx context.Context, d *flight.FlightDescriptor, t ticket.Ticket, table *readers.Table,
 	scan *catalog.Scan, cached bool,
 ) (*flight.FlightInfo, error) {
-	schema, err := encapsulatedSchema(scan.Schema())
+	schema, err := frame.EncapsulatedSchema(scan.Schema())
 	if err != nil {
 		return nil, err
 	}
-	metadata, err := jsonBody(factsOf(table, cached))
+	metadata, err := metadata.Marshal(metadata.OfTable(table, cached))
 	if err != nil {
 		return nil, err
 	}
@@ -122,33 +98,18 @@ func (s *service) info(ctx context.Context, d *flight.FlightDescriptor, t Ticket
 	}, nil
 }
 
-// criteria is what ListFlights can be asked for.
-type criteria struct{ prefix, format string }
-
-func criteriaOf(b []byte) (criteria, error) {
-	var c criteria
-	if len(b) == 0 {
-		return c, nil
-	}
-	err := readObject(b, map[string]*string{"prefix": &c.prefix, "format": &c.format})
-	if err != nil {
-		return criteria{}, fmt.Errorf("criteria: %w", err)
-	}
-	return c, nil
-}
-
-// ListFlights gives one FlightInfo per entry and parses nothing. An entry that is not parsed has no
+// ListFlights sends one FlightInfo per entry and parses nothing. An entry that is not parsed has no
 // schema and totals of -1.
 func (s *service) ListFlights(c *flight.Criteria, stream flight.FlightService_ListFlightsServer) error {
-	want, err := criteriaOf(c.GetExpression())
+	want, err := ticket.ParseCriteria(c.GetExpression())
 	if err != nil {
 		return err
 	}
-	for _, e := range s.cfg.Catalog.List(want.prefix, want.format) {
+	for _, e := range s.cfg.Catalog.List(want.Prefix, want.Format) {
 		if err := stream.Context().Err(); err != nil {
 			return err
 		}
-		info, err := s.listed(stream.Context(), *e)
+		info, err := s.entryInfo(stream.Context(), *e)
 		if err != nil {
 			return err
 		}
@@ -160,9 +121,9 @@ func (s *service) ListFlights(c *flight.Criteria, stream flight.FlightService_Li
 	return nil
 }
 
-func (s *service) listed(ctx context.Context, e catalog.Entry) (*flight.FlightInfo, error) {
+func (s *service) entryInfo(ctx context.Context, e catalog.Entry) (*flight.FlightInfo, error) {
 	d := &flight.FlightDescriptor{Type: flight.DescriptorPATH, Path: []string{e.Name}}
-	t := Ticket{Name: e.Name}
+	t := ticket.Ticket{Name: e.Name}
 	if table, version, ok := s.cfg.Catalog.Peek(e.Name); ok {
 		scan, err := catalog.NewScan(table, s.cfg.selection(t))
 		if err != nil {
@@ -171,7 +132,7 @@ func (s *service) listed(ctx context.Context, e catalog.Entry) (*flight.FlightIn
 		t.Version = version
 		return s.info(ctx, d, t, table, scan, true)
 	}
-	metadata, err := jsonBody(unparsed{Format: e.Format})
+	metadata, err := metadata.Marshal(metadata.Entry{Format: e.Format})
 	if err != nil {
 		return nil, err
 	}

@@ -9,19 +9,21 @@ import (
 	"github.com/rs/zerolog"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/peer"
+
+	"github.com/vibeflight/vibeflight/flightsrv/internal/excerpt"
 )
 
-// call is what a handler tells about its work, for the log. One goroutine uses it.
+// call is what a handler reports for the log. One goroutine uses it.
 type call struct {
 	name  string // of the entry
-	sql   string // text of the statement; empty where the call has none
+	sql   string // text of the statement; empty if the call has none
 	rows  int64
-	bytes int64 // of the messages sent
+	bytes int64 // of the messages that were sent
 }
 
 type callKey struct{}
 
-// callOf finds the call that the interceptors put into ctx.
+// callOf returns the call that the interceptors put into ctx.
 func callOf(ctx context.Context) *call {
 	if c, ok := ctx.Value(callKey{}).(*call); ok {
 		return c
@@ -29,35 +31,35 @@ func callOf(ctx context.Context) *call {
 	return &call{}
 }
 
-// unary runs a handler, then turns its error or its panic to a status and logs the call.
+// unary runs a handler, converts its error or panic to a status, and logs the call.
 func (s *service) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (resp any,
 	err error,
 ) {
 	c := &call{}
 	start := time.Now()
-	defer stay(ctx)()
+	defer holdSlot(ctx)()
 	defer func() {
-		err = s.finish(ctx, c, info.FullMethod, start, caught(recover(), err))
+		err = s.finish(ctx, c, info.FullMethod, start, panicOr(recover(), err))
 	}()
 	return handler(context.WithValue(ctx, callKey{}, c), req)
 }
 
-// stream does the same for a streaming call.
+// stream is [service.unary] for streaming calls.
 func (s *service) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo,
 	handler grpc.StreamHandler,
 ) (err error) {
 	c := &call{}
 	start := time.Now()
-	defer stay(ss.Context())()
-	in := &stream{ServerStream: ss, ctx: context.WithValue(ss.Context(), callKey{}, c)}
+	defer holdSlot(ss.Context())()
+	in := &callStream{ServerStream: ss, ctx: context.WithValue(ss.Context(), callKey{}, c)}
 	defer func() {
-		err = s.finish(ss.Context(), c, info.FullMethod, start, caught(recover(), in.blame(err)))
+		err = s.finish(ss.Context(), c, info.FullMethod, start, panicOr(recover(), in.requestErrorOf(err)))
 	}()
 	return handler(srv, in)
 }
 
-// caught is err, or the panic that kept the handler from giving one.
-func caught(value any, err error) error {
+// panicOr returns a recovered panic as an error, or err if there was none.
+func panicOr(value any, err error) error {
 	if value == nil {
 		return err
 	}
@@ -70,28 +72,28 @@ func (s *service) finish(
 	code := codeOf(err)
 	var e *zerolog.Event
 	switch {
-	case isDefect(code):
+	case isServerError(code):
 		e = s.cfg.Log.Error()
 	case !strings.HasPrefix(method, flightPrefix): // health checks come every few seconds
 		e = s.cfg.Log.Debug()
-	case isMistake(code):
-		e = s.mistakes.event(s.cfg.Log, mistake{method, code.String()})
+	case isClientError(code):
+		e = s.clientErrors.event(s.cfg.Log, errorKind{method, code.String()})
 	default:
 		e = s.cfg.Log.Info()
 	}
 	if err != nil {
-		e = e.Str("error", clip(err.Error(), maxMessageText))
+		e = e.Str("error", excerpt.Clip(err.Error(), maxMessageText))
 	}
-	if p, ok := err.(*panicError); ok { //nolint:errorlint // caught made it, nothing wraps it
+	if p, ok := err.(*panicError); ok { //nolint:errorlint // panicOr made it, nothing wraps it
 		e = e.Bytes("stack", p.stack)
 	}
 	if p, ok := peer.FromContext(ctx); ok && p.Addr.String() != "" {
 		e = e.Str("client", p.Addr.String())
 	}
 	if c.sql != "" {
-		e = e.Str("sql", clip(c.sql, maxMessageText))
+		e = e.Str("sql", excerpt.Clip(c.sql, maxMessageText))
 	}
-	e.Str("method", method[strings.LastIndexByte(method, '/')+1:]).Str("name", clip(c.name, maxMessageText)).
+	e.Str("method", method[strings.LastIndexByte(method, '/')+1:]).Str("name", excerpt.Clip(c.name, maxMessageText)).
 		Int64("rows", c.rows).Int64("bytes", c.bytes).Dur("ms", time.Since(start)).Stringer("code", code).Msg("call")
 	return statusError(c.name, err)
 }

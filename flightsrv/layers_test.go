@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/vibeflight/vibeflight/flightsrv/metadata"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
@@ -50,7 +51,7 @@ func (p layeredParser) Parse(ctx context.Context, src *source.File, req readers.
 	return sum, err
 }
 
-// listed gives the names and row counts that ListFlights tells.
+// listed returns the names and row counts that ListFlights tells.
 func (f *fixture) listed(t *testing.T) []string {
 	t.Helper()
 	stream, err := f.client.ListFlights(t.Context(), &flight.Criteria{})
@@ -112,7 +113,7 @@ func TestLayers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var d description
+	var d metadata.Description
 	if err := json.Unmarshal(answer.Body, &d); err != nil || d.Name != "trips.layered#A%23B" ||
 		!slices.Equal(d.Layers, []string{"Stops", "A#B"}) {
 		t.Errorf("described as %s with the layers %q, %v", d.Name, d.Layers, err)

@@ -11,58 +11,58 @@ import (
 	grpctap "google.golang.org/grpc/tap"
 )
 
-// overloadError says that a call is one too many.
+// overloadError is the error of a call above a limit.
 type overloadError struct{ what string }
 
 func (e *overloadError) Error() string { return e.what }
 
-// load is what clients have open on the server, all of them together.
-type load struct {
+// clientLoad counts the open connections and calls of all clients.
+type clientLoad struct {
 	maxConnections, maxStreams       int64
 	connections, streams             atomic.Int64
 	refusedConnections, refusedCalls atomic.Int64
-	// told of each connection and call that is refused
+	// called for each refused connection and call
 	refused func(what string, client net.Addr)
 }
 
-// connections is what stats says of them.
+// connections is the part of the action stats about connections and calls.
 type connections struct {
 	Open         int64 `json:"open"`
-	Refused      int64 `json:"refused"` // closed at once, beyond --max-connections
+	Refused      int64 `json:"refused"` // closed at once, above --max-connections
 	Calls        int64 `json:"calls"`
-	RefusedCalls int64 `json:"refused_calls"` // beyond --max-streams
+	RefusedCalls int64 `json:"refused_calls"` // above --max-streams
 }
 
-func (l *load) now() connections {
+func (l *clientLoad) now() connections {
 	return connections{
 		Open: l.connections.Load(), Refused: l.refusedConnections.Load(), Calls: l.streams.Load(),
 		RefusedCalls: l.refusedCalls.Load(),
 	}
 }
 
-// take counts one more, unless there are most.
-func take(n *atomic.Int64, most int64) bool {
-	if n.Add(1) > most {
+// acquire increments n, unless it would exceed limit.
+func acquire(n *atomic.Int64, limit int64) bool {
+	if n.Add(1) > limit {
 		n.Add(-1)
 		return false
 	}
 	return true
 }
 
-// limited is a listener that closes connections beyond the limit as soon as they come.
-type limited struct {
+// limitListener is a listener that closes connections above the limit at once.
+type limitListener struct {
 	net.Listener
-	load *load
+	load *clientLoad
 }
 
-// Accept gives the next connection within the limit.
-func (l limited) Accept() (net.Conn, error) {
+// Accept returns the next connection within the limit.
+func (l limitListener) Accept() (net.Conn, error) {
 	for {
 		conn, err := l.Listener.Accept()
 		if err != nil {
 			return nil, err
 		}
-		if !take(&l.load.connections, l.load.maxConnections) {
+		if !acquire(&l.load.connections, l.load.maxConnections) {
 			l.load.refusedConnections.Add(1)
 			l.load.refused(fmt.Sprintf("connection: %d are open, the limit of --max-connections",
 				l.load.maxConnections), conn.RemoteAddr())
@@ -70,59 +70,59 @@ func (l limited) Accept() (net.Conn, error) {
 			continue
 		}
 		leave := sync.OnceFunc(func() { l.load.connections.Add(-1) })
-		switch conn := conn.(type) { // what they are embedded as, so that writev is theirs
+		switch conn := conn.(type) { // embedded by type, which keeps their writev
 		case *net.TCPConn:
-			return countedTCP{conn, leave}, nil
+			return tcpConn{conn, leave}, nil
 		case *net.UnixConn:
-			return countedUnix{conn, leave}, nil
+			return unixConn{conn, leave}, nil
 		}
-		return counted{conn, leave}, nil
+		return otherConn{conn, leave}, nil
 	}
 }
 
-type countedTCP struct {
+type tcpConn struct {
 	*net.TCPConn
 	leave func()
 }
 
-func (c countedTCP) Close() error {
+func (c tcpConn) Close() error {
 	defer c.leave()
 	return c.TCPConn.Close()
 }
 
-type countedUnix struct {
+type unixConn struct {
 	*net.UnixConn
 	leave func()
 }
 
-func (c countedUnix) Close() error {
+func (c unixConn) Close() error {
 	defer c.leave()
 	return c.UnixConn.Close()
 }
 
-type counted struct {
+type otherConn struct {
 	net.Conn
 	leave func()
 }
 
-func (c counted) Close() error {
+func (c otherConn) Close() error {
 	defer c.leave()
 	return c.Conn.Close()
 }
 
-// place is that of a call among those that may be open. It is free when the stream has ended and
-// its handler, if one ran, has returned.
-type place struct {
-	load *load
+// callSlot is one of the calls that may be open. It is free when the stream has ended and its
+// handler, if one ran, has returned.
+type callSlot struct {
+	load *clientLoad
 	uses atomic.Int32
 }
 
-type placeKey struct{}
+type callSlotKey struct{}
 
-// enter gives a stream its place, or refuses it: before there is a goroutine, and before any
-// message. gRPC holds a lock of the connection meanwhile.
-func (l *load) enter(ctx context.Context, _ *grpctap.Info) (context.Context, error) {
-	if !take(&l.streams, l.maxStreams) {
+// acquireSlot returns a stream a slot, or refuses the call. No goroutine and no message of the call
+// exists yet. gRPC holds a lock of the connection meanwhile.
+func (l *clientLoad) acquireSlot(ctx context.Context, _ *grpctap.Info) (context.Context, error) {
+	if !acquire(&l.streams, l.maxStreams) {
 		l.refusedCalls.Add(1)
 		what := fmt.Sprintf("call: %d are open, the limit of --max-streams", l.maxStreams)
 		var client net.Addr
@@ -132,21 +132,21 @@ func (l *load) enter(ctx context.Context, _ *grpctap.Info) (context.Context, err
 		l.refused(what, client)
 		return nil, statusError("", &overloadError{what})
 	}
-	p := &place{load: l}
+	p := &callSlot{load: l}
 	p.uses.Store(1)
 	context.AfterFunc(ctx, p.leave)
-	return context.WithValue(ctx, placeKey{}, p), nil
+	return context.WithValue(ctx, callSlotKey{}, p), nil
 }
 
-// stay keeps the place of a call until leave is called, though its stream ends before.
-func stay(ctx context.Context) (leave func()) {
-	p, ok := ctx.Value(placeKey{}).(*place)
+// holdSlot keeps the slot of a call until leave is called, even if its stream ends earlier.
+func holdSlot(ctx context.Context) (leave func()) {
+	p, ok := ctx.Value(callSlotKey{}).(*callSlot)
 	if !ok {
 		return func() {}
 	}
 	for {
 		n := p.uses.Load()
-		if n == 0 { // the stream has ended already
+		if n == 0 { // the stream has already ended
 			return func() {}
 		}
 		if p.uses.CompareAndSwap(n, n+1) {
@@ -155,7 +155,7 @@ func stay(ctx context.Context) (leave func()) {
 	}
 }
 
-func (p *place) leave() {
+func (p *callSlot) leave() {
 	if p.uses.Add(-1) == 0 {
 		p.load.streams.Add(-1)
 	}

@@ -15,6 +15,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
+
+	"github.com/vibeflight/vibeflight/flightsrv/frame"
 )
 
 // until waits for what a goroutine of the server does.
@@ -40,8 +42,8 @@ func TestMaxConnections(t *testing.T) {
 			t.Fatal(err)
 		}
 		refused := make(chan string, 100)
-		ld := &load{maxConnections: 2, refused: func(what string, _ net.Addr) { refused <- what }}
-		l := limited{inner, ld}
+		ld := &clientLoad{maxConnections: 2, refused: func(what string, _ net.Addr) { refused <- what }}
+		l := limitListener{inner, ld}
 		accepted := make(chan net.Conn, 100)
 		ended := make(chan error, 1)
 		go func() {
@@ -105,7 +107,7 @@ func TestMaxStreams(t *testing.T) {
 	open := func(ctx context.Context, conn *grpc.ClientConn, method string) grpc.ClientStream {
 		t.Helper()
 		desc := &grpc.StreamDesc{ServerStreams: true, ClientStreams: true}
-		s, err := conn.NewStream(ctx, desc, flightPrefix+method, grpc.ForceCodecV2(newCodec()))
+		s, err := conn.NewStream(ctx, desc, flightPrefix+method, grpc.ForceCodecV2(frame.NewCodec()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +126,7 @@ func TestMaxStreams(t *testing.T) {
 	numbers := func() (connections, error) { // one call by itself
 		s := open(t.Context(), conns[1], "DoAction")
 		b := []byte("\x0a\x05stats")
-		_ = s.SendMsg(&frame{head: b})
+		_ = s.SendMsg(frame.FromMessage(b))
 		_ = s.CloseSend()
 		var result flight.Result
 		if err := s.RecvMsg(&result); err != nil {
@@ -176,24 +178,24 @@ func TestMaxStreams(t *testing.T) {
 // TestPlaceOfHandler ends the stream of a call whose handler goes on: its place is not free until
 // that returns.
 func TestPlaceOfHandler(t *testing.T) {
-	ld := &load{maxStreams: 1, refused: func(string, net.Addr) {}}
+	ld := &clientLoad{maxStreams: 1, refused: func(string, net.Addr) {}}
 	ctx, end := context.WithCancel(t.Context())
-	in, err := ld.enter(ctx, nil)
+	in, err := ld.acquireSlot(ctx, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	leave := stay(in)
+	leave := holdSlot(in)
 	end()
-	p := in.Value(placeKey{}).(*place)
+	p := in.Value(callSlotKey{}).(*callSlot)
 	until(t, "the stream has left", func() bool { return p.uses.Load() == 1 })
-	if _, err := ld.enter(t.Context(), nil); status.Code(err) != codes.ResourceExhausted {
+	if _, err := ld.acquireSlot(t.Context(), nil); status.Code(err) != codes.ResourceExhausted {
 		t.Errorf("another call while the handler runs: %v", err)
 	}
 	leave()
 	if n := ld.now(); n.Calls != 0 || n.RefusedCalls != 1 {
 		t.Errorf("%+v", n)
 	}
-	stay(in)() // too late: it is free
+	holdSlot(in)() // too late: it is free
 	if n := ld.now(); n.Calls != 0 {
 		t.Errorf("%+v", n)
 	}

@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// listener knows its address in the words of --listen.
+// listener has its address in the form of --listen.
 type listener struct {
 	net.Listener
 	name string
 }
 
-// listen opens host:port or unix:///path. An address that other hosts can reach is refused unless
-// insecure is said: there is no login, whether encrypted or not.
+// listen opens host:port or unix:///path. It refuses an address that other hosts can reach, unless
+// insecure is set: there is no login, with or without encryption.
 func listen(addr string, encrypted, insecure bool) (listener, error) {
 	if path, ok := strings.CutPrefix(addr, "unix://"); ok {
 		l, err := listenUnix(path)
@@ -48,11 +48,11 @@ func listen(addr string, encrypted, insecure bool) (listener, error) {
 	return listener{l, l.Addr().String()}, nil
 }
 
-// listenUnix makes a socket that only the server's user can connect to. It is made in a private
-// folder and then moved to its path: so at no moment is it open to others, and a socket that a dead
-// server left is replaced at once. A socket on which somebody listens, and anything that is no
-// socket, stays. (Two servers that start at the same moment on one path may both get it; the last
-// one is reached.)
+// listenUnix creates a socket that only the server's user can connect to. It creates the socket in
+// a private folder and renames it to its path. So it is never open to others, and it replaces the
+// socket of a server that has died. It keeps a socket with a listening server, and any other file.
+// (Two servers that start at the same moment on one path may both get it; clients reach the last
+// one.)
 func listenUnix(path string) (net.Listener, error) {
 	if !filepath.IsAbs(path) {
 		return nil, errors.New("want an absolute path: unix:///path")
@@ -60,14 +60,14 @@ func listenUnix(path string) (net.Listener, error) {
 	if len(path) > maxSocketPath {
 		return nil, fmt.Errorf("the path has %d bytes; that of a socket has at most %d", len(path), maxSocketPath)
 	}
-	if err := checkStale(path); err != nil {
+	if err := checkSocketPath(path); err != nil {
 		return nil, err
 	}
 	private, err := os.MkdirTemp(filepath.Dir(path), ".vf-")
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = os.RemoveAll(private) }() // at worst an empty folder stays
+	defer func() { _ = os.RemoveAll(private) }() // at worst an empty folder remains
 	made := filepath.Join(private, "s")
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: made, Net: "unix"})
 	if err != nil {
@@ -89,10 +89,10 @@ func listenUnix(path string) (net.Listener, error) {
 	return s, nil
 }
 
-const maxSocketPath = 107 // sun_path of Linux, without the zero at its end
+const maxSocketPath = 107 // sun_path of Linux, without the terminating zero
 
-// checkStale gives an error unless path is free or a socket on which nobody listens.
-func checkStale(path string) error {
+// checkSocketPath returns an error unless path is free, or a socket without a listening server.
+func checkSocketPath(path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -113,7 +113,7 @@ func checkStale(path string) error {
 	return errors.New("another server listens there")
 }
 
-// unixSocket removes its file when it is closed, if the file is still its own.
+// unixSocket removes its file on Close, if the file is still its own.
 type unixSocket struct {
 	*net.UnixListener
 	path string
@@ -121,19 +121,19 @@ type unixSocket struct {
 	once sync.Once
 }
 
-// socketBufferBytes is how much a connection's socket takes before its reader does, as far as the
-// system allows (net.core.wmem_max). Measured: with Linux's 208 KiB, less than one write of ours,
-// the server sleeps and wakes several times a megabyte and takes a tenth more CPU time. On TCP the
-// system finds the size itself.
+// socketBufferBytes is the send buffer of a unix socket, as far as the system allows
+// (net.core.wmem_max). Linux's default of 208 KiB is less than one of our writes. With it, the
+// server sleeps and wakes several times per megabyte and takes 10 % more CPU time (measured). TCP
+// adapts its buffer itself.
 const socketBufferBytes = 1 << 20
 
-// Accept gives the next connection.
+// Accept returns the next connection.
 func (s *unixSocket) Accept() (net.Conn, error) {
 	conn, err := s.AcceptUnix()
 	if err != nil {
 		return nil, err
 	}
-	_ = conn.SetWriteBuffer(socketBufferBytes) // it is only slower without
+	_ = conn.SetWriteBuffer(socketBufferBytes) // the connection works without, only slower
 	return conn, nil
 }
 

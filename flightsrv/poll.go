@@ -5,35 +5,37 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/flight"
 	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
-// PollFlightInfo is GetFlightInfo for long parses: while the parse goes on it answers soon, with
-// the part of the file that is read, and with the descriptor to ask with again, which is the one
-// that was asked with and the poll's ID. The FlightInfo has it too, for CancelFlightInfo.
+// PollFlightInfo is GetFlightInfo for long parses. While the parse runs, it answers soon, with the
+// fraction of the file that is read and a descriptor for the next poll: the same command with the
+// poll's ID. The FlightInfo has that descriptor too, for CancelFlightInfo.
 func (s *service) PollFlightInfo(ctx context.Context, d *flight.FlightDescriptor) (*flight.PollInfo, error) {
-	if ok, err := s.forSQL(ctx, d.GetCmd()); err != nil {
+	if ok, err := s.isSQL(ctx, d.GetCmd()); err != nil {
 		return nil, err
 	} else if ok {
 		return s.sql.Poll(ctx, d)
 	}
-	t, err := descriptorOf(d, parsePolled)
+	t, err := ticket.ParsePollDescriptor(d)
 	if err != nil {
 		return nil, err
 	}
 	callOf(ctx).name = t.Name
 	if t.Poll == "" {
-		switch held, scan, err := s.cfg.Catalog.Recall(ctx, t.request(), s.cfg.selection(t), true); {
+		switch ref, scan, ok, err := s.cfg.Catalog.Recall(ctx, t.Request(), s.cfg.selection(t), true); {
 		case err != nil:
 			return nil, err
-		case scan != nil:
-			return s.polled(ctx, d, t, opened{held, scan}, 1)
+		case ok:
+			return s.finishPoll(ctx, d, t, tableScan{ref, scan}, 1)
 		}
 	}
-	held, at, err := s.cfg.Catalog.Poll(ctx, t.request(), t.Poll)
+	ref, at, err := s.cfg.Catalog.Poll(ctx, t.Request(), t.Poll)
 	if err != nil {
 		return nil, err
 	}
-	if held == nil {
+	if ref == nil {
 		t.Poll = at.ID
 		again := &flight.FlightDescriptor{Type: flight.DescriptorCMD, Cmd: t.Encode()}
 		known := &flight.FlightInfo{FlightDescriptor: again, TotalRecords: -1, TotalBytes: -1, Ordered: true}
@@ -46,15 +48,15 @@ func (s *service) PollFlightInfo(ctx context.Context, d *flight.FlightDescriptor
 		t.Poll = ""
 		d = &flight.FlightDescriptor{Type: flight.DescriptorCMD, Cmd: t.Encode()}
 	}
-	o, err := s.scan(held, t)
+	o, err := s.scan(ref, t)
 	if err != nil {
 		return nil, err
 	}
-	return s.polled(ctx, d, t, o, at.Progress)
+	return s.finishPoll(ctx, d, t, o, at.Progress)
 }
 
-// polled is the last answer to who polls. It releases the table.
-func (s *service) polled(ctx context.Context, d *flight.FlightDescriptor, t Ticket, o opened,
+// finishPoll makes the last answer of a poll. It releases the table.
+func (s *service) finishPoll(ctx context.Context, d *flight.FlightDescriptor, t ticket.Ticket, o tableScan,
 	progress float64,
 ) (*flight.PollInfo, error) {
 	defer o.Release()

@@ -2,15 +2,15 @@ package flightsrv
 
 import "runtime/metrics"
 
-// process is what stats says of the server's process.
+// process is the part of the action stats about the server's process.
 type process struct {
 	Goroutines     uint64 `json:"goroutines"`
-	AllocatedBytes uint64 `json:"allocated_bytes"` // on Go's heap since the start, freed or not
-	HeapBytes      uint64 `json:"heap_bytes"`      // of objects on it, now
-	Collections    uint64 `json:"collections"`     // of garbage since the start
+	AllocatedBytes uint64 `json:"allocated_bytes"` // on Go's heap since the start, also what was freed
+	HeapBytes      uint64 `json:"heap_bytes"`      // of the objects on it now
+	Collections    uint64 `json:"collections"`     // garbage collections since the start
 }
 
-func processNow() process {
+func readProcess() process {
 	var p process
 	read := []struct {
 		name string

@@ -5,65 +5,33 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow/flight"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/flightsrv/metadata"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 	"github.com/vibeflight/vibeflight/flightsrv/uploads"
 	"github.com/vibeflight/vibeflight/readers"
 )
 
 // maxPuts is how many tables are stored at the same time: each may have messages of MaxMessageBytes
-// in memory. Others wait in line.
+// in memory. Further calls wait.
 const maxPuts = 16
-
-// putModes are what a command's "mode" can say.
-var putModes = []string{
-	catalog.Create: "create", catalog.Replace: "replace", catalog.Append: "append",
-	catalog.CreateAppend: "create_append",
-}
-
-// putOf reads the descriptor of a DoPut: the name of the entry as a path, or {"name": "…", "mode":
-// "…"}.
-func putOf(d *flight.FlightDescriptor) (name string, mode catalog.Mode, err error) {
-	if d.GetType() == flight.DescriptorPATH {
-		name = strings.Join(d.GetPath(), "/")
-		err = checkSize([]byte(name))
-	} else {
-		text := putModes[catalog.Create]
-		if err = readObject(d.GetCmd(), map[string]*string{"name": &name, "mode": &text}); err == nil {
-			i := slices.Index(putModes, text)
-			if i < 0 {
-				return "", 0, fmt.Errorf("put: %w", &TicketError{"mode", fmt.Errorf("%q is none of %q",
-					text, putModes)})
-			}
-			mode = catalog.Mode(i)
-		}
-	}
-	if err == nil && name == "" {
-		err = &TicketError{"name", errors.New("is missing: say what the table is to be called")}
-	}
-	if err != nil {
-		return "", 0, fmt.Errorf("put: %w", err)
-	}
-	return name, mode, nil
-}
 
 // put stores a table.
 func (s *service) put(first *flight.FlightData, stream flight.FlightService_DoPutServer) error {
-	name, mode, err := putOf(first.GetFlightDescriptor())
+	name, mode, err := ticket.ParsePut(first.GetFlightDescriptor())
 	if err != nil {
 		return err
 	}
-	stored, err := s.store(stream.Context(), name, mode, first, s.attend(name, stream))
+	stored, err := s.store(stream.Context(), name, mode, first, s.receiveAhead(name, stream))
 	if err != nil {
 		return err
 	}
-	body, err := jsonBody(stored)
+	body, err := metadata.Marshal(stored)
 	if err != nil {
 		return err
 	}
@@ -72,7 +40,7 @@ func (s *service) put(first *flight.FlightData, stream flight.FlightService_DoPu
 
 // ingest stores the table of a CommandStatementIngest.
 func (s *service) ingest(first *flight.FlightData, stream flight.FlightService_DoPutServer) error {
-	more := s.attend(sql.IngestName, stream)
+	more := s.receiveAhead(sql.IngestName, stream)
 	in, err := sql.IngestOf(first.GetFlightDescriptor().GetCmd())
 	if err != nil {
 		sql.Drain(more)
@@ -140,7 +108,7 @@ func (s *service) store(ctx context.Context, name string, mode catalog.Mode, fir
 
 // drop removes a table that a client has stored.
 func (s *service) drop(ctx context.Context, body []byte) (any, error) {
-	t, err := nameOf(body, "name")
+	t, err := ticket.ParseName(body, "name")
 	if err != nil {
 		return nil, err
 	}
@@ -151,27 +119,27 @@ func (s *service) drop(ctx context.Context, body []byte) (any, error) {
 	return map[string]string{"dropped": t.Name}, nil
 }
 
-// attended is the messages of a client that is not waited for longer than a while.
-type attended struct {
-	name string
-	idle time.Duration
-	ctx  context.Context
-	came chan message
+// uploadStream is the messages of a client, with a limit on the time between two of them.
+type uploadStream struct {
+	name     string
+	idle     time.Duration
+	ctx      context.Context
+	received chan uploadMessage
 }
 
-type message struct {
+type uploadMessage struct {
 	data *flight.FlightData
 	err  error
 }
 
-// attend takes the messages of a client, one ahead. That ends with the call at the latest.
-func (s *service) attend(name string, stream flight.FlightService_DoPutServer) *attended {
-	a := &attended{name, s.cfg.uploadIdle, stream.Context(), make(chan message)}
+// receiveAhead receives the messages of a client, one ahead. It ends with the call at the latest.
+func (s *service) receiveAhead(name string, stream flight.FlightService_DoPutServer) *uploadStream {
+	a := &uploadStream{name, s.cfg.uploadIdle, stream.Context(), make(chan uploadMessage)}
 	go func() {
 		for {
 			d, err := stream.Recv()
 			select {
-			case a.came <- message{d, err}:
+			case a.received <- uploadMessage{d, err}:
 			case <-a.ctx.Done():
 				return
 			}
@@ -183,12 +151,12 @@ func (s *service) attend(name string, stream flight.FlightService_DoPutServer) *
 	return a
 }
 
-// Recv gives the next message.
-func (a *attended) Recv() (*flight.FlightData, error) {
+// Recv returns the next message.
+func (a *uploadStream) Recv() (*flight.FlightData, error) {
 	late := time.NewTimer(a.idle)
 	defer late.Stop()
 	select {
-	case m := <-a.came:
+	case m := <-a.received:
 		return m.data, m.err
 	case <-a.ctx.Done():
 		return nil, a.ctx.Err()

@@ -8,17 +8,20 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/mem"
+
+	"github.com/vibeflight/vibeflight/flightsrv/frame"
 )
 
-// received is a message of a client whose error gRPC does not see: it would answer Internal, and
-// not wait for what the handler says.
-type received struct {
+// requestMessage is a message of a client whose decoding error is hidden from gRPC. gRPC would
+// answer Internal and not wait for the handler.
+type requestMessage struct {
 	message any
 	err     error
 }
 
-// by receives the message with a function of gRPC.
-func (r *received) by(receive func(any) error) error {
+// receive receives the message with a function of gRPC.
+func (r *requestMessage) receive(receive func(any) error) error {
 	if err := receive(r); err != nil {
 		if errors.Is(err, io.EOF) {
 			return err
@@ -31,58 +34,58 @@ func (r *received) by(receive func(any) error) error {
 	return nil
 }
 
-// errNoRequest is the error of a call whose client ends it without the message that it is to have.
+// errNoRequest is the error of a call that its client ends without the request message.
 var errNoRequest = errors.New("no message came")
 
-// stream is a ServerStream of which the context knows the call.
-type stream struct {
+// callStream is a ServerStream whose context has the call.
+type callStream struct {
 	grpc.ServerStream
 	ctx   context.Context
 	ended atomic.Bool // there are no more messages; a goroutine that receives may outlive the handler
 }
 
-func (s *stream) Context() context.Context { return s.ctx }
+func (s *callStream) Context() context.Context { return s.ctx }
 
-// RecvMsg gives a *requestError for what is no message.
-func (s *stream) RecvMsg(m any) error {
-	in := received{message: m}
-	err := in.by(s.ServerStream.RecvMsg)
+// RecvMsg returns a *requestError for an invalid message.
+func (s *callStream) RecvMsg(m any) error {
+	in := requestMessage{message: m}
+	err := in.receive(s.ServerStream.RecvMsg)
 	if errors.Is(err, io.EOF) {
 		s.ended.Store(true)
 	}
 	return err
 }
 
-// blame gives the error of a handler: the end of the messages, where it wanted one, is the client's
-// fault.
-func (s *stream) blame(err error) error {
-	if s.ended.Load() && err == io.EOF { //nolint:errorlint // as RecvMsg gave it: a wrapped one is of a file
+// requestErrorOf returns the error of a handler. If the handler failed because the messages ended
+// too early, it is the client's error.
+func (s *callStream) requestErrorOf(err error) error {
+	if s.ended.Load() && err == io.EOF { //nolint:errorlint // as RecvMsg returned it; a wrapped EOF is of a file
 		return &requestError{errNoRequest}
 	}
 	return err
 }
 
-// decoding has requests that can't be decoded logged and answered as other errors of calls are.
-// gRPC decodes the request of a unary call before any interceptor.
-type decoding struct {
+// requestRegistrar registers services so that invalid requests are logged and answered like other
+// errors. gRPC decodes the request of a unary call before any interceptor.
+type requestRegistrar struct {
 	grpc.ServiceRegistrar
 	service *service
 }
 
-// RegisterService registers a service whose methods are those of of.
-func (d decoding) RegisterService(of *grpc.ServiceDesc, impl any) {
-	wrapped := *of
+// RegisterService registers a service with the methods of desc.
+func (d requestRegistrar) RegisterService(desc *grpc.ServiceDesc, impl any) {
+	wrapped := *desc
 	wrapped.Methods = nil
-	for _, m := range of.Methods {
-		handler, method := m.Handler, "/"+of.ServiceName+"/"+m.MethodName
+	for _, m := range desc.Methods {
+		handler, method := m.Handler, "/"+desc.ServiceName+"/"+m.MethodName
 		m.Handler = func(srv any, ctx context.Context, dec func(any) error,
 			interceptor grpc.UnaryServerInterceptor,
 		) (any, error) {
 			start := time.Now()
 			var failed error
 			resp, err := handler(srv, ctx, func(v any) error {
-				in := received{message: v}
-				failed = in.by(dec)
+				in := requestMessage{message: v}
+				failed = in.receive(dec)
 				return failed
 			}, interceptor)
 			if failed != nil {
@@ -93,4 +96,16 @@ func (d decoding) RegisterService(of *grpc.ServiceDesc, impl any) {
 		wrapped.Methods = append(wrapped.Methods, m)
 	}
 	d.ServiceRegistrar.RegisterService(&wrapped, impl)
+}
+
+// requestCodec is the codec of frames. It keeps the error of a request that can't be decoded for
+// [requestMessage.receive], since gRPC would answer Internal.
+type requestCodec struct{ frame.Codec }
+
+func (c requestCodec) Unmarshal(data mem.BufferSlice, v any) error {
+	if r, ok := v.(*requestMessage); ok {
+		r.err = c.Codec.Unmarshal(data, r.message)
+		return nil
+	}
+	return c.Codec.Unmarshal(data, v)
 }

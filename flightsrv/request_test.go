@@ -14,6 +14,9 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
+
+	"github.com/vibeflight/vibeflight/flightsrv/frame"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
 // ask sends body as the only message of a call, or none if it is nil, and gives the error that
@@ -21,16 +24,16 @@ import (
 func ask(t *testing.T, conn *grpc.ClientConn, method string, body []byte) error {
 	t.Helper()
 	desc := &grpc.StreamDesc{ServerStreams: true, ClientStreams: true}
-	s, err := conn.NewStream(t.Context(), desc, flightPrefix+method, grpc.ForceCodecV2(newCodec()))
+	s, err := conn.NewStream(t.Context(), desc, flightPrefix+method, grpc.ForceCodecV2(requestCodec{frame.NewCodec()}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if body != nil {
-		_ = s.SendMsg(&frame{head: body})
+		_ = s.SendMsg(frame.FromMessage(body))
 	}
 	_ = s.CloseSend()
 	for err == nil {
-		err = s.RecvMsg(&received{message: &flight.FlightData{}}) // what comes back may be any message
+		err = s.RecvMsg(&requestMessage{message: &flight.FlightData{}}) // what comes back may be any message
 	}
 	if errors.Is(err, io.EOF) {
 		return nil
@@ -38,7 +41,7 @@ func ask(t *testing.T, conn *grpc.ClientConn, method string, body []byte) error 
 	return err
 }
 
-// logged gives the lines of a log.
+// logged returns the lines of a log.
 func logged(t *testing.T, log string) (lines []map[string]any) {
 	t.Helper()
 	for _, line := range strings.Split(strings.TrimSpace(log), "\n") {
@@ -57,7 +60,7 @@ func TestMalformedRequests(t *testing.T) {
 	var log syncBuffer
 	f := serve(t, map[string]string{"a.fake": "rows=10"}, func(c *Config) {
 		c.Log = zerolog.New(&log)
-		c.mistakePeriod = time.Hour
+		c.errorPeriod = time.Hour
 	})
 	conn, err := grpc.NewClient(f.addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
@@ -107,12 +110,12 @@ func TestPathIsUTF8(t *testing.T) {
 // the next line says how many there were.
 func TestMistakesAreLoggedOnce(t *testing.T) {
 	var log syncBuffer
-	s := &service{cfg: Config{Log: zerolog.New(&log)}, mistakes: mistakes{period: time.Hour}}
+	s := &service{cfg: Config{Log: zerolog.New(&log)}, clientErrors: errorSampler{period: time.Hour}}
 	fail := func(method string, err error) {
 		_ = s.finish(t.Context(), &call{}, flightPrefix+method, time.Now(), err)
 	}
 	for range 1000 {
-		fail("DoGet", &TicketError{Err: errors.New("malformed")})
+		fail("DoGet", &ticket.Error{Err: errors.New("malformed")})
 	}
 	fail("DoGet", nil)
 	fail("DoGet", nil)
@@ -127,13 +130,13 @@ func TestMistakesAreLoggedOnce(t *testing.T) {
 	if strings.Join(got, ",") != want {
 		t.Errorf("logged %q, want %s", got, want)
 	}
-	r := s.mistakes.of(mistake{flightPrefix + "DoGet", codes.InvalidArgument.String()})
+	r := s.clientErrors.sampler(errorKind{flightPrefix + "DoGet", codes.InvalidArgument.String()})
 	if n := r.suppressed.Load(); n != 999 {
 		t.Errorf("%d are suppressed", n)
 	}
 	log.b.Reset()
 	r.Burst += 1000 // as if the period were over
-	fail("DoGet", &TicketError{Err: errors.New("malformed")})
+	fail("DoGet", &ticket.Error{Err: errors.New("malformed")})
 	if lines := logged(t, log.String()); lines[0]["suppressed"] != 999.0 {
 		t.Errorf("logged %v", lines)
 	}

@@ -19,44 +19,45 @@ import (
 	"google.golang.org/grpc/reflection"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/flightsrv/frame"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 	"github.com/vibeflight/vibeflight/flightsrv/wire"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// Config says what is served, where and within which limits.
+// Config is what is served, the addresses, and the limits.
 type Config struct {
 	Catalog *catalog.Catalog
-	// of Flight SQL, sql.Of of what engine.Open gives; nil: there is none (--no-sql, or a build
-	// without cgo)
+	// of Flight SQL: sql.Of of an engine that engine.Open returned; nil: no SQL (--no-sql, or a
+	// build without cgo)
 	SQL    sql.Engine
 	Listen []string // host:port or unix:///path; default DefaultListen (--listen)
-	// locations of every endpoint, as URI or host:port; none: the client keeps its connection
+	// locations of every endpoint, as URI or host:port; none: clients use their connection
 	// (--advertise)
 	Advertise []string
 	Insecure  bool // listen on addresses that others can reach (--insecure)
-	// files, PEM, of a certificate and its key, for TLS on all but unix sockets; none: no TLS
-	// (--tls-cert, --tls-key)
+	// PEM files of a certificate and its key, for TLS on all addresses but unix sockets; empty: no
+	// TLS (--tls-cert, --tls-key)
 	TLSCert, TLSKey string
-	// of a message that holds one row, and of one with rows that a client stores; default 256 MiB
+	// of a message with a single row, and of one that a client stores; default 256 MiB
 	// (--max-message-bytes)
 	MaxMessageBytes int
-	// what a table in OGC:CRS84 says its reference system is, unless a ticket does: that, or
-	// EPSG:4326; none: OGC:CRS84 (--crs84-as)
+	// name of the CRS of tables in OGC:CRS84, unless a ticket sets it: OGC:CRS84 (default) or
+	// EPSG:4326 (--crs84-as)
 	CRS84As geoarrow.CRS
 	// how long calls in progress may take after the end of Serve's context; default 10 s (--drain)
 	Drain time.Duration
 	Log   zerolog.Logger // one line per call
 
-	MaxConnections int // that are open, on all addresses together; default 4096 (--max-connections)
-	MaxStreams     int // calls that are open, over all connections together; default 8192 (--max-streams)
+	MaxConnections int // that are open on all addresses; default 4096 (--max-connections)
+	MaxStreams     int // that are open on all connections; default 8192 (--max-streams)
 
-	// of a file that a client sends to have it parsed; default 4 GiB (--max-exchange-bytes)
+	// of a file that a client sends for parsing; default 4 GiB (--max-exchange-bytes)
 	MaxExchangeBytes int64
 	ExchangeTimeout  time.Duration // of such a call; default 10 min (--exchange-timeout)
 
-	uploadIdle    time.Duration // as the constant says; tests have less time
-	mistakePeriod time.Duration // as the constant says; tests have more time
+	uploadIdle  time.Duration // the constant, unless a test sets it
+	errorPeriod time.Duration // the constant, unless a test sets it
 }
 
 // Defaults of Config.
@@ -72,10 +73,10 @@ const (
 	DefaultExchangeTimeout  = 10 * time.Minute
 )
 
-// Limits and pace of the connections.
+// Limits and intervals of connections.
 const (
-	// a message of a client: as much as clients take by default. All but those of uploads are
-	// smaller than a ticket
+	// of a client's message, the default limit of clients too; only uploads are larger than a
+	// ticket
 	maxRequestBytes     = 16 << 20
 	maxHeaderBytes      = 64 << 10
 	maxConnStreams      = 1024 // of one connection
@@ -90,13 +91,13 @@ type Server struct {
 	cfg       Config
 	grpc      *grpc.Server
 	health    *health.Server
-	sql       *sql.Server // nil: there is no SQL
+	sql       *sql.Server // nil: no SQL
 	listeners []listener
-	load      *load
+	load      *clientLoad
 }
 
-// New checks the configuration and listens: from here on clients can connect, and Serve answers
-// them. A Server that New gave is closed by Serve.
+// New checks the configuration and listens. Clients can connect from here on, and Serve answers
+// them. Serve closes the server.
 func New(cfg Config) (*Server, error) {
 	if cfg.Catalog == nil {
 		return nil, errors.New("flightsrv: no catalog")
@@ -107,8 +108,9 @@ func New(cfg Config) (*Server, error) {
 	if cfg.MaxMessageBytes == 0 {
 		cfg.MaxMessageBytes = DefaultMaxMessageBytes
 	}
-	if cfg.MaxMessageBytes < wireBytes || cfg.MaxMessageBytes > math.MaxInt32 {
-		return nil, fmt.Errorf("--max-message-bytes %d: want %d to %d", cfg.MaxMessageBytes, wireBytes, math.MaxInt32)
+	if cfg.MaxMessageBytes < frame.MaxMessageBytes || cfg.MaxMessageBytes > math.MaxInt32 {
+		return nil, fmt.Errorf("--max-message-bytes %d: want %d to %d",
+			cfg.MaxMessageBytes, frame.MaxMessageBytes, math.MaxInt32)
 	}
 	if cfg.Drain == 0 {
 		cfg.Drain = DefaultDrain
@@ -118,7 +120,7 @@ func New(cfg Config) (*Server, error) {
 	cfg.MaxExchangeBytes = cmp.Or(cfg.MaxExchangeBytes, DefaultMaxExchangeBytes)
 	cfg.ExchangeTimeout = cmp.Or(cfg.ExchangeTimeout, DefaultExchangeTimeout)
 	cfg.uploadIdle = cmp.Or(cfg.uploadIdle, uploadIdle)
-	locations, err := locationsOf(cfg.Advertise, cfg.TLSCert != "")
+	locations, err := parseLocations(cfg.Advertise, cfg.TLSCert != "")
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +129,7 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	svc := &service{
-		cfg: cfg, mistakes: mistakes{period: cfg.mistakePeriod}, locations: locations,
+		cfg: cfg, clientErrors: errorSampler{period: cfg.errorPeriod}, locations: locations,
 		puts: make(chan struct{}, maxPuts),
 	}
 	svc.load.maxConnections, svc.load.maxStreams = int64(cfg.MaxConnections), int64(cfg.MaxStreams)
@@ -141,7 +143,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	options := append(svc.options(), grpc.Creds(wire.Credentials(creds, svc.refused)))
 	s := &Server{cfg: cfg, grpc: grpc.NewServer(options...), health: health.NewServer(), sql: svc.sql, load: &svc.load}
-	pb.RegisterFlightServiceServer(decoding{s.grpc, svc}, svc)
+	pb.RegisterFlightServiceServer(requestRegistrar{s.grpc, svc}, svc)
 	grpc_health_v1.RegisterHealthServer(s.grpc, s.health)
 	reflection.Register(s.grpc)
 
@@ -158,11 +160,11 @@ func New(cfg Config) (*Server, error) {
 
 func (s *service) options() []grpc.ServerOption {
 	return []grpc.ServerOption{
-		grpc.ForceServerCodecV2(newCodec()),
+		grpc.ForceServerCodecV2(requestCodec{frame.NewCodec()}),
 		grpc.UnaryInterceptor(s.unary),
 		grpc.StreamInterceptor(s.stream),
-		grpc.InTapHandle(s.load.enter),
-		grpc.MaxRecvMsgSize(s.mostReceived()),
+		grpc.InTapHandle(s.load.acquireSlot),
+		grpc.MaxRecvMsgSize(s.maxReceiveBytes()),
 		grpc.MaxSendMsgSize(math.MaxInt32),
 		grpc.MaxHeaderListSize(maxHeaderBytes),
 		grpc.MaxConcurrentStreams(maxConnStreams),
@@ -176,17 +178,17 @@ func (s *service) options() []grpc.ServerOption {
 	}
 }
 
-// mostReceived is the largest message that a client may send. Who stores a table may send it in few
-// batches.
-func (s *service) mostReceived() int {
+// maxReceiveBytes is the size of the largest message that a client may send. Stored tables may come
+// in few batches.
+func (s *service) maxReceiveBytes() int {
 	if s.cfg.Catalog.Writable() {
 		return max(maxRequestBytes, s.cfg.MaxMessageBytes)
 	}
 	return maxRequestBytes
 }
 
-// Addrs is where the server listens, with the ports that it was given for port 0: host:port or
-// unix:///path.
+// Addrs returns the addresses of the server, host:port or unix:///path, with the ports that the
+// system chose for port 0.
 func (s *Server) Addrs() []string {
 	var addrs []string
 	for _, l := range s.listeners {
@@ -195,16 +197,16 @@ func (s *Server) Addrs() []string {
 	return addrs
 }
 
-// Serve answers calls until ctx ends. Then it takes no new ones, lets those in progress end for
-// Config.Drain, cancels the rest and returns nil. It returns early with the error of a listener
-// that broke. It closes the listeners and removes the socket files.
+// Serve answers calls until ctx ends. Then it accepts no new ones, waits up to Config.Drain for
+// those in progress, cancels the rest and returns nil. It returns early with the error of a
+// listener that fails. It closes the listeners and removes the socket files.
 func (s *Server) Serve(ctx context.Context) error {
 	defer s.close()
 	s.health.SetServingStatus("", grpc_health_v1.HealthCheckResponse_SERVING)
 	g, ctx := errgroup.WithContext(ctx)
 	for _, l := range s.listeners {
 		g.Go(func() error {
-			if err := s.grpc.Serve(limited{l, s.load}); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
+			if err := s.grpc.Serve(limitListener{l, s.load}); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
 				return fmt.Errorf("%s: %w", l.name, err)
 			}
 			return nil
@@ -218,8 +220,8 @@ func (s *Server) Serve(ctx context.Context) error {
 	return g.Wait()
 }
 
-// drain stops with grace, then without. A handler that was cancelled is not waited for: it may be
-// in a call that can't be interrupted.
+// drain stops gracefully, then forcibly. It does not wait for cancelled handlers: one may be in a
+// call that can't be interrupted.
 func (s *Server) drain() {
 	s.health.Shutdown()
 	done := make(chan struct{})
@@ -238,7 +240,7 @@ func (s *Server) drain() {
 
 func (s *Server) close() {
 	for _, l := range s.listeners {
-		_ = l.Close() // it may be closed already
+		_ = l.Close() // it may already be closed
 	}
 	if s.sql != nil {
 		s.sql.Close()

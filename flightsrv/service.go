@@ -4,80 +4,69 @@ import (
 	"context"
 	"errors"
 	"io"
-	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow/flight"
 	"google.golang.org/grpc/metadata"
 
 	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
-	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
-// service answers the Flight calls. Its methods give plain errors, which the interceptors turn to
-// statuses.
+// service answers the Flight calls. Its methods return plain errors, which the interceptors convert
+// to statuses.
 type service struct {
 	flight.BaseFlightServer
-	cfg       Config
-	sql       *sql.Server   // nil: there is none
-	puts      chan struct{} // one for each table that is being stored
-	load      load
-	mistakes  mistakes           // of clients, as they are logged
-	locations []*flight.Location // of every endpoint; empty: the client keeps the connection it has
+	cfg          Config
+	sql          *sql.Server   // nil: no SQL
+	puts         chan struct{} // one for each table that is being stored
+	load         clientLoad
+	clientErrors errorSampler       // that are logged
+	locations    []*flight.Location // of every endpoint; empty: clients use their connection
 }
 
-// opened is a table that a ticket names and the part of it that the ticket selects.
-type opened struct {
+// tableScan is the table that a ticket names, and the scan of the ticket's selection.
+type tableScan struct {
 	*catalog.TableRef
 	scan *catalog.Scan
 }
 
-// open gives the table, parsed if need be, and the scan of t. The caller releases it.
-func (s *service) open(ctx context.Context, t Ticket) (opened, error) {
+// open returns the table, parsed if necessary, and the scan of t. The caller releases it.
+func (s *service) open(ctx context.Context, t ticket.Ticket) (tableScan, error) {
 	callOf(ctx).name = t.Name
-	held, err := s.cfg.Catalog.Table(ctx, t.request())
+	ref, err := s.cfg.Catalog.Table(ctx, t.Request())
 	if err != nil {
-		return opened{}, err
+		return tableScan{}, err
 	}
-	return s.scan(held, t)
+	return s.scan(ref, t)
 }
 
-// outline gives what is told of the table and of what t selects, as far as it is known without
-// rows; else it is open. parse has the rows on their way all the same.
-func (s *service) outline(ctx context.Context, t Ticket, parse bool) (opened, error) {
+// openInfo returns what is known of the table and of t's selection without rows, or else opens it.
+// With parse, it also starts a missing parse.
+func (s *service) openInfo(ctx context.Context, t ticket.Ticket, parse bool) (tableScan, error) {
 	callOf(ctx).name = t.Name
-	held, scan, err := s.cfg.Catalog.Describe(ctx, t.request(), s.cfg.selection(t), parse)
-	return opened{held, scan}, err
+	ref, scan, err := s.cfg.Catalog.Describe(ctx, t.Request(), s.cfg.selection(t), parse)
+	return tableScan{ref, scan}, err
 }
 
-// request asks for the columns that t selects, and for the geometry, whose bounding box is told
-// whatever is selected.
-func (t Ticket) request() catalog.Request {
-	columns := t.Columns
-	if columns != nil {
-		columns = append(slices.Clone(columns), readers.GeometryColumn)
-	}
-	return catalog.Request{Name: t.Name, Options: t.Options, Version: t.Version, Columns: columns}
-}
-
-// scan gives a table that is held and the scan of t. It releases the table if there is none.
-func (s *service) scan(held *catalog.TableRef, t Ticket) (opened, error) {
-	scan, err := s.cfg.Catalog.Scan(held, s.cfg.selection(t))
+// scan returns a table and the scan of t. It releases the table on error.
+func (s *service) scan(ref *catalog.TableRef, t ticket.Ticket) (tableScan, error) {
+	scan, err := s.cfg.Catalog.Scan(ref, s.cfg.selection(t))
 	if err != nil {
-		held.Release()
-		return opened{}, err
+		ref.Release()
+		return tableScan{}, err
 	}
-	return opened{held, scan}, nil
+	return tableScan{ref, scan}, nil
 }
 
-// Handshake lets everybody in: this server asks for no login, but drivers that always send a user,
-// as tools on JDBC do, want a token for it. The token says nothing, and no call looks at it.
+// Handshake accepts every client. The server has no login, but drivers that always send a user,
+// such as JDBC tools, expect a token. No call reads the token.
 func (s *service) Handshake(stream flight.FlightService_HandshakeServer) error {
 	return stream.SendHeader(metadata.Pairs("authorization", "Bearer none"))
 }
 
-// DoPut binds the parameters of SQL statements and, where a folder is writable, stores tables. What
-// it is to do stands in the first message.
+// DoPut binds the parameters of SQL statements and, with a writable folder, stores tables. The
+// first message says which.
 func (s *service) DoPut(stream flight.FlightService_DoPutServer) error {
 	first, err := stream.Recv()
 	if errors.Is(err, io.EOF) {
@@ -96,7 +85,7 @@ func (s *service) DoPut(stream flight.FlightService_DoPutServer) error {
 			return s.put(first, stream)
 		}
 	}
-	ok, err := s.forSQL(ctx, cmd)
+	ok, err := s.isSQL(ctx, cmd)
 	if err != nil {
 		return err
 	}
@@ -110,4 +99,11 @@ func (s *service) DoPut(stream flight.FlightService_DoPutServer) error {
 	return stream.Send(&flight.PutResult{AppMetadata: answer})
 }
 
-var errReadOnly = &unservedError{"DoPut: this server is read-only: it was started without --writable"}
+var errReadOnly = &unimplementedError{"DoPut: this server is read-only: it was started without --writable"}
+
+// selection returns the selection of a ticket, with the server's name of OGC:CRS84.
+func (c *Config) selection(t ticket.Ticket) catalog.Selection {
+	sel := t.Selection()
+	sel.CRS84As = c.CRS84As
+	return sel
+}

@@ -8,15 +8,17 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/flight"
 
+	"github.com/vibeflight/vibeflight/flightsrv/frame"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 	"github.com/vibeflight/vibeflight/flightsrv/wire"
 )
 
 const noSQL = "this server has no SQL: it was started with --no-sql, or built without cgo"
 
-// forSQL reports that b, a descriptor's command or a ticket, is for Flight SQL. It is an error if
-// there is none.
-func (s *service) forSQL(ctx context.Context, b []byte) (bool, error) {
+// isSQL reports whether b, a descriptor's command or a ticket, is for Flight SQL. It returns an
+// error if the server has no SQL.
+func (s *service) isSQL(ctx context.Context, b []byte) (bool, error) {
 	name := sql.Name(b)
 	if name == "" {
 		return false, nil
@@ -24,27 +26,27 @@ func (s *service) forSQL(ctx context.Context, b []byte) (bool, error) {
 	c := callOf(ctx)
 	c.name, c.sql = name, sql.Text(b)
 	if s.sql == nil {
-		return false, &unservedError{fmt.Sprintf("%s: %s", name, noSQL)}
+		return false, &unimplementedError{fmt.Sprintf("%s: %s", name, noSQL)}
 	}
 	return true, nil
 }
 
-// getSQL sends the rows of a ticket of Flight SQL. The messages are made of the records of the
-// engine without a copy; when the client leaves, the query ends with the next message.
-func (s *service) getSQL(ctx context.Context, ticket []byte, stream flight.FlightService_DoGetServer) error {
-	rows, err := s.sql.Get(ctx, ticket)
+// getSQL sends the rows of a ticket of Flight SQL. The messages use the engine's records without a
+// copy. If the client leaves, the query ends with the next message.
+func (s *service) getSQL(ctx context.Context, sqlTicket []byte, stream flight.FlightService_DoGetServer) error {
+	rows, err := s.sql.Get(ctx, sqlTicket)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	c := callOf(ctx)
 	over := wire.Of(ctx)
-	send := func(f *frame) error {
-		c.bytes += int64(f.size())
-		f.release, f.over = rows.Retain(), over
+	send := func(f *frame.Frame) error {
+		c.bytes += int64(f.Size())
+		f.Bind(over, rows.Retain())
 		return stream.SendMsg(f)
 	}
-	schema, err := schemaFrame(rows.Schema())
+	schema, err := frame.Schema(rows.Schema())
 	if err != nil {
 		return err
 	}
@@ -52,7 +54,7 @@ func (s *service) getSQL(ctx context.Context, ticket []byte, stream flight.Fligh
 		return err
 	}
 	name := func(row int64) string { return fmt.Sprintf("row %d of the result", row) }
-	enc := newEncoder(rows.Schema(), NoCompression, name, s.cfg.MaxMessageBytes)
+	enc := frame.NewEncoder(rows.Schema(), ticket.NoCompression, name, s.cfg.MaxMessageBytes)
 	for {
 		rec, err := rows.Next()
 		if errors.Is(err, io.EOF) {
@@ -67,13 +69,13 @@ func (s *service) getSQL(ctx context.Context, ticket []byte, stream flight.Fligh
 	}
 }
 
-// actSQL runs an action of Flight SQL.
-func (s *service) actSQL(req *flight.Action, stream flight.FlightService_DoActionServer) error {
+// runSQLAction runs an action of Flight SQL.
+func (s *service) runSQLAction(req *flight.Action, stream flight.FlightService_DoActionServer) error {
 	ctx := stream.Context()
 	c := callOf(ctx)
 	c.name, c.sql = req.GetType(), sql.Text(req.GetBody())
 	if s.sql == nil {
-		return &unservedError{fmt.Sprintf("action %q: %s", req.GetType(), noSQL)}
+		return &unimplementedError{fmt.Sprintf("action %q: %s", req.GetType(), noSQL)}
 	}
 	body, err := s.sql.Action(ctx, req.GetType(), req.GetBody())
 	if err != nil {

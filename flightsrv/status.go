@@ -11,24 +11,26 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/flightsrv/internal/excerpt"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 	"github.com/vibeflight/vibeflight/flightsrv/uploads"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// maxMessageText bounds the text of a status. It travels in a trailer, percent-encoded, and clients
-// refuse more than 8 KiB of those.
+// maxMessageText bounds the text of a status. It is sent percent-encoded in a trailer, and clients
+// refuse trailers above 8 KiB.
 const maxMessageText = 2000
 
-// unservedError says that a call or an action is none of ours.
-type unservedError struct{ what string }
+// unimplementedError is the error of a call or an action that this server does not have.
+type unimplementedError struct{ what string }
 
-func (e *unservedError) Error() string { return e.what }
+func (e *unimplementedError) Error() string { return e.what }
 
-// panicError is a broken invariant of ours that an interceptor caught.
+// panicError is a panic that an interceptor caught: a broken invariant of the server.
 type panicError struct {
 	value any
 	stack []byte
@@ -36,7 +38,7 @@ type panicError struct {
 
 func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 
-// requestError says that what a client sent is no message of the call, or that none came.
+// requestError is the error of an invalid or missing request message.
 type requestError struct{ err error }
 
 func (e *requestError) Error() string {
@@ -48,17 +50,16 @@ func (e *requestError) Error() string {
 
 func (e *requestError) Unwrap() error { return e.err }
 
-// code is that of gRPC, which calls bytes that it can't decode Internal, as if the server were to
-// blame.
+// code is that of gRPC, but for bytes that it can't decode: gRPC calls these Internal.
 func (e *requestError) code() codes.Code {
-	if c := status.Code(e.err); !isDefect(c) {
+	if c := status.Code(e.err); !isServerError(c) {
 		return c
 	}
 	return codes.InvalidArgument
 }
 
-// isMistake reports the code of a call that fails by what the client asks for, or by how much.
-func isMistake(c codes.Code) bool {
+// isClientError reports whether a call with this code failed because of its request.
+func isClientError(c codes.Code) bool {
 	switch c {
 	case codes.InvalidArgument, codes.NotFound, codes.AlreadyExists, codes.PermissionDenied, codes.Unauthenticated,
 		codes.ResourceExhausted, codes.FailedPrecondition, codes.OutOfRange, codes.Unimplemented:
@@ -67,7 +68,7 @@ func isMistake(c codes.Code) bool {
 	return false
 }
 
-// codeOf is what an error means to a client. Everything that has no better code is Internal.
+// codeOf returns the code of an error. Errors without a better one are Internal.
 func codeOf(err error) codes.Code {
 	var (
 		notFound   *catalog.NotFoundError
@@ -77,8 +78,8 @@ func codeOf(err error) codes.Code {
 		limit      *readers.LimitError
 		parse      *readers.ParseError
 		option     *readers.OptionError
-		ticket     *TicketError
-		unserved   *unservedError
+		badTicket  *ticket.Error
+		unserved   *unimplementedError
 		panicked   *panicError
 		request    *requestError
 		overload   *overloadError
@@ -92,7 +93,7 @@ func codeOf(err error) codes.Code {
 		return codes.Internal
 	case errors.As(err, &request):
 		return request.code()
-	case isRPC: // of gRPC itself: a send that met a cancelled stream or a lost connection
+	case isRPC: // of gRPC itself: a send on a cancelled stream or a lost connection
 		return rpc.Code()
 	case errors.Is(err, context.Canceled):
 		return codes.Canceled
@@ -100,21 +101,21 @@ func codeOf(err error) codes.Code {
 		return codes.DeadlineExceeded
 	case errors.As(err, &unserved):
 		return codes.Unimplemented
-	case errors.As(err, &ticket), errors.As(err, &column), errors.As(err, &crs), errors.As(err, &option),
+	case errors.As(err, &badTicket), errors.As(err, &column), errors.As(err, &crs), errors.As(err, &option),
 		errors.As(err, &shape):
 		return codes.InvalidArgument
 	case errors.As(err, &changed), errors.Is(err, source.ErrChanged):
 		return codes.FailedPrecondition
 	case errors.As(err, &overload):
 		return codes.ResourceExhausted
-	case errors.As(err, &limit): // before ParseError: a limit says where it was met
+	case errors.As(err, &limit): // before ParseError, which it wraps for the position
 		return codes.ResourceExhausted
 	case errors.As(err, &parse):
 		return codes.InvalidArgument
 	case errors.As(err, &notFound), errors.Is(err, fs.ErrNotExist), errors.Is(err, readers.ErrNoLayer),
 		errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ELOOP):
 		return codes.NotFound
-	case errors.Is(err, fs.ErrPermission): // the server's, not the client's
+	case errors.Is(err, fs.ErrPermission): // the server may not read the file
 		return codes.FailedPrecondition
 	case errors.Is(err, catalog.ErrClosed):
 		return codes.Unavailable
@@ -124,7 +125,7 @@ func codeOf(err error) codes.Code {
 	return codeOfPut(err)
 }
 
-// codeOfPut is codeOf for what only storing gives.
+// codeOfPut is codeOf for errors of storing alone.
 func codeOfPut(err error) codes.Code {
 	var (
 		name     *catalog.NameError
@@ -145,7 +146,7 @@ func codeOfPut(err error) codes.Code {
 	return codeOfSQL(err)
 }
 
-// codeOfSQL is codeOf for what only Flight SQL gives.
+// codeOfSQL is codeOf for errors of Flight SQL alone.
 func codeOfSQL(err error) codes.Code {
 	var (
 		query       *engine.Error
@@ -178,8 +179,8 @@ func codeOfSQL(err error) codes.Code {
 	return codes.Internal
 }
 
-// kindCodes is what the kinds of DuckDB's errors mean. A statement that is not allowed is
-// InvalidArgument: it is not that this client may not.
+// kindCodes are the codes of DuckDB's errors. A denied statement is InvalidArgument, since no
+// client may run it.
 var kindCodes = map[duck.Kind]codes.Code{
 	duck.Internal: codes.Internal, duck.Syntax: codes.InvalidArgument, duck.Name: codes.InvalidArgument,
 	duck.Type:  codes.InvalidArgument,
@@ -187,18 +188,18 @@ var kindCodes = map[duck.Kind]codes.Code{
 	duck.Interrupted: codes.Canceled, duck.Unsupported: codes.Unimplemented,
 }
 
-// isDefect reports a code that means that something is wrong with the server.
-func isDefect(c codes.Code) bool { return c == codes.Internal || c == codes.Unknown }
+// isServerError reports whether a code means a fault of the server.
+func isServerError(c codes.Code) bool { return c == codes.Internal || c == codes.Unknown }
 
-// statusError turns what a handler gave, for the entry name, to what the client gets.
+// statusError converts the error of a handler for the entry name to a status.
 func statusError(name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return status.Error(codeOf(err), clip(messageOf(name, err), maxMessageText))
+	return status.Error(codeOf(err), excerpt.Clip(messageOf(name, err), maxMessageText))
 }
 
-// messageOf is err's text, without paths of the server's own file system.
+// messageOf returns the text of err, without paths of the server's file system.
 func messageOf(name string, err error) string {
 	var panicked *panicError
 	var path *fs.PathError

@@ -17,6 +17,7 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 	"github.com/vibeflight/vibeflight/flightsrv/uploads"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/source"
@@ -44,7 +45,7 @@ func TestStatusError(t *testing.T) {
 		},
 		{"option", &readers.OptionError{Option: "x", Err: errors.New("no")}, codes.InvalidArgument, "options.x"},
 		{
-			"ticket", fmt.Errorf("ticket: %w", &TicketError{"rows", errors.New("no")}), codes.InvalidArgument,
+			"ticket", fmt.Errorf("ticket: %w", &ticket.Error{Field: "rows", Err: errors.New("no")}), codes.InvalidArgument,
 			`ticket: field "rows": no`,
 		},
 		{"column", &catalog.UnknownColumnError{Column: "x", Nearest: "y"}, codes.InvalidArgument, `"y"`},
@@ -82,7 +83,7 @@ func TestStatusError(t *testing.T) {
 			"a: read: input/output error",
 		},
 		{"closed", catalog.ErrClosed, codes.Unavailable, "closed"},
-		{"unserved", &unservedError{"DoPut: no"}, codes.Unimplemented, "DoPut"},
+		{"unserved", &unimplementedError{"DoPut: no"}, codes.Unimplemented, "DoPut"},
 		{
 			"syntax", &engine.Error{Kind: duck.Syntax, Message: "syntax error at or near", Position: -1},
 			codes.InvalidArgument, "syntax error",
@@ -113,7 +114,7 @@ func TestStatusError(t *testing.T) {
 			codes.NotFound, "a",
 		},
 		{"unsupported", &sql.UnsupportedError{What: "updates"}, codes.Unimplemented, "updates"},
-		{"handle", &sql.HandleError{Of: "result"}, codes.NotFound, "result"},
+		{"handle", &sql.HandleError{Kind: "result"}, codes.NotFound, "result"},
 		{"many handles", &sql.LimitError{What: "close some"}, codes.ResourceExhausted, "close some"},
 		{"stale", &sql.StaleError{What: "columns"}, codes.FailedPrecondition, "columns"},
 		{"cancelled by another call", &sql.CancelledError{}, codes.Canceled, "CancelQuery"},

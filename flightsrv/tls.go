@@ -14,36 +14,36 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 )
 
-// keyPair is a certificate with its key, PEM in two files. They are looked at with each handshake
-// and read again when they have changed, so that a renewed certificate needs no restart. While the
-// new ones can't be read, as between the writing of the one and the other, the old pair serves.
+// keyPair is a certificate with its key, in two PEM files. Each handshake checks the files and
+// reads them again if they have changed, so that a renewed certificate needs no restart. While the
+// new files can't be read, as between the writes of the two, the old pair is served.
 type keyPair struct {
 	certFile, keyFile string
 	log               zerolog.Logger
 
-	mu   sync.Mutex
-	pair *tls.Certificate
-	seen [2]stamp // of the files, when they were read last
+	mu     sync.Mutex
+	pair   *tls.Certificate
+	stamps [2]fileStamp // of the files when they were last read
 }
 
-// stamp tells that a file is another one, or was written to.
-type stamp struct {
+// fileStamp changes if a file is replaced or written to.
+type fileStamp struct {
 	size     int64
 	modified time.Time
 }
 
-// newKeyPair reads the files. Both names are empty or none is; if both are it gives nil.
+// newKeyPair reads the files. It returns nil if both names are empty, and an error if only one is.
 func newKeyPair(certFile, keyFile string, log zerolog.Logger) (*keyPair, error) {
 	switch {
 	case certFile == "" && keyFile == "":
-		return nil, nil //nolint:nilnil // there is no TLS, and nothing wrong with that
+		return nil, nil //nolint:nilnil // no TLS
 	case keyFile == "":
 		return nil, errors.New("--tls-cert: --tls-key is missing: the file of the certificate's key")
 	case certFile == "":
 		return nil, errors.New("--tls-key: --tls-cert is missing: the file of the key's certificate")
 	}
 	k := &keyPair{certFile: certFile, keyFile: keyFile, log: log}
-	if err := k.read(k.stamps()); err != nil {
+	if err := k.read(k.readStamps()); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -53,7 +53,7 @@ func newKeyPair(certFile, keyFile string, log zerolog.Logger) (*keyPair, error) 
 func (k *keyPair) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if now := k.stamps(); now != k.seen {
+	if now := k.readStamps(); now != k.stamps {
 		if err := k.read(now); err != nil {
 			k.log.Warn().Err(err).Msg("the TLS certificate has changed and can't be read; the one that was read " +
 				"before is still served")
@@ -64,8 +64,8 @@ func (k *keyPair) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return k.pair, nil
 }
 
-func (k *keyPair) read(now [2]stamp) error {
-	k.seen = now
+func (k *keyPair) read(now [2]fileStamp) error {
+	k.stamps = now
 	pair, err := tls.LoadX509KeyPair(k.certFile, k.keyFile)
 	if err != nil {
 		return fmt.Errorf("--tls-cert %s, --tls-key %s: %w", k.certFile, k.keyFile, err)
@@ -74,34 +74,34 @@ func (k *keyPair) read(now [2]stamp) error {
 	return nil
 }
 
-// stamps are those of the files as they are now; zero where there is none.
-func (k *keyPair) stamps() (now [2]stamp) {
+// readStamps returns the current stamps of the files; zero for a missing file.
+func (k *keyPair) readStamps() (now [2]fileStamp) {
 	for i, name := range []string{k.certFile, k.keyFile} {
 		if info, err := os.Stat(name); err == nil {
-			now[i] = stamp{info.Size(), info.ModTime()}
+			now[i] = fileStamp{info.Size(), info.ModTime()}
 		}
 	}
 	return now
 }
 
-// credentials are TLS 1.2 or later with HTTP/2 by ALPN on TCP. A unix socket, which only the
-// server's user can connect to, goes without.
+// credentials are TLS 1.2 or later, with HTTP/2 by ALPN, on TCP. A unix socket has no TLS: only the
+// server's user can connect to it.
 func (k *keyPair) credentials() credentials.TransportCredentials {
-	return overTCP{credentials.NewTLS(&tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: k.get})}
+	return tcpCredentials{credentials.NewTLS(&tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: k.get})}
 }
 
-// overTCP is its credentials on connections that are no unix sockets.
-type overTCP struct {
+// tcpCredentials are credentials for all connections but unix sockets.
+type tcpCredentials struct {
 	credentials.TransportCredentials
 }
 
-func (c overTCP) ServerHandshake(conn net.Conn) (net.Conn, credentials.AuthInfo, error) {
+func (c tcpCredentials) ServerHandshake(conn net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	if _, ok := conn.LocalAddr().(*net.UnixAddr); ok {
 		return insecure.NewCredentials().ServerHandshake(conn)
 	}
 	return c.TransportCredentials.ServerHandshake(conn)
 }
 
-func (c overTCP) Clone() credentials.TransportCredentials {
-	return overTCP{c.TransportCredentials.Clone()}
+func (c tcpCredentials) Clone() credentials.TransportCredentials {
+	return tcpCredentials{c.TransportCredentials.Clone()}
 }

@@ -17,12 +17,12 @@ func tableBench(r *rig, what string) measured {
 	text := upload(r, host)
 	if what == "table" {
 		return measured{launch: func() error {
-			x, err := r.k.AllocTable(r.s, text, commas, columns)
+			x, err := r.k.AllocTable(r.s, text, csvDialect, columns)
 			r.ok(err)
 			return x.Free(r.s)
 		}, moved: n + n*9/8 + int64(rows)*(8+4*columns), items: n}
 	}
-	x, err := r.k.AllocTable(r.s, text, commas, columns)
+	x, err := r.k.AllocTable(r.s, text, csvDialect, columns)
 	r.ok(err)
 	r.Cleanup(func() { r.ok(x.Free(r.s)) })
 	fields, words := int64(rows)*columns, kernels.Words(rows)
@@ -104,7 +104,7 @@ func tableDates(r *rig) measured {
 	row := []byte("2024-02-29,1969/12/31\n")
 	host := bytes.Repeat(row, 64<<20/len(row))
 	rows, n, text := len(host)/len(row), int64(len(host)), upload(r, host)
-	x, err := r.k.AllocTable(r.s, text, commas, columns)
+	x, err := r.k.AllocTable(r.s, text, csvDialect, columns)
 	r.ok(err)
 	r.Cleanup(func() { r.ok(x.Free(r.s)) })
 	days, valid := poisoned[int32](r, rows*columns), poisoned[uint64](r, columns*kernels.Words(rows))
@@ -123,3 +123,5 @@ func longestGap(r *rig) measured {
 		return r.k.LongestGap(r.s, starts, 1, longest)
 	}, moved: 8 * spans, items: spans}
 }
+
+var csvDialect = kernels.Dialect{Delimiter: ',', Quote: '"'}

@@ -150,13 +150,6 @@ var benchmarks = []benchmark{
 			return r.k.BracketDepth(r.s, c.text, inside, d, gpu.Buffer[kernels.DepthCarry]{})
 		}, moved: c.bytes() * (64 + 8 + 24 + 4 + 4) / 64}
 	}},
-	{"check brackets", func(r *rig, c *corpus) measured {
-		d := c.brackets()
-		return measured{launch: func() error {
-			_, err := r.k.CheckBrackets(r.s, d, gpu.Buffer[uint8]{})
-			return err
-		}, moved: c.bytes() * (24 + 8) / 64}
-	}},
 	{"pattern match, 14 bytes", func(r *rig, c *corpus) measured {
 		inside, hits := c.quotes(), c.mask(r)
 		return measured{launch: func() error {
@@ -314,17 +307,6 @@ var benchmarks = []benchmark{
 		return measured{launch: func() error {
 			return r.k.Rows(r.s, c.text, inside, d, kernels.EndOfFile, m, gpu.Buffer[kernels.RowCarry]{})
 		}, moved: c.bytes() * 12 / 8}
-	}},
-	{"list offsets", func(r *rig, _ *corpus) measured {
-		n := 1 << 25
-		rows := make([]int64, n)
-		for i := range rows {
-			rows[i] = int64(i / 6)
-		}
-		from, offsets := upload(r, rows), poisoned[int64](r, n/6+2)
-		return measured{launch: func() error {
-			return r.k.ListOffsets(r.s, from, offsets)
-		}, moved: 8 * int64(n+n/6), items: int64(n)}
 	}},
 	{"strings, 10 bytes", func(r *rig, _ *corpus) measured { return gather(r, 10, 1<<24, 'x') }},
 	{"strings, 10 bytes, escapes", func(r *rig, _ *corpus) measured { return gather(r, 10, 1<<24, '\\') }},

@@ -4,7 +4,6 @@
 // inside   n/64 or none        bytes in strings, where brackets do not count
 // open     n/64                the openers
 // close    n/64                the closers
-// types    kinds * n/64        bit 0, 1, 2 of a bracket's pair, one plane after the other; 0 where there is no bracket
 // tile     n/16384, 1 or more  what a tile changes the depth by
 // carry    1 or none           the depth at the text's start
 // span     2                   gets that, at 0
@@ -17,28 +16,20 @@
 #define CLOSERS closers
 #endif
 
-KERNEL __launch_bounds__(BLOCK) brackets_tiles(const u8 *__restrict__ text, i64 n, const u64 *__restrict__ strings, [[maybe_unused]] u32 pairs, [[maybe_unused]] u64 openers, [[maybe_unused]] u64 closers, u32 kinds, u64 *__restrict__ open, u64 *__restrict__ close, u64 *__restrict__ types, i64 *__restrict__ tile, const i64 *__restrict__ carry, i64 *__restrict__ span) {
+KERNEL __launch_bounds__(BLOCK) brackets_tiles(const u8 *__restrict__ text, i64 n, const u64 *__restrict__ strings, [[maybe_unused]] u32 pairs, [[maybe_unused]] u64 openers, [[maybe_unused]] u64 closers, u64 *__restrict__ open, u64 *__restrict__ close, i64 *__restrict__ tile, const i64 *__restrict__ carry, i64 *__restrict__ span) {
   __shared__ i32 shared[33];
   const i64 word = thread_index(), words = (n + WORD - 1) / WORD;
   const Planes p = load_planes(text, n, word);
   const u64 outside = word < words ? word_valid(n, word) & ~(strings ? strings[word] : 0) : 0;
-  u64 opens = 0, closes = 0, type[3] = {0, 0, 0};
+  u64 opens = 0, closes = 0;
 #pragma unroll
   for (u32 i = 0; i < 8; i++) {
     if (i >= PAIRS) continue;
-    u64 opener = bytes_equal(p, (u32)(OPENERS >> 8 * i) & 255), closer = bytes_equal(p, (u32)(CLOSERS >> 8 * i) & 255);
-    opens |= opener, closes |= closer;
-#pragma unroll
-    for (u32 k = 0; k < 3; k++)
-      if (i >> k & 1) type[k] |= opener | closer;
+    opens |= bytes_equal(p, (u32)(OPENERS >> 8 * i) & 255);
+    closes |= bytes_equal(p, (u32)(CLOSERS >> 8 * i) & 255);
   }
   opens &= outside, closes &= outside;
-  if (word < words) {
-    open[word] = opens, close[word] = closes;
-#pragma unroll
-    for (u32 k = 0; k < 3; k++)
-      if (k < kinds) types[k * words + word] = type[k] & outside;
-  }
+  if (word < words) open[word] = opens, close[word] = closes;
   i32 change = block_sum(__popcll(opens) - __popcll(closes), shared);
   if (threadIdx.x > 0) return;
   tile[blockIdx.x] = change;

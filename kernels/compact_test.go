@@ -2,23 +2,11 @@ package kernels_test
 
 import (
 	"fmt"
-	"math/bits"
 	"testing"
 
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
 )
-
-// setBits lists the set bits of mask, each with base added.
-func setBits(mask []uint64, base int64) []int64 {
-	out := []int64{}
-	for w, word := range mask {
-		for ; word != 0; word &= word - 1 {
-			out = append(out, base+int64(w)*64+int64(bits.TrailingZeros64(word)))
-		}
-	}
-	return out
-}
 
 // masks are masks of n bits, by name.
 func masks(n int) map[string][]uint64 {

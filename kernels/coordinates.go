@@ -11,9 +11,10 @@ import (
 // in the structure of the text instead of its depth, and says whether all that is in a span is
 // brackets as its kind has them, with one comma between two of them. It waits for the device.
 //
-//	text  n bytes
-//	x     of the text
-//	deep  the depth of each span's outermost bracket, which counts itself: 3 for {"geometry":{"coordinates":[
+//	text     n bytes
+//	x        of the text
+//	records  those of the text, where span i is in record i, or nil: they say where to look for a tile's spans first
+//	deep     the depth of each span's outermost bracket, which counts itself: 3 for {"geometry":{"coordinates":[
 //
 //	text   [ [ 1 , 2 ] , [ ] ]
 //	       a a           a        a  in a bracket that has brackets inside: next comes a bracket; inside a position stands what ParsePositions is to read
@@ -29,9 +30,9 @@ import (
 // time is linear in the bytes, whatever a geometry's size, but for the sums that a tile of 16 KiB
 // reads of those before it: twice the root of their number, 32 at a time.
 func (k *Set) CountCoordinates(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, deep int,
-	c Coordinates,
+	c Coordinates, records *Records,
 ) (*Rings, error) {
-	r, err := k.QueueCoordinates(s, text, x, deep, c)
+	r, err := k.QueueCoordinates(s, text, x, deep, c, records)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +42,7 @@ func (k *Set) CountCoordinates(s *gpu.Stream, text gpu.Buffer[byte], x *Structur
 // QueueCoordinates is CountCoordinates that does not wait: the caller is to read Found, with what
 // else it waits for, and to tell Counted.
 func (k *Set) QueueCoordinates(s *gpu.Stream, text gpu.Buffer[byte], x *Structure, deep int,
-	c Coordinates,
+	c Coordinates, records *Records,
 ) (*Rings, error) {
 	w := k.begin(s, "count coordinates")
 	n := w.text(text)
@@ -55,19 +56,16 @@ func (k *Set) QueueCoordinates(s *gpu.Stream, text gpu.Buffer[byte], x *Structur
 		return nil, errors.Join(w.done(), r.Free(s))
 	}
 	var before gpu.Buffer[int64]
-	if c.Records != nil {
-		before = c.Records.recordsBefore(w, n)
+	if records != nil {
+		before = records.recordsBefore(w, n)
 	}
-	first, counts := r.tile.Slice(0, int(tiles)+1), r.tile.Slice(int(tiles)+1, int(4*tiles)+1)
-	r.begins = give[uint64](w, 3*block*tiles)
+	first, counts, spans := r.firstSpans(), r.tileCounts(), gpu.Int(c.Starts.Len())
+	begins := r.allocBegins(w, 3*block*tiles)
 	w.launch("coordinates_count", tiles, block, text.Arg(), x.planes.Arg(), gpu.Int(n), x.tile.Arg(),
 		gpu.Int(deep), c.Starts.Arg(), c.Ends.Arg(), c.Kinds.Arg(),
-		gpu.Int(r.coordinates), before.Arg(), gpu.Int(blocks(n, tileBytes)), r.begins.Arg(), first.Arg(),
-		counts.Arg(), gpu.Int(group), r.found.Arg())
-	r.args = []gpu.Arg{
-		r.begins.Arg(), c.Starts.Arg(), gpu.Int(r.coordinates), first.Arg(), counts.Arg(),
-		gpu.Int(group), r.found.Arg(),
-	}
+		spans, before.Arg(), gpu.Int(blocks(n, tileBytes)), begins.Arg(), first.Arg(),
+		counts.Arg(), gpu.Int(group), r.sums().Arg())
+	r.listWith(begins.Arg(), c.Starts.Arg(), spans, first.Arg(), counts.Arg(), gpu.Int(group), r.sums().Arg())
 	if err := w.done(); err != nil {
 		return nil, errors.Join(err, r.Free(s))
 	}

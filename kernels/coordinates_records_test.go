@@ -73,8 +73,7 @@ func TestCoordinatesOfRecords(t *testing.T) {
 			"no records": nil, "its records": records,
 			"records of another text": before,
 		} {
-			c.Records = of
-			rings, err := r.k.CountCoordinates(r.s, text, structure, 2, c)
+			rings, err := r.k.CountCoordinates(r.s, text, structure, 2, c, of)
 			r.ok(err)
 			checkListed(r, fmt.Sprintf("%+v, %s", tt, what), x.text, rings, len(x.starts), x.want)
 			r.ok(rings.Free(r.s))

@@ -233,7 +233,7 @@ func TestCoordinatesRefused(t *testing.T) {
 	r.ok(err)
 	defer func() { r.ok(x.Free(r.s)) }()
 	r.ok(r.k.ParseStructure(r.s, upload(r, make([]byte, 100)), x, gpu.Buffer[kernels.StructureCarry]{}))
-	if _, err := r.k.CountCoordinates(r.s, upload(r, text), x, 1, kernels.Coordinates{}); err == nil {
+	if _, err := r.k.CountCoordinates(r.s, upload(r, text), x, 1, kernels.Coordinates{}, nil); err == nil {
 		t.Error("the structure of another text: no error")
 	}
 }

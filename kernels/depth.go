@@ -3,7 +3,6 @@ package kernels
 import (
 	"errors"
 	"fmt"
-	"math/bits"
 	"strings"
 
 	"github.com/vibeflight/vibeflight/gpu"
@@ -32,9 +31,6 @@ func (b Brackets) check() error {
 	}
 	return nil
 }
-
-// planes is how many bits tell the pairs apart.
-func (b Brackets) planes() int { return bits.Len(uint(max(len(b.Open), 1) - 1)) }
 
 // packed is up to 8 bytes as a kernel takes them, the first lowest.
 func packed(s string) (v uint64) {
@@ -65,12 +61,11 @@ type Depth struct {
 
 	brackets Brackets
 	n        int64              // bytes of the text
-	types    gpu.Buffer[uint64] // planes of the pairs' numbers, see brackets.cu
 	low      gpu.Buffer[int32]  // the tree of depth.cuh
 	some     gpu.Buffer[uint32] //
 	span     gpu.Buffer[int64]  // the depth at the text's start and at its end
 
-	masks gpu.Buffer[uint64] // memory of Open, Close and types
+	masks gpu.Buffer[uint64] // memory of Open and Close
 	base  gpu.Buffer[int32]  // and of Base, for as many words as were asked for
 }
 
@@ -84,7 +79,7 @@ func AllocDepth(s *gpu.Stream, n int, b Brackets) (*Depth, error) {
 	low, some := treeRoom(int64(words))
 	d := &Depth{brackets: b}
 	err := errors.Join(
-		allocTo(s, &d.masks, (2+b.planes())*words),
+		allocTo(s, &d.masks, 2*words),
 		allocTo(s, &d.base, words),
 		allocTo(s, &d.low, int(low)),
 		allocTo(s, &d.some, int(some)),
@@ -111,8 +106,7 @@ func (d *Depth) Free(s *gpu.Stream) error {
 func (d *Depth) cut(n int64) {
 	words := Words(int(n))
 	d.n = n
-	d.Open, d.Close, d.types = d.masks.Slice(0, words), d.masks.Slice(words, 2*words),
-		d.masks.Slice(2*words, (2+d.brackets.planes())*words)
+	d.Open, d.Close = d.masks.Slice(0, words), d.masks.Slice(words, 2*words)
 	d.Base = d.base.Slice(0, words)
 }
 
@@ -166,8 +160,7 @@ func (k *Set) BracketDepth(s *gpu.Stream, text gpu.Buffer[byte], inside Mask, d 
 		fmt.Sprintf("OPENERS=%#xull", openers), fmt.Sprintf("CLOSERS=%#xull", closers))
 	w.fail(err)
 	w.run(f, tiles, block, text.Arg(), gpu.Int(n), inside.Arg(), gpu.Int(len(b.Open)), gpu.Int(openers),
-		gpu.Int(closers), gpu.Int(b.planes()),
-		d.Open.Arg(), d.Close.Arg(), d.types.Arg(), tile.Arg(), carries.Arg(), d.span.Arg())
+		gpu.Int(closers), d.Open.Arg(), d.Close.Arg(), tile.Arg(), carries.Arg(), d.span.Arg())
 	if w.err == nil {
 		scan(w, tile.Slice(0, int(tiles)), tile, gpu.Buffer[int64]{})
 	}

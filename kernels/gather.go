@@ -42,20 +42,5 @@ func (k *Set) NarrowInt32(s *gpu.Stream, in gpu.Buffer[int64], out gpu.Buffer[in
 	return w.done()
 }
 
-// ZeroInvalid sets the elements to 0 whose bit of valid is 0: what Arrow leaves open is then the
-// same on every run.
-//
-//	values  n elements
-//	valid   Words(n) words
-//
-// Reads a bit an element, and writes those without one.
-func ZeroInvalid[T Element](k *Set, s *gpu.Stream, values gpu.Buffer[T], valid Mask) error {
-	w := k.begin(s, "zero invalid")
-	n := int64(values.Len())
-	w.bits("valid", valid, n)
-	w.launch("gather_valid_"+bitsOf[T](), blocks(n, block), block, values.Arg(), gpu.Int(n), valid.Arg())
-	return w.done()
-}
-
 // bitsOf is how many bits an element has, as the names of kernels have it.
 func bitsOf[T Element]() string { return strconv.Itoa(8 * int(unsafe.Sizeof(*new(T)))) }

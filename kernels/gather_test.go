@@ -9,7 +9,7 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// gathers compares Gather and ZeroInvalid with the plain way; values are n elements.
+// gathers compares Gather with the plain way; values are n elements.
 func gathers[T kernels.Element](r *rig, rng *rand.Rand, n, m int) {
 	r.Helper()
 	from, index, want := make([]T, n), make([]int64, m), make([]T, m)
@@ -30,18 +30,7 @@ func gathers[T kernels.Element](r *rig, rng *rand.Rand, n, m int) {
 	if got := read(r, out); !slices.Equal(got, want) {
 		r.Fatalf("%d of %d elements %T: %v, want %v", m, n, want, got, want)
 	}
-	valid := bitmap(n, func(int) bool { return rng.IntN(3) > 0 })
-	values := upload(r, from)
-	r.ok(kernels.ZeroInvalid(r.k, r.s, values, upload(r, valid)))
-	for i := range from {
-		if !bit(valid, i) {
-			from[i] = 0
-		}
-	}
-	if got := read(r, values); !slices.Equal(got, from) {
-		r.Fatalf("the valid ones of %d elements %T: %v, want %v", n, from, got, from)
-	}
-	if m > 0 && kernels.Gather(r.k, r.s, values, upload(r, index), out.Slice(0, m-1)) == nil {
+	if m > 0 && kernels.Gather(r.k, r.s, upload(r, from), upload(r, index), out.Slice(0, m-1)) == nil {
 		r.Error("indexes and elements: no error")
 	}
 }
@@ -54,15 +43,6 @@ func TestGather(t *testing.T) {
 		gathers[int32](r, rng, n, rng.IntN(2*n+1))
 		gathers[uint8](r, rng, n, rng.IntN(2*n+1))
 		gathers[float64](r, rng, n, 300)
-	}
-	if kernels.ZeroInvalid(r.k, r.s, poisoned[float64](r, 65), poisoned[uint64](r, 1)) == nil {
-		t.Error("65 elements and a word of bits: no error")
-	}
-	// What is no number goes, too.
-	values := upload(r, []float64{math.NaN(), math.NaN(), math.Copysign(0, -1)})
-	r.ok(kernels.ZeroInvalid(r.k, r.s, values, upload(r, []uint64{1})))
-	if got := read(r, values); !math.IsNaN(got[0]) || got[1] != 0 || math.Signbit(got[2]) {
-		t.Errorf("the valid ones are %v", got)
 	}
 }
 

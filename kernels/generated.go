@@ -24,6 +24,9 @@ type variant struct {
 	build func() (*gpu.Kernel, error)
 }
 
+// UseGeneric makes k launch the generic forms of kernels only, as where nothing can be compiled.
+func (k *Set) UseGeneric() { k.variants.none = true }
+
 // generated gives a kernel of the .cu files compiled with defines ("NAME=VALUE") that stand for
 // some of its arguments: the same kernel with the same arguments, of which it reads fewer. Where
 // nothing can be compiled, and for those that come after maxVariants others, it gives the kernel as

@@ -10,7 +10,11 @@ import (
 )
 
 // onePattern are the defines of a pattern of one byte.
-func onePattern(b byte) []string { return patternDefines([]uint64{uint64(b)}, 1, uint32(b), 0, 0) }
+func onePattern(b byte) []string {
+	return []string{
+		"LENGTH=1u", fmt.Sprintf("PROBES=%#xu", b), "PLACES=0u", "CHECK=0u", fmt.Sprintf("PATTERN=%#xull", b),
+	}
+}
 
 func TestGenerated(t *testing.T) {
 	k, err := Load(gputest.Open(t))

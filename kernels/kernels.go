@@ -30,6 +30,12 @@ import (
 // Mask is one bit per byte of text, 64 bytes a word.
 type Mask = gpu.Buffer[uint64]
 
+// columnsAtOnce is how many columns a launch takes.
+const columnsAtOnce = 8
+
+// longestNumber is LONGEST of decimal.cuh: longer numbers are the host's to read.
+const longestNumber = 1024
+
 const (
 	wordBytes = 64                // of text a mask word stands for
 	block     = 256               // threads of a block that reads text

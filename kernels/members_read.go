@@ -97,7 +97,7 @@ func (k *Set) ReadMembers(s *gpu.Stream, text gpu.Buffer[byte], values MemberVal
 		w.need(count == 0 || all == rows, "columns of %d rows, and geometries of %d", rows, all)
 		rows, ofGeometry = all, geometry.args(w)
 	}
-	texts := columns.texts(w, text, rows)
+	texts := columns.allocTexts(w, text, rows)
 	to, expected, undecided, measured := columns.To, columns.Expected, columns.Undecided, columns.Texts
 	for from := 0; (from < count || from == 0 && geometry != nil) && w.err == nil; from += columnsAtOnce {
 		end := min(from+columnsAtOnce, count)
@@ -139,15 +139,20 @@ func (k *Set) ReadMembers(s *gpu.Stream, text gpu.Buffer[byte], values MemberVal
 	}
 	w.need(len(expected) == 0, "%d expected columns of none that there is", len(expected))
 	w.need(undecided.Len() == 0, "%d words of undecided bits too many", undecided.Len())
-	for _, of := range texts.Of {
-		if w.err == nil && rows > offsetBlocks*block {
-			of.rebaseOffsets(w)
-		}
-	}
+	texts.rebaseOffsets(w, rows)
 	if err := w.done(); err != nil {
 		return nil, errors.Join(err, texts.Free(s))
 	}
 	return texts, nil
+}
+
+// allocTexts allocates the columns that are measured as texts.
+func (c *ScalarColumns) allocTexts(w *work, text gpu.Buffer[byte], rows int) *Texts {
+	for i, column := range c.Texts {
+		w.need(column >= 0 && column < len(c.Slots) && (i == 0 || column > c.Texts[i-1]),
+			"texts in column %d of %d, or not in order", column, len(c.Slots))
+	}
+	return allocTexts(w, text, c.To.Starts, c.To.Ends, c.Texts, rows, c.Offsets)
 }
 
 // check checks the columns and clears their kinds. It gives the rows that they have.

@@ -2,7 +2,6 @@ package kernels_test
 
 import (
 	"fmt"
-	"math"
 	"math/big"
 	"math/rand/v2"
 	"strconv"
@@ -11,90 +10,6 @@ import (
 
 	"github.com/vibeflight/vibeflight/kernels"
 )
-
-// numberKindsOf is what NumberKinds says of one token, by math/big and strconv.
-func numberKindsOf(token string) uint32 {
-	switch {
-	case len(token) > 1024:
-		return kernels.NumberUndecided
-	case !grammars[kernels.GrammarJSON].MatchString(token):
-		return kernels.NumberMalformed
-	case strings.ContainsAny(token, ".eE"):
-		return kernels.NumberReal | rangeOf(token)
-	}
-	v, _ := new(big.Int).SetString(token, 10)
-	kinds := kernels.NumberHuge
-	switch {
-	case v.IsInt64() && int64(int32(v.Int64())) == v.Int64():
-		kinds = kernels.NumberInt32
-	case v.IsInt64():
-		kinds = kernels.NumberInt64
-	case v.IsUint64():
-		kinds = kernels.NumberUint64
-	}
-	if v.IsInt64() && v.Sign() < 0 {
-		kinds |= kernels.NumberNegative
-	}
-	beyond := rangeOf(token)
-	f, _ := strconv.ParseFloat(token, 64)
-	switch digits := strings.TrimPrefix(token, "-"); {
-	case beyond != 0:
-		kinds |= beyond | kernels.NumberInexact
-	case len(digits) > 38 && v.TrailingZeroBits() >= 74 && !strings.HasSuffix(digits, strings.Repeat("0", 23)):
-		kinds |= kernels.NumberUndecided
-	default:
-		if held, _ := big.NewFloat(f).Int(nil); held.Cmp(v) != 0 {
-			kinds |= kernels.NumberInexact
-		}
-	}
-	return kinds
-}
-
-// rangeOf says whether a number is beyond float64: undecided where its first 19 digits are on one
-// side, and on the other with one more in the last.
-func rangeOf(token string) uint32 {
-	over := func(text string) bool {
-		v, _ := strconv.ParseFloat(text, 64)
-		return math.IsInf(v, 0)
-	}
-	mantissa, exponent, _ := strings.Cut(strings.ToLower(token), "e")
-	integer, fraction, _ := strings.Cut(strings.TrimPrefix(mantissa, "-"), ".")
-	digits := strings.TrimLeft(integer+fraction, "0")
-	beyond := uint32(0)
-	if over(token) {
-		beyond = kernels.NumberRange
-	}
-	if len(digits) <= 19 || strings.Trim(digits[19:], "0") == "" {
-		return beyond
-	}
-	first, _ := strconv.ParseUint(digits[:19], 10, 64)
-	power, err := strconv.Atoi("0" + strings.TrimPrefix(exponent, "+"))
-	if strings.HasPrefix(exponent, "-") {
-		power, err = strconv.Atoi(exponent)
-	}
-	if err != nil {
-		return beyond
-	}
-	power += len(digits) - 19 - len(fraction)
-	if !over(fmt.Sprintf("%de%d", first, power)) && over(fmt.Sprintf("%de%d", first+1, power)) {
-		return kernels.NumberUndecided
-	}
-	return beyond
-}
-
-// kindNames spells kinds out.
-func kindNames(kinds uint32) string {
-	var names []string
-	for i, name := range strings.Fields("Int32 Int64 Uint64 Huge Real Negative Malformed Range Inexact Undecided") {
-		if kinds>>i&1 != 0 {
-			names = append(names, name)
-		}
-	}
-	if kinds>>10 != 0 {
-		names = append(names, fmt.Sprintf("%#x", kinds))
-	}
-	return strings.Join(names, " ")
-}
 
 // checkEachKind compares the kinds of each token by itself.
 func checkEachKind(r *rig, what string, x *tokens) {
@@ -109,44 +24,6 @@ func checkEachKind(r *rig, what string, x *tokens) {
 			r.Fatalf("%s: %.400q: got %s, want %s", what, x.token(i), kindNames(got), kindNames(want))
 		}
 	}
-}
-
-// knownIntegers are those around every bound: of int32, int64, uint64, 2^53, float64's range and
-// 128 bits.
-func knownIntegers() []string {
-	var list []string
-	add := func(v *big.Int) { list = append(list, v.String(), new(big.Int).Neg(v).String()) }
-	for _, power := range []uint{
-		0, 1, 31, 32, 52, 53, 54, 63, 64, 65, 74, 75, 100, 116, 117, 118, 126,
-		127, 128, 129, 200, 970, 971, 1023, 1024,
-	} {
-		v := new(big.Int).Lsh(big.NewInt(1), power)
-		for d := int64(-2); d <= 2; d++ {
-			add(new(big.Int).Add(v, big.NewInt(d)))
-		}
-		for _, bits := range []uint{52, 53, 54} { // significands of as many bits
-			if power >= bits {
-				low := new(big.Int).Lsh(big.NewInt(1), power-bits)
-				add(new(big.Int).Add(v, low))
-				add(new(big.Int).Sub(v, low))
-			}
-		}
-	}
-	for _, digits := range []int{
-		1, 9, 10, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 37, 38, 39, 40, 60,
-		308, 309, 310, 400, 1023, 1024, 1025,
-	} {
-		list = append(list, "1"+strings.Repeat("0", digits-1), "-"+strings.Repeat("9", digits),
-			"9007199254740993"+strings.Repeat("0", digits-1))
-	}
-	largest, _ := new(big.Float).SetFloat64(math.MaxFloat64).Int(nil)
-	half := new(big.Int).Lsh(big.NewInt(1), 970)
-	for d := int64(-1); d <= 1; d++ {
-		add(new(big.Int).Add(largest, big.NewInt(d)))
-		add(new(big.Int).Add(new(big.Int).Add(largest, half), big.NewInt(d)))
-	}
-	return append(list, "-0", "-00", "01", "-01", "00", "-", "", "+1", "--1", "1-", "12345678x", "x",
-		"123456789012345678901234567890123456789x", "0x10", " 1", "1 ", "1\xb1", "\x00")
 }
 
 func TestNumberKinds(t *testing.T) {

@@ -19,9 +19,6 @@ const (
 	GrammarLenient
 )
 
-// longestNumber is LONGEST of decimal.cuh: longer numbers are the host's to read.
-const longestNumber = 1024
-
 // Float64s are the results of ParseFloat64.
 type Float64s struct {
 	Out       gpu.Buffer[float64] // one element a token
@@ -101,17 +98,6 @@ func (to Float64s) check(w *work, count int64) {
 	w.need(int64(to.Out.Len()) == count, "%d values for %d tokens", to.Out.Len(), count)
 	w.bits("valid", to.Valid, count)
 	w.bits("undecided", to.Undecided, count)
-}
-
-// countSpans checks the ends of spans and gives their number.
-func countSpans[T any](w *work, starts, ends gpu.Buffer[T]) int64 {
-	w.need(starts.Len() == ends.Len(), "%d starts and %d ends", starts.Len(), ends.Len())
-	return int64(starts.Len())
-}
-
-// bits checks that a mask has one bit for each of n items.
-func (w *work) bits(what string, m Mask, n int64) {
-	w.need(int64(m.Len()) == int64(Words(int(n))), "%s of %d words for %d items", what, m.Len(), n)
 }
 
 // grammar refuses what is none.

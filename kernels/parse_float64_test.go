@@ -11,59 +11,6 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// tokens are pieces of a text.
-type tokens struct {
-	text         []byte
-	starts, ends []int64
-}
-
-// add appends a token and what follows it.
-func (x *tokens) add(token, follow string) {
-	x.starts = append(x.starts, int64(len(x.text)))
-	x.text = append(x.text, token...)
-	x.ends = append(x.ends, int64(len(x.text)))
-	x.text = append(x.text, follow...)
-}
-
-func (x *tokens) token(i int) string { return string(x.text[x.starts[i]:x.ends[i]]) }
-
-// parsed are the results of ParseFloat64, on the host.
-type parsed struct {
-	out              []float64
-	valid, undecided []uint64
-}
-
-// parseFloats runs ParseFloat64, and gives what it said before and after ResolveFloat64.
-func parseFloats(r *rig, x *tokens, g kernels.Grammar) (before, after parsed) {
-	r.Helper()
-	n := len(x.starts)
-	text, starts, ends := upload(r, x.text), upload(r, x.starts), upload(r, x.ends)
-	to := kernels.Float64s{
-		Out: poisoned[float64](r, n), Valid: poisoned[uint64](r, kernels.Words(n)),
-		Undecided: poisoned[uint64](r, kernels.Words(n)),
-	}
-	r.ok(r.k.ParseFloat64(r.s, text, starts, ends, g, to))
-	results := func() parsed {
-		return parsed{out: read(r, to.Out), valid: read(r, to.Valid), undecided: read(r, to.Undecided)}
-	}
-	before = results()
-	resolved, err := r.k.ResolveFloat64(r.s, text, starts, ends, g, to)
-	r.ok(err)
-	if want := len(setBits(before.undecided, 0)); resolved != want {
-		r.Fatalf("%d tokens resolved, want %d", resolved, want)
-	}
-	return before, results()
-}
-
-// bit says whether bit i of mask is set.
-func bit(mask []uint64, i int) bool { return mask[i/64]>>(i%64)&1 != 0 }
-
-// significant is the number of digits of a number from the first to the last that is not 0.
-func significant(token string) int {
-	token, _, _ = strings.Cut(strings.ToLower(token), "e")
-	return len(strings.Trim(strings.NewReplacer("-", "", "+", "", ".", "").Replace(token), "0"))
-}
-
 // checkFloats compares what ParseFloat64 makes of the tokens with what strconv does.
 func checkFloats(r *rig, what string, x *tokens, g kernels.Grammar) (undecided int) {
 	r.Helper()

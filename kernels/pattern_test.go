@@ -33,7 +33,7 @@ func checkPattern(r *rig, name string, text, pattern []byte, inside []uint64, ch
 
 func TestPatternMatch(t *testing.T) {
 	r := open(t)
-	kernels.Generic(r.k)
+	r.k.UseGeneric()
 	compiled := open(t)
 	for i, n := range sizes {
 		text := random(uint64(n), n, "ab")

@@ -116,7 +116,7 @@ func (k *Set) ResolvePositions(s *gpu.Stream, text gpu.Buffer[byte], at gpu.Buff
 		some := index.Slice(from, min(from+resolveBatch, resolved))
 		var ordinates []float64
 		for _, item := range batch.load(at, gpu.Buffer[int64]{}, some) {
-			p := batch.position(item, style)
+			p := readItem(batch, item, style)
 			found.add(item.start, p)
 			ordinates = append(ordinates, p.ordinates[:]...)
 		}
@@ -144,9 +144,9 @@ func (f *PositionsFound) add(start int, p position) {
 	}
 }
 
-// position reads the position that an item's text begins with, bringing as much more of the text as
+// readItem reads the position that an item's text begins with, bringing as much more of the text as
 // it takes.
-func (b *resolving) position(x item, style PositionStyle) position {
+func readItem(b *resolving, x item, style PositionStyle) position {
 	for {
 		p, whole := readPosition(x.text, style)
 		end := x.start + len(x.text)

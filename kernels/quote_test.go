@@ -8,21 +8,6 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// quoteParity is QuoteParity, byte by byte.
-func quoteParity(text []byte, quote byte, style kernels.QuoteStyle, c *kernels.QuoteCarry) []uint64 {
-	return bitmap(len(text), func(i int) bool {
-		switch escaped := c.Escaped != 0; {
-		case escaped:
-			c.Escaped = 0
-		case style == kernels.QuoteEscaped && text[i] == '\\':
-			c.Escaped = 1
-		case text[i] == quote:
-			c.Inside ^= 1
-		}
-		return c.Inside != 0
-	})
-}
-
 func TestQuoteParity(t *testing.T) {
 	type test struct {
 		name  string

@@ -12,21 +12,6 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// codePage is a page as cards have it. What is U+FFFD is no character.
-func codePage(page *charmap.Charmap) (out kernels.CodePage) {
-	for i := range out {
-		text := string(page.DecodeByte(byte(0x80 + i)))
-		if text == "\uFFFD" {
-			continue
-		}
-		out[i] = uint32(len(text)) << 24
-		for k := range len(text) {
-			out[i] |= uint32(text[k]) << (8 * k)
-		}
-	}
-	return out
-}
-
 // TestRecode holds texts of several code pages against what x/text makes of them.
 func TestRecode(t *testing.T) {
 	r := open(t)

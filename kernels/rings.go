@@ -13,13 +13,9 @@ import (
 // ascending order that don't overlap, each from where the first bracket stands, or from before it,
 // to behind the last one, with the kind of its geometry. Spans of other kinds than KindPoint to
 // KindMultiPolygon have no parts.
-//
-// Records are those of the text, where span i lies in record i, or none: CountCoordinates looks
-// first where they say that a tile's spans are.
 type Coordinates struct {
 	Starts, Ends gpu.Buffer[int64]
 	Kinds        gpu.Buffer[TypeKind]
-	Records      *Records
 }
 
 // RingFault says how brackets of coordinates don't fit their geometry.
@@ -121,7 +117,7 @@ func (k *Set) CountRings(s *gpu.Stream, text gpu.Buffer[byte], d *Depth, commas 
 		return nil, errors.Join(w.done(), r.Free(s))
 	}
 	tiles := r.tiles
-	first, counts := r.tile.Slice(0, int(tiles)+1), r.tile.Slice(int(tiles)+1, int(4*tiles)+1)
+	first, counts := r.firstSpans(), r.tileCounts()
 	w.launch("rings_spans", blocks(max(int64(m), 32*(tiles+1)), block), block, d.Open.Arg(), d.Close.Arg(),
 		d.Base.Arg(), gpu.Int(n), c.Starts.Arg(), c.Ends.Arg(), c.Kinds.Arg(),
 		gpu.Int(m), r.span.Arg(), first.Arg(), r.Found.Arg())
@@ -153,6 +149,26 @@ func newRings(w *work, tiles, groups int64, c Coordinates, emit string) *Rings {
 	}
 	return r
 }
+
+// firstSpans has the first span of each tile.
+func (r *Rings) firstSpans() gpu.Buffer[int64] { return r.tile.Slice(0, int(r.tiles)+1) }
+
+// tileCounts has the parts, rings and positions of each tile.
+func (r *Rings) tileCounts() gpu.Buffer[int64] {
+	return r.tile.Slice(int(r.tiles)+1, int(4*r.tiles)+1)
+}
+
+// sums has the counts of all tiles, followed by those of each group of tiles.
+func (r *Rings) sums() gpu.Buffer[RingsFound] { return r.found }
+
+// allocBegins allocates the bytes at which parts, rings and positions begin.
+func (r *Rings) allocBegins(w *work, words int64) gpu.Buffer[uint64] {
+	r.begins = give[uint64](w, words)
+	return r.begins
+}
+
+// listWith sets the arguments of the kernel that lists the counted coordinates.
+func (r *Rings) listWith(args ...gpu.Arg) { r.args = args }
 
 // counted waits for the counts.
 func (r *Rings) counted(w *work) (*Rings, error) {

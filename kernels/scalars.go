@@ -6,9 +6,6 @@ import (
 	"github.com/vibeflight/vibeflight/gpu"
 )
 
-// columnsAtOnce is how many columns a launch takes: as many as scalars.cu has arguments for.
-const columnsAtOnce = 8
-
 // Scalars are the single values of a table's columns: strings, numbers, true and false. One column
 // lies behind the other, each with an element, or a bit, for each row.
 //

@@ -18,28 +18,6 @@ var scanSizes = []int{
 	4097, 8193, 40000, 65535, 65536, 65537, 70001,
 }
 
-// exclusiveSums is ExclusiveScan; the sum of all comes last.
-func exclusiveSums[T kernels.Count](in []T) []int64 {
-	out := []int64{0}
-	for _, v := range in {
-		out = append(out, out[len(out)-1]+int64(v))
-	}
-	return out
-}
-
-// sameItems compares two lists and shows where they begin to differ.
-func sameItems[T comparable](t testing.TB, what string, got, want []T) {
-	t.Helper()
-	if len(got) != len(want) {
-		t.Fatalf("%s: %d elements, want %d", what, len(got), len(want))
-	}
-	for i := range want {
-		if got[i] != want[i] {
-			t.Fatalf("%s: element %d of %d is %v, want %v", what, i, len(want), got[i], want[i])
-		}
-	}
-}
-
 // scanned runs ExclusiveScan over in, into n and into n+1 elements and into no elements.
 func scanned[T kernels.Count](r *rig, what string, in []T) {
 	r.Helper()

@@ -262,11 +262,6 @@ func (x *Strings) source() []gpu.Arg {
 	}
 }
 
-// join is a list with more behind it; the list keeps its elements.
-func join(list []gpu.Arg, more ...gpu.Arg) []gpu.Arg {
-	return append(list[:len(list):len(list)], more...)
-}
-
 // Free gives the memory back once the work that s was given before is done.
 func (x *Strings) Free(s *gpu.Stream) error {
 	return errors.Join(x.free(s), x.piece.Free(s), x.group.Free(s), x.bytes.Free(s))

@@ -15,28 +15,37 @@ type Texts struct {
 	sums  gpu.Buffer[int64]
 }
 
-// texts takes memory for the columns that are measured as texts.
-func (c *ScalarColumns) texts(w *work, text gpu.Buffer[byte], rows int) *Texts {
-	count := len(c.Texts)
-	w.need(c.Offsets.Len() == count*(rows+1), "%d offsets for %d texts of %d rows", c.Offsets.Len(), count, rows)
-	for i, column := range c.Texts {
-		w.need(column >= 0 && column < len(c.Slots) && (i == 0 || column > c.Texts[i-1]),
-			"texts in column %d of %d, or not in order", column, len(c.Slots))
-	}
+// allocTexts allocates the columns of strings that a kernel measures, of rows strings each. starts and
+// ends have all columns, one after the other; columns says which of these are strings. offsets is as in
+// MeasureStrings, one column after the other.
+func allocTexts(w *work, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], columns []int, rows int,
+	offsets gpu.Buffer[int64],
+) *Texts {
+	count := len(columns)
+	w.need(offsets.Len() == count*(rows+1), "%d offsets for %d texts of %d rows", offsets.Len(), count, rows)
 	x := &Texts{lists: allocStrings(w, count, rows), sums: give[int64](w, int64(count)*(blocks(int64(rows), block)+1))}
-	for i, column := range c.Texts {
+	for i, column := range columns {
 		if w.err == nil {
+			from, to := column*rows, (column+1)*rows
 			of := &Strings{
-				stringLists: x.lists.part(i, count), text: text, mode: StringsJSON, offsets: part(c.Offsets, i, count),
-				sums:   part(x.sums, i, count),
-				starts: c.To.Starts.Slice(column*rows, (column+1)*rows), ends: c.To.Ends.Slice(column*rows,
-					(column+1)*rows),
+				stringLists: x.lists.part(i, count), text: text, mode: StringsJSON,
+				starts: starts.Slice(from, to), ends: ends.Slice(from, to),
+				offsets: part(offsets, i, count), sums: part(x.sums, i, count),
 			}
 			of.split(w)
 			x.Of = append(x.Of, of)
 		}
 	}
 	return x
+}
+
+// rebaseOffsets has the offsets of many rows count from the first string of a column.
+func (x *Texts) rebaseOffsets(w *work, rows int) {
+	for _, of := range x.Of {
+		if w.err == nil && rows > offsetBlocks*block {
+			of.rebaseOffsets(w)
+		}
+	}
 }
 
 // args are what a kernel needs to measure the columns from number i on.

@@ -107,3 +107,19 @@ func (w *work) done() error {
 
 // blocks is how many blocks of each items n items take.
 func blocks(n, each int64) int64 { return (n + each - 1) / each }
+
+// countSpans checks the ends of spans and gives their number.
+func countSpans[T any](w *work, starts, ends gpu.Buffer[T]) int64 {
+	w.need(starts.Len() == ends.Len(), "%d starts and %d ends", starts.Len(), ends.Len())
+	return int64(starts.Len())
+}
+
+// bits checks that a mask has one bit for each of n items.
+func (w *work) bits(what string, m Mask, n int64) {
+	w.need(int64(m.Len()) == int64(Words(int(n))), "%s of %d words for %d items", what, m.Len(), n)
+}
+
+// join is a list with more behind it; the list keeps its elements.
+func join(list []gpu.Arg, more ...gpu.Arg) []gpu.Arg {
+	return append(list[:len(list):len(list)], more...)
+}

@@ -78,15 +78,12 @@ func (p *heldPart) done() {
 	}
 }
 
-// NewBatcher begins with row number row of a file that ends at to. emit gets the chunks in order,
-// from within Add and Finish. The caller calls Close in any case.
-func NewBatcher(ctx context.Context, p Parser, src *source.File, row, to int64, limits Limits,
-	emit func(Chunk) error,
-) *Batcher {
+// NewBatcher makes a batcher for the rows of a request, whose span ends where the rows or the file
+// do. emit gets the chunks in order, from within Add and Finish. The caller calls Close in any case.
+func NewBatcher(ctx context.Context, p Parser, src *source.File, req Request, emit func(Chunk) error) *Batcher {
 	return &Batcher{
-		ctx: ctx, parser: p, src: src, limits: limits.WithDefaults(), to: to, emit: emit, row: row,
-		first:   firstOf(ctx) != nil,
-		columns: NewColumnSet(limits),
+		ctx: ctx, parser: p, src: src, limits: req.Limits.WithDefaults(), to: req.Span.To, emit: emit,
+		row: req.Span.Row, first: req.First != nil, columns: NewColumnSet(req.Limits),
 	}
 }
 

@@ -283,7 +283,7 @@ func (s *sheet) Parse(ctx context.Context, src *source.File, req Request, emit f
 	if req.Span.Inside {
 		return Summary{}, s.parseSpan(req.Span, emit)
 	}
-	b := NewBatcher(ctx, s, src, 0, s.end, req.Limits, emit)
+	b := NewBatcher(ctx, s, src, Request{Span: Span{To: s.end}, Limits: req.Limits}, emit)
 	b.Inline = s.inline
 	defer b.Close()
 	var text []geoarrow.ColumnID

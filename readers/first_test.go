@@ -68,7 +68,8 @@ func TestFirst(t *testing.T) {
 				p := Parts{To: 1000, Size: 100, Workers: 4, Reader: func() PartReader { return r }}
 				done := make(chan error)
 				go func() {
-					_, _, err := p.Read((&First{End: tt.end, Rest: rest}).With(ctx), func(Part) error { return nil })
+					p.First = &First{End: tt.end, Rest: rest}
+					_, _, err := p.Read(ctx, func(Part) error { return nil })
 					done <- err
 				}()
 				synctest.Wait()
@@ -99,11 +100,11 @@ func TestFirstChunk(t *testing.T) {
 	}
 	for _, first := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			ctx, at := t.Context(), []int64{}
+			req, at := Request{Span: Span{To: 40}, Limits: Limits{BatchRows: 10}}, []int64{}
 			if first {
-				ctx = (&First{End: 10}).With(ctx)
+				req.First = &First{End: 10}
 			}
-			b := NewBatcher(ctx, nil, &source.File{}, 0, 40, Limits{BatchRows: 10}, func(c Chunk) error {
+			b := NewBatcher(t.Context(), nil, &source.File{}, req, func(c Chunk) error {
 				at = append(at, c.Span.Row)
 				return nil
 			})

@@ -114,6 +114,7 @@ type Parser interface {
 type Request struct {
 	Span   Span
 	Limits Limits
+	First  *First // rows that come before all others; nil: all rows are equal
 }
 
 // Span is a run of whole rows. One that is not Inside and does not begin at 0 goes on behind rows

@@ -57,6 +57,7 @@ type Parts struct {
 	Workers  int
 	Reader   func() PartReader
 	Columns  *ColumnSet // of the rows before; nil: any part may follow
+	First    *First     // rows that come before all others; nil: all rows are equal
 }
 
 // Parts may be guessed before their turn, so that a worker whose core is taken away for a while
@@ -81,7 +82,7 @@ const mostMisses = 8
 func (p *Parts) Read(ctx context.Context, take func(Part) error) (end, row int64, err error) {
 	r := partsRun{Parts: p, ctx: ctx, take: take, at: p.From, row: p.Row}
 	r.changed.L = &r.mu
-	defer r.lead(firstOf(ctx))()
+	defer r.hold()()
 	return r.run()
 }
 
@@ -131,9 +132,10 @@ func (r *partsRun) run() (end, row int64, err error) {
 	return r.at, r.row, nil
 }
 
-// lead has parts end where f does, and holds back those behind them. The caller calls stop behind
+// hold has parts end where First does, and holds back those behind them. The caller calls stop behind
 // the last part.
-func (r *partsRun) lead(f *First) (stop func()) {
+func (r *partsRun) hold() (stop func()) {
+	f := r.First
 	if f == nil || f.End <= r.From || f.End >= r.To {
 		return func() {}
 	}

@@ -228,13 +228,10 @@ func (c *partsTest) run(ctx context.Context) partsOutcome {
 			done <- o
 		}()
 		parts := Parts{
-			From: c.from(), To: c.to, Row: c.row, Size: c.size, Workers: c.workers,
+			From: c.from(), To: c.to, Row: c.row, Size: c.size, Workers: c.workers, First: c.first,
 			Reader: func() PartReader {
 				return paperReader{c}
 			},
-		}
-		if c.first != nil {
-			ctx = c.first.With(ctx)
 		}
 		o.end, o.row, o.err = parts.Read(ctx, c.take)
 	}()

@@ -66,19 +66,20 @@ func (s *Shape) Table() *Table {
 
 // ReadAs is Read of a file whose table has a known shape. Each batch is handed to each as soon as
 // its rows are parsed; its slices stay on the Go heap as long as somebody has them. If the file
-// turns out to give another table, the error wraps source.ErrChanged.
-func ReadAs(ctx context.Context, f Format, p Parser, src *source.File, limits Limits, shape *Shape,
+// turns out to give another table, the error wraps source.ErrChanged. The request is for the whole
+// file: its Span is ignored.
+func ReadAs(ctx context.Context, f Format, p Parser, src *source.File, req Request, shape *Shape,
 	keep Keeper, each func(i int, b *geoarrow.Columns),
 ) (*Table, error) {
 	began := time.Now()
-	limits = limits.WithDefaults()
-	k := newKnown(ctx, p, src, limits, shape)
+	req.Span, req.Limits = Span{To: -1}, req.Limits.WithDefaults()
+	k := newKnown(ctx, p, src, req.Limits, shape)
 	k.keep = keep
 	k.each = func(i int, b *geoarrow.Columns) error {
 		each(i, b)
 		return nil
 	}
-	sum, err := p.Parse(ctx, src, Request{Span: Span{To: -1}, Limits: limits}, k.add)
+	sum, err := p.Parse(ctx, src, req, k.add)
 	if err != nil {
 		return nil, err
 	}

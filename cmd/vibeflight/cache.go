@@ -9,6 +9,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/output"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/settings"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/units"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
 	"github.com/vibeflight/vibeflight/readers/all"
 )
 
@@ -23,50 +27,43 @@ const cacheLong = `Look at the folder where servers keep parsed tables, or empty
 
 Servers may be running: a table that one of them uses stays readable for it. Nothing is lost by clearing but the time of parsing again.`
 
-func newCache(std stdio) *cobra.Command {
+func newCache(std output.Stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "cache", Short: "List or clear the tables that servers have parsed",
-		Long: cacheLong, Args: noArguments,
+		Long: cacheLong, Args: usage.NoArguments,
 	}
 	cmd.AddCommand(newCacheLs(std), newCacheClear(std))
 	for _, sub := range cmd.Commands() {
 		sub.PreRunE = func(cmd *cobra.Command, _ []string) error { return cacheFolder(cmd.Flags()) }
 	}
-	cmd.RunE = func(*cobra.Command, []string) error { return wrongUsage("want ls or clear") }
+	cmd.RunE = func(*cobra.Command, []string) error { return usage.Errorf("want ls or clear") }
 	return cmd
-}
-
-// cacheDirFlag adds --cache-dir. Its help says where the default is in words: the folder itself is
-// another one for each user.
-func cacheDirFlag(f *pflag.FlagSet, dir *string, usage string) {
-	f.StringVar(dir, "cache-dir", defaultCacheDir(), usage+" (default: vibeflight in $XDG_CACHE_HOME or ~/.cache)")
-	f.Lookup("cache-dir").DefValue = ""
 }
 
 // cacheOf adds the setting of the cache that a command looks at.
 func cacheOf(cmd *cobra.Command, dir *string) {
-	settings(cmd.Flags(), func(f *pflag.FlagSet) { cacheDirFlag(f, dir, "`folder` of the cache") })
+	settings.Add(cmd.Flags(), func(f *pflag.FlagSet) { settings.CacheDirFlag(f, dir, "`folder` of the cache") })
 }
 
 // cacheFolder makes sure that the folder is there: looking at a cache makes none.
 func cacheFolder(f *pflag.FlagSet) error {
 	dir := f.Lookup("cache-dir").Value.String()
-	if dir == "" || dir == noCache {
-		return wrongUsage("--cache-dir: say which folder")
+	if dir == "" || dir == settings.NoCache {
+		return usage.Errorf("--cache-dir: say which folder")
 	}
 	_, err := os.Stat(dir)
 	return err
 }
 
-func newCacheLs(std stdio) *cobra.Command {
+func newCacheLs(std output.Stdio) *cobra.Command {
 	var dir string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "ls", Short: "List the parsed tables of the cache, those used last first", Long: cacheLsLong,
-		Args:    noArguments,
+		Args:    usage.NoArguments,
 		Example: "  vibeflight cache ls --cache-dir /var/cache/vibeflight",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			log, err := newLog(std.err, "warn", "auto")
+			log, err := output.NewLog(std.Err, "warn", "auto")
 			if err != nil {
 				return err
 			}
@@ -76,36 +73,36 @@ func newCacheLs(std stdio) *cobra.Command {
 			}
 			if asJSON {
 				for _, t := range tables {
-					if err := writeJSON(std.out, t); err != nil {
+					if err := output.WriteJSON(std.Out, t); err != nil {
 						return err
 					}
 				}
 				return nil
 			}
-			g := &grid{
-				header: []string{"TABLE", "USED", "ROWS", "SIZE", "FILE"},
-				right:  []bool{false, false, true, true, false},
+			g := &output.Grid{
+				Header: []string{"TABLE", "USED", "ROWS", "SIZE", "FILE"},
+				Right:  []bool{false, false, true, true, false},
 			}
 			var bytes int64
 			for _, t := range tables {
 				bytes += t.Bytes
 				rows := ""
 				if t.File != "" {
-					rows = humanCount(t.Rows)
+					rows = units.Count(t.Rows)
 				}
 				file := t.File
 				if t.Layer != "" {
 					file += "#" + t.Layer
 				}
-				g.rows = append(g.rows, []string{
+				g.Rows = append(g.Rows, []string{
 					t.Key[:12], t.Used.Format(time.DateTime), rows,
-					humanBytes(t.Bytes), oneLine(file),
+					units.Bytes(t.Bytes), output.OneLine(file),
 				})
 			}
-			if _, err = g.write(std.out, 0); err != nil {
+			if _, err = g.Write(std.Out, 0); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(std.out, "%s, %s\n", counted(int64(len(tables)), "table"), humanBytes(bytes))
+			_, err = fmt.Fprintf(std.Out, "%s, %s\n", units.Counted(int64(len(tables)), "table"), units.Bytes(bytes))
 			return err
 		},
 	}
@@ -114,13 +111,13 @@ func newCacheLs(std stdio) *cobra.Command {
 	return cmd
 }
 
-func newCacheClear(std stdio) *cobra.Command {
+func newCacheClear(std output.Stdio) *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
-		Use: "clear", Short: "Remove the parsed tables of the cache", Long: cacheClearLong, Args: noArguments,
+		Use: "clear", Short: "Remove the parsed tables of the cache", Long: cacheClearLong, Args: usage.NoArguments,
 		Example: "  vibeflight cache clear --cache-dir /var/cache/vibeflight",
 		RunE: func(*cobra.Command, []string) error {
-			log, err := newLog(std.err, "warn", "auto")
+			log, err := output.NewLog(std.Err, "warn", "auto")
 			if err != nil {
 				return err
 			}
@@ -128,7 +125,7 @@ func newCacheClear(std stdio) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(std.out, "removed %s, %s\n", counted(int64(tables), "table"), humanBytes(bytes))
+			_, err = fmt.Fprintf(std.Out, "removed %s, %s\n", units.Counted(int64(tables), "table"), units.Bytes(bytes))
 			return err
 		},
 	}

@@ -4,6 +4,9 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/output"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
 )
 
 const completionLong = `Print the script that completes vibeflight's commands, flags, names and columns in a shell.
@@ -17,7 +20,7 @@ Names come from the server that --server or VIBEFLIGHT_SERVER names, else they a
 
 var shells = []string{"bash", "zsh", "fish", "powershell"}
 
-func newCompletion(std stdio) *cobra.Command {
+func newCompletion(std output.Stdio) *cobra.Command {
 	return &cobra.Command{
 		Use: "completion bash|zsh|fish|powershell", Short: "Print the completion script of a shell",
 		Long:      completionLong,
@@ -25,7 +28,7 @@ func newCompletion(std stdio) *cobra.Command {
 		ValidArgs: shells,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains(shells, args[0]) {
-				return wrongUsage("want one of bash, zsh, fish, powershell")
+				return usage.Errorf("want one of bash, zsh, fish, powershell")
 			}
 			return nil
 		},
@@ -33,13 +36,13 @@ func newCompletion(std stdio) *cobra.Command {
 			root := cmd.Root()
 			switch args[0] {
 			case "bash":
-				return root.GenBashCompletionV2(std.out, true)
+				return root.GenBashCompletionV2(std.Out, true)
 			case "zsh":
-				return root.GenZshCompletion(std.out)
+				return root.GenZshCompletion(std.Out)
 			case "fish":
-				return root.GenFishCompletion(std.out, true)
+				return root.GenFishCompletion(std.Out, true)
 			}
-			return root.GenPowerShellCompletionWithDesc(std.out)
+			return root.GenPowerShellCompletionWithDesc(std.Out)
 		},
 	}
 }

@@ -9,6 +9,9 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/server"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/settings"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/units"
 	"github.com/vibeflight/vibeflight/readers/all"
 )
 
@@ -32,9 +35,9 @@ no-sql = true
 on-error = "skip"
 workers = 3
 `)
-	var c serveConfig
+	var c server.Config
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
-	settings(f, c.flags)
+	settings.Add(f, c.Define)
 	if err := f.Parse([]string{"--max-depth", "9"}); err != nil {
 		t.Fatal(err)
 	}
@@ -43,17 +46,17 @@ workers = 3
 		"VIBEFLIGHT_LISTEN": "unix:///y.sock",
 	}
 	lookup := func(name string) (string, bool) { v, ok := environment[name]; return v, ok }
-	if err := fromEnvironment(f, lookup); err != nil {
+	if err := settings.FromEnvironment(f, lookup); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := fromConfig(f, path, all.Formats()); err != nil {
+	if _, err := settings.FromFile(f, path, all.Formats()); err != nil {
 		t.Fatal(err)
 	}
 	got := []any{
-		c.Data, c.Listen, c.Memory, c.Parse.depth, c.Parse.workers, c.Drain.String(), c.NoSQL,
+		c.Data, c.Listen, c.Memory, c.Parse.Depth, c.Parse.Workers, c.Drain.String(), c.NoSQL,
 		c.OnError, c.BatchRows,
 	}
-	want := []any{[]string{"a", "w=b"}, []string{"unix:///y.sock"}, byteSize(2 << 30), 9, 5, "3s", true, "skip", 65536}
+	want := []any{[]string{"a", "w=b"}, []string{"unix:///y.sock"}, units.Size(2 << 30), 9, 5, "3s", true, "skip", 65536}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}
@@ -61,9 +64,9 @@ workers = 3
 
 // Every setting of serve has a name that a file can say.
 func TestEverySettingIsInAFile(t *testing.T) {
-	var c serveConfig
+	var c server.Config
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
-	settings(f, c.flags)
+	settings.Add(f, c.Define)
 	f.VisitAll(func(flag *pflag.Flag) {
 		if flag.Name == "config" {
 			return
@@ -72,7 +75,7 @@ func TestEverySettingIsInAFile(t *testing.T) {
 		if flag.Value.Type() == "stringArray" {
 			value = []any{"x"}
 		}
-		if err := setFrom(f, flag.Name, value); err != nil {
+		if err := settings.Set(f, flag.Name, value); err != nil {
 			t.Errorf("%s = %v: %v", flag.Name, value, err)
 		}
 	})
@@ -111,10 +114,10 @@ func TestConfigErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			var c serveConfig
+			var c server.Config
 			f := pflag.NewFlagSet("", pflag.ContinueOnError)
-			settings(f, c.flags)
-			_, err := fromConfig(f, configFile(t, tt.text), all.Formats())
+			settings.Add(f, c.Define)
+			_, err := settings.FromFile(f, configFile(t, tt.text), all.Formats())
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%s: got %v, want %q", tt.text, err, tt.want)
 			}
@@ -123,10 +126,10 @@ func TestConfigErrors(t *testing.T) {
 }
 
 func TestOptionsOfFiles(t *testing.T) {
-	var c serveConfig
+	var c server.Config
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
-	settings(f, c.flags)
-	files, err := fromConfig(f, configFile(t, `
+	settings.Add(f, c.Define)
+	files, err := settings.FromFile(f, configFile(t, `
 [[files]]
 match = "*.csv"
 options = { delimiter = ";", header = true }
@@ -137,7 +140,7 @@ options = { delimiter = "|", on_error = "skip" }
 	if err != nil {
 		t.Fatal(err)
 	}
-	options := optionsOf(files, map[string]any{"on_error": "fail"})
+	options := settings.OptionsOf(files, map[string]any{"on_error": "fail"})
 	for name, want := range map[string]map[string]any{
 		"a.geojson":     {"on_error": "fail"},
 		"a.csv":         {"on_error": "fail", "delimiter": ";", "header": "true"},
@@ -163,10 +166,10 @@ func TestConfigurationPage(t *testing.T) {
 	if !ok {
 		t.Fatal("docs/reference/configuration.md has no block of TOML")
 	}
-	var c serveConfig
+	var c server.Config
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
-	settings(f, c.flags)
-	files, err := fromConfig(f, configFile(t, text), all.Formats())
+	settings.Add(f, c.Define)
+	files, err := settings.FromFile(f, configFile(t, text), all.Formats())
 	if err != nil || len(files) != 2 || c.Memory != 8<<30 || c.CacheBytes != 200e9 {
 		t.Errorf("got %v, %v, %v, %v", files, c.Memory, c.CacheBytes, err)
 	}

@@ -10,7 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/atomicfile"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/gen"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/output"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/units"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
 )
 
 const genLong = `Write a synthetic file, as they are found in the field.
@@ -28,11 +32,11 @@ gml         GML 3.2, polygons with four attributes
 
 The same kind, number and seed give the same bytes on every machine. --size gives about that size, of a shapefile all files together.`
 
-func newGen(std stdio) *cobra.Command {
+func newGen(std output.Stdio) *cobra.Command {
 	var (
 		out      string
 		features int64
-		size     byteSize
+		size     units.Size
 		seed     uint64
 	)
 	cmd := &cobra.Command{
@@ -41,22 +45,22 @@ func newGen(std stdio) *cobra.Command {
 		Long:  genLong,
 		Example: `  vibeflight gen buildings --size 10MB -o buildings.geojson
   vibeflight gen shapefile --features 1000 --seed 7 -o parcels.shp`,
-		Args: oneArgument("kind of file: " + strings.Join(gen.Kinds(), ", ")),
+		Args: usage.OneArgument("kind of file: " + strings.Join(gen.Kinds(), ", ")),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f := cmd.Flags()
 			kind := args[0]
 			if !slices.Contains(gen.Kinds(), kind) {
-				return wrongUsage("no kind %q; known are %s", kind, strings.Join(gen.Kinds(), ", "))
+				return usage.Errorf("no kind %q; known are %s", kind, strings.Join(gen.Kinds(), ", "))
 			}
 			switch {
 			case out == "":
-				return wrongUsage("-o: say which file to write, or - for stdout")
+				return usage.Errorf("-o: say which file to write, or - for stdout")
 			case f.Changed("features") == f.Changed("size"):
-				return wrongUsage("want either --features or --size")
+				return usage.Errorf("want either --features or --size")
 			case features < 0:
-				return wrongUsage("--features: %d is negative", features)
+				return usage.Errorf("--features: %d is negative", features)
 			case kind == gen.Shapefile && !strings.EqualFold(filepath.Ext(out), ".shp"):
-				return wrongUsage("-o: a shapefile is several files; say how its .shp is called, got %q", out)
+				return usage.Errorf("-o: a shapefile is several files; say how its .shp is called, got %q", out)
 			case f.Changed("size"):
 				features = gen.FeaturesFor(kind, int64(size))
 			}
@@ -71,26 +75,26 @@ func newGen(std stdio) *cobra.Command {
 	return cmd
 }
 
-func generate(ctx context.Context, std stdio, path string, spec gen.Spec) error {
-	p := newProgress(std.err, path, " features")
-	spec.Progress = func(features, _ int64) { p.set(features, spec.Features) }
-	defer p.close()
+func generate(ctx context.Context, std output.Stdio, path string, spec gen.Spec) error {
+	p := output.NewProgress(std.Err, path, " features")
+	spec.Progress = func(features, _ int64) { p.Set(features, spec.Features) }
+	defer p.Close()
 	switch {
 	case spec.Kind == gen.Shapefile:
 		return generateShapefile(ctx, path, spec)
 	case path == "-":
-		return generateTo(ctx, std.out, spec)
+		return generateTo(ctx, std.Out, spec)
 	}
-	out, err := createFile(path)
+	out, err := atomicfile.Create(path)
 	if err != nil {
 		return err
 	}
-	defer out.discard()
+	defer out.Discard()
 	err = generateTo(ctx, out, spec)
 	if err == nil {
-		err = out.keep()
+		err = out.Commit()
 	}
-	return out.problem(err)
+	return out.Explain(err)
 }
 
 func generateTo(ctx context.Context, w io.Writer, spec gen.Spec) error {
@@ -105,14 +109,14 @@ func generateTo(ctx context.Context, w io.Writer, spec gen.Spec) error {
 // the .shp last: where it is, its others are.
 func generateShapefile(ctx context.Context, path string, spec gen.Spec) error {
 	stem := strings.TrimSuffix(path, filepath.Ext(path))
-	var files []*newFile
+	var files []*atomicfile.File
 	defer func() {
 		for _, f := range files {
-			f.discard()
+			f.Discard()
 		}
 	}()
 	for _, name := range []string{stem + ".shx", stem + ".dbf", stem + ".prj", stem + ".cpg", path} {
-		f, err := createFile(name)
+		f, err := atomicfile.Create(name)
 		if err != nil {
 			return err
 		}
@@ -120,11 +124,11 @@ func generateShapefile(ctx context.Context, path string, spec gen.Spec) error {
 	}
 	to := gen.ShapefileFiles{SHX: files[0], DBF: files[1], PRJ: files[2], CPG: files[3], SHP: files[4]}
 	if err := gen.WriteShapefile(ctx, to, spec); err != nil {
-		return files[len(files)-1].problem(err)
+		return files[len(files)-1].Explain(err)
 	}
 	for _, f := range files {
-		if err := f.keep(); err != nil {
-			return f.problem(err)
+		if err := f.Commit(); err != nil {
+			return f.Explain(err)
 		}
 	}
 	return nil

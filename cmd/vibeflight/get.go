@@ -13,12 +13,17 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/export"
-	"github.com/vibeflight/vibeflight/flightsrv"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/localfile"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/output"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/result"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/target"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
 // getConfig is what get's flags say.
 type getConfig struct {
-	from                     targetConfig
+	from                     target.Flags
 	out                      string
 	columns                  []string
 	bbox, rows               string
@@ -35,11 +40,11 @@ const getLong = `Read rows of a file, from a server or straight from the file.
 Without -o the first rows are shown as a table, or all of them printed with --json or --csv, geometries as WKT. With -o all rows are written, in the format that
 the name asks for:
 
-` + outputHelp + `
+` + result.FormatHelp + `
 
 The selections apply in the order rows, bbox, limit.`
 
-func newGet(std stdio) *cobra.Command {
+func newGet(std output.Stdio) *cobra.Command {
 	var c getConfig
 	cmd := &cobra.Command{
 		Use:   "get NAME|FILE",
@@ -53,7 +58,7 @@ func newGet(std stdio) *cobra.Command {
   vibeflight get roads.geojson --server grpc://127.0.0.1:8815 --limit 1000 --json
   # for another program
   vibeflight get data/roads.geojson --csv | head -n 3`,
-		Args: oneArgument("name or file"),
+		Args: usage.OneArgument("name or file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.check(cmd.Flags(), std); err != nil {
 				return err
@@ -62,19 +67,19 @@ func newGet(std stdio) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			from, err := c.from.open(cmd.Flags())
+			from, err := c.from.Open(cmd.Flags())
 			if err != nil {
 				return err
 			}
-			defer from.close()
-			ask := func(p *progress) (rowStream, error) { return from.scan(cmd.Context(), t, p) }
+			defer from.Close()
+			ask := func(p *output.Progress) (target.RowStream, error) { return from.Scan(cmd.Context(), t, p) }
 			switch {
 			case c.asJSON:
-				return printAnswer(cmd.Context(), std, t.Name, ask, export.NewJSONLines)
+				return result.Print(cmd.Context(), std, t.Name, ask, export.NewJSONLines)
 			case c.asCSV:
-				return printAnswer(cmd.Context(), std, t.Name, ask, export.NewCSV)
+				return result.Print(cmd.Context(), std, t.Name, ask, export.NewCSV)
 			case c.out == "":
-				return show(cmd.Context(), std, from, t)
+				return result.ShowTicket(cmd.Context(), std, from, t)
 			}
 			return c.write(cmd.Context(), std, from, t, cmd.Flags().Changed("compression"))
 		},
@@ -97,42 +102,31 @@ func (c *getConfig) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.packed, "compression", "none",
 		"of what is written (Arrow IPC; GeoParquet, which has zstd unless told) and of what a server sends: none, "+
 			"lz4 or zstd")
-	c.from.flags(f)
+	c.from.Define(f)
 }
 
 // check refuses flags that do not go together.
-func (c *getConfig) check(f *pflag.FlagSet, std stdio) error {
+func (c *getConfig) check(f *pflag.FlagSet, std output.Stdio) error {
 	chosen := f.Changed("geometry-encoding") || f.Changed("coords")
 	switch {
-	case several(c.asJSON, c.asCSV, c.out != ""):
-		return wrongUsage("want one of --json, --csv and -o")
+	case usage.Several(c.asJSON, c.asCSV, c.out != ""):
+		return usage.Errorf("want one of --json, --csv and -o")
 	case c.out == "" && f.Changed("compression"):
-		return wrongUsage("--compression: needs -o")
+		return usage.Errorf("--compression: needs -o")
 	case (c.asJSON || c.asCSV) && chosen:
-		return wrongUsage("--json and --csv have geometries as WKT; --geometry-encoding and --coords are for Arrow IPC")
-	case c.out == "-" && isTerminal(std.out):
-		return wrongUsage("-o -: stdout is a terminal, which can't show Arrow's bytes")
+		return usage.Errorf("--json and --csv have geometries as WKT; --geometry-encoding and --coords are for Arrow IPC")
+	case c.out == "-" && output.IsTerminal(std.Out):
+		return usage.Errorf("-o -: stdout is a terminal, which can't show Arrow's bytes")
 	}
 	return nil
 }
 
-// several reports whether more than one is true.
-func several(are ...bool) bool {
-	n := 0
-	for _, is := range are {
-		if is {
-			n++
-		}
-	}
-	return n > 1
-}
-
 // ticket is what the flags ask for. A ticket's own reader checks it, so that a file and a server
 // refuse the same.
-func (c *getConfig) ticket(f *pflag.FlagSet, name string) (flightsrv.Ticket, error) {
-	options, err := parseOptions(c.from.options)
+func (c *getConfig) ticket(f *pflag.FlagSet, name string) (ticket.Ticket, error) {
+	options, err := localfile.ParseOptions(c.from.Options)
 	if err != nil {
-		return flightsrv.Ticket{}, err
+		return ticket.Ticket{}, err
 	}
 	fields := map[string]any{
 		"name": "-", "geometry_encoding": c.encoding, "coords": c.coords,
@@ -144,12 +138,12 @@ func (c *getConfig) ticket(f *pflag.FlagSet, name string) (flightsrv.Ticket, err
 	case c.out == "" && !chosen:
 		fields["geometry_encoding"] = "wkt"
 	case c.out != "":
-		format, err := outputFormat(c.out)
+		format, err := result.FormatFor(c.out)
 		if err != nil {
-			return flightsrv.Ticket{}, err
+			return ticket.Ticket{}, err
 		}
 		if format.WKB && chosen {
-			return flightsrv.Ticket{}, wrongUsage(
+			return ticket.Ticket{}, usage.Errorf(
 				"-o %s: %s has geometries in its own way; --geometry-encoding and --coords are for Arrow IPC",
 				c.out, format.Name,
 			)
@@ -166,25 +160,25 @@ func (c *getConfig) ticket(f *pflag.FlagSet, name string) (flightsrv.Ticket, err
 	}
 	if f.Changed("bbox") {
 		if fields["bbox"], err = parseBBox(c.bbox); err != nil {
-			return flightsrv.Ticket{}, err
+			return ticket.Ticket{}, err
 		}
 	}
 	if f.Changed("rows") {
 		if fields["rows"], err = parseRows(c.rows); err != nil {
-			return flightsrv.Ticket{}, err
+			return ticket.Ticket{}, err
 		}
 	}
 	text, err := json.Marshal(fields)
 	if err != nil {
-		return flightsrv.Ticket{}, err
+		return ticket.Ticket{}, err
 	}
-	t, err := flightsrv.ParseTicket(text)
-	var field *flightsrv.TicketError
+	t, err := ticket.Parse(text)
+	var field *ticket.Error
 	if errors.As(err, &field) {
-		return flightsrv.Ticket{}, wrongUsage("--%s: %w", strings.ReplaceAll(field.Field, "_", "-"), field.Err)
+		return ticket.Ticket{}, usage.Errorf("--%s: %w", strings.ReplaceAll(field.Field, "_", "-"), field.Err)
 	}
 	if err != nil {
-		return flightsrv.Ticket{}, err
+		return ticket.Ticket{}, err
 	}
 	t.Name = name // a path of this machine may be no UTF-8, which JSON can't say
 	return t, nil
@@ -197,12 +191,12 @@ func parseBBox(text string) ([]float64, error) {
 	for _, part := range strings.Split(text, ",") {
 		v, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
 		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, wrongUsage("--bbox: %q is no number; want XMIN,YMIN,XMAX,YMAX", part)
+			return nil, usage.Errorf("--bbox: %q is no number; want XMIN,YMIN,XMAX,YMAX", part)
 		}
 		box = append(box, v)
 	}
 	if len(box) != 4 {
-		return nil, wrongUsage("--bbox: want XMIN,YMIN,XMAX,YMAX, got %d numbers", len(box))
+		return nil, usage.Errorf("--bbox: want XMIN,YMIN,XMAX,YMAX, got %d numbers", len(box))
 	}
 	return box, nil
 }
@@ -223,47 +217,49 @@ func parseRows(text string) ([]int64, error) {
 		rows[i] = n
 	}
 	if !ok {
-		return nil, wrongUsage("--rows: %q is not FROM:TO", text)
+		return nil, usage.Errorf("--rows: %q is not FROM:TO", text)
 	}
 	return rows, nil
 }
 
 // write writes the rows of a ticket to a file, or to stdout.
-func (c *getConfig) write(ctx context.Context, std stdio, from target, t flightsrv.Ticket, packingTold bool) error {
-	format, err := outputFormat(c.out)
+func (c *getConfig) write(
+	ctx context.Context, std output.Stdio, from target.Target, t ticket.Ticket, compressionGiven bool,
+) error {
+	format, err := result.FormatFor(c.out)
 	if err != nil {
 		return err
 	}
-	packed, err := filePacking(format, c.out, c.packed, packingTold)
+	packed, err := result.CompressionFor(format, c.out, c.packed, compressionGiven)
 	if err != nil {
 		return err
 	}
-	if _, local := from.(*local); local {
+	if _, local := from.(*target.Local); local {
 		if err := notItself(t.Name, c.out); err != nil {
 			return err
 		}
 	}
-	p := newProgress(std.err, t.Name, " rows")
-	defer p.close()
-	return writeTo(std, c.out, func(file *os.File) error {
-		rows, err := from.scan(ctx, t, p)
+	p := output.NewProgress(std.Err, t.Name, " rows")
+	defer p.Close()
+	return result.WriteTo(std, c.out, func(file *os.File) error {
+		rows, err := from.Scan(ctx, t, p)
 		if err != nil {
 			return err
 		}
-		defer rows.close()
-		return writeRows(ctx, rows, file, c.out, format, packed, p)
+		defer rows.Close()
+		return result.WriteRows(ctx, rows, file, c.out, format, packed, p)
 	})
 }
 
 // notItself refuses to write a file over the one that is read.
 func notItself(name, out string) error {
-	path, _ := splitLayer(name)
+	path, _ := localfile.SplitLayer(name)
 	in, err := os.Stat(path)
 	if err != nil || out == "-" {
 		return nil // reading says it better
 	}
 	if to, err := os.Stat(out); err == nil && os.SameFile(in, to) {
-		return wrongUsage("-o %s: is the file that is read; name another one", out)
+		return usage.Errorf("-o %s: is the file that is read; name another one", out)
 	}
 	return nil
 }

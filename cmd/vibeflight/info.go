@@ -10,11 +10,18 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/localfile"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/output"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/target"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/units"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
+	"github.com/vibeflight/vibeflight/flightsrv/metadata"
 )
 
-func newInfo(std stdio) *cobra.Command {
+func newInfo(std output.Stdio) *cobra.Command {
 	var (
-		c      targetConfig
+		c      target.Flags
 		asJSON bool
 	)
 	cmd := &cobra.Command{
@@ -28,53 +35,53 @@ The file is parsed as a whole: what is said holds for every row of it.`,
   vibeflight info data/stops.csv --option delimiter=';' --json
   # an entry of a server
   vibeflight info roads.geojson --server grpc://127.0.0.1:8815`,
-		Args: oneArgument("name or file"),
+		Args: usage.OneArgument("name or file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			opts, err := parseOptions(c.options)
+			opts, err := localfile.ParseOptions(c.Options)
 			if err != nil {
 				return err
 			}
-			from, err := c.open(cmd.Flags())
+			from, err := c.Open(cmd.Flags())
 			if err != nil {
 				return err
 			}
-			defer from.close()
-			p := newProgress(std.err, args[0], "")
-			d, err := from.describe(cmd.Context(), args[0], opts, p)
-			p.close()
+			defer from.Close()
+			p := output.NewProgress(std.Err, args[0], "")
+			d, err := from.Describe(cmd.Context(), args[0], opts, p)
+			p.Close()
 			if err != nil {
 				return err
 			}
 			if asJSON {
-				return writeJSON(std.out, d)
+				return output.WriteJSON(std.Out, d)
 			}
-			return d.write(std.out)
+			return writeDescription(std.Out, d)
 		},
 	}
 	f := cmd.Flags()
-	c.flags(f)
+	c.Define(f)
 	f.BoolVar(&asJSON, "json", false, "print a JSON object")
 	return cmd
 }
 
-// write prints the description for people.
-func (d *description) write(w io.Writer) error {
+// writeDescription prints the description for people.
+func writeDescription(w io.Writer, d *metadata.Description) error {
 	var b strings.Builder
 	line := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(&b, "%-15s %s\n", name, oneLine(value))
+			fmt.Fprintf(&b, "%-15s %s\n", name, output.OneLine(value))
 		}
 	}
 	counted := func(name string, n int64) {
 		if n > 0 {
-			line(name, humanCount(n))
+			line(name, units.Count(n))
 		}
 	}
 	line("name", d.Name)
 	line("format", d.Format)
-	line("size", fmt.Sprintf("%s, as a table %s", humanBytes(d.FileBytes), humanBytes(d.Bytes)))
+	line("size", fmt.Sprintf("%s, as a table %s", units.Bytes(d.FileBytes), units.Bytes(d.Bytes)))
 	line("modified", d.Modified.Local().Format(time.DateTime))
-	line("rows", humanCount(d.Rows))
+	line("rows", units.Count(d.Rows))
 	line("layers", strings.Join(d.Layers, ", "))
 	if d.Links != nil {
 		line("links", d.Links.String())
@@ -90,9 +97,9 @@ func (d *description) write(w io.Writer) error {
 	line("unread crs", d.UnreadCRS)
 	line("parsed", fmt.Sprintf("in %.3g s by the %s engine", d.ParseSeconds, d.Engine))
 	if s := d.Skipped; s != nil {
-		line("skipped", fmt.Sprintf("%s malformed, at bytes %s", humanCount(s.Count), firstOffsets(s.First, s.Count)))
+		line("skipped", fmt.Sprintf("%s malformed, at bytes %s", units.Count(s.Count), firstOffsets(s.First, s.Count)))
 	}
-	d.writeDeviations(line)
+	writeDeviations(d, line)
 	counted("rounded", d.RoundedIntegers)
 	counted("4th ordinates", d.IgnoredOrdinates)
 	counted("lone surrogates", d.ReplacedCharacters)
@@ -100,14 +107,14 @@ func (d *description) write(w io.Writer) error {
 	counted("short rings", d.ShortRings)
 	counted("short lines", d.ShortLines)
 	for _, name := range slices.Sorted(maps.Keys(d.Foreign)) {
-		line("not in a column", fmt.Sprintf("%q (%s)", name, humanCount(d.Foreign[name])))
+		line("not in a column", fmt.Sprintf("%q (%s)", name, units.Count(d.Foreign[name])))
 	}
 	b.WriteString("columns\n")
-	g := &grid{header: []string{"  NAME", "TYPE"}, right: make([]bool, 2)}
+	g := &output.Grid{Header: []string{"  NAME", "TYPE"}, Right: make([]bool, 2)}
 	for _, c := range d.Columns {
-		g.rows = append(g.rows, []string{"  " + clip(oneLine(c.Name), 60), oneLine(c.typeName())})
+		g.Rows = append(g.Rows, []string{"  " + output.Clip(output.OneLine(c.Name), 60), output.OneLine(c.TypeName())})
 	}
-	if _, err := g.write(&b, 0); err != nil {
+	if _, err := g.Write(&b, 0); err != nil {
 		return err
 	}
 	_, err := io.WriteString(w, b.String())
@@ -139,13 +146,13 @@ func firstOffsets(offsets []int64, count int64) string {
 const maxShownDeviations = 10
 
 // writeDeviations prints how often each rule was applied, and where the first times.
-func (d *description) writeDeviations(line func(name, value string)) {
+func writeDeviations(d *metadata.Description, line func(name, value string)) {
 	v := d.Deviations
 	if v == nil {
 		return
 	}
 	for _, rule := range slices.Sorted(maps.Keys(v.Rules)) {
-		line("deviations", fmt.Sprintf("%s: %s", rule, humanCount(v.Rules[rule])))
+		line("deviations", fmt.Sprintf("%s: %s", rule, units.Count(v.Rules[rule])))
 	}
 	for _, one := range v.First[:min(len(v.First), maxShownDeviations)] {
 		where := fmt.Sprintf("byte %d, row %d", one.Offset, one.Row)
@@ -155,6 +162,6 @@ func (d *description) writeDeviations(line func(name, value string)) {
 		line("", fmt.Sprintf("%s: %s: %s", where, one.Rule, one.Done))
 	}
 	if more := v.Count - int64(min(len(v.First), maxShownDeviations)); more > 0 {
-		line("", humanCount(more)+" more")
+		line("", units.Count(more)+" more")
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"context"
 	"os"
 	"runtime/debug"
+
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/output"
 )
 
 // gcPercent is GOGC unless the environment says another: the heap is a few large buffers without
@@ -20,5 +22,6 @@ func main() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
-	os.Exit(run(context.Background(), os.Args[1:], stdio{in: os.Stdin, out: os.Stdout, err: os.Stderr}, os.LookupEnv))
+	std := output.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
+	os.Exit(run(context.Background(), os.Args[1:], std, os.LookupEnv))
 }

@@ -7,6 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/output"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
 )
 
 const manLong = `Write the manual pages of all commands into a folder, which is made: vibeflight.1, vibeflight-get.1 and so on.
@@ -14,15 +17,15 @@ const manLong = `Write the manual pages of all commands into a folder, which is 
 man -l DIR/vibeflight-get.1 shows one; a package has them in share/man/man1.`
 
 // newMan is for who packs the program: it stands in no list of commands.
-func newMan(std stdio) *cobra.Command {
+func newMan(std output.Stdio) *cobra.Command {
 	return &cobra.Command{
-		Use: "man DIR", Short: "Write the manual pages", Long: manLong, Hidden: true, Args: oneArgument("folder"),
+		Use: "man DIR", Short: "Write the manual pages", Long: manLong, Hidden: true, Args: usage.OneArgument("folder"),
 		RunE: func(_ *cobra.Command, args []string) error { return writeManual(std, args[0]) },
 	}
 }
 
 // writeManual writes a page for each command, dated as the build.
-func writeManual(std stdio, dir string) error {
+func writeManual(std output.Stdio, dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}

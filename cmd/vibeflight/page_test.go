@@ -13,6 +13,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/output"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/settings"
 )
 
 //go:generate go test -run ^TestCommandPage$ -update .
@@ -56,7 +59,7 @@ file's columns. There are scripts for zsh, fish and PowerShell [too](#completion
 `
 
 func page() string {
-	root := newRoot(stdio{}, func(string) (string, bool) { return "", false })
+	root := newRoot(output.Stdio{}, func(string) (string, bool) { return "", false })
 	var b strings.Builder
 	b.WriteString(pageHead)
 	commands := shown(root)
@@ -140,8 +143,8 @@ func flagTable(b *strings.Builder, flags *pflag.FlagSet) {
 			name = "-" + f.Shorthand + ", " + name
 		}
 		environment := ""
-		if annotated(f, isSetting) {
-			environment, variables = "`"+variable(f.Name)+"`", true
+		if settings.IsSetting(f) {
+			environment, variables = "`"+settings.Variable(f.Name)+"`", true
 		}
 		rows = append(rows, strings.Join([]string{
 			"`" + strings.TrimSpace(name+" "+valueName(value)) + "`",
@@ -246,7 +249,7 @@ env VIBEFLIGHT_LISTEN=unix://$WORK/example.sock
 	here := strings.NewReplacer("grpc://127.0.0.1:8815", "unix://$WORK/s.sock", "/srv/west", "$WORK/west",
 		"/run/vibeflight.sock", "$WORK/example.sock", "/var/cache/vibeflight", "$WORK/cache")
 	ran := 0
-	for _, cmd := range shown(newRoot(stdio{}, os.LookupEnv)) {
+	for _, cmd := range shown(newRoot(output.Stdio{}, os.LookupEnv)) {
 		if cmd.Example == "" {
 			t.Errorf("%s has no example", cmd.CommandPath())
 		}

@@ -4,38 +4,29 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/signal"
-	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/complete"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/output"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/settings"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
 )
-
-// stdio is the process's three files: commands ask them whether they are a terminal, so they are no
-// plain readers and writers.
-type stdio struct{ in, out, err *os.File }
-
-// usageError is wrong usage: exit status 2 instead of 1.
-type usageError struct{ err error }
-
-func (e *usageError) Error() string { return e.err.Error() }
-func (e *usageError) Unwrap() error { return e.err }
-
-func wrongUsage(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
 // closedPipe is the exit status where nobody reads stdout any more: the one that a shell shows for
 // a program that SIGPIPE ends.
 const closedPipe = 128 + int(syscall.SIGPIPE)
 
 // run is the whole program: it gives the exit status.
-func run(ctx context.Context, args []string, std stdio, lookup func(string) (string, bool)) int {
+func run(ctx context.Context, args []string, std output.Stdio, lookup func(string) (string, bool)) int {
 	root := newRoot(std, lookup)
 	root.SetArgs(args)
-	root.SetOut(std.out)
-	root.SetErr(std.err)
+	root.SetOut(std.Out)
+	root.SetErr(std.Err)
 
 	// A reader that went away is an error of the write, so that what was begun is undone before the
 	// end: vibeflight sql … --csv | head.
@@ -57,12 +48,12 @@ func run(ctx context.Context, args []string, std stdio, lookup func(string) (str
 	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {
 		err = errors.New("interrupted")
 	}
-	var usage *usageError
+	var usage *usage.Error
 	if errors.As(err, &usage) {
-		_, _ = fmt.Fprintf(std.err, "vibeflight: %s (see %s --help)\n", oneLine(err.Error()), cmd.CommandPath())
+		_, _ = fmt.Fprintf(std.Err, "vibeflight: %s (see %s --help)\n", output.OneLine(err.Error()), cmd.CommandPath())
 		return 2
 	}
-	_, _ = fmt.Fprintf(std.err, "vibeflight: %s\n", oneLine(reason(err)))
+	_, _ = fmt.Fprintf(std.Err, "vibeflight: %s\n", output.OneLine(output.ErrorText(err)))
 	return 1
 }
 
@@ -76,18 +67,7 @@ func ending() []os.Signal {
 	return signals
 }
 
-// reason is an error's text. An error of the file system about a single path loses its system call:
-// "x: no such file or directory".
-func reason(err error) string {
-	var path *fs.PathError
-	if errors.As(err, &path) && errors.Is(err, path) {
-		call := path.Op + " " + path.Path + ": "
-		return strings.Replace(err.Error(), call, path.Path+": ", 1)
-	}
-	return err.Error()
-}
-
-func newRoot(std stdio, lookup func(string) (string, bool)) *cobra.Command {
+func newRoot(std output.Stdio, lookup func(string) (string, bool)) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "vibeflight",
 		Short:         "Serve geospatial files as Arrow tables",
@@ -101,14 +81,16 @@ func newRoot(std stdio, lookup func(string) (string, bool)) *cobra.Command {
 			return noCommand(cmd, args[0])
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cmd.SetOut(std.err)
+			cmd.SetOut(std.Err)
 			if err := cmd.Help(); err != nil {
 				return err
 			}
-			return wrongUsage("a command is needed")
+			return usage.Errorf("a command is needed")
 		},
 	}
-	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return fromEnvironment(cmd.Flags(), lookup) }
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		return settings.FromEnvironment(cmd.Flags(), lookup)
+	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetHelpCommand(newHelp())
 	root.SuggestionsMinimumDistance = 2
@@ -117,20 +99,20 @@ func newRoot(std stdio, lookup func(string) (string, bool)) *cobra.Command {
 		if args := cmd.Flags().Args(); !cmd.HasParent() && len(args) > 0 {
 			return noCommand(cmd, args[0])
 		}
-		return &usageError{err}
+		return &usage.Error{Err: err}
 	})
 	root.AddCommand(newServe(std), newLs(std), newInfo(std), newGet(std), newSQL(std), newGen(std),
 		newBench(std), newCache(std), newDoctor(std), newVersion(std), newCompletion(std), newMan(std),
 		newSQLWorkerCommand())
-	complete(root, lookup)
+	complete.Register(root, lookup)
 	return root
 }
 
 func noCommand(root *cobra.Command, name string) error {
 	if near := root.SuggestionsFor(name); len(near) > 0 {
-		return wrongUsage("no command %q; did you mean %s?", name, strings.Join(near, " or "))
+		return usage.Errorf("no command %q; did you mean %s?", name, strings.Join(near, " or "))
 	}
-	return wrongUsage("no command %q", name)
+	return usage.Errorf("no command %q", name)
 }
 
 // newHelp is cobra's own but that it refuses what is no command.
@@ -161,29 +143,4 @@ func newHelp() *cobra.Command {
 			return about.Help()
 		},
 	}
-}
-
-// oneArgument is the Args of a command that takes exactly one, which what names: "NAME or FILE".
-func oneArgument(what string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return wrongUsage("want one %s, got %d arguments", what, len(args))
-		}
-		return nil
-	}
-}
-
-func noArguments(_ *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return wrongUsage("want no argument, got %q", args[0])
-	}
-	return nil
-}
-
-// oneOf refuses a flag's value that is none of those that it can have.
-func oneOf(flag, value string, values ...string) error {
-	if slices.Contains(values, value) {
-		return nil
-	}
-	return wrongUsage("--%s: %q is none of %s", flag, value, strings.Join(values, ", "))
 }

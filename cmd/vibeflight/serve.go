@@ -1,162 +1,14 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"io/fs"
-	"math"
-	"os"
-	"path/filepath"
-	"runtime/debug"
-	"strings"
-	"sync"
-	"time"
-
-	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
-	"github.com/vibeflight/vibeflight/catalog"
-	"github.com/vibeflight/vibeflight/flightsrv"
-	"github.com/vibeflight/vibeflight/flightsrv/sql"
-	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
-	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/output"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/server"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/settings"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
 	"github.com/vibeflight/vibeflight/readers/all"
-	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
-
-// serveConfig is all that an operator can say about the server. Each field is a flag, and the
-// environment variable of its name.
-type serveConfig struct {
-	Config          string   // a file with what follows, by the names of the flags; empty: none
-	Data            []string // roots as DIR or ALIAS=DIR; at least one
-	Listen          []string // host:port or unix:///path; default 127.0.0.1:8815
-	Advertise       []string // locations in FlightInfo; empty: none, a client comes back to where it asked
-	Insecure        bool     // listen beyond this machine without TLS and login
-	TLSCert, TLSKey string   // files, PEM; none: no TLS
-	Memory          byteSize // of parsed tables; 0: a quarter of what the process may have
-	CacheDir        string   // where parsed tables outlive the process; empty or none: nowhere
-	CacheBytes      byteSize // of them; default catalog.DefaultCacheBytes
-	MaxFileBytes    byteSize // larger files are not parsed; 0: no limit
-	MaxMessageBytes byteSize // of a message with a single row
-	MaxConnections  int      // that are open
-	MaxStreams      int      // calls that are open, over all connections
-	Exchange        exchangeConfig
-	Writable        string        // where clients may store tables, as DIR or ALIAS=DIR; empty: nowhere
-	MaxPutBytes     byteSize      // of a file that a client stores
-	Drain           time.Duration // how long calls under way may take at the end; default 10 s
-	Parse           limitConfig
-	BatchRows       int    // rows of a record batch; default 65,536
-	Engine          string // auto, cuda or cpu
-	GPU             gpuConfig
-	SQL             engineConfig
-	NoSQL           bool   // no Flight SQL, and no memory for it
-	OnError         string // fail or skip
-	CRS84As         string // what OGC:CRS84 is called: that, or EPSG:4326
-	LogLevel        string // trace to error; default info
-	LogFormat       string // auto, console or json
-
-	files []fileOptions // of Config
-}
-
-func (c *serveConfig) flags(f *pflag.FlagSet) {
-	f.StringVar(&c.Config, "config", "", "`file` with settings by the names of these flags, and options for files, "+
-		"in TOML")
-	c.MaxMessageBytes = flightsrv.DefaultMaxMessageBytes
-	f.StringArrayVar(&c.Data, "data", nil, "folder to serve, as `DIR` or ALIAS=DIR; may repeat")
-	f.StringArrayVar(&c.Listen, "listen", []string{flightsrv.DefaultListen},
-		"`address`, as HOST:PORT or unix:///PATH; may repeat")
-	f.StringArrayVar(&c.Advertise, "advertise", nil,
-		"location that clients are sent to for rows, as HOST:PORT, grpc://HOST:PORT, grpc+tls://HOST:PORT or "+
-			"unix:///PATH; may repeat")
-	f.BoolVar(&c.Insecure, "insecure", false,
-		"listen on addresses beyond this machine although there is no login, and no TLS unless --tls-cert is given")
-	f.StringVar(&c.TLSCert, "tls-cert", "", "`file`, PEM, of the server's certificate and those that sign it: "+
-		"HOST:PORT is served by TLS; read again when it changes")
-	f.StringVar(&c.TLSKey, "tls-key", "", "`file`, PEM, of the certificate's key")
-	f.Var(&c.Memory, "memory", "memory for parsed tables, as 4GiB; 0 is a quarter of the machine's")
-	cacheDirFlag(f, &c.CacheDir, "`folder` where parsed tables outlive the server; none is for no cache")
-	c.CacheBytes = catalog.DefaultCacheBytes
-	f.Var(&c.CacheBytes, "cache-bytes", "how much that folder may hold")
-	f.Var(&c.MaxFileBytes, "max-file-bytes", "largest file that is parsed, as 10GiB; 0 is no limit")
-	f.Var(&c.MaxMessageBytes, "max-message-bytes", "largest message for a row that is wider than the usual 15 MiB")
-	f.IntVar(&c.MaxConnections, "max-connections", flightsrv.DefaultMaxConnections,
-		"how many connections may be open; those beyond are closed at once")
-	f.IntVar(&c.MaxStreams, "max-streams", flightsrv.DefaultMaxStreams,
-		"how many calls may be open, over all connections; those beyond are ResourceExhausted")
-	c.Exchange.flags(f)
-	f.StringVar(&c.Writable, "writable", "",
-		"folder in which clients may store tables (DoPut, bulk ingestion), as DIR or ALIAS=DIR; it is made if need "+
-			"be, and served as those of --data are")
-	c.MaxPutBytes = catalog.DefaultMaxStoredBytes
-	f.Var(&c.MaxPutBytes, "max-put-bytes", "largest table that a client may store")
-	f.DurationVar(&c.Drain, "drain", flightsrv.DefaultDrain,
-		"how long calls that are under way may take when the server is to stop, and then the cache to be written")
-	c.Parse.flags(f)
-	f.IntVar(&c.BatchRows, "batch-rows", readers.DefaultBatchRows, "rows of a record batch")
-	f.StringVar(&c.Engine, "engine", "auto",
-		"who parses: cpu; cuda (GPUs, for the formats that they read); or auto: GPUs, if there are any, files from "+
-			"a size on that is measured on this machine")
-	c.GPU.flags(f)
-	c.SQL.flags(f)
-	f.IntVar(&c.SQL.workers, "sql-workers", 0,
-		"processes for SQL, each for one statement at a time; 0 is two a core, at least 8")
-	f.BoolVar(&c.NoSQL, "no-sql", false, "answer no SQL")
-	f.StringVar(&c.OnError, "on-error", "fail",
-		"what a malformed feature does: fail the file, be left out (skip), keep its row with the bad value null "+
-			"(null), "+
-			"or be repaired where one reading is obvious (repair); all but fail are counted")
-	f.StringVar(&c.CRS84As, "crs84-as", geoarrow.CRS84.String(),
-		"what the reference system of GeoJSON and KML is called, unless a ticket says: OGC:CRS84 or EPSG:4326; "+
-			"longitude is first in both")
-	f.StringVar(&c.LogLevel, "log-level", "info", "least level that is logged: trace, debug, info, warn, error")
-	f.StringVar(&c.LogFormat, "log-format", "auto", "auto, console or json; auto is console on a terminal, else json")
-}
-
-// serveEngines are the values of --engine.
-var serveEngines = []string{"auto", "cpu", "cuda"}
-
-// check refuses values that no server can work with.
-func (c *serveConfig) check() error {
-	if err := oneOf("engine", c.Engine, serveEngines...); err != nil {
-		return err
-	}
-	if _, err := c.GPU.ordinals(); err != nil {
-		return err
-	}
-	if err := oneOf("on-error", c.OnError, "fail", "skip", "null", "repair"); err != nil {
-		return err
-	}
-	if err := oneOf("crs84-as", c.CRS84As, "OGC:CRS84", "EPSG:4326"); err != nil {
-		return err
-	}
-	if err := c.SQL.check(); err != nil {
-		return err
-	}
-	if err := c.Exchange.check(); err != nil {
-		return err
-	}
-	switch {
-	case len(c.Data) == 0 && c.Writable == "":
-		return wrongUsage("--data: say which folder to serve")
-	case c.MaxPutBytes < 1:
-		return wrongUsage("--max-put-bytes: %v is less than 1 byte", c.MaxPutBytes)
-	case len(c.Listen) == 0:
-		return wrongUsage("--listen: say where to listen")
-	case c.CacheBytes < 1:
-		return wrongUsage("--cache-bytes: %v is less than 1; --cache-dir none is for no cache", c.CacheBytes)
-	case c.MaxConnections < 1:
-		return wrongUsage("--max-connections: %d is less than 1", c.MaxConnections)
-	case c.MaxStreams < 1:
-		return wrongUsage("--max-streams: %d is less than 1", c.MaxStreams)
-	case c.BatchRows < 1:
-		return wrongUsage("--batch-rows: %d is less than 1", c.BatchRows)
-	case c.Drain <= 0:
-		return wrongUsage("--drain: %v is not greater than 0", c.Drain)
-	}
-	return nil
-}
 
 const serveLong = `Serve the geospatial files of folders as Arrow tables over Arrow Flight.
 
@@ -166,8 +18,8 @@ the environment, and that before the file.
 
 SIGINT and SIGTERM end the server after the calls that are under way; a second one ends it at once.`
 
-func newServe(std stdio) *cobra.Command {
-	var c serveConfig
+func newServe(std output.Stdio) *cobra.Command {
+	var c server.Config
 	cmd := &cobra.Command{
 		Use:   "serve --data DIR",
 		Short: "Serve the files of folders over Arrow Flight",
@@ -180,205 +32,24 @@ func newServe(std stdio) *cobra.Command {
   vibeflight serve --config vibeflight.toml
   # settings from the environment
   VIBEFLIGHT_DATA=data,west=/srv/west VIBEFLIGHT_LOG_FORMAT=json vibeflight serve`,
-		Args: noArguments,
+		Args: usage.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if c.Config != "" {
 				var err error
-				if c.files, err = fromConfig(cmd.Flags(), c.Config, all.Formats()); err != nil {
+				if c.Files, err = settings.FromFile(cmd.Flags(), c.Config, all.Formats()); err != nil {
 					return err
 				}
 			}
-			if err := c.check(); err != nil {
+			if err := c.Check(); err != nil {
 				return err
 			}
-			log, err := newLog(std.err, c.LogLevel, c.LogFormat)
+			log, err := output.NewLog(std.Err, c.LogLevel, c.LogFormat)
 			if err != nil {
 				return err
 			}
-			return serve(cmd.Context(), &c, log)
+			return server.Serve(cmd.Context(), &c, log)
 		},
 	}
-	settings(cmd.Flags(), c.flags)
+	settings.Add(cmd.Flags(), c.Define)
 	return cmd
-}
-
-// serve serves until ctx ends, and returns when the calls that were under way then are done.
-func serve(ctx context.Context, c *serveConfig, log zerolog.Logger) error {
-	var roots []catalog.Root
-	for _, data := range c.Data {
-		root, err := catalog.ParseRoot(data)
-		if err != nil {
-			return wrongUsage("--data: %w", err)
-		}
-		roots = append(roots, root)
-	}
-	writable, err := c.writableRoot()
-	if err != nil {
-		return err
-	}
-	limits, err := c.Parse.limits()
-	if err != nil {
-		return err
-	}
-	limits.BatchRows = c.BatchRows
-	limits.Workers = limits.WithDefaults().Workers // one a core, whatever the spare does later
-	memory := int64(c.Memory)
-	if memory == 0 {
-		all, err := machineMemory()
-		if err != nil {
-			return err
-		}
-		memory = all / 4
-	}
-	limits.MaxFeatureBytes = min(limits.MaxFeatureBytes, max(memory/featureShare, leastFeature))
-	boundHeap(memory)
-	c.CacheDir = folder(c.CacheDir)
-	who, err := c.GPU.openEngines(c.Engine, c.CacheDir, limits, log)
-	if err != nil {
-		return fmt.Errorf("--engine cuda: %w; --engine cpu gives the same tables", err)
-	}
-	log.Info().Str("engine", who.Choice()).Strs("cards", who.Cards()).Msg("the engine is chosen")
-	started := time.Now()
-	files, err := catalog.Open(ctx, catalog.Config{
-		Roots: roots, Writable: writable, MaxStoredBytes: int64(c.MaxPutBytes), Formats: all.Formats(),
-		Engines: who, Parsing: newSpare().parsing, MemoryBytes: memory, MaxFileBytes: int64(c.MaxFileBytes),
-		MaxUnpacked: int64(c.Parse.unpackedBytes),
-		CacheDir:    c.CacheDir, CacheBytes: int64(c.CacheBytes), MaxSent: c.Exchange.most,
-		Limits:  limits,
-		Options: optionsOf(c.files, map[string]any{"on_error": c.OnError}),
-		Log:     log,
-	})
-	if err != nil {
-		return errors.Join(err, who.Close())
-	}
-	log.Info().Int("entries", len(files.List("", ""))).Int64("memory_bytes", memory).Dur("took_ms",
-		time.Since(started)).
-		Msg("the catalog is read")
-	var preparing sync.WaitGroup
-	preparing.Go(func() {
-		who.Rehearse(ctx)
-		who.Measure(ctx)
-	})
-	err = c.listenWithSQL(ctx, files, log)
-	preparing.Wait()
-	last, cancel := context.WithTimeout(context.Background(), c.Drain)
-	defer cancel()
-	files.Saved(last)
-	return errors.Join(err, files.Close(), who.Close())
-}
-
-// writableRoot makes the folder in which clients may store, if there is to be one.
-func (c *serveConfig) writableRoot() (*catalog.Root, error) {
-	if c.Writable == "" {
-		return nil, nil
-	}
-	root, err := catalog.ParseRoot(c.Writable)
-	if errors.Is(err, fs.ErrNotExist) {
-		_, dir, aliased := strings.Cut(c.Writable, "=")
-		if !aliased {
-			dir = c.Writable
-		}
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return nil, wrongUsage("--writable: %w", err)
-		}
-		root, err = catalog.ParseRoot(c.Writable)
-	}
-	if err != nil {
-		return nil, wrongUsage("--writable: %w", err)
-	}
-	return &root, nil
-}
-
-// noCache is what --cache-dir says for no cache; an empty value says it too, but an empty
-// environment variable is as good as none.
-const noCache = "none"
-
-// defaultCacheDir is the user's folder for caches ($XDG_CACHE_HOME, or .cache of the home), empty
-// where there is none.
-func defaultCacheDir() string {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(dir, "vibeflight")
-}
-
-// workingMemory is what parses and calls under way need beside the tables that are kept.
-const workingMemory = 192 << 20
-
-// A row takes up to nine times the bytes of its text while it is parsed, besides what the garbage
-// collector has not found yet.
-const (
-	featureShare = 16      // of --memory, for the text of one row
-	leastFeature = 1 << 20 // bytes
-)
-
-// boundHeap has the garbage collector work harder before the process takes more memory than the
-// tables' budget and what work takes. GOMEMLIMIT wins.
-func boundHeap(tables int64) {
-	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
-		debug.SetMemoryLimit(tables + workingMemory)
-	}
-}
-
-// listenWithSQL serves a catalog, with an engine for SQL unless there is to be none, or the build
-// has none.
-func (c *serveConfig) listenWithSQL(ctx context.Context, files *catalog.Catalog, log zerolog.Logger) error {
-	if c.NoSQL {
-		return c.listen(ctx, files, nil, log)
-	}
-	queries, err := c.SQL.open(files, spillBelow(c.CacheDir), true, log)
-	if errors.Is(err, engine.ErrNoSQL) {
-		log.Warn().Msg(err.Error())
-		return c.listen(ctx, files, nil, log)
-	}
-	if err != nil {
-		return fmt.Errorf("SQL: %w; --no-sql serves without", err)
-	}
-	info := queries.Info()
-	log.Info().Str("engine", "DuckDB "+info.Version).Bool("spatial", info.Spatial).Str("spills_to",
-		queries.spillsTo()).Msg("SQL is ready")
-	return errors.Join(c.listen(ctx, files, queries.Engine, log), queries.close())
-}
-
-// scheme begins the URI of an address that is no unix socket.
-func (c *serveConfig) scheme() string {
-	if c.TLSCert != "" {
-		return "grpc+tls://"
-	}
-	return "grpc://"
-}
-
-// listen serves a catalog, and SQL over it where there is an engine.
-func (c *serveConfig) listen(ctx context.Context, files *catalog.Catalog, queries *engine.Engine,
-	log zerolog.Logger,
-) error {
-	crs84, _ := geoarrow.ParseCRS(c.CRS84As) // one that check let pass
-	server, err := flightsrv.New(flightsrv.Config{
-		Listen: c.Listen, Catalog: files, SQL: sql.Of(queries), Advertise: c.Advertise, Insecure: c.Insecure,
-		TLSCert: c.TLSCert, TLSKey: c.TLSKey,
-		MaxMessageBytes: int(c.MaxMessageBytes), Drain: c.Drain, Log: log, CRS84As: crs84,
-		MaxConnections: c.MaxConnections, MaxStreams: c.MaxStreams,
-		MaxExchangeBytes: int64(c.Exchange.bytes), ExchangeTimeout: c.Exchange.timeout,
-	})
-	if err != nil {
-		return err
-	}
-	for _, address := range server.Addrs() {
-		if !strings.Contains(address, "://") {
-			address = c.scheme() + address
-		}
-		log.Info().Msg("listening on " + address)
-	}
-	// The context's end can reach Serve first, and Serve can return before the function runs:
-	// whoever is first says it, once.
-	stopping := sync.OnceFunc(func() {
-		log.Info().Msg("stopping after the calls under way; a second signal stops at once")
-	})
-	defer context.AfterFunc(ctx, stopping)()
-	err = server.Serve(ctx)
-	if ctx.Err() != nil {
-		stopping()
-	}
-	return err
 }

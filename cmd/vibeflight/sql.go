@@ -11,14 +11,21 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/export"
-	"github.com/vibeflight/vibeflight/flightsrv"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/output"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/result"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/settings"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/sqlengine"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/target"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/units"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
 // sqlConfig is what sql's flags say.
 type sqlConfig struct {
-	from   targetConfig
-	engine engineConfig
+	from   target.Flags
+	engine sqlengine.Flags
 	out    string
 	asJSON bool
 	asCSV  bool
@@ -27,7 +34,7 @@ type sqlConfig struct {
 	packing string
 
 	format export.Format // of -o
-	packed flightsrv.Compression
+	packed ticket.Compression
 }
 
 // tableRows is how many rows sql shows unless it is told.
@@ -41,9 +48,9 @@ The dialect is DuckDB's. "-" reads the query from stdin.
 Without -o the first rows are shown as a table, or all of them printed with --json or --csv, geometries as WKT. With -o all rows are written, in the format that
 the name asks for:
 
-` + outputHelp
+` + result.FormatHelp
 
-func newSQL(std stdio) *cobra.Command {
+func newSQL(std output.Stdio) *cobra.Command {
 	var c sqlConfig
 	cmd := &cobra.Command{
 		Use:   "sql QUERY [DIR|FILE…]",
@@ -58,7 +65,7 @@ func newSQL(std stdio) *cobra.Command {
   vibeflight sql - data <report.sql`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return wrongUsage("want a query")
+				return usage.Errorf("want a query")
 			}
 			return nil
 		},
@@ -66,7 +73,7 @@ func newSQL(std stdio) *cobra.Command {
 			if err := c.check(cmd.Flags(), std, args); err != nil {
 				return err
 			}
-			query, err := queryText(args[0], std.in)
+			query, err := queryText(args[0], std.In)
 			if err != nil {
 				return err
 			}
@@ -78,52 +85,52 @@ func newSQL(std stdio) *cobra.Command {
 }
 
 func (c *sqlConfig) flags(f *pflag.FlagSet) {
-	settings(f, c.engine.flags)
+	settings.Add(f, c.engine.Define)
 	f.StringVarP(&c.out, "output", "o", "", "`FILE` to write, or - for stdout")
 	f.BoolVar(&c.asJSON, "json", false, "print a JSON object a line")
 	f.BoolVar(&c.asCSV, "csv", false, "print CSV (RFC 4180) with a header; nothing is null, and \"\" an empty text")
 	f.Int64Var(&c.limit, "limit", tableRows, "at most so many rows; with --json, --csv and -o all, unless it is given")
 	f.StringVar(&c.packing, "compression", "none",
 		"of what -o writes: none, lz4 (Arrow IPC) or zstd (Arrow IPC and GeoParquet, of which it is the default)")
-	c.from.flags(f)
+	c.from.Define(f)
 }
 
 // check refuses flags that do not go together.
-func (c *sqlConfig) check(f *pflag.FlagSet, std stdio, args []string) error {
-	if err := c.from.server.check(f); err != nil {
+func (c *sqlConfig) check(f *pflag.FlagSet, std output.Stdio, args []string) error {
+	if err := c.from.Server.Check(f); err != nil {
 		return err
 	}
-	if err := oneOf("compression", c.packing, "none", "lz4", "zstd"); err != nil {
+	if err := usage.OneOf("compression", c.packing, "none", "lz4", "zstd"); err != nil {
 		return err
 	}
 	switch {
-	case several(c.asJSON, c.asCSV, c.out != ""):
-		return wrongUsage("want one of --json, --csv and -o")
+	case usage.Several(c.asJSON, c.asCSV, c.out != ""):
+		return usage.Errorf("want one of --json, --csv and -o")
 	case f.Changed("limit") && c.limit < 0:
-		return wrongUsage("--limit: %d is negative", c.limit)
+		return usage.Errorf("--limit: %d is negative", c.limit)
 	case c.out == "" && f.Changed("compression"):
-		return wrongUsage("--compression: needs -o")
-	case c.out == "-" && isTerminal(std.out):
-		return wrongUsage("-o -: stdout is a terminal, which can't show Arrow's bytes")
-	case c.from.server.address != "" && len(args) > 1:
-		return serverOrPaths(f, "a server has its own folders")
+		return usage.Errorf("--compression: needs -o")
+	case c.out == "-" && output.IsTerminal(std.Out):
+		return usage.Errorf("-o -: stdout is a terminal, which can't show Arrow's bytes")
+	case c.from.Server.Address != "" && len(args) > 1:
+		return target.ServerOrPathsError(f, "a server has its own folders")
 	}
 	if c.out != "" {
 		var err error
-		if c.format, err = outputFormat(c.out); err != nil {
+		if c.format, err = result.FormatFor(c.out); err != nil {
 			return err
 		}
-		if c.packed, err = filePacking(c.format, c.out, c.packing, f.Changed("compression")); err != nil {
+		if c.packed, err = result.CompressionFor(c.format, c.out, c.packing, f.Changed("compression")); err != nil {
 			return err
 		}
 	}
 	if (c.asJSON || c.asCSV || c.out != "") && !f.Changed("limit") {
 		c.limit = -1
 	}
-	if c.from.server.address != "" {
-		return refuseFileFlags(f, "option")
+	if c.from.Server.Address != "" {
+		return target.RefuseFileFlags(f, "option")
 	}
-	return c.engine.check()
+	return c.engine.Check()
 }
 
 // queryText is the query itself, or that on stdin.
@@ -134,33 +141,33 @@ func queryText(arg string, in *os.File) (string, error) {
 	const most = 1 << 20 // a server takes no larger one
 	text, err := io.ReadAll(io.LimitReader(in, most+1))
 	if err == nil && len(text) > most {
-		err = fmt.Errorf("stdin: the query is longer than %v", byteSize(most))
+		err = fmt.Errorf("stdin: the query is longer than %v", units.Size(most))
 	}
 	return string(text), err
 }
 
 // run asks and prints the answer.
-func (c *sqlConfig) run(ctx context.Context, std stdio, query string, paths []string) error {
+func (c *sqlConfig) run(ctx context.Context, std output.Stdio, query string, paths []string) error {
 	from, err := c.open(ctx, paths)
 	if err != nil {
 		return err
 	}
-	defer from.close()
-	ask := func(limit int64) asking {
-		return func(*progress) (rowStream, error) {
-			rows, err := from.query(ctx, query)
-			return limited(rows, limit), queryError(err)
+	defer from.Close()
+	ask := func(limit int64) result.Query {
+		return func(*output.Progress) (target.RowStream, error) {
+			rows, err := from.Query(ctx, query)
+			return result.Limit(rows, limit), queryError(err)
 		}
 	}
 	switch {
 	case c.out != "":
-		return writeAnswer(ctx, std, ask(c.limit), c.out, c.format, c.packed)
+		return result.WriteFile(ctx, std, ask(c.limit), c.out, c.format, c.packed)
 	case c.asJSON:
-		return printAnswer(ctx, std, "sql", ask(c.limit), export.NewJSONLines)
+		return result.Print(ctx, std, "sql", ask(c.limit), export.NewJSONLines)
 	case c.asCSV:
-		return printAnswer(ctx, std, "sql", ask(c.limit), export.NewCSV)
+		return result.Print(ctx, std, "sql", ask(c.limit), export.NewCSV)
 	}
-	return showAnswer(ctx, std, ask(-1), c.limit) // which says whether there are more
+	return result.ShowQuery(ctx, std, ask(-1), c.limit) // which says whether there are more
 }
 
 // queryError is an error with the place in the query, where it is known.
@@ -170,4 +177,17 @@ func queryError(err error) error {
 		return fmt.Errorf("byte %d of the query: %w", q.Position, err)
 	}
 	return err
+}
+
+// querier answers queries: a server, or an engine of its own.
+type querier interface {
+	Query(ctx context.Context, text string) (target.RowStream, error)
+	Close()
+}
+
+func (c *sqlConfig) open(ctx context.Context, paths []string) (querier, error) {
+	if c.from.Server.Address != "" {
+		return c.from.Server.Dial()
+	}
+	return sqlengine.OpenLocal(ctx, &c.engine, &c.from, paths)
 }

@@ -6,6 +6,9 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/output"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
 )
 
 // build is what this binary knows of itself.
@@ -51,18 +54,18 @@ func (b build) String() string {
 	return fmt.Sprintf("vibeflight %s, commit %s, %s, %s", b.Version, commit, b.Go, b.Platform)
 }
 
-func newVersion(std stdio) *cobra.Command {
+func newVersion(std output.Stdio) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "version",
 		Short:   "Say which build this is",
 		Example: "  vibeflight version --json",
-		Args:    noArguments,
+		Args:    usage.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
 			if asJSON {
-				return writeJSON(std.out, thisBuild())
+				return output.WriteJSON(std.Out, thisBuild())
 			}
-			_, err := fmt.Fprintln(std.out, thisBuild())
+			_, err := fmt.Fprintln(std.Out, thisBuild())
 			return err
 		},
 	}

@@ -12,15 +12,14 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// action is one of Flight SQL's own actions, or of Flight's about sessions: a message in, a message
-// out.
+// action is an action of Flight SQL, or one of Flight about sessions. Its body and its answer are
+// messages.
 type action struct {
 	name, doc string
 	run       func(s *Server, ctx context.Context, body []byte) ([]byte, error)
 }
 
-// actions gives them all. Requests and results of Flight SQL travel in an Any, those of Flight as
-// they are.
+// actions returns all actions. The messages of Flight SQL are in an Any, those of Flight are not.
 func actions() []action {
 	const none = "refused: this server has no transactions"
 	return []action{
@@ -29,20 +28,20 @@ func actions() []action {
 		{flightsql.CancelQueryActionType, "ends a query; CancelFlightInfo has taken its place", (*Server).cancelQuery},
 		{
 			flight.SetSessionOptionsActionType, "sets the catalog and the schema in which names are looked up",
-			plain((*Server).setSessionOptions),
+			flightAction((*Server).setSessionOptions),
 		},
-		{flight.GetSessionOptionsActionType, "gives the options of the session", plain((*Server).getSessionOptions)},
-		{flight.CloseSessionActionType, "forgets the options of the session", plain((*Server).closeSession)},
+		{flight.GetSessionOptionsActionType, "gives the options of the session", flightAction((*Server).getSessionOptions)},
+		{flight.CloseSessionActionType, "forgets the options of the session", flightAction((*Server).closeSession)},
 		{
 			flightsql.BeginTransactionActionType, none,
-			refuse("transactions: this server has none; every query sees the files as they are"),
+			unsupportedAction("transactions: this server has none; every query sees the files as they are"),
 		},
-		{flightsql.EndTransactionActionType, none, refuse("transactions: this server has none")},
-		{flightsql.BeginSavepointActionType, none, refuse("savepoints: this server has none")},
-		{flightsql.EndSavepointActionType, none, refuse("savepoints: this server has none")},
+		{flightsql.EndTransactionActionType, none, unsupportedAction("transactions: this server has none")},
+		{flightsql.BeginSavepointActionType, none, unsupportedAction("savepoints: this server has none")},
+		{flightsql.EndSavepointActionType, none, unsupportedAction("savepoints: this server has none")},
 		{
 			flightsql.CreatePreparedSubstraitPlanActionType, "refused: this server reads SQL only",
-			refuse("Substrait plans: this server reads SQL only"),
+			unsupportedAction("Substrait plans: this server reads SQL only"),
 		},
 	}
 }
@@ -56,12 +55,12 @@ func Actions() []*flight.ActionType {
 	return out
 }
 
-// HasAction reports that name is an action of this package.
+// HasAction reports whether name is an action of this package.
 func HasAction(name string) bool {
 	return slices.ContainsFunc(actions(), func(a action) bool { return a.name == name })
 }
 
-// Action runs an action for which HasAction holds, and gives the body of its one result.
+// Action runs an action for which [HasAction] holds, and returns the body of its only result.
 func (s *Server) Action(ctx context.Context, name string, body []byte) ([]byte, error) {
 	all := actions()
 	i := slices.IndexFunc(all, func(a action) bool { return a.name == name })
@@ -76,8 +75,8 @@ func (s *Server) Action(ctx context.Context, name string, body []byte) ([]byte, 
 	return out, err
 }
 
-// plain makes an action of one whose messages travel as they are.
-func plain[In any, PIn interface {
+// flightAction makes an action of a function on messages that are not in an Any.
+func flightAction[In any, PIn interface {
 	*In
 	proto.Message
 }, Out proto.Message](run func(*Server, context.Context, PIn) (Out, error)) func(*Server, context.Context,
@@ -95,33 +94,33 @@ func plain[In any, PIn interface {
 	}
 }
 
-func refuse(why string) func(*Server, context.Context, []byte) ([]byte, error) {
+func unsupportedAction(why string) func(*Server, context.Context, []byte) ([]byte, error) {
 	return func(*Server, context.Context, []byte) ([]byte, error) { return nil, &UnsupportedError{why} }
 }
 
-// createPrepared gives both schemas: without that of the result JDBC takes a query for an update,
-// without that of the parameters it has none to set.
+// createPrepared returns both schemas. Without the schema of the result, JDBC treats a query as an
+// update. Without that of the parameters, it can set none.
 func (s *Server) createPrepared(ctx context.Context, body []byte) ([]byte, error) {
 	var m pb.ActionCreatePreparedStatementRequest
-	if err := into(body, &m); err != nil {
+	if err := unmarshalBody(body, &m); err != nil {
 		return nil, err
 	}
 	stmt, err := s.prepare(ctx, m.GetQuery(), m.GetTransactionId())
 	if err != nil {
 		return nil, err
 	}
-	p := &prepared{id: newHandle(), client: clientOf(ctx), plan: &plan{stmt: stmt, uses: 1}, used: time.Now()}
+	p := &preparedStatement{id: newHandle(), client: clientOf(ctx), plan: &plan{stmt: stmt, uses: 1}, used: time.Now()}
 	if err := s.addPrepared(p); err != nil {
 		stmt.Close()
 		return nil, err
 	}
 	return pack(&pb.ActionCreatePreparedStatementResult{
-		PreparedStatementHandle: []byte(p.id), DatasetSchema: encoded(stmt.Schema()),
-		ParameterSchema: encoded(announced(stmt.Parameters())),
+		PreparedStatementHandle: []byte(p.id), DatasetSchema: encodeSchema(stmt.Schema()),
+		ParameterSchema: encodeSchema(parameterSchema(stmt.Parameters())),
 	})
 }
 
-func (s *Server) addPrepared(p *prepared) error {
+func (s *Server) addPrepared(p *preparedStatement) error {
 	var closing []Statement
 	defer func() { closeAll(closing) }()
 	s.mu.Lock()
@@ -130,19 +129,19 @@ func (s *Server) addPrepared(p *prepared) error {
 		return ErrClosed
 	}
 	if len(s.prepared) >= maxPrepared {
-		if h, ok := loser(s.heldPrepared, p.client, 1); ok {
-			closing = s.losePrepared(s.prepared[h.id])
+		if h, ok := evictionCandidate(s.eachPrepared, p.client, 1); ok {
+			closing = s.evictPrepared(s.prepared[h.id])
 		}
 	}
 	s.prepared[p.id] = p
 	return nil
 }
 
-// closePrepared leaves results that were begun as they are. A handle that expired, or was closed,
-// is closed.
+// closePrepared closes a prepared statement; its results remain. It succeeds for a handle that has
+// expired or is closed.
 func (s *Server) closePrepared(_ context.Context, body []byte) ([]byte, error) {
 	var m pb.ActionClosePreparedStatementRequest
-	if err := into(body, &m); err != nil {
+	if err := unmarshalBody(body, &m); err != nil {
 		return nil, err
 	}
 	if n := len(m.GetPreparedStatementHandle()); n != handleBytes {
@@ -159,8 +158,8 @@ func (s *Server) closePrepared(_ context.Context, body []byte) ([]byte, error) {
 }
 
 func (s *Server) cancelQuery(_ context.Context, body []byte) ([]byte, error) {
-	var m pb.ActionCancelQueryRequest //nolint:staticcheck // deprecated in the protocol, and what ADBC and older clients send
-	if err := into(body, &m); err != nil {
+	var m pb.ActionCancelQueryRequest //nolint:staticcheck // deprecated, but sent by ADBC
+	if err := unmarshalBody(body, &m); err != nil {
 		return nil, err
 	}
 	var info flight.FlightInfo

@@ -7,9 +7,9 @@ import (
 	pb "github.com/apache/arrow/go/v17/arrow/flight/gen/flight"
 )
 
-// Cancel ends the queries that the tickets of a FlightInfo stand for, fetched or not, and what is
-// prepared for the poll whose descriptor it has. It reports false if there was nothing to end: a
-// query that is over can't be cancelled, and what is no query neither.
+// Cancel ends the queries of the tickets of a FlightInfo, fetched or not, and the preparation of
+// the poll in its descriptor. It reports false if there was nothing to end: the queries are over,
+// or the tickets are not of queries.
 func (s *Server) Cancel(info *flight.FlightInfo) (cancelled bool, err error) {
 	handles := [][]byte{info.GetFlightDescriptor().GetCmd()}
 	for _, e := range info.GetEndpoint() {
@@ -27,8 +27,8 @@ func (s *Server) Cancel(info *flight.FlightInfo) (cancelled bool, err error) {
 	return cancelled, nil
 }
 
-// statementTicket reads a ticket of a query, or the descriptor of a poll, which is one too; nil: b
-// is something else.
+// statementTicket reads a ticket of a query, or the descriptor of a poll, which has the same form.
+// It returns nil for anything else.
 func statementTicket(b []byte) (*pb.TicketStatementQuery, error) {
 	if Name(b) != "TicketStatementQuery" {
 		return nil, nil //nolint:nilnil // that is no error
@@ -41,7 +41,7 @@ func statementTicket(b []byte) (*pb.TicketStatementQuery, error) {
 	return t, nil
 }
 
-// cancelHandle ends what a handle stands for.
+// cancelHandle ends the result or the poll of a handle.
 func (s *Server) cancelHandle(id string) bool {
 	s.mu.Lock()
 	r, p := s.results[id], s.polls[id]
@@ -61,7 +61,7 @@ func (s *Server) cancelHandle(id string) bool {
 	return r != nil || p != nil
 }
 
-// cancelPrepared gives up what a poll has come to, if it has come to something.
+// cancelPrepared removes the result of a poll, if it has one.
 func (s *Server) cancelPrepared(p *poll) {
 	select {
 	case <-p.done:
@@ -70,12 +70,11 @@ func (s *Server) cancelPrepared(p *poll) {
 				s.cancelHandle(string(t.GetStatementHandle()))
 			}
 		}
-	default: // endPoll sees that nobody wants it
+	default: // endPoll removes it
 	}
 }
 
-// Renew keeps the result of a ticket for another while. A ticket that stands for no result always
-// holds.
+// Renew extends the life of the result of a ticket. Tickets without a result never expire.
 func (s *Server) Renew(ticket []byte) error {
 	t, err := statementTicket(ticket)
 	if err != nil || t == nil {
@@ -85,7 +84,7 @@ func (s *Server) Renew(ticket []byte) error {
 	defer s.mu.Unlock()
 	r := s.results[string(t.GetStatementHandle())]
 	if r == nil || r.run != nil {
-		return s.unknown("result", string(t.GetStatementHandle()))
+		return s.handleError("result", string(t.GetStatementHandle()))
 	}
 	r.used = time.Now()
 	return nil

@@ -9,12 +9,12 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 )
 
-// messages is the package of the Flight SQL messages.
+// messages is the protobuf package of the Flight SQL messages.
 const messages = "arrow.flight.protocol.sql."
 
-// Name gives the name of the Flight SQL message that b, a descriptor's command or a ticket, holds
-// in a google.protobuf.Any: "CommandStatementQuery". It gives "" for everything else: the names and
-// the JSON objects of the other commands do not begin with a tag of Any.
+// Name returns the name of the Flight SQL message in b, a descriptor's command or a ticket:
+// "CommandStatementQuery". The message is in a google.protobuf.Any. Name returns "" for everything
+// else: names and JSON objects do not begin with a tag of Any.
 func Name(b []byte) string {
 	a, ok := anyOf(b)
 	if !ok {
@@ -55,8 +55,8 @@ func commandOf(b []byte) (proto.Message, error) {
 	return m, nil
 }
 
-// into reads the message that an action's body holds in an Any.
-func into(body []byte, m proto.Message) error {
+// unmarshalBody reads the message in an Any that is the body of an action.
+func unmarshalBody(body []byte, m proto.Message) error {
 	a, ok := anyOf(body)
 	if !ok {
 		return malformed("body: want a %s in a google.protobuf.Any", m.ProtoReflect().Descriptor().Name())
@@ -67,7 +67,7 @@ func into(body []byte, m proto.Message) error {
 	return nil
 }
 
-// pack puts a message into an Any.
+// pack encodes a message in an Any.
 func pack(m proto.Message) ([]byte, error) {
 	a, err := anypb.New(m)
 	if err != nil {
@@ -76,8 +76,8 @@ func pack(m proto.Message) ([]byte, error) {
 	return proto.Marshal(a)
 }
 
-// refused says why a command that can't be run here is not.
-func refused(m proto.Message) error {
+// unsupportedCommand is the error of a command that this server does not run.
+func unsupportedCommand(m proto.Message) error {
 	switch m.(type) {
 	case *pb.CommandStatementUpdate, *pb.CommandPreparedStatementUpdate:
 		return &UnsupportedError{"updates: this server is read-only; send queries with CommandStatementQuery or as " +
@@ -90,7 +90,7 @@ func refused(m proto.Message) error {
 	return malformed("%s can't stand here", m.ProtoReflect().Descriptor().Name())
 }
 
-// noTransaction refuses commands that are meant to run in a transaction: none was ever begun.
+// noTransaction refuses commands of a transaction: the server never begins one.
 func noTransaction(id []byte) error {
 	if len(id) == 0 {
 		return nil

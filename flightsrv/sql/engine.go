@@ -8,7 +8,7 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
 )
 
-// Engine is what runs the queries. Tests have one that fails when they say so.
+// Engine runs the queries. Tests use one that fails on demand.
 type Engine interface {
 	Prepare(ctx context.Context, query, schema string) (Statement, error)
 	Tables() []engine.Table
@@ -17,7 +17,7 @@ type Engine interface {
 	Stats() engine.Stats
 }
 
-// Statement is a prepared query, which several goroutines may run at once.
+// Statement is a prepared query. Several goroutines may run it at once.
 type Statement interface {
 	Schema() *arrow.Schema
 	Parameters() *arrow.Schema
@@ -25,9 +25,9 @@ type Statement interface {
 	Close()
 }
 
-// Rows is the result of a query, for one goroutine. Next gives records that the caller releases,
-// and io.EOF behind the last one. Retain keeps the memory of the last record readable until release
-// is called, once, also behind Close; it gives nil where the garbage collector keeps it.
+// Rows is the result of a query, for one goroutine. Next returns records that the caller releases,
+// and io.EOF after the last one. Retain keeps the memory of the last record readable until release
+// is called once, also after Close. It returns nil if the garbage collector keeps the memory.
 type Rows interface {
 	Schema() *arrow.Schema
 	Next(ctx context.Context) (arrow.Record, error)
@@ -35,27 +35,27 @@ type Rows interface {
 	Close()
 }
 
-// Of gives e as the engine of a server. Without e there is none.
+// Of adapts e to the Engine of a server. It returns nil if e is nil.
 func Of(e *engine.Engine) Engine {
 	if e == nil {
 		return nil
 	}
-	return real{e}
+	return engineAdapter{e}
 }
 
-type real struct{ *engine.Engine }
+type engineAdapter struct{ *engine.Engine }
 
-func (r real) Prepare(ctx context.Context, query, schema string) (Statement, error) {
+func (r engineAdapter) Prepare(ctx context.Context, query, schema string) (Statement, error) {
 	s, err := r.Engine.Prepare(ctx, query, schema)
 	if err != nil {
 		return nil, err
 	}
-	return statement{s}, nil
+	return statementAdapter{s}, nil
 }
 
-type statement struct{ *engine.Statement }
+type statementAdapter struct{ *engine.Statement }
 
-func (s statement) Query(ctx context.Context, args arrow.Record, row int) (Rows, error) {
+func (s statementAdapter) Query(ctx context.Context, args arrow.Record, row int) (Rows, error) {
 	rows, err := s.Statement.Query(ctx, args, row)
 	if err != nil {
 		return nil, err

@@ -318,7 +318,7 @@ func rowCount(recs []arrow.Record) (n int64) {
 	return n
 }
 
-// column gives a column of the records as texts, and releases them.
+// column returns a column of the records as texts, and releases them.
 func column(recs []arrow.Record, i int) (out []string) {
 	for _, rec := range recs {
 		for row := range int(rec.NumRows()) {

@@ -11,10 +11,10 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
 )
 
-// IngestName is the Name of the command that stores a table.
+// IngestName is the name of the command that stores a table.
 const IngestName = "CommandStatementIngest"
 
-// Ingest is what such a command says.
+// Ingest is the content of that command.
 type Ingest struct {
 	Name string // of the entry
 	Mode catalog.Mode
@@ -52,7 +52,7 @@ func IngestOf(cmd []byte) (Ingest, error) {
 	return Ingest{Name: name, Mode: mode}, nil
 }
 
-// modeOf is what a client wants for a table that is not there, and for one that is.
+// modeOf converts the options for missing and for existing tables to a mode.
 func modeOf(o *pb.CommandStatementIngest_TableDefinitionOptions) (catalog.Mode, error) {
 	type wish struct {
 		none  pb.CommandStatementIngest_TableDefinitionOptions_TableNotExistOption
@@ -77,7 +77,7 @@ func modeOf(o *pb.CommandStatementIngest_TableDefinitionOptions) (catalog.Mode, 
 	return mode, nil
 }
 
-// Ingested is what a client gets as the metadata of its upload.
+// Ingested encodes the metadata of the answer to an upload.
 func Ingested(rows int64) ([]byte, error) {
 	b, err := proto.Marshal(&pb.DoPutUpdateResult{RecordCount: rows})
 	if err != nil {

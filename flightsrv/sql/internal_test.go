@@ -219,7 +219,7 @@ type nothing struct{}
 
 func (nothing) Recv() (*flight.FlightData, error) { return nil, io.EOF }
 
-// FuzzCommands gives bytes to everything that reads them. Nothing may panic, and what is no Flight
+// FuzzCommands returns bytes to everything that reads them. Nothing may panic, and what is no Flight
 // SQL is an error.
 func FuzzCommands(f *testing.F) {
 	query, err := pack(&pb.CommandStatementQuery{Query: "SELECT 1"})
@@ -263,7 +263,7 @@ func FuzzCommands(f *testing.F) {
 // TestFactsOfIngestion says that tables can be stored where they can.
 func TestFactsOfIngestion(t *testing.T) {
 	for _, writable := range []bool{false, true} {
-		f := facts(engine.Info{}, writable)
+		f := sqlInfoValues(engine.Info{}, writable)
 		if f[pb.SqlInfo_FLIGHT_SQL_SERVER_BULK_INGESTION] != writable ||
 			f[pb.SqlInfo_FLIGHT_SQL_SERVER_READ_ONLY] != !writable {
 			t.Errorf("writable %v: %v", writable, f)

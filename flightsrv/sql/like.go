@@ -2,12 +2,11 @@ package sql
 
 import "unicode/utf8"
 
-// like reports that name matches a search pattern of Flight SQL: % stands for any text, _ for one
-// character, and \ takes either as it is. Case matters. A pattern that ends in \ means that
-// character.
+// like reports whether name matches a search pattern of Flight SQL: % matches any text, _ one
+// character, and \ escapes both. Case matters. A trailing \ matches itself.
 func like(pattern, name string) bool {
-	// Where a % was met last, and how much of name it has taken. No more than the last one need
-	// ever be tried again: so this ends within len(pattern) * len(name) steps.
+	// The position of the last %, and how much of name it has matched. Only the last one must be
+	// retried, so this ends within len(pattern) * len(name) steps.
 	back, taken := -1, 0
 	p, n := 0, 0
 	for n < len(name) {
@@ -34,8 +33,7 @@ func like(pattern, name string) bool {
 	return p == len(pattern)
 }
 
-// next gives the first character of a pattern and its bytes, and whether it stands for itself
-// whatever it is.
+// next returns the first character of a pattern, its length in bytes, and whether it is escaped.
 func next(pattern string) (c rune, size int, literal bool) {
 	c, size = utf8.DecodeRuneInString(pattern)
 	if c != '\\' || size == len(pattern) {
@@ -45,5 +43,5 @@ func next(pattern string) (c rune, size int, literal bool) {
 	return c, size + more, true
 }
 
-// matches is like, where no pattern at all lets everything pass.
+// matches is [like]; no pattern matches everything.
 func matches(pattern *string, name string) bool { return pattern == nil || like(*pattern, name) }

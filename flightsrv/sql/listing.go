@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// listing is a command of which the answer has a fixed schema.
+// listing is a command whose answer has a fixed schema.
 type listing struct {
 	schema *arrow.Schema
 	rows   func(ctx context.Context, s *Server) (arrow.Record, error)
@@ -35,10 +35,10 @@ func listingOf(m proto.Message) (listing, error) {
 	if l, ok := keys(m); ok {
 		return l, nil
 	}
-	return listing{}, refused(m)
+	return listing{}, unsupportedCommand(m)
 }
 
-// record builds the one record of a listing.
+// record builds the only record of a listing.
 func record(schema *arrow.Schema, fill func(b *array.RecordBuilder)) arrow.Record {
 	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
 	defer b.Release()
@@ -46,15 +46,15 @@ func record(schema *arrow.Schema, fill func(b *array.RecordBuilder)) arrow.Recor
 	return b.NewRecord()
 }
 
-// listed is one record as the rows of a ticket.
-type listed struct {
-	rec    arrow.Record // nil once it is taken
+// singleRecord is a record as the rows of a ticket.
+type singleRecord struct {
+	rec    arrow.Record // nil after it was returned
 	schema *arrow.Schema
 }
 
-func (l *listed) Schema() *arrow.Schema { return l.schema }
+func (l *singleRecord) Schema() *arrow.Schema { return l.schema }
 
-func (l *listed) Next() (arrow.Record, error) {
+func (l *singleRecord) Next() (arrow.Record, error) {
 	if l.rec == nil {
 		return nil, io.EOF
 	}
@@ -63,10 +63,10 @@ func (l *listed) Next() (arrow.Record, error) {
 	return rec, nil
 }
 
-// Retain gives nil: the record is the garbage collector's.
-func (l *listed) Retain() (release func()) { return nil }
+// Retain returns nil: the garbage collector keeps the record.
+func (l *singleRecord) Retain() (release func()) { return nil }
 
-func (l *listed) Close() {
+func (l *singleRecord) Close() {
 	if l.rec != nil {
 		l.rec.Release()
 		l.rec = nil

@@ -225,7 +225,7 @@ func TestSchemasOfListings(t *testing.T) {
 	}
 }
 
-// sqlInfo gives the values by id.
+// sqlInfo returns the values by id.
 func (f *fixture) sqlInfo(t testing.TB, ids ...flightsql.SqlInfo) map[uint32]string {
 	t.Helper()
 	info, err := f.client.GetSqlInfo(t.Context(), ids)

@@ -12,27 +12,27 @@ import (
 )
 
 const (
-	// pollWait is how long a poll waits for a query to be prepared: most are by then, and the
-	// others have to parse a file first.
+	// pollWait is how long a poll waits for a query to be prepared. Most queries need less. The
+	// others first parse a file.
 	pollWait = time.Second
-	// pollLease is how long that goes on though nobody polls any more.
+	// pollLease is how long the preparation continues without a poll.
 	pollLease = time.Minute
 )
 
-// poll is a query that is being prepared for a client that asks again. info and err are set when
-// done is closed.
+// poll is a query that is being prepared for a client that polls. info and err are set when done is
+// closed.
 type poll struct {
-	done   chan struct{} // closed under Server.mu
-	client string
-	cancel context.CancelFunc
-	info   *flight.FlightInfo
-	err    error
-	defect string    // a panic, which goes on in the call that asks
-	used   time.Time // under Server.mu
+	done      chan struct{} // closed with Server.mu held
+	client    string
+	cancel    context.CancelFunc
+	info      *flight.FlightInfo
+	err       error
+	panicText string    // of a panic, which is repeated in the polling call
+	used      time.Time // guarded by Server.mu
 }
 
-// Poll is Info for queries over files that take long to parse: it answers soon, and while there is
-// nothing to fetch it gives the descriptor to ask with again.
+// Poll is [Server.Info] for queries over files that take long to parse. It answers soon. Until the
+// query is prepared, it returns a descriptor for the next poll.
 func (s *Server) Poll(ctx context.Context, d *flight.FlightDescriptor) (*flight.PollInfo, error) {
 	m, err := commandOf(d.GetCmd())
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Server) Poll(ctx context.Context, d *flight.FlightDescriptor) (*flight.
 	switch m := m.(type) {
 	case *pb.CommandStatementQuery:
 		id, p, err = s.addPoll(ctx, d)
-	case *pb.TicketStatementQuery: // the descriptor that an earlier poll gave
+	case *pb.TicketStatementQuery: // the descriptor of an earlier poll
 		id = string(m.GetStatementHandle())
 		p, err = s.findPoll(id)
 	default:
@@ -51,7 +51,7 @@ func (s *Server) Poll(ctx context.Context, d *flight.FlightDescriptor) (*flight.
 		if err != nil {
 			return nil, err
 		}
-		return done(info), nil
+		return finishedPoll(info), nil
 	}
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (s *Server) Poll(ctx context.Context, d *flight.FlightDescriptor) (*flight.
 	return s.wait(ctx, id, p)
 }
 
-func done(info *flight.FlightInfo) *flight.PollInfo {
+func finishedPoll(info *flight.FlightInfo) *flight.PollInfo {
 	progress := 1.0
 	return &flight.PollInfo{Info: info, Progress: &progress}
 }
@@ -70,13 +70,13 @@ func (s *Server) wait(ctx context.Context, id string, p *poll) (*flight.PollInfo
 	select {
 	case <-p.done:
 		s.dropPoll(id)
-		if p.defect != "" {
-			panic(p.defect)
+		if p.panicText != "" {
+			panic(p.panicText)
 		}
 		if p.err != nil {
 			return nil, p.err
 		}
-		return done(p.info), nil
+		return finishedPoll(p.info), nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	case <-timer.C:
@@ -87,15 +87,15 @@ func (s *Server) wait(ctx context.Context, id string, p *poll) (*flight.PollInfo
 	}
 	again := &flight.FlightDescriptor{Type: flight.DescriptorCMD, Cmd: ticket}
 	return &flight.PollInfo{
-		// CancelFlightInfo finds the poll by it
+		// CancelFlightInfo finds the poll by this descriptor
 		Info:             &flight.FlightInfo{FlightDescriptor: again, TotalRecords: -1, TotalBytes: -1, Ordered: true},
 		FlightDescriptor: again,
 		ExpirationTime:   timestamppb.New(time.Now().Add(pollLease)),
 	}, nil
 }
 
-// addPoll begins to prepare a query, with what the call says of its session. The end of the call
-// does not end it.
+// addPoll starts to prepare a query in the session of the call. It continues after the end of the
+// call.
 func (s *Server) addPoll(ctx context.Context, d *flight.FlightDescriptor) (string, *poll, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,8 +103,8 @@ func (s *Server) addPoll(ctx context.Context, d *flight.FlightDescriptor) (strin
 		return "", nil, ErrClosed
 	}
 	if len(s.polls) >= maxPolls {
-		if h, ok := loser(s.heldPolls, clientOf(ctx), 1); ok {
-			s.losePoll(h.id)
+		if h, ok := evictionCandidate(s.eachPoll, clientOf(ctx), 1); ok {
+			s.evictPoll(h.id)
 		}
 	}
 	id := newHandle()
@@ -117,7 +117,7 @@ func (s *Server) addPoll(ctx context.Context, d *flight.FlightDescriptor) (strin
 		defer unhook()
 		defer func() {
 			if v := recover(); v != nil {
-				p.defect = fmt.Sprintf("%v\n%s", v, debug.Stack())
+				p.panicText = fmt.Sprintf("%v\n%s", v, debug.Stack())
 			}
 		}()
 		p.info, p.err = s.Info(ctx, d)
@@ -125,8 +125,7 @@ func (s *Server) addPoll(ctx context.Context, d *flight.FlightDescriptor) (strin
 	return id, p, nil
 }
 
-// endPoll tells who polls that the query is prepared. A poll that was cancelled or expired
-// meanwhile leaves no result.
+// endPoll wakes the calls that poll. A poll that was cancelled or has expired leaves no result.
 func (s *Server) endPoll(id string, p *poll) {
 	s.mu.Lock()
 	wanted := s.polls[id] == p
@@ -142,14 +141,13 @@ func (s *Server) findPoll(id string) (*poll, error) {
 	defer s.mu.Unlock()
 	p := s.polls[id]
 	if p == nil {
-		return nil, s.unknown("poll", id)
+		return nil, s.handleError("poll", id)
 	}
 	p.used = time.Now()
 	return p, nil
 }
 
-// dropPoll forgets a poll, and ends what it began if that still goes on. What it has prepared is a
-// result like others.
+// dropPoll removes a poll and cancels its preparation. What it has prepared remains a result.
 func (s *Server) dropPoll(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,13 +17,13 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/uploads"
 )
 
-// Messages is what a client uploads. Recv gives io.EOF behind the last message.
+// Messages is an upload of a client. Recv returns io.EOF after the last message.
 type Messages interface {
 	Recv() (*flight.FlightData, error)
 }
 
-// Put does what the descriptor of the first message says, which is a Flight SQL command: it binds
-// parameters, and refuses the rest. It gives what the client gets as the metadata of the upload.
+// Put runs the Flight SQL command in the descriptor of the first message: it binds parameters, and
+// refuses other commands. It returns the metadata of the answer.
 func (s *Server) Put(ctx context.Context, first *flight.FlightData, more Messages) (_ []byte, err error) {
 	defer func() {
 		if err != nil {
@@ -36,7 +36,7 @@ func (s *Server) Put(ctx context.Context, first *flight.FlightData, more Message
 	}
 	c, ok := m.(*pb.CommandPreparedStatementQuery)
 	if !ok {
-		return nil, refused(m)
+		return nil, unsupportedCommand(m)
 	}
 	s.mu.Lock()
 	p, err := s.findPrepared(c.GetPreparedStatementHandle())
@@ -44,7 +44,7 @@ func (s *Server) Put(ctx context.Context, first *flight.FlightData, more Message
 	if err != nil {
 		return nil, err
 	}
-	b, err := read(ctx, first, more, p.plan.stmt.Parameters())
+	b, err := readParameters(ctx, first, more, p.plan.stmt.Parameters())
 	if err != nil {
 		return nil, err
 	}
@@ -54,8 +54,8 @@ func (s *Server) Put(ctx context.Context, first *flight.FlightData, more Message
 	return proto.Marshal(&pb.DoPutPreparedStatementResult{PreparedStatementHandle: c.GetPreparedStatementHandle()})
 }
 
-// Drain takes what a client has still to send, up to a limit. Arrow's client for Go, which is
-// ADBC's, gives an EOF in place of the answer if the call ends while it sends.
+// Drain receives the rest of an upload, up to a limit. If a call ends while Arrow's client for Go
+// (and ADBC) still sends, that client reports EOF in place of the answer.
 func Drain(more Messages) {
 	const messages = 64 // of at most 4 MiB
 	for range messages {
@@ -65,17 +65,17 @@ func Drain(more Messages) {
 	}
 }
 
-// checked gives Arrow's reader the messages that pass checkMessage.
-type checked struct {
-	first *flight.FlightData // nil once it is taken
+// checkedMessages passes messages to Arrow's reader after checkMessage.
+type checkedMessages struct {
+	first *flight.FlightData // nil after it was returned
 	more  Messages
 	check uploads.Checker
 	bytes int64
 	rows  int64
-	err   error // the first one that was given; Arrow's reader wraps it in words of its own
+	err   error // the first error; Arrow's reader wraps it
 }
 
-func (c *checked) Recv() (*flight.FlightData, error) {
+func (c *checkedMessages) Recv() (*flight.FlightData, error) {
 	d, err := c.next()
 	if err != nil && !errors.Is(err, io.EOF) {
 		c.err = err
@@ -83,7 +83,7 @@ func (c *checked) Recv() (*flight.FlightData, error) {
 	return d, err
 }
 
-func (c *checked) next() (*flight.FlightData, error) {
+func (c *checkedMessages) next() (*flight.FlightData, error) {
 	d := c.first
 	c.first = nil
 	if d == nil {
@@ -92,7 +92,7 @@ func (c *checked) next() (*flight.FlightData, error) {
 			return nil, err
 		}
 	}
-	if len(d.GetDataHeader()) == 0 { // a descriptor alone, or metadata
+	if len(d.GetDataHeader()) == 0 { // only a descriptor or metadata
 		return d, nil
 	}
 	n, err := checkMessage(&c.check, d)
@@ -110,9 +110,9 @@ func (c *checked) next() (*flight.FlightData, error) {
 	return d, nil
 }
 
-// read reads parameters of the types that are wanted. The caller releases the binding.
-func read(ctx context.Context, first *flight.FlightData, more Messages, want *arrow.Schema) (_ *binding, err error) {
-	in := &checked{first: first, more: more, check: uploads.Checker{Rules: parameterRules}}
+// readParameters reads parameters of the given types. The caller releases the binding.
+func readParameters(ctx context.Context, first *flight.FlightData, more Messages, want *arrow.Schema) (_ *binding, err error) {
+	in := &checkedMessages{first: first, more: more, check: uploads.Checker{Rules: parameterRules}}
 	b := &binding{}
 	defer func() {
 		if err == nil {
@@ -128,7 +128,7 @@ func read(ctx context.Context, first *flight.FlightData, more Messages, want *ar
 		return nil, &RequestError{"parameters: no schema came", err}
 	}
 	defer r.Release()
-	if err := accept(want, r.Schema()); err != nil {
+	if err := checkParameters(want, r.Schema()); err != nil {
 		return nil, err
 	}
 	for r.Next() {
@@ -140,9 +140,9 @@ func read(ctx context.Context, first *flight.FlightData, more Messages, want *ar
 			if c.Len() != int(rec.NumRows()) {
 				return nil, malformed("parameter %d has %d values, not %d", i+1, c.Len(), rec.NumRows())
 			}
-			check := whole
+			check := checkArray
 			if _, ok := c.(array.Union); ok {
-				check = uploads.Whole
+				check = uploads.CheckArray
 			}
 			if err := check(c); err != nil {
 				return nil, &RequestError{fmt.Sprintf("parameter %d", i+1), err}
@@ -160,9 +160,9 @@ func read(ctx context.Context, first *flight.FlightData, more Messages, want *ar
 	return b, nil
 }
 
-// whole checks that the buffers of a flat array that a client sent hold all of its values, and that
-// its texts are UTF-8.
-func whole(a arrow.Array) error {
+// checkArray checks that the buffers of a flat array hold all of its values, and that its texts are
+// UTF-8.
+func checkArray(a arrow.Array) error {
 	d, n := a.Data(), a.Len()
 	buffers := d.Buffers()
 	if a.DataType().ID() == arrow.NULL {
@@ -186,7 +186,7 @@ func whole(a arrow.Array) error {
 	case *array.LargeString:
 		offsets = a.ValueOffset
 	case *array.Binary:
-		offsets = func(i int) int64 { return int64(a.ValueOffsets()[i]) } // ValueOffset has none behind the last value
+		offsets = func(i int) int64 { return int64(a.ValueOffsets()[i]) } // ValueOffset excludes the end of the last value
 	case *array.LargeBinary:
 		offsets = func(i int) int64 { return a.ValueOffsets()[i] }
 	default:
@@ -213,10 +213,10 @@ func whole(a arrow.Array) error {
 	if last > 0 && (buffers[2] == nil || last > int64(buffers[2].Len())) {
 		return short
 	}
-	return utf8Texts(a)
+	return checkUTF8(a)
 }
 
-func utf8Texts(a arrow.Array) error {
+func checkUTF8(a arrow.Array) error {
 	texts, ok := a.(interface{ Value(int) string })
 	if !ok {
 		return nil

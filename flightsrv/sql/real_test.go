@@ -71,7 +71,7 @@ func points(n int) string {
 	return b.String()
 }
 
-// ask gives the rows of a query as lines of texts, fields separated by '|'.
+// ask returns the rows of a query as lines of texts, fields separated by '|'.
 func (r *realServer) ask(t testing.TB, query string) ([]string, error) {
 	t.Helper()
 	info, err := r.client.Execute(t.Context(), query)

@@ -11,7 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// errCancelled is what a fetch gives after CancelQuery.
+// errCancelled is the error of a fetch after CancelQuery.
 var errCancelled = &CancelledError{}
 
 var errStale = &StaleError{
@@ -19,46 +19,47 @@ var errStale = &StaleError{
 		"gives others; send the query again",
 }
 
-// CancelledError says that another call ended the query.
+// CancelledError is the error of a query that another call ended.
 type CancelledError struct{}
 
 func (*CancelledError) Error() string {
 	return "the query was cancelled, by CancelQuery or because its handle was closed"
 }
 
-// rows is a query that runs: once, or once for each row of its parameters, the results one behind
-// another. One goroutine uses it.
-type rows struct {
+// resultRows is a running query. It runs once, or once for each row of its parameters, and the
+// results follow each other. One goroutine uses it.
+type resultRows struct {
 	server *Server
 	query  query
-	of     *result
+	result *result
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 
-	batch, row int  // of the parameters, of the run that comes next
-	now        Rows // of the run under way; nil: there is none
+	batch, row int  // of the parameters of the next run
+	current    Rows // of the run in progress; nil: none
 	ended      bool
 }
 
-// run begins the query of a result, and takes it over. Nothing is computed before the first Next.
-func (s *Server) run(ctx context.Context, of *result) *rows {
-	r := &rows{server: s, query: of.query, of: of}
+// run starts the query of a result, and takes ownership of it. Nothing is computed before the first
+// Next.
+func (s *Server) run(ctx context.Context, of *result) *resultRows {
+	r := &resultRows{server: s, query: of.query, result: of}
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
 	return r
 }
 
-// Schema is the one that was announced.
-func (r *rows) Schema() *arrow.Schema { return r.query.schema }
+// Schema is the announced schema.
+func (r *resultRows) Schema() *arrow.Schema { return r.query.schema }
 
-// Next gives the next rows, which the caller releases, or io.EOF.
-func (r *rows) Next() (arrow.Record, error) {
+// Next returns the next rows, which the caller releases, or io.EOF.
+func (r *resultRows) Next() (arrow.Record, error) {
 	for !r.ended {
 		if err := r.ctx.Err(); err != nil {
 			return nil, context.Cause(r.ctx)
 		}
 		rec, err := r.step()
 		if err != nil && r.ctx.Err() != nil {
-			return nil, context.Cause(r.ctx) // it says why
+			return nil, context.Cause(r.ctx) // the cause is the reason
 		}
 		if err != nil || rec != nil {
 			return rec, err
@@ -67,33 +68,34 @@ func (r *rows) Next() (arrow.Record, error) {
 	return nil, io.EOF
 }
 
-// Retain keeps the memory of the last rows readable until release is called, once, also behind
-// Close. It gives nil where nobody has to.
-func (r *rows) Retain() (release func()) {
-	if r.now == nil {
+// Retain keeps the memory of the last rows readable until release is called once, also after Close.
+// It returns nil if the garbage collector keeps it.
+func (r *resultRows) Retain() (release func()) {
+	if r.current == nil {
 		return nil
 	}
-	return r.now.Retain()
+	return r.current.Retain()
 }
 
-// step gets the next rows of the run under way, or begins or ends one and gives nil.
-func (r *rows) step() (arrow.Record, error) {
-	if r.now != nil {
-		rec, err := r.now.Next(r.ctx)
+// step returns the next rows of the current run. It returns nil after it has started or ended a
+// run.
+func (r *resultRows) step() (arrow.Record, error) {
+	if r.current != nil {
+		rec, err := r.current.Next(r.ctx)
 		if errors.Is(err, io.EOF) {
-			r.now.Close()
-			r.now = nil
-			r.ended = !r.more()
+			r.current.Close()
+			r.current = nil
+			r.ended = !r.hasNextRun()
 			return nil, nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		return fit(rec, r.Schema())
+		return conform(rec, r.Schema())
 	}
 	var args arrow.Record
-	if b := r.query.bound; b != nil {
-		if !r.more() { // values for no run at all
+	if b := r.query.binding; b != nil {
+		if !r.hasNextRun() { // there are no parameter rows, so no runs
 			r.ended = true
 			return nil, nil
 		}
@@ -103,23 +105,23 @@ func (r *rows) step() (arrow.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.now = now
+	r.current = now
 	r.row++
-	if !fits(now.Schema(), r.Schema()) {
+	if !sameNames(now.Schema(), r.Schema()) {
 		return nil, errStale
 	}
 	return nil, nil
 }
 
-// fits reports that the columns of have are called as those of want: the types of nulls alone may
-// differ, which the parameters of a row decide.
-func fits(have, want *arrow.Schema) bool {
+// sameNames reports whether the columns have the same names. Only the types of columns without
+// values may differ: the parameters of a row decide them.
+func sameNames(have, want *arrow.Schema) bool {
 	return slices.EqualFunc(have.Fields(), want.Fields(), func(h, w arrow.Field) bool { return h.Name == w.Name })
 }
 
-// fit gives rec, which it takes over, the schema want. A column of another type has to hold nulls
-// alone.
-func fit(rec arrow.Record, want *arrow.Schema) (arrow.Record, error) {
+// conform converts rec to the schema want, and takes ownership of rec. A column of another type
+// must be all null.
+func conform(rec arrow.Record, want *arrow.Schema) (arrow.Record, error) {
 	if rec.Schema().Equal(want) {
 		return rec, nil
 	}
@@ -138,9 +140,9 @@ func fit(rec arrow.Record, want *arrow.Schema) (arrow.Record, error) {
 	return array.NewRecord(want, columns, rec.NumRows()), nil
 }
 
-// more reports that there is a row of parameters for another run, and moves on to it.
-func (r *rows) more() bool {
-	b := r.query.bound
+// hasNextRun reports whether there is a row of parameters for another run, and advances to it.
+func (r *resultRows) hasNextRun() bool {
+	b := r.query.binding
 	if b == nil {
 		return false
 	}
@@ -150,16 +152,16 @@ func (r *rows) more() bool {
 	return r.batch < len(b.records)
 }
 
-// Close ends the query if it is still running, and forgets its result.
-func (r *rows) Close() {
+// Close ends the query and removes its result.
+func (r *resultRows) Close() {
 	r.cancel(context.Canceled)
-	if r.now != nil {
-		r.now.Close()
-		r.now = nil
+	if r.current != nil {
+		r.current.Close()
+		r.current = nil
 	}
 	s := r.server
 	s.mu.Lock()
-	delete(s.results, r.of.id)
+	delete(s.results, r.result.id)
 	s.mu.Unlock()
 	s.release(r.query)
 	r.query = query{}

@@ -15,22 +15,22 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
 )
 
-// Limits of what clients may leave on the server, all of them together. At the limit the client
-// that holds the most gives up its oldest for the next.
+// Limits of what clients may leave on the server, all of them together. At a limit, the oldest
+// resource of the client that holds the most is evicted for the next one.
 const (
-	// of the text of one query: DuckDB takes seconds to plan some of them, and can't be interrupted
+	// of the text of one query: DuckDB plans some of them for seconds, and can't be interrupted
 	// meanwhile
 	maxQueryBytes     = 64 << 10
-	maxPrepared       = 1024     // prepared statements that are open
-	maxResults        = 1024     // results that wait to be fetched or are being fetched
-	maxPolls          = 256      // queries that are being prepared for who polls
-	maxSessions       = 4096     // with options of their own
-	maxBoundBytes     = 64 << 20 // parameters that are bound
+	maxPrepared       = 1024     // open prepared statements
+	maxResults        = 1024     // results that wait for a fetch or are being fetched
+	maxPolls          = 256      // queries that are being prepared for polls
+	maxSessions       = 4096     // sessions with options
+	maxBoundBytes     = 64 << 20 // of all bound parameters
 	maxParameterBytes = 4 << 20  // of one binding
-	maxParameterRows  = 65536    // of one binding, each of them a query
+	maxParameterRows  = 65536    // of one binding; the query runs once for each
 )
 
-// How long a handle stands for something after its last use.
+// How long a handle stays valid after its last use.
 const (
 	resultIdle   = 10 * time.Minute
 	preparedIdle = time.Hour
@@ -41,49 +41,49 @@ const (
 // Server answers Flight SQL calls. It is safe for use by several goroutines.
 type Server struct {
 	engine   Engine
-	writable bool          // tables can be stored: whoever calls Put sees to that
-	pollWait time.Duration // as the constant says; tests have less time
+	writable bool          // tables can be stored; the caller of Put does so
+	pollWait time.Duration // the constant, unless a test sets it
 
-	ctx  context.Context // of what goes on between calls
+	ctx  context.Context // of work between calls
 	stop context.CancelFunc
 	wg   sync.WaitGroup
 
-	mu       sync.Mutex
-	prepared map[string]*prepared
-	results  map[string]*result
-	polls    map[string]*poll
-	sessions map[string]*session
-	bound    int64 // bytes of the parameters that are bound
-	lost     lost
+	mu         sync.Mutex
+	prepared   map[string]*preparedStatement
+	results    map[string]*result
+	polls      map[string]*poll
+	sessions   map[string]*session
+	boundBytes int64 // of all bound parameters
+	evicted    evictedHandles
 }
 
-// New gives a server on an engine, which stays the caller's, and says of itself that tables can be
-// stored if writable. The caller closes the server, then the engine.
+// New returns a server on an engine, which the caller keeps. writable means that tables can be
+// stored, which sqlInfo reports. The caller closes the server, then the engine.
 func New(e Engine, writable bool) *Server {
 	ctx, stop := context.WithCancel(context.Background())
 	s := &Server{
 		engine: e, writable: writable, pollWait: pollWait, ctx: ctx, stop: stop,
-		prepared: map[string]*prepared{}, results: map[string]*result{}, polls: map[string]*poll{},
+		prepared: map[string]*preparedStatement{}, results: map[string]*result{}, polls: map[string]*poll{},
 		sessions: map[string]*session{},
 	}
 	s.wg.Go(s.sweep)
 	return s
 }
 
-// Close forgets all handles and ends the queries under way. It waits for what the server itself
-// does, and not for the calls that fetch rows.
+// Close removes all handles and ends the queries in progress. It waits for the server's own work,
+// and not for calls that fetch rows.
 func (s *Server) Close() {
 	s.mu.Lock()
-	s.stop() // nothing is added from here on
+	s.stop() // nothing is added after this
 	s.mu.Unlock()
 	s.wg.Wait()
 	s.forget(func(time.Time, time.Duration) bool { return true })
 }
 
-// ErrClosed is what a closed server answers.
+// ErrClosed is the error of a closed server.
 var ErrClosed = errors.New("the SQL server is closed")
 
-// sweep forgets what nobody used for long.
+// sweep removes unused handles periodically.
 func (s *Server) sweep() {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
@@ -97,12 +97,12 @@ func (s *Server) sweep() {
 	}
 }
 
-// expire forgets what nobody has used since long before now.
+// expire removes the handles that are not used for too long before now.
 func (s *Server) expire(now time.Time) {
 	s.forget(func(used time.Time, idle time.Duration) bool { return now.Sub(used) > idle })
 }
 
-// forget drops what is old, by when it was used last and how long it may be idle.
+// forget removes what is old, by its last use and by how long it may be idle.
 func (s *Server) forget(old func(used time.Time, idle time.Duration) bool) {
 	s.mu.Lock()
 	var gone []query
@@ -133,7 +133,7 @@ func (s *Server) forget(old func(used time.Time, idle time.Duration) bool) {
 	}
 }
 
-// Stats are the numbers of this moment.
+// Stats are the current numbers of a server.
 type Stats struct {
 	engine.Stats
 	Prepared   int   `json:"prepared"`    // statements that clients have open
@@ -143,18 +143,18 @@ type Stats struct {
 	BoundBytes int64 `json:"bound_bytes"` // of parameters
 }
 
-// Stats gives the numbers of this moment.
+// Stats returns the current numbers.
 func (s *Server) Stats() Stats {
 	of := s.engine.Stats()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return Stats{
 		Stats: of, Prepared: len(s.prepared), Results: len(s.results), Polls: len(s.polls),
-		Sessions: len(s.sessions), BoundBytes: s.bound,
+		Sessions: len(s.sessions), BoundBytes: s.boundBytes,
 	}
 }
 
-// Info prepares what a command asks for, and says how to fetch it.
+// Info prepares the query of a command and returns the FlightInfo to fetch it.
 func (s *Server) Info(ctx context.Context, d *flight.FlightDescriptor) (*flight.FlightInfo, error) {
 	m, err := commandOf(d.GetCmd())
 	if err != nil {
@@ -168,7 +168,7 @@ func (s *Server) Info(ctx context.Context, d *flight.FlightDescriptor) (*flight.
 		}
 		return s.resultInfo(ctx, q, d)
 	case *pb.CommandPreparedStatementQuery:
-		q, err := s.executed(ctx, m.GetPreparedStatementHandle())
+		q, err := s.boundQuery(ctx, m.GetPreparedStatementHandle())
 		if err != nil {
 			return nil, err
 		}
@@ -181,24 +181,24 @@ func (s *Server) Info(ctx context.Context, d *flight.FlightDescriptor) (*flight.
 	return infoOf(l.schema, d, d.GetCmd()), nil
 }
 
-// infoOf describes rows of which only the schema is known. The endpoint has no location: a handle
-// is this server's, so the client keeps the connection it has.
+// infoOf describes rows of which only the schema is known. The endpoint has no location: handles
+// are valid on this server, so clients use their connection.
 func infoOf(schema *arrow.Schema, d *flight.FlightDescriptor, ticket []byte) *flight.FlightInfo {
 	return &flight.FlightInfo{
-		Schema: encoded(schema), FlightDescriptor: d,
+		Schema: encodeSchema(schema), FlightDescriptor: d,
 		Endpoint:     []*flight.FlightEndpoint{{Ticket: &flight.Ticket{Ticket: ticket}}},
 		TotalRecords: -1, TotalBytes: -1, Ordered: true,
 	}
 }
 
-// encoded is the message of a schema as the stream of its rows begins with it, in the form that
-// FlightInfo wants: without the mark of a stream's end.
-func encoded(schema *arrow.Schema) []byte {
+// encodeSchema encodes a schema in the form of FlightInfo: the first message of the stream, without
+// the end-of-stream marker.
+func encodeSchema(schema *arrow.Schema) []byte {
 	return bytes.TrimSuffix(flight.SerializeSchema(schema, memory.DefaultAllocator),
 		[]byte{0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0})
 }
 
-// Schema gives the schema of what a command asks for.
+// Schema returns the schema of the result of a command.
 func (s *Server) Schema(ctx context.Context, d *flight.FlightDescriptor) (*arrow.Schema, error) {
 	m, err := commandOf(d.GetCmd())
 	if err != nil {
@@ -228,17 +228,17 @@ func (s *Server) Schema(ctx context.Context, d *flight.FlightDescriptor) (*arrow
 	return l.schema, nil
 }
 
-// Result is what a ticket stands for. It is for one goroutine, which closes it.
+// Result is the rows of a ticket, for one goroutine. The caller closes it.
 type Result interface {
 	Schema() *arrow.Schema
-	Next() (arrow.Record, error) // the caller releases the record; io.EOF behind the last one
-	// keeps the memory of the last record readable until release is called, once; nil: nobody has
-	// to
+	Next() (arrow.Record, error) // the caller releases the record; io.EOF after the last one
+	// keeps the memory of the last record readable until release is called once; nil if the garbage
+	// collector keeps it
 	Retain() (release func())
 	Close()
 }
 
-// Get gives the rows of a ticket. The end of ctx ends them.
+// Get returns the rows of a ticket, until ctx ends.
 func (s *Server) Get(ctx context.Context, ticket []byte) (Result, error) {
 	m, err := commandOf(ticket)
 	if err != nil {
@@ -248,7 +248,7 @@ func (s *Server) Get(ctx context.Context, ticket []byte) (Result, error) {
 	case *pb.TicketStatementQuery:
 		return s.fetch(ctx, m.GetStatementHandle())
 	case *pb.CommandPreparedStatementQuery:
-		q, err := s.executed(ctx, m.GetPreparedStatementHandle())
+		q, err := s.boundQuery(ctx, m.GetPreparedStatementHandle())
 		if err != nil {
 			return nil, err
 		}
@@ -268,5 +268,5 @@ func (s *Server) Get(ctx context.Context, ticket []byte) (Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &listed{rec: rec, schema: l.schema}, nil
+	return &singleRecord{rec: rec, schema: l.schema}, nil
 }

@@ -15,14 +15,14 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
 )
 
-// sessionCookie is the name that other Flight servers use too.
+// sessionCookie is the name that other Flight servers use as well.
 const sessionCookie = "arrow_flight_session_id"
 
-// session is the options that a client has set. It begins with the first of them, and the client
-// names it by a cookie. Both are under Server.mu.
+// session is the options that a client has set. It starts with the first option, and a cookie
+// identifies it. Server.mu guards schema and used.
 type session struct {
 	schema string // engine.MainSchema unless it was set
-	client string // that began it
+	client string // that created it
 	used   time.Time
 }
 
@@ -32,7 +32,7 @@ const (
 	optionSchema  = "schema"
 )
 
-// tokenOf gives the session that the client names, "" if it names none.
+// tokenOf returns the session in the client's cookies; "" if there is none.
 func tokenOf(ctx context.Context) string {
 	md, ok := metadata.FromIncomingContext(ctx)
 	if !ok {
@@ -45,13 +45,13 @@ func tokenOf(ctx context.Context) string {
 	return c.Value
 }
 
-// cookie tells the client its session; life < 0 has it forgotten.
+// cookie sends the client its session. A negative life deletes the cookie.
 func cookie(ctx context.Context, token string, life int) error {
 	c := http.Cookie{Name: sessionCookie, Value: token, MaxAge: life}
 	return grpc.SetHeader(ctx, metadata.Pairs("set-cookie", c.String()))
 }
 
-// defaultSchema is where unqualified names are looked up first for the caller, "" being the root.
+// defaultSchema is the schema in which unqualified names are looked up first; "" is the root.
 func (s *Server) defaultSchema(ctx context.Context) (string, error) {
 	token := tokenOf(ctx)
 	if token == "" {
@@ -60,8 +60,8 @@ func (s *Server) defaultSchema(ctx context.Context) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.sessions[token]
-	if c == nil { // with other names than the client means, a query may find other tables
-		return "", s.unknown("session", token)
+	if c == nil { // names might mean other tables than the client intends
+		return "", s.handleError("session", token)
 	}
 	c.used = time.Now()
 	if c.schema == engine.MainSchema {
@@ -110,15 +110,15 @@ func (s *Server) setSessionOptions(ctx context.Context, m *flight.SetSessionOpti
 
 func (s *Server) hasSchema(name string) bool { return slices.Contains(s.schemaNames(), name) }
 
-// setSchema sets the default schema of a session, or of a new one of a client, and gives its token.
+// setSchema sets the default schema of a session, or of a new one, and returns its token.
 func (s *Server) setSchema(client, token, schema string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.sessions[token]
 	if c == nil {
 		if len(s.sessions) >= maxSessions {
-			if h, ok := loser(s.heldSessions, client, 1); ok {
-				s.loseSession(h.id)
+			if h, ok := evictionCandidate(s.eachSession, client, 1); ok {
+				s.evictSession(h.id)
 			}
 		}
 		token, c = hex.EncodeToString([]byte(newHandle())), &session{client: client}
@@ -146,8 +146,7 @@ func (s *Server) getSessionOptions(ctx context.Context, _ *flight.GetSessionOpti
 	}}, nil
 }
 
-// closeSession forgets the options. A client without a session has nothing to close, and is told
-// that it is closed.
+// closeSession deletes the session. Without a session it succeeds too.
 func (s *Server) closeSession(ctx context.Context, _ *flight.CloseSessionRequest) (*flight.CloseSessionResult, error) {
 	out := &flight.CloseSessionResult{Status: pb.CloseSessionResult_CLOSED}
 	token := tokenOf(ctx)

@@ -14,18 +14,18 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
 )
 
-// facts gives what the server says of itself, by the ids of FlightSql.proto: all that the protocol
-// names, and none else. JDBC has a null pointer where one is missing, and where there is one that
-// it does not know.
+// sqlInfoValues returns the values of GetSqlInfo by the ids of FlightSql.proto: all that the
+// protocol defines, and no others. JDBC fails with a null pointer if one is missing, and if there
+// is one that it does not know.
 //
-// The Go type of a value is the branch of the union in which clients look for it: Arrow's JDBC and
-// ODBC drivers want the int32 and int64 that stand here. They read the support of outer joins, an
+// The Go type of a value selects the branch of the union in which clients look for it. Arrow's JDBC
+// and ODBC drivers expect the int32 and int64 used here. They read the support of outer joins, an
 // ordinal in the protocol, as a set of bits.
-func facts(i engine.Info, writable bool) map[pb.SqlInfo]any {
+func sqlInfoValues(i engine.Info, writable bool) map[pb.SqlInfo]any {
 	out := serverFacts(writable)
-	maps.Copy(out, languageFacts(i))
-	maps.Copy(out, transactionFacts())
-	// The limits, from 541 to 561 but for the flag among them: 0 is none, or none that is known.
+	maps.Copy(out, languageInfo(i))
+	maps.Copy(out, transactionInfo())
+	// The limits are 541 to 561, except one flag among them. 0 means no limit, or an unknown one.
 	for id := pb.SqlInfo_SQL_MAX_BINARY_LITERAL_LENGTH; id <= pb.SqlInfo_SQL_MAX_USERNAME_LENGTH; id++ {
 		if _, ok := out[id]; !ok {
 			out[id] = int64(0)
@@ -66,8 +66,8 @@ func serverFacts(writable bool) map[pb.SqlInfo]any {
 	}
 }
 
-// languageFacts is what DuckDB's SQL can do.
-func languageFacts(i engine.Info) map[pb.SqlInfo]any {
+// languageInfo is what DuckDB's SQL supports.
+func languageInfo(i engine.Info) map[pb.SqlInfo]any {
 	return map[pb.SqlInfo]any{
 		pb.SqlInfo_SQL_DDL_CATALOG: false,
 		pb.SqlInfo_SQL_DDL_SCHEMA:  false,
@@ -117,8 +117,8 @@ func languageFacts(i engine.Info) map[pb.SqlInfo]any {
 	}
 }
 
-// transactionFacts is what a result set and a transaction can do.
-func transactionFacts() map[pb.SqlInfo]any {
+// transactionInfo is what result sets and transactions support.
+func transactionInfo() map[pb.SqlInfo]any {
 	return map[pb.SqlInfo]any{
 		pb.SqlInfo_SQL_MAX_ROW_SIZE_INCLUDES_BLOBS: true,
 		pb.SqlInfo_SQL_DEFAULT_TRANSACTION_ISOLATION: int64(
@@ -141,7 +141,7 @@ func transactionFacts() map[pb.SqlInfo]any {
 	}
 }
 
-// version is that of the module in this binary, "(devel)" where it was built from a working tree.
+// version is that of the module in this binary; "(devel)" for a build from a working tree.
 func version() string {
 	if b, ok := debug.ReadBuildInfo(); ok && b.Main.Version != "" {
 		return b.Main.Version
@@ -149,8 +149,8 @@ func version() string {
 	return "(devel)"
 }
 
-// conversions says what CAST can do, in groups of types that can all be made of each other. A text
-// can be made of each, and read as each.
+// conversions is what CAST supports, in groups of types that convert to each other. Text converts
+// to and from each.
 func conversions() map[int32][]int32 {
 	texts := []pb.SqlSupportsConvert{
 		pb.SqlSupportsConvert_SQL_CONVERT_CHAR, pb.SqlSupportsConvert_SQL_CONVERT_VARCHAR,
@@ -196,11 +196,11 @@ func conversions() map[int32][]int32 {
 	return out
 }
 
-// sqlInfo gives the facts of the wanted ids, or all: sorted, each once. An id that the protocol
-// does not name has none.
+// sqlInfo lists the values of the wanted ids, or all: sorted, each once. It skips ids that the
+// protocol does not define.
 func sqlInfo(m *pb.CommandGetSqlInfo) listing {
 	return listing{schema_ref.SqlInfo, func(_ context.Context, s *Server) (arrow.Record, error) {
-		known := facts(s.engine.Info(), s.writable)
+		known := sqlInfoValues(s.engine.Info(), s.writable)
 		var ids []pb.SqlInfo
 		for id := range known {
 			if len(m.GetInfo()) == 0 || slices.Contains(m.GetInfo(), uint32(id)) {
@@ -211,14 +211,14 @@ func sqlInfo(m *pb.CommandGetSqlInfo) listing {
 		return record(schema_ref.SqlInfo, func(b *array.RecordBuilder) {
 			for _, id := range ids {
 				b.Field(0).(*array.Uint32Builder).Append(uint32(id))
-				appendFact(b.Field(1).(*array.DenseUnionBuilder), known[id])
+				appendInfo(b.Field(1).(*array.DenseUnionBuilder), known[id])
 			}
 		}), nil
 	}}
 }
 
-// appendFact puts a value into the branch of the union that its Go type says.
-func appendFact(u *array.DenseUnionBuilder, v any) {
+// appendInfo appends a value to the branch of the union for its Go type.
+func appendInfo(u *array.DenseUnionBuilder, v any) {
 	branch := func(code arrow.UnionTypeCode) array.Builder {
 		u.Append(code)
 		return u.Child(int(code))

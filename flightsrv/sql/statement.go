@@ -13,50 +13,48 @@ import (
 )
 
 // plan is a query that the engine has prepared. A prepared statement, its results and their fetches
-// share it; the last one closes it.
+// share it. The last user closes it.
 type plan struct {
 	stmt Statement
-	uses int // under Server.mu
+	uses int // guarded by Server.mu
 }
 
-// query is a plan with the parameters that it runs with, nil where none are bound. Whoever has one
-// releases it.
+// query is a plan and its parameters, if any are bound. Its owner releases it.
 type query struct {
-	plan   *plan
-	bound  *binding
-	schema *arrow.Schema // of the rows
+	plan    *plan
+	binding *binding
+	schema  *arrow.Schema // of the rows
 }
 
-// prepared is what the handle of a prepared statement stands for. All but id, client and plan is
-// under Server.mu.
-type prepared struct {
-	id     string
-	client string
-	plan   *plan
-	bound  *binding
-	used   time.Time
+// preparedStatement is identified by a handle. Server.mu guards all fields but id, client and plan.
+type preparedStatement struct {
+	id      string
+	client  string
+	plan    *plan
+	binding *binding
+	used    time.Time
 }
 
-// result is what the handle in a ticket stands for: rows that can be fetched once. All but id,
-// client and query is under Server.mu.
+// result is identified by the handle in a ticket: rows that can be fetched once. Server.mu guards
+// all fields but id, client and query.
 type result struct {
 	id     string
 	client string
 	query  query
-	run    *rows // under way; nil: nobody fetches it yet
+	run    *resultRows // the fetch in progress; nil: none
 	used   time.Time
 }
 
 const handleBytes = 16
 
-// newHandle gives random bytes that nobody can guess.
+// newHandle returns random bytes that can't be guessed.
 func newHandle() string {
 	var b [handleBytes]byte
 	_, _ = rand.Read(b[:]) // it never fails
 	return string(b[:])
 }
 
-// prepare has the engine prepare a query. The caller closes the statement.
+// prepare prepares a query with the engine. The caller closes the statement.
 func (s *Server) prepare(ctx context.Context, text string, transaction []byte) (Statement, error) {
 	if err := noTransaction(transaction); err != nil {
 		return nil, err
@@ -71,7 +69,7 @@ func (s *Server) prepare(ctx context.Context, text string, transaction []byte) (
 	return s.engine.Prepare(ctx, text, schema)
 }
 
-// query prepares a query that is run as it stands, without parameters. The caller releases it.
+// query prepares a query without parameters. The caller releases it.
 func (s *Server) query(ctx context.Context, text string, transaction []byte) (query, error) {
 	stmt, err := s.prepare(ctx, text, transaction)
 	if err != nil {
@@ -92,34 +90,34 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// hold takes part in a query that somebody else has. Server.mu is held.
-func (q query) hold() query {
+// retain adds a user of the query. Server.mu is held.
+func (q query) retain() query {
 	q.plan.uses++
-	if q.bound != nil {
-		q.bound.uses++
+	if q.binding != nil {
+		q.binding.uses++
 	}
 	return q
 }
 
-// release gives up a query.
+// release ends one use of a query.
 func (s *Server) release(q query) {
 	if q.plan == nil {
 		return
 	}
 	s.mu.Lock()
-	closing := s.giveUp(q)
+	closing := s.releaseLocked(q)
 	s.mu.Unlock()
 	closeAll(closing)
 }
 
-// giveUp is release of a query, but for the statement that it gives: the caller closes it without
-// Server.mu, which is held.
-func (s *Server) giveUp(q query) []Statement {
+// releaseLocked is release while Server.mu is held. It returns the statement to close, if any,
+// which the caller closes without Server.mu.
+func (s *Server) releaseLocked(q query) []Statement {
 	if q.plan == nil {
 		return nil
 	}
 	q.plan.uses--
-	s.unbind(q.bound)
+	s.unbind(q.binding)
 	if q.plan.uses > 0 {
 		return nil
 	}
@@ -132,7 +130,7 @@ func closeAll(statements []Statement) {
 	}
 }
 
-// resultInfo registers q as a result that the caller can fetch, and says how.
+// resultInfo registers q as a result and returns the FlightInfo to fetch it.
 func (s *Server) resultInfo(ctx context.Context, q query, d *flight.FlightDescriptor) (*flight.FlightInfo, error) {
 	r, err := s.addResult(clientOf(ctx), q)
 	if err != nil {
@@ -145,7 +143,7 @@ func (s *Server) resultInfo(ctx context.Context, q query, d *flight.FlightDescri
 	return infoOf(q.schema, d, ticket), nil
 }
 
-// addResult registers q, which it takes over, as a result of a client.
+// addResult registers q as a result of a client, and takes ownership of q.
 func (s *Server) addResult(client string, q query) (_ *result, err error) {
 	var closing []Statement
 	defer func() {
@@ -160,52 +158,52 @@ func (s *Server) addResult(client string, q query) (_ *result, err error) {
 		return nil, ErrClosed
 	}
 	if len(s.results) >= maxResults {
-		h, ok := loser(s.heldResults, client, 1)
+		h, ok := evictionCandidate(s.eachResult, client, 1)
 		if !ok {
 			return nil, &LimitError{fmt.Sprintf(
 				"%d results are being fetched, the most that this server keeps: end some of them", maxResults,
 			)}
 		}
-		closing = s.loseResult(s.results[h.id])
+		closing = s.evictResult(s.results[h.id])
 	}
 	r := &result{id: newHandle(), client: client, query: q, used: time.Now()}
 	s.results[r.id] = r
 	return r, nil
 }
 
-// dropResult forgets a result and ends its fetch, with the error why. The caller releases what it
-// gives. Server.mu is held.
+// dropResult removes a result and ends its fetch with the error why. The caller releases the
+// returned query. Server.mu is held.
 func (s *Server) dropResult(r *result, why error) query {
 	delete(s.results, r.id)
 	if r.run != nil {
 		r.run.cancel(why)
-		return query{} // the fetch has it
+		return query{} // the fetch owns it
 	}
 	return r.query
 }
 
-// dropPrepared forgets a prepared statement; its results stay. The caller releases what it gives.
-// Server.mu is held.
-func (s *Server) dropPrepared(p *prepared) query {
+// dropPrepared removes a prepared statement; its results remain. The caller releases the returned
+// query. Server.mu is held.
+func (s *Server) dropPrepared(p *preparedStatement) query {
 	delete(s.prepared, p.id)
-	q := query{plan: p.plan, bound: p.bound}
-	p.bound = nil
+	q := query{plan: p.plan, binding: p.binding}
+	p.binding = nil
 	return q
 }
 
-// findPrepared gives the prepared statement of a handle, and notes its use. Server.mu is held.
-func (s *Server) findPrepared(handle []byte) (*prepared, error) {
+// findPrepared returns the prepared statement of a handle, and records its use. Server.mu is held.
+func (s *Server) findPrepared(handle []byte) (*preparedStatement, error) {
 	p := s.prepared[string(handle)]
 	if p == nil {
-		return nil, s.unknown("prepared statement", string(handle))
+		return nil, s.handleError("prepared statement", string(handle))
 	}
 	p.used = time.Now()
 	return p, nil
 }
 
-// executed gives a prepared statement with what is bound to it now. The caller releases it.
-func (s *Server) executed(ctx context.Context, handle []byte) (query, error) {
-	q, err := s.boundNow(handle)
+// boundQuery returns a prepared statement with its current parameters. The caller releases it.
+func (s *Server) boundQuery(ctx context.Context, handle []byte) (query, error) {
+	q, err := s.retainBound(handle)
 	if err != nil {
 		return query{}, err
 	}
@@ -216,28 +214,28 @@ func (s *Server) executed(ctx context.Context, handle []byte) (query, error) {
 	return q, nil
 }
 
-func (s *Server) boundNow(handle []byte) (query, error) {
+func (s *Server) retainBound(handle []byte) (query, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p, err := s.findPrepared(handle)
 	if err != nil {
 		return query{}, err
 	}
-	if n := p.plan.stmt.Parameters().NumFields(); n > 0 && p.bound == nil {
+	if n := p.plan.stmt.Parameters().NumFields(); n > 0 && p.binding == nil {
 		return query{}, malformed("the statement has %s, and no values are bound: send them with DoPut",
 			count(n, "parameter"))
 	}
-	return query{plan: p.plan, bound: p.bound}.hold(), nil
+	return query{plan: p.plan, binding: p.binding}.retain(), nil
 }
 
-// schemaOf is the schema of the rows of q. A column that is made of a parameter has no type before
-// there is a value: then the query is begun, to see.
+// schemaOf returns the schema of the rows of q. The type of a column that is a parameter is known
+// only from a value. In that case the query is started to find it.
 func (s *Server) schemaOf(ctx context.Context, q query) (*arrow.Schema, error) {
 	schema := q.plan.stmt.Schema()
-	if q.bound == nil || len(q.bound.records) == 0 || !slices.ContainsFunc(schema.Fields(), untyped) {
+	if q.binding == nil || len(q.binding.records) == 0 || !slices.ContainsFunc(schema.Fields(), untyped) {
 		return schema, nil
 	}
-	now, err := q.plan.stmt.Query(ctx, q.bound.records[0], 0)
+	now, err := q.plan.stmt.Query(ctx, q.binding.records[0], 0)
 	if err != nil {
 		return nil, err
 	}
@@ -245,7 +243,7 @@ func (s *Server) schemaOf(ctx context.Context, q query) (*arrow.Schema, error) {
 	return now.Schema(), nil
 }
 
-// untyped reports that a field, or a part of it, has the null type.
+// untyped reports whether a field, or a part of it, has the null type.
 func untyped(f arrow.Field) bool {
 	if f.Type.ID() == arrow.NULL {
 		return true
@@ -254,13 +252,13 @@ func untyped(f arrow.Field) bool {
 	return ok && slices.ContainsFunc(nested.Fields(), untyped)
 }
 
-// fetch runs the result of a ticket.
+// fetch starts the result of a ticket.
 func (s *Server) fetch(ctx context.Context, handle []byte) (Result, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.results[string(handle)]
 	if r == nil || r.run != nil {
-		return nil, s.unknown("result", string(handle))
+		return nil, s.handleError("result", string(handle))
 	}
 	r.run = s.run(ctx, r)
 	return r.run, nil

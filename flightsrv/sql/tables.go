@@ -16,14 +16,14 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
 )
 
-// tableType is what all tables are: nobody made them of others, and clients look for this type.
+// tableType is the type of all tables. They are base tables, and clients look for this type.
 const tableType = "TABLE"
 
-// errorKey is the key of the metadata of a table's schema that says why it has no columns: its file
-// can't be read.
+// errorKey is the metadata key of the schema of a table whose file can't be read. Its value is the
+// error.
 const errorKey = "vibeflight:error"
 
-// texts appends to columns from the first on.
+// texts appends values to the columns, the first one first.
 func texts(b *array.RecordBuilder, values ...string) {
 	for i, v := range values {
 		b.Field(i).(*array.StringBuilder).Append(v)
@@ -45,11 +45,11 @@ func catalogs() listing { return column(schema_ref.Catalogs, engine.CatalogName)
 
 func tableTypes() listing { return column(schema_ref.TableTypes, tableType) }
 
-// inCatalog reports that a filter lets the one catalog pass. It is a name, no pattern; the empty
-// one means what is in no catalog, which is nothing.
+// inCatalog reports whether a filter matches the only catalog. It is a name and not a pattern. The
+// empty name means tables without a catalog, and there are none.
 func inCatalog(filter *string) bool { return filter == nil || *filter == engine.CatalogName }
 
-// schemaNames gives all schemas, sorted: those that have tables, and the root's.
+// schemaNames returns all schemas, sorted: those that have tables, and that of the root.
 func (s *Server) schemaNames() []string {
 	names := []string{engine.MainSchema}
 	for _, t := range s.engine.Tables() {
@@ -89,16 +89,16 @@ func tables(m *pb.CommandGetTables) listing {
 			if err != nil {
 				return nil, err
 			}
-			b.Field(4).(*array.BinaryBuilder).Append(encoded(columns))
+			b.Field(4).(*array.BinaryBuilder).Append(encodeSchema(columns))
 		}
 		return b.NewRecord(), nil
 	}}
 }
 
-// wantedTables gives the tables that a command asks for. Where none has such a name, those are
-// meant whose stem is such a name, and they are called by it: a client that asks for the columns of
-// countries means what countries is in a query. A stem of several tables in a schema is none of
-// theirs.
+// wantedTables returns the tables that match a command. If no name matches, it matches stems, and
+// returns the tables under their stems: a client that lists the columns of countries means the
+// table that a query calls countries. A stem that several tables of a schema share matches none of
+// them.
 func wantedTables(m *pb.CommandGetTables, all []engine.Table) []engine.Table {
 	var in, named, stems []engine.Table
 	for _, t := range all {
@@ -127,8 +127,8 @@ func wantedTables(m *pb.CommandGetTables, all []engine.Table) []engine.Table {
 	return stems
 }
 
-// columns gives the schema of a table with what clients want to know of its columns. A file that
-// can't be read has none, and the schema says why: the other tables are wanted all the same.
+// columns returns the schema of a table with Flight SQL's metadata of its columns. A file that
+// can't be read has no columns, and the schema has the error. So the other tables are listed.
 func (s *Server) columns(ctx context.Context, t engine.Table) (*arrow.Schema, error) {
 	schema, err := s.engine.TableSchema(ctx, t)
 	if ctx.Err() != nil || errors.Is(err, engine.ErrClosed) {
@@ -152,7 +152,7 @@ func describe(f arrow.Field, t engine.Table) arrow.Metadata {
 	m := flightsql.NewColumnMetadataBuilder().CatalogName(engine.CatalogName).SchemaName(t.Schema).TableName(
 		t.Name,
 	).TypeName(engine.TypeName(f)).
-		IsAutoIncrement(false).IsCaseSensitive(familyOf(f.Type) == text).IsReadOnly(true).IsSearchable(true)
+		IsAutoIncrement(false).IsCaseSensitive(typeFamilyOf(f.Type) == text).IsReadOnly(true).IsSearchable(true)
 	if precision, scale, ok := engine.Digits(f.Type); ok {
 		m.Precision(precision).Scale(scale)
 	}
@@ -161,7 +161,7 @@ func describe(f arrow.Field, t engine.Table) arrow.Metadata {
 		append(slices.Clone(f.Metadata.Values()), sql.Values()...))
 }
 
-// keys gives the listings of keys, which no table has.
+// keys returns the listings of keys. No table has keys.
 func keys(m any) (listing, bool) {
 	schema := schema_ref.ImportedExportedKeysAndCrossReference
 	switch m.(type) {

@@ -1,7 +1,7 @@
 package sql
 
-// Text gives the statement that a message of Flight SQL holds in a google.protobuf.Any: a command
-// or the body of an action. It gives "" for messages without one, such as handles.
+// Text returns the statement of a Flight SQL message in a google.protobuf.Any, a command or the
+// body of an action. It returns "" for messages without a statement, such as handles.
 func Text(b []byte) string {
 	a, ok := anyOf(b)
 	if !ok {

@@ -9,20 +9,19 @@ import (
 	pb "github.com/apache/arrow/go/v17/arrow/flight/gen/flight"
 )
 
-// sqlType is a type of DuckDB as XDBC describes it.
+// sqlType describes a type of DuckDB for XDBC.
 type sqlType struct {
 	name     string
 	code     pb.XdbcDataType
-	size     int32  // digits of a number, characters of the others as text; 0: no limit
+	size     int32  // digits of a number, else characters as text; 0: no limit
 	quote    string // around a literal; "": none
 	params   []string
 	unsigned bool
 	maxScale int32 // -1: it has no scale
-	radix    int32 // 0: it is no number
+	radix    int32 // 0: not a number
 }
 
-// sqlTypes is sorted by code, and for each code the type that comes nearest to it stands first, as
-// XDBC wants it.
+// sqlTypes is sorted by code. For each code, the closest type comes first, as XDBC requires.
 var sqlTypes = []sqlType{
 	{name: "BOOLEAN", code: pb.XdbcDataType_XDBC_BIT, size: 1, maxScale: -1},
 	{name: "TINYINT", code: pb.XdbcDataType_XDBC_TINYINT, size: 3, radix: 10},
@@ -56,7 +55,7 @@ var sqlTypes = []sqlType{
 	{name: "TIMESTAMP_NS", code: pb.XdbcDataType_XDBC_TIMESTAMP, size: 29, quote: "'", maxScale: 9},
 }
 
-// temporal gives the code that XDBC has for all dates and times, and which of them it is.
+// temporal returns XDBC's code for all dates and times, and the subcode of a type.
 var temporal = map[pb.XdbcDataType]pb.XdbcDatetimeSubcode{
 	pb.XdbcDataType_XDBC_DATE:      pb.XdbcDatetimeSubcode_XDBC_SUBCODE_DATE,
 	pb.XdbcDataType_XDBC_TIME:      pb.XdbcDatetimeSubcode_XDBC_SUBCODE_TIME,
@@ -75,7 +74,7 @@ func typeInfo(m *pb.CommandGetXdbcTypeInfo) listing {
 	}}
 }
 
-// append adds a row: see CommandGetXdbcTypeInfo in FlightSql.proto.
+// append adds a row; see CommandGetXdbcTypeInfo in FlightSql.proto.
 func (t sqlType) append(b *array.RecordBuilder) {
 	set := func(i int, text string, ok bool) {
 		if !ok {

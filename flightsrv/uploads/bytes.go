@@ -18,7 +18,7 @@ type Bytes struct {
 	width int // of an offset
 }
 
-// Next gives the bytes of the next message, which belong to it. A descriptor or metadata alone, the
+// Next returns the bytes of the next message, which belong to it. A descriptor or metadata alone, the
 // schema and a batch without rows have none.
 func (b *Bytes) Next(d *flight.FlightData) ([]byte, error) {
 	b.check.Rules = byteRules

@@ -30,7 +30,7 @@ const prefixBytes = 8
 // unpacker unpacks the buffers of a body, to see that they are as long as they say, and drops them.
 // Arrow's reader, which unpacks them once more, allocates what they say, and takes the beginning of
 // those that are longer.
-type unpacker struct {
+type decompressor struct {
 	body []byte
 	left int64 // bytes that may still be unpacked
 	lz4  *lz4.Reader
@@ -42,8 +42,8 @@ var ErrUnpacked = errors.New("the batch takes more than --max-message-bytes when
 	"a time")
 
 // newUnpacker reads what a batch says of its compression.
-func newUnpacker(compression table, body []byte, most int64) (*unpacker, error) {
-	u := &unpacker{body: body, left: most}
+func newUnpacker(compression table, body []byte, most int64) (*decompressor, error) {
+	u := &decompressor{body: body, left: most}
 	codec, method := compression.byte(compressionCodec), compression.byte(compressionMethod)
 	switch {
 	case method != 0:
@@ -62,14 +62,14 @@ func newUnpacker(compression table, body []byte, most int64) (*unpacker, error) 
 	return u, nil
 }
 
-func (u *unpacker) close() {
+func (u *decompressor) close() {
 	if u.zstd != nil {
 		u.zstd.Close()
 	}
 }
 
 // check unpacks the buffer at a place of the body.
-func (u *unpacker) check(at, length int64) error {
+func (u *decompressor) check(at, length int64) error {
 	if length == 0 {
 		return nil
 	}
@@ -103,19 +103,19 @@ func (u *unpacker) check(at, length int64) error {
 	return nil
 }
 
-func (u *unpacker) reader(packed []byte) io.Reader {
+func (u *decompressor) reader(packed []byte) io.Reader {
 	in := bytes.NewReader(packed)
 	if u.lz4 != nil {
 		u.lz4.Reset(in)
 		return u.lz4
 	}
 	if err := u.zstd.Reset(in); err != nil {
-		return failing{err}
+		return failingReader{err}
 	}
 	return u.zstd
 }
 
-// failing is what can't be read.
-type failing struct{ err error }
+// failingReader is what can't be read.
+type failingReader struct{ err error }
 
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
+func (f failingReader) Read([]byte) (int, error) { return 0, f.err }

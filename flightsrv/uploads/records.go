@@ -29,7 +29,7 @@ func (e *MessageError) Unwrap() error { return e.Err }
 
 // Records reads the table that a client uploads, for one goroutine.
 type Records struct {
-	in     *checked
+	in     *checkedMessages
 	r      *flight.Reader
 	schema *arrow.Schema
 	rec    arrow.Record // that Next gave; nil: none
@@ -39,7 +39,7 @@ type Records struct {
 // is compressed may unpack to so many bytes. The caller releases the reader. Errors are
 // *MessageError, or those of more.
 func NewRecords(first *flight.FlightData, more Messages, unpacked int64) (*Records, error) {
-	in := &checked{first: first, more: more, check: Checker{Rules: recordRules(unpacked)}}
+	in := &checkedMessages{first: first, more: more, check: Checker{Rules: recordRules(unpacked)}}
 	// A descriptor may come alone.
 	for len(first.GetDataHeader()) == 0 {
 		d, err := more.Recv()
@@ -67,7 +67,7 @@ func NewRecords(first *flight.FlightData, more Messages, unpacked int64) (*Recor
 // Schema is that of all records, without views.
 func (r *Records) Schema() *arrow.Schema { return r.schema }
 
-// Next gives the next record, which is valid until the next call, or io.EOF.
+// Next returns the next record, which is valid until the next call, or io.EOF.
 func (r *Records) Next() (arrow.Record, error) {
 	r.drop()
 	if !r.r.Next() {
@@ -91,12 +91,12 @@ func (r *Records) Next() (arrow.Record, error) {
 				rec.NumRows())}
 		}
 		err := safely(func() error {
-			d, err := plain(c.Data())
+			d, err := withoutViewsOf(c.Data())
 			if err != nil {
 				return err
 			}
 			defer d.Release()
-			if err := whole(d); err != nil {
+			if err := checkArray(d); err != nil {
 				return err
 			}
 			columns[i] = array.MakeFromData(d)
@@ -123,7 +123,7 @@ func (r *Records) Release() {
 	r.r.Release()
 }
 
-// safely gives a panic over what a client sent as an error.
+// safely returns a panic over what a client sent as an error.
 func safely(do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -133,17 +133,17 @@ func safely(do func() error) (err error) {
 	return do()
 }
 
-// checked gives Arrow's reader the messages that pass Check.
-type checked struct {
+// checkedMessages returns Arrow's reader the messages that pass Check.
+type checkedMessages struct {
 	first *flight.FlightData // nil once it is taken
 	more  Messages
 	check Checker
 	err   error // the first one that was given; Arrow's reader wraps it in words of its own
 }
 
-// Recv gives the next message. Those that hold nothing, which Arrow's reader does not take, are
+// Recv returns the next message. Those that hold nothing, which Arrow's reader does not take, are
 // left out.
-func (c *checked) Recv() (*flight.FlightData, error) {
+func (c *checkedMessages) Recv() (*flight.FlightData, error) {
 	for {
 		d := c.first
 		c.first = nil
@@ -169,7 +169,7 @@ func (c *checked) Recv() (*flight.FlightData, error) {
 }
 
 // wrong is what is wrong: an error of the messages, or one of Arrow's reader about them.
-func (c *checked) wrong(err error) error {
+func (c *checkedMessages) wrong(err error) error {
 	switch {
 	case c.err != nil:
 		return c.err

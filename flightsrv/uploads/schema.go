@@ -155,7 +155,7 @@ func (c *schemaCheck) field(f table, column, depth int) (l layout, err error) {
 	return c.coded(f, column, l)
 }
 
-// coded gives what the array of a field has in a batch if its values, which have a layout, are in a
+// coded returns what the array of a field has in a batch if its values, which have a layout, are in a
 // dictionary.
 func (c *schemaCheck) coded(f table, column int, values layout) (layout, error) {
 	of, ok := f.child(fieldDictionary)

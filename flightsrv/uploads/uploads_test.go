@@ -146,7 +146,7 @@ func TestWhole(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			err := whole(tt.data)
+			err := checkArray(tt.data)
 			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
@@ -224,11 +224,11 @@ func TestViewsInside(t *testing.T) {
 	views := oneColumn(t, arrow.BinaryTypes.StringView,
 		`["a","longer than the twelve bytes inside",null]`).Column(0).Data()
 	list := of(arrow.ListOf(arrow.BinaryTypes.StringView), 2, 0, []arrow.ArrayData{views}, nil, int32s(0, 2, 3))
-	got, err := plain(list)
+	got, err := withoutViewsOf(list)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := whole(got); err != nil || !arrow.TypeEqual(got.DataType(), arrow.ListOf(arrow.BinaryTypes.String)) {
+	if err := checkArray(got); err != nil || !arrow.TypeEqual(got.DataType(), arrow.ListOf(arrow.BinaryTypes.String)) {
 		t.Fatalf("%v, %v", got.DataType(), err)
 	}
 	if s := array.MakeFromData(got).String(); s != `[["a" "longer than the twelve bytes inside"] [(null)]]` {

@@ -12,9 +12,9 @@ import (
 // Columns of string_view and binary_view, which Polars sends, become string and binary, in lists
 // and structs too: Arrow's writer for Go writes views wrongly.
 
-// mostViewed bounds the bytes that the views of an array amount to: any number of them may be of
+// maxViewedBytes bounds the bytes that the views of an array amount to: any number of them may be of
 // the same bytes.
-const mostViewed = 512 << 20
+const maxViewedBytes = 512 << 20
 
 // withoutViews is the type that takes the place of one.
 func withoutViews(t arrow.DataType) arrow.DataType {
@@ -53,15 +53,15 @@ func plainSchema(s *arrow.Schema) *arrow.Schema {
 	return arrow.NewSchema(fields, &metadata)
 }
 
-// plain gives an array of the type without views. The caller releases it.
-func plain(d arrow.ArrayData) (arrow.ArrayData, error) {
+// withoutViewsOf returns an array of the type without views. The caller releases it.
+func withoutViewsOf(d arrow.ArrayData) (arrow.ArrayData, error) {
 	t := withoutViews(d.DataType())
 	if arrow.TypeEqual(t, d.DataType()) {
 		d.Retain()
 		return d, nil
 	}
 	if _, ok := d.DataType().(arrow.BinaryViewDataType); ok {
-		return copied(d, t)
+		return copyViews(d, t)
 	}
 	children := make([]arrow.ArrayData, len(d.Children()))
 	defer func() {
@@ -73,15 +73,15 @@ func plain(d arrow.ArrayData) (arrow.ArrayData, error) {
 	}()
 	for i, c := range d.Children() {
 		var err error
-		if children[i], err = plain(c); err != nil {
+		if children[i], err = withoutViewsOf(c); err != nil {
 			return nil, err
 		}
 	}
 	return array.NewData(t, d.Len(), d.Buffers(), children, d.NullN(), d.Offset()), nil
 }
 
-// copied gives the values of views one behind the other.
-func copied(d arrow.ArrayData, t arrow.DataType) (arrow.ArrayData, error) {
+// copyViews returns the values of views one behind the other.
+func copyViews(d arrow.ArrayData, t arrow.DataType) (arrow.ArrayData, error) {
 	views := array.MakeFromData(d)
 	defer views.Release()
 	value := func(i int) []byte { return views.(*array.BinaryView).Value(i) }
@@ -97,8 +97,8 @@ func copied(d arrow.ArrayData, t arrow.DataType) (arrow.ArrayData, error) {
 			continue
 		}
 		v := value(i)
-		if total += len(v); total > mostViewed {
-			return nil, fmt.Errorf("its views amount to more than %d bytes: send fewer rows in a batch", mostViewed)
+		if total += len(v); total > maxViewedBytes {
+			return nil, fmt.Errorf("its views amount to more than %d bytes: send fewer rows in a batch", maxViewedBytes)
 		}
 		b.Append(v)
 	}

@@ -5,7 +5,7 @@ import "net"
 // batch is a sequence of frames that are sent together. It keeps its room from one time to the
 // next.
 type batch struct {
-	runs   []run
+	runs   []frameRun
 	now    int    // the run that payload is added to
 	fence  int    // DATA frames are not moved before this run
 	bytes  int    // of payload, and heldPerFrame for each run
@@ -16,16 +16,16 @@ type batch struct {
 	parts  net.Buffers // of buffers
 }
 
-// run is a frame to be sent: of one frame of gRPC, or of several of the DATA of one stream.
-type run struct {
+// frameRun is a frame to be sent: of one frame of gRPC, or of several of the DATA of one stream.
+type frameRun struct {
 	head   header
 	data   bool // DATA without flags, which more of the same can follow
 	length int  // of the payload
 	parts  [][]byte
 }
 
-// begin takes the header of the next frame. most is the length that the client takes.
-func (b *batch) begin(head header, most int) {
+// beginFrame takes the header of the next frame. most is the length that the client takes.
+func (b *batch) beginFrame(head header, most int) {
 	data, length := head.kind() == frameData && head.flags() == 0, head.length()
 	if data {
 		for i := len(b.runs) - 1; i >= b.fence; i-- {
@@ -43,10 +43,10 @@ func (b *batch) begin(head header, most int) {
 	if b.now < cap(b.runs) {
 		b.runs = b.runs[:b.now+1]
 	} else {
-		b.runs = append(b.runs, run{})
+		b.runs = append(b.runs, frameRun{})
 	}
 	r := &b.runs[b.now]
-	*r = run{head: head, data: data, length: length, parts: r.parts[:0]}
+	*r = frameRun{head: head, data: data, length: length, parts: r.parts[:0]}
 	b.bytes += heldPerFrame
 	if head.kind() != frameData {
 		b.owed++
@@ -59,8 +59,8 @@ func (b *batch) begin(head header, most int) {
 // takesData says that payload that is added now is of a stream's messages.
 func (b *batch) takesData() bool { return b.runs[b.now].data }
 
-// hold keeps the lease until the batch is sent, and says whether it still could.
-func (b *batch) hold(l *lease) bool {
+// retain keeps the lease until the batch is sent, and says whether it still could.
+func (b *batch) retain(l *lease) bool {
 	if n := len(b.leases); n > 0 && b.leases[n-1] == l {
 		return true
 	}

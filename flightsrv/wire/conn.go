@@ -65,7 +65,7 @@ func newConn(conn net.Conn, send func(*net.Buffers) error) *Conn {
 // Read looks at what it reads for the settings of the client.
 func (c *Conn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
-	c.settings.see(b[:n])
+	c.settings.read(b[:n])
 	return n, err
 }
 
@@ -99,16 +99,16 @@ func (c *Conn) gather(b []byte) (full bool, err error) {
 		b = b[len(piece):]
 		switch kind {
 		case headEnd:
-			c.batch.begin(c.frames.head, int(c.settings.frameBytes.Load()))
+			c.batch.beginFrame(c.frames.head, int(c.settings.frameBytes.Load()))
 		case payload:
 			c.put(piece)
 		}
 	}
-	if !c.frames.between() {
+	if !c.frames.atFrameStart() {
 		return false, nil
 	}
 	if c.batch.owed >= maxOwed {
-		return false, c.pass()
+		return false, c.sendFull()
 	}
 	if c.batch.full() {
 		return true, nil
@@ -125,9 +125,9 @@ func (c *Conn) wake() {
 	}
 }
 
-// pass has a goroutine send the batch, which is full of frames that the client has to read. It
+// sendFull has a goroutine send the batch, which is full of frames that the client has to read. It
 // gives ErrUnread if the batch ahead of it is not sent yet. Conn.mu is held.
-func (c *Conn) pass() error {
+func (c *Conn) sendFull() error {
 	if c.busy {
 		return ErrUnread
 	}
@@ -139,7 +139,7 @@ func (c *Conn) pass() error {
 // put adds a piece of the payload of the frame that was begun last.
 func (c *Conn) put(b []byte) {
 	if c.batch.takesData() {
-		if l := c.lender(b); l != nil && c.batch.hold(l) {
+		if l := c.lender(b); l != nil && c.batch.retain(l) {
 			c.batch.add(b)
 			return
 		}
@@ -155,7 +155,7 @@ func (c *Conn) flush() error {
 		c.sent.Wait()
 	}
 	c.woken = false
-	if c.err != nil || !c.frames.between() || c.batch.bytes == 0 {
+	if c.err != nil || !c.frames.atFrameStart() || c.batch.bytes == 0 {
 		defer c.mu.Unlock()
 		return c.err
 	}

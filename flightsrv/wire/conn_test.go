@@ -352,7 +352,7 @@ func TestSettings(t *testing.T) {
 		for i, end := range ends {
 			for at < end {
 				n := min(step, end-at)
-				c.settings.see(b.Bytes()[at : at+n])
+				c.settings.read(b.Bytes()[at : at+n])
 				at += n
 			}
 			if got := c.settings.frameBytes.Load(); got != want[i] {

@@ -14,16 +14,16 @@ import (
 func Credentials(c credentials.TransportCredentials, refused func(client net.Addr,
 	why error),
 ) credentials.TransportCredentials {
-	return gathering{c, newRooms(), refused}
+	return connCredentials{c, newRooms(), refused}
 }
 
-type gathering struct {
+type connCredentials struct {
 	credentials.TransportCredentials
 	rooms   *sync.Pool
 	refused func(net.Addr, error)
 }
 
-func (g gathering) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
+func (g connCredentials) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	r := &records{Conn: raw, rooms: g.rooms}
 	secure, info, err := g.TransportCredentials.ServerHandshake(r)
 	if err != nil {
@@ -44,8 +44,8 @@ func (g gathering) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo
 	return c, connInfo{info, c}, nil
 }
 
-func (g gathering) Clone() credentials.TransportCredentials {
-	return gathering{g.TransportCredentials.Clone(), g.rooms, g.refused}
+func (g connCredentials) Clone() credentials.TransportCredentials {
+	return connCredentials{g.TransportCredentials.Clone(), g.rooms, g.refused}
 }
 
 // connInfo tells a call which connection it came over.
@@ -54,7 +54,7 @@ type connInfo struct {
 	conn *Conn
 }
 
-// Of gives the connection of the call that ctx is of; nil if it came over none with Credentials.
+// Of returns the connection of the call that ctx is of; nil if it came over none with Credentials.
 func Of(ctx context.Context) *Conn {
 	if p, ok := peer.FromContext(ctx); ok {
 		if info, ok := p.AuthInfo.(connInfo); ok {

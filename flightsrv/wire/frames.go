@@ -43,7 +43,7 @@ const (
 
 // next cuts off the piece that b, not empty, begins with.
 func (s *splitter) next(b []byte) (piece []byte, kind int) {
-	if s.between() {
+	if s.atFrameStart() {
 		s.has = 0
 	}
 	if s.has < len(s.head) {
@@ -59,8 +59,8 @@ func (s *splitter) next(b []byte) (piece []byte, kind int) {
 	return b[:n], payload
 }
 
-// between says that no frame is begun and not ended.
-func (s *splitter) between() bool { return s.left == 0 && (s.has == 0 || s.has == len(s.head)) }
+// atFrameStart says that no frame is begun and not ended.
+func (s *splitter) atFrameStart() bool { return s.left == 0 && (s.has == 0 || s.has == len(s.head)) }
 
 // settings are those of a client that matter here. What is wrong with its frames is gRPC's to find.
 type settings struct {
@@ -72,9 +72,9 @@ type settings struct {
 	has     int     // bytes of pair
 }
 
-// see looks at the next bytes of the client. A larger frame is allowed from then on that it is
+// read looks at the next bytes of the client. A larger frame is allowed from then on that it is
 // asked for; a smaller one rules once it is acknowledged, which gRPC does later.
-func (s *settings) see(b []byte) {
+func (s *settings) read(b []byte) {
 	n := min(prefaceBytes-s.preface, len(b))
 	s.preface += n
 	for b = b[n:]; len(b) > 0; {

@@ -36,12 +36,12 @@ func (raw) Unmarshal(data mem.BufferSlice, v any) error {
 }
 
 // spied has all that is sent looked at.
-type spied struct {
+type spyConn struct {
 	credentials.TransportCredentials
 	look func([]byte)
 }
 
-func (s spied) ServerHandshake(conn net.Conn) (net.Conn, credentials.AuthInfo, error) {
+func (s spyConn) ServerHandshake(conn net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	conn, info, err := s.TransportCredentials.ServerHandshake(conn)
 	if c, ok := conn.(*Conn); ok {
 		send := c.send
@@ -81,7 +81,7 @@ func TestGRPC(t *testing.T) {
 		}
 		return nil
 	}
-	s := grpc.NewServer(grpc.Creds(spied{Credentials(insecure.NewCredentials(), nil), look}), grpc.WriteBufferSize(0),
+	s := grpc.NewServer(grpc.Creds(spyConn{Credentials(insecure.NewCredentials(), nil), look}), grpc.WriteBufferSize(0),
 		grpc.ForceServerCodecV2(raw{}), grpc.UnknownServiceHandler(handle))
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

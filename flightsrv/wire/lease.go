@@ -47,7 +47,7 @@ type loan struct {
 	lease weak.Pointer[lease]
 }
 
-// Lend gives gRPC's buffers of a message that is sent over c: of head, which is the garbage
+// Lend returns gRPC's buffers of a message that is sent over c: of head, which is the garbage
 // collector's, and of parts, which nobody changes until release is called, once. If gRPC drops them
 // without a word, it isn't called, and all that they are is garbage. nil is a Conn to which every
 // Write is a copy.
@@ -101,7 +101,7 @@ func (c *Conn) expect(n *loan) {
 	c.loans = append(going, n)
 }
 
-// lender gives the lease of b, which gRPC writes, or nil if b is not what any loan goes on with.
+// lender returns the lease of b, which gRPC writes, or nil if b is not what any loan goes on with.
 // Two loans may be of the same memory: it doesn't matter which of them is taken, since neither
 // lease ends before gRPC has returned from writing its last byte.
 func (c *Conn) lender(b []byte) *lease {

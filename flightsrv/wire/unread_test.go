@@ -79,7 +79,7 @@ func TestMuchRead(t *testing.T) {
 func TestHeldBytes(t *testing.T) {
 	var b batch
 	for i := range uint32(1000) {
-		b.begin(header(frame(frameData, byte(http2.FlagDataEndStream), i)[0]), minFrameBytes)
+		b.beginFrame(header(frame(frameData, byte(http2.FlagDataEndStream), i)[0]), minFrameBytes)
 	}
 	if b.bytes < 1000*100 {
 		t.Errorf("1000 frames count as %d bytes", b.bytes)

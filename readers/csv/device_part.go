@@ -7,58 +7,49 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// onCards reports whether cards know the dialect: text in UTF-8, numbers with a point, the usual
+// onDevice reports whether devices know the dialect: text in UTF-8, numbers with a point, the usual
 // quote or none, and geometries that are points or WKT, if any.
-func (d *dialect) onCards() bool {
+func (d *dialect) onDevice() bool {
 	return d.charset == nil && !d.comma && !d.commaPoints && (d.quote == '"' || d.quote == 0) &&
 		d.geometry != wkbCells && d.geometry != latLonCells
 }
 
-// deviceChunks has a card read chunks of records that all have as many fields as the header.
+// deviceChunks finds and parses chunks of records that all have as many fields as the header.
 type deviceChunks struct {
-	*partReader // which reads what the card refuses
+	*workers
 	*dialect
 	probe device.Probe
 }
 
-// deviceReader makes a reader for one goroutine. A card reads to the end of the file, so that the
-// last place where a record may begin is behind all of them.
-func (w *crew) deviceReader() readers.PartReader {
-	c := &deviceChunks{partReader: w.reader().(*partReader), dialect: w.cpu.dialect}
-	c.probe = device.Probe{Src: w.lead.Src, End: w.lead.End, Back: 1, First: c.begins, Last: func(text []byte) int {
-		return len(text)
-	}}
-	return w.cards.Reader(c.partReader, c)
+// deviceChunks makes what one goroutine needs. A device reads to the end of the file, so that the
+// last place where a record may begin comes after all of them.
+func (w *workers) deviceChunks() *deviceChunks {
+	c := &deviceChunks{workers: w, dialect: w.parser.dialect}
+	end := func(text []byte) int { return len(text) }
+	c.probe = device.Probe{Src: w.head.Src, End: w.head.End, Back: 1, First: c.begins, Last: end}
+	return c
 }
 
 // Bounds finds the records that begin between two offsets. Whether a line begins outside of quotes
-// is a guess: if it was wrong, the text of the chunk ends inside of them, or the chunk does not
-// begin where the one before ended.
+// is a guess: if it is wrong, the text of the chunk ends inside of them, or the chunk does not
+// begin where the previous one ended.
 func (c *deviceChunks) Bounds(from, stop int64) (start, end int64, why string) {
-	first := from == c.from // where a record begins, whatever stands before
+	first := from == c.from // where a record begins, whatever precedes it
 	if first {
 		from++
 	}
-	start, end, err := c.probe.Chunk(from, stop)
-	switch none := start < 0 || start >= stop; {
-	case err != nil:
-		return 0, 0, err.Error()
-	case none && stop < c.probe.End:
-		return 0, 0, "no line that looks like a record"
-	case none:
-		return 0, 0, ""
-	}
-	if first {
+	start, end, why = c.probe.Bounds(from, stop, "no line that looks like a record")
+	if first && end > 0 {
 		start = c.from
 	}
-	return start, end, ""
+	return start, end, why
 }
 
-// Read reads records on a card.
+// Read parses records on a device.
 func (c *deviceChunks) Read(w *device.Work, part *readers.Part) {
-	forced := c.sinks.Forced()
+	forced := c.Sinks.Forced()
 	r := deviceRows{
-		Work: w, dialect: c.dialect, longest: c.s.limits.MaxFeatureBytes, asked: c.cpu.columns,
+		Work: w, dialect: c.dialect, longest: c.head.limits.MaxFeatureBytes, asked: c.parser.columns,
 		forced: forced,
 	}
 	r.read(part)
@@ -72,7 +63,7 @@ const mostLikely = 8
 // begins is where the first line behind a line end of text begins that looks like a record, or -1.
 func (c *deviceChunks) begins(text []byte) int {
 	p := 0
-	for range mostTries {
+	for range maxTries {
 		for p < len(text) && c.class[text[p]] != classLineEnd {
 			p++
 		}

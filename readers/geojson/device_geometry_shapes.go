@@ -89,8 +89,7 @@ func (d *deviceRows) rings(c kernels.Coordinates, deep int) *kernels.Rings {
 	if d.Stopped() {
 		return nil
 	}
-	c.Records = d.records
-	rings, err := d.K.QueueCoordinates(d.S, d.dev, d.x, deep, c)
+	rings, err := d.K.QueueCoordinates(d.S, d.dev, d.x, deep, c, d.records)
 	if err != nil {
 		d.Try(err)
 		return nil

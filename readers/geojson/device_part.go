@@ -14,60 +14,50 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// deviceChunks has a card read chunks of features that look like the ones before.
+// deviceChunks finds and parses chunks of features that look like the ones before.
 type deviceChunks struct {
-	*partReader // which reads what the card refuses
-	sep         kernels.RecordSeparator
-	probe       device.Probe
+	*workers
+	sep   kernels.RecordSeparator
+	probe device.Probe
 }
 
-// deviceReader makes a reader for one goroutine.
-func (w *crew) deviceReader() readers.PartReader {
-	c := &deviceChunks{partReader: w.reader().(*partReader), sep: kernels.RecordsComma}
-	c.probe = device.Probe{Src: w.src, End: w.lead.Window.End, First: c.begins, Last: c.beginsLast}
-	if w.lead.inSequence {
+// deviceChunks makes what one goroutine needs.
+func (w *workers) deviceChunks() *deviceChunks {
+	c := &deviceChunks{workers: w, sep: kernels.RecordsComma}
+	c.probe = device.Probe{Src: w.src, End: w.head.Window.End, First: c.begins, Last: c.beginsLast}
+	if w.head.inSequence {
 		c.sep, c.probe.Back = kernels.RecordsLine, 1 // the line feed before
 	}
-	return w.cards.Reader(c.partReader, c)
+	return c
 }
 
 // Bounds finds the features that begin between two offsets. A chunk of nothing but the last
-// feature, or of a piece of it, is nobody's to refuse: the CPU engine reads what is behind all
-// features.
+// feature, or of a piece of it, is not refused: the CPU engine parses what follows all features.
 func (c *deviceChunks) Bounds(from, stop int64) (start, end int64, why string) {
 	switch {
 	case len(c.prefix) == 0:
 		return 0, 0, "features that begin in different ways"
-	case c.lead.state.brackets+coordinatesDepth > c.s.limits.MaxDepth:
+	case c.head.state.brackets+coordinatesDepth > c.head.limits.MaxDepth:
 		return 0, 0, "features too deep"
 	}
-	start, end, err := c.probe.Chunk(from, stop)
-	switch none := start < 0 || start >= stop; {
-	case err != nil:
-		return 0, 0, err.Error()
-	case none && stop < c.lead.Window.End:
-		return 0, 0, "no feature that begins as those before"
-	case none:
-		return 0, 0, ""
-	}
-	return start, end, ""
+	return c.probe.Bounds(from, stop, "no feature that begins as those before")
 }
 
-// Read reads features on a card.
+// Read parses features on a device.
 func (c *deviceChunks) Read(w *device.Work, part *readers.Part) {
 	rows := deviceRows{
 		Work: w, turns: &turns{}, dev: w.Text, dict: c.seen.dictionary(),
-		names: device.Keep[uploaded](w), sep: c.sep, longest: c.s.limits.MaxFeatureBytes,
+		names: device.Keep[uploaded](w), sep: c.sep, longest: c.head.limits.MaxFeatureBytes,
 	}
-	rows.asked = c.cpu.layout.Columns
-	rows.deep, rows.texts = c.s.limits.MaxDepth-c.lead.state.brackets, c.sinks.Forced()
+	rows.asked = c.parser.layout.Columns
+	rows.deep, rows.texts = c.head.limits.MaxDepth-c.head.state.brackets, c.Sinks.Forced()
 	rows.third, rows.expected = c.seen.hasThird(), c.seen.types()
 	rows.read(part)
 	if w.Stopped() {
 		return
 	}
-	part.State, part.Text = c.lead.state.pack(), append(slices.Clone(rows.texts), rows.mixed...)
-	part.Summary.CRS = c.lead.sum.CRS
+	part.State, part.Text = c.head.state.pack(), append(slices.Clone(rows.texts), rows.mixed...)
+	part.Summary.CRS = c.head.sum.CRS
 	w.After(func() {
 		c.seen.learnForeign(part.Summary.Foreign)
 		c.seen.learnThird(rows.third)
@@ -82,7 +72,7 @@ func (c *deviceChunks) begins(text []byte) int {
 			return -1
 		}
 		p += at
-		if !c.s.inSequence || startsLine(text, p) {
+		if !c.head.inSequence || startsLine(text, p) {
 			return p
 		}
 	}
@@ -95,7 +85,7 @@ func (c *deviceChunks) beginsLast(text []byte) int {
 		if at <= 0 {
 			return -1
 		}
-		if !c.s.inSequence || startsLine(text, at) {
+		if !c.head.inSequence || startsLine(text, at) {
 			return at
 		}
 		end = at + len(c.prefix) - 1

@@ -9,56 +9,46 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
 )
 
-// deviceChunks has a card read chunks of features of one layer, which are like those that the
+// deviceChunks finds and parses chunks of features of one layer, which are like those that the
 // vocabulary was learnt from.
 type deviceChunks struct {
-	*partReader // which reads what the card refuses
-	words       *vocabulary
-	probe       device.Probe
+	*workers
+	probe device.Probe
 }
 
-// deviceReader makes a reader for one goroutine.
-func (w *crew) deviceReader() readers.PartReader {
-	c := &deviceChunks{partReader: w.reader().(*partReader), words: w.words}
-	c.probe = device.Probe{Src: w.src, Begin: -1, End: w.lead.End, First: c.first, Last: c.last}
-	return w.cards.Reader(c.partReader, c)
+// deviceChunks makes what one goroutine needs.
+func (w *workers) deviceChunks() *deviceChunks {
+	c := &deviceChunks{workers: w}
+	c.probe = device.Probe{Src: w.src, Begin: -1, End: w.head.End, First: c.first, Last: c.last}
+	return c
 }
 
-// forCards learns the tags of rows from those that begin at an offset, and reports whether cards
+// onDevice learns the tags of rows from those that begin at an offset, and reports whether devices
 // know them.
-func (w *crew) forCards(at int64) bool {
-	s := w.lead
-	if w.cards == nil || s.X.Encoding != xmltext.UTF8 || s.schema != nil || s.main != "" {
+func (w *workers) onDevice(at int64) bool {
+	s := w.head
+	if w.Device == nil || s.X.Encoding != xmltext.UTF8 || s.schema != nil || s.main != "" {
 		return false
 	}
 	text := make([]byte, min(learnBytes, s.End-at))
 	if n, _ := w.src.ReadAt(text, at); n < len(text) {
-		return false // whoever reads the rows says why
+		return false // the parse of the rows gives the reason
 	}
 	w.words = learn(text, &w.home.x, s.layer, s.opening, systems{axes: s.names.axes, fme: s.names.fme},
 		s.limits.MaxDepth)
 	return w.words != nil
 }
 
-// Bounds finds the features that begin between two offsets: what looks like the beginning of one
-// may stand in a comment or a CDATA section. Then the chunk does not begin where the one before
+// Bounds finds the features that begin between two offsets. What looks like the beginning of one
+// may be in a comment or a CDATA section. Then the chunk does not begin where the previous one
 // ended, or it is refused.
 func (c *deviceChunks) Bounds(from, stop int64) (start, end int64, why string) {
-	start, end, err := c.probe.Chunk(from, stop)
-	switch none := start < 0 || start >= stop; {
-	case err != nil:
-		return 0, 0, err.Error()
-	case none && stop < c.probe.End:
-		return 0, 0, "no feature of the layer near"
-	case none:
-		return 0, 0, ""
-	}
-	return start, end, ""
+	return c.probe.Bounds(from, stop, "no feature of the layer near")
 }
 
 // first is where the first feature seems to begin in text, or -1.
 func (c *deviceChunks) first(text []byte) int {
-	opening := c.lead.opening
+	opening := c.head.opening
 	for p := 0; ; p++ {
 		i := bytes.Index(text[p:], opening)
 		if i < 0 {
@@ -72,7 +62,7 @@ func (c *deviceChunks) first(text []byte) int {
 
 // last is where the last feature seems to begin behind the first byte of text, or -1.
 func (c *deviceChunks) last(text []byte) int {
-	opening := c.lead.opening
+	opening := c.head.opening
 	for end := len(text); ; {
 		i := bytes.LastIndex(text[:end], opening)
 		if i <= 0 {
@@ -90,9 +80,9 @@ func endsName(text []byte) bool {
 	return len(text) > 0 && (isBlank(text[0]) || text[0] == '>' || text[0] == '/')
 }
 
-// Read reads features on a card.
+// Read parses features on a device.
 func (c *deviceChunks) Read(w *device.Work, part *readers.Part) {
-	d := deviceRows{Work: w, chunks: c, asked: c.cpu.layout.Columns, forced: c.sinks.Forced()}
+	d := deviceRows{Work: w, chunks: c, asked: c.parser.layout.Columns, forced: c.Sinks.Forced()}
 	d.read(part)
 	part.Text = append(slices.Clone(d.forced), d.mixed...)
 }

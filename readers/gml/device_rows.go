@@ -56,8 +56,8 @@ func (d *deviceRows) read(part *readers.Part) {
 	d.After(func() { d.Accept(last[0].Fault < 0, oddTags) })
 	d.After(func() { d.checkLengths(part.Starts) })
 	part.Columns, part.Rows = columns, int64(columns.Rows)
-	part.State |= d.chunks.s.pack()
-	part.Summary.Layers = []string{d.chunks.lead.layer}
+	part.State |= d.chunks.head.pack()
+	part.Summary.Layers = []string{d.chunks.head.layer}
 }
 
 // find lists the tags and the features.
@@ -136,8 +136,8 @@ func (d *deviceRows) dictionary(words *vocabulary) *kernels.XMLDictionary {
 func (d *deviceRows) check(found *kernels.XMLFound) (frame, string) {
 	c := d.chunks
 	d.Accept(found.Fault < 0, oddTags)
-	d.Accept(c.home.x.Depth()+int(found.Deepest) <= c.s.limits.MaxDepth, "elements that are nested too deep")
-	return c.words.uses(found, c.lead.frame)
+	d.Accept(c.home.x.Depth()+int(found.Deepest) <= c.head.limits.MaxDepth, "elements that are nested too deep")
+	return c.words.uses(found, c.head.frame)
 }
 
 // checkLengths looks for features of which the CPU engine would say that they are too long: each
@@ -148,7 +148,7 @@ func (d *deviceRows) checkLengths(starts []int64) {
 		if i+1 < len(starts) {
 			next = starts[i+1]
 		}
-		d.Accept(next-start <= d.chunks.s.limits.MaxFeatureBytes, "a feature that is too long, or nearly so")
+		d.Accept(next-start <= d.chunks.head.limits.MaxFeatureBytes, "a feature that is too long, or nearly so")
 	}
 }
 

@@ -12,7 +12,7 @@ type other struct {
 	in       *step  // that holds it; nil: the feature itself
 	name     []byte // of that, or of the geometry
 	from, to int    // its WKB in that of the row; empty: it could not be read
-	crs      established
+	crs      layerCRS
 }
 
 // propertyGeometry reads a geometry of the feature, whose start tag was read, up to its end. The
@@ -52,7 +52,7 @@ func (o *other) path() []byte {
 func (s *scanner) otherGeometry(k shape, in *step, name []byte) bool {
 	start, shapes, crs := s.X.TagMark(), s.sink.Shapes, s.crs
 	o := other{in: in, name: name, from: len(s.row.wkb)}
-	s.crs = established{}
+	s.crs = layerCRS{}
 	s.sink.Geom, s.second = s.second, s.sink.Geom
 	s.sink.Geom.Reset()
 	kind, ok := s.geometry(k, s.row.frame)

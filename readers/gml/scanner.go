@@ -29,11 +29,11 @@ type scanner struct {
 	sink    *sink
 	chunk   readers.Span
 	sum     readers.Summary
-	row     row         // the feature at hand
-	crs     established // the system of the layer
-	dropped bool        // a row had established it and was then found to be malformed
-	names   systems     // what srsName says
-	steps   steps       // elements that hold elements
+	row     row      // the feature at hand
+	crs     layerCRS // the system of the layer
+	dropped bool     // a row had set crs and was then found to be malformed
+	names   systems  // what srsName says
+	steps   steps    // elements that hold elements
 	// the option geometry: where the row's own geometry stands; "": that is the first one
 	main    string
 	second  geoarrow.GeometryBuilder // of a geometry that is not the row's own
@@ -53,21 +53,21 @@ type scanner struct {
 	membered bool // a member was met
 	wraps    bool // the root is no collection
 
-	stop    int64       // no row that begins here or behind is read
-	lead    int64       // how many bytes of rows are read before others help; 0: nobody does
-	rest    func() bool // reads the other rows with several workers
-	stopped bool        // a row was met that begins behind stop
-	part    bool        // of the file, for a worker
-	home    where       // of the first row of the part
-	ending  where       // of the row behind it
-	next    int64       // offset behind the last chunk: of the next row, or of the end of the file
+	stop      int64       // no row that begins here or behind is read
+	headBytes int64       // how many bytes of rows are parsed before other workers start; 0: none do
+	rest      func() bool // parses the other rows with several workers
+	stopped   bool        // a row was met that begins behind stop
+	part      bool        // of the file, for a worker
+	home      where       // of the first row of the part
+	ending    where       // of the row behind it
+	next      int64       // offset behind the last chunk: of the next row, or of the end of the file
 
 	inRow       bool  // a fault is one of a feature
 	feature     int64 // its number in the layer
 	first       int64 // offset of the first one of the chunk, be it left out or not
 	firstNumber int64 // and its number
 	firstPlace  where // and what is around it
-	firstSystem established
+	firstSystem layerCRS
 }
 
 // where is what is around a feature: all that reading on from there takes.

@@ -150,15 +150,15 @@ func (s *scanner) named(c *frame) bool {
 	return s.sized(c)
 }
 
-// established is the system of the layer.
-type established struct {
+// layerCRS is the system of the layer.
+type layerCRS struct {
 	crs  geoarrow.CRS
 	set  bool
 	last *system // one that is of it
 }
 
 // span is the system as a Span has it.
-func (e established) span() *geoarrow.CRS {
+func (e layerCRS) span() *geoarrow.CRS {
 	if !e.set {
 		return nil
 	}
@@ -180,9 +180,9 @@ func (s *scanner) establish(system *system, p int) bool {
 	return true
 }
 
-// restore takes back what was established since crs was the system of the layer, and reports
+// restore takes back what was set since crs was the system of the layer, and reports
 // whether that was one.
-func (s *scanner) restore(crs established) bool {
+func (s *scanner) restore(crs layerCRS) bool {
 	some := s.crs.set && !crs.set
 	s.crs = crs
 	return some

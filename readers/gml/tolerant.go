@@ -61,7 +61,7 @@ func (s *scanner) tolerate() { s.Field, s.OfFile, s.mode = "", false, "" }
 // on_error says so, one that is malformed is null.
 func (s *scanner) mainGeometry(k shape) bool {
 	var start xmltext.Mark
-	var crs established
+	var crs layerCRS
 	if s.active {
 		start, crs = s.X.TagMark(), s.crs
 	}

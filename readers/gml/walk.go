@@ -261,8 +261,8 @@ func (s *scanner) child(name []byte) bool {
 func (s *scanner) begins(name string) {
 	s.layer = name
 	s.sink.begin(name)
-	if s.lead > 0 {
-		s.stop = s.X.Offset() + s.lead
+	if s.headBytes > 0 {
+		s.stop = s.X.Offset() + s.headBytes
 	}
 	tag := s.X.Name()
 	s.opening = append(append(s.opening[:0], '<'), tag...)

@@ -43,12 +43,12 @@ type scanner struct {
 	schemas    schemas
 	header     int64 // end of the last Schema that counts; 0: there is none
 
-	stop    int64       // no row that begins here or behind is read
-	lead    int64       // how many bytes of rows are read before others help; 0: nobody does
-	rest    func() bool // reads the other rows with several workers
-	stopped bool        // a row was met that begins behind stop
-	part    bool        // no more than the container of the rows is read, of which the beginning is unknown
-	next    int64       // offset behind the last chunk: of the next row, or of what ends the rows
+	stop      int64       // no row that begins here or behind is read
+	headBytes int64       // how many bytes of rows are parsed before other workers start; 0: none do
+	rest      func() bool // parses the other rows with several workers
+	stopped   bool        // a row was met that begins behind stop
+	part      bool        // no more than the container of the rows is read, of which the beginning is unknown
+	next      int64       // offset behind the last chunk: of the next row, or of what ends the rows
 
 	asides      asides
 	quiet       bool  // text is read that was read before: what it deviates in is counted

@@ -212,8 +212,8 @@ func (s *scanner) number(c *container) {
 		prefix = append(slices.Clone(prefix), ':')
 	}
 	s.opening = append(append([]byte{'<'}, prefix...), "Placemark"...)
-	if s.lead > 0 {
-		s.stop = s.X.Offset() + s.lead
+	if s.headBytes > 0 {
+		s.stop = s.X.Offset() + s.headBytes
 	}
 	s.X.Rewind(s.X.TagMark())
 	s.home.ResumeIn(&s.X)

@@ -32,7 +32,8 @@ type first struct {
 func (p first) Parse(ctx context.Context, src *source.File, req readers.Request,
 	emit func(readers.Chunk) error,
 ) (readers.Summary, error) {
-	return p.Parser.Parse(p.what.With(ctx), src, req, emit)
+	req.First = p.what
+	return p.Parser.Parse(ctx, src, req, emit)
 }
 
 // Engine is that of the parser.

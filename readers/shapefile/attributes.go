@@ -87,7 +87,7 @@ func (r *partReader) attributesFrom(s *sink, from, to int64) (*geoarrow.Columns,
 		return &geoarrow.Columns{Rows: int(to - from)}, nil
 	}
 	read := s.table.Read
-	if r.lend {
+	if r.pooled {
 		read = s.table.ReadSome
 	}
 	run, err := read(r.ctx, from, to)

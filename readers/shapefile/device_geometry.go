@@ -18,7 +18,7 @@ func (d *deviceShapes) geometry(valid []uint64, sum *readers.Summary) *geoarrow.
 	g := &geoarrow.Geometry{Rows: d.rows}
 	g.Nulls, g.Valid = device.Validity(valid, d.rows)
 	d.countOdd(sum)
-	asked, nested := d.cpu.layout.Columns.Geometry(), d.kind.family() == polygon && d.has&kernels.ShapeHasParts != 0
+	asked, nested := d.parser.layout.Columns.Geometry(), d.kind.family() == polygon && d.has&kernels.ShapeHasParts != 0
 	if g.Nulls == d.rows || !asked && !nested {
 		return geoarrow.NullGeometry(d.rows, geoarrow.NoKind, geoarrow.XY)
 	}

@@ -9,42 +9,39 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// onCards reports whether cards know the file: shapes but MultiPatch, whose records lie where a
+// onDevice reports whether devices know the file: shapes but MultiPatch, whose records lie where a
 // .shx says, with attributes that cards read.
-func (j *job) onCards() bool {
+func (j *job) onDevice() bool {
 	return j.order == indexed && j.kind != null && j.kind != multiPatch && (j.attributes == nil ||
-		j.attributes.OnCards())
+		j.attributes.OnDevice())
 }
 
-// laneShare is how much of a lane a chunk takes: rows here and there have more attributes for their
-// shapes than those of the file on average.
-const laneShare = 0.75
+// slotShare is how much of a slot's memory a chunk takes: rows here and there have more attributes
+// for their shapes than those of the file on average.
+const slotShare = 0.75
 
-// onLanes has parts be chunks for cards, if the file is worth one.
-func (j *job) onLanes(p *readers.Parts) error {
+// deviceParts makes parts be chunks for devices, if the file is worth one. Else it returns no
+// engine.
+func (j *job) deviceParts(p *readers.Parts) (*device.Engine, func() device.Chunks, error) {
 	shx, err := j.src.Sibling(".shx")
 	if err != nil || shx == nil { // it was there
-		return err
+		return nil, nil, err
 	}
 	limits, all := j.limits, j.src.Size+shx.Size
 	if j.table != nil {
 		all += j.table.Size
 	}
-	if !j.cpu.device.Share(readers.Span{To: all}, &limits) {
-		return nil
+	e := j.parser.device.For(readers.Span{To: all}, &limits)
+	if e == nil {
+		return nil, nil, nil
 	}
-	p.Size, p.Workers = j.partBytes(int64(laneShare*float64(limits.PartBytes)), shx.Size), limits.Workers
-	file := j.cpu.device.File(j.ctx, j.src)
-	p.Reader = func() readers.PartReader {
-		return file.Reader(j.lending(), &deviceChunks{
-			job: j, shx: shx,
-			entries: (indexEnd(shx) - headerBytes) / indexEntry,
-		})
-	}
-	return nil
+	p.Size, p.Workers = j.partBytes(int64(slotShare*float64(limits.PartBytes)), shx.Size), limits.Workers
+	return e, func() device.Chunks {
+		return &deviceChunks{job: j, shx: shx, entries: (indexEnd(shx) - headerBytes) / indexEntry}
+	}, nil
 }
 
-// deviceChunks has a card read chunks of records. The .shx says where they begin, of which every
+// deviceChunks finds and parses chunks of records. The .shx says where they begin, of which every
 // word is checked on the card: so it may say anything.
 type deviceChunks struct {
 	*job
@@ -111,7 +108,7 @@ func (c *deviceChunks) Pieces() []device.Piece {
 	return list
 }
 
-// Read reads records on a card.
+// Read parses records on a device.
 func (c *deviceChunks) Read(w *device.Work, part *readers.Part) {
 	d := deviceShapes{Work: w, deviceChunks: c}
 	d.read(part)

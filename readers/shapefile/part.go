@@ -3,7 +3,6 @@ package shapefile
 import (
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/dbf"
@@ -16,7 +15,7 @@ type partReader struct {
 	window window
 	index  window // of the .shx, if records were moved
 	most   int64  // bytes of one record
-	lend   bool   // memory of parts serves again
+	pooled bool   // memory of parts serves again
 
 	guessing bool           // what is read may be no record
 	defects  []recordDefect // of the record at hand
@@ -32,10 +31,10 @@ func (j *job) reader() *partReader {
 	}
 }
 
-// lending is a reader whose parts give their memory back.
-func (j *job) lending() *partReader {
+// pooledReader is a reader whose parts give their memory back.
+func (j *job) pooledReader() *partReader {
 	r := j.reader()
-	r.lend = true
+	r.pooled = true
 	return r
 }
 
@@ -85,18 +84,18 @@ func (r *partReader) rowAt(at int64) (int64, error) {
 
 // Read reads the records between two offsets, the first of which is row number row.
 func (r *partReader) Read(from, stop, row int64) (readers.Part, error) {
-	s, err := r.sinks.take(r)
+	s, err := r.takeSink()
 	if err != nil {
 		return readers.Part{}, ofAttributes(r.src, from, row, err)
 	}
 	part, err := r.fill(s, from, min(stop, r.end), row)
 	if err != nil {
-		r.sinks.give(s)
+		r.sinks.Give(s)
 		return readers.Part{}, err
 	}
 	part.Release = func() {}
-	if r.lend {
-		part.Release = func() { r.sinks.give(s) }
+	if r.pooled {
+		part.Release = func() { r.sinks.Give(s) }
 	}
 	return part, nil
 }
@@ -218,18 +217,13 @@ type sink struct {
 	ofShapes, ofTable readers.Deviations // of shapes and of attributes; rows count from the first record
 }
 
-// sinks are those that are free.
-type sinks struct {
-	mu   sync.Mutex
-	free []*sink
-}
-
-func (l *sinks) take(r *partReader) (*sink, error) {
-	s := l.unused()
-	if s == nil {
+// takeSink returns a sink that nobody uses.
+func (r *partReader) takeSink() (*sink, error) {
+	s, ok := r.sinks.Take()
+	if !ok {
 		s = &sink{}
-		s.memory.Lend = r.lend
-		s.geom.Memory, s.geom.Unread = &s.memory, !r.cpu.layout.Columns.Geometry()
+		s.memory.Lend = r.pooled
+		s.geom.Memory, s.geom.Unread = &s.memory, !r.parser.layout.Columns.Geometry()
 		s.decoder = decoder{kind: r.kind, geom: &s.geom}
 		if r.table != nil {
 			var err error
@@ -246,22 +240,4 @@ func (l *sinks) take(r *partReader) (*sink, error) {
 func (s *sink) reset() {
 	s.without, s.beside, s.badRows, s.bad, s.skipped, s.tableBytes = s.without[:0], s.beside[:0],
 		s.badRows[:0], 0, readers.Skipped{}, 0
-}
-
-func (l *sinks) unused() *sink {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	n := len(l.free)
-	if n == 0 {
-		return nil
-	}
-	s := l.free[n-1]
-	l.free = l.free[:n-1]
-	return s
-}
-
-func (l *sinks) give(s *sink) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.free = append(l.free, s)
 }

@@ -11,31 +11,31 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// deviceChunks has a card read chunks of rows.
+// deviceChunks finds and parses chunks of rows.
 type deviceChunks struct {
-	*partReader // which reads what the card refuses
-	probe       device.Probe
+	*workers
+	probe device.Probe
 }
 
-// deviceReader makes a reader for one goroutine.
-func (w *crew) deviceReader() readers.PartReader {
-	c := &deviceChunks{partReader: w.reader().(*partReader)}
+// deviceChunks makes what one goroutine needs.
+func (w *workers) deviceChunks() *deviceChunks {
+	c := &deviceChunks{workers: w}
 	c.probe = device.Probe{
-		Src: behind{w.lead.Src, w.from}, End: w.lead.End, Back: lookBack,
+		Src: blankedHead{w.head.Src, w.from}, End: w.head.End, Back: lookBack,
 		First: func(text []byte) int { return firstRow(text, min(lookBack, len(text))-1) },
 		Last:  lastRow,
 	}
-	return w.cards.Reader(c.partReader, c)
+	return c
 }
 
-// behind is a file from the first row on. What stands before it ended no row that a probe must know
-// of: line feeds say the same.
-type behind struct {
+// blankedHead is a file with line feeds for all bytes before the first row: nothing that precedes
+// it ends a row that a probe must know of.
+type blankedHead struct {
 	src  io.ReaderAt
 	from int64
 }
 
-func (b behind) ReadAt(p []byte, at int64) (n int, err error) {
+func (b blankedHead) ReadAt(p []byte, at int64) (n int, err error) {
 	for at+int64(n) < b.from && n < len(p) {
 		p[n] = '\n'
 		n++
@@ -48,23 +48,14 @@ func (b behind) ReadAt(p []byte, at int64) (n int, err error) {
 }
 
 // Bounds finds the rows that begin between two offsets. Now and then a line inside of a geometry
-// may seem to begin one: such a chunk is refused, or begins where the one before does not end.
+// may seem to begin one: such a chunk is refused, or does not begin where the previous one ended.
 func (c *deviceChunks) Bounds(from, stop int64) (start, end int64, why string) {
-	start, end, err := c.probe.Chunk(from, stop)
-	switch none := start < 0 || start >= stop; {
-	case err != nil:
-		return 0, 0, err.Error()
-	case none && stop < c.lead.End:
-		return 0, 0, "no row that begins with a letter"
-	case none:
-		return 0, 0, ""
-	}
-	return start, end, ""
+	return c.probe.Bounds(from, stop, "no row that begins with a letter")
 }
 
-// Read reads rows on a card.
+// Read parses rows on a device.
 func (c *deviceChunks) Read(w *device.Work, part *readers.Part) {
-	d := deviceRows{Work: w, longest: c.s.limits.MaxFeatureBytes}
+	d := deviceRows{Work: w, longest: c.head.limits.MaxFeatureBytes}
 	d.text = w.Text
 	d.read(part)
 }

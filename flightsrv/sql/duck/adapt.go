@@ -17,7 +17,7 @@ import (
 // of a sum of integers, and a decimal of 38 digits is no number to pandas. A value that does not
 // fit is an error.
 
-// withTexts gives a field, and the fields that it is made of, the type of a dictionary's values in
+// withTexts returns a field, and the fields that it is made of, the type of a dictionary's values in
 // place of the dictionary.
 func withTexts(f arrow.Field) arrow.Field {
 	switch t := f.Type.(type) {
@@ -42,7 +42,7 @@ func withTexts(f arrow.Field) arrow.Field {
 	return f
 }
 
-// recordAs gives a record the schema that was made of its own. It takes rec over.
+// recordAs returns a record the schema that was made of its own. It takes rec over.
 func recordAs(rec arrow.Record, schema *arrow.Schema) (arrow.Record, error) {
 	defer rec.Release()
 	columns := make([]arrow.Array, rec.NumCols())
@@ -58,7 +58,7 @@ func recordAs(rec arrow.Record, schema *arrow.Schema) (arrow.Record, error) {
 	return array.NewRecord(schema, columns, rec.NumRows()), nil
 }
 
-// dataAs gives the data of an array, or of a part of one, as the type that was made of its own. The
+// dataAs returns the data of an array, or of a part of one, as the type that was made of its own. The
 // caller releases it.
 func dataAs(data arrow.ArrayData, as arrow.DataType) (arrow.ArrayData, error) {
 	if arrow.TypeEqual(data.DataType(), as) {
@@ -86,7 +86,7 @@ func dataAs(data arrow.ArrayData, as arrow.DataType) (arrow.ArrayData, error) {
 	return array.NewData(as, data.Len(), data.Buffers(), children, data.NullN(), data.Offset()), nil
 }
 
-// textsOf gives the texts that a dictionary array stands for.
+// textsOf returns the texts that a dictionary array stands for.
 func textsOf(data arrow.ArrayData) (arrow.ArrayData, error) {
 	indices := array.NewDictionaryData(data)
 	defer indices.Release()
@@ -110,7 +110,7 @@ func textsOf(data arrow.ArrayData) (arrow.ArrayData, error) {
 	return texts.Data(), nil
 }
 
-// integersOf gives the integers that decimals without a fraction are.
+// integersOf returns the integers that decimals without a fraction are.
 func integersOf(data arrow.ArrayData) (arrow.ArrayData, error) {
 	decimals := array.NewDecimal128Data(data)
 	defer decimals.Release()

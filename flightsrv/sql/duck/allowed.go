@@ -52,22 +52,22 @@ func words(s string) map[string]bool {
 	return set
 }
 
-// allowed looks for functions in a syntax tree that no query may call. offset is where the tree's
+// checkAllowed looks for functions in a syntax tree that no query may call. offset is where the tree's
 // text begins in the query's.
-func allowed(node any, offset int) error {
+func checkAllowed(node any, offset int) error {
 	switch n := node.(type) {
 	case []any:
 		for _, v := range n {
-			if err := allowed(v, offset); err != nil {
+			if err := checkAllowed(v, offset); err != nil {
 				return err
 			}
 		}
 	case map[string]any:
-		if err := allowedCall(n, offset); err != nil {
+		if err := checkCall(n, offset); err != nil {
 			return err
 		}
 		for _, v := range n {
-			if err := allowed(v, offset); err != nil {
+			if err := checkAllowed(v, offset); err != nil {
 				return err
 			}
 		}
@@ -75,7 +75,7 @@ func allowed(node any, offset int) error {
 	return nil
 }
 
-func allowedCall(n map[string]any, offset int) error {
+func checkCall(n map[string]any, offset int) error {
 	call, fine := n, !deniedFunctions[functionName(n)]
 	if n["type"] == "TABLE_FUNCTION" {
 		call, _ = n["function"].(map[string]any)
@@ -86,7 +86,7 @@ func allowedCall(n map[string]any, offset int) error {
 	}
 	err := denied("the function %s is not allowed here", functionName(call))
 	if fine {
-		if err = allowedArguments(call); err == nil {
+		if err = checkArguments(call); err == nil {
 			return nil
 		}
 	}
@@ -96,8 +96,8 @@ func allowedCall(n map[string]any, offset int) error {
 	return err
 }
 
-// allowedArguments looks at the arguments of functions that are allowed with some.
-func allowedArguments(call map[string]any) *Error {
+// checkArguments looks at the arguments of functions that are allowed with some.
+func checkArguments(call map[string]any) *Error {
 	name := functionName(call)
 	children, _ := call["children"].([]any)
 	if name == "current_setting" && (len(children) != 1 || hostSetting.MatchString(constantText(children[0])) ||

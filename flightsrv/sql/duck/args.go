@@ -16,7 +16,7 @@ import (
 	duckdb "github.com/duckdb/duckdb-go-bindings"
 )
 
-// bind gives the statement's parameters the values of one row, column i the parameter i+1.
+// bind returns the statement's parameters the values of one row, column i the parameter i+1.
 func (s *Statement) bind(args arrow.Record, row int) error {
 	n, have := int(duckdb.NParams(s.prepared)), 0
 	if args != nil {
@@ -48,7 +48,7 @@ func badValue(format string, args ...any) *Error {
 	return &Error{Kind: Value, Message: fmt.Sprintf(format, args...), Position: -1}
 }
 
-// value gives value i of an array as one of DuckDB, exactly, or an error. The caller destroys it.
+// value returns value i of an array as one of DuckDB, exactly, or an error. The caller destroys it.
 func value(a arrow.Array, i int) (duckdb.Value, error) {
 	// an array of nulls has no bitmap, and says that none of them is
 	if a.IsNull(i) || a.DataType().ID() == arrow.NULL {
@@ -107,7 +107,7 @@ func value(a arrow.Array, i int) (duckdb.Value, error) {
 	return timeValue(a, i)
 }
 
-// timeValue gives dates, times, points in time and spans of it.
+// timeValue returns dates, times, points in time and spans of it.
 func timeValue(a arrow.Array, i int) (duckdb.Value, error) {
 	switch a := a.(type) {
 	case *array.Date32:
@@ -151,7 +151,7 @@ func textValue(s string) (duckdb.Value, error) {
 	return duckdb.CreateVarchar(s), nil
 }
 
-// clockValue gives a time of day. DuckDB takes any number for one.
+// clockValue returns a time of day. DuckDB takes any number for one.
 func clockValue(v int64, unit arrow.TimeUnit) (duckdb.Value, error) {
 	if v < 0 || v > int64(24*time.Hour/unit.Multiplier()) {
 		return duckdb.Value{}, badValue("time %d %s is none of a day", v, unit)
@@ -181,7 +181,7 @@ func timestampValue(v int64, t *arrow.TimestampType) (duckdb.Value, error) {
 	}
 }
 
-// microseconds gives v of a unit in microseconds, exactly.
+// microseconds returns v of a unit in microseconds, exactly.
 func microseconds(v int64, unit arrow.TimeUnit) (int64, error) {
 	const digits = 6
 	have := 3 * int(unit) // second, millisecond, microsecond, nanosecond

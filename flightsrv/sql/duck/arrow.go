@@ -29,7 +29,7 @@ func schemaOf(s *C.struct_ArrowSchema) *cdata.CArrowSchema {
 	return (*cdata.CArrowSchema)(unsafe.Pointer(s))
 }
 
-// takeError gives the error that DuckDB hands out, which may be none, and destroys it.
+// takeError returns the error that DuckDB hands out, which may be none, and destroys it.
 func takeError(p unsafe.Pointer) error {
 	e := duckdb.ErrorData{Ptr: p}
 	if e.Ptr == nil {
@@ -42,8 +42,8 @@ func takeError(p unsafe.Pointer) error {
 	return parseError(duckdb.ErrorDataMessage(e))
 }
 
-// converted is DuckDB's idea of a field, as a schema of its own. The caller destroys it.
-func (c *Conn) converted(f arrow.Field) (unsafe.Pointer, error) {
+// convertedSchema is DuckDB's idea of a field, as a schema of its own. The caller destroys it.
+func (c *Conn) convertedSchema(f arrow.Field) (unsafe.Pointer, error) {
 	s := (*C.struct_ArrowSchema)(C.calloc(1, C.sizeof_struct_ArrowSchema))
 	defer C.free(unsafe.Pointer(s))
 	cdata.ExportArrowSchema(arrow.NewSchema([]arrow.Field{f}, nil), schemaOf(s))
@@ -56,7 +56,7 @@ func (c *Conn) converted(f arrow.Field) (unsafe.Pointer, error) {
 // logicalType is DuckDB's type of a field: that of a null of it, converted. The caller destroys it.
 func (c *Conn) logicalType(f arrow.Field) (duckdb.LogicalType, error) {
 	var none duckdb.LogicalType
-	converted, err := c.converted(f)
+	converted, err := c.convertedSchema(f)
 	if err != nil {
 		return none, err
 	}
@@ -77,7 +77,7 @@ func (c *Conn) logicalType(f arrow.Field) (duckdb.LogicalType, error) {
 	return duckdb.VectorGetColumnType(duckdb.DataChunkGetVector(chunk, 0)), nil
 }
 
-// schema gives DuckDB's types as Arrow's, and may exchange some of them: given is the one of
+// schema returns DuckDB's types as Arrow's, and may exchange some of them: given is the one of
 // DuckDB's own records, and schema has texts in place of dictionaries, and int64 in place of
 // HUGEINT unless huge. Geometry has the extension metadata of the present statement's tables.
 func (c *Conn) schema(types []duckdb.LogicalType, names []string, huge bool) (schema, given *arrow.Schema, err error) {

@@ -20,24 +20,24 @@ import (
 	duckdb "github.com/duckdb/duckdb-go-bindings"
 )
 
-// table is what one mention of a name in a statement is bound to. DuckDB holds it as long as the
+// boundTable is what one mention of a name in a statement is bound to. DuckDB holds it as long as the
 // statement's plan.
-type table struct {
+type boundTable struct {
 	conn     *Conn
 	relation Relation
 	fields   []arrow.Field // of the relation, as DuckDB is told them
 }
 
-// run is one scan of a table.
-type run struct {
+// tableScan is one scan of a table.
+type tableScan struct {
 	in      *instance
 	call    *call
 	batches Batches
 	schema  *arrow.Schema // of a batch, the wanted columns
 }
 
-// hold gives DuckDB a handle, which ends with vfDone.
-func (in *instance) hold(v any) C.uintptr_t {
+// newHandle returns DuckDB a handle, which ends with vfDone.
+func (in *instance) newHandle(v any) C.uintptr_t {
 	in.database.handles.Add(1)
 	return C.uintptr_t(cgo.NewHandle(v))
 }
@@ -49,10 +49,10 @@ func vfDone(handle C.uintptr_t) {
 	switch v := h.Value().(type) {
 	case *instance:
 		in = v
-	case *table:
+	case *boundTable:
 		in = v.conn.in
 		v.relation.Release()
-	case *run:
+	case *tableScan:
 		in = v.in
 		v.batches.Release()
 	}
@@ -92,8 +92,8 @@ func bind(info duckdb.BindInfo, conn *Conn, call *call) error {
 	if err != nil {
 		return err
 	}
-	t := &table{conn: conn, relation: relation}
-	C.vf_bind_set_table(info.Ptr, conn.in.hold(t)) // the plan holds the relation from now on, and lets it go
+	t := &boundTable{conn: conn, relation: relation}
+	C.vf_bind_set_table(info.Ptr, conn.in.newHandle(t)) // the plan holds the relation from now on, and lets it go
 	for _, f := range relation.Schema().Fields() {
 		if f, err = addColumn(info, conn, f); err != nil {
 			return fmt.Errorf("column %s: %w", f.Name, err)
@@ -129,7 +129,7 @@ func addColumn(info duckdb.BindInfo, conn *Conn, f arrow.Field) (arrow.Field, er
 //export vfInit
 func vfInit(p unsafe.Pointer) {
 	info := duckdb.InitInfo{Ptr: p}
-	t := cgo.Handle(C.vf_init_table(p)).Value().(*table)
+	t := cgo.Handle(C.vf_init_table(p)).Value().(*boundTable)
 	call := t.conn.call
 	if err := guard(func() error { return start(info, t, call) }); err != nil {
 		duckdb.InitSetError(info, call.fail(err))
@@ -137,7 +137,7 @@ func vfInit(p unsafe.Pointer) {
 }
 
 // start begins a scan of the columns that DuckDB wants.
-func start(info duckdb.InitInfo, t *table, call *call) error {
+func start(info duckdb.InitInfo, t *boundTable, call *call) error {
 	columns := make([]int, duckdb.InitGetColumnCount(info))
 	wanted := make([]arrow.Field, len(columns))
 	for i := range columns {
@@ -152,14 +152,14 @@ func start(info duckdb.InitInfo, t *table, call *call) error {
 	if err != nil {
 		return err
 	}
-	r := &run{in: t.conn.in, call: call, batches: batches}
-	scan := C.vf_scan_new(r.in.hold(r), t.conn.conn.Ptr, C.int64_t(len(columns)), C.int64_t(batches.Len()))
+	r := &tableScan{in: t.conn.in, call: call, batches: batches}
+	scan := C.vf_scan_new(r.in.newHandle(r), t.conn.conn.Ptr, C.int64_t(len(columns)), C.int64_t(batches.Len()))
 	C.vf_init_set_scan(info.Ptr, scan) // frees it, whatever comes now
 	converted, geometries := unsafe.Slice(scan.converted, len(columns)), unsafe.Slice(scan.wkb, len(columns))
 	for i, f := range wanted {
 		extension, _ := f.Metadata.GetValue(extensionName)
 		geometries[i] = C.bool(extension == wkbExtension && f.Type.ID() == arrow.BINARY)
-		if converted[i], err = t.conn.converted(f); err != nil {
+		if converted[i], err = t.conn.convertedSchema(f); err != nil {
 			return fmt.Errorf("column %s: %w", f.Name, err)
 		}
 	}
@@ -173,7 +173,7 @@ const rowsPerThread = 16 << 10
 
 //export vfFetch
 func vfFetch(owner C.uintptr_t, i C.int64_t, out *C.vf_batch) C.bool {
-	r := cgo.Handle(owner).Value().(*run)
+	r := cgo.Handle(owner).Value().(*tableScan)
 	if err := guard(func() error { return r.fetch(int(i), out) }); err != nil {
 		r.call.fail(err)
 		return false
@@ -181,7 +181,7 @@ func vfFetch(owner C.uintptr_t, i C.int64_t, out *C.vf_batch) C.bool {
 	return true
 }
 
-func (r *run) fetch(i int, out *C.vf_batch) error {
+func (r *tableScan) fetch(i int, out *C.vf_batch) error {
 	if err := context.Cause(r.call.ctx); err != nil {
 		return err
 	}
@@ -212,7 +212,7 @@ func (r *run) fetch(i int, out *C.vf_batch) error {
 	return nil
 }
 
-// withStructsAtZero gives the batch with structs that begin at the start of their buffers, copied
+// withStructsAtZero returns the batch with structs that begin at the start of their buffers, copied
 // if need be: the export of this version of Arrow adds a struct's offset to its fields and keeps it
 // in the struct as well. The caller releases the batch.
 func withStructsAtZero(rec arrow.Record) (arrow.Record, error) {

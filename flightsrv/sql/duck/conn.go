@@ -58,7 +58,7 @@ func (c *call) error(duck error) error {
 }
 
 // error is what a call returns for an error of DuckDB's.
-func (c *Conn) error(call *call, duck error) error { return call.error(c.in.note(duck)) }
+func (c *Conn) error(call *call, duck error) error { return call.error(c.in.noteBroken(duck)) }
 
 // begin makes ctx the one of all that follows on the connection, on behalf of a statement with
 // these reference systems.
@@ -84,10 +84,10 @@ func (c *Conn) interruptAtEnd(ctx context.Context) (stop func()) {
 	}
 }
 
-// letGo has DuckDB give up what it keeps of a query that has failed or was not read to its end: it
+// discardQuery has DuckDB give up what it keeps of a query that has failed or was not read to its end: it
 // does so when the connection does something else, and be it to find that there is no statement in
 // a text.
-func (c *Conn) letGo() {
+func (c *Conn) discardQuery() {
 	var none duckdb.PreparedStatement
 	duckdb.Prepare(c.conn, "", &none)
 	duckdb.DestroyPrepare(&none)
@@ -118,7 +118,7 @@ func (c *Conn) run(statement string) error {
 	var res duckdb.Result
 	defer duckdb.DestroyResult(&res)
 	if duckdb.Query(c.conn, statement, &res) == duckdb.StateError {
-		return c.in.note(parseError(duckdb.ResultError(&res)))
+		return c.in.noteBroken(parseError(duckdb.ResultError(&res)))
 	}
 	return nil
 }
@@ -147,9 +147,9 @@ func (c *Conn) define(macros []string) error {
 	return nil
 }
 
-// note remembers that DuckDB is no longer of use, if that is what an error says, and gives the
+// noteBroken remembers that DuckDB is no longer of use, if that is what an error says, and gives the
 // error.
-func (in *instance) note(err error) error {
+func (in *instance) noteBroken(err error) error {
 	var e *Error
 	if errors.As(err, &e) && e.fatal {
 		in.broken.Store(true)

@@ -54,21 +54,21 @@ func newCRSNames(cfg Config) crsNames { return crsNames{map[string]string{}, cfg
 // OGC:CRS84 and EPSG:4326, neither is it.
 func (n crsNames) add(crs, metadata string) {
 	if other, ok := n.known[crs]; ok && other != metadata {
-		metadata = n.made(crs)
+		metadata = n.metadataOf(crs)
 	}
 	n.known[crs] = metadata
 }
 
-// metadata gives the extension metadata of a result's column. That of a reference system which no
+// metadata returns the extension metadata of a result's column. That of a reference system which no
 // table has, as ST_Transform gives it, is made of its text.
 func (n crsNames) metadata(crs string) string {
 	if known, ok := n.known[crs]; ok {
 		return known
 	}
-	return n.made(crs)
+	return n.metadataOf(crs)
 }
 
-func (n crsNames) made(crs string) string {
+func (n crsNames) metadataOf(crs string) string {
 	type metadata struct {
 		CRS  any    `json:"crs"`
 		Type string `json:"crs_type,omitempty"`
@@ -98,7 +98,7 @@ var code = regexp.MustCompile(`^[\w.-]+:[\w.-]+$`)
 // isCode reports whether a reference system is an authority and its code, "EPSG:25832".
 func isCode(crs string) bool { return code.MatchString(crs) }
 
-// crsOf gives the extension metadata of a geometry column, and the reference system in it: its
+// crsOf returns the extension metadata of a geometry column, and the reference system in it: its
 // text, "" where there is none, and its code, "" where it has none.
 func crsOf(f arrow.Field) (metadata, crs, code string) {
 	metadata, _ = f.Metadata.GetValue(extensionMetadata)
@@ -126,36 +126,36 @@ func crsOf(f arrow.Field) (metadata, crs, code string) {
 	return metadata, string(m.CRS), code
 }
 
-// withCRS gives a geometry column the reference system that DuckDB is to have.
+// withCRS returns a geometry column the reference system that DuckDB is to have.
 func withCRS(f arrow.Field, crs, kind string) arrow.Field {
 	text, _ := json.Marshal(map[string]string{"crs": crs, "crs_type": kind})
 	f.Metadata = arrow.NewMetadata([]string{extensionName, extensionMetadata}, []string{wkbExtension, string(text)})
 	return f
 }
 
-// standIn begins the reference system that DuckDB gets, because it keeps the text of PROJJSON, for
+// placeholder begins the reference system that DuckDB gets, because it keeps the text of PROJJSON, for
 // one that it does not know and would drop. It has the name, and nothing to compute with: the
 // functions that do so say that they cannot.
-const standIn = `{"type":"EngineeringCRS","name":`
+const placeholder = `{"type":"EngineeringCRS","name":`
 
-func withStandIn(f arrow.Field, crs string) arrow.Field {
+func withPlaceholder(f arrow.Field, crs string) arrow.Field {
 	name, _ := json.Marshal(crs)
 	f.Metadata = arrow.NewMetadata([]string{extensionName, extensionMetadata}, []string{
 		wkbExtension,
-		`{"crs":` + standIn + string(name) + `},"crs_type":"projjson"}`,
+		`{"crs":` + placeholder + string(name) + `},"crs_type":"projjson"}`,
 	})
 	return f
 }
 
 // crsMacro has ST_CRS give a code, or the text of the file, and never what stands in for it.
 const crsMacro = `CREATE MACRO main.st_crs(geom) AS CASE
-WHEN starts_with(system.main.st_crs(geom), '` + standIn + `') THEN json_extract_string(system.main.st_crs(geom), '$.name')
+WHEN starts_with(system.main.st_crs(geom), '` + placeholder + `') THEN json_extract_string(system.main.st_crs(geom), '$.name')
 WHEN starts_with(system.main.st_crs(geom), '{') THEN coalesce(json_extract_string(system.main.st_crs(geom), '$.id.authority') || ':' ||
   json_extract_string(system.main.st_crs(geom), '$.id.code'), system.main.st_crs(geom))
 ELSE system.main.st_crs(geom) END`
 
 // geometryType finds how DuckDB keeps the reference system of a geometry column: by its code, as
-// the text that it is, or under a stand-in, the first of these that it does not drop. It gives the
+// the text that it is, or under a stand-in, the first of these that it does not drop. It returns the
 // field that DuckDB is told, and its type, which the caller destroys.
 func (c *Conn) geometryType(f arrow.Field, given duckdb.LogicalType) (arrow.Field, duckdb.LogicalType, error) {
 	metadata, crs, code := crsOf(f)
@@ -177,7 +177,7 @@ func (c *Conn) geometryType(f arrow.Field, given duckdb.LogicalType) (arrow.Fiel
 		tries = append(tries, f)
 	}
 	t := given
-	for _, told := range append(tries, withStandIn(f, name)) {
+	for _, told := range append(tries, withPlaceholder(f, name)) {
 		duckdb.DestroyLogicalType(&t)
 		var err error
 		if t, err = c.logicalType(told); err != nil {
@@ -191,7 +191,7 @@ func (c *Conn) geometryType(f arrow.Field, given duckdb.LogicalType) (arrow.Fiel
 	return f, t, &Error{Kind: Unsupported, Message: "DuckDB drops the coordinate reference system " + crs, Position: -1}
 }
 
-// withOneWGS84 gives the text of a query with the name of WGS 84 that DuckDB has in place of the
+// withOneWGS84 returns the text of a query with the name of WGS 84 that DuckDB has in place of the
 // other one, which is as long, wherever it stands for a reference system: as an argument of
 // crsFunctions, in a comparison with ST_CRS, in a cast.
 func withOneWGS84(text string, tree any, offset int, name string) string {

@@ -50,7 +50,7 @@ func (d *Database) Close() error {
 	return nil
 }
 
-// Spatial says whether the spatial extension is loaded, with its ST_ functions.
+// Spatial reports whether the spatial extension is loaded, with its ST_ functions.
 func (d *Database) Spatial() bool { return d.cfg.Spatial != "" }
 
 // View makes name in schema stand for what the resolver gives for key, from the next query on. The
@@ -82,7 +82,7 @@ func (d *Database) DropView(schema, name string) error {
 	return d.now.admin.declare("DROP VIEW IF EXISTS " + v.quoted())
 }
 
-// Connect gives a connection, for one goroutine at a time. One that gave an error of kind Internal
+// Connect returns a connection, for one goroutine at a time. One that gave an error of kind Internal
 // may be of no more use: a new one is.
 func (d *Database) Connect() (*Conn, error) {
 	d.mu.Lock()

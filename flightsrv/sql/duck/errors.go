@@ -33,7 +33,7 @@ type Error struct {
 	fatal bool // DuckDB does nothing more after it
 }
 
-// Error gives the message.
+// Error returns the message.
 func (e *Error) Error() string { return e.Message }
 
 // newError makes an error of DuckDB's class of it, its message, and the position as DuckDB writes

@@ -67,7 +67,7 @@ func (in *instance) prepare(cfg Config) (err error) {
 	if in.admin, err = in.open(); err != nil {
 		return err
 	}
-	if !C.vf_register(in.admin.conn.Ptr, in.hold(in)) {
+	if !C.vf_register(in.admin.conn.Ptr, in.newHandle(in)) {
 		return &Error{Kind: Internal, Message: "DuckDB does not take the table function", Position: -1}
 	}
 	if cfg.Spatial != "" {
@@ -114,7 +114,7 @@ func (in *instance) close() {
 	duckdb.Close(&in.db)
 }
 
-// open gives a connection as DuckDB makes it, to the database that the sandbox does without.
+// open returns a connection as DuckDB makes it, to the database that the sandbox does without.
 func (in *instance) open() (*Conn, error) {
 	c := &Conn{in: in}
 	if duckdb.Connect(in.db, &c.conn) == duckdb.StateError {
@@ -132,7 +132,7 @@ func (in *instance) open() (*Conn, error) {
 	return c, nil
 }
 
-// connect gives a connection to the database of the views.
+// connect returns a connection to the database of the views.
 func (in *instance) connect() (*Conn, error) {
 	c, err := in.open()
 	if err != nil {

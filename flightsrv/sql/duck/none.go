@@ -20,7 +20,7 @@ type (
 	Rows struct{}
 )
 
-// Open gives [ErrNoCgo].
+// Open returns [ErrNoCgo].
 func Open(Config, Resolver) (*Database, error) { return nil, ErrNoCgo }
 
 // LibraryVersion is "": there is no DuckDB.
@@ -32,13 +32,13 @@ func (*Database) Close() error { return ErrNoCgo }
 // Spatial is false.
 func (*Database) Spatial() bool { return false }
 
-// View gives [ErrNoCgo].
+// View returns [ErrNoCgo].
 func (*Database) View(_, _, _ string) error { return ErrNoCgo }
 
-// DropView gives [ErrNoCgo].
+// DropView returns [ErrNoCgo].
 func (*Database) DropView(_, _ string) error { return ErrNoCgo }
 
-// Connect gives [ErrNoCgo].
+// Connect returns [ErrNoCgo].
 func (*Database) Connect() (*Conn, error) { return nil, ErrNoCgo }
 
 // Close ends it.
@@ -47,16 +47,16 @@ func (*Conn) Close() {}
 // Usable is false.
 func (*Conn) Usable() bool { return false }
 
-// Use gives [ErrNoCgo].
+// Use returns [ErrNoCgo].
 func (*Conn) Use(string) error { return ErrNoCgo }
 
-// Parse gives [ErrNoCgo].
+// Parse returns [ErrNoCgo].
 func (*Conn) Parse(string) (*Query, error) { return nil, ErrNoCgo }
 
-// Prepare gives [ErrNoCgo].
+// Prepare returns [ErrNoCgo].
 func (*Conn) Prepare(context.Context, *Query) (*Statement, error) { return nil, ErrNoCgo }
 
-// Plan gives [ErrNoCgo].
+// Plan returns [ErrNoCgo].
 func (*Conn) Plan(context.Context, *Query) (written, optimized []byte, err error) {
 	return nil, nil, ErrNoCgo
 }
@@ -67,7 +67,7 @@ func (*Statement) Schema() *arrow.Schema { return nil }
 // Parameters is nil.
 func (*Statement) Parameters() *arrow.Schema { return nil }
 
-// Query gives [ErrNoCgo].
+// Query returns [ErrNoCgo].
 func (*Statement) Query(context.Context, arrow.Record, int) (*Rows, error) { return nil, ErrNoCgo }
 
 // Close ends it.
@@ -79,7 +79,7 @@ func (*Rows) Schema() *arrow.Schema { return nil }
 // Ended is true.
 func (*Rows) Ended() bool { return true }
 
-// Next gives [ErrNoCgo].
+// Next returns [ErrNoCgo].
 func (*Rows) Next(context.Context) (arrow.Record, error) { return nil, ErrNoCgo }
 
 // Close ends it.

@@ -8,7 +8,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 )
 
-// Plan gives DuckDB's logical plan of a query, before and after it was optimized, as
+// Plan returns DuckDB's logical plan of a query, before and after it was optimized, as
 // json_serialize_plan writes it: an answer may be an error, in JSON. Nothing is run. It ends what
 // an earlier Query on the connection gave.
 func (c *Conn) Plan(ctx context.Context, query *Query) (written, optimized []byte, err error) {

@@ -75,7 +75,7 @@ func saysHuge(node any) bool {
 	return false
 }
 
-// Takes gives the names of the columns that the query takes of its one table, nil for all of them,
+// Takes returns the names of the columns that the query takes of its one table, nil for all of them,
 // if it does nothing else: no expression, condition, order or limit. Whether the table has such
 // columns is not known here.
 func (q *Query) Takes() (columns []string, ok bool) {
@@ -113,7 +113,7 @@ func (q *Query) Takes() (columns []string, ok bool) {
 	return columns, len(columns) > 0
 }
 
-// bare reports that a node of the syntax tree has nothing but these members: what the next version
+// bare reports whether a node of the syntax tree has nothing but these members: what the next version
 // of DuckDB adds to one is not overlooked.
 func bare(node map[string]any, members ...string) bool {
 	for key, v := range node {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// References gives the tables that the query names, each once, sorted. Names of its own WITH are
+// References returns the tables that the query names, each once, sorted. Names of its own WITH are
 // not among them. The names are not looked up.
 func (q *Query) References() []Reference {
 	var refs []Reference

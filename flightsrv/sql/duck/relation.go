@@ -21,7 +21,7 @@ type Config struct {
 	// DuckDB's function of its name
 	Macros []string
 
-	// CRS gives the extension metadata of a geometry column for an authority and its code,
+	// CRS returns the extension metadata of a geometry column for an authority and its code,
 	// "EPSG:25832". nil is GeoArrow's authority_code.
 	CRS func(code string) string
 }
@@ -35,12 +35,12 @@ type Resolver func(ctx context.Context, key string) (Relation, error)
 // retained from the moment that a query is bound until the statement is closed. Its methods are
 // called by several threads.
 type Relation interface {
-	// Schema gives the columns. A geometry column is a binary field with the extension name
+	// Schema returns the columns. A geometry column is a binary field with the extension name
 	// geoarrow.wkb in its metadata.
 	Schema() *arrow.Schema
-	// Rows gives the exact number of rows, or -1 where that is another one in each scan.
+	// Rows returns the exact number of rows, or -1 where that is another one in each scan.
 	Rows() int64
-	// Scan gives the wanted columns, indices into Schema, in the order of columns. For count(*)
+	// Scan returns the wanted columns, indices into Schema, in the order of columns. For count(*)
 	// DuckDB wants the first.
 	Scan(ctx context.Context, columns []int) (Batches, error)
 	// Release ends the use of the relation.
@@ -49,9 +49,9 @@ type Relation interface {
 
 // Batches is one scan of a relation. Several threads take different batches at the same time.
 type Batches interface {
-	// Len gives the number of batches.
+	// Len returns the number of batches.
 	Len() int
-	// Batch gives batch i with exactly the wanted columns; the caller releases it. The memory of a
+	// Batch returns batch i with exactly the wanted columns; the caller releases it. The memory of a
 	// lasting one stays as it is until the rows of the statement are closed, also behind Release of
 	// both: DuckDB reads it where it is, without a reference to it. Geometries in it are WKB in
 	// little-endian order of bytes, in the numbers of ISO for kinds with z and m, and sound.

@@ -35,8 +35,8 @@ type Rows struct {
 	pending   duckdb.PendingResult
 	result    duckdb.Result
 	schema    *arrow.Schema
-	given     *arrow.Schema // of DuckDB's own records
-	gathering []gathering   // the columns of the next record; nil: DuckDB converts each of its chunks
+	given     *arrow.Schema   // of DuckDB's own records
+	builders  []columnBuilder // the columns of the next record; nil: DuckDB converts each of its chunks
 	ended     bool
 	stop      func() // of the watch over Query's context
 }
@@ -70,7 +70,7 @@ func (r *Rows) start(ctx context.Context) (err error) {
 	if r.schema, r.given, err = c.schema(types, names, r.statement.huge); err != nil {
 		return err
 	}
-	r.gathering = gatherings(types, r.schema)
+	r.builders = columnBuilders(types, r.schema)
 	return nil
 }
 
@@ -101,13 +101,13 @@ func (r *Rows) await() error {
 	}
 }
 
-// Schema gives the columns of the result.
+// Schema returns the columns of the result.
 func (r *Rows) Schema() *arrow.Schema { return r.schema }
 
 // Ended reports whether it is known that there are no more records.
 func (r *Rows) Ended() bool { return r.ended }
 
-// Next gives the next record, of about 65,536 rows or 8 MiB, or of one chunk of DuckDB's where
+// Next returns the next record, of about 65,536 rows or 8 MiB, or of one chunk of DuckDB's where
 // 2,048 rows are larger; io.EOF is the end. The end of ctx ends the query. The caller releases the
 // record.
 func (r *Rows) Next(ctx context.Context) (arrow.Record, error) {
@@ -131,14 +131,14 @@ func (r *Rows) Next(ctx context.Context) (arrow.Record, error) {
 }
 
 func (r *Rows) record() (arrow.Record, error) {
-	if r.gathering != nil {
-		return r.gather()
+	if r.builders != nil {
+		return r.build()
 	}
-	return r.converted()
+	return r.convertedRecord()
 }
 
 // converted makes the next record of DuckDB's chunks, each of which it converts.
-func (r *Rows) converted() (arrow.Record, error) {
+func (r *Rows) convertedRecord() (arrow.Record, error) {
 	var parts []arrow.Record
 	defer func() {
 		for _, p := range parts {
@@ -165,7 +165,7 @@ func (r *Rows) converted() (arrow.Record, error) {
 	return join(r.schema, parts, rows)
 }
 
-// chunk gives DuckDB's next chunk, which the caller destroys; there is none at the end.
+// chunk returns DuckDB's next chunk, which the caller destroys; there is none at the end.
 func (r *Rows) chunk() (duckdb.DataChunk, error) {
 	chunk := duckdb.FetchChunk(r.result)
 	if chunk.Ptr == nil {
@@ -176,7 +176,7 @@ func (r *Rows) chunk() (duckdb.DataChunk, error) {
 	return chunk, nil
 }
 
-// part gives DuckDB's next chunk as a record, nil at the end.
+// part returns DuckDB's next chunk as a record, nil at the end.
 func (r *Rows) part() (arrow.Record, error) {
 	chunk, err := r.chunk()
 	if err != nil || chunk.Ptr == nil {
@@ -231,7 +231,7 @@ func (r *Rows) Close() {
 	r.ended = true
 	if c := r.statement.conn; c.rows == r {
 		c.rows = nil
-		c.letGo()
+		c.discardQuery()
 		c.end()
 	}
 }

@@ -113,11 +113,11 @@ func destroyTypes(types []duckdb.LogicalType) {
 	}
 }
 
-// Schema gives the columns of the result, as far as they are known before the parameters are: a
+// Schema returns the columns of the result, as far as they are known before the parameters are: a
 // column that depends on one may have the null type.
 func (s *Statement) Schema() *arrow.Schema { return s.schema }
 
-// Parameters gives a field for each parameter, in the order of their numbers, of the null type
+// Parameters returns a field for each parameter, in the order of their numbers, of the null type
 // where any type will do.
 func (s *Statement) Parameters() *arrow.Schema { return s.parameters }
 

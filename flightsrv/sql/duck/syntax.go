@@ -57,7 +57,7 @@ var explain = regexp.MustCompile(`(?is)^\s*EXPLAIN\s+(?:ANALYZE\s+)?(?:\([a-z_,\
 
 var pivot = regexp.MustCompile(`(?i)\bPIVOT(_WIDER)?\b`)
 
-// query gives the one query that the text holds. Anything else is an [Error], of kind Syntax or
+// query returns the one query that the text holds. Anything else is an [Error], of kind Syntax or
 // Denied.
 func (p *parser) query(text string) (*Query, error) {
 	offset := 0
@@ -87,14 +87,14 @@ func (p *parser) query(text string) (*Query, error) {
 	case len(t.Statements) > 1:
 		return nil, denied("%d statements in one text: one at a time is allowed", len(t.Statements))
 	}
-	if err := allowed(t.Statements[0], offset); err != nil {
+	if err := checkAllowed(t.Statements[0], offset); err != nil {
 		return nil, err
 	}
 	text = withOneWGS84(text, t.Statements[0], offset, p.conn.in.database.cfg.wgs84())
 	return &Query{text: text, tree: t.Statements[0], explains: offset > 0}, nil
 }
 
-// byteOf gives the byte at which character n of a text begins: the syntax errors count characters,
+// byteOf returns the byte at which character n of a text begins: the syntax errors count characters,
 // all others bytes.
 func byteOf(text string, n int) int {
 	for i := range text {

@@ -19,30 +19,30 @@ var lossy = map[duckdb.Type]string{
 	duckdb.TypeVariant:  "VARIANT: Arrow has no such type, cast it to the type that it holds",
 }
 
-// knowledge is what may keep a type from being one of Arrow.
-type knowledge struct {
-	open  bool   // it depends on a parameter
-	lossy string // one of lossy
+// typeSupport is what may keep a type from being one of Arrow.
+type typeSupport struct {
+	unresolved bool   // it depends on a parameter
+	lossy      string // one of lossy
 }
 
-func (k *knowledge) add(o knowledge) {
-	k.open = k.open || o.open
+func (k *typeSupport) add(o typeSupport) {
+	k.unresolved = k.unresolved || o.unresolved
 	if k.lossy == "" {
 		k.lossy = o.lossy
 	}
 }
 
-// examine looks at a type and the types that it is made of.
-func examine(t duckdb.LogicalType) knowledge {
+// typeSupportOf looks at a type and the types that it is made of.
+func typeSupportOf(t duckdb.LogicalType) typeSupport {
 	id := duckdb.GetTypeId(t)
-	k := knowledge{open: id == duckdb.TypeInvalid || id == duckdb.TypeAny, lossy: lossy[id]}
+	k := typeSupport{unresolved: id == duckdb.TypeInvalid || id == duckdb.TypeAny, lossy: lossy[id]}
 	child := func(c duckdb.LogicalType) {
 		defer duckdb.DestroyLogicalType(&c)
 		// only those of a column of their own are looked at, see checkIntervals
 		if duckdb.GetTypeId(c) == duckdb.TypeInterval {
-			k.add(knowledge{lossy: "INTERVAL inside of another type: its range is not Arrow's, cast it to VARCHAR"})
+			k.add(typeSupport{lossy: "INTERVAL inside of another type: its range is not Arrow's, cast it to VARCHAR"})
 		}
-		k.add(examine(c))
+		k.add(typeSupportOf(c))
 	}
 	switch id {
 	case duckdb.TypeList:
@@ -64,13 +64,13 @@ func examine(t duckdb.LogicalType) knowledge {
 // the null type. Types that would lose something are an error.
 func resolveTypes(types []duckdb.LogicalType, names []string) error {
 	for i, t := range types {
-		switch k := examine(t); {
+		switch k := typeSupportOf(t); {
 		case k.lossy != "":
 			return &Error{
 				Kind: Unsupported, Message: fmt.Sprintf("column %s is of type %s", names[i], k.lossy),
 				Position: -1,
 			}
-		case k.open:
+		case k.unresolved:
 			duckdb.DestroyLogicalType(&types[i])
 			types[i] = duckdb.CreateLogicalType(duckdb.TypeSQLNull)
 		}

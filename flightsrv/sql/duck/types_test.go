@@ -119,7 +119,7 @@ var columns = []struct {
 	},
 }
 
-// column gives the three values n times over, as an array whose data begin in the middle of its
+// column returns the three values n times over, as an array whose data begin in the middle of its
 // buffers.
 func column(t *testing.T, typ arrow.DataType, values string, n int) arrow.Array {
 	t.Helper()
@@ -409,7 +409,7 @@ func TestRecordSize(t *testing.T) {
 	}
 }
 
-// DuckDB gives some values of a struct inside of a struct as null, so such a column is refused.
+// DuckDB returns some values of a struct inside of a struct as null, so such a column is refused.
 func TestStructInStruct(t *testing.T) {
 	inner := arrow.StructOf(arrow.Field{Name: "b", Type: arrow.FixedWidthTypes.Boolean})
 	for _, typ := range []arrow.DataType{

@@ -5,10 +5,10 @@ type compiler struct {
 	scan       *operator
 	relation   *relation
 	parameters map[string]int // columns of the arguments, by the identifiers of parameters
-	through    []*operator    // between the scan, which comes first, and the expression at hand
+	path       []*operator    // between the scan, which comes first, and the expression at hand
 }
 
-// filter gives what the operators above the scan ask of its rows, the root of the plan first: as
+// filter returns what the operators above the scan ask of its rows, the root of the plan first: as
 // far up as there are filters and projections only.
 func (c *compiler) filter(above []*operator) filter {
 	var f filter
@@ -26,9 +26,9 @@ func (c *compiler) filter(above []*operator) filter {
 				}
 			}
 		}
-		c.through = append(c.through, o)
+		c.path = append(c.path, o)
 	}
-	f.is = allOf(conditions)
+	f.condition = allOf(conditions)
 	return f
 }
 
@@ -51,7 +51,7 @@ func (c *compiler) condition(x *expression) condition {
 		return c.operator(x)
 	case "BOUND_FUNCTION":
 		if b := c.meets(x); b != nil {
-			return meetingBox{b}
+			return boxCondition{b}
 		}
 	}
 	return nil
@@ -74,7 +74,7 @@ func (c *compiler) operator(x *expression) condition {
 		if k < 0 {
 			return nil
 		}
-		return nullness{column: k, null: x.Type == "OPERATOR_IS_NULL"}
+		return nullCondition{column: k, null: x.Type == "OPERATOR_IS_NULL"}
 	}
 	return nil
 }
@@ -102,25 +102,25 @@ func (c *compiler) between(x *expression) condition {
 	if x.Input == nil || x.Lower == nil || x.Upper == nil {
 		return nil
 	}
-	k, as := c.ordered(x.Input)
-	return bounded(k, as, &bound{c.operand(x.Lower, as), !x.FromLower}, &bound{c.operand(x.Upper, as), !x.ToUpper})
+	k, as := c.comparedColumn(x.Input)
+	return newRangeCondition(k, as, &bound{c.operand(x.Lower, as), !x.FromLower}, &bound{c.operand(x.Upper, as), !x.ToUpper})
 }
 
 // compare is the condition of a column beside a constant.
 func (c *compiler) compare(column *expression, op string, with *expression) condition {
-	k, as := c.ordered(column)
-	b := &bound{of: c.operand(with, as)}
+	k, as := c.comparedColumn(column)
+	b := &bound{constant: c.operand(with, as)}
 	switch op {
 	case "COMPARE_EQUAL":
-		return bounded(k, as, b, b)
+		return newRangeCondition(k, as, b, b)
 	case "COMPARE_LESSTHAN", "COMPARE_GREATERTHAN":
-		b.open = true
+		b.exclusive = true
 	}
 	switch op {
 	case "COMPARE_LESSTHAN", "COMPARE_LESSTHANOREQUALTO":
-		return bounded(k, as, nil, b)
+		return newRangeCondition(k, as, nil, b)
 	case "COMPARE_GREATERTHAN", "COMPARE_GREATERTHANOREQUALTO":
-		return bounded(k, as, b, nil)
+		return newRangeCondition(k, as, b, nil)
 	}
 	return nil
 }
@@ -131,8 +131,8 @@ func (c *compiler) column(x *expression) int {
 		return -1
 	}
 	i := *x.Index
-	for at := len(c.through) - 1; at >= 0; at-- {
-		if i = c.through[at].below(i); i < 0 {
+	for at := len(c.path) - 1; at >= 0; at-- {
+		if i = c.path[at].below(i); i < 0 {
 			return -1
 		}
 	}
@@ -143,9 +143,9 @@ func (c *compiler) column(x *expression) int {
 	return k
 }
 
-// ordered gives the column that an expression is, and how its values compare there; nil if it is
+// comparedColumn returns the column that an expression is, and how its values compare there; nil if it is
 // none, or is changed in a way that does not keep their order.
-func (c *compiler) ordered(x *expression) (k int, as *scale) {
+func (c *compiler) comparedColumn(x *expression) (k int, as *comparator) {
 	cast := x.Class == "BOUND_CAST" && x.Child != nil && !x.TryCast
 	ref := x
 	if cast {
@@ -154,8 +154,8 @@ func (c *compiler) ordered(x *expression) (k int, as *scale) {
 	if k = c.column(ref); k < 0 {
 		return -1, nil
 	}
-	as = scaleOf(c.relation.schema.Field(k).Type)
-	if as == nil || familyOf(ref.ReturnType) != as.family {
+	as = comparatorOf(c.relation.schema.Field(k).Type)
+	if as == nil || typeFamilyOf(ref.ReturnType) != as.family {
 		return -1, nil
 	}
 	if cast {
@@ -164,9 +164,9 @@ func (c *compiler) ordered(x *expression) (k int, as *scale) {
 	return k, as
 }
 
-// operand gives the constant that an expression is, on a scale; for a parameter, that is when the
+// operand returns the constant that an expression is, on a scale; for a parameter, that is when the
 // arguments are known.
-func (c *compiler) operand(x *expression, as *scale) func(args arguments) value {
+func (c *compiler) operand(x *expression, as *comparator) func(args arguments) value {
 	if as == nil {
 		return nil
 	}

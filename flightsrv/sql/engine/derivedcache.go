@@ -15,46 +15,46 @@ import (
 // geometries as WKB, within a budget of bytes, and the ranges of columns, which are small. What was
 // made for one version of a file serves the next where the catalog shares the batches of both.
 type derivedCache struct {
-	mu     sync.Mutex
-	budget int64
-	shares bool // WKB is written to memory files, which workers map
-	bytes  int64
-	recent *list.List // of *batchCache that have WKB, the one used last first
-	of     map[weak.Pointer[geoarrow.Columns]]*batchCache
+	mu      sync.Mutex
+	budget  int64
+	shares  bool // WKB is written to memory files, which workers map
+	bytes   int64
+	lru     *list.List // of *batchCache that have WKB, the one used last first
+	batches map[weak.Pointer[geoarrow.Columns]]*batchCache
 }
 
 // batchCache is what was made of one batch.
 type batchCache struct {
 	batch weak.Pointer[geoarrow.Columns]
 
-	making sync.Mutex // held while WKB is made, so that it is made once
-	wkb    *geoarrow.Geometry
-	shared *worker.Shared // memory of wkb; nil: the garbage collector's
-	bytes  int64
-	at     *list.Element // in derivedCache.recent; nil: no WKB is kept
-	pins   int           // runs that read it where it is
+	wkbMu   sync.Mutex // held while WKB is made, so that it is made once
+	wkb     *geoarrow.Geometry
+	shared  *worker.Shared // memory of wkb; nil: the garbage collector's
+	bytes   int64
+	element *list.Element // in derivedCache.recent; nil: no WKB is kept
+	pins    int           // runs that read it where it is
 
-	found  sync.Mutex // guards what follows
-	ranges map[int]*limits
-	sound  *bool // boxes tell where the geometries are
+	mu             sync.Mutex // guards what follows
+	ranges         map[int]*columnRange
+	validPositions *bool // boxes tell where the geometries are
 }
 
 func newDerivedCache(budget int64, shares bool) *derivedCache {
 	return &derivedCache{
-		budget: budget, shares: shares, recent: list.New(),
-		of: map[weak.Pointer[geoarrow.Columns]]*batchCache{},
+		budget: budget, shares: shares, lru: list.New(),
+		batches: map[weak.Pointer[geoarrow.Columns]]*batchCache{},
 	}
 }
 
-// derived gives the place for what is made of a batch. It goes when the batch does.
-func (b *derivedCache) derived(batch *geoarrow.Columns) *batchCache {
+// batch returns the place for what is made of a batch. It goes when the batch does.
+func (b *derivedCache) batch(batch *geoarrow.Columns) *batchCache {
 	key := weak.Make(batch)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	d := b.of[key]
+	d := b.batches[key]
 	if d == nil {
-		d = &batchCache{batch: key, ranges: map[int]*limits{}}
-		b.of[key] = d
+		d = &batchCache{batch: key, ranges: map[int]*columnRange{}}
+		b.batches[key] = d
 		runtime.AddCleanup(batch, b.forget, key)
 	}
 	return d
@@ -64,13 +64,13 @@ func (b *derivedCache) derived(batch *geoarrow.Columns) *batchCache {
 func (b *derivedCache) forget(batch weak.Pointer[geoarrow.Columns]) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if d := b.of[batch]; d != nil {
+	if d := b.batches[batch]; d != nil {
 		b.evict(d)
-		delete(b.of, batch)
+		delete(b.batches, batch)
 	}
 }
 
-// wkb gives the geometries of a batch as WKB, which are made once and kept while there is room. The
+// wkb returns the geometries of a batch as WKB, which are made once and kept while there is room. The
 // caller releases the memory that they lie in, nil for the garbage collector's.
 func (b *derivedCache) wkb(batch *geoarrow.Columns) (*geoarrow.Geometry, *worker.Shared, error) {
 	g, d, err := b.pin(batch)
@@ -84,15 +84,15 @@ func (b *derivedCache) wkb(batch *geoarrow.Columns) (*geoarrow.Geometry, *worker
 	return g, d.shared, nil
 }
 
-// pin gives the geometries of a batch as WKB, and has them kept until d is unpinned. d is nil where
+// pin returns the geometries of a batch as WKB, and has them kept until d is unpinned. d is nil where
 // there is no room, and where the batch has its geometries as WKB itself.
 func (b *derivedCache) pin(batch *geoarrow.Columns) (g *geoarrow.Geometry, d *batchCache, err error) {
 	if batch.Geometry.Kind == geoarrow.NoKind {
 		return batch.Geometry, nil, nil
 	}
-	d = b.derived(batch)
-	d.making.Lock()
-	defer d.making.Unlock()
+	d = b.batch(batch)
+	d.wkbMu.Lock()
+	defer d.wkbMu.Unlock()
 	if g := b.use(d); g != nil {
 		return g, d, nil
 	}
@@ -129,10 +129,10 @@ func (b *derivedCache) unpin(d *batchCache) {
 func (b *derivedCache) use(d *batchCache) *geoarrow.Geometry {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if d.at == nil {
+	if d.element == nil {
 		return nil
 	}
-	b.recent.MoveToFront(d.at)
+	b.lru.MoveToFront(d.element)
 	d.pins++
 	return d.wkb
 }
@@ -145,7 +145,7 @@ func (b *derivedCache) reserve(d *batchCache, bytes int64) bool {
 	if bytes > b.budget {
 		return false
 	}
-	for at := b.recent.Back(); at != nil && b.bytes+bytes > b.budget; {
+	for at := b.lru.Back(); at != nil && b.bytes+bytes > b.budget; {
 		old := at.Value.(*batchCache)
 		at = at.Prev()
 		if old.pins == 0 {
@@ -155,7 +155,7 @@ func (b *derivedCache) reserve(d *batchCache, bytes int64) bool {
 	if b.bytes+bytes > b.budget {
 		return false
 	}
-	d.bytes, d.at = bytes, b.recent.PushFront(d)
+	d.bytes, d.element = bytes, b.lru.PushFront(d)
 	d.pins++
 	b.bytes += bytes
 	return true
@@ -163,13 +163,13 @@ func (b *derivedCache) reserve(d *batchCache, bytes int64) bool {
 
 // evict drops the WKB of a batch; b.mu is held. Queries that use it keep it.
 func (b *derivedCache) evict(d *batchCache) {
-	if d.at == nil {
+	if d.element == nil {
 		return
 	}
-	b.recent.Remove(d.at)
+	b.lru.Remove(d.element)
 	b.bytes -= d.bytes
 	d.shared.Release()
-	d.wkb, d.shared, d.bytes, d.at = nil, nil, 0, nil
+	d.wkb, d.shared, d.bytes, d.element = nil, nil, 0, nil
 }
 
 // size is how many bytes of WKB are kept.

@@ -51,14 +51,14 @@ type Config struct {
 
 // Engine runs queries over a catalog. It is safe for use by several goroutines.
 type Engine struct {
-	cfg    Config
-	homes  homes
-	beside *derivedCache
-	spares spares
-	known  atomic.Pointer[names]
-	count  counters
-	info   func() Info
-	whole  bool // nothing is left out: tests compare
+	cfg       Config
+	databases databases
+	derived   *derivedCache
+	idle      idleStatements
+	index     atomic.Pointer[nameIndex]
+	count     counters
+	info      func() Info
+	readAll   bool // nothing is left out: tests compare
 
 	ctx  context.Context // ends with Close
 	end  context.CancelCauseFunc
@@ -86,7 +86,7 @@ type counters struct{ queries, failed, read, leftOut atomic.Int64 }
 func Open(cfg Config) (*Engine, error) {
 	cfg.MemoryBytes = cmp.Or(cfg.MemoryBytes, DefaultMemoryBytes)
 	e := &Engine{
-		cfg: cfg, beside: newDerivedCache(cfg.MemoryBytes/2, cfg.Workers > 0),
+		cfg: cfg, derived: newDerivedCache(cfg.MemoryBytes/2, cfg.Workers > 0),
 		statements: map[*Statement]struct{}{},
 	}
 	e.ctx, e.end = context.WithCancelCause(context.Background())
@@ -102,8 +102,8 @@ func Open(cfg Config) (*Engine, error) {
 		e.end(err)
 		return nil, err
 	}
-	e.homes = homes{source: source, of: map[worker.Database]*home{}}
-	e.info = sync.OnceValue(e.learn)
+	e.databases = databases{source: source, known: map[worker.Database]*database{}}
+	e.info = sync.OnceValue(e.readInfo)
 	return e, nil
 }
 
@@ -159,11 +159,11 @@ func (e *Engine) Close() error {
 	left := e.statements
 	e.statements = map[*Statement]struct{}{}
 	e.mu.Unlock()
-	e.spares.close()
+	e.idle.close()
 	for s := range left {
-		s.shut()
+		s.closeStatements()
 	}
-	return e.homes.source.Close()
+	return e.databases.source.Close()
 }
 
 // enter begins what Close waits for; busy.Done ends it.
@@ -177,8 +177,8 @@ func (e *Engine) enter() error {
 	return nil
 }
 
-// within gives a context that ends with the engine too.
-func (e *Engine) within(ctx context.Context) (context.Context, func()) {
+// withEngine returns a context that ends with the engine too.
+func (e *Engine) withEngine(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(e.ctx, func() { cancel(ErrClosed) })
 	return ctx, func() {
@@ -187,23 +187,23 @@ func (e *Engine) within(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// Stats gives the numbers of this moment.
+// Stats returns the numbers of this moment.
 func (e *Engine) Stats() Stats {
 	e.mu.Lock()
 	statements := len(e.statements)
 	e.mu.Unlock()
 	return Stats{
 		Statements: statements, Queries: e.count.queries.Load(), Failed: e.count.failed.Load(),
-		BatchesRead: e.count.read.Load(), BatchesLeftOut: e.count.leftOut.Load(), GeometryBytes: e.beside.size(),
+		BatchesRead: e.count.read.Load(), BatchesLeftOut: e.count.leftOut.Load(), GeometryBytes: e.derived.size(),
 	}
 }
 
-// TableSchema gives the schema of a table, as SELECT * gives it. It parses the file where nobody
+// TableSchema returns the schema of a table, as SELECT * gives it. It parses the file where nobody
 // did.
 //
 // Errors: those of catalog.Catalog.Table, and what keeps DuckDB from having such a table.
 func (e *Engine) TableSchema(ctx context.Context, t Table) (*arrow.Schema, error) {
-	s, err := e.Prepare(ctx, "SELECT * FROM "+quoted(MainSchema)+"."+quoted(t.Entry), "")
+	s, err := e.Prepare(ctx, "SELECT * FROM "+quoteName(MainSchema)+"."+quoteName(t.Entry), "")
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +211,7 @@ func (e *Engine) TableSchema(ctx context.Context, t Table) (*arrow.Schema, error
 	return s.Schema(), nil
 }
 
-// resolve gives what a view's key stands for in the run of a statement.
+// resolve returns what a view's key stands for in the run of a statement.
 func (e *Engine) resolve(ctx context.Context, key string) (duck.Relation, error) {
 	run := runOf(ctx)
 	if l := e.listing(key); l != nil {
@@ -226,7 +226,7 @@ func (e *Engine) resolve(ctx context.Context, key string) (duck.Relation, error)
 	if r := run.relations[key]; r != nil {
 		return r, nil
 	}
-	return nil, stale(key)
+	return nil, changedError(key)
 }
 
 // encoding of geometries on their way to DuckDB and back.

@@ -20,7 +20,7 @@ type Info struct {
 	System   []string // of none of these
 }
 
-// Info gives what is known of the engine. DuckDB is asked once.
+// Info returns what is known of the engine. DuckDB is asked once.
 func (e *Engine) Info() Info { return e.info() }
 
 // functions are the scalar functions that are called by name, without those of geometry, by the
@@ -32,8 +32,8 @@ WHEN parameter_types[1] = 'VARCHAR' THEN 'string'
 WHEN parameter_types[1] IN ('DATE', 'TIME', 'TIMESTAMP', 'TIMESTAMP WITH TIME ZONE', 'INTERVAL') THEN 'datetime'
 ELSE 'system' END = `
 
-func (e *Engine) learn() Info {
-	info := Info{Version: e.homes.source.Version(), Spatial: e.homes.source.Spatial()}
+func (e *Engine) readInfo() Info {
+	info := Info{Version: e.databases.source.Version(), Spatial: e.databases.source.Spatial()}
 	info.Keywords = e.words("SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category <> 'unreserved' " +
 		"ORDER BY 1")
 	info.Numeric = e.words(functions + "'numeric' ORDER BY 1")
@@ -43,7 +43,7 @@ func (e *Engine) learn() Info {
 	return info
 }
 
-// words gives the texts of a query's one column. A query of ours that fails is a defect, which is
+// words returns the texts of a query's one column. A query of ours that fails is a defect, which is
 // logged.
 func (e *Engine) words(query string) []string {
 	words, err := e.texts(query)

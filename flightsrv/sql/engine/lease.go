@@ -20,60 +20,60 @@ type lease struct {
 
 	mu       sync.Mutex
 	users    int
-	held     *catalog.TableRef
+	ref      *catalog.TableRef
 	retained []func() // mappings that the batches lie in, also those of a damaged file
 }
 
-// take asks the catalog for a table, of any version where version is "". The caller drops it.
-func take(ctx context.Context, c *catalog.Catalog, name, version string) (*lease, error) {
+// leaseTable asks the catalog for a table, of any version where version is "". The caller drops it.
+func leaseTable(ctx context.Context, c *catalog.Catalog, name, version string) (*lease, error) {
 	held, err := c.Table(ctx, catalog.Request{Name: name, Version: version})
 	if err != nil {
 		return nil, err
 	}
-	l := &lease{catalog: c, version: held.Version, users: 1, held: held}
-	l.adopt()
+	l := &lease{catalog: c, version: held.Version, users: 1, ref: held}
+	l.retainBatches()
 	return l, nil
 }
 
-// adopt keeps the slices of the table that is held now.
-func (l *lease) adopt() {
-	if release := l.held.Retain(); release != nil {
+// retainBatches keeps the slices of the table that is held now.
+func (l *lease) retainBatches() {
+	if release := l.ref.Retain(); release != nil {
 		l.retained = append(l.retained, release)
 	}
-	l.table.Store(l.held.Table)
+	l.table.Store(l.ref.Table)
 }
 
-// share is one user more, who drops the lease too.
-func (l *lease) share() *lease {
+// addUser is one user more, who drops the lease too.
+func (l *lease) addUser() *lease {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.users++
 	return l
 }
 
-// drop is one user fewer; the last one gives the table back.
-func (l *lease) drop() {
+// release is one user fewer; the last one gives the table back.
+func (l *lease) release() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.users--; l.users > 0 {
 		return
 	}
-	l.held.Release()
+	l.ref.Release()
 	for _, release := range l.retained {
 		release()
 	}
 	l.retained = nil
 }
 
-// retain keeps the slices of the table as it is now readable until release is called. It gives nil
+// retain keeps the slices of the table as it is now readable until release is called. It returns nil
 // for a table that the garbage collector keeps.
 func (l *lease) retain() (release func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.held.Retain()
+	return l.ref.Retain()
 }
 
-// batch gives batch i, of which every byte is known to be as it was written.
+// batch returns batch i, of which every byte is known to be as it was written.
 func (l *lease) batch(ctx context.Context, i int) (*geoarrow.Columns, error) {
 	for {
 		t := l.table.Load()
@@ -84,13 +84,13 @@ func (l *lease) batch(ctx context.Context, i int) (*geoarrow.Columns, error) {
 		if err == nil {
 			return t.Batches[i], nil
 		}
-		if err := l.mend(ctx, t, i, err); err != nil {
+		if err := l.replaceDamaged(ctx, t, i, err); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// search gives the rows of batch i whose bounding box meets a box, ascending.
+// search returns the rows of batch i whose bounding box meets a box, ascending.
 func (l *lease) search(ctx context.Context, i int, box [4]float64) ([]int32, error) {
 	for {
 		t := l.table.Load()
@@ -101,7 +101,7 @@ func (l *lease) search(ctx context.Context, i int, box [4]float64) ([]int32, err
 		if err == nil {
 			return rows, nil
 		}
-		if err := l.mend(ctx, t, i, err); err != nil {
+		if err := l.replaceDamaged(ctx, t, i, err); err != nil {
 			return nil, err
 		}
 	}
@@ -122,9 +122,9 @@ func inBox(g *geoarrow.Geometry, box [4]float64) []int32 {
 // meets reports whether two closed boxes have a point in common.
 func meets(a, b [4]float64) bool { return a[0] <= b[2] && b[0] <= a[2] && a[1] <= b[3] && b[1] <= a[3] }
 
-// mend has the catalog replace a table whose file is damaged by an equal one, parsed again, which
+// replaceDamaged has the catalog replace a table whose file is damaged by an equal one, parsed again, which
 // its own scan of a row does. Any other error stays what it is.
-func (l *lease) mend(ctx context.Context, t *readers.Table, i int, why error) error {
+func (l *lease) replaceDamaged(ctx context.Context, t *readers.Table, i int, why error) error {
 	if !errors.Is(why, readers.ErrDamaged) {
 		return why
 	}
@@ -133,7 +133,7 @@ func (l *lease) mend(ctx context.Context, t *readers.Table, i int, why error) er
 	if l.table.Load() != t { // somebody else was here
 		return nil
 	}
-	s, err := l.catalog.Scan(l.held, catalog.Selection{Rows: &[2]int64{t.Starts[i], t.Starts[i] + 1}})
+	s, err := l.catalog.Scan(l.ref, catalog.Selection{Rows: &[2]int64{t.Starts[i], t.Starts[i] + 1}})
 	if err != nil {
 		return err
 	}
@@ -142,9 +142,9 @@ func (l *lease) mend(ctx context.Context, t *readers.Table, i int, why error) er
 		return err
 	}
 	rec.Release()
-	if l.held.Table == t {
+	if l.ref.Table == t {
 		return why
 	}
-	l.adopt()
+	l.retainBatches()
 	return nil
 }

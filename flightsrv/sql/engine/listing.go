@@ -73,7 +73,7 @@ type listing struct {
 	schema *arrow.Schema
 }
 
-// listing gives the table of a key, or nil.
+// listing returns the table of a key, or nil.
 func (e *Engine) listing(key string) *listing {
 	switch key {
 	case schemasKey:
@@ -97,35 +97,35 @@ func (l *listing) Release()              {}
 
 func (l *listing) Scan(ctx context.Context, columns []int) (duck.Batches, error) {
 	n := l.engine.names()
-	b := &listed{ctx: ctx, engine: l.engine, schema: l.schema, columns: columns}
+	b := &listingScan{ctx: ctx, engine: l.engine, schema: l.schema, columns: columns}
 	switch l.key {
 	case schemasKey:
 		b.fill = func(b *array.RecordBuilder, _ int) error { n.listSchemas(b); return nil }
 	case tablesKey:
 		b.fill = func(b *array.RecordBuilder, _ int) error { n.listTables(b); return nil }
 	default:
-		b.of = n.wanted(runOf(ctx))
-		b.fill = func(r *array.RecordBuilder, i int) error { return b.listColumns(r, n, b.of[i]) }
+		b.tables = n.wanted(runOf(ctx))
+		b.fill = func(r *array.RecordBuilder, i int) error { return b.listColumns(r, n, b.tables[i]) }
 		return b, nil
 	}
-	b.of = []int{0}
+	b.tables = []int{0}
 	return b, nil
 }
 
-// listed is a scan of a listing.
-type listed struct {
+// listingScan is a scan of a listing.
+type listingScan struct {
 	ctx     context.Context
 	engine  *Engine
 	schema  *arrow.Schema
 	columns []int
-	of      []int // one batch for each; of the columns, the numbers of their tables
+	tables  []int // one batch for each; of the columns, the numbers of their tables
 	fill    func(b *array.RecordBuilder, i int) error
 }
 
-func (b *listed) Len() int { return len(b.of) }
-func (b *listed) Release() {}
+func (b *listingScan) Len() int { return len(b.tables) }
+func (b *listingScan) Release() {}
 
-func (b *listed) Batch(i int) (rec arrow.Record, lasting bool, err error) {
+func (b *listingScan) Batch(i int) (rec arrow.Record, lasting bool, err error) {
 	builder := array.NewRecordBuilder(memory.DefaultAllocator, b.schema)
 	defer builder.Release()
 	if err := b.fill(builder, i); err != nil {
@@ -142,7 +142,7 @@ func (b *listed) Batch(i int) (rec arrow.Record, lasting bool, err error) {
 }
 
 // schemas are the names of all schemas, sorted; the root's is there without a table too.
-func (n *names) schemas() []string {
+func (n *nameIndex) schemas() []string {
 	all := []string{MainSchema}
 	for i := range n.tables {
 		all = append(all, n.tables[i].Schema)
@@ -158,13 +158,13 @@ const (
 	firstTableOID = 1 << 30
 )
 
-func (n *names) listSchemas(b *array.RecordBuilder) {
+func (n *nameIndex) listSchemas(b *array.RecordBuilder) {
 	for i, name := range n.schemas() {
 		appendRow(b, int64(firstOID+i), name)
 	}
 }
 
-func (n *names) listTables(b *array.RecordBuilder) {
+func (n *nameIndex) listTables(b *array.RecordBuilder) {
 	schemas := n.schemas()
 	for i := range n.tables {
 		n.appendTable(b, schemas, i)
@@ -172,7 +172,7 @@ func (n *names) listTables(b *array.RecordBuilder) {
 }
 
 // appendTable adds the columns by which a table, or a column of it, is known.
-func (n *names) appendTable(b *array.RecordBuilder, schemas []string, i int) {
+func (n *nameIndex) appendTable(b *array.RecordBuilder, schemas []string, i int) {
 	t := &n.tables[i]
 	schema, _ := slices.BinarySearch(schemas, t.Schema)
 	appendRow(b, t.Schema, t.Name, int64(firstOID+schema), int64(firstTableOID+i))
@@ -190,17 +190,17 @@ func appendRow(b *array.RecordBuilder, values ...any) {
 	}
 }
 
-// wanted gives the numbers of the tables whose columns a run asks for. Each is parsed for them, so
+// wanted returns the numbers of the tables whose columns a run asks for. Each is parsed for them, so
 // that a condition on schema_name or table_name counts.
-func (n *names) wanted(r *run) []int {
+func (n *nameIndex) wanted(r *statementRun) []int {
 	var is condition
 	var args arguments
 	if r != nil {
-		is, args = r.filters[columnsKey].is, r.args
+		is, args = r.filters[columnsKey].condition, r.args
 	}
 	var of []int
 	for i := range n.tables {
-		if is == nil || is.may(viewOf(&n.tables[i], args)) {
+		if is == nil || is.mayMatch(viewOf(&n.tables[i], args)) {
 			of = append(of, i)
 		}
 	}
@@ -209,35 +209,35 @@ func (n *names) wanted(r *run) []int {
 
 // viewOf is a table as conditions on its columns see it: one value of schema_name and of
 // table_name, and anything in the others.
-func viewOf(t *Table, args arguments) *view {
+func viewOf(t *Table, args arguments) *batchView {
 	columns := &geoarrow.Columns{Rows: 2, Attributes: make([]geoarrow.Column, columnsSchema.NumFields())}
-	ranges := map[int]*limits{}
+	ranges := map[int]*columnRange{}
 	for i := range columns.Attributes {
 		columns.Attributes[i].Nulls = 1 // of two rows: there may be nulls and others
-		ranges[i] = &limits{}
+		ranges[i] = &columnRange{}
 	}
 	for i, name := range []string{t.Schema, t.Name} {
 		columns.Attributes[i].Nulls = 0
 		text := geoarrow.Value{Bytes: []byte(name)}
-		ranges[i] = &limits{known: true, low: text, high: text}
+		ranges[i] = &columnRange{known: true, low: text, high: text}
 	}
-	return &view{args: args, columns: columns, derived: &batchCache{ranges: ranges}}
+	return &batchView{args: args, columns: columns, cache: &batchCache{ranges: ranges}}
 }
 
 // listColumns adds the columns of a table. A file that can't be read has none: those of the others
 // are wanted all the same.
-func (b *listed) listColumns(r *array.RecordBuilder, n *names, i int) error {
-	l, err := take(b.ctx, b.engine.cfg.Catalog, n.tables[i].Entry, "")
+func (b *listingScan) listColumns(r *array.RecordBuilder, n *nameIndex, i int) error {
+	l, err := leaseTable(b.ctx, b.engine.cfg.Catalog, n.tables[i].Entry, "")
 	if cause := context.Cause(b.ctx); cause != nil || errors.Is(err, ErrClosed) {
 		if err == nil {
-			l.drop()
+			l.release()
 		}
 		return errors.Join(cause, err)
 	}
 	if err != nil {
 		return nil
 	}
-	defer l.drop()
+	defer l.release()
 	schemas := n.schemas()
 	for k, f := range newRelation(n.tables[i].Entry, l).schema.Fields() {
 		n.appendTable(r, schemas, i)

@@ -33,32 +33,32 @@ type Table struct {
 	Entry  string // the catalog's name
 }
 
-// names finds tables by what queries call them.
-type names struct {
-	of     []*catalog.Entry
-	tables []Table             // sorted by schema and name
-	files  map[place][]*Table  // by schema and file name
-	stems  map[place][]*Table  // by schema and stem
-	whole  map[string][]*Table // by file name, in whichever folder
-	bare   map[string][]*Table // by its stem
-	ends   []string            // what stands behind the stems of files, at most maxEnds of them
+// nameIndex finds tables by what queries call them.
+type nameIndex struct {
+	entries   []*catalog.Entry
+	tables    []Table                // sorted by schema and name
+	files     map[tableName][]*Table // by schema and file name
+	stems     map[tableName][]*Table // by schema and stem
+	fileNames map[string][]*Table    // by file name, in whichever folder
+	stemNames map[string][]*Table    // by its stem
+	suffixes  []string               // what stands behind the stems of files, at most maxSuffixes of them
 }
 
-// maxEnds bounds how often a name that nobody has is looked for.
-const maxEnds = 8
+// maxSuffixes bounds how often a name that nobody has is looked for.
+const maxSuffixes = 8
 
 // maxClosest is how many entries the error for such a name has, as the catalog's own errors.
 const maxClosest = 3
 
-// place is a name in a schema, in lower case.
-type place struct{ schema, name string }
+// tableName is a name in a schema, in lower case.
+type tableName struct{ schema, name string }
 
-func placeOf(schema, name string) place { return place{lower(schema), lower(name)} }
+func tableNameOf(schema, name string) tableName { return tableName{lower(schema), lower(name)} }
 
-func newNames(entries []*catalog.Entry) *names {
-	n := &names{
-		of: entries, tables: make([]Table, len(entries)), files: map[place][]*Table{},
-		stems: map[place][]*Table{}, whole: map[string][]*Table{}, bare: map[string][]*Table{},
+func newNameIndex(entries []*catalog.Entry) *nameIndex {
+	n := &nameIndex{
+		entries: entries, tables: make([]Table, len(entries)), files: map[tableName][]*Table{},
+		stems: map[tableName][]*Table{}, fileNames: map[string][]*Table{}, stemNames: map[string][]*Table{},
 	}
 	for i, e := range entries {
 		n.tables[i] = tableOf(e.Name)
@@ -68,16 +68,16 @@ func newNames(entries []*catalog.Entry) *names {
 	})
 	for i := range n.tables {
 		t := &n.tables[i]
-		if end := strings.TrimPrefix(t.file(), stem(t.file())); len(n.ends) < maxEnds && !slices.Contains(n.ends, end) {
-			n.ends = append(n.ends, end)
+		if end := strings.TrimPrefix(t.file(), stem(t.file())); len(n.suffixes) < maxSuffixes && !slices.Contains(n.suffixes, end) {
+			n.suffixes = append(n.suffixes, end)
 		}
-		add(n.files, placeOf(t.Schema, t.Name), t)
-		add(n.stems, placeOf(t.Schema, stem(t.Name)), t)
-		add(n.whole, lower(t.base()), t)
-		add(n.bare, lower(stem(t.base())), t)
+		add(n.files, tableNameOf(t.Schema, t.Name), t)
+		add(n.stems, tableNameOf(t.Schema, stem(t.Name)), t)
+		add(n.fileNames, lower(t.base()), t)
+		add(n.stemNames, lower(stem(t.base())), t)
 		if t.Name != t.Entry {
-			add(n.files, placeOf(MainSchema, t.Entry), t)
-			add(n.stems, placeOf(MainSchema, stem(t.Entry)), t)
+			add(n.files, tableNameOf(MainSchema, t.Entry), t)
+			add(n.stems, tableNameOf(MainSchema, stem(t.Entry)), t)
 		}
 	}
 	return n
@@ -87,8 +87,8 @@ func add[K comparable](m map[K][]*Table, k K, t *Table) { m[k] = append(m[k], t)
 
 // same reports whether n is made of these entries, which the catalog shares until one of them
 // changes.
-func (n *names) same(entries []*catalog.Entry) bool {
-	return n != nil && len(n.of) == len(entries) && (len(entries) == 0 || &n.of[0] == &entries[0])
+func (n *nameIndex) same(entries []*catalog.Entry) bool {
+	return n != nil && len(n.entries) == len(entries) && (len(entries) == 0 || &n.entries[0] == &entries[0])
 }
 
 // tableOf names an entry's table. Files in folders that are called as a schema of DuckDB's own are
@@ -145,16 +145,16 @@ func cutSuffixFold(s, suffix string) (string, bool) {
 	return s, false
 }
 
-// find gives the tables that a name in a schema may mean; "" is no schema.
-func (n *names) find(schema, name string) []*Table {
+// find returns the tables that a name in a schema may mean; "" is no schema.
+func (n *nameIndex) find(schema, name string) []*Table {
 	in := cmp.Or(schema, MainSchema)
-	if found := n.files[placeOf(in, name)]; len(found) > 0 {
+	if found := n.files[tableNameOf(in, name)]; len(found) > 0 {
 		return exactly(found, func(t *Table) bool {
 			return t.Schema == in && t.Name == name || in == MainSchema && t.Entry == name
 		})
 	}
 	own := isOwn(name)
-	if found := n.stems[placeOf(in, name)]; len(found) > 0 && !own {
+	if found := n.stems[tableNameOf(in, name)]; len(found) > 0 && !own {
 		return exactly(found, func(t *Table) bool {
 			return t.Schema == in && stem(t.Name) == name || in == MainSchema && stem(t.Entry) == name
 		})
@@ -162,13 +162,13 @@ func (n *names) find(schema, name string) []*Table {
 	if schema != "" {
 		return nil
 	}
-	if found := n.whole[lower(name)]; len(found) > 0 {
+	if found := n.fileNames[lower(name)]; len(found) > 0 {
 		return exactly(found, func(t *Table) bool { return t.base() == name })
 	}
 	if own {
 		return nil
 	}
-	return exactly(n.bare[lower(name)], func(t *Table) bool { return stem(t.base()) == name })
+	return exactly(n.stemNames[lower(name)], func(t *Table) bool { return stem(t.base()) == name })
 }
 
 // isOwn reports whether a name is like those of DuckDB's views in its main schema.
@@ -192,18 +192,18 @@ func exactly(found []*Table, called func(*Table) bool) []*Table {
 	return found
 }
 
-// names gives the tables as the catalog lists them now.
-func (e *Engine) names() *names {
+// names returns the tables as the catalog lists them now.
+func (e *Engine) names() *nameIndex {
 	entries := e.cfg.Catalog.List("", "")
-	n := e.known.Load()
+	n := e.index.Load()
 	if !n.same(entries) {
-		n = newNames(entries)
-		e.known.Store(n)
+		n = newNameIndex(entries)
+		e.index.Store(n)
 	}
 	return n
 }
 
-// Tables gives all tables, sorted by schema and name. It reads no file.
+// Tables returns all tables, sorted by schema and name. It reads no file.
 func (e *Engine) Tables() []Table { return slices.Clone(e.names().tables) }
 
 // A mention is a name in a query: what it is called there, and what it means.
@@ -212,11 +212,11 @@ type mention struct {
 	entry        string // of the catalog
 }
 
-// mean finds the entry that a name in a query means. Unqualified names are looked up in schema
-// first. It gives nil for a name of DuckDB's own, such as those of information_schema.
+// resolveName finds the entry that a name in a query means. Unqualified names are looked up in schema
+// first. It returns nil for a name of DuckDB's own, such as those of information_schema.
 //
 // Errors: *catalog.NotFoundError, *AmbiguousError, and what keeps a file from being looked at.
-func (e *Engine) mean(ref duck.Reference, schema string) (*mention, error) {
+func (e *Engine) resolveName(ref duck.Reference, schema string) (*mention, error) {
 	if ref.Catalog != "" && !strings.EqualFold(ref.Catalog, CatalogName) {
 		return nil, nil
 	}
@@ -261,20 +261,20 @@ func (e *Engine) entry(schema, name string) (string, error) {
 	found := e.names().find(schema, name)
 	switch len(found) {
 	case 0:
-		return "", e.missing(full, missing)
+		return "", e.notFoundError(full, missing)
 	case 1:
 		return found[0].Entry, nil
 	}
 	return "", newAmbiguousError(name, found)
 }
 
-// missing adds to the error for a name that nobody has the entries whose stems are like it.
-func (e *Engine) missing(full string, err error) error {
+// notFoundError adds to the error for a name that nobody has the entries whose stems are like it.
+func (e *Engine) notFoundError(full string, err error) error {
 	var none *catalog.NotFoundError
 	if !errors.As(err, &none) || len(none.Closest) > 0 {
 		return err
 	}
-	for _, end := range e.names().ends {
+	for _, end := range e.names().suffixes {
 		_, err := e.cfg.Catalog.Lookup(full + end)
 		var also *catalog.NotFoundError
 		if !errors.As(err, &also) {

@@ -136,7 +136,7 @@ func TestMean(t *testing.T) {
 		{name: "another catalog", ref: duck.Reference{Catalog: "system", Schema: "main", Name: "florida"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := w.engine.mean(c.ref, c.schema)
+			got, err := w.engine.resolveName(c.ref, c.schema)
 			var ambiguous *AmbiguousError
 			var none *catalog.NotFoundError
 			switch {
@@ -187,7 +187,7 @@ func TestTables(t *testing.T) {
 		t.Errorf("tables with layers %q, want %q", got, want)
 	}
 	for _, table := range want {
-		w.want(`SELECT count(*) FROM `+quoted(table.Schema)+`.`+quoted(table.Name), "1")
+		w.want(`SELECT count(*) FROM `+quoteName(table.Schema)+`.`+quoteName(table.Name), "1")
 	}
 }
 

@@ -91,7 +91,7 @@ func readPlan(text []byte) ([]operator, error) {
 	return answer.Plans, nil
 }
 
-// scans gives the key of the table that an operator scans, if it is a scan of ours.
+// scans returns the key of the table that an operator scans, if it is a scan of ours.
 func (o *operator) scans() (key string, ok bool) {
 	if o.Type != "LOGICAL_GET" || o.Function != "vibeflight_scan" || len(o.Parameters) == 0 {
 		return "", false
@@ -100,7 +100,7 @@ func (o *operator) scans() (key string, ok bool) {
 	return key, err == nil
 }
 
-// below gives the number that a column of a filter or a projection has in the operator below, or -1
+// below returns the number that a column of a filter or a projection has in the operator below, or -1
 // if that has no such column.
 func (o *operator) below(i int) int {
 	switch {
@@ -117,7 +117,7 @@ func (o *operator) below(i int) int {
 	return -1
 }
 
-// column gives the number in the table of a column that a scan gives, or -1.
+// column returns the number in the table of a column that a scan gives, or -1.
 func (o *operator) column(i int) int {
 	if len(o.ProjectionIDs) > 0 {
 		if i < 0 || i >= len(o.ProjectionIDs) {
@@ -131,7 +131,7 @@ func (o *operator) column(i int) int {
 	return int(o.Columns[i].Index)
 }
 
-// filters gives, by the key of each table, what the rows that the query reads of it fulfil. A table
+// filters returns, by the key of each table, what the rows that the query reads of it fulfil. A table
 // that is scanned several times has to fulfil what one of the scans asks; one of which all rows are
 // read is not in the answer.
 func filters(plans []operator, of map[string]*relation, parameters map[string]int) map[string]filter {
@@ -155,7 +155,7 @@ func filters(plans []operator, of map[string]*relation, parameters map[string]in
 	}
 	out := map[string]filter{}
 	for key, each := range found {
-		if f := either(each); f.is != nil {
+		if f := unionOf(each); f.condition != nil {
 			out[key] = f
 		}
 	}

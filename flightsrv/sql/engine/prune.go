@@ -12,7 +12,7 @@ import (
 func (b *batches) choose(f filter, args arguments) error {
 	table := b.lease.table.Load()
 	found := make([]*piece, len(table.Batches))
-	if f.is == nil {
+	if f.condition == nil {
 		for i := range found {
 			b.pieces = append(b.pieces, piece{batch: i})
 		}
@@ -22,11 +22,11 @@ func (b *batches) choose(f filter, args arguments) error {
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range found {
 		g.Go(func() error {
-			v, err := b.beside.view(ctx, b.lease, i, args)
+			v, err := b.derived.view(ctx, b.lease, i, args)
 			if err != nil {
 				return err
 			}
-			if f.is.may(v) {
+			if f.condition.mayMatch(v) {
 				found[i], err = b.rows(v, f.boxes)
 			}
 			return err
@@ -40,7 +40,7 @@ func (b *batches) choose(f filter, args arguments) error {
 			b.pieces = append(b.pieces, *p)
 		}
 	}
-	b.is, b.args = f.is, args
+	b.condition, b.args = f.condition, args
 	return nil
 }
 
@@ -51,13 +51,13 @@ const (
 	fewGeometries = 32
 )
 
-// rows asks the spatial index which rows of a batch meet the first of the boxes. It gives nil where
+// rows asks the spatial index which rows of a batch meet the first of the boxes. It returns nil where
 // none does, and the whole batch where many do.
-func (b *batches) rows(v *view, boxes []box) (*piece, error) {
+func (b *batches) rows(v *batchView, boxes []boxFunc) (*piece, error) {
 	all := &piece{batch: v.batch}
 	for _, of := range boxes {
 		wanted := of(v.args)
-		if wanted == nil || !v.sound() {
+		if wanted == nil || !v.validPositions() {
 			continue
 		}
 		rows, err := b.lease.search(b.ctx, v.batch, *wanted)
@@ -74,29 +74,29 @@ func (b *batches) rows(v *view, boxes []box) (*piece, error) {
 	return all, nil
 }
 
-// maxWide is after how many batches of which most rows may match no more are looked at: in the
+// maxUnfiltered is after how many batches of which most rows may match no more are looked at: in the
 // others it will hardly be different.
-const maxWide = 4
+const maxUnfiltered = 4
 
-// narrowed gives the rows of a batch that the condition may be true for, where they are few; nil:
+// filteredRows returns the rows of a batch that the condition may be true for, where they are few; nil:
 // all of them.
-func (b *batches) narrowed(batch int) ([]int32, error) {
-	if b.is == nil || b.wide.Load() >= maxWide {
+func (b *batches) filteredRows(batch int) ([]int32, error) {
+	if b.condition == nil || b.unfiltered.Load() >= maxUnfiltered {
 		return nil, nil
 	}
-	v, err := b.beside.view(b.ctx, b.lease, batch, b.args)
+	v, err := b.derived.view(b.ctx, b.lease, batch, b.args)
 	if err != nil {
 		return nil, err
 	}
 	rows := wholeSet(v.columns.Rows)
-	b.is.narrow(v, rows)
+	b.condition.filterRows(v, rows)
 	few := fewRows
 	if slices.Contains(b.columns, b.relation.geometry) {
 		few = fewGeometries
 	}
 	n := rows.count()
 	if n > v.columns.Rows/few {
-		b.wide.Add(1)
+		b.unfiltered.Add(1)
 		return nil, nil
 	}
 	return rows.list(n), nil

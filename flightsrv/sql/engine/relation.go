@@ -26,10 +26,10 @@ type relation struct {
 func newRelation(entry string, l *lease) *relation {
 	t := l.table.Load()
 	r := &relation{entry: entry, version: l.version, geometry: -1, rows: t.Rows}
-	r.schema = distinct(geoarrow.Schema(t.Batches[0], t.CRS, encoding))
+	r.schema = distinctNames(geoarrow.Schema(t.Batches[0], t.CRS, encoding))
 	fields := r.schema.Fields()
 	for i := range fields {
-		fields[i].Type = queried(fields[i].Type)
+		fields[i].Type = sqlType(fields[i].Type)
 	}
 	r.schema = arrow.NewSchema(fields, nil)
 	if t.Batches[0].Geometry != nil {
@@ -38,19 +38,19 @@ func newRelation(entry string, l *lease) *relation {
 	return r
 }
 
-// queried is the type that a column has in SQL. Durations in nanoseconds are their number, since
+// sqlType is the type that a column has in SQL. Durations in nanoseconds are their number, since
 // DuckDB's intervals are of microseconds and would cut them.
-func queried(t arrow.DataType) arrow.DataType {
+func sqlType(t arrow.DataType) arrow.DataType {
 	if arrow.TypeEqual(t, arrow.FixedWidthTypes.Duration_ns) {
 		return arrow.PrimitiveTypes.Int64
 	}
 	return t
 }
 
-// distinct gives columns whose names differ in case alone names that differ for DuckDB too, as it
+// distinctNames returns columns whose names differ in case alone names that differ for DuckDB too, as it
 // does itself: "name", "Name" become "name", "Name_1". A zero byte, which would end a name there,
 // becomes the sign for it.
-func distinct(schema *arrow.Schema) *arrow.Schema {
+func distinctNames(schema *arrow.Schema) *arrow.Schema {
 	fields := schema.Fields()
 	taken := make(map[string]bool, len(fields))
 	for i, f := range fields {
@@ -74,7 +74,7 @@ func lower(name string) string {
 	}, name)
 }
 
-// Schema gives the table's columns, the geometry as geoarrow.wkb.
+// Schema returns the table's columns, the geometry as geoarrow.wkb.
 func (r *relation) Schema() *arrow.Schema { return r.schema }
 
 // Rows is how many rows the table has.
@@ -95,11 +95,11 @@ func (r *relation) Scan(ctx context.Context, columns []int) (duck.Batches, error
 func (r *relation) scan(ctx context.Context, columns []int) (*batches, error) {
 	run := runOf(ctx)
 	if run == nil || run.leases[r.entry] == nil {
-		return nil, stale(r.entry)
+		return nil, changedError(r.entry)
 	}
 	b := &batches{
-		ctx: ctx, run: run, beside: run.engine.beside, relation: r, columns: columns,
-		lease: run.leases[r.entry].share(),
+		ctx: ctx, run: run, derived: run.engine.derived, relation: r, columns: columns,
+		lease: run.leases[r.entry].addUser(),
 	}
 	if err := b.choose(run.filters[r.entry], run.args); err != nil {
 		b.Release()
@@ -113,16 +113,16 @@ func (r *relation) scan(ctx context.Context, columns []int) (*batches, error) {
 
 // batches is one scan of a table.
 type batches struct {
-	ctx      context.Context // of the run: DuckDB's threads call back without one
-	run      *run
-	beside   *derivedCache
-	relation *relation
-	lease    *lease
-	columns  []int
-	pieces   []piece
-	is       condition // of the rows, to narrow batches by; nil: there is none
-	args     arguments
-	wide     atomic.Int32 // batches that were not narrowed
+	ctx        context.Context // of the run: DuckDB's threads call back without one
+	run        *statementRun
+	derived    *derivedCache
+	relation   *relation
+	lease      *lease
+	columns    []int
+	pieces     []piece
+	condition  condition // of the rows, to narrow batches by; nil: there is none
+	args       arguments
+	unfiltered atomic.Int32 // batches that were not narrowed
 }
 
 // piece is what is read of a batch.
@@ -135,9 +135,9 @@ type piece struct {
 func (b *batches) Len() int { return len(b.pieces) }
 
 // Release ends the scan.
-func (b *batches) Release() { b.lease.drop() }
+func (b *batches) Release() { b.lease.release() }
 
-// Batch gives a batch, which the caller releases. It lasts if nothing of it was made for this
+// Batch returns a batch, which the caller releases. It lasts if nothing of it was made for this
 // query: the table and its geometries are the run's.
 func (b *batches) Batch(i int) (rec arrow.Record, lasting bool, err error) {
 	return b.batch(i, b.run.wkb)
@@ -149,7 +149,7 @@ func (b *batches) batch(i int, wkb func(*geoarrow.Columns) (*geoarrow.Geometry, 
 	p := b.pieces[i]
 	all, err := b.lease.batch(b.ctx, p.batch)
 	if err == nil && p.rows == nil {
-		p.rows, err = b.narrowed(p.batch)
+		p.rows, err = b.filteredRows(p.batch)
 	}
 	if err != nil {
 		return nil, false, err
@@ -161,7 +161,7 @@ func (b *batches) batch(i int, wkb func(*geoarrow.Columns) (*geoarrow.Geometry, 
 		fields[i], numbers[i] = b.relation.schema.Field(k), len(wanted.Attributes)
 		if k != b.relation.geometry {
 			column := all.Attributes[k]
-			column.Type = queried(column.Type)
+			column.Type = sqlType(column.Type)
 			wanted.Attributes = append(wanted.Attributes, column)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // spatialFile is DuckDB's extension for geometries.
 const spatialFile = "spatial.duckdb_extension"
 
-// FindSpatial gives the path of the spatial extension below the folder of Config.Extensions, or "":
+// FindSpatial returns the path of the spatial extension below the folder of Config.Extensions, or "":
 // as it is, as DuckDB itself lays extensions out, or as the wheel duckdb-extension-spatial has it.
 // Whether it is of the right version is seen when it is loaded.
 func FindSpatial(dir string) string {

@@ -21,7 +21,7 @@ type Statement struct {
 	parameters    *arrow.Schema
 
 	mu     sync.Mutex
-	idle   *prepared // that no rows use; nil: there is none
+	idle   *preparedStatement // that no rows use; nil: there is none
 	closed bool
 }
 
@@ -35,7 +35,7 @@ func (e *Engine) Prepare(ctx context.Context, query, schema string) (*Statement,
 		return nil, err
 	}
 	defer e.busy.Done()
-	ctx, stop := e.within(ctx)
+	ctx, stop := e.withEngine(ctx)
 	defer stop()
 	p, err := e.prepare(ctx, query, schema)
 	if err != nil {
@@ -64,16 +64,16 @@ func (s *Statement) Close() {
 	s.engine.mu.Lock()
 	delete(s.engine.statements, s)
 	s.engine.mu.Unlock()
-	s.shut()
+	s.closeStatements()
 }
 
-func (s *Statement) shut() {
+func (s *Statement) closeStatements() {
 	s.mu.Lock()
 	p := s.idle
 	s.idle, s.closed = nil, true
 	s.mu.Unlock()
 	if p != nil {
-		s.engine.spares.put(p)
+		s.engine.idle.put(p)
 	}
 }
 
@@ -93,7 +93,7 @@ func (s *Statement) Query(ctx context.Context, args arrow.Record, row int) (*Row
 		return nil, err
 	}
 	e.count.queries.Add(1)
-	ctx, stop := e.within(ctx)
+	ctx, stop := e.withEngine(ctx)
 	rows, err := s.run(ctx, arguments{args, row})
 	if err != nil {
 		stop()
@@ -113,7 +113,7 @@ func (s *Statement) run(ctx context.Context, args arguments) (*Rows, error) {
 			return nil, err
 		}
 		if !sameSchema(p.statement.Schema(), s.result) || !sameSchema(p.statement.Parameters(), s.parameters) {
-			changed := p.changed(last)
+			changed := p.changedError(last)
 			p.close()
 			return nil, changed
 		}
@@ -122,7 +122,7 @@ func (s *Statement) run(ctx context.Context, args arguments) (*Rows, error) {
 			rows.statement = s
 			return rows, nil
 		}
-		if !p.outdated(err) || ctx.Err() != nil {
+		if !p.isOutdated(err) || ctx.Err() != nil {
 			p.failed = true
 			s.put(p)
 			return nil, err
@@ -133,8 +133,8 @@ func (s *Statement) run(ctx context.Context, args arguments) (*Rows, error) {
 	return nil, last
 }
 
-// take gives a prepared statement that nobody uses.
-func (s *Statement) take(ctx context.Context) (*prepared, error) {
+// take returns a prepared statement that nobody uses.
+func (s *Statement) take(ctx context.Context) (*preparedStatement, error) {
 	s.mu.Lock()
 	p := s.idle
 	s.idle = nil
@@ -143,13 +143,13 @@ func (s *Statement) take(ctx context.Context) (*prepared, error) {
 		if p.resume() {
 			return p, nil
 		}
-		s.engine.spares.put(p)
+		s.engine.idle.put(p)
 	}
 	return s.engine.prepare(ctx, s.query, s.schema)
 }
 
-// put gives it back.
-func (s *Statement) put(p *prepared) {
+// put returns it back.
+func (s *Statement) put(p *preparedStatement) {
 	p.rest()
 	s.mu.Lock()
 	if !s.closed && s.idle == nil {
@@ -157,7 +157,7 @@ func (s *Statement) put(p *prepared) {
 	}
 	s.mu.Unlock()
 	if p != nil {
-		s.engine.spares.put(p)
+		s.engine.idle.put(p)
 	}
 }
 
@@ -174,17 +174,17 @@ func sameSchema(a, b *arrow.Schema) bool {
 	return true
 }
 
-// outdated reports whether an error comes of files, or views of them, that are no longer what the
+// isOutdated reports whether an error comes of files, or views of them, that are no longer what the
 // statement was prepared for.
-func (p *prepared) outdated(err error) bool {
+func (p *preparedStatement) isOutdated(err error) bool {
 	var changed *catalog.ChangedError
 	var wrong *Error
 	return errors.As(err, &changed) || errors.As(err, &wrong) && wrong.Kind == duck.Name
 }
 
-// changed is the error for a statement whose result is another one now; why is what had it prepared
+// changedError is the error for a statement whose result is another one now; why is what had it prepared
 // again.
-func (p *prepared) changed(why error) error {
+func (p *preparedStatement) changedError(why error) error {
 	var changed *catalog.ChangedError
 	if errors.As(why, &changed) {
 		return changed
@@ -206,8 +206,8 @@ type result interface {
 // Rows is the result of a query, as it comes. It is for one goroutine.
 type Rows struct {
 	statement *Statement
-	prepared  *prepared
-	run       *run
+	prepared  *preparedStatement
+	run       *statementRun
 	rows      result
 	stop      func()
 	closed    bool
@@ -216,7 +216,7 @@ type Rows struct {
 // Schema is that of the statement.
 func (r *Rows) Schema() *arrow.Schema { return r.rows.Schema() }
 
-// Next gives the next rows, which the caller releases, or io.EOF.
+// Next returns the next rows, which the caller releases, or io.EOF.
 func (r *Rows) Next(ctx context.Context) (arrow.Record, error) {
 	rec, err := r.rows.Next(ctx)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -226,7 +226,7 @@ func (r *Rows) Next(ctx context.Context) (arrow.Record, error) {
 }
 
 // Retain keeps the memory of the last record readable until release is called, once, also behind
-// Close. It gives nil where the garbage collector keeps it.
+// Close. It returns nil where the garbage collector keeps it.
 func (r *Rows) Retain() (release func()) {
 	return r.rows.Retain()
 }
@@ -238,7 +238,7 @@ func (r *Rows) Close() {
 	}
 	r.closed = true
 	r.rows.Close()
-	r.run.drop()
+	r.run.release()
 	r.stop()
 	r.statement.put(r.prepared)
 	r.statement.engine.busy.Done()

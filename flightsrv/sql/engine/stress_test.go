@@ -217,14 +217,14 @@ func TestDamagedCache(t *testing.T) {
 func TestBesideKeepsWithinItsBudget(t *testing.T) {
 	w := newWorld(t, map[string]string{"squares.geojson": squares(320)}) // 16 rows a batch: about 1.5 KB of WKB
 	const budget = 4000
-	w.engine.beside = newDerivedCache(budget, w.engine.cfg.Workers > 0)
+	w.engine.derived = newDerivedCache(budget, w.engine.cfg.Workers > 0)
 	for range 3 {
 		w.want("SELECT count(DISTINCT ST_AsText(geometry)) FROM squares", "320")
 		if kept := w.engine.Stats().GeometryBytes; kept <= 0 || kept > budget {
 			t.Errorf("%d bytes are kept, want some of %d", kept, budget)
 		}
 	}
-	w.engine.beside = newDerivedCache(1<<20, w.engine.cfg.Workers > 0)
+	w.engine.derived = newDerivedCache(1<<20, w.engine.cfg.Workers > 0)
 	w.want("SELECT count(i) FROM squares", "320")
 	if kept := w.engine.Stats().GeometryBytes; kept != 0 {
 		t.Errorf("%d bytes are kept of geometries that nobody asked for", kept)

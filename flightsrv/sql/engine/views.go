@@ -21,18 +21,18 @@ const maxViews = 4096
 
 // views are those that DuckDB has. While a query is bound nobody changes them.
 type views struct {
-	mu   sync.RWMutex
-	of   map[place]string // entries
-	most int              // views; more only while one query needs them
+	mu      sync.RWMutex
+	entries map[tableName]string // entries
+	max     int                  // views; more only while one query needs them
 }
 
-func newViews() views { return views{of: map[place]string{}, most: maxViews} }
+func newViews() views { return views{entries: map[tableName]string{}, max: maxViews} }
 
-// bound calls bind while the mentioned names stand for their entries, and none of the hidden ones
+// bindWith calls bind while the mentioned names stand for their entries, and none of the hidden ones
 // for anything.
-func (v *views) bound(db worker.Database, mentions []mention, hidden []mention, bind func() error) error {
+func (v *views) bindWith(db worker.Database, mentions []mention, hidden []mention, bind func() error) error {
 	v.mu.RLock()
-	if v.right(mentions, hidden) {
+	if v.match(mentions, hidden) {
 		defer v.mu.RUnlock()
 		return bind()
 	}
@@ -45,14 +45,14 @@ func (v *views) bound(db worker.Database, mentions []mention, hidden []mention, 
 	return bind()
 }
 
-func (v *views) right(mentions, hidden []mention) bool {
+func (v *views) match(mentions, hidden []mention) bool {
 	for _, m := range mentions {
-		if entry, ok := v.of[placeOf(m.schema, m.name)]; !ok || entry != m.entry {
+		if entry, ok := v.entries[tableNameOf(m.schema, m.name)]; !ok || entry != m.entry {
 			return false
 		}
 	}
 	for _, m := range hidden {
-		if _, ok := v.of[placeOf(m.schema, m.name)]; ok {
+		if _, ok := v.entries[tableNameOf(m.schema, m.name)]; ok {
 			return false
 		}
 	}
@@ -62,7 +62,7 @@ func (v *views) right(mentions, hidden []mention) bool {
 // make makes views; v.mu is held.
 func (v *views) make(db worker.Database, mentions, hidden []mention) error {
 	for _, m := range hidden {
-		if err := v.drop(db, placeOf(m.schema, m.name)); err != nil {
+		if err := v.drop(db, tableNameOf(m.schema, m.name)); err != nil {
 			return err
 		}
 	}
@@ -70,39 +70,39 @@ func (v *views) make(db worker.Database, mentions, hidden []mention) error {
 		return err
 	}
 	for _, m := range mentions {
-		p := placeOf(m.schema, m.name)
-		if entry, ok := v.of[p]; ok && entry == m.entry {
+		p := tableNameOf(m.schema, m.name)
+		if entry, ok := v.entries[p]; ok && entry == m.entry {
 			continue
 		}
 		if err := db.View(lower(m.schema), m.name, m.entry); err != nil {
 			return err
 		}
-		v.of[p] = m.entry
+		v.entries[p] = m.entry
 	}
 	return nil
 }
 
 // trim makes room for some views more; which go does not matter.
 func (v *views) trim(db worker.Database, more int) error {
-	if len(v.of)+more <= v.most {
+	if len(v.entries)+more <= v.max {
 		return nil
 	}
-	for p := range v.of {
+	for p := range v.entries {
 		if err := v.drop(db, p); err != nil {
 			return err
 		}
-		if len(v.of)+more <= v.most*3/4 {
+		if len(v.entries)+more <= v.max*3/4 {
 			break
 		}
 	}
 	return nil
 }
 
-func (v *views) drop(db worker.Database, p place) error {
-	if _, ok := v.of[p]; !ok {
+func (v *views) drop(db worker.Database, p tableName) error {
+	if _, ok := v.entries[p]; !ok {
 		return nil
 	}
-	delete(v.of, p)
+	delete(v.entries, p)
 	return db.DropView(p.schema, p.name)
 }
 
@@ -110,9 +110,9 @@ func (v *views) drop(db worker.Database, p place) error {
 // session's schema that must not stand for anything, and the error for the first one that nobody
 // knows here. DuckDB may know that one: then the error is forgotten.
 func (e *Engine) mentions(refs []duck.Reference, schema string) (found, hidden []mention, unknown, err error) {
-	seen := map[place]mention{}
+	seen := map[tableName]mention{}
 	for _, ref := range refs {
-		m, err := e.mean(ref, schema)
+		m, err := e.resolveName(ref, schema)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			if unknown == nil {
@@ -126,7 +126,7 @@ func (e *Engine) mentions(refs []duck.Reference, schema string) (found, hidden [
 		case m == nil:
 			continue
 		}
-		p := placeOf(m.schema, m.name)
+		p := tableNameOf(m.schema, m.name)
 		if other, ok := seen[p]; ok && other.entry != m.entry {
 			return nil, nil, nil, caseError(other, *m)
 		}
@@ -139,4 +139,4 @@ func (e *Engine) mentions(refs []duck.Reference, schema string) (found, hidden [
 	return found, hidden, unknown, nil
 }
 
-func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+func quoteName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

@@ -15,13 +15,13 @@ func TestViewsAreBounded(t *testing.T) {
 		files[fmt.Sprintf("t%d.csv", i)] = fmt.Sprintf("a\n%d\n", i)
 	}
 	w := newWorld(t, files)
-	home, err := w.engine.homes.take(t.Context())
+	home, err := w.engine.databases.take(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	home.Rest()
 	views := &home.views
-	views.most = 4
+	views.max = 4
 	first, err := w.engine.Prepare(t.Context(), "SELECT a FROM t0", "")
 	if err != nil {
 		t.Fatal(err)
@@ -29,7 +29,7 @@ func TestViewsAreBounded(t *testing.T) {
 	defer first.Close()
 	for i := range 20 {
 		w.want(fmt.Sprintf("SELECT a FROM t%d", i), fmt.Sprint(i))
-		if n := len(views.of); n > 4 {
+		if n := len(views.entries); n > 4 {
 			t.Errorf("after table %d there are %d views, want 4 at most", i, n)
 		}
 	}

@@ -95,7 +95,7 @@ func cached(t testing.TB) func(*catalog.Config, *Config) {
 	return func(c *catalog.Config, _ *Config) { c.CacheDir = dir }
 }
 
-// ask gives the rows of a query's answer as text, cells joined by '|'.
+// ask returns the rows of a query's answer as text, cells joined by '|'.
 func (w *world) ask(query string, args ...any) ([]string, error) {
 	return w.askIn("", query, args...)
 }
@@ -112,10 +112,10 @@ func (w *world) askIn(schema, query string, args ...any) ([]string, error) {
 
 // askWhole asks without leaving anything out.
 func (w *world) askWhole(query string, args ...any) ([]string, error) {
-	w.engine.whole = true
-	defer func() { w.engine.whole = false }()
+	w.engine.readAll = true
+	defer func() { w.engine.readAll = false }()
 	// what others prepared, and what is prepared here
-	forget := func() { closeAll(w.engine.spares.remove(func(*prepared) bool { return true })) }
+	forget := func() { closeAll(w.engine.idle.remove(func(*preparedStatement) bool { return true })) }
 	forget()
 	defer forget()
 	return w.ask(query, args...)

@@ -124,7 +124,7 @@ func (s *statement) Query(ctx context.Context, args arrow.Record, row int) (Rows
 		s.w.end(id)
 		return nil, err
 	}
-	s.w.opened(1)
+	s.w.addResults(1)
 	// A statement computes ahead between two calls of Next.
 	r.stop = context.AfterFunc(ctx, func() { _ = s.w.peer.send(opCancel, 0, handle{id}, nil) })
 	return r, nil
@@ -174,7 +174,7 @@ func (r *rows) fetch(ctx context.Context) error {
 	m, err := r.w.request(c, id, opNext, handle{r.id}, nil)
 	if err != nil {
 		if ctx.Err() == nil { // scans belong to the call of Query, whose context may have ended
-			err = r.w.failed(r.call, err)
+			err = r.w.errorOf(r.call, err)
 		}
 		return err
 	}
@@ -194,7 +194,7 @@ func (r *rows) take(m *message, reply nextReply) (err error) {
 	}
 	r.mem.release()
 	r.mem = m.mem.retain()
-	r.next, err = source{body: m.body, mem: m.mem}.decode(r.schema, *reply.Layout)
+	r.next, err = bufferSource{body: m.body, mem: m.mem}.decode(r.schema, *reply.Layout)
 	return err
 }
 
@@ -220,7 +220,7 @@ func (r *rows) Close() {
 		r.next.Release()
 		r.next = nil
 	}
-	r.w.opened(-1)
+	r.w.addResults(-1)
 	r.w.end(r.id)
 	r.mem.release()
 	r.mem = nil

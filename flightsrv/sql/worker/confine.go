@@ -110,7 +110,7 @@ var refused = []string{
 	"reboot", "swapon", "swapoff", "io_uring_setup", "io_uring_enter", "io_uring_register", "open_by_handle_at",
 }
 
-// Missing gives the protections of workers that the kernel of this machine does not have.
+// Missing returns the protections of workers that the kernel of this machine does not have.
 func Missing() (missing []string) {
 	if _, _, no := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION); no != 0 {
 		missing = append(missing, noLandlock)
@@ -123,7 +123,7 @@ func Missing() (missing []string) {
 
 const noLandlock = "Landlock: workers may open what the server may"
 
-// confine has the kernel refuse this process, in all threads, the system calls of refused. It gives
+// confine has the kernel refuse this process, in all threads, the system calls of refused. It returns
 // the protections that the kernel does not have.
 func confine() (missing []string) {
 	filter := seccomp.Filter{

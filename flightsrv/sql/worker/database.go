@@ -10,7 +10,7 @@ import (
 
 // A Source gives DuckDBs: the one of this process, or those of workers.
 type Source interface {
-	// Take gives the exclusive use of a DuckDB. It waits for a worker if all of them are in use.
+	// Take returns the exclusive use of a DuckDB. It waits for a worker if all of them are in use.
 	Take(ctx context.Context) (Database, error)
 	// Spatial reports whether the spatial extension is loaded.
 	Spatial() bool
@@ -53,7 +53,7 @@ type Statement interface {
 }
 
 // Rows is the result of a query, see [duck.Rows]. Retain keeps the memory of the last record
-// readable until release is called, also after Close. It gives nil where the garbage collector
+// readable until release is called, also after Close. It returns nil where the garbage collector
 // keeps it.
 type Rows interface {
 	Schema() *arrow.Schema

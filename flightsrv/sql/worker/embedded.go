@@ -8,24 +8,24 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 )
 
-// Embedded gives DuckDB in this process: for a program that runs the queries of its own user.
+// Embedded returns DuckDB in this process: for a program that runs the queries of its own user.
 func Embedded(cfg duck.Config, resolve duck.Resolver) (Source, error) {
 	db, err := duck.Open(cfg, resolve)
 	if err != nil {
 		return nil, err
 	}
-	return embedded{db}, nil
+	return embeddedDatabase{db}, nil
 }
 
-type embedded struct{ *duck.Database }
+type embeddedDatabase struct{ *duck.Database }
 
-func (e embedded) Take(context.Context) (Database, error) { return e, nil }
-func (e embedded) Version() string                        { return duck.LibraryVersion() }
-func (e embedded) Rest()                                  {}
-func (e embedded) Resume() bool                           { return true }
-func (e embedded) Alive() bool                            { return true }
+func (e embeddedDatabase) Take(context.Context) (Database, error) { return e, nil }
+func (e embeddedDatabase) Version() string                        { return duck.LibraryVersion() }
+func (e embeddedDatabase) Rest()                                  {}
+func (e embeddedDatabase) Resume() bool                           { return true }
+func (e embeddedDatabase) Alive() bool                            { return true }
 
-func (e embedded) Connect() (Conn, error) {
+func (e embeddedDatabase) Connect() (Conn, error) {
 	c, err := e.Database.Connect()
 	if err != nil {
 		return nil, err
@@ -55,5 +55,5 @@ func (s embeddedStatement) Query(ctx context.Context, args arrow.Record, row int
 
 type embeddedRows struct{ *duck.Rows }
 
-// Retain gives nil: records are of the garbage collector's memory.
+// Retain returns nil: records are of the garbage collector's memory.
 func (embeddedRows) Retain() func() { return nil }

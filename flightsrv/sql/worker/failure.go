@@ -10,10 +10,10 @@ import (
 
 // failure is an error in a reply.
 type failure struct {
-	Failed *wrong `json:"failed,omitempty"`
+	Detail *failureDetail `json:"failed,omitempty"`
 }
 
-type wrong struct {
+type failureDetail struct {
 	Message  string    `json:"message"`
 	Kind     duck.Kind `json:"kind"`
 	Position int       `json:"position"`
@@ -32,7 +32,7 @@ type brokenError struct{ error }
 func (e brokenError) Unwrap() error { return e.error }
 
 func failureOf(err error) failure {
-	w := &wrong{Message: err.Error(), Position: -1}
+	w := &failureDetail{Message: err.Error(), Position: -1}
 	var e *duck.Error
 	w.Broken = errors.As(err, new(brokenError))
 	switch {
@@ -48,9 +48,9 @@ func failureOf(err error) failure {
 	return failure{w}
 }
 
-// error gives the error of a reply, or nil.
+// error returns the error of a reply, or nil.
 func (f failure) error() error {
-	switch w := f.Failed; {
+	switch w := f.Detail; {
 	case w == nil:
 		return nil
 	case w.End:

@@ -100,10 +100,10 @@ type batchRequest struct {
 
 // batchReply has a batch, and some of those after it.
 type batchReply struct {
-	Batches []sentBatch `json:"batches"`
+	Batches []batchEntry `json:"batches"`
 }
 
-type sentBatch struct {
+type batchEntry struct {
 	Batch   int    `json:"batch"`
 	Layout  layout `json:"layout"`
 	Lasting bool   `json:"lasting"`

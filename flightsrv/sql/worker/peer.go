@@ -131,15 +131,15 @@ type body struct {
 	done  func()
 }
 
-// add gives the offset that a buffer will have.
+// add returns the offset that a buffer will have.
 func (b *body) add(part []byte) int64 {
 	b.parts = append(b.parts, part)
 	at := b.size
-	b.size += aligned(int64(len(part)))
+	b.size += alignUp(int64(len(part)))
 	return at
 }
 
-func aligned(n int64) int64 { return (n + bodyAlign - 1) &^ (bodyAlign - 1) }
+func alignUp(n int64) int64 { return (n + bodyAlign - 1) &^ (bodyAlign - 1) }
 
 // errEnded is the error of a request whose peer has ended.
 var errEnded = errors.New("the other process has ended")
@@ -169,7 +169,7 @@ func newPeer(f *os.File, handle handler) (*peer, error) {
 	return &peer{conn: u, handle: handle, waiting: map[uint64]chan *message{}}, nil
 }
 
-// number gives the number of a request.
+// number returns the number of a request.
 func (p *peer) number() uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -177,7 +177,7 @@ func (p *peer) number() uint64 {
 	return p.next
 }
 
-// wait gives the channel that the reply to a request comes on. It is closed if the peer ends.
+// wait returns the channel that the reply to a request comes on. It is closed if the peer ends.
 func (p *peer) wait(id uint64) <-chan *message {
 	c := make(chan *message, 1)
 	p.mu.Lock()
@@ -208,7 +208,7 @@ func (p *peer) run() {
 		if err != nil || n < frameBytes {
 			return
 		}
-		m, err := received(frame[:n], oob[:k])
+		m, err := readMessage(frame[:n], oob[:k])
 		if err != nil {
 			return
 		}
@@ -232,8 +232,8 @@ func (p *peer) run() {
 	}
 }
 
-// received takes a message out of a frame and its control message.
-func received(frame, oob []byte) (*message, error) {
+// readMessage takes a message out of a frame and its control message.
+func readMessage(frame, oob []byte) (*message, error) {
 	m := &message{op: operation(frame[0]), id: binary.LittleEndian.Uint64(frame[2:])}
 	if len(oob) > 0 {
 		control, err := unix.ParseSocketControlMessage(oob)
@@ -273,7 +273,7 @@ func received(frame, oob []byte) (*message, error) {
 		return nil, io.ErrUnexpectedEOF
 	}
 	m.head = payload[4:end]
-	if at := int(aligned(int64(end))); at <= len(payload) {
+	if at := int(alignUp(int64(end))); at <= len(payload) {
 		m.body = payload[at:]
 	}
 	return m, nil
@@ -306,7 +306,7 @@ func (p *peer) send(op operation, id uint64, head any, b *body) error {
 	if b == nil {
 		b = &body{}
 	}
-	start := aligned(int64(4 + len(text)))
+	start := alignUp(int64(4 + len(text)))
 	frame := make([]byte, frameBytes, frameBytes+inlineBytes)
 	frame[0] = byte(op)
 	binary.LittleEndian.PutUint64(frame[2:], id)
@@ -318,7 +318,7 @@ func (p *peer) send(op operation, id uint64, head any, b *body) error {
 		frame = append(frame, first...)
 		for _, part := range b.parts {
 			frame = append(frame, part...)
-			frame = append(frame, make([]byte, aligned(int64(len(part)))-int64(len(part)))...)
+			frame = append(frame, make([]byte, alignUp(int64(len(part)))-int64(len(part)))...)
 		}
 	} else {
 		fd, err := memoryFile(first, b)
@@ -355,7 +355,7 @@ func memoryFile(first []byte, b *body) (fd int, err error) {
 			break
 		}
 		err = writeAt(fd, part, at)
-		at += aligned(int64(len(part)))
+		at += alignUp(int64(len(part)))
 	}
 	if err != nil {
 		_ = unix.Close(fd)

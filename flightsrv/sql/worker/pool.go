@@ -33,7 +33,7 @@ type Config struct {
 	Log         zerolog.Logger
 }
 
-// Locate gives the file that a buffer is mapped of, and the offset in it.
+// Locate returns the file that a buffer is mapped of, and the offset in it.
 type Locate func(buffer []byte) (f File, at int64, ok bool)
 
 // File is a file that never changes.
@@ -58,8 +58,8 @@ func (f File) Open() (*os.File, error) {
 	return file, nil
 }
 
-// there reports whether the file still has its name.
-func (f File) there() bool {
+// hasName reports whether the file still has its name.
+func (f File) hasName() bool {
 	var st unix.Stat_t
 	return unix.Stat(f.Name, &st) == nil && uint64(st.Dev) == f.Dev && st.Ino == f.Inode
 }
@@ -116,8 +116,8 @@ func NewPool(cfg Config, resolve duck.Resolver) (*Pool, error) {
 	return p, nil
 }
 
-// learned notes what the first worker said.
-func (p *Pool) learned(reply startReply) {
+// setInfo notes what the first worker said.
+func (p *Pool) setInfo(reply startReply) {
 	if p.version.Swap(&reply) == nil {
 		for _, text := range p.Unprotected() {
 			p.cfg.Log.Warn().Str("missing", text).Msg("the kernel does not confine workers for SQL as much as it could")
@@ -125,7 +125,7 @@ func (p *Pool) learned(reply startReply) {
 	}
 }
 
-// Unprotected gives the protections of workers that the kernel does not have.
+// Unprotected returns the protections of workers that the kernel does not have.
 func (p *Pool) Unprotected() []string {
 	var missing []string
 	if !p.landlock.Load() {
@@ -145,7 +145,7 @@ func (p *Pool) Version() string { return p.version.Load().Version }
 
 var errClosed = errors.New("the workers for SQL are closed")
 
-// Take gives the exclusive use of a worker. Those that wait for one get it in their order.
+// Take returns the exclusive use of a worker. Those that wait for one get it in their order.
 func (p *Pool) Take(ctx context.Context) (Database, error) {
 	w, start, wait, err := p.find()
 	switch {
@@ -160,7 +160,7 @@ func (p *Pool) Take(ctx context.Context) (Database, error) {
 	defer late.Stop()
 	select {
 	case w := <-wait:
-		return p.given(ctx, w)
+		return p.resumeWorker(ctx, w)
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	case <-late.C:
@@ -175,7 +175,7 @@ func (p *Pool) Take(ctx context.Context) (Database, error) {
 	return nil, err
 }
 
-// find gives a worker that nobody uses, or the right to start one, or a place in the queue. A nil
+// find returns a worker that nobody uses, or the right to start one, or a place in the queue. A nil
 // in the queue's channel is the right to start one.
 func (p *Pool) find() (w *process, start bool, wait chan *process, err error) {
 	p.mu.Lock()
@@ -199,7 +199,7 @@ func (p *Pool) find() (w *process, start bool, wait chan *process, err error) {
 	return nil, false, wait, nil
 }
 
-func (p *Pool) given(ctx context.Context, w *process) (Database, error) {
+func (p *Pool) resumeWorker(ctx context.Context, w *process) (Database, error) {
 	if w == nil {
 		return p.add(ctx)
 	}
@@ -227,7 +227,7 @@ func (p *Pool) leave(wait chan *process) {
 	p.makeRoom()
 }
 
-// makeRoom gives the first of the queue the right to start a worker; p.mu is held.
+// makeRoom returns the first of the queue the right to start a worker; p.mu is held.
 func (p *Pool) makeRoom() {
 	if len(p.queue) > 0 && p.started < p.cfg.Max && !p.closed {
 		p.started++
@@ -290,7 +290,7 @@ func (w *process) Resume() bool { return w.take() }
 // be to blame.
 func (w *process) Rest() {
 	p := w.pool
-	if w.held() > max(restBytes, p.cfg.MemoryBytes/4) {
+	if w.countedMemory() > max(restBytes, p.cfg.MemoryBytes/4) {
 		w.kill(errClosed)
 	}
 	p.mu.Lock()
@@ -373,7 +373,7 @@ func (p *Pool) limitMemory(all []*process) {
 	var total int64
 	held := make(map[*process]int64, len(all))
 	for _, w := range all {
-		held[w] = w.held()
+		held[w] = w.countedMemory()
 		total += held[w]
 	}
 	if total <= p.cfg.MemoryBytes+watchSlack {
@@ -394,9 +394,9 @@ func (p *Pool) limitMemory(all []*process) {
 	}
 }
 
-// held gives the bytes of memory that count for the limit.
-func (w *process) held() int64 {
-	return max(0, anonymous(w.cmd.Process.Pid)-w.base-ownBytes)
+// countedMemory returns the bytes of memory that count for the limit.
+func (w *process) countedMemory() int64 {
+	return max(0, anonymousBytes(w.cmd.Process.Pid)-w.base-ownBytes)
 }
 
 // endStalled ends a worker whose rows nobody takes, while statements wait for one.
@@ -419,7 +419,7 @@ func (p *Pool) endStalled(all []*process) {
 	}
 }
 
-// stalled reports that the worker has rows that nobody has asked for in stallTime.
+// stalled reports whether the worker has rows that nobody has asked for in stallTime.
 func (w *process) stalled() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -427,9 +427,9 @@ func (w *process) stalled() bool {
 }
 
 func (p *Pool) trim(all []*process) {
-	slices.SortStableFunc(all, func(a, b *process) int { return cmp.Compare(b.rested(), a.rested()) })
+	slices.SortStableFunc(all, func(a, b *process) int { return cmp.Compare(b.idleSince(), a.idleSince()) })
 	for i, w := range all {
-		if at := w.rested(); i < p.cfg.Warm || at == 0 || time.Since(time.Unix(0, at)) < idleTime {
+		if at := w.idleSince(); i < p.cfg.Warm || at == 0 || time.Since(time.Unix(0, at)) < idleTime {
 			continue
 		}
 		if w.take() {
@@ -438,8 +438,8 @@ func (p *Pool) trim(all []*process) {
 	}
 }
 
-// rested is when the worker came out of use, in nanoseconds; 0 while it is in use.
-func (w *process) rested() int64 {
+// idleSince is when the worker came out of use, in nanoseconds; 0 while it is in use.
+func (w *process) idleSince() int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.busy {

@@ -100,17 +100,19 @@ func TestRequestThatCannotBeSent(t *testing.T) {
 	}
 }
 
-// failing is a table whose batches cannot be read.
-type failing struct{ released atomic.Int64 }
+// failingRelation is a table whose batches cannot be read.
+type failingRelation struct{ released atomic.Int64 }
 
-func (*failing) Schema() *arrow.Schema {
+func (*failingRelation) Schema() *arrow.Schema {
 	return arrow.NewSchema([]arrow.Field{{Name: "i", Type: arrow.PrimitiveTypes.Int64}}, nil)
 }
-func (*failing) Rows() int64                                         { return 1 }
-func (f *failing) Scan(context.Context, []int) (duck.Batches, error) { return failingBatches{f}, nil }
-func (*failing) Release()                                            {}
+func (*failingRelation) Rows() int64 { return 1 }
+func (f *failingRelation) Scan(context.Context, []int) (duck.Batches, error) {
+	return failingBatches{f}, nil
+}
+func (*failingRelation) Release() {}
 
-type failingBatches struct{ of *failing }
+type failingBatches struct{ of *failingRelation }
 
 func (failingBatches) Len() int { return 1 }
 func (failingBatches) Batch(int) (arrow.Record, bool, error) {
@@ -121,7 +123,7 @@ func (b failingBatches) Release() { b.of.released.Add(1) }
 // TestScanOfAFailingTable checks that a scan is released whose first batch, which comes with the
 // reply to it, is an error.
 func TestScanOfAFailingTable(t *testing.T) {
-	table := &failing{}
+	table := &failingRelation{}
 	p := newPool(t, func(context.Context, string) (duck.Relation, error) { return table, nil })
 	db, err := p.Take(t.Context())
 	if err != nil {

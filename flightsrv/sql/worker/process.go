@@ -35,8 +35,8 @@ type process struct {
 	cmd   *exec.Cmd
 	peer  *peer
 	spill string
-	base  int64   // bytes of anonymous memory when it had started
-	said  opening // the beginning of what it wrote to stderr
+	base  int64        // bytes of anonymous memory when it had started
+	said  prefixWriter // the beginning of what it wrote to stderr
 
 	dead chan struct{} // closed when the process has ended and its files are removed
 
@@ -71,20 +71,20 @@ type scan struct {
 	sent    int // batches before this one were sent
 }
 
-// opening keeps the beginning of what is written to it.
-type opening struct {
+// prefixWriter keeps the beginning of what is written to it.
+type prefixWriter struct {
 	mu   sync.Mutex
 	text []byte
 }
 
-func (t *opening) Write(b []byte) (int, error) {
+func (t *prefixWriter) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.text = append(t.text, b[:min(len(b), stderrBytes-len(t.text))]...)
 	return len(b), nil
 }
 
-func (t *opening) String() string {
+func (t *prefixWriter) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return string(bytes.ToValidUTF8(t.text, []byte("?")))
@@ -121,7 +121,7 @@ func (p *Pool) start(ctx context.Context) (*process, error) {
 		}
 		return nil, errors.Join(err, w.removeSpill())
 	}
-	w.peer.ordered = w.released
+	w.peer.ordered = w.handleNotice
 	go func() {
 		w.peer.run()
 		w.finish()
@@ -140,8 +140,8 @@ func (p *Pool) start(ctx context.Context) (*process, error) {
 		w.kill(err)
 		return nil, fmt.Errorf("a worker for SQL: %w", err)
 	}
-	w.base = anonymous(w.cmd.Process.Pid)
-	p.learned(reply)
+	w.base = anonymousBytes(w.cmd.Process.Pid)
+	p.setInfo(reply)
 	return w, nil
 }
 
@@ -203,7 +203,7 @@ func (w *process) finish() {
 	w.relations, w.scans = nil, nil
 	unasked := w.why == nil
 	if unasked {
-		w.why = w.ending()
+		w.why = w.exitError()
 	}
 	why := w.why
 	w.mu.Unlock()
@@ -222,8 +222,8 @@ func (w *process) finish() {
 	close(w.dead)
 }
 
-// ending is the error of a worker that ended by itself.
-func (w *process) ending() error {
+// exitError is the error of a worker that ended by itself.
+func (w *process) exitError() error {
 	state := w.cmd.ProcessState
 	how := "it ended"
 	if s := state.String(); s != "" {
@@ -301,39 +301,39 @@ func (w *process) ask(ctx context.Context, op operation, head, reply any) error 
 // request sends a request and waits for its reply, which the caller closes. If ctx ends first, the
 // worker is told; one that does not answer within the grace is killed.
 func (w *process) request(c *call, id uint64, op operation, head any, b *body) (*message, error) {
-	w.active(1)
-	defer w.active(-1)
+	w.addRequests(1)
+	defer w.addRequests(-1)
 	wait := w.peer.wait(id)
 	if err := w.peer.send(op, id, head, b); err != nil {
 		w.kill(err) // unless it has ended: then it has a reason
 		<-w.dead
-		return nil, w.failed(c, w.reason())
+		return nil, w.errorOf(c, w.reason())
 	}
 	m := w.reply(c, id, wait)
 	if m == nil {
 		<-w.dead
-		return nil, w.failed(c, w.reason())
+		return nil, w.errorOf(c, w.reason())
 	}
 	var f failure
-	if err := m.read(&f); err == nil && f.Failed != nil {
+	if err := m.read(&f); err == nil && f.Detail != nil {
 		m.close()
-		if f.Failed.Broken {
+		if f.Detail.Broken {
 			w.kill(f.error())
 		}
-		return nil, w.failed(c, f.error())
+		return nil, w.errorOf(c, f.error())
 	}
 	return m, nil
 }
 
-// opened notes that the rows of a result are opened, or closed.
-func (w *process) opened(results int) {
+// addResults notes that the rows of a result are opened, or closed.
+func (w *process) addResults(results int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.open += results
 }
 
-// active notes that a request begins or ends.
-func (w *process) active(requests int) {
+// addRequests notes that a request begins or ends.
+func (w *process) addRequests(requests int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.asking += requests
@@ -358,8 +358,8 @@ func (w *process) reply(c *call, id uint64, wait <-chan *message) *message {
 	}
 }
 
-// failed prefers the server's own error and the context's to the worker's.
-func (w *process) failed(c *call, err error) error {
+// errorOf prefers the server's own error and the context's to the worker's.
+func (w *process) errorOf(c *call, err error) error {
 	w.mu.Lock()
 	own := c.err
 	w.mu.Unlock()
@@ -372,8 +372,8 @@ func (w *process) failed(c *call, err error) error {
 	return err
 }
 
-// anonymous gives the bytes of a process's memory that lie in no file, 0 if it is gone.
-func anonymous(pid int) int64 {
+// anonymousBytes returns the bytes of a process's memory that lie in no file, 0 if it is gone.
+func anonymousBytes(pid int) int64 {
 	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "statm"))
 	if err != nil {
 		return 0

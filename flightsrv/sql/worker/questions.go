@@ -32,8 +32,8 @@ func (w *process) handle(m *message) (head any, b *body, err error) {
 	return nil, nil, fmt.Errorf("operation %d", m.op)
 }
 
-// under gives the call that a question comes of.
-func (w *process) under(id uint64) (*call, error) {
+// callOf returns the call that a question comes of.
+func (w *process) callOf(id uint64) (*call, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if c := w.calls[id]; c != nil {
@@ -53,7 +53,7 @@ func (w *process) note(c *call, err error) error {
 }
 
 func (w *process) resolve(r resolveRequest) (any, error) {
-	c, err := w.under(r.Call)
+	c, err := w.callOf(r.Call)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (w *process) scan(m *message) (any, *body, error) {
 	if err := m.read(&r); err != nil {
 		return nil, nil, err
 	}
-	c, err := w.under(r.Call)
+	c, err := w.callOf(r.Call)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -123,7 +123,7 @@ func (w *process) batch(m *message) (any, *body, error) {
 	if err := m.read(&r); err != nil {
 		return nil, nil, err
 	}
-	c, err := w.under(r.Call)
+	c, err := w.callOf(r.Call)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -140,7 +140,7 @@ func (w *process) batch(m *message) (any, *body, error) {
 	return reply, b, nil
 }
 
-// batches gives a batch, and some of those after it.
+// batches returns a batch, and some of those after it.
 func (w *process) batches(c *call, s *scan, first int) (reply batchReply, b *body, err error) {
 	s.using.RLock()
 	defer s.using.RUnlock()
@@ -172,7 +172,7 @@ func (w *process) batches(c *call, s *scan, first int) (reply batchReply, b *bod
 			b.done()
 			return reply, nil, w.note(c, err)
 		}
-		reply.Batches = append(reply.Batches, sentBatch{i, l, lasting})
+		reply.Batches = append(reply.Batches, batchEntry{i, l, lasting})
 	}
 	return reply, b, nil
 }
@@ -185,7 +185,7 @@ const (
 	aheadBytes = 1 << 20
 )
 
-// ahead gives the batch to send after batch i in the reply that begins with batch first, -1 for
+// ahead returns the batch to send after batch i in the reply that begins with batch first, -1 for
 // none.
 func (s *scan) ahead(first, i int, b *body, took time.Duration) int {
 	s.sending.Lock()
@@ -209,9 +209,9 @@ func (s *scan) close() {
 	}
 }
 
-// released takes the notices about what the worker does not use any more, before the messages that
+// handleNotice takes the notices about what the worker does not use any more, before the messages that
 // follow them: rows that are closed hold nothing.
-func (w *process) released(m *message) bool {
+func (w *process) handleNotice(m *message) bool {
 	if m.op != opReleaseScan && m.op != opReleaseRelation {
 		return false
 	}
@@ -235,7 +235,7 @@ func (w *process) released(m *message) bool {
 
 // locate finds the file that a buffer lies in, and has the worker map it.
 func (w *process) locate(buffer []byte) (number, at int64, ok bool) {
-	f, at, ok := shared(buffer)
+	f, at, ok := sharedFile(buffer)
 	if !ok && w.pool.cfg.Locate != nil {
 		f, at, ok = w.pool.cfg.Locate(buffer)
 	}
@@ -271,7 +271,7 @@ func (w *process) forget() {
 	many := len(w.files) > keptFiles
 	var numbers []int64
 	for f, n := range w.files {
-		if many || !f.there() {
+		if many || !f.hasName() {
 			numbers = append(numbers, n)
 			delete(w.files, f)
 		}

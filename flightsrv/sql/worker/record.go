@@ -19,27 +19,27 @@ type layout struct {
 
 // column is an array, without its type.
 type column struct {
-	N        int      `json:"n"`
-	Nulls    int      `json:"nulls,omitempty"`
-	Offset   int      `json:"offset,omitempty"`
-	Buffers  []place  `json:"buffers,omitempty"`
-	Children []column `json:"children,omitempty"`
+	N        int         `json:"n"`
+	Nulls    int         `json:"nulls,omitempty"`
+	Offset   int         `json:"offset,omitempty"`
+	Buffers  []bufferRef `json:"buffers,omitempty"`
+	Children []column    `json:"children,omitempty"`
 }
 
-// place is where a buffer is: offset and length in a file, whose number is negative for the body of
+// bufferRef is where a buffer is: offset and length in a file, whose number is negative for the body of
 // the message. A buffer that is not there has the length -1.
-type place struct {
+type bufferRef struct {
 	File int64 `json:"file"`
 	At   int64 `json:"at"`
 	Len  int64 `json:"len"`
 }
 
-// locate finds the mapped file that a buffer lies in, and gives the number that the worker knows it
-// by. It gives false for other memory.
-type locate func(buffer []byte) (file, at int64, ok bool)
+// bufferLocator finds the mapped file that a buffer lies in, and gives the number that the worker knows it
+// by. It returns false for other memory.
+type bufferLocator func(buffer []byte) (file, at int64, ok bool)
 
-// encode gives the layout of a record, and adds to the body the buffers that lie in no file.
-func encode(rec arrow.Record, b *body, find locate) (layout, error) {
+// encode returns the layout of a record, and adds to the body the buffers that lie in no file.
+func encode(rec arrow.Record, b *body, find bufferLocator) (layout, error) {
 	l := layout{Rows: rec.NumRows(), Columns: make([]column, rec.NumCols())}
 	for i, c := range rec.Columns() {
 		var err error
@@ -50,13 +50,13 @@ func encode(rec arrow.Record, b *body, find locate) (layout, error) {
 	return l, nil
 }
 
-func encodeArray(d arrow.ArrayData, b *body, find locate) (column, error) {
+func encodeArray(d arrow.ArrayData, b *body, find bufferLocator) (column, error) {
 	c := column{N: d.Len(), Nulls: d.NullN(), Offset: d.Offset()}
 	if d.DataType().ID() == arrow.DICTIONARY {
 		return c, errors.New("a dictionary between two processes")
 	}
 	for _, buffer := range d.Buffers() {
-		p := place{File: -1, Len: -1}
+		p := bufferRef{File: -1, Len: -1}
 		if buffer != nil {
 			p.Len = int64(buffer.Len())
 			if file, at, ok := int64(0), int64(0), false; find != nil && p.Len > 0 {
@@ -80,15 +80,15 @@ func encodeArray(d arrow.ArrayData, b *body, find locate) (column, error) {
 	return c, nil
 }
 
-// source is where the buffers of a record come from.
-type source struct {
+// bufferSource is where the buffers of a record come from.
+type bufferSource struct {
 	body  []byte
 	mem   *mapping // of the body; nil: the garbage collector's
 	files func(number int64) *mapping
 }
 
 // decode makes the record of a layout. It keeps references to the mappings until it is released.
-func (s source) decode(schema *arrow.Schema, l layout) (arrow.Record, error) {
+func (s bufferSource) decode(schema *arrow.Schema, l layout) (arrow.Record, error) {
 	if len(l.Columns) != schema.NumFields() {
 		return nil, fmt.Errorf("%d columns of %d", len(l.Columns), schema.NumFields())
 	}
@@ -111,7 +111,7 @@ func (s source) decode(schema *arrow.Schema, l layout) (arrow.Record, error) {
 	return array.NewRecord(schema, columns, l.Rows), nil
 }
 
-func (s source) array(t arrow.DataType, c column) (arrow.ArrayData, error) {
+func (s bufferSource) array(t arrow.DataType, c column) (arrow.ArrayData, error) {
 	if e, ok := t.(arrow.ExtensionType); ok {
 		t = e.StorageType()
 	}
@@ -147,7 +147,7 @@ func (s source) array(t arrow.DataType, c column) (arrow.ArrayData, error) {
 		if mem == nil {
 			buffers[i] = memory.NewBufferBytes(part)
 		} else {
-			buffers[i] = memory.NewBufferWithAllocator(part, reference{mem.retain()})
+			buffers[i] = memory.NewBufferWithAllocator(part, mappingRef{mem.retain()})
 		}
 	}
 	types := childTypes(t)
@@ -175,12 +175,12 @@ func childTypes(t arrow.DataType) []arrow.DataType {
 	return types
 }
 
-// reference is a buffer's share in a mapping: Free is called with its last release.
-type reference struct{ of *mapping }
+// mappingRef is a buffer's share in a mapping: Free is called with its last release.
+type mappingRef struct{ mapping *mapping }
 
-func (r reference) Free([]byte)                 { r.of.release() }
-func (reference) Allocate(int) []byte           { panic("worker: a mapping allocates nothing") }
-func (reference) Reallocate(int, []byte) []byte { panic("worker: a mapping does not grow") }
+func (r mappingRef) Free([]byte)                 { r.mapping.release() }
+func (mappingRef) Allocate(int) []byte           { panic("worker: a mapping allocates nothing") }
+func (mappingRef) Reallocate(int, []byte) []byte { panic("worker: a mapping does not grow") }
 
 // schemaBytes writes a schema as a message of Arrow IPC.
 func schemaBytes(s *arrow.Schema) []byte {

@@ -76,7 +76,7 @@ type runningRows struct {
 
 type callKey struct{}
 
-// begin gives the context of a request. Its number is in it for the questions that come of it.
+// begin returns the context of a request. Its number is in it for the questions that come of it.
 func (w *worker) begin(id uint64) (context.Context, context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(context.WithValue(context.Background(), callKey{}, id))
 	w.mu.Lock()
@@ -180,8 +180,8 @@ func (w *worker) cancel(r handle) (any, error) {
 	return nil, nil
 }
 
-// keep numbers a thing.
-func keep[T any](w *worker, in map[uint64]T, v T) uint64 {
+// register numbers a thing.
+func register[T any](w *worker, in map[uint64]T, v T) uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.last++
@@ -189,8 +189,8 @@ func keep[T any](w *worker, in map[uint64]T, v T) uint64 {
 	return w.last
 }
 
-// kept gives the thing of a number.
-func kept[T any](w *worker, in map[uint64]T, id uint64) (T, error) {
+// lookup returns the thing of a number.
+func lookup[T any](w *worker, in map[uint64]T, id uint64) (T, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	v, ok := in[id]
@@ -200,8 +200,8 @@ func kept[T any](w *worker, in map[uint64]T, id uint64) (T, error) {
 	return v, nil
 }
 
-// drop gives the thing of a number for the last time.
-func drop[T any](w *worker, in map[uint64]T, id uint64) (T, bool) {
+// unregister returns the thing of a number for the last time.
+func unregister[T any](w *worker, in map[uint64]T, id uint64) (T, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	v, ok := in[id]
@@ -214,11 +214,11 @@ func (w *worker) connect(struct{}) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return handle{keep(w, w.conns, c)}, nil
+	return handle{register(w, w.conns, c)}, nil
 }
 
 func (w *worker) use(r connText) (any, error) {
-	c, err := kept(w, w.conns, r.Conn)
+	c, err := lookup(w, w.conns, r.Conn)
 	if err != nil {
 		return nil, err
 	}
@@ -226,7 +226,7 @@ func (w *worker) use(r connText) (any, error) {
 }
 
 func (w *worker) parse(r connText) (any, error) {
-	c, err := kept(w, w.conns, r.Conn)
+	c, err := lookup(w, w.conns, r.Conn)
 	if err != nil {
 		return nil, err
 	}
@@ -234,7 +234,7 @@ func (w *worker) parse(r connText) (any, error) {
 }
 
 func (w *worker) prepare(id uint64, r connQuery) (any, error) {
-	c, err := kept(w, w.conns, r.Conn)
+	c, err := lookup(w, w.conns, r.Conn)
 	if err != nil {
 		return nil, err
 	}
@@ -244,11 +244,11 @@ func (w *worker) prepare(id uint64, r connQuery) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return prepareReply{keep(w, w.statements, s), schemaBytes(s.Schema()), schemaBytes(s.Parameters())}, nil
+	return prepareReply{register(w, w.statements, s), schemaBytes(s.Schema()), schemaBytes(s.Parameters())}, nil
 }
 
 func (w *worker) plan(id uint64, r connQuery) (any, error) {
-	c, err := kept(w, w.conns, r.Conn)
+	c, err := lookup(w, w.conns, r.Conn)
 	if err != nil {
 		return nil, err
 	}
@@ -279,7 +279,7 @@ func (w *worker) run(m *message) (*runningRows, error) {
 	if err := m.read(&r); err != nil {
 		return nil, err
 	}
-	s, err := kept(w, w.statements, r.Statement)
+	s, err := lookup(w, w.statements, r.Statement)
 	if err != nil {
 		return nil, err
 	}
@@ -289,7 +289,7 @@ func (w *worker) run(m *message) (*runningRows, error) {
 		if err != nil {
 			return nil, err
 		}
-		if args, err = (source{body: m.body, mem: m.mem}).decode(schema, *r.Args); err != nil {
+		if args, err = (bufferSource{body: m.body, mem: m.mem}).decode(schema, *r.Args); err != nil {
 			return nil, err
 		}
 		defer args.Release()
@@ -326,7 +326,7 @@ func (w *worker) next(m *message) (any, *body, error) {
 	if err := m.read(&r); err != nil {
 		return nil, nil, err
 	}
-	rows, err := kept(w, w.rows, r.ID)
+	rows, err := lookup(w, w.rows, r.ID)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -339,7 +339,7 @@ func (w *worker) next(m *message) (any, *body, error) {
 	return reply, b, nil
 }
 
-// record gives the next record of the rows of a number.
+// record returns the next record of the rows of a number.
 func (w *worker) record(ctx context.Context, id uint64, rows *runningRows) (reply nextReply, b *body, err error) {
 	rec, err := rows.Next(ctx)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -362,7 +362,7 @@ func (w *worker) record(ctx context.Context, id uint64, rows *runningRows) (repl
 }
 
 func (w *worker) closeRows(r handle) (any, error) {
-	rows, ok := drop(w, w.rows, r.ID)
+	rows, ok := unregister(w, w.rows, r.ID)
 	if !ok {
 		return nil, nil
 	}
@@ -373,14 +373,14 @@ func (w *worker) closeRows(r handle) (any, error) {
 }
 
 func (w *worker) closeStatement(r handle) (any, error) {
-	if s, ok := drop(w, w.statements, r.ID); ok {
+	if s, ok := unregister(w, w.statements, r.ID); ok {
 		s.Close()
 	}
 	return nil, nil
 }
 
 func (w *worker) closeConn(r handle) (any, error) {
-	if c, ok := drop(w, w.conns, r.ID); ok {
+	if c, ok := unregister(w, w.conns, r.ID); ok {
 		c.Close()
 	}
 	return nil, nil
@@ -398,7 +398,7 @@ func (w *worker) ask(op operation, head, reply any) (*message, error) {
 		return nil, errEnded
 	}
 	var f failure
-	if err := m.read(&f); err == nil && f.Failed != nil {
+	if err := m.read(&f); err == nil && f.Detail != nil {
 		m.close()
 		return nil, errAsked
 	}

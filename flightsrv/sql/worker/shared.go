@@ -42,10 +42,10 @@ func Share(buffers ...[]byte) (*Shared, error) {
 	s := &Shared{file: os.NewFile(uintptr(fd), fmt.Sprintf("/proc/self/fd/%d", fd))}
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
-		return nil, closing(s.file, os.NewSyscallError("fstat", err))
+		return nil, closeAfter(s.file, os.NewSyscallError("fstat", err))
 	}
 	if s.mapping, err = mapFile(fd); err != nil {
-		return nil, closing(s.file, err)
+		return nil, closeAfter(s.file, err)
 	}
 	file := File{s.file.Name(), uint64(st.Dev), st.Ino}
 	places.Lock()
@@ -64,12 +64,12 @@ func Share(buffers ...[]byte) (*Shared, error) {
 	return s, nil
 }
 
-func closing(f *os.File, err error) error {
+func closeAfter(f *os.File, err error) error {
 	_ = f.Close() // the first error says more
 	return err
 }
 
-// Part gives buffer i. It is readable as long as there is a reference.
+// Part returns buffer i. It is readable as long as there is a reference.
 func (s *Shared) Part(i int) []byte { return s.parts[i] }
 
 // Retain adds a reference. It does nothing for nil.
@@ -99,8 +99,8 @@ func (s *Shared) end() {
 	_ = s.file.Close() // of a file in memory
 }
 
-// shared gives the file of a shared buffer, and its offset there.
-func shared(buffer []byte) (f File, at int64, ok bool) {
+// sharedFile returns the file of a shared buffer, and its offset there.
+func sharedFile(buffer []byte) (f File, at int64, ok bool) {
 	places.RLock()
 	defer places.RUnlock()
 	p, ok := places.of[unsafe.SliceData(buffer)]

@@ -17,7 +17,7 @@ func TestShare(t *testing.T) {
 	if !bytes.Equal(s.Part(0), one) || len(s.Part(1)) != 0 || !bytes.Equal(s.Part(2), two) {
 		t.Error("the parts are not the buffers")
 	}
-	file, at, ok := shared(s.Part(2))
+	file, at, ok := sharedFile(s.Part(2))
 	if !ok {
 		t.Fatal("a shared buffer is not found")
 	}
@@ -25,17 +25,17 @@ func TestShare(t *testing.T) {
 	if err != nil || !bytes.Equal(content[at:at+int64(len(two))], two) {
 		t.Errorf("the file of a buffer: %v, or other bytes", err)
 	}
-	if _, _, ok := shared(two); ok {
+	if _, _, ok := sharedFile(two); ok {
 		t.Error("a buffer is found that was not shared")
 	}
 	s.Retain()
 	s.Release()
-	if !file.there() {
+	if !file.hasName() {
 		t.Error("the file is gone before the last release")
 	}
 	part := s.Part(0)
 	s.Release()
-	if _, _, ok := shared(part); ok || file.there() {
+	if _, _, ok := sharedFile(part); ok || file.hasName() {
 		t.Error("the buffer is still shared after the last release")
 	}
 }

@@ -55,7 +55,7 @@ func (r *remoteRelation) Scan(ctx context.Context, columns []int) (duck.Batches,
 	}
 	b := &remoteBatches{
 		worker: r.worker, call: call, id: reply.Scan, n: reply.Batches, schema: arrow.NewSchema(fields, nil),
-		ahead: map[int]receivedBatch{},
+		ahead: map[int]batchRecord{},
 	}
 	if err := b.keep(m, reply.First); err != nil {
 		b.Release()
@@ -73,10 +73,10 @@ type remoteBatches struct {
 	schema *arrow.Schema
 
 	mu    sync.Mutex
-	ahead map[int]receivedBatch // that came before they were asked for
+	ahead map[int]batchRecord // that came before they were asked for
 }
 
-type receivedBatch struct {
+type batchRecord struct {
 	rec     arrow.Record
 	lasting bool
 }
@@ -104,7 +104,7 @@ func (b *remoteBatches) Batch(i int) (rec arrow.Record, lasting bool, err error)
 }
 
 // fetch asks for a batch, and keeps those that come with it.
-func (b *remoteBatches) fetch(i int) (batch receivedBatch, err error) {
+func (b *remoteBatches) fetch(i int) (batch batchRecord, err error) {
 	var reply batchReply
 	m, err := b.worker.ask(opBatch, batchRequest{b.call, b.id, i}, &reply)
 	if err != nil {
@@ -126,7 +126,7 @@ func (b *remoteBatches) fetch(i int) (batch receivedBatch, err error) {
 
 // keep reads the batches of a reply.
 func (b *remoteBatches) keep(m *message, reply batchReply) error {
-	from := source{body: m.body, mem: m.mem, files: b.worker.file}
+	from := bufferSource{body: m.body, mem: m.mem, files: b.worker.file}
 	for _, sent := range reply.Batches {
 		rec, err := from.decode(b.schema, sent.Layout)
 		if err != nil {
@@ -137,7 +137,7 @@ func (b *remoteBatches) keep(m *message, reply batchReply) error {
 		if old, ok := b.ahead[sent.Batch]; ok {
 			old.rec.Release()
 		}
-		b.ahead[sent.Batch] = receivedBatch{rec, lasting}
+		b.ahead[sent.Batch] = batchRecord{rec, lasting}
 		b.mu.Unlock()
 	}
 	return nil
@@ -175,20 +175,20 @@ func (w *worker) file(number int64) *mapping {
 	return w.files[number]
 }
 
-// heldBytes is the most that rows hold of batches that were sent: what lies in mapped files costs
+// maxHeldBytes is the most that rows hold of batches that were sent: what lies in mapped files costs
 // nothing.
-const heldBytes = 256 << 20
+const maxHeldBytes = 256 << 20
 
 // hold keeps a batch, of which these bytes were sent, until the rows of a request are closed. It
 // reports whether there are such rows, and room.
 func (w *worker) hold(call uint64, rec arrow.Record, bytes int64) bool {
-	rows, err := kept(w, w.rows, call)
+	rows, err := lookup(w, w.rows, call)
 	if err != nil {
 		return false
 	}
 	rows.mu.Lock()
 	defer rows.mu.Unlock()
-	if rows.bytes+bytes > heldBytes {
+	if rows.bytes+bytes > maxHeldBytes {
 		return false
 	}
 	rec.Retain()

@@ -56,24 +56,27 @@ func (e *Engine) Counts() readers.EngineCounts {
 func seconds(n *atomic.Int64) float64 { return time.Duration(n.Load()).Seconds() }
 
 // Chunks of a short span are shorter than a lane has room for, so that there are some for
-// everybody: to read and to copy, and for kernels. Below leastChunk launches take longer than the
+// everybody: to read and to copy, and for kernels. Below minChunk launches take longer than the
 // work.
 const (
 	chunksOfSpan = 24
-	leastChunk   = 8 << 20
+	minChunk     = 8 << 20
 )
 
-// Share has parts be chunks, one for each lane on its way and two that wait for one, if a span is
-// worth a card: if it has more than two of them. If not, it is false and nothing changes: all
-// workers of the CPU engine read the span.
-func (e *Engine) Share(span readers.Span, limits *readers.Limits) bool {
+// For returns the engine if a span is worth a device: if it has more than two chunks. Then limits
+// make parts of one chunk each, with one worker for each slot and two that wait for one. Otherwise
+// it returns nil and changes nothing: all workers of the CPU engine parse the span. e may be nil.
+func (e *Engine) For(span readers.Span, limits *readers.Limits) *Engine {
+	if e == nil || span.Inside {
+		return nil
+	}
 	bytes := span.To - span.From
-	chunk := min(max(leastChunk, bytes/chunksOfSpan), e.pool.ChunkBytes())
-	if span.Inside || bytes <= 2*chunk {
-		return false
+	chunk := min(max(minChunk, bytes/chunksOfSpan), e.pool.ChunkBytes())
+	if bytes <= 2*chunk {
+		return nil
 	}
 	limits.PartBytes, limits.Workers = chunk, e.pool.Alive()+2
-	return true
+	return e
 }
 
 // refuse counts a chunk that is left to the CPU engine.

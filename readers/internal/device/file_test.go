@@ -275,13 +275,13 @@ func TestLostLanes(t *testing.T) {
 	if c := r.engine.Counts(); c.Faults != 2 || c.Refused != 4 || c.Reason != gpu.ErrLost.Error() || len(r.told) != 2 {
 		t.Errorf("%+v, told %q", c, r.told)
 	}
-	if !r.engine.Share(readers.Span{To: 1000}, &limits) || limits.Workers != 2 || limits.PartBytes != chunkBytes {
+	if r.engine.For(readers.Span{To: 1000}, &limits) == nil || limits.Workers != 2 || limits.PartBytes != chunkBytes {
 		t.Errorf("%+v", limits)
 	}
 }
 
-// TestShare asks which spans are worth a card.
-func TestShare(t *testing.T) {
+// TestFor asks which spans are worth a device.
+func TestFor(t *testing.T) {
 	r := newRig(t)
 	for _, tt := range []struct {
 		name string
@@ -299,15 +299,15 @@ func TestShare(t *testing.T) {
 		if tt.want {
 			want.Workers, want.PartBytes = 4, chunkBytes
 		}
-		if ok := r.engine.Share(tt.span, &got); ok != tt.want || got != want {
+		if ok := r.engine.For(tt.span, &got) != nil; ok != tt.want || got != want {
 			t.Errorf("%s: %t, %+v, want %t, %+v", tt.name, ok, got, tt.want, want)
 		}
 	}
 }
 
-// TestShareShortSpans asks how long the chunks of a span are: as long as lanes have room for, or
+// TestForShortSpans asks how long the chunks of a span are: as long as lanes have room for, or
 // less, so that there are some for everybody.
-func TestShareShortSpans(t *testing.T) {
+func TestForShortSpans(t *testing.T) {
 	pool, err := lanes.Open([]*kernels.Set{readertest.Kernels(t)},
 		lanes.Config{Plan: lanes.Plan{ChunkBytes: 32 << 20, Lanes: 1, Work: 1}})
 	if err != nil {
@@ -324,7 +324,7 @@ func TestShareShortSpans(t *testing.T) {
 		{1 << 40, 32 << 20},
 	} {
 		var limits readers.Limits
-		if ok := engine.Share(readers.Span{From: 7, To: 7 + tt.bytes}, &limits); ok != (tt.chunk > 0) ||
+		if ok := engine.For(readers.Span{From: 7, To: 7 + tt.bytes}, &limits) != nil; ok != (tt.chunk > 0) ||
 			limits.PartBytes != tt.chunk {
 			t.Errorf("%d bytes: %t, chunks of %d, want %d", tt.bytes, ok, limits.PartBytes, tt.chunk)
 		}

@@ -42,6 +42,21 @@ func (p *Probe) Chunk(from, stop int64) (start, end int64, err error) {
 	return start, max(start, end), err
 }
 
+// Bounds is Bounds of Chunks. missing is the reason for a refusal where no row seems to begin
+// before stop.
+func (p *Probe) Bounds(from, stop int64, missing string) (start, end int64, why string) {
+	start, end, err := p.Chunk(from, stop)
+	switch none := start < 0 || start >= stop; {
+	case err != nil:
+		return 0, 0, err.Error()
+	case none && stop < p.End:
+		return 0, 0, missing
+	case none: // the CPU engine reads what follows all rows
+		return 0, 0, ""
+	}
+	return start, end, ""
+}
+
 // next is where the first row at or behind an offset seems to begin, or -1: there is none near.
 func (p *Probe) next(at int64) (int64, error) {
 	if at == p.Begin {

@@ -18,8 +18,9 @@ func TestFives(t *testing.T) {
 
 package number
 
-// fives are the first 128 bits of 5^power, top bit set, power from minPower to maxPower: cut for powers from 0 on, the inverse
-// of 5^-power rounded up below 0 (Lemire 2021, section 5). High word first.
+// fives are the first 128 bits of 5^power, top bit set, power from minPower to maxPower: cut for
+// powers from 0 on, the inverse of 5^-power rounded up below 0 (Lemire 2021, section 5). High word
+// first.
 var fives = [maxPower - minPower + 1][2]uint64{
 `)
 	for power := minPower; power <= maxPower; power++ {

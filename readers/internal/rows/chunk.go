@@ -13,6 +13,8 @@ import (
 type Rows interface {
 	Reset()
 	Columns(next float64) (*geoarrow.Columns, error)
+	Follow(known *readers.ColumnSet)
+	Expect(times float64) Sizes
 	base() *Sink
 }
 
@@ -30,7 +32,7 @@ func Emit(k Rows, w *window.Window, span *readers.Span, to int64, limits readers
 		return nil
 	}
 	var next float64 // how large the chunk behind will be at most, as a part of this one
-	if sink.Rows >= limits.BatchRows && !sink.Lent() {
+	if sink.Rows >= limits.BatchRows && !sink.Pooled() {
 		next = min(1, float64(w.End-to)/float64(to-span.From))
 	}
 	if err := limits.CheckCells(w.Src.Name, span.Row, sink.Rows, len(sink.Order)); err != nil {
@@ -46,7 +48,7 @@ func Emit(k Rows, w *window.Window, span *readers.Span, to int64, limits readers
 	sink.known.Add(columns)
 	chunk := readers.Chunk{Columns: columns, Span: *span}
 	chunk.Span.To, chunk.Span.Inside, chunk.Span.Text = to, true, slices.Clone(sink.Text)
-	if !sink.Lent() {
+	if !sink.Pooled() {
 		k.Reset()
 	}
 	span.Row += int64(columns.Rows)

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// times are how long one file took.
-type times struct {
+// fileTimes are how long one file took.
+type fileTimes struct {
 	Bytes       int64   `json:"bytes"`
 	CPUSeconds  float64 `json:"cpu_seconds"`
 	CUDASeconds float64 `json:"cuda_seconds"`
@@ -15,21 +15,21 @@ type times struct {
 // line is what an engine takes: seconds = start + perByte * bytes.
 type line struct{ start, perByte float64 }
 
-// through gives the line through two files' times.
-func through(smallBytes, largeBytes int64, small, large float64) line {
+// lineThrough returns the line through two files' times.
+func lineThrough(smallBytes, largeBytes int64, small, large float64) line {
 	perByte := (large - small) / float64(largeBytes-smallBytes)
 	return line{small - perByte*float64(smallBytes), perByte}
 }
 
-// measured are the times of two files, from which all others follow.
-type measured struct {
-	Small times `json:"small"`
-	Large times `json:"large"`
+// measurement are the times of two files, from which all others follow.
+type measurement struct {
+	Small fileTimes `json:"small"`
+	Large fileTimes `json:"large"`
 }
 
 // check refuses what no measurement gives: it may come from a damaged file.
-func (m measured) check() error {
-	for _, t := range []times{m.Small, m.Large} {
+func (m measurement) check() error {
+	for _, t := range []fileTimes{m.Small, m.Large} {
 		for _, seconds := range []float64{t.CPUSeconds, t.CUDASeconds} {
 			if !(seconds > 0) || math.IsInf(seconds, 1) {
 				return errors.New("no time")
@@ -42,8 +42,8 @@ func (m measured) check() error {
 	return nil
 }
 
-// worth is where the lines of the engines meet, rounded up to MiB, and nowhere if the card's is the
-// steeper one. Below the small file nothing was measured, so that nothing there is worth a card.
+// crossover is where the lines of the engines meet, rounded up to MiB, and nowhere if the device's is the
+// steeper one. Below the small file nothing was measured, so that nothing there is worth a device.
 //
 //	seconds         cpu
 //	      │        ╱  ╭ cuda
@@ -51,16 +51,16 @@ func (m measured) check() error {
 //	      │--──╱│
 //	      │  ╱  │
 //	      └─────┴──────── bytes
-func (m measured) worth() worth {
-	cpu := through(m.Small.Bytes, m.Large.Bytes, m.Small.CPUSeconds, m.Large.CPUSeconds)
-	cuda := through(m.Small.Bytes, m.Large.Bytes, m.Small.CUDASeconds, m.Large.CUDASeconds)
+func (m measurement) crossover() crossover {
+	cpu := lineThrough(m.Small.Bytes, m.Large.Bytes, m.Small.CPUSeconds, m.Large.CPUSeconds)
+	cuda := lineThrough(m.Small.Bytes, m.Large.Bytes, m.Small.CUDASeconds, m.Large.CUDASeconds)
 	if !(cuda.perByte < cpu.perByte) {
-		return worth{never: "the GPU is not faster here"}
+		return crossover{never: "the GPU is not faster here"}
 	}
 	const mib = 1 << 20
 	meet := math.Ceil((cuda.start-cpu.start)/(cpu.perByte-cuda.perByte)/mib) * mib
 	if !(meet < 1<<60) {
-		return worth{never: "the GPU is not faster here"}
+		return crossover{never: "the GPU is not faster here"}
 	}
-	return worth{from: max(int64(meet), m.Small.Bytes)}
+	return crossover{from: max(int64(meet), m.Small.Bytes)}
 }

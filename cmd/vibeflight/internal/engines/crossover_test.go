@@ -7,15 +7,15 @@ import (
 
 func TestCrossover(t *testing.T) {
 	const mib = 1 << 20
-	// at gives what two engines take for files of 80 and 240 MiB: start and seconds a MiB.
-	at := func(cpuStart, cpu, cudaStart, cuda float64) measured {
-		file := func(n float64) times { return times{int64(n * mib), cpuStart + cpu*n, cudaStart + cuda*n} }
-		return measured{file(80), file(240)}
+	// at returns what two engines take for files of 80 and 240 MiB: start and seconds a MiB.
+	at := func(cpuStart, cpu, cudaStart, cuda float64) measurement {
+		file := func(n float64) fileTimes { return fileTimes{int64(n * mib), cpuStart + cpu*n, cudaStart + cuda*n} }
+		return measurement{file(80), file(240)}
 	}
 	const never = "cpu, because the GPU is not faster here"
 	tests := []struct {
 		name string
-		m    measured
+		m    measurement
 		want string
 	}{
 		{"the lines meet between the files", at(0, 0.001, 0.07475, 0.0005), "cuda from 150 MiB on"},
@@ -26,11 +26,11 @@ func TestCrossover(t *testing.T) {
 		{"a byte costs the same", at(0, 0.001, 0, 0.001), never},
 		{"a byte costs more on the card, which starts faster", at(0.1, 0.001, 0, 0.002), never},
 		{"the small file took longer than the large one on the processor", at(1, -0.001, 0.2, 0.001), never},
-		{"they meet beyond any file", measured{times{1, 1, 2}, times{1 << 40, 2, math.Nextafter(3, 0)}}, never},
+		{"they meet beyond any file", measurement{fileTimes{1, 1, 2}, fileTimes{1 << 40, 2, math.Nextafter(3, 0)}}, never},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := tt.m.worth().String(); got != tt.want {
+			if got := tt.m.crossover().String(); got != tt.want {
 				t.Errorf("%+v: %q, want %q", tt.m, got, tt.want)
 			}
 		})
@@ -38,18 +38,18 @@ func TestCrossover(t *testing.T) {
 }
 
 func TestCheckRefusesWhatNoClockGives(t *testing.T) {
-	good := measured{times{10, 1, 1}, times{20, 2, 2}}
+	good := measurement{fileTimes{10, 1, 1}, fileTimes{20, 2, 2}}
 	if err := good.check(); err != nil {
 		t.Errorf("%+v: %v", good, err)
 	}
-	for _, m := range []measured{
+	for _, m := range []measurement{
 		{},
-		{times{10, 0, 1}, times{20, 2, 2}},
-		{times{10, 1, 1}, times{20, 2, -2}},
-		{times{10, 1, math.NaN()}, times{20, 2, 2}},
-		{times{10, 1, 1}, times{20, math.Inf(1), 2}},
-		{times{20, 1, 1}, times{20, 2, 2}},
-		{times{0, 1, 1}, times{20, 2, 2}},
+		{fileTimes{10, 0, 1}, fileTimes{20, 2, 2}},
+		{fileTimes{10, 1, 1}, fileTimes{20, 2, -2}},
+		{fileTimes{10, 1, math.NaN()}, fileTimes{20, 2, 2}},
+		{fileTimes{10, 1, 1}, fileTimes{20, math.Inf(1), 2}},
+		{fileTimes{20, 1, 1}, fileTimes{20, 2, 2}},
+		{fileTimes{0, 1, 1}, fileTimes{20, 2, 2}},
 	} {
 		if m.check() == nil {
 			t.Errorf("%+v is accepted", m)

@@ -1,8 +1,8 @@
-// Package engines opens the cards of this machine, keeps the formats' engines on them, and says
+// Package engines opens the devices of this machine, keeps the formats' engines on them, and says
 // which files they parse.
 //
-// It knows how many bytes a file must have to be worth a card here, which it measures once and
-// keeps in the cache folder. It counts and logs what cards do wrong. It parses nothing but what it
+// It knows how many bytes a file must have to be worth a device here, which it measures once and
+// keeps in the cache folder. It counts and logs what devices do wrong. It parses nothing but what it
 // measures with: whoever asks it for an engine does.
 package engines
 
@@ -27,60 +27,60 @@ import (
 // The values of Config.Engine.
 const (
 	CPU  = "cpu"  // the CPU engines parse everything
-	CUDA = "cuda" // cards parse each file of a format that they can; no card is an error
-	Auto = "auto" // cards parse files from a size on at which they are faster here; no card is none
+	CUDA = "cuda" // devices parse each file of a format that they can; no device is an error
+	Auto = "auto" // devices parse files from a size on at which they are faster here; no device is none
 )
 
 // Config says which engines to open. Formats and Engine are needed.
 type Config struct {
 	Formats  readers.Registry
 	Engine   string         // CPU, CUDA or Auto
-	Cards    []int          // ordinals, from 0, in the driver's order; nil: all (--gpus)
-	Memory   int64          // of each card, for all formats; 0: lanes.Config says (--gpu-memory)
+	Devices  []int          // ordinals, from 0, in the driver's order; nil: all (--gpus)
+	Memory   int64          // of each device, for all formats; 0: lanes.Config says (--gpu-memory)
 	CacheDir string         // where compiled kernels and the crossover outlive the process; "": nowhere (--cache-dir)
 	Limits   readers.Limits // of the parses that are measured
 	Log      zerolog.Logger
 }
 
-// Engines are the engines of formats on cards. The methods may be called from any goroutine.
+// Engines are the engines of formats on devices. The methods may be called from any goroutine.
 type Engines struct {
 	cfg      Config
-	cards    []card
-	lanes    *lanes.Pool // of the cards, for all formats; nil: no format has an engine
+	devices  []openDevice
+	lanes    *lanes.Pool // of the devices, for all formats; nil: no format has an engine
 	byFormat map[string]readers.Engine
 	faults   faults
-	missing  error // why there is no card; nil with cards and where none was wanted
+	missing  error // why there is no device; nil with devices and where none was wanted
 
-	warming sync.WaitGroup
-	mu      sync.Mutex
-	worth   map[string]worth // of the formats in byFormat
+	warming    sync.WaitGroup
+	mu         sync.Mutex
+	crossovers map[string]crossover // of the formats in byFormat
 }
 
-// card is one that is open.
-type card struct {
+// openDevice is one that is open.
+type openDevice struct {
 	device *gpu.Device
 	set    *kernels.Set
 	name   string
 }
 
-// machine is what cards are found and opened with.
-type machine struct {
+// opener is what devices are found and opened with.
+type opener struct {
 	count func() (int, error)
 	open  func(gpu.Options) (*gpu.Device, error)
 	lanes func([]*kernels.Set, lanes.Config) (*lanes.Pool, error)
 	warm  func(*kernels.Set) error
 }
 
-// Open opens the cards. Kernels are compiled in the background, or found in the cache folder. A
-// card that can't be opened is logged and left out; with none left Auto is for the CPU engines, and
-// CUDA an error, which wraps gpu.ErrNoDevice where there is no card at all. The caller closes the
+// Open opens the devices. Kernels are compiled in the background, or found in the cache folder. A
+// device that can't be opened is logged and left out; with none left Auto is for the CPU engines, and
+// CUDA an error, which wraps gpu.ErrNoDevice where there is no device at all. The caller closes the
 // engines.
 func Open(cfg Config) (*Engines, error) {
-	return open(cfg, machine{count: gpu.Count, open: gpu.Open, lanes: lanes.Open, warm: (*kernels.Set).Warm})
+	return open(cfg, opener{count: gpu.Count, open: gpu.Open, lanes: lanes.Open, warm: (*kernels.Set).Warm})
 }
 
-func open(cfg Config, m machine) (*Engines, error) {
-	e := &Engines{cfg: cfg, byFormat: map[string]readers.Engine{}, worth: map[string]worth{}}
+func open(cfg Config, m opener) (*Engines, error) {
+	e := &Engines{cfg: cfg, byFormat: map[string]readers.Engine{}, crossovers: map[string]crossover{}}
 	e.faults.log = cfg.Log
 	if cfg.Engine == CPU {
 		return e, nil
@@ -99,7 +99,7 @@ func open(cfg Config, m machine) (*Engines, error) {
 		}
 		return e, nil
 	}
-	for _, c := range e.cards {
+	for _, c := range e.devices {
 		e.warming.Go(func() {
 			if err := m.warm(c.set); err != nil {
 				cfg.Log.Warn().Err(err).Str("card",
@@ -110,9 +110,9 @@ func open(cfg Config, m machine) (*Engines, error) {
 	return e, nil
 }
 
-// openCards opens the cards that are wanted, and gives an error if none can be used.
-func (e *Engines) openCards(m machine) error {
-	ordinals := e.cfg.Cards
+// openCards opens the devices that are wanted, and gives an error if none can be used.
+func (e *Engines) openCards(m opener) error {
+	ordinals := e.cfg.Devices
 	if ordinals == nil {
 		n, err := m.count()
 		if err != nil {
@@ -126,7 +126,7 @@ func (e *Engines) openCards(m machine) error {
 	for i, ordinal := range ordinals {
 		c, err := e.openCard(m, ordinal)
 		if err == nil {
-			e.cards = append(e.cards, c)
+			e.devices = append(e.devices, c)
 			continue
 		}
 		if len(ordinals) > 1 { // else whoever gets the error says it
@@ -136,13 +136,13 @@ func (e *Engines) openCards(m machine) error {
 			missing = err
 		}
 	}
-	if len(e.cards) > 0 {
+	if len(e.devices) > 0 {
 		return nil
 	}
 	return missing
 }
 
-func (e *Engines) openCard(m machine, ordinal int) (card, error) {
+func (e *Engines) openCard(m opener, ordinal int) (openDevice, error) {
 	// The budget holds whatever an engine does. It is that of all engines together.
 	budget := e.cfg.Memory
 	if budget == 0 {
@@ -153,43 +153,43 @@ func (e *Engines) openCard(m machine, ordinal int) (card, error) {
 		Images: kernels.CompiledIn(),
 	})
 	if err != nil {
-		return card{}, err
+		return openDevice{}, err
 	}
 	k, err := kernels.Load(d)
 	if err != nil {
-		return card{}, errors.Join(err, d.Close())
+		return openDevice{}, errors.Join(err, d.Close())
 	}
-	return card{device: d, set: k, name: lanes.CardName(k)}, nil
+	return openDevice{device: d, set: k, name: lanes.CardName(k)}, nil
 }
 
-// openEngines gives each format that has one its engine on the cards.
-func (e *Engines) openEngines(m machine) error {
+// Open returns each format that has one its engine on the devices.
+func (e *Engines) openEngines(m opener) error {
 	if !slices.ContainsFunc(e.cfg.Formats, func(f readers.Format) bool { return f.GPU != nil }) {
 		return nil
 	}
-	sets := make([]*kernels.Set, len(e.cards))
-	for i, c := range e.cards {
+	sets := make([]*kernels.Set, len(e.devices))
+	for i, c := range e.devices {
 		sets[i] = c.set
 	}
 	var err error
 	if e.lanes, err = m.lanes(sets, lanes.Config{Memory: e.cfg.Memory, Fault: e.faults.add}); err != nil {
 		return err
 	}
-	stored := e.stored()
+	stored := e.storedRecord()
 	for _, f := range e.cfg.Formats {
 		if f.GPU == nil {
 			continue
 		}
 		e.byFormat[f.Name] = f.GPU(e.lanes)
-		e.worth[f.Name] = worth{}
+		e.crossovers[f.Name] = crossover{}
 		if e.cfg.Engine == Auto {
-			e.worth[f.Name] = stored.worth(f)
+			e.crossovers[f.Name] = stored.crossover(f)
 		}
 	}
 	return nil
 }
 
-// Close gives the cards back. No file may be under way, and Rehearse and Measure must have
+// Close returns the devices back. No file may be under way, and Rehearse and Measure must have
 // returned.
 func (e *Engines) Close() error {
 	e.warming.Wait()
@@ -197,20 +197,20 @@ func (e *Engines) Close() error {
 	if e.lanes != nil {
 		err = e.lanes.Close()
 	}
-	for _, c := range e.cards {
+	for _, c := range e.devices {
 		err = errors.Join(err, c.device.Close())
 	}
-	e.byFormat, e.lanes, e.cards = nil, nil, nil
+	e.byFormat, e.lanes, e.devices = nil, nil, nil
 	return err
 }
 
-// Engine gives the engine of a format on the cards, or nil.
+// Engine returns the engine of a format on the devices, or nil.
 func (e *Engines) Engine(format string) readers.Engine { return e.byFormat[format] }
 
-// For gives the engine for a file of a format, of so many bytes, or nil: it is the CPU engine's.
+// For returns the engine for a file of a format, of so many bytes, or nil: it is the CPU engine's.
 func (e *Engines) For(format string, bytes int64) readers.Engine {
 	e.mu.Lock()
-	w := e.worth[format]
+	w := e.crossovers[format]
 	e.mu.Unlock()
 	if w.never != "" || bytes < w.from {
 		return nil
@@ -218,13 +218,13 @@ func (e *Engines) For(format string, bytes int64) readers.Engine {
 	return e.byFormat[format]
 }
 
-// worth says which files of a format are worth a card.
-type worth struct {
+// crossover says which files of a format are worth a device.
+type crossover struct {
 	from  int64  // bytes
 	never string // why none is; empty: from counts
 }
 
-func (w worth) String() string {
+func (w crossover) String() string {
 	switch {
 	case w.never != "":
 		return "cpu, because " + w.never
@@ -243,15 +243,15 @@ func (e *Engines) Choice() string {
 		return e.cfg.Engine
 	}
 	if e.missing != nil {
-		return "auto: " + worth{never: oneLine(e.missing)}.String()
+		return "auto: " + crossover{never: oneLine(e.missing)}.String()
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return "auto: " + choiceOf(e.cfg.Formats, e.worth)
+	return "auto: " + choiceOf(e.cfg.Formats, e.crossovers)
 }
 
-// choiceOf says what is worth a card. Where several formats have an engine, each is named.
-func choiceOf(formats readers.Registry, of map[string]worth) string {
+// choiceOf says what is worth a device. Where several formats have an engine, each is named.
+func choiceOf(formats readers.Registry, of map[string]crossover) string {
 	var parts []string
 	for _, f := range formats {
 		w, ok := of[f.Name]
@@ -268,19 +268,19 @@ func choiceOf(formats readers.Registry, of map[string]worth) string {
 	return strings.Join(parts, "; ")
 }
 
-// oneLine is an error's text without line ends.
+// OneLine is an error's text without line ends.
 func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
-// Stats gives the numbers of this moment.
+// Stats returns the numbers of this moment.
 func (e *Engines) Stats() catalog.EngineStats {
 	s := catalog.EngineStats{
 		Choice: e.Choice(), Devices: []catalog.DeviceStats{},
 		Formats: map[string]readers.EngineCounts{},
 	}
-	for _, c := range e.cards {
+	for _, c := range e.devices {
 		d := catalog.DeviceStats{Name: c.name, Arch: c.device.Info().Arch, MemoryBytes: c.device.Info().MemoryBytes}
 		d.UsedBytes, d.PeakBytes, _ = c.device.MemoryBytes()
-		d.Faults, d.LastFault = e.faults.of(c.name)
+		d.Faults, d.LastFault = e.faults.count(c.name)
 		s.Devices = append(s.Devices, d)
 	}
 	for name, engine := range e.byFormat {
@@ -289,10 +289,10 @@ func (e *Engines) Stats() catalog.EngineStats {
 	return s
 }
 
-// Cards are the names of the cards in use.
-func (e *Engines) Cards() []string {
-	names := make([]string, len(e.cards))
-	for i, c := range e.cards {
+// Devices are the names of the devices in use.
+func (e *Engines) Devices() []string {
+	names := make([]string, len(e.devices))
+	for i, c := range e.devices {
 		names[i] = c.name
 	}
 	return names

@@ -17,7 +17,7 @@ import (
 
 var errBroken, errNarrow = errors.New("broken"), errors.New("too few bytes")
 
-// bench is a machine with as many cards as there are in broken; those that are can't be opened.
+// bench is a machine with as many devices as there are in broken; those that are can't be opened.
 type bench struct {
 	*testing.T
 	broken []bool
@@ -25,20 +25,20 @@ type bench struct {
 	narrow error // of the lanes
 	out    lines
 	engine fakeEngine
-	sets   int // cards whose lanes were opened
+	sets   int // devices whose lanes were opened
 	pools  int // how often
 	config lanes.Config
 	opened []gpu.Options
 }
 
-func (b *bench) open(engine string, cards ...int) (*Engines, error) {
+func (b *bench) open(engine string, devices ...int) (*Engines, error) {
 	format := readers.Format{Name: "geojson", GPU: func(*lanes.Pool) readers.Engine { return &b.engine }}
 	other := readers.Format{Name: "csv", GPU: func(*lanes.Pool) readers.Engine { return &fakeEngine{} }}
 	cfg := Config{
-		Formats: readers.Registry{format, other, {Name: "plain"}}, Engine: engine, Cards: cards,
+		Formats: readers.Registry{format, other, {Name: "plain"}}, Engine: engine, Devices: devices,
 		Memory: 5 << 20, Log: b.out.log(),
 	}
-	return open(cfg, machine{
+	return open(cfg, opener{
 		count: func() (int, error) {
 			if len(b.broken) == 0 {
 				return 0, fmt.Errorf("%w: no driver", gpu.ErrNoDevice)
@@ -50,7 +50,7 @@ func (b *bench) open(engine string, cards ...int) (*Engines, error) {
 			if o.Ordinal >= len(b.broken) || b.broken[o.Ordinal] {
 				return nil, errBroken
 			}
-			o.Ordinal = 0 // a machine for tests has one card at most
+			o.Ordinal = 0 // a machine for tests has one device at most
 			return gputest.OpenWith(b.T, o), nil
 		},
 		lanes: func(k []*kernels.Set, c lanes.Config) (*lanes.Pool, error) {
@@ -68,11 +68,11 @@ func (b *bench) open(engine string, cards ...int) (*Engines, error) {
 
 func TestCardsThatCanBeOpenedAreUsed(t *testing.T) {
 	tests := []struct {
-		name   string
-		broken []bool
-		cards  []int
-		sets   int
-		left   int // out, and logged
+		name    string
+		broken  []bool
+		devices []int
+		sets    int
+		left    int // out, and logged
 	}{
 		{"one", []bool{false}, nil, 1, 0},
 		{"all", []bool{false, false, false}, nil, 3, 0},
@@ -83,12 +83,12 @@ func TestCardsThatCanBeOpenedAreUsed(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			b := &bench{T: t, broken: tt.broken}
-			e, err := b.open(CUDA, tt.cards...)
+			e, err := b.open(CUDA, tt.devices...)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if b.sets != tt.sets || len(e.Cards()) != tt.sets {
-				t.Errorf("%d cards, named %q, want %d", b.sets, e.Cards(), tt.sets)
+			if b.sets != tt.sets || len(e.Devices()) != tt.sets {
+				t.Errorf("%d cards, named %q, want %d", b.sets, e.Devices(), tt.sets)
 			}
 			if e.For("geojson", 0) == nil || e.Engine("geojson") == nil || e.For("csv", 0) == nil ||
 				e.For("plain", 1<<40) != nil {
@@ -122,13 +122,13 @@ func TestCardsThatCanBeOpenedAreUsed(t *testing.T) {
 
 func TestWithoutACard(t *testing.T) {
 	tests := []struct {
-		name   string
-		broken []bool
-		cards  []int
-		narrow error
-		err    error
-		choice string // of auto
-		logged []string
+		name    string
+		broken  []bool
+		devices []int
+		narrow  error
+		err     error
+		choice  string // of auto
+		logged  []string
 	}{
 		{"no driver", nil, nil, nil, gpu.ErrNoDevice, "auto: cpu, because no GPU: no driver", nil},
 		{
@@ -163,11 +163,11 @@ func TestWithoutACard(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			b := &bench{T: t, broken: tt.broken, narrow: tt.narrow}
-			if e, err := b.open(CUDA, tt.cards...); e != nil || !errors.Is(err, tt.err) {
+			if e, err := b.open(CUDA, tt.devices...); e != nil || !errors.Is(err, tt.err) {
 				t.Errorf("cuda gives %v and %v, want %v", e, err, tt.err)
 			}
 			b.out.text.Reset()
-			e, err := b.open(Auto, tt.cards...)
+			e, err := b.open(Auto, tt.devices...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -210,7 +210,7 @@ func TestTheProcessorAlone(t *testing.T) {
 	}
 }
 
-// TestStatsHaveWhatCardsDid has an engine tell of faults as it would of a card.
+// TestStatsHaveWhatCardsDid has an engine tell of faults as it would of a device.
 func TestStatsHaveWhatCardsDid(t *testing.T) {
 	b := &bench{T: t, broken: []bool{false}, cold: errors.New("no compiler")}
 	e, err := b.open(CUDA)
@@ -221,22 +221,22 @@ func TestStatsHaveWhatCardsDid(t *testing.T) {
 	b.engine.chunks.Store(70)
 	b.engine.faults.Store(2)
 	b.engine.reason = "rows of several kinds"
-	card := e.Cards()[0]
-	if !strings.HasPrefix(card, "GPU 0, ") {
-		t.Errorf("the card is called %q", card)
+	device := e.Devices()[0]
+	if !strings.HasPrefix(device, "GPU 0, ") {
+		t.Errorf("the card is called %q", device)
 	}
 	for range 2 {
-		b.config.Fault(card, errBroken)
+		b.config.Fault(device, errBroken)
 	}
 	s := e.Stats()
 	if want := (readers.EngineCounts{Chunks: 70, Faults: 2, Reason: "rows of several kinds"}); s.Choice != "cuda" ||
 		len(s.Formats) != 2 || s.Formats["geojson"] != want {
 		t.Errorf("%+v, want cuda and %+v", s, want)
 	}
-	info := e.cards[0].device.Info()
-	used, peak, _ := e.cards[0].device.MemoryBytes()
+	info := e.devices[0].device.Info()
+	used, peak, _ := e.devices[0].device.MemoryBytes()
 	want := []catalog.DeviceStats{{
-		Name: card, Arch: info.Arch, MemoryBytes: info.MemoryBytes, UsedBytes: used,
+		Name: device, Arch: info.Arch, MemoryBytes: info.MemoryBytes, UsedBytes: used,
 		PeakBytes: peak, Faults: 2, LastFault: "broken",
 	}}
 	if !slices.Equal(s.Devices, want) {
@@ -246,23 +246,23 @@ func TestStatsHaveWhatCardsDid(t *testing.T) {
 		t.Error(err)
 	}
 	logged := b.out.entries(t)
-	if len(logged) != 2 || logged[0].Error != "no compiler" || logged[0].Card != card || logged[1].Error != "broken" ||
-		logged[1].Card != card {
+	if len(logged) != 2 || logged[0].Error != "no compiler" || logged[0].Card != device || logged[1].Error != "broken" ||
+		logged[1].Card != device {
 		t.Errorf("logged %+v, want the kernels and the first fault", logged)
 	}
 }
 
 // TestKnown is what doctor says.
 func TestKnown(t *testing.T) {
-	card := gpu.Info{Name: "NVIDIA H200", Driver: "CUDA 13.0"}
+	device := gpu.Info{Name: "NVIDIA H200", Driver: "CUDA 13.0"}
 	format := readers.Format{Name: "geojson", Version: 3, GPU: func(*lanes.Pool) readers.Engine { return nil }}
 	other := format
 	other.Name = "csv"
-	h := hostOf([]gpu.Info{card}, readers.Limits{}.WithDefaults().Workers)
+	h := hostOf([]gpu.Info{device}, readers.Limits{}.WithDefaults().Workers)
 	dir := t.TempDir()
-	r := record{Machine: h, Formats: map[string]formatTime{"geojson": {3, measured{
-		times{100 << 20, 1, 1},
-		times{200 << 20, 2, 1},
+	r := record{Machine: h, Formats: map[string]formatTime{"geojson": {3, measurement{
+		fileTimes{100 << 20, 1, 1},
+		fileTimes{200 << 20, 2, 1},
 	}}}}
 	if err := r.write(dir); err != nil {
 		t.Fatal(err)
@@ -270,26 +270,26 @@ func TestKnown(t *testing.T) {
 	tests := []struct {
 		name    string
 		formats readers.Registry
-		cards   []gpu.Info
+		devices []gpu.Info
 		dir     string
 		want    string
 	}{
 		{"no card", readers.Registry{format}, nil, dir, "auto: cpu, because there is no GPU"},
-		{"measured", readers.Registry{{Name: "plain"}, format}, []gpu.Info{card}, dir, "auto: cuda from 100 MiB on"},
-		{"no cache", readers.Registry{format}, []gpu.Info{card}, "", untilMeasured},
-		{"another machine", readers.Registry{format}, []gpu.Info{card, card}, dir, untilMeasured},
-		{"no format", readers.Registry{{Name: "plain"}}, []gpu.Info{card}, dir, "auto: cpu"},
+		{"measured", readers.Registry{{Name: "plain"}, format}, []gpu.Info{device}, dir, "auto: cuda from 100 MiB on"},
+		{"no cache", readers.Registry{format}, []gpu.Info{device}, "", untilMeasured},
+		{"another machine", readers.Registry{format}, []gpu.Info{device, device}, dir, untilMeasured},
+		{"no format", readers.Registry{{Name: "plain"}}, []gpu.Info{device}, dir, "auto: cpu"},
 		{
 			"two formats",
 			readers.Registry{format, other},
-			[]gpu.Info{card},
+			[]gpu.Info{device},
 			dir,
 			"auto: geojson: cuda from 100 MiB on; csv: cpu, because the crossover is not measured yet",
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := Known(tt.formats, tt.cards, tt.dir); got != tt.want {
+			if got := Describe(tt.formats, tt.devices, tt.dir); got != tt.want {
 				t.Errorf("%q, want %q", got, tt.want)
 			}
 		})

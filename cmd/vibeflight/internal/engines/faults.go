@@ -7,20 +7,20 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// faultInterval is the time between two lines of the log about one card: a broken one fails with
+// faultInterval is the time between two lines of the log about one device: a broken one fails with
 // every chunk.
 const faultInterval = time.Second
 
-// faults counts what cards do wrong, and logs it.
+// faults counts what devices do wrong, and logs it.
 type faults struct {
 	log zerolog.Logger
 
 	mu     sync.Mutex
-	byCard map[string]*cardFaults
+	byCard map[string]*deviceFaults
 }
 
-// cardFaults are those of one card.
-type cardFaults struct {
+// deviceFaults are those of one device.
+type deviceFaults struct {
 	all    int64
 	silent int64 // since the last line of the log
 	logged time.Time
@@ -28,16 +28,16 @@ type cardFaults struct {
 }
 
 // add is a lanes.Config's Fault.
-func (f *faults) add(card string, err error) {
+func (f *faults) add(device string, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.byCard == nil {
-		f.byCard = map[string]*cardFaults{}
+		f.byCard = map[string]*deviceFaults{}
 	}
-	c := f.byCard[card]
+	c := f.byCard[device]
 	if c == nil {
-		c = &cardFaults{}
-		f.byCard[card] = c
+		c = &deviceFaults{}
+		f.byCard[device] = c
 	}
 	c.all++
 	c.last = err
@@ -46,7 +46,7 @@ func (f *faults) add(card string, err error) {
 		c.silent++
 		return
 	}
-	line := f.log.Warn().Err(err).Str("card", card)
+	line := f.log.Warn().Err(err).Str("card", device)
 	if c.silent > 0 {
 		line.Int64("suppressed", c.silent)
 	}
@@ -54,11 +54,11 @@ func (f *faults) add(card string, err error) {
 	c.silent, c.logged = 0, now
 }
 
-// of says how many faults a card had, and the last one.
-func (f *faults) of(card string) (n int64, last string) {
+// count says how many faults a device had, and the last one.
+func (f *faults) count(device string) (n int64, last string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	c := f.byCard[card]
+	c := f.byCard[device]
 	if c == nil {
 		return 0, ""
 	}

@@ -49,7 +49,7 @@ func (l *lines) entries(t *testing.T) []entry {
 	return all
 }
 
-// TestFaultsAreCountedAndLogged has two cards fail: each gets a line a second at most, which says
+// TestFaultsAreCountedAndLogged has two devices fail: each gets a line a second at most, which says
 // how many had none.
 func TestFaultsAreCountedAndLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -71,12 +71,12 @@ func TestFaultsAreCountedAndLogged(t *testing.T) {
 			t.Errorf("logged %+v\nwant %+v", got, want)
 		}
 		for _, tt := range []struct {
-			card string
-			n    int64
-			last string
+			device string
+			n      int64
+			last   string
 		}{{"GPU 0", 100, "launch 99"}, {"GPU 1", 1, "lost; indeed"}, {"GPU 2", 0, ""}} {
-			if n, last := f.of(tt.card); n != tt.n || last != tt.last {
-				t.Errorf("%s: %d faults, the last %q, want %d and %q", tt.card, n, last, tt.n, tt.last)
+			if n, last := f.count(tt.device); n != tt.n || last != tt.last {
+				t.Errorf("%s: %d faults, the last %q, want %d and %q", tt.device, n, last, tt.n, tt.last)
 			}
 		}
 	})
@@ -95,7 +95,7 @@ func TestFaultsOfSeveralGoroutines(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if n, _ := f.of("GPU 0"); n != 800 {
+	if n, _ := f.count("GPU 0"); n != 800 {
 		t.Errorf("%d faults, want 800", n)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// What is measured: files that have several chunks of a card each, and so often that a busy moment
+// What is measured: files that have several chunks of a device each, and so often that a busy moment
 // does not count.
 const (
 	smallBytes = 24 << 20
@@ -45,7 +45,7 @@ func sampleOf(format string) string {
 	return ""
 }
 
-// Measure finds out from which size on files are worth a card, if Auto wants to know and does not:
+// Measure finds out from which size on files are worth a device, if Auto wants to know and does not:
 // some seconds in which the machine should have little else to do. It is for once in the life of a
 // machine, if there is a cache folder. It returns early when ctx ends.
 func (e *Engines) Measure(ctx context.Context) { e.measure(ctx, smallBytes, largeBytes) }
@@ -55,27 +55,27 @@ func (e *Engines) measure(ctx context.Context, small, large int64) {
 		return
 	}
 	e.warming.Wait() // else the compiler is measured
-	stored, learned := e.stored(), false
+	stored, learned := e.storedRecord(), false
 	for _, f := range e.cfg.Formats {
 		engine, kind := e.byFormat[f.Name], sampleOf(f.Name)
-		if engine == nil || kind == "" || stored.worth(f).never != notMeasured {
+		if engine == nil || kind == "" || stored.crossover(f).never != notMeasured {
 			continue
 		}
 		m, err := e.measureFormat(ctx, f, engine, kind, small, large)
 		if ctx.Err() != nil {
 			return
 		}
-		w := worth{}
+		w := crossover{}
 		if err != nil {
 			w.never = "its crossover can't be measured: " + oneLine(err)
 			e.cfg.Log.Warn().Err(err).Str("format",
 				f.Name).Msg("the crossover can't be measured: the CPU engine parses all files")
 		} else {
-			w = m.worth()
+			w = m.crossover()
 			stored.Formats[f.Name], learned = formatTime{f.Version, m}, true
 		}
 		e.mu.Lock()
-		e.worth[f.Name] = w
+		e.crossovers[f.Name] = w
 		e.mu.Unlock()
 		if err == nil {
 			e.cfg.Log.Info().Str("format", f.Name).Str("engine", e.Choice()).Msg("the crossover is measured")
@@ -91,7 +91,7 @@ func (e *Engines) measure(ctx context.Context, small, large int64) {
 // measureFormat measures a format with two generated files of a kind.
 func (e *Engines) measureFormat(ctx context.Context, f readers.Format, engine readers.Engine, kind string,
 	small, large int64,
-) (m measured, err error) {
+) (m measurement, err error) {
 	if m.Small, err = e.measureFile(ctx, f, engine, kind, small); err == nil {
 		m.Large, err = e.measureFile(ctx, f, engine, kind, large)
 	}
@@ -105,14 +105,14 @@ func (e *Engines) measureFormat(ctx context.Context, f readers.Format, engine re
 // counts.
 func (e *Engines) measureFile(ctx context.Context, f readers.Format, engine readers.Engine, kind string,
 	bytes int64,
-) (times, error) {
+) (fileTimes, error) {
 	src, err := e.sample(ctx, f, kind, bytes)
 	if err != nil {
-		return times{}, err
+		return fileTimes{}, err
 	}
 	defer src.Close()
 	before := engine.Counts()
-	t := times{CPUSeconds: math.Inf(1), CUDASeconds: math.Inf(1)}
+	t := fileTimes{CPUSeconds: math.Inf(1), CUDASeconds: math.Inf(1)}
 	for range rounds {
 		for _, run := range []struct {
 			parser func(readers.Layout) readers.Parser
@@ -120,18 +120,18 @@ func (e *Engines) measureFile(ctx context.Context, f readers.Format, engine read
 		}{{f.CPU, &t.CPUSeconds}, {engine.Parser, &t.CUDASeconds}} {
 			took, err := e.parse(ctx, f, src, run.parser)
 			if err != nil {
-				return times{}, err
+				return fileTimes{}, err
 			}
 			t.Bytes, *run.best = src.Size, min(*run.best, took.Seconds())
 		}
 	}
 	switch after := engine.Counts(); {
 	case after.Faults > before.Faults:
-		return times{}, errors.New("a GPU failed meanwhile")
+		return fileTimes{}, errors.New("a GPU failed meanwhile")
 	case after.Chunks == before.Chunks && after.Reason != "":
-		return times{}, fmt.Errorf("the GPU read nothing: %s", after.Reason)
+		return fileTimes{}, fmt.Errorf("the GPU read nothing: %s", after.Reason)
 	case after.Chunks == before.Chunks:
-		return times{}, errors.New("the GPU read nothing")
+		return fileTimes{}, errors.New("the GPU read nothing")
 	}
 	return t, nil
 }

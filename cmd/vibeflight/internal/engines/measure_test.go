@@ -44,7 +44,7 @@ func (s slow) Parse(ctx context.Context, src *source.File, _ readers.Request,
 	return readers.Summary{CRS: geoarrow.CRS84, Foreign: map[string]int64{}}, emit(readers.Chunk{Columns: none})
 }
 
-// fakeEngine is an engine on cards.
+// fakeEngine is an engine on devices.
 type fakeEngine struct {
 	slow
 	chunks, faults atomic.Int64
@@ -69,7 +69,7 @@ func (e *fakeEngine) Counts() readers.EngineCounts {
 	return readers.EngineCounts{Chunks: e.chunks.Load(), Faults: e.faults.Load(), Reason: e.reason}
 }
 
-// world is engines without cards, whose formats are fakes.
+// world is engines without devices, whose formats are fakes.
 type world struct {
 	*Engines
 	out    *lines
@@ -101,10 +101,10 @@ func newWorld(t *testing.T, dir string, engine *fakeEngine) *world {
 			Formats: readers.Registry{format, {Name: "plain"}}, Engine: Auto, CacheDir: dir,
 			Limits: readers.Limits{Workers: 4}, Log: w.out.log(),
 		},
-		byFormat: map[string]readers.Engine{}, worth: map[string]worth{},
+		byFormat: map[string]readers.Engine{}, crossovers: map[string]crossover{},
 	}
 	none := func([]*kernels.Set, lanes.Config) (*lanes.Pool, error) { return &lanes.Pool{}, nil }
-	if err := w.openEngines(machine{lanes: none}); err != nil {
+	if err := w.openEngines(opener{lanes: none}); err != nil {
 		t.Fatal(err)
 	}
 	return w
@@ -136,7 +136,7 @@ func TestAutoTakesCardsFromTheCrossoverOn(t *testing.T) {
 		for _, tt := range []struct {
 			format string
 			bytes  int64
-			card   bool
+			device bool
 		}{
 			{"geojson", 0, false},
 			{"geojson", 7<<20 - 1, false},
@@ -145,8 +145,8 @@ func TestAutoTakesCardsFromTheCrossoverOn(t *testing.T) {
 			{"plain", 1 << 40, false},
 			{"none", 1 << 40, false},
 		} {
-			if got := w.For(tt.format, tt.bytes); (got != nil) != tt.card {
-				t.Errorf("%s of %d bytes: %v, want a card: %v", tt.format, tt.bytes, got, tt.card)
+			if got := w.For(tt.format, tt.bytes); (got != nil) != tt.device {
+				t.Errorf("%s of %d bytes: %v, want a card: %v", tt.format, tt.bytes, got, tt.device)
 			}
 		}
 		if n := w.parses.Load(); n != 2*rounds {
@@ -296,14 +296,14 @@ func TestCrossoverThatCannotBeKept(t *testing.T) {
 	})
 }
 
-// TestAutoLeavesFormatsWithoutFilesToMeasureWith has a second format with an engine on cards:
+// TestAutoLeavesFormatsWithoutFilesToMeasureWith has a second format with an engine on devices:
 // nothing is measured of it, and its files are the CPU engine's.
 func TestAutoLeavesFormatsWithoutFilesToMeasureWith(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, other := newWorld(t, t.TempDir(), &fakeEngine{slow: slow{start: 50 * time.Millisecond, byte: 2.5}}),
 			&fakeEngine{}
 		w.cfg.Formats = append(w.cfg.Formats, readers.Format{Name: "other"})
-		w.byFormat["other"], w.worth["other"] = other, worth{never: notMeasured}
+		w.byFormat["other"], w.crossovers["other"] = other, crossover{never: notMeasured}
 		w.learn(t)
 		w.wantChoice(t, "auto: geojson: cuda from 7 MiB on; other: cpu, because the crossover is not measured yet")
 		if w.For("other", 1<<40) != nil || other.chunks.Load() > 0 || strings.Contains(w.out.text.String(),
@@ -315,7 +315,7 @@ func TestAutoLeavesFormatsWithoutFilesToMeasureWith(t *testing.T) {
 }
 
 // TestSamples has formats read what they are measured with, by the CPU engine and on the device of
-// this test run: a file without a name, of which each chunk is for a card.
+// this test run: a file without a name, of which each chunk is for a device.
 func TestSamples(t *testing.T) {
 	k := readertest.Kernels(t)
 	for _, name := range []string{"geojson", "csv", "wkt", "dbf", "shapefile", "kml", "gml"} {

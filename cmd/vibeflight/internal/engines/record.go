@@ -30,7 +30,7 @@ type record struct {
 // formatTime is what was measured of a format.
 type formatTime struct {
 	Version int `json:"version"` // readers.Format.Version
-	measured
+	measurement
 }
 
 // host is what the times depend on: on another one they are measured again.
@@ -41,9 +41,9 @@ type host struct {
 	Workers int      `json:"workers"` // of the CPU engine
 }
 
-func hostOf(cards []gpu.Info, workers int) host {
+func hostOf(devices []gpu.Info, workers int) host {
 	h := host{CPU: processor(), Workers: workers}
-	for _, c := range cards {
+	for _, c := range devices {
 		h.Cards = append(h.Cards, c.Name)
 		h.Driver = c.Driver
 	}
@@ -67,7 +67,7 @@ func processor() string {
 	return runtime.GOARCH
 }
 
-// readRecord gives what was measured on this host before. What can't be read, or is another host's,
+// readRecord returns what was measured on this host before. What can't be read, or is another host's,
 // is as good as nothing.
 func readRecord(cacheDir string, h host) record {
 	empty := record{Machine: h, Formats: map[string]formatTime{}}
@@ -93,12 +93,12 @@ func readRecord(cacheDir string, h host) record {
 // notMeasured is why the CPU engine has all files of a format whose crossover is not known.
 const notMeasured = "the crossover is not measured yet"
 
-// worth is which files of a format are worth a card, as far as that was measured.
-func (r record) worth(f readers.Format) worth {
+// crossover is which files of a format are worth a device, as far as that was measured.
+func (r record) crossover(f readers.Format) crossover {
 	if t, ok := r.Formats[f.Name]; ok && t.Version == f.Version && t.check() == nil {
-		return t.worth()
+		return t.crossover()
 	}
-	return worth{never: notMeasured}
+	return crossover{never: notMeasured}
 }
 
 // write keeps the record in the cache folder. Whoever reads it finds the old one or the new one.
@@ -126,26 +126,26 @@ func (r record) write(cacheDir string) (err error) {
 	return os.Rename(f.Name(), filepath.Join(cacheDir, recordName))
 }
 
-// stored is what is known of this machine.
-func (e *Engines) stored() record {
-	infos := make([]gpu.Info, len(e.cards))
-	for i, c := range e.cards {
+// storedRecord is what is known of this machine.
+func (e *Engines) storedRecord() record {
+	infos := make([]gpu.Info, len(e.devices))
+	for i, c := range e.devices {
 		infos[i] = c.device.Info()
 	}
 	return readRecord(e.cfg.CacheDir, hostOf(infos, e.cfg.Limits.WithDefaults().Workers))
 }
 
-// Known says what Auto does on a machine with these cards, all with default limits, as far as the
+// Describe says what Auto does on a machine with these devices, all with default limits, as far as the
 // cache folder knows: "auto: cuda from 112 MiB on".
-func Known(formats readers.Registry, cards []gpu.Info, cacheDir string) string {
-	if len(cards) == 0 {
-		return "auto: " + worth{never: "there is no GPU"}.String()
+func Describe(formats readers.Registry, devices []gpu.Info, cacheDir string) string {
+	if len(devices) == 0 {
+		return "auto: " + crossover{never: "there is no GPU"}.String()
 	}
-	r := readRecord(cacheDir, hostOf(cards, readers.Limits{}.WithDefaults().Workers))
-	of := map[string]worth{}
+	r := readRecord(cacheDir, hostOf(devices, readers.Limits{}.WithDefaults().Workers))
+	of := map[string]crossover{}
 	for _, f := range formats {
 		if f.GPU != nil {
-			of[f.Name] = r.worth(f)
+			of[f.Name] = r.crossover(f)
 		}
 	}
 	return "auto: " + choiceOf(formats, of)

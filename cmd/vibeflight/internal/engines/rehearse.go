@@ -8,7 +8,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// Rehearse has each card read a file of each format that is about as long as the text of a first
+// Rehearse has each device read a file of each format that is about as long as the text of a first
 // batch, so that the first one that somebody waits for finds threads, memory and a driver that have
 // done so before: 4 ms of 20. It waits until the kernels are there, and returns early when ctx
 // ends. What goes wrong is logged, and found again when it matters.
@@ -30,7 +30,7 @@ func (e *Engines) Rehearse(ctx context.Context) {
 	}
 }
 
-// rehearse has a file read by as many parses at a time as there are cards: each gets a lane of
+// rehearse has a file read by as many parses at a time as there are devices: each gets a lane of
 // another one.
 func (e *Engines) rehearse(ctx context.Context, f readers.Format, engine readers.Engine, kind string) error {
 	src, err := e.sample(ctx, f, kind, smallBytes)
@@ -38,7 +38,7 @@ func (e *Engines) rehearse(ctx context.Context, f readers.Format, engine readers
 		return err
 	}
 	defer src.Close()
-	errs := make([]error, max(1, len(e.cards)))
+	errs := make([]error, max(1, len(e.devices)))
 	var all sync.WaitGroup
 	for i := range errs {
 		all.Go(func() { _, errs[i] = e.parse(ctx, f, src, engine.Parser) })

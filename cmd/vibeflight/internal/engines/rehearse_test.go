@@ -12,11 +12,11 @@ import (
 // TestRehearse looks at who parses before anybody asks.
 func TestRehearse(t *testing.T) {
 	for _, tt := range []struct {
-		name   string
-		cards  int
-		engine *fakeEngine
-		chunks int64
-		logged string
+		name    string
+		devices int
+		engine  *fakeEngine
+		chunks  int64
+		logged  string
 	}{
 		{"a card", 1, &fakeEngine{}, 1, ""},
 		{"three cards", 3, &fakeEngine{}, 3, ""},
@@ -27,7 +27,7 @@ func TestRehearse(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, t.TempDir(), tt.engine)
-				w.cards = make([]card, tt.cards)
+				w.devices = make([]openDevice, tt.devices)
 				w.Rehearse(t.Context())
 				if chunks := w.engine.chunks.Load(); chunks != tt.chunks || w.parses.Load() != 0 {
 					t.Errorf("%d parses on cards and %d by the CPU engine, want %d and none", chunks,

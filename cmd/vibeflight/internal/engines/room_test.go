@@ -16,8 +16,8 @@ import (
 // but what formats keep on a lane, which does not grow with chunks.
 func TestArenasSuffice(t *testing.T) {
 	const memory, kept = 10 << 20, 100 << 10 // chunks of 1 MiB
-	card := gputest.OpenWith(t, gpu.Options{MemoryBytes: 2 * memory, CacheDir: gputest.CacheDir()})
-	k, err := kernels.Load(card)
+	device := gputest.OpenWith(t, gpu.Options{MemoryBytes: 2 * memory, CacheDir: gputest.CacheDir()})
+	k, err := kernels.Load(device)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func TestArenasSuffice(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = pool.Close() }()
-	taken, _, _ := card.MemoryBytes()
+	taken, _, _ := device.MemoryBytes()
 	e := &Engines{cfg: Config{CacheDir: t.TempDir(), Limits: readers.Limits{Workers: 2}}}
 	for _, tt := range []struct{ kind, format string }{
 		{gen.Buildings, "geojson"},
@@ -57,7 +57,7 @@ func TestArenasSuffice(t *testing.T) {
 			if c := engine.Counts(); c.Chunks < 2 || c.Refused > 0 {
 				t.Errorf("%d chunks, %d refused: %s", c.Chunks, c.Refused, c.Reason)
 			}
-			if _, peak, _ := card.MemoryBytes(); peak > taken+kept {
+			if _, peak, _ := device.MemoryBytes(); peak > taken+kept {
 				t.Errorf("%d bytes beside the arenas", peak-taken)
 			}
 		})

@@ -6,23 +6,23 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 
-	"github.com/vibeflight/vibeflight/flightsrv"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
-func newArrowStream(out *os.File, schema *arrow.Schema, packed flightsrv.Compression) (Writer, error) {
+func newArrowStream(out *os.File, schema *arrow.Schema, packed ticket.Compression) (Writer, error) {
 	return ipc.NewWriter(out, ipcOptions(schema, packed)...), nil
 }
 
-func newArrowFile(out *os.File, schema *arrow.Schema, packed flightsrv.Compression) (Writer, error) {
+func newArrowFile(out *os.File, schema *arrow.Schema, packed ticket.Compression) (Writer, error) {
 	return ipc.NewFileWriter(out, ipcOptions(schema, packed)...)
 }
 
-func ipcOptions(schema *arrow.Schema, packed flightsrv.Compression) []ipc.Option {
+func ipcOptions(schema *arrow.Schema, packed ticket.Compression) []ipc.Option {
 	options := []ipc.Option{ipc.WithSchema(schema)}
 	switch packed {
-	case flightsrv.LZ4:
+	case ticket.LZ4:
 		options = append(options, ipc.WithLZ4())
-	case flightsrv.Zstd:
+	case ticket.Zstd:
 		options = append(options, ipc.WithZstd())
 	}
 	return options

@@ -8,13 +8,13 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"github.com/vibeflight/vibeflight/flightsrv"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
 // bufferBytes are written to a file at once.
 const bufferBytes = 256 << 10
 
-func newCSVFile(out *os.File, schema *arrow.Schema, _ flightsrv.Compression) (Writer, error) {
+func newCSVFile(out *os.File, schema *arrow.Schema, _ ticket.Compression) (Writer, error) {
 	return NewCSV(out, schema)
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"github.com/vibeflight/vibeflight/flightsrv"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
 // Writer writes records of one schema. Nothing is complete before Close. What a format can't hold
@@ -29,9 +29,9 @@ type Format struct {
 	// gave them.
 	WKB bool
 	// Packings are the compressions that the format has; the first one is its default.
-	Packings []flightsrv.Compression
+	Packings []ticket.Compression
 
-	open func(out *os.File, schema *arrow.Schema, packed flightsrv.Compression) (Writer, error)
+	open func(out *os.File, schema *arrow.Schema, packed ticket.Compression) (Writer, error)
 }
 
 // The formats whose writers are not told by a file's name alone.
@@ -47,8 +47,8 @@ var (
 )
 
 var (
-	arrowPackings = []flightsrv.Compression{flightsrv.NoCompression, flightsrv.LZ4, flightsrv.Zstd}
-	notPacked     = []flightsrv.Compression{flightsrv.NoCompression}
+	arrowPackings = []ticket.Compression{ticket.NoCompression, ticket.LZ4, ticket.Zstd}
+	notPacked     = []ticket.Compression{ticket.NoCompression}
 )
 
 // formats are all of them. Adding one is a line here and a file beside this one.
@@ -57,7 +57,7 @@ var formats = []Format{
 	ArrowStream,
 	{
 		Name: "GeoParquet", Extensions: []string{".parquet"}, WKB: true,
-		Packings: []flightsrv.Compression{flightsrv.Zstd, flightsrv.NoCompression}, open: newParquet,
+		Packings: []ticket.Compression{ticket.Zstd, ticket.NoCompression}, open: newParquet,
 	},
 	{Name: "GeoJSON", Extensions: []string{".geojson", ".json"}, WKB: true, Packings: notPacked, open: newGeoJSON},
 	{
@@ -83,7 +83,7 @@ func ForPath(path string) (Format, error) {
 
 // Create starts a file of the format at the beginning of out, which the writer does not close. A
 // compression that the format does not have is its default.
-func (f Format) Create(out *os.File, schema *arrow.Schema, packed flightsrv.Compression) (Writer, error) {
+func (f Format) Create(out *os.File, schema *arrow.Schema, packed ticket.Compression) (Writer, error) {
 	if !slices.Contains(f.Packings, packed) {
 		packed = f.Packings[0]
 	}

@@ -15,7 +15,7 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 
 	"github.com/vibeflight/vibeflight/catalog/rtree"
-	"github.com/vibeflight/vibeflight/flightsrv"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
@@ -38,7 +38,7 @@ type flatGeobuf struct {
 	waits  *bufio.Writer // into spool
 	at     []int64       // where each row's properties and WKB begin in spool, and where the last ends
 	boxes  [][4]float64
-	facts  facts
+	facts  geometryFacts
 	builds *flatbuffers.Builder
 }
 
@@ -48,7 +48,7 @@ const (
 	indexItemBytes  = 40 // xmin, ymin, xmax, ymax, offset
 )
 
-func newFlatGeobuf(out *os.File, schema *arrow.Schema, _ flightsrv.Compression) (Writer, error) {
+func newFlatGeobuf(out *os.File, schema *arrow.Schema, _ ticket.Compression) (Writer, error) {
 	if err := distinctNames(schema, "FlatGeobuf"); err != nil {
 		return nil, err
 	}
@@ -106,11 +106,11 @@ func (w *flatGeobuf) place(row []byte, rec arrow.Record, i int) ([]byte, error) 
 	if box, ok := w.facts.add(&t); ok {
 		w.boxes = append(w.boxes, box)
 	}
-	return append(row, rec.Column(w.geometry).(wkbs).Value(i)...), nil
+	return append(row, rec.Column(w.geometry).(binaryArray).Value(i)...), nil
 }
 
-// wkbs is a column of bytes.
-type wkbs interface{ Value(int) []byte }
+// binaryArray is a column of bytes.
+type binaryArray interface{ Value(int) []byte }
 
 // property is the number that a column has among the properties.
 func (w *flatGeobuf) property(column int) int {

@@ -11,7 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 
-	"github.com/vibeflight/vibeflight/flightsrv"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
@@ -27,7 +27,7 @@ type geoJSON struct {
 	rows      int64
 }
 
-func newGeoJSON(out *os.File, schema *arrow.Schema, _ flightsrv.Compression) (Writer, error) {
+func newGeoJSON(out *os.File, schema *arrow.Schema, _ ticket.Compression) (Writer, error) {
 	g, err := newFeatures(out, schema)
 	if err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func newGeoJSON(out *os.File, schema *arrow.Schema, _ flightsrv.Compression) (Wr
 	return g, err
 }
 
-func newGeoJSONSeq(out *os.File, schema *arrow.Schema, _ flightsrv.Compression) (Writer, error) {
+func newGeoJSONSeq(out *os.File, schema *arrow.Schema, _ ticket.Compression) (Writer, error) {
 	g, err := newFeatures(out, schema)
 	if err != nil || g.geometry < 0 {
 		return g, err

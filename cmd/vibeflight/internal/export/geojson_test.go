@@ -12,7 +12,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"github.com/vibeflight/vibeflight/flightsrv"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
@@ -37,7 +37,7 @@ func exported(t *testing.T, name string, rec arrow.Record) (string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := f.Create(out, rec.Schema(), flightsrv.NoCompression)
+	w, err := f.Create(out, rec.Schema(), ticket.NoCompression)
 	if err != nil {
 		return path, err
 	}

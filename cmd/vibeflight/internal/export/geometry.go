@@ -74,15 +74,15 @@ func registered(definition json.RawMessage) geoarrow.CRS {
 	return geoarrow.CRS{Authority: said.ID.Authority, Code: fmt.Sprint(said.ID.Code)}
 }
 
-// facts are what headers say of a geometry column.
-type facts struct {
+// geometryFacts are what headers say of a geometry column.
+type geometryFacts struct {
 	kinds [32]bool // by geoarrow.RowKind
 	box   [4]float64
 	bound int64 // rows that box is around: neither null nor empty
 }
 
 // add counts a geometry, and gives its box; ok is false if it is empty.
-func (f *facts) add(t *geoarrow.Tree) (box [4]float64, ok bool) {
+func (f *geometryFacts) add(t *geoarrow.Tree) (box [4]float64, ok bool) {
 	f.kinds[geoarrow.MakeRowKind(t.Kind, t.Dim)] = true
 	if box, ok = t.Bounds(); !ok {
 		return box, false
@@ -98,7 +98,7 @@ func (f *facts) add(t *geoarrow.Tree) (box [4]float64, ok bool) {
 }
 
 // dim is the union of the dimensions.
-func (f *facts) dim() (d geoarrow.Dim) {
+func (f *geometryFacts) dim() (d geoarrow.Dim) {
 	for k, seen := range f.kinds {
 		if seen {
 			d |= geoarrow.RowKind(k).Dim()
@@ -108,7 +108,7 @@ func (f *facts) dim() (d geoarrow.Dim) {
 }
 
 // kind is that of all geometries, a Multi kind where some are single; NoKind if there are several.
-func (f *facts) kind() geoarrow.Kind {
+func (f *geometryFacts) kind() geoarrow.Kind {
 	one := geoarrow.NoKind
 	for k, seen := range f.kinds {
 		switch kind := geoarrow.RowKind(k).Kind(); {
@@ -126,7 +126,7 @@ func (f *facts) kind() geoarrow.Kind {
 
 // promoted is a geometry as one of the column's kind: a single one becomes a Multi of one member
 // where others are of several.
-func (f *facts) promoted(t geoarrow.Tree) geoarrow.Tree {
+func (f *geometryFacts) promoted(t geoarrow.Tree) geoarrow.Tree {
 	kind := f.kind()
 	if kind == t.Kind || kind != t.Kind.Multi() {
 		return t

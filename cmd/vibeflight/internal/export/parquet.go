@@ -10,7 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/compress"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 
-	"github.com/vibeflight/vibeflight/flightsrv"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
@@ -19,15 +19,15 @@ import (
 type geoParquet struct {
 	*pqarrow.FileWriter
 	schema *arrow.Schema
-	facts  []facts // of each column
+	facts  []geometryFacts // of each column
 }
 
-func newParquet(out *os.File, schema *arrow.Schema, packed flightsrv.Compression) (Writer, error) {
+func newParquet(out *os.File, schema *arrow.Schema, packed ticket.Compression) (Writer, error) {
 	if err := distinctNames(schema, "parquet"); err != nil {
 		return nil, err
 	}
 	codec := compress.Codecs.Uncompressed
-	if packed == flightsrv.Zstd {
+	if packed == ticket.Zstd {
 		codec = compress.Codecs.Zstd
 	}
 	hidden := struct{ io.Writer }{out} // the writer would close a file
@@ -36,7 +36,7 @@ func newParquet(out *os.File, schema *arrow.Schema, packed flightsrv.Compression
 	if err != nil {
 		return nil, err
 	}
-	return &geoParquet{w, schema, make([]facts, len(schema.Fields()))}, nil
+	return &geoParquet{w, schema, make([]geometryFacts, len(schema.Fields()))}, nil
 }
 
 func (w *geoParquet) Write(rec arrow.Record) error {
@@ -79,7 +79,7 @@ type geoColumn struct {
 // geoMetadata is the value of the key "geo", empty where no column is a geometry. GeoParquet knows
 // PROJJSON alone: a reference system that is none, and that names no registered one, is null there,
 // and stays in the file as Arrow's own metadata of the column.
-func geoMetadata(schema *arrow.Schema, facts []facts) (string, error) {
+func geoMetadata(schema *arrow.Schema, facts []geometryFacts) (string, error) {
 	columns := map[string]geoColumn{}
 	primary := ""
 	for i, f := range schema.Fields() {
@@ -107,7 +107,7 @@ func geoMetadata(schema *arrow.Schema, facts []facts) (string, error) {
 
 // geometryTypes are the kinds as GeoParquet names them, none where one has M, which it has no name
 // for.
-func (f *facts) geometryTypes() []string {
+func (f *geometryFacts) geometryTypes() []string {
 	types := []string{}
 	for k, seen := range f.kinds {
 		kind := geoarrow.RowKind(k)

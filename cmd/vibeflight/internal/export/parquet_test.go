@@ -32,7 +32,7 @@ func TestGeoMetadata(t *testing.T) {
 			text, err := geoMetadata(arrow.NewSchema([]arrow.Field{
 				{Name: "n", Type: arrow.PrimitiveTypes.Int32},
 				test.field,
-			}, nil), make([]facts, 2))
+			}, nil), make([]geometryFacts, 2))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,13 +70,13 @@ func TestGeoMetadataOfRows(t *testing.T) {
 		{[]geoarrow.Tree{tree(geoarrow.Point, geoarrow.XYM, 1, 2, 3)}, `"geometry_types":[],"crs":null}`},
 		{[]geoarrow.Tree{{Kind: geoarrow.Point}}, `"geometry_types":["Point"],"crs":null}`},
 	} {
-		var f facts
+		var f geometryFacts
 		for i := range test.rows {
 			f.add(&test.rows[i])
 		}
 		plain := wkbField
 		plain.Metadata = arrow.NewMetadata([]string{extensionName}, []string{"geoarrow.wkb"})
-		text, err := geoMetadata(arrow.NewSchema([]arrow.Field{plain}, nil), []facts{f})
+		text, err := geoMetadata(arrow.NewSchema([]arrow.Field{plain}, nil), []geometryFacts{f})
 		if err != nil || !strings.Contains(text, test.want) {
 			t.Errorf("%v: got %s, %v, want %s", test.rows, text, err, test.want)
 		}

@@ -43,14 +43,14 @@ func IsNull(column arrow.Array, i int) bool {
 	return column.IsNull(i) || column.DataType().ID() == arrow.NULL
 }
 
-// texts are Arrow's three types of text.
-type texts interface{ Value(int) string }
+// stringArray are Arrow's three types of text.
+type stringArray interface{ Value(int) string }
 
 // AppendText appends a value of a column as a person or a CSV file has it, geometries as WKT, lists
 // and structs as JSON. It must not be null.
 func AppendText(dst []byte, f arrow.Field, column arrow.Array, i int) ([]byte, error) {
 	switch a := column.(type) {
-	case texts:
+	case stringArray:
 		return append(dst, a.Value(i)...), nil
 	case *array.Binary:
 		if isWKB(f) {
@@ -99,7 +99,7 @@ func appendJSON(dst []byte, f arrow.Field, column arrow.Array, i int) ([]byte, e
 	case array.ListLike:
 		start, end := a.ValueOffsets(i)
 		return appendList(dst, a.ListValues(), int(start), int(end))
-	case texts:
+	case stringArray:
 		if isJSON(f) {
 			return appendCompact(dst, a.Value(i))
 		}

@@ -32,7 +32,7 @@ func (s shape) chunk(b []byte, spec Spec, number int64) []byte {
 	return c.text
 }
 
-// random gives 64 random bits: SplitMix64 (Steele, Lea and Flood 2014).
+// random returns 64 random bits: SplitMix64 (Steele, Lea and Flood 2014).
 func (c *chunk) random() uint64 {
 	c.state += 0x9E3779B97F4A7C15
 	z := c.state
@@ -41,13 +41,13 @@ func (c *chunk) random() uint64 {
 	return z ^ z>>31
 }
 
-// below gives a random number from 0 to n-1.
+// below returns a random number from 0 to n-1.
 func (c *chunk) below(n int64) int64 {
 	high, _ := bits.Mul64(c.random(), uint64(n))
 	return int64(high)
 }
 
-// between gives a random number from low to high-1.
+// between returns a random number from low to high-1.
 func (c *chunk) between(low, high int64) int64 { return low + c.below(high-low) }
 
 func (c *chunk) string(s string)  { c.text = append(c.text, s...) }
@@ -91,7 +91,7 @@ func (c *chunk) whole(v int64) []byte {
 	return append(b, '0'+byte(v%10))
 }
 
-// fraction gives the 7 decimals of v, in units of 1e-7, and a zero.
+// fraction returns the 7 decimals of v, in units of 1e-7, and a zero.
 func fraction(v int64) (digits [8]byte) {
 	const pairs = "" +
 		"0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849" +

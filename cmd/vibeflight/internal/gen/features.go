@@ -42,7 +42,7 @@ func (c *chunk) building(int64) {
 	c.string("]}}")
 }
 
-// florida gives a place in the box around Florida.
+// florida returns a place in the box around Florida.
 func (c *chunk) florida() (x, y int64) {
 	return c.between(-876*degree/10, -80*degree), c.between(245*degree/10, 31*degree)
 }
@@ -86,7 +86,7 @@ func (c *chunk) point(int64) {
 	}
 }
 
-// bell gives a measurement of three decimals: four uniform ones make a bell, 50 in the mean,
+// bell returns a measurement of three decimals: four uniform ones make a bell, 50 in the mean,
 // standard deviation 20.
 func (c *chunk) bell() int64 {
 	const width = 34641

@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// write gives the bytes of a file, or those of all of a shapefile, .shp .shx .dbf .prj .cpg, one
+// write returns the bytes of a file, or those of all of a shapefile, .shp .shx .dbf .prj .cpg, one
 // behind the other.
 func write(t *testing.T, spec Spec) []byte {
 	t.Helper()

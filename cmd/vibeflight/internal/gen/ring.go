@@ -34,7 +34,7 @@ func cosine(direction int64) int64 { return sine(direction + turn/4) }
 // position in units of 1e-7 degree.
 type position struct{ x, y int64 }
 
-// outline gives a closed ring of so many different positions around x and y, counterclockwise, or
+// outline returns a closed ring of so many different positions around x and y, counterclockwise, or
 // clockwise as a hole. Its positions are multiples of step, and between 0.6 times and once the
 // radius away. They stay until the next call.
 func (c *chunk) outline(x, y, radius, step, positions int64, hole bool) []position {
@@ -71,7 +71,7 @@ func (c *chunk) ring(x, y, radius, step, positions int64, hole bool) {
 	c.byte(']')
 }
 
-// plot gives the outline of a parcel of land somewhere in Florida: 6 decimals, 4 to 24 corners, 8
+// plot returns the outline of a parcel of land somewhere in Florida: 6 decimals, 4 to 24 corners, 8
 // in the mean, each one more four in five as frequent.
 func (c *chunk) plot(hole bool) []position {
 	n := int64(4)

@@ -1,0 +1,79 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/vibeflight/vibeflight/catalog/load"
+	"github.com/vibeflight/vibeflight/catalog/scan"
+	"github.com/vibeflight/vibeflight/catalog/tables"
+)
+
+// Describe is Recall if the table can be described without a parse, else Table and Scan.
+func (c *Catalog) Describe(ctx context.Context, req Request, sel Selection, parse bool) (*TableRef, *Scan, error) {
+	h, s, ok, err := c.Recall(ctx, req, sel, parse)
+	if ok || err != nil {
+		return h, s, err
+	}
+	if h, err = c.Table(ctx, req); err != nil {
+		return nil, nil, err
+	}
+	if s, err = h.Scan(sel); err != nil {
+		h.Release()
+		return nil, nil, err
+	}
+	return h, s, nil
+}
+
+// Recall describes a selection of a table that is not available, from what is known of an unchanged
+// file since its last parse. It is for a caller that requests the rows later, or never. Table of the
+// result has no rows, the scan gives none, and Cached is false. With a bounding box that few batches
+// meet, these are parsed to find the number of rows.
+//
+// parse begins a parse all the same, unless enough are under way, so that the rows are available
+// sooner. It continues for poll.DefaultLease even if no caller waits for it.
+//
+// ok is false if the table is available, or a parse is needed to describe it.
+func (c *Catalog) Recall(ctx context.Context, req Request, sel Selection, parse bool) (
+	h *TableRef, s *Scan, ok bool, err error,
+) {
+	if sel.BBox != nil {
+		return c.part(ctx, req, sel, true)
+	}
+	j, err := c.job(req)
+	if err != nil || c.tables.Serves(j) {
+		return nil, nil, false, err
+	}
+	k := c.archive.Meta(j, c.archive.Recorded(ctx, j))
+	if k == nil || k.Outline == nil || c.archive.Has(k) {
+		return nil, nil, false, nil
+	}
+	d := load.Describe(k, j.Format.Name)
+	if s, err = scan.Of(d, sel); err != nil {
+		return nil, nil, false, fmt.Errorf("%s: %w", j.Entry.Name, err)
+	}
+	if parse { // while the answer is made
+		req.streamed = true
+		err := c.polls.Prefetch(j, func(ctx context.Context) (*tables.Ref, error) { return c.Table(ctx, req) })
+		if err != nil {
+			return nil, nil, false, err
+		}
+	}
+	return tables.NewRef(j, d.Table(), nil), s, true, nil
+}
+
+// Poll is Table for a client that asks again instead of waiting. If the table is not available after
+// a moment, it returns nil and the progress; the parse continues for a lease. id is that of an
+// earlier poll for the same table, or "". All polls with one id have one share in the parse, which
+// CancelPoll ends.
+func (c *Catalog) Poll(ctx context.Context, req Request, id string) (*TableRef, PollProgress, error) {
+	j, err := c.job(req)
+	if err != nil {
+		return nil, PollProgress{}, err
+	}
+	return c.polls.Poll(ctx, j, func(ctx context.Context) (*tables.Ref, error) { return c.Table(ctx, req) }, id)
+}
+
+// CancelPoll ends the share of a poll in a parse, and the parse if no other caller waits for it. It
+// returns false if the parse is over.
+func (c *Catalog) CancelPoll(id string) bool { return c.polls.Cancel(id) }

@@ -1,0 +1,245 @@
+// Package load makes the table of a data file: it takes it from the archive, or parses the file,
+// only its new rows, or only the batches that meet a bounding box.
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/rs/zerolog"
+
+	"github.com/vibeflight/vibeflight/catalog/job"
+	"github.com/vibeflight/vibeflight/catalog/persist"
+	"github.com/vibeflight/vibeflight/catalog/tables"
+	"github.com/vibeflight/vibeflight/catalog/tree"
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+// Config configures a Loader. Formats and Archive are required.
+type Config struct {
+	Formats     readers.Registry
+	Engines     Engines                                            // nil: the CPU engines
+	Parsing     func() (end func())                                // called when a parse begins; may be nil
+	Limits      readers.Limits                                     // of each file
+	MemoryBytes int64                                              // of tables that are not in a file
+	MaxUnpacked int64                                              // bytes that a packed file unpacks to; 0: the default of package source
+	Archive     *persist.Archive                                   // where tables outlive the process
+	Slot        func(ctx context.Context) (free func(), err error) // waits until a parse may run
+	Begin       func() (end func(), ok bool)                       // counts work that Close waits for
+	Log         zerolog.Logger
+	Read        ReadFunc // nil: readers.Read
+}
+
+// Loader makes tables of data files. It is safe for concurrent use.
+type Loader struct {
+	Config
+	done context.Context // ends with the catalog
+
+	parts, partBytes atomic.Int64
+}
+
+// ReadFunc is the type of readers.Read.
+type ReadFunc func(context.Context, readers.Format, readers.Parser, *source.File, readers.Limits,
+	readers.Keeper) (*readers.Table, error)
+
+// New returns a loader whose parses end with ctx.
+func New(ctx context.Context, cfg Config) *Loader {
+	if cfg.Read == nil {
+		cfg.Read = readers.Read
+	}
+	return &Loader{Config: cfg, done: ctx}
+}
+
+// Parts returns the number of scans that parsed only some batches of a file, and the bytes that they
+// read.
+func (c *Loader) Parts() (scans, bytes int64) { return c.parts.Load(), c.partBytes.Load() }
+
+// Load returns the table of a job, and whether its file was parsed for it. It is tables.Config.Load.
+func (c *Loader) Load(ctx context.Context, f *tables.Call, j job.Job) (l *persist.Data, parsed bool, err error) {
+	defer func() {
+		// A file that our code cannot handle must not end the service for all others.
+		if r := recover(); r != nil {
+			l, err = nil, c.Panicked(j, r)
+		}
+	}()
+	record := c.Archive.Recorded(ctx, j)
+	if l := c.Archive.Find(ctx, j, record); l != nil {
+		return l, false, nil
+	}
+	free, err := c.Slot(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	defer free()
+	defer c.parsing()()
+	parsed = true
+	f.Start()
+	l, err = (&parse{c, f, j, record}).file(ctx)
+	switch {
+	case err == nil:
+		logDeviations(c.Log, j.Entry.Name, &l.Table.Summary)
+		c.Archive.Note(j, l.Table)
+	case ctx.Err() == nil && !errors.Is(err, source.ErrChanged) && !errors.Is(err, readers.ErrNoLayer):
+		c.Archive.Fail(ctx, j, err)
+	}
+	return l, parsed, err
+}
+
+// Panicked logs a panic of a parser and returns the error for the caller.
+func (c *Loader) Panicked(j job.Job, r any) error {
+	c.Log.Error().Str("name", j.Entry.Name).Interface("panic", r).Stack().Msg("panic while parsing")
+	return fmt.Errorf("%s: %s: internal error: %v", j.Entry.Name, j.Entry.Format, r)
+}
+
+// parsing reports that a parse begins; end is called when it is over.
+func (c *Loader) parsing() (end func()) {
+	if c.Parsing == nil {
+		return func() {}
+	}
+	return c.Parsing()
+}
+
+// parse is one parse of a file of the tree.
+type parse struct {
+	*Loader
+	call   *tables.Call
+	job    job.Job
+	record *persist.Record // of the file; nil: it was never parsed
+}
+
+// file opens the file of the job and reads its table.
+func (c *parse) file(ctx context.Context) (*persist.Data, error) {
+	e := c.job.Entry
+	src, err := e.Open(c.job.Format.Siblings)
+	if err != nil {
+		if source.IsGone(err) && !errors.Is(err, tree.ErrClosed) {
+			return nil, fmt.Errorf("%s: %w (%w)", e.Name, source.ErrChanged, err)
+		}
+		return nil, fmt.Errorf("%s: %w", e.Name, err)
+	}
+	defer src.Close()
+	if src.Identity != e.Identity {
+		return nil, fmt.Errorf("%s: %w: was %v, is %v", e.Name, source.ErrChanged, e.Identity, src.Identity)
+	}
+	if !source.AwaitClockTick(ctx, src) {
+		return nil, ctx.Err()
+	}
+	l, err := c.unpack(ctx, src)
+	if err == nil && ctx.Err() == nil {
+		// Also checked after an error: a mixture of two versions is a malformed file.
+		err = src.Unchanged()
+	} else if changed := src.Unchanged(); changed != nil {
+		err = changed
+	}
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		if l != nil {
+			l.Release()
+		}
+		return nil, err
+	}
+	return l, nil
+}
+
+// unpack unpacks the file if it is packed, and reads its table.
+func (c *parse) unpack(ctx context.Context, src *source.File) (*persist.Data, error) {
+	if packing, _ := source.PackingOf(src.Name); packing != source.Plain {
+		c.call.Unpacks(src)
+	}
+	content, err := c.Formats.UnpackLayer(ctx, c.job.Format, src, c.job.Entry.Layer, c.Unpacking())
+	if err != nil {
+		return nil, err
+	}
+	if content != src {
+		defer content.Close()
+	}
+	c.call.Reads(content)
+	return c.content(ctx, content)
+}
+
+// Unpacking returns where and how far packed files are unpacked.
+func (c *Loader) Unpacking() source.Unpacking {
+	return source.Unpacking{
+		Dir: c.Archive.Path(), MaxBytes: c.MaxUnpacked, Workers: c.Limits.WithDefaults().Workers,
+	}
+}
+
+// content reads the table of a plain file.
+func (c *parse) content(ctx context.Context, src *source.File) (*persist.Data, error) {
+	layout, err := c.job.Format.Open(ctx, src, c.job.Options)
+	if err != nil {
+		return nil, err
+	}
+	layout.Layer, layout.Columns = readers.LayerIn(src, c.job.Entry.Layer), c.job.Columns
+	s := c.Archive.NewSpool(c.job.Entry.Name, c.MemoryBytes, src)
+	defer s.Close()
+	t, base, err := c.readGrown(ctx, layout, src, s)
+	if err == nil && t == nil {
+		t, err = c.readAll(ctx, layout, src, s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var l *persist.Data
+	if err = t.Measure(ctx); err == nil { // Measure finds the boxes that scans use
+		l, err = s.Finish(ctx, t)
+	}
+	if base != nil {
+		if err != nil || l.Mapped() {
+			base.Release()
+		} else {
+			l.ShareWith(base)
+		}
+	}
+	return l, err
+}
+
+// readAll reads a file. If it was parsed before, and only its table was lost, the rows are available
+// while it is parsed.
+func (c *parse) readAll(ctx context.Context, layout readers.Layout, src *source.File,
+	keep *persist.Spool,
+) (*readers.Table, error) {
+	k := c.Archive.Meta(c.job, c.record)
+	p := c.Parser(c.job.Format, layout, src.Size)
+	if k == nil {
+		c.call.Begin(nil)
+		return c.Read(ctx, c.job.Format, p, src, c.Limits, keep)
+	}
+	shape := k.Project(c.job.Columns)
+	l := tables.NewPartialTable(&shape, k.BBox, keep.Budget())
+	req := readers.Request{Limits: c.Limits}
+	if c.job.Streamed && len(k.Spans) > 1 && readers.EngineOf(p) != readers.EngineCPU {
+		req.First = &readers.First{End: k.Spans[0].To, Rest: l.Rest()}
+	}
+	c.call.Begin(l)
+	return readers.ReadAs(ctx, c.job.Format, p, src, req, &shape, keep, l.Put)
+}
+
+// readGrown reads only the rows that were appended to a file whose former table is in the archive.
+// base is that table, with which the result shares slices. If the file is to be read as a whole, t
+// and base are nil.
+func (c *parse) readGrown(ctx context.Context, layout readers.Layout, src *source.File,
+	keep readers.Keeper,
+) (t *readers.Table, base *persist.Data, err error) {
+	base = c.Archive.Grown(ctx, c.job, c.record, src)
+	if base == nil {
+		return nil, nil, nil
+	}
+	t, ok, err := readers.Extend(ctx, c.job.Format, c.Parser(c.job.Format, layout, src.Size), src, c.Limits,
+		base.Table, keep)
+	if errors.Is(err, readers.ErrDamaged) {
+		c.Archive.Remove(c.job.Entry.Name, base, err)
+		ok, err = false, nil
+	}
+	if err != nil || !ok {
+		base.Release()
+		return nil, nil, err
+	}
+	c.Archive.CountExtension()
+	return t, base, nil
+}

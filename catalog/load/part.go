@@ -1,0 +1,153 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/vibeflight/vibeflight/catalog/job"
+	"github.com/vibeflight/vibeflight/catalog/persist"
+	"github.com/vibeflight/vibeflight/catalog/scan"
+	"github.com/vibeflight/vibeflight/catalog/tables"
+	"github.com/vibeflight/vibeflight/catalog/tree"
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+// part provides batches of a file whose table is not available, and whose batches have known
+// places in the file. Each batch is parsed when it is requested. It is a scan.Source.
+type part struct {
+	loader  *Loader
+	table   *readers.Table // without rows
+	shape   readers.Shape
+	spans   []readers.Span
+	outline *persist.Outline // nil: not known
+	src     *source.File
+	parser  readers.Parser
+
+	number int               // of batch
+	batch  *geoarrow.Columns // the last one: a scan requests a batch twice, for its geometries first
+}
+
+// Part prepares a scan for a bounding box that few batches meet. Only these batches are parsed, and
+// nothing is cached. It returns false if the whole file is to be parsed instead. described requires
+// that the outline of the table is known.
+func (c *Loader) Part(ctx context.Context, j job.Job, sel scan.Selection, described bool) (
+	h *tables.Ref, s *scan.Scan, ok bool, err error,
+) {
+	packing, _ := source.PackingOf(j.Entry.Path)
+	if sel.BBox == nil || packing != source.Plain || j.Format.Series {
+		return nil, nil, false, nil
+	}
+	k := c.Archive.Meta(j, c.Archive.Recorded(ctx, j))
+	if k == nil || c.Archive.Has(k) || described && k.Outline == nil {
+		return nil, nil, false, nil
+	}
+	columns := readers.Project(sel.Reads())
+	p := &part{loader: c, shape: k.Project(columns), spans: k.Spans, outline: k.Outline}
+	p.table = p.shape.Table()
+	if p.table.BBox, p.table.Boxes = k.BBox, k.BatchBoxes(); p.table.Boxes == nil {
+		return nil, nil, false, nil
+	}
+	if k.Outline != nil {
+		k.Complete(p.table, j.Format.Name)
+	}
+	if s, err = scan.Of(p, sel); err != nil {
+		return nil, nil, false, fmt.Errorf("%s: %w", j.Entry.Name, err)
+	}
+	var bytes int64
+	for _, i := range s.Batches() {
+		bytes += k.Spans[i].To - k.Spans[i].From
+	}
+	if !c.Archive.Lends(j, bytes) {
+		return nil, nil, false, nil
+	}
+	if err := p.open(ctx, j, columns); err != nil {
+		p.close()
+		if errors.Is(err, source.ErrChanged) { // a parse reads the present version
+			return nil, nil, false, nil
+		}
+		return nil, nil, false, err
+	}
+	c.parts.Add(1)
+	return tables.NewRef(j, p.table, p.close), s, true, nil
+}
+
+// open opens the file, which must be the one that the entry is of.
+func (p *part) open(ctx context.Context, j job.Job, columns readers.Projection) (err error) {
+	if p.src, err = j.Entry.Open(j.Format.Siblings); err != nil {
+		return fmt.Errorf("%s: %w (%w)", j.Entry.Name, source.ErrChanged, err)
+	}
+	if p.src.Identity != j.Entry.Identity {
+		return fmt.Errorf("%s: %w", j.Entry.Name, source.ErrChanged)
+	}
+	if !source.AwaitClockTick(ctx, p.src) {
+		return ctx.Err()
+	}
+	layout, err := j.Format.Open(ctx, p.src, j.Options)
+	if err != nil {
+		return err
+	}
+	layout.Layer, layout.Columns = j.Entry.Layer, columns
+	p.parser = j.Format.CPU(layout)
+	return nil
+}
+
+func (p *part) close() {
+	if p.src != nil {
+		p.loader.partBytes.Add(p.src.BytesRead())
+		_ = p.src.Close()
+	}
+}
+
+// Table implements scan.Source.
+func (p *part) Table() *readers.Table { return p.table }
+
+// Search implements scan.Source.
+func (p *part) Search(context.Context, int, [4]float64) ([]int32, bool, error) {
+	return nil, false, nil
+}
+
+// Close implements scan.Source: Batch has checked the file each time.
+func (p *part) Close(context.Context) error { return nil }
+
+// Sizes implements scan.Source.
+func (p *part) Sizes() (columns, batches []int64) {
+	if p.outline == nil {
+		return scan.ColumnBytes(p.table), scan.BatchBytes(p.table)
+	}
+	return p.outline.Columns, p.outline.Batches
+}
+
+// Batch implements scan.Source. It parses batch i, unless the file has changed by the end of it.
+func (p *part) Batch(ctx context.Context, i int) (*geoarrow.Columns, error) {
+	if p.batch != nil && p.number == i {
+		return p.batch, nil
+	}
+	c := p.loader
+	end, ok := c.Begin()
+	if !ok {
+		return nil, tree.ErrClosed
+	}
+	defer end()
+	ctx, cancel := c.untilClosed(ctx)
+	defer cancel(nil)
+	free, err := c.Slot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer free()
+	b, err := readers.Again(ctx, p.parser, p.src, c.Limits, &p.shape, i, p.spans[i])
+	if changed := p.src.Unchanged(); changed != nil {
+		err = changed
+	}
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.number, p.batch = i, b
+	return b, nil
+}

@@ -1,0 +1,82 @@
+package scan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+)
+
+// Selection is a part of a table. BBox, Rows and Limit apply in the order Rows, BBox, Limit.
+type Selection struct {
+	Columns []string // in this order; nil: all
+	// xmin ymin xmax ymax, closed: selects the rows whose bounding box meets it. A null or empty
+	// geometry has no bounding box.
+	BBox     *[4]float64
+	Rows     *[2]int64 // half-open range of the file's rows, clipped to them
+	Limit    *int64    // maximum number of rows
+	Encoding geoarrow.Encoding
+
+	// CRS is the name to give to the table's reference system; empty: its own name. Tables have x
+	// first, so that OGC:CRS84 and EPSG:4326 are two names of one system. Any other name gives an
+	// *OtherCRSError.
+	CRS string
+	// CRS84As is the name to give to OGC:CRS84 if CRS is empty; empty: its own name.
+	CRS84As geoarrow.CRS
+}
+
+// Reads returns the columns that are needed to select, including those that choose rows; nil: all.
+func (sel Selection) Reads() []string {
+	if sel.Columns == nil || sel.BBox == nil || slices.Contains(sel.Columns, readers.GeometryColumn) {
+		return sel.Columns
+	}
+	return append(slices.Clone(sel.Columns), readers.GeometryColumn)
+}
+
+// crs returns the name to give to a table's reference system.
+func (sel *Selection) crs(own geoarrow.CRS) (geoarrow.CRS, error) {
+	switch {
+	case sel.CRS != "":
+		requested, ok := geoarrow.ParseCRS(sel.CRS)
+		if same := own == requested || isWGS84(own) && isWGS84(requested); !ok || !same {
+			return own, &OtherCRSError{sel.CRS, own}
+		}
+		return requested, nil
+	case own == geoarrow.CRS84 && sel.CRS84As != (geoarrow.CRS{}):
+		return sel.CRS84As, nil
+	}
+	return own, nil
+}
+
+// isWGS84 reports whether crs is a name of longitude and latitude on WGS 84.
+func isWGS84(crs geoarrow.CRS) bool {
+	return crs == geoarrow.CRS84 || crs == geoarrow.CRS{Authority: "EPSG", Code: "4326"}
+}
+
+// OtherCRSError says that a selection names a reference system that is not the table's.
+type OtherCRSError struct {
+	Asked string
+	CRS   geoarrow.CRS // of the table
+}
+
+func (e *OtherCRSError) Error() string {
+	if e.CRS == (geoarrow.CRS{}) {
+		return fmt.Sprintf("field \"crs\": %.100q: the table has no reference system", e.Asked)
+	}
+	return fmt.Sprintf("field \"crs\": %.100q is not the table's reference system, %.100s; reprojection is not "+
+		"there yet, ST_Transform in SQL is", e.Asked, e.CRS)
+}
+
+// UnknownColumnError says that a selection names a column that the table does not have.
+type UnknownColumnError struct {
+	Column  string
+	Nearest string // "" for a table without columns
+}
+
+func (e *UnknownColumnError) Error() string {
+	if e.Nearest == "" {
+		return fmt.Sprintf("no column %q: the table has none", e.Column)
+	}
+	return fmt.Sprintf("no column %q; the nearest is %q", e.Column, e.Nearest)
+}

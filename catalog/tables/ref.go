@@ -1,0 +1,140 @@
+package tables
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"github.com/vibeflight/vibeflight/catalog/job"
+	"github.com/vibeflight/vibeflight/catalog/persist"
+	"github.com/vibeflight/vibeflight/catalog/scan"
+	"github.com/vibeflight/vibeflight/catalog/tree"
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+)
+
+// Ref is a use of a table, with one scan at a time. The table is not evicted until Release.
+type Ref struct {
+	Entry   tree.Entry
+	Version string
+	Table   *readers.Table
+	Cached  bool // no parse was needed
+
+	job      job.Job
+	cache    *Cache
+	entry    *cacheEntry
+	call     *Call  // the parse, while entry is nil
+	close    func() // of a table that is not in the cache; else nil
+	released atomic.Bool
+}
+
+// NewRef returns a use of a table that is not in a cache. close is called by Release; may be nil.
+func NewRef(j job.Job, t *readers.Table, close func()) *Ref {
+	return &Ref{Entry: j.Entry, Version: j.Version, Table: t, job: j, close: close}
+}
+
+// Uncached returns a use of a table that no other caller finds.
+func (t *Cache) Uncached(j job.Job, l *persist.Data) *Ref {
+	p := &cacheEntry{key: j.Key, columns: j.Columns, Data: l, pins: 1}
+	return &Ref{Entry: j.Entry, Version: j.Version, Table: l.Table, job: j, cache: t, entry: p}
+}
+
+// Get returns the table of a job. Callers that request the same table at the same time share one
+// parse, which is canceled when none of them waits for it any more.
+func (t *Cache) Get(ctx context.Context, j job.Job) (*Ref, error) {
+	p, cached, err := t.get(ctx, j)
+	if err != nil {
+		return nil, err
+	}
+	return &Ref{
+		Entry: j.Entry, Version: j.Version, Table: p.Table, Cached: cached, job: j, cache: t, entry: p,
+	}, nil
+}
+
+// Stream is Get for a caller that reads the rows at once. If the rows are available while the file
+// is parsed, it does not wait for the end of the parse, and Table has no batches.
+func (t *Cache) Stream(ctx context.Context, j job.Job) (*Ref, error) {
+	h := &Ref{Entry: j.Entry, Version: j.Version, job: j, cache: t}
+	p, f, err := t.getOrJoin(ctx, j)
+	switch {
+	case err != nil:
+		return nil, err
+	case p != nil:
+		h.Cached = true
+	default:
+		select {
+		case <-f.begun:
+			if f.partial != nil {
+				h.Table, h.call = f.partial.table, f
+				return h, nil
+			}
+		case <-ctx.Done(): // wait returns its error
+		}
+		if p, h.Cached, err = t.wait(ctx, f); err != nil {
+			return nil, err
+		}
+	}
+	h.Table, h.entry = p.Table, p
+	return h, nil
+}
+
+// Scan prepares a scan of the selected part of the table. If the table's file turns out to be
+// damaged, the data file is parsed again, and the scan continues in the new table, which is equal.
+func (h *Ref) Scan(sel scan.Selection) (*scan.Scan, error) {
+	if h.entry != nil && !h.entry.columns.Covers(readers.Project(sel.Reads())) {
+		return nil, fmt.Errorf("%s: the table was requested without some of columns %q", h.Entry.Name, sel.Reads())
+	}
+	src := &refSource{Ref: h}
+	var s *scan.Scan
+	var err error
+	if h.entry == nil {
+		s, err = scan.Of(src, sel)
+	} else {
+		s, err = h.entry.views.Scan(src, sel)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", h.Entry.Name, err)
+	}
+	return s, nil
+}
+
+// Release ends the use of the table. Calls after the first do nothing. The slices of a mapped table,
+// and records made from it, must not be read any more: Retain keeps them.
+func (h *Ref) Release() {
+	if h == nil || !h.released.CompareAndSwap(false, true) {
+		return
+	}
+	switch {
+	case h.close != nil:
+		h.close()
+	case h.cache == nil:
+	case h.call != nil:
+		h.cache.leave(h.call)
+	default:
+		h.cache.release(h.entry)
+	}
+}
+
+// Retain keeps the slices of the table readable until release is called, even after Release. It
+// returns nil for a table that the garbage collector owns. If the rows are streamed while they are
+// parsed, release reports that the rows received before Retain have been sent.
+func (h *Ref) Retain() (release func()) {
+	if h.call != nil {
+		return h.call.partial.sent()
+	}
+	if h.entry == nil {
+		return nil
+	}
+	return h.entry.Retain()
+}
+
+// Shape returns the shape of the table, for streams of other files. It returns false for a table of
+// which only some columns were read.
+func (h *Ref) Shape(limits readers.Limits) (shape readers.Shape, ok bool) {
+	unread := func(f geoarrow.Facts) bool { return f.Kinds&geoarrow.FactUnread != 0 }
+	if h.entry == nil || !h.entry.columns.All() || slices.ContainsFunc(h.Table.Facts, unread) {
+		return readers.Shape{}, false
+	}
+	return h.Table.Shape(limits).Open(), true
+}

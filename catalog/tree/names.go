@@ -1,0 +1,147 @@
+package tree
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+)
+
+// Root is a folder whose files the catalog lists.
+type Root struct {
+	Alias string // prefix of the names of its entries, followed by '/'; "": no prefix
+	Dir   string
+}
+
+// ParseRoot parses the value of --data: "DIR" or "ALIAS=DIR". An alias has ASCII letters, digits,
+// '.', '_' and '-', and does not begin with '.'. A folder whose own name contains '=' is written with
+// a '/' before the '=', as "./year=2024". Dir of the result is absolute.
+func ParseRoot(s string) (Root, error) {
+	r := Root{Dir: s}
+	if i := strings.IndexByte(s, '='); i >= 0 && !strings.Contains(s[:i], "/") {
+		r = Root{Alias: s[:i], Dir: s[i+1:]}
+		if r.Alias == "" {
+			return Root{}, fmt.Errorf("%q: the alias before '=' is empty: write ALIAS=DIR or DIR", s)
+		}
+	}
+	if err := r.check(); err != nil {
+		return Root{}, fmt.Errorf("%q: %w", s, err)
+	}
+	abs, err := filepath.Abs(r.Dir)
+	if err != nil {
+		return Root{}, fmt.Errorf("%q: %w", s, err)
+	}
+	r.Dir = abs
+	return r, nil
+}
+
+func (r Root) check() error {
+	for _, b := range []byte(r.Alias) {
+		if !('a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9' || b == '.' || b == '_' || b == '-') {
+			return fmt.Errorf("alias %q: only letters, digits, '.', '_' and '-' are allowed", r.Alias)
+		}
+	}
+	if strings.HasPrefix(r.Alias, ".") {
+		return fmt.Errorf("alias %q: it must not begin with '.'", r.Alias)
+	}
+	if r.Dir == "" {
+		return errors.New("the folder is empty: write DIR or ALIAS=DIR")
+	}
+	info, err := os.Stat(r.Dir)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%s is a file; a root is a folder: give %s to serve the recognised files below it",
+			r.Dir, filepath.Dir(r.Dir))
+	}
+	return nil
+}
+
+// name returns the catalog's name of the file at rel below the root.
+func (r Root) name(rel string) string {
+	if r.Alias == "" {
+		return escape(rel)
+	}
+	return r.Alias + "/" + escape(rel)
+}
+
+// Rel returns the path below the root that a name stands for. It returns false for a name that no
+// file below the root can have: of another alias, not escaped as escape does it, absolute, or with
+// an empty, hidden, "." or ".." component.
+func (r Root) Rel(name string) (string, bool) {
+	if r.Alias != "" {
+		rest, ok := strings.CutPrefix(name, r.Alias+"/")
+		if !ok {
+			return "", false
+		}
+		name = rest
+	}
+	rel, ok := unescape(name)
+	if !ok || len(rel) > MaxNameBytes || strings.IndexByte(rel, 0) >= 0 {
+		return "", false
+	}
+	for part := range strings.SplitSeq(rel, "/") {
+		if hidden(part) {
+			return "", false
+		}
+	}
+	return rel, true
+}
+
+// MaxNameBytes bounds a path below a root; PATH_MAX of Linux.
+const MaxNameBytes = 4096
+
+// hidden reports whether a path component is not listed: it is empty or begins with a dot.
+func hidden(part string) bool { return part == "" || part[0] == '.' }
+
+// escape writes '#', which separates a layer, '%', and bytes that are not UTF-8, which no Flight
+// message can carry, as %XX.
+//
+//	"a#b 50%.csv" -> "a%23b 50%25.csv"    "caf\xe9.csv" -> "caf%E9.csv"
+func escape(path string) string {
+	if utf8.ValidString(path) && !strings.ContainsAny(path, "#%") {
+		return path
+	}
+	var b strings.Builder
+	for i := 0; i < len(path); {
+		r, n := utf8.DecodeRuneInString(path[i:])
+		if r == '#' || r == '%' || r == utf8.RuneError && n == 1 {
+			fmt.Fprintf(&b, "%%%02X", path[i])
+		} else {
+			b.WriteString(path[i : i+n])
+		}
+		i += n
+	}
+	return b.String()
+}
+
+// unescape is the inverse of escape. It returns false for text that escape never writes, so that a
+// file has exactly one name.
+func unescape(name string) (string, bool) {
+	if !strings.ContainsAny(name, "#%") {
+		return name, utf8.ValidString(name)
+	}
+	b := make([]byte, 0, len(name))
+	for i := 0; i < len(name); i++ {
+		if name[i] != '%' {
+			b = append(b, name[i])
+			continue
+		}
+		if i+2 >= len(name) {
+			return "", false
+		}
+		hi, lo := strings.IndexByte(upperHex, name[i+1]), strings.IndexByte(upperHex, name[i+2])
+		if hi < 0 || lo < 0 {
+			return "", false
+		}
+		b = append(b, byte(hi<<4|lo))
+		i += 2
+	}
+	path := string(b)
+	return path, escape(path) == name
+}
+
+const upperHex = "0123456789ABCDEF"

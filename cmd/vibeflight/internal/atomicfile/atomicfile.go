@@ -1,0 +1,88 @@
+// Package atomicfile writes files that are complete or absent: another name until they are on the
+// disk, then a rename.
+package atomicfile
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// File is a file that is there whole or not at all: it is written under another name beside its
+// own, and renamed when it is complete and on the disk.
+type File struct {
+	*os.File
+	path string
+}
+
+// Create starts the file that will replace path. The caller calls keep, and discard in any
+// case.
+func Create(path string) (*File, error) {
+	if info, err := os.Stat(path); err == nil {
+		if !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("%s: not a regular file", path)
+		}
+		// A link stays a link: what it points to is replaced.
+		if path, err = filepath.EvalSymlinks(path); err != nil {
+			return nil, err
+		}
+	}
+	name := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+rand.Text()[:8]+".tmp")
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		// The name that the user knows, not the temporary one.
+		var p *fs.PathError
+		if errors.As(err, &p) {
+			p.Path = path
+		}
+		return nil, err
+	}
+	return &File{File: f, path: path}, nil
+}
+
+// Commit syncs the file and gives it its name.
+func (f *File) Commit() error {
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	temporary := f.Name()
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if err := os.Rename(temporary, f.path); err != nil {
+		return err
+	}
+	f.File = nil
+	dir, err := os.Open(filepath.Dir(f.path))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return dir.Sync()
+}
+
+// Explain is an error of writing the file in words for a person: with the name that the file was to
+// have, and what to do where there is no room for it.
+func (f *File) Explain(err error) error {
+	var p *fs.PathError
+	if f.File == nil || !errors.As(err, &p) || filepath.Dir(p.Path) != filepath.Dir(f.Name()) {
+		return err
+	}
+	if !errors.Is(err, unix.ENOSPC) && !errors.Is(err, unix.EDQUOT) && !errors.Is(err, unix.EFBIG) {
+		return fmt.Errorf("%s: %w", f.path, p.Err)
+	}
+	return fmt.Errorf("%s: %w; nothing of it is left; name a file where there is room for it", f.path, p.Err)
+}
+
+// Discard removes the file unless keep has been called and did well.
+func (f *File) Discard() {
+	if f.File != nil {
+		_ = f.Close()
+		_ = os.Remove(f.Name())
+	}
+}

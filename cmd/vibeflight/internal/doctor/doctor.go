@@ -1,0 +1,144 @@
+// Package doctor examines what this machine has for the server: cores, files, folders, addresses,
+// certificates, SQL and GPUs. Each finding says what to do about what is missing.
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/output"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/server"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/sqlengine"
+	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
+	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
+	"github.com/vibeflight/vibeflight/flightsrv/sql/worker"
+)
+
+// Finding is one thing that was looked for.
+type Finding struct {
+	Name   string `json:"name"`
+	OK     bool   `json:"ok"`
+	Fatal  bool   `json:"fatal,omitempty"`  // serve would not start
+	Found  string `json:"found"`            // what it is, or why it is missing
+	Advice string `json:"advice,omitempty"` // what to do about it
+}
+
+// WriteFindings prints the list, for people with what to do under what is missing.
+func WriteFindings(w io.Writer, findings []Finding, asJSON bool) error {
+	for _, f := range findings {
+		if asJSON {
+			if err := output.WriteJSON(w, f); err != nil {
+				return err
+			}
+			continue
+		}
+		mark := "ok"
+		switch {
+		case f.Fatal:
+			mark = "!!"
+		case !f.OK:
+			mark = "--"
+		}
+		line := fmt.Sprintf("%s  %-9s  %s\n", mark, f.Name, output.OneLine(f.Found))
+		if f.Advice != "" {
+			line += fmt.Sprintf("    %-9s  %s\n", "", f.Advice)
+		}
+		if _, err := io.WriteString(w, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Fatal is an error if one of the findings keeps serve from starting.
+func Fatal(findings []Finding) error {
+	var names []string
+	for _, f := range findings {
+		if f.Fatal {
+			names = append(names, f.Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return errors.New("serve would not start: " + strings.Join(names, ", "))
+}
+
+// Examine looks at everything, in the order in which one thing needs another.
+func (c *Checkup) Examine(ctx context.Context) []Finding {
+	findings := []Finding{{Name: "build", OK: true, Found: c.Build}, examineHost(), examineOpenFiles()}
+	folders, found := c.examineData(ctx)
+	findings = append(findings, found...)
+	findings = append(findings, examineWatches(folders))
+	findings = append(findings, c.examineListen(ctx)...)
+	findings = append(findings, c.examineTLS()...)
+	findings = append(findings, c.examineSQL()...)
+	findings = append(findings, c.examineGPUs()...)
+	return append(findings, c.examineCache(ctx), examineTemporary())
+}
+
+// examineSQL opens the engine, so that an extension that can't be loaded is found here.
+func (c *Checkup) examineSQL() []Finding {
+	db, err := duck.Open(duck.Config{}, nil)
+	if err != nil {
+		return []Finding{{
+			Name: "SQL", Found: err.Error(),
+			Advice: "files are served all the same; SQL wants a build with a C compiler at hand (make build)",
+		}}
+	}
+	found := []Finding{{Name: "SQL", OK: true, Found: "DuckDB " + strings.TrimPrefix(duck.LibraryVersion(), "v")}}
+	if err := db.Close(); err != nil {
+		return []Finding{{Name: "SQL", Found: err.Error()}}
+	}
+	return append(found, c.examineSpatial(), examineWorkers())
+}
+
+// examineWorkers looks for what confines the processes of a server's SQL.
+func examineWorkers() Finding {
+	missing := worker.Missing()
+	if len(missing) == 0 {
+		return Finding{Name: "SQL workers", OK: true, Found: "confined by Landlock and seccomp"}
+	}
+	return Finding{
+		Name: "SQL workers", Found: "without " + strings.Join(missing, "; "),
+		Advice: "SQL works all the same; a kernel of Linux 5.13 or later, with Landlock and seccomp, confines its " +
+			"processes",
+	}
+}
+
+// examineSpatial looks for the functions that DuckDB has in a file of its own.
+func (c *Checkup) examineSpatial() Finding {
+	f := Finding{
+		Name: "spatial", Found: "not looked for",
+		Advice: "SQL has no ST_Area and the like, but for what DuckDB itself has; make spatial fetches them, " +
+			"--duckdb-extensions says where " + sqlengine.SpatialFile + " is",
+	}
+	if c.Serve.SQL.Extensions == "" {
+		return f
+	}
+	path := engine.FindSpatial(c.Serve.SQL.Extensions)
+	if path == "" {
+		f.Found = "not in " + c.Serve.SQL.Extensions
+		return f
+	}
+	db, err := duck.Open(duck.Config{Spatial: path}, nil)
+	if err == nil {
+		err = db.Close()
+	}
+	if err != nil {
+		f.Found = err.Error()
+		return f
+	}
+	return Finding{Name: "spatial", OK: true, Found: path}
+}
+
+// Checkup is what is examined.
+type Checkup struct {
+	Serve   *server.Config
+	NVRTC   string // library; "": where the loader finds it
+	Compile bool   // every kernel, for each GPU
+	Build   string // of this binary
+}

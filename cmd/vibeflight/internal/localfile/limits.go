@@ -1,0 +1,64 @@
+package localfile
+
+import (
+	"github.com/spf13/pflag"
+
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/units"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+// LimitFlags is what a file may ask for, wherever it is parsed: an error that names one of these
+// flags names one that is there.
+type LimitFlags struct {
+	Depth        int        // open brackets; default readers.DefaultMaxDepth
+	featureBytes units.Size // text of one row; default readers.DefaultMaxFeatureBytes, which is also the most
+	columns      int        // of a table; default readers.DefaultMaxColumns
+	Workers      int        // goroutines that parse one file; 0: one a core
+
+	UnpackedBytes units.Size // that a packed file unpacks to; default source.DefaultMaxUnpackedBytes
+}
+
+// Define adds the flags to f.
+func (c *LimitFlags) Define(f *pflag.FlagSet) {
+	c.featureBytes, c.UnpackedBytes = readers.DefaultMaxFeatureBytes, source.DefaultMaxUnpackedBytes
+	f.IntVar(&c.Depth, "max-depth", readers.DefaultMaxDepth, "how deep brackets may nest")
+	f.IntVar(&c.columns, "max-columns", readers.DefaultMaxColumns, "most columns of a table, its geometry aside")
+	f.IntVar(&c.Workers, "workers", 0, "goroutines that parse one file; 0 is one a core")
+	f.Var(&c.UnpackedBytes, "max-unpacked-bytes", "what a .gz, .zst, .zip or .kmz file may hold, unpacked")
+	f.Var(&c.featureBytes, "max-feature-bytes",
+		"longest text of one feature or record; the default is the most, and a sixteenth of a server's --memory")
+}
+
+// Limits returns the limits of a parse, or the usage error of a flag out of range.
+func (c *LimitFlags) Limits() (readers.Limits, error) {
+	if c.Depth < 1 {
+		return readers.Limits{}, usage.Errorf("--max-depth: %d is less than 1", c.Depth)
+	}
+	if c.columns < 1 {
+		return readers.Limits{}, usage.Errorf("--max-columns: %d is less than 1", c.columns)
+	}
+	if c.Workers < 0 {
+		return readers.Limits{}, usage.Errorf("--workers: %d is less than 0", c.Workers)
+	}
+	if c.UnpackedBytes < 1 {
+		return readers.Limits{}, usage.Errorf("--max-unpacked-bytes: %v is less than 1 byte", c.UnpackedBytes)
+	}
+	const most = readers.DefaultMaxFeatureBytes
+	if c.featureBytes < 1 || c.featureBytes > most {
+		return readers.Limits{}, usage.Errorf("--max-feature-bytes: %v is not between 1 byte and %v",
+			c.featureBytes, units.Size(most))
+	}
+	return readers.Limits{
+		MaxDepth: c.Depth, MaxFeatureBytes: int64(c.featureBytes), MaxColumns: c.columns, Workers: c.Workers,
+	}, nil
+}
+
+// Unpacking is how packed files are unpacked, in the system's folder for temporary files.
+func (c *LimitFlags) Unpacking() source.Unpacking {
+	return source.Unpacking{
+		MaxBytes: int64(c.UnpackedBytes),
+		Workers:  readers.Limits{Workers: c.Workers}.WithDefaults().Workers,
+	}
+}

@@ -1,0 +1,60 @@
+package localfile
+
+import (
+	"context"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+// Reader is how read is to read a file.
+type Reader struct {
+	Formats readers.Registry
+	Format  readers.Format
+	Options readers.Options
+	Layer   string // "": the first one
+	Columns readers.Projection
+	Limits  readers.Limits
+	Unpack  source.Unpacking
+	Engine  readers.Engine             // nil: the CPU engine
+	Opened  func(content *source.File) // is told what is parsed; may be nil
+}
+
+// Read parses the file at path from its opening to the complete table. The source it gives is
+// closed: its size remains.
+func Read(ctx context.Context, path string, how Reader) (*source.File, *readers.Table, error) {
+	src, err := source.Open(path, path, how.Format.Siblings...)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer src.Close()
+	table, err := how.read(ctx, src)
+	// Asked after an error too: half of one version and half of another make a malformed file.
+	if changed := src.Unchanged(); changed != nil {
+		return nil, nil, changed
+	}
+	return src, table, err
+}
+
+func (how Reader) read(ctx context.Context, src *source.File) (*readers.Table, error) {
+	content, err := how.Formats.UnpackLayer(ctx, how.Format, src, how.Layer, how.Unpack)
+	if err != nil {
+		return nil, err
+	}
+	if content != src {
+		defer content.Close()
+	}
+	if how.Opened != nil {
+		how.Opened(content)
+	}
+	layout, err := how.Format.Open(ctx, content, how.Options)
+	if err != nil {
+		return nil, err
+	}
+	layout.Layer, layout.Columns = readers.LayerIn(content, how.Layer), how.Columns
+	parser := how.Format.CPU
+	if how.Engine != nil {
+		parser = how.Engine.Parser
+	}
+	return readers.Read(ctx, how.Format, parser(layout), content, how.Limits, nil)
+}

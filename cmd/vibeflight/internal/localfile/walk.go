@@ -1,0 +1,96 @@
+package localfile
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/all"
+)
+
+// File is a file of a known format.
+type File struct {
+	Path     string
+	Format   string
+	Bytes    int64
+	Modified time.Time
+}
+
+// Walk returns the files below a folder, or the file at path, that are of a known format. A prefix is
+// compared with paths below the folder, as a server would name them. It follows no link to a folder
+// and looks into no hidden one. A folder below root that may not be read has no entries; leftOut
+// hears of it.
+func Walk(
+	ctx context.Context, root, prefix, format string, leftOut func(path string, err error),
+) ([]File, error) {
+	formats := all.Formats()
+	if _, known := formats.ByName(format); format != "" && !known {
+		return nil, usage.Errorf("--format: no format %q; known are %s", format, FormatNames(formats))
+	}
+	if info, err := os.Stat(root); err == nil && info.IsDir() {
+		root += string(filepath.Separator) // a link to a folder is that folder
+	}
+	var files []File
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrPermission) && path != root && d.IsDir() {
+			if leftOut != nil {
+				leftOut(path, err)
+			}
+			return fs.SkipDir
+		}
+		if err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		hidden := path != root && strings.HasPrefix(d.Name(), ".")
+		if d.IsDir() && hidden {
+			return fs.SkipDir
+		}
+		if d.IsDir() || hidden {
+			return nil
+		}
+		info, err := os.Stat(path)
+		if path != root && (err != nil || !info.Mode().IsRegular()) {
+			return nil // a dangling link, a socket
+		}
+		if err != nil {
+			return err
+		}
+		if path != root && isSibling(formats, path) {
+			return nil
+		}
+		f, ok, err := detectFormat(formats, path)
+		if err != nil {
+			return err
+		}
+		if !ok && path == root {
+			return noFormatError(formats, path)
+		}
+		below, err := filepath.Rel(root, path)
+		if !ok || err != nil || format != "" && f.Name != format ||
+			!strings.HasPrefix(filepath.ToSlash(below), prefix) {
+			return err
+		}
+		files = append(files, File{path, f.Name, info.Size(), info.ModTime()})
+		return nil
+	})
+	return files, err
+}
+
+// isSibling reports whether the file at path is a part of another one beside it, as a .dbf of a
+// .shp.
+func isSibling(formats readers.Registry, path string) bool {
+	return slices.ContainsFunc(formats.MainsOf(path), func(main string) bool {
+		info, err := os.Stat(main)
+		return err == nil && info.Mode().IsRegular()
+	})
+}

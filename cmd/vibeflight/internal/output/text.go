@@ -1,0 +1,58 @@
+package output
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// WriteJSON writes v as one line, with "<" and "&" as they are.
+func WriteJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// OneLine makes text safe to print: text of files and servers may hold line ends, and sequences
+// that steer a terminal.
+func OneLine(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r == '\n' || r == '\t' || r == '\r':
+			b.WriteByte(' ')
+		case !unicode.IsGraphic(r):
+			b.WriteRune(utf8.RuneError)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// Clip is text of at most n characters, the last of them "…" where something is missing.
+func Clip(text string, n int) string {
+	runes, last := 0, 0 // last is where the n-th character starts
+	for i := range text {
+		if runes == n {
+			return text[:last] + "…"
+		}
+		runes, last = runes+1, i
+	}
+	return text
+}
+
+// ErrorText is an error's text. An error of the file system about a single path loses its system
+// call: "x: no such file or directory".
+func ErrorText(err error) string {
+	var path *fs.PathError
+	if errors.As(err, &path) && errors.Is(err, path) {
+		call := path.Op + " " + path.Path + ": "
+		return strings.Replace(err.Error(), call, path.Path+": ", 1)
+	}
+	return err.Error()
+}

@@ -1,0 +1,228 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/BurntSushi/toml"
+	"github.com/bmatcuk/doublestar/v4"
+	"github.com/spf13/pflag"
+
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
+	"github.com/vibeflight/vibeflight/readers"
+)
+
+// A configuration file is TOML 1.0: serve's flags by their names, and options for files.
+//
+//	data = ["/srv/geo", "west=/srv/west"]
+//	memory = "8GiB"
+//
+//	[[files]]
+//	match = "stations/*.csv"
+//	options = { delimiter = ";", decimal = "," }
+
+// FileOptions are options of the format for the files that a pattern matches.
+type FileOptions struct {
+	match   string
+	options map[string]any
+}
+
+// matches reports whether a pattern has a file's name. "*" stops at "/", "**" does not; a pattern
+// without "/" is held against the last part of the name.
+func (o FileOptions) matches(name string) bool {
+	if !strings.Contains(o.match, "/") {
+		name = path.Base(name)
+	}
+	ok, err := doublestar.Match(o.match, name)
+	return ok && err == nil // the pattern was checked
+}
+
+// OptionsOf returns what an operator says of a file: what holds for all of them, then each pattern
+// that has it, the later ones over the earlier ones.
+func OptionsOf(files []FileOptions, all map[string]any) func(name string) map[string]any {
+	return func(name string) map[string]any {
+		options := maps.Clone(all)
+		for _, f := range files {
+			if f.matches(name) {
+				maps.Copy(options, f.options)
+			}
+		}
+		return options
+	}
+}
+
+// FromFile sets the settings of a file that neither the command line nor the environment has, and
+// gives its options for files.
+func FromFile(flags *pflag.FlagSet, file string, formats readers.Registry) ([]FileOptions, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("--config: %w", err)
+	}
+	var keys map[string]any
+	if _, err := toml.Decode(string(text), &keys); err != nil {
+		var at toml.ParseError
+		if errors.As(err, &at) {
+			return nil, usage.Errorf("%s: line %d: %s", file, at.Position.Line, at.Message)
+		}
+		return nil, usage.Errorf("%s: %w", file, err)
+	}
+	list := keys["files"]
+	delete(keys, "files")
+	for _, name := range slices.Sorted(maps.Keys(keys)) {
+		if err := Set(flags, name, keys[name]); err != nil {
+			return nil, usage.Errorf("%s: %s: %w", file, name, err)
+		}
+	}
+	files, err := filesOf(list, formats)
+	if err != nil {
+		return nil, usage.Errorf("%s: %w", file, err)
+	}
+	return files, nil
+}
+
+// Set sets a flag that is not set yet. A flag that may repeat takes a list, or one value.
+func Set(flags *pflag.FlagSet, name string, value any) error {
+	f := flags.Lookup(name)
+	if f == nil || !annotated(f, settingKey) || name == "config" {
+		return errors.New("serve has no such setting")
+	}
+	values := []any{value}
+	if list, ok := value.([]any); ok && f.Value.Type() == "stringArray" {
+		values = list
+	}
+	var texts []string
+	for _, v := range values {
+		text, err := settingText(v)
+		if err != nil {
+			return err
+		}
+		texts = append(texts, text)
+	}
+	if f.Changed {
+		return nil
+	}
+	for _, text := range texts {
+		if err := f.Value.Set(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settingText is a value as a flag has it.
+func settingText(value any) (string, error) {
+	switch v := value.(type) {
+	case string:
+		return v, nil
+	case bool:
+		return strconv.FormatBool(v), nil
+	case int64:
+		return strconv.FormatInt(v, 10), nil
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64), nil
+	case time.Time:
+		return "", errors.New("want a text, a number or a boolean, got a date; a duration is a text, as \"10s\"")
+	}
+	return "", fmt.Errorf("want a text, a number or a boolean, got %s", tomlKind(value))
+}
+
+func tomlKind(value any) string {
+	switch value.(type) {
+	case []any, []map[string]any:
+		return "a list"
+	case map[string]any:
+		return "a table"
+	}
+	return fmt.Sprintf("%T", value)
+}
+
+// filesOf reads the tables [[files]].
+func filesOf(list any, formats readers.Registry) ([]FileOptions, error) {
+	if list == nil {
+		return nil, nil
+	}
+	tables, ok := list.([]map[string]any)
+	if !ok {
+		return nil, errors.New("files: want tables, each behind a line [[files]]")
+	}
+	var files []FileOptions
+	for i, table := range tables {
+		f, err := fileOptionsOf(table, formats)
+		if err != nil {
+			return nil, fmt.Errorf("files, number %d: %w", i+1, err)
+		}
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+func fileOptionsOf(table map[string]any, formats readers.Registry) (FileOptions, error) {
+	f := FileOptions{options: map[string]any{}}
+	for _, key := range slices.Sorted(maps.Keys(table)) {
+		ok := false
+		var given map[string]any
+		switch key {
+		case "match":
+			f.match, ok = table[key].(string)
+		case "options":
+			given, ok = table[key].(map[string]any)
+		default:
+			return f, fmt.Errorf("%s: want match and options", key)
+		}
+		if !ok {
+			return f, fmt.Errorf("%s: want a pattern as text, and options as a table", key)
+		}
+		for _, name := range slices.Sorted(maps.Keys(given)) {
+			text, err := settingText(given[name])
+			if err == nil {
+				err = knownOption(formats, name, text)
+			}
+			if err != nil {
+				return f, fmt.Errorf("options.%s: %w", name, err)
+			}
+			f.options[name] = text
+		}
+	}
+	if f.match == "" || !doublestar.ValidatePattern(f.match) {
+		return f, fmt.Errorf("match: %q is no pattern of file names, as stations/*.csv", f.match)
+	}
+	return f, nil
+}
+
+// knownOption reports what is wrong with an option that no format takes: which one a file is of is
+// known when it is read.
+func knownOption(formats readers.Registry, name, value string) error {
+	if name == readers.OptionFormat {
+		_, _, err := formats.Choose(readers.Format{}, map[string]any{name: value})
+		var wrong *readers.OptionError
+		if errors.As(err, &wrong) {
+			return wrong.Err
+		}
+		return err
+	}
+	var last error
+	for _, f := range formats {
+		_, err := f.ParseOptions(map[string]any{name: value})
+		if err == nil {
+			return nil
+		}
+		known := slices.ContainsFunc(slices.Concat(readers.CommonOptions, f.Options), func(o readers.Option) bool {
+			return o.Name == name
+		})
+		var wrong *readers.OptionError
+		if known && errors.As(err, &wrong) {
+			last = wrong.Err
+		}
+	}
+	if last == nil {
+		return errors.New("no format has such an option")
+	}
+	return last
+}

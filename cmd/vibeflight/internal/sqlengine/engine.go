@@ -1,0 +1,137 @@
+// Package sqlengine opens the SQL engine as the flags configure it, with a folder that this process
+// alone spills to, over the catalog of a server or over files of this machine.
+package sqlengine
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/pflag"
+
+	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/settings"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/units"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
+	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
+)
+
+// Flags is what queries may use of the machine, on a server and without one.
+type Flags struct {
+	memory  units.Size // of all queries together; default engine.DefaultMemoryBytes
+	threads int        // of all queries together; 0: one a core
+	// where results that do not fit are written for the time of a query; empty: where who opens the
+	// engine says; none: nowhere
+	spillDir   string
+	spillBytes units.Size // the most that may lie there; 0: nine tenths of the room
+	Workers    int        // processes of a server, each for one statement at a time; 0: two a core, at least 8
+	Extensions string     // folder with spatial.duckdb_extension; empty: core functions only
+}
+
+// Define adds the flags to f.
+func (c *Flags) Define(f *pflag.FlagSet) {
+	c.memory = engine.DefaultMemoryBytes
+	f.Var(&c.memory, "sql-memory", "memory for SQL queries, all together; half as much again for geometries as they "+
+		"read them")
+	f.IntVar(&c.threads, "sql-threads", 0, "threads of a SQL query; 0 is one a core")
+	f.StringVar(&c.spillDir, "sql-spill-dir", "",
+		"`folder` for what a query can't hold in memory; none is for none (default: below the cache folder)")
+	f.Var(&c.spillBytes, "sql-spill-bytes", "how much of that may lie there; 0 is nine tenths of the free room")
+	extensionsFlag(f, &c.Extensions)
+}
+
+func extensionsFlag(f *pflag.FlagSet, folder *string) {
+	f.StringVar(folder, "duckdb-extensions", "", "`folder` with "+SpatialFile+", which has the ST_ functions of SQL")
+}
+
+// SpatialFile is what --duckdb-extensions holds.
+const SpatialFile = "spatial.duckdb_extension"
+
+// Check refuses values that no engine can work with.
+func (c *Flags) Check() error {
+	switch {
+	case c.memory < 1:
+		return usage.Errorf("--sql-memory: %v is less than 1 byte", c.memory)
+	case c.threads < 0:
+		return usage.Errorf("--sql-threads: %d is less than 0", c.threads)
+	case c.Workers < 0:
+		return usage.Errorf("--sql-workers: %d is less than 0", c.Workers)
+	case c.spillBytes < 0:
+		return usage.Errorf("--sql-spill-bytes: %v is less than 0", c.spillBytes)
+	}
+	return nil
+}
+
+// Engine is the engine of SQL with the folder that it spills to.
+type Engine struct {
+	*engine.Engine
+	spill *spillDir // nil: there is none
+}
+
+// Open starts the engine over a catalog. What does not fit is written to the flag's folder or,
+// unless the flag says one, below the folder spill: nowhere if that is empty or can't be made. With
+// workers, each statement runs in a process of its own. The caller closes the engine before the
+// catalog. A build without SQL gives engine.ErrNoSQL.
+func (c *Flags) Open(files *catalog.Catalog, spill string, workers bool,
+	log zerolog.Logger,
+) (*Engine, error) {
+	e := &Engine{}
+	cfg := engine.Config{
+		Catalog: files, MemoryBytes: int64(c.memory), Threads: c.threads,
+		SpillBytes: int64(c.spillBytes), Extensions: c.Extensions, Log: log,
+	}
+	if c.spillDir != "" {
+		spill = settings.CacheDir(c.spillDir)
+	}
+	if spill != "" {
+		var err error
+		e.spill, err = newSpillDir(spill)
+		if err != nil && c.spillDir != "" {
+			return nil, fmt.Errorf("--sql-spill-dir: %w", err)
+		}
+		if err != nil {
+			log.Warn().Err(err).Msg("SQL queries can't spill: one that needs more than --sql-memory fails; " +
+				"--sql-spill-dir names another folder")
+		}
+	}
+	cfg.SpillDir = e.SpillsTo()
+	if workers {
+		exe, err := os.Executable()
+		if err != nil {
+			return nil, errors.Join(err, e.spill.close())
+		}
+		cfg.Workers = cmp.Or(c.Workers, max(8, 2*runtime.GOMAXPROCS(0)))
+		cfg.Command = []string{exe, WorkerCommand}
+	}
+	var err error
+	if e.Engine, err = engine.Open(cfg); err != nil {
+		return nil, errors.Join(err, e.spill.close())
+	}
+	return e, nil
+}
+
+// SpillsTo is the folder, empty for none.
+func (e *Engine) SpillsTo() string {
+	if e.spill == nil {
+		return ""
+	}
+	return e.spill.path
+}
+
+// Close ends the queries under way.
+func (e *Engine) Close() error { return errors.Join(e.Engine.Close(), e.spill.close()) }
+
+// SpillBelow is where queries spill that have a cache folder, empty where there is none.
+func SpillBelow(cacheDir string) string {
+	if cacheDir == "" {
+		return ""
+	}
+	return filepath.Join(cacheDir, "spill")
+}
+
+// WorkerCommand is what serve starts its processes for SQL with.
+const WorkerCommand = "sql-worker"

@@ -1,0 +1,91 @@
+package sqlengine
+
+import (
+	"crypto/rand"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// spillDir is a folder that this process alone spills to: two DuckDBs in one folder would write to
+// each other's files. It is locked as long as the process lives, so that the next one knows what a
+// crash has left.
+type spillDir struct {
+	path string
+	lock *os.File
+}
+
+// spillPrefix begins the names of folders that may be removed: --sql-spill-dir may hold what is not
+// ours.
+const spillPrefix = "vibeflight-sql-"
+
+// newSpillDir makes a folder below parent, and removes those whose processes are gone. The caller
+// closes it.
+func newSpillDir(parent string) (*spillDir, error) {
+	if err := os.MkdirAll(parent, 0o700); err != nil {
+		return nil, err
+	}
+	// One process at a time: a folder that was made and is not locked yet would look as if it were
+	// nobody's.
+	door, err := lockFolder(parent, unix.LOCK_EX)
+	if err != nil {
+		return nil, err
+	}
+	defer door.Close()
+	if err := removeSpilled(parent); err != nil {
+		return nil, err
+	}
+	d := &spillDir{path: filepath.Join(parent, spillPrefix+rand.Text()[:8])}
+	if err := os.Mkdir(d.path, 0o700); err != nil {
+		return nil, err
+	}
+	if d.lock, err = lockFolder(d.path, unix.LOCK_EX); err != nil {
+		return nil, errors.Join(err, os.Remove(d.path))
+	}
+	return d, nil
+}
+
+// removeSpilled removes the folders that nobody has locked.
+func removeSpilled(parent string) error {
+	folders, err := os.ReadDir(parent)
+	if err != nil {
+		return err
+	}
+	for _, f := range folders {
+		path := filepath.Join(parent, f.Name())
+		if !f.IsDir() || !strings.HasPrefix(f.Name(), spillPrefix) {
+			continue
+		}
+		lock, err := lockFolder(path, unix.LOCK_EX|unix.LOCK_NB)
+		if err != nil {
+			continue // in use
+		}
+		if err := errors.Join(os.RemoveAll(path), lock.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lockFolder returns the folder, open; closing it gives up the lock.
+func lockFolder(path string, how int) (*os.File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(f.Fd()), how); err != nil {
+		return nil, errors.Join(&os.PathError{Op: "flock", Path: path, Err: err}, f.Close())
+	}
+	return f, nil
+}
+
+// close removes the folder with what is in it. There may be none.
+func (d *spillDir) close() error {
+	if d == nil {
+		return nil
+	}
+	return errors.Join(os.RemoveAll(d.path), d.lock.Close())
+}

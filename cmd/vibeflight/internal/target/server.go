@@ -1,0 +1,104 @@
+package target
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow/flight"
+	"github.com/spf13/pflag"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/settings"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
+)
+
+// Server says which server is asked, and whom to trust there.
+type Server struct {
+	Address    string // empty: the files of this machine
+	CA         string // file, PEM, of certificates to trust; empty: those of the system
+	Unverified bool   // take any certificate
+}
+
+// Define adds the flags to f.
+func (c *Server) Define(f *pflag.FlagSet) {
+	f.StringVar(&c.Address, "server", "", "ask a server at this `address`, grpc://HOST:PORT, grpc+tls://HOST:PORT "+
+		"or unix:///PATH, instead of reading files")
+	f.StringVar(&c.CA, "tls-ca", "", "`file`, PEM, of the certificates to trust at grpc+tls://, instead of the system's")
+	f.BoolVar(&c.Unverified, "tls-insecure", false,
+		"take any certificate at grpc+tls://: whoever is in between can read and answer")
+}
+
+// Check refuses flags that say nothing about the server. The environment may say it: that is for
+// other calls.
+func (c *Server) Check(f *pflag.FlagSet) error {
+	_, encrypted, err := c.target()
+	if err == nil && !encrypted && (settings.Given(f, "tls-ca") || settings.Given(f, "tls-insecure")) {
+		return usage.Errorf("--tls-ca and --tls-insecure: are for grpc+tls://HOST:PORT, and the server is %q", c.Address)
+	}
+	return err
+}
+
+// Dial prepares a connection; the first call makes it.
+func (c *Server) Dial() (*Remote, error) {
+	where, encrypted, err := c.target()
+	if err != nil {
+		return nil, err
+	}
+	creds := insecure.NewCredentials()
+	if encrypted {
+		if creds, err = c.credentials(); err != nil {
+			return nil, err
+		}
+	}
+	conn, err := grpc.NewClient(where, grpc.WithTransportCredentials(creds),
+		// The server bounds its messages itself; the default of 4 MiB is less than one of its
+		// batches.
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32)))
+	if err != nil {
+		return nil, usage.Errorf("--server: %q: %w", c.Address, err)
+	}
+	return &Remote{address: c.Address, client: flight.NewClientFromConn(conn, nil)}, nil
+}
+
+// target is the address as gRPC wants it.
+func (c *Server) target() (where string, encrypted bool, err error) {
+	scheme, rest, ok := strings.Cut(c.Address, "://")
+	switch {
+	case !ok:
+		return c.Address, false, nil
+	case scheme == "grpc" || scheme == "grpc+tcp":
+		return rest, false, nil
+	case scheme == "unix" || scheme == "grpc+unix":
+		return "unix:" + rest, false, nil
+	case scheme == "grpc+tls" || scheme == "grpcs":
+		return rest, true, nil
+	}
+	return "", false, usage.Errorf("--server: %q is none of grpc://HOST:PORT, grpc+tls://HOST:PORT, unix:///PATH",
+		c.Address)
+}
+
+func (c *Server) credentials() (credentials.TransportCredentials, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	switch {
+	case c.Unverified && c.CA != "":
+		return nil, usage.Errorf("want one of --tls-ca and --tls-insecure")
+	case c.Unverified:
+		config.InsecureSkipVerify = true // that is what was asked for
+	case c.CA != "":
+		text, err := os.ReadFile(c.CA)
+		if err != nil {
+			return nil, fmt.Errorf("--tls-ca: %w", err)
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(text) {
+			return nil, fmt.Errorf("--tls-ca: %s: has no certificate in PEM", c.CA)
+		}
+	}
+	return credentials.NewTLS(config), nil
+}

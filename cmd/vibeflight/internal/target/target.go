@@ -1,0 +1,90 @@
+// Package target is where a command's data is: a server, or the files of this machine. Both list,
+// describe and read entries in the same way.
+package target
+
+import (
+	"context"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/spf13/pflag"
+
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/localfile"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/output"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/settings"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
+	"github.com/vibeflight/vibeflight/flightsrv/metadata"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
+)
+
+// Target is where info and get look: a server, or the files of this machine.
+type Target interface {
+	// Describe says what is in an entry. The file is parsed if it was not yet, which p shows.
+	Describe(ctx context.Context, name string, options map[string]any, p *output.Progress) (*metadata.Description, error)
+	// Scan returns the rows that a ticket asks for.
+	Scan(ctx context.Context, t ticket.Ticket, p *output.Progress) (RowStream, error)
+	Close()
+}
+
+// RowStream is a run of record batches of one schema.
+type RowStream interface {
+	Schema() *arrow.Schema
+	// Rows is how many there will be, or -1 where that is not known; it is asked before the first
+	// batch.
+	Rows() int64
+	// Next returns a batch, which the caller releases, or io.EOF.
+	Next(ctx context.Context) (arrow.Record, error)
+	Close()
+}
+
+// Flags says which target, and how it is to parse.
+type Flags struct {
+	Server  Server
+	Options []string
+	Limits  localfile.LimitFlags
+}
+
+// Define adds the flags to f.
+func (c *Flags) Define(f *pflag.FlagSet) {
+	localfile.OptionFlag(f, &c.Options)
+	settings.Add(f, c.Server.Define, c.Limits.Define)
+}
+
+// Open returns the target, which the caller closes.
+func (c *Flags) Open(f *pflag.FlagSet) (Target, error) {
+	limits, err := c.Limits.Limits()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Server.Check(f); err != nil {
+		return nil, err
+	}
+	if c.Server.Address == "" {
+		return NewLocal(limits, c.Limits.Unpacking()), nil
+	}
+	if err := RefuseFileFlags(f); err != nil {
+		return nil, err
+	}
+	return c.Server.Dial()
+}
+
+// RefuseFileFlags refuses what says how files are read, and more flags like it, where a server is
+// asked. The environment may say it: that is for other calls.
+func RefuseFileFlags(f *pflag.FlagSet, more ...string) error {
+	for _, name := range append([]string{"max-depth", "max-columns", "max-feature-bytes", "max-unpacked-bytes"},
+		more...) {
+		if settings.Given(f, name) {
+			return usage.Errorf("--%s: is for files; a server has its own", name)
+		}
+	}
+	return nil
+}
+
+// ServerOrPathsError refuses paths where a server is asked. hint says what a server has in their
+// place.
+func ServerOrPathsError(f *pflag.FlagSet, hint string) error {
+	if !settings.Given(f, "server") {
+		return usage.Errorf("want either a server or paths: %s names a server; --server= reads files all the same",
+			settings.Variable("server"))
+	}
+	return usage.Errorf("want either --server or paths; %s", hint)
+}

@@ -1,0 +1,166 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"math"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+)
+
+// maxBoundBytes is the length of the longest text that is kept as a least or greatest value.
+const maxBoundBytes = 256
+
+// columnRange are what is known of the values of a column in a batch.
+type columnRange struct {
+	known         bool // low and high are
+	low, high     geoarrow.Value
+	nan           bool // there are values that are not a number, which DuckDB holds to be greater than all others
+	highTruncated bool // high is a part of the greatest text
+}
+
+// columnRangeOf looks at all values of a column. Texts are copied, since the batch may lie in a mapped
+// file.
+func columnRangeOf(c *geoarrow.Column, rows int) *columnRange {
+	l := &columnRange{}
+	l.low, l.high, l.known = c.Range(rows)
+	if c.Type.ID() == arrow.FLOAT64 {
+		for _, v := range geoarrow.View[float64](c.Values) {
+			if v != v {
+				l.nan = true
+				break
+			}
+		}
+	}
+	if c.Type.ID() == arrow.STRING && l.known {
+		l.highTruncated = len(l.high.Bytes) > maxBoundBytes
+		// a part of a text is less than it
+		l.low.Bytes = bytes.Clone(l.low.Bytes[:min(maxBoundBytes, len(l.low.Bytes))])
+		l.high.Bytes = bytes.Clone(l.high.Bytes[:min(maxBoundBytes, len(l.high.Bytes))])
+	}
+	return l
+}
+
+// extent is where the values of a column lie on a scale.
+type extent struct {
+	allNull   bool  // there are nulls only
+	low, high value // nil: unbounded
+}
+
+// batchView is a batch for conditions. It is for one goroutine.
+type batchView struct {
+	derived *derivedCache
+	lease   *lease
+	batch   int
+	args    arguments
+	columns *geoarrow.Columns
+	cache   *batchCache
+}
+
+func (b *derivedCache) view(ctx context.Context, l *lease, batch int, args arguments) (*batchView, error) {
+	columns, err := l.batch(ctx, batch)
+	if err != nil {
+		return nil, err
+	}
+	return &batchView{derived: b, lease: l, batch: batch, args: args, columns: columns, cache: b.batch(columns)}, nil
+}
+
+// extent returns where the values of a column lie. It is not ok if that is not known.
+func (v *batchView) extent(k int, as *comparator) (extent, bool) {
+	if v.nulls(k) == v.columns.Rows {
+		return extent{allNull: true}, true
+	}
+	if k >= len(v.columns.Attributes) {
+		return extent{}, false
+	}
+	d := v.cache
+	d.mu.Lock()
+	l := d.ranges[k]
+	if l == nil {
+		l = columnRangeOf(&v.columns.Attributes[k], v.columns.Rows)
+		d.ranges[k] = l
+	}
+	d.mu.Unlock()
+	if !l.known {
+		return extent{}, false
+	}
+	var in extent
+	in.low, in.high = as.bounds(l.low, l.high)
+	if l.nan || l.highTruncated {
+		in.high = nil
+	}
+	return in, true
+}
+
+// nulls is how many rows are null in a column.
+func (v *batchView) nulls(k int) int {
+	if k < len(v.columns.Attributes) {
+		return v.columns.Attributes[k].Nulls
+	}
+	return v.columns.Geometry.Nulls
+}
+
+// meets reports whether there may be a row whose geometry's bounding box, as DuckDB finds it, meets
+// a box.
+func (v *batchView) meets(box [4]float64) bool {
+	boxes := v.lease.table.Load().Boxes
+	return boxes == nil || meets(box, boxes[v.batch]) || !v.validPositions()
+}
+
+// validPositions reports whether each position of the batch is a number in x and y. Of others the catalog's
+// boxes know nothing, and DuckDB's are what comes of them.
+func (v *batchView) validPositions() bool {
+	d := v.cache
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.validPositions == nil {
+		sound := hasValidPositions(v.columns.Geometry)
+		d.validPositions = &sound
+	}
+	return *d.validPositions
+}
+
+func hasValidPositions(g *geoarrow.Geometry) bool {
+	switch g.Kind {
+	case geoarrow.NoKind:
+		return hasValidWKBPositions(g)
+	case geoarrow.Point:
+		for i := range g.X {
+			if math.IsNaN(g.X[i]) || math.IsNaN(g.Y[i]) {
+				if s, ok := g.Shape(i); ok && s.C1 > s.C0 { // an empty point is NaN too
+					return false
+				}
+			}
+		}
+		return true
+	}
+	for i := range g.X {
+		if math.IsNaN(g.X[i]) || math.IsNaN(g.Y[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func hasValidWKBPositions(g *geoarrow.Geometry) bool {
+	var d geoarrow.WKBDecoder
+	var b geoarrow.GeometryBuilder
+	for i := range g.Rows {
+		wkb := g.WKB[g.Offsets[i]:g.Offsets[i+1]]
+		if len(wkb) == 0 { // null
+			continue
+		}
+		b.Reset()
+		if _, _, err := d.Read(&b, wkb); err != nil {
+			return false
+		}
+		for k := range b.X {
+			if math.IsNaN(b.X[k]) || math.IsNaN(b.Y[k]) {
+				return false
+			}
+		}
+	}
+	return true
+}

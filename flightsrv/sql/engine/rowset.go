@@ -1,0 +1,167 @@
+package engine
+
+import (
+	"encoding/binary"
+	"math"
+	"math/big"
+	"math/bits"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+)
+
+// DuckDB's C API tells a table function nothing of the condition on its rows, and DuckDB looks at
+// the rows of a table function in one thread, if their order matters. So where few rows of a batch
+// can match, they alone are handed over. What is compared here is bounds of plain numbers; DuckDB
+// decides on each row that is left.
+
+// rowSet has a bit for each row of a batch, rows/64 rounded up words; bits behind the last row are 0.
+type rowSet []uint64
+
+// wholeSet is that of all rows.
+func wholeSet(rows int) rowSet {
+	s := make(rowSet, (rows+63)/64)
+	for i := range s {
+		s[i] = math.MaxUint64
+	}
+	if rows%64 != 0 {
+		s[len(s)-1] = 1<<(rows%64) - 1
+	}
+	return s
+}
+
+// keepValid takes out the rows that are null, where valid has a bit for each row that is not; nil
+// is for all of them.
+func (s rowSet) keepValid(valid []byte) {
+	var word [8]byte
+	for i := 0; i < len(s) && valid != nil; i++ {
+		clear(word[copy(word[:], valid[i*8:]):])
+		s[i] &= binary.LittleEndian.Uint64(word[:])
+	}
+}
+
+func (s rowSet) count() (n int) {
+	for _, w := range s {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
+// list returns the n rows of the set, ascending.
+func (s rowSet) list(n int) []int32 {
+	rows := make([]int32, 0, n)
+	for i, w := range s {
+		for ; w != 0; w &= w - 1 {
+			rows = append(rows, int32(i*64+bits.TrailingZeros64(w)))
+		}
+	}
+	return rows
+}
+
+// filter takes out rows that are null in a column, or whose values are not between two points of
+// the scale, bounds included; nil is without end. It keeps values of types that are no plain
+// numbers.
+func (s *comparator) filter(c *geoarrow.Column, low, high value, rows rowSet) {
+	rows.keepValid(c.Valid)
+	switch {
+	case s.family == float:
+		from, to := math.Inf(-1), math.Inf(1)
+		if low != nil {
+			from = float64(low.(floatValue))
+		}
+		if high != nil {
+			to = float64(high.(floatValue))
+		}
+		switch s.columnType.ID() {
+		case arrow.FLOAT64:
+			keepFloats(rows, geoarrow.View[float64](c.Values), from, to)
+		case arrow.INT32:
+			keepFloats(rows, geoarrow.View[int32](c.Values), from, to)
+		case arrow.INT64:
+			keepFloats(rows, geoarrow.View[int64](c.Values), from, to)
+		}
+	case s.family != text && s.uncertainty == 0:
+		switch s.columnType.ID() {
+		case arrow.INT32, arrow.DATE32, arrow.TIME32:
+			from, to := s.integers(low, high, math.MinInt32, math.MaxInt32)
+			keepIntegers(rows, geoarrow.View[int32](c.Values), int32(from), int32(to))
+		case arrow.INT64, arrow.TIMESTAMP, arrow.TIME64:
+			from, to := s.integers(low, high, math.MinInt64, math.MaxInt64)
+			keepIntegers(rows, geoarrow.View[int64](c.Values), from, to)
+		}
+	}
+}
+
+// integers returns the least and the greatest integer of a column's type, from least to most, that
+// are between two points of the scale, in the column's unit. Where there is none the first is the
+// greater one, or both are the end of the type that is nearest.
+func (s *comparator) integers(low, high value, least, most int64) (from, to int64) {
+	from, to = least, most
+	if low != nil {
+		from = s.integer64(low, 1, least, most)
+	}
+	if high != nil {
+		to = s.integer64(high, 0, least, most)
+	}
+	return from, to
+}
+
+// integer64 rounds a point of the scale down, or up where up is 1, to an integer in the column's
+// unit, between least and most.
+func (s *comparator) integer64(v value, up int64, least, most int64) int64 {
+	r := v.(exactValue).Rat
+	if s.unit > 1 {
+		r = new(big.Rat).Quo(r, integerValue(s.unit).Rat)
+	}
+	n := new(big.Int).Div(r.Num(), r.Denom()) // Euclidean: down, as the denominator is positive
+	if up == 1 && !r.IsInt() {
+		n.Add(n, big.NewInt(1))
+	}
+	switch {
+	case !n.IsInt64() && n.Sign() < 0, n.IsInt64() && n.Int64() < least:
+		return least
+	case !n.IsInt64(), n.Int64() > most:
+		return most
+	}
+	return n.Int64()
+}
+
+// keepIntegers takes out the rows whose value is not from low to high.
+func keepIntegers[T int32 | int64](rows rowSet, values []T, low, high T) {
+	for i := range rows {
+		var out uint64
+		of := values[i*64 : min(i*64+64, len(values))]
+		for _, v := range of {
+			var below, above uint64
+			if v < low {
+				below = 1
+			}
+			if v > high {
+				above = 1
+			}
+			out = out>>1 | (below|above)<<63
+		}
+		rows[i] &^= out >> (64 - len(of))
+	}
+}
+
+// keepFloats takes out the rows whose value, as a float64, is less than low or greater than high:
+// NaN stays.
+func keepFloats[T int32 | int64 | float64](rows rowSet, values []T, low, high float64) {
+	for i := range rows {
+		var out uint64
+		of := values[i*64 : min(i*64+64, len(values))]
+		for _, v := range of {
+			var below, above uint64
+			if float64(v) < low {
+				below = 1
+			}
+			if float64(v) > high {
+				above = 1
+			}
+			out = out>>1 | (below|above)<<63
+		}
+		rows[i] &^= out >> (64 - len(of))
+	}
+}

@@ -1,0 +1,119 @@
+package lint
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// layers lists the packages from the bottom to the top. A package imports only packages of lines
+// above its own, so that the list has no cycle. Packages of one line do not import each other.
+var layers = []string{
+	// CUDA
+	"gpu/internal/driver gpu/internal/cuda/loader",
+	"gpu/internal/cuda gpu/internal/emu gpu/internal/driver/drivertest",
+	"gpu",
+	"gpu/compile gpu/gputest",
+	"kernels",
+	"kernels/internal/images kernels/internal/powers",
+	// the contract of a format
+	"readers/crs readers/source readers/timeline readers/internal/number readers/internal/temporal",
+	"readers/internal/bulk readers/internal/fields",
+	"readers/geoarrow readers/internal/xmltext",
+	"readers/internal/positions readers/internal/prj readers/lanes",
+	"readers",
+	"readers/internal/parallel readers/internal/window",
+	"readers/internal/rows readers/internal/xmlfile readers/internal/device",
+	// the formats
+	"readers/wkt readers/dbf",
+	"readers/internal/records",
+	"readers/arrowipc readers/csv readers/flatgeobuf readers/geojson readers/gml readers/kml readers/parquet " +
+		"readers/shapefile",
+	"readers/all readers/readertest",
+	// the catalog
+	"catalog/internal/files catalog/internal/nearest catalog/rtree catalog/store",
+	"catalog/internal/files/faulty catalog/cachedir catalog/tablefile catalog/tree catalog/scan",
+	"catalog/job",
+	"catalog/persist",
+	"catalog/tables",
+	"catalog/load catalog/poll",
+	"catalog/inbox",
+	"catalog",
+	// the server
+	"flightsrv/frame flightsrv/ticket flightsrv/uploads flightsrv/wire flightsrv/sql/duck",
+	"flightsrv/sql/worker",
+	"flightsrv/sql/engine",
+	"flightsrv/sql",
+	"flightsrv",
+	// the command line
+	"cmd/vibeflight",
+	"integration/lint",
+}
+
+// importers are the packages that may import a format, or the list of all formats. Others know
+// formats by name only.
+var importers = map[string][]string{
+	"readers/wkt": {"readers/csv", "readers/gml", "readers/kml", "readers/internal/records", "readers/all"},
+	"readers/dbf": {"readers/shapefile", "readers/all"},
+	"readers/all": {"cmd/vibeflight"},
+}
+
+func TestImportsPointDown(t *testing.T) {
+	level := map[string]int{}
+	for i, line := range layers {
+		for p := range strings.FieldsSeq(line) {
+			level[p] = i
+		}
+	}
+	seen := map[string]bool{}
+	for _, f := range goFiles(t) {
+		from := folder(f.path)
+		seen[from] = true
+		if _, ok := level[from]; !ok {
+			t.Errorf("%s is not in the list of layers", from)
+			level[from] = len(layers)
+		}
+		if isTest(f.path) {
+			continue
+		}
+		for _, spec := range f.Imports {
+			name, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			to, ours := strings.CutPrefix(name, module)
+			if !ours {
+				continue
+			}
+			at := f.set.Position(spec.Pos())
+			if level[to] >= level[from] {
+				t.Errorf("%s: %s imports %s, which is not below it", at, from, to)
+			}
+			if allowed, ok := importers[to]; ok && !slices.Contains(allowed, from) {
+				t.Errorf("%s: %s imports %s, which only %q may", at, from, to, allowed)
+			}
+			if path.Dir(to) == "readers" && isFormat(to) && importers[to] == nil && from != "readers/all" {
+				t.Errorf("%s: %s imports the format %s, which only readers/all may", at, from, to)
+			}
+		}
+	}
+	for p := range level {
+		if !seen[p] {
+			t.Errorf("%s is in the list of layers and not in the tree", p)
+		}
+	}
+}
+
+// isFormat reports whether a package is a format.
+func isFormat(p string) bool {
+	for _, name := range []string{
+		"arrowipc", "csv", "dbf", "flatgeobuf", "geojson", "gml", "kml", "parquet", "shapefile", "wkt",
+	} {
+		if p == "readers/"+name {
+			return true
+		}
+	}
+	return false
+}

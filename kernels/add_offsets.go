@@ -1,0 +1,18 @@
+package kernels
+
+import "github.com/vibeflight/vibeflight/gpu"
+
+// AddOffsets adds the offsets of one column of strings to those of another one, so that the strings
+// of both, of which one is empty in each row, are one column.
+//
+//	offsets  n elements, overwritten: the sums
+//	more     n elements
+//
+// GatherStrings writes each of the two columns to its place, At the sums.
+func (k *Set) AddOffsets(s *gpu.Stream, offsets, more gpu.Buffer[int64]) error {
+	w := k.begin(s, "add offsets")
+	n := int64(offsets.Len())
+	w.need(int64(more.Len()) == n, "%d offsets and %d more", n, more.Len())
+	w.launch("add_offsets", blocks(n, block), block, offsets.Arg(), gpu.Int(n), more.Arg())
+	return w.done()
+}
