@@ -10,17 +10,17 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/flight"
 )
 
-// recordRules are what messages of a table may be. A compressed one unpacks to so many bytes.
+// recordRules bound the messages of a table. unpacked is the maximum size of a decompressed batch.
 func recordRules(unpacked int64) Rules {
 	return Rules{Rows: 1<<31 - 1, SchemaBytes: 4 << 20, Fields: 1 << 16, Unpacked: unpacked}
 }
 
-// Messages is what a client uploads. Recv gives io.EOF behind the last message.
+// Messages is an upload of a client. Recv returns io.EOF after the last message.
 type Messages interface {
 	Recv() (*flight.FlightData, error)
 }
 
-// MessageError says what is wrong with a message, or with what it holds.
+// MessageError is the error of an invalid message or of its content.
 type MessageError struct{ Err error }
 
 func (e *MessageError) Error() string { return e.Err.Error() }
@@ -32,15 +32,15 @@ type Records struct {
 	in     *checkedMessages
 	r      *flight.Reader
 	schema *arrow.Schema
-	rec    arrow.Record // that Next gave; nil: none
+	rec    arrow.Record // that Next returned; nil: none
 }
 
-// NewRecords reads the schema; first is the first message, which was taken already. A message that
-// is compressed may unpack to so many bytes. The caller releases the reader. Errors are
-// *MessageError, or those of more.
+// NewRecords reads the schema. first is the first message of the upload, and more has the others.
+// unpacked bounds a decompressed batch. The caller releases the reader. Errors are *MessageError,
+// or those of more.
 func NewRecords(first *flight.FlightData, more Messages, unpacked int64) (*Records, error) {
 	in := &checkedMessages{first: first, more: more, check: Checker{Rules: recordRules(unpacked)}}
-	// A descriptor may come alone.
+	// The first message may have only a descriptor.
 	for len(first.GetDataHeader()) == 0 {
 		d, err := more.Recv()
 		if errors.Is(err, io.EOF) {
@@ -64,7 +64,7 @@ func NewRecords(first *flight.FlightData, more Messages, unpacked int64) (*Recor
 	return &Records{in: in, r: r, schema: plainSchema(r.Schema())}, nil
 }
 
-// Schema is that of all records, without views.
+// Schema returns the schema of all records, without views.
 func (r *Records) Schema() *arrow.Schema { return r.schema }
 
 // Next returns the next record, which is valid until the next call, or io.EOF.
@@ -117,13 +117,13 @@ func (r *Records) drop() {
 	}
 }
 
-// Release ends the reading.
+// Release releases the reader.
 func (r *Records) Release() {
 	r.drop()
 	r.r.Release()
 }
 
-// safely returns a panic over what a client sent as an error.
+// safely returns a panic caused by a client's message as an error.
 func safely(do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -133,16 +133,15 @@ func safely(do func() error) (err error) {
 	return do()
 }
 
-// checkedMessages returns Arrow's reader the messages that pass Check.
+// checkedMessages passes messages to Arrow's reader after Check.
 type checkedMessages struct {
-	first *flight.FlightData // nil once it is taken
+	first *flight.FlightData // nil after it was returned
 	more  Messages
 	check Checker
-	err   error // the first one that was given; Arrow's reader wraps it in words of its own
+	err   error // the first error; Arrow's reader wraps it
 }
 
-// Recv returns the next message. Those that hold nothing, which Arrow's reader does not take, are
-// left out.
+// Recv returns the next message. It skips empty ones, which Arrow's reader refuses.
 func (c *checkedMessages) Recv() (*flight.FlightData, error) {
 	for {
 		d := c.first
@@ -168,7 +167,7 @@ func (c *checkedMessages) Recv() (*flight.FlightData, error) {
 	}
 }
 
-// wrong is what is wrong: an error of the messages, or one of Arrow's reader about them.
+// wrong returns the error of the messages, or that of Arrow's reader about them.
 func (c *checkedMessages) wrong(err error) error {
 	switch {
 	case c.err != nil:

@@ -2,10 +2,10 @@ package uploads
 
 import "fmt"
 
-// layout is what the arrays of some fields have in a batch.
+// layout is the number of arrays and buffers of some fields in a batch.
 type layout struct {
 	arrays, buffers int
-	views           int // columns that have any number of buffers more
+	views           int // columns with any number of additional buffers
 }
 
 func (l *layout) add(m layout) {
@@ -28,8 +28,8 @@ var refusedTypes = map[fieldType]string{
 	typeLargeListView: "large_list_view",
 }
 
-// own is what an array of a type has beside its children. Unions have no validity since version 5,
-// before which nobody reads them here.
+// own returns the buffers of an array of a type without its children. Unions have no validity since
+// version 5; older ones are refused.
 func (k fieldType) own(dense bool) layout {
 	switch k {
 	case typeNull:
@@ -58,13 +58,13 @@ func (k fieldType) nested() bool {
 	return false
 }
 
-// mostNested is how deep fields may nest; Arrow's reader ends there too.
+// mostNested is the maximum nesting of fields, as in Arrow's reader.
 const mostNested = 64
 
-// version5 is the one of the metadata that is written today.
+// version5 is the current version of the metadata.
 const version5 = 4
 
-// schemaCheck counts what the fields of a schema have.
+// schemaCheck counts the content of a schema.
 type schemaCheck struct {
 	*Checker
 	fields, pairs, text int
@@ -103,8 +103,7 @@ func (c *Checker) schema(s table) error {
 	return nil
 }
 
-// field checks a field of a column and those inside of it, and gives what their arrays have in a
-// batch.
+// field checks a field and its children, and returns their layout in a batch.
 func (c *schemaCheck) field(f table, column, depth int) (l layout, err error) {
 	children, err := f.vector(fieldChildren, 4)
 	if err != nil {
@@ -155,8 +154,7 @@ func (c *schemaCheck) field(f table, column, depth int) (l layout, err error) {
 	return c.coded(f, column, l)
 }
 
-// coded returns what the array of a field has in a batch if its values, which have a layout, are in a
-// dictionary.
+// coded returns the layout of a field in a batch if a dictionary has its values.
 func (c *schemaCheck) coded(f table, column int, values layout) (layout, error) {
 	of, ok := f.child(fieldDictionary)
 	if !ok {

@@ -2,29 +2,28 @@ package wire
 
 import "net"
 
-// batch is a sequence of frames that are sent together. It keeps its room from one time to the
-// next.
+// batch is a sequence of frames that are sent together. It keeps its memory for the next use.
 type batch struct {
 	runs   []frameRun
 	now    int    // the run that payload is added to
 	fence  int    // DATA frames are not moved before this run
 	bytes  int    // of payload, and heldPerFrame for each run
-	copied []byte // what the copies of this batch are cut from
+	copied []byte // memory for the copies of this batch
 	copies int    // bytes of them
-	owed   int    // frames of other kinds than DATA, which no window of the client bounds
+	owed   int    // frames other than DATA, which no window of the client bounds
 	leases []*lease
 	parts  net.Buffers // of buffers
 }
 
-// frameRun is a frame to be sent: of one frame of gRPC, or of several of the DATA of one stream.
+// frameRun is a frame to be sent: one frame of gRPC, or several DATA frames of one stream.
 type frameRun struct {
 	head   header
-	data   bool // DATA without flags, which more of the same can follow
+	data   bool // DATA without flags, to which more can be added
 	length int  // of the payload
 	parts  [][]byte
 }
 
-// beginFrame takes the header of the next frame. most is the length that the client takes.
+// beginFrame adds the header of the next frame. most is the maximum length for the client.
 func (b *batch) beginFrame(head header, most int) {
 	data, length := head.kind() == frameData && head.flags() == 0, head.length()
 	if data {
@@ -56,10 +55,10 @@ func (b *batch) beginFrame(head header, most int) {
 	}
 }
 
-// takesData says that payload that is added now is of a stream's messages.
+// takesData reports whether payload that is added now is of a stream's messages.
 func (b *batch) takesData() bool { return b.runs[b.now].data }
 
-// retain keeps the lease until the batch is sent, and says whether it still could.
+// retain keeps the lease until the batch is sent. It reports false if the lease has ended.
 func (b *batch) retain(l *lease) bool {
 	if n := len(b.leases); n > 0 && b.leases[n-1] == l {
 		return true
@@ -71,7 +70,7 @@ func (b *batch) retain(l *lease) bool {
 	return true
 }
 
-// add adds p, which does not change before reset.
+// add adds p, which must not change before reset.
 func (b *batch) add(p []byte) {
 	b.bytes += len(p)
 	r := &b.runs[b.now]
@@ -100,7 +99,7 @@ func (b *batch) full() bool {
 	return b.bytes >= gatherBytes || b.copies >= copyBytes || b.owed >= maxOwed
 }
 
-// buffers is what is to be sent.
+// buffers returns the bytes to be sent.
 func (b *batch) buffers() *net.Buffers {
 	b.parts = b.parts[:0]
 	for i := range b.runs {
@@ -113,7 +112,7 @@ func (b *batch) buffers() *net.Buffers {
 	return &sent
 }
 
-// reset empties the batch, and gives back what it holds.
+// reset empties the batch, and releases what it holds.
 func (b *batch) reset() {
 	for i := range b.runs {
 		clear(b.runs[i].parts)
