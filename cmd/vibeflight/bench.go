@@ -90,7 +90,7 @@ func newBench(std output.Stdio) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer func() { _ = onCards.Close() }() // what was measured is measured
+			defer func() { _ = onCards.Close() }() // the measurements are complete
 			stop, err := bench.Profile(profile)
 			if err != nil {
 				return err
@@ -139,7 +139,7 @@ func newBench(std output.Stdio) *cobra.Command {
 	return cmd
 }
 
-// benchEngines are the engines of a list.
+// benchEngines reads a list of engines.
 func benchEngines(list string) ([]string, error) {
 	names := strings.Split(list, ",")
 	for _, name := range names {

@@ -40,12 +40,12 @@ func newCache(std output.Stdio) *cobra.Command {
 	return cmd
 }
 
-// cacheOf adds the setting of the cache that a command looks at.
+// cacheOf adds the setting of the cache that a command reads.
 func cacheOf(cmd *cobra.Command, dir *string) {
 	settings.Add(cmd.Flags(), func(f *pflag.FlagSet) { settings.CacheDirFlag(f, dir, "`folder` of the cache") })
 }
 
-// cacheFolder makes sure that the folder is there: looking at a cache makes none.
+// cacheFolder returns an error if the folder does not exist: reading a cache creates none.
 func cacheFolder(f *pflag.FlagSet) error {
 	dir := f.Lookup("cache-dir").Value.String()
 	if dir == "" || dir == settings.NoCache {

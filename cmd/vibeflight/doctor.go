@@ -23,7 +23,7 @@ Its settings are those of serve, from the command line, the environment and --co
 
 // doctorFlags are the flags of the command.
 type doctorFlags struct {
-	serve   server.Config // of which flags sets some, and --config all
+	serve   server.Config // all of serve's flags; the command has some, and --config may set all
 	nvrtc   string
 	compile bool
 	asJSON  bool
@@ -66,7 +66,7 @@ func newDoctor(std output.Stdio) *cobra.Command {
 	return cmd
 }
 
-// configure reads the file that --config names into all of serve's flags.
+// configure reads the file of --config into all of serve's flags.
 func (c *doctorFlags) configure(flags *pflag.FlagSet) error {
 	if err := usage.OneOf("engine", c.serve.Engine, server.EngineNames...); err != nil {
 		return err

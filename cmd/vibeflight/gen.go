@@ -106,7 +106,7 @@ func generateTo(ctx context.Context, w io.Writer, spec gen.Spec) error {
 }
 
 // generateShapefile writes the files of a shapefile. They get their names when all are complete,
-// the .shp last: where it is, its others are.
+// the .shp last, so that a .shp always has its other files.
 func generateShapefile(ctx context.Context, path string, spec gen.Spec) error {
 	stem := strings.TrimSuffix(path, filepath.Ext(path))
 	var files []*atomicfile.File

@@ -21,7 +21,7 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
-// getConfig is what get's flags say.
+// getConfig is the values of get's flags.
 type getConfig struct {
 	from                     target.Flags
 	out                      string
@@ -32,7 +32,7 @@ type getConfig struct {
 	asJSON, asCSV            bool
 }
 
-// headRows is how many rows get shows unless it is told.
+// headRows is how many rows get shows by default.
 const headRows = 10
 
 const getLong = `Read rows of a file, from a server or straight from the file.
@@ -105,7 +105,7 @@ func (c *getConfig) flags(f *pflag.FlagSet) {
 	c.from.Define(f)
 }
 
-// check refuses flags that do not go together.
+// check refuses combinations of flags that have no meaning.
 func (c *getConfig) check(f *pflag.FlagSet, std output.Stdio) error {
 	chosen := f.Changed("geometry-encoding") || f.Changed("coords")
 	switch {
@@ -121,8 +121,8 @@ func (c *getConfig) check(f *pflag.FlagSet, std output.Stdio) error {
 	return nil
 }
 
-// ticket is what the flags ask for. A ticket's own reader checks it, so that a file and a server
-// refuse the same.
+// ticket makes a ticket of the flags. The reader of tickets checks it, so that files and servers
+// refuse the same values.
 func (c *getConfig) ticket(f *pflag.FlagSet, name string) (ticket.Ticket, error) {
 	options, err := localfile.ParseOptions(c.from.Options)
 	if err != nil {
@@ -180,12 +180,12 @@ func (c *getConfig) ticket(f *pflag.FlagSet, name string) (ticket.Ticket, error)
 	if err != nil {
 		return ticket.Ticket{}, err
 	}
-	t.Name = name // a path of this machine may be no UTF-8, which JSON can't say
+	t.Name = name // a path of this machine may be invalid UTF-8, which JSON can't hold
 	return t, nil
 }
 
-// parseBBox reads "xmin,ymin,xmax,ymax". What they may be is the ticket's business, except that
-// JSON has no NaN and no infinity.
+// parseBBox reads "xmin,ymin,xmax,ymax". The reader of tickets checks the values, except NaN and
+// infinity, which JSON can't hold.
 func parseBBox(text string) ([]float64, error) {
 	var box []float64
 	for _, part := range strings.Split(text, ",") {
@@ -256,7 +256,7 @@ func notItself(name, out string) error {
 	path, _ := localfile.SplitLayer(name)
 	in, err := os.Stat(path)
 	if err != nil || out == "-" {
-		return nil // reading says it better
+		return nil // the read gives a better error
 	}
 	if to, err := os.Stat(out); err == nil && os.SameFile(in, to) {
 		return usage.Errorf("-o %s: is the file that is read; name another one", out)

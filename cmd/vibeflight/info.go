@@ -129,7 +129,7 @@ func joinFloats(v []float64) string {
 	return strings.Join(parts, " ")
 }
 
-// firstOffsets are a few offsets, and "…" where there are more.
+// firstOffsets lists a few offsets, and "…" if there are more.
 func firstOffsets(offsets []int64, count int64) string {
 	const shown = 5
 	var parts []string
@@ -145,7 +145,7 @@ func firstOffsets(offsets []int64, count int64) string {
 // maxShownDeviations is how many deviations info lists with their places; --json has more.
 const maxShownDeviations = 10
 
-// writeDeviations prints how often each rule was applied, and where the first times.
+// writeDeviations prints how often each rule was applied, and where first.
 func writeDeviations(d *metadata.Description, line func(name, value string)) {
 	v := d.Deviations
 	if v == nil {

@@ -63,7 +63,7 @@ Nothing is parsed: the rows of a server's entry are known once somebody has aske
 	return cmd
 }
 
-// entryGrid has the columns of which something is known.
+// entryGrid makes a grid of the columns that have a value.
 func entryGrid(entries []target.Entry) *output.Grid {
 	g := &output.Grid{}
 	column := func(name string, right bool, cell func(target.Entry) string) {
@@ -89,7 +89,7 @@ func entryGrid(entries []target.Entry) *output.Grid {
 	return g
 }
 
-// orEmpty is the text of what v points to, or "".
+// orEmpty returns the text of the value that v points to; "" for nil.
 func orEmpty[T any](v *T, text func(T) string) string {
 	if v == nil {
 		return ""

@@ -22,7 +22,7 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
-// sqlConfig is what sql's flags say.
+// sqlConfig is the values of sql's flags.
 type sqlConfig struct {
 	from   target.Flags
 	engine sqlengine.Flags
@@ -37,7 +37,7 @@ type sqlConfig struct {
 	packed ticket.Compression
 }
 
-// tableRows is how many rows sql shows unless it is told.
+// tableRows is how many rows sql shows by default.
 const tableRows = 100
 
 const sqlLong = `Ask a question in SQL, of a server or straight of files: those below the folders that are named, below the current one if none is.
@@ -95,7 +95,7 @@ func (c *sqlConfig) flags(f *pflag.FlagSet) {
 	c.from.Define(f)
 }
 
-// check refuses flags that do not go together.
+// check refuses combinations of flags that have no meaning.
 func (c *sqlConfig) check(f *pflag.FlagSet, std output.Stdio, args []string) error {
 	if err := c.from.Server.Check(f); err != nil {
 		return err
@@ -133,12 +133,12 @@ func (c *sqlConfig) check(f *pflag.FlagSet, std output.Stdio, args []string) err
 	return c.engine.Check()
 }
 
-// queryText is the query itself, or that on stdin.
+// queryText returns the query in arg, or on stdin for "-".
 func queryText(arg string, in *os.File) (string, error) {
 	if arg != "-" {
 		return arg, nil
 	}
-	const most = 1 << 20 // a server takes no larger one
+	const most = 1 << 20 // the limit of a server
 	text, err := io.ReadAll(io.LimitReader(in, most+1))
 	if err == nil && len(text) > most {
 		err = fmt.Errorf("stdin: the query is longer than %v", units.Size(most))
@@ -146,7 +146,7 @@ func queryText(arg string, in *os.File) (string, error) {
 	return string(text), err
 }
 
-// run asks and prints the answer.
+// run runs the query and prints the result.
 func (c *sqlConfig) run(ctx context.Context, std output.Stdio, query string, paths []string) error {
 	from, err := c.open(ctx, paths)
 	if err != nil {
@@ -170,7 +170,7 @@ func (c *sqlConfig) run(ctx context.Context, std output.Stdio, query string, pat
 	return result.ShowQuery(ctx, std, ask(-1), c.limit) // which says whether there are more
 }
 
-// queryError is an error with the place in the query, where it is known.
+// queryError adds the position in the query to an error, if it is known.
 func queryError(err error) error {
 	var q *engine.Error
 	if errors.As(err, &q) && q.Position >= 0 {
@@ -179,7 +179,7 @@ func queryError(err error) error {
 	return err
 }
 
-// querier answers queries: a server, or an engine of its own.
+// querier runs queries: a server, or an engine of this process.
 type querier interface {
 	Query(ctx context.Context, text string) (target.RowStream, error)
 	Close()

@@ -14,9 +14,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/all"
 )
 
-// Flags is what parses may take of the devices.
+// Flags are the flags for the use of devices.
 type Flags struct {
-	memory  units.Size // of each device; 0: readers.EngineConfig.MemoryOf says
+	memory  units.Size // of each device; 0: the default of readers.EngineConfig.MemoryOf
 	devices string     // all, or ordinals separated by commas
 }
 
@@ -30,7 +30,7 @@ func (c *Flags) Define(f *pflag.FlagSet) {
 		"separated by commas")
 }
 
-// Ordinals are the devices by number; nil: all.
+// Ordinals returns the devices by number; nil for all.
 func (c *Flags) Ordinals() ([]int, error) {
 	if c.devices == allDevices {
 		return nil, nil

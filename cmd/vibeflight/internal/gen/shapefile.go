@@ -18,15 +18,14 @@ const (
 // shpHeadBytes is the length of the header of .shp and .shx.
 const shpHeadBytes = 100
 
-// shpMaxBytes is what a .shp can hold: its length, and where its records are, are counted in 16-bit
-// words by an int32.
+// shpMaxBytes is the maximum size of a .shp: its length, and the offsets of its records, are int32
+// in 16-bit words.
 const shpMaxBytes = 2 * math.MaxInt32
 
-// polygonShape is the code of shapes that are polygons without Z and M.
+// polygonShape is the shape code of polygons without Z and M.
 const polygonShape = 5
 
-// ShapefileFiles are the files of one shapefile, all of them empty. Headers are written last, when
-// what they say is known.
+// ShapefileFiles are the files of a shapefile, all empty. Headers are written last.
 type ShapefileFiles struct {
 	SHP, SHX interface {
 		io.Writer
@@ -35,9 +34,8 @@ type ShapefileFiles struct {
 	DBF, PRJ, CPG io.Writer
 }
 
-// WriteShapefile writes the shapefile that spec says, of the kind Shapefile: its .dbf is the file
-// of the kind DBF. It honours ctx and gives errors as Write does. A shapefile of more than 4 GiB is
-// none.
+// WriteShapefile writes the shapefile of spec, of the kind Shapefile. Its .dbf is the file of the
+// kind DBF. It checks ctx and returns errors as Write does. A shapefile above 4 GiB is an error.
 func WriteShapefile(ctx context.Context, to ShapefileFiles, spec Spec) error {
 	s, _ := shapeOf(Shapefile, spec.Features)
 	report := spec.Progress
@@ -109,12 +107,12 @@ func appendDegrees(b []byte, p position) []byte {
 	return binary.LittleEndian.AppendUint64(b, math.Float64bits(float64(p.y)/degree))
 }
 
-// shapeWriter writes records to a .shp, and their places to the .shx.
+// shapeWriter writes records to a .shp, and their offsets to the .shx.
 type shapeWriter struct {
 	to                     ShapefileFiles
 	bytes                  int64 // of the .shp so far
 	minX, minY, maxX, maxY float64
-	index                  []byte // of the records at hand
+	index                  []byte // of the current records
 }
 
 // Write writes whole records.

@@ -9,13 +9,13 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// LimitFlags is what a file may ask for, wherever it is parsed: an error that names one of these
-// flags names one that is there.
+// LimitFlags are the flags for the limits of a parse. Every command that parses has them, since
+// errors name them.
 type LimitFlags struct {
 	Depth        int        // open brackets; default readers.DefaultMaxDepth
-	featureBytes units.Size // text of one row; default readers.DefaultMaxFeatureBytes, which is also the most
+	featureBytes units.Size // text of one row; default and maximum readers.DefaultMaxFeatureBytes
 	columns      int        // of a table; default readers.DefaultMaxColumns
-	Workers      int        // goroutines that parse one file; 0: one a core
+	Workers      int        // goroutines that parse one file; 0: one per core
 
 	UnpackedBytes units.Size // that a packed file unpacks to; default source.DefaultMaxUnpackedBytes
 }
@@ -55,7 +55,7 @@ func (c *LimitFlags) Limits() (readers.Limits, error) {
 	}, nil
 }
 
-// Unpacking is how packed files are unpacked, in the system's folder for temporary files.
+// Unpacking returns how packed files are unpacked, in the folder for temporary files.
 func (c *LimitFlags) Unpacking() source.Unpacking {
 	return source.Unpacking{
 		MaxBytes: int64(c.UnpackedBytes),

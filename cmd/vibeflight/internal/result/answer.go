@@ -1,5 +1,5 @@
-// Package result is what get and sql do with rows: show the first ones as a table, print all of
-// them as JSON lines or CSV, or write a file.
+// Package result prints and writes rows for get and sql: the first ones as a table, all of them as
+// JSON lines or CSV, or to a file.
 package result
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
-// Query runs a query, or a ticket, and gives its rows.
+// Query runs a query or a ticket, and returns its rows.
 type Query func(p *output.Progress) (target.RowStream, error)
 
 // Limit returns the first n rows; all of them for n < 0.
@@ -67,13 +67,13 @@ func WriteFile(ctx context.Context, std output.Stdio, ask Query, path string, fo
 	})
 }
 
-// Print prints rows as they come; label says in the progress what they are of.
+// Print prints rows as they come. label names them in the progress.
 func Print(ctx context.Context, std output.Stdio, label string, ask Query, format func(io.Writer,
 	*arrow.Schema) (export.Writer, error),
 ) error {
 	p := output.NewProgress(std.Err, label, " rows")
 	rows, err := ask(p)
-	p.Close() // it would come between the rows where both are a terminal
+	p.Close() // it would be drawn between rows on a terminal
 	if err != nil {
 		return err
 	}

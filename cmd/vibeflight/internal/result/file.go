@@ -16,7 +16,7 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
-// FormatHelp says which files -o writes, for the help of get and sql.
+// FormatHelp lists the formats of -o, for the help of get and sql.
 const FormatHelp = `.parquet            GeoParquet 1.1, geometries as WKB
 .geojson .json      GeoJSON (RFC 7946), with a member "crs" where the reference system is another one than OGC:CRS84
 .geojsonl .ndjson   GeoJSONSeq, a Feature a line
@@ -27,7 +27,7 @@ const FormatHelp = `.parquet            GeoParquet 1.1, geometries as WKB
 
 The file appears under its name when it is complete, never before. What a format can't hold is an error that says the row.`
 
-// FormatFor is what the name of an output asks for.
+// FormatFor returns the format for the name of an output.
 func FormatFor(path string) (export.Format, error) {
 	if path == "-" {
 		return export.ArrowStream, nil
@@ -39,7 +39,7 @@ func FormatFor(path string) (export.Format, error) {
 	return f, nil
 }
 
-// CompressionFor is the compression of a file: the one that was told, if the format has it.
+// CompressionFor returns the compression of a file: the given one, if the format has it.
 func CompressionFor(f export.Format, path, name string, told bool) (ticket.Compression, error) {
 	if !told {
 		return f.Packings[0], nil
@@ -57,7 +57,7 @@ var compressions = map[string]ticket.Compression{
 	"zstd": ticket.Zstd,
 }
 
-// WriteTo has write fill a file that appears when it is complete, or stdout for "-".
+// WriteTo calls write with a file that appears when it is complete, or with stdout for "-".
 func WriteTo(std output.Stdio, path string, write func(*os.File) error) error {
 	var out *atomicfile.File
 	file := std.Out
@@ -79,7 +79,7 @@ func WriteTo(std output.Stdio, path string, write func(*os.File) error) error {
 	return out.Explain(err)
 }
 
-// WriteRows writes rows as a format has them.
+// WriteRows writes rows in a format.
 func WriteRows(ctx context.Context, rows target.RowStream, file *os.File, path string, format export.Format,
 	packed ticket.Compression, p *output.Progress,
 ) error {
@@ -90,7 +90,7 @@ func WriteRows(ctx context.Context, rows target.RowStream, file *os.File, path s
 	return copyRows(ctx, rows, w, path, p)
 }
 
-// copyRows writes all rows and the end of the format.
+// copyRows writes all rows, and completes the file.
 func copyRows(ctx context.Context, rows target.RowStream, w export.Writer, path string, p *output.Progress) error {
 	done, total := int64(0), rows.Rows()
 	for {
