@@ -138,10 +138,10 @@ func queryText(arg string, in *os.File) (string, error) {
 	if arg != "-" {
 		return arg, nil
 	}
-	const most = 1 << 20 // the limit of a server
-	text, err := io.ReadAll(io.LimitReader(in, most+1))
-	if err == nil && len(text) > most {
-		err = fmt.Errorf("stdin: the query is longer than %v", units.Size(most))
+	const limit = 1 << 20 // the limit of a server
+	text, err := io.ReadAll(io.LimitReader(in, limit+1))
+	if err == nil && len(text) > limit {
+		err = fmt.Errorf("stdin: the query is longer than %v", units.Size(limit))
 	}
 	return string(text), err
 }

@@ -18,9 +18,9 @@ const (
 	codecLZ4, codecZstd byte = 0, 1
 )
 
-// mostWindow bounds the window of a Zstandard frame, which its decoder allocates first. The window
+// maxWindow bounds the window of a Zstandard frame, which its decoder allocates first. The window
 // of frames that are compressed at once, as Arrow's libraries do, is their own length.
-const mostWindow = 64 << 20
+const maxWindow = 64 << 20
 
 // prefixBytes is the length of the prefix of each compressed buffer: its decompressed length, or -1
 // if it is not compressed.
@@ -41,8 +41,8 @@ var ErrUnpacked = errors.New("the batch takes more than --max-message-bytes when
 	"a time")
 
 // newDecompressor reads the compression of a batch.
-func newDecompressor(compression table, body []byte, most int64) (*decompressor, error) {
-	u := &decompressor{body: body, left: most}
+func newDecompressor(compression table, body []byte, maxBytes int64) (*decompressor, error) {
+	u := &decompressor{body: body, left: maxBytes}
 	codec, method := compression.byte(compressionCodec), compression.byte(compressionMethod)
 	switch {
 	case method != 0:
@@ -52,7 +52,7 @@ func newDecompressor(compression table, body []byte, most int64) (*decompressor,
 	case codec == codecZstd:
 		var err error
 		if u.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1),
-			zstd.WithDecoderMaxWindow(mostWindow)); err != nil {
+			zstd.WithDecoderMaxWindow(maxWindow)); err != nil {
 			return nil, err
 		}
 	default:

@@ -58,8 +58,8 @@ func (k fieldType) nested() bool {
 	return false
 }
 
-// mostNested is the maximum nesting of fields, as in Arrow's reader.
-const mostNested = 64
+// maxNesting is the maximum nesting of fields, as in Arrow's reader.
+const maxNesting = 64
 
 // version5 is the current version of the metadata.
 const version5 = 4
@@ -115,9 +115,9 @@ func (c *schemaCheck) field(f table, column, depth int) (l layout, err error) {
 	}
 	c.text += f.textBytes(fieldName)
 	c.fields++
-	if c.fields > c.Fields || depth > mostNested {
+	if c.fields > c.Fields || depth > maxNesting {
 		return l, fmt.Errorf("the schema has more than %d fields, or some %d inside of each other",
-			c.Fields, mostNested)
+			c.Fields, maxNesting)
 	}
 	if c.pairs += metadata.n; c.pairs > c.Fields {
 		return l, fmt.Errorf("the schema has more than %d pairs of metadata", c.Fields)

@@ -23,13 +23,13 @@ type frameRun struct {
 	parts  [][]byte
 }
 
-// beginFrame adds the header of the next frame. most is the maximum length for the client.
-func (b *batch) beginFrame(head header, most int) {
+// beginFrame adds the header of the next frame. maxLength is the maximum length for the client.
+func (b *batch) beginFrame(head header, maxLength int) {
 	data, length := head.kind() == frameData && head.flags() == 0, head.length()
 	if data {
 		for i := len(b.runs) - 1; i >= b.fence; i-- {
 			if r := &b.runs[i]; r.head.stream() == head.stream() {
-				if r.length+length > most {
+				if r.length+length > maxLength {
 					break
 				}
 				r.length += length
@@ -76,7 +76,7 @@ func (b *batch) add(p []byte) {
 	r := &b.runs[b.now]
 	if n := len(r.parts); n > 0 {
 		last := r.parts[n-1]
-		if all := len(last) + len(p); all <= cap(last) && &last[:all][len(last)] == &p[0] { // p lies behind it
+		if all := len(last) + len(p); all <= cap(last) && &last[:all][len(last)] == &p[0] { // p follows it in memory
 			r.parts[n-1] = last[:all]
 			return
 		}

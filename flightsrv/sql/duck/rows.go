@@ -77,15 +77,15 @@ func (r *Rows) start(ctx context.Context) (err error) {
 // The first and the longest pause while waiting for DuckDB's threads. The system's clock measures
 // them: time.Sleep takes a millisecond for each if the process is otherwise idle.
 const (
-	leastPause = 20 * time.Microsecond
-	mostPause  = 200 * time.Microsecond
+	minPause = 20 * time.Microsecond
+	maxPause = 200 * time.Microsecond
 )
 
 // await helps with the work until the first rows exist. DuckDB's own function for it keeps a core
 // busy while other threads have all of the work. That is the case if the order of rows matters,
 // which takes a single thread.
 func (r *Rows) await() error {
-	pause := leastPause
+	pause := minPause
 	for {
 		switch duckdb.PendingExecuteTask(r.pending) {
 		case duckdb.PendingStateResultReady:
@@ -94,9 +94,9 @@ func (r *Rows) await() error {
 			return parseError(duckdb.PendingError(r.pending))
 		case duckdb.PendingStateNoTasksAvailable:
 			C.pause_for(C.int64_t(pause))
-			pause = min(2*pause, mostPause)
+			pause = min(2*pause, maxPause)
 		default:
-			pause = leastPause
+			pause = minPause
 		}
 	}
 }
@@ -201,7 +201,7 @@ func (r *Rows) part() (arrow.Record, error) {
 // checkIntervals finds the intervals whose microseconds do not fit Arrow's nanoseconds. DuckDB
 // would wrap them around.
 func (r *Rows) checkIntervals(chunk duckdb.DataChunk) error {
-	const most = math.MaxInt64 / 1000
+	const limit = math.MaxInt64 / 1000
 	for i, f := range r.schema.Fields() {
 		if f.Type.ID() != arrow.INTERVAL_MONTH_DAY_NANO {
 			continue
@@ -210,7 +210,7 @@ func (r *Rows) checkIntervals(chunk duckdb.DataChunk) error {
 		valid := duckdb.VectorGetValidity(vector)
 		values := unsafe.Slice((*duckdb.Interval)(duckdb.VectorGetData(vector)), duckdb.DataChunkGetSize(chunk))
 		for k := range values {
-			if _, _, us := duckdb.IntervalMembers(&values[k]); (us > most || us < -most) &&
+			if _, _, us := duckdb.IntervalMembers(&values[k]); (us > limit || us < -limit) &&
 				duckdb.ValidityRowIsValid(valid, duckdb.IdxT(k)) {
 				return badValue("column %s: an interval of %d microseconds is out of range for Arrow, which counts "+
 					"nanoseconds", f.Name, us)

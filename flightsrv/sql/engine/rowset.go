@@ -95,20 +95,20 @@ func (s *comparator) filter(c *geoarrow.Column, low, high value, rows rowSet) {
 
 // integers returns the minimum and maximum integer of a column's type between two values, in the
 // column's unit. If there is none, from exceeds to, or both are the nearest end of the type.
-func (s *comparator) integers(low, high value, least, most int64) (from, to int64) {
-	from, to = least, most
+func (s *comparator) integers(low, high value, minimum, maximum int64) (from, to int64) {
+	from, to = minimum, maximum
 	if low != nil {
-		from = s.integer64(low, 1, least, most)
+		from = s.integer64(low, 1, minimum, maximum)
 	}
 	if high != nil {
-		to = s.integer64(high, 0, least, most)
+		to = s.integer64(high, 0, minimum, maximum)
 	}
 	return from, to
 }
 
 // integer64 rounds a value down, or up if up is 1, to an integer in the column's unit, between
-// least and most.
-func (s *comparator) integer64(v value, up int64, least, most int64) int64 {
+// minimum and maximum.
+func (s *comparator) integer64(v value, up int64, minimum, maximum int64) int64 {
 	r := v.(exactValue).Rat
 	if s.unit > 1 {
 		r = new(big.Rat).Quo(r, integerValue(s.unit).Rat)
@@ -118,10 +118,10 @@ func (s *comparator) integer64(v value, up int64, least, most int64) int64 {
 		n.Add(n, big.NewInt(1))
 	}
 	switch {
-	case !n.IsInt64() && n.Sign() < 0, n.IsInt64() && n.Int64() < least:
-		return least
-	case !n.IsInt64(), n.Int64() > most:
-		return most
+	case !n.IsInt64() && n.Sign() < 0, n.IsInt64() && n.Int64() < minimum:
+		return minimum
+	case !n.IsInt64(), n.Int64() > maximum:
+		return maximum
 	}
 	return n.Int64()
 }

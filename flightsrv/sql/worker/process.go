@@ -31,12 +31,12 @@ const (
 
 // process is a worker as the server sees it.
 type process struct {
-	pool  *Pool
-	cmd   *exec.Cmd
-	peer  *peer
-	spill string
-	base  int64        // anonymous memory after the start
-	said  prefixWriter // the beginning of its stderr
+	pool   *Pool
+	cmd    *exec.Cmd
+	peer   *peer
+	spill  string
+	base   int64        // anonymous memory after the start
+	stderr prefixWriter // the beginning of its stderr
 
 	dead chan struct{} // closed when the process has ended and its files are removed
 
@@ -158,7 +158,7 @@ func (w *process) spawn(socket *os.File) error {
 		return err
 	}
 	defer null.Close()
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = null, null, &w.said
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = null, null, &w.stderr
 	cmd.WaitDelay = time.Second
 	files := append([]string{p.cfg.Command[0]}, readable...)
 	if p.cfg.Spatial != "" {
@@ -218,7 +218,7 @@ func (w *process) finish() {
 	w.pool.remove(w)
 	if unasked {
 		w.pool.cfg.Log.Warn().Err(why).Int("pid", w.cmd.Process.Pid).Str("stderr",
-			w.said.String()).Msg("a worker for SQL has crashed")
+			w.stderr.String()).Msg("a worker for SQL has crashed")
 	}
 	close(w.dead)
 }
@@ -230,8 +230,8 @@ func (w *process) exitError() error {
 	if s := state.String(); s != "" {
 		how = s
 	}
-	said := w.said.String()
-	short := func(words string) bool { return strings.Contains(said, words) }
+	stderr := w.stderr.String()
+	short := func(words string) bool { return strings.Contains(stderr, words) }
 	if slices.ContainsFunc([]string{"out of memory", "bad_alloc", "annot allocate memory", "pthread_create failed"},
 		short) {
 		return &duck.Error{

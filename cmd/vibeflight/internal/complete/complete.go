@@ -122,13 +122,13 @@ func (c *completer) server(cmd *cobra.Command) target.Server {
 	if settings.FromEnvironment(f, c.lookup) != nil {
 		return target.Server{}
 	}
-	said := func(name string) string {
+	value := func(name string) string {
 		if flag := f.Lookup(name); flag != nil {
 			return flag.Value.String()
 		}
 		return ""
 	}
-	return target.Server{Address: said("server"), CA: said("tls-ca"), Unverified: said("tls-insecure") == "true"}
+	return target.Server{Address: value("server"), CA: value("tls-ca"), Unverified: value("tls-insecure") == "true"}
 }
 
 // serverEntries returns the entries of a server whose names begin with prefix.

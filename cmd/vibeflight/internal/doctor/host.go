@@ -64,16 +64,16 @@ func examineWatches(folders int64) Finding {
 	if err != nil {
 		return Finding{Name: "watches", OK: true, Found: "inotify, of unknown extent"}
 	}
-	most, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+	limit, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
 	if err != nil {
 		f.Found = "max_user_watches: " + err.Error()
 		return f
 	}
-	f.Found = units.Count(most) + " folders can be watched"
+	f.Found = units.Count(limit) + " folders can be watched"
 	if folders > 0 {
 		f.Found += "; below --data: " + units.Count(folders)
 	}
-	if f.OK = folders <= most; f.OK {
+	if f.OK = folders <= limit; f.OK {
 		f.Advice = ""
 	}
 	return f

@@ -206,9 +206,9 @@ func (c *Checkup) examineCache(ctx context.Context) Finding {
 		f.Found += fmt.Sprintf(", %s of %s", units.Counted(int64(len(tables)), "table"), units.Bytes(used))
 	}
 	f.Found += ", " + units.Bytes(free) + " free"
-	if most := int64(c.Serve.CacheBytes); used+free < most {
+	if limit := int64(c.Serve.CacheBytes); used+free < limit {
 		f.Advice = fmt.Sprintf("it may grow to %s (--cache-bytes), for which there is no room on its disk",
-			units.Bytes(most))
+			units.Bytes(limit))
 	}
 	return f
 }

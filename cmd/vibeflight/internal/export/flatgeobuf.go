@@ -22,9 +22,9 @@ import (
 // flatGeobuf writes FlatGeobuf 3.
 //
 //	magic    8 bytes
-//	header   a flatbuffer behind its length
+//	header   a flatbuffer after its length
 //	index    a packed Hilbert R-tree; none where a geometry is null or empty, which has no place in one
-//	features a flatbuffer each behind its length, in the order of the index, or that of the table
+//	features a flatbuffer each after its length, in the order of the index or of the table
 //
 // If there are only single geometries and those of their Multi type, the type of all is Multi. The
 // header is known last, so rows wait in a file without a name in the folder of the output, with 48

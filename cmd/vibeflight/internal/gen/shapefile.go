@@ -73,7 +73,7 @@ func writeString(w io.Writer, s string) error {
 // shapeRecord writes a parcel of land as a record of a .shp, whose rings have their insides at the
 // right:
 //
-//	0   8   header, big-endian: number of the record from 1, length behind the header in 16-bit words
+//	0   8   header, big-endian: number of the record from 1, length after the header in 16-bit words
 //	8   4   5, a polygon; little-endian from here on
 //	12  32  box: x and y of its lower left corner, x and y of the upper right one
 //	44  8   1 ring, number of its positions
@@ -81,16 +81,16 @@ func writeString(w io.Writer, s string) error {
 //	56  16  for each position x and y
 func (c *chunk) shapeRecord(i int64) {
 	ring := c.plot(true)
-	least, most := ring[0], ring[0]
+	lowest, highest := ring[0], ring[0]
 	for _, p := range ring {
-		least = position{min(least.x, p.x), min(least.y, p.y)}
-		most = position{max(most.x, p.x), max(most.y, p.y)}
+		lowest = position{min(lowest.x, p.x), min(lowest.y, p.y)}
+		highest = position{max(highest.x, p.x), max(highest.y, p.y)}
 	}
 	b := slices.Grow(c.text, 56+16*len(ring))
 	b = binary.BigEndian.AppendUint32(b, uint32(i+1))
 	b = binary.BigEndian.AppendUint32(b, uint32(48+16*len(ring))/2)
 	b = binary.LittleEndian.AppendUint32(b, polygonShape)
-	b = appendDegrees(appendDegrees(b, least), most)
+	b = appendDegrees(appendDegrees(b, lowest), highest)
 	b = binary.LittleEndian.AppendUint32(b, 1)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(ring)))
 	b = binary.LittleEndian.AppendUint32(b, 0)

@@ -45,10 +45,10 @@ func (c *LimitFlags) Limits() (readers.Limits, error) {
 	if c.UnpackedBytes < 1 {
 		return readers.Limits{}, usage.Errorf("--max-unpacked-bytes: %v is less than 1 byte", c.UnpackedBytes)
 	}
-	const most = readers.DefaultMaxFeatureBytes
-	if c.featureBytes < 1 || c.featureBytes > most {
+	const limit = readers.DefaultMaxFeatureBytes
+	if c.featureBytes < 1 || c.featureBytes > limit {
 		return readers.Limits{}, usage.Errorf("--max-feature-bytes: %v is not between 1 byte and %v",
-			c.featureBytes, units.Size(most))
+			c.featureBytes, units.Size(limit))
 	}
 	return readers.Limits{
 		MaxDepth: c.Depth, MaxFeatureBytes: int64(c.featureBytes), MaxColumns: c.columns, Workers: c.Workers,

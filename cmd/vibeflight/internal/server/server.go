@@ -194,18 +194,18 @@ func Serve(ctx context.Context, c *Config, log zerolog.Logger) error {
 		}
 		memory = all / 4
 	}
-	limits.MaxFeatureBytes = min(limits.MaxFeatureBytes, max(memory/featureShare, leastFeature))
+	limits.MaxFeatureBytes = min(limits.MaxFeatureBytes, max(memory/featureShare, minFeatureBytes))
 	boundHeap(memory)
 	c.CacheDir = settings.CacheDir(c.CacheDir)
-	who, err := c.GPU.Open(c.Engine, c.CacheDir, limits, log)
+	engineSet, err := c.GPU.Open(c.Engine, c.CacheDir, limits, log)
 	if err != nil {
 		return fmt.Errorf("--engine cuda: %w; --engine cpu gives the same tables", err)
 	}
-	log.Info().Str("engine", who.Choice()).Strs("cards", who.Devices()).Msg("the engine is chosen")
+	log.Info().Str("engine", engineSet.Choice()).Strs("cards", engineSet.Devices()).Msg("the engine is chosen")
 	started := time.Now()
 	files, err := catalog.Open(ctx, catalog.Config{
 		Roots: roots, Writable: writable, MaxStoredBytes: int64(c.MaxPutBytes), Formats: all.Formats(),
-		Engines: who, Parsing: host.NewExtraProcessor().Parsing, MemoryBytes: memory, MaxFileBytes: int64(c.MaxFileBytes),
+		Engines: engineSet, Parsing: host.NewExtraProcessor().Parsing, MemoryBytes: memory, MaxFileBytes: int64(c.MaxFileBytes),
 		MaxUnpacked: int64(c.Parse.UnpackedBytes),
 		CacheDir:    c.CacheDir, CacheBytes: int64(c.CacheBytes), MaxSent: c.Exchange.maxFiles,
 		Limits:  limits,
@@ -213,22 +213,22 @@ func Serve(ctx context.Context, c *Config, log zerolog.Logger) error {
 		Log:     log,
 	})
 	if err != nil {
-		return errors.Join(err, who.Close())
+		return errors.Join(err, engineSet.Close())
 	}
 	log.Info().Int("entries", len(files.List("", ""))).Int64("memory_bytes", memory).Dur("took_ms",
 		time.Since(started)).
 		Msg("the catalog is read")
 	var preparing sync.WaitGroup
 	preparing.Go(func() {
-		who.Rehearse(ctx)
-		who.Measure(ctx)
+		engineSet.Rehearse(ctx)
+		engineSet.Measure(ctx)
 	})
 	err = c.listenWithSQL(ctx, files, log)
 	preparing.Wait()
 	last, cancel := context.WithTimeout(context.Background(), c.Drain)
 	defer cancel()
 	files.Saved(last)
-	return errors.Join(err, files.Close(), who.Close())
+	return errors.Join(err, files.Close(), engineSet.Close())
 }
 
 // writableRoot creates the folder in which clients may store tables, if there is one.
@@ -258,8 +258,8 @@ const workingMemory = 192 << 20
 
 // A row takes up to nine times the bytes of its text while it is parsed, in addition to garbage.
 const (
-	featureShare = 16      // of --memory, for the text of one row
-	leastFeature = 1 << 20 // bytes
+	featureShare    = 16      // of --memory, for the text of one row
+	minFeatureBytes = 1 << 20 // bytes
 )
 
 // boundHeap sets the memory limit of the garbage collector to the tables' budget and the working
