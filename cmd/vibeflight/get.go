@@ -35,10 +35,10 @@ type getConfig struct {
 // headRows is how many rows get shows by default.
 const headRows = 10
 
-const getLong = `Read rows of a file, from a server or straight from the file.
+const getLong = `Read rows of a file, from a server or directly from the file.
 
-Without -o the first rows are shown as a table, or all of them printed with --json or --csv, geometries as WKT. With -o all rows are written, in the format that
-the name asks for:
+Without -o, the first rows are shown as a table. With --json or --csv, all rows are printed, with
+geometries as WKT. With -o, all rows are written in the format of the file's name:
 
 ` + result.FormatHelp + `
 
@@ -54,7 +54,7 @@ func newGet(std output.Stdio) *cobra.Command {
   vibeflight get data/roads.geojson
   # some columns of the rows that meet a box, as GeoParquet
   vibeflight get data/roads.geojson --columns name,geometry --bbox -10,35,5,45 -o roads.parquet
-  # an entry of a server, a JSON object a line
+  # an entry of a server, a JSON object per line
   vibeflight get roads.geojson --server grpc://127.0.0.1:8815 --limit 1000 --json
   # for another program
   vibeflight get data/roads.geojson --csv | head -n 3`,
@@ -93,9 +93,9 @@ func (c *getConfig) flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&c.columns, "columns", nil, "only these `COLUMNS`, in this order, separated by commas")
 	f.StringVar(&c.bbox, "bbox", "", "only rows whose bounding box meets `XMIN,YMIN,XMAX,YMAX`")
 	f.StringVar(&c.rows, "rows", "", "only rows `FROM:TO` of the file, TO not included; each may be left out")
-	f.Int64Var(&c.limit, "limit", headRows, "at most so many rows; with --json, --csv and -o all, unless it is given")
-	f.BoolVar(&c.asJSON, "json", false, "print a JSON object a line")
-	f.BoolVar(&c.asCSV, "csv", false, "print CSV (RFC 4180) with a header; nothing is null, and \"\" an empty text")
+	f.Int64Var(&c.limit, "limit", headRows, "maximum number of rows; without it, all rows with --json, --csv and -o")
+	f.BoolVar(&c.asJSON, "json", false, "print a JSON object per line")
+	f.BoolVar(&c.asCSV, "csv", false, "print CSV (RFC 4180) with a header; null is empty, and \"\" is an empty text")
 	f.StringVar(&c.encoding, "geometry-encoding", "native",
 		"geometries as native (GeoArrow), wkb or wkt; shown as wkt unless given")
 	f.StringVar(&c.coords, "coords", "separated", "native coordinates: separated or interleaved")

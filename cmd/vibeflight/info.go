@@ -26,10 +26,11 @@ func newInfo(std output.Stdio) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "info NAME|FILE",
-		Short: "Say what is in a file: rows, columns, extent, reference system",
-		Long: `Say what is in a file: rows, columns and their types, extent, reference system, and what is odd about it.
+		Short: "Describe a file: rows, columns, extent, reference system",
+		Long: `Describe a file: rows, columns and their types, extent, reference system, and its deviations from
+its format.
 
-The file is parsed as a whole: what is said holds for every row of it.`,
+The whole file is parsed, so the description covers every row.`,
 		Example: `  vibeflight info data/roads.geojson
   # a CSV file with other separators; a JSON object
   vibeflight info data/stops.csv --option delimiter=';' --json

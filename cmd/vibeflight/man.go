@@ -12,7 +12,8 @@ import (
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
 )
 
-const manLong = `Write the manual pages of all commands into a folder, which is made: vibeflight.1, vibeflight-get.1 and so on.
+const manLong = `Write the manual pages of all commands to a folder: vibeflight.1, vibeflight-get.1 and so on. The
+folder is created.
 
 man -l DIR/vibeflight-get.1 shows one; a package has them in share/man/man1.`
 

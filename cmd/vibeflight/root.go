@@ -119,7 +119,7 @@ func noCommand(root *cobra.Command, name string) error {
 // newHelp is cobra's help command, except that it refuses unknown commands.
 func newHelp() *cobra.Command {
 	return &cobra.Command{
-		Use: "help [COMMAND]", Short: "Say what a command does",
+		Use: "help [COMMAND]", Short: "Describe a command",
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion,
 			cobra.ShellCompDirective,
 		) {

@@ -40,13 +40,14 @@ type sqlConfig struct {
 // tableRows is how many rows sql shows by default.
 const tableRows = 100
 
-const sqlLong = `Ask a question in SQL, of a server or straight of files: those below the folders that are named, below the current one if none is.
+const sqlLong = `Run an SQL query on a server, or on the files below the given folders, by default the current one.
 
-A table is a file by its name, "roads.geojson", or where that is clear without extension; a file in a folder is "north/roads.geojson" or north."roads.geojson".
-The dialect is DuckDB's. "-" reads the query from stdin.
+The name of a table is that of its file, "roads.geojson", or without the extension if that is
+unambiguous. A file in a folder is "north/roads.geojson" or north."roads.geojson". The dialect is
+DuckDB's. "-" reads the query from stdin.
 
-Without -o the first rows are shown as a table, or all of them printed with --json or --csv, geometries as WKT. With -o all rows are written, in the format that
-the name asks for:
+Without -o, the first rows are shown as a table. With --json or --csv, all rows are printed, with
+geometries as WKT. With -o, all rows are written in the format of the file's name:
 
 ` + result.FormatHelp
 
@@ -54,14 +55,14 @@ func newSQL(std output.Stdio) *cobra.Command {
 	var c sqlConfig
 	cmd := &cobra.Command{
 		Use:   "sql QUERY [DIR|FILE…]",
-		Short: "Ask a question in SQL",
+		Short: "Run an SQL query",
 		Long:  sqlLong,
 		Example: `  vibeflight sql 'SELECT kind, count(*) AS n FROM roads GROUP BY kind ORDER BY n DESC' data
   # the answer as a file for other programs
   vibeflight sql 'SELECT name, geometry FROM "roads.geojson" WHERE v > 100' data -o large.geojson
   # a server answers
   vibeflight sql 'SELECT count(*) AS n FROM roads' --server grpc://127.0.0.1:8815 --json
-  # a query that stands in a file
+  # a query in a file
   vibeflight sql - data <report.sql`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -87,9 +88,9 @@ func newSQL(std output.Stdio) *cobra.Command {
 func (c *sqlConfig) flags(f *pflag.FlagSet) {
 	settings.Add(f, c.engine.Define)
 	f.StringVarP(&c.out, "output", "o", "", "`FILE` to write, or - for stdout")
-	f.BoolVar(&c.asJSON, "json", false, "print a JSON object a line")
-	f.BoolVar(&c.asCSV, "csv", false, "print CSV (RFC 4180) with a header; nothing is null, and \"\" an empty text")
-	f.Int64Var(&c.limit, "limit", tableRows, "at most so many rows; with --json, --csv and -o all, unless it is given")
+	f.BoolVar(&c.asJSON, "json", false, "print a JSON object per line")
+	f.BoolVar(&c.asCSV, "csv", false, "print CSV (RFC 4180) with a header; null is empty, and \"\" is an empty text")
+	f.Int64Var(&c.limit, "limit", tableRows, "maximum number of rows; without it, all rows with --json, --csv and -o")
 	f.StringVar(&c.packing, "compression", "none",
 		"of what -o writes: none, lz4 (Arrow IPC) or zstd (Arrow IPC and GeoParquet, of which it is the default)")
 	c.from.Define(f)

@@ -58,7 +58,7 @@ func newVersion(std output.Stdio) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "version",
-		Short:   "Say which build this is",
+		Short:   "Print the version",
 		Example: "  vibeflight version --json",
 		Args:    usage.NoArguments,
 		RunE: func(*cobra.Command, []string) error {

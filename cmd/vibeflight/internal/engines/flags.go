@@ -25,7 +25,7 @@ const allDevices = "all"
 // Define adds the flags to f.
 func (c *Flags) Define(f *pflag.FlagSet) {
 	f.Var(&c.memory, "gpu-memory", "device memory for parsing on each GPU, as 2GiB; 0 is 1GiB or a quarter of the "+
-		"card's, whichever is less")
+		"GPU's, whichever is less")
 	f.StringVar(&c.devices, "gpus", allDevices, "GPUs to parse on: all, or their numbers as doctor shows them, "+
 		"separated by commas")
 }

@@ -24,11 +24,11 @@ type LimitFlags struct {
 func (c *LimitFlags) Define(f *pflag.FlagSet) {
 	c.featureBytes, c.UnpackedBytes = readers.DefaultMaxFeatureBytes, source.DefaultMaxUnpackedBytes
 	f.IntVar(&c.Depth, "max-depth", readers.DefaultMaxDepth, "how deep brackets may nest")
-	f.IntVar(&c.columns, "max-columns", readers.DefaultMaxColumns, "most columns of a table, its geometry aside")
-	f.IntVar(&c.Workers, "workers", 0, "goroutines that parse one file; 0 is one a core")
+	f.IntVar(&c.columns, "max-columns", readers.DefaultMaxColumns, "maximum number of columns of a table, without its geometry")
+	f.IntVar(&c.Workers, "workers", 0, "goroutines that parse one file; 0 is one per core")
 	f.Var(&c.UnpackedBytes, "max-unpacked-bytes", "what a .gz, .zst, .zip or .kmz file may hold, unpacked")
 	f.Var(&c.featureBytes, "max-feature-bytes",
-		"longest text of one feature or record; the default is the most, and a sixteenth of a server's --memory")
+		"longest text of one feature or record; the default is the maximum, and a sixteenth of a server's --memory")
 }
 
 // Limits returns the limits of a parse, or the usage error of a flag out of range.

@@ -18,14 +18,15 @@ import (
 
 // FormatHelp lists the formats of -o, for the help of get and sql.
 const FormatHelp = `.parquet            GeoParquet 1.1, geometries as WKB
-.geojson .json      GeoJSON (RFC 7946), with a member "crs" where the reference system is another one than OGC:CRS84
-.geojsonl .ndjson   GeoJSONSeq, a Feature a line
-.csv                CSV (RFC 4180), geometries as WKT; nothing is null, and "" an empty text
-.fgb                FlatGeobuf, its rows in the order of its index
+.geojson .json      GeoJSON (RFC 7946), with a member "crs" unless the CRS is OGC:CRS84
+.geojsonl .ndjson   GeoJSONSeq, a Feature per line
+.csv                CSV (RFC 4180), geometries as WKT; null is empty, and "" is an empty text
+.fgb                FlatGeobuf, rows in the order of its index
 .arrow .feather     Arrow IPC, the file format
 .arrows and -       Arrow IPC, the stream format; - is stdout
 
-The file appears under its name when it is complete, never before. What a format can't hold is an error that says the row.`
+The file gets its name when it is complete, never before. A value that a format can't hold is an
+error, which names the row.`
 
 // FormatFor returns the format for the name of an output.
 func FormatFor(path string) (export.Format, error) {

@@ -104,12 +104,12 @@ func (c *Config) Define(f *pflag.FlagSet) {
 	c.Parse.Define(f)
 	f.IntVar(&c.BatchRows, "batch-rows", readers.DefaultBatchRows, "rows of a record batch")
 	f.StringVar(&c.Engine, "engine", "auto",
-		"who parses: cpu; cuda (GPUs, for the formats that they read); or auto: GPUs, if there are any, files from "+
+		"engine that parses: cpu; cuda (GPUs, for the formats that they read); or auto: GPUs, if there are any, files from "+
 			"a size on that is measured on this machine")
 	c.GPU.Define(f)
 	c.SQL.Define(f)
 	f.IntVar(&c.SQL.Workers, "sql-workers", 0,
-		"processes for SQL, each for one statement at a time; 0 is two a core, at least 8")
+		"processes for SQL, each for one statement at a time; 0 is two per core, at least 8")
 	f.BoolVar(&c.NoSQL, "no-sql", false, "answer no SQL")
 	f.StringVar(&c.OnError, "on-error", "fail",
 		"what a malformed feature does: fail the file, be left out (skip), keep its row with the bad value null "+
@@ -118,7 +118,7 @@ func (c *Config) Define(f *pflag.FlagSet) {
 	f.StringVar(&c.CRS84As, "crs84-as", geoarrow.CRS84.String(),
 		"what the reference system of GeoJSON and KML is called, unless a ticket says: OGC:CRS84 or EPSG:4326; "+
 			"longitude is first in both")
-	f.StringVar(&c.LogLevel, "log-level", "info", "least level that is logged: trace, debug, info, warn, error")
+	f.StringVar(&c.LogLevel, "log-level", "info", "lowest level that is logged: trace, debug, info, warn, error")
 	f.StringVar(&c.LogFormat, "log-format", "auto", "auto, console or json; auto is console on a terminal, else json")
 }
 

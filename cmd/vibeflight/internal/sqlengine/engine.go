@@ -37,7 +37,7 @@ func (c *Flags) Define(f *pflag.FlagSet) {
 	c.memory = engine.DefaultMemoryBytes
 	f.Var(&c.memory, "sql-memory", "memory for SQL queries, all together; half as much again for geometries as they "+
 		"read them")
-	f.IntVar(&c.threads, "sql-threads", 0, "threads of a SQL query; 0 is one a core")
+	f.IntVar(&c.threads, "sql-threads", 0, "threads of a SQL query; 0 is one per core")
 	f.StringVar(&c.spillDir, "sql-spill-dir", "",
 		"`folder` for what a query can't hold in memory; none is for none (default: below the cache folder)")
 	f.Var(&c.spillBytes, "sql-spill-bytes", "how much of that may lie there; 0 is nine tenths of the free room")

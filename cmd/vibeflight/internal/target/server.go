@@ -27,11 +27,11 @@ type Server struct {
 
 // Define adds the flags to f.
 func (c *Server) Define(f *pflag.FlagSet) {
-	f.StringVar(&c.Address, "server", "", "ask a server at this `address`, grpc://HOST:PORT, grpc+tls://HOST:PORT "+
+	f.StringVar(&c.Address, "server", "", "use the server at this `address`, grpc://HOST:PORT, grpc+tls://HOST:PORT "+
 		"or unix:///PATH, instead of reading files")
 	f.StringVar(&c.CA, "tls-ca", "", "`file`, PEM, of the certificates to trust at grpc+tls://, instead of the system's")
 	f.BoolVar(&c.Unverified, "tls-insecure", false,
-		"take any certificate at grpc+tls://: whoever is in between can read and answer")
+		"accept any certificate at grpc+tls://: others on the way can read and answer")
 }
 
 // Check refuses TLS flags for a server without TLS. The environment may set them, for other calls.
