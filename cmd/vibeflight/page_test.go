@@ -20,37 +20,43 @@ import (
 
 //go:generate go test -run ^TestCommandPage$ -update .
 
-var update = flag.Bool("update", false, "write docs/cli.md again")
+var update = flag.Bool("update", false, "write the page of the commands")
 
-// commandPage is made of the commands themselves.
+// commandPage is the page of the commands, which TestCommandPage generates.
 const commandPage = "../../docs/cli.md"
 
-const pageHead = `<!-- Made of the commands by make cli-docs: change them, not this page. -->
+const pageHead = `<!-- Generated from the commands by make cli-docs: change the commands instead. -->
 
 # The command line
 
-One program is the server and all that is done with files on the command line: ` + "`vibeflight COMMAND --help`" + ` says what stands here.
+One program is the server and the command line for files. ` + "`vibeflight COMMAND --help`" + ` prints the
+text of this page.
 
 | command | |
 | --- | --- |
 `
 
 const pageGround = `
-**Files or a server.** ` + "`ls`, `info`, `get` and `sql`" + ` read the files of this machine, with no server, or ask the one that ` + "`--server`" + ` names; the tables are the same.
+**Files or a server.** ` + "`ls`, `info`, `get` and `sql`" + ` read the files of this machine without a server, or
+use the server of ` + "`--server`" + `. The tables are the same.
 
-**Settings.** A flag that says how the machine or the server is has an environment variable too, which the tables below name. The command line goes before it. What a
-single call asks for, as rows or an output, has none. ` + "`serve`" + ` takes them from [a file](configuration.md) too.
+**Settings.** A flag that describes the machine or the server also has an environment variable, which is
+in the tables below. The command line has precedence over it. A flag for a single call, such as rows or
+an output, has none. ` + "`serve`" + ` also reads its settings from [a file](configuration.md).
 
-**Sizes** are bytes, or have a unit: ` + "`512MiB`, `2GB`" + `. **Durations** have one: ` + "`10s`, `2m`" + `.
+**Sizes** are bytes, or have a unit: ` + "`512MiB`, `2GB`" + `. **Durations** have a unit: ` + "`10s`, `2m`" + `.
 
-**Errors** are one line on stderr, which says what, where and what to do. The exit status is 0, 1 for what went wrong, 2 for wrong usage, and 141 where nobody reads
-stdout any more, as for ` + "`| head`" + `. Progress is drawn on stderr if that is a terminal, and nowhere else.
+**Errors** are one line on stderr with the cause, the place and what to do. The exit status is 0 for
+success, 1 for an error, 2 for wrong usage, and 141 if the reader of stdout has closed it, as for
+` + "`| head`" + `. Progress is drawn on stderr if that is a terminal.
 
-**Outputs.** A file that a command writes appears under its name when it is complete and on the disk, and replaces one that was there. Interrupted, or without room, a command leaves nothing of it.
+**Outputs.** A file that a command writes gets its name when it is complete and on the disk, and
+replaces an older one. A command that is interrupted, or has no room, leaves no file.
 
-**Completion.** ` + "`source <(vibeflight completion bash)`" + ` completes commands, flags, a server's names and a file's columns; zsh, fish and PowerShell likewise, as [below](#completion).
+**Completion.** ` + "`source <(vibeflight completion bash)`" + ` completes commands, flags, a server's names and a
+file's columns. For zsh, fish and PowerShell, see [below](#completion).
 
-**Manual pages.** ` + "`vibeflight man DIR`" + ` writes them for a package.
+**Manual pages.** ` + "`vibeflight man DIR`" + ` writes them for packages.
 `
 
 func page() string {
@@ -160,7 +166,7 @@ func defaultOf(f *pflag.Flag) string {
 	return "`" + strings.Trim(f.DefValue, "[]") + "`"
 }
 
-// TestCommandPage holds docs/cli.md against the commands. With -update it writes the page.
+// TestCommandPage compares the page with the commands. With -update it writes the page.
 func TestCommandPage(t *testing.T) {
 	want := []byte(page())
 	if *update {
@@ -176,16 +182,16 @@ func TestCommandPage(t *testing.T) {
 		old, now := strings.Split(string(got), "\n"), strings.Split(string(want), "\n")
 		for i := range min(len(old), len(now)) {
 			if old[i] != now[i] {
-				t.Fatalf("docs/cli.md is stale, make cli-docs writes it again: line %d is\n%s\nand the commands say\n%s", i+1, old[i], now[i])
+				t.Fatalf("%s is stale, make cli-docs writes it again: line %d is\n%s\nand the commands say\n%s",
+					commandPage, i+1, old[i], now[i])
 			}
 		}
-		t.Fatalf("docs/cli.md is stale, make cli-docs writes it again: it has %d lines, and the commands say %d",
-			len(old), len(now))
+		t.Fatalf("%s is stale, make cli-docs writes it again: it has %d lines, and the commands say %d",
+			commandPage, len(old), len(now))
 	}
 }
 
-// TestExamples runs the examples of every command, in a folder that has what they name, beside a
-// server.
+// TestExamples runs the examples of every command, with a server, in a folder that has their files.
 func TestExamples(t *testing.T) {
 	var script strings.Builder
 	script.WriteString(`env VIBEFLIGHT_CACHE_DIR=$WORK/cache

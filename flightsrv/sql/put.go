@@ -111,7 +111,9 @@ func (c *checkedMessages) next() (*flight.FlightData, error) {
 }
 
 // readParameters reads parameters of the given types. The caller releases the binding.
-func readParameters(ctx context.Context, first *flight.FlightData, more Messages, want *arrow.Schema) (_ *binding, err error) {
+func readParameters(
+	ctx context.Context, first *flight.FlightData, more Messages, want *arrow.Schema,
+) (_ *binding, err error) {
 	in := &checkedMessages{first: first, more: more, check: uploads.Checker{Rules: parameterRules}}
 	b := &binding{}
 	defer func() {

@@ -16,7 +16,8 @@ var tableFunctions = words(`
 	summary
 	st_generatepoints
 	icu_calendar_names pg_timezone_names
-	duckdb_columns duckdb_constraints duckdb_coordinate_systems duckdb_databases duckdb_functions duckdb_indexes duckdb_keywords duckdb_memory
+	duckdb_columns duckdb_constraints duckdb_coordinate_systems duckdb_databases duckdb_functions
+	duckdb_indexes duckdb_keywords duckdb_memory
 	duckdb_optimizers duckdb_schemas duckdb_sequences duckdb_settings duckdb_tables duckdb_types duckdb_views
 	pragma_collations pragma_platform pragma_user_agent pragma_version
 	test_all_types`)
@@ -31,7 +32,8 @@ const hostSettings = `directory|directories|path|file|location|output|proxy|secr
 
 // settingsMacro hides their values in the list of all settings.
 const settingsMacro = `CREATE MACRO main.duckdb_settings() AS TABLE
-SELECT * REPLACE (CASE WHEN NOT regexp_matches(name, '` + hostSettings + `') THEN "value" END AS "value") FROM system.main.duckdb_settings()`
+SELECT * REPLACE (CASE WHEN NOT regexp_matches(name, '` + hostSettings + `') THEN "value" END AS "value")
+    FROM system.main.duckdb_settings()`
 
 var hostSetting = regexp.MustCompile(`(?i)` + hostSettings)
 

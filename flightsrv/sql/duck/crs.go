@@ -149,8 +149,10 @@ func withPlaceholder(f arrow.Field, crs string) arrow.Field {
 
 // crsMacro makes ST_CRS return a code, or the text of the file, and never the placeholder.
 const crsMacro = `CREATE MACRO main.st_crs(geom) AS CASE
-WHEN starts_with(system.main.st_crs(geom), '` + placeholder + `') THEN json_extract_string(system.main.st_crs(geom), '$.name')
-WHEN starts_with(system.main.st_crs(geom), '{') THEN coalesce(json_extract_string(system.main.st_crs(geom), '$.id.authority') || ':' ||
+WHEN starts_with(system.main.st_crs(geom), '` + placeholder + `')
+    THEN json_extract_string(system.main.st_crs(geom), '$.name')
+WHEN starts_with(system.main.st_crs(geom), '{')
+    THEN coalesce(json_extract_string(system.main.st_crs(geom), '$.id.authority') || ':' ||
   json_extract_string(system.main.st_crs(geom), '$.id.code'), system.main.st_crs(geom))
 ELSE system.main.st_crs(geom) END`
 

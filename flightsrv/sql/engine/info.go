@@ -27,7 +27,8 @@ func (e *Engine) Info() Info { return e.info() }
 // type of their first parameter.
 const functions = `SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type IN ('scalar', 'macro')
 AND regexp_full_match(function_name, '[a-z][a-z0-9_]*') AND NOT starts_with(function_name, '__') AND CASE
-WHEN parameter_types[1] IN ('TINYINT', 'SMALLINT', 'INTEGER', 'BIGINT', 'HUGEINT', 'FLOAT', 'DOUBLE', 'DECIMAL') THEN 'numeric'
+WHEN parameter_types[1] IN ('TINYINT', 'SMALLINT', 'INTEGER', 'BIGINT', 'HUGEINT', 'FLOAT', 'DOUBLE',
+    'DECIMAL') THEN 'numeric'
 WHEN parameter_types[1] = 'VARCHAR' THEN 'string'
 WHEN parameter_types[1] IN ('DATE', 'TIME', 'TIMESTAMP', 'TIMESTAMP WITH TIME ZONE', 'INTERVAL') THEN 'datetime'
 ELSE 'system' END = `

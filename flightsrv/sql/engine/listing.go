@@ -29,19 +29,28 @@ const (
 // declarations make DuckDB's functions list the catalog, with the columns of DuckDB 1.5.
 var declarations = []string{
 	`CREATE MACRO main.duckdb_schemas() AS TABLE
-SELECT oid, 'vibeflight' AS database_name, NULL::BIGINT AS database_oid, schema_name, NULL::VARCHAR AS "comment", MAP {}::MAP(VARCHAR, VARCHAR) AS tags,
+SELECT oid, 'vibeflight' AS database_name, NULL::BIGINT AS database_oid, schema_name,
+    NULL::VARCHAR AS "comment", MAP {}::MAP(VARCHAR, VARCHAR) AS tags,
   schema_name = 'main' AS internal, NULL::VARCHAR AS "sql" FROM vibeflight_scan('/schemas')
-UNION ALL SELECT oid, database_name, database_oid, schema_name, "comment", tags, internal, "sql" FROM system.main.duckdb_schemas() WHERE database_name <> 'vibeflight'`,
+UNION ALL SELECT oid, database_name, database_oid, schema_name, "comment", tags, internal, "sql"
+    FROM system.main.duckdb_schemas() WHERE database_name <> 'vibeflight'`,
 	`CREATE MACRO main.duckdb_tables() AS TABLE
-SELECT 'vibeflight' AS database_name, NULL::BIGINT AS database_oid, schema_name, schema_oid, table_name, table_oid, NULL::VARCHAR AS "comment",
-  MAP {}::MAP(VARCHAR, VARCHAR) AS tags, false AS internal, false AS "temporary", false AS has_primary_key, NULL::BIGINT AS estimated_size,
-  NULL::BIGINT AS column_count, 0::BIGINT AS index_count, 0::BIGINT AS check_constraint_count, NULL::VARCHAR AS "sql" FROM vibeflight_scan('/tables')`,
+SELECT 'vibeflight' AS database_name, NULL::BIGINT AS database_oid, schema_name, schema_oid, table_name,
+    table_oid, NULL::VARCHAR AS "comment",
+  MAP {}::MAP(VARCHAR, VARCHAR) AS tags, false AS internal, false AS "temporary", false AS has_primary_key,
+    NULL::BIGINT AS estimated_size,
+  NULL::BIGINT AS column_count, 0::BIGINT AS index_count, 0::BIGINT AS check_constraint_count,
+    NULL::VARCHAR AS "sql" FROM vibeflight_scan('/tables')`,
 	`CREATE MACRO main.duckdb_columns() AS TABLE
-SELECT 'vibeflight' AS database_name, NULL::BIGINT AS database_oid, schema_name, schema_oid, table_name, table_oid, column_name, column_index,
-  NULL::VARCHAR AS "comment", false AS internal, NULL::VARCHAR AS column_default, true AS is_nullable, data_type, NULL::BIGINT AS data_type_id,
-  NULL::INTEGER AS character_maximum_length, numeric_precision, CASE WHEN numeric_precision IS NOT NULL THEN 10 END AS numeric_precision_radix, numeric_scale
+SELECT 'vibeflight' AS database_name, NULL::BIGINT AS database_oid, schema_name, schema_oid, table_name,
+    table_oid, column_name, column_index,
+  NULL::VARCHAR AS "comment", false AS internal, NULL::VARCHAR AS column_default, true AS is_nullable,
+    data_type, NULL::BIGINT AS data_type_id,
+  NULL::INTEGER AS character_maximum_length, numeric_precision, CASE WHEN numeric_precision IS NOT NULL
+    THEN 10 END AS numeric_precision_radix, numeric_scale
 FROM vibeflight_scan('/columns')`,
-	`CREATE MACRO main.duckdb_views() AS TABLE SELECT * FROM system.main.duckdb_views() WHERE database_name <> 'vibeflight'`,
+	`CREATE MACRO main.duckdb_views() AS TABLE SELECT * FROM system.main.duckdb_views()
+    WHERE database_name <> 'vibeflight'`,
 }
 
 var (

@@ -246,7 +246,8 @@ func (p *preparedStatement) lazyFilters(query *duck.Query) func(ctx context.Cont
 // volatileFunctions are the functions with the same value throughout a run and another one in the
 // next. The optimized plan has their values at the time of planning, so a query with one of them
 // must read all rows. The plan before optimization shows the calls, also those in macros.
-var volatileFunctions = regexp.MustCompile(`"name":"(age|current_date|current_database|current_schemas?|get_current_time(stamp)?|in_search_path|now|today|transaction_timestamp|txid_current)"`)
+var volatileFunctions = regexp.MustCompile(`"name":"(age|current_date|current_database|current_schemas?|` +
+	`get_current_time(stamp)?|in_search_path|now|today|transaction_timestamp|txid_current)"`)
 
 func (p *preparedStatement) plan(ctx context.Context, query *duck.Query) (map[string]filter, error) {
 	written, optimized, err := p.conn.Plan(ctx, query)

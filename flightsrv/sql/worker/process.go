@@ -24,7 +24,7 @@ const (
 	grace        = 500 * time.Millisecond // from the end of a context to the end of a worker that ignores it
 	startTimeout = 30 * time.Second
 	stackBytes   = 64 << 20  // of each thread of a worker; pages are allocated on use
-	extraBytes   = 512 << 20 // of data, in addition to the memory of queries and the stacks: the Go runtime and DuckDB itself
+	extraBytes   = 512 << 20 // of data, for the Go runtime and DuckDB itself, in addition to queries and stacks
 	keptFiles    = 1024      // that an unused worker keeps mapped
 	stderrBytes  = 4 << 10
 )

@@ -260,7 +260,8 @@ func (w *flatGeobuf) columns(b *flatbuffers.Builder) flatbuffers.UOffsetT {
 }
 
 // crs84WKT is OGC:CRS84 in WKT (OGC 18-010r11).
-const crs84WKT = `GEOGCRS["WGS 84 (CRS84)",DATUM["World Geodetic System 1984",ELLIPSOID["WGS 84",6378137,298.257223563,LENGTHUNIT["metre",1]]],` +
+const crs84WKT = `GEOGCRS["WGS 84 (CRS84)",DATUM["World Geodetic System 1984",` +
+	`ELLIPSOID["WGS 84",6378137,298.257223563,LENGTHUNIT["metre",1]]],` +
 	`PRIMEM["Greenwich",0,ANGLEUNIT["degree",0.0174532925199433]],CS[ellipsoidal,2],` +
 	`AXIS["geodetic longitude (Lon)",east,ORDER[1],ANGLEUNIT["degree",0.0174532925199433]],` +
 	`AXIS["geodetic latitude (Lat)",north,ORDER[2],ANGLEUNIT["degree",0.0174532925199433]],ID["OGC","CRS84"]]`

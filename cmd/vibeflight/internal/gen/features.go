@@ -1,6 +1,7 @@
 package gen
 
-const mixedHead = `{"type":"FeatureCollection","name":"mixed","crs":{"type":"name","properties":{"name":"urn:ogc:def:crs:OGC:1.3:CRS84"}},"features":[` + "\n"
+const mixedHead = `{"type":"FeatureCollection","name":"mixed",` +
+	`"crs":{"type":"name","properties":{"name":"urn:ogc:def:crs:OGC:1.3:CRS84"}},"features":[` + "\n"
 
 var (
 	streets = []string{"Main St", "NW 7th Ave", "Ocean Dr", "Calle Ocho", "County Rd 12", "Palm Bay Blvd"}

@@ -1,7 +1,9 @@
 // Package gen writes synthetic files in the shape of real ones, for measurements and tests.
 //
-//	buildings   a FeatureCollection of building footprints, as Microsoft's: polygons of 7 decimals, three properties
-//	mixed       a FeatureCollection of all kinds of geometry, with holes, heights and nulls; nested and escaped properties
+//	buildings   a FeatureCollection of building footprints, as Microsoft's: polygons of 7 decimals,
+//	            three properties
+//	mixed       a FeatureCollection of all kinds of geometry, with holes, heights and nulls; nested and
+//	            escaped properties
 //	points      a GeoJSON feature per line, of points with five properties
 //	points-csv  CSV of points in two columns, with five attributes; quoted commas, quotes and line ends
 //	wkt-csv     CSV of polygons as WKT, with two attributes

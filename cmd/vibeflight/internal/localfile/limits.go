@@ -24,7 +24,8 @@ type LimitFlags struct {
 func (c *LimitFlags) Define(f *pflag.FlagSet) {
 	c.featureBytes, c.UnpackedBytes = readers.DefaultMaxFeatureBytes, source.DefaultMaxUnpackedBytes
 	f.IntVar(&c.Depth, "max-depth", readers.DefaultMaxDepth, "how deep brackets may nest")
-	f.IntVar(&c.columns, "max-columns", readers.DefaultMaxColumns, "maximum number of columns of a table, without its geometry")
+	f.IntVar(&c.columns, "max-columns", readers.DefaultMaxColumns,
+		"maximum number of columns of a table, without its geometry")
 	f.IntVar(&c.Workers, "workers", 0, "goroutines that parse one file; 0 is one per core")
 	f.Var(&c.UnpackedBytes, "max-unpacked-bytes", "what a .gz, .zst, .zip or .kmz file may hold, unpacked")
 	f.Var(&c.featureBytes, "max-feature-bytes",

@@ -205,7 +205,8 @@ func Serve(ctx context.Context, c *Config, log zerolog.Logger) error {
 	started := time.Now()
 	files, err := catalog.Open(ctx, catalog.Config{
 		Roots: roots, Writable: writable, MaxStoredBytes: int64(c.MaxPutBytes), Formats: all.Formats(),
-		Engines: engineSet, Parsing: host.NewExtraProcessor().Parsing, MemoryBytes: memory, MaxFileBytes: int64(c.MaxFileBytes),
+		Engines: engineSet, Parsing: host.NewExtraProcessor().Parsing,
+		MemoryBytes: memory, MaxFileBytes: int64(c.MaxFileBytes),
 		MaxUnpacked: int64(c.Parse.UnpackedBytes),
 		CacheDir:    c.CacheDir, CacheBytes: int64(c.CacheBytes), MaxSent: c.Exchange.maxFiles,
 		Limits:  limits,
