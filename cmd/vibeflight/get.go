@@ -23,13 +23,13 @@ import (
 
 // getConfig is the values of get's flags.
 type getConfig struct {
-	from                     target.Flags
-	out                      string
-	columns                  []string
-	bbox, rows               string
-	limit                    int64
-	encoding, coords, packed string
-	asJSON, asCSV            bool
+	from                          target.Flags
+	out                           string
+	columns                       []string
+	bbox, rows                    string
+	limit                         int64
+	encoding, coords, compression string
+	asJSON, asCSV                 bool
 }
 
 // headRows is how many rows get shows by default.
@@ -99,7 +99,7 @@ func (c *getConfig) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.encoding, "geometry-encoding", "native",
 		"geometries as native (GeoArrow), wkb or wkt; shown as wkt unless given")
 	f.StringVar(&c.coords, "coords", "separated", "native coordinates: separated or interleaved")
-	f.StringVar(&c.packed, "compression", "none",
+	f.StringVar(&c.compression, "compression", "none",
 		"of what is written (Arrow IPC; GeoParquet, which has zstd unless told) and of what a server sends: none, "+
 			"lz4 or zstd")
 	c.from.Define(f)
@@ -130,7 +130,7 @@ func (c *getConfig) ticket(f *pflag.FlagSet, name string) (ticket.Ticket, error)
 	}
 	fields := map[string]any{
 		"name": "-", "geometry_encoding": c.encoding, "coords": c.coords,
-		"compression": c.packed, "options": options,
+		"compression": c.compression, "options": options,
 	}
 	switch chosen := f.Changed("geometry-encoding") || f.Changed("coords"); {
 	case c.asJSON || c.asCSV:
@@ -230,7 +230,7 @@ func (c *getConfig) write(
 	if err != nil {
 		return err
 	}
-	packed, err := result.CompressionFor(format, c.out, c.packed, compressionGiven)
+	compression, err := result.CompressionFor(format, c.out, c.compression, compressionGiven)
 	if err != nil {
 		return err
 	}
@@ -247,7 +247,7 @@ func (c *getConfig) write(
 			return err
 		}
 		defer rows.Close()
-		return result.WriteRows(ctx, rows, file, c.out, format, packed, p)
+		return result.WriteRows(ctx, rows, file, c.out, format, compression, p)
 	})
 }
 

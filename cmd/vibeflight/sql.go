@@ -31,10 +31,10 @@ type sqlConfig struct {
 	asCSV  bool
 	limit  int64 // -1: no limit
 
-	packing string
+	compressionName string
 
-	format export.Format // of -o
-	packed ticket.Compression
+	format      export.Format // of -o
+	compression ticket.Compression
 }
 
 // tableRows is how many rows sql shows by default.
@@ -91,7 +91,7 @@ func (c *sqlConfig) flags(f *pflag.FlagSet) {
 	f.BoolVar(&c.asJSON, "json", false, "print a JSON object per line")
 	f.BoolVar(&c.asCSV, "csv", false, "print CSV (RFC 4180) with a header; null is empty, and \"\" is an empty text")
 	f.Int64Var(&c.limit, "limit", tableRows, "maximum number of rows; without it, all rows with --json, --csv and -o")
-	f.StringVar(&c.packing, "compression", "none",
+	f.StringVar(&c.compressionName, "compression", "none",
 		"of what -o writes: none, lz4 (Arrow IPC) or zstd (Arrow IPC and GeoParquet, of which it is the default)")
 	c.from.Define(f)
 }
@@ -101,7 +101,7 @@ func (c *sqlConfig) check(f *pflag.FlagSet, std output.Stdio, args []string) err
 	if err := c.from.Server.Check(f); err != nil {
 		return err
 	}
-	if err := usage.OneOf("compression", c.packing, "none", "lz4", "zstd"); err != nil {
+	if err := usage.OneOf("compression", c.compressionName, "none", "lz4", "zstd"); err != nil {
 		return err
 	}
 	switch {
@@ -121,7 +121,8 @@ func (c *sqlConfig) check(f *pflag.FlagSet, std output.Stdio, args []string) err
 		if c.format, err = result.FormatFor(c.out); err != nil {
 			return err
 		}
-		if c.packed, err = result.CompressionFor(c.format, c.out, c.packing, f.Changed("compression")); err != nil {
+		given := f.Changed("compression")
+		if c.compression, err = result.CompressionFor(c.format, c.out, c.compressionName, given); err != nil {
 			return err
 		}
 	}
@@ -162,7 +163,7 @@ func (c *sqlConfig) run(ctx context.Context, std output.Stdio, query string, pat
 	}
 	switch {
 	case c.out != "":
-		return result.WriteFile(ctx, std, ask(c.limit), c.out, c.format, c.packed)
+		return result.WriteFile(ctx, std, ask(c.limit), c.out, c.format, c.compression)
 	case c.asJSON:
 		return result.Print(ctx, std, "sql", ask(c.limit), export.NewJSONLines)
 	case c.asCSV:

@@ -188,7 +188,8 @@ func checkArray(a arrow.Array) error {
 	case *array.LargeString:
 		offsets = a.ValueOffset
 	case *array.Binary:
-		offsets = func(i int) int64 { return int64(a.ValueOffsets()[i]) } // ValueOffset excludes the end of the last value
+		// ValueOffset excludes the end of the last value
+		offsets = func(i int) int64 { return int64(a.ValueOffsets()[i]) }
 	case *array.LargeBinary:
 		offsets = func(i int) int64 { return a.ValueOffsets()[i] }
 	default:

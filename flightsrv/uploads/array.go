@@ -15,7 +15,7 @@ var errShort = errors.New("a buffer is too short")
 
 // CheckArray checks an array of any type from Arrow's reader, see checkArray.
 func CheckArray(a arrow.Array) error {
-	return safely(func() error { return checkArray(a.Data()) })
+	return recoverPanic(func() error { return checkArray(a.Data()) })
 }
 
 // checkArray checks that an array from Arrow's reader holds exactly its values: buffers are long

@@ -33,7 +33,7 @@ const (
 // Checker checks the messages of one stream in order, before Arrow's reader gets them.
 type Checker struct {
 	Rules
-	known        bool // the schema was received
+	hasSchema    bool // the schema was received
 	unions       bool // it has some
 	version      byte // of its metadata
 	rows         layout
@@ -60,14 +60,14 @@ func (c *Checker) Check(d *flight.FlightData) (kind Kind, rows int64, err error)
 	of, version := m.byte(messageType), m.byte(messageVersion)
 	body := d.GetDataBody()
 	switch {
-	case of == headerSchema && c.known:
+	case of == headerSchema && c.hasSchema:
 		return Nothing, 0, errors.New("a second schema came")
 	case of == headerSchema:
-		c.known, c.version, c.dictionaries = true, version, map[int64]layout{}
+		c.hasSchema, c.version, c.dictionaries = true, version, map[int64]layout{}
 		return Schema, 0, c.schema(to)
 	case of != headerBatch && (of != headerDictionary || c.Flat):
 		return Nothing, 0, errors.New("want a schema, then record batches")
-	case !c.known:
+	case !c.hasSchema:
 		return Nothing, 0, errors.New("record batches came before their schema")
 	case version != c.version:
 		return Nothing, 0, errors.New("a batch is of another version of Arrow's format than its schema")

@@ -53,7 +53,7 @@ func NewRecords(first *flight.FlightData, more Messages, unpacked int64) (*Recor
 	}
 	r, err := flight.NewRecordReader(in)
 	if err != nil {
-		return nil, in.wrong(err)
+		return nil, in.errorOf(err)
 	}
 	for _, f := range r.Schema().Fields() {
 		if f.Type == nil {
@@ -71,7 +71,7 @@ func (r *Records) Schema() *arrow.Schema { return r.schema }
 func (r *Records) Next() (arrow.Record, error) {
 	r.drop()
 	if !r.r.Next() {
-		if err := r.in.wrong(r.r.Err()); err != nil {
+		if err := r.in.errorOf(r.r.Err()); err != nil {
 			return nil, err
 		}
 		return nil, io.EOF
@@ -90,7 +90,7 @@ func (r *Records) Next() (arrow.Record, error) {
 			return nil, &MessageError{fmt.Errorf("column %q has %d rows of %d", rec.ColumnName(i), c.Len(),
 				rec.NumRows())}
 		}
-		err := safely(func() error {
+		err := recoverPanic(func() error {
 			d, err := withoutViewsOf(c.Data())
 			if err != nil {
 				return err
@@ -123,8 +123,8 @@ func (r *Records) Release() {
 	r.r.Release()
 }
 
-// safely returns a panic caused by a client's message as an error.
-func safely(do func() error) (err error) {
+// recoverPanic returns a panic caused by a client's message as an error.
+func recoverPanic(do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("it is malformed: %v", p)
@@ -167,8 +167,8 @@ func (c *checkedMessages) Recv() (*flight.FlightData, error) {
 	}
 }
 
-// wrong returns the error of the messages, or that of Arrow's reader about them.
-func (c *checkedMessages) wrong(err error) error {
+// errorOf returns the error of the messages, or that of Arrow's reader about them.
+func (c *checkedMessages) errorOf(err error) error {
 	switch {
 	case c.err != nil:
 		return c.err

@@ -28,9 +28,9 @@ var refusedTypes = map[fieldType]string{
 	typeLargeListView: "large_list_view",
 }
 
-// own returns the buffers of an array of a type without its children. Unions have no validity since
-// version 5; older ones are refused.
-func (k fieldType) own(dense bool) layout {
+// buffersOf returns the buffers of an array of a type without its children. Unions have no validity
+// since version 5; older ones are refused.
+func (k fieldType) buffersOf(dense bool) layout {
 	switch k {
 	case typeNull:
 		return layout{arrays: 1}
@@ -143,7 +143,7 @@ func (c *schemaCheck) field(f table, column, depth int) (l layout, err error) {
 		dense = of.byte(unionMode) != 0 // an int16 of 0 or 1
 		c.unions = true
 	}
-	l = kind.own(dense)
+	l = kind.buffersOf(dense)
 	for i := range children.n {
 		inside, err := c.field(f.element(children, i), column, depth+1)
 		if err != nil {
@@ -151,11 +151,11 @@ func (c *schemaCheck) field(f table, column, depth int) (l layout, err error) {
 		}
 		l.add(inside)
 	}
-	return c.coded(f, column, l)
+	return c.dictionaryLayout(f, column, l)
 }
 
-// coded returns the layout of a field in a batch if a dictionary has its values.
-func (c *schemaCheck) coded(f table, column int, values layout) (layout, error) {
+// dictionaryLayout returns the layout of a field in a batch if a dictionary has its values.
+func (c *schemaCheck) dictionaryLayout(f table, column int, values layout) (layout, error) {
 	of, ok := f.child(fieldDictionary)
 	if !ok {
 		return values, nil

@@ -4,15 +4,15 @@ import "net"
 
 // batch is a sequence of frames that are sent together. It keeps its memory for the next use.
 type batch struct {
-	runs   []frameRun
-	now    int    // the run that payload is added to
-	fence  int    // DATA frames are not moved before this run
-	bytes  int    // of payload, and heldPerFrame for each run
-	copied []byte // memory for the copies of this batch
-	copies int    // bytes of them
-	owed   int    // frames other than DATA, which no window of the client bounds
-	leases []*lease
-	parts  net.Buffers // of buffers
+	runs          []frameRun
+	current       int    // the run that payload is added to
+	fence         int    // DATA frames are not moved before this run
+	bytes         int    // of payload, and heldPerFrame for each run
+	copied        []byte // memory for the copies of this batch
+	copies        int    // bytes of them
+	controlFrames int    // frames other than DATA, which no window of the client bounds
+	leases        []*lease
+	parts         net.Buffers // of buffers
 }
 
 // frameRun is a frame to be sent: one frame of gRPC, or several DATA frames of one stream.
@@ -33,22 +33,22 @@ func (b *batch) beginFrame(head header, maxLength int) {
 					break
 				}
 				r.length += length
-				b.now = i
+				b.current = i
 				return
 			}
 		}
 	}
-	b.now = len(b.runs)
-	if b.now < cap(b.runs) {
-		b.runs = b.runs[:b.now+1]
+	b.current = len(b.runs)
+	if b.current < cap(b.runs) {
+		b.runs = b.runs[:b.current+1]
 	} else {
 		b.runs = append(b.runs, frameRun{})
 	}
-	r := &b.runs[b.now]
+	r := &b.runs[b.current]
 	*r = frameRun{head: head, data: data, length: length, parts: r.parts[:0]}
 	b.bytes += heldPerFrame
 	if head.kind() != frameData {
-		b.owed++
+		b.controlFrames++
 	}
 	if !data {
 		b.fence = len(b.runs)
@@ -56,7 +56,7 @@ func (b *batch) beginFrame(head header, maxLength int) {
 }
 
 // takesData reports whether payload that is added now is of a stream's messages.
-func (b *batch) takesData() bool { return b.runs[b.now].data }
+func (b *batch) takesData() bool { return b.runs[b.current].data }
 
 // retain keeps the lease until the batch is sent. It reports false if the lease has ended.
 func (b *batch) retain(l *lease) bool {
@@ -73,7 +73,7 @@ func (b *batch) retain(l *lease) bool {
 // add adds p, which must not change before reset.
 func (b *batch) add(p []byte) {
 	b.bytes += len(p)
-	r := &b.runs[b.now]
+	r := &b.runs[b.current]
 	if n := len(r.parts); n > 0 {
 		last := r.parts[n-1]
 		if all := len(last) + len(p); all <= cap(last) && &last[:all][len(last)] == &p[0] { // p follows it in memory
@@ -96,7 +96,7 @@ func (b *batch) addCopy(p []byte) {
 }
 
 func (b *batch) full() bool {
-	return b.bytes >= gatherBytes || b.copies >= copyBytes || b.owed >= maxOwed
+	return b.bytes >= gatherBytes || b.copies >= copyBytes || b.controlFrames >= maxControlFrames
 }
 
 // buffers returns the bytes to be sent.
@@ -123,5 +123,5 @@ func (b *batch) reset() {
 	}
 	clear(b.leases)
 	b.runs, b.leases, b.copied = b.runs[:0], b.leases[:0], b.copied[:0]
-	b.now, b.fence, b.bytes, b.copies, b.owed = 0, 0, 0, 0, 0
+	b.current, b.fence, b.bytes, b.copies, b.controlFrames = 0, 0, 0, 0, 0
 }

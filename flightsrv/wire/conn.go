@@ -21,10 +21,10 @@ import (
 const (
 	gatherBytes = 4 << 20   // a batch with this many bytes is sent,
 	copyBytes   = 128 << 10 // or with this many of them copied
-	// maxOwed is the maximum number of frames other than DATA in a batch. A client that reads
-	// causes no more: it has at most 1024 open calls, each with a header and a trailer that it has
-	// not read.
-	maxOwed = 4096
+	// maxControlFrames is the maximum number of frames other than DATA in a batch. A client that
+	// reads causes no more: it has at most 1024 open calls, each with a header and a trailer that
+	// it has not read.
+	maxControlFrames = 4096
 	// heldPerFrame is the memory of a frame without its payload: a run, its list of parts, and its
 	// entries in the buffers to send.
 	heldPerFrame = 160
@@ -42,20 +42,20 @@ type Conn struct {
 	settings settings                 // of the client; only Read changes them
 	refused  func(error)              // called with the reason for which Conn closes the connection; may be nil
 
-	spare *batch // the batch that is being sent, or was sent last; of the goroutine that set busy
+	sending *batch // the batch that is being sent, or was sent last; of the goroutine that set busy
 
-	mu     sync.Mutex
-	sent   *sync.Cond // busy has ended
-	err    error
-	frames splitter
-	batch  *batch // is being gathered
-	loans  []*loan
-	woken  bool // a goroutine flushes
-	busy   bool // spare is being sent
+	mu       sync.Mutex
+	sent     *sync.Cond // busy has ended
+	err      error
+	frames   splitter
+	batch    *batch // is being gathered
+	loans    []*loan
+	flushing bool // a goroutine flushes
+	busy     bool // spare is being sent
 }
 
 func newConn(conn net.Conn, send func(*net.Buffers) error) *Conn {
-	c := &Conn{Conn: conn, send: send, batch: &batch{}, spare: &batch{}}
+	c := &Conn{Conn: conn, send: send, batch: &batch{}, sending: &batch{}}
 	c.sent = sync.NewCond(&c.mu)
 	c.settings.frameBytes.Store(minFrameBytes)
 	return c
@@ -106,7 +106,7 @@ func (c *Conn) gather(b []byte) (full bool, err error) {
 	if !c.frames.atFrameStart() {
 		return false, nil
 	}
-	if c.batch.owed >= maxOwed {
+	if c.batch.controlFrames >= maxControlFrames {
 		return false, c.sendFull()
 	}
 	if c.batch.full() {
@@ -118,8 +118,8 @@ func (c *Conn) gather(b []byte) (full bool, err error) {
 
 // wake starts a goroutine that flushes. Conn.mu is held.
 func (c *Conn) wake() {
-	if !c.woken {
-		c.woken = true
+	if !c.flushing {
+		c.flushing = true
 		go c.flush() //nolint:errcheck // the next Write gives it
 	}
 }
@@ -153,7 +153,7 @@ func (c *Conn) flush() error {
 	for c.busy {
 		c.sent.Wait()
 	}
-	c.woken = false
+	c.flushing = false
 	if c.err != nil || !c.frames.atFrameStart() || c.batch.bytes == 0 {
 		defer c.mu.Unlock()
 		return c.err
@@ -167,7 +167,7 @@ func (c *Conn) flush() error {
 // being sent.
 func (c *Conn) take() *batch {
 	b := c.batch
-	c.batch, c.busy = c.spare, true
+	c.batch, c.busy = c.sending, true
 	return b
 }
 
@@ -180,7 +180,7 @@ func (c *Conn) transmit(b *batch) error {
 		c.fail(err)
 	}
 	c.mu.Lock()
-	c.spare, c.busy = b, false
+	c.sending, c.busy = b, false
 	c.sent.Broadcast()
 	c.mu.Unlock()
 	return err

@@ -173,7 +173,7 @@ func TestLent(t *testing.T) {
 	c.settings.frameBytes.Store(1 << 20)
 	lent := c.Lend(nil, [][]byte{body}, func() { released.Store(true) })
 	c.mu.Lock()
-	c.woken = true // nothing is sent before it is all there
+	c.flushing = true // nothing is sent before it is all there
 	c.mu.Unlock()
 	for b := body; len(b) > 0; {
 		n := min(len(b), minFrameBytes)
@@ -267,7 +267,7 @@ func TestBroken(t *testing.T) {
 			}
 			return err
 		}
-		c.woken = true
+		c.flushing = true
 		if err := write(); err != nil {
 			t.Fatal(err)
 		}

@@ -31,13 +31,13 @@ func (w *process) Connect() (Conn, error) {
 // Alive reports whether the process runs.
 func (w *process) Alive() bool {
 	select {
-	case <-w.dead:
+	case <-w.ended:
 		return false
 	default:
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.why == nil
+	return w.killReason == nil
 }
 
 type conn struct {

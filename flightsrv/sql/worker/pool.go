@@ -252,11 +252,11 @@ func (p *Pool) add(ctx context.Context) (Database, error) {
 	p.mu.Unlock()
 	if closed {
 		w.kill(errClosed)
-		<-w.dead
+		<-w.ended
 		return nil, errClosed
 	}
 	if !w.Alive() { // it ended before it was registered
-		<-w.dead
+		<-w.ended
 		p.remove(w)
 	}
 	return w, nil
@@ -276,7 +276,7 @@ func (p *Pool) remove(w *process) {
 func (w *process) take() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.busy || w.why != nil {
+	if w.busy || w.killReason != nil {
 		return false
 	}
 	w.busy = true
@@ -303,7 +303,7 @@ func (w *process) Rest() {
 	p.all = append(slices.Delete(p.all, i, i+1), w)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(p.queue) > 0 && w.why == nil {
+	if len(p.queue) > 0 && w.killReason == nil {
 		p.queue[0] <- w
 		p.queue = slices.Delete(p.queue, 0, 1)
 		return
@@ -326,7 +326,7 @@ func (p *Pool) Close() error {
 		w.kill(errClosed)
 	}
 	for _, w := range all {
-		<-w.dead
+		<-w.ended
 	}
 	p.watched.Wait()
 	return nil
@@ -424,7 +424,7 @@ func (p *Pool) endStalled(all []*process) {
 func (w *process) stalled() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.open > 0 && w.asking == 0 && time.Since(w.asked) > stallTime
+	return w.open > 0 && w.requests == 0 && time.Since(w.lastRequest) > stallTime
 }
 
 func (p *Pool) trim(all []*process) {

@@ -38,21 +38,21 @@ type process struct {
 	base   int64        // anonymous memory after the start
 	stderr prefixWriter // the beginning of its stderr
 
-	dead chan struct{} // closed when the process has ended and its files are removed
+	ended chan struct{} // closed when the process has ended and its files are removed
 
-	mu        sync.Mutex
-	busy      bool
-	why       error // the reason for which the server ended it
-	calls     map[uint64]*call
-	relations map[uint64]duck.Relation
-	scans     map[uint64]*scan
-	last      uint64
-	files     map[File]int64 // that the worker has mapped
-	lastFile  int64
-	resting   time.Time
-	open      int       // results with open rows
-	asking    int       // requests in progress
-	asked     time.Time // time of the last start or end of a request
+	mu          sync.Mutex
+	busy        bool
+	killReason  error // the reason for which the server ended it
+	calls       map[uint64]*call
+	relations   map[uint64]duck.Relation
+	scans       map[uint64]*scan
+	last        uint64
+	files       map[File]int64 // that the worker has mapped
+	lastFile    int64
+	resting     time.Time
+	open        int       // results with open rows
+	requests    int       // requests in progress
+	lastRequest time.Time // time of the last start or end of a request
 }
 
 // call is a request in progress, or the rows of one.
@@ -93,7 +93,7 @@ func (t *prefixWriter) String() string {
 // start starts a worker. It is in use.
 func (p *Pool) start(ctx context.Context) (*process, error) {
 	w := &process{
-		pool: p, busy: true, dead: make(chan struct{}), calls: map[uint64]*call{},
+		pool: p, busy: true, ended: make(chan struct{}), calls: map[uint64]*call{},
 		relations: map[uint64]duck.Relation{},
 		scans:     map[uint64]*scan{}, files: map[File]int64{},
 	}
@@ -202,11 +202,11 @@ func (w *process) finish() {
 	w.mu.Lock()
 	relations, scans := w.relations, w.scans
 	w.relations, w.scans = nil, nil
-	unasked := w.why == nil
+	unasked := w.killReason == nil
 	if unasked {
-		w.why = w.exitError()
+		w.killReason = w.exitError()
 	}
-	why := w.why
+	why := w.killReason
 	w.mu.Unlock()
 	for _, s := range scans {
 		s.close()
@@ -220,7 +220,7 @@ func (w *process) finish() {
 		w.pool.cfg.Log.Warn().Err(why).Int("pid", w.cmd.Process.Pid).Str("stderr",
 			w.stderr.String()).Msg("a worker for SQL has crashed")
 	}
-	close(w.dead)
+	close(w.ended)
 }
 
 // exitError is the error of a worker that ended by itself.
@@ -246,8 +246,8 @@ func (w *process) exitError() error {
 // kill ends the process.
 func (w *process) kill(why error) {
 	w.mu.Lock()
-	if w.why == nil {
-		w.why = why
+	if w.killReason == nil {
+		w.killReason = why
 	}
 	w.mu.Unlock()
 	_ = w.cmd.Process.Kill() // it may have ended
@@ -263,8 +263,8 @@ func (w *process) removeSpill() error {
 func (w *process) reason() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.why != nil {
-		return w.why
+	if w.killReason != nil {
+		return w.killReason
 	}
 	return errEnded
 }
@@ -307,12 +307,12 @@ func (w *process) request(c *call, id uint64, op operation, head any, b *body) (
 	wait := w.peer.wait(id)
 	if err := w.peer.send(op, id, head, b); err != nil {
 		w.kill(err) // without effect if it has ended
-		<-w.dead
+		<-w.ended
 		return nil, w.errorOf(c, w.reason())
 	}
 	m := w.reply(c, id, wait)
 	if m == nil {
-		<-w.dead
+		<-w.ended
 		return nil, w.errorOf(c, w.reason())
 	}
 	var f failure
@@ -337,8 +337,8 @@ func (w *process) addResults(results int) {
 func (w *process) addRequests(requests int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.asking += requests
-	w.asked = time.Now()
+	w.requests += requests
+	w.lastRequest = time.Now()
 }
 
 func (w *process) reply(c *call, id uint64, wait <-chan *message) *message {

@@ -264,7 +264,7 @@ func (w *process) locate(buffer []byte) (number, at int64, ok bool) {
 func (w *process) forget() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.busy || w.why != nil {
+	if w.busy || w.killReason != nil {
 		return
 	}
 	many := len(w.files) > keptFiles

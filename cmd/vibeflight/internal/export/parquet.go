@@ -22,12 +22,12 @@ type geoParquet struct {
 	facts  []geometryFacts // of each column
 }
 
-func newParquet(out *os.File, schema *arrow.Schema, packed ticket.Compression) (Writer, error) {
+func newParquet(out *os.File, schema *arrow.Schema, compression ticket.Compression) (Writer, error) {
 	if err := distinctNames(schema, "parquet"); err != nil {
 		return nil, err
 	}
 	codec := compress.Codecs.Uncompressed
-	if packed == ticket.Zstd {
+	if compression == ticket.Zstd {
 		codec = compress.Codecs.Zstd
 	}
 	hidden := struct{ io.Writer }{out} // the writer would close a file

@@ -53,7 +53,7 @@ func (r *firstRows) Next(ctx context.Context) (arrow.Record, error) {
 
 // WriteFile writes the rows of a query to a file, or to stdout.
 func WriteFile(ctx context.Context, std output.Stdio, ask Query, path string, format export.Format,
-	packed ticket.Compression,
+	compression ticket.Compression,
 ) error {
 	p := output.NewProgress(std.Err, "sql", " rows")
 	defer p.Close()
@@ -63,7 +63,7 @@ func WriteFile(ctx context.Context, std output.Stdio, ask Query, path string, fo
 			return err
 		}
 		defer rows.Close()
-		return WriteRows(ctx, rows, file, path, format, packed, p)
+		return WriteRows(ctx, rows, file, path, format, compression, p)
 	})
 }
 

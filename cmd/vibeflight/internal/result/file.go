@@ -43,13 +43,13 @@ func FormatFor(path string) (export.Format, error) {
 // CompressionFor returns the compression of a file: the given one, if the format has it.
 func CompressionFor(f export.Format, path, name string, told bool) (ticket.Compression, error) {
 	if !told {
-		return f.Packings[0], nil
+		return f.Compressions[0], nil
 	}
-	packed, known := compressions[name]
-	if !known || !slices.Contains(f.Packings, packed) {
-		return packed, usage.Errorf("--compression: %s is not for %s", name, path)
+	compression, known := compressions[name]
+	if !known || !slices.Contains(f.Compressions, compression) {
+		return compression, usage.Errorf("--compression: %s is not for %s", name, path)
 	}
-	return packed, nil
+	return compression, nil
 }
 
 // compressions are the values of --compression.
@@ -82,9 +82,9 @@ func WriteTo(std output.Stdio, path string, write func(*os.File) error) error {
 
 // WriteRows writes rows in a format.
 func WriteRows(ctx context.Context, rows target.RowStream, file *os.File, path string, format export.Format,
-	packed ticket.Compression, p *output.Progress,
+	compression ticket.Compression, p *output.Progress,
 ) error {
-	w, err := format.Create(file, rows.Schema(), packed)
+	w, err := format.Create(file, rows.Schema(), compression)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
