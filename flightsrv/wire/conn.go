@@ -120,7 +120,7 @@ func (c *Conn) gather(b []byte) (full bool, err error) {
 func (c *Conn) wake() {
 	if !c.flushing {
 		c.flushing = true
-		go c.flush() //nolint:errcheck // the next Write gives it
+		go c.flush() //nolint:errcheck // the next Write returns it
 	}
 }
 
@@ -131,7 +131,7 @@ func (c *Conn) sendFull() error {
 		return ErrUnread
 	}
 	b := c.take()
-	go c.transmit(b) //nolint:errcheck // the next Write gives it
+	go c.transmit(b) //nolint:errcheck // the next Write returns it
 	return nil
 }
 

@@ -267,7 +267,7 @@ func (w *worker) query(m *message) (any, *body, error) {
 	reply := queryReply{Schema: schemaBytes(running.Schema())}
 	first, b, err := w.record(context.Background(), m.id, running)
 	if err != nil {
-		_, _ = w.closeRows(handle{m.id}) // it gives no error
+		_, _ = w.closeRows(handle{m.id}) // it returns no error
 		return nil, nil, err
 	}
 	reply.First = first
@@ -356,7 +356,7 @@ func (w *worker) record(ctx context.Context, id uint64, rows *runningRows) (repl
 	}
 	if rows.Ended() {
 		reply.Ended = true
-		_, _ = w.closeRows(handle{id}) // it gives no error
+		_, _ = w.closeRows(handle{id}) // it returns no error
 	}
 	return reply, b, nil
 }

@@ -63,7 +63,7 @@ type shape struct {
 	milliBytes          int64 // of a feature in the mean, in thousandths, what is between included
 }
 
-// shapeOf is the shape of a file of so many features.
+// shapeOf returns the shape of a file with the given number of features.
 func shapeOf(kind string, features int64) (shape, bool) {
 	switch kind {
 	case Buildings:

@@ -138,7 +138,7 @@ func (w *shapeWriter) Write(records []byte) (int, error) {
 	return w.to.SHP.Write(records)
 }
 
-// head is the header of .shp and .shx, for a file of so many bytes:
+// head is the header of .shp and .shx, for a file of the given length in bytes:
 //
 //	0   4   9994, big-endian; 20 zeros
 //	24  4   length of the file in 16-bit words, big-endian

@@ -87,7 +87,7 @@ func (l *Local) Describe(
 	return &d, nil
 }
 
-// Scan parses a file and gives the rows that a ticket selects.
+// Scan parses a file and returns the rows that a ticket selects.
 func (l *Local) Scan(ctx context.Context, t ticket.Ticket, p *output.Progress) (RowStream, error) {
 	table, err := l.open(ctx, t.Name, t.Options, p)
 	if err != nil {
